@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR MIT) */
+/*
+ * cosy.h - the compound format and the ioctls of /dev/cosy.  The only copy.
+ *
+ * A compound (Purohit et al., FSL-02-01 section 2.3.1) is a program in the BPF
+ * instruction set (RFC 9669, conformance groups base32, base64, divmul32,
+ * divmul64, atomic32, atomic64 without packet access) with these meanings:
+ *
+ *  - `call N` with src_reg 0: system call N (x86-64 numbering) with arguments
+ *    r1-r5 and the sixth in r0, or, from COSY_OP_BASE up, a Cosy operation.
+ *    The result, or a negative errno, is in r0; r1-r5 are 0 afterwards, except
+ *    after the operations that document otherwise.
+ *  - `call +off` with src_reg 1: a local call.  r6-r9 and the spill frame are
+ *    preserved across it, the callee's own spill frame starts zeroed.
+ *  - Loads and stores take the process's own 64-bit addresses.
+ *  - r10 is only ever the base of a constant-offset load or store into the
+ *    spill frame: offsets -COSY_FRAME_SIZE to -1, never across an edge.
+ *  - `exit` in the first function ends the compound with result r0.
+ *  - Division and modulo follow the RFC: by zero 0 and the dividend, signed
+ *    overflow wraps.
+ *
+ * All fields are little endian; all structures have no implicit padding.
+ */
+#ifndef _UAPI_LINUX_COSY_H
+#define _UAPI_LINUX_COSY_H
+
+#include <linux/types.h>
+#include <linux/ioctl.h>
+
+#define COSY_ABI_VERSION	1
+#define COSY_MAGIC		0x59534f43u	/* "COSY" */
+
+/* Bounds that the validator enforces; each has its own message. */
+#define COSY_MAX_INSNS		16384u		/* instruction slots in a compound */
+#define COSY_MAX_COMPOUND	(1u << 20)	/* bytes in a container */
+#define COSY_FRAME_SIZE		512u		/* bytes of spill frame per function */
+#define COSY_MAX_BUFFER		(1u << 26)	/* bytes in a shared buffer */
+
+/* `call` numbers from here up are operations; the list is core/ops.def. */
+#define COSY_OP_BASE		0x10000u
+
+/*
+ * Container: this header, the instructions, and an optional line table with its
+ * strings.  Offsets are bytes from the start of the header and 8-byte aligned;
+ * parts may not overlap or leave the container.
+ */
+struct cosy_compound {
+	__u32 magic;		/* COSY_MAGIC */
+	__u16 version;		/* COSY_ABI_VERSION */
+	__u16 header_size;	/* sizeof(struct cosy_compound) */
+	__u32 size;		/* bytes in the whole container */
+	__u32 flags;		/* 0 */
+	__u32 insn_off;		/* struct bpf_insn[insn_cnt] */
+	__u32 insn_cnt;		/* 1 .. COSY_MAX_INSNS */
+	__u32 line_off;		/* struct cosy_line[line_cnt], ascending by insn */
+	__u32 line_cnt;		/* 0 when there is no line table */
+	__u32 str_off;		/* NUL-terminated strings; the last byte is NUL */
+	__u32 str_size;		/* 0 only when nothing names a string */
+	__u32 name;		/* offset into the strings; 0 with str_size 0 */
+	__u32 ctx_size;		/* bytes the code uses behind r1 at the start */
+	__u64 max_ops;		/* operation limit, 0 = none: see COSY_IOC_LIMITS */
+	__u64 max_kernel_ns;	/* kernel time limit, 0 = none */
+};
+
+/* From instruction `insn` on (until the next entry): this source position. */
+struct cosy_line {
+	__u32 insn;
+	__u32 file;		/* offset into the strings */
+	__u32 line;		/* 1-based; 0 = compiler generated */
+	__u32 column;		/* 1-based; 0 = unknown */
+};
+
+/*
+ * ioctls.  Every argument begins with its own size in bytes, set by the caller:
+ * a kernel that knows a larger structure takes the missing tail as zeros, one
+ * that knows a smaller structure refuses a non-zero tail with E2BIG.
+ * Common errors: EFAULT (argument not readable or writable), EINVAL (size or a
+ * reserved field), EXDEV (the descriptor was opened by another address space:
+ * a fork child opens its own), EOPNOTSUPP (32-bit or x32 caller).
+ */
+
+/* VERSION: what this kernel offers. */
+struct cosy_version {
+	__u32 size;
+	__u32 abi;		/* out: COSY_ABI_VERSION */
+	__u32 max_insns;	/* out */
+	__u32 max_buffer;	/* out: bytes */
+	__u64 features;		/* out: COSY_FEATURE_* */
+};
+#define COSY_FEATURE_JIT	(1ull << 0)	/* compounds are compiled */
+#define COSY_FEATURE_LONG_JUMP	(1ull << 1)	/* no 32K limit on rewritten code */
+
+/*
+ * SETBUF: allocate the shared buffer (FSL-02-01 section 2.1); then
+ * mmap(len, PROT_READ|PROT_WRITE, MAP_SHARED, fd, 0) maps it, whole and once.
+ * Charged to the caller's memcg and RLIMIT_MEMLOCK.  Errors: EBUSY (it has one),
+ * EINVAL (len not a power of two, below a page, above COSY_MAX_BUFFER), ENOMEM.
+ * Compounds loaded afterwards reach it directly; one loaded before, or while it
+ * is not mapped, reaches it as any other memory.
+ */
+struct cosy_setbuf {
+	__u32 size;
+	__u32 flags;		/* 0 */
+	__u64 len;		/* bytes */
+};
+
+/*
+ * LOAD: validate, sandbox and compile a compound.  Errors: EINVAL (rejected:
+ * bad_insn and the log say which instruction and why), E2BIG (too large for a
+ * bound), EDQUOT (this user's number or bytes of programs), ENOMEM.
+ */
+struct cosy_load {
+	__u32 size;
+	__u32 len;		/* bytes at compound */
+	__u64 compound;		/* const struct cosy_compound * */
+	__u64 log;		/* char *, or 0: NUL-terminated reason on EINVAL, E2BIG */
+	__u32 log_size;		/* bytes at log */
+	__u32 bad_insn;		/* out on EINVAL: instruction, or ~0 for the container */
+	__u32 handle;		/* out: names the program in this context; never 0 */
+	__u32 rewritten;	/* out: instructions after sandboxing */
+	__u32 jited;		/* out: bytes of machine code */
+	__u32 pad;		/* 0 */
+};
+
+/*
+ * The state of a compound that has left, in the user's own memory.  Nothing in
+ * it is trusted; writing it is how libcosy's interpreter and RUN hand over.
+ */
+struct cosy_state {
+	__u64 reg[10];		/* r0-r9 */
+	__u64 sp;		/* software stack: bytes in use */
+	__u64 fp;		/* offset of the newest struct cosy_frame; ~0 = none */
+	__u64 frame[COSY_FRAME_SIZE / 8];	/* spill frame; the last word is r10-8 */
+};
+
+/* What a local call pushes on the software stack, 16-byte aligned. */
+struct cosy_frame {
+	__u64 call;		/* instruction of the call; the return goes behind it */
+	__u64 fp;		/* the caller's cosy_state.fp */
+	__u64 reg[4];		/* the caller's r6-r9 */
+	__u64 spill[];		/* the caller's spill frame, as many words as it uses */
+};
+
+/*
+ * RUN: run a compound from its start (resume 0) or go on from where it left
+ * (resume and *state as the leave wrote them).  0 and a status, or an error that
+ * did nothing: ENOENT (handle), ELOOP (RUN inside RUN), EINVAL (resume point),
+ * EFAULT.  With COSY_LEFT_CALL the return value is not RUN's: see there.
+ */
+struct cosy_run {
+	__u32 size;
+	__u32 handle;
+	__u64 ctx;		/* r1 at the start, and the answer of COSY_OP_CTX */
+	__u64 state;		/* struct cosy_state *: written on a leave, read on a resume */
+	__u64 stack;		/* software stack, 16-byte aligned; may be 0 without local calls */
+	__u64 stack_size;	/* bytes at stack */
+	__u32 resume;		/* in/out: 0 = start, else instruction + 1 */
+	__u32 status;		/* out: enum cosy_status */
+	__s64 ret;		/* out: r0 at exit */
+	__u64 detail;		/* out: see the status */
+	__u64 interp_calls;	/* in: system calls the interpreter made since the last RUN, for the statistics */
+};
+
+enum cosy_status {
+	COSY_DONE = 0,		/* ended; ret is the result */
+	/* Left at `resume` with nothing of that instruction done: */
+	COSY_LEFT_WORK = 1,	/* a signal or task work is due: return to user mode, then RUN again */
+	COSY_LEFT_CALL = 2,	/* the system call at `resume` was interrupted: if the ioctl returns to
+				 * user mode at all, its raw return value is the result of that call
+				 * (-EINTR, or what restart_syscall gave); go on behind it */
+	COSY_LEFT_FAULT = 3,	/* the access at `resume` faulted; detail = address, if known */
+	COSY_LEFT_TRACED = 4,	/* a filter, tracer or auditor is armed: go on by plain calls.
+				 * detail = the thread's syscall_work bits */
+	COSY_LEFT_BUFFER = 5,	/* the shared buffer's mapping is gone or changed */
+	COSY_LEFT_STACK = 6,	/* the software stack is full; detail = bytes needed */
+	COSY_LEFT_TRAP = 7,	/* COSY_OP_TRAP, or a return to no call of this program */
+	/* A limit that somebody set was reached; may be resumed by the interpreter: */
+	COSY_ENDED_OPS = 8,	/* operation limit */
+	COSY_ENDED_TIME = 9,	/* kernel time limit */
+};
+
+/*
+ * LIMITS: for every later RUN in this context, on top of the compound's own and
+ * the administrator's (the smallest wins).  0 = none.  An operation is a call or
+ * a back edge taken.  Sleeping is not kernel time.
+ */
+struct cosy_limits {
+	__u32 size;
+	__u32 flags;		/* 0 */
+	__u64 max_ops;
+	__u64 max_kernel_ns;
+};
+
+/* FREE: forget a program; a RUN under way keeps it to its end.  ENOENT. */
+struct cosy_free {
+	__u32 size;
+	__u32 handle;
+};
+
+/* STATS: this context's counts since it was opened. */
+struct cosy_stats {
+	__u32 size;
+	__u32 pad;
+	__u64 runs;		/* RUNs that started or resumed a compound */
+	__u64 calls;		/* system calls made inside the kernel */
+	__u64 ops;		/* operations made inside the kernel */
+	__u64 interp_calls;	/* system calls by the interpreter, as reported to RUN */
+	__u64 left[16];		/* by enum cosy_status */
+	__u64 loads;
+	__u64 rejects;		/* LOADs refused by the validator */
+};
+
+#define COSY_IOC_VERSION	_IOWR('C', 0x80, struct cosy_version)
+#define COSY_IOC_SETBUF		_IOWR('C', 0x81, struct cosy_setbuf)
+#define COSY_IOC_LOAD		_IOWR('C', 0x82, struct cosy_load)
+#define COSY_IOC_RUN		_IOWR('C', 0x83, struct cosy_run)
+#define COSY_IOC_LIMITS		_IOWR('C', 0x84, struct cosy_limits)
+#define COSY_IOC_FREE		_IOWR('C', 0x85, struct cosy_free)
+#define COSY_IOC_STATS		_IOWR('C', 0x86, struct cosy_stats)
+
+#endif /* _UAPI_LINUX_COSY_H */
