@@ -1,0 +1,87 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: MIT
+# Process 1 of the guest.  ttyS0 carries the kernel's log, ttyS1 the command's
+# output, ttyS2 what this script reports to qemu.py: `load N`, `exit N`,
+# `unload N`, `end`.  /vm/config, written by guest.py, sets the variables in
+# capitals.
+export PATH=/bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mkdir -p /dev/pts /dev/shm
+mount -t devpts devpts /dev/pts
+mount -t tmpfs -o mode=1777 tmpfs /dev/shm
+mount -t tmpfs -o mode=1777 tmpfs /tmp
+mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
+mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
+mount -t cgroup2 cgroup2 /sys/fs/cgroup 2>/dev/null
+ip link set lo up
+. /vm/config
+
+# Drained when closed, so that nothing is lost at power-off.
+exec 3<>/dev/ttyS1 4>/dev/ttyS2
+stty raw -echo <&3
+stty raw -echo <&4 2>/dev/null
+report() { echo "$*" >&4; }
+finish() {
+	report end
+	exec 3>&- 4>&-
+	sync
+	umount /mnt 2>/dev/null
+	poweroff -f
+}
+
+# From here on every message counts, not only those that `quiet` lets through.
+echo 8 >/proc/sys/kernel/printk
+for module in $GUEST_MODULES; do
+	insmod "/vm/modules/$module" || { report "load $module"; finish; }
+done
+if [ -b /dev/vda ]; then
+	mount -t ext4 /dev/vda /mnt || { report "load disk"; finish; }
+fi
+
+if [ -n "$COSY" ]; then
+	insmod /vm/cosy.ko
+	loaded=$?
+	report "load $loaded"
+	[ $loaded = 0 ] || finish
+	# What packaging/60-cosy.rules has udev do.
+	if [ -c /dev/cosy ]; then
+		chown root:cosy /dev/cosy
+		chmod 0660 /dev/cosy
+	fi
+fi
+
+[ -z "$SETTLE" ] || sleep "$SETTLE"
+cd /t
+if [ -n "$INTERACTIVE" ]; then
+	stty sane <&3
+	[ -z "$ROWS" ] || stty rows "$ROWS" cols "$COLUMNS" <&3
+	# A session leader that opens a terminal owns it: job control works.
+	setsid sh -c 'exec su -s /bin/sh "$0" -c "exec /vm/command" </dev/ttyS1 >/dev/ttyS1 2>&1' "$GUEST_USER" 3>&- 4>&-
+else
+	setsid su -s /bin/sh "$GUEST_USER" -c 'exec /vm/command' </dev/null >&3 2>&1 3>&- 4>&-
+fi
+report "exit $?"
+
+# Whatever the command left behind must not keep the module.
+kill -KILL -1 2>/dev/null
+if [ -n "$COSY" ] && [ -z "$KEEP" ] && grep -q '^cosy ' /proc/modules; then
+	tries=0
+	until rmmod cosy 2>/tmp/rmmod; do
+		tries=$((tries + 1))
+		if [ $tries = 50 ]; then
+			cat /tmp/rmmod >&3
+			report "unload 1"
+			finish
+		fi
+		sleep 0.1
+	done
+	report "unload 0"
+fi
+if grep -q slub_debug /proc/cmdline; then
+	for cache in /sys/kernel/slab/*/validate; do
+		[ -L "${cache%/validate}" ] || echo 1 2>/dev/null >"$cache"
+	done
+fi
+finish

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""The kernel's log: which lines mean that the kernel was harmed."""
+
+from __future__ import annotations
+
+import re
+
+# Each is something only the kernel says about itself; what it says about a
+# program that crashed ("segfault at", "traps: x general protection fault ip:")
+# is not among them.
+_BAD = re.compile(
+    r"""
+    \bBUG\b[:\ ]                        # BUG:, kernel BUG at, BUG kmalloc-64 (slub)
+  | \bWARNING:
+  | \bOops\b
+  | \[\#\d+\]                           # the number of a crash
+  | \bKernel\ panic\b
+  | \b(KASAN|KCSAN|KMSAN|KFENCE|UBSAN):
+  | kmemleak:\ \d+\ new\ suspected
+  | \bINFO:\ (possible|inconsistent|suspicious|trying\ to\ register\ non-static)
+  | \bpossible\ (circular|recursive)\ locking | inconsistent\ lock\ state | suspicious\ RCU\ usage
+  | \b(soft|hard)\ lockup\b | \bhard\ LOCKUP\b
+  | \bdetected\ (expedited\ )?stalls? | self-detected\ stall | \brcu.*\bstall\b
+  | task\ \S+\ blocked\ for\ more\ than
+  | scheduling\ while\ atomic | sleeping\ function\ called
+  | general\ protection\ fault,\ | unable\ to\ handle\ | double\ fault | corrupted\ stack\ end
+  | stack-protector: | kernel\ stack\ overflow | stack\ guard\ page
+  | usercopy:\ Kernel\ memory
+  | \blist_(add|del)\ corruption | \brefcount_t:\ | \bcorruption\ (detected|in)
+  | (Slab|slab|Object|Redzone|Poison|Freechain|Freepointer)\b.*\b(corrupt|overwritten) | ^\S*\s*FIX\ \S+:
+  | Bad\ (page|rss-counter|pagetable) | non-zero\ pgtables_bytes
+  | BUG:\ Bad | nobody\ cared
+  | \bcosy:.*\b(leaked|leak|corrupt)
+    """,
+    re.VERBOSE,
+)
+
+
+def bad_lines(log: str) -> list[str]:
+    """The lines that mean harm, in order."""
+    return [line for line in log.splitlines() if _BAD.search(line)]
+
+
+def excerpt(log: str, limit: int = 120) -> str:
+    """From shortly before the first bad line on, or the end when there is none."""
+    lines = log.splitlines()
+    for number, line in enumerate(lines):
+        if _BAD.search(line):
+            start = max(0, number - 5)
+            return "\n".join(lines[start : start + limit])
+    return "\n".join(lines[-40:])

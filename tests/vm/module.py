@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Builds cosy.ko from a tree for a kernel."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+import cache
+from cache import SetupError
+from kernels import Kernel
+
+# What the module is made of; installed and staged side by side.
+PARTS = ("kmod", "core", "include")
+_SUFFIXES = {".c", ".h", ".S", ".def", ".lds"}
+
+
+def sources(tree: Path) -> dict[str, bytes]:
+    """The module's sources by path relative to the tree."""
+    found: dict[str, bytes] = {}
+    for part in PARTS:
+        for path in sorted((tree / part).rglob("*")):
+            name = path.relative_to(tree)
+            wanted = path.suffix in _SUFFIXES or path.name in ("Kbuild", "Makefile")
+            if wanted and path.is_file() and not {"tests", "test"} & set(name.parts):
+                found[str(name)] = path.read_bytes()
+    if "kmod/Kbuild" not in found:
+        raise SetupError(f"{tree}/kmod/Kbuild is missing; --no-module runs without the module")
+    return found
+
+
+def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
+    """cosy.ko for a kernel, built unless these very sources have been.
+
+    With `check` everything is compiled anew under sparse and W=1, and what they
+    say is printed.
+    """
+    files = sources(tree)
+    digest = hashlib.sha256(kernel.release.encode())
+    for name, data in files.items():
+        digest.update(f"{name}\0{len(data)}\0".encode() + data)
+    built = cache.directory("modules") / f"{kernel.release}-{digest.hexdigest()[:16]}.ko"
+    if built.exists() and not check:
+        os.utime(built)
+        return built
+    # One stage for each tree and kernel, so that make compiles only what changed.
+    place = hashlib.sha256(str(tree).encode()).hexdigest()[:8]
+    name = f"{kernel.release}-{place}{'-check' if check else ''}"
+    with cache.locked(f"stage-{name}"):
+        stage = cache.directory("stages", name)
+        _stage(files, stage, anew=check)
+        arguments = ["make", "-s", "-C", kernel.headers, f"M={stage}/kmod", f"-j{os.cpu_count() or 1}"]
+        if check:
+            arguments += ["C=2", "W=1"]
+        said = cache.run([*arguments, "modules"], f"building cosy.ko for {kernel.release}")
+        if check or "warning:" in said:
+            print(said.replace(f"{stage}/", ""), end="")
+        partial = built.with_suffix(f".{os.getpid()}")
+        shutil.copyfile(stage / "kmod/cosy.ko", partial)
+        os.rename(partial, built)
+    cache.prune(cache.directory("modules"), keep=8)
+    cache.prune(cache.directory("stages"), keep=4)
+    return built
+
+
+def _stage(files: dict[str, bytes], stage: Path, anew: bool) -> None:
+    """Makes a stage hold exactly these sources; unchanged ones keep their time."""
+    if anew:
+        shutil.rmtree(stage)
+    for part in PARTS:
+        for old in (stage / part).rglob("*"):
+            if old.suffix in _SUFFIXES and str(old.relative_to(stage)) not in files and old.suffixes != [".mod", ".c"]:
+                old.unlink()
+    for name, data in files.items():
+        path = stage / name
+        if not path.exists() or path.read_bytes() != data:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)

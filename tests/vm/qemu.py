@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Boots a guest under QEMU and tells how it ended."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import klog
+from cache import SetupError
+
+QEMU = "qemu-system-x86_64"
+HANG, HARMED, SETUP = 124, 125, 126  # our own exit statuses
+
+# Counted instructions stand for time.  These features and parameters bring the
+# cost ratios of system calls closest to a real processor's: without them `rep`
+# counts every byte, and debugging aids dominate small calls.
+_ICOUNT_CPU = "max,-erms,-fsrm,-fsrs,-fzrm,-fsrc"
+_ICOUNT_APPEND = "init_on_alloc=0 randomize_kstack_offset=off hardened_usercopy=off lsm=capability nokaslr"
+
+
+@dataclass
+class Machine:
+    """The hardware of a guest and how long it may take."""
+
+    image: Path
+    initramfs: Path
+    scratch: Path  # folder for logs
+    timeout: float  # seconds, 0 = none
+    memory: int = 512  # MB, besides the initramfs
+    smp: int = 1
+    icount: bool = False
+    disk: Path | None = None
+    append: str = ""
+    interactive: bool = False
+
+
+@dataclass
+class Outcome:
+    """How a guest ended."""
+
+    log: str  # the kernel's
+    reports: dict[str, str] = field(default_factory=dict)  # see init.sh
+    timed_out: bool = False
+
+    def verdict(self) -> tuple[int, str]:
+        """Our exit status, and the reason when it is not the command's own."""
+        bad = klog.bad_lines(self.log)
+        loaded = self.reports.get("load", "0")
+        if bad:
+            return HARMED, f"{len(bad)} bad lines in the kernel's log, the first: {bad[0].strip()}"
+        if self.timed_out:
+            where = "ending" if "exit" in self.reports else "running the command" if self.log else "booting"
+            return HANG, f"no end within the time limit; it was {where}"
+        if loaded != "0":
+            what = "cosy.ko" if loaded.isdigit() else loaded
+            return SETUP, f"the guest could not load {what}"
+        if self.reports.get("unload", "0") != "0":
+            return HARMED, "cosy.ko could not be unloaded after every process was gone"
+        if "exit" not in self.reports or "end" not in self.reports:
+            return HARMED, "the guest went down without a report"
+        return int(self.reports["exit"]), ""
+
+
+def _arguments(machine: Machine) -> list[str]:
+    memory = machine.memory + 3 * (machine.initramfs.stat().st_size >> 20)
+    append = "console=ttyS0 quiet panic=-1 oops=panic"
+    cpu = "max"
+    if machine.icount:
+        cpu, append = _ICOUNT_CPU, f"{append} {_ICOUNT_APPEND}"
+    # setpriv: should we be killed, QEMU goes too.
+    arguments = ["setpriv", "--pdeathsig", "KILL", QEMU, "-nodefaults", "-no-user-config", "-display", "none"]
+    arguments += ["-no-reboot", "-accel", "tcg", "-cpu", cpu, "-m", str(memory), "-smp", str(machine.smp)]
+    arguments += ["-kernel", str(machine.image), "-initrd", str(machine.initramfs)]
+    arguments += ["-append", f"{append} {machine.append}".strip()]
+    arguments += ["-serial", f"file:{machine.scratch}/log"]
+    arguments += ["-chardev", "stdio,id=output,signal=off", "-serial", "chardev:output"]
+    arguments += ["-serial", f"file:{machine.scratch}/reports"]
+    if machine.icount:
+        arguments += ["-icount", "shift=0,sleep=off"]
+    if machine.disk:
+        arguments += ["-drive", f"file={machine.disk},format=raw,if=virtio,cache=unsafe"]
+    return arguments
+
+
+def run(machine: Machine) -> Outcome:
+    """Boots, passes the output on as it comes, waits for the end."""
+    try:
+        process = subprocess.Popen(
+            _arguments(machine),
+            stdin=None if machine.interactive else subprocess.DEVNULL,
+            stdout=None if machine.interactive else subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    except FileNotFoundError as error:
+        raise SetupError(f"{error.filename} is not installed") from None
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    timed_out = False
+    try:
+        if machine.interactive:
+            process.wait()
+        else:
+            timed_out = not _pass_on(process, machine.timeout)
+    finally:
+        process.kill()
+        process.wait()
+    complaint = process.stderr.read().decode(errors="replace") if process.stderr else ""
+    log = _text(machine.scratch / "log")
+    reports = dict(line.split(" ", 1) for line in _text(machine.scratch / "reports").splitlines() if " " in line)
+    if "\nend" in "\n" + _text(machine.scratch / "reports"):
+        reports["end"] = ""
+    if not log and process.returncode not in (0, -signal.SIGKILL):
+        raise SetupError(f"{QEMU} did not start: {complaint.strip()}")
+    return Outcome(log, reports, timed_out)
+
+
+def _pass_on(process: subprocess.Popen[bytes], timeout: float) -> bool:
+    """Copies the output until its end; False when the time is up first."""
+    assert process.stdout
+    deadline = time.monotonic() + timeout if timeout else None
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while True:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                return False
+            if selector.select(left):
+                data = os.read(process.stdout.fileno(), 1 << 16)
+                if not data:
+                    process.wait()
+                    return True
+                sys.stdout.buffer.write(data)
+                sys.stdout.buffer.flush()
+
+
+def _text(path: Path) -> str:
+    return path.read_text(errors="replace").replace("\r", "") if path.exists() else ""

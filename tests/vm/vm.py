@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs programs in a virtual machine that has a Debian kernel and cosy.ko.
+
+    vm.py run --kernel 6.12 --put build/prog -- prog argument
+    vm.py shell			the same, interactively
+    vm.py build --kernel 6.1	only cosy.ko; prints where it is
+    vm.py fetch --kernel 6.1	only the kernel; prints where its packages are unpacked
+
+run's exit status is the command's, or 124: it hung; 125: the kernel panicked or
+its log has a line that means harm, which is shown; 126: the machine could not be
+brought up.  Nothing but packages of the host's own mirrors is fetched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import cache  # noqa: E402
+import disk  # noqa: E402
+import guest as guest_  # noqa: E402
+import kernels  # noqa: E402
+import klog  # noqa: E402
+import module  # noqa: E402
+import qemu  # noqa: E402
+from cache import SetupError  # noqa: E402
+
+# Guest seconds until nothing of the boot is still going on in the background;
+# free under icount, where idle time passes at once.
+_SETTLE = 3
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    for verb in ("run", "shell", "build", "fetch"):
+        sub = verbs.add_parser(verb)
+        sub.add_argument("--kernel", default="6.12", metavar="SERIES", help="newest Debian cloud kernel of it")
+        if verb == "fetch":
+            continue
+        sub.add_argument("--tree", type=Path, default=cache.TREE, help="where cosy.ko's sources are")
+        if verb == "build":
+            sub.add_argument("--check", action="store_true", help="anew, under sparse and W=1")
+            continue
+        sub.add_argument("--user", default="root", choices=("root", "nobody"))
+        sub.add_argument("--icount", action="store_true", help="time is counted instructions: 1 ns each")
+        sub.add_argument("--smp", type=int, default=1, metavar="N")
+        sub.add_argument("--mem", type=int, default=512, metavar="MB", help="besides what is put in")
+        sub.add_argument("--disk", type=Path, metavar="DIR", help="a copy of it becomes the ext4 file system /mnt")
+        sub.add_argument("--append", action="append", default=[], metavar="STR", help="kernel parameters")
+        sub.add_argument("--put", type=Path, action="append", default=[], metavar="PATH", help="into /t, with libraries")
+        sub.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+        sub.add_argument("--timeout", type=float, default=300, metavar="SECONDS", help="for all of it; 0 = none")
+        sub.add_argument("--no-module", action="store_true", help="without cosy.ko")
+        sub.add_argument("--keep", action="store_true", help="do not unload cosy.ko at the end")
+        sub.add_argument("--log", type=Path, metavar="FILE", help="keep the kernel's log there")
+        sub.add_argument("command", nargs="*" if verb == "shell" else "+", metavar="COMMAND")
+    return parser
+
+
+def _run(options: argparse.Namespace) -> int:
+    interactive = options.verb == "shell"
+    if options.icount and options.smp > 1:
+        raise SetupError("--icount counts one processor's instructions: --smp must be 1")
+    kernel = kernels.find(options.kernel)
+    built = None if options.no_module else module.build(kernel, options.tree.resolve())
+    with tempfile.TemporaryDirectory(prefix="cosy-vm-") as name:
+        scratch = Path(name)
+        image = disk.make(options.disk, scratch / "disk") if options.disk else None
+        guest_.write(
+            guest_.Guest(
+                kernel=kernel,
+                command=options.command or ["sh"],
+                module=built,
+                user=options.user,
+                put=options.put,
+                disk=image is not None,
+                keep=options.keep,
+                settle=_SETTLE if options.icount else 0,
+                interactive=interactive,
+                environment=dict(setting.split("=", 1) for setting in options.env),
+            ),
+            scratch / "initramfs",
+        )
+        outcome = qemu.run(
+            qemu.Machine(
+                image=kernel.image,
+                initramfs=scratch / "initramfs",
+                scratch=scratch,
+                timeout=options.timeout,
+                memory=options.mem,
+                smp=options.smp,
+                icount=options.icount,
+                disk=image,
+                append=" ".join(options.append),
+                interactive=interactive,
+            )
+        )
+    if options.log:
+        options.log.write_text(outcome.log)
+    status, reason = outcome.verdict()
+    if reason:
+        print(f"{klog.excerpt(outcome.log)}\nvm: {kernel.release}: {reason}", file=sys.stderr)
+    return status
+
+
+def main() -> int:
+    options = _parser().parse_args()
+    try:
+        if options.verb == "fetch":
+            print(kernels.find(options.kernel).root)
+            return 0
+        if options.verb == "build":
+            print(module.build(kernels.find(options.kernel), options.tree.resolve(), options.check))
+            return 0
+        return _run(options)
+    except SetupError as error:
+        print(f"vm: {error}", file=sys.stderr)
+        return qemu.SETUP
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
