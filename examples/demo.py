@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The demo: copy a real tree of files with the plain and the compound build of copy.c.
+
+Runs on this machine when `cosy doctor` says that a compound would run here, else in
+virtual machines: one whose clock counts instructions, one for wall time. Prints what
+each file cost either way, and fails unless every byte is the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+VM = HERE.parent / "tests" / "vm" / "vm.py"
+FEWEST = 1000  # files in the tree, so that start-up does not count
+
+
+class DemoError(Exception):
+    """One printable reason why there is no demo."""
+
+
+@dataclass
+class Outcome:
+    """What demo-guest.sh printed."""
+
+    files: int = 0
+    bytes: int = 0
+    ns: dict[str, int] = field(default_factory=dict)  # of the timed round, by build
+    stats: dict[str, int] = field(default_factory=dict)  # libcosy's, of the compound build
+    calls: int = 0  # all system calls of the plain build
+    same: set[str] = field(default_factory=set)
+
+    @staticmethod
+    def parse(text: str) -> Outcome:
+        out = Outcome()
+        for line in text.splitlines():
+            words = line.split()
+            if words[:1] == ["timed"] and len(words) == 8:
+                out.files, out.bytes = int(words[3]), int(words[5])
+                out.ns[words[1]] = int(words[7])
+            elif words[:1] == ["calls"]:
+                out.calls = int(words[1])
+            elif words[:1] == ["same"]:
+                out.same.add(words[1])
+            elif words[:1] == ["stats"]:
+                out.stats |= {k: int(v) for k, v in re.findall(r"([a-z_]+)[ =:]+(\d+)", line[6:])}
+        if out.same != {"plain", "cosy"} or set(out.ns) != {"plain", "cosy"}:
+            raise DemoError(f"the copies were not made or differ:\n{text}")
+        return out
+
+
+def real_tree(into: Path) -> None:
+    """A tree of real files: the headers of the kernel that the virtual machine runs."""
+    found = subprocess.run([sys.executable, VM, "fetch", "--kernel", "6.12"], capture_output=True, text=True)
+    root = Path(found.stdout.strip()) if found.returncode == 0 else Path("/usr")
+    for source in [*root.glob("usr/src/linux-headers-*-common/include/linux"), root / "include"]:
+        if source.is_dir() and sum(p.is_file() for p in source.rglob("*")) >= FEWEST:
+            shutil.copytree(source, into, symlinks=True)
+            return
+    raise DemoError(f"no tree of {FEWEST} files under {root}: {found.stderr.strip()}")
+
+
+def stage(build: Path, into: Path) -> None:
+    for kind in ("plain", "cosy"):
+        program = build / "examples" / kind / "copy"
+        if not program.is_file():
+            raise DemoError(f"{program} is missing: build first")
+        shutil.copy2(program, into / f"{kind}-copy")
+    shutil.copy2(HERE / "demo-guest.sh", into)
+    if strace := shutil.which("strace"):
+        shutil.copy2(strace, into / "strace")
+    real_tree(into / "tree")
+
+
+def run(command: list[str], **options: object) -> Outcome:
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, **options)  # type: ignore[call-overload]
+    if done.returncode != 0:
+        raise DemoError(f"{' '.join(map(str, command))} ended with status {done.returncode}:\n{done.stdout}")
+    return Outcome.parse(done.stdout)
+
+
+def in_vm(folder: Path, kernel: str, *options: str) -> Outcome:
+    script = f"cd /t/{folder.name} && ./demo-guest.sh /tmp/out"
+    return run([sys.executable, str(VM), "run", "--kernel", kernel, "--mem", "1024", "--put", str(folder),
+                *options, "--", "sh", "-c", script])
+
+
+def report(counted: Outcome | None, timed: Outcome) -> None:
+    one = counted or timed
+    files = one.files
+    kernel = one.stats["calls_kernel"]
+    interp, twins, runs = one.stats["calls_interp"], one.stats["native"], one.stats["runs"]
+    rows: list[tuple[str, str, str]] = []
+
+    def row(name: str, plain: float, cosy: float, unit: str = "") -> None:
+        less = f"{100 * (1 - cosy / plain):.1f} % less" if plain else ""
+        rows.append((name, f"{plain:,.1f}{unit}", f"{cosy:,.1f}{unit}   {less}"))
+
+    if one.calls:
+        # Every call of a region that ran in the kernel is one crossing less; every RUN is one more.
+        row("system calls that cross into the kernel", one.calls / files, (one.calls - kernel + runs) / files)
+    if counted:
+        row("instructions", counted.ns["plain"] / files, counted.ns["cosy"] / files)
+    row("wall time", timed.ns["plain"] / files / 1000, timed.ns["cosy"] / files / 1000, " us")
+
+    print(f"\n{files} files, {one.bytes} bytes: every byte the same in both copies\n")
+    print(f"{'per file':42}{'plain C':>16}   compound")
+    for name, plain, cosy in rows:
+        print(f"{name:42}{plain:>16}   {cosy}")
+    made = kernel + interp
+    print(f"\nOf the {made} system calls of the regions {kernel} were made in the kernel; "
+          f"{100 * interp / made:.2f} % of them and {twins} regions stayed native.")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=HERE.parent / "build", help="the build tree")
+    parser.add_argument("--kernel", default="6.12", help="series of the virtual machine's kernel")
+    options = parser.parse_args()
+    try:
+        with tempfile.TemporaryDirectory(prefix="cosy-demo-") as name:
+            folder = Path(name)
+            stage(options.build, folder)
+            doctor = options.build / "tools" / "cosy"
+            if subprocess.run([doctor, "doctor"], capture_output=True).returncode == 0:
+                print("cosy.ko is loaded: the demo runs on this machine")
+                report(None, run(["sh", "./demo-guest.sh", str(folder / "out")], cwd=folder))
+            else:
+                print(f"cosy.ko is not loaded here: the demo runs in virtual machines with Debian's {options.kernel} kernel")
+                report(in_vm(folder, options.kernel, "--icount"), in_vm(folder, options.kernel))
+    except DemoError as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
