@@ -96,8 +96,8 @@ def in_vm(folder: Path, kernel: str, *options: str) -> Outcome:
 def report(counted: Outcome | None, timed: Outcome) -> None:
     one = counted or timed
     files = one.files
-    kernel = one.stats["calls_kernel"]
-    interp, twins, runs = one.stats["calls_interp"], one.stats["native"], one.stats["runs"]
+    kernel = one.stats["kernel_calls"]
+    interp, twins, runs = one.stats["interp_calls"], one.stats["native"], one.stats["runs"]
     rows: list[tuple[str, str, str]] = []
 
     def row(name: str, plain: float, cosy: float, unit: str = "") -> None:
