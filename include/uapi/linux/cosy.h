@@ -131,6 +131,8 @@ struct cosy_state {
 	__u64 sp;		/* software stack: bytes in use */
 	__u64 fp;		/* offset of the newest struct cosy_frame; ~0 = none */
 	__u64 frame[COSY_FRAME_SIZE / 8];	/* spill frame; the last word is r10-8 */
+	__u64 ops;		/* operations since the start, counted towards the limits */
+	__u64 kernel_ns;	/* kernel time since the start, likewise */
 };
 
 /* What a local call pushes on the software stack, 16-byte aligned. */
@@ -182,7 +184,8 @@ enum cosy_status {
 /*
  * LIMITS: for every later RUN in this context, on top of the compound's own and
  * the administrator's (the smallest wins).  0 = none.  An operation is a call or
- * a back edge taken.  Sleeping is not kernel time.
+ * a back edge taken.  Sleeping is not kernel time.  A compound that left and goes
+ * on is still the same run: struct cosy_state carries what it has used.
  */
 struct cosy_limits {
 	__u32 size;
