@@ -140,7 +140,7 @@ struct cosy_frame {
 	__u64 call;		/* instruction of the call; the return goes behind it */
 	__u64 fp;		/* the caller's cosy_state.fp */
 	__u64 reg[4];		/* the caller's r6-r9 */
-	__u64 spill[];		/* the caller's spill frame, as many words as it uses */
+	__u64 spill[];		/* the caller's spill frame, as many words as it uses, r10-8 last */
 };
 
 /*
