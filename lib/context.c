@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+/*
+ * context.c - see context.h.
+ *
+ * Whatever goes wrong here ends in "no kernel", never in an error to the
+ * program: its native twin does the same work.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "context.h"
+#include "heap.h"
+#include "lock.h"
+#include "stats.h"
+#include "syscall.h"
+
+#define DEVICE		"/dev/cosy"
+#define FIRST_FD	200		/* a program's own numbers are the same with and without us */
+#define MIN_BUFFER	(64u << 10)	/* below this a buffer is not worth its pages */
+
+static struct cosy_alive not_alive;
+struct cosy_alive *cosy_alive = &not_alive;
+
+static struct {
+	struct cosy_lock lock;
+	int fd;			/* -1: none */
+	uint32_t generation;	/* of the context behind fd, whichever process opened it */
+	bool given_up;		/* no device here, or not for us: do not try again */
+	char reason[160];
+	uint8_t *buffer;	/* stays mapped, as private memory, in a fork child */
+	uint64_t buffer_len;
+} context = { .fd = -1 };
+
+int cosy_context_fd(void)
+{
+	return __atomic_load_n(&context.fd, __ATOMIC_RELAXED);
+}
+
+long cosy_context_ioctl(unsigned long request, void *arg)
+{
+	return cosy_syscall3(SYS_ioctl, (unsigned int)cosy_context_fd(), request,
+			     (unsigned long)arg);
+}
+
+void *cosy_context_buffer(uint64_t *len)
+{
+	*len = context.buffer_len;
+	return context.buffer;
+}
+
+const char *cosy_context_reason(void)
+{
+	return context.reason;
+}
+
+void cosy_context_stats(struct cosy_stats *ret)
+{
+	if (context.fd >= 0 && cosy_generation())
+		cosy_context_ioctl(COSY_IOC_STATS, ret);
+}
+
+/* --- Opening --------------------------------------------------------------------- */
+
+/* The page that a fork wipes; without such pages pthread_atfork has to do. */
+static void alive_init(void)
+{
+	void *page;
+
+	if (cosy_alive != &not_alive)
+		return;
+	page = mmap(NULL, sizeof(*cosy_alive), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
+	if (page == MAP_FAILED)
+		return;
+	madvise(page, sizeof(*cosy_alive), MADV_WIPEONFORK);
+	__atomic_store_n(&cosy_alive, page, __ATOMIC_RELEASE);
+}
+
+__attribute__((format(printf, 1, 2))) static void explain(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(context.reason, sizeof(context.reason), format, args);
+	va_end(args);
+	if (cosy_settings.debug || cosy_settings.mode == COSY_MODE_KERNEL)
+		cosy_say("not using the kernel: %s", context.reason);
+}
+
+static int open_device(void)
+{
+	struct cosy_version version = { .size = sizeof(version) };
+	int fd = open(DEVICE, O_RDWR | O_CLOEXEC), high;
+	long err;
+
+	if (fd < 0) {
+		/* Out of descriptors or memory may pass; the rest will not. */
+		context.given_up = errno != EMFILE && errno != ENFILE && errno != ENOMEM;
+		explain("cannot open " DEVICE ": %s", strerror(errno));
+		return -1;
+	}
+	high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+	if (high >= 0) {
+		close(fd);
+		fd = high;
+	}
+	err = cosy_syscall3(SYS_ioctl, fd, COSY_IOC_VERSION, (unsigned long)&version);
+	if (err || version.abi != COSY_ABI_VERSION) {
+		context.given_up = true;
+		if (err)
+			explain(DEVICE " refuses VERSION: %s", strerror(-err));
+		else
+			explain("the module speaks version %u, this library %u", version.abi,
+				COSY_ABI_VERSION);
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Below 2 GB, where the sandbox's shortest access sequence reaches it. */
+static void *map_buffer(int fd, uint64_t len)
+{
+	void *buffer;
+
+	buffer = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_32BIT, fd, 0);
+	if (buffer == MAP_FAILED)
+		buffer = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return buffer;
+}
+
+static bool set_buffer(int fd, uint64_t len)
+{
+	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = len };
+
+	return !cosy_syscall3(SYS_ioctl, fd, COSY_IOC_SETBUF, (unsigned long)&setbuf);
+}
+
+static void first_buffer(int fd)
+{
+	uint64_t len;
+	void *buffer;
+
+	for (len = cosy_settings.buffer_len; len; len = len > MIN_BUFFER ? len / 2 : 0) {
+		if (!set_buffer(fd, len))
+			continue;
+		buffer = map_buffer(fd, len);
+		if (buffer == MAP_FAILED)
+			break;
+		context.buffer = buffer;
+		context.buffer_len = len;
+		cosy_heap_init(buffer, len);
+		return;
+	}
+	if (cosy_settings.buffer_len && cosy_settings.debug)
+		cosy_say("no shared buffer: RLIMIT_MEMLOCK or memory is too small");
+}
+
+static bool single_threaded(void)
+{
+	struct stat task;
+
+	/* "." and ".." and one directory for each thread */
+	return !stat("/proc/self/task", &task) && task.st_nlink == 3;
+}
+
+/*
+ * A fork child, or a process that lost its descriptor, has the old buffer as
+ * ordinary memory with live data in it.  Put a new buffer at the same address,
+ * with the same contents, while nobody can be looking.
+ */
+static void replace_buffer(int fd)
+{
+	uint64_t len = context.buffer_len;
+	sigset_t all, old;
+	void *copy, *now;
+
+	if (!single_threaded() || !set_buffer(fd, len))
+		return;
+	copy = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (copy == MAP_FAILED)
+		return;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &old);
+	memcpy(copy, context.buffer, len);
+	now = mmap(context.buffer, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	if (now == MAP_FAILED)
+		now = mmap(context.buffer, len, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (now != MAP_FAILED)
+		memcpy(context.buffer, copy, len);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	munmap(copy, len);
+}
+
+/* Closes the old descriptor if it is (still) one of ours. */
+static void drop_fd(void)
+{
+	struct cosy_version version = { .size = sizeof(version) };
+	long err;
+
+	if (context.fd < 0)
+		return;
+	err = cosy_context_ioctl(COSY_IOC_VERSION, &version);
+	if (!err || err == -EXDEV)
+		close(context.fd);
+	__atomic_store_n(&context.fd, -1, __ATOMIC_RELAXED);
+}
+
+static void open_locked(void)
+{
+	int fd = -1;
+
+	alive_init();
+	drop_fd();
+	if (cosy_settings.mode != COSY_MODE_INTERP) {
+		fd = open_device();
+		if (fd < 0)
+			return;
+		if (context.buffer)
+			replace_buffer(fd);
+		else
+			first_buffer(fd);
+		context.reason[0] = '\0';
+	}
+	__atomic_store_n(&context.fd, fd, __ATOMIC_RELAXED);
+	context.generation++;
+	__atomic_store_n(&cosy_alive->generation, context.generation, __ATOMIC_RELEASE);
+}
+
+uint32_t cosy_context_open(void)
+{
+	uint32_t generation = cosy_generation();
+	int saved = errno;
+
+	if (generation)
+		return generation;
+	cosy_settings_init();
+	if (cosy_settings.mode == COSY_MODE_NATIVE || context.given_up || !cosy_lock(&context.lock))
+		return 0;
+	if (!cosy_generation() && !context.given_up)
+		open_locked();
+	generation = cosy_generation();
+	cosy_unlock(&context.lock);
+	errno = saved;
+	return generation;
+}
+
+void cosy_context_lost(uint32_t generation)
+{
+	struct cosy_stats stats = { .size = sizeof(stats) };
+
+	if (cosy_settings.stats && !cosy_context_ioctl(COSY_IOC_STATS, &stats))
+		cosy_count(&cosy_counts.kernel_calls, stats.calls);
+	__atomic_compare_exchange_n(&cosy_alive->generation, &generation, 0, false,
+				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* --- Fork -------------------------------------------------------------------------- */
+
+void cosy_context_lock(void)
+{
+	cosy_lock(&context.lock);
+}
+
+void cosy_context_unlock(void)
+{
+	cosy_unlock(&context.lock);
+}
+
+void cosy_context_child(void)
+{
+	context.lock.word = 0;
+	if (cosy_alive)
+		__atomic_store_n(&cosy_alive->generation, 0, __ATOMIC_RELEASE);
+}

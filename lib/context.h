@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * context.h - the process's one descriptor of /dev/cosy and its shared buffer.
+ *
+ * Opened at the first need.  A context belongs to one address space, so it has a
+ * generation number: a fork child reads 0, sees that no program of its parent's
+ * generation is loaded any more, and opens its own.
+ */
+#ifndef COSY_LIB_CONTEXT_H
+#define COSY_LIB_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/cosy.h>
+
+/* In a page of its own that a fork wipes in the child. */
+struct cosy_alive {
+	uint32_t generation;	/* of the context in use; 0 = none yet, or forked */
+};
+extern struct cosy_alive *cosy_alive;
+
+static inline uint32_t cosy_generation(void)
+{
+	return __atomic_load_n(&cosy_alive->generation, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * Opens the context if need be.  Its generation, never 0, or 0 when the native
+ * twin should run.  In interpreter mode it has a generation but no descriptor.
+ * Locks; not async-signal-safe, but returns 0 rather than deadlock in a handler.
+ */
+uint32_t cosy_context_open(void);
+
+/* The descriptor, or -1. */
+int cosy_context_fd(void);
+
+/* ioctl on the context; the result or a negative errno. */
+long cosy_context_ioctl(unsigned long request, void *arg);
+
+/*
+ * To be called when RUN or LOAD says that the context of that generation is
+ * gone (EBADF, ENOTTY, EXDEV, ENOENT) or lost its buffer: the next
+ * cosy_context_open opens a new one.
+ */
+void cosy_context_lost(uint32_t generation);
+
+/* Where the shared buffer is; length 0 without one. */
+void *cosy_context_buffer(uint64_t *len);
+
+/* Adds nothing when there is no context. */
+void cosy_context_stats(struct cosy_stats *ret);
+
+/* Why the kernel is not used, for people; "" while it is. */
+const char *cosy_context_reason(void);
+
+/* Around fork: see fork.c. */
+void cosy_context_lock(void);
+void cosy_context_unlock(void);
+void cosy_context_child(void);
+
+#endif /* COSY_LIB_CONTEXT_H */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap.h - the allocator of the shared buffer: Boost.Interprocess's
+ * best-fit red-black tree, in the buffer itself, behind one lock.
+ */
+#ifndef COSY_LIB_HEAP_H
+#define COSY_LIB_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Takes over [base, base + size), page-aligned, for good. */
+void cosy_heap_init(void *base, size_t size);
+
+/*
+ * 16-byte aligned memory of the shared buffer; NULL without a buffer or room, or
+ * in a signal handler that interrupted the heap.
+ */
+void *cosy_heap_alloc(size_t size);
+void *cosy_heap_alloc_aligned(size_t size, size_t align);
+/* Of memory that cosy_heap_owns; NULL leaves it alone. */
+bool cosy_heap_free(void *memory);
+
+/* Bytes that the caller may use, at least what was asked for. */
+size_t cosy_heap_size(const void *memory);
+
+/* Whether the address lies in the heap. */
+bool cosy_heap_owns(const void *memory);
+
+/* Bytes free, in however many pieces; 0 without a heap. */
+size_t cosy_heap_room(void);
+
+void cosy_heap_lock(void);
+void cosy_heap_unlock(void);
+void cosy_heap_child(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* COSY_LIB_HEAP_H */

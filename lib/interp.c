@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: MIT
+/*
+ * interp.c - the interpreter's instruction loop.  Memory accesses are in
+ * access.h, operations in interp_ops.c.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "access.h"
+#include "interp.h"
+#include "interp_ops.h"
+#include "syscall.h"
+
+/* The CPU clock is looked at once in this many operations. */
+#define CLOCK_EVERY	4096u
+
+#define NO_FRAME	(~0ull)
+
+/* --- Arithmetic with RFC 9669's results --------------------------------------- */
+
+static u64 divide(u64 a, u64 b, bool is_signed, bool wide)
+{
+	if (!wide) {
+		a = is_signed ? (u64)(s32)a : (u32)a;
+		b = is_signed ? (u64)(s32)b : (u32)b;
+	}
+	if (!b)
+		return 0;
+	if (!is_signed)
+		return a / b;
+	/* The one quotient that does not fit wraps; the processor would trap. */
+	return b == ~0ull ? -a : (u64)((s64)a / (s64)b);
+}
+
+static u64 modulo(u64 a, u64 b, bool is_signed, bool wide)
+{
+	if (!wide) {
+		a = is_signed ? (u64)(s32)a : (u32)a;
+		b = is_signed ? (u64)(s32)b : (u32)b;
+	}
+	if (!b)
+		return a;
+	if (!is_signed)
+		return a % b;
+	return b == ~0ull ? 0 : (u64)((s64)a % (s64)b);
+}
+
+static u64 sign_extend(u64 value, int bits)
+{
+	switch (bits) {
+	case 8:
+		return (u64)(s8)value;
+	case 16:
+		return (u64)(s16)value;
+	case 32:
+		return (u64)(s32)value;
+	default:
+		return value;
+	}
+}
+
+static u64 byte_swap(u64 value, s32 bits)
+{
+	switch (bits) {
+	case 16:
+		return __builtin_bswap16((u16)value);
+	case 32:
+		return __builtin_bswap32((u32)value);
+	default:
+		return __builtin_bswap64(value);
+	}
+}
+
+static u64 byte_order(u64 value, const struct bpf_insn *insn)
+{
+	/* To little endian on a little-endian machine is a truncation. */
+	if (BPF_CLASS(insn->code) == BPF_ALU && BPF_SRC(insn->code) == BPF_TO_LE)
+		return insn->imm == 16 ? (u16)value : insn->imm == 32 ? (u32)value : value;
+	return byte_swap(value, insn->imm);
+}
+
+static u64 alu(const struct bpf_insn *insn, u64 a, u64 b)
+{
+	bool wide = BPF_CLASS(insn->code) == BPF_ALU64;
+	u64 r;
+
+	switch (BPF_OP(insn->code)) {
+	case BPF_ADD:
+		r = a + b;
+		break;
+	case BPF_SUB:
+		r = a - b;
+		break;
+	case BPF_MUL:
+		r = a * b;
+		break;
+	case BPF_DIV:
+		r = divide(a, b, insn->off == 1, wide);
+		break;
+	case BPF_MOD:
+		r = modulo(a, b, insn->off == 1, wide);
+		break;
+	case BPF_OR:
+		r = a | b;
+		break;
+	case BPF_AND:
+		r = a & b;
+		break;
+	case BPF_XOR:
+		r = a ^ b;
+		break;
+	case BPF_LSH:
+		r = wide ? a << (b & 63) : (u32)a << (b & 31);
+		break;
+	case BPF_RSH:
+		r = wide ? a >> (b & 63) : (u32)a >> (b & 31);
+		break;
+	case BPF_ARSH:
+		r = wide ? (u64)((s64)a >> (b & 63)) : (u64)((s32)a >> (b & 31));
+		break;
+	case BPF_NEG:
+		r = -a;
+		break;
+	case BPF_MOV:
+		r = insn->off ? sign_extend(b, insn->off) : b;
+		break;
+	default: /* BPF_END: its result is as wide as its imm says, in either class */
+		return byte_order(a, insn);
+	}
+	return wide ? r : (u32)r;
+}
+
+static bool compare(const struct bpf_insn *insn, u64 a, u64 b)
+{
+	s64 sa = (s64)a, sb = (s64)b;
+
+	if (BPF_CLASS(insn->code) == BPF_JMP32) {
+		sa = (s32)a;
+		sb = (s32)b;
+		a = (u32)a;
+		b = (u32)b;
+	}
+	switch (BPF_OP(insn->code)) {
+	case BPF_JEQ:
+		return a == b;
+	case BPF_JNE:
+		return a != b;
+	case BPF_JGT:
+		return a > b;
+	case BPF_JGE:
+		return a >= b;
+	case BPF_JLT:
+		return a < b;
+	case BPF_JLE:
+		return a <= b;
+	case BPF_JSET:
+		return a & b;
+	case BPF_JSGT:
+		return sa > sb;
+	case BPF_JSGE:
+		return sa >= sb;
+	case BPF_JSLT:
+		return sa < sb;
+	default: /* BPF_JSLE */
+		return sa <= sb;
+	}
+}
+
+/* --- Local calls ---------------------------------------------------------------- */
+
+/* The used part of a function's spill frame, which is its upper end. */
+static u64 *spills(struct cosy_state *state, const struct cosy_function *function)
+{
+	return state->frame + COSY_FRAME_SIZE / 8 - function->frame_words;
+}
+
+/*
+ * Pushes the caller's half and enters the callee.  The stack's `sp` moves before
+ * the frame is written and after it is read, so that a signal handler that runs
+ * a region of its own on the rest of this stack finds the frame taken.
+ */
+static u32 push(struct cosy_interp *in, u32 call, u32 callee)
+{
+	const struct cosy_function *from = cosy_function_of(in->program, call);
+	const struct cosy_function *to = cosy_function_of(in->program, callee);
+	struct cosy_state *state = in->state;
+	struct cosy_frame *frame;
+	u64 at;
+
+	at = cosy_stack_take(in, sizeof(*frame) + from->frame_words * sizeof(u64));
+	frame = (struct cosy_frame *)(in->stack + at);
+	frame->call = call;
+	frame->fp = state->fp;
+	memcpy(frame->reg, &state->reg[6], sizeof(frame->reg));
+	memcpy(frame->spill, spills(state, from), from->frame_words * sizeof(u64));
+	state->fp = at;
+	memset(spills(state, to), 0, to->frame_words * sizeof(u64));
+	return callee;
+}
+
+/* Returns the instruction behind the call; traps when the frame names none. */
+static u32 pop(struct cosy_interp *in)
+{
+	const struct cosy_program *program = in->program;
+	struct cosy_state *state = in->state;
+	const struct cosy_function *from;
+	struct cosy_frame *frame;
+	u64 at = state->fp, call;
+
+	if (at % 8 || at >= in->stack_size || in->stack_size - at < sizeof(*frame))
+		__builtin_trap();
+	frame = (struct cosy_frame *)(in->stack + at);
+	call = frame->call;
+	if (call >= program->insn_cnt || !(program->marks[call] & COSY_MARK_HEAD) ||
+	    program->insns[call].code != (BPF_JMP | BPF_CALL) || program->insns[call].src_reg != 1)
+		__builtin_trap();
+	from = cosy_function_of(program, call);
+	if (in->stack_size - at < sizeof(*frame) + from->frame_words * sizeof(u64))
+		__builtin_trap();
+	memcpy(&state->reg[6], frame->reg, sizeof(frame->reg));
+	memcpy(spills(state, from), frame->spill, from->frame_words * sizeof(u64));
+	state->fp = frame->fp;
+	COSY_BARRIER();
+	state->sp = at;
+	return call + 1;
+}
+
+/* --- Limits ------------------------------------------------------------------------ */
+
+static u64 cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/* Counts an operation; the status to end with, or COSY_DONE to go on. */
+static enum cosy_status count(struct cosy_interp *in, u64 started)
+{
+	struct cosy_state *state = in->state;
+
+	if (in->max_ops && state->ops >= in->max_ops)
+		return COSY_ENDED_OPS;
+	if (in->max_ns && state->ops % CLOCK_EVERY == 0 && cpu_ns() - started >= in->max_ns)
+		return COSY_ENDED_TIME;
+	state->ops++;
+	return COSY_DONE;
+}
+
+/* --- The loop ------------------------------------------------------------------------ */
+
+static void start(struct cosy_interp *in)
+{
+	memset(in->state, 0, sizeof(*in->state));
+	in->state->reg[1] = in->ctx;
+	in->state->fp = NO_FRAME;
+}
+
+static void system_call(struct cosy_interp *in, u32 number)
+{
+	u64 *r = in->state->reg;
+
+	in->calls++;
+	r[0] = cosy_syscall6(number, r[1], r[2], r[3], r[4], r[5], r[0]);
+	memset(&r[1], 0, 5 * sizeof(*r));
+}
+
+/* Loads, stores and atomics: the address, or the place in the spill frame for r10. */
+static u64 address(struct cosy_interp *in, u8 base, s16 off)
+{
+	u64 reg = base == BPF_REG_10 ? (u64)(in->state->frame + COSY_FRAME_SIZE / 8) :
+				       in->state->reg[base];
+	return reg + (s64)off;
+}
+
+/* The operand of an arithmetic or jump instruction: a register or the immediate. */
+static u64 operand(const struct cosy_interp *in, const struct bpf_insn *insn)
+{
+	return BPF_SRC(insn->code) == BPF_X ? in->state->reg[insn->src_reg] : (u64)(s64)insn->imm;
+}
+
+static enum cosy_status loop(struct cosy_interp *in, unsigned int stop, u64 started)
+{
+	const struct bpf_insn *insns = in->program->insns;
+	u64 *r = in->state->reg;
+	enum cosy_status status;
+	u32 pc, next, first;
+
+	first = pc = in->resume ? in->resume - 1 : 0;
+
+	for (;; pc = next) {
+		const struct bpf_insn *insn = &insns[pc];
+
+		if (stop && pc != first && in->program->marks[pc] & stop) {
+			in->resume = pc + 1;
+			return COSY_LEFT_WORK;
+		}
+		first = ~0u;
+		next = pc + 1;
+
+		switch (BPF_CLASS(insn->code)) {
+		case BPF_ALU:
+		case BPF_ALU64:
+			r[insn->dst_reg] = alu(insn, r[insn->dst_reg], operand(in, insn));
+			continue;
+		case BPF_LD:
+			r[insn->dst_reg] = (u32)insn[0].imm | (u64)(u32)insn[1].imm << 32;
+			next = pc + 2;
+			continue;
+		case BPF_LDX:
+			r[insn->dst_reg] = cosy_load(address(in, insn->src_reg, insn->off), insn->code);
+			continue;
+		case BPF_ST:
+			cosy_store(address(in, insn->dst_reg, insn->off), (s64)insn->imm, insn->code);
+			continue;
+		case BPF_STX:
+			if (BPF_MODE(insn->code) == BPF_ATOMIC)
+				cosy_atomic(address(in, insn->dst_reg, insn->off), insn,
+					    &r[insn->src_reg], &r[0]);
+			else
+				cosy_store(address(in, insn->dst_reg, insn->off), r[insn->src_reg],
+					   insn->code);
+			continue;
+		default: /* BPF_JMP, BPF_JMP32 */
+			break;
+		}
+
+		switch (BPF_OP(insn->code)) {
+		case BPF_EXIT:
+			if (in->state->fp == NO_FRAME) {
+				in->ret = (s64)r[0];
+				return COSY_DONE;
+			}
+			next = pop(in);
+			memset(&r[1], 0, 5 * sizeof(*r));
+			continue;
+		case BPF_CALL:
+			in->resume = pc + 1;
+			status = count(in, started);
+			if (status != COSY_DONE)
+				return status;
+			if (insn->src_reg == 1)
+				next = push(in, pc, pc + 1 + insn->imm);
+			else if ((u32)insn->imm < COSY_OP_BASE)
+				system_call(in, insn->imm);
+			else
+				cosy_interp_op(in, insn->imm);
+			continue;
+		case BPF_JA:
+			next = pc + 1 + (BPF_CLASS(insn->code) == BPF_JMP32 ? insn->imm : insn->off);
+			break;
+		default:
+			if (compare(insn, r[insn->dst_reg], operand(in, insn)))
+				next = pc + 1 + insn->off;
+			break;
+		}
+		if (next > pc)
+			continue;
+		in->resume = next + 1;
+		status = count(in, started);
+		if (status != COSY_DONE)
+			return status;
+	}
+}
+
+enum cosy_status cosy_interp_run(struct cosy_interp *in, unsigned int stop)
+{
+	enum cosy_status status;
+	u64 started = 0;
+
+	if (!in->resume)
+		start(in);
+	if (in->max_ns)
+		started = cpu_ns() - in->state->kernel_ns;
+	status = loop(in, stop, started);
+	if (in->max_ns)
+		in->state->kernel_ns = cpu_ns() - started;
+	return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * interp.h - run a compound in user mode, from any resume point, with real
+ * system calls and plain loads and stores.
+ *
+ * It keeps struct cosy_state and struct cosy_frame exactly as the kernel does,
+ * so either may go on where the other left.
+ */
+#ifndef COSY_LIB_INTERP_H
+#define COSY_LIB_INTERP_H
+
+#include "../core/core.h"
+
+struct cosy_interp {
+	const struct cosy_program *program;
+	struct cosy_state *state;
+	u64 ctx;		/* r1 at the start, and the answer of COSY_OP_CTX */
+	u8 *stack;		/* software stack, 16-byte aligned, with a guard page behind it */
+	u64 stack_size;		/* bytes before the guard page */
+	u32 resume;		/* in/out: 0 = start, else instruction + 1 */
+	s64 ret;		/* out on COSY_DONE: r0 at exit */
+	u64 calls;		/* system calls made; counts up */
+	u64 max_ops;		/* end with COSY_ENDED_OPS when state->ops reaches it, 0 = never */
+	u64 max_ns;		/* end with COSY_ENDED_TIME when state->kernel_ns and what the thread's
+				 * CPU clock adds reach it, 0 = never */
+};
+
+/*
+ * Runs until the compound ends (COSY_DONE), reaches a limit (COSY_ENDED_OPS,
+ * COSY_ENDED_TIME), or is about to execute an instruction, other than the first
+ * one, that carries one of the marks `stop` (COSY_LEFT_WORK).  In every case
+ * *state and `resume` say where to go on.
+ *
+ * A bad access is the process's own SIGSEGV, COSY_OP_TRAP its SIGILL, a full
+ * software stack a SIGSEGV on the guard page; a handler that returns has the
+ * instruction repeated, one that jumps away abandons the compound.
+ */
+enum cosy_status cosy_interp_run(struct cosy_interp *in, unsigned int stop);
+
+#endif /* COSY_LIB_INTERP_H */

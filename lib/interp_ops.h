@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* interp_ops.h - the operations of core/ops.def in user mode. */
+#ifndef COSY_LIB_INTERP_OPS_H
+#define COSY_LIB_INTERP_OPS_H
+
+#include "interp.h"
+
+/* COSY_OP_NUMBER_memcpy and so on: what a call of that operation has in its imm. */
+enum cosy_op_number {
+#define COSY_OP(number, name, args, flags) COSY_OP_NUMBER_##name = COSY_OP_BASE + (number),
+#include "../core/ops.def"
+};
+
+/* Executes operation `number`: arguments in r1-r5, result in r0, r1-r5 zeroed. */
+void cosy_interp_op(struct cosy_interp *in, u32 number);
+
+/*
+ * Takes `bytes` of the software stack, 16-byte aligned, and returns their offset.
+ * A full stack is a SIGSEGV on its guard page, as a native one's.
+ */
+u64 cosy_stack_take(struct cosy_interp *in, u64 bytes);
+
+#endif /* COSY_LIB_INTERP_OPS_H */

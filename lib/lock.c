@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+/* lock.c - see lock.h. */
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "lock.h"
+#include "syscall.h"
+
+#define WAITERS 0x80000000u
+
+/* How long to wait before asking whether the owner is alive. */
+static const struct timespec patience = { .tv_nsec = 100000000 };
+
+static bool alive(uint32_t tid)
+{
+	return cosy_syscall3(SYS_tgkill, cosy_syscall3(SYS_getpid, 0, 0, 0), tid, 0) != -ESRCH;
+}
+
+bool cosy_lock(struct cosy_lock *lock)
+{
+	uint32_t self = cosy_syscall3(SYS_gettid, 0, 0, 0), mine = self, seen = 0;
+
+	while (!__atomic_compare_exchange_n(&lock->word, &seen, mine, false, __ATOMIC_ACQUIRE,
+					    __ATOMIC_RELAXED)) {
+		if ((seen & ~WAITERS) == self)
+			return false;
+		if (!(seen & WAITERS) &&
+		    !__atomic_compare_exchange_n(&lock->word, &seen, seen | WAITERS, false,
+						 __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+			seen = 0;
+			continue;
+		}
+		seen |= WAITERS;
+		if (cosy_syscall6(SYS_futex, (unsigned long)&lock->word, FUTEX_WAIT_PRIVATE, seen,
+				  (unsigned long)&patience, 0, 0) == -ETIMEDOUT &&
+		    !alive(seen & ~WAITERS))
+			__atomic_compare_exchange_n(&lock->word, &seen, 0, false, __ATOMIC_RELAXED,
+						    __ATOMIC_RELAXED);
+		/* Others may be waiting still: whoever has waited wakes one more. */
+		mine = self | WAITERS;
+		seen = 0;
+	}
+	return true;
+}
+
+void cosy_unlock(struct cosy_lock *lock)
+{
+	if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) & WAITERS)
+		cosy_syscall6(SYS_futex, (unsigned long)&lock->word, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lock.h - a lock that knows its owner: a signal handler that interrupted the
+ * owner is told so instead of deadlocking, and one left locked by a thread that
+ * a raw clone did not bring along is taken over.
+ */
+#ifndef COSY_LIB_LOCK_H
+#define COSY_LIB_LOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cosy_lock {
+	uint32_t word;	/* the owner's tid, or 0; the top bit: somebody waits */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* False when this very thread holds it already. */
+bool cosy_lock(struct cosy_lock *lock);
+void cosy_unlock(struct cosy_lock *lock);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* COSY_LIB_LOCK_H */

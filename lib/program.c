@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+/* program.c - see program.h. */
+#include <errno.h>
+#include <string.h>
+
+#include "interp_ops.h"
+#include "lock.h"
+#include "program.h"
+#include "settings.h"
+
+static struct cosy_lock lock;
+
+bool cosy_program_lock(void)
+{
+	return cosy_lock(&lock);
+}
+
+void cosy_program_unlock(void)
+{
+	cosy_unlock(&lock);
+}
+
+void cosy_program_child(void)
+{
+	lock.word = 0;
+}
+
+static bool needs_stack(const struct cosy_program *program)
+{
+	for (u32 i = 0; i < program->insn_cnt; i++) {
+		const struct bpf_insn *insn = &program->insns[i];
+
+		if (program->marks[i] & COSY_MARK_HEAD && insn->code == (BPF_JMP | BPF_CALL) &&
+		    (insn->src_reg == 1 || insn->imm == COSY_OP_NUMBER_alloca))
+			return true;
+	}
+	return false;
+}
+
+int cosy_program_create(const void *compound, size_t len, struct cosy_loaded **ret,
+			struct cosy_reject *why)
+{
+	struct cosy_loaded *loaded = cosy_alloc(sizeof(*loaded));
+	int err;
+
+	if (!loaded)
+		return -ENOMEM;
+	err = cosy_compound_open(compound, len, &loaded->view, why);
+	if (!err)
+		err = cosy_validate(loaded->view.insns, loaded->view.insn_cnt, &loaded->program, why);
+	if (err) {
+		cosy_free(loaded);
+		return err;
+	}
+	loaded->needs_stack = needs_stack(&loaded->program);
+	*ret = loaded;
+	return 0;
+}
+
+void cosy_program_destroy(struct cosy_loaded *loaded)
+{
+	struct cosy_free free = { .size = sizeof(free), .handle = cosy_program_handle(loaded) };
+
+	if (free.handle && cosy_program_placed(loaded, cosy_generation()))
+		cosy_context_ioctl(COSY_IOC_FREE, &free);
+	cosy_program_deinit(&loaded->program);
+	cosy_free(loaded);
+}
+
+static const char *name_of(const struct cosy_loaded *loaded)
+{
+	const struct cosy_view *view = &loaded->view;
+
+	return view->str_size ? view->strings + view->header->name : "(unnamed)";
+}
+
+/* In interpreter mode every program is "refused", which keeps RUN out of the way. */
+static u32 load(struct cosy_loaded *loaded, u32 generation)
+{
+	char log[200] = "";
+	struct cosy_load arg = {
+		.size = sizeof(arg),
+		.len = loaded->view.header->size,
+		.compound = (u64)loaded->view.header,
+		.log = (u64)log,
+		.log_size = sizeof(log),
+	};
+	long err;
+
+	if (cosy_context_fd() < 0)
+		return 0;
+	err = cosy_context_ioctl(COSY_IOC_LOAD, &arg);
+	if (!err)
+		return arg.handle;
+	if (err == -EXDEV || err == -EBADF || err == -ENOTTY)
+		cosy_context_lost(generation);
+	if (cosy_settings.debug || cosy_settings.mode == COSY_MODE_KERNEL)
+		cosy_say("%s: the kernel refused the compound: %s%s%s", name_of(loaded),
+			 strerror(-err), *log ? ": " : "", log);
+	return 0;
+}
+
+bool cosy_program_place(struct cosy_loaded *loaded, u32 generation)
+{
+	if (!cosy_program_placed(loaded, generation)) {
+		if (!generation || !cosy_program_lock())
+			return false;
+		if (!cosy_program_placed(loaded, generation))
+			__atomic_store_n(&loaded->place,
+					 (u64)generation << 32 | load(loaded, generation),
+					 __ATOMIC_RELEASE);
+		cosy_program_unlock();
+	}
+	return cosy_program_handle(loaded);
+}

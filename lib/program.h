@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program.h - a compound that this process has validated, and loaded into the
+ * kernel as far as there is one.
+ *
+ * Programs are made once and, for regions, never freed: a fork child inherits
+ * them and only loads them again into its own context.
+ */
+#ifndef COSY_LIB_PROGRAM_H
+#define COSY_LIB_PROGRAM_H
+
+#include "../core/core.h"
+
+#include "context.h"
+
+struct cosy_loaded {
+	struct cosy_view view;
+	struct cosy_program program;
+	bool needs_stack;	/* has local calls or alloca operations */
+	u64 place;		/* context generation << 32 | handle there; handle 0 = refused by it */
+};
+
+/*
+ * Validates the container of `len` bytes, which must outlive the program, and
+ * returns it in *ret.  -EINVAL or -E2BIG with `why`, -ENOMEM.
+ */
+int cosy_program_create(const void *compound, size_t len, struct cosy_loaded **ret,
+			struct cosy_reject *why);
+/* Forgets it in the kernel too. */
+void cosy_program_destroy(struct cosy_loaded *loaded);
+
+/*
+ * Loads it into the context of that generation unless it is there already.
+ * True when RUN can take it.  Locks as cosy_context_open does.
+ */
+bool cosy_program_place(struct cosy_loaded *loaded, u32 generation);
+
+/* Whether it was loaded, or refused, in the context of that generation. */
+static inline bool cosy_program_placed(const struct cosy_loaded *loaded, u32 generation)
+{
+	return generation && __atomic_load_n(&loaded->place, __ATOMIC_ACQUIRE) >> 32 == generation;
+}
+
+/* Its handle there; 0 = it was refused. */
+static inline u32 cosy_program_handle(const struct cosy_loaded *loaded)
+{
+	return (u32)__atomic_load_n(&loaded->place, __ATOMIC_ACQUIRE);
+}
+
+/* For the region runtime: the one lock under which programs are made and placed. */
+bool cosy_program_lock(void);
+void cosy_program_unlock(void);
+void cosy_program_child(void);
+
+#endif /* COSY_LIB_PROGRAM_H */

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+/* region.c - the entry points of region.h: what compiled regions call. */
+#include <errno.h>
+#include <string.h>
+
+#include "region.h"
+#include "run.h"
+#include "stats.h"
+
+/* region->cache: NULL, this, or the struct cosy_loaded that it is. */
+#define REFUSED	((struct cosy_loaded *)1)
+
+static struct cosy_loaded *cached(const struct cosy_region *region)
+{
+	return (struct cosy_loaded *)__atomic_load_n(&region->cache, __ATOMIC_ACQUIRE);
+}
+
+static void *begin(struct cosy_thread *thread, const struct cosy_region *region,
+		   struct cosy_site site)
+{
+	struct cosy_activation *act;
+
+	act = cosy_block_push(thread, sizeof(*act) + region->ctx_size, site, true);
+	if (!act)
+		return NULL;
+	cosy_count(&cosy_counts.regions, 1);
+	return act->ctx;
+}
+
+static struct cosy_loaded *create(struct cosy_region *region)
+{
+	const struct cosy_compound *compound = region->compound;
+	struct cosy_loaded *loaded = REFUSED;
+	struct cosy_reject why = { .insn = ~0u };
+	int err;
+
+	if (!cosy_program_lock())
+		return NULL;
+	if (cached(region)) {
+		cosy_program_unlock();
+		return cached(region);
+	}
+	if (region->version != 1) {
+		err = -EINVAL;
+		strcpy(why.reason, "compiled for another version of libcosy");
+	} else {
+		err = cosy_program_create(compound, compound->size, &loaded, &why);
+	}
+	if (err && (cosy_settings.debug || cosy_settings.mode == COSY_MODE_KERNEL))
+		cosy_say("a region stays native: instruction %d: %s", (int)why.insn,
+			 why.reason[0] ? why.reason : strerror(-err));
+	__atomic_store_n(&region->cache, (uint64_t)(err ? REFUSED : loaded), __ATOMIC_RELEASE);
+	cosy_program_unlock();
+	return err ? REFUSED : loaded;
+}
+
+/* Everything that may allocate or lock, and every reason to stay native. */
+static bool prepare(struct cosy_thread **thread, struct cosy_region *region)
+{
+	struct cosy_loaded *loaded = cached(region);
+	u32 generation = cosy_context_open();
+
+	if (!generation || loaded == REFUSED)
+		return false;
+	*thread = cosy_thread();
+	if (!*thread || (*thread)->filtered)
+		return false;
+	if ((*thread)->pause) {
+		(*thread)->pause--;
+		return false;
+	}
+	if (!loaded)
+		loaded = create(region);
+	if (!loaded || loaded == REFUSED)
+		return false;
+	return cosy_program_place(loaded, generation) || cosy_settings.mode == COSY_MODE_INTERP;
+}
+
+/* Both are kept out of line so that the common way saves no registers. */
+__attribute__((noinline)) static void *enter_slowly(struct cosy_region *region,
+						    struct cosy_site site)
+{
+	struct cosy_thread *thread = NULL;
+	int saved = errno;
+	void *ctx = NULL;
+
+	if (prepare(&thread, region))
+		ctx = begin(thread, region, site);
+	if (!ctx) {
+		cosy_count(&cosy_counts.regions, 1);
+		cosy_count(&cosy_counts.native, 1);
+	}
+	errno = saved;
+	return ctx;
+}
+
+void *__cosy_enter(struct cosy_region *region)
+{
+	struct cosy_thread *thread = cosy_thread_self;
+	struct cosy_loaded *loaded = cached(region);
+	struct cosy_site site = COSY_SITE();
+
+	if (__builtin_expect(thread && loaded && loaded != REFUSED && !thread->filtered &&
+				     !thread->pause &&
+				     cosy_program_placed(loaded, cosy_generation()) &&
+				     cosy_program_handle(loaded), 1))
+		return begin(thread, region, site);
+	return enter_slowly(region, site);
+}
+
+int64_t __cosy_run(struct cosy_region *region, void *ctx)
+{
+	struct cosy_activation *act =
+		(struct cosy_activation *)((u8 *)ctx - offsetof(struct cosy_activation, ctx));
+	struct cosy_thread *thread = cosy_thread_self;
+	struct cosy_loaded *loaded = cached(region);
+	enum cosy_outcome outcome;
+
+	if (cosy_program_handle(loaded))
+		outcome = cosy_run_in_kernel(thread, loaded, act, false);
+	else
+		outcome = cosy_run_in_interp(thread, loaded, act, false);
+	if (outcome == COSY_RAN)
+		return act->run.ret;
+	cosy_count(&cosy_counts.native, 1);
+	return -1;
+}
+
+void __cosy_leave(void *ctx)
+{
+	cosy_block_pop((u8 *)ctx - offsetof(struct cosy_activation, ctx));
+}
+
+void *__cosy_frame_enter(uint64_t size)
+{
+	struct cosy_site site = COSY_SITE();
+	struct cosy_thread *thread = cosy_thread_self;
+	uint64_t len;
+
+	if (!thread) {
+		if (!cosy_context_open() || !(thread = cosy_thread()))
+			return NULL;
+	}
+	/* Where nothing runs in the kernel, nothing is gained. */
+	cosy_context_buffer(&len);
+	return len ? cosy_block_push_shared(thread, size, site) : NULL;
+}
+
+void __cosy_frame_leave(void *frame)
+{
+	cosy_block_pop(frame);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+/*
+ * run.c - the leave loop: who goes on where a compound left (docs/design.md,
+ * "Leaving").
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "interp.h"
+#include "run.h"
+#include "stats.h"
+#include "syscall.h"
+
+/* No RUN writes this status: what stands here after one that did nothing. */
+#define NOT_RUN		(~0u)
+
+/* The kernel's SYSCALL_WORK_SECCOMP in a LEFT_TRACED detail. */
+#define WORK_SECCOMP	(1u << 0)
+
+/* A tracer may go away: try again after 1, 2, 4, .. this many activations. */
+#define MAX_PAUSE	1024u
+
+/* --- The software stack ------------------------------------------------------- */
+
+/*
+ * An activation inside a signal handler gets what the ones it interrupted leave
+ * free.  They are all between two instructions, so their `sp` counts.
+ */
+static void stack_begin(struct cosy_thread *thread, const struct cosy_loaded *loaded,
+			struct cosy_activation *act)
+{
+	u8 *from;
+
+	act->run.stack = 0;
+	act->run.stack_size = 0;
+	if (!loaded->needs_stack)
+		return;
+	cosy_thread_soft_stack(thread);
+	from = thread->soft_stack;
+	for (const struct cosy_activation *outer = thread->running; outer; outer = outer->outer)
+		if (outer != act && outer->run.stack) {
+			from = (u8 *)(outer->run.stack + ((outer->state.sp + 15) & ~15ull));
+			break;
+		}
+	act->run.stack = (u64)from;
+	act->run.stack_size = thread->soft_stack + thread->soft_size - from;
+}
+
+static void begin(struct cosy_thread *thread, const struct cosy_loaded *loaded,
+		  struct cosy_activation *act)
+{
+	stack_begin(thread, loaded, act);
+	act->run.size = sizeof(act->run);
+	act->run.ctx = (u64)act->ctx;
+	act->run.state = (u64)&act->state;
+	act->run.resume = 0;
+	act->state.sp = 0;
+	act->outer = thread->running;
+	thread->running = act;
+}
+
+static void end(struct cosy_thread *thread, struct cosy_activation *act)
+{
+	thread->running = act->outer;
+}
+
+/* --- The interpreter's turns ------------------------------------------------------ */
+
+static enum cosy_status interpret(struct cosy_thread *thread, struct cosy_loaded *loaded,
+				  struct cosy_activation *act, unsigned int stop, bool limits)
+{
+	const struct cosy_compound *header = loaded->view.header;
+	struct cosy_interp in = {
+		.program = &loaded->program,
+		.state = &act->state,
+		.ctx = act->run.ctx,
+		.stack = (u8 *)act->run.stack,
+		.stack_size = act->run.stack_size,
+		.resume = act->run.resume,
+		.max_ops = limits ? header->max_ops : 0,
+		.max_ns = limits ? header->max_kernel_ns : 0,
+	};
+	enum cosy_status status = cosy_interp_run(&in, stop);
+
+	act->run.resume = in.resume;
+	act->run.ret = in.ret;
+	act->run.status = status;
+	thread->interp_calls += in.calls;
+	cosy_count(&cosy_counts.interp_calls, in.calls);
+	return status;
+}
+
+static enum cosy_outcome interpret_to_end(struct cosy_thread *thread, struct cosy_loaded *loaded,
+					  struct cosy_activation *act, bool limits)
+{
+	return interpret(thread, loaded, act, 0, limits) == COSY_DONE ? COSY_RAN : COSY_RAN_OUT;
+}
+
+enum cosy_outcome cosy_run_in_interp(struct cosy_thread *thread, struct cosy_loaded *loaded,
+				     struct cosy_activation *act, bool limits)
+{
+	enum cosy_outcome outcome;
+
+	begin(thread, loaded, act);
+	outcome = interpret_to_end(thread, loaded, act, limits);
+	end(thread, act);
+	return outcome;
+}
+
+/* --- The kernel's turns ------------------------------------------------------------- */
+
+/*
+ * Errors that mean RUN was not reached, whatever the status says: this process
+ * has no such context any more, or a filter answered in the kernel's stead.
+ * None is a result that an interrupted call comes back with.
+ */
+static bool not_reached(long err)
+{
+	return err == -EXDEV || err == -EBADF || err == -ENOTTY || err == -ENOENT ||
+	       err == -EPERM || err == -EACCES || err == -ENOSYS;
+}
+
+/* RUN did nothing: is it over for the context, or for the thread? */
+static void give_up(struct cosy_thread *thread, u32 generation, long err)
+{
+	if (err == -EXDEV || err == -EBADF || err == -ENOTTY || err == -ENOENT)
+		cosy_context_lost(generation);
+	else if (err == -EPERM || err == -EACCES || err == -ENOSYS)
+		thread->filtered = true;
+}
+
+static void traced(struct cosy_thread *thread, u64 work)
+{
+	if (work & WORK_SECCOMP)
+		thread->filtered = true;
+	thread->next_pause = thread->next_pause ? thread->next_pause * 2 : 1;
+	if (thread->next_pause > MAX_PAUSE)
+		thread->next_pause = MAX_PAUSE;
+	thread->pause = thread->next_pause;
+}
+
+/* The interrupted call's result is RUN's: put it where the call would have. */
+static void finish_call(struct cosy_activation *act, long result)
+{
+	act->state.reg[0] = result;
+	memset(&act->state.reg[1], 0, 5 * sizeof(act->state.reg[1]));
+	act->run.resume++;
+}
+
+static enum cosy_outcome turns(struct cosy_thread *thread, struct cosy_loaded *loaded,
+			       struct cosy_activation *act, bool limits)
+{
+	u64 place = __atomic_load_n(&loaded->place, __ATOMIC_ACQUIRE);
+	long err;
+
+	act->run.handle = (u32)place;
+	for (;;) {
+		act->run.status = NOT_RUN;
+		act->run.interp_calls = thread->interp_calls;
+		err = cosy_context_ioctl(COSY_IOC_RUN, &act->run);
+		if (act->run.status == NOT_RUN ||
+		    (act->run.status == COSY_LEFT_CALL && not_reached(err))) {
+			give_up(thread, place >> 32, err);
+			if (!act->run.resume)
+				return COSY_RAN_NOTHING;
+			return interpret_to_end(thread, loaded, act, limits);
+		}
+		thread->interp_calls -= act->run.interp_calls;
+		cosy_count(&cosy_counts.runs, 1);
+		cosy_count(&cosy_counts.left[act->run.status & 15], 1);
+
+		switch (act->run.status) {
+		case COSY_DONE:
+			thread->next_pause = 0;
+			return COSY_RAN;
+		case COSY_LEFT_WORK:
+			continue;
+		case COSY_LEFT_CALL:
+			finish_call(act, err);
+			continue;
+		case COSY_LEFT_FAULT:
+			if (interpret(thread, loaded, act, COSY_MARK_RESUME, limits) == COSY_DONE)
+				return COSY_RAN;
+			continue;
+		case COSY_LEFT_TRACED:
+			traced(thread, act->run.detail);
+			if (!act->run.resume)
+				return COSY_RAN_NOTHING;
+			break;
+		case COSY_LEFT_BUFFER:
+			cosy_context_lost(place >> 32);
+			if (!act->run.resume)
+				return COSY_RAN_NOTHING;
+			break;
+		case COSY_ENDED_OPS:
+		case COSY_ENDED_TIME:
+			if (limits)
+				return COSY_RAN_OUT;
+			break;
+		default: /* LEFT_STACK, LEFT_TRAP: the interpreter fails as native code does */
+			break;
+		}
+		return interpret_to_end(thread, loaded, act, limits);
+	}
+}
+
+enum cosy_outcome cosy_run_in_kernel(struct cosy_thread *thread, struct cosy_loaded *loaded,
+				     struct cosy_activation *act, bool limits)
+{
+	enum cosy_outcome outcome;
+
+	begin(thread, loaded, act);
+	outcome = turns(thread, loaded, act, limits);
+	end(thread, act);
+	return outcome;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+/* settings.c - see settings.h. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include <linux/cosy.h>
+
+#include "settings.h"
+#include "stats.h"
+#include "syscall.h"
+
+#define DEFAULT_BUFFER	(2u << 20)
+#define MIN_BUFFER	4096u
+
+struct cosy_settings cosy_settings;
+
+void cosy_say(const char *format, ...)
+{
+	int saved = errno, n;
+	char line[512];
+	va_list args;
+
+	n = snprintf(line, sizeof(line), "cosy: ");
+	va_start(args, format);
+	n += vsnprintf(line + n, sizeof(line) - n, format, args);
+	va_end(args);
+	if (n > (int)sizeof(line) - 2)
+		n = sizeof(line) - 2;
+	line[n++] = '\n';
+	cosy_syscall3(SYS_write, 2, (unsigned long)line, n);
+	errno = saved;
+}
+
+static enum cosy_mode parse_mode(const char *text)
+{
+	static const char *const names[] = {
+		[COSY_MODE_AUTO] = "auto",
+		[COSY_MODE_NATIVE] = "native",
+		[COSY_MODE_INTERP] = "interp",
+		[COSY_MODE_KERNEL] = "kernel",
+	};
+
+	if (!text || !*text)
+		return COSY_MODE_AUTO;
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(text, names[i]))
+			return i;
+	cosy_say("COSY_MODE=%s is none of auto, native, interp, kernel: using auto", text);
+	return COSY_MODE_AUTO;
+}
+
+static uint64_t parse_buffer(const char *text)
+{
+	uint64_t len, rounded = MIN_BUFFER;
+	char *end;
+
+	if (!text || !*text)
+		return DEFAULT_BUFFER;
+	len = strtoull(text, &end, 0);
+	if (*end == 'k' || *end == 'K')
+		len <<= 10, end++;
+	else if (*end == 'm' || *end == 'M')
+		len <<= 20, end++;
+	if (*end || len > COSY_MAX_BUFFER) {
+		cosy_say("COSY_BUFFER=%s is not a size of at most %u bytes: using %u", text,
+			 COSY_MAX_BUFFER, DEFAULT_BUFFER);
+		return DEFAULT_BUFFER;
+	}
+	if (!len)
+		return 0;
+	while (rounded < len)
+		rounded <<= 1;
+	return rounded;
+}
+
+static bool parse_switch(const char *text)
+{
+	return text && *text && strcmp(text, "0");
+}
+
+void cosy_settings_init(void)
+{
+	static int done;
+	int saved = errno;
+
+	if (__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+		return;
+	/* Two threads that race here read the same environment. */
+	cosy_settings.debug = parse_switch(secure_getenv("COSY_DEBUG"));
+	cosy_settings.stats = parse_switch(secure_getenv("COSY_STATS"));
+	cosy_settings.mode = parse_mode(secure_getenv("COSY_MODE"));
+	cosy_settings.buffer_len = parse_buffer(secure_getenv("COSY_BUFFER"));
+	__atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+	errno = saved;
+}
+
+/* Early, so that regions in the program's own constructors find it done. */
+__attribute__((constructor(101))) static void settings_start(void)
+{
+	cosy_settings_init();
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * settings.h - what the environment asks for.  Ignored in set-user-id programs.
+ *
+ *	COSY_MODE	auto (default), native, interp, kernel (auto, but says on
+ *			standard error why a process cannot use the kernel)
+ *	COSY_BUFFER	bytes of shared buffer, with k or M behind; 0 = none
+ *	COSY_DEBUG=1	say once per reason why something stayed native
+ *	COSY_STATS=1	print counts at exit
+ */
+#ifndef COSY_LIB_SETTINGS_H
+#define COSY_LIB_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum cosy_mode {
+	COSY_MODE_AUTO,
+	COSY_MODE_NATIVE,
+	COSY_MODE_INTERP,
+	COSY_MODE_KERNEL,
+};
+
+struct cosy_settings {
+	enum cosy_mode mode;
+	bool debug;
+	bool stats;
+	uint64_t buffer_len;	/* a power of two, or 0 */
+};
+
+extern struct cosy_settings cosy_settings;
+
+/* Reads the environment, once; every slow path calls it before it looks. */
+void cosy_settings_init(void);
+
+/* One line on standard error, without touching errno. */
+void cosy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif /* COSY_LIB_SETTINGS_H */

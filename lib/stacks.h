@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stacks.h - per-thread stacks of blocks in the shared buffer: contexts of
+ * activations, and locals that cosycc moved there.
+ *
+ * Blocks end in reverse order, except that longjmp ends some without a word.  So
+ * each block remembers the native stack pointer and return address it was made
+ * at: a block is dead once its thread makes another one at a higher stack
+ * pointer, or at the same one from the same place, as long as both lie on the
+ * thread's own stack (signal stacks and coroutines are left alone).  A block
+ * ended out of order, or by another thread, is marked and goes when it is on top.
+ *
+ * Making and ending blocks is async-signal-safe: `used` moves before a block is
+ * written, and a block leaves the stack before its bytes are free.
+ */
+#ifndef COSY_LIB_STACKS_H
+#define COSY_LIB_STACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../core/core.h"
+
+struct cosy_slice {
+	uint8_t *base;
+	uint64_t size;		/* 0: no such slice */
+	uint64_t used;		/* bytes taken, those of a block being made included */
+	struct cosy_block *top;
+};
+
+/* Header of each block, in front of the memory handed out. */
+struct cosy_block {
+	struct cosy_block *below;
+	struct cosy_slice *owner;
+	uintptr_t sp;		/* native stack pointer of the caller */
+	uintptr_t site;		/* its return address */
+	uint64_t end;		/* offset in the slice behind the block */
+	uint32_t ended;
+	uint32_t is_activation;
+};
+
+/* One run of a compound: what the kernel and the interpreter share. */
+struct cosy_activation {
+	struct cosy_activation *outer;	/* the one that a signal handler's region interrupted */
+	struct cosy_run run;
+	struct cosy_state state;
+	uint8_t ctx[] __attribute__((aligned(16)));
+};
+
+/* Where a block is asked for from. */
+struct cosy_site {
+	uintptr_t sp, site;
+};
+#define COSY_SITE() ((struct cosy_site){ (uintptr_t)__builtin_frame_address(0),		\
+					 (uintptr_t)__builtin_return_address(0) })
+
+struct cosy_thread;
+
+/* 16-byte aligned, contents undefined; NULL when neither slice has room. */
+void *cosy_block_push(struct cosy_thread *thread, uint64_t size, struct cosy_site site,
+		      bool is_activation);
+/* The same in the shared buffer, or NULL. */
+void *cosy_block_push_shared(struct cosy_thread *thread, uint64_t size, struct cosy_site site);
+/* Ends a block and what dead blocks lie above it.  Any thread may. */
+void cosy_block_pop(void *memory);
+
+#endif /* COSY_LIB_STACKS_H */

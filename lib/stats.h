@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* stats.h - this process's counts, kept and printed at exit under COSY_STATS=1. */
+#ifndef COSY_LIB_STATS_H
+#define COSY_LIB_STATS_H
+
+#include <stdint.h>
+
+#include <linux/cosy.h>
+
+#include "settings.h"
+
+struct cosy_counts {
+	uint64_t regions;	/* activations begun: in the kernel, the interpreter or the native twin */
+	uint64_t native;	/* of these, run by the native twin */
+	uint64_t runs;		/* RUN ioctls that ran something */
+	uint64_t interp_calls;	/* system calls made by the interpreter */
+	uint64_t kernel_calls;	/* system calls made in the kernel, of contexts given up already */
+	uint64_t left[16];	/* RUNs by enum cosy_status */
+};
+
+extern struct cosy_counts cosy_counts;
+
+/* Counts nothing, and costs a load, unless asked for. */
+static inline void cosy_count(uint64_t *which, uint64_t n)
+{
+	if (__builtin_expect(cosy_settings.stats, 0))
+		__atomic_fetch_add(which, n, __ATOMIC_RELAXED);
+}
+
+/* A fork child counts its own. */
+void cosy_counts_reset(void);
+
+#endif /* COSY_LIB_STATS_H */

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+/* thread.c - see thread.h. */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "context.h"
+#include "heap.h"
+#include "lock.h"
+#include "syscall.h"
+#include "thread.h"
+
+#define SHARED_SLICE	(256u << 10)	/* the first thread's share; later ones get less, see below */
+#define MIN_SLICE	(16u << 10)
+#define OTHER_SLICE	(1u << 20)	/* address space only, until used */
+#define MAX_SOFT_STACK	(64ul << 20)
+#define PAGE		4096ul
+
+_Thread_local struct cosy_thread *cosy_thread_self __attribute__((tls_model("initial-exec")));
+
+static struct cosy_lock list_lock;
+static struct cosy_thread *list;
+static pthread_key_t exit_key;
+static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
+
+extern void *__libc_stack_end __attribute__((weak));
+
+/* Where this thread's native stack is, without opening files. */
+static void find_stack(struct cosy_thread *thread)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	pthread_attr_t attr;
+	struct rlimit limit;
+	size_t size;
+	void *low;
+
+	if (cosy_syscall3(SYS_gettid, 0, 0, 0) == cosy_syscall3(SYS_getpid, 0, 0, 0)) {
+		if (!&__libc_stack_end || getrlimit(RLIMIT_STACK, &limit))
+			return;
+		thread->stack_high = (uintptr_t)__libc_stack_end;
+		thread->stack_low = limit.rlim_cur < thread->stack_high ?
+					    thread->stack_high - limit.rlim_cur : 0;
+	} else if (!pthread_getattr_np(pthread_self(), &attr)) {
+		if (!pthread_attr_getstack(&attr, &low, &size)) {
+			thread->stack_low = (uintptr_t)low;
+			thread->stack_high = thread->stack_low + size;
+		}
+		pthread_attr_destroy(&attr);
+	}
+	/* A fork by a thread, or a stack of the program's own making: unknown. */
+	if (here < thread->stack_low || here >= thread->stack_high)
+		thread->stack_low = thread->stack_high = 0;
+}
+
+/* Each thread takes at most a quarter of what is free, so that many get some. */
+static void find_slices(struct cosy_thread *thread)
+{
+	uint64_t share = cosy_heap_room() / 4 & ~(PAGE - 1);
+	struct cosy_slice *slice = &thread->slice[0];
+
+	if (share > SHARED_SLICE)
+		share = SHARED_SLICE;
+	for (; share >= MIN_SLICE && !slice->base; share /= 2) {
+		slice->base = cosy_heap_alloc(share);
+		slice->size = slice->base ? share : 0;
+	}
+	slice = &thread->slice[1];
+	slice->base = (uint8_t *)thread + PAGE;
+	slice->size = OTHER_SLICE;
+}
+
+static void thread_free(struct cosy_thread *thread)
+{
+	if (thread->slice[0].base)
+		cosy_heap_free(thread->slice[0].base);
+	if (thread->soft_stack)
+		munmap(thread->soft_stack, thread->soft_size + PAGE);
+	munmap(thread, PAGE + OTHER_SLICE);
+}
+
+static void thread_exit(void *arg)
+{
+	struct cosy_thread *thread = arg;
+
+	cosy_thread_self = NULL;
+	cosy_lock(&list_lock);
+	*thread->link = thread->next;
+	if (thread->next)
+		thread->next->link = thread->link;
+	cosy_unlock(&list_lock);
+	thread_free(thread);
+}
+
+static void exit_init(void)
+{
+	pthread_key_create(&exit_key, thread_exit);
+}
+
+static struct cosy_thread *thread_create(void)
+{
+	struct cosy_thread *thread;
+
+	_Static_assert(sizeof(*thread) <= PAGE, "the overflow slice begins behind it");
+	thread = mmap(NULL, PAGE + OTHER_SLICE, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (thread == MAP_FAILED)
+		return NULL;
+	find_stack(thread);
+	find_slices(thread);
+	pthread_once(&exit_once, exit_init);
+	pthread_setspecific(exit_key, thread);
+	if (!cosy_lock(&list_lock)) {
+		/* A handler interrupted this very function: one of them is enough. */
+		thread_free(thread);
+		return NULL;
+	}
+	thread->link = &list;
+	thread->next = list;
+	if (list)
+		list->link = &thread->next;
+	list = thread;
+	cosy_unlock(&list_lock);
+	return thread;
+}
+
+struct cosy_thread *cosy_thread(void)
+{
+	int saved = errno;
+
+	if (!cosy_thread_self)
+		cosy_thread_self = thread_create();
+	errno = saved;
+	return cosy_thread_self;
+}
+
+void cosy_thread_soft_stack(struct cosy_thread *thread)
+{
+	uint64_t size = MAX_SOFT_STACK;
+	struct rlimit limit;
+	int saved = errno;
+	uint8_t *stack;
+
+	if (thread->soft_stack)
+		return;
+	if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < size)
+		size = (limit.rlim_cur + PAGE - 1) & ~(PAGE - 1);
+	stack = mmap(NULL, size + PAGE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (stack != MAP_FAILED) {
+		mprotect(stack + size, PAGE, PROT_NONE);
+		thread->soft_size = size;
+		thread->soft_stack = stack;
+	}
+	errno = saved;
+}
+
+void cosy_thread_lock(void)
+{
+	cosy_lock(&list_lock);
+}
+
+void cosy_thread_unlock(void)
+{
+	cosy_unlock(&list_lock);
+}
+
+void cosy_thread_child(void)
+{
+	struct cosy_thread *thread, *next;
+
+	list_lock.word = 0;
+	for (thread = list; thread; thread = next) {
+		next = thread->next;
+		if (thread != cosy_thread_self)
+			thread_free(thread);
+	}
+	list = cosy_thread_self;
+	if (!list)
+		return;
+	list->next = NULL;
+	list->link = &list;
+	/* A tracer or filter's pause was for the parent; a filter is inherited. */
+	list->pause = list->next_pause = 0;
+}
