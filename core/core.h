@@ -5,7 +5,6 @@
  *
  *	container.c	bytes -> header, instructions, line table	cosy_compound_open
  *	validate.c	is this program well formed?  its shape		cosy_validate
- *	liveness.c	which registers are dead behind an instruction	cosy_liveness
  *	sandbox.c	program -> program that can do no harm		cosy_sandbox
  *	ops.c		the table of calls and operations		cosy_call_find
  *	disasm.c	an instruction as text				cosy_disasm
@@ -33,6 +32,12 @@ struct cosy_call {
 	const char *args;	/* one letter per argument, see ops.def */
 	u32 flags;
 	const char *denied;	/* why it may not be in a compound; NULL when allowed */
+};
+
+/* COSY_OP_ctx, COSY_OP_trap, ...: the numbers that `call` takes. */
+enum cosy_op {
+#define COSY_OP(number, name, args, flags) COSY_OP_##name = COSY_OP_BASE + (number),
+#include "ops.def"
 };
 
 /* The entry of a system call or operation, or NULL. */
@@ -118,7 +123,6 @@ enum cosy_slot {
 	COSY_SLOT_VALUE	 = -24,	/* store thunks: the value; div and atomic thunks: second operand */
 	COSY_SLOT_INSN	 = -32,	/* access thunks: the instruction, for a fault */
 	COSY_SLOT_SAVE	 = -40,	/* a register lent to a store */
-	COSY_SLOT_BASE	 = -48,	/* minus the user address of the shared buffer, when it is above 2 GB */
 	COSY_SLOT_SIZE	 = 64,	/* bytes reserved */
 };
 

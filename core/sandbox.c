@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * sandbox.c - from a validated program to one that can do no harm.
+ *
+ *	sandbox_flow.c	entry, resume points, jumps and fuel, calls, returns
+ *	sandbox_mem.c	loads, stores, atomics
+ *	sandbox_alu.c	arithmetic and constants
+ *	emit.c		the growing code, its labels, hidden constants
+ */
+#include "reject.h"
+#include "sandbox.h"
+
+static int rewrite_init(struct cosy_rewrite *w, const struct cosy_program *program,
+			const struct cosy_sandbox *how, bool far)
+{
+	u32 i, accesses = 0;
+
+	memset(w, 0, sizeof(*w));
+	w->program = program;
+	w->how = how;
+	w->code.far = far;
+	w->code.blind = how->blind;
+	w->code.random = how->seed;
+
+	for (i = 0; i < program->function_cnt; i++) {
+		if (program->functions[i].frame_words > w->frame_words)
+			w->frame_words = program->functions[i].frame_words;
+	}
+	for (i = 0; i < program->insn_cnt; i++)
+		accesses += !!(program->marks[i] & COSY_MARK_LEAVE);
+
+	w->stubs = cosy_alloc((accesses + 1) * sizeof(*w->stubs));
+	w->ticks = cosy_alloc(program->insn_cnt * sizeof(*w->ticks));
+	if (!w->stubs || !w->ticks)
+		return -ENOMEM;
+	for (i = 0; i < program->insn_cnt; i++)
+		w->ticks[i] = COSY_UNBOUND;
+
+	/* The program's instructions have the first labels. */
+	cosy_emit_labels(&w->code, program->insn_cnt);
+	w->resume = cosy_emit_labels(&w->code, 1);
+	w->returns = cosy_emit_labels(&w->code, 1);
+	w->trap = cosy_emit_labels(&w->code, 1);
+	return 0;
+}
+
+static void rewrite_deinit(struct cosy_rewrite *w)
+{
+	cosy_emit_deinit(&w->code);
+	cosy_free(w->stubs);
+	cosy_free(w->ticks);
+}
+
+static void rewrite_insn(struct cosy_rewrite *w, u32 at)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+
+	if (w->program->marks[at] & COSY_MARK_FUNCTION)
+		w->function = cosy_function_of(w->program, at);
+	cosy_emit_bind(&w->code, at);
+
+	switch (BPF_CLASS(insn->code)) {
+	case BPF_LD:
+	case BPF_ALU:
+	case BPF_ALU64:
+		cosy_rewrite_alu(w, insn);
+		break;
+	case BPF_LDX:
+	case BPF_ST:
+	case BPF_STX:
+		cosy_rewrite_access(w, at);
+		break;
+	default:
+		cosy_rewrite_jump(w, at);
+	}
+}
+
+/* -ERANGE: a jump does not reach. */
+static int rewrite(struct cosy_rewrite *w)
+{
+	u32 at;
+
+	cosy_emit_prologue(w);
+	for (at = 0; at < w->program->insn_cnt; at++) {
+		if (w->program->marks[at] & COSY_MARK_HEAD)
+			rewrite_insn(w, at);
+		if (at % 256 == 255)
+			cosy_yield();
+	}
+	cosy_emit_stubs(w);
+	cosy_emit_epilogue(w);
+	return cosy_emit_resolve(&w->code);
+}
+
+int cosy_sandbox(const struct cosy_program *program, const struct cosy_sandbox *how,
+		 struct cosy_code *ret, struct cosy_reject *why)
+{
+	struct cosy_rewrite w;
+	bool far = false;
+	int error;
+
+again:
+	error = rewrite_init(&w, program, how, far);
+	if (!error)
+		error = rewrite(&w);
+	if (error == -ERANGE && how->has_v4 && !far) {
+		rewrite_deinit(&w);
+		far = true;
+		goto again;
+	}
+	if (error == -ERANGE)
+		error = cosy_refuse(why, -E2BIG, COSY_REJECT_CONTAINER,
+				    "%u instructions after sandboxing are out of this kernel's jump range",
+				    w.code.insn_cnt);
+	if (!error) {
+		ret->insns = w.code.insns;
+		ret->insn_cnt = w.code.insn_cnt;
+		ret->stack_size = COSY_SLOT_SIZE + 8 * w.frame_words;
+		w.code.insns = NULL;
+	}
+	rewrite_deinit(&w);
+	return error;
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * sandbox_flow.c - where control goes: entry and resume, jumps with their fuel,
+ * calls, and returns without a native frame.
+ */
+#include "sandbox.h"
+
+/* The label of a program instruction is its number. */
+static u32 label_of(u32 insn)
+{
+	return insn;
+}
+
+/* Word `index` of the spill frame, counted from r10 down, starting at 1. */
+static s32 frame_slot(u32 index)
+{
+	return -COSY_SLOT_SIZE - 8 * (s32)index;
+}
+
+static s32 entry_register(u32 reg)
+{
+	return offsetof(struct cosy_entry, state.reg) + 8 * reg;
+}
+
+static s32 entry_frame(u32 index)
+{
+	return offsetof(struct cosy_entry, state.frame) + COSY_FRAME_SIZE - 8 * index;
+}
+
+/* --- Entry and resume -------------------------------------------------------------- */
+
+/* AX holds one of keys[low..high); goes to that key's label, or to the trap. */
+static void emit_select(struct cosy_rewrite *w, const u32 *keys, const u32 *labels, u32 low,
+			u32 high)
+{
+	struct cosy_emit *e = &w->code;
+	u32 middle = low + (high - low) / 2, right;
+
+	if (high - low <= 3) {
+		for (; low < high; low++)
+			cosy_emit_if(e, cosy_branch(BPF_JMP | BPF_JEQ | BPF_K, COSY_AX, 0, keys[low]),
+				     labels[low]);
+		cosy_emit_goto(e, w->trap);
+		return;
+	}
+	right = cosy_emit_labels(e, 1);
+	cosy_emit_if(e, cosy_branch(BPF_JMP | BPF_JGE | BPF_K, COSY_AX, 0, keys[middle]), right);
+	emit_select(w, keys, labels, low, middle);
+	cosy_emit_bind(e, right);
+	emit_select(w, keys, labels, middle, high);
+}
+
+static void emit_resume(struct cosy_rewrite *w)
+{
+	const struct cosy_program *program = w->program;
+	u32 *keys = cosy_alloc(2 * sizeof(u32) * (program->resume_cnt + 1));
+	u32 *labels = keys + program->resume_cnt;
+	struct cosy_emit *e = &w->code;
+	u32 at, i, count = 0;
+
+	if (!keys) {
+		e->error = -ENOMEM;
+		return;
+	}
+	for (at = 0; at < program->insn_cnt; at++) {
+		if (program->marks[at] & COSY_MARK_RESUME) {
+			keys[count] = at + 1;
+			labels[count++] = label_of(at);
+		}
+	}
+
+	cosy_emit_bind(e, w->resume);
+	for (i = 1; i <= w->frame_words; i++) {
+		emit_load(e, COSY_AX, 1, entry_frame(i));
+		emit_store(e, COSY_FP, frame_slot(i), COSY_AX);
+	}
+	emit_load(e, 0, 1, entry_register(0));
+	for (i = 2; i < 10; i++)
+		emit_load(e, i, 1, entry_register(i));
+	emit_load(e, COSY_AX, 1, offsetof(struct cosy_entry, resume));
+	emit_load(e, 1, 1, entry_register(1));
+	emit_select(w, keys, labels, 0, count);
+	cosy_free(keys);
+}
+
+/*
+ * Every word of the frame is zeroed, not only the first function's: what is
+ * below it on the kernel's stack must not be there to be saved by a leave.
+ */
+void cosy_emit_prologue(struct cosy_rewrite *w)
+{
+	struct cosy_emit *e = &w->code;
+	u32 i;
+
+	emit_store(e, COSY_FP, COSY_SLOT_STATE, 1);
+	emit_load(e, COSY_AX, 1, offsetof(struct cosy_entry, fuel));
+	emit_store(e, COSY_FP, COSY_SLOT_FUEL, COSY_AX);
+	emit_load(e, COSY_AX, 1, offsetof(struct cosy_entry, resume));
+	cosy_emit_if(e, cosy_branch(BPF_JMP | BPF_JNE | BPF_K, COSY_AX, 0, 0), w->resume);
+	emit_load(e, 1, 1, entry_register(1));
+	emit_zero(e, 0);
+	for (i = 2; i < 10; i++)
+		emit_zero(e, i);
+	for (i = 1; i <= w->frame_words; i++)
+		cosy_emit(e, BPF_ST | BPF_MEM | BPF_DW, COSY_FP, 0, frame_slot(i), 0);
+}
+
+/* --- Jumps ------------------------------------------------------------------------- */
+
+/*
+ * Goes to `target`, which is not ahead, and spends one fuel.  Signed, so that a
+ * count that started at 0 ticks at once instead of wrapping.
+ */
+static void emit_back_edge(struct cosy_rewrite *w, u32 target)
+{
+	struct cosy_emit *e = &w->code;
+
+	if (w->ticks[target] == COSY_UNBOUND)
+		w->ticks[target] = cosy_emit_labels(e, 1);
+	emit_load(e, COSY_AX, COSY_FP, COSY_SLOT_FUEL);
+	emit_op_imm(e, BPF_SUB, COSY_AX, 1);
+	emit_store(e, COSY_FP, COSY_SLOT_FUEL, COSY_AX);
+	cosy_emit_if(e, cosy_branch(BPF_JMP | BPF_JSGT | BPF_K, COSY_AX, 0, 0), label_of(target));
+	cosy_emit_goto(e, w->ticks[target]);
+}
+
+static void emit_ticks(struct cosy_rewrite *w)
+{
+	struct cosy_emit *e = &w->code;
+	u32 at;
+
+	for (at = 0; at < w->program->insn_cnt; at++) {
+		if (w->ticks[at] == COSY_UNBOUND)
+			continue;
+		cosy_emit_bind(e, w->ticks[at]);
+		cosy_emit_constant(e, COSY_AX, at);
+		emit_thunk(w, COSY_THUNK_TICK);
+		cosy_emit_goto(e, label_of(at));
+	}
+}
+
+static void rewrite_always(struct cosy_rewrite *w, u32 at, u32 target)
+{
+	if (target <= at)
+		emit_back_edge(w, target);
+	else
+		cosy_emit_goto(&w->code, label_of(target));
+}
+
+static void rewrite_branch(struct cosy_rewrite *w, u32 at, u32 target)
+{
+	struct bpf_insn branch = w->program->insns[at];
+	struct cosy_emit *e = &w->code;
+	u32 ahead;
+
+	if (e->blind && BPF_SRC(branch.code) == BPF_K) {
+		cosy_emit_secret(e, COSY_AX, (s64)branch.imm);
+		branch = cosy_branch(branch.code | BPF_X, branch.dst_reg, COSY_AX, 0);
+	}
+	if (target > at) {
+		cosy_emit_if(e, branch, label_of(target));
+		return;
+	}
+	ahead = cosy_emit_labels(e, 1);
+	cosy_emit_unless(e, branch, ahead);
+	emit_back_edge(w, target);
+	cosy_emit_bind(e, ahead);
+}
+
+/* --- Calls and returns ------------------------------------------------------------- */
+
+static void rewrite_call(struct cosy_rewrite *w, u32 at)
+{
+	u32 number = w->program->insns[at].imm;
+	bool operation = number >= COSY_OP_BASE;
+
+	if (operation)
+		number -= COSY_OP_BASE;
+	cosy_emit_secret(&w->code, COSY_AX, at << 16 | number);
+	emit_thunk(w, operation ? COSY_THUNK_OP : COSY_THUNK_SYSCALL);
+}
+
+static void rewrite_local_call(struct cosy_rewrite *w, u32 at)
+{
+	u32 target = at + 1 + w->program->insns[at].imm;
+	const struct cosy_function *callee = cosy_function_of(w->program, target);
+
+	cosy_emit_secret(&w->code, COSY_AX,
+			 at << 16 | w->function->frame_words << 8 | callee->frame_words);
+	emit_thunk(w, COSY_THUNK_PUSH);
+	cosy_emit_goto(&w->code, label_of(target));
+}
+
+static void rewrite_exit(struct cosy_rewrite *w, u32 at)
+{
+	if (w->function->start == 0) {
+		cosy_emit(&w->code, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+		return;
+	}
+	cosy_emit_constant(&w->code, COSY_AX, at);
+	emit_thunk(w, COSY_THUNK_POP);
+	cosy_emit_goto(&w->code, w->returns);
+}
+
+/* AX holds the number of a local call, from the software stack: go behind it. */
+static void emit_returns(struct cosy_rewrite *w)
+{
+	const struct cosy_program *program = w->program;
+	u32 *keys = cosy_alloc(2 * sizeof(u32) * (program->resume_cnt + 1));
+	u32 *labels = keys + program->resume_cnt;
+	struct cosy_emit *e = &w->code;
+	u32 at, count = 0;
+
+	if (!keys) {
+		e->error = -ENOMEM;
+		return;
+	}
+	for (at = 0; at < program->insn_cnt; at++) {
+		const struct bpf_insn *insn = &program->insns[at];
+
+		/* Calls are resume points, so the arrays are long enough. */
+		if ((program->marks[at] & COSY_MARK_RESUME) &&
+		    insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL) {
+			keys[count] = at;
+			labels[count++] = label_of(at + 1);
+		}
+	}
+	cosy_emit_bind(e, w->returns);
+	emit_select(w, keys, labels, 0, count);
+	cosy_free(keys);
+}
+
+void cosy_rewrite_jump(struct cosy_rewrite *w, u32 at)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+	bool wide = insn->code == (BPF_JMP32 | BPF_JA);
+	u32 target = at + 1 + (wide ? insn->imm : insn->off);
+
+	switch (BPF_OP(insn->code)) {
+	case BPF_CALL:
+		if (insn->src_reg == BPF_PSEUDO_CALL)
+			rewrite_local_call(w, at);
+		else
+			rewrite_call(w, at);
+		break;
+	case BPF_EXIT:
+		rewrite_exit(w, at);
+		break;
+	case BPF_JA:
+		rewrite_always(w, at, target);
+		break;
+	default:
+		rewrite_branch(w, at, target);
+	}
+}
+
+void cosy_emit_epilogue(struct cosy_rewrite *w)
+{
+	struct cosy_emit *e = &w->code;
+
+	emit_ticks(w);
+	emit_resume(w);
+	if (w->program->function_cnt > 1)
+		emit_returns(w);
+	/* Nothing leads here unless the caller broke its word; it ends, whatever. */
+	cosy_emit_bind(e, w->trap);
+	cosy_emit_constant(e, COSY_AX, COSY_OP_trap - COSY_OP_BASE);
+	emit_thunk(w, COSY_THUNK_OP);
+	cosy_emit(e, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+}

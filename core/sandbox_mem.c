@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * sandbox_mem.c - loads, stores and atomics.
+ *
+ * With UB, KB the user's and the kernel's address of the shared buffer, S its
+ * size and N the size of the access:
+ *
+ *	load	AX = base + (off - UB)		store	base += off - UB
+ *		if AX > S - N goto stub			if base > S - N goto stub
+ *		AX &= S - 1				base &= S - 1
+ *		dst = KB				AX = KB
+ *		dst += AX				AX += base
+ *		dst = *dst				*AX = src
+ *						base += UB - off
+ *
+ * The and changes nothing that the test lets through; it is there for what the
+ * processor does before it knows the test's outcome.  A store moves its base
+ * register instead of taking a second one, so it needs no register of its own;
+ * the base is whole again wherever anything can be seen of it.  The stubs go
+ * through the checked accessors.
+ */
+#include "sandbox.h"
+
+static u32 size_of(const struct bpf_insn *insn)
+{
+	switch (BPF_SIZE(insn->code)) {
+	case BPF_B:
+		return 1;
+	case BPF_H:
+		return 2;
+	case BPF_W:
+		return 4;
+	default:
+		return 8;
+	}
+}
+
+/* 0-3 for 1-8 bytes: the order of the load and store thunks */
+static u32 size_order(const struct bpf_insn *insn)
+{
+	u32 size = size_of(insn);
+
+	return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+}
+
+static bool is_plain(const struct cosy_rewrite *w, u64 value)
+{
+	return !w->code.blind && (s64)value == (s32)value;
+}
+
+/* AX = reg + delta */
+static void emit_sum(struct cosy_rewrite *w, u8 reg, u64 delta)
+{
+	struct cosy_emit *e = &w->code;
+
+	if (delta && !is_plain(w, delta)) {
+		cosy_emit_secret(e, COSY_AX, delta);
+		emit_op(e, BPF_ADD, COSY_AX, reg);
+		return;
+	}
+	emit_move(e, COSY_AX, reg);
+	if (delta)
+		emit_op_imm(e, BPF_ADD, COSY_AX, delta);
+}
+
+/* reg += delta, by way of AX when the constant does not fit or has to be hidden */
+static void emit_move_base(struct cosy_rewrite *w, u8 reg, u64 delta)
+{
+	struct cosy_emit *e = &w->code;
+
+	if (is_plain(w, delta)) {
+		emit_op_imm(e, BPF_ADD, reg, delta);
+		return;
+	}
+	cosy_emit_secret(e, COSY_AX, delta);
+	emit_op(e, BPF_ADD, reg, COSY_AX);
+}
+
+static u64 buffer_delta(const struct cosy_rewrite *w, const struct bpf_insn *insn)
+{
+	return (u64)(s64)insn->off - w->how->user_base;
+}
+
+/* Leaves for the stub when reg is no offset of an N-byte access, and masks it. */
+static void emit_bound(struct cosy_rewrite *w, u8 reg, const struct bpf_insn *insn, u32 stub)
+{
+	s32 last = w->how->size - size_of(insn);
+
+	cosy_emit_if(&w->code, cosy_branch(BPF_JMP | BPF_JGT | BPF_K, reg, 0, last), stub);
+	emit_op_imm(&w->code, BPF_AND, reg, w->how->size - 1);
+}
+
+static struct cosy_stub *new_stub(struct cosy_rewrite *w, u32 at)
+{
+	struct cosy_stub *stub = &w->stubs[w->stub_cnt++];
+
+	stub->insn = at;
+	stub->entry = cosy_emit_labels(&w->code, 2);
+	stub->back = stub->entry + 1;
+	return stub;
+}
+
+static void emit_insn_slot(struct cosy_rewrite *w, u32 at)
+{
+	cosy_emit(&w->code, BPF_ST | BPF_MEM | BPF_DW, COSY_FP, 0, COSY_SLOT_INSN, at);
+}
+
+/* --- Loads --------------------------------------------------------------------- */
+
+static bool is_signed(const struct bpf_insn *insn)
+{
+	return BPF_MODE(insn->code) == BPF_MEMSX;
+}
+
+/* dst = *(base + off), lowered when the JIT has no sign-extending loads */
+static void emit_raw_load(struct cosy_rewrite *w, const struct bpf_insn *insn, u8 base, s32 off)
+{
+	struct cosy_emit *e = &w->code;
+
+	if (!is_signed(insn) || w->how->has_v4) {
+		cosy_emit(e, insn->code, insn->dst_reg, base, off, 0);
+		return;
+	}
+	cosy_emit(e, BPF_LDX | BPF_MEM | BPF_SIZE(insn->code), insn->dst_reg, base, off, 0);
+	cosy_emit_sign_extend(e, insn->dst_reg, 8 * size_of(insn), true);
+}
+
+static void emit_checked_load(struct cosy_rewrite *w, u32 at)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+	u32 first = is_signed(insn) ? COSY_THUNK_LOADS1 : COSY_THUNK_LOAD1;
+
+	emit_insn_slot(w, at);
+	emit_sum(w, insn->src_reg, (s64)insn->off);
+	emit_thunk(w, first + size_order(insn));
+	emit_move(&w->code, insn->dst_reg, COSY_AX);
+}
+
+static void emit_buffer_load(struct cosy_rewrite *w, u32 at)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+	struct cosy_stub *stub = new_stub(w, at);
+	struct cosy_emit *e = &w->code;
+
+	emit_sum(w, insn->src_reg, buffer_delta(w, insn));
+	emit_bound(w, COSY_AX, insn, stub->entry);
+	cosy_emit_constant(e, insn->dst_reg, w->how->kernel_base);
+	emit_op(e, BPF_ADD, insn->dst_reg, COSY_AX);
+	emit_raw_load(w, insn, insn->dst_reg, 0);
+	cosy_emit_bind(e, stub->back);
+}
+
+static void rewrite_load(struct cosy_rewrite *w, u32 at)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+
+	if (insn->src_reg == COSY_FP)
+		emit_raw_load(w, insn, COSY_FP, insn->off - COSY_SLOT_SIZE);
+	else if (w->how->size)
+		emit_buffer_load(w, at);
+	else
+		emit_checked_load(w, at);
+}
+
+/* --- Stores -------------------------------------------------------------------- */
+
+static bool is_immediate(const struct bpf_insn *insn)
+{
+	return BPF_CLASS(insn->code) == BPF_ST;
+}
+
+/* *(base + off) = what the instruction stores, which is in register `value` if not immediate */
+static void emit_raw_store(struct cosy_rewrite *w, const struct bpf_insn *insn, u8 base, s32 off,
+			   u8 value)
+{
+	struct cosy_emit *e = &w->code;
+
+	if (value == COSY_FP)
+		cosy_emit(e, insn->code, base, 0, off, insn->imm);
+	else
+		cosy_emit(e, BPF_STX | BPF_MEM | BPF_SIZE(insn->code), base, value, off, 0);
+}
+
+/*
+ * A store to the buffer has no register left for a hidden constant, and a store
+ * of its own base would store the moved one: both borrow a register.
+ */
+static bool is_borrowing(const struct cosy_rewrite *w, const struct bpf_insn *insn)
+{
+	return is_immediate(insn) ? w->code.blind : insn->src_reg == insn->dst_reg;
+}
+
+static u8 borrowed(const struct bpf_insn *insn)
+{
+	return insn->dst_reg ? 0 : 1;
+}
+
+static void emit_borrow(struct cosy_rewrite *w, const struct bpf_insn *insn)
+{
+	emit_store(&w->code, COSY_FP, COSY_SLOT_SAVE, borrowed(insn));
+	if (is_immediate(insn))
+		cosy_emit_secret(&w->code, borrowed(insn), (s64)insn->imm);
+	else
+		emit_move(&w->code, borrowed(insn), insn->src_reg);
+}
+
+static void emit_give_back(struct cosy_rewrite *w, const struct bpf_insn *insn)
+{
+	emit_load(&w->code, borrowed(insn), COSY_FP, COSY_SLOT_SAVE);
+}
+
+static void emit_value_slot(struct cosy_rewrite *w, const struct bpf_insn *insn)
+{
+	struct cosy_emit *e = &w->code;
+
+	if (!is_immediate(insn)) {
+		emit_store(e, COSY_FP, COSY_SLOT_VALUE, insn->src_reg);
+	} else if (!w->code.blind) {
+		cosy_emit(e, BPF_ST | BPF_MEM | BPF_DW, COSY_FP, 0, COSY_SLOT_VALUE, insn->imm);
+	} else {
+		cosy_emit_secret(e, COSY_AX, (s64)insn->imm);
+		emit_store(e, COSY_FP, COSY_SLOT_VALUE, COSY_AX);
+	}
+}
+
+static void emit_checked_store(struct cosy_rewrite *w, u32 at)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+
+	emit_value_slot(w, insn);
+	emit_insn_slot(w, at);
+	emit_sum(w, insn->dst_reg, (s64)insn->off);
+	emit_thunk(w, COSY_THUNK_STORE1 + size_order(insn));
+}
+
+static void emit_buffer_store(struct cosy_rewrite *w, u32 at)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+	u8 value = is_immediate(insn) ? COSY_FP : insn->src_reg;
+	struct cosy_stub *stub = new_stub(w, at);
+	u64 delta = buffer_delta(w, insn);
+	struct cosy_emit *e = &w->code;
+
+	if (is_borrowing(w, insn)) {
+		emit_borrow(w, insn);
+		value = borrowed(insn);
+	}
+	emit_move_base(w, insn->dst_reg, delta);
+	emit_bound(w, insn->dst_reg, insn, stub->entry);
+	cosy_emit_constant(e, COSY_AX, w->how->kernel_base);
+	emit_op(e, BPF_ADD, COSY_AX, insn->dst_reg);
+	emit_raw_store(w, insn, COSY_AX, 0, value);
+	emit_move_base(w, insn->dst_reg, -delta);
+	if (is_borrowing(w, insn))
+		emit_give_back(w, insn);
+	cosy_emit_bind(e, stub->back);
+}
+
+static void rewrite_frame_store(struct cosy_rewrite *w, const struct bpf_insn *insn)
+{
+	s32 off = insn->off - COSY_SLOT_SIZE;
+
+	if (!is_immediate(insn)) {
+		emit_raw_store(w, insn, COSY_FP, off, insn->src_reg);
+	} else if (!w->code.blind) {
+		emit_raw_store(w, insn, COSY_FP, off, COSY_FP);
+	} else {
+		cosy_emit_secret(&w->code, COSY_AX, (s64)insn->imm);
+		emit_raw_store(w, insn, COSY_FP, off, COSY_AX);
+	}
+}
+
+static void rewrite_store(struct cosy_rewrite *w, u32 at)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+
+	if (insn->dst_reg == COSY_FP)
+		rewrite_frame_store(w, insn);
+	else if (w->how->size)
+		emit_buffer_store(w, at);
+	else
+		emit_checked_store(w, at);
+}
+
+/* --- Atomics: always by the thunk, which has the lock prefix and the registers -- */
+
+static void rewrite_atomic(struct cosy_rewrite *w, u32 at)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+	u32 what = at << 16 | (BPF_SIZE(insn->code) == BPF_DW ? 0x100 : 0) | insn->imm;
+	struct cosy_emit *e = &w->code;
+
+	emit_store(e, COSY_FP, COSY_SLOT_VALUE, insn->src_reg);
+	cosy_emit_secret(e, COSY_AX, what);
+	emit_store(e, COSY_FP, COSY_SLOT_INSN, COSY_AX);
+	emit_sum(w, insn->dst_reg, (s64)insn->off);
+	emit_thunk(w, COSY_THUNK_ATOMIC);
+	if (insn->imm == BPF_CMPXCHG)
+		emit_move(e, 0, COSY_AX);
+	else if (insn->imm & BPF_FETCH)
+		emit_move(e, insn->src_reg, COSY_AX);
+}
+
+void cosy_rewrite_access(struct cosy_rewrite *w, u32 at)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+
+	if (BPF_CLASS(insn->code) == BPF_LDX)
+		rewrite_load(w, at);
+	else if (BPF_CLASS(insn->code) == BPF_STX && BPF_MODE(insn->code) == BPF_ATOMIC)
+		rewrite_atomic(w, at);
+	else
+		rewrite_store(w, at);
+}
+
+void cosy_emit_stubs(struct cosy_rewrite *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->stub_cnt; i++) {
+		const struct cosy_stub *stub = &w->stubs[i];
+		const struct bpf_insn *insn = &w->program->insns[stub->insn];
+
+		cosy_emit_bind(&w->code, stub->entry);
+		if (BPF_CLASS(insn->code) == BPF_LDX) {
+			emit_checked_load(w, stub->insn);
+		} else {
+			emit_move_base(w, insn->dst_reg, -buffer_delta(w, insn));
+			if (is_borrowing(w, insn))
+				emit_give_back(w, insn);
+			emit_checked_store(w, stub->insn);
+		}
+		cosy_emit_goto(&w->code, stub->back);
+		if (i % 1024 == 1023)
+			cosy_yield();
+	}
+}
