@@ -5,6 +5,7 @@
 # `unload N`, `end`.  /vm/config, written by guest.py, sets the variables in
 # capitals.
 export PATH=/bin
+chmod 0755 /
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev

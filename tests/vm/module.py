@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import cache
@@ -56,7 +57,7 @@ def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
             arguments += ["C=2", "W=1"]
         said = cache.run([*arguments, "modules"], f"building cosy.ko for {kernel.release}")
         if check or "warning:" in said:
-            print(said.replace(f"{stage}/", ""), end="")
+            print(said.replace(f"{stage}/", ""), end="", file=sys.stderr)
         partial = built.with_suffix(f".{os.getpid()}")
         shutil.copyfile(stage / "kmod/cosy.ko", partial)
         os.rename(partial, built)
