@@ -28,6 +28,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* In writable data; the container is in read-only section "cosy_compounds". */
 struct cosy_region {
@@ -60,6 +61,7 @@ void __cosy_leave(void *ctx);
 void *__cosy_frame_enter(uint64_t size);
 void __cosy_frame_leave(void *frame);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
