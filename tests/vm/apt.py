@@ -32,7 +32,7 @@ class Apt:
         self.can_update = can_update
 
     def _run(self, program: str, *arguments: str, cwd: Path | None = None) -> str:
-        return cache.run([program, *self.options, *arguments], f"{self.name}", cwd=cwd)
+        return cache.run([program, *self.options, *arguments], self.name, cwd=cwd)
 
     def names(self, prefix: str) -> list[str]:
         """Every known package whose name begins so."""

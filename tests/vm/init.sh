@@ -1,8 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: MIT
 # Process 1 of the guest.  ttyS0 carries the kernel's log, ttyS1 the command's
-# output, ttyS2 what this script reports to qemu.py: `load N`, `exit N`,
-# `unload N`, `end`.  /vm/config, written by guest.py, sets the variables in
+# output, ttyS2 what this script reports to qemu.py: `load N`, `run 1`,
+# `exit N`, `unload N`, `end`.  /vm/config, written by guest.py, sets the variables in
 # capitals.
 export PATH=/bin
 chmod 0755 /
@@ -55,6 +55,7 @@ fi
 
 [ -z "$SETTLE" ] || sleep "$SETTLE"
 cd /t
+report "run 1"
 if [ -n "$INTERACTIVE" ]; then
 	stty sane <&3
 	[ -z "$ROWS" ] || stty rows "$ROWS" cols "$COLUMNS" <&3

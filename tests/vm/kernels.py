@@ -114,7 +114,7 @@ def _newest(series: str, apt: apt_.Apt, tried: list[str]) -> _Candidate | None:
     names = apt.names(f"linux-image-{series}")
     releases = [m[1] for m in map(_pattern(series).fullmatch, names) if m]
     if not releases:
-        tried.append(f"{apt.name}: no package matches {_pattern(series).pattern}")
+        tried.append(f"{apt.name}: no package linux-image-{series}.*-cloud-amd64")
     for release in sorted(releases, key=_release_key, reverse=True)[:3]:
         found = _candidate(release, apt)
         if isinstance(found, _Candidate):
@@ -229,6 +229,7 @@ def _host_updated(series: str, tried: list[str]) -> _Candidate | None:
         return None
     with cache.locked("apt-update"):
         apt.update()
+    apt.name = "apt, lists updated"
     return _newest(series, apt, tried)
 
 

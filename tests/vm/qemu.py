@@ -12,16 +12,18 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import cache
 import klog
 from cache import SetupError
 
 QEMU = "qemu-system-x86_64"
 HANG, HARMED, SETUP = 124, 125, 126  # our own exit statuses
 
-# Counted instructions stand for time.  These features and parameters bring the
-# cost ratios of system calls closest to a real processor's: without them `rep`
-# counts every byte, and debugging aids dominate small calls.
-_ICOUNT_CPU = "max,-erms,-fsrm,-fsrs,-fzrm,-fsrc"
+# Counted instructions stand for time.  With these features off and
+# these parameters the cost ratios of system calls come closest to a real
+# processor's: else every step of a `rep` counts as one instruction, and hardening
+# dominates small calls.
+_FAST_STRINGS = ("erms", "fsrm", "fsrs", "fzrm", "fsrc")
 _ICOUNT_APPEND = "init_on_alloc=0 randomize_kstack_offset=off hardened_usercopy=off lsm=capability nokaslr"
 
 
@@ -56,8 +58,9 @@ class Outcome:
         if bad:
             return HARMED, f"{len(bad)} bad lines in the kernel's log, the first: {bad[0].strip()}"
         if self.timed_out:
-            where = "ending" if "exit" in self.reports else "running the command" if self.log else "booting"
-            return HANG, f"no end within the time limit; it was {where}"
+            where = {"exit": "going down", "run": "running the command"}
+            at = next((where[step] for step in where if step in self.reports), "booting")
+            return HANG, f"no end within the time limit; it was {at}"
         if loaded != "0":
             what = "cosy.ko" if loaded.isdigit() else loaded
             return SETUP, f"the guest could not load {what}"
@@ -73,7 +76,7 @@ def _arguments(machine: Machine) -> list[str]:
     append = "console=ttyS0 quiet panic=-1 oops=panic"
     cpu = "max"
     if machine.icount:
-        cpu, append = _ICOUNT_CPU, f"{append} {_ICOUNT_APPEND}"
+        cpu, append = _icount_cpu(), f"{append} {_ICOUNT_APPEND}"
     # setpriv: should we be killed, QEMU goes too.
     arguments = ["setpriv", "--pdeathsig", "KILL", QEMU, "-nodefaults", "-no-user-config", "-display", "none"]
     arguments += ["-no-reboot", "-accel", "tcg", "-cpu", cpu, "-m", str(memory), "-smp", str(machine.smp)]
@@ -87,6 +90,11 @@ def _arguments(machine: Machine) -> list[str]:
     if machine.disk:
         arguments += ["-drive", f"file={machine.disk},format=raw,if=virtio,cache=unsafe"]
     return arguments
+
+
+def _icount_cpu() -> str:
+    known = set(cache.run([QEMU, "-cpu", "help"], "asking QEMU for its processors").split())
+    return ",".join(["max"] + [f"-{name}" for name in _FAST_STRINGS if name in known])
 
 
 def run(machine: Machine) -> Outcome:

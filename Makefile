@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# Short names for the usual commands.  Everything is built by CMake; each of these
+# first installs what is missing (tools/setup).  PRESET: release, dev or fuzz.
+PRESET ?= release
+BUILD = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
+JOBS ?= $(shell nproc)
+KERNEL ?= 6.12
+FUZZ_SECONDS ?= 3600
+
+.PHONY: all demo test vm bench fuzz format install clean setup configure
+
+all: configure
+	@cmake --build --preset $(PRESET)
+
+demo: all
+	@python3 examples/demo.py --build $(BUILD)
+
+test: all
+	@ctest --preset $(PRESET) -j $(JOBS)
+
+vm: all
+	@python3 tests/vm/vm.py shell --kernel $(KERNEL) --put $(BUILD)/examples
+
+bench: all
+	@python3 bench/bench.py --build $(BUILD)
+
+fuzz: PRESET = fuzz
+fuzz: all
+	@COSY_FUZZ_SECONDS=$(FUZZ_SECONDS) ctest --preset fuzz --timeout 0 --verbose
+
+format: setup
+	@tools/setup/format.sh
+
+install: all
+	@cmake --install $(BUILD)
+
+clean:
+	@rm -rf build build-dev build-fuzz
+
+setup:
+	@tools/setup/setup.sh
+
+configure: setup
+	@cmake --preset $(PRESET) >$(or $(CONFIGURE_LOG),/dev/null)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+# Tests that run in virtual machines.
+#
+#   cosy_vm_test(NAME <name> COMMAND <command>...
+#     [KERNELS <series>...]	default: COSY_KERNELS; one test for each, vm-<name>-<series>
+#     [PUT <path>...]		files for the guest's /t; generator expressions welcome
+#     [USER nobody] [SMP <n>] [MEM <MB>] [DISK <dir>] [ENV NAME=VALUE...]
+#     [APPEND <parameters>]	of the kernel
+#     [TIMEOUT <seconds>]	for the whole machine, default 120
+#     [LABELS <label>...]	besides vm
+#     [ICOUNT] [NO_MODULE])
+#
+# Exit status 77 of the command means skipped; it then prints why.  ctest -j runs
+# as many machines at once as fit by their processors.  The kernel and the module
+# are had once, by the tests vm-kernel-<series> and vm-module-<series>: when one
+# fails, those that need it are not run.
+function(cosy_vm_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "ICOUNT;NO_MODULE"
+    "NAME;USER;SMP;MEM;DISK;TIMEOUT" "KERNELS;PUT;ENV;APPEND;LABELS;COMMAND")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_COMMAND)
+    message(FATAL_ERROR "cosy_vm_test: NAME or COMMAND missing, or unknown: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT arg_KERNELS)
+    set(arg_KERNELS ${COSY_KERNELS})
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  if(NOT arg_SMP)
+    set(arg_SMP 1)
+  endif()
+
+  set(options --timeout ${arg_TIMEOUT} --smp ${arg_SMP})
+  foreach(name USER MEM DISK)
+    if(arg_${name})
+      string(TOLOWER ${name} option)
+      list(APPEND options --${option} ${arg_${name}})
+    endif()
+  endforeach()
+  foreach(name PUT ENV)
+    string(TOLOWER ${name} option)
+    foreach(value ${arg_${name}})
+      list(APPEND options --${option} ${value})
+    endforeach()
+  endforeach()
+  foreach(value ${arg_APPEND})
+    list(APPEND options --append=${value})
+  endforeach()
+  set(fixture vm-module)
+  if(arg_NO_MODULE)
+    list(APPEND options --no-module)
+    set(fixture vm-kernel)
+  endif()
+  if(arg_ICOUNT)
+    list(APPEND options --icount)
+  endif()
+
+  math(EXPR limit "${arg_TIMEOUT} + 60")
+  foreach(series ${arg_KERNELS})
+    set(test vm-${arg_NAME}-${series})
+    add_test(NAME ${test} COMMAND_EXPAND_LISTS COMMAND
+      ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/vm/vm.py run --kernel ${series} ${options} -- ${arg_COMMAND})
+    set_tests_properties(${test} PROPERTIES
+      LABELS "vm;${arg_LABELS}"
+      PROCESSORS ${arg_SMP}
+      TIMEOUT ${limit}
+      SKIP_RETURN_CODE 77
+      FIXTURES_REQUIRED ${fixture}-${series})
+  endforeach()
+endfunction()
