@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check.h - what the guest programs share: checks that print a reason, and the
+ * counters that prove where a region ran.
+ *
+ * A program ends with check_end(): 0 passed, 1 failed; SKIP() ends it with 77.
+ * Built by plain clang a region is plain code and nothing is asked of the
+ * counters, so that each program's own logic can be tried anywhere.
+ */
+#ifndef CHECK_H
+#define CHECK_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <cosy/cosy.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/cosy.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HELPER static inline __attribute__((unused))
+
+static int check_failures;
+
+#define CHECK(cond, ...)						\
+	do {								\
+		if (!(cond)) {						\
+			printf("FAIL %s:%d: %s: ", __FILE_NAME__, __LINE__, #cond); \
+			printf(__VA_ARGS__);				\
+			printf("\n");					\
+			fflush(stdout);					\
+			check_failures++;				\
+		}							\
+	} while (0)
+
+/* The test cannot go on without this. */
+#define MUST(cond)							\
+	do {								\
+		if (!(cond)) {						\
+			printf("FAIL %s:%d: %s: %s\n", __FILE_NAME__, __LINE__, #cond, strerror(errno)); \
+			fflush(stdout);					\
+			_exit(1);					\
+		}							\
+	} while (0)
+
+#define SKIP(...)							\
+	do {								\
+		printf("SKIP: ");					\
+		printf(__VA_ARGS__);					\
+		printf("\n");						\
+		exit(77);						\
+	} while (0)
+
+HELPER int check_end(void)
+{
+	fflush(stdout);
+	return check_failures ? 1 : 0;
+}
+
+/* --- Where did it run? -------------------------------------------------------- */
+
+/* Must the regions of this process run in the kernel? */
+HELPER bool kernel_expected(void)
+{
+#if defined(__COSYCC__) && !defined(COSY_OFF)
+	const char *expect = getenv("CHECK_EXPECT");
+
+	if (expect)
+		return !strcmp(expect, "kernel");
+	return access("/dev/cosy", R_OK | W_OK) == 0;
+#else
+	return false;
+#endif
+}
+
+/* Calls f(fd) for each descriptor of this process that is the device. */
+HELPER int each_context(void (*f)(int fd, void *arg), void *arg)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+	int found = 0;
+
+	if (!dir)
+		return 0;
+	while ((entry = readdir(dir))) {
+		char target[64];
+		ssize_t len = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+
+		if (len < 0)
+			continue;
+		target[len] = 0;
+		if (!strcmp(target, "/dev/cosy")) {
+			found++;
+			if (f)
+				f(atoi(entry->d_name), arg);
+		}
+	}
+	closedir(dir);
+	return found;
+}
+
+HELPER void counts_add(int fd, void *arg)
+{
+	struct cosy_stats *sum = arg, one = { .size = sizeof(one) };
+
+	if (ioctl(fd, COSY_IOC_STATS, &one))
+		return;		/* inherited from the parent: not ours */
+	sum->runs += one.runs;
+	sum->calls += one.calls;
+	sum->ops += one.ops;
+	sum->interp_calls += one.interp_calls;
+	for (int i = 0; i < 16; i++)
+		sum->left[i] += one.left[i];
+	sum->loads += one.loads;
+	sum->rejects += one.rejects;
+}
+
+/* The sum of this process's contexts; zeros when it has none. */
+HELPER struct cosy_stats counts(void)
+{
+	struct cosy_stats sum = { .size = sizeof(sum) };
+
+	each_context(counts_add, &sum);
+	return sum;
+}
+
+/* At least so many RUNs and system calls were made in the kernel since `then`. */
+#define CHECK_KERNEL(then, min_runs, min_calls)				\
+	do {								\
+		struct cosy_stats now_ = counts();			\
+		if (!kernel_expected())					\
+			break;						\
+		CHECK(now_.runs - (then).runs >= (uint64_t)(min_runs),	\
+		      "the region ran natively: %llu runs, at least %llu wanted", \
+		      (unsigned long long)(now_.runs - (then).runs), (unsigned long long)(min_runs)); \
+		CHECK(now_.calls - (then).calls >= (uint64_t)(min_calls), \
+		      "%llu calls in the kernel (and %llu by the interpreter), at least %llu wanted", \
+		      (unsigned long long)(now_.calls - (then).calls),	\
+		      (unsigned long long)(now_.interp_calls - (then).interp_calls), \
+		      (unsigned long long)(min_calls));			\
+	} while (0)
+
+/* --- Time, signals, children -------------------------------------------------- */
+
+HELPER double now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1e3 + ts.tv_nsec / 1e6;
+}
+
+HELPER void sleep_ms(long ms)
+{
+	struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };
+
+	while (nanosleep(&ts, &ts) && errno == EINTR)
+		;
+}
+
+HELPER void handle(int sig, void (*handler)(int), int flags)
+{
+	struct sigaction sa = { .sa_handler = handler, .sa_flags = flags };
+
+	sigemptyset(&sa.sa_mask);
+	MUST(!sigaction(sig, &sa, NULL));
+}
+
+/* SIGALRM after `first_us`, then every `every_us`; 0, 0 stops it. */
+HELPER void alarm_us(long first_us, long every_us)
+{
+	struct itimerval it = {
+		.it_value = { first_us / 1000000, first_us % 1000000 },
+		.it_interval = { every_us / 1000000, every_us % 1000000 },
+	};
+
+	MUST(!setitimer(ITIMER_REAL, &it, NULL));
+}
+
+/* Runs f in a child; its wait status. */
+HELPER int in_child(void (*f)(void *), void *arg)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		check_failures = 0;
+		f(arg);
+		fflush(stdout);
+		_exit(check_end());
+	}
+	MUST(waitpid(pid, &status, 0) == pid);
+	return status;
+}
+
+#define CHECK_CHILD(status)						\
+	do {								\
+		int status_ = (status);					\
+		CHECK(WIFEXITED(status_) && !WEXITSTATUS(status_), "the child ended with status %#x", status_); \
+	} while (0)
+
+/* Zeroed memory shared with children. */
+HELPER void *shared_memory(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	MUST(p != MAP_FAILED);
+	return p;
+}
+
+/* Enters a new empty directory; the caller's directory_leave removes it. */
+static char check_directory[64];
+
+HELPER void directory_enter(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	snprintf(check_directory, sizeof(check_directory), "%.40s/cosy.XXXXXX", tmp ? tmp : "/tmp");
+	MUST(mkdtemp(check_directory));
+	MUST(!chdir(check_directory));
+}
+
+HELPER void directory_leave(void)
+{
+	MUST(!chdir("/"));
+	CHECK(!rmdir(check_directory), "%s is not empty or gone: %s", check_directory, strerror(errno));
+}
+
+#endif /* CHECK_H */

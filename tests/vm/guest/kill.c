@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SIGKILL ends a region that would never end by itself.  The milliseconds are
+ * printed; only more than 5 s is a failure, for the machine may be slow.
+ */
+#include "check.h"
+#include <sys/syscall.h>
+
+#define HANG_MS 5000
+
+struct watch {
+	volatile uint64_t turns;	/* grows while the child is in its region */
+};
+
+static void endless_loop(void *arg)
+{
+	struct watch *watch = arg;
+
+	COSY_START;
+	for (;;)
+		watch->turns++;
+	COSY_END;
+}
+
+static void endless_calls(void *arg)
+{
+	struct watch *watch = arg;
+
+	COSY_START;
+	for (;;) {
+		syscall(SYS_getpid);
+		watch->turns++;
+	}
+	COSY_END;
+}
+
+static __attribute__((noinline)) uint64_t climb(struct watch *watch, uint64_t depth)
+{
+	watch->turns++;
+	return depth < 50 ? climb(watch, depth + 1) + climb(watch, depth + 1) : depth;
+}
+
+static void endless_recursion(void *arg)
+{
+	struct watch *watch = arg;
+
+	COSY_START;
+	climb(watch, 0);	/* 2^51 calls */
+	COSY_END;
+}
+
+static void endless_sleep(void *arg)
+{
+	struct watch *watch = arg;
+	struct timespec hour = { 3600, 0 };
+
+	COSY_START;
+	watch->turns++;
+	syscall(SYS_nanosleep, &hour, 0);
+	COSY_END;
+}
+
+/* Whole seconds of memory at a time: the operation itself must be killable. */
+static void endless_copy(void *arg)
+{
+	struct watch *watch = arg;
+	size_t size = 64 << 20;
+	char *from = shared_memory(size), *to = shared_memory(size);
+
+	COSY_START;
+	for (;;) {
+		memmove(to, from, size);
+		watch->turns++;
+	}
+	COSY_END;
+}
+
+/* SIGKILL is never handled; SIGTERM by its default is the same to a region. */
+static void killed(const char *name, void (*region)(void *), int sig, bool computes)
+{
+	struct watch *watch = shared_memory(sizeof(*watch));
+	double start, took;
+	uint64_t seen;
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		region(watch);
+		_exit(3);
+	}
+	for (start = now_ms(); !watch->turns && now_ms() - start < 4 * HANG_MS;)
+		sleep_ms(1);
+	CHECK(watch->turns, "%s: the region never began", name);
+	sleep_ms(200);
+	if (computes) {
+		seen = watch->turns;
+		for (start = now_ms(); watch->turns == seen && now_ms() - start < 4 * HANG_MS;)
+			sleep_ms(10);
+		CHECK(watch->turns != seen, "%s: the region stands still", name);
+	}
+	if (computes && kernel_expected()) {
+		unsigned long user = 0, kernel = 0;
+		char path[64], line[1024] = "";
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+		MUST((f = fopen(path, "r")));
+		MUST(fgets(line, sizeof(line), f));
+		fclose(f);
+		sscanf(strrchr(line, ')') + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &kernel);
+		CHECK(kernel > user, "%s: ran natively: %lu ticks in the kernel, %lu outside", name, kernel, user);
+	}
+	start = now_ms();
+	MUST(!kill(pid, sig));
+	while (!waitpid(pid, &status, WNOHANG) && now_ms() - start < HANG_MS)
+		sleep_ms(1);
+	took = now_ms() - start;
+	printf("%s: gone after %.0f ms\n", name, took);
+	CHECK(took < HANG_MS, "%s: still there", name);
+	CHECK(took >= HANG_MS || (WIFSIGNALED(status) && WTERMSIG(status) == sig), "%s: status %#x", name, status);
+	munmap(watch, sizeof(*watch));
+}
+
+int main(void)
+{
+	killed("loop", endless_loop, SIGKILL, true);
+	killed("loop, SIGTERM", endless_loop, SIGTERM, true);
+	killed("calls", endless_calls, SIGKILL, true);
+	killed("calls, SIGTERM", endless_calls, SIGTERM, true);
+	killed("recursion", endless_recursion, SIGKILL, true);
+	killed("sleep", endless_sleep, SIGKILL, false);
+	killed("copy", endless_copy, SIGKILL, false);
+	return check_end();
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* A blocking read in a region, interrupted with and without SA_RESTART. */
+#include "check.h"
+
+static volatile sig_atomic_t ticks;
+static int wire[2];
+
+static void on_tick(int sig)
+{
+	(void)sig;
+	if (++ticks == 3 && write(wire[1], "x", 1) != 1)
+		abort();
+}
+
+static void without_restart(void)
+{
+	struct cosy_stats before = counts();
+	int ret, err;
+	char c = 0;
+
+	handle(SIGALRM, on_tick, 0);
+	ticks = -1000;	/* nothing is ever written */
+	errno = 0;
+	alarm_us(20000, 20000);
+	COSY_START;
+	ret = read(wire[0], &c, 1);
+	err = errno;
+	COSY_END;
+	alarm_us(0, 0);
+	CHECK(ret == -1 && err == EINTR, "without SA_RESTART: read is %d, errno %d", ret, err);
+	CHECK(ticks > -1000, "without SA_RESTART: no handler ran");
+	CHECK_KERNEL(before, 1, 1);
+}
+
+static void with_restart(void)
+{
+	struct cosy_stats before = counts();
+	int ret, again;
+	char c = 0;
+
+	handle(SIGALRM, on_tick, SA_RESTART);
+	ticks = 0;
+	errno = 0;
+	alarm_us(20000, 20000);
+	COSY_START;
+	ret = read(wire[0], &c, 1);
+	again = ret == 1 && c == 'x';
+	COSY_END;
+	alarm_us(0, 0);
+	CHECK(ret == 1 && c == 'x' && again, "with SA_RESTART: read is %d '%c', errno %d", ret, c, errno);
+	CHECK(ticks >= 3, "with SA_RESTART: %d handlers ran", (int)ticks);
+	CHECK_KERNEL(before, 1, 1);
+}
+
+/* The usual loop around EINTR. */
+static void retried_by_hand(void)
+{
+	struct cosy_stats before = counts();
+	int interrupted = 0, ret = 0;
+	char c = 0;
+
+	handle(SIGALRM, on_tick, 0);
+	ticks = 0;
+	alarm_us(20000, 20000);
+	COSY_START;
+	while ((ret = read(wire[0], &c, 1)) < 0 && errno == EINTR)
+		interrupted++;
+	COSY_END;
+	alarm_us(0, 0);
+	CHECK(ret == 1 && c == 'x', "by hand: read is %d '%c'", ret, c);
+	CHECK(interrupted >= 1, "by hand: never interrupted");
+	CHECK_KERNEL(before, 1, 1 + interrupted);
+}
+
+int main(void)
+{
+	MUST(!pipe(wire));
+	without_restart();
+	with_restart();
+	retried_by_hand();
+	return check_end();
+}

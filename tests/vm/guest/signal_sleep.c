@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A sleep in a region that is interrupted: by a handler it ends with EINTR and
+ * the rest of its time; by SIGSTOP and SIGCONT it goes on to its end, not over
+ * again (restart_syscall).
+ */
+#include "check.h"
+#include <poll.h>
+#include <sys/syscall.h>
+
+static volatile sig_atomic_t ticks;
+
+static void on_tick(int sig)
+{
+	(void)sig;
+	ticks++;
+}
+
+static void interrupted(void)
+{
+	struct cosy_stats before = counts();
+	struct timespec want = { 0, 300000000 }, left = { 0, 0 };
+	int ret = -1, times = 0, err = 0;
+	double start = now_ms(), took;
+
+	handle(SIGALRM, on_tick, SA_RESTART);	/* nanosleep is not restarted by SA_RESTART */
+	ticks = 0;
+	alarm_us(50000, 50000);
+	COSY_START;
+	while ((ret = syscall(SYS_nanosleep, &want, &left)) < 0) {
+		err = errno;
+		if (err != EINTR)
+			break;
+		times++;
+		want = left;
+	}
+	COSY_END;
+	took = now_ms() - start;
+	alarm_us(0, 0);
+	printf("sleep of 300 ms, %d interruptions: %.0f ms\n", times, took);
+	CHECK(ret == 0, "nanosleep is %d, errno %d", ret, err);
+	CHECK(times >= 1 && ticks >= times, "%d interruptions, %d handlers", times, (int)ticks);
+	CHECK(took >= 299, "%.0f ms", took);
+	CHECK_KERNEL(before, 1, times + 1);
+}
+
+/* In a child that is stopped and continued all the time. */
+static void stopped_nanosleep(void *arg)
+{
+	struct cosy_stats before = counts();
+	struct timespec want = { 1, 0 }, left;
+	int ret, err;
+	double start = now_ms(), took;
+
+	(void)arg;
+	COSY_START;
+	ret = syscall(SYS_nanosleep, &want, &left);
+	err = errno;
+	COSY_END;
+	took = now_ms() - start;
+	printf("sleep of 1000 ms, stopped over and over: %.0f ms\n", took);
+	CHECK(ret == 0, "nanosleep is %d, errno %d", ret, err);
+	CHECK(took >= 999, "%.0f ms", took);
+	CHECK_KERNEL(before, 1, 1);
+}
+
+static void stopped_poll(void *arg)
+{
+	struct cosy_stats before = counts();
+	int ret, err;
+	double start = now_ms(), took;
+
+	(void)arg;
+	COSY_START;
+	ret = syscall(SYS_poll, 0, 0, 1000);
+	err = errno;
+	COSY_END;
+	took = now_ms() - start;
+	printf("poll of 1000 ms, stopped over and over: %.0f ms\n", took);
+	CHECK(ret == 0, "poll is %d, errno %d", ret, err);
+	CHECK(took >= 999, "%.0f ms", took);
+	CHECK_KERNEL(before, 1, 1);
+}
+
+static void stopped_read(void *arg)
+{
+	struct cosy_stats before = counts();
+	int *wire = arg, ret, err;
+	char c = 0;
+
+	COSY_START;
+	ret = read(wire[0], &c, 1);
+	err = errno;
+	COSY_END;
+	CHECK(ret == 1 && c == 'x', "read is %d, errno %d", ret, err);
+	CHECK_KERNEL(before, 1, 1);
+}
+
+/*
+ * Stops and continues a child that runs f, every 50 ms, `stops` times at most
+ * or until it ends; then calls late(arg) and waits for it.  The stops made.
+ */
+static int stop_and_go(void (*f)(void *), void *arg, int stops, void (*late)(void *))
+{
+	int status, made = 0;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		check_failures = 0;
+		f(arg);
+		_exit(check_end());
+	}
+	while (made < stops) {
+		sleep_ms(50);
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			goto ended;
+		kill(pid, SIGSTOP);
+		MUST(waitpid(pid, &status, WUNTRACED) == pid);
+		if (!WIFSTOPPED(status))
+			goto ended;
+		kill(pid, SIGCONT);
+		made++;
+	}
+	if (late)
+		late(arg);
+	MUST(waitpid(pid, &status, 0) == pid);
+ended:
+	CHECK_CHILD(status);
+	return made;
+}
+
+static void write_x(void *arg)
+{
+	int *wire = arg;
+
+	MUST(write(wire[1], "x", 1) == 1);
+}
+
+int main(void)
+{
+	int wire[2], stops;
+
+	interrupted();
+	/* Started over at each stop it would end only after the last, the 200th. */
+	stops = stop_and_go(stopped_nanosleep, NULL, 200, NULL);
+	CHECK(stops >= 2 && stops < 200, "nanosleep: over after %d stops", stops);
+	stops = stop_and_go(stopped_poll, NULL, 200, NULL);
+	CHECK(stops >= 2 && stops < 200, "poll: over after %d stops", stops);
+	MUST(!pipe(wire));
+	stops = stop_and_go(stopped_read, wire, 10, write_x);
+	CHECK(stops == 10, "read: over after %d stops", stops);
+	return check_end();
+}
