@@ -12,7 +12,11 @@ mount -t devtmpfs dev /dev
 mkdir -p /dev/pts /dev/shm
 mount -t devpts devpts /dev/pts
 mount -t tmpfs -o mode=1777 tmpfs /dev/shm
-mount -t tmpfs -o mode=1777 tmpfs /tmp
+# Libraries of a build under /tmp are there already.
+mkdir /vm/tmp
+mount -t tmpfs -o mode=1777 tmpfs /vm/tmp
+cp -a /tmp/. /vm/tmp
+mount --move /vm/tmp /tmp
 mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
 mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
 mount -t cgroup2 cgroup2 /sys/fs/cgroup 2>/dev/null

@@ -55,14 +55,16 @@ class _Candidate:
     apt: apt_.Apt
 
 
-def _pattern(series: str) -> re.Pattern[str]:
+def pattern(series: str) -> re.Pattern[str]:
+    """The names of the packages with a series' images; group 1 is the release."""
     # 6.1.0-49-cloud-amd64 (bookworm's own) or 6.12.117+deb12-cloud-amd64
     # (trixie on, and rebuilt for bookworm), with or without +deb parts.
     number = re.escape(series)
     return re.compile(rf"linux-image-({number}\.\d+(?:-\d+)?(?:\+deb\d+(?:\.\d+)?)?(?:\+\d+)?-cloud-amd64)")
 
 
-def _release_key(release: str) -> list[int]:
+def release_key(release: str) -> list[int]:
+    """Orders releases by age."""
     return [int(number) for number in re.findall(r"\d+", release)]
 
 
@@ -112,10 +114,10 @@ def _libc_version() -> str:
 def _newest(series: str, apt: apt_.Apt, tried: list[str]) -> _Candidate | None:
     """The newest usable release of a series; `tried` learns why others are not."""
     names = apt.names(f"linux-image-{series}")
-    releases = [m[1] for m in map(_pattern(series).fullmatch, names) if m]
+    releases = [m[1] for m in map(pattern(series).fullmatch, names) if m]
     if not releases:
         tried.append(f"{apt.name}: no package linux-image-{series}.*-cloud-amd64")
-    for release in sorted(releases, key=_release_key, reverse=True)[:3]:
+    for release in sorted(releases, key=release_key, reverse=True)[:3]:
         found = _candidate(release, apt)
         if isinstance(found, _Candidate):
             return found
@@ -126,8 +128,8 @@ def _newest(series: str, apt: apt_.Apt, tried: list[str]) -> _Candidate | None:
 def _cached(series: str) -> list[Kernel]:
     """Unpacked kernels of a series, newest first."""
     folder = cache.directory("kernels")
-    matching = [e.name for e in folder.iterdir() if _pattern(series).fullmatch(f"linux-image-{e.name}")]
-    return [Kernel(name, folder / name) for name in sorted(matching, key=_release_key, reverse=True)]
+    matching = [e.name for e in folder.iterdir() if pattern(series).fullmatch(f"linux-image-{e.name}")]
+    return [Kernel(name, folder / name) for name in sorted(matching, key=release_key, reverse=True)]
 
 
 def _unpack(candidate: _Candidate) -> Kernel:

@@ -27,7 +27,7 @@ _BAD = re.compile(
   | stack-protector: | kernel\ stack\ overflow | stack\ guard\ page
   | usercopy:\ Kernel\ memory
   | \blist_(add|del)\ corruption | \brefcount_t:\ | \bcorruption\ (detected|in)
-  | (Slab|slab|Object|Redzone|Poison|Freechain|Freepointer)\b.*\b(corrupt|overwritten) | ^\S*\s*FIX\ \S+:
+  | (Slab|slab|Object|Redzone|Poison|Freechain|Freepointer)\b.*\b(corrupt|overwritten) | \bFIX\ \S+:\ 
   | Bad\ (page|rss-counter|pagetable) | non-zero\ pgtables_bytes
   | BUG:\ Bad | nobody\ cared
   | \bcosy:.*\b(leaked|leak|corrupt)

@@ -15,7 +15,7 @@ from kernels import Kernel
 
 # What the module is made of; installed and staged side by side.
 PARTS = ("kmod", "core", "include")
-_SUFFIXES = {".c", ".h", ".S", ".def", ".lds"}
+_SUFFIXES = {".c", ".h", ".S", ".def", ".mk"}
 
 
 def sources(tree: Path) -> dict[str, bytes]:
@@ -68,14 +68,15 @@ def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
 
 def _stage(files: dict[str, bytes], stage: Path, anew: bool) -> None:
     """Makes a stage hold exactly these sources; unchanged ones keep their time."""
+    manifest = stage / "staged"
     if anew:
         shutil.rmtree(stage)
-    for part in PARTS:
-        for old in (stage / part).rglob("*"):
-            if old.suffix in _SUFFIXES and str(old.relative_to(stage)) not in files and old.suffixes != [".mod", ".c"]:
-                old.unlink()
+    elif manifest.exists():
+        for name in set(manifest.read_text().splitlines()) - set(files):
+            (stage / name).unlink(missing_ok=True)
     for name, data in files.items():
         path = stage / name
         if not path.exists() or path.read_bytes() != data:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
+    manifest.write_text("\n".join(files))

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""Tests of the harness's parts that need no machine."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import cpio  # noqa: E402
+import kernels  # noqa: E402
+import klog  # noqa: E402
+import qemu  # noqa: E402
+
+HARM = """\
+[    2.3] BUG: kernel NULL pointer dereference, address: 0000000000000000
+[    2.3] BUG kmalloc-64 (Tainted: G    B      OE     ): Right Redzone overwritten
+[    2.3] kernel BUG at mm/slub.c:448!
+[    2.3] WARNING: CPU: 0 PID: 145 at kmod/main.c:8 e+0x10/0xff0 [cosy]
+[    2.3] Oops: 0000 [#1] PREEMPT SMP NOPTI
+[    2.3] invalid opcode: 0000 [#1] PREEMPT SMP NOPTI
+[    2.3] general protection fault, probably for non-canonical address 0xdead000000000100: 0000 [#1] PREEMPT SMP
+[    2.3] Kernel panic - not syncing: Fatal exception
+[    2.3] watchdog: BUG: soft lockup - CPU#0 stuck for 26s! [loop:99]
+[    2.3] rcu: INFO: rcu_preempt self-detected stall on CPU
+[    2.3] rcu: INFO: rcu_sched detected stalls on CPUs/tasks:
+[    2.3] INFO: task cat:123 blocked for more than 120 seconds.
+[    2.3] BUG: scheduling while atomic: cat/123/0x00000002
+[    2.3] BUG: sleeping function called from invalid context at mm/page_alloc.c:1
+[    2.3] WARNING: possible circular locking dependency detected
+[    2.3] INFO: lockdep: possible recursive locking detected
+[    2.3] WARNING: suspicious RCU usage
+[    2.3] BUG: KASAN: slab-use-after-free in x+0x1/0x2
+[    2.3] UBSAN: array-index-out-of-bounds in x.c:1:2
+[    2.3] BUG: KFENCE: out-of-bounds read in x+0x1/0x2
+[    2.3] kmemleak: 3 new suspected memory leaks (see /sys/kernel/debug/kmemleak)
+[    2.3] list_del corruption. prev->next should be ffff, but was dead
+[    2.3] refcount_t: underflow; use-after-free.
+[    2.3] usercopy: Kernel memory exposure attempt detected from SLUB object
+[    2.3] BUG: Bad page state in process cat  pfn:12345
+[    2.3] BUG: Bad rss-counter state mm:00000000 type:MM_ANONPAGES val:1
+[    2.3] FIX kmalloc-64: Restoring Right Redzone 0x1-0x2=0xcc
+[    2.3] Slab cache with 1 corrupted object
+"""
+
+NO_HARM = """\
+[    2.2] cosy: loading out-of-tree module taints kernel.
+[    2.2] cosy: module verification failed: signature and/or required key missing - tainting kernel
+[    2.3] traps: prog[99] general protection fault ip:401000 sp:7ffe error:0 in prog[401000+1000]
+[    2.3] prog[99]: segfault at 0 ip 0000000000401000 sp 00007ffe error 4 in prog[401000+1000]
+[    2.3] traps: prog[99] trap invalid opcode ip:401000 sp:7ffe error:0 in prog[401000+1000]
+[    2.3] clocksource: timekeeping watchdog on CPU0: Marking clocksource 'tsc' as unstable
+[    2.3] Memory cgroup out of memory: Killed process 99 (prog) total-vm:1kB
+[    2.4] EXT4-fs (vda): mounted filesystem with ordered data mode
+[    2.4] random: crng init done
+[    2.5] reboot: Power down
+"""
+
+
+class KernelLog(unittest.TestCase):
+    def test_harm_is_seen_in_every_line(self) -> None:
+        for line in HARM.splitlines():
+            with self.subTest(line):
+                self.assertEqual(klog.bad_lines(line), [line])
+
+    def test_what_programs_do_to_themselves_is_no_harm(self) -> None:
+        for line in NO_HARM.splitlines():
+            with self.subTest(line):
+                self.assertEqual(klog.bad_lines(line), [])
+
+    def test_excerpt_starts_before_the_first_bad_line(self) -> None:
+        log = "\n".join([*map(str, range(100)), "WARNING: here", "after"])
+        self.assertEqual(klog.excerpt(log).splitlines(), ["95", "96", "97", "98", "99", "WARNING: here", "after"])
+
+
+class Verdict(unittest.TestCase):
+    GOOD = {"load": "0", "run": "1", "exit": "3", "unload": "0", "end": ""}
+
+    def verdict(self, log: str = "", timed_out: bool = False, **change: str | None) -> tuple[int, str]:
+        reports = {key: value for key, value in (self.GOOD | change).items() if value is not None}
+        return qemu.Outcome(log, reports, timed_out).verdict()
+
+    def test_the_commands_own_status(self) -> None:
+        self.assertEqual(self.verdict(), (3, ""))
+
+    def test_a_module_that_stays_is_harm(self) -> None:
+        self.assertEqual(self.verdict(unload="1")[0], qemu.HARMED)
+
+    def test_a_module_that_does_not_load_is_not_the_commands_fault(self) -> None:
+        self.assertEqual(self.verdict(load="1", run=None, exit=None, unload=None)[0], qemu.SETUP)
+
+    def test_a_machine_that_vanishes_is_harm(self) -> None:
+        self.assertEqual(self.verdict(exit=None, end=None)[0], qemu.HARMED)
+        self.assertEqual(self.verdict(end=None)[0], qemu.HARMED)
+
+    def test_a_hang_says_where(self) -> None:
+        status, reason = self.verdict(timed_out=True, exit=None, end=None)
+        self.assertEqual(status, qemu.HANG)
+        self.assertIn("running the command", reason)
+
+    def test_a_hang_of_a_harmed_kernel_is_harm(self) -> None:
+        self.assertEqual(self.verdict("BUG: x", timed_out=True)[0], qemu.HARMED)
+
+
+class Series(unittest.TestCase):
+    def test_names_of_packages(self) -> None:
+        names = {
+            "6.1": ["6.1.0-56-cloud-amd64", "6.1.0-9-cloud-amd64"],
+            "6.12": ["6.12.117+deb12-cloud-amd64", "6.12.43+deb13-cloud-amd64", "6.12.9+deb13.1-cloud-amd64"],
+        }
+        for series, releases in names.items():
+            for release in releases:
+                for other in names:
+                    found = kernels.pattern(other).fullmatch(f"linux-image-{release}")
+                    self.assertEqual(bool(found), other == series, release)
+        for name in ("6.12.117+deb12-amd64", "6.12.117+deb12-cloud-amd64-unsigned", "6.12-cloud-amd64"):
+            self.assertIsNone(kernels.pattern("6.12").fullmatch(f"linux-image-{name}"), name)
+
+    def test_newest_is_by_number(self) -> None:
+        releases = ["6.1.0-9-cloud-amd64", "6.1.0-56-cloud-amd64", "6.1.0-10-cloud-amd64"]
+        self.assertEqual(max(releases, key=kernels.release_key), "6.1.0-56-cloud-amd64")
+
+
+class Cpio(unittest.TestCase):
+    def test_another_reader_agrees(self) -> None:
+        out = io.BytesIO()
+        archive = cpio.Archive(out)
+        archive.file("a/b/file", b"content\0" * 3, 0o755)
+        archive.file("a/b/file", b"a second one of the same name is ignored")
+        archive.symlink("a/link", "b/file")
+        archive.close()
+        listing = subprocess.run(
+            ["busybox", "cpio", "-itv"], input=out.getvalue(), capture_output=True, check=True
+        ).stdout.decode()
+        self.assertEqual(len(listing.splitlines()), 4, listing)
+        self.assertRegex(listing, r"-rwxr-xr-x .*\b24\b.* a/b/file\n")
+        self.assertRegex(listing, r"lrwxrwxrwx .* a/link -> b/file\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
