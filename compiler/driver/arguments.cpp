@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+//===- arguments.cpp - clang's command line as cosycc understands it -------===//
+#include "arguments.h"
+#include <fstream>
+#include <iterator>
+#include <set>
+
+using std::string;
+using std::vector;
+
+/// Options whose value is the next argument.
+static const std::set<string> TakesValue = {
+    "-o",        "-x",         "-I",          "-L",
+    "-l",        "-D",         "-U",          "-T",
+    "-u",        "-z",         "-e",          "-F",
+    "-A",        "-B",         "-G",          "-MF",
+    "-MT",       "-MQ",        "-MJ",         "-include",
+    "-imacros",  "-isystem",   "-iquote",     "-idirafter",
+    "-iprefix",  "-isysroot",  "-iwithprefix", "-iwithprefixbefore",
+    "-include-pch", "-Xclang", "-Xlinker",    "-Xassembler",
+    "-Xpreprocessor", "-mllvm", "-target",    "-arch",
+    "-framework", "-resource-dir", "-working-directory", "-dumpdir",
+    "--param",   "--sysroot",  "--config",    "-rpath",
+    "-iframework", "-ivfsoverlay", "-cxx-isystem", "-c-isystem",
+    "-fmodule-name", "-serialize-diagnostics", "--serialize-diagnostics",
+    "-dependency-file", "-gcc-toolchain", "-Xarch_host", "-Xarch_device",
+};
+
+/// Options that end before the linker.
+static const std::set<string> StopsEarly = {
+    "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--precompile",
+    "-emit-ast", "--analyze",
+};
+
+static bool startsWith(const string &S, const char *Prefix) {
+  return S.rfind(Prefix, 0) == 0;
+}
+
+/// The words of a response file, quoted as GNU tools do.
+static vector<string> splitResponse(const string &Text) {
+  vector<string> Words;
+  string Word;
+  bool InWord = false;
+  char Quote = 0;
+  for (size_t I = 0; I < Text.size(); ++I) {
+    char C = Text[I];
+    if (C == '\\' && I + 1 < Text.size()) {
+      Word += Text[++I];
+      InWord = true;
+    } else if (Quote) {
+      if (C == Quote)
+        Quote = 0;
+      else
+        Word += C;
+    } else if (C == '"' || C == '\'') {
+      Quote = C;
+      InWord = true;
+    } else if (isspace(static_cast<unsigned char>(C))) {
+      if (InWord)
+        Words.push_back(Word);
+      Word.clear();
+      InWord = false;
+    } else {
+      Word += C;
+      InWord = true;
+    }
+  }
+  if (InWord)
+    Words.push_back(Word);
+  return Words;
+}
+
+/// A file that names itself must end somewhere.
+static constexpr int MaxNesting = 16;
+
+static void expand(const string &Arg, vector<string> &Out, int Nesting) {
+  if (Arg.size() < 2 || Arg[0] != '@' || Nesting == MaxNesting) {
+    Out.push_back(Arg);
+    return;
+  }
+  std::ifstream File(Arg.substr(1));
+  if (!File) {
+    Out.push_back(Arg); // clang says what is wrong with it
+    return;
+  }
+  string Text((std::istreambuf_iterator<char>(File)),
+              std::istreambuf_iterator<char>());
+  for (const string &Word : splitResponse(Text))
+    expand(Word, Out, Nesting + 1);
+}
+
+/// True if the option is cosycc's own and has been dealt with.
+static bool parseOwn(const string &Arg, Arguments &A) {
+  if (Arg == "-fno-cosy")
+    A.Off = true;
+  else if (Arg == "-fcosy")
+    A.Off = false;
+  else if (Arg == "-Rcosy")
+    A.Remarks = true;
+  else if (Arg == "-Rno-cosy")
+    A.Remarks = false;
+  else if (Arg == "-Wcosy")
+    A.Warnings = true;
+  else if (Arg == "-Wno-cosy")
+    A.Warnings = false;
+  else if (Arg == "-Werror=cosy")
+    A.Errors = true;
+  else if (Arg == "-Wno-error=cosy")
+    A.Errors = false;
+  else
+    return false;
+  return true;
+}
+
+Arguments parseArguments(int Count, char **Values) {
+  vector<string> All;
+  for (int I = 1; I < Count; ++I)
+    expand(Values[I], All, 0);
+
+  Arguments A;
+  for (size_t I = 0; I < All.size(); ++I) {
+    const string &Arg = All[I];
+    if (parseOwn(Arg, A))
+      continue;
+    if (startsWith(Arg, "-Rpass="))
+      A.RemarkPattern = Arg.substr(7);
+    A.Rest.push_back(Arg);
+    if (Arg == "--") { // files only
+      A.HasInput |= I + 1 < All.size();
+      A.Rest.insert(A.Rest.end(), All.begin() + I + 1, All.end());
+      break;
+    }
+    if (Arg.empty() || Arg[0] != '-' || Arg == "-") {
+      A.HasInput = true;
+    } else if (StopsEarly.count(Arg)) {
+      A.Links = false;
+    } else if (Arg == "-static" || Arg == "--static" || Arg == "-static-pie") {
+      A.LinksStatically = true;
+    } else if (Arg == "-nostdlib" || Arg == "-nodefaultlibs" || Arg == "-r") {
+      A.LinksLibraries = false;
+    } else if (startsWith(Arg, "-g") && !startsWith(Arg, "-gcc")) {
+      A.HasDebugInfo = true;
+    }
+    if (TakesValue.count(Arg) && I + 1 < All.size()) {
+      if (Arg == "-l")
+        A.HasInput = true;
+      A.Rest.push_back(All[++I]);
+    }
+  }
+  return A;
+}

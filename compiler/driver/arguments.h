@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//===- arguments.h - clang's command line as cosycc understands it ---------===//
+#ifndef COSY_DRIVER_ARGUMENTS_H
+#define COSY_DRIVER_ARGUMENTS_H
+
+#include <string>
+#include <vector>
+
+/// What cosycc has to know of a command line that it passes on to clang.
+struct Arguments {
+  std::vector<std::string> Rest; ///< Everything that is not cosycc's own.
+
+  bool Off = false;      ///< -fno-cosy
+  bool Remarks = false;  ///< -Rcosy
+  bool Warnings = true;  ///< -W[no-]cosy
+  bool Errors = false;   ///< -W[no-]error=cosy
+  std::string RemarkPattern; ///< The regular expression of an -Rpass= given.
+
+  bool HasInput = false;
+  bool Links = true;     ///< No option stops before the linker.
+  bool HasDebugInfo = false; ///< Some -g option was given, even -g0.
+  bool LinksStatically = false;
+  bool LinksLibraries = true; ///< No -nostdlib, -nodefaultlibs or -r.
+};
+
+/// Sorts a command line.  @files are expanded first, since an option of
+/// cosycc's may be in one.
+Arguments parseArguments(int Count, char **Values);
+
+#endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+//===- cosycc.cpp - clang with the Cosy pass -------------------------------===//
+//
+// cosycc takes clang's command line, adds what makes marked regions compounds,
+// and becomes clang.  As cosyc++ it becomes clang++.
+//
+// Its own options:
+//   -fno-cosy                 leave the marks plain blocks
+//   -Rcosy                    report each region: compiled, or why not
+//   -Wno-cosy, -Werror=cosy   do not warn / fail when a region stays native
+//
+// What it adds, and where that is found:
+//   the plugin    $COSY_PLUGIN, beside cosycc, ../lib, ../lib/cosy, as built
+//   headers       ../include, as built
+//   libcosy       ../lib, as built
+//   clang         $COSY_CLANG, as built
+//
+//===----------------------------------------------------------------------===//
+#include "arguments.h"
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits.h>
+#include <unistd.h>
+
+using std::string;
+using std::vector;
+
+static bool exists(const string &Path) {
+  return access(Path.c_str(), R_OK) == 0;
+}
+
+/// The directory that this program is in, without a slash at the end.
+static string ownDirectory() {
+  char Path[PATH_MAX];
+  ssize_t Length = readlink("/proc/self/exe", Path, sizeof(Path));
+  if (Length <= 0)
+    return ".";
+  string S(Path, Length);
+  return S.substr(0, S.rfind('/'));
+}
+
+/// The first of the places where Name is, as Place/Name, or "".
+static string find(const vector<string> &Places, const string &Name) {
+  for (const string &Place : Places)
+    if (exists(Place + "/" + Name))
+      return Place;
+  return "";
+}
+
+static string environment(const char *Name) {
+  const char *Value = getenv(Name);
+  return Value ? Value : "";
+}
+
+static string findPlugin(const string &Own) {
+  string Given = environment("COSY_PLUGIN");
+  if (!Given.empty())
+    return Given;
+  static const char Name[] = "CosyPass.so";
+  string Found = find({Own, Own + "/../lib", Own + "/../" COSY_LIB_NAME,
+                       Own + "/../lib/cosy", Own + "/../" COSY_LIB_NAME "/cosy"},
+                      Name);
+  return Found.empty() ? COSY_PLUGIN_FALLBACK : Found + "/" + Name;
+}
+
+static void add(vector<string> &To, std::initializer_list<string> Words) {
+  To.insert(To.end(), Words);
+}
+
+/// An option for the plugin: it must reach cc1 and nobody else.
+static void addPluginOption(vector<string> &To, const string &Option) {
+  add(To, {"-Xclang", "-mllvm", "-Xclang", Option});
+}
+
+static void addHeaders(vector<string> &To, const string &Own) {
+  string Installed = Own + "/../include";
+  if (exists(Installed + "/cosy/cosy.h")) {
+    add(To, {"-isystem", Installed});
+    return;
+  }
+  // In the source tree the kernel's interface has a folder of its own.
+  add(To, {"-isystem", COSY_INCLUDE_FALLBACK, "-isystem",
+           COSY_INCLUDE_FALLBACK "/uapi"});
+}
+
+static void addPlugin(vector<string> &To, const Arguments &A, const string &Own) {
+  string Plugin = findPlugin(Own);
+  if (!exists(Plugin)) {
+    fprintf(stderr, "cosycc: error: no plugin at %s (set COSY_PLUGIN)\n",
+            Plugin.c_str());
+    exit(1);
+  }
+  // Twice: the first makes its options known to cc1, the second its pass.
+  add(To, {"-fplugin=" + Plugin, "-fpass-plugin=" + Plugin, "-D__COSYCC__=1"});
+  if (!A.HasDebugInfo)
+    add(To, {"-gline-tables-only"});
+  if (!A.Warnings)
+    addPluginOption(To, "-cosy-no-warn");
+  if (A.Errors)
+    addPluginOption(To, "-cosy-error");
+  if (A.Remarks && !A.RemarkPattern.empty())
+    add(To, {"-Rpass=(" + A.RemarkPattern + ")|^cosy$"});
+  else if (A.Remarks)
+    add(To, {"-Rpass=^cosy$"});
+}
+
+static void addLibrary(vector<string> &To, const Arguments &A, const string &Own) {
+  string Dir = find({Own + "/../lib", Own + "/../" COSY_LIB_NAME},
+                    A.LinksStatically ? "libcosy.a" : "libcosy.so");
+  if (Dir.empty())
+    Dir = COSY_LIB_FALLBACK;
+  if (char *Real = realpath(Dir.c_str(), nullptr)) {
+    Dir = Real;
+    free(Real);
+  }
+  add(To, {"-L" + Dir});
+  if (A.LinksStatically) {
+    add(To, {"-lcosy"});
+    return;
+  }
+  // A program without regions does not need it at run time.
+  add(To, {"-Wl,-rpath," + Dir, "-Wl,--push-state,--as-needed", "-lcosy",
+           "-Wl,--pop-state"});
+}
+
+int main(int Count, char **Values) {
+  Arguments A = parseArguments(Count, Values);
+  string Own = ownDirectory();
+  string Clang = environment("COSY_CLANG");
+  if (Clang.empty())
+    Clang = COSY_CLANG;
+
+  vector<string> Command{Clang};
+  const char *Slash = strrchr(Values[0], '/');
+  string Name = Slash ? Slash + 1 : Values[0];
+  if (Name.find("++") != string::npos)
+    add(Command, {"--driver-mode=g++"});
+  // Whatever is not used by this invocation is none of the user's business.
+  add(Command, {"--start-no-unused-arguments"});
+  if (!A.Off)
+    addPlugin(Command, A, Own);
+  addHeaders(Command, Own);
+  add(Command, {"--end-no-unused-arguments"});
+
+  bool Files = false;
+  vector<string> Behind;
+  if (A.HasInput && A.Links && A.LinksLibraries) {
+    add(Behind, {"--start-no-unused-arguments"});
+    addLibrary(Behind, A, Own);
+    add(Behind, {"--end-no-unused-arguments"});
+  }
+  for (const string &Arg : A.Rest) {
+    // Options cannot follow the files behind "--".
+    if (Arg == "--" && !Files) {
+      Files = true;
+      Command.insert(Command.end(), Behind.begin(), Behind.end());
+      Behind.clear();
+    }
+    Command.push_back(Arg);
+  }
+  Command.insert(Command.end(), Behind.begin(), Behind.end());
+
+  if (A.Rest.size() == 1 && A.Rest[0] == "--version") {
+    printf("cosycc version %s\n", COSY_VERSION);
+    fflush(stdout);
+  }
+  vector<char *> Arguments;
+  for (string &S : Command)
+    Arguments.push_back(S.data());
+  Arguments.push_back(nullptr);
+  execvp(Clang.c_str(), Arguments.data());
+  fprintf(stderr, "cosycc: error: cannot run %s: %s\n", Clang.c_str(),
+          strerror(errno));
+  return 1;
+}

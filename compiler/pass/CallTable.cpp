@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+//===- CallTable.cpp - What libc functions mean, from core/ops.def --------===//
+#include "CallTable.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
+#include <sys/syscall.h>
+
+extern "C" {
+#include "core.h"
+}
+
+using namespace llvm;
+
+namespace {
+
+struct Tables {
+  StringMap<uint32_t> Calls, Operations;
+  DenseMap<uint64_t, const char *> Denied;
+  StringMap<const char *> DeniedNames;
+  DenseMap<uint32_t, unsigned> Flags;
+  StringMap<cosy::Wrapper> Wrappers;
+
+  Tables() {
+#define COSY_CALL(Number, Name, Args, CallFlags)                               \
+  Calls[#Name] = Number;                                                       \
+  Flags[Number] = CallFlags;
+#define COSY_DENY(Number, Name, Reason)                                        \
+  Denied[Number] = Reason;                                                     \
+  DeniedNames[#Name] = Reason;
+#define COSY_OP(Number, Name, Args, CallFlags)                                 \
+  Operations[#Name] = COSY_OP_BASE + Number;                                   \
+  Flags[COSY_OP_BASE + Number] = CallFlags;
+#include "ops.def"
+#define COSY_WRAP(LibcName, CallName, Args)                                    \
+  wrap(#LibcName, Calls, #CallName, Args);
+#define COSY_WRAP_OP(LibcName, OpName, Args)                                   \
+  wrap(#LibcName, Operations, #OpName, Args);
+#include "ops.def"
+  }
+
+  void wrap(StringRef Libc, const StringMap<uint32_t> &Map, StringRef Name,
+            const char *Args) {
+    auto It = Map.find(Name);
+    if (It == Map.end())
+      report_fatal_error("cosy: ops.def wraps the unknown call " + Name);
+    Wrappers[Libc] = {It->second, Args,
+                      (Flags.lookup(It->second) & COSY_CALL_NO_RESULT) != 0};
+  }
+};
+
+const Tables &tables() {
+  static const Tables T;
+  return T;
+}
+
+} // namespace
+
+const cosy::Wrapper *cosy::findWrapper(StringRef LibcName) {
+  auto It = tables().Wrappers.find(LibcName);
+  return It == tables().Wrappers.end() ? nullptr : &It->second;
+}
+
+uint32_t cosy::operationNumber(StringRef Name) {
+  auto It = tables().Operations.find(Name);
+  if (It == tables().Operations.end())
+    report_fatal_error("cosy: ops.def has no operation " + Name);
+  return It->second;
+}
+
+std::optional<std::string> cosy::deniedCall(uint64_t Number) {
+  if (auto It = tables().Denied.find(Number); It != tables().Denied.end())
+    return std::string(It->second);
+  if (Number >= COSY_OP_BASE || !tables().Flags.count(Number))
+    return std::string("there is no such system call");
+  return std::nullopt;
+}
+
+std::string cosy::whyNoWrapper(StringRef Name) {
+  if (auto It = tables().DeniedNames.find(Name);
+      It != tables().DeniedNames.end())
+    return std::string("it ") + It->second;
+  if (tables().Calls.count(Name))
+    return "libc does more in it than the system call of that name";
+  return StringSwitch<const char *>(Name)
+      .Cases("exec", "execl", "execlp", "execle", "execv", "execvp", "execvpe",
+             "fexecve", "posix_spawn", "posix_spawnp",
+             "it replaces or starts a program")
+      .Cases("popen", "system", "it starts a program")
+      .Cases("printf", "puts", "putchar", "fprintf", "vprintf", "vfprintf",
+             "perror", "fputs", "libc's streams are in user space")
+      .Cases("fopen", "fclose", "fread", "fwrite", "fgets", "fputc", "getline",
+             "fflush", "libc's streams are in user space")
+      .Cases("malloc", "free", "calloc", "realloc", "_Znwm", "_ZdlPv", "_Znam",
+             "strdup", "libc's heap is in user space")
+      .Cases("snprintf", "sprintf", "vsnprintf", "sscanf",
+             "libc's formatting is in user space")
+      .Default("it has no body here and is no system call");
+}
+
+bool cosy::neverFails(uint32_t Number) {
+  switch (Number) {
+  case SYS_getpid:
+  case SYS_getppid:
+  case SYS_gettid:
+  case SYS_getuid:
+  case SYS_geteuid:
+  case SYS_getgid:
+  case SYS_getegid:
+  case SYS_umask:
+  case SYS_sched_yield:
+    return true;
+  default:
+    return false;
+  }
+}

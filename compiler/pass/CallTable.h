@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//===- CallTable.h - What libc functions mean, from core/ops.def ----------===//
+#ifndef COSY_PASS_CALLTABLE_H
+#define COSY_PASS_CALLTABLE_H
+
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace cosy {
+
+/// A libc function that is exactly one system call or operation.
+struct Wrapper {
+  uint32_t Number;  ///< From COSY_OP_BASE up: an operation.
+  const char *Args; ///< One letter per argument, see core/ops.def.
+  bool NoResult;    ///< Operation without a result in r0.
+};
+
+/// The call that a libc function means, or null.
+const Wrapper *findWrapper(llvm::StringRef LibcName);
+
+/// The number of an operation of core/ops.def; it must exist.
+uint32_t operationNumber(llvm::StringRef Name);
+
+/// Why a system call may not be in a compound; nothing when it may.
+std::optional<std::string> deniedCall(uint64_t Number);
+
+/// What is to be said of a function without a body that no wrapper covers.
+std::string whyNoWrapper(llvm::StringRef LibcName);
+
+/// System calls that cannot fail, so that their result needs no test.
+bool neverFails(uint32_t Number);
+
+} // namespace cosy
+
+#endif // COSY_PASS_CALLTABLE_H

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//===- Compile.cpp - From an extracted region to a compound ----------------===//
+#include "BpfModule.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+
+using namespace llvm;
+using namespace cosy;
+
+/// Instructions to inline, first try and second: a compound whose spills or
+/// code get too large is tried again with more calls.
+static constexpr unsigned InlineBudgets[] = {6000, 200};
+
+static void dump(const BpfModule &B, const char *Stage) {
+  if (options().Dump.empty())
+    return;
+  static unsigned Count;
+  std::error_code Error;
+  raw_fd_ostream Out(
+      formatv("{0}.{1}.{2}.ll", options().Dump, Count++, Stage).str(), Error);
+  if (!Error)
+    B.M->print(Out, nullptr);
+}
+
+static std::string nameOf(const Extracted &R) {
+  std::string File = R.Host->getParent()->getSourceFileName();
+  if (const DILocation *L = R.Where.get())
+    File = L->getFilename().str();
+  return formatv("{0}:{1} {2}", sys::path::filename(File), R.Line,
+                 R.Host->getName());
+}
+
+/// One try.  Retry is set when fewer inlined functions might help.
+static bool compileOnce(const Extracted &R, unsigned Budget, Compound &C,
+                        Reasons &Why, bool &Retry) {
+  BpfModule B(*R.Host->getParent());
+  makeBpfModule(R, C, B);
+  dump(B, "extracted");
+  // Before optimisation, so that errno handling is optimised with the rest.
+  lowerCalls(B, C);
+  linkRuntime(B);
+  lowerCalls(B, C);
+  planCalls(B, Budget);
+  expandByValue(B);
+  optimize(B);
+  // Again: now more call numbers and function pointers are constants.
+  lowerCalls(B, C);
+  dump(B, "optimized");
+
+  legalize(B, C, Why);
+  if (!Why.empty())
+    return false;
+  packSignatures(B);
+  assignStorage(B, C, Why);
+  if (!Why.empty())
+    return false;
+  cleanUp(B);
+  dump(B, "lowered");
+  std::string Error;
+  raw_string_ostream OS(Error);
+  if (verifyModule(*B.M, &OS)) {
+    Why.push_back({"internal error, broken module: " + OS.str(), {}});
+    return false;
+  }
+  Retry = true;
+  return emitCode(B, C, Why);
+}
+
+bool cosy::compileRegion(const Extracted &R, Compound &Ret, Reasons &Why) {
+  auto Start = std::chrono::steady_clock::now();
+  for (unsigned Budget : InlineBudgets) {
+    Ret = Compound();
+    Ret.Name = nameOf(R);
+    Why.clear();
+    bool Retry = false;
+    if (compileOnce(R, Budget, Ret, Why, Retry)) {
+      Ret.Milliseconds = std::chrono::duration<double, std::milli>(
+                             std::chrono::steady_clock::now() - Start)
+                             .count();
+      return true;
+    }
+    if (!Retry)
+      return false;
+  }
+  return false;
+}

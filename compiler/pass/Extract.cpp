@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+//===- Extract.cpp - A region becomes a function of its own ----------------===//
+//
+// CodeExtractor finds inputs, outputs and exits.  It passes scalars, so that
+// inlining the function back gives the code that was there before: that is the
+// native twin.
+//
+//===----------------------------------------------------------------------===//
+#include "Region.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/CFG.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/CodeExtractor.h"
+
+using namespace llvm;
+using namespace cosy;
+
+/// What of an instruction cannot be moved to another function, or nothing.
+static const char *unmovable(const Instruction &I) {
+  if (isa<IndirectBrInst>(I))
+    return "a computed goto";
+  if (isa<CallBrInst>(I))
+    return "an asm goto";
+  if (isa<AllocaInst>(I))
+    return "alloca() or a variable length array";
+  const auto *C = dyn_cast<CallBase>(&I);
+  if (!C)
+    return nullptr;
+  if (C->hasFnAttr(Attribute::ReturnsTwice))
+    return "a call that may return twice (setjmp, vfork)";
+  if (C->isMustTailCall())
+    return "a call marked musttail";
+  const auto *Intr = dyn_cast<IntrinsicInst>(C);
+  switch (Intr ? Intr->getIntrinsicID() : Intrinsic::not_intrinsic) {
+  case Intrinsic::vastart:
+  case Intrinsic::vacopy:
+  case Intrinsic::vaend:
+    return "va_start, va_copy or va_end";
+  case Intrinsic::stacksave:
+  case Intrinsic::stackrestore:
+    return "a variable length array";
+  case Intrinsic::frameaddress:
+  case Intrinsic::returnaddress:
+  case Intrinsic::addressofreturnaddress:
+  case Intrinsic::localescape:
+    return "the address of a stack frame";
+  case Intrinsic::eh_typeid_for:
+    return "a catch handler";
+  default:
+    return nullptr;
+  }
+}
+
+static void checkMovable(Function &F, const Region &R, Reasons &Why) {
+  for (BasicBlock *BB : R.Blocks) {
+    if (BB->hasAddressTaken())
+      Why.push_back({"the target of a computed goto", BB->front().getDebugLoc()});
+    for (Instruction &I : *BB)
+      if (const char *What = unmovable(I))
+        Why.push_back({What, I.getDebugLoc()});
+  }
+  DominatorTree DT(F);
+  for (BasicBlock *BB : R.Blocks)
+    if (!DT.dominates(R.Blocks[0], BB)) {
+      Why.push_back({"a jump into the region", BB->front().getDebugLoc()});
+      break;
+    }
+}
+
+static bool isLifetime(const User *U) {
+  const auto *Intr = dyn_cast<IntrinsicInst>(U);
+  return Intr && Intr->isLifetimeStartOrEnd();
+}
+
+/// True if a local exists only while the region runs, so that it can live in
+/// the compound's context.
+static bool isLocalToRegion(AllocaInst &A, const Region &R, bool RunsOnce) {
+  bool StartsInside = false, StartsOutside = false, Used = false;
+  for (User *U : A.users()) {
+    auto *I = cast<Instruction>(U);
+    bool Inside = R.Blocks.contains(I->getParent());
+    if (isLifetime(U)) {
+      if (cast<IntrinsicInst>(U)->getIntrinsicID() == Intrinsic::lifetime_start)
+        (Inside ? StartsInside : StartsOutside) = true;
+      continue;
+    }
+    if (!Inside)
+      return false;
+    Used = true;
+  }
+  // Without the start of its life inside, a region that runs again may find
+  // what it left there.
+  return Used && (RunsOnce || (StartsInside && !StartsOutside));
+}
+
+/// Moves the region's own locals to its entry.
+static SmallVector<AllocaInst *, 8> sinkLocals(Function &F, const Region &R) {
+  DominatorTree DT(F);
+  bool RunsOnce = true;
+  for (CallBase *End : R.Ends)
+    RunsOnce &= !isPotentiallyReachable(End->getParent(), R.Start->getParent(),
+                                        nullptr, &DT);
+  SmallVector<AllocaInst *, 8> Sunk;
+  for (Instruction &I : F.getEntryBlock())
+    if (auto *A = dyn_cast<AllocaInst>(&I); A && A->isStaticAlloca())
+      if (!R.Blocks.contains(A->getParent()) && isLocalToRegion(*A, R, RunsOnce))
+        Sunk.push_back(A);
+  BasicBlock *Entry = R.Blocks[0];
+  for (AllocaInst *A : Sunk) {
+    for (User *U : make_early_inc_range(A->users()))
+      if (isLifetime(U) && !R.Blocks.contains(cast<Instruction>(U)->getParent()))
+        cast<Instruction>(U)->eraseFromParent();
+    A->moveBefore(*Entry, Entry->getFirstInsertionPt());
+    SmallVector<DbgVariableIntrinsic *, 2> Old;
+    SmallVector<DbgVariableRecord *, 2> Records;
+    findDbgUsers(Old, A, &Records);
+    for (DbgVariableRecord *D : Records)
+      if (!R.Blocks.contains(D->getParent())) {
+        D->removeFromParent();
+        Entry->insertDbgRecordAfter(D, A);
+      }
+  }
+  return Sunk;
+}
+
+bool cosy::extractRegion(Function &F, Region &R, Extracted &Ret, Reasons &Why) {
+  checkMovable(F, R, Why);
+  if (!Why.empty())
+    return false;
+
+  SmallVector<AllocaInst *, 8> Locals = sinkLocals(F, R);
+  DominatorTree DT(F);
+  AssumptionCache AC(F);
+  CodeExtractorAnalysisCache Cache(F);
+  CodeExtractor Extractor(R.Blocks.getArrayRef(), &DT, /*AggregateArgs=*/false,
+                          /*BFI=*/nullptr, /*BPI=*/nullptr, &AC,
+                          /*AllowVarArgs=*/false, /*AllowAlloca=*/true,
+                          /*AllocationBlock=*/nullptr, "cosy");
+  SetVector<Value *> Inputs, Outputs;
+  Function *Body = Extractor.isEligible()
+                       ? Extractor.extractCodeRegion(Cache, Inputs, Outputs)
+                       : nullptr;
+  if (!Body) {
+    Why.push_back({"a jump between the region and its surroundings that cannot "
+                   "be taken apart",
+                   {}});
+    BasicBlock &HostEntry = F.getEntryBlock();
+    for (AllocaInst *A : Locals)
+      A->moveBefore(HostEntry, HostEntry.getFirstInsertionPt());
+    return false;
+  }
+  BasicBlock &BodyEntry = Body->getEntryBlock();
+  for (AllocaInst *A : Locals)
+    A->moveBefore(BodyEntry, BodyEntry.getFirstInsertionPt());
+  dropMarkers(*Body, Region());
+
+  Ret.Host = &F;
+  Ret.Body = Body;
+  Ret.Call = cast<CallInst>(*Body->user_begin());
+  Ret.NumInputs = Body->arg_size() - Outputs.size();
+  for (Value *V : Outputs)
+    Ret.Outputs.push_back(V->getType());
+  Ret.Line = R.Line;
+  Ret.Where = R.Start->getDebugLoc();
+  Body->setLinkage(GlobalValue::InternalLinkage);
+  return true;
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+//===- Host.cpp - The code in the region's place ---------------------------===//
+//
+//	ctx = __cosy_enter(&region)        none -> native
+//	fill in inputs, addresses, tables
+//	exit = __cosy_run(&region, ctx)    < 0: leave -> native
+//	take out outputs, leave
+//	native: the twin
+//	join: go on with the exit selector
+//
+// lib/region.h is the binary interface.
+//
+//===----------------------------------------------------------------------===//
+#include "Region.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+using namespace cosy;
+
+/// struct cosy_region, and the container that it points to.
+static GlobalVariable *createRegion(Module &M, const Compound &C) {
+  LLVMContext &Ctx = M.getContext();
+  std::vector<uint8_t> Bytes = buildContainer(C);
+  Constant *Data = ConstantDataArray::get(Ctx, Bytes);
+  auto *Container =
+      new GlobalVariable(M, Data->getType(), /*isConstant=*/true,
+                         GlobalValue::PrivateLinkage, Data, "cosy.compound");
+  Container->setAlignment(Align(8));
+  Container->setSection("cosy_compounds");
+
+  Type *Ptr = PointerType::get(Ctx, 0);
+  Type *I32 = Type::getInt32Ty(Ctx), *I64 = Type::getInt64Ty(Ctx);
+  auto *Ty = StructType::get(Ctx, {Ptr, I32, I32, I64, I64});
+  auto *Init = ConstantStruct::get(
+      Ty, {Container, ConstantInt::get(I32, C.ContextSize),
+           ConstantInt::get(I32, 1), ConstantInt::get(I64, 0),
+           ConstantInt::get(I64, 0)});
+  auto *Region = new GlobalVariable(M, Ty, /*isConstant=*/false,
+                                    GlobalValue::PrivateLinkage, Init,
+                                    "cosy.region");
+  Region->setAlignment(Align(8));
+  return Region;
+}
+
+static FunctionCallee libraryFunction(Module &M, StringRef Name,
+                                      FunctionType *Type) {
+  FunctionCallee Callee = M.getOrInsertFunction(Name, Type);
+  if (auto *F = dyn_cast<Function>(Callee.getCallee()))
+    F->setDoesNotThrow();
+  return Callee;
+}
+
+static Value *field(IRBuilder<> &B, Value *Context, unsigned Offset) {
+  return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Context, Offset);
+}
+
+static void fillIn(IRBuilder<> &B, Value *Context, const Extracted &R,
+                   const Compound &C) {
+  Module &M = *R.Host->getParent();
+  auto Errno = libraryFunction(M, "__errno_location",
+                               FunctionType::get(B.getPtrTy(), false));
+  B.CreateStore(B.CreateCall(Errno), field(B, Context, ErrnoOffset));
+  for (unsigned I = 0; I < R.NumInputs; ++I)
+    B.CreateAlignedStore(R.Call->getArgOperand(I),
+                         field(B, Context, C.InputOffsets[I]), Align(8));
+  for (auto [Global, Offset] : C.Addresses) {
+    Value *Address = Global;
+    if (Global->isThreadLocal())
+      Address = B.CreateThreadLocalAddress(Global);
+    B.CreateAlignedStore(Address, field(B, Context, Offset), Align(8));
+  }
+  for (const auto &[Name, Offset] : C.Locators) {
+    auto Locator =
+        libraryFunction(M, Name, FunctionType::get(B.getPtrTy(), false));
+    B.CreateAlignedStore(B.CreateCall(Locator), field(B, Context, Offset),
+                         Align(8));
+  }
+  for (const Compound::TableCopy &T : C.Tables)
+    B.CreateMemCpy(field(B, Context, T.Offset), Align(8), T.Table,
+                   T.Table->getAlign(), T.Size);
+}
+
+/// The calls that end the program, one per escape, with the arguments that the
+/// compound left in the context.
+static void emitEscapes(IRBuilder<> &B, Value *Exit, Value *Context,
+                        BasicBlock *Otherwise, const Extracted &R,
+                        const Compound &C) {
+  LLVMContext &Ctx = B.getContext();
+  SwitchInst *Switch = B.CreateSwitch(Exit, Otherwise, C.Escapes.size());
+  for (size_t I = 0; I < C.Escapes.size(); ++I) {
+    const Escape &E = C.Escapes[I];
+    BasicBlock *BB = BasicBlock::Create(Ctx, "cosy.escape", R.Host, Otherwise);
+    Switch->addCase(B.getInt64(FirstEscape + I), BB);
+    IRBuilder<> EB(BB);
+    EB.SetCurrentDebugLocation(B.getCurrentDebugLocation());
+    SmallVector<Value *, 4> Args;
+    for (unsigned A = 0; A < E.ArgOffsets.size(); ++A) {
+      Args.push_back(EB.CreateAlignedLoad(
+          E.ArgTypes[A], field(EB, Context, E.ArgOffsets[A]), Align(8)));
+    }
+    CallInst *Call = EB.CreateCall(E.Type, E.Callee, Args);
+    Call->setAttributes(E.Attributes);
+    EB.CreateUnreachable();
+  }
+}
+
+void cosy::emitHostCode(Extracted &R, const Compound &C) {
+  Module &M = *R.Host->getParent();
+  LLVMContext &Ctx = M.getContext();
+  Type *Ptr = PointerType::get(Ctx, 0), *Void = Type::getVoidTy(Ctx);
+  auto Enter = libraryFunction(M, "__cosy_enter",
+                               FunctionType::get(Ptr, {Ptr}, false));
+  auto Run = libraryFunction(
+      M, "__cosy_run",
+      FunctionType::get(Type::getInt64Ty(Ctx), {Ptr, Ptr}, false));
+  auto Leave = libraryFunction(M, "__cosy_leave",
+                               FunctionType::get(Void, {Ptr}, false));
+  GlobalVariable *Region = createRegion(M, C);
+
+  CallInst *Call = R.Call;
+  BasicBlock *Before = Call->getParent();
+  BasicBlock *Native = Before->splitBasicBlock(Call->getIterator(), "cosy.native");
+  BasicBlock *Join =
+      Native->splitBasicBlock(std::next(Call->getIterator()), "cosy.join");
+  auto NewBlock = [&](const char *Name) {
+    return BasicBlock::Create(Ctx, Name, R.Host, Join);
+  };
+  BasicBlock *Fill = NewBlock("cosy.fill"), *Refused = NewBlock("cosy.refused"),
+             *Done = NewBlock("cosy.done");
+  DebugLoc Where = Call->getDebugLoc() ? Call->getDebugLoc() : R.Where;
+  auto Locate = [&](IRBuilder<> &B) { B.SetCurrentDebugLocation(Where); };
+  MDNode *Likely = MDBuilder(Ctx).createLikelyBranchWeights();
+
+  Before->getTerminator()->eraseFromParent();
+  IRBuilder<> B(Before);
+  Locate(B);
+  Value *Context = B.CreateCall(Enter, {Region}, "cosy.ctx");
+  B.CreateCondBr(B.CreateIsNotNull(Context), Fill, Native, Likely);
+
+  IRBuilder<> FB(Fill);
+  Locate(FB);
+  fillIn(FB, Context, R, C);
+  Value *Exit = FB.CreateCall(Run, {Region, Context}, "cosy.exit");
+  FB.CreateCondBr(FB.CreateICmpSGE(Exit, FB.getInt64(0)), Done, Refused, Likely);
+
+  IRBuilder<> RB(Refused);
+  Locate(RB);
+  RB.CreateCall(Leave, {Context});
+  RB.CreateBr(Native);
+
+  IRBuilder<> DB(Done);
+  Locate(DB);
+  if (!C.Escapes.empty()) {
+    BasicBlock *Out = NewBlock("cosy.out");
+    emitEscapes(DB, Exit, Context, Out, R, C);
+    DB.SetInsertPoint(Out);
+    Done = Out;
+  }
+  for (size_t I = 0; I < R.Outputs.size(); ++I) {
+    Value *V = DB.CreateAlignedLoad(
+        R.Outputs[I], field(DB, Context, C.OutputOffsets[I]), Align(8));
+    DB.CreateStore(V, Call->getArgOperand(R.NumInputs + I));
+  }
+  DB.CreateCall(Leave, {Context});
+  Value *Selector = nullptr;
+  if (!Call->getType()->isVoidTy())
+    Selector = DB.CreateTrunc(Exit, Call->getType());
+  DB.CreateBr(Join);
+
+  if (Selector) {
+    IRBuilder<> JB(Join, Join->begin());
+    PHINode *Phi = JB.CreatePHI(Call->getType(), 2, "cosy.selector");
+    Call->replaceAllUsesWith(Phi);
+    Phi->addIncoming(Call, Native);
+    Phi->addIncoming(Selector, Done);
+  }
+}
+
+void cosy::inlineTwin(Extracted &R) {
+  InlineFunctionInfo Info;
+  InlineResult Result = InlineFunction(*R.Call, Info);
+  if (!Result.isSuccess())
+    report_fatal_error(Twine("cosy: cannot inline a native twin: ") +
+                       Result.getFailureReason());
+  R.Body->eraseFromParent();
+  R.Body = nullptr;
+  R.Call = nullptr;
+}

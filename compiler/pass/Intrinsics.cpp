@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+//===- Intrinsics.cpp - LLVM's intrinsics in terms of BPF -----------------===//
+#include "CallTable.h"
+#include "Legalize.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+using namespace cosy;
+
+/// Copies up to this size are loads and stores in place.
+static constexpr uint64_t MaxInlineBytes = 64;
+
+/// [0, Size) in pieces of 8, 4, 2 and 1 bytes.
+static SmallVector<std::pair<uint64_t, unsigned>, 16> pieces(uint64_t Size) {
+  SmallVector<std::pair<uint64_t, unsigned>, 16> P;
+  for (uint64_t Offset = 0; Offset < Size;) {
+    unsigned Width = 8;
+    while (Offset + Width > Size)
+      Width /= 2;
+    P.push_back({Offset, Width});
+    Offset += Width;
+  }
+  return P;
+}
+
+/// All loads come before all stores, so this is right for memmove too.
+static void expandSmallCopy(IRBuilder<> &IB, MemTransferInst *Copy,
+                            uint64_t Size) {
+  auto Pieces = pieces(Size);
+  SmallVector<Value *, 16> Values;
+  for (auto [Offset, Width] : Pieces)
+    Values.push_back(IB.CreateAlignedLoad(
+        IB.getIntNTy(Width * 8),
+        IB.CreateConstInBoundsGEP1_64(IB.getInt8Ty(), Copy->getSource(), Offset),
+        Align(1), Copy->isVolatile()));
+  for (unsigned I = 0; I < Pieces.size(); ++I)
+    IB.CreateAlignedStore(Values[I],
+                          IB.CreateConstInBoundsGEP1_64(
+                              IB.getInt8Ty(), Copy->getDest(), Pieces[I].first),
+                          Align(1), Copy->isVolatile());
+}
+
+static void expandSmallSet(IRBuilder<> &IB, MemSetInst *Set, uint64_t Size) {
+  for (auto [Offset, Width] : pieces(Size)) {
+    Type *Ty = IB.getIntNTy(Width * 8);
+    Value *Byte = IB.CreateZExt(Set->getValue(), Ty);
+    Value *Splat = IB.CreateMul(
+        Byte, ConstantInt::get(Ty, APInt::getSplat(Width * 8, APInt(8, 1))));
+    IB.CreateAlignedStore(
+        Splat,
+        IB.CreateConstInBoundsGEP1_64(IB.getInt8Ty(), Set->getDest(), Offset),
+        Align(1), Set->isVolatile());
+  }
+}
+
+static void expandMemory(BpfModule &B, MemIntrinsic *Mem) {
+  IRBuilder<> IB(Mem);
+  auto *Known = dyn_cast<ConstantInt>(Mem->getLength());
+  if (Known && Known->getZExtValue() <= MaxInlineBytes) {
+    if (auto *Set = dyn_cast<MemSetInst>(Mem))
+      expandSmallSet(IB, Set, Known->getZExtValue());
+    else
+      expandSmallCopy(IB, cast<MemTransferInst>(Mem), Known->getZExtValue());
+    return;
+  }
+  Value *Length = IB.CreateZExtOrTrunc(Mem->getLength(), IB.getInt64Ty());
+  if (auto *Set = dyn_cast<MemSetInst>(Mem)) {
+    Value *Byte = IB.CreateZExt(Set->getValue(), IB.getInt64Ty());
+    B.createCall(IB, operationNumber("memset"), {Set->getDest(), Byte, Length},
+                 IB.getVoidTy());
+    return;
+  }
+  // llvm.memcpy may be given the same object twice, which memcpy may not; the
+  // operations are one in that.
+  auto *Copy = cast<MemTransferInst>(Mem);
+  B.createCall(IB, operationNumber(isa<MemMoveInst>(Mem) ? "memmove" : "memcpy"),
+               {Copy->getDest(), Copy->getSource(), Length}, IB.getVoidTy());
+}
+
+const char *cosy::legalizeIntrinsic(BpfModule &B, CallInst *Call) {
+  IRBuilder<> IB(Call);
+  switch (Call->getIntrinsicID()) {
+  case Intrinsic::memcpy:
+  case Intrinsic::memcpy_inline:
+  case Intrinsic::memmove:
+  case Intrinsic::memset:
+  case Intrinsic::memset_inline:
+    expandMemory(B, cast<MemIntrinsic>(Call));
+    break;
+
+  case Intrinsic::cttz: {
+    // The back end would use a table in .rodata.
+    Value *X = Call->getArgOperand(0);
+    Value *Low = IB.CreateAnd(X, IB.CreateNeg(X));
+    Call->replaceAllUsesWith(IB.CreateUnaryIntrinsic(
+        Intrinsic::ctpop,
+        IB.CreateSub(Low, ConstantInt::get(X->getType(), 1))));
+    break;
+  }
+
+  case Intrinsic::umul_with_overflow:
+  case Intrinsic::smul_with_overflow: {
+    bool Signed = Call->getIntrinsicID() == Intrinsic::smul_with_overflow;
+    unsigned Bits = Call->getArgOperand(0)->getType()->getIntegerBitWidth();
+    if (Bits > 64)
+      return "an overflow check of a 128-bit multiplication";
+    if (Bits <= 32)
+      return nullptr;
+    if (Bits != 64)
+      return "an overflow check of an odd-sized multiplication";
+    expandMultiplyOverflow(Call, Signed);
+    return nullptr;
+  }
+
+  case Intrinsic::trap:
+  case Intrinsic::ubsantrap:
+  case Intrinsic::debugtrap:
+    B.createCall(IB, operationNumber("trap"), {}, IB.getVoidTy());
+    break;
+
+  case Intrinsic::launder_invariant_group:
+  case Intrinsic::strip_invariant_group:
+  case Intrinsic::ptr_annotation:
+  case Intrinsic::expect:
+  case Intrinsic::expect_with_probability:
+    Call->replaceAllUsesWith(Call->getArgOperand(0));
+    break;
+
+  case Intrinsic::lifetime_start:
+  case Intrinsic::lifetime_end:
+  case Intrinsic::assume:
+  case Intrinsic::prefetch:
+  case Intrinsic::sideeffect:
+  case Intrinsic::donothing:
+  case Intrinsic::invariant_end:
+  case Intrinsic::var_annotation:
+  case Intrinsic::experimental_noalias_scope_decl:
+    break;
+  case Intrinsic::invariant_start:
+    if (!Call->use_empty())
+      return "";
+    break;
+
+  case Intrinsic::stacksave:
+  case Intrinsic::stackrestore:
+    return "a variable length array";
+  case Intrinsic::vastart:
+  case Intrinsic::vacopy:
+  case Intrinsic::vaend:
+    return "va_start, va_copy or va_end";
+  case Intrinsic::returnaddress:
+  case Intrinsic::frameaddress:
+    return "the address of a stack frame";
+  case Intrinsic::instrprof_increment:
+  case Intrinsic::instrprof_increment_step:
+  case Intrinsic::instrprof_value_profile:
+    return "a profile counter";
+
+  // The back end expands these.
+  case Intrinsic::ctlz:
+  case Intrinsic::ctpop:
+  case Intrinsic::bswap:
+  case Intrinsic::bitreverse:
+  case Intrinsic::abs:
+  case Intrinsic::smax:
+  case Intrinsic::smin:
+  case Intrinsic::umax:
+  case Intrinsic::umin:
+  case Intrinsic::scmp:
+  case Intrinsic::ucmp:
+  case Intrinsic::fshl:
+  case Intrinsic::fshr:
+  case Intrinsic::uadd_sat:
+  case Intrinsic::usub_sat:
+  case Intrinsic::sadd_sat:
+  case Intrinsic::ssub_sat:
+  case Intrinsic::uadd_with_overflow:
+  case Intrinsic::usub_with_overflow:
+  case Intrinsic::sadd_with_overflow:
+  case Intrinsic::ssub_with_overflow:
+  case Intrinsic::is_constant:
+  case Intrinsic::objectsize:
+  case Intrinsic::ptrmask:
+  // assignStorage gives the host's address.
+  case Intrinsic::threadlocal_address:
+    return nullptr;
+
+  default:
+    if (isa<DbgInfoIntrinsic>(Call))
+      return nullptr;
+    return "";
+  }
+  Call->eraseFromParent();
+  return nullptr;
+}

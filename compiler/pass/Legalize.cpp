@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+//===- Legalize.cpp - What BPF lacks; what stays native --------------------===//
+//
+// Runs behind optimisation, so that dead code does not count.
+//
+//===----------------------------------------------------------------------===//
+#include "Legalize.h"
+#include "CallTable.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+using namespace llvm;
+using namespace cosy;
+
+static bool isFloatOrVector(Type *Ty) {
+  if (auto *A = dyn_cast<ArrayType>(Ty))
+    return isFloatOrVector(A->getElementType());
+  if (auto *S = dyn_cast<StructType>(Ty))
+    return any_of(S->elements(), isFloatOrVector);
+  return Ty->isFPOrFPVectorTy() || Ty->isVectorTy();
+}
+
+/// Ends the compound as reaching __builtin_unreachable or a trap would.
+static void insertTrap(BpfModule &B, Instruction *Before) {
+  IRBuilder<> IB(Before);
+  B.createCall(IB, operationNumber("trap"), {}, IB.getVoidTy());
+}
+
+/// Ends the function: no one can come here.
+static void replaceUnreachable(BpfModule &B, UnreachableInst *U) {
+  insertTrap(B, U);
+  Type *Ty = U->getFunction()->getReturnType();
+  IRBuilder<> IB(U);
+  if (Ty->isVoidTy())
+    IB.CreateRetVoid();
+  else
+    IB.CreateRet(Constant::getNullValue(Ty));
+  U->eraseFromParent();
+}
+
+/// A call that does not return leaves the compound, and the host makes it.
+static bool makeEscape(BpfModule &B, Compound &C, CallBase *Call) {
+  auto *Callee = dyn_cast<Function>(Call->getCalledOperand());
+  if (!Callee || Call->getFunction() != B.Main || !Call->doesNotReturn())
+    return false;
+  // What it throws would miss the handlers and clean-ups of the region.
+  if (!Call->doesNotThrow() && B.HasHandlers)
+    return false;
+  if (any_of(Call->args(), [](Value *V) { return isFloatOrVector(V->getType()); }))
+    return false;
+  Escape E;
+  E.Callee = B.HostGlobals.lookup(Callee->getName());
+  if (!E.Callee) {
+    auto Host = B.Host.getOrInsertFunction(Callee->getName(),
+                                           Callee->getFunctionType());
+    E.Callee = cast<GlobalValue>(Host.getCallee());
+  }
+  E.Type = Call->getFunctionType();
+  E.Attributes = Call->getAttributes().addFnAttribute(B.M->getContext(),
+                                                      Attribute::NoReturn);
+  IRBuilder<> IB(Call);
+  for (Value *Arg : Call->args()) {
+    unsigned Offset =
+        B.allocateField(B.M->getDataLayout().getTypeAllocSize(Arg->getType()));
+    IB.CreateAlignedStore(Arg, B.contextField(IB, Offset), Align(8));
+    E.ArgTypes.push_back(Arg->getType());
+    E.ArgOffsets.push_back(Offset);
+  }
+  BasicBlock *BB = Call->getParent();
+  changeToUnreachable(Call);
+  Instruction *End = BB->getTerminator();
+  ReturnInst::Create(B.M->getContext(),
+                     IB.getInt64(FirstEscape + C.Escapes.size()),
+                     End->getIterator());
+  End->eraseFromParent();
+  C.Escapes.push_back(E);
+  return true;
+}
+
+static std::string describeCallee(const CallBase &C) {
+  const auto *F = dyn_cast<Function>(C.getCalledOperand()->stripPointerCasts());
+  if (!F)
+    return "a call through a pointer that is not a constant";
+  StringRef Name = F->getName();
+  Name.consume_front("\1");
+  if (Name == "syscall" && C.arg_size()) {
+    auto *Number = dyn_cast<ConstantInt>(C.getArgOperand(0));
+    if (!Number)
+      return "a call of syscall() with a number that is not a constant";
+    auto Denied = deniedCall(Number->getZExtValue());
+    return formatv("a call of syscall({0}): {1}", Number->getSExtValue(),
+                   Denied ? "it " + *Denied : "its arguments do not fit");
+  }
+  if (Name == "fcntl" || Name == "fcntl64")
+    return "a call of 'fcntl' with F_GETOWN or a command that is not a "
+           "constant: libc may ask the kernel differently";
+  if (findWrapper(Name))
+    return formatv("a call of '{0}' with arguments that are not libc's", Name);
+  return formatv("a call of '{0}': {1}", Name, whyNoWrapper(Name));
+}
+
+namespace {
+class Legalizer {
+  BpfModule &B;
+  Compound &C;
+  Reasons &Why;
+
+public:
+  Legalizer(BpfModule &B, Compound &C, Reasons &Why) : B(B), C(C), Why(Why) {}
+
+  void visit(Instruction *I) {
+    if (auto *U = dyn_cast<UnreachableInst>(I))
+      return replaceUnreachable(B, U);
+    if (isa<VAArgInst>(I))
+      return refuse(I, "va_arg");
+    if (isa<IndirectBrInst>(I) || isa<CallBrInst>(I))
+      return refuse(I, "a computed goto");
+    if (legalizeAtomic(B, I, Why))
+      return;
+    if (usesFloat(I))
+      return refuse(I, "floating-point or vector arithmetic");
+    if (auto *Op = dyn_cast<BinaryOperator>(I))
+      return visitWide(Op);
+    if (auto *Call = dyn_cast<CallBase>(I))
+      visitCall(Call);
+  }
+
+private:
+  void refuse(Instruction *I, const Twine &Text) {
+    Why.push_back({Text.str(), I->getDebugLoc()});
+  }
+
+  static bool usesFloat(Instruction *I) {
+    return isFloatOrVector(I->getType()) ||
+           any_of(I->operand_values(),
+                  [](Value *V) { return isFloatOrVector(V->getType()); });
+  }
+
+  void visitWide(BinaryOperator *Op) {
+    if (!Op->getType()->isIntegerTy() || Op->getType()->getIntegerBitWidth() <= 64)
+      return;
+    switch (Op->getOpcode()) {
+    case Instruction::Mul:
+      if (Op->getType()->getIntegerBitWidth() == 128)
+        expandWideMultiply(Op);
+      else
+        refuse(Op, "a multiplication of more than 128 bits");
+      return;
+    case Instruction::UDiv:
+    case Instruction::SDiv:
+    case Instruction::URem:
+    case Instruction::SRem:
+      return refuse(Op, "a 128-bit division");
+    default:
+      return;
+    }
+  }
+
+  void visitCall(CallBase *Call) {
+    if (auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand())) {
+      StringRef Text = Asm->getAsmString();
+      // Ours for a sixth argument, or an empty one that orders the compiler.
+      if (!Text.empty() && !Text.starts_with("call "))
+        refuse(Call, "inline assembly");
+      return;
+    }
+    auto *Callee = dyn_cast<Function>(Call->getCalledOperand());
+    if (Callee && Callee->isIntrinsic()) {
+      if (const char *What = legalizeIntrinsic(B, cast<CallInst>(Call)))
+        refuse(Call, *What ? What : ("the operation " + Callee->getName()).str());
+      return;
+    }
+    uint32_t Number;
+    if (Callee && (isNumberedCall(Callee, Number) ||
+                   Callee->getName() == ContextName))
+      return;
+    if (Callee && !Callee->isDeclaration()) {
+      if (Callee->isVarArg())
+        refuse(Call, formatv("a call of the variadic function '{0}'",
+                             Callee->getName())
+                         .str());
+      return;
+    }
+    if (Callee)
+      if (auto *Host = B.HostGlobals.lookup(Callee->getName());
+          Host && Host->isInterposable() && !Host->isDeclaration())
+        return refuse(Call, formatv("a call of '{0}', which is weak and may be "
+                                    "replaced at link time",
+                                    Callee->getName())
+                                .str());
+    if (makeEscape(B, C, Call))
+      return;
+    refuse(Call, describeCallee(*Call));
+  }
+};
+} // namespace
+
+/// Functions that are not called are no part of the compound: only their host
+/// addresses matter.
+static void dropUncalled(BpfModule &B) {
+  SetVector<Function *> Reached;
+  Reached.insert(B.Main);
+  for (unsigned I = 0; I < Reached.size(); ++I)
+    for (Instruction &Inst : instructions(Reached[I]))
+      if (auto *Call = dyn_cast<CallBase>(&Inst))
+        if (Function *Callee = Call->getCalledFunction();
+            Callee && !Callee->isDeclaration())
+          Reached.insert(Callee);
+  for (Function &F : *B.M)
+    if (!F.isDeclaration() && !Reached.contains(&F))
+      F.deleteBody();
+}
+
+void cosy::legalize(BpfModule &B, Compound &C, Reasons &Why) {
+  dropUncalled(B);
+  for (Function &F : *B.M) {
+    legalizeFloatMoves(F);
+    SmallVector<WeakVH, 64> Instructions;
+    for (Instruction &I : instructions(F))
+      Instructions.push_back(&I);
+    Legalizer L(B, C, Why);
+    for (WeakVH &I : Instructions)
+      if (I)
+        L.visit(cast<Instruction>(I));
+  }
+}

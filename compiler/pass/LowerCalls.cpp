@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT
+//===- LowerCalls.cpp - libc functions become calls by number --------------===//
+//
+// core/ops.def says which libc function means which call.  What libc adds,
+// setting errno and returning -1, becomes code here.
+//
+//===----------------------------------------------------------------------===//
+#include "BpfModule.h"
+#include "CallTable.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include <fcntl.h>
+#include <linux/cosy.h>
+
+using namespace llvm;
+using namespace cosy;
+
+static StringRef libcName(const CallBase &C) {
+  const auto *F = dyn_cast<Function>(C.getCalledOperand()->stripPointerCasts());
+  if (!F || !F->isDeclaration() || F->isIntrinsic())
+    return "";
+  StringRef Name = F->getName();
+  Name.consume_front("\1");
+  return Name;
+}
+
+static bool isPointerLetter(char Letter) {
+  return Letter == 'p' || Letter == 'r' || Letter == 'P';
+}
+
+/// An argument as ops.def's letter wants it, or null.
+static Value *convertArgument(IRBuilder<> &B, Value *V, char Letter) {
+  Type *I64 = B.getInt64Ty();
+  if (isPointerLetter(Letter)) {
+    if (V->getType()->isPointerTy())
+      return V;
+    if (!V->getType()->isIntegerTy())
+      return nullptr;
+    return B.CreateIntToPtr(B.CreateSExtOrTrunc(V, I64), B.getPtrTy());
+  }
+  if (V->getType()->isPointerTy())
+    return B.CreatePtrToInt(V, I64);
+  if (!V->getType()->isIntegerTy())
+    return nullptr;
+  if (Letter == 'i')
+    V = B.CreateSExtOrTrunc(V, B.getInt32Ty());
+  return Letter == 'u' ? B.CreateZExtOrTrunc(V, I64)
+                       : B.CreateSExtOrTrunc(V, I64);
+}
+
+/// The arguments of the call that a libc call means; false when they do not
+/// look like those of that libc function.
+static bool convertArguments(IRBuilder<> &B, CallBase &C, const char *Letters,
+                             unsigned First, SmallVectorImpl<Value *> &Args) {
+  unsigned Next = First;
+  for (const char *L = Letters; *L; ++L) {
+    Value *V = nullptr;
+    if (*L != '0' && Next < C.arg_size())
+      V = convertArgument(B, C.getArgOperand(Next++), *L);
+    else if (*L == '0' || C.getFunctionType()->isVarArg())
+      V = isPointerLetter(*L) ? cast<Value>(ConstantPointerNull::get(B.getPtrTy()))
+                              : B.getInt64(0);
+    if (!V)
+      return false;
+    Args.push_back(V);
+  }
+  return Next == C.arg_size() || C.getFunctionType()->isVarArg();
+}
+
+/// `call Number` with six arguments: the sixth is in r0, where no calling
+/// convention puts it.
+static Value *createSixCall(IRBuilder<> &B, uint32_t Number,
+                            ArrayRef<Value *> Args) {
+  Type *I64 = B.getInt64Ty();
+  SmallVector<Value *, 6> Ints;
+  for (Value *V : Args)
+    Ints.push_back(V->getType()->isPointerTy() ? B.CreatePtrToInt(V, I64) : V);
+  SmallVector<Type *, 6> Six(6, I64);
+  auto *Ty = FunctionType::get(StructType::get(B.getContext(), Six), Six, false);
+  auto *Asm = InlineAsm::get(Ty, ("call " + Twine(Number)).str(),
+                             "={r0},={r1},={r2},={r3},={r4},={r5},"
+                             "{r0},{r1},{r2},{r3},{r4},{r5},~{memory}",
+                             /*hasSideEffects=*/true);
+  CallInst *Call = B.CreateCall(
+      Asm, {Ints[5], Ints[0], Ints[1], Ints[2], Ints[3], Ints[4]});
+  return B.CreateExtractValue(Call, 0);
+}
+
+/// r0 becomes what libc returns: -1, with errno set, for -4095..-1.
+static Value *createErrnoTest(BpfModule &B, CallBase *C, Value *Result) {
+  IRBuilder<> IB(C);
+  Value *Failed =
+      IB.CreateICmpUGT(Result, IB.getInt64(uint64_t(-4096)), "cosy.failed");
+  BasicBlock *Head = C->getParent();
+  Instruction *Then = SplitBlockAndInsertIfThen(
+      Failed, C->getIterator(), /*Unreachable=*/false,
+      MDBuilder(IB.getContext()).createUnlikelyBranchWeights());
+  IRBuilder<> TB(Then);
+  TB.SetCurrentDebugLocation(C->getDebugLoc());
+  Value *Errno = B.loadField(TB, TB.getPtrTy(), ErrnoOffset);
+  TB.CreateAlignedStore(TB.CreateTrunc(TB.CreateNeg(Result), TB.getInt32Ty()),
+                        Errno, Align(4));
+  IRBuilder<> JB(C->getParent(), C->getParent()->begin());
+  PHINode *Phi = JB.CreatePHI(JB.getInt64Ty(), 2);
+  Phi->addIncoming(Result, Head);
+  Phi->addIncoming(JB.getInt64(-1), Then->getParent());
+  return Phi;
+}
+
+static void replaceCall(CallBase *C, Value *Result) {
+  Type *Ty = C->getType();
+  if (!Ty->isVoidTy()) {
+    IRBuilder<> B(C);
+    if (Ty->isPointerTy() && Result->getType()->isIntegerTy())
+      Result = B.CreateIntToPtr(Result, Ty);
+    else if (Ty->isIntegerTy() && Result->getType()->isIntegerTy())
+      Result = B.CreateZExtOrTrunc(Result, Ty);
+    C->replaceAllUsesWith(Result);
+  }
+  C->eraseFromParent();
+}
+
+static bool lowerSystemCall(BpfModule &B, CallBase *C, uint32_t Number,
+                            const char *Letters, unsigned First) {
+  IRBuilder<> IB(C);
+  Type *Ty = C->getType();
+  SmallVector<Value *, 6> Args;
+  if (!(Ty->isVoidTy() || Ty->isPointerTy() || Ty->isIntegerTy()) ||
+      !convertArguments(IB, *C, Letters, First, Args) || Args.size() > 6)
+    return false;
+  Value *Result = Args.size() == 6 ? createSixCall(IB, Number, Args)
+                                   : B.createCall(IB, Number, Args);
+  if (!neverFails(Number))
+    Result = createErrnoTest(B, C, Result);
+  replaceCall(C, Result);
+  return true;
+}
+
+/// Operations touch only what their arguments point to.
+static void describeOperation(CallInst *Call, const char *Letters,
+                              bool MayReturnArgument) {
+  Function *F = Call->getCalledFunction();
+  bool Writes = StringRef(Letters).contains('p');
+  F->setMemoryEffects(MemoryEffects::argMemOnly(Writes ? ModRefInfo::ModRef
+                                                       : ModRefInfo::Ref));
+  F->addFnAttr(Attribute::WillReturn);
+  F->addFnAttr(Attribute::NoCallback);
+  unsigned Arg = 0;
+  for (const char *L = Letters; *L; ++L, ++Arg) {
+    if (!isPointerLetter(*L))
+      continue;
+    if (*L == 'r')
+      F->addParamAttr(Arg, Attribute::ReadOnly);
+    if (!MayReturnArgument)
+      F->addParamAttr(Arg, Attribute::NoCapture);
+  }
+}
+
+static bool lowerOperation(BpfModule &B, CallBase *C, const Wrapper &W) {
+  IRBuilder<> IB(C);
+  SmallVector<Value *, 5> Args;
+  if (!convertArguments(IB, *C, W.Args, 0, Args))
+    return false;
+  CallInst *Call = B.createCall(IB, W.Number, Args,
+                                W.NoResult ? IB.getVoidTy() : nullptr);
+  describeOperation(Call, W.Args, C->getType()->isPointerTy() && !W.NoResult);
+  // memcpy and its like return their first argument.
+  replaceCall(C, W.NoResult ? C->getArgOperand(0) : cast<Value>(Call));
+  return true;
+}
+
+static bool lowerSyscallFunction(BpfModule &B, CallBase *C) {
+  auto *Number = dyn_cast<ConstantInt>(C->getArgOperand(0));
+  if (!Number || Number->getValue().getActiveBits() > 32 ||
+      deniedCall(Number->getZExtValue()))
+    return false;
+  std::string Letters;
+  for (unsigned I = 1; I < C->arg_size(); ++I)
+    Letters += C->getArgOperand(I)->getType()->isPointerTy() ? 'P' : 'l';
+  return lowerSystemCall(B, C, Number->getZExtValue(), Letters.c_str(), 1);
+}
+
+namespace {
+/// A function of _FORTIFY_SOURCE: the plain one with the size of the object
+/// that is written, which must not be smaller than the count.
+struct Checked {
+  const char *Name, *Plain;
+  int SizeArg;  ///< Index of the object's size.
+  int CountArg; ///< Index of the count; -1: the length of the string SourceArg.
+  int SourceArg;
+  unsigned Unit; ///< Bytes per count.
+};
+} // namespace
+
+static const Checked CheckedFunctions[] = {
+    {"__read_chk", "read", 3, 2, -1, 1},
+    {"__pread_chk", "pread", 4, 2, -1, 1},
+    {"__pread64_chk", "pread64", 4, 2, -1, 1},
+    {"__recv_chk", "recv", 3, 2, -1, 1},
+    {"__recvfrom_chk", "recvfrom", 3, 2, -1, 1},
+    {"__readlink_chk", "readlink", 3, 2, -1, 1},
+    {"__readlinkat_chk", "readlinkat", 4, 3, -1, 1},
+    {"__getgroups_chk", "getgroups", 2, 0, -1, 4},
+    {"__poll_chk", "poll", 3, 1, -1, 8},
+    {"__memcpy_chk", "memcpy", 3, 2, -1, 1},
+    {"__memmove_chk", "memmove", 3, 2, -1, 1},
+    {"__mempcpy_chk", "mempcpy", 3, 2, -1, 1},
+    {"__memset_chk", "memset", 3, 2, -1, 1},
+    {"__strncpy_chk", "strncpy", 3, 2, -1, 1},
+    {"__stpncpy_chk", "stpncpy", 3, 2, -1, 1},
+    {"__strcpy_chk", "strcpy", 2, -1, 1, 1},
+    {"__stpcpy_chk", "stpcpy", 2, -1, 1, 1},
+};
+
+/// Makes a checked call a plain one behind the check itself.
+static CallBase *expandChecked(BpfModule &B, CallBase *C) {
+  StringRef Name = libcName(*C);
+  const Checked *Found = find_if(CheckedFunctions, [&](const Checked &F) {
+    return Name == F.Name;
+  });
+  if (Found == std::end(CheckedFunctions) ||
+      int(C->arg_size()) <= Found->SizeArg)
+    return nullptr;
+  IRBuilder<> IB(C);
+  Type *I64 = IB.getInt64Ty();
+  Value *Size = C->getArgOperand(Found->SizeArg);
+  auto *Known = dyn_cast<ConstantInt>(Size);
+  if (!Known || !Known->isMinusOne()) {
+    Value *Bytes;
+    if (Found->CountArg >= 0) {
+      Bytes = IB.CreateZExtOrTrunc(C->getArgOperand(Found->CountArg), I64);
+    } else {
+      const Wrapper *Length = findWrapper("strlen");
+      CallInst *Call = B.createCall(IB, Length->Number,
+                                    {C->getArgOperand(Found->SourceArg)});
+      describeOperation(Call, Length->Args, false);
+      Bytes = IB.CreateAdd(Call, IB.getInt64(1));
+    }
+    Value *Room = IB.CreateUDiv(Size, IB.getInt64(Found->Unit));
+    Instruction *Fail = SplitBlockAndInsertIfThen(
+        IB.CreateICmpUGT(Bytes, Room), C->getIterator(), /*Unreachable=*/true,
+        MDBuilder(IB.getContext()).createUnlikelyBranchWeights());
+    IRBuilder<> FB(Fail);
+    FB.SetCurrentDebugLocation(C->getDebugLoc());
+    auto Abort = B.M->getOrInsertFunction(
+        "__chk_fail", FunctionType::get(FB.getVoidTy(), false));
+    auto *AbortFn = cast<Function>(Abort.getCallee());
+    AbortFn->setDoesNotReturn();
+    AbortFn->setDoesNotThrow();
+    FB.CreateCall(Abort);
+    IB.SetInsertPoint(C);
+  }
+  SmallVector<Value *, 6> Args;
+  SmallVector<Type *, 6> Types;
+  for (unsigned I = 0; I < C->arg_size(); ++I) {
+    if (int(I) == Found->SizeArg)
+      continue;
+    Args.push_back(C->getArgOperand(I));
+    Types.push_back(Args.back()->getType());
+  }
+  auto *Ty = FunctionType::get(C->getType(), Types, false);
+  CallInst *Plain = IB.CreateCall(B.M->getOrInsertFunction(Found->Plain, Ty), Args);
+  C->replaceAllUsesWith(Plain);
+  C->eraseFromParent();
+  return Plain;
+}
+
+/// open without a mode, of _FORTIFY_SOURCE.
+static CallBase *expandOpenTwo(BpfModule &B, CallBase *C) {
+  StringRef Name = libcName(*C);
+  bool At = Name.starts_with("__openat");
+  if (Name != "__open_2" && Name != "__open64_2" && Name != "__openat_2" &&
+      Name != "__openat64_2")
+    return nullptr;
+  // With one of these flags a mode is missing, and libc would abort.
+  auto *Flags = dyn_cast<ConstantInt>(C->getArgOperand(At ? 2 : 1));
+  if (!Flags || (Flags->getZExtValue() & (O_CREAT | 020000000)))
+    return nullptr;
+  IRBuilder<> IB(C);
+  SmallVector<Value *, 4> Args(C->args());
+  Args.push_back(IB.getInt32(0));
+  SmallVector<Type *, 4> Types;
+  for (Value *V : Args)
+    Types.push_back(V->getType());
+  CallInst *Plain = IB.CreateCall(
+      B.M->getOrInsertFunction(At ? "openat" : "open",
+                               FunctionType::get(C->getType(), Types, false)),
+      Args);
+  C->replaceAllUsesWith(Plain);
+  C->eraseFromParent();
+  return Plain;
+}
+
+/// Functions that tell an address of the thread's, the same throughout.
+static bool lowerLocator(BpfModule &B, Compound &Comp, CallBase *C,
+                         StringRef Name) {
+  unsigned Offset;
+  if (Name == "__errno_location") {
+    Offset = ErrnoOffset;
+  } else if (Name == "__ctype_b_loc" || Name == "__ctype_tolower_loc" ||
+             Name == "__ctype_toupper_loc") {
+    auto It = find_if(Comp.Locators,
+                      [&](const auto &L) { return L.first == Name; });
+    if (It == Comp.Locators.end()) {
+      Comp.Locators.push_back({Name.str(), B.allocateField(8)});
+      It = std::prev(Comp.Locators.end());
+    }
+    Offset = It->second;
+  } else {
+    return false;
+  }
+  IRBuilder<> IB(C);
+  C->replaceAllUsesWith(B.loadField(IB, IB.getPtrTy(), Offset));
+  C->eraseFromParent();
+  return true;
+}
+
+/// fcntl(F_GETOWN) asks the kernel in another way, to tell a process group
+/// from an error.
+static bool isPlainFcntl(const CallBase &C) {
+  auto *Command =
+      C.arg_size() > 1 ? dyn_cast<ConstantInt>(C.getArgOperand(1)) : nullptr;
+  return Command && Command->getZExtValue() != F_GETOWN;
+}
+
+static void lowerCall(BpfModule &B, Compound &Comp, CallBase *C) {
+  if (CallBase *Plain = expandChecked(B, C))
+    C = Plain;
+  else if (CallBase *Open = expandOpenTwo(B, C))
+    C = Open;
+  StringRef Name = libcName(*C);
+  if (Name.empty() || lowerLocator(B, Comp, C, Name))
+    return;
+  if (Name == "syscall" && C->arg_size() > 0) {
+    lowerSyscallFunction(B, C);
+    return;
+  }
+  const Wrapper *W = findWrapper(Name);
+  if (!W || ((Name == "fcntl" || Name == "fcntl64") && !isPlainFcntl(*C)))
+    return;
+  if (W->Number >= COSY_OP_BASE)
+    lowerOperation(B, C, *W);
+  else
+    lowerSystemCall(B, C, W->Number, W->Args, 0);
+}
+
+void cosy::lowerCalls(BpfModule &B, Compound &Comp) {
+  SmallVector<CallBase *, 32> Calls;
+  for (Function &F : *B.M)
+    for (Instruction &I : instructions(F))
+      if (auto *C = dyn_cast<CallBase>(&I); C && !libcName(*C).empty())
+        Calls.push_back(C);
+  for (CallBase *C : Calls)
+    lowerCall(B, Comp, C);
+}

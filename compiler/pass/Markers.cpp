@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+//===- Markers.cpp - Finding the regions between COSY_START and COSY_END --===//
+//
+// COSY_START opens a scope with a variable whose value is the call of
+// __cosy_region_start and whose clean-up is __cosy_region_end.  clang sends
+// every way out of the scope through the clean-up, so each block that START
+// reaches without crossing its END is inside.
+//
+//===----------------------------------------------------------------------===//
+#include "Region.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+using namespace cosy;
+
+static const char StartName[] = "__cosy_region_start";
+static const char EndName[] = "__cosy_region_end";
+/// Metadata that gives the marks of one region the same distinct node.
+static const char PairKind[] = "cosy.region";
+
+static bool isCallOf(const Instruction &I, StringRef Name) {
+  const auto *C = dyn_cast<CallBase>(&I);
+  const Function *F = C ? C->getCalledFunction() : nullptr;
+  return F && F->getName() == Name;
+}
+
+bool cosy::hasMarkers(const Function &F) {
+  for (const Instruction &I : instructions(F))
+    if (isCallOf(I, StartName) || isCallOf(I, EndName))
+      return true;
+  return false;
+}
+
+/// The variable that COSY_START declares, or null.
+static AllocaInst *tokenOf(CallBase &Start) {
+  AllocaInst *Token = nullptr;
+  for (User *U : Start.users()) {
+    auto *S = dyn_cast<StoreInst>(U);
+    if (!S || S->getValueOperand() != &Start || Token)
+      return nullptr;
+    Token = dyn_cast<AllocaInst>(S->getPointerOperand());
+  }
+  return Token;
+}
+
+void cosy::pairMarkers(Function &F) {
+  SmallVector<CallBase *, 8> Starts;
+  for (Instruction &I : instructions(F))
+    if (isCallOf(I, StartName))
+      Starts.push_back(cast<CallBase>(&I));
+
+  LLVMContext &Ctx = F.getContext();
+  for (CallBase *Start : Starts) {
+    AllocaInst *Token = tokenOf(*Start);
+    if (!Token)
+      continue;
+    MDNode *Pair = MDNode::getDistinct(Ctx, {});
+    Start->setMetadata(PairKind, Pair);
+    SmallVector<Instruction *, 8> Dead;
+    for (User *U : Token->users()) {
+      auto *I = cast<Instruction>(U);
+      if (isCallOf(*I, EndName))
+        I->setMetadata(PairKind, Pair);
+      else
+        Dead.push_back(I);
+    }
+    Token->replaceUsesWithIf(
+        ConstantPointerNull::get(PointerType::get(Ctx, 0)),
+        [](Use &U) { return isCallOf(cast<Instruction>(*U.getUser()), EndName); });
+    for (Instruction *I : Dead)
+      I->eraseFromParent();
+    Token->eraseFromParent();
+  }
+
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    if (!isCallOf(I, StartName) && !isCallOf(I, EndName))
+      continue;
+    if (I.getMetadata(PairKind))
+      continue;
+    reportMarker(F, I.getDebugLoc(),
+                 "a region is marked with the statements COSY_START; and "
+                 "COSY_END; of <cosy/cosy.h>");
+    if (!I.use_empty())
+      I.replaceAllUsesWith(Constant::getNullValue(I.getType()));
+    I.eraseFromParent();
+  }
+}
+
+void cosy::normalizeFunction(Function &F, FunctionAnalysisManager &FAM) {
+  // A variable in memory may keep its value across longjmp, so stay away.
+  if (!F.callsFunctionThatReturnsTwice())
+    SROAPass(SROAOptions::ModifyCFG).run(F, FAM);
+  EliminateUnreachableBlocks(F);
+  FAM.invalidate(F, PreservedAnalyses::none());
+}
+
+/// Gives the region its own copy of a block that others reach too.  clang
+/// shares blocks that end in unreachable among a whole function (terminate
+/// handlers, traps of sanitizers).
+static bool unshareBlock(BasicBlock *BB, const SetVector<BasicBlock *> &Inside,
+                         BasicBlock *&Copy) {
+  if (!isa<UnreachableInst>(BB->getTerminator()) || isa<PHINode>(BB->front()))
+    return false;
+  ValueToValueMapTy Map;
+  Copy = CloneBasicBlock(BB, Map, ".cosy", BB->getParent());
+  for (Instruction &I : *Copy)
+    RemapInstruction(&I, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+  SmallVector<BasicBlock *, 8> Preds(predecessors(BB));
+  for (BasicBlock *P : Preds)
+    if (Inside.count(P))
+      P->getTerminator()->replaceSuccessorWith(BB, Copy);
+  return true;
+}
+
+/// The blocks that Start reaches without crossing an END of its own.
+static SetVector<BasicBlock *>
+blocksOf(CallBase *Start, const SmallPtrSetImpl<BasicBlock *> &EndBlocks) {
+  SetVector<BasicBlock *> Blocks;
+  Blocks.insert(Start->getParent()->getSingleSuccessor());
+  for (unsigned I = 0; I < Blocks.size(); ++I)
+    for (BasicBlock *S : successors(Blocks[I]))
+      if (!EndBlocks.count(S))
+        Blocks.insert(S);
+  return Blocks;
+}
+
+Region cosy::findRegion(Function &F) {
+  // Outermost first: in the order of a walk from the entry, a region's START
+  // comes before those nested in it.
+  CallBase *Start = nullptr;
+  for (BasicBlock *BB : depth_first(&F)) {
+    for (Instruction &I : *BB)
+      if (!Start && isCallOf(I, StartName))
+        Start = cast<CallBase>(&I);
+    if (Start)
+      break;
+  }
+  Region R;
+  if (!Start)
+    return R;
+  R.Start = Start;
+  if (auto *Line = dyn_cast<ConstantInt>(Start->getArgOperand(0)))
+    R.Line = Line->getZExtValue();
+
+  MDNode *Pair = Start->getMetadata(PairKind);
+  for (Instruction &I : instructions(F))
+    if (isCallOf(I, EndName) && I.getMetadata(PairKind) == Pair)
+      R.Ends.push_back(cast<CallBase>(&I));
+  SplitBlock(Start->getParent(), Start->getNextNode());
+  SmallPtrSet<BasicBlock *, 8> EndBlocks;
+  for (CallBase *End : R.Ends)
+    EndBlocks.insert(
+        End->getParent()->splitBasicBlock(End->getIterator(), "cosy.end"));
+
+  R.Blocks = blocksOf(Start, EndBlocks);
+  DominatorTree DT(F);
+  BasicBlock *Entry = R.Blocks[0];
+  bool Copied = false;
+  for (BasicBlock *BB : R.Blocks.getArrayRef()) {
+    BasicBlock *Copy;
+    if (!DT.dominates(Entry, BB) && unshareBlock(BB, R.Blocks, Copy))
+      Copied = true;
+  }
+  if (Copied)
+    R.Blocks = blocksOf(Start, EndBlocks);
+  return R;
+}
+
+void cosy::dropMarkers(Function &F, const Region &R) {
+  MDNode *Pair = R.Start ? R.Start->getMetadata(PairKind) : nullptr;
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    if (!isCallOf(I, StartName) && !isCallOf(I, EndName))
+      continue;
+    if (R.Start && I.getMetadata(PairKind) != Pair)
+      continue;
+    if (!I.use_empty())
+      I.replaceAllUsesWith(Constant::getNullValue(I.getType()));
+    I.eraseFromParent();
+  }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+//===- MoveLocals.cpp - Locals that regions touch live in the buffer -------===//
+//
+// A compound reaches the shared buffer directly, and every other address
+// through a check that costs some 16 instructions.  So the locals of a
+// function that its regions touch get their memory from __cosy_frame_enter:
+// only their place changes.
+//
+//===----------------------------------------------------------------------===//
+#include "Region.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/DIBuilder.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/EscapeEnumerator.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+using namespace llvm;
+using namespace cosy;
+
+/// More than this would crowd out other threads and activations.
+static constexpr uint64_t MaxFrame = 64 << 10;
+
+static bool mayMove(const Function &F) {
+  return !F.callsFunctionThatReturnsTwice() &&
+         !F.hasFnAttribute(Attribute::SanitizeAddress) &&
+         !F.hasFnAttribute(Attribute::SanitizeHWAddress) &&
+         !F.hasFnAttribute(Attribute::Naked);
+}
+
+static bool isMovable(const AllocaInst *A) {
+  return A->isStaticAlloca() && A->getAlign() <= Align(64) &&
+         !A->isSwiftError() && !A->isUsedWithInAlloca();
+}
+
+static void addObjects(Value *V, SetVector<AllocaInst *> &Found) {
+  if (!V->getType()->isPointerTy())
+    return;
+  SmallVector<const Value *, 4> Objects;
+  getUnderlyingObjects(V, Objects);
+  for (const Value *O : Objects)
+    if (auto *A = dyn_cast<AllocaInst>(O); A && isMovable(A))
+      Found.insert(const_cast<AllocaInst *>(A));
+}
+
+/// The locals that the regions' inputs point to, and those whose addresses the
+/// function stores in one of these (an iovec's buffers).
+static SetVector<AllocaInst *> touchedLocals(Function &F,
+                                             ArrayRef<CallInst *> Calls) {
+  SetVector<AllocaInst *> Touched;
+  SmallPtrSet<Value *, 8> OutputSlots;
+  for (CallInst *C : Calls)
+    for (Value *Arg : C->args())
+      addObjects(Arg, Touched);
+  size_t Before;
+  do {
+    Before = Touched.size();
+    for (Instruction &I : instructions(F)) {
+      auto *S = dyn_cast<StoreInst>(&I);
+      if (!S || !S->getValueOperand()->getType()->isPointerTy())
+        continue;
+      auto *Into = dyn_cast<AllocaInst>(getUnderlyingObject(S->getPointerOperand()));
+      if (Into && Touched.contains(Into))
+        addObjects(S->getValueOperand(), Touched);
+    }
+  } while (Touched.size() != Before);
+  return Touched;
+}
+
+/// Removes what says when a local is alive: its memory lives with the frame.
+static void dropLifetimes(AllocaInst *A) {
+  for (User *U : make_early_inc_range(A->users()))
+    if (auto *Intr = dyn_cast<IntrinsicInst>(U); Intr && Intr->isLifetimeStartOrEnd())
+      Intr->eraseFromParent();
+}
+
+void cosy::moveLocals(Function &F, ArrayRef<CallInst *> Calls) {
+  if (!mayMove(F))
+    return;
+  SetVector<AllocaInst *> Locals = touchedLocals(F, Calls);
+  Module &M = *F.getParent();
+  const DataLayout &DL = M.getDataLayout();
+  uint64_t Size = 0;
+  SmallVector<uint64_t, 8> Offsets;
+  SmallVector<AllocaInst *, 8> Moved;
+  Align Alignment(16);
+  for (AllocaInst *A : Locals) {
+    uint64_t Offset = alignTo(Size, std::max(A->getAlign(), Align(8)));
+    uint64_t Bytes = A->getAllocationSize(DL)->getFixedValue();
+    // The frame is 16-byte aligned, no more.
+    if (A->getAlign() > Align(16) || Bytes > MaxFrame || Offset + Bytes > MaxFrame)
+      continue;
+    Offsets.push_back(Offset);
+    Moved.push_back(A);
+    Size = Offset + Bytes;
+  }
+  if (Moved.empty())
+    return;
+
+  LLVMContext &Ctx = F.getContext();
+  Type *Ptr = PointerType::get(Ctx, 0), *I64 = Type::getInt64Ty(Ctx);
+  auto Enter = M.getOrInsertFunction("__cosy_frame_enter",
+                                     FunctionType::get(Ptr, {I64}, false));
+  auto Leave = M.getOrInsertFunction(
+      "__cosy_frame_leave", FunctionType::get(Type::getVoidTy(Ctx), {Ptr}, false));
+  for (FunctionCallee Callee : {Enter, Leave})
+    if (auto *Fn = dyn_cast<Function>(Callee.getCallee()))
+      Fn->setDoesNotThrow();
+
+  // Behind the allocas, so that they stay static.
+  BasicBlock &Entry = F.getEntryBlock();
+  BasicBlock::iterator At = Entry.getFirstNonPHIOrDbgOrAlloca();
+  IRBuilder<> B(&Entry, At);
+  if (DISubprogram *SP = F.getSubprogram())
+    B.SetCurrentDebugLocation(DILocation::get(Ctx, SP->getScopeLine(), 0, SP));
+  AllocaInst *Stack = B.CreateAlloca(
+      ArrayType::get(B.getInt8Ty(), alignTo(Size, 16)), nullptr, "cosy.stack");
+  Stack->setAlignment(Alignment);
+  Stack->moveBefore(Entry, Entry.begin());
+  CallInst *Frame =
+      B.CreateCall(Enter, {B.getInt64(alignTo(Size, 16))}, "cosy.frame");
+  Frame->addRetAttr(Attribute::NoAlias);
+  Value *Base = B.CreateSelect(B.CreateIsNotNull(Frame), Frame, Stack, "cosy.locals");
+
+  DIBuilder DIB(M, /*AllowUnresolved=*/false);
+  for (unsigned I = 0; I < Moved.size(); ++I) {
+    AllocaInst *A = Moved[I];
+    dropLifetimes(A);
+    replaceDbgDeclare(A, Base, DIB, DIExpression::ApplyOffset, Offsets[I]);
+    Value *Place = B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Base, Offsets[I]);
+    Place->takeName(A);
+    A->replaceAllUsesWith(Place);
+    A->eraseFromParent();
+  }
+
+  EscapeEnumerator Exits(F, "cosy.unwind", !F.doesNotThrow());
+  SmallVector<Instruction *, 8> Returns;
+  while (IRBuilder<> *At = Exits.Next())
+    Returns.push_back(&*At->GetInsertPoint());
+  for (Instruction *Return : Returns) {
+    IRBuilder<> RB(Return);
+    if (!RB.getCurrentDebugLocation() && F.getSubprogram())
+      RB.SetCurrentDebugLocation(DILocation::get(
+          Ctx, F.getSubprogram()->getScopeLine(), 0, F.getSubprogram()));
+    Instruction *Then = SplitBlockAndInsertIfThen(
+        RB.CreateIsNotNull(Frame), Return->getIterator(), /*Unreachable=*/false);
+    IRBuilder<> TB(Then);
+    TB.SetCurrentDebugLocation(RB.getCurrentDebugLocation());
+    TB.CreateCall(Leave, {Frame});
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+//===- Pass.cpp - The main path: from marked functions to compounds -------===//
+#include "Pass.h"
+#include "Region.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/TargetParser/Triple.h"
+#include <map>
+
+using namespace llvm;
+using namespace cosy;
+
+/// Why no region of this module can be compiled, or nothing.
+static std::string unsupportedTarget(const Module &M) {
+  Triple T(M.getTargetTriple());
+  if (T.getArch() != Triple::x86_64 || T.isX32() || !T.isOSLinux())
+    return "the target is " + T.str() + ", and compounds are for x86-64 Linux";
+  return "";
+}
+
+/// Why no region of this function can be compiled, or nothing.
+static std::string unsupportedFunction(const Function &F) {
+  if (F.hasFnAttribute(Attribute::SanitizeMemory))
+    return "MemorySanitizer cannot see what a compound writes";
+  if (F.hasFnAttribute(Attribute::SanitizeThread))
+    return "ThreadSanitizer cannot see what a compound accesses";
+  return "";
+}
+
+/// Every region of F becomes a function of its own.
+static void extractRegions(Function &F, FunctionAnalysisManager &FAM,
+                           std::vector<Extracted> &All) {
+  std::string Unsupported = unsupportedTarget(*F.getParent());
+  if (Unsupported.empty())
+    Unsupported = unsupportedFunction(F);
+
+  pairMarkers(F);
+  normalizeFunction(F, FAM);
+  for (Region R = findRegion(F); R.Start; R = findRegion(F)) {
+    Reasons Why;
+    Extracted E;
+    if (!Unsupported.empty())
+      Why.push_back({Unsupported, {}});
+    else if (extractRegion(F, R, E, Why))
+      All.push_back(E);
+    if (!Why.empty())
+      reportNative(F, R.Line, R.Start->getDebugLoc(), Why);
+    dropMarkers(F, R);
+  }
+  dropMarkers(F, Region());
+}
+
+PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
+  SmallVector<Function *, 8> Marked;
+  for (Function &F : M)
+    if (hasMarkers(F))
+      Marked.push_back(&F);
+  if (Marked.empty())
+    return PreservedAnalyses::all();
+  auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+
+  // All regions are extracted before the first is compiled, and all compiled
+  // before the first host changes: a region that calls the host of another
+  // one finds plain code there, so nested regions are flattened.
+  std::vector<Extracted> Regions;
+  for (Function *F : Marked)
+    extractRegions(*F, FAM, Regions);
+
+  std::vector<std::unique_ptr<Compound>> Compounds;
+  for (const Extracted &R : Regions) {
+    auto C = std::make_unique<Compound>();
+    Reasons Why;
+    if (compileRegion(R, *C, Why)) {
+      reportCompiled(R, *C);
+    } else {
+      C.reset();
+      reportNative(*R.Host, R.Line, R.Where, Why);
+    }
+    Compounds.push_back(std::move(C));
+  }
+
+  std::map<Function *, SmallVector<CallInst *, 4>> Calls;
+  for (size_t I = 0; I < Regions.size(); ++I)
+    if (Compounds[I])
+      Calls[Regions[I].Host].push_back(Regions[I].Call);
+  if (options().MoveLocals)
+    for (Function *F : Marked)
+      if (auto It = Calls.find(F); It != Calls.end())
+        moveLocals(*F, It->second);
+
+  for (size_t I = 0; I < Regions.size(); ++I) {
+    if (Compounds[I])
+      emitHostCode(Regions[I], *Compounds[I]);
+    inlineTwin(Regions[I]);
+  }
+
+  for (Function *F : Marked)
+    if (verifyFunction(*F, &errs()))
+      report_fatal_error("cosy: broken host function " + F->getName());
+  return PreservedAnalyses::none();
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+//===- Plugin.cpp - Registration and options of the Cosy pass plugin ------===//
+//
+// cosycc runs clang with -fplugin=CosyPass.so (so that the options below are
+// known when cc1 reads them) and -fpass-plugin=CosyPass.so.  By hand:
+//
+//   clang-19 -fplugin=./CosyPass.so -fpass-plugin=./CosyPass.so -D__COSYCC__ ..
+//   opt-19 -load-pass-plugin=./CosyPass.so -passes=cosy ..
+//
+//===----------------------------------------------------------------------===//
+#include "Pass.h"
+#include "Region.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/PassPlugin.h"
+#include "llvm/Support/CommandLine.h"
+
+using namespace llvm;
+
+static cl::opt<bool> NoWarn("cosy-no-warn", cl::Hidden,
+                            cl::desc("Do not warn when a region stays native"));
+static cl::opt<bool> IsError("cosy-error", cl::Hidden,
+                             cl::desc("A region that stays native is an error"));
+static cl::opt<bool>
+    NoMoveLocals("cosy-no-move-locals", cl::Hidden,
+                 cl::desc("Leave the locals that regions touch on the stack"));
+static cl::opt<std::string>
+    Dump("cosy-dump", cl::Hidden, cl::value_desc("prefix"),
+         cl::desc("Write each region's BPF module and object to prefix.N.*"));
+
+const cosy::Options &cosy::options() {
+  static const Options O{!NoWarn, IsError, !NoMoveLocals, Dump};
+  return O;
+}
+
+extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "Cosy", COSY_VERSION, [](PassBuilder &PB) {
+            // The start of the pipeline: later, regions may have been cloned
+            // and code moved across the markers.
+            PB.registerPipelineStartEPCallback(
+                [](ModulePassManager &MPM, OptimizationLevel) {
+                  MPM.addPass(cosy::CosyPass());
+                });
+            PB.registerPipelineParsingCallback(
+                [](StringRef Name, ModulePassManager &MPM,
+                   ArrayRef<PassBuilder::PipelineElement>) {
+                  if (Name != "cosy")
+                    return false;
+                  MPM.addPass(cosy::CosyPass());
+                  return true;
+                });
+          }};
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+//===- Region.h - The stages of the pass and what they hand on ------------===//
+//
+// A region's way through the plugin, one file per stage:
+//
+//   Plugin.cpp     registration and options
+//   Pass.cpp       the main path: reads top to bottom
+//   Markers.cpp    COSY_START/COSY_END -> Region            (findRegion)
+//   Extract.cpp    Region -> a function of its own          (extractRegion)
+//   Compile.cpp    that function -> Compound                (compileRegion):
+//     BpfModule.cpp    a module of its own, for BPF         (makeBpfModule)
+//     LowerCalls.cpp   libc wrappers -> calls by number     (lowerCalls)
+//     Runtime.cpp      bodies for libc functions that none covers
+//     Inline.cpp       what is inlined, what is called      (planCalls)
+//     Optimize.cpp     clang's pipeline for it              (optimize)
+//     Legalize.cpp     what BPF lacks; what stays native    (legalize)
+//     Signatures.cpp   local calls that fit five registers  (packSignatures)
+//     Storage.cpp      locals and globals -> context        (assignStorage)
+//     Emit.cpp         instructions, relocations, lines     (emitCode)
+//   Container.cpp  Compound -> struct cosy_compound         (buildContainer)
+//   Host.cpp       the code in the region's place           (emitHostCode)
+//   MoveLocals.cpp locals that regions touch -> buffer      (moveLocals)
+//   Report.cpp     remarks and warnings
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PASS_REGION_H
+#define COSY_PASS_REGION_H
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/DebugLoc.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/PassManager.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace cosy {
+
+/// Why a region stays native, and the position that is to blame.
+struct Reason {
+  std::string Text;
+  llvm::DebugLoc Where;
+};
+using Reasons = llvm::SmallVector<Reason, 4>;
+
+/// A marked region inside its function.  Single entry by construction: the
+/// macros open a scope whose clean-up is the END marker.
+struct Region {
+  llvm::CallBase *Start = nullptr;
+  llvm::SmallVector<llvm::CallBase *, 4> Ends;
+  llvm::SetVector<llvm::BasicBlock *> Blocks; ///< Entry first.
+  unsigned Line = 0;
+};
+
+/// A region that has become a function, called in its old place.
+struct Extracted {
+  llvm::Function *Host = nullptr; ///< The function that held the region.
+  llvm::Function *Body = nullptr; ///< Inputs, then a pointer per output.
+  llvm::CallInst *Call = nullptr; ///< The only call of Body.
+  unsigned NumInputs = 0;
+  llvm::SmallVector<llvm::Type *, 8> Outputs;
+  unsigned Line = 0;
+  llvm::DebugLoc Where; ///< Of COSY_START.
+};
+
+/// A call that does not return (abort, exit, __assert_fail): the compound ends
+/// and the host makes it, with arguments that the compound left in the context.
+struct Escape {
+  llvm::GlobalValue *Callee = nullptr; ///< In the host module.
+  llvm::FunctionType *Type = nullptr;
+  llvm::AttributeList Attributes;
+  llvm::SmallVector<llvm::Type *, 4> ArgTypes;
+  llvm::SmallVector<unsigned, 4> ArgOffsets; ///< In the context.
+};
+
+/// The exit selector of escape number I is FirstEscape + I; smaller ones are
+/// CodeExtractor's.
+constexpr uint64_t FirstEscape = 0x10000;
+
+/// Where a source line's instructions start.
+struct LineEntry {
+  uint32_t Insn, File, Line, Column;
+};
+
+/// What a region compiles to.
+struct Compound {
+  std::vector<uint8_t> Code; ///< struct bpf_insn[]
+  std::vector<LineEntry> Lines;
+  std::vector<std::string> Files;
+  std::string Name; ///< "file.c:12 function"
+  unsigned ContextSize = 0;
+  llvm::SmallVector<unsigned, 8> InputOffsets, OutputOffsets;
+  /// Host addresses that go into the context at each entry.
+  std::vector<std::pair<llvm::GlobalValue *, unsigned>> Addresses;
+  /// libc functions that tell a per-thread address (__ctype_b_loc), called at
+  /// each entry.
+  std::vector<std::pair<std::string, unsigned>> Locators;
+  /// Constant tables of the host copied into the context at each entry.
+  struct TableCopy {
+    llvm::GlobalVariable *Table;
+    unsigned Offset, Size;
+  };
+  std::vector<TableCopy> Tables;
+  std::vector<Escape> Escapes;
+  unsigned NumFunctions = 0, NumCalls = 0;
+  double Milliseconds = 0;
+};
+
+/// Offset of the address of errno in every context.
+constexpr unsigned ErrnoOffset = 0;
+
+/// Plugin options, settable with -Xclang -mllvm -Xclang -cosy-...; cosycc sets
+/// them from -Rcosy, -W[no-][error=]cosy.
+struct Options {
+  bool Warn, Error, MoveLocals;
+  std::string Dump; ///< Prefix of files to write every stage to.
+};
+const Options &options();
+
+// Markers.cpp
+/// True if the function holds a marker.
+bool hasMarkers(const llvm::Function &F);
+/// Pairs the markers of a function and strips their tokens; reports markers
+/// that the macros did not make.
+void pairMarkers(llvm::Function &F);
+/// Makes the function fit for findRegion: no scalars in memory, no dead blocks.
+void normalizeFunction(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
+/// The next outermost region, or one with Start == nullptr when none is left.
+Region findRegion(llvm::Function &F);
+/// Removes the markers of one region (Start == nullptr: all that are left).
+void dropMarkers(llvm::Function &F, const Region &R);
+
+// Extract.cpp
+/// Moves a region into a function of its own.  False with Why filled in when
+/// that cannot be done; the function is then as it was.
+bool extractRegion(llvm::Function &F, Region &R, Extracted &Ret, Reasons &Why);
+
+// Compile.cpp
+/// Compiles an extracted region.  False with Why filled in.  Does not change
+/// the host's functions.
+bool compileRegion(const Extracted &R, Compound &Ret, Reasons &Why);
+
+// Container.cpp
+/// The bytes of struct cosy_compound, with line table and strings.
+std::vector<uint8_t> buildContainer(const Compound &C);
+
+// Host.cpp
+/// Replaces the call of an extracted region by: enter, fill in, run, take out,
+/// or the native twin.
+void emitHostCode(Extracted &R, const Compound &C);
+/// Inlines the native twin back into its place.
+void inlineTwin(Extracted &R);
+
+// MoveLocals.cpp
+/// Moves the locals of F that the calls' arguments lead to into the shared
+/// buffer (facts: each access elsewhere costs 16 instructions more).
+void moveLocals(llvm::Function &F, llvm::ArrayRef<llvm::CallInst *> Calls);
+
+// Report.cpp
+void reportNative(const llvm::Function &Host, unsigned RegionLine,
+                  llvm::DebugLoc RegionWhere, const Reasons &Why);
+void reportCompiled(const Extracted &R, const Compound &C);
+void reportMarker(const llvm::Function &F, llvm::DebugLoc Where,
+                  const llvm::Twine &Text);
+
+} // namespace cosy
+
+#endif // COSY_PASS_REGION_H

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+//===- Report.cpp - Remarks and warnings at file:line:col ------------------===//
+//
+// clang turns these into diagnostics with the source line and a caret.  A
+// remark is shown with -Rpass=cosy, which cosycc makes of -Rcosy.
+//
+//===----------------------------------------------------------------------===//
+#include "Region.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+using namespace cosy;
+
+/// Enough to see what is the matter, not so many that they bury it.
+static constexpr unsigned MaxReasons = 4;
+
+static void warn(const Function &F, DebugLoc Where, const Twine &Text) {
+  if (!options().Warn && !options().Error)
+    return;
+  DiagnosticLocation Location;
+  if (Where)
+    Location = DiagnosticLocation(Where);
+  F.getContext().diagnose(DiagnosticInfoUnsupported(
+      F, Text, Location, options().Error ? DS_Error : DS_Warning));
+}
+
+/// " (inlined at line N)" when the position is in a function that the region
+/// calls.
+static std::string inlinedFrom(DebugLoc Where) {
+  const DILocation *At = Where ? Where->getInlinedAt() : nullptr;
+  if (!At)
+    return "";
+  // The outermost one is the compound's own entry.
+  while (At->getInlinedAt() && At->getInlinedAt()->getInlinedAt())
+    At = At->getInlinedAt();
+  if (!At->getInlinedAt())
+    return "";
+  return formatv(", reached from line {0}", At->getLine()).str();
+}
+
+void cosy::reportNative(const Function &Host, unsigned RegionLine,
+                        DebugLoc RegionWhere, const Reasons &Why) {
+  StringSet<> Seen;
+  unsigned Count = 0;
+  for (const Reason &R : Why) {
+    DebugLoc Where = R.Where ? R.Where : RegionWhere;
+    std::string Key = formatv("{0}:{1}:{2}", R.Text, Where ? Where.getLine() : 0,
+                              Where ? Where.getCol() : 0);
+    if (!Seen.insert(Key).second || Count++ == MaxReasons)
+      continue;
+    warn(Host, Where,
+         formatv("the region at line {0} stays native: {1}{2} [-Wcosy]",
+                 RegionLine, R.Text, inlinedFrom(R.Where))
+             .str());
+  }
+  OptimizationRemarkMissed Remark("cosy", "Native", DiagnosticLocation(RegionWhere),
+                                  &Host.getEntryBlock());
+  Remark << "region stays native: " << Why.front().Text;
+  Host.getContext().diagnose(Remark);
+}
+
+void cosy::reportCompiled(const Extracted &R, const Compound &C) {
+  OptimizationRemark Remark("cosy", "Compiled", DiagnosticLocation(R.Where),
+                            &R.Host->getEntryBlock());
+  Remark << formatv("region compiled: {0} instructions in {1} function{2}, {3} "
+                    "calls, {4} inputs, {5} outputs, {6} addresses, {7} bytes "
+                    "of context",
+                    C.Code.size() / 8, C.NumFunctions,
+                    C.NumFunctions == 1 ? "" : "s", C.NumCalls, R.NumInputs,
+                    R.Outputs.size(), C.Addresses.size(), C.ContextSize)
+                .str();
+  R.Host->getContext().diagnose(Remark);
+}
+
+void cosy::reportMarker(const Function &F, DebugLoc Where, const Twine &Text) {
+  warn(F, Where, Text + " [-Wcosy]");
+}

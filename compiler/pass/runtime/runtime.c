@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT
+/*
+ * runtime.c - bodies of libc functions for compounds, where core/ops.def has
+ * no call or operation that means the same.  Compiled to BPF bitcode and put
+ * into the plugin; a function named __cosy_rt_X is used for calls of X.
+ *
+ * They may call what ops.def wraps, and __errno_location.
+ */
+typedef unsigned long size_t;
+typedef long ssize_t;
+typedef unsigned char u8;
+
+#define RT(name) __cosy_rt_##name
+#define NULL ((void *)0)
+
+size_t strlen(const char *s);
+size_t strnlen(const char *s, size_t n);
+char *strcpy(char *d, const char *s);
+char *strchr(const char *s, int c);
+char *strchrnul(const char *s, int c);
+void *memcpy(void *d, const void *s, size_t n);
+void *memset(void *d, int c, size_t n);
+void *memchr(const void *s, int c, size_t n);
+void *memmem(const void *h, size_t hn, const void *n, size_t nn);
+int *__errno_location(void);
+const unsigned short **__ctype_b_loc(void);
+const int **__ctype_tolower_loc(void);
+const int **__ctype_toupper_loc(void);
+int getpid(void);
+int gettid(void);
+int tgkill(int pid, int tid, int sig);
+
+/* --- Strings ---------------------------------------------------------------- */
+
+char *RT(strcat)(char *d, const char *s)
+{
+	strcpy(d + strlen(d), s);
+	return d;
+}
+
+char *RT(strncat)(char *d, const char *s, size_t n)
+{
+	size_t len = strnlen(s, n);
+	char *end = d + strlen(d);
+
+	memcpy(end, s, len);
+	end[len] = 0;
+	return d;
+}
+
+void *RT(mempcpy)(void *d, const void *s, size_t n)
+{
+	return (char *)memcpy(d, s, n) + n;
+}
+
+char *RT(stpncpy)(char *d, const char *s, size_t n)
+{
+	size_t len = strnlen(s, n);
+
+	memcpy(d, s, len);
+	memset(d + len, 0, n - len);
+	return d + len;
+}
+
+size_t RT(strlcpy)(char *d, const char *s, size_t n)
+{
+	size_t len = strlen(s);
+
+	if (n) {
+		size_t fit = len < n ? len : n - 1;
+
+		memcpy(d, s, fit);
+		d[fit] = 0;
+	}
+	return len;
+}
+
+void *RT(memccpy)(void *d, const void *s, int c, size_t n)
+{
+	const char *end = memchr(s, c, n);
+
+	if (!end) {
+		memcpy(d, s, n);
+		return NULL;
+	}
+	size_t len = end - (const char *)s + 1;
+
+	return (char *)memcpy(d, s, len) + len;
+}
+
+char *RT(strstr)(const char *h, const char *n)
+{
+	return memmem(h, strlen(h), n, strlen(n));
+}
+
+size_t RT(strspn)(const char *s, const char *accept)
+{
+	size_t i = 0;
+
+	while (s[i] && strchr(accept, s[i]))
+		i++;
+	return i;
+}
+
+size_t RT(strcspn)(const char *s, const char *reject)
+{
+	size_t i = 0;
+
+	if (!reject[0] || !reject[1])
+		return strchrnul(s, reject[0]) - s;
+	while (s[i] && !strchr(reject, s[i]))
+		i++;
+	return i;
+}
+
+char *RT(strpbrk)(const char *s, const char *accept)
+{
+	s += RT(strcspn)(s, accept);
+	return *s ? (char *)s : NULL;
+}
+
+char *RT(strsep)(char **sp, const char *delim)
+{
+	char *s = *sp, *end;
+
+	if (!s)
+		return NULL;
+	end = s + RT(strcspn)(s, delim);
+	if (*end) {
+		*end = 0;
+		*sp = end + 1;
+	} else {
+		*sp = NULL;
+	}
+	return s;
+}
+
+char *RT(strtok_r)(char *s, const char *delim, char **save)
+{
+	char *end;
+
+	if (!s)
+		s = *save;
+	if (!*s) {
+		*save = s;
+		return NULL;
+	}
+	s += RT(strspn)(s, delim);
+	if (!*s) {
+		*save = s;
+		return NULL;
+	}
+	end = s + RT(strcspn)(s, delim);
+	if (*end)
+		*end++ = 0;
+	*save = end;
+	return s;
+}
+
+/* glibc's other name of strtok_r. */
+char *RT(__strtok_r)(char *s, const char *delim, char **save)
+{
+	return RT(strtok_r)(s, delim, save);
+}
+
+/* --- Characters, by the thread's locale ------------------------------------- */
+
+#define CTYPE(name, bit)							\
+	int RT(name)(int c) { return (*__ctype_b_loc())[c] & (bit); }
+CTYPE(isupper, 1 << 8)
+CTYPE(islower, 1 << 9)
+CTYPE(isalpha, 1 << 10)
+CTYPE(isdigit, 1 << 11)
+CTYPE(isxdigit, 1 << 12)
+CTYPE(isspace, 1 << 13)
+CTYPE(isprint, 1 << 14)
+CTYPE(isgraph, 1 << 15)
+CTYPE(isblank, 1 << 0)
+CTYPE(iscntrl, 1 << 1)
+CTYPE(ispunct, 1 << 2)
+CTYPE(isalnum, 1 << 3)
+
+int RT(tolower)(int c)
+{
+	return c >= -128 && c < 256 ? (*__ctype_tolower_loc())[c] : c;
+}
+
+int RT(toupper)(int c)
+{
+	return c >= -128 && c < 256 ? (*__ctype_toupper_loc())[c] : c;
+}
+
+int RT(strcasecmp)(const char *a, const char *b)
+{
+	const int *lower = *__ctype_tolower_loc();
+
+	for (;; a++, b++) {
+		int d = lower[(u8)*a] - lower[(u8)*b];
+
+		if (d || !*a)
+			return d;
+	}
+}
+
+int RT(strncasecmp)(const char *a, const char *b, size_t n)
+{
+	const int *lower = *__ctype_tolower_loc();
+
+	for (; n; a++, b++, n--) {
+		int d = lower[(u8)*a] - lower[(u8)*b];
+
+		if (d || !*a)
+			return d;
+	}
+	return 0;
+}
+
+/* --- Numbers ------------------------------------------------------------------ */
+
+#define ERANGE 34
+#define EINVAL 22
+
+static int digit(int c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 32;
+	return c >= 'a' && c <= 'z' ? c - 'a' + 10 : 36;
+}
+
+/*
+ * The value, with its sign applied.  One out of the range given by the largest
+ * magnitudes of either sign sets errno and is `highest` or, when negative, `lowest`.
+ */
+static unsigned long parse(const char *s, char **end, int base,
+			   unsigned long highest, unsigned long lowest,
+			   unsigned long max_positive, unsigned long max_negative)
+{
+	const char *start = s;
+	unsigned long value = 0, max;
+	int any = 0, overflow = 0, negative = 0;
+
+	if (base < 0 || base == 1 || base > 36) {
+		*__errno_location() = EINVAL;
+		return 0;
+	}
+	while (RT(isspace)((u8)*s))
+		s++;
+	if (*s == '-' || *s == '+')
+		negative = *s++ == '-';
+	if ((base == 0 || base == 16) && s[0] == '0' && (s[1] | 32) == 'x' &&
+	    digit(s[2]) < 16) {
+		s += 2;
+		base = 16;
+	} else if (base == 0) {
+		base = s[0] == '0' ? 8 : 10;
+	}
+	max = negative ? max_negative : max_positive;
+	for (; digit(*s) < base; s++) {
+		unsigned d = digit(*s);
+
+		any = 1;
+		if (value > (max - d) / base)
+			overflow = 1;
+		else
+			value = value * base + d;
+	}
+	if (end)
+		*end = (char *)(any ? s : start);
+	if (overflow) {
+		*__errno_location() = ERANGE;
+		return negative ? lowest : highest;
+	}
+	return negative ? -value : value;
+}
+
+#define LONG_MAX (~0ul >> 1)
+
+long RT(strtol)(const char *s, char **end, int base)
+{
+	return parse(s, end, base, LONG_MAX, LONG_MAX + 1, LONG_MAX, LONG_MAX + 1);
+}
+
+unsigned long RT(strtoul)(const char *s, char **end, int base)
+{
+	return parse(s, end, base, ~0ul, ~0ul, ~0ul, ~0ul);
+}
+
+long long RT(strtoll)(const char *s, char **end, int base)
+{
+	return RT(strtol)(s, end, base);
+}
+
+unsigned long long RT(strtoull)(const char *s, char **end, int base)
+{
+	return RT(strtoul)(s, end, base);
+}
+
+int RT(atoi)(const char *s)
+{
+	return RT(strtol)(s, NULL, 10);
+}
+
+long RT(atol)(const char *s)
+{
+	return RT(strtol)(s, NULL, 10);
+}
+
+long long RT(atoll)(const char *s)
+{
+	return RT(strtol)(s, NULL, 10);
+}
+
+/* --- Searching ------------------------------------------------------------------ */
+
+void *RT(bsearch)(const void *key, const void *base, size_t n, size_t size,
+		  int (*compare)(const void *, const void *))
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const char *p = (const char *)base + middle * size;
+		int order = compare(key, p);
+
+		if (order < 0)
+			high = middle;
+		else if (order > 0)
+			low = middle + 1;
+		else
+			return (void *)p;
+	}
+	return NULL;
+}
+
+/* --- Processes --------------------------------------------------------------------- */
+
+int RT(raise)(int sig)
+{
+	return tgkill(getpid(), gettid(), sig);
+}
