@@ -4,12 +4,7 @@
 #define COSY_LIB_INTERP_OPS_H
 
 #include "interp.h"
-
-/* COSY_OP_NUMBER_memcpy and so on: what a call of that operation has in its imm. */
-enum cosy_op_number {
-#define COSY_OP(number, name, args, flags) COSY_OP_NUMBER_##name = COSY_OP_BASE + (number),
-#include "../core/ops.def"
-};
+#include "op_numbers.h"
 
 /* Executes operation `number`: arguments in r1-r5, result in r0, r1-r5 zeroed. */
 void cosy_interp_op(struct cosy_interp *in, u32 number);

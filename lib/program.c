@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "interp_ops.h"
 #include "lock.h"
+#include "op_numbers.h"
 #include "program.h"
 #include "settings.h"
 

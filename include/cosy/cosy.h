@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cosy.h - mark regions (COSY_START, COSY_END), run compounds, build them by hand.
+ * cosy.h - mark regions (COSY_START, COSY_END), run compounds, share a buffer
+ * with the kernel.  Compounds built by hand: <cosy/builder.h>.
  *
  * Marking needs only this header and cosycc; with any other compiler, or with
  * -DCOSY_OFF, the marks are a plain block.  Everything else is in libcosy.
+ *
+ * Functions return 0 or a negative errno unless they say otherwise, are
+ * thread-safe, and work the same in a fork child.  Where the module is missing
+ * or refuses, compounds run in libcosy's interpreter, with the same results.
  */
 #ifndef COSY_COSY_H
 #define COSY_COSY_H
@@ -34,8 +39,94 @@ void __cosy_region_end(int *token) __attribute__((nothrow));
 #define COSY_END	} } (void)0
 #endif
 
+#pragma GCC visibility push(default)
+
+/* --- Contexts (FSL-02-01 section 2.4) ------------------------------------------- */
+
+/*
+ * A handle on the process's one context, which all handles and all marked regions
+ * share: the descriptor of /dev/cosy and the shared buffer.
+ */
+struct cosy;
+
+/*
+ * Opens the context unless it is open, and returns a handle in *ret, which the
+ * caller gives back with cosy_free.  No module is no error.  -ENOMEM.
+ */
+int cosy_init(struct cosy **ret);
+
+/* Gives a handle back; the context stays for the regions.  NULL is allowed. */
+void cosy_release(struct cosy *cosy);
+
+/* NULL when compounds run in the kernel, else why not, as one line of text. */
+const char *cosy_native_reason(struct cosy *cosy);
+
+/* --- Compounds -------------------------------------------------------------------- */
+
+/* Why something was refused or ended.  Any `error` argument may be NULL. */
+struct cosy_error {
+	uint32_t statement;	/* of a built compound, from 1; 0 = not known or none */
+	uint32_t insn;		/* of a loaded one, from 0; ~0 = the container or none */
+	char reason[184];	/* one line */
+};
+
+/* A compound that has been checked and can be run. */
+struct cosy_loaded;
+
+/*
+ * Checks the compound (struct cosy_compound of <linux/cosy.h>) of `len` bytes and
+ * returns it, copied, in *ret; the caller gives it back with cosy_unload.
+ * -EINVAL or -E2BIG with `error` for a malformed one, -ENOMEM.
+ */
+int cosy_load(struct cosy *cosy, const void *compound, size_t len, struct cosy_loaded **ret,
+	      struct cosy_error *error);
+
+/* No thread may be running it.  NULL is allowed. */
+void cosy_unload(struct cosy_loaded *loaded);
+
+/*
+ * Runs a compound from its start to its end.  `ctx` is the `len` bytes that it
+ * begins with and leaves its results in (for a built compound: int64_t[], indexed
+ * by cosy_var's answers); a shorter one is taken as zeros behind.  *ret (may be
+ * NULL) is its exit value.
+ *
+ * -EDQUOT: its operation limit was reached; -ETIME: its time limit; ctx and
+ * `error` then say how far it came.  -ENOMEM: it did not start.
+ */
+int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t len, int64_t *ret,
+	     struct cosy_error *error);
+
+/* --- The shared buffer (FSL-02-01 section 2.3) --------------------------------------- */
+
+/*
+ * As malloc and its family, but the memory is the kernel's and the process's at
+ * once, so compounds load and store there at full speed and need no copy.
+ * 16-byte aligned.  When the buffer is full or there is none, ordinary memory:
+ * a program needs no other path.  NULL when that is out too.
+ */
+void *cosy_malloc(size_t size) __attribute__((malloc));
+void *cosy_calloc(size_t count, size_t size) __attribute__((malloc));
+/* Of what this family returned, or NULL.  The old memory is untouched on failure. */
+void *cosy_realloc(void *memory, size_t size);
+void cosy_mem_free(void *memory);
+/* Whether the address is in the shared buffer. */
+int cosy_is_shared(const void *memory);
+
+#pragma GCC visibility pop
+
 #ifdef __cplusplus
 }
+
+/* cosy_free: both of the papers' calls of that name. */
+static inline void cosy_free(struct cosy *cosy) { cosy_release(cosy); }
+static inline void cosy_free(void *memory) { cosy_mem_free(memory); }
+static inline void cosy_free(decltype(nullptr)) {}
+#else
+/*
+ * The papers call both cosy_free: releasing what cosy_init gave (FSL-02-01
+ * section 2.4) and freeing what cosy_malloc gave (section 2.3).
+ */
+#define cosy_free(it)	_Generic((it), struct cosy *: cosy_release, default: cosy_mem_free)(it)
 #endif
 
 #endif /* COSY_COSY_H */

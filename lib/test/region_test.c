@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../interp_ops.h"
+#include "../op_numbers.h"
 #include "../region.h"
 #include "../settings.h"
 #include "../stats.h"

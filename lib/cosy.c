@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/* cosy.c - <cosy/cosy.h>: handles, and compounds that are loaded and run by hand. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+#include "settings.h"
+#include "stats.h"
+
+#include <cosy/cosy.h>
+#undef cosy_free	/* core's, here */
+
+/* All there is to know is the process's; a handle says that somebody uses it. */
+struct cosy {
+	char reason[160];
+};
+
+int cosy_init(struct cosy **ret)
+{
+	struct cosy *cosy = calloc(1, sizeof(*cosy));
+
+	if (!cosy)
+		return -ENOMEM;
+	cosy_context_open();
+	*ret = cosy;
+	return 0;
+}
+
+void cosy_release(struct cosy *cosy)
+{
+	free(cosy);
+}
+
+const char *cosy_native_reason(struct cosy *cosy)
+{
+	const char *reason;
+
+	if (cosy_context_open() && cosy_context_fd() >= 0)
+		return NULL;
+	if (cosy_settings.mode == COSY_MODE_NATIVE || cosy_settings.mode == COSY_MODE_INTERP)
+		reason = "COSY_MODE says so";
+	else
+		reason = cosy_context_reason();
+	snprintf(cosy->reason, sizeof(cosy->reason), "%s", reason);
+	return cosy->reason;
+}
+
+/* --- Loading --------------------------------------------------------------------------- */
+
+static void explain(struct cosy_error *error, u32 insn, const char *reason)
+{
+	if (!error)
+		return;
+	memset(error, 0, sizeof(*error));
+	error->insn = insn;
+	snprintf(error->reason, sizeof(error->reason), "%s", reason);
+}
+
+int cosy_load(struct cosy *cosy, const void *compound, size_t len, struct cosy_loaded **ret,
+	      struct cosy_error *error)
+{
+	struct cosy_reject why = { .insn = ~0u };
+	void *copy = cosy_alloc(len);
+	int err = -ENOMEM;
+
+	(void)cosy;
+	if (copy) {
+		memcpy(copy, compound, len);
+		err = cosy_program_create(copy, len, ret, &why);
+	}
+	if (err) {
+		explain(error, why.insn, why.reason[0] ? why.reason : strerror(-err));
+		cosy_free(copy);
+	}
+	return err;
+}
+
+void cosy_unload(struct cosy_loaded *loaded)
+{
+	const void *copy;
+
+	if (!loaded)
+		return;
+	copy = loaded->view.header;
+	cosy_program_destroy(loaded);
+	cosy_free(copy);
+}
+
+/* --- Running ------------------------------------------------------------------------------ */
+
+static enum cosy_outcome run(struct cosy_thread *thread, struct cosy_loaded *loaded,
+			     struct cosy_activation *act)
+{
+	enum cosy_outcome outcome = COSY_RAN_NOTHING;
+	u32 generation = cosy_context_open();
+
+	if (!thread->filtered && !thread->pause && cosy_program_place(loaded, generation))
+		outcome = cosy_run_in_kernel(thread, loaded, act, true);
+	else if (thread->pause)
+		thread->pause--;
+	if (outcome == COSY_RAN_NOTHING)
+		outcome = cosy_run_in_interp(thread, loaded, act, true);
+	return outcome;
+}
+
+static int ran_out(const struct cosy_loaded *loaded, const struct cosy_activation *act,
+		   struct cosy_error *error)
+{
+	const struct cosy_line *line = cosy_line_find(&loaded->view, act->run.resume - 1);
+	bool ops = act->run.status == COSY_ENDED_OPS;
+	char reason[160], place[80] = "";
+
+	if (line && line->line)
+		snprintf(place, sizeof(place), " at %s:%u", loaded->view.strings + line->file,
+			 line->line);
+	snprintf(reason, sizeof(reason), "the %s limit was reached%s after %llu operations",
+		 ops ? "operation" : "time", place, (unsigned long long)act->state.ops);
+	explain(error, act->run.resume - 1, reason);
+	return ops ? -EDQUOT : -ETIME;
+}
+
+int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t len, int64_t *ret,
+	     struct cosy_error *error)
+{
+	struct cosy_site site = COSY_SITE();
+	u32 size = loaded->view.header->ctx_size;
+	struct cosy_thread *thread = cosy_thread();
+	struct cosy_activation *act = NULL;
+	int err = 0;
+
+	(void)cosy;
+	if (thread)
+		act = cosy_block_push(thread, sizeof(*act) + size, site, true);
+	if (!act) {
+		explain(error, ~0u, "no memory for the compound's context");
+		return -ENOMEM;
+	}
+	if (len > size)
+		len = size;
+	if (len)
+		memcpy(act->ctx, ctx, len);
+	memset(act->ctx + len, 0, size - len);
+	cosy_count(&cosy_counts.regions, 1);
+	if (run(thread, loaded, act) == COSY_RAN_OUT)
+		err = ran_out(loaded, act, error);
+	else if (ret)
+		*ret = act->run.ret;
+	if (len)
+		memcpy(ctx, act->ctx, len);
+	cosy_block_pop(act);
+	return err;
+}

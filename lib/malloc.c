@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+/* malloc.c - cosy_malloc and its family: the shared buffer's heap, else libc's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "context.h"
+#include "heap.h"
+
+#include <cosy/cosy.h>
+
+int cosy_is_shared(const void *memory)
+{
+	return cosy_heap_owns(memory);
+}
+
+void *cosy_malloc(size_t size)
+{
+	void *memory;
+
+	cosy_context_open();
+	memory = cosy_heap_alloc(size);
+	return memory ? memory : malloc(size);
+}
+
+void *cosy_calloc(size_t count, size_t size)
+{
+	void *memory;
+	size_t bytes;
+
+	if (__builtin_mul_overflow(count, size, &bytes))
+		return NULL;
+	cosy_context_open();
+	memory = cosy_heap_alloc(bytes);
+	return memory ? memset(memory, 0, bytes) : calloc(1, bytes);
+}
+
+void *cosy_realloc(void *memory, size_t size)
+{
+	size_t old;
+	void *now;
+
+	if (!memory)
+		return cosy_malloc(size);
+	if (!cosy_heap_owns(memory))
+		return realloc(memory, size);
+	old = cosy_heap_size(memory);
+	if (size <= old && size >= old / 2)
+		return memory;
+	now = cosy_malloc(size);
+	if (!now)
+		return NULL;
+	memcpy(now, memory, size < old ? size : old);
+	cosy_heap_free(memory);
+	return now;
+}
+
+void cosy_mem_free(void *memory)
+{
+	if (!cosy_heap_owns(memory))
+		free(memory);
+	else
+		cosy_heap_free(memory);
+}
