@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * compat.h - every difference between kernels, and nothing else.  Features are
+ * told by what the headers define, or by the probes in compat/probes.mk, never by
+ * a version number, since distributions backport.  Also included by thunk.S.
+ */
+#ifndef COSY_COMPAT_H
+#define COSY_COMPAT_H
+
+#include <asm/cpufeatures.h>
+
+/*
+ * Kernels that clear the branch history in software export the loop (it came
+ * with the BPF JIT's own use of it).  One that clears but does not export leaves
+ * us no way: cosy_history_init refuses to load where it matters.
+ */
+#if defined(X86_FEATURE_CLEAR_BHB_LOOP) && defined(COSY_HAVE_CLEAR_BHB_LOOP)
+#define COSY_CLEARS_HISTORY 1
+#endif
+
+#ifndef __ASSEMBLY__
+
+#include <linux/audit.h>
+#include <linux/compiler.h>
+#include <linux/entry-common.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/task_work.h>
+
+/* An automatic variable that CONFIG_INIT_STACK_ALL_ZERO must not clear: too dear in RUN. */
+#if __has_attribute(uninitialized)
+#define __cosy_uninitialized __attribute__((uninitialized))
+#else
+#define __cosy_uninitialized
+#endif
+
+/* Linux 6.13: a second, lazy reschedule bit. */
+#ifndef _TIF_NEED_RESCHED_LAZY
+#define _TIF_NEED_RESCHED_LAZY 0
+#endif
+
+/* Restartable sequences ask by a bit of their own in later kernels. */
+#ifndef _TIF_RSEQ
+#define _TIF_RSEQ 0
+#endif
+
+/*
+ * What the way back to user mode has to do for the thread, other than giving up
+ * the processor (cond_resched does) and restartable sequences (which concern the
+ * user's instruction pointer alone, so can wait until it goes on there).
+ */
+#define COSY_EXIT_WORK \
+	(EXIT_TO_USER_MODE_WORK & ~(_TIF_NEED_RESCHED | _TIF_NEED_RESCHED_LAZY | _TIF_RSEQ))
+
+/*
+ * Whether TIF_NOTIFY_RESUME stands for work that may not wait.  Before _TIF_RSEQ
+ * it is also set at every preemption of a thread that has registered restartable
+ * sequences, which is every thread of a current glibc.
+ */
+static inline bool cosy_resume_work(void)
+{
+	if (task_work_pending(current))
+		return true;
+#ifdef CONFIG_MEMCG
+	if (current->memcg_nr_pages_over_high)
+		return true;
+#endif
+	return false;
+}
+
+/* vm_flags_set() came with the locking of single VMAs (6.3). */
+#ifdef COSY_HAVE_VM_FLAGS_SET
+#define cosy_vm_flags_set(vma, flags) vm_flags_set(vma, flags)
+#else
+#define cosy_vm_flags_set(vma, flags) ((vma)->vm_flags |= (flags))
+#endif
+
+/* The bits of vm_flags that hold a protection key; 0 where there are none. */
+static inline unsigned long cosy_vm_pkey(unsigned long flags)
+{
+#ifdef VM_PKEY_BIT0
+	return flags & (VM_PKEY_BIT0 | VM_PKEY_BIT1 | VM_PKEY_BIT2 | VM_PKEY_BIT3);
+#else
+	return 0;
+#endif
+}
+
+#endif /* !__ASSEMBLY__ */
+#endif /* COSY_COMPAT_H */

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/* context.c - making and ending contexts. */
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include "buffer.h"
+#include "context.h"
+#include "program.h"
+#include "users.h"
+
+struct cosy_context *cosy_context_create(void)
+{
+	struct cosy_context *context;
+	int error;
+
+	if (!current->mm)
+		return ERR_PTR(-EINVAL);
+	context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
+	if (!context)
+		return ERR_PTR(-ENOMEM);
+	context->user = cosy_user_get();
+	if (IS_ERR(context->user)) {
+		error = PTR_ERR(context->user);
+		goto err_context;
+	}
+	error = cosy_user_charge(context->user, COSY_CHARGE_CONTEXTS, 1);
+	if (error)
+		goto err_user;
+
+	xa_init_flags(&context->programs, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	mmgrab(current->mm);
+	context->mm = current->mm;
+	cosy_stats_live(COSY_LIVE_CONTEXTS, 1);
+	return context;
+
+err_user:
+	cosy_user_put(context->user);
+err_context:
+	kfree(context);
+	return ERR_PTR(error);
+}
+
+void cosy_context_destroy(struct cosy_context *context)
+{
+	cosy_program_forget_all(context);
+	if (context->buffer) {
+		cosy_buffer_uncharge(context->buffer);
+		cosy_buffer_put(context->buffer);
+	}
+	mmdrop(context->mm);
+	cosy_user_uncharge(context->user, COSY_CHARGE_CONTEXTS, 1);
+	cosy_user_put(context->user);
+	cosy_stats_live(COSY_LIVE_CONTEXTS, -1);
+	kfree(context);
+}
+
+int cosy_context_set_buffer(struct cosy_context *context, u64 size)
+{
+	struct cosy_buffer *buffer;
+
+	if (context->buffer)
+		return -EBUSY;
+	buffer = cosy_buffer_create(context->mm, size);
+	if (IS_ERR(buffer))
+		return PTR_ERR(buffer);
+	/* Threads may race; the others lose.  Pairs with the acquires of readers. */
+	if (cmpxchg_release(&context->buffer, NULL, buffer)) {
+		cosy_buffer_uncharge(buffer);
+		cosy_buffer_put(buffer);
+		return -EBUSY;
+	}
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* context.h - what an open descriptor of /dev/cosy stands for. */
+#ifndef COSY_CONTEXT_H
+#define COSY_CONTEXT_H
+
+#include <linux/xarray.h>
+#include "stats.h"
+
+struct cosy_buffer;
+struct cosy_user;
+
+/*
+ * Lives as long as its struct file: ioctls, RUN and the mappings of the shared
+ * buffer all hold that.
+ */
+struct cosy_context {
+	struct mm_struct *mm;		/* who may use it; mmgrab'ed, so no address space is kept */
+	struct cosy_user *user;		/* who is charged; a reference */
+	struct cosy_buffer *buffer;	/* NULL until SETBUF, then constant */
+	struct xarray programs;		/* handle -> struct cosy_prog, a reference; its own lock */
+	u64 max_ops, max_ns;		/* LIMITS; each read and written at once */
+	struct cosy_counters stats;
+};
+
+/* A context for the caller, or -EDQUOT, -ENOMEM; -EINVAL without an address space. */
+struct cosy_context *cosy_context_create(void);
+void cosy_context_destroy(struct cosy_context *context);
+
+/* SETBUF: see the uapi header for sizes and errors. */
+int cosy_context_set_buffer(struct cosy_context *context, u64 size);
+
+#endif /* COSY_CONTEXT_H */

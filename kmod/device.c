@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/* device.c - /dev/cosy: what reaches which part of the module. */
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/uaccess.h>
+#include "buffer.h"
+#include "context.h"
+#include "device.h"
+#include "limits.h"
+#include "program.h"
+#include "run.h"
+#include "stats.h"
+
+static long version_ioctl(struct cosy_context *context, void *argument)
+{
+	struct cosy_version *version = argument;
+
+	version->abi = COSY_ABI_VERSION;
+	version->max_insns = COSY_MAX_INSNS;
+	version->max_buffer = COSY_MAX_BUFFER;
+	version->features = cosy_program_features();
+	return 0;
+}
+
+static long setbuf_ioctl(struct cosy_context *context, void *argument)
+{
+	struct cosy_setbuf *setbuf = argument;
+
+	if (setbuf->flags)
+		return -EINVAL;
+	return cosy_context_set_buffer(context, setbuf->len);
+}
+
+static long load_ioctl(struct cosy_context *context, void *argument)
+{
+	return cosy_program_load(context, argument);
+}
+
+static long limits_ioctl(struct cosy_context *context, void *argument)
+{
+	struct cosy_limits *limits = argument;
+
+	if (limits->flags)
+		return -EINVAL;
+	WRITE_ONCE(context->max_ops, limits->max_ops);
+	WRITE_ONCE(context->max_ns, limits->max_kernel_ns);
+	return 0;
+}
+
+static long free_ioctl(struct cosy_context *context, void *argument)
+{
+	struct cosy_free *free = argument;
+
+	return cosy_program_forget(context, free->handle);
+}
+
+static long stats_ioctl(struct cosy_context *context, void *argument)
+{
+	cosy_stats_read(&context->stats, argument);
+	return 0;
+}
+
+union arguments {
+	u32 size;
+	struct cosy_version version;
+	struct cosy_setbuf setbuf;
+	struct cosy_load load;
+	struct cosy_limits limits;
+	struct cosy_free free;
+	struct cosy_stats stats;
+};
+
+/* RUN is not among them: it has its own, quicker way of copying. */
+static const struct {
+	u32 command;
+	u32 size;
+	bool answers;		/* copy the argument back, also with an error */
+	bool own_space;		/* only for the address space that opened the descriptor */
+	long (*handle)(struct cosy_context *context, void *argument);
+} commands[] = {
+	{ COSY_IOC_VERSION, sizeof(struct cosy_version), true, false, version_ioctl },
+	{ COSY_IOC_SETBUF, sizeof(struct cosy_setbuf), false, true, setbuf_ioctl },
+	{ COSY_IOC_LOAD, sizeof(struct cosy_load), true, true, load_ioctl },
+	{ COSY_IOC_LIMITS, sizeof(struct cosy_limits), false, true, limits_ioctl },
+	{ COSY_IOC_FREE, sizeof(struct cosy_free), false, true, free_ioctl },
+	{ COSY_IOC_STATS, sizeof(struct cosy_stats), true, true, stats_ioctl },
+};
+
+/* The size in a command number changes as structures grow; what it means does not. */
+static u32 same_command(u32 command)
+{
+	return command & ~IOCSIZE_MASK;
+}
+
+/*
+ * Copies an argument in by its own size: the tail that the caller does not know
+ * becomes zero, a tail that we do not know must be.
+ */
+static int argument_copy_in(union arguments *argument, void __user *from, u32 size, u32 *given)
+{
+	int error;
+
+	if (get_user(*given, (u32 __user *)from))
+		return -EFAULT;
+	if (*given < size)
+		return -EINVAL;
+	if (*given > PAGE_SIZE)
+		return -E2BIG;
+	error = copy_struct_from_user(argument, size, from, *given);
+	/* The size may have changed in between; nothing goes by it. */
+	argument->size = *given;
+	return error;
+}
+
+static long cosy_ioctl(struct file *file, unsigned int command, unsigned long address)
+{
+	struct cosy_context *context = file->private_data;
+	void __user *user = (void __user *)address;
+	union arguments argument;
+	u32 i, given;
+	long result;
+
+	if (likely(same_command(command) == same_command(COSY_IOC_RUN)))
+		return cosy_run_ioctl(file, context, user);
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (same_command(command) == same_command(commands[i].command))
+			break;
+	}
+	if (i == ARRAY_SIZE(commands))
+		return -ENOTTY;
+	if (commands[i].own_space && current->mm != context->mm)
+		return -EXDEV;
+	result = argument_copy_in(&argument, user, commands[i].size, &given);
+	if (result)
+		return result;
+
+	result = commands[i].handle(context, &argument);
+
+	if (commands[i].answers && copy_to_user(user, &argument, commands[i].size)) {
+		/* A program that nobody can name would only take room. */
+		if (commands[i].handle == load_ioctl && !result)
+			cosy_program_forget(context, argument.load.handle);
+		result = -EFAULT;
+	}
+	return result;
+}
+
+/* 32-bit and x32 callers have other system calls and other pointers. */
+static long cosy_compat_ioctl(struct file *file, unsigned int command, unsigned long address)
+{
+	return -EOPNOTSUPP;
+}
+
+static int cosy_open(struct inode *inode, struct file *file)
+{
+	struct cosy_context *context = cosy_context_create();
+
+	if (IS_ERR(context))
+		return PTR_ERR(context);
+	file->private_data = context;
+	return nonseekable_open(inode, file);
+}
+
+static int cosy_release(struct inode *inode, struct file *file)
+{
+	cosy_context_destroy(file->private_data);
+	return 0;
+}
+
+static int cosy_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct cosy_context *context = file->private_data;
+	/* Pairs with cosy_context_set_buffer. */
+	struct cosy_buffer *buffer = smp_load_acquire(&context->buffer);
+
+	if (vma->vm_mm != context->mm)
+		return -EXDEV;
+	if (!buffer)
+		return -ENODEV;
+	return cosy_buffer_map(buffer, vma);
+}
+
+static const struct file_operations cosy_fops = {
+	.owner = THIS_MODULE,
+	.open = cosy_open,
+	.release = cosy_release,
+	.unlocked_ioctl = cosy_ioctl,
+	.compat_ioctl = cosy_compat_ioctl,
+	.mmap = cosy_mmap,
+	.llseek = noop_llseek,
+};
+
+static struct miscdevice cosy_misc = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "cosy",
+	.fops = &cosy_fops,
+	.mode = 0660,
+};
+
+int cosy_device_init(void)
+{
+	return misc_register(&cosy_misc);
+}
+
+void cosy_device_exit(void)
+{
+	misc_deregister(&cosy_misc);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* dispatch.h - the kernel's own dispatcher of system calls. */
+#ifndef COSY_DISPATCH_H
+#define COSY_DISPATCH_H
+
+#include <linux/static_call.h>
+
+struct pt_regs;
+
+/*
+ * Makes system call `number` with the arguments in di, si, dx, r10, r8, r9 of
+ * `regs`.  What entry code does before it (seccomp, tracing, audit) is not done:
+ * thunk.S leaves the compound when there is any of it.
+ */
+long cosy_dispatch_none(const struct pt_regs *regs, unsigned int number);
+DECLARE_STATIC_CALL(cosy_dispatch, cosy_dispatch_none);
+
+/* Finds it; -ENOENT with a line in the log when this kernel has none. */
+int cosy_dispatch_init(void);
+
+#endif /* COSY_DISPATCH_H */

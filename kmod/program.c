@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * program.c - from a container in user memory to machine code.
+ *
+ * The kernel's BPF JIT compiles what core's sandbox made of the compound.  The BPF
+ * verifier has no part in it: the program is harmless by construction.
+ */
+#include <linux/filter.h>
+#include <linux/log2.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/xarray.h>
+#include "buffer.h"
+#include "context.h"
+#include "program.h"
+#include "stats.h"
+#include "thunk.h"
+#include "users.h"
+
+static const bool never_gone;
+static bool has_v4;
+
+static void refuse(struct cosy_reject *why, const char *reason)
+{
+	why->insn = ~0u;
+	strscpy(why->reason, reason, sizeof(why->reason));
+}
+
+/* --- The kernel's JIT ------------------------------------------------------------- */
+
+static struct bpf_prog *bpf_create(const struct bpf_insn *insns, u32 insn_cnt, u32 stack_size,
+				   bool *blinds)
+{
+	struct bpf_prog *bpf = bpf_prog_alloc(bpf_prog_size(insn_cnt), __GFP_NOWARN);
+
+	if (!bpf)
+		return NULL;
+	*blinds = bpf->blinding_requested;
+	/* Constants are hidden by the sandbox; the kernel's way takes quadratic time. */
+	bpf->blinding_requested = 0;
+	bpf->type = BPF_PROG_TYPE_SYSCALL;
+	bpf->len = insn_cnt;
+	bpf->aux->stack_depth = stack_size;
+	memcpy(bpf->insnsi, insns, insn_cnt * sizeof(*insns));
+	return bpf;
+}
+
+/* Compiles; NULL when the kernel would only have interpreted it. */
+static struct bpf_prog *bpf_compile(struct bpf_prog *bpf)
+{
+	int error;
+
+	bpf = bpf_prog_select_runtime(bpf, &error);
+	if (!error && bpf->jited)
+		return bpf;
+	bpf_prog_free(bpf);
+	return NULL;
+}
+
+/* A program of two instructions tells what the JIT does at the moment. */
+static struct bpf_prog *bpf_trial(struct bpf_insn first, bool *blinds)
+{
+	const struct bpf_insn insns[] = { first, BPF_EXIT_INSN() };
+	struct bpf_prog *bpf = bpf_create(insns, ARRAY_SIZE(insns), 0, blinds);
+
+	return bpf ? bpf_compile(bpf) : NULL;
+}
+
+/* Whether programs of this caller are to hide their constants. */
+static int bpf_blinds(bool *ret)
+{
+	const struct bpf_insn insns[] = { BPF_EXIT_INSN() };
+	struct bpf_prog *bpf = bpf_create(insns, ARRAY_SIZE(insns), 0, ret);
+
+	if (!bpf)
+		return -ENOMEM;
+	bpf_prog_free(bpf);
+	return 0;
+}
+
+/*
+ * The instructions of cpu v4 came together.  A JIT that knows none of them takes a
+ * sign-extending move for a plain one.
+ */
+static bool bpf_has_v4(void)
+{
+	const struct bpf_insn extend = {
+		.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_1, .off = 8,
+	};
+	bool blinds, has = false;
+	struct bpf_prog *bpf = bpf_trial(extend, &blinds);
+
+	if (bpf) {
+		u64 (*function)(unsigned long) = (void *)bpf->bpf_func;
+
+		has = function(0xff) == ~0ull;
+		bpf_prog_free(bpf);
+	}
+	return has;
+}
+
+u64 cosy_program_features(void)
+{
+	struct bpf_prog *bpf;
+	bool blinds;
+
+	bpf = bpf_trial(BPF_MOV64_IMM(BPF_REG_0, 0), &blinds);
+	if (!bpf)
+		return 0;
+	bpf_prog_free(bpf);
+	return COSY_FEATURE_JIT | (has_v4 ? COSY_FEATURE_LONG_JUMP : 0);
+}
+
+int cosy_program_init(void)
+{
+	has_v4 = bpf_has_v4();
+	return 0;
+}
+
+/* --- Loading ------------------------------------------------------------------------- */
+
+static void read_points(struct cosy_prog *prog, const struct cosy_program *program)
+{
+	const struct bpf_insn *insns = program->insns;
+	u32 i;
+
+	static_assert(COSY_FRAME_SIZE / 8 + 1 <= COSY_POINT_CALL);
+	for (i = 0; i < program->insn_cnt; i++) {
+		if (program->marks[i] & COSY_MARK_RESUME)
+			prog->points[i] |= COSY_POINT_RESUME;
+		if (program->marks[i] & COSY_MARK_HEAD &&
+		    insns[i].code == (BPF_JMP | BPF_CALL) && insns[i].src_reg == BPF_PSEUDO_CALL)
+			prog->points[i] |= cosy_function_of(program, i)->frame_words + 1;
+	}
+	for (i = 0; i < program->function_cnt; i++)
+		prog->frame_words = max(prog->frame_words, program->functions[i].frame_words);
+}
+
+static int compile(struct cosy_prog *prog, const struct cosy_program *program,
+		   struct cosy_buffer *buffer, struct cosy_load *load, struct cosy_reject *why)
+{
+	struct cosy_sandbox how = {
+		.has_v4 = has_v4,
+		.seed = get_random_u64(),
+		.thunks = cosy_thunk_table,
+	};
+	struct cosy_code code;
+	bool blinds;
+	int error;
+
+	prog->gone = &never_gone;
+	if (cosy_buffer_usable(buffer)) {
+		how.user_base = buffer->user_base;
+		how.kernel_base = (unsigned long)buffer->base;
+		how.size = buffer->size;
+		prog->gone = &buffer->gone;
+		prog->buffer = buffer->base;
+		prog->buffer_address = buffer->user_base;
+		prog->buffer_size = buffer->size;
+	}
+	error = bpf_blinds(&how.blind);
+	if (error)
+		return error;
+	error = cosy_sandbox(program, &how, &code, why);
+	if (error)
+		return error;
+	prog->bpf = bpf_create(code.insns, code.insn_cnt, code.stack_size, &blinds);
+	cosy_free(code.insns);
+	if (!prog->bpf)
+		return -ENOMEM;
+	/* Asked again: the setting may have been tightened in between. */
+	if (blinds && !how.blind) {
+		bpf_prog_free(prog->bpf);
+		return -EAGAIN;
+	}
+	if (!prog->bpf->jit_requested) {
+		bpf_prog_free(prog->bpf);
+		refuse(why, "the kernel's BPF JIT is off (net.core.bpf_jit_enable)");
+		return -EOPNOTSUPP;
+	}
+	prog->bpf = bpf_compile(prog->bpf);
+	if (!prog->bpf) {
+		refuse(why, "the kernel's BPF JIT did not compile it; its memory may be used up (net.core.bpf_jit_limit)");
+		return -ENOMEM;
+	}
+	load->rewritten = code.insn_cnt;
+	load->jited = prog->bpf->jited_len;
+	return 0;
+}
+
+static struct cosy_prog *prog_create(u32 insn_cnt)
+{
+	struct cosy_prog *prog = kzalloc(sizeof(*prog), GFP_KERNEL_ACCOUNT);
+
+	if (!prog)
+		return NULL;
+	refcount_set(&prog->references, 1);
+	prog->insn_cnt = insn_cnt;
+	prog->points = kvzalloc(insn_cnt, GFP_KERNEL_ACCOUNT);
+	if (!prog->points) {
+		kfree(prog);
+		return NULL;
+	}
+	return prog;
+}
+
+/* Before anybody else has seen it. */
+static void prog_destroy(struct cosy_prog *prog)
+{
+	if (prog->bpf)
+		bpf_prog_free(prog->bpf);
+	kvfree(prog->points);
+	kfree(prog);
+}
+
+static struct cosy_prog *build(struct cosy_context *context, const struct cosy_view *view,
+			       struct cosy_load *load, struct cosy_reject *why)
+{
+	struct cosy_program program;
+	struct cosy_prog *prog;
+	int error;
+
+	error = cosy_validate(view->insns, view->insn_cnt, &program, why);
+	if (error)
+		return ERR_PTR(error);
+	error = -ENOMEM;
+	prog = prog_create(view->insn_cnt);
+	if (!prog)
+		goto out;
+	read_points(prog, &program);
+	prog->max_ops = view->header->max_ops;
+	prog->max_ns = view->header->max_kernel_ns;
+	do {
+		/* Pairs with cosy_context_set_buffer. */
+		error = compile(prog, &program, smp_load_acquire(&context->buffer), load, why);
+	} while (error == -EAGAIN);
+	if (error) {
+		prog->bpf = NULL;
+		prog_destroy(prog);
+	}
+out:
+	cosy_program_deinit(&program);
+	return error ? ERR_PTR(error) : prog;
+}
+
+/* Charges it to the user and gives it a handle. */
+static int publish(struct cosy_context *context, struct cosy_prog *prog, u32 *handle,
+		   struct cosy_reject *why)
+{
+	int error;
+
+	prog->user = context->user;
+	prog->code_bytes = prog->bpf->jited_len + prog->bpf->pages * PAGE_SIZE;
+	error = cosy_user_charge(prog->user, COSY_CHARGE_PROGRAMS, 1);
+	if (error) {
+		refuse(why, "this user has as many programs as the module allows (max_user_programs)");
+		return error;
+	}
+	error = cosy_user_charge(prog->user, COSY_CHARGE_CODE, prog->code_bytes);
+	if (error) {
+		refuse(why, "this user's programs are as large as the module allows (max_user_code)");
+		goto err_programs;
+	}
+	cosy_stats_live(COSY_LIVE_PROGRAMS, 1);
+	error = xa_alloc(&context->programs, handle, prog, XA_LIMIT(1, INT_MAX), GFP_KERNEL_ACCOUNT);
+	if (error)
+		goto err_code;
+	return 0;
+
+err_code:
+	cosy_stats_live(COSY_LIVE_PROGRAMS, -1);
+	cosy_user_uncharge(prog->user, COSY_CHARGE_CODE, prog->code_bytes);
+err_programs:
+	cosy_user_uncharge(prog->user, COSY_CHARGE_PROGRAMS, 1);
+	return error;
+}
+
+static int load_container(struct cosy_context *context, const void *data, struct cosy_load *load,
+			  struct cosy_reject *why)
+{
+	struct cosy_prog *prog;
+	struct cosy_view view;
+	u32 handle;
+	int error;
+
+	error = cosy_compound_open(data, load->len, &view, why);
+	if (error)
+		return error;
+	prog = build(context, &view, load, why);
+	if (IS_ERR(prog))
+		return PTR_ERR(prog);
+	error = publish(context, prog, &handle, why);
+	if (error) {
+		prog_destroy(prog);
+		return error;
+	}
+	load->handle = handle;
+	return 0;
+}
+
+/* The reason goes to the user's log, cut to its size. */
+static void write_log(const struct cosy_load *load, const struct cosy_reject *why)
+{
+	char text[sizeof(why->reason)];
+	u32 size = min_t(u32, load->log_size, sizeof(text));
+
+	if (!load->log || !size)
+		return;
+	strscpy(text, why->reason, size);
+	/* A log that cannot be written is not worth another error. */
+	if (copy_to_user(u64_to_user_ptr(load->log), text, strlen(text) + 1))
+		return;
+}
+
+long cosy_program_load(struct cosy_context *context, struct cosy_load *load)
+{
+	struct cosy_reject why = { .insn = ~0u };
+	void *data;
+	int error;
+
+	if (load->pad)
+		return -EINVAL;
+	load->handle = 0;
+	load->rewritten = 0;
+	load->jited = 0;
+	load->bad_insn = ~0u;
+
+	if (load->len > COSY_MAX_COMPOUND) {
+		refuse(&why, "the container is larger than COSY_MAX_COMPOUND");
+		error = -E2BIG;
+		goto out;
+	}
+	/* Copied once: what is checked is what is compiled. */
+	data = kvmalloc(max(load->len, 1u), GFP_KERNEL_ACCOUNT);
+	if (!data)
+		return -ENOMEM;
+	if (copy_from_user(data, u64_to_user_ptr(load->compound), load->len)) {
+		kvfree(data);
+		return -EFAULT;
+	}
+	error = load_container(context, data, load, &why);
+	kvfree(data);
+out:
+	load->bad_insn = why.insn;
+	if (error)
+		write_log(load, &why);
+	if (error == -EINVAL || error == -E2BIG)
+		cosy_stats_add(&context->stats, COSY_COUNT_REJECTS, 1);
+	else if (!error)
+		cosy_stats_add(&context->stats, COSY_COUNT_LOADS, 1);
+	return error;
+}
+
+/* --- Handles ------------------------------------------------------------------------ */
+
+struct cosy_prog *cosy_program_get(struct cosy_context *context, u32 handle)
+{
+	struct cosy_prog *prog;
+
+	rcu_read_lock();
+	prog = xa_load(&context->programs, handle);
+	if (prog && !refcount_inc_not_zero(&prog->references))
+		prog = NULL;
+	rcu_read_unlock();
+	return prog;
+}
+
+void cosy_program_put(struct cosy_prog *prog)
+{
+	if (!refcount_dec_and_test(&prog->references))
+		return;
+	cosy_user_uncharge(prog->user, COSY_CHARGE_PROGRAMS, 1);
+	cosy_user_uncharge(prog->user, COSY_CHARGE_CODE, prog->code_bytes);
+	cosy_stats_live(COSY_LIVE_PROGRAMS, -1);
+	bpf_prog_free(prog->bpf);
+	kvfree(prog->points);
+	kfree_rcu(prog, rcu);
+}
+
+long cosy_program_forget(struct cosy_context *context, u32 handle)
+{
+	struct cosy_prog *prog = xa_erase(&context->programs, handle);
+
+	if (!prog)
+		return -ENOENT;
+	cosy_program_put(prog);
+	return 0;
+}
+
+void cosy_program_forget_all(struct cosy_context *context)
+{
+	struct cosy_prog *prog;
+	unsigned long handle;
+
+	xa_for_each(&context->programs, handle, prog)
+		cosy_program_put(prog);
+	xa_destroy(&context->programs);
+}

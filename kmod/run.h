@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* run.h - one RUN of a compound. */
+#ifndef COSY_RUN_H
+#define COSY_RUN_H
+
+#include "../core/core.h"
+
+struct cosy_buffer;
+struct cosy_context;
+struct cosy_prog;
+struct file;
+struct task_struct;
+
+/*
+ * What RUN keeps on the kernel stack while a compound runs.  thunk.S knows it by
+ * offsets.c.  Only the task itself touches it, so it needs no lock.
+ *
+ * The program finds it at r1 and keeps its address in a slot that no instruction
+ * of the compound reaches.
+ */
+struct cosy_activation {
+	struct cosy_entry entry;	/* first.  At a leave .fuel is what was left, and .state is
+					 * saved but for .sp, .fp, .ops and .kernel_ns */
+
+	/* For thunk.S */
+	unsigned long stack_pointer;	/* cosy_enter's, to which a leave unwinds */
+	struct task_struct *task;	/* current: its flags are tested around every call */
+	const bool *gone;		/* is the shared buffer not what the program was compiled for? */
+	u64 frame_words;		/* of the deepest spill frame: what a leave saves */
+	u64 calls;			/* system calls made */
+	u64 detail;			/* see enum cosy_status */
+	s64 code;			/* COSY_LEFT_CALL: the restart code */
+	u32 status;			/* enum cosy_status; whoever leaves sets it ... */
+	u32 insn;			/* ... and the instruction to go on from */
+
+	/* For C only */
+	const struct cosy_prog *prog;
+	u64 ops;			/* operations made (COSY_OP_BASE up) */
+	u64 ctx;
+	void __user *stack;		/* the software stack */
+	u64 stack_size;
+	u64 sp, fp;			/* as in struct cosy_state */
+	u64 returns;			/* local returns, for a look around now and then */
+	u64 max_ops, max_ns;		/* the smallest of the limits, 0 = none */
+	u64 granted;			/* operations allowed so far, from the compound's start on */
+	u64 ns_before;			/* kernel time of earlier RUNs of this compound */
+	u64 wall_start, exec_start;	/* nanoseconds, at the start of this RUN */
+	unsigned long entered;		/* jiffies */
+	struct hlist_node node;		/* of the running tasks */
+};
+
+/*
+ * COSY_IOC_RUN on `file`, which is a context's.  Takes its own reference to the
+ * file, hence to context and module, so that a compound may close it.
+ */
+long cosy_run_ioctl(struct file *file, struct cosy_context *context, void __user *argument);
+
+/* Sets where and why the compound leaves; the thunk that called does the rest. */
+static inline void cosy_leave_at(struct cosy_activation *run, u32 status, u32 insn, u64 detail)
+{
+	run->status = status;
+	run->insn = insn;
+	run->detail = detail;
+}
+
+#endif /* COSY_RUN_H */

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/* stats.c - counters. */
+#include <linux/build_bug.h>
+#include <linux/debugfs.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/seq_file.h>
+#include "stats.h"
+
+struct all_counters {
+	u64 count[COSY_COUNTERS];
+};
+
+static DEFINE_PER_CPU(struct all_counters, all_counters);
+static atomic_t live[COSY_LIVE_CNT];
+static struct dentry *directory;
+
+static const char *const live_names[COSY_LIVE_CNT] = {
+	[COSY_LIVE_CONTEXTS] = "contexts",
+	[COSY_LIVE_PROGRAMS] = "programs",
+};
+
+static const char *const names[COSY_COUNTERS] = {
+	[COSY_COUNT_RUNS] = "runs",
+	[COSY_COUNT_CALLS] = "calls",
+	[COSY_COUNT_OPS] = "ops",
+	[COSY_COUNT_INTERP_CALLS] = "interp_calls",
+	[COSY_COUNT_LEFT + COSY_DONE] = "done",
+	[COSY_COUNT_LEFT + COSY_LEFT_WORK] = "left_work",
+	[COSY_COUNT_LEFT + COSY_LEFT_CALL] = "left_call",
+	[COSY_COUNT_LEFT + COSY_LEFT_FAULT] = "left_fault",
+	[COSY_COUNT_LEFT + COSY_LEFT_TRACED] = "left_traced",
+	[COSY_COUNT_LEFT + COSY_LEFT_BUFFER] = "left_buffer",
+	[COSY_COUNT_LEFT + COSY_LEFT_STACK] = "left_stack",
+	[COSY_COUNT_LEFT + COSY_LEFT_TRAP] = "left_trap",
+	[COSY_COUNT_LEFT + COSY_ENDED_OPS] = "ended_ops",
+	[COSY_COUNT_LEFT + COSY_ENDED_TIME] = "ended_time",
+	[COSY_COUNT_LOADS] = "loads",
+	[COSY_COUNT_REJECTS] = "rejects",
+};
+
+void cosy_stats_add(struct cosy_counters *context, enum cosy_counter counter, u64 amount)
+{
+	atomic64_add(amount, &context->count[counter]);
+	this_cpu_add(all_counters.count[counter], amount);
+}
+
+void cosy_stats_live(enum cosy_live what, int change)
+{
+	atomic_add(change, &live[what]);
+}
+
+void cosy_stats_read(struct cosy_counters *context, struct cosy_stats *ret)
+{
+	u64 *to = &ret->runs;
+	int i;
+
+	static_assert(sizeof(*ret) == offsetof(struct cosy_stats, runs) + 8 * COSY_COUNTERS);
+	static_assert(offsetof(struct cosy_stats, left) ==
+		      offsetof(struct cosy_stats, runs) + 8 * COSY_COUNT_LEFT);
+	for (i = 0; i < COSY_COUNTERS; i++)
+		to[i] = atomic64_read(&context->count[i]);
+}
+
+static int all_show(struct seq_file *file, void *unused)
+{
+	int cpu, i;
+
+	for (i = 0; i < COSY_COUNTERS; i++) {
+		u64 sum = 0;
+
+		for_each_possible_cpu(cpu)
+			sum += per_cpu(all_counters, cpu).count[i];
+		if (names[i])
+			seq_printf(file, "%s %llu\n", names[i], sum);
+	}
+	for (i = 0; i < COSY_LIVE_CNT; i++)
+		seq_printf(file, "%s %d\n", live_names[i], atomic_read(&live[i]));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(all);
+
+int cosy_stats_init(void)
+{
+	/* Without debugfs there are no counters to read, and nothing else is missing. */
+	directory = debugfs_create_dir("cosy", NULL);
+	debugfs_create_file("stats", 0444, directory, NULL, &all_fops);
+	return 0;
+}
+
+void cosy_stats_exit(void)
+{
+	debugfs_remove_recursive(directory);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* stats.h - counters: of each context, and of all in /sys/kernel/debug/cosy/stats. */
+#ifndef COSY_STATS_H
+#define COSY_STATS_H
+
+#include <linux/atomic.h>
+#include <linux/types.h>
+#include <linux/cosy.h>
+
+struct cosy_activation;
+
+/* As struct cosy_stats, in its order. */
+enum cosy_counter {
+	COSY_COUNT_RUNS,
+	COSY_COUNT_CALLS,
+	COSY_COUNT_OPS,
+	COSY_COUNT_INTERP_CALLS,
+	COSY_COUNT_LEFT,	/* + enum cosy_status */
+	COSY_COUNT_LOADS = COSY_COUNT_LEFT + 16,
+	COSY_COUNT_REJECTS,
+	COSY_COUNTERS
+};
+
+struct cosy_counters {
+	atomic64_t count[COSY_COUNTERS];
+};
+
+/* What there is of something now, not how often it happened. */
+enum cosy_live {
+	COSY_LIVE_CONTEXTS,
+	COSY_LIVE_PROGRAMS,
+	COSY_LIVE_CNT
+};
+
+void cosy_stats_add(struct cosy_counters *context, enum cosy_counter counter, u64 amount);
+void cosy_stats_live(enum cosy_live what, int change);
+void cosy_stats_read(struct cosy_counters *context, struct cosy_stats *ret);
+
+int cosy_stats_init(void);
+void cosy_stats_exit(void);
+
+#endif /* COSY_STATS_H */

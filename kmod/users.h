@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* users.h - how much of each thing a user has, and may have. */
+#ifndef COSY_USERS_H
+#define COSY_USERS_H
+
+#include <linux/types.h>
+
+struct cosy_user;
+
+enum cosy_charge {
+	COSY_CHARGE_CONTEXTS,
+	COSY_CHARGE_PROGRAMS,
+	COSY_CHARGE_CODE,	/* bytes of programs, compiled and not */
+	COSY_CHARGE_CNT
+};
+
+/* The account of the caller's real user id, a reference; or -ENOMEM. */
+struct cosy_user *cosy_user_get(void);
+void cosy_user_put(struct cosy_user *user);
+
+/* 0, or -EDQUOT when that would be above the module's parameter. */
+int cosy_user_charge(struct cosy_user *user, enum cosy_charge what, long amount);
+void cosy_user_uncharge(struct cosy_user *user, enum cosy_charge what, long amount);
+
+#endif /* COSY_USERS_H */
