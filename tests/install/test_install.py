@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Installs into a scratch folder and uses what is there the way a user would."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+VM = HERE.parent / "vm/vm.py"
+BUILD = Path(os.environ["COSY_BUILD"])
+PREFIX = os.environ["COSY_PREFIX"].strip("/")
+VERSION = os.environ["COSY_VERSION"]
+KERNEL = os.environ["COSY_TEST_KERNEL"]
+
+
+def run(*command: str | Path, env: dict[str, str] | None = None) -> str:
+    done = subprocess.run(
+        command, env=os.environ | (env or {}), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode:
+        raise AssertionError(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+class Installed(unittest.TestCase):
+    root: Path
+    prefix: Path
+    source: Path
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="cosy-install-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.root = Path(folder.name)
+        run("cmake", "--install", BUILD, env={"DESTDIR": str(cls.root)})
+        cls.prefix = cls.root / PREFIX
+        system = cls.root / "usr" if PREFIX in ("usr", "usr/local") else cls.prefix
+        cls.source = system / f"src/cosy-{VERSION}"
+
+    def pkg_config(self, *words: str) -> list[str]:
+        folder = next(self.prefix.rglob("cosy.pc")).parent
+        env = {"PKG_CONFIG_PATH": str(folder), "PKG_CONFIG_SYSROOT_DIR": str(self.root)}
+        return run("pkg-config", *words, "cosy", env=env).split()
+
+    def library_path(self) -> dict[str, str]:
+        return {"LD_LIBRARY_PATH": str(next(self.prefix.rglob("libcosy.so")).parent)}
+
+    def test_a_program_builds_and_runs_against_the_library(self) -> None:
+        self.assertEqual(self.pkg_config("--modversion"), [VERSION])
+        program = self.root / "consumer"
+        run(os.environ.get("CC", "cc"), HERE / "consumer.c", "-o", program, *self.pkg_config("--cflags", "--libs"))
+        self.assertIn("100 calls\n", run(program, env=self.library_path()))
+
+    def test_the_headers_suit_cxx(self) -> None:
+        source = self.root / "consumer.cpp"
+        source.write_text("#include <cosy/cosy.h>\n#include <linux/cosy.h>\nint main() { cosy_free(cosy_malloc(1)); }\n")
+        run("c++", "-Wall", "-Werror", source, "-o", self.root / "cxx", *self.pkg_config("--cflags", "--libs"))
+        run(self.root / "cxx", env=self.library_path())
+
+    def test_cosycc_needs_nothing_but_the_installation(self) -> None:
+        program = self.root / "marked"
+        said = run(self.prefix / "bin/cosycc", "-O2", "-Rcosy", HERE / "consumer.c", "-o", program)
+        self.assertIn("consumer.c", said)
+        self.assertIn("100 calls\n", run(program, env=self.library_path()))
+        self.assertNotIn(str(BUILD), run("readelf", "-d", program))
+
+    def test_the_tool_is_there(self) -> None:
+        self.assertIn("doctor", run(self.prefix / "bin/cosy", "--help", env=self.library_path()))
+
+    def test_the_modules_source_is_complete(self) -> None:
+        run(sys.executable, "-B", VM, "run", "--kernel", KERNEL, "--tree", self.source, "--", "test", "-c", "/dev/cosy")
+
+    def test_dkms_builds_the_module(self) -> None:
+        kernel = Path(run(sys.executable, "-B", VM, "fetch", "--kernel", KERNEL).splitlines()[-1])
+        if not shutil.which("dkms"):
+            self.fail("dkms is not installed")
+        (self.root / "dkms").mkdir()
+        run(
+            *("dkms", "build", f"cosy/{VERSION}", "-k", kernel.name),
+            *("--kernelsourcedir", kernel / f"usr/src/linux-headers-{kernel.name}"),
+            *("--dkmstree", self.root / "dkms", "--sourcetree", self.source.parent),
+        )
+        self.assertTrue(list((self.root / "dkms").rglob("cosy.ko*")))
+
+    def test_the_device_is_for_its_group(self) -> None:
+        rule = (self.source.parents[1] / "lib/udev/rules.d/60-cosy.rules").read_text()
+        self.assertIn('GROUP="cosy", MODE="0660"', rule)
+        self.assertRegex((self.source.parents[1] / "lib/sysusers.d/cosy.conf").read_text(), r"(?m)^g +cosy +-$")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
