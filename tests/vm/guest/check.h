@@ -35,14 +35,14 @@
 
 static int check_failures;
 
+/* The first twenty failures are told. */
 #define CHECK(cond, ...)						\
 	do {								\
-		if (!(cond)) {						\
+		if (!(cond) && ++check_failures <= 20) {		\
 			printf("FAIL %s:%d: %s: ", __FILE_NAME__, __LINE__, #cond); \
 			printf(__VA_ARGS__);				\
 			printf("\n");					\
 			fflush(stdout);					\
-			check_failures++;				\
 		}							\
 	} while (0)
 
