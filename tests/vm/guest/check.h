@@ -17,6 +17,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/cosy.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -26,6 +27,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -214,6 +216,19 @@ HELPER int in_child(void (*f)(void *), void *arg)
 		int status_ = (status);					\
 		CHECK(WIFEXITED(status_) && !WEXITSTATUS(status_), "the child ended with status %#x", status_); \
 	} while (0)
+
+/* Root becomes nobody, who may use the device or not; anybody else stays who they are. */
+HELPER void become_nobody(bool may_use)
+{
+	struct stat st;
+
+	if (geteuid())
+		return;
+	if (stat("/dev/cosy", &st))
+		st.st_gid = 65534;
+	MUST(!setgroups(may_use, &st.st_gid));
+	MUST(!setresgid(65534, 65534, 65534) && !setresuid(65534, 65534, 65534));
+}
 
 /* Zeroed memory shared with children. */
 HELPER void *shared_memory(size_t size)

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The shared buffer mapped wrongly, twice, unmapped, moved, protected and thrown
+ * away, while nothing runs and while a compound works on it in another thread.
+ */
+#include "raw.h"
+#include <pthread.h>
+
+#define SIZE (1 << 16)
+
+/* Counts in the buffer's first word, for ever, with all kinds of access and a call now and then. */
+static const struct bpf_insn hammer[] = {
+	MOVR(6, 1), MOV(7, 0),
+	ADD(7, 1), STORE(BPF_DW, 6, 0, 7), LOAD(BPF_DW, 2, 6, 0), STORE(BPF_DW, 6, SIZE / 4, 2),
+	MOV(3, 1), ATOMIC(BPF_DW, 6, 8, 3, BPF_ADD), INSN(BPF_JMP | BPF_JSET | BPF_K, 7, 0, 1, 0xff), JUMP(-8),
+	CALL(SYS_getpid), JUMP(-10),
+};
+
+static const struct bpf_insn adds[] = {
+	LOAD(BPF_DW, 2, 1, 0), ADD(2, 1), STORE(BPF_DW, 1, 0, 2), MOVR(0, 2), EXIT,
+};
+
+static void wrong_ways(void)
+{
+	static const struct {
+		size_t size;
+		int prot, flags;
+		off_t offset;
+	} ways[] = {
+		{ SIZE / 2, PROT_READ | PROT_WRITE, MAP_SHARED, 0 },
+		{ SIZE * 2, PROT_READ | PROT_WRITE, MAP_SHARED, 0 },
+		{ 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 0 },
+		{ SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, 4096 },
+		{ SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, 0x7ffffffff000 },
+		{ SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE, 0 },
+		{ SIZE, PROT_READ, MAP_SHARED, 0 },
+		{ SIZE, PROT_WRITE, MAP_PRIVATE, 0 },
+		{ SIZE, PROT_NONE, MAP_SHARED, 0 },
+	};
+	struct cosy_setbuf setbuf = { .size = sizeof(setbuf) };
+	static const uint64_t lengths[] = { 0, 1, 4095, 4097, 12288, 1ull << 27, 1ull << 32, 1ull << 63, ~0ull };
+	int fd = raw_open();
+	void *p;
+
+	CHECK(mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED, "mapped before SETBUF");
+	for (unsigned i = 0; i < COUNT(lengths); i++) {
+		setbuf.len = lengths[i];
+		CHECK(raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf) == -EINVAL, "a buffer of %#llx bytes", (unsigned long long)lengths[i]);
+	}
+	setbuf.len = SIZE;
+	setbuf.flags = 1;
+	CHECK(raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf) == -EINVAL, "SETBUF took flags");
+	setbuf.flags = 0;
+	MUST(!raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf));
+	CHECK(raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf) == -EBUSY, "two buffers");
+	for (unsigned i = 0; i < COUNT(ways); i++) {
+		p = mmap(NULL, ways[i].size, ways[i].prot, ways[i].flags, fd, ways[i].offset);
+		CHECK(p == MAP_FAILED, "way %u of mapping was taken", i);
+	}
+	p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(p != MAP_FAILED, "after the wrong ways the right one fails: %s", strerror(errno));
+	CHECK(mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED, "mapped twice");
+	for (int i = 0; i < SIZE; i++)
+		if (((char *)p)[i]) {
+			CHECK(0, "a new buffer is not zero at %d", i);
+			break;
+		}
+	close(fd);
+	memset(p, 1, SIZE);	/* the mapping outlives the descriptor */
+	munmap(p, SIZE);
+}
+
+struct victim {
+	int fd;
+	char *buffer;
+	uint32_t hammer, adds;
+	struct raw_run r;
+	volatile int done;
+	long ret;
+};
+
+static void *run_hammer(void *arg)
+{
+	struct victim *v = arg;
+
+	raw_run_init(&v->r, v->hammer, v->buffer);
+	v->ret = raw_run_to_end(v->fd, &v->r);
+	v->done = 1;
+	return NULL;
+}
+
+static struct victim *victim_create(void)
+{
+	struct victim *v = aligned_alloc(16, (sizeof(*v) + 15) & -16ul);
+
+	memset(v, 0, sizeof(*v));
+	v->fd = raw_open();
+	v->buffer = raw_buffer(v->fd, SIZE);
+	v->hammer = raw_load(v->fd, hammer, COUNT(hammer));
+	v->adds = raw_load(v->fd, adds, COUNT(adds));
+	return v;
+}
+
+static void *at(struct victim *v, size_t offset)
+{
+	return v->buffer + offset;
+}
+
+static void by_munmap(struct victim *v)
+{
+	MUST(!munmap(v->buffer, SIZE));
+}
+
+static void by_partial_munmap(struct victim *v)
+{
+	if (munmap(at(v, SIZE / 2), SIZE / 2))	/* may be refused; then all of it */
+		MUST(!munmap(v->buffer, SIZE));
+}
+
+static void by_fixed_map(struct victim *v)
+{
+	MUST(mmap(v->buffer, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == v->buffer);
+}
+
+static void by_mremap(struct victim *v)
+{
+	if (mremap(v->buffer, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)0x7000000000) == MAP_FAILED)
+		MUST(!munmap(v->buffer, SIZE));
+}
+
+static void by_mprotect(struct victim *v)
+{
+	MUST(!mprotect(v->buffer, SIZE, PROT_NONE));
+}
+
+static void by_mprotect_read(struct victim *v)
+{
+	MUST(!mprotect(v->buffer, SIZE, PROT_READ));
+}
+
+/* A compound that is at work when its buffer goes stops soon, and harms nobody. */
+static void during_run(const char *what, void (*take)(struct victim *), bool ends)
+{
+	struct victim *v = victim_create();
+	static struct raw_run r;
+	pthread_t thread;
+	double start;
+	long ret;
+
+	MUST(!pthread_create(&thread, NULL, run_hammer, v));
+	for (start = now_ms(); !*(volatile uint64_t *)v->buffer && now_ms() - start < 5000;)
+		sleep_ms(1);
+	CHECK(*(volatile uint64_t *)v->buffer, "%s: the compound does not run", what);
+	take(v);
+	if (!ends) {
+		sleep_ms(50);
+		CHECK(!v->done, "%s: the compound ended: %ld, status %u", what, v->ret, v->r.run.status);
+		raw_limits(v->fd, 1, 0);	/* for the next RUN: none is made */
+		MUST(!munmap(v->buffer, SIZE));
+	}
+	for (start = now_ms(); !v->done && now_ms() - start < 10000;)
+		sleep_ms(1);
+	CHECK(v->done, "%s: the compound is still running", what);
+	if (!v->done)
+		exit(check_end());
+	MUST(!pthread_join(thread, NULL));
+	CHECK(!v->ret && (v->r.run.status == COSY_LEFT_BUFFER || v->r.run.status == COSY_LEFT_FAULT),
+	      "%s: RUN is %ld, status %u", what, v->ret, v->r.run.status);
+	/* And it may not start again. */
+	raw_run_init(&r, v->adds, v->buffer);
+	ret = raw_run(v->fd, &r);
+	CHECK(!ret && (r.run.status == COSY_LEFT_BUFFER || r.run.status == COSY_LEFT_FAULT),
+	      "%s: afterwards RUN is %ld, status %u", what, ret, r.run.status);
+	munmap(v->buffer, SIZE);
+	close(v->fd);
+	free(v);
+}
+
+static void by_dontneed(struct victim *v)
+{
+	madvise(v->buffer, SIZE, MADV_DONTNEED);
+	madvise(v->buffer, SIZE, MADV_FREE);
+	madvise(v->buffer, SIZE, MADV_REMOVE);
+	madvise(v->buffer, SIZE, MADV_COLD);
+	madvise(v->buffer, SIZE, MADV_PAGEOUT);
+	madvise(v->buffer, SIZE, MADV_HUGEPAGE);
+	madvise(v->buffer, SIZE, MADV_MERGEABLE);
+}
+
+/* What is thrown away comes back: the kernel and the program see the same bytes. */
+static void dontneed(void)
+{
+	struct victim *v = victim_create();
+	uint64_t *word = (uint64_t *)v->buffer;
+	long ret;
+
+	for (int i = 1; i <= 10; i++) {
+		by_dontneed(v);
+		raw_run_init(&v->r, v->adds, v->buffer);
+		ret = raw_run_to_end(v->fd, &v->r);
+		CHECK(!ret && v->r.run.status == COSY_DONE && v->r.run.ret == i && *word == (uint64_t)i,
+		      "DONTNEED: RUN is %ld, status %u, %lld, the word %llu", ret, v->r.run.status, (long long)v->r.run.ret,
+		      (unsigned long long)*word);
+	}
+	munmap(v->buffer, SIZE);
+	close(v->fd);
+	free(v);
+}
+
+/* Read-only and back: programs run again, with the same buffer. */
+static void protected_and_back(void)
+{
+	struct victim *v = victim_create();
+	long ret;
+
+	raw_run_init(&v->r, v->adds, v->buffer);
+	MUST(!mprotect(v->buffer, SIZE, PROT_READ));
+	ret = raw_run(v->fd, &v->r);
+	CHECK(!ret && v->r.run.status == COSY_LEFT_BUFFER, "read-only: RUN is %ld, status %u", ret, v->r.run.status);
+	CHECK(*(uint64_t *)v->buffer == 0, "read-only: it was written");
+	MUST(!mprotect(v->buffer, SIZE, PROT_READ | PROT_WRITE));
+	raw_run_init(&v->r, v->adds, v->buffer);
+	ret = raw_run_to_end(v->fd, &v->r);
+	CHECK(!ret && v->r.run.status == COSY_DONE && v->r.run.ret == 1, "writable again: RUN is %ld, status %u", ret,
+	      v->r.run.status);
+	/* A part of it only: refused, or no program runs. */
+	if (!mprotect(at(v, 4096), 4096, PROT_NONE)) {
+		raw_run_init(&v->r, v->adds, v->buffer);
+		ret = raw_run(v->fd, &v->r);
+		CHECK(!ret && v->r.run.status == COSY_LEFT_BUFFER, "a part protected: RUN is %ld, status %u", ret, v->r.run.status);
+	}
+	munmap(v->buffer, SIZE);
+	close(v->fd);
+	free(v);
+}
+
+int main(void)
+{
+	wrong_ways();
+	during_run("munmap", by_munmap, true);
+	during_run("partial munmap", by_partial_munmap, true);
+	during_run("MAP_FIXED", by_fixed_map, true);
+	during_run("mremap", by_mremap, true);
+	during_run("mprotect NONE", by_mprotect, true);
+	during_run("mprotect READ", by_mprotect_read, true);
+	during_run("DONTNEED", by_dontneed, false);
+	dontneed();
+	protected_and_back();
+	return check_end();
+}
