@@ -265,6 +265,15 @@ void cosy_context_lost(uint32_t generation)
 				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+void cosy_context_buffer_gone(void)
+{
+	cosy_context_lost(cosy_generation());
+	cosy_heap_retire();
+	context.buffer_len = 0;
+	if (!__atomic_exchange_n(&context.given_up, true, __ATOMIC_RELAXED))
+		explain("the program unmapped or changed the shared buffer");
+}
+
 /* --- Fork -------------------------------------------------------------------------- */
 
 void cosy_context_lock(void)

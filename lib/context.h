@@ -40,10 +40,15 @@ long cosy_context_ioctl(unsigned long request, void *arg);
 
 /*
  * To be called when RUN or LOAD says that the context of that generation is
- * gone (EBADF, ENOTTY, EXDEV, ENOENT) or lost its buffer: the next
- * cosy_context_open opens a new one.
+ * gone (EBADF, ENOTTY, EXDEV, ENOENT): the next cosy_context_open opens a new one.
  */
 void cosy_context_lost(uint32_t generation);
+
+/*
+ * The program unmapped or changed the shared buffer: nothing of it is touched any
+ * more, and everything runs natively from here.
+ */
+void cosy_context_buffer_gone(void);
 
 /* Where the shared buffer is; length 0 without one. */
 void *cosy_context_buffer(uint64_t *len);

@@ -132,7 +132,7 @@ int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t le
 
 	(void)cosy;
 	if (thread)
-		act = cosy_block_push(thread, sizeof(*act) + size, site, true);
+		act = cosy_activation_push(thread, size, site);
 	if (!act) {
 		explain(error, ~0u, "no memory for the compound's context");
 		return -ENOMEM;
@@ -141,7 +141,7 @@ int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t le
 		len = size;
 	if (len)
 		memcpy(act->ctx, ctx, len);
-	memset(act->ctx + len, 0, size - len);
+	memset((u8 *)act->ctx + len, 0, size - len);
 	cosy_count(&cosy_counts.regions, 1);
 	if (run(thread, loaded, act) == COSY_RAN_OUT)
 		err = ran_out(loaded, act, error);
@@ -149,6 +149,6 @@ int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t le
 		*ret = act->run.ret;
 	if (len)
 		memcpy(ctx, act->ctx, len);
-	cosy_block_pop(act);
+	cosy_activation_pop(act);
 	return err;
 }

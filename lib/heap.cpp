@@ -31,11 +31,15 @@ void cosy_heap_init(void *Base, size_t Size) {
   __atomic_store_n(&TheHeap, New, __ATOMIC_RELEASE);
 }
 
+bool cosy_heap_retired;
+
+void cosy_heap_retire() { cosy_heap_retired = true; }
+
 static Heap *heap() { return __atomic_load_n(&TheHeap, __ATOMIC_ACQUIRE); }
 
 void *cosy_heap_alloc_aligned(size_t Size, size_t Alignment) {
   void *Memory = nullptr;
-  if (heap() && Size < HeapSize && cosy_lock(&Lock)) {
+  if (heap() && !cosy_heap_retired && Size < HeapSize && cosy_lock(&Lock)) {
     Memory = heap()->allocate_aligned(Size ? Size : 1, Alignment);
     cosy_unlock(&Lock);
   }
@@ -47,7 +51,7 @@ void *cosy_heap_alloc(size_t Size) {
 }
 
 bool cosy_heap_free(void *Memory) {
-  if (!cosy_lock(&Lock))
+  if (cosy_heap_retired || !cosy_lock(&Lock))
     return false;
   heap()->deallocate(Memory);
   cosy_unlock(&Lock);
@@ -62,7 +66,9 @@ bool cosy_heap_owns(const void *Memory) {
   return Start && At >= Start && At < Start + HeapSize;
 }
 
-size_t cosy_heap_room() { return heap() ? heap()->get_free_memory() : 0; }
+size_t cosy_heap_room() {
+  return heap() && !cosy_heap_retired ? heap()->get_free_memory() : 0;
+}
 
 void cosy_heap_lock() { cosy_lock(&Lock); }
 

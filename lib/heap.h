@@ -16,6 +16,10 @@ extern "C" {
 /* Takes over [base, base + size), page-aligned, for good. */
 void cosy_heap_init(void *base, size_t size);
 
+/* Its memory is gone: nothing of it is touched any more, frees included. */
+void cosy_heap_retire(void);
+extern bool cosy_heap_retired;
+
 /*
  * 16-byte aligned memory of the shared buffer; NULL without a buffer or room, or
  * in a signal handler that interrupted the heap.

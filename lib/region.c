@@ -20,7 +20,7 @@ static void *begin(struct cosy_thread *thread, const struct cosy_region *region,
 {
 	struct cosy_activation *act;
 
-	act = cosy_block_push(thread, sizeof(*act) + region->ctx_size, site, true);
+	act = cosy_activation_push(thread, region->ctx_size, site);
 	if (!act)
 		return NULL;
 	cosy_count(&cosy_counts.regions, 1);
@@ -110,8 +110,7 @@ void *__cosy_enter(struct cosy_region *region)
 
 int64_t __cosy_run(struct cosy_region *region, void *ctx)
 {
-	struct cosy_activation *act =
-		(struct cosy_activation *)((u8 *)ctx - offsetof(struct cosy_activation, ctx));
+	struct cosy_activation *act = cosy_activation_of(ctx);
 	struct cosy_thread *thread = cosy_thread_self;
 	struct cosy_loaded *loaded = cached(region);
 	enum cosy_outcome outcome;
@@ -128,7 +127,7 @@ int64_t __cosy_run(struct cosy_region *region, void *ctx)
 
 void __cosy_leave(void *ctx)
 {
-	cosy_block_pop((u8 *)ctx - offsetof(struct cosy_activation, ctx));
+	cosy_activation_pop(cosy_activation_of(ctx));
 }
 
 void *__cosy_frame_enter(uint64_t size)
@@ -143,7 +142,7 @@ void *__cosy_frame_enter(uint64_t size)
 	}
 	/* Where nothing runs in the kernel, nothing is gained. */
 	cosy_context_buffer(&len);
-	return len ? cosy_block_push_shared(thread, size, site) : NULL;
+	return len ? cosy_block_push(thread, size, site) : NULL;
 }
 
 void __cosy_frame_leave(void *frame)

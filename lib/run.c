@@ -167,7 +167,7 @@ static enum cosy_outcome turns(struct cosy_thread *thread, struct cosy_loaded *l
 			return interpret_to_end(thread, loaded, act, limits);
 		}
 		thread->interp_calls -= act->run.interp_calls;
-		cosy_count(&cosy_counts.runs, 1);
+		cosy_count(&cosy_counts.runs, act->run.status == COSY_DONE || act->run.resume);
 		cosy_count(&cosy_counts.left[act->run.status & 15], 1);
 
 		switch (act->run.status) {
@@ -189,7 +189,7 @@ static enum cosy_outcome turns(struct cosy_thread *thread, struct cosy_loaded *l
 				return COSY_RAN_NOTHING;
 			break;
 		case COSY_LEFT_BUFFER:
-			cosy_context_lost(place >> 32);
+			cosy_context_buffer_gone();
 			if (!act->run.resume)
 				return COSY_RAN_NOTHING;
 			break;

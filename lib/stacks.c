@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* stacks.c - see stacks.h. */
 #include "access.h"
+#include "heap.h"
 #include "stacks.h"
 #include "thread.h"
 
@@ -82,10 +83,10 @@ static void *push(struct cosy_thread *thread, struct cosy_slice *slice, uint64_t
 	struct cosy_block *block;
 	uint64_t start;
 
+	if (size > slice->size || (slice == &thread->slice[0] && cosy_heap_retired))
+		return NULL;
 	if (slice->top && own_stack(thread, site.sp))
 		end_abandoned(thread, slice, site);
-	if (size > slice->size)
-		return NULL;
 	size = (size + 15) & ~15ull;
 	start = slice->used;
 	if (slice->size - start < HEADER + size)
@@ -99,28 +100,26 @@ static void *push(struct cosy_thread *thread, struct cosy_slice *slice, uint64_t
 	block->end = start + HEADER + size;
 	block->ended = 0;
 	block->is_activation = is_activation;
+	block->act = NULL;
 	block->below = slice->top;
 	COSY_BARRIER();
 	slice->top = block;
 	return memory_of(block);
 }
 
-void *cosy_block_push_shared(struct cosy_thread *thread, uint64_t size, struct cosy_site site)
+void *cosy_block_push(struct cosy_thread *thread, uint64_t size, struct cosy_site site)
 {
 	return push(thread, &thread->slice[0], size, site, false);
 }
 
-void *cosy_block_push(struct cosy_thread *thread, uint64_t size, struct cosy_site site,
-		      bool is_activation)
+static struct cosy_block *block_of(void *memory)
 {
-	void *memory = push(thread, &thread->slice[0], size, site, is_activation);
-
-	return memory ? memory : push(thread, &thread->slice[1], size, site, is_activation);
+	return (struct cosy_block *)((uint8_t *)memory - HEADER);
 }
 
 void cosy_block_pop(void *memory)
 {
-	struct cosy_block *block = (struct cosy_block *)((uint8_t *)memory - HEADER), *above;
+	struct cosy_block *block = block_of(memory), *above;
 	struct cosy_thread *thread = cosy_thread_self;
 	struct cosy_slice *slice = block->owner;
 
@@ -128,11 +127,43 @@ void cosy_block_pop(void *memory)
 		end(NULL, block);	/* a coroutine that moved: its owner trims */
 		return;
 	}
-	/* The usual case: the top block, nothing above it. */
+	/* Usually it is the top block and nothing is above it. */
 	for (above = slice->top; above && above != block; above = above->below)
 		if (own_stack(thread, above->sp) && own_stack(thread, block->sp) &&
 		    above->sp < block->sp)
 			end(thread, above);
 	end(thread, block);
 	trim(slice);
+}
+
+struct cosy_activation *cosy_activation_push(struct cosy_thread *thread, uint64_t size,
+					     struct cosy_site site)
+{
+	struct cosy_activation *act = push(thread, &thread->slice[1], sizeof(*act), site, true);
+	void *ctx;
+
+	if (!act)
+		return NULL;
+	ctx = push(thread, &thread->slice[0], size, site, false);
+	if (!ctx)
+		/* Not from the same site: that would end the activation just made. */
+		ctx = push(thread, &thread->slice[1], size, (struct cosy_site){ site.sp, 0 }, false);
+	if (!ctx) {
+		cosy_block_pop(act);
+		return NULL;
+	}
+	act->ctx = ctx;
+	block_of(ctx)->act = act;
+	return act;
+}
+
+struct cosy_activation *cosy_activation_of(void *ctx)
+{
+	return block_of(ctx)->act;
+}
+
+void cosy_activation_pop(struct cosy_activation *act)
+{
+	cosy_block_pop(act->ctx);
+	cosy_block_pop(act);
 }

@@ -35,16 +35,20 @@ struct cosy_block {
 	uintptr_t sp;		/* native stack pointer of the caller */
 	uintptr_t site;		/* its return address */
 	uint64_t end;		/* offset in the slice behind the block */
+	struct cosy_activation *act;	/* of a ctx: whose; NULL otherwise */
 	uint32_t ended;
 	uint32_t is_activation;
 };
 
-/* One run of a compound: what the kernel and the interpreter share. */
+/*
+ * One run of a compound: what the kernel and the interpreter share.  In memory of
+ * the thread's own, so that it outlives a shared buffer that the program unmaps.
+ */
 struct cosy_activation {
 	struct cosy_activation *outer;	/* the one that a signal handler's region interrupted */
 	struct cosy_run run;
 	struct cosy_state state;
-	uint8_t ctx[] __attribute__((aligned(16)));
+	void *ctx;			/* a block of its own, in the shared buffer if there is room */
 };
 
 /* Where a block is asked for from. */
@@ -56,11 +60,15 @@ struct cosy_site {
 
 struct cosy_thread;
 
-/* 16-byte aligned, contents undefined; NULL when neither slice has room. */
-void *cosy_block_push(struct cosy_thread *thread, uint64_t size, struct cosy_site site,
-		      bool is_activation);
-/* The same in the shared buffer, or NULL. */
-void *cosy_block_push_shared(struct cosy_thread *thread, uint64_t size, struct cosy_site site);
+/* An activation with a ctx of `size` bytes; NULL when there is no room. */
+struct cosy_activation *cosy_activation_push(struct cosy_thread *thread, uint64_t size,
+					     struct cosy_site site);
+/* The activation that a ctx belongs to. */
+struct cosy_activation *cosy_activation_of(void *ctx);
+void cosy_activation_pop(struct cosy_activation *act);
+
+/* 16-byte aligned memory of the shared buffer, contents undefined; or NULL. */
+void *cosy_block_push(struct cosy_thread *thread, uint64_t size, struct cosy_site site);
 /* Ends a block and what dead blocks lie above it.  Any thread may. */
 void cosy_block_pop(void *memory);
 

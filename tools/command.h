@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* command.h - the subcommands of `cosy`; the table is in main.c. */
+#ifndef COSY_TOOLS_COMMAND_H
+#define COSY_TOOLS_COMMAND_H
+
+/* argv[0] is the subcommand's name.  The answer is the exit status. */
+int cosy_doctor(int argc, char **argv);
+int cosy_dis(int argc, char **argv);
+
+/* The exit statuses of every subcommand. */
+enum { EXIT_FINE = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
+
+#endif /* COSY_TOOLS_COMMAND_H */

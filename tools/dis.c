@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+/*
+ * dis.c - `cosy dis`: the compounds in a file, with what the validator thinks of
+ * them and the source lines they come from.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core.h"
+
+#include "command.h"
+#include "elf.h"
+#include "source.h"
+
+#define SECTION "cosy_compounds"
+
+static void complain(const char *path, const char *reason)
+{
+	fflush(stdout);
+	fprintf(stderr, "cosy dis: %s: %s\n", path, reason);
+}
+
+/* --- One compound ------------------------------------------------------------------------ */
+
+static void print_header(const struct cosy_view *view)
+{
+	const struct cosy_compound *header = view->header;
+
+	printf("compound ");
+	if (view->str_size)
+		cosy_print_clean(view->strings + header->name, strlen(view->strings + header->name));
+	else
+		printf("(unnamed)");
+	printf(": %u instructions, %u bytes of ctx", view->insn_cnt, header->ctx_size);
+	if (header->max_ops)
+		printf(", at most %llu operations", (unsigned long long)header->max_ops);
+	if (header->max_kernel_ns)
+		printf(", at most %llu ns in the kernel", (unsigned long long)header->max_kernel_ns);
+	putchar('\n');
+}
+
+static void print_line(const struct cosy_view *view, const struct cosy_line *line,
+		       struct cosy_source *source)
+{
+	const char *path = view->strings + line->file, *text;
+	size_t len;
+
+	if (!line->line)
+		return;
+	printf("; ");
+	cosy_print_clean(path, strlen(path));
+	printf(":%u", line->line);
+	text = cosy_source_line(source, path, line->line, &len);
+	if (text) {
+		printf("  ");
+		cosy_print_clean(text, len);
+	}
+	putchar('\n');
+}
+
+static void print_function(const struct cosy_program *program, u32 at)
+{
+	const struct cosy_function *function = cosy_function_of(program, at);
+
+	printf("\nfunction %td: instructions %u to %u, %u words of spill frame\n",
+	       function - program->functions, function->start, function->end - 1,
+	       function->frame_words);
+}
+
+/* One instruction: where jumps land (>), where RUN may resume (*). */
+static u32 print_insn(const struct cosy_view *view, const struct cosy_program *program, u32 at)
+{
+	u8 marks = program ? program->marks[at] : 0;
+	char text[160];
+	u32 slots;
+
+	slots = cosy_disasm(view->insns, view->insn_cnt, at, text, sizeof(text));
+	printf("%6u %c%c ", at, marks & COSY_MARK_TARGET ? '>' : ' ',
+	       marks & COSY_MARK_RESUME ? '*' : ' ');
+	cosy_print_clean(text, strlen(text));
+	putchar('\n');
+	return slots ? slots : 1;
+}
+
+static bool same_place(const struct cosy_line *a, const struct cosy_line *b)
+{
+	return a == b || (a && b && a->file == b->file && a->line == b->line);
+}
+
+static void print_code(const struct cosy_view *view, const struct cosy_program *program,
+		       struct cosy_source *source)
+{
+	const struct cosy_line *line, *last = NULL;
+
+	for (u32 at = 0; at < view->insn_cnt;) {
+		if (program && program->marks[at] & COSY_MARK_FUNCTION)
+			print_function(program, at);
+		line = cosy_line_find(view, at);
+		if (line && !same_place(line, last))
+			print_line(view, line, source);
+		last = line;
+		at += print_insn(view, program, at);
+	}
+}
+
+/* 0, or -EINVAL when the module would refuse it; it is printed as far as possible. */
+static int print_compound(const char *path, const void *data, size_t size,
+			  struct cosy_source *source)
+{
+	struct cosy_program program;
+	struct cosy_reject why;
+	struct cosy_view view;
+	char reason[220];
+	int err;
+
+	err = cosy_compound_open(data, size, &view, &why);
+	if (err) {
+		complain(path, why.reason);
+		return err;
+	}
+	print_header(&view);
+	err = cosy_validate(view.insns, view.insn_cnt, &program, &why);
+	if (err) {
+		snprintf(reason, sizeof(reason), "instruction %d: %s", (int)why.insn, why.reason);
+		complain(path, reason);
+		print_code(&view, NULL, source);
+	} else {
+		printf("%u functions, %u resume points\n", program.function_cnt, program.resume_cnt);
+		print_code(&view, &program, source);
+		cosy_program_deinit(&program);
+	}
+	putchar('\n');
+	return err;
+}
+
+/* --- Compounds back to back ------------------------------------------------------------------ */
+
+/* The linker pads between those of different object files with zeros. */
+static size_t skip_padding(const char *data, size_t size, size_t at)
+{
+	static const char zeros[8];
+
+	while (size - at >= 8 && !memcmp(data + at, zeros, 8))
+		at += 8;
+	return at;
+}
+
+static int print_all(const char *path, const char *data, size_t size, struct cosy_source *source)
+{
+	size_t at = 0, left;
+	int worst = 0, err;
+
+	for (;;) {
+		struct cosy_compound header;
+		void *copy;
+
+		at = skip_padding(data, size, at);
+		left = size - at;
+		if (left < 8 && (!left || !data[at]))
+			return worst;
+		if (left < sizeof(header)) {
+			complain(path, "a compound is cut off");
+			return -EINVAL;
+		}
+		memcpy(&header, data + at, sizeof(header));
+		if (header.magic != COSY_MAGIC) {
+			complain(path, "something that is no compound lies between them");
+			return -EINVAL;
+		}
+		if (header.size < sizeof(header) || header.size > left) {
+			complain(path, "a compound is cut off");
+			return -EINVAL;
+		}
+		/* Aligned, wherever it lies in the file. */
+		copy = malloc(header.size);
+		if (!copy) {
+			complain(path, strerror(ENOMEM));
+			return -ENOMEM;
+		}
+		memcpy(copy, data + at, header.size);
+		err = print_compound(path, copy, header.size, source);
+		free(copy);
+		if (err)
+			worst = err;
+		at += (header.size + 7ull) & ~7ull;
+		if (at > size)
+			at = size;
+	}
+}
+
+static int print_file(const char *path, const char *data, size_t size)
+{
+	struct cosy_source *source;
+	struct cosy_section section = { .offset = 0, .size = size };
+	const char *why;
+	u32 magic;
+	int err;
+
+	if (cosy_elf_is(data, size)) {
+		err = cosy_elf_find(data, size, SECTION, &section, &why);
+		if (err == -ENOENT)
+			complain(path, "it holds no compounds (no section " SECTION ")");
+		else if (err)
+			complain(path, why);
+		if (err)
+			return err;
+	} else if (size < sizeof(magic) || memcpy(&magic, data, sizeof(magic)) == NULL ||
+		   magic != COSY_MAGIC) {
+		complain(path, "neither an ELF file nor a compound");
+		return -EINVAL;
+	}
+	source = cosy_source_create();
+	if (!source)
+		return -ENOMEM;
+	err = print_all(path, data + section.offset, section.size, source);
+	cosy_source_destroy(source);
+	return err;
+}
+
+/* --- The file ------------------------------------------------------------------------------------ */
+
+static int dis(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = -EINVAL;
+	struct stat st;
+	void *data;
+
+	if (fd < 0) {
+		complain(path, strerror(errno));
+		return -errno;
+	}
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		complain(path, "it is not a regular file");
+	} else if (!st.st_size) {
+		complain(path, "it is empty");
+	} else {
+		data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (data == MAP_FAILED) {
+			complain(path, strerror(errno));
+		} else {
+			err = print_file(path, data, st.st_size);
+			munmap(data, st.st_size);
+		}
+	}
+	close(fd);
+	return err;
+}
+
+int cosy_dis(int argc, char **argv)
+{
+	int status = EXIT_FINE;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: cosy dis FILE...\n");
+		return EXIT_USAGE;
+	}
+	for (int i = 1; i < argc; i++)
+		if (dis(argv[i]))
+			status = EXIT_BAD;
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "cosy dis: cannot write: %s\n", strerror(errno));
+		return EXIT_BAD;
+	}
+	return status;
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: MIT
+/*
+ * doctor.c - `cosy doctor`: would a compound run in this kernel, here and now?
+ *
+ * The checks go from the outside in; the last one loads and runs a compound.  A
+ * check that fails says what to do about it, and ends the list when what follows
+ * depends on it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <linux/bpf.h>
+#include <linux/cosy.h>
+
+#include "command.h"
+
+#define DEVICE	"/dev/cosy"
+#define GROUP	"cosy"
+#define BUFFER	(2u << 20)	/* what libcosy asks for unless told otherwise */
+
+struct visit {
+	int fd;		/* of the device, -1 before it is open */
+	int bad;	/* checks that failed */
+	struct cosy_version version;
+};
+
+/* --- What is said --------------------------------------------------------------------- */
+
+__attribute__((format(printf, 1, 2))) static void fine(const char *format, ...)
+{
+	va_list args;
+
+	printf("  ok    ");
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	putchar('\n');
+}
+
+__attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
+{
+	va_list args;
+
+	printf("  note  ");
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	putchar('\n');
+}
+
+__attribute__((format(printf, 2, 3))) static void bad(struct visit *v, const char *format, ...)
+{
+	va_list args;
+
+	v->bad++;
+	printf("  BAD   ");
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	putchar('\n');
+}
+
+__attribute__((format(printf, 1, 2))) static void advise(const char *format, ...)
+{
+	va_list args;
+
+	printf("        -> ");
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	putchar('\n');
+}
+
+/* --- Small facts ------------------------------------------------------------------------- */
+
+/* The first line of a file of the kernel's, without its newline; false when unreadable. */
+static bool read_fact(const char *path, char *ret, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	bool got;
+
+	if (!file)
+		return false;
+	got = fgets(ret, (int)size, file);
+	fclose(file);
+	if (got)
+		ret[strcspn(ret, "\n")] = '\0';
+	return got;
+}
+
+/* A number behind "Name:" in /proc/self/status, or -1. */
+static long status_number(const char *name)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	size_t len = strlen(name);
+	char line[200];
+	long value = -1;
+
+	if (!file)
+		return -1;
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, len) && line[len] == ':')
+			value = strtol(line + len + 1, NULL, 10);
+	fclose(file);
+	return value;
+}
+
+/* --- The checks ---------------------------------------------------------------------------- */
+
+static bool check_mode(struct visit *v)
+{
+	const char *mode = getenv("COSY_MODE");
+
+	if (!mode || !*mode || !strcmp(mode, "auto") || !strcmp(mode, "kernel"))
+		return true;
+	bad(v, "COSY_MODE=%s keeps programs of this environment out of the kernel", mode);
+	advise("unset COSY_MODE");
+	return true;
+}
+
+/* Why a module that is not loaded might not load either. */
+static void advise_loading(void)
+{
+	char lockdown[80], signatures[8];
+
+	if (access("/proc/modules", F_OK)) {
+		advise("this kernel loads no modules at all: programs run natively here");
+		return;
+	}
+	advise("as root: modprobe cosy    (and for every boot: echo cosy > /etc/modules-load.d/cosy.conf)");
+	if (read_fact("/sys/module/module/parameters/sig_enforce", signatures, sizeof(signatures)) &&
+	    signatures[0] == 'Y')
+		advise("this kernel loads signed modules only: see \"Secure Boot\" in cosy(1)");
+	if (read_fact("/sys/kernel/security/lockdown", lockdown, sizeof(lockdown)) &&
+	    !strstr(lockdown, "[none]"))
+		advise("the kernel is locked down (%s): the module must be signed", lockdown);
+}
+
+static bool check_module(struct visit *v)
+{
+	struct utsname name;
+
+	uname(&name);
+	if (strcmp(name.machine, "x86_64")) {
+		bad(v, "this machine is %s; the module is for x86_64", name.machine);
+		return false;
+	}
+	if (!access("/sys/module/cosy", F_OK) || !access(DEVICE, F_OK)) {
+		fine("the module is loaded into Linux %s", name.release);
+		return true;
+	}
+	bad(v, "the module is not loaded into Linux %s", name.release);
+	advise_loading();
+	return false;
+}
+
+static void advise_permission(void)
+{
+	struct stat st;
+
+	if (stat(DEVICE, &st))
+		return;
+	if (!getgrnam(GROUP)) {
+		advise("there is no group %s: install the package's udev rule, or as root: chmod 666 " DEVICE,
+		       GROUP);
+		return;
+	}
+	advise("as root: adduser YOUR-NAME %s    (and log in again)", GROUP);
+}
+
+static bool check_device(struct visit *v)
+{
+	v->fd = open(DEVICE, O_RDWR | O_CLOEXEC);
+	if (v->fd >= 0) {
+		fine("you may use %s", DEVICE);
+		return true;
+	}
+	bad(v, "you may not use %s: %s", DEVICE, strerror(errno));
+	if (errno == EACCES || errno == EPERM)
+		advise_permission();
+	else if (errno == ENOENT)
+		advise("udev has not made it: as root, udevadm trigger");
+	return false;
+}
+
+static bool check_version(struct visit *v)
+{
+	v->version.size = sizeof(v->version);
+	if (ioctl(v->fd, COSY_IOC_VERSION, &v->version)) {
+		bad(v, "%s does not answer: %s", DEVICE, strerror(errno));
+		advise("is another driver behind it?  as root: ls -l %s; rmmod cosy; modprobe cosy", DEVICE);
+		return false;
+	}
+	if (v->version.abi != COSY_ABI_VERSION) {
+		bad(v, "the module speaks version %u, these programs %u", v->version.abi,
+		    COSY_ABI_VERSION);
+		advise("install the module and the programs from one release");
+		return false;
+	}
+	fine("module and programs speak version %u", v->version.abi);
+	return true;
+}
+
+static bool check_jit(struct visit *v)
+{
+	char enable[16] = "?", harden[16] = "?";
+
+	read_fact("/proc/sys/net/core/bpf_jit_enable", enable, sizeof(enable));
+	read_fact("/proc/sys/net/core/bpf_jit_harden", harden, sizeof(harden));
+	if (v->version.features & COSY_FEATURE_JIT) {
+		fine("compounds are compiled (bpf_jit_enable=%s, bpf_jit_harden=%s)", enable, harden);
+		return true;
+	}
+	bad(v, "the kernel's BPF compiler is off (bpf_jit_enable=%s)", enable);
+	advise("as root: sysctl net.core.bpf_jit_enable=1");
+	return true;
+}
+
+static bool check_buffer(struct visit *v)
+{
+	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = BUFFER };
+	struct rlimit limit = { 0 };
+	void *buffer;
+
+	if (ioctl(v->fd, COSY_IOC_SETBUF, &setbuf)) {
+		int err = errno;
+
+		getrlimit(RLIMIT_MEMLOCK, &limit);
+		bad(v, "no shared buffer of %u KB: %s (RLIMIT_MEMLOCK is %llu KB)", BUFFER >> 10,
+		    strerror(err), (unsigned long long)limit.rlim_cur >> 10);
+		advise("raise it: ulimit -l, or memlock in /etc/security/limits.conf; or ask for less: COSY_BUFFER=64k");
+		return true;
+	}
+	buffer = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_SHARED, v->fd, 0);
+	if (buffer == MAP_FAILED) {
+		bad(v, "the shared buffer cannot be mapped: %s", strerror(errno));
+		return true;
+	}
+	fine("a shared buffer of %u KB", BUFFER >> 10);
+	return true;
+}
+
+/* A thread's syscall_work bits, as the kernel reports them. */
+static const struct {
+	unsigned int bit;
+	const char *what, *advice;
+} armed[] = {
+	{ 0, "a seccomp filter", "containers and sandboxes install one; outside of it compounds run" },
+	{ 1, "tracing of system calls (ftrace, perf, bpftrace)", "as root: stop the tracing session" },
+	{ 2, "a tracer (strace, gdb)", "run without it" },
+	{ 3, "system call emulation by a tracer", "run without it" },
+	{ 4, "auditing of system calls", "as root: auditctl -D, or auditctl -a never,task" },
+	{ 5, "system call user dispatch", "an emulator (Wine) has it on for this process" },
+};
+
+static void explain_armed(struct visit *v, unsigned long long work)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < sizeof(armed) / sizeof(*armed); i++) {
+		if (!(work >> armed[i].bit & 1))
+			continue;
+		known = true;
+		bad(v, "%s is armed for this process, and has to see every call", armed[i].what);
+		advise("%s", armed[i].advice);
+	}
+	if (!known)
+		bad(v, "something is armed for this process's system calls (bits %#llx)", work);
+}
+
+/* getpid(), as a compound */
+static const struct {
+	struct cosy_compound header;
+	struct bpf_insn insns[2];
+} trial = {
+	.header = {
+		.magic = COSY_MAGIC,
+		.version = COSY_ABI_VERSION,
+		.header_size = sizeof(struct cosy_compound),
+		.size = sizeof(trial),
+		.insn_off = sizeof(struct cosy_compound),
+		.insn_cnt = 2,
+	},
+	.insns = {
+		{ .code = BPF_JMP | BPF_CALL, .imm = SYS_getpid },
+		{ .code = BPF_JMP | BPF_EXIT },
+	},
+};
+
+static bool load_trial(struct visit *v, __u32 *handle)
+{
+	char log[200] = "";
+	struct cosy_load load = {
+		.size = sizeof(load),
+		.len = sizeof(trial),
+		.compound = (__u64)(unsigned long)&trial,
+		.log = (__u64)(unsigned long)log,
+		.log_size = sizeof(log),
+	};
+
+	if (!ioctl(v->fd, COSY_IOC_LOAD, &load)) {
+		*handle = load.handle;
+		return true;
+	}
+	bad(v, "a compound cannot be loaded: %s%s%s", strerror(errno), *log ? ": " : "", log);
+	if (errno == EDQUOT)
+		advise("other programs of yours hold too many: end them");
+	return false;
+}
+
+static bool check_run(struct visit *v)
+{
+	struct cosy_state state;
+	struct cosy_run run = { .size = sizeof(run), .state = (__u64)(unsigned long)&state };
+
+	if (!load_trial(v, &run.handle))
+		return false;
+	/* A signal in the way is no verdict. */
+	do {
+		if (ioctl(v->fd, COSY_IOC_RUN, &run)) {
+			bad(v, "a compound cannot be run: %s", strerror(errno));
+			return false;
+		}
+	} while (run.status == COSY_LEFT_WORK);
+	if (run.status == COSY_LEFT_TRACED) {
+		explain_armed(v, run.detail);
+		return false;
+	}
+	if (run.status != COSY_DONE || run.ret != getpid()) {
+		bad(v, "a compound ended oddly: status %u, result %lld", run.status, run.ret);
+		return false;
+	}
+	fine("a compound runs in the kernel: getpid() is %lld", run.ret);
+	return true;
+}
+
+/* Without a kernel to ask, the usual obstacles can be seen from here too. */
+static void note_obstacles(void)
+{
+	long tracer = status_number("TracerPid");
+
+	if (status_number("Seccomp") > 0)
+		note("a seccomp filter is armed for this process: its children's compounds run natively");
+	if (tracer > 0)
+		note("process %ld traces this one: traced programs run natively", tracer);
+}
+
+int cosy_doctor(int argc, char **argv)
+{
+	static bool (*const checks[])(struct visit *) = {
+		check_mode, check_module, check_device, check_version, check_jit, check_buffer, check_run,
+	};
+	struct visit v = { .fd = -1 };
+	size_t i;
+
+	(void)argv;
+	if (argc > 1) {
+		fprintf(stderr, "usage: cosy doctor\n");
+		return EXIT_USAGE;
+	}
+	for (i = 0; i < sizeof(checks) / sizeof(*checks); i++)
+		if (!checks[i](&v))
+			break;
+	if (v.fd < 0)
+		note_obstacles();
+	else
+		close(v.fd);
+	if (!v.bad)
+		printf("Compounds run in this kernel.\n");
+	else
+		printf("Programs work, but not everything runs in the kernel: see above.\n");
+	return v.bad ? EXIT_BAD : EXIT_FINE;
+}

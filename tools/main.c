@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+/* main.c - `cosy`: a table of subcommands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+static int help(int argc, char **argv);
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *arguments;
+	const char *what;
+} commands[] = {
+	{ "doctor", cosy_doctor, "", "say whether compounds run in this kernel, and if not, what to do" },
+	{ "dis", cosy_dis, "FILE...", "show the compounds in object files, executables and containers" },
+	{ "help", help, "", "show this" },
+};
+
+static void usage(FILE *to)
+{
+	fprintf(to, "usage: cosy COMMAND [ARGUMENT...]\n\n");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		char line[40];
+
+		snprintf(line, sizeof(line), "%s %s", commands[i].name, commands[i].arguments);
+		fprintf(to, "  cosy %-14s %s\n", line, commands[i].what);
+	}
+	fprintf(to, "\nSee cosy(1).\n");
+}
+
+static int help(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	usage(stdout);
+	return EXIT_FINE;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+		name = "help";
+	if (!strcmp(name, "--version")) {
+		printf("cosy %s\n", COSY_PROJECT_VERSION);
+		return EXIT_FINE;
+	}
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(name, commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	if (*name)
+		fprintf(stderr, "cosy: there is no command %s\n", name);
+	usage(stderr);
+	return EXIT_USAGE;
+}

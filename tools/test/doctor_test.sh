@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# doctor_test.sh COSY - `cosy doctor` tells the truth about this machine, whichever it is.
+set -u
+cosy=$1
+out=$("$cosy" doctor)
+status=$?
+bad=0
+
+fail() {
+	echo "FAILED: $*" >&2
+	echo "$out" >&2
+	bad=1
+}
+
+if [ $status = 0 ]; then
+	echo "$out" | grep -q 'a compound runs in the kernel' || fail "well, but nothing ran"
+	echo "$out" | grep -q BAD && fail "well, but something is bad"
+else
+	[ $status = 1 ] || fail "exit status $status"
+	echo "$out" | grep -q BAD || fail "not well, but nothing is bad"
+	echo "$out" | grep -q -e '->' || fail "not well, but no advice"
+fi
+[ -e /dev/cosy ] || [ $status = 1 ] || fail "well without a device"
+out=$(COSY_MODE=native "$cosy" doctor)
+[ $? = 1 ] || fail "well with COSY_MODE=native"
+echo "$out" | grep -q 'unset COSY_MODE' || fail "no word on COSY_MODE"
+exit $bad
