@@ -57,9 +57,21 @@ class Installed(unittest.TestCase):
         run(os.environ.get("CC", "cc"), HERE / "consumer.c", "-o", program, *self.pkg_config("--cflags", "--libs"))
         self.assertIn("100 calls\n", run(program, env=self.library_path()))
 
+    def test_a_compound_is_built_with_the_installed_headers(self) -> None:
+        program = self.root / "builder"
+        run(os.environ.get("CC", "cc"), HERE / "builder.c", "-o", program, *self.pkg_config("--cflags", "--libs"))
+        self.assertEqual("10 loops, process right\n", run(program, env=self.library_path()))
+
+    def test_the_static_library_stands_alone(self) -> None:
+        program = self.root / "static"
+        archive = next(self.prefix.rglob("libcosy.a"))
+        run(os.environ.get("CC", "cc"), HERE / "builder.c", "-o", program, *self.pkg_config("--cflags"), archive)
+        self.assertNotIn("libcosy", run("readelf", "-d", program))
+        self.assertEqual("10 loops, process right\n", run(program))
+
     def test_the_headers_suit_cxx(self) -> None:
         source = self.root / "consumer.cpp"
-        source.write_text("#include <cosy/cosy.h>\n#include <linux/cosy.h>\nint main() { cosy_free(cosy_malloc(1)); }\n")
+        source.write_text("#include <cosy/builder.h>\n#include <linux/cosy.h>\nint main() { cosy_free(cosy_malloc(1)); }\n")
         run("c++", "-Wall", "-Werror", source, "-o", self.root / "cxx", *self.pkg_config("--cflags", "--libs"))
         run(self.root / "cxx", env=self.library_path())
 
