@@ -1,0 +1,802 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* checker.c - runs rewritten code as the JIT would, and watches it. */
+#include "alu.h"
+#include "checker.h"
+#include "reference.h"
+
+#define STACK_TOP	0xffffa0000000f000ull
+#define ENTRY		0xffffa00000100000ull
+#define AX		11
+
+const s32 checker_thunks[COSY_THUNK_CNT] = {
+#define T(n) CHECKER_THUNK_BASE + (n)
+	T(0), T(1), T(2), T(3), T(4), T(5), T(6), T(7), T(8), T(9), T(10), T(11), T(12), T(13),
+	T(14), T(15), T(16), T(17), T(18), T(19), T(20),
+#undef T
+};
+_Static_assert(COSY_THUNK_CNT == 21, "checker_thunks names every thunk");
+
+__printf(2, 3)
+static enum outcome violation(struct checker *c, const char *format, ...)
+{
+	va_list args;
+	int used = snprintf(c->violation, sizeof(c->violation), "rewritten %u: ", c->pc);
+
+	va_start(args, format);
+	vsnprintf(c->violation + used, sizeof(c->violation) - used, format, args);
+	va_end(args);
+	return RUN_VIOLATION;
+}
+
+static u32 chance(struct checker *c, u32 of)
+{
+	c->chance = world_mix(c->chance + 1, of);
+	return of ? (c->chance >> 20) % of : 1;
+}
+
+static bool leaves_here(struct checker *c)
+{
+	return c->leave_every && chance(c, c->leave_every) == 0;
+}
+
+/* --- The frame ------------------------------------------------------------------------- */
+
+static u32 frame_index(s32 off)
+{
+	return sizeof(((struct checker *)0)->frame) + off;
+}
+
+static u64 slot(const struct checker *c, s32 off)
+{
+	return alu_read(&c->frame[frame_index(off)], 8, false);
+}
+
+static void set_slot(struct checker *c, s32 off, u64 value)
+{
+	alu_write(&c->frame[frame_index(off)], 8, value);
+	memset(&c->defined[frame_index(off)], 1, 8);
+}
+
+static s32 word_offset(u32 index)
+{
+	return -COSY_SLOT_SIZE - 8 * (s32)index;
+}
+
+static u32 program_words(const struct checker *c)
+{
+	return (c->code->stack_size - COSY_SLOT_SIZE) / 8;
+}
+
+/* --- State, as a leave saves it --------------------------------------------------------- */
+
+static bool sees_kernel_value(struct checker *c)
+{
+	u32 i, reg;
+
+	for (reg = 0; reg < 10; reg++) {
+		if (c->tainted & 1 << reg) {
+			violation(c, "r%u holds a kernel value at a thunk or exit", reg);
+			return true;
+		}
+	}
+	for (i = 8; i <= 8 * program_words(c); i++) {
+		if (!c->defined[frame_index(-COSY_SLOT_SIZE - (s32)i)]) {
+			violation(c, "spill byte r10-%u is undefined or a kernel value", i);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void account(struct checker *c)
+{
+	s64 fuel = slot(c, COSY_SLOT_FUEL);
+
+	c->entry.state.ops += c->granted - fuel;
+	c->granted = fuel;
+}
+
+static void save(struct checker *c)
+{
+	u32 i;
+
+	memcpy(c->entry.state.reg, c->reg, sizeof(c->entry.state.reg));
+	for (i = 1; i <= program_words(c); i++)
+		*frame_word(&c->entry.state, i) = slot(c, word_offset(i));
+}
+
+static void restore(struct checker *c)
+{
+	u32 i;
+
+	memcpy(c->reg, c->entry.state.reg, sizeof(c->entry.state.reg));
+	for (i = 1; i <= program_words(c); i++)
+		set_slot(c, word_offset(i), *frame_word(&c->entry.state, i));
+}
+
+static enum outcome leave(struct checker *c, enum outcome outcome, u32 at)
+{
+	u8 marks = c->program->marks[at];
+
+	if (!(marks & (outcome == RUN_FAULT ? COSY_MARK_LEAVE :
+		       COSY_MARK_RESUME | COSY_MARK_LEAVE)))
+		return violation(c, "leaves at instruction %u, which is not marked", at);
+	account(c);
+	save(c);
+	c->at = at;
+	return outcome;
+}
+
+/* --- Fuel --------------------------------------------------------------------------------- */
+
+static void grant(struct checker *c)
+{
+	u64 left = c->limit - c->entry.state.ops;
+	u64 fuel = 1 + chance(c, c->max_grant);
+
+	c->granted = fuel < left ? fuel : left;
+}
+
+static enum outcome refill(struct checker *c, u32 at)
+{
+	account(c);
+	if (c->entry.state.ops >= c->limit)
+		return leave(c, RUN_LIMIT, at);
+	grant(c);
+	set_slot(c, COSY_SLOT_FUEL, c->granted);
+	return RUN_ON;
+}
+
+static enum outcome spend(struct checker *c, u32 at)
+{
+	set_slot(c, COSY_SLOT_FUEL, slot(c, COSY_SLOT_FUEL) - 1);
+	return (s64)slot(c, COSY_SLOT_FUEL) > 0 ? RUN_ON : refill(c, at);
+}
+
+/* --- Thunks --------------------------------------------------------------------------------- */
+
+static const struct bpf_insn *program_insn(struct checker *c, u64 at)
+{
+	if (at >= c->program->insn_cnt || !(c->program->marks[at] & COSY_MARK_HEAD)) {
+		violation(c, "a thunk is told of instruction %llu", (unsigned long long)at);
+		return NULL;
+	}
+	return &c->program->insns[at];
+}
+
+static enum outcome thunk_load(struct checker *c, u32 size, bool is_signed)
+{
+	u64 at = slot(c, COSY_SLOT_INSN);
+	const struct bpf_insn *insn = program_insn(c, at);
+	u8 *bytes;
+
+	if (!insn)
+		return RUN_VIOLATION;
+	if (BPF_CLASS(insn->code) != BPF_LDX || alu_access_size(insn->code) != size ||
+	    (BPF_MODE(insn->code) == BPF_MEMSX) != is_signed)
+		return violation(c, "load thunk for another instruction, %llu", (unsigned long long)at);
+	if (c->reg[AX] != c->reg[insn->src_reg] + insn->off)
+		return violation(c, "load thunk with a wrong address");
+	if (c->how->size && c->reg[AX] - c->how->user_base <= c->how->size - size)
+		return violation(c, "a load within the shared buffer took the slow way");
+	c->slow++;
+	if (c->fault_every && chance(c, c->fault_every) == 0)
+		return leave(c, RUN_LEFT, at);
+	bytes = world_bytes(c->world, c->reg[AX], size);
+	if (!bytes)
+		return leave(c, RUN_FAULT, at);
+	c->reg[AX] = alu_read(bytes, size, is_signed);
+	return RUN_ON;
+}
+
+static enum outcome thunk_store(struct checker *c, u32 size)
+{
+	u64 at = slot(c, COSY_SLOT_INSN), value = slot(c, COSY_SLOT_VALUE), mask = ~0ull;
+	const struct bpf_insn *insn = program_insn(c, at);
+	u8 *bytes;
+
+	if (!insn)
+		return RUN_VIOLATION;
+	if ((BPF_CLASS(insn->code) != BPF_ST && BPF_CLASS(insn->code) != BPF_STX) ||
+	    BPF_MODE(insn->code) != BPF_MEM || alu_access_size(insn->code) != size)
+		return violation(c, "store thunk for another instruction, %llu", (unsigned long long)at);
+	if (c->reg[AX] != c->reg[insn->dst_reg] + insn->off)
+		return violation(c, "store thunk with a wrong address");
+	if (size < 8)
+		mask = (1ull << 8 * size) - 1;
+	if ((value & mask) != ((BPF_CLASS(insn->code) == BPF_ST ? (u64)(s64)insn->imm :
+				c->reg[insn->src_reg]) & mask))
+		return violation(c, "store thunk with a wrong value");
+	if (c->how->size && c->reg[AX] - c->how->user_base <= c->how->size - size)
+		return violation(c, "a store within the shared buffer took the slow way");
+	c->slow++;
+	if (c->fault_every && chance(c, c->fault_every) == 0)
+		return leave(c, RUN_LEFT, at);
+	bytes = world_bytes(c->world, c->reg[AX], size);
+	if (!bytes)
+		return leave(c, RUN_FAULT, at);
+	alu_write(bytes, size, value);
+	return RUN_ON;
+}
+
+static enum outcome thunk_atomic(struct checker *c)
+{
+	u64 what = slot(c, COSY_SLOT_INSN), at = what >> 16;
+	const struct bpf_insn *insn = program_insn(c, at);
+	u32 size = what & 0x100 ? 8 : 4;
+	u8 *bytes;
+
+	if (!insn)
+		return RUN_VIOLATION;
+	if (insn->code != (BPF_STX | BPF_ATOMIC | (size == 8 ? BPF_DW : BPF_W)) ||
+	    insn->imm != (s32)(what & 0xff) || (what & 0xfe00))
+		return violation(c, "atomic thunk for another instruction, %llu", (unsigned long long)at);
+	if (c->reg[AX] != c->reg[insn->dst_reg] + insn->off)
+		return violation(c, "atomic thunk with a wrong address");
+	if (c->fault_every && chance(c, c->fault_every) == 0)
+		return leave(c, RUN_LEFT, at);
+	bytes = world_bytes(c->world, c->reg[AX], size);
+	if (!bytes)
+		return leave(c, RUN_FAULT, at);
+	c->reg[AX] = reference_atomic(bytes, size, insn->imm, slot(c, COSY_SLOT_VALUE), c->reg[0]);
+	return RUN_ON;
+}
+
+static enum outcome thunk_divide(struct checker *c, enum cosy_thunk thunk)
+{
+	c->reg[AX] = alu_divide(c->reg[AX], slot(c, COSY_SLOT_VALUE),
+				thunk == COSY_THUNK_SDIV64 || thunk == COSY_THUNK_SMOD64, true,
+				thunk == COSY_THUNK_SMOD32 || thunk == COSY_THUNK_SMOD64);
+	return RUN_ON;
+}
+
+static enum outcome thunk_call(struct checker *c, bool operation)
+{
+	u64 at = c->reg[AX] >> 16;
+	u32 number = (c->reg[AX] & 0xffff) + (operation ? COSY_OP_BASE : 0);
+	const struct bpf_insn *insn = program_insn(c, at);
+	enum outcome outcome;
+
+	if (!insn)
+		return RUN_VIOLATION;
+	if (insn->code != (BPF_JMP | BPF_CALL) || insn->src_reg || (u32)insn->imm != number)
+		return violation(c, "call %u for another instruction, %llu", number,
+				 (unsigned long long)at);
+	if (leaves_here(c))
+		return leave(c, RUN_LEFT, at);
+	outcome = spend(c, at);
+	if (outcome != RUN_ON)
+		return outcome;
+	if (number == COSY_OP_trap)
+		return leave(c, RUN_TRAP, at);
+	c->reg[0] = world_call(c->world, number, c->reg);
+	memset(&c->reg[1], 0, 5 * sizeof(u64));
+	if (leaves_here(c))
+		return leave(c, RUN_LEFT, at + 1);
+	return RUN_ON;
+}
+
+static enum outcome thunk_tick(struct checker *c)
+{
+	u64 at = c->reg[AX];
+
+	if (!program_insn(c, at))
+		return RUN_VIOLATION;
+	if ((s64)slot(c, COSY_SLOT_FUEL) > 0)
+		return violation(c, "tick with fuel left");
+	if (leaves_here(c)) {
+		account(c);
+		if (c->entry.state.ops < c->limit)
+			return leave(c, RUN_LEFT, at);
+	}
+	return refill(c, at);
+}
+
+static enum outcome thunk_push(struct checker *c)
+{
+	u64 at = c->reg[AX] >> 16;
+	u32 caller = c->reg[AX] >> 8 & 0xff, callee = c->reg[AX] & 0xff;
+	const struct bpf_insn *insn = program_insn(c, at);
+	enum outcome outcome;
+
+	if (!insn)
+		return RUN_VIOLATION;
+	if (insn->code != (BPF_JMP | BPF_CALL) || insn->src_reg != BPF_PSEUDO_CALL ||
+	    caller != cosy_function_of(c->program, at)->frame_words ||
+	    callee != cosy_function_of(c->program, at + 1 + insn->imm)->frame_words)
+		return violation(c, "push does not fit instruction %llu", (unsigned long long)at);
+	if (leaves_here(c))
+		return leave(c, RUN_LEFT, at);
+	outcome = spend(c, at);
+	if (outcome != RUN_ON)
+		return outcome;
+	save(c);
+	if (!frame_push(c->world, &c->entry.state, at, caller, callee))
+		return leave(c, RUN_STACK, at);
+	restore(c);
+	return RUN_ON;
+}
+
+static enum outcome thunk_pop(struct checker *c)
+{
+	u64 at = c->reg[AX];
+	const struct bpf_insn *insn = program_insn(c, at);
+	s64 call;
+
+	if (!insn)
+		return RUN_VIOLATION;
+	if (insn->code != (BPF_JMP | BPF_EXIT) || !cosy_function_of(c->program, at)->start)
+		return violation(c, "pop at instruction %llu", (unsigned long long)at);
+	if (leaves_here(c))
+		return leave(c, RUN_LEFT, at);
+	save(c);
+	call = frame_pop(c->world, &c->entry.state, c->program);
+	if (call < 0)
+		return leave(c, RUN_TRAP, at);
+	restore(c);
+	c->reg[AX] = call;
+	return RUN_ON;
+}
+
+static enum outcome run_thunk(struct checker *c, s32 imm)
+{
+	enum cosy_thunk thunk = imm - CHECKER_THUNK_BASE;
+	enum outcome outcome;
+
+	if (imm < CHECKER_THUNK_BASE || thunk >= COSY_THUNK_CNT)
+		return violation(c, "calls %d, which is no thunk", imm);
+	if (c->tainted & 1 << AX)
+		return violation(c, "AX holds a kernel value or nothing at a thunk");
+	if (sees_kernel_value(c))
+		return RUN_VIOLATION;
+	switch (thunk) {
+	case COSY_THUNK_LOAD1 ... COSY_THUNK_LOAD8:
+		return thunk_load(c, 1 << (thunk - COSY_THUNK_LOAD1), false);
+	case COSY_THUNK_LOADS1 ... COSY_THUNK_LOADS4:
+		return thunk_load(c, 1 << (thunk - COSY_THUNK_LOADS1), true);
+	case COSY_THUNK_STORE1 ... COSY_THUNK_STORE8:
+		outcome = thunk_store(c, 1 << (thunk - COSY_THUNK_STORE1));
+		break;
+	case COSY_THUNK_ATOMIC:
+		return thunk_atomic(c);
+	case COSY_THUNK_SDIV32 ... COSY_THUNK_SMOD64:
+		return thunk_divide(c, thunk);
+	case COSY_THUNK_SYSCALL:
+	case COSY_THUNK_OP:
+		outcome = thunk_call(c, thunk == COSY_THUNK_OP);
+		c->steps = 0;
+		break;
+	case COSY_THUNK_TICK:
+		outcome = thunk_tick(c);
+		c->steps = 0;
+		break;
+	case COSY_THUNK_PUSH:
+		outcome = thunk_push(c);
+		c->steps = 0;
+		break;
+	default:
+		c->steps = 0;
+		return thunk_pop(c);
+	}
+	/* These give nothing in AX. */
+	c->tainted |= 1 << AX;
+	return outcome;
+}
+
+static enum outcome run_insn(struct checker *c);
+static enum outcome run_jump(struct checker *c, const struct bpf_insn *insn);
+
+/* --- Instructions ------------------------------------------------------------------------- */
+
+static bool has_taint(const struct checker *c, u32 reg)
+{
+	return c->tainted & 1 << reg;
+}
+
+static void set_taint(struct checker *c, u32 reg, bool taint)
+{
+	if (taint)
+		c->tainted |= 1 << reg;
+	else
+		c->tainted &= ~(1 << reg);
+}
+
+/* The buffer's byte behind a kernel address, or NULL. */
+static u8 *buffer_bytes(struct checker *c, u64 address, u32 size)
+{
+	u64 offset = address - c->how->kernel_base;
+
+	if (!c->how->size || offset > c->how->size - size)
+		return NULL;
+	c->fast++;
+	return c->world->area[WORLD_BUFFER].bytes + offset;
+}
+
+static bool in_frame(const struct checker *c, s32 off, u32 size)
+{
+	return off >= -(s32)c->code->stack_size && off + (s32)size <= 0;
+}
+
+static bool frame_defined(const struct checker *c, s32 off, u32 size)
+{
+	u32 i;
+
+	for (i = 0; i < size; i++) {
+		if (!c->defined[frame_index(off) + i])
+			return false;
+	}
+	return true;
+}
+
+static enum outcome run_load(struct checker *c, const struct bpf_insn *insn)
+{
+	bool is_signed = BPF_MODE(insn->code) == BPF_MEMSX;
+	u32 size = alu_access_size(insn->code);
+	u64 address = c->reg[insn->src_reg] + insn->off;
+	u64 entry = address - ENTRY;
+	const u8 *bytes;
+
+	if (insn->src_reg == 10) {
+		if (!in_frame(c, insn->off, size))
+			return violation(c, "load outside the frame, r10%+d", insn->off);
+		if (!frame_defined(c, insn->off, size))
+			return violation(c, "load of an undefined or kernel value, r10%+d", insn->off);
+		bytes = &c->frame[frame_index(insn->off)];
+	} else if (c->reg[insn->src_reg] == ENTRY && has_taint(c, insn->src_reg) &&
+		   entry <= sizeof(c->entry) - size) {
+		bytes = (u8 *)&c->entry + entry;
+	} else {
+		bytes = buffer_bytes(c, address, size);
+		if (!bytes)
+			return violation(c, "load outside everything, 0x%llx",
+					 (unsigned long long)address);
+	}
+	c->reg[insn->dst_reg] = alu_read(bytes, size, is_signed);
+	set_taint(c, insn->dst_reg, false);
+	return RUN_ON;
+}
+
+static enum outcome run_store(struct checker *c, const struct bpf_insn *insn)
+{
+	bool from_register = BPF_CLASS(insn->code) == BPF_STX;
+	u32 size = alu_access_size(insn->code);
+	u64 value = from_register ? c->reg[insn->src_reg] : (u64)(s64)insn->imm;
+	bool taint = from_register && has_taint(c, insn->src_reg);
+	u8 *bytes;
+
+	if (insn->dst_reg == 10) {
+		if (!in_frame(c, insn->off, size))
+			return violation(c, "store outside the frame, r10%+d", insn->off);
+		if (taint && insn->off != COSY_SLOT_STATE)
+			return violation(c, "a kernel value goes to the frame, r10%+d", insn->off);
+		if (insn->off == COSY_SLOT_FUEL &&
+		    (!c->defined[frame_index(COSY_SLOT_FUEL)] ||
+		     (s64)value < (s64)slot(c, COSY_SLOT_FUEL)))
+			c->steps = 0;
+		alu_write(&c->frame[frame_index(insn->off)], size, value);
+		memset(&c->defined[frame_index(insn->off)], !taint, size);
+		return RUN_ON;
+	}
+	if (taint)
+		return violation(c, "a kernel value goes to memory");
+	bytes = buffer_bytes(c, c->reg[insn->dst_reg] + insn->off, size);
+	if (!bytes)
+		return violation(c, "store outside everything, 0x%llx",
+				 (unsigned long long)(c->reg[insn->dst_reg] + insn->off));
+	alu_write(bytes, size, value);
+	return RUN_ON;
+}
+
+static enum outcome run_alu(struct checker *c, const struct bpf_insn *insn)
+{
+	bool from_register = BPF_SRC(insn->code) == BPF_X && BPF_OP(insn->code) != BPF_END;
+	u64 src = from_register ? c->reg[insn->src_reg] : (u64)(s64)insn->imm;
+	u8 op = BPF_OP(insn->code);
+	bool taint = from_register && has_taint(c, insn->src_reg);
+
+	if (op == BPF_DIV || op == BPF_MOD) {
+		if (insn->off)
+			return violation(c, "signed division");
+		if (BPF_CLASS(insn->code) == BPF_ALU ? !(u32)src : !src)
+			return violation(c, "division by zero");
+	}
+	if (op != BPF_MOV)
+		taint |= has_taint(c, insn->dst_reg);
+	c->reg[insn->dst_reg] = alu_result(insn, c->reg[insn->dst_reg], src);
+	set_taint(c, insn->dst_reg, taint);
+	return RUN_ON;
+}
+
+/* May the processor touch this before it knows that it should not be here? */
+static bool is_harmless(struct checker *c, const struct bpf_insn *insn)
+{
+	u32 base = BPF_CLASS(insn->code) == BPF_LDX ? insn->src_reg : insn->dst_reg;
+	u64 offset = c->reg[base] + insn->off - c->how->kernel_base;
+
+	/* An access that starts in the buffer's last bytes ends in its guard page. */
+	return base == 10 || (c->how->size && offset < c->how->size);
+}
+
+/*
+ * Goes some way down the branch that is not taken, as a processor does that
+ * predicts it wrongly, up to the next branch or call.  Nothing is kept of it.
+ */
+static enum outcome mispredict(struct checker *c, u32 pc)
+{
+	struct checker wrong = *c;
+
+	for (wrong.pc = pc; wrong.pc < c->code->insn_cnt; wrong.pc++) {
+		const struct bpf_insn *insn = &c->code->insns[wrong.pc];
+		enum outcome outcome = RUN_ON;
+		u64 offset;
+
+		switch (BPF_CLASS(insn->code)) {
+		case BPF_LDX:
+		case BPF_ST:
+		case BPF_STX:
+			if (wrong.reg[1] == ENTRY && has_taint(&wrong, 1))
+				return RUN_ON;	/* the prologue: nothing of the program's yet */
+			if (!is_harmless(&wrong, insn))
+				return violation(c, "an access that only this branch prevents, at %u",
+						 wrong.pc);
+			if (BPF_CLASS(insn->code) != BPF_LDX)
+				break;
+			offset = wrong.reg[insn->src_reg] + insn->off - c->how->kernel_base;
+			wrong.reg[insn->dst_reg] = insn->src_reg == 10 || offset + 8 > c->how->size ? 0 :
+				alu_read(c->world->area[WORLD_BUFFER].bytes + offset, 8, false);
+			set_taint(&wrong, insn->dst_reg, false);
+			break;
+		case BPF_JMP:
+		case BPF_JMP32:
+			if (BPF_OP(insn->code) != BPF_JA)
+				return RUN_ON;
+			/* fallthrough */
+		default:
+			outcome = BPF_CLASS(insn->code) == BPF_JMP || BPF_CLASS(insn->code) == BPF_JMP32 ?
+				  run_jump(&wrong, insn) : run_insn(&wrong);
+		}
+		if (outcome != RUN_ON)	/* it would divide by zero */
+			break;
+		if (wrong.pc < c->pc)
+			break;
+	}
+	return RUN_ON;
+}
+
+static enum outcome run_branch(struct checker *c, const struct bpf_insn *insn)
+{
+	bool from_register = BPF_SRC(insn->code) == BPF_X;
+	u64 src = from_register ? c->reg[insn->src_reg] : (u64)(s64)insn->imm;
+	bool taken;
+
+	if (has_taint(c, insn->dst_reg) || (from_register && has_taint(c, insn->src_reg)))
+		return violation(c, "a branch depends on a kernel value or on nothing");
+	taken = alu_condition(insn, c->reg[insn->dst_reg], src);
+	if (mispredict(c, c->pc + 1 + (taken ? 0 : insn->off)) != RUN_ON)
+		return RUN_VIOLATION;
+	if (taken)
+		c->pc += insn->off;
+	return RUN_ON;
+}
+
+static enum outcome run_jump(struct checker *c, const struct bpf_insn *insn)
+{
+	switch (BPF_OP(insn->code)) {
+	case BPF_CALL:
+		return run_thunk(c, insn->imm);
+	case BPF_EXIT:
+		if (sees_kernel_value(c))
+			return RUN_VIOLATION;
+		account(c);
+		save(c);
+		return RUN_DONE;
+	case BPF_JA:
+		c->pc += BPF_CLASS(insn->code) == BPF_JMP32 ? insn->imm : insn->off;
+		return RUN_ON;
+	default:
+		return run_branch(c, insn);
+	}
+}
+
+static enum outcome run_insn(struct checker *c)
+{
+	const struct bpf_insn *insn = &c->code->insns[c->pc];
+	u64 value;
+
+	switch (BPF_CLASS(insn->code)) {
+	case BPF_LD:
+		value = (u32)insn[0].imm | (u64)(u32)insn[1].imm << 32;
+		c->reg[insn->dst_reg] = value;
+		set_taint(c, insn->dst_reg, c->how->size && value == c->how->kernel_base);
+		c->pc++;
+		return RUN_ON;
+	case BPF_LDX:
+		return run_load(c, insn);
+	case BPF_ST:
+	case BPF_STX:
+		return run_store(c, insn);
+	case BPF_ALU:
+	case BPF_ALU64:
+		return run_alu(c, insn);
+	default:
+		return run_jump(c, insn);
+	}
+}
+
+enum outcome checker_run(struct checker *c)
+{
+	enum outcome outcome;
+	u32 reg;
+
+	/* What a kernel has in its registers and on its stack. */
+	for (reg = 0; reg < 12; reg++)
+		c->reg[reg] = 0xffffffff80000000ull + world_mix(c->chance, reg) % 0x1000000;
+	memset(c->frame, 0xcc, sizeof(c->frame));
+	memset(c->defined, 0, sizeof(c->defined));
+	c->tainted = 0xfff;
+	c->reg[1] = ENTRY;
+	c->reg[10] = STACK_TOP;
+	c->pc = 0;
+	c->steps = 0;
+	grant(c);
+	c->entry.fuel = c->granted;
+	if (!c->entry.resume) {
+		/* Only r1 is taken from the state. */
+		u64 ctx = c->entry.state.reg[1];
+
+		memset(c->entry.state.reg, 0xa5, sizeof(c->entry.state.reg));
+		memset(c->entry.state.frame, 0xa5, sizeof(c->entry.state.frame));
+		c->entry.state.reg[1] = ctx;
+	}
+
+	for (;;) {
+		if (c->pc >= c->code->insn_cnt)
+			return violation(c, "ran off the end");
+		c->executed++;
+		if (c->steps++ > c->code->insn_cnt)
+			return violation(c, "goes around without spending fuel");
+		outcome = run_insn(c);
+		if (outcome != RUN_ON)
+			return outcome;
+		c->pc++;
+	}
+}
+
+/* --- What a JIT must not be given ------------------------------------------------------------ */
+
+static const char *lint_alu(const struct bpf_insn *insn, bool has_v4)
+{
+	u8 op = BPF_OP(insn->code);
+
+	if (insn->dst_reg == 10 || insn->dst_reg > AX || insn->src_reg > AX)
+		return "arithmetic on a wrong register";
+	if (op > BPF_END)
+		return "unknown arithmetic";
+	if (op == BPF_END)
+		return BPF_CLASS(insn->code) == BPF_ALU64 ? "unconditional swap" : NULL;
+	if (insn->off && !(op == BPF_MOV && has_v4))
+		return "arithmetic with an offset";
+	if (BPF_SRC(insn->code) == BPF_K && insn->src_reg)
+		return "constant and register";
+	if (BPF_SRC(insn->code) == BPF_X && insn->src_reg == 10)
+		return "r10 as a value";
+	return NULL;
+}
+
+static const char *lint_access(const struct bpf_insn *insn, bool has_v4)
+{
+	u8 mode = BPF_MODE(insn->code), class = BPF_CLASS(insn->code);
+	u32 base = class == BPF_LDX ? insn->src_reg : insn->dst_reg;
+
+	if (mode == BPF_MEMSX && class == BPF_LDX && has_v4)
+		mode = BPF_MEM;
+	if (mode != BPF_MEM)
+		return "access of a wrong mode";
+	if (base > AX || (class == BPF_LDX && insn->dst_reg == 10) ||
+	    (class == BPF_STX && (insn->src_reg == 10 || insn->src_reg > AX)))
+		return "access with a wrong register";
+	return NULL;
+}
+
+static const char *lint_jump(const struct cosy_code *code, u32 at, const u8 *heads, bool has_v4)
+{
+	const struct bpf_insn *insn = &code->insns[at];
+	bool wide = insn->code == (BPF_JMP32 | BPF_JA);
+	s64 target = (s64)at + 1 + (wide ? insn->imm : insn->off);
+	u8 op = BPF_OP(insn->code);
+
+	if (wide && !has_v4)
+		return "32-bit jump";
+	if (insn->code == (BPF_JMP | BPF_EXIT))
+		return NULL;
+	if (op == BPF_CALL)
+		return insn->code != (BPF_JMP | BPF_CALL) || insn->src_reg || insn->dst_reg ||
+		       !insn->imm ? "a call of a wrong kind" : NULL;
+	if (op == BPF_EXIT || op >= BPF_JCOND)
+		return "unknown jump";
+	if (target < 0 || target >= code->insn_cnt || !heads[target])
+		return "jump to where no instruction is";
+	if (insn->dst_reg == 10 || insn->dst_reg > AX || insn->src_reg == 10 || insn->src_reg > AX)
+		return "jump on a wrong register";
+	return NULL;
+}
+
+const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox *how)
+{
+	u8 *heads = calloc(1, code->insn_cnt);
+	const char *problem = NULL;
+	u32 at;
+
+	if (!heads)
+		abort();
+	for (at = 0; at < code->insn_cnt; at++) {
+		heads[at] = 1;
+		if (code->insns[at].code == (BPF_LD | BPF_IMM | BPF_DW))
+			at++;
+	}
+	for (at = 0; at < code->insn_cnt && !problem; at++) {
+		const struct bpf_insn *insn = &code->insns[at];
+
+		if (!heads[at])
+			continue;
+		switch (BPF_CLASS(insn->code)) {
+		case BPF_LD:
+			if (insn->code != (BPF_LD | BPF_IMM | BPF_DW) || insn->src_reg ||
+			    insn->off || at + 1 >= code->insn_cnt || insn[1].code)
+				problem = "a wrong 64-bit constant";
+			break;
+		case BPF_LDX:
+		case BPF_ST:
+		case BPF_STX:
+			problem = lint_access(insn, how->has_v4);
+			break;
+		case BPF_ALU:
+		case BPF_ALU64:
+			problem = lint_alu(insn, how->has_v4);
+			break;
+		default:
+			problem = lint_jump(code, at, heads, how->has_v4);
+		}
+	}
+	if (!problem && code->insns[code->insn_cnt - 1].code != (BPF_JMP | BPF_EXIT))
+		problem = "the last instruction is no exit";
+	free(heads);
+	return problem;
+}
+
+/* Is this what the program chose, and more than a counter or a mask? */
+static bool is_telling(s64 value)
+{
+	return value > 0xffff || value < -0xffff;
+}
+
+static bool appears(const struct cosy_code *code, s32 value)
+{
+	u32 at;
+
+	for (at = 0; at < code->insn_cnt; at++) {
+		if (code->insns[at].imm == value)
+			return true;
+	}
+	return false;
+}
+
+const char *checker_lint_blind(const struct cosy_program *program, const struct cosy_code *code,
+			       const struct cosy_sandbox *how)
+{
+	u32 at;
+
+	for (at = 0; at < program->insn_cnt; at++) {
+		const struct bpf_insn *insn = &program->insns[at];
+		s64 folded = (s64)insn->off - (s64)how->user_base;
+
+		/* Sizes and addresses of the sandbox's own may be the same by chance. */
+		if (is_telling(insn->imm) && insn->imm != (s32)how->kernel_base &&
+		    insn->imm != (s32)(how->kernel_base >> 32) && appears(code, insn->imm))
+			return "a constant of the program is in blinded code";
+		if (program->marks[at] & COSY_MARK_LEAVE && how->size && is_telling((s32)folded) &&
+		    (appears(code, folded) || appears(code, -folded)))
+			return "an offset of the program is in blinded code";
+	}
+	return NULL;
+}

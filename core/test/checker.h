@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * checker.h - runs rewritten code as the JIT and cosy.ko would, and watches it.
+ *
+ * Every access must lie in the code's own frame or in the kernel's mapping of the
+ * shared buffer; only thunks are called, each with what its contract asks for;
+ * nothing that the JIT leaves undefined is done; fuel is spent on every way
+ * around; and no value made from a kernel address or from uninitialised stack is
+ * in a register or slot wherever a thunk could save it.
+ */
+#ifndef COSY_TEST_CHECKER_H
+#define COSY_TEST_CHECKER_H
+
+#include "world.h"
+
+/* thunks[i] of the sandbox under test calls this number. */
+enum { CHECKER_THUNK_BASE = 0x100 };
+extern const s32 checker_thunks[COSY_THUNK_CNT];
+
+struct checker {
+	/* Set by the caller. */
+	const struct cosy_program *program;
+	const struct cosy_code *code;
+	const struct cosy_sandbox *how;
+	struct world *world;
+	u64 limit;		/* operations, counted in entry.state.ops */
+	u64 chance;		/* seed of when to leave and how much fuel to grant */
+	u32 leave_every;	/* leave at about one in so many chances; 0: never */
+	u32 fault_every;	/* the same for accesses that could have been made */
+	u32 max_grant;		/* fuel between ticks, 1 or more */
+
+	/* In and out: where to start (entry.resume), the state there and afterwards. */
+	struct cosy_entry entry;
+	u32 at;			/* out: the instruction it stands before */
+	char violation[200];	/* out, with RUN_VIOLATION */
+	u64 fast, slow;		/* out: accesses by the mask and by a thunk */
+	u64 executed;		/* out: instructions, all runs together */
+
+	/* The machine. */
+	u64 reg[12];
+	u16 tainted;		/* registers with a kernel value or undefined */
+	u8 frame[COSY_SLOT_SIZE + COSY_FRAME_SIZE];
+	u8 defined[COSY_SLOT_SIZE + COSY_FRAME_SIZE];	/* per byte; 0 also when tainted */
+	s64 granted;
+	u32 pc, steps;
+};
+
+enum outcome checker_run(struct checker *c);
+
+/* NULL, or what in the code no JIT should be given. */
+const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox *how);
+/* The same for blinded code: NULL, or what of the program's constants is in it. */
+const char *checker_lint_blind(const struct cosy_program *program, const struct cosy_code *code,
+			       const struct cosy_sandbox *how);
+
+#endif /* COSY_TEST_CHECKER_H */

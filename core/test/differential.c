@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* differential.c - the oracle: rewritten code does what the program does. */
+#include "differential.h"
+#include "reference.h"
+
+/* Which runs of the reference take over from a leave go on before handing back. */
+enum { MAX_PATIENCE = 3, MAX_RUNS = 4096 };
+
+const char *outcome_name(enum outcome outcome)
+{
+	static const char *const names[] = {
+		[RUN_DONE] = "done", [RUN_FAULT] = "fault", [RUN_TRAP] = "trap",
+		[RUN_STACK] = "stack full", [RUN_LIMIT] = "limit", [RUN_LEFT] = "left",
+		[RUN_VIOLATION] = "violation", [RUN_ON] = "on",
+	};
+
+	return names[outcome];
+}
+
+__printf(2, 3)
+static bool problem(struct differential *d, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(d->problem, sizeof(d->problem), format, args);
+	va_end(args);
+	return false;
+}
+
+/* Rewritten code, going on behind every leave, now and then by the reference. */
+static enum outcome run_rewritten(struct differential *d, struct checker *c, u32 *at)
+{
+	enum outcome outcome;
+
+	for (d->runs = 1;; d->runs++) {
+		bool by_reference = d->runs % 2 == 0;
+
+		if (d->runs > MAX_RUNS)
+			c->leave_every = c->fault_every = 0;
+		outcome = checker_run(c);
+		*at = c->at;
+		if (outcome != RUN_LEFT)
+			return outcome;
+		if (!(c->program->marks[*at] & COSY_MARK_RESUME) || by_reference) {
+			outcome = reference_run(c->program, c->world, &c->entry.state, at, c->limit,
+						1 + d->runs % MAX_PATIENCE);
+			if (outcome != RUN_LEFT)
+				return outcome;
+		}
+		c->entry.resume = *at + 1;
+	}
+}
+
+static bool compare(struct differential *d, const struct cosy_program *program,
+		    const struct cosy_state *expected, const struct cosy_state *got)
+{
+	u32 i, words = 0;
+
+	for (i = 0; i < program->function_cnt; i++) {
+		if (program->functions[i].frame_words > words)
+			words = program->functions[i].frame_words;
+	}
+	if (expected->ops != got->ops)
+		return problem(d, "%llu operations instead of %llu", got->ops, expected->ops);
+	for (i = 0; i < 10; i++) {
+		if (expected->reg[i] != got->reg[i])
+			return problem(d, "r%u is 0x%llx instead of 0x%llx", i, got->reg[i],
+				       expected->reg[i]);
+	}
+	if (expected->sp != got->sp || expected->fp != got->fp)
+		return problem(d, "the software stack stands elsewhere");
+	for (i = 1; i <= words; i++) {
+		if (expected->frame[COSY_FRAME_SIZE / 8 - i] != got->frame[COSY_FRAME_SIZE / 8 - i])
+			return problem(d, "r10-%u is 0x%llx instead of 0x%llx", 8 * i,
+				       got->frame[COSY_FRAME_SIZE / 8 - i],
+				       expected->frame[COSY_FRAME_SIZE / 8 - i]);
+	}
+	return true;
+}
+
+/* --- A state that no run ever left ------------------------------------------------ */
+
+static u64 hostile_value(const struct differential *d, u64 noise)
+{
+	switch (noise >> 60) {
+	case 0 ... 3:
+		return d->how.user_base + (noise & 0xfff);
+	case 4 ... 6:
+		return WORLD_HEAP_BASE + (noise & 0xfff);
+	case 7:
+		return WORLD_STACK_BASE + (noise & 0x7ff);
+	case 8 ... 9:
+		return noise & 0xff;
+	case 10:
+		return d->how.user_base + d->how.size - (noise & 15);
+	case 11:
+		return 0xffff888000000000ull + (noise & 0xffff);
+	default:
+		return noise;
+	}
+}
+
+/* Frames at every other place on the stack, some of them returning somewhere. */
+static void hostile_stack(const struct cosy_program *program, struct world *world, u64 noise)
+{
+	u8 *bytes = world->area[WORLD_STACK].bytes;
+	u32 at, offset;
+
+	for (offset = 0; offset + 128 <= WORLD_STACK_SIZE; offset += 128) {
+		struct cosy_frame *frame = (void *)(bytes + offset);
+
+		noise = world_mix(noise, offset);
+		frame->fp = noise & 1 ? offset - 128 : noise & 2 ? offset : ~0ull;
+		for (at = noise % program->insn_cnt; at < program->insn_cnt; at++) {
+			if (program->insns[at].code == (BPF_JMP | BPF_CALL) &&
+			    program->insns[at].src_reg == BPF_PSEUDO_CALL)
+				break;
+		}
+		frame->call = at;
+	}
+}
+
+/* Some resume point, or 0: there is none. */
+static u32 hostile_start(const struct differential *d, const struct cosy_program *program,
+			 struct cosy_state *state)
+{
+	u32 i, at = 0, skip;
+
+	if (!program->resume_cnt)
+		return 0;
+	for (i = 0; i < 10; i++)
+		state->reg[i] = hostile_value(d, world_mix(d->seed, 100 + i));
+	for (i = 0; i < COSY_FRAME_SIZE / 8; i++)
+		state->frame[i] = hostile_value(d, world_mix(d->seed, 200 + i));
+	state->sp = world_mix(d->seed, 1) % (WORLD_STACK_SIZE / 16) * 16;
+	state->fp = world_mix(d->seed, 2) % (WORLD_STACK_SIZE / 128) * 128;
+	skip = world_mix(d->seed, 3) % program->resume_cnt;
+	for (at = 0;; at++) {
+		if (program->marks[at] & COSY_MARK_RESUME && !skip--)
+			return at + 1;
+	}
+}
+
+static bool run_both(struct differential *d, const struct cosy_program *program,
+		     const struct cosy_code *code, struct world worlds[2])
+{
+	struct checker c = {
+		.program = program, .code = code, .how = &d->how, .world = &worlds[1],
+		.limit = d->limit, .chance = d->seed, .leave_every = d->leave_every,
+		.fault_every = d->fault_every, .max_grant = d->max_grant ? d->max_grant : 1,
+	};
+	struct cosy_state state;
+	enum outcome expected, got;
+	u32 at = 0, got_at = 0;
+	const char *difference;
+
+	reference_start(&state, &worlds[0]);
+	reference_start(&c.entry.state, &worlds[1]);
+	if (d->hostile) {
+		c.entry.resume = hostile_start(d, program, &state);
+		at = c.entry.resume ? c.entry.resume - 1 : 0;
+		c.entry.state = state;
+		hostile_stack(program, &worlds[0], d->seed);
+		hostile_stack(program, &worlds[1], d->seed);
+	}
+	expected = reference_run(program, &worlds[0], &state, &at, d->limit, 0);
+	got = run_rewritten(d, &c, &got_at);
+
+	d->outcome = expected;
+	d->result = state.reg[0];
+	d->ops = state.ops;
+	d->fast = c.fast;
+	d->slow = c.slow;
+	d->executed = c.executed;
+	if (got == RUN_VIOLATION)
+		return problem(d, "%s", c.violation);
+	if (expected != got)
+		return problem(d, "ends with %s instead of %s", outcome_name(got), outcome_name(expected));
+	if (expected != RUN_DONE && at != got_at)
+		return problem(d, "ends at instruction %u instead of %u", got_at, at);
+	if (!compare(d, program, &state, &c.entry.state))
+		return false;
+	difference = world_difference(&worlds[0], &worlds[1]);
+	return difference ? problem(d, "%s differ", difference) : true;
+}
+
+bool differential_run(struct differential *d, const struct cosy_program *program)
+{
+	struct cosy_reject why = { 0 };
+	struct cosy_code code;
+	struct world worlds[2];
+	const char *lint;
+	bool fine;
+	u32 i;
+
+	d->problem[0] = 0;
+	d->how.thunks = checker_thunks;
+	/* No constant of the program can be meant to be this. */
+	d->how.kernel_base = 0xffffc90000000000ull | (world_mix(d->seed, 1) & 0xffffffff000ull);
+	if (cosy_sandbox(program, &d->how, &code, &why)) {
+		if (!why.reason[0])
+			return problem(d, "not sandboxed, without a reason");
+		return problem(d, "not sandboxed: %s", why.reason);
+	}
+	d->rewritten = code.insn_cnt;
+	lint = checker_lint(&code, &d->how);
+	if (!lint && d->how.blind)
+		lint = checker_lint_blind(program, &code, &d->how);
+	if (lint) {
+		cosy_free(code.insns);
+		return problem(d, "code for the JIT: %s", lint);
+	}
+	for (i = 0; i < 2; i++)
+		world_init(&worlds[i], d->how.user_base, d->how.size, d->seed);
+	fine = run_both(d, program, &code, worlds);
+	for (i = 0; i < 2; i++)
+		world_deinit(&worlds[i]);
+	cosy_free(code.insns);
+	return fine;
+}

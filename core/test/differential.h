@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * differential.h - the oracle: rewritten code, left and resumed at will, gives
+ * what the program gives, and never does what the checker forbids.
+ */
+#ifndef COSY_TEST_DIFFERENTIAL_H
+#define COSY_TEST_DIFFERENTIAL_H
+
+#include "checker.h"
+
+struct differential {
+	struct cosy_sandbox how;	/* thunks and kernel_base are filled in */
+	u64 seed;		/* of memory, answers and leaves */
+	u64 limit;		/* operations */
+	u32 leave_every, fault_every, max_grant;	/* see struct checker */
+	bool hostile;		/* starts at any resume point, with any state */
+
+	char problem[320];	/* out: empty when all is well */
+	enum outcome outcome;	/* out */
+	u64 result;		/* out: r0 at RUN_DONE */
+	u64 ops, runs, fast, slow, executed;	/* out */
+	u32 rewritten;		/* out: instructions */
+};
+
+/* Sandboxes the program and compares; false: see `problem`. */
+bool differential_run(struct differential *d, const struct cosy_program *program);
+
+const char *outcome_name(enum outcome outcome);
+
+#endif /* COSY_TEST_DIFFERENTIAL_H */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* reference.h - runs a program as it was written: what the rewritten one must equal. */
+#ifndef COSY_TEST_REFERENCE_H
+#define COSY_TEST_REFERENCE_H
+
+#include "world.h"
+
+/* The state that a run starts with. */
+void reference_start(struct cosy_state *state, const struct world *world);
+
+/*
+ * Runs from instruction *at until the run ends or, when `patience` is not 0,
+ * until it stands before a resume point for the patience'th time (RUN_LEFT).
+ * Operations are counted in state->ops, up to `limit`.
+ */
+enum outcome reference_run(const struct cosy_program *program, struct world *world,
+			   struct cosy_state *state, u32 *at, u64 limit, u32 patience);
+
+/*
+ * An atomic operation on memory and registers, with BPF's results; r0 is
+ * compared and set by compare-exchange.  The old value.
+ */
+u64 reference_atomic(u8 *bytes, u32 size, s32 imm, u64 operand, u64 r0);
+
+#endif /* COSY_TEST_REFERENCE_H */

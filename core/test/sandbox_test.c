@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * sandbox_test.c - the sandbox's promises, each on a program made for it.  That
+ * they hold for every program is for tests/fuzz to look for.
+ */
+#include "assemble.h"
+#include "differential.h"
+
+#define LOW	0x40000000ull
+#define HIGH	0x7e0000000000ull
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct differential setting(u64 user_base)
+{
+	return (struct differential){
+		.how = { .user_base = user_base, .size = 4096, .has_v4 = true, .seed = 1 },
+		.seed = 1, .limit = 2000, .max_grant = 1000,
+	};
+}
+
+/* Runs it by this setting; the test fails when the oracle is not content. */
+static void run(struct differential *d, const struct bpf_insn *insns, u32 count)
+{
+	struct cosy_program program = validated(insns, count);
+
+	if (!differential_run(d, &program)) {
+		fprintf(stderr, "%s\n", d->problem);
+		CHECK(!d->problem[0]);
+	}
+	cosy_program_deinit(&program);
+}
+
+/* The same in every way there is to sandbox it, left at every chance and not at all. */
+static void run_all_ways(const struct bpf_insn *insns, u32 count, enum outcome outcome, u64 result)
+{
+	static const u64 bases[] = { LOW, HIGH };
+	u32 way;
+
+	for (way = 0; way < 64; way++) {
+		struct differential d = setting(bases[way & 1]);
+
+		d.how.has_v4 = way & 2;
+		d.how.blind = way & 4;
+		d.how.size = way & 8 ? 4096 : 0;
+		d.leave_every = way & 16 ? 1 : 0;
+		d.fault_every = way & 16 ? 2 : 0;
+		d.max_grant = way & 32 ? 1 : 100;
+		run(&d, insns, count);
+		CHECK_EQ(d.outcome, outcome);
+		if (outcome == RUN_DONE)
+			CHECK_EQ(d.result, result);
+	}
+}
+
+#define ALL_WAYS(outcome, result, ...)							\
+	do {										\
+		struct bpf_insn insns_[] = { __VA_ARGS__ };				\
+											\
+		run_all_ways(insns_, COUNT(insns_), outcome, result);			\
+	} while (0)
+
+/* --- What programs give ------------------------------------------------------------- */
+
+static void division_follows_the_rfc(void)
+{
+#define DIVIDE(op, class, off, a, b)							\
+	IMM64(0, a), IMM64(2, b), INSN((class) | (op) | BPF_X, 0, 2, off, 0), EXIT()
+	ALL_WAYS(RUN_DONE, 0, DIVIDE(BPF_DIV, BPF_ALU64, 0, 9, 0));
+	ALL_WAYS(RUN_DONE, 9, DIVIDE(BPF_MOD, BPF_ALU64, 0, 9, 0));
+	ALL_WAYS(RUN_DONE, 0, DIVIDE(BPF_DIV, BPF_ALU64, 1, 9, 0));
+	ALL_WAYS(RUN_DONE, 9, DIVIDE(BPF_MOD, BPF_ALU64, 1, 9, 0));
+	ALL_WAYS(RUN_DONE, 1ull << 63, DIVIDE(BPF_DIV, BPF_ALU64, 1, 1ull << 63, -1));
+	ALL_WAYS(RUN_DONE, 0, DIVIDE(BPF_MOD, BPF_ALU64, 1, 1ull << 63, -1));
+	ALL_WAYS(RUN_DONE, 0x80000000, DIVIDE(BPF_DIV, BPF_ALU, 1, 0x80000000, -1));
+	ALL_WAYS(RUN_DONE, 0xfffffffd, DIVIDE(BPF_DIV, BPF_ALU, 1, -7, 2));
+	ALL_WAYS(RUN_DONE, -3ll, DIVIDE(BPF_DIV, BPF_ALU64, 1, -7, 2));
+	ALL_WAYS(RUN_DONE, -1ll, DIVIDE(BPF_MOD, BPF_ALU64, 1, -7, 2));
+	/* 32 bits: zero by its low half, and zero-extended whatever happens. */
+	ALL_WAYS(RUN_DONE, 0x9, DIVIDE(BPF_MOD, BPF_ALU, 0, 0x500000009, 0x700000000));
+	ALL_WAYS(RUN_DONE, 0, DIVIDE(BPF_DIV, BPF_ALU, 0, 0x500000009, 0x700000000));
+	ALL_WAYS(RUN_DONE, 0x40000000, MOV_K(0, 1 << 31), INSN(BPF_ALU | BPF_DIV | BPF_K, 0, 0, 0, 2),
+		 EXIT());
+	ALL_WAYS(RUN_DONE, -4ll, MOV_K(0, 4), INSN(BPF_ALU64 | BPF_DIV | BPF_K, 0, 0, 1, -1), EXIT());
+}
+
+static void newer_instructions_are_lowered(void)
+{
+	ALL_WAYS(RUN_DONE, 0xffffffffffffff80, IMM64(1, 0x1280),
+		 INSN(BPF_ALU64 | BPF_MOV | BPF_X, 0, 1, 8, 0), EXIT());
+	ALL_WAYS(RUN_DONE, 0xffff8000, IMM64(1, 0x128000),
+		 INSN(BPF_ALU | BPF_MOV | BPF_X, 0, 1, 16, 0), EXIT());
+	ALL_WAYS(RUN_DONE, 0xffffffff80000000, IMM64(1, 0x1280000000),
+		 INSN(BPF_ALU64 | BPF_MOV | BPF_X, 0, 1, 32, 0), EXIT());
+	ALL_WAYS(RUN_DONE, 0x0807060504030201, IMM64(0, 0x0102030405060708),
+		 INSN(BPF_ALU64 | BPF_END, 0, 0, 0, 64), EXIT());
+	ALL_WAYS(RUN_DONE, 0x0807, IMM64(0, 0x0102030405060708), INSN(BPF_ALU64 | BPF_END, 0, 0, 0, 16),
+		 EXIT());
+	ALL_WAYS(RUN_DONE, 3, MOV_K(0, 3), INSN(BPF_JMP32 | BPF_JA, 0, 0, 0, 1), MOV_K(0, 4), EXIT());
+	/* Sign-extending loads: of the context, of the heap, of the spill frame. */
+	ALL_WAYS(RUN_DONE, -2ll, STORE_K(BPF_W, 1, 0, -2), LOADS(BPF_W, 0, 1, 0), EXIT());
+	ALL_WAYS(RUN_DONE, -2ll, IMM64(1, WORLD_HEAP_BASE), STORE_K(BPF_H, 1, 0, -2),
+		 LOADS(BPF_H, 1, 1, 0), MOV_X(0, 1), EXIT());
+	ALL_WAYS(RUN_DONE, -2ll, STORE_K(BPF_B, 10, -3, -2), LOADS(BPF_B, 0, 10, -3), EXIT());
+}
+
+static void accesses_reach_what_they_should(void)
+{
+	/* A register stored at itself, an immediate, and each size. */
+	ALL_WAYS(RUN_DONE, 0, STORE(BPF_DW, 1, 8, 1), LOAD(BPF_DW, 0, 1, 8), ALU64_X(BPF_SUB, 0, 1),
+		 EXIT());
+	ALL_WAYS(RUN_DONE, 0x8182, STORE_K(BPF_DW, 1, -16, 0x7fff8182), LOAD(BPF_H, 0, 1, -16), EXIT());
+	ALL_WAYS(RUN_DONE, 7, MOV_K(0, 7), STORE(BPF_DW, 1, 0, 0), MOV_K(0, 0), LOAD(BPF_B, 0, 1, 0),
+		 EXIT());
+	ALL_WAYS(RUN_DONE, 12, MOV_K(2, 5), STORE_K(BPF_DW, 1, 0, 7),
+		 ATOMIC(BPF_DW, BPF_ADD | BPF_FETCH, 1, 0, 2), LOAD(BPF_DW, 0, 1, 0), EXIT());
+	ALL_WAYS(RUN_DONE, 7, MOV_K(0, 7), MOV_K(2, 5), STORE_K(BPF_W, 1, 0, 7),
+		 ATOMIC(BPF_W, BPF_CMPXCHG, 1, 0, 2), EXIT());
+	/* Nothing is there. */
+	ALL_WAYS(RUN_FAULT, 0, MOV_K(2, 0), LOAD(BPF_B, 0, 2, 0), EXIT());
+	ALL_WAYS(RUN_FAULT, 0, IMM64(2, 0xffff888000000000), LOAD(BPF_DW, 0, 2, 8), EXIT());
+	ALL_WAYS(RUN_FAULT, 0, IMM64(2, 0xffff888000000000), STORE_K(BPF_DW, 2, 8, 1), EXIT());
+	ALL_WAYS(RUN_FAULT, 0, IMM64(2, 0x1234567800000000), ATOMIC(BPF_DW, BPF_ADD, 2, 0, 1), EXIT());
+	/* Across the end of the buffer. */
+	ALL_WAYS(RUN_FAULT, 0, IMM64(2, LOW + 4092), LOAD(BPF_DW, 0, 2, 0), EXIT());
+}
+
+static void loops_calls_and_recursion_work(void)
+{
+	/* The sum of 1 to 100. */
+	ALL_WAYS(RUN_DONE, 5050, MOV_K(2, 100), ALU64_X(BPF_ADD, 0, 2), ALU64_K(BPF_SUB, 2, 1),
+		 JUMP_K(BPF_JNE, 2, 0, -3), EXIT());
+	/* The same in 32 bits with jset, which has no opposite, and by recursion. */
+	ALL_WAYS(RUN_DONE, 64, MOV_K(0, 0), ALU64_K(BPF_ADD, 0, 1), JUMP32_K(BPF_JSET, 0, 63, -2), EXIT());
+	ALL_WAYS(RUN_DONE, 55, MOV_K(1, 10), CALL_LOCAL(1), EXIT(),
+		 /* 3 */ MOV_X(6, 1), STORE(BPF_DW, 10, -8, 6), MOV_K(0, 0), JUMP_K(BPF_JEQ, 6, 0, 4),
+		 ALU64_K(BPF_ADD, 1, -1), CALL_LOCAL(-6), LOAD(BPF_DW, 2, 10, -8),
+		 ALU64_X(BPF_ADD, 0, 2), EXIT());
+	/* A callee's frame starts zeroed, the caller's is whole again. */
+	ALL_WAYS(RUN_DONE, 42, STORE_K(BPF_DW, 10, -16, 42), CALL_LOCAL(3), LOAD(BPF_DW, 1, 10, -16),
+		 ALU64_X(BPF_ADD, 0, 1), EXIT(),
+		 /* 5 */ LOAD(BPF_DW, 0, 10, -16), STORE_K(BPF_DW, 10, -16, 7), EXIT());
+	ALL_WAYS(RUN_STACK, 0, CALL_LOCAL(1), EXIT(), CALL_LOCAL(-1), EXIT());
+	ALL_WAYS(RUN_TRAP, 0, CALL(COSY_OP_trap), EXIT());
+	ALL_WAYS(RUN_LIMIT, 0, JUMP(-1));
+	ALL_WAYS(RUN_LIMIT, 0, CALL(39), JUMP(-2));
+	/* r1-r5 are 0 behind a call. */
+	ALL_WAYS(RUN_DONE, 0, MOV_K(2, 1), MOV_K(5, 1), CALL(39), MOV_X(0, 2), ALU64_X(BPF_OR, 0, 5),
+		 ALU64_X(BPF_OR, 0, 1), EXIT());
+}
+
+/* --- What it costs -------------------------------------------------------------------- */
+
+static u64 executed(u64 user_base, const struct bpf_insn *insns, u32 count)
+{
+	struct differential d = setting(user_base);
+
+	run(&d, insns, count);
+	CHECK_EQ(d.outcome, RUN_DONE);
+	return d.executed;
+}
+
+/* BPF instructions that a buffer access adds; the JIT makes one x86 instruction of each. */
+static u64 added(u64 user_base, struct bpf_insn access)
+{
+	struct bpf_insn with[] = { MOV_X(6, 1), access, EXIT() };
+	struct bpf_insn without[] = { MOV_X(6, 1), EXIT() };
+
+	/* Less the access itself; a compare with its jump makes two. */
+	return executed(user_base, with, 3) - executed(user_base, without, 2) - 1 + 1;
+}
+
+static void buffer_accesses_are_cheap(void)
+{
+	CHECK(added(LOW, LOAD(BPF_DW, 2, 6, 8)) <= 8);
+	CHECK(added(LOW, LOAD(BPF_B, 6, 6, 8)) <= 8);
+	CHECK(added(LOW, STORE(BPF_DW, 6, 8, 2)) <= 8);
+	CHECK(added(LOW, STORE_K(BPF_W, 6, 8, 5)) <= 8);
+	CHECK(added(HIGH, LOAD(BPF_DW, 2, 6, 8)) <= 8);
+	CHECK(added(HIGH, STORE(BPF_DW, 6, 8, 2)) <= 10);
+}
+
+/* --- Sizes ------------------------------------------------------------------------------ */
+
+static u32 large_program(struct bpf_insn *insns, u32 count)
+{
+	u32 at = 0;
+
+	/* Twice around a body that is too long for a 16-bit jump once it is sandboxed. */
+	insns[at++] = MOV_X(6, 1);
+	insns[at++] = MOV_K(7, 2);
+	while (at < count - 4)
+		insns[at++] = LOAD(BPF_DW, 2, 6, 8);
+	insns[at++] = ALU64_K(BPF_ADD, 7, -1);
+	insns[at] = JUMP_K(BPF_JEQ, 7, 0, 1);
+	at++;
+	insns[at] = INSN(BPF_JMP32 | BPF_JA, 0, 0, 0, 1 - (s32)at);
+	at++;
+	insns[at++] = EXIT();
+	return at;
+}
+
+static void far_jumps_need_v4(void)
+{
+	struct bpf_insn *insns = calloc(COSY_MAX_INSNS, sizeof(*insns));
+	struct cosy_program program;
+	struct differential d;
+	u32 count;
+
+	MUST(insns);
+	count = large_program(insns, COSY_MAX_INSNS);
+	program = validated(insns, count);
+
+	d = setting(LOW);
+	d.max_grant = 1;
+	d.leave_every = 1;
+	CHECK(differential_run(&d, &program));
+	CHECK(d.rewritten > 100000);
+	CHECK_EQ(d.outcome, RUN_DONE);
+
+	d.how.has_v4 = false;
+	CHECK(!differential_run(&d, &program));
+	CHECK(strstr(d.problem, "out of this kernel's jump range"));
+	cosy_program_deinit(&program);
+	free(insns);
+}
+
+static void the_same_input_gives_the_same_code(void)
+{
+	struct bpf_insn insns[] = { IMM64(2, 0x1234567812345678), STORE_K(BPF_DW, 1, 0, 77777), EXIT() };
+	struct cosy_program program = validated(insns, COUNT(insns));
+	struct cosy_sandbox how = { .user_base = HIGH, .kernel_base = 0xffffc90000000000,
+				    .size = 4096, .blind = true, .seed = 5,
+				    .thunks = checker_thunks };
+	struct cosy_code first, second, other;
+
+	MUST(!cosy_sandbox(&program, &how, &first, NULL));
+	MUST(!cosy_sandbox(&program, &how, &second, NULL));
+	how.seed = 6;
+	MUST(!cosy_sandbox(&program, &how, &other, NULL));
+	CHECK_EQ(first.insn_cnt, second.insn_cnt);
+	CHECK(!memcmp(first.insns, second.insns, first.insn_cnt * sizeof(*first.insns)));
+	CHECK(memcmp(first.insns, other.insns, first.insn_cnt * sizeof(*first.insns)));
+	cosy_free(first.insns);
+	cosy_free(second.insns);
+	cosy_free(other.insns);
+	cosy_program_deinit(&program);
+}
+
+int main(void)
+{
+	division_follows_the_rfc();
+	newer_instructions_are_lowered();
+	accesses_reach_what_they_should();
+	loops_calls_and_recursion_work();
+	buffer_accesses_are_cheap();
+	far_jumps_need_v4();
+	the_same_input_gives_the_same_code();
+	return check_result();
+}
