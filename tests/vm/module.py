@@ -15,6 +15,8 @@ from kernels import Kernel
 
 # What the module is made of; installed and staged side by side.
 PARTS = ("kmod", "core", "include")
+# Type information for the kernel's BPF verifier, which we do not use, would need pahole.
+NO_BTF = ("CONFIG_DEBUG_INFO_BTF_MODULES=",)
 _SUFFIXES = {".c", ".h", ".S", ".def", ".mk"}
 
 
@@ -52,7 +54,7 @@ def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
     with cache.locked(f"stage-{name}"):
         stage = cache.directory("stages", name)
         _stage(files, stage, anew=check)
-        arguments = ["make", "-s", "-C", kernel.headers, f"M={stage}/kmod", f"-j{os.cpu_count() or 1}"]
+        arguments = ["make", "-s", "-C", kernel.headers, f"M={stage}/kmod", f"-j{os.cpu_count() or 1}", *NO_BTF]
         if check:
             arguments += ["C=2", "W=1"]
         said = cache.run([*arguments, "modules"], f"building cosy.ko for {kernel.release}")

@@ -6,17 +6,20 @@
 set -eu
 here=$(dirname "$0")
 
-packages=$(sed 's/#.*//' "$here/packages.txt")
-missing=
-# dpkg-query's own status says only whether all of them are known.
-# shellcheck disable=SC2086
-installed=" $(dpkg-query -W -f '${db:Status-Status}:${Package} ${db:Status-Status}:${Provides} ' $packages 2>/dev/null || true) "
-for package in $packages; do
-	case "$installed" in
-	*" installed:$package "*) ;;
-	*) dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || missing="$missing $package" ;;
-	esac
-done
+command -v apt-get >/dev/null || {
+	echo "setup: this is no Debian; what is needed is in $here/packages.txt" >&2
+	exit 1
+}
+
+# A package is also there when an installed one provides it.
+missing=$(
+	dpkg-query -W -f '${db:Status-Status} ${Package} ${Provides}\n' |
+		awk 'NR == FNR { if ($1 == "installed")
+				for (i = 2; i <= NF; i++) { sub(/,$/, "", $i); have[$i] = 1 }
+			       next }
+		     { sub(/#.*/, "") }
+		     NF && !($1 in have) { printf " %s", $1 }' - "$here/packages.txt"
+)
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" = 0 ]; then
@@ -24,12 +27,14 @@ if [ "$(id -u)" = 0 ]; then
 elif command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
 	as_root=sudo
 else
-	echo "setup: not root and no sudo. Please have these packages installed:$missing" >&2
+	echo "setup: not root and no sudo; please have these packages installed:$missing" >&2
 	exit 1
 fi
 
 echo "setup: installing$missing"
-apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"; }
+apt() {
+	$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
+}
 apt update
 # shellcheck disable=SC2086
 apt install -y --no-install-recommends $missing >/dev/null
