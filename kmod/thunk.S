@@ -452,12 +452,20 @@ SYM_CODE_START_LOCAL(cosy_leave_unspent)
 	jmp	cosy_leave
 SYM_CODE_END(cosy_leave_unspent)
 
+/*
+ * A call by the name that the compiler would give it.  objtool makes it known to
+ * the static call, for which it has to see the name of its key here, too.
+ */
+.macro STATIC_CALL name
+	call	__SCT__\name
+	.pushsection .discard.addressable, "aw"
+	.quad	__SCK__\name
+	.popsection
+.endm
+
 /* --- System calls --------------------------------------------------------------------------- */
 
-/*
- * AX = insn << 16 | number, arguments in r1-r5 and r0.  The call is the static call
- * of dispatch.c, by the name that the compiler would give it.
- */
+/* AX = insn << 16 | number, arguments in r1-r5 and r0 */
 THUNK cosy_thunk_syscall
 	decq	FUEL
 	jle	.Lcall_tick
@@ -478,7 +486,7 @@ THUNK cosy_thunk_syscall
 	FORGET_BRANCHES
 	movzwl	%r10w, %esi
 	mov	%rsp, %rdi
-	call	__SCT__cosy_dispatch
+	STATIC_CALL cosy_dispatch
 	lea	516(%rax), %r9
 	cmp	$4, %r9
 	jbe	.Lcall_restart

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the module costs in instructions: for `vm.py run --icount`, where a
+ * nanosecond is one.  Elsewhere it prints times and fails nothing.
+ *
+ *	kmod_cost		print
+ *	kmod_cost check		and fail above the bounds that the project promises
+ */
+#include "raw.h"
+
+#define BUFFER_SIZE (1 << 20)
+#define TURNS 256
+
+static int fd;
+static char *shared;
+static uint64_t private[64] __attribute__((aligned(64)));
+static struct raw_run the_run;
+static bool checking;
+
+/* Below 2 GB, as libcosy's: its address then fits an instruction. */
+static char *low_buffer(void)
+{
+	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = BUFFER_SIZE };
+	char *at = (char *)0x10000000;
+
+	MUST(!raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf));
+	MUST(mmap(at, BUFFER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0) == at);
+	return at;
+}
+
+static long now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* The cost of one call of f, least of many. */
+static long least(void (*f)(void *), void *arg)
+{
+	long best = -1, nothing = -1;
+
+	for (int i = 0; i < 40; i++) {
+		long start = now(), end = now();
+
+		if (nothing < 0 || end - start < nothing)
+			nothing = end - start;
+		start = now();
+		f(arg);
+		end = now();
+		if (best < 0 || end - start < best)
+			best = end - start;
+	}
+	return best - nothing;
+}
+
+static void bound(const char *what, double cost, double most)
+{
+	printf("%-44s %9.2f", what, cost);
+	if (most)
+		printf("   at most %.2f%s", most, cost > most ? "  ABOVE" : "");
+	printf("\n");
+	if (checking && most)
+		CHECK(cost <= most, "%s", what);
+}
+
+static void ask(void *unused)
+{
+	(void)unused;
+	syscall(SYS_ioctl, fd, _IO('C', 0x99), NULL);
+}
+
+static void pids(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < TURNS; i++)
+		syscall(SYS_getpid);
+}
+
+static void run(void *arg)
+{
+	struct raw_run *r = arg;
+
+	r->run.resume = 0;
+	syscall(SYS_ioctl, fd, COSY_IOC_RUN, &r->run);
+}
+
+/* RUN of a compound that makes `turns` turns of `body`; r8 is the buffer, r9 private memory. */
+static long looped(const struct bpf_insn *body, size_t count, int turns)
+{
+	struct cosy_free free = { .size = sizeof(free) };
+	struct bpf_insn insns[64] = { MOV(7, turns + 1), WIDE(8, (uintptr_t)shared), WIDE(9, (uintptr_t)private), MOV(0, 0) };
+	size_t n = 6;
+	long cost;
+
+	insns[n++] = JUMP((int16_t)count);
+	memcpy(insns + n, body, count * sizeof(*body));
+	n += count;
+	insns[n++] = ADD(7, -1);
+	insns[n] = JUMP_NE(7, 0, (int16_t)(7 - (int)n - 1));
+	n++;
+	insns[n++] = EXIT;
+	free.handle = raw_load(fd, insns, n);
+	raw_run_init(&the_run, free.handle, private);
+	cost = least(run, &the_run);
+	MUST(the_run.run.status == COSY_DONE);
+	raw_ioctl(fd, COSY_IOC_FREE, &free);
+	return cost;
+}
+
+static double each(const struct bpf_insn *body, size_t count)
+{
+	return (double)(looped(body, count, TURNS) - looped(body, count, 0)) / TURNS;
+}
+
+#define EACH(...) ({ const struct bpf_insn body_[] = { __VA_ARGS__ }; each(body_, COUNT(body_)); })
+
+/* Instructions per byte of one operation over `size` bytes. */
+static double per_byte(int number, uint64_t a, uint64_t b, uint64_t c, uint64_t size)
+{
+	struct cosy_free free = { .size = sizeof(free) };
+	const struct bpf_insn insns[] = { WIDE(1, a), WIDE(2, b), WIDE(3, c), CALL_OP(number), EXIT };
+	double cost;
+
+	free.handle = raw_load(fd, insns, COUNT(insns));
+	raw_run_init(&the_run, free.handle, NULL);
+	cost = (double)least(run, &the_run);
+	MUST(the_run.run.status == COSY_DONE);
+	raw_ioctl(fd, COSY_IOC_FREE, &free);
+	return cost / (double)size;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct bpf_insn empty[] = { MOV(0, 0), EXIT };
+	enum { MANY = 64 << 10 };
+	static char text[MANY];
+	double plain, compound, loop;
+
+	checking = argc > 1 && !strcmp(argv[1], "check");
+	fd = raw_open();
+	shared = low_buffer();
+	memset(shared, 'x', BUFFER_SIZE);
+	memset(text, 'x', sizeof(text));
+
+	bound("an ioctl that does nothing", (double)least(ask, NULL), 0);
+	raw_run_init(&the_run, raw_load(fd, empty, COUNT(empty)), NULL);
+	bound("RUN of an empty compound", (double)least(run, &the_run), 1200);
+
+	plain = (double)least(pids, NULL) / TURNS;
+	compound = EACH(CALL(SYS_getpid));
+	bound("getpid in a plain loop", plain, 0);
+	bound("getpid in a compound", compound, plain * 0.62);
+
+	loop = EACH(MOV(0, 0));
+	bound("a turn of a loop", loop, 0);
+	/* A native load or store is the one instruction that the move is. */
+	bound("shared buffer: load of 8", EACH(LOAD(BPF_DW, 0, 8, 8)) - loop, 8);
+	bound("shared buffer: load of 1", EACH(LOAD(BPF_B, 0, 8, 8)) - loop, 8);
+	bound("shared buffer: store of 8", EACH(STORE(BPF_DW, 8, 8, 0)) - loop, 8);
+	bound("shared buffer: store of 1", EACH(STORE(BPF_B, 8, 8, 0)) - loop, 8);
+	bound("shared buffer: store of an immediate", EACH(STOREK(BPF_W, 8, 8, 5)) - loop, 8);
+	bound("other memory: load of 8", EACH(LOAD(BPF_DW, 0, 9, 8)) - loop, 22);
+	bound("other memory: load of 1", EACH(LOAD(BPF_B, 0, 9, 8)) - loop, 22);
+	bound("other memory: store of 8", EACH(STORE(BPF_DW, 9, 8, 0)) - loop, 22);
+	bound("other memory: store of 1", EACH(STORE(BPF_B, 9, 8, 0)) - loop, 22);
+	bound("other memory: store of an immediate", EACH(STOREK(BPF_W, 9, 8, 5)) - loop, 22);
+	bound("atomic add", EACH(ATOMIC(BPF_DW, 8, 8, 0, BPF_ADD)) - loop, 0);
+	bound("operation: ctx", EACH(CALL_OP(RAW_OP_CTX)) - loop, 0);
+	bound("operation: strlen of 3, shared buffer", ({
+		shared[3] = 0;
+		double cost = EACH(MOVR(1, 8), CALL_OP(RAW_OP_STRLEN)) - loop;
+		shared[3] = 'x';
+		cost;
+	}), 0);
+	bound("operation: memcpy of 64, shared buffer", EACH(MOVR(1, 8), MOVR(2, 8), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_MEMCPY)) - loop, 0);
+	bound("operation: memcpy of 64, other memory", EACH(MOVR(1, 9), MOVR(2, 9), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_MEMCPY)) - loop, 0);
+
+	bound("memchr per byte, shared buffer", per_byte(8, (uintptr_t)shared, 'y', MANY, MANY), 0.85);
+	bound("memchr per byte, other memory", per_byte(8, (uintptr_t)text, 'y', MANY, MANY), 0);
+	bound("strnlen per byte, shared buffer", per_byte(12, (uintptr_t)shared, MANY, 0, MANY), 0);
+	bound("strchr per byte, shared buffer", ({
+		shared[MANY] = 0;
+		per_byte(15, (uintptr_t)shared, 'y', 0, MANY);
+	}), 0);
+	bound("memcmp per byte, shared buffer", per_byte(7, (uintptr_t)shared, (uintptr_t)shared + MANY + 8, MANY - 8, MANY), 0);
+	bound("memcpy per byte, shared buffer", per_byte(4, (uintptr_t)shared, (uintptr_t)shared + MANY, MANY, MANY), 0);
+	bound("memcpy per byte, from other memory", per_byte(4, (uintptr_t)shared, (uintptr_t)text, MANY, MANY), 0);
+	bound("memset per byte, shared buffer", per_byte(6, (uintptr_t)shared, 1, MANY, MANY), 0);
+	bound("memset per byte, other memory", per_byte(6, (uintptr_t)text, 1, MANY, MANY), 0);
+	return check_end();
+}
