@@ -36,6 +36,34 @@ void cosy::expandWideMultiply(BinaryOperator *Op) {
   Op->eraseFromParent();
 }
 
+void cosy::expandWideShift(BinaryOperator *Op) {
+  IRBuilder<> B(Op);
+  Type *I64 = B.getInt64Ty(), *I128 = Op->getType();
+  bool Left = Op->getOpcode() == Instruction::Shl;
+  Value *Count = B.CreateTrunc(Op->getOperand(1), I64);
+  Value *Low = B.CreateTrunc(Op->getOperand(0), I64);
+  Value *High = B.CreateTrunc(B.CreateLShr(Op->getOperand(0), 64), I64);
+  Value *InWord = B.CreateAnd(Count, 63);
+  Value *Whole = B.CreateICmpNE(B.CreateAnd(Count, 64), B.getInt64(0));
+  // What leaves the one word enters the other; by 64 and more, a whole word does.
+  Value *Both = B.CreateIntrinsic(Left ? Intrinsic::fshl : Intrinsic::fshr, {I64},
+                                  {High, Low, InWord});
+  if (Left) {
+    Value *Shifted = B.CreateShl(Low, InWord);
+    High = B.CreateSelect(Whole, Shifted, Both);
+    Low = B.CreateSelect(Whole, B.getInt64(0), Shifted);
+  } else {
+    bool Signed = Op->getOpcode() == Instruction::AShr;
+    Value *Shifted = Signed ? B.CreateAShr(High, InWord) : B.CreateLShr(High, InWord);
+    Value *Fill = Signed ? B.CreateAShr(High, 63) : B.getInt64(0);
+    Low = B.CreateSelect(Whole, Shifted, Both);
+    High = B.CreateSelect(Whole, Fill, Shifted);
+  }
+  Op->replaceAllUsesWith(B.CreateOr(
+      B.CreateZExt(Low, I128), B.CreateShl(B.CreateZExt(High, I128), 64)));
+  Op->eraseFromParent();
+}
+
 void cosy::expandMultiplyOverflow(CallInst *Call, bool Signed) {
   IRBuilder<> B(Call);
   Value *X = Call->getArgOperand(0), *Y = Call->getArgOperand(1);

@@ -150,6 +150,16 @@ private:
       else
         refuse(Op, "a multiplication of more than 128 bits");
       return;
+    case Instruction::Shl:
+    case Instruction::LShr:
+    case Instruction::AShr:
+      if (isa<ConstantInt>(Op->getOperand(1)))
+        return;
+      if (Op->getType()->getIntegerBitWidth() == 128)
+        expandWideShift(Op);
+      else
+        refuse(Op, "a shift of more than 128 bits");
+      return;
     case Instruction::UDiv:
     case Instruction::SDiv:
     case Instruction::URem:

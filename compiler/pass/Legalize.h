@@ -14,6 +14,8 @@ bool legalizeAtomic(BpfModule &B, llvm::Instruction *I, Reasons &Why);
 // Arithmetic.cpp
 /// i128 multiplication from 64-bit ones.
 void expandWideMultiply(llvm::BinaryOperator *Op);
+/// i128 shifts by a variable count.
+void expandWideShift(llvm::BinaryOperator *Op);
 /// [us]mul.with.overflow of 64 bits.
 void expandMultiplyOverflow(llvm::CallInst *Call, bool Signed);
 /// Values of floating-point or vector type that are only moved become integers.

@@ -51,12 +51,10 @@ static void addObjects(Value *V, SetVector<AllocaInst *> &Found) {
 /// The locals that the regions' inputs point to, and those whose addresses the
 /// function stores in one of these (an iovec's buffers).
 static SetVector<AllocaInst *> touchedLocals(Function &F,
-                                             ArrayRef<CallInst *> Calls) {
+                                             ArrayRef<Value *> Inputs) {
   SetVector<AllocaInst *> Touched;
-  SmallPtrSet<Value *, 8> OutputSlots;
-  for (CallInst *C : Calls)
-    for (Value *Arg : C->args())
-      addObjects(Arg, Touched);
+  for (Value *V : Inputs)
+    addObjects(V, Touched);
   size_t Before;
   do {
     Before = Touched.size();
@@ -79,10 +77,10 @@ static void dropLifetimes(AllocaInst *A) {
       Intr->eraseFromParent();
 }
 
-void cosy::moveLocals(Function &F, ArrayRef<CallInst *> Calls) {
+void cosy::moveLocals(Function &F, ArrayRef<Value *> Inputs) {
   if (!mayMove(F))
     return;
-  SetVector<AllocaInst *> Locals = touchedLocals(F, Calls);
+  SetVector<AllocaInst *> Locals = touchedLocals(F, Inputs);
   Module &M = *F.getParent();
   const DataLayout &DL = M.getDataLayout();
   uint64_t Size = 0;
@@ -112,6 +110,8 @@ void cosy::moveLocals(Function &F, ArrayRef<CallInst *> Calls) {
     if (auto *Fn = dyn_cast<Function>(Callee.getCallee()))
       Fn->setDoesNotThrow();
 
+  for (AllocaInst *A : Moved)
+    dropLifetimes(A);
   // Behind the allocas, so that they stay static.
   BasicBlock &Entry = F.getEntryBlock();
   BasicBlock::iterator At = Entry.getFirstNonPHIOrDbgOrAlloca();
@@ -130,7 +130,6 @@ void cosy::moveLocals(Function &F, ArrayRef<CallInst *> Calls) {
   DIBuilder DIB(M, /*AllowUnresolved=*/false);
   for (unsigned I = 0; I < Moved.size(); ++I) {
     AllocaInst *A = Moved[I];
-    dropLifetimes(A);
     replaceDbgDeclare(A, Base, DIB, DIExpression::ApplyOffset, Offsets[I]);
     Value *Place = B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Base, Offsets[I]);
     Place->takeName(A);

@@ -27,6 +27,7 @@ static void run(Module &M, PassBuilder &PB, ModulePassManager &Passes) {
       Library.setAvailable(F);
     return TargetLibraryAnalysis(Library);
   });
+  FAM.registerPass([] { return bpfTarget().getTargetIRAnalysis(); });
   PB.registerModuleAnalyses(MAM);
   PB.registerCGSCCAnalyses(CGAM);
   PB.registerFunctionAnalyses(FAM);
@@ -41,7 +42,8 @@ void cosy::optimize(BpfModule &B) {
   Tuning.SLPVectorization = false;
   Tuning.LoopInterleaving = false;
   Tuning.LoopUnrolling = false;
-  PassBuilder PB(&bpfTarget(), Tuning);
+  // Without the target machine: its passes only please the kernel's verifier.
+  PassBuilder PB(nullptr, Tuning);
   ModulePassManager Passes;
   Passes.addPass(GlobalDCEPass());
   Passes.addPass(AlwaysInlinerPass());
@@ -51,7 +53,7 @@ void cosy::optimize(BpfModule &B) {
 }
 
 void cosy::cleanUp(BpfModule &B) {
-  PassBuilder PB(&bpfTarget());
+  PassBuilder PB;
   FunctionPassManager FPM;
   FPM.addPass(EarlyCSEPass());
   FPM.addPass(DCEPass());

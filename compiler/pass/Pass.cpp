@@ -6,7 +6,6 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/TargetParser/Triple.h"
-#include <map>
 
 using namespace llvm;
 using namespace cosy;
@@ -51,6 +50,18 @@ static void extractRegions(Function &F, FunctionAnalysisManager &FAM,
   dropMarkers(F, Region());
 }
 
+/// What the compounds among F's regions are given.
+static SmallVector<Value *, 16>
+inputsOf(const Function &F, const std::vector<Extracted> &Regions,
+         const std::vector<std::unique_ptr<Compound>> &Compounds) {
+  SmallVector<Value *, 16> Inputs;
+  for (size_t I = 0; I < Regions.size(); ++I)
+    if (Compounds[I] && Regions[I].Host == &F)
+      Inputs.append(Regions[I].Call->arg_begin(),
+                    Regions[I].Call->arg_begin() + Regions[I].NumInputs);
+  return Inputs;
+}
+
 PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
   SmallVector<Function *, 8> Marked;
   for (Function &F : M)
@@ -80,14 +91,9 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
     Compounds.push_back(std::move(C));
   }
 
-  std::map<Function *, SmallVector<CallInst *, 4>> Calls;
-  for (size_t I = 0; I < Regions.size(); ++I)
-    if (Compounds[I])
-      Calls[Regions[I].Host].push_back(Regions[I].Call);
   if (options().MoveLocals)
     for (Function *F : Marked)
-      if (auto It = Calls.find(F); It != Calls.end())
-        moveLocals(*F, It->second);
+      moveLocals(*F, inputsOf(*F, Regions, Compounds));
 
   for (size_t I = 0; I < Regions.size(); ++I) {
     if (Compounds[I])

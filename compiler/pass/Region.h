@@ -159,9 +159,9 @@ void emitHostCode(Extracted &R, const Compound &C);
 void inlineTwin(Extracted &R);
 
 // MoveLocals.cpp
-/// Moves the locals of F that the calls' arguments lead to into the shared
-/// buffer (facts: each access elsewhere costs 16 instructions more).
-void moveLocals(llvm::Function &F, llvm::ArrayRef<llvm::CallInst *> Calls);
+/// Moves the locals of F that its regions' inputs lead to into the shared
+/// buffer.
+void moveLocals(llvm::Function &F, llvm::ArrayRef<llvm::Value *> Inputs);
 
 // Report.cpp
 void reportNative(const llvm::Function &Host, unsigned RegionLine,

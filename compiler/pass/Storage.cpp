@@ -60,11 +60,11 @@ static void placeOnStack(BpfModule &B, Function &F,
   Value *Base = IB.CreateIntToPtr(
       B.createCall(IB, operationNumber("alloca"), {IB.getInt64(Total)}),
       IB.getPtrTy());
-  for (unsigned I = 0; I < Allocas.size(); ++I) {
+  for (unsigned I = 0; I < Allocas.size(); ++I)
     Allocas[I]->replaceAllUsesWith(
         IB.CreateConstInBoundsGEP1_64(IB.getInt8Ty(), Base, Offsets[I]));
-    Allocas[I]->eraseFromParent();
-  }
+  for (AllocaInst *A : Allocas)
+    A->eraseFromParent();
 }
 
 static void placeLocals(BpfModule &B, Function &F, Reasons &Why) {

@@ -311,6 +311,11 @@ long long RT(atoll)(const char *s)
 	return RT(strtol)(s, NULL, 10);
 }
 
+unsigned RT(htonl)(unsigned x) { return __builtin_bswap32(x); }
+unsigned RT(ntohl)(unsigned x) { return __builtin_bswap32(x); }
+unsigned short RT(htons)(unsigned short x) { return __builtin_bswap16(x); }
+unsigned short RT(ntohs)(unsigned short x) { return __builtin_bswap16(x); }
+
 /* --- Searching ------------------------------------------------------------------ */
 
 void *RT(bsearch)(const void *key, const void *base, size_t n, size_t size,

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Each construct three ways: plain clang, the native twin, the compound.
+
+A construct is a C or C++ program beside this file that prints what it computed.
+Its head says what is expected of its regions:
+
+    // expect: compiled             every region becomes a compound
+    // expect: native: TEXT         a region stays native, for a reason with TEXT
+    // expect-O0: ...               the same, at that level only
+    // flags: ...                   for the compiler
+    // stdin: TEXT                  what the program reads
+
+Outputs and exit statuses of the three must be equal, and no compound may have
+been replaced by its twin.  With --put the compounds are built statically into a
+folder with what plain clang's print, for guest.sh in a virtual machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).parent
+TIMEOUT = 60  # seconds for one program
+
+
+@dataclass
+class Construct:
+    source: Path
+    expect: dict[str, str] = field(default_factory=dict)  # by level; "" for all
+    flags: list[str] = field(default_factory=list)
+    stdin: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.source.stem
+
+    def expected(self, level: str) -> str:
+        return self.expect.get(level, self.expect[""])
+
+
+def read_construct(source: Path) -> Construct:
+    construct = Construct(source)
+    for line in source.read_text().splitlines():
+        if not line.startswith("//"):
+            break
+        if m := re.match(r"// expect(?:-(O\w))?: (.*)", line):
+            construct.expect[m[1] or ""] = m[2]
+        elif m := re.match(r"// flags: (.*)", line):
+            construct.flags = m[1].split()
+        elif m := re.match(r"// stdin: (.*)", line):
+            construct.stdin = m[1]
+    if "" not in construct.expect:
+        raise SystemExit(f"{source}: no '// expect:' line")
+    return construct
+
+
+class Failed(Exception):
+    """What is wrong with a construct."""
+
+
+@dataclass
+class Tools:
+    cosycc: str
+    clang: str
+    include: list[str]
+    work: Path
+
+    def compile(self, construct: Construct, level: str, output: Path, cosy: bool, *more: str) -> str:
+        """Compiles one way; what the compiler said."""
+        cplusplus = construct.source.suffix == ".cpp"
+        if cosy:
+            command = [self.cosycc, *(["--driver-mode=g++"] if cplusplus else []), "-Rcosy"]
+        else:
+            command = [self.clang, *(["--driver-mode=g++"] if cplusplus else []), "-DCOSY_OFF"]
+            command += [f"-I{path}" for path in self.include]
+        command += [f"-{level}", "-Wall", "-Wextra", "-fno-crash-diagnostics", *construct.flags, *more]
+        command += [str(construct.source), "-o", str(output)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise Failed(f"{' '.join(command)}\n{done.stderr[:1500]}")
+        return done.stderr
+
+
+def run(program: Path, construct: Construct, mode: str) -> tuple[str, str]:
+    """(output with exit status, what it said on stderr)."""
+    env = dict(os.environ, COSY_MODE=mode, COSY_STATS="1")
+    try:
+        done = subprocess.run(
+            [str(program)],
+            input=construct.stdin + "\n",
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=env,
+            timeout=TIMEOUT,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Failed(f"{mode}: still running after {TIMEOUT} s") from error
+    return f"{done.stdout}exit {done.returncode}\n", done.stderr
+
+
+def check_report(construct: Construct, level: str, said: str) -> None:
+    expected = construct.expected(level)
+    compiled = "region compiled" in said
+    if expected == "compiled":
+        if not compiled or "stays native" in said:
+            raise Failed(f"not compiled:\n{said}")
+        return
+    reason = expected.removeprefix("native: ")
+    if not any("stays native" in line and reason in line for line in said.splitlines()):
+        raise Failed(f"no region stays native for '{reason}':\n{said}")
+
+
+def check_level(tools: Tools, construct: Construct, level: str) -> None:
+    plain = tools.work / f"{construct.name}-{level}-plain"
+    cosy = tools.work / f"{construct.name}-{level}-cosy"
+    tools.compile(construct, level, plain, False)
+    check_report(construct, level, tools.compile(construct, level, cosy, True))
+    expected, _ = run(plain, construct, "auto")
+    for mode in ("native", "interp"):
+        got, said = run(cosy, construct, mode)
+        if got != expected:
+            raise Failed(f"{mode} differs\n--- plain\n{expected}--- {mode}\n{got}{said}")
+        if mode == "interp" and construct.expected(level) == "compiled":
+            stats = dict(re.findall(r"(\w+)=(\d+)", said))
+            if stats and (stats.get("native") != "0" or stats.get("regions") == "0"):
+                raise Failed(f"the twin ran instead of the compound:\n{said}")
+
+
+def put(tools: Tools, constructs: list[Construct], level: str, folder: Path) -> None:
+    """Static compounds and expected outputs for a virtual machine."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for construct in constructs:
+        plain = tools.work / f"{construct.name}-put-plain"
+        tools.compile(construct, level, plain, False)
+        said = tools.compile(construct, level, folder / construct.name, True, "-static")
+        expected, _ = run(plain, construct, "auto")
+        (folder / f"{construct.name}.out").write_text(expected)
+        (folder / f"{construct.name}.in").write_text(construct.stdin + "\n")
+        kind = "native" if "stays native" in said else "compiled"
+        (folder / f"{construct.name}.kind").write_text(kind + "\n")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--cosycc", required=True)
+    parser.add_argument("--clang", required=True)
+    parser.add_argument("--include", action="append", default=[], help="of cosy's headers, for plain clang")
+    parser.add_argument("--work", required=True, type=Path, help="folder for the programs")
+    parser.add_argument("--levels", default="O0,O2,O3")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--put", type=Path, help="build for a virtual machine into this folder")
+    parser.add_argument("names", nargs="*", help="constructs; default all")
+    args = parser.parse_args()
+
+    sources = sorted([*HERE.glob("*.c"), *HERE.glob("*.cpp")])
+    constructs = [read_construct(s) for s in sources if not args.names or s.stem in args.names]
+    if not constructs:
+        raise SystemExit("no such construct")
+    tools = Tools(args.cosycc, args.clang, args.include, args.work)
+    args.work.mkdir(parents=True, exist_ok=True)
+    if args.put:
+        put(tools, constructs, args.levels.split(",")[0], args.put)
+        return 0
+
+    failures = 0
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        jobs = {
+            pool.submit(check_level, tools, c, level): (c, level)
+            for c in constructs
+            for level in args.levels.split(",")
+        }
+        for job in concurrent.futures.as_completed(jobs):
+            construct, level = jobs[job]
+            try:
+                job.result()
+            except Failed as error:
+                failures += 1
+                print(f"FAIL {construct.name} -{level}: {error}", flush=True)
+    print(f"{len(jobs) - failures} of {len(jobs)} passed ({len(constructs)} constructs)")
+    return failures != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
