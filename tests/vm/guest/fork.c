@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork with an open context and live data in the shared buffer: parent and child
+ * each keep their own, and the child's regions run in the kernel again.  And
+ * children that only exec see nothing of it at all.
+ */
+#include "check.h"
+#include <spawn.h>
+#include <sys/syscall.h>
+
+#ifndef __COSYCC__
+#define cosy_malloc malloc
+#define cosy_mem_free free
+#endif
+
+#define SIZE 100000
+#define GENERATIONS 5
+
+extern char **environ;
+
+static bool all(const char *data, char value)
+{
+	for (int i = 0; i < SIZE; i++)
+		if (data[i] != value)
+			return false;
+	return true;
+}
+
+static void fill(char *data, char value)
+{
+	int calls = 0;
+	struct cosy_stats before = counts();
+
+	COSY_START;
+	memset(data, value, SIZE);
+	for (int i = 0; i < 50; i++)
+		calls += getppid() >= 0;
+	COSY_END;
+	CHECK(calls == 50, "%d calls", calls);
+	CHECK_KERNEL(before, 1, 50);
+}
+
+/* Each generation changes its data and forks the next in the middle. */
+static void generation(char *data, int n)
+{
+	char mine = (char)('a' + n), *own;
+	int status;
+	pid_t pid;
+
+	CHECK(all(data, n ? (char)('a' + n - 1) : 0), "generation %d: inherited data is wrong", n);
+	fill(data, mine);
+	CHECK(all(data, mine), "generation %d: data is wrong", n);
+	own = cosy_malloc(SIZE);
+	MUST(own);
+	fill(own, 'X');
+	if (n < GENERATIONS) {
+		fflush(stdout);
+		pid = fork();
+		MUST(pid >= 0);
+		if (!pid) {
+			check_failures = 0;
+			generation(data, n + 1);
+			_exit(check_end());
+		}
+		fill(own, 'Y');		/* at the same time as the child */
+		MUST(waitpid(pid, &status, 0) == pid);
+		CHECK_CHILD(status);
+	}
+	CHECK(all(data, mine), "generation %d: the child changed our data", n);
+	CHECK(all(own, n < GENERATIONS ? 'Y' : 'X'), "generation %d: our own data is wrong", n);
+	fill(data, mine);
+	cosy_mem_free(own);
+}
+
+/* A raw fork that no library hears of. */
+static void raw_fork(char *data)
+{
+	int status;
+	long pid;
+
+	fill(data, 'r');
+	fflush(stdout);
+	pid = syscall(SYS_fork);
+	MUST(pid >= 0);
+	if (!pid) {
+		int calls = 0, wrong = 0;
+
+		check_failures = 0;
+		if (!all(data, 'r'))
+			_exit(2);
+		COSY_START;
+		memset(data, 's', SIZE);
+		for (int i = 0; i < 50; i++)
+			calls += getppid() >= 0;
+		COSY_END;
+		wrong = calls != 50 || !all(data, 's');
+		_exit(wrong);
+	}
+	MUST(waitpid((pid_t)pid, &status, 0) == pid);
+	CHECK_CHILD(status);
+	CHECK(all(data, 'r'), "raw fork: the child changed our data");
+	fill(data, 'a');
+}
+
+/* What an exec'd program has open; argv[1] tells how many descriptors are right. */
+static int open_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	MUST(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n - 3;	/* ., .. and the directory's own */
+}
+
+static int highest_open(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+	int n = -1;
+
+	MUST(dir);
+	while ((entry = readdir(dir)))
+		if (atoi(entry->d_name) > n && atoi(entry->d_name) != dirfd(dir))
+			n = atoi(entry->d_name);
+	closedir(dir);
+	return n;
+}
+
+static void exec_leaks_nothing(int before)
+{
+	char count[16], *argv[] = { "fork", count, NULL };
+	int status;
+	pid_t pid;
+
+	snprintf(count, sizeof(count), "%d", before);
+	MUST(!posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ));
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK_CHILD(status);
+	pid = vfork();
+	if (!pid) {
+		execve("/proc/self/exe", argv, environ);
+		_exit(127);
+	}
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK_CHILD(status);
+}
+
+int main(int argc, char **argv)
+{
+	int before = open_files();
+	char *data;
+
+	if (argc > 1) {
+		CHECK(before == atoi(argv[1]), "exec: %d open files, %s expected, the highest is %d", before, argv[1],
+		      highest_open());
+		CHECK(!each_context(NULL, NULL), "exec: the device's descriptor was inherited");
+		return check_end();
+	}
+	data = cosy_malloc(SIZE);
+	MUST(data);
+	memset(data, 0, SIZE);
+	CHECK_CHILD(in_child((void (*)(void *))(void (*)(void))raw_fork, data));
+	generation(data, 0);
+	exec_leaks_nothing(before);
+	fill(data, 'z');	/* the parent is as it was */
+	CHECK(all(data, 'z'), "the parent's data is wrong");
+	cosy_mem_free(data);
+	return check_end();
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The module cannot be unloaded while anybody has a context; the program in it
+ * goes on.  Unloaded or not allowed, a program runs as its native twin with the
+ * same result.  The module is loaded again at the end.
+ */
+#include "check.h"
+#include <sys/syscall.h>
+
+#define MODULE "/vm/cosy.ko"
+
+static long region(void)
+{
+	long sum = 0;
+
+	COSY_START;
+	for (int i = 0; i < 1000; i++)
+		sum += i * (getppid() >= 0);
+	COSY_END;
+	return sum;
+}
+
+/* May use the device, or not: argv of the program itself, run as nobody. */
+static void as_nobody(void *arg)
+{
+	bool may_use = arg != NULL;
+
+	become_nobody(may_use);
+	execl("/proc/self/exe", "unload", may_use ? "kernel" : "native", (char *)NULL);
+	MUST(!"exec");
+}
+
+static int run_once(const char *where)
+{
+	struct cosy_stats before = counts();
+	bool in_kernel = !strcmp(where, "kernel");
+
+	setenv("CHECK_EXPECT", where, 1);
+	CHECK(region() == 499500, "%s: wrong result", where);
+	CHECK_KERNEL(before, 1, 1000);
+	if (!in_kernel) {
+		CHECK(!counts().runs, "%s: it ran in the kernel", where);
+		CHECK(open("/dev/cosy", O_RDWR) < 0 && (errno == EACCES || errno == ENOENT), "%s: /dev/cosy opens", where);
+	}
+	return check_end();
+}
+
+static void load(void)
+{
+	int fd = open(MODULE, O_RDONLY);
+	struct stat st;
+
+	MUST(fd >= 0);
+	MUST(!syscall(SYS_finit_module, fd, "", 0));
+	close(fd);
+	/* What the udev rule does. */
+	for (int i = 0; i < 100 && stat("/dev/cosy", &st); i++)
+		sleep_ms(10);
+}
+
+static int unload(void)
+{
+	return syscall(SYS_delete_module, "cosy", O_NONBLOCK) ? -errno : 0;
+}
+
+/* A child is in its region all the time. */
+static void under_a_region(void)
+{
+	volatile long *shared = shared_memory(4096);	/* [0] stop, [1] turns */
+	int status;
+	long seen;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		struct cosy_stats before = counts();
+
+		check_failures = 0;
+		COSY_START;
+		while (!shared[0])
+			if (getppid() > 0)
+				shared[1]++;
+		COSY_END;
+		CHECK_KERNEL(before, 1, shared[1]);
+		CHECK(region() == 499500, "wrong result");
+		_exit(check_end());
+	}
+	while (!shared[1])
+		sleep_ms(1);
+	for (int i = 0; i < 20; i++) {
+		if (kernel_expected())
+			CHECK(unload() == -EAGAIN, "unloaded under a region");
+		seen = shared[1];
+		for (int j = 0; j < 1000 && shared[1] == seen; j++)
+			sleep_ms(1);
+		CHECK(shared[1] > seen, "the region stands still");
+	}
+	shared[0] = 1;
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK_CHILD(status);
+}
+
+int main(int argc, char **argv)
+{
+	struct stat st;
+	int fd, ret;
+
+	if (argc > 1)
+		return run_once(argv[1]);
+	if (geteuid())
+		SKIP("only root can unload a module");
+	if (access(MODULE, R_OK) || stat("/dev/cosy", &st))
+		SKIP("not in a machine of vm.py with the module loaded");
+	CHECK_CHILD(in_child(as_nobody, "may use"));
+	CHECK_CHILD(in_child(as_nobody, NULL));
+
+	fd = open("/dev/cosy", O_RDWR | O_CLOEXEC);
+	MUST(fd >= 0);
+	CHECK(unload() == -EAGAIN, "unloaded under an open context");
+	close(fd);
+	under_a_region();
+	ret = unload();
+	CHECK(!ret, "unloading with nobody there: %s", strerror(-ret));
+	CHECK(region() == 499500, "wrong result without the module");
+	CHECK_CHILD(in_child(as_nobody, NULL));
+	load();
+	MUST(!chown("/dev/cosy", st.st_uid, st.st_gid) && !chmod("/dev/cosy", st.st_mode & 0777));
+	CHECK_CHILD(in_child(as_nobody, "may use"));
+	return check_end();
+}
