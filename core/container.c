@@ -7,22 +7,22 @@ struct part {
 	u64 start, end;
 };
 
-static int check_header(const struct cosy_compound *header, size_t len,
-			struct cosy_reject *why)
+static int check_header(const struct cosy_compound *header, size_t len, struct cosy_reject *why)
 {
 	if (len < sizeof(*header))
 		return cosy_refuse(why, -EINVAL, COSY_REJECT_CONTAINER,
 				   "%zu bytes are too few for a compound's header", len);
 	if (header->magic != COSY_MAGIC)
-		return cosy_refuse(why, -EINVAL, COSY_REJECT_CONTAINER, "not a compound: wrong magic");
+		return cosy_refuse(why, -EINVAL, COSY_REJECT_CONTAINER,
+				   "not a compound: wrong magic");
 	if (header->version != COSY_ABI_VERSION || header->header_size != sizeof(*header))
 		return cosy_refuse(why, -EINVAL, COSY_REJECT_CONTAINER,
 				   "compound format version %u, this is version %u",
 				   header->version, COSY_ABI_VERSION);
 	if (header->size > COSY_MAX_COMPOUND)
 		return cosy_refuse(why, -E2BIG, COSY_REJECT_CONTAINER,
-				   "the compound has %u bytes, the limit is %u",
-				   header->size, COSY_MAX_COMPOUND);
+				   "the compound has %u bytes, the limit is %u", header->size,
+				   COSY_MAX_COMPOUND);
 	if (header->size != len)
 		return cosy_refuse(why, -EINVAL, COSY_REJECT_CONTAINER,
 				   "the header says %u bytes, there are %zu", header->size, len);
@@ -42,11 +42,11 @@ static int check_header(const struct cosy_compound *header, size_t len,
 static int check_parts(const struct cosy_compound *header, struct cosy_reject *why)
 {
 	const struct part parts[] = {
-		{ "instructions", header->insn_off,
-		  header->insn_off + (u64)header->insn_cnt * sizeof(struct bpf_insn) },
-		{ "line table", header->line_off,
-		  header->line_off + (u64)header->line_cnt * sizeof(struct cosy_line) },
-		{ "strings", header->str_off, header->str_off + (u64)header->str_size },
+		{"instructions", header->insn_off,
+		 header->insn_off + (u64)header->insn_cnt * sizeof(struct bpf_insn)},
+		{"line table", header->line_off,
+		 header->line_off + (u64)header->line_cnt * sizeof(struct cosy_line)},
+		{"strings", header->str_off, header->str_off + (u64)header->str_size},
 	};
 	u32 i, j;
 
@@ -90,8 +90,8 @@ static int check_lines(const struct cosy_view *view, struct cosy_reject *why)
 
 		if (line->insn >= view->insn_cnt || (i && line->insn <= line[-1].insn))
 			return cosy_refuse(why, -EINVAL, COSY_REJECT_CONTAINER,
-					   "line table entry %u: instruction %u is out of order",
-					   i, line->insn);
+					   "line table entry %u: instruction %u is out of order", i,
+					   line->insn);
 		if (line->file >= view->str_size)
 			return cosy_refuse(why, -EINVAL, COSY_REJECT_CONTAINER,
 					   "line table entry %u: its file lies outside the strings",

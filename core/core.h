@@ -14,24 +14,24 @@
 #ifndef COSY_CORE_H
 #define COSY_CORE_H
 
-#include "port.h"	/* u8..u64, s16..s64, bool, struct bpf_insn, cosy_alloc, cosy_free */
+#include "port.h" /* u8..u64, s16..s64, bool, struct bpf_insn, cosy_alloc, cosy_free */
 #include <linux/cosy.h>
 
 /* --- Calls and operations (ops.def) ------------------------------------- */
 
 enum cosy_call_flags {
-	COSY_CALL_ALLOWED	= 1 << 0,
-	COSY_CALL_BLOCKS	= 1 << 1,	/* may sleep for an unbounded time */
-	COSY_CALL_NO_RESULT	= 1 << 2,	/* operation: r0 is unspecified (and zeroed) */
-	COSY_CALL_RESUMES	= 1 << 3,	/* operation: r1-r3 hold what remains when it leaves */
+	COSY_CALL_ALLOWED = 1 << 0,
+	COSY_CALL_BLOCKS = 1 << 1,    /* may sleep for an unbounded time */
+	COSY_CALL_NO_RESULT = 1 << 2, /* operation: r0 is unspecified (and zeroed) */
+	COSY_CALL_RESUMES = 1 << 3,   /* operation: r1-r3 hold what remains when it leaves */
 };
 
 struct cosy_call {
 	u32 number;
 	const char *name;
-	const char *args;	/* one letter per argument, see ops.def */
+	const char *args; /* one letter per argument, see ops.def */
 	u32 flags;
-	const char *denied;	/* why it may not be in a compound; NULL when allowed */
+	const char *denied; /* why it may not be in a compound; NULL when allowed */
 };
 
 /* COSY_OP_ctx, COSY_OP_trap, ...: the numbers that `call` takes. */
@@ -46,8 +46,8 @@ const struct cosy_call *cosy_call_find(u32 number);
 /* --- Why something was refused -------------------------------------------- */
 
 struct cosy_reject {
-	u32 insn;		/* ~0: the container */
-	char reason[160];	/* one line, no newline */
+	u32 insn;	  /* ~0: the container */
+	char reason[160]; /* one line, no newline */
 };
 
 /* --- Container --------------------------------------------------------------- */
@@ -76,35 +76,44 @@ const struct cosy_line *cosy_line_find(const struct cosy_view *view, u32 insn);
 
 /* What validation learns of each instruction slot. */
 enum cosy_mark {
-	COSY_MARK_HEAD		= 1 << 0,	/* an instruction starts here (not the 2nd half of ld_imm64) */
-	COSY_MARK_TARGET	= 1 << 1,	/* some jump lands here */
-	COSY_MARK_FUNCTION	= 1 << 2,	/* a function starts here */
-	COSY_MARK_RESUME	= 1 << 3,	/* RUN may go on from here: calls, behind calls, targets of
-						 * back edges, local calls, function exits */
-	COSY_MARK_LEAVE		= 1 << 4,	/* may leave here, but only the interpreter goes on:
-						 * loads, stores and atomics outside the spill frame */
+	/* An instruction starts here: not the second half of a 64-bit constant. */
+	COSY_MARK_HEAD = 1 << 0,
+	/* Some jump lands here. */
+	COSY_MARK_TARGET = 1 << 1,
+	/* A function starts here. */
+	COSY_MARK_FUNCTION = 1 << 2,
+	/*
+	 * RUN may go on from here: calls, local calls, what is behind either, targets of
+	 * back edges, exits of functions other than the first.
+	 */
+	COSY_MARK_RESUME = 1 << 3,
+	/*
+	 * May leave here, but only the interpreter goes on: loads, stores and atomics
+	 * outside the spill frame.
+	 */
+	COSY_MARK_LEAVE = 1 << 4,
 };
 
 struct cosy_function {
-	u32 start, end;		/* instructions [start, end) */
-	u32 frame_words;	/* 8-byte words of spill frame in use */
+	u32 start, end;	 /* instructions [start, end) */
+	u32 frame_words; /* 8-byte words of spill frame in use */
 };
 
 struct cosy_program {
-	const struct bpf_insn *insns;	/* the caller's; must outlive this */
+	const struct bpf_insn *insns; /* the caller's; must outlive this */
 	u32 insn_cnt;
-	u8 *marks;			/* [insn_cnt] enum cosy_mark */
-	struct cosy_function *functions;/* ascending; functions[0].start is 0 */
+	u8 *marks;			 /* [insn_cnt] enum cosy_mark */
+	struct cosy_function *functions; /* ascending; functions[0].start is 0 */
 	u32 function_cnt;
-	u32 resume_cnt;			/* instructions marked COSY_MARK_RESUME */
+	u32 resume_cnt; /* instructions marked COSY_MARK_RESUME */
 };
 
 /*
  * Checks every instruction and finds the program's shape.  0 with `program`
  * filled in (release with cosy_program_deinit), -EINVAL with `why`, -ENOMEM.
  */
-int cosy_validate(const struct bpf_insn *insns, u32 insn_cnt,
-		  struct cosy_program *program, struct cosy_reject *why);
+int cosy_validate(const struct bpf_insn *insns, u32 insn_cnt, struct cosy_program *program,
+		  struct cosy_reject *why);
 void cosy_program_deinit(struct cosy_program *program);
 
 /* The function an instruction is in. */
@@ -118,19 +127,19 @@ const struct cosy_function *cosy_function_of(const struct cosy_program *program,
  * reaches it.
  */
 enum cosy_slot {
-	COSY_SLOT_STATE	 = -8,	/* what r1 was at entry: struct cosy_entry */
-	COSY_SLOT_FUEL	 = -16,	/* operations until the next tick */
-	COSY_SLOT_VALUE	 = -24,	/* store thunks: the value; div and atomic thunks: second operand */
-	COSY_SLOT_INSN	 = -32,	/* access thunks: the instruction, for a fault */
-	COSY_SLOT_SAVE	 = -40,	/* a register lent to a store */
-	COSY_SLOT_SIZE	 = 64,	/* bytes reserved */
+	COSY_SLOT_STATE = -8,  /* what r1 was at entry: struct cosy_entry */
+	COSY_SLOT_FUEL = -16,  /* operations until the next tick */
+	COSY_SLOT_VALUE = -24, /* store thunks: the value; div and atomic thunks: second operand */
+	COSY_SLOT_INSN = -32,  /* access thunks: the instruction, for a fault */
+	COSY_SLOT_SAVE = -40,  /* a register lent to a store */
+	COSY_SLOT_SIZE = 64,   /* bytes reserved */
 };
 
 /* What the program finds at r1 on entry (the head of the kernel's run object). */
 struct cosy_entry {
 	u64 fuel;
-	u64 resume;		/* 0 or instruction + 1, checked to be a resume point */
-	struct cosy_state state;/* registers and spill frame to start with */
+	u64 resume;		 /* 0 or instruction + 1, checked to be a resume point */
+	struct cosy_state state; /* registers and spill frame to start with */
 };
 
 /*
@@ -138,35 +147,64 @@ struct cosy_entry {
  * registers of the program survive, except as noted.
  */
 enum cosy_thunk {
-	COSY_THUNK_LOAD1, COSY_THUNK_LOAD2, COSY_THUNK_LOAD4, COSY_THUNK_LOAD8,	/* AX = *(uN *)AX; slot INSN set */
-	COSY_THUNK_LOADS1, COSY_THUNK_LOADS2, COSY_THUNK_LOADS4,		/* the same, sign-extended */
-	COSY_THUNK_STORE1, COSY_THUNK_STORE2, COSY_THUNK_STORE4, COSY_THUNK_STORE8, /* *(uN *)AX = slot VALUE; slot INSN set */
-	COSY_THUNK_ATOMIC,	/* AX address, slot VALUE operand, slot INSN = insn << 16 | (8-byte ? 0x100 : 0) | BPF
-				 * atomic imm; AX = old value, zero-extended; compare-exchange compares with r0 */
-	COSY_THUNK_SDIV32, COSY_THUNK_SDIV64, COSY_THUNK_SMOD32, COSY_THUNK_SMOD64, /* AX = AX op slot VALUE, RFC 9669 results */
-	COSY_THUNK_SYSCALL,	/* AX = insn << 16 | number; r0 = result, r1-r5 = 0 */
-	COSY_THUNK_OP,		/* AX = insn << 16 | (number - COSY_OP_BASE); r0 = result, r1-r5 = 0 */
-	COSY_THUNK_TICK,	/* fuel is 0; AX = instruction to go on from: refills slot FUEL or leaves */
-	COSY_THUNK_PUSH,	/* AX = insn << 16 | caller's words << 8 | callee's words: push a struct cosy_frame,
-				 * zero the callee's words; r6-r9 unspecified to the callee but never kernel values */
-	COSY_THUNK_POP,		/* AX = insn: pop; r6-r9 and spill frame restored; AX = checked cosy_frame.call */
+	/* AX = *(uN *)AX; slot INSN set */
+	COSY_THUNK_LOAD1,
+	COSY_THUNK_LOAD2,
+	COSY_THUNK_LOAD4,
+	COSY_THUNK_LOAD8,
+	/* the same, sign-extended */
+	COSY_THUNK_LOADS1,
+	COSY_THUNK_LOADS2,
+	COSY_THUNK_LOADS4,
+	/* *(uN *)AX = slot VALUE; slot INSN set */
+	COSY_THUNK_STORE1,
+	COSY_THUNK_STORE2,
+	COSY_THUNK_STORE4,
+	COSY_THUNK_STORE8,
+	/*
+	 * AX address, slot VALUE operand, slot INSN = insn << 16 | (8-byte ? 0x100 : 0) |
+	 * BPF atomic imm; AX = old value, zero-extended; compare-exchange compares with r0
+	 */
+	COSY_THUNK_ATOMIC,
+	/* AX = AX op slot VALUE, with RFC 9669's results */
+	COSY_THUNK_SDIV32,
+	COSY_THUNK_SDIV64,
+	COSY_THUNK_SMOD32,
+	COSY_THUNK_SMOD64,
+	/* AX = insn << 16 | number; r0 = result, r1-r5 = 0 */
+	COSY_THUNK_SYSCALL,
+	/* AX = insn << 16 | (number - COSY_OP_BASE); r0 = result, r1-r5 = 0 */
+	COSY_THUNK_OP,
+	/* fuel is used up; AX = instruction to go on from: refills slot FUEL or leaves */
+	COSY_THUNK_TICK,
+	/*
+	 * AX = insn << 16 | caller's words << 8 | callee's words: push a struct cosy_frame,
+	 * zero the callee's words; r6-r9 unspecified to the callee but never kernel values
+	 */
+	COSY_THUNK_PUSH,
+	/*
+	 * AX = insn: pop; r6-r9 and spill frame restored; AX = checked cosy_frame.call.
+	 * A return spends no fuel: the thunk sees to it that a forged ring of frames
+	 * does not return for ever.
+	 */
+	COSY_THUNK_POP,
 	COSY_THUNK_CNT
 };
 
 struct cosy_sandbox {
-	u64 user_base;		/* user address of the shared buffer; ignored when size is 0 */
-	u64 kernel_base;	/* the kernel's mapping of it */
-	u32 size;		/* bytes, a power of two >= 4096, or 0: no shared buffer */
-	bool has_v4;		/* the JIT knows cpu v4 instructions (Linux 6.6) */
-	bool blind;		/* hide the program's constants from the code (against JIT spraying) */
-	u64 seed;		/* of the blinding */
-	const s32 *thunks;	/* [COSY_THUNK_CNT] immediates that call the thunks */
+	u64 user_base;	   /* user address of the shared buffer; ignored when size is 0 */
+	u64 kernel_base;   /* the kernel's mapping of it */
+	u32 size;	   /* bytes, a power of two >= 4096, or 0: no shared buffer */
+	bool has_v4;	   /* the JIT knows cpu v4 instructions (Linux 6.6) */
+	bool blind;	   /* hide the program's constants from the code (against JIT spraying) */
+	u64 seed;	   /* of the blinding */
+	const s32 *thunks; /* [COSY_THUNK_CNT] immediates that call the thunks */
 };
 
 struct cosy_code {
-	struct bpf_insn *insns;	/* cosy_alloc'ed */
+	struct bpf_insn *insns; /* cosy_alloc'ed */
 	u32 insn_cnt;
-	u32 stack_size;		/* bytes below r10 that the code uses */
+	u32 stack_size; /* bytes below r10 that the code uses */
 };
 
 /*
@@ -187,7 +225,6 @@ int cosy_sandbox(const struct cosy_program *program, const struct cosy_sandbox *
  * Writes the instruction at `insn` as text in RFC 9669's pseudo-C, calls by name.
  * Returns the slots it takes (1 or 2); the text is cut to `size`, NUL included.
  */
-u32 cosy_disasm(const struct bpf_insn *insns, u32 insn_cnt, u32 insn,
-		char *text, size_t size);
+u32 cosy_disasm(const struct bpf_insn *insns, u32 insn_cnt, u32 insn, char *text, size_t size);
 
 #endif /* COSY_CORE_H */

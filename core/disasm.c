@@ -57,7 +57,7 @@ static void alu_text(const struct bpf_insn *insn, char *text)
 {
 	bool wide = BPF_CLASS(insn->code) == BPF_ALU64;
 	bool from_register = BPF_SRC(insn->code) == BPF_X;
-	const char *operator = alu_operator(BPF_OP(insn->code), insn->off == 1);
+	const char *operator= alu_operator(BPF_OP(insn->code), insn->off == 1);
 	char dst[REGISTER_SIZE], src[REGISTER_SIZE];
 
 	name_register(dst, insn->dst_reg, wide);
@@ -69,7 +69,10 @@ static void alu_text(const struct bpf_insn *insn, char *text)
 	case BPF_END:
 		name_register(dst, insn->dst_reg, true);
 		snprintf(text, TEXT_SIZE, "%s = %s%d %s", dst,
-			 wide ? "bswap" : from_register ? "be" : "le", insn->imm, dst);
+			 wide		 ? "bswap"
+			 : from_register ? "be"
+					 : "le",
+			 insn->imm, dst);
 		return;
 	case BPF_MOV:
 		if (from_register && insn->off)
@@ -90,7 +93,7 @@ static void alu_text(const struct bpf_insn *insn, char *text)
 
 static void atomic_text(const struct bpf_insn *insn, char *text)
 {
-	const char *operator = alu_operator(insn->imm & ~BPF_FETCH, false);
+	const char *operator= alu_operator(insn->imm & ~BPF_FETCH, false);
 	bool wide = BPF_SIZE(insn->code) == BPF_DW;
 	char src[REGISTER_SIZE], place[40];
 
@@ -166,8 +169,8 @@ static void call_text(const struct bpf_insn *insn, u32 at, char *text)
 	if (insn->src_reg == BPF_PSEUDO_CALL)
 		snprintf(text, TEXT_SIZE, "call %lld", (long long)at + 1 + insn->imm);
 	else if (call)
-		snprintf(text, TEXT_SIZE, "call %s%s",
-			 call->number >= COSY_OP_BASE ? "cosy_" : "", call->name);
+		snprintf(text, TEXT_SIZE, "call %s%s", call->number >= COSY_OP_BASE ? "cosy_" : "",
+			 call->name);
 	else
 		snprintf(text, TEXT_SIZE, "call #%d", insn->imm);
 }

@@ -2,8 +2,8 @@
 /* emit.c - a growing piece of BPF code with labels, for the sandbox. */
 #include "emit.h"
 
-#define GOTOL	(BPF_JMP32 | BPF_JA)	/* cpu v4: 32-bit offset in imm */
-#define GOTO	(BPF_JMP | BPF_JA)
+#define GOTOL (BPF_JMP32 | BPF_JA) /* cpu v4: 32-bit offset in imm */
+#define GOTO  (BPF_JMP | BPF_JA)
 
 void cosy_emit_deinit(struct cosy_emit *e)
 {
@@ -42,8 +42,8 @@ static void *grow(struct cosy_emit *e, void *array, u32 count, u32 *max, u32 nee
 
 static void append(struct cosy_emit *e, struct bpf_insn insn)
 {
-	struct bpf_insn *insns = grow(e, e->insns, e->insn_cnt, &e->insn_max, e->insn_cnt + 1,
-				      sizeof(*insns));
+	struct bpf_insn *insns =
+		grow(e, e->insns, e->insn_cnt, &e->insn_max, e->insn_cnt + 1, sizeof(*insns));
 
 	if (!insns)
 		return;
@@ -53,8 +53,8 @@ static void append(struct cosy_emit *e, struct bpf_insn insn)
 
 void cosy_emit(struct cosy_emit *e, u8 code, u8 dst, u8 src, s32 off, s32 imm)
 {
-	append(e, (struct bpf_insn){ .code = code, .dst_reg = dst, .src_reg = src,
-				     .off = off, .imm = imm });
+	append(e, (struct bpf_insn){
+			  .code = code, .dst_reg = dst, .src_reg = src, .off = off, .imm = imm});
 }
 
 u32 cosy_emit_labels(struct cosy_emit *e, u32 count)
@@ -79,13 +79,13 @@ void cosy_emit_bind(struct cosy_emit *e, u32 label)
 
 static void append_jump(struct cosy_emit *e, struct bpf_insn jump, u32 label)
 {
-	struct cosy_fixup *fixups = grow(e, e->fixups, e->fixup_cnt, &e->fixup_max,
-					 e->fixup_cnt + 1, sizeof(*fixups));
+	struct cosy_fixup *fixups =
+		grow(e, e->fixups, e->fixup_cnt, &e->fixup_max, e->fixup_cnt + 1, sizeof(*fixups));
 
 	if (!fixups)
 		return;
 	e->fixups = fixups;
-	e->fixups[e->fixup_cnt++] = (struct cosy_fixup){ e->insn_cnt, label };
+	e->fixups[e->fixup_cnt++] = (struct cosy_fixup){e->insn_cnt, label};
 	append(e, jump);
 }
 
@@ -108,8 +108,8 @@ void cosy_emit_goto(struct cosy_emit *e, u32 label)
 static bool invert(struct bpf_insn *branch)
 {
 	static const u8 pairs[][2] = {
-		{ BPF_JEQ, BPF_JNE },	{ BPF_JGT, BPF_JLE },	{ BPF_JGE, BPF_JLT },
-		{ BPF_JSGT, BPF_JSLE }, { BPF_JSGE, BPF_JSLT },
+		{BPF_JEQ, BPF_JNE},   {BPF_JGT, BPF_JLE},   {BPF_JGE, BPF_JLT},
+		{BPF_JSGT, BPF_JSLE}, {BPF_JSGE, BPF_JSLT},
 	};
 	u8 op = BPF_OP(branch->code);
 	u32 i;

@@ -11,28 +11,28 @@
 #include "core.h"
 
 /* The register that only the rewriter uses; every JIT has it. */
-#define COSY_AX		11
-#define COSY_FP		10
+#define COSY_AX 11
+#define COSY_FP 10
 
 struct cosy_fixup {
-	u32 at;			/* the jump */
-	u32 label;		/* where to */
+	u32 at;	   /* the jump */
+	u32 label; /* where to */
 };
 
 struct cosy_emit {
 	struct bpf_insn *insns;
 	u32 insn_cnt, insn_max;
-	u32 *labels;		/* position, or COSY_UNBOUND */
+	u32 *labels; /* position, or COSY_UNBOUND */
 	u32 label_cnt, label_max;
 	struct cosy_fixup *fixups;
 	u32 fixup_cnt, fixup_max;
-	bool far;		/* jumps of more than 16 bits */
-	bool blind;		/* see emit_secret */
-	u64 random;		/* state of the blinding's generator */
+	bool far;   /* jumps of more than 16 bits */
+	bool blind; /* see emit_secret */
+	u64 random; /* state of the blinding's generator */
 	int error;
 };
 
-#define COSY_UNBOUND	(~0u)
+#define COSY_UNBOUND (~0u)
 
 void cosy_emit_deinit(struct cosy_emit *e);
 
@@ -60,7 +60,7 @@ void cosy_emit_secret(struct cosy_emit *e, u8 dst, u64 value);
 
 static inline struct bpf_insn cosy_branch(u8 code, u8 dst, u8 src, s32 imm)
 {
-	return (struct bpf_insn){ .code = code, .dst_reg = dst, .src_reg = src, .imm = imm };
+	return (struct bpf_insn){.code = code, .dst_reg = dst, .src_reg = src, .imm = imm};
 }
 
 /* dst op= src, 64 bits */

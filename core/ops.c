@@ -3,16 +3,15 @@
 #include "core.h"
 
 static const struct cosy_call system_calls[] = {
-#define COSY_CALL(number_, name_, args_, flags_) \
-	[number_] = { number_, #name_, args_, COSY_CALL_ALLOWED | (flags_), NULL },
-#define COSY_DENY(number_, name_, reason_) \
-	[number_] = { number_, #name_, "", 0, reason_ },
+#define COSY_CALL(number_, name_, args_, flags_)                                                   \
+	[number_] = {number_, #name_, args_, COSY_CALL_ALLOWED | (flags_), NULL},
+#define COSY_DENY(number_, name_, reason_) [number_] = {number_, #name_, "", 0, reason_},
 #include "ops.def"
 };
 
 static const struct cosy_call operations[] = {
-#define COSY_OP(number_, name_, args_, flags_) \
-	[number_] = { COSY_OP_BASE + (number_), #name_, args_, COSY_CALL_ALLOWED | (flags_), NULL },
+#define COSY_OP(number_, name_, args_, flags_)                                                     \
+	[number_] = {COSY_OP_BASE + (number_), #name_, args_, COSY_CALL_ALLOWED | (flags_), NULL},
 #include "ops.def"
 };
 

@@ -71,21 +71,19 @@ static inline void cosy_free(const void *memory)
 	free((void *)memory);
 }
 
-static inline void cosy_yield(void)
-{
-}
+static inline void cosy_yield(void) {}
 
 #endif /* __KERNEL__ */
 
 /* RFC 9669 as of cpu v4, which headers before Linux 6.6 do not name. */
 #ifndef BPF_MEMSX
-#define BPF_MEMSX	0x80
+#define BPF_MEMSX 0x80
 #endif
 #ifndef BPF_ATOMIC
-#define BPF_ATOMIC	0xc0
+#define BPF_ATOMIC 0xc0
 #endif
 #ifndef BPF_JCOND
-#define BPF_JCOND	0xe0
+#define BPF_JCOND 0xe0
 #endif
 
 #endif /* COSY_PORT_H */

@@ -5,10 +5,10 @@
 
 #include "core.h"
 
-#define COSY_REJECT_CONTAINER	(~0u)	/* cosy_reject.insn: not one instruction's fault */
+#define COSY_REJECT_CONTAINER (~0u) /* cosy_reject.insn: not one instruction's fault */
 
 /* Fills in `why` (which may be NULL) and returns `error`. */
-__printf(4, 5)
-int cosy_refuse(struct cosy_reject *why, int error, u32 insn, const char *format, ...);
+__printf(4, 5) int cosy_refuse(struct cosy_reject *why, int error, u32 insn, const char *format,
+			       ...);
 
 #endif /* COSY_REJECT_H */

@@ -109,9 +109,10 @@ again:
 		goto again;
 	}
 	if (error == -ERANGE)
-		error = cosy_refuse(why, -E2BIG, COSY_REJECT_CONTAINER,
-				    "%u instructions after sandboxing are out of this kernel's jump range",
-				    w.code.insn_cnt);
+		error = cosy_refuse(
+			why, -E2BIG, COSY_REJECT_CONTAINER,
+			"%u instructions after sandboxing are out of this kernel's jump range",
+			w.code.insn_cnt);
 	if (!error) {
 		ret->insns = w.code.insns;
 		ret->insn_cnt = w.code.insn_cnt;

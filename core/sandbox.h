@@ -14,22 +14,22 @@
 
 /* An access whose slow way is emitted out of line, behind the program. */
 struct cosy_stub {
-	u32 insn;		/* the load or store */
-	u32 entry, back;	/* labels: the stub; behind the access */
+	u32 insn;	 /* the load or store */
+	u32 entry, back; /* labels: the stub; behind the access */
 };
 
 struct cosy_rewrite {
 	struct cosy_emit code;
 	const struct cosy_program *program;
 	const struct cosy_sandbox *how;
-	const struct cosy_function *function;	/* the one being rewritten */
-	u32 frame_words;	/* of the deepest spill frame */
+	const struct cosy_function *function; /* the one being rewritten */
+	u32 frame_words;		      /* of the deepest spill frame */
 	struct cosy_stub *stubs;
 	u32 stub_cnt;
-	u32 *ticks;		/* [insn_cnt] label of the back edges' tick to there, or COSY_UNBOUND */
-	u32 resume;		/* label: go on from cosy_entry.resume */
-	u32 returns;		/* label: AX holds the call to return behind */
-	u32 trap;		/* label: state that cannot be */
+	u32 *ticks;  /* [insn_cnt] label of the back edges' tick to there, or COSY_UNBOUND */
+	u32 resume;  /* label: go on from cosy_entry.resume */
+	u32 returns; /* label: AX holds the call to return behind */
+	u32 trap;    /* label: state that cannot be */
 };
 
 static inline void emit_thunk(struct cosy_rewrite *w, enum cosy_thunk thunk)

@@ -38,7 +38,8 @@ static void emit_select(struct cosy_rewrite *w, const u32 *keys, const u32 *labe
 
 	if (high - low <= 3) {
 		for (; low < high; low++)
-			cosy_emit_if(e, cosy_branch(BPF_JMP | BPF_JEQ | BPF_K, COSY_AX, 0, keys[low]),
+			cosy_emit_if(e,
+				     cosy_branch(BPF_JMP | BPF_JEQ | BPF_K, COSY_AX, 0, keys[low]),
 				     labels[low]);
 		cosy_emit_goto(e, w->trap);
 		return;
@@ -219,8 +220,8 @@ static void emit_returns(struct cosy_rewrite *w)
 		const struct bpf_insn *insn = &program->insns[at];
 
 		/* Calls are resume points, so the arrays are long enough. */
-		if ((program->marks[at] & COSY_MARK_RESUME) &&
-		    insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL) {
+		if ((program->marks[at] & COSY_MARK_RESUME) && insn->code == (BPF_JMP | BPF_CALL) &&
+		    insn->src_reg == BPF_PSEUDO_CALL) {
 			keys[count] = at;
 			labels[count++] = label_of(at + 1);
 		}

@@ -52,9 +52,10 @@ static int check_base(u32 at, u32 reg, const struct bpf_insn *insn, struct cosy_
 	if (reg != FRAME_POINTER)
 		return check_register(at, reg, why);
 	if (insn->off < -(int)COSY_FRAME_SIZE || insn->off + (int)access_size(insn) > 0)
-		return cosy_refuse(why, -EINVAL, at,
-				   "%u bytes at r10%+d are outside the spill frame (r10-%u to r10-1)",
-				   access_size(insn), insn->off, COSY_FRAME_SIZE);
+		return cosy_refuse(
+			why, -EINVAL, at,
+			"%u bytes at r10%+d are outside the spill frame (r10-%u to r10-1)",
+			access_size(insn), insn->off, COSY_FRAME_SIZE);
 	return 0;
 }
 
@@ -117,8 +118,8 @@ static int check_alu_operand(u32 at, const struct bpf_insn *insn, struct cosy_re
 	case BPF_RSH:
 	case BPF_ARSH:
 		if (insn->imm < 0 || insn->imm >= bits)
-			return cosy_refuse(why, -EINVAL, at,
-					   "shift by %d of a %d-bit register", insn->imm, bits);
+			return cosy_refuse(why, -EINVAL, at, "shift by %d of a %d-bit register",
+					   insn->imm, bits);
 		break;
 	}
 	return 0;
@@ -177,7 +178,8 @@ static int check_atomic(u32 at, const struct bpf_insn *insn, struct cosy_reject 
 	int error;
 
 	if (BPF_SIZE(insn->code) != BPF_W && BPF_SIZE(insn->code) != BPF_DW)
-		return cosy_refuse(why, -EINVAL, at, "atomic operation on %u bytes; there are 4 and 8",
+		return cosy_refuse(why, -EINVAL, at,
+				   "atomic operation on %u bytes; there are 4 and 8",
 				   access_size(insn));
 	switch (insn->imm) {
 	case BPF_ADD:
@@ -305,26 +307,26 @@ static int check_jump(u32 at, const struct bpf_insn *insn, struct cosy_reject *w
 }
 
 /* The two-slot load of a 64-bit constant; nothing of the kernel's pseudo values. */
-static int check_constant(u32 at, const struct bpf_insn *insn, u32 left,
-			  struct cosy_reject *why)
+static int check_constant(u32 at, const struct bpf_insn *insn, u32 left, struct cosy_reject *why)
 {
 	if (insn->code != LD_IMM64)
 		return unknown(at, insn, why);
 	if (left < 2)
-		return cosy_refuse(why, -EINVAL, at, "the second half of a 64-bit constant is missing");
+		return cosy_refuse(why, -EINVAL, at,
+				   "the second half of a 64-bit constant is missing");
 	if (insn->src_reg)
 		return cosy_refuse(why, -EINVAL, at, "64-bit constant of kernel kind %u",
 				   insn->src_reg);
 	if (insn->off)
 		return reserved(at, "offset", why);
 	if (insn[1].code || insn[1].dst_reg || insn[1].src_reg || insn[1].off)
-		return cosy_refuse(why, -EINVAL, at,
-				   "the second half of a 64-bit constant holds more than a constant");
+		return cosy_refuse(
+			why, -EINVAL, at,
+			"the second half of a 64-bit constant holds more than a constant");
 	return check_register(at, insn->dst_reg, why);
 }
 
-static int check_encoding(u32 at, const struct bpf_insn *insn, u32 left,
-			  struct cosy_reject *why)
+static int check_encoding(u32 at, const struct bpf_insn *insn, u32 left, struct cosy_reject *why)
 {
 	switch (BPF_CLASS(insn->code)) {
 	case BPF_LD:
@@ -387,7 +389,8 @@ static int find_functions(struct cosy_program *program, struct cosy_reject *why)
 		target = (s64)at + 1 + insn->imm;
 		if (target < 0 || target >= program->insn_cnt ||
 		    !(program->marks[target] & COSY_MARK_HEAD))
-			return cosy_refuse(why, -EINVAL, at, "local call to %lld, where no instruction is",
+			return cosy_refuse(why, -EINVAL, at,
+					   "local call to %lld, where no instruction is",
 					   (long long)target);
 		if (target == 0)
 			return cosy_refuse(why, -EINVAL, at, "local call to the first function");
@@ -414,8 +417,7 @@ static int mark_jump(struct cosy_program *program, const struct cosy_function *f
 		     struct cosy_reject *why)
 {
 	const struct bpf_insn *insn = &program->insns[at];
-	s64 target = (s64)at + 1 +
-		     (insn->code == (BPF_JMP32 | BPF_JA) ? insn->imm : insn->off);
+	s64 target = (s64)at + 1 + (insn->code == (BPF_JMP32 | BPF_JA) ? insn->imm : insn->off);
 
 	if (target < function->start || target >= function->end)
 		return cosy_refuse(why, -EINVAL, at, "jump to %lld leaves its function (%u to %u)",

@@ -21,8 +21,9 @@ u64 alu_divide(u64 dst, u64 src, bool wide, bool is_signed, bool modulo)
 
 static u64 extend(u64 value, u32 bits)
 {
-	return bits == 8 ? (u64)(s64)(s8)value : bits == 16 ? (u64)(s64)(s16)value :
-	       (u64)(s64)(s32)value;
+	return bits == 8    ? (u64)(s64)(s8)value
+	       : bits == 16 ? (u64)(s64)(s16)value
+			    : (u64)(s64)(s32)value;
 }
 
 static u64 swap(const struct bpf_insn *insn, u64 value)

@@ -19,8 +19,10 @@ void alu_write(u8 *bytes, u32 size, u64 value);
 
 static inline u32 alu_access_size(u8 code)
 {
-	return BPF_SIZE(code) == BPF_B ? 1 : BPF_SIZE(code) == BPF_H ? 2 :
-	       BPF_SIZE(code) == BPF_W ? 4 : 8;
+	return BPF_SIZE(code) == BPF_B	 ? 1
+	       : BPF_SIZE(code) == BPF_H ? 2
+	       : BPF_SIZE(code) == BPF_W ? 4
+					 : 8;
 }
 
 #endif /* COSY_TEST_ALU_H */

@@ -4,20 +4,19 @@
 #include "checker.h"
 #include "reference.h"
 
-#define STACK_TOP	0xffffa0000000f000ull
-#define ENTRY		0xffffa00000100000ull
-#define AX		11
+#define STACK_TOP 0xffffa0000000f000ull
+#define ENTRY	  0xffffa00000100000ull
+#define AX	  11
 
 const s32 checker_thunks[COSY_THUNK_CNT] = {
 #define T(n) CHECKER_THUNK_BASE + (n)
-	T(0), T(1), T(2), T(3), T(4), T(5), T(6), T(7), T(8), T(9), T(10), T(11), T(12), T(13),
-	T(14), T(15), T(16), T(17), T(18), T(19), T(20),
+	T(0),  T(1),  T(2),  T(3),  T(4),  T(5),  T(6),	 T(7),	T(8),  T(9),  T(10),
+	T(11), T(12), T(13), T(14), T(15), T(16), T(17), T(18), T(19), T(20),
 #undef T
 };
 _Static_assert(COSY_THUNK_CNT == 21, "checker_thunks names every thunk");
 
-__printf(2, 3)
-static enum outcome violation(struct checker *c, const char *format, ...)
+__printf(2, 3) static enum outcome violation(struct checker *c, const char *format, ...)
 {
 	va_list args;
 	int used = snprintf(c->violation, sizeof(c->violation), "rewritten %u: ", c->pc);
@@ -118,8 +117,8 @@ static enum outcome leave(struct checker *c, enum outcome outcome, u32 at)
 {
 	u8 marks = c->program->marks[at];
 
-	if (!(marks & (outcome == RUN_FAULT ? COSY_MARK_LEAVE :
-		       COSY_MARK_RESUME | COSY_MARK_LEAVE)))
+	if (!(marks &
+	      (outcome == RUN_FAULT ? COSY_MARK_LEAVE : COSY_MARK_RESUME | COSY_MARK_LEAVE)))
 		return violation(c, "leaves at instruction %u, which is not marked", at);
 	account(c);
 	save(c);
@@ -174,7 +173,8 @@ static enum outcome thunk_load(struct checker *c, u32 size, bool is_signed)
 		return RUN_VIOLATION;
 	if (BPF_CLASS(insn->code) != BPF_LDX || alu_access_size(insn->code) != size ||
 	    (BPF_MODE(insn->code) == BPF_MEMSX) != is_signed)
-		return violation(c, "load thunk for another instruction, %llu", (unsigned long long)at);
+		return violation(c, "load thunk for another instruction, %llu",
+				 (unsigned long long)at);
 	if (c->reg[AX] != c->reg[insn->src_reg] + insn->off)
 		return violation(c, "load thunk with a wrong address");
 	if (c->how->size && c->reg[AX] - c->how->user_base <= c->how->size - size)
@@ -199,13 +199,15 @@ static enum outcome thunk_store(struct checker *c, u32 size)
 		return RUN_VIOLATION;
 	if ((BPF_CLASS(insn->code) != BPF_ST && BPF_CLASS(insn->code) != BPF_STX) ||
 	    BPF_MODE(insn->code) != BPF_MEM || alu_access_size(insn->code) != size)
-		return violation(c, "store thunk for another instruction, %llu", (unsigned long long)at);
+		return violation(c, "store thunk for another instruction, %llu",
+				 (unsigned long long)at);
 	if (c->reg[AX] != c->reg[insn->dst_reg] + insn->off)
 		return violation(c, "store thunk with a wrong address");
 	if (size < 8)
 		mask = (1ull << 8 * size) - 1;
-	if ((value & mask) != ((BPF_CLASS(insn->code) == BPF_ST ? (u64)(s64)insn->imm :
-				c->reg[insn->src_reg]) & mask))
+	if ((value & mask) !=
+	    ((BPF_CLASS(insn->code) == BPF_ST ? (u64)(s64)insn->imm : c->reg[insn->src_reg]) &
+	     mask))
 		return violation(c, "store thunk with a wrong value");
 	if (c->how->size && c->reg[AX] - c->how->user_base <= c->how->size - size)
 		return violation(c, "a store within the shared buffer took the slow way");
@@ -230,7 +232,8 @@ static enum outcome thunk_atomic(struct checker *c)
 		return RUN_VIOLATION;
 	if (insn->code != (BPF_STX | BPF_ATOMIC | (size == 8 ? BPF_DW : BPF_W)) ||
 	    insn->imm != (s32)(what & 0xff) || (what & 0xfe00))
-		return violation(c, "atomic thunk for another instruction, %llu", (unsigned long long)at);
+		return violation(c, "atomic thunk for another instruction, %llu",
+				 (unsigned long long)at);
 	if (c->reg[AX] != c->reg[insn->dst_reg] + insn->off)
 		return violation(c, "atomic thunk with a wrong address");
 	if (c->fault_every && chance(c, c->fault_every) == 0)
@@ -383,9 +386,6 @@ static enum outcome run_thunk(struct checker *c, s32 imm)
 	return outcome;
 }
 
-static enum outcome run_insn(struct checker *c);
-static enum outcome run_jump(struct checker *c, const struct bpf_insn *insn);
-
 /* --- Instructions ------------------------------------------------------------------------- */
 
 static bool has_taint(const struct checker *c, u32 reg)
@@ -440,7 +440,8 @@ static enum outcome run_load(struct checker *c, const struct bpf_insn *insn)
 		if (!in_frame(c, insn->off, size))
 			return violation(c, "load outside the frame, r10%+d", insn->off);
 		if (!frame_defined(c, insn->off, size))
-			return violation(c, "load of an undefined or kernel value, r10%+d", insn->off);
+			return violation(c, "load of an undefined or kernel value, r10%+d",
+					 insn->off);
 		bytes = &c->frame[frame_index(insn->off)];
 	} else if (c->reg[insn->src_reg] == ENTRY && has_taint(c, insn->src_reg) &&
 		   entry <= sizeof(c->entry) - size) {
@@ -469,9 +470,8 @@ static enum outcome run_store(struct checker *c, const struct bpf_insn *insn)
 			return violation(c, "store outside the frame, r10%+d", insn->off);
 		if (taint && insn->off != COSY_SLOT_STATE)
 			return violation(c, "a kernel value goes to the frame, r10%+d", insn->off);
-		if (insn->off == COSY_SLOT_FUEL &&
-		    (!c->defined[frame_index(COSY_SLOT_FUEL)] ||
-		     (s64)value < (s64)slot(c, COSY_SLOT_FUEL)))
+		if (insn->off == COSY_SLOT_FUEL && (!c->defined[frame_index(COSY_SLOT_FUEL)] ||
+						    (s64)value < (s64)slot(c, COSY_SLOT_FUEL)))
 			c->steps = 0;
 		alu_write(&c->frame[frame_index(insn->off)], size, value);
 		memset(&c->defined[frame_index(insn->off)], !taint, size);
@@ -507,6 +507,9 @@ static enum outcome run_alu(struct checker *c, const struct bpf_insn *insn)
 	return RUN_ON;
 }
 
+static enum outcome run_insn(struct checker *c);
+static enum outcome run_jump(struct checker *c, const struct bpf_insn *insn);
+
 /* May the processor touch this before it knows that it should not be here? */
 static bool is_harmless(struct checker *c, const struct bpf_insn *insn)
 {
@@ -517,49 +520,68 @@ static bool is_harmless(struct checker *c, const struct bpf_insn *insn)
 	return base == 10 || (c->how->size && offset < c->how->size);
 }
 
+/* A load on the wrong way; stores there go nowhere. */
+static void speculate_load(struct checker *c, const struct bpf_insn *insn)
+{
+	u64 offset = c->reg[insn->src_reg] + insn->off - c->how->kernel_base;
+
+	if (insn->src_reg == 10 || offset + 8 > c->how->size)
+		c->reg[insn->dst_reg] = 0;
+	else
+		c->reg[insn->dst_reg] =
+			alu_read(c->world->area[WORLD_BUFFER].bytes + offset, 8, false);
+	set_taint(c, insn->dst_reg, false);
+}
+
+/* One step of the wrong way; RUN_DONE: nothing more to see there. */
+static enum outcome speculate(struct checker *c)
+{
+	const struct bpf_insn *insn = &c->code->insns[c->pc];
+
+	switch (BPF_CLASS(insn->code)) {
+	case BPF_LDX:
+	case BPF_ST:
+	case BPF_STX:
+		if (c->reg[1] == ENTRY && has_taint(c, 1))
+			return RUN_DONE; /* the prologue: nothing of the program's yet */
+		if (!is_harmless(c, insn))
+			return RUN_VIOLATION;
+		if (BPF_CLASS(insn->code) == BPF_LDX)
+			speculate_load(c, insn);
+		return RUN_ON;
+	case BPF_JMP:
+	case BPF_JMP32:
+		return BPF_OP(insn->code) == BPF_JA ? run_jump(c, insn) : RUN_DONE;
+	case BPF_LD:
+		return run_insn(c);
+	default:
+		/* What would divide by zero goes nowhere either. */
+		return run_alu(c, insn) == RUN_ON ? RUN_ON : RUN_DONE;
+	}
+}
+
 /*
  * Goes some way down the branch that is not taken, as a processor does that
  * predicts it wrongly, up to the next branch or call.  Nothing is kept of it.
  */
-static enum outcome mispredict(struct checker *c, u32 pc)
+static enum outcome mispredict(struct checker *c, u32 wrong)
 {
-	struct checker wrong = *c;
+	u32 pc = c->pc, steps;
+	u16 tainted = c->tainted;
+	enum outcome outcome = RUN_ON;
+	u64 reg[12];
 
-	for (wrong.pc = pc; wrong.pc < c->code->insn_cnt; wrong.pc++) {
-		const struct bpf_insn *insn = &c->code->insns[wrong.pc];
-		enum outcome outcome = RUN_ON;
-		u64 offset;
-
-		switch (BPF_CLASS(insn->code)) {
-		case BPF_LDX:
-		case BPF_ST:
-		case BPF_STX:
-			if (wrong.reg[1] == ENTRY && has_taint(&wrong, 1))
-				return RUN_ON;	/* the prologue: nothing of the program's yet */
-			if (!is_harmless(&wrong, insn))
-				return violation(c, "an access that only this branch prevents, at %u",
-						 wrong.pc);
-			if (BPF_CLASS(insn->code) != BPF_LDX)
-				break;
-			offset = wrong.reg[insn->src_reg] + insn->off - c->how->kernel_base;
-			wrong.reg[insn->dst_reg] = insn->src_reg == 10 || offset + 8 > c->how->size ? 0 :
-				alu_read(c->world->area[WORLD_BUFFER].bytes + offset, 8, false);
-			set_taint(&wrong, insn->dst_reg, false);
-			break;
-		case BPF_JMP:
-		case BPF_JMP32:
-			if (BPF_OP(insn->code) != BPF_JA)
-				return RUN_ON;
-			/* fallthrough */
-		default:
-			outcome = BPF_CLASS(insn->code) == BPF_JMP || BPF_CLASS(insn->code) == BPF_JMP32 ?
-				  run_jump(&wrong, insn) : run_insn(&wrong);
-		}
-		if (outcome != RUN_ON)	/* it would divide by zero */
-			break;
-		if (wrong.pc < c->pc)
-			break;
+	memcpy(reg, c->reg, sizeof(reg));
+	c->pc = wrong;
+	for (steps = 0; steps < 64 && outcome == RUN_ON && c->pc < c->code->insn_cnt; steps++) {
+		outcome = speculate(c);
+		wrong = c->pc++;
 	}
+	memcpy(c->reg, reg, sizeof(reg));
+	c->tainted = tainted;
+	c->pc = pc;
+	if (outcome == RUN_VIOLATION)
+		return violation(c, "an access that only this branch prevents, at %u", wrong);
 	return RUN_ON;
 }
 
@@ -711,7 +733,9 @@ static const char *lint_jump(const struct cosy_code *code, u32 at, const u8 *hea
 		return NULL;
 	if (op == BPF_CALL)
 		return insn->code != (BPF_JMP | BPF_CALL) || insn->src_reg || insn->dst_reg ||
-		       !insn->imm ? "a call of a wrong kind" : NULL;
+				       !insn->imm
+			       ? "a call of a wrong kind"
+			       : NULL;
 	if (op == BPF_EXIT || op >= BPF_JCOND)
 		return "unknown jump";
 	if (target < 0 || target >= code->insn_cnt || !heads[target])

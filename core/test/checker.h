@@ -23,24 +23,24 @@ struct checker {
 	const struct cosy_code *code;
 	const struct cosy_sandbox *how;
 	struct world *world;
-	u64 limit;		/* operations, counted in entry.state.ops */
-	u64 chance;		/* seed of when to leave and how much fuel to grant */
-	u32 leave_every;	/* leave at about one in so many chances; 0: never */
-	u32 fault_every;	/* the same for accesses that could have been made */
-	u32 max_grant;		/* fuel between ticks, 1 or more */
+	u64 limit;	 /* operations, counted in entry.state.ops */
+	u64 chance;	 /* seed of when to leave and how much fuel to grant */
+	u32 leave_every; /* leave at about one in so many chances; 0: never */
+	u32 fault_every; /* the same for accesses that could have been made */
+	u32 max_grant;	 /* fuel between ticks, 1 or more */
 
 	/* In and out: where to start (entry.resume), the state there and afterwards. */
 	struct cosy_entry entry;
-	u32 at;			/* out: the instruction it stands before */
-	char violation[200];	/* out, with RUN_VIOLATION */
-	u64 fast, slow;		/* out: accesses by the mask and by a thunk */
-	u64 executed;		/* out: instructions, all runs together */
+	u32 at;		     /* out: the instruction it stands before */
+	char violation[200]; /* out, with RUN_VIOLATION */
+	u64 fast, slow;	     /* out: accesses by the mask and by a thunk */
+	u64 executed;	     /* out: instructions, all runs together */
 
 	/* The machine. */
 	u64 reg[12];
-	u16 tainted;		/* registers with a kernel value or undefined */
+	u16 tainted; /* registers with a kernel value or undefined */
 	u8 frame[COSY_SLOT_SIZE + COSY_FRAME_SIZE];
-	u8 defined[COSY_SLOT_SIZE + COSY_FRAME_SIZE];	/* per byte; 0 also when tainted */
+	u8 defined[COSY_SLOT_SIZE + COSY_FRAME_SIZE]; /* per byte; 0 also when tainted */
 	s64 granted;
 	u32 pc, steps;
 };

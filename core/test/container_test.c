@@ -13,16 +13,23 @@ struct whole {
 static struct whole whole(void)
 {
 	struct whole w = {
-		.header = {
-			.magic = COSY_MAGIC, .version = COSY_ABI_VERSION,
-			.header_size = sizeof(struct cosy_compound), .size = sizeof(struct whole),
-			.insn_off = offsetof(struct whole, insns), .insn_cnt = 4,
-			.line_off = offsetof(struct whole, lines), .line_cnt = 2,
-			.str_off = offsetof(struct whole, strings), .str_size = 16,
-			.name = 8, .ctx_size = 64,
-		},
-		.insns = { MOV_K(0, 1), MOV_K(0, 2), MOV_K(0, 3), EXIT() },
-		.lines = { { .insn = 1, .line = 10 }, { .insn = 3, .line = 12, .column = 5 } },
+		.header =
+			{
+				.magic = COSY_MAGIC,
+				.version = COSY_ABI_VERSION,
+				.header_size = sizeof(struct cosy_compound),
+				.size = sizeof(struct whole),
+				.insn_off = offsetof(struct whole, insns),
+				.insn_cnt = 4,
+				.line_off = offsetof(struct whole, lines),
+				.line_cnt = 2,
+				.str_off = offsetof(struct whole, strings),
+				.str_size = 16,
+				.name = 8,
+				.ctx_size = 64,
+			},
+		.insns = {MOV_K(0, 1), MOV_K(0, 2), MOV_K(0, 3), EXIT()},
+		.lines = {{.insn = 1, .line = 10}, {.insn = 3, .line = 12, .column = 5}},
 		.strings = "app.c",
 	};
 
@@ -48,7 +55,7 @@ static void everything_is_found(void)
 
 static void parts_may_be_missing(void)
 {
-	struct bpf_insn insns[] = { MOV_K(0, 1), EXIT() };
+	struct bpf_insn insns[] = {MOV_K(0, 1), EXIT()};
 	struct cosy_compound *compound = assemble(insns, 2, 0);
 	struct cosy_view view;
 
@@ -60,7 +67,7 @@ static void parts_may_be_missing(void)
 
 static void refused(struct whole w, size_t len, int error, const char *words)
 {
-	struct cosy_reject why = { 0 };
+	struct cosy_reject why = {0};
 	struct cosy_view view;
 
 	CHECK_EQ(cosy_compound_open(&w, len, &view, &why), error);
@@ -71,12 +78,12 @@ static void refused(struct whole w, size_t len, int error, const char *words)
 	}
 }
 
-#define REFUSED(change, error, words)						\
-	do {									\
-		struct whole w = whole();					\
-										\
-		change;								\
-		refused(w, sizeof(w), error, words);				\
+#define REFUSED(change, error, words)                                                              \
+	do {                                                                                       \
+		struct whole w = whole();                                                          \
+                                                                                                   \
+		change;                                                                            \
+		refused(w, sizeof(w), error, words);                                               \
 	} while (0)
 
 static void damage_is_named(void)

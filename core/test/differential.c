@@ -9,16 +9,15 @@ enum { MAX_PATIENCE = 3, MAX_RUNS = 4096 };
 const char *outcome_name(enum outcome outcome)
 {
 	static const char *const names[] = {
-		[RUN_DONE] = "done", [RUN_FAULT] = "fault", [RUN_TRAP] = "trap",
-		[RUN_STACK] = "stack full", [RUN_LIMIT] = "limit", [RUN_LEFT] = "left",
+		[RUN_DONE] = "done",	       [RUN_FAULT] = "fault", [RUN_TRAP] = "trap",
+		[RUN_STACK] = "stack full",    [RUN_LIMIT] = "limit", [RUN_LEFT] = "left",
 		[RUN_VIOLATION] = "violation", [RUN_ON] = "on",
 	};
 
 	return names[outcome];
 }
 
-__printf(2, 3)
-static bool problem(struct differential *d, const char *format, ...)
+__printf(2, 3) static bool problem(struct differential *d, const char *format, ...)
 {
 	va_list args;
 
@@ -146,9 +145,15 @@ static bool run_both(struct differential *d, const struct cosy_program *program,
 		     const struct cosy_code *code, struct world worlds[2])
 {
 	struct checker c = {
-		.program = program, .code = code, .how = &d->how, .world = &worlds[1],
-		.limit = d->limit, .chance = d->seed, .leave_every = d->leave_every,
-		.fault_every = d->fault_every, .max_grant = d->max_grant ? d->max_grant : 1,
+		.program = program,
+		.code = code,
+		.how = &d->how,
+		.world = &worlds[1],
+		.limit = d->limit,
+		.chance = d->seed,
+		.leave_every = d->leave_every,
+		.fault_every = d->fault_every,
+		.max_grant = d->max_grant ? d->max_grant : 1,
 	};
 	struct cosy_state state;
 	enum outcome expected, got;
@@ -176,7 +181,8 @@ static bool run_both(struct differential *d, const struct cosy_program *program,
 	if (got == RUN_VIOLATION)
 		return problem(d, "%s", c.violation);
 	if (expected != got)
-		return problem(d, "ends with %s instead of %s", outcome_name(got), outcome_name(expected));
+		return problem(d, "ends with %s instead of %s", outcome_name(got),
+			       outcome_name(expected));
 	if (expected != RUN_DONE && at != got_at)
 		return problem(d, "ends at instruction %u instead of %u", got_at, at);
 	if (!compare(d, program, &state, &c.entry.state))
@@ -187,7 +193,7 @@ static bool run_both(struct differential *d, const struct cosy_program *program,
 
 bool differential_run(struct differential *d, const struct cosy_program *program)
 {
-	struct cosy_reject why = { 0 };
+	struct cosy_reject why = {0};
 	struct cosy_code code;
 	struct world worlds[2];
 	const char *lint;

@@ -9,17 +9,17 @@
 #include "checker.h"
 
 struct differential {
-	struct cosy_sandbox how;	/* thunks and kernel_base are filled in */
-	u64 seed;		/* of memory, answers and leaves */
-	u64 limit;		/* operations */
-	u32 leave_every, fault_every, max_grant;	/* see struct checker */
-	bool hostile;		/* starts at any resume point, with any state */
+	struct cosy_sandbox how;		 /* thunks and kernel_base are filled in */
+	u64 seed;				 /* of memory, answers and leaves */
+	u64 limit;				 /* operations */
+	u32 leave_every, fault_every, max_grant; /* see struct checker */
+	bool hostile;				 /* starts at any resume point, with any state */
 
-	char problem[320];	/* out: empty when all is well */
-	enum outcome outcome;	/* out */
-	u64 result;		/* out: r0 at RUN_DONE */
-	u64 ops, runs, fast, slow, executed;	/* out */
-	u32 rewritten;		/* out: instructions */
+	char problem[320];		     /* out: empty when all is well */
+	enum outcome outcome;		     /* out */
+	u64 result;			     /* out: r0 at RUN_DONE */
+	u64 ops, runs, fast, slow, executed; /* out */
+	u32 rewritten;			     /* out: instructions */
 };
 
 /* Sandboxes the program and compares; false: see `problem`. */

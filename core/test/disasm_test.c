@@ -4,7 +4,7 @@
 
 static void reads(struct bpf_insn insn, const char *expected)
 {
-	struct bpf_insn insns[2] = { insn, { .imm = 0x12 } };
+	struct bpf_insn insns[2] = {insn, {.imm = 0x12}};
 	char text[96];
 	u32 slots = cosy_disasm(insns, 2, 0, text, sizeof(text));
 
@@ -17,7 +17,7 @@ static void reads(struct bpf_insn insn, const char *expected)
 
 int main(void)
 {
-	struct bpf_insn insns[] = { MOV_K(3, 7), JUMP_K(BPF_JNE, 3, 0, -2) };
+	struct bpf_insn insns[] = {MOV_K(3, 7), JUMP_K(BPF_JNE, 3, 0, -2)};
 	char text[8];
 
 	reads(MOV_K(1, -5), "r1 = -5");

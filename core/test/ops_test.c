@@ -10,12 +10,12 @@ struct wrap {
 };
 
 static const struct wrap wraps[] = {
-#define COSY_WRAP(libc, call, args) { #libc, #call, args },
+#define COSY_WRAP(libc, call, args) {#libc, #call, args},
 #include "ops.def"
 };
 
 static const struct wrap wrap_ops[] = {
-#define COSY_WRAP_OP(libc, op, args) { #libc, #op, args },
+#define COSY_WRAP_OP(libc, op, args) {#libc, #op, args},
 #include "ops.def"
 };
 
@@ -51,7 +51,7 @@ static void every_number_is_classified(void)
 		CHECK(call->denied ? strlen(call->denied) > 10 : strlen(call->args) <= 6);
 		CHECK(strspn(call->args, "iulprP") == strlen(call->args));
 	}
-	CHECK(!cosy_call_find(512));	/* x32 */
+	CHECK(!cosy_call_find(512)); /* x32 */
 	CHECK(!cosy_call_find(0xffff));
 	CHECK(!cosy_call_find(~0u));
 }
@@ -67,13 +67,14 @@ static void numbers_are_this_machines(void)
 static void what_needs_the_real_entry_is_denied(void)
 {
 	static const char *const denied[] = {
-		"fork", "vfork", "clone", "clone3", "execve", "execveat", "exit", "exit_group",
-		"rt_sigreturn", "restart_syscall", "ptrace", "arch_prctl", "modify_ldt", "iopl",
-		"ioperm", "rseq", "uretprobe",
+		"fork",	    "vfork",	  "clone",	"clone3",	"execve",
+		"execveat", "exit",	  "exit_group", "rt_sigreturn", "restart_syscall",
+		"ptrace",   "arch_prctl", "modify_ldt", "iopl",		"ioperm",
+		"rseq",	    "uretprobe",
 	};
 	static const char *const allowed[] = {
-		"prctl", "seccomp", "io_uring_enter", "mmap", "munmap", "mremap", "mprotect", "brk",
-		"rt_sigaction", "ppoll", "close_range", "setuid",
+		"prctl",    "seccomp", "io_uring_enter", "mmap",  "munmap",	 "mremap",
+		"mprotect", "brk",     "rt_sigaction",	 "ppoll", "close_range", "setuid",
 	};
 	u32 i;
 
@@ -119,14 +120,16 @@ static void wrappers_fit_their_calls(void)
 		check_wrap(&wraps[i], find_name(0, 500, wraps[i].call), missing);
 	}
 	for (i = 0; i < COUNT(wrap_ops); i++)
-		check_wrap(&wrap_ops[i], find_name(COSY_OP_BASE, COSY_OP_BASE + 100, wrap_ops[i].call), 0);
+		check_wrap(&wrap_ops[i],
+			   find_name(COSY_OP_BASE, COSY_OP_BASE + 100, wrap_ops[i].call), 0);
 }
 
 static void broadcasting_wrappers_stay_native(void)
 {
 	static const char *const broadcast[] = {
-		"setuid", "setgid", "seteuid", "setegid", "setreuid", "setregid", "setresuid",
-		"setresgid", "setgroups", "ppoll", "sigaction", "sigprocmask", "getcwd", "nanosleep",
+		"setuid",    "setgid",	    "seteuid",	 "setegid",   "setreuid",
+		"setregid",  "setresuid",   "setresgid", "setgroups", "ppoll",
+		"sigaction", "sigprocmask", "getcwd",	 "nanosleep",
 	};
 	u32 i, j;
 

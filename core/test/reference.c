@@ -8,7 +8,7 @@ struct machine {
 	struct world *world;
 	struct cosy_state *state;
 	u64 limit;
-	u32 at;		/* the instruction under way */
+	u32 at; /* the instruction under way */
 	u32 next;
 };
 
@@ -84,8 +84,7 @@ static enum outcome run_local_call(struct machine *m, const struct bpf_insn *ins
 {
 	u32 target = m->at + 1 + insn->imm;
 
-	if (!frame_push(m->world, m->state, m->at,
-			cosy_function_of(m->program, m->at)->frame_words,
+	if (!frame_push(m->world, m->state, m->at, cosy_function_of(m->program, m->at)->frame_words,
 			cosy_function_of(m->program, target)->frame_words))
 		return RUN_STACK;
 	m->next = target;
@@ -173,7 +172,7 @@ static enum outcome run_insn(struct machine *m)
 enum outcome reference_run(const struct cosy_program *program, struct world *world,
 			   struct cosy_state *state, u32 *at, u64 limit, u32 patience)
 {
-	struct machine m = { program, world, state, limit, *at, 0 };
+	struct machine m = {program, world, state, limit, *at, 0};
 	enum outcome outcome;
 
 	for (;;) {

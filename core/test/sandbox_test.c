@@ -6,15 +6,17 @@
 #include "assemble.h"
 #include "differential.h"
 
-#define LOW	0x40000000ull
-#define HIGH	0x7e0000000000ull
+#define LOW	     0x40000000ull
+#define HIGH	     0x7e0000000000ull
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct differential setting(u64 user_base)
 {
 	return (struct differential){
-		.how = { .user_base = user_base, .size = 4096, .has_v4 = true, .seed = 1 },
-		.seed = 1, .limit = 2000, .max_grant = 1000,
+		.how = {.user_base = user_base, .size = 4096, .has_v4 = true, .seed = 1},
+		.seed = 1,
+		.limit = 2000,
+		.max_grant = 1000,
 	};
 }
 
@@ -33,7 +35,7 @@ static void run(struct differential *d, const struct bpf_insn *insns, u32 count)
 /* The same in every way there is to sandbox it, left at every chance and not at all. */
 static void run_all_ways(const struct bpf_insn *insns, u32 count, enum outcome outcome, u64 result)
 {
-	static const u64 bases[] = { LOW, HIGH };
+	static const u64 bases[] = {LOW, HIGH};
 	u32 way;
 
 	for (way = 0; way < 64; way++) {
@@ -52,18 +54,18 @@ static void run_all_ways(const struct bpf_insn *insns, u32 count, enum outcome o
 	}
 }
 
-#define ALL_WAYS(outcome, result, ...)							\
-	do {										\
-		struct bpf_insn insns_[] = { __VA_ARGS__ };				\
-											\
-		run_all_ways(insns_, COUNT(insns_), outcome, result);			\
+#define ALL_WAYS(outcome, result, ...)                                                             \
+	do {                                                                                       \
+		struct bpf_insn insns_[] = {__VA_ARGS__};                                          \
+                                                                                                   \
+		run_all_ways(insns_, COUNT(insns_), outcome, result);                              \
 	} while (0)
 
 /* --- What programs give ------------------------------------------------------------- */
 
 static void division_follows_the_rfc(void)
 {
-#define DIVIDE(op, class, off, a, b)							\
+#define DIVIDE(op, class, off, a, b)                                                               \
 	IMM64(0, a), IMM64(2, b), INSN((class) | (op) | BPF_X, 0, 2, off, 0), EXIT()
 	ALL_WAYS(RUN_DONE, 0, DIVIDE(BPF_DIV, BPF_ALU64, 0, 9, 0));
 	ALL_WAYS(RUN_DONE, 9, DIVIDE(BPF_MOD, BPF_ALU64, 0, 9, 0));
@@ -78,9 +80,10 @@ static void division_follows_the_rfc(void)
 	/* 32 bits: zero by its low half, and zero-extended whatever happens. */
 	ALL_WAYS(RUN_DONE, 0x9, DIVIDE(BPF_MOD, BPF_ALU, 0, 0x500000009, 0x700000000));
 	ALL_WAYS(RUN_DONE, 0, DIVIDE(BPF_DIV, BPF_ALU, 0, 0x500000009, 0x700000000));
-	ALL_WAYS(RUN_DONE, 0x40000000, MOV_K(0, 1 << 31), INSN(BPF_ALU | BPF_DIV | BPF_K, 0, 0, 0, 2),
+	ALL_WAYS(RUN_DONE, 0x40000000, MOV_K(0, 1 << 31),
+		 INSN(BPF_ALU | BPF_DIV | BPF_K, 0, 0, 0, 2), EXIT());
+	ALL_WAYS(RUN_DONE, -4ll, MOV_K(0, 4), INSN(BPF_ALU64 | BPF_DIV | BPF_K, 0, 0, 1, -1),
 		 EXIT());
-	ALL_WAYS(RUN_DONE, -4ll, MOV_K(0, 4), INSN(BPF_ALU64 | BPF_DIV | BPF_K, 0, 0, 1, -1), EXIT());
 }
 
 static void newer_instructions_are_lowered(void)
@@ -93,9 +96,10 @@ static void newer_instructions_are_lowered(void)
 		 INSN(BPF_ALU64 | BPF_MOV | BPF_X, 0, 1, 32, 0), EXIT());
 	ALL_WAYS(RUN_DONE, 0x0807060504030201, IMM64(0, 0x0102030405060708),
 		 INSN(BPF_ALU64 | BPF_END, 0, 0, 0, 64), EXIT());
-	ALL_WAYS(RUN_DONE, 0x0807, IMM64(0, 0x0102030405060708), INSN(BPF_ALU64 | BPF_END, 0, 0, 0, 16),
+	ALL_WAYS(RUN_DONE, 0x0807, IMM64(0, 0x0102030405060708),
+		 INSN(BPF_ALU64 | BPF_END, 0, 0, 0, 16), EXIT());
+	ALL_WAYS(RUN_DONE, 3, MOV_K(0, 3), INSN(BPF_JMP32 | BPF_JA, 0, 0, 0, 1), MOV_K(0, 4),
 		 EXIT());
-	ALL_WAYS(RUN_DONE, 3, MOV_K(0, 3), INSN(BPF_JMP32 | BPF_JA, 0, 0, 0, 1), MOV_K(0, 4), EXIT());
 	/* Sign-extending loads: of the context, of the heap, of the spill frame. */
 	ALL_WAYS(RUN_DONE, -2ll, STORE_K(BPF_W, 1, 0, -2), LOADS(BPF_W, 0, 1, 0), EXIT());
 	ALL_WAYS(RUN_DONE, -2ll, IMM64(1, WORLD_HEAP_BASE), STORE_K(BPF_H, 1, 0, -2),
@@ -108,9 +112,10 @@ static void accesses_reach_what_they_should(void)
 	/* A register stored at itself, an immediate, and each size. */
 	ALL_WAYS(RUN_DONE, 0, STORE(BPF_DW, 1, 8, 1), LOAD(BPF_DW, 0, 1, 8), ALU64_X(BPF_SUB, 0, 1),
 		 EXIT());
-	ALL_WAYS(RUN_DONE, 0x8182, STORE_K(BPF_DW, 1, -16, 0x7fff8182), LOAD(BPF_H, 0, 1, -16), EXIT());
-	ALL_WAYS(RUN_DONE, 7, MOV_K(0, 7), STORE(BPF_DW, 1, 0, 0), MOV_K(0, 0), LOAD(BPF_B, 0, 1, 0),
+	ALL_WAYS(RUN_DONE, 0x8182, STORE_K(BPF_DW, 1, -16, 0x7fff8182), LOAD(BPF_H, 0, 1, -16),
 		 EXIT());
+	ALL_WAYS(RUN_DONE, 7, MOV_K(0, 7), STORE(BPF_DW, 1, 0, 0), MOV_K(0, 0),
+		 LOAD(BPF_B, 0, 1, 0), EXIT());
 	ALL_WAYS(RUN_DONE, 12, MOV_K(2, 5), STORE_K(BPF_DW, 1, 0, 7),
 		 ATOMIC(BPF_DW, BPF_ADD | BPF_FETCH, 1, 0, 2), LOAD(BPF_DW, 0, 1, 0), EXIT());
 	ALL_WAYS(RUN_DONE, 7, MOV_K(0, 7), MOV_K(2, 5), STORE_K(BPF_W, 1, 0, 7),
@@ -119,7 +124,8 @@ static void accesses_reach_what_they_should(void)
 	ALL_WAYS(RUN_FAULT, 0, MOV_K(2, 0), LOAD(BPF_B, 0, 2, 0), EXIT());
 	ALL_WAYS(RUN_FAULT, 0, IMM64(2, 0xffff888000000000), LOAD(BPF_DW, 0, 2, 8), EXIT());
 	ALL_WAYS(RUN_FAULT, 0, IMM64(2, 0xffff888000000000), STORE_K(BPF_DW, 2, 8, 1), EXIT());
-	ALL_WAYS(RUN_FAULT, 0, IMM64(2, 0x1234567800000000), ATOMIC(BPF_DW, BPF_ADD, 2, 0, 1), EXIT());
+	ALL_WAYS(RUN_FAULT, 0, IMM64(2, 0x1234567800000000), ATOMIC(BPF_DW, BPF_ADD, 2, 0, 1),
+		 EXIT());
 	/* Across the end of the buffer. */
 	ALL_WAYS(RUN_FAULT, 0, IMM64(2, LOW + 4092), LOAD(BPF_DW, 0, 2, 0), EXIT());
 }
@@ -130,22 +136,23 @@ static void loops_calls_and_recursion_work(void)
 	ALL_WAYS(RUN_DONE, 5050, MOV_K(2, 100), ALU64_X(BPF_ADD, 0, 2), ALU64_K(BPF_SUB, 2, 1),
 		 JUMP_K(BPF_JNE, 2, 0, -3), EXIT());
 	/* The same in 32 bits with jset, which has no opposite, and by recursion. */
-	ALL_WAYS(RUN_DONE, 64, MOV_K(0, 0), ALU64_K(BPF_ADD, 0, 1), JUMP32_K(BPF_JSET, 0, 63, -2), EXIT());
+	ALL_WAYS(RUN_DONE, 64, MOV_K(0, 0), ALU64_K(BPF_ADD, 0, 1), JUMP32_K(BPF_JSET, 0, 63, -2),
+		 EXIT());
 	ALL_WAYS(RUN_DONE, 55, MOV_K(1, 10), CALL_LOCAL(1), EXIT(),
-		 /* 3 */ MOV_X(6, 1), STORE(BPF_DW, 10, -8, 6), MOV_K(0, 0), JUMP_K(BPF_JEQ, 6, 0, 4),
-		 ALU64_K(BPF_ADD, 1, -1), CALL_LOCAL(-6), LOAD(BPF_DW, 2, 10, -8),
-		 ALU64_X(BPF_ADD, 0, 2), EXIT());
+		 /* 3 */ MOV_X(6, 1), STORE(BPF_DW, 10, -8, 6), MOV_K(0, 0),
+		 JUMP_K(BPF_JEQ, 6, 0, 4), ALU64_K(BPF_ADD, 1, -1), CALL_LOCAL(-6),
+		 LOAD(BPF_DW, 2, 10, -8), ALU64_X(BPF_ADD, 0, 2), EXIT());
 	/* A callee's frame starts zeroed, the caller's is whole again. */
-	ALL_WAYS(RUN_DONE, 42, STORE_K(BPF_DW, 10, -16, 42), CALL_LOCAL(3), LOAD(BPF_DW, 1, 10, -16),
-		 ALU64_X(BPF_ADD, 0, 1), EXIT(),
+	ALL_WAYS(RUN_DONE, 42, STORE_K(BPF_DW, 10, -16, 42), CALL_LOCAL(3),
+		 LOAD(BPF_DW, 1, 10, -16), ALU64_X(BPF_ADD, 0, 1), EXIT(),
 		 /* 5 */ LOAD(BPF_DW, 0, 10, -16), STORE_K(BPF_DW, 10, -16, 7), EXIT());
 	ALL_WAYS(RUN_STACK, 0, CALL_LOCAL(1), EXIT(), CALL_LOCAL(-1), EXIT());
 	ALL_WAYS(RUN_TRAP, 0, CALL(COSY_OP_trap), EXIT());
 	ALL_WAYS(RUN_LIMIT, 0, JUMP(-1));
 	ALL_WAYS(RUN_LIMIT, 0, CALL(39), JUMP(-2));
 	/* r1-r5 are 0 behind a call. */
-	ALL_WAYS(RUN_DONE, 0, MOV_K(2, 1), MOV_K(5, 1), CALL(39), MOV_X(0, 2), ALU64_X(BPF_OR, 0, 5),
-		 ALU64_X(BPF_OR, 0, 1), EXIT());
+	ALL_WAYS(RUN_DONE, 0, MOV_K(2, 1), MOV_K(5, 1), CALL(39), MOV_X(0, 2),
+		 ALU64_X(BPF_OR, 0, 5), ALU64_X(BPF_OR, 0, 1), EXIT());
 }
 
 /* --- What it costs -------------------------------------------------------------------- */
@@ -162,8 +169,8 @@ static u64 executed(u64 user_base, const struct bpf_insn *insns, u32 count)
 /* BPF instructions that a buffer access adds; the JIT makes one x86 instruction of each. */
 static u64 added(u64 user_base, struct bpf_insn access)
 {
-	struct bpf_insn with[] = { MOV_X(6, 1), access, EXIT() };
-	struct bpf_insn without[] = { MOV_X(6, 1), EXIT() };
+	struct bpf_insn with[] = {MOV_X(6, 1), access, EXIT()};
+	struct bpf_insn without[] = {MOV_X(6, 1), EXIT()};
 
 	/* Less the access itself; a compare with its jump makes two. */
 	return executed(user_base, with, 3) - executed(user_base, without, 2) - 1 + 1;
@@ -226,11 +233,15 @@ static void far_jumps_need_v4(void)
 
 static void the_same_input_gives_the_same_code(void)
 {
-	struct bpf_insn insns[] = { IMM64(2, 0x1234567812345678), STORE_K(BPF_DW, 1, 0, 77777), EXIT() };
+	struct bpf_insn insns[] = {IMM64(2, 0x1234567812345678), STORE_K(BPF_DW, 1, 0, 77777),
+				   EXIT()};
 	struct cosy_program program = validated(insns, COUNT(insns));
-	struct cosy_sandbox how = { .user_base = HIGH, .kernel_base = 0xffffc90000000000,
-				    .size = 4096, .blind = true, .seed = 5,
-				    .thunks = checker_thunks };
+	struct cosy_sandbox how = {.user_base = HIGH,
+				   .kernel_base = 0xffffc90000000000,
+				   .size = 4096,
+				   .blind = true,
+				   .seed = 5,
+				   .thunks = checker_thunks};
 	struct cosy_code first, second, other;
 
 	MUST(!cosy_sandbox(&program, &how, &first, NULL));

@@ -5,7 +5,7 @@
 static void refused_at(const struct bpf_insn *insns, u32 count, u32 at, const char *words)
 {
 	struct cosy_program program;
-	struct cosy_reject why = { 0 };
+	struct cosy_reject why = {0};
 
 	CHECK_EQ(cosy_validate(insns, count, &program, &why), -EINVAL);
 	CHECK_EQ(why.insn, at);
@@ -17,18 +17,18 @@ static void refused_at(const struct bpf_insn *insns, u32 count, u32 at, const ch
 }
 
 /* One bad instruction in front of an exit. */
-#define BAD(words, ...)									\
-	do {										\
-		struct bpf_insn insns[] = { __VA_ARGS__, EXIT() };			\
-											\
-		refused_at(insns, sizeof(insns) / sizeof(*insns), 0, words);		\
+#define BAD(words, ...)                                                                            \
+	do {                                                                                       \
+		struct bpf_insn insns[] = {__VA_ARGS__, EXIT()};                                   \
+                                                                                                   \
+		refused_at(insns, sizeof(insns) / sizeof(*insns), 0, words);                       \
 	} while (0)
 
-#define BAD_AT(at, words, ...)								\
-	do {										\
-		struct bpf_insn insns[] = { __VA_ARGS__ };				\
-											\
-		refused_at(insns, sizeof(insns) / sizeof(*insns), at, words);		\
+#define BAD_AT(at, words, ...)                                                                     \
+	do {                                                                                       \
+		struct bpf_insn insns[] = {__VA_ARGS__};                                           \
+                                                                                                   \
+		refused_at(insns, sizeof(insns) / sizeof(*insns), at, words);                      \
 	} while (0)
 
 static void arithmetic_is_checked(void)
@@ -141,9 +141,10 @@ static void calls_are_checked(void)
 	BAD("local call to 2147483648", CALL_LOCAL(0x7fffffff));
 	BAD("local call to 2, where no instruction is", CALL_LOCAL(1), IMM64(1, 1));
 	/* The callee starts at 2, so the caller's jump to 3 leaves, and falling into it too. */
-	BAD_AT(1, "jump to 3 leaves its function (0 to 1)", CALL_LOCAL(1), JUMP(1), MOV_K(0, 1), EXIT());
-	BAD_AT(1, "function that starts at 0 ends in neither", CALL_LOCAL(1), MOV_K(0, 0), MOV_K(0, 1),
+	BAD_AT(1, "jump to 3 leaves its function (0 to 1)", CALL_LOCAL(1), JUMP(1), MOV_K(0, 1),
 	       EXIT());
+	BAD_AT(1, "function that starts at 0 ends in neither", CALL_LOCAL(1), MOV_K(0, 0),
+	       MOV_K(0, 1), EXIT());
 }
 
 static void sizes_are_checked(void)
@@ -167,22 +168,41 @@ static void sizes_are_checked(void)
 static void everything_documented_is_allowed(void)
 {
 	struct bpf_insn insns[] = {
-		IMM64(6, 0x123456789abcdef0), MOV_K(7, 1), MOV_X(7, 6),
-		INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 2, 8, 0), INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 2, 32, 0),
-		INSN(BPF_ALU | BPF_MOV | BPF_X, 1, 2, 16, 0), ALU64_K(BPF_DIV, 1, -1),
-		INSN(BPF_ALU64 | BPF_DIV | BPF_X, 1, 2, 1, 0), INSN(BPF_ALU | BPF_MOD | BPF_K, 1, 0, 1, 5),
-		ALU32_K(BPF_LSH, 1, 31), ALU64_K(BPF_RSH, 1, 63), ALU64_X(BPF_ARSH, 1, 2),
-		INSN(BPF_ALU64 | BPF_NEG, 1, 0, 0, 0), INSN(BPF_ALU | BPF_END, 1, 0, 0, 16),
-		INSN(BPF_ALU | BPF_END | BPF_TO_BE, 1, 0, 0, 64), INSN(BPF_ALU64 | BPF_END, 1, 0, 0, 32),
-		STORE_K(BPF_DW, 10, -512, 1), STORE(BPF_B, 10, -1, 1), LOAD(BPF_H, 1, 10, -3),
-		LOADS(BPF_W, 1, 10, -4), LOADS(BPF_B, 1, 6, 5), STORE(BPF_W, 6, -5, 7),
-		ATOMIC(BPF_W, BPF_ADD, 6, 0, 7), ATOMIC(BPF_DW, BPF_XOR | BPF_FETCH, 6, 0, 7),
-		ATOMIC(BPF_DW, BPF_CMPXCHG, 6, 0, 7), JUMP32_K(BPF_JSLE, 1, 5, 0),
-		JUMP_X(BPF_JSET, 1, 2, 0), JUMP(0), INSN(BPF_JMP32 | BPF_JA, 0, 0, 0, 0), CALL(39),
-		CALL(COSY_OP_fence), EXIT(),
+		IMM64(6, 0x123456789abcdef0),
+		MOV_K(7, 1),
+		MOV_X(7, 6),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 2, 8, 0),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 2, 32, 0),
+		INSN(BPF_ALU | BPF_MOV | BPF_X, 1, 2, 16, 0),
+		ALU64_K(BPF_DIV, 1, -1),
+		INSN(BPF_ALU64 | BPF_DIV | BPF_X, 1, 2, 1, 0),
+		INSN(BPF_ALU | BPF_MOD | BPF_K, 1, 0, 1, 5),
+		ALU32_K(BPF_LSH, 1, 31),
+		ALU64_K(BPF_RSH, 1, 63),
+		ALU64_X(BPF_ARSH, 1, 2),
+		INSN(BPF_ALU64 | BPF_NEG, 1, 0, 0, 0),
+		INSN(BPF_ALU | BPF_END, 1, 0, 0, 16),
+		INSN(BPF_ALU | BPF_END | BPF_TO_BE, 1, 0, 0, 64),
+		INSN(BPF_ALU64 | BPF_END, 1, 0, 0, 32),
+		STORE_K(BPF_DW, 10, -512, 1),
+		STORE(BPF_B, 10, -1, 1),
+		LOAD(BPF_H, 1, 10, -3),
+		LOADS(BPF_W, 1, 10, -4),
+		LOADS(BPF_B, 1, 6, 5),
+		STORE(BPF_W, 6, -5, 7),
+		ATOMIC(BPF_W, BPF_ADD, 6, 0, 7),
+		ATOMIC(BPF_DW, BPF_XOR | BPF_FETCH, 6, 0, 7),
+		ATOMIC(BPF_DW, BPF_CMPXCHG, 6, 0, 7),
+		JUMP32_K(BPF_JSLE, 1, 5, 0),
+		JUMP_X(BPF_JSET, 1, 2, 0),
+		JUMP(0),
+		INSN(BPF_JMP32 | BPF_JA, 0, 0, 0, 0),
+		CALL(39),
+		CALL(COSY_OP_fence),
+		EXIT(),
 	};
 	struct cosy_program program;
-	struct cosy_reject why = { 0 };
+	struct cosy_reject why = {0};
 
 	if (cosy_validate(insns, sizeof(insns) / sizeof(*insns), &program, &why)) {
 		fprintf(stderr, "%u: %s\n", why.insn, why.reason);
@@ -201,10 +221,10 @@ static void the_shape_is_found(void)
 		/* 2 */ CALL(39),
 		/* 3 */ STORE(BPF_W, 10, -12, 0),
 		/* 4 */ LOAD(BPF_W, 2, 1, 0),
-		/* 5 */ JUMP_K(BPF_JNE, 2, 0, -3),	/* to 3 */
-		/* 6 */ CALL_LOCAL(1),			/* to 8 */
+		/* 5 */ JUMP_K(BPF_JNE, 2, 0, -3), /* to 3 */
+		/* 6 */ CALL_LOCAL(1),		   /* to 8 */
 		/* 7 */ EXIT(),
-		/* 8 */ JUMP_K(BPF_JEQ, 1, 0, 1),	/* to 10 */
+		/* 8 */ JUMP_K(BPF_JEQ, 1, 0, 1), /* to 10 */
 		/* 9 */ ATOMIC(BPF_DW, BPF_ADD, 1, 0, 2),
 		/* 10 */ EXIT(),
 	};
@@ -226,8 +246,8 @@ static void the_shape_is_found(void)
 
 	for (i = 0; i < sizeof(expected); i++) {
 		if (program.marks[i] != expected[i]) {
-			fprintf(stderr, "instruction %u: marks 0x%x, not 0x%x\n", i, program.marks[i],
-				expected[i]);
+			fprintf(stderr, "instruction %u: marks 0x%x, not 0x%x\n", i,
+				program.marks[i], expected[i]);
 			CHECK(program.marks[i] == expected[i]);
 		}
 	}

@@ -87,7 +87,7 @@ u64 world_call(struct world *world, u32 number, const u64 reg[6])
 
 const char *world_difference(const struct world *a, const struct world *b)
 {
-	static const char *const names[] = { "the shared buffer", "the heap", "the software stack" };
+	static const char *const names[] = {"the shared buffer", "the heap", "the software stack"};
 	u32 i;
 
 	if (a->calls != b->calls || a->log != b->log)

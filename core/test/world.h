@@ -12,8 +12,8 @@
 enum world_area { WORLD_BUFFER, WORLD_HEAP, WORLD_STACK, WORLD_AREAS };
 
 enum { WORLD_HEAP_SIZE = 4096, WORLD_STACK_SIZE = 2048 };
-#define WORLD_HEAP_BASE		0x7f0000010000ull
-#define WORLD_STACK_BASE	0x7f0000030000ull
+#define WORLD_HEAP_BASE	 0x7f0000010000ull
+#define WORLD_STACK_BASE 0x7f0000030000ull
 
 struct world {
 	struct {
@@ -21,9 +21,9 @@ struct world {
 		u32 size;
 		u8 *bytes;
 	} area[WORLD_AREAS];
-	u64 ctx;	/* r1 at the start */
-	u64 seed;	/* of what system calls answer */
-	u64 log;	/* hash of every call made, with its arguments */
+	u64 ctx;  /* r1 at the start */
+	u64 seed; /* of what system calls answer */
+	u64 log;  /* hash of every call made, with its arguments */
 	u32 calls;
 };
 
@@ -49,11 +49,11 @@ enum outcome {
 	RUN_DONE,
 	RUN_FAULT,
 	RUN_TRAP,
-	RUN_STACK,	/* the software stack is full */
-	RUN_LIMIT,	/* as many operations as allowed */
-	RUN_LEFT,	/* stopped in the middle; may go on anywhere */
-	RUN_VIOLATION,	/* rewritten code did what it must not */
-	RUN_ON,		/* of one step: nothing ended */
+	RUN_STACK,     /* the software stack is full */
+	RUN_LIMIT,     /* as many operations as allowed */
+	RUN_LEFT,      /* stopped in the middle; may go on anywhere */
+	RUN_VIOLATION, /* rewritten code did what it must not */
+	RUN_ON,	       /* of one step: nothing ended */
 };
 
 /* Pushes the caller's registers and frame, zeroes the callee's; false: it is full. */

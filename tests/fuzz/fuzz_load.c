@@ -46,10 +46,10 @@ static void print_all(const struct cosy_view *view)
 
 static void run(const struct cosy_view *view, u8 choice)
 {
-	struct source source = { &choice, 1 };
+	struct source source = {&choice, 1};
 	struct cosy_program program;
 	struct differential setting;
-	struct cosy_reject why = { 0 };
+	struct cosy_reject why = {0};
 
 	if (cosy_validate(view->insns, view->insn_cnt, &program, &why)) {
 		if (!why.reason[0] || (why.insn >= view->insn_cnt && why.insn != ~0u))
@@ -68,7 +68,7 @@ static void run(const struct cosy_view *view, u8 choice)
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct cosy_reject why = { 0 };
+	struct cosy_reject why = {0};
 	struct cosy_view view;
 	u8 *bytes;
 

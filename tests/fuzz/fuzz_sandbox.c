@@ -12,7 +12,8 @@ static void report(const struct differential *d, const struct bpf_insn *insns, u
 	char text[128];
 	u32 at;
 
-	fprintf(stderr, "buffer 0x%llx size %u, v4 %d, blind %d, leave %u, fault %u, grant %u, seed %llu\n",
+	fprintf(stderr,
+		"buffer 0x%llx size %u, v4 %d, blind %d, leave %u, fault %u, grant %u, seed %llu\n",
 		(unsigned long long)d->how.user_base, d->how.size, d->how.has_v4, d->how.blind,
 		d->leave_every, d->fault_every, d->max_grant, (unsigned long long)d->seed);
 	for (at = 0; at < count;) {
@@ -26,7 +27,7 @@ static void report(const struct differential *d, const struct bpf_insn *insns, u
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	struct source source = { data, size };
+	struct source source = {data, size};
 	struct bpf_insn insns[GENERATE_MAX];
 	struct differential setting;
 	struct cosy_program program;

@@ -6,7 +6,7 @@ enum { MAX_FUNCTIONS = 4, MAX_BODY = 80, MAX_JUMPS = GENERATE_MAX };
 
 struct jump {
 	u32 at;
-	u8 where;	/* which of the function's instructions, in 1/256 */
+	u8 where; /* which of the function's instructions, in 1/256 */
 };
 
 struct generator {
@@ -44,11 +44,11 @@ u32 source_word(struct source *source)
 
 void generate_setting(struct source *source, struct differential *ret)
 {
-	static const u64 bases[] = { 0x10000000, 0x7fffe000, 0x80000000, 0x7e1234560000, 0x1000,
-				     0x7ffff000, 0xfffff000, 0x100000000 };
-	static const u32 sizes[] = { 4096, 8192, 4096, 0 };
-	static const u32 rates[] = { 0, 2, 5, 20 };
-	static const u32 grants[] = { 1, 3, 17, 4096 };
+	static const u64 bases[] = {0x10000000, 0x7fffe000, 0x80000000, 0x7e1234560000,
+				    0x1000,	0x7ffff000, 0xfffff000, 0x100000000};
+	static const u32 sizes[] = {4096, 8192, 4096, 0};
+	static const u32 rates[] = {0, 2, 5, 20};
+	static const u32 grants[] = {1, 3, 17, 4096};
 	u8 choice = source_byte(source);
 
 	memset(ret, 0, sizeof(*ret));
@@ -70,7 +70,8 @@ static struct bpf_insn *add(struct generator *g, u8 code, u8 dst, u8 src, s32 of
 {
 	struct bpf_insn *insn = &g->insns[g->count++];
 
-	*insn = (struct bpf_insn){ .code = code, .dst_reg = dst, .src_reg = src, .off = off, .imm = imm };
+	*insn = (struct bpf_insn){
+		.code = code, .dst_reg = dst, .src_reg = src, .off = off, .imm = imm};
 	return insn;
 }
 
@@ -87,8 +88,9 @@ static u8 any_register(struct generator *g)
 
 static s32 any_number(struct generator *g)
 {
-	static const s32 numbers[] = { 0, 1, -1, 2, 7, 8, 63, 64, 127, 128, 255, 256, 4095, 4096,
-				       0x7fff, -0x8000, 0x7fffffff, -0x7fffffff - 1 };
+	static const s32 numbers[] = {0,    1,	  -1,	  2,	   7,	       8,
+				      63,   64,	  127,	  128,	   255,	       256,
+				      4095, 4096, 0x7fff, -0x8000, 0x7fffffff, -0x7fffffff - 1};
 	u8 choice = source_byte(g->source);
 
 	if (choice < 128)
@@ -135,9 +137,9 @@ static void add_pointer(struct generator *g, u8 dst)
 
 static void add_arithmetic(struct generator *g)
 {
-	static const u8 ops[] = { BPF_ADD, BPF_SUB, BPF_MUL, BPF_DIV, BPF_OR, BPF_AND, BPF_LSH,
-				  BPF_RSH, BPF_NEG, BPF_MOD, BPF_XOR, BPF_MOV, BPF_ARSH, BPF_END,
-				  BPF_DIV, BPF_MOD };
+	static const u8 ops[] = {BPF_ADD,  BPF_SUB, BPF_MUL, BPF_DIV, BPF_OR,  BPF_AND,
+				 BPF_LSH,  BPF_RSH, BPF_NEG, BPF_MOD, BPF_XOR, BPF_MOV,
+				 BPF_ARSH, BPF_END, BPF_DIV, BPF_MOD};
 	u8 choice = source_byte(g->source), how = source_byte(g->source);
 	u8 op = ops[choice & 15], class = choice & 16 ? BPF_ALU64 : BPF_ALU;
 	u8 source = choice & 32 ? BPF_X : BPF_K;
@@ -170,8 +172,10 @@ static void add_arithmetic(struct generator *g)
 		break;
 	case BPF_MOV:
 		if (source == BPF_X)
-			off = how % 4 == 0 ? 8 : how % 4 == 1 ? 16 :
-			      how % 4 == 2 && bits == 64 ? 32 : 0;
+			off = how % 4 == 0		   ? 8
+			      : how % 4 == 1		   ? 16
+			      : how % 4 == 2 && bits == 64 ? 32
+							   : 0;
 		break;
 	}
 	add(g, class | op | source, dst, src, off, imm);
@@ -187,7 +191,7 @@ static u8 any_base(struct generator *g)
 
 static u8 any_size(struct generator *g)
 {
-	static const u8 sizes[] = { BPF_B, BPF_H, BPF_W, BPF_DW };
+	static const u8 sizes[] = {BPF_B, BPF_H, BPF_W, BPF_DW};
 
 	return sizes[source_byte(g->source) & 3];
 }
@@ -213,10 +217,11 @@ static void add_store(struct generator *g)
 
 static void add_spill(struct generator *g)
 {
-	static const u8 bytes[] = { 1, 2, 4, 8 };
+	static const u8 bytes[] = {1, 2, 4, 8};
 	u8 choice = source_byte(g->source), order = choice & 3;
 	u8 size = order == 0 ? BPF_B : order == 1 ? BPF_H : order == 2 ? BPF_W : BPF_DW;
-	s32 off = -(s32)bytes[order] - (choice & 0x40 ? source_byte(g->source) * 2 % 504 : 8 * (choice >> 4 & 3));
+	s32 off = -(s32)bytes[order] -
+		  (choice & 0x40 ? source_byte(g->source) * 2 % 504 : 8 * (choice >> 4 & 3));
 
 	if (choice & 4)
 		add(g, BPF_LDX | BPF_MEM | size, any_register(g), 10, off, 0);
@@ -228,9 +233,16 @@ static void add_spill(struct generator *g)
 
 static void add_atomic(struct generator *g)
 {
-	static const s32 operations[] = { BPF_ADD, BPF_OR, BPF_AND, BPF_XOR, BPF_ADD | BPF_FETCH,
-					  BPF_OR | BPF_FETCH, BPF_AND | BPF_FETCH,
-					  BPF_XOR | BPF_FETCH, BPF_XCHG, BPF_CMPXCHG };
+	static const s32 operations[] = {BPF_ADD,
+					 BPF_OR,
+					 BPF_AND,
+					 BPF_XOR,
+					 BPF_ADD | BPF_FETCH,
+					 BPF_OR | BPF_FETCH,
+					 BPF_AND | BPF_FETCH,
+					 BPF_XOR | BPF_FETCH,
+					 BPF_XCHG,
+					 BPF_CMPXCHG};
 	u8 choice = source_byte(g->source);
 
 	add(g, BPF_STX | BPF_ATOMIC | (choice & 128 ? BPF_DW : BPF_W), any_base(g), any_register(g),
@@ -245,8 +257,8 @@ static void note_jump(struct generator *g)
 
 static void add_branch(struct generator *g)
 {
-	static const u8 ops[] = { BPF_JEQ, BPF_JGT, BPF_JGE, BPF_JSET, BPF_JNE, BPF_JSGT,
-				  BPF_JSGE, BPF_JLT, BPF_JLE, BPF_JSLT, BPF_JSLE };
+	static const u8 ops[] = {BPF_JEQ,  BPF_JGT, BPF_JGE, BPF_JSET, BPF_JNE, BPF_JSGT,
+				 BPF_JSGE, BPF_JLT, BPF_JLE, BPF_JSLT, BPF_JSLE};
 	u8 choice = source_byte(g->source), op = ops[choice % 11];
 	u8 class = choice & 64 ? BPF_JMP : BPF_JMP32;
 
@@ -265,8 +277,8 @@ static void add_goto(struct generator *g)
 
 static void add_call(struct generator *g)
 {
-	static const s32 numbers[] = { 0, 1, 39, 257, COSY_OP_ctx, COSY_OP_memcpy, COSY_OP_strlen,
-				       COSY_OP_fence };
+	static const s32 numbers[] = {
+		0, 1, 39, 257, COSY_OP_ctx, COSY_OP_memcpy, COSY_OP_strlen, COSY_OP_fence};
 	u8 choice = source_byte(g->source);
 
 	add(g, BPF_JMP | BPF_CALL, 0, 0, 0, choice == 255 ? COSY_OP_trap : numbers[choice % 8]);
@@ -386,7 +398,7 @@ static void mutate(struct generator *g)
 u32 generate_program(struct source *source, const struct differential *setting,
 		     struct bpf_insn *insns, bool *mutated)
 {
-	struct generator g = { .source = source, .setting = setting, .insns = insns };
+	struct generator g = {.source = source, .setting = setting, .insns = insns};
 	u8 choice = source_byte(source);
 	u32 i;
 
