@@ -24,9 +24,9 @@ u32 cosy_tick(struct cosy_activation *run, u32 insn);
 u32 cosy_work_due(void);
 
 /*
- * For long operations, every few kilobytes: true when the operation must stop,
- * with run->status set.  Death and the time limit stop any operation, signals
- * only one that `resumes` where it stopped.
+ * For long work within the instruction `insn`, now and then: true when it must
+ * stop, with run->status set.  Death and the time limit stop anything, signals
+ * only what `resumes` where it stopped.
  */
 bool cosy_limits_pause(struct cosy_activation *run, u32 insn, bool resumes);
 

@@ -3,15 +3,17 @@
  * memory_ops.c - mem* and str* on the compound's memory.
  *
  * A range in the shared buffer is reached by the kernel's mapping of it, any other
- * as user memory, piece by piece.  Both by the same instructions: loads and stores
- * that may fault, with user access open, from a pointer that resolve() has bounded
- * and masked.  Nothing is decided by a value that is read twice.
+ * as user memory, piece by piece.  Both by the same loads and stores, which may
+ * fault, from an address that resolve() has bounded and masked.  The user may
+ * change what is read between two reads of it; then the result is one of the
+ * two, and no bound depends on it.
+ *
+ * run->insn is the operation's instruction throughout.
  */
 #include <linux/cosy.h>
 #include <linux/nospec.h>
-#include <linux/sched/signal.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
+#include "access.h"
 #include "frame.h"
 #include "limits.h"
 #include "memory_ops.h"
@@ -23,47 +25,34 @@ enum {
 #include "../core/ops.def"
 };
 
-/* Bytes of work between two looks around. */
+/* Bytes of work between two looks around; also of one piece. */
 #define SLICE (16 << 10)
 
-#define ONES	0x0101010101010101ul
-#define HIGHS	0x8080808080808080ul
-#define WORD	sizeof(u64)
-
-/* One operation under way. */
-struct job {
-	struct cosy_activation *run;
-	u32 insn;
-	bool resumes;		/* r1-r3 tell what remains, so it may stop for a signal */
-	u32 work;		/* since the last look around */
-};
-
 /* False: stop, the activation says why. */
-static bool spend(struct job *job, size_t bytes)
+static __always_inline bool spend(struct cosy_activation *run, u64 bytes)
 {
-	job->work += bytes + 64;
-	if (likely(job->work < SLICE))
+	run->op_work += bytes + 64;
+	if (likely(run->op_work < SLICE))
 		return true;
-	job->work = 0;
-	return !cosy_limits_pause(job->run, job->insn, job->resumes);
+	run->op_work = 0;
+	return !cosy_limits_pause(run, run->insn, run->op_resumes);
 }
 
-static void fault(struct job *job, u64 address)
+static void leave_fault(struct cosy_activation *run, u64 address)
 {
-	cosy_leave_at(job->run, COSY_LEFT_FAULT, job->insn, address);
+	cosy_leave_at(run, COSY_LEFT_FAULT, run->insn, address);
 }
 
 /* --- Where an address is --------------------------------------------------------- */
 
 struct place {
-	void *at;		/* in the kernel's mapping of the buffer, or user memory */
-	size_t before, behind;	/* bytes below `at`, and from it on, of the same kind */
+	u8 *at;			/* in the kernel's mapping of the buffer, or user memory */
+	u64 before, behind;	/* bytes below `at`, and from it on, that are reached alike */
 	bool user;
 };
 
-/* False for what is no user address. */
-static __always_inline bool resolve(const struct cosy_activation *run, u64 address,
-				    struct place *ret)
+/* False, and it has left, for what is no user address. */
+static __always_inline bool resolve(struct cosy_activation *run, u64 address, struct place *ret)
 {
 	const struct cosy_prog *prog = run->prog;
 	u64 offset = address - prog->buffer_address;
@@ -76,269 +65,220 @@ static __always_inline bool resolve(const struct cosy_activation *run, u64 addre
 		ret->user = false;
 		return true;
 	}
-	if (address >= TASK_SIZE_MAX)
+	if (unlikely(address >= TASK_SIZE_MAX)) {
+		leave_fault(run, address);
 		return false;
+	}
 	address &= array_index_mask_nospec(address, TASK_SIZE_MAX);
-	ret->at = (void *)address;
+	ret->at = (u8 *)address;
 	ret->before = address;
 	ret->behind = TASK_SIZE_MAX - address;
 	ret->user = true;
 	return true;
 }
 
-/* Words are read to the end of a page at most: the next one may not be there. */
-static __always_inline size_t piece(const struct place *place, size_t length)
+/*
+ * Bytes from `place` on that can be read if the first can: to the end of the page,
+ * or of the buffer.  Both ends are aligned, so that whole words are there.
+ */
+static __always_inline u64 readable(const struct place *place)
 {
-	size_t most = place->user ? PAGE_SIZE - offset_in_page(place->at) : SLICE;
-
-	return min3(most, place->behind, length);
-}
-
-static __always_inline size_t piece_before(const struct place *place, size_t length)
-{
-	size_t most = place->user ? offset_in_page(place->at) ?: PAGE_SIZE : SLICE;
-
-	return min3(most, place->before, length);
+	return place->user ? PAGE_SIZE - offset_in_page(place->at) : place->behind;
 }
 
 /* --- Searching --------------------------------------------------------------------- */
 
-#define load_byte(value, from, label) unsafe_get_user(value, (u8 __user *)(from), label)
-#define load_word(value, from, label) unsafe_get_user(value, (u64 __user *)(from), label)
-#define store_byte(value, to, label) unsafe_put_user(value, (u8 __user *)(to), label)
-#define store_word(value, to, label) unsafe_put_user(value, (u64 __user *)(to), label)
+#define NOT_FOUND	(~0ull)
+#define FAULTED		(~1ull)
 
-/* The high bit of each byte that is 0; above the first such byte maybe others too. */
-static __always_inline u64 zeroes(u64 word)
+/* The lowest byte of which cosy_zeroes found the high bit. */
+static __always_inline u32 first_byte(u64 highs)
 {
-	return (word - ONES) & ~word & HIGHS;
+	return __ffs(highs) / 8;
 }
-
-/* At least that: also of bytes above 0x80.  Two instructions less. */
-static __always_inline u64 maybe_zeroes(u64 word)
-{
-	return word - ONES;
-}
-
-#define NOT_FOUND	((ssize_t)-1)
-#define FAULTED		((ssize_t)-2)
-
-struct match {
-	size_t index;
-	u8 byte;
-};
 
 /*
- * The first of `length` bytes that is in `pattern` (the byte in every place), or,
- * with `zero`, that is 0.
+ * Index of the first of `length` bytes at `at` that has `pattern`'s value or, with
+ * `zero`, is 0.  Reads whole aligned words.
  */
-static __always_inline ssize_t scan(const u8 *at, size_t length, u64 pattern, bool zero, u8 *byte)
+static __always_inline u64 scan(const u8 *at, u64 length, u64 pattern, bool zero)
 {
-	size_t i = 0;
-	u64 w[4], hit;
-	int k;
+	u64 skew = (unsigned long)at % COSY_WORD, word, hit, i;
+	const u8 *base = at - skew;
+	int fault = 0;
 
-	__uaccess_begin();
-	for (; i < length && (unsigned long)(at + i) % WORD; i++) {
-		load_byte(*byte, at + i, faulted);
-		if (*byte == (u8)pattern || (zero && !*byte))
-			goto found;
-	}
-	for (; i + 4 * WORD <= length; i += 4 * WORD) {
-		load_word(w[0], at + i, faulted);
-		load_word(w[1], at + i + WORD, faulted);
-		load_word(w[2], at + i + 2 * WORD, faulted);
-		load_word(w[3], at + i + 3 * WORD, faulted);
-		hit = maybe_zeroes(w[0] ^ pattern) | maybe_zeroes(w[1] ^ pattern) |
-		      maybe_zeroes(w[2] ^ pattern) | maybe_zeroes(w[3] ^ pattern);
-		if (zero)
-			hit |= maybe_zeroes(w[0]) | maybe_zeroes(w[1]) | maybe_zeroes(w[2]) |
-			       maybe_zeroes(w[3]);
-		if (likely(!(hit & HIGHS)))
-			continue;
-		for (k = 0; k < 4; k++) {
-			hit = zeroes(w[k] ^ pattern);
+	cosy_access_begin();
+	word = cosy_peek_word(base, &fault);
+	hit = cosy_zeroes_exactly(word ^ pattern);
+	if (zero)
+		hit |= cosy_zeroes_exactly(word);
+	hit &= ~0ull << (8 * skew);
+	length += skew;
+	i = 0;
+	if (hit)
+		goto out;
+
+	for (i = COSY_WORD; i < length; i += COSY_WORD) {
+		/* Blocks as long as there is nothing; word by word to where there is. */
+		while (i + COSY_BLOCK <= length) {
+			hit = cosy_peek_match(base + i, pattern, &fault);
 			if (zero)
-				hit |= zeroes(w[k]);
-			if (hit) {
-				i += k * WORD + __ffs(hit) / 8;
-				*byte = w[k] >> (__ffs(hit) - 7);
-				goto found;
-			}
+				hit |= cosy_peek_match(base + i, 0, &fault);
+			if (unlikely(hit || fault))
+				break;
+			i += COSY_BLOCK;
 		}
+		if (i >= length)
+			break;
+		word = cosy_peek_word(base + i, &fault);
+		hit = cosy_zeroes(word ^ pattern);
+		if (zero)
+			hit |= cosy_zeroes(word);
+		if (hit || fault)
+			goto out;
 	}
-	for (; i < length; i++) {
-		load_byte(*byte, at + i, faulted);
-		if (*byte == (u8)pattern || (zero && !*byte))
-			goto found;
-	}
-	__uaccess_end();
-	return NOT_FOUND;
-
-found:
-	__uaccess_end();
-	return i;
-
-faulted:
-	__uaccess_end();
-	return FAULTED;
+	hit = 0;
+out:
+	cosy_access_end();
+	if (unlikely(fault))
+		return FAULTED;
+	if (!hit)
+		return NOT_FOUND;
+	i += first_byte(hit);
+	return i < length ? i - skew : NOT_FOUND;
 }
 
-/*
- * The address of the first byte that is `byte` or, with `zero`, 0; which one it was
- * comes back in *byte.  False: there is none, or (run->status) it has left.
- */
-static __always_inline bool find(struct job *job, u64 from, u64 length, u8 *byte, bool zero,
-				 u64 *ret)
+/* The address of what scan looks for; 0: there is none, or (run->status) it has left. */
+static __always_inline u64 find(struct cosy_activation *run, u64 from, u64 length, u8 byte, bool zero)
 {
-	u64 pattern = *byte * ONES;
+	u64 pattern = byte * COSY_ONES, index, now;
 	struct place place;
-	ssize_t index;
-	size_t now;
 
 	while (length) {
-		if (!resolve(job->run, from, &place)) {
-			fault(job, from);
-			return false;
-		}
-		now = piece(&place, length);
-		index = scan(place.at, now, pattern, zero, byte);
-		if (index >= 0) {
-			*ret = from + index;
-			return true;
-		}
+		if (!resolve(run, from, &place))
+			return 0;
+		now = min3(readable(&place), length, (u64)SLICE);
+		index = scan(place.at, now, pattern, zero);
+		if (likely(index < now))
+			return from + index;
 		if (index == FAULTED) {
-			fault(job, from);
-			return false;
+			leave_fault(run, from);
+			return 0;
 		}
 		from += now;
 		length -= now;
-		if (!spend(job, now))
-			return false;
+		if (!spend(run, now))
+			return 0;
 	}
-	return false;
+	return 0;
 }
 
 /* Two instances, shared by all that search. */
-static noinline bool find_byte(struct job *job, u64 from, u64 length, u8 byte, u64 *ret)
+static noinline u64 find_byte(struct cosy_activation *run, u64 from, u64 length, u8 byte)
 {
-	return find(job, from, length, &byte, false, ret);
+	return find(run, from, length, byte, false);
 }
 
-static noinline bool find_byte_or_end(struct job *job, u64 from, u8 *byte, u64 *ret)
+static noinline u64 find_byte_or_end(struct cosy_activation *run, u64 from, u8 byte)
 {
-	return find(job, from, ~0ull, byte, true, ret);
+	return find(run, from, ~0ull, byte, true);
 }
 
-static u64 op_memchr(struct job *job, u64 from, u8 byte, u64 length)
+/* Whether the byte that find_byte_or_end found is that byte, not the end. */
+static bool is_byte(struct cosy_activation *run, u64 address, u8 byte)
 {
-	u64 at;
-
-	return find_byte(job, from, length, byte, &at) ? at : 0;
-}
-
-static u64 op_strnlen(struct job *job, u64 from, u64 length)
-{
-	u64 at;
-
-	return find_byte(job, from, length, 0, &at) ? at - from : length;
-}
-
-static u64 op_strchrnul(struct job *job, u64 from, u8 *byte)
-{
-	u64 at;
-
-	return find_byte_or_end(job, from, byte, &at) ? at : 0;
-}
-
-static u64 op_strchr(struct job *job, u64 from, u8 byte)
-{
-	u8 found = byte;
-	u64 at = op_strchrnul(job, from, &found);
-
-	return found == byte ? at : 0;
-}
-
-static u64 op_strrchr(struct job *job, u64 from, u8 byte)
-{
-	u64 at, last = 0;
+	struct place place;
+	int fault = 0;
 	u8 found;
 
+	if (!resolve(run, address, &place))
+		return false;
+	cosy_access_begin();
+	found = cosy_peek_byte(place.at, &fault);
+	cosy_access_end();
+	if (fault)
+		leave_fault(run, address);
+	return !fault && found == byte;
+}
+
+static u64 op_strnlen(struct cosy_activation *run, u64 from, u64 length)
+{
+	u64 at = find_byte(run, from, length, 0);
+
+	return at ? at - from : length;
+}
+
+static u64 op_strchr(struct cosy_activation *run, u64 from, u8 byte)
+{
+	u64 at = find_byte_or_end(run, from, byte);
+
+	return at && is_byte(run, at, byte) ? at : 0;
+}
+
+static u64 op_strrchr(struct cosy_activation *run, u64 from, u8 byte)
+{
+	u64 at, last = 0;
+
 	if (!byte)
-		return op_strchr(job, from, 0);
+		return find_byte(run, from, ~0ull, 0);
 	for (;;) {
-		found = byte;
-		at = op_strchrnul(job, from, &found);
-		if (found != byte || !at)
+		at = op_strchr(run, from, byte);
+		if (!at || !spend(run, 0))
 			return last;
 		last = at;
 		from = at + 1;
-		if (!spend(job, 0))
-			return 0;
 	}
 }
 
-static __always_inline ssize_t scan_back(const u8 *end, size_t length, u64 pattern)
+/* As scan, from the end down: the distance of the last such byte from `end`, from 1 on. */
+static u64 scan_back(const u8 *end, u64 length, u64 pattern)
 {
-	size_t i = 0;		/* bytes looked at, from the end down */
-	u64 word, hit;
-	u8 byte;
+	u64 done = 0, hit;
+	int fault = 0;
 
-	__uaccess_begin();
-	while (i < length) {
-		if ((unsigned long)(end - i) % WORD == 0 && length - i >= WORD) {
-			load_word(word, end - i - WORD, faulted);
-			word ^= pattern;
-			/* Exact, since the last such byte is wanted. */
-			hit = ~(((word & ~HIGHS) + ~HIGHS) | word | ~HIGHS);
-			if (hit) {
-				i += WORD - 1 - __fls(hit) / 8;
-				goto found;
+	cosy_access_begin();
+	while (done < length && !fault) {
+		const u8 *at = end - done;
+
+		if ((unsigned long)at % COSY_WORD == 0 && length - done >= COSY_WORD) {
+			hit = cosy_zeroes_exactly(cosy_peek_word(at - COSY_WORD, &fault) ^ pattern);
+			if (hit && !fault) {
+				cosy_access_end();
+				return done + COSY_WORD - __fls(hit) / 8;
 			}
-			i += WORD;
-			continue;
+			done += COSY_WORD;
+		} else {
+			if (cosy_peek_byte(at - 1, &fault) == (u8)pattern && !fault) {
+				cosy_access_end();
+				return done + 1;
+			}
+			done++;
 		}
-		load_byte(byte, end - i - 1, faulted);
-		if (byte == (u8)pattern)
-			goto found;
-		i++;
 	}
-	__uaccess_end();
-	return NOT_FOUND;
-
-found:
-	__uaccess_end();
-	return i;
-
-faulted:
-	__uaccess_end();
-	return FAULTED;
+	cosy_access_end();
+	return fault ? FAULTED : NOT_FOUND;
 }
 
-static u64 op_memrchr(struct job *job, u64 from, u8 byte, u64 length)
+static noinline u64 op_memrchr(struct cosy_activation *run, u64 from, u8 byte, u64 length)
 {
 	struct place place;
-	ssize_t index;
-	size_t now;
+	u64 index, now;
 
 	while (length) {
-		/* The byte before the end says what kind of memory it is. */
-		if (!resolve(job->run, from + length - 1, &place)) {
-			fault(job, from + length - 1);
+		/* The last byte says what kind of memory it is. */
+		if (!resolve(run, from + length - 1, &place))
 			return 0;
-		}
-		place.at++;
-		place.before++;
-		now = piece_before(&place, length);
-		index = scan_back(place.at, now, byte * ONES);
-		if (index >= 0)
-			return from + length - index - 1;
+		now = place.user ? offset_in_page(place.at) : place.before;
+		now = min3(now + 1, length, (u64)SLICE);
+		index = scan_back(place.at + 1, now, byte * COSY_ONES);
+		if (index <= now)
+			return from + length - index;
 		if (index == FAULTED) {
-			fault(job, from + length - 1);
+			leave_fault(run, from + length - 1);
 			return 0;
 		}
 		length -= now;
-		if (!spend(job, now))
+		if (!spend(run, now))
 			return 0;
 	}
 	return 0;
@@ -346,174 +286,188 @@ static u64 op_memrchr(struct job *job, u64 from, u8 byte, u64 length)
 
 /* --- Comparing ------------------------------------------------------------------------ */
 
-/* As memcmp, or as strncmp with `zero`; *end when a 0 ended it.  FAULTED leaves *index. */
-static __always_inline bool differ(const u8 *a, const u8 *b, size_t length, bool zero,
-				   s64 *difference, bool *end, bool *faults)
+enum { SAME, DIFFERENT, ENDED, UNREADABLE };
+
+/*
+ * As memcmp, or as strncmp with `zero`.  ENDED: they are the same up to a 0.
+ * `room` bytes can be read of both, of which `length` count.
+ */
+static __always_inline int differ(const u8 *a, const u8 *b, u64 length, u64 room, bool zero,
+				  s64 *difference)
 {
-	size_t i = 0;
-	u64 va, vb;
-	u8 ba, bb;
+	u64 va, vb, bits, ends, i = 0;
+	int fault = 0;
+	u32 shift;
 
-	__uaccess_begin();
-	for (; i + WORD <= length; i += WORD) {
-		load_word(va, a + i, faulted);
-		load_word(vb, b + i, faulted);
-		if (va != vb || (zero && zeroes(va)))
+	cosy_access_begin();
+	while (!zero && i + COSY_BLOCK <= length) {
+		if (cosy_peek_difference(a + i, b + i, &fault) || fault)
 			break;
+		i += COSY_BLOCK;
 	}
-	for (; i < length; i++) {
-		load_byte(ba, a + i, faulted);
-		load_byte(bb, b + i, faulted);
-		if (ba != bb || (zero && !ba)) {
-			__uaccess_end();
-			*difference = (s64)ba - bb;
-			*end = zero && ba == bb;
-			return true;
-		}
+	for (; i < length && i + COSY_WORD <= room && !fault; i += COSY_WORD) {
+		va = cosy_peek_word(a + i, &fault);
+		vb = cosy_peek_word(b + i, &fault);
+		bits = va ^ vb;
+		ends = zero ? cosy_zeroes(va) : 0;
+		if (!(bits | ends) || fault)
+			continue;
+		/* The lowest byte that differs, or is the end. */
+		shift = __ffs(bits | ends) & ~7u;
+		if (i + shift / 8 >= length)
+			break;
+		cosy_access_end();
+		*difference = (s64)(u8)(va >> shift) - (u8)(vb >> shift);
+		return *difference ? DIFFERENT : ENDED;
 	}
-	__uaccess_end();
-	return false;
+	for (; i < length && !fault; i++) {
+		u8 ba = cosy_peek_byte(a + i, &fault), bb = cosy_peek_byte(b + i, &fault);
 
-faulted:
-	__uaccess_end();
-	*faults = true;
-	return true;
+		if ((ba == bb && !(zero && !ba)) || fault)
+			continue;
+		cosy_access_end();
+		*difference = (s64)ba - bb;
+		return *difference ? DIFFERENT : ENDED;
+	}
+	cosy_access_end();
+	return fault ? UNREADABLE : SAME;
 }
 
-static __always_inline s64 compare(struct job *job, u64 a, u64 b, u64 length, bool zero)
+/* Which of the two it was that faulted, when that is known. */
+static void leave_fault_of(struct cosy_activation *run, const struct place *a, u64 a_address,
+			   const struct place *b, u64 b_address)
+{
+	if (a->user && b->user)
+		leave_fault(run, 0);
+	else
+		leave_fault(run, a->user ? a_address : b_address);
+}
+
+static __always_inline s64 compare(struct cosy_activation *run, u64 a, u64 b, u64 length, bool zero)
 {
 	struct place place_a, place_b;
-	bool end = false, faults = false;
-	s64 difference = 0;
-	size_t now;
+	u64 now, room;
+	s64 difference;
 
 	while (length) {
-		if (!resolve(job->run, a, &place_a)) {
-			fault(job, a);
+		if (!resolve(run, a, &place_a) || !resolve(run, b, &place_b))
 			return 0;
-		}
-		if (!resolve(job->run, b, &place_b)) {
-			fault(job, b);
-			return 0;
-		}
-		now = piece(&place_b, piece(&place_a, length));
-		if (differ(place_a.at, place_b.at, now, zero, &difference, &end, &faults)) {
-			if (faults)
-				fault(job, place_a.user ? a : b);
+		room = min(readable(&place_a), readable(&place_b));
+		now = min3(room, length, (u64)SLICE);
+		switch (differ(place_a.at, place_b.at, now, room, zero, &difference)) {
+		case DIFFERENT:
 			return difference;
+		case ENDED:
+			return 0;
+		case UNREADABLE:
+			leave_fault_of(run, &place_a, a, &place_b, b);
+			return 0;
 		}
 		a += now;
 		b += now;
 		length -= now;
-		if (!spend(job, now))
+		if (!spend(run, now))
 			return 0;
 	}
 	return 0;
 }
 
-static noinline s64 op_memcmp(struct job *job, u64 a, u64 b, u64 length)
+static noinline s64 op_memcmp(struct cosy_activation *run, u64 a, u64 b, u64 length)
 {
-	return compare(job, a, b, length, false);
+	return compare(run, a, b, length, false);
 }
 
-static noinline s64 op_strncmp(struct job *job, u64 a, u64 b, u64 length)
+static noinline s64 op_strncmp(struct cosy_activation *run, u64 a, u64 b, u64 length)
 {
-	return compare(job, a, b, length, true);
+	return compare(run, a, b, length, true);
 }
 
-static u64 op_memmem(struct job *job, u64 hay, u64 hay_length, u64 needle, u64 needle_length)
+static noinline u64 op_memmem(struct cosy_activation *run, u64 hay, u64 hay_length, u64 needle,
+			      u64 needle_length)
 {
 	struct place place;
+	int fault = 0;
 	u64 last, at;
+	s64 difference;
 	u8 first;
 
 	if (!needle_length)
 		return hay;
-	if (hay_length < needle_length)
+	if (hay_length < needle_length || !resolve(run, needle, &place))
 		return 0;
-	last = hay + (hay_length - needle_length);
-
-	if (!resolve(job->run, needle, &place)) {
-		fault(job, needle);
+	cosy_access_begin();
+	first = cosy_peek_byte(place.at, &fault);
+	cosy_access_end();
+	if (fault) {
+		leave_fault(run, needle);
 		return 0;
 	}
-	__uaccess_begin();
-	load_byte(first, place.at, faulted);
-	__uaccess_end();
-
-	while (find_byte(job, hay, last - hay + 1, first, &at)) {
-		s64 difference = op_memcmp(job, at + 1, needle + 1, needle_length - 1);
-
-		if (job->run->status)
+	last = hay + (hay_length - needle_length);
+	for (;;) {
+		at = find_byte(run, hay, last - hay + 1, first);
+		if (!at)
+			return 0;
+		difference = op_memcmp(run, at + 1, needle + 1, needle_length - 1);
+		if (run->status != COSY_DONE)
 			return 0;
 		if (!difference)
 			return at;
-		if (at == last)
+		if (at == last || !spend(run, 0))
 			return 0;
 		hay = at + 1;
-		if (!spend(job, 0))
-			return 0;
 	}
-	return 0;
-
-faulted:
-	__uaccess_end();
-	fault(job, needle);
-	return 0;
 }
 
 /* --- Copying ---------------------------------------------------------------------------- */
 
 /* Copies up from the first byte; the number of bytes done, all but at a fault. */
-static __always_inline size_t copy_up(u8 *to, const u8 *from, size_t length)
+static u64 copy_up(u8 *to, const u8 *from, u64 length)
 {
-	size_t i = 0;
-	u64 word;
+	int fault = 0;
+	u64 word, i = 0;
 	u8 byte;
 
-	__uaccess_begin();
-	for (; i + WORD <= length; i += WORD) {
-		load_word(word, from + i, out);
-		store_word(word, to + i, out);
+	cosy_access_begin();
+	for (; i + COSY_WORD <= length; i += COSY_WORD) {
+		word = cosy_peek_word(from + i, &fault);
+		if (fault)
+			goto out;
+		cosy_poke_word(word, to + i, out);
 	}
 	for (; i < length; i++) {
-		load_byte(byte, from + i, out);
-		store_byte(byte, to + i, out);
+		byte = cosy_peek_byte(from + i, &fault);
+		if (fault)
+			goto out;
+		cosy_poke_byte(byte, to + i, out);
 	}
 out:
-	__uaccess_end();
+	cosy_access_end();
 	return i;
 }
 
 /* Copies down from the last byte. */
-static __always_inline size_t copy_down(u8 *to, const u8 *from, size_t length)
+static u64 copy_down(u8 *to, const u8 *from, u64 length)
 {
-	size_t left = length;
-	u64 word;
+	u64 word, left = length;
+	int fault = 0;
 	u8 byte;
 
-	__uaccess_begin();
-	for (; left >= WORD; left -= WORD) {
-		load_word(word, from + left - WORD, out);
-		store_word(word, to + left - WORD, out);
+	cosy_access_begin();
+	for (; left >= COSY_WORD; left -= COSY_WORD) {
+		word = cosy_peek_word(from + left - COSY_WORD, &fault);
+		if (fault)
+			goto out;
+		cosy_poke_word(word, to + left - COSY_WORD, out);
 	}
 	for (; left; left--) {
-		load_byte(byte, from + left - 1, out);
-		store_byte(byte, to + left - 1, out);
+		byte = cosy_peek_byte(from + left - 1, &fault);
+		if (fault)
+			goto out;
+		cosy_poke_byte(byte, to + left - 1, out);
 	}
 out:
-	__uaccess_end();
+	cosy_access_end();
 	return length - left;
-}
-
-/* Which of the two it was that faulted, when that is known. */
-static void fault_either(struct job *job, const struct place *a, u64 a_address,
-			 const struct place *b, u64 b_address)
-{
-	if (a->user && b->user)
-		fault(job, 0);
-	else
-		fault(job, a->user ? a_address : b_address);
 }
 
 /*
@@ -522,7 +476,8 @@ static void fault_either(struct job *job, const struct place *a, u64 a_address,
  * that overlap, where a fault could come between, are copied in order, word by
  * word; others as the kernel copies user memory.
  */
-static size_t copy_piece(struct place *to, struct place *from, size_t length, bool overlap)
+static __always_inline u64 copy_piece(const struct place *to, const struct place *from, u64 length,
+				      bool overlap)
 {
 	if (!to->user && !from->user) {
 		memmove(to->at, from->at, length);
@@ -534,52 +489,41 @@ static size_t copy_piece(struct place *to, struct place *from, size_t length, bo
 }
 
 /* As memmove upwards; advances what it is given.  False: it has left. */
-static bool move_up(struct job *job, u64 *to, u64 *from, u64 *length)
+static noinline bool move_up(struct cosy_activation *run, u64 *to, u64 *from, u64 *length)
 {
 	bool overlap = *from - *to < *length;
 	struct place to_place, from_place;
-	size_t now, done;
+	u64 now, done;
 
 	while (*length) {
-		if (!resolve(job->run, *to, &to_place)) {
-			fault(job, *to);
+		if (!resolve(run, *to, &to_place) || !resolve(run, *from, &from_place))
 			return false;
-		}
-		if (!resolve(job->run, *from, &from_place)) {
-			fault(job, *from);
-			return false;
-		}
-		now = min3((u64)min(to_place.behind, from_place.behind), (u64)SLICE, *length);
+		now = min3(min(to_place.behind, from_place.behind), (u64)SLICE, *length);
 		done = copy_piece(&to_place, &from_place, now, overlap);
 		*to += done;
 		*from += done;
 		*length -= done;
-		if (done < now) {
-			fault_either(job, &to_place, *to, &from_place, *from);
+		if (unlikely(done < now)) {
+			leave_fault_of(run, &to_place, *to, &from_place, *from);
 			return false;
 		}
-		if (!spend(job, now))
-			return !*length && job->run->status == COSY_DONE;
+		if (!spend(run, now))
+			return false;
 	}
 	return true;
 }
 
 /* As memmove downwards: only the length changes. */
-static bool move_down(struct job *job, u64 to, u64 from, u64 *length)
+static noinline bool move_down(struct cosy_activation *run, u64 to, u64 from, u64 *length)
 {
 	struct place to_place, from_place;
-	size_t now, done;
+	u64 now, done;
 
 	while (*length) {
-		if (!resolve(job->run, to + *length - 1, &to_place)) {
-			fault(job, to + *length - 1);
+		if (!resolve(run, to + *length - 1, &to_place) ||
+		    !resolve(run, from + *length - 1, &from_place))
 			return false;
-		}
-		if (!resolve(job->run, from + *length - 1, &from_place)) {
-			fault(job, from + *length - 1);
-			return false;
-		}
-		now = min3((u64)min(to_place.before, from_place.before) + 1, (u64)SLICE, *length);
+		now = min3(min(to_place.before, from_place.before) + 1, (u64)SLICE, *length);
 		to_place.at -= now - 1;
 		from_place.at -= now - 1;
 		if (!to_place.user && !from_place.user) {
@@ -589,166 +533,164 @@ static bool move_down(struct job *job, u64 to, u64 from, u64 *length)
 			done = copy_down(to_place.at, from_place.at, now);
 		}
 		*length -= done;
-		if (done < now) {
-			fault_either(job, &to_place, to + *length - 1, &from_place,
-				     from + *length - 1);
+		if (unlikely(done < now)) {
+			leave_fault_of(run, &to_place, to + *length - 1, &from_place,
+				       from + *length - 1);
 			return false;
 		}
-		if (!spend(job, now))
+		if (!spend(run, now))
 			return false;
 	}
 	return true;
 }
 
-static void op_memmove(struct job *job, u64 *to, u64 *from, u64 *length)
+static __always_inline void op_memmove(struct cosy_activation *run, u64 *to, u64 *from, u64 *length)
 {
 	if (*to - *from < *length && *to != *from)
-		move_down(job, *to, *from, length);
+		move_down(run, *to, *from, length);
 	else
-		move_up(job, to, from, length);
+		move_up(run, to, from, length);
 }
 
-static __always_inline size_t fill(u8 *to, u64 word, size_t length)
+static u64 fill(u8 *to, u64 word, u64 length)
 {
-	size_t i = 0;
+	u64 i = 0;
 
-	__uaccess_begin();
-	for (; i + 4 * WORD <= length; i += 4 * WORD) {
-		store_word(word, to + i, out);
-		store_word(word, to + i + WORD, out);
-		store_word(word, to + i + 2 * WORD, out);
-		store_word(word, to + i + 3 * WORD, out);
+	cosy_access_begin();
+	for (; i + COSY_BLOCK <= length; i += COSY_BLOCK) {
+		cosy_poke_word(word, to + i, out);
+		cosy_poke_word(word, to + i + COSY_WORD, out);
+		cosy_poke_word(word, to + i + 2 * COSY_WORD, out);
+		cosy_poke_word(word, to + i + 3 * COSY_WORD, out);
 	}
 	for (; i < length; i++)
-		store_byte((u8)word, to + i, out);
+		cosy_poke_byte((u8)word, to + i, out);
 out:
-	__uaccess_end();
+	cosy_access_end();
 	return i;
 }
 
-static bool op_memset(struct job *job, u64 *to, u8 byte, u64 *length)
+static noinline bool op_memset(struct cosy_activation *run, u64 *to, u8 byte, u64 *length)
 {
 	struct place place;
-	size_t now, done;
+	u64 now, done;
 
 	while (*length) {
-		if (!resolve(job->run, *to, &place)) {
-			fault(job, *to);
+		if (!resolve(run, *to, &place))
 			return false;
-		}
-		now = min3((u64)place.behind, (u64)SLICE, *length);
+		now = min3(place.behind, (u64)SLICE, *length);
 		if (place.user) {
-			done = fill(place.at, byte * ONES, now);
+			done = fill(place.at, byte * COSY_ONES, now);
 		} else {
 			memset(place.at, byte, now);
 			done = now;
 		}
 		*to += done;
 		*length -= done;
-		if (done < now) {
-			fault(job, *to);
+		if (unlikely(done < now)) {
+			leave_fault(run, *to);
 			return false;
 		}
-		if (!spend(job, now))
+		if (!spend(run, now))
 			return false;
 	}
 	return true;
 }
 
 /* The address of the copy's terminating 0, or 0: it has left. */
-static u64 op_stpcpy(struct job *job, u64 to, u64 from)
+static noinline u64 op_stpcpy(struct cosy_activation *run, u64 to, u64 from)
 {
 	u64 length, end;
 
 	/* A bounded piece at a time, so that little is read twice. */
 	for (;;) {
-		u64 piece = PAGE_SIZE;
-		bool ends = find_byte(job, from, piece, 0, &end);
-
-		if (job->run->status)
+		end = find_byte(run, from, PAGE_SIZE, 0);
+		if (run->status != COSY_DONE)
 			return 0;
-		length = ends ? end - from + 1 : piece;
-		if (!move_up(job, &to, &from, &length))
+		length = end ? end - from + 1 : PAGE_SIZE;
+		if (!move_up(run, &to, &from, &length))
 			return 0;
-		if (ends)
+		if (end)
 			return to - 1;
 	}
 }
 
-static void op_strncpy(struct job *job, u64 to, u64 from, u64 length)
+static noinline void op_strncpy(struct cosy_activation *run, u64 to, u64 from, u64 length)
 {
-	u64 used = op_strnlen(job, from, length), copied = used, padding;
+	u64 used = op_strnlen(run, from, length), copied = used, padding;
 
-	if (job->run->status || !move_up(job, &to, &from, &copied))
+	if (run->status != COSY_DONE || !move_up(run, &to, &from, &copied))
 		return;
 	padding = length - used;
-	op_memset(job, &to, 0, &padding);
+	op_memset(run, &to, 0, &padding);
 }
 
 /* --- All operations ------------------------------------------------------------------------ */
 
 u64 cosy_op(struct cosy_activation *run, u64 *r, u32 word)
 {
-	struct job job = { .run = run, .insn = word >> 16 };
-	u64 start = r[1];
+	u64 to = r[1];
 	u8 byte = r[2];
 
 	run->ops++;
+	run->insn = word >> 16;
+	run->op_work = 0;
+	run->op_resumes = false;
 	switch (word & 0xffff) {
 	case OP_ctx:
 		return run->ctx;
 	case OP_trap:
-		cosy_leave_at(run, COSY_LEFT_TRAP, job.insn, 0);
+		cosy_leave_at(run, COSY_LEFT_TRAP, run->insn, 0);
 		return 0;
 	case OP_fence:
 		smp_mb();
 		return 0;
 	case OP_alloca:
-		return cosy_frame_alloca(run, r[1], job.insn);
+		return cosy_frame_alloca(run, r[1], run->insn);
 	case OP_memcpy:
 	case OP_memmove:
-		job.resumes = true;
-		op_memmove(&job, &r[1], &r[2], &r[3]);
+		run->op_resumes = true;
+		op_memmove(run, &r[1], &r[2], &r[3]);
 		return 0;
 	case OP_memset:
-		job.resumes = true;
-		op_memset(&job, &r[1], byte, &r[3]);
+		run->op_resumes = true;
+		op_memset(run, &r[1], byte, &r[3]);
 		return 0;
 	case OP_memcmp:
-		return op_memcmp(&job, r[1], r[2], r[3]);
+		return op_memcmp(run, r[1], r[2], r[3]);
 	case OP_memchr:
-		return op_memchr(&job, r[1], byte, r[3]);
+		return find_byte(run, r[1], r[3], byte);
 	case OP_memrchr:
-		return op_memrchr(&job, r[1], byte, r[3]);
+		return op_memrchr(run, r[1], byte, r[3]);
 	case OP_memmem:
-		return op_memmem(&job, r[1], r[2], r[3], r[4]);
+		return op_memmem(run, r[1], r[2], r[3], r[4]);
 	case OP_strlen:
-		return op_strnlen(&job, r[1], ~0ull);
+		return op_strnlen(run, r[1], ~0ull);
 	case OP_strnlen:
-		return op_strnlen(&job, r[1], r[2]);
+		return op_strnlen(run, r[1], r[2]);
 	case OP_strcmp:
-		return op_strncmp(&job, r[1], r[2], ~0ull);
+		return op_strncmp(run, r[1], r[2], ~0ull);
 	case OP_strncmp:
-		return op_strncmp(&job, r[1], r[2], r[3]);
+		return op_strncmp(run, r[1], r[2], r[3]);
 	case OP_strchr:
-		return op_strchr(&job, r[1], byte);
+		return op_strchr(run, r[1], byte);
 	case OP_strrchr:
-		return op_strrchr(&job, r[1], byte);
+		return op_strrchr(run, r[1], byte);
 	case OP_strcpy:
-		op_stpcpy(&job, r[1], r[2]);
-		return start;
+		op_stpcpy(run, r[1], r[2]);
+		return to;
 	case OP_stpcpy:
-		return op_stpcpy(&job, r[1], r[2]);
+		return op_stpcpy(run, r[1], r[2]);
 	case OP_strncpy:
-		op_strncpy(&job, r[1], r[2], r[3]);
-		return start;
+		op_strncpy(run, r[1], r[2], r[3]);
+		return to;
 	case OP_strchrnul:
-		return op_strchrnul(&job, r[1], &byte);
+		return find_byte_or_end(run, r[1], byte);
 	case OP_rawmemchr:
-		return op_memchr(&job, r[1], byte, ~0ull);
+		return find_byte(run, r[1], ~0ull, byte);
 	default:
 		/* The validator knows no other. */
-		cosy_leave_at(run, COSY_LEFT_TRAP, job.insn, 0);
+		cosy_leave_at(run, COSY_LEFT_TRAP, run->insn, 0);
 		return 0;
 	}
 }

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * access.h - loads and stores that may fault, for operations on memory: in the
+ * kernel's mapping of the shared buffer or, between cosy_access_begin and
+ * cosy_access_end, in user memory.  The caller has bounded and masked the address.
+ *
+ * Of their own rather than unsafe_get_user, since that tests for a fault behind
+ * every load where the compiler cannot jump out of assembly with a result.  Here a
+ * fault sets *fault, which starts as 0, and what was loaded means nothing.
+ */
+#ifndef COSY_ACCESS_H
+#define COSY_ACCESS_H
+
+#include <linux/uaccess.h>
+#include <asm/asm.h>
+
+#define COSY_ONES	0x0101010101010101ul
+#define COSY_HIGHS	0x8080808080808080ul
+#define COSY_WORD	sizeof(u64)
+#define COSY_BLOCK	(4 * COSY_WORD)
+
+#define COSY_FAULTS(label) _ASM_EXTABLE_TYPE_REG(label, 9b, EX_TYPE_EFAULT_REG, %[fault])
+
+#define cosy_access_begin()	__uaccess_begin()
+#define cosy_access_end()	__uaccess_end()
+
+static __always_inline u64 cosy_peek_word(const void *at, int *fault)
+{
+	u64 word;
+
+	asm volatile("1:	movq %[from], %[word]\n"
+		     "9:\n"
+		     COSY_FAULTS(1b)
+		     : [word] "=r" (word), [fault] "+r" (*fault)
+		     : [from] "m" (*(const u64 *)at));
+	return word;
+}
+
+static __always_inline u8 cosy_peek_byte(const void *at, int *fault)
+{
+	u32 byte;
+
+	asm volatile("1:	movzbl %[from], %[byte]\n"
+		     "9:\n"
+		     COSY_FAULTS(1b)
+		     : [byte] "=r" (byte), [fault] "+r" (*fault)
+		     : [from] "m" (*(const u8 *)at));
+	return byte;
+}
+
+/*
+ * High bits that are set if one of the four words at `at` has a byte of `pattern`
+ * (that byte in all places), and sometimes if one has a byte that differs from it
+ * in its high bit.
+ */
+static __always_inline u64 cosy_peek_match(const void *at, u64 pattern, int *fault)
+{
+	u64 hits, word;
+
+	asm volatile("	movq %[pattern], %[hits]\n"
+		     "1:	xorq (%[at]), %[hits]\n"
+		     "	addq %[minus], %[hits]\n"
+		     "	movq %[pattern], %[word]\n"
+		     "2:	xorq 8(%[at]), %[word]\n"
+		     "	addq %[minus], %[word]\n"
+		     "	orq %[word], %[hits]\n"
+		     "	movq %[pattern], %[word]\n"
+		     "3:	xorq 16(%[at]), %[word]\n"
+		     "	addq %[minus], %[word]\n"
+		     "	orq %[word], %[hits]\n"
+		     "	movq %[pattern], %[word]\n"
+		     "4:	xorq 24(%[at]), %[word]\n"
+		     "	addq %[minus], %[word]\n"
+		     "	orq %[word], %[hits]\n"
+		     "9:\n"
+		     COSY_FAULTS(1b) COSY_FAULTS(2b) COSY_FAULTS(3b) COSY_FAULTS(4b)
+		     : [hits] "=&r" (hits), [word] "=&r" (word), [fault] "+r" (*fault)
+		     : [at] "r" (at), [pattern] "r" (pattern), [minus] "r" (-COSY_ONES)
+		     : "memory", "cc");
+	return hits & COSY_HIGHS;
+}
+
+/* Non-zero if the four words at `a` differ from those at `b`. */
+static __always_inline u64 cosy_peek_difference(const void *a, const void *b, int *fault)
+{
+	u64 bits, word;
+
+	asm volatile("1:	movq (%[a]), %[bits]\n"
+		     "2:	xorq (%[b]), %[bits]\n"
+		     "3:	movq 8(%[a]), %[word]\n"
+		     "4:	xorq 8(%[b]), %[word]\n"
+		     "	orq %[word], %[bits]\n"
+		     "5:	movq 16(%[a]), %[word]\n"
+		     "6:	xorq 16(%[b]), %[word]\n"
+		     "	orq %[word], %[bits]\n"
+		     "7:	movq 24(%[a]), %[word]\n"
+		     "8:	xorq 24(%[b]), %[word]\n"
+		     "	orq %[word], %[bits]\n"
+		     "9:\n"
+		     COSY_FAULTS(1b) COSY_FAULTS(2b) COSY_FAULTS(3b) COSY_FAULTS(4b)
+		     COSY_FAULTS(5b) COSY_FAULTS(6b) COSY_FAULTS(7b) COSY_FAULTS(8b)
+		     : [bits] "=&r" (bits), [word] "=&r" (word), [fault] "+r" (*fault)
+		     : [a] "r" (a), [b] "r" (b)
+		     : "memory", "cc");
+	return bits;
+}
+
+/* Stores jump to the label at a fault. */
+#define cosy_poke_byte(value, to, label) unsafe_put_user(value, (u8 __user *)(to), label)
+#define cosy_poke_word(value, to, label) unsafe_put_user(value, (u64 __user *)(to), label)
+
+/* The high bit of each byte that is 0, from the lowest up to the first such byte exact. */
+static __always_inline u64 cosy_zeroes(u64 word)
+{
+	return (word - COSY_ONES) & ~word & COSY_HIGHS;
+}
+
+/* The high bit of each byte that is 0, and no other. */
+static __always_inline u64 cosy_zeroes_exactly(u64 word)
+{
+	return ~(((word & ~COSY_HIGHS) + ~COSY_HIGHS) | word | ~COSY_HIGHS);
+}
+
+#endif /* COSY_ACCESS_H */
