@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 KERNEL ?= 6.12
 FUZZ_SECONDS ?= 3600
 
-.PHONY: all demo test vm bench fuzz format install clean setup configure
+.PHONY: all demo test vm fuzz format install clean setup configure
 
 all: configure
 	@cmake --build --preset $(PRESET)
@@ -19,14 +19,11 @@ test: all
 	@ctest --preset $(PRESET) -j $(JOBS)
 
 vm: all
-	@python3 tests/vm/vm.py shell --kernel $(KERNEL) --put $(BUILD)/examples
-
-bench: all
-	@python3 bench/bench.py --build $(BUILD)
+	@python3 tests/vm/vm.py shell --kernel $(KERNEL) --put $(BUILD)/examples/cosy --put $(BUILD)/examples/plain
 
 fuzz: PRESET = fuzz
 fuzz: all
-	@COSY_FUZZ_SECONDS=$(FUZZ_SECONDS) ctest --preset fuzz --timeout 0 --verbose
+	@COSY_FUZZ_SECONDS=$(FUZZ_SECONDS) ctest --preset fuzz -j $(JOBS) --timeout $$(($(FUZZ_SECONDS) + 600)) --verbose
 
 format: setup
 	@tools/setup/format.sh

@@ -54,6 +54,7 @@ def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
     with cache.locked(f"stage-{name}"):
         stage = cache.directory("stages", name)
         _stage(files, stage, anew=check)
+        os.utime(stage)
         arguments = ["make", "-s", "-C", kernel.headers, f"M={stage}/kmod", f"-j{os.cpu_count() or 1}", *NO_BTF]
         if check:
             arguments += ["C=2", "W=1"]
