@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+/*
+ * heap_test.c - cosy_malloc and its family: contents, alignment, exhaustion,
+ * threads, signal handlers, forks.  On the shared buffer where there is a module,
+ * else on a range of the same size.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cosy/cosy.h>
+
+#include "../context.h"
+#include "../heap.h"
+#include "../settings.h"
+
+#include "check.h"
+
+#define SIZE (2u << 20)
+
+/* A range to test on where the kernel gives none. */
+static void give_heap(void)
+{
+	void *range;
+
+	if (cosy_context_open() && cosy_context_fd() >= 0) {
+		printf("on the shared buffer\n");
+		return;
+	}
+	cosy_settings.mode = COSY_MODE_INTERP;
+	range = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MUST(range != MAP_FAILED);
+	cosy_heap_init(range, SIZE);
+	printf("on memory of our own\n");
+}
+
+/* --- Random use against what is remembered of it --------------------------------------- */
+
+struct piece {
+	unsigned char *at;
+	size_t size;
+	unsigned char fill;
+};
+
+static bool intact(const struct piece *piece)
+{
+	for (size_t i = 0; i < piece->size; i++)
+		if (piece->at[i] != piece->fill)
+			return false;
+	return true;
+}
+
+static unsigned int next_random(unsigned int *seed)
+{
+	return *seed = *seed * 1664525u + 1013904223u, *seed >> 8;
+}
+
+/* The number of mistakes. */
+static uintptr_t churn(unsigned int seed, int rounds, size_t largest)
+{
+	struct piece pieces[200] = { 0 };
+	uintptr_t bad = 0;
+
+	for (int i = 0; i < rounds; i++) {
+		struct piece *piece = &pieces[next_random(&seed) % 200];
+		size_t size = next_random(&seed) % largest, kept;
+		unsigned char *now;
+
+		bad += !intact(piece);
+		switch (next_random(&seed) % 4) {
+		case 0:
+			cosy_free(piece->at);
+			piece->at = NULL;
+			piece->size = 0;
+			continue;
+		case 1:
+			now = cosy_realloc(piece->at, size);
+			kept = size < piece->size ? size : piece->size;
+			for (size_t k = 0; now && k < kept; k++)
+				bad += now[k] != piece->fill;
+			break;
+		case 2:
+			cosy_free(piece->at);
+			now = cosy_calloc(size, 1);
+			for (size_t k = 0; now && k < size; k++)
+				bad += now[k] != 0;
+			break;
+		default:
+			cosy_free(piece->at);
+			now = cosy_malloc(size);
+			break;
+		}
+		bad += !now || (uintptr_t)now % 16;
+		piece->at = now;
+		piece->size = size;
+		piece->fill = (unsigned char)next_random(&seed);
+		if (now)
+			memset(now, piece->fill, size);
+	}
+	for (int i = 0; i < 200; i++) {
+		bad += !intact(&pieces[i]);
+		cosy_free(pieces[i].at);
+	}
+	return bad;
+}
+
+static void *churn_in_thread(void *arg)
+{
+	return (void *)churn((unsigned int)(uintptr_t)arg, 4000, 3000);
+}
+
+static void threads(void)
+{
+	pthread_t thread[4];
+	void *bad;
+
+	for (uintptr_t i = 0; i < 4; i++)
+		MUST(!pthread_create(&thread[i], NULL, churn_in_thread, (void *)(i + 7)));
+	for (int i = 0; i < 4; i++) {
+		MUST(!pthread_join(thread[i], &bad));
+		CHECK_EQ((uintptr_t)bad, 0);
+	}
+}
+
+/* When the buffer is full, ordinary memory; freed, the buffer serves again. */
+static void exhaustion(void)
+{
+	enum { MANY = 300 };
+	static void *piece[MANY];
+	size_t room = cosy_heap_room();
+	int shared = 0;
+
+	for (int i = 0; i < MANY; i++) {
+		piece[i] = cosy_malloc(10000);
+		MUST(piece[i]);
+		memset(piece[i], i, 10000);
+		shared += cosy_is_shared(piece[i]);
+	}
+	CHECK(shared > 100 && shared < MANY);
+	for (int i = 0; i < MANY; i++) {
+		CHECK_EQ(*((unsigned char *)piece[i] + 9999), (unsigned char)i);
+		cosy_free(piece[i]);
+	}
+	CHECK_EQ(cosy_heap_room(), room);
+	piece[0] = cosy_malloc(SIZE + 1);
+	CHECK(piece[0] && !cosy_is_shared(piece[0]));
+	cosy_free(piece[0]);
+	CHECK(!cosy_malloc(SIZE_MAX / 2));
+	CHECK(!cosy_calloc(SIZE_MAX / 2, 3));
+	cosy_free((void *)NULL);
+}
+
+/* A handler that allocates while the interrupted code does must not deadlock. */
+static void on_alarm(int sig)
+{
+	void *memory = cosy_malloc(100);
+
+	(void)sig;
+	if (cosy_is_shared(memory))
+		cosy_free(memory);
+	else
+		free(memory);
+}
+
+static void in_handler(void)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	pid_t self = getpid();
+
+	sigaction(SIGUSR1, &action, NULL);
+	CHECK(cosy_heap_alloc(16));
+	cosy_heap_lock();
+	/* While the lock is this thread's: refused, so the handler gets ordinary memory. */
+	CHECK(!cosy_heap_alloc(16));
+	kill(self, SIGUSR1);
+	cosy_heap_unlock();
+	CHECK(cosy_heap_alloc(16));
+}
+
+/* Live data keeps its address and contents; the parent does not see the child's stores. */
+static void forks(bool raw)
+{
+	unsigned char *memory = cosy_malloc(50000);
+	int status;
+	pid_t pid;
+
+	MUST(memory && cosy_is_shared(memory));
+	memset(memory, 0x3c, 50000);
+	pid = raw ? syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL) : fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		check_failures = 0;
+		CHECK(memory[0] == 0x3c && memory[49999] == 0x3c);
+		/* On a real shared buffer this opens the child's own, in the same place. */
+		cosy_context_open();
+		CHECK(memory[0] == 0x3c && memory[49999] == 0x3c);
+		CHECK_EQ(churn(5, 2000, 3000), 0);
+		memory = cosy_realloc(memory, 60000);
+		CHECK(memory && memory[49999] == 0x3c);
+		cosy_free(memory);
+		_exit(check_failures != 0);
+	}
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK_EQ(status, 0);
+	CHECK(memory[0] == 0x3c && memory[49999] == 0x3c);
+	cosy_free(memory);
+}
+
+static void *hold_the_lock(void *ready)
+{
+	cosy_heap_lock();
+	__atomic_store_n((int *)ready, 1, __ATOMIC_RELEASE);
+	sleep(3);
+	cosy_heap_unlock();
+	return NULL;
+}
+
+/* A raw clone's child has the lock as another thread held it, but not the thread. */
+static void lock_left_behind(void)
+{
+	pthread_t thread;
+	int ready = 0, status;
+	pid_t pid;
+
+	MUST(!pthread_create(&thread, NULL, hold_the_lock, &ready));
+	while (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+	MUST(pid >= 0);
+	if (!pid) {
+		alarm(2);
+		_exit(!cosy_heap_alloc(16));
+	}
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK_EQ(status, 0);
+	pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+	give_heap();
+	CHECK_EQ(churn(1, 20000, 4000), 0);
+	CHECK_EQ(churn(2, 3000, 40000), 0);
+	exhaustion();
+	threads();
+	in_handler();
+	forks(false);
+	forks(true);
+	lock_left_behind();
+	return check_result();
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+/* stacks_test.c - blocks of a thread: order, longjmp, other stacks, other threads, overflow. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "../heap.h"
+#include "../settings.h"
+#include "../stacks.h"
+#include "../thread.h"
+
+#include "check.h"
+
+static struct cosy_thread *self;
+
+static struct cosy_site at(uintptr_t depth, uintptr_t site)
+{
+	/* Deeper frames are lower; all of them lie on this thread's stack. */
+	return (struct cosy_site){ self->stack_high - 64 - depth * 256, site };
+}
+
+static uint64_t used(void)
+{
+	return self->slice[0].used;
+}
+
+static void in_order(void)
+{
+	char *a, *b;
+
+	a = cosy_block_push(self, 100, at(1, 1));
+	b = cosy_block_push(self, 1000, at(2, 2));
+	MUST(a && b);
+	CHECK((uintptr_t)a % 16 == 0 && (uintptr_t)b % 16 == 0);
+	CHECK(b >= a + 100 || a >= b + 1000);
+	memset(a, 1, 100);
+	memset(b, 2, 1000);
+	CHECK_EQ(a[99], 1);
+	cosy_block_pop(b);
+	cosy_block_pop(a);
+	CHECK_EQ(used(), 0);
+}
+
+static void jumped_over(void)
+{
+	void *outer = cosy_block_push(self, 64, at(1, 1)), *same, *inner;
+	uint64_t before = used();
+
+	MUST(outer);
+	/* Frames that are gone: the next block made further out ends their blocks. */
+	for (int i = 0; i < 100; i++)
+		MUST(cosy_block_push(self, 64, at(10 - i % 5, 7)));
+	same = cosy_block_push(self, 64, at(2, 3));
+	MUST(same);
+	CHECK_EQ(used(), 2 * before);
+	/* The same place in the same frame again: the former one is dead. */
+	for (int i = 0; i < 100; i++)
+		MUST(cosy_block_push(self, 64, at(2, 3)));
+	CHECK_EQ(used(), 2 * before);
+	/* Another place in the same frame: both live. */
+	inner = cosy_block_push(self, 64, at(2, 4));
+	MUST(inner);
+	CHECK_EQ(used(), 3 * before);
+	/* Ending a block ends what was made deeper and never ended. */
+	MUST(cosy_block_push(self, 64, at(5, 5)));
+	cosy_block_pop(outer);
+	CHECK_EQ(used(), 0);
+}
+
+/* Blocks of a signal or coroutine stack are not taken for dead. */
+static void other_stacks(void)
+{
+	struct cosy_site elsewhere = { (uintptr_t)self, 9 };
+	char *mine = cosy_block_push(self, 64, at(3, 1)), *theirs, *mine2;
+
+	theirs = cosy_block_push(self, 64, elsewhere);
+	MUST(mine && theirs);
+	mine2 = cosy_block_push(self, 64, at(1, 2));
+	MUST(mine2);
+	memset(theirs, 5, 64);
+	memset(mine2, 6, 64);
+	CHECK_EQ(theirs[63], 5);
+	/* Out of order: kept until what is above is gone. */
+	cosy_block_pop(mine);
+	CHECK_EQ(theirs[63], 5);
+	CHECK(used());
+	cosy_block_pop(mine2);
+	CHECK_EQ(theirs[63], 5);
+	cosy_block_pop(theirs);
+	CHECK_EQ(used(), 0);
+}
+
+static void *end_for_another(void *block)
+{
+	cosy_thread();
+	cosy_block_pop(block);
+	return NULL;
+}
+
+static void other_thread(void)
+{
+	void *block = cosy_block_push(self, 64, at(1, 1)), *next;
+	pthread_t thread;
+
+	MUST(block && !pthread_create(&thread, NULL, end_for_another, block));
+	pthread_join(thread, NULL);
+	/* Marked only: this thread takes it off when it next comes by. */
+	next = cosy_block_push(self, 64, at(2, 2));
+	MUST(next);
+	cosy_block_pop(next);
+	CHECK_EQ(used(), 0);
+}
+
+static void full(void)
+{
+	uint64_t size = self->slice[0].size;
+	struct cosy_activation *act;
+	void *most;
+
+	CHECK(!cosy_block_push(self, size, at(1, 1)));
+	CHECK(!cosy_block_push(self, ~0ull, at(1, 1)));
+	CHECK(!cosy_block_push(self, ~0ull - 20, at(1, 1)));
+	most = cosy_block_push(self, size - 4096, at(1, 1));
+	MUST(most);
+	CHECK(!cosy_block_push(self, 8192, at(2, 2)));
+	/* A ctx that finds no room in the shared buffer is elsewhere. */
+	act = cosy_activation_push(self, 8192, at(2, 2));
+	MUST(act);
+	CHECK(!cosy_heap_owns(act->ctx));
+	CHECK(cosy_activation_of(act->ctx) == act);
+	memset(act->ctx, 1, 8192);
+	cosy_activation_pop(act);
+	CHECK_EQ(self->slice[1].used, 0);
+	cosy_block_pop(most);
+	act = cosy_activation_push(self, 64, at(1, 1));
+	MUST(act);
+	CHECK(cosy_heap_owns(act->ctx));
+	CHECK(!cosy_heap_owns(act));
+	cosy_activation_pop(act);
+	CHECK(!cosy_activation_push(self, 1ull << 40, at(1, 1)));
+	CHECK_EQ(used(), 0);
+	CHECK_EQ(self->slice[1].used, 0);
+}
+
+/* Handlers that push and pop at any instruction of the same. */
+static volatile int handled;
+
+static void handler(int sig)
+{
+	struct cosy_activation *act = cosy_activation_push(self, 48, COSY_SITE());
+
+	(void)sig;
+	MUST(act);
+	memset(act->ctx, 0xff, 48);
+	cosy_activation_pop(act);
+	handled++;
+}
+
+static void interrupted(void)
+{
+	struct sigaction action = { .sa_handler = handler };
+	timer_t timer;
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
+	struct itimerspec often = { { 0, 30000 }, { 0, 30000 } }, never = { { 0, 0 }, { 0, 0 } };
+	int wrong = 0;
+
+	sigaction(SIGUSR1, &action, NULL);
+	MUST(!timer_create(CLOCK_MONOTONIC, &event, &timer) && !timer_settime(timer, 0, &often, NULL));
+	for (int i = 0; i < 300000 || (handled < 200 && i < 30000000); i++) {
+		struct cosy_activation *outer = cosy_activation_push(self, 64, COSY_SITE()), *inner;
+
+		MUST(outer);
+		memset(outer->ctx, i & 0x7f, 64);
+		inner = cosy_activation_push(self, 64, at(100000, 1));
+		MUST(inner);
+		memset(inner->ctx, 0x80, 64);
+		wrong += *(unsigned char *)outer->ctx != (i & 0x7f);
+		cosy_activation_pop(inner);
+		wrong += *((unsigned char *)outer->ctx + 63) != (i & 0x7f);
+		cosy_activation_pop(outer);
+	}
+	timer_settime(timer, 0, &never, NULL);
+	timer_delete(timer);
+	CHECK(handled >= 200);
+	CHECK_EQ(wrong, 0);
+	CHECK_EQ(used(), 0);
+	CHECK_EQ(self->slice[1].used, 0);
+}
+
+static void *count_slices(void *ret)
+{
+	struct cosy_thread *thread = cosy_thread();
+
+	MUST(thread);
+	*(bool *)ret = thread->slice[0].size != 0;
+	return NULL;
+}
+
+/* What a thread had in the buffer is there for the next. */
+static void thread_exits(void)
+{
+	size_t room = cosy_heap_room();
+	pthread_t thread;
+	bool got;
+
+	for (int i = 0; i < 200; i++) {
+		MUST(!pthread_create(&thread, NULL, count_slices, &got) && !pthread_join(thread, NULL));
+		CHECK(got);
+	}
+	CHECK_EQ(cosy_heap_room(), room);
+}
+
+int main(void)
+{
+	void *range = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	MUST(range != MAP_FAILED);
+	cosy_settings.mode = COSY_MODE_INTERP;
+	cosy_heap_init(range, 1 << 20);
+	self = cosy_thread();
+	MUST(self && self->slice[0].size);
+	CHECK((uintptr_t)&range > self->stack_low && (uintptr_t)&range < self->stack_high);
+	in_order();
+	jumped_over();
+	other_stacks();
+	other_thread();
+	full();
+	interrupted();
+	thread_exits();
+	return check_result();
+}
