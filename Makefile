@@ -38,4 +38,4 @@ setup:
 	@tools/setup/setup.sh
 
 configure: setup
-	@cmake --preset $(PRESET) >$(or $(CONFIGURE_LOG),/dev/null)
+	@cmake --preset $(PRESET) >/dev/null
