@@ -105,13 +105,12 @@ bool cosy_build_begin(struct cosy_builder *b)
 	code = cosy_build_current(b);
 	if (b->line) {
 		struct cosy_line line = { .insn = code->insns.count, .file = b->file, .line = b->line };
-		struct cosy_line *last = code->lines.at + code->lines.count - 1;
 
 		/* A statement without code gives way to the next. */
-		if (code->lines.count && last->insn == line.insn)
-			*last = line;
-		else
-			COSY_APPEND(b, code->lines, line);
+		if (code->lines.count &&
+		    code->lines.at[code->lines.count - 1].insn == line.insn)
+			code->lines.count--;
+		COSY_APPEND(b, code->lines, line);
 	}
 	return !b->failed;
 }

@@ -16,21 +16,21 @@
 
 static u8 *stack;		/* with a guard page behind it */
 static struct cosy_state state;
-static enum cosy_status last;	/* what the last run ended with */
+static struct cosy_program latest;	/* released by the next run, since faults jump away */
 
 static s64 run(const struct bpf_insn *insns, u32 cnt, void *ctx)
 {
-	struct cosy_program program = validated(insns, cnt);
 	struct cosy_interp in = {
-		.program = &program,
+		.program = &latest,
 		.state = &state,
 		.ctx = (u64)ctx,
 		.stack = stack,
 		.stack_size = STACK_SIZE,
 	};
 
-	last = cosy_interp_run(&in, 0);
-	cosy_program_deinit(&program);
+	cosy_program_deinit(&latest);
+	latest = validated(insns, cnt);
+	CHECK_EQ(cosy_interp_run(&in, 0), COSY_DONE);
 	return in.ret;
 }
 
@@ -521,5 +521,6 @@ int main(void)
 	limits();
 	faults();
 	forged_return();
+	cosy_program_deinit(&latest);
 	return check_result();
 }
