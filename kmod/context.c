@@ -57,7 +57,7 @@ int cosy_context_set_buffer(struct cosy_context *context, u64 size)
 {
 	struct cosy_buffer *buffer;
 
-	if (context->buffer)
+	if (READ_ONCE(context->buffer))
 		return -EBUSY;
 	buffer = cosy_buffer_create(context->mm, size);
 	if (IS_ERR(buffer))

@@ -93,9 +93,7 @@ static bool bpf_has_v4(void)
 	struct bpf_prog *bpf = bpf_trial(extend, &blinds);
 
 	if (bpf) {
-		u64 (*function)(unsigned long) = (void *)bpf->bpf_func;
-
-		has = function(0xff) == ~0ull;
+		has = bpf_prog_run_pin_on_cpu(bpf, (void *)0xff) == ~0u;
 		bpf_prog_free(bpf);
 	}
 	return has;

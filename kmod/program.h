@@ -3,6 +3,7 @@
 #ifndef COSY_PROGRAM_H
 #define COSY_PROGRAM_H
 
+#include <linux/nospec.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
 #include "../core/core.h"
@@ -42,16 +43,25 @@ void cosy_program_forget_all(struct cosy_context *context);
 struct cosy_prog *cosy_program_get(struct cosy_context *context, u32 handle);
 void cosy_program_put(struct cosy_prog *prog);
 
+/*
+ * What is at an instruction whose number came from the user; 0 for one that is not
+ * there.  Also when the processor only guesses that it is there.
+ */
+static inline u8 cosy_program_point(const struct cosy_prog *prog, u64 insn)
+{
+	return insn < prog->insn_cnt ? prog->points[array_index_nospec(insn, prog->insn_cnt)] : 0;
+}
+
 /* Whether `resume` (an instruction + 1) is a place to go on from. */
 static inline bool cosy_program_resumes(const struct cosy_prog *prog, u32 resume)
 {
-	return resume <= prog->insn_cnt && prog->points[resume - 1] & COSY_POINT_RESUME;
+	return cosy_program_point(prog, (u64)resume - 1) & COSY_POINT_RESUME;
 }
 
 /* Spill words that a local call at `insn` keeps; negative when there is none there. */
 static inline int cosy_program_call_words(const struct cosy_prog *prog, u64 insn)
 {
-	return insn < prog->insn_cnt ? (prog->points[insn] & COSY_POINT_CALL) - 1 : -1;
+	return (cosy_program_point(prog, insn) & COSY_POINT_CALL) - 1;
 }
 
 /* COSY_FEATURE_* of this kernel as it is set up now. */
