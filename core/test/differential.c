@@ -120,14 +120,14 @@ static void hostile_stack(const struct cosy_program *program, struct world *worl
 	}
 }
 
-/* Some resume point, or 0: there is none. */
-static u32 hostile_start(const struct differential *d, const struct cosy_program *program,
-			 struct cosy_state *state)
+u32 differential_hostile(const struct differential *d, const struct cosy_program *program,
+			 struct cosy_state *state, struct world *world)
 {
 	u32 i, at = 0, skip;
 
 	if (!program->resume_cnt)
 		return 0;
+	hostile_stack(program, world, d->seed);
 	for (i = 0; i < 10; i++)
 		state->reg[i] = hostile_value(d, world_mix(d->seed, 100 + i));
 	for (i = 0; i < COSY_FRAME_SIZE / 8; i++)
@@ -163,11 +163,9 @@ static bool run_both(struct differential *d, const struct cosy_program *program,
 	reference_start(&state, &worlds[0]);
 	reference_start(&c.entry.state, &worlds[1]);
 	if (d->hostile) {
-		c.entry.resume = hostile_start(d, program, &state);
+		differential_hostile(d, program, &state, &worlds[0]);
+		c.entry.resume = differential_hostile(d, program, &c.entry.state, &worlds[1]);
 		at = c.entry.resume ? c.entry.resume - 1 : 0;
-		c.entry.state = state;
-		hostile_stack(program, &worlds[0], d->seed);
-		hostile_stack(program, &worlds[1], d->seed);
 	}
 	expected = reference_run(program, &worlds[0], &state, &at, d->limit, 0);
 	got = run_rewritten(d, &c, &got_at);

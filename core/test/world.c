@@ -62,6 +62,8 @@ u64 world_call(struct world *world, u32 number, const u64 reg[6])
 	u8 *bytes;
 	u32 i;
 
+	if (world->answer)
+		return world->answer(world, number, reg);
 	world->log = world_mix(world->log, number);
 	for (i = 0; i < 6; i++)
 		world->log = world_mix(world->log, reg[i]);
@@ -131,11 +133,15 @@ s64 frame_pop(struct world *world, struct cosy_state *state, const struct cosy_p
 	const struct bpf_insn *call;
 	u32 i, words, at;
 
-	if (state->fp % 16 || state->fp > WORLD_STACK_SIZE - sizeof(*frame))
+	if (state->fp % 8 || state->fp > WORLD_STACK_SIZE - sizeof(*frame))
 		return -1;
 	frame = (void *)(world->area[WORLD_STACK].bytes + state->fp);
-	/* Frames only ever point down, or returning would never end. */
-	if (frame->call >= program->insn_cnt || (frame->fp != ~0ull && frame->fp >= state->fp))
+	/* A ring of frames would return for ever. */
+	if (frame->fp != ~0ull && frame->fp >= state->fp) {
+		world->forged = true;
+		return -1;
+	}
+	if (frame->call >= program->insn_cnt)
 		return -1;
 	at = frame->call;
 	call = &program->insns[at];

@@ -11,7 +11,7 @@
 
 enum world_area { WORLD_BUFFER, WORLD_HEAP, WORLD_STACK, WORLD_AREAS };
 
-enum { WORLD_HEAP_SIZE = 4096, WORLD_STACK_SIZE = 2048 };
+enum { WORLD_HEAP_SIZE = 4096, WORLD_STACK_SIZE = 4096 };
 #define WORLD_HEAP_BASE	 0x7f0000010000ull
 #define WORLD_STACK_BASE 0x7f0000030000ull
 
@@ -25,6 +25,9 @@ struct world {
 	u64 seed; /* of what system calls answer */
 	u64 log;  /* hash of every call made, with its arguments */
 	u32 calls;
+	/* What answers calls instead of the seed, if anything. */
+	u64 (*answer)(struct world *world, u32 number, const u64 reg[6]);
+	bool forged; /* a frame was met that no push ever made */
 };
 
 /* An independent world; equal arguments give equal worlds. */
