@@ -137,6 +137,12 @@ static void stripFunction(BpfModule &B, Function &F) {
   F.setCallingConv(CallingConv::C);
   F.setAlignment(MaybeAlign());
   F.setDSOLocal(true);
+  // Type hashes of sanitizers would become data between the functions.
+  SmallVector<std::pair<unsigned, MDNode *>, 4> Metadata;
+  F.getAllMetadata(Metadata);
+  for (auto [Kind, Node] : Metadata)
+    if (Kind != LLVMContext::MD_dbg)
+      F.eraseMetadata(Kind);
   F.clearGC();
   F.setPrefixData(nullptr);
   F.setPrologueData(nullptr);

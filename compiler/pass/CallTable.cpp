@@ -78,6 +78,9 @@ std::optional<std::string> cosy::deniedCall(uint64_t Number) {
 }
 
 std::string cosy::whyNoWrapper(StringRef Name) {
+  // The checked names of _FORTIFY_SOURCE.
+  if (Name.ends_with("_chk") && Name.consume_front("__"))
+    Name = Name.drop_back(4);
   if (auto It = tables().DeniedNames.find(Name);
       It != tables().DeniedNames.end())
     return std::string("it ") + It->second;

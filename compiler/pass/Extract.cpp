@@ -55,7 +55,7 @@ static const char *unmovable(const Instruction &I) {
   }
 }
 
-static void checkMovable(Function &F, const Region &R, Reasons &Why) {
+static void checkMovable(const Region &R, Reasons &Why) {
   for (BasicBlock *BB : R.Blocks) {
     if (BB->hasAddressTaken())
       Why.push_back({"the target of a computed goto", BB->front().getDebugLoc()});
@@ -63,9 +63,8 @@ static void checkMovable(Function &F, const Region &R, Reasons &Why) {
       if (const char *What = unmovable(I))
         Why.push_back({What, I.getDebugLoc()});
   }
-  DominatorTree DT(F);
   for (BasicBlock *BB : R.Blocks)
-    if (!DT.dominates(R.Blocks[0], BB)) {
+    if (isReachedFromOutside(BB, R.Blocks)) {
       Why.push_back({"a jump into the region", BB->front().getDebugLoc()});
       break;
     }
@@ -128,7 +127,7 @@ static SmallVector<AllocaInst *, 8> sinkLocals(Function &F, const Region &R) {
 }
 
 bool cosy::extractRegion(Function &F, Region &R, Extracted &Ret, Reasons &Why) {
-  checkMovable(F, R, Why);
+  checkMovable(R, Why);
   if (!Why.empty())
     return false;
 

@@ -8,7 +8,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Region.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Scalar/SROA.h"
@@ -99,15 +98,22 @@ void cosy::normalizeFunction(Function &F, FunctionAnalysisManager &FAM) {
   FAM.invalidate(F, PreservedAnalyses::none());
 }
 
+bool cosy::isReachedFromOutside(BasicBlock *BB,
+                                const SetVector<BasicBlock *> &Blocks) {
+  return BB != Blocks[0] && any_of(predecessors(BB), [&](BasicBlock *P) {
+           return !Blocks.contains(P);
+         });
+}
+
 /// Gives the region its own copy of a block that others reach too.  clang
 /// shares blocks that end in unreachable among a whole function (terminate
 /// handlers, traps of sanitizers).
-static bool unshareBlock(BasicBlock *BB, const SetVector<BasicBlock *> &Inside,
-                         BasicBlock *&Copy) {
+static bool unshareBlock(BasicBlock *BB,
+                         const SetVector<BasicBlock *> &Inside) {
   if (!isa<UnreachableInst>(BB->getTerminator()) || isa<PHINode>(BB->front()))
     return false;
   ValueToValueMapTy Map;
-  Copy = CloneBasicBlock(BB, Map, ".cosy", BB->getParent());
+  BasicBlock *Copy = CloneBasicBlock(BB, Map, ".cosy", BB->getParent());
   for (Instruction &I : *Copy)
     RemapInstruction(&I, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
   SmallVector<BasicBlock *, 8> Preds(predecessors(BB));
@@ -158,14 +164,10 @@ Region cosy::findRegion(Function &F) {
         End->getParent()->splitBasicBlock(End->getIterator(), "cosy.end"));
 
   R.Blocks = blocksOf(Start, EndBlocks);
-  DominatorTree DT(F);
-  BasicBlock *Entry = R.Blocks[0];
   bool Copied = false;
-  for (BasicBlock *BB : R.Blocks.getArrayRef()) {
-    BasicBlock *Copy;
-    if (!DT.dominates(Entry, BB) && unshareBlock(BB, R.Blocks, Copy))
-      Copied = true;
-  }
+  for (BasicBlock *BB : R.Blocks)
+    if (isReachedFromOutside(BB, R.Blocks))
+      Copied |= unshareBlock(BB, R.Blocks);
   if (Copied)
     R.Blocks = blocksOf(Start, EndBlocks);
   return R;

@@ -51,10 +51,11 @@ static void addObjects(Value *V, SetVector<AllocaInst *> &Found) {
 /// The locals that the regions' inputs point to, and those whose addresses the
 /// function stores in one of these (an iovec's buffers).
 static SetVector<AllocaInst *> touchedLocals(Function &F,
-                                             ArrayRef<Value *> Inputs) {
+                                             ArrayRef<WeakTrackingVH> Inputs) {
   SetVector<AllocaInst *> Touched;
-  for (Value *V : Inputs)
-    addObjects(V, Touched);
+  for (const WeakTrackingVH &V : Inputs)
+    if (V)
+      addObjects(V, Touched);
   size_t Before;
   do {
     Before = Touched.size();
@@ -77,7 +78,7 @@ static void dropLifetimes(AllocaInst *A) {
       Intr->eraseFromParent();
 }
 
-void cosy::moveLocals(Function &F, ArrayRef<Value *> Inputs) {
+void cosy::moveLocals(Function &F, ArrayRef<WeakTrackingVH> Inputs) {
   if (!mayMove(F))
     return;
   SetVector<AllocaInst *> Locals = touchedLocals(F, Inputs);

@@ -51,10 +51,10 @@ static void extractRegions(Function &F, FunctionAnalysisManager &FAM,
 }
 
 /// What the compounds among F's regions are given.
-static SmallVector<Value *, 16>
+static SmallVector<WeakTrackingVH, 16>
 inputsOf(const Function &F, const std::vector<Extracted> &Regions,
          const std::vector<std::unique_ptr<Compound>> &Compounds) {
-  SmallVector<Value *, 16> Inputs;
+  SmallVector<WeakTrackingVH, 16> Inputs;
   for (size_t I = 0; I < Regions.size(); ++I)
     if (Compounds[I] && Regions[I].Host == &F)
       Inputs.append(Regions[I].Call->arg_begin(),
@@ -91,15 +91,18 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
     Compounds.push_back(std::move(C));
   }
 
-  if (options().MoveLocals)
-    for (Function *F : Marked)
-      moveLocals(*F, inputsOf(*F, Regions, Compounds));
+  std::vector<SmallVector<WeakTrackingVH, 16>> Inputs;
+  for (Function *F : Marked)
+    Inputs.push_back(inputsOf(*F, Regions, Compounds));
 
   for (size_t I = 0; I < Regions.size(); ++I) {
     if (Compounds[I])
       emitHostCode(Regions[I], *Compounds[I]);
     inlineTwin(Regions[I]);
   }
+  if (options().MoveLocals)
+    for (size_t I = 0; I < Marked.size(); ++I)
+      moveLocals(*Marked[I], Inputs[I]);
 
   for (Function *F : Marked)
     if (verifyFunction(*F, &errs()))

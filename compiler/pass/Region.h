@@ -32,6 +32,7 @@
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/PassManager.h"
+#include "llvm/IR/ValueHandle.h"
 #include <memory>
 #include <string>
 #include <vector>
@@ -134,6 +135,9 @@ void pairMarkers(llvm::Function &F);
 void normalizeFunction(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 /// The next outermost region, or one with Start == nullptr when none is left.
 Region findRegion(llvm::Function &F);
+/// True if a block of a region, not its entry, is jumped to from elsewhere.
+bool isReachedFromOutside(llvm::BasicBlock *BB,
+                          const llvm::SetVector<llvm::BasicBlock *> &Blocks);
 /// Removes the markers of one region (Start == nullptr: all that are left).
 void dropMarkers(llvm::Function &F, const Region &R);
 
@@ -161,7 +165,7 @@ void inlineTwin(Extracted &R);
 // MoveLocals.cpp
 /// Moves the locals of F that its regions' inputs lead to into the shared
 /// buffer.
-void moveLocals(llvm::Function &F, llvm::ArrayRef<llvm::Value *> Inputs);
+void moveLocals(llvm::Function &F, llvm::ArrayRef<llvm::WeakTrackingVH> Inputs);
 
 // Report.cpp
 void reportNative(const llvm::Function &Host, unsigned RegionLine,

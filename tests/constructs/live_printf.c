@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // printf in the middle of a region.
-// expect: native: call of 'printf': libc's streams are in user space
+// expect: native: libc's streams are in user space
 #include <cosy/cosy.h>
 #include <stdio.h>
 #include <unistd.h>

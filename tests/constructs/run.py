@@ -66,12 +66,22 @@ class Failed(Exception):
     """What is wrong with a construct."""
 
 
+def execute(command: list[str]) -> str:
+    """Runs a compiler; what it said."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise Failed(f"{' '.join(command)}\n{done.stderr[:1500]}")
+    return done.stderr
+
+
 @dataclass
 class Tools:
     cosycc: str
     clang: str
     include: list[str]
     work: Path
+    flags: list[str]  # for every compilation
+    link: list[str]  # for linking compounds
 
     def compile(self, construct: Construct, level: str, output: Path, cosy: bool, *more: str) -> str:
         """Compiles one way; what the compiler said."""
@@ -81,12 +91,11 @@ class Tools:
         else:
             command = [self.clang, *(["--driver-mode=g++"] if cplusplus else []), "-DCOSY_OFF"]
             command += [f"-I{path}" for path in self.include]
-        command += [f"-{level}", "-Wall", "-Wextra", "-fno-crash-diagnostics", *construct.flags, *more]
-        command += [str(construct.source), "-o", str(output)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            raise Failed(f"{' '.join(command)}\n{done.stderr[:1500]}")
-        return done.stderr
+        command += [f"-{level}", "-fno-crash-diagnostics", *self.flags, *construct.flags]
+        object_ = f"{output}.o"
+        said = execute([*command, "-Wall", "-Wextra", "-c", str(construct.source), "-o", object_])
+        execute([*command, *(self.link if cosy else []), *more, object_, "-o", str(output)])
+        return said
 
 
 def run(program: Path, construct: Construct, mode: str) -> tuple[str, str]:
@@ -156,6 +165,8 @@ def main() -> int:
     parser.add_argument("--include", action="append", default=[], help="of cosy's headers, for plain clang")
     parser.add_argument("--work", required=True, type=Path, help="folder for the programs")
     parser.add_argument("--levels", default="O0,O2,O3")
+    parser.add_argument("--flags", default="", help="for every compilation")
+    parser.add_argument("--link", default="", help="for linking compounds with libcosy")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--put", type=Path, help="build for a virtual machine into this folder")
     parser.add_argument("names", nargs="*", help="constructs; default all")
@@ -165,7 +176,7 @@ def main() -> int:
     constructs = [read_construct(s) for s in sources if not args.names or s.stem in args.names]
     if not constructs:
         raise SystemExit("no such construct")
-    tools = Tools(args.cosycc, args.clang, args.include, args.work)
+    tools = Tools(args.cosycc, args.clang, args.include, args.work, args.flags.split(), args.link.split())
     args.work.mkdir(parents=True, exist_ok=True)
     if args.put:
         put(tools, constructs, args.levels.split(",")[0], args.put)

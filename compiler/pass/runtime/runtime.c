@@ -26,6 +26,7 @@ int *__errno_location(void);
 const unsigned short **__ctype_b_loc(void);
 const int **__ctype_tolower_loc(void);
 const int **__ctype_toupper_loc(void);
+void __chk_fail(void) __attribute__((noreturn));
 int getpid(void);
 int gettid(void);
 int tgkill(int pid, int tid, int sig);
@@ -45,6 +46,28 @@ char *RT(strncat)(char *d, const char *s, size_t n)
 
 	memcpy(end, s, len);
 	end[len] = 0;
+	return d;
+}
+
+/* _FORTIFY_SOURCE: `size` bytes are at d. */
+char *RT(__strcat_chk)(char *d, const char *s, size_t size)
+{
+	size_t used = strlen(d), len = strlen(s);
+
+	if (size < used || size - used <= len)
+		__chk_fail();
+	memcpy(d + used, s, len + 1);
+	return d;
+}
+
+char *RT(__strncat_chk)(char *d, const char *s, size_t n, size_t size)
+{
+	size_t used = strlen(d), len = strnlen(s, n);
+
+	if (size < used || size - used <= len)
+		__chk_fail();
+	memcpy(d + used, s, len);
+	d[used + len] = 0;
 	return d;
 }
 
