@@ -203,14 +203,14 @@ static void rewrite_exit(struct cosy_rewrite *w, u32 at)
 	cosy_emit_goto(&w->code, w->returns);
 }
 
-/* AX holds the number of a local call, from the software stack: go behind it. */
+/* AX holds the number of a local call, from the software stack: r1-r5 = 0, go behind it. */
 static void emit_returns(struct cosy_rewrite *w)
 {
 	const struct cosy_program *program = w->program;
 	u32 *keys = cosy_alloc(2 * sizeof(u32) * (program->resume_cnt + 1));
 	u32 *labels = keys + program->resume_cnt;
 	struct cosy_emit *e = &w->code;
-	u32 at, count = 0;
+	u32 at, reg, count = 0;
 
 	if (!keys) {
 		e->error = -ENOMEM;
@@ -227,6 +227,8 @@ static void emit_returns(struct cosy_rewrite *w)
 		}
 	}
 	cosy_emit_bind(e, w->returns);
+	for (reg = 1; reg <= 5; reg++)
+		emit_zero(e, reg);
 	emit_select(w, keys, labels, 0, count);
 	cosy_free(keys);
 }

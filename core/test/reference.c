@@ -114,6 +114,7 @@ static enum outcome run_exit(struct machine *m)
 	if (call < 0)
 		return RUN_TRAP;
 	m->next = call + 1;
+	memset(&m->state->reg[1], 0, 5 * sizeof(u64));
 	return RUN_ON;
 }
 

@@ -11,7 +11,8 @@
  *    The result, or a negative errno, is in r0; r1-r5 are 0 afterwards, except
  *    after the operations that document otherwise.
  *  - `call +off` with src_reg 1: a local call.  r6-r9 and the spill frame are
- *    preserved across it, the callee's own spill frame starts zeroed.
+ *    preserved across it and r1-r5 are 0 behind it; the callee's own spill frame
+ *    starts zeroed.  The first function, where the compound starts, is not called.
  *  - Loads and stores take the process's own 64-bit addresses.
  *  - r10 is only ever the base of a constant-offset load or store into the
  *    spill frame: offsets -COSY_FRAME_SIZE to -1, never across an edge.
