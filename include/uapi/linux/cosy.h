@@ -108,7 +108,8 @@ struct cosy_setbuf {
 /*
  * LOAD: validate, sandbox and compile a compound.  Errors: EINVAL (rejected:
  * bad_insn and the log say which instruction and why), E2BIG (too large for a
- * bound), EDQUOT (this user's number or bytes of programs), ENOMEM.
+ * bound), EDQUOT (this user's number or bytes of programs), ENOMEM, EOPNOTSUPP
+ * (the kernel's BPF JIT is off); the log has the reason for these, too.
  */
 struct cosy_load {
 	__u32 size;
@@ -147,8 +148,10 @@ struct cosy_frame {
 /*
  * RUN: run a compound from its start (resume 0) or go on from where it left
  * (resume and *state as the leave wrote them).  0 and a status, or an error that
- * did nothing: ENOENT (handle), ELOOP (RUN inside RUN), EINVAL (resume point),
- * EFAULT.  With COSY_LEFT_CALL the return value is not RUN's: see there.
+ * did nothing: ENOENT (handle), ELOOP (RUN inside RUN), EINVAL (resume point, stack),
+ * EFAULT (argument or state not readable).  EFAULT also when the argument or, at a
+ * leave, *state cannot be written: then what was done is done, and where it stopped
+ * is lost.  With COSY_LEFT_CALL the return value is not RUN's: see there.
  */
 struct cosy_run {
 	__u32 size;
@@ -171,7 +174,7 @@ enum cosy_status {
 	COSY_LEFT_CALL = 2,	/* the system call at `resume` was interrupted: if the ioctl returns to
 				 * user mode at all, its raw return value is the result of that call
 				 * (-EINTR, or what restart_syscall gave); go on behind it */
-	COSY_LEFT_FAULT = 3,	/* the access at `resume` faulted; detail = address, if known */
+	COSY_LEFT_FAULT = 3,	/* the access at `resume` faulted; detail = an address, 0 or ~0 if not known */
 	COSY_LEFT_TRACED = 4,	/* a filter, tracer or auditor is armed: go on by plain calls.
 				 * detail = the thread's syscall_work bits */
 	COSY_LEFT_BUFFER = 5,	/* the shared buffer's mapping is gone or changed */
