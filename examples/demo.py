@@ -129,7 +129,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="cosy-demo-") as name:
             folder = Path(name)
             stage(options.build, folder)
-            doctor = options.build / "tools" / "cosy"
+            doctor = options.build / "bin" / "cosy"
             if subprocess.run([doctor, "doctor"], capture_output=True).returncode == 0:
                 print("cosy.ko is loaded: the demo runs on this machine")
                 report(None, run(["sh", "./demo-guest.sh", str(folder / "out")], cwd=folder))
