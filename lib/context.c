@@ -30,26 +30,16 @@
 static struct cosy_alive not_alive;
 struct cosy_alive *cosy_alive = &not_alive;
 
+int cosy_the_fd = -1;
+
 static struct {
 	struct cosy_lock lock;
-	int fd;			/* -1: none */
-	uint32_t generation;	/* of the context behind fd, whichever process opened it */
+	uint32_t generation;	/* of the context behind the descriptor, whichever process opened it */
 	bool given_up;		/* no device here, or not for us: do not try again */
 	char reason[160];
 	uint8_t *buffer;	/* stays mapped, as private memory, in a fork child */
 	uint64_t buffer_len;
-} context = { .fd = -1 };
-
-int cosy_context_fd(void)
-{
-	return __atomic_load_n(&context.fd, __ATOMIC_RELAXED);
-}
-
-long cosy_context_ioctl(unsigned long request, void *arg)
-{
-	return cosy_syscall3(SYS_ioctl, (unsigned int)cosy_context_fd(), request,
-			     (unsigned long)arg);
-}
+} context;
 
 void *cosy_context_buffer(uint64_t *len)
 {
@@ -64,7 +54,7 @@ const char *cosy_context_reason(void)
 
 void cosy_context_stats(struct cosy_stats *ret)
 {
-	if (context.fd >= 0 && cosy_generation())
+	if (cosy_the_fd >= 0 && cosy_generation())
 		cosy_context_ioctl(COSY_IOC_STATS, ret);
 }
 
@@ -208,12 +198,12 @@ static void drop_fd(void)
 	struct cosy_version version = { .size = sizeof(version) };
 	long err;
 
-	if (context.fd < 0)
+	if (cosy_the_fd < 0)
 		return;
 	err = cosy_context_ioctl(COSY_IOC_VERSION, &version);
 	if (!err || err == -EXDEV)
-		close(context.fd);
-	__atomic_store_n(&context.fd, -1, __ATOMIC_RELAXED);
+		close(cosy_the_fd);
+	__atomic_store_n(&cosy_the_fd, -1, __ATOMIC_RELAXED);
 }
 
 static void open_locked(void)
@@ -232,7 +222,7 @@ static void open_locked(void)
 			first_buffer(fd);
 		context.reason[0] = '\0';
 	}
-	__atomic_store_n(&context.fd, fd, __ATOMIC_RELAXED);
+	__atomic_store_n(&cosy_the_fd, fd, __ATOMIC_RELAXED);
 	context.generation++;
 	__atomic_store_n(&cosy_alive->generation, context.generation, __ATOMIC_RELEASE);
 }

@@ -11,8 +11,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 
 #include <linux/cosy.h>
+
+#include "syscall.h"
 
 /* In a page of its own that a fork wipes in the child. */
 struct cosy_alive {
@@ -32,11 +35,20 @@ static inline uint32_t cosy_generation(void)
  */
 uint32_t cosy_context_open(void);
 
+extern int cosy_the_fd;
+
 /* The descriptor, or -1. */
-int cosy_context_fd(void);
+static inline int cosy_context_fd(void)
+{
+	return __atomic_load_n(&cosy_the_fd, __ATOMIC_RELAXED);
+}
 
 /* ioctl on the context; the result or a negative errno. */
-long cosy_context_ioctl(unsigned long request, void *arg);
+static inline long cosy_context_ioctl(unsigned long request, void *arg)
+{
+	return cosy_syscall3(SYS_ioctl, (unsigned int)cosy_context_fd(), request,
+			     (unsigned long)arg);
+}
 
 /*
  * To be called when RUN or LOAD says that the context of that generation is

@@ -149,6 +149,6 @@ int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t le
 		*ret = act->run.ret;
 	if (len)
 		memcpy(ctx, act->ctx, len);
-	cosy_activation_pop(act);
+	cosy_block_pop(act->ctx);
 	return err;
 }

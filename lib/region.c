@@ -127,22 +127,17 @@ int64_t __cosy_run(struct cosy_region *region, void *ctx)
 
 void __cosy_leave(void *ctx)
 {
-	cosy_activation_pop(cosy_activation_of(ctx));
+	cosy_block_pop(ctx);
 }
 
 void *__cosy_frame_enter(uint64_t size)
 {
-	struct cosy_site site = COSY_SITE();
 	struct cosy_thread *thread = cosy_thread_self;
-	uint64_t len;
+	struct cosy_site site = COSY_SITE();
 
-	if (!thread) {
-		if (!cosy_context_open() || !(thread = cosy_thread()))
-			return NULL;
-	}
-	/* Where nothing runs in the kernel, nothing is gained. */
-	cosy_context_buffer(&len);
-	return len ? cosy_block_push(thread, size, site) : NULL;
+	if (!thread && (!cosy_context_open() || !(thread = cosy_thread())))
+		return NULL;
+	return cosy_block_push(thread, size, site);
 }
 
 void __cosy_frame_leave(void *frame)

@@ -51,9 +51,7 @@ static void begin(struct cosy_thread *thread, const struct cosy_loaded *loaded,
 		  struct cosy_activation *act)
 {
 	stack_begin(thread, loaded, act);
-	act->run.size = sizeof(act->run);
 	act->run.ctx = (u64)act->ctx;
-	act->run.state = (u64)&act->state;
 	act->run.resume = 0;
 	act->state.sp = 0;
 	act->outer = thread->running;

@@ -7,14 +7,14 @@
 
 #define HEADER	((sizeof(struct cosy_block) + 15) & ~15ull)
 
-static uint64_t start_of(const struct cosy_block *block)
-{
-	return (uint64_t)((const uint8_t *)block - block->owner->base);
-}
-
 static void *memory_of(struct cosy_block *block)
 {
 	return (uint8_t *)block + HEADER;
+}
+
+static struct cosy_block *block_of(void *memory)
+{
+	return (struct cosy_block *)((uint8_t *)memory - HEADER);
 }
 
 static bool own_stack(const struct cosy_thread *thread, uintptr_t sp)
@@ -22,36 +22,70 @@ static bool own_stack(const struct cosy_thread *thread, uintptr_t sp)
 	return sp >= thread->stack_low && sp < thread->stack_high;
 }
 
-/* A dead activation must not be taken for one that a handler has interrupted. */
-static void forget_running(struct cosy_thread *thread, struct cosy_activation *dead)
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+
+/* --- Activations ------------------------------------------------------------------- */
+
+/* Out of those that are running, lest a handler takes a dead one for interrupted. */
+static void stop_running(struct cosy_thread *thread, struct cosy_activation *act)
 {
 	for (struct cosy_activation **at = &thread->running; *at; at = &(*at)->outer) {
-		if (*at == dead) {
-			*at = dead->outer;
+		if (*at == act) {
+			*at = act->outer;
 			return;
 		}
 	}
 }
 
+/*
+ * The free list needs no atomics: a handler that interrupts its user gives back
+ * what it takes before it returns.
+ */
+static inline void release_activation(struct cosy_thread *thread, struct cosy_activation *act)
+{
+	if (unlikely(thread->running))
+		stop_running(thread, act);
+	act->outer = thread->free;
+	COSY_BARRIER();
+	thread->free = act;
+}
+
+/* --- Blocks -------------------------------------------------------------------------- */
+
+static inline void release(struct cosy_thread *thread, struct cosy_block *block)
+{
+	struct cosy_activation *act = block->act;
+
+	if (act) {
+		block->act = NULL;
+		release_activation(thread, act);
+	}
+}
+
 static void end(struct cosy_thread *thread, struct cosy_block *block)
 {
-	if (block->is_activation && thread)
-		forget_running(thread, memory_of(block));
+	release(thread, block);
 	__atomic_store_n(&block->ended, 1, __ATOMIC_RELEASE);
+}
+
+static bool is_ended(const struct cosy_block *block)
+{
+	return __atomic_load_n(&block->ended, __ATOMIC_ACQUIRE);
 }
 
 /*
  * Takes ended blocks off the top.  Not while something above them is being made
  * (used is beyond the top block's end): a signal handler may be running us then.
  */
-static void trim(struct cosy_slice *slice)
+static void trim(struct cosy_thread *thread, struct cosy_slice *slice)
 {
 	struct cosy_block *top;
 
-	while ((top = slice->top) && __atomic_load_n(&top->ended, __ATOMIC_ACQUIRE) &&
-	       slice->used == top->end) {
-		uint64_t start = start_of(top);
+	while ((top = slice->top) && is_ended(top) && slice->used == top->end) {
+		uint64_t start = top->start;
 
+		release(thread, top);	/* of one that another thread ended */
 		slice->top = top->below;
 		COSY_BARRIER();
 		slice->used = start;
@@ -59,48 +93,46 @@ static void trim(struct cosy_slice *slice)
 }
 
 /* Ends the blocks that longjmp left behind; `site` is where the next one is made. */
-static void end_abandoned(struct cosy_thread *thread, struct cosy_slice *slice,
+static __attribute__((noinline)) void end_abandoned(struct cosy_thread *thread, struct cosy_slice *slice,
 			  struct cosy_site site)
 {
 	struct cosy_block *block, *dead = NULL;
 
-	for (block = slice->top; block && !block->ended && own_stack(thread, block->sp) &&
+	for (block = slice->top; block && !is_ended(block) && own_stack(thread, block->sp) &&
 				 block->sp <= site.sp;
 	     block = block->below)
 		if (block->sp < site.sp || block->site == site.site)
 			dead = block;
-	if (!dead)
-		return;
-	for (block = slice->top; block != dead; block = block->below)
-		end(thread, block);
-	end(thread, dead);
-	trim(slice);
+	if (dead) {
+		for (block = slice->top; block != dead; block = block->below)
+			end(thread, block);
+		end(thread, dead);
+	}
+	trim(thread, slice);
 }
 
-static void *push(struct cosy_thread *thread, struct cosy_slice *slice, uint64_t size,
-		  struct cosy_site site, bool is_activation)
+static inline void *push(struct cosy_thread *thread, struct cosy_slice *slice, uint64_t size,
+			 struct cosy_site site, struct cosy_activation *act)
 {
 	struct cosy_block *block;
-	uint64_t start;
+	uint64_t start, end;
 
-	if (size > slice->size || (slice == &thread->slice[0] && cosy_heap_retired))
-		return NULL;
 	if (slice->top && own_stack(thread, site.sp))
 		end_abandoned(thread, slice, site);
-	size = (size + 15) & ~15ull;
 	start = slice->used;
-	if (slice->size - start < HEADER + size)
+	end = start + HEADER + ((size + 15) & ~15ull);
+	if (unlikely(end > slice->size || size > slice->size))
 		return NULL;
-	slice->used = start + HEADER + size;
+	slice->used = end;
 	COSY_BARRIER();
 	block = (struct cosy_block *)(slice->base + start);
 	block->owner = slice;
 	block->sp = site.sp;
 	block->site = site.site;
-	block->end = start + HEADER + size;
+	block->start = start;
+	block->end = end;
+	block->act = act;
 	block->ended = 0;
-	block->is_activation = is_activation;
-	block->act = NULL;
 	block->below = slice->top;
 	COSY_BARRIER();
 	slice->top = block;
@@ -109,51 +141,36 @@ static void *push(struct cosy_thread *thread, struct cosy_slice *slice, uint64_t
 
 void *cosy_block_push(struct cosy_thread *thread, uint64_t size, struct cosy_site site)
 {
-	return push(thread, &thread->slice[0], size, site, false);
+	return cosy_heap_retired ? NULL : push(thread, &thread->slice[0], size, site, NULL);
 }
 
-static struct cosy_block *block_of(void *memory)
+/* The shared buffer has no room: a ctx elsewhere is slower, but as good. */
+static __attribute__((noinline)) void *push_elsewhere(struct cosy_thread *thread, uint64_t size,
+						      struct cosy_site site,
+						      struct cosy_activation *act)
 {
-	return (struct cosy_block *)((uint8_t *)memory - HEADER);
-}
-
-void cosy_block_pop(void *memory)
-{
-	struct cosy_block *block = block_of(memory), *above;
-	struct cosy_thread *thread = cosy_thread_self;
-	struct cosy_slice *slice = block->owner;
-
-	if (!thread || (slice != &thread->slice[0] && slice != &thread->slice[1])) {
-		end(NULL, block);	/* a coroutine that moved: its owner trims */
-		return;
-	}
-	/* Usually it is the top block and nothing is above it. */
-	for (above = slice->top; above && above != block; above = above->below)
-		if (own_stack(thread, above->sp) && own_stack(thread, block->sp) &&
-		    above->sp < block->sp)
-			end(thread, above);
-	end(thread, block);
-	trim(slice);
+	return push(thread, &thread->slice[1], size, site, act);
 }
 
 struct cosy_activation *cosy_activation_push(struct cosy_thread *thread, uint64_t size,
 					     struct cosy_site site)
 {
-	struct cosy_activation *act = push(thread, &thread->slice[1], sizeof(*act), site, true);
-	void *ctx;
+	struct cosy_activation *act = thread->free;
+	void *ctx = NULL;
 
-	if (!act)
+	if (unlikely(!act))
 		return NULL;
-	ctx = push(thread, &thread->slice[0], size, site, false);
-	if (!ctx)
-		/* Not from the same site: that would end the activation just made. */
-		ctx = push(thread, &thread->slice[1], size, (struct cosy_site){ site.sp, 0 }, false);
-	if (!ctx) {
-		cosy_block_pop(act);
+	thread->free = act->outer;
+	COSY_BARRIER();
+	if (likely(!cosy_heap_retired))
+		ctx = push(thread, &thread->slice[0], size, site, act);
+	if (unlikely(!ctx))
+		ctx = push_elsewhere(thread, size, site, act);
+	if (unlikely(!ctx)) {
+		release_activation(thread, act);
 		return NULL;
 	}
 	act->ctx = ctx;
-	block_of(ctx)->act = act;
 	return act;
 }
 
@@ -162,8 +179,40 @@ struct cosy_activation *cosy_activation_of(void *ctx)
 	return block_of(ctx)->act;
 }
 
-void cosy_activation_pop(struct cosy_activation *act)
+static __attribute__((noinline)) void pop_slowly(struct cosy_thread *thread,
+						 struct cosy_block *block)
 {
-	cosy_block_pop(act->ctx);
-	cosy_block_pop(act);
+	struct cosy_slice *slice = block->owner;
+	struct cosy_block *above;
+
+	if (!thread || (slice != &thread->slice[0] && slice != &thread->slice[1])) {
+		/* Of a coroutine that has moved: its thread takes the block off. */
+		__atomic_store_n(&block->ended, 1, __ATOMIC_RELEASE);
+		return;
+	}
+	for (above = slice->top; above && above != block; above = above->below)
+		if (own_stack(thread, above->sp) && own_stack(thread, block->sp) &&
+		    above->sp < block->sp)
+			end(thread, above);
+	end(thread, block);
+	trim(thread, slice);
+}
+
+void cosy_block_pop(void *memory)
+{
+	struct cosy_thread *thread = cosy_thread_self;
+	struct cosy_block *block = block_of(memory);
+	struct cosy_slice *slice = block->owner;
+	struct cosy_block *below = block->below;
+
+	/* The top block of a slice of ours, and nothing to be trimmed below it. */
+	if (unlikely(!thread || slice != &thread->slice[0] || slice->top != block ||
+		     slice->used != block->end || (below && is_ended(below)))) {
+		pop_slowly(thread, block);
+		return;
+	}
+	release(thread, block);
+	slice->top = below;
+	COSY_BARRIER();
+	slice->used = block->start;
 }

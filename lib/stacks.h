@@ -34,10 +34,9 @@ struct cosy_block {
 	struct cosy_slice *owner;
 	uintptr_t sp;		/* native stack pointer of the caller */
 	uintptr_t site;		/* its return address */
-	uint64_t end;		/* offset in the slice behind the block */
-	struct cosy_activation *act;	/* of a ctx: whose; NULL otherwise */
+	uint64_t start, end;	/* offsets in the slice, header included */
+	struct cosy_activation *act;	/* of a ctx: whose, until that has ended */
 	uint32_t ended;
-	uint32_t is_activation;
 };
 
 /*
@@ -45,11 +44,15 @@ struct cosy_block {
  * the thread's own, so that it outlives a shared buffer that the program unmaps.
  */
 struct cosy_activation {
-	struct cosy_activation *outer;	/* the one that a signal handler's region interrupted */
-	struct cosy_run run;
+	struct cosy_activation *outer;	/* the one that a signal handler's region interrupted, or,
+					 * while this one is free, the next free one */
+	void *ctx;			/* its block, in the shared buffer if there was room */
+	struct cosy_run run;		/* size and state are set for good */
 	struct cosy_state state;
-	void *ctx;			/* a block of its own, in the shared buffer if there is room */
 };
+
+/* At once in one thread: signal handlers' regions nest in those they interrupt. */
+#define COSY_ACTIVATIONS 32
 
 /* Where a block is asked for from. */
 struct cosy_site {
@@ -63,13 +66,12 @@ struct cosy_thread;
 /* An activation with a ctx of `size` bytes; NULL when there is no room. */
 struct cosy_activation *cosy_activation_push(struct cosy_thread *thread, uint64_t size,
 					     struct cosy_site site);
-/* The activation that a ctx belongs to. */
+/* The activation that a ctx belongs to; it ends with cosy_block_pop(ctx). */
 struct cosy_activation *cosy_activation_of(void *ctx);
-void cosy_activation_pop(struct cosy_activation *act);
 
 /* 16-byte aligned memory of the shared buffer, contents undefined; or NULL. */
 void *cosy_block_push(struct cosy_thread *thread, uint64_t size, struct cosy_site site);
-/* Ends a block and what dead blocks lie above it.  Any thread may. */
+/* Ends a block, its activation, and what dead blocks lie above it.  Any thread may. */
 void cosy_block_pop(void *memory);
 
 #endif /* COSY_LIB_STACKS_H */

@@ -19,6 +19,7 @@
 #define OTHER_SLICE	(1u << 20)	/* address space only, until used */
 #define MAX_SOFT_STACK	(64ul << 20)
 #define PAGE		4096ul
+#define THREAD_SIZE	((sizeof(struct cosy_thread) + PAGE - 1) & ~(PAGE - 1))
 
 _Thread_local struct cosy_thread *cosy_thread_self __attribute__((tls_model("initial-exec")));
 
@@ -69,7 +70,7 @@ static void find_slices(struct cosy_thread *thread)
 		slice->size = slice->base ? share : 0;
 	}
 	slice = &thread->slice[1];
-	slice->base = (uint8_t *)thread + PAGE;
+	slice->base = (uint8_t *)thread + THREAD_SIZE;
 	slice->size = OTHER_SLICE;
 }
 
@@ -79,7 +80,7 @@ static void thread_free(struct cosy_thread *thread)
 		cosy_heap_free(thread->slice[0].base);
 	if (thread->soft_stack)
 		munmap(thread->soft_stack, thread->soft_size + PAGE);
-	munmap(thread, PAGE + OTHER_SLICE);
+	munmap(thread, THREAD_SIZE + OTHER_SLICE);
 }
 
 static void thread_exit(void *arg)
@@ -104,11 +105,18 @@ static struct cosy_thread *thread_create(void)
 {
 	struct cosy_thread *thread;
 
-	_Static_assert(sizeof(*thread) <= PAGE, "the overflow slice begins behind it");
-	thread = mmap(NULL, PAGE + OTHER_SLICE, PROT_READ | PROT_WRITE,
+	thread = mmap(NULL, THREAD_SIZE + OTHER_SLICE, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (thread == MAP_FAILED)
 		return NULL;
+	for (int i = 0; i < COSY_ACTIVATIONS; i++) {
+		struct cosy_activation *act = &thread->acts[i];
+
+		act->run.size = sizeof(act->run);
+		act->run.state = (uint64_t)&act->state;
+		act->outer = thread->free;
+		thread->free = act;
+	}
 	find_stack(thread);
 	find_slices(thread);
 	pthread_once(&exit_once, exit_init);

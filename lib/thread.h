@@ -15,6 +15,7 @@ struct cosy_thread {
 	struct cosy_slice slice[2];	/* in the shared buffer; and, for what finds no room, elsewhere */
 	uintptr_t stack_low, stack_high;/* the thread's own native stack; 0, 0 = unknown */
 	struct cosy_activation *running;/* innermost activation in the middle of a run */
+	struct cosy_activation *free;	/* of acts, by ->outer */
 	uint8_t *soft_stack;		/* NULL until a compound needs one */
 	uint64_t soft_size;		/* bytes before its guard page */
 	uint64_t interp_calls;		/* not yet reported to RUN */
@@ -22,6 +23,7 @@ struct cosy_thread {
 	uint32_t pause;			/* activations to run natively before RUN is tried again */
 	uint32_t next_pause;
 	struct cosy_thread *next, **link;
+	struct cosy_activation acts[COSY_ACTIVATIONS];
 };
 
 /* Initial-exec: an access must not allocate, since signal handlers make it. */

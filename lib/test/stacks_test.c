@@ -131,14 +131,14 @@ static void full(void)
 	CHECK(!cosy_heap_owns(act->ctx));
 	CHECK(cosy_activation_of(act->ctx) == act);
 	memset(act->ctx, 1, 8192);
-	cosy_activation_pop(act);
+	cosy_block_pop(act->ctx);
 	CHECK_EQ(self->slice[1].used, 0);
 	cosy_block_pop(most);
 	act = cosy_activation_push(self, 64, at(1, 1));
 	MUST(act);
 	CHECK(cosy_heap_owns(act->ctx));
 	CHECK(!cosy_heap_owns(act));
-	cosy_activation_pop(act);
+	cosy_block_pop(act->ctx);
 	CHECK(!cosy_activation_push(self, 1ull << 40, at(1, 1)));
 	CHECK_EQ(used(), 0);
 	CHECK_EQ(self->slice[1].used, 0);
@@ -154,7 +154,7 @@ static void handler(int sig)
 	(void)sig;
 	MUST(act);
 	memset(act->ctx, 0xff, 48);
-	cosy_activation_pop(act);
+	cosy_block_pop(act->ctx);
 	handled++;
 }
 
@@ -177,9 +177,9 @@ static void interrupted(void)
 		MUST(inner);
 		memset(inner->ctx, 0x80, 64);
 		wrong += *(unsigned char *)outer->ctx != (i & 0x7f);
-		cosy_activation_pop(inner);
+		cosy_block_pop(inner->ctx);
 		wrong += *((unsigned char *)outer->ctx + 63) != (i & 0x7f);
-		cosy_activation_pop(outer);
+		cosy_block_pop(outer->ctx);
 	}
 	timer_settime(timer, 0, &never, NULL);
 	timer_delete(timer);
