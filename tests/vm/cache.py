@@ -64,9 +64,7 @@ def run(
     except FileNotFoundError:
         raise SetupError(f"{what}: {arguments[0]} is not installed") from None
     if done.returncode:
-        raise SetupError(
-            f"{what} failed: {' '.join(arguments)}: exit status {done.returncode}\n{done.stdout}"
-        )
+        raise SetupError(f"{what} failed: {' '.join(arguments)}: exit status {done.returncode}\n{done.stdout}")
     return done.stdout
 
 

@@ -37,9 +37,7 @@ def _interpreter(data: bytes) -> str | None:
 @functools.cache
 def _listed(loader: str, path: str) -> tuple[list[str], list[str]]:
     """The loader's own answer: libraries found, and names not found."""
-    done = subprocess.run(
-        [loader, "--list", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    done = subprocess.run([loader, "--list", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if "statically linked" in done.stdout:
         return [], []
     found = re.findall(r"^\t(?:\S+ => )?(/\S+) \(0x", done.stdout, re.M)

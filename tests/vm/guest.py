@@ -101,7 +101,10 @@ def write(guest: Guest, out: Path) -> None:
         for path in guest.put:
             if not path.exists():
                 raise SetupError(f"--put {path}: no such file")
-            image.put(path, f"t/{path.resolve().name if path.name in ('', '.', '..') else path.name}")
+            target = f"t/{path.absolute().resolve().name if path.name in ('', '..') else path.name}"
+            if target in archive:
+                raise SetupError(f"--put {path}: another one of that name is put in too")
+            image.put(path, target)
         modules = _kernel_modules(guest, archive)
         if guest.module:
             archive.file("vm/cosy.ko", guest.module.read_bytes())

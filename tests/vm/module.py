@@ -55,7 +55,15 @@ def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
         stage = cache.directory("stages", name)
         _stage(files, stage, anew=check)
         os.utime(stage)
-        arguments = ["make", "-s", "-C", kernel.headers, f"M={stage}/kmod", f"-j{os.cpu_count() or 1}", *NO_BTF]
+        arguments: list[str | Path] = [
+            "make",
+            "-s",
+            "-C",
+            kernel.headers,
+            f"M={stage}/kmod",
+            f"-j{os.cpu_count() or 1}",
+            *NO_BTF,
+        ]
         if check:
             arguments += ["C=2", "W=1"]
         said = cache.run([*arguments, "modules"], f"building cosy.ko for {kernel.release}")

@@ -5,16 +5,12 @@ from __future__ import annotations
 
 import io
 import subprocess
-import sys
 import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-import cpio  # noqa: E402
-import kernels  # noqa: E402
-import klog  # noqa: E402
-import qemu  # noqa: E402
+import cpio
+import kernels
+import klog
+import qemu
 
 HARM = """\
 [    2.3] BUG: kernel NULL pointer dereference, address: 0000000000000000

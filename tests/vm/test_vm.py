@@ -95,7 +95,7 @@ class Contents(Machine):
 
     def test_words_arrive_as_they_are(self) -> None:
         done = vm("--", "printf", "%s|", "a b", "$HOME", "it's", '"', "")
-        self.assertEqual(done.stdout, 'a b|$HOME|it\'s|"||', done.stderr)
+        self.assertEqual(done.stdout, "a b|$HOME|it's|\"||", done.stderr)
 
     def test_put_brings_folders_and_libraries(self) -> None:
         self.write("lib/answer.c", "int answer(void) { return 42; }\n")

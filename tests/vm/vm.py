@@ -15,21 +15,18 @@ brought up.  Nothing but packages of the host's own mirrors is fetched.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-import cache  # noqa: E402
-import disk  # noqa: E402
-import guest as guest_  # noqa: E402
-import kernels  # noqa: E402
-import klog  # noqa: E402
-import module  # noqa: E402
-import qemu  # noqa: E402
-from cache import SetupError  # noqa: E402
+import cache
+import disk
+import guest as guest_
+import kernels
+import klog
+import module
+import qemu
+from cache import SetupError
 
 # Guest seconds until nothing of the boot is still going on in the background;
 # free under icount, where idle time passes at once.
@@ -54,7 +51,9 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--mem", type=int, default=512, metavar="MB", help="besides what is put in")
         sub.add_argument("--disk", type=Path, metavar="DIR", help="a copy of it becomes the ext4 file system /mnt")
         sub.add_argument("--append", action="append", default=[], metavar="STR", help="kernel parameters")
-        sub.add_argument("--put", type=Path, action="append", default=[], metavar="PATH", help="into /t, with libraries")
+        sub.add_argument(
+            "--put", type=Path, action="append", default=[], metavar="PATH", help="into /t, with libraries"
+        )
         sub.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
         sub.add_argument("--timeout", type=float, default=300, metavar="SECONDS", help="for all of it; 0 = none")
         sub.add_argument("--no-module", action="store_true", help="without cosy.ko")
