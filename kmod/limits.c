@@ -25,7 +25,7 @@ MODULE_PARM_DESC(max_kernel_ms, "milliseconds on the processor after which a com
 /* Operations between two looks: some ten microseconds of the tightest loop. */
 #define FUEL 4096
 
-/* How long work may wait that is not urgent: see cosy_tick. */
+/* How long a compound may stay in the kernel while nothing is urgent. */
 #define PATIENCE (HZ / 10)
 
 static u64 smallest(u64 a, u64 b)
@@ -93,15 +93,13 @@ u32 cosy_work_due(void)
 }
 
 /*
- * Work that may wait for the compound's end must not wait for ever: what hides
- * behind TIF_NOTIFY_RESUME (throttling of disk users), and an audit rule added
- * meanwhile, which only the next system call entry will see.
+ * However long a compound runs, its thread is back in user mode now and then: for
+ * what hides behind TIF_NOTIFY_RESUME, for an audit rule added meanwhile, which only
+ * the next system call entry will see, for those who wait until every thread has
+ * been in user mode (RCU tasks, live patches).
  */
 static bool patience_is_over(const struct cosy_activation *run)
 {
-	if (!(READ_ONCE(current_thread_info()->flags) & _TIF_NOTIFY_RESUME) &&
-	    !(READ_ONCE(current_thread_info()->syscall_work) & SYSCALL_WORK_SYSCALL_AUDIT))
-		return false;
 	return time_after(jiffies, run->entered + PATIENCE);
 }
 

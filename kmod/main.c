@@ -14,7 +14,7 @@
  *	frame.c		local calls on the software stack
  *	limits.c	fuel, time, signals: what a compound looks around for
  *	leave.c		the saved state, out to the user and in again
- *	stats.c		counters
+ *	stats.c		counters and tracepoints
  *	compat/		differences between kernels
  *
  * What is validated and how code is sandboxed is in ../core.

@@ -17,6 +17,7 @@
 #include "program.h"
 #include "stats.h"
 #include "thunk.h"
+#include "trace.h"
 #include "users.h"
 
 static const bool never_gone;
@@ -342,6 +343,7 @@ long cosy_program_load(struct cosy_context *context, struct cosy_load *load)
 	kvfree(data);
 out:
 	load->bad_insn = why.insn;
+	trace_cosy_load(load, error);
 	if (error)
 		write_log(load, &why);
 	if (error == -EINVAL || error == -E2BIG)

@@ -21,6 +21,7 @@
 #include "run.h"
 #include "stats.h"
 #include "thunk.h"
+#include "trace.h"
 
 /* --- Who is running: a compound's system calls may not RUN again -------------------- */
 
@@ -178,6 +179,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	run.ops = 0;
 	run.returns = 0;
 	run.status = COSY_DONE;
+	run.insn = 0;
 	run.detail = 0;
 	run.ctx = argument->ctx;
 	run.stack = u64_to_user_ptr(argument->stack);
@@ -201,6 +203,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	running_leave(&run);
 
 	count(context, &run);
+	trace_cosy_run(argument->handle, run.status, run.insn, run.calls);
 	if (unlikely(run.status != COSY_DONE))
 		return leave(&run, user, argument);
 	return argument_put(user, 0, COSY_DONE, result, 0);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* stats.c - counters. */
+/* stats.c - counters and tracepoints. */
 #include <linux/build_bug.h>
 #include <linux/debugfs.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
 #include "stats.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
 
 struct all_counters {
 	u64 count[COSY_COUNTERS];
