@@ -36,6 +36,18 @@ static bool startsWith(const string &S, const char *Prefix) {
   return S.rfind(Prefix, 0) == 0;
 }
 
+static bool endsWith(const string &S, const string &Suffix) {
+  return S.size() >= Suffix.size() &&
+         S.compare(S.size() - Suffix.size(), Suffix.size(), Suffix) == 0;
+}
+
+static bool isHeader(const string &File) {
+  for (const char *Suffix : {".h", ".hh", ".hpp", ".hxx", ".H"})
+    if (endsWith(File, Suffix))
+      return true;
+  return false;
+}
+
 /// The words of a response file, quoted as GNU tools do.
 static vector<string> splitResponse(const string &Text) {
   vector<string> Words;
@@ -122,8 +134,10 @@ Arguments parseArguments(int Count, char **Values) {
     const string &Arg = All[I];
     if (parseOwn(Arg, A))
       continue;
-    if (startsWith(Arg, "-Rpass="))
-      A.RemarkPattern = Arg.substr(7);
+    if (startsWith(Arg, "-Rpass=")) {
+      A.RemarkPattern = Arg.substr(7); // of several the last holds
+      continue;
+    }
     A.Rest.push_back(Arg);
     if (Arg == "--") { // files only
       A.HasInput |= I + 1 < All.size();
@@ -132,6 +146,10 @@ Arguments parseArguments(int Count, char **Values) {
     }
     if (Arg.empty() || Arg[0] != '-' || Arg == "-") {
       A.HasInput = true;
+      if (isHeader(Arg)) // to be precompiled
+        A.Links = false;
+    } else if (Arg == "-x" && I + 1 < All.size() && endsWith(All[I + 1], "-header")) {
+      A.Links = false;
     } else if (StopsEarly.count(Arg)) {
       A.Links = false;
     } else if (Arg == "-static" || Arg == "--static" || Arg == "-static-pie") {

@@ -14,7 +14,7 @@ struct Arguments {
   bool Remarks = false;  ///< -Rcosy
   bool Warnings = true;  ///< -W[no-]cosy
   bool Errors = false;   ///< -W[no-]error=cosy
-  std::string RemarkPattern; ///< The regular expression of an -Rpass= given.
+  std::string RemarkPattern; ///< Of an -Rpass=, which is not in Rest.
 
   bool HasInput = false;
   bool Links = true;     ///< No option stops before the linker.

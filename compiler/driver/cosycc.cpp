@@ -99,10 +99,10 @@ static void addPlugin(vector<string> &To, const Arguments &A, const string &Own)
     addPluginOption(To, "-cosy-no-warn");
   if (A.Errors)
     addPluginOption(To, "-cosy-error");
-  if (A.Remarks && !A.RemarkPattern.empty())
-    add(To, {"-Rpass=(" + A.RemarkPattern + ")|^cosy$"});
-  else if (A.Remarks)
+  if (A.Remarks && A.RemarkPattern.empty())
     add(To, {"-Rpass=^cosy$"});
+  else if (A.Remarks)
+    add(To, {"-Rpass=(" + A.RemarkPattern + ")|^cosy$"});
 }
 
 static void addLibrary(vector<string> &To, const Arguments &A, const string &Own) {
@@ -136,6 +136,8 @@ int main(int Count, char **Values) {
   string Name = Slash ? Slash + 1 : Values[0];
   if (Name.find("++") != string::npos)
     add(Command, {"--driver-mode=g++"});
+  if (!A.RemarkPattern.empty() && (A.Off || !A.Remarks))
+    add(Command, {"-Rpass=" + A.RemarkPattern});
   // Whatever is not used by this invocation is none of the user's business.
   add(Command, {"--start-no-unused-arguments"});
   if (!A.Off)

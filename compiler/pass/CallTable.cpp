@@ -83,14 +83,14 @@ std::string cosy::whyNoWrapper(StringRef Name) {
     Name = Name.drop_back(4);
   if (auto It = tables().DeniedNames.find(Name);
       It != tables().DeniedNames.end())
-    return std::string("it ") + It->second;
+    return It->second;
   if (tables().Calls.count(Name))
     return "libc does more in it than the system call of that name";
   return StringSwitch<const char *>(Name)
       .Cases("exec", "execl", "execlp", "execle", "execv", "execvp", "execvpe",
              "fexecve", "posix_spawn", "posix_spawnp",
-             "it replaces or starts a program")
-      .Cases("popen", "system", "it starts a program")
+             "replaces or starts a program")
+      .Cases("popen", "system", "starts a program")
       .Cases("printf", "puts", "putchar", "fprintf", "vprintf", "vfprintf",
              "perror", "fputs", "libc's streams are in user space")
       .Cases("fopen", "fclose", "fread", "fwrite", "fgets", "fputc", "getline",
@@ -99,7 +99,7 @@ std::string cosy::whyNoWrapper(StringRef Name) {
              "strdup", "libc's heap is in user space")
       .Cases("snprintf", "sprintf", "vsnprintf", "sscanf",
              "libc's formatting is in user space")
-      .Default("it has no body here and is no system call");
+      .Default("no body here, and no system call");
 }
 
 bool cosy::neverFails(uint32_t Number) {

@@ -2,6 +2,9 @@
 //===- Compile.cpp - From an extracted region to a compound ----------------===//
 #include "BpfModule.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -10,6 +13,42 @@
 
 using namespace llvm;
 using namespace cosy;
+
+namespace {
+/// While a compound is compiled: keeps what LLVM complains of, since the region
+/// stays native then, no more; drops remarks, which would be of code that the
+/// user has not written.
+class QuietContext {
+  LLVMContext &Ctx;
+  std::unique_ptr<DiagnosticHandler> Previous;
+
+  struct Collector : DiagnosticHandler {
+    Reasons &Why;
+    explicit Collector(Reasons &Why) : Why(Why) {}
+    bool handleDiagnostics(const DiagnosticInfo &Info) override {
+      if (Info.getSeverity() != DS_Error)
+        return true;
+      std::string Text;
+      raw_string_ostream OS(Text);
+      DiagnosticPrinterRawOStream Printer(OS);
+      Info.print(Printer);
+      Why.push_back({"LLVM's BPF back end: " + StringRef(OS.str()).trim().str(), {}});
+      return true;
+    }
+    bool isAnalysisRemarkEnabled(StringRef) const override { return false; }
+    bool isMissedOptRemarkEnabled(StringRef) const override { return false; }
+    bool isPassedOptRemarkEnabled(StringRef) const override { return false; }
+    bool isAnyRemarkEnabled() const override { return false; }
+  };
+
+public:
+  QuietContext(LLVMContext &Ctx, Reasons &Why)
+      : Ctx(Ctx), Previous(Ctx.getDiagnosticHandler()) {
+    Ctx.setDiagnosticHandler(std::make_unique<Collector>(Why));
+  }
+  ~QuietContext() { Ctx.setDiagnosticHandler(std::move(Previous)); }
+};
+} // namespace
 
 /// Instructions to inline, first try and second: a compound whose spills or
 /// code get too large is tried again with more calls.
@@ -72,6 +111,7 @@ static bool compileOnce(const Extracted &R, unsigned Budget, Compound &C,
 
 bool cosy::compileRegion(const Extracted &R, Compound &Ret, Reasons &Why) {
   auto Start = std::chrono::steady_clock::now();
+  QuietContext Quiet(R.Host->getContext(), Why);
   for (unsigned Budget : InlineBudgets) {
     Ret = Compound();
     Ret.Name = nameOf(R);

@@ -8,9 +8,6 @@
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
-#include "llvm/IR/DiagnosticHandler.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -27,24 +24,6 @@
 
 using namespace llvm;
 using namespace cosy;
-
-namespace {
-/// Keeps what the back end complains of: the region stays native, no more.
-struct CollectErrors : DiagnosticHandler {
-  Reasons &Why;
-  explicit CollectErrors(Reasons &Why) : Why(Why) {}
-  bool handleDiagnostics(const DiagnosticInfo &Info) override {
-    if (Info.getSeverity() != DS_Error)
-      return true;
-    std::string Text;
-    raw_string_ostream OS(Text);
-    DiagnosticPrinterRawOStream Printer(OS);
-    Info.print(Printer);
-    Why.push_back({"LLVM's BPF back end: " + OS.str(), {}});
-    return true;
-  }
-};
-} // namespace
 
 /// Where a fatal error of the back end is told, while it runs.
 static std::string *FatalError;
@@ -85,9 +64,6 @@ static bool generate(Module &M, SmallVectorImpl<char> &Object, Reasons &Why) {
     CrashRecoveryContext::Enable();
     HandlerInstalled = true;
   }
-  LLVMContext &Ctx = M.getContext();
-  auto Previous = Ctx.getDiagnosticHandler();
-  Ctx.setDiagnosticHandler(std::make_unique<CollectErrors>(Why));
   raw_svector_ostream OS(Object);
   // A pass manager that was left in the middle cannot be destroyed.
   auto *Passes = new legacy::PassManager;
@@ -98,7 +74,6 @@ static bool generate(Module &M, SmallVectorImpl<char> &Object, Reasons &Why) {
   CrashRecoveryContext Recovery;
   bool Finished = Supported && Recovery.RunSafely([&] { Passes->run(M); });
   FatalError = nullptr;
-  Ctx.setDiagnosticHandler(std::move(Previous));
   if (!Finished) {
     Why.push_back({"LLVM's BPF back end failed: " + Fatal, {}});
     return false;

@@ -41,8 +41,7 @@ static const char *unmovable(const Instruction &I) {
   case Intrinsic::vaend:
     return "va_start, va_copy or va_end";
   case Intrinsic::stacksave:
-  case Intrinsic::stackrestore:
-    return "a variable length array";
+    return "alloca() or a variable length array";
   case Intrinsic::frameaddress:
   case Intrinsic::returnaddress:
   case Intrinsic::addressofreturnaddress:

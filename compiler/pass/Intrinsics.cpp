@@ -143,7 +143,7 @@ const char *cosy::legalizeIntrinsic(BpfModule &B, CallInst *Call) {
 
   case Intrinsic::stacksave:
   case Intrinsic::stackrestore:
-    return "a variable length array";
+    return "alloca() or a variable length array";
   case Intrinsic::vastart:
   case Intrinsic::vacopy:
   case Intrinsic::vaend:

@@ -93,7 +93,7 @@ static std::string describeCallee(const CallBase &C) {
       return "a call of syscall() with a number that is not a constant";
     auto Denied = deniedCall(Number->getZExtValue());
     return formatv("a call of syscall({0}): {1}", Number->getSExtValue(),
-                   Denied ? "it " + *Denied : "its arguments do not fit");
+                   Denied ? *Denied : "its arguments do not fit");
   }
   if (Name == "fcntl" || Name == "fcntl64")
     return "a call of 'fcntl' with F_GETOWN or a command that is not a "

@@ -43,12 +43,19 @@ static std::string inlinedFrom(DebugLoc Where) {
   return formatv(", reached from line {0}", At->getLine()).str();
 }
 
+static bool hasPlace(const Reason &R) { return R.Where && R.Where.getLine(); }
+
 void cosy::reportNative(const Function &Host, unsigned RegionLine,
                         DebugLoc RegionWhere, const Reasons &Why) {
   StringSet<> Seen;
   unsigned Count = 0;
+  // What the region's own arguments do has no position; mostly, what follows
+  // from them has.
+  bool AnyPlace = any_of(Why, hasPlace);
   for (const Reason &R : Why) {
-    DebugLoc Where = R.Where ? R.Where : RegionWhere;
+    if (AnyPlace && !hasPlace(R))
+      continue;
+    DebugLoc Where = hasPlace(R) ? R.Where : RegionWhere;
     std::string Key = formatv("{0}:{1}:{2}", R.Text, Where ? Where.getLine() : 0,
                               Where ? Where.getCol() : 0);
     if (!Seen.insert(Key).second || Count++ == MaxReasons)

@@ -238,6 +238,12 @@ static void placeContext(BpfModule &B) {
   Function *Placeholder = B.M->getFunction(ContextName);
   if (!Placeholder)
     return;
+  // What was inferred while the context was no memory holds no longer.
+  B.Main->setAttributes(B.Main->getAttributes().removeParamAttributes(
+      B.Main->getContext(), 0));
+  for (Function &F : *B.M)
+    if (!F.isDeclaration())
+      F.removeFnAttr(Attribute::Memory);
   DenseMap<Function *, Value *> Context;
   Context[B.Main] = B.Main->getArg(0);
   for (User *U : make_early_inc_range(Placeholder->users())) {

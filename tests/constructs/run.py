@@ -92,7 +92,7 @@ class Tools:
             command = [self.clang, *(["--driver-mode=g++"] if cplusplus else []), "-DCOSY_OFF"]
             command += [f"-I{path}" for path in self.include]
         command += [f"-{level}", "-fno-crash-diagnostics", *self.flags, *construct.flags]
-        object_ = f"{output}.o"
+        object_ = str(self.work / f"{output.name}-{'cosy' if cosy else 'plain'}.o")
         said = execute([*command, "-Wall", "-Wextra", "-c", str(construct.source), "-o", object_])
         execute([*command, *(self.link if cosy else []), *more, object_, "-o", str(output)])
         return said

@@ -1,0 +1,141 @@
+// One reason each, at its position.
+// RUN: %cosycc -O1 -c %s -o %t.o 2>&1 | FileCheck %s
+#include <cosy/cosy.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+extern int elsewhere(int);
+
+int no_body(int n)
+{
+	COSY_START;
+	n += elsewhere(n);
+	COSY_END;
+	return n;
+}
+// CHECK-DAG: constructs.c:[[@LINE-4]]:7: warning: {{.*}} a call of 'elsewhere': no body here, and no system call
+
+double arithmetic(double d)
+{
+	COSY_START;
+	d *= 2.5;
+	COSY_END;
+	return d;
+}
+// CHECK-DAG: constructs.c:[[@LINE-4]]:4: warning: {{.*}} floating-point or vector arithmetic
+
+int assembly(int n)
+{
+	COSY_START;
+	__asm__ volatile("nop" : "+r"(n));
+	COSY_END;
+	return n;
+}
+// CHECK-DAG: constructs.c:[[@LINE-4]]:2: warning: {{.*}} inline assembly
+
+int variable_array(int n)
+{
+	int sum = 0;
+
+	COSY_START;
+	int a[n];
+	read(0, a, sizeof(a));
+	sum = a[n - 1];
+	COSY_END;
+	return sum;
+}
+// CHECK-DAG: constructs.c:[[@LINE-6]]:2: warning: {{.*}} alloca() or a variable length array
+
+int on_stack(int n)
+{
+	int sum = 0;
+
+	COSY_START;
+	char *p = __builtin_alloca(n);
+	read(0, p, n);
+	sum = p[n - 1];
+	COSY_END;
+	return sum;
+}
+// CHECK-DAG: constructs.c:[[@LINE-6]]:12: warning: {{.*}} alloca() or a variable length array
+
+static jmp_buf env;
+
+int jumps(int n)
+{
+	COSY_START;
+	if (setjmp(env))
+		n++;
+	COSY_END;
+	return n;
+}
+// CHECK-DAG: constructs.c:[[@LINE-5]]:6: warning: {{.*}} a call that may return twice (setjmp, vfork)
+
+int computed(int n)
+{
+	COSY_START;
+	static void *const labels[] = { &&one, &&two };
+	goto *labels[n & 1];
+one:
+	n += 1;
+two:
+	n += getpid();
+	COSY_END;
+	return n;
+}
+// CHECK-DAG: constructs.c:[[@LINE-6]]:4: warning: {{.*}} the target of a computed goto
+
+int arguments(int n, ...)
+{
+	va_list list;
+
+	COSY_START;
+	va_start(list, n);
+	n += va_arg(list, int);
+	va_end(list);
+	COSY_END;
+	return n;
+}
+// CHECK-DAG: constructs.c:[[@LINE-6]]:2: warning: {{.*}} va_start, va_copy or va_end
+
+__attribute__((weak)) int weak(int n)
+{
+	return n + getpid();
+}
+
+int replaceable(int n)
+{
+	COSY_START;
+	n = weak(n);
+	COSY_END;
+	return n;
+}
+// CHECK-DAG: constructs.c:[[@LINE-4]]:6: warning: {{.*}} a call of 'weak', which is weak and may be replaced at link time
+
+int pointer(int n, int (*f)(int))
+{
+	COSY_START;
+	n = f(n);
+	COSY_END;
+	return n;
+}
+// CHECK-DAG: constructs.c:[[@LINE-4]]:6: warning: {{.*}} a call through a pointer that is not a constant
+
+unsigned __int128 wide(unsigned __int128 x, unsigned __int128 y)
+{
+	COSY_START;
+	x /= y;
+	COSY_END;
+	return x;
+}
+// CHECK-DAG: constructs.c:[[@LINE-4]]:4: warning: {{.*}} a 128-bit division
+
+long double extended(long double x, long double *p)
+{
+	COSY_START;
+	*p = x;
+	COSY_END;
+	return x;
+}
+// CHECK-DAG: constructs.c:[[@LINE-4]]:5: warning: {{.*}} floating-point or vector arithmetic

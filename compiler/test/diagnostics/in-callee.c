@@ -1,0 +1,26 @@
+// In a function that the region calls, the position is there, and the text says
+// how it is reached.
+// RUN: %cosycc -c %s -o %t.o 2>&1 | FileCheck %s
+#include <cosy/cosy.h>
+#include <stdlib.h>
+
+static char *deeper(int n)
+{
+	return malloc(n);
+}
+
+static char *make(int n)
+{
+	return n > 3 ? deeper(n) : 0;
+}
+
+char *f(int n)
+{
+	char *p = 0;
+
+	COSY_START;
+	p = make(n);
+	COSY_END;
+	return p;
+}
+// CHECK: in-callee.c:9:9: warning: the region at line 21 stays native: a call of 'malloc': libc's heap is in user space, reached from line 22 [-Wcosy]

@@ -1,0 +1,19 @@
+// What a compound does is invisible to these two; AddressSanitizer is fine.
+// RUN: %cosycc -fsanitize=memory -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=MEMORY
+// RUN: %cosycc -fsanitize=thread -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=THREAD
+// RUN: %cosycc -fsanitize=address -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=ADDRESS
+// MEMORY: warning: {{.*}} MemorySanitizer cannot see what a compound writes
+// THREAD: warning: {{.*}} ThreadSanitizer cannot see what a compound accesses
+// ADDRESS: remark: region compiled
+#include <cosy/cosy.h>
+#include <unistd.h>
+
+int f(void)
+{
+	int n;
+
+	COSY_START;
+	n = getpid();
+	COSY_END;
+	return n;
+}

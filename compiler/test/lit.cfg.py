@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""Tests of cosycc: what it says, and what it makes of a region."""
+
+import os
+from pathlib import Path
+
+import lit.formats
+
+# The build gives, with -D: bin, plugin, work, clang, libcosy, sanitize.
+parameters = lit_config.params  # noqa: F821
+config = config  # noqa: F821
+
+config.name = "cosycc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".c", ".cpp", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = parameters["work"]
+
+llvm = Path(parameters["clang"]).resolve().parent
+config.environment["PATH"] = os.pathsep.join([parameters["bin"], str(llvm), os.environ["PATH"]])
+for name in ("COSY_MODE", "COSY_STATS", "COSY_DEBUG"):
+    config.environment.pop(name, None)
+
+config.substitutions += [
+    ("%cosycc", str(Path(parameters["bin"]) / "cosycc")),
+    ("%cosyc\\+\\+", str(Path(parameters["bin"]) / "cosyc++")),
+    ("%plugin", parameters["plugin"]),
+    ("%clang", parameters["clang"]),
+    ("%libcosy", parameters["libcosy"]),
+    # The host's code about as it leaves the pass.
+    ("%ir", f"{Path(parameters['bin']) / 'cosycc'} -O0 -fno-discard-value-names -S -emit-llvm -o -"),
+    # Each stage of the compounds goes to files that start with %t.dump.
+    ("%dump", "-Xclang -mllvm -Xclang -cosy-dump=%t.dump"),
+]
+if parameters.get("sanitize") != "ON":
+    config.available_features.add("links")  # with libcosy, without a sanitizer
