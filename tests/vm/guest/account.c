@@ -6,7 +6,7 @@
 #include "raw.h"
 
 #define ROUNDS 200
-#define SIZE (1 << 20)
+#define SIZE (1 << 18)
 
 /* Endless, with its work in the buffer and some hundred instructions, so that there is something to leak. */
 static struct bpf_insn big[600];
@@ -112,7 +112,7 @@ static void no_leak(void)
 	after = memory_in_use();
 	vmalloc_after = value_of("/proc/meminfo", "VmallocUsed:");
 	printf("in use %ld kB, then %ld kB; vmalloc %ld kB, then %ld kB\n", before, after, vmalloc_before, vmalloc_after);
-	/* One leaked page for each process would be 800 kB, one buffer 200 MB. */
+	/* One leaked page for each process would be 800 kB, one buffer 50 MB. */
 	CHECK(after - before < 4096, "%ld kB more in use", after - before);
 	CHECK(vmalloc_after - vmalloc_before < 512, "%ld kB more of vmalloc", vmalloc_after - vmalloc_before);
 }

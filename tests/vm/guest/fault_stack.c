@@ -55,7 +55,7 @@ static void overflow(volatile void *p)
 int main(void)
 {
 	/* Plain code needs a stack of its own for this. */
-	struct rlimit limit = { 64 << 20, 64 << 20 }, now;
+	struct rlimit limit = { 24 << 20, 24 << 20 }, now;
 	stack_t alternative = { .ss_sp = malloc(1 << 16), .ss_size = 1 << 16 };
 	uint64_t value, at = 0;
 	struct cosy_stats before;
@@ -81,7 +81,7 @@ int main(void)
 
 	MUST(!sigaltstack(&alternative, NULL));
 	fault_catch();
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 2; i++) {
 		outcome = fault_try(overflow, NULL);
 		CHECK(outcome.sig == SIGSEGV, "overflow: signal %d, value %llu", outcome.sig,
 		      (unsigned long long)outcome.value);

@@ -250,7 +250,7 @@ static void memory(void)
 	COSY_END;
 	CHECK(!bad && moved == 40, "memory: %d errors, %ld bytes", bad, moved);
 	note("memory", (long)sum);
-	CHECK_KERNEL(before, 1, 50);
+	CHECK_KERNEL(before, 1, 44);
 }
 
 static void clean(void)

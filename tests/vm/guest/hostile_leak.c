@@ -12,7 +12,7 @@
 
 #define LENGTH 60
 #define AREA 4096
-#define SECONDS 8
+#define SECONDS 4
 
 static struct raw_run r;
 static char *buffer;

@@ -5,7 +5,7 @@
  */
 #include "raw.h"
 
-#define SECONDS 4
+#define SECONDS 2
 
 static void judged(long ret, const char *what)
 {

@@ -7,7 +7,7 @@
 #define THREADS 8
 #define CONTEXTS 3
 #define SIZE (1 << 16)
-#define SECONDS 6
+#define SECONDS 4
 
 static const struct bpf_insn touches[] = {
 	MOVR(6, 1), MOV(7, 200),

@@ -60,11 +60,11 @@ static void endless_sleep(void *arg)
 	COSY_END;
 }
 
-/* Whole seconds of memory at a time: the operation itself must be killable. */
+/* Much memory at a time: the operation itself must be killable. */
 static void endless_copy(void *arg)
 {
 	struct watch *watch = arg;
-	size_t size = 64 << 20;
+	size_t size = 16 << 20;
 	char *from = shared_memory(size), *to = shared_memory(size);
 
 	COSY_START;

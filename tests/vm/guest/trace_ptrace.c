@@ -69,13 +69,13 @@ static void from_the_start(void)
 	if (!pid) {
 		MUST(!ptrace(PTRACE_TRACEME, 0, 0, 0));
 		raise(SIGSTOP);
-		_exit(numbered(1000, 0) ? 1 : 0);
+		_exit(numbered(200, 0) ? 1 : 0);
 	}
 	MUST(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));
 	MUST(!ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
 	while (follow(pid, &sight, &status))
 		;
-	CHECK(sight.calls == 1000 && !sight.gaps, "from the start: %ld calls seen, %ld gaps", sight.calls, sight.gaps);
+	CHECK(sight.calls == 200 && !sight.gaps, "from the start: %ld calls seen, %ld gaps", sight.calls, sight.gaps);
 	CHECK_CHILD(status);
 }
 
@@ -110,9 +110,10 @@ static void in_the_middle(void)
 		while (shared[0] != 2)
 			sleep_ms(1);
 		then = counts();
-		wrong += numbered(1000, 0);
+		for (i = 0; i < 10; i++)	/* the library finds out by trying now and then */
+			wrong += numbered(1000, 0);
 		CHECK(!wrong, "in the middle: %ld wrong results", wrong);
-		CHECK_KERNEL(then, 1, 1000);	/* nobody looks any more */
+		CHECK_KERNEL(then, 1, 5000);	/* nobody looks any more */
 		_exit(check_end());
 	}
 	while (shared[1] < 1000)
@@ -121,7 +122,7 @@ static void in_the_middle(void)
 	MUST(!ptrace(PTRACE_INTERRUPT, pid, 0, 0));
 	MUST(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));
 	turn = shared[1];
-	while (sight.calls < 500 && follow(pid, &sight, &status))
+	while (sight.calls < 100 && follow(pid, &sight, &status))
 		;
 	/* One call may have been made and not yet noted when it was stopped. */
 	CHECK(sight.first == turn + 1 || sight.first == turn + 2, "in the middle: turn %ld when attached, then %ld seen",

@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# suite.sh DIR [NAME]... - runs the programs of DIR, or only those named, one after
+# another in the guest.  A line for each; what a program says when it fails, or
+# why it was skipped.  Exit status 1 when any failed.
+directory=$1
+shift
+export CHECK_EXPECT=${CHECK_EXPECT-kernel} TMPDIR=/tmp
+[ $# -gt 0 ] || set -- $(ls "$directory" | grep -v -e '^trace_target$' -e '^unload$') unload
+failed=
+for name in "$@"; do
+	start=$(date +%s)
+	timeout -s KILL "${LIMIT-120}" "$directory/$name" >"/tmp/$name.out" 2>&1
+	status=$?
+	seconds=$(($(date +%s) - start))
+	case $status in
+	0) echo "ok      $name ($seconds s)" ;;
+	77) echo "skipped $name: $(grep SKIP "/tmp/$name.out")" ;;
+	*)
+		echo "FAILED  $name: status $status ($seconds s)"
+		failed="$failed $name"
+		;;
+	esac
+	case $status,$VERBOSE in
+	0, | 77,) ;;
+	*) sed 's/^/	/' "/tmp/$name.out" | head -60 ;;
+	esac
+	rm -f "/tmp/$name.out"
+done
+[ -z "$failed" ] || { echo "failed:$failed"; exit 1; }
