@@ -47,7 +47,7 @@ struct checker {
 
 enum outcome checker_run(struct checker *c);
 
-/* NULL, or what in the code no JIT should be given. */
+/* lint.c: NULL, or what in the code no JIT should be given. */
 const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox *how);
 /* The same for blinded code: NULL, or what of the program's constants is in it. */
 const char *checker_lint_blind(const struct cosy_program *program, const struct cosy_code *code,

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* lint.c - what can be seen of rewritten code without running it. */
+#include "checker.h"
+
+#define AX 11
+
+static const char *lint_alu(const struct bpf_insn *insn, bool has_v4)
+{
+	u8 op = BPF_OP(insn->code);
+
+	if (insn->dst_reg == 10 || insn->dst_reg > AX || insn->src_reg > AX)
+		return "arithmetic on a wrong register";
+	if (op > BPF_END)
+		return "unknown arithmetic";
+	if (op == BPF_END)
+		return BPF_CLASS(insn->code) == BPF_ALU64 ? "unconditional swap" : NULL;
+	if (insn->off && !(op == BPF_MOV && has_v4))
+		return "arithmetic with an offset";
+	if (BPF_SRC(insn->code) == BPF_K && insn->src_reg)
+		return "constant and register";
+	if (BPF_SRC(insn->code) == BPF_X && insn->src_reg == 10)
+		return "r10 as a value";
+	return NULL;
+}
+
+static const char *lint_access(const struct bpf_insn *insn, bool has_v4)
+{
+	u8 mode = BPF_MODE(insn->code), class = BPF_CLASS(insn->code);
+	u32 base = class == BPF_LDX ? insn->src_reg : insn->dst_reg;
+
+	if (mode == BPF_MEMSX && class == BPF_LDX && has_v4)
+		mode = BPF_MEM;
+	if (mode != BPF_MEM)
+		return "access of a wrong mode";
+	if (base > AX || (class == BPF_LDX && insn->dst_reg == 10) ||
+	    (class == BPF_STX && (insn->src_reg == 10 || insn->src_reg > AX)))
+		return "access with a wrong register";
+	return NULL;
+}
+
+static const char *lint_jump(const struct cosy_code *code, u32 at, const u8 *heads, bool has_v4)
+{
+	const struct bpf_insn *insn = &code->insns[at];
+	bool wide = insn->code == (BPF_JMP32 | BPF_JA);
+	s64 target = (s64)at + 1 + (wide ? insn->imm : insn->off);
+	u8 op = BPF_OP(insn->code);
+
+	if (wide && !has_v4)
+		return "32-bit jump";
+	if (insn->code == (BPF_JMP | BPF_EXIT))
+		return NULL;
+	if (op == BPF_CALL)
+		return insn->code != (BPF_JMP | BPF_CALL) || insn->src_reg || insn->dst_reg ||
+				       !insn->imm
+			       ? "a call of a wrong kind"
+			       : NULL;
+	if (op == BPF_EXIT || op >= BPF_JCOND)
+		return "unknown jump";
+	if (target < 0 || target >= code->insn_cnt || !heads[target])
+		return "jump to where no instruction is";
+	if (insn->dst_reg == 10 || insn->dst_reg > AX || insn->src_reg == 10 || insn->src_reg > AX)
+		return "jump on a wrong register";
+	return NULL;
+}
+
+const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox *how)
+{
+	u8 *heads = calloc(1, code->insn_cnt);
+	const char *problem = NULL;
+	u32 at;
+
+	if (!heads)
+		abort();
+	for (at = 0; at < code->insn_cnt; at++) {
+		heads[at] = 1;
+		if (code->insns[at].code == (BPF_LD | BPF_IMM | BPF_DW))
+			at++;
+	}
+	for (at = 0; at < code->insn_cnt && !problem; at++) {
+		const struct bpf_insn *insn = &code->insns[at];
+
+		if (!heads[at])
+			continue;
+		switch (BPF_CLASS(insn->code)) {
+		case BPF_LD:
+			if (insn->code != (BPF_LD | BPF_IMM | BPF_DW) || insn->src_reg ||
+			    insn->off || at + 1 >= code->insn_cnt || insn[1].code)
+				problem = "a wrong 64-bit constant";
+			break;
+		case BPF_LDX:
+		case BPF_ST:
+		case BPF_STX:
+			problem = lint_access(insn, how->has_v4);
+			break;
+		case BPF_ALU:
+		case BPF_ALU64:
+			problem = lint_alu(insn, how->has_v4);
+			break;
+		default:
+			problem = lint_jump(code, at, heads, how->has_v4);
+		}
+	}
+	if (!problem && code->insns[code->insn_cnt - 1].code != (BPF_JMP | BPF_EXIT))
+		problem = "the last instruction is no exit";
+	free(heads);
+	return problem;
+}
+
+/* Is this what the program chose, and more than a counter or a mask? */
+static bool is_telling(s64 value)
+{
+	return value > 0xffff || value < -0xffff;
+}
+
+static bool appears(const struct cosy_code *code, s32 value)
+{
+	u32 at;
+
+	for (at = 0; at < code->insn_cnt; at++) {
+		if (code->insns[at].imm == value)
+			return true;
+	}
+	return false;
+}
+
+const char *checker_lint_blind(const struct cosy_program *program, const struct cosy_code *code,
+			       const struct cosy_sandbox *how)
+{
+	u32 at;
+
+	for (at = 0; at < program->insn_cnt; at++) {
+		const struct bpf_insn *insn = &program->insns[at];
+		s64 folded = (s64)insn->off - (s64)how->user_base;
+
+		/* Sizes and addresses of the sandbox's own may be the same by chance. */
+		if (is_telling(insn->imm) && insn->imm != (s32)how->kernel_base &&
+		    insn->imm != (s32)(how->kernel_base >> 32) && appears(code, insn->imm))
+			return "a constant of the program is in blinded code";
+		if (program->marks[at] & COSY_MARK_LEAVE && how->size && is_telling((s32)folded) &&
+		    (appears(code, folded) || appears(code, -folded)))
+			return "an offset of the program is in blinded code";
+	}
+	return NULL;
+}
