@@ -86,6 +86,20 @@ static void run(void *arg)
 	syscall(SYS_ioctl, fd, COSY_IOC_RUN, &r->run);
 }
 
+/* LOAD and FREE of a compound of that many instructions. */
+static void load(void *arg)
+{
+	static struct bpf_insn insns[COSY_MAX_INSNS];
+	struct cosy_free free = { .size = sizeof(free) };
+	size_t count = *(size_t *)arg;
+
+	for (size_t i = 0; i < count - 1; i++)
+		insns[i] = i % 4 ? ADD(2, 5) : LOAD(BPF_DW, 3, 1, 8);
+	insns[count - 1] = EXIT;
+	free.handle = raw_load(fd, insns, count);
+	raw_ioctl(fd, COSY_IOC_FREE, &free);
+}
+
 /* RUN of a compound that makes `turns` turns of `body`; r8 is the buffer, r9 private memory. */
 static long looped(const struct bpf_insn *body, size_t count, int turns)
 {
@@ -147,6 +161,14 @@ int main(int argc, char **argv)
 	bound("an ioctl that does nothing", (double)least(ask, NULL), 0);
 	raw_run_init(&the_run, raw_load(fd, empty, COUNT(empty)), NULL);
 	bound("RUN of an empty compound", (double)least(run, &the_run), 1200);
+
+	bound("LOAD and FREE of 2 instructions", (double)least(load, &(size_t){ 2 }), 0);
+	bound("LOAD and FREE of 100 instructions", (double)least(load, &(size_t){ 100 }), 0);
+	bound("LOAD and FREE of 4000 instructions", (double)least(load, &(size_t){ 4000 }), 0);
+	load(&(size_t){ 100 });
+	plain = (double)now();
+	load(&(size_t){ 100 });
+	bound("LOAD and FREE of 100 instructions, once", (double)now() - plain, 0);
 
 	plain = (double)least(pids, NULL) / TURNS;
 	compound = EACH(CALL(SYS_getpid));
