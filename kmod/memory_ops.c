@@ -382,39 +382,124 @@ static noinline s64 op_strncmp(struct cosy_activation *run, u64 a, u64 b, u64 le
 	return compare(run, a, b, length, true);
 }
 
-static noinline u64 op_memmem(struct cosy_activation *run, u64 hay, u64 hay_length, u64 needle,
-			      u64 needle_length)
+/*
+ * Index of the first of `length` places in the buffer where `first` is, and `last`
+ * `ahead` bytes behind it; both bytes in all places.  What the words hold may change
+ * meanwhile: the answer is a candidate, to be compared.
+ */
+static __always_inline u64 scan_ends(const u8 *at, u64 ahead, u64 length, u64 first, u64 last)
+{
+	u64 differ[2], hit, i = 0;
+	int k;
+
+	for (; i + 2 * COSY_WORD <= length; i += 2 * COSY_WORD) {
+		for (k = 0; k < 2; k++) {
+			const u8 *word = at + i + k * COSY_WORD;
+
+			differ[k] = (READ_ONCE(*(const u64 *)word) ^ first) |
+				    (READ_ONCE(*(const u64 *)(word + ahead)) ^ last);
+		}
+		/* Finds every zero byte, and bytes above 0x80 besides. */
+		hit = (differ[0] - COSY_ONES) | (differ[1] - COSY_ONES);
+		if (likely(!(hit & COSY_HIGHS)))
+			continue;
+		for (k = 0; k < 2; k++) {
+			hit = cosy_zeroes(differ[k]);
+			if (hit)
+				return i + k * COSY_WORD + first_byte(hit);
+		}
+	}
+	for (; i < length; i++) {
+		if (READ_ONCE(at[i]) == (u8)first && READ_ONCE(at[i + ahead]) == (u8)last)
+			return i;
+	}
+	return NOT_FOUND;
+}
+
+struct needle {
+	u64 at, length;		/* length is not 0 */
+	u8 first, last;		/* its ends */
+};
+
+/*
+ * The first of `length` places where the needle may be: both its ends are there,
+ * or, outside the buffer, its first byte.  0: none, or it has left.
+ */
+static noinline u64 find_ends(struct cosy_activation *run, u64 from, u64 length,
+			      const struct needle *needle)
+{
+	u64 ahead = needle->length - 1, index, now;
+	struct place place;
+
+	while (length) {
+		if (!resolve(run, from, &place))
+			return 0;
+		now = min(length, (u64)SLICE);
+		if (!place.user && place.behind > ahead) {
+			now = min(now, place.behind - ahead);
+			index = scan_ends(place.at, ahead, now, needle->first * COSY_ONES,
+					  needle->last * COSY_ONES);
+		} else {
+			now = min(now, readable(&place));
+			index = scan(place.at, now, needle->first * COSY_ONES, false);
+		}
+		if (likely(index < now))
+			return from + index;
+		if (index == FAULTED) {
+			leave_fault(run, from);
+			return 0;
+		}
+		from += now;
+		length -= now;
+		if (!spend(run, now))
+			return 0;
+	}
+	return 0;
+}
+
+/* False: it has left. */
+static bool read_byte(struct cosy_activation *run, u64 address, u8 *ret)
 {
 	struct place place;
 	int fault = 0;
-	u64 last, at;
+
+	if (!resolve(run, address, &place))
+		return false;
+	cosy_access_begin();
+	*ret = cosy_peek_byte(place.at, &fault);
+	cosy_access_end();
+	if (fault)
+		leave_fault(run, address);
+	return !fault;
+}
+
+static noinline u64 op_memmem(struct cosy_activation *run, u64 hay, u64 hay_length, u64 needle_at,
+			      u64 needle_length)
+{
+	struct needle needle = { .at = needle_at, .length = needle_length };
+	u64 places, at;
 	s64 difference;
-	u8 first;
 
 	if (!needle_length)
 		return hay;
-	if (hay_length < needle_length || !resolve(run, needle, &place))
+	if (hay_length < needle_length || !read_byte(run, needle_at, &needle.first) ||
+	    !read_byte(run, needle_at + needle_length - 1, &needle.last))
 		return 0;
-	cosy_access_begin();
-	first = cosy_peek_byte(place.at, &fault);
-	cosy_access_end();
-	if (fault) {
-		leave_fault(run, needle);
-		return 0;
-	}
-	last = hay + (hay_length - needle_length);
+	/* Not 0, since the needle is not empty. */
+	places = hay_length - needle_length + 1;
 	for (;;) {
-		at = find_byte(run, hay, last - hay + 1, first);
+		at = find_ends(run, hay, places, &needle);
 		if (!at)
 			return 0;
-		difference = op_memcmp(run, at + 1, needle + 1, needle_length - 1);
+		difference = op_memcmp(run, at, needle.at, needle.length);
 		if (run->status != COSY_DONE)
 			return 0;
 		if (!difference)
 			return at;
-		if (at == last || !spend(run, 0))
-			return 0;
+		places -= at + 1 - hay;
 		hay = at + 1;
+		if (!places || !spend(run, 0))
+			return 0;
 	}
 }
 

@@ -13,7 +13,7 @@
 #include "stats.h"
 #include "syscall.h"
 
-#define DEFAULT_BUFFER	(2u << 20)
+#define DEFAULT_BUFFER	(1u << 20)
 #define MIN_BUFFER	4096u
 
 struct cosy_settings cosy_settings;
