@@ -14,6 +14,7 @@
 #include <linux/nospec.h>
 #include <linux/string.h>
 #include "access.h"
+#include "compat/compat.h"
 #include "frame.h"
 #include "limits.h"
 #include "memory_ops.h"
@@ -152,7 +153,7 @@ out:
 static __always_inline u64 find(struct cosy_activation *run, u64 from, u64 length, u8 byte, bool zero)
 {
 	u64 pattern = byte * COSY_ONES, index, now;
-	struct place place;
+	struct place place __cosy_uninitialized;
 
 	while (length) {
 		if (!resolve(run, from, &place))
@@ -187,7 +188,7 @@ static noinline u64 find_byte_or_end(struct cosy_activation *run, u64 from, u8 b
 /* Whether the byte that find_byte_or_end found is that byte, not the end. */
 static bool is_byte(struct cosy_activation *run, u64 address, u8 byte)
 {
-	struct place place;
+	struct place place __cosy_uninitialized;
 	int fault = 0;
 	u8 found;
 
@@ -261,7 +262,7 @@ static u64 scan_back(const u8 *end, u64 length, u64 pattern)
 
 static noinline u64 op_memrchr(struct cosy_activation *run, u64 from, u8 byte, u64 length)
 {
-	struct place place;
+	struct place place __cosy_uninitialized;
 	u64 index, now;
 
 	while (length) {
@@ -345,7 +346,7 @@ static void leave_fault_of(struct cosy_activation *run, const struct place *a, u
 
 static __always_inline s64 compare(struct cosy_activation *run, u64 a, u64 b, u64 length, bool zero)
 {
-	struct place place_a, place_b;
+	struct place place_a __cosy_uninitialized, place_b __cosy_uninitialized;
 	u64 now, room;
 	s64 difference;
 
@@ -429,7 +430,7 @@ static noinline u64 find_ends(struct cosy_activation *run, u64 from, u64 length,
 			      const struct needle *needle)
 {
 	u64 ahead = needle->length - 1, index, now;
-	struct place place;
+	struct place place __cosy_uninitialized;
 
 	while (length) {
 		if (!resolve(run, from, &place))
@@ -457,33 +458,44 @@ static noinline u64 find_ends(struct cosy_activation *run, u64 from, u64 length,
 	return 0;
 }
 
-/* False: it has left. */
-static bool read_byte(struct cosy_activation *run, u64 address, u8 *ret)
+/* The needle's ends; false: it has left. */
+static __always_inline bool read_ends(struct cosy_activation *run, struct needle *needle)
 {
-	struct place place;
+	u64 last = needle->at + needle->length - 1;
+	struct place place __cosy_uninitialized;
 	int fault = 0;
 
-	if (!resolve(run, address, &place))
+	if (!resolve(run, needle->at, &place))
 		return false;
 	cosy_access_begin();
-	*ret = cosy_peek_byte(place.at, &fault);
+	needle->first = cosy_peek_byte(place.at, &fault);
 	cosy_access_end();
-	if (fault)
-		leave_fault(run, address);
+	if (unlikely(needle->length > readable(&place))) {
+		if (!resolve(run, last, &place))
+			return false;
+	} else {
+		place.at += needle->length - 1;
+	}
+	cosy_access_begin();
+	needle->last = cosy_peek_byte(place.at, &fault);
+	cosy_access_end();
+	if (unlikely(fault))
+		leave_fault(run, needle->at);
 	return !fault;
 }
 
 static noinline u64 op_memmem(struct cosy_activation *run, u64 hay, u64 hay_length, u64 needle_at,
 			      u64 needle_length)
 {
-	struct needle needle = { .at = needle_at, .length = needle_length };
+	struct needle needle __cosy_uninitialized;
 	u64 places, at;
 	s64 difference;
 
 	if (!needle_length)
 		return hay;
-	if (hay_length < needle_length || !read_byte(run, needle_at, &needle.first) ||
-	    !read_byte(run, needle_at + needle_length - 1, &needle.last))
+	needle.at = needle_at;
+	needle.length = needle_length;
+	if (hay_length < needle_length || !read_ends(run, &needle))
 		return 0;
 	/* Not 0, since the needle is not empty. */
 	places = hay_length - needle_length + 1;
@@ -491,7 +503,7 @@ static noinline u64 op_memmem(struct cosy_activation *run, u64 hay, u64 hay_leng
 		at = find_ends(run, hay, places, &needle);
 		if (!at)
 			return 0;
-		difference = op_memcmp(run, at, needle.at, needle.length);
+		difference = compare(run, at, needle.at, needle.length, false);
 		if (run->status != COSY_DONE)
 			return 0;
 		if (!difference)
@@ -577,7 +589,7 @@ static __always_inline u64 copy_piece(const struct place *to, const struct place
 static noinline bool move_up(struct cosy_activation *run, u64 *to, u64 *from, u64 *length)
 {
 	bool overlap = *from - *to < *length;
-	struct place to_place, from_place;
+	struct place to_place __cosy_uninitialized, from_place __cosy_uninitialized;
 	u64 now, done;
 
 	while (*length) {
@@ -601,7 +613,7 @@ static noinline bool move_up(struct cosy_activation *run, u64 *to, u64 *from, u6
 /* As memmove downwards: only the length changes. */
 static noinline bool move_down(struct cosy_activation *run, u64 to, u64 from, u64 *length)
 {
-	struct place to_place, from_place;
+	struct place to_place __cosy_uninitialized, from_place __cosy_uninitialized;
 	u64 now, done;
 
 	while (*length) {
@@ -657,7 +669,7 @@ out:
 
 static noinline bool op_memset(struct cosy_activation *run, u64 *to, u8 byte, u64 *length)
 {
-	struct place place;
+	struct place place __cosy_uninitialized;
 	u64 now, done;
 
 	while (*length) {

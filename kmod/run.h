@@ -37,7 +37,7 @@ struct cosy_activation {
 	const struct cosy_prog *prog;
 	u64 ops;			/* operations made (COSY_OP_BASE up) */
 	u32 op_work;			/* of the one under way, in bytes, since it last looked around */
-	bool op_resumes;		/* its r1-r3 tell what remains, so it may stop for a signal */
+	u32 op_resumes;		/* its r1-r3 tell what remains, so it may stop for a signal */
 	u64 ctx;
 	void __user *stack;		/* the software stack */
 	u64 stack_size;
