@@ -35,14 +35,30 @@ static SmallVector<AllocaInst *, 8> allocasOf(Function &F) {
   return Allocas;
 }
 
+/// What __cosy_enter and the operation alloca give.
+static const Align ContextAlign(16);
+
+/// The first aligned address from P on.
+static Value *alignUp(IRBuilder<> &B, Value *P, Align Alignment) {
+  Value *Int = B.CreatePtrToInt(P, B.getInt64Ty());
+  Int = B.CreateAdd(Int, B.getInt64(Alignment.value() - 1));
+  return B.CreateIntToPtr(B.CreateAnd(Int, -Alignment.value()), B.getPtrTy());
+}
+
 static void placeInContext(BpfModule &B, ArrayRef<AllocaInst *> Allocas) {
   const DataLayout &DL = B.M->getDataLayout();
   for (AllocaInst *A : Allocas) {
     uint64_t Size = A->getAllocationSize(DL)->getFixedValue();
-    unsigned Offset =
-        B.allocateField(Size, std::min(A->getAlign(), Align(16)));
+    Align Alignment = A->getAlign();
     IRBuilder<> IB(A);
-    A->replaceAllUsesWith(B.contextField(IB, Offset));
+    Value *Place;
+    if (Alignment <= ContextAlign) {
+      Place = B.contextField(IB, B.allocateField(Size, Alignment));
+    } else {
+      unsigned Offset = B.allocateField(Size + Alignment.value(), ContextAlign);
+      Place = alignUp(IB, B.contextField(IB, Offset), Alignment);
+    }
+    A->replaceAllUsesWith(Place);
     A->eraseFromParent();
   }
 }
@@ -52,14 +68,21 @@ static void placeOnStack(BpfModule &B, Function &F,
   const DataLayout &DL = B.M->getDataLayout();
   uint64_t Total = 0;
   SmallVector<uint64_t, 8> Offsets;
+  Align Largest = ContextAlign;
   for (AllocaInst *A : Allocas) {
+    Total = alignTo(Total, A->getAlign());
     Offsets.push_back(Total);
     Total = alignTo(Total + A->getAllocationSize(DL)->getFixedValue(), 16);
+    Largest = std::max(Largest, A->getAlign());
   }
+  if (Largest > ContextAlign)
+    Total += Largest.value();
   IRBuilder<> IB(&F.getEntryBlock(), F.getEntryBlock().begin());
   Value *Base = IB.CreateIntToPtr(
       B.createCall(IB, operationNumber("alloca"), {IB.getInt64(Total)}),
       IB.getPtrTy());
+  if (Largest > ContextAlign)
+    Base = alignUp(IB, Base, Largest);
   for (unsigned I = 0; I < Allocas.size(); ++I)
     Allocas[I]->replaceAllUsesWith(
         IB.CreateConstInBoundsGEP1_64(IB.getInt8Ty(), Base, Offsets[I]));
@@ -72,9 +95,6 @@ static void placeLocals(BpfModule &B, Function &F, Reasons &Why) {
   for (AllocaInst *A : Allocas) {
     if (!A->isStaticAlloca())
       Why.push_back({"alloca() or a variable length array", A->getDebugLoc()});
-    else if (A->getAlign() > Align(16))
-      Why.push_back({formatv("a local aligned to {0} bytes", A->getAlign().value()),
-                     A->getDebugLoc()});
   }
   if (Allocas.empty() || !Why.empty())
     return;
