@@ -10,7 +10,7 @@
  *	run.c		RUN: from the ioctl into the compiled code and back
  *	thunk.S		between C and compiled code: accesses, calls, leaving
  *	dispatch.c	the kernel's own table of system calls
- *	memory_ops.c	the operations (COSY_OP_BASE up)
+ *	operations.c	the operations (COSY_OP_BASE up); memory_*.c those on memory
  *	frame.c		local calls on the software stack
  *	limits.c	fuel, time, signals: what a compound looks around for
  *	leave.c		the saved state, out to the user and in again
