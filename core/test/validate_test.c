@@ -76,8 +76,8 @@ static void constants_are_checked(void)
 
 static void accesses_are_checked(void)
 {
-	BAD("8 bytes at r10-520 are outside the spill frame", STORE_K(BPF_DW, 10, -520, 0));
-	BAD("1 bytes at r10-513", LOAD(BPF_B, 1, 10, -513));
+	BAD("8 bytes at r10-456 are outside the spill frame", STORE_K(BPF_DW, 10, -456, 0));
+	BAD("1 bytes at r10-449", LOAD(BPF_B, 1, 10, -449));
 	BAD("8 bytes at r10-4 ", LOAD(BPF_DW, 1, 10, -4));
 	BAD("1 bytes at r10+0", LOAD(BPF_B, 1, 10, 0));
 	BAD("4 bytes at r10+16", STORE(BPF_W, 10, 16, 1));
@@ -184,7 +184,7 @@ static void everything_documented_is_allowed(void)
 		INSN(BPF_ALU | BPF_END, 1, 0, 0, 16),
 		INSN(BPF_ALU | BPF_END | BPF_TO_BE, 1, 0, 0, 64),
 		INSN(BPF_ALU64 | BPF_END, 1, 0, 0, 32),
-		STORE_K(BPF_DW, 10, -512, 1),
+		STORE_K(BPF_DW, 10, -448, 1),
 		STORE(BPF_B, 10, -1, 1),
 		LOAD(BPF_H, 1, 10, -3),
 		LOADS(BPF_W, 1, 10, -4),
@@ -210,7 +210,7 @@ static void everything_documented_is_allowed(void)
 		return;
 	}
 	CHECK_EQ(program.function_cnt, 1);
-	CHECK_EQ(program.functions[0].frame_words, 64);
+	CHECK_EQ(program.functions[0].frame_words, COSY_FRAME_SIZE / 8);
 	cosy_program_deinit(&program);
 }
 

@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <linux/cosy.h>
+
 #include <cosy/builder.h>
 
 #include "check.h"
@@ -548,7 +550,8 @@ static void mistakes(void)
 	MISTAKE(4, "another function", cosy_function(b, 0); int l = cosy_var(b); cosy_end(b);
 		cosy_assign(b, l, cosy_int(1)));
 	MISTAKE(1, "more than 4000 variables", for (int i = 0; i < 4000; i++) cosy_var(b));
-	MISTAKE(2, "more than 64 variables", cosy_function(b, 0); for (int i = 0; i < 65; i++) cosy_var(b));
+	MISTAKE(2, "variables in one function",
+		cosy_function(b, 0); for (unsigned int i = 0; i <= COSY_FRAME_SIZE / 8; i++) cosy_var(b));
 	MISTAKE(8192, "more than 16384 instructions",
 		for (int i = 0; i < 10000; i++) cosy_assign(b, v, cosy_int(i)));
 }

@@ -209,10 +209,10 @@ static void memory(void)
 	memcpy(&v, mem + 3, 8);
 	CHECK_EQ(v, 0xffffffff55667788);
 	/* The spill frame, which begins zeroed. */
-	CHECK_EQ(RUN(NULL, LOAD(BPF_DW, 0, 10, -512), EXIT()), 0);
+	CHECK_EQ(RUN(NULL, LOAD(BPF_DW, 0, 10, -448), EXIT()), 0);
 	CHECK_EQ(RUN(NULL, MOV_K(2, -5), STORE(BPF_DW, 10, -8, 2), STORE_K(BPF_B, 10, -8, 0),
 		     LOADS(BPF_H, 0, 10, -8), EXIT()), -256);
-	CHECK_EQ(state.frame[63], -256);
+	CHECK_EQ(state.frame[COSY_FRAME_SIZE / 8 - 1], -256);
 }
 
 static void atomics(void)

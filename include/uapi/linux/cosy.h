@@ -34,7 +34,9 @@
 /* Bounds that the validator enforces; each has its own message. */
 #define COSY_MAX_INSNS		16384u		/* instruction slots in a compound */
 #define COSY_MAX_COMPOUND	(1u << 20)	/* bytes in a container */
-#define COSY_FRAME_SIZE		512u		/* bytes of spill frame per function */
+#define COSY_FRAME_SIZE		448u		/* bytes of spill frame per function: with the sandbox's
+						 * own slots the 512 that BPF has, which
+						 * the kernel's table of stack depths ends at */
 #define COSY_MAX_BUFFER		(1u << 26)	/* bytes in a shared buffer */
 
 /* `call` numbers from here up are operations; the list is core/ops.def. */

@@ -458,7 +458,7 @@ static void test_local_calls(void)
 	static const struct bpf_insn up[] = {	/* r1 levels down and up again */
 		WIDE(1, 500), CALL_LOCAL(1), EXIT,
 		MOV(0, 0), INSN(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 4, 0),
-		STOREK(BPF_DW, 10, -512, 1), ADD(1, -1), CALL_LOCAL(-5), ADD(0, 1), EXIT,
+		STOREK(BPF_DW, 10, -448, 1), ADD(1, -1), CALL_LOCAL(-5), ADD(0, 1), EXIT,
 	};
 	uint32_t status;
 
@@ -547,9 +547,9 @@ static void test_signal_loop(void)
 {
 	/* Until the handler has changed the word. */
 	const struct bpf_insn waits[] = {
-		WIDE(8, (uintptr_t)&signals), MOV(6, 0), STOREK(BPF_DW, 10, -512, 12345),
+		WIDE(8, (uintptr_t)&signals), MOV(6, 0), STOREK(BPF_DW, 10, -448, 12345),
 		ADD(6, 1), LOAD(BPF_W, 1, 8, 0), INSN(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, -3, 0),
-		LOAD(BPF_DW, 0, 10, -512), EXIT,
+		LOAD(BPF_DW, 0, 10, -448), EXIT,
 	};
 	long ret;
 
@@ -811,7 +811,7 @@ static void test_kernel_values(void)
 	/* A frame as deep as can be of which nothing was written, in a program of two functions. */
 	static const struct bpf_insn deep_trap[] = {
 		CALL(SYS_getpid), CALL_LOCAL(1), EXIT,
-		LOAD(BPF_DW, 6, 10, -512), CALL_OP(RAW_OP_TRAP), EXIT,
+		LOAD(BPF_DW, 6, 10, -448), CALL_OP(RAW_OP_TRAP), EXIT,
 	};
 	/* Stores to the buffer, then every kind of leave. */
 	const struct bpf_insn store_trap[] = {
