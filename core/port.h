@@ -61,6 +61,11 @@ typedef __s64 s64;
 #define __printf(format, first) __attribute__((__format__(__printf__, format, first)))
 #endif
 
+#ifdef COSY_OWN_MEMORY
+/* libcosy makes programs in signal handlers too, where malloc may not be called. */
+void *cosy_alloc(size_t size);
+void cosy_free(const void *memory);
+#else
 static inline void *cosy_alloc(size_t size)
 {
 	return calloc(1, size ? size : 1);
@@ -70,6 +75,7 @@ static inline void cosy_free(const void *memory)
 {
 	free((void *)memory);
 }
+#endif
 
 static inline void cosy_yield(void) {}
 

@@ -18,13 +18,15 @@
 #include <unistd.h>
 
 #include "context.h"
+#include "filter.h"
+#include "fork.h"
 #include "heap.h"
 #include "lock.h"
 #include "stats.h"
 #include "syscall.h"
 
 #define DEVICE		"/dev/cosy"
-#define FIRST_FD	200		/* a program's own numbers are the same with and without us */
+#define FIRST_FD	200
 #define MIN_BUFFER	(64u << 10)	/* below this a buffer is not worth its pages */
 
 static struct cosy_alive not_alive;
@@ -86,10 +88,28 @@ __attribute__((format(printf, 1, 2))) static void explain(const char *format, ..
 		cosy_say("not using the kernel: %s", context.reason);
 }
 
+/*
+ * Each context gets a number of its own, so that a RUN that was meant for one
+ * that is gone finds no other program under its handle.
+ */
+int cosy_move_fd(int fd)
+{
+	int first = FIRST_FD + context.generation % FIRST_FD, high;
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur <= (rlim_t)first + 16)
+		first = (int)limit.rlim_cur / 2;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, first);
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
 static int open_device(void)
 {
 	struct cosy_version version = { .size = sizeof(version) };
-	int fd = open(DEVICE, O_RDWR | O_CLOEXEC), high;
+	int fd = open(DEVICE, O_RDWR | O_CLOEXEC);
 	long err;
 
 	if (fd < 0) {
@@ -98,11 +118,7 @@ static int open_device(void)
 		explain("cannot open " DEVICE ": %s", strerror(errno));
 		return -1;
 	}
-	high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
-	if (high >= 0) {
-		close(fd);
-		fd = high;
-	}
+	fd = cosy_move_fd(fd);
 	err = cosy_syscall3(SYS_ioctl, fd, COSY_IOC_VERSION, (unsigned long)&version);
 	if (err || version.abi != COSY_ABI_VERSION) {
 		context.given_up = true;
@@ -213,6 +229,11 @@ static void open_locked(void)
 	alive_init();
 	drop_fd();
 	if (cosy_settings.mode != COSY_MODE_INTERP) {
+		if (cosy_filter_armed()) {
+			context.given_up = true;
+			explain("a seccomp filter is armed");
+			return;
+		}
 		fd = open_device();
 		if (fd < 0)
 			return;
@@ -225,6 +246,24 @@ static void open_locked(void)
 	__atomic_store_n(&cosy_the_fd, fd, __ATOMIC_RELAXED);
 	context.generation++;
 	__atomic_store_n(&cosy_alive->generation, context.generation, __ATOMIC_RELEASE);
+}
+
+void cosy_context_start(void)
+{
+	int saved = errno;
+
+	cosy_settings_init();
+	if (cosy_settings.mode != COSY_MODE_NATIVE && cosy_settings.mode != COSY_MODE_INTERP &&
+	    !context.given_up && !access(DEVICE, F_OK))
+		cosy_filter_prepare();
+	errno = saved;
+}
+
+/* Here, since whatever uses libcosy links this file from libcosy.a. */
+__attribute__((constructor(101))) static void library_start(void)
+{
+	cosy_context_start();
+	cosy_fork_register();
 }
 
 uint32_t cosy_context_open(void)
@@ -266,9 +305,9 @@ void cosy_context_buffer_gone(void)
 
 /* --- Fork -------------------------------------------------------------------------- */
 
-void cosy_context_lock(void)
+bool cosy_context_lock(void)
 {
-	cosy_lock(&context.lock);
+	return cosy_lock(&context.lock);
 }
 
 void cosy_context_unlock(void)

@@ -35,6 +35,12 @@ static inline uint32_t cosy_generation(void)
  */
 uint32_t cosy_context_open(void);
 
+/*
+ * Moves a descriptor to a number so high that a program's own are the same with
+ * and without libcosy, close-on-exec.  The new number, or the old one.
+ */
+int cosy_move_fd(int fd);
+
 extern int cosy_the_fd;
 
 /* The descriptor, or -1. */
@@ -71,8 +77,11 @@ void cosy_context_stats(struct cosy_stats *ret);
 /* Why the kernel is not used, for people; "" while it is. */
 const char *cosy_context_reason(void);
 
+/* In a process that begins, a fork child too: what may be forbidden later. */
+void cosy_context_start(void);
+
 /* Around fork: see fork.c. */
-void cosy_context_lock(void);
+bool cosy_context_lock(void);
 void cosy_context_unlock(void);
 void cosy_context_child(void);
 

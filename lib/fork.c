@@ -5,27 +5,41 @@
  * over what locks were held (lock.h).
  */
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "context.h"
+#include "fork.h"
 #include "heap.h"
 #include "program.h"
 #include "stats.h"
 #include "thread.h"
 
+static const struct {
+	bool (*lock)(void);	/* false: this thread had it when a handler interrupted it */
+	void (*unlock)(void);
+} locks[] = {
+	{ cosy_program_lock, cosy_program_unlock },
+	{ cosy_context_lock, cosy_context_unlock },
+	{ cosy_thread_lock, cosy_thread_unlock },
+	{ cosy_heap_lock, cosy_heap_unlock },
+};
+#define LOCKS (sizeof(locks) / sizeof(*locks))
+
+/* Of locks, what before() has taken: a handler that forks leaves the others alone. */
+static _Thread_local bool taken[LOCKS] __attribute__((tls_model("initial-exec")));
+
 static void before(void)
 {
-	cosy_program_lock();
-	cosy_context_lock();
-	cosy_thread_lock();
-	cosy_heap_lock();
+	for (size_t i = 0; i < LOCKS; i++)
+		taken[i] = locks[i].lock();
 }
 
 static void in_parent(void)
 {
-	cosy_heap_unlock();
-	cosy_thread_unlock();
-	cosy_context_unlock();
-	cosy_program_unlock();
+	for (size_t i = LOCKS; i--;)
+		if (taken[i])
+			locks[i].unlock();
 }
 
 static void in_child(void)
@@ -35,9 +49,10 @@ static void in_child(void)
 	cosy_program_child();
 	cosy_thread_child();
 	cosy_counts_reset();
+	cosy_context_start();
 }
 
-__attribute__((constructor(101))) static void fork_start(void)
+void cosy_fork_register(void)
 {
 	pthread_atfork(before, in_parent, in_child);
 }

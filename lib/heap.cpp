@@ -70,7 +70,7 @@ size_t cosy_heap_room() {
   return heap() && !cosy_heap_retired ? heap()->get_free_memory() : 0;
 }
 
-void cosy_heap_lock() { cosy_lock(&Lock); }
+bool cosy_heap_lock() { return cosy_lock(&Lock); }
 
 void cosy_heap_unlock() { cosy_unlock(&Lock); }
 

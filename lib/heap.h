@@ -38,7 +38,7 @@ bool cosy_heap_owns(const void *memory);
 /* Bytes free, in however many pieces; 0 without a heap. */
 size_t cosy_heap_room(void);
 
-void cosy_heap_lock(void);
+bool cosy_heap_lock(void);
 void cosy_heap_unlock(void);
 void cosy_heap_child(void);
 

@@ -90,8 +90,9 @@ static u32 load(struct cosy_loaded *loaded, u32 generation)
 	if (cosy_context_fd() < 0)
 		return 0;
 	err = cosy_context_ioctl(COSY_IOC_LOAD, &arg);
+	/* Into a context that was opened meanwhile: of no use to this one. */
 	if (!err)
-		return arg.handle;
+		return cosy_generation() == generation ? arg.handle : 0;
 	if (err == -EXDEV || err == -EBADF || err == -ENOTTY)
 		cosy_context_lost(generation);
 	if (cosy_settings.debug || cosy_settings.mode == COSY_MODE_KERNEL)

@@ -125,13 +125,13 @@ static void give_up(struct cosy_thread *thread, u32 generation, long err)
 	if (err == -EXDEV || err == -EBADF || err == -ENOTTY || err == -ENOENT)
 		cosy_context_lost(generation);
 	else if (err == -EPERM || err == -EACCES || err == -ENOSYS)
-		thread->filtered = true;
+		cosy_thread_filtered(thread);
 }
 
 static void traced(struct cosy_thread *thread, u64 work)
 {
 	if (work & WORK_SECCOMP)
-		thread->filtered = true;
+		cosy_thread_filtered(thread);
 	thread->next_pause = thread->next_pause ? thread->next_pause * 2 : 1;
 	if (thread->next_pause > MAX_PAUSE)
 		thread->next_pause = MAX_PAUSE;
@@ -150,13 +150,18 @@ static enum cosy_outcome turns(struct cosy_thread *thread, struct cosy_loaded *l
 			       struct cosy_activation *act, bool limits)
 {
 	u64 place = __atomic_load_n(&loaded->place, __ATOMIC_ACQUIRE);
+	int fd = cosy_context_fd();
 	long err;
 
+	/* All turns are the same context's, even if another one is opened meanwhile. */
+	if (__builtin_expect(!cosy_program_placed(loaded, cosy_generation()), 0))
+		return COSY_RAN_NOTHING;
 	act->run.handle = (u32)place;
 	for (;;) {
 		act->run.status = NOT_RUN;
 		act->run.interp_calls = thread->interp_calls;
-		err = cosy_context_ioctl(COSY_IOC_RUN, &act->run);
+		err = cosy_syscall3(SYS_ioctl, (unsigned int)fd, COSY_IOC_RUN,
+				    (unsigned long)&act->run);
 		if (act->run.status == NOT_RUN ||
 		    (act->run.status == COSY_LEFT_CALL && not_reached(err))) {
 			give_up(thread, place >> 32, err);

@@ -13,7 +13,6 @@
 #include "stats.h"
 #include "syscall.h"
 
-#define DEFAULT_BUFFER	(1u << 20)
 #define MIN_BUFFER	4096u
 
 struct cosy_settings cosy_settings;
@@ -59,7 +58,7 @@ static uint64_t parse_buffer(const char *text)
 	char *end;
 
 	if (!text || !*text)
-		return DEFAULT_BUFFER;
+		return COSY_DEFAULT_BUFFER;
 	len = strtoull(text, &end, 0);
 	if (*end == 'k' || *end == 'K')
 		len <<= 10, end++;
@@ -67,8 +66,8 @@ static uint64_t parse_buffer(const char *text)
 		len <<= 20, end++;
 	if (*end || len > COSY_MAX_BUFFER) {
 		cosy_say("COSY_BUFFER=%s is not a size of at most %u bytes: using %u", text,
-			 COSY_MAX_BUFFER, DEFAULT_BUFFER);
-		return DEFAULT_BUFFER;
+			 COSY_MAX_BUFFER, COSY_DEFAULT_BUFFER);
+		return COSY_DEFAULT_BUFFER;
 	}
 	if (!len)
 		return 0;
@@ -96,10 +95,4 @@ void cosy_settings_init(void)
 	cosy_settings.buffer_len = parse_buffer(secure_getenv("COSY_BUFFER"));
 	__atomic_store_n(&done, 1, __ATOMIC_RELEASE);
 	errno = saved;
-}
-
-/* Early, so that regions in the program's own constructors find it done. */
-__attribute__((constructor(101))) static void settings_start(void)
-{
-	cosy_settings_init();
 }

@@ -28,6 +28,8 @@ struct cosy_settings {
 	uint64_t buffer_len;	/* a power of two, or 0 */
 };
 
+#define COSY_DEFAULT_BUFFER	(1u << 20)
+
 extern struct cosy_settings cosy_settings;
 
 /* Reads the environment, once; every slow path calls it before it looks. */

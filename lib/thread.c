@@ -24,6 +24,7 @@
 _Thread_local struct cosy_thread *cosy_thread_self __attribute__((tls_model("initial-exec")));
 
 static struct cosy_lock list_lock;
+static bool any_filtered;
 static struct cosy_thread *list;
 static pthread_key_t exit_key;
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
@@ -117,6 +118,7 @@ static struct cosy_thread *thread_create(void)
 		act->outer = thread->free;
 		thread->free = act;
 	}
+	thread->filtered = __atomic_load_n(&any_filtered, __ATOMIC_RELAXED);
 	find_stack(thread);
 	find_slices(thread);
 	pthread_once(&exit_once, exit_init);
@@ -145,6 +147,12 @@ struct cosy_thread *cosy_thread(void)
 	return cosy_thread_self;
 }
 
+void cosy_thread_filtered(struct cosy_thread *thread)
+{
+	thread->filtered = true;
+	__atomic_store_n(&any_filtered, true, __ATOMIC_RELAXED);
+}
+
 void cosy_thread_soft_stack(struct cosy_thread *thread)
 {
 	uint64_t size = MAX_SOFT_STACK;
@@ -166,9 +174,9 @@ void cosy_thread_soft_stack(struct cosy_thread *thread)
 	errno = saved;
 }
 
-void cosy_thread_lock(void)
+bool cosy_thread_lock(void)
 {
-	cosy_lock(&list_lock);
+	return cosy_lock(&list_lock);
 }
 
 void cosy_thread_unlock(void)

@@ -35,12 +35,18 @@ extern _Thread_local struct cosy_thread *cosy_thread_self __attribute__((tls_mod
  */
 struct cosy_thread *cosy_thread(void);
 
+/*
+ * A filter is armed for this thread: the kernel is out for good, for it and for
+ * the threads that it may have made since and that inherit the filter.
+ */
+void cosy_thread_filtered(struct cosy_thread *thread);
+
 /* The thread's software stack, or NULL with soft_size 0 when there is no memory. */
 void cosy_thread_soft_stack(struct cosy_thread *thread);
 
 /* In a fork child: the other threads are gone. */
 void cosy_thread_child(void);
-void cosy_thread_lock(void);
+bool cosy_thread_lock(void);
 void cosy_thread_unlock(void);
 
 #endif /* COSY_LIB_THREAD_H */

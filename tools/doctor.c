@@ -25,11 +25,12 @@
 #include <linux/bpf.h>
 #include <linux/cosy.h>
 
+#include "../lib/settings.h"
+
 #include "command.h"
 
 #define DEVICE	"/dev/cosy"
 #define GROUP	"cosy"
-#define BUFFER	(2u << 20)	/* what libcosy asks for unless told otherwise */
 
 struct visit {
 	int fd;		/* of the device, -1 before it is open */
@@ -231,7 +232,7 @@ static bool check_jit(struct visit *v)
 
 static bool check_buffer(struct visit *v)
 {
-	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = BUFFER };
+	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = COSY_DEFAULT_BUFFER };
 	struct rlimit limit = { 0 };
 	void *buffer;
 
@@ -239,17 +240,18 @@ static bool check_buffer(struct visit *v)
 		int err = errno;
 
 		getrlimit(RLIMIT_MEMLOCK, &limit);
-		bad(v, "no shared buffer of %u KB: %s (RLIMIT_MEMLOCK is %llu KB)", BUFFER >> 10,
-		    strerror(err), (unsigned long long)limit.rlim_cur >> 10);
+		bad(v, "no shared buffer of %u KB: %s (RLIMIT_MEMLOCK is %llu KB)",
+		    COSY_DEFAULT_BUFFER >> 10, strerror(err),
+		    (unsigned long long)limit.rlim_cur >> 10);
 		advise("raise it: ulimit -l, or memlock in /etc/security/limits.conf; or ask for less: COSY_BUFFER=64k");
 		return true;
 	}
-	buffer = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_SHARED, v->fd, 0);
+	buffer = mmap(NULL, COSY_DEFAULT_BUFFER, PROT_READ | PROT_WRITE, MAP_SHARED, v->fd, 0);
 	if (buffer == MAP_FAILED) {
 		bad(v, "the shared buffer cannot be mapped: %s", strerror(errno));
 		return true;
 	}
-	fine("a shared buffer of %u KB", BUFFER >> 10);
+	fine("a shared buffer of %u KB", COSY_DEFAULT_BUFFER >> 10);
 	return true;
 }
 

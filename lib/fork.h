@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* fork.h - registers what has to be done around fork; once. */
+#ifndef COSY_LIB_FORK_H
+#define COSY_LIB_FORK_H
+
+void cosy_fork_register(void);
+
+#endif /* COSY_LIB_FORK_H */

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+/*
+ * context_test.c - the process's context in the kernel, and what programs do to
+ * it: descriptors closed and replaced, few of them, forks, filters.  For a
+ * machine with the module.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../context.h"
+#include "../region.h"
+#include "../stats.h"
+#include "../thread.h"
+
+#include "assemble.h"
+
+#include <cosy/cosy.h>
+#undef cosy_free
+
+static struct cosy_region region = { .ctx_size = 16, .version = 1 };
+
+/* One region that calls getpid; what its native twin does, too, is one getpid. */
+static bool run_region(void)
+{
+	int64_t *ctx = __cosy_enter(&region), value;
+
+	if (!ctx)
+		return false;
+	value = __cosy_run(&region, ctx);
+	__cosy_leave(ctx);
+	CHECK(value < 0 || value == getpid());
+	return value >= 0;
+}
+
+/* Whether that ran in the kernel. */
+static bool in_kernel(void)
+{
+	uint64_t runs = cosy_counts.runs, calls = cosy_counts.interp_calls;
+
+	return run_region() && cosy_counts.runs > runs && cosy_counts.interp_calls == calls;
+}
+
+/* In a child, so that each begins anew; its exit status or signal must be 0. */
+#define IN_CHILD(test)										\
+	do {											\
+		pid_t pid_ = fork();								\
+		int status_;									\
+												\
+		MUST(pid_ >= 0);								\
+		if (!pid_) {									\
+			check_failures = 0;							\
+			cosy_settings.stats = true;						\
+			test;									\
+			_exit(check_failures != 0);						\
+		}										\
+		MUST(waitpid(pid_, &status_, 0) == pid_);					\
+		if (status_) {									\
+			fprintf(stderr, "%s: status %#x\n", #test, status_);			\
+			check_failures++;							\
+		}										\
+	} while (0)
+
+static void numbers(void)
+{
+	int first = open("/dev/null", O_RDONLY);
+
+	CHECK(in_kernel());
+	CHECK_EQ(open("/dev/null", O_RDONLY), first + 1);
+	CHECK(cosy_context_fd() >= 200);
+	CHECK_EQ(fcntl(cosy_context_fd(), F_GETFD), FD_CLOEXEC);
+}
+
+static void closed(void)
+{
+	char *memory = cosy_malloc(100);
+
+	CHECK(in_kernel());
+	strcpy(memory, "kept");
+	for (int i = 0; i < 3; i++) {
+		close_range(3, ~0u, 0);
+		run_region();		/* finds out */
+		CHECK(in_kernel());
+		CHECK(!strcmp(memory, "kept"));
+	}
+	CHECK(cosy_is_shared(memory));
+}
+
+/* Descriptors of the program's own under our number stay its own. */
+static void replaced(void)
+{
+	struct stat st, null;
+	int fd, other = open("/dev/null", O_RDONLY);
+
+	CHECK(in_kernel());
+	fd = cosy_context_fd();
+	MUST(dup2(other, fd) == fd);
+	run_region();
+	CHECK(in_kernel());
+	CHECK(cosy_context_fd() != fd);
+	CHECK(!fstat(other, &null) && !fstat(fd, &st) && st.st_rdev == null.st_rdev);
+}
+
+static void few(void)
+{
+	struct rlimit limit = { 40, 40 };
+
+	MUST(!setrlimit(RLIMIT_NOFILE, &limit));
+	CHECK(in_kernel());
+	CHECK(cosy_context_fd() >= 20);
+}
+
+/* None left now, but later. */
+static void none_left(void)
+{
+	struct rlimit limit = { 40, 40 };
+	int last = -1, fd;
+
+	MUST(!setrlimit(RLIMIT_NOFILE, &limit));
+	while ((fd = open("/dev/null", O_RDONLY)) >= 0)
+		last = fd;
+	CHECK(!in_kernel());
+	close(last);
+	CHECK(in_kernel());
+}
+
+static void fork_of_fork(void)
+{
+	unsigned char *memory = cosy_malloc(10000);
+	uint64_t len;
+
+	CHECK(in_kernel());
+	memset(memory, 7, 10000);
+	IN_CHILD({
+		CHECK_EQ(memory[9999], 7);
+		CHECK(in_kernel());
+		CHECK_EQ(memory[9999], 7);
+		CHECK(cosy_is_shared(memory) && cosy_context_buffer(&len) && len);
+		memset(memory, 8, 10000);
+		IN_CHILD({
+			CHECK(in_kernel());
+			CHECK_EQ(memory[9999], 8);
+		});
+	});
+	CHECK_EQ(memory[9999], 7);
+	CHECK(in_kernel());
+}
+
+static void *wait_for_it(void *it)
+{
+	pthread_mutex_lock(it);
+	return NULL;
+}
+
+/* With threads about, nothing is moved under their feet. */
+static void fork_then_threads(void)
+{
+	pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+	unsigned char *memory = cosy_malloc(10000);
+	pthread_t thread;
+
+	CHECK(in_kernel());
+	memset(memory, 7, 10000);
+	pthread_mutex_lock(&held);
+	IN_CHILD({
+		MUST(!pthread_create(&thread, NULL, wait_for_it, &held));
+		CHECK(in_kernel());
+		CHECK_EQ(memory[9999], 7);
+		pthread_mutex_unlock(&held);
+		pthread_join(thread, NULL);
+	});
+}
+
+/* ioctl is answered with `action`; everything else goes through. */
+static void forbid_ioctl(uint32_t action)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { 4, filter };
+
+	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	MUST(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+/* Armed before the first region: libcosy makes no call that could be punished. */
+static void filter_before(void)
+{
+	forbid_ioctl(SECCOMP_RET_KILL_PROCESS);
+	for (int i = 0; i < 10; i++)
+		CHECK(!run_region());
+}
+
+/* Armed behind it: the answer is taken for no result, and not asked for again. */
+static void filter_after(void)
+{
+	CHECK(in_kernel());
+	forbid_ioctl(SECCOMP_RET_ERRNO | EPERM);
+	CHECK(!run_region());
+	CHECK(cosy_thread_self->filtered);
+	CHECK(!run_region());
+}
+
+static void *region_in_thread(void *ret)
+{
+	*(bool *)ret = run_region();
+	return NULL;
+}
+
+/* A thread that inherits the filter does not try its luck. */
+static void filter_inherited(void)
+{
+	pthread_t thread;
+	bool ran = true;
+
+	CHECK(in_kernel());
+	forbid_ioctl(SECCOMP_RET_ERRNO | EPERM);
+	CHECK(!run_region());
+	forbid_ioctl(SECCOMP_RET_KILL_PROCESS);
+	MUST(!pthread_create(&thread, NULL, region_in_thread, &ran) && !pthread_join(thread, NULL));
+	CHECK(!ran);
+}
+
+int main(void)
+{
+	struct bpf_insn insns[] = { CALL(SYS_getpid), EXIT() };
+
+	if (access("/dev/cosy", R_OK | W_OK)) {
+		printf("skipped: no /dev/cosy to use\n");
+		return 77;
+	}
+	region.compound = assemble(insns, 2, 16);
+	IN_CHILD(numbers());
+	IN_CHILD(closed());
+	IN_CHILD(replaced());
+	IN_CHILD(few());
+	IN_CHILD(none_left());
+	IN_CHILD(fork_of_fork());
+	IN_CHILD(fork_then_threads());
+	IN_CHILD(filter_before());
+	IN_CHILD(filter_after());
+	IN_CHILD(filter_inherited());
+	return check_result();
+}
