@@ -65,6 +65,20 @@ static void bound(const char *what, double cost, double most)
 		CHECK(cost <= most, "%s", what);
 }
 
+/* Opens a context with a buffer of that size, maps it, and closes it all. */
+static void set_up(void *arg)
+{
+	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = *(size_t *)arg };
+	int other = raw_open();
+	char *at;
+
+	MUST(!raw_ioctl(other, COSY_IOC_SETBUF, &setbuf));
+	at = mmap(NULL, setbuf.len, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0);
+	MUST(at != MAP_FAILED);
+	munmap(at, setbuf.len);
+	close(other);
+}
+
 static void ask(void *unused)
 {
 	(void)unused;
@@ -162,6 +176,8 @@ int main(int argc, char **argv)
 	raw_run_init(&the_run, raw_load(fd, empty, COUNT(empty)), NULL);
 	bound("RUN of an empty compound", (double)least(run, &the_run), 1200);
 
+	bound("open, SETBUF of 4 KB, mmap, close", (double)least(set_up, &(size_t){ 4096 }), 0);
+	bound("open, SETBUF of 1 MB, mmap, close", (double)least(set_up, &(size_t){ 1 << 20 }), 0);
 	bound("LOAD and FREE of 2 instructions", (double)least(load, &(size_t){ 2 }), 0);
 	bound("LOAD and FREE of 100 instructions", (double)least(load, &(size_t){ 100 }), 0);
 	bound("LOAD and FREE of 4000 instructions", (double)least(load, &(size_t){ 4000 }), 0);
