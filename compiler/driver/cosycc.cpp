@@ -99,6 +99,8 @@ static void addPlugin(vector<string> &To, const Arguments &A, const string &Own)
     addPluginOption(To, "-cosy-no-warn");
   if (A.Errors)
     addPluginOption(To, "-cosy-error");
+  if (A.Remarks && !A.Warnings)
+    add(To, {"-Rpass-missed=^cosy$"});
   if (A.Remarks && A.RemarkPattern.empty())
     add(To, {"-Rpass=^cosy$"});
   else if (A.Remarks)

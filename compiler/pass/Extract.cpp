@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 #include "Region.h"
 #include "llvm/Analysis/AssumptionCache.h"
-#include "llvm/Analysis/CFG.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InlineAsm.h"
@@ -75,37 +74,26 @@ static bool isLifetime(const User *U) {
 }
 
 /// True if a local exists only while the region runs, so that it can live in
-/// the compound's context.
-static bool isLocalToRegion(AllocaInst &A, const Region &R, bool RunsOnce) {
-  bool StartsInside = false, StartsOutside = false, Used = false;
+/// the compound's context: its life starts inside.  That it is used only inside
+/// is not enough, since a later run or a pointer kept may find it again.
+static bool isLocalToRegion(AllocaInst &A, const Region &R) {
+  bool Starts = false;
   for (User *U : A.users()) {
-    auto *I = cast<Instruction>(U);
-    bool Inside = R.Blocks.contains(I->getParent());
-    if (isLifetime(U)) {
-      if (cast<IntrinsicInst>(U)->getIntrinsicID() == Intrinsic::lifetime_start)
-        (Inside ? StartsInside : StartsOutside) = true;
-      continue;
-    }
-    if (!Inside)
+    auto *Intr = dyn_cast<IntrinsicInst>(U);
+    bool IsEnd = Intr && Intr->getIntrinsicID() == Intrinsic::lifetime_end;
+    if (!R.Blocks.contains(cast<Instruction>(U)->getParent()) && !IsEnd)
       return false;
-    Used = true;
+    Starts |= Intr && Intr->getIntrinsicID() == Intrinsic::lifetime_start;
   }
-  // Without the start of its life inside, a region that runs again may find
-  // what it left there.
-  return Used && (RunsOnce || (StartsInside && !StartsOutside));
+  return Starts;
 }
 
 /// Moves the region's own locals to its entry.
 static SmallVector<AllocaInst *, 8> sinkLocals(Function &F, const Region &R) {
-  DominatorTree DT(F);
-  bool RunsOnce = true;
-  for (CallBase *End : R.Ends)
-    RunsOnce &= !isPotentiallyReachable(End->getParent(), R.Start->getParent(),
-                                        nullptr, &DT);
   SmallVector<AllocaInst *, 8> Sunk;
   for (Instruction &I : F.getEntryBlock())
     if (auto *A = dyn_cast<AllocaInst>(&I); A && A->isStaticAlloca())
-      if (!R.Blocks.contains(A->getParent()) && isLocalToRegion(*A, R, RunsOnce))
+      if (!R.Blocks.contains(A->getParent()) && isLocalToRegion(*A, R))
         Sunk.push_back(A);
   BasicBlock *Entry = R.Blocks[0];
   for (AllocaInst *A : Sunk) {

@@ -98,6 +98,11 @@ static std::string describeCallee(const CallBase &C) {
   if (Name == "fcntl" || Name == "fcntl64")
     return "a call of 'fcntl' with F_GETOWN or a command that is not a "
            "constant: libc may ask the kernel differently";
+  if (C.doesNotReturn())
+    return formatv("a call of '{0}', which does not return, where a compound "
+                   "cannot end: in a function that is called, or among "
+                   "exception handlers",
+                   Name);
   if (findWrapper(Name))
     return formatv("a call of '{0}' with arguments that are not libc's", Name);
   return formatv("a call of '{0}': {1}", Name, whyNoWrapper(Name));

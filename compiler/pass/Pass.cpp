@@ -24,6 +24,10 @@ static std::string unsupportedFunction(const Function &F) {
     return "MemorySanitizer cannot see what a compound writes";
   if (F.hasFnAttribute(Attribute::SanitizeThread))
     return "ThreadSanitizer cannot see what a compound accesses";
+  if (F.hasFnAttribute(Attribute::SanitizeHWAddress))
+    return "a compound does not know the tags of HWAddressSanitizer";
+  if (F.isPresplitCoroutine())
+    return "it is in a coroutine";
   return "";
 }
 

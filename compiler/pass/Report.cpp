@@ -65,6 +65,9 @@ void cosy::reportNative(const Function &Host, unsigned RegionLine,
                  RegionLine, R.Text, inlinedFrom(R.Where))
              .str());
   }
+  if (options().Warn || options().Error)
+    return;
+  // With -Rcosy -Wno-cosy this is all that is said.
   OptimizationRemarkMissed Remark("cosy", "Native", DiagnosticLocation(RegionWhere),
                                   &Host.getEntryBlock());
   Remark << "region stays native: " << Why.front().Text;

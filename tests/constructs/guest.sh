@@ -16,8 +16,10 @@ for kind in "$dir"/*.kind; do
 		failed=$((failed + 1))
 		continue
 	fi
-	# Every region must have run in the kernel, unless it stays native.
-	if [ "$(cat "$kind")" = compiled ] && ! grep -q ' runs=[1-9].* native=0 ' /tmp/stats; then
+	# Every region must have run in the kernel, unless it stays native.  One that
+	# a handler leaves by longjmp has made its calls there, but ends no run.
+	if [ "$(cat "$kind")" = compiled ] &&
+		! grep -q ' \(runs=[1-9]\|runs=0 kernel_calls=[1-9]\).* native=0 ' /tmp/stats; then
 		echo "FAIL $name: not in the kernel: $(cat /tmp/stats)"
 		failed=$((failed + 1))
 		continue

@@ -12,7 +12,7 @@ void f(int n)
 		puts("a");
 		TWICE(putchar(1));
 		fflush(stdout);
-		remove("b");
+		ungetc(1, stdin);
 		rewind(stdout);
 	}
 	COSY_END;
