@@ -85,8 +85,10 @@ void cosy_limits_stop(struct cosy_activation *run)
 
 u32 cosy_work_due(void)
 {
-	unsigned long flags = READ_ONCE(current_thread_info()->flags) & COSY_EXIT_WORK;
+	unsigned long flags;
 
+	cond_resched();
+	flags = READ_ONCE(current_thread_info()->flags) & COSY_EXIT_WORK;
 	if (flags & ~_TIF_NOTIFY_RESUME)
 		return true;
 	return flags && cosy_resume_work();
@@ -107,7 +109,6 @@ u32 cosy_tick(struct cosy_activation *run, u32 insn)
 {
 	u32 status = COSY_DONE;
 
-	cond_resched();
 	if (cosy_work_due() || patience_is_over(run))
 		status = COSY_LEFT_WORK;
 	else if (READ_ONCE(*run->gone))

@@ -20,7 +20,10 @@ void cosy_limits_stop(struct cosy_activation *run);
  */
 u32 cosy_tick(struct cosy_activation *run, u32 insn);
 
-/* Whether the thread has to go back to user mode now.  Called by thunk.S. */
+/*
+ * Lets others have the processor, if they want it; then whether the thread has to go
+ * back to user mode now.  Called by thunk.S.
+ */
 u32 cosy_work_due(void);
 
 /*

@@ -38,7 +38,7 @@ int main(void)
 	BLANK();
 	OFFSET(TASK_FLAGS, task_struct, thread_info.flags);
 	OFFSET(TASK_SYSCALL_WORK, task_struct, thread_info.syscall_work);
-	DEFINE(EXIT_WORK, COSY_EXIT_WORK);
+	DEFINE(CALL_WORK, COSY_EXIT_WORK | COSY_RESCHED);
 	/* An audit context that records was dealt with at entry: see run.c. */
 	DEFINE(TRACED, ~SYSCALL_WORK_SYSCALL_AUDIT);
 	BLANK();

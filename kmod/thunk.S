@@ -495,7 +495,7 @@ THUNK cosy_thunk_syscall
 	ZERO_R1_TO_R5
 	mov	STATE, %r11
 	mov	RUN_TASK(%r11), %r9
-	testl	$EXIT_WORK, TASK_FLAGS(%r9)
+	testl	$CALL_WORK, TASK_FLAGS(%r9)
 	jnz	.Lcall_work
 	mov	RUN_GONE(%r11), %r9
 	cmpb	$0, (%r9)
@@ -534,7 +534,7 @@ THUNK cosy_thunk_syscall
 	mov	PT_R9(%rsp), %rax
 	jmp	cosy_leave_unspent
 
-	/* Signals and task work go before the next instruction, most of it. */
+	/* Signals and most task work go before the next instruction; so do other tasks. */
 .Lcall_work:
 	SAVE_R0_TO_R5
 	call	cosy_work_due

@@ -39,6 +39,9 @@
 #define _TIF_NEED_RESCHED_LAZY 0
 #endif
 
+/* Somebody else wants the processor. */
+#define COSY_RESCHED (_TIF_NEED_RESCHED | _TIF_NEED_RESCHED_LAZY)
+
 /* Restartable sequences ask by a bit of their own in later kernels. */
 #ifndef _TIF_RSEQ
 #define _TIF_RSEQ 0
@@ -49,8 +52,7 @@
  * the processor (cond_resched does) and restartable sequences (which concern the
  * user's instruction pointer alone, so can wait until it goes on there).
  */
-#define COSY_EXIT_WORK \
-	(EXIT_TO_USER_MODE_WORK & ~(_TIF_NEED_RESCHED | _TIF_NEED_RESCHED_LAZY | _TIF_RSEQ))
+#define COSY_EXIT_WORK (EXIT_TO_USER_MODE_WORK & ~(COSY_RESCHED | _TIF_RSEQ))
 
 /*
  * Whether TIF_NOTIFY_RESUME stands for work that may not wait.  Before _TIF_RSEQ
