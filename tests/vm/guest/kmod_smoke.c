@@ -19,7 +19,10 @@ static char *shared;
 static uint64_t private[64] __attribute__((aligned(64)));
 static struct raw_run the_run;
 
-/* Loads and runs once from the start; the status, with the_run filled in. */
+/*
+ * Loads and runs once from the start, on whenever task work came between; the
+ * status, with the_run filled in.
+ */
 static uint32_t once(const struct bpf_insn *insns, size_t count, void *ctx)
 {
 	struct cosy_free free = { .size = sizeof(free) };
@@ -27,7 +30,7 @@ static uint32_t once(const struct bpf_insn *insns, size_t count, void *ctx)
 
 	free.handle = raw_load(fd, insns, count);
 	raw_run_init(&the_run, free.handle, ctx);
-	ret = raw_run(fd, &the_run);
+	ret = raw_run_to_end(fd, &the_run);
 	CHECK(ret == 0, "RUN: %ld", ret);
 	MUST(!raw_ioctl(fd, COSY_IOC_FREE, &free));
 	return ret ? ~0u : the_run.run.status;
