@@ -48,6 +48,17 @@ static bool isHeader(const string &File) {
   return false;
 }
 
+static bool isForeignTarget(const string &Arg, const string &Next) {
+  if (Arg == "-m32" || Arg == "-mx32" || Arg == "-m16")
+    return true;
+  string Target;
+  if (startsWith(Arg, "--target="))
+    Target = Arg.substr(9);
+  else if (Arg == "-target")
+    Target = Next;
+  return !Target.empty() && !startsWith(Target, "x86_64");
+}
+
 /// The words of a response file, quoted as GNU tools do.
 static vector<string> splitResponse(const string &Text) {
   vector<string> Words;
@@ -152,6 +163,8 @@ Arguments parseArguments(int Count, char **Values) {
       A.Links = false;
     } else if (StopsEarly.count(Arg)) {
       A.Links = false;
+    } else if (isForeignTarget(Arg, I + 1 < All.size() ? All[I + 1] : "")) {
+      A.Foreign = true;
     } else if (Arg == "-static" || Arg == "--static" || Arg == "-static-pie") {
       A.LinksStatically = true;
     } else if (Arg == "-nostdlib" || Arg == "-nodefaultlibs" || Arg == "-r") {

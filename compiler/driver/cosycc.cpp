@@ -149,7 +149,7 @@ int main(int Count, char **Values) {
 
   bool Files = false;
   vector<string> Behind;
-  if (A.HasInput && A.Links && A.LinksLibraries) {
+  if (A.HasInput && A.Links && A.LinksLibraries && !A.Foreign) {
     add(Behind, {"--start-no-unused-arguments"});
     addLibrary(Behind, A, Own);
     add(Behind, {"--end-no-unused-arguments"});

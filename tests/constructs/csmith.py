@@ -22,7 +22,7 @@ HEADERS = ("/usr/include/csmith", "/usr/include/csmith-2.3.0")
 
 def program(csmith: str, seed: int) -> str:
     """A program whose func_1 is a region."""
-    options = ["--seed", str(seed), "--no-packed-struct", "--max-funcs", "6"]
+    options = ["--seed", str(seed), "--builtins", "--max-funcs", "8"]
     text = subprocess.run([csmith, *options], capture_output=True, text=True, check=True).stdout
     call = "    func_1();\n"
     if text.count(call) != 1:
