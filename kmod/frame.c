@@ -53,9 +53,9 @@ static bool write_frame(struct cosy_frame __user *frame, u64 call, u64 fp, const
 	unsafe_put_user(call, &frame->call, fault);
 	unsafe_put_user(fp, &frame->fp, fault);
 	for (i = 0; i < 4; i++)
-		unsafe_put_user(saved[i], &frame->reg[i], fault);
+		unsafe_put_user(saved[i], frame->reg + i, fault);
 	for (i = 0; i < words; i++)
-		unsafe_put_user(spill[i], &frame->spill[i], fault);
+		unsafe_put_user(spill[i], frame->spill + i, fault);
 	user_write_access_end();
 	return true;
 
@@ -92,9 +92,9 @@ static bool read_frame(const struct cosy_frame __user *frame, u64 *fp, u64 *save
 		return false;
 	unsafe_get_user(*fp, &frame->fp, fault);
 	for (i = 0; i < 4; i++)
-		unsafe_get_user(saved[i], &frame->reg[i], fault);
+		unsafe_get_user(saved[i], frame->reg + i, fault);
 	for (i = 0; i < words; i++)
-		unsafe_get_user(spill[i], &frame->spill[i], fault);
+		unsafe_get_user(spill[i], frame->spill + i, fault);
 	user_read_access_end();
 	return true;
 

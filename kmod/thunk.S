@@ -125,7 +125,7 @@ SYM_CODE_START_LOCAL(cosy_leave)
 	mov	RUN_FRAME_WORDS(%r11), %rcx
 	lea	(, %rcx, 8), %rax
 	lea	-SLOT_SIZE(%rbp), %rsi
-	lea	RUN_FRAME + FRAME_SIZE(%r11), %rdi
+	lea	RUN_FRAME + SPILL_SIZE(%r11), %rdi
 	sub	%rax, %rsi
 	sub	%rax, %rdi
 	rep movsq

@@ -3,7 +3,8 @@
 # list of exported symbols of the kernel that is built against.
 
 cosy-header = $(if $(shell grep -lE '$(1)' $(addprefix $(srctree)/,$(2)) 2>/dev/null),-D$(3))
-cosy-symbol = $(if $(shell grep -P '\t$(1)\t' $(objtree)/Module.symvers 2>/dev/null),-D$(2))
+# Exported to all, not to some modules only: nothing in the last column.
+cosy-symbol = $(if $(shell grep -P '\t$(1)\tvmlinux\t\w+\t*$$' $(objtree)/Module.symvers 2>/dev/null),-D$(2))
 
 cosy-compat := $(call cosy-header,vm_flags_set.struct,include/linux/mm.h,COSY_HAVE_VM_FLAGS_SET) \
 	       $(call cosy-symbol,clear_bhb_loop,COSY_HAVE_CLEAR_BHB_LOOP)
