@@ -93,16 +93,20 @@ void cosy_unload(struct cosy_loaded *loaded)
 static enum cosy_outcome run(struct cosy_thread *thread, struct cosy_loaded *loaded,
 			     struct cosy_activation *act)
 {
-	enum cosy_outcome outcome = COSY_RAN_NOTHING;
-	u32 generation = cosy_context_open();
+	enum cosy_outcome outcome;
+	struct cosy_place place;
 
-	if (!thread->filtered && !thread->pause && cosy_program_place(loaded, generation))
-		outcome = cosy_run_in_kernel(thread, loaded, act, true);
-	else if (thread->pause)
+	if (!thread->filtered && !thread->pause &&
+	    cosy_program_place(loaded, cosy_context_open()) && cosy_place_get(loaded, &place)) {
+		cosy_activation_bind(act, &place);
+		outcome = cosy_run_bound(thread, loaded, act, true);
+		if (outcome != COSY_RAN_NOTHING)
+			return outcome;
+	} else if (thread->pause) {
 		thread->pause--;
-	if (outcome == COSY_RAN_NOTHING)
-		outcome = cosy_run_in_interp(thread, loaded, act, true);
-	return outcome;
+	}
+	cosy_activation_bind(act, NULL);
+	return cosy_run_bound(thread, loaded, act, true);
 }
 
 static int ran_out(const struct cosy_loaded *loaded, const struct cosy_activation *act,

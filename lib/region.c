@@ -15,14 +15,14 @@ static struct cosy_loaded *cached(const struct cosy_region *region)
 	return (struct cosy_loaded *)__atomic_load_n(&region->cache, __ATOMIC_ACQUIRE);
 }
 
-static void *begin(struct cosy_thread *thread, const struct cosy_region *region,
-		   struct cosy_site site)
+static inline void *begin(struct cosy_thread *thread, const struct cosy_region *region,
+			  struct cosy_site site, const struct cosy_place *place)
 {
-	struct cosy_activation *act;
+	struct cosy_activation *act = cosy_activation_push(thread, region->ctx_size, site);
 
-	act = cosy_activation_push(thread, region->ctx_size, site);
-	if (!act)
+	if (__builtin_expect(!act, 0))
 		return NULL;
+	cosy_activation_bind(act, place);
 	cosy_count(&cosy_counts.regions, 1);
 	return act->ctx;
 }
@@ -55,37 +55,44 @@ static struct cosy_loaded *create(struct cosy_region *region)
 }
 
 /* Everything that may allocate or lock, and every reason to stay native. */
-static bool prepare(struct cosy_thread **thread, struct cosy_region *region)
+static struct cosy_loaded *prepare(struct cosy_region *region)
 {
+	struct cosy_thread *thread;
 	struct cosy_loaded *loaded = cached(region);
 	u32 generation = cosy_context_open();
 
 	if (!generation || loaded == REFUSED)
-		return false;
-	*thread = cosy_thread();
-	if (!*thread || (*thread)->filtered)
-		return false;
-	if ((*thread)->pause) {
-		(*thread)->pause--;
-		return false;
+		return NULL;
+	thread = cosy_thread();
+	if (!thread || thread->filtered)
+		return NULL;
+	if (thread->pause) {
+		thread->pause--;
+		return NULL;
 	}
 	if (!loaded)
 		loaded = create(region);
 	if (!loaded || loaded == REFUSED)
-		return false;
-	return cosy_program_place(loaded, generation) || cosy_settings.mode == COSY_MODE_INTERP;
+		return NULL;
+	if (!cosy_program_place(loaded, generation) && cosy_settings.mode != COSY_MODE_INTERP)
+		return NULL;
+	return loaded;
 }
 
-/* Both are kept out of line so that the common way saves no registers. */
+/* Out of line, so that the common way saves no registers. */
 __attribute__((noinline)) static void *enter_slowly(struct cosy_region *region,
 						    struct cosy_site site)
 {
-	struct cosy_thread *thread = NULL;
+	struct cosy_loaded *loaded;
+	struct cosy_place place;
 	int saved = errno;
 	void *ctx = NULL;
 
-	if (prepare(&thread, region))
-		ctx = begin(thread, region, site);
+	loaded = prepare(region);
+	if (loaded && cosy_place_get(loaded, &place))
+		ctx = begin(cosy_thread_self, region, site, &place);
+	else if (loaded && cosy_settings.mode == COSY_MODE_INTERP)
+		ctx = begin(cosy_thread_self, region, site, NULL);
 	if (!ctx) {
 		cosy_count(&cosy_counts.regions, 1);
 		cosy_count(&cosy_counts.native, 1);
@@ -99,26 +106,20 @@ void *__cosy_enter(struct cosy_region *region)
 	struct cosy_thread *thread = cosy_thread_self;
 	struct cosy_loaded *loaded = cached(region);
 	struct cosy_site site = COSY_SITE();
+	struct cosy_place place;
 
 	if (__builtin_expect(thread && loaded && loaded != REFUSED && !thread->filtered &&
-				     !thread->pause &&
-				     cosy_program_placed(loaded, cosy_generation()) &&
-				     cosy_program_handle(loaded), 1))
-		return begin(thread, region, site);
+				     !thread->pause && cosy_place_get(loaded, &place), 1))
+		return begin(thread, region, site, &place);
 	return enter_slowly(region, site);
 }
 
 int64_t __cosy_run(struct cosy_region *region, void *ctx)
 {
 	struct cosy_activation *act = cosy_activation_of(ctx);
-	struct cosy_thread *thread = cosy_thread_self;
-	struct cosy_loaded *loaded = cached(region);
 	enum cosy_outcome outcome;
 
-	if (cosy_program_handle(loaded))
-		outcome = cosy_run_in_kernel(thread, loaded, act, false);
-	else
-		outcome = cosy_run_in_interp(thread, loaded, act, false);
+	outcome = cosy_run_bound(cosy_thread_self, cached(region), act, false);
 	if (outcome == COSY_RAN)
 		return act->run.ret;
 	cosy_count(&cosy_counts.native, 1);

@@ -27,15 +27,10 @@
  * An activation inside a signal handler gets what the ones it interrupted leave
  * free.  They are all between two instructions, so their `sp` counts.
  */
-static void stack_begin(struct cosy_thread *thread, const struct cosy_loaded *loaded,
-			struct cosy_activation *act)
+static void stack_begin(struct cosy_thread *thread, struct cosy_activation *act)
 {
 	u8 *from;
 
-	act->run.stack = 0;
-	act->run.stack_size = 0;
-	if (!loaded->needs_stack)
-		return;
 	cosy_thread_soft_stack(thread);
 	from = thread->soft_stack;
 	for (const struct cosy_activation *outer = thread->running; outer; outer = outer->outer)
@@ -47,10 +42,13 @@ static void stack_begin(struct cosy_thread *thread, const struct cosy_loaded *lo
 	act->run.stack_size = thread->soft_stack + thread->soft_size - from;
 }
 
-static void begin(struct cosy_thread *thread, const struct cosy_loaded *loaded,
+static inline void begin(struct cosy_thread *thread, const struct cosy_loaded *loaded,
 		  struct cosy_activation *act)
 {
-	stack_begin(thread, loaded, act);
+	act->run.stack = 0;
+	act->run.stack_size = 0;
+	if (__builtin_expect(loaded->needs_stack, 0))
+		stack_begin(thread, act);
 	act->run.ctx = (u64)act->ctx;
 	act->run.resume = 0;
 	act->state.sp = 0;
@@ -95,17 +93,6 @@ static enum cosy_outcome interpret_to_end(struct cosy_thread *thread, struct cos
 	return interpret(thread, loaded, act, 0, limits) == COSY_DONE ? COSY_RAN : COSY_RAN_OUT;
 }
 
-enum cosy_outcome cosy_run_in_interp(struct cosy_thread *thread, struct cosy_loaded *loaded,
-				     struct cosy_activation *act, bool limits)
-{
-	enum cosy_outcome outcome;
-
-	begin(thread, loaded, act);
-	outcome = interpret_to_end(thread, loaded, act, limits);
-	end(thread, act);
-	return outcome;
-}
-
 /* --- The kernel's turns ------------------------------------------------------------- */
 
 /*
@@ -146,36 +133,37 @@ static void finish_call(struct cosy_activation *act, long result)
 	act->run.resume++;
 }
 
-static enum cosy_outcome turns(struct cosy_thread *thread, struct cosy_loaded *loaded,
-			       struct cosy_activation *act, bool limits)
+static inline long kernel_turn(struct cosy_thread *thread, struct cosy_activation *act)
 {
-	u64 place = __atomic_load_n(&loaded->place, __ATOMIC_ACQUIRE);
-	int fd = cosy_context_fd();
-	long err;
+	act->run.status = NOT_RUN;
+	act->run.interp_calls = thread->interp_calls;
+	return cosy_syscall3(SYS_ioctl, (unsigned int)act->fd, COSY_IOC_RUN,
+			     (unsigned long)&act->run);
+}
 
-	/* All turns are the same context's, even if another one is opened meanwhile. */
-	if (__builtin_expect(!cosy_program_placed(loaded, cosy_generation()), 0))
-		return COSY_RAN_NOTHING;
-	act->run.handle = (u32)place;
-	for (;;) {
-		act->run.status = NOT_RUN;
-		act->run.interp_calls = thread->interp_calls;
-		err = cosy_syscall3(SYS_ioctl, (unsigned int)fd, COSY_IOC_RUN,
-				    (unsigned long)&act->run);
+static inline void count_turn(struct cosy_thread *thread, const struct cosy_activation *act)
+{
+	thread->interp_calls -= act->run.interp_calls;
+	cosy_count(&cosy_counts.runs, act->run.status == COSY_DONE || act->run.resume);
+	cosy_count(&cosy_counts.left[act->run.status & 15], 1);
+}
+
+/* Goes on from a kernel's turn that was not the whole compound; `err` is its answer. */
+__attribute__((noinline)) static enum cosy_outcome
+go_on(struct cosy_thread *thread, struct cosy_loaded *loaded, struct cosy_activation *act,
+      bool limits, long err)
+{
+	for (;; err = kernel_turn(thread, act)) {
 		if (act->run.status == NOT_RUN ||
 		    (act->run.status == COSY_LEFT_CALL && not_reached(err))) {
-			give_up(thread, place >> 32, err);
+			give_up(thread, act->generation, err);
 			if (!act->run.resume)
 				return COSY_RAN_NOTHING;
 			return interpret_to_end(thread, loaded, act, limits);
 		}
-		thread->interp_calls -= act->run.interp_calls;
-		cosy_count(&cosy_counts.runs, act->run.status == COSY_DONE || act->run.resume);
-		cosy_count(&cosy_counts.left[act->run.status & 15], 1);
-
+		count_turn(thread, act);
 		switch (act->run.status) {
 		case COSY_DONE:
-			thread->next_pause = 0;
 			return COSY_RAN;
 		case COSY_LEFT_WORK:
 			continue;
@@ -208,13 +196,28 @@ static enum cosy_outcome turns(struct cosy_thread *thread, struct cosy_loaded *l
 	}
 }
 
-enum cosy_outcome cosy_run_in_kernel(struct cosy_thread *thread, struct cosy_loaded *loaded,
-				     struct cosy_activation *act, bool limits)
+static enum cosy_outcome run_in_kernel(struct cosy_thread *thread, struct cosy_loaded *loaded,
+				       struct cosy_activation *act, bool limits)
+{
+	long err = kernel_turn(thread, act);
+
+	if (__builtin_expect(act->run.status != COSY_DONE, 0))
+		return go_on(thread, loaded, act, limits, err);
+	count_turn(thread, act);
+	thread->next_pause = 0;
+	return COSY_RAN;
+}
+
+enum cosy_outcome cosy_run_bound(struct cosy_thread *thread, struct cosy_loaded *loaded,
+				 struct cosy_activation *act, bool limits)
 {
 	enum cosy_outcome outcome;
 
 	begin(thread, loaded, act);
-	outcome = turns(thread, loaded, act, limits);
+	if (__builtin_expect(act->run.handle, 1))
+		outcome = run_in_kernel(thread, loaded, act, limits);
+	else
+		outcome = interpret_to_end(thread, loaded, act, limits);
 	end(thread, act);
 	return outcome;
 }

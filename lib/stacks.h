@@ -47,7 +47,9 @@ struct cosy_activation {
 	struct cosy_activation *outer;	/* the one that a signal handler's region interrupted, or,
 					 * while this one is free, the next free one */
 	void *ctx;			/* its block, in the shared buffer if there was room */
-	struct cosy_run run;		/* size and state are set for good */
+	uint32_t generation;		/* of the context that run.handle is in, */
+	int fd;				/* and its descriptor */
+	struct cosy_run run;		/* size and state are set for good; handle 0: interpreter */
 	struct cosy_state state;
 };
 
