@@ -11,8 +11,15 @@
 #include "core.h"
 
 /* The register that only the rewriter uses; every JIT has it. */
+#ifdef __KERNEL__
+#define COSY_AX BPF_REG_AX	/* which moved to 12 in Linux 7.3 */
+#else
 #define COSY_AX 11
+#endif
 #define COSY_FP 10
+
+/* Nothing behind it runs before all in front of it has: <linux/filter.h>'s BPF_NOSPEC. */
+#define COSY_FENCE (BPF_ST | 0xc0)
 
 struct cosy_fixup {
 	u32 at;	   /* the jump */
@@ -97,6 +104,11 @@ static inline void emit_load(struct cosy_emit *e, u8 dst, u8 base, s32 off)
 static inline void emit_store(struct cosy_emit *e, u8 base, s32 off, u8 src)
 {
 	cosy_emit(e, BPF_STX | BPF_MEM | BPF_DW, base, src, off, 0);
+}
+
+static inline void emit_fence(struct cosy_emit *e)
+{
+	cosy_emit(e, COSY_FENCE, 0, 0, 0, 0);
 }
 
 #endif /* COSY_EMIT_H */
