@@ -27,7 +27,7 @@ struct cosy_builder *cosy_builder_create(const char *name)
 		return NULL;
 	b->failed_var = COSY_NO_VAR;
 	b->name = strdup(name ? name : "");
-	if (!b->name || !COSY_APPEND(b, b->functions, (struct cosy_code_of){ .defined = true })) {
+	if (!b->name || !COSY_APPEND(b, b->functions, (struct cosy_code_of){.defined = true})) {
 		cosy_builder_destroy(b);
 		return NULL;
 	}
@@ -104,11 +104,11 @@ bool cosy_build_begin(struct cosy_builder *b)
 	b->statement++;
 	code = cosy_build_current(b);
 	if (b->line) {
-		struct cosy_line line = { .insn = code->insns.count, .file = b->file, .line = b->line };
+		struct cosy_line line = {
+			.insn = code->insns.count, .file = b->file, .line = b->line};
 
 		/* A statement without code gives way to the next. */
-		if (code->lines.count &&
-		    code->lines.at[code->lines.count - 1].insn == line.insn)
+		if (code->lines.count && code->lines.at[code->lines.count - 1].insn == line.insn)
 			code->lines.count--;
 		COSY_APPEND(b, code->lines, line);
 	}
@@ -211,7 +211,8 @@ static bool find_var(struct cosy_builder *b, int var, u8 *base, s16 *off)
 
 void cosy_build_emit(struct cosy_builder *b, u8 code, u8 dst, u8 src, s16 off, s32 imm)
 {
-	struct bpf_insn insn = { .code = code, .dst_reg = dst, .src_reg = src, .off = off, .imm = imm };
+	struct bpf_insn insn = {
+		.code = code, .dst_reg = dst, .src_reg = src, .off = off, .imm = imm};
 
 	if (b->failed)
 		return;
@@ -234,9 +235,11 @@ void cosy_build_imm(struct cosy_builder *b, u8 reg, s64 value)
 void cosy_build_fixup(struct cosy_builder *b, enum cosy_fixup_kind kind, u32 target)
 {
 	if (!b->failed)
-		COSY_APPEND(b, cosy_build_current(b)->fixups, (struct cosy_fixup){
-			.kind = kind, .insn = cosy_build_current(b)->insns.count, .target = target,
-			.statement = b->statement });
+		COSY_APPEND(b, cosy_build_current(b)->fixups,
+			    (struct cosy_fixup){.kind = kind,
+						.insn = cosy_build_current(b)->insns.count,
+						.target = target,
+						.statement = b->statement});
 }
 
 void cosy_build_get(struct cosy_builder *b, u8 reg, struct cosy_value value)

@@ -20,14 +20,14 @@
 #include "../core/core.h"
 
 #include <cosy/builder.h>
-#undef cosy_free	/* core's, here */
+#undef cosy_free /* core's, here */
 
 enum {
-	REG_SCRATCH	= BPF_REG_5,
-	REG_CTX		= BPF_REG_9,
-	MAX_PARAMS	= 5,
-	MAX_LOCALS	= COSY_FRAME_SIZE / 8,
-	MAX_VARS	= 4000,		/* of the compound: an offset has 16 bits */
+	REG_SCRATCH = BPF_REG_5,
+	REG_CTX = BPF_REG_9,
+	MAX_PARAMS = 5,
+	MAX_LOCALS = COSY_FRAME_SIZE / 8,
+	MAX_VARS = 4000, /* of the compound: an offset has 16 bits */
 };
 
 /* What a jump, a call of a function or a word of ctx still has to be told. */
@@ -35,16 +35,16 @@ enum cosy_fixup_kind { FIX_JUMP, FIX_INVOKE, FIX_STOPPED };
 
 struct cosy_fixup {
 	enum cosy_fixup_kind kind;
-	u32 insn;		/* in its function */
-	u32 target;		/* FIX_JUMP: label; FIX_INVOKE: function */
+	u32 insn;   /* in its function */
+	u32 target; /* FIX_JUMP: label; FIX_INVOKE: function */
 	u32 statement;
 };
 
 /* A growing array; see cosy_build_grow. */
-#define COSY_ARRAY(type)							\
-	struct {								\
-		type *at;							\
-		u32 count, room;						\
+#define COSY_ARRAY(type)                                                                           \
+	struct {                                                                                   \
+		type *at;                                                                          \
+		u32 count, room;                                                                   \
 	}
 
 /* The compound's own code is function 0. */
@@ -53,33 +53,40 @@ struct cosy_code_of {
 	COSY_ARRAY(struct cosy_fixup) fixups;
 	COSY_ARRAY(struct cosy_line) lines;
 	u32 params;
-	u32 locals;		/* words of spill frame, hidden ones included */
+	u32 locals; /* words of spill frame, hidden ones included */
 	bool defined;
-	bool reached;		/* build_link.c: invoked from what is reached */
+	bool reached; /* build_link.c: invoked from what is reached */
 };
 
 struct cosy_label_at {
 	u32 function;
-	u32 insn;		/* or NOT_PLACED */
+	u32 insn; /* or NOT_PLACED */
 };
 #define NOT_PLACED (~0u)
 
-enum cosy_block_kind { BLOCK_IF, BLOCK_ELSE, BLOCK_WHILE, BLOCK_DO, BLOCK_FOR, BLOCK_SWITCH,
-		       BLOCK_FUNCTION };
+enum cosy_block_kind {
+	BLOCK_IF,
+	BLOCK_ELSE,
+	BLOCK_WHILE,
+	BLOCK_DO,
+	BLOCK_FOR,
+	BLOCK_SWITCH,
+	BLOCK_FUNCTION
+};
 
 struct cosy_open_block {
 	enum cosy_block_kind kind;
 	u32 statement;
-	u32 again, next, out;	/* labels: the body; where continue goes; behind it */
+	u32 again, next, out; /* labels: the body; where continue goes; behind it */
 	/* BLOCK_FOR */
-	int var, bound;		/* bound: local that holds `to`, or COSY_NO_VAR: it is `to` itself */
+	int var, bound; /* bound: local that holds `to`, or COSY_NO_VAR: it is `to` itself */
 	struct cosy_value to;
 	enum cosy_operator op;
 	s64 step;
 	/* BLOCK_SWITCH */
 	u32 first_case, otherwise;
 	/* BLOCK_FUNCTION */
-	u32 outside;		/* the function around it: 0 */
+	u32 outside; /* the function around it: 0 */
 };
 
 struct cosy_case_at {
@@ -91,9 +98,9 @@ struct cosy_builder {
 	char *name;
 	u32 statement;
 	struct cosy_error error;
-	int failed;		/* negative errno of the first mistake */
-	u32 vars;		/* of the compound */
-	u32 current;		/* function being written */
+	int failed;  /* negative errno of the first mistake */
+	u32 vars;    /* of the compound */
+	u32 current; /* function being written */
 	COSY_ARRAY(struct cosy_code_of) functions;
 	COSY_ARRAY(struct cosy_label_at) labels;
 	COSY_ARRAY(struct cosy_open_block) blocks;
@@ -102,14 +109,15 @@ struct cosy_builder {
 	u64 max_ops, max_ns;
 	bool stop_on_failure;
 	int failed_var;
-	u32 file, line;		/* cosy_at: offset into strings, line */
+	u32 file, line; /* cosy_at: offset into strings, line */
 };
 
 /* Room for one more; false, and the builder failed, without memory. */
 bool cosy_build_grow(struct cosy_builder *b, void *array, size_t element);
-#define COSY_APPEND(b, array, ...)						\
-	(cosy_build_grow(b, &(array), sizeof(*(array).at)) ?				\
-	 ((array).at[(array).count++] = (__VA_ARGS__), true) : false)
+#define COSY_APPEND(b, array, ...)                                                                 \
+	(cosy_build_grow(b, &(array), sizeof(*(array).at))                                         \
+		 ? ((array).at[(array).count++] = (__VA_ARGS__), true)                             \
+		 : false)
 
 /* Remembers the first mistake, with the statement's number. */
 void cosy_build_mistake(struct cosy_builder *b, int err, const char *format, ...)
@@ -140,7 +148,7 @@ void cosy_build_set_label(struct cosy_builder *b, u32 label);
 void cosy_build_jump(struct cosy_builder *b, u32 label);
 /* To the label when `left op right` is as wanted.  Uses r0 and r5. */
 void cosy_build_branch(struct cosy_builder *b, struct cosy_value left, enum cosy_operator op,
-		 struct cosy_value right, bool wanted, u32 label);
+		       struct cosy_value right, bool wanted, u32 label);
 /* The same for two registers or a register and an immediate. */
 void cosy_build_branch_imm(struct cosy_builder *b, u8 jump, u8 reg, s32 imm, u32 label);
 /* Ends the compound with r0, from inside a function too.  Uses r1. */

@@ -5,7 +5,7 @@
 #include "build.h"
 
 /* Errors are the 4095 highest numbers. */
-#define LOWEST_ERROR	(-4095)
+#define LOWEST_ERROR (-4095)
 
 void cosy_assign(struct cosy_builder *b, int dst, struct cosy_value value)
 {
@@ -19,25 +19,17 @@ void cosy_assign(struct cosy_builder *b, int dst, struct cosy_value value)
 
 struct alu {
 	u8 op;
-	s16 off;	/* 1: signed division */
+	s16 off; /* 1: signed division */
 };
 
 static bool find_alu(enum cosy_operator op, struct alu *ret)
 {
 	static const struct alu table[] = {
-		[COSY_ADD] = { BPF_ADD, 0 },
-		[COSY_SUB] = { BPF_SUB, 0 },
-		[COSY_MUL] = { BPF_MUL, 0 },
-		[COSY_DIV] = { BPF_DIV, 1 },
-		[COSY_MOD] = { BPF_MOD, 1 },
-		[COSY_UDIV] = { BPF_DIV, 0 },
-		[COSY_UMOD] = { BPF_MOD, 0 },
-		[COSY_AND] = { BPF_AND, 0 },
-		[COSY_OR] = { BPF_OR, 0 },
-		[COSY_XOR] = { BPF_XOR, 0 },
-		[COSY_SHL] = { BPF_LSH, 0 },
-		[COSY_SHR] = { BPF_ARSH, 0 },
-		[COSY_USHR] = { BPF_RSH, 0 },
+		[COSY_ADD] = {BPF_ADD, 0},  [COSY_SUB] = {BPF_SUB, 0}, [COSY_MUL] = {BPF_MUL, 0},
+		[COSY_DIV] = {BPF_DIV, 1},  [COSY_MOD] = {BPF_MOD, 1}, [COSY_UDIV] = {BPF_DIV, 0},
+		[COSY_UMOD] = {BPF_MOD, 0}, [COSY_AND] = {BPF_AND, 0}, [COSY_OR] = {BPF_OR, 0},
+		[COSY_XOR] = {BPF_XOR, 0},  [COSY_SHL] = {BPF_LSH, 0}, [COSY_SHR] = {BPF_ARSH, 0},
+		[COSY_USHR] = {BPF_RSH, 0},
 	};
 
 	if ((unsigned int)op > COSY_USHR)
@@ -108,10 +100,11 @@ void cosy_arith(struct cosy_builder *b, int dst, struct cosy_value left, enum co
 		cosy_build_get(b, BPF_REG_0, left);
 		if (is_constant(right) && check_constant(b, op, right.value)) {
 			cosy_build_emit(b, BPF_ALU64 | BPF_K | alu.op, BPF_REG_0, 0, alu.off,
-				  (s32)right.value);
+					(s32)right.value);
 		} else {
 			cosy_build_get(b, REG_SCRATCH, right);
-			cosy_build_emit(b, BPF_ALU64 | BPF_X | alu.op, BPF_REG_0, REG_SCRATCH, alu.off, 0);
+			cosy_build_emit(b, BPF_ALU64 | BPF_X | alu.op, BPF_REG_0, REG_SCRATCH,
+					alu.off, 0);
 		}
 		cosy_build_put(b, dst, BPF_REG_0);
 	}
@@ -143,7 +136,7 @@ void cosy_unary(struct cosy_builder *b, int dst, enum cosy_unary_operator op,
 /* --- Widths -------------------------------------------------------------------------- */
 
 struct width {
-	u8 size;	/* BPF_B .. */
+	u8 size; /* BPF_B .. */
 	u8 bits;
 	bool is_signed;
 };
@@ -151,10 +144,10 @@ struct width {
 static bool find_width(struct cosy_builder *b, enum cosy_width width, struct width *ret)
 {
 	static const struct width table[] = {
-		[COSY_U8] = { BPF_B, 8, false },   [COSY_S8] = { BPF_B, 8, true },
-		[COSY_U16] = { BPF_H, 16, false }, [COSY_S16] = { BPF_H, 16, true },
-		[COSY_U32] = { BPF_W, 32, false }, [COSY_S32] = { BPF_W, 32, true },
-		[COSY_64] = { BPF_DW, 64, false },
+		[COSY_U8] = {BPF_B, 8, false},	 [COSY_S8] = {BPF_B, 8, true},
+		[COSY_U16] = {BPF_H, 16, false}, [COSY_S16] = {BPF_H, 16, true},
+		[COSY_U32] = {BPF_W, 32, false}, [COSY_S32] = {BPF_W, 32, true},
+		[COSY_64] = {BPF_DW, 64, false},
 	};
 
 	if ((unsigned int)width > COSY_64) {
@@ -201,8 +194,8 @@ void cosy_load_from(struct cosy_builder *b, int dst, struct cosy_value base,
 	if (!cosy_build_begin(b) || !find_width(b, width, &w))
 		return;
 	off = get_address(b, base, offset);
-	cosy_build_emit(b, BPF_LDX | (w.is_signed ? BPF_MEMSX : BPF_MEM) | w.size, BPF_REG_0, REG_SCRATCH,
-		  off, 0);
+	cosy_build_emit(b, BPF_LDX | (w.is_signed ? BPF_MEMSX : BPF_MEM) | w.size, BPF_REG_0,
+			REG_SCRATCH, off, 0);
 	cosy_build_put(b, dst, BPF_REG_0);
 }
 
@@ -251,7 +244,8 @@ void cosy_call(struct cosy_builder *b, int dst, uint32_t number, unsigned int co
 		return;
 	}
 	if (count > 6) {
-		cosy_build_mistake(b, -EINVAL, "%s: %u arguments, a call has at most 6", call->name, count);
+		cosy_build_mistake(b, -EINVAL, "%s: %u arguments, a call has at most 6", call->name,
+				   count);
 		return;
 	}
 	for (unsigned int i = 0; i < count; i++)

@@ -6,8 +6,13 @@
 #include "op_numbers.h"
 
 static const char *const block_names[] = {
-	[BLOCK_IF] = "if", [BLOCK_ELSE] = "else", [BLOCK_WHILE] = "while", [BLOCK_DO] = "do",
-	[BLOCK_FOR] = "for", [BLOCK_SWITCH] = "switch", [BLOCK_FUNCTION] = "function",
+	[BLOCK_IF] = "if",
+	[BLOCK_ELSE] = "else",
+	[BLOCK_WHILE] = "while",
+	[BLOCK_DO] = "do",
+	[BLOCK_FOR] = "for",
+	[BLOCK_SWITCH] = "switch",
+	[BLOCK_FUNCTION] = "function",
 };
 
 /* --- Labels and branches ----------------------------------------------------------------- */
@@ -15,7 +20,7 @@ static const char *const block_names[] = {
 u32 cosy_build_new_label(struct cosy_builder *b)
 {
 	if (!b->failed)
-		COSY_APPEND(b, b->labels, (struct cosy_label_at){ b->current, NOT_PLACED });
+		COSY_APPEND(b, b->labels, (struct cosy_label_at){b->current, NOT_PLACED});
 	return b->labels.count - 1;
 }
 
@@ -45,10 +50,10 @@ bool cosy_build_is_condition(enum cosy_operator op)
 static u8 jump_of(enum cosy_operator op)
 {
 	static const u8 table[] = {
-		[COSY_EQ] = BPF_JEQ,   [COSY_NE] = BPF_JNE,   [COSY_LT] = BPF_JSLT,
-		[COSY_LE] = BPF_JSLE,  [COSY_GT] = BPF_JSGT,  [COSY_GE] = BPF_JSGE,
-		[COSY_ULT] = BPF_JLT,  [COSY_ULE] = BPF_JLE,  [COSY_UGT] = BPF_JGT,
-		[COSY_UGE] = BPF_JGE,  [COSY_TEST] = BPF_JSET,
+		[COSY_EQ] = BPF_JEQ,  [COSY_NE] = BPF_JNE,    [COSY_LT] = BPF_JSLT,
+		[COSY_LE] = BPF_JSLE, [COSY_GT] = BPF_JSGT,   [COSY_GE] = BPF_JSGE,
+		[COSY_ULT] = BPF_JLT, [COSY_ULE] = BPF_JLE,   [COSY_UGT] = BPF_JGT,
+		[COSY_UGE] = BPF_JGE, [COSY_TEST] = BPF_JSET,
 	};
 
 	return table[op];
@@ -84,7 +89,7 @@ static enum cosy_operator opposite(enum cosy_operator op)
 }
 
 void cosy_build_branch(struct cosy_builder *b, struct cosy_value left, enum cosy_operator op,
-		 struct cosy_value right, bool wanted, u32 label)
+		       struct cosy_value right, bool wanted, u32 label)
 {
 	u32 past;
 
@@ -144,7 +149,7 @@ void cosy_goto(struct cosy_builder *b, int label)
 
 static struct cosy_open_block *open_block(struct cosy_builder *b, enum cosy_block_kind kind)
 {
-	struct cosy_open_block block = { .kind = kind, .statement = b->statement };
+	struct cosy_open_block block = {.kind = kind, .statement = b->statement};
 
 	block.again = cosy_build_new_label(b);
 	block.next = cosy_build_new_label(b);
@@ -169,7 +174,7 @@ static struct cosy_open_block *expect(struct cosy_builder *b, enum cosy_block_ki
 		cosy_build_mistake(b, -EINVAL, "%s without %s", what, block_names[kind]);
 	else if (block->kind != kind)
 		cosy_build_mistake(b, -EINVAL, "%s inside the %s of statement %u", what,
-			     block_names[block->kind], block->statement);
+				   block_names[block->kind], block->statement);
 	return b->failed ? NULL : block;
 }
 
@@ -286,14 +291,15 @@ void cosy_case(struct cosy_builder *b, int64_t value)
 		return;
 	for (u32 i = block->first_case; i < b->cases.count; i++) {
 		if (b->cases.at[i].value == value) {
-			cosy_build_mistake(b, -EINVAL, "case %lld is there already", (long long)value);
+			cosy_build_mistake(b, -EINVAL, "case %lld is there already",
+					   (long long)value);
 			return;
 		}
 	}
 	label = cosy_build_new_label(b);
 	cosy_build_set_label(b, label);
 	if (!b->failed)
-		COSY_APPEND(b, b->cases, (struct cosy_case_at){ value, label });
+		COSY_APPEND(b, b->cases, (struct cosy_case_at){value, label});
 }
 
 void cosy_default(struct cosy_builder *b)
@@ -360,7 +366,8 @@ void cosy_end(struct cosy_builder *b)
 		cosy_build_set_label(b, block.out);
 		break;
 	case BLOCK_DO:
-		cosy_build_mistake(b, -EINVAL, "the do of statement %u ends with do_while", block.statement);
+		cosy_build_mistake(b, -EINVAL, "the do of statement %u ends with do_while",
+				   block.statement);
 		break;
 	case BLOCK_FOR:
 		end_for(b, &block);
@@ -430,10 +437,12 @@ int cosy_declare(struct cosy_builder *b, unsigned int params)
 	if (b->failed)
 		return -1;
 	if (params > MAX_PARAMS) {
-		cosy_build_mistake(b, -EINVAL, "%u parameters, a function has at most %d", params, MAX_PARAMS);
+		cosy_build_mistake(b, -EINVAL, "%u parameters, a function has at most %d", params,
+				   MAX_PARAMS);
 		return -1;
 	}
-	if (!COSY_APPEND(b, b->functions, (struct cosy_code_of){ .params = params, .locals = params }))
+	if (!COSY_APPEND(b, b->functions,
+			 (struct cosy_code_of){.params = params, .locals = params}))
 		return -1;
 	return (int)b->functions.count - 1;
 }
@@ -519,8 +528,8 @@ void cosy_invoke(struct cosy_builder *b, int dst, int function, unsigned int cou
 	if (!cosy_build_begin(b) || !check_function(b, function))
 		return;
 	if (count != b->functions.at[function].params) {
-		cosy_build_mistake(b, -EINVAL, "%u arguments, function %d has %u parameters", count, function,
-			     b->functions.at[function].params);
+		cosy_build_mistake(b, -EINVAL, "%u arguments, function %d has %u parameters", count,
+				   function, b->functions.at[function].params);
 		return;
 	}
 	for (unsigned int i = 0; i < count; i++)

@@ -33,13 +33,14 @@ static void reach(struct cosy_builder *b)
 			for (u32 j = 0; code->reached && j < code->fixups.count; j++) {
 				const struct cosy_fixup *fixup = &code->fixups.at[j];
 
-				if (fixup->kind != FIX_INVOKE || b->functions.at[fixup->target].reached)
+				if (fixup->kind != FIX_INVOKE ||
+				    b->functions.at[fixup->target].reached)
 					continue;
 				b->functions.at[fixup->target].reached = more = true;
 				if (!b->functions.at[fixup->target].defined) {
 					b->statement = fixup->statement;
 					cosy_build_mistake(b, -EINVAL, "function %u is not defined",
-						     fixup->target);
+							   fixup->target);
 				}
 			}
 		}
@@ -48,8 +49,8 @@ static void reach(struct cosy_builder *b)
 
 /* The exit that stands at the end of the compound's own code. */
 static const struct bpf_insn ending[] = {
-	{ .code = BPF_ALU64 | BPF_K | BPF_MOV, .dst_reg = BPF_REG_0 },
-	{ .code = BPF_JMP | BPF_EXIT },
+	{.code = BPF_ALU64 | BPF_K | BPF_MOV, .dst_reg = BPF_REG_0},
+	{.code = BPF_JMP | BPF_EXIT},
 };
 #define ENDING (sizeof(ending) / sizeof(*ending))
 
@@ -85,15 +86,16 @@ static void write_function(struct cosy_builder *b, u32 which, const u32 *starts,
 			label = &b->labels.at[fixup->target];
 			if (label->insn == NOT_PLACED) {
 				b->statement = fixup->statement;
-				cosy_build_mistake(b, -EINVAL, "goto label %u, which is nowhere", fixup->target);
+				cosy_build_mistake(b, -EINVAL, "goto label %u, which is nowhere",
+						   fixup->target);
 				return;
 			}
 			/* COSY_MAX_INSNS is within an offset's 16 bits. */
 			to[fixup->insn].off = (s16)((s32)label->insn - (s32)fixup->insn - 1);
 			break;
 		case FIX_INVOKE:
-			to[fixup->insn].imm = (s32)starts[fixup->target] -
-					      (s32)(starts[which] + fixup->insn) - 1;
+			to[fixup->insn].imm =
+				(s32)starts[fixup->target] - (s32)(starts[which] + fixup->insn) - 1;
 			break;
 		case FIX_STOPPED:
 			to[fixup->insn].off = (s16)(b->vars * 8);
@@ -141,8 +143,8 @@ static int link_all(struct cosy_builder *b, u32 *starts, void **ret, size_t *len
 
 	header.insn_cnt = lay_out(b, starts);
 	if (header.insn_cnt > COSY_MAX_INSNS) {
-		cosy_build_mistake(b, -E2BIG, "%u instructions, a compound has at most %u", header.insn_cnt,
-			     COSY_MAX_INSNS);
+		cosy_build_mistake(b, -E2BIG, "%u instructions, a compound has at most %u",
+				   header.insn_cnt, COSY_MAX_INSNS);
 		return b->failed;
 	}
 	header.line_cnt = write_lines(b, starts, NULL);
@@ -187,7 +189,7 @@ int cosy_compile(struct cosy_builder *b, void **ret, size_t *len, struct cosy_er
 	if (err && error) {
 		*error = b->error;
 		if (!b->failed)
-			*error = (struct cosy_error){ .insn = ~0u, .reason = "out of memory" };
+			*error = (struct cosy_error){.insn = ~0u, .reason = "out of memory"};
 	}
 	return err;
 }

@@ -25,9 +25,9 @@
 #include "stats.h"
 #include "syscall.h"
 
-#define DEVICE		"/dev/cosy"
-#define FIRST_FD	200
-#define MIN_BUFFER	(64u << 10)	/* below this a buffer is not worth its pages */
+#define DEVICE	   "/dev/cosy"
+#define FIRST_FD   200
+#define MIN_BUFFER (64u << 10) /* below this a buffer is not worth its pages */
 
 static struct cosy_alive not_alive;
 struct cosy_alive *cosy_alive = &not_alive;
@@ -36,10 +36,10 @@ int cosy_the_fd = -1;
 
 static struct {
 	struct cosy_lock lock;
-	uint32_t generation;	/* of the context behind the descriptor, whichever process opened it */
-	bool given_up;		/* no device here, or not for us: do not try again */
+	uint32_t generation; /* of the context behind the descriptor, whichever process opened it */
+	bool given_up;	     /* no device here, or not for us: do not try again */
 	char reason[160];
-	uint8_t *buffer;	/* stays mapped, as private memory, in a fork child */
+	uint8_t *buffer; /* stays mapped, as private memory, in a fork child */
 	uint64_t buffer_len;
 } context;
 
@@ -108,7 +108,7 @@ int cosy_move_fd(int fd)
 
 static int open_device(void)
 {
-	struct cosy_version version = { .size = sizeof(version) };
+	struct cosy_version version = {.size = sizeof(version)};
 	int fd = open(DEVICE, O_RDWR | O_CLOEXEC);
 	long err;
 
@@ -146,7 +146,7 @@ static void *map_buffer(int fd, uint64_t len)
 
 static bool set_buffer(int fd, uint64_t len)
 {
-	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = len };
+	struct cosy_setbuf setbuf = {.size = sizeof(setbuf), .len = len};
 
 	return !cosy_syscall3(SYS_ioctl, fd, COSY_IOC_SETBUF, (unsigned long)&setbuf);
 }
@@ -211,7 +211,7 @@ static void replace_buffer(int fd)
 /* Closes the old descriptor if it is (still) one of ours. */
 static void drop_fd(void)
 {
-	struct cosy_version version = { .size = sizeof(version) };
+	struct cosy_version version = {.size = sizeof(version)};
 	long err;
 
 	if (cosy_the_fd < 0)
@@ -286,7 +286,7 @@ uint32_t cosy_context_open(void)
 
 void cosy_context_lost(uint32_t generation)
 {
-	struct cosy_stats stats = { .size = sizeof(stats) };
+	struct cosy_stats stats = {.size = sizeof(stats)};
 
 	if (cosy_settings.stats && !cosy_context_ioctl(COSY_IOC_STATS, &stats))
 		cosy_count(&cosy_counts.kernel_calls, stats.calls);

@@ -19,7 +19,7 @@
 
 /* In a page of its own that a fork wipes in the child. */
 struct cosy_alive {
-	uint32_t generation;	/* of the context in use; 0 = none yet, or forked */
+	uint32_t generation; /* of the context in use; 0 = none yet, or forked */
 };
 extern struct cosy_alive *cosy_alive;
 

@@ -10,7 +10,7 @@
 #include "stats.h"
 
 #include <cosy/cosy.h>
-#undef cosy_free	/* core's, here */
+#undef cosy_free /* core's, here */
 
 /* All there is to know is the process's; a handle says that somebody uses it. */
 struct cosy {
@@ -61,7 +61,7 @@ static void explain(struct cosy_error *error, u32 insn, const char *reason)
 int cosy_load(struct cosy *cosy, const void *compound, size_t len, struct cosy_loaded **ret,
 	      struct cosy_error *error)
 {
-	struct cosy_reject why = { .insn = ~0u };
+	struct cosy_reject why = {.insn = ~0u};
 	void *copy = cosy_alloc(len);
 	int err = -ENOMEM;
 

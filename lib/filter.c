@@ -11,10 +11,10 @@
 
 static struct {
 	int fd;
-	dev_t dev;	/* which file it is, lest the program has closed it and */
-	ino_t ino;	/* opened one of its own under the number */
-	pid_t pid;	/* in a raw clone's child it tells of the parent */
-} status = { .fd = -1 };
+	dev_t dev; /* which file it is, lest the program has closed it and */
+	ino_t ino; /* opened one of its own under the number */
+	pid_t pid; /* in a raw clone's child it tells of the parent */
+} status = {.fd = -1};
 
 /* Is the descriptor still what was opened? */
 static bool is_ours(int fd)

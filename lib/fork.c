@@ -16,13 +16,13 @@
 #include "thread.h"
 
 static const struct {
-	bool (*lock)(void);	/* false: this thread had it when a handler interrupted it */
+	bool (*lock)(void); /* false: this thread had it when a handler interrupted it */
 	void (*unlock)(void);
 } locks[] = {
-	{ cosy_program_lock, cosy_program_unlock },
-	{ cosy_context_lock, cosy_context_unlock },
-	{ cosy_thread_lock, cosy_thread_unlock },
-	{ cosy_heap_lock, cosy_heap_unlock },
+	{cosy_program_lock, cosy_program_unlock},
+	{cosy_context_lock, cosy_context_unlock},
+	{cosy_thread_lock, cosy_thread_unlock},
+	{cosy_heap_lock, cosy_heap_unlock},
 };
 #define LOCKS (sizeof(locks) / sizeof(*locks))
 

@@ -29,8 +29,8 @@ int main(void)
 	printf("/* SPDX-License-Identifier: MIT */\n"
 	       "/* calls.h - generated from core/ops.def; included by <cosy/builder.h>. */\n"
 	       "#ifndef COSY_CALLS_H\n#define COSY_CALLS_H\n\n");
-#define COSY_CALL(number, name, args, flags)	print(number, #name, args);
-#define COSY_OP(number, name, args, flags)	print(0x10000 + number, #name, args);
+#define COSY_CALL(number, name, args, flags) print(number, #name, args);
+#define COSY_OP(number, name, args, flags)   print(0x10000 + number, #name, args);
 #include "../core/ops.def"
 	printf("#endif /* COSY_CALLS_H */\n");
 	return ferror(stdout) || fflush(stdout);

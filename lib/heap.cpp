@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * heap.cpp - see heap.h.  Nothing here throws, and the C++ run-time library is
- * not linked; Boost's headers do need exceptions to be switched on.
+ * heap.cpp - see heap.h.  C++ for Boost's sake only: nothing here throws, and the
+ * C++ run-time library is not linked; Boost's headers do need exceptions to be
+ * switched on.
  */
 #include "heap.h"
 #include "lock.h"
@@ -12,66 +13,85 @@
 
 #include <new>
 
-namespace {
+/* The lock is ours, since it has to survive forks and signal handlers. */
+using heap_type = boost::interprocess::rbtree_best_fit<boost::interprocess::null_mutex_family>;
 
-// The lock is ours, since it has to survive forks and signal handlers.
-using Heap = boost::interprocess::rbtree_best_fit<boost::interprocess::null_mutex_family>;
+static const size_t alignment = 16;
 
-constexpr size_t Align = 16;
-
-struct cosy_lock Lock;
-Heap *TheHeap;
-size_t HeapSize;
-
-} // namespace
-
-void cosy_heap_init(void *Base, size_t Size) {
-  Heap *New = new (Base) Heap(Size, 0);
-  HeapSize = Size;
-  __atomic_store_n(&TheHeap, New, __ATOMIC_RELEASE);
-}
+static struct cosy_lock lock;
+static heap_type *the_heap;
+static size_t heap_size;
 
 bool cosy_heap_retired;
 
-void cosy_heap_retire() { cosy_heap_retired = true; }
+void cosy_heap_init(void *base, size_t size)
+{
+	heap_type *heap = new (base) heap_type(size, 0);
 
-static Heap *heap() { return __atomic_load_n(&TheHeap, __ATOMIC_ACQUIRE); }
-
-void *cosy_heap_alloc_aligned(size_t Size, size_t Alignment) {
-  void *Memory = nullptr;
-  if (heap() && !cosy_heap_retired && Size < HeapSize && cosy_lock(&Lock)) {
-    Memory = heap()->allocate_aligned(Size ? Size : 1, Alignment);
-    cosy_unlock(&Lock);
-  }
-  return Memory;
+	heap_size = size;
+	__atomic_store_n(&the_heap, heap, __ATOMIC_RELEASE);
 }
 
-void *cosy_heap_alloc(size_t Size) {
-  return cosy_heap_alloc_aligned(Size, Align);
+void cosy_heap_retire()
+{
+	cosy_heap_retired = true;
 }
 
-bool cosy_heap_free(void *Memory) {
-  if (cosy_heap_retired || !cosy_lock(&Lock))
-    return false;
-  heap()->deallocate(Memory);
-  cosy_unlock(&Lock);
-  return true;
+static heap_type *get_heap()
+{
+	return __atomic_load_n(&the_heap, __ATOMIC_ACQUIRE);
 }
 
-size_t cosy_heap_size(const void *Memory) { return heap()->size(Memory); }
+void *cosy_heap_alloc(size_t size)
+{
+	heap_type *heap = get_heap();
+	void *memory;
 
-bool cosy_heap_owns(const void *Memory) {
-  auto *Start = reinterpret_cast<const char *>(heap());
-  auto *At = static_cast<const char *>(Memory);
-  return Start && At >= Start && At < Start + HeapSize;
+	if (!heap || cosy_heap_retired || size >= heap_size || !cosy_lock(&lock))
+		return nullptr;
+	memory = heap->allocate_aligned(size ? size : 1, alignment);
+	cosy_unlock(&lock);
+	return memory;
 }
 
-size_t cosy_heap_room() {
-  return heap() && !cosy_heap_retired ? heap()->get_free_memory() : 0;
+bool cosy_heap_free(void *memory)
+{
+	if (cosy_heap_retired || !cosy_lock(&lock))
+		return false;
+	get_heap()->deallocate(memory);
+	cosy_unlock(&lock);
+	return true;
 }
 
-bool cosy_heap_lock() { return cosy_lock(&Lock); }
+size_t cosy_heap_size(const void *memory)
+{
+	return get_heap()->size(memory);
+}
 
-void cosy_heap_unlock() { cosy_unlock(&Lock); }
+bool cosy_heap_owns(const void *memory)
+{
+	const char *start = reinterpret_cast<const char *>(get_heap());
+	const char *at = static_cast<const char *>(memory);
 
-void cosy_heap_child() { Lock.word = 0; }
+	return start && at >= start && at < start + heap_size;
+}
+
+size_t cosy_heap_room()
+{
+	return get_heap() && !cosy_heap_retired ? get_heap()->get_free_memory() : 0;
+}
+
+bool cosy_heap_lock()
+{
+	return cosy_lock(&lock);
+}
+
+void cosy_heap_unlock()
+{
+	cosy_unlock(&lock);
+}
+
+void cosy_heap_child()
+{
+	lock.word = 0;
+}

@@ -25,7 +25,6 @@ extern bool cosy_heap_retired;
  * in a signal handler that interrupted the heap.
  */
 void *cosy_heap_alloc(size_t size);
-void *cosy_heap_alloc_aligned(size_t size, size_t align);
 /* Of memory that cosy_heap_owns; NULL leaves it alone. */
 bool cosy_heap_free(void *memory);
 

@@ -12,9 +12,9 @@
 #include "syscall.h"
 
 /* The CPU clock is looked at once in this many operations. */
-#define CLOCK_EVERY	4096u
+#define CLOCK_EVERY 4096u
 
-#define NO_FRAME	(~0ull)
+#define NO_FRAME    (~0ull)
 
 /* --- Arithmetic with RFC 9669's results --------------------------------------- */
 
@@ -269,8 +269,8 @@ static void system_call(struct cosy_interp *in, u32 number)
 /* Loads, stores and atomics: the address, or the place in the spill frame for r10. */
 static u64 address(struct cosy_interp *in, u8 base, s16 off)
 {
-	u64 reg = base == BPF_REG_10 ? (u64)(in->state->frame + COSY_FRAME_SIZE / 8) :
-				       in->state->reg[base];
+	u64 reg = base == BPF_REG_10 ? (u64)(in->state->frame + COSY_FRAME_SIZE / 8)
+				     : in->state->reg[base];
 	return reg + (s64)off;
 }
 
@@ -309,10 +309,12 @@ static enum cosy_status loop(struct cosy_interp *in, unsigned int stop, u64 star
 			next = pc + 2;
 			continue;
 		case BPF_LDX:
-			r[insn->dst_reg] = cosy_load(address(in, insn->src_reg, insn->off), insn->code);
+			r[insn->dst_reg] =
+				cosy_load(address(in, insn->src_reg, insn->off), insn->code);
 			continue;
 		case BPF_ST:
-			cosy_store(address(in, insn->dst_reg, insn->off), (s64)insn->imm, insn->code);
+			cosy_store(address(in, insn->dst_reg, insn->off), (s64)insn->imm,
+				   insn->code);
 			continue;
 		case BPF_STX:
 			if (BPF_MODE(insn->code) == BPF_ATOMIC)
@@ -348,7 +350,8 @@ static enum cosy_status loop(struct cosy_interp *in, unsigned int stop, u64 star
 				cosy_interp_op(in, insn->imm);
 			continue;
 		case BPF_JA:
-			next = pc + 1 + (BPF_CLASS(insn->code) == BPF_JMP32 ? insn->imm : insn->off);
+			next = pc + 1 +
+			       (BPF_CLASS(insn->code) == BPF_JMP32 ? insn->imm : insn->off);
 			break;
 		default:
 			if (compare(insn, r[insn->dst_reg], operand(in, insn)))

@@ -14,14 +14,14 @@
 struct cosy_interp {
 	const struct cosy_program *program;
 	struct cosy_state *state;
-	u64 ctx;		/* r1 at the start, and the answer of COSY_OP_CTX */
-	u8 *stack;		/* software stack, 16-byte aligned, with a guard page behind it */
-	u64 stack_size;		/* bytes before the guard page */
-	u32 resume;		/* in/out: 0 = start, else instruction + 1 */
-	s64 ret;		/* out on COSY_DONE: r0 at exit */
-	u64 calls;		/* system calls made; counts up */
-	u64 max_ops;		/* end with COSY_ENDED_OPS when state->ops reaches it, 0 = never */
-	u64 max_ns;		/* end with COSY_ENDED_TIME when state->kernel_ns and what the thread's
+	u64 ctx;	/* r1 at the start, and the answer of COSY_OP_CTX */
+	u8 *stack;	/* software stack, 16-byte aligned, with a guard page behind it */
+	u64 stack_size; /* bytes before the guard page */
+	u32 resume;	/* in/out: 0 = start, else instruction + 1 */
+	s64 ret;	/* out on COSY_DONE: r0 at exit */
+	u64 calls;	/* system calls made; counts up */
+	u64 max_ops;	/* end with COSY_ENDED_OPS when state->ops reaches it, 0 = never */
+	u64 max_ns;	/* end with COSY_ENDED_TIME when state->kernel_ns and what the thread's
 				 * CPU clock adds reach it, 0 = never */
 };
 

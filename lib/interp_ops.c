@@ -21,8 +21,8 @@ u64 cosy_stack_take(struct cosy_interp *in, u64 bytes)
 }
 
 /* The arguments are the program's own addresses; libc's own code faults on bad ones. */
-#define P(n)	((char *)r[n])
-#define I(n)	((int)r[n])
+#define P(n) ((char *)r[n])
+#define I(n) ((int)r[n])
 
 void cosy_interp_op(struct cosy_interp *in, u32 number)
 {

@@ -11,7 +11,7 @@
 #define WAITERS 0x80000000u
 
 /* How long to wait before asking whether the owner is alive. */
-static const struct timespec patience = { .tv_nsec = 100000000 };
+static const struct timespec patience = {.tv_nsec = 100000000};
 
 static bool alive(uint32_t tid)
 {
@@ -48,5 +48,6 @@ bool cosy_lock(struct cosy_lock *lock)
 void cosy_unlock(struct cosy_lock *lock)
 {
 	if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) & WAITERS)
-		cosy_syscall6(SYS_futex, (unsigned long)&lock->word, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+		cosy_syscall6(SYS_futex, (unsigned long)&lock->word, FUTEX_WAKE_PRIVATE, 1, 0, 0,
+			      0);
 }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct cosy_lock {
-	uint32_t word;	/* the owner's tid, or 0; the top bit: somebody waits */
+	uint32_t word; /* the owner's tid, or 0; the top bit: somebody waits */
 };
 
 #ifdef __cplusplus

@@ -47,7 +47,8 @@ int cosy_program_create(const void *compound, size_t len, struct cosy_loaded **r
 		return -ENOMEM;
 	err = cosy_compound_open(compound, len, &loaded->view, why);
 	if (!err)
-		err = cosy_validate(loaded->view.insns, loaded->view.insn_cnt, &loaded->program, why);
+		err = cosy_validate(loaded->view.insns, loaded->view.insn_cnt, &loaded->program,
+				    why);
 	if (err) {
 		cosy_free(loaded);
 		return err;
@@ -59,7 +60,7 @@ int cosy_program_create(const void *compound, size_t len, struct cosy_loaded **r
 
 void cosy_program_destroy(struct cosy_loaded *loaded)
 {
-	struct cosy_free free = { .size = sizeof(free), .handle = cosy_program_handle(loaded) };
+	struct cosy_free free = {.size = sizeof(free), .handle = cosy_program_handle(loaded)};
 
 	if (free.handle && cosy_program_placed(loaded, cosy_generation()))
 		cosy_context_ioctl(COSY_IOC_FREE, &free);

@@ -16,8 +16,8 @@
 struct cosy_loaded {
 	struct cosy_view view;
 	struct cosy_program program;
-	bool needs_stack;	/* has local calls or alloca operations */
-	u64 place;		/* context generation << 32 | handle there; handle 0 = refused by it */
+	bool needs_stack; /* has local calls or alloca operations */
+	u64 place;	  /* context generation << 32 | handle there; handle 0 = refused by it */
 };
 
 /*

@@ -8,7 +8,7 @@
 #include "stats.h"
 
 /* region->cache: NULL, this, or the struct cosy_loaded that it is. */
-#define REFUSED	((struct cosy_loaded *)1)
+#define REFUSED ((struct cosy_loaded *)1)
 
 static struct cosy_loaded *cached(const struct cosy_region *region)
 {
@@ -31,7 +31,7 @@ static struct cosy_loaded *create(struct cosy_region *region)
 {
 	const struct cosy_compound *compound = region->compound;
 	struct cosy_loaded *loaded = REFUSED;
-	struct cosy_reject why = { .insn = ~0u };
+	struct cosy_reject why = {.insn = ~0u};
 	int err;
 
 	if (!cosy_program_lock())
@@ -109,7 +109,8 @@ void *__cosy_enter(struct cosy_region *region)
 	struct cosy_place place;
 
 	if (__builtin_expect(thread && loaded && loaded != REFUSED && !thread->filtered &&
-				     !thread->pause && cosy_place_get(loaded, &place), 1))
+				     !thread->pause && cosy_place_get(loaded, &place),
+			     1))
 		return begin(thread, region, site, &place);
 	return enter_slowly(region, site);
 }

@@ -32,11 +32,11 @@ extern "C" {
 
 /* In writable data; the container is in read-only section "cosy_compounds". */
 struct cosy_region {
-	const void *compound;	/* struct cosy_compound, 8-byte aligned */
-	uint32_t ctx_size;	/* bytes that __cosy_enter hands out */
-	uint32_t version;	/* 1 */
-	uint64_t cache;		/* libcosy's: which program of which context; starts 0 */
-	uint64_t reserved;	/* 0 */
+	const void *compound; /* struct cosy_compound, 8-byte aligned */
+	uint32_t ctx_size;    /* bytes that __cosy_enter hands out */
+	uint32_t version;     /* 1 */
+	uint64_t cache;	      /* libcosy's: which program of which context; starts 0 */
+	uint64_t reserved;    /* 0 */
 };
 
 /*

@@ -13,13 +13,13 @@
 #include "syscall.h"
 
 /* No RUN writes this status: what stands here after one that did nothing. */
-#define NOT_RUN		(~0u)
+#define NOT_RUN	     (~0u)
 
 /* The kernel's SYSCALL_WORK_SECCOMP in a LEFT_TRACED detail. */
-#define WORK_SECCOMP	(1u << 0)
+#define WORK_SECCOMP (1u << 0)
 
 /* A tracer may go away: try again after 1, 2, 4, .. this many activations. */
-#define MAX_PAUSE	1024u
+#define MAX_PAUSE    1024u
 
 /* --- The software stack ------------------------------------------------------- */
 
@@ -43,7 +43,7 @@ static void stack_begin(struct cosy_thread *thread, struct cosy_activation *act)
 }
 
 static inline void begin(struct cosy_thread *thread, const struct cosy_loaded *loaded,
-		  struct cosy_activation *act)
+			 struct cosy_activation *act)
 {
 	act->run.stack = 0;
 	act->run.stack_size = 0;
@@ -149,9 +149,10 @@ static inline void count_turn(struct cosy_thread *thread, const struct cosy_acti
 }
 
 /* Goes on from a kernel's turn that was not the whole compound; `err` is its answer. */
-__attribute__((noinline)) static enum cosy_outcome
-go_on(struct cosy_thread *thread, struct cosy_loaded *loaded, struct cosy_activation *act,
-      bool limits, long err)
+__attribute__((noinline)) static enum cosy_outcome go_on(struct cosy_thread *thread,
+							 struct cosy_loaded *loaded,
+							 struct cosy_activation *act, bool limits,
+							 long err)
 {
 	for (;; err = kernel_turn(thread, act)) {
 		if (act->run.status == NOT_RUN ||

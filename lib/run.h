@@ -7,9 +7,9 @@
 #include "thread.h"
 
 enum cosy_outcome {
-	COSY_RAN,		/* to its end: act->run.ret */
-	COSY_RAN_NOTHING,	/* the kernel cannot be used now and nothing was done */
-	COSY_RAN_OUT,		/* of a limit: act->run.status says which; only with limits on */
+	COSY_RAN,	  /* to its end: act->run.ret */
+	COSY_RAN_NOTHING, /* the kernel cannot be used now and nothing was done */
+	COSY_RAN_OUT,	  /* of a limit: act->run.status says which; only with limits on */
 };
 
 /*
@@ -27,7 +27,7 @@ enum cosy_outcome cosy_run_bound(struct cosy_thread *thread, struct cosy_loaded 
  */
 struct cosy_place {
 	int fd;
-	u64 place;	/* as in struct cosy_loaded */
+	u64 place; /* as in struct cosy_loaded */
 };
 
 /* False unless the program is loaded into the context that is in use now. */

@@ -13,7 +13,7 @@
 #include "stats.h"
 #include "syscall.h"
 
-#define MIN_BUFFER	4096u
+#define MIN_BUFFER 4096u
 
 struct cosy_settings cosy_settings;
 

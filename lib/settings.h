@@ -25,10 +25,10 @@ struct cosy_settings {
 	enum cosy_mode mode;
 	bool debug;
 	bool stats;
-	uint64_t buffer_len;	/* a power of two, or 0 */
+	uint64_t buffer_len; /* a power of two, or 0 */
 };
 
-#define COSY_DEFAULT_BUFFER	(1u << 20)
+#define COSY_DEFAULT_BUFFER (1u << 20)
 
 extern struct cosy_settings cosy_settings;
 

@@ -5,7 +5,7 @@
 #include "stacks.h"
 #include "thread.h"
 
-#define HEADER	((sizeof(struct cosy_block) + 15) & ~15ull)
+#define HEADER ((sizeof(struct cosy_block) + 15) & ~15ull)
 
 static void *memory_of(struct cosy_block *block)
 {
@@ -22,8 +22,8 @@ static bool own_stack(const struct cosy_thread *thread, uintptr_t sp)
 	return sp >= thread->stack_low && sp < thread->stack_high;
 }
 
-#define likely(x)	__builtin_expect(!!(x), 1)
-#define unlikely(x)	__builtin_expect(!!(x), 0)
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
 
 /* --- Activations ------------------------------------------------------------------- */
 
@@ -85,7 +85,7 @@ static void trim(struct cosy_thread *thread, struct cosy_slice *slice)
 	while ((top = slice->top) && is_ended(top) && slice->used == top->end) {
 		uint64_t start = top->start;
 
-		release(thread, top);	/* of one that another thread ended */
+		release(thread, top); /* of one that another thread ended */
 		slice->top = top->below;
 		COSY_BARRIER();
 		slice->used = start;
@@ -93,13 +93,13 @@ static void trim(struct cosy_thread *thread, struct cosy_slice *slice)
 }
 
 /* Ends the blocks that longjmp left behind; `site` is where the next one is made. */
-static __attribute__((noinline)) void end_abandoned(struct cosy_thread *thread, struct cosy_slice *slice,
-			  struct cosy_site site)
+static __attribute__((noinline)) void end_abandoned(struct cosy_thread *thread,
+						    struct cosy_slice *slice, struct cosy_site site)
 {
 	struct cosy_block *block, *dead = NULL;
 
-	for (block = slice->top; block && !is_ended(block) && own_stack(thread, block->sp) &&
-				 block->sp <= site.sp;
+	for (block = slice->top;
+	     block && !is_ended(block) && own_stack(thread, block->sp) && block->sp <= site.sp;
 	     block = block->below)
 		if (block->sp < site.sp || block->site == site.site)
 			dead = block;

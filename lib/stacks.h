@@ -23,8 +23,8 @@
 
 struct cosy_slice {
 	uint8_t *base;
-	uint64_t size;		/* 0: no such slice */
-	uint64_t used;		/* bytes taken, those of a block being made included */
+	uint64_t size; /* 0: no such slice */
+	uint64_t used; /* bytes taken, those of a block being made included */
 	struct cosy_block *top;
 };
 
@@ -32,10 +32,10 @@ struct cosy_slice {
 struct cosy_block {
 	struct cosy_block *below;
 	struct cosy_slice *owner;
-	uintptr_t sp;		/* native stack pointer of the caller */
-	uintptr_t site;		/* its return address */
-	uint64_t start, end;	/* offsets in the slice, header included */
-	struct cosy_activation *act;	/* of a ctx: whose, until that has ended */
+	uintptr_t sp;		     /* native stack pointer of the caller */
+	uintptr_t site;		     /* its return address */
+	uint64_t start, end;	     /* offsets in the slice, header included */
+	struct cosy_activation *act; /* of a ctx: whose, until that has ended */
 	uint32_t ended;
 };
 
@@ -44,12 +44,12 @@ struct cosy_block {
  * the thread's own, so that it outlives a shared buffer that the program unmaps.
  */
 struct cosy_activation {
-	struct cosy_activation *outer;	/* the one that a signal handler's region interrupted, or,
+	struct cosy_activation *outer; /* the one that a signal handler's region interrupted, or,
 					 * while this one is free, the next free one */
-	void *ctx;			/* its block, in the shared buffer if there was room */
-	uint32_t generation;		/* of the context that run.handle is in, */
-	int fd;				/* and its descriptor */
-	struct cosy_run run;		/* size and state are set for good; handle 0: interpreter */
+	void *ctx;		       /* its block, in the shared buffer if there was room */
+	uint32_t generation;	       /* of the context that run.handle is in, */
+	int fd;			       /* and its descriptor */
+	struct cosy_run run;	       /* size and state are set for good; handle 0: interpreter */
 	struct cosy_state state;
 };
 
@@ -60,8 +60,9 @@ struct cosy_activation {
 struct cosy_site {
 	uintptr_t sp, site;
 };
-#define COSY_SITE() ((struct cosy_site){ (uintptr_t)__builtin_frame_address(0),		\
-					 (uintptr_t)__builtin_return_address(0) })
+#define COSY_SITE()                                                                                \
+	((struct cosy_site){(uintptr_t)__builtin_frame_address(0),                                 \
+			    (uintptr_t)__builtin_return_address(0)})
 
 struct cosy_thread;
 

@@ -10,12 +10,12 @@
 #include "settings.h"
 
 struct cosy_counts {
-	uint64_t regions;	/* activations begun: in the kernel, the interpreter or the native twin */
-	uint64_t native;	/* of these, run by the native twin */
-	uint64_t runs;		/* RUN ioctls that ran something */
-	uint64_t interp_calls;	/* system calls made by the interpreter */
-	uint64_t kernel_calls;	/* system calls made in the kernel, of contexts given up already */
-	uint64_t left[16];	/* RUNs by enum cosy_status */
+	uint64_t regions; /* activations begun: in the kernel, the interpreter or the native twin */
+	uint64_t native;  /* of these, run by the native twin */
+	uint64_t runs;	  /* RUN ioctls that ran something */
+	uint64_t interp_calls; /* system calls made by the interpreter */
+	uint64_t kernel_calls; /* system calls made in the kernel, of contexts given up already */
+	uint64_t left[16];     /* RUNs by enum cosy_status */
 };
 
 extern struct cosy_counts cosy_counts;

@@ -14,12 +14,12 @@
 #include "syscall.h"
 #include "thread.h"
 
-#define SHARED_SLICE	(256u << 10)	/* the first thread's share; later ones get less, see below */
-#define MIN_SLICE	(16u << 10)
-#define OTHER_SLICE	(1u << 20)	/* address space only, until used */
-#define MAX_SOFT_STACK	(64ul << 20)
-#define PAGE		4096ul
-#define THREAD_SIZE	((sizeof(struct cosy_thread) + PAGE - 1) & ~(PAGE - 1))
+#define SHARED_SLICE   (256u << 10) /* the first thread's share; later ones get less, see below */
+#define MIN_SLICE      (16u << 10)
+#define OTHER_SLICE    (1u << 20) /* address space only, until used */
+#define MAX_SOFT_STACK (64ul << 20)
+#define PAGE	       4096ul
+#define THREAD_SIZE    ((sizeof(struct cosy_thread) + PAGE - 1) & ~(PAGE - 1))
 
 _Thread_local struct cosy_thread *cosy_thread_self __attribute__((tls_model("initial-exec")));
 
@@ -44,8 +44,9 @@ static void find_stack(struct cosy_thread *thread)
 		if (!&__libc_stack_end || getrlimit(RLIMIT_STACK, &limit))
 			return;
 		thread->stack_high = (uintptr_t)__libc_stack_end;
-		thread->stack_low = limit.rlim_cur < thread->stack_high ?
-					    thread->stack_high - limit.rlim_cur : 0;
+		thread->stack_low = limit.rlim_cur < thread->stack_high
+					    ? thread->stack_high - limit.rlim_cur
+					    : 0;
 	} else if (!pthread_getattr_np(pthread_self(), &attr)) {
 		if (!pthread_attr_getstack(&attr, &low, &size)) {
 			thread->stack_low = (uintptr_t)low;

@@ -12,22 +12,24 @@
 #include "stacks.h"
 
 struct cosy_thread {
-	struct cosy_slice slice[2];	/* in the shared buffer; and, for what finds no room, elsewhere */
-	uintptr_t stack_low, stack_high;/* the thread's own native stack; 0, 0 = unknown */
-	struct cosy_activation *running;/* innermost activation in the middle of a run */
-	struct cosy_activation *free;	/* of acts, by ->outer */
-	uint8_t *soft_stack;		/* NULL until a compound needs one */
-	uint64_t soft_size;		/* bytes before its guard page */
-	uint64_t interp_calls;		/* not yet reported to RUN */
-	bool filtered;			/* a seccomp filter is armed: the kernel is out for good */
-	uint32_t pause;			/* activations to run natively before RUN is tried again */
+	struct cosy_slice
+		slice[2]; /* in the shared buffer; and, for what finds no room, elsewhere */
+	uintptr_t stack_low, stack_high; /* the thread's own native stack; 0, 0 = unknown */
+	struct cosy_activation *running; /* innermost activation in the middle of a run */
+	struct cosy_activation *free;	 /* of acts, by ->outer */
+	uint8_t *soft_stack;		 /* NULL until a compound needs one */
+	uint64_t soft_size;		 /* bytes before its guard page */
+	uint64_t interp_calls;		 /* not yet reported to RUN */
+	bool filtered;			 /* a seccomp filter is armed: the kernel is out for good */
+	uint32_t pause;			 /* activations to run natively before RUN is tried again */
 	uint32_t next_pause;
 	struct cosy_thread *next, **link;
 	struct cosy_activation acts[COSY_ACTIVATIONS];
 };
 
 /* Initial-exec: an access must not allocate, since signal handlers make it. */
-extern _Thread_local struct cosy_thread *cosy_thread_self __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct cosy_thread *cosy_thread_self
+	__attribute__((tls_model("initial-exec")));
 
 /*
  * The calling thread's, made at its first call (not async-signal-safe) and freed

@@ -34,14 +34,16 @@ static void print_header(const struct cosy_view *view)
 
 	printf("compound ");
 	if (view->str_size)
-		cosy_print_clean(view->strings + header->name, strlen(view->strings + header->name));
+		cosy_print_clean(view->strings + header->name,
+				 strlen(view->strings + header->name));
 	else
 		printf("(unnamed)");
 	printf(": %u instructions, %u bytes of ctx", view->insn_cnt, header->ctx_size);
 	if (header->max_ops)
 		printf(", at most %llu operations", (unsigned long long)header->max_ops);
 	if (header->max_kernel_ns)
-		printf(", at most %llu ns in the kernel", (unsigned long long)header->max_kernel_ns);
+		printf(", at most %llu ns in the kernel",
+		       (unsigned long long)header->max_kernel_ns);
 	putchar('\n');
 }
 
@@ -131,7 +133,8 @@ static int print_compound(const char *path, const void *data, size_t size,
 		complain(path, reason);
 		print_code(&view, NULL, source);
 	} else {
-		printf("%u functions, %u resume points\n", program.function_cnt, program.resume_cnt);
+		printf("%u functions, %u resume points\n", program.function_cnt,
+		       program.resume_cnt);
 		print_code(&view, &program, source);
 		cosy_program_deinit(&program);
 	}
@@ -197,7 +200,7 @@ static int print_all(const char *path, const char *data, size_t size, struct cos
 static int print_file(const char *path, const char *data, size_t size)
 {
 	struct cosy_source *source;
-	struct cosy_section section = { .offset = 0, .size = size };
+	struct cosy_section section = {.offset = 0, .size = size};
 	const char *why;
 	u32 magic;
 	int err;

@@ -29,12 +29,12 @@
 
 #include "command.h"
 
-#define DEVICE	"/dev/cosy"
-#define GROUP	"cosy"
+#define DEVICE "/dev/cosy"
+#define GROUP  "cosy"
 
 struct visit {
-	int fd;		/* of the device, -1 before it is open */
-	int bad;	/* checks that failed */
+	int fd;	 /* of the device, -1 before it is open */
+	int bad; /* checks that failed */
 	struct cosy_version version;
 };
 
@@ -141,8 +141,10 @@ static void advise_loading(void)
 		advise("this kernel loads no modules at all: programs run natively here");
 		return;
 	}
-	advise("as root: modprobe cosy    (and for every boot: echo cosy > /etc/modules-load.d/cosy.conf)");
-	if (read_fact("/sys/module/module/parameters/sig_enforce", signatures, sizeof(signatures)) &&
+	advise("as root: modprobe cosy    (and for every boot: echo cosy > "
+	       "/etc/modules-load.d/cosy.conf)");
+	if (read_fact("/sys/module/module/parameters/sig_enforce", signatures,
+		      sizeof(signatures)) &&
 	    signatures[0] == 'Y')
 		advise("this kernel loads signed modules only: see \"Secure Boot\" in cosy(1)");
 	if (read_fact("/sys/kernel/security/lockdown", lockdown, sizeof(lockdown)) &&
@@ -175,7 +177,8 @@ static void advise_permission(void)
 	if (stat(DEVICE, &st))
 		return;
 	if (!getgrnam(GROUP)) {
-		advise("there is no group %s: install the package's udev rule, or as root: chmod 666 " DEVICE,
+		advise("there is no group %s: install the package's udev rule, or as root: chmod "
+		       "666 " DEVICE,
 		       GROUP);
 		return;
 	}
@@ -202,7 +205,8 @@ static bool check_version(struct visit *v)
 	v->version.size = sizeof(v->version);
 	if (ioctl(v->fd, COSY_IOC_VERSION, &v->version)) {
 		bad(v, "%s does not answer: %s", DEVICE, strerror(errno));
-		advise("is another driver behind it?  as root: ls -l %s; rmmod cosy; modprobe cosy", DEVICE);
+		advise("is another driver behind it?  as root: ls -l %s; rmmod cosy; modprobe cosy",
+		       DEVICE);
 		return false;
 	}
 	if (v->version.abi != COSY_ABI_VERSION) {
@@ -222,7 +226,8 @@ static bool check_jit(struct visit *v)
 	read_fact("/proc/sys/net/core/bpf_jit_enable", enable, sizeof(enable));
 	read_fact("/proc/sys/net/core/bpf_jit_harden", harden, sizeof(harden));
 	if (v->version.features & COSY_FEATURE_JIT) {
-		fine("compounds are compiled (bpf_jit_enable=%s, bpf_jit_harden=%s)", enable, harden);
+		fine("compounds are compiled (bpf_jit_enable=%s, bpf_jit_harden=%s)", enable,
+		     harden);
 		return true;
 	}
 	bad(v, "the kernel's BPF compiler is off (bpf_jit_enable=%s)", enable);
@@ -232,8 +237,8 @@ static bool check_jit(struct visit *v)
 
 static bool check_buffer(struct visit *v)
 {
-	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = COSY_DEFAULT_BUFFER };
-	struct rlimit limit = { 0 };
+	struct cosy_setbuf setbuf = {.size = sizeof(setbuf), .len = COSY_DEFAULT_BUFFER};
+	struct rlimit limit = {0};
 	void *buffer;
 
 	if (ioctl(v->fd, COSY_IOC_SETBUF, &setbuf)) {
@@ -243,7 +248,8 @@ static bool check_buffer(struct visit *v)
 		bad(v, "no shared buffer of %u KB: %s (RLIMIT_MEMLOCK is %llu KB)",
 		    COSY_DEFAULT_BUFFER >> 10, strerror(err),
 		    (unsigned long long)limit.rlim_cur >> 10);
-		advise("raise it: ulimit -l, or memlock in /etc/security/limits.conf; or ask for less: COSY_BUFFER=64k");
+		advise("raise it: ulimit -l, or memlock in /etc/security/limits.conf; or ask for "
+		       "less: COSY_BUFFER=64k");
 		return true;
 	}
 	buffer = mmap(NULL, COSY_DEFAULT_BUFFER, PROT_READ | PROT_WRITE, MAP_SHARED, v->fd, 0);
@@ -260,12 +266,14 @@ static const struct {
 	unsigned int bit;
 	const char *what, *advice;
 } armed[] = {
-	{ 0, "a seccomp filter", "containers and sandboxes install one; outside of it compounds run" },
-	{ 1, "tracing of system calls (ftrace, perf, bpftrace)", "as root: stop the tracing session" },
-	{ 2, "a tracer (strace, gdb)", "run without it" },
-	{ 3, "system call emulation by a tracer", "run without it" },
-	{ 4, "auditing of system calls", "as root: auditctl -D, or auditctl -a never,task" },
-	{ 5, "system call user dispatch", "an emulator (Wine) has it on for this process" },
+	{0, "a seccomp filter",
+	 "containers and sandboxes install one; outside of it compounds run"},
+	{1, "tracing of system calls (ftrace, perf, bpftrace)",
+	 "as root: stop the tracing session"},
+	{2, "a tracer (strace, gdb)", "run without it"},
+	{3, "system call emulation by a tracer", "run without it"},
+	{4, "auditing of system calls", "as root: auditctl -D, or auditctl -a never,task"},
+	{5, "system call user dispatch", "an emulator (Wine) has it on for this process"},
 };
 
 static void explain_armed(struct visit *v, unsigned long long work)
@@ -288,18 +296,20 @@ static const struct {
 	struct cosy_compound header;
 	struct bpf_insn insns[2];
 } trial = {
-	.header = {
-		.magic = COSY_MAGIC,
-		.version = COSY_ABI_VERSION,
-		.header_size = sizeof(struct cosy_compound),
-		.size = sizeof(trial),
-		.insn_off = sizeof(struct cosy_compound),
-		.insn_cnt = 2,
-	},
-	.insns = {
-		{ .code = BPF_JMP | BPF_CALL, .imm = SYS_getpid },
-		{ .code = BPF_JMP | BPF_EXIT },
-	},
+	.header =
+		{
+			.magic = COSY_MAGIC,
+			.version = COSY_ABI_VERSION,
+			.header_size = sizeof(struct cosy_compound),
+			.size = sizeof(trial),
+			.insn_off = sizeof(struct cosy_compound),
+			.insn_cnt = 2,
+		},
+	.insns =
+		{
+			{.code = BPF_JMP | BPF_CALL, .imm = SYS_getpid},
+			{.code = BPF_JMP | BPF_EXIT},
+		},
 };
 
 static bool load_trial(struct visit *v, __u32 *handle)
@@ -326,7 +336,7 @@ static bool load_trial(struct visit *v, __u32 *handle)
 static bool check_run(struct visit *v)
 {
 	struct cosy_state state;
-	struct cosy_run run = { .size = sizeof(run), .state = (__u64)(unsigned long)&state };
+	struct cosy_run run = {.size = sizeof(run), .state = (__u64)(unsigned long)&state};
 
 	if (!load_trial(v, &run.handle))
 		return false;
@@ -355,7 +365,8 @@ static void note_obstacles(void)
 	long tracer = status_number("TracerPid");
 
 	if (status_number("Seccomp") > 0)
-		note("a seccomp filter is armed for this process: its children's compounds run natively");
+		note("a seccomp filter is armed for this process: its children's compounds run "
+		     "natively");
 	if (tracer > 0)
 		note("process %ld traces this one: traced programs run natively", tracer);
 }
@@ -363,9 +374,10 @@ static void note_obstacles(void)
 int cosy_doctor(int argc, char **argv)
 {
 	static bool (*const checks[])(struct visit *) = {
-		check_mode, check_module, check_device, check_version, check_jit, check_buffer, check_run,
+		check_mode, check_module, check_device, check_version,
+		check_jit,  check_buffer, check_run,
 	};
-	struct visit v = { .fd = -1 };
+	struct visit v = {.fd = -1};
 	size_t i;
 
 	(void)argv;

@@ -102,7 +102,8 @@ int cosy_elf_find(const void *data, size_t size, const char *name, struct cosy_s
 		section_get(file, &header, i, &section);
 		if (!has_name(file + names.sh_offset, names.sh_size, section.sh_name, name))
 			continue;
-		if (section.sh_type == SHT_NOBITS || !inside(size, section.sh_offset, section.sh_size)) {
+		if (section.sh_type == SHT_NOBITS ||
+		    !inside(size, section.sh_offset, section.sh_size)) {
 			*why = "the section lies outside the file";
 			return -EINVAL;
 		}

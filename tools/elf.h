@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct cosy_section {
-	size_t offset, size;	/* in the file; within its bounds */
+	size_t offset, size; /* in the file; within its bounds */
 };
 
 bool cosy_elf_is(const void *file, size_t size);

@@ -13,9 +13,11 @@ static const struct {
 	const char *arguments;
 	const char *what;
 } commands[] = {
-	{ "doctor", cosy_doctor, "", "say whether compounds run in this kernel, and if not, what to do" },
-	{ "dis", cosy_dis, "FILE...", "show the compounds in object files, executables and containers" },
-	{ "help", help, "", "show this" },
+	{"doctor", cosy_doctor, "",
+	 "say whether compounds run in this kernel, and if not, what to do"},
+	{"dis", cosy_dis, "FILE...",
+	 "show the compounds in object files, executables and containers"},
+	{"help", help, "", "show this"},
 };
 
 static void usage(FILE *to)

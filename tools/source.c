@@ -15,10 +15,10 @@
 struct file {
 	struct file *next;
 	char *path;
-	const char *text;	/* mapped; NULL: not to be read */
+	const char *text; /* mapped; NULL: not to be read */
 	size_t size;
-	unsigned int line;	/* the last one found, */
-	size_t at;		/* and where it begins: callers ask in ascending order */
+	unsigned int line; /* the last one found, */
+	size_t at;	   /* and where it begins: callers ask in ascending order */
 };
 
 struct cosy_source {

@@ -45,7 +45,7 @@ void cosy_builder_destroy(struct cosy_builder *b);
  * a function: local to one activation, begins as 0.
  */
 int cosy_var(struct cosy_builder *b);
-#define COSY_NO_VAR	(-1)	/* as a result: nobody wants it */
+#define COSY_NO_VAR (-1) /* as a result: nobody wants it */
 
 /* An operand: a value, a reference to a variable, or a variable's address. */
 struct cosy_value {
@@ -57,7 +57,7 @@ enum cosy_value_kind { COSY_VALUE_INT, COSY_VALUE_REF, COSY_VALUE_ADDR };
 
 static inline struct cosy_value cosy_int(int64_t value)
 {
-	struct cosy_value v = { value, COSY_NO_VAR, COSY_VALUE_INT };
+	struct cosy_value v = {value, COSY_NO_VAR, COSY_VALUE_INT};
 
 	return v;
 }
@@ -71,7 +71,7 @@ static inline struct cosy_value cosy_ptr(const volatile void *address)
 /* What the variable holds when the statement is executed. */
 static inline struct cosy_value cosy_ref(int var)
 {
-	struct cosy_value v = { 0, var, COSY_VALUE_REF };
+	struct cosy_value v = {0, var, COSY_VALUE_REF};
 
 	return v;
 }
@@ -79,26 +79,44 @@ static inline struct cosy_value cosy_ref(int var)
 /* Where the variable is, for calls that write through a pointer; not of locals. */
 static inline struct cosy_value cosy_addr(int var)
 {
-	struct cosy_value v = { 0, var, COSY_VALUE_ADDR };
+	struct cosy_value v = {0, var, COSY_VALUE_ADDR};
 
 	return v;
 }
 
 /* --- Assignment and arithmetic --------------------------------------------------------- */
 
+/* clang-format off: grouped */
 enum cosy_operator {
-	COSY_ADD, COSY_SUB, COSY_MUL,
-	COSY_DIV, COSY_MOD,		/* signed; by 0: 0, and the dividend; overflow wraps */
-	COSY_UDIV, COSY_UMOD,		/* unsigned */
-	COSY_AND, COSY_OR, COSY_XOR,
-	COSY_SHL, COSY_SHR, COSY_USHR,	/* SHR keeps the sign; counts are taken modulo 64 */
+	COSY_ADD,
+	COSY_SUB,
+	COSY_MUL,
+	COSY_DIV,
+	COSY_MOD, /* signed; by 0: 0, and the dividend; overflow wraps */
+	COSY_UDIV,
+	COSY_UMOD, /* unsigned */
+	COSY_AND,
+	COSY_OR,
+	COSY_XOR,
+	COSY_SHL,
+	COSY_SHR,
+	COSY_USHR, /* SHR keeps the sign; counts are taken modulo 64 */
 	/* Conditions; as arithmetic their result is 0 or 1. */
-	COSY_EQ, COSY_NE,
-	COSY_LT, COSY_LE, COSY_GT, COSY_GE,		/* signed */
-	COSY_ULT, COSY_ULE, COSY_UGT, COSY_UGE,		/* unsigned */
-	COSY_TEST,			/* a & b is not 0 */
-	COSY_LAND, COSY_LOR,		/* both operands are evaluated */
+	COSY_EQ,
+	COSY_NE,
+	COSY_LT,
+	COSY_LE,
+	COSY_GT,
+	COSY_GE, /* signed */
+	COSY_ULT,
+	COSY_ULE,
+	COSY_UGT,
+	COSY_UGE,  /* unsigned */
+	COSY_TEST, /* a & b is not 0 */
+	COSY_LAND,
+	COSY_LOR, /* both operands are evaluated */
 };
+/* clang-format on */
 
 enum cosy_unary_operator { COSY_NEG, COSY_NOT, COSY_LNOT };
 
@@ -155,8 +173,8 @@ void cosy_case(struct cosy_builder *b, int64_t value);
 void cosy_default(struct cosy_builder *b);
 void cosy_end(struct cosy_builder *b);
 
-void cosy_break(struct cosy_builder *b);	/* out of the innermost loop or switch */
-void cosy_continue(struct cosy_builder *b);	/* on with the innermost loop */
+void cosy_break(struct cosy_builder *b);    /* out of the innermost loop or switch */
+void cosy_continue(struct cosy_builder *b); /* on with the innermost loop */
 
 /* A label belongs to the function that it is made in; goto it before or after placing it. */
 int cosy_label(struct cosy_builder *b);

@@ -27,17 +27,31 @@ extern "C" {
  * is declared inside ends with it.  return, break, continue and goto may leave
  * it; nothing may jump into it.  A missing or crossing mark is a syntax error.
  */
+/* clang-format off: the braces are half each */
 #if defined(__COSYCC__) && !defined(COSY_OFF)
 int __cosy_region_start(int line) __attribute__((nothrow));
 void __cosy_region_end(int *token) __attribute__((nothrow));
-#define COSY_START							\
-	{ int __cosy_token __attribute__((cleanup(__cosy_region_end), unused)) = \
-		__cosy_region_start(__LINE__); { (void)0
-#define COSY_END	} } (void)0
+#define COSY_START                                                                                 \
+	{                                                                                          \
+		int __cosy_token __attribute__((cleanup(__cosy_region_end), unused)) =             \
+			__cosy_region_start(__LINE__);                                             \
+		{                                                                                  \
+			(void)0
+#define COSY_END                                                                                   \
+	}                                                                                          \
+	}                                                                                          \
+	(void)0
 #else
-#define COSY_START	{ { (void)0
-#define COSY_END	} } (void)0
+#define COSY_START                                                                                 \
+	{                                                                                          \
+		{                                                                                  \
+			(void)0
+#define COSY_END                                                                                   \
+	}                                                                                          \
+	}                                                                                          \
+	(void)0
 #endif
+/* clang-format on */
 
 #pragma GCC visibility push(default)
 
@@ -65,9 +79,9 @@ const char *cosy_native_reason(struct cosy *cosy);
 
 /* Why something was refused or ended.  Any `error` argument may be NULL. */
 struct cosy_error {
-	uint32_t statement;	/* of a built compound, from 1; 0 = not known or none */
-	uint32_t insn;		/* of a loaded one, from 0; ~0 = the container or none */
-	char reason[184];	/* one line */
+	uint32_t statement; /* of a built compound, from 1; 0 = not known or none */
+	uint32_t insn;	    /* of a loaded one, from 0; ~0 = the container or none */
+	char reason[184];   /* one line */
 };
 
 /* A compound that has been checked and can be run. */
@@ -118,15 +132,21 @@ int cosy_is_shared(const void *memory);
 }
 
 /* cosy_free: both of the papers' calls of that name. */
-static inline void cosy_free(struct cosy *cosy) { cosy_release(cosy); }
-static inline void cosy_free(void *memory) { cosy_mem_free(memory); }
+static inline void cosy_free(struct cosy *cosy)
+{
+	cosy_release(cosy);
+}
+static inline void cosy_free(void *memory)
+{
+	cosy_mem_free(memory);
+}
 static inline void cosy_free(decltype(nullptr)) {}
 #else
 /*
  * The papers call both cosy_free: releasing what cosy_init gave (FSL-02-01
  * section 2.4) and freeing what cosy_malloc gave (section 2.3).
  */
-#define cosy_free(it)	_Generic((it), struct cosy *: cosy_release, default: cosy_mem_free)(it)
+#define cosy_free(it) _Generic((it), struct cosy *: cosy_release, default: cosy_mem_free)(it)
 #endif
 
 #endif /* COSY_COSY_H */

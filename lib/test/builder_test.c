@@ -47,7 +47,7 @@ static struct cosy_builder *begin(void)
 static int64_t compute(int64_t left, enum cosy_operator op, int64_t right, bool constant)
 {
 	struct cosy_builder *b = begin();
-	int64_t vars[3] = { left, right };
+	int64_t vars[3] = {left, right};
 	int l = cosy_var(b), r = cosy_var(b), dst = cosy_var(b);
 
 	cosy_arith(b, dst, cosy_ref(l), op, constant ? cosy_int(right) : cosy_ref(r));
@@ -57,8 +57,8 @@ static int64_t compute(int64_t left, enum cosy_operator op, int64_t right, bool 
 
 static void arithmetic(void)
 {
-	static const int64_t values[] = { 0, 1, -1, 2, 7, -7, 63, 1000000007, INT32_MIN, 1ll << 40,
-					  INT64_MAX, INT64_MIN };
+	static const int64_t values[] = {
+		0, 1, -1, 2, 7, -7, 63, 1000000007, INT32_MIN, 1ll << 40, INT64_MAX, INT64_MIN};
 	unsigned int n = sizeof(values) / sizeof(*values);
 
 	for (unsigned int i = 0; i < n * n * 2; i++) {
@@ -101,7 +101,7 @@ static void arithmetic(void)
 
 static void unary_and_conversions(void)
 {
-	int64_t v = 0x8182838485868788, vars[11] = { v };
+	int64_t v = 0x8182838485868788, vars[11] = {v};
 	struct cosy_builder *b = begin();
 	int in = cosy_var(b);
 
@@ -125,8 +125,8 @@ static void unary_and_conversions(void)
 
 static void memory(void)
 {
-	unsigned char mem[] = { 1, 2, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88, 9, 10 };
-	int64_t vars[9] = { 2 }, big = INT64_C(0x1122334455667788);
+	unsigned char mem[] = {1, 2, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88, 9, 10};
+	int64_t vars[9] = {2}, big = INT64_C(0x1122334455667788);
 	struct cosy_builder *b = begin();
 	int off = cosy_var(b);
 
@@ -157,13 +157,16 @@ static void memory(void)
 
 /* --- System calls ---------------------------------------------------------------------------- */
 
+/* clang-format off: the statements are indented as the C they stand for */
+
 /* HotOS IX section 2.4: the copy program, with a dependency of every kind. */
 static void copy(void)
 {
-	char from[] = "/tmp/cosy-from-XXXXXX", to[] = "/tmp/cosy-to-XXXXXX", data[10000], back[10001];
+	char from[] = "/tmp/cosy-from-XXXXXX", to[] = "/tmp/cosy-to-XXXXXX", data[10000],
+	     back[10001];
 	static char buf[4096];
 	struct cosy_builder *b = begin();
-	int64_t vars[4] = { 0 };
+	int64_t vars[4] = {0};
 	int in = cosy_var(b), out = cosy_var(b), n = cosy_var(b), total = cosy_var(b);
 	int fd = mkstemp(from);
 
@@ -176,9 +179,9 @@ static void copy(void)
 	cosy_open(b, in, cosy_ptr(from), cosy_int(O_RDONLY), cosy_int(0));
 	cosy_open(b, out, cosy_ptr(to), cosy_int(O_WRONLY | O_TRUNC), cosy_int(0));
 	cosy_do(b);
-		cosy_read(b, n, cosy_ref(in), cosy_ptr(buf), cosy_int(sizeof(buf)));
-		cosy_write(b, COSY_NO_VAR, cosy_ref(out), cosy_ptr(buf), cosy_ref(n));
-		cosy_arith(b, total, cosy_ref(total), COSY_ADD, cosy_ref(n));
+	cosy_read(b, n, cosy_ref(in), cosy_ptr(buf), cosy_int(sizeof(buf)));
+	cosy_write(b, COSY_NO_VAR, cosy_ref(out), cosy_ptr(buf), cosy_ref(n));
+	cosy_arith(b, total, cosy_ref(total), COSY_ADD, cosy_ref(n));
 	cosy_do_while(b, cosy_ref(n), COSY_EQ, cosy_int(sizeof(buf)));
 	cosy_close(b, COSY_NO_VAR, cosy_ref(in));
 	cosy_close(b, COSY_NO_VAR, cosy_ref(out));
@@ -195,12 +198,13 @@ static void copy(void)
 
 static void calls(void)
 {
-	int64_t vars[3] = { 0 };
+	int64_t vars[3] = {0};
 	struct cosy_builder *b = begin();
 	int a = cosy_var(b), address = cosy_var(b), len = cosy_var(b);
 
 	/* Six arguments; and a result written through a variable's address. */
-	cosy_mmap(b, a, cosy_int(0), cosy_int(4096), cosy_int(1), cosy_int(0x22), cosy_int(-1), cosy_int(1));
+	cosy_mmap(b, a, cosy_int(0), cosy_int(4096), cosy_int(1), cosy_int(0x22), cosy_int(-1),
+		  cosy_int(1));
 	cosy_time(b, COSY_NO_VAR, cosy_addr(address));
 	cosy_strlen(b, len, cosy_ptr("four"));
 	finish(b, vars, 3);
@@ -221,19 +225,19 @@ static void digit(struct cosy_builder *b, int trace, int d)
 static int64_t branches(int64_t x)
 {
 	struct cosy_builder *b = begin();
-	int64_t vars[2] = { x };
+	int64_t vars[2] = {x};
 	int in = cosy_var(b), t = cosy_var(b);
 
 	cosy_if(b, cosy_ref(in), COSY_LT, cosy_int(0));
-		digit(b, t, 1);
+	digit(b, t, 1);
 	cosy_else(b);
-		digit(b, t, 2);
-		cosy_if(b, cosy_ref(in), COSY_TEST, cosy_int(1));
-			digit(b, t, 3);
-		cosy_end(b);
-		cosy_if(b, cosy_int(1ll << 40), COSY_UGT, cosy_ref(in));
-			digit(b, t, 4);
-		cosy_end(b);
+	digit(b, t, 2);
+	cosy_if(b, cosy_ref(in), COSY_TEST, cosy_int(1));
+	digit(b, t, 3);
+	cosy_end(b);
+	cosy_if(b, cosy_int(1ll << 40), COSY_UGT, cosy_ref(in));
+	digit(b, t, 4);
+	cosy_end(b);
 	cosy_end(b);
 	digit(b, t, 5);
 	cosy_stop(b, cosy_ref(t));
@@ -243,47 +247,48 @@ static int64_t branches(int64_t x)
 
 static void loops(void)
 {
-	int64_t vars[5] = { 0 };
+	int64_t vars[5] = {0};
 	struct cosy_builder *b = begin();
-	int i = cosy_var(b), j = cosy_var(b), sum = cosy_var(b), limit = cosy_var(b), t = cosy_var(b);
+	int i = cosy_var(b), j = cosy_var(b), sum = cosy_var(b), limit = cosy_var(b),
+	    t = cosy_var(b);
 
 	/* while, with continue and break: 1 + 3 + 5 + 7 */
 	cosy_while(b, cosy_int(1), COSY_EQ, cosy_int(1));
-		cosy_arith(b, i, cosy_ref(i), COSY_ADD, cosy_int(1));
-		cosy_if(b, cosy_ref(i), COSY_GT, cosy_int(8));
-			cosy_break(b);
-		cosy_end(b);
-		cosy_if(b, cosy_ref(i), COSY_TEST, cosy_int(1));
-			cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_ref(i));
-			cosy_continue(b);
-		cosy_end(b);
-		cosy_arith(b, t, cosy_ref(t), COSY_ADD, cosy_int(1));
+	cosy_arith(b, i, cosy_ref(i), COSY_ADD, cosy_int(1));
+	cosy_if(b, cosy_ref(i), COSY_GT, cosy_int(8));
+	cosy_break(b);
+	cosy_end(b);
+	cosy_if(b, cosy_ref(i), COSY_TEST, cosy_int(1));
+	cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_ref(i));
+	cosy_continue(b);
+	cosy_end(b);
+	cosy_arith(b, t, cosy_ref(t), COSY_ADD, cosy_int(1));
 	cosy_end(b);
 	/* for in for; the bound is evaluated once. */
 	cosy_assign(b, limit, cosy_int(10));
 	cosy_for(b, i, cosy_int(0), COSY_LT, cosy_ref(limit), 2);
-		cosy_assign(b, limit, cosy_int(3));
-		cosy_for(b, j, cosy_ref(i), COSY_GE, cosy_int(0), -1);
-			cosy_if(b, cosy_ref(j), COSY_EQ, cosy_int(3));
-				cosy_continue(b);
-			cosy_end(b);
-			cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_int(100));
-		cosy_end(b);
+	cosy_assign(b, limit, cosy_int(3));
+	cosy_for(b, j, cosy_ref(i), COSY_GE, cosy_int(0), -1);
+	cosy_if(b, cosy_ref(j), COSY_EQ, cosy_int(3));
+	cosy_continue(b);
+	cosy_end(b);
+	cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_int(100));
+	cosy_end(b);
 	cosy_end(b);
 	/* A for that is not entered, and one with a step that fits no immediate. */
 	cosy_for(b, j, cosy_int(5), COSY_LT, cosy_int(5), 1);
-		cosy_assign(b, sum, cosy_int(-1));
+	cosy_assign(b, sum, cosy_int(-1));
 	cosy_end(b);
 	cosy_for(b, j, cosy_int(0), COSY_LT, cosy_int(1ll << 41), 1ll << 40);
-		cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_int(10000));
+	cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_int(10000));
 	cosy_end(b);
 	/* do-while: once though the condition is false; continue goes to the condition. */
 	cosy_do(b);
-		cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_int(100000));
-		cosy_if(b, cosy_int(0), COSY_EQ, cosy_int(0));
-			cosy_continue(b);
-		cosy_end(b);
-		cosy_assign(b, sum, cosy_int(-1));
+	cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_int(100000));
+	cosy_if(b, cosy_int(0), COSY_EQ, cosy_int(0));
+	cosy_continue(b);
+	cosy_end(b);
+	cosy_assign(b, sum, cosy_int(-1));
 	cosy_do_while(b, cosy_int(0), COSY_NE, cosy_int(0));
 	finish(b, vars, 5);
 	/* inner iterations: 1 + 3 + 5 + 7 + 9, less the 3 in which j is 3 */
@@ -295,28 +300,28 @@ static void loops(void)
 static int64_t switched(int64_t x)
 {
 	struct cosy_builder *b = begin();
-	int64_t vars[2] = { x };
+	int64_t vars[2] = {x};
 	int in = cosy_var(b), t = cosy_var(b);
 
 	cosy_switch(b, cosy_ref(in));
 	cosy_case(b, 1);
-		digit(b, t, 1);
-		cosy_break(b);
+	digit(b, t, 1);
+	cosy_break(b);
 	cosy_case(b, 2);
-		digit(b, t, 2);
-		/* falls through */
+	digit(b, t, 2);
+	/* falls through */
 	cosy_case(b, 3);
-		digit(b, t, 3);
-		cosy_switch(b, cosy_ref(in));
-		cosy_case(b, 3);
-			digit(b, t, 7);
-		cosy_end(b);
-		cosy_break(b);
+	digit(b, t, 3);
+	cosy_switch(b, cosy_ref(in));
+	cosy_case(b, 3);
+	digit(b, t, 7);
+	cosy_end(b);
+	cosy_break(b);
 	cosy_default(b);
-		digit(b, t, 4);
-		cosy_break(b);
+	digit(b, t, 4);
+	cosy_break(b);
 	cosy_case(b, -(1ll << 35));
-		digit(b, t, 5);
+	digit(b, t, 5);
 	cosy_end(b);
 	digit(b, t, 9);
 	finish(b, vars, 2);
@@ -325,18 +330,18 @@ static int64_t switched(int64_t x)
 
 static void gotos(void)
 {
-	int64_t vars[2] = { 0 };
+	int64_t vars[2] = {0};
 	struct cosy_builder *b = begin();
 	int i = cosy_var(b), sum = cosy_var(b), again = cosy_label(b), out = cosy_label(b);
 
 	cosy_place(b, again);
 	cosy_arith(b, i, cosy_ref(i), COSY_ADD, cosy_int(1));
 	cosy_while(b, cosy_int(1), COSY_EQ, cosy_int(1));
-		cosy_if(b, cosy_ref(i), COSY_GT, cosy_int(10));
-			cosy_goto(b, out);
-		cosy_end(b);
-		cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_ref(i));
-		cosy_goto(b, again);
+	cosy_if(b, cosy_ref(i), COSY_GT, cosy_int(10));
+	cosy_goto(b, out);
+	cosy_end(b);
+	cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_ref(i));
+	cosy_goto(b, again);
 	cosy_end(b);
 	cosy_place(b, out);
 	finish(b, vars, 2);
@@ -347,74 +352,78 @@ static void gotos(void)
 
 static void functions(void)
 {
-	int64_t vars[3] = { 0 };
+	int64_t vars[3] = {0};
 	struct cosy_builder *b = begin();
 	int result = cosy_var(b), counter = cosy_var(b), parity = cosy_var(b);
 	int fib, even, odd, left, sum, unused;
 
 	/* Recursive, with locals that live across the calls, and a variable of the compound. */
 	fib = cosy_function(b, 1);
-		left = cosy_var(b);
-		cosy_arith(b, counter, cosy_ref(counter), COSY_ADD, cosy_int(1));
-		cosy_if(b, cosy_ref(cosy_param(b, 0)), COSY_LT, cosy_int(2));
-			cosy_return(b, cosy_ref(cosy_param(b, 0)));
-		cosy_end(b);
-		cosy_arith(b, left, cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(1));
-		cosy_invoke(b, left, fib, 1, (struct cosy_value[]){ cosy_ref(left) });
-		cosy_arith(b, cosy_param(b, 0), cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(2));
-		cosy_invoke(b, cosy_param(b, 0), fib, 1, (struct cosy_value[]){ cosy_ref(cosy_param(b, 0)) });
-		cosy_arith(b, left, cosy_ref(left), COSY_ADD, cosy_ref(cosy_param(b, 0)));
-		cosy_return(b, cosy_ref(left));
+	left = cosy_var(b);
+	cosy_arith(b, counter, cosy_ref(counter), COSY_ADD, cosy_int(1));
+	cosy_if(b, cosy_ref(cosy_param(b, 0)), COSY_LT, cosy_int(2));
+	cosy_return(b, cosy_ref(cosy_param(b, 0)));
+	cosy_end(b);
+	cosy_arith(b, left, cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(1));
+	cosy_invoke(b, left, fib, 1, (struct cosy_value[]){cosy_ref(left)});
+	cosy_arith(b, cosy_param(b, 0), cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(2));
+	cosy_invoke(b, cosy_param(b, 0), fib, 1, (struct cosy_value[]){cosy_ref(cosy_param(b, 0))});
+	cosy_arith(b, left, cosy_ref(left), COSY_ADD, cosy_ref(cosy_param(b, 0)));
+	cosy_return(b, cosy_ref(left));
 	cosy_end(b);
 
 	/* Two that call each other, by declaration. */
 	even = cosy_declare(b, 1);
 	odd = cosy_declare(b, 1);
 	cosy_define(b, even);
-		cosy_if(b, cosy_ref(cosy_param(b, 0)), COSY_EQ, cosy_int(0));
-			cosy_return(b, cosy_int(1));
-		cosy_end(b);
-		cosy_arith(b, cosy_param(b, 0), cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(1));
-		cosy_invoke(b, cosy_param(b, 0), odd, 1, (struct cosy_value[]){ cosy_ref(cosy_param(b, 0)) });
-		cosy_return(b, cosy_ref(cosy_param(b, 0)));
+	cosy_if(b, cosy_ref(cosy_param(b, 0)), COSY_EQ, cosy_int(0));
+	cosy_return(b, cosy_int(1));
+	cosy_end(b);
+	cosy_arith(b, cosy_param(b, 0), cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(1));
+	cosy_invoke(b, cosy_param(b, 0), odd, 1, (struct cosy_value[]){cosy_ref(cosy_param(b, 0))});
+	cosy_return(b, cosy_ref(cosy_param(b, 0)));
 	cosy_end(b);
 	cosy_define(b, odd);
-		cosy_if(b, cosy_ref(cosy_param(b, 0)), COSY_EQ, cosy_int(0));
-			cosy_return(b, cosy_int(0));
-		cosy_end(b);
-		cosy_arith(b, cosy_param(b, 0), cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(1));
-		cosy_invoke(b, cosy_param(b, 0), even, 1, (struct cosy_value[]){ cosy_ref(cosy_param(b, 0)) });
-		cosy_return(b, cosy_ref(cosy_param(b, 0)));
+	cosy_if(b, cosy_ref(cosy_param(b, 0)), COSY_EQ, cosy_int(0));
+	cosy_return(b, cosy_int(0));
+	cosy_end(b);
+	cosy_arith(b, cosy_param(b, 0), cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(1));
+	cosy_invoke(b, cosy_param(b, 0), even, 1,
+		    (struct cosy_value[]){cosy_ref(cosy_param(b, 0))});
+	cosy_return(b, cosy_ref(cosy_param(b, 0)));
 	cosy_end(b);
 
 	/* All five parameters; returns at its end. */
 	sum = cosy_function(b, 5);
-		for (int i = 0; i < 5; i++)
-			cosy_arith(b, result, cosy_ref(result), COSY_ADD, cosy_ref(cosy_param(b, i)));
+	for (int i = 0; i < 5; i++)
+		cosy_arith(b, result, cosy_ref(result), COSY_ADD, cosy_ref(cosy_param(b, i)));
 	cosy_end(b);
 	unused = cosy_declare(b, 0);
 	(void)unused;
 
-	cosy_invoke(b, result, fib, 1, (struct cosy_value[]){ cosy_int(15) });
-	cosy_invoke(b, COSY_NO_VAR, sum, 5, (struct cosy_value[]){ cosy_int(1000), cosy_int(2000),
-		    cosy_int(3000), cosy_int(4000), cosy_int(5000) });
-	cosy_invoke(b, parity, even, 1, (struct cosy_value[]){ cosy_int(101) });
+	cosy_invoke(b, result, fib, 1, (struct cosy_value[]){cosy_int(15)});
+	cosy_invoke(b, COSY_NO_VAR, sum, 5,
+		    (struct cosy_value[]){cosy_int(1000), cosy_int(2000), cosy_int(3000),
+					  cosy_int(4000), cosy_int(5000)});
+	cosy_invoke(b, parity, even, 1, (struct cosy_value[]){cosy_int(101)});
 	CHECK_EQ(finish(b, vars, 3), 0);
 	CHECK_EQ(vars[0], 610 + 15000);
 	CHECK_EQ(vars[1], 1973);
 	CHECK_EQ(vars[2], 0);
 }
 
+/* clang-format on */
+
 /* --- Modes and limits -------------------------------------------------------------------------------- */
 
 static void stop_on_failure(bool in_function)
 {
-	int64_t vars[3] = { 0 };
+	int64_t vars[3] = {0};
 	struct cosy_builder *b = begin();
 	int failed = cosy_var(b), after = cosy_var(b), before = cosy_var(b), f = 0;
 	uint32_t statement;
 
-	cosy_close(b, COSY_NO_VAR, cosy_int(-1));	/* fails, and nobody minds */
+	cosy_close(b, COSY_NO_VAR, cosy_int(-1)); /* fails, and nobody minds */
 	cosy_stop_on_failure(b, failed);
 	if (in_function)
 		f = cosy_function(b, 0);
@@ -439,12 +448,12 @@ static void stop_in_function(void)
 	int f = cosy_function(b, 1);
 
 	cosy_if(b, cosy_ref(cosy_param(b, 0)), COSY_EQ, cosy_int(0));
-		cosy_stop(b, cosy_int(77));
+	cosy_stop(b, cosy_int(77));
 	cosy_end(b);
 	cosy_arith(b, cosy_param(b, 0), cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(1));
-	cosy_invoke(b, COSY_NO_VAR, f, 1, (struct cosy_value[]){ cosy_ref(cosy_param(b, 0)) });
+	cosy_invoke(b, COSY_NO_VAR, f, 1, (struct cosy_value[]){cosy_ref(cosy_param(b, 0))});
 	cosy_end(b);
-	cosy_invoke(b, COSY_NO_VAR, f, 1, (struct cosy_value[]){ cosy_int(30) });
+	cosy_invoke(b, COSY_NO_VAR, f, 1, (struct cosy_value[]){cosy_int(30)});
 	cosy_stop(b, cosy_int(1));
 	CHECK_EQ(finish(b, NULL, 0), 77);
 }
@@ -454,14 +463,14 @@ static void limits(void)
 	struct cosy_builder *b = begin();
 	struct cosy_loaded *loaded;
 	struct cosy_error error;
-	int64_t vars[1] = { 0 }, value = 5;
+	int64_t vars[1] = {0}, value = 5;
 	int i = cosy_var(b);
 
 	cosy_limit_ops(b, 1000);
 	cosy_at(b, "limits.c", 42);
 	cosy_while(b, cosy_int(0), COSY_EQ, cosy_int(0));
-		cosy_at(b, "limits.c", 43);
-		cosy_arith(b, i, cosy_ref(i), COSY_ADD, cosy_int(1));
+	cosy_at(b, "limits.c", 43);
+	cosy_arith(b, i, cosy_ref(i), COSY_ADD, cosy_int(1));
 	cosy_end(b);
 	MUST(!cosy_build(cosy, b, &loaded, &error));
 	CHECK_EQ(cosy_run(cosy, loaded, vars, sizeof(vars), &value, &error), -EDQUOT);
@@ -493,22 +502,22 @@ static void expect(struct cosy_builder *b, uint32_t statement, const char *reaso
 
 	CHECK(err == -EINVAL || err == -E2BIG);
 	if (err && (error.statement != statement || !strstr(error.reason, reason))) {
-		fprintf(stderr, "got \"statement %u: %s\", not \"statement %u: %s\"\n", error.statement,
-			error.reason, statement, reason);
+		fprintf(stderr, "got \"statement %u: %s\", not \"statement %u: %s\"\n",
+			error.statement, error.reason, statement, reason);
 		check_failures++;
 	}
 	cosy_builder_destroy(b);
 }
 
-#define MISTAKE(statement, reason, ...)								\
-	do {											\
-		struct cosy_builder *b = begin();						\
-		int v = cosy_var(b);								\
-												\
-		cosy_assign(b, v, cosy_int(1));							\
-		__VA_ARGS__;									\
-		cosy_assign(b, v, cosy_int(2));							\
-		expect(b, statement, reason);							\
+#define MISTAKE(statement, reason, ...)                                                            \
+	do {                                                                                       \
+		struct cosy_builder *b = begin();                                                  \
+		int v = cosy_var(b);                                                               \
+                                                                                                   \
+		cosy_assign(b, v, cosy_int(1));                                                    \
+		__VA_ARGS__;                                                                       \
+		cosy_assign(b, v, cosy_int(2));                                                    \
+		expect(b, statement, reason);                                                      \
 	} while (0)
 
 static void mistakes(void)
@@ -517,12 +526,13 @@ static void mistakes(void)
 	MISTAKE(2, "no variable", cosy_assign(b, v, cosy_ref(-3)));
 	MISTAKE(2, "division by", cosy_arith(b, v, cosy_ref(v), COSY_UMOD, cosy_int(0)));
 	MISTAKE(2, "shift by 64", cosy_arith(b, v, cosy_ref(v), COSY_SHL, cosy_int(64)));
-	MISTAKE(2, "no operator", cosy_arith(b, v, cosy_ref(v), (enum cosy_operator)99, cosy_int(1)));
+	MISTAKE(2, "no operator",
+		cosy_arith(b, v, cosy_ref(v), (enum cosy_operator)99, cosy_int(1)));
 	MISTAKE(2, "no condition", cosy_if(b, cosy_ref(v), COSY_ADD, cosy_int(1)));
 	MISTAKE(2, "no width", cosy_convert(b, v, cosy_ref(v), (enum cosy_width)9));
 	MISTAKE(2, "there is no call", cosy_call(b, v, 9999, 0, NULL));
 	MISTAKE(2, "execve:", cosy_call(b, v, SYS_execve, 0, NULL));
-	MISTAKE(2, "at most 6", cosy_call(b, v, SYS_read, 7, (struct cosy_value[7]){ { 0 } }));
+	MISTAKE(2, "at most 6", cosy_call(b, v, SYS_read, 7, (struct cosy_value[7]){{0}}));
 	MISTAKE(2, "else without", cosy_else(b));
 	MISTAKE(3, "else inside the while of statement 2",
 		(cosy_while(b, cosy_ref(v), COSY_EQ, cosy_int(1)), cosy_else(b)));
@@ -533,7 +543,8 @@ static void mistakes(void)
 	MISTAKE(3, "continue outside", (cosy_switch(b, cosy_ref(v)), cosy_continue(b)));
 	MISTAKE(4, "case 1 is there already",
 		(cosy_switch(b, cosy_ref(v)), cosy_case(b, 1), cosy_case(b, 1)));
-	MISTAKE(4, "second default", (cosy_switch(b, cosy_ref(v)), cosy_default(b), cosy_default(b)));
+	MISTAKE(4, "second default",
+		(cosy_switch(b, cosy_ref(v)), cosy_default(b), cosy_default(b)));
 	MISTAKE(2, "case without", cosy_case(b, 1));
 	MISTAKE(2, "which is nowhere", cosy_goto(b, cosy_label(b)));
 	MISTAKE(2, "no label", cosy_goto(b, 5));
@@ -542,16 +553,17 @@ static void mistakes(void)
 	MISTAKE(3, "function inside", (cosy_function(b, 0), cosy_function(b, 0)));
 	MISTAKE(2, "not defined", cosy_invoke(b, v, cosy_declare(b, 0), 0, NULL));
 	MISTAKE(4, "1 arguments, function 1 has 0", int f = cosy_function(b, 0); cosy_end(b);
-		cosy_invoke(b, v, f, 1, (struct cosy_value[]){ cosy_int(1) }));
+		cosy_invoke(b, v, f, 1, (struct cosy_value[]){cosy_int(1)}));
 	MISTAKE(1, "at most 5", cosy_declare(b, 6));
 	MISTAKE(2, "return outside", cosy_return(b, cosy_int(1)));
 	MISTAKE(1, "no parameter", cosy_param(b, 0));
-	MISTAKE(3, "has no address", cosy_function(b, 0); cosy_assign(b, v, cosy_addr(cosy_var(b))));
+	MISTAKE(3, "has no address", cosy_function(b, 0);
+		cosy_assign(b, v, cosy_addr(cosy_var(b))));
 	MISTAKE(4, "another function", cosy_function(b, 0); int l = cosy_var(b); cosy_end(b);
 		cosy_assign(b, l, cosy_int(1)));
 	MISTAKE(1, "more than 4000 variables", for (int i = 0; i < 4000; i++) cosy_var(b));
-	MISTAKE(2, "variables in one function",
-		cosy_function(b, 0); for (unsigned int i = 0; i <= COSY_FRAME_SIZE / 8; i++) cosy_var(b));
+	MISTAKE(2, "variables in one function", cosy_function(b, 0);
+		for (unsigned int i = 0; i <= COSY_FRAME_SIZE / 8; i++) cosy_var(b));
 	MISTAKE(8192, "more than 16384 instructions",
 		for (int i = 0; i < 10000; i++) cosy_assign(b, v, cosy_int(i)));
 }

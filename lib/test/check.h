@@ -8,32 +8,32 @@
 
 static int check_failures;
 
-#define CHECK(condition)									\
-	do {											\
-		if (!(condition)) {								\
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);	\
-			check_failures++;							\
-		}										\
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
+			check_failures++;                                                          \
+		}                                                                                  \
 	} while (0)
 
-#define CHECK_EQ(got, want)									\
-	do {											\
-		long long got_ = (long long)(got), want_ = (long long)(want);			\
-												\
-		if (got_ != want_) {								\
-			fprintf(stderr, "%s:%d: %s is %lld (%#llx), not %lld (%#llx)\n",	\
-				__FILE__, __LINE__, #got, got_, got_, want_, want_);		\
-			check_failures++;							\
-		}										\
+#define CHECK_EQ(got, want)                                                                        \
+	do {                                                                                       \
+		long long got_ = (long long)(got), want_ = (long long)(want);                      \
+                                                                                                   \
+		if (got_ != want_) {                                                               \
+			fprintf(stderr, "%s:%d: %s is %lld (%#llx), not %lld (%#llx)\n", __FILE__, \
+				__LINE__, #got, got_, got_, want_, want_);                         \
+			check_failures++;                                                          \
+		}                                                                                  \
 	} while (0)
 
 /* For what the rest of the test cannot go on without. */
-#define MUST(condition)										\
-	do {											\
-		if (!(condition)) {								\
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);	\
-			exit(1);								\
-		}										\
+#define MUST(condition)                                                                            \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
+			exit(1);                                                                   \
+		}                                                                                  \
 	} while (0)
 
 static inline int check_result(void)

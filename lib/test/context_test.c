@@ -29,7 +29,7 @@
 #include <cosy/cosy.h>
 #undef cosy_free
 
-static struct cosy_region region = { .ctx_size = 16, .version = 1 };
+static struct cosy_region region = {.ctx_size = 16, .version = 1};
 
 /* One region that calls getpid; what its native twin does, too, is one getpid. */
 static bool run_region(void)
@@ -53,23 +53,23 @@ static bool in_kernel(void)
 }
 
 /* In a child, so that each begins anew; its exit status or signal must be 0. */
-#define IN_CHILD(test)										\
-	do {											\
-		pid_t pid_ = fork();								\
-		int status_;									\
-												\
-		MUST(pid_ >= 0);								\
-		if (!pid_) {									\
-			check_failures = 0;							\
-			cosy_settings.stats = true;						\
-			test;									\
-			_exit(check_failures != 0);						\
-		}										\
-		MUST(waitpid(pid_, &status_, 0) == pid_);					\
-		if (status_) {									\
-			fprintf(stderr, "%s: status %#x\n", #test, status_);			\
-			check_failures++;							\
-		}										\
+#define IN_CHILD(test)                                                                             \
+	do {                                                                                       \
+		pid_t pid_ = fork();                                                               \
+		int status_;                                                                       \
+                                                                                                   \
+		MUST(pid_ >= 0);                                                                   \
+		if (!pid_) {                                                                       \
+			check_failures = 0;                                                        \
+			cosy_settings.stats = true;                                                \
+			test;                                                                      \
+			_exit(check_failures != 0);                                                \
+		}                                                                                  \
+		MUST(waitpid(pid_, &status_, 0) == pid_);                                          \
+		if (status_) {                                                                     \
+			fprintf(stderr, "%s: status %#x\n", #test, status_);                       \
+			check_failures++;                                                          \
+		}                                                                                  \
 	} while (0)
 
 static void numbers(void)
@@ -90,7 +90,7 @@ static void closed(void)
 	strcpy(memory, "kept");
 	for (int i = 0; i < 3; i++) {
 		close_range(3, ~0u, 0);
-		run_region();		/* finds out */
+		run_region(); /* finds out */
 		CHECK(in_kernel());
 		CHECK(!strcmp(memory, "kept"));
 	}
@@ -114,7 +114,7 @@ static void replaced(void)
 
 static void few(void)
 {
-	struct rlimit limit = { 40, 40 };
+	struct rlimit limit = {40, 40};
 
 	MUST(!setrlimit(RLIMIT_NOFILE, &limit));
 	CHECK(in_kernel());
@@ -124,7 +124,7 @@ static void few(void)
 /* None left now, but later. */
 static void none_left(void)
 {
-	struct rlimit limit = { 40, 40 };
+	struct rlimit limit = {40, 40};
 	int last = -1, fd;
 
 	MUST(!setrlimit(RLIMIT_NOFILE, &limit));
@@ -191,7 +191,7 @@ static void forbid_ioctl(uint32_t action)
 		BPF_STMT(BPF_RET | BPF_K, action),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = { 4, filter };
+	struct sock_fprog program = {4, filter};
 
 	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	MUST(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
@@ -237,7 +237,7 @@ static void filter_inherited(void)
 
 int main(void)
 {
-	struct bpf_insn insns[] = { CALL(SYS_getpid), EXIT() };
+	struct bpf_insn insns[] = {CALL(SYS_getpid), EXIT()};
 
 	if (access("/dev/cosy", R_OK | W_OK)) {
 		printf("skipped: no /dev/cosy to use\n");

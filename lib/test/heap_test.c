@@ -65,7 +65,7 @@ static unsigned int next_random(unsigned int *seed)
 /* The number of mistakes. */
 static uintptr_t churn(unsigned int seed, int rounds, size_t largest)
 {
-	struct piece pieces[200] = { 0 };
+	struct piece pieces[200] = {0};
 	uintptr_t bad = 0;
 
 	for (int i = 0; i < rounds; i++) {
@@ -171,7 +171,7 @@ static void on_alarm(int sig)
 
 static void in_handler(void)
 {
-	struct sigaction action = { .sa_handler = on_alarm };
+	struct sigaction action = {.sa_handler = on_alarm};
 	pid_t self = getpid();
 
 	sigaction(SIGUSR1, &action, NULL);

@@ -14,9 +14,9 @@
 
 #define STACK_SIZE 65536
 
-static u8 *stack;		/* with a guard page behind it */
+static u8 *stack; /* with a guard page behind it */
 static struct cosy_state state;
-static struct cosy_program latest;	/* released by the next run, since faults jump away */
+static struct cosy_program latest; /* released by the next run, since faults jump away */
 
 static s64 run(const struct bpf_insn *insns, u32 cnt, void *ctx)
 {
@@ -34,10 +34,10 @@ static s64 run(const struct bpf_insn *insns, u32 cnt, void *ctx)
 	return in.ret;
 }
 
-#define RUN(ctx, ...)										\
-	({											\
-		struct bpf_insn insns_[] = { __VA_ARGS__ };					\
-		run(insns_, sizeof(insns_) / sizeof(*insns_), ctx);				\
+#define RUN(ctx, ...)                                                                              \
+	({                                                                                         \
+		struct bpf_insn insns_[] = {__VA_ARGS__};                                          \
+		run(insns_, sizeof(insns_) / sizeof(*insns_), ctx);                                \
 	})
 
 /* One arithmetic instruction on r0 = a, r2 = b. */
@@ -48,9 +48,23 @@ static u64 compute(struct bpf_insn insn, u64 a, u64 b)
 
 static void arithmetic(void)
 {
-	static const u64 values[] = { 0, 1, 2, 7, 31, 63, 64, 100, 0x7fffffff, 0x80000000, 0xffffffff,
-				      0x100000000, 0x7fffffffffffffff, 0x8000000000000000,
-				      0xfffffffffffffffe, 0xffffffffffffffff, 0x0123456789abcdef };
+	static const u64 values[] = {0,
+				     1,
+				     2,
+				     7,
+				     31,
+				     63,
+				     64,
+				     100,
+				     0x7fffffff,
+				     0x80000000,
+				     0xffffffff,
+				     0x100000000,
+				     0x7fffffffffffffff,
+				     0x8000000000000000,
+				     0xfffffffffffffffe,
+				     0xffffffffffffffff,
+				     0x0123456789abcdef};
 	unsigned int n = sizeof(values) / sizeof(*values);
 
 	for (unsigned int i = 0; i < n; i++) {
@@ -79,7 +93,8 @@ static void arithmetic(void)
 			CHECK_EQ(compute(ALU32_X(BPF_MOV, 0, 2), a, b), b32);
 			CHECK_EQ(compute(ALU32_X(BPF_LSH, 0, 2), a, b), a32 << (b & 31));
 			CHECK_EQ(compute(ALU32_X(BPF_RSH, 0, 2), a, b), a32 >> (b & 31));
-			CHECK_EQ(compute(ALU32_X(BPF_ARSH, 0, 2), a, b), (u32)((s32)a32 >> (b & 31)));
+			CHECK_EQ(compute(ALU32_X(BPF_ARSH, 0, 2), a, b),
+				 (u32)((s32)a32 >> (b & 31)));
 			CHECK_EQ(compute(ALU32_X(BPF_DIV, 0, 2), a, b), b32 ? a32 / b32 : 0);
 			CHECK_EQ(compute(ALU32_X(BPF_MOD, 0, 2), a, b), b32 ? a32 % b32 : a32);
 		}
@@ -123,7 +138,8 @@ static void moves_and_swaps(void)
 
 	CHECK_EQ(compute(INSN(BPF_ALU64 | BPF_X | BPF_MOV, 0, 2, 8, 0), 0, v), (s64)(s8)0x88);
 	CHECK_EQ(compute(INSN(BPF_ALU64 | BPF_X | BPF_MOV, 0, 2, 16, 0), 0, v), (s64)(s16)0x8788);
-	CHECK_EQ(compute(INSN(BPF_ALU64 | BPF_X | BPF_MOV, 0, 2, 32, 0), 0, v), (s64)(s32)0x85868788);
+	CHECK_EQ(compute(INSN(BPF_ALU64 | BPF_X | BPF_MOV, 0, 2, 32, 0), 0, v),
+		 (s64)(s32)0x85868788);
 	CHECK_EQ(compute(INSN(BPF_ALU | BPF_X | BPF_MOV, 0, 2, 8, 0), 0, v), 0xffffff88);
 	CHECK_EQ(compute(INSN(BPF_ALU | BPF_X | BPF_MOV, 0, 2, 16, 0), 0, v), 0xffff8788);
 	CHECK_EQ(compute(INSN(BPF_ALU | BPF_END | BPF_TO_LE, 0, 0, 0, 16), v, 0), 0x8788);
@@ -131,7 +147,8 @@ static void moves_and_swaps(void)
 	CHECK_EQ(compute(INSN(BPF_ALU | BPF_END | BPF_TO_LE, 0, 0, 0, 64), v, 0), v);
 	CHECK_EQ(compute(INSN(BPF_ALU | BPF_END | BPF_TO_BE, 0, 0, 0, 16), v, 0), 0x8887);
 	CHECK_EQ(compute(INSN(BPF_ALU | BPF_END | BPF_TO_BE, 0, 0, 0, 32), v, 0), 0x88878685);
-	CHECK_EQ(compute(INSN(BPF_ALU | BPF_END | BPF_TO_BE, 0, 0, 0, 64), v, 0), 0x8887868584838281);
+	CHECK_EQ(compute(INSN(BPF_ALU | BPF_END | BPF_TO_BE, 0, 0, 0, 64), v, 0),
+		 0x8887868584838281);
 	CHECK_EQ(compute(INSN(BPF_ALU64 | BPF_END, 0, 0, 0, 16), v, 0), 0x8887);
 	CHECK_EQ(compute(INSN(BPF_ALU64 | BPF_END, 0, 0, 0, 32), v, 0), 0x88878685);
 	CHECK_EQ(compute(INSN(BPF_ALU64 | BPF_END, 0, 0, 0, 64), v, 0), 0x8887868584838281);
@@ -140,14 +157,14 @@ static void moves_and_swaps(void)
 /* Whether `a op b` jumps, in 64 and in 32 bits. */
 static bool jumps(u8 class, u8 op, u64 a, u64 b)
 {
-	return RUN(NULL, IMM64(1, a), IMM64(2, b), MOV_K(0, 1), INSN(class | BPF_X | op, 1, 2, 1, 0),
-		   MOV_K(0, 0), EXIT());
+	return RUN(NULL, IMM64(1, a), IMM64(2, b), MOV_K(0, 1),
+		   INSN(class | BPF_X | op, 1, 2, 1, 0), MOV_K(0, 0), EXIT());
 }
 
 static void jump_conditions(void)
 {
-	static const u64 values[] = { 0, 1, 0x80000000, 0xffffffff, 0x100000000, 0x8000000000000000,
-				      0xffffffffffffffff };
+	static const u64 values[] = {
+		0, 1, 0x80000000, 0xffffffff, 0x100000000, 0x8000000000000000, 0xffffffffffffffff};
 
 	for (unsigned int i = 0; i < 7; i++) {
 		for (unsigned int j = 0; j < 7; j++) {
@@ -179,8 +196,10 @@ static void jump_conditions(void)
 		}
 	}
 	/* gotol, over an instruction, and a loop of ten. */
-	CHECK_EQ(RUN(NULL, MOV_K(0, 3), INSN(BPF_JMP32 | BPF_JA, 0, 0, 0, 1), MOV_K(0, 4), EXIT()), 3);
-	CHECK_EQ(RUN(NULL, MOV_K(0, 0), ALU64_K(BPF_ADD, 0, 2), JUMP_K(BPF_JLT, 0, 20, -2), EXIT()), 20);
+	CHECK_EQ(RUN(NULL, MOV_K(0, 3), INSN(BPF_JMP32 | BPF_JA, 0, 0, 0, 1), MOV_K(0, 4), EXIT()),
+		 3);
+	CHECK_EQ(RUN(NULL, MOV_K(0, 0), ALU64_K(BPF_ADD, 0, 2), JUMP_K(BPF_JLT, 0, 20, -2), EXIT()),
+		 20);
 }
 
 static void memory(void)
@@ -189,7 +208,7 @@ static void memory(void)
 	u64 v = 0x8182838485868788;
 
 	memset(mem, 0xee, sizeof(mem));
-	memcpy(mem + 3, &v, 8);		/* unaligned on purpose */
+	memcpy(mem + 3, &v, 8); /* unaligned on purpose */
 	CHECK_EQ(RUN(mem, LOAD(BPF_B, 0, 1, 3), EXIT()), 0x88);
 	CHECK_EQ(RUN(mem, LOAD(BPF_H, 0, 1, 3), EXIT()), 0x8788);
 	CHECK_EQ(RUN(mem, LOAD(BPF_W, 0, 1, 3), EXIT()), 0x85868788);
@@ -211,7 +230,8 @@ static void memory(void)
 	/* The spill frame, which begins zeroed. */
 	CHECK_EQ(RUN(NULL, LOAD(BPF_DW, 0, 10, -448), EXIT()), 0);
 	CHECK_EQ(RUN(NULL, MOV_K(2, -5), STORE(BPF_DW, 10, -8, 2), STORE_K(BPF_B, 10, -8, 0),
-		     LOADS(BPF_H, 0, 10, -8), EXIT()), -256);
+		     LOADS(BPF_H, 0, 10, -8), EXIT()),
+		 -256);
 	CHECK_EQ(state.frame[COSY_FRAME_SIZE / 8 - 1], -256);
 }
 
@@ -236,7 +256,8 @@ static void atomics(void)
 	CHECK_EQ(CELL(12, MOV_K(0, 13), MOV_K(2, 7), ATOMIC(BPF_DW, BPF_CMPXCHG, 1, 0, 2)), 12);
 	CHECK_EQ(m[0], 12);
 	/* 32 bits: the neighbour is untouched, a fetched value zero-extended. */
-	CHECK_EQ(CELL(0x1ffffffff, MOV_K(0, 1), ATOMIC(BPF_W, BPF_ADD | BPF_FETCH, 1, 0, 0)), 0xffffffff);
+	CHECK_EQ(CELL(0x1ffffffff, MOV_K(0, 1), ATOMIC(BPF_W, BPF_ADD | BPF_FETCH, 1, 0, 0)),
+		 0xffffffff);
 	CHECK_EQ(m[0], 0x100000000);
 	CHECK_EQ(CELL(0xffffffff, MOV_K(0, -1), MOV_K(2, 7), ATOMIC(BPF_W, BPF_CMPXCHG, 1, 0, 2)),
 		 0xffffffff);
@@ -247,7 +268,7 @@ static void atomics(void)
 
 static void calls(void)
 {
-	u64 mem[2] = { 0 };
+	u64 mem[2] = {0};
 	char byte = 'x';
 	int fd[2];
 
@@ -255,11 +276,13 @@ static void calls(void)
 	CHECK_EQ(RUN(NULL, MOV_K(1, -1), CALL(SYS_close), EXIT()), -EBADF);
 	/* r1-r5 are 0 behind a call, r6-r9 are kept. */
 	CHECK_EQ(RUN(NULL, MOV_K(1, 9), MOV_K(5, 9), MOV_K(6, 1), CALL(SYS_getppid), MOV_X(0, 1),
-		     ALU64_X(BPF_OR, 0, 5), ALU64_X(BPF_OR, 0, 6), EXIT()), 1);
+		     ALU64_X(BPF_OR, 0, 5), ALU64_X(BPF_OR, 0, 6), EXIT()),
+		 1);
 	/* Six arguments: the sixth is in r0. */
 	CHECK_EQ(RUN(NULL, MOV_K(1, 0), MOV_K(2, 4096), MOV_K(3, PROT_READ),
-		     MOV_K(4, MAP_PRIVATE | MAP_ANONYMOUS), MOV_K(5, -1), MOV_K(0, 1), CALL(SYS_mmap),
-		     EXIT()), -EINVAL);
+		     MOV_K(4, MAP_PRIVATE | MAP_ANONYMOUS), MOV_K(5, -1), MOV_K(0, 1),
+		     CALL(SYS_mmap), EXIT()),
+		 -EINVAL);
 	MUST(!pipe(fd));
 	CHECK_EQ(RUN(&byte, MOV_X(2, 1), MOV_K(1, fd[1]), MOV_K(3, 1), CALL(SYS_write), EXIT()), 1);
 	byte = 0;
@@ -273,12 +296,15 @@ static void calls(void)
 
 static void operations(void)
 {
-	struct { char a[16], b[16]; } m;
+	struct {
+		char a[16], b[16];
+	} m;
 	void *at;
 
-#define OP2(op, x, y) RUN(&m, IMM64(1, (u64)(x)), IMM64(2, (u64)(y)), CALL(COSY_OP_NUMBER_##op), EXIT())
-#define OP3(op, x, y, z)									\
-	RUN(&m, IMM64(1, (u64)(x)), IMM64(2, (u64)(y)), IMM64(3, (u64)(z)),			\
+#define OP2(op, x, y)                                                                              \
+	RUN(&m, IMM64(1, (u64)(x)), IMM64(2, (u64)(y)), CALL(COSY_OP_NUMBER_##op), EXIT())
+#define OP3(op, x, y, z)                                                                           \
+	RUN(&m, IMM64(1, (u64)(x)), IMM64(2, (u64)(y)), IMM64(3, (u64)(z)),                        \
 	    CALL(COSY_OP_NUMBER_##op), EXIT())
 	memset(&m, 0, sizeof(m));
 	CHECK_EQ(OP3(memset, m.a, 'q', 5), 0);
@@ -307,17 +333,18 @@ static void operations(void)
 	CHECK_EQ(OP2(stpcpy, m.b, "xy"), (u64)m.b + 2);
 	CHECK_EQ(OP3(strncpy, m.b, "12345", 3), (u64)m.b);
 	CHECK(!memcmp(m.b, "123", 3));
-	CHECK_EQ(RUN(&m, IMM64(1, (u64)m.a), MOV_K(2, 6), IMM64(3, (u64)"cd"), MOV_K(4, 2),
-		     CALL(COSY_OP_NUMBER_memmem), EXIT()), (u64)at + 3);
+	CHECK_EQ(RUN(&m, IMM64(1, (u64)m.a), MOV_K(2, 6), IMM64(3, (u64) "cd"), MOV_K(4, 2),
+		     CALL(COSY_OP_NUMBER_memmem), EXIT()),
+		 (u64)at + 3);
 	CHECK_EQ(RUN(NULL, CALL(COSY_OP_NUMBER_fence), EXIT()), 0);
 }
 
 /* fib(n) by recursion, with r6 and a spill slot live across the calls. */
 static const struct bpf_insn fib[] = {
 	LOAD(BPF_DW, 1, 1, 0),
-	CALL_LOCAL(1),				/* -> 3 */
+	CALL_LOCAL(1), /* -> 3 */
 	EXIT(),
-	MOV_X(0, 1),				/* 3 */
+	MOV_X(0, 1), /* 3 */
 	JUMP_K(BPF_JLT, 1, 2, 9),
 	STORE(BPF_DW, 10, -16, 1),
 	ALU64_K(BPF_ADD, 1, -1),
@@ -341,12 +368,14 @@ static void local_calls(void)
 	CHECK_EQ(state.fp, ~0ull);
 	/* The callee's spill frame is zeroed, the caller's given back. */
 	CHECK_EQ(RUN(NULL, STORE_K(BPF_DW, 10, -8, 5), CALL_LOCAL(3), LOAD(BPF_DW, 1, 10, -8),
-		     ALU64_X(BPF_ADD, 0, 1), EXIT(),
-		     LOAD(BPF_DW, 0, 10, -8), STORE_K(BPF_DW, 10, -8, 70), EXIT()), 5);
+		     ALU64_X(BPF_ADD, 0, 1), EXIT(), LOAD(BPF_DW, 0, 10, -8),
+		     STORE_K(BPF_DW, 10, -8, 70), EXIT()),
+		 5);
 	/* alloca: 16-byte aligned, gone at the function's end. */
-	CHECK_EQ(RUN(NULL, CALL_LOCAL(1), EXIT(),
-		     MOV_K(1, 5), CALL(COSY_OP_NUMBER_alloca), MOV_X(6, 0), MOV_K(1, 5),
-		     CALL(COSY_OP_NUMBER_alloca), ALU64_X(BPF_SUB, 0, 6), EXIT()), 16);
+	CHECK_EQ(RUN(NULL, CALL_LOCAL(1), EXIT(), MOV_K(1, 5), CALL(COSY_OP_NUMBER_alloca),
+		     MOV_X(6, 0), MOV_K(1, 5), CALL(COSY_OP_NUMBER_alloca), ALU64_X(BPF_SUB, 0, 6),
+		     EXIT()),
+		 16);
 	CHECK_EQ(state.sp, 0);
 }
 
@@ -395,7 +424,7 @@ static void hand_over(unsigned int stop)
 
 static void limits(void)
 {
-	struct bpf_insn insns[] = { ALU64_K(BPF_ADD, 0, 1), JUMP(-2), EXIT() };
+	struct bpf_insn insns[] = {ALU64_K(BPF_ADD, 0, 1), JUMP(-2), EXIT()};
 	struct cosy_program program = validated(insns, 3);
 	struct cosy_interp in = {
 		.program = &program,
@@ -436,7 +465,7 @@ static void on_signal(int sig, siginfo_t *info, void *uc)
 
 static void faults(void)
 {
-	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
+	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
 	u8 *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	volatile int sig;
 
@@ -486,7 +515,7 @@ static void forged_return(void)
 		.stack = stack,
 		.stack_size = STACK_SIZE,
 	};
-	static const u64 wrong[] = { 0, 2, FIB_CNT, ~0ull };
+	static const u64 wrong[] = {0, 2, FIB_CNT, ~0ull};
 	volatile int sig;
 
 	for (unsigned int i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
@@ -505,7 +534,8 @@ static void forged_return(void)
 
 int main(void)
 {
-	stack = mmap(NULL, STACK_SIZE + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack = mmap(NULL, STACK_SIZE + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		     -1, 0);
 	MUST(stack != MAP_FAILED && !mprotect(stack + STACK_SIZE, 4096, PROT_NONE));
 	arithmetic();
 	signed_division();

@@ -20,13 +20,13 @@
 
 #include "assemble.h"
 
-#define REGION(name, ctx_size_, ...)								\
-	static struct cosy_region name = { .ctx_size = (ctx_size_), .version = 1 };		\
-	__attribute__((constructor)) static void name##_init(void)				\
-	{											\
-		struct bpf_insn insns[] = { __VA_ARGS__ };					\
-												\
-		name.compound = assemble(insns, sizeof(insns) / sizeof(*insns), (ctx_size_));	\
+#define REGION(name, ctx_size_, ...)                                                               \
+	static struct cosy_region name = {.ctx_size = (ctx_size_), .version = 1};                  \
+	__attribute__((constructor)) static void name##_init(void)                                 \
+	{                                                                                          \
+		struct bpf_insn insns[] = {__VA_ARGS__};                                           \
+                                                                                                   \
+		name.compound = assemble(insns, sizeof(insns) / sizeof(*insns), (ctx_size_));      \
 	}
 
 /* ctx[1] = ctx[0] + 1; exit selector 2. */
@@ -35,10 +35,9 @@ REGION(add_one, 16, LOAD(BPF_DW, 2, 1, 0), ALU64_K(BPF_ADD, 2, 1), STORE(BPF_DW,
 /* kill(ctx[0], ctx[1]), so a signal handler runs in the middle; then recursion to depth ctx[2]. */
 REGION(interrupted, 24, LOAD(BPF_DW, 6, 1, 16), MOV_X(7, 1), LOAD(BPF_DW, 1, 7, 0),
        LOAD(BPF_DW, 2, 7, 8), MOV_X(8, 6), MOV_X(1, 8), CALL_LOCAL(1), EXIT(),
-       JUMP_K(BPF_JEQ, 1, 0, 6), STORE(BPF_DW, 10, -8, 1), ALU64_K(BPF_ADD, 1, -1),
-       CALL_LOCAL(-4), LOAD(BPF_DW, 1, 10, -8), ALU64_X(BPF_ADD, 0, 1), EXIT(),
-       CALL(COSY_OP_NUMBER_ctx), MOV_X(6, 0), LOAD(BPF_DW, 1, 6, 0), LOAD(BPF_DW, 2, 6, 8),
-       CALL(SYS_kill), EXIT())
+       JUMP_K(BPF_JEQ, 1, 0, 6), STORE(BPF_DW, 10, -8, 1), ALU64_K(BPF_ADD, 1, -1), CALL_LOCAL(-4),
+       LOAD(BPF_DW, 1, 10, -8), ALU64_X(BPF_ADD, 0, 1), EXIT(), CALL(COSY_OP_NUMBER_ctx),
+       MOV_X(6, 0), LOAD(BPF_DW, 1, 6, 0), LOAD(BPF_DW, 2, 6, 8), CALL(SYS_kill), EXIT())
 REGION(malformed, 16, INSN(0xff, 0, 0, 0, 0), EXIT())
 
 static int64_t run_add_one(uint64_t in, uint64_t *ret)
@@ -130,7 +129,7 @@ __attribute__((noinline)) static void abandon(int depth)
 
 	frame[0] = 0;
 	run_interrupted(SIGUSR1, depth);
-	CHECK(frame[0]);	/* not reached */
+	CHECK(frame[0]); /* not reached */
 }
 
 static void abandoned(void)

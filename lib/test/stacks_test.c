@@ -18,7 +18,7 @@ static struct cosy_thread *self;
 static struct cosy_site at(uintptr_t depth, uintptr_t site)
 {
 	/* Deeper frames are lower; all of them lie on this thread's stack. */
-	return (struct cosy_site){ self->stack_high - 64 - depth * 256, site };
+	return (struct cosy_site){self->stack_high - 64 - depth * 256, site};
 }
 
 static uint64_t used(void)
@@ -72,7 +72,7 @@ static void jumped_over(void)
 /* Blocks of a signal or coroutine stack are not taken for dead. */
 static void other_stacks(void)
 {
-	struct cosy_site elsewhere = { (uintptr_t)self, 9 };
+	struct cosy_site elsewhere = {(uintptr_t)self, 9};
 	char *mine = cosy_block_push(self, 64, at(3, 1)), *theirs, *mine2;
 
 	theirs = cosy_block_push(self, 64, elsewhere);
@@ -160,14 +160,15 @@ static void handler(int sig)
 
 static void interrupted(void)
 {
-	struct sigaction action = { .sa_handler = handler };
+	struct sigaction action = {.sa_handler = handler};
 	timer_t timer;
-	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
-	struct itimerspec often = { { 0, 30000 }, { 0, 30000 } }, never = { { 0, 0 }, { 0, 0 } };
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+	struct itimerspec often = {{0, 30000}, {0, 30000}}, never = {{0, 0}, {0, 0}};
 	int wrong = 0;
 
 	sigaction(SIGUSR1, &action, NULL);
-	MUST(!timer_create(CLOCK_MONOTONIC, &event, &timer) && !timer_settime(timer, 0, &often, NULL));
+	MUST(!timer_create(CLOCK_MONOTONIC, &event, &timer) &&
+	     !timer_settime(timer, 0, &often, NULL));
 	for (int i = 0; i < 300000 || (handled < 200 && i < 30000000); i++) {
 		struct cosy_activation *outer = cosy_activation_push(self, 64, COSY_SITE()), *inner;
 
@@ -206,7 +207,8 @@ static void thread_exits(void)
 	bool got;
 
 	for (int i = 0; i < 200; i++) {
-		MUST(!pthread_create(&thread, NULL, count_slices, &got) && !pthread_join(thread, NULL));
+		MUST(!pthread_create(&thread, NULL, count_slices, &got) &&
+		     !pthread_join(thread, NULL));
 		CHECK(got);
 	}
 	CHECK_EQ(cosy_heap_room(), room);
@@ -214,7 +216,8 @@ static void thread_exits(void)
 
 int main(void)
 {
-	void *range = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *range =
+		mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	MUST(range != MAP_FAILED);
 	cosy_settings.mode = COSY_MODE_INTERP;

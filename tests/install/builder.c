@@ -7,7 +7,7 @@
 int main(void)
 {
 	struct cosy_builder *b = cosy_builder_create("installed");
-	int64_t words[2] = { 0, 0 };
+	int64_t words[2] = {0, 0};
 	struct cosy_loaded *loaded;
 	struct cosy_error error;
 	struct cosy *cosy;

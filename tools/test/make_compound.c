@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 	cosy_for(b, i, cosy_int(0), COSY_LT, cosy_int(10), 1);
 	cosy_at(b, argv[2], 2);
 	cosy_getpid(b, COSY_NO_VAR);
-	cosy_invoke(b, COSY_NO_VAR, f, 1, (struct cosy_value[]){ cosy_ref(i) });
+	cosy_invoke(b, COSY_NO_VAR, f, 1, (struct cosy_value[]){cosy_ref(i)});
 	cosy_end(b);
 	if (cosy_compile(b, &bytes, &len, &error)) {
 		fprintf(stderr, "statement %u: %s\n", error.statement, error.reason);
