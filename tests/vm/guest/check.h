@@ -217,6 +217,22 @@ HELPER int in_child(void (*f)(void *), void *arg)
 		CHECK(WIFEXITED(status_) && !WEXITSTATUS(status_), "the child ended with status %#x", status_); \
 	} while (0)
 
+HELPER bool has_ended(pid_t pid)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == pid;
+}
+
+/* Waits until the child has made it so; it may take its time, but not end before. */
+#define WAIT_FOR(pid, cond)						\
+	do {								\
+		double start_ = now_ms();				\
+		while (!(cond) && !has_ended(pid) && now_ms() - start_ < 20000) \
+			sleep_ms(1);					\
+		MUST(cond);						\
+	} while (0)
+
 /* Root becomes nobody, who may use the device or not; anybody else stays who they are. */
 HELPER void become_nobody(bool may_use)
 {

@@ -91,16 +91,11 @@ static void killed(const char *name, void (*region)(void *), int sig, bool compu
 		region(watch);
 		_exit(3);
 	}
-	for (start = now_ms(); !watch->turns && now_ms() - start < 4 * HANG_MS;)
-		sleep_ms(1);
-	CHECK(watch->turns, "%s: the region never began", name);
+	WAIT_FOR(pid, watch->turns);
 	sleep_ms(200);
-	if (computes) {
-		seen = watch->turns;
-		for (start = now_ms(); watch->turns == seen && now_ms() - start < 4 * HANG_MS;)
-			sleep_ms(10);
-		CHECK(watch->turns != seen, "%s: the region stands still", name);
-	}
+	seen = watch->turns;
+	if (computes)
+		WAIT_FOR(pid, watch->turns != seen);
 	if (computes && kernel_expected()) {
 		unsigned long user = 0, kernel = 0;
 		char path[64], line[1024] = "";

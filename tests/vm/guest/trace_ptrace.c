@@ -116,8 +116,7 @@ static void in_the_middle(void)
 		CHECK_KERNEL(then, 1, 5000);	/* nobody looks any more */
 		_exit(check_end());
 	}
-	while (shared[1] < 1000)
-		sleep_ms(1);
+	WAIT_FOR(pid, shared[1] >= 1000);
 	MUST(!ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACESYSGOOD));
 	MUST(!ptrace(PTRACE_INTERRUPT, pid, 0, 0));
 	MUST(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));

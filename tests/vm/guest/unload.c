@@ -87,15 +87,12 @@ static void under_a_region(void)
 		CHECK(region() == 499500, "wrong result");
 		_exit(check_end());
 	}
-	while (!shared[1])
-		sleep_ms(1);
+	WAIT_FOR(pid, shared[1]);
 	for (int i = 0; i < 20; i++) {
 		if (kernel_expected())
 			CHECK(unload() == -EAGAIN, "unloaded under a region");
 		seen = shared[1];
-		for (int j = 0; j < 1000 && shared[1] == seen; j++)
-			sleep_ms(1);
-		CHECK(shared[1] > seen, "the region stands still");
+		WAIT_FOR(pid, shared[1] > seen);
 	}
 	shared[0] = 1;
 	MUST(waitpid(pid, &status, 0) == pid);
