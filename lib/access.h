@@ -63,39 +63,39 @@ static inline void cosy_store(u64 addr, u64 value, u8 code)
 	}
 }
 
-/* clang-format off: it takes (type)*src for a product */
-#define COSY_ATOMIC(type)                                                                          \
-	do {                                                                                       \
-		type *at = (type *)addr;                                                           \
-		u64 old = 0;                                                                       \
-                                                                                                   \
-		switch (insn->imm & ~BPF_FETCH) {                                                  \
-		case BPF_ADD:                                                                      \
-			old = __atomic_fetch_add(at, (type) * src, __ATOMIC_SEQ_CST);              \
-			break;                                                                     \
-		case BPF_OR:                                                                       \
-			old = __atomic_fetch_or(at, (type) * src, __ATOMIC_SEQ_CST);               \
-			break;                                                                     \
-		case BPF_AND:                                                                      \
-			old = __atomic_fetch_and(at, (type) * src, __ATOMIC_SEQ_CST);              \
-			break;                                                                     \
-		case BPF_XOR:                                                                      \
-			old = __atomic_fetch_xor(at, (type) * src, __ATOMIC_SEQ_CST);              \
-			break;                                                                     \
-		case BPF_XCHG & ~BPF_FETCH:                                                        \
-			old = __atomic_exchange_n(at, (type) * src, __ATOMIC_SEQ_CST);             \
-			break;                                                                     \
-		default: { /* BPF_CMPXCHG */                                                       \
-			type expected = (type) * r0;                                               \
-                                                                                                   \
-			__atomic_compare_exchange_n(at, &expected, (type) * src, false,            \
-						    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
-			*r0 = expected;                                                            \
-			return;                                                                    \
-		}                                                                                  \
-		}                                                                                  \
-		if (insn->imm & BPF_FETCH)                                                         \
-			*src = old;                                                                \
+/* clang-format off */
+#define COSY_ATOMIC(type)								\
+	do {										\
+		type *at = (type *)addr;						\
+		u64 old = 0;								\
+											\
+		switch (insn->imm & ~BPF_FETCH) {					\
+		case BPF_ADD:								\
+			old = __atomic_fetch_add(at, (type)*src, __ATOMIC_SEQ_CST);	\
+			break;								\
+		case BPF_OR:								\
+			old = __atomic_fetch_or(at, (type)*src, __ATOMIC_SEQ_CST);	\
+			break;								\
+		case BPF_AND:								\
+			old = __atomic_fetch_and(at, (type)*src, __ATOMIC_SEQ_CST);	\
+			break;								\
+		case BPF_XOR:								\
+			old = __atomic_fetch_xor(at, (type)*src, __ATOMIC_SEQ_CST);	\
+			break;								\
+		case BPF_XCHG & ~BPF_FETCH:						\
+			old = __atomic_exchange_n(at, (type)*src, __ATOMIC_SEQ_CST);	\
+			break;								\
+		default: { /* BPF_CMPXCHG */						\
+			type expected = (type)*r0;					\
+											\
+			__atomic_compare_exchange_n(at, &expected, (type)*src, false,	\
+						    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);\
+			*r0 = expected;							\
+			return;								\
+		}									\
+		}									\
+		if (insn->imm & BPF_FETCH)						\
+			*src = old;							\
 	} while (0)
 /* clang-format on */
 

@@ -86,35 +86,19 @@ static inline struct cosy_value cosy_addr(int var)
 
 /* --- Assignment and arithmetic --------------------------------------------------------- */
 
-/* clang-format off: grouped */
+/* clang-format off */
 enum cosy_operator {
-	COSY_ADD,
-	COSY_SUB,
-	COSY_MUL,
-	COSY_DIV,
-	COSY_MOD, /* signed; by 0: 0, and the dividend; overflow wraps */
-	COSY_UDIV,
-	COSY_UMOD, /* unsigned */
-	COSY_AND,
-	COSY_OR,
-	COSY_XOR,
-	COSY_SHL,
-	COSY_SHR,
-	COSY_USHR, /* SHR keeps the sign; counts are taken modulo 64 */
+	COSY_ADD, COSY_SUB, COSY_MUL,
+	COSY_DIV, COSY_MOD,		/* signed; by 0: 0, and the dividend; overflow wraps */
+	COSY_UDIV, COSY_UMOD,		/* unsigned */
+	COSY_AND, COSY_OR, COSY_XOR,
+	COSY_SHL, COSY_SHR, COSY_USHR,	/* SHR keeps the sign; counts are taken modulo 64 */
 	/* Conditions; as arithmetic their result is 0 or 1. */
-	COSY_EQ,
-	COSY_NE,
-	COSY_LT,
-	COSY_LE,
-	COSY_GT,
-	COSY_GE, /* signed */
-	COSY_ULT,
-	COSY_ULE,
-	COSY_UGT,
-	COSY_UGE,  /* unsigned */
-	COSY_TEST, /* a & b is not 0 */
-	COSY_LAND,
-	COSY_LOR, /* both operands are evaluated */
+	COSY_EQ, COSY_NE,
+	COSY_LT, COSY_LE, COSY_GT, COSY_GE,		/* signed */
+	COSY_ULT, COSY_ULE, COSY_UGT, COSY_UGE,		/* unsigned */
+	COSY_TEST,			/* a & b is not 0 */
+	COSY_LAND, COSY_LOR,		/* both operands are evaluated */
 };
 /* clang-format on */
 

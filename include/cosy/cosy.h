@@ -27,29 +27,17 @@ extern "C" {
  * is declared inside ends with it.  return, break, continue and goto may leave
  * it; nothing may jump into it.  A missing or crossing mark is a syntax error.
  */
-/* clang-format off: the braces are half each */
+/* clang-format off */
 #if defined(__COSYCC__) && !defined(COSY_OFF)
 int __cosy_region_start(int line) __attribute__((nothrow));
 void __cosy_region_end(int *token) __attribute__((nothrow));
-#define COSY_START                                                                                 \
-	{                                                                                          \
-		int __cosy_token __attribute__((cleanup(__cosy_region_end), unused)) =             \
-			__cosy_region_start(__LINE__);                                             \
-		{                                                                                  \
-			(void)0
-#define COSY_END                                                                                   \
-	}                                                                                          \
-	}                                                                                          \
-	(void)0
+#define COSY_START							\
+	{ int __cosy_token __attribute__((cleanup(__cosy_region_end), unused)) = \
+		__cosy_region_start(__LINE__); { (void)0
+#define COSY_END	} } (void)0
 #else
-#define COSY_START                                                                                 \
-	{                                                                                          \
-		{                                                                                  \
-			(void)0
-#define COSY_END                                                                                   \
-	}                                                                                          \
-	}                                                                                          \
-	(void)0
+#define COSY_START	{ { (void)0
+#define COSY_END	} } (void)0
 #endif
 /* clang-format on */
 

@@ -157,16 +157,16 @@ static void memory(void)
 
 /* --- System calls ---------------------------------------------------------------------------- */
 
-/* clang-format off: the statements are indented as the C they stand for */
+/* Statements are indented as the C that they stand for. */
+/* clang-format off */
 
 /* HotOS IX section 2.4: the copy program, with a dependency of every kind. */
 static void copy(void)
 {
-	char from[] = "/tmp/cosy-from-XXXXXX", to[] = "/tmp/cosy-to-XXXXXX", data[10000],
-	     back[10001];
+	char from[] = "/tmp/cosy-from-XXXXXX", to[] = "/tmp/cosy-to-XXXXXX", data[10000], back[10001];
 	static char buf[4096];
 	struct cosy_builder *b = begin();
-	int64_t vars[4] = {0};
+	int64_t vars[4] = { 0 };
 	int in = cosy_var(b), out = cosy_var(b), n = cosy_var(b), total = cosy_var(b);
 	int fd = mkstemp(from);
 
@@ -179,9 +179,9 @@ static void copy(void)
 	cosy_open(b, in, cosy_ptr(from), cosy_int(O_RDONLY), cosy_int(0));
 	cosy_open(b, out, cosy_ptr(to), cosy_int(O_WRONLY | O_TRUNC), cosy_int(0));
 	cosy_do(b);
-	cosy_read(b, n, cosy_ref(in), cosy_ptr(buf), cosy_int(sizeof(buf)));
-	cosy_write(b, COSY_NO_VAR, cosy_ref(out), cosy_ptr(buf), cosy_ref(n));
-	cosy_arith(b, total, cosy_ref(total), COSY_ADD, cosy_ref(n));
+		cosy_read(b, n, cosy_ref(in), cosy_ptr(buf), cosy_int(sizeof(buf)));
+		cosy_write(b, COSY_NO_VAR, cosy_ref(out), cosy_ptr(buf), cosy_ref(n));
+		cosy_arith(b, total, cosy_ref(total), COSY_ADD, cosy_ref(n));
 	cosy_do_while(b, cosy_ref(n), COSY_EQ, cosy_int(sizeof(buf)));
 	cosy_close(b, COSY_NO_VAR, cosy_ref(in));
 	cosy_close(b, COSY_NO_VAR, cosy_ref(out));
@@ -198,13 +198,12 @@ static void copy(void)
 
 static void calls(void)
 {
-	int64_t vars[3] = {0};
+	int64_t vars[3] = { 0 };
 	struct cosy_builder *b = begin();
 	int a = cosy_var(b), address = cosy_var(b), len = cosy_var(b);
 
 	/* Six arguments; and a result written through a variable's address. */
-	cosy_mmap(b, a, cosy_int(0), cosy_int(4096), cosy_int(1), cosy_int(0x22), cosy_int(-1),
-		  cosy_int(1));
+	cosy_mmap(b, a, cosy_int(0), cosy_int(4096), cosy_int(1), cosy_int(0x22), cosy_int(-1), cosy_int(1));
 	cosy_time(b, COSY_NO_VAR, cosy_addr(address));
 	cosy_strlen(b, len, cosy_ptr("four"));
 	finish(b, vars, 3);
@@ -225,19 +224,19 @@ static void digit(struct cosy_builder *b, int trace, int d)
 static int64_t branches(int64_t x)
 {
 	struct cosy_builder *b = begin();
-	int64_t vars[2] = {x};
+	int64_t vars[2] = { x };
 	int in = cosy_var(b), t = cosy_var(b);
 
 	cosy_if(b, cosy_ref(in), COSY_LT, cosy_int(0));
-	digit(b, t, 1);
+		digit(b, t, 1);
 	cosy_else(b);
-	digit(b, t, 2);
-	cosy_if(b, cosy_ref(in), COSY_TEST, cosy_int(1));
-	digit(b, t, 3);
-	cosy_end(b);
-	cosy_if(b, cosy_int(1ll << 40), COSY_UGT, cosy_ref(in));
-	digit(b, t, 4);
-	cosy_end(b);
+		digit(b, t, 2);
+		cosy_if(b, cosy_ref(in), COSY_TEST, cosy_int(1));
+			digit(b, t, 3);
+		cosy_end(b);
+		cosy_if(b, cosy_int(1ll << 40), COSY_UGT, cosy_ref(in));
+			digit(b, t, 4);
+		cosy_end(b);
 	cosy_end(b);
 	digit(b, t, 5);
 	cosy_stop(b, cosy_ref(t));
@@ -247,48 +246,47 @@ static int64_t branches(int64_t x)
 
 static void loops(void)
 {
-	int64_t vars[5] = {0};
+	int64_t vars[5] = { 0 };
 	struct cosy_builder *b = begin();
-	int i = cosy_var(b), j = cosy_var(b), sum = cosy_var(b), limit = cosy_var(b),
-	    t = cosy_var(b);
+	int i = cosy_var(b), j = cosy_var(b), sum = cosy_var(b), limit = cosy_var(b), t = cosy_var(b);
 
 	/* while, with continue and break: 1 + 3 + 5 + 7 */
 	cosy_while(b, cosy_int(1), COSY_EQ, cosy_int(1));
-	cosy_arith(b, i, cosy_ref(i), COSY_ADD, cosy_int(1));
-	cosy_if(b, cosy_ref(i), COSY_GT, cosy_int(8));
-	cosy_break(b);
-	cosy_end(b);
-	cosy_if(b, cosy_ref(i), COSY_TEST, cosy_int(1));
-	cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_ref(i));
-	cosy_continue(b);
-	cosy_end(b);
-	cosy_arith(b, t, cosy_ref(t), COSY_ADD, cosy_int(1));
+		cosy_arith(b, i, cosy_ref(i), COSY_ADD, cosy_int(1));
+		cosy_if(b, cosy_ref(i), COSY_GT, cosy_int(8));
+			cosy_break(b);
+		cosy_end(b);
+		cosy_if(b, cosy_ref(i), COSY_TEST, cosy_int(1));
+			cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_ref(i));
+			cosy_continue(b);
+		cosy_end(b);
+		cosy_arith(b, t, cosy_ref(t), COSY_ADD, cosy_int(1));
 	cosy_end(b);
 	/* for in for; the bound is evaluated once. */
 	cosy_assign(b, limit, cosy_int(10));
 	cosy_for(b, i, cosy_int(0), COSY_LT, cosy_ref(limit), 2);
-	cosy_assign(b, limit, cosy_int(3));
-	cosy_for(b, j, cosy_ref(i), COSY_GE, cosy_int(0), -1);
-	cosy_if(b, cosy_ref(j), COSY_EQ, cosy_int(3));
-	cosy_continue(b);
-	cosy_end(b);
-	cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_int(100));
-	cosy_end(b);
+		cosy_assign(b, limit, cosy_int(3));
+		cosy_for(b, j, cosy_ref(i), COSY_GE, cosy_int(0), -1);
+			cosy_if(b, cosy_ref(j), COSY_EQ, cosy_int(3));
+				cosy_continue(b);
+			cosy_end(b);
+			cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_int(100));
+		cosy_end(b);
 	cosy_end(b);
 	/* A for that is not entered, and one with a step that fits no immediate. */
 	cosy_for(b, j, cosy_int(5), COSY_LT, cosy_int(5), 1);
-	cosy_assign(b, sum, cosy_int(-1));
+		cosy_assign(b, sum, cosy_int(-1));
 	cosy_end(b);
 	cosy_for(b, j, cosy_int(0), COSY_LT, cosy_int(1ll << 41), 1ll << 40);
-	cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_int(10000));
+		cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_int(10000));
 	cosy_end(b);
 	/* do-while: once though the condition is false; continue goes to the condition. */
 	cosy_do(b);
-	cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_int(100000));
-	cosy_if(b, cosy_int(0), COSY_EQ, cosy_int(0));
-	cosy_continue(b);
-	cosy_end(b);
-	cosy_assign(b, sum, cosy_int(-1));
+		cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_int(100000));
+		cosy_if(b, cosy_int(0), COSY_EQ, cosy_int(0));
+			cosy_continue(b);
+		cosy_end(b);
+		cosy_assign(b, sum, cosy_int(-1));
 	cosy_do_while(b, cosy_int(0), COSY_NE, cosy_int(0));
 	finish(b, vars, 5);
 	/* inner iterations: 1 + 3 + 5 + 7 + 9, less the 3 in which j is 3 */
@@ -300,28 +298,28 @@ static void loops(void)
 static int64_t switched(int64_t x)
 {
 	struct cosy_builder *b = begin();
-	int64_t vars[2] = {x};
+	int64_t vars[2] = { x };
 	int in = cosy_var(b), t = cosy_var(b);
 
 	cosy_switch(b, cosy_ref(in));
 	cosy_case(b, 1);
-	digit(b, t, 1);
-	cosy_break(b);
+		digit(b, t, 1);
+		cosy_break(b);
 	cosy_case(b, 2);
-	digit(b, t, 2);
-	/* falls through */
+		digit(b, t, 2);
+		/* falls through */
 	cosy_case(b, 3);
-	digit(b, t, 3);
-	cosy_switch(b, cosy_ref(in));
-	cosy_case(b, 3);
-	digit(b, t, 7);
-	cosy_end(b);
-	cosy_break(b);
+		digit(b, t, 3);
+		cosy_switch(b, cosy_ref(in));
+		cosy_case(b, 3);
+			digit(b, t, 7);
+		cosy_end(b);
+		cosy_break(b);
 	cosy_default(b);
-	digit(b, t, 4);
-	cosy_break(b);
+		digit(b, t, 4);
+		cosy_break(b);
 	cosy_case(b, -(1ll << 35));
-	digit(b, t, 5);
+		digit(b, t, 5);
 	cosy_end(b);
 	digit(b, t, 9);
 	finish(b, vars, 2);
@@ -330,18 +328,18 @@ static int64_t switched(int64_t x)
 
 static void gotos(void)
 {
-	int64_t vars[2] = {0};
+	int64_t vars[2] = { 0 };
 	struct cosy_builder *b = begin();
 	int i = cosy_var(b), sum = cosy_var(b), again = cosy_label(b), out = cosy_label(b);
 
 	cosy_place(b, again);
 	cosy_arith(b, i, cosy_ref(i), COSY_ADD, cosy_int(1));
 	cosy_while(b, cosy_int(1), COSY_EQ, cosy_int(1));
-	cosy_if(b, cosy_ref(i), COSY_GT, cosy_int(10));
-	cosy_goto(b, out);
-	cosy_end(b);
-	cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_ref(i));
-	cosy_goto(b, again);
+		cosy_if(b, cosy_ref(i), COSY_GT, cosy_int(10));
+			cosy_goto(b, out);
+		cosy_end(b);
+		cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_ref(i));
+		cosy_goto(b, again);
 	cosy_end(b);
 	cosy_place(b, out);
 	finish(b, vars, 2);
@@ -352,60 +350,58 @@ static void gotos(void)
 
 static void functions(void)
 {
-	int64_t vars[3] = {0};
+	int64_t vars[3] = { 0 };
 	struct cosy_builder *b = begin();
 	int result = cosy_var(b), counter = cosy_var(b), parity = cosy_var(b);
 	int fib, even, odd, left, sum, unused;
 
 	/* Recursive, with locals that live across the calls, and a variable of the compound. */
 	fib = cosy_function(b, 1);
-	left = cosy_var(b);
-	cosy_arith(b, counter, cosy_ref(counter), COSY_ADD, cosy_int(1));
-	cosy_if(b, cosy_ref(cosy_param(b, 0)), COSY_LT, cosy_int(2));
-	cosy_return(b, cosy_ref(cosy_param(b, 0)));
-	cosy_end(b);
-	cosy_arith(b, left, cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(1));
-	cosy_invoke(b, left, fib, 1, (struct cosy_value[]){cosy_ref(left)});
-	cosy_arith(b, cosy_param(b, 0), cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(2));
-	cosy_invoke(b, cosy_param(b, 0), fib, 1, (struct cosy_value[]){cosy_ref(cosy_param(b, 0))});
-	cosy_arith(b, left, cosy_ref(left), COSY_ADD, cosy_ref(cosy_param(b, 0)));
-	cosy_return(b, cosy_ref(left));
+		left = cosy_var(b);
+		cosy_arith(b, counter, cosy_ref(counter), COSY_ADD, cosy_int(1));
+		cosy_if(b, cosy_ref(cosy_param(b, 0)), COSY_LT, cosy_int(2));
+			cosy_return(b, cosy_ref(cosy_param(b, 0)));
+		cosy_end(b);
+		cosy_arith(b, left, cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(1));
+		cosy_invoke(b, left, fib, 1, (struct cosy_value[]){ cosy_ref(left) });
+		cosy_arith(b, cosy_param(b, 0), cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(2));
+		cosy_invoke(b, cosy_param(b, 0), fib, 1, (struct cosy_value[]){ cosy_ref(cosy_param(b, 0)) });
+		cosy_arith(b, left, cosy_ref(left), COSY_ADD, cosy_ref(cosy_param(b, 0)));
+		cosy_return(b, cosy_ref(left));
 	cosy_end(b);
 
 	/* Two that call each other, by declaration. */
 	even = cosy_declare(b, 1);
 	odd = cosy_declare(b, 1);
 	cosy_define(b, even);
-	cosy_if(b, cosy_ref(cosy_param(b, 0)), COSY_EQ, cosy_int(0));
-	cosy_return(b, cosy_int(1));
-	cosy_end(b);
-	cosy_arith(b, cosy_param(b, 0), cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(1));
-	cosy_invoke(b, cosy_param(b, 0), odd, 1, (struct cosy_value[]){cosy_ref(cosy_param(b, 0))});
-	cosy_return(b, cosy_ref(cosy_param(b, 0)));
+		cosy_if(b, cosy_ref(cosy_param(b, 0)), COSY_EQ, cosy_int(0));
+			cosy_return(b, cosy_int(1));
+		cosy_end(b);
+		cosy_arith(b, cosy_param(b, 0), cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(1));
+		cosy_invoke(b, cosy_param(b, 0), odd, 1, (struct cosy_value[]){ cosy_ref(cosy_param(b, 0)) });
+		cosy_return(b, cosy_ref(cosy_param(b, 0)));
 	cosy_end(b);
 	cosy_define(b, odd);
-	cosy_if(b, cosy_ref(cosy_param(b, 0)), COSY_EQ, cosy_int(0));
-	cosy_return(b, cosy_int(0));
-	cosy_end(b);
-	cosy_arith(b, cosy_param(b, 0), cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(1));
-	cosy_invoke(b, cosy_param(b, 0), even, 1,
-		    (struct cosy_value[]){cosy_ref(cosy_param(b, 0))});
-	cosy_return(b, cosy_ref(cosy_param(b, 0)));
+		cosy_if(b, cosy_ref(cosy_param(b, 0)), COSY_EQ, cosy_int(0));
+			cosy_return(b, cosy_int(0));
+		cosy_end(b);
+		cosy_arith(b, cosy_param(b, 0), cosy_ref(cosy_param(b, 0)), COSY_SUB, cosy_int(1));
+		cosy_invoke(b, cosy_param(b, 0), even, 1, (struct cosy_value[]){ cosy_ref(cosy_param(b, 0)) });
+		cosy_return(b, cosy_ref(cosy_param(b, 0)));
 	cosy_end(b);
 
 	/* All five parameters; returns at its end. */
 	sum = cosy_function(b, 5);
-	for (int i = 0; i < 5; i++)
-		cosy_arith(b, result, cosy_ref(result), COSY_ADD, cosy_ref(cosy_param(b, i)));
+		for (int i = 0; i < 5; i++)
+			cosy_arith(b, result, cosy_ref(result), COSY_ADD, cosy_ref(cosy_param(b, i)));
 	cosy_end(b);
 	unused = cosy_declare(b, 0);
 	(void)unused;
 
-	cosy_invoke(b, result, fib, 1, (struct cosy_value[]){cosy_int(15)});
-	cosy_invoke(b, COSY_NO_VAR, sum, 5,
-		    (struct cosy_value[]){cosy_int(1000), cosy_int(2000), cosy_int(3000),
-					  cosy_int(4000), cosy_int(5000)});
-	cosy_invoke(b, parity, even, 1, (struct cosy_value[]){cosy_int(101)});
+	cosy_invoke(b, result, fib, 1, (struct cosy_value[]){ cosy_int(15) });
+	cosy_invoke(b, COSY_NO_VAR, sum, 5, (struct cosy_value[]){ cosy_int(1000), cosy_int(2000),
+		    cosy_int(3000), cosy_int(4000), cosy_int(5000) });
+	cosy_invoke(b, parity, even, 1, (struct cosy_value[]){ cosy_int(101) });
 	CHECK_EQ(finish(b, vars, 3), 0);
 	CHECK_EQ(vars[0], 610 + 15000);
 	CHECK_EQ(vars[1], 1973);
