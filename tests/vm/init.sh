@@ -38,6 +38,7 @@ finish() {
 
 # From here on every message counts, not only those that `quiet` lets through.
 echo 8 >/proc/sys/kernel/printk
+echo 'cosy guest: up' >/dev/kmsg
 for module in $GUEST_MODULES; do
 	insmod "/vm/modules/$module" || { report "load $module"; finish; }
 done

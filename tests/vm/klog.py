@@ -36,16 +36,21 @@ _BAD = re.compile(
 )
 
 
+# What init.sh logs before it does anything of ours.
+_UP = "cosy guest: up"
+
+
 def bad_lines(log: str) -> list[str]:
-    """The lines that mean harm, in order."""
-    return [line for line in log.splitlines() if _BAD.search(line)]
+    """The lines that mean harm, in order: all since the guest was up, or of a boot that failed."""
+    ours = log.split(_UP, 1)[-1]
+    return [line for line in ours.splitlines() if _BAD.search(line)]
 
 
 def excerpt(log: str, limit: int = 120) -> str:
     """From shortly before the first bad line on, or the end when there is none."""
     lines = log.splitlines()
-    for number, line in enumerate(lines):
-        if _BAD.search(line):
-            start = max(0, number - 5)
-            return "\n".join(lines[start : start + limit])
+    bad = bad_lines(log)
+    if bad:
+        start = max(0, lines.index(bad[0]) - 5)
+        return "\n".join(lines[start : start + limit])
     return "\n".join(lines[-40:])

@@ -68,6 +68,11 @@ class KernelLog(unittest.TestCase):
             with self.subTest(line):
                 self.assertEqual(klog.bad_lines(line), [])
 
+    def test_a_boot_that_was_merely_slow_is_no_harm(self) -> None:
+        log = "rcu: INFO: rcu_preempt self-detected stall on CPU\n[    2.2] cosy guest: up\n"
+        self.assertEqual(klog.bad_lines(log), [])
+        self.assertEqual(klog.bad_lines(log + "BUG: x\n"), ["BUG: x"])
+
     def test_excerpt_starts_before_the_first_bad_line(self) -> None:
         log = "\n".join([*map(str, range(100)), "WARNING: here", "after"])
         self.assertEqual(klog.excerpt(log).splitlines(), ["95", "96", "97", "98", "99", "WARNING: here", "after"])

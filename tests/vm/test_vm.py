@@ -53,7 +53,7 @@ class Ends(Machine):
     """How a machine's end is told."""
 
     def test_a_hang_is_124(self) -> None:
-        done = vm("--timeout", "15", "--", "sh", "-c", "echo started; sleep 1000")
+        done = vm("--timeout", "45", "--", "sh", "-c", "echo started; sleep 1000")
         self.assertEqual((done.returncode, done.stdout), (124, "started\n"), done.stderr)
         self.assertIn("running the command", done.stderr)
 
