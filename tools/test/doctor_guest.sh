@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# doctor_guest.sh - `cosy doctor` in a machine with the module, in each state it knows.
+set -u
+cosy=/t/cosy
+bad=0
+
+# says STATUS TEXT COMMAND...: the exit status, and a line of the answer.
+says() {
+	status=$1 text=$2
+	shift 2
+	out=$("$@" 2>&1)
+	got=$?
+	if [ $got != "$status" ] || ! echo "$out" | grep -qF -- "$text"; then
+		echo "FAILED: $*: exit status $got, not $status; or no \"$text\" in:"
+		echo "$out"
+		bad=1
+	fi
+}
+
+as_nobody() {
+	su -s /bin/sh nobody -c "$*"
+}
+
+says 0 'a compound runs in the kernel' $cosy doctor
+says 0 'Compounds run in this kernel' $cosy doctor
+says 1 'a tracer (strace, gdb) is armed' /t/strace -qq -e trace=none $cosy doctor
+says 1 'run without it' /t/strace -qq -e trace=none $cosy doctor
+says 1 'COSY_MODE=interp keeps programs' env COSY_MODE=interp $cosy doctor
+
+chmod 600 /dev/cosy
+says 1 'you may not use /dev/cosy: Permission denied' as_nobody $cosy doctor
+says 1 '-> ' as_nobody $cosy doctor
+chmod 666 /dev/cosy
+says 0 'a compound runs in the kernel' as_nobody $cosy doctor
+says 1 'no shared buffer of' as_nobody "ulimit -l 64; exec $cosy doctor"
+says 1 'RLIMIT_MEMLOCK is 64 KB' as_nobody "ulimit -l 64; exec $cosy doctor"
+
+sysctl -q -w net.core.bpf_jit_enable=0
+says 1 'sysctl net.core.bpf_jit_enable=1' $cosy doctor
+sysctl -q -w net.core.bpf_jit_enable=1
+
+rmmod cosy
+says 1 'the module is not loaded' $cosy doctor
+says 1 'modprobe cosy' $cosy doctor
+exit $bad
