@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- arguments.cpp - clang's command line as cosycc understands it -------===//
+//===- arguments.cpp - clang's command line as cosycc understands it
+//-------===//
 #include "arguments.h"
 #include <fstream>
 #include <iterator>
@@ -10,26 +11,67 @@ using std::vector;
 
 /// Options whose value is the next argument.
 static const std::set<string> TakesValue = {
-    "-o",        "-x",         "-I",          "-L",
-    "-l",        "-D",         "-U",          "-T",
-    "-u",        "-z",         "-e",          "-F",
-    "-A",        "-B",         "-G",          "-MF",
-    "-MT",       "-MQ",        "-MJ",         "-include",
-    "-imacros",  "-isystem",   "-iquote",     "-idirafter",
-    "-iprefix",  "-isysroot",  "-iwithprefix", "-iwithprefixbefore",
-    "-include-pch", "-Xclang", "-Xlinker",    "-Xassembler",
-    "-Xpreprocessor", "-mllvm", "-target",    "-arch",
-    "-framework", "-resource-dir", "-working-directory", "-dumpdir",
-    "--param",   "--sysroot",  "--config",    "-rpath",
-    "-iframework", "-ivfsoverlay", "-cxx-isystem", "-c-isystem",
-    "-fmodule-name", "-serialize-diagnostics", "--serialize-diagnostics",
-    "-dependency-file", "-gcc-toolchain", "-Xarch_host", "-Xarch_device",
+    "-o",
+    "-x",
+    "-I",
+    "-L",
+    "-l",
+    "-D",
+    "-U",
+    "-T",
+    "-u",
+    "-z",
+    "-e",
+    "-F",
+    "-A",
+    "-B",
+    "-G",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-MJ",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-iprefix",
+    "-isysroot",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-include-pch",
+    "-Xclang",
+    "-Xlinker",
+    "-Xassembler",
+    "-Xpreprocessor",
+    "-mllvm",
+    "-target",
+    "-arch",
+    "-framework",
+    "-resource-dir",
+    "-working-directory",
+    "-dumpdir",
+    "--param",
+    "--sysroot",
+    "--config",
+    "-rpath",
+    "-iframework",
+    "-ivfsoverlay",
+    "-cxx-isystem",
+    "-c-isystem",
+    "-fmodule-name",
+    "-serialize-diagnostics",
+    "--serialize-diagnostics",
+    "-dependency-file",
+    "-gcc-toolchain",
+    "-Xarch_host",
+    "-Xarch_device",
 };
 
 /// Options that end before the linker.
 static const std::set<string> StopsEarly = {
-    "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--precompile",
-    "-emit-ast", "--analyze",
+    "-c",           "-S",        "-E",        "-M", "-MM", "-fsyntax-only",
+    "--precompile", "-emit-ast", "--analyze",
 };
 
 static bool startsWith(const string &S, const char *Prefix) {
@@ -159,7 +201,8 @@ Arguments parseArguments(int Count, char **Values) {
       A.HasInput = true;
       if (isHeader(Arg)) // to be precompiled
         A.Links = false;
-    } else if (Arg == "-x" && I + 1 < All.size() && endsWith(All[I + 1], "-header")) {
+    } else if (Arg == "-x" && I + 1 < All.size() &&
+               endsWith(All[I + 1], "-header")) {
       A.Links = false;
     } else if (StopsEarly.count(Arg)) {
       A.Links = false;

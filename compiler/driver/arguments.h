@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- arguments.h - clang's command line as cosycc understands it ---------===//
+//===- arguments.h - clang's command line as cosycc understands it
+//---------===//
 #ifndef COSY_DRIVER_ARGUMENTS_H
 #define COSY_DRIVER_ARGUMENTS_H
 
@@ -10,17 +11,17 @@
 struct Arguments {
   std::vector<std::string> Rest; ///< Everything that is not cosycc's own.
 
-  bool Off = false;      ///< -fno-cosy
-  bool Remarks = false;  ///< -Rcosy
-  bool Warnings = true;  ///< -W[no-]cosy
-  bool Errors = false;   ///< -W[no-]error=cosy
+  bool Off = false;          ///< -fno-cosy
+  bool Remarks = false;      ///< -Rcosy
+  bool Warnings = true;      ///< -W[no-]cosy
+  bool Errors = false;       ///< -W[no-]error=cosy
   std::string RemarkPattern; ///< Of an -Rpass=, which is not in Rest.
 
   bool HasInput = false;
-  bool Links = true;     ///< No option stops before the linker.
+  bool Links = true;         ///< No option stops before the linker.
   bool HasDebugInfo = false; ///< Some -g option was given, even -g0.
   bool LinksStatically = false;
-  bool Foreign = false; ///< For a target other than x86-64.
+  bool Foreign = false;       ///< For a target other than x86-64.
   bool LinksLibraries = true; ///< No -nostdlib, -nodefaultlibs or -r.
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- cosycc.cpp - clang with the Cosy pass -------------------------------===//
+//===- cosycc.cpp - clang with the Cosy pass
+//-------------------------------===//
 //
 // cosycc takes clang's command line, adds what makes marked regions compounds,
 // and becomes clang.  As cosyc++ it becomes clang++.
@@ -58,9 +59,10 @@ static string findPlugin(const string &Own) {
   if (!Given.empty())
     return Given;
   static const char Name[] = "CosyPass.so";
-  string Found = find({Own, Own + "/../lib", Own + "/../" COSY_LIB_NAME,
-                       Own + "/../lib/cosy", Own + "/../" COSY_LIB_NAME "/cosy"},
-                      Name);
+  string Found =
+      find({Own, Own + "/../lib", Own + "/../" COSY_LIB_NAME,
+            Own + "/../lib/cosy", Own + "/../" COSY_LIB_NAME "/cosy"},
+           Name);
   return Found.empty() ? COSY_PLUGIN_FALLBACK : Found + "/" + Name;
 }
 
@@ -84,7 +86,8 @@ static void addHeaders(vector<string> &To, const string &Own) {
            COSY_INCLUDE_FALLBACK "/uapi"});
 }
 
-static void addPlugin(vector<string> &To, const Arguments &A, const string &Own) {
+static void addPlugin(vector<string> &To, const Arguments &A,
+                      const string &Own) {
   string Plugin = findPlugin(Own);
   if (!exists(Plugin)) {
     fprintf(stderr, "cosycc: error: no plugin at %s (set COSY_PLUGIN)\n",
@@ -107,7 +110,8 @@ static void addPlugin(vector<string> &To, const Arguments &A, const string &Own)
     add(To, {"-Rpass=(" + A.RemarkPattern + ")|^cosy$"});
 }
 
-static void addLibrary(vector<string> &To, const Arguments &A, const string &Own) {
+static void addLibrary(vector<string> &To, const Arguments &A,
+                       const string &Own) {
   string Dir = find({Own + "/../lib", Own + "/../" COSY_LIB_NAME},
                     A.LinksStatically ? "libcosy.a" : "libcosy.so");
   if (Dir.empty())

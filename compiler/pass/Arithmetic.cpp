@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- Arithmetic.cpp - Wide multiplication, and moves of floats -----------===//
+//===- Arithmetic.cpp - Wide multiplication, and moves of floats
+//-----------===//
 #include "Legalize.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/InstIterator.h"
@@ -16,8 +17,8 @@ static Value *upperProduct(IRBuilder<> &B, Value *X, Value *Y) {
   Value *Low = B.CreateMul(XL, YL);
   Value *Mid1 = B.CreateAdd(B.CreateMul(XH, YL), B.CreateLShr(Low, 32));
   Value *Mid2 = B.CreateAdd(B.CreateMul(XL, YH), B.CreateAnd(Mid1, Mask));
-  return B.CreateAdd(B.CreateMul(XH, YH),
-                     B.CreateAdd(B.CreateLShr(Mid1, 32), B.CreateLShr(Mid2, 32)));
+  return B.CreateAdd(B.CreateMul(XH, YH), B.CreateAdd(B.CreateLShr(Mid1, 32),
+                                                      B.CreateLShr(Mid2, 32)));
 }
 
 void cosy::expandWideMultiply(BinaryOperator *Op) {
@@ -28,11 +29,11 @@ void cosy::expandWideMultiply(BinaryOperator *Op) {
   Value *XH = B.CreateTrunc(B.CreateLShr(X, 64), I64);
   Value *YH = B.CreateTrunc(B.CreateLShr(Y, 64), I64);
   Value *Low = B.CreateMul(XL, YL);
-  Value *High = B.CreateAdd(
-      upperProduct(B, XL, YL),
-      B.CreateAdd(B.CreateMul(XL, YH), B.CreateMul(XH, YL)));
-  Op->replaceAllUsesWith(B.CreateOr(
-      B.CreateZExt(Low, I128), B.CreateShl(B.CreateZExt(High, I128), 64)));
+  Value *High =
+      B.CreateAdd(upperProduct(B, XL, YL),
+                  B.CreateAdd(B.CreateMul(XL, YH), B.CreateMul(XH, YL)));
+  Op->replaceAllUsesWith(B.CreateOr(B.CreateZExt(Low, I128),
+                                    B.CreateShl(B.CreateZExt(High, I128), 64)));
   Op->eraseFromParent();
 }
 
@@ -45,22 +46,24 @@ void cosy::expandWideShift(BinaryOperator *Op) {
   Value *High = B.CreateTrunc(B.CreateLShr(Op->getOperand(0), 64), I64);
   Value *InWord = B.CreateAnd(Count, 63);
   Value *Whole = B.CreateICmpNE(B.CreateAnd(Count, 64), B.getInt64(0));
-  // What leaves the one word enters the other; by 64 and more, a whole word does.
-  Value *Both = B.CreateIntrinsic(Left ? Intrinsic::fshl : Intrinsic::fshr, {I64},
-                                  {High, Low, InWord});
+  // What leaves the one word enters the other; by 64 and more, a whole word
+  // does.
+  Value *Both = B.CreateIntrinsic(Left ? Intrinsic::fshl : Intrinsic::fshr,
+                                  {I64}, {High, Low, InWord});
   if (Left) {
     Value *Shifted = B.CreateShl(Low, InWord);
     High = B.CreateSelect(Whole, Shifted, Both);
     Low = B.CreateSelect(Whole, B.getInt64(0), Shifted);
   } else {
     bool Signed = Op->getOpcode() == Instruction::AShr;
-    Value *Shifted = Signed ? B.CreateAShr(High, InWord) : B.CreateLShr(High, InWord);
+    Value *Shifted =
+        Signed ? B.CreateAShr(High, InWord) : B.CreateLShr(High, InWord);
     Value *Fill = Signed ? B.CreateAShr(High, 63) : B.getInt64(0);
     Low = B.CreateSelect(Whole, Shifted, Both);
     High = B.CreateSelect(Whole, Fill, Shifted);
   }
-  Op->replaceAllUsesWith(B.CreateOr(
-      B.CreateZExt(Low, I128), B.CreateShl(B.CreateZExt(High, I128), 64)));
+  Op->replaceAllUsesWith(B.CreateOr(B.CreateZExt(Low, I128),
+                                    B.CreateShl(B.CreateZExt(High, I128), 64)));
   Op->eraseFromParent();
 }
 
@@ -183,7 +186,8 @@ void cosy::legalizeFloatMoves(Function &F) {
   for (StoreInst *S : Stores) {
     IRBuilder<> B(S);
     B.CreateAlignedStore(Moves.convert(S->getValueOperand()),
-                         S->getPointerOperand(), S->getAlign(), S->isVolatile());
+                         S->getPointerOperand(), S->getAlign(),
+                         S->isVolatile());
     S->eraseFromParent();
   }
   for (BitCastInst *Cast : Casts) {

@@ -62,10 +62,9 @@ struct Word {
   Word(IRBuilder<> &B, Value *Address, Type *Small) : Small(Small) {
     Value *Int = B.CreatePtrToInt(Address, B.getInt64Ty());
     Pointer = B.CreateIntToPtr(B.CreateAnd(Int, ~3ull), B.getPtrTy());
-    Shift = B.CreateShl(
-        B.CreateTrunc(B.CreateAnd(Int, 3), B.getInt32Ty()), 3);
-    Mask = B.CreateShl(
-        B.getInt32((1u << Small->getIntegerBitWidth()) - 1), Shift);
+    Shift = B.CreateShl(B.CreateTrunc(B.CreateAnd(Int, 3), B.getInt32Ty()), 3);
+    Mask =
+        B.CreateShl(B.getInt32((1u << Small->getIntegerBitWidth()) - 1), Shift);
     InverseMask = B.CreateNot(Mask);
   }
   Value *get(IRBuilder<> &B, Value *W) const {
@@ -116,8 +115,7 @@ static void expandUpdate(AtomicRMWInst *I, uint64_t Size) {
   Value *Value_ = Small ? W->get(LB, Old) : Old;
   Value *New =
       buildAtomicRMWValue(I->getOperation(), LB, Value_, I->getValOperand());
-  auto [Seen, Done] =
-      exchange(LB, P, Old, Small ? W->with(LB, Old, New) : New);
+  auto [Seen, Done] = exchange(LB, P, Old, Small ? W->with(LB, Old, New) : New);
   LB.CreateCondBr(Done, Exit, Loop);
   Old->addIncoming(First, Head);
   Old->addIncoming(Seen, Loop);
@@ -135,7 +133,8 @@ static void expandSmallExchange(AtomicCmpXchgInst *I) {
   BasicBlock *Head = I->getParent();
   BasicBlock *Exit = Head->splitBasicBlock(I->getIterator(), "cosy.exchanged");
   Function *F = Head->getParent();
-  BasicBlock *Loop = BasicBlock::Create(B.getContext(), "cosy.exchange", F, Exit);
+  BasicBlock *Loop =
+      BasicBlock::Create(B.getContext(), "cosy.exchange", F, Exit);
   BasicBlock *Try = BasicBlock::Create(B.getContext(), "cosy.try", F, Exit);
   Head->getTerminator()->setSuccessor(0, Loop);
 
@@ -207,7 +206,8 @@ bool cosy::legalizeAtomic(BpfModule &M, Instruction *I, Reasons &Why) {
   } else if (auto *X = dyn_cast<AtomicCmpXchgInst>(I)) {
     if (Size < 4)
       expandSmallExchange(X);
-  } else if (Update->getOperation() == AtomicRMWInst::Sub && isWholeWord(Size)) {
+  } else if (Update->getOperation() == AtomicRMWInst::Sub &&
+             isWholeWord(Size)) {
     IRBuilder<> B(Update);
     Update->setOperand(1, B.CreateNeg(Update->getValOperand()));
     Update->setOperation(AtomicRMWInst::Add);

@@ -31,9 +31,9 @@ TargetMachine &cosy::bpfTarget() {
     if (!T)
       report_fatal_error(Twine("cosy: this LLVM has no BPF target: ") + Error);
     // v4: signed division, sign-extending loads, jumps of 32 bits.
-    return std::unique_ptr<TargetMachine>(T->createTargetMachine(
-        "bpfel", "v4", "", TargetOptions(), Reloc::PIC_, std::nullopt,
-        CodeGenOptLevel::Default));
+    return std::unique_ptr<TargetMachine>(
+        T->createTargetMachine("bpfel", "v4", "", TargetOptions(), Reloc::PIC_,
+                               std::nullopt, CodeGenOptLevel::Default));
   }();
   return *Machine;
 }
@@ -74,8 +74,7 @@ CallInst *BpfModule::createCall(IRBuilderBase &B, uint32_t Number,
     Types.push_back(V->getType());
     Name += V->getType()->isPointerTy() ? 'p' : 'l';
   }
-  auto *Ty =
-      FunctionType::get(Result ? Result : B.getInt64Ty(), Types, false);
+  auto *Ty = FunctionType::get(Result ? Result : B.getInt64Ty(), Types, false);
   auto *F = cast<Function>(M->getOrInsertFunction(Name, Ty).getCallee());
   // What the call does to memory stays unknown, as it is for clang: a signal
   // handler may run, a mapping may change.
@@ -245,7 +244,8 @@ static void createMain(const Extracted &R, Compound &C, BpfModule &B,
   const DataLayout &DL = B.Host.getDataLayout();
   auto *Ty = FunctionType::get(Type::getInt64Ty(Ctx),
                                {PointerType::get(Ctx, 0)}, false);
-  B.Main = Function::Create(Ty, GlobalValue::ExternalLinkage, "cosy.main", *B.M);
+  B.Main =
+      Function::Create(Ty, GlobalValue::ExternalLinkage, "cosy.main", *B.M);
   // First in the module is first in the text.
   B.Main->removeFromParent();
   B.M->getFunctionList().push_front(B.Main);

@@ -96,7 +96,8 @@ void assignStorage(BpfModule &B, Compound &C, Reasons &Why);
 bool emitCode(BpfModule &B, Compound &C, Reasons &Why);
 
 // Validate.cpp
-/// Why core/ refuses a program, and at which instruction; empty when it does not.
+/// Why core/ refuses a program, and at which instruction; empty when it does
+/// not.
 std::string validateCode(const std::vector<uint8_t> &Code, uint32_t &Insn);
 
 } // namespace cosy

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- Compile.cpp - From an extracted region to a compound ----------------===//
+//===- Compile.cpp - From an extracted region to a compound
+//----------------===//
 #include "BpfModule.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticHandler.h"
@@ -32,7 +33,8 @@ class QuietContext {
       raw_string_ostream OS(Text);
       DiagnosticPrinterRawOStream Printer(OS);
       Info.print(Printer);
-      Why.push_back({"LLVM's BPF back end: " + StringRef(OS.str()).trim().str(), {}});
+      Why.push_back(
+          {"LLVM's BPF back end: " + StringRef(OS.str()).trim().str(), {}});
       return true;
     }
     bool isAnalysisRemarkEnabled(StringRef) const override { return false; }

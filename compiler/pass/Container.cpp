@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- Container.cpp - The bytes of struct cosy_compound -------------------===//
+//===- Container.cpp - The bytes of struct cosy_compound
+//-------------------===//
 #include "Region.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>

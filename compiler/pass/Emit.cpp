@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- Emit.cpp - Instructions, relocations and lines ----------------------===//
+//===- Emit.cpp - Instructions, relocations and lines
+//----------------------===//
 //
 // LLVM's BPF back end writes an ELF object in memory; its text, with the calls
 // by number filled in, is the compound's program, and its DWARF line table the
@@ -29,7 +30,8 @@ using namespace cosy;
 static std::string *FatalError;
 
 /// Ends a region's code generation, or, anywhere else, does what clang does.
-static void handleFatalError(void *, const char *Reason, bool CrashDiagnostics) {
+static void handleFatalError(void *, const char *Reason,
+                             bool CrashDiagnostics) {
   if (FatalError) {
     *FatalError = Reason;
     sys::Process::Exit(1); // into CrashRecoveryContext::RunSafely
@@ -45,7 +47,8 @@ static void raiseAlignment(Module &M) {
   auto Raised = [&](Type *Ty, Align Old) {
     uint64_t Size = DL.getTypeStoreSize(Ty);
     // Larger ones are split into words.
-    return std::max(Old, Size < 8 && isPowerOf2_64(Size) ? Align(Size) : Align(8));
+    return std::max(Old,
+                    Size < 8 && isPowerOf2_64(Size) ? Align(Size) : Align(8));
   };
   for (Function &F : M)
     for (Instruction &I : instructions(F)) {
@@ -67,8 +70,8 @@ static bool generate(Module &M, SmallVectorImpl<char> &Object, Reasons &Why) {
   raw_svector_ostream OS(Object);
   // A pass manager that was left in the middle cannot be destroyed.
   auto *Passes = new legacy::PassManager;
-  bool Supported = !bpfTarget().addPassesToEmitFile(*Passes, OS, nullptr,
-                                                    CodeGenFileType::ObjectFile);
+  bool Supported = !bpfTarget().addPassesToEmitFile(
+      *Passes, OS, nullptr, CodeGenFileType::ObjectFile);
   std::string Fatal;
   FatalError = &Fatal;
   CrashRecoveryContext Recovery;
@@ -95,7 +98,8 @@ static void resolveCalls(const object::ObjectFile &Object, Compound &C,
       uint64_t Offset = R.getOffset();
       uint32_t Number;
       if (!Name.consume_front(CallPrefix) || Name.consumeInteger(10, Number)) {
-        Why.push_back({("internal error: a relocation against " + Name).str(), {}});
+        Why.push_back(
+            {("internal error: a relocation against " + Name).str(), {}});
         continue;
       }
       C.Code[Offset + 1] = 0;
@@ -108,14 +112,16 @@ static void readLines(const object::ObjectFile &Object, Compound &C) {
   auto Dwarf = DWARFContext::create(Object);
   StringMap<uint32_t> Files;
   for (const auto &Unit : Dwarf->compile_units()) {
-    const DWARFDebugLine::LineTable *Table = Dwarf->getLineTableForUnit(Unit.get());
+    const DWARFDebugLine::LineTable *Table =
+        Dwarf->getLineTableForUnit(Unit.get());
     if (!Table)
       continue;
     for (const auto &Row : Table->Rows) {
       std::string Path;
       if (Row.EndSequence ||
           !Table->getFileNameByIndex(
-              Row.File, "", DILineInfoSpecifier::FileLineInfoKind::RawValue, Path))
+              Row.File, "", DILineInfoSpecifier::FileLineInfoKind::RawValue,
+              Path))
         continue;
       auto [It, New] = Files.try_emplace(Path, C.Files.size());
       if (New)
@@ -145,8 +151,8 @@ static void validate(const Compound &C, Reasons &Why) {
   uint32_t Insn;
   std::string Text = validateCode(C.Code, Insn);
   if (!Text.empty())
-    Why.push_back({formatv("instruction {0}{1}: {2}", Insn, lineOf(C, Insn), Text),
-                   {}});
+    Why.push_back(
+        {formatv("instruction {0}{1}: {2}", Insn, lineOf(C, Insn), Text), {}});
 }
 
 /// What -Rcosy tells.

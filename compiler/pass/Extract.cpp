@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- Extract.cpp - A region becomes a function of its own ----------------===//
+//===- Extract.cpp - A region becomes a function of its own
+//----------------===//
 //
 // CodeExtractor finds inputs, outputs and exits.  It passes scalars, so that
 // inlining the function back gives the code that was there before: that is the
@@ -56,7 +57,8 @@ static const char *unmovable(const Instruction &I) {
 static void checkMovable(const Region &R, Reasons &Why) {
   for (BasicBlock *BB : R.Blocks) {
     if (BB->hasAddressTaken())
-      Why.push_back({"the target of a computed goto", BB->front().getDebugLoc()});
+      Why.push_back(
+          {"the target of a computed goto", BB->front().getDebugLoc()});
     for (Instruction &I : *BB)
       if (const char *What = unmovable(I))
         Why.push_back({What, I.getDebugLoc()});
@@ -98,7 +100,8 @@ static SmallVector<AllocaInst *, 8> sinkLocals(Function &F, const Region &R) {
   BasicBlock *Entry = R.Blocks[0];
   for (AllocaInst *A : Sunk) {
     for (User *U : make_early_inc_range(A->users()))
-      if (isLifetime(U) && !R.Blocks.contains(cast<Instruction>(U)->getParent()))
+      if (isLifetime(U) &&
+          !R.Blocks.contains(cast<Instruction>(U)->getParent()))
         cast<Instruction>(U)->eraseFromParent();
     A->moveBefore(*Entry, Entry->getFirstInsertionPt());
     SmallVector<DbgVariableIntrinsic *, 2> Old;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- Host.cpp - The code in the region's place ---------------------------===//
+//===- Host.cpp - The code in the region's place
+//---------------------------===//
 //
 //	ctx = __cosy_enter(&region)        none -> native
 //	fill in inputs, addresses, tables
@@ -39,9 +40,9 @@ static GlobalVariable *createRegion(Module &M, const Compound &C) {
       Ty, {Container, ConstantInt::get(I32, C.ContextSize),
            ConstantInt::get(I32, 1), ConstantInt::get(I64, 0),
            ConstantInt::get(I64, 0)});
-  auto *Region = new GlobalVariable(M, Ty, /*isConstant=*/false,
-                                    GlobalValue::PrivateLinkage, Init,
-                                    "cosy.region");
+  auto *Region =
+      new GlobalVariable(M, Ty, /*isConstant=*/false,
+                         GlobalValue::PrivateLinkage, Init, "cosy.region");
   Region->setAlignment(Align(8));
   return Region;
 }
@@ -112,18 +113,19 @@ void cosy::emitHostCode(Extracted &R, const Compound &C) {
   Module &M = *R.Host->getParent();
   LLVMContext &Ctx = M.getContext();
   Type *Ptr = PointerType::get(Ctx, 0), *Void = Type::getVoidTy(Ctx);
-  auto Enter = libraryFunction(M, "__cosy_enter",
-                               FunctionType::get(Ptr, {Ptr}, false));
+  auto Enter =
+      libraryFunction(M, "__cosy_enter", FunctionType::get(Ptr, {Ptr}, false));
   auto Run = libraryFunction(
       M, "__cosy_run",
       FunctionType::get(Type::getInt64Ty(Ctx), {Ptr, Ptr}, false));
-  auto Leave = libraryFunction(M, "__cosy_leave",
-                               FunctionType::get(Void, {Ptr}, false));
+  auto Leave =
+      libraryFunction(M, "__cosy_leave", FunctionType::get(Void, {Ptr}, false));
   GlobalVariable *Region = createRegion(M, C);
 
   CallInst *Call = R.Call;
   BasicBlock *Before = Call->getParent();
-  BasicBlock *Native = Before->splitBasicBlock(Call->getIterator(), "cosy.native");
+  BasicBlock *Native =
+      Before->splitBasicBlock(Call->getIterator(), "cosy.native");
   BasicBlock *Join =
       Native->splitBasicBlock(std::next(Call->getIterator()), "cosy.join");
   auto NewBlock = [&](const char *Name) {
@@ -145,7 +147,8 @@ void cosy::emitHostCode(Extracted &R, const Compound &C) {
   Locate(FB);
   fillIn(FB, Context, R, C);
   Value *Exit = FB.CreateCall(Run, {Region, Context}, "cosy.exit");
-  FB.CreateCondBr(FB.CreateICmpSGE(Exit, FB.getInt64(0)), Done, Refused, Likely);
+  FB.CreateCondBr(FB.CreateICmpSGE(Exit, FB.getInt64(0)), Done, Refused,
+                  Likely);
 
   IRBuilder<> RB(Refused);
   Locate(RB);

@@ -29,10 +29,11 @@ static void expandSmallCopy(IRBuilder<> &IB, MemTransferInst *Copy,
   auto Pieces = pieces(Size);
   SmallVector<Value *, 16> Values;
   for (auto [Offset, Width] : Pieces)
-    Values.push_back(IB.CreateAlignedLoad(
-        IB.getIntNTy(Width * 8),
-        IB.CreateConstInBoundsGEP1_64(IB.getInt8Ty(), Copy->getSource(), Offset),
-        Align(1), Copy->isVolatile()));
+    Values.push_back(
+        IB.CreateAlignedLoad(IB.getIntNTy(Width * 8),
+                             IB.CreateConstInBoundsGEP1_64(
+                                 IB.getInt8Ty(), Copy->getSource(), Offset),
+                             Align(1), Copy->isVolatile()));
   for (unsigned I = 0; I < Pieces.size(); ++I)
     IB.CreateAlignedStore(Values[I],
                           IB.CreateConstInBoundsGEP1_64(
@@ -73,7 +74,8 @@ static void expandMemory(BpfModule &B, MemIntrinsic *Mem) {
   // llvm.memcpy may be given the same object twice, which memcpy may not; the
   // operations are one in that.
   auto *Copy = cast<MemTransferInst>(Mem);
-  B.createCall(IB, operationNumber(isa<MemMoveInst>(Mem) ? "memmove" : "memcpy"),
+  B.createCall(IB,
+               operationNumber(isa<MemMoveInst>(Mem) ? "memmove" : "memcpy"),
                {Copy->getDest(), Copy->getSource(), Length}, IB.getVoidTy());
 }
 

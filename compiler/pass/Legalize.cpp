@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- Legalize.cpp - What BPF lacks; what stays native --------------------===//
+//===- Legalize.cpp - What BPF lacks; what stays native
+//--------------------===//
 //
 // Runs behind optimisation, so that dead code does not count.
 //
@@ -50,7 +51,8 @@ static bool makeEscape(BpfModule &B, Compound &C, CallBase *Call) {
   // What it throws would miss the handlers and clean-ups of the region.
   if (!Call->doesNotThrow() && B.HasHandlers)
     return false;
-  if (any_of(Call->args(), [](Value *V) { return isFloatOrVector(V->getType()); }))
+  if (any_of(Call->args(),
+             [](Value *V) { return isFloatOrVector(V->getType()); }))
     return false;
   Escape E;
   E.Callee = B.HostGlobals.lookup(Callee->getName());
@@ -146,7 +148,8 @@ private:
   }
 
   void visitWide(BinaryOperator *Op) {
-    if (!Op->getType()->isIntegerTy() || Op->getType()->getIntegerBitWidth() <= 64)
+    if (!Op->getType()->isIntegerTy() ||
+        Op->getType()->getIntegerBitWidth() <= 64)
       return;
     switch (Op->getOpcode()) {
     case Instruction::Mul:
@@ -186,12 +189,13 @@ private:
     auto *Callee = dyn_cast<Function>(Call->getCalledOperand());
     if (Callee && Callee->isIntrinsic()) {
       if (const char *What = legalizeIntrinsic(B, cast<CallInst>(Call)))
-        refuse(Call, *What ? What : ("the operation " + Callee->getName()).str());
+        refuse(Call,
+               *What ? What : ("the operation " + Callee->getName()).str());
       return;
     }
     uint32_t Number;
-    if (Callee && (isNumberedCall(Callee, Number) ||
-                   Callee->getName() == ContextName))
+    if (Callee &&
+        (isNumberedCall(Callee, Number) || Callee->getName() == ContextName))
       return;
     if (Callee && !Callee->isDeclaration()) {
       if (Callee->isVarArg())

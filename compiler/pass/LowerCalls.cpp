@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- LowerCalls.cpp - libc functions become calls by number --------------===//
+//===- LowerCalls.cpp - libc functions become calls by number
+//--------------===//
 //
 // core/ops.def says which libc function means which call.  What libc adds,
 // setting errno and returning -1, becomes code here.
@@ -60,8 +61,9 @@ static bool convertArguments(IRBuilder<> &B, CallBase &C, const char *Letters,
     if (*L != '0' && Next < C.arg_size())
       V = convertArgument(B, C.getArgOperand(Next++), *L);
     else if (*L == '0' || C.getFunctionType()->isVarArg())
-      V = isPointerLetter(*L) ? cast<Value>(ConstantPointerNull::get(B.getPtrTy()))
-                              : B.getInt64(0);
+      V = isPointerLetter(*L)
+              ? cast<Value>(ConstantPointerNull::get(B.getPtrTy()))
+              : B.getInt64(0);
     if (!V)
       return false;
     Args.push_back(V);
@@ -78,13 +80,14 @@ static Value *createSixCall(IRBuilder<> &B, uint32_t Number,
   for (Value *V : Args)
     Ints.push_back(V->getType()->isPointerTy() ? B.CreatePtrToInt(V, I64) : V);
   SmallVector<Type *, 6> Six(6, I64);
-  auto *Ty = FunctionType::get(StructType::get(B.getContext(), Six), Six, false);
+  auto *Ty =
+      FunctionType::get(StructType::get(B.getContext(), Six), Six, false);
   auto *Asm = InlineAsm::get(Ty, ("call " + Twine(Number)).str(),
                              "={r0},={r1},={r2},={r3},={r4},={r5},"
                              "{r0},{r1},{r2},{r3},{r4},{r5},~{memory}",
                              /*hasSideEffects=*/true);
-  CallInst *Call = B.CreateCall(
-      Asm, {Ints[5], Ints[0], Ints[1], Ints[2], Ints[3], Ints[4]});
+  CallInst *Call =
+      B.CreateCall(Asm, {Ints[5], Ints[0], Ints[1], Ints[2], Ints[3], Ints[4]});
   return B.CreateExtractValue(Call, 0);
 }
 
@@ -143,8 +146,8 @@ static void describeOperation(CallInst *Call, const char *Letters,
                               bool MayReturnArgument) {
   Function *F = Call->getCalledFunction();
   bool Writes = StringRef(Letters).contains('p');
-  F->setMemoryEffects(MemoryEffects::argMemOnly(Writes ? ModRefInfo::ModRef
-                                                       : ModRefInfo::Ref));
+  F->setMemoryEffects(
+      MemoryEffects::argMemOnly(Writes ? ModRefInfo::ModRef : ModRefInfo::Ref));
   F->addFnAttr(Attribute::WillReturn);
   F->addFnAttr(Attribute::NoCallback);
   unsigned Arg = 0;
@@ -163,8 +166,8 @@ static bool lowerOperation(BpfModule &B, CallBase *C, const Wrapper &W) {
   SmallVector<Value *, 5> Args;
   if (!convertArguments(IB, *C, W.Args, 0, Args))
     return false;
-  CallInst *Call = B.createCall(IB, W.Number, Args,
-                                W.NoResult ? IB.getVoidTy() : nullptr);
+  CallInst *Call =
+      B.createCall(IB, W.Number, Args, W.NoResult ? IB.getVoidTy() : nullptr);
   describeOperation(Call, W.Args, C->getType()->isPointerTy() && !W.NoResult);
   // memcpy and its like return their first argument.
   replaceCall(C, W.NoResult ? C->getArgOperand(0) : cast<Value>(Call));
@@ -217,9 +220,8 @@ static const Checked CheckedFunctions[] = {
 /// Makes a checked call a plain one behind the check itself.
 static CallBase *expandChecked(BpfModule &B, CallBase *C) {
   StringRef Name = libcName(*C);
-  const Checked *Found = find_if(CheckedFunctions, [&](const Checked &F) {
-    return Name == F.Name;
-  });
+  const Checked *Found = find_if(
+      CheckedFunctions, [&](const Checked &F) { return Name == F.Name; });
   if (Found == std::end(CheckedFunctions) ||
       int(C->arg_size()) <= Found->SizeArg)
     return nullptr;
@@ -261,7 +263,8 @@ static CallBase *expandChecked(BpfModule &B, CallBase *C) {
     Types.push_back(Args.back()->getType());
   }
   auto *Ty = FunctionType::get(C->getType(), Types, false);
-  CallInst *Plain = IB.CreateCall(B.M->getOrInsertFunction(Found->Plain, Ty), Args);
+  CallInst *Plain =
+      IB.CreateCall(B.M->getOrInsertFunction(Found->Plain, Ty), Args);
   C->replaceAllUsesWith(Plain);
   C->eraseFromParent();
   return Plain;
@@ -301,8 +304,8 @@ static bool lowerLocator(BpfModule &B, Compound &Comp, CallBase *C,
     Offset = ErrnoOffset;
   } else if (Name == "__ctype_b_loc" || Name == "__ctype_tolower_loc" ||
              Name == "__ctype_toupper_loc") {
-    auto It = find_if(Comp.Locators,
-                      [&](const auto &L) { return L.first == Name; });
+    auto It =
+        find_if(Comp.Locators, [&](const auto &L) { return L.first == Name; });
     if (It == Comp.Locators.end()) {
       Comp.Locators.push_back({Name.str(), B.allocateField(8)});
       It = std::prev(Comp.Locators.end());

@@ -69,8 +69,9 @@ void cosy::pairMarkers(Function &F) {
         Dead.push_back(I);
     }
     Token->replaceUsesWithIf(
-        ConstantPointerNull::get(PointerType::get(Ctx, 0)),
-        [](Use &U) { return isCallOf(cast<Instruction>(*U.getUser()), EndName); });
+        ConstantPointerNull::get(PointerType::get(Ctx, 0)), [](Use &U) {
+          return isCallOf(cast<Instruction>(*U.getUser()), EndName);
+        });
     for (Instruction *I : Dead)
       I->eraseFromParent();
     Token->eraseFromParent();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- MoveLocals.cpp - Locals that regions touch live in the buffer -------===//
+//===- MoveLocals.cpp - Locals that regions touch live in the buffer
+//-------===//
 //
 // A compound reaches the shared buffer directly, and every other address
 // through a check that costs some 16 instructions.  So the locals of a
@@ -63,7 +64,8 @@ static SetVector<AllocaInst *> touchedLocals(Function &F,
       auto *S = dyn_cast<StoreInst>(&I);
       if (!S || !S->getValueOperand()->getType()->isPointerTy())
         continue;
-      auto *Into = dyn_cast<AllocaInst>(getUnderlyingObject(S->getPointerOperand()));
+      auto *Into =
+          dyn_cast<AllocaInst>(getUnderlyingObject(S->getPointerOperand()));
       if (Into && Touched.contains(Into))
         addObjects(S->getValueOperand(), Touched);
     }
@@ -74,7 +76,8 @@ static SetVector<AllocaInst *> touchedLocals(Function &F,
 /// Removes what says when a local is alive: its memory lives with the frame.
 static void dropLifetimes(AllocaInst *A) {
   for (User *U : make_early_inc_range(A->users()))
-    if (auto *Intr = dyn_cast<IntrinsicInst>(U); Intr && Intr->isLifetimeStartOrEnd())
+    if (auto *Intr = dyn_cast<IntrinsicInst>(U);
+        Intr && Intr->isLifetimeStartOrEnd())
       Intr->eraseFromParent();
 }
 
@@ -92,7 +95,8 @@ void cosy::moveLocals(Function &F, ArrayRef<WeakTrackingVH> Inputs) {
     uint64_t Offset = alignTo(Size, std::max(A->getAlign(), Align(8)));
     uint64_t Bytes = A->getAllocationSize(DL)->getFixedValue();
     // The frame is 16-byte aligned, no more.
-    if (A->getAlign() > Align(16) || Bytes > MaxFrame || Offset + Bytes > MaxFrame)
+    if (A->getAlign() > Align(16) || Bytes > MaxFrame ||
+        Offset + Bytes > MaxFrame)
       continue;
     Offsets.push_back(Offset);
     Moved.push_back(A);
@@ -106,7 +110,8 @@ void cosy::moveLocals(Function &F, ArrayRef<WeakTrackingVH> Inputs) {
   auto Enter = M.getOrInsertFunction("__cosy_frame_enter",
                                      FunctionType::get(Ptr, {I64}, false));
   auto Leave = M.getOrInsertFunction(
-      "__cosy_frame_leave", FunctionType::get(Type::getVoidTy(Ctx), {Ptr}, false));
+      "__cosy_frame_leave",
+      FunctionType::get(Type::getVoidTy(Ctx), {Ptr}, false));
   for (FunctionCallee Callee : {Enter, Leave})
     if (auto *Fn = dyn_cast<Function>(Callee.getCallee()))
       Fn->setDoesNotThrow();
@@ -126,13 +131,15 @@ void cosy::moveLocals(Function &F, ArrayRef<WeakTrackingVH> Inputs) {
   CallInst *Frame =
       B.CreateCall(Enter, {B.getInt64(alignTo(Size, 16))}, "cosy.frame");
   Frame->addRetAttr(Attribute::NoAlias);
-  Value *Base = B.CreateSelect(B.CreateIsNotNull(Frame), Frame, Stack, "cosy.locals");
+  Value *Base =
+      B.CreateSelect(B.CreateIsNotNull(Frame), Frame, Stack, "cosy.locals");
 
   DIBuilder DIB(M, /*AllowUnresolved=*/false);
   for (unsigned I = 0; I < Moved.size(); ++I) {
     AllocaInst *A = Moved[I];
     replaceDbgDeclare(A, Base, DIB, DIExpression::ApplyOffset, Offsets[I]);
-    Value *Place = B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Base, Offsets[I]);
+    Value *Place =
+        B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Base, Offsets[I]);
     Place->takeName(A);
     A->replaceAllUsesWith(Place);
     A->eraseFromParent();
@@ -147,8 +154,9 @@ void cosy::moveLocals(Function &F, ArrayRef<WeakTrackingVH> Inputs) {
     if (!RB.getCurrentDebugLocation() && F.getSubprogram())
       RB.SetCurrentDebugLocation(DILocation::get(
           Ctx, F.getSubprogram()->getScopeLine(), 0, F.getSubprogram()));
-    Instruction *Then = SplitBlockAndInsertIfThen(
-        RB.CreateIsNotNull(Frame), Return->getIterator(), /*Unreachable=*/false);
+    Instruction *Then =
+        SplitBlockAndInsertIfThen(RB.CreateIsNotNull(Frame),
+                                  Return->getIterator(), /*Unreachable=*/false);
     IRBuilder<> TB(Then);
     TB.SetCurrentDebugLocation(RB.getCurrentDebugLocation());
     TB.CreateCall(Leave, {Frame});

@@ -18,8 +18,9 @@ using namespace llvm;
 
 static cl::opt<bool> NoWarn("cosy-no-warn", cl::Hidden,
                             cl::desc("Do not warn when a region stays native"));
-static cl::opt<bool> IsError("cosy-error", cl::Hidden,
-                             cl::desc("A region that stays native is an error"));
+static cl::opt<bool>
+    IsError("cosy-error", cl::Hidden,
+            cl::desc("A region that stays native is an error"));
 static cl::opt<bool>
     NoMoveLocals("cosy-no-move-locals", cl::Hidden,
                  cl::desc("Leave the locals that regions touch on the stack"));

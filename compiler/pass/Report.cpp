@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- Report.cpp - Remarks and warnings at file:line:col ------------------===//
+//===- Report.cpp - Remarks and warnings at file:line:col
+//------------------===//
 //
 // clang turns these into diagnostics with the source line and a caret.  A
 // remark is shown with -Rpass=cosy, which cosycc makes of -Rcosy.
@@ -56,8 +57,9 @@ void cosy::reportNative(const Function &Host, unsigned RegionLine,
     if (AnyPlace && !hasPlace(R))
       continue;
     DebugLoc Where = hasPlace(R) ? R.Where : RegionWhere;
-    std::string Key = formatv("{0}:{1}:{2}", R.Text, Where ? Where.getLine() : 0,
-                              Where ? Where.getCol() : 0);
+    std::string Key =
+        formatv("{0}:{1}:{2}", R.Text, Where ? Where.getLine() : 0,
+                Where ? Where.getCol() : 0);
     if (!Seen.insert(Key).second || Count++ == MaxReasons)
       continue;
     warn(Host, Where,
@@ -68,8 +70,8 @@ void cosy::reportNative(const Function &Host, unsigned RegionLine,
   if (options().Warn || options().Error)
     return;
   // With -Rcosy -Wno-cosy this is all that is said.
-  OptimizationRemarkMissed Remark("cosy", "Native", DiagnosticLocation(RegionWhere),
-                                  &Host.getEntryBlock());
+  OptimizationRemarkMissed Remark(
+      "cosy", "Native", DiagnosticLocation(RegionWhere), &Host.getEntryBlock());
   Remark << "region stays native: " << Why.front().Text;
   Host.getContext().diagnose(Remark);
 }

@@ -18,8 +18,8 @@ static constexpr char Prefix[] = "__cosy_rt_";
 void cosy::linkRuntime(BpfModule &B) {
   StringRef Bitcode(reinterpret_cast<const char *>(cosy_runtime_bitcode),
                     cosy_runtime_bitcode_size);
-  auto Parsed = parseBitcodeFile(MemoryBufferRef(Bitcode, "runtime"),
-                                 B.M->getContext());
+  auto Parsed =
+      parseBitcodeFile(MemoryBufferRef(Bitcode, "runtime"), B.M->getContext());
   if (!Parsed)
     report_fatal_error(Parsed.takeError());
   Module &Runtime = **Parsed;
@@ -37,8 +37,8 @@ void cosy::linkRuntime(BpfModule &B) {
       // A function of another type is not libc's.
       if (!Body || Body->getFunctionType() != C->getFunctionType())
         continue;
-      C->setCalledFunction(B.M->getOrInsertFunction(Body->getName(),
-                                                    Body->getFunctionType()));
+      C->setCalledFunction(
+          B.M->getOrInsertFunction(Body->getName(), Body->getFunctionType()));
       Used = true;
     }
   if (!Used)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- Signatures.cpp - Local calls that fit BPF's registers ---------------===//
+//===- Signatures.cpp - Local calls that fit BPF's registers
+//---------------===//
 //
 // A local call has five arguments in r1-r5 and one result in r0.  What is more
 // goes through memory of the caller's.
@@ -43,8 +44,8 @@ void cosy::expandByValue(BpfModule &B) {
           C->setArgOperand(No, Copy);
         }
       }
-      for (auto Kind : {Attribute::ByVal, Attribute::StructRet, Attribute::InReg,
-                        Attribute::Nest}) {
+      for (auto Kind : {Attribute::ByVal, Attribute::StructRet,
+                        Attribute::InReg, Attribute::Nest}) {
         F.removeParamAttr(No, Kind);
         for (CallBase *C : Calls)
           C->removeParamAttr(No, Kind);
@@ -79,8 +80,8 @@ struct Packing {
     LLVMContext &Ctx = F.getContext();
     SmallVector<llvm::Type *, 8> Registers, Fields;
     for (const Argument &A : F.args()) {
-      bool Stays = fitsRegister(A.getType()) &&
-                   Registers.size() < MaxRegisters - 1;
+      bool Stays =
+          fitsRegister(A.getType()) && Registers.size() < MaxRegisters - 1;
       (Stays ? InRegister : InMemory).push_back(A.getArgNo());
       (Stays ? Registers : Fields).push_back(A.getType());
     }
@@ -100,7 +101,8 @@ static Function *packFunction(Function &F, const Packing &P) {
   Function *New = Function::Create(P.Type, F.getLinkage(), "", F.getParent());
   New->copyAttributesFrom(&F);
   New->setAttributes(AttributeList().addFnAttributes(
-      F.getContext(), AttrBuilder(F.getContext(), F.getAttributes().getFnAttrs())));
+      F.getContext(),
+      AttrBuilder(F.getContext(), F.getAttributes().getFnAttrs())));
   New->setSubprogram(F.getSubprogram());
   F.setSubprogram(nullptr);
   New->splice(New->begin(), &F);
@@ -143,8 +145,8 @@ static void packCall(CallBase *C, Function *New, const Packing &P) {
   CallInst *Call = B.CreateCall(New, Args);
   Value *Result = Call;
   if (P.ResultInMemory)
-    Result = B.CreateLoad(C->getType(), B.CreateStructGEP(P.Memory, Memory,
-                                                          P.InMemory.size()));
+    Result = B.CreateLoad(
+        C->getType(), B.CreateStructGEP(P.Memory, Memory, P.InMemory.size()));
   if (!C->getType()->isVoidTy())
     C->replaceAllUsesWith(Result);
   C->eraseFromParent();

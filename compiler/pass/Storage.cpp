@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- Storage.cpp - Locals and globals find their place in the context ----===//
+//===- Storage.cpp - Locals and globals find their place in the context
+//----===//
 //
 // The BPF stack holds spills alone, since its address may not be taken.  So
 // the locals of the first function, and of called ones that do not recurse,
@@ -105,8 +106,9 @@ static void placeLocals(BpfModule &B, Function &F, Reasons &Why) {
 }
 
 /// True if a constant is only read, at an address that is computed in a loop.
-static bool isTableOfLoops(GlobalVariable &G,
-                           DenseMap<Function *, std::unique_ptr<LoopInfo>> &Loops) {
+static bool
+isTableOfLoops(GlobalVariable &G,
+               DenseMap<Function *, std::unique_ptr<LoopInfo>> &Loops) {
   bool InLoop = false;
   SmallVector<Value *, 8> Work{&G};
   while (!Work.empty())
@@ -227,21 +229,23 @@ static void placeGlobals(BpfModule &B, Compound &C, Reasons &Why) {
     if (Uses.empty())
       continue;
     GlobalValue *Host = hostObject(B, G);
-    if (!Host || any_of(Uses, [](Use *U) { return !isa<Instruction>(U->getUser()); })) {
+    if (!Host ||
+        any_of(Uses, [](Use *U) { return !isa<Instruction>(U->getUser()); })) {
       Why.push_back({("internal error: a use of " + G->getName()).str(), {}});
       continue;
     }
     auto *Table = dyn_cast<GlobalVariable>(Host);
     uint64_t Size =
-        Table ? B.M->getDataLayout().getTypeAllocSize(Table->getValueType()) : 0;
+        Table ? B.M->getDataLayout().getTypeAllocSize(Table->getValueType())
+              : 0;
     if (Table && Table->isConstant() && Table->hasDefinitiveInitializer() &&
-        Size <= MaxTableSize && isTableOfLoops(*cast<GlobalVariable>(G), Loops)) {
+        Size <= MaxTableSize &&
+        isTableOfLoops(*cast<GlobalVariable>(G), Loops)) {
       unsigned Offset = B.allocateField(Size, Align(16));
       C.Tables.push_back({Table, Offset, unsigned(Size)});
       for (Use *U : Uses)
-        Replacer.replace(*U, G, [&](IRBuilder<> &IB) {
-          return B.contextField(IB, Offset);
-        });
+        Replacer.replace(
+            *U, G, [&](IRBuilder<> &IB) { return B.contextField(IB, Offset); });
       continue;
     }
     unsigned Offset = B.allocateField(8);
@@ -259,8 +263,8 @@ static void placeContext(BpfModule &B) {
   if (!Placeholder)
     return;
   // What was inferred while the context was no memory holds no longer.
-  B.Main->setAttributes(B.Main->getAttributes().removeParamAttributes(
-      B.Main->getContext(), 0));
+  B.Main->setAttributes(
+      B.Main->getAttributes().removeParamAttributes(B.Main->getContext(), 0));
   for (Function &F : *B.M)
     if (!F.isDeclaration())
       F.removeFnAttr(Attribute::Memory);
@@ -289,9 +293,9 @@ void cosy::assignStorage(BpfModule &B, Compound &C, Reasons &Why) {
   placeContext(B);
   C.ContextSize = alignTo(B.ContextSize, 16);
   if (C.ContextSize > COSY_MAX_BUFFER / 2)
-    Why.push_back({formatv("its locals take more than {0} MB",
-                           COSY_MAX_BUFFER / 2 >> 20),
-                   {}});
+    Why.push_back(
+        {formatv("its locals take more than {0} MB", COSY_MAX_BUFFER / 2 >> 20),
+         {}});
   for (GlobalVariable &G : make_early_inc_range(B.M->globals()))
     if (G.use_empty())
       G.eraseFromParent();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//===- Validate.cpp - The validator that the kernel uses -------------------===//
+//===- Validate.cpp - The validator that the kernel uses
+//-------------------===//
 #include "BpfModule.h"
 #include <cstring>
 
@@ -7,7 +8,8 @@ extern "C" {
 #include "core.h"
 }
 
-std::string cosy::validateCode(const std::vector<uint8_t> &Code, uint32_t &Insn) {
+std::string cosy::validateCode(const std::vector<uint8_t> &Code,
+                               uint32_t &Insn) {
   std::vector<bpf_insn> Insns(Code.size() / sizeof(bpf_insn));
   std::memcpy(Insns.data(), Code.data(), Insns.size() * sizeof(bpf_insn));
   cosy_program Program;

@@ -14,7 +14,7 @@ static void fill(unsigned char *p, int n, int seed)
 int main(void)
 {
 	unsigned char outer[300];
-	int history[4] = { 0 };
+	int history[4] = {0};
 	unsigned sum = 0;
 
 	fill(outer, 300, 1);
@@ -34,6 +34,7 @@ int main(void)
 		history[round] += sum & 0xff;
 		COSY_END;
 	}
-	printf("%u %d %d %d %d %d\n", sum, history[0], history[1], history[2], history[3], outer[50]);
+	printf("%u %d %d %d %d %d\n", sum, history[0], history[1], history[2], history[3],
+	       outer[50]);
 	return 0;
 }

@@ -21,7 +21,8 @@ int main(int argc, char **argv)
 		sum = sum * 3 + __builtin_ctzll(x | 1ull << i) + __builtin_ctz(w | 0x80000000);
 		sum += __builtin_clzll(x | 1) + __builtin_clz(w | 1) + __builtin_popcountll(x);
 		sum += __builtin_ffs(w) + __builtin_ffsll(x) + __builtin_parity(w);
-		sum += __builtin_bswap64(x) % 1000 + __builtin_bswap32(w) % 999 + __builtin_bswap16(w);
+		sum += __builtin_bswap64(x) % 1000 + __builtin_bswap32(w) % 999 +
+		       __builtin_bswap16(w);
 		sum += htonl(w) % 77 + ntohs(x) + abs((int)w) % 5 + labs((long)x) % 7;
 		sum += __builtin_bitreverse32(w) % 1001 + __builtin_bitreverse64(x) % 1003;
 		sum ^= __builtin_clrsb((int)w);

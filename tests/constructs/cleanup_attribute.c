@@ -14,7 +14,12 @@ static void close_fd(int *fd)
 		closed++;
 }
 
-#define max(a, b) ({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a > _b ? _a : _b; })
+#define max(a, b)                                                                                  \
+	({                                                                                         \
+		__typeof__(a) _a = (a);                                                            \
+		__typeof__(b) _b = (b);                                                            \
+		_a > _b ? _a : _b;                                                                 \
+	})
 
 static int run(int n)
 {

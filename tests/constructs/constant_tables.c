@@ -6,11 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static const unsigned char fold[256] = { ['A'] = 'a', ['B'] = 'b', ['X'] = 'x' };
-static const char *const names[] = { "zero", "one", "two", "three" };
-static const struct { short weight; char tag; } kinds[5] = { { 3, 'a' }, { 5, 'b' }, { 7, 'c' } };
-static const int large[1000] = { [10] = 7, [500] = 8, [999] = 9 };
-const int exported[4] = { 1, 10, 100, 1000 };
+static const unsigned char fold[256] = {['A'] = 'a', ['B'] = 'b', ['X'] = 'x'};
+static const char *const names[] = {"zero", "one", "two", "three"};
+static const struct {
+	short weight;
+	char tag;
+} kinds[5] = {{3, 'a'}, {5, 'b'}, {7, 'c'}};
+static const int large[1000] = {[10] = 7, [500] = 8, [999] = 9};
+const int exported[4] = {1, 10, 100, 1000};
 
 int main(int argc, char **argv)
 {

@@ -20,10 +20,10 @@ RUN_TIMEOUT = 5
 HEADERS = ("/usr/include/csmith", "/usr/include/csmith-2.3.0")
 
 
-def program(csmith: str, seed: int) -> str:
-    """A program whose func_1 is a region."""
+def program(csmith: str, seed: int, work: Path) -> str:
+    """A program whose func_1 is a region.  csmith leaves a file where it runs."""
     options = ["--seed", str(seed), "--builtins", "--max-funcs", "8"]
-    text = subprocess.run([csmith, *options], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run([csmith, *options], capture_output=True, text=True, check=True, cwd=work).stdout
     call = "    func_1();\n"
     if text.count(call) != 1:
         raise SystemExit(f"seed {seed}: no single call of func_1")
@@ -62,7 +62,7 @@ def main() -> int:
     equal = differed = slow = native = 0
     for seed in range(args.first, args.first + args.count):
         source = args.work / f"seed-{seed}.c"
-        source.write_text(program(csmith, seed))
+        source.write_text(program(csmith, seed, args.work))
         for level in args.levels.split(","):
             plain, cosy = (args.work / f"seed-{seed}-{level}-{way}" for way in ("plain", "cosy"))
             common = [f"-{level}", "-w", f"-I{headers[0]}", str(source)]

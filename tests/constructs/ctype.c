@@ -8,7 +8,7 @@
 
 int main(void)
 {
-	int count[14] = { 0 }, sum = 0;
+	int count[14] = {0}, sum = 0;
 
 	COSY_START;
 	for (int c = -1; c < 256; c++) {

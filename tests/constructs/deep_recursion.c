@@ -7,7 +7,7 @@
 
 static long down(int n, const int *above)
 {
-	int local[4] = { n, above[0] + 1, above[1], n ^ above[2] };
+	int local[4] = {n, above[0] + 1, above[1], n ^ above[2]};
 
 	if (n == 0)
 		return local[1] + (getpid() > 0);
@@ -16,7 +16,7 @@ static long down(int n, const int *above)
 
 int main(void)
 {
-	int zero[4] = { 0 };
+	int zero[4] = {0};
 	long r = 0;
 
 	COSY_START;

@@ -11,7 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct entry { char name[32]; unsigned mode; long size; };
+struct entry {
+	char name[32];
+	unsigned mode;
+	long size;
+};
 
 static int list(const char *path, struct entry *out, int max)
 {

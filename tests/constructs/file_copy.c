@@ -52,7 +52,8 @@ int main(void)
 		data[i] = i * 7;
 	if (write(in, data, sizeof(data)) != sizeof(data))
 		return 1;
-	printf("%ld %ld %ld\n", copy(from, to), copy("/nonexistent", to), copy(from, "/nonexistent/x"));
+	printf("%ld %ld %ld\n", copy(from, to), copy("/nonexistent", to),
+	       copy(from, "/nonexistent/x"));
 	ssize_t n = read(out, back, sizeof(back));
 	printf("%zd %d\n", n, memcmp(data, back, sizeof(data)));
 	unlink(from);

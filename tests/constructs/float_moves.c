@@ -5,7 +5,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-struct sample { double value; float weight; int id; };
+struct sample {
+	double value;
+	float weight;
+	int id;
+};
 
 static struct sample pick(struct sample a, struct sample b, int first)
 {
@@ -14,8 +18,8 @@ static struct sample pick(struct sample a, struct sample b, int first)
 
 int main(int argc, char **argv)
 {
-	struct sample s[6] = { { 1.5, 2.5f, 1 }, { -0.0, 3.25f, 2 }, { 9.75, -1.0f, 3 } };
-	double d[4] = { 1.0, 2.0, 3.0, 4.0 }, kept = 0;
+	struct sample s[6] = {{1.5, 2.5f, 1}, {-0.0, 3.25f, 2}, {9.75, -1.0f, 3}};
+	double d[4] = {1.0, 2.0, 3.0, 4.0}, kept = 0;
 	float f = argc * 0.5f;
 
 	(void)argv;

@@ -5,11 +5,20 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static int inc(int x) { return x + 1; }
-static int sqr(int x) { return x * x; }
-static int (*const table[])(int) = { inc, sqr };
+static int inc(int x)
+{
+	return x + 1;
+}
+static int sqr(int x)
+{
+	return x * x;
+}
+static int (*const table[])(int) = {inc, sqr};
 
-static int apply(int (*f)(int), int x) { return f(x); }
+static int apply(int (*f)(int), int x)
+{
+	return f(x);
+}
 
 static int map(int *a, int n, int (*f)(int))
 {
@@ -22,7 +31,7 @@ static int map(int *a, int n, int (*f)(int))
 
 int main(void)
 {
-	int a[4] = { 1, 2, 3, 4 }, sum = 0;
+	int a[4] = {1, 2, 3, 4}, sum = 0;
 
 	COSY_START;
 	sum = apply(inc, 10) + apply(sqr, 10) + table[1](5);

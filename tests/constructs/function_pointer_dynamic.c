@@ -5,8 +5,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static int inc(int x) { return x + 1; }
-static int sqr(int x) { return x * x; }
+static int inc(int x)
+{
+	return x + 1;
+}
+static int sqr(int x)
+{
+	return x * x;
+}
 
 int main(int argc, char **argv)
 {

@@ -9,7 +9,11 @@ int external = 3;
 static long internal = -4;
 static int uninitialised[8];
 extern char **environ;
-static struct { int a; char b[3]; long c; } record = { 1, "xy", 2 };
+static struct {
+	int a;
+	char b[3];
+	long c;
+} record = {1, "xy", 2};
 
 static int counter(void)
 {

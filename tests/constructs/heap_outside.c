@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct node { struct node *next; int value; };
+struct node {
+	struct node *next;
+	int value;
+};
 
 int main(void)
 {

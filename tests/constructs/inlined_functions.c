@@ -5,9 +5,18 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static inline int twice(int x) { return x * 2; }
-static __attribute__((noinline)) int thrice(int x) { return x * 3; }
-static int chain(int x) { return twice(thrice(x)) + (getpid() > 0); }
+static inline int twice(int x)
+{
+	return x * 2;
+}
+static __attribute__((noinline)) int thrice(int x)
+{
+	return x * 3;
+}
+static int chain(int x)
+{
+	return twice(thrice(x)) + (getpid() > 0);
+}
 
 static int divide(int a, int b, int *rest)
 {
@@ -17,7 +26,10 @@ static int divide(int a, int b, int *rest)
 	return a / b;
 }
 
-int public_function(int x) { return chain(x) - 1; }
+int public_function(int x)
+{
+	return chain(x) - 1;
+}
 
 int main(int argc, char **argv)
 {

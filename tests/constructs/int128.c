@@ -25,6 +25,7 @@ int main(int argc, char **argv)
 	}
 	high += getpid() <= 0;
 	COSY_END;
-	printf("%lx%016lx %lx%016lx %lx\n", (long)(a >> 64), (long)a, (long)(b >> 64), (long)b, high);
+	printf("%lx%016lx %lx%016lx %lx\n", (long)(a >> 64), (long)a, (long)(b >> 64), (long)b,
+	       high);
 	return 0;
 }

@@ -8,7 +8,7 @@
 
 int main(void)
 {
-	static const long values[] = { 1, -1, 7, -7, 100, -100, INT_MAX, LONG_MAX, LONG_MIN + 1, 3 };
+	static const long values[] = {1, -1, 7, -7, 100, -100, INT_MAX, LONG_MAX, LONG_MIN + 1, 3};
 	long hash = 0;
 
 	COSY_START;
@@ -18,10 +18,12 @@ int main(void)
 			int c = a, d = b;
 
 			hash = hash * 31 + a / b + a % b * 3;
-			hash = hash * 31 + (unsigned long)a / (unsigned long)b + (unsigned long)a % (unsigned long)b;
+			hash = hash * 31 + (unsigned long)a / (unsigned long)b +
+			       (unsigned long)a % (unsigned long)b;
 			if (d && !(c == INT_MIN && d == -1)) {
 				hash = hash * 31 + c / d + c % d * 5;
-				hash = hash * 31 + (unsigned)c / (unsigned)d + (unsigned)c % (unsigned)d;
+				hash = hash * 31 + (unsigned)c / (unsigned)d +
+				       (unsigned)c % (unsigned)d;
 			}
 			hash += a / 10 + a % 1000 + (unsigned)c / 7 + c % 16 + (short)c / 3;
 		}

@@ -6,8 +6,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static uint32_t rotl32(uint32_t x, int n) { return x << n | x >> (-n & 31); }
-static uint64_t rotr64(uint64_t x, int n) { return x >> n | x << (-n & 63); }
+static uint32_t rotl32(uint32_t x, int n)
+{
+	return x << n | x >> (-n & 31);
+}
+static uint64_t rotr64(uint64_t x, int n)
+{
+	return x >> n | x << (-n & 63);
+}
 
 int main(int argc, char **argv)
 {
@@ -27,7 +33,8 @@ int main(int argc, char **argv)
 		uint8_t e = a * 3;
 
 		hash = hash * 1099511628211u + a + (b << 2) + (c >> (i & 31)) + d + e;
-		hash += (a < b) + (c < d) * 2 + ((uint32_t)c < x) * 4 + (y > hash) * 8 + (e >= a) * 16;
+		hash += (a < b) + (c < d) * 2 + ((uint32_t)c < x) * 4 + (y > hash) * 8 +
+			(e >= a) * 16;
 		hash ^= (uint16_t)(b - a) + (int8_t)(c * 5) + (uint32_t)~d + -e;
 	}
 	hash += getpid() <= 0;

@@ -17,7 +17,9 @@ static int use(const char *p)
 int main(void)
 {
 	char text[16], *kept = NULL;
-	struct { char *p; } holder;
+	struct {
+		char *p;
+	} holder;
 
 	COSY_START;
 	strcpy(text, "still here");

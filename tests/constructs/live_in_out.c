@@ -34,6 +34,7 @@ int main(int argc, char **argv)
 	u += 100;
 	s -= 100;
 	COSY_END;
-	printf("%d %u %d %u %ld %lu %d %d %d %u %d\n", a, b, c, d, e, f, g, h, p == argv[0] + 1, u, s);
+	printf("%d %u %d %u %ld %lu %d %d %d %u %d\n", a, b, c, d, e, f, g, h, p == argv[0] + 1, u,
+	       s);
 	return 0;
 }

@@ -30,7 +30,8 @@ int main(void)
 	read(-1, &odd, 1);
 	read(-1, a, sizeof(a));
 	read(-1, b, sizeof(b));
-	aligned = ((uintptr_t)a % 256 == 0) + 2 * ((uintptr_t)b % 32 == 0) + 4 * ((uintptr_t)outside % 64 == 0);
+	aligned = ((uintptr_t)a % 256 == 0) + 2 * ((uintptr_t)b % 32 == 0) +
+		  4 * ((uintptr_t)outside % 64 == 0);
 	outside[6] = outside[5] + (getpid() > 0);
 	sum = deep(12);
 	COSY_END;

@@ -8,8 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-struct __attribute__((packed)) header { uint8_t tag; uint32_t len; uint16_t crc; uint64_t id; };
-struct list { int count; short items[]; };
+struct __attribute__((packed)) header {
+	uint8_t tag;
+	uint32_t len;
+	uint16_t crc;
+	uint64_t id;
+};
+struct list {
+	int count;
+	short items[];
+};
 
 static uint32_t load32(const void *p)
 {

@@ -11,8 +11,14 @@ static long fib(int n)
 }
 
 static int odd(unsigned n);
-static int even(unsigned n) { return n == 0 ? getpid() > 0 : odd(n - 1); }
-static int odd(unsigned n) { return n == 0 ? 0 : even(n - 1); }
+static int even(unsigned n)
+{
+	return n == 0 ? getpid() > 0 : odd(n - 1);
+}
+static int odd(unsigned n)
+{
+	return n == 0 ? 0 : even(n - 1);
+}
 
 /* Locals whose address is taken, alive across the recursive calls. */
 static int permute(int *set, int n, int k, int *sum)
@@ -39,7 +45,7 @@ int main(int argc, char **argv)
 {
 	long f = 0;
 	int e = 0, p = 0, sum = argc;
-	int set[5] = { 1, 2, 3, 4, 5 };
+	int set[5] = {1, 2, 3, 4, 5};
 
 	(void)argv;
 	COSY_START;

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-struct triple { long a, b, c; };
+struct triple {
+	long a, b, c;
+};
 
 static long eight(long a, long b, long c, long d, long e, long f, long g, long h)
 {
@@ -18,9 +20,9 @@ static struct triple by_value(struct triple t, int n)
 {
 	if (n == 0)
 		return t;
-	struct triple u = by_value((struct triple){ t.b, t.c, t.a + n }, n - 1);
+	struct triple u = by_value((struct triple){t.b, t.c, t.a + n}, n - 1);
 	struct triple v = by_value(u, n - 1);
-	return (struct triple){ u.a + v.c, u.b ^ v.b, u.c - v.a };
+	return (struct triple){u.a + v.c, u.b ^ v.b, u.c - v.a};
 }
 
 static __int128 wide(__int128 x, int n)
@@ -31,7 +33,7 @@ static __int128 wide(__int128 x, int n)
 int main(int argc, char **argv)
 {
 	long e = 0;
-	struct triple t = { argc, 2, 3 };
+	struct triple t = {argc, 2, 3};
 	__int128 w = 0;
 
 	(void)argv;

@@ -5,12 +5,17 @@
 #include <stdio.h>
 #include <unistd.h>
 
-struct small { int a; long b; };
-struct large { long v[6]; };
+struct small {
+	int a;
+	long b;
+};
+struct large {
+	long v[6];
+};
 
 static struct small small(int n)
 {
-	struct small s = { 0, 0 };
+	struct small s = {0, 0};
 
 	COSY_START;
 	s.a = n;
@@ -36,7 +41,7 @@ static struct large large(struct large in, int n)
 
 int main(void)
 {
-	struct large l = { { 1, 2, 3, 4, 5, 6 } };
+	struct large l = {{1, 2, 3, 4, 5, 6}};
 
 	for (int i = 1; i < 5; i++) {
 		struct small s = small(i);

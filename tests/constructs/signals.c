@@ -19,7 +19,7 @@ static void handler(int sig)
 
 int main(void)
 {
-	int seen[4] = { 0 };
+	int seen[4] = {0};
 	unsigned long spins = 0;
 	sigset_t set, old;
 
@@ -40,11 +40,12 @@ int main(void)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	seen[3] = flag;
 	flag = 0;
-	struct itimerval soon = { .it_value = { 0, 20000 } };
+	struct itimerval soon = {.it_value = {0, 20000}};
 	setitimer(ITIMER_REAL, &soon, NULL);
 	while (!flag)
 		spins++;
 	COSY_END;
-	printf("%d %d %d %d order %d spun %d\n", seen[0], seen[1], seen[2], seen[3], (int)order, spins > 0);
+	printf("%d %d %d %d order %d spun %d\n", seen[0], seen[1], seen[2], seen[3], (int)order,
+	       spins > 0);
 	return 0;
 }

@@ -29,7 +29,9 @@ int main(void)
 	for (int i = 0; i < 8192; i++)
 		sum += map[i];
 	munmap(map, 8192);
-	failed = mmap((void *)1, 4096, PROT_READ, MAP_FIXED | MAP_PRIVATE, pair[0], 1) == MAP_FAILED && errno == EINVAL;
+	failed = mmap((void *)1, 4096, PROT_READ, MAP_FIXED | MAP_PRIVATE, pair[0], 1) ==
+			 MAP_FAILED &&
+		 errno == EINVAL;
 	copied = copy_file_range(pair[0], NULL, pair[1], NULL, 10, 0);
 	close(pair[0]);
 	close(pair[1]);

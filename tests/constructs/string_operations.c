@@ -11,7 +11,7 @@
 int main(int argc, char **argv)
 {
 	char text[64] = "the quick brown fox, the lazy dog", copy[64], *end;
-	long r[24] = { 0 };
+	long r[24] = {0};
 	const char *t = argc > 100 ? argv[1] : text;
 
 	COSY_START;
@@ -21,7 +21,8 @@ int main(int argc, char **argv)
 	r[3] = strchr(t, 'Z') == NULL;
 	r[4] = strchr(t, 0) - t;
 	r[5] = strrchr(t, 't') - t;
-	r[6] = (strcmp(t, "the quick") > 0) + 2 * (strcmp(t, t) == 0) + 4 * (strcmp("\xff", "a") > 0);
+	r[6] = (strcmp(t, "the quick") > 0) + 2 * (strcmp(t, t) == 0) +
+	       4 * (strcmp("\xff", "a") > 0);
 	r[7] = strncmp(t, "the Quick", 4) == 0 && strncmp(t, "the Quick", 5) > 0;
 	r[8] = (char *)memchr(t, 'x', 100) - t;
 	r[9] = memchr(t, 'x', 3) == NULL;

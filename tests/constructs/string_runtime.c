@@ -17,9 +17,10 @@ static int compare(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-	static const int sorted[] = { 1, 4, 9, 16, 25, 36 };
-	char text[100] = "key=value;other = 0x1F;last", cut[64] = "a,b,,c", tokens[] = " one  two three ";
-	long r[32] = { 0 };
+	static const int sorted[] = {1, 4, 9, 16, 25, 36};
+	char text[100] = "key=value;other = 0x1F;last", cut[64] = "a,b,,c",
+	     tokens[] = " one  two three ";
+	long r[32] = {0};
 	char *save, *rest = cut;
 
 	(void)argv;

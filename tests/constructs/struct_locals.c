@@ -6,26 +6,33 @@
 #include <string.h>
 #include <unistd.h>
 
-struct point { int x, y; };
-struct box { struct point corner[2]; char name[12]; };
-struct large { long words[40]; };
+struct point {
+	int x, y;
+};
+struct box {
+	struct point corner[2];
+	char name[12];
+};
+struct large {
+	long words[40];
+};
 
 static struct point add(struct point a, struct point b)
 {
-	return (struct point){ a.x + b.x, a.y + b.y };
+	return (struct point){a.x + b.x, a.y + b.y};
 }
 
 static struct box grow(struct box b, int by)
 {
-	b.corner[1] = add(b.corner[1], (struct point){ by, by });
+	b.corner[1] = add(b.corner[1], (struct point){by, by});
 	b.name[0]++;
 	return b;
 }
 
 int main(int argc, char **argv)
 {
-	struct box outer = { { { argc, 2 }, { 3, 4 } }, "Abox" };
-	struct large sum = { { 0 } }, copy;
+	struct box outer = {{{argc, 2}, {3, 4}}, "Abox"};
+	struct large sum = {{0}}, copy;
 
 	(void)argv;
 	COSY_START;

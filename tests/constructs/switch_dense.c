@@ -8,16 +8,26 @@
 static int dense(int n)
 {
 	switch (n) {
-	case 0: return 11;
-	case 1: return 7;
-	case 2: return 5;
-	case 3: return 3;
-	case 4: return 2;
-	case 5: return 99;
-	case 6: return 1;
-	case 7: return 42;
-	case 8: return -8;
-	default: return n;
+	case 0:
+		return 11;
+	case 1:
+		return 7;
+	case 2:
+		return 5;
+	case 3:
+		return 3;
+	case 4:
+		return 2;
+	case 5:
+		return 99;
+	case 6:
+		return 1;
+	case 7:
+		return 42;
+	case 8:
+		return -8;
+	default:
+		return n;
 	}
 }
 

@@ -9,13 +9,20 @@
 static const char *name(int n)
 {
 	switch (n) {
-	case 0: return "zero";
-	case 1: return "one";
-	case 2: return "two";
-	case 3: return "three";
-	case 4: return "four";
-	case 5: return "five";
-	default: return "many";
+	case 0:
+		return "zero";
+	case 1:
+		return "one";
+	case 2:
+		return "two";
+	case 3:
+		return "three";
+	case 4:
+		return "four";
+	case 5:
+		return "five";
+	default:
+		return "many";
 	}
 }
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 static __thread int mine = 5;
-_Thread_local long other[2] = { 1, 2 };
+_Thread_local long other[2] = {1, 2};
 
 static void work(int n)
 {

@@ -19,13 +19,15 @@ union mix {
 	uint64_t word;
 	uint32_t half[2];
 	uint8_t byte[8];
-	struct { int16_t lo, hi; } part;
+	struct {
+		int16_t lo, hi;
+	} part;
 };
 
 int main(int argc, char **argv)
 {
-	struct bits s = { 5, -3, 1, 1, -7 };
-	union mix m = { .word = 0x0102030405060708 };
+	struct bits s = {5, -3, 1, 1, -7};
+	union mix m = {.word = 0x0102030405060708};
 	long sum = argc;
 
 	(void)argv;
@@ -42,6 +44,7 @@ int main(int argc, char **argv)
 		sum = sum * 31 + s.c + m.part.lo;
 	}
 	COSY_END;
-	printf("%d %d %lu %d %d %lx %ld\n", s.a, s.b, (unsigned long)s.c, s.d, s.e, (long)m.word, sum);
+	printf("%d %d %lu %d %d %lx %ld\n", s.a, s.b, (unsigned long)s.c, s.d, s.e, (long)m.word,
+	       sum);
 	return 0;
 }

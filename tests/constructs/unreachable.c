@@ -8,10 +8,14 @@
 static int kind(int n)
 {
 	switch (n & 3) {
-	case 0: return 5;
-	case 1: return 6;
-	case 2: return 8;
-	case 3: return getpid() > 0;
+	case 0:
+		return 5;
+	case 1:
+		return 6;
+	case 2:
+		return 8;
+	case 3:
+		return getpid() > 0;
 	}
 	__builtin_unreachable();
 }

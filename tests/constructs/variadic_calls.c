@@ -14,7 +14,7 @@ int main(void)
 {
 	char name[64];
 	int fd = -1, flags = 0, queued = -1, same = 0, dup_ok = 0;
-	struct stat st = { 0 };
+	struct stat st = {0};
 	long pid = 0, n = 0;
 
 	snprintf(name, sizeof(name), "/tmp/cosy-variadic-%d", getpid());
@@ -36,8 +36,8 @@ int main(void)
 	close(fd);
 	unlink(name);
 	COSY_END;
-	printf("%o %d %d %d %ld %ld\n", st.st_mode & 07777, flags == (O_APPEND | O_RDWR), dup_ok, same, n,
-	       (long)st.st_size);
+	printf("%o %d %d %d %ld %ld\n", st.st_mode & 07777, flags == (O_APPEND | O_RDWR), dup_ok,
+	       same, n, (long)st.st_size);
 	printf("%d\n", queued);
 	return 0;
 }

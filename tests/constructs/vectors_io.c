@@ -12,7 +12,7 @@
 int main(void)
 {
 	char head[16] = "head-", body[16] = "body", got[40] = "", part[2][8];
-	struct iovec out[2] = { { head, 5 }, { body, 4 } };
+	struct iovec out[2] = {{head, 5}, {body, 4}};
 	int p[2], pair[2];
 	long n = 0, m = 0;
 
@@ -20,9 +20,9 @@ int main(void)
 		return 1;
 	memset(part, 0, sizeof(part));
 	COSY_START;
-	struct iovec in[2] = { { got, 3 }, { got + 10, 20 } };
-	struct iovec parts[2] = { { part[0], 4 }, { part[1], 4 } };
-	struct msghdr msg = { .msg_iov = out, .msg_iovlen = 2 };
+	struct iovec in[2] = {{got, 3}, {got + 10, 20}};
+	struct iovec parts[2] = {{part[0], 4}, {part[1], 4}};
+	struct msghdr msg = {.msg_iov = out, .msg_iovlen = 2};
 
 	head[0] = 'H';
 	n = writev(p[1], out, 2);

@@ -13,7 +13,7 @@
 
 int main(void)
 {
-	int p[2], r[12] = { 0 };
+	int p[2], r[12] = {0};
 	char c[8] = "";
 	struct timespec before, after;
 
@@ -21,10 +21,10 @@ int main(void)
 		return 1;
 	clock_gettime(CLOCK_MONOTONIC, &before);
 	COSY_START;
-	struct pollfd fds[2] = { { p[0], POLLIN, 0 }, { p[1], POLLOUT, 0 } };
-	struct epoll_event event = { .events = EPOLLIN, .data.u32 = 42 }, got;
-	struct timeval zero = { 0, 0 };
-	struct timespec nap = { 0, 2000000 };
+	struct pollfd fds[2] = {{p[0], POLLIN, 0}, {p[1], POLLOUT, 0}};
+	struct epoll_event event = {.events = EPOLLIN, .data.u32 = 42}, got;
+	struct timeval zero = {0, 0};
+	struct timespec nap = {0, 2000000};
 	fd_set set;
 
 	r[0] = poll(fds, 1, 1);

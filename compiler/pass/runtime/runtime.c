@@ -11,7 +11,7 @@ typedef long ssize_t;
 typedef unsigned char u8;
 
 #define RT(name) __cosy_rt_##name
-#define NULL ((void *)0)
+#define NULL	 ((void *)0)
 
 size_t strlen(const char *s);
 size_t strnlen(const char *s, size_t n);
@@ -35,7 +35,8 @@ int getpid(void);
 int gettid(void);
 int tgkill(int pid, int tid, int sig);
 
-/* --- Strings ---------------------------------------------------------------- */
+/* --- Strings ----------------------------------------------------------------
+ */
 
 char *RT(strcat)(char *d, const char *s)
 {
@@ -190,10 +191,14 @@ char *RT(__strtok_r)(char *s, const char *delim, char **save)
 	return RT(strtok_r)(s, delim, save);
 }
 
-/* --- Characters, by the thread's locale ------------------------------------- */
+/* --- Characters, by the thread's locale -------------------------------------
+ */
 
-#define CTYPE(name, bit)							\
-	int RT(name)(int c) { return (*__ctype_b_loc())[c] & (bit); }
+#define CTYPE(name, bit)                                                                           \
+	int RT(name)(int c)                                                                        \
+	{                                                                                          \
+		return (*__ctype_b_loc())[c] & (bit);                                              \
+	}
 CTYPE(isupper, 1 << 8)
 CTYPE(islower, 1 << 9)
 CTYPE(isalpha, 1 << 10)
@@ -242,7 +247,8 @@ int RT(strncasecmp)(const char *a, const char *b, size_t n)
 	return 0;
 }
 
-/* --- Numbers ------------------------------------------------------------------ */
+/* --- Numbers
+ * ------------------------------------------------------------------ */
 
 #define ERANGE 34
 #define EINVAL 22
@@ -257,11 +263,12 @@ static int digit(int c)
 
 /*
  * The value, with its sign applied.  One out of the range given by the largest
- * magnitudes of either sign sets errno and is `highest` or, when negative, `lowest`.
+ * magnitudes of either sign sets errno and is `highest` or, when negative,
+ * `lowest`.
  */
-static unsigned long parse(const char *s, char **end, int base,
-			   unsigned long highest, unsigned long lowest,
-			   unsigned long max_positive, unsigned long max_negative)
+static unsigned long parse(const char *s, char **end, int base, unsigned long highest,
+			   unsigned long lowest, unsigned long max_positive,
+			   unsigned long max_negative)
 {
 	const char *start = s;
 	unsigned long value = 0, max;
@@ -275,8 +282,7 @@ static unsigned long parse(const char *s, char **end, int base,
 		s++;
 	if (*s == '-' || *s == '+')
 		negative = *s++ == '-';
-	if ((base == 0 || base == 16) && s[0] == '0' && (s[1] | 32) == 'x' &&
-	    digit(s[2]) < 16) {
+	if ((base == 0 || base == 16) && s[0] == '0' && (s[1] | 32) == 'x' && digit(s[2]) < 16) {
 		s += 2;
 		base = 16;
 	} else if (base == 0) {
@@ -338,12 +344,25 @@ long long RT(atoll)(const char *s)
 	return RT(strtol)(s, NULL, 10);
 }
 
-unsigned RT(htonl)(unsigned x) { return __builtin_bswap32(x); }
-unsigned RT(ntohl)(unsigned x) { return __builtin_bswap32(x); }
-unsigned short RT(htons)(unsigned short x) { return __builtin_bswap16(x); }
-unsigned short RT(ntohs)(unsigned short x) { return __builtin_bswap16(x); }
+unsigned RT(htonl)(unsigned x)
+{
+	return __builtin_bswap32(x);
+}
+unsigned RT(ntohl)(unsigned x)
+{
+	return __builtin_bswap32(x);
+}
+unsigned short RT(htons)(unsigned short x)
+{
+	return __builtin_bswap16(x);
+}
+unsigned short RT(ntohs)(unsigned short x)
+{
+	return __builtin_bswap16(x);
+}
 
-/* --- Searching ------------------------------------------------------------------ */
+/* --- Searching
+ * ------------------------------------------------------------------ */
 
 void *RT(bsearch)(const void *key, const void *base, size_t n, size_t size,
 		  int (*compare)(const void *, const void *))
@@ -365,39 +384,40 @@ void *RT(bsearch)(const void *key, const void *base, size_t n, size_t size,
 	return NULL;
 }
 
-/* --- Calls whose arguments or results libc changes --------------------------------- */
+/* --- Calls whose arguments or results libc changes
+ * --------------------------------- */
 
-#define SYS_rt_sigprocmask 14
-#define SYS_getpriority 140
-#define SYS_fadvise64 221
-#define SYS_clock_nanosleep 230
-#define SYS_mknodat 259
-#define SYS_ppoll 271
-#define SYS_utimensat 280
+#define SYS_rt_sigprocmask	 14
+#define SYS_getpriority		 140
+#define SYS_fadvise64		 221
+#define SYS_clock_nanosleep	 230
+#define SYS_mknodat		 259
+#define SYS_ppoll		 271
+#define SYS_utimensat		 280
 
-#define EISDIR 21
-#define ENOTDIR 20
-#define EPERM 1
-#define AT_FDCWD (-100)
-#define S_IFIFO 0010000
-#define TCGETS 0x5401
-#define CLOCK_REALTIME 0
+#define EISDIR			 21
+#define ENOTDIR			 20
+#define EPERM			 1
+#define AT_FDCWD		 (-100)
+#define S_IFIFO			 0010000
+#define TCGETS			 0x5401
+#define CLOCK_REALTIME		 0
 #define CLOCK_PROCESS_CPUTIME_ID 2
-#define CLOCK_THREAD_CPUTIME_ID 3
+#define CLOCK_THREAD_CPUTIME_ID	 3
 
 struct timespec {
 	long tv_sec, tv_nsec;
 };
 
 /* A negative result with errno becomes a positive one without. */
-#define WITHOUT_ERRNO(call)						\
-	({								\
-		int saved = *__errno_location(), error = 0;		\
-		if ((call) < 0) {					\
-			error = *__errno_location();			\
-			*__errno_location() = saved;			\
-		}							\
-		error;							\
+#define WITHOUT_ERRNO(call)                                                                        \
+	({                                                                                         \
+		int saved = *__errno_location(), error = 0;                                        \
+		if ((call) < 0) {                                                                  \
+			error = *__errno_location();                                               \
+			*__errno_location() = saved;                                               \
+		}                                                                                  \
+		error;                                                                             \
 	})
 
 int RT(clock_nanosleep)(int clock, int flags, const struct timespec *t, struct timespec *rest)
@@ -416,14 +436,14 @@ int RT(nanosleep)(const struct timespec *t, struct timespec *rest)
 
 int RT(usleep)(unsigned us)
 {
-	struct timespec t = { us / 1000000, us % 1000000 * 1000l };
+	struct timespec t = {us / 1000000, us % 1000000 * 1000l};
 
 	return RT(nanosleep)(&t, NULL);
 }
 
 unsigned RT(sleep)(unsigned seconds)
 {
-	struct timespec t = { seconds, 0 };
+	struct timespec t = {seconds, 0};
 	int saved = *__errno_location();
 
 	if (RT(nanosleep)(&t, &t) < 0)
@@ -501,7 +521,8 @@ int RT(getpriority)(int which, unsigned who)
 	return r < 0 ? r : 20 - r;
 }
 
-/* --- Signal sets, as libc's with room for 1024 signals -------------------------------- */
+/* --- Signal sets, as libc's with room for 1024 signals
+ * -------------------------------- */
 
 struct sigset {
 	unsigned long word[16];
@@ -544,7 +565,8 @@ int RT(sigismember)(const struct sigset *set, int sig)
 	return set->word[0] >> (sig - 1) & 1;
 }
 
-/* --- Processes --------------------------------------------------------------------- */
+/* --- Processes
+ * --------------------------------------------------------------------- */
 
 int RT(raise)(int sig)
 {
