@@ -35,8 +35,7 @@ int getpid(void);
 int gettid(void);
 int tgkill(int pid, int tid, int sig);
 
-/* --- Strings ----------------------------------------------------------------
- */
+/* --- Strings --- */
 
 char *RT(strcat)(char *d, const char *s)
 {
@@ -191,8 +190,7 @@ char *RT(__strtok_r)(char *s, const char *delim, char **save)
 	return RT(strtok_r)(s, delim, save);
 }
 
-/* --- Characters, by the thread's locale -------------------------------------
- */
+/* --- Characters, by the thread's locale --- */
 
 #define CTYPE(name, bit)                                                                           \
 	int RT(name)(int c)                                                                        \
@@ -247,8 +245,7 @@ int RT(strncasecmp)(const char *a, const char *b, size_t n)
 	return 0;
 }
 
-/* --- Numbers
- * ------------------------------------------------------------------ */
+/* --- Numbers --- */
 
 #define ERANGE 34
 #define EINVAL 22
@@ -361,8 +358,7 @@ unsigned short RT(ntohs)(unsigned short x)
 	return __builtin_bswap16(x);
 }
 
-/* --- Searching
- * ------------------------------------------------------------------ */
+/* --- Searching --- */
 
 void *RT(bsearch)(const void *key, const void *base, size_t n, size_t size,
 		  int (*compare)(const void *, const void *))
@@ -384,8 +380,7 @@ void *RT(bsearch)(const void *key, const void *base, size_t n, size_t size,
 	return NULL;
 }
 
-/* --- Calls whose arguments or results libc changes
- * --------------------------------- */
+/* --- Calls whose arguments or results libc changes --- */
 
 #define SYS_rt_sigprocmask	 14
 #define SYS_getpriority		 140
@@ -521,8 +516,7 @@ int RT(getpriority)(int which, unsigned who)
 	return r < 0 ? r : 20 - r;
 }
 
-/* --- Signal sets, as libc's with room for 1024 signals
- * -------------------------------- */
+/* --- Signal sets, as libc's with room for 1024 signals --- */
 
 struct sigset {
 	unsigned long word[16];
@@ -565,8 +559,7 @@ int RT(sigismember)(const struct sigset *set, int sig)
 	return set->word[0] >> (sig - 1) & 1;
 }
 
-/* --- Processes
- * --------------------------------------------------------------------- */
+/* --- Processes --- */
 
 int RT(raise)(int sig)
 {
