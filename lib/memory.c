@@ -29,8 +29,10 @@ void *cosy_alloc(size_t size)
 
 void cosy_free(const void *memory)
 {
-	struct piece *piece = (struct piece *)((char *)memory - offsetof(struct piece, memory));
+	struct piece *piece;
 
-	if (memory)
-		munmap(piece, piece->mapped);
+	if (!memory)
+		return;
+	piece = (struct piece *)((char *)memory - offsetof(struct piece, memory));
+	munmap(piece, piece->mapped);
 }

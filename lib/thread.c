@@ -18,6 +18,7 @@
 #define MIN_SLICE      (16u << 10)
 #define OTHER_SLICE    (1u << 20) /* address space only, until used */
 #define MAX_SOFT_STACK (64ul << 20)
+#define MAX_MAIN_STACK (64ul << 20)
 #define PAGE	       4096ul
 #define THREAD_SIZE    ((sizeof(struct cosy_thread) + PAGE - 1) & ~(PAGE - 1))
 
@@ -43,10 +44,11 @@ static void find_stack(struct cosy_thread *thread)
 	if (cosy_syscall3(SYS_gettid, 0, 0, 0) == cosy_syscall3(SYS_getpid, 0, 0, 0)) {
 		if (!&__libc_stack_end || getrlimit(RLIMIT_STACK, &limit))
 			return;
+		/* No further down than where mappings, other stacks among them, may begin. */
+		if (limit.rlim_cur > MAX_MAIN_STACK)
+			limit.rlim_cur = MAX_MAIN_STACK;
 		thread->stack_high = (uintptr_t)__libc_stack_end;
-		thread->stack_low = limit.rlim_cur < thread->stack_high
-					    ? thread->stack_high - limit.rlim_cur
-					    : 0;
+		thread->stack_low = thread->stack_high - limit.rlim_cur;
 	} else if (!pthread_getattr_np(pthread_self(), &attr)) {
 		if (!pthread_attr_getstack(&attr, &low, &size)) {
 			thread->stack_low = (uintptr_t)low;
