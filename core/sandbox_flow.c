@@ -71,6 +71,7 @@ static void emit_resume(struct cosy_rewrite *w)
 	}
 
 	cosy_emit_bind(e, w->resume);
+	emit_fence(e);
 	for (i = 1; i <= w->frame_words; i++) {
 		emit_load(e, COSY_AX, 1, entry_frame(i));
 		emit_store(e, COSY_FP, frame_slot(i), COSY_AX);
@@ -87,12 +88,17 @@ static void emit_resume(struct cosy_rewrite *w)
 /*
  * Every word of the frame is zeroed, not only the first function's: what is
  * below it on the kernel's stack must not be there to be saved by a leave.
+ *
+ * Fenced, as is the way to the resume points: the processor may have guessed that
+ * it goes here, on another's behalf and with another's registers, and the state to
+ * resume from is only there when it is asked for.
  */
 void cosy_emit_prologue(struct cosy_rewrite *w)
 {
 	struct cosy_emit *e = &w->code;
 	u32 i;
 
+	emit_fence(e);
 	emit_store(e, COSY_FP, COSY_SLOT_STATE, 1);
 	emit_load(e, COSY_AX, 1, offsetof(struct cosy_entry, fuel));
 	emit_store(e, COSY_FP, COSY_SLOT_FUEL, COSY_AX);

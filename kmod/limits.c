@@ -33,11 +33,16 @@ static u64 smallest(u64 a, u64 b)
 	return a && b ? min(a, b) : a + b;
 }
 
-/* The next portion; the one operation more than the limit finds it reached. */
+/*
+ * The next portion; the one operation more than the limit finds it reached.  A long
+ * program may do much between two back edges, so it gets fewer of them.
+ */
 static u64 portion(const struct cosy_activation *run)
 {
-	if (!run->max_ops || run->max_ops - run->granted >= FUEL)
-		return FUEL;
+	u64 most = clamp_t(u64, FUEL * 64 / run->prog->insn_cnt, 16, FUEL);
+
+	if (!run->max_ops || run->max_ops - run->granted >= most)
+		return most;
 	return run->max_ops - run->granted + 1;
 }
 
@@ -109,12 +114,13 @@ u32 cosy_tick(struct cosy_activation *run, u32 insn)
 {
 	u32 status = COSY_DONE;
 
-	if (cosy_work_due() || patience_is_over(run))
+	/* A limit first: what went on from here would be one operation over it. */
+	if (run->max_ops && run->granted > run->max_ops)
+		status = COSY_ENDED_OPS;
+	else if (cosy_work_due() || patience_is_over(run))
 		status = COSY_LEFT_WORK;
 	else if (READ_ONCE(*run->gone))
 		status = COSY_LEFT_BUFFER;
-	else if (run->max_ops && run->granted > run->max_ops)
-		status = COSY_ENDED_OPS;
 	else if (time_is_up(run))
 		status = COSY_ENDED_TIME;
 	if (status != COSY_DONE) {
@@ -131,8 +137,10 @@ bool cosy_limits_pause(struct cosy_activation *run, u32 insn, bool resumes)
 	u32 status = COSY_DONE;
 
 	cond_resched();
-	if (fatal_signal_pending(current) || (resumes && cosy_work_due()))
+	if (fatal_signal_pending(current) || (resumes && (cosy_work_due() || patience_is_over(run))))
 		status = COSY_LEFT_WORK;
+	else if (!resumes && (signal_pending(current) || time_after(jiffies, run->entered + 10 * PATIENCE)))
+		status = COSY_LEFT_FAULT; /* it cannot go on in the middle: the interpreter repeats it */
 	else if (time_is_up(run))
 		status = COSY_ENDED_TIME;
 	if (status == COSY_DONE)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* memory_compare.c - ranges and strings that are the same, and one within another. */
+#include <linux/nospec.h>
 #include "memory.h"
 #include "memory_ops.h"
 
@@ -144,7 +145,8 @@ static noinline u64 find_ends(struct cosy_activation *run, u64 from, u64 length,
 		now = min(length, (u64)COSY_SLICE);
 		if (!place.user && place.behind > ahead) {
 			now = min(now, place.behind - ahead);
-			index = scan_ends(place.at, ahead, now, needle->first * COSY_ONES,
+			/* The test may be guessed: `ahead` is any number then. */
+			index = scan_ends(place.at, ahead & array_index_mask_nospec(ahead, place.behind), now, needle->first * COSY_ONES,
 					  needle->last * COSY_ONES);
 		} else {
 			now = min(now, cosy_readable(&place));
@@ -180,7 +182,8 @@ static __always_inline bool read_ends(struct cosy_activation *run, struct needle
 		if (!cosy_resolve(run, last, &place))
 			return false;
 	} else {
-		place.at += needle->length - 1;
+		place.at += (needle->length - 1) &
+			    array_index_mask_nospec(needle->length - 1, cosy_readable(&place));
 	}
 	cosy_access_begin();
 	needle->last = cosy_peek_byte(place.at, &fault);

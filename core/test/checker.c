@@ -538,6 +538,8 @@ static enum outcome speculate(struct checker *c)
 {
 	const struct bpf_insn *insn = &c->code->insns[c->pc];
 
+	if (insn->code == COSY_FENCE)
+		return RUN_DONE;
 	switch (BPF_CLASS(insn->code)) {
 	case BPF_LDX:
 	case BPF_ST:
@@ -625,6 +627,8 @@ static enum outcome run_insn(struct checker *c)
 	const struct bpf_insn *insn = &c->code->insns[c->pc];
 	u64 value;
 
+	if (insn->code == COSY_FENCE)
+		return RUN_ON;
 	switch (BPF_CLASS(insn->code)) {
 	case BPF_LD:
 		value = (u32)insn[0].imm | (u64)(u32)insn[1].imm << 32;

@@ -11,6 +11,7 @@
 #ifndef COSY_TEST_CHECKER_H
 #define COSY_TEST_CHECKER_H
 
+#include "emit.h"
 #include "world.h"
 
 /* thunks[i] of the sandbox under test calls this number. */

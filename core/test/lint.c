@@ -79,7 +79,7 @@ const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox
 	for (at = 0; at < code->insn_cnt && !problem; at++) {
 		const struct bpf_insn *insn = &code->insns[at];
 
-		if (!heads[at])
+		if (!heads[at] || insn->code == COSY_FENCE)
 			continue;
 		switch (BPF_CLASS(insn->code)) {
 		case BPF_LD:
@@ -100,6 +100,8 @@ const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox
 			problem = lint_jump(code, at, heads, how->has_v4);
 		}
 	}
+	if (!problem && code->insns[0].code != COSY_FENCE)
+		problem = "the entry is not fenced";
 	if (!problem && code->insns[code->insn_cnt - 1].code != (BPF_JMP | BPF_EXIT))
 		problem = "the last instruction is no exit";
 	free(heads);
