@@ -33,11 +33,11 @@ static struct cosy_alive not_alive;
 struct cosy_alive *cosy_alive = &not_alive;
 
 int cosy_the_fd = -1;
+bool cosy_native_only;
 
 static struct {
 	struct cosy_lock lock;
 	uint32_t generation; /* of the context behind the descriptor, whichever process opened it */
-	bool given_up;	     /* no device here, or not for us: do not try again */
 	char reason[160];
 	uint8_t *buffer; /* stays mapped, as private memory, in a fork child */
 	uint64_t buffer_len;
@@ -114,14 +114,14 @@ static int open_device(void)
 
 	if (fd < 0) {
 		/* Out of descriptors or memory may pass; the rest will not. */
-		context.given_up = errno != EMFILE && errno != ENFILE && errno != ENOMEM;
+		cosy_native_only = errno != EMFILE && errno != ENFILE && errno != ENOMEM;
 		explain("cannot open " DEVICE ": %s", strerror(errno));
 		return -1;
 	}
 	fd = cosy_move_fd(fd);
 	err = cosy_syscall3(SYS_ioctl, fd, COSY_IOC_VERSION, (unsigned long)&version);
 	if (err || version.abi != COSY_ABI_VERSION) {
-		context.given_up = true;
+		cosy_native_only = true;
 		if (err)
 			explain(DEVICE " refuses VERSION: %s", strerror(-err));
 		else
@@ -230,7 +230,7 @@ static void open_locked(void)
 	drop_fd();
 	if (cosy_settings.mode != COSY_MODE_INTERP) {
 		if (cosy_filter_armed()) {
-			context.given_up = true;
+			cosy_native_only = true;
 			explain("a seccomp filter is armed");
 			return;
 		}
@@ -254,7 +254,7 @@ void cosy_context_start(void)
 
 	cosy_settings_init();
 	if (cosy_settings.mode != COSY_MODE_NATIVE && cosy_settings.mode != COSY_MODE_INTERP &&
-	    !context.given_up && !access(DEVICE, F_OK))
+	    !cosy_native_only && !access(DEVICE, F_OK))
 		cosy_filter_prepare();
 	errno = saved;
 }
@@ -274,9 +274,11 @@ uint32_t cosy_context_open(void)
 	if (generation)
 		return generation;
 	cosy_settings_init();
-	if (cosy_settings.mode == COSY_MODE_NATIVE || context.given_up || !cosy_lock(&context.lock))
+	if (cosy_settings.mode == COSY_MODE_NATIVE)
+		cosy_native_only = true;
+	if (cosy_native_only || !cosy_lock(&context.lock))
 		return 0;
-	if (!cosy_generation() && !context.given_up)
+	if (!cosy_generation() && !cosy_native_only)
 		open_locked();
 	generation = cosy_generation();
 	cosy_unlock(&context.lock);
@@ -299,7 +301,7 @@ void cosy_context_buffer_gone(void)
 	cosy_context_lost(cosy_generation());
 	cosy_heap_retire();
 	context.buffer_len = 0;
-	if (!__atomic_exchange_n(&context.given_up, true, __ATOMIC_RELAXED))
+	if (!__atomic_exchange_n(&cosy_native_only, true, __ATOMIC_RELAXED))
 		explain("the program unmapped or changed the shared buffer");
 }
 

@@ -28,6 +28,9 @@ static inline uint32_t cosy_generation(void)
 	return __atomic_load_n(&cosy_alive->generation, __ATOMIC_ACQUIRE);
 }
 
+/* For good: no device here, not for us, switched off.  Everything runs natively. */
+extern bool cosy_native_only;
+
 /*
  * Opens the context if need be.  Its generation, never 0, or 0 when the native
  * twin should run.  In interpreter mode it has a generation but no descriptor.

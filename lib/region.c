@@ -79,6 +79,12 @@ static struct cosy_loaded *prepare(struct cosy_region *region)
 	return loaded;
 }
 
+static inline void count_native(void)
+{
+	cosy_count(&cosy_counts.regions, 1);
+	cosy_count(&cosy_counts.native, 1);
+}
+
 /* Out of line, so that the common way saves no registers. */
 __attribute__((noinline)) static void *enter_slowly(struct cosy_region *region,
 						    struct cosy_site site)
@@ -93,10 +99,8 @@ __attribute__((noinline)) static void *enter_slowly(struct cosy_region *region,
 		ctx = begin(cosy_thread_self, region, site, &place);
 	else if (loaded && cosy_settings.mode == COSY_MODE_INTERP)
 		ctx = begin(cosy_thread_self, region, site, NULL);
-	if (!ctx) {
-		cosy_count(&cosy_counts.regions, 1);
-		cosy_count(&cosy_counts.native, 1);
-	}
+	if (!ctx)
+		count_native();
 	errno = saved;
 	return ctx;
 }
@@ -112,7 +116,10 @@ void *__cosy_enter(struct cosy_region *region)
 				     !thread->pause && cosy_place_get(loaded, &place),
 			     1))
 		return begin(thread, region, site, &place);
-	return enter_slowly(region, site);
+	if (!cosy_native_only)
+		return enter_slowly(region, site);
+	count_native();
+	return NULL;
 }
 
 int64_t __cosy_run(struct cosy_region *region, void *ctx)
@@ -137,7 +144,7 @@ void *__cosy_frame_enter(uint64_t size)
 	struct cosy_thread *thread = cosy_thread_self;
 	struct cosy_site site = COSY_SITE();
 
-	if (!thread && (!cosy_context_open() || !(thread = cosy_thread())))
+	if (cosy_native_only || (!thread && (!cosy_context_open() || !(thread = cosy_thread()))))
 		return NULL;
 	return cosy_block_push(thread, size, site);
 }
