@@ -221,10 +221,12 @@ HELPER bool has_ended(pid_t pid)
 {
 	siginfo_t info = { 0 };
 
+	if (!pid)
+		return false;
 	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == pid;
 }
 
-/* Waits until the child has made it so; it may take its time, but not end before. */
+/* Waits until the child has made it so; it may take its time, but not end before.  pid 0: a thread. */
 #define WAIT_FOR(pid, cond)						\
 	do {								\
 		double start_ = now_ms();				\

@@ -70,10 +70,10 @@ static struct bpf_insn some_call(void)
 {
 	static const int calls[] = {
 		SYS_getpid, SYS_gettid, SYS_getuid, SYS_getppid, SYS_sched_yield, SYS_close, SYS_lseek, SYS_dup,
-		SYS_umask, SYS_getpgid, SYS_fcntl, SYS_read, SYS_write, SYS_nanosleep, SYS_clock_gettime, SYS_uname,
+		SYS_umask, SYS_getpgid, SYS_fcntl, SYS_read, SYS_write, SYS_clock_gettime, SYS_uname,
 	};
 
-	return CALL(calls[chance(COUNT(calls))]);
+	return CALL(chance(100) ? calls[chance(COUNT(calls))] : SYS_nanosleep);
 }
 
 static struct bpf_insn some_operation(void)
@@ -104,9 +104,9 @@ static struct bpf_insn some_insn(int at, int main_end)
 	case 6:
 		return STOREK(BPF_DW, base(), offset(), (int)chance(1000));
 	case 7:
-		return STORE(BPF_DW, 10, (short)(-8 * (1 + (int)chance(64))), any());
+		return STORE(BPF_DW, 10, (short)(-8 * (1 + (int)chance(COSY_FRAME_SIZE / 8))), any());
 	case 8:
-		return LOAD(BPF_DW, any(), 10, (short)(-8 * (1 + (int)chance(64))));
+		return LOAD(BPF_DW, any(), 10, (short)(-8 * (1 + (int)chance(COSY_FRAME_SIZE / 8))));
 	case 9:
 		return ATOMIC(BPF_DW, base(), offset(), any(), fetches[chance(COUNT(fetches))]);
 	case 10:
@@ -123,13 +123,17 @@ static struct bpf_insn some_insn(int at, int main_end)
 	case 16:
 		return some_operation();
 	case 17:	/* leaves, if ever reached */
-		switch (chance(3)) {
+		switch (chance(8)) {
 		case 0:
 			return LOAD(BPF_DW, any(), 8, 0);
 		case 1:
 			return STORE(BPF_DW, 8, 0, any());
-		default:
+		case 2:
 			return ATOMIC(BPF_DW, 8, 0, any(), BPF_ADD | BPF_FETCH);
+		case 3:
+			return CALL_OP(RAW_OP_TRAP);
+		default:
+			return MOV(any(), (int)chance(1000));
 		}
 	case 18:	/* to the function at the end, from anywhere: recursion, too */
 		return CALL_LOCAL(main_end - at - 1);
@@ -241,7 +245,7 @@ int main(void)
 		printf(" %d", left[i]);
 	printf("\n");
 	CHECK(programs > 100 && refused < programs, "%d programs, %d refused", programs, refused);
-	CHECK(left[COSY_DONE] && left[COSY_LEFT_FAULT] && left[COSY_ENDED_OPS] && left[COSY_LEFT_STACK],
+	CHECK(left[COSY_LEFT_FAULT] && left[COSY_ENDED_OPS] && left[COSY_LEFT_STACK] && left[COSY_LEFT_WORK],
 	      "not every way of leaving was seen");
 	return check_end();
 }

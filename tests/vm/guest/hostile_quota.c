@@ -49,7 +49,7 @@ static void many_programs(void)
 
 static void large_programs(void)
 {
-	static struct bpf_insn insns[2048];	/* as rewritten, within any JIT's reach */
+	static struct bpf_insn insns[1024];	/* as rewritten, within any JIT's reach */
 	int fd = raw_open(), loads;
 	struct cosy_load load;
 	long ret = 0;

@@ -169,6 +169,6 @@ int main(void)
 	}
 	printf("\n");
 	CHECK(!strange, "%ld strange results", strange);
-	CHECK(runs > 1000 && done[COSY_DONE] > 100, "%ld runs, %ld to the end", runs, done[COSY_DONE]);
+	CHECK(runs > 200 && done[COSY_DONE] > 50, "%ld runs, %ld to the end", runs, done[COSY_DONE]);
 	return check_end();
 }

@@ -4,6 +4,8 @@
  * printed; only more than 5 s is a failure, for the machine may be slow.
  */
 #include "check.h"
+#include <pthread.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #define HANG_MS 5000
@@ -75,6 +77,55 @@ static void endless_copy(void *arg)
 	COSY_END;
 }
 
+static void *endless_thread(void *arg)
+{
+	endless_calls(arg);
+	return NULL;
+}
+
+/* The whole process ends, or execs, while other threads are in their regions. */
+static void leave_threads(void *arg, bool by_exec)
+{
+	struct watch *watches = arg;
+	pthread_t thread;
+
+	for (int i = 0; i < 4; i++)
+		MUST(!pthread_create(&thread, NULL, endless_thread, &watches[i]));
+	for (int i = 0; i < 4; i++)
+		WAIT_FOR(0, watches[i].turns > 10);
+	if (by_exec)
+		execl("/proc/self/exe", "kill", "42", (char *)NULL);
+	_exit(42);
+}
+
+static void by_exit(void *arg)
+{
+	leave_threads(arg, false);
+}
+
+static void by_exec(void *arg)
+{
+	leave_threads(arg, true);
+}
+
+static void left(const char *name, void (*how)(void *))
+{
+	double start = now_ms();
+	int status = in_child(how, shared_memory(4096));
+
+	printf("%s: gone after %.0f ms\n", name, now_ms() - start);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 42, "%s: status %#x", name, status);
+}
+
+/* Processor time in the kernel counts: RLIMIT_CPU ends it. */
+static void out_of_time(void *arg)
+{
+	struct rlimit limit = { 1, 1 };
+
+	MUST(!setrlimit(RLIMIT_CPU, &limit));
+	endless_loop(arg);
+}
+
 /* SIGKILL is never handled; SIGTERM by its default is the same to a region. */
 static void killed(const char *name, void (*region)(void *), int sig, bool computes)
 {
@@ -119,8 +170,12 @@ static void killed(const char *name, void (*region)(void *), int sig, bool compu
 	munmap(watch, sizeof(*watch));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	int status;
+
+	if (argc > 1)
+		return atoi(argv[1]);
 	killed("loop", endless_loop, SIGKILL, true);
 	killed("loop, SIGTERM", endless_loop, SIGTERM, true);
 	killed("calls", endless_calls, SIGKILL, true);
@@ -128,5 +183,10 @@ int main(void)
 	killed("recursion", endless_recursion, SIGKILL, true);
 	killed("sleep", endless_sleep, SIGKILL, false);
 	killed("copy", endless_copy, SIGKILL, false);
+	left("exit", by_exit);
+	left("exec", by_exec);
+	status = in_child(out_of_time, shared_memory(4096));
+	CHECK(WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGXCPU),
+	      "RLIMIT_CPU: status %#x", status);
 	return check_end();
 }
