@@ -81,9 +81,11 @@ static void addHeaders(vector<string> &To, const string &Own) {
     add(To, {"-isystem", Installed});
     return;
   }
-  // In the source tree the kernel's interface has a folder of its own.
+  // In the source tree the kernel's interface has a folder of its own, and what
+  // is generated lies with the build.
   add(To, {"-isystem", COSY_INCLUDE_FALLBACK, "-isystem",
-           COSY_INCLUDE_FALLBACK "/uapi"});
+           COSY_INCLUDE_FALLBACK "/uapi", "-isystem",
+           COSY_GENERATED_FALLBACK});
 }
 
 static void addPlugin(vector<string> &To, const Arguments &A,

@@ -6,6 +6,7 @@
 #include "Region.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Module.h"
 
 namespace cosy {
@@ -50,6 +51,9 @@ constexpr char RecursiveAttr[] = "cosy-recursive";
 
 /// True for the stand-in of a `call N`, with its number.
 bool isNumberedCall(const llvm::Value *Callee, uint32_t &Number);
+
+/// True for the inline assembly that makes a call with a sixth argument.
+bool isSixCall(const llvm::InlineAsm &Asm);
 
 /// The BPF target machine.
 llvm::TargetMachine &bpfTarget();

@@ -165,7 +165,7 @@ static void count(Module &M, Compound &C) {
         continue;
       uint32_t Number;
       if (auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand()))
-        C.NumCalls += !Asm->getAsmString().empty();
+        C.NumCalls += isSixCall(*Asm);
       else if (isNumberedCall(Call->getCalledOperand(), Number))
         C.NumCalls += Number < COSY_OP_BASE;
     }

@@ -180,9 +180,8 @@ private:
 
   void visitCall(CallBase *Call) {
     if (auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand())) {
-      StringRef Text = Asm->getAsmString();
-      // Ours for a sixth argument, or an empty one that orders the compiler.
-      if (!Text.empty() && !Text.starts_with("call "))
+      // An empty one only orders the compiler.
+      if (!Asm->getAsmString().empty() && !isSixCall(*Asm))
         refuse(Call, "inline assembly");
       return;
     }

@@ -71,6 +71,14 @@ static bool convertArguments(IRBuilder<> &B, CallBase &C, const char *Letters,
   return Next == C.arg_size() || C.getFunctionType()->isVarArg();
 }
 
+static constexpr char SixConstraints[] =
+    "={r0},={r1},={r2},={r3},={r4},={r5},"
+    "{r0},{r1},{r2},{r3},{r4},{r5},~{memory}";
+
+bool cosy::isSixCall(const InlineAsm &Asm) {
+  return Asm.getConstraintString() == SixConstraints;
+}
+
 /// `call Number` with six arguments: the sixth is in r0, where no calling
 /// convention puts it.
 static Value *createSixCall(IRBuilder<> &B, uint32_t Number,
@@ -83,9 +91,7 @@ static Value *createSixCall(IRBuilder<> &B, uint32_t Number,
   auto *Ty =
       FunctionType::get(StructType::get(B.getContext(), Six), Six, false);
   auto *Asm = InlineAsm::get(Ty, ("call " + Twine(Number)).str(),
-                             "={r0},={r1},={r2},={r3},={r4},={r5},"
-                             "{r0},{r1},{r2},{r3},{r4},{r5},~{memory}",
-                             /*hasSideEffects=*/true);
+                             SixConstraints, /*hasSideEffects=*/true);
   CallInst *Call =
       B.CreateCall(Asm, {Ints[5], Ints[0], Ints[1], Ints[2], Ints[3], Ints[4]});
   return B.CreateExtractValue(Call, 0);

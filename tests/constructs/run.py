@@ -145,10 +145,11 @@ def check_level(tools: Tools, construct: Construct, level: str) -> None:
                 raise Failed(f"the twin ran instead of the compound:\n{said}")
 
 
-def put(tools: Tools, constructs: list[Construct], level: str, folder: Path) -> None:
+def put(tools: Tools, constructs: list[Construct], level: str, folder: Path, jobs: int) -> None:
     """Static compounds and expected outputs for a virtual machine."""
     folder.mkdir(parents=True, exist_ok=True)
-    for construct in constructs:
+
+    def put_one(construct: Construct) -> None:
         plain = tools.work / f"{construct.name}-put-plain"
         tools.compile(construct, level, plain, False)
         said = tools.compile(construct, level, folder / construct.name, True, "-static")
@@ -157,6 +158,9 @@ def put(tools: Tools, constructs: list[Construct], level: str, folder: Path) -> 
         (folder / f"{construct.name}.in").write_text(construct.stdin + "\n")
         kind = "native" if "stays native" in said else "compiled"
         (folder / f"{construct.name}.kind").write_text(kind + "\n")
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(put_one, constructs))
 
 
 def main() -> int:
@@ -180,7 +184,7 @@ def main() -> int:
     tools = Tools(args.cosycc, args.clang, args.include, args.work, args.flags.split(), args.link.split())
     args.work.mkdir(parents=True, exist_ok=True)
     if args.put:
-        put(tools, constructs, args.levels.split(",")[0], args.put)
+        put(tools, constructs, args.levels.split(",")[0], args.put, args.jobs)
         return 0
 
     failures = 0

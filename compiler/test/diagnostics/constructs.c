@@ -34,6 +34,27 @@ int assembly(int n)
 }
 // CHECK-DAG: constructs.c:[[@LINE-4]]:2: warning: {{.*}} inline assembly
 
+int assembly_call(int n)
+{
+	COSY_START;
+	__asm__ volatile("call 5" : : : "memory");
+	COSY_END;
+	return n;
+}
+// CHECK-DAG: constructs.c:[[@LINE-4]]:2: warning: {{.*}} inline assembly
+
+int vector_register(int n)
+{
+	double d;
+
+	COSY_START;
+	__asm__ volatile("" : "+x"(n));
+	n += getpid();
+	COSY_END;
+	return n;
+}
+// CHECK-DAG: constructs.c:[[@LINE-6]]:2: warning: {{.*}} stays native: LLVM's BPF back end
+
 int variable_array(int n)
 {
 	int sum = 0;
