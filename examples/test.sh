@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# test.sh DIR: each example of DIR/plain and DIR/cosy must print the same, the
+# latter as its native twin and by the interpreter, and, where the module is, in
+# the kernel.  How long it took ("ns N") is left out.
+set -u
+dir=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+mkdir "$work/tree"
+for i in 1 2 3 4 5 6 7 8 9; do
+	head -c ${i}777 /dev/zero | tr '\0' 'x' >"$work/tree/file$i"
+	printf 'one needle\nno\nneedle needle' >>"$work/tree/file$i"
+done
+: >"$work/tree/empty"
+
+# BUILD NAME ARGUMENT...: output and status
+run() {
+	build=$1 name=$2
+	shift 2
+	"$dir/$build/$name" "$@" 2>&1 | sed 's/ ns [0-9]*$//'
+}
+
+check() {
+	run plain "$@" >"$work/want"
+	for mode in native interp auto; do
+		COSY_MODE=$mode run cosy "$@" >"$work/got"
+		if cmp -s "$work/want" "$work/got"; then
+			echo "ok   $mode $*"
+		else
+			echo "FAIL $mode $*"
+			diff "$work/want" "$work/got"
+			failed=1
+		fi
+	done
+}
+
+check getpid 0
+check getpid 100
+check db "$work/db" 500
+check ls "$work/tree"
+check ls "$work/none"
+check grep needle "$work"/tree/*
+check grep needle "$work/none"
+check copy "$work/none" "$work/to"
+
+run plain copy "$work/tree" "$work/plain" >"$work/want"
+for mode in native interp auto; do
+	COSY_MODE=$mode run cosy copy "$work/tree" "$work/$mode" >"$work/got"
+	if cmp -s "$work/want" "$work/got" && diff -r "$work/tree" "$work/$mode"; then
+		echo "ok   $mode copy"
+	else
+		echo "FAIL $mode copy"
+		failed=1
+	fi
+done
+diff -r "$work/tree" "$work/plain" || failed=1
+exit $failed
