@@ -101,8 +101,9 @@ def report(counted: Outcome | None, timed: Outcome) -> None:
     rows: list[tuple[str, str, str]] = []
 
     def row(name: str, plain: float, cosy: float, unit: str = "") -> None:
-        less = f"{100 * (1 - cosy / plain):.1f} % less" if plain else ""
-        rows.append((name, f"{plain:,.1f}{unit}", f"{cosy:,.1f}{unit}   {less}"))
+        less = 100 * (1 - cosy / plain)
+        change = f"{less:.1f} % less" if less >= 0 else f"{-less:.1f} % more"
+        rows.append((name, f"{plain:,.1f}{unit}", f"{cosy:,.1f}{unit}   {change}"))
 
     if one.calls:
         # Every call of a region that ran in the kernel is one crossing less; every RUN is one more.
@@ -116,6 +117,8 @@ def report(counted: Outcome | None, timed: Outcome) -> None:
     for name, plain, cosy in rows:
         print(f"{name:42}{plain:>16}   {cosy}")
     made = kernel + interp
+    print("\nMost of a file's cost is creating it, which a compound does not change; what is saved is the crossings.\n"
+          "docs/costs.md has the break-even.")
     print(f"\nOf the {made} system calls of the regions {kernel} were made in the kernel; "
           f"{100 * interp / made:.2f} % of them and {twins} regions stayed native.")
 
