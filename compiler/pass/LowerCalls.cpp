@@ -11,11 +11,13 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include <fcntl.h>
 #include <linux/cosy.h>
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 using namespace cosy;
 
 static StringRef libcName(const CallBase &C) {
@@ -167,7 +169,46 @@ static void describeOperation(CallInst *Call, const char *Letters,
   }
 }
 
+/// Comparisons for equality up to this many bytes are loads in place.
+static constexpr uint64_t MaxInlineCompare = 16;
+
+/// memcmp of few bytes, of which only whether they are equal matters.
+static bool expandSmallCompare(CallBase *C, const Wrapper &W) {
+  if (W.Number != operationNumber("memcmp") || C->arg_size() != 3)
+    return false;
+  auto *Size = dyn_cast<ConstantInt>(C->getArgOperand(2));
+  if (!Size || Size->getZExtValue() > MaxInlineCompare ||
+      !all_of(C->users(), [](User *U) {
+        auto *Test = dyn_cast<ICmpInst>(U);
+        return Test && Test->isEquality() &&
+               match(Test->getOperand(1), m_Zero());
+      }))
+    return false;
+  IRBuilder<> IB(C);
+  Value *Differ = IB.getInt64(0);
+  uint64_t Bytes = Size->getZExtValue();
+  for (uint64_t Offset = 0; Offset < Bytes;) {
+    unsigned Width = llvm::bit_floor(std::min<uint64_t>(Bytes - Offset, 8));
+    auto Load = [&](unsigned Arg) {
+      return IB.CreateAlignedLoad(
+          IB.getIntNTy(Width * 8),
+          IB.CreateConstInBoundsGEP1_64(IB.getInt8Ty(), C->getArgOperand(Arg),
+                                        Offset),
+          Align(1));
+    };
+    Value *Xor = IB.CreateXor(Load(0), Load(1));
+    Differ = IB.CreateOr(Differ, IB.CreateZExt(Xor, IB.getInt64Ty()));
+    Offset += Width;
+  }
+  C->replaceAllUsesWith(
+      IB.CreateZExt(IB.CreateIsNotNull(Differ), C->getType()));
+  C->eraseFromParent();
+  return true;
+}
+
 static bool lowerOperation(BpfModule &B, CallBase *C, const Wrapper &W) {
+  if (expandSmallCompare(C, W))
+    return true;
   IRBuilder<> IB(C);
   SmallVector<Value *, 5> Args;
   if (!convertArguments(IB, *C, W.Args, 0, Args))
