@@ -9,6 +9,7 @@
 #include "BpfModule.h"
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -146,8 +147,15 @@ static void stripFunction(BpfModule &B, Function &F) {
   F.setPrefixData(nullptr);
   F.setPrologueData(nullptr);
 
+  // A compound has no variables to show, only lines.
+  SmallVector<Instruction *, 8> Dead;
   SmallVector<InvokeInst *, 8> Invokes;
   for (Instruction &I : instructions(F)) {
+    I.dropDbgRecords();
+    if (isa<DbgInfoIntrinsic>(I)) {
+      Dead.push_back(&I);
+      continue;
+    }
     auto *C = dyn_cast<CallBase>(&I);
     if (!C)
       continue;
@@ -158,6 +166,8 @@ static void stripFunction(BpfModule &B, Function &F) {
     if (auto *Invoke = dyn_cast<InvokeInst>(C))
       Invokes.push_back(Invoke);
   }
+  for (Instruction *I : Dead)
+    I->eraseFromParent();
   // Nothing that a compound can call throws.
   B.HasHandlers |= !Invokes.empty();
   for (InvokeInst *I : Invokes)

@@ -35,6 +35,16 @@ int getpid(void);
 int gettid(void);
 int tgkill(int pid, int tid, int sig);
 
+/* --- _FORTIFY_SOURCE --- */
+
+/* FD_SET and its like: the word of a set that a descriptor's bit is in. */
+long RT(__fdelt_chk)(long fd)
+{
+	if (fd < 0 || fd >= 1024)
+		__chk_fail();
+	return fd / 64;
+}
+
 /* --- Strings --- */
 
 char *RT(strcat)(char *d, const char *s)
