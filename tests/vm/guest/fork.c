@@ -5,6 +5,7 @@
  * children that only exec see nothing of it at all.
  */
 #include "check.h"
+#include <pthread.h>
 #include <spawn.h>
 #include <sys/syscall.h>
 
@@ -102,6 +103,69 @@ static void raw_fork(char *data)
 	fill(data, 'a');
 }
 
+static volatile bool stop;
+
+static void *busy(void *arg)
+{
+	long *turns = arg;
+	int bad = 0;
+
+	while (!stop) {
+		char text[64];
+		int len = 0;
+
+		COSY_START;
+		memset(text, 'x', 63);
+		text[63] = 0;
+		for (int i = 0; i < 20; i++)
+			len += (int)strlen(text) + (getppid() < 0);
+		COSY_END;
+		bad += len != 20 * 63;
+		++*turns;
+	}
+	return (void *)(long)bad;
+}
+
+/* Forks of a process whose other threads are in regions, in the allocator, in the library. */
+static void among_threads(void *unused)
+{
+	pthread_t threads[4];
+	long turns[4] = { 0 };
+	void *bad;
+
+	(void)unused;
+	for (int i = 0; i < 4; i++)
+		MUST(!pthread_create(&threads[i], NULL, busy, &turns[i]));
+	for (int i = 0; i < 25; i++) {
+		int status;
+		pid_t pid;
+		char *data = cosy_malloc(SIZE);
+
+		MUST(data);
+		fill(data, 'p');
+		fflush(stdout);
+		pid = fork();
+		MUST(pid >= 0);
+		if (!pid) {
+			check_failures = 0;
+			CHECK(all(data, 'p'), "among threads: the child's data is wrong");
+			fill(data, 'c');
+			cosy_mem_free(data);
+			_exit(check_end());
+		}
+		fill(data, 'q');
+		MUST(waitpid(pid, &status, 0) == pid);
+		CHECK_CHILD(status);
+		CHECK(all(data, 'q'), "among threads: the parent's data is wrong");
+		cosy_mem_free(data);
+	}
+	stop = true;
+	for (int i = 0; i < 4; i++) {
+		MUST(!pthread_join(threads[i], &bad));
+		CHECK(!bad && turns[i], "among threads: %ld turns, %ld wrong", turns[i], (long)bad);
+	}
+}
+
 /* What an exec'd program has open; argv[1] tells how many descriptors are right. */
 static int open_files(void)
 {
@@ -163,6 +227,7 @@ int main(int argc, char **argv)
 	MUST(data);
 	memset(data, 0, SIZE);
 	CHECK_CHILD(in_child((void (*)(void *))(void (*)(void))raw_fork, data));
+	CHECK_CHILD(in_child(among_threads, NULL));
 	generation(data, 0);
 	exec_leaks_nothing(before);
 	fill(data, 'z');	/* the parent is as it was */

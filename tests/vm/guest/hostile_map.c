@@ -234,9 +234,39 @@ static void protected_and_back(void)
 	free(v);
 }
 
+/* What would make two mappings of it, or one of a part: refused, and the whole one stays as it was. */
+static void pieces(void)
+{
+	struct victim *v = victim_create();
+	char *middle = at(v, SIZE / 4), *elsewhere = (char *)0x7000000000;
+	long ret;
+
+	CHECK(mremap(v->buffer, 0, SIZE, MREMAP_MAYMOVE) == MAP_FAILED, "mremap made a second one");
+	CHECK(mremap(v->buffer, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, elsewhere) == MAP_FAILED,
+	      "mremap left one behind");
+	CHECK(mremap(v->buffer, SIZE, SIZE / 2, 0) == MAP_FAILED, "mremap shrank it");
+	CHECK(mremap(v->buffer, SIZE, SIZE * 2, MREMAP_MAYMOVE) == MAP_FAILED, "mremap grew it");
+	CHECK(mremap(middle, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere) == MAP_FAILED, "mremap moved a page");
+	CHECK(mmap(middle, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED, "mmap put a page in");
+	CHECK(munmap(middle, 4096), "munmap took a page out");
+	CHECK(munmap(at(v, SIZE - 4096), 4096), "munmap took the last page off");
+	CHECK(syscall(SYS_remap_file_pages, middle, 4096, 0, 0, 0) == -1, "remap_file_pages swapped pages");
+	mlock(middle, 4096);
+	madvise(middle, 4096, MADV_DONTFORK);
+	madvise(middle, 4096, MADV_DONTDUMP);
+	raw_run_init(&v->r, v->adds, v->buffer);
+	ret = raw_run_to_end(v->fd, &v->r);
+	CHECK(!ret && v->r.run.status == COSY_DONE && v->r.run.ret == 1 && *(uint64_t *)v->buffer == 1,
+	      "after all: RUN is %ld, status %u", ret, v->r.run.status);
+	MUST(!munmap(v->buffer, SIZE));
+	close(v->fd);
+	free(v);
+}
+
 int main(void)
 {
 	wrong_ways();
+	pieces();
 	during_run("munmap", by_munmap, true);
 	during_run("partial munmap", by_partial_munmap, true);
 	during_run("MAP_FIXED", by_fixed_map, true);

@@ -39,11 +39,10 @@ static uint64_t expected(uint64_t turns)
 	return x;
 }
 
-static void limited(const char *what, uint64_t ops, uint64_t ns, int status)
+static void limited(const char *what, uint64_t turns, uint64_t ops, uint64_t ns, int status)
 {
 	struct limits limits = { ops, ns };
 	struct cosy_stats before = counts(), after;
-	const uint64_t turns = 300000;
 	uint64_t calls, x;
 
 	each_context(limits_set, &limits);
@@ -60,10 +59,11 @@ int main(void)
 	uint64_t calls;
 
 	work(1000, &calls);	/* opens the context */
-	limited("no limit", 0, 0, 0);
-	limited("5000 operations", 5000, 0, COSY_ENDED_OPS);
-	limited("1 operation", 1, 0, COSY_ENDED_OPS);
-	limited("1 ms", 0, 1000000, COSY_ENDED_TIME);
-	limited("no limit again", 0, 0, 0);
+	limited("no limit", 300000, 0, 0, 0);
+	limited("5000 operations", 300000, 5000, 0, COSY_ENDED_OPS);
+	limited("1 operation", 300000, 1, 0, COSY_ENDED_OPS);
+	/* The kernel takes stock of time at ticks. */
+	limited("1 ms", 10000000, 0, 1000000, COSY_ENDED_TIME);
+	limited("no limit again", 300000, 0, 0, 0);
 	return check_end();
 }

@@ -73,6 +73,26 @@ static void by_tgkill(void)
 	check_order("tgkill");
 }
 
+static void by_raise(void)
+{
+	struct cosy_stats before = counts();
+	int late = 0, failed = 0;
+
+	hits = 0;
+	COSY_START;
+	for (int i = 0; i < ROUNDS; i++) {
+		if (raise(SIGUSR1))
+			failed++;
+		if (hits != i + 1)
+			late++;
+		write(wire[1], "r", 1);
+	}
+	COSY_END;
+	CHECK(!failed && !late, "raise: %d failed, %d handlers late", failed, late);
+	CHECK_KERNEL(before, ROUNDS, 2 * ROUNDS);
+	check_order("raise");
+}
+
 /* The last thing a region does: the handler still runs before what follows. */
 static void at_the_end(void)
 {
@@ -124,6 +144,7 @@ int main(void)
 	handle(SIGUSR1, on_usr1, 0);
 	by_kill();
 	by_tgkill();
+	by_raise();
 	at_the_end();
 	blocked();
 	return check_end();
