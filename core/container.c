@@ -26,7 +26,7 @@ static int check_header(const struct cosy_compound *header, size_t len, struct c
 	if (header->size != len)
 		return cosy_refuse(why, -EINVAL, COSY_REJECT_CONTAINER,
 				   "the header says %u bytes, there are %zu", header->size, len);
-	if (header->flags)
+	if (header->flags & ~COSY_ORDINARY_CALLS)
 		return cosy_refuse(why, -EINVAL, COSY_REJECT_CONTAINER, "unknown flags 0x%x",
 				   header->flags);
 	if (!header->insn_cnt)

@@ -24,6 +24,8 @@ enum cosy_call_flags {
 	COSY_CALL_BLOCKS = 1 << 1,    /* may sleep for an unbounded time */
 	COSY_CALL_NO_RESULT = 1 << 2, /* operation: r0 is unspecified (and zeroed) */
 	COSY_CALL_RESUMES = 1 << 3,   /* operation: r1-r3 hold what remains when it leaves */
+	COSY_CALL_FAST = 1 << 4,      /* system call: the module has a specialised version */
+	COSY_CALL_MAKES = 1 << 5,     /* operation: makes system calls, so it is traced like one */
 };
 
 struct cosy_call {
@@ -175,6 +177,13 @@ enum cosy_thunk {
 	COSY_THUNK_SYSCALL,
 	/* AX = insn << 16 | (number - COSY_OP_BASE); r0 = result, r1-r5 = 0 */
 	COSY_THUNK_OP,
+	/*
+	 * AX = insn << 16 | number, with COSY_FAST_OP an operation's: a call with a specialised
+	 * version, an operation that makes calls; r0 = result, r1-r5 = 0
+	 */
+	COSY_THUNK_FAST,
+	/* the same, for getpid alone */
+	COSY_THUNK_PID,
 	/* fuel is used up; AX = instruction to go on from: refills slot FUEL or leaves */
 	COSY_THUNK_TICK,
 	/*
@@ -191,12 +200,15 @@ enum cosy_thunk {
 	COSY_THUNK_CNT
 };
 
+#define COSY_FAST_OP 0x8000u
+
 struct cosy_sandbox {
 	u64 user_base;	   /* user address of the shared buffer; ignored when size is 0 */
 	u64 kernel_base;   /* the kernel's mapping of it */
 	u32 size;	   /* bytes, a power of two >= 4096, or 0: no shared buffer */
 	bool has_v4;	   /* the JIT knows cpu v4 instructions (Linux 6.6) */
 	bool blind;	   /* hide the program's constants from the code (against JIT spraying) */
+	bool ordinary;	   /* no specialised versions of calls */
 	u64 seed;	   /* of the blinding */
 	const s32 *thunks; /* [COSY_THUNK_CNT] immediates that call the thunks */
 };

@@ -176,15 +176,26 @@ static void rewrite_branch(struct cosy_rewrite *w, u32 at, u32 target)
 
 /* --- Calls and returns ------------------------------------------------------------- */
 
+/* The call whose answer cannot change while a compound runs has a thunk of its own. */
+#define CALL_GETPID 39
+
 static void rewrite_call(struct cosy_rewrite *w, u32 at)
 {
 	u32 number = w->program->insns[at].imm;
-	bool operation = number >= COSY_OP_BASE;
+	const struct cosy_call *call = cosy_call_find(number);
+	enum cosy_thunk thunk = COSY_THUNK_SYSCALL;
 
-	if (operation)
+	if (call->flags & COSY_CALL_MAKES) {
+		number = (number - COSY_OP_BASE) | COSY_FAST_OP;
+		thunk = COSY_THUNK_FAST;
+	} else if (number >= COSY_OP_BASE) {
 		number -= COSY_OP_BASE;
+		thunk = COSY_THUNK_OP;
+	} else if (call->flags & COSY_CALL_FAST && !w->how->ordinary) {
+		thunk = number == CALL_GETPID ? COSY_THUNK_PID : COSY_THUNK_FAST;
+	}
 	cosy_emit_secret(&w->code, COSY_AX, at << 16 | number);
-	emit_thunk(w, operation ? COSY_THUNK_OP : COSY_THUNK_SYSCALL);
+	emit_thunk(w, thunk);
 }
 
 static void rewrite_local_call(struct cosy_rewrite *w, u32 at)

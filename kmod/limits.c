@@ -11,6 +11,7 @@
 #include <linux/sched/signal.h>
 #include "compat/compat.h"
 #include "context.h"
+#include "fast.h"
 #include "limits.h"
 #include "program.h"
 
@@ -127,6 +128,8 @@ u32 cosy_tick(struct cosy_activation *run, u32 insn)
 		cosy_leave_at(run, status, insn, 0);
 		return status;
 	}
+	if (run->held)
+		cosy_settle(run);
 	run->entry.fuel = portion(run);
 	run->granted += run->entry.fuel;
 	return 0;

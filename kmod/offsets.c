@@ -18,6 +18,8 @@ int main(void)
 	OFFSET(RUN_GONE, cosy_activation, gone);
 	OFFSET(RUN_FRAME_WORDS, cosy_activation, frame_words);
 	OFFSET(RUN_CALLS, cosy_activation, calls);
+	OFFSET(RUN_PID, cosy_activation, pid);
+	OFFSET(RUN_HELD, cosy_activation, held);
 	OFFSET(RUN_DETAIL, cosy_activation, detail);
 	OFFSET(RUN_CODE, cosy_activation, code);
 	OFFSET(RUN_STATUS, cosy_activation, status);

@@ -138,7 +138,8 @@ static void read_points(struct cosy_prog *prog, const struct cosy_program *progr
 }
 
 static int compile(struct cosy_prog *prog, const struct cosy_program *program,
-		   struct cosy_buffer *buffer, struct cosy_load *load, struct cosy_reject *why)
+		   struct cosy_buffer *buffer, u32 flags, struct cosy_load *load,
+		   struct cosy_reject *why)
 {
 	struct cosy_sandbox how = {
 		.has_v4 = has_v4,
@@ -149,6 +150,7 @@ static int compile(struct cosy_prog *prog, const struct cosy_program *program,
 	bool blinds;
 	int error;
 
+	how.ordinary = flags & COSY_ORDINARY_CALLS;
 	prog->gone = &never_gone;
 	if (cosy_buffer_usable(buffer)) {
 		how.user_base = buffer->user_base;
@@ -233,7 +235,8 @@ static struct cosy_prog *build(struct cosy_context *context, const struct cosy_v
 	prog->max_ns = view->header->max_kernel_ns;
 	do {
 		/* Pairs with cosy_context_set_buffer. */
-		error = compile(prog, &program, smp_load_acquire(&context->buffer), load, why);
+		error = compile(prog, &program, smp_load_acquire(&context->buffer),
+				view->header->flags | load->flags, load, why);
 	} while (error == -EAGAIN);
 	if (error) {
 		prog->bpf = NULL;
@@ -319,7 +322,7 @@ long cosy_program_load(struct cosy_context *context, struct cosy_load *load)
 	void *data;
 	int error;
 
-	if (load->pad)
+	if (load->flags & ~COSY_ORDINARY_CALLS)
 		return -EINVAL;
 	load->handle = 0;
 	load->rewritten = 0;

@@ -15,6 +15,7 @@
 #include <linux/uaccess.h>
 #include "compat/compat.h"
 #include "context.h"
+#include "fast.h"
 #include "leave.h"
 #include "limits.h"
 #include "program.h"
@@ -158,6 +159,8 @@ static void count(struct cosy_context *context, const struct cosy_activation *ru
 	cosy_stats_add(&context->stats, COSY_COUNT_RUNS, 1);
 	if (run->calls)
 		cosy_stats_add(&context->stats, COSY_COUNT_CALLS, run->calls);
+	if (run->fast)
+		cosy_stats_add(&context->stats, COSY_COUNT_FAST, run->fast);
 	if (run->ops)
 		cosy_stats_add(&context->stats, COSY_COUNT_OPS, run->ops);
 	cosy_stats_add(&context->stats, COSY_COUNT_LEFT + run->status, 1);
@@ -172,10 +175,14 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 
 	static_assert(offsetof(struct cosy_activation, entry) == 0);
 	run.prog = prog;
+	run.context = context;
 	run.task = current;
 	run.gone = prog->gone;
 	run.frame_words = prog->frame_words;
 	run.calls = 0;
+	run.fast = 0;
+	run.pid = 0;
+	run.held = 0;
 	run.ops = 0;
 	run.returns = 0;
 	run.status = COSY_DONE;
@@ -201,6 +208,8 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 		return -ELOOP;
 	result = cosy_enter(prog->bpf->bpf_func, &run);
 	running_leave(&run);
+	if (run.held)
+		cosy_settle(&run);
 
 	count(context, &run);
 	trace_cosy_run(argument->handle, run.status, run.insn, run.calls);

@@ -28,6 +28,8 @@ struct cosy_activation {
 	const bool *gone;		/* is the shared buffer not what the program was compiled for? */
 	u64 frame_words;		/* of the deepest spill frame: what a leave saves */
 	u64 calls;			/* system calls made */
+	u64 pid;			/* the process, as it knows itself; 0: not asked yet */
+	u32 held;			/* folios and views are held: cosy_settle before sleeping */
 	u64 detail;			/* see enum cosy_status */
 	s64 code;			/* COSY_LEFT_CALL: the restart code */
 	u32 status;			/* enum cosy_status; whoever leaves sets it ... */
@@ -35,6 +37,8 @@ struct cosy_activation {
 
 	/* For C only */
 	const struct cosy_prog *prog;
+	struct cosy_context *context;
+	u64 fast;			/* of `calls`: by a specialised version */
 	u64 ops;			/* operations made (COSY_OP_BASE up) */
 	u32 op_work;			/* of the one under way, in bytes, since it last looked around */
 	u32 op_resumes;		/* its r1-r3 tell what remains, so it may stop for a signal */

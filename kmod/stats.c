@@ -5,6 +5,7 @@
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
+#include "fast.h"
 #include "stats.h"
 
 #define CREATE_TRACE_POINTS
@@ -40,6 +41,10 @@ static const char *const names[COSY_COUNTERS] = {
 	[COSY_COUNT_LEFT + COSY_ENDED_TIME] = "ended_time",
 	[COSY_COUNT_LOADS] = "loads",
 	[COSY_COUNT_REJECTS] = "rejects",
+	[COSY_COUNT_FAST] = "fast",
+#define COSY_GUARD(guard, name, relies, breaks) [COSY_COUNT_REPLUGS + COSY_GUARD_##guard] = "replug_" #name,
+#include "../core/guards.def"
+#undef COSY_GUARD
 };
 
 void cosy_stats_add(struct cosy_counters *context, enum cosy_counter counter, u64 amount)

@@ -18,7 +18,9 @@ enum cosy_counter {
 	COSY_COUNT_LEFT,	/* + enum cosy_status */
 	COSY_COUNT_LOADS = COSY_COUNT_LEFT + 16,
 	COSY_COUNT_REJECTS,
-	COSY_COUNTERS
+	COSY_COUNT_FAST,
+	COSY_COUNT_REPLUGS,	/* + enum cosy_guard */
+	COSY_COUNTERS = COSY_COUNT_REPLUGS + 32
 };
 
 struct cosy_counters {

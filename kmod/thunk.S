@@ -465,6 +465,54 @@ SYM_CODE_END(cosy_leave_unspent)
 
 /* --- System calls --------------------------------------------------------------------------- */
 
+/* r11 is RUN, r9 the task, r10d insn << 16 | number: a tracer is to see this call. */
+SYM_CODE_START_LOCAL(cosy_leave_traced)
+	UNWIND_HINT_FUNC
+	mov	TASK_SYSCALL_WORK(%r9), %r9
+	mov	%r9, RUN_DETAIL(%r11)
+	movl	$LEFT_TRACED, RUN_STATUS(%r11)
+	shr	$16, %r10d
+	mov	%r10d, RUN_INSN(%r11)
+	jmp	cosy_leave_unspent
+SYM_CODE_END(cosy_leave_traced)
+
+/* r11 is RUN with its status set, slot INSN the call that is done: goes on behind it. */
+SYM_CODE_START_LOCAL(cosy_leave_behind)
+	UNWIND_HINT_FUNC
+	mov	INSN, %r9
+	shr	$16, %r9d
+	inc	%r9d
+	mov	%r9d, RUN_INSN(%r11)
+	jmp	cosy_leave
+SYM_CODE_END(cosy_leave_behind)
+
+SYM_CODE_START_LOCAL(cosy_leave_gone)
+	UNWIND_HINT_FUNC
+	movl	$LEFT_BUFFER, RUN_STATUS(%r11)
+	jmp	cosy_leave_behind
+SYM_CODE_END(cosy_leave_gone)
+
+/*
+ * Behind a call, whose result is in place: signals and most task work go before the
+ * next instruction; so do other tasks.
+ */
+SYM_CODE_START_LOCAL(cosy_call_work)
+	UNWIND_HINT_FUNC
+	SAVE_R0_TO_R5
+	call	cosy_work_due
+	mov	%eax, %r9d
+	RESTORE_R0_TO_R5
+	mov	STATE, %r11
+	test	%r9d, %r9d
+	jz	1f
+	movl	$LEFT_WORK, RUN_STATUS(%r11)
+	jmp	cosy_leave_behind
+1:	mov	RUN_GONE(%r11), %r9
+	cmpb	$0, (%r9)
+	jne	cosy_leave_gone
+	RET
+SYM_CODE_END(cosy_call_work)
+
 /* AX = insn << 16 | number, arguments in r1-r5 and r0 */
 THUNK cosy_thunk_syscall
 	decq	FUEL
@@ -473,7 +521,10 @@ THUNK cosy_thunk_syscall
 	mov	STATE, %r11
 	mov	RUN_TASK(%r11), %r9
 	testq	$TRACED, TASK_SYSCALL_WORK(%r9)
-	jnz	.Lcall_traced
+	jnz	cosy_leave_traced
+	cmpl	$0, RUN_HELD(%r11)
+	jne	.Lcall_settle
+.Lcall_settled:
 	incq	RUN_CALLS(%r11)
 	sub	$PT_SIZE, %rsp
 	mov	%r10, INSN
@@ -496,25 +547,28 @@ THUNK cosy_thunk_syscall
 	mov	STATE, %r11
 	mov	RUN_TASK(%r11), %r9
 	testl	$CALL_WORK, TASK_FLAGS(%r9)
-	jnz	.Lcall_work
+	jnz	cosy_call_work
 	mov	RUN_GONE(%r11), %r9
 	cmpb	$0, (%r9)
-	jne	.Lcall_gone
+	jne	cosy_leave_gone
 	RET
+
+	/* An ordinary call may sleep, and may read what a view has not put in place yet. */
+.Lcall_settle:
+	push	%r10
+	SAVE_R0_TO_R5
+	mov	%r11, %rdi
+	call	cosy_settle
+	RESTORE_R0_TO_R5
+	pop	%r10
+	mov	STATE, %r11
+	jmp	.Lcall_settled
 
 .Lcall_tick:
 	mov	%r10d, %r9d
 	shr	$16, %r9d
 	LOOK_AROUND cosy_leave_unspent
 	jmp	.Lcall_fueled
-
-.Lcall_traced:
-	mov	TASK_SYSCALL_WORK(%r9), %r9
-	mov	%r9, RUN_DETAIL(%r11)
-	movl	$LEFT_TRACED, RUN_STATUS(%r11)
-	shr	$16, %r10d
-	mov	%r10d, RUN_INSN(%r11)
-	jmp	cosy_leave_unspent
 
 	/* -512, -513, -514 and -516 are restart codes, -515 is not. */
 .Lcall_restart:
@@ -534,30 +588,6 @@ THUNK cosy_thunk_syscall
 	mov	PT_R9(%rsp), %rax
 	jmp	cosy_leave_unspent
 
-	/* Signals and most task work go before the next instruction; so do other tasks. */
-.Lcall_work:
-	SAVE_R0_TO_R5
-	call	cosy_work_due
-	mov	%eax, %r9d
-	RESTORE_R0_TO_R5
-	mov	STATE, %r11
-	test	%r9d, %r9d
-	jz	.Lcall_idle
-	movl	$LEFT_WORK, RUN_STATUS(%r11)
-.Lcall_behind:
-	mov	INSN, %r9
-	shr	$16, %r9d
-	inc	%r9d
-	mov	%r9d, RUN_INSN(%r11)
-	jmp	cosy_leave
-.Lcall_idle:
-	mov	RUN_GONE(%r11), %r9
-	cmpb	$0, (%r9)
-	jne	.Lcall_gone
-	RET
-.Lcall_gone:
-	movl	$LEFT_BUFFER, RUN_STATUS(%r11)
-	jmp	.Lcall_behind
 THUNK_END cosy_thunk_syscall
 
 /* --- Operations -------------------------------------------------------------------------------- */
@@ -602,6 +632,96 @@ THUNK cosy_thunk_op
 	LOOK_AROUND cosy_leave_unspent
 	jmp	.Lop_fueled
 THUNK_END cosy_thunk_op
+
+/* --- Specialised calls -------------------------------------------------------------------------- */
+
+/* AX = insn << 16 | number, with COSY_FAST_OP for operations, arguments in r1-r5 */
+THUNK cosy_thunk_fast
+	decq	FUEL
+	jle	.Lfast_tick
+.Lfast_fueled:
+	mov	STATE, %r11
+	mov	RUN_TASK(%r11), %r9
+	testq	$TRACED, TASK_SYSCALL_WORK(%r9)
+	jnz	cosy_leave_traced
+	incq	RUN_CALLS(%r11)
+	mov	%r10, INSN
+	push	%r8
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	push	%rdi
+	push	%rax
+	FORGET_BRANCHES
+	mov	%r11, %rdi
+	mov	%rsp, %rsi
+	mov	%r10d, %edx
+	call	cosy_fast
+	mov	STATE, %r11
+	cmpl	$0, RUN_STATUS(%r11)
+	jne	.Lfast_leave
+	add	$48, %rsp
+	ZERO_R1_TO_R5
+	mov	RUN_TASK(%r11), %r9
+	testl	$CALL_WORK, TASK_FLAGS(%r9)
+	jnz	cosy_call_work
+	mov	RUN_GONE(%r11), %r9
+	cmpb	$0, (%r9)
+	jne	cosy_leave_gone
+	RET
+
+.Lfast_leave:
+	pop	%rax
+	pop	%rdi
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	pop	%r8
+	jmp	cosy_leave_unspent
+
+.Lfast_tick:
+	mov	%r10d, %r9d
+	shr	$16, %r9d
+	LOOK_AROUND cosy_leave_unspent
+	jmp	.Lfast_fueled
+THUNK_END cosy_thunk_fast
+
+/* AX = insn << 16 | number of getpid, which takes no arguments and does not sleep */
+THUNK cosy_thunk_pid
+	decq	FUEL
+	jle	.Lpid_tick
+.Lpid_fueled:
+	mov	STATE, %r11
+	mov	RUN_TASK(%r11), %r9
+	testq	$TRACED, TASK_SYSCALL_WORK(%r9)
+	jnz	cosy_leave_traced
+	incq	RUN_CALLS(%r11)
+	mov	RUN_PID(%r11), %rax
+	test	%rax, %rax
+	jz	.Lpid_ask
+.Lpid_known:
+	ZERO_R1_TO_R5
+	testl	$CALL_WORK, TASK_FLAGS(%r9)
+	jnz	.Lpid_work
+	RET
+
+.Lpid_ask:
+	push	%r10
+	mov	%r11, %rdi
+	call	cosy_ask_pid
+	pop	%r10
+	mov	STATE, %r11
+	mov	RUN_TASK(%r11), %r9
+	jmp	.Lpid_known
+.Lpid_work:
+	mov	%r10, INSN
+	jmp	cosy_call_work
+.Lpid_tick:
+	mov	%r10d, %r9d
+	shr	$16, %r9d
+	LOOK_AROUND cosy_leave_unspent
+	jmp	.Lpid_fueled
+THUNK_END cosy_thunk_pid
 
 /* --- Local calls ---------------------------------------------------------------------------------- */
 

@@ -35,6 +35,8 @@ void cosy_thunk_smod32(void);
 void cosy_thunk_smod64(void);
 void cosy_thunk_syscall(void);
 void cosy_thunk_op(void);
+void cosy_thunk_fast(void);
+void cosy_thunk_pid(void);
 void cosy_thunk_tick(void);
 void cosy_thunk_push(void);
 void cosy_thunk_pop(void);

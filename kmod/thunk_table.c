@@ -26,6 +26,8 @@ void cosy_thunk_init(void)
 		[COSY_THUNK_SMOD64] = cosy_thunk_smod64,
 		[COSY_THUNK_SYSCALL] = cosy_thunk_syscall,
 		[COSY_THUNK_OP] = cosy_thunk_op,
+		[COSY_THUNK_FAST] = cosy_thunk_fast,
+		[COSY_THUNK_PID] = cosy_thunk_pid,
 		[COSY_THUNK_TICK] = cosy_thunk_tick,
 		[COSY_THUNK_PUSH] = cosy_thunk_push,
 		[COSY_THUNK_POP] = cosy_thunk_pop,

@@ -11,10 +11,11 @@
 const s32 checker_thunks[COSY_THUNK_CNT] = {
 #define T(n) CHECKER_THUNK_BASE + (n)
 	T(0),  T(1),  T(2),  T(3),  T(4),  T(5),  T(6),	 T(7),	T(8),  T(9),  T(10),
-	T(11), T(12), T(13), T(14), T(15), T(16), T(17), T(18), T(19), T(20),
+	T(11), T(12), T(13), T(14), T(15), T(16), T(17), T(18), T(19), T(20), T(21),
+	T(22),
 #undef T
 };
-_Static_assert(COSY_THUNK_CNT == 21, "checker_thunks names every thunk");
+_Static_assert(COSY_THUNK_CNT == 23, "checker_thunks names every thunk");
 
 __printf(2, 3) static enum outcome violation(struct checker *c, const char *format, ...)
 {
@@ -253,13 +254,17 @@ static enum outcome thunk_divide(struct checker *c, enum cosy_thunk thunk)
 	return RUN_ON;
 }
 
-static enum outcome thunk_call(struct checker *c, bool operation)
+static enum outcome thunk_call(struct checker *c, enum cosy_thunk thunk)
 {
 	u64 at = c->reg[AX] >> 16;
-	u32 number = (c->reg[AX] & 0xffff) + (operation ? COSY_OP_BASE : 0);
+	u32 number = c->reg[AX] & 0xffff;
 	const struct bpf_insn *insn = program_insn(c, at);
 	enum outcome outcome;
 
+	if (number & COSY_FAST_OP && thunk == COSY_THUNK_FAST)
+		number = (number & ~COSY_FAST_OP) + COSY_OP_BASE;
+	else if (thunk == COSY_THUNK_OP)
+		number += COSY_OP_BASE;
 	if (!insn)
 		return RUN_VIOLATION;
 	if (insn->code != (BPF_JMP | BPF_CALL) || insn->src_reg || (u32)insn->imm != number)
@@ -366,7 +371,9 @@ static enum outcome run_thunk(struct checker *c, s32 imm)
 		return thunk_divide(c, thunk);
 	case COSY_THUNK_SYSCALL:
 	case COSY_THUNK_OP:
-		outcome = thunk_call(c, thunk == COSY_THUNK_OP);
+	case COSY_THUNK_FAST:
+	case COSY_THUNK_PID:
+		outcome = thunk_call(c, thunk);
 		c->steps = 0;
 		break;
 	case COSY_THUNK_TICK:

@@ -93,7 +93,7 @@ static void damage_is_named(void)
 	REFUSED(w.header.magic++, -EINVAL, "magic");
 	REFUSED(w.header.version++, -EINVAL, "version 2");
 	REFUSED(w.header.header_size += 8, -EINVAL, "version");
-	REFUSED(w.header.flags = 1, -EINVAL, "unknown flags");
+	REFUSED(w.header.flags = 2, -EINVAL, "unknown flags");
 	REFUSED(w.header.size = COSY_MAX_COMPOUND + 1, -E2BIG, "the limit is");
 	REFUSED(w.header.insn_cnt = 0, -EINVAL, "no instructions");
 	REFUSED(w.header.insn_cnt = COSY_MAX_INSNS + 1, -E2BIG, "the limit is 16384");

@@ -52,7 +52,7 @@ struct cosy_compound {
 	__u16 version;		/* COSY_ABI_VERSION */
 	__u16 header_size;	/* sizeof(struct cosy_compound) */
 	__u32 size;		/* bytes in the whole container */
-	__u32 flags;		/* 0 */
+	__u32 flags;		/* COSY_ORDINARY_CALLS or 0 */
 	__u32 insn_off;		/* struct bpf_insn[insn_cnt] */
 	__u32 insn_cnt;		/* 1 .. COSY_MAX_INSNS */
 	__u32 line_off;		/* struct cosy_line[line_cnt], ascending by insn */
@@ -64,6 +64,12 @@ struct cosy_compound {
 	__u64 max_ops;		/* operation limit, 0 = none: see COSY_IOC_LIMITS */
 	__u64 max_kernel_ns;	/* kernel time limit, 0 = none */
 };
+
+/*
+ * In a container's or LOAD's flags: every system call as the kernel makes it, none
+ * by a specialised version (docs/fast.md).  For comparisons, and for the doubtful.
+ */
+#define COSY_ORDINARY_CALLS	(1u << 0)
 
 /* From instruction `insn` on (until the next entry): this source position. */
 struct cosy_line {
@@ -123,7 +129,7 @@ struct cosy_load {
 	__u32 handle;		/* out: names the program in this context; never 0 */
 	__u32 rewritten;	/* out: instructions after sandboxing */
 	__u32 jited;		/* out: bytes of machine code */
-	__u32 pad;		/* 0 */
+	__u32 flags;		/* COSY_ORDINARY_CALLS or 0 */
 };
 
 /*
@@ -200,6 +206,21 @@ struct cosy_limits {
 	__u64 max_kernel_ns;
 };
 
+/*
+ * What COSY_OP scan_dir writes: one entry of a directory with what newfstatat says
+ * of it.  The next one is reclen bytes further.
+ */
+struct cosy_dirent {
+	__u64 ino;		/* these four as in struct linux_dirent64 */
+	__s64 off;
+	__u16 reclen;		/* bytes, a multiple of 8 */
+	__u8 type;		/* DT_* */
+	__u8 pad;		/* 0 */
+	__s32 error;		/* of newfstatat: 0, or a negative errno and `stat` is zeroed */
+	__u64 stat[18];		/* struct stat of x86-64 */
+	char name[];		/* NUL-terminated */
+};
+
 /* FREE: forget a program; a RUN under way keeps it to its end.  ENOENT. */
 struct cosy_free {
 	__u32 size;
@@ -217,6 +238,9 @@ struct cosy_stats {
 	__u64 left[16];		/* by enum cosy_status */
 	__u64 loads;
 	__u64 rejects;		/* LOADs refused by the validator */
+	__u64 fast;		/* of `calls`: by a specialised version */
+	__u64 replugs[32];	/* calls that the ordinary way made after all, by the guard that
+				 * failed: the order of core/guards.def */
 };
 
 #define COSY_IOC_VERSION	_IOWR('C', 0x80, struct cosy_version)
