@@ -20,9 +20,13 @@ void cosy_settle(struct cosy_activation *run)
 	run->held = 0;
 }
 
-static bool is_restart(s64 result)
+s64 cosy_call_result(struct cosy_activation *run, s64 result)
 {
-	return result <= -512 && result >= -516 && result != -515;
+	if (likely(result > -512 || result < -516 || result == -515))
+		return result;
+	run->code = result;
+	cosy_leave_at(run, COSY_LEFT_CALL, run->insn, 0);
+	return result;
 }
 
 s64 cosy_ordinary(struct cosy_activation *run, u32 number, u64 a, u64 b, u64 c, u64 d)
@@ -33,11 +37,14 @@ s64 cosy_ordinary(struct cosy_activation *run, u32 number, u64 a, u64 b, u64 c, 
 	if (run->held)
 		cosy_settle(run);
 	result = static_call(cosy_dispatch)(&regs, number);
-	if (unlikely(is_restart(result))) {
-		run->code = result;
-		cosy_leave_at(run, COSY_LEFT_CALL, run->insn, 0);
+	if (run->unfresh) {
+		if (result >= 0) {
+			run->fresh[1] = run->fresh[0];
+			run->fresh[0] = run->unfresh;
+		}
+		run->unfresh = NULL;
 	}
-	return result;
+	return cosy_call_result(run, result);
 }
 
 u64 cosy_ask_pid(struct cosy_activation *run)

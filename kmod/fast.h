@@ -34,6 +34,12 @@ s64 cosy_replug(struct cosy_activation *run, enum cosy_guard guard);
 s64 cosy_ordinary(struct cosy_activation *run, u32 number, u64 a, u64 b, u64 c, u64 d);
 
 /*
+ * `result`, once a restart code among them has run->status set.  For what comes from
+ * parts of calls that specialised versions make themselves; nothing may be done then.
+ */
+s64 cosy_call_result(struct cosy_activation *run, s64 result);
+
+/*
  * Lets go of all that specialised versions hold: folios, and views, whose bytes are put
  * into the shared buffer.  Before sleeping, at every tick, at the end.  Cannot fail.
  */

@@ -130,6 +130,7 @@ u32 cosy_tick(struct cosy_activation *run, u32 insn)
 	}
 	if (run->held)
 		cosy_settle(run);
+	run->fresh[0] = run->fresh[1] = NULL;
 	run->entry.fuel = portion(run);
 	run->granted += run->entry.fuel;
 	return 0;

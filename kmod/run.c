@@ -183,6 +183,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	run.fast = 0;
 	run.pid = 0;
 	run.held = 0;
+	run.fresh[0] = run.fresh[1] = run.unfresh = NULL;
 	run.ops = 0;
 	run.returns = 0;
 	run.status = COSY_DONE;

@@ -9,6 +9,7 @@ struct cosy_buffer;
 struct cosy_context;
 struct cosy_prog;
 struct file;
+struct super_block;
 struct task_struct;
 
 /*
@@ -39,6 +40,9 @@ struct cosy_activation {
 	const struct cosy_prog *prog;
 	struct cosy_context *context;
 	u64 fast;			/* of `calls`: by a specialised version */
+	/* File systems that an ordinary read was made of, behind the last tick.  Only compared */
+	const struct super_block *fresh[2];
+	const struct super_block *unfresh; /* to be one of them when the next ordinary call succeeds */
 	u64 ops;			/* operations made (COSY_OP_BASE up) */
 	u32 op_work;			/* of the one under way, in bytes, since it last looked around */
 	u32 op_resumes;		/* its r1-r3 tell what remains, so it may stop for a signal */

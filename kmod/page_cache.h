@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * page_cache.h - files whose bytes are those of their page cache, and what has to hold
+ * for a folio of it to be read.
+ *
+ * A specialised read looks for its guards in this order: the file (cosy_cached_file),
+ * the file system (cosy_is_fresh), the folio (cosy_folio_get, cosy_folio_guard), then
+ * i_size; makes the checks that the call makes, which may sleep (rw_verify_area);
+ * looks at the folio's mapping and at i_size again; and tells what it did
+ * (cosy_read_done).  From rw_verify_area on it is seen by others: a guard that fails
+ * behind it has them asked twice, so none may but by an invalidation in between.
+ */
+#ifndef COSY_PAGE_CACHE_H
+#define COSY_PAGE_CACHE_H
+
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <linux/pagemap.h>
+#include "fast.h"
+
+/* No guard has failed. */
+#define COSY_GUARDS_HOLD COSY_GUARD_CNT
+
+/*
+ * COSY_GUARD_FS_CONSTANT: a regular file of a file system that reads and writes by
+ * the page cache alone.  Those stacked upon others, remote ones and FUSE are not,
+ * and others have not been looked at.
+ */
+static inline bool cosy_cached_file(const struct file *file)
+{
+	const struct inode *inode = file_inode(file);
+
+	if (!S_ISREG(inode->i_mode) || IS_DAX(inode) || (file->f_flags & O_DIRECT) ||
+	    file->f_mapping != &inode->i_data)
+		return false;
+	switch (inode->i_sb->s_magic) {
+	case TMPFS_MAGIC:
+	case EXT4_SUPER_MAGIC:
+	case BTRFS_SUPER_MAGIC:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * COSY_GUARD_FRESH: an ordinary read of that file system succeeded in this RUN, behind
+ * its last tick.  Where it fails, the ordinary call that follows sees to it.
+ */
+static inline bool cosy_is_fresh(struct cosy_activation *run, const struct super_block *sb)
+{
+	if (likely(run->fresh[0] == sb) || run->fresh[1] == sb)
+		return true;
+	run->unfresh = sb;
+	return false;
+}
+
+/* A reference to the folio of page `index`, or NULL: it is not in the cache. */
+static inline struct folio *cosy_folio_get(struct address_space *mapping, pgoff_t index)
+{
+	struct folio *folio = __filemap_get_folio(mapping, index, 0, 0);
+
+	/* No folio was NULL, and is an error in later kernels. */
+	return IS_ERR(folio) ? NULL : folio;
+}
+
+/* The guard that fails for `folio`, which must be held, or COSY_GUARDS_HOLD. */
+static inline enum cosy_guard cosy_folio_guard(struct folio *folio,
+					       const struct address_space *mapping)
+{
+	/* A hole of tmpfs, preallocated, is a folio that is not up to date. */
+	if (unlikely(READ_ONCE(folio->mapping) != mapping || !folio_test_uptodate(folio) ||
+		     folio_test_hwpoison(folio) ||
+		     (folio_test_large(folio) && folio_test_has_hwpoisoned(folio))))
+		return COSY_GUARD_NO_HOLES;
+	return unlikely(folio_test_readahead(folio)) ? COSY_GUARD_READAHEAD : COSY_GUARDS_HOLD;
+}
+
+/*
+ * What fdget_pos does: holds the file position against others who share the
+ * description.  Returns whether cosy_position_unlock is due; `file` is held by fdget.
+ */
+static inline bool cosy_position_lock(struct file *file)
+{
+	if (likely(!(file->f_mode & FMODE_ATOMIC_POS) || file_count(file) == 1))
+		return false;
+	mutex_lock(&file->f_pos_lock);
+	return true;
+}
+
+static inline void cosy_position_unlock(struct file *file, bool locked)
+{
+	if (locked)
+		mutex_unlock(&file->f_pos_lock);
+}
+
+/*
+ * A read of `count` bytes (may be 0) up to `end` is done: accounting, access time,
+ * notification, and the position that readahead goes by.
+ */
+void cosy_read_done(struct file *file, loff_t end, size_t count);
+
+#endif /* COSY_PAGE_CACHE_H */
