@@ -7,6 +7,8 @@
 #include "context.h"
 #include "dispatch.h"
 #include "fast.h"
+#include "pure.h"
+#include "read.h"
 #include "stats.h"
 
 s64 cosy_replug(struct cosy_activation *run, enum cosy_guard guard)
@@ -17,7 +19,7 @@ s64 cosy_replug(struct cosy_activation *run, enum cosy_guard guard)
 
 void cosy_settle(struct cosy_activation *run)
 {
-	run->held = 0;
+	cosy_hold_drop(run);
 }
 
 s64 cosy_call_result(struct cosy_activation *run, s64 result)
@@ -38,10 +40,8 @@ s64 cosy_ordinary(struct cosy_activation *run, u32 number, u64 a, u64 b, u64 c, 
 		cosy_settle(run);
 	result = static_call(cosy_dispatch)(&regs, number);
 	if (run->unfresh) {
-		if (result >= 0) {
-			run->fresh[1] = run->fresh[0];
-			run->fresh[0] = run->unfresh;
-		}
+		if (result >= 0)
+			cosy_made_fresh(run);
 		run->unfresh = NULL;
 	}
 	return cosy_call_result(run, result);
@@ -56,11 +56,54 @@ u64 cosy_ask_pid(struct cosy_activation *run)
 static s64 specialised(struct cosy_activation *run, const u64 *r, u32 number)
 {
 	switch (number) {
+	case __NR_read:
+		return cosy_fast_read(run, r[1], r[2], r[3]);
+	case __NR_pread64:
+		return cosy_fast_pread(run, r[1], r[2], r[3], r[4]);
+	case __NR_lseek:
+		return cosy_fast_lseek(run, r[1], r[2], r[3]);
 	case __NR_gettid:
-		return task_pid_vnr(current);
+	case __NR_getppid:
+	case __NR_getuid:
+	case __NR_geteuid:
+	case __NR_getgid:
+	case __NR_getegid:
+		return cosy_pure_identity(number);
+	case __NR_clock_gettime:
+		return cosy_pure_clock(run, r[1], (void __user *)r[2]);
+	case __NR_gettimeofday:
+		return cosy_pure_timeofday(run, (void __user *)r[1], (void __user *)r[2]);
+	case __NR_time:
+		return cosy_pure_time(run, (void __user *)r[1]);
 	default:
 		return COSY_ORDINARY;
 	}
+}
+
+/* A byte that can only be read into a user's memory is left to the interpreter. */
+static s64 readc(struct cosy_activation *run, u32 fd)
+{
+	s64 result = cosy_fast_readc(run, fd);
+
+	if (unlikely(result == COSY_ORDINARY)) {
+		cosy_leave_at(run, COSY_LEFT_FAULT, run->insn, 0);
+		return 0;
+	}
+	return cosy_call_result(run, result);
+}
+
+static s64 seek_read(struct cosy_activation *run, const u64 *r)
+{
+	s64 result = specialised(run, (u64[]){ 0, r[1], r[4], r[5] }, __NR_lseek);
+
+	if (result == COSY_ORDINARY)
+		result = cosy_ordinary(run, __NR_lseek, r[1], r[4], r[5], 0);
+	if (result < 0)
+		return result;
+	result = cosy_fast_read(run, r[1], r[2], r[3]);
+	if (result == COSY_ORDINARY)
+		result = cosy_ordinary(run, __NR_read, r[1], r[2], r[3], 0);
+	return result;
 }
 
 static s64 operation(struct cosy_activation *run, u64 *r, u32 number)
@@ -70,6 +113,10 @@ static s64 operation(struct cosy_activation *run, u64 *r, u32 number)
 		return cosy_ordinary(run, __NR_read, r[1], r[2], r[3], 0);
 	case COSY_OP_view_pread:
 		return cosy_ordinary(run, __NR_pread64, r[1], r[2], r[3], r[4]);
+	case COSY_OP_readc:
+		return readc(run, r[1]);
+	case COSY_OP_seek_read:
+		return seek_read(run, r);
 	default:
 		/* The validator knows no other. */
 		cosy_leave_at(run, COSY_LEFT_TRAP, run->insn, 0);

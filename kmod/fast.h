@@ -23,6 +23,13 @@ enum cosy_guard {
 /* The answer of a specialised version whose guard failed: no result of any call. */
 #define COSY_ORDINARY S64_MIN
 
+/* An ordinary read of the file system whose guard FRESH failed has succeeded. */
+static inline void cosy_made_fresh(struct cosy_activation *run)
+{
+	run->fresh[1] = run->fresh[0];
+	run->fresh[0] = run->unfresh;
+}
+
 /* Counts a guard that failed; for `return cosy_replug(...)`. */
 s64 cosy_replug(struct cosy_activation *run, enum cosy_guard guard);
 

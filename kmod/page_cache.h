@@ -61,7 +61,7 @@ static inline struct folio *cosy_folio_get(struct address_space *mapping, pgoff_
 	struct folio *folio = __filemap_get_folio(mapping, index, 0, 0);
 
 	/* No folio was NULL, and is an error in later kernels. */
-	return IS_ERR(folio) ? NULL : folio;
+	return IS_ERR_OR_NULL(folio) ? NULL : folio;
 }
 
 /* The guard that fails for `folio`, which must be held, or COSY_GUARDS_HOLD. */

@@ -5,12 +5,31 @@
 
 #include "../core/core.h"
 
+struct address_space;
 struct cosy_buffer;
 struct cosy_context;
 struct cosy_prog;
 struct file;
+struct folio;
 struct super_block;
 struct task_struct;
+
+/*
+ * A folio that was read from, in the hope that the next read is there as well.  Bytes
+ * `start` up to `end` of `mapping` begin at `base`; empty when `end` is 0.
+ */
+struct cosy_hold {
+	const struct address_space *mapping;	/* to compare: no reference */
+	struct folio *folio;			/* a reference */
+	loff_t start, end;
+	const u8 *base;
+};
+
+#define COSY_HOLDS 4
+
+/* In cosy_activation.held: what cosy_settle has to do. */
+#define COSY_HELD_FOLIOS (1 << 0)
+#define COSY_HELD_VIEWS	 (1 << 1)
 
 /*
  * What RUN keeps on the kernel stack while a compound runs.  thunk.S knows it by
@@ -43,6 +62,8 @@ struct cosy_activation {
 	/* File systems that an ordinary read was made of, behind the last tick.  Only compared */
 	const struct super_block *fresh[2];
 	const struct super_block *unfresh; /* to be one of them when the next ordinary call succeeds */
+	u32 next_hold;					/* which of them to give up for another file */
+	struct cosy_hold hold[COSY_HOLDS];		/* see read.c; garbage unless `held` says so */
 	u64 ops;			/* operations made (COSY_OP_BASE up) */
 	u32 op_work;			/* of the one under way, in bytes, since it last looked around */
 	u32 op_resumes;		/* its r1-r3 tell what remains, so it may stop for a signal */

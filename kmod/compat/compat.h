@@ -23,9 +23,13 @@
 #include <linux/audit.h>
 #include <linux/compiler.h>
 #include <linux/entry-common.h>
+#include <linux/err.h>
+#include <linux/file.h>
 #include <linux/mm.h>
+#include <linux/pagemap.h>
 #include <linux/sched.h>
 #include <linux/task_work.h>
+#include <linux/uio.h>
 
 /* An automatic variable that CONFIG_INIT_STACK_ALL_ZERO must not clear: too dear in RUN. */
 #if __has_attribute(uninitialized)
@@ -86,6 +90,29 @@ static inline unsigned long cosy_vm_pkey(unsigned long flags)
 	return 0;
 #endif
 }
+
+/* import_ubuf() came with 6.2; until then a range took an iovec of the caller's. */
+#ifdef COSY_HAVE_IMPORT_UBUF
+#define cosy_import_user(direction, base, len, iter) import_ubuf(direction, base, len, iter)
+#else
+static inline int cosy_import_user(int direction, void __user *base, size_t len,
+				   struct iov_iter *iter)
+{
+	iov_iter_ubuf(iter, direction, base, len);
+	return 0;
+}
+#endif
+
+/* Directions of an iov_iter had no names of their own before 6.2. */
+#ifndef ITER_DEST
+#define ITER_DEST   READ
+#define ITER_SOURCE WRITE
+#endif
+
+/* struct fd became opaque in 6.12. */
+#ifndef fd_file
+#define fd_file(fd) ((fd).file)
+#endif
 
 #endif /* !__ASSEMBLY__ */
 #endif /* COSY_COMPAT_H */

@@ -7,4 +7,5 @@ cosy-header = $(if $(shell grep -lE '$(1)' $(addprefix $(srctree)/,$(2)) 2>/dev/
 cosy-symbol = $(if $(shell grep -P '\t$(1)\tvmlinux\t\w+\t*$$' $(objtree)/Module.symvers 2>/dev/null),-D$(2))
 
 cosy-compat := $(call cosy-header,vm_flags_set.struct,include/linux/mm.h,COSY_HAVE_VM_FLAGS_SET) \
+	       $(call cosy-header,int import_ubuf,include/linux/uio.h,COSY_HAVE_IMPORT_UBUF) \
 	       $(call cosy-symbol,clear_bhb_loop,COSY_HAVE_CLEAR_BHB_LOOP)

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/* pure.c - see pure.h. */
+#include <linux/cred.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/time_namespace.h>
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+#include <linux/uidgid.h>
+#include <linux/unistd.h>
+#include "pure.h"
+
+static pid_t parent(void)
+{
+	pid_t pid;
+
+	rcu_read_lock();
+	pid = task_tgid_vnr(rcu_dereference(current->real_parent));
+	rcu_read_unlock();
+	return pid;
+}
+
+s64 cosy_pure_identity(u32 number)
+{
+	switch (number) {
+	case __NR_gettid:
+		return task_pid_vnr(current);
+	case __NR_getppid:
+		return parent();
+	case __NR_getuid:
+		return from_kuid_munged(current_user_ns(), current_uid());
+	case __NR_geteuid:
+		return from_kuid_munged(current_user_ns(), current_euid());
+	case __NR_getgid:
+		return from_kgid_munged(current_user_ns(), current_gid());
+	default:
+		return from_kgid_munged(current_user_ns(), current_egid());
+	}
+}
+
+/* Two words, as struct timespec and struct timeval are. */
+static s64 put_time(struct cosy_activation *run, u64 __user *to, u64 seconds, u64 fraction)
+{
+	if (!user_write_access_begin(to, 2 * sizeof(*to)))
+		goto ordinary;
+	unsafe_put_user(seconds, &to[0], fault);
+	unsafe_put_user(fraction, &to[1], fault);
+	user_write_access_end();
+	return 0;
+
+fault:
+	user_write_access_end();
+ordinary:
+	return cosy_replug(run, COSY_GUARD_MEMORY);
+}
+
+s64 cosy_pure_clock(struct cosy_activation *run, u32 clock, void __user *to)
+{
+	struct timespec64 time;
+
+	switch (clock) {
+	case CLOCK_REALTIME:
+		ktime_get_real_ts64(&time);
+		break;
+	case CLOCK_MONOTONIC:
+		ktime_get_ts64(&time);
+		timens_add_monotonic(&time);
+		break;
+	case CLOCK_REALTIME_COARSE:
+		ktime_get_coarse_real_ts64(&time);
+		break;
+	case CLOCK_MONOTONIC_COARSE:
+		ktime_get_coarse_ts64(&time);
+		timens_add_monotonic(&time);
+		break;
+	default:
+		return cosy_replug(run, COSY_GUARD_LIMITED);
+	}
+	return put_time(run, to, time.tv_sec, time.tv_nsec);
+}
+
+s64 cosy_pure_timeofday(struct cosy_activation *run, void __user *to, void __user *zone)
+{
+	struct timespec64 time;
+
+	if (!to || zone)
+		return cosy_replug(run, COSY_GUARD_LIMITED);
+	ktime_get_real_ts64(&time);
+	return put_time(run, to, time.tv_sec, time.tv_nsec / NSEC_PER_USEC);
+}
+
+s64 cosy_pure_time(struct cosy_activation *run, void __user *to)
+{
+	return to ? cosy_replug(run, COSY_GUARD_LIMITED) : ktime_get_real_seconds();
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * read.c - Synthetix's specialised read (SOSP 1995, section 3) for a compound.
+ *
+ * The first read of a page finds its folio and holds it; the next ones copy from where
+ * it is as long as the guards of core/guards.def hold.  Everything that read(2) does
+ * beside finding the page and copying is done for each call: mode, position and its
+ * lock, the security module's and fanotify's say, access time, events, accounting.
+ *
+ * A guard that fails in the middle of a call has the file system's own ->read_iter make
+ * the rest of it, for then all that comes before it has been done.
+ */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/fsnotify.h>
+#include <linux/sched/xacct.h>
+#include <linux/swap.h>
+#include <linux/uaccess.h>
+#include <linux/uio.h>
+#include "compat/compat.h"
+#include "page_cache.h"
+#include "read.h"
+
+/* What is read at once stays short of what would have to look around. */
+#define MOST (256 << 10)
+
+void cosy_hold_drop(struct cosy_activation *run)
+{
+	int i;
+
+	if (!(run->held & COSY_HELD_FOLIOS))
+		return;
+	for (i = 0; i < COSY_HOLDS; i++) {
+		if (run->hold[i].end)
+			folio_put(run->hold[i].folio);
+		run->hold[i].end = 0;
+	}
+	run->held &= ~COSY_HELD_FOLIOS;
+}
+
+/* Takes over the reference. */
+static struct cosy_hold *hold(struct cosy_activation *run, struct address_space *mapping,
+			      struct folio *folio)
+{
+	struct cosy_hold *held;
+	int i;
+
+	if (!(run->held & COSY_HELD_FOLIOS)) {
+		for (i = 0; i < COSY_HOLDS; i++)
+			run->hold[i].end = 0;
+		run->next_hold = 0;
+		run->held |= COSY_HELD_FOLIOS;
+	}
+	/* The file's last one, if there is any: mostly it will not be read again. */
+	for (i = 0; i < COSY_HOLDS; i++) {
+		if (run->hold[i].end && run->hold[i].mapping == mapping)
+			break;
+	}
+	if (i == COSY_HOLDS)
+		i = run->next_hold++ % COSY_HOLDS;
+	held = &run->hold[i];
+	if (held->end)
+		folio_put(held->folio);
+	held->mapping = mapping;
+	held->folio = folio;
+	held->start = folio_pos(folio);
+	held->end = held->start + folio_size(folio);
+	held->base = folio_address(folio);
+	folio_mark_accessed(folio);
+	return held;
+}
+
+/* Guard SEQUENTIAL_ACCESS: is byte `pos` where the last read was?  Else find its folio. */
+static __always_inline struct cosy_hold *held_at(struct cosy_activation *run,
+						 struct address_space *mapping, loff_t pos,
+						 enum cosy_guard *failed)
+{
+	struct cosy_hold *held = run->hold;
+	struct folio *folio;
+
+	if (likely(run->held & COSY_HELD_FOLIOS)) {
+		for (; held < run->hold + COSY_HOLDS; held++) {
+			if (held->mapping == mapping && pos >= held->start && pos < held->end &&
+			    cosy_folio_guard(held->folio, mapping) == COSY_GUARDS_HOLD)
+				return held;
+		}
+	}
+	folio = cosy_folio_get(mapping, pos >> PAGE_SHIFT);
+	if (unlikely(!folio)) {
+		*failed = COSY_GUARD_NO_HOLES;
+		return NULL;
+	}
+	*failed = cosy_folio_guard(folio, mapping);
+	if (unlikely(*failed != COSY_GUARDS_HOLD)) {
+		folio_put(folio);
+		return NULL;
+	}
+	return hold(run, mapping, folio);
+}
+
+/* Guard READ_ONLY.  Looked at behind the folio: writers put the bytes before the size. */
+static __always_inline loff_t end_of_file(const struct address_space *mapping)
+{
+	smp_rmb();
+	return i_size_read(mapping->host);
+}
+
+/* The rest of a read as the file system makes it. */
+static ssize_t read_rest(struct cosy_activation *run, struct file *file, struct iov_iter *to,
+			 loff_t *pos)
+{
+	struct kiocb kiocb;
+	ssize_t result;
+
+	init_sync_kiocb(&kiocb, file);
+	kiocb.ki_pos = *pos;
+	result = file->f_op->read_iter(&kiocb, to);
+	*pos = kiocb.ki_pos;
+	if (run->unfresh) {
+		if (result >= 0)
+			cosy_made_fresh(run);
+		run->unfresh = NULL;
+	}
+	return result;
+}
+
+static ssize_t read_rest_to_user(struct cosy_activation *run, struct file *file,
+				 char __user *to, size_t count, loff_t *pos)
+{
+	struct iov_iter iter;
+	int error = cosy_import_user(ITER_DEST, to, count, &iter);
+
+	return error ? error : read_rest(run, file, &iter, pos);
+}
+
+static ssize_t read_byte_anyhow(struct cosy_activation *run, struct file *file, u8 *to,
+				loff_t *pos)
+{
+	struct kvec vec = { .iov_base = to, .iov_len = 1 };
+	struct iov_iter iter;
+
+	iov_iter_kvec(&iter, ITER_DEST, &vec, 1, 1);
+	return read_rest(run, file, &iter, pos);
+}
+
+/* Bytes that could not be copied. */
+static __always_inline size_t copy_out(char __user *to, const u8 *from, size_t count)
+{
+	if (count == 1)
+		return __put_user(*from, (u8 __user *)to) ? 1 : 0;
+	return raw_copy_to_user(to, from, count);
+}
+
+/* Bytes read, or an error.  `to` has been checked to be user memory. */
+static __always_inline ssize_t read_cached(struct cosy_activation *run, struct file *file,
+					   char __user *to, size_t count, loff_t *pos)
+{
+	struct address_space *mapping = file->f_mapping;
+	size_t done = 0, bytes, left;
+	struct cosy_hold *held;
+	enum cosy_guard failed;
+	ssize_t result;
+	loff_t end;
+
+	if (unlikely(!cosy_is_fresh(run, mapping->host->i_sb))) {
+		failed = COSY_GUARD_FRESH;
+		goto rest;
+	}
+	do {
+		held = held_at(run, mapping, *pos, &failed);
+		if (unlikely(!held))
+			goto rest;
+		end = min(end_of_file(mapping), held->end);
+		if (unlikely(*pos >= end))
+			break;
+		bytes = min_t(loff_t, end - *pos, count - done);
+		left = copy_out(to + done, held->base + (*pos & (held->end - held->start - 1)), bytes);
+		done += bytes - left;
+		*pos += bytes - left;
+		if (unlikely(left)) {
+			file->f_ra.prev_pos = *pos;
+			file_accessed(file);
+			return done ? done : -EFAULT;
+		}
+	} while (done < count);
+	file->f_ra.prev_pos = *pos;
+	file_accessed(file);
+	return done;
+
+rest:
+	cosy_replug(run, failed);
+	if (done)
+		file->f_ra.prev_pos = *pos;
+	result = read_rest_to_user(run, file, to + done, count - done, pos);
+	if (result < 0)
+		return done ? done : result;
+	return done + result;
+}
+
+/* As vfs_read, for a file that cosy_reads_cache. */
+static __always_inline ssize_t read_file(struct cosy_activation *run, struct file *file,
+					 char __user *to, size_t count, loff_t *pos)
+{
+	ssize_t result = rw_verify_area(READ, file, pos, count);
+
+	if (unlikely(result))
+		return result;
+	result = read_cached(run, file, to, count, pos);
+	if (result > 0) {
+		fsnotify_access(file);
+		add_rchar(current, result);
+	}
+	inc_syscr(current);
+	return result;
+}
+
+/* Whether this call is one for us; every error is the ordinary call's to tell. */
+static __always_inline bool fits(struct cosy_activation *run, const struct file *file, u64 buffer,
+				 u64 count, s64 *result)
+{
+	if (unlikely(!file || !(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||
+		     count - 1 >= MOST))
+		*result = cosy_replug(run, COSY_GUARD_LIMITED);
+	else if (unlikely(!access_ok((void __user *)buffer, count)))
+		*result = cosy_replug(run, COSY_GUARD_MEMORY);
+	else if (unlikely(!cosy_cached_file(file)))
+		*result = cosy_replug(run, COSY_GUARD_FS_CONSTANT);
+	else
+		return true;
+	return false;
+}
+
+s64 cosy_fast_read(struct cosy_activation *run, u32 number, u64 buffer, u64 count)
+{
+	struct fd fd = fdget(number);
+	struct file *file = fd_file(fd);
+	bool locked;
+	loff_t pos;
+	s64 result;
+
+	if (fits(run, file, buffer, count, &result)) {
+		locked = cosy_position_lock(file);
+		pos = file->f_pos;
+		result = read_file(run, file, (char __user *)buffer, count, &pos);
+		if (result >= 0)
+			file->f_pos = pos;
+		cosy_position_unlock(file, locked);
+	}
+	fdput(fd);
+	return result;
+}
+
+s64 cosy_fast_pread(struct cosy_activation *run, u32 number, u64 buffer, u64 count, s64 position)
+{
+	loff_t pos = position;
+	struct fd fd;
+	s64 result;
+
+	if (pos < 0)
+		return -EINVAL;
+	fd = fdget(number);
+	if (fits(run, fd_file(fd), buffer, count, &result)) {
+		/* Regular files of these file systems have FMODE_PREAD. */
+		result = read_file(run, fd_file(fd), (char __user *)buffer, count, &pos);
+	}
+	fdput(fd);
+	return result;
+}
+
+s64 cosy_fast_lseek(struct cosy_activation *run, u32 number, s64 offset, u32 whence)
+{
+	struct fd fd = fdget(number);
+	struct file *file = fd_file(fd);
+	bool locked;
+	s64 result;
+
+	if (unlikely(!file || whence > SEEK_END || !cosy_cached_file(file))) {
+		result = cosy_replug(run, file ? COSY_GUARD_FS_CONSTANT : COSY_GUARD_LIMITED);
+	} else {
+		locked = cosy_position_lock(file);
+		result = vfs_llseek(file, offset, whence);
+		cosy_position_unlock(file, locked);
+	}
+	fdput(fd);
+	return result;
+}
+
+/* --- One byte, in a register ------------------------------------------------------- */
+
+/* 1 with the byte, 0 at the end of file, or an error. */
+static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, u8 *ret, loff_t *pos)
+{
+	struct address_space *mapping = file->f_mapping;
+	enum cosy_guard failed = COSY_GUARD_FRESH;
+	struct cosy_hold *held = NULL;
+	ssize_t result = 0;
+
+	if (likely(cosy_is_fresh(run, mapping->host->i_sb)))
+		held = held_at(run, mapping, *pos, &failed);
+	if (unlikely(!held)) {
+		cosy_replug(run, failed);
+		return read_byte_anyhow(run, file, ret, pos);
+	}
+	if (likely(*pos < end_of_file(mapping))) {
+		*ret = held->base[*pos & (held->end - held->start - 1)];
+		file->f_ra.prev_pos = ++*pos;
+		result = 1;
+	}
+	file_accessed(file);
+	return result;
+}
+
+/* Pipes and sockets read into kernel memory as well as into a user's; of others nothing is known. */
+static bool reads_bytes(const struct file *file)
+{
+	umode_t mode = file_inode(file)->i_mode;
+
+	return file->f_op->read_iter && !file->f_op->read &&
+	       (S_ISREG(mode) || S_ISFIFO(mode) || S_ISSOCK(mode)) && !(file->f_flags & O_DIRECT);
+}
+
+static s64 read_byte(struct cosy_activation *run, struct file *file, bool cached)
+{
+	loff_t none = 0, *pos = file->f_mode & FMODE_STREAM ? &none : &file->f_pos;
+	bool locked = cosy_position_lock(file);
+	ssize_t result;
+	u8 byte;
+
+	result = rw_verify_area(READ, file, pos == &none ? NULL : pos, 1);
+	if (likely(!result)) {
+		result = cached ? read_byte_cached(run, file, &byte, pos)
+				: read_byte_anyhow(run, file, &byte, pos);
+		if (result > 0) {
+			fsnotify_access(file);
+			add_rchar(current, result);
+		}
+		inc_syscr(current);
+	}
+	cosy_position_unlock(file, locked);
+	if (likely(result > 0))
+		return byte;
+	return result ? result : -ENODATA;
+}
+
+s64 cosy_fast_readc(struct cosy_activation *run, u32 number)
+{
+	struct fd fd = fdget(number);
+	struct file *file = fd_file(fd);
+	s64 result = -EBADF;
+	bool cached;
+
+	if (unlikely(!file || !(file->f_mode & FMODE_READ)))
+		goto out;
+	cached = cosy_cached_file(file);
+	if (likely(cached || (file->f_mode & FMODE_CAN_READ && reads_bytes(file))))
+		result = read_byte(run, file, cached);
+	else
+		result = COSY_ORDINARY;
+out:
+	fdput(fd);
+	return result;
+}
