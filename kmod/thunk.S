@@ -44,14 +44,16 @@ SYM_END(\name, SYM_T_FUNC)
 
 /*
  * Forgets the branches that the compound took, as the kernel's entry code forgets
- * user mode's, so that they steer no indirect branch of the kernel's.  The second
- * instruction is IBHF, a no-op where not needed.  Changes rax and rcx.
+ * user mode's, so that they steer no indirect branch of the kernel's: before every
+ * call of C and at the end.  The bytes are IBHF, which older processors take for
+ * the no-op that would have to stand here anyway; a virtual machine cannot know
+ * which kind its next host will be.  Changes rax and rcx.
  */
 .macro FORGET_BRANCHES
 #ifdef COSY_CLEARS_HISTORY
 	ALTERNATIVE "", "call clear_bhb_loop", X86_FEATURE_CLEAR_BHB_LOOP
-	ALTERNATIVE "", ".byte 0xf3, 0x48, 0x0f, 0x1e, 0xf8", X86_FEATURE_CLEAR_BHB_HW
 #endif
+	.byte	0xf3, 0x48, 0x0f, 0x1e, 0xf8
 .endm
 
 .macro SAVE_R0_TO_R5
@@ -129,18 +131,23 @@ SYM_CODE_START_LOCAL(cosy_leave)
 	sub	%rax, %rsi
 	sub	%rax, %rdi
 	rep movsq
-	/* What cosy_enter pushed, and its return address. */
-	mov	RUN_STACK_POINTER(%r11), %r10
-	mov	0 * 8(%r10), %r15
-	mov	1 * 8(%r10), %r14
-	mov	2 * 8(%r10), %r13
-	mov	3 * 8(%r10), %r12
-	mov	4 * 8(%r10), %rbx
-	mov	5 * 8(%r10), %rbp
-	lea	6 * 8(%r10), %rsp
-	UNWIND_HINT_FUNC
-	FORGET_BRANCHES
+	/*
+	 * The processor expects two returns: the thunk's into the compiled code and the
+	 * compiled code's to cosy_enter.  It gets both, lest it takes later returns for
+	 * these.  The first it will predict wrongly, so all that the compiled code would
+	 * go on with are the program's own frame, r6-r9 and zeros.
+	 */
+	lea	.Lleave_expected(%rip), %rax
+	mov	%rax, (%rsp)
+	ZERO_R1_TO_R5
+	xor	%r10d, %r10d
 	xor	%eax, %eax
+	RET
+.Lleave_expected:
+	UNWIND_HINT_FUNC
+	mov	RUN_STACK_POINTER(%r11), %rsp
+	sub	$8, %rsp
+	UNWIND_HINT_FUNC
 	RET
 SYM_CODE_END(cosy_leave)
 
@@ -425,6 +432,7 @@ THUNK_END cosy_thunk_smod32
 .macro LOOK_AROUND leave
 	push	%r10
 	SAVE_R0_TO_R5
+	FORGET_BRANCHES
 	mov	STATE, %rdi
 	mov	%r9d, %esi
 	call	cosy_tick
@@ -557,6 +565,7 @@ THUNK cosy_thunk_syscall
 .Lcall_settle:
 	push	%r10
 	SAVE_R0_TO_R5
+	FORGET_BRANCHES
 	mov	%r11, %rdi
 	call	cosy_settle
 	RESTORE_R0_TO_R5
@@ -605,6 +614,7 @@ THUNK cosy_thunk_op
 	push	%rsi
 	push	%rdi
 	push	%rax
+	FORGET_BRANCHES
 	mov	%r11, %rdi
 	mov	%rsp, %rsi
 	mov	%r10d, %edx
@@ -707,6 +717,7 @@ THUNK cosy_thunk_pid
 
 .Lpid_ask:
 	push	%r10
+	FORGET_BRANCHES
 	mov	%r11, %rdi
 	call	cosy_ask_pid
 	pop	%r10
@@ -746,6 +757,7 @@ THUNK cosy_thunk_push
 .Lpush_fueled:
 	SAVE_R0_TO_R5
 	SAVE_R6_TO_R9
+	FORGET_BRANCHES
 	mov	STATE, %rdi
 	mov	%rsp, %rsi
 	lea	-SLOT_SIZE(%rbp), %rdx
@@ -771,6 +783,7 @@ THUNK_END cosy_thunk_push
 THUNK cosy_thunk_pop
 	SAVE_R0_TO_R5
 	SAVE_R6_TO_R9
+	FORGET_BRANCHES
 	mov	STATE, %rdi
 	mov	%rsp, %rsi
 	lea	-SLOT_SIZE(%rbp), %rdx
