@@ -193,8 +193,7 @@ enum cosy_thunk {
 	COSY_THUNK_PUSH,
 	/*
 	 * AX = insn: pop; r6-r9 and spill frame restored; AX = checked cosy_frame.call.
-	 * A return spends no fuel: the thunk sees to it that a forged ring of frames
-	 * does not return for ever.
+	 * Spends fuel, since frames in the user's memory may form a ring.
 	 */
 	COSY_THUNK_POP,
 	COSY_THUNK_CNT
@@ -207,6 +206,7 @@ struct cosy_sandbox {
 	u64 kernel_base;   /* the kernel's mapping of it */
 	u32 size;	   /* bytes, a power of two >= 4096, or 0: no shared buffer */
 	bool has_v4;	   /* the JIT knows cpu v4 instructions (Linux 6.6) */
+	bool has_gotol;	   /* ... and the one of them with 32-bit jumps, which older ones got late */
 	bool blind;	   /* hide the program's constants from the code (against JIT spraying) */
 	bool ordinary;	   /* no specialised versions of calls */
 	u64 seed;	   /* of the blinding */
@@ -223,7 +223,7 @@ struct cosy_code {
  * Rewrites a validated program so that, whatever it and the user's memory hold,
  * it reads and writes only its own frame, the shared buffer (masked) and what
  * the thunks check; calls only thunks; spends fuel on every back edge (calls
- * spend theirs in their thunk); and can leave and resume at every marked
+ * and returns spend theirs in their thunk); and can leave and resume at every marked
  * instruction.  Pure: the same input gives the same output.
  * 0 with `ret` (free ret->insns with cosy_free), -E2BIG with `why` when a jump
  * would be out of the JIT's reach, -ENOMEM.

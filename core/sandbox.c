@@ -103,7 +103,7 @@ again:
 	error = rewrite_init(&w, program, how, far);
 	if (!error)
 		error = rewrite(&w);
-	if (error == -ERANGE && how->has_v4 && !far) {
+	if (error == -ERANGE && how->has_gotol && !far) {
 		rewrite_deinit(&w);
 		far = true;
 		goto again;

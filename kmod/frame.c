@@ -8,18 +8,13 @@
  * program's own registers and spilled words).
  */
 #include <linux/align.h>
-#include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include "frame.h"
-#include "limits.h"
 #include "program.h"
 
 #define STACK_ALIGN 16
 #define NO_FRAME (~0ull)
-
-/* Returns are free; look around at every so many, should a forged stack hold many. */
-#define RETURNS_BETWEEN_LOOKS 1024
 
 static void leave_full(struct cosy_activation *run, u32 insn, u64 needed)
 {
@@ -109,8 +104,6 @@ s64 cosy_frame_pop(struct cosy_activation *run, u64 *saved, u64 *top, u32 insn)
 	u64 at = run->fp, call, fp;
 	int words;
 
-	if (++run->returns % RETURNS_BETWEEN_LOOKS == 0 && cosy_limits_pause(run, insn, true))
-		return -1;
 	if (at % sizeof(u64) || at >= run->stack_size ||
 	    run->stack_size - at < sizeof(struct cosy_frame))
 		goto trap;

@@ -2,7 +2,7 @@
 /*
  * limits.c - fuel, time, signals, task work, the processor's other users.
  *
- * A compound spends one fuel for each back edge and call and looks around when
+ * A compound spends one fuel for each back edge, call and return and looks around when
  * it is out of fuel.  Limits that nobody set only bound the time in between.
  */
 #include <linux/jiffies.h>
@@ -17,14 +17,15 @@
 
 static ulong max_ops;
 module_param(max_ops, ulong, 0644);
-MODULE_PARM_DESC(max_ops, "operations (calls and back edges) after which a compound ends; 0 = no limit");
+MODULE_PARM_DESC(max_ops, "operations (calls, returns and back edges) after which a compound ends; 0 = no limit");
 
 static ulong max_kernel_ms;
 module_param(max_kernel_ms, ulong, 0644);
 MODULE_PARM_DESC(max_kernel_ms, "milliseconds on the processor after which a compound ends; 0 = no limit");
 
 /* Operations between two looks: some ten microseconds of the tightest loop. */
-#define FUEL 4096
+#define FUEL 4096u
+#define LEAST_FUEL 16u
 
 /* How long a compound may stay in the kernel while nothing is urgent. */
 #define PATIENCE (HZ / 10)
@@ -34,13 +35,19 @@ static u64 smallest(u64 a, u64 b)
 	return a && b ? min(a, b) : a + b;
 }
 
+/* A long program may do much between two back edges, so it gets fewer of them. */
+u32 cosy_limits_fuel(u32 insn_cnt)
+{
+	return clamp(FUEL * 64 / insn_cnt, LEAST_FUEL, FUEL);
+}
+
 /*
- * The next portion; the one operation more than the limit finds it reached.  A long
- * program may do much between two back edges, so it gets fewer of them.
+ * The next portion; the one operation more than the limit finds it reached.  Where
+ * there is an auditor, a compound whose calls sleep is to run out of patience soon.
  */
 static u64 portion(const struct cosy_activation *run)
 {
-	u64 most = clamp_t(u64, FUEL * 64 / run->prog->insn_cnt, 16, FUEL);
+	u64 most = READ_ONCE(current_thread_info()->syscall_work) ? LEAST_FUEL : run->prog->fuel;
 
 	if (!run->max_ops || run->max_ops - run->granted >= most)
 		return most;

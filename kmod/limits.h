@@ -5,6 +5,9 @@
 
 #include "run.h"
 
+/* Operations between two looks around, for a program of so many instructions. */
+u32 cosy_limits_fuel(u32 insn_cnt);
+
 /*
  * Prepares fuel and clocks for a RUN that has used `ops` and `ns` already: the
  * smallest of the compound's, the context's and the administrator's limits.

@@ -14,6 +14,7 @@
 #include <linux/xarray.h>
 #include "buffer.h"
 #include "context.h"
+#include "limits.h"
 #include "program.h"
 #include "stats.h"
 #include "thunk.h"
@@ -21,7 +22,9 @@
 #include "users.h"
 
 static const bool never_gone;
-static bool has_v4;
+static bool has_v4, has_gotol;
+/* Whether the last program had to hide its constants; so the next one will, most likely. */
+static bool blinds_lately;
 
 static void refuse(struct cosy_reject *why, const char *reason)
 {
@@ -30,6 +33,9 @@ static void refuse(struct cosy_reject *why, const char *reason)
 }
 
 /* --- The kernel's JIT ------------------------------------------------------------- */
+
+static_assert(COSY_SLOT_SIZE + COSY_FRAME_SIZE <= MAX_BPF_STACK,
+	      "the sandbox's slots and the spill frame fit a BPF program's stack");
 
 static struct bpf_prog *bpf_create(const struct bpf_insn *insns, u32 insn_cnt, u32 stack_size,
 				   bool *blinds)
@@ -60,61 +66,73 @@ static struct bpf_prog *bpf_compile(struct bpf_prog *bpf)
 	return NULL;
 }
 
-/* A program of two instructions tells what the JIT does at the moment. */
-static struct bpf_prog *bpf_trial(struct bpf_insn first, bool *blinds)
+/* Whether the JIT is on (net.core.bpf_jit_enable): a program knows before it is compiled. */
+static bool bpf_compiles(void)
 {
-	const struct bpf_insn insns[] = { first, BPF_EXIT_INSN() };
-	struct bpf_prog *bpf = bpf_create(insns, ARRAY_SIZE(insns), 0, blinds);
-
-	return bpf ? bpf_compile(bpf) : NULL;
-}
-
-/* Whether programs of this caller are to hide their constants. */
-static int bpf_blinds(bool *ret)
-{
-	const struct bpf_insn insns[] = { BPF_EXIT_INSN() };
-	struct bpf_prog *bpf = bpf_create(insns, ARRAY_SIZE(insns), 0, ret);
+	struct bpf_prog *bpf = bpf_prog_alloc(bpf_prog_size(1), __GFP_NOWARN);
+	bool compiles;
 
 	if (!bpf)
-		return -ENOMEM;
+		return false;
+	compiles = bpf->jit_requested;
 	bpf_prog_free(bpf);
-	return 0;
+	return compiles;
+}
+
+/* What a small program returns for `argument`; 0 when it does not compile. */
+static u32 bpf_try(const struct bpf_insn *insns, u32 insn_cnt, unsigned long argument)
+{
+	bool blinds;
+	struct bpf_prog *bpf = bpf_create(insns, insn_cnt, 0, &blinds);
+	u32 result = 0;
+
+	if (bpf)
+		bpf = bpf_compile(bpf);
+	if (bpf) {
+		result = bpf_prog_run_pin_on_cpu(bpf, (void *)argument);
+		bpf_prog_free(bpf);
+	}
+	return result;
 }
 
 /*
- * The instructions of cpu v4 came together.  A JIT that knows none of them takes a
- * sign-extending move for a plain one.
+ * The arithmetic and the loads of cpu v4 came together.  A JIT that knows none of
+ * them takes a sign-extending move for a plain one.
  */
 static bool bpf_has_v4(void)
 {
-	const struct bpf_insn extend = {
-		.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_1, .off = 8,
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_1, .off = 8 },
+		BPF_EXIT_INSN(),
 	};
-	bool blinds, has = false;
-	struct bpf_prog *bpf = bpf_trial(extend, &blinds);
 
-	if (bpf) {
-		has = bpf_prog_run_pin_on_cpu(bpf, (void *)0xff) == ~0u;
-		bpf_prog_free(bpf);
-	}
-	return has;
+	return bpf_try(insns, ARRAY_SIZE(insns), 0xff) == ~0u;
+}
+
+static bool bpf_has_gotol(void)
+{
+	const struct bpf_insn insns[] = {
+		BPF_MOV64_REG(BPF_REG_0, BPF_REG_1),
+		{ .code = BPF_JMP32 | BPF_JA, .imm = 1 },
+		BPF_MOV64_IMM(BPF_REG_0, 0),
+		BPF_EXIT_INSN(),
+	};
+
+	return bpf_try(insns, ARRAY_SIZE(insns), 1) == 1;
 }
 
 u64 cosy_program_features(void)
 {
-	struct bpf_prog *bpf;
-	bool blinds;
-
-	bpf = bpf_trial(BPF_MOV64_IMM(BPF_REG_0, 0), &blinds);
-	if (!bpf)
+	if (!bpf_compiles())
 		return 0;
-	bpf_prog_free(bpf);
-	return COSY_FEATURE_JIT | (has_v4 ? COSY_FEATURE_LONG_JUMP : 0);
+	return COSY_FEATURE_JIT | (has_gotol ? COSY_FEATURE_LONG_JUMP : 0);
 }
 
 int cosy_program_init(void)
 {
 	has_v4 = bpf_has_v4();
+	/* Long jumps alone were given to older kernels: Linux 6.1 has them, and not the rest. */
+	has_gotol = has_v4 || bpf_has_gotol();
 	return 0;
 }
 
@@ -137,15 +155,42 @@ static void read_points(struct cosy_prog *prog, const struct cosy_program *progr
 		prog->frame_words = max(prog->frame_words, program->functions[i].frame_words);
 }
 
+/*
+ * Machine code of a rewritten instruction, in bytes: more than the JIT makes of nearly
+ * all programs.  What it made of this one is only known once the user has it.
+ */
+#define CODE_PER_INSN 16
+
+/* Charges for what `bpf` takes or will take; what was charged before is part of it. */
+static int charge_code(struct cosy_prog *prog, const struct bpf_prog *bpf, u32 code_bytes,
+		       struct cosy_reject *why)
+{
+	u32 bytes = bpf->pages * PAGE_SIZE + code_bytes;
+	int error = 0;
+
+	if (bytes > prog->code_bytes)
+		error = cosy_user_charge(prog->user, COSY_CHARGE_CODE, bytes - prog->code_bytes);
+	else
+		cosy_user_uncharge(prog->user, COSY_CHARGE_CODE, prog->code_bytes - bytes);
+	if (error)
+		refuse(why, "this user's programs are as large as the module allows (max_user_code)");
+	else
+		prog->code_bytes = bytes;
+	return error;
+}
+
 static int compile(struct cosy_prog *prog, const struct cosy_program *program,
 		   struct cosy_buffer *buffer, u32 flags, struct cosy_load *load,
 		   struct cosy_reject *why)
 {
 	struct cosy_sandbox how = {
 		.has_v4 = has_v4,
+		.has_gotol = has_gotol,
+		.blind = prog->blinds,
 		.seed = get_random_u64(),
 		.thunks = cosy_thunk_table,
 	};
+	struct bpf_prog *bpf;
 	struct cosy_code code;
 	bool blinds;
 	int error;
@@ -161,59 +206,79 @@ static int compile(struct cosy_prog *prog, const struct cosy_program *program,
 		prog->buffer_address = buffer->user_base;
 		prog->buffer_size = buffer->size;
 	}
-	error = bpf_blinds(&how.blind);
-	if (error)
-		return error;
 	error = cosy_sandbox(program, &how, &code, why);
 	if (error)
 		return error;
-	prog->bpf = bpf_create(code.insns, code.insn_cnt, code.stack_size, &blinds);
+	bpf = bpf_create(code.insns, code.insn_cnt, code.stack_size, &blinds);
 	cosy_free(code.insns);
-	if (!prog->bpf)
+	if (!bpf)
 		return -ENOMEM;
-	/* Asked again: the setting may have been tightened in between. */
-	if (blinds && !how.blind) {
-		bpf_prog_free(prog->bpf);
-		return -EAGAIN;
-	}
-	if (!prog->bpf->jit_requested) {
-		bpf_prog_free(prog->bpf);
+	if (blinds != how.blind) {
+		prog->blinds = blinds;
+		WRITE_ONCE(blinds_lately, blinds);
+		error = -EAGAIN;
+	} else if (!bpf->jit_requested) {
 		refuse(why, "the kernel's BPF JIT is off (net.core.bpf_jit_enable)");
-		return -EOPNOTSUPP;
+		error = -EOPNOTSUPP;
+	} else {
+		error = charge_code(prog, bpf, code.insn_cnt * CODE_PER_INSN, why);
 	}
-	prog->bpf = bpf_compile(prog->bpf);
+	if (error) {
+		bpf_prog_free(bpf);
+		return error;
+	}
+	prog->bpf = bpf_compile(bpf);
 	if (!prog->bpf) {
 		refuse(why, "the kernel's BPF JIT did not compile it; its memory may be used up (net.core.bpf_jit_limit)");
 		return -ENOMEM;
 	}
 	load->rewritten = code.insn_cnt;
 	load->jited = prog->bpf->jited_len;
-	return 0;
+	return charge_code(prog, prog->bpf, prog->bpf->jited_len, why);
 }
 
-static struct cosy_prog *prog_create(u32 insn_cnt)
+/* Counted among the user's from here on. */
+static struct cosy_prog *prog_create(struct cosy_user *user, u32 insn_cnt, struct cosy_reject *why)
 {
 	struct cosy_prog *prog = kzalloc(sizeof(*prog), GFP_KERNEL_ACCOUNT);
+	int error;
 
 	if (!prog)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	refcount_set(&prog->references, 1);
 	prog->insn_cnt = insn_cnt;
+	prog->fuel = cosy_limits_fuel(insn_cnt);
+	prog->blinds = READ_ONCE(blinds_lately);
 	prog->points = kvzalloc(insn_cnt, GFP_KERNEL_ACCOUNT);
 	if (!prog->points) {
-		kfree(prog);
-		return NULL;
+		error = -ENOMEM;
+		goto err_prog;
 	}
+	error = cosy_user_charge(user, COSY_CHARGE_PROGRAMS, 1);
+	if (error) {
+		refuse(why, "this user has as many programs as the module allows (max_user_programs)");
+		goto err_points;
+	}
+	prog->user = user;
+	cosy_stats_live(COSY_LIVE_PROGRAMS, 1);
 	return prog;
+
+err_points:
+	kvfree(prog->points);
+err_prog:
+	kfree(prog);
+	return ERR_PTR(error);
 }
 
-/* Before anybody else has seen it. */
 static void prog_destroy(struct cosy_prog *prog)
 {
 	if (prog->bpf)
 		bpf_prog_free(prog->bpf);
+	cosy_user_uncharge(prog->user, COSY_CHARGE_CODE, prog->code_bytes);
+	cosy_user_uncharge(prog->user, COSY_CHARGE_PROGRAMS, 1);
+	cosy_stats_live(COSY_LIVE_PROGRAMS, -1);
 	kvfree(prog->points);
-	kfree(prog);
+	kfree_rcu(prog, rcu);
 }
 
 static struct cosy_prog *build(struct cosy_context *context, const struct cosy_view *view,
@@ -226,9 +291,8 @@ static struct cosy_prog *build(struct cosy_context *context, const struct cosy_v
 	error = cosy_validate(view->insns, view->insn_cnt, &program, why);
 	if (error)
 		return ERR_PTR(error);
-	error = -ENOMEM;
-	prog = prog_create(view->insn_cnt);
-	if (!prog)
+	prog = prog_create(context->user, view->insn_cnt, why);
+	if (IS_ERR(prog))
 		goto out;
 	read_points(prog, &program);
 	prog->max_ops = view->header->max_ops;
@@ -239,44 +303,12 @@ static struct cosy_prog *build(struct cosy_context *context, const struct cosy_v
 				view->header->flags | load->flags, load, why);
 	} while (error == -EAGAIN);
 	if (error) {
-		prog->bpf = NULL;
 		prog_destroy(prog);
+		prog = ERR_PTR(error);
 	}
 out:
 	cosy_program_deinit(&program);
-	return error ? ERR_PTR(error) : prog;
-}
-
-/* Charges it to the user and gives it a handle. */
-static int publish(struct cosy_context *context, struct cosy_prog *prog, u32 *handle,
-		   struct cosy_reject *why)
-{
-	int error;
-
-	prog->user = context->user;
-	prog->code_bytes = prog->bpf->jited_len + prog->bpf->pages * PAGE_SIZE;
-	error = cosy_user_charge(prog->user, COSY_CHARGE_PROGRAMS, 1);
-	if (error) {
-		refuse(why, "this user has as many programs as the module allows (max_user_programs)");
-		return error;
-	}
-	error = cosy_user_charge(prog->user, COSY_CHARGE_CODE, prog->code_bytes);
-	if (error) {
-		refuse(why, "this user's programs are as large as the module allows (max_user_code)");
-		goto err_programs;
-	}
-	cosy_stats_live(COSY_LIVE_PROGRAMS, 1);
-	error = xa_alloc(&context->programs, handle, prog, XA_LIMIT(1, INT_MAX), GFP_KERNEL_ACCOUNT);
-	if (error)
-		goto err_code;
-	return 0;
-
-err_code:
-	cosy_stats_live(COSY_LIVE_PROGRAMS, -1);
-	cosy_user_uncharge(prog->user, COSY_CHARGE_CODE, prog->code_bytes);
-err_programs:
-	cosy_user_uncharge(prog->user, COSY_CHARGE_PROGRAMS, 1);
-	return error;
+	return prog;
 }
 
 static int load_container(struct cosy_context *context, const void *data, struct cosy_load *load,
@@ -293,7 +325,7 @@ static int load_container(struct cosy_context *context, const void *data, struct
 	prog = build(context, &view, load, why);
 	if (IS_ERR(prog))
 		return PTR_ERR(prog);
-	error = publish(context, prog, &handle, why);
+	error = xa_alloc(&context->programs, &handle, prog, XA_LIMIT(1, INT_MAX), GFP_KERNEL_ACCOUNT);
 	if (error) {
 		prog_destroy(prog);
 		return error;
@@ -372,14 +404,8 @@ struct cosy_prog *cosy_program_get(struct cosy_context *context, u32 handle)
 
 void cosy_program_put(struct cosy_prog *prog)
 {
-	if (!refcount_dec_and_test(&prog->references))
-		return;
-	cosy_user_uncharge(prog->user, COSY_CHARGE_PROGRAMS, 1);
-	cosy_user_uncharge(prog->user, COSY_CHARGE_CODE, prog->code_bytes);
-	cosy_stats_live(COSY_LIVE_PROGRAMS, -1);
-	bpf_prog_free(prog->bpf);
-	kvfree(prog->points);
-	kfree_rcu(prog, rcu);
+	if (refcount_dec_and_test(&prog->references))
+		prog_destroy(prog);
 }
 
 long cosy_program_forget(struct cosy_context *context, u32 handle)

@@ -17,7 +17,9 @@ struct cosy_prog {
 	refcount_t references;		/* the context's, while it has a handle, and each RUN's */
 	u32 insn_cnt;			/* of the compound as loaded */
 	u32 frame_words;		/* of the deepest spill frame */
-	u32 code_bytes;			/* charged */
+	u32 fuel;			/* operations between two looks around */
+	u32 code_bytes;			/* charged, before it is compiled */
+	bool blinds;			/* its constants are hidden in its code */
 	struct bpf_prog *bpf;
 	void *buffer;			/* the shared buffer it was compiled for, kernel's mapping, ... */
 	unsigned long buffer_address;	/* ... user's ... */

@@ -185,7 +185,6 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	run.held = 0;
 	run.fresh[0] = run.fresh[1] = run.unfresh = NULL;
 	run.ops = 0;
-	run.returns = 0;
 	run.status = COSY_DONE;
 	run.insn = 0;
 	run.detail = 0;

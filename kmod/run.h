@@ -71,7 +71,6 @@ struct cosy_activation {
 	void __user *stack;		/* the software stack */
 	u64 stack_size;
 	u64 sp, fp;			/* as in struct cosy_state */
-	u64 returns;			/* local returns, for a look around now and then */
 	u64 max_ops, max_ns;		/* the smallest of the limits, 0 = none */
 	u64 granted;			/* operations allowed so far, from the compound's start on */
 	u64 ns_before;			/* kernel time of earlier RUNs of this compound */

@@ -781,6 +781,9 @@ THUNK_END cosy_thunk_push
 
 /* AX = insn; AX = the call to return behind */
 THUNK cosy_thunk_pop
+	decq	FUEL
+	jle	.Lpop_tick
+.Lpop_fueled:
 	SAVE_R0_TO_R5
 	SAVE_R6_TO_R9
 	FORGET_BRANCHES
@@ -797,5 +800,9 @@ THUNK cosy_thunk_pop
 	RET
 .Lpop_leave:
 	mov	STATE, %r11
-	jmp	cosy_leave
+	jmp	cosy_leave_unspent
+.Lpop_tick:
+	mov	%r10d, %r9d
+	LOOK_AROUND cosy_leave_unspent
+	jmp	.Lpop_fueled
 THUNK_END cosy_thunk_pop

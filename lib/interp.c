@@ -334,6 +334,10 @@ static enum cosy_status loop(struct cosy_interp *in, unsigned int stop, u64 star
 				in->ret = (s64)r[0];
 				return COSY_DONE;
 			}
+			in->resume = pc + 1;
+			status = count(in, started);
+			if (status != COSY_DONE)
+				return status;
 			next = pop(in);
 			memset(&r[1], 0, 5 * sizeof(*r));
 			continue;

@@ -329,6 +329,7 @@ static enum outcome thunk_pop(struct checker *c)
 {
 	u64 at = c->reg[AX];
 	const struct bpf_insn *insn = program_insn(c, at);
+	enum outcome outcome;
 	s64 call;
 
 	if (!insn)
@@ -337,6 +338,9 @@ static enum outcome thunk_pop(struct checker *c)
 		return violation(c, "pop at instruction %llu", (unsigned long long)at);
 	if (leaves_here(c))
 		return leave(c, RUN_LEFT, at);
+	outcome = spend(c, at);
+	if (outcome != RUN_ON)
+		return outcome;
 	save(c);
 	call = frame_pop(c->world, &c->entry.state, c->program);
 	if (call < 0)

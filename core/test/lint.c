@@ -38,14 +38,14 @@ static const char *lint_access(const struct bpf_insn *insn, bool has_v4)
 	return NULL;
 }
 
-static const char *lint_jump(const struct cosy_code *code, u32 at, const u8 *heads, bool has_v4)
+static const char *lint_jump(const struct cosy_code *code, u32 at, const u8 *heads, bool has_gotol)
 {
 	const struct bpf_insn *insn = &code->insns[at];
 	bool wide = insn->code == (BPF_JMP32 | BPF_JA);
 	s64 target = (s64)at + 1 + (wide ? insn->imm : insn->off);
 	u8 op = BPF_OP(insn->code);
 
-	if (wide && !has_v4)
+	if (wide && !has_gotol)
 		return "32-bit jump";
 	if (insn->code == (BPF_JMP | BPF_EXIT))
 		return NULL;
@@ -97,7 +97,7 @@ const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox
 			problem = lint_alu(insn, how->has_v4);
 			break;
 		default:
-			problem = lint_jump(code, at, heads, how->has_v4);
+			problem = lint_jump(code, at, heads, how->has_gotol);
 		}
 	}
 	if (!problem && code->insns[0].code != COSY_FENCE)

@@ -110,6 +110,8 @@ static enum outcome run_exit(struct machine *m)
 
 	if (cosy_function_of(m->program, m->at)->start == 0)
 		return RUN_DONE;
+	if (++m->state->ops >= m->limit)
+		return RUN_LIMIT;
 	call = frame_pop(m->world, m->state, m->program);
 	if (call < 0)
 		return RUN_TRAP;

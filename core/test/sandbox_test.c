@@ -13,7 +13,7 @@
 static struct differential setting(u64 user_base)
 {
 	return (struct differential){
-		.how = {.user_base = user_base, .size = 4096, .has_v4 = true, .seed = 1},
+		.how = {.user_base = user_base, .size = 4096, .has_v4 = true, .has_gotol = true, .seed = 1},
 		.seed = 1,
 		.limit = 2000,
 		.max_grant = 1000,
@@ -225,6 +225,9 @@ static void far_jumps_need_v4(void)
 	CHECK_EQ(d.outcome, RUN_DONE);
 
 	d.how.has_v4 = false;
+	CHECK(differential_run(&d, &program));
+	CHECK_EQ(d.outcome, RUN_DONE);
+	d.how.has_gotol = false;
 	CHECK(!differential_run(&d, &program));
 	CHECK(strstr(d.problem, "out of this kernel's jump range"));
 	cosy_program_deinit(&program);

@@ -10,6 +10,14 @@
 #include <asm/cpufeatures.h>
 
 /*
+ * Thunks are entered by direct calls from compiled code and compiled code from
+ * assembly, without the type hashes that this would look for.
+ */
+#if defined(CONFIG_CFI_CLANG) || defined(CONFIG_CFI)
+#error "cosy.ko does not support kernels with control-flow integrity (CONFIG_CFI_CLANG): its thunks carry no type hashes"
+#endif
+
+/*
  * Kernels that clear the branch history in software export the loop (it came
  * with the BPF JIT's own use of it).  One that clears but does not export leaves
  * us no way: cosy_history_init refuses to load where it matters.

@@ -53,6 +53,7 @@ void generate_setting(struct source *source, struct differential *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	ret->how.has_v4 = choice & 1;
+	ret->how.has_gotol = ret->how.has_v4;
 	ret->how.blind = choice & 2;
 	ret->how.user_base = bases[choice >> 2 & 7];
 	ret->how.size = sizes[choice >> 5 & 3];

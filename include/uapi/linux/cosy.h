@@ -195,9 +195,9 @@ enum cosy_status {
 
 /*
  * LIMITS: for every later RUN in this context, on top of the compound's own and
- * the administrator's (the smallest wins).  0 = none.  An operation is a call or
- * a back edge taken.  Sleeping is not kernel time.  A compound that left and goes
- * on is still the same run: struct cosy_state carries what it has used.
+ * the administrator's (the smallest wins).  0 = none.  An operation is a call, a
+ * local return or a back edge taken.  Sleeping is not kernel time.  A compound that
+ * left and goes on is still the same run: struct cosy_state carries what it has used.
  */
 struct cosy_limits {
 	__u32 size;
