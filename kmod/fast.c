@@ -7,6 +7,7 @@
 #include "context.h"
 #include "dispatch.h"
 #include "fast.h"
+#include "hold.h"
 #include "pure.h"
 #include "read.h"
 #include "stats.h"
@@ -56,10 +57,6 @@ u64 cosy_ask_pid(struct cosy_activation *run)
 static s64 specialised(struct cosy_activation *run, const u64 *r, u32 number)
 {
 	switch (number) {
-	case __NR_read:
-		return cosy_fast_read(run, r[1], r[2], r[3]);
-	case __NR_pread64:
-		return cosy_fast_pread(run, r[1], r[2], r[3], r[4]);
 	case __NR_lseek:
 		return cosy_fast_lseek(run, r[1], r[2], r[3]);
 	case __NR_gettid:
@@ -132,7 +129,13 @@ u64 cosy_fast(struct cosy_activation *run, u64 *r, u32 word)
 	run->insn = word >> 16;
 	if (number & COSY_FAST_OP)
 		return operation(run, r, number & ~COSY_FAST_OP);
-	result = specialised(run, r, number);
+	/* The shortest calls first: a comparison more is a part of them. */
+	if (number == __NR_read)
+		result = cosy_fast_read(run, r[1], r[2], r[3]);
+	else if (number == __NR_pread64)
+		result = cosy_fast_pread(run, r[1], r[2], r[3], r[4]);
+	else
+		result = specialised(run, r, number);
 	if (likely(result != COSY_ORDINARY)) {
 		run->fast++;
 		return result;

@@ -1,12 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
 /* page_cache.c - what a read does besides finding and copying bytes. */
 #include <linux/fsnotify.h>
+#include <linux/mount.h>
 #include <linux/sched/xacct.h>
+#include <linux/timekeeping.h>
+#include "compat/compat.h"
 #include "page_cache.h"
+
+#define DAY (24 * 60 * 60)
+
+/*
+ * What touch_atime asks last, before all else that may forbid an update: where there is
+ * none to make, it does not matter who forbids it.
+ */
+static bool is_recent(const struct inode *inode, const struct vfsmount *mount)
+{
+	struct timespec64 now, accessed = inode_get_atime(inode), modified, changed;
+
+	ktime_get_coarse_real_ts64(&now);
+	if (!(mount->mnt_flags & MNT_RELATIME))
+		return timespec64_equal(&accessed, &now);
+	modified = inode_get_mtime(inode);
+	changed = inode_get_ctime(inode);
+	return timespec64_compare(&modified, &accessed) < 0 &&
+	       timespec64_compare(&changed, &accessed) < 0 && now.tv_sec - accessed.tv_sec < DAY;
+}
+
+void cosy_file_accessed(struct file *file)
+{
+	if (!is_recent(file_inode(file), file->f_path.mnt))
+		file_accessed(file);
+}
 
 void cosy_read_done(struct file *file, loff_t end, size_t count)
 {
-	file_accessed(file);
+	cosy_file_accessed(file);
 	if (count) {
 		file->f_ra.prev_pos = end;
 		fsnotify_access(file);

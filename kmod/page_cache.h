@@ -64,16 +64,30 @@ static inline struct folio *cosy_folio_get(struct address_space *mapping, pgoff_
 	return IS_ERR_OR_NULL(folio) ? NULL : folio;
 }
 
+/* All of a folio's flags that matter, looked at once: is it up to date and nothing else? */
+static inline bool cosy_folio_sound(const struct folio *folio)
+{
+	unsigned long interesting = BIT(PG_uptodate) | BIT(PG_readahead) | BIT(PG_head);
+
+#ifdef CONFIG_MEMORY_FAILURE
+	interesting |= BIT(PG_hwpoison);
+#endif
+	return (READ_ONCE(*(const unsigned long *)&folio->flags) & interesting) == BIT(PG_uptodate);
+}
+
 /* The guard that fails for `folio`, which must be held, or COSY_GUARDS_HOLD. */
 static inline enum cosy_guard cosy_folio_guard(struct folio *folio,
 					       const struct address_space *mapping)
 {
-	/* A hole of tmpfs, preallocated, is a folio that is not up to date. */
-	if (unlikely(READ_ONCE(folio->mapping) != mapping || !folio_test_uptodate(folio) ||
-		     folio_test_hwpoison(folio) ||
-		     (folio_test_large(folio) && folio_test_has_hwpoisoned(folio))))
+	if (unlikely(READ_ONCE(folio->mapping) != mapping))
 		return COSY_GUARD_NO_HOLES;
-	return unlikely(folio_test_readahead(folio)) ? COSY_GUARD_READAHEAD : COSY_GUARDS_HOLD;
+	if (likely(cosy_folio_sound(folio)))
+		return COSY_GUARDS_HOLD;
+	/* A hole of tmpfs, preallocated, is a folio that is not up to date. */
+	if (!folio_test_uptodate(folio) || folio_test_hwpoison(folio) ||
+	    (folio_test_large(folio) && folio_test_has_hwpoisoned(folio)))
+		return COSY_GUARD_NO_HOLES;
+	return folio_test_readahead(folio) ? COSY_GUARD_READAHEAD : COSY_GUARDS_HOLD;
 }
 
 /*
@@ -93,6 +107,11 @@ static inline void cosy_position_unlock(struct file *file, bool locked)
 	if (locked)
 		mutex_unlock(&file->f_pos_lock);
 }
+
+/*
+ * file_accessed: the access time, unless it is recent enough, which most reads find.
+ */
+void cosy_file_accessed(struct file *file);
 
 /*
  * A read of `count` bytes (may be 0) up to `end` is done: accounting, access time,

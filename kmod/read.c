@@ -14,96 +14,14 @@
 #include <linux/fs.h>
 #include <linux/fsnotify.h>
 #include <linux/sched/xacct.h>
-#include <linux/swap.h>
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 #include "compat/compat.h"
-#include "page_cache.h"
+#include "hold.h"
 #include "read.h"
 
 /* What is read at once stays short of what would have to look around. */
 #define MOST (256 << 10)
-
-void cosy_hold_drop(struct cosy_activation *run)
-{
-	int i;
-
-	if (!(run->held & COSY_HELD_FOLIOS))
-		return;
-	for (i = 0; i < COSY_HOLDS; i++) {
-		if (run->hold[i].end)
-			folio_put(run->hold[i].folio);
-		run->hold[i].end = 0;
-	}
-	run->held &= ~COSY_HELD_FOLIOS;
-}
-
-/* Takes over the reference. */
-static struct cosy_hold *hold(struct cosy_activation *run, struct address_space *mapping,
-			      struct folio *folio)
-{
-	struct cosy_hold *held;
-	int i;
-
-	if (!(run->held & COSY_HELD_FOLIOS)) {
-		for (i = 0; i < COSY_HOLDS; i++)
-			run->hold[i].end = 0;
-		run->next_hold = 0;
-		run->held |= COSY_HELD_FOLIOS;
-	}
-	/* The file's last one, if there is any: mostly it will not be read again. */
-	for (i = 0; i < COSY_HOLDS; i++) {
-		if (run->hold[i].end && run->hold[i].mapping == mapping)
-			break;
-	}
-	if (i == COSY_HOLDS)
-		i = run->next_hold++ % COSY_HOLDS;
-	held = &run->hold[i];
-	if (held->end)
-		folio_put(held->folio);
-	held->mapping = mapping;
-	held->folio = folio;
-	held->start = folio_pos(folio);
-	held->end = held->start + folio_size(folio);
-	held->base = folio_address(folio);
-	folio_mark_accessed(folio);
-	return held;
-}
-
-/* Guard SEQUENTIAL_ACCESS: is byte `pos` where the last read was?  Else find its folio. */
-static __always_inline struct cosy_hold *held_at(struct cosy_activation *run,
-						 struct address_space *mapping, loff_t pos,
-						 enum cosy_guard *failed)
-{
-	struct cosy_hold *held = run->hold;
-	struct folio *folio;
-
-	if (likely(run->held & COSY_HELD_FOLIOS)) {
-		for (; held < run->hold + COSY_HOLDS; held++) {
-			if (held->mapping == mapping && pos >= held->start && pos < held->end &&
-			    cosy_folio_guard(held->folio, mapping) == COSY_GUARDS_HOLD)
-				return held;
-		}
-	}
-	folio = cosy_folio_get(mapping, pos >> PAGE_SHIFT);
-	if (unlikely(!folio)) {
-		*failed = COSY_GUARD_NO_HOLES;
-		return NULL;
-	}
-	*failed = cosy_folio_guard(folio, mapping);
-	if (unlikely(*failed != COSY_GUARDS_HOLD)) {
-		folio_put(folio);
-		return NULL;
-	}
-	return hold(run, mapping, folio);
-}
-
-/* Guard READ_ONLY.  Looked at behind the folio: writers put the bytes before the size. */
-static __always_inline loff_t end_of_file(const struct address_space *mapping)
-{
-	smp_rmb();
-	return i_size_read(mapping->host);
-}
 
 /* The rest of a read as the file system makes it. */
 static ssize_t read_rest(struct cosy_activation *run, struct file *file, struct iov_iter *to,
@@ -167,24 +85,26 @@ static __always_inline ssize_t read_cached(struct cosy_activation *run, struct f
 		goto rest;
 	}
 	do {
-		held = held_at(run, mapping, *pos, &failed);
+		held = cosy_hold_find(run, mapping, *pos);
+		if (!held)
+			held = cosy_hold_get(run, mapping, *pos, count - done, &failed);
 		if (unlikely(!held))
 			goto rest;
-		end = min(end_of_file(mapping), held->end);
+		end = min(cosy_end_of_file(mapping), held->end);
 		if (unlikely(*pos >= end))
 			break;
 		bytes = min_t(loff_t, end - *pos, count - done);
-		left = copy_out(to + done, held->base + (*pos & (held->end - held->start - 1)), bytes);
+		left = copy_out(to + done, cosy_hold_byte(held, *pos), bytes);
 		done += bytes - left;
 		*pos += bytes - left;
 		if (unlikely(left)) {
 			file->f_ra.prev_pos = *pos;
-			file_accessed(file);
+			cosy_file_accessed(file);
 			return done ? done : -EFAULT;
 		}
 	} while (done < count);
 	file->f_ra.prev_pos = *pos;
-	file_accessed(file);
+	cosy_file_accessed(file);
 	return done;
 
 rest:
@@ -295,18 +215,21 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 	struct cosy_hold *held = NULL;
 	ssize_t result = 0;
 
-	if (likely(cosy_is_fresh(run, mapping->host->i_sb)))
-		held = held_at(run, mapping, *pos, &failed);
+	if (likely(cosy_is_fresh(run, mapping->host->i_sb))) {
+		held = cosy_hold_find(run, mapping, *pos);
+		if (!held)
+			held = cosy_hold_get(run, mapping, *pos, 1, &failed);
+	}
 	if (unlikely(!held)) {
 		cosy_replug(run, failed);
 		return read_byte_anyhow(run, file, ret, pos);
 	}
-	if (likely(*pos < end_of_file(mapping))) {
-		*ret = held->base[*pos & (held->end - held->start - 1)];
+	if (likely(*pos < cosy_end_of_file(mapping))) {
+		*ret = *cosy_hold_byte(held, *pos);
 		file->f_ra.prev_pos = ++*pos;
 		result = 1;
 	}
-	file_accessed(file);
+	cosy_file_accessed(file);
 	return result;
 }
 

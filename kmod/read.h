@@ -18,7 +18,4 @@ s64 cosy_fast_lseek(struct cosy_activation *run, u32 fd, s64 offset, u32 whence)
  */
 s64 cosy_fast_readc(struct cosy_activation *run, u32 fd);
 
-/* Lets the held folios go: part of cosy_settle. */
-void cosy_hold_drop(struct cosy_activation *run);
-
 #endif /* COSY_READ_H */

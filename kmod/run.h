@@ -15,17 +15,19 @@ struct super_block;
 struct task_struct;
 
 /*
- * A folio that was read from, in the hope that the next read is there as well.  Bytes
- * `start` up to `end` of `mapping` begin at `base`; empty when `end` is 0.
+ * Where the last read of a file was, in the hope that the next one is there or just
+ * behind.  Bytes `start` up to `end` of `mapping` begin at `base`; none when end is 0.
  */
 struct cosy_hold {
 	const struct address_space *mapping;	/* to compare: no reference */
-	struct folio *folio;			/* a reference */
 	loff_t start, end;
 	const u8 *base;
+	struct folio *folio;			/* theirs; a reference */
+	u32 next, count;			/* ahead[next..count): a reference each */
+	struct folio *ahead[15];		/* what follows, as it was found */
 };
 
-#define COSY_HOLDS 4
+#define COSY_HOLDS 2
 
 /* In cosy_activation.held: what cosy_settle has to do. */
 #define COSY_HELD_FOLIOS (1 << 0)
@@ -63,7 +65,7 @@ struct cosy_activation {
 	const struct super_block *fresh[2];
 	const struct super_block *unfresh; /* to be one of them when the next ordinary call succeeds */
 	u32 next_hold;					/* which of them to give up for another file */
-	struct cosy_hold hold[COSY_HOLDS];		/* see read.c; garbage unless `held` says so */
+	struct cosy_hold hold[COSY_HOLDS];		/* see hold.h; garbage unless `held` says so */
 	u64 ops;			/* operations made (COSY_OP_BASE up) */
 	u32 op_work;			/* of the one under way, in bytes, since it last looked around */
 	u32 op_resumes;		/* its r1-r3 tell what remains, so it may stop for a signal */

@@ -117,6 +117,13 @@ static inline int cosy_import_user(int direction, void __user *base, size_t len,
 #define ITER_SOURCE WRITE
 #endif
 
+/* The times of an inode are fields, or behind functions, from 6.7 on. */
+#ifndef COSY_HAVE_INODE_TIMES
+#define inode_get_atime(inode) ((inode)->i_atime)
+#define inode_get_mtime(inode) ((inode)->i_mtime)
+#define inode_get_ctime(inode) ((inode)->i_ctime)
+#endif
+
 /* struct fd became opaque in 6.12. */
 #ifndef fd_file
 #define fd_file(fd) ((fd).file)
