@@ -128,6 +128,9 @@ HELPER void counts_add(int fd, void *arg)
 		sum->left[i] += one.left[i];
 	sum->loads += one.loads;
 	sum->rejects += one.rejects;
+	sum->fast += one.fast;
+	for (int i = 0; i < 32; i++)
+		sum->replugs[i] += one.replugs[i];
 }
 
 /* The sum of this process's contexts; zeros when it has none. */
