@@ -7,7 +7,10 @@
 #include "stats.h"
 
 struct cosy_buffer;
+struct cosy_prog;
 struct cosy_user;
+
+#define COSY_DIRECT_HANDLES 64
 
 /*
  * Lives as long as its struct file: ioctls, RUN and the mappings of the shared
@@ -18,6 +21,8 @@ struct cosy_context {
 	struct cosy_user *user;		/* who is charged; a reference */
 	struct cosy_buffer *buffer;	/* NULL until SETBUF, then constant */
 	struct xarray programs;		/* handle -> struct cosy_prog, a reference; its own lock */
+	struct cosy_prog __rcu *direct[COSY_DIRECT_HANDLES];	/* the first of them, to be found
+								 * without a walk; xa_lock */
 	u64 max_ops, max_ns;		/* LIMITS; each read and written at once */
 	struct cosy_counters stats;
 };

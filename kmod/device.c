@@ -113,16 +113,12 @@ static int argument_copy_in(union arguments *argument, void __user *from, u32 si
 	return error;
 }
 
-static long cosy_ioctl(struct file *file, unsigned int command, unsigned long address)
+/* Out of line, since its argument is cleared on entry, which RUN would pay for. */
+static noinline long any_ioctl(struct cosy_context *context, u32 command, void __user *user)
 {
-	struct cosy_context *context = file->private_data;
-	void __user *user = (void __user *)address;
 	union arguments argument;
 	u32 i, given;
 	long result;
-
-	if (likely(same_command(command) == same_command(COSY_IOC_RUN)))
-		return cosy_run_ioctl(file, context, user);
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (same_command(command) == same_command(commands[i].command))
@@ -145,6 +141,16 @@ static long cosy_ioctl(struct file *file, unsigned int command, unsigned long ad
 		result = -EFAULT;
 	}
 	return result;
+}
+
+static long cosy_ioctl(struct file *file, unsigned int command, unsigned long address)
+{
+	struct cosy_context *context = file->private_data;
+	void __user *user = (void __user *)address;
+
+	if (likely(same_command(command) == same_command(COSY_IOC_RUN)))
+		return cosy_run_ioctl(file, context, user);
+	return any_ioctl(context, command, user);
 }
 
 /* 32-bit and x32 callers have other system calls and other pointers. */

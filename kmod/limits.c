@@ -54,7 +54,7 @@ static u64 portion(const struct cosy_activation *run)
 	return run->max_ops - run->granted + 1;
 }
 
-void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context, u64 ops, u64 ns)
+static void find_limits(struct cosy_activation *run, const struct cosy_context *context)
 {
 	const struct cosy_prog *prog = run->prog;
 
@@ -62,6 +62,17 @@ void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context
 				READ_ONCE(max_ops));
 	run->max_ns = smallest(smallest(prog->max_ns, READ_ONCE(context->max_ns)),
 			       (u64)READ_ONCE(max_kernel_ms) * NSEC_PER_MSEC);
+}
+
+void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context, u64 ops, u64 ns)
+{
+	const struct cosy_prog *prog = run->prog;
+
+	run->max_ops = 0;
+	run->max_ns = 0;
+	if (unlikely(prog->max_ops | prog->max_ns | READ_ONCE(context->max_ops) |
+		     READ_ONCE(context->max_ns) | READ_ONCE(max_ops) | READ_ONCE(max_kernel_ms)))
+		find_limits(run, context);
 	/* The count comes from the user: it may only make the rest smaller. */
 	run->granted = run->max_ops ? min(ops, run->max_ops) : ops;
 	run->ns_before = ns;

@@ -11,6 +11,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/unistd.h>
 #include <linux/xarray.h>
 #include "buffer.h"
 #include "context.h"
@@ -147,9 +148,12 @@ static void read_points(struct cosy_prog *prog, const struct cosy_program *progr
 	for (i = 0; i < program->insn_cnt; i++) {
 		if (program->marks[i] & COSY_MARK_RESUME)
 			prog->points[i] |= COSY_POINT_RESUME;
-		if (program->marks[i] & COSY_MARK_HEAD &&
-		    insns[i].code == (BPF_JMP | BPF_CALL) && insns[i].src_reg == BPF_PSEUDO_CALL)
+		if (!(program->marks[i] & COSY_MARK_HEAD) || insns[i].code != (BPF_JMP | BPF_CALL))
+			continue;
+		if (insns[i].src_reg == BPF_PSEUDO_CALL)
 			prog->points[i] |= cosy_function_of(program, i)->frame_words + 1;
+		else if (insns[i].imm == __NR_ioctl)
+			prog->may_nest = true;
 	}
 	for (i = 0; i < program->function_cnt; i++)
 		prog->frame_words = max(prog->frame_words, program->functions[i].frame_words);
@@ -311,6 +315,18 @@ out:
 	return prog;
 }
 
+static int give_handle(struct cosy_context *context, struct cosy_prog *prog, u32 *ret)
+{
+	int error;
+
+	xa_lock(&context->programs);
+	error = __xa_alloc(&context->programs, ret, prog, XA_LIMIT(1, INT_MAX), GFP_KERNEL_ACCOUNT);
+	if (!error && *ret < COSY_DIRECT_HANDLES)
+		rcu_assign_pointer(context->direct[*ret], prog);
+	xa_unlock(&context->programs);
+	return error;
+}
+
 static int load_container(struct cosy_context *context, const void *data, struct cosy_load *load,
 			  struct cosy_reject *why)
 {
@@ -325,7 +341,7 @@ static int load_container(struct cosy_context *context, const void *data, struct
 	prog = build(context, &view, load, why);
 	if (IS_ERR(prog))
 		return PTR_ERR(prog);
-	error = xa_alloc(&context->programs, &handle, prog, XA_LIMIT(1, INT_MAX), GFP_KERNEL_ACCOUNT);
+	error = give_handle(context, prog, &handle);
 	if (error) {
 		prog_destroy(prog);
 		return error;
@@ -395,7 +411,10 @@ struct cosy_prog *cosy_program_get(struct cosy_context *context, u32 handle)
 	struct cosy_prog *prog;
 
 	rcu_read_lock();
-	prog = xa_load(&context->programs, handle);
+	if (likely(handle < COSY_DIRECT_HANDLES))
+		prog = rcu_dereference(context->direct[array_index_nospec(handle, COSY_DIRECT_HANDLES)]);
+	else
+		prog = xa_load(&context->programs, handle);
 	if (prog && !refcount_inc_not_zero(&prog->references))
 		prog = NULL;
 	rcu_read_unlock();
@@ -410,8 +429,13 @@ void cosy_program_put(struct cosy_prog *prog)
 
 long cosy_program_forget(struct cosy_context *context, u32 handle)
 {
-	struct cosy_prog *prog = xa_erase(&context->programs, handle);
+	struct cosy_prog *prog;
 
+	xa_lock(&context->programs);
+	prog = __xa_erase(&context->programs, handle);
+	if (handle < COSY_DIRECT_HANDLES)
+		RCU_INIT_POINTER(context->direct[array_index_nospec(handle, COSY_DIRECT_HANDLES)], NULL);
+	xa_unlock(&context->programs);
 	if (!prog)
 		return -ENOENT;
 	cosy_program_put(prog);

@@ -28,37 +28,52 @@
 
 #define RUNNING_BITS 8
 
-static struct {
+/* The tasks in the middle of a compound that makes ioctls; others cannot get here again. */
+static struct running {
 	spinlock_t lock;
 	struct hlist_head tasks;	/* struct cosy_activation; lock */
 } running[1 << RUNNING_BITS] = {
 	[0 ... (1 << RUNNING_BITS) - 1] = { .lock = __SPIN_LOCK_UNLOCKED(running.lock) },
 };
 
-static bool running_enter(struct cosy_activation *run)
+static struct running *running_of_task(void)
 {
-	u32 bucket = hash_ptr(current, RUNNING_BITS);
-	struct cosy_activation *other;
-	bool alone = true;
-
-	spin_lock(&running[bucket].lock);
-	hlist_for_each_entry(other, &running[bucket].tasks, node) {
-		if (other->task == current)
-			alone = false;
-	}
-	if (alone)
-		hlist_add_head(&run->node, &running[bucket].tasks);
-	spin_unlock(&running[bucket].lock);
-	return alone;
+	return &running[hash_ptr(current, RUNNING_BITS)];
 }
 
-static void running_leave(struct cosy_activation *run)
+static bool is_running(void)
 {
-	u32 bucket = hash_ptr(current, RUNNING_BITS);
+	struct running *bucket = running_of_task();
+	struct cosy_activation *other;
+	bool found = false;
 
-	spin_lock(&running[bucket].lock);
+	/* Whoever is in it put himself there, so it is not empty for him, lock or no lock. */
+	if (likely(hlist_empty(&bucket->tasks)))
+		return false;
+	spin_lock(&bucket->lock);
+	hlist_for_each_entry(other, &bucket->tasks, node) {
+		if (other->task == current)
+			found = true;
+	}
+	spin_unlock(&bucket->lock);
+	return found;
+}
+
+static u64 enter_among_running(struct cosy_activation *run)
+{
+	struct running *bucket = running_of_task();
+	u64 result;
+
+	spin_lock(&bucket->lock);
+	hlist_add_head(&run->node, &bucket->tasks);
+	spin_unlock(&bucket->lock);
+
+	result = cosy_enter(run->prog->bpf->bpf_func, run);
+
+	spin_lock(&bucket->lock);
 	hlist_del(&run->node);
-	spin_unlock(&running[bucket].lock);
+	spin_unlock(&bucket->lock);
+	return result;
 }
 
 /* --- The argument -------------------------------------------------------------------- */
@@ -95,7 +110,7 @@ static int argument_get_long(struct cosy_run *argument, const struct cosy_run __
 	return copy_struct_from_user(argument, sizeof(*argument), from, size);
 }
 
-static int argument_put(struct cosy_run __user *to, u32 resume, u32 status, s64 ret, u64 detail)
+static __always_inline int argument_put(struct cosy_run __user *to, u32 resume, u32 status, s64 ret, u64 detail)
 {
 	if (!user_write_access_begin(to, sizeof(*to)))
 		return -EFAULT;
@@ -204,10 +219,12 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	}
 	cosy_limits_start(&run, context, ops, ns);
 
-	if (!running_enter(&run))
+	if (unlikely(is_running()))
 		return -ELOOP;
-	result = cosy_enter(prog->bpf->bpf_func, &run);
-	running_leave(&run);
+	if (unlikely(prog->may_nest))
+		result = enter_among_running(&run);
+	else
+		result = cosy_enter(prog->bpf->bpf_func, &run);
 	if (run.held)
 		cosy_settle(&run);
 

@@ -11,11 +11,7 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-struct all_counters {
-	u64 count[COSY_COUNTERS];
-};
-
-static DEFINE_PER_CPU(struct all_counters, all_counters);
+DEFINE_PER_CPU(struct cosy_all_counters, cosy_all_counters);
 static atomic_t live[COSY_LIVE_CNT];
 static struct dentry *directory;
 
@@ -47,12 +43,6 @@ static const char *const names[COSY_COUNTERS] = {
 #undef COSY_GUARD
 };
 
-void cosy_stats_add(struct cosy_counters *context, enum cosy_counter counter, u64 amount)
-{
-	atomic64_add(amount, &context->count[counter]);
-	this_cpu_add(all_counters.count[counter], amount);
-}
-
 void cosy_stats_live(enum cosy_live what, int change)
 {
 	atomic_add(change, &live[what]);
@@ -78,7 +68,7 @@ static int all_show(struct seq_file *file, void *unused)
 		u64 sum = 0;
 
 		for_each_possible_cpu(cpu)
-			sum += per_cpu(all_counters, cpu).count[i];
+			sum += per_cpu(cosy_all_counters, cpu).count[i];
 		if (names[i])
 			seq_printf(file, "%s %llu\n", names[i], sum);
 	}

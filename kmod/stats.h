@@ -4,6 +4,7 @@
 #define COSY_STATS_H
 
 #include <linux/atomic.h>
+#include <linux/percpu.h>
 #include <linux/types.h>
 #include <linux/cosy.h>
 
@@ -34,7 +35,17 @@ enum cosy_live {
 	COSY_LIVE_CNT
 };
 
-void cosy_stats_add(struct cosy_counters *context, enum cosy_counter counter, u64 amount);
+struct cosy_all_counters {
+	u64 count[COSY_COUNTERS];
+};
+DECLARE_PER_CPU(struct cosy_all_counters, cosy_all_counters);
+
+static inline void cosy_stats_add(struct cosy_counters *context, enum cosy_counter counter, u64 amount)
+{
+	atomic64_add(amount, &context->count[counter]);
+	this_cpu_add(cosy_all_counters.count[counter], amount);
+}
+
 void cosy_stats_live(enum cosy_live what, int change);
 void cosy_stats_read(struct cosy_counters *context, struct cosy_stats *ret);
 

@@ -174,7 +174,7 @@ int main(int argc, char **argv)
 
 	bound("an ioctl that does nothing", (double)least(ask, NULL), 0);
 	raw_run_init(&the_run, raw_load(fd, empty, COUNT(empty)), NULL);
-	bound("RUN of an empty compound", (double)least(run, &the_run), 1200);
+	bound("RUN of an empty compound", (double)least(run, &the_run), 850);
 
 	bound("open, SETBUF of 4 KB, mmap, close", (double)least(set_up, &(size_t){ 4096 }), 0);
 	bound("open, SETBUF of 1 MB, mmap, close", (double)least(set_up, &(size_t){ 1 << 20 }), 0);
