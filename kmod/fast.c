@@ -32,20 +32,24 @@ s64 cosy_call_result(struct cosy_activation *run, s64 result)
 	return result;
 }
 
-s64 cosy_ordinary(struct cosy_activation *run, u32 number, u64 a, u64 b, u64 c, u64 d)
+static s64 ordinary(struct cosy_activation *run, u32 number, const struct pt_regs *regs)
 {
-	struct pt_regs regs = { .di = a, .si = b, .dx = c, .r10 = d };
 	s64 result;
 
 	if (run->held)
 		cosy_settle(run);
-	result = static_call(cosy_dispatch)(&regs, number);
+	result = static_call(cosy_dispatch)(regs, number);
 	if (run->unfresh) {
 		if (result >= 0)
 			cosy_made_fresh(run);
 		run->unfresh = NULL;
 	}
 	return cosy_call_result(run, result);
+}
+
+s64 cosy_ordinary(struct cosy_activation *run, u32 number, u64 a, u64 b, u64 c, u64 d)
+{
+	return ordinary(run, number, &(struct pt_regs){ .di = a, .si = b, .dx = c, .r10 = d });
 }
 
 u64 cosy_ask_pid(struct cosy_activation *run)
@@ -140,5 +144,6 @@ u64 cosy_fast(struct cosy_activation *run, u64 *r, u32 word)
 		run->fast++;
 		return result;
 	}
-	return cosy_ordinary(run, number, r[1], r[2], r[3], r[4]);
+	return ordinary(run, number,
+			&(struct pt_regs){ .di = r[1], .si = r[2], .dx = r[3], .r10 = r[4], .r8 = r[5], .r9 = r[0] });
 }
