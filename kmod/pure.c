@@ -20,6 +20,21 @@ static pid_t parent(void)
 	return pid;
 }
 
+/* In the first user namespace a number is what it is. */
+static __always_inline u32 user_number(kuid_t uid)
+{
+	struct user_namespace *ns = current_user_ns();
+
+	return likely(ns == &init_user_ns) ? __kuid_val(uid) : from_kuid_munged(ns, uid);
+}
+
+static __always_inline u32 group_number(kgid_t gid)
+{
+	struct user_namespace *ns = current_user_ns();
+
+	return likely(ns == &init_user_ns) ? __kgid_val(gid) : from_kgid_munged(ns, gid);
+}
+
 s64 cosy_pure_identity(u32 number)
 {
 	switch (number) {
@@ -28,13 +43,13 @@ s64 cosy_pure_identity(u32 number)
 	case __NR_getppid:
 		return parent();
 	case __NR_getuid:
-		return from_kuid_munged(current_user_ns(), current_uid());
+		return user_number(current_uid());
 	case __NR_geteuid:
-		return from_kuid_munged(current_user_ns(), current_euid());
+		return user_number(current_euid());
 	case __NR_getgid:
-		return from_kgid_munged(current_user_ns(), current_gid());
+		return group_number(current_gid());
 	default:
-		return from_kgid_munged(current_user_ns(), current_egid());
+		return group_number(current_egid());
 	}
 }
 
