@@ -23,6 +23,16 @@
 /* What is read at once stays short of what would have to look around. */
 #define MOST (256 << 10)
 
+/* Guard NO_FP_SHARE: where it fails the lock is all that it takes. */
+static __always_inline bool lock_position(struct cosy_activation *run, struct file *file)
+{
+	bool locked = cosy_position_lock(file);
+
+	if (unlikely(locked))
+		cosy_replug(run, COSY_GUARD_NO_FP_SHARE);
+	return locked;
+}
+
 /* The rest of a read as the file system makes it. */
 static ssize_t read_rest(struct cosy_activation *run, struct file *file, struct iov_iter *to,
 			 loff_t *pos)
@@ -91,8 +101,10 @@ static __always_inline ssize_t read_cached(struct cosy_activation *run, struct f
 		if (unlikely(!held))
 			goto rest;
 		end = min(cosy_end_of_file(mapping), held->end);
-		if (unlikely(*pos >= end))
+		if (unlikely(*pos >= end)) {
+			cosy_replug(run, COSY_GUARD_READ_ONLY);
 			break;
+		}
 		bytes = min_t(loff_t, end - *pos, count - done);
 		left = copy_out(to + done, cosy_hold_byte(held, *pos), bytes);
 		done += bytes - left;
@@ -159,7 +171,7 @@ s64 cosy_fast_read(struct cosy_activation *run, u32 number, u64 buffer, u64 coun
 	s64 result;
 
 	if (fits(run, file, buffer, count, &result)) {
-		locked = cosy_position_lock(file);
+		locked = lock_position(run, file);
 		pos = file->f_pos;
 		result = read_file(run, file, (char __user *)buffer, count, &pos);
 		if (result >= 0)
@@ -197,7 +209,7 @@ s64 cosy_fast_lseek(struct cosy_activation *run, u32 number, s64 offset, u32 whe
 	if (unlikely(!file || whence > SEEK_END || !cosy_cached_file(file))) {
 		result = cosy_replug(run, file ? COSY_GUARD_FS_CONSTANT : COSY_GUARD_LIMITED);
 	} else {
-		locked = cosy_position_lock(file);
+		locked = lock_position(run, file);
 		result = vfs_llseek(file, offset, whence);
 		cosy_position_unlock(file, locked);
 	}
@@ -245,7 +257,7 @@ static bool reads_bytes(const struct file *file)
 static s64 read_byte(struct cosy_activation *run, struct file *file, bool cached)
 {
 	loff_t none = 0, *pos = file->f_mode & FMODE_STREAM ? &none : &file->f_pos;
-	bool locked = cosy_position_lock(file);
+	bool locked = lock_position(run, file);
 	ssize_t result;
 	u8 byte;
 

@@ -41,6 +41,7 @@ static void bytes(int fd)
 	CHECK(lseek(fd, 0, SEEK_CUR) == SIZE, "the position is wrong");
 	CHECK_FAST(before, SIZE);
 	CHECK_GUARD(before, FRESH);
+	CHECK_GUARD(before, READ_ONLY);
 }
 
 /* Sizes that end in the middle of pages, to both kinds of memory. */
@@ -230,6 +231,7 @@ static void *take(void *arg)
 
 static void shared_position(void)
 {
+	struct cosy_stats before = counts();
 	pthread_t threads[3];
 	int fd = open("numbers", O_RDWR | O_CREAT | O_TRUNC, 0600), fds[3], missing = 0;
 
@@ -248,6 +250,7 @@ static void shared_position(void)
 	for (int i = 0; i < SIZE; i++)
 		missing += taken[i] != 1;
 	CHECK(!missing, "%d blocks were read twice or not at all", missing);
+	CHECK_GUARD(before, NO_FP_SHARE);
 	close(fds[1]), close(fd);
 	unlink("numbers");
 }
