@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fast.c - which specialised version is whose, and the ordinary way. */
+#include <linux/fcntl.h>
 #include <linux/pid.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/unistd.h>
 #include "context.h"
+#include "directory.h"
 #include "dispatch.h"
 #include "fast.h"
 #include "hold.h"
@@ -63,6 +65,14 @@ static s64 specialised(struct cosy_activation *run, const u64 *r, u32 number)
 	switch (number) {
 	case __NR_lseek:
 		return cosy_fast_lseek(run, r[1], r[2], r[3]);
+	case __NR_stat:
+		return cosy_fast_fstatat(run, AT_FDCWD, r[1], r[2], 0);
+	case __NR_lstat:
+		return cosy_fast_fstatat(run, AT_FDCWD, r[1], r[2], AT_SYMLINK_NOFOLLOW);
+	case __NR_newfstatat:
+		return cosy_fast_fstatat(run, r[1], r[2], r[3], r[4]);
+	case __NR_fstat:
+		return cosy_fast_fstat(run, r[1], r[2]);
 	case __NR_gettid:
 	case __NR_getppid:
 	case __NR_getuid:

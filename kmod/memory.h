@@ -73,6 +73,23 @@ static __always_inline bool cosy_resolve(struct cosy_activation *run, u64 addres
 }
 
 /*
+ * All `size` bytes at user address `address`, for stores (access.h) between
+ * cosy_access_begin and cosy_access_end: in the kernel's mapping where they lie in the
+ * shared buffer.  NULL for what is no user memory.
+ */
+static __always_inline u8 *cosy_reach(const struct cosy_activation *run, u64 address, u64 size)
+{
+	const struct cosy_prog *prog = run->prog;
+	u64 offset = address - prog->buffer_address;
+
+	if (offset < prog->buffer_size && size <= prog->buffer_size - offset)
+		return prog->buffer + (offset & (prog->buffer_size - 1));
+	if (unlikely(address >= TASK_SIZE_MAX || size > TASK_SIZE_MAX - address))
+		return NULL;
+	return (u8 *)(address & array_index_mask_nospec(address, TASK_SIZE_MAX));
+}
+
+/*
  * Bytes from `place` on that can be read if the first can: to the end of the page,
  * or of the buffer.  Both ends are aligned, so that whole words are there.
  */
