@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every way of leaving, what is saved then, and going on.
+ * Arguments choose tests by name; none runs all.
+ */
+#include "kmod.h"
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+
+static void test_signal_loop(void)
+{
+	/* Until the handler has changed the word. */
+	const struct bpf_insn waits[] = {
+		WIDE(8, (uintptr_t)&signals), MOV(6, 0), STOREK(BPF_DW, 10, -448, 12345),
+		ADD(6, 1), LOAD(BPF_W, 1, 8, 0), INSN(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, -3, 0),
+		LOAD(BPF_DW, 0, 10, -448), EXIT,
+	};
+	long ret;
+
+	signals = 0;
+	handle(SIGALRM, on_signal, SA_RESTART);
+	raw_run_init(&the_run, raw_load(fd, waits, COUNT(waits)), NULL);
+	alarm_us(30000, 0);
+	/* Other work than the signal may come first. */
+	do
+		ret = raw_run(fd, &the_run);
+	while (!ret && the_run.run.status == COSY_LEFT_WORK && !signals);
+	CHECK(!ret && the_run.run.status == COSY_LEFT_WORK && signals == 1, "RUN %ld, status %u, %d signals", ret,
+	      the_run.run.status, (int)signals);
+	CHECK(the_run.state.frame[0] == 12345 && the_run.state.reg[8] == (uintptr_t)&signals, "saved state");
+	ret = raw_run_to_end(fd, &the_run);
+	CHECK(!ret && the_run.run.status == COSY_DONE && the_run.run.ret == 12345, "RUN %ld, status %u", ret,
+	      the_run.run.status);
+	/* A signal to itself is handled before the next instruction. */
+	{
+		const struct bpf_insn raises[] = {
+			CALL(SYS_getpid), MOVR(1, 0), MOV(2, SIGALRM), CALL(SYS_kill),
+			WIDE(8, (uintptr_t)&signals), LOAD(BPF_W, 0, 8, 0), EXIT,
+		};
+
+		signals = 0;
+		raw_run_init(&the_run, raw_load(fd, raises, COUNT(raises)), NULL);
+		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_LEFT_WORK && the_run.run.resume == 5,
+		      "status %u at %u", the_run.run.status, the_run.run.resume);
+		ret = raw_run_to_end(fd, &the_run);
+		CHECK(!ret && the_run.run.status == COSY_DONE && the_run.run.ret == 1, "saw %lld", (long long)the_run.run.ret);
+	}
+}
+
+static void test_restart(void)
+{
+	struct timespec nap = { 0, 200000000 };
+	const struct bpf_insn naps[] = {
+		WIDE(1, (uintptr_t)&nap), MOV(2, 0), CALL(SYS_nanosleep), EXIT,
+	};
+	char byte = 0;
+	int pipes[2];
+	long ret;
+
+	MUST(!pipe(pipes));
+	const struct bpf_insn reads[] = {
+		MOV(1, pipes[0]), WIDE(2, (uintptr_t)&byte), MOV(3, 1), CALL(SYS_read), EXIT,
+	};
+
+	/* Without SA_RESTART the read itself ends with EINTR. */
+	signals = 0;
+	handle(SIGALRM, on_signal, 0);
+	raw_run_init(&the_run, raw_load(fd, reads, COUNT(reads)), NULL);
+	alarm_us(20000, 0);
+	ret = raw_run(fd, &the_run);
+	CHECK(ret == -EINTR && the_run.run.status == COSY_LEFT_CALL && the_run.run.resume == 5 && signals == 1,
+	      "RUN %ld, status %u at %u", ret, the_run.run.status, the_run.run.resume);
+	CHECK(the_run.state.reg[1] == (uint64_t)pipes[0] && the_run.state.reg[3] == 1, "arguments at the call");
+
+	/* With it the kernel restarts RUN, which goes on at the read. */
+	signals = 0;
+	handle(SIGALRM, on_signal, SA_RESTART);
+	if (!fork()) {
+		sleep_ms(100);
+		_exit(write(pipes[1], "x", 1) != 1);
+	}
+	raw_run_init(&the_run, the_run.run.handle, NULL);
+	alarm_us(20000, 10000);
+	ret = raw_run_to_end(fd, &the_run);
+	alarm_us(0, 0);
+	CHECK(!ret && the_run.run.status == COSY_DONE && the_run.run.ret == 1 && byte == 'x' && signals > 1,
+	      "RUN %ld, status %u, result %lld, %d signals", ret, the_run.run.status, (long long)the_run.run.ret, (int)signals);
+	wait(NULL);
+
+	/* A signal that is ignored: restart_syscall ends the sleep, and RUN has its result. */
+	signals = 0;
+	raw_run_init(&the_run, raw_load(fd, naps, COUNT(naps)), NULL);
+	if (!fork()) {
+		sleep_ms(50);
+		kill(getppid(), SIGSTOP);
+		kill(getppid(), SIGCONT);
+		_exit(0);
+	}
+	double start = now_ms();
+
+	ret = raw_run(fd, &the_run);
+	CHECK(!ret, "RUN %ld", ret);
+	CHECK(now_ms() - start > 190, "slept only %.0f ms", now_ms() - start);
+	CHECK(the_run.run.status == COSY_LEFT_CALL || the_run.run.status == COSY_DONE, "status %u", the_run.run.status);
+	wait(NULL);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+static void endless_child(void *unused)
+{
+	static const struct bpf_insn endless[] = { JUMP(-1) };
+
+	(void)unused;
+	fd = raw_open();
+	raw_run_init(&the_run, raw_load(fd, endless, COUNT(endless)), NULL);
+	for (;;)
+		raw_run(fd, &the_run);
+}
+
+static void test_kill(void)
+{
+	double start;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		endless_child(NULL);
+	sleep_ms(100);
+	start = now_ms();
+	kill(pid, SIGKILL);
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "status %#x", status);
+	CHECK(now_ms() - start < 500, "died only after %.1f ms", now_ms() - start);
+	printf("died after %.1f ms\n", now_ms() - start);
+}
+
+static void seccomp_child(void *unused)
+{
+	const struct bpf_insn locks[] = {
+		MOV(1, PR_SET_NO_NEW_PRIVS), MOV(2, 1), CALL(SYS_prctl),
+		MOV(1, PR_SET_SECCOMP), MOV(2, SECCOMP_MODE_STRICT), CALL(SYS_prctl),
+		MOVR(6, 0), CALL(SYS_getpid), EXIT,
+	};
+
+	(void)unused;
+	fd = raw_open();
+	raw_run_init(&the_run, raw_load(fd, locks, COUNT(locks)), NULL);
+	raw_run(fd, &the_run);
+	/* Strict: read, write, exit and sigreturn are all that is left. */
+	if (the_run.run.status == COSY_LEFT_TRACED && the_run.run.resume == 8 && the_run.state.reg[6] == 0)
+		syscall(SYS_exit, 42);
+	syscall(SYS_exit, 43);
+}
+
+static void test_seccomp(void)
+{
+	int status = in_child(seccomp_child, NULL);
+
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 42, "status %#x", status);
+}
+
+static void test_nested(void)
+{
+	static struct raw_run inner;
+	static const struct bpf_insn good[] = { MOV(0, 0), EXIT };
+	int other = raw_open();
+
+	raw_run_init(&inner, raw_load(fd, good, COUNT(good)), NULL);
+	RESULT(-ELOOP, MOV(1, fd), WIDE(2, COSY_IOC_RUN), WIDE(3, (uintptr_t)&inner.run), CALL(SYS_ioctl), EXIT);
+	raw_run_init(&inner, raw_load(other, good, COUNT(good)), NULL);
+	RESULT(-ELOOP, MOV(1, other), WIDE(2, COSY_IOC_RUN), WIDE(3, (uintptr_t)&inner.run), CALL(SYS_ioctl), EXIT);
+	/* And afterwards it may. */
+	CHECK(!raw_run(other, &inner) && inner.run.status == COSY_DONE, "RUN");
+	close(other);
+}
+
+/* A compound that takes away what it runs on. */
+static void test_own_ground(void)
+{
+	int other = raw_open();
+	char *buffer = raw_buffer(other, 65536);
+	struct cosy_free free = { .size = sizeof(free) };
+	struct raw_run *r = &the_run;
+	const struct bpf_insn closes[] = { MOV(1, other), CALL(SYS_close), MOVR(6, 0), CALL(SYS_getpid), EXIT };
+	const struct bpf_insn frees[] = {
+		MOV(1, other), WIDE(2, COSY_IOC_FREE), WIDE(3, (uintptr_t)&free), CALL(SYS_ioctl), MOVR(6, 0),
+		CALL(SYS_getpid), EXIT,
+	};
+	const struct bpf_insn unmaps[] = {
+		WIDE(8, (uintptr_t)buffer), STOREK(BPF_DW, 8, 0, 5),
+		MOVR(1, 8), WIDE(2, 65536), CALL(SYS_munmap), LOAD(BPF_DW, 0, 8, 0), EXIT,
+	};
+	uint32_t closing = raw_load(other, closes, COUNT(closes)), unmapping = raw_load(other, unmaps, COUNT(unmaps));
+	uint32_t plain;
+
+	free.handle = raw_load(other, frees, COUNT(frees));
+	raw_run_init(r, free.handle, NULL);
+	CHECK(!raw_run(other, r) && r->run.status == COSY_DONE && r->run.ret == getpid(), "frees itself: %u", r->run.status);
+	CHECK(raw_run(other, r) == -ENOENT, "it is gone");
+
+	/* Protection that programs do not see keeps them from running. */
+	CHECK(!mprotect(buffer, 65536, PROT_READ), "mprotect");
+	raw_run_init(r, unmapping, NULL);
+	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_BUFFER && !r->run.resume, "read-only: %u", r->run.status);
+	CHECK(!mprotect(buffer, 65536, PROT_READ | PROT_WRITE), "mprotect");
+
+	raw_run_init(r, unmapping, NULL);
+	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_BUFFER && r->run.resume == 8, "unmapped: %u at %u",
+	      r->run.status, r->run.resume);
+	CHECK(r->state.reg[0] == 0 && r->state.reg[8] == (uintptr_t)buffer, "registers");
+	raw_run_init(r, unmapping, NULL);
+	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_BUFFER && !r->run.resume, "again: %u", r->run.status);
+	/* What is loaded now does not know of the buffer: its address is no memory. */
+	plain = raw_load(other, unmaps, COUNT(unmaps));
+	raw_run_init(r, plain, NULL);
+	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_FAULT && r->run.resume == 3, "loaded later: %u", r->run.status);
+
+	raw_run_init(r, closing, NULL);
+	/* It was compiled for the buffer that is gone. */
+	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_BUFFER, "closing: %u", r->run.status);
+	raw_run_init(r, raw_load(other, closes, COUNT(closes)), NULL);
+	CHECK(!raw_run_to_end(other, r) && r->run.status == COSY_DONE && r->run.ret == getpid(), "closes itself: %u",
+	      r->run.status);
+	CHECK(close(other) && errno == EBADF, "it is closed");
+}
+
+static void fork_child(void *unused)
+{
+	struct cosy_stats stats = { .size = sizeof(stats) };
+	struct cosy_version version = { .size = sizeof(version) };
+
+	(void)unused;
+	CHECK(raw_run(fd, &the_run) == -EXDEV, "RUN in a child");
+	CHECK(raw_ioctl(fd, COSY_IOC_STATS, &stats) == -EXDEV, "STATS in a child");
+	CHECK(!raw_ioctl(fd, COSY_IOC_VERSION, &version), "VERSION in a child");
+	CHECK(!memcmp(shared, "the parent's", 13), "the child's copy");
+	strcpy(shared, "the child's");
+	shared[BUFFER_SIZE - 1] = 'c';
+	if (!fork()) {
+		CHECK(!strcmp(shared, "the child's"), "the grandchild's copy");
+		_exit(check_failures);
+	}
+	int status;
+
+	wait(&status);
+	_exit(check_failures || status);
+}
+
+static void test_fork(void)
+{
+	int status;
+
+	strcpy(shared, "the parent's");
+	shared[BUFFER_SIZE - 1] = 'p';
+	status = in_child(fork_child, NULL);
+	CHECK(!status, "status %#x", status);
+	CHECK(!strcmp(shared, "the parent's") && shared[BUFFER_SIZE - 1] == 'p', "the parent's buffer");
+}
+
+/* Nothing that looks like a kernel address in what a leave saves. */
+static void scan_state(const char *what)
+{
+	const uint64_t *words = (const uint64_t *)&the_run.state;
+
+	for (size_t i = 0; i < sizeof(the_run.state) / 8; i++) {
+		if (i == 11 && words[i] == ~0ull)
+			continue;	/* fp: none */
+		CHECK(words[i] >> 47 == 0, "%s: word %zu is %#llx", what, i, (unsigned long long)words[i]);
+	}
+}
+
+static void test_kernel_values(void)
+{
+	/* A frame as deep as can be of which nothing was written, in a program of two functions. */
+	static const struct bpf_insn deep_trap[] = {
+		CALL(SYS_getpid), CALL_LOCAL(1), EXIT,
+		LOAD(BPF_DW, 6, 10, -448), CALL_OP(RAW_OP_TRAP), EXIT,
+	};
+	/* Stores to the buffer, then every kind of leave. */
+	const struct bpf_insn store_trap[] = {
+		WIDE(8, (uintptr_t)shared), STORE(BPF_DW, 8, 0, 8), STOREK(BPF_W, 8, 8, 7), LOAD(BPF_DW, 7, 8, 0),
+		ATOMIC(BPF_DW, 8, 0, 7, BPF_ADD | BPF_FETCH), CALL_OP(RAW_OP_TRAP), EXIT,
+	};
+	const struct bpf_insn strings[] = {
+		WIDE(1, (uintptr_t)shared), CALL_OP(RAW_OP_STRLEN), CALL_OP(RAW_OP_TRAP), EXIT,
+	};
+
+	memset(&the_run.state, 0xff, sizeof(the_run.state));
+	CHECK(once(deep_trap, COUNT(deep_trap), NULL) == COSY_LEFT_TRAP, "status %u", the_run.run.status);
+	scan_state("deep frame");
+	memset(&the_run.state, 0xff, sizeof(the_run.state));
+	CHECK(once(store_trap, COUNT(store_trap), NULL) == COSY_LEFT_TRAP, "status %u", the_run.run.status);
+	scan_state("stores");
+	memset(&the_run.state, 0xff, sizeof(the_run.state));
+	CHECK(once(strings, COUNT(strings), NULL) == COSY_LEFT_TRAP, "status %u", the_run.run.status);
+	scan_state("strings");
+	LEAVES(COSY_LEFT_FAULT, 1, MOV(1, 0), LOAD(BPF_DW, 0, 1, 0), EXIT);
+	scan_state("fault");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct kmod_test tests[] = {
+		{ "signal_loop", test_signal_loop },
+		{ "restart", test_restart },
+		{ "kill", test_kill },
+		{ "seccomp", test_seccomp },
+		{ "nested", test_nested },
+		{ "own_ground", test_own_ground },
+		{ "fork", test_fork },
+		{ "kernel_values", test_kernel_values },
+	};
+
+	return kmod_main(tests, COUNT(tests), argc, argv);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The operations on memory, against the C library's functions.
+ * Arguments choose tests by name; none runs all.
+ */
+#include "kmod.h"
+
+enum { OP_MEMCPY = 4, OP_MEMMOVE, OP_MEMSET, OP_MEMCMP, OP_MEMCHR, OP_MEMRCHR, OP_MEMMEM, OP_STRLEN, OP_STRNLEN, OP_STRCMP,
+       OP_STRNCMP, OP_STRCHR, OP_STRRCHR, OP_STRCPY, OP_STPCPY, OP_STRNCPY, OP_STRCHRNUL, OP_RAWMEMCHR, OP_COUNT };
+
+static uint32_t op_handle[OP_COUNT];
+
+/* Runs one operation; its result.  Must not leave. */
+static uint64_t op(int number, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	uint64_t arguments[4] = { a, b, c, d };
+	const struct bpf_insn insns[] = {
+		MOVR(6, 1), LOAD(BPF_DW, 1, 6, 0), LOAD(BPF_DW, 2, 6, 8), LOAD(BPF_DW, 3, 6, 16), LOAD(BPF_DW, 4, 6, 24),
+		CALL_OP(number), EXIT,
+	};
+	long ret;
+
+	if (!op_handle[number])
+		op_handle[number] = raw_load(fd, insns, COUNT(insns));
+	raw_run_init(&the_run, op_handle[number], arguments);
+	ret = raw_run_to_end(fd, &the_run);
+	CHECK(!ret && the_run.run.status == COSY_DONE, "operation %d: RUN %ld, status %u, detail %#llx", number, ret,
+	      the_run.run.status, (unsigned long long)the_run.run.detail);
+	return (uint64_t)the_run.run.ret;
+}
+
+#define P(p) ((uint64_t)(uintptr_t)(p))
+#define SIGN(x) (((int64_t)(x) > 0) - ((int64_t)(x) < 0))
+
+#define SAME(want, got) do { \
+		uint64_t want_ = (uint64_t)(want), got_ = (uint64_t)(got); \
+		CHECK(want_ == got_, "%#llx, wanted %#llx", (unsigned long long)got_, (unsigned long long)want_); \
+	} while (0)
+
+static void test_memory(void)
+{
+	enum { ROOM = 3 * 4096 };
+	static char model_a[ROOM], model_b[ROOM];
+	char *plain = mmap(NULL, 8 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *places[2];
+
+	/* One range ends with its memory, both here and in the buffer. */
+	MUST(plain != MAP_FAILED && !munmap(plain + ROOM, 4096));
+	places[0] = plain;
+	places[1] = shared + BUFFER_SIZE - ROOM;
+	chance_init();
+	for (int round = 0; round < 600; round++) {
+		char *a = places[chance(2)], *b = places[chance(2)];
+		size_t n = chance(4) ? chance(100) : chance(ROOM - 64);
+		size_t x = chance(2) ? ROOM - n : chance(ROOM - n), y = chance(ROOM - n);
+		int letters = chance(2) ? 3 : 200, byte = 'a' + (int)chance((uint64_t)letters + 1);
+		char *want;
+
+		for (size_t i = 0; i < ROOM; i++) {
+			a[i] = (char)('a' + chance((uint64_t)letters));
+			if (a[i] == 0)
+				a[i] = 1;
+		}
+		if (a != b)
+			memcpy(b, a, ROOM);
+		if (n && chance(2))
+			b[y + chance(n)] ^= 1;
+		for (size_t i = 0; i < ROOM; i++)
+			b[i] = b[i] ? b[i] : 1;
+		memcpy(model_a, a, ROOM);
+		memcpy(model_b, b, ROOM);
+
+		SAME(SIGN(memcmp(a + x, b + y, n)), SIGN(op(OP_MEMCMP, P(a + x), P(b + y), n, 0)));
+		SAME(P(memchr(a + x, byte, n)), op(OP_MEMCHR, P(a + x), 0xffffff00ull | (uint8_t)byte, n, 0));
+		SAME(P(memrchr(a + x, byte, n)), op(OP_MEMRCHR, P(a + x), (uint64_t)byte, n, 0));
+		{
+			size_t m = chance(n < 5 ? n + 1 : 5);
+
+			SAME(P(memmem(a + x, n, b + y, m)), op(OP_MEMMEM, P(a + x), n, P(b + y), m));
+		}
+		/* Strings: an end within. */
+		if (n) {
+			a[x + n - 1] = 0;
+			b[y + n - 1] = 0;
+			SAME(strlen(a + x), op(OP_STRLEN, P(a + x), 0, 0, 0));
+			SAME(strnlen(a + x, n / 2), op(OP_STRNLEN, P(a + x), n / 2, 0, 0));
+			SAME(SIGN(strcmp(a + x, b + y)), SIGN(op(OP_STRCMP, P(a + x), P(b + y), 0, 0)));
+			SAME(SIGN(strncmp(a + x, b + y, n / 2)), SIGN(op(OP_STRNCMP, P(a + x), P(b + y), n / 2, 0)));
+			SAME(P(strchr(a + x, byte)), op(OP_STRCHR, P(a + x), (uint64_t)byte, 0, 0));
+			SAME(P(strchr(a + x, 0)), op(OP_STRCHR, P(a + x), 0, 0, 0));
+			SAME(P(strrchr(a + x, byte)), op(OP_STRRCHR, P(a + x), (uint64_t)byte, 0, 0));
+			SAME(P(strchrnul(a + x, byte)), op(OP_STRCHRNUL, P(a + x), (uint64_t)byte, 0, 0));
+			SAME(P(rawmemchr(a + x, 0)), op(OP_RAWMEMCHR, P(a + x), 0, 0, 0));
+		}
+		/* What writes: the same on the model. */
+		memcpy(model_a, a, ROOM);
+		memcpy(model_b, b, ROOM);
+		if (a == b) {
+			memmove(model_a + x, model_a + y, n);
+			op(OP_MEMMOVE, P(a + x), P(a + y), n, 0);
+			CHECK(!memcmp(a, model_a, ROOM), "memmove(%zu, %zu, %zu)", x, y, n);
+			continue;
+		}
+		memcpy(model_a + x, model_b + y, n);
+		op(OP_MEMCPY, P(a + x), P(b + y), n, 0);
+		CHECK(!memcmp(a, model_a, ROOM), "memcpy(%zu, %zu, %zu)", x, y, n);
+		memset(model_a + y, byte, n);
+		op(OP_MEMSET, P(a + y), (uint64_t)byte, n, 0);
+		CHECK(!memcmp(a, model_a, ROOM), "memset(%zu, %zu)", y, n);
+		if (n) {
+			want = stpcpy(model_a + x, model_b + y);
+			SAME(P(a + (want - model_a)), op(OP_STPCPY, P(a + x), P(b + y), 0, 0));
+			CHECK(!memcmp(a, model_a, ROOM), "stpcpy(%zu, %zu)", x, y);
+			SAME(P(a + x), op(OP_STRCPY, P(a + x), P(b + y), 0, 0));
+			CHECK(!memcmp(a, model_a, ROOM), "strcpy(%zu, %zu)", x, y);
+			strncpy(model_a + x, model_b + y, n);
+			SAME(P(a + x), op(OP_STRNCPY, P(a + x), P(b + y), n, 0));
+			CHECK(!memcmp(a, model_a, ROOM), "strncpy(%zu, %zu, %zu)", x, y, n);
+		}
+	}
+	munmap(plain, ROOM);
+}
+
+/* An operation that faults in the middle keeps what remains in r1-r3. */
+static void test_memory_faults(void)
+{
+	char *plain = mmap(NULL, 8 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	static char model[8 * 4096];
+
+	MUST(plain != MAP_FAILED);
+	for (int round = 0; round < 60; round++) {
+		uint64_t to = 100 + chance(200), from = chance(4) ? chance(400) : to, n = 3 * 4096 + chance(4096);
+		int hole = 1 + (int)chance(2), number = chance(3) ? OP_MEMMOVE : OP_MEMSET;
+		uint64_t arguments[4];
+		long ret;
+
+		for (size_t i = 0; i < sizeof(model); i++)
+			model[i] = plain[i] = (char)chance(0);
+		if (number == OP_MEMMOVE)
+			memmove(model + to, model + from, n);
+		else
+			memset(model + to, (int)(from & 0xff), n);
+		arguments[0] = P(plain + to);
+		arguments[1] = number == OP_MEMMOVE ? P(plain + from) : from;
+		arguments[2] = n;
+		op(number, P(shared), P(shared), 0, 0);	/* loads it */
+		MUST(!mprotect(plain + hole * 4096, 4096, chance(2) || number == OP_MEMSET ? PROT_READ : PROT_NONE));
+		raw_run_init(&the_run, op_handle[number], arguments);
+		ret = raw_run(fd, &the_run);
+		CHECK(!ret && the_run.run.status == COSY_LEFT_FAULT && the_run.run.resume == 6, "RUN %ld, status %u at %u", ret,
+		      the_run.run.status, the_run.run.resume);
+		MUST(!mprotect(plain + hole * 4096, 4096, PROT_READ | PROT_WRITE));
+		/* Repaired: what remains, done over. */
+		CHECK(the_run.state.reg[3] <= n, "remains %llu", (unsigned long long)the_run.state.reg[3]);
+		ret = raw_run_to_end(fd, &the_run);
+		CHECK(!ret && the_run.run.status == COSY_DONE, "RUN %ld, status %u", ret, the_run.run.status);
+		CHECK(!memcmp(plain, model, sizeof(model)), "%s(%llu, %llu, %llu) with a hole at %d",
+		      number == OP_MEMMOVE ? "memmove" : "memset", (unsigned long long)to, (unsigned long long)from,
+		      (unsigned long long)n, hole);
+	}
+	munmap(plain, 8 * 4096);
+	/* Wild ranges. */
+	static const uint64_t wild[] = { 0, 0xffffffff81000000, 0x7ffffffff000, 0x800000000000, 0xfffffffffffffff0, 1ull << 63 };
+
+	for (size_t i = 0; i < COUNT(wild); i++) {
+		for (int number = OP_MEMCPY; number < OP_COUNT; number++) {
+			uint64_t arguments[2][4] = {
+				{ wild[i], number == OP_MEMSET ? 1 : P(shared), 0x100000000, 1 },
+				{ P(shared), wild[i], 0x100000000, 1 },
+			};
+
+			for (int k = 0; k < 2; k++) {
+				long ret;
+
+				if (k && number != OP_MEMCPY && number != OP_MEMMOVE && number != OP_MEMCMP &&
+				    number != OP_STRCMP && number != OP_STRCPY && number != OP_STPCPY && number != OP_STRNCPY)
+					continue;
+				op(number, P(shared), P(shared), 0, 0);
+				raw_run_init(&the_run, op_handle[number], arguments[k]);
+				ret = raw_run(fd, &the_run);
+				if (number == OP_STRNLEN && !k)
+					continue;	/* its bound is a pointer here */
+				CHECK(!ret && the_run.run.status == COSY_LEFT_FAULT, "operation %d, %#llx: RUN %ld, status %u", number,
+				      (unsigned long long)wild[i], ret, the_run.run.status);
+			}
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct kmod_test tests[] = {
+		{ "memory", test_memory },
+		{ "memory_faults", test_memory_faults },
+	};
+
+	return kmod_main(tests, COUNT(tests), argc, argv);
+}
