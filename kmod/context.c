@@ -46,6 +46,7 @@ void cosy_context_destroy(struct cosy_context *context)
 		cosy_buffer_uncharge(context->buffer);
 		cosy_buffer_put(context->buffer);
 	}
+	kfree(context->spare_views);
 	mmdrop(context->mm);
 	cosy_user_uncharge(context->user, COSY_CHARGE_CONTEXTS, 1);
 	cosy_user_put(context->user);

@@ -9,6 +9,7 @@
 struct cosy_buffer;
 struct cosy_prog;
 struct cosy_user;
+struct cosy_views;
 
 #define COSY_DIRECT_HANDLES 64
 
@@ -23,6 +24,7 @@ struct cosy_context {
 	struct xarray programs;		/* handle -> struct cosy_prog, a reference; its own lock */
 	struct cosy_prog __rcu *direct[COSY_DIRECT_HANDLES];	/* the first of them, to be found
 								 * without a walk; xa_lock */
+	struct cosy_views *spare_views;	/* memory for the next RUN that makes one; by xchg */
 	u64 max_ops, max_ns;		/* LIMITS; each read and written at once */
 	struct cosy_counters stats;
 };

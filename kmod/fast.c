@@ -13,6 +13,7 @@
 #include "pure.h"
 #include "read.h"
 #include "stats.h"
+#include "view.h"
 
 s64 cosy_replug(struct cosy_activation *run, enum cosy_guard guard)
 {
@@ -22,6 +23,7 @@ s64 cosy_replug(struct cosy_activation *run, enum cosy_guard guard)
 
 void cosy_settle(struct cosy_activation *run)
 {
+	cosy_views_settle(run);
 	cosy_hold_drop(run);
 }
 
@@ -60,6 +62,31 @@ u64 cosy_ask_pid(struct cosy_activation *run)
 	return run->pid;
 }
 
+/* As it is in the low half of an instruction's word. */
+#define FAST_OP(name) ((COSY_OP_##name - COSY_OP_BASE) | COSY_FAST_OP)
+
+/* All but what looks for views itself is to find the bytes in the buffer. */
+static void settle_for(struct cosy_activation *run, const u64 *r, u32 number)
+{
+	switch (number) {
+	case __NR_write:
+	case __NR_pwrite64:
+	case __NR_lseek:
+	case FAST_OP(view_read):
+	case FAST_OP(view_pread):
+	case FAST_OP(lend):
+	case FAST_OP(readc):
+		return;
+	case __NR_read:
+	case __NR_pread64:
+	case FAST_OP(seek_read):
+		cosy_views_settle_memory(run, r[2], r[3]);
+		return;
+	default:
+		cosy_views_settle(run);
+	}
+}
+
 static s64 specialised(struct cosy_activation *run, const u64 *r, u32 number)
 {
 	switch (number) {
@@ -73,6 +100,10 @@ static s64 specialised(struct cosy_activation *run, const u64 *r, u32 number)
 		return cosy_fast_fstatat(run, r[1], r[2], r[3], r[4]);
 	case __NR_fstat:
 		return cosy_fast_fstat(run, r[1], r[2]);
+	case __NR_write:
+		return cosy_view_write(run, r[1], r[2], r[3]);
+	case __NR_pwrite64:
+		return cosy_view_pwrite(run, r[1], r[2], r[3], r[4]);
 	case __NR_gettid:
 	case __NR_getppid:
 	case __NR_getuid:
@@ -117,13 +148,50 @@ static s64 seek_read(struct cosy_activation *run, const u64 *r)
 	return result;
 }
 
+static s64 counted(struct cosy_activation *run, s64 result)
+{
+	run->fast++;
+	return result;
+}
+
+static s64 view_read(struct cosy_activation *run, const u64 *r)
+{
+	s64 result = cosy_view_read(run, r[1], r[2], r[3]);
+
+	if (likely(result != COSY_ORDINARY))
+		return counted(run, result);
+	return cosy_ordinary(run, __NR_read, r[1], r[2], r[3], 0);
+}
+
+static s64 view_pread(struct cosy_activation *run, const u64 *r)
+{
+	s64 result = cosy_view_pread(run, r[1], r[2], r[3], r[4]);
+
+	if (likely(result != COSY_ORDINARY))
+		return counted(run, result);
+	return cosy_ordinary(run, __NR_pread64, r[1], r[2], r[3], r[4]);
+}
+
+/* Where there is nothing to lend: a socket is sent to, whatever else is written to. */
+static s64 lend(struct cosy_activation *run, const u64 *r)
+{
+	u32 number;
+	s64 result = cosy_lend(run, r[1], r[2], r[3], r[4], &number);
+
+	if (likely(result != COSY_ORDINARY))
+		return counted(run, result);
+	return cosy_ordinary(run, number, r[1], r[2], r[3], number == __NR_write ? 0 : r[4]);
+}
+
 static s64 operation(struct cosy_activation *run, u64 *r, u32 number)
 {
 	switch (COSY_OP_BASE + number) {
 	case COSY_OP_view_read:
-		return cosy_ordinary(run, __NR_read, r[1], r[2], r[3], 0);
+		return view_read(run, r);
 	case COSY_OP_view_pread:
-		return cosy_ordinary(run, __NR_pread64, r[1], r[2], r[3], r[4]);
+		return view_pread(run, r);
+	case COSY_OP_lend:
+		return lend(run, r);
 	case COSY_OP_readc:
 		return readc(run, r[1]);
 	case COSY_OP_seek_read:
@@ -141,6 +209,8 @@ u64 cosy_fast(struct cosy_activation *run, u64 *r, u32 word)
 	s64 result;
 
 	run->insn = word >> 16;
+	if (unlikely(cosy_has_views(run)))
+		settle_for(run, r, number);
 	if (number & COSY_FAST_OP)
 		return operation(run, r, number & ~COSY_FAST_OP);
 	/* The shortest calls first: a comparison more is a part of them. */

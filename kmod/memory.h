@@ -20,6 +20,7 @@
 #include "compat/compat.h"
 #include "limits.h"
 #include "program.h"
+#include "view.h"
 
 /* Bytes of work between two looks around; also of one piece. */
 #define COSY_SLICE (16 << 10)
@@ -40,12 +41,16 @@ static inline void cosy_leave_fault(struct cosy_activation *run, u64 address)
 }
 
 struct cosy_place {
-	u8 *at;		    /* in the kernel's mapping of the buffer, or user memory */
+	u8 *at;		    /* in the kernel's mapping of the buffer, a view's page, or user memory */
 	u64 before, behind; /* bytes below `at`, and from it on, that are reached alike */
 	bool user;
 };
 
-/* False, and it has left, for what is no user address. */
+/*
+ * Where the byte at `address` is to be read.  False, and it has left, for what is no
+ * user address.  Who writes there settles views of the range first, and then reaches
+ * the buffer by this as well.
+ */
 static __always_inline bool cosy_resolve(struct cosy_activation *run, u64 address,
 					 struct cosy_place *ret)
 {
@@ -58,6 +63,8 @@ static __always_inline bool cosy_resolve(struct cosy_activation *run, u64 addres
 		ret->before = offset;
 		ret->behind = prog->buffer_size - offset;
 		ret->user = false;
+		if (unlikely(cosy_has_views(run)))
+			cosy_view_place(run, offset, ret);
 		return true;
 	}
 	if (unlikely(address >= TASK_SIZE_MAX)) {
@@ -91,7 +98,8 @@ static __always_inline u8 *cosy_reach(const struct cosy_activation *run, u64 add
 
 /*
  * Bytes from `place` on that can be read if the first can: to the end of the page,
- * or of the buffer.  Both ends are aligned, so that whole words are there.
+ * of the buffer, or of a view.  Whole words are there at either end, though not all of
+ * them may belong to the range.
  */
 static __always_inline u64 cosy_readable(const struct cosy_place *place)
 {

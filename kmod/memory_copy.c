@@ -79,6 +79,8 @@ static bool move_up(struct cosy_activation *run, u64 *to, u64 *from, u64 *length
 	struct cosy_place to_place __cosy_uninitialized, from_place __cosy_uninitialized;
 	u64 now, done;
 
+	if (unlikely(cosy_has_views(run)))
+		cosy_views_settle_memory(run, *to, *length);
 	while (*length) {
 		if (!cosy_resolve(run, *to, &to_place) || !cosy_resolve(run, *from, &from_place))
 			return false;
@@ -103,6 +105,8 @@ static bool move_down(struct cosy_activation *run, u64 to, u64 from, u64 *length
 	struct cosy_place to_place __cosy_uninitialized, from_place __cosy_uninitialized;
 	u64 now, done;
 
+	if (unlikely(cosy_has_views(run)))
+		cosy_views_settle_memory(run, to, *length);
 	while (*length) {
 		if (!cosy_resolve(run, to + *length - 1, &to_place) ||
 		    !cosy_resolve(run, from + *length - 1, &from_place))
@@ -159,6 +163,8 @@ bool cosy_memset(struct cosy_activation *run, u64 *to, u8 byte, u64 *length)
 	struct cosy_place place __cosy_uninitialized;
 	u64 now, done;
 
+	if (unlikely(cosy_has_views(run)))
+		cosy_views_settle_memory(run, *to, *length);
 	while (*length) {
 		if (!cosy_resolve(run, *to, &place))
 			return false;

@@ -21,6 +21,10 @@ s64 cosy_memcmp(struct cosy_activation *run, u64 a, u64 b, u64 length);
 s64 cosy_strncmp(struct cosy_activation *run, u64 a, u64 b, u64 length);
 u64 cosy_memmem(struct cosy_activation *run, u64 hay, u64 hay_length, u64 needle, u64 needle_length);
 
+/* memory_single.c: `size` bytes, 1, 2, 4 or 8; others are a trap. */
+u64 cosy_load(struct cosy_activation *run, u64 address, u64 size);
+void cosy_store(struct cosy_activation *run, u64 address, u64 value, u64 size);
+
 /* memory_copy.c: by reference is what remains when it leaves. */
 void cosy_memmove(struct cosy_activation *run, u64 *to, u64 *from, u64 *length);
 bool cosy_memset(struct cosy_activation *run, u64 *to, u8 byte, u64 *length);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* operations.c - which operation (COSY_OP_BASE up) is whose. */
 #include <linux/cosy.h>
+#include "checksum.h"
 #include "frame.h"
 #include "memory_ops.h"
 #include "operations.h"
@@ -72,6 +73,15 @@ u64 cosy_op(struct cosy_activation *run, u64 *r, u32 word)
 		return cosy_find_byte_or_end(run, r[1], byte);
 	case OP_rawmemchr:
 		return cosy_find_byte(run, r[1], ~0ull, byte);
+	case OP_view_load:
+		return cosy_load(run, r[1], r[2]);
+	case OP_view_store:
+		cosy_store(run, r[1], r[2], r[3]);
+		return 0;
+	case OP_count:
+		return cosy_count(run, r[1], r[2], r[3]);
+	case OP_crc32c:
+		return cosy_crc32c(run, r[1], r[2], r[3]);
 	default:
 		/* The validator knows no other. */
 		cosy_leave_at(run, COSY_LEFT_TRAP, run->insn, 0);

@@ -23,6 +23,7 @@
 #include "stats.h"
 #include "thunk.h"
 #include "trace.h"
+#include "view.h"
 
 /* --- Who is running: a compound's system calls may not RUN again -------------------- */
 
@@ -198,6 +199,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	run.fast = 0;
 	run.pid = 0;
 	run.held = 0;
+	run.views = NULL;
 	run.fresh[0] = run.fresh[1] = run.unfresh = NULL;
 	run.ops = 0;
 	run.status = COSY_DONE;
@@ -227,6 +229,8 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 		result = cosy_enter(prog->bpf->bpf_func, &run);
 	if (run.held)
 		cosy_settle(&run);
+	if (run.views)
+		cosy_views_free(&run);
 
 	count(context, &run);
 	trace_cosy_run(argument->handle, run.status, run.insn, run.calls);

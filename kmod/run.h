@@ -9,6 +9,7 @@ struct address_space;
 struct cosy_buffer;
 struct cosy_context;
 struct cosy_prog;
+struct cosy_views;
 struct file;
 struct folio;
 struct super_block;
@@ -63,6 +64,7 @@ struct cosy_activation {
 	u64 fast;			/* of `calls`: by a specialised version */
 	/* File systems that an ordinary read was made of, behind the last tick.  Only compared */
 	const struct super_block *fresh[2];
+	struct cosy_views *views;	/* NULL until the first one is made */
 	const struct super_block *unfresh; /* to be one of them when the next ordinary call succeeds */
 	u32 next_hold;					/* which of them to give up for another file */
 	struct cosy_hold hold[COSY_HOLDS];		/* see hold.h; garbage unless `held` says so */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* copy.h - bytes from page to page, both in the kernel's own mapping. */
+#ifndef COSY_COPY_H
+#define COSY_COPY_H
+
+#include <linux/string.h>
+#include <linux/types.h>
+
+/*
+ * As memcpy, for pages' worth of bytes: by the string instruction that copies to and
+ * from user mode use, where memcpy is a loop on processors without FSRM.
+ */
+static inline void cosy_copy(void *to, const void *from, size_t size)
+{
+	size_t words = size / sizeof(u64);
+
+	asm volatile("rep movsq" : "+D" (to), "+S" (from), "+c" (words) : : "memory");
+	if (size % sizeof(u64))
+		memcpy(to, from, size % sizeof(u64));
+}
+
+#endif /* COSY_COPY_H */

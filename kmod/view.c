@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/* view.c - views of a RUN: making, settling, looking at them. */
+#include <linux/bvec.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include "context.h"
+#include "copy.h"
+#include "memory.h"
+#include "view.h"
+
+/* --- Memory -------------------------------------------------------------------------- */
+
+/* One lies with the context between RUNs, since most RUNs need one only for a moment. */
+static struct cosy_views *views_get(struct cosy_activation *run)
+{
+	if (!run->views) {
+		run->views = xchg(&run->context->spare_views, NULL);
+		if (!run->views)
+			run->views = kzalloc(sizeof(*run->views), GFP_KERNEL_ACCOUNT);
+	}
+	return run->views;
+}
+
+void cosy_views_free(struct cosy_activation *run)
+{
+	kfree(xchg(&run->context->spare_views, run->views));
+	run->views = NULL;
+}
+
+/* --- Making and ending ----------------------------------------------------------------- */
+
+void cosy_view_put_pages(struct cosy_page_view *view)
+{
+	while (view->pages)
+		put_page(view->page[--view->pages]);
+}
+
+/* What a compound has to find in the buffer at [ahead, ahead + length) of the view. */
+static void copy_out(const struct cosy_activation *run, const struct cosy_page_view *view, u32 ahead,
+		     u32 length)
+{
+	u8 *to = run->prog->buffer + view->offset + ahead;
+	struct bio_vec piece[COSY_VIEW_PIECES];
+	u32 i, count = cosy_view_pieces(view, ahead, length, piece);
+
+	for (i = 0; i < count; i++) {
+		cosy_copy(to, page_address(piece[i].bv_page) + piece[i].bv_offset, piece[i].bv_len);
+		to += piece[i].bv_len;
+	}
+}
+
+/* The last view that ends takes the mark with it. */
+static void end(struct cosy_activation *run, struct cosy_page_view *view)
+{
+	u32 i;
+
+	view->length = 0;
+	view->stores = 0;
+	cosy_view_put_pages(view);
+	for (i = 0; i < COSY_VIEWS; i++) {
+		if (run->views->view[i].length)
+			return;
+	}
+	run->held &= ~COSY_HELD_VIEWS;
+}
+
+static void settle(struct cosy_activation *run, struct cosy_page_view *view)
+{
+	copy_out(run, view, 0, view->length);
+	end(run, view);
+}
+
+struct cosy_page_view *cosy_view_prepare(struct cosy_activation *run)
+{
+	struct cosy_views *views = views_get(run);
+	struct cosy_page_view *oldest;
+	u32 i;
+
+	if (unlikely(!views))
+		return NULL;
+	oldest = &views->view[0];
+	for (i = 0; i < COSY_VIEWS; i++) {
+		if (!views->view[i].length)
+			return &views->view[i];
+		if (views->view[i].born < oldest->born)
+			oldest = &views->view[i];
+	}
+	settle(run, oldest);
+	return oldest;
+}
+
+void cosy_view_begin(struct cosy_activation *run, struct cosy_page_view *view, u32 length)
+{
+	u32 i, from = view->offset, to = from + length;
+
+	for (i = 0; cosy_has_views(run) && i < COSY_VIEWS; i++) {
+		struct cosy_page_view *old = &run->views->view[i];
+		u32 old_to = old->offset + old->length;
+
+		if (!old->length || old_to <= from || old->offset >= to)
+			continue;
+		if (old->offset < from)
+			copy_out(run, old, 0, from - old->offset);
+		if (old_to > to)
+			copy_out(run, old, to - old->offset, old_to - to);
+		end(run, old);
+	}
+	view->length = length;
+	view->born = run->views->born++;
+	run->held |= COSY_HELD_VIEWS;
+}
+
+void cosy_views_settle(struct cosy_activation *run)
+{
+	u32 i;
+
+	for (i = 0; cosy_has_views(run) && i < COSY_VIEWS; i++) {
+		if (run->views->view[i].length)
+			settle(run, &run->views->view[i]);
+	}
+}
+
+void cosy_views_settle_memory(struct cosy_activation *run, u64 address, u64 length)
+{
+	u64 from = address - run->prog->buffer_address;
+	u32 i;
+
+	for (i = 0; cosy_has_views(run) && i < COSY_VIEWS; i++) {
+		struct cosy_page_view *view = &run->views->view[i];
+
+		/* Modulo 2^64: one begins inside the other. */
+		if (view->length && (view->offset - from < length || from - view->offset < view->length))
+			settle(run, view);
+	}
+}
+
+void cosy_views_settle_file(struct cosy_activation *run, const struct address_space *mapping,
+			    loff_t position, u64 length, const struct cosy_page_view *same)
+{
+	u32 i;
+
+	for (i = 0; cosy_has_views(run) && i < COSY_VIEWS; i++) {
+		struct cosy_page_view *view = &run->views->view[i];
+
+		if (view->length && view != same && view->mapping == mapping &&
+		    (u64)(view->position - position) + view->length - 1 < length + view->length - 1)
+			settle(run, view);
+	}
+}
+
+/* --- Looking at them -------------------------------------------------------------------- */
+
+/* Byte `ahead` of the view, which has it; also when the processor only guesses so. */
+static void place_in(const struct cosy_page_view *view, u32 ahead, struct cosy_place *place)
+{
+	u32 at, in, i;
+
+	ahead &= array_index_mask_nospec(ahead, view->length);
+	at = view->skew + ahead;
+	in = offset_in_page(at);
+	at >>= PAGE_SHIFT;
+	place->at = page_address(view->page[at & array_index_mask_nospec(at, view->pages)]) + in;
+	place->before = min(in, ahead);
+	place->behind = min_t(u32, PAGE_SIZE - in, view->length - ahead);
+	for (i = 0; unlikely(i < view->stores); i++) {
+		const struct cosy_store *store = &view->store[i];
+		u32 into = ahead - store->offset;
+
+		if (into < store->size) {
+			into &= array_index_mask_nospec(into, store->size);
+			place->at = (u8 *)&store->bytes + into;
+			place->before = into;
+			place->behind = store->size - into;
+			return;
+		}
+		if (store->offset > ahead)
+			place->behind = min_t(u64, place->behind, store->offset - ahead);
+		else
+			place->before = min_t(u64, place->before, into - store->size);
+	}
+}
+
+void cosy_view_place(const struct cosy_activation *run, u32 offset, struct cosy_place *place)
+{
+	u32 i;
+
+	for (i = 0; i < COSY_VIEWS; i++) {
+		const struct cosy_page_view *view = &run->views->view[i];
+		u32 ahead = offset - view->offset;
+
+		if (!view->length)
+			continue;
+		if (ahead < view->length) {
+			place_in(view, ahead, place);
+			return;
+		}
+		if (view->offset > offset)
+			place->behind = min_t(u64, place->behind, view->offset - offset);
+		else
+			place->before = min_t(u64, place->before, ahead - view->length);
+	}
+}
+
+struct cosy_page_view *cosy_view_find(const struct cosy_activation *run, u64 address, u64 length)
+{
+	u64 offset = address - run->prog->buffer_address;
+	u32 i;
+
+	for (i = 0; cosy_has_views(run) && i < COSY_VIEWS; i++) {
+		struct cosy_page_view *view = &run->views->view[i];
+		u64 ahead = offset - view->offset;
+
+		if (ahead < view->length && length <= view->length - ahead)
+			return view;
+	}
+	return NULL;
+}
+
+u32 cosy_view_pieces(const struct cosy_page_view *view, u32 ahead, u32 length, struct bio_vec *ret)
+{
+	struct cosy_place place;
+	u32 now, count = 0;
+
+	while (length) {
+		place_in(view, ahead, &place);
+		now = min_t(u64, length, place.behind);
+		ret->bv_page = virt_to_page(place.at);
+		ret->bv_offset = offset_in_page(place.at);
+		ret->bv_len = now;
+		ret++;
+		count++;
+		ahead += now;
+		length -= now;
+	}
+	return count;
+}
+
+bool cosy_view_keep(struct cosy_activation *run, u64 address, u64 value, u32 size)
+{
+	struct cosy_page_view *view = cosy_view_find(run, address, size);
+	u32 i, ahead;
+
+	if (!view)
+		return false;
+	ahead = address - run->prog->buffer_address - view->offset;
+	for (i = 0; i < view->stores; i++) {
+		struct cosy_store *store = &view->store[i];
+		u32 into = ahead - store->offset;
+
+		if (into < store->size && size <= store->size - into) {
+			memcpy((u8 *)&store->bytes + into, &value, size);
+			return true;
+		}
+		/* It overlaps one without lying in it: rare enough. */
+		if (into < store->size || store->offset - ahead < size)
+			return false;
+	}
+	if (view->stores == COSY_VIEW_STORES)
+		return false;
+	view->store[view->stores++] = (struct cosy_store){ .bytes = value, .offset = ahead, .size = size };
+	return true;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * script.h - compounds that are lists of calls: each with constant arguments, or with
+ * results of earlier ones, and each result kept.
+ */
+#ifndef SCRIPT_H
+#define SCRIPT_H
+
+#include "raw.h"
+
+/* Operations on views and the like: their places in core/ops.def. */
+enum {
+	OP_VIEW_READ = 22, OP_VIEW_PREAD = 23, OP_VIEW_LOAD = 24, OP_VIEW_STORE = 25,
+	OP_SEEK_READ = 27, OP_SEEK_WRITE = 28, OP_LEND = 31, OP_COUNT = 32, OP_CRC32C = 33,
+	OP_MEMCPY = 4, OP_MEMSET = 6, OP_MEMCMP = 7, OP_MEMCHR = 8, OP_MEMRCHR = 9, OP_MEMMEM = 10, OP_STRNLEN = 12,
+};
+
+/* The order of core/guards.def. */
+enum {
+	GUARD_FS_CONSTANT, GUARD_NO_FP_SHARE, GUARD_NO_HOLES, GUARD_READ_ONLY, GUARD_READAHEAD, GUARD_LIMITED,
+	GUARD_MEMORY, GUARD_FRESH, GUARD_NAME, GUARD_CACHED, GUARD_PLAIN_DENTRY, GUARD_VIEW, GUARD_PEER,
+};
+
+#define SCRIPT_BUFFER (1 << 20)
+#define SCRIPT_STEPS 128
+
+static int script_fd;
+static char *script_buffer;	/* the shared buffer */
+static struct bpf_insn script_insns[16 * SCRIPT_STEPS];
+static size_t script_length;
+static int script_count;
+static int64_t script_result[SCRIPT_STEPS];
+
+HELPER void script_init(void)
+{
+	script_fd = raw_open();
+	script_buffer = raw_buffer(script_fd, SCRIPT_BUFFER);
+}
+
+HELPER void script_begin(void)
+{
+	script_length = 0;
+	script_count = 0;
+	script_insns[script_length++] = MOVR(6, 1);
+}
+
+HELPER int script_call(int call, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
+{
+	const uint64_t arg[] = { a, b, c, d, e };
+
+	for (int i = 0; i < 5; i++) {
+		const struct bpf_insn wide[] = { WIDE(i + 1, arg[i]) };
+
+		memcpy(script_insns + script_length, wide, sizeof(wide));
+		script_length += COUNT(wide);
+	}
+	script_insns[script_length++] = MOV(0, 0);
+	script_insns[script_length++] = CALL(call);
+	script_insns[script_length++] = STORE(BPF_DW, 6, (int16_t)(8 * script_count), 0);
+	MUST(script_count < SCRIPT_STEPS);
+	return script_count++;
+}
+
+/* A call, or an operation, of the script; the index of its result. */
+#define STEP_(call, a, b, c, d, e, ...) \
+	script_call(call, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d), (uint64_t)(e))
+#define SYS(name, ...)	STEP_(SYS_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
+#define OP(name, ...)	STEP_((int)COSY_OP_BASE + OP_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
+
+HELPER struct cosy_stats script_stats(void)
+{
+	struct cosy_stats stats = { .size = sizeof(stats) };
+
+	MUST(!raw_ioctl(script_fd, COSY_IOC_STATS, &stats));
+	return stats;
+}
+
+static struct cosy_stats script_before, script_after;
+static struct raw_run script_state;
+
+HELPER uint32_t script_load(void)
+{
+	script_insns[script_length++] = MOV(0, 0);
+	script_insns[script_length++] = EXIT;
+	return raw_load(script_fd, script_insns, script_length);
+}
+
+HELPER void script_forget(uint32_t handle)
+{
+	struct cosy_free free = { .size = sizeof(free), .handle = handle };
+
+	MUST(!raw_ioctl(script_fd, COSY_IOC_FREE, &free));
+}
+
+/* Runs it to its end, in the kernel. */
+HELPER void script_run(void)
+{
+	uint32_t handle = script_load();
+
+	memset(script_result, 0xee, sizeof(script_result));
+	script_before = script_stats();
+	raw_run_init(&script_state, handle, script_result);
+	CHECK(!raw_run_to_end(script_fd, &script_state), "RUN");
+	CHECK(script_state.run.status == COSY_DONE, "status %u at %u", script_state.run.status, script_state.run.resume);
+	script_after = script_stats();
+	script_forget(handle);
+}
+
+#define REPLUGS(guard)	(script_after.replugs[GUARD_##guard] - script_before.replugs[GUARD_##guard])
+#define FAST()		(script_after.fast - script_before.fast)
+
+#define CHECK_RESULT(step, wanted) \
+	CHECK(script_result[step] == (int64_t)(wanted), "step %d: %lld, not %lld", step, \
+	      (long long)script_result[step], (long long)(wanted))
+#define CHECK_REPLUGS(guard, wanted) \
+	CHECK(REPLUGS(guard) == (uint64_t)(wanted), "%llu times", (unsigned long long)REPLUGS(guard))
+
+#endif /* SCRIPT_H */
