@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 KERNEL ?= 6.12
 FUZZ_SECONDS ?= 3600
 
-.PHONY: all demo test vm fuzz format install clean setup configure
+.PHONY: all bench demo test vm fuzz format install clean setup configure
 
 all: configure
 	@cmake --build --preset $(PRESET)
@@ -17,6 +17,10 @@ demo: all
 
 test: all
 	@ctest --preset $(PRESET) -j $(JOBS)
+
+# Everything that docs/results.md shows, in about half an hour.
+bench: all
+	@bench/all.sh $(BUILD) $(KERNEL)
 
 vm: all
 	@python3 tests/vm/vm.py shell --kernel $(KERNEL) --put $(BUILD)/examples/cosy --put $(BUILD)/examples/plain

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""What is measured: every workload with its parameters and its contenders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+OURS = ("VAN", "COSY", "COSY-FAST")
+RING = ("io_uring", "io_uring-linked")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row: a workload at one setting of its parameters."""
+
+    workload: str
+    program: str
+    contenders: tuple[str, ...]
+    small: int  # counts of operations; see bench.h
+    large: int
+    per: int = 1  # what is counted as one, in one of the program's operations
+    unit: str = "operation"
+    parameters: dict[str, str | int] = field(default_factory=dict)
+    settings: dict[str, str | int] = field(default_factory=dict)  # for the program, no parameter of the row
+    short: bool = False  # in the short selection as well
+    file_systems: tuple[str, ...] = ("tmpfs", "ext4")
+    runs: int = 0  # 0: as the caller says
+
+
+def _getpid() -> Iterator[Case]:
+    for calls in (2, 4, 8, 16, 32, 64, 128, 256):
+        yield Case(
+            "getpid",
+            "getpid",
+            OURS,
+            10,
+            10 + 40000 // calls,
+            calls,
+            "call",
+            {"calls": calls},
+            short=calls == 256,
+            file_systems=("tmpfs",),
+        )
+
+
+def _db() -> Iterator[Case]:
+    for look in ("nothing", "checksum"):
+        program = "db" if look == "nothing" else "db_sum"
+        for megabytes, processes in ((4, 1), (16, 1), (64, 1), (4, 2), (4, 4)):
+            if look == "checksum" and (megabytes, processes) != (4, 1):
+                continue
+            yield Case(
+                "db",
+                program,
+                OURS + (RING if look == "nothing" else RING[1:]),
+                400,
+                8400,
+                1,
+                "read with half a write",
+                {"looks at": look, "megabytes": megabytes, "processes": processes},
+                {"anew": int(look == "checksum")},
+                short=megabytes == 4 and processes == 1,
+            )
+
+
+def _bonnie() -> Iterator[Case]:
+    for phase in ("fastread", "rewrite", "fastwrite"):
+        peers = ("io_uring", "mmap") if phase == "fastread" else ("io_uring",)
+        for megabytes in (4, 16, 64):
+            blocks = megabytes * 64
+            yield Case(
+                "bonnie",
+                phase,
+                OURS + peers,
+                blocks,
+                max(2 * blocks, 4096),
+                1,
+                "block of 16 KB",
+                {"phase": phase, "megabytes": megabytes},
+                short=megabytes == 4,
+            )
+
+
+def _ls() -> Iterator[Case]:
+    for files in (5000, 50000):
+        yield Case(
+            "ls",
+            "ls",
+            (*OURS, "io_uring"),
+            1,
+            4 if files == 5000 else 2,
+            files,
+            "entry",
+            {"files": files, "cache": "warm", "lines": "no"},
+            {"files": files},
+            short=files == 5000,
+            runs=0 if files == 5000 else 1,
+        )
+    yield Case(
+        "ls",
+        "ls",
+        (*OURS, "GNU"),
+        1,
+        4,
+        5000,
+        "entry",
+        {"files": 5000, "cache": "warm", "lines": "printed"},
+        {"files": 5000, "print": 1},
+    )
+    for files in (5000, 50000):
+        yield Case(
+            "ls",
+            "ls",
+            OURS,
+            0,
+            1,
+            files,
+            "entry",
+            {"files": files, "cache": "cold", "lines": "no"},
+            {"files": files, "cold": 1, "clock": "process", "warm": int(files == 5000)},
+            file_systems=("ext4",),
+            runs=0 if files == 5000 else 1,
+        )
+
+
+def _grep() -> Iterator[Case]:
+    for kilobytes in (128, 256, 512, 1024, 2048):
+        yield Case(
+            "grep",
+            "grep",
+            (*OURS, "io_uring-linked", "GNU"),
+            2,
+            2 + 10240 // kilobytes,
+            kilobytes // 8,
+            "file of 8 KB",
+            {"kilobytes": kilobytes},
+            short=kilobytes == 128,
+        )
+
+
+def _copy() -> Iterator[Case]:
+    for size in (4096, 65536):
+        pieces = (1 << 20) // size
+        for target in ("written over", "fresh"):
+            yield Case(
+                "copy",
+                "copy",
+                (*OURS, "copy_file_range", "sendfile", "splice", "io_uring-linked"),
+                pieces,
+                (17 if size == 4096 else 33) * pieces,
+                1,
+                f"{size >> 10} KB",
+                {"size": size, "target": target},
+                {"size": size, "fresh": int(target == "fresh")},
+                short=target == "written over",
+            )
+    yield Case(
+        "copy",
+        "copy",
+        ("copy_file_range", "GNU"),
+        256,
+        17 * 256,
+        1,
+        "4 KB",
+        {"size": "whole file", "target": "fresh"},
+        {"size": 4096, "fresh": 1, "whole": 1},
+    )
+
+
+def _walk() -> Iterator[Case]:
+    yield Case("walk", "walk", (*OURS, "io_uring", "GNU"), 1, 4, 1, "pass over the tree", short=True)
+
+
+def _serve() -> Iterator[Case]:
+    for files, program in (("opened", "serve"), ("held open", "serve_held")):
+        for size in (4096, 65536):
+            for socket in ("unix", "tcp"):
+                yield Case(
+                    "serve",
+                    program,
+                    (*OURS, "sendfile", "splice", "io_uring-linked"),
+                    64,
+                    2064 if size == 4096 else 1064,
+                    1,
+                    "file",
+                    {"files": files, "size": size, "socket": socket},
+                    {"size": size, "socket": socket},
+                    short=socket == "unix" and (files == "held open" or size == 4096),
+                )
+
+
+def _read1() -> Iterator[Case]:
+    for size in (1, 8192, 65536):
+        small, large = (1000, 17000) if size == 1 else (128, 8320) if size == 8192 else (16, 1616)
+        yield Case(
+            "read1", "read1", (*OURS, "io_uring", "mmap"), small, large, 1, "read", {"size": size}, short=True
+        )
+
+
+_WORKLOADS = {
+    "getpid": _getpid,
+    "db": _db,
+    "bonnie": _bonnie,
+    "ls": _ls,
+    "grep": _grep,
+    "copy": _copy,
+    "walk": _walk,
+    "serve": _serve,
+    "read1": _read1,
+}
+WORKLOADS = tuple(_WORKLOADS)
+
+
+def cases(workload: str) -> list[Case]:
+    """The rows of a workload, in the order in which they are measured."""
+    return list(_WORKLOADS[workload]())

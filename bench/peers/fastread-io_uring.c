@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+/* bonnie.h, fastread, by io_uring: 32 blocks at once. */
+#include "bonnie.h"
+#include "ring.h"
+
+#define BATCH 32
+
+long bonnie_pass(int fd, long n)
+{
+	long sum = 0;
+
+	if (!ring_buffer)
+		ring_begin(&fd, 1, BATCH * BLOCK);
+	else
+		io_uring_register_files_update(&ring, 0, &fd, 1);
+	for (long i = 0; i < n;) {
+		const long first = i;
+
+		for (; i < n && i < first + BATCH; i++)
+			ring_read(0, ring_buffer + (i - first) * BLOCK, BLOCK, i * BLOCK, 0);
+		ring_finish(i - first);
+		for (long k = first; k < i; k++)
+			sum += (unsigned char)ring_buffer[(k - first) * BLOCK + k % BLOCK];
+	}
+	return sum;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+/* bench.c - see bench.h. */
+#include <time.h>
+
+#include "bench.h"
+
+static int settings;
+static char **setting;
+static long long timed, since;
+static clockid_t the_clock = CLOCK_MONOTONIC;
+
+long long bench_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(the_clock, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+void bench_pause(void)
+{
+	timed += bench_now() - since;
+}
+
+void bench_resume(void)
+{
+	since = bench_now();
+}
+
+void bench_discount(long long ns)
+{
+	timed -= ns;
+}
+
+const char *bench_text(const char *name, const char *otherwise)
+{
+	size_t len = strlen(name);
+
+	for (int i = 0; i < settings; i++)
+		if (!strncmp(setting[i], name, len) && setting[i][len] == '=')
+			return setting[i] + len + 1;
+	return otherwise;
+}
+
+long bench_number(const char *name, long otherwise)
+{
+	const char *text = bench_text(name, NULL);
+
+	return text ? atol(text) : otherwise;
+}
+
+_Noreturn void bench_fail(const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+void bench_file(const char *name, size_t size)
+{
+	char block[64 << 10];
+	struct stat st;
+	int fd;
+
+	if (stat(name, &st) == 0 && (size_t)st.st_size == size)
+		return;
+	for (int line = 0; line < (int)sizeof(block) / 64; line++) {
+		char *text = block + 64 * line;
+
+		memset(text, 'a' + line % 26, 64);
+		text[sprintf(text, "%08x", line)] = ' ';
+		text[63] = '\n';
+	}
+	fd = BENCH_TRY(open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600));
+	for (size_t at = 0; at < size; at += sizeof(block)) {
+		size_t len = size - at < sizeof(block) ? size - at : sizeof(block);
+
+		if (write(fd, block, len) != (ssize_t)len)
+			bench_fail(name);
+	}
+	close(fd);
+}
+
+static long long run(long n, long *answer)
+{
+	timed = 0;
+	bench_resume();
+	*answer = bench_work(n);
+	bench_pause();
+	return timed;
+}
+
+int main(int argc, char **argv)
+{
+	long small, large, answer;
+	long long small_cost, large_cost;
+
+	if (argc < 4) {
+		fprintf(stderr, "usage: %s DIRECTORY SMALL LARGE [NAME=VALUE...]\n", argv[0]);
+		return 2;
+	}
+	settings = argc - 4;
+	setting = argv + 4;
+	small = atol(argv[2]);
+	large = atol(argv[3]);
+	if (chdir(argv[1]) < 0)
+		bench_fail(argv[1]);
+	/* Waiting for a disk is no work: the process's own time counts then. */
+	if (!strcmp(bench_text("clock", "monotonic"), "process"))
+		the_clock = CLOCK_PROCESS_CPUTIME_ID;
+	bench_prepare();
+	/* An earlier program's writing back would disturb. */
+	sync();
+	run(bench_number("warm", small), &answer);
+	run(bench_number("warm", small), &answer);
+	small_cost = run(small, &answer);
+	large_cost = run(large, &answer);
+	printf("result %ld %lld %ld %lld %ld\n", small, small_cost, large, large_cost, answer);
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * copy.h - a file of 1 MB copied in pieces of `size` bytes, over a file that exists already
+ * (or with fresh=1 has just been cut to nothing).  An operation is one piece.
+ */
+#ifndef COPY_H
+#define COPY_H
+
+#include "bench.h"
+
+#define FILE_SIZE (1 << 20)
+#define MOST (64 << 10)
+
+static int in, out;
+static long size, fresh;
+
+/* n pieces on from where both files are; bytes copied. */
+static long copy_pieces(int from, int to, long n, long len);
+
+void bench_prepare(void)
+{
+	size = bench_number("size", 4096);
+	fresh = bench_number("fresh", 0);
+	bench_file("copy-from", FILE_SIZE);
+	bench_file("copy-to", FILE_SIZE);
+	in = BENCH_TRY(open("copy-from", O_RDONLY));
+	out = BENCH_TRY(open("copy-to", O_RDWR));
+}
+
+long bench_work(long n)
+{
+	long sum = 0;
+
+	while (n > 0) {
+		long pieces = n < FILE_SIZE / size ? n : FILE_SIZE / size;
+
+		bench_pause();
+		lseek(in, 0, SEEK_SET);
+		lseek(out, 0, SEEK_SET);
+		if (fresh)
+			BENCH_TRY(ftruncate(out, 0));
+		bench_resume();
+		sum += copy_pieces(in, out, pieces, size);
+		n -= pieces;
+	}
+	return sum;
+}
+
+#endif /* COPY_H */

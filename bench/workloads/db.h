@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * db.h - the database simulation of FSL-02-01 section 4.3: a file of `megabytes`, read in
+ * records of 4 KB at random places; behind every second read the record is written, where
+ * the read ended, as there.  Done by `processes` at once, each with a descriptor of its own,
+ * the work divided among them.  An operation is one read with its seek and half a write.
+ */
+#ifndef DB_H
+#define DB_H
+
+#include "bench.h"
+
+#define RECORD 4096
+
+/* A process's part; returns the number of bytes moved. */
+long db_transact(int fd, long n, uint64_t seed, uint32_t records);
+
+/* The next place, and the generator's next state. */
+static inline uint32_t db_random(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return *seed >> 33;
+}
+
+#endif /* DB_H */
