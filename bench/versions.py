@@ -52,8 +52,13 @@ def machine(lane: str) -> str:
     host = f"{model[1] if model else platform.machine()}, {os.cpu_count()} processors"
     if lane == "native":
         return host
-    emulator = re.search(r"version ([\d.]+)", _output("qemu-system-x86_64", "--version"))
-    return f"QEMU {emulator[1] if emulator else '?'} TCG" + ("" if lane == "insn" else f" on {host}")
+    return f"QEMU {'.'.join(map(str, emulator()))} TCG" + ("" if lane == "insn" else f" on {host}")
+
+
+def emulator() -> tuple[int, ...]:
+    """QEMU's version."""
+    found = re.search(r"version ([\d.]+\d)", _output("qemu-system-x86_64", "--version"))
+    return tuple(map(int, found[1].split("."))) if found else ()
 
 
 def tree(series: str) -> Path | None:

@@ -14,7 +14,8 @@ static long copy_pieces(int from, int to, long n, long len)
 		long in_pipe = BENCH_TRY(splice(from, NULL, pipe_end[1], NULL, len, SPLICE_F_MOVE));
 
 		for (long done = 0; done < in_pipe;)
-			done += BENCH_TRY(splice(pipe_end[0], NULL, to, NULL, in_pipe - done, SPLICE_F_MOVE));
+			done += BENCH_TRY(
+				splice(pipe_end[0], NULL, to, NULL, in_pipe - done, SPLICE_F_MOVE));
 		sum += in_pipe;
 	}
 	return sum;

@@ -23,7 +23,7 @@ static long grep_files(long count)
 	long lines = 0;
 
 	if (!ring_buffer)
-		ring_begin((int[BATCH]){ -1, -1, -1, -1, -1, -1, -1, -1 }, BATCH, BATCH * FILE_SIZE);
+		ring_begin((int[BATCH]){-1, -1, -1, -1, -1, -1, -1, -1}, BATCH, BATCH * FILE_SIZE);
 	for (long i = 0; i < count;) {
 		int slot;
 

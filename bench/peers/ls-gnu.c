@@ -8,7 +8,7 @@ static long ls_pass(int dir)
 {
 	(void)dir;
 	mkdir("../ls-none", 0700);
-	command_timed((char *[]){ "ls", "-lU", ".", NULL }, (char *[]){ "ls", "-lU", "../ls-none", NULL },
-		      "/dev/null");
+	command_timed((char *[]){"ls", "-lU", ".", NULL},
+		      (char *[]){"ls", "-lU", "../ls-none", NULL}, "/dev/null");
 	return ls_use(NULL, 0);
 }

@@ -12,7 +12,7 @@ static long ls_pass(int dir)
 	long sum = 0;
 
 	if (!ring_buffer)
-		ring_begin((int[]){ -1 }, 1, 4096);
+		ring_begin((int[]){-1}, 1, 4096);
 	while ((len = getdents64(dir, names, NAMES)) > 0) {
 		int count = 0;
 
@@ -25,8 +25,8 @@ static long ls_pass(int dir)
 				ring_finish(RING_SIZE);
 				entry = io_uring_get_sqe(&ring);
 			}
-			io_uring_prep_statx(entry, dir, d->d_name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS,
-					    &attributes[count]);
+			io_uring_prep_statx(entry, dir, d->d_name, AT_SYMLINK_NOFOLLOW,
+					    STATX_BASIC_STATS, &attributes[count]);
 			entries[count++].name = d->d_name;
 			at += d->d_reclen;
 		}

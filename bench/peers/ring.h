@@ -16,8 +16,9 @@ static char *ring_buffer; /* registered, as buffer 0 */
 /* Sets up the ring with `files` (-1: a slot for a direct descriptor) and one buffer. */
 static inline void ring_begin(const int *files, int count, size_t bytes)
 {
-	struct iovec whole = { .iov_len = bytes };
-	int err = io_uring_queue_init(RING_SIZE, &ring, IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN);
+	struct iovec whole = {.iov_len = bytes};
+	int err = io_uring_queue_init(RING_SIZE, &ring,
+				      IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN);
 
 	if (!err)
 		err = io_uring_register_files(&ring, files, count);
@@ -68,7 +69,8 @@ static inline long ring_finish(int count)
 		errno = -err;
 		bench_fail("io_uring_submit_and_wait");
 	}
-	io_uring_for_each_cqe(&ring, head, entry) {
+	io_uring_for_each_cqe(&ring, head, entry)
+	{
 		if (entry->res < 0) {
 			errno = -entry->res;
 			bench_fail("io_uring");

@@ -13,11 +13,13 @@ static long serve_files(int to, long count, long len)
 		int fd = held_get(i);
 
 		for (off_t at = 0; at < len;) {
-			long in_pipe = BENCH_TRY(splice(fd, &at, pipe_end[1], NULL, len - at, SPLICE_F_MOVE));
+			long in_pipe = BENCH_TRY(
+				splice(fd, &at, pipe_end[1], NULL, len - at, SPLICE_F_MOVE));
 
 			sum += in_pipe;
 			while (in_pipe)
-				in_pipe -= BENCH_TRY(splice(pipe_end[0], NULL, to, NULL, in_pipe, SPLICE_F_MOVE));
+				in_pipe -= BENCH_TRY(splice(pipe_end[0], NULL, to, NULL, in_pipe,
+							    SPLICE_F_MOVE));
 		}
 		held_put(fd);
 	}

@@ -28,8 +28,9 @@ static long below(int dir)
 			at += d->d_reclen;
 			if (is_dots(d->d_name))
 				continue;
-			io_uring_prep_statx(io_uring_get_sqe(&ring), dir, d->d_name, AT_SYMLINK_NOFOLLOW,
-					    STATX_BASIC_STATS, &attributes[count]);
+			io_uring_prep_statx(io_uring_get_sqe(&ring), dir, d->d_name,
+					    AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS,
+					    &attributes[count]);
 			name[count++] = d->d_name;
 		}
 		if (count)
@@ -37,7 +38,8 @@ static long below(int dir)
 		for (int i = 0; i < count; i++) {
 			sum += attributes[i].stx_blocks;
 			if (S_ISDIR(attributes[i].stx_mode)) {
-				int fd = BENCH_TRY(openat(dir, name[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+				int fd = BENCH_TRY(
+					openat(dir, name[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
 
 				sum += below(fd);
 				close(fd);
@@ -50,6 +52,6 @@ static long below(int dir)
 static long walk_tree(int root)
 {
 	if (!ring_buffer)
-		ring_begin((int[]){ -1 }, 1, 4096);
+		ring_begin((int[]){-1}, 1, 4096);
 	return below(root);
 }

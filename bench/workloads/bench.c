@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: MIT
 /* bench.c - see bench.h. */
+#define _GNU_SOURCE
+#include <sys/mman.h>
 #include <time.h>
 
 #include "bench.h"
+#include "marks.h"
 
 static int settings;
 static char **setting;
 static long long timed, since;
 static clockid_t the_clock = CLOCK_MONOTONIC;
+static int marking;
+
+/* A page of returns: that one of them is executed is all that split.c looks for. */
+static void mark_begin(void)
+{
+	void *page = mmap((void *)MARK_PAGE, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (page == MAP_FAILED)
+		bench_fail("marks");
+	memset(page, 0xc3, 4096);
+	marking = 1;
+}
+
+static void mark(unsigned long which)
+{
+	if (marking)
+		((void (*)(void))which)();
+}
 
 long long bench_now(void)
 {
@@ -19,12 +41,14 @@ long long bench_now(void)
 
 void bench_pause(void)
 {
+	mark(MARK_STOP);
 	timed += bench_now() - since;
 }
 
 void bench_resume(void)
 {
 	since = bench_now();
+	mark(MARK_START);
 }
 
 void bench_discount(long long ns)
@@ -86,6 +110,7 @@ static long long run(long n, long *answer)
 	bench_resume();
 	*answer = bench_work(n);
 	bench_pause();
+	mark(MARK_REPORT);
 	return timed;
 }
 
@@ -107,6 +132,8 @@ int main(int argc, char **argv)
 	/* Waiting for a disk is no work: the process's own time counts then. */
 	if (!strcmp(bench_text("clock", "monotonic"), "process"))
 		the_clock = CLOCK_PROCESS_CPUTIME_ID;
+	if (bench_number("split", 0))
+		mark_begin();
 	bench_prepare();
 	/* An earlier program's writing back would disturb. */
 	sync();

@@ -55,6 +55,12 @@ _Noreturn void bench_fail(const char *what);
 void bench_file(const char *name, size_t size);
 
 /* For what must not fail; the value. */
-#define BENCH_TRY(call) ({ long bench_it = (call); if (bench_it < 0) bench_fail(#call); bench_it; })
+#define BENCH_TRY(call)                                                                            \
+	({                                                                                         \
+		long bench_it = (call);                                                            \
+		if (bench_it < 0)                                                                  \
+			bench_fail(#call);                                                         \
+		bench_it;                                                                          \
+	})
 
 #endif /* BENCH_H */

@@ -61,8 +61,9 @@ static void ls_line(FILE *to, const struct entry *e)
 	for (int i = 0; i < 9; i++)
 		if (!(e->st.st_mode & (0400 >> i)))
 			mode[i + 1] = '-';
-	fprintf(to, "%s %lu %u %u %lld %lld %s\n", mode, (unsigned long)e->st.st_nlink, e->st.st_uid,
-		e->st.st_gid, (long long)e->st.st_size, (long long)e->st.st_mtime, e->name);
+	fprintf(to, "%s %lu %u %u %lld %lld %s\n", mode, (unsigned long)e->st.st_nlink,
+		e->st.st_uid, e->st.st_gid, (long long)e->st.st_size, (long long)e->st.st_mtime,
+		e->name);
 }
 
 /* What is done with the attributes; what all contenders must agree on. */

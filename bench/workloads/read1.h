@@ -9,7 +9,7 @@
 #include "bench.h"
 
 #define FILE_SIZE (1 << 20)
-#define MOST (64 << 10)
+#define MOST	  (64 << 10)
 
 static int fd;
 static long size;

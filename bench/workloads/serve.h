@@ -15,9 +15,9 @@
 
 #include "bench.h"
 
-#define MOST   (64 << 10)	/* bytes in a file */
-#define BURST  (512 << 10)	/* bytes that the socket holds before the receiver reads */
-#define SOCKET (8 << 20)	/* bytes that it may hold */
+#define MOST   (64 << 10)  /* bytes in a file */
+#define BURST  (512 << 10) /* bytes that the socket holds before the receiver reads */
+#define SOCKET (8 << 20)   /* bytes that it may hold */
 #define FILES  16
 
 /* Sends `count` files; bytes sent. */
@@ -38,7 +38,7 @@ static inline void serve_name(char name[8], long number)
 
 static void connect_tcp(void)
 {
-	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof(at);
 	int buffer = SOCKET, on = 1, listener = BENCH_TRY(socket(AF_INET, SOCK_STREAM, 0));
 

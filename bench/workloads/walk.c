@@ -29,7 +29,8 @@ static long below(int dir)
 				return -1;
 			sum += st.st_blocks;
 			if (S_ISDIR(st.st_mode)) {
-				int fd = openat(dir, d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+				int fd =
+					openat(dir, d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 				long part = fd < 0 ? -1 : below(fd);
 
 				if (fd >= 0)

@@ -40,6 +40,7 @@ class Machine:
     icount: bool = False
     disk: Path | None = None
     append: str = ""
+    further: list[str] = field(default_factory=list)  # arguments
     interactive: bool = False
 
 
@@ -90,7 +91,7 @@ def _arguments(machine: Machine) -> list[str]:
         arguments += ["-icount", "shift=0,sleep=off"]
     if machine.disk:
         arguments += ["-drive", f"file={machine.disk},format=raw,if=virtio,cache=unsafe"]
-    return arguments
+    return arguments + machine.further
 
 
 def _icount_cpu() -> str:

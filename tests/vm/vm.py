@@ -55,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
             "--put", type=Path, action="append", default=[], metavar="PATH", help="into /t, with libraries"
         )
         sub.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+        sub.add_argument("--qemu", action="append", default=[], metavar="ARGUMENTS", help="further ones for QEMU")
         sub.add_argument("--timeout", type=float, default=300, metavar="SECONDS", help="for all of it; 0 = none")
         sub.add_argument("--no-module", action="store_true", help="without cosy.ko")
         sub.add_argument("--keep", action="store_true", help="do not unload cosy.ko at the end")
@@ -98,6 +99,7 @@ def _run(options: argparse.Namespace) -> int:
                 icount=options.icount,
                 disk=image,
                 append=" ".join(options.append),
+                further=[word for words in options.qemu for word in words.split()],
                 interactive=interactive,
             )
         )

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# all.sh BUILD KERNEL: measures everything that docs/results.md shows, two machines at a
+# time, into BUILD/bench/results.jsonl, and writes the document and its plots anew.
+set -u
+here=$(dirname "$0")
+build=$1 kernel=$2
+out=$build/bench/results.jsonl
+status=0
+rm -f "$out"
+
+run() {
+	python3 -B "$here/run.py" --build "$build" --kernel "$kernel" --json "$out" "$@" >&2 || echo failed
+}
+
+# The figures: every workload and contender, on both file systems.
+first=$(mktemp)
+run --fs ext4 >"$first" &
+second=$(run --fs tmpfs)
+wait
+# Beside them: the kernel's own parameters, user and kernel apart, and clocks.
+run --fs tmpfs --short --flags default >>"$first" &
+second=$second$(run --fs tmpfs --short --split --runs 1)
+wait
+run --fs tmpfs --short --lane wall >>"$first"
+run --fs tmpfs --short --lane native --runs 5 >>"$first"
+
+[ -z "$second" ] && [ ! -s "$first" ] || status=1
+rm -f "$first"
+# The system's own interpreter: matplotlib is a package of the distribution's.
+/usr/bin/python3 -B "$here/report.py" "$out" || status=1
+exit $status

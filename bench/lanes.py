@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""Where programs are run: one shell script, in a virtual machine or here, whose output is the result."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import split
+import versions
+from cases import Case
+
+VM = Path(__file__).resolve().parent.parent / "tests" / "vm" / "vm.py"
+UNITS = {"insn": "instructions", "wall": "ns", "native": "ns"}
+NEEDS_MODULE = ("COSY", "COSY-FAST")
+TOOLS = ("cp", "du", "grep", "ls")  # of this machine, that guests are given
+
+# What Debian's kernels do by themselves; vm.py --icount switches it off (tests/vm/qemu.py).
+DEFAULT_PARAMETERS = (
+    "init_on_alloc=1 randomize_kstack_offset=on hardened_usercopy=on "
+    "lsm=landlock,lockdown,yama,loadpin,safesetid,integrity,apparmor,selinux,smack,tomoyo,bpf"
+)
+
+
+class BenchError(Exception):
+    """One printable reason why there is no result."""
+
+
+@dataclass
+class Setup:
+    """Where and how it is measured."""
+
+    lane: str
+    kernel: str  # series, in a virtual machine
+    fs: str
+    flags: str  # calibrated, default
+    split: bool
+    runs: int
+    statistics: bool
+    programs: Path
+
+    def cannot(self, contender: str, case: Case) -> str:
+        """Why a contender cannot be measured, or nothing."""
+        if self.lane == "native" and contender in NEEDS_MODULE and not os.path.exists("/dev/cosy"):
+            return f"{contender}: cosy.ko is not loaded on this machine"
+        if self.lane == "native" and case.settings.get("cold"):
+            return f"{case.workload}, cold: would empty this machine's caches"
+        if not (self.programs / contender / case.program).exists():
+            return f"{contender}/{case.program}: not built"
+        if self.split and contender == "GNU":
+            return f"{contender}: its start cannot be told from its work by mode"
+        return ""
+
+
+@dataclass
+class Cell:
+    """A contender in a row, with what it printed each time."""
+
+    contender: str
+    costs: dict[str, list[float]] = field(default_factory=dict)  # of all; or apart: "user ", "kernel "
+    answers: set[str] = field(default_factory=set)
+    not_in_kernel: bool = False
+
+
+@dataclass
+class Row:
+    """All contenders of a case."""
+
+    case: Case
+    cells: list[Cell] = field(default_factory=list)
+
+
+def _script(rows: list[Row], setup: Setup, directory: str, programs: str, tree: str) -> str:
+    """Runs everything.  `@ ROW CELL` announces whose result follows, `row ROW` that it is complete."""
+    lines = ["ulimit -n 4096", f"mkdir -p {directory}", "uname -r | sed 's/^/release /'"]
+    if setup.lane != "native":
+        lines.append("echo 0 >/proc/sys/vm/dirty_writeback_centisecs")
+    last = ""
+    for number, row in enumerate(rows):
+        place = f"{directory}/{row.case.program}"
+        if place != last:
+            lines += [f"rm -rf {last}"] if last else []
+            lines.append(f"mkdir -p {place}")
+            last = place
+        if row.case.program == "walk":
+            lines.append(f"[ -d {place}/tree ] || cp -r {tree} {place}/tree")
+        if setup.statistics:
+            lines.append("cat /sys/kernel/debug/cosy/stats >/tmp/stats-before")
+        for _ in range(row.case.runs or setup.runs):
+            for index, cell in enumerate(row.cells):
+                lines += [f"echo @ {number} {index}", _command(row.case, cell.contender, setup, place, programs)]
+        lines.append(f"echo row {number}")
+        if setup.statistics:
+            lines.append("diff /tmp/stats-before /sys/kernel/debug/cosy/stats | sed -n 's/^[-+][a-z]/&/p' | sort -k1.2")
+    lines.append(f"rm -rf {directory}")
+    return "\n".join(lines) + "\n"
+
+
+def _command(case: Case, contender: str, setup: Setup, place: str, programs: str) -> str:
+    environment = "COSY_STATS=1 " + ("COSY_FAST=0 " if contender == "COSY" else "")
+    options = [f"{name}={value}" for name, value in (case.parameters | case.settings).items()]
+    options += [] if setup.lane == "native" else ["tools=/t/tools"]
+    options += ["split=1"] if setup.split else []
+    words = [f"{programs}/{contender}/{case.program}", place, str(case.small), str(case.large), *options]
+    return environment + shlex.join(words) + " 2>&1"
+
+
+def measure(rows: list[Row], setup: Setup, done: Callable[[Row, str], None]) -> None:
+    """Fills the cells of every row, and calls done with it and the kernel's release."""
+    with tempfile.TemporaryDirectory(prefix="cosy-bench-") as name:
+        scratch = Path(name)
+        tree = versions.tree(setup.kernel) if any(row.case.program == "walk" for row in rows) else None
+        if setup.lane == "native":
+            place = _native_directory(setup.fs)
+            script = _script(rows, setup, f"{place}/cosy-bench.{os.getpid()}", str(setup.programs), str(tree))
+            (scratch / "bench.sh").write_text(script)
+            command = ["sh", str(scratch / "bench.sh")]
+        else:
+            directory = "/mnt/bench" if setup.fs == "ext4" else "/tmp/bench"
+            (scratch / "bench.sh").write_text(_script(rows, setup, directory, "/t/guest", "/t/tree"))
+            command = _machine(setup, scratch, tree)
+        marks = split.marks(scratch / "marks") if setup.split else None
+        _read(rows, command, marks, done)
+
+
+def _native_directory(fs: str) -> str:
+    """A folder of this machine on that kind of file system."""
+    for place in ("/dev/shm", "/tmp", os.getcwd()):
+        done = subprocess.run(["stat", "-f", "-c", "%T", place], stdout=subprocess.PIPE, text=True)
+        if done.stdout.strip().split("/")[0].replace("ext2", "ext4") == fs:
+            return place
+    raise BenchError(f"no folder on {fs} found on this machine: tried /dev/shm, /tmp and this one")
+
+
+def _machine(setup: Setup, scratch: Path, tree: Path | None) -> list[str]:
+    """The command that runs scratch/bench.sh in a virtual machine."""
+    command = [sys.executable, "-B", str(VM), "run", "--kernel", setup.kernel, "--timeout", "5400", "--mem", "1536"]
+    command += ["--icount"] if setup.lane == "insn" else ["--smp", "2"]
+    if setup.flags == "default":
+        command += ["--append", DEFAULT_PARAMETERS]
+    if setup.split:
+        command += ["--qemu", f"-plugin {split.build(scratch)},out={scratch}/marks"]
+    (scratch / "tools").mkdir()
+    for tool in TOOLS:
+        (scratch / "tools" / tool).symlink_to(Path("/usr/bin", tool).resolve())
+    put = [setup.programs, scratch / "bench.sh", scratch / "tools"]
+    if tree:
+        (scratch / "tree").symlink_to(tree)
+        put.append(scratch / "tree")
+    for path in put:
+        command += ["--put", str(path)]
+    if setup.fs == "ext4":
+        (scratch / "disk").mkdir()
+        command += ["--disk", str(scratch / "disk")]
+    return [*command, "--", "sh", "/t/bench.sh"]
+
+
+def _read(
+    rows: list[Row], command: list[str], marks: Iterator[tuple[int, int]] | None, done: Callable[[Row, str], None]
+) -> None:
+    """Runs a command and takes its output to the rows."""
+    release, case, cell = platform.release(), rows[0].case, rows[0].cells[0]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as process:
+        assert process.stdout
+        for line in process.stdout:
+            words = line.split()
+            if words[:1] == ["release"]:
+                release = words[1]
+            elif words[:1] == ["@"]:
+                row = rows[int(words[1])]
+                case, cell = row.case, row.cells[int(words[2])]
+            elif words[:1] == ["result"]:
+                small, small_cost, large, large_cost = map(int, words[1:5])
+                operations = (large - small) * case.per
+                cell.answers.add(words[5])
+                if marks:
+                    user, kernel = split.between(marks)
+                    cell.costs.setdefault("user ", []).append(user / operations)
+                    cell.costs.setdefault("kernel ", []).append(kernel / operations)
+                else:
+                    cell.costs.setdefault("", []).append((large_cost - small_cost) / operations)
+            elif line.startswith("cosy: stats:"):
+                counts = dict(re.findall(r"(\w+)=(\d+)", line))
+                cell.not_in_kernel |= counts["native"] != "0" or counts["interp_calls"] != "0"
+            elif words[:1] == ["row"]:
+                done(rows[int(words[1])], release)
+            else:
+                sys.stderr.write(line)
+    if process.returncode:
+        raise BenchError(f"{shlex.join(command[:8])} ...: exit status {process.returncode}")
