@@ -22,20 +22,49 @@ static unsigned long page_count_of(const struct cosy_buffer *buffer)
 	return buffer->size >> PAGE_SHIFT;
 }
 
+/* Pages are asked for in chunks of so many, as a power of two: fewer trips to the allocator. */
+#define CHUNK_ORDER 3
+
 static void release_pages_of(struct cosy_buffer *buffer)
 {
-	unsigned long i;
+	unsigned long count = 0;
 
-	for (i = 0; i < page_count_of(buffer) && buffer->pages[i]; i++)
-		put_page(buffer->pages[i]);
+	while (count < page_count_of(buffer) && buffer->pages[count])
+		count++;
+	release_pages(buffer->pages, count);
 	kvfree(buffer->pages);
+}
+
+static bool allocate_pages(struct cosy_buffer *buffer, gfp_t gfp)
+{
+	unsigned long i, k, count = page_count_of(buffer);
+	unsigned int order = count < 1 << CHUNK_ORDER ? 0 : CHUNK_ORDER;
+
+	for (i = 0; i < count; i += 1 << order) {
+		struct page *chunk = alloc_pages(order ? gfp | __GFP_NORETRY : gfp, order);
+
+		/* None in one piece: single ones for the rest. */
+		if (!chunk && order) {
+			order = 0;
+			chunk = alloc_page(gfp);
+		}
+		if (!chunk || fatal_signal_pending(current)) {
+			if (chunk)
+				__free_pages(chunk, order);
+			return false;
+		}
+		split_page(chunk, order);
+		for (k = 0; k < 1 << order; k++)
+			buffer->pages[i + k] = chunk + k;
+		cond_resched();
+	}
+	return true;
 }
 
 /* A buffer with pages and nothing else. */
 static struct cosy_buffer *create_pages(struct mm_struct *mm, u32 size, gfp_t zero)
 {
 	struct cosy_buffer *buffer = kzalloc(sizeof(*buffer), GFP_KERNEL_ACCOUNT);
-	unsigned long i;
 
 	if (!buffer)
 		return NULL;
@@ -46,12 +75,8 @@ static struct cosy_buffer *create_pages(struct mm_struct *mm, u32 size, gfp_t ze
 				 GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!buffer->pages)
 		goto err_buffer;
-	for (i = 0; i < page_count_of(buffer); i++) {
-		buffer->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | zero);
-		if (!buffer->pages[i] || fatal_signal_pending(current))
-			goto err_pages;
-		cond_resched();
-	}
+	if (!allocate_pages(buffer, GFP_KERNEL_ACCOUNT | __GFP_NOWARN | zero))
+		goto err_pages;
 	return buffer;
 
 err_pages:
