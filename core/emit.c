@@ -15,16 +15,11 @@ void cosy_emit_deinit(struct cosy_emit *e)
 	e->fixups = NULL;
 }
 
-/* Makes room for `need` entries; the array, possibly moved, or NULL. */
-static void *grow(struct cosy_emit *e, void *array, u32 count, u32 *max, u32 need, size_t size)
+static void *move(struct cosy_emit *e, void *array, u32 count, u32 *max, u32 need, size_t size)
 {
 	u32 larger = *max ? *max : 64;
 	void *moved;
 
-	if (e->error)
-		return NULL;
-	if (need <= *max)
-		return array;
 	while (larger < need)
 		larger *= 2;
 	moved = cosy_alloc(larger * size);
@@ -38,6 +33,15 @@ static void *grow(struct cosy_emit *e, void *array, u32 count, u32 *max, u32 nee
 	*max = larger;
 	cosy_yield();
 	return moved;
+}
+
+/* Makes room for `need` entries; the array, possibly moved, or NULL.  Asked at every instruction. */
+static inline void *grow(struct cosy_emit *e, void *array, u32 count, u32 *max, u32 need,
+			 size_t size)
+{
+	if (e->error)
+		return NULL;
+	return need <= *max ? array : move(e, array, count, max, need, size);
 }
 
 static void append(struct cosy_emit *e, struct bpf_insn insn)
