@@ -6,8 +6,10 @@ BUILD = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 JOBS ?= $(shell nproc)
 KERNEL ?= 6.12
 FUZZ_SECONDS ?= 3600
+SAME_SECONDS ?= 600
+SAME_SEED ?= 100000
 
-.PHONY: all bench demo test vm fuzz format install clean setup configure
+.PHONY: all bench demo test vm fuzz same format install clean setup configure
 
 all: configure
 	@cmake --build --preset $(PRESET)
@@ -28,6 +30,9 @@ vm: all
 fuzz: PRESET = fuzz
 fuzz: all
 	@COSY_FUZZ_SECONDS=$(FUZZ_SECONDS) ctest --preset fuzz -j $(JOBS) --timeout $$(($(FUZZ_SECONDS) + 600)) --verbose
+
+same: all
+	@tests/vm/same/long.sh $(BUILD)/tests/vm/same/same $(SAME_SEED) $(SAME_SECONDS)
 
 format: setup
 	@tools/setup/format.sh

@@ -4,7 +4,9 @@
 #   cosy_vm_test(NAME <name> COMMAND <command>...
 #     [KERNELS <series>...]	default: COSY_KERNELS; one test for each, vm-<name>-<series>
 #     [PUT <path>...]		files for the guest's /t; generator expressions welcome
-#     [USER nobody] [SMP <n>] [MEM <MB>] [DISK <dir>] [ENV NAME=VALUE...]
+#     [USER nobody] [SMP <n>] [MEM <MB>] [DISK <dir>] [DISK_TYPE ext4|btrfs]
+#     [LOAD <module>...]	of the kernel's own
+#     [ENV NAME=VALUE...]
 #     [APPEND <parameters>]	of the kernel
 #     [TIMEOUT <seconds>]	for the whole machine, default 120
 #     [LABELS <label>...]	besides vm
@@ -16,7 +18,7 @@
 # fails, those that need it are not run.
 function(cosy_vm_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "ICOUNT;NO_MODULE"
-    "NAME;USER;SMP;MEM;DISK;TIMEOUT" "KERNELS;PUT;ENV;APPEND;LABELS;COMMAND")
+    "NAME;USER;SMP;MEM;DISK;DISK_TYPE;TIMEOUT" "KERNELS;PUT;LOAD;ENV;APPEND;LABELS;COMMAND")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_COMMAND)
     message(FATAL_ERROR "cosy_vm_test: NAME or COMMAND missing, or unknown: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -31,13 +33,14 @@ function(cosy_vm_test)
   endif()
 
   set(options --timeout ${arg_TIMEOUT} --smp ${arg_SMP})
-  foreach(name USER MEM DISK)
+  foreach(name USER MEM DISK DISK_TYPE)
     if(arg_${name})
       string(TOLOWER ${name} option)
+      string(REPLACE _ - option ${option})
       list(APPEND options --${option} ${arg_${name}})
     endif()
   endforeach()
-  foreach(name PUT ENV)
+  foreach(name PUT LOAD ENV)
     string(TOLOWER ${name} option)
     foreach(value ${arg_${name}})
       list(APPEND options --${option} ${value})

@@ -12,8 +12,11 @@ from cache import SetupError
 _SPARE = 256 << 20  # bytes free at least, for what the guest writes
 
 
-def make(source: Path, image: Path) -> Path:
-    """Writes an ext4 image with a copy of `source`."""
+TYPES = ("ext4", "btrfs")
+
+
+def make(source: Path, image: Path, kind: str) -> Path:
+    """Writes an image of that kind of file system with a copy of `source`."""
     if not source.is_dir():
         raise SetupError(f"--disk {source}: no such folder")
     used = files = 0
@@ -25,8 +28,11 @@ def make(source: Path, image: Path) -> Path:
     # Sparse: only what is written takes room on the host.
     with open(image, "wb") as stream:
         stream.truncate(size)
-    command = ["mke2fs", "-q", "-F", "-t", "ext4", "-N", str(files + 65536)]
-    # The folder's owner on this host means nothing in the guest.
-    command += ["-E", "root_owner=0:0,lazy_itable_init=1", "-d", str(source), str(image)]
+    if kind == "btrfs":
+        command = ["mkfs.btrfs", "-q", "--rootdir", str(source), str(image)]
+    else:
+        command = ["mke2fs", "-q", "-F", "-t", "ext4", "-N", str(files + 65536)]
+        # The folder's owner on this host means nothing in the guest.
+        command += ["-E", "root_owner=0:0,lazy_itable_init=1", "-d", str(source), str(image)]
     cache.run(command, f"making a disk of {source}")
     return image

@@ -35,7 +35,8 @@ class Guest:
     module: Path | None = None  # cosy.ko
     user: str = "root"
     put: list[Path] = field(default_factory=list)
-    disk: bool = False
+    disk: str = ""  # type of the file system on it
+    load: list[str] = field(default_factory=list)  # of the kernel's own modules
     keep: bool = False  # leave cosy.ko loaded at the end
     settle: int = 0  # seconds of guest time before the command
     interactive: bool = False
@@ -123,13 +124,16 @@ def _busybox(image: _Image) -> None:
 
 
 def _kernel_modules(guest: Guest, archive: cpio.Archive) -> list[str]:
-    """Adds the modules that the disk needs; their file names in loading order."""
-    if not guest.disk:
+    """Adds the modules that are asked for or that the disk needs; their file names in loading order."""
+    wanted = list(guest.load)
+    if guest.disk:
+        wanted += ["virtio_pci", "virtio_blk", guest.disk]
+    if not wanted:
         return []
     release, base = guest.kernel.release, guest.kernel.module_base
     plan = cache.run(
-        ["modprobe", "-d", base, "-S", release, "-D", "-a", "virtio_pci", "virtio_blk", "ext4"],
-        "asking modprobe for the disk's modules",
+        ["modprobe", "-d", base, "-S", release, "-D", "-a", *wanted],
+        f"asking modprobe for {', '.join(wanted)}",
     )
     names: list[str] = []
     for path in re.findall(r"^insmod (\S+)", plan, re.M):
@@ -171,6 +175,7 @@ def _config(guest: Guest, modules: list[str]) -> str:
     settings = {
         "GUEST_MODULES": " ".join(modules),
         "GUEST_USER": guest.user,
+        "DISK_TYPE": guest.disk,
         "COSY": "1" if guest.module else "",
         "KEEP": "1" if guest.keep else "",
         "SETTLE": str(guest.settle or ""),

@@ -43,7 +43,7 @@ for module in $GUEST_MODULES; do
 	insmod "/vm/modules/$module" || { report "load $module"; finish; }
 done
 if [ -b /dev/vda ]; then
-	mount -t ext4 /dev/vda /mnt || { report "load disk"; finish; }
+	mount -t "$DISK_TYPE" /dev/vda /mnt || { report "load disk"; finish; }
 fi
 
 if [ -n "$COSY" ]; then

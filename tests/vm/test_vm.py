@@ -123,6 +123,12 @@ class Contents(Machine):
         self.assertEqual(done.stdout, "kept\nnew\n1\n", done.stderr)
         self.assertEqual((self.folder / "disk/sub/file").read_text(), "kept\n")
 
+    def test_disk_of_another_type_and_a_module_asked_for(self) -> None:
+        self.write("disk/file", "kept\n")
+        script = "cat /mnt/file; grep -c ' /mnt btrfs ' /proc/mounts; grep -c overlay /proc/filesystems"
+        done = vm("--disk", self.folder / "disk", "--disk-type", "btrfs", "--load", "overlay", "--", "sh", "-c", script)
+        self.assertEqual(done.stdout, "kept\n1\n1\n", done.stderr)
+
     def test_counted_instructions_repeat(self) -> None:
         program = """\
         #include <stdio.h>

@@ -49,7 +49,9 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--icount", action="store_true", help="time is counted instructions: 1 ns each")
         sub.add_argument("--smp", type=int, default=1, metavar="N")
         sub.add_argument("--mem", type=int, default=512, metavar="MB", help="besides what is put in")
-        sub.add_argument("--disk", type=Path, metavar="DIR", help="a copy of it becomes the ext4 file system /mnt")
+        sub.add_argument("--disk", type=Path, metavar="DIR", help="a copy of it becomes the file system /mnt")
+        sub.add_argument("--disk-type", default="ext4", choices=disk.TYPES)
+        sub.add_argument("--load", action="append", default=[], metavar="MODULE", help="a module of the kernel's own")
         sub.add_argument("--append", action="append", default=[], metavar="STR", help="kernel parameters")
         sub.add_argument(
             "--put", type=Path, action="append", default=[], metavar="PATH", help="into /t, with libraries"
@@ -72,7 +74,7 @@ def _run(options: argparse.Namespace) -> int:
     built = None if options.no_module else module.build(kernel, options.tree.resolve())
     with tempfile.TemporaryDirectory(prefix="cosy-vm-") as name:
         scratch = Path(name)
-        image = disk.make(options.disk, scratch / "disk") if options.disk else None
+        image = disk.make(options.disk, scratch / "disk", options.disk_type) if options.disk else None
         guest_.write(
             guest_.Guest(
                 kernel=kernel,
@@ -80,7 +82,8 @@ def _run(options: argparse.Namespace) -> int:
                 module=built,
                 user=options.user,
                 put=options.put,
-                disk=image is not None,
+                disk=options.disk_type if image else "",
+                load=options.load,
                 keep=options.keep,
                 settle=_SETTLE if options.icount else 0,
                 interactive=interactive,

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# long.sh PROGRAM SEED SECONDS - the comparison for SECONDS on each file system and
+# kernel, from SEED on.  Says what differed; exit status 1 when anything did.
+program=$1 seed=$2 seconds=$3
+here=$(dirname "$0")
+empty=$(mktemp -d)
+trap 'rmdir "$empty"' EXIT
+status=0
+
+run() {
+	name=$1
+	shift
+	for kernel in 6.1 6.12; do
+		echo "$name, $kernel, from seed $seed:"
+		python3 "$here/../vm.py" run --kernel $kernel --smp 2 --timeout $((seconds + 300)) \
+			--env SAME_SEED="$seed" --env SAME_SECONDS="$seconds" \
+			--put "$program" --put "$here/guest.sh" "$@" || status=1
+	done
+}
+
+run tmpfs -- sh /t/guest.sh tmpfs strictatime
+run "tmpfs, relatime" --env SAME_ATIME=relatime -- sh /t/guest.sh tmpfs relatime
+run ext4 --disk "$empty" -- sh /t/guest.sh disk strictatime
+run "ext4, slub_debug" --disk "$empty" --append slub_debug=FZPU -- sh /t/guest.sh disk strictatime
+run btrfs --disk "$empty" --disk-type btrfs -- sh /t/guest.sh disk strictatime
+run overlay --disk "$empty" --load overlay -- sh /t/guest.sh overlay strictatime
+run nobody --user nobody --env SAME_ATIME=relatime -- sh /t/guest.sh none
+exit $status

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * same.h - random programs of system calls, run plain and as regions, told in words
+ * that are equal when nothing distinguishes the two.
+ *
+ *	generate.c	a batch of steps from a seed
+ *	region.c	makes them: as plain calls, or inside a region
+ *	other.c		what another process and another thread do meanwhile
+ *	watch.c		inotify, fanotify and its permissions
+ *	tell.c		what came of it, without what differs from run to run
+ *	round.c		a fresh tree, some batches, the transcript
+ *	main.c		rounds, and the comparison
+ */
+#ifndef SAME_H
+#define SAME_H
+
+#include "../guest/check.h"
+
+enum {
+	SLOTS = 20,		/* descriptors that steps know */
+	STEPS = 48,		/* in a batch, at most */
+	BATCHES = 16,		/* in a round */
+	CHANGES = 8,		/* by others, in a batch, at most */
+	OUT = 1024,		/* bytes for what a step is told, but for what it reads */
+	FD_FIRST = 48,		/* lower numbers are the test's own */
+	FD_LAST = 120,
+	FILE_LIMIT = 192 << 10,	/* RLIMIT_FSIZE */
+};
+
+enum step_op {
+#define STEP(call, arguments, weight) STEP_##call,
+#include "steps.def"
+	STEP_CALLS,
+	/* Not calls of the program under test: */
+	STEP_other = STEP_CALLS, /* somebody else makes change arg[0] */
+	STEP_tick,		/* the clock of files moves on */
+	STEP_OPS
+};
+
+/* What the region knows.  In the shared buffer. */
+struct step {
+	uint32_t op;
+	uint32_t times;		/* it is made, one after another */
+	uint32_t slots;		/* bits of the arguments that are slots */
+	int32_t into;		/* slot that the result goes to, or -1 */
+	int64_t arg[6];
+	uint64_t look, look_len; /* bytes to look at at once; the others are looked at behind the batch */
+	/* What came of it. */
+	int64_t result;		/* of the last time */
+	uint64_t digest;	/* of all results, and of what was looked at */
+};
+
+struct batch {
+	uint32_t count;
+	int32_t wires[2];	/* to the others and back: see other.c */
+	uint32_t word;		/* that goes there */
+	int64_t slot[SLOTS];
+	struct step step[STEPS];
+};
+
+void batch_plain(struct batch *batch);
+void batch_region(struct batch *batch);
+
+/* A change that somebody else makes. */
+struct change {
+	uint32_t op;
+	uint32_t by_thread;
+	char name[16], name2[16];
+	int64_t value;
+	int64_t result;
+};
+
+/* What a round has. */
+struct round {
+	uint64_t seed, random;
+	bool as_root, ticks;	/* a tick behind each change, for relatime */
+	struct batch *batch;
+	char (*text)[160];	/* of each step of the batch */
+	struct change *changes;	/* shared with the others */
+	uint32_t change_count;
+	/* Memory of each kind, and the names as the process and the kernel see them. */
+	char *shared, *ordinary, *half, *read_only;
+	char *half_out;		/* room for a part of what a call tells */
+	char *names_shared, *names_ordinary;
+	char *out_shared, *out_ordinary;	/* OUT bytes for each step */
+	unsigned int number;	/* of the batch */
+	struct timespec start[BATCHES + 2];	/* of each batch, as files' clock says */
+	int root;
+	FILE *told;
+	pid_t child[2];		/* who makes changes, and who permits; 0: nobody */
+};
+
+enum {
+	MEMORY = 256 << 10,
+	HALF = 8192,		/* behind which nothing is */
+};
+
+/* A number below n. */
+uint32_t draw(struct round *round, uint32_t n);
+void batch_generate(struct round *round);
+void memory_fill(struct round *round);
+
+/* Thinks a change up, and says it in words. */
+void other_generate(struct round *round, struct change *change, char *text);
+void others_start(struct round *round);
+/* Has change `index` made by whoever is to make it, and waits for it. */
+void others_make(struct round *round, uint32_t index);
+
+enum { WATCH_INOTIFY = 1, WATCH_FANOTIFY = 2, WATCH_PERMISSIONS = 4 };
+void watch_start(struct round *round, unsigned int which);
+void watch_tell(struct round *round);
+
+void tell_batch(struct round *round);
+void tell_tree(struct round *round);
+/* The batch that a file's time lies in, or the time itself if it was set. */
+const char *tell_time(struct round *round, int64_t sec, uint32_t nsec);
+
+/* The whole round, in the empty directory; the transcript goes to `out`.  An exit status. */
+int round_make(const char *way, uint64_t seed, const char *directory, const char *out);
+void unmount_all(const char *tree);
+
+#define TELL(round, ...) fprintf((round)->told, __VA_ARGS__)
+
+#endif /* SAME_H */
