@@ -22,6 +22,7 @@ test: all
 
 # Everything that docs/results.md shows, in about half an hour.
 bench: all
+	@tools/setup/setup.sh packages-bench.txt
 	@bench/all.sh $(BUILD) $(KERNEL)
 
 vm: all

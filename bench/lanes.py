@@ -29,6 +29,8 @@ DEFAULT_PARAMETERS = (
     "lsm=landlock,lockdown,yama,loadpin,safesetid,integrity,apparmor,selinux,smack,tomoyo,bpf"
 )
 
+_CHANGES = 'NR == FNR { was[$1] = $2; next } $2 != was[$1] { printf " %s=%d", $1, $2 - was[$1] } END { print "" }'
+
 
 class BenchError(Exception):
     """One printable reason why there is no result."""
@@ -99,7 +101,7 @@ def _script(rows: list[Row], setup: Setup, directory: str, programs: str, tree: 
                 lines += [f"echo @ {number} {index}", _command(row.case, cell.contender, setup, place, programs)]
         lines.append(f"echo row {number}")
         if setup.statistics:
-            lines.append("diff /tmp/stats-before /sys/kernel/debug/cosy/stats | sed -n 's/^[-+][a-z]/&/p' | sort -k1.2")
+            lines.append(f"awk {shlex.quote(_CHANGES)} /tmp/stats-before /sys/kernel/debug/cosy/stats")
     lines.append(f"rm -rf {directory}")
     return "\n".join(lines) + "\n"
 

@@ -97,7 +97,7 @@ class Report:
         self.out = out
         self.complaints: list[str] = []
         self.machine = versions.machine(setup.lane)
-        self.versions = versions.contenders(setup.programs)
+        self.versions = versions.contenders()
 
     def row(self, row: Row, release: str) -> None:
         lines: list[Line] = []

@@ -28,14 +28,14 @@ def _package(name: str) -> str:
 
 
 @functools.cache
-def contenders(programs: Path) -> dict[str, str]:
+def contenders() -> dict[str, str]:
     """Those whose version is not the kernel's."""
-    project = re.search(r"VERSION (\S+)", (_TOP / "CMakeLists.txt").read_text())
+    project = re.search(r"project\(cosy VERSION (\S+)", (_TOP / "CMakeLists.txt").read_text())
     commit = _output("git", "describe", "--always", "--dirty")
     ours = f"cosy {project[1] if project else '?'}{f' ({commit})' if commit else ''}"
     ring = f"liburing {_package('liburing-dev')}"
     tools = f"coreutils {_package('coreutils')}, grep {_package('grep')}"
-    libc = f"glibc {platform.libc_ver(str(programs / 'VAN' / 'getpid'))[1] or platform.libc_ver()[1]}"
+    libc = f"{os.confstr('CS_GNU_LIBC_VERSION')}, clang {_package('clang-19')}"
     return {
         "VAN": libc,
         "COSY": ours,

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs what packages.txt names and this machine lacks, with apt: as root or
-# through sudo.  Says what is missing when neither is possible.  Quick and silent
-# when nothing is.
+# setup.sh [LIST...]: installs what packages.txt and the further lists beside it name and
+# this machine lacks, with apt: as root or through sudo.  Says what is missing when neither
+# is possible.  Quick and silent when nothing is.
 set -eu
-here=$(dirname "$0")
+cd "$(dirname "$0")"
 
 command -v apt-get >/dev/null || {
-	echo "setup: this is no Debian; what is needed is in $here/packages.txt" >&2
+	echo "setup: this is no Debian; what is needed is in tools/setup/packages.txt" >&2
 	exit 1
 }
 
@@ -18,7 +18,7 @@ missing=$(
 				for (i = 2; i <= NF; i++) { sub(/,$/, "", $i); have[$i] = 1 }
 			       next }
 		     { sub(/#.*/, "") }
-		     NF && !($1 in have) { printf " %s", $1 }' - "$here/packages.txt"
+		     NF && !($1 in have) { printf " %s", $1 }' - packages.txt "$@"
 )
 [ -n "$missing" ] || exit 0
 

@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes docs/results.md and its plots from the lines that run.py wrote: report.py LINES [--docs DIR]"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import cases
+from targets import PAPERS, TARGETS, Target
+
+HERE = Path(__file__).resolve().parent
+COLUMNS = (
+    "VAN",
+    "COSY",
+    "COSY-FAST",
+    "COSY-FAST by name",
+    "io_uring",
+    "io_uring-linked",
+    "sendfile",
+    "copy_file_range",
+    "splice",
+    "mmap",
+    "GNU",
+)
+OURS = COLUMNS[:4]
+
+Line = dict
+Key = tuple[str, str]
+
+
+class Results:
+    """The lines, by what they are about."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        # The last one counts, so that a part can be measured again.
+        self.by_key = {self._key(line): line for line in lines}
+        self.lines = list(self.by_key.values())
+
+    @staticmethod
+    def _key(line: Line) -> str:
+        names = ("workload", "parameters", "contender", "lane", "fs", "flags", "metric")
+        return json.dumps([line[name] for name in names], sort_keys=True)
+
+    def some(self, **wanted: object) -> Results:
+        """Those lines whose fields are as wanted."""
+        return Results([line for line in self.lines if all(line[name] == value for name, value in wanted.items())])
+
+    def value(self, contender: str) -> float | None:
+        """The one value of a contender."""
+        return next((line["value"] for line in self.lines if line["contender"] == contender), None)
+
+    def less(self, contender: str) -> float | None:
+        """How much less than VAN, in per cent."""
+        plain, value = self.value("VAN"), self.value(contender)
+        return None if plain is None or value is None or not plain else 100 * (1 - value / plain)
+
+    def fast(self) -> float | None:
+        """The better of the two builds with specialised calls."""
+        found = [self.value(name) for name in OURS[2:]]
+        return min((value for value in found if value is not None), default=None)
+
+    def contenders(self) -> list[str]:
+        present = {line["contender"] for line in self.lines}
+        return [name for name in COLUMNS if name in present]
+
+    def rows(self) -> list[Results]:
+        """One part for each file system and setting of the parameters, in the order measured."""
+        seen: dict[str, list[Line]] = {}
+        for line in self.lines:
+            seen.setdefault(json.dumps([line["parameters"], line["fs"]]), []).append(line)
+        return [Results(lines) for lines in seen.values()]
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0f} %"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head = list(head)
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(row) + " |" for row in lines) + "\n"
+
+
+def _target_row(target: Target, insn: Results) -> list[str]:
+    part = insn.some(workload=target.workload, parameters=target.parameters, fs=target.fs)
+    cosy, fast, named = (part.less(name) for name in OURS[1:])
+    verdicts = []
+    if target.cosy is not None and cosy is not None:
+        verdicts.append("COSY reached" if round(cosy) >= target.cosy else "**COSY missed**")
+    best = max((value for value in (fast, named) if value is not None), default=None)
+    if target.fast is not None and best is not None:
+        verdicts.append("COSY-FAST reached" if round(best) >= target.fast else "**COSY-FAST missed**")
+    peer = part.value(target.ahead_of)
+    if peer is not None and part.fast() is not None:
+        ahead = part.fast() < peer
+        verdicts.append(f"ahead of {target.ahead_of}" if ahead else f"**behind {target.ahead_of}**")
+    shown = _percent(fast) + (f" (by name {_percent(named)})" if named is not None else "")
+    return [
+        target.label,
+        _percent(target.cosy),
+        _percent(cosy),
+        _percent(target.fast),
+        shown,
+        target.paper,
+        ", ".join(verdicts) or "not measured",
+    ]
+
+
+def _named(part: Results) -> str:
+    """The parameters of a row, for a table that is about one workload."""
+    line = part.lines[0]
+    return ", ".join(f"{name} {value}" for name, value in line["parameters"].items()) or line["metric"]
+
+
+def _workload_table(part: Results) -> str:
+    names = part.contenders()
+    rows = []
+    for row in part.rows():
+        values = {name: row.value(name) for name in names}
+        least = min(value for value in values.values() if value is not None)
+        cells = []
+        for name in names:
+            text = _number(values[name])
+            less = row.less(name)
+            if less is not None and name != "VAN":
+                text += f" ({-less:+.0f} %)"
+            cells.append(f"**{text}**" if values[name] == least else text)
+        rows.append([_named(row), row.lines[0]["fs"], *cells])
+    return _table(["", "on", *names], rows)
+
+
+def _behind(insn: Results) -> str:
+    """Every row in which a peer needs less than COSY-FAST."""
+    rows = []
+    for row in (row for name in cases.WORKLOADS for row in insn.some(workload=name).rows()):
+        fast = row.fast()
+        peers = {name: row.value(name) for name in row.contenders() if name not in OURS[1:]}
+        ahead = {name: value for name, value in peers.items() if value is not None and fast and value < fast}
+        for name, value in sorted(ahead.items(), key=lambda item: item[1]):
+            line = row.lines[0]
+            rows.append([line["workload"], _named(row), line["fs"], name, _number(value), _number(fast)])
+    if not rows:
+        return "None.\n"
+    return _table(["workload", "row", "on", "ahead", "needs", "COSY-FAST needs"], rows)
+
+
+def _beside(insn: Results, other: Results, heading: str) -> str:
+    """The same rows under other kernel parameters."""
+    rows = []
+    for row in other.rows():
+        line = row.lines[0]
+        same = insn.some(workload=line["workload"], parameters=line["parameters"], fs=line["fs"])
+        cells = [line["workload"], _named(row)]
+        for part in (same, row):
+            cells += [_number(part.value("VAN")), _percent(part.less("COSY")), _percent(part.less("COSY-FAST"))]
+        rows.append(cells)
+    head = ["workload", "row", "VAN", "COSY", "COSY-FAST", f"{heading}: VAN", "COSY", "COSY-FAST"]
+    return _table(head, rows)
+
+
+def _split(part: Results) -> str:
+    """User and kernel instructions apart."""
+    rows = []
+    for row in part.rows():
+        line = row.lines[0]
+        cells = [line["workload"], _named(row)]
+        for name in OURS[:3]:
+            mine = [cell for cell in row.lines if cell["contender"] == name]
+            values = {cell["metric"].split()[0]: cell["value"] for cell in mine}
+            cells += [_number(values.get("user")), _number(values.get("kernel"))]
+        rows.append(cells)
+    head = [f"{name} {mode}" for name in OURS[:3] for mode in ("user", "kernel")]
+    return _table(["workload", "row", *head], rows)
+
+
+def _remarks(workload: str) -> str:
+    """What bench/remarks.md says about a workload."""
+    text = (HERE / "remarks.md").read_text()
+    for part in text.split("\n## ")[1:]:
+        name, _, body = part.partition("\n")
+        if name == workload:
+            return body.strip() + "\n"
+    return ""
+
+
+def document(results: Results, plots: list[str]) -> str:
+    insn = results.some(lane="insn", flags="calibrated")
+    insn = Results([line for line in insn.lines if not line["metric"].startswith(("user ", "kernel "))])
+    split = Results([line for line in results.lines if line["metric"].startswith(("user ", "kernel "))])
+    versions = {line["contender"]: line["version"] for line in insn.lines}
+    first = insn.lines[0]
+    out = ["# Results", "", "Written by `make bench` from the lines that `bench/run.py` measured; see there for how.", ""]
+    out += [
+        f"Instructions per operation, counted by a virtual machine's clock ({first['machine']}, Linux {first['kernel']}), "
+        "processor and kernel parameters calibrated (tests/vm/qemu.py). Medians; what it takes to start is subtracted; "
+        "all contenders of a row in one boot. In brackets: against plain calls (VAN). **Bold**: the least of a row.",
+        "",
+        "Counted instructions know no cache misses and no cost of a crossing beyond its instructions, so they understate "
+        "what leaving out a crossing saves.",
+        "",
+        _remarks("reading"),
+        _table(["contender", "what", "version"], [[n, _what(n), versions[n]] for n in COLUMNS if n in versions]),
+        "## Targets",
+        "",
+        "Per cent less than plain calls.",
+        "",
+        _table(
+            ["row", "COSY: target", "measured", "COSY-FAST: target", "measured", "the paper's", ""],
+            [_target_row(target, insn) for target in TARGETS],
+        ),
+        "## Where a peer needs less",
+        "",
+        _behind(insn),
+        _remarks("behind"),
+    ]
+    out += [f"![{Path(name).stem}]({name})" for name in plots]
+    for name in cases.WORKLOADS:
+        part = insn.some(workload=name)
+        if part.lines:
+            out += ["", f"## {name}", "", f"Per {part.lines[0]['metric'].removeprefix('per ')}. {PAPERS.get(name, '')}".strip()]
+            out += ["", _workload_table(part), _remarks(name)]
+    if split.lines:
+        out += ["## User and kernel mode apart", "", _remarks("split"), _split(split)]
+    default = results.some(lane="insn", flags="default")
+    if default.lines:
+        out += ["## The kernel's default parameters", "", _remarks("default"), _beside(insn, default, "default")]
+    for lane in ("wall", "native"):
+        part = results.some(lane=lane)
+        if part.lines:
+            out += [f"## Lane {lane}", "", f"Nanoseconds; {part.lines[0]['machine']}, Linux {part.lines[0]['kernel']}.", ""]
+            out += [_remarks(lane)]
+            for name in cases.WORKLOADS:
+                of_it = part.some(workload=name)
+                if of_it.lines:
+                    out += [f"{name}, per {of_it.lines[0]['metric'].removeprefix('per ')}:", "", _workload_table(of_it)]
+    return "\n".join(out).rstrip() + "\n"
+
+
+def _what(contender: str) -> str:
+    return {
+        "VAN": "plain calls: the marked source with the marks off",
+        "COSY": "the compound, every call made the ordinary way (`-fno-cosy-fast`)",
+        "COSY-FAST": "the compound, from the same source",
+        "COSY-FAST by name": "a source that asks for operations by name (`<cosy/fast.h>`)",
+        "io_uring": "requests in batches; registered files and buffers",
+        "io_uring-linked": "requests that depend on each other, linked; the same registered",
+        "GNU": "cp, du, grep, ls themselves",
+        "mmap": "the file mapped and copied or looked at",
+    }.get(contender, f"{contender}(2)")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("lines", type=Path)
+    parser.add_argument("--docs", type=Path, default=HERE.parent / "docs")
+    options = parser.parse_args()
+    results = Results([json.loads(line) for line in options.lines.read_text().splitlines()])
+    try:
+        import plots
+    except ImportError:
+        print("report: no plots: python3-matplotlib is not installed", file=sys.stderr)
+        drawn = sorted(f"plots/{path.name}" for path in (options.docs / "plots").glob("*.svg"))
+    else:
+        drawn = plots.draw(results, options.docs)
+    (options.docs / "results.md").write_text(document(results, drawn))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""What the project set out to reach, beside what the papers reached: per cent less than plain calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    """One row of the table of targets."""
+
+    label: str
+    workload: str
+    parameters: dict[str, str | int]
+    fs: str = "tmpfs"
+    cosy: float | None = None
+    fast: float | None = None
+    paper: str = ""  # COSY, COSY-FAST there
+    ahead_of: str = ""
+
+
+_DB = {"megabytes": 4, "processes": 1}
+_LS = {"files": 5000, "cache": "warm", "lines": "no"}
+
+TARGETS = (
+    Target("getpid, 256 calls", "getpid", {"calls": 256}, cosy=40, fast=85, paper="85-90, -"),
+    Target("db, passed on only", "db", {"looks at": "nothing", **_DB}, cosy=10, fast=64, paper="26, 64"),
+    Target("db, checksummed", "db", {"looks at": "checksum", **_DB}, cosy=8, fast=30),
+    Target("ls, 5,000 files, tmpfs", "ls", _LS, cosy=1, fast=68, paper="8, 85"),
+    Target("ls, 5,000 files, ext4", "ls", _LS, "ext4", cosy=1, fast=52, paper="8, 85"),
+    Target("bonnie fastread", "bonnie", {"phase": "fastread", "megabytes": 16}, fast=80, paper="-, 80"),
+    Target("bonnie rewrite", "bonnie", {"phase": "rewrite", "megabytes": 16}, fast=30, paper="-, 30-90"),
+    Target("bonnie fastwrite", "bonnie", {"phase": "fastwrite", "megabytes": 16}, fast=45, paper="-, 45-90"),
+    Target("grep, 2 MB", "grep", {"kilobytes": 2048}, cosy=5, fast=20, paper="13, 20"),
+    Target(
+        "copy, 4 KB",
+        "copy",
+        {"size": 4096, "target": "written over"},
+        cosy=4,
+        fast=33,
+        ahead_of="copy_file_range",
+    ),
+    Target(
+        "serve, 64 KB, sending only",
+        "serve",
+        {"files": "held open", "size": 65536, "socket": "unix"},
+        cosy=10,
+        fast=70,
+        ahead_of="sendfile",
+    ),
+    Target("read1, 1 B", "read1", {"size": 1}, fast=65, paper="-, 72"),
+    Target("read1, 8 KB", "read1", {"size": 8192}, fast=26, paper="-, 26"),
+    Target("read1, 64 KB", "read1", {"size": 65536}, fast=12, paper="-, 12"),
+)
+
+# Where each workload comes from, and what was measured there.
+PAPERS = {
+    "getpid": "FSL-02-01, figure 2: 12 to 90 % less elapsed time, growing with the number of calls.",
+    "db": "FSL-02-01, figure 3: COSY 26 %, COSY-FAST 64 % less elapsed time; the same with 2 and 4 processes.",
+    "bonnie": "FSL-02-01, figure 5: fastread 80 %, rewrite 30 to 90 %, fastwrite 45 to 90 % less elapsed time.",
+    "ls": "FSL-02-01, figure 6, cold caches: COSY 8 %, COSY-FAST 85 % less, for 5,000 and for 50,000 files.",
+    "grep": "FSL-02-01, figure 7: COSY 13 %, COSY-FAST 20 % less elapsed time.",
+    "read1": "Synthetix, SOSP 1995, table 3: 1 B 72 %, 8 KB 26 %, 64 KB 12 % less cycles than HP-UX's read.",
+}
