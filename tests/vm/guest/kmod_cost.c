@@ -85,11 +85,11 @@ static void ask(void *unused)
 	syscall(SYS_ioctl, fd, _IO('C', 0x99), NULL);
 }
 
-static void pids(void *unused)
+/* That system call, many times. */
+static void calls(void *number)
 {
-	(void)unused;
 	for (int i = 0; i < TURNS; i++)
-		syscall(SYS_getpid);
+		syscall(*(long *)number, 022);
 }
 
 static void run(void *arg)
@@ -142,6 +142,25 @@ static double each(const struct bpf_insn *body, size_t count)
 	return (double)(looped(body, count, TURNS) - looped(body, count, 0)) / TURNS;
 }
 
+/* RUN of a compound that makes `turns` local calls of a function which does nothing. */
+static long looped_calls(int turns)
+{
+	const struct bpf_insn insns[] = {
+		MOV(7, turns), CALL_LOCAL(3), ADD(7, -1), JUMP_NE(7, 0, -3), EXIT,
+		/* 5 */
+		EXIT,
+	};
+	struct cosy_free free = { .size = sizeof(free) };
+	long cost;
+
+	free.handle = raw_load(fd, insns, COUNT(insns));
+	raw_run_init(&the_run, free.handle, NULL);
+	cost = least(run, &the_run);
+	MUST(the_run.run.status == COSY_DONE);
+	raw_ioctl(fd, COSY_IOC_FREE, &free);
+	return cost;
+}
+
 #define EACH(...) ({ const struct bpf_insn body_[] = { __VA_ARGS__ }; each(body_, COUNT(body_)); })
 
 /* Instructions per byte of one operation over `size` bytes. */
@@ -186,10 +205,15 @@ int main(int argc, char **argv)
 	load(&(size_t){ 100 });
 	bound("LOAD and FREE of 100 instructions, once", (double)now() - plain, 0);
 
-	plain = (double)least(pids, NULL) / TURNS;
+	plain = (double)least(calls, &(long){ SYS_getpid }) / TURNS;
 	compound = EACH(CALL(SYS_getpid));
 	bound("getpid in a plain loop", plain, 0);
 	bound("getpid in a compound", compound, plain * 0.62);
+	/* A call that has no specialised version. */
+	plain = (double)least(calls, &(long){ SYS_umask }) / TURNS;
+	compound = EACH(MOV(1, 022), CALL(SYS_umask));
+	bound("umask in a plain loop", plain, 0);
+	bound("umask in a compound", compound, plain * 0.62);
 
 	loop = EACH(MOV(0, 0));
 	bound("a turn of a loop", loop, 0);
@@ -205,6 +229,7 @@ int main(int argc, char **argv)
 	bound("other memory: store of 1", EACH(STORE(BPF_B, 9, 8, 0)) - loop, 22);
 	bound("other memory: store of an immediate", EACH(STOREK(BPF_W, 9, 8, 5)) - loop, 22);
 	bound("atomic add", EACH(ATOMIC(BPF_DW, 8, 8, 0, BPF_ADD)) - loop, 0);
+	bound("a local call and its return", (double)(looped_calls(TURNS + 1) - looped_calls(1)) / TURNS - loop, 0);
 	bound("operation: ctx", EACH(CALL_OP(RAW_OP_CTX)) - loop, 0);
 	bound("operation: strlen of 3, shared buffer", ({
 		shared[3] = 0;
