@@ -27,7 +27,7 @@
  * Length of the component at `at` if it ends with a NUL before `most` bytes; 0 for no
  * component, one that is followed by a slash, and one that is longer.
  */
-static u32 component_length(const u8 *at, u32 most)
+static __always_inline u32 component_length(const u8 *at, u32 most)
 {
 	u64 word, ends, hits;
 	u32 i;
@@ -69,8 +69,7 @@ static __always_inline bool name_get(struct cosy_activation *run, u64 address, u
 		length = component_length(copy, min_t(u32, length + 1, NAME_MAX + 1));
 	}
 	ret->len = length;
-	if (unlikely(!length || (ret->name[0] == '.' &&
-				 (length == 1 || (length == 2 && ret->name[1] == '.'))))) {
+	if (unlikely(!cosy_is_component(ret))) {
 		cosy_replug(run, COSY_GUARD_NAME);
 		return false;
 	}
@@ -109,11 +108,32 @@ static __always_inline struct dentry *child_get(struct cosy_activation *run, str
 	return NULL;
 }
 
-s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 address, u64 to,
-		    s32 flags)
+static __always_inline s64 stat_child(struct cosy_activation *run, const struct path *dir,
+				      struct qstr *name, u8 *to, s32 flags)
+{
+	struct path path = {
+		.mnt = dir->mnt,
+		.dentry = child_get(run, dir->dentry, name, !(flags & AT_SYMLINK_NOFOLLOW)),
+	};
+	int error;
+
+	if (unlikely(!path.dentry))
+		return COSY_ORDINARY;
+	error = cosy_attributes(&path, flags | AT_NO_AUTOMOUNT, to);
+	dput(path.dentry);
+	return error;
+}
+
+s64 cosy_stat_child(struct cosy_activation *run, const struct path *dir, struct qstr *name,
+		    u8 *to, s32 flags)
+{
+	return stat_child(run, dir, name, to, flags);
+}
+
+static __always_inline s64 stat_under(struct cosy_activation *run, const struct path *dir,
+				      u64 address, u64 to, s32 flags)
 {
 	u8 copy[NAME_MAX + 1] __aligned(COSY_WORD) __cosy_uninitialized;
-	struct path path = { .mnt = dir->mnt };
 	u8 *at = cosy_reach(run, to, COSY_STAT_SIZE);
 	struct qstr name;
 	int error;
@@ -127,46 +147,51 @@ s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 add
 	error = path_permission(dir, MAY_EXEC);
 	if (unlikely(error))
 		return error;
-	path.dentry = child_get(run, dir->dentry, &name, !(flags & AT_SYMLINK_NOFOLLOW));
-	if (!path.dentry)
-		return COSY_ORDINARY;
-	error = cosy_attributes(&path, flags | AT_NO_AUTOMOUNT, at);
-	dput(path.dentry);
-	return error;
+	return stat_child(run, dir, &name, at, flags);
 }
 
-/* As newfstatat: with AT_EMPTY_PATH and no name it is fstat. */
-static bool is_fstat(struct cosy_activation *run, s32 dirfd, u64 name, s32 flags)
+s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 address, u64 to,
+		    s32 flags)
+{
+	return stat_under(run, dir, address, to, flags);
+}
+
+static noinline s64 stat_in_pwd(struct cosy_activation *run, u64 name, u64 to, s32 flags)
+{
+	struct path pwd;
+	s64 result;
+
+	get_fs_pwd(current->fs, &pwd);
+	result = cosy_stat_under(run, &pwd, name, to, flags);
+	path_put(&pwd);
+	return result;
+}
+
+/* Of flags that change the way: with AT_EMPTY_PATH alone and no name it is fstat. */
+static noinline s64 stat_otherwise(struct cosy_activation *run, s32 dirfd, u64 name, u64 to,
+				   s32 flags)
 {
 	u8 first;
 
-	return flags == AT_EMPTY_PATH && dirfd >= 0 && name &&
-	       !get_user(first, (u8 __user *)name) && !first;
+	if (flags == AT_EMPTY_PATH && dirfd >= 0 && name && !get_user(first, (u8 __user *)name) &&
+	    !first)
+		return cosy_fast_fstat(run, dirfd, to);
+	return cosy_replug(run, COSY_GUARD_LIMITED);
 }
 
 s64 cosy_fast_fstatat(struct cosy_activation *run, s32 dirfd, u64 name, u64 to, s32 flags)
 {
-	struct path pwd;
 	struct fd fd;
 	s64 result;
 
-	if (unlikely(flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT))) {
-		if (is_fstat(run, dirfd, name, flags))
-			return cosy_fast_fstat(run, dirfd, to);
-		return cosy_replug(run, COSY_GUARD_LIMITED);
-	}
-	if (run->held & COSY_HELD_VIEWS)
-		cosy_settle(run);
-	if (dirfd == AT_FDCWD) {
-		get_fs_pwd(current->fs, &pwd);
-		result = cosy_stat_under(run, &pwd, name, to, flags);
-		path_put(&pwd);
-		return result;
-	}
+	if (unlikely(flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
+		return stat_otherwise(run, dirfd, name, to, flags);
+	if (dirfd == AT_FDCWD)
+		return stat_in_pwd(run, name, to, flags);
 	/* Not descriptors that are paths alone (O_PATH): those are left to the ordinary call. */
 	fd = fdget(dirfd);
 	if (likely(fd_file(fd)))
-		result = cosy_stat_under(run, &fd_file(fd)->f_path, name, to, flags);
+		result = stat_under(run, &fd_file(fd)->f_path, name, to, flags);
 	else
 		result = cosy_replug(run, COSY_GUARD_NAME);
 	fdput(fd);
@@ -181,8 +206,6 @@ s64 cosy_fast_fstat(struct cosy_activation *run, u32 number, u64 to)
 
 	if (unlikely(!at))
 		return cosy_replug(run, COSY_GUARD_MEMORY);
-	if (run->held & COSY_HELD_VIEWS)
-		cosy_settle(run);
 	fd = fdget(number);
 	if (likely(fd_file(fd)))
 		result = cosy_attributes(&fd_file(fd)->f_path, 0, at);

@@ -10,6 +10,7 @@
 #include "dispatch.h"
 #include "fast.h"
 #include "hold.h"
+#include "listing.h"
 #include "pure.h"
 #include "read.h"
 #include "stats.h"
@@ -104,6 +105,8 @@ static s64 specialised(struct cosy_activation *run, const u64 *r, u32 number)
 		return cosy_view_write(run, r[1], r[2], r[3]);
 	case __NR_pwrite64:
 		return cosy_view_pwrite(run, r[1], r[2], r[3], r[4]);
+	case __NR_getdents64:
+		return cosy_fast_getdents(run, r[1], r[2], r[3]);
 	case __NR_gettid:
 	case __NR_getppid:
 	case __NR_getuid:
@@ -192,6 +195,8 @@ static s64 operation(struct cosy_activation *run, u64 *r, u32 number)
 		return view_pread(run, r);
 	case COSY_OP_lend:
 		return lend(run, r);
+	case COSY_OP_scan_dir:
+		return cosy_scan_directory(run, r[1], r[2], r[3], r[4]);
 	case COSY_OP_readc:
 		return readc(run, r[1]);
 	case COSY_OP_seek_read:
