@@ -507,6 +507,7 @@ SYM_CODE_END(cosy_leave_gone)
 SYM_CODE_START_LOCAL(cosy_call_work)
 	UNWIND_HINT_FUNC
 	SAVE_R0_TO_R5
+	FORGET_BRANCHES
 	call	cosy_work_due
 	mov	%eax, %r9d
 	RESTORE_R0_TO_R5
