@@ -55,13 +55,37 @@ static inline bool cosy_is_fresh(struct cosy_activation *run, const struct super
 	return false;
 }
 
-/* A reference to the folio of page `index`, or NULL: it is not in the cache. */
+/*
+ * A reference to the folio of page `index`, or NULL: it is not in the cache, or just
+ * being moved.  As filemap_get_entry, without the calls on the way to it.
+ */
 static inline struct folio *cosy_folio_get(struct address_space *mapping, pgoff_t index)
 {
-	struct folio *folio = __filemap_get_folio(mapping, index, 0, 0);
+	XA_STATE(xas, &mapping->i_pages, index);
+	struct folio *folio;
 
-	/* No folio was NULL, and is an error in later kernels. */
-	return IS_ERR_OR_NULL(folio) ? NULL : folio;
+	rcu_read_lock();
+	folio = xas_load(&xas);
+	if (unlikely(!folio || xa_is_value(folio) || xa_is_internal(folio) || !folio_try_get(folio))) {
+		folio = NULL;
+	} else if (unlikely(folio != xas_reload(&xas))) {
+		folio_put(folio);
+		folio = NULL;
+	}
+	rcu_read_unlock();
+	return folio;
+}
+
+/*
+ * The folios of `count` pages from `index` on, one for each page, a reference each.
+ * How many there are up to the first that is not in the cache.
+ */
+u32 cosy_folios_get(struct address_space *mapping, pgoff_t index, u32 count, struct folio **ret);
+
+/* Where byte `position` of its file is, which `folio` has. */
+static inline u8 *cosy_folio_byte(struct folio *folio, loff_t position)
+{
+	return (u8 *)folio_address(folio) + (position & (folio_size(folio) - 1));
 }
 
 /* All of a folio's flags that matter, looked at once: is it up to date and nothing else? */

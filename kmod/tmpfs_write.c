@@ -17,79 +17,73 @@
 #include "page_cache.h"
 #include "write.h"
 
+/* What forbids writing: tmpfs files are sealed against sealing from the start. */
+#define SEALED (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)
+
 /* A write need not begin at a page's start. */
 #define MOST_PAGES (COSY_VIEW_PAGES + 1)
 
-struct pages {
+struct folios {
 	u32 count;
-	struct page *page[MOST_PAGES];	/* a reference each */
+	struct folio *folio[MOST_PAGES];	/* of each page, a reference each */
 };
 
 /*
  * Only what the ordinary call would let through: limits, seals, synchronous writes and
- * growing are left to it.  Holds until the inode is unlocked if it is locked.
+ * growing are left to it.  Holds until the inode is unlocked.
  */
-static bool allowed(const struct cosy_writing *write)
+static __always_inline bool allowed(const struct cosy_writing *write)
 {
 	const struct file *file = write->file;
 	struct inode *inode = file_inode(file);
 
 	return !(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC)) && (file->f_flags & O_LARGEFILE) &&
-	       !IS_SYNC(inode) && !IS_SWAPFILE(inode) && !READ_ONCE(SHMEM_I(inode)->seals) &&
-	       rlimit(RLIMIT_FSIZE) == RLIM_INFINITY && write->position >= 0 &&
+	       !IS_SYNC(inode) && !IS_SWAPFILE(inode) &&
+	       !(READ_ONCE(SHMEM_I(inode)->seals) & SEALED) &&
+	       rlimit(RLIMIT_FSIZE) == RLIM_INFINITY &&
 	       write->position + write->count <= i_size_read(inode);
 }
 
-static void put_pages(struct pages *pages)
+static __always_inline void put(struct folios *folios)
 {
-	while (pages->count)
-		put_page(pages->page[--pages->count]);
+	while (folios->count)
+		folio_put(folios->folio[--folios->count]);
 }
 
-/* All pages, or none and the guard that failed. */
-static enum cosy_guard find_pages(const struct cosy_writing *write, struct pages *ret)
+/* All of them; false: none. */
+static __always_inline bool find(const struct cosy_writing *write, struct folios *ret)
 {
-	struct address_space *mapping = write->file->f_mapping;
-	pgoff_t index = write->position >> PAGE_SHIFT;
-	pgoff_t last = (write->position + write->count - 1) >> PAGE_SHIFT;
+	u32 count = DIV_ROUND_UP(offset_in_page(write->position) + write->count, PAGE_SIZE);
 
-	for (ret->count = 0; index <= last; index++) {
-		struct folio *folio = cosy_folio_get(mapping, index);
-
-		if (unlikely(!folio))
-			goto missing;
-		ret->page[ret->count++] = folio_file_page(folio, index);
-		if (unlikely(cosy_folio_guard(folio, mapping) != COSY_GUARDS_HOLD))
-			goto missing;
-	}
-	return COSY_GUARDS_HOLD;
-
-missing:
-	put_pages(ret);
-	return COSY_GUARD_NO_HOLES;
+	ret->count = cosy_folios_get(write->file->f_mapping, write->position >> PAGE_SHIFT, count,
+				     ret->folio);
+	if (likely(ret->count == count))
+		return true;
+	put(ret);
+	return false;
 }
 
 /*
- * Whether the pages will stay.  Truncation waits for the inode; reclaim, migration and
- * merging into larger pages give up at our references, unless they came before, and
- * then they hold the folio's lock.
+ * Whether the folios are sound and will stay.  Truncation waits for the inode; reclaim,
+ * migration and merging into larger folios give up at our references, unless they came
+ * before, and then they hold the folio's lock.
  */
-static bool stay(const struct cosy_writing *write, const struct pages *pages)
+static __always_inline bool stay(const struct cosy_writing *write, const struct folios *folios)
 {
 	u32 i;
 
-	for (i = 0; i < pages->count; i++) {
-		struct folio *folio = page_folio(pages->page[i]);
+	for (i = 0; i < folios->count; i++) {
+		struct folio *folio = folios->folio[i];
 
-		if (folio_test_locked(folio) ||
-		    cosy_folio_guard(folio, write->file->f_mapping) != COSY_GUARDS_HOLD)
+		if (unlikely(folio_test_locked(folio) ||
+			     cosy_folio_guard(folio, write->file->f_mapping) != COSY_GUARDS_HOLD))
 			return false;
 	}
 	return true;
 }
 
 /* `size` bytes from `address` in the shared buffer on, wherever they are now. */
-static void copy_from(struct cosy_activation *run, u64 address, u8 *to, u32 size)
+static __always_inline void copy_from(struct cosy_activation *run, u64 address, u8 *to, u32 size)
 {
 	struct cosy_place place;
 	u32 now;
@@ -106,34 +100,32 @@ static void copy_from(struct cosy_activation *run, u64 address, u8 *to, u32 size
 	}
 }
 
-static void write_page(struct cosy_activation *run, struct page *page, u32 in, u64 address, u32 size)
+static __always_inline void write_folios(struct cosy_activation *run, const struct cosy_writing *write,
+			 const struct folios *folios, u64 address)
 {
-	struct folio *folio = page_folio(page);
+	loff_t position = write->position;
+	u32 i, now, left = write->count;
 
-	folio_lock(folio);
-	folio_mark_accessed(folio);
-	copy_from(run, address, page_address(page) + in, size);
-	folio_mark_dirty(folio);
-	folio_unlock(folio);
-}
+	for (i = 0; i < folios->count; i++) {
+		struct folio *folio = folios->folio[i];
 
-static void write_pages(struct cosy_activation *run, const struct cosy_writing *write,
-			const struct pages *pages, u64 address)
-{
-	u32 i, now, in = offset_in_page(write->position), left = write->count;
-
-	for (i = 0; i < pages->count; i++) {
-		now = min_t(u32, PAGE_SIZE - in, left);
-		write_page(run, pages->page[i], in, address, now);
+		now = min_t(u32, PAGE_SIZE - offset_in_page(position), left);
+		if (unlikely(!folio_trylock(folio)))
+			folio_lock(folio);
+		folio_mark_accessed(folio);
+		copy_from(run, address, cosy_folio_byte(folio, position), now);
+		if (!folio_test_dirty(folio))
+			folio_mark_dirty(folio);
+		folio_unlock(folio);
 		address += now;
+		position += now;
 		left -= now;
-		in = 0;
 	}
 }
 
 /* Under freeze protection. */
-static s64 write_locked(struct cosy_activation *run, const struct cosy_writing *write,
-			const struct pages *pages, u64 address)
+static __always_inline s64 write_locked(struct cosy_activation *run, const struct cosy_writing *write,
+			const struct folios *folios, u64 address)
 {
 	struct file *file = write->file;
 	struct inode *inode = file_inode(file);
@@ -141,13 +133,13 @@ static s64 write_locked(struct cosy_activation *run, const struct cosy_writing *
 
 	inode_lock(inode);
 	/* Nothing below can fail but by an error that the call would return, too. */
-	if (unlikely(!allowed(write) || !stay(write, pages) || fatal_signal_pending(current)))
+	if (unlikely(!allowed(write) || !stay(write, folios) || fatal_signal_pending(current)))
 		goto out;
-	result = file_remove_privs(file);
+	result = IS_NOSEC(inode) ? 0 : file_remove_privs(file);
 	if (likely(!result))
 		result = file_update_time(file);
 	if (likely(!result)) {
-		write_pages(run, write, pages, address);
+		write_folios(run, write, folios, address);
 		result = write->count;
 	}
 out:
@@ -159,35 +151,30 @@ s64 cosy_tmpfs_write(struct cosy_activation *run, const struct cosy_writing *wri
 {
 	struct file *file = write->file;
 	loff_t position = write->position;
-	struct pages pages;
-	enum cosy_guard guard;
+	struct folios folios;
 	s64 result;
 
 	if (!IS_ENABLED(CONFIG_SHMEM) || file_inode(file)->i_sb->s_magic != TMPFS_MAGIC)
 		return COSY_ORDINARY;
-	if (unlikely(!allowed(write)))
-		return cosy_replug(run, COSY_GUARD_LIMITED);
-	guard = find_pages(write, &pages);
-	if (unlikely(guard != COSY_GUARDS_HOLD))
-		return cosy_replug(run, guard);
+	if (unlikely(position < 0 || position + write->count > i_size_read(file_inode(file))))
+		return cosy_replug(run, COSY_GUARD_READ_ONLY);
+	if (unlikely(!find(write, &folios)))
+		return cosy_replug(run, COSY_GUARD_NO_HOLES);
 	result = rw_verify_area(WRITE, file, &position, write->count);
 	if (unlikely(result)) {
-		result = cosy_call_result(run, result);
-		goto out;
+		put(&folios);
+		return cosy_call_result(run, result);
 	}
 	/* A frozen file system may stay so for long: only the ordinary call waits. */
 	result = COSY_ORDINARY;
 	if (likely(file_start_write_trylock(file))) {
-		result = write_locked(run, write, &pages, address);
+		result = write_locked(run, write, &folios, address);
 		if (likely(result != COSY_ORDINARY))
 			cosy_write_done(file, result);
 		file_end_write(file);
 	}
+	put(&folios);
 	if (likely(result > 0))
 		*write->end = position + result;
-	else if (result == COSY_ORDINARY)
-		cosy_replug(run, COSY_GUARD_LIMITED);
-out:
-	put_pages(&pages);
-	return result;
+	return likely(result != COSY_ORDINARY) ? result : cosy_replug(run, COSY_GUARD_LIMITED);
 }

@@ -29,10 +29,10 @@ void cosy_views_free(struct cosy_activation *run)
 
 /* --- Making and ending ----------------------------------------------------------------- */
 
-void cosy_view_put_pages(struct cosy_page_view *view)
+void cosy_view_put(struct cosy_page_view *view)
 {
 	while (view->pages)
-		put_page(view->page[--view->pages]);
+		folio_put(view->folio[--view->pages]);
 }
 
 /* What a compound has to find in the buffer at [ahead, ahead + length) of the view. */
@@ -52,17 +52,18 @@ static void copy_out(const struct cosy_activation *run, const struct cosy_page_v
 /* The last view that ends takes the mark with it. */
 static void end(struct cosy_activation *run, struct cosy_page_view *view)
 {
-	u32 i;
+	struct cosy_views *views = run->views;
 
-	view->length = 0;
-	view->stores = 0;
-	cosy_view_put_pages(view);
-	for (i = 0; i < COSY_VIEWS; i++) {
-		if (run->views->view[i].length)
-			return;
-	}
-	run->held &= ~COSY_HELD_VIEWS;
+	cosy_view_put(view);
+	views->active &= ~BIT(view - views->view);
+	if (!views->active)
+		run->held &= ~COSY_HELD_VIEWS;
 }
+
+/* Each view there is; the one at hand may end meanwhile.  Only where there are views. */
+#define for_each_view(cursor, left, run)						\
+	for (left = cosy_has_views(run) ? (run)->views->active : 0;			\
+	     left && (cursor = &(run)->views->view[__ffs(left)], true); left &= left - 1)
 
 static void settle(struct cosy_activation *run, struct cosy_page_view *view)
 {
@@ -78,10 +79,10 @@ struct cosy_page_view *cosy_view_prepare(struct cosy_activation *run)
 
 	if (unlikely(!views))
 		return NULL;
+	if (likely(views->active != BIT(COSY_VIEWS) - 1))
+		return &views->view[ffz(views->active)];
 	oldest = &views->view[0];
-	for (i = 0; i < COSY_VIEWS; i++) {
-		if (!views->view[i].length)
-			return &views->view[i];
+	for (i = 1; i < COSY_VIEWS; i++) {
 		if (views->view[i].born < oldest->born)
 			oldest = &views->view[i];
 	}
@@ -91,13 +92,13 @@ struct cosy_page_view *cosy_view_prepare(struct cosy_activation *run)
 
 void cosy_view_begin(struct cosy_activation *run, struct cosy_page_view *view, u32 length)
 {
-	u32 i, from = view->offset, to = from + length;
+	u32 old_to, from = view->offset, to = from + length;
+	struct cosy_page_view *old;
+	unsigned long left;
 
-	for (i = 0; cosy_has_views(run) && i < COSY_VIEWS; i++) {
-		struct cosy_page_view *old = &run->views->view[i];
-		u32 old_to = old->offset + old->length;
-
-		if (!old->length || old_to <= from || old->offset >= to)
+	for_each_view(old, left, run) {
+		old_to = old->offset + old->length;
+		if (old_to <= from || old->offset >= to)
 			continue;
 		if (old->offset < from)
 			copy_out(run, old, 0, from - old->offset);
@@ -106,30 +107,30 @@ void cosy_view_begin(struct cosy_activation *run, struct cosy_page_view *view, u
 		end(run, old);
 	}
 	view->length = length;
+	view->stores = 0;
 	view->born = run->views->born++;
+	run->views->active |= BIT(view - run->views->view);
 	run->held |= COSY_HELD_VIEWS;
 }
 
 void cosy_views_settle(struct cosy_activation *run)
 {
-	u32 i;
+	struct cosy_page_view *view;
+	unsigned long left;
 
-	for (i = 0; cosy_has_views(run) && i < COSY_VIEWS; i++) {
-		if (run->views->view[i].length)
-			settle(run, &run->views->view[i]);
-	}
+	for_each_view(view, left, run)
+		settle(run, view);
 }
 
 void cosy_views_settle_memory(struct cosy_activation *run, u64 address, u64 length)
 {
 	u64 from = address - run->prog->buffer_address;
-	u32 i;
+	struct cosy_page_view *view;
+	unsigned long left;
 
-	for (i = 0; cosy_has_views(run) && i < COSY_VIEWS; i++) {
-		struct cosy_page_view *view = &run->views->view[i];
-
+	for_each_view(view, left, run) {
 		/* Modulo 2^64: one begins inside the other. */
-		if (view->length && (view->offset - from < length || from - view->offset < view->length))
+		if (view->offset - from < length || from - view->offset < view->length)
 			settle(run, view);
 	}
 }
@@ -137,12 +138,11 @@ void cosy_views_settle_memory(struct cosy_activation *run, u64 address, u64 leng
 void cosy_views_settle_file(struct cosy_activation *run, const struct address_space *mapping,
 			    loff_t position, u64 length, const struct cosy_page_view *same)
 {
-	u32 i;
+	struct cosy_page_view *view;
+	unsigned long left;
 
-	for (i = 0; cosy_has_views(run) && i < COSY_VIEWS; i++) {
-		struct cosy_page_view *view = &run->views->view[i];
-
-		if (view->length && view != same && view->mapping == mapping &&
+	for_each_view(view, left, run) {
+		if (view != same && view->mapping == mapping &&
 		    (u64)(view->position - position) + view->length - 1 < length + view->length - 1)
 			settle(run, view);
 	}
@@ -159,7 +159,7 @@ static void place_in(const struct cosy_page_view *view, u32 ahead, struct cosy_p
 	at = view->skew + ahead;
 	in = offset_in_page(at);
 	at >>= PAGE_SHIFT;
-	place->at = page_address(view->page[at & array_index_mask_nospec(at, view->pages)]) + in;
+	place->at = view->page[at & array_index_mask_nospec(at, view->pages)] + in;
 	place->before = min(in, ahead);
 	place->behind = min_t(u32, PAGE_SIZE - in, view->length - ahead);
 	for (i = 0; unlikely(i < view->stores); i++) {
@@ -182,14 +182,12 @@ static void place_in(const struct cosy_page_view *view, u32 ahead, struct cosy_p
 
 void cosy_view_place(const struct cosy_activation *run, u32 offset, struct cosy_place *place)
 {
-	u32 i;
+	const struct cosy_page_view *view;
+	unsigned long left;
+	u32 ahead;
 
-	for (i = 0; i < COSY_VIEWS; i++) {
-		const struct cosy_page_view *view = &run->views->view[i];
-		u32 ahead = offset - view->offset;
-
-		if (!view->length)
-			continue;
+	for_each_view(view, left, run) {
+		ahead = offset - view->offset;
 		if (ahead < view->length) {
 			place_in(view, ahead, place);
 			return;
@@ -203,13 +201,12 @@ void cosy_view_place(const struct cosy_activation *run, u32 offset, struct cosy_
 
 struct cosy_page_view *cosy_view_find(const struct cosy_activation *run, u64 address, u64 length)
 {
-	u64 offset = address - run->prog->buffer_address;
-	u32 i;
+	u64 ahead, offset = address - run->prog->buffer_address;
+	struct cosy_page_view *view;
+	unsigned long left;
 
-	for (i = 0; cosy_has_views(run) && i < COSY_VIEWS; i++) {
-		struct cosy_page_view *view = &run->views->view[i];
-		u64 ahead = offset - view->offset;
-
+	for_each_view(view, left, run) {
+		ahead = offset - view->offset;
 		if (ahead < view->length && length <= view->length - ahead)
 			return view;
 	}

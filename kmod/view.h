@@ -15,7 +15,7 @@
 
 struct address_space;
 struct bio_vec;
-struct page;
+struct folio;
 struct cosy_place;
 
 #define COSY_VIEW_PAGES  32
@@ -28,27 +28,29 @@ struct cosy_store {
 };
 
 struct cosy_page_view {
-	u32 offset, length;		/* in the shared buffer, in bytes; length 0: no view */
+	u32 offset, length;		/* in the shared buffer, in bytes */
 	u32 skew;			/* of the first byte in the first page */
 	u32 pages, stores;
 	struct address_space *mapping;	/* only compared: it may be gone */
 	loff_t position;		/* of the first byte in the file */
 	u64 born;			/* views made before */
 	struct cosy_store store[COSY_VIEW_STORES];	/* do not overlap */
-	struct page *page[COSY_VIEW_PAGES];		/* a reference each */
+	u8 *page[COSY_VIEW_PAGES];	/* in the kernel's mapping of all memory ... */
+	struct folio *folio[COSY_VIEW_PAGES];	/* ... and what it belongs to: a reference each */
 };
 
 /* Four that are held and one that is being made. */
 #define COSY_VIEWS 5
 
 struct cosy_views {
+	unsigned long active;		/* a bit for each that is a view now */
 	u64 born;
 	struct cosy_page_view view[COSY_VIEWS];
 };
 
 /* --- Making and ending (view.c) ------------------------------------------------------ */
 
-/* A view of length 0 to be filled in, of its own memory; NULL: there is no memory. */
+/* One that is no view, to be filled in; NULL: there is no memory. */
 struct cosy_page_view *cosy_view_prepare(struct cosy_activation *run);
 
 /*
@@ -57,8 +59,8 @@ struct cosy_page_view *cosy_view_prepare(struct cosy_activation *run);
  */
 void cosy_view_begin(struct cosy_activation *run, struct cosy_page_view *view, u32 length);
 
-/* Puts the pages of a view back whose length is 0. */
-void cosy_view_put_pages(struct cosy_page_view *view);
+/* Puts the folios back of what did not become a view. */
+void cosy_view_put(struct cosy_page_view *view);
 
 /* The end of a RUN: gives the memory back.  Nothing is held any more. */
 void cosy_views_free(struct cosy_activation *run);

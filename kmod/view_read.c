@@ -15,37 +15,36 @@ struct reading {
 	u32 count;		/* asked for; 1 up */
 };
 
-/* References to the pages of `count` bytes from `position` on into `view`. */
-static enum cosy_guard find_pages(struct address_space *mapping, loff_t position, u32 count,
-				  struct cosy_page_view *view)
+/* The folios of `count` bytes from `position` on into `view`. */
+static __always_inline enum cosy_guard find_pages(struct address_space *mapping, loff_t position,
+						  u32 count, struct cosy_page_view *view)
 {
-	pgoff_t index = position >> PAGE_SHIFT, end = (position + count - 1) >> PAGE_SHIFT;
+	u32 i, pages = DIV_ROUND_UP(offset_in_page(position) + count, PAGE_SIZE);
+	enum cosy_guard guard;
 
-	for (; index <= end; index++) {
-		struct folio *folio = cosy_folio_get(mapping, index);
-		enum cosy_guard guard;
-
-		if (unlikely(!folio))
-			return COSY_GUARD_NO_HOLES;
-		view->page[view->pages++] = folio_file_page(folio, index);
-		guard = cosy_folio_guard(folio, mapping);
+	view->pages = cosy_folios_get(mapping, position >> PAGE_SHIFT, pages, view->folio);
+	if (unlikely(view->pages < pages))
+		return COSY_GUARD_NO_HOLES;
+	for (i = 0; i < pages; i++) {
+		guard = cosy_folio_guard(view->folio[i], mapping);
 		if (unlikely(guard != COSY_GUARDS_HOLD))
 			return guard;
+		view->page[i] = cosy_folio_byte(view->folio[i], (position & PAGE_MASK) + i * PAGE_SIZE);
 	}
 	return COSY_GUARDS_HOLD;
 }
 
 /* Whether what find_pages found is still there, and below the end of file. */
-static bool still_there(const struct reading *read, const struct cosy_page_view *view, u32 length)
+static __always_inline bool still_there(const struct address_space *mapping, loff_t end,
+			const struct cosy_page_view *view)
 {
-	const struct address_space *mapping = read->file->f_mapping;
 	u32 i;
 
 	for (i = 0; i < view->pages; i++) {
-		if (READ_ONCE(page_folio(view->page[i])->mapping) != mapping)
+		if (unlikely(READ_ONCE(view->folio[i]->mapping) != mapping))
 			return false;
 	}
-	return i_size_read(mapping->host) >= read->position + length;
+	return i_size_read(mapping->host) >= end;
 }
 
 /* As the page cache's own read marks them: not again where the last read ended. */
@@ -56,11 +55,22 @@ static void mark_accessed(const struct reading *read, const struct cosy_page_vie
 	if (view->skew && read->file->f_ra.prev_pos == read->position)
 		i = 1;
 	for (; i < view->pages; i++)
-		folio_mark_accessed(page_folio(view->page[i]));
+		folio_mark_accessed(view->folio[i]);
+}
+
+/* At the end of file there is nothing to hold. */
+static s64 read_nothing(struct cosy_activation *run, const struct reading *read)
+{
+	int error = rw_verify_area(READ, read->file, &read->position, read->count);
+
+	if (unlikely(error))
+		return cosy_call_result(run, error);
+	cosy_read_done(read->file, read->position, 0);
+	return 0;
 }
 
 /* The bytes read, an error that has been given, or COSY_ORDINARY. */
-static s64 read_view(struct cosy_activation *run, const struct reading *read, u32 offset)
+static __always_inline s64 read_view(struct cosy_activation *run, const struct reading *read, u32 offset)
 {
 	struct file *file = read->file;
 	struct address_space *mapping = file->f_mapping;
@@ -70,13 +80,8 @@ static s64 read_view(struct cosy_activation *run, const struct reading *read, u3
 	u32 length;
 	int error;
 
-	if (position >= size) {
-		error = rw_verify_area(READ, file, &position, read->count);
-		if (unlikely(error))
-			return cosy_call_result(run, error);
-		cosy_read_done(file, position, 0);
-		return 0;
-	}
+	if (unlikely(position >= size))
+		return read_nothing(run, read);
 	length = min_t(loff_t, read->count, size - position);
 	view = cosy_view_prepare(run);
 	if (unlikely(!view))
@@ -85,15 +90,15 @@ static s64 read_view(struct cosy_activation *run, const struct reading *read, u3
 	if (unlikely(guard != COSY_GUARDS_HOLD))
 		goto replug;
 	guard = COSY_GUARD_READ_ONLY;
-	if (unlikely(!still_there(read, view, length)))
+	if (unlikely(i_size_read(mapping->host) < position + length))
 		goto replug;
 	error = rw_verify_area(READ, file, &position, read->count);
 	if (unlikely(error)) {
-		cosy_view_put_pages(view);
+		cosy_view_put(view);
 		return cosy_call_result(run, error);
 	}
 	/* It may have slept, and whoever it asked may have changed the file. */
-	if (unlikely(!still_there(read, view, length)))
+	if (unlikely(!still_there(mapping, position + length, view)))
 		goto replug;
 
 	view->offset = offset;
@@ -106,12 +111,12 @@ static s64 read_view(struct cosy_activation *run, const struct reading *read, u3
 	return length;
 
 replug:
-	cosy_view_put_pages(view);
+	cosy_view_put(view);
 	return cosy_replug(run, guard);
 }
 
 /* Of a file that is held: the guards that do not depend on the position. */
-static s64 check(struct cosy_activation *run, const struct file *file)
+static __always_inline s64 check(struct cosy_activation *run, const struct file *file)
 {
 	if (unlikely(!(file->f_mode & FMODE_READ)))
 		return cosy_replug(run, COSY_GUARD_LIMITED);
@@ -123,7 +128,7 @@ static s64 check(struct cosy_activation *run, const struct file *file)
 }
 
 /* The place in the shared buffer where all of it goes, and that a view can hold it. */
-static s64 check_memory(struct cosy_activation *run, u64 offset, u64 count)
+static __always_inline s64 check_memory(struct cosy_activation *run, u64 offset, u64 count)
 {
 	const struct cosy_prog *prog = run->prog;
 
@@ -135,7 +140,7 @@ static s64 check_memory(struct cosy_activation *run, u64 offset, u64 count)
 	return 0;
 }
 
-static s64 check_position(struct cosy_activation *run, const struct reading *read)
+static __always_inline s64 check_position(struct cosy_activation *run, const struct reading *read)
 {
 	loff_t most = file_inode(read->file)->i_sb->s_maxbytes;
 

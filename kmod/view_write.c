@@ -57,37 +57,47 @@ void cosy_write_done(struct file *file, ssize_t written)
 }
 
 /*
- * With O_APPEND nobody knows yet where it goes.  Whatever is written, views of these
- * bytes are of the time before, but for one that is written to its own place.
+ * Views of the bytes that will be written are of the time before, but for one that is
+ * written to its own place: that, or NULL.
  */
-static s64 write_file(struct cosy_activation *run, const struct cosy_writing *write, u64 address)
+static const struct cosy_page_view *settle_target(struct cosy_activation *run,
+						  const struct cosy_writing *write, u64 address)
 {
-	struct address_space *mapping = write->file->f_mapping;
-	struct cosy_page_view *view = cosy_view_find(run, address, write->count);
-	const struct cosy_page_view *same = NULL;
+	const struct address_space *mapping = write->file->f_mapping;
+	const struct cosy_page_view *same = NULL, *view;
+
+	/* Where it goes is known when the inode is locked. */
+	if (unlikely(write->file->f_flags & O_APPEND)) {
+		cosy_views_settle_file(run, mapping, 0, LLONG_MAX, NULL);
+		return NULL;
+	}
+	view = cosy_view_find(run, address, write->count);
+	if (view && view->mapping == mapping &&
+	    address - run->prog->buffer_address - view->offset == write->position - view->position)
+		same = view;
+	cosy_views_settle_file(run, mapping, write->position, write->count, same);
+	return same;
+}
+
+static __always_inline s64 write_file(struct cosy_activation *run, const struct cosy_writing *write, u64 address)
+{
+	const struct cosy_page_view *same = NULL, *view;
 	s64 result;
 
-	if (write->file->f_flags & O_APPEND) {
-		cosy_views_settle_file(run, mapping, 0, LLONG_MAX, NULL);
-	} else {
-		if (view && address - run->prog->buffer_address - view->offset ==
-				    write->position - view->position)
-			same = view;
-		cosy_views_settle_file(run, mapping, write->position, write->count, same);
-		result = cosy_tmpfs_write(run, write, address);
-		if (result != COSY_ORDINARY)
-			return result;
-	}
-	if (!cosy_has_views(run))
-		return cosy_replug(run, COSY_GUARD_VIEW);
-	/* It may have been settled now; and no page is copied onto itself. */
-	if (!view || !view->length || same == view)
+	if (cosy_has_views(run))
+		same = settle_target(run, write, address);
+	result = cosy_tmpfs_write(run, write, address);
+	if (result != COSY_ORDINARY)
+		return result;
+	view = cosy_view_find(run, address, write->count);
+	/* The file system would copy a page onto itself. */
+	if (!view || view == same)
 		return cosy_replug(run, COSY_GUARD_VIEW);
 	return write_pages(run, write, view, address);
 }
 
 /* Of a file that is held, and of the memory: whether it is for us. */
-static s64 check(struct cosy_activation *run, const struct file *file, u64 address, u64 count)
+static __always_inline s64 check(struct cosy_activation *run, const struct file *file, u64 address, u64 count)
 {
 	const struct cosy_prog *prog = run->prog;
 	u64 offset = address - prog->buffer_address;
