@@ -291,7 +291,7 @@ void cosy_context_lost(uint32_t generation)
 	struct cosy_stats stats = {.size = sizeof(stats)};
 
 	if (cosy_settings.stats && !cosy_context_ioctl(COSY_IOC_STATS, &stats))
-		cosy_count(&cosy_counts.kernel_calls, stats.calls);
+		cosy_counts_keep(&stats);
 	__atomic_compare_exchange_n(&cosy_alive->generation, &generation, 0, false,
 				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }

@@ -10,6 +10,12 @@
 void cosy_interp_op(struct cosy_interp *in, u32 number);
 
 /*
+ * The part of cosy_interp_op that is in interp_fast.c: false when `number` is none of
+ * its operations, else the result is in *ret.
+ */
+bool cosy_interp_fast_op(struct cosy_interp *in, u32 number, u64 *ret);
+
+/*
  * Takes `bytes` of the software stack, 16-byte aligned, and returns their offset.
  * A full stack is a SIGSEGV on its guard page, as a native one's.
  */

@@ -85,6 +85,7 @@ static u32 load(struct cosy_loaded *loaded, u32 generation)
 		.compound = (u64)loaded->view.header,
 		.log = (u64)log,
 		.log_size = sizeof(log),
+		.flags = cosy_settings.ordinary ? COSY_ORDINARY_CALLS : 0,
 	};
 	long err;
 

@@ -20,7 +20,7 @@ struct cosy_settings cosy_settings;
 void cosy_say(const char *format, ...)
 {
 	int saved = errno, n;
-	char line[512];
+	char line[1400];
 	va_list args;
 
 	n = snprintf(line, sizeof(line), "cosy: ");
@@ -76,9 +76,9 @@ static uint64_t parse_buffer(const char *text)
 	return rounded;
 }
 
-static bool parse_switch(const char *text)
+static bool parse_switch(const char *text, bool otherwise)
 {
-	return text && *text && strcmp(text, "0");
+	return text && *text ? strcmp(text, "0") : otherwise;
 }
 
 void cosy_settings_init(void)
@@ -89,8 +89,9 @@ void cosy_settings_init(void)
 	if (__atomic_load_n(&done, __ATOMIC_ACQUIRE))
 		return;
 	/* Two threads that race here read the same environment. */
-	cosy_settings.debug = parse_switch(secure_getenv("COSY_DEBUG"));
-	cosy_settings.stats = parse_switch(secure_getenv("COSY_STATS"));
+	cosy_settings.debug = parse_switch(secure_getenv("COSY_DEBUG"), false);
+	cosy_settings.stats = parse_switch(secure_getenv("COSY_STATS"), false);
+	cosy_settings.ordinary = !parse_switch(secure_getenv("COSY_FAST"), true);
 	cosy_settings.mode = parse_mode(secure_getenv("COSY_MODE"));
 	cosy_settings.buffer_len = parse_buffer(secure_getenv("COSY_BUFFER"));
 	__atomic_store_n(&done, 1, __ATOMIC_RELEASE);

@@ -5,6 +5,7 @@
  *	COSY_MODE	auto (default), native, interp, kernel (auto, but says on
  *			standard error why a process cannot use the kernel)
  *	COSY_BUFFER	bytes of shared buffer, with k or M behind; 0 = none
+ *	COSY_FAST=0	every call as the kernel makes it, none by a specialised version
  *	COSY_DEBUG=1	say once per reason why something stayed native
  *	COSY_STATS=1	print counts at exit
  */
@@ -25,6 +26,7 @@ struct cosy_settings {
 	enum cosy_mode mode;
 	bool debug;
 	bool stats;
+	bool ordinary; /* COSY_FAST=0 */
 	uint64_t buffer_len; /* a power of two, or 0 */
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* stats.c - see stats.h. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,24 +21,67 @@ static const char *const left_names[] = {
 	[COSY_ENDED_TIME] = "time",
 };
 
+static const char *const guard_names[] = {
+#define COSY_GUARD(guard, name, relies, breaks) #name,
+#include "../core/guards.def"
+#undef COSY_GUARD
+};
+#define GUARDS (sizeof(guard_names) / sizeof(*guard_names))
+
+_Static_assert(GUARDS <= sizeof(cosy_counts.replugs) / sizeof(*cosy_counts.replugs),
+	       "struct cosy_stats has a count for every guard");
+
+void cosy_counts_keep(const struct cosy_stats *kernel)
+{
+	cosy_count(&cosy_counts.kernel_calls, kernel->calls);
+	cosy_count(&cosy_counts.fast, kernel->fast);
+	for (unsigned int i = 0; i < GUARDS; i++)
+		cosy_count(&cosy_counts.replugs[i], kernel->replugs[i]);
+}
+
+/* A line under construction; what does not fit is left out. */
+struct line {
+	char text[1200];
+	int length;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
+{
+	int room = sizeof(line->text) - line->length, n;
+	va_list args;
+
+	va_start(args, format);
+	n = vsnprintf(line->text + line->length, room, format, args);
+	va_end(args);
+	line->length += n < room ? n : room - 1;
+}
+
+static void add_count(struct line *line, const char *prefix, const char *name, uint64_t count)
+{
+	add(line, " %s%s=%llu", prefix, name, (unsigned long long)count);
+}
+
 __attribute__((destructor)) static void stats_print(void)
 {
 	const struct cosy_counts *c = &cosy_counts;
 	struct cosy_stats kernel = {.size = sizeof(kernel)};
-	char line[400];
-	int n;
+	struct line line = {.length = 0};
 
 	if (!cosy_settings.stats)
 		return;
 	cosy_context_stats(&kernel);
-	n = snprintf(
-		line, sizeof(line),
-		"stats: regions=%llu runs=%llu kernel_calls=%llu interp_calls=%llu native=%llu",
-		(unsigned long long)c->regions, (unsigned long long)c->runs,
-		(unsigned long long)(c->kernel_calls + kernel.calls),
-		(unsigned long long)c->interp_calls, (unsigned long long)c->native);
+	cosy_counts_keep(&kernel);
+	add(&line, "stats:");
+	add_count(&line, "", "regions", c->regions);
+	add_count(&line, "", "runs", c->runs);
+	add_count(&line, "", "kernel_calls", c->kernel_calls);
+	add_count(&line, "", "fast", c->fast);
+	add_count(&line, "", "interp_calls", c->interp_calls);
+	add_count(&line, "", "native", c->native);
 	for (unsigned int i = 0; i < sizeof(left_names) / sizeof(*left_names); i++)
-		n += snprintf(line + n, sizeof(line) - n, " %s=%llu", left_names[i],
-			      (unsigned long long)c->left[i]);
-	cosy_say("%s", line);
+		add_count(&line, "", left_names[i], c->left[i]);
+	for (unsigned int i = 0; i < GUARDS; i++)
+		if (c->replugs[i])
+			add_count(&line, "replug_", guard_names[i], c->replugs[i]);
+	cosy_say("%s", line.text);
 }

@@ -16,6 +16,9 @@ struct cosy_counts {
 	uint64_t interp_calls; /* system calls made by the interpreter */
 	uint64_t kernel_calls; /* system calls made in the kernel, of contexts given up already */
 	uint64_t left[16];     /* RUNs by enum cosy_status */
+	uint64_t fast;	       /* of kernel_calls: by a specialised version */
+	uint64_t replugs[32];  /* by guard, in the order of core/guards.def; likewise of contexts
+				* given up */
 };
 
 extern struct cosy_counts cosy_counts;
@@ -26,6 +29,9 @@ static inline void cosy_count(uint64_t *which, uint64_t n)
 	if (__builtin_expect(cosy_settings.stats, 0))
 		__atomic_fetch_add(which, n, __ATOMIC_RELAXED);
 }
+
+/* Adds what the kernel counted for a context that is given up. */
+void cosy_counts_keep(const struct cosy_stats *kernel);
 
 /* A fork child counts its own. */
 void cosy_counts_reset(void);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- arguments.cpp - clang's command line as cosycc understands it
-//-------===//
+//===- arguments.cpp - clang's command line as cosycc understands it ------===//
 #include "arguments.h"
 #include <fstream>
 #include <iterator>
@@ -160,6 +159,10 @@ static bool parseOwn(const string &Arg, Arguments &A) {
     A.Off = true;
   else if (Arg == "-fcosy")
     A.Off = false;
+  else if (Arg == "-fno-cosy-fast")
+    A.Fast = false;
+  else if (Arg == "-fcosy-fast")
+    A.Fast = true;
   else if (Arg == "-Rcosy")
     A.Remarks = true;
   else if (Arg == "-Rno-cosy")

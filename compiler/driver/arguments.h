@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- arguments.h - clang's command line as cosycc understands it
-//---------===//
+//===- arguments.h - clang's command line as cosycc understands it --------===//
 #ifndef COSY_DRIVER_ARGUMENTS_H
 #define COSY_DRIVER_ARGUMENTS_H
 
@@ -12,6 +11,7 @@ struct Arguments {
   std::vector<std::string> Rest; ///< Everything that is not cosycc's own.
 
   bool Off = false;          ///< -fno-cosy
+  bool Fast = true;          ///< -f[no-]cosy-fast
   bool Remarks = false;      ///< -Rcosy
   bool Warnings = true;      ///< -W[no-]cosy
   bool Errors = false;       ///< -W[no-]error=cosy

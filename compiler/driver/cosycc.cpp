@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- cosycc.cpp - clang with the Cosy pass
-//-------------------------------===//
+//===- cosycc.cpp - clang with the Cosy pass ------------------------------===//
 //
 // cosycc takes clang's command line, adds what makes marked regions compounds,
 // and becomes clang.  As cosyc++ it becomes clang++.
@@ -104,7 +103,9 @@ static void addPlugin(vector<string> &To, const Arguments &A,
     addPluginOption(To, "-cosy-no-warn");
   if (A.Errors)
     addPluginOption(To, "-cosy-error");
-  if (A.Remarks && !A.Warnings)
+  if (!A.Fast)
+    addPluginOption(To, "-cosy-no-fast");
+  if (A.Remarks)
     add(To, {"-Rpass-missed=^cosy$"});
   if (A.Remarks && A.RemarkPattern.empty())
     add(To, {"-Rpass=^cosy$"});

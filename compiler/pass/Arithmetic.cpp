@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Arithmetic.cpp - Wide multiplication, and moves of floats
-//-----------===//
+//===- Arithmetic.cpp - Wide multiplication, and moves of floats ----------===//
 #include "Legalize.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/InstIterator.h"

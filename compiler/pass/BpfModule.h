@@ -65,6 +65,25 @@ void makeBpfModule(const Extracted &R, Compound &C, BpfModule &B);
 /// Turns calls of libc functions that the table knows into calls by number
 /// with errno handling, or of the embedded runtime.  Leaves the others alone.
 void lowerCalls(BpfModule &B, Compound &C);
+/// The name of the function without a body that is called, or "".
+llvm::StringRef libcName(const llvm::CallBase &C);
+/// Says of an operation on memory what LLVM may rely on.
+void describeOperation(llvm::CallInst *Call, const char *Letters,
+                       bool MayReturnArgument);
+
+// Fortify.cpp
+/// Replaces a call of a function of _FORTIFY_SOURCE by its check and the plain
+/// call, which it returns; any other call is returned as it is.
+llvm::CallBase *expandFortified(BpfModule &B, llvm::CallBase *C);
+
+// Bytes.cpp
+/// Reads of a single byte into a local become readc, where the byte is in a
+/// register; true when any did.
+bool chooseBytes(BpfModule &B, const Extracted &R, Compound &C);
+
+// Views.cpp
+/// Reads into buffers that nothing else sees become views of the page cache.
+void chooseViews(BpfModule &B, const Extracted &R, Compound &C);
 
 // Runtime.cpp
 /// Links the embedded bodies of libc functions that B calls.

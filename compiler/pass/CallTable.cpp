@@ -45,8 +45,11 @@ struct Tables {
     auto It = Map.find(Name);
     if (It == Map.end())
       report_fatal_error("cosy: ops.def wraps the unknown call " + Name);
-    Wrappers[Libc] = {It->second, Args,
-                      (Flags.lookup(It->second) & COSY_CALL_NO_RESULT) != 0};
+    uint32_t Number = It->second;
+    unsigned CallFlags = Flags.lookup(Number);
+    Wrappers[Libc] = {Number, Args, (CallFlags & COSY_CALL_NO_RESULT) != 0,
+                      Number < COSY_OP_BASE ||
+                          (CallFlags & COSY_CALL_MAKES) != 0};
   }
 };
 
@@ -100,6 +103,11 @@ std::string cosy::whyNoWrapper(StringRef Name) {
       .Cases("snprintf", "sprintf", "vsnprintf", "sscanf",
              "libc's formatting is in user space")
       .Default("no body here, and no system call");
+}
+
+bool cosy::makesCalls(uint32_t Number) {
+  return Number < COSY_OP_BASE ||
+         (tables().Flags.lookup(Number) & COSY_CALL_MAKES) != 0;
 }
 
 bool cosy::neverFails(uint32_t Number) {

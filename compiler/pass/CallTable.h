@@ -15,6 +15,7 @@ struct Wrapper {
   uint32_t Number;  ///< From COSY_OP_BASE up: an operation.
   const char *Args; ///< One letter per argument, see core/ops.def.
   bool NoResult;    ///< Operation without a result in r0.
+  bool MakesCalls;  ///< System call, or operation that stands for some.
 };
 
 /// The call that a libc function means, or null.
@@ -28,6 +29,9 @@ std::optional<std::string> deniedCall(uint64_t Number);
 
 /// What is to be said of a function without a body that no wrapper covers.
 std::string whyNoWrapper(llvm::StringRef LibcName);
+
+/// True for a system call, and for an operation that stands for some.
+bool makesCalls(uint32_t Number);
 
 /// System calls that cannot fail, so that their result needs no test.
 bool neverFails(uint32_t Number);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Compile.cpp - From an extracted region to a compound
-//----------------===//
+//===- Compile.cpp - From an extracted region to a compound ---------------===//
 #include "BpfModule.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticHandler.h"
@@ -90,6 +89,11 @@ static bool compileOnce(const Extracted &R, unsigned Budget, Compound &C,
   optimize(B);
   // Again: now more call numbers and function pointers are constants.
   lowerCalls(B, C);
+  if (options().Fast) {
+    if (chooseBytes(B, R, C))
+      optimize(B);
+    chooseViews(B, R, C);
+  }
   dump(B, "optimized");
 
   legalize(B, C, Why);

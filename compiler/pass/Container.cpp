@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Container.cpp - The bytes of struct cosy_compound
-//-------------------===//
+//===- Container.cpp - The bytes of struct cosy_compound ------------------===//
 #include "Region.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
@@ -51,6 +50,7 @@ std::vector<uint8_t> cosy::buildContainer(const Compound &C) {
   Header.version = COSY_ABI_VERSION;
   Header.header_size = sizeof(Header);
   Header.ctx_size = C.ContextSize;
+  Header.flags = options().Fast ? 0 : COSY_ORDINARY_CALLS;
 
   Bytes Out;
   Strings Names;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Emit.cpp - Instructions, relocations and lines
-//----------------------===//
+//===- Emit.cpp - Instructions, relocations and lines ---------------------===//
 //
 // LLVM's BPF back end writes an ELF object in memory; its text, with the calls
 // by number filled in, is the compound's program, and its DWARF line table the
@@ -8,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
+#include "CallTable.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -167,7 +167,7 @@ static void count(Module &M, Compound &C) {
       if (auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand()))
         C.NumCalls += isSixCall(*Asm);
       else if (isNumberedCall(Call->getCalledOperand(), Number))
-        C.NumCalls += Number < COSY_OP_BASE;
+        C.NumCalls += makesCalls(Number);
     }
   }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Extract.cpp - A region becomes a function of its own
-//----------------===//
+//===- Extract.cpp - A region becomes a function of its own ---------------===//
 //
 // CodeExtractor finds inputs, outputs and exits.  It passes scalars, so that
 // inlining the function back gives the code that was there before: that is the

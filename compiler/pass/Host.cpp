@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Host.cpp - The code in the region's place
-//---------------------------===//
+//===- Host.cpp - The code in the region's place --------------------------===//
 //
 //	ctx = __cosy_enter(&region)        none -> native
 //	fill in inputs, addresses, tables

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Inline.cpp - What is inlined, what is called
-//------------------------===//
+//===- Inline.cpp - What is inlined, what is called -----------------------===//
 //
 // A local call costs a software frame in user memory, so everything that does
 // not recurse is inlined, as long as the compound stays small.

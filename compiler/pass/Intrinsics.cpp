@@ -54,16 +54,8 @@ static void expandSmallSet(IRBuilder<> &IB, MemSetInst *Set, uint64_t Size) {
   }
 }
 
-static void expandMemory(BpfModule &B, MemIntrinsic *Mem) {
+void cosy::createMemoryOperation(BpfModule &B, MemIntrinsic *Mem) {
   IRBuilder<> IB(Mem);
-  auto *Known = dyn_cast<ConstantInt>(Mem->getLength());
-  if (Known && Known->getZExtValue() <= MaxInlineBytes) {
-    if (auto *Set = dyn_cast<MemSetInst>(Mem))
-      expandSmallSet(IB, Set, Known->getZExtValue());
-    else
-      expandSmallCopy(IB, cast<MemTransferInst>(Mem), Known->getZExtValue());
-    return;
-  }
   Value *Length = IB.CreateZExtOrTrunc(Mem->getLength(), IB.getInt64Ty());
   if (auto *Set = dyn_cast<MemSetInst>(Mem)) {
     Value *Byte = IB.CreateZExt(Set->getValue(), IB.getInt64Ty());
@@ -77,6 +69,17 @@ static void expandMemory(BpfModule &B, MemIntrinsic *Mem) {
   B.createCall(IB,
                operationNumber(isa<MemMoveInst>(Mem) ? "memmove" : "memcpy"),
                {Copy->getDest(), Copy->getSource(), Length}, IB.getVoidTy());
+}
+
+static void expandMemory(BpfModule &B, MemIntrinsic *Mem) {
+  IRBuilder<> IB(Mem);
+  auto *Known = dyn_cast<ConstantInt>(Mem->getLength());
+  if (!Known || Known->getZExtValue() > MaxInlineBytes)
+    createMemoryOperation(B, Mem);
+  else if (auto *Set = dyn_cast<MemSetInst>(Mem))
+    expandSmallSet(IB, Set, Known->getZExtValue());
+  else
+    expandSmallCopy(IB, cast<MemTransferInst>(Mem), Known->getZExtValue());
 }
 
 const char *cosy::legalizeIntrinsic(BpfModule &B, CallInst *Call) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Legalize.cpp - What BPF lacks; what stays native
-//--------------------===//
+//===- Legalize.cpp - What BPF lacks; what stays native -------------------===//
 //
 // Runs behind optimisation, so that dead code does not count.
 //

@@ -4,6 +4,7 @@
 #define COSY_PASS_LEGALIZE_H
 
 #include "BpfModule.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 namespace cosy {
 
@@ -22,6 +23,8 @@ void expandMultiplyOverflow(llvm::CallInst *Call, bool Signed);
 void legalizeFloatMoves(llvm::Function &F);
 
 // Intrinsics.cpp
+/// Puts the operation in front of an intrinsic on memory that it stands for.
+void createMemoryOperation(BpfModule &B, llvm::MemIntrinsic *Mem);
 /// Null when done; else what to refuse ("": name the intrinsic).
 const char *legalizeIntrinsic(BpfModule &B, llvm::CallInst *Call);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- LowerCalls.cpp - libc functions become calls by number
-//--------------===//
+//===- LowerCalls.cpp - libc functions become calls by number -------------===//
 //
 // core/ops.def says which libc function means which call.  What libc adds,
 // setting errno and returning -1, becomes code here.
@@ -14,13 +13,13 @@
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include <fcntl.h>
-#include <linux/cosy.h>
+#include <sys/syscall.h>
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
 using namespace cosy;
 
-static StringRef libcName(const CallBase &C) {
+StringRef cosy::libcName(const CallBase &C) {
   const auto *F = dyn_cast<Function>(C.getCalledOperand()->stripPointerCasts());
   if (!F || !F->isDeclaration() || F->isIntrinsic())
     return "";
@@ -133,6 +132,8 @@ static void replaceCall(CallBase *C, Value *Result) {
   C->eraseFromParent();
 }
 
+/// A system call, or an operation that stands for some: either fails as they
+/// do.
 static bool lowerSystemCall(BpfModule &B, CallBase *C, uint32_t Number,
                             const char *Letters, unsigned First) {
   IRBuilder<> IB(C);
@@ -149,9 +150,9 @@ static bool lowerSystemCall(BpfModule &B, CallBase *C, uint32_t Number,
   return true;
 }
 
-/// Operations touch only what their arguments point to.
-static void describeOperation(CallInst *Call, const char *Letters,
-                              bool MayReturnArgument) {
+/// Operations on memory touch only what their arguments point to.
+void cosy::describeOperation(CallInst *Call, const char *Letters,
+                             bool MayReturnArgument) {
   Function *F = Call->getCalledFunction();
   bool Writes = StringRef(Letters).contains('p');
   F->setMemoryEffects(
@@ -232,117 +233,6 @@ static bool lowerSyscallFunction(BpfModule &B, CallBase *C) {
   return lowerSystemCall(B, C, Number->getZExtValue(), Letters.c_str(), 1);
 }
 
-namespace {
-/// A function of _FORTIFY_SOURCE: the plain one with the size of the object
-/// that is written, which must not be smaller than the count.
-struct Checked {
-  const char *Name, *Plain;
-  int SizeArg;  ///< Index of the object's size.
-  int CountArg; ///< Index of the count; -1: the length of the string SourceArg.
-  int SourceArg;
-  unsigned Unit; ///< Bytes per count.
-};
-} // namespace
-
-static const Checked CheckedFunctions[] = {
-    {"__read_chk", "read", 3, 2, -1, 1},
-    {"__pread_chk", "pread", 4, 2, -1, 1},
-    {"__pread64_chk", "pread64", 4, 2, -1, 1},
-    {"__recv_chk", "recv", 3, 2, -1, 1},
-    {"__recvfrom_chk", "recvfrom", 3, 2, -1, 1},
-    {"__readlink_chk", "readlink", 3, 2, -1, 1},
-    {"__readlinkat_chk", "readlinkat", 4, 3, -1, 1},
-    {"__getgroups_chk", "getgroups", 2, 0, -1, 4},
-    {"__poll_chk", "poll", 3, 1, -1, 8},
-    {"__memcpy_chk", "memcpy", 3, 2, -1, 1},
-    {"__memmove_chk", "memmove", 3, 2, -1, 1},
-    {"__mempcpy_chk", "mempcpy", 3, 2, -1, 1},
-    {"__memset_chk", "memset", 3, 2, -1, 1},
-    {"__strncpy_chk", "strncpy", 3, 2, -1, 1},
-    {"__stpncpy_chk", "stpncpy", 3, 2, -1, 1},
-    {"__strcpy_chk", "strcpy", 2, -1, 1, 1},
-    {"__stpcpy_chk", "stpcpy", 2, -1, 1, 1},
-};
-
-/// Makes a checked call a plain one behind the check itself.
-static CallBase *expandChecked(BpfModule &B, CallBase *C) {
-  StringRef Name = libcName(*C);
-  const Checked *Found = find_if(
-      CheckedFunctions, [&](const Checked &F) { return Name == F.Name; });
-  if (Found == std::end(CheckedFunctions) ||
-      int(C->arg_size()) <= Found->SizeArg)
-    return nullptr;
-  IRBuilder<> IB(C);
-  Type *I64 = IB.getInt64Ty();
-  Value *Size = C->getArgOperand(Found->SizeArg);
-  auto *Known = dyn_cast<ConstantInt>(Size);
-  if (!Known || !Known->isMinusOne()) {
-    Value *Bytes;
-    if (Found->CountArg >= 0) {
-      Bytes = IB.CreateZExtOrTrunc(C->getArgOperand(Found->CountArg), I64);
-    } else {
-      const Wrapper *Length = findWrapper("strlen");
-      CallInst *Call = B.createCall(IB, Length->Number,
-                                    {C->getArgOperand(Found->SourceArg)});
-      describeOperation(Call, Length->Args, false);
-      Bytes = IB.CreateAdd(Call, IB.getInt64(1));
-    }
-    Value *Room = IB.CreateUDiv(Size, IB.getInt64(Found->Unit));
-    Instruction *Fail = SplitBlockAndInsertIfThen(
-        IB.CreateICmpUGT(Bytes, Room), C->getIterator(), /*Unreachable=*/true,
-        MDBuilder(IB.getContext()).createUnlikelyBranchWeights());
-    IRBuilder<> FB(Fail);
-    FB.SetCurrentDebugLocation(C->getDebugLoc());
-    auto Abort = B.M->getOrInsertFunction(
-        "__chk_fail", FunctionType::get(FB.getVoidTy(), false));
-    auto *AbortFn = cast<Function>(Abort.getCallee());
-    AbortFn->setDoesNotReturn();
-    AbortFn->setDoesNotThrow();
-    FB.CreateCall(Abort);
-    IB.SetInsertPoint(C);
-  }
-  SmallVector<Value *, 6> Args;
-  SmallVector<Type *, 6> Types;
-  for (unsigned I = 0; I < C->arg_size(); ++I) {
-    if (int(I) == Found->SizeArg)
-      continue;
-    Args.push_back(C->getArgOperand(I));
-    Types.push_back(Args.back()->getType());
-  }
-  auto *Ty = FunctionType::get(C->getType(), Types, false);
-  CallInst *Plain =
-      IB.CreateCall(B.M->getOrInsertFunction(Found->Plain, Ty), Args);
-  C->replaceAllUsesWith(Plain);
-  C->eraseFromParent();
-  return Plain;
-}
-
-/// open without a mode, of _FORTIFY_SOURCE.
-static CallBase *expandOpenTwo(BpfModule &B, CallBase *C) {
-  StringRef Name = libcName(*C);
-  bool At = Name.starts_with("__openat");
-  if (Name != "__open_2" && Name != "__open64_2" && Name != "__openat_2" &&
-      Name != "__openat64_2")
-    return nullptr;
-  // With one of these flags a mode is missing, and libc would abort.
-  auto *Flags = dyn_cast<ConstantInt>(C->getArgOperand(At ? 2 : 1));
-  if (!Flags || (Flags->getZExtValue() & (O_CREAT | 020000000)))
-    return nullptr;
-  IRBuilder<> IB(C);
-  SmallVector<Value *, 4> Args(C->args());
-  Args.push_back(IB.getInt32(0));
-  SmallVector<Type *, 4> Types;
-  for (Value *V : Args)
-    Types.push_back(V->getType());
-  CallInst *Plain = IB.CreateCall(
-      B.M->getOrInsertFunction(At ? "openat" : "open",
-                               FunctionType::get(C->getType(), Types, false)),
-      Args);
-  C->replaceAllUsesWith(Plain);
-  C->eraseFromParent();
-  return Plain;
-}
-
 /// Functions that tell an address of the thread's, the same throughout.
 static bool lowerLocator(BpfModule &B, Compound &Comp, CallBase *C,
                          StringRef Name) {
@@ -375,11 +265,15 @@ static bool isPlainFcntl(const CallBase &C) {
   return Command && Command->getZExtValue() != F_GETOWN;
 }
 
+/// A view only makes sense with what chooseViews makes of loads and stores.
+static uint32_t plainCall(uint32_t Number) {
+  if (Number == operationNumber("view_read"))
+    return SYS_read;
+  return Number == operationNumber("view_pread") ? SYS_pread64 : Number;
+}
+
 static void lowerCall(BpfModule &B, Compound &Comp, CallBase *C) {
-  if (CallBase *Plain = expandChecked(B, C))
-    C = Plain;
-  else if (CallBase *Open = expandOpenTwo(B, C))
-    C = Open;
+  C = expandFortified(B, C);
   StringRef Name = libcName(*C);
   if (Name.empty() || lowerLocator(B, Comp, C, Name))
     return;
@@ -390,10 +284,11 @@ static void lowerCall(BpfModule &B, Compound &Comp, CallBase *C) {
   const Wrapper *W = findWrapper(Name);
   if (!W || ((Name == "fcntl" || Name == "fcntl64") && !isPlainFcntl(*C)))
     return;
-  if (W->Number >= COSY_OP_BASE)
-    lowerOperation(B, C, *W);
+  if (W->MakesCalls)
+    lowerSystemCall(B, C, options().Fast ? W->Number : plainCall(W->Number),
+                    W->Args, 0);
   else
-    lowerSystemCall(B, C, W->Number, W->Args, 0);
+    lowerOperation(B, C, *W);
 }
 
 void cosy::lowerCalls(BpfModule &B, Compound &Comp) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- MoveLocals.cpp - Locals that regions touch live in the buffer
-//-------===//
+//===- MoveLocals.cpp - Locals that regions touch live in the buffer ------===//
 //
 // A compound reaches the shared buffer directly, and every other address
 // through a check that costs some 16 instructions.  So the locals of a

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Optimize.cpp - clang's -O2 without what only hurts here
-//-------------===//
+//===- Optimize.cpp - clang's -O2 without what only hurts here ------------===//
 #include "BpfModule.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Passes/PassBuilder.h"

@@ -88,6 +88,7 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
     Reasons Why;
     if (compileRegion(R, *C, Why)) {
       reportCompiled(R, *C);
+      reportChoices(R, *C);
     } else {
       C.reset();
       reportNative(*R.Host, R.Line, R.Where, Why);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Pass.h - The pass that compiles marked regions
-//----------------------===//
+//===- Pass.h - The pass that compiles marked regions ---------------------===//
 #ifndef COSY_PASS_PASS_H
 #define COSY_PASS_PASS_H
 

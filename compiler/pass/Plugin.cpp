@@ -24,12 +24,15 @@ static cl::opt<bool>
 static cl::opt<bool>
     NoMoveLocals("cosy-no-move-locals", cl::Hidden,
                  cl::desc("Leave the locals that regions touch on the stack"));
+static cl::opt<bool>
+    NoFast("cosy-no-fast", cl::Hidden,
+           cl::desc("Every call as it is written and as the kernel makes it"));
 static cl::opt<std::string>
     Dump("cosy-dump", cl::Hidden, cl::value_desc("prefix"),
          cl::desc("Write each region's BPF module and object to prefix.N.*"));
 
 const cosy::Options &cosy::options() {
-  static const Options O{!NoWarn, IsError, !NoMoveLocals, Dump};
+  static const Options O{!NoWarn, IsError, !NoMoveLocals, !NoFast, Dump};
   return O;
 }
 

@@ -10,9 +10,13 @@
 //   Compile.cpp    that function -> Compound                (compileRegion):
 //     BpfModule.cpp    a module of its own, for BPF         (makeBpfModule)
 //     LowerCalls.cpp   libc wrappers -> calls by number     (lowerCalls)
+//     Fortify.cpp      those of _FORTIFY_SOURCE -> wrappers (expandFortified)
 //     Runtime.cpp      bodies for libc functions that none covers
 //     Inline.cpp       what is inlined, what is called      (planCalls)
 //     Optimize.cpp     clang's pipeline for it              (optimize)
+//     Buffers.cpp      who looks at a piece of memory       (bufferOf, usesOf)
+//     Bytes.cpp        reads of one byte -> readc           (chooseBytes)
+//     Views.cpp        reads without the copy               (chooseViews)
 //     Legalize.cpp     what BPF lacks; what stays native    (legalize)
 //     Signatures.cpp   local calls that fit five registers  (packSignatures)
 //     Storage.cpp      locals and globals -> context        (assignStorage)
@@ -110,6 +114,13 @@ struct Compound {
   };
   std::vector<TableCopy> Tables;
   std::vector<Escape> Escapes;
+  /// Operations put in place of calls, or not: what is said of each.
+  struct Choice {
+    bool Chosen;
+    std::string Text;
+    llvm::DebugLoc Where;
+  };
+  std::vector<Choice> Choices;
   unsigned NumFunctions = 0, NumCalls = 0;
   double Milliseconds = 0;
 };
@@ -118,9 +129,10 @@ struct Compound {
 constexpr unsigned ErrnoOffset = 0;
 
 /// Plugin options, settable with -Xclang -mllvm -Xclang -cosy-...; cosycc sets
-/// them from -Rcosy, -W[no-][error=]cosy.
+/// them from -Rcosy, -W[no-][error=]cosy, -f[no-]cosy-fast.
 struct Options {
   bool Warn, Error, MoveLocals;
+  bool Fast;        ///< Choose operations; false: every call as it is written.
   std::string Dump; ///< Prefix of files to write every stage to.
 };
 const Options &options();
@@ -171,6 +183,8 @@ void moveLocals(llvm::Function &F, llvm::ArrayRef<llvm::WeakTrackingVH> Inputs);
 void reportNative(const llvm::Function &Host, unsigned RegionLine,
                   llvm::DebugLoc RegionWhere, const Reasons &Why);
 void reportCompiled(const Extracted &R, const Compound &C);
+/// Which operations were chosen for calls, and where not, why.
+void reportChoices(const Extracted &R, const Compound &C);
 void reportMarker(const llvm::Function &F, llvm::DebugLoc Where,
                   const llvm::Twine &Text);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Report.cpp - Remarks and warnings at file:line:col
-//------------------===//
+//===- Report.cpp - Remarks and warnings at file:line:col -----------------===//
 //
 // clang turns these into diagnostics with the source line and a caret.  A
 // remark is shown with -Rpass=cosy, which cosycc makes of -Rcosy.
@@ -87,6 +86,29 @@ void cosy::reportCompiled(const Extracted &R, const Compound &C) {
                     R.Outputs.size(), C.Addresses.size(), C.ContextSize)
                 .str();
   R.Host->getContext().diagnose(Remark);
+}
+
+void cosy::reportChoices(const Extracted &R, const Compound &C) {
+  auto Report = [&](auto Remark, const std::string &Text) {
+    Remark << Text;
+    R.Host->getContext().diagnose(Remark);
+  };
+  StringSet<> Seen; // loop rotation makes two of one call
+  for (const Compound::Choice &Choice : C.Choices) {
+    if (!Seen.insert(formatv("{0}:{1}:{2}", Choice.Text,
+                             Choice.Where ? Choice.Where.getLine() : 0,
+                             Choice.Where ? Choice.Where.getCol() : 0)
+                         .str())
+             .second)
+      continue;
+    DiagnosticLocation Where(Choice.Where ? Choice.Where : R.Where);
+    const BasicBlock *Place = &R.Host->getEntryBlock();
+    if (Choice.Chosen)
+      Report(OptimizationRemark("cosy", "Chosen", Where, Place), Choice.Text);
+    else
+      Report(OptimizationRemarkMissed("cosy", "NotChosen", Where, Place),
+             Choice.Text);
+  }
 }
 
 void cosy::reportMarker(const Function &F, DebugLoc Where, const Twine &Text) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Signatures.cpp - Local calls that fit BPF's registers
-//---------------===//
+//===- Signatures.cpp - Local calls that fit BPF's registers --------------===//
 //
 // A local call has five arguments in r1-r5 and one result in r0.  What is more
 // goes through memory of the caller's.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Storage.cpp - Locals and globals find their place in the context
-//----===//
+//===- Storage.cpp - Locals and globals find their place in the context ---===//
 //
 // The BPF stack holds spills alone, since its address may not be taken.  So
 // the locals of the first function, and of called ones that do not recurse,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Validate.cpp - The validator that the kernel uses
-//-------------------===//
+//===- Validate.cpp - The validator that the kernel uses ------------------===//
 #include "BpfModule.h"
 #include <cstring>
 

@@ -24,6 +24,10 @@
 #ifndef COSY_BUILDER_H
 #define COSY_BUILDER_H
 
+#if defined(COSY_FAST_H) && !defined(__cplusplus)
+#error "<cosy/fast.h> has functions of the same names: include either in one C file"
+#endif
+
 #include <cosy/cosy.h>
 
 #ifdef __cplusplus

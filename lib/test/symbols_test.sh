@@ -9,7 +9,7 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 
 version=$(sed -n 's/^\([A-Z0-9_.]*\) {$/\1/p' "$map")
-sed -n 's/^\t\t\([a-z_]*\);$/\1/p' "$map" | sort >"$dir/listed"
+sed -n 's/^\t\t\([a-z0-9_]*\);$/\1/p' "$map" | sort >"$dir/listed"
 nm -D --defined-only "$library" | awk '$2 == "T" { print $3 }' | sort >"$dir/exported"
 sed "s/\$/@@$version/" "$dir/listed" | diff - "$dir/exported" || {
 	echo "FAILED: the map (<) and the exported symbols (>) differ" >&2
@@ -17,7 +17,7 @@ sed "s/\$/@@$version/" "$dir/listed" | diff - "$dir/exported" || {
 }
 
 # Declarations begin a line and end in `);` perhaps on a later one.
-cat "$@" | sed -n 's/^[a-z].*[ *]\(_*cosy_[a-z_]*\)(.*/\1/p' |
+cat "$@" | sed -n 's/^[a-z].*[ *]\(_*cosy_[a-z0-9_]*\)(.*/\1/p' |
 	grep -vE '^(cosy_(int|ptr|ref|addr|free)|__cosy_region_(start|end))$' | sort -u >"$dir/declared"
 diff "$dir/declared" "$dir/listed" || {
 	echo "FAILED: the headers' declarations (<) and the map (>) differ" >&2

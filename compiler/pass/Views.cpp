@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT
+//===- Views.cpp - Reads that leave the bytes in the page cache -----------===//
+//
+// view_read is read without the copy: until the module settles it, what was
+// read is where calls and operations find it, not where loads look
+// (docs/fast.md, "Views").  So a read becomes a view when every load and store
+// that may see its bytes is known, and the few that there are become view_load
+// and view_store.  Nobody else may look: leaving the region settles.
+//
+//===----------------------------------------------------------------------===//
+#include "Buffers.h"
+#include "CallTable.h"
+#include "Legalize.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <sys/syscall.h>
+
+using namespace llvm;
+using namespace cosy;
+
+/// Copying fewer bytes is cheaper than a view.
+static constexpr uint64_t MinBytes = 512;
+
+/// A load by way of a view costs some 60 instructions, a copy one for 8 bytes.
+static constexpr uint64_t BytesPerAccess = 512;
+static constexpr unsigned MaxAccesses = 8;
+/// For reads of a number of bytes that is not a constant.
+static constexpr unsigned MaxAccessesUnknown = 2;
+
+namespace {
+struct Read {
+  CallInst *Call;
+  bool AtOffset; ///< pread
+  bool ByName;   ///< cosy_read: a view whatever it costs.
+};
+
+/// The reads into one object.
+struct Group {
+  Buffer Buf;
+  SmallVector<Read, 4> Reads;
+};
+
+/// What of a function can run behind one of some calls.
+class Behind {
+  ArrayRef<Read> Reads;
+  SmallPtrSet<const BasicBlock *, 16> Whole;
+
+public:
+  explicit Behind(ArrayRef<Read> Reads) : Reads(Reads) {
+    SmallVector<const BasicBlock *, 16> Work;
+    for (const Read &R : Reads)
+      append_range(Work, successors(R.Call->getParent()));
+    while (!Work.empty()) {
+      const BasicBlock *BB = Work.pop_back_val();
+      if (Whole.insert(BB).second)
+        append_range(Work, successors(BB));
+    }
+  }
+
+  bool contains(const Instruction *I) const {
+    return Whole.contains(I->getParent()) || any_of(Reads, [&](const Read &R) {
+             return R.Call->getParent() == I->getParent() &&
+                    R.Call->comesBefore(I);
+           });
+  }
+
+  /// True if an instruction can run twice without a read between.
+  bool repeats(const Instruction *I) const {
+    const BasicBlock *Own = I->getParent();
+    if (hasRead(Own, I, nullptr))
+      return false;
+    SmallPtrSet<const BasicBlock *, 16> Seen;
+    SmallVector<const BasicBlock *, 16> Work(successors(Own));
+    while (!Work.empty()) {
+      const BasicBlock *BB = Work.pop_back_val();
+      if (!Seen.insert(BB).second)
+        continue;
+      if (BB == Own) {
+        if (!hasRead(BB, nullptr, I))
+          return true;
+      } else if (!hasRead(BB, nullptr, nullptr)) {
+        append_range(Work, successors(BB));
+      }
+    }
+    return false;
+  }
+
+private:
+  /// A read in a block, behind From and before To.
+  bool hasRead(const BasicBlock *BB, const Instruction *From,
+               const Instruction *To) const {
+    return any_of(Reads, [&](const Read &R) {
+      return R.Call->getParent() == BB &&
+             (!From || From->comesBefore(R.Call)) &&
+             (!To || R.Call->comesBefore(To));
+    });
+  }
+};
+
+class ViewChooser {
+  BpfModule &B;
+  const Extracted &R;
+  Compound &C;
+
+public:
+  ViewChooser(BpfModule &B, const Extracted &R, Compound &C)
+      : B(B), R(R), C(C) {}
+
+  void run() {
+    // What is chosen for one buffer changes the code that the next one sees.
+    for (Group G = nextGroup(); !G.Reads.empty(); G = nextGroup())
+      choose(G);
+  }
+
+private:
+  SmallPtrSet<const CallInst *, 16> Decided;
+
+  /// The first read that is not decided on, with all into the same buffer.
+  Group nextGroup() {
+    Group Ret;
+    for (const Read &Found : findReads()) {
+      if (Decided.contains(Found.Call))
+        continue;
+      Buffer Buf = bufferOf(B, R, C, Found.Call->getArgOperand(1));
+      if (Ret.Reads.empty())
+        Ret.Buf = Buf;
+      if (Buf.Object == Ret.Buf.Object)
+        Ret.Reads.push_back(Found);
+    }
+    return Ret;
+  }
+
+  SmallVector<Read, 8> findReads() {
+    SmallVector<Read, 8> Found;
+    for (Function &F : *B.M)
+      for (Instruction &I : instructions(F)) {
+        auto *Call = dyn_cast<CallInst>(&I);
+        uint32_t Number;
+        if (!Call || !isNumberedCall(Call->getCalledOperand(), Number) ||
+            Call->arg_size() < 3 ||
+            !Call->getArgOperand(1)->getType()->isPointerTy())
+          continue;
+        bool Plain = Number == SYS_read || Number == SYS_pread64;
+        bool AtOffset =
+            Number == SYS_pread64 || Number == operationNumber("view_pread");
+        if (Plain || AtOffset || Number == operationNumber("view_read"))
+          Found.push_back({Call, AtOffset, !Plain});
+      }
+    return Found;
+  }
+
+  void choose(Group &G) {
+    bool ByName =
+        any_of(G.Reads, [](const Read &Found) { return Found.ByName; });
+    BufferUses Uses = usesOf(G.Buf);
+    std::string Why = G.Buf.WhyShared;
+    if (Why.empty() && Uses.Lost)
+      Why = Uses.WhyLost + at(Uses.Lost);
+    if (!Why.empty() && ByName)
+      return isa<GlobalVariable>(G.Buf.Object) ? makePlain(G, Why)
+                                               : chooseUnknown(G);
+    if (!Why.empty())
+      return refuse(G, Why);
+
+    // What runs before the first read sees memory as it is.
+    Behind After(G.Reads);
+    auto Before = [&](Instruction *I) { return !After.contains(I); };
+    erase_if(Uses.Accesses, Before);
+    erase_if(Uses.Copies, Before);
+    if (!ByName)
+      Why = tooDear(G, Uses, After);
+    if (!Why.empty())
+      return refuse(G, Why);
+    makeViews(G, Uses);
+  }
+
+  /// Why a copy is cheaper, or nothing.
+  std::string tooDear(const Group &G, const BufferUses &Uses,
+                      const Behind &After) {
+    uint64_t Allowed = MaxAccesses;
+    for (const Read &Found : G.Reads) {
+      auto *Count = dyn_cast<ConstantInt>(Found.Call->getArgOperand(2));
+      uint64_t Most = Count ? Count->getZExtValue() : G.Buf.Size;
+      if (Most && Most < MinBytes)
+        return "fewer bytes than a view is worth";
+      Allowed = std::min<uint64_t>(Allowed, Count ? Most / BytesPerAccess
+                                                  : MaxAccessesUnknown);
+    }
+    for (Instruction *I : Uses.Accesses)
+      if (After.repeats(I))
+        return "its bytes are loaded or stored in a loop" + at(I);
+    if (Uses.Accesses.size() > Allowed)
+      return formatv("{0} loads and stores of it, at most {1} are worth it",
+                     Uses.Accesses.size(), Allowed)
+          .str();
+    return "";
+  }
+
+  //===--------------------------------------------------------------------===//
+  // By name, where more may look than is known
+  //===--------------------------------------------------------------------===//
+
+  /// False if an access cannot be of the buffer's memory.
+  bool mayTouch(const Value *Pointer, const Buffer &Buf) const {
+    SmallVector<const Value *, 4> Objects;
+    getUnderlyingObjects(Pointer, Objects, nullptr, /*MaxLookup=*/0);
+    // What is older than the compound is none of its locals.
+    bool IsOlder = fieldOf(Buf.Object).has_value();
+    return any_of(Objects, [&](const Value *O) {
+      if (std::optional<uint64_t> Field = fieldOf(O))
+        return is_contained(C.InputOffsets, unsigned(*Field));
+      if (isa<AllocaInst>(O))
+        return !IsOlder;
+      // Globals are never in the shared buffer, so never a view.
+      return !isa<GlobalVariable>(O) && !isContext(O);
+    });
+  }
+
+  static bool isContext(const Value *V) {
+    const auto *Call = dyn_cast<CallInst>(V);
+    return Call && Call->getCalledFunction() &&
+           Call->getCalledFunction()->getName() == ContextName;
+  }
+
+  /// A view by name of a buffer that others may know: every access that may be
+  /// of it goes where the bytes are.
+  void chooseUnknown(Group &G) {
+    BufferUses All;
+    for (Function &F : *B.M)
+      for (Instruction &I : instructions(F)) {
+        Value *Pointer = getLoadStorePointerOperand(&I);
+        auto *Mem = dyn_cast<MemIntrinsic>(&I);
+        if (auto *Copy = dyn_cast_or_null<MemTransferInst>(Mem)) {
+          if (mayTouch(Copy->getDest(), G.Buf) ||
+              mayTouch(Copy->getSource(), G.Buf))
+            All.Copies.push_back(Copy);
+        } else if (Mem) {
+          if (mayTouch(Mem->getDest(), G.Buf))
+            All.Copies.push_back(Mem);
+        } else if (I.isAtomic() || I.isVolatile()) {
+          return makePlain(G, "a volatile or atomic access" + at(&I));
+        } else if (Pointer && mayTouch(Pointer, G.Buf)) {
+          if (!isSmall(getLoadStoreType(&I)))
+            return makePlain(
+                G, "a floating-point access, or one of many bytes" + at(&I));
+          All.Accesses.push_back(&I);
+        }
+      }
+    makeViews(G, All);
+  }
+
+  bool isSmall(Type *Ty) const {
+    uint64_t Size = B.M->getDataLayout().getTypeStoreSize(Ty);
+    return Size <= 8 && isPowerOf2_64(Size) &&
+           (Ty->isIntegerTy() || Ty->isPointerTy());
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Doing it
+  //===--------------------------------------------------------------------===//
+
+  static std::string at(const Instruction *I) {
+    const DebugLoc &Where = I->getDebugLoc();
+    return Where && Where.getLine() ? formatv(" (line {0})", Where.getLine())
+                                    : std::string();
+  }
+
+  static const char *nameOf(const Read &Found) {
+    return Found.AtOffset ? "pread" : "read";
+  }
+
+  void refuse(const Group &G, const std::string &Why) {
+    for (const Read &Found : G.Reads) {
+      Decided.insert(Found.Call);
+      C.Choices.push_back({false,
+                           formatv("{0} copies: {1}", nameOf(Found), Why),
+                           Found.Call->getDebugLoc()});
+    }
+  }
+
+  void renumber(const Read &Found, uint32_t Number) {
+    IRBuilder<> IB(Found.Call);
+    SmallVector<Value *, 4> Args(Found.Call->args());
+    CallInst *New = B.createCall(IB, Number, Args);
+    Decided.insert(New);
+    Found.Call->replaceAllUsesWith(New);
+    Found.Call->eraseFromParent();
+  }
+
+  void makePlain(Group &G, const std::string &Why) {
+    refuse(G, Why);
+    for (const Read &Found : G.Reads)
+      renumber(Found, Found.AtOffset ? SYS_pread64 : SYS_read);
+  }
+
+  void makeViews(Group &G, const BufferUses &Uses) {
+    unsigned Accesses = Uses.Accesses.size();
+    for (const Read &Found : G.Reads) {
+      std::string Text =
+          formatv("{0} without a copy (view_{0})", nameOf(Found));
+      if (Accesses)
+        Text += formatv(", {0} load{1} or store{1} by way of the view",
+                        Accesses, Accesses == 1 ? "" : "s");
+      C.Choices.push_back({true, Text, Found.Call->getDebugLoc()});
+      renumber(Found,
+               operationNumber(Found.AtOffset ? "view_pread" : "view_read"));
+    }
+    for (Instruction *I : Uses.Accesses)
+      if (auto *L = dyn_cast<LoadInst>(I))
+        rewriteLoad(L);
+      else
+        rewriteStore(cast<StoreInst>(I));
+    for (MemIntrinsic *Mem : Uses.Copies) {
+      createMemoryOperation(B, Mem);
+      Mem->eraseFromParent();
+    }
+    for (IntrinsicInst *I : Uses.Lifetimes)
+      I->eraseFromParent();
+  }
+
+  uint64_t sizeOf(Type *Ty) const {
+    return B.M->getDataLayout().getTypeStoreSize(Ty);
+  }
+
+  void rewriteLoad(LoadInst *L) {
+    IRBuilder<> IB(L);
+    Value *V = B.createCall(
+        IB, operationNumber("view_load"),
+        {L->getPointerOperand(), IB.getInt64(sizeOf(L->getType()))});
+    if (L->getType()->isPointerTy())
+      V = IB.CreateIntToPtr(V, L->getType());
+    else
+      V = IB.CreateTrunc(V, L->getType());
+    L->replaceAllUsesWith(V);
+    L->eraseFromParent();
+  }
+
+  void rewriteStore(StoreInst *S) {
+    IRBuilder<> IB(S);
+    Value *V = S->getValueOperand();
+    uint64_t Size = sizeOf(V->getType());
+    if (V->getType()->isPointerTy())
+      V = IB.CreatePtrToInt(V, IB.getInt64Ty());
+    else
+      V = IB.CreateZExt(V, IB.getInt64Ty());
+    B.createCall(IB, operationNumber("view_store"),
+                 {S->getPointerOperand(), V, IB.getInt64(Size)},
+                 IB.getVoidTy());
+    S->eraseFromParent();
+  }
+};
+} // namespace
+
+void cosy::chooseViews(BpfModule &B, const Extracted &R, Compound &C) {
+  ViewChooser(B, R, C).run();
+}

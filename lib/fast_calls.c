@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+/* fast_calls.c - see fast_calls.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "fast_calls.h"
+#include "syscall.h"
+
+/* Arguments of system calls, as the register holds them. */
+#define ARG(value) ((unsigned long)(value))
+
+static s64 call(long number, unsigned long a, unsigned long b, unsigned long c)
+{
+	return cosy_syscall3(number, a, b, c);
+}
+
+s64 cosy_do_readc(int fd)
+{
+	u8 byte;
+	s64 n = call(SYS_read, ARG(fd), ARG(&byte), 1);
+
+	if (n < 0)
+		return n;
+	return n ? byte : -ENODATA;
+}
+
+s64 cosy_do_seek_read(int fd, void *buffer, u64 count, s64 offset, int whence)
+{
+	s64 at = call(SYS_lseek, ARG(fd), ARG(offset), ARG(whence));
+
+	return at < 0 ? at : call(SYS_read, ARG(fd), ARG(buffer), count);
+}
+
+s64 cosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int whence)
+{
+	s64 at = call(SYS_lseek, ARG(fd), ARG(offset), ARG(whence));
+
+	return at < 0 ? at : call(SYS_write, ARG(fd), ARG(buffer), count);
+}
+
+s64 cosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags)
+{
+	s64 fd = cosy_syscall6(SYS_openat, ARG(dirfd), ARG(path), ARG(flags), 0, 0, 0), n = 1;
+	u64 done = 0;
+
+	if (fd < 0)
+		return fd;
+	while (n > 0 && done < size) {
+		n = call(SYS_read, ARG(fd), ARG((char *)buffer + done), size - done);
+		if (n > 0)
+			done += n;
+	}
+	call(SYS_close, ARG(fd), 0, 0);
+	return n < 0 ? n : (s64)done;
+}
+
+s64 cosy_do_lend(int fd, const void *buffer, u64 count, int flags)
+{
+	s64 n = cosy_syscall6(SYS_sendto, ARG(fd), ARG(buffer), count, ARG(flags), 0, 0);
+
+	return n == -ENOTSOCK ? call(SYS_write, ARG(fd), ARG(buffer), count) : n;
+}
+
+/* --- Directories --------------------------------------------------------------------- */
+
+/* What getdents64 writes; no header of libc has it under this name everywhere. */
+struct entry {
+	u64 ino;
+	s64 off;
+	u16 reclen;
+	u8 type;
+	char name[];
+};
+
+/* A buffer of its own for getdents64: its entries are smaller than those they become. */
+#define BATCH 2048
+
+_Static_assert(sizeof(struct stat) == sizeof(((struct cosy_dirent *)0)->stat),
+	       "struct cosy_dirent has room for a struct stat");
+
+/* Writes one entry at `to`, where there is room. */
+static void describe(int fd, const struct entry *from, size_t reclen, int flags,
+		     struct cosy_dirent *to)
+{
+	size_t length = strlen(from->name) + 1;
+	struct stat stat;
+	s64 error = cosy_syscall6(SYS_newfstatat, ARG(fd), ARG(from->name), ARG(&stat), ARG(flags),
+				  0, 0);
+
+	memset(to, 0, reclen);
+	to->ino = from->ino;
+	to->off = from->off;
+	to->reclen = reclen;
+	to->type = from->type;
+	to->error = error;
+	if (!error)
+		memcpy(to->stat, &stat, sizeof(stat));
+	memcpy(to->name, from->name, length);
+}
+
+/*
+ * Writes entries into *buffer until one does not fit (false).  *at is the directory's
+ * position behind the last that was written.
+ */
+static bool describe_batch(int fd, const char *batch, s64 bytes, int flags, char **buffer,
+			   const char *end, s64 *at)
+{
+	for (s64 done = 0; done < bytes;) {
+		const struct entry *from = (const struct entry *)(batch + done);
+		size_t reclen = sizeof(struct cosy_dirent) + strlen(from->name) + 1;
+
+		reclen = (reclen + 7) & ~7ull;
+		if ((size_t)(end - *buffer) < reclen)
+			return false;
+		describe(fd, from, reclen, flags, (struct cosy_dirent *)*buffer);
+		*buffer += reclen;
+		*at = from->off;
+		done += from->reclen;
+	}
+	return true;
+}
+
+s64 cosy_do_scan_dir(int fd, void *buffer, u64 size, int flags)
+{
+	_Alignas(struct entry) char batch[BATCH];
+	char *to = buffer, *end = to + size;
+	/* What is no directory has no position either: getdents64 says what it is. */
+	s64 at = call(SYS_lseek, ARG(fd), 0, SEEK_CUR), n;
+
+	for (;;) {
+		n = call(SYS_getdents64, ARG(fd), ARG(batch), sizeof(batch));
+		if (n <= 0)
+			break;
+		if (!describe_batch(fd, batch, n, flags, &to, end, &at)) {
+			/* The rest is for the next call. */
+			call(SYS_lseek, ARG(fd), ARG(at), SEEK_SET);
+			n = -EINVAL;
+			break;
+		}
+	}
+	return to == (char *)buffer ? n : to - (char *)buffer;
+}
+
+/* --- Passes over memory --------------------------------------------------------------- */
+
+u64 cosy_do_count(const void *buffer, u64 count, u8 byte)
+{
+	const u8 *at = buffer;
+	u64 found = 0;
+
+	for (u64 i = 0; i < count; i++)
+		found += at[i] == byte;
+	return found;
+}
+
+/* The polynomial of RFC 3720, bits reversed, a nibble at a time. */
+static const u32 crc32c_table[16] = {
+	0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
+	0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
+	0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
+};
+
+static u32 crc32c_portable(u32 crc, const u8 *at, u64 count)
+{
+	for (u64 i = 0; i < count; i++) {
+		crc ^= at[i];
+		crc = crc >> 4 ^ crc32c_table[crc & 15];
+		crc = crc >> 4 ^ crc32c_table[crc & 15];
+	}
+	return crc;
+}
+
+__attribute__((target("sse4.2"))) static u32 crc32c_sse42(u32 crc, const u8 *at, u64 count)
+{
+	u64 wide = crc;
+
+	for (; count >= 8; count -= 8, at += 8) {
+		u64 word;
+
+		memcpy(&word, at, sizeof(word));
+		wide = __builtin_ia32_crc32di(wide, word);
+	}
+	crc = wide;
+	for (; count; count--)
+		crc = __builtin_ia32_crc32qi(crc, *at++);
+	return crc;
+}
+
+u32 cosy_do_crc32c(u32 crc, const void *buffer, u64 count)
+{
+	/* The complements are RFC 3720's: they make leading zeros count. */
+	if (__builtin_cpu_supports("sse4.2"))
+		return ~crc32c_sse42(~crc, buffer, count);
+	return ~crc32c_portable(~crc, buffer, count);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fast_calls.h - the operations of core/ops.def that stand for several system calls, or
+ * for a pass over memory, in user mode.  The interpreter and <cosy/fast.h> share them.
+ *
+ * Results are those of the operations: 0 and up, or a negative errno; errno is untouched.
+ */
+#ifndef COSY_LIB_FAST_CALLS_H
+#define COSY_LIB_FAST_CALLS_H
+
+#include "../core/core.h"
+
+s64 cosy_do_readc(int fd);
+s64 cosy_do_seek_read(int fd, void *buffer, u64 count, s64 offset, int whence);
+s64 cosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int whence);
+s64 cosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags);
+s64 cosy_do_scan_dir(int fd, void *buffer, u64 size, int flags);
+s64 cosy_do_lend(int fd, const void *buffer, u64 count, int flags);
+u64 cosy_do_count(const void *buffer, u64 count, u8 byte);
+u32 cosy_do_crc32c(u32 crc, const void *buffer, u64 count);
+
+#endif /* COSY_LIB_FAST_CALLS_H */

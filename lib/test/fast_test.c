@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+/*
+ * fast_test.c - <cosy/fast.h>, and the same operations in the interpreter: each on a
+ * file, directory or socket of its own, with the same results.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cosy/fast.h>
+
+#include "../interp.h"
+#include "../op_numbers.h"
+
+#include "assemble.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* --- An operation by either way, as r0 ------------------------------------------------- */
+
+static u8 stack[8192] __attribute__((aligned(4096)));
+
+/* r1-r5 come from the context, which is the five arguments. */
+static s64 interpreted(u32 number, const u64 *args)
+{
+	const struct bpf_insn insns[] = {
+		LOAD(BPF_DW, 2, 1, 8),
+		LOAD(BPF_DW, 3, 1, 16),
+		LOAD(BPF_DW, 4, 1, 24),
+		LOAD(BPF_DW, 5, 1, 32),
+		LOAD(BPF_DW, 1, 1, 0),
+		CALL(number),
+		EXIT(),
+	};
+	struct cosy_program program = validated(insns, COUNT(insns));
+	struct cosy_state state;
+	struct cosy_interp in = {
+		.program = &program,
+		.state = &state,
+		.ctx = (u64)args,
+		.stack = stack,
+		.stack_size = 4096,
+	};
+
+	CHECK_EQ(cosy_interp_run(&in, 0), COSY_DONE);
+	cosy_program_deinit(&program);
+	return in.ret;
+}
+
+static s64 from_errno(s64 result)
+{
+	return result < 0 ? -errno : result;
+}
+
+static s64 by_name(u32 number, const u64 *a)
+{
+	void *p1 = (void *)a[0], *p2 = (void *)a[1], *p3 = (void *)a[2];
+
+	switch (number) {
+	case COSY_OP_NUMBER_view_read:
+		return from_errno(cosy_read(a[0], p2, a[2]));
+	case COSY_OP_NUMBER_view_pread:
+		return from_errno(cosy_pread(a[0], p2, a[2], a[3]));
+	case COSY_OP_NUMBER_readc:
+		return from_errno(cosy_readc(a[0]));
+	case COSY_OP_NUMBER_seek_read:
+		return from_errno(cosy_seek_read(a[0], p2, a[2], a[3], a[4]));
+	case COSY_OP_NUMBER_seek_write:
+		return from_errno(cosy_seek_write(a[0], p2, a[2], a[3], a[4]));
+	case COSY_OP_NUMBER_read_file:
+		return from_errno(cosy_read_file(a[0], p2, p3, a[3], a[4]));
+	case COSY_OP_NUMBER_scan_dir:
+		return from_errno(cosy_scan_dir(a[0], p2, a[2], a[3]));
+	case COSY_OP_NUMBER_lend:
+		return from_errno(cosy_lend(a[0], p2, a[2], a[3]));
+	case COSY_OP_NUMBER_count:
+		return cosy_count(p1, a[1], a[2]);
+	default:
+		CHECK_EQ(number, COSY_OP_NUMBER_crc32c);
+		return cosy_crc32c(a[0], p2, a[2]);
+	}
+}
+
+typedef s64 make_op(u32 number, const u64 *args);
+static make_op *const ways[] = {by_name, interpreted};
+static make_op *way;
+
+#define OP(name, ...) way(COSY_OP_NUMBER_##name, (const u64[5]){__VA_ARGS__})
+#define A(value)      ((u64)(value))
+
+/* --- Files ------------------------------------------------------------------------------ */
+
+static int file_with(const char *text)
+{
+	char name[] = "/tmp/cosy-fast-XXXXXX";
+	int fd = mkstemp(name);
+
+	MUST(fd >= 0);
+	unlink(name);
+	MUST(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	MUST(lseek(fd, 0, SEEK_SET) == 0);
+	return fd;
+}
+
+static void reads(void)
+{
+	int fd = file_with("abcdef");
+	char buf[16] = "";
+
+	CHECK_EQ(OP(view_read, fd, A(buf), 4), 4);
+	CHECK(!memcmp(buf, "abcd", 5));
+	CHECK_EQ(OP(view_read, fd, A(buf), 4), 2);
+	CHECK_EQ(OP(view_read, fd, A(buf), 4), 0);
+	CHECK_EQ(OP(view_pread, fd, A(buf), 3, 1), 3);
+	CHECK(!memcmp(buf, "bcd", 3));
+	CHECK_EQ(OP(view_pread, fd, A(buf), 3, A(-1)), -EINVAL);
+	CHECK_EQ(OP(view_read, 999, A(buf), 4), -EBADF);
+	CHECK_EQ(OP(view_read, fd, 1, 4), 0);
+	close(fd);
+}
+
+static void bytes_come_one_by_one(void)
+{
+	int fd = file_with("a\xff");
+
+	CHECK_EQ(OP(readc, fd), 'a');
+	CHECK_EQ(OP(readc, fd), 0xff);
+	CHECK_EQ(OP(readc, fd), -ENODATA);
+	close(fd);
+	CHECK_EQ(OP(readc, fd), -EBADF);
+}
+
+static void seeks(void)
+{
+	int fd = file_with("0123456789"), pipes[2];
+	char buf[16] = "";
+
+	CHECK_EQ(OP(seek_read, fd, A(buf), 3, 5, SEEK_SET), 3);
+	CHECK(!memcmp(buf, "567", 4));
+	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 8);
+	CHECK_EQ(OP(seek_read, fd, A(buf), 9, A(-4), SEEK_END), 4);
+	CHECK_EQ(OP(seek_write, fd, A("xy"), 2, A(-9), SEEK_CUR), 2);
+	CHECK_EQ(OP(seek_read, fd, A(buf), 4, 0, SEEK_SET), 4);
+	CHECK(!memcmp(buf, "0xy3", 4));
+	/* The seek fails: nothing is read. */
+	CHECK_EQ(OP(seek_read, fd, A(buf), 4, A(-1), SEEK_SET), -EINVAL);
+	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 4);
+	MUST(!pipe(pipes));
+	CHECK_EQ(OP(seek_write, pipes[1], A("z"), 1, 0, SEEK_SET), -ESPIPE);
+	/* The seek succeeds, the read fails. */
+	close(pipes[0]);
+	close(pipes[1]);
+	CHECK_EQ(OP(seek_read, fd, 1, 4, 2, SEEK_SET), -EFAULT);
+	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 2);
+	close(fd);
+}
+
+static void whole_files(void)
+{
+	char name[] = "/tmp/cosy-fast-XXXXXX", buf[64];
+	int fd = mkstemp(name), next = dup(fd);
+
+	MUST(fd >= 0 && write(fd, "whole file", 10) == 10);
+	CHECK_EQ(OP(read_file, A(AT_FDCWD), A(name), A(buf), sizeof(buf), O_RDONLY), 10);
+	CHECK(!memcmp(buf, "whole file", 10));
+	CHECK_EQ(OP(read_file, A(AT_FDCWD), A(name), A(buf), 5, O_RDONLY), 5);
+	CHECK_EQ(OP(read_file, A(AT_FDCWD), A(name), A(buf), 0, O_RDONLY), 0);
+	CHECK_EQ(OP(read_file, A(AT_FDCWD), A(name), 1, 5, O_RDONLY), -EFAULT);
+	CHECK_EQ(OP(read_file, A(AT_FDCWD), A("/tmp"), A(buf), 5, O_RDONLY), -EISDIR);
+	CHECK_EQ(OP(read_file, A(AT_FDCWD), A("/tmp/none/such"), A(buf), 5, O_RDONLY), -ENOENT);
+	/* None of these left a descriptor open. */
+	close(next);
+	CHECK_EQ(dup(fd), next);
+	close(next);
+	close(fd);
+	unlink(name);
+}
+
+/* --- Directories ------------------------------------------------------------------------- */
+
+#define FILES 60
+
+/* Reads the rest of a directory in steps of `size`; marks the files seen, with their sizes. */
+static void scan(int dir, size_t size, u8 *seen)
+{
+	_Alignas(8) char buf[32768];
+	s64 n;
+
+	while ((n = OP(scan_dir, dir, A(buf), size, AT_SYMLINK_NOFOLLOW)) > 0) {
+		CHECK(n <= (s64)size && n % 8 == 0);
+		for (s64 at = 0; at < n;) {
+			const struct cosy_dirent *entry = (void *)(buf + at);
+			struct stat stat, plain;
+			int index;
+
+			memcpy(&stat, entry->stat, sizeof(stat));
+			CHECK_EQ(entry->error, 0);
+			CHECK_EQ(fstatat(dir, entry->name, &plain, AT_SYMLINK_NOFOLLOW), 0);
+			CHECK(!memcmp(&stat, &plain, sizeof(stat)));
+			if (sscanf(entry->name, "file%d", &index) == 1) {
+				CHECK_EQ(stat.st_size, index);
+				CHECK_EQ(stat.st_ino, entry->ino);
+				CHECK_EQ(seen[index]++, 0);
+			}
+			at += entry->reclen;
+		}
+	}
+	CHECK_EQ(n, 0);
+}
+
+static void directories(void)
+{
+	char name[] = "/tmp/cosy-fast-XXXXXX";
+	_Alignas(8) char buf[512];
+	u8 seen[FILES];
+	int dir, fd;
+
+	MUST(mkdtemp(name));
+	dir = open(name, O_RDONLY | O_DIRECTORY);
+	MUST(dir >= 0);
+	for (int i = 0; i < FILES; i++) {
+		char file[16];
+
+		snprintf(file, sizeof(file), "file%d", i);
+		fd = openat(dir, file, O_WRONLY | O_CREAT, 0600);
+		MUST(fd >= 0 && !ftruncate(fd, i));
+		close(fd);
+	}
+	/* One entry at a time, a few, all: each is seen once. */
+	for (size_t size = 192; size <= 32768; size = size * 4 + 8) {
+		memset(seen, 0, sizeof(seen));
+		lseek(dir, 0, SEEK_SET);
+		scan(dir, size, seen);
+		for (int i = 0; i < FILES; i++)
+			CHECK_EQ(seen[i], 1);
+	}
+	/* Not one fits: nothing is lost. */
+	memset(seen, 0, sizeof(seen));
+	lseek(dir, 0, SEEK_SET);
+	CHECK_EQ(OP(scan_dir, dir, A(buf), 100, 0), -EINVAL);
+	scan(dir, 4096, seen);
+	CHECK_EQ(seen[0], 1);
+	/* What stat says of a link that leads nowhere is the entry's own error. */
+	for (int i = 0; i < FILES; i++) {
+		char file[16];
+
+		snprintf(file, sizeof(file), "file%d", i);
+		unlinkat(dir, file, 0);
+	}
+	MUST(!symlinkat("nowhere", dir, "link"));
+	lseek(dir, 0, SEEK_SET);
+	s64 n = 0;
+	int errors = 0;
+	while ((n = OP(scan_dir, dir, A(buf), sizeof(buf), 0)) > 0)
+		for (s64 at = 0; at < n; at += ((struct cosy_dirent *)(buf + at))->reclen)
+			errors += ((struct cosy_dirent *)(buf + at))->error == -ENOENT;
+	CHECK_EQ(errors, 1);
+	unlinkat(dir, "link", 0);
+	close(dir);
+	rmdir(name);
+	CHECK_EQ(OP(scan_dir, dir, A(buf), sizeof(buf), 0), -EBADF);
+	fd = file_with("");
+	CHECK_EQ(OP(scan_dir, fd, A(buf), sizeof(buf), 0), -ENOTDIR);
+	close(fd);
+}
+
+/* --- Sockets and memory -------------------------------------------------------------------- */
+
+static void lending(void)
+{
+	char buf[8] = "";
+	int ends[2], fd = file_with("");
+
+	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+	CHECK_EQ(OP(lend, ends[0], A("abc"), 3, MSG_NOSIGNAL), 3);
+	CHECK_EQ(recv(ends[1], buf, sizeof(buf), 0), 3);
+	CHECK(!memcmp(buf, "abc", 4));
+	close(ends[1]);
+	CHECK_EQ(OP(lend, ends[0], A("abc"), 3, MSG_NOSIGNAL), -EPIPE);
+	close(ends[0]);
+	CHECK_EQ(OP(lend, fd, A("file"), 4, 0), 4);
+	CHECK_EQ(OP(view_pread, fd, A(buf), 8, 0), 4);
+	CHECK(!memcmp(buf, "file", 4));
+	close(fd);
+}
+
+static void passes_over_memory(void)
+{
+	static u8 zeros[32], data[1000];
+
+	for (unsigned int i = 0; i < sizeof(data); i++)
+		data[i] = i * 7;
+	CHECK_EQ(OP(count, A("a\nb\n\n"), 5, '\n'), 3);
+	CHECK_EQ(OP(count, A("a\nb\n\n"), 0, '\n'), 0);
+	CHECK_EQ(OP(count, A("\xff"), 1, A(-1)), 1);
+	CHECK_EQ(OP(crc32c, 0, A("123456789"), 9), 0xe3069283);
+	/* RFC 3720, appendix B.4. */
+	CHECK_EQ(OP(crc32c, 0, A(zeros), 32), 0x8a9136aa);
+	CHECK_EQ(OP(crc32c, 0, A(data), 0), 0);
+	for (unsigned int i = 0; i < sizeof(data); i += 37)
+		CHECK_EQ(OP(crc32c, OP(crc32c, 0, A(data), i), A(data + i), sizeof(data) - i),
+			 OP(crc32c, 0, A(data), sizeof(data)));
+}
+
+/* Only the interpreter has these. */
+static void views_are_memory(void)
+{
+	u64 word = 0x8877665544332211, args[5] = {A(&word), 8};
+
+	way = interpreted;
+	for (u64 size = 1; size <= 8; size *= 2) {
+		CHECK_EQ(OP(view_load, A(&word), size), (s64)(word & ~0ull >> (64 - 8 * size)));
+		CHECK_EQ(OP(view_load, A(&word) + 8 - size, size), (s64)(word >> (64 - 8 * size)));
+	}
+	args[1] = 0xabcd;
+	args[2] = 1;
+	CHECK_EQ(interpreted(COSY_OP_NUMBER_view_store, args), 0);
+	CHECK_EQ(word, 0x88776655443322cd);
+	args[2] = 4;
+	CHECK_EQ(interpreted(COSY_OP_NUMBER_view_store, args), 0);
+	CHECK_EQ(word, 0x887766550000abcd);
+}
+
+int main(void)
+{
+	for (unsigned int i = 0; i < COUNT(ways); i++) {
+		way = ways[i];
+		reads();
+		bytes_come_one_by_one();
+		seeks();
+		whole_files();
+		directories();
+		lending();
+		passes_over_memory();
+	}
+	views_are_memory();
+	return check_result();
+}
