@@ -279,10 +279,26 @@ static void add_goto(struct generator *g)
 static void add_call(struct generator *g)
 {
 	static const s32 numbers[] = {
-		0, 1, 39, 257, COSY_OP_ctx, COSY_OP_memcpy, COSY_OP_strlen, COSY_OP_fence};
+		0,
+		1,
+		39,
+		257,
+		COSY_OP_ctx,
+		COSY_OP_memcpy,
+		COSY_OP_strlen,
+		COSY_OP_fence,
+		COSY_OP_view_read,
+		COSY_OP_view_load,
+		COSY_OP_view_store,
+		COSY_OP_readc,
+		COSY_OP_scan_dir,
+		COSY_OP_lend,
+		COSY_OP_count,
+		COSY_OP_crc32c,
+	};
 	u8 choice = source_byte(g->source);
 
-	add(g, BPF_JMP | BPF_CALL, 0, 0, 0, choice == 255 ? COSY_OP_trap : numbers[choice % 8]);
+	add(g, BPF_JMP | BPF_CALL, 0, 0, 0, choice == 255 ? COSY_OP_trap : numbers[choice % 16]);
 }
 
 static void add_local_call(struct generator *g)
