@@ -182,8 +182,6 @@ enum cosy_thunk {
 	 * version, an operation that makes calls; r0 = result, r1-r5 = 0
 	 */
 	COSY_THUNK_FAST,
-	/* the same, for getpid alone */
-	COSY_THUNK_PID,
 	/* fuel is used up; AX = instruction to go on from: refills slot FUEL or leaves */
 	COSY_THUNK_TICK,
 	/*
@@ -210,6 +208,12 @@ struct cosy_sandbox {
 	bool blind;	   /* hide the program's constants from the code (against JIT spraying) */
 	bool ordinary;	   /* no specialised versions of calls */
 	u64 seed;	   /* of the blinding */
+	/*
+	 * By system call: the thunk of that call alone, which is used as COSY_THUNK_FAST is, or
+	 * 0 for the common one.  May be shorter than the highest number, also empty.
+	 */
+	const s32 *call_thunks;
+	u32 call_thunk_cnt;
 	const s32 *thunks; /* [COSY_THUNK_CNT] immediates that call the thunks */
 };
 

@@ -176,26 +176,31 @@ static void rewrite_branch(struct cosy_rewrite *w, u32 at, u32 target)
 
 /* --- Calls and returns ------------------------------------------------------------- */
 
-/* The call whose answer cannot change while a compound runs has a thunk of its own. */
-#define CALL_GETPID 39
+/* The thunk of a call that has a specialised version: its own, where there is one. */
+static s32 fast_thunk(const struct cosy_sandbox *how, u32 number)
+{
+	if (number < how->call_thunk_cnt && how->call_thunks[number])
+		return how->call_thunks[number];
+	return how->thunks[COSY_THUNK_FAST];
+}
 
 static void rewrite_call(struct cosy_rewrite *w, u32 at)
 {
 	u32 number = w->program->insns[at].imm;
 	const struct cosy_call *call = cosy_call_find(number);
-	enum cosy_thunk thunk = COSY_THUNK_SYSCALL;
+	s32 thunk = w->how->thunks[COSY_THUNK_SYSCALL];
 
 	if (call->flags & COSY_CALL_MAKES) {
 		number = (number - COSY_OP_BASE) | COSY_FAST_OP;
-		thunk = COSY_THUNK_FAST;
+		thunk = w->how->thunks[COSY_THUNK_FAST];
 	} else if (number >= COSY_OP_BASE) {
 		number -= COSY_OP_BASE;
-		thunk = COSY_THUNK_OP;
+		thunk = w->how->thunks[COSY_THUNK_OP];
 	} else if (call->flags & COSY_CALL_FAST && !w->how->ordinary) {
-		thunk = number == CALL_GETPID ? COSY_THUNK_PID : COSY_THUNK_FAST;
+		thunk = fast_thunk(w->how, number);
 	}
 	cosy_emit_secret(&w->code, COSY_AX, at << 16 | number);
-	emit_thunk(w, thunk);
+	cosy_emit(&w->code, BPF_JMP | BPF_CALL, 0, 0, 0, thunk);
 }
 
 static void rewrite_local_call(struct cosy_rewrite *w, u32 at)

@@ -67,7 +67,7 @@ u64 cosy_ask_pid(struct cosy_activation *run)
 #define FAST_OP(name) ((COSY_OP_##name - COSY_OP_BASE) | COSY_FAST_OP)
 
 /* All but what looks for views itself is to find the bytes in the buffer. */
-static void settle_for(struct cosy_activation *run, const u64 *r, u32 number)
+static __always_inline void settle_for(struct cosy_activation *run, const u64 *r, u32 number)
 {
 	switch (number) {
 	case __NR_write:
@@ -88,9 +88,14 @@ static void settle_for(struct cosy_activation *run, const u64 *r, u32 number)
 	}
 }
 
-static s64 specialised(struct cosy_activation *run, const u64 *r, u32 number)
+/* With a number that is constant nothing is left of it but one call. */
+static __always_inline s64 specialised(struct cosy_activation *run, const u64 *r, u32 number)
 {
 	switch (number) {
+	case __NR_read:
+		return cosy_fast_read(run, r[1], r[2], r[3]);
+	case __NR_pread64:
+		return cosy_fast_pread(run, r[1], r[2], r[3], r[4]);
 	case __NR_lseek:
 		return cosy_fast_lseek(run, r[1], r[2], r[3]);
 	case __NR_stat:
@@ -208,23 +213,9 @@ static s64 operation(struct cosy_activation *run, u64 *r, u32 number)
 	}
 }
 
-u64 cosy_fast(struct cosy_activation *run, u64 *r, u32 word)
+/* What a specialised version answered, or the ordinary way. */
+static __always_inline u64 answer(struct cosy_activation *run, const u64 *r, u32 number, s64 result)
 {
-	u32 number = word & 0xffff;
-	s64 result;
-
-	run->insn = word >> 16;
-	if (unlikely(cosy_has_views(run)))
-		settle_for(run, r, number);
-	if (number & COSY_FAST_OP)
-		return operation(run, r, number & ~COSY_FAST_OP);
-	/* The shortest calls first: a comparison more is a part of them. */
-	if (number == __NR_read)
-		result = cosy_fast_read(run, r[1], r[2], r[3]);
-	else if (number == __NR_pread64)
-		result = cosy_fast_pread(run, r[1], r[2], r[3], r[4]);
-	else
-		result = specialised(run, r, number);
 	if (likely(result != COSY_ORDINARY)) {
 		run->fast++;
 		return result;
@@ -232,3 +223,29 @@ u64 cosy_fast(struct cosy_activation *run, u64 *r, u32 word)
 	return ordinary(run, number,
 			&(struct pt_regs){ .di = r[1], .si = r[2], .dx = r[3], .r10 = r[4], .r8 = r[5], .r9 = r[0] });
 }
+
+static __always_inline void begin(struct cosy_activation *run, const u64 *r, u32 word)
+{
+	run->insn = word >> 16;
+	if (unlikely(cosy_has_views(run)))
+		settle_for(run, r, word & 0xffff);
+}
+
+u64 cosy_fast(struct cosy_activation *run, u64 *r, u32 word)
+{
+	u32 number = word & 0xffff;
+
+	begin(run, r, word);
+	if (number & COSY_FAST_OP)
+		return operation(run, r, number & ~COSY_FAST_OP);
+	return answer(run, r, number, specialised(run, r, number));
+}
+
+#define CALL_THUNK(number, name)							\
+	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)		\
+	{										\
+		begin(run, r, word);							\
+		return answer(run, r, number, specialised(run, r, number));		\
+	}
+#include "call_thunks.def"
+#undef CALL_THUNK

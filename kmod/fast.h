@@ -59,6 +59,11 @@ void cosy_settle(struct cosy_activation *run);
  */
 u64 cosy_fast(struct cosy_activation *run, u64 *r, u32 word);
 
+/* The same for the calls with thunks of their own (call_thunks.def). */
+#define CALL_THUNK(number, name) u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
+#include "call_thunks.def"
+#undef CALL_THUNK
+
 /* getpid, remembered in run->pid.  Called by thunk.S. */
 u64 cosy_ask_pid(struct cosy_activation *run);
 

@@ -647,10 +647,11 @@ THUNK_END cosy_thunk_op
 /* --- Specialised calls -------------------------------------------------------------------------- */
 
 /* AX = insn << 16 | number, with COSY_FAST_OP for operations, arguments in r1-r5 */
-THUNK cosy_thunk_fast
+.macro FAST_THUNK name, function
+THUNK \name
 	decq	FUEL
-	jle	.Lfast_tick
-.Lfast_fueled:
+	jle	.Ltick\@
+.Lfueled\@:
 	mov	STATE, %r11
 	mov	RUN_TASK(%r11), %r9
 	testq	$TRACED, TASK_SYSCALL_WORK(%r9)
@@ -667,10 +668,10 @@ THUNK cosy_thunk_fast
 	mov	%r11, %rdi
 	mov	%rsp, %rsi
 	mov	%r10d, %edx
-	call	cosy_fast
+	call	\function
 	mov	STATE, %r11
 	cmpl	$0, RUN_STATUS(%r11)
-	jne	.Lfast_leave
+	jne	.Lleave\@
 	add	$48, %rsp
 	ZERO_R1_TO_R5
 	mov	RUN_TASK(%r11), %r9
@@ -681,7 +682,7 @@ THUNK cosy_thunk_fast
 	jne	cosy_leave_gone
 	RET
 
-.Lfast_leave:
+.Lleave\@:
 	pop	%rax
 	pop	%rdi
 	pop	%rsi
@@ -690,15 +691,22 @@ THUNK cosy_thunk_fast
 	pop	%r8
 	jmp	cosy_leave_unspent
 
-.Lfast_tick:
+.Ltick\@:
 	mov	%r10d, %r9d
 	shr	$16, %r9d
 	LOOK_AROUND cosy_leave_unspent
-	jmp	.Lfast_fueled
-THUNK_END cosy_thunk_fast
+	jmp	.Lfueled\@
+THUNK_END \name
+.endm
+
+FAST_THUNK cosy_thunk_fast, cosy_fast
+
+#define CALL_THUNK(number, name) FAST_THUNK cosy_thunk_##name, cosy_call_##name;
+#include "call_thunks.def"
+#undef CALL_THUNK
 
 /* AX = insn << 16 | number of getpid, which takes no arguments and does not sleep */
-THUNK cosy_thunk_pid
+THUNK cosy_thunk_getpid
 	decq	FUEL
 	jle	.Lpid_tick
 .Lpid_fueled:
@@ -733,7 +741,7 @@ THUNK cosy_thunk_pid
 	shr	$16, %r9d
 	LOOK_AROUND cosy_leave_unspent
 	jmp	.Lpid_fueled
-THUNK_END cosy_thunk_pid
+THUNK_END cosy_thunk_getpid
 
 /* --- Local calls ---------------------------------------------------------------------------------- */
 

@@ -14,6 +14,10 @@ u64 cosy_enter(const void *code, struct cosy_activation *run);
 /* [COSY_THUNK_CNT]: what the sandbox puts into call instructions. */
 extern s32 cosy_thunk_table[COSY_THUNK_CNT];
 
+/* By system call, 0: none of its own. */
+#define COSY_CALL_THUNKS 263
+extern s32 cosy_call_thunk_table[COSY_CALL_THUNKS];
+
 void cosy_thunk_init(void);
 
 /* Called by name from compiled code, never from C. */
@@ -36,7 +40,10 @@ void cosy_thunk_smod64(void);
 void cosy_thunk_syscall(void);
 void cosy_thunk_op(void);
 void cosy_thunk_fast(void);
-void cosy_thunk_pid(void);
+void cosy_thunk_getpid(void);
+#define CALL_THUNK(number, name) void cosy_thunk_##name(void);
+#include "call_thunks.def"
+#undef CALL_THUNK
 void cosy_thunk_tick(void);
 void cosy_thunk_push(void);
 void cosy_thunk_pop(void);

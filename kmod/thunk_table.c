@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /* thunk_table.c - the thunks as immediates of BPF call instructions. */
 #include <linux/filter.h>
+#include <linux/unistd.h>
 #include "thunk.h"
 
 s32 cosy_thunk_table[COSY_THUNK_CNT];
+s32 cosy_call_thunk_table[COSY_CALL_THUNKS];
+
+/* The JIT adds __bpf_call_base; modules are within its reach. */
+static s32 immediate(void (*thunk)(void))
+{
+	return (unsigned long)thunk - (unsigned long)__bpf_call_base;
+}
 
 void cosy_thunk_init(void)
 {
@@ -27,14 +35,16 @@ void cosy_thunk_init(void)
 		[COSY_THUNK_SYSCALL] = cosy_thunk_syscall,
 		[COSY_THUNK_OP] = cosy_thunk_op,
 		[COSY_THUNK_FAST] = cosy_thunk_fast,
-		[COSY_THUNK_PID] = cosy_thunk_pid,
 		[COSY_THUNK_TICK] = cosy_thunk_tick,
 		[COSY_THUNK_PUSH] = cosy_thunk_push,
 		[COSY_THUNK_POP] = cosy_thunk_pop,
 	};
 	int i;
 
-	/* The JIT adds __bpf_call_base; modules are within its reach. */
 	for (i = 0; i < COSY_THUNK_CNT; i++)
-		cosy_thunk_table[i] = (unsigned long)thunks[i] - (unsigned long)__bpf_call_base;
+		cosy_thunk_table[i] = immediate(thunks[i]);
+	cosy_call_thunk_table[__NR_getpid] = immediate(cosy_thunk_getpid);
+#define CALL_THUNK(number, name) cosy_call_thunk_table[number] = immediate(cosy_thunk_##name);
+#include "call_thunks.def"
+#undef CALL_THUNK
 }

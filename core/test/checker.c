@@ -12,10 +12,9 @@ const s32 checker_thunks[COSY_THUNK_CNT] = {
 #define T(n) CHECKER_THUNK_BASE + (n)
 	T(0),  T(1),  T(2),  T(3),  T(4),  T(5),  T(6),	 T(7),	T(8),  T(9),  T(10),
 	T(11), T(12), T(13), T(14), T(15), T(16), T(17), T(18), T(19), T(20), T(21),
-	T(22),
 #undef T
 };
-_Static_assert(COSY_THUNK_CNT == 23, "checker_thunks names every thunk");
+_Static_assert(COSY_THUNK_CNT == 22, "checker_thunks names every thunk");
 
 __printf(2, 3) static enum outcome violation(struct checker *c, const char *format, ...)
 {
@@ -376,7 +375,6 @@ static enum outcome run_thunk(struct checker *c, s32 imm)
 	case COSY_THUNK_SYSCALL:
 	case COSY_THUNK_OP:
 	case COSY_THUNK_FAST:
-	case COSY_THUNK_PID:
 		outcome = thunk_call(c, thunk);
 		c->steps = 0;
 		break;
