@@ -15,6 +15,7 @@
 #include "read.h"
 #include "stats.h"
 #include "view.h"
+#include "whole_file.h"
 
 s64 cosy_replug(struct cosy_activation *run, enum cosy_guard guard)
 {
@@ -202,6 +203,8 @@ static s64 operation(struct cosy_activation *run, u64 *r, u32 number)
 		return lend(run, r);
 	case COSY_OP_scan_dir:
 		return cosy_scan_directory(run, r[1], r[2], r[3], r[4]);
+	case COSY_OP_read_file:
+		return cosy_read_whole(run, r[1], r[2], r[3], r[4], r[5]);
 	case COSY_OP_readc:
 		return readc(run, r[1]);
 	case COSY_OP_seek_read:
