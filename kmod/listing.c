@@ -279,7 +279,7 @@ s64 cosy_scan_directory(struct cosy_activation *run, u32 number, u64 to, u64 siz
 	size = min_t(u64, size, MOST);
 	at = cosy_reach(run, to, size);
 	if (unlikely(!at))
-		return -EFAULT;
+		at = (u8 *)TASK_SIZE_MAX; /* where nothing is: it fails when and if it is written to */
 	if (run->held)
 		cosy_settle(run);
 	fd = fdget(number);

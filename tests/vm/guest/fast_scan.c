@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Directories listed and scanned, and whole files read, as one operation: what getdents64,
+ * newfstatat, openat, read and close say, in their order, however memory and names change.
+ */
+#include "guards.h"
+#include "raw.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#define BUFFER 65536
+#define FILES  700
+
+enum { RAW_OP_READ_FILE = 29, RAW_OP_SCAN_DIR = 30 };
+
+static int device, dir;
+static char *shared;	/* the shared buffer */
+static char *private;	/* as much other memory */
+
+/* Makes one call or operation with these arguments, in a compound of its own. */
+static long call(int number, long a, long b, long c, long d, long e)
+{
+	static uint32_t handles[4];
+	static int numbers[4];
+	static struct raw_run run;
+	static uint64_t words[6];
+	int i = 0;
+
+	while (numbers[i] != number && handles[i])
+		i++;
+	MUST(i < 4);
+	if (!handles[i]) {
+		struct bpf_insn insns[] = {
+			MOVR(6, 1), LOAD(BPF_DW, 1, 6, 0), LOAD(BPF_DW, 2, 6, 8), LOAD(BPF_DW, 3, 6, 16),
+			LOAD(BPF_DW, 4, 6, 24), LOAD(BPF_DW, 5, 6, 32), CALL(number),
+			STORE(BPF_DW, 6, 40, 0), EXIT,
+		};
+
+		handles[i] = raw_load(device, insns, COUNT(insns));
+		numbers[i] = number;
+	}
+	memcpy(words, (uint64_t[]){ (uint64_t)a, (uint64_t)b, (uint64_t)c, (uint64_t)d, (uint64_t)e, 1 }, sizeof(words));
+	raw_run_init(&run, handles[i], words);
+	MUST(!raw_run_to_end(device, &run) && run.run.status == COSY_DONE);
+	return (long)words[5];
+}
+
+static long scan(int fd, void *to, long size, int flags)
+{
+	return call((int)COSY_OP_BASE + RAW_OP_SCAN_DIR, fd, (long)to, size, flags, 0);
+}
+
+static long getdents(int fd, void *to, long size)
+{
+	return call(SYS_getdents64, fd, (long)to, size, 0, 0);
+}
+
+static long read_file(const char *name, void *to, long size, int flags)
+{
+	return call((int)COSY_OP_BASE + RAW_OP_READ_FILE, dir, (long)name, (long)to, size, flags);
+}
+
+/* One entry of a scan against the calls, whose entry is `plain`. */
+static void compare(const struct cosy_dirent *entry, const struct dirent64 *plain, int flags)
+{
+	struct stat st;
+	int error;
+
+	CHECK(entry->ino == plain->d_ino && entry->off == plain->d_off && entry->type == plain->d_type &&
+	      !strcmp(entry->name, plain->d_name), "entry %s, not %s", entry->name, plain->d_name);
+	memset(&st, 0, sizeof(st));
+	error = fstatat(dir, plain->d_name, &st, flags) ? -errno : 0;
+	CHECK(entry->error == error, "%s, flags %#x: %d, not %d", entry->name, flags, entry->error, error);
+	CHECK(!memcmp(entry->stat, &st, sizeof(st)), "%s, flags %#x: other attributes", entry->name, flags);
+}
+
+/* A whole directory, in bites of `size` bytes. */
+static void whole(char *to, long size, int flags)
+{
+	static char plain[FILES * 300];
+	long got = 0, bytes, entries = 0;
+	char *next = plain, *end;
+
+	MUST(!lseek(dir, 0, SEEK_SET));
+	while ((bytes = syscall(SYS_getdents64, dir, plain + got, sizeof(plain) - got)) > 0)
+		got += bytes;
+	MUST(!bytes && !lseek(dir, 0, SEEK_SET));
+	end = plain + got;
+	while ((bytes = scan(dir, to, size, flags)) > 0) {
+		CHECK(bytes <= size && bytes % 8 == 0, "%ld bytes of %ld", bytes, size);
+		for (char *at = to; at < to + bytes && next < end;) {
+			struct cosy_dirent *entry = (struct cosy_dirent *)at;
+			struct dirent64 *other = (struct dirent64 *)next;
+
+			compare(entry, other, flags);
+			entries++;
+			at += entry->reclen;
+			next += other->d_reclen;
+		}
+	}
+	CHECK(!bytes && next == end && entries > FILES, "scan ended with %ld behind %ld entries", bytes, entries);
+
+	/* And the plain listing, whose first bytes are those of the entries. */
+	MUST(!lseek(dir, 0, SEEK_SET));
+	next = plain;
+	while ((bytes = getdents(dir, to, size)) > 0)
+		for (char *at = to; at < to + bytes; next += ((struct dirent64 *)next)->d_reclen) {
+			struct dirent64 *entry = (struct dirent64 *)at, *other = (struct dirent64 *)next;
+
+			CHECK(!memcmp(entry, other, offsetof(struct dirent64, d_name)) &&
+			      !strcmp(entry->d_name, other->d_name), "listed %s, not %s", entry->d_name, other->d_name);
+			at += entry->d_reclen;
+		}
+	CHECK(!bytes && next == end, "listing ended with %ld", bytes);
+}
+
+static void errors(void)
+{
+	int file = open("f0", O_RDONLY), path = open(".", O_PATH), gone;
+	struct { int fd; void *to; long size; } bad[] = {
+		{ -1, shared, 4096 }, { 999, shared, 4096 }, { file, shared, 4096 }, { path, shared, 4096 },
+		{ dir, NULL, 4096 }, { dir, (void *)-4096, 4096 }, { dir, shared, 16 }, { dir, shared, 0 },
+		{ dir, shared + BUFFER - 16, 16 }, { dir, NULL, 16 }, { -1, NULL, 4096 },
+	};
+
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		long want, got, listed;
+
+		lseek(dir, 0, SEEK_SET);
+		want = syscall(SYS_getdents64, bad[i].fd, bad[i].to, bad[i].size) < 0 ? -errno : 1;
+		lseek(dir, 0, SEEK_SET);
+		listed = getdents(bad[i].fd, bad[i].to, bad[i].size);
+		lseek(dir, 0, SEEK_SET);
+		got = scan(bad[i].fd, bad[i].to, bad[i].size, 0);
+		CHECK((listed < 0 ? listed : 1) == want, "getdents64 %zu: %ld, not %ld", i, listed, want);
+		CHECK((got < 0 ? got : 1) == want, "scan %zu: %ld, not %ld", i, got, want);
+	}
+	MUST(!mkdir("gone", 0700) && (gone = open("gone", O_RDONLY | O_DIRECTORY)) >= 0 && !rmdir("gone"));
+	CHECK(scan(gone, shared, 4096, 0) == -ENOENT, "a directory that was removed");
+	close(gone);
+	close(file);
+	close(path);
+}
+
+/* --- While others change things ---------------------------------------------------------- */
+
+static _Atomic bool done;
+
+static void *mover(void *unused)
+{
+	char from[16], to[16];
+
+	for (unsigned int i = 0; !done; i++) {
+		snprintf(from, sizeof(from), "f%u", i % 50);
+		snprintf(to, sizeof(to), "g%u", i % 50);
+		renameat(dir, from, dir, to);
+		unlinkat(dir, "extra", 0);
+		close(openat(dir, "extra", O_CREAT | O_RDWR, 0600));
+		renameat(dir, to, dir, from);
+	}
+	return unused;
+}
+
+/* Entries may have gone by the time they are examined, and nothing else is wrong with them. */
+static void moving(void)
+{
+	long entries = 0, missing = 0, bytes;
+	pthread_t thread;
+
+	done = false;
+	MUST(!pthread_create(&thread, NULL, mover, NULL));
+	for (int i = 0; i < 20; i++) {
+		MUST(!lseek(dir, 0, SEEK_SET));
+		while ((bytes = scan(dir, shared, BUFFER, AT_SYMLINK_NOFOLLOW)) > 0)
+			for (char *at = shared; at < shared + bytes;) {
+				struct cosy_dirent *entry = (struct cosy_dirent *)at;
+
+				entries++;
+				missing += entry->error == -ENOENT;
+				CHECK(!entry->error || entry->error == -ENOENT, "%s: error %d", entry->name, entry->error);
+				CHECK(entry->error || entry->name[0] == '.' || entry->type == ((struct stat *)entry->stat)->st_mode >> 12,
+				      "%s: type %d, mode %o", entry->name, entry->type, ((struct stat *)entry->stat)->st_mode);
+				at += entry->reclen;
+			}
+		CHECK(!bytes, "%ld", bytes);
+	}
+	done = true;
+	pthread_join(thread, NULL);
+	CHECK(entries >= 20 * FILES, "%ld entries, %ld of them missing", entries, missing);
+	unlinkat(dir, "extra", 0);
+}
+
+static void *scribbler(void *unused)
+{
+	while (!done)
+		for (int at = 0; at < BUFFER; at += 8)
+			*(volatile uint64_t *)(shared + at) = chance(2) ? chance(0) : (uint64_t)'/' << 8 * chance(8);
+	return unused;
+}
+
+/* The entries are written over while they are gone through: nonsense, and no harm. */
+static void scribbled(void)
+{
+	pthread_t thread;
+	long bytes;
+
+	done = false;
+	MUST(!pthread_create(&thread, NULL, scribbler, NULL));
+	for (int i = 0; i < 40; i++) {
+		MUST(!lseek(dir, 0, SEEK_SET));
+		while ((bytes = scan(dir, shared, 8192, AT_SYMLINK_NOFOLLOW)) > 0)
+			;
+		CHECK(!bytes, "%ld", bytes);
+	}
+	done = true;
+	pthread_join(thread, NULL);
+}
+
+/* Who may list but not search a directory gets the names, and an error for each. */
+static void unsearchable(void *unused)
+{
+	long bytes, entries = 0;
+	int mine;
+
+	(void)unused;
+	become_nobody(true);
+	device = raw_open();
+	shared = raw_buffer(device, BUFFER);
+	dir = -1;
+	MUST(!mkdir("mine", 0700) && (mine = open("mine", O_RDONLY | O_DIRECTORY)) >= 0);
+	close(openat(mine, "a", O_CREAT | O_RDWR, 0600));
+	close(openat(mine, "b", O_CREAT | O_RDWR, 0600));
+	MUST(!fchmod(mine, 0600));
+	bytes = scan(mine, shared, BUFFER, 0);
+	for (char *at = shared; at < shared + bytes; entries++) {
+		struct cosy_dirent *entry = (struct cosy_dirent *)at;
+
+		CHECK(entry->error == -EACCES, "%s: %d", entry->name, entry->error);
+		at += entry->reclen;
+	}
+	CHECK(entries == 4, "%ld bytes, %ld entries", bytes, entries);
+	CHECK(!fchmod(mine, 0700) && !unlinkat(mine, "a", 0) && !unlinkat(mine, "b", 0) && !rmdir("mine"), "cleaning up");
+}
+
+/* A directory whose names have to be revalidated: each is examined the ordinary way. */
+static void revalidated(void)
+{
+	struct cosy_stats before = counts();
+	int proc = open("/proc/self", O_RDONLY | O_DIRECTORY);
+	long bytes = scan(proc, shared, BUFFER, AT_SYMLINK_NOFOLLOW), entries = 0;
+
+	for (char *at = shared; at < shared + bytes; entries++) {
+		struct cosy_dirent *entry = (struct cosy_dirent *)at;
+
+		CHECK(!entry->error, "/proc/self/%s: %d", entry->name, entry->error);
+		at += entry->reclen;
+	}
+	CHECK(entries > 10, "/proc/self: %ld bytes, %ld entries", bytes, entries);
+	close(proc);
+	CHECK_GUARD(before, PLAIN_DENTRY);
+}
+
+/* --- Whole files ------------------------------------------------------------------------- */
+
+static long free_descriptor(void)
+{
+	int fd = dup(0);
+
+	close(fd);
+	return fd;
+}
+
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+static void files(void)
+{
+	static char content[20000];
+	long before = free_descriptor(), r;
+	int fd = openat(dir, "whole", O_CREAT | O_RDWR, 0600);
+
+	for (size_t i = 0; i < sizeof(content); i++)
+		content[i] = (char)(i * 7 + i / 251);
+	MUST(write(fd, content, sizeof(content)) == sizeof(content) && !close(fd));
+	for (int k = 0; k < 2; k++) {
+		char *to = k ? private : shared;
+
+		memset(to, 0, BUFFER);
+		r = read_file("whole", to, BUFFER, O_RDONLY);
+		CHECK(r == sizeof(content) && !memcmp(to, content, sizeof(content)), "whole: %ld", r);
+		memset(to, 0, BUFFER);
+		r = read_file("whole", to, 5000, O_RDONLY);
+		CHECK(r == 5000 && !memcmp(to, content, 5000) && !to[5000], "a part: %ld", r);
+	}
+	CHECK(!read_file("whole", shared, 0, O_RDONLY), "nothing wanted");
+	CHECK(read_file("whole", NULL, 100, O_RDONLY) == -EFAULT, "no memory");
+	CHECK(read_file("whole", shared, 100, O_WRONLY) == -EBADF, "not for reading");
+	CHECK(read_file("none", shared, 100, O_RDONLY) == -ENOENT, "no file");
+	CHECK(read_file(".", shared, 100, O_RDONLY) == -EISDIR, "a directory");
+	CHECK(read_file("link", shared, 100, O_RDONLY | O_NOFOLLOW) == -ELOOP, "a link");
+	CHECK(read_file("/proc/self/stat", shared, 100, O_RDONLY) == 100, "a file of procfs");
+
+	/* Nobody writes to the pipe: the signal comes while it is read. */
+	MUST(!mkfifo("fifo2", 0600));
+	fd = open("fifo2", O_RDWR);
+	handle(SIGALRM, nothing, SA_RESTART);
+	alarm_us(50000, 50000);
+	CHECK((r = read_file("fifo2", shared, 100, O_RDONLY)) == -EINTR, "interrupted: %ld", r);
+	alarm_us(0, 0);
+	close(fd);
+	CHECK(free_descriptor() == before, "a descriptor was left: %ld, before %ld", free_descriptor(), before);
+	CHECK(!unlinkat(dir, "whole", 0) && !unlinkat(dir, "fifo2", 0), "cleaning up");
+}
+
+int main(void)
+{
+	char name[256];
+
+	chance_init();
+	device = raw_open();
+	shared = raw_buffer(device, BUFFER);
+	private = malloc(BUFFER);
+	directory_enter();
+	MUST(!chmod(".", 0777) && private);
+	dir = open(".", O_RDONLY | O_DIRECTORY);
+	MUST(dir >= 0 && !mkdir("sub", 0750) && !symlink("sub", "link") && !symlink("nowhere", "dangling"));
+	/* Names of all lengths, so that each way they can end in a word is there. */
+	for (int i = 0; i < FILES; i++) {
+		int length = snprintf(name, sizeof(name), "f%d", i);
+
+		if (i >= 100 && i < 350) {
+			memset(name + length, 'x', (size_t)(i - 100));
+			name[i - 100 + length < 255 ? i - 100 + length : 255] = 0;
+		}
+		close(openat(dir, name, O_CREAT | O_RDWR, 0600));
+	}
+	for (int k = 0; k < 2; k++) {
+		char *to = k ? private : shared;
+
+		whole(to, BUFFER, AT_SYMLINK_NOFOLLOW);
+		whole(to, BUFFER, 0);
+		whole(to, 1000, AT_SYMLINK_NOFOLLOW);
+		whole(to, 4096, 1 << 30);
+	}
+	errors();
+	moving();
+	scribbled();
+	revalidated();
+	CHECK_CHILD(in_child(unsearchable, NULL));
+	files();
+	MUST(!system("rm -rf ./*"));
+	directory_leave();
+	return check_end();
+}
