@@ -78,6 +78,7 @@ static __always_inline void settle_for(struct cosy_activation *run, const u64 *r
 	case FAST_OP(view_pread):
 	case FAST_OP(lend):
 	case FAST_OP(readc):
+	case FAST_OP(seek_write):
 		return;
 	case __NR_read:
 	case __NR_pread64:
@@ -157,6 +158,20 @@ static s64 seek_read(struct cosy_activation *run, const u64 *r)
 	return result;
 }
 
+static s64 seek_write(struct cosy_activation *run, const u64 *r)
+{
+	s64 result = specialised(run, (u64[]){ 0, r[1], r[4], r[5] }, __NR_lseek);
+
+	if (result == COSY_ORDINARY)
+		result = cosy_ordinary(run, __NR_lseek, r[1], r[4], r[5], 0);
+	if (result < 0)
+		return result;
+	result = cosy_view_write(run, r[1], r[2], r[3]);
+	if (result == COSY_ORDINARY)
+		result = cosy_ordinary(run, __NR_write, r[1], r[2], r[3], 0);
+	return result;
+}
+
 static s64 counted(struct cosy_activation *run, s64 result)
 {
 	run->fast++;
@@ -209,6 +224,8 @@ static s64 operation(struct cosy_activation *run, u64 *r, u32 number)
 		return readc(run, r[1]);
 	case COSY_OP_seek_read:
 		return seek_read(run, r);
+	case COSY_OP_seek_write:
+		return seek_write(run, r);
 	default:
 		/* The validator knows no other. */
 		cosy_leave_at(run, COSY_LEFT_TRAP, run->insn, 0);

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lend (docs/fast.md): a view's pages to a socket.  What is sent is what was read; each
+ * thing that keeps pages from being lent; waiting that is interrupted, or ends in death.
+ */
+#include "script.h"
+#include <arpa/inet.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+
+#define SIZE 65536
+
+static char text[SIZE], got[4 * SIZE];
+static int file;
+
+static void unix_pair(int *s)
+{
+	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, s));
+}
+
+static void tcp_pair(int *s)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t size = sizeof(address);
+
+	MUST(listener >= 0 && !bind(listener, (struct sockaddr *)&address, size) && !listen(listener, 1));
+	MUST(!getsockname(listener, (struct sockaddr *)&address, &size));
+	s[0] = socket(AF_INET, SOCK_STREAM, 0);
+	MUST(!connect(s[0], (struct sockaddr *)&address, size));
+	s[1] = accept(listener, NULL, NULL);
+	MUST(s[1] >= 0);
+	close(listener);
+}
+
+static void begin(void)
+{
+	script_begin();
+	SYS(pread64, file, script_buffer + SCRIPT_BUFFER - 8, 1, 0);
+}
+
+static size_t receive(int fd, size_t wanted)
+{
+	size_t have = 0;
+	ssize_t n;
+
+	while (have < wanted && (n = read(fd, got + have, sizeof(got) - have)) > 0)
+		have += (size_t)n;
+	return have;
+}
+
+static void lends(void (*pair)(int *))
+{
+	char *b = script_buffer;
+	int s[2], a, c, settled = 0;
+
+	pair(s);
+	for (int turn = 0; turn < 50; turn++) {
+		size_t size = 1 + chance(30000), at = chance(SIZE - size), skip = chance(size);
+
+		begin();
+		OP(VIEW_PREAD, file, b + 3, size, at);
+		a = OP(LEND, s[0], b + 3, skip, MSG_NOSIGNAL);
+		c = OP(LEND, s[0], b + 3 + skip, size - skip, 0);
+		script_run();
+		CHECK_RESULT(a, skip);
+		CHECK_RESULT(c, size - skip);
+		CHECK(receive(s[1], size) == size && !memcmp(got, text + at, size), "%zu bytes from %zu", size, at);
+		CHECK(!memcmp(b + 3, text + at, size), "the buffer, too");
+		settled += skip && REPLUGS(VIEW);
+	}
+	/* Where it left in between for other work, there is no view any more. */
+	CHECK(settled < 25, "%d of 50 times there was no view", settled);
+	/* A kept store: its bytes go by way of the buffer. */
+	begin();
+	OP(VIEW_PREAD, file, b, 1000, 0);
+	OP(VIEW_STORE, b + 10, '!', 1);
+	a = OP(LEND, s[0], b, 1000, 0);
+	/* No view; flags that mean something else; no socket; the other end closed. */
+	c = OP(LEND, s[0], b, 500, 0);
+	OP(VIEW_PREAD, file, b, 1000, 0);
+	OP(LEND, s[0], b, 1000, MSG_EOR);
+	script_run();
+	CHECK_RESULT(a, 1000);
+	CHECK_RESULT(c, 500);
+	CHECK(receive(s[1], 2500) == 2500 && got[10] == '!' && got[1010] == '!' && got[11] == text[11] &&
+	      !memcmp(got + 1500, text, 1000), "with a store, from memory, from memory again");
+	CHECK_REPLUGS(VIEW, 2);
+	CHECK_REPLUGS(LIMITED, 1);
+	close(s[1]);
+	begin();
+	OP(VIEW_PREAD, file, b, 1000, 0);
+	a = OP(LEND, s[0], b, 1000, MSG_NOSIGNAL);
+	OP(VIEW_PREAD, file, b, 1000, 0);
+	c = OP(LEND, s[0], b, 1000, MSG_NOSIGNAL);
+	script_run();
+	CHECK(script_result[c] == -EPIPE || script_result[c] == -ECONNRESET, "%lld", (long long)script_result[c]);
+	close(s[0]);
+}
+
+static void elsewhere(void)
+{
+	char *b = script_buffer;
+	int s[2], p[2], out, a, c, d;
+
+	/* A datagram is one message. */
+	MUST(!socketpair(AF_UNIX, SOCK_DGRAM, 0, s) && !pipe(p));
+	out = open("out", O_RDWR | O_CREAT, 0644);
+	begin();
+	OP(VIEW_PREAD, file, b, 10000, 5);
+	a = OP(LEND, s[0], b, 10000, 0);
+	OP(VIEW_PREAD, file, b, 10000, 5);
+	c = OP(LEND, p[1], b, 10000, 0);
+	OP(VIEW_PREAD, file, b, 10000, 5);
+	d = OP(LEND, out, b, 10000, 0);
+	script_run();
+	CHECK_RESULT(a, 10000);
+	CHECK_RESULT(c, 10000);
+	CHECK_RESULT(d, 10000);
+	CHECK_REPLUGS(PEER, 1);
+	CHECK(read(s[1], got, sizeof(got)) == 10000 && !memcmp(got, text + 5, 10000), "a datagram");
+	CHECK(read(p[0], got, sizeof(got)) == 10000 && !memcmp(got, text + 5, 10000), "a pipe");
+	CHECK(pread(out, got, sizeof(got), 0) == 10000 && !memcmp(got, text + 5, 10000), "a file");
+	close(s[0]);
+	close(s[1]);
+	close(p[0]);
+	close(p[1]);
+	close(out);
+	unlink("out");
+}
+
+/* A socket that is full. */
+static void fills(void)
+{
+	char *b = script_buffer;
+	int s[2], a, c, step[40];
+	size_t sum = 0;
+
+	unix_pair(s);
+	begin();
+	for (int i = 0; i < 40; i++) {
+		OP(VIEW_PREAD, file, b, SIZE, 0);
+		step[i] = OP(LEND, s[0], b, SIZE, MSG_DONTWAIT);
+	}
+	script_run();
+	for (int i = 0; i < 40; i++) {
+		if (script_result[step[i]] > 0)
+			sum += (size_t)script_result[step[i]];
+	}
+	CHECK_RESULT(step[39], -EAGAIN);
+	CHECK(sum > 0 && sum < 40 * SIZE, "%zu", sum);
+	a = fcntl(s[0], F_SETFL, O_NONBLOCK);
+	begin();
+	OP(VIEW_PREAD, file, b, SIZE, 0);
+	c = OP(LEND, s[0], b, SIZE, 0);
+	script_run();
+	CHECK(!a && script_result[c] == -EAGAIN, "O_NONBLOCK: %lld", (long long)script_result[c]);
+	close(s[0]);
+	close(s[1]);
+}
+
+static volatile int alarms;
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	alarms++;
+}
+
+static void *drain(void *arg)
+{
+	int fd = *(int *)arg;
+	static char buffer[SIZE];
+
+	while (read(fd, buffer, sizeof(buffer)) > 0)
+		sleep_ms(1);
+	return NULL;
+}
+
+/* Signals while it waits: with SA_RESTART it starts over, else RUN returns -EINTR. */
+static void interrupted(int flags)
+{
+	uint32_t program;
+	long ret;
+
+	char *b = script_buffer;
+	pthread_t thread;
+	int s[2], step[16];
+	int64_t sum = 0;
+
+	unix_pair(s);
+	handle(SIGALRM, on_alarm, flags);
+	begin();
+	for (int i = 0; i < 16; i++) {
+		OP(VIEW_PREAD, file, b, SIZE, 0);
+		step[i] = OP(LEND, s[0], b, SIZE, 0);
+	}
+	MUST(!pthread_create(&thread, NULL, drain, &s[1]));
+	alarm_us(3000, 3000);
+	program = script_load();
+	raw_run_init(&script_state, program, script_result);
+	while ((ret = raw_run_to_end(script_fd, &script_state)) == -EINTR) {
+		/* As the library does: it is the call's result. */
+		CHECK(!flags && script_state.run.status == COSY_LEFT_CALL, "status %u", script_state.run.status);
+		script_state.state.reg[0] = (uint64_t)ret;
+		script_state.run.resume++;
+	}
+	alarm_us(0, 0);
+	CHECK(!ret && script_state.run.status == COSY_DONE, "%ld, status %u", ret, script_state.run.status);
+	script_forget(program);
+	for (int i = 0; i < 16; i++) {
+		int64_t r = script_result[step[i]];
+
+		CHECK(r > 0 || (!flags && r == -EINTR), "step %d: %lld", i, (long long)r);
+		if (r > 0)
+			sum += r;
+	}
+	CHECK(sum > 0, "nothing was sent");
+	shutdown(s[0], SHUT_WR);
+	MUST(!pthread_join(thread, NULL));
+	close(s[0]);
+	close(s[1]);
+}
+
+/* Nobody reads: it waits for ever, and is killed. */
+static void waits(void *arg)
+{
+	int *s = arg;
+
+	script_init();
+	begin();
+	for (int i = 0; i < 40; i++) {
+		OP(VIEW_PREAD, file, script_buffer, SIZE, 0);
+		OP(LEND, s[0], script_buffer, SIZE, 0);
+	}
+	script_run();
+}
+
+static void killed(void)
+{
+	int s[2], status;
+	pid_t pid;
+
+	unix_pair(s);
+	fflush(stdout);
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		waits(s);
+		_exit(1);
+	}
+	sleep_ms(300);
+	MUST(!kill(pid, SIGKILL) && waitpid(pid, &status, 0) == pid);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "%#x", status);
+	close(s[0]);
+	close(s[1]);
+}
+
+/* Two threads, each with views of its own; and the buffer unmapped under one that runs. */
+static void *looks(void *arg)
+{
+	struct raw_run *state = malloc(sizeof(*state));
+	int64_t result[SCRIPT_STEPS];
+
+	for (int i = 0; i < 300; i++) {
+		raw_run_init(state, *(uint32_t *)arg, result);
+		raw_run_to_end(script_fd, state);
+	}
+	free(state);
+	return NULL;
+}
+
+static void threads(void)
+{
+	char *b = script_buffer;
+	pthread_t thread[2];
+	uint32_t handle[2];
+
+	for (int i = 0; i < 2; i++) {
+		begin();
+		for (int k = 0; k < 8; k++) {
+			OP(VIEW_PREAD, file, b + i * 2 * SIZE + k * 5000, 9000, k * 1000);
+			OP(COUNT, b + i * 2 * SIZE, SIZE, 'e');
+			OP(VIEW_STORE, b + i * 2 * SIZE + k * 100, 1, 4);
+		}
+		handle[i] = script_load();
+	}
+	for (int i = 0; i < 2; i++)
+		MUST(!pthread_create(&thread[i], NULL, looks, &handle[i]));
+	for (int i = 0; i < 2; i++)
+		MUST(!pthread_join(thread[i], NULL));
+	CHECK(!memcmp(b + 7 * 5000 + 800, text + 7800, 5000), "one thread's");
+	CHECK(!memcmp(b + 2 * SIZE + 7 * 5000 + 800, text + 7800, 5000), "the other's");
+
+	MUST(!pthread_create(&thread[0], NULL, looks, &handle[0]));
+	sleep_ms(5);
+	MUST(!munmap(script_buffer, SCRIPT_BUFFER));
+	MUST(!pthread_join(thread[0], NULL));
+}
+
+int main(void)
+{
+	chance_init();
+	script_init();
+	directory_enter();
+	for (int i = 0; i < SIZE; i++)
+		text[i] = (char)('a' + chance(26));
+	file = open("file", O_RDWR | O_CREAT, 0644);
+	MUST(file >= 0 && write(file, text, SIZE) == SIZE);
+	lends(unix_pair);
+	lends(tcp_pair);
+	elsewhere();
+	fills();
+	interrupted(0);
+	interrupted(SA_RESTART);
+	killed();
+	threads();
+	unlink("file");
+	directory_leave();
+	return check_end();
+}
