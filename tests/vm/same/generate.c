@@ -10,6 +10,7 @@ static const struct {
 	uint32_t weight;
 } calls[STEP_CALLS] = {
 #define STEP(call, arguments, weight) { #call, arguments, weight },
+#define OPERATION(name, arguments, weight) { #name, arguments, weight },
 #include "steps.def"
 };
 
@@ -158,15 +159,15 @@ static void a_buffer(struct making *m, bool filled)
 
 	m->may_overrun = false;
 	m->space = 16384;
-	switch (draw(round, 16)) {
+	/* Operations that are no calls take a bad address as a load does. */
+	switch (draw(round, m->step->op == STEP_count || m->step->op == STEP_crc32c ? 4 : 16)) {
 	case 0:
 	case 1:
-	case 2:
-	case 3:
 		memory = round->ordinary;
 		what = "ordinary";
 		break;
 	case 4:
+	case 15:
 		memory = round->half;
 		place = HALF - (uint32_t)ONE_OF(round, 1, 100, 4000, 4096, 4097, 8192, 0);
 		what = "half";
@@ -211,7 +212,7 @@ static void a_count(struct making *m)
 
 	if (m->may_overrun && draw(round, 3) == 0)
 		count = ONE_OF(round, INT32_MAX, UINT32_MAX, -1, INT64_MIN, INT64_MAX, 0x7ffff000, 1 << 20);
-	else if (m->step->op != STEP_write && m->step->op != STEP_pwrite64 && draw(round, 60) == 0)
+	else if ((m->step->op == STEP_read || m->step->op == STEP_pread64) && draw(round, 60) == 0)
 		count = -(int64_t)draw(round, 100000) - 1;
 	set(m, count);
 	SAY(m, " %lld", (long long)count);
@@ -235,6 +236,10 @@ static void an_offset(struct making *m)
 		offset = -(int64_t)draw(round, 10000);
 		break;
 	case 2:
+		if (!round->limited) {
+			offset = FILE_LIMIT;
+			break;
+		}
 		offset = ONE_OF(round, INT64_MAX, INT64_MIN, INT64_MAX - 4095, 1ll << 40, FILE_LIMIT - 1, FILE_LIMIT, 0xffffffff);
 		break;
 	case 3:
@@ -251,6 +256,8 @@ static void a_length(struct making *m)
 {
 	int64_t length = ONE_OF(m->round, 0, 1, 100, 4095, 4096, 4097, 8192, 20000, 65536, 100000, FILE_LIMIT, -1, INT64_MAX);
 
+	if (length > FILE_LIMIT && !m->round->limited)
+		length = 0;
 	set(m, length);
 	SAY(m, " %lld", (long long)length);
 }
@@ -386,6 +393,9 @@ static void an_argument(struct making *m, char letter)
 		break;
 	case 't':
 		a_value(m, FD_FIRST + draw(round, 50));
+		break;
+	case 'i':
+		a_value(m, ONE_OF(round, 0, 10, 255, 77));
 		break;
 	case 'U':
 		a_value(m, ONE_OF(round, 0, 0, 65534, -1));

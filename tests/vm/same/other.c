@@ -109,7 +109,7 @@ static int64_t evict(int root)
 	return result < 0;
 }
 
-static int64_t make(struct round *round, struct change *change)
+static int64_t make_one(struct round *round, struct change *change)
 {
 	struct timespec times[2] = { { 1200000000, 1 }, { 1300000000, 2 } };
 	int root = round->root, fd;
@@ -161,14 +161,18 @@ static int64_t make(struct round *round, struct change *change)
 	}
 }
 
+static void make(struct round *round, struct change *change)
+{
+	change->result = make_one(round, change);
+	change->made = 1;
+}
+
 static void serve(struct round *round, int from, int to)
 {
 	uint32_t index;
 
 	while (read(from, &index, sizeof(index)) == sizeof(index)) {
-		struct change *change = &round->changes[index];
-
-		change->result = make(round, change);
+		make(round, &round->changes[index]);
 		MUST(write(to, &index, sizeof(index)) == sizeof(index));
 	}
 }
@@ -183,7 +187,7 @@ static void *thread(void *arg)
 		struct change *change = &round->changes[index];
 
 		if (change->by_thread)
-			change->result = make(round, change);
+			make(round, change);
 		else
 			MUST(write(wires.to_process[1], &index, sizeof(index)) == sizeof(index) &&
 			     read(wires.from_process[0], &index, sizeof(index)) == sizeof(index));
@@ -192,11 +196,15 @@ static void *thread(void *arg)
 	return NULL;
 }
 
+void others_prepare(void)
+{
+	MUST(!pipe(wires.to_process) && !pipe(wires.from_process) && !pipe(wires.to_thread) && !pipe(wires.from_thread));
+}
+
 void others_start(struct round *round)
 {
 	pthread_t id;
 
-	MUST(!pipe(wires.to_process) && !pipe(wires.from_process) && !pipe(wires.to_thread) && !pipe(wires.from_thread));
 	round->child[0] = fork();
 	MUST(round->child[0] >= 0);
 	if (!round->child[0]) {

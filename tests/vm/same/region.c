@@ -3,26 +3,69 @@
 #include <sys/syscall.h>
 #include "same.h"
 
-/* FNV-1a, by words. */
+/* FNV-1a, by words; built.c has it too. */
 static inline uint64_t mix(uint64_t digest, uint64_t word)
 {
-	return (digest ^ word) * 0x100000001b3;
+	return (digest ^ word) * MIX;
 }
 
-static inline long make(uint32_t op, long a, long b, long c, long d, long e, long f)
+static inline uint32_t crc32c(const struct batch *batch, uint32_t crc, const uint8_t *bytes, uint64_t count)
 {
-	long result;
+	crc = ~crc;
+	for (uint64_t i = 0; i < count; i++)
+		crc = batch->crc[(crc ^ bytes[i]) & 0xff] ^ crc >> 8;
+	return ~crc;
+}
 
+static inline long result_of(long result)
+{
+	return result == -1 ? -errno : result;
+}
+
+/* What the operations stand for. */
+
+static inline long make_readc(long fd)
+{
+	unsigned char byte = 0;
+	long result = result_of(syscall(SYS_read, fd, &byte, 1));
+
+	return result > 0 ? byte : result ? result : -ENODATA;
+}
+
+static inline long make_seek_read(long fd, long buffer, long count, long offset, long whence)
+{
+	long result = result_of(syscall(SYS_lseek, fd, offset, whence));
+
+	return result < 0 ? result : result_of(syscall(SYS_read, fd, buffer, count));
+}
+
+static inline long make_count(const unsigned char *bytes, long count, long byte)
+{
+	long found = 0;
+
+	for (long i = 0; i < count; i++)
+		found += bytes[i] == (byte & 0xff);
+	return found;
+}
+
+static inline long make(const struct batch *batch, uint32_t op, long a, long b, long c, long d, long e, long f)
+{
 	switch (op) {
 #define STEP(call, arguments, weight)					\
 	case STEP_##call:						\
-		result = syscall(SYS_##call, a, b, c, d, e, f);		\
-		break;
+		return result_of(syscall(SYS_##call, a, b, c, d, e, f));
 #include "steps.def"
+	case STEP_readc:
+		return make_readc(a);
+	case STEP_seek_read:
+		return make_seek_read(a, b, c, d, e);
+	case STEP_count:
+		return make_count((const unsigned char *)a, b, c);
+	case STEP_crc32c:
+		return crc32c(batch, (uint32_t)a, (const uint8_t *)b, (uint64_t)c);
 	default:
 		return 0;
 	}
-	return result == -1 ? -errno : result;
 }
 
 /* Until the clock that files are stamped by has moved on. */
@@ -59,24 +102,27 @@ static inline void make_step(struct batch *batch, struct step *step)
 		else if (step->op == STEP_tick)
 			tick();
 		else
-			step->result = make(step->op, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+			step->result = make(batch, step->op, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 		step->digest = mix(step->digest, (uint64_t)step->result);
 		if (step->look)
-			for (uint64_t at = 0; at + 8 <= step->look_len; at += 8)
-				step->digest = mix(step->digest, *(uint64_t *)(step->look + at));
+			step->digest = mix(step->digest, crc32c(batch, 0, (const uint8_t *)step->look, step->look_len));
 		if (step->into >= 0 && step->result >= 0)
 			batch->slot[step->into] = step->result;
 	}
 }
 
-void batch_plain(struct batch *batch)
+void batch_plain(struct round *round)
 {
+	struct batch *batch = round->batch;
+
 	for (uint32_t i = 0; i < batch->count; i++)
 		make_step(batch, &batch->step[i]);
 }
 
-void batch_region(struct batch *batch)
+void batch_region(struct round *round)
 {
+	struct batch *batch = round->batch;
+
 	COSY_START;
 	for (uint32_t i = 0; i < batch->count; i++)
 		make_step(batch, &batch->step[i]);

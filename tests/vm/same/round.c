@@ -110,9 +110,16 @@ static void memory_make(struct round *round)
 {
 	round->batch = shared_pages(sizeof(*round->batch));
 	memset(round->batch, 0, sizeof(*round->batch));
+	for (uint32_t byte = 0; byte < 256; byte++) {
+		uint32_t crc = byte;
+
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
+		round->batch->crc[byte] = crc;
+	}
 	round->shared = shared_pages(MEMORY);
 	round->names_shared = shared_pages(8192);
-	round->out_shared = shared_pages(STEPS * OUT);
+	round->out_shared = shared_pages(STEPS * OUT + sizeof(struct timespec));
 	round->ordinary = ordinary_memory(MEMORY);
 	round->names_ordinary = ordinary_memory(8192);
 	round->out_ordinary = ordinary_memory(STEPS * OUT);
@@ -150,7 +157,7 @@ static void tell_accounts(struct round *round, const char *before, const char *a
 	}
 }
 
-static void batch_make(struct round *round, void (*make)(struct batch *))
+static void batch_make(struct round *round, void (*make)(struct round *))
 {
 	char before[512], after[512];
 
@@ -164,7 +171,7 @@ static void batch_make(struct round *round, void (*make)(struct batch *))
 	memory_fill(round);
 	clock_tick(&round->start[round->number]);
 	accounts(before, sizeof(before));
-	make(round->batch);
+	make(round);
 	accounts(after, sizeof(after));
 	setfsuid(0);
 	umask(022);
@@ -190,17 +197,17 @@ int round_make(const char *way, uint64_t seed, const char *directory, const char
 	struct rlimit files = { FD_LAST, FD_LAST }, size = { FILE_LIMIT, FILE_LIMIT };
 	struct round round = { .seed = seed, .random = seed, .as_root = !geteuid() };
 	const char *atime = getenv("SAME_ATIME");
-	bool plain = !strcmp(way, "plain");
+	bool plain = !strcmp(way, "plain"), built = !strcmp(way, "built");
 	int null = open("/dev/null", O_RDONLY);
 	struct cosy_stats before;
-	struct cosy *cosy;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
+	round.limited = seed % 3 == 0;
 	round.ticks = atime && !strcmp(atime, "relatime");
 	round.told = fopen(out, "w");
-	MUST(round.told && !cosy_init(&cosy));
+	MUST(round.told && !cosy_init(&round.cosy));
 	MUST(!chdir(directory));
 	round.root = open(".", O_RDONLY | O_DIRECTORY);
 	memory_make(&round);
@@ -209,12 +216,15 @@ int round_make(const char *way, uint64_t seed, const char *directory, const char
 	tree_make(&round);
 	if (draw(&round, 2))
 		watch_start(&round, draw(&round, 8));
+	others_prepare();
 	while (null < FD_FIRST - 1)
 		null = dup(null);
-	MUST(!setrlimit(RLIMIT_NOFILE, &files) && !setrlimit(RLIMIT_FSIZE, &size));
+	MUST(!setrlimit(RLIMIT_NOFILE, &files));
+	if (round.limited)
+		MUST(!setrlimit(RLIMIT_FSIZE, &size));
 	memset(round.batch->slot, 0xff, sizeof(round.batch->slot));
 	for (round.number = 1; round.number <= BATCHES; round.number++)
-		batch_make(&round, plain ? batch_plain : batch_region);
+		batch_make(&round, plain ? batch_plain : built ? batch_built : batch_region);
 	round.number--;
 	unmount_all(directory);
 	tell_tree(&round);

@@ -5,6 +5,7 @@
  *
  *	generate.c	a batch of steps from a seed
  *	region.c	makes them: as plain calls, or inside a region
+ *	built.c		or as a compound of its own, with operations
  *	other.c		what another process and another thread do meanwhile
  *	watch.c		inotify, fanotify and its permissions
  *	tell.c		what came of it, without what differs from run to run
@@ -30,6 +31,11 @@ enum {
 enum step_op {
 #define STEP(call, arguments, weight) STEP_##call,
 #include "steps.def"
+	STEP_SYSCALLS,
+	STEP_LAST_SYSCALL = STEP_SYSCALLS - 1,
+#define STEP(...)
+#define OPERATION(name, arguments, weight) STEP_##name,
+#include "steps.def"
 	STEP_CALLS,
 	/* Not calls of the program under test: */
 	STEP_other = STEP_CALLS, /* somebody else makes change arg[0] */
@@ -44,7 +50,7 @@ struct step {
 	uint32_t slots;		/* bits of the arguments that are slots */
 	int32_t into;		/* slot that the result goes to, or -1 */
 	int64_t arg[6];
-	uint64_t look, look_len; /* bytes to look at at once; the others are looked at behind the batch */
+	uint64_t look, look_len; /* bytes to sum up at once; the others are looked at behind the batch */
 	/* What came of it. */
 	int64_t result;		/* of the last time */
 	uint64_t digest;	/* of all results, and of what was looked at */
@@ -54,12 +60,10 @@ struct batch {
 	uint32_t count;
 	int32_t wires[2];	/* to the others and back: see other.c */
 	uint32_t word;		/* that goes there */
+	uint32_t crc[256];	/* CRC-32C of each byte */
 	int64_t slot[SLOTS];
 	struct step step[STEPS];
 };
-
-void batch_plain(struct batch *batch);
-void batch_region(struct batch *batch);
 
 /* A change that somebody else makes. */
 struct change {
@@ -68,12 +72,16 @@ struct change {
 	char name[16], name2[16];
 	int64_t value;
 	int64_t result;
+	uint32_t made;
 };
 
 /* What a round has. */
 struct round {
 	uint64_t seed, random;
-	bool as_root, ticks;	/* a tick behind each change, for relatime */
+	struct cosy *cosy;
+	bool as_root;
+	bool ticks;		/* a tick behind each change, for relatime */
+	bool limited;		/* files may not grow beyond FILE_LIMIT */
 	struct batch *batch;
 	char (*text)[160];	/* of each step of the batch */
 	struct change *changes;	/* shared with the others */
@@ -95,6 +103,13 @@ enum {
 	HALF = 8192,		/* behind which nothing is */
 };
 
+#define MIX 0x100000001b3ull
+
+/* The batch's steps by plain calls, inside a region, or as a compound built for them. */
+void batch_plain(struct round *round);
+void batch_region(struct round *round);
+void batch_built(struct round *round);
+
 /* A number below n. */
 uint32_t draw(struct round *round, uint32_t n);
 void batch_generate(struct round *round);
@@ -102,9 +117,9 @@ void memory_fill(struct round *round);
 
 /* Thinks a change up, and says it in words. */
 void other_generate(struct round *round, struct change *change, char *text);
+void others_prepare(void);
+/* They share the descriptors that are open now. */
 void others_start(struct round *round);
-/* Has change `index` made by whoever is to make it, and waits for it. */
-void others_make(struct round *round, uint32_t index);
 
 enum { WATCH_INOTIFY = 1, WATCH_FANOTIFY = 2, WATCH_PERMISSIONS = 4 };
 void watch_start(struct round *round, unsigned int which);

@@ -10,6 +10,7 @@
 
 static const char *const arguments[STEP_CALLS] = {
 #define STEP(call, arguments, weight) arguments,
+#define OPERATION(name, arguments, weight) arguments,
 #include "steps.def"
 };
 
@@ -147,6 +148,7 @@ static void tell_step(struct round *round, uint32_t index)
 		tell_who(round, step);
 	} else if (step->op == STEP_other) {
 		TELL(round, " = %lld", (long long)round->changes[step->arg[0]].result);
+		CHECK(round->changes[step->arg[0]].made, "nobody made the change");
 	} else if (step->op < STEP_CALLS) {
 		TELL(round, " = %lld", (long long)step->result);
 		if (!strpbrk(letters, "E"))

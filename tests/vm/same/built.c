@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/*
+ * built.c - a batch as a compound of its own, made by the builder.  Reads into the
+ * shared buffer become views, and what looks at their bytes are operations.
+ */
+#include <cosy/builder.h>
+#include <sys/syscall.h>
+#include "same.h"
+
+static const struct {
+	uint32_t number;
+	const char *arguments;
+} calls[STEP_CALLS] = {
+#define STEP(call, arguments, weight) { SYS_##call, arguments },
+#include "steps.def"
+#define STEP(...)
+#define OPERATION(name, arguments, weight) { COSY_OP_BASE + OPERATION_##name, arguments },
+	/* The order of core/ops.def. */
+#define OPERATION_readc 26
+#define OPERATION_seek_read 27
+#define OPERATION_count 32
+#define OPERATION_crc32c 33
+#include "steps.def"
+};
+
+enum { OPERATION_view_read = 22, OPERATION_view_pread = 23 };
+
+struct building {
+	struct round *round;
+	struct cosy_builder *b;
+	int slot[SLOTS], result[STEPS], digest[STEPS];
+	int scratch, scratch2, again;
+};
+
+static void mix(struct building *building, int digest, int word)
+{
+	struct cosy_builder *b = building->b;
+
+	cosy_arith(b, digest, cosy_ref(digest), COSY_XOR, cosy_ref(word));
+	cosy_arith(b, digest, cosy_ref(digest), COSY_MUL, cosy_int((int64_t)MIX));
+}
+
+static void build_other(struct building *building, const struct step *step)
+{
+	struct batch *batch = building->round->batch;
+	struct cosy_value word = cosy_ptr(&batch->word), size = cosy_int(sizeof(batch->word));
+	struct cosy_builder *b = building->b;
+
+	cosy_store_to(b, word, cosy_int(0), COSY_U32, cosy_int(step->arg[0]));
+	cosy_write(b, building->scratch, cosy_int(batch->wires[1]), word, size);
+	cosy_read(b, building->scratch, cosy_int(batch->wires[0]), word, size);
+}
+
+/* As region.c's tick; a tick is shorter than a second. */
+static void build_tick(struct building *building)
+{
+	struct timespec *time = (void *)(building->round->out_shared + STEPS * OUT);
+	struct cosy_value at = cosy_ptr(time), clock = cosy_int(CLOCK_REALTIME_COARSE);
+	struct cosy_builder *b = building->b;
+
+	cosy_clock_gettime(b, COSY_NO_VAR, clock, at);
+	cosy_load_from(b, building->scratch, at, cosy_int(8), COSY_64);
+	cosy_do(b);
+	cosy_clock_gettime(b, COSY_NO_VAR, clock, at);
+	cosy_load_from(b, building->scratch2, at, cosy_int(8), COSY_64);
+	cosy_do_while(b, cosy_ref(building->scratch), COSY_EQ, cosy_ref(building->scratch2));
+}
+
+static bool in_shared(const struct round *round, int64_t address)
+{
+	return address >= (int64_t)round->shared && address < (int64_t)round->shared + MEMORY;
+}
+
+static void build_call(struct building *building, const struct step *step, int result)
+{
+	struct cosy_value args[6];
+	uint32_t number = calls[step->op].number;
+	size_t count = strlen(calls[step->op].arguments);
+
+	for (size_t i = 0; i < count; i++)
+		args[i] = step->slots >> i & 1 ? cosy_ref(building->slot[step->arg[i]]) : cosy_int(step->arg[i]);
+	/* Three in four, always the same ones. */
+	if (in_shared(building->round, step->arg[1]) && (step->arg[2] ^ step->arg[1] >> 12) % 4) {
+		if (step->op == STEP_read)
+			number = COSY_OP_BASE + OPERATION_view_read;
+		if (step->op == STEP_pread64)
+			number = COSY_OP_BASE + OPERATION_view_pread;
+	}
+	cosy_call(building->b, result, number, (unsigned int)count, args);
+}
+
+static void build_step(struct building *building, uint32_t index)
+{
+	const struct step *step = &building->round->batch->step[index];
+	int result = building->result[index], digest = building->digest[index];
+	struct cosy_builder *b = building->b;
+
+	cosy_for(b, building->again, cosy_int(0), COSY_LT, cosy_int(step->times), 1);
+	if (step->op == STEP_other)
+		build_other(building, step);
+	else if (step->op == STEP_tick)
+		build_tick(building);
+	else
+		build_call(building, step, result);
+	mix(building, digest, result);
+	if (step->look) {
+		cosy_crc32c(b, building->scratch, cosy_int(0), cosy_ptr((void *)step->look), cosy_int((int64_t)step->look_len));
+		mix(building, digest, building->scratch);
+	}
+	if (step->into >= 0) {
+		cosy_if(b, cosy_ref(result), COSY_GE, cosy_int(0));
+		cosy_assign(b, building->slot[step->into], cosy_ref(result));
+		cosy_end(b);
+	}
+	cosy_end(b);
+}
+
+void batch_built(struct round *round)
+{
+	struct building building = { .round = round, .b = cosy_builder_create("batch") };
+	struct batch *batch = round->batch;
+	struct cosy_loaded *loaded;
+	struct cosy_error error;
+	int64_t ctx[SLOTS + 2 * STEPS + 3] = { 0 };
+	int result;
+
+	MUST(building.b);
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		building.slot[i] = cosy_var(building.b);
+		ctx[building.slot[i]] = batch->slot[i];
+	}
+	for (uint32_t i = 0; i < batch->count; i++) {
+		building.result[i] = cosy_var(building.b);
+		building.digest[i] = cosy_var(building.b);
+	}
+	building.scratch = cosy_var(building.b);
+	building.scratch2 = cosy_var(building.b);
+	building.again = cosy_var(building.b);
+	for (uint32_t i = 0; i < batch->count; i++)
+		build_step(&building, i);
+	result = cosy_build(round->cosy, building.b, &loaded, &error);
+	CHECK(!result, "building: %d, %s", result, error.reason);
+	if (result)
+		return;
+	result = cosy_run(round->cosy, loaded, ctx, sizeof(ctx), NULL, &error);
+	CHECK(!result, "running: %d, %s", result, error.reason);
+	for (uint32_t i = 0; i < SLOTS; i++)
+		batch->slot[i] = ctx[building.slot[i]];
+	for (uint32_t i = 0; i < batch->count; i++) {
+		batch->step[i].result = ctx[building.result[i]];
+		batch->step[i].digest = (uint64_t)ctx[building.digest[i]];
+	}
+	cosy_unload(loaded);
+	cosy_builder_destroy(building.b);
+}
