@@ -18,11 +18,13 @@ static int device, dir;
 static char *shared;	/* the shared buffer */
 static char *private;	/* as much other memory */
 
+/* The programs that were loaded, by the number of their call. */
+static uint32_t handles[4];
+static int numbers[4];
+
 /* Makes one call or operation with these arguments, in a compound of its own. */
 static long call(int number, long a, long b, long c, long d, long e)
 {
-	static uint32_t handles[4];
-	static int numbers[4];
 	static struct raw_run run;
 	static uint64_t words[6];
 	int i = 0;
@@ -226,8 +228,8 @@ static void unsearchable(void *unused)
 	(void)unused;
 	become_nobody(true);
 	device = raw_open();
+	memset(handles, 0, sizeof(handles));
 	shared = raw_buffer(device, BUFFER);
-	dir = -1;
 	MUST(!mkdir("mine", 0700) && (mine = open("mine", O_RDONLY | O_DIRECTORY)) >= 0);
 	close(openat(mine, "a", O_CREAT | O_RDWR, 0600));
 	close(openat(mine, "b", O_CREAT | O_RDWR, 0600));
