@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 OURS = ("VAN", "COSY", "COSY-FAST")
+NAMED = (*OURS, "COSY-NAMED")
 RING = ("io_uring", "io_uring-linked")
 
 
@@ -45,21 +46,21 @@ def _getpid() -> Iterator[Case]:
 
 
 def _db() -> Iterator[Case]:
-    for look in ("nothing", "checksum"):
-        program = "db" if look == "nothing" else "db_sum"
+    for look, program in (("nothing", "db"), ("CRC-32C", "db_crc"), ("sum in C", "db_sum")):
         for megabytes, processes in ((4, 1), (16, 1), (64, 1), (4, 2), (4, 4)):
-            if look == "checksum" and (megabytes, processes) != (4, 1):
+            only = program == "db"
+            if not only and (megabytes, processes) != (4, 1):
                 continue
             yield Case(
                 "db",
                 program,
-                OURS + (RING if look == "nothing" else RING[1:]),
+                OURS + (RING if only else RING[1:]),
                 400,
                 8400,
                 1,
                 "read with half a write",
                 {"looks at": look, "megabytes": megabytes, "processes": processes},
-                {"anew": int(look == "checksum")},
+                {"anew": int(not only)},
                 short=megabytes == 4 and processes == 1,
             )
 
@@ -87,7 +88,7 @@ def _ls() -> Iterator[Case]:
         yield Case(
             "ls",
             "ls",
-            (*OURS, "io_uring"),
+            (*NAMED, "io_uring"),
             1,
             4 if files == 5000 else 2,
             files,
@@ -100,7 +101,7 @@ def _ls() -> Iterator[Case]:
     yield Case(
         "ls",
         "ls",
-        (*OURS, "GNU"),
+        (*NAMED, "GNU"),
         1,
         4,
         5000,
@@ -112,7 +113,7 @@ def _ls() -> Iterator[Case]:
         yield Case(
             "ls",
             "ls",
-            OURS,
+            NAMED,
             0,
             1,
             files,
@@ -169,7 +170,7 @@ def _copy() -> Iterator[Case]:
 
 
 def _walk() -> Iterator[Case]:
-    yield Case("walk", "walk", (*OURS, "io_uring", "GNU"), 1, 4, 1, "pass over the tree", short=True)
+    yield Case("walk", "walk", (*NAMED, "io_uring", "GNU"), 1, 4, 1, "pass over the tree", short=True)
 
 
 def _serve() -> Iterator[Case]:
@@ -179,7 +180,7 @@ def _serve() -> Iterator[Case]:
                 yield Case(
                     "serve",
                     program,
-                    (*OURS, "sendfile", "splice", "io_uring-linked"),
+                    (*NAMED, "sendfile", "splice", "io_uring-linked"),
                     64,
                     2064 if size == 4096 else 1064,
                     1,

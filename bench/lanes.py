@@ -20,7 +20,7 @@ from cases import Case
 
 VM = Path(__file__).resolve().parent.parent / "tests" / "vm" / "vm.py"
 UNITS = {"insn": "instructions", "wall": "ns", "native": "ns"}
-NEEDS_MODULE = ("COSY", "COSY-FAST")
+NEEDS_MODULE = ("COSY", "COSY-FAST", "COSY-NAMED")
 TOOLS = ("cp", "du", "grep", "ls")  # of this machine, that guests are given
 
 # What Debian's kernels do by themselves; vm.py --icount switches it off (tests/vm/qemu.py).

@@ -40,6 +40,7 @@ def contenders() -> dict[str, str]:
         "VAN": libc,
         "COSY": ours,
         "COSY-FAST": ours,
+        "COSY-NAMED": ours,
         "io_uring": ring,
         "io_uring-linked": ring,
         "GNU": tools,

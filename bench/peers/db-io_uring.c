@@ -31,7 +31,10 @@ long db_transact(int fd, long n, uint64_t seed, uint32_t records)
 				entries++;
 			}
 		}
-#ifdef DB_SUM
+#if defined(DB_CRC)
+		ring_finish(entries);
+		result = db_crc32c(result, ring_buffer, RECORD);
+#elif defined(DB_SUM)
 		ring_finish(entries);
 		for (int word = 0; word < RECORD / 8; word++)
 			result += ((uint64_t *)ring_buffer)[word];

@@ -8,6 +8,8 @@
 #ifndef DB_H
 #define DB_H
 
+#include <nmmintrin.h>
+
 #include "bench.h"
 
 #define RECORD 4096
@@ -20,6 +22,19 @@ static inline uint32_t db_random(uint64_t *seed)
 {
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
 	return *seed >> 33;
+}
+
+/* The CRC-32C of what `crc` is the CRC of and len bytes more, as fast as a simple loop is. */
+__attribute__((target("sse4.2"))) static inline uint32_t db_crc32c(uint32_t crc, const char *data,
+								   size_t len)
+{
+	uint64_t state = (uint32_t)~crc, word;
+
+	for (size_t at = 0; at < len; at += sizeof(word)) {
+		memcpy(&word, data + at, sizeof(word));
+		state = _mm_crc32_u64(state, word);
+	}
+	return ~(uint32_t)state;
 }
 
 #endif /* DB_H */
