@@ -18,8 +18,10 @@ static bool is_recent(const struct inode *inode, const struct vfsmount *mount)
 	struct timespec64 now, accessed = inode_get_atime(inode), modified, changed;
 
 	ktime_get_coarse_real_ts64(&now);
+	if (timespec64_equal(&accessed, &now))
+		return true;
 	if (!(mount->mnt_flags & MNT_RELATIME))
-		return timespec64_equal(&accessed, &now);
+		return false;
 	modified = inode_get_mtime(inode);
 	changed = inode_get_ctime(inode);
 	return timespec64_compare(&modified, &accessed) < 0 &&
