@@ -32,7 +32,7 @@ namespace {
 struct Read {
   CallInst *Call;
   bool AtOffset; ///< pread
-  bool ByName;   ///< cosy_read: a view whatever it costs.
+  bool ByName;   ///< cosy_read: a view unless its bytes are looped over.
 };
 
 /// The reads into one object.
@@ -161,23 +161,31 @@ private:
       return isa<GlobalVariable>(G.Buf.Object) ? makePlain(G, Why)
                                                : chooseUnknown(G);
     if (!Why.empty())
-      return refuse(G, Why);
+      return makePlain(G, Why);
 
     // What runs before the first read sees memory as it is.
     Behind After(G.Reads);
     auto Before = [&](Instruction *I) { return !After.contains(I); };
     erase_if(Uses.Accesses, Before);
     erase_if(Uses.Copies, Before);
-    if (!ByName)
-      Why = tooDear(G, Uses, After);
+    Why = loopedOver(Uses, After);
+    if (Why.empty() && !ByName)
+      Why = tooDear(G, Uses);
     if (!Why.empty())
-      return refuse(G, Why);
+      return makePlain(G, Why);
     makeViews(G, Uses);
   }
 
+  /// That there are more accesses than reads, or nothing.
+  static std::string loopedOver(const BufferUses &Uses, const Behind &After) {
+    for (Instruction *I : Uses.Accesses)
+      if (After.repeats(I))
+        return "its bytes are loaded or stored in a loop" + at(I);
+    return "";
+  }
+
   /// Why a copy is cheaper, or nothing.
-  std::string tooDear(const Group &G, const BufferUses &Uses,
-                      const Behind &After) {
+  static std::string tooDear(const Group &G, const BufferUses &Uses) {
     uint64_t Allowed = MaxAccesses;
     for (const Read &Found : G.Reads) {
       auto *Count = dyn_cast<ConstantInt>(Found.Call->getArgOperand(2));
@@ -187,9 +195,6 @@ private:
       Allowed = std::min<uint64_t>(Allowed, Count ? Most / BytesPerAccess
                                                   : MaxAccessesUnknown);
     }
-    for (Instruction *I : Uses.Accesses)
-      if (After.repeats(I))
-        return "its bytes are loaded or stored in a loop" + at(I);
     if (Uses.Accesses.size() > Allowed)
       return formatv("{0} loads and stores of it, at most {1} are worth it",
                      Uses.Accesses.size(), Allowed)
@@ -226,28 +231,42 @@ private:
   /// A view by name of a buffer that others may know: every access that may be
   /// of it goes where the bytes are.
   void chooseUnknown(Group &G) {
+    const Function *Own = G.Reads.front().Call->getFunction();
     BufferUses All;
     for (Function &F : *B.M)
       for (Instruction &I : instructions(F)) {
-        Value *Pointer = getLoadStorePointerOperand(&I);
-        auto *Mem = dyn_cast<MemIntrinsic>(&I);
-        if (auto *Copy = dyn_cast_or_null<MemTransferInst>(Mem)) {
-          if (mayTouch(Copy->getDest(), G.Buf) ||
-              mayTouch(Copy->getSource(), G.Buf))
-            All.Copies.push_back(Copy);
-        } else if (Mem) {
-          if (mayTouch(Mem->getDest(), G.Buf))
-            All.Copies.push_back(Mem);
-        } else if (I.isAtomic() || I.isVolatile()) {
-          return makePlain(G, "a volatile or atomic access" + at(&I));
-        } else if (Pointer && mayTouch(Pointer, G.Buf)) {
-          if (!isSmall(getLoadStoreType(&I)))
-            return makePlain(
-                G, "a floating-point access, or one of many bytes" + at(&I));
-          All.Accesses.push_back(&I);
-        }
+        std::string Why = addAccess(I, G.Buf, All);
+        if (Why.empty() && &F != Own &&
+            !(All.Accesses.empty() && All.Copies.empty()))
+          Why = "a function that is not inlined may look at its bytes";
+        if (!Why.empty())
+          return makePlain(G, Why + at(&I));
       }
+    std::string Why = loopedOver(All, Behind(G.Reads));
+    if (!Why.empty())
+      return makePlain(G, Why);
     makeViews(G, All);
+  }
+
+  /// Adds an instruction that may be an access of the buffer; why it cannot be
+  /// rewritten, or nothing.
+  std::string addAccess(Instruction &I, const Buffer &Buf, BufferUses &All) {
+    if (auto *Mem = dyn_cast<MemIntrinsic>(&I)) {
+      auto *Copy = dyn_cast<MemTransferInst>(Mem);
+      if (mayTouch(Mem->getDest(), Buf) ||
+          (Copy && mayTouch(Copy->getSource(), Buf)))
+        All.Copies.push_back(Mem);
+      return "";
+    }
+    if (I.isAtomic() || I.isVolatile())
+      return "a volatile or atomic access";
+    Value *Pointer = getLoadStorePointerOperand(&I);
+    if (!Pointer || !mayTouch(Pointer, Buf))
+      return "";
+    if (!isSmall(getLoadStoreType(&I)))
+      return "a floating-point access, or one of many bytes";
+    All.Accesses.push_back(&I);
+    return "";
   }
 
   bool isSmall(Type *Ty) const {
@@ -270,15 +289,6 @@ private:
     return Found.AtOffset ? "pread" : "read";
   }
 
-  void refuse(const Group &G, const std::string &Why) {
-    for (const Read &Found : G.Reads) {
-      Decided.insert(Found.Call);
-      C.Choices.push_back({false,
-                           formatv("{0} copies: {1}", nameOf(Found), Why),
-                           Found.Call->getDebugLoc()});
-    }
-  }
-
   void renumber(const Read &Found, uint32_t Number) {
     IRBuilder<> IB(Found.Call);
     SmallVector<Value *, 4> Args(Found.Call->args());
@@ -288,10 +298,16 @@ private:
     Found.Call->eraseFromParent();
   }
 
-  void makePlain(Group &G, const std::string &Why) {
-    refuse(G, Why);
-    for (const Read &Found : G.Reads)
-      renumber(Found, Found.AtOffset ? SYS_pread64 : SYS_read);
+  /// Says why the reads copy; those by name become plain ones.
+  void makePlain(const Group &G, const std::string &Why) {
+    for (const Read &Found : G.Reads) {
+      Decided.insert(Found.Call);
+      C.Choices.push_back({false,
+                           formatv("{0} copies: {1}", nameOf(Found), Why),
+                           Found.Call->getDebugLoc()});
+      if (Found.ByName)
+        renumber(Found, Found.AtOffset ? SYS_pread64 : SYS_read);
+    }
   }
 
   void makeViews(Group &G, const BufferUses &Uses) {

