@@ -57,7 +57,7 @@ static s64 send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, 
 static s64 lend_pages(struct cosy_activation *run, struct file *file, struct socket *socket,
 		      const struct cosy_page_view *view, u32 ahead, u32 count, int flags)
 {
-	struct bio_vec piece[COSY_VIEW_PIECES];
+	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
 	u32 pieces = cosy_view_pieces(view, ahead, count, piece);
 	loff_t none = 0;
 	s64 result;

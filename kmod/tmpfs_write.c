@@ -85,7 +85,7 @@ static __always_inline bool stay(const struct cosy_writing *write, const struct 
 /* `size` bytes from `address` in the shared buffer on, wherever they are now. */
 static __always_inline void copy_from(struct cosy_activation *run, u64 address, u8 *to, u32 size)
 {
-	struct cosy_place place;
+	struct cosy_place place __cosy_uninitialized;
 	u32 now;
 
 	for (; size; size -= now) {
@@ -151,7 +151,7 @@ s64 cosy_tmpfs_write(struct cosy_activation *run, const struct cosy_writing *wri
 {
 	struct file *file = write->file;
 	loff_t position = write->position;
-	struct folios folios;
+	struct folios folios __cosy_uninitialized;
 	s64 result;
 
 	if (!IS_ENABLED(CONFIG_SHMEM) || file_inode(file)->i_sb->s_magic != TMPFS_MAGIC)

@@ -40,7 +40,7 @@ static void copy_out(const struct cosy_activation *run, const struct cosy_page_v
 		     u32 length)
 {
 	u8 *to = run->prog->buffer + view->offset + ahead;
-	struct bio_vec piece[COSY_VIEW_PIECES];
+	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
 	u32 i, count = cosy_view_pieces(view, ahead, length, piece);
 
 	for (i = 0; i < count; i++) {
@@ -215,7 +215,7 @@ struct cosy_page_view *cosy_view_find(const struct cosy_activation *run, u64 add
 
 u32 cosy_view_pieces(const struct cosy_page_view *view, u32 ahead, u32 length, struct bio_vec *ret)
 {
-	struct cosy_place place;
+	struct cosy_place place __cosy_uninitialized;
 	u32 now, count = 0;
 
 	while (length) {

@@ -154,7 +154,7 @@ s64 cosy_view_read(struct cosy_activation *run, u64 fd, u64 address, u64 count)
 {
 	u64 offset = address - run->prog->buffer_address;
 	s64 result = check_memory(run, offset, count);
-	struct reading read;
+	struct reading read __cosy_uninitialized;
 	bool locked;
 	struct fd f;
 
@@ -186,7 +186,7 @@ s64 cosy_view_pread(struct cosy_activation *run, u64 fd, u64 address, u64 count,
 {
 	u64 offset = address - run->prog->buffer_address;
 	s64 result = check_memory(run, offset, count);
-	struct reading read;
+	struct reading read __cosy_uninitialized;
 	struct fd f;
 
 	if (unlikely(result))

@@ -22,7 +22,7 @@ static s64 write_pages(struct cosy_activation *run, const struct cosy_writing *w
 		       const struct cosy_page_view *view, u64 address)
 {
 	u32 ahead = address - run->prog->buffer_address - view->offset;
-	struct bio_vec piece[COSY_VIEW_PIECES];
+	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
 	struct file *file = write->file;
 	loff_t position = write->position;
 	struct iov_iter from;
@@ -114,7 +114,7 @@ static __always_inline s64 check(struct cosy_activation *run, const struct file 
 
 s64 cosy_view_write(struct cosy_activation *run, u64 fd, u64 address, u64 count)
 {
-	struct cosy_writing write;
+	struct cosy_writing write __cosy_uninitialized;
 	bool locked;
 	struct fd f;
 	s64 result;
@@ -141,7 +141,7 @@ out:
 
 s64 cosy_view_pwrite(struct cosy_activation *run, u64 fd, u64 address, u64 count, u64 position)
 {
-	struct cosy_writing write;
+	struct cosy_writing write __cosy_uninitialized;
 	loff_t end;
 	struct fd f;
 	s64 result;
