@@ -6,6 +6,7 @@
 /* argv[0] is the subcommand's name.  The answer is the exit status. */
 int cosy_doctor(int argc, char **argv);
 int cosy_dis(int argc, char **argv);
+int cosy_run(int argc, char **argv);
 
 /* The exit statuses of every subcommand. */
 enum { EXIT_FINE = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };

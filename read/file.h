@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file.h - open files that may be specialised, and the descriptors that name them.
+ *
+ * One `struct file` stands for one open file description that this process opened for
+ * reading; duplicates of a descriptor share it.  Its `word` is guard and position in
+ * one:
+ *
+ *	 63    62    61 .. 40     39 .. 0
+ *	PLAIN HELD  generation   position
+ *
+ * PLAIN: calls go to the kernel, and the kernel's position counts.  Otherwise the file
+ * is *specialised*: it has a lease, a window and its size, the position is the word's,
+ * and the kernel's is stale.  HELD, always with PLAIN: somebody is changing the file;
+ * everyone else waits ("the holding tank", Synthetix §3.4).  The generation changes
+ * whenever window, lease or meaning of the file do.
+ *
+ * So a specialised read is: load the word, copy from the window, exchange the word for
+ * one with the new position.  If anything happened in between - another thread read, a
+ * signal handler did, the lease broke, the window was refilled, the descriptor was
+ * closed and the structure serves another file - the exchange fails and nothing has
+ * been read.  Structures and windows are never unmapped, so that a reader who comes too
+ * late copies rubbish and then finds out.
+ */
+#ifndef COSY_READ_FILE_H
+#define COSY_READ_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/single_threaded.h>
+#include <sys/types.h>
+
+#include "guards.h"
+
+#pragma GCC visibility push(hidden)
+
+#define FILES 1024 /* descriptors from here on are left to the kernel */
+
+#define WORD_PLAIN	(1ULL << 63)
+#define WORD_HELD	(1ULL << 62)
+#define WORD_GENERATION (1ULL << 40)
+#define WORD_POSITION	(WORD_GENERATION - 1)
+
+struct window {
+	uint64_t start;	   /* file offset of data[0] */
+	uint64_t len;	   /* bytes that hold the file's; never above capacity */
+	uint64_t capacity; /* fixed */
+	struct window *next;
+	unsigned char data[] __attribute__((aligned(64)));
+};
+
+struct file {
+	uint64_t word;
+	/* Changed under HELD.  A late reader may see any of its values: all are safe to follow. */
+	struct window *window;
+	uint64_t size;	     /* of the file, fixed while there is a lease */
+	unsigned long reads; /* by the window since it was specialised; low when threads race */
+
+	int refs;     /* 1 + descriptors that name it; 0: free */
+	int inside;   /* threads in an ordinary call that uses the kernel's position */
+	bool forever; /* plain until it is closed */
+	bool leased;
+	uint8_t breaks; /* leases broken so far */
+	int fd;		/* while specialised: a descriptor that names it */
+	int32_t credit; /* ns that a window would have saved */
+	uint32_t ramp;	/* bytes of the next fill */
+	uint64_t next;	/* where a sequential read would go on */
+	uint64_t fetched; /* bytes fetched since it was specialised */
+} __attribute__((aligned(128)));
+
+extern struct file *file_table[FILES];
+
+static inline struct file *file_of(int fd)
+{
+	if ((unsigned int)fd >= FILES)
+		return NULL;
+	return __atomic_load_n(&file_table[fd], __ATOMIC_ACQUIRE);
+}
+
+static inline uint64_t file_word(struct file *file)
+{
+	return __atomic_load_n(&file->word, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * With one thread only a signal handler can come between, and one instruction is
+ * enough against that; the lock prefix costs as much as the rest of a one-byte read.
+ */
+static inline bool file_exchange(struct file *file, uint64_t old, uint64_t new)
+{
+#ifdef __x86_64__
+	if (__libc_single_threaded) {
+		bool same;
+
+		__asm__ volatile("cmpxchg %3, %1"
+				 : "=@ccz"(same), "+m"(file->word), "+a"(old)
+				 : "r"(new)
+				 : "memory");
+		return same;
+	}
+#endif
+	return __atomic_compare_exchange_n(&file->word, &old, new, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
+}
+
+/*
+ * A descriptor was opened with `flags`; if a window could ever help, it becomes a file.
+ * `epoch` is file_epoch() before the open: a fork in between shares the descriptor.
+ */
+void file_opened(int fd, int flags, unsigned int epoch);
+unsigned int file_epoch(void);
+
+/* `copy` now names what `fd` names. */
+void file_duplicated(int fd, int copy);
+
+/* Before close(fd). */
+void file_closing(int fd);
+
+/*
+ * Before and behind a call that makes `fd` name something else, unless it fails.  The
+ * file goes from the first to the second.
+ */
+struct file *file_replacing(int fd);
+void file_replaced(int fd, struct file *file, bool done);
+
+/*
+ * Holds the file: every signal is blocked, other threads wait.  The word as it was.
+ * Never while user memory is touched or another file is held.
+ */
+uint64_t file_hold(struct file *file, uint64_t *signals);
+
+/* Ends it.  `word` is stored with the next generation. */
+void file_release(struct file *file, uint64_t word, uint64_t signals);
+
+/* For those who found HELD. */
+void file_wait(void);
+
+/*
+ * Before and behind an ordinary call that uses the kernel's position.  False: the word
+ * is no longer `word`, which was plain; look again.
+ */
+bool file_enter(struct file *file, uint64_t word);
+void file_leave(struct file *file);
+
+/* The same for a descriptor, whatever its state: replugs, then enters.  NULL if it is no file. */
+struct file *file_borrow(int fd, enum guard why);
+
+/*
+ * Replugs a file that is specialised, under HELD: position to the kernel, lease and
+ * window returned.  The word to release it with.
+ */
+uint64_t file_unplug(struct file *file, uint64_t word, enum guard why);
+
+/* The same, held and released.  `forever`: until the file is closed. */
+void file_plain(struct file *file, enum guard why, bool forever);
+void file_plain_fd(int fd, enum guard why, bool forever);
+void file_plain_all(enum guard why, bool forever);
+
+/*
+ * Between these nothing is specialised; at the first everything is replugged.  Around
+ * fork, exec and their like.  They nest.
+ */
+void file_share_begin(enum guard why, bool forever);
+void file_share_end(void);
+/* In the child of fork. */
+void file_share_child(void);
+bool file_sharing(void);
+
+/* Calls `visit` for each file in use. */
+void file_each(void (*visit)(struct file *file));
+
+#pragma GCC visibility pop
+
+#endif /* COSY_READ_FILE_H */

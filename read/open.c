@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/* open.c - calls that make, copy and close descriptors. */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "lease.h"
+#include "next.h"
+#include "share.h"
+
+/*
+ * A blocking open for writing waits for this process's own leases, whose signal comes
+ * in the middle of it.  One that must not block would fail instead.
+ */
+static void before_open(int flags)
+{
+	if ((flags & O_NONBLOCK) && (flags & O_ACCMODE) != O_RDONLY && lease_any())
+		file_plain_all(GUARD_READ_ONLY, false);
+}
+
+static int after_open(int fd, int flags, unsigned int epoch)
+{
+	/* The child of a vfork has its own descriptors but our memory. */
+	if (fd >= 0 && !share_in_vfork_child())
+		file_opened(fd, flags, epoch);
+	return fd;
+}
+
+#define OPEN_MODE(flags)                                                                           \
+	({                                                                                         \
+		mode_t mode_ = 0;                                                                  \
+		va_list args_;                                                                     \
+                                                                                                   \
+		if (((flags) & O_CREAT) || ((flags) & O_TMPFILE) == O_TMPFILE) {                   \
+			va_start(args_, flags);                                                    \
+			mode_ = va_arg(args_, mode_t);                                             \
+			va_end(args_);                                                             \
+		}                                                                                  \
+		mode_;                                                                             \
+	})
+
+int open64(const char *path, int flags, ...)
+{
+	unsigned int epoch = file_epoch();
+	mode_t mode = OPEN_MODE(flags);
+
+	before_open(flags);
+	return after_open(__open64(path, flags, mode), flags, epoch);
+}
+
+int open(const char *path, int flags, ...) __attribute__((alias("open64")));
+
+int openat64(int dir, const char *path, int flags, ...)
+{
+	unsigned int epoch = file_epoch();
+	mode_t mode = OPEN_MODE(flags);
+
+	before_open(flags);
+	return after_open(NEXT(openat64)(dir, path, flags, mode), flags, epoch);
+}
+
+int openat(int dir, const char *path, int flags, ...) __attribute__((alias("openat64")));
+
+/* What _FORTIFY_SOURCE calls for an open without a mode. */
+int __open64_2(const char *path, int flags);
+int __openat64_2(int dir, const char *path, int flags);
+
+int __open64_2(const char *path, int flags)
+{
+	unsigned int epoch = file_epoch();
+
+	before_open(flags);
+	return after_open(NEXT(__open64_2)(path, flags), flags, epoch);
+}
+
+int __open_2(const char *path, int flags) __attribute__((alias("__open64_2")));
+
+int __openat64_2(int dir, const char *path, int flags)
+{
+	unsigned int epoch = file_epoch();
+
+	before_open(flags);
+	return after_open(NEXT(__openat64_2)(dir, path, flags), flags, epoch);
+}
+
+int __openat_2(int dir, const char *path, int flags) __attribute__((alias("__openat64_2")));
+
+int close(int fd)
+{
+	if (file_of(fd) && !share_in_vfork_child())
+		file_closing(fd);
+	return __close(fd);
+}
+
+static void closing_from(unsigned int first, unsigned int last)
+{
+	if (share_in_vfork_child())
+		return;
+	for (unsigned int fd = first; fd <= last && fd < FILES; fd++)
+		file_closing(fd);
+}
+
+int close_range(unsigned int first, unsigned int last, int flags)
+{
+	/* A copy of the descriptors shares their descriptions for a moment. */
+	if (!(flags & ~CLOSE_RANGE_UNSHARE) && first <= last)
+		closing_from(first, last);
+	return NEXT(close_range)(first, last, flags);
+}
+
+void closefrom(int first)
+{
+	closing_from(first < 0 ? 0 : first, FILES);
+	NEXT(closefrom)(first);
+}
+
+static int duplicated(int fd, int copy)
+{
+	if (copy >= 0 && !share_in_vfork_child())
+		file_duplicated(fd, copy);
+	return copy;
+}
+
+int dup(int fd)
+{
+	return duplicated(fd, NEXT(dup)(fd));
+}
+
+static int duplicate_to(int fd, int copy, int flags)
+{
+	bool mine = fd != copy && !share_in_vfork_child();
+	struct file *replaced = mine ? file_replacing(copy) : NULL;
+	int ret = flags < 0 ? __dup2(fd, copy) : NEXT(dup3)(fd, copy, flags);
+
+	file_replaced(copy, replaced, ret >= 0);
+	return mine ? duplicated(fd, ret) : ret;
+}
+
+int dup2(int fd, int copy)
+{
+	return duplicate_to(fd, copy, -1);
+}
+
+int dup3(int fd, int copy, int flags)
+{
+	return duplicate_to(fd, copy, flags);
+}
+
+int fcntl64(int fd, int command, ...)
+{
+	va_list args;
+	long argument;
+
+	va_start(args, command);
+	argument = va_arg(args, long);
+	va_end(args);
+	switch (command) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		return duplicated(fd, __fcntl(fd, command, argument));
+	case F_SETFL:
+		if (argument & (O_DIRECT | O_ASYNC))
+			file_plain_fd(fd, GUARD_FS_CONSTANT, true);
+		break;
+	case F_SETLEASE:
+	case F_GETLEASE:
+	case F_SETSIG:
+	case F_GETSIG:
+	case F_SETOWN:
+	case F_GETOWN:
+	case F_SETOWN_EX:
+	case F_GETOWN_EX:
+	case F_NOTIFY:
+		file_plain_fd(fd, GUARD_OWN_CALLS, true);
+		break;
+	}
+	return __fcntl(fd, command, argument);
+}
+
+int fcntl(int fd, int command, ...) __attribute__((alias("fcntl64")));
+
+/* stdio's own reads and its close do not come through this library. */
+FILE *fdopen(int fd, const char *mode)
+{
+	file_plain_fd(fd, GUARD_OWN_CALLS, true);
+	return NEXT(fdopen)(fd, mode);
+}

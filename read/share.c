@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+/*
+ * share.c - see share.h.  Files that are open when a process is made are plain from then
+ * on: position and lease would be shared with it, and the lease's signal would go to one
+ * of the two only.
+ */
+#include <pty.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/single_threaded.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <wordexp.h>
+
+#include "file.h"
+#include "next.h"
+#include "share.h"
+#include "stats.h"
+#include "syscall.h"
+
+static pid_t vforked; /* the process that called vfork */
+
+bool share_in_vfork_child(void)
+{
+	if (__builtin_expect(!vforked, 1))
+		return false;
+	if (cosy_syscall3(SYS_getpid, 0, 0, 0) != vforked)
+		return true;
+	/* The only thread goes on, so the child is gone. */
+	if (__libc_single_threaded)
+		vforked = 0;
+	return false;
+}
+
+pid_t fork(void)
+{
+	pid_t pid;
+
+	if (share_in_vfork_child())
+		return __fork();
+	file_share_begin(GUARD_NO_FP_SHARE, true);
+	pid = __fork();
+	if (pid)
+		file_share_end();
+	else
+		file_share_child();
+	return pid;
+}
+
+pid_t _Fork(void)
+{
+	pid_t pid;
+
+	if (share_in_vfork_child())
+		return NEXT(_Fork)();
+	file_share_begin(GUARD_NO_FP_SHARE, true);
+	pid = NEXT(_Fork)();
+	if (pid)
+		file_share_end();
+	else
+		file_share_child();
+	return pid;
+}
+
+/* The caller's frame is left twice, so this may have none: it ends in a jump to libc's vfork. */
+__attribute__((used, visibility("hidden"))) void share_before_vfork(void)
+{
+	if (share_in_vfork_child())
+		return;
+	file_share_begin(GUARD_NO_FP_SHARE, true);
+	file_share_end();
+	vforked = cosy_syscall3(SYS_getpid, 0, 0, 0);
+}
+
+#ifdef __x86_64__
+__asm__(".text\n"
+	".globl vfork\n"
+	".type vfork, @function\n"
+	"vfork:\n"
+	"	endbr64\n"
+	"	sub $8, %rsp\n"
+	"	call share_before_vfork\n"
+	"	add $8, %rsp\n"
+	"	jmp __vfork@PLT\n"
+	".size vfork, . - vfork\n");
+#else
+pid_t vfork(void)
+{
+	return fork();
+}
+#endif
+
+int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
+{
+	bool mine = !share_in_vfork_child();
+	va_list args;
+	pid_t *parent_tid, *child_tid;
+	void *tls;
+	int ret;
+
+	va_start(args, argument);
+	parent_tid = va_arg(args, pid_t *);
+	tls = va_arg(args, void *);
+	child_tid = va_arg(args, pid_t *);
+	va_end(args);
+	if (mine)
+		file_share_begin(GUARD_NO_FP_SHARE, true);
+	ret = NEXT(clone)(child, stack, flags, argument, parent_tid, tls, child_tid);
+	/* Whoever goes on sharing memory or descriptors does so unseen. */
+	if (mine && (ret < 0 || !(flags & (CLONE_VM | CLONE_FILES))))
+		file_share_end();
+	return ret;
+}
+
+/* A call that makes a process within libc. */
+#define SHARED(call)                                                                               \
+	({                                                                                         \
+		bool mine_ = !share_in_vfork_child();                                              \
+		__typeof__(call) ret_;                                                             \
+                                                                                                   \
+		if (mine_)                                                                         \
+			file_share_begin(GUARD_NO_FP_SHARE, true);                                 \
+		ret_ = (call);                                                                     \
+		if (mine_)                                                                         \
+			file_share_end();                                                          \
+		ret_;                                                                              \
+	})
+
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+	return SHARED(NEXT(posix_spawn)(pid, path, actions, attributes, argv, envp));
+}
+
+int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+		 const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+	return SHARED(NEXT(posix_spawnp)(pid, file, actions, attributes, argv, envp));
+}
+
+int system(const char *command)
+{
+	return SHARED(NEXT(system)(command));
+}
+
+FILE *popen(const char *command, const char *mode)
+{
+	return SHARED(NEXT(popen)(command, mode));
+}
+
+int wordexp(const char *words, wordexp_t *expansion, int flags)
+{
+	return SHARED(NEXT(wordexp)(words, expansion, flags));
+}
+
+/* These return in the child, too. */
+int daemon(int nochdir, int noclose)
+{
+	int ret = SHARED(NEXT(daemon)(nochdir, noclose));
+
+	file_share_child();
+	return ret;
+}
+
+int forkpty(int *leader, char *name, const struct termios *terminal, const struct winsize *size)
+{
+	int ret = SHARED(NEXT(forkpty)(leader, name, terminal, size));
+
+	if (!ret)
+		file_share_child();
+	return ret;
+}
+
+/* What is open stays open: only the position has to be the kernel's. */
+#define EXECUTED(call)                                                                             \
+	({                                                                                         \
+		bool mine_ = !share_in_vfork_child();                                              \
+		int ret_;                                                                          \
+                                                                                                   \
+		if (mine_)                                                                         \
+			file_share_begin(GUARD_KERNEL_POSITION, false);                            \
+		ret_ = (call);                                                                     \
+		if (mine_)                                                                         \
+			file_share_end();                                                          \
+		ret_;                                                                              \
+	})
+
+int execve(const char *path, char *const argv[], char *const envp[])
+{
+	return EXECUTED(NEXT(execve)(path, argv, envp));
+}
+
+int execv(const char *path, char *const argv[])
+{
+	return EXECUTED(NEXT(execv)(path, argv));
+}
+
+int execvp(const char *file, char *const argv[])
+{
+	return EXECUTED(NEXT(execvp)(file, argv));
+}
+
+int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	return EXECUTED(NEXT(execvpe)(file, argv, envp));
+}
+
+int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	return EXECUTED(NEXT(execveat)(dir, path, argv, envp, flags));
+}
+
+int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	return EXECUTED(NEXT(fexecve)(fd, argv, envp));
+}
+
+/* Calls `exec` with the list's arguments as an array. */
+#define EXEC_LIST(first, args, exec)                                                               \
+	({                                                                                         \
+		va_list count_;                                                                    \
+		size_t argc_ = 1;                                                                  \
+		int ret_;                                                                          \
+                                                                                                   \
+		va_copy(count_, args);                                                             \
+		while (va_arg(count_, char *))                                                     \
+			argc_++;                                                                   \
+		va_end(count_);                                                                    \
+		{                                                                                  \
+			char *argv[argc_ + 1];                                                     \
+                                                                                                   \
+			argv[0] = (char *)(first);                                                 \
+			for (size_t i_ = 1; i_ <= argc_; i_++)                                     \
+				argv[i_] = va_arg(args, char *);                                   \
+			ret_ = (exec);                                                             \
+		}                                                                                  \
+		ret_;                                                                              \
+	})
+
+int execl(const char *path, const char *first, ...)
+{
+	va_list args;
+	int ret;
+
+	va_start(args, first);
+	ret = EXEC_LIST(first, args, execv(path, argv));
+	va_end(args);
+	return ret;
+}
+
+int execlp(const char *file, const char *first, ...)
+{
+	va_list args;
+	int ret;
+
+	va_start(args, first);
+	ret = EXEC_LIST(first, args, execvp(file, argv));
+	va_end(args);
+	return ret;
+}
+
+int execle(const char *path, const char *first, ...)
+{
+	va_list args;
+	int ret;
+
+	va_start(args, first);
+	ret = EXEC_LIST(first, args, execve(path, argv, va_arg(args, char **)));
+	va_end(args);
+	return ret;
+}
+
+/* Descriptors that go to another process take their position with them. */
+static void passing(const struct msghdr *message)
+{
+	if (!message || !message->msg_control || !message->msg_controllen)
+		return;
+	for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part;
+	     part = CMSG_NXTHDR((struct msghdr *)message, part)) {
+		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= part->cmsg_len; at += sizeof(int)) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(part) + at, sizeof(fd));
+			file_plain_fd(fd, GUARD_NO_FP_SHARE, true);
+		}
+	}
+}
+
+ssize_t sendmsg(int socket, const struct msghdr *message, int flags)
+{
+	passing(message);
+	return NEXT(sendmsg)(socket, message, flags);
+}
+
+int sendmmsg(int socket, struct mmsghdr *messages, unsigned int count, int flags)
+{
+	for (unsigned int i = 0; messages && i < count; i++)
+		passing(&messages[i].msg_hdr);
+	return NEXT(sendmmsg)(socket, messages, count, flags);
+}
+
+/* Nobody shares a specialised file's position, so nothing is lost with the process; only counts. */
+void _exit(int status)
+{
+	stats_print();
+	for (;;)
+		cosy_syscall3(SYS_exit_group, status, 0, 0);
+}
+
+void _Exit(int status) __attribute__((alias("_exit")));

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+/* stats.c - see stats.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "stats.h"
+#include "syscall.h"
+#include "window.h"
+
+/* The cost model of window.c, for the estimate of time saved. */
+#define SAVED_PER_READ	   430
+#define COST_OF_SPECIALISE 4000
+#define COST_OF_FETCH	   900
+#define BYTES_PER_NS	   24
+
+struct stats stats;
+
+/* A line that is put together in a signal handler as safely as anywhere. */
+struct line {
+	char text[400];
+	size_t len;
+};
+
+static void line_text(struct line *line, const char *text)
+{
+	while (*text && line->len < sizeof(line->text) - 1)
+		line->text[line->len++] = *text++;
+}
+
+static void line_number(struct line *line, unsigned long number)
+{
+	char digits[24], *digit = digits + sizeof(digits) - 1;
+
+	*digit = 0;
+	do {
+		*--digit = '0' + number % 10;
+		number /= 10;
+	} while (number);
+	line_text(line, digit);
+}
+
+static void line_print(struct line *line, int to)
+{
+	line->text[line->len++] = '\n';
+	cosy_syscall3(SYS_write, to, (unsigned long)line->text, line->len);
+	line->len = 0;
+}
+
+/* The file that --explain names. */
+static struct {
+	enum { UNREAD, NONE, SOME } state;
+	const char *path;
+	dev_t dev;
+	ino_t ino;
+} explained;
+
+static bool explains(int fd)
+{
+	struct stat st;
+
+	if (explained.state == UNREAD) {
+		const char *path = secure_getenv("COSY_READ_EXPLAIN");
+
+		explained.state = NONE;
+		if (path && !cosy_syscall6(SYS_newfstatat, AT_FDCWD, (unsigned long)path,
+					   (unsigned long)&st, 0, 0, 0)) {
+			explained.path = path;
+			explained.dev = st.st_dev;
+			explained.ino = st.st_ino;
+			explained.state = SOME;
+		}
+	}
+	return explained.state == SOME &&
+	       !cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) && st.st_dev == explained.dev &&
+	       st.st_ino == explained.ino;
+}
+
+static void explain(int fd, const char *what, enum guard why)
+{
+	struct line line = {.len = 0};
+
+	line_text(&line, "cosy: ");
+	line_text(&line, explained.path);
+	line_text(&line, ", descriptor ");
+	line_number(&line, fd);
+	line_text(&line, ": ");
+	line_text(&line, what);
+	if (why < GUARDS) {
+		line_text(&line, ": ");
+		line_text(&line, guard_name(why));
+		line_text(&line, " does not hold (");
+		line_text(&line, guard_what(why));
+		line_text(&line, ")");
+	}
+	line_print(&line, 2);
+}
+
+void stats_declined(struct file *file, int fd, enum guard why)
+{
+	(void)file;
+	stats.declined[why]++;
+	if (explains(fd))
+		explain(fd, "not specialised", why);
+}
+
+void stats_replugged(struct file *file, enum guard why)
+{
+	stats.replugs[why]++;
+	stats.reads += file->reads;
+	file->reads = 0;
+	if (explains(file->fd))
+		explain(file->fd, "ordinary reads again", why);
+}
+
+void stats_specialised(struct file *file, int fd)
+{
+	(void)file;
+	stats.specialised++;
+	if (explains(fd))
+		explain(fd, "specialised", GUARDS);
+}
+
+void stats_closed(struct file *file, int fd)
+{
+	/* Asked at every close, so the cheap question first. */
+	if (explained.state == NONE || !explains(fd))
+		return;
+	if ((file_word(file) & WORD_PLAIN) && !file->forever)
+		explain(fd, "closed unspecialised", GUARD_EARNED);
+	else
+		explain(fd, "closed", GUARDS);
+}
+
+static void add_reads(struct file *file)
+{
+	if (!(file_word(file) & WORD_PLAIN))
+		stats.reads += file->reads;
+	file->reads = 0;
+}
+
+static void print_guards(int to, const char *what, const unsigned long *counts)
+{
+	struct line line = {.len = 0};
+
+	for (int guard = 0; guard < GUARDS; guard++) {
+		if (!counts[guard])
+			continue;
+		line_text(&line, line.len ? ", " : what);
+		line_text(&line, guard_name(guard));
+		line_text(&line, " ");
+		line_number(&line, counts[guard]);
+	}
+	if (line.len)
+		line_print(&line, to);
+}
+
+void stats_print(void)
+{
+	const char *asked = secure_getenv("COSY_READ_STATS");
+	struct line line = {.len = 0};
+	unsigned long gain, cost;
+	int to;
+
+	if (!asked)
+		return;
+	to = atoi(asked);
+	unsetenv("COSY_READ_STATS");
+	file_each(add_reads);
+	line_text(&line, "cosy: ");
+	line_text(&line, program_invocation_short_name);
+	line_text(&line, " (");
+	line_number(&line, cosy_syscall3(SYS_getpid, 0, 0, 0));
+	line_text(&line, "): ");
+	line_number(&line, stats.opened);
+	line_text(&line, " files opened, ");
+	line_number(&line, stats.specialised);
+	line_text(&line, " specialised; reads: ");
+	line_number(&line, stats.reads);
+	line_text(&line, " specialised, ");
+	line_number(&line, stats.direct);
+	line_text(&line, " direct, ");
+	line_number(&line, stats.ordinary);
+	line_text(&line, " ordinary; ");
+	line_number(&line, stats.fetches);
+	line_text(&line, " fetches of ");
+	line_number(&line, stats.fetched);
+	line_text(&line, " bytes");
+	line_print(&line, to);
+	print_guards(to, "cosy: not specialised: ", stats.declined);
+	print_guards(to, "cosy: replugged: ", stats.replugs);
+	/* Synthetix §4.5, from the costs measured for window.c: an estimate. */
+	gain = stats.reads * SAVED_PER_READ;
+	cost = stats.specialised * COST_OF_SPECIALISE + stats.fetches * COST_OF_FETCH +
+	       stats.fetched / BYTES_PER_NS;
+	line_text(&line, "cosy: estimated ");
+	line_number(&line, (gain > cost ? gain - cost : cost - gain) / 1000);
+	line_text(&line, gain >= cost ? " us saved" : " us lost");
+	line_print(&line, to);
+}
+
+__attribute__((destructor)) static void stats_at_exit(void)
+{
+	stats_print();
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stats.h - what happened, for `cosy run --stats` and `--explain`.  Counts are exact
+ * in a process with one thread and may be low in others.
+ */
+#ifndef COSY_READ_STATS_H
+#define COSY_READ_STATS_H
+
+#include "file.h"
+
+#pragma GCC visibility push(hidden)
+
+struct stats {
+	unsigned long opened;		/* files that might have been specialised */
+	unsigned long ordinary;		/* reads of those by ordinary calls */
+	unsigned long specialised;	/* how often a file became so */
+	unsigned long reads;		/* by windows; of files in use when they are done */
+	unsigned long direct;		/* by pread, of specialised files */
+	unsigned long fetches, fetched; /* of windows; bytes */
+	unsigned long declined[GUARDS]; /* enough reads for a window, but no window */
+	unsigned long replugs[GUARDS];
+};
+
+extern struct stats stats;
+
+/* Each counts, and says so on standard error if --explain names this file. */
+void stats_declined(struct file *file, int fd, enum guard why);
+void stats_replugged(struct file *file, enum guard why); /* in a signal handler, too */
+void stats_specialised(struct file *file, int fd);
+void stats_closed(struct file *file, int fd);
+
+/* Prints the statistics, once, to the descriptor that COSY_READ_STATS names. */
+void stats_print(void);
+
+#pragma GCC visibility pop
+
+#endif /* COSY_READ_STATS_H */

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+/* window.c - see window.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "lease.h"
+#include "stats.h"
+#include "syscall.h"
+#include "window.h"
+
+/*
+ * What a window saves and costs, in ns, rounded from measurements on Linux 6.18: a
+ * one-byte read 440, and a copy from the window costs about 1/32 ns per byte more than
+ * copying once; lease, checks and window 4000.  That is Synthetix's inequality (§4.5):
+ * a file is specialised when what it would have saved has paid for specialising it.
+ */
+#define SAVED_PER_READ 400
+#define SAVED_LESS_PER 32
+#define COST_OF_WINDOW 4000
+
+#define SMALL_WINDOW 65536
+#define WHOLE_WINDOW (1 << 20)
+#define FIRST_FETCH  4096
+
+/* Unused windows of the two capacities. */
+static struct window *unused[2];
+static bool unused_busy;
+
+/* Signals are blocked, since the caller holds a file. */
+static void unused_lock(void)
+{
+	while (__atomic_exchange_n(&unused_busy, true, __ATOMIC_ACQUIRE))
+		file_wait();
+}
+
+static void unused_unlock(void)
+{
+	__atomic_store_n(&unused_busy, false, __ATOMIC_RELEASE);
+}
+
+static struct window *window_take(uint64_t capacity)
+{
+	struct window **list = &unused[capacity != SMALL_WINDOW], *window;
+	long mapping;
+
+	unused_lock();
+	window = *list;
+	if (window)
+		*list = window->next;
+	unused_unlock();
+	if (window)
+		return window;
+	mapping = cosy_syscall6(SYS_mmap, 0, sizeof(*window) + capacity, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mapping < 0)
+		return NULL;
+	window = (struct window *)mapping;
+	window->capacity = capacity;
+	return window;
+}
+
+static void window_put(struct window *window)
+{
+	struct window **list = &unused[window->capacity != SMALL_WINDOW];
+
+	/* Memory goes back, addresses stay: a late reader may be copying. */
+	if (window->capacity != SMALL_WINDOW)
+		cosy_syscall3(SYS_madvise, ((unsigned long)window | 4095) + 1, window->capacity - 4096,
+			      MADV_DONTNEED);
+	window->len = 0;
+	unused_lock();
+	window->next = *list;
+	*list = window;
+	unused_unlock();
+}
+
+void window_drop(struct file *file)
+{
+	window_put(file->window);
+}
+
+bool window_earned(struct file *file, size_t len)
+{
+	if (file->forever || !len || len > WINDOW_LONGEST)
+		return false;
+	file->credit += SAVED_PER_READ - (int)(len / SAVED_LESS_PER);
+	return file->credit >= COST_OF_WINDOW << file->breaks;
+}
+
+/* File systems on which leases have been seen to work, and to mean something. */
+static bool window_filesystem(int fd)
+{
+	struct statfs fs;
+
+	if (cosy_syscall3(SYS_fstatfs, fd, (unsigned long)&fs, 0))
+		return false;
+	switch ((uint32_t)fs.f_type) {
+	case 0xef53:	 /* ext2, ext3, ext4 */
+	case 0x01021994: /* tmpfs */
+	case 0x58465342: /* xfs */
+	case 0x9123683e: /* btrfs */
+	case 0xf2f52010: /* f2fs */
+	case 0x73717368: /* squashfs */
+	case 0xe0f5e1e2: /* erofs */
+		return true;
+	}
+	return false;
+}
+
+/* Under HELD.  The position to begin with, or -1 and the guard in *why. */
+static int64_t window_prepare(struct file *file, int fd, enum guard *why)
+{
+	struct stat st;
+	long position;
+
+	*why = GUARD_FS_CONSTANT;
+	if (!window_filesystem(fd))
+		return -1;
+	position = cosy_syscall3(SYS_lseek, fd, 0, SEEK_CUR);
+	if (position < 0 || (uint64_t)position > WORD_POSITION)
+		return -1;
+	if (!lease_take(file, fd, why))
+		return -1;
+	file->fd = fd;
+	/* From here on the size is fixed. */
+	*why = GUARD_FS_CONSTANT;
+	if (cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) || !S_ISREG(st.st_mode) ||
+	    st.st_size <= 0 || (uint64_t)st.st_size > WORD_POSITION)
+		goto returned;
+	file->window = window_take(SMALL_WINDOW);
+	if (!file->window)
+		goto returned;
+	file->size = st.st_size;
+	return position;
+returned:
+	lease_return(file);
+	return -1;
+}
+
+bool window_specialise(struct file *file, int fd)
+{
+	uint64_t signals, word = file_hold(file, &signals);
+	enum guard why;
+	int64_t position;
+	bool done = false;
+
+	if (!(word & WORD_PLAIN)) {
+		done = true; /* by another thread */
+		goto out;
+	}
+	/* An ordinary read that is under way moves the kernel's position: another time. */
+	if (file->forever || file_sharing() || file_of(fd) != file || file->inside)
+		goto out;
+	position = window_prepare(file, fd, &why);
+	if (position < 0) {
+		stats_declined(file, fd, why);
+		file->credit = 0;
+		/* A writer may go away; what else there is stays. */
+		if (why == GUARD_READ_ONLY && file->breaks < 6)
+			file->breaks++;
+		else
+			file->forever = true;
+		goto out;
+	}
+	file->window->start = position;
+	file->window->len = 0;
+	file->next = position;
+	file->ramp = FIRST_FETCH;
+	file->fetched = 0;
+	file->reads = 0;
+	stats_specialised(file, fd);
+	word = position;
+	done = true;
+out:
+	file_release(file, word, signals);
+	return done;
+}
+
+/* Under HELD.  False: the file is not what it was. */
+static bool window_fill(struct file *file, uint64_t start, uint64_t want)
+{
+	struct window *window = file->window;
+	uint64_t got = 0;
+
+	if (want > file->size - start)
+		want = file->size - start;
+	window->len = 0;
+	window->start = start;
+	while (got < want) {
+		long ret = cosy_syscall6(SYS_pread64, file->fd, (unsigned long)window->data + got,
+					 want - got, start + got, 0, 0);
+
+		if (ret <= 0)
+			return false;
+		got += ret;
+	}
+	window->len = got;
+	stats.fetches++;
+	stats.fetched += got;
+	return true;
+}
+
+/* A file that is read again and again gets a window for all of it. */
+static bool window_widen(struct file *file)
+{
+	struct window *whole;
+
+	if (file->size > WHOLE_WINDOW || file->fetched < 2 * file->size ||
+	    file->window->capacity != SMALL_WINDOW)
+		return false;
+	whole = window_take(WHOLE_WINDOW);
+	if (!whole)
+		return false;
+	window_put(file->window);
+	file->window = whole;
+	return true;
+}
+
+bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
+{
+	struct window *window = file->window;
+	bool sequential = offset == window->start + window->len || offset == file->next;
+	uint64_t signals, held, want = file->ramp;
+	bool fine;
+
+	if (!sequential && (file->size > WHOLE_WINDOW || file->fetched < 2 * file->size)) {
+		file->next = offset + len;
+		file->fetched += FIRST_FETCH;
+		return false;
+	}
+	held = file_hold(file, &signals);
+	if (held != word) {
+		file_release(file, held, signals);
+		return true;
+	}
+	if (window_widen(file) || file->window->capacity != SMALL_WINDOW) {
+		fine = window_fill(file, 0, file->size);
+	} else {
+		if (want < len)
+			want = len;
+		/* End on a page: the kernel copies whole pages faster. */
+		want += -(offset + want) & 4095;
+		if (want > SMALL_WINDOW)
+			want = SMALL_WINDOW;
+		fine = window_fill(file, offset, want);
+		file->fetched += want;
+		file->next = offset + want;
+		if (file->ramp < SMALL_WINDOW)
+			file->ramp *= 2;
+	}
+	if (!fine) {
+		held = file_unplug(file, held, GUARD_FS_CONSTANT);
+		file->forever = true;
+	}
+	file_release(file, held, signals);
+	return true;
+}

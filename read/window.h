@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* window.h - when a file gets a window, and what is in it. */
+#ifndef COSY_READ_WINDOW_H
+#define COSY_READ_WINDOW_H
+
+#include "file.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Longer reads never use or earn a window of their own; a window that is there serves them. */
+#define WINDOW_LONGEST 16384
+
+/* Counts an ordinary read of `len` bytes.  Has the file earned a window? */
+bool window_earned(struct file *file, size_t len);
+
+/* Makes a plain file specialised, or says why not and returns false. */
+bool window_specialise(struct file *file, int fd);
+
+/*
+ * A specialised file, seen with `word`, has not got [offset, offset + len) in its
+ * window.  True: fetched some of it; look again.  False: an ordinary read is better.
+ */
+bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len);
+
+/* Gives the window back; under HELD. */
+void window_drop(struct file *file);
+
+#pragma GCC visibility pop
+
+#endif /* COSY_READ_WINDOW_H */

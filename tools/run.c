@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+/*
+ * run.c - `cosy run`: starts a program with libcosy-read.so before its C library, or as
+ * it is where that cannot be.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+
+/* As a shell: not found, and found but not to be run. */
+enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
+
+#define LIBRARY "libcosy-read.so"
+
+static void usage(void)
+{
+	fprintf(stderr, "usage: cosy run [--stats] [--explain FILE] [--] PROGRAM [ARGUMENT...]\n");
+}
+
+/* Beside this command in the build tree, installed beside it, or where it was configured. */
+static bool find_library(char *ret)
+{
+	static const char *const places[] = {"../read/" LIBRARY, "../" COSY_LIBDIR "/" LIBRARY,
+					     "../lib/" LIBRARY};
+	char self[PATH_MAX], path[2 * PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (len > 0) {
+		self[len] = 0;
+		slash = strrchr(self, '/');
+		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+			snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - self), self, places[i]);
+			if (realpath(path, ret) && !access(ret, R_OK))
+				return true;
+		}
+	}
+	return realpath(COSY_FULL_LIBDIR "/" LIBRARY, ret) && !access(ret, R_OK);
+}
+
+/* The file that execvp would run. */
+static bool find_program(const char *name, char *ret)
+{
+	const char *path = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return snprintf(ret, PATH_MAX, "%s", name) < PATH_MAX;
+	for (path = path ? path : "/bin:/usr/bin"; path; path = strchr(path, ':')) {
+		path += *path == ':';
+		int len = strcspn(path, ":");
+
+		if (snprintf(ret, PATH_MAX, "%.*s/%s", len ? len : 1, len ? path : ".", name) <
+			    PATH_MAX &&
+		    !access(ret, X_OK))
+			return true;
+	}
+	return false;
+}
+
+/* Why the dynamic linker of an ELF file would not preload the library; NULL: it would. */
+static const char *elf_refusal(int fd, const Elf64_Ehdr *header)
+{
+	Elf64_Phdr segment;
+	char linker[64] = "";
+
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
+		return "is for another machine than " LIBRARY;
+	for (unsigned int i = 0; i < header->e_phnum; i++) {
+		if (pread(fd, &segment, sizeof(segment), header->e_phoff + i * sizeof(segment)) !=
+		    sizeof(segment))
+			break;
+		if (segment.p_type != PT_INTERP)
+			continue;
+		if (pread(fd, linker, sizeof(linker) - 1, segment.p_offset) <= 0)
+			break;
+		return strstr(linker, "ld-linux") ? NULL : "uses another C library than glibc";
+	}
+	return "is linked statically";
+}
+
+/* The same for any program that can be executed; scripts are their interpreter's matter. */
+static const char *refusal(const char *path)
+{
+	Elf64_Ehdr header;
+	struct stat st;
+	const char *why = NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &st))
+		why = "cannot be read";
+	else if (st.st_mode & (S_ISUID | S_ISGID))
+		why = "runs with its owner's rights (set-user-ID or set-group-ID)";
+	else if (pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
+		 !memcmp(header.e_ident, ELFMAG, SELFMAG))
+		why = elf_refusal(fd, &header);
+	if (fd >= 0)
+		close(fd);
+	return why;
+}
+
+/* Behind what is preloaded already, which may want to be first. */
+static bool preload(const char *library)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *list;
+	int len;
+
+	if (others && *others)
+		len = asprintf(&list, "%s:%s", others, library);
+	else
+		len = asprintf(&list, "%s", library);
+	return len >= 0 && !setenv("LD_PRELOAD", list, 1);
+}
+
+/* Statistics come when the program ends and may have closed its standard error. */
+static void ask_for_stats(void)
+{
+	char number[16];
+	int fd = fcntl(STDERR_FILENO, F_DUPFD, 1000);
+
+	snprintf(number, sizeof(number), "%d", fd < 0 ? STDERR_FILENO : fd);
+	setenv("COSY_READ_STATS", number, 1);
+}
+
+int cosy_run(int argc, char **argv)
+{
+	enum { STATS = 256, EXPLAIN };
+	static const struct option options[] = {
+		{"stats", no_argument, NULL, STATS},
+		{"explain", required_argument, NULL, EXPLAIN},
+		{"help", no_argument, NULL, 'h'},
+		{},
+	};
+	char library[PATH_MAX], program[PATH_MAX], *explained;
+	const char *why;
+	int option;
+
+	unsetenv("COSY_READ_STATS");
+	unsetenv("COSY_READ_EXPLAIN");
+	while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+		switch (option) {
+		case STATS:
+			ask_for_stats();
+			break;
+		case EXPLAIN:
+			/* The program may change its directory. */
+			explained = realpath(optarg, NULL);
+			if (!explained) {
+				fprintf(stderr, "cosy run: %s: %s\n", optarg, strerror(errno));
+				return EXIT_USAGE;
+			}
+			setenv("COSY_READ_EXPLAIN", explained, 1);
+			break;
+		case 'h':
+			usage();
+			return EXIT_FINE;
+		default:
+			usage();
+			return EXIT_USAGE;
+		}
+	}
+	if (optind == argc) {
+		usage();
+		return EXIT_USAGE;
+	}
+	if (!find_program(argv[optind], program)) {
+		fprintf(stderr, "cosy run: %s: command not found\n", argv[optind]);
+		return EXIT_NOT_FOUND;
+	}
+	why = refusal(program);
+	if (why)
+		fprintf(stderr, "cosy run: %s %s: it runs as it is\n", program, why);
+	else if (!find_library(library))
+		fprintf(stderr, "cosy run: there is no " LIBRARY ": %s runs as it is\n", program);
+	else if (strpbrk(library, ": "))
+		fprintf(stderr, "cosy run: %s cannot be preloaded, for its path's sake: %s runs as it is\n",
+			library, program);
+	else if (!preload(library))
+		return EXIT_NOT_RUN;
+	execv(program, argv + optind);
+	fprintf(stderr, "cosy run: %s: %s\n", program, strerror(errno));
+	return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
+}
