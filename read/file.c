@@ -89,8 +89,7 @@ static void file_put(struct file *file, int fd)
 		word = file_hold(file, &signals);
 		if (!(word & WORD_PLAIN) && last) {
 			/* An mmap of the file would keep the lease, with nobody to return it. */
-			file->fd = fd;
-			lease_return(file);
+			lease_return(fd);
 			window_drop(file);
 			stats.reads += file->reads;
 			word = WORD_PLAIN;
@@ -234,7 +233,7 @@ struct file *file_borrow(int fd, enum guard why)
 uint64_t file_unplug(struct file *file, uint64_t word, enum guard why)
 {
 	cosy_syscall3(SYS_lseek, file->fd, word & WORD_POSITION, SEEK_SET);
-	lease_return(file);
+	lease_return(file->fd);
 	window_drop(file);
 	stats_replugged(file, why);
 	file->credit = 0;

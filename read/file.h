@@ -37,6 +37,9 @@
 
 #define FILES 1024 /* descriptors from here on are left to the kernel */
 
+/* After so many leases that were broken or refused a file stays plain. */
+#define MOST_BREAKS 6
+
 #define WORD_PLAIN	(1ULL << 63)
 #define WORD_HELD	(1ULL << 62)
 #define WORD_GENERATION (1ULL << 40)
@@ -60,7 +63,6 @@ struct file {
 	int refs;     /* 1 + descriptors that name it; 0: free */
 	int inside;   /* threads in an ordinary call that uses the kernel's position */
 	bool forever; /* plain until it is closed */
-	bool leased;
 	uint8_t breaks; /* leases broken so far */
 	int fd;		/* while specialised: a descriptor that names it */
 	int32_t credit; /* ns that a window would have saved */

@@ -11,9 +11,6 @@
 #include "stats.h"
 #include "syscall.h"
 
-/* After so many broken leases a file is read by ordinary calls until it is closed. */
-#define MOST_BREAKS 6
-
 static enum { UNARMED, ARMED, FORBIDDEN } state;
 static int leases;
 
@@ -22,7 +19,9 @@ static void lease_check(struct file *file)
 {
 	uint64_t word, signals;
 
-	if (!__atomic_load_n(&file->leased, __ATOMIC_SEQ_CST))
+	/* A file that is held may have taken the lease, and be about to say so. */
+	word = __atomic_load_n(&file->word, __ATOMIC_SEQ_CST);
+	if ((word & WORD_PLAIN) && !(word & WORD_HELD))
 		return;
 	word = file_hold(file, &signals);
 	/* si_fd is the descriptor's number at the time of F_SETLEASE, so each is asked. */
@@ -49,7 +48,10 @@ static bool lease_arm(void)
 
 	if (state != UNARMED)
 		return state == ARMED;
-	if (__sigaction(LEASE_SIGNAL, NULL, &old) || old.sa_handler != SIG_DFL) {
+	if (__sigaction(LEASE_SIGNAL, NULL, &old))
+		return false;
+	/* Another thread may be here as well. */
+	if (old.sa_handler != SIG_DFL && old.sa_sigaction != lease_broken) {
 		state = FORBIDDEN;
 		return false;
 	}
@@ -59,18 +61,20 @@ static bool lease_arm(void)
 	return true;
 }
 
-bool lease_take(struct file *file, int fd, enum guard *why)
+bool lease_take(int fd, enum guard *why)
 {
 	long ret;
 
 	*why = GUARD_LEASE_SIGNAL;
 	if (!lease_arm())
 		return false;
+	/* Its owner would be this thread alone, and nobody when the thread has ended. */
+	if (!__libc_single_threaded)
+		cosy_syscall3(SYS_fcntl, fd, F_SETOWN, cosy_syscall3(SYS_getpid, 0, 0, 0));
 	/* First the signal: a lease that is broken with none set sends SIGIO, which kills. */
 	cosy_syscall3(SYS_fcntl, fd, F_SETSIG, LEASE_SIGNAL);
 	ret = cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_RDLCK);
 	if (!ret) {
-		__atomic_store_n(&file->leased, true, __ATOMIC_SEQ_CST);
 		__atomic_add_fetch(&leases, 1, __ATOMIC_RELAXED);
 		return true;
 	}
@@ -80,10 +84,9 @@ bool lease_take(struct file *file, int fd, enum guard *why)
 	return false;
 }
 
-void lease_return(struct file *file)
+void lease_return(int fd)
 {
-	cosy_syscall3(SYS_fcntl, file->fd, F_SETLEASE, F_UNLCK);
-	__atomic_store_n(&file->leased, false, __ATOMIC_SEQ_CST);
+	cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);
 	__atomic_sub_fetch(&leases, 1, __ATOMIC_RELAXED);
 }
 

@@ -17,9 +17,9 @@
 #define LEASE_SIGNAL 62
 
 /* Takes a lease; under HELD.  False, with the guard that failed in *why. */
-bool lease_take(struct file *file, int fd, enum guard *why);
+bool lease_take(int fd, enum guard *why);
 /* Returns it; under HELD. */
-void lease_return(struct file *file);
+void lease_return(int fd);
 
 /* Has this process any? */
 bool lease_any(void);

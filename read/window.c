@@ -89,8 +89,12 @@ bool window_earned(struct file *file, size_t len)
 {
 	if (file->forever || !len || len > WINDOW_LONGEST)
 		return false;
-	file->credit += SAVED_PER_READ - (int)(len / SAVED_LESS_PER);
-	return file->credit >= COST_OF_WINDOW << file->breaks;
+	if (file->credit < COST_OF_WINDOW << MOST_BREAKS)
+		file->credit += SAVED_PER_READ - (int)(len / SAVED_LESS_PER);
+	if (file->credit < COST_OF_WINDOW << file->breaks)
+		return false;
+	/* Not while another thread reads; see window_specialise. */
+	return !__atomic_load_n(&file->inside, __ATOMIC_RELAXED) && !file_sharing();
 }
 
 /* File systems on which leases have been seen to work, and to mean something. */
@@ -125,7 +129,7 @@ static int64_t window_prepare(struct file *file, int fd, enum guard *why)
 	position = cosy_syscall3(SYS_lseek, fd, 0, SEEK_CUR);
 	if (position < 0 || (uint64_t)position > WORD_POSITION)
 		return -1;
-	if (!lease_take(file, fd, why))
+	if (!lease_take(fd, why))
 		return -1;
 	file->fd = fd;
 	/* From here on the size is fixed. */
@@ -139,7 +143,7 @@ static int64_t window_prepare(struct file *file, int fd, enum guard *why)
 	file->size = st.st_size;
 	return position;
 returned:
-	lease_return(file);
+	lease_return(fd);
 	return -1;
 }
 
@@ -162,7 +166,7 @@ bool window_specialise(struct file *file, int fd)
 		stats_declined(file, fd, why);
 		file->credit = 0;
 		/* A writer may go away; what else there is stays. */
-		if (why == GUARD_READ_ONLY && file->breaks < 6)
+		if (why == GUARD_READ_ONLY && file->breaks < MOST_BREAKS)
 			file->breaks++;
 		else
 			file->forever = true;

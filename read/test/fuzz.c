@@ -23,7 +23,7 @@
 #define LONGEST 70000
 #define SIZE	200000
 
-static char path[64], other[64];
+static char path[64], other[80];
 static int mine, theirs; /* by name; to the kernel */
 static char a[LONGEST + 200], b[LONGEST + 200];
 static unsigned char text[SIZE + LONGEST];
@@ -105,13 +105,19 @@ static void do_seek(void)
 		       whence == SEEK_END ? 100 - (off_t)chance(8000) :
 					    chance(SIZE + SIZE / 10);
 	long got, want;
+	int got_errno;
 
 	if (!chance(50))
 		offset = chance(2) ? INT64_MAX - chance(9) : -(off_t)chance(9);
 	errno = 0;
 	got = lseek(mine, offset, whence);
-	same(errno, (want = (errno = 0, RAW(lseek, theirs, offset, whence)), errno), "errno");
+	got_errno = errno;
+	errno = 0;
+	want = RAW(lseek, theirs, offset, whence);
+	if (got != want || got_errno != errno)
+		fprintf(stderr, "lseek to %ld, whence %d, errno %d\n", (long)offset, whence, got_errno);
 	same(got, want, "the position");
+	same(got_errno, errno, "errno");
 }
 
 static void do_rewind(void)
@@ -130,7 +136,7 @@ static void do_readv(void)
 
 static void do_dup(void)
 {
-	int copy = chance(2) ? dup(mine) : chance(2) ? fcntl(mine, F_DUPFD, 20) : dup2(mine, 30);
+	int copy = chance(2) ? dup(mine) : chance(2) ? fcntl(mine, F_DUPFD, 20) : dup2(mine, mine == 30 ? 31 : 30);
 	size_t len = some_length();
 	long got = read(copy, a, len), want = RAW(read, theirs, b, len);
 
@@ -306,6 +312,67 @@ static void do_reopen(void)
 		exit(1);
 }
 
+/* The other process: does what a byte asks for, then answers. */
+static int writer_commands, writer_answers;
+
+static void write_as_asked(char command)
+{
+	int fd;
+
+	switch (command) {
+	case 0:
+		fd = open(path, O_WRONLY);
+		lseek(fd, chance(SIZE), SEEK_SET);
+		break;
+	case 1:
+		fd = open(path, O_RDWR | O_APPEND);
+		break;
+	case 2:
+		same(truncate(path, chance(SIZE)), 0, "truncate");
+		return;
+	default:
+		same(rename(path, other), 0, "rename");
+		same(rename(other, path), 0, "rename");
+		return;
+	}
+	same(write(fd, text + chance(1000), 3000), 3000, "a write");
+	close(fd);
+}
+
+static void writer_start(void)
+{
+	int commands[2], answers[2];
+	char command;
+
+	if (pipe(commands) || pipe(answers))
+		exit(1);
+	writer_commands = commands[1];
+	writer_answers = answers[0];
+	if (fork()) {
+		close(commands[0]);
+		close(answers[1]);
+		return;
+	}
+	close(commands[1]);
+	close(answers[0]);
+	while (read(commands[0], &command, 1) == 1) {
+		write_as_asked(command);
+		if (write(answers[1], &command, 1) != 1)
+			break;
+	}
+	_exit(0);
+}
+
+static void do_writer(void)
+{
+	char command = chance(4);
+
+	same(write(writer_commands, &command, 1), 1, "a command");
+	/* The lease's signal comes in the middle of this. */
+	same(read(writer_answers, &command, 1), 1, "an answer");
+	do_reads();
+}
+
 /* Keeps the size about SIZE. */
 static void do_tidy(void)
 {
@@ -333,6 +400,7 @@ static const struct {
 	{2, do_pass, "SCM_RIGHTS"},   {10, do_write, "write"},	    {4, do_truncate, "truncate"},
 	{3, do_rename, "rename"},     {3, do_map, "mmap"},	    {3, do_lock, "locks"},
 	{20, do_reopen, "reopening"}, {6, do_tidy, "setting size"},
+	{10, do_writer, "another process"},
 };
 
 static void run_one(void)
@@ -364,6 +432,7 @@ int main(int argc, char **argv)
 	if (fd < 0 || write(fd, text, SIZE) != SIZE)
 		return 1;
 	close(fd);
+	writer_start();
 	mine = open(path, O_RDONLY);
 	theirs = RAW(openat, AT_FDCWD, path, O_RDONLY);
 	for (step = 0; step < steps; step++) {

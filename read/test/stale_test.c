@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+/*
+ * stale_test.c [OPENS] - one process writes version after version of a file, each by a
+ * new descriptor; another reads without end.  A read that begins when a version has been
+ * written never sees an older one.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "raw.h"
+
+#define WORDS 4096
+
+static uint64_t words[WORDS];
+
+static void write_versions(const char *path, volatile uint64_t *written, long opens)
+{
+	for (long version = 1; version <= opens; version++) {
+		int fd = RAW(openat, AT_FDCWD, path, O_WRONLY);
+
+		for (int i = 0; i < WORDS; i++)
+			words[i] = version;
+		if (RAW(write, fd, words, sizeof(words)) != sizeof(words))
+			_exit(1);
+		RAW(close, fd);
+		*written = version;
+		/* Long enough for the reader to earn a window again. */
+		for (volatile int i = 0; i < 20000; i++)
+			;
+	}
+	_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	long opens = argc > 1 ? atol(argv[1]) : 2000;
+	unsigned long reads = 0, stale = 0;
+	volatile uint64_t *written;
+	const char *dir = getenv("TMPDIR");
+	char path[200];
+	int fd, status = -1;
+	pid_t writer;
+
+	snprintf(path, sizeof(path), "%s/cosy-read-stale.%d", dir ? dir : "/tmp", getpid());
+	written = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	if (written == MAP_FAILED || write(fd, words, sizeof(words)) != sizeof(words))
+		return 1;
+	close(fd);
+	writer = fork();
+	if (!writer)
+		write_versions(path, written, opens);
+	while (!waitpid(writer, &status, WNOHANG)) {
+		/* A descriptor that lost many leases gives up; a new one does not know. */
+		fd = open(path, O_RDONLY);
+		for (int i = 0; i < WORDS; i++) {
+			uint64_t before = *written, seen = 0;
+
+			if (read(fd, &seen, sizeof(seen)) != sizeof(seen))
+				return 1;
+			reads++;
+			stale += seen < before;
+		}
+		close(fd);
+	}
+	unlink(path);
+	printf("%lu reads, %lu stale, %lu versions\n", reads, stale, (unsigned long)*written);
+	return stale || status || *written != (uint64_t)opens;
+}
