@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+/*
+ * calls_test.c - calls that chance alone would hardly try on a specialised descriptor:
+ * each leaves position, lease and signals as they would be without a window.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "raw.h"
+
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
+			exit(1);                                                                   \
+		}                                                                                  \
+	} while (0)
+
+#define SIZE  10000
+#define READS 100
+
+extern char **environ;
+static char path[200];
+
+/* A descriptor at READS that reads have specialised, if anything can. */
+static int specialised(void)
+{
+	int fd = open(path, O_RDONLY);
+	char byte;
+
+	for (int i = 0; i < READS; i++)
+		CHECK(read(fd, &byte, 1) == 1 && byte == (char)i);
+	return fd;
+}
+
+/* Without it the other tests would prove nothing. */
+static void windows_are_used(void)
+{
+	int fd = specialised();
+
+	CHECK(RAW(lseek, fd, 0, SEEK_CUR) < READS);
+	CHECK(lseek(fd, 0, SEEK_CUR) == READS);
+	close(fd);
+}
+
+/* A mapping keeps the description, and so would keep the lease. */
+static void a_mapping_keeps_no_lease(void)
+{
+	int fd = specialised(), writer;
+	void *map = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, fd, 0);
+
+	CHECK(map != MAP_FAILED);
+	close(fd);
+	writer = open(path, O_WRONLY | O_NONBLOCK);
+	CHECK(writer >= 0);
+	close(writer);
+	munmap(map, SIZE);
+}
+
+static void a_write_of_ones_own_breaks_the_lease(void)
+{
+	int fd = specialised(), writer = open(path, O_WRONLY);
+	char byte = 0;
+
+	CHECK(writer >= 0);
+	CHECK(RAW(lseek, fd, 0, SEEK_CUR) == READS);
+	CHECK(pwrite(writer, "x", 1, READS) == 1);
+	CHECK(read(fd, &byte, 1) == 1 && byte == 'x');
+	byte = READS;
+	CHECK(pwrite(writer, &byte, 1, READS) == 1);
+	close(writer);
+	close(fd);
+}
+
+static void a_nonblocking_write_of_ones_own_is_not_refused(void)
+{
+	int fd = specialised(), writer = open(path, O_WRONLY | O_NONBLOCK);
+
+	CHECK(writer >= 0);
+	close(writer);
+	close(fd);
+}
+
+static void blocking_all_signals_delays_no_writer(void)
+{
+	int fd = specialised(), writer;
+	sigset_t all, old;
+
+	sigfillset(&all);
+	CHECK(!sigprocmask(SIG_BLOCK, &all, &old));
+	writer = open(path, O_WRONLY);
+	CHECK(writer >= 0);
+	CHECK(!sigprocmask(SIG_SETMASK, &old, NULL));
+	close(writer);
+	close(fd);
+}
+
+static void resetting_all_signals_keeps_the_process(void)
+{
+	int fd = specialised(), writer;
+
+	for (int i = 1; i < 65; i++)
+		signal(i, SIG_DFL);
+	writer = open(path, O_WRONLY);
+	CHECK(writer >= 0);
+	close(writer);
+	close(fd);
+}
+
+static void *specialise(void *ret)
+{
+	*(int *)ret = specialised();
+	return NULL;
+}
+
+static void a_lease_outlives_its_thread(void)
+{
+	pthread_t thread;
+	int fd, writer;
+
+	CHECK(!pthread_create(&thread, NULL, specialise, &fd));
+	CHECK(!pthread_join(thread, NULL));
+	writer = open(path, O_WRONLY);
+	CHECK(writer >= 0);
+	close(writer);
+	close(fd);
+}
+
+static void spawned_programs_get_the_position(void)
+{
+	int fd = specialised(), status = -1;
+	char *argv[] = {"sh", "-c", "test $(dd bs=1 count=1 2>/dev/null | od -An -tu1) = 100", NULL};
+	posix_spawn_file_actions_t actions;
+	char byte;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, fd, 0);
+	CHECK(!posix_spawnp(&pid, "sh", &actions, NULL, argv, environ));
+	while (waitpid(pid, &status, 0) < 0)
+		CHECK(errno == EINTR);
+	CHECK(!status);
+	CHECK(read(fd, &byte, 1) == 1 && byte == READS + 1);
+	close(fd);
+}
+
+static void vfork_children_keep_to_themselves(void)
+{
+	int fd = specialised(), status;
+	pid_t pid = vfork();
+	char byte;
+
+	if (!pid) {
+		close(fd);
+		if (open("/dev/null", O_RDONLY) != fd)
+			_exit(1);
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+	for (int i = READS; i < READS + 20; i++)
+		CHECK(read(fd, &byte, 1) == 1 && byte == (char)i);
+	close(fd);
+}
+
+static void an_exec_that_fails_changes_nothing(void)
+{
+	int fd = specialised();
+	char byte;
+
+	CHECK(execl("/no/such/program", "x", NULL) == -1 && errno == ENOENT);
+	CHECK(RAW(lseek, fd, 0, SEEK_CUR) == READS);
+	for (int i = READS; i < 2 * READS; i++)
+		CHECK(read(fd, &byte, 1) == 1 && byte == (char)i);
+	close(fd);
+}
+
+static void stdio_takes_over(void)
+{
+	int fd = specialised();
+	FILE *stream = fdopen(fd, "r");
+
+	CHECK(stream && getc(stream) == READS);
+	fclose(stream);
+	/* The same number, another file, opened behind the library's back. */
+	CHECK(RAW(openat, AT_FDCWD, "/dev/null", O_RDONLY) == fd);
+	CHECK(read(fd, path + sizeof(path) - 1, 1) == 0);
+	close(fd);
+}
+
+static void the_end_is_where_it_is(void)
+{
+	int fd = specialised(), writer;
+	char bytes[20];
+
+	CHECK(lseek(fd, -5, SEEK_END) == SIZE - 5);
+	CHECK(read(fd, bytes, 20) == 5);
+	CHECK(read(fd, bytes, 20) == 0);
+	writer = open(path, O_WRONLY | O_APPEND);
+	CHECK(write(writer, "more", 4) == 4);
+	CHECK(read(fd, bytes, 20) == 4 && !memcmp(bytes, "more", 4));
+	CHECK(!ftruncate(writer, SIZE));
+	CHECK(read(fd, bytes, 20) == 0);
+	close(writer);
+	close(fd);
+}
+
+static void *read_for_ever(void *fd)
+{
+	char byte;
+
+	for (;;)
+		if (read(*(int *)fd, &byte, 1) != 1)
+			lseek(*(int *)fd, 0, SEEK_SET);
+	return NULL;
+}
+
+static void reads_can_be_cancelled(void)
+{
+	int fd = specialised();
+	pthread_t thread;
+	void *end;
+
+	CHECK(!pthread_create(&thread, NULL, read_for_ever, &fd));
+	usleep(2000);
+	CHECK(!pthread_cancel(thread));
+	CHECK(!pthread_join(thread, &end) && end == PTHREAD_CANCELED);
+	close(fd);
+}
+
+int main(void)
+{
+	const char *dir = getenv("TMPDIR");
+	int fd;
+
+	snprintf(path, sizeof(path) - 1, "%s/cosy-read-calls.%d", dir ? dir : "/tmp", getpid());
+	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	for (int i = 0; i < SIZE; i++)
+		CHECK(write(fd, &(char){i}, 1) == 1);
+	close(fd);
+	/* A lease that is not returned shows as a test that takes a minute. */
+	alarm(60);
+	windows_are_used();
+	a_mapping_keeps_no_lease();
+	a_write_of_ones_own_breaks_the_lease();
+	a_nonblocking_write_of_ones_own_is_not_refused();
+	blocking_all_signals_delays_no_writer();
+	resetting_all_signals_keeps_the_process();
+	a_lease_outlives_its_thread();
+	spawned_programs_get_the_position();
+	vfork_children_keep_to_themselves();
+	an_exec_that_fails_changes_nothing();
+	stdio_takes_over();
+	the_end_is_where_it_is();
+	reads_can_be_cancelled();
+	unlink(path);
+	return 0;
+}

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run_test.sh COSY - `cosy run` itself: statuses, words, options, what it leaves alone.
+set -u
+cosy=$1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+head -c 5000 /dev/zero >"$work/file"
+
+# is WHAT GOT WANT
+is() {
+	[ "$2" = "$3" ] && return
+	echo "FAIL: $1: $2, not $3"
+	failed=1
+}
+
+# says WHAT PATTERN: standard error of the last command
+says() {
+	grep -q "$2" "$work/err" && return
+	echo "FAIL: $1 does not say: $2"
+	cat "$work/err"
+	failed=1
+}
+
+status() {
+	"$cosy" run "$@" >"$work/out" 2>"$work/err"
+	echo $?
+}
+
+is "no program" "$(status)" 2
+is "an unknown option" "$(status --what true)" 2
+is "a program that is not there" "$(status no-such-program-here)" 127
+is "a file that is no program" "$(status "$work/file")" 126
+is "an exit status" "$(status sh -c 'exit 7')" 7
+is "options of the program" "$(status sh -c 'exit $#' x --stats --explain)" 2
+is "death by a signal" "$(status sh -c 'kill -KILL $$')" 137
+
+is "a process identity" "$(sh -c 'echo $$; exec "$0" run sh -c "echo \$\$"' "$cosy" | uniq | wc -l)" 1
+is "an other preload" "$(LD_PRELOAD=libc.so.6 "$cosy" run sh -c 'echo "${LD_PRELOAD%%:*}"')" libc.so.6
+
+# What is left alone, in clear words; and it still runs.
+cp /bin/true "$work/setuid" && chmod u+s "$work/setuid"
+is "a set-user-ID program" "$(status "$work/setuid")" 0
+says "a set-user-ID program" "set-user-ID"
+printf '#!/bin/sh\nexit 5\n' >"$work/script" && chmod +x "$work/script"
+is "a script" "$(status "$work/script")" 5
+if printf 'int main(void){return 6;}' | ${CC:-cc} -static -x c - -o "$work/static" 2>/dev/null; then
+	is "a static program" "$(status "$work/static")" 6
+	says "a static program" "linked statically"
+fi
+
+# --explain names the guard.
+is "--explain" "$(status --explain "$work/file" dd if="$work/file" of=/dev/null bs=1 status=none)" 0
+says "--explain" "specialised"
+is "--explain" "$(status --explain "$work/file" dd if="$work/file" of=/dev/null bs=100k status=none)" 0
+says "--explain" "EARNED"
+exec 9>>"$work/file"
+is "--explain" "$(status --explain "$work/file" dd if="$work/file" of=/dev/null bs=1 status=none)" 0
+says "--explain" "READ_ONLY"
+exec 9>&-
+is "--explain of no file" "$(status --explain "$work/none" true)" 2
+is "--stats" "$(status --stats dd if="$work/file" of=/dev/null bs=1 status=none)" 0
+says "--stats" "1 specialised; reads: 49"
+exit $failed
