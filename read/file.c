@@ -189,8 +189,8 @@ uint64_t file_hold(struct file *file, uint64_t *signals)
 void file_release(struct file *file, uint64_t word, uint64_t signals)
 {
 	uint64_t flags_position = word & (WORD_PLAIN | WORD_POSITION);
-	uint64_t generation = (file->word + WORD_GENERATION) &
-			      ~(WORD_PLAIN | WORD_HELD | WORD_POSITION);
+	uint64_t generation =
+		(file->word + WORD_GENERATION) & ~(WORD_PLAIN | WORD_HELD | WORD_POSITION);
 
 	__atomic_store_n(&file->word, flags_position | generation, __ATOMIC_SEQ_CST);
 	signals = lease_signals(signals);

@@ -35,10 +35,10 @@
 
 #pragma GCC visibility push(hidden)
 
-#define FILES 1024 /* descriptors from here on are left to the kernel */
+#define FILES		1024 /* descriptors from here on are left to the kernel */
 
 /* After so many leases that were broken or refused a file stays plain. */
-#define MOST_BREAKS 6
+#define MOST_BREAKS	6
 
 #define WORD_PLAIN	(1ULL << 63)
 #define WORD_HELD	(1ULL << 62)
@@ -60,14 +60,14 @@ struct file {
 	uint64_t size;	     /* of the file, fixed while there is a lease */
 	unsigned long reads; /* by the window since it was specialised; low when threads race */
 
-	int refs;     /* 1 + descriptors that name it; 0: free */
-	int inside;   /* threads in an ordinary call that uses the kernel's position */
-	bool forever; /* plain until it is closed */
-	uint8_t breaks; /* leases broken so far */
-	int fd;		/* while specialised: a descriptor that names it */
-	int32_t credit; /* ns that a window would have saved */
-	uint32_t ramp;	/* bytes of the next fill */
-	uint64_t next;	/* where a sequential read would go on */
+	int refs;	  /* 1 + descriptors that name it; 0: free */
+	int inside;	  /* threads in an ordinary call that uses the kernel's position */
+	bool forever;	  /* plain until it is closed */
+	uint8_t breaks;	  /* leases broken so far */
+	int fd;		  /* while specialised: a descriptor that names it */
+	int32_t credit;	  /* ns that a window would have saved */
+	uint32_t ramp;	  /* bytes of the next fill */
+	uint64_t next;	  /* where a sequential read would go on */
 	uint64_t fetched; /* bytes fetched since it was specialised */
 } __attribute__((aligned(128)));
 

@@ -25,8 +25,7 @@ static void lease_check(struct file *file)
 		return;
 	word = file_hold(file, &signals);
 	/* si_fd is the descriptor's number at the time of F_SETLEASE, so each is asked. */
-	if (!(word & WORD_PLAIN) &&
-	    cosy_syscall3(SYS_fcntl, file->fd, F_GETLEASE, 0) != F_RDLCK) {
+	if (!(word & WORD_PLAIN) && cosy_syscall3(SYS_fcntl, file->fd, F_GETLEASE, 0) != F_RDLCK) {
 		word = file_unplug(file, word, GUARD_READ_ONLY);
 		if (++file->breaks >= MOST_BREAKS)
 			file->forever = true;
@@ -78,9 +77,9 @@ bool lease_take(int fd, enum guard *why)
 		__atomic_add_fetch(&leases, 1, __ATOMIC_RELAXED);
 		return true;
 	}
-	*why = ret == -EAGAIN ? GUARD_READ_ONLY :
-	       ret == -EACCES ? GUARD_LEASE_PERMITTED :
-				GUARD_FS_CONSTANT;
+	*why = ret == -EAGAIN	? GUARD_READ_ONLY
+	       : ret == -EACCES ? GUARD_LEASE_PERMITTED
+				: GUARD_FS_CONSTANT;
 	return false;
 }
 

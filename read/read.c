@@ -195,8 +195,8 @@ ssize_t __read_chk(int fd, void *buf, size_t len, size_t buf_len)
 
 ssize_t __pread64_chk(int fd, void *buf, size_t len, off64_t offset, size_t buf_len)
 {
-	return len > buf_len ? NEXT(__pread64_chk)(fd, buf, len, offset, buf_len) :
-			       pread64(fd, buf, len, offset);
+	return len > buf_len ? NEXT(__pread64_chk)(fd, buf, len, offset, buf_len)
+			     : pread64(fd, buf, len, offset);
 }
 
 ssize_t __pread_chk(int fd, void *buf, size_t len, off_t offset, size_t buf_len)
@@ -205,10 +205,10 @@ ssize_t __pread_chk(int fd, void *buf, size_t len, off_t offset, size_t buf_len)
 /* Where a specialised file's lseek goes, or -1: let the kernel say. */
 static int64_t seek_target(struct file *file, uint64_t word, off64_t offset, int whence)
 {
-	int64_t from = whence == SEEK_SET ? 0 :
-		       whence == SEEK_CUR ? (int64_t)(word & WORD_POSITION) :
-		       whence == SEEK_END ? (int64_t)file->size :
-					    -1;
+	int64_t from = whence == SEEK_SET   ? 0
+		       : whence == SEEK_CUR ? (int64_t)(word & WORD_POSITION)
+		       : whence == SEEK_END ? (int64_t)file->size
+					    : -1;
 	int64_t target;
 
 	if (from < 0 || __builtin_add_overflow(from, offset, &target) ||

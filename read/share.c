@@ -284,7 +284,8 @@ static void passing(const struct msghdr *message)
 	     part = CMSG_NXTHDR((struct msghdr *)message, part)) {
 		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
 			continue;
-		for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= part->cmsg_len; at += sizeof(int)) {
+		for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= part->cmsg_len;
+		     at += sizeof(int)) {
 			int fd;
 
 			memcpy(&fd, CMSG_DATA(part) + at, sizeof(fd));

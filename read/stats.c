@@ -75,9 +75,8 @@ static bool explains(int fd)
 			explained.state = SOME;
 		}
 	}
-	return explained.state == SOME &&
-	       !cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) && st.st_dev == explained.dev &&
-	       st.st_ino == explained.ino;
+	return explained.state == SOME && !cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) &&
+	       st.st_dev == explained.dev && st.st_ino == explained.ino;
 }
 
 static void explain(int fd, const char *what, enum guard why)
@@ -128,7 +127,7 @@ void stats_specialised(struct file *file, int fd)
 void stats_closed(struct file *file, int fd)
 {
 	/* Asked at every close, so the cheap question first. */
-	if (explained.state == NONE || !explains(fd))
+	if (explained.state == NONE || !explains(fd) || file->refs > 2)
 		return;
 	if ((file_word(file) & WORD_PLAIN) && !file->forever)
 		explain(fd, "closed unspecialised", GUARD_EARNED);

@@ -24,9 +24,9 @@
 #define SAVED_LESS_PER 32
 #define COST_OF_WINDOW 4000
 
-#define SMALL_WINDOW 65536
-#define WHOLE_WINDOW (1 << 20)
-#define FIRST_FETCH  4096
+#define SMALL_WINDOW   65536
+#define WHOLE_WINDOW   (1 << 20)
+#define FIRST_FETCH    4096
 
 /* Unused windows of the two capacities. */
 static struct window *unused[2];
@@ -71,8 +71,8 @@ static void window_put(struct window *window)
 
 	/* Memory goes back, addresses stay: a late reader may be copying. */
 	if (window->capacity != SMALL_WINDOW)
-		cosy_syscall3(SYS_madvise, ((unsigned long)window | 4095) + 1, window->capacity - 4096,
-			      MADV_DONTNEED);
+		cosy_syscall3(SYS_madvise, ((unsigned long)window | 4095) + 1,
+			      window->capacity - 4096, MADV_DONTNEED);
 	window->len = 0;
 	unused_lock();
 	window->next = *list;

@@ -17,7 +17,8 @@ static const struct {
 	 "say whether compounds run in this kernel, and if not, what to do"},
 	{"dis", cosy_dis, "FILE...",
 	 "show the compounds in object files, executables and containers"},
-	{"run", cosy_run, "PROGRAM...", "run a program with reads of files that stay what they are made cheap"},
+	{"run", cosy_run, "PROGRAM...",
+	 "run a program with reads of files that stay what they are made cheap"},
 	{"help", help, "", "show this"},
 };
 

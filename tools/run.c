@@ -40,7 +40,8 @@ static bool find_library(char *ret)
 		self[len] = 0;
 		slash = strrchr(self, '/');
 		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-			snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - self), self, places[i]);
+			snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - self), self,
+				 places[i]);
 			if (realpath(path, ret) && !access(ret, R_OK))
 				return true;
 		}
@@ -183,7 +184,8 @@ int cosy_run(int argc, char **argv)
 	else if (!find_library(library))
 		fprintf(stderr, "cosy run: there is no " LIBRARY ": %s runs as it is\n", program);
 	else if (strpbrk(library, ": "))
-		fprintf(stderr, "cosy run: %s cannot be preloaded, for its path's sake: %s runs as it is\n",
+		fprintf(stderr,
+			"cosy run: %s cannot be preloaded, for its path's sake: %s runs as it is\n",
 			library, program);
 	else if (!preload(library))
 		return EXIT_NOT_RUN;

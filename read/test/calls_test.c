@@ -137,7 +137,8 @@ static void a_lease_outlives_its_thread(void)
 static void spawned_programs_get_the_position(void)
 {
 	int fd = specialised(), status = -1;
-	char *argv[] = {"sh", "-c", "test $(dd bs=1 count=1 2>/dev/null | od -An -tu1) = 100", NULL};
+	char *argv[] = {"sh", "-c", "test $(dd bs=1 count=1 2>/dev/null | od -An -tu1) = 100",
+			NULL};
 	posix_spawn_file_actions_t actions;
 	char byte;
 	pid_t pid;

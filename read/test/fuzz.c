@@ -101,9 +101,9 @@ static void do_seek(void)
 {
 	static const int whences[] = {SEEK_SET, SEEK_CUR, SEEK_END, SEEK_DATA, SEEK_HOLE, 17};
 	int whence = whences[chance(10) ? chance(3) : chance(6)];
-	off_t offset = whence == SEEK_CUR ? (off_t)chance(4000) - 2000 :
-		       whence == SEEK_END ? 100 - (off_t)chance(8000) :
-					    chance(SIZE + SIZE / 10);
+	off_t offset = whence == SEEK_CUR   ? (off_t)chance(4000) - 2000
+		       : whence == SEEK_END ? 100 - (off_t)chance(8000)
+					    : chance(SIZE + SIZE / 10);
 	long got, want;
 	int got_errno;
 
@@ -115,7 +115,8 @@ static void do_seek(void)
 	errno = 0;
 	want = RAW(lseek, theirs, offset, whence);
 	if (got != want || got_errno != errno)
-		fprintf(stderr, "lseek to %ld, whence %d, errno %d\n", (long)offset, whence, got_errno);
+		fprintf(stderr, "lseek to %ld, whence %d, errno %d\n", (long)offset, whence,
+			got_errno);
 	same(got, want, "the position");
 	same(got_errno, errno, "errno");
 }
@@ -136,7 +137,9 @@ static void do_readv(void)
 
 static void do_dup(void)
 {
-	int copy = chance(2) ? dup(mine) : chance(2) ? fcntl(mine, F_DUPFD, 20) : dup2(mine, mine == 30 ? 31 : 30);
+	int copy = chance(2)   ? dup(mine)
+		   : chance(2) ? fcntl(mine, F_DUPFD, 20)
+			       : dup2(mine, mine == 30 ? 31 : 30);
 	size_t len = some_length();
 	long got = read(copy, a, len), want = RAW(read, theirs, b, len);
 
@@ -393,13 +396,26 @@ static const struct {
 	void (*run)(void);
 	const char *name;
 } operations[] = {
-	{400, do_read, "read"},	      {200, do_reads, "reads"},	    {60, do_pread, "pread"},
-	{80, do_seek, "lseek"},	      {20, do_rewind, "rewind"},    {8, do_readv, "readv"},
-	{8, do_dup, "dup"},	      {4, do_dup_over, "dup2"},	    {8, do_sendfile, "sendfile"},
-	{4, do_splice, "splice"},     {2, do_fork, "fork"},	    {1, do_system, "system"},
-	{2, do_pass, "SCM_RIGHTS"},   {10, do_write, "write"},	    {4, do_truncate, "truncate"},
-	{3, do_rename, "rename"},     {3, do_map, "mmap"},	    {3, do_lock, "locks"},
-	{20, do_reopen, "reopening"}, {6, do_tidy, "setting size"},
+	{400, do_read, "read"},
+	{200, do_reads, "reads"},
+	{60, do_pread, "pread"},
+	{80, do_seek, "lseek"},
+	{20, do_rewind, "rewind"},
+	{8, do_readv, "readv"},
+	{8, do_dup, "dup"},
+	{4, do_dup_over, "dup2"},
+	{8, do_sendfile, "sendfile"},
+	{4, do_splice, "splice"},
+	{2, do_fork, "fork"},
+	{1, do_system, "system"},
+	{2, do_pass, "SCM_RIGHTS"},
+	{10, do_write, "write"},
+	{4, do_truncate, "truncate"},
+	{3, do_rename, "rename"},
+	{3, do_map, "mmap"},
+	{3, do_lock, "locks"},
+	{20, do_reopen, "reopening"},
+	{6, do_tidy, "setting size"},
 	{10, do_writer, "another process"},
 };
 
