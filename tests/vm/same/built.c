@@ -18,6 +18,9 @@ static const struct {
 	/* The order of core/ops.def. */
 #define OPERATION_readc 26
 #define OPERATION_seek_read 27
+#define OPERATION_seek_write 28
+#define OPERATION_read_file 29
+#define OPERATION_scan_dir 30
 #define OPERATION_count 32
 #define OPERATION_crc32c 33
 #include "steps.def"

@@ -98,7 +98,7 @@ static void a_descriptor(struct making *m)
 	if (draw(round, 40) == 0) {
 		set(m, ONE_OF(round, -1, 1000, INT32_MIN, 0x100000000));
 		SAY(m, " bad");
-	} else if (m->step->op == STEP_getdents64 && draw(round, 8)) {
+	} else if ((m->step->op == STEP_getdents64 || m->step->op == STEP_scan_dir) && draw(round, 8)) {
 		slot(m, directories[draw(round, COUNT(directories))]);
 	} else if (m->step->op == STEP_sendto && draw(round, 8)) {
 		slot(m, 4 + draw(round, 2));
@@ -293,7 +293,10 @@ static char *out(struct making *m)
 
 static void an_out(struct making *m)
 {
-	if (draw(m->round, 50) == 0) {
+	/* What stands for scan_dir stores there by itself: a bad address is its end. */
+	if (m->step->op == STEP_scan_dir) {
+		set(m, (int64_t)out(m));
+	} else if (draw(m->round, 50) == 0) {
 		set(m, ONE_OF(m->round, 0, 8, -4096, 1ll << 47));
 		SAY(m, " bad-out");
 	} else if (draw(m->round, 50) == 0) {
@@ -338,7 +341,9 @@ static void an_argument(struct making *m, char letter)
 		a_buffer(m, letter == 'b');
 		break;
 	case 'c':
-		if (m->step->op == STEP_getdents64)
+		if (m->step->op == STEP_scan_dir)
+			a_value(m, ONE_OF(round, OUT, OUT, 512));	/* room for one at least */
+		else if (m->step->op == STEP_getdents64)
 			a_value(m, ONE_OF(round, OUT, OUT, OUT, 512, 100, 24, 0));
 		else
 			a_count(m);
@@ -354,6 +359,9 @@ static void an_argument(struct making *m, char letter)
 		break;
 	case 'F':
 		a_value(m, open_flags(round));
+		break;
+	case 'Q':
+		a_value(m, open_flags(round) & ~(O_CREAT | O_TRUNC | O_TMPFILE));
 		break;
 	case 'm':
 		a_value(m, ONE_OF(round, 0644, 0600, 0777, 0, 0444, 022, 07777, 0311));

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# guest.sh FILESYSTEM [OPTIONS] - runs `same` on that file system, mounted with OPTIONS:
+# guest.sh FILESYSTEM [OPTIONS] - runs SAME_PROGRAM (`same`) on that file system, mounted with OPTIONS:
 # tmpfs, disk (what vm.py mounted on /mnt), overlay (over the disk) or none (/tmp, by
 # whoever may not mount).
 set -e
@@ -24,4 +24,4 @@ none)
 	directory=/tmp/mnt
 	;;
 esac
-exec /t/same "$directory"
+exec "/t/${SAME_PROGRAM-same}" "$directory"

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* region.c - the steps of a batch, made by plain calls or inside a region. */
+/*
+ * region.c - the steps of a batch, made by plain calls or inside a region.  The functions
+ * of <cosy/fast.h> are operations in a region and what they stand for outside.
+ */
+#include <cosy/fast.h>
 #include <sys/syscall.h>
 #include "same.h"
 
@@ -9,46 +13,12 @@ static inline uint64_t mix(uint64_t digest, uint64_t word)
 	return (digest ^ word) * MIX;
 }
 
-static inline uint32_t crc32c(const struct batch *batch, uint32_t crc, const uint8_t *bytes, uint64_t count)
-{
-	crc = ~crc;
-	for (uint64_t i = 0; i < count; i++)
-		crc = batch->crc[(crc ^ bytes[i]) & 0xff] ^ crc >> 8;
-	return ~crc;
-}
-
 static inline long result_of(long result)
 {
 	return result == -1 ? -errno : result;
 }
 
-/* What the operations stand for. */
-
-static inline long make_readc(long fd)
-{
-	unsigned char byte = 0;
-	long result = result_of(syscall(SYS_read, fd, &byte, 1));
-
-	return result > 0 ? byte : result ? result : -ENODATA;
-}
-
-static inline long make_seek_read(long fd, long buffer, long count, long offset, long whence)
-{
-	long result = result_of(syscall(SYS_lseek, fd, offset, whence));
-
-	return result < 0 ? result : result_of(syscall(SYS_read, fd, buffer, count));
-}
-
-static inline long make_count(const unsigned char *bytes, long count, long byte)
-{
-	long found = 0;
-
-	for (long i = 0; i < count; i++)
-		found += bytes[i] == (byte & 0xff);
-	return found;
-}
-
-static inline long make(const struct batch *batch, uint32_t op, long a, long b, long c, long d, long e, long f)
+static inline long make(uint32_t op, long a, long b, long c, long d, long e, long f)
 {
 	switch (op) {
 #define STEP(call, arguments, weight)					\
@@ -56,13 +26,19 @@ static inline long make(const struct batch *batch, uint32_t op, long a, long b, 
 		return result_of(syscall(SYS_##call, a, b, c, d, e, f));
 #include "steps.def"
 	case STEP_readc:
-		return make_readc(a);
+		return result_of(cosy_readc((int)a));
 	case STEP_seek_read:
-		return make_seek_read(a, b, c, d, e);
+		return result_of(cosy_seek_read((int)a, (void *)b, (size_t)c, d, (int)e));
+	case STEP_seek_write:
+		return result_of(cosy_seek_write((int)a, (const void *)b, (size_t)c, d, (int)e));
+	case STEP_read_file:
+		return result_of(cosy_read_file((int)a, (const char *)b, (void *)c, (size_t)d, (int)e));
+	case STEP_scan_dir:
+		return result_of(cosy_scan_dir((int)a, (void *)b, (size_t)c, (int)d));
 	case STEP_count:
-		return make_count((const unsigned char *)a, b, c);
+		return (long)cosy_count((const void *)a, (size_t)b, (int)c);
 	case STEP_crc32c:
-		return crc32c(batch, (uint32_t)a, (const uint8_t *)b, (uint64_t)c);
+		return cosy_crc32c((uint32_t)a, (const void *)b, (size_t)c);
 	default:
 		return 0;
 	}
@@ -102,10 +78,10 @@ static inline void make_step(struct batch *batch, struct step *step)
 		else if (step->op == STEP_tick)
 			tick();
 		else
-			step->result = make(batch, step->op, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+			step->result = make(step->op, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 		step->digest = mix(step->digest, (uint64_t)step->result);
 		if (step->look)
-			step->digest = mix(step->digest, crc32c(batch, 0, (const uint8_t *)step->look, step->look_len));
+			step->digest = mix(step->digest, cosy_crc32c(0, (const void *)step->look, step->look_len));
 		if (step->into >= 0 && step->result >= 0)
 			batch->slot[step->into] = step->result;
 	}

@@ -110,13 +110,6 @@ static void memory_make(struct round *round)
 {
 	round->batch = shared_pages(sizeof(*round->batch));
 	memset(round->batch, 0, sizeof(*round->batch));
-	for (uint32_t byte = 0; byte < 256; byte++) {
-		uint32_t crc = byte;
-
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
-		round->batch->crc[byte] = crc;
-	}
 	round->shared = shared_pages(MEMORY);
 	round->names_shared = shared_pages(8192);
 	round->out_shared = shared_pages(STEPS * OUT + sizeof(struct timespec));

@@ -60,7 +60,6 @@ struct batch {
 	uint32_t count;
 	int32_t wires[2];	/* to the others and back: see other.c */
 	uint32_t word;		/* that goes there */
-	uint32_t crc[256];	/* CRC-32C of each byte */
 	int64_t slot[SLOTS];
 	struct step step[STEPS];
 };

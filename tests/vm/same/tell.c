@@ -103,6 +103,19 @@ static void tell_entries(struct round *round, const char *entries, int64_t len)
 	}
 }
 
+static void tell_scan(struct round *round, const char *entries, int64_t len)
+{
+	for (int64_t at = 0; at < len;) {
+		const struct cosy_dirent *entry = (const void *)(entries + at);
+
+		TELL(round, " {%s type %u off %lld len %u error %d", entry->name, entry->type, (long long)entry->off,
+		     entry->reclen, entry->error);
+		tell_stat(round, (const struct stat *)entry->stat);
+		TELL(round, "}");
+		at += entry->reclen;
+	}
+}
+
 /* A clock: it goes on, and not far. */
 static void tell_clock(struct round *round, const struct step *step, const int64_t *time)
 {
@@ -130,7 +143,10 @@ static size_t tell_out(struct round *round, const struct step *step, char letter
 		tell_statx(round, (const struct statx *)out);
 		return sizeof(struct statx);
 	case 'D':
-		tell_entries(round, out, step->result);
+		if (step->op == STEP_scan_dir)
+			tell_scan(round, out, step->result);
+		else
+			tell_entries(round, out, step->result);
 		return OUT;	/* beyond the entries the kernel may leave what it likes */
 	default:
 		tell_clock(round, step, (const int64_t *)out);
