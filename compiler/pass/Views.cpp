@@ -242,7 +242,9 @@ private:
         if (!Why.empty())
           return makePlain(G, Why + at(&I));
       }
-    std::string Why = loopedOver(All, Behind(G.Reads));
+    // Of several reads by name, each may be of this buffer.
+    SmallVector<Read, 8> Reads = findReads();
+    std::string Why = loopedOver(All, Behind(Reads));
     if (!Why.empty())
       return makePlain(G, Why);
     makeViews(G, All);

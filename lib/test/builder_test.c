@@ -606,6 +606,52 @@ static void mistakes(void)
 		for (int i = 0; i < 10000; i++) cosy_assign(b, v, cosy_int(i)));
 }
 
+/* --- The operations of docs/fast.md, by name -------------------------------------------------- */
+
+static void operations_by_name(void)
+{
+	char name[] = "/tmp/cosy-builder-XXXXXX", back[8] = "";
+	char *buf = cosy_malloc(4096);
+	int fd = mkstemp(name);
+	struct cosy_builder *b = begin();
+	int n = cosy_var(b), byte = cosy_var(b), lines = cosy_var(b), crc = cosy_var(b);
+	int end = cosy_var(b), whole = cosy_var(b);
+	int64_t vars[6] = {0};
+
+	MUST(buf && fd >= 0 && write(fd, "one\ntwo\n", 8) == 8);
+	cosy_seek_read(b, n, cosy_int(fd), cosy_ptr(buf), cosy_int(4096), cosy_int(0),
+		       cosy_int(SEEK_SET));
+	cosy_readc(b, end, cosy_int(fd));
+	cosy_view_pread(b, n, cosy_int(fd), cosy_ptr(buf), cosy_int(4096), cosy_int(0));
+	cosy_count(b, lines, cosy_ptr(buf), cosy_ref(n), cosy_int('\n'));
+	cosy_crc32c(b, crc, cosy_int(0), cosy_ptr(buf), cosy_ref(n));
+	cosy_view_load(b, byte, cosy_ptr(buf + 4), cosy_int(1));
+	cosy_view_store(b, COSY_NO_VAR, cosy_ptr(buf), cosy_int('O'), cosy_int(1));
+	cosy_seek_write(b, COSY_NO_VAR, cosy_int(fd), cosy_ptr(buf), cosy_ref(n), cosy_int(0),
+			cosy_int(SEEK_SET));
+	cosy_read_file(b, whole, cosy_int(AT_FDCWD), cosy_ptr(name), cosy_ptr(buf), cosy_int(4096),
+		       cosy_int(O_RDONLY));
+	finish(b, vars, 6);
+	CHECK_EQ(vars[n], 8);
+	CHECK_EQ(vars[byte], 't');
+	CHECK_EQ(vars[lines], 2);
+	CHECK_EQ(vars[crc], 0xfcac93a4);
+	CHECK_EQ(vars[end], -ENODATA);
+	CHECK_EQ(vars[whole], 8);
+	CHECK_EQ(pread(fd, back, sizeof(back), 0), 8);
+	CHECK(!memcmp(back, "One\ntwo\n", 8));
+	CHECK(!memcmp(back, buf, 8));
+	cosy_free(buf);
+	close(fd);
+	unlink(name);
+
+	b = begin();
+	cosy_stop_on_failure(b, COSY_NO_VAR);
+	cosy_readc(b, COSY_NO_VAR, cosy_int(-1));
+	cosy_stop(b, cosy_int(1));
+	CHECK_EQ(finish(b, NULL, 0), -EBADF);
+}
+
 int main(void)
 {
 	MUST(!cosy_init(&cosy));
@@ -614,6 +660,7 @@ int main(void)
 	memory();
 	copy();
 	calls();
+	operations_by_name();
 	CHECK_EQ(branches(-3), 15);
 	CHECK_EQ(branches(6), 245);
 	CHECK_EQ(branches(7), 2345);
