@@ -12,6 +12,7 @@
 #include <linux/uaccess.h>
 #include "frame.h"
 #include "program.h"
+#include "view.h"
 
 #define STACK_ALIGN 16
 #define NO_FRAME (~0ull)
@@ -115,6 +116,8 @@ s64 cosy_frame_pop(struct cosy_activation *run, u64 *saved, u64 *top, u32 insn)
 		goto trap;
 	if (!read_frame(frame, &fp, saved, top - words, words))
 		goto fault;
+	if (unlikely(cosy_has_views(run)))
+		cosy_views_end_memory(run, (unsigned long)run->stack + at, run->sp - at);
 	run->fp = fp;
 	run->sp = at;
 	return call;

@@ -135,6 +135,19 @@ void cosy_views_settle_memory(struct cosy_activation *run, u64 address, u64 leng
 	}
 }
 
+void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length)
+{
+	u64 from = address - run->prog->buffer_address;
+	struct cosy_page_view *view;
+	unsigned long left;
+
+	for_each_view(view, left, run) {
+		if (view->offset - from < length && view->length <= length - (view->offset - from))
+			end(run, view);
+	}
+	cosy_views_settle_memory(run, address, length);
+}
+
 void cosy_views_settle_file(struct cosy_activation *run, const struct address_space *mapping,
 			    loff_t position, u64 length, const struct cosy_page_view *same)
 {

@@ -72,6 +72,12 @@ void cosy_views_settle(struct cosy_activation *run);
 void cosy_views_settle_memory(struct cosy_activation *run, u64 address, u64 length);
 
 /*
+ * The same for memory whose contents nobody needs any more: a function's that returns.
+ * Settled later, views of it would overwrite what the next function has there.
+ */
+void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length);
+
+/*
  * Those of bytes of `mapping` that are about to be written from outside, from
  * `position` on, but for `same`: a later write must not change what was read before.
  */

@@ -112,7 +112,12 @@ HELPER void script_run(void)
 #define CHECK_RESULT(step, wanted) \
 	CHECK(script_result[step] == (int64_t)(wanted), "step %d: %lld, not %lld", step, \
 	      (long long)script_result[step], (long long)(wanted))
+/* A script that left in the middle, for a signal or another task, lost its views there. */
+#define AT_ONCE()	(script_after.runs - script_before.runs == 1)
+
 #define CHECK_REPLUGS(guard, wanted) \
-	CHECK(REPLUGS(guard) == (uint64_t)(wanted), "%llu times", (unsigned long long)REPLUGS(guard))
+	CHECK(!AT_ONCE() || REPLUGS(guard) == (uint64_t)(wanted), "%llu times", (unsigned long long)REPLUGS(guard))
+#define CHECK_FAST(wanted) \
+	CHECK(!AT_ONCE() || FAST() == (uint64_t)(wanted), "%llu", (unsigned long long)FAST())
 
 #endif /* SCRIPT_H */

@@ -60,7 +60,7 @@ static void reads(void)
 	CHECK_RESULT(d, 50);
 	CHECK_RESULT(e, 0);
 	CHECK_RESULT(f, 0);
-	CHECK(FAST() == 6, "%llu", (unsigned long long)FAST());
+	CHECK_FAST(6);
 	CHECK_REPLUGS(FRESH, 1);
 	CHECK(lseek(file, 0, SEEK_CUR) == 15100, "position");
 	CHECK(!memcmp(b + 3, text + 100, 10000) && b[2] == 'Z' && b[10003] == 'Z', "first");
@@ -272,6 +272,43 @@ static void ordinary(void)
 	close(pipes[1]);
 }
 
+/* A function's memory, viewed, is another's after it has returned. */
+static void returned(void)
+{
+	struct bpf_insn insns[64];
+	struct raw_run *r = &script_state;
+	uint32_t handle;
+	size_t n = 0;
+
+	insns[n++] = MOVR(7, 1);
+	insns[n++] = CALL_LOCAL(0);
+	size_t first = n - 1;
+	insns[n++] = CALL_LOCAL(0);
+	size_t second = n - 1;
+	insns[n++] = EXIT;
+	insns[first].imm = (int)(n - first - 1);
+	const struct bpf_insn one[] = { MOV(1, PAGE), CALL_OP(RAW_OP_ALLOCA), MOVR(6, 0),
+		MOV(1, file), MOVR(2, 6), MOV(3, 1), MOV(4, 0), CALL_OP(OP_VIEW_PREAD),
+		MOV(1, file), MOVR(2, 6), MOV(3, PAGE), MOV(4, 0), CALL_OP(OP_VIEW_PREAD), EXIT };
+	memcpy(insns + n, one, sizeof(one));
+	n += COUNT(one);
+	insns[second].imm = (int)(n - second - 1);
+	const struct bpf_insn two[] = { MOV(1, PAGE), CALL_OP(RAW_OP_ALLOCA), MOVR(6, 0), STOREK(BPF_DW, 6, 64, 77),
+		MOV(1, 0), CALL(SYS_umask), LOAD(BPF_DW, 0, 6, 64), EXIT };
+	memcpy(insns + n, two, sizeof(two));
+	n += COUNT(two);
+	handle = raw_load(script_fd, insns, n);
+	raw_run_init(r, handle, NULL);
+	r->run.stack = (uintptr_t)script_buffer;
+	r->run.stack_size = RAW_STACK;
+	script_before = script_stats();
+	CHECK(!raw_run_to_end(script_fd, r) && r->run.status == COSY_DONE, "status %u", r->run.status);
+	script_after = script_stats();
+	CHECK(r->run.ret == 77, "%lld", (long long)r->run.ret);
+	CHECK(!AT_ONCE() || FAST() >= 1, "no view");
+	script_forget(handle);
+}
+
 /* --- Guards --------------------------------------------------------------------------- */
 
 static void guards(void)
@@ -445,6 +482,7 @@ static void one_place(const char *directory)
 	looks();
 	writes();
 	ordinary();
+	returned();
 	guards();
 	changes();
 	races();
