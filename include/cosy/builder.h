@@ -198,8 +198,9 @@ void cosy_limit_ops(struct cosy_builder *b, uint64_t ops);
 void cosy_limit_time(struct cosy_builder *b, uint64_t ns);
 /*
  * From this statement on a system call that fails, or an operation that makes
- * some, ends the compound with its negative errno as exit value (FSL-02-01 section 2.4.1), and the number of the
- * failed statement in `var`, unless that is COSY_NO_VAR.
+ * some, ends the compound with its negative errno as exit value (FSL-02-01
+ * section 2.4.1), and the number of the failed statement in `var`, unless that is
+ * COSY_NO_VAR.
  */
 void cosy_stop_on_failure(struct cosy_builder *b, int var);
 void cosy_go_on_after_failure(struct cosy_builder *b);
