@@ -73,7 +73,8 @@ static const struct cosy_page_view *settle_target(struct cosy_activation *run,
 	}
 	view = cosy_view_find(run, address, write->count);
 	if (view && view->mapping == mapping &&
-	    address - run->prog->buffer_address - view->offset == write->position - view->position)
+	    address - run->prog->buffer_address - view->offset ==
+		    write->position - view->position)
 		same = view;
 	cosy_views_settle_file(run, mapping, write->position, write->count, same);
 	return same;

@@ -6,6 +6,7 @@
 #ifndef SCRIPT_H
 #define SCRIPT_H
 
+#include "guards.h"
 #include "raw.h"
 
 /* Operations on views and the like: their places in core/ops.def. */
@@ -13,12 +14,6 @@ enum {
 	OP_VIEW_READ = 22, OP_VIEW_PREAD = 23, OP_VIEW_LOAD = 24, OP_VIEW_STORE = 25,
 	OP_SEEK_READ = 27, OP_SEEK_WRITE = 28, OP_LEND = 31, OP_COUNT = 32, OP_CRC32C = 33,
 	OP_MEMCPY = 4, OP_MEMSET = 6, OP_MEMCMP = 7, OP_MEMCHR = 8, OP_MEMRCHR = 9, OP_MEMMEM = 10, OP_STRNLEN = 12,
-};
-
-/* The order of core/guards.def. */
-enum {
-	GUARD_FS_CONSTANT, GUARD_NO_FP_SHARE, GUARD_NO_HOLES, GUARD_READ_ONLY, GUARD_READAHEAD, GUARD_LIMITED,
-	GUARD_MEMORY, GUARD_FRESH, GUARD_NAME, GUARD_CACHED, GUARD_PLAIN_DENTRY, GUARD_VIEW, GUARD_PEER,
 };
 
 #define SCRIPT_BUFFER (1 << 20)
@@ -117,7 +112,7 @@ HELPER void script_run(void)
 
 #define CHECK_REPLUGS(guard, wanted) \
 	CHECK(!AT_ONCE() || REPLUGS(guard) == (uint64_t)(wanted), "%llu times", (unsigned long long)REPLUGS(guard))
-#define CHECK_FAST(wanted) \
+#define CHECK_FAST_CALLS(wanted) \
 	CHECK(!AT_ONCE() || FAST() == (uint64_t)(wanted), "%llu", (unsigned long long)FAST())
 
 #endif /* SCRIPT_H */

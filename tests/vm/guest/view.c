@@ -60,7 +60,7 @@ static void reads(void)
 	CHECK_RESULT(d, 50);
 	CHECK_RESULT(e, 0);
 	CHECK_RESULT(f, 0);
-	CHECK_FAST(6);
+	CHECK_FAST_CALLS(6);
 	CHECK_REPLUGS(FRESH, 1);
 	CHECK(lseek(file, 0, SEEK_CUR) == 15100, "position");
 	CHECK(!memcmp(b + 3, text + 100, 10000) && b[2] == 'Z' && b[10003] == 'Z', "first");
