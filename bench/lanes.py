@@ -47,6 +47,7 @@ class Setup:
     split: bool
     runs: int
     statistics: bool
+    part: int  # so much less work than a figure needs
     programs: Path
 
     def cannot(self, contender: str, case: Case) -> str:
@@ -111,7 +112,8 @@ def _command(case: Case, contender: str, setup: Setup, place: str, programs: str
     options = [f"{name}={value}" for name, value in (case.parameters | case.settings).items()]
     options += [] if setup.lane == "native" else ["tools=/t/tools"]
     options += ["split=1"] if setup.split else []
-    words = [f"{programs}/{contender}/{case.program}", place, str(case.small), str(case.large), *options]
+    large = case.small + -(-(case.large - case.small) // setup.part)
+    words = [f"{programs}/{contender}/{case.program}", place, str(case.small), str(large), *options]
     return environment + shlex.join(words) + " 2>&1"
 
 

@@ -157,8 +157,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--flags", default="calibrated", choices=("calibrated", "default"), help="of the kernel")
     parser.add_argument("--split", action="store_true", help="user and kernel instructions apart (lane insn)")
     parser.add_argument("--contenders", default="", help="some of them, with commas between; VAN,COSY,...")
-    parser.add_argument("--short", action="store_true", help="a selection that takes less than a minute")
+    parser.add_argument("--short", action="store_true", help="a selection: each workload, but not at each setting")
     parser.add_argument("--runs", type=int, default=3, help="median over so many")
+    parser.add_argument("--part", type=int, default=1, metavar="N", help="an Nth of the work: for tests, not for figures")
     parser.add_argument("--json", type=Path, metavar="OUT", help="append the lines there")
     parser.add_argument("--statistics", action="store_true", help="print what the module counted in each row")
     parser.add_argument("--build", type=Path, default=HERE.parent / "build", help="where the programs were built")
@@ -182,6 +183,7 @@ def main() -> int:
         split=options.split,
         runs=options.runs,
         statistics=options.statistics,
+        part=options.part,
         programs=options.build.resolve() / "bench" / "guest",
     )
     contenders = options.contenders.split(",") if options.contenders else []
