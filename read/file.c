@@ -70,6 +70,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	file->breaks = 0;
 	file->credit = 0;
 	file->reads = 0;
+	file->fetched = 0;
 	stats.opened++;
 	/* Something is there only if it was closed behind this library's back. */
 	old = __atomic_exchange_n(&file_table[fd], file, __ATOMIC_SEQ_CST);
@@ -198,9 +199,21 @@ void file_release(struct file *file, uint64_t word, uint64_t signals)
 		      0, 0);
 }
 
+/* One instruction is enough against signal handlers, as in file_exchange. */
+static void file_count_inside(struct file *file, int more)
+{
+#ifdef __x86_64__
+	if (__libc_single_threaded) {
+		__asm__ volatile("addl %1, %0" : "+m"(file->inside) : "ri"(more) : "memory", "cc");
+		return;
+	}
+#endif
+	__atomic_add_fetch(&file->inside, more, __ATOMIC_SEQ_CST);
+}
+
 bool file_enter(struct file *file, uint64_t word)
 {
-	__atomic_add_fetch(&file->inside, 1, __ATOMIC_SEQ_CST);
+	file_count_inside(file, 1);
 	if (__atomic_load_n(&file->word, __ATOMIC_SEQ_CST) == word)
 		return true;
 	file_leave(file);
@@ -209,7 +222,7 @@ bool file_enter(struct file *file, uint64_t word)
 
 void file_leave(struct file *file)
 {
-	__atomic_sub_fetch(&file->inside, 1, __ATOMIC_SEQ_CST);
+	file_count_inside(file, -1);
 }
 
 struct file *file_borrow(int fd, enum guard why)
@@ -237,6 +250,7 @@ uint64_t file_unplug(struct file *file, uint64_t word, enum guard why)
 	window_drop(file);
 	stats_replugged(file, why);
 	file->credit = 0;
+	file->fetched = 0;
 	return WORD_PLAIN;
 }
 

@@ -68,7 +68,7 @@ struct file {
 	int32_t credit;	  /* ns that a window would have saved */
 	uint32_t ramp;	  /* bytes of the next fill */
 	uint64_t next;	  /* where a sequential read would go on */
-	uint64_t fetched; /* bytes fetched since it was specialised */
+	uint64_t fetched; /* bytes by long reads; while specialised: for the window or past it */
 } __attribute__((aligned(128)));
 
 extern struct file *file_table[FILES];

@@ -74,7 +74,7 @@ static __attribute__((noinline)) ssize_t read_slowly(int fd, void *buf, size_t l
 			continue;
 		}
 		if (word & WORD_PLAIN) {
-			if (window_earned(file, len) && window_specialise(file, fd))
+			if (window_earned(file, fd, len) && window_specialise(file, fd))
 				continue;
 			/* The generation has moved if the file was held to be specialised. */
 			word = file_word(file);
@@ -99,7 +99,7 @@ static __attribute__((noinline)) ssize_t read_slowly(int fd, void *buf, size_t l
 			}
 			continue;
 		}
-		if (part <= WINDOW_LONGEST && window_fetch(file, word, offset, part))
+		if (window_fetch(file, word, offset, part))
 			continue;
 		ret = cosy_syscall6(SYS_pread64, fd, (unsigned long)buf, len, offset, 0, 0);
 		if (ret < 0)
@@ -151,7 +151,7 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 			continue;
 		}
 		if (word & WORD_PLAIN) {
-			if (window_earned(file, len) && window_specialise(file, fd))
+			if (window_earned(file, fd, len) && window_specialise(file, fd))
 				continue;
 			stats.ordinary++;
 			return __pread64(fd, buf, len, offset);
@@ -172,7 +172,7 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 			}
 			continue;
 		}
-		if (part <= WINDOW_LONGEST && window_fetch(file, word, offset, part))
+		if (window_fetch(file, word, offset, part))
 			continue;
 		ret = __pread64(fd, buf, len, offset);
 		if (ret < 0 || word_same(file, word)) {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,13 +21,16 @@
  * copying once; lease, checks and window 4000.  That is Synthetix's inequality (§4.5):
  * a file is specialised when what it would have saved has paid for specialising it.
  */
-#define SAVED_PER_READ 400
-#define SAVED_LESS_PER 32
-#define COST_OF_WINDOW 4000
+#define SAVED_PER_READ	    400
+#define SAVED_LESS_PER	    32
+#define COST_OF_WINDOW	    4000
+#define MOST_COST_OF_WINDOW (COST_OF_WINDOW << 6)
 
-#define SMALL_WINDOW   65536
-#define WHOLE_WINDOW   (1 << 20)
-#define FIRST_FETCH    4096
+#define SMALL_WINDOW	    65536
+#define WHOLE_WINDOW	    (1 << 20)
+#define FIRST_FETCH	    4096
+/* Bytes that long reads of one file are, if they cannot all be of different ones. */
+#define REREAD		    (4 * WHOLE_WINDOW)
 
 /* Unused windows of the two capacities. */
 static struct window *unused[2];
@@ -80,19 +84,59 @@ static void window_put(struct window *window)
 	unused_unlock();
 }
 
+/*
+ * What a window costs here, as experience has it.  A program that closes its files soon
+ * after they were specialised raises it, one that goes on reading them lowers it.
+ */
+static int price = COST_OF_WINDOW;
+
+static void window_learn(const struct file *file)
+{
+	static enum { UNREAD, LEARNS, EAGER } mode;
+
+	if (mode == UNREAD)
+		mode = secure_getenv("COSY_READ_EAGER") ? EAGER : LEARNS;
+	if (mode == EAGER)
+		return;
+	if (file->reads * (SAVED_PER_READ / 2) >= COST_OF_WINDOW)
+		price = price / 2 < COST_OF_WINDOW ? COST_OF_WINDOW : price / 2;
+	else if (price < MOST_COST_OF_WINDOW)
+		price *= 2;
+}
+
 void window_drop(struct file *file)
 {
+	window_learn(file);
 	window_put(file->window);
 }
 
-bool window_earned(struct file *file, size_t len)
+/* A file that long reads have gone over again and again, and that fits a window. */
+static bool window_earned_whole(struct file *file, int fd, size_t len)
 {
-	if (file->forever || !len || len > WINDOW_LONGEST)
+	struct stat st;
+
+	file->fetched += len;
+	if (file->fetched < REREAD)
 		return false;
-	if (file->credit < COST_OF_WINDOW << MOST_BREAKS)
-		file->credit += SAVED_PER_READ - (int)(len / SAVED_LESS_PER);
-	if (file->credit < COST_OF_WINDOW << file->breaks)
+	if (!cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) && st.st_size <= WHOLE_WINDOW)
+		return true;
+	file->fetched = 0;
+	return false;
+}
+
+bool window_earned(struct file *file, int fd, size_t len)
+{
+	if (file->forever || !len)
 		return false;
+	if (len > WINDOW_LONGEST) {
+		if (!window_earned_whole(file, fd, len))
+			return false;
+	} else {
+		if (file->credit < MOST_COST_OF_WINDOW << MOST_BREAKS)
+			file->credit += SAVED_PER_READ - (int)(len / SAVED_LESS_PER);
+		if (file->credit < price << file->breaks)
+			return false;
+	}
 	/* Not while another thread reads; see window_specialise. */
 	return !__atomic_load_n(&file->inside, __ATOMIC_RELAXED) && !file_sharing();
 }
@@ -176,7 +220,7 @@ bool window_specialise(struct file *file, int fd)
 	file->window->len = 0;
 	file->next = position;
 	file->ramp = FIRST_FETCH;
-	file->fetched = 0;
+	file->fetched = file->fetched < REREAD ? 0 : REREAD;
 	file->reads = 0;
 	stats_specialised(file, fd);
 	word = position;
@@ -210,14 +254,19 @@ static bool window_fill(struct file *file, uint64_t start, uint64_t want)
 	return true;
 }
 
-/* A file that is read again and again gets a window for all of it. */
+/* Has the file been fetched so often that it had better been fetched whole? */
+static bool window_pays_whole(const struct file *file)
+{
+	return file->size <= WHOLE_WINDOW && file->fetched >= 2 * file->size;
+}
+
+/* Under HELD.  A window for all of the file, if there is memory for one. */
 static bool window_widen(struct file *file)
 {
 	struct window *whole;
 
-	if (file->size > WHOLE_WINDOW || file->fetched < 2 * file->size ||
-	    file->window->capacity != SMALL_WINDOW)
-		return false;
+	if (file->size <= file->window->capacity)
+		return true;
 	whole = window_take(WHOLE_WINDOW);
 	if (!whole)
 		return false;
@@ -226,16 +275,32 @@ static bool window_widen(struct file *file)
 	return true;
 }
 
+/* Under HELD.  What a sequential reader will want next. */
+static bool window_fill_ahead(struct file *file, uint64_t offset, size_t len)
+{
+	uint64_t want = file->ramp < len ? len : file->ramp;
+
+	/* End on a page: the kernel copies whole pages faster. */
+	want += -(offset + want) & 4095;
+	if (want > SMALL_WINDOW)
+		want = SMALL_WINDOW;
+	file->fetched += want;
+	file->next = offset + want;
+	if (file->ramp < SMALL_WINDOW)
+		file->ramp *= 2;
+	return window_fill(file, offset, want);
+}
+
 bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 {
 	struct window *window = file->window;
 	bool sequential = offset == window->start + window->len || offset == file->next;
-	uint64_t signals, held, want = file->ramp;
-	bool fine;
+	bool whole = window_pays_whole(file), fine;
+	uint64_t signals, held;
 
-	if (!sequential && (file->size > WHOLE_WINDOW || file->fetched < 2 * file->size)) {
+	if (!whole && (!sequential || len > WINDOW_LONGEST)) {
 		file->next = offset + len;
-		file->fetched += FIRST_FETCH;
+		file->fetched += len < FIRST_FETCH ? FIRST_FETCH : len;
 		return false;
 	}
 	held = file_hold(file, &signals);
@@ -243,21 +308,12 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 		file_release(file, held, signals);
 		return true;
 	}
-	if (window_widen(file) || file->window->capacity != SMALL_WINDOW) {
+	if (whole && window_widen(file))
 		fine = window_fill(file, 0, file->size);
-	} else {
-		if (want < len)
-			want = len;
-		/* End on a page: the kernel copies whole pages faster. */
-		want += -(offset + want) & 4095;
-		if (want > SMALL_WINDOW)
-			want = SMALL_WINDOW;
-		fine = window_fill(file, offset, want);
-		file->fetched += want;
-		file->next = offset + want;
-		if (file->ramp < SMALL_WINDOW)
-			file->ramp *= 2;
-	}
+	else if (len <= WINDOW_LONGEST)
+		fine = window_fill_ahead(file, offset, len);
+	else
+		fine = false;
 	if (!fine) {
 		held = file_unplug(file, held, GUARD_FS_CONSTANT);
 		file->forever = true;

@@ -7,11 +7,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Longer reads never use or earn a window of their own; a window that is there serves them. */
+/* Longer reads are served by a window only if it holds the whole file. */
 #define WINDOW_LONGEST 16384
 
 /* Counts an ordinary read of `len` bytes.  Has the file earned a window? */
-bool window_earned(struct file *file, size_t len);
+bool window_earned(struct file *file, int fd, size_t len);
 
 /* Makes a plain file specialised, or says why not and returns false. */
 bool window_specialise(struct file *file, int fd);
