@@ -24,6 +24,12 @@ static ssize_t result(long ret)
 	return ret;
 }
 
+/* NULL and the kernel's addresses, which read answers with EFAULT, are left to the kernel. */
+static inline bool plausible(const void *buf)
+{
+	return (uintptr_t)buf - 65536 < (1ULL << 56);
+}
+
 /*
  * Copies [offset, offset + len) if the window has it.  What is copied is the file's only
  * if the word has not changed since before.
@@ -92,14 +98,14 @@ static __attribute__((noinline)) ssize_t read_slowly(int fd, void *buf, size_t l
 		}
 		if (part > len)
 			part = len;
-		if (window_copy(file, offset, buf, part)) {
+		if (plausible(buf) && window_copy(file, offset, buf, part)) {
 			if (file_exchange(file, word, word + part)) {
 				file->reads++;
 				return part;
 			}
 			continue;
 		}
-		if (window_fetch(file, word, offset, part))
+		if (plausible(buf) && window_fetch(file, word, offset, part))
 			continue;
 		ret = cosy_syscall6(SYS_pread64, fd, (unsigned long)buf, len, offset, 0, 0);
 		if (ret < 0)
@@ -120,7 +126,7 @@ ssize_t read(int fd, void *buf, size_t len)
 	if (!likely(file && __libc_single_threaded))
 		return read_slowly(fd, buf, len);
 	word = file_word(file);
-	if (likely(!(word & WORD_PLAIN)) &&
+	if (likely(!(word & WORD_PLAIN)) && likely(plausible(buf)) &&
 	    likely(window_copy(file, word & WORD_POSITION, buf, len)) &&
 	    likely(file_exchange(file, word, word + len))) {
 		file->reads++;
@@ -165,14 +171,14 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 		part = file->size - offset;
 		if (part > len)
 			part = len;
-		if (window_copy(file, offset, buf, part)) {
+		if (plausible(buf) && window_copy(file, offset, buf, part)) {
 			if (word_same(file, word)) {
 				file->reads++;
 				return part;
 			}
 			continue;
 		}
-		if (window_fetch(file, word, offset, part))
+		if (plausible(buf) && window_fetch(file, word, offset, part))
 			continue;
 		ret = __pread64(fd, buf, len, offset);
 		if (ret < 0 || word_same(file, word)) {

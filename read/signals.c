@@ -5,21 +5,19 @@
  * would be stale.  The C library does the same for the signals it uses itself.
  */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/select.h>
 #include <sys/signalfd.h>
 
 #include "lease.h"
 #include "next.h"
+#include "signals.h"
 
 /*
- * `set` without the signal; `room` is for a changed copy.  A set that has it but not its
- * neighbours was not filled: the program means this very signal, and shall have it.
+ * A set that has the signal but not its neighbours was not filled: the program means this
+ * very signal, and shall have it.
  */
-static const sigset_t *without(const sigset_t *set, sigset_t *room)
+const sigset_t *signals_without_lease(const sigset_t *set, sigset_t *room)
 {
 	if (!set || lease_forbidden() || sigismember(set, LEASE_SIGNAL) <= 0)
 		return set;
@@ -73,69 +71,21 @@ int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
 	sigset_t room;
 
-	return NEXT(sigprocmask)(how, how == SIG_UNBLOCK ? set : without(set, &room), old);
+	return NEXT(sigprocmask)(how, how == SIG_UNBLOCK ? set : signals_without_lease(set, &room),
+				 old);
 }
 
 int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
 	sigset_t room;
 
-	return NEXT(pthread_sigmask)(how, how == SIG_UNBLOCK ? set : without(set, &room), old);
-}
-
-int sigsuspend(const sigset_t *set)
-{
-	sigset_t room;
-
-	return NEXT(sigsuspend)(without(set, &room));
-}
-
-int sigwait(const sigset_t *set, int *signal)
-{
-	sigset_t room;
-
-	return NEXT(sigwait)(without(set, &room), signal);
-}
-
-int sigwaitinfo(const sigset_t *set, siginfo_t *info)
-{
-	sigset_t room;
-
-	return NEXT(sigwaitinfo)(without(set, &room), info);
-}
-
-int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
-{
-	sigset_t room;
-
-	return NEXT(sigtimedwait)(without(set, &room), info, timeout);
+	return NEXT(pthread_sigmask)(
+		how, how == SIG_UNBLOCK ? set : signals_without_lease(set, &room), old);
 }
 
 int signalfd(int fd, const sigset_t *set, int flags)
 {
 	sigset_t room;
 
-	return NEXT(signalfd)(fd, without(set, &room), flags);
-}
-
-int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *set)
-{
-	sigset_t room;
-
-	return NEXT(ppoll)(fds, count, timeout, without(set, &room));
-}
-
-int pselect(int count, fd_set *reads, fd_set *writes, fd_set *exceptions,
-	    const struct timespec *timeout, const sigset_t *set)
-{
-	sigset_t room;
-
-	return NEXT(pselect)(count, reads, writes, exceptions, timeout, without(set, &room));
-}
-
-int epoll_pwait(int epoll, struct epoll_event *events, int count, int timeout, const sigset_t *set)
-{
-	sigset_t room;
-
-	return NEXT(epoll_pwait)(epoll, events, count, timeout, without(set, &room));
+	return NEXT(signalfd)(fd, signals_without_lease(set, &room), flags);
 }

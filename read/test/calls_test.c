@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "raw.h"
 
@@ -236,6 +237,42 @@ static void reads_can_be_cancelled(void)
 	close(fd);
 }
 
+/* The writer is a child that was there before, so nothing is shared. */
+static void sleep_is_not_cut_short(void)
+{
+	struct timespec time = {0, 30000000}, left;
+	int fd, start[2], status;
+	pid_t writer;
+	char byte = 0;
+
+	CHECK(!pipe(start));
+	writer = fork();
+	if (!writer) {
+		CHECK(read(start[0], &byte, 1) == 1);
+		usleep(5000);
+		_exit(open(path, O_WRONLY) < 0);
+	}
+	fd = specialised();
+	CHECK(write(start[1], &byte, 1) == 1);
+	CHECK(!nanosleep(&time, &left));
+	CHECK(waitpid(writer, &status, 0) == writer && !status);
+	close(start[0]);
+	close(start[1]);
+	close(fd);
+}
+
+static void bad_addresses_are_refused(void)
+{
+	void *volatile nowhere = NULL;
+	int fd = specialised();
+
+	CHECK(read(fd, nowhere, 10) == -1 && errno == EFAULT);
+	CHECK(pread(fd, nowhere, 10, 3) == -1 && errno == EFAULT);
+	CHECK(read(fd, (void *)-4096L, 10) == -1 && errno == EFAULT);
+	CHECK(lseek(fd, 0, SEEK_CUR) == READS);
+	close(fd);
+}
+
 int main(void)
 {
 	const char *dir = getenv("TMPDIR");
@@ -254,12 +291,15 @@ int main(void)
 	a_nonblocking_write_of_ones_own_is_not_refused();
 	blocking_all_signals_delays_no_writer();
 	resetting_all_signals_keeps_the_process();
+	sleep_is_not_cut_short();
+	/* From here on there has been a second thread. */
 	a_lease_outlives_its_thread();
 	spawned_programs_get_the_position();
 	vfork_children_keep_to_themselves();
 	an_exec_that_fails_changes_nothing();
 	stdio_takes_over();
 	the_end_is_where_it_is();
+	bad_addresses_are_refused();
 	reads_can_be_cancelled();
 	unlink(path);
 	return 0;
