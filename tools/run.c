@@ -113,14 +113,14 @@ static const char *refusal(const char *path)
 static bool preload(const char *library)
 {
 	const char *others = getenv("LD_PRELOAD");
+	bool alone = !others || !*others, done;
 	char *list;
-	int len;
 
-	if (others && *others)
-		len = asprintf(&list, "%s:%s", others, library);
-	else
-		len = asprintf(&list, "%s", library);
-	return len >= 0 && !setenv("LD_PRELOAD", list, 1);
+	if (asprintf(&list, "%s%s%s", alone ? "" : others, alone ? "" : ":", library) < 0)
+		return false;
+	done = !setenv("LD_PRELOAD", list, 1);
+	free(list);
+	return done;
 }
 
 /* Statistics come when the program ends and may have closed its standard error. */
@@ -161,6 +161,7 @@ int cosy_run(int argc, char **argv)
 				return EXIT_USAGE;
 			}
 			setenv("COSY_READ_EXPLAIN", explained, 1);
+			free(explained);
 			break;
 		case 'h':
 			usage();
