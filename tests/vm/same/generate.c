@@ -480,7 +480,7 @@ void batch_generate(struct round *round)
 	while (n < wanted) {
 		uint32_t op = a_call(round);
 
-		if (op == STEP_setfsuid && !round->as_root)
+		if ((op == STEP_setfsuid && !round->as_root) || (op == STEP_scan_dir && !round->scans))
 			continue;
 		if (draw(round, 12) == 0 && round->change_count < CHANGES) {
 			uint32_t change = round->change_count++;

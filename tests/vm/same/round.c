@@ -187,7 +187,7 @@ static void tell_counters(struct round *round)
 
 int round_make(const char *way, uint64_t seed, const char *directory, const char *out)
 {
-	struct rlimit files = { FD_LAST, FD_LAST }, size = { FILE_LIMIT, FILE_LIMIT };
+	struct rlimit size = { FILE_LIMIT, FILE_LIMIT };
 	struct round round = { .seed = seed, .random = seed, .as_root = !geteuid() };
 	const char *atime = getenv("SAME_ATIME");
 	bool plain = !strcmp(way, "plain"), built = !strcmp(way, "built");
@@ -197,6 +197,7 @@ int round_make(const char *way, uint64_t seed, const char *directory, const char
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
+	round.scans = !getenv("SAME_NO_SCANS");
 	round.limited = seed % 3 == 0;
 	round.ticks = atime && !strcmp(atime, "relatime");
 	round.told = fopen(out, "w");
@@ -212,7 +213,6 @@ int round_make(const char *way, uint64_t seed, const char *directory, const char
 	others_prepare();
 	while (null < FD_FIRST - 1)
 		null = dup(null);
-	MUST(!setrlimit(RLIMIT_NOFILE, &files));
 	if (round.limited)
 		MUST(!setrlimit(RLIMIT_FSIZE, &size));
 	memset(round.batch->slot, 0xff, sizeof(round.batch->slot));

@@ -24,7 +24,7 @@ enum {
 	CHANGES = 8,		/* by others, in a batch, at most */
 	OUT = 1024,		/* bytes for what a step is told, but for what it reads */
 	FD_FIRST = 48,		/* lower numbers are the test's own */
-	FD_LAST = 120,
+	FD_LAST = 150,		/* and higher ones libcosy's */
 	FILE_LIMIT = 192 << 10,	/* RLIMIT_FSIZE */
 };
 
@@ -80,6 +80,7 @@ struct round {
 	struct cosy *cosy;
 	bool as_root;
 	bool ticks;		/* a tick behind each change, for relatime */
+	bool scans;		/* directories may be scanned: see main.c */
 	bool limited;		/* files may not grow beyond FILE_LIMIT */
 	struct batch *batch;
 	char (*text)[160];	/* of each step of the batch */

@@ -31,6 +31,8 @@ static void name_of(int fd, char *ret, size_t size)
 	len = readlink(link, target, sizeof(target) - 1);
 	target[len < 0 ? 0 : len] = 0;
 	tree = strstr(target, "/tree");
+	if (tree && !strncmp(tree + 5, "/#", 2))
+		strcpy(tree + 5, "/#");	/* an inode that has no name */
 	snprintf(ret, size, "%s", tree ? tree + 5 : "?");
 }
 
