@@ -79,7 +79,8 @@ def _growth(insn: Results, docs: Path) -> str:
             and all(line["parameters"][key] == value for key, value in fixed.items())
         ]
         for contender in dict.fromkeys(line["contender"] for line in part):
-            points = sorted((line["parameters"][name], line["value"]) for line in part if line["contender"] == contender)
+            mine = [line for line in part if line["contender"] == contender]
+            points = sorted((line["parameters"][name], line["value"]) for line in mine)
             axes.plot(*zip(*points, strict=True), marker=".", label=contender)
         axes.set_xscale("log", base=2)
         axes.set_ylim(bottom=0)

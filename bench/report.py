@@ -29,8 +29,7 @@ COLUMNS = (
 )
 OURS = COLUMNS[:4]
 
-Line = dict
-Key = tuple[str, str]
+Line = dict  # run.py's, read back
 
 
 class Results:
@@ -200,14 +199,15 @@ def document(results: Results, plots: list[str]) -> str:
     split = Results([line for line in results.lines if line["metric"].startswith(("user ", "kernel "))])
     versions = {line["contender"]: line["version"] for line in insn.lines}
     first = insn.lines[0]
-    out = ["# Results", "", "Written by `make bench` from the lines that `bench/run.py` measured; see there for how.", ""]
+    out = ["# Results", "", "Written by `make bench` from the lines that `bench/run.py` measured.", ""]
     out += [
-        f"Instructions per operation, counted by a virtual machine's clock ({first['machine']}, Linux {first['kernel']}), "
+        f"Instructions per operation, counted by a virtual machine's clock ({first['machine']}, "
+        f"Linux {first['kernel']}), "
         "processor and kernel parameters calibrated (tests/vm/qemu.py). Medians; what it takes to start is subtracted; "
         "all contenders of a row in one boot. In brackets: against plain calls (VAN). **Bold**: the least of a row.",
         "",
-        "Counted instructions know no cache misses and no cost of a crossing beyond its instructions, so they understate "
-        "what leaving out a crossing saves.",
+        "Counted instructions know no cache misses and no cost of a crossing beyond its instructions, "
+        "so they understate what leaving out a crossing saves.",
         "",
         _remarks("reading"),
         _table(["contender", "what", "version"], [[n, _what(n), versions[n]] for n in COLUMNS if n in versions]),
@@ -228,7 +228,8 @@ def document(results: Results, plots: list[str]) -> str:
     for name in cases.WORKLOADS:
         part = insn.some(workload=name)
         if part.lines:
-            out += ["", f"## {name}", "", f"Per {part.lines[0]['metric'].removeprefix('per ')}. {PAPERS.get(name, '')}".strip()]
+            unit = part.lines[0]["metric"].removeprefix("per ")
+            out += ["", f"## {name}", "", f"Per {unit}. {PAPERS.get(name, '')}".strip()]
             out += ["", _workload_table(part), _remarks(name)]
     if split.lines:
         out += ["## User and kernel mode apart", "", _remarks("split"), _split(split)]
@@ -238,7 +239,8 @@ def document(results: Results, plots: list[str]) -> str:
     for lane in ("wall", "native"):
         part = results.some(lane=lane)
         if part.lines:
-            out += [f"## Lane {lane}", "", f"Nanoseconds; {part.lines[0]['machine']}, Linux {part.lines[0]['kernel']}.", ""]
+            where = part.lines[0]
+            out += [f"## Lane {lane}", "", f"Nanoseconds; {where['machine']}, Linux {where['kernel']}.", ""]
             out += [_remarks(lane)]
             for name in cases.WORKLOADS:
                 of_it = part.some(workload=name)

@@ -159,7 +159,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--contenders", default="", help="some of them, with commas between; VAN,COSY,...")
     parser.add_argument("--short", action="store_true", help="a selection: each workload, but not at each setting")
     parser.add_argument("--runs", type=int, default=3, help="median over so many")
-    parser.add_argument("--part", type=int, default=1, metavar="N", help="an Nth of the work: for tests, not for figures")
+    parser.add_argument("--part", type=int, default=1, metavar="N", help="an Nth of the work: for tests, no figures")
     parser.add_argument("--json", type=Path, metavar="OUT", help="append the lines there")
     parser.add_argument("--statistics", action="store_true", help="print what the module counted in each row")
     parser.add_argument("--build", type=Path, default=HERE.parent / "build", help="where the programs were built")
