@@ -31,6 +31,17 @@ _GROWTH = (
     ("read1", "size", {}, "read1: bytes"),
 )
 
+_COLOURS = {
+    "VAN": "tab:gray",
+    "COSY": "tab:blue",
+    "COSY-FAST": "tab:orange",
+    "COSY-NAMED": "tab:red",
+    "io_uring": "tab:green",
+    "io_uring-linked": "tab:olive",
+    "mmap": "tab:purple",
+    "GNU": "tab:brown",
+}
+
 
 def draw(results: Results, docs: Path) -> list[str]:
     """Writes the plots below docs; their names from there."""
@@ -81,11 +92,12 @@ def _growth(insn: Results, docs: Path) -> str:
         for contender in dict.fromkeys(line["contender"] for line in part):
             mine = [line for line in part if line["contender"] == contender]
             points = sorted((line["parameters"][name], line["value"]) for line in mine)
-            axes.plot(*zip(*points, strict=True), marker=".", label=contender)
+            axes.plot(*zip(*points, strict=True), marker=".", label=contender, color=_COLOURS.get(contender))
         axes.set_xscale("log", base=2)
-        axes.set_ylim(bottom=0)
         if workload == "read1":
             axes.set_yscale("log")
+        else:
+            axes.set_ylim(bottom=0)
         axes.set_title(title, fontsize=10)
         axes.legend(fontsize=7)
     figure.supylabel("instructions per operation (tmpfs)")
