@@ -183,6 +183,19 @@ def _split(part: Results) -> str:
     return _table(["workload", "row", *head], rows)
 
 
+def _spread(insn: Results) -> str:
+    """How far the runs of a value lie apart."""
+    repeated = [line for line in insn.lines if line["runs"] > 1]
+    if not repeated:
+        return ""
+    close = sum(line["spread"] < 0.02 for line in repeated)
+    worst = max(repeated, key=lambda line: line["spread"])
+    return (
+        f"Of {len(repeated)} values measured more than once, {close} differ by less than 2 % from run to run; the most "
+        f"by {100 * worst['spread']:.0f} % ({worst['workload']}, {worst['contender']})."
+    )
+
+
 def _remarks(workload: str) -> str:
     """What bench/remarks.md says about a workload."""
     text = (HERE / "remarks.md").read_text()
@@ -208,6 +221,8 @@ def document(results: Results, plots: list[str]) -> str:
         "",
         "Counted instructions know no cache misses and no cost of a crossing beyond its instructions, "
         "so they understate what leaving out a crossing saves.",
+        "",
+        _spread(insn),
         "",
         _remarks("reading"),
         _table(["contender", "what", "version"], [[n, _what(n), versions[n]] for n in COLUMNS if n in versions]),
