@@ -141,6 +141,7 @@ static s64 readc(struct cosy_activation *run, u32 fd)
 		cosy_leave_at(run, COSY_LEFT_FAULT, run->insn, 0);
 		return 0;
 	}
+	run->fast++;
 	return cosy_call_result(run, result);
 }
 

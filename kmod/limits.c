@@ -107,15 +107,25 @@ void cosy_limits_stop(struct cosy_activation *run)
 	run->entry.state.kernel_ns = run->ns_before + time_used(run);
 }
 
-u32 cosy_work_due(void)
+u32 cosy_work_due(struct cosy_activation *run)
 {
 	unsigned long flags;
 
 	cond_resched();
 	flags = READ_ONCE(current_thread_info()->flags) & COSY_EXIT_WORK;
+	if (likely(!flags))
+		return false;
 	if (flags & ~_TIF_NOTIFY_RESUME)
 		return true;
-	return flags && cosy_resume_work();
+	/*
+	 * What can wait would be asked for again at every call: it is put off to the end
+	 * of this RUN.  Whoever adds work sets the flag after that, so it is looked for
+	 * behind the clearing.
+	 */
+	clear_thread_flag(TIF_NOTIFY_RESUME);
+	smp_mb__after_atomic();
+	run->put_off = true;
+	return cosy_resume_work();
 }
 
 /*
@@ -136,7 +146,7 @@ u32 cosy_tick(struct cosy_activation *run, u32 insn)
 	/* A limit first: what went on from here would be one operation over it. */
 	if (run->max_ops && run->granted > run->max_ops)
 		status = COSY_ENDED_OPS;
-	else if (cosy_work_due() || patience_is_over(run))
+	else if (cosy_work_due(run) || patience_is_over(run))
 		status = COSY_LEFT_WORK;
 	else if (READ_ONCE(*run->gone))
 		status = COSY_LEFT_BUFFER;
@@ -159,7 +169,7 @@ bool cosy_limits_pause(struct cosy_activation *run, u32 insn, bool resumes)
 	u32 status = COSY_DONE;
 
 	cond_resched();
-	if (fatal_signal_pending(current) || (resumes && (cosy_work_due() || patience_is_over(run))))
+	if (fatal_signal_pending(current) || (resumes && (cosy_work_due(run) || patience_is_over(run))))
 		status = COSY_LEFT_WORK;
 	else if (!resumes && (signal_pending(current) || time_after(jiffies, run->entered + 10 * PATIENCE)))
 		status = COSY_LEFT_FAULT; /* it cannot go on in the middle: the interpreter repeats it */

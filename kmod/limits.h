@@ -27,7 +27,7 @@ u32 cosy_tick(struct cosy_activation *run, u32 insn);
  * Lets others have the processor, if they want it; then whether the thread has to go
  * back to user mode now.  Called by thunk.S.
  */
-u32 cosy_work_due(void);
+u32 cosy_work_due(struct cosy_activation *run);
 
 /*
  * For long work within the instruction `insn`, now and then: true when it must

@@ -240,6 +240,8 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 		*ret = *cosy_hold_byte(held, *pos);
 		file->f_ra.prev_pos = ++*pos;
 		result = 1;
+	} else {
+		cosy_replug(run, COSY_GUARD_READ_ONLY);
 	}
 	cosy_file_accessed(file);
 	return result;

@@ -199,6 +199,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	run.fast = 0;
 	run.pid = 0;
 	run.held = 0;
+	run.put_off = false;
 	run.views = NULL;
 	run.fresh[0] = run.fresh[1] = run.unfresh = NULL;
 	run.ops = 0;
@@ -227,6 +228,8 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 		result = enter_among_running(&run);
 	else
 		result = cosy_enter(prog->bpf->bpf_func, &run);
+	if (unlikely(run.put_off))
+		set_thread_flag(TIF_NOTIFY_RESUME);
 	if (run.held)
 		cosy_settle(&run);
 	if (run.views)

@@ -61,6 +61,7 @@ struct cosy_activation {
 	/* For C only */
 	const struct cosy_prog *prog;
 	struct cosy_context *context;
+	bool put_off;			/* TIF_NOTIFY_RESUME is to be set again at the end */
 	u64 fast;			/* of `calls`: by a specialised version */
 	/* File systems that an ordinary read was made of, behind the last tick.  Only compared */
 	const struct super_block *fresh[2];

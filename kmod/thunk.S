@@ -508,6 +508,7 @@ SYM_CODE_START_LOCAL(cosy_call_work)
 	UNWIND_HINT_FUNC
 	SAVE_R0_TO_R5
 	FORGET_BRANCHES
+	mov	STATE, %rdi
 	call	cosy_work_due
 	mov	%eax, %r9d
 	RESTORE_R0_TO_R5
