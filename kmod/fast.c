@@ -11,6 +11,7 @@
 #include "fast.h"
 #include "hold.h"
 #include "listing.h"
+#include "program.h"
 #include "pure.h"
 #include "read.h"
 #include "stats.h"
@@ -145,6 +146,15 @@ static s64 readc(struct cosy_activation *run, u32 fd)
 	return cosy_call_result(run, result);
 }
 
+/* The seek has been done, so a second half that was interrupted must not start over. */
+static s64 end_here(struct cosy_activation *run, s64 result)
+{
+	if (likely(run->status == COSY_DONE))
+		return result;
+	run->status = COSY_DONE;
+	return -EINTR;
+}
+
 static s64 seek_read(struct cosy_activation *run, const u64 *r)
 {
 	s64 result = specialised(run, (u64[]){ 0, r[1], r[4], r[5] }, __NR_lseek);
@@ -156,7 +166,7 @@ static s64 seek_read(struct cosy_activation *run, const u64 *r)
 	result = cosy_fast_read(run, r[1], r[2], r[3]);
 	if (result == COSY_ORDINARY)
 		result = cosy_ordinary(run, __NR_read, r[1], r[2], r[3], 0);
-	return result;
+	return end_here(run, result);
 }
 
 static s64 seek_write(struct cosy_activation *run, const u64 *r)
@@ -170,7 +180,7 @@ static s64 seek_write(struct cosy_activation *run, const u64 *r)
 	result = cosy_view_write(run, r[1], r[2], r[3]);
 	if (result == COSY_ORDINARY)
 		result = cosy_ordinary(run, __NR_write, r[1], r[2], r[3], 0);
-	return result;
+	return end_here(run, result);
 }
 
 static s64 counted(struct cosy_activation *run, s64 result)
@@ -181,8 +191,10 @@ static s64 counted(struct cosy_activation *run, s64 result)
 
 static s64 view_read(struct cosy_activation *run, const u64 *r)
 {
-	s64 result = cosy_view_read(run, r[1], r[2], r[3]);
+	s64 result = COSY_ORDINARY;
 
+	if (likely(!run->prog->ordinary))
+		result = cosy_view_read(run, r[1], r[2], r[3]);
 	if (likely(result != COSY_ORDINARY))
 		return counted(run, result);
 	return cosy_ordinary(run, __NR_read, r[1], r[2], r[3], 0);
@@ -190,8 +202,10 @@ static s64 view_read(struct cosy_activation *run, const u64 *r)
 
 static s64 view_pread(struct cosy_activation *run, const u64 *r)
 {
-	s64 result = cosy_view_pread(run, r[1], r[2], r[3], r[4]);
+	s64 result = COSY_ORDINARY;
 
+	if (likely(!run->prog->ordinary))
+		result = cosy_view_pread(run, r[1], r[2], r[3], r[4]);
 	if (likely(result != COSY_ORDINARY))
 		return counted(run, result);
 	return cosy_ordinary(run, __NR_pread64, r[1], r[2], r[3], r[4]);

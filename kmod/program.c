@@ -201,7 +201,7 @@ static int compile(struct cosy_prog *prog, const struct cosy_program *program,
 	bool blinds;
 	int error;
 
-	how.ordinary = flags & COSY_ORDINARY_CALLS;
+	how.ordinary = prog->ordinary = flags & COSY_ORDINARY_CALLS;
 	prog->gone = &never_gone;
 	if (cosy_buffer_usable(buffer)) {
 		how.user_base = buffer->user_base;

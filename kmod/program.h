@@ -20,6 +20,7 @@ struct cosy_prog {
 	u32 fuel;			/* operations between two looks around */
 	u32 code_bytes;			/* charged, before it is compiled */
 	bool may_nest;			/* makes ioctls, which RUN is one of */
+	bool ordinary;			/* COSY_ORDINARY_CALLS: reads make no views either */
 	bool blinds;			/* its constants are hidden in its code */
 	struct bpf_prog *bpf;
 	void *buffer;			/* the shared buffer it was compiled for, kernel's mapping, ... */

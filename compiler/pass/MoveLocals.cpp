@@ -23,8 +23,9 @@
 using namespace llvm;
 using namespace cosy;
 
-/// More than this would crowd out other threads and activations.
-static constexpr uint64_t MaxFrame = 64 << 10;
+/// More than this, half of what the first thread has, would crowd out
+/// activations and the frames of callers.
+static constexpr uint64_t MaxFrame = 128 << 10;
 
 static bool mayMove(const Function &F) {
   return !F.callsFunctionThatReturnsTwice() &&
