@@ -91,6 +91,8 @@ static __attribute__((noinline)) ssize_t read_slowly(int fd, void *buf, size_t l
 		cancellation_point();
 		offset = word & WORD_POSITION;
 		part = file->size - offset;
+		if (!plausible(buf) || (ssize_t)len < 0)
+			goto direct;
 		if (offset >= file->size || !len) {
 			if (file_word(file) == word)
 				return 0;
@@ -98,15 +100,16 @@ static __attribute__((noinline)) ssize_t read_slowly(int fd, void *buf, size_t l
 		}
 		if (part > len)
 			part = len;
-		if (plausible(buf) && window_copy(file, offset, buf, part)) {
+		if (window_copy(file, offset, buf, part)) {
 			if (file_exchange(file, word, word + part)) {
 				file->reads++;
 				return part;
 			}
 			continue;
 		}
-		if (plausible(buf) && window_fetch(file, word, offset, part))
+		if (window_fetch(file, word, offset, part))
 			continue;
+direct:
 		ret = cosy_syscall6(SYS_pread64, fd, (unsigned long)buf, len, offset, 0, 0);
 		if (ret < 0)
 			return result(ret);
@@ -163,6 +166,8 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 			return __pread64(fd, buf, len, offset);
 		}
 		cancellation_point();
+		if (!plausible(buf) || (ssize_t)len < 0)
+			goto direct;
 		if ((uint64_t)offset >= file->size || !len) {
 			if (word_same(file, word))
 				return 0;
@@ -171,15 +176,16 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 		part = file->size - offset;
 		if (part > len)
 			part = len;
-		if (plausible(buf) && window_copy(file, offset, buf, part)) {
+		if (window_copy(file, offset, buf, part)) {
 			if (word_same(file, word)) {
 				file->reads++;
 				return part;
 			}
 			continue;
 		}
-		if (plausible(buf) && window_fetch(file, word, offset, part))
+		if (window_fetch(file, word, offset, part))
 			continue;
+direct:
 		ret = __pread64(fd, buf, len, offset);
 		if (ret < 0 || word_same(file, word)) {
 			stats.direct++;

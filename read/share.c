@@ -4,6 +4,7 @@
  * on: position and lease would be shared with it, and the lease's signal would go to one
  * of the two only.
  */
+#include <errno.h>
 #include <pty.h>
 #include <sched.h>
 #include <spawn.h>
@@ -23,6 +24,15 @@
 #include "stats.h"
 #include "syscall.h"
 
+static int result(long ret)
+{
+	if (ret < 0) {
+		errno = -ret;
+		return -1;
+	}
+	return ret;
+}
+
 static pid_t vforked; /* the process that called vfork */
 
 bool share_in_vfork_child(void)
@@ -37,34 +47,53 @@ bool share_in_vfork_child(void)
 	return false;
 }
 
+/* In a new process, which shares nothing that it opens from here on. */
+static void share_in_child(void)
+{
+	vforked = 0;
+	file_share_child();
+	memset(&stats, 0, sizeof(stats));
+}
+
+#define FORKED(call)                                                                               \
+	({                                                                                         \
+		bool mine_ = !share_in_vfork_child();                                              \
+		pid_t pid_;                                                                        \
+                                                                                                   \
+		if (mine_)                                                                         \
+			file_share_begin(GUARD_NO_FP_SHARE, true);                                 \
+		pid_ = (call);                                                                     \
+		if (!pid_)                                                                         \
+			share_in_child();                                                          \
+		else if (mine_)                                                                    \
+			file_share_end();                                                          \
+		pid_;                                                                              \
+	})
+
 pid_t fork(void)
 {
-	pid_t pid;
-
-	if (share_in_vfork_child())
-		return __fork();
-	file_share_begin(GUARD_NO_FP_SHARE, true);
-	pid = __fork();
-	if (pid)
-		file_share_end();
-	else
-		file_share_child();
-	return pid;
+	return FORKED(__fork());
 }
 
 pid_t _Fork(void)
 {
-	pid_t pid;
+	return FORKED(NEXT(_Fork)());
+}
 
-	if (share_in_vfork_child())
-		return NEXT(_Fork)();
+int forkpty(int *leader, char *name, const struct termios *terminal, const struct winsize *size)
+{
+	return FORKED(NEXT(forkpty)(leader, name, terminal, size));
+}
+
+/* Only the child comes back, unless it fails. */
+int daemon(int nochdir, int noclose)
+{
+	int ret;
+
 	file_share_begin(GUARD_NO_FP_SHARE, true);
-	pid = NEXT(_Fork)();
-	if (pid)
-		file_share_end();
-	else
-		file_share_child();
-	return pid;
+	ret = NEXT(daemon)(nochdir, noclose);
+	share_in_child();
+	return ret;
 }
 
 /* The caller's frame is left twice, so this may have none: it ends in a jump to libc's vfork. */
@@ -158,24 +187,6 @@ int wordexp(const char *words, wordexp_t *expansion, int flags)
 	return SHARED(NEXT(wordexp)(words, expansion, flags));
 }
 
-/* These return in the child, too. */
-int daemon(int nochdir, int noclose)
-{
-	int ret = SHARED(NEXT(daemon)(nochdir, noclose));
-
-	file_share_child();
-	return ret;
-}
-
-int forkpty(int *leader, char *name, const struct termios *terminal, const struct winsize *size)
-{
-	int ret = SHARED(NEXT(forkpty)(leader, name, terminal, size));
-
-	if (!ret)
-		file_share_child();
-	return ret;
-}
-
 /* What is open stays open: only the position has to be the kernel's. */
 #define EXECUTED(call)                                                                             \
 	({                                                                                         \
@@ -192,12 +203,14 @@ int forkpty(int *leader, char *name, const struct termios *terminal, const struc
 
 int execve(const char *path, char *const argv[], char *const envp[])
 {
-	return EXECUTED(NEXT(execve)(path, argv, envp));
+	/* In the child of a fork the dynamic linker's lock may be held by nobody who is left. */
+	return EXECUTED(result(cosy_syscall3(SYS_execve, (unsigned long)path, (unsigned long)argv,
+					     (unsigned long)envp)));
 }
 
 int execv(const char *path, char *const argv[])
 {
-	return EXECUTED(NEXT(execv)(path, argv));
+	return execve(path, argv, environ);
 }
 
 int execvp(const char *file, char *const argv[])
@@ -310,7 +323,8 @@ int sendmmsg(int socket, struct mmsghdr *messages, unsigned int count, int flags
 /* Nobody shares a specialised file's position, so nothing is lost with the process; only counts. */
 void _exit(int status)
 {
-	stats_print();
+	if (!share_in_vfork_child())
+		stats_print();
 	for (;;)
 		cosy_syscall3(SYS_exit_group, status, 0, 0);
 }

@@ -263,12 +263,14 @@ static void sleep_is_not_cut_short(void)
 
 static void bad_addresses_are_refused(void)
 {
+	volatile size_t too_many = -10;
 	void *volatile nowhere = NULL;
 	int fd = specialised();
 
 	CHECK(read(fd, nowhere, 10) == -1 && errno == EFAULT);
 	CHECK(pread(fd, nowhere, 10, 3) == -1 && errno == EFAULT);
 	CHECK(read(fd, (void *)-4096L, 10) == -1 && errno == EFAULT);
+	CHECK(read(fd, path, too_many) == -1 && errno == EFAULT);
 	CHECK(lseek(fd, 0, SEEK_CUR) == READS);
 	close(fd);
 }
