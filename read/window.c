@@ -27,6 +27,7 @@
 #define MOST_COST_OF_WINDOW (COST_OF_WINDOW << 6)
 
 #define SMALL_WINDOW	    65536
+#define MOST_WHOLES	    16
 #define WHOLE_WINDOW	    (1 << 20)
 #define FIRST_FETCH	    4096
 /* Bytes that long reads of one file are, if they cannot all be of different ones. */
@@ -35,6 +36,7 @@
 /* Unused windows of the two capacities. */
 static struct window *unused[2];
 static bool unused_busy;
+static unsigned int wholes; /* asked for */
 
 /* Signals are blocked, since the caller holds a file. */
 static void unused_lock(void)
@@ -51,14 +53,17 @@ static void unused_unlock(void)
 static struct window *window_take(uint64_t capacity)
 {
 	struct window **list = &unused[capacity != SMALL_WINDOW], *window;
+	bool another = true;
 	long mapping;
 
 	unused_lock();
 	window = *list;
 	if (window)
 		*list = window->next;
+	else if (capacity != SMALL_WINDOW)
+		another = wholes++ < MOST_WHOLES;
 	unused_unlock();
-	if (window)
+	if (window || !another)
 		return window;
 	mapping = cosy_syscall6(SYS_mmap, 0, sizeof(*window) + capacity, PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -260,7 +265,7 @@ static bool window_pays_whole(const struct file *file)
 	return file->size <= WHOLE_WINDOW && file->fetched >= 2 * file->size;
 }
 
-/* Under HELD.  A window for all of the file, if there is memory for one. */
+/* Under HELD.  A window for all of the file, if there may be one more. */
 static bool window_widen(struct file *file)
 {
 	struct window *whole;
@@ -308,12 +313,16 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 		file_release(file, held, signals);
 		return true;
 	}
-	if (whole && window_widen(file))
+	if (whole && !window_widen(file)) {
+		/* As if it had not been read so often yet. */
+		file->fetched = 0;
+		file_release(file, held, signals);
+		return true;
+	}
+	if (whole)
 		fine = window_fill(file, 0, file->size);
-	else if (len <= WINDOW_LONGEST)
-		fine = window_fill_ahead(file, offset, len);
 	else
-		fine = false;
+		fine = window_fill_ahead(file, offset, len);
 	if (!fine) {
 		held = file_unplug(file, held, GUARD_FS_CONSTANT);
 		file->forever = true;

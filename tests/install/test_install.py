@@ -88,6 +88,10 @@ class Installed(unittest.TestCase):
     def test_the_tool_is_there(self) -> None:
         self.assertIn("doctor", run(self.prefix / "bin/cosy", "--help", env=self.library_path()))
 
+    def test_cosy_run_finds_its_library(self) -> None:
+        said = run(self.prefix / "bin/cosy", "run", "--", "sh", "-c", 'echo "$LD_PRELOAD"')
+        self.assertTrue(said.startswith(str(self.prefix)), said)
+
     def test_the_modules_source_is_complete(self) -> None:
         run(sys.executable, "-B", VM, "run", "--kernel", KERNEL, "--tree", self.source, "--", "test", "-c", "/dev/cosy")
 
