@@ -152,13 +152,23 @@ static void counters_print(void)
 			printf("  %-14s %llu\n", guards[i], (unsigned long long)sums[i + 2]);
 }
 
+/* One seed plainly and the other way: did both end, and alike? */
+static bool round_same(uint64_t seed, const char *way, const char *directory, const char *plain, const char *other)
+{
+	int a = round_run("plain", seed, directory, plain), b = round_run(way, seed, directory, other);
+
+	if (!a && !b && transcripts_equal(plain, other))
+		return true;
+	printf("seed %llu: plain and %s differ, or failed: statuses %#x, %#x\n", (unsigned long long)seed, way, a, b);
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	static const char plain[] = "/tmp/same.plain", other[] = "/tmp/same.other";
-	uint64_t seed = setting("SAME_SEED", 1), rounds = 0, different = 0;
+	uint64_t seed = setting("SAME_SEED", 1), rounds = 0, different = 0, once = 0;
 	double end = now_ms() + 1000.0 * (double)setting("SAME_SECONDS", 40);
 	const char *wanted = getenv("SAME_WAY");
-
 
 	if (argc == 6 && !strcmp(argv[1], "--one"))
 		return round_make(argv[2], strtoull(argv[3], NULL, 0), argv[4], argv[5]);
@@ -170,17 +180,20 @@ int main(int argc, char **argv)
 		wanted = "plain"; /* then rounds are at least found to repeat */
 	for (; now_ms() < end && different < 3; seed++, rounds++) {
 		const char *way = wanted && *wanted ? wanted : seed % 4 < 2 ? "region" : "built";
-		int a = round_run("plain", seed, argv[1], plain), b = round_run(way, seed, argv[1], other);
+		bool same = round_same(seed, way, argv[1], plain, other);
 
-		if (a || b || !transcripts_equal(plain, other)) {
-			printf("seed %llu: plain and %s differ, or failed: statuses %#x, %#x\n", (unsigned long long)seed, way, a, b);
+		/* What the machine's own timing decides does not come out alike twice. */
+		if (!same && round_same(seed, way, argv[1], plain, other)) {
+			printf("seed %llu: a difference that did not come again\n", (unsigned long long)seed);
+			once++;
+		} else if (!same) {
 			different++;
 		}
 		fflush(stdout);
 		counters_add(other);
 	}
-	printf("%llu rounds of %d batches, %llu different\n", (unsigned long long)rounds, BATCHES,
-	       (unsigned long long)different);
+	printf("%llu rounds of %d batches, %llu different, %llu once\n", (unsigned long long)rounds, BATCHES,
+	       (unsigned long long)different, (unsigned long long)once);
 	counters_print();
 	return different ? 1 : check_end();
 }
