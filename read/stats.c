@@ -165,7 +165,8 @@ void stats_print(void)
 	unsigned long gain, cost;
 	int to;
 
-	if (!asked)
+	/* A process that opened nothing has nothing to say. */
+	if (!asked || !stats.opened)
 		return;
 	to = atoi(asked);
 	unsetenv("COSY_READ_STATS");
@@ -176,7 +177,7 @@ void stats_print(void)
 	line_number(&line, cosy_syscall3(SYS_getpid, 0, 0, 0));
 	line_text(&line, "): ");
 	line_number(&line, stats.opened);
-	line_text(&line, " files opened, ");
+	line_text(&line, stats.opened == 1 ? " file opened, " : " files opened, ");
 	line_number(&line, stats.specialised);
 	line_text(&line, " specialised; reads: ");
 	line_number(&line, stats.reads);
