@@ -214,6 +214,9 @@ struct cosy_sandbox {
 	 */
 	const s32 *call_thunks;
 	u32 call_thunk_cnt;
+	/* The same for operations that make calls, by number without COSY_OP_BASE. */
+	const s32 *maker_thunks;
+	u32 maker_thunk_cnt;
 	const s32 *thunks; /* [COSY_THUNK_CNT] immediates that call the thunks */
 };
 

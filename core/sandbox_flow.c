@@ -176,11 +176,11 @@ static void rewrite_branch(struct cosy_rewrite *w, u32 at, u32 target)
 
 /* --- Calls and returns ------------------------------------------------------------- */
 
-/* The thunk of a call that has a specialised version: its own, where there is one. */
-static s32 fast_thunk(const struct cosy_sandbox *how, u32 number)
+/* The thunk of a call that has a specialised version: its own of `count`, where there is one. */
+static s32 fast_thunk(const struct cosy_sandbox *how, const s32 *thunks, u32 count, u32 number)
 {
-	if (number < how->call_thunk_cnt && how->call_thunks[number])
-		return how->call_thunks[number];
+	if (number < count && thunks[number])
+		return thunks[number];
 	return how->thunks[COSY_THUNK_FAST];
 }
 
@@ -188,16 +188,18 @@ static void rewrite_call(struct cosy_rewrite *w, u32 at)
 {
 	u32 number = w->program->insns[at].imm;
 	const struct cosy_call *call = cosy_call_find(number);
-	s32 thunk = w->how->thunks[COSY_THUNK_SYSCALL];
+	const struct cosy_sandbox *how = w->how;
+	s32 thunk = how->thunks[COSY_THUNK_SYSCALL];
 
 	if (call->flags & COSY_CALL_MAKES) {
-		number = (number - COSY_OP_BASE) | COSY_FAST_OP;
-		thunk = w->how->thunks[COSY_THUNK_FAST];
+		number -= COSY_OP_BASE;
+		thunk = fast_thunk(how, how->maker_thunks, how->maker_thunk_cnt, number);
+		number |= COSY_FAST_OP;
 	} else if (number >= COSY_OP_BASE) {
 		number -= COSY_OP_BASE;
-		thunk = w->how->thunks[COSY_THUNK_OP];
-	} else if (call->flags & COSY_CALL_FAST && !w->how->ordinary) {
-		thunk = fast_thunk(w->how, number);
+		thunk = how->thunks[COSY_THUNK_OP];
+	} else if (call->flags & COSY_CALL_FAST && !how->ordinary) {
+		thunk = fast_thunk(how, how->call_thunks, how->call_thunk_cnt, number);
 	}
 	cosy_emit_secret(&w->code, COSY_AX, at << 16 | number);
 	cosy_emit(&w->code, BPF_JMP | BPF_CALL, 0, 0, 0, thunk);

@@ -222,7 +222,7 @@ static s64 lend(struct cosy_activation *run, const u64 *r)
 	return cosy_ordinary(run, number, r[1], r[2], r[3], number == __NR_write ? 0 : r[4]);
 }
 
-static s64 operation(struct cosy_activation *run, u64 *r, u32 number)
+static __always_inline s64 operation(struct cosy_activation *run, u64 *r, u32 number)
 {
 	switch (COSY_OP_BASE + number) {
 	case COSY_OP_view_read:
@@ -259,18 +259,18 @@ static __always_inline u64 answer(struct cosy_activation *run, const u64 *r, u32
 			&(struct pt_regs){ .di = r[1], .si = r[2], .dx = r[3], .r10 = r[4], .r8 = r[5], .r9 = r[0] });
 }
 
-static __always_inline void begin(struct cosy_activation *run, const u64 *r, u32 word)
+static __always_inline void begin(struct cosy_activation *run, const u64 *r, u32 word, u32 number)
 {
 	run->insn = word >> 16;
 	if (unlikely(cosy_has_views(run)))
-		settle_for(run, r, word & 0xffff);
+		settle_for(run, r, number);
 }
 
 u64 cosy_fast(struct cosy_activation *run, u64 *r, u32 word)
 {
 	u32 number = word & 0xffff;
 
-	begin(run, r, word);
+	begin(run, r, word, number);
 	if (number & COSY_FAST_OP)
 		return operation(run, r, number & ~COSY_FAST_OP);
 	return answer(run, r, number, specialised(run, r, number));
@@ -279,8 +279,15 @@ u64 cosy_fast(struct cosy_activation *run, u64 *r, u32 word)
 #define CALL_THUNK(number, name)							\
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)		\
 	{										\
-		begin(run, r, word);							\
+		begin(run, r, word, number);						\
 		return answer(run, r, number, specialised(run, r, number));		\
 	}
+#define MAKER_THUNK(name)								\
+	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)		\
+	{										\
+		begin(run, r, word, FAST_OP(name));					\
+		return operation(run, r, COSY_OP_##name - COSY_OP_BASE);		\
+	}
 #include "call_thunks.def"
+#undef MAKER_THUNK
 #undef CALL_THUNK

@@ -59,9 +59,11 @@ void cosy_settle(struct cosy_activation *run);
  */
 u64 cosy_fast(struct cosy_activation *run, u64 *r, u32 word);
 
-/* The same for the calls with thunks of their own (call_thunks.def). */
-#define CALL_THUNK(number, name) u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
+/* The same for the calls and operations with thunks of their own (call_thunks.def). */
+#define CALL_THUNK(number, name) MAKER_THUNK(name)
+#define MAKER_THUNK(name) u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
 #include "call_thunks.def"
+#undef MAKER_THUNK
 #undef CALL_THUNK
 
 /* getpid, remembered in run->pid.  Called by thunk.S. */

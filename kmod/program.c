@@ -194,6 +194,8 @@ static int compile(struct cosy_prog *prog, const struct cosy_program *program,
 		.seed = get_random_u64(),
 		.call_thunks = cosy_call_thunk_table,
 		.call_thunk_cnt = COSY_CALL_THUNKS,
+		.maker_thunks = cosy_maker_thunk_table,
+		.maker_thunk_cnt = COSY_MAKER_THUNKS,
 		.thunks = cosy_thunk_table,
 	};
 	struct bpf_prog *bpf;

@@ -702,8 +702,10 @@ THUNK_END \name
 
 FAST_THUNK cosy_thunk_fast, cosy_fast
 
-#define CALL_THUNK(number, name) FAST_THUNK cosy_thunk_##name, cosy_call_##name;
+#define CALL_THUNK(number, name) MAKER_THUNK(name)
+#define MAKER_THUNK(name) FAST_THUNK cosy_thunk_##name, cosy_call_##name;
 #include "call_thunks.def"
+#undef MAKER_THUNK
 #undef CALL_THUNK
 
 /* AX = insn << 16 | number of getpid, which takes no arguments and does not sleep */

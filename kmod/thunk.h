@@ -18,6 +18,10 @@ extern s32 cosy_thunk_table[COSY_THUNK_CNT];
 #define COSY_CALL_THUNKS 263
 extern s32 cosy_call_thunk_table[COSY_CALL_THUNKS];
 
+/* By operation, without COSY_OP_BASE; likewise. */
+#define COSY_MAKER_THUNKS 29
+extern s32 cosy_maker_thunk_table[COSY_MAKER_THUNKS];
+
 void cosy_thunk_init(void);
 
 /* Called by name from compiled code, never from C. */
@@ -41,8 +45,10 @@ void cosy_thunk_syscall(void);
 void cosy_thunk_op(void);
 void cosy_thunk_fast(void);
 void cosy_thunk_getpid(void);
-#define CALL_THUNK(number, name) void cosy_thunk_##name(void);
+#define CALL_THUNK(number, name) MAKER_THUNK(name)
+#define MAKER_THUNK(name) void cosy_thunk_##name(void);
 #include "call_thunks.def"
+#undef MAKER_THUNK
 #undef CALL_THUNK
 void cosy_thunk_tick(void);
 void cosy_thunk_push(void);

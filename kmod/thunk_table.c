@@ -6,6 +6,7 @@
 
 s32 cosy_thunk_table[COSY_THUNK_CNT];
 s32 cosy_call_thunk_table[COSY_CALL_THUNKS];
+s32 cosy_maker_thunk_table[COSY_MAKER_THUNKS];
 
 /* The JIT adds __bpf_call_base; modules are within its reach. */
 static s32 immediate(void (*thunk)(void))
@@ -45,6 +46,9 @@ void cosy_thunk_init(void)
 		cosy_thunk_table[i] = immediate(thunks[i]);
 	cosy_call_thunk_table[__NR_getpid] = immediate(cosy_thunk_getpid);
 #define CALL_THUNK(number, name) cosy_call_thunk_table[number] = immediate(cosy_thunk_##name);
+#define MAKER_THUNK(name)								\
+	cosy_maker_thunk_table[COSY_OP_##name - COSY_OP_BASE] = immediate(cosy_thunk_##name);
 #include "call_thunks.def"
+#undef MAKER_THUNK
 #undef CALL_THUNK
 }
