@@ -199,6 +199,19 @@ s64 cosy_fast_pread(struct cosy_activation *run, u32 number, u64 buffer, u64 cou
 	return result;
 }
 
+/*
+ * What ->llseek does where the new position is not beyond the end of file, hence not
+ * beyond what the file system can have.  Others than directories have no f_version.
+ */
+static __always_inline bool seek_inside(struct file *file, s64 offset, u32 whence)
+{
+	if (whence != SEEK_SET || offset < 0 || offset > i_size_read(file_inode(file)) ||
+	    !(file->f_mode & FMODE_LSEEK))
+		return false;
+	file->f_pos = offset;
+	return true;
+}
+
 s64 cosy_fast_lseek(struct cosy_activation *run, u32 number, s64 offset, u32 whence)
 {
 	struct fd fd = fdget(number);
@@ -210,7 +223,8 @@ s64 cosy_fast_lseek(struct cosy_activation *run, u32 number, s64 offset, u32 whe
 		result = cosy_replug(run, file ? COSY_GUARD_FS_CONSTANT : COSY_GUARD_LIMITED);
 	} else {
 		locked = lock_position(run, file);
-		result = vfs_llseek(file, offset, whence);
+		result = seek_inside(file, offset, whence) ? offset :
+							     vfs_llseek(file, offset, whence);
 		cosy_position_unlock(file, locked);
 	}
 	fdput(fd);
