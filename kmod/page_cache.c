@@ -17,15 +17,17 @@ static bool is_recent(const struct inode *inode, const struct vfsmount *mount)
 {
 	struct timespec64 now, accessed = inode_get_atime(inode), modified, changed;
 
+	if (likely(mount->mnt_flags & MNT_RELATIME)) {
+		modified = inode_get_mtime(inode);
+		changed = inode_get_ctime(inode);
+		/* The coarse clock's seconds. */
+		if (timespec64_compare(&modified, &accessed) < 0 &&
+		    timespec64_compare(&changed, &accessed) < 0 &&
+		    ktime_get_real_seconds() - accessed.tv_sec < DAY)
+			return true;
+	}
 	ktime_get_coarse_real_ts64(&now);
-	if (timespec64_equal(&accessed, &now))
-		return true;
-	if (!(mount->mnt_flags & MNT_RELATIME))
-		return false;
-	modified = inode_get_mtime(inode);
-	changed = inode_get_ctime(inode);
-	return timespec64_compare(&modified, &accessed) < 0 &&
-	       timespec64_compare(&changed, &accessed) < 0 && now.tv_sec - accessed.tv_sec < DAY;
+	return timespec64_equal(&accessed, &now);
 }
 
 void cosy_file_accessed(struct file *file)
