@@ -47,37 +47,33 @@ void cosy_read_done(struct file *file, loff_t end, size_t count)
 	inc_syscr(current);
 }
 
-u32 cosy_folios_get(struct address_space *mapping, pgoff_t index, u32 count, struct folio **ret)
+u32 cosy_folios_get_many(struct address_space *mapping, pgoff_t index, u32 count,
+			 struct folio **ret)
 {
-	XA_STATE(xas, &mapping->i_pages, index);
+	const struct xarray *tree = &mapping->i_pages;
+	const struct xa_node *leaf = NULL;
 	struct folio *folio;
-	u32 got;
+	u32 got = 0;
+	void *entry;
 
 	rcu_read_lock();
-	folio = xas_load(&xas);
-	for (got = 0; got < count; got++) {
-		if (unlikely(!folio || xa_is_value(folio) || xa_is_internal(folio) ||
-			     !folio_try_get(folio)))
+	while (got < count) {
+		/* The next page is mostly beside the last one. */
+		if (likely(leaf && !leaf->shift && index & XA_CHUNK_MASK))
+			entry = cosy_node_entry(tree, leaf, index);
+		else
+			entry = cosy_tree_load(tree, index, &leaf);
+		folio = cosy_entry_get(tree, leaf, index, entry);
+		if (unlikely(!folio))
 			break;
-		ret[got] = folio;
-		if (unlikely(folio != xas_reload(&xas))) {
-			folio_put(folio);
-			break;
-		}
+		ret[got++] = folio;
+		index++;
 		/* Within a large one the tree is not looked at again. */
-		for (; unlikely(folio_test_large(folio)) && got + 1 < count; got++) {
-			if (index + got + 1 >= folio->index + folio_nr_pages(folio))
+		for (; unlikely(folio_test_large(folio)) && got < count; index++) {
+			if (index >= folio->index + folio_nr_pages(folio))
 				break;
 			folio_get(folio);
-			ret[got + 1] = folio;
-		}
-		if (got + 1 < count) {
-			if (unlikely(folio_test_large(folio))) {
-				xas_set(&xas, index + got + 1);
-				folio = xas_load(&xas);
-			} else {
-				folio = xas_next(&xas);
-			}
+			ret[got++] = folio;
 		}
 	}
 	rcu_read_unlock();

@@ -55,23 +55,70 @@ static inline bool cosy_is_fresh(struct cosy_activation *run, const struct super
 	return false;
 }
 
+/* What `node` of the page cache's tree has for page `index`, as xas_descend sees it; under RCU. */
+static __always_inline void *cosy_node_entry(const struct xarray *tree, const struct xa_node *node,
+					     pgoff_t index)
+{
+	void *entry = xa_entry(tree, node, (index >> node->shift) & XA_CHUNK_MASK);
+
+	if (unlikely(xa_is_sibling(entry))) {
+		entry = xa_entry(tree, node, xa_to_sibling(entry));
+		/* A large folio that has just been split. */
+		if (unlikely(xa_is_node(entry)))
+			entry = XA_RETRY_ENTRY;
+	}
+	return entry;
+}
+
+/* As xas_load, under RCU; *leaf is the node that the entry was found in, NULL: none. */
+static __always_inline void *cosy_tree_load(const struct xarray *tree, pgoff_t index,
+					    const struct xa_node **leaf)
+{
+	void *entry = xa_head(tree);
+
+	*leaf = NULL;
+	if (likely(xa_is_node(entry))) {
+		if (unlikely(index >> xa_to_node(entry)->shift > XA_CHUNK_MASK))
+			return NULL;
+	} else if (index) {
+		return NULL;
+	}
+	while (xa_is_node(entry)) {
+		*leaf = xa_to_node(entry);
+		entry = cosy_node_entry(tree, *leaf, index);
+	}
+	return entry;
+}
+
+/* A reference to the folio that `entry`, loaded so, is, or NULL: none, or just being moved. */
+static __always_inline struct folio *cosy_entry_get(const struct xarray *tree,
+						    const struct xa_node *leaf, pgoff_t index,
+						    void *entry)
+{
+	struct folio *folio = entry;
+
+	if (unlikely(!entry || xa_is_value(entry) || xa_is_internal(entry) || !folio_try_get(folio)))
+		return NULL;
+	if (likely(entry == (leaf ? cosy_node_entry(tree, leaf, index) : xa_head(tree))))
+		return folio;
+	folio_put(folio);
+	return NULL;
+}
+
 /*
  * A reference to the folio of page `index`, or NULL: it is not in the cache, or just
  * being moved.  As filemap_get_entry, without the calls on the way to it.
  */
-static inline struct folio *cosy_folio_get(struct address_space *mapping, pgoff_t index)
+static __always_inline struct folio *cosy_folio_get(struct address_space *mapping, pgoff_t index)
 {
-	XA_STATE(xas, &mapping->i_pages, index);
+	const struct xarray *tree = &mapping->i_pages;
+	const struct xa_node *leaf;
 	struct folio *folio;
+	void *entry;
 
 	rcu_read_lock();
-	folio = xas_load(&xas);
-	if (unlikely(!folio || xa_is_value(folio) || xa_is_internal(folio) || !folio_try_get(folio))) {
-		folio = NULL;
-	} else if (unlikely(folio != xas_reload(&xas))) {
-		folio_put(folio);
-		folio = NULL;
-	}
+	entry = cosy_tree_load(tree, index, &leaf);
+	folio = cosy_entry_get(tree, leaf, index, entry);
 	rcu_read_unlock();
 	return folio;
 }
@@ -80,7 +127,17 @@ static inline struct folio *cosy_folio_get(struct address_space *mapping, pgoff_
  * The folios of `count` pages from `index` on, one for each page, a reference each.
  * How many there are up to the first that is not in the cache.
  */
-u32 cosy_folios_get(struct address_space *mapping, pgoff_t index, u32 count, struct folio **ret);
+u32 cosy_folios_get_many(struct address_space *mapping, pgoff_t index, u32 count,
+			 struct folio **ret);
+
+static __always_inline u32 cosy_folios_get(struct address_space *mapping, pgoff_t index, u32 count,
+					   struct folio **ret)
+{
+	if (count > 1)
+		return cosy_folios_get_many(mapping, index, count, ret);
+	ret[0] = cosy_folio_get(mapping, index);
+	return ret[0] ? 1 : 0;
+}
 
 /* Where byte `position` of its file is, which `folio` has. */
 static inline u8 *cosy_folio_byte(struct folio *folio, loff_t position)
