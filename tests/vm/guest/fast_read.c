@@ -289,13 +289,14 @@ static void pure(void)
 
 int main(void)
 {
+	const char *directory = getenv("TMPDIR");
 	int fd;
 
 	pure();	/* opens the context */
 	shared = cosy_malloc(SIZE);
 	if (!shared)
 		shared = malloc(SIZE);
-	MUST(shared && !chdir("/tmp"));
+	MUST(shared && !chdir(directory ? directory : "/tmp"));
 	fd = make("plain");
 	bytes(fd);
 	pieces(fd);

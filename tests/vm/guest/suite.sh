@@ -5,7 +5,7 @@
 # why it was skipped.  Exit status 1 when any failed.
 directory=$1
 shift
-export CHECK_EXPECT=${CHECK_EXPECT-kernel} TMPDIR=/tmp
+export CHECK_EXPECT=${CHECK_EXPECT-kernel} TMPDIR=${TMPDIR-/tmp}
 [ $# -gt 0 ] || set -- $(ls "$directory" | grep -v -e '^trace_target$' -e '^unload$') unload
 failed=
 for name in "$@"; do
