@@ -25,14 +25,15 @@ static void name_of(int fd, char *ret, size_t size)
 {
 	char link[32], target[256];
 	ssize_t len;
-	char *tree;
+	char *tree, *name;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	len = readlink(link, target, sizeof(target) - 1);
 	target[len < 0 ? 0 : len] = 0;
 	tree = strstr(target, "/tree");
-	if (tree && !strncmp(tree + 5, "/#", 2))
-		strcpy(tree + 5, "/#");	/* an inode that has no name */
+	name = strrchr(target, '/');
+	if (tree && !strncmp(name, "/#", 2))
+		strcpy(name, "/#");	/* an inode that has no name */
 	snprintf(ret, size, "%s", tree ? tree + 5 : "?");
 }
 
