@@ -303,6 +303,9 @@ s64 cosy_fast_readc(struct cosy_activation *run, u32 number)
 	if (unlikely(!file || !(file->f_mode & FMODE_READ)))
 		goto out;
 	cached = cosy_cached_file(file);
+	/* It may wait for others, who may change what is viewed before they wake us. */
+	if (unlikely(!cached && run->held))
+		cosy_settle(run);
 	if (likely(cached || (file->f_mode & FMODE_CAN_READ && reads_bytes(file))))
 		result = read_byte(run, file, cached);
 	else

@@ -12,7 +12,7 @@
 /* Operations on views and the like: their places in core/ops.def. */
 enum {
 	OP_VIEW_READ = 22, OP_VIEW_PREAD = 23, OP_VIEW_LOAD = 24, OP_VIEW_STORE = 25,
-	OP_SEEK_READ = 27, OP_SEEK_WRITE = 28, OP_LEND = 31, OP_COUNT = 32, OP_CRC32C = 33,
+	OP_READC = 26, OP_SEEK_READ = 27, OP_SEEK_WRITE = 28, OP_LEND = 31, OP_COUNT = 32, OP_CRC32C = 33,
 	OP_MEMCPY = 4, OP_MEMSET = 6, OP_MEMCMP = 7, OP_MEMCHR = 8, OP_MEMRCHR = 9, OP_MEMMEM = 10, OP_STRNLEN = 12,
 };
 

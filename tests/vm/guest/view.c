@@ -272,6 +272,49 @@ static void ordinary(void)
 	close(pipes[1]);
 }
 
+/* Whether a process sleeps so that a signal would wake it. */
+static bool sleeps(pid_t pid)
+{
+	char path[32], line[512] = "", *state;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	MUST((fd = open(path, O_RDONLY)) >= 0);
+	MUST(read(fd, line, sizeof(line) - 1) > 0);
+	close(fd);
+	state = strrchr(line, ')');
+	return state && state[2] == 'S';
+}
+
+/* A byte that has to be waited for: whoever sends it may have written to the file before. */
+static void waits(void)
+{
+	char *b = script_buffer;
+	int pipes[2], v, c;
+	pid_t pid;
+
+	MUST(!pipe(pipes));
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		while (!sleeps(getppid()))
+			usleep(1000);
+		_exit(pwrite(file, "changed behind the view", 23, 77) != 23 || write(pipes[1], "!", 1) != 1);
+	}
+	memset(b, 'Z', PAGE);
+	begin();
+	v = OP(VIEW_PREAD, file, b, 1000, 77);
+	c = OP(READC, pipes[0]);
+	script_run();
+	CHECK_RESULT(v, 1000);
+	CHECK_RESULT(c, '!');
+	CHECK(!memcmp(b, text + 77, 1000), "what was read has changed");
+	MUST(waitpid(pid, &c, 0) == pid && !c);
+	MUST(pwrite(file, text, SIZE, 0) == SIZE);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
 /* A function's memory, viewed, is another's after it has returned. */
 static void returned(void)
 {
@@ -482,6 +525,7 @@ static void one_place(const char *directory)
 	looks();
 	writes();
 	ordinary();
+	waits();
 	returned();
 	guards();
 	changes();
