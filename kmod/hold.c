@@ -4,14 +4,22 @@
 #include <linux/swap.h>
 #include "hold.h"
 
-/* Lets go of one file's. */
-static void empty(struct cosy_hold *held)
+/* Lets go of the folio at hand, also for a processor that guesses that it is there. */
+static void leave_folio(struct cosy_hold *held)
 {
 	if (held->end)
 		folio_put(held->folio);
+	held->end = 0;
+	held->base = NULL;
+	held->mask = 0;
+}
+
+/* Lets go of one file's. */
+static void empty(struct cosy_hold *held)
+{
+	leave_folio(held);
 	while (held->next < held->count)
 		folio_put(held->ahead[held->next++]);
-	held->end = 0;
 }
 
 void cosy_hold_drop(struct cosy_activation *run)
@@ -80,9 +88,7 @@ struct cosy_hold *cosy_hold_get(struct cosy_activation *run, struct address_spac
 	pgoff_t index = pos >> PAGE_SHIFT, last = (pos + count - 1) >> PAGE_SHIFT;
 	struct folio *folio;
 
-	if (held->end)
-		folio_put(held->folio);
-	held->end = 0;
+	leave_folio(held);
 	if (held->next < held->count && folio_pos(held->ahead[held->next]) != (index << PAGE_SHIFT))
 		empty(held);
 	if (held->next == held->count) {
@@ -106,5 +112,6 @@ struct cosy_hold *cosy_hold_get(struct cosy_activation *run, struct address_spac
 	held->start = folio_pos(folio);
 	held->end = held->start + folio_size(folio);
 	held->base = folio_address(folio);
+	held->mask = folio_size(folio) - 1;
 	return held;
 }

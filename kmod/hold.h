@@ -18,6 +18,17 @@
 struct cosy_hold *cosy_hold_get(struct cosy_activation *run, struct address_space *mapping,
 				loff_t pos, size_t count, enum cosy_guard *failed);
 
+/* The start of a RUN. */
+static __always_inline void cosy_hold_init(struct cosy_activation *run)
+{
+	int i;
+
+	for (i = 0; i < COSY_HOLDS; i++) {
+		run->hold[i].base = NULL;
+		run->hold[i].mask = 0;
+	}
+}
+
 /* Lets everything go: part of cosy_settle. */
 void cosy_hold_drop(struct cosy_activation *run);
 
@@ -39,10 +50,13 @@ static __always_inline struct cosy_hold *cosy_hold_find(struct cosy_activation *
 	return NULL;
 }
 
-/* Where byte `pos`, which is held, is.  By a mask, so that no wrong guess leaves the folio. */
+/*
+ * Where byte `pos`, which is held, is.  By a mask, so that no wrong guess leaves the folio;
+ * where nothing is held, a wrong guess that something is ends at address 0.
+ */
 static __always_inline const u8 *cosy_hold_byte(const struct cosy_hold *held, loff_t pos)
 {
-	return held->base + (pos & (held->end - held->start - 1));
+	return held->base + (pos & held->mask);
 }
 
 /* Guard READ_ONLY.  Looked at behind the folio: writers put the bytes before the size. */

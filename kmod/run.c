@@ -16,6 +16,7 @@
 #include "compat/compat.h"
 #include "context.h"
 #include "fast.h"
+#include "hold.h"
 #include "leave.h"
 #include "limits.h"
 #include "program.h"
@@ -199,6 +200,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	run.fast = 0;
 	run.pid = 0;
 	run.held = 0;
+	cosy_hold_init(&run);
 	run.put_off = false;
 	run.views = NULL;
 	run.fresh[0] = run.fresh[1] = run.unfresh = NULL;

@@ -22,7 +22,8 @@ struct task_struct;
 struct cosy_hold {
 	const struct address_space *mapping;	/* to compare: no reference */
 	loff_t start, end;
-	const u8 *base;
+	const u8 *base;				/* NULL when there are none */
+	u64 mask;				/* of an offset from it; 0 when there are none */
 	struct folio *folio;			/* theirs; a reference */
 	u32 next, count;			/* ahead[next..count): a reference each */
 	struct folio *ahead[15];		/* what follows, as it was found */
@@ -68,7 +69,8 @@ struct cosy_activation {
 	struct cosy_views *views;	/* NULL until the first one is made */
 	const struct super_block *unfresh; /* to be one of them when the next ordinary call succeeds */
 	u32 next_hold;					/* which of them to give up for another file */
-	struct cosy_hold hold[COSY_HOLDS];		/* see hold.h; garbage unless `held` says so */
+	struct cosy_hold hold[COSY_HOLDS];		/* see hold.h; but for `base` and `mask` garbage unless
+							 * `held` says otherwise */
 	u64 ops;			/* operations made (COSY_OP_BASE up) */
 	u32 op_work;			/* of the one under way, in bytes, since it last looked around */
 	u32 op_resumes;		/* its r1-r3 tell what remains, so it may stop for a signal */
