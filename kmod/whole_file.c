@@ -6,6 +6,7 @@
  * meanwhile, as it would have; what there is to save is in the reads, and in the two
  * calls that the compound does not make.
  */
+#include <linux/jiffies.h>
 #include <linux/sched/signal.h>
 #include <linux/unistd.h>
 #include "read.h"
@@ -20,8 +21,19 @@ static s64 made_here(struct cosy_activation *run, s64 result)
 	return -EINTR;
 }
 
+/*
+ * Nothing here can be gone on with later, so signals wait; but not for long, as there are
+ * files without an end.  What freezes tasks comes as a signal, too.
+ */
+static bool is_interrupted(unsigned long begun)
+{
+	return fatal_signal_pending(current) ||
+	       (signal_pending(current) && time_after(jiffies, begun + HZ));
+}
+
 static s64 read_all(struct cosy_activation *run, u32 fd, u64 to, u64 size)
 {
+	unsigned long begun = jiffies;
 	u64 done = 0;
 	s64 result;
 
@@ -35,7 +47,7 @@ static s64 read_all(struct cosy_activation *run, u32 fd, u64 to, u64 size)
 		if (!result)
 			break;
 		done += result;
-		if (fatal_signal_pending(current))
+		if (is_interrupted(begun))
 			return -EINTR;
 		cond_resched();
 	}

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/mman.h>
 
 #define BUFFER 65536
 #define FILES  700
@@ -317,6 +318,26 @@ static void files(void)
 	CHECK(!unlinkat(dir, "whole", 0) && !unlinkat(dir, "fifo2", 0), "cleaning up");
 }
 
+/* A file without an end into memory that is one piece, over and over: a signal ends it. */
+static void endless(void)
+{
+	enum { PIECE = 64 << 20, PIECES = 1024 };
+	int fd = memfd_create("piece", 0);
+	char *to = mmap(NULL, (size_t)PIECE * PIECES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long r;
+
+	MUST(fd >= 0 && !ftruncate(fd, PIECE) && to != MAP_FAILED);
+	for (size_t i = 0; i < PIECES; i++)
+		MUST(mmap(to + i * PIECE, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED);
+	handle(SIGALRM, nothing, SA_RESTART);
+	alarm_us(50000, 50000);
+	r = read_file("/dev/zero", to, (long)PIECE * PIECES, O_RDONLY);
+	alarm_us(0, 0);
+	CHECK(r == -EINTR, "without an end: %ld", r);
+	munmap(to, (size_t)PIECE * PIECES);
+	close(fd);
+}
+
 int main(void)
 {
 	char name[256];
@@ -353,6 +374,7 @@ int main(void)
 	revalidated();
 	CHECK_CHILD(in_child(unsearchable, NULL));
 	files();
+	endless();
 	MUST(!system("rm -rf ./*"));
 	directory_leave();
 	return check_end();
