@@ -91,7 +91,10 @@ static __always_inline void settle_for(struct cosy_activation *run, const u64 *r
 	}
 }
 
-/* With a number that is constant nothing is left of it but one call. */
+/*
+ * With a number that is constant nothing is left of it but one call.  Attributes are any
+ * file system's, and those of remote ones are interrupted by signals.
+ */
 static __always_inline s64 specialised(struct cosy_activation *run, const u64 *r, u32 number)
 {
 	switch (number) {
@@ -102,13 +105,13 @@ static __always_inline s64 specialised(struct cosy_activation *run, const u64 *r
 	case __NR_lseek:
 		return cosy_fast_lseek(run, r[1], r[2], r[3]);
 	case __NR_stat:
-		return cosy_fast_fstatat(run, AT_FDCWD, r[1], r[2], 0);
+		return cosy_call_result(run, cosy_fast_fstatat(run, AT_FDCWD, r[1], r[2], 0));
 	case __NR_lstat:
-		return cosy_fast_fstatat(run, AT_FDCWD, r[1], r[2], AT_SYMLINK_NOFOLLOW);
+		return cosy_call_result(run, cosy_fast_fstatat(run, AT_FDCWD, r[1], r[2], AT_SYMLINK_NOFOLLOW));
 	case __NR_newfstatat:
-		return cosy_fast_fstatat(run, r[1], r[2], r[3], r[4]);
+		return cosy_call_result(run, cosy_fast_fstatat(run, r[1], r[2], r[3], r[4]));
 	case __NR_fstat:
-		return cosy_fast_fstat(run, r[1], r[2]);
+		return cosy_call_result(run, cosy_fast_fstat(run, r[1], r[2]));
 	case __NR_write:
 		return cosy_view_write(run, r[1], r[2], r[3]);
 	case __NR_pwrite64:

@@ -192,16 +192,13 @@ struct scan {
 	int allowed;	/* 0, or why the directory may not be searched */
 };
 
-/* newfstatat as the kernel makes it.  What would restart it has it fail here. */
-static int stat_ordinary(const struct scan *scan, u64 name, u64 to)
+/* What would restart a call of its own has it fail here. */
+static int made_here(const struct scan *scan, s64 result)
 {
-	s64 result = cosy_ordinary(scan->run, __NR_newfstatat, scan->fd, name, to, scan->flags);
-
-	if (unlikely(scan->run->status != COSY_DONE)) {
-		scan->run->status = COSY_DONE;
-		return -EINTR;
-	}
-	return result;
+	if (likely(scan->run->status == COSY_DONE))
+		return result;
+	scan->run->status = COSY_DONE;
+	return -EINTR;
 }
 
 /* The attributes of an entry at user address `entry`, in place at `at`. */
@@ -223,7 +220,11 @@ static int stat_entry(const struct scan *scan, u64 entry, u8 *at, u32 length)
 	else
 		result = cosy_stat_child(run, scan->dir, &component,
 					 at + offsetof(struct cosy_dirent, stat), scan->flags);
-	return likely(result != COSY_ORDINARY) ? result : stat_ordinary(scan, name, to);
+	if (likely(result != COSY_ORDINARY))
+		result = cosy_call_result(run, result);
+	else
+		result = cosy_ordinary(run, __NR_newfstatat, scan->fd, name, to, scan->flags);
+	return made_here(scan, result);
 }
 
 /* -EFAULT, or 0. */
