@@ -47,27 +47,51 @@ void cosy_read_done(struct file *file, loff_t end, size_t count)
 	inc_syscr(current);
 }
 
+/* As many of `count` as lie beside each other from `slot` up to `end`, and are small. */
+static __always_inline u32 get_row(void __rcu *const *slot, void __rcu *const *end, u32 count,
+				   struct folio **ret)
+{
+	struct folio *folio;
+	u32 got;
+
+	for (got = 0; got < count && slot < end; got++, slot++) {
+		folio = rcu_dereference_raw(*slot);
+		/* Neither a value nor anything of the tree's own. */
+		if (unlikely(!folio || (unsigned long)folio & 3 || !folio_try_get(folio)))
+			break;
+		if (unlikely(folio != rcu_access_pointer(*slot) || folio_test_large(folio))) {
+			folio_put(folio);
+			break;
+		}
+		ret[got] = folio;
+	}
+	return got;
+}
+
 u32 cosy_folios_get_many(struct address_space *mapping, pgoff_t index, u32 count,
 			 struct folio **ret)
 {
 	const struct xarray *tree = &mapping->i_pages;
 	const struct xa_node *leaf = NULL;
 	struct folio *folio;
-	u32 got = 0;
+	u32 row, got = 0;
 	void *entry;
 
 	rcu_read_lock();
 	while (got < count) {
-		/* The next page is mostly beside the last one. */
-		if (likely(leaf && !leaf->shift && index & XA_CHUNK_MASK))
-			entry = cosy_node_entry(tree, leaf, index);
-		else
-			entry = cosy_tree_load(tree, index, &leaf);
+		entry = cosy_tree_load(tree, index, &leaf);
 		folio = cosy_entry_get(tree, leaf, index, entry);
 		if (unlikely(!folio))
 			break;
 		ret[got++] = folio;
 		index++;
+		if (likely(leaf && !leaf->shift && index & XA_CHUNK_MASK && !folio_test_large(folio))) {
+			row = get_row(leaf->slots + (index & XA_CHUNK_MASK),
+				      leaf->slots + XA_CHUNK_SIZE, count - got, ret + got);
+			got += row;
+			index += row;
+			continue;
+		}
 		/* Within a large one the tree is not looked at again. */
 		for (; unlikely(folio_test_large(folio)) && got < count; index++) {
 			if (index >= folio->index + folio_nr_pages(folio))
