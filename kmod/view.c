@@ -29,10 +29,18 @@ void cosy_views_free(struct cosy_activation *run)
 
 /* --- Making and ending ----------------------------------------------------------------- */
 
+static __always_inline void put(struct cosy_page_view *view)
+{
+	u32 i, pages = view->pages;
+
+	for (i = 0; i < pages; i++)
+		folio_put(view->folio[i]);
+	view->pages = 0;
+}
+
 void cosy_view_put(struct cosy_page_view *view)
 {
-	while (view->pages)
-		folio_put(view->folio[--view->pages]);
+	put(view);
 }
 
 /* What a compound has to find in the buffer at [ahead, ahead + length) of the view. */
@@ -54,7 +62,7 @@ static void end(struct cosy_activation *run, struct cosy_page_view *view)
 {
 	struct cosy_views *views = run->views;
 
-	cosy_view_put(view);
+	put(view);
 	views->active &= ~BIT(view - views->view);
 	if (!views->active)
 		run->held &= ~COSY_HELD_VIEWS;

@@ -26,10 +26,17 @@ static __always_inline enum cosy_guard find_pages(struct address_space *mapping,
 	if (unlikely(view->pages < pages))
 		return COSY_GUARD_NO_HOLES;
 	for (i = 0; i < pages; i++) {
-		guard = cosy_folio_guard(view->folio[i], mapping);
+		struct folio *folio = view->folio[i];
+
+		/* A sound one is a single page. */
+		if (likely(READ_ONCE(folio->mapping) == mapping && cosy_folio_sound(folio))) {
+			view->page[i] = folio_address(folio);
+			continue;
+		}
+		guard = cosy_folio_guard(folio, mapping);
 		if (unlikely(guard != COSY_GUARDS_HOLD))
 			return guard;
-		view->page[i] = cosy_folio_byte(view->folio[i], (position & PAGE_MASK) + i * PAGE_SIZE);
+		view->page[i] = cosy_folio_byte(folio, (position & PAGE_MASK) + i * PAGE_SIZE);
 	}
 	return COSY_GUARDS_HOLD;
 }
