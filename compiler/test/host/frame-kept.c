@@ -21,7 +21,7 @@ int jumps(int fd)
 
 int large(int fd)
 {
-	char buf[100000];
+	char buf[200000];
 
 	COSY_START;
 	read(fd, buf, sizeof(buf));
