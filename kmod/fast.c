@@ -136,6 +136,17 @@ static __always_inline s64 specialised(struct cosy_activation *run, const u64 *r
 	}
 }
 
+/* What a specialised version answered, or the ordinary way. */
+static __always_inline u64 answer(struct cosy_activation *run, const u64 *r, u32 number, s64 result)
+{
+	if (likely(result != COSY_ORDINARY)) {
+		run->fast++;
+		return result;
+	}
+	return ordinary(run, number,
+			&(struct pt_regs){ .di = r[1], .si = r[2], .dx = r[3], .r10 = r[4], .r8 = r[5], .r9 = r[0] });
+}
+
 /* A byte that can only be read into a user's memory is left to the interpreter. */
 static s64 readc(struct cosy_activation *run, u32 fd)
 {
@@ -158,12 +169,20 @@ static s64 end_here(struct cosy_activation *run, s64 result)
 	return -EINTR;
 }
 
-static s64 seek_read(struct cosy_activation *run, const u64 *r)
+/* What both begin with: the new position, or an error. */
+static s64 seek(struct cosy_activation *run, const u64 *r)
 {
-	s64 result = specialised(run, (u64[]){ 0, r[1], r[4], r[5] }, __NR_lseek);
+	s64 result = cosy_fast_lseek(run, r[1], r[4], r[5]);
 
 	if (result == COSY_ORDINARY)
 		result = cosy_ordinary(run, __NR_lseek, r[1], r[4], r[5], 0);
+	return result;
+}
+
+static s64 seek_read(struct cosy_activation *run, const u64 *r)
+{
+	s64 result = seek(run, r);
+
 	if (result < 0)
 		return result;
 	result = cosy_fast_read(run, r[1], r[2], r[3]);
@@ -174,10 +193,8 @@ static s64 seek_read(struct cosy_activation *run, const u64 *r)
 
 static s64 seek_write(struct cosy_activation *run, const u64 *r)
 {
-	s64 result = specialised(run, (u64[]){ 0, r[1], r[4], r[5] }, __NR_lseek);
+	s64 result = seek(run, r);
 
-	if (result == COSY_ORDINARY)
-		result = cosy_ordinary(run, __NR_lseek, r[1], r[4], r[5], 0);
 	if (result < 0)
 		return result;
 	result = cosy_view_write(run, r[1], r[2], r[3]);
@@ -186,32 +203,16 @@ static s64 seek_write(struct cosy_activation *run, const u64 *r)
 	return end_here(run, result);
 }
 
-static s64 counted(struct cosy_activation *run, s64 result)
-{
-	run->fast++;
-	return result;
-}
-
 static s64 view_read(struct cosy_activation *run, const u64 *r)
 {
-	s64 result = COSY_ORDINARY;
-
-	if (likely(!run->prog->ordinary))
-		result = cosy_view_read(run, r[1], r[2], r[3]);
-	if (likely(result != COSY_ORDINARY))
-		return counted(run, result);
-	return cosy_ordinary(run, __NR_read, r[1], r[2], r[3], 0);
+	return answer(run, r, __NR_read, run->prog->ordinary ? COSY_ORDINARY :
+					 cosy_view_read(run, r[1], r[2], r[3]));
 }
 
 static s64 view_pread(struct cosy_activation *run, const u64 *r)
 {
-	s64 result = COSY_ORDINARY;
-
-	if (likely(!run->prog->ordinary))
-		result = cosy_view_pread(run, r[1], r[2], r[3], r[4]);
-	if (likely(result != COSY_ORDINARY))
-		return counted(run, result);
-	return cosy_ordinary(run, __NR_pread64, r[1], r[2], r[3], r[4]);
+	return answer(run, r, __NR_pread64, run->prog->ordinary ? COSY_ORDINARY :
+					    cosy_view_pread(run, r[1], r[2], r[3], r[4]));
 }
 
 /* Where there is nothing to lend: a socket is sent to, whatever else is written to. */
@@ -220,8 +221,10 @@ static s64 lend(struct cosy_activation *run, const u64 *r)
 	u32 number;
 	s64 result = cosy_lend(run, r[1], r[2], r[3], r[4], &number);
 
-	if (likely(result != COSY_ORDINARY))
-		return counted(run, result);
+	if (likely(result != COSY_ORDINARY)) {
+		run->fast++;
+		return result;
+	}
 	return cosy_ordinary(run, number, r[1], r[2], r[3], number == __NR_write ? 0 : r[4]);
 }
 
@@ -249,17 +252,6 @@ static __always_inline s64 operation(struct cosy_activation *run, u64 *r, u32 nu
 		cosy_leave_at(run, COSY_LEFT_TRAP, run->insn, 0);
 		return 0;
 	}
-}
-
-/* What a specialised version answered, or the ordinary way. */
-static __always_inline u64 answer(struct cosy_activation *run, const u64 *r, u32 number, s64 result)
-{
-	if (likely(result != COSY_ORDINARY)) {
-		run->fast++;
-		return result;
-	}
-	return ordinary(run, number,
-			&(struct pt_regs){ .di = r[1], .si = r[2], .dx = r[3], .r10 = r[4], .r8 = r[5], .r9 = r[0] });
 }
 
 static __always_inline void begin(struct cosy_activation *run, const u64 *r, u32 word, u32 number)

@@ -73,6 +73,24 @@ SYM_END(\name, SYM_T_FUNC)
 	pop	%rax
 .endm
 
+/* r0-r5 as an array for C */
+.macro PUSH_ARRAY
+	push	%r8
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	push	%rdi
+	push	%rax
+.endm
+.macro POP_ARRAY
+	pop	%rax
+	pop	%rdi
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	pop	%r8
+.endm
+
 .macro ZERO_R1_TO_R5
 	xor	%edi, %edi
 	xor	%esi, %esi
@@ -610,12 +628,7 @@ THUNK cosy_thunk_op
 .Lop_fueled:
 	mov	STATE, %r11
 	push	%r11
-	push	%r8
-	push	%rcx
-	push	%rdx
-	push	%rsi
-	push	%rdi
-	push	%rax
+	PUSH_ARRAY
 	FORGET_BRANCHES
 	mov	%r11, %rdi
 	mov	%rsp, %rsi
@@ -630,12 +643,7 @@ THUNK cosy_thunk_op
 
 	/* The operation has brought r1-r3 up to date. */
 .Lop_leave:
-	pop	%rax
-	pop	%rdi
-	pop	%rsi
-	pop	%rdx
-	pop	%rcx
-	pop	%r8
+	POP_ARRAY
 	jmp	cosy_leave_unspent
 
 .Lop_tick:
@@ -659,12 +667,7 @@ THUNK \name
 	jnz	cosy_leave_traced
 	incq	RUN_CALLS(%r11)
 	mov	%r10, INSN
-	push	%r8
-	push	%rcx
-	push	%rdx
-	push	%rsi
-	push	%rdi
-	push	%rax
+	PUSH_ARRAY
 	FORGET_BRANCHES
 	mov	%r11, %rdi
 	mov	%rsp, %rsi
@@ -684,12 +687,7 @@ THUNK \name
 	RET
 
 .Lleave\@:
-	pop	%rax
-	pop	%rdi
-	pop	%rsi
-	pop	%rdx
-	pop	%rcx
-	pop	%r8
+	POP_ARRAY
 	jmp	cosy_leave_unspent
 
 .Ltick\@:
