@@ -9,10 +9,7 @@ long bonnie_pass(int fd, long n)
 {
 	long done = 0;
 
-	if (!ring_buffer)
-		ring_begin(&fd, 1, BATCH * BLOCK);
-	else
-		io_uring_register_files_update(&ring, 0, &fd, 1);
+	ring_use(fd, BATCH * BLOCK);
 	memset(ring_buffer, 'x', BATCH * BLOCK);
 	for (long i = 0; i < n;) {
 		const long first = i;

@@ -35,6 +35,15 @@ static inline void ring_begin(const int *files, int count, size_t bytes)
 	}
 }
 
+/* The ring with `fd` as its one file: set up by the first pass, given another file by the later ones. */
+static inline void ring_use(int fd, size_t bytes)
+{
+	if (!ring_buffer)
+		ring_begin(&fd, 1, bytes);
+	else
+		io_uring_register_files_update(&ring, 0, &fd, 1);
+}
+
 /* The next entry, with flags that the prep functions would clear. */
 static inline void ring_flags(struct io_uring_sqe *entry, unsigned int flags)
 {
