@@ -210,7 +210,7 @@ bool differential_run(struct differential *d, const struct cosy_program *program
 	d->rewritten = code.insn_cnt;
 	lint = checker_lint(&code, &d->how);
 	if (!lint && d->how.blind)
-		lint = checker_lint_blind(program, &code, &d->how);
+		lint = checker_lint_blind(program, &d->how);
 	if (lint) {
 		cosy_free(code.insns);
 		return problem(d, "code for the JIT: %s", lint);

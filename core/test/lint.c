@@ -108,6 +108,12 @@ const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox
 	return problem;
 }
 
+/* The same program, blinded by several seeds. */
+enum { BLINDINGS = 3 };
+struct blindings {
+	struct cosy_code code[BLINDINGS];
+};
+
 /* Is this what the program chose, and more than a counter or a mask? */
 static bool is_telling(s64 value)
 {
@@ -125,8 +131,25 @@ static bool appears(const struct cosy_code *code, s32 value)
 	return false;
 }
 
-const char *checker_lint_blind(const struct cosy_program *program, const struct cosy_code *code,
-			       const struct cosy_sandbox *how)
+/*
+ * Is it there whatever the blinding's random masks are?  By one seed alone a mask may be what
+ * the program has too: once in 2^32, but a fuzzer that watches comparisons writes
+ * what it saw there into its next program.
+ */
+static bool always_appears(const struct blindings *blindings, s32 value)
+{
+	u32 i;
+
+	for (i = 0; i < BLINDINGS; i++) {
+		if (!appears(&blindings->code[i], value))
+			return false;
+	}
+	return true;
+}
+
+static const char *find_constant(const struct cosy_program *program,
+				 const struct blindings *blindings,
+				 const struct cosy_sandbox *how)
 {
 	u32 at;
 
@@ -136,11 +159,34 @@ const char *checker_lint_blind(const struct cosy_program *program, const struct 
 
 		/* Sizes and addresses of the sandbox's own may be the same by chance. */
 		if (is_telling(insn->imm) && insn->imm != (s32)how->kernel_base &&
-		    insn->imm != (s32)(how->kernel_base >> 32) && appears(code, insn->imm))
+		    insn->imm != (s32)(how->kernel_base >> 32) && always_appears(blindings, insn->imm))
 			return "a constant of the program is in blinded code";
 		if (program->marks[at] & COSY_MARK_LEAVE && how->size && is_telling((s32)folded) &&
-		    (appears(code, folded) || appears(code, -folded)))
+		    (always_appears(blindings, folded) || always_appears(blindings, -folded)))
 			return "an offset of the program is in blinded code";
 	}
 	return NULL;
+}
+
+const char *checker_lint_blind(const struct cosy_program *program, const struct cosy_sandbox *how)
+{
+	struct cosy_sandbox other = *how;
+	struct blindings blindings;
+	const char *problem = NULL;
+	u32 i, made;
+
+	for (made = 0; made < BLINDINGS && !problem; made++) {
+		struct cosy_reject why = {0};
+
+		other.seed = world_mix(how->seed, made);
+		if (cosy_sandbox(program, &other, &blindings.code[made], &why))
+			problem = "is refused with another seed";
+	}
+	if (problem)
+		made--;
+	else
+		problem = find_constant(program, &blindings, how);
+	for (i = 0; i < made; i++)
+		cosy_free(blindings.code[i].insns);
+	return problem;
 }
