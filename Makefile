@@ -6,6 +6,7 @@ BUILD = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 JOBS ?= $(shell nproc)
 KERNEL ?= 6.12
 FUZZ_SECONDS ?= 3600
+FUZZ_SEED ?= $(shell date +%s)
 SAME_SECONDS ?= 600
 SAME_SEED ?= 100000
 
@@ -30,7 +31,7 @@ vm: all
 
 fuzz: PRESET = fuzz
 fuzz: all
-	@COSY_FUZZ_SECONDS=$(FUZZ_SECONDS) ctest --preset fuzz -j $(JOBS) --timeout $$(($(FUZZ_SECONDS) + 600)) --verbose
+	@COSY_FUZZ_SECONDS=$(FUZZ_SECONDS) COSY_FUZZ_SEED=$(FUZZ_SEED) ctest --preset fuzz -j $(JOBS) --timeout $$(($(FUZZ_SECONDS) + 600)) --verbose
 
 same: all
 	@tests/vm/same/long.sh $(BUILD)/tests/vm/same/same $(SAME_SEED) $(SAME_SECONDS)

@@ -185,12 +185,12 @@ HELPER uint64_t chance(uint64_t below)
 	return below ? x % below : x;
 }
 
-/* SEED from the environment, else a new one; printed. */
+/* SEED from the environment, else always the same one, so that a test says the same of the same tree. */
 HELPER void chance_init(void)
 {
 	const char *seed = getenv("SEED");
 
-	raw_seed = seed ? strtoull(seed, NULL, 0) : (uint64_t)time(NULL) * 1000003 + (uint64_t)getpid();
+	raw_seed = seed ? strtoull(seed, NULL, 0) : 1;
 	printf("SEED=%#llx\n", (unsigned long long)raw_seed);
 	fflush(stdout);
 }
