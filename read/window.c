@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "filesystem.h"
 #include "lease.h"
 #include "stats.h"
 #include "syscall.h"
@@ -146,24 +147,12 @@ bool window_earned(struct file *file, int fd, size_t len)
 	return !__atomic_load_n(&file->inside, __ATOMIC_RELAXED) && !file_sharing();
 }
 
-/* File systems on which leases have been seen to work, and to mean something. */
 static bool window_filesystem(int fd)
 {
 	struct statfs fs;
 
-	if (cosy_syscall3(SYS_fstatfs, fd, (unsigned long)&fs, 0))
-		return false;
-	switch ((uint32_t)fs.f_type) {
-	case 0xef53:	 /* ext2, ext3, ext4 */
-	case 0x01021994: /* tmpfs */
-	case 0x58465342: /* xfs */
-	case 0x9123683e: /* btrfs */
-	case 0xf2f52010: /* f2fs */
-	case 0x73717368: /* squashfs */
-	case 0xe0f5e1e2: /* erofs */
-		return true;
-	}
-	return false;
+	return !cosy_syscall3(SYS_fstatfs, fd, (unsigned long)&fs, 0) &&
+	       filesystem_has_leases(fs.f_type);
 }
 
 /* Under HELD.  The position to begin with, or -1 and the guard in *why. */
