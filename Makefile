@@ -10,7 +10,11 @@ FUZZ_SEED ?= $(shell date +%s)
 SAME_SECONDS ?= 600
 SAME_SEED ?= 100000
 
-.PHONY: all bench demo test vm fuzz same format install clean setup configure
+READ_OPERATIONS ?= 10000000
+READ_SEED ?= 1
+WRITER_OPENS ?= 100000
+
+.PHONY: all bench demo test vm fuzz fuzz-read stale-read same format install clean setup configure
 
 all: configure
 	@cmake --build --preset $(PRESET)
@@ -32,6 +36,13 @@ vm: all
 fuzz: PRESET = fuzz
 fuzz: all
 	@COSY_FUZZ_SECONDS=$(FUZZ_SECONDS) COSY_FUZZ_SEED=$(FUZZ_SEED) ctest --preset fuzz -j $(JOBS) --timeout $$(($(FUZZ_SECONDS) + 600)) --verbose
+
+# Random calls under `cosy run` against the kernel's own, and a reader against a writer.
+fuzz-read: all
+	@read/test/fuzz/long.sh $(BUILD) $(READ_OPERATIONS) $(READ_SEED)
+
+stale-read: all
+	@COSY_READ_EAGER=1 $(BUILD)/bin/cosy run -- $(BUILD)/read/test/read_stale_test $(WRITER_OPENS)
 
 same: all
 	@tests/vm/same/long.sh $(BUILD)/tests/vm/same/same $(SAME_SEED) $(SAME_SECONDS)

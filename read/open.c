@@ -148,6 +148,26 @@ int dup3(int fd, int copy, int flags)
 	return duplicate_to(fd, copy, flags);
 }
 
+/* A lease shows as O_ASYNC, which a file that may have one has not got from the program. */
+static int flags_without_lease(int fd, int flags)
+{
+	struct file *file = file_of(fd);
+
+	return flags >= 0 && file && !file->forever ? flags & ~O_ASYNC : flags;
+}
+
+/* The kernel counts from its own position where the lock says SEEK_CUR. */
+static int lock_from_position(int fd, int command, struct flock *lock)
+{
+	bool here = lock && lock->l_whence == SEEK_CUR;
+	struct file *file = here ? file_borrow(fd, GUARD_KERNEL_POSITION) : NULL;
+	int ret = __fcntl(fd, command, lock);
+
+	if (file)
+		file_leave(file);
+	return ret;
+}
+
 int fcntl64(int fd, int command, ...)
 {
 	va_list args;
@@ -164,6 +184,15 @@ int fcntl64(int fd, int command, ...)
 		if (argument & (O_DIRECT | O_ASYNC))
 			file_plain_fd(fd, GUARD_FS_CONSTANT, true);
 		break;
+	case F_GETFL:
+		return flags_without_lease(fd, __fcntl(fd, command));
+	case F_SETLK:
+	case F_SETLKW:
+	case F_GETLK:
+	case F_OFD_SETLK:
+	case F_OFD_SETLKW:
+	case F_OFD_GETLK:
+		return lock_from_position(fd, command, (struct flock *)argument);
 	case F_SETLEASE:
 	case F_GETLEASE:
 	case F_SETSIG:

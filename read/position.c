@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* position.c - calls that make the kernel use or move a position: KERNEL_POSITION. */
 #include <fcntl.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -49,4 +51,26 @@ ssize_t copy_file_range(int in, off64_t *in_offset, int out, off64_t *out_offset
 			unsigned int flags)
 {
 	return BORROWED(in, NEXT(copy_file_range)(in, in_offset, out, out_offset, len, flags));
+}
+
+/* A lock from the position on. */
+int lockf64(int fd, int command, off64_t len)
+{
+	return BORROWED(fd, NEXT(lockf64)(fd, command, len));
+}
+
+int lockf(int fd, int command, off_t len) __attribute__((alias("lockf64")));
+
+/* FIONREAD says how much is left behind the position. */
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list args;
+	void *argument;
+
+	va_start(args, request);
+	argument = va_arg(args, void *);
+	va_end(args);
+	if (request != FIONREAD)
+		return NEXT(ioctl)(fd, request, argument);
+	return BORROWED(fd, NEXT(ioctl)(fd, request, argument));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* read.c - read, pread and lseek: the calls that windows are for. */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,6 +29,12 @@ static ssize_t result(long ret)
 static inline bool plausible(const void *buf)
 {
 	return (uintptr_t)buf - 65536 < (1ULL << 56);
+}
+
+/* So are lengths that it cuts, or refuses for where they would end. */
+static inline bool plausible_read(const void *buf, size_t len)
+{
+	return plausible(buf) && len <= INT_MAX;
 }
 
 /*
@@ -91,7 +98,7 @@ static __attribute__((noinline)) ssize_t read_slowly(int fd, void *buf, size_t l
 		cancellation_point();
 		offset = word & WORD_POSITION;
 		part = file->size - offset;
-		if (!plausible(buf) || (ssize_t)len < 0)
+		if (!plausible_read(buf, len))
 			goto direct;
 		if (offset >= file->size || !len) {
 			if (file_word(file) == word)
@@ -166,7 +173,7 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 			return __pread64(fd, buf, len, offset);
 		}
 		cancellation_point();
-		if (!plausible(buf) || (ssize_t)len < 0)
+		if (!plausible_read(buf, len))
 			goto direct;
 		if ((uint64_t)offset >= file->size || !len) {
 			if (word_same(file, word))

@@ -5,12 +5,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -261,9 +263,35 @@ static void sleep_is_not_cut_short(void)
 	close(fd);
 }
 
+static void the_kernel_counts_from_the_position(void)
+{
+	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_CUR, .l_len = 10}, found = lock;
+	int fd = specialised(), other = open(path, O_RDONLY), left;
+
+	CHECK(!fcntl(fd, F_OFD_SETLK, &lock));
+	found.l_type = F_WRLCK;
+	found.l_whence = SEEK_SET;
+	found.l_len = 0;
+	CHECK(!fcntl(other, F_OFD_GETLK, &found) && found.l_start == READS);
+	close(fd);
+	close(other);
+	fd = specialised();
+	CHECK(!ioctl(fd, FIONREAD, &left) && left == SIZE - READS);
+	close(fd);
+}
+
+static void a_lease_does_not_show(void)
+{
+	int fd = specialised();
+
+	CHECK(!(fcntl(fd, F_GETFL) & O_ASYNC));
+	CHECK(RAW(fcntl, fd, F_GETFL) & O_ASYNC);
+	close(fd);
+}
+
 static void bad_addresses_are_refused(void)
 {
-	volatile size_t too_many = -10;
+	volatile size_t too_many = -10, beyond = SSIZE_MAX;
 	void *volatile nowhere = NULL;
 	int fd = specialised();
 
@@ -271,6 +299,7 @@ static void bad_addresses_are_refused(void)
 	CHECK(pread(fd, nowhere, 10, 3) == -1 && errno == EFAULT);
 	CHECK(read(fd, (void *)-4096L, 10) == -1 && errno == EFAULT);
 	CHECK(read(fd, path, too_many) == -1 && errno == EFAULT);
+	CHECK(read(fd, path, beyond) == -1 && errno == EFAULT);
 	CHECK(lseek(fd, 0, SEEK_CUR) == READS);
 	close(fd);
 }
@@ -301,6 +330,8 @@ int main(void)
 	an_exec_that_fails_changes_nothing();
 	stdio_takes_over();
 	the_end_is_where_it_is();
+	the_kernel_counts_from_the_position();
+	a_lease_does_not_show();
 	bad_addresses_are_refused();
 	reads_can_be_cancelled();
 	unlink(path);
