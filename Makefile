@@ -13,7 +13,7 @@ READ_OPERATIONS ?= 10000000
 READ_SEED ?= 1
 WRITER_OPENS ?= 100000
 
-.PHONY: all bench demo test vm fuzz fuzz-read stale-read same format install clean setup configure
+.PHONY: all bench demo test vm fuzz fuzz-read stale-read programs-read same format install clean setup configure
 
 all: configure
 	@cmake --build --preset $(PRESET)
@@ -42,6 +42,11 @@ fuzz-read: all
 
 stale-read: all
 	@COSY_READ_EAGER=1 $(BUILD)/bin/cosy run -- $(BUILD)/read/test/read_stale_test $(WRITER_OPENS)
+
+# Programs under `cosy run` and without: the same output, status and files.
+programs-read: all
+	@read/test/programs/compare.sh $(BUILD)/bin/cosy read/test/programs/short.list
+	@read/test/programs/compare.sh $(BUILD)/bin/cosy read/test/programs/long.list
 
 same: all
 	@tests/vm/same/long.sh $(BUILD)/tests/vm/same/same $(SAME_SEED) $(SAME_SECONDS)
