@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,35 +13,57 @@
 #include "syscall.h"
 #include "window.h"
 
-/* Few enough to stay in the cache, enough that one is not used again at once. */
-#define FIRST_FILES 32
+uint16_t file_table[FILES];
+struct file *file_all;
 
-struct file *file_table[FILES];
-
-static struct file files[FILES];
-static unsigned int last_claimed;
 static unsigned int epoch; /* how often file_share_begin was called */
 static int sharing;
 
-static struct file *file_claim(void)
+/* Number 0 is none. */
+#define FILE_NUMBERS (FILES + 1)
+
+static unsigned int used_numbers; /* none from here on was ever used, nor its memory touched */
+
+static bool file_map(void)
 {
-	unsigned int start = __atomic_add_fetch(&last_claimed, 1, __ATOMIC_RELAXED);
+	size_t len = FILE_NUMBERS * sizeof(struct file);
+	long mapping;
 
-	for (unsigned int i = 0; i < FILES; i++) {
-		struct file *file = &files[i < FIRST_FILES ? (start + i) % FIRST_FILES : i];
-		int free = 0;
+	if (file_all)
+		return true;
+	mapping = cosy_syscall6(SYS_mmap, 0, len, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mapping < 0)
+		return false;
+	if (!ATOMIC_EXCHANGE(&file_all, NULL, (struct file *)mapping))
+		cosy_syscall3(SYS_munmap, mapping, len, 0);
+	return true;
+}
 
-		if (__atomic_load_n(&file->refs, __ATOMIC_RELAXED) ||
-		    !__atomic_compare_exchange_n(&file->refs, &free, 1, false, __ATOMIC_ACQUIRE,
-						 __ATOMIC_RELAXED))
-			continue;
-		/* Never used; others were left plain, with a generation that must not come again. */
-		if (!file->word)
-			file->word = WORD_PLAIN;
-		__atomic_store_n(&file->refs, 2, __ATOMIC_RELEASE);
-		return file;
-	}
-	return NULL;
+static bool file_claim_one(unsigned int number)
+{
+	struct file *file = &file_all[number];
+	unsigned int used;
+
+	if (__atomic_load_n(&file->refs, __ATOMIC_RELAXED) || !ATOMIC_EXCHANGE(&file->refs, 0, 1))
+		return false;
+	do
+		used = __atomic_load_n(&used_numbers, __ATOMIC_RELAXED);
+	while (number >= used && !ATOMIC_EXCHANGE(&used_numbers, used, number + 1));
+	return true;
+}
+
+/* The number of a file that is not in use: the descriptor's own, but for duplicates. */
+static unsigned int file_claim(int fd)
+{
+	if (!file_map())
+		return 0;
+	if (file_claim_one(fd + 1))
+		return fd + 1;
+	for (unsigned int number = 1; number < FILE_NUMBERS; number++)
+		if (file_claim_one(number))
+			return number;
+	return 0;
 }
 
 unsigned int file_epoch(void)
@@ -54,28 +76,44 @@ bool file_sharing(void)
 	return __atomic_load_n(&sharing, __ATOMIC_SEQ_CST);
 }
 
+/* `fd` names the file of this number from now on.  The number before. */
+static unsigned int file_name(int fd, unsigned int number)
+{
+	uint16_t old;
+
+	do
+		old = __atomic_load_n(&file_table[fd], __ATOMIC_RELAXED);
+	while (!ATOMIC_EXCHANGE(&file_table[fd], old, number));
+	return old;
+}
+
 void file_opened(int fd, int flags, unsigned int epoch_before)
 {
-	struct file *file, *old;
+	unsigned int number, old;
+	struct file *file;
 
 	if ((unsigned int)fd >= FILES)
 		return;
 	if ((flags & (O_ACCMODE | O_DIRECT | O_PATH | O_DIRECTORY | O_TRUNC | O_ASYNC)) != O_RDONLY)
 		return;
-	file = file_claim();
-	if (!file)
+	number = file_claim(fd);
+	if (!number)
 		return;
+	file = &file_all[number];
+	/* Whoever still has its last word in mind must not take this for that file. */
+	file->word = ((file->word + WORD_GENERATION) & ~(WORD_HELD | WORD_POSITION)) | WORD_PLAIN;
 	file->forever = false;
 	file->inside = 0;
 	file->breaks = 0;
 	file->credit = 0;
 	file->reads = 0;
 	file->fetched = 0;
+	__atomic_store_n(&file->refs, 2, __ATOMIC_RELEASE);
 	stats.opened++;
 	/* Something is there only if it was closed behind this library's back. */
-	old = __atomic_exchange_n(&file_table[fd], file, __ATOMIC_SEQ_CST);
+	old = file_name(fd, number);
 	if (old)
-		file_replaced(fd, old, true);
+		file_replaced(fd, &file_all[old], true);
 	if (__atomic_load_n(&epoch, __ATOMIC_SEQ_CST) != epoch_before || file_sharing())
 		__atomic_store_n(&file->forever, true, __ATOMIC_SEQ_CST);
 }
@@ -83,7 +121,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 /* One descriptor less.  `fd` is it while it is still open, or -1. */
 static void file_put(struct file *file, int fd)
 {
-	bool last = __atomic_sub_fetch(&file->refs, 1, __ATOMIC_SEQ_CST) == 1;
+	bool last = ATOMIC_ADD(&file->refs, -1) == 1;
 	uint64_t word = file_word(file), signals;
 
 	if ((word & WORD_HELD) || !(word & WORD_PLAIN)) {
@@ -104,48 +142,41 @@ static void file_put(struct file *file, int fd)
 		__atomic_store_n(&file->refs, 0, __ATOMIC_RELEASE);
 }
 
-static void file_detach(int fd, bool open)
-{
-	struct file *file = __atomic_exchange_n(&file_table[fd], NULL, __ATOMIC_SEQ_CST);
-
-	if (file)
-		file_put(file, open ? fd : -1);
-}
-
 void file_closing(int fd)
 {
 	struct file *file = file_of(fd);
+	unsigned int number;
 
 	if (!file)
 		return;
 	stats_closed(file, fd);
-	file_detach(fd, true);
+	number = file_name(fd, 0);
+	if (number)
+		file_put(&file_all[number], fd);
 }
 
 struct file *file_replacing(int fd)
 {
 	struct file *file = file_of(fd);
+	unsigned int number;
 
 	if (!file)
 		return NULL;
 	file_plain(file, GUARD_KERNEL_POSITION, false);
-	return __atomic_exchange_n(&file_table[fd], NULL, __ATOMIC_SEQ_CST);
+	number = file_name(fd, 0);
+	return number ? &file_all[number] : NULL;
 }
 
 void file_replaced(int fd, struct file *file, bool done)
 {
-	struct file *none = NULL;
-
-	if (!file)
-		return;
-	if (done || !__atomic_compare_exchange_n(&file_table[fd], &none, file, false,
-						 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+	if (file && (done || !ATOMIC_EXCHANGE(&file_table[fd], 0, file - file_all)))
 		file_put(file, -1);
 }
 
 void file_duplicated(int fd, int copy)
 {
-	struct file *file = file_of(fd), *old;
+	struct file *file = file_of(fd);
+	unsigned int old;
 	int refs;
 
 	if (!file || fd == copy)
@@ -154,15 +185,14 @@ void file_duplicated(int fd, int copy)
 		file_plain(file, GUARD_OWN_CALLS, true);
 		return;
 	}
-	refs = __atomic_load_n(&file->refs, __ATOMIC_RELAXED);
 	do {
+		refs = __atomic_load_n(&file->refs, __ATOMIC_RELAXED);
 		if (refs < 2)
 			return;
-	} while (!__atomic_compare_exchange_n(&file->refs, &refs, refs + 1, false, __ATOMIC_SEQ_CST,
-					      __ATOMIC_RELAXED));
-	old = __atomic_exchange_n(&file_table[copy], file, __ATOMIC_SEQ_CST);
+	} while (!ATOMIC_EXCHANGE(&file->refs, refs, refs + 1));
+	old = file_name(copy, file - file_all);
 	if (old)
-		file_put(old, -1);
+		file_put(&file_all[old], -1);
 }
 
 void file_wait(void)
@@ -199,21 +229,9 @@ void file_release(struct file *file, uint64_t word, uint64_t signals)
 		      0, 0);
 }
 
-/* One instruction is enough against signal handlers, as in file_exchange. */
-static void file_count_inside(struct file *file, int more)
-{
-#ifdef __x86_64__
-	if (__libc_single_threaded) {
-		__asm__ volatile("addl %1, %0" : "+m"(file->inside) : "ri"(more) : "memory", "cc");
-		return;
-	}
-#endif
-	__atomic_add_fetch(&file->inside, more, __ATOMIC_SEQ_CST);
-}
-
 bool file_enter(struct file *file, uint64_t word)
 {
-	file_count_inside(file, 1);
+	ATOMIC_ADD(&file->inside, 1);
 	if (__atomic_load_n(&file->word, __ATOMIC_SEQ_CST) == word)
 		return true;
 	file_leave(file);
@@ -222,7 +240,7 @@ bool file_enter(struct file *file, uint64_t word)
 
 void file_leave(struct file *file)
 {
-	file_count_inside(file, -1);
+	ATOMIC_ADD(&file->inside, -1);
 }
 
 struct file *file_borrow(int fd, enum guard why)
@@ -280,16 +298,16 @@ void file_plain_fd(int fd, enum guard why, bool forever)
 
 void file_each(void (*visit)(struct file *file))
 {
-	for (unsigned int i = 0; i < FILES; i++)
-		if (__atomic_load_n(&files[i].refs, __ATOMIC_SEQ_CST) > 1)
-			visit(&files[i]);
+	for (unsigned int number = 1; number < used_numbers; number++)
+		if (__atomic_load_n(&file_all[number].refs, __ATOMIC_SEQ_CST) > 1)
+			visit(&file_all[number]);
 }
 
 void file_plain_all(enum guard why, bool forever)
 {
-	for (unsigned int i = 0; i < FILES; i++)
-		if (__atomic_load_n(&files[i].refs, __ATOMIC_SEQ_CST) > 1)
-			file_plain(&files[i], why, forever);
+	for (unsigned int number = 1; number < used_numbers; number++)
+		if (__atomic_load_n(&file_all[number].refs, __ATOMIC_SEQ_CST) > 1)
+			file_plain(&file_all[number], why, forever);
 }
 
 void file_share_begin(enum guard why, bool forever)
@@ -309,10 +327,12 @@ void file_share_child(void)
 {
 	/* Threads that were in the middle of something stayed behind. */
 	sharing = 0;
-	for (unsigned int i = 0; i < FILES; i++) {
-		if (!files[i].refs)
+	for (unsigned int number = 1; number < used_numbers; number++) {
+		struct file *file = &file_all[number];
+
+		if (!file->refs)
 			continue;
-		files[i].word = (files[i].word | WORD_PLAIN) & ~(WORD_HELD | WORD_POSITION);
-		files[i].inside = 0;
+		file->word = (file->word | WORD_PLAIN) & ~(WORD_HELD | WORD_POSITION);
+		file->inside = 0;
 	}
 }

@@ -31,6 +31,7 @@
 #include <sys/single_threaded.h>
 #include <sys/types.h>
 
+#include "atomic.h"
 #include "guards.h"
 
 #pragma GCC visibility push(hidden)
@@ -71,13 +72,21 @@ struct file {
 	uint64_t fetched; /* bytes by long reads; while specialised: for the window or past it */
 } __attribute__((aligned(128)));
 
-extern struct file *file_table[FILES];
+/*
+ * Which of file_all a descriptor names; 0: none.  The table shares the one page that the
+ * dynamic linker writes to in any case; the files are mapped when the first is opened.
+ */
+extern uint16_t file_table[FILES];
+extern struct file *file_all;
 
 static inline struct file *file_of(int fd)
 {
+	unsigned int number;
+
 	if ((unsigned int)fd >= FILES)
 		return NULL;
-	return __atomic_load_n(&file_table[fd], __ATOMIC_ACQUIRE);
+	number = __atomic_load_n(&file_table[fd], __ATOMIC_ACQUIRE);
+	return number ? &file_all[number] : NULL;
 }
 
 static inline uint64_t file_word(struct file *file)
@@ -85,25 +94,9 @@ static inline uint64_t file_word(struct file *file)
 	return __atomic_load_n(&file->word, __ATOMIC_ACQUIRE);
 }
 
-/*
- * With one thread only a signal handler can come between, and one instruction is
- * enough against that; the lock prefix costs as much as the rest of a one-byte read.
- */
 static inline bool file_exchange(struct file *file, uint64_t old, uint64_t new)
 {
-#ifdef __x86_64__
-	if (__libc_single_threaded) {
-		bool same;
-
-		__asm__ volatile("cmpxchg %3, %1"
-				 : "=@ccz"(same), "+m"(file->word), "+a"(old)
-				 : "r"(new)
-				 : "memory");
-		return same;
-	}
-#endif
-	return __atomic_compare_exchange_n(&file->word, &old, new, false, __ATOMIC_SEQ_CST,
-					   __ATOMIC_SEQ_CST);
+	return ATOMIC_EXCHANGE(&file->word, old, new);
 }
 
 /*

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* stats.c - see stats.h. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -160,19 +160,24 @@ static void print_guards(int to, const char *what, const unsigned long *counts)
 
 void stats_print(void)
 {
-	const char *asked = secure_getenv("COSY_READ_STATS");
 	struct line line = {.len = 0};
+	char name[16] = "";
 	unsigned long gain, cost;
+	const char *asked;
 	int to;
 
-	/* A process that opened nothing has nothing to say. */
-	if (!asked || !stats.opened)
+	/* A process that opened nothing has nothing to say, and does not even look. */
+	if (!stats.opened)
+		return;
+	asked = secure_getenv("COSY_READ_STATS");
+	if (!asked)
 		return;
 	to = atoi(asked);
 	unsetenv("COSY_READ_STATS");
 	file_each(add_reads);
 	line_text(&line, "cosy: ");
-	line_text(&line, program_invocation_short_name);
+	cosy_syscall3(SYS_prctl, PR_GET_NAME, (unsigned long)name, 0);
+	line_text(&line, name);
 	line_text(&line, " (");
 	line_number(&line, cosy_syscall3(SYS_getpid, 0, 0, 0));
 	line_text(&line, "): ");
