@@ -8,8 +8,14 @@
 #define COSY_READ_NEXT_H
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/single_threaded.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+
+#include "syscall.h"
 
 ssize_t __read(int fd, void *buf, size_t len);
 ssize_t __pread64(int fd, void *buf, size_t len, off_t offset);
@@ -32,5 +38,50 @@ int __sigaction(int signal, const struct sigaction *action, struct sigaction *ol
 		}                                                                                  \
 		found_;                                                                            \
 	})
+
+/* libc's convention for what a raw call gave. */
+static inline long next_result(long ret)
+{
+	if (__builtin_expect(ret < 0 && ret >= -4095, 0)) {
+		errno = -ret;
+		return -1;
+	}
+	return ret;
+}
+
+/*
+ * The four calls that cost little more than the crossing.  Processors that forget, for
+ * safety's sake, where calls return to whenever the kernel is entered make one function
+ * more between program and kernel dear, so with one thread these go there directly.  What
+ * libc's functions do beyond that is to end a thread that another one has cancelled.
+ */
+static inline int next_open(const char *path, int flags, mode_t mode)
+{
+	if (!__libc_single_threaded)
+		return __open64(path, flags, mode);
+	return next_result(cosy_syscall6(SYS_openat, AT_FDCWD, (unsigned long)path, flags, mode, 0,
+					 0));
+}
+
+static inline int next_close(int fd)
+{
+	if (!__libc_single_threaded)
+		return __close(fd);
+	return next_result(cosy_syscall3(SYS_close, fd, 0, 0));
+}
+
+static inline ssize_t next_read(int fd, void *buf, size_t len)
+{
+	if (!__libc_single_threaded)
+		return __read(fd, buf, len);
+	return next_result(cosy_syscall3(SYS_read, fd, (unsigned long)buf, len));
+}
+
+static inline ssize_t next_pread(int fd, void *buf, size_t len, off_t offset)
+{
+	if (!__libc_single_threaded)
+		return __pread64(fd, buf, len, offset);
+	return next_result(cosy_syscall6(SYS_pread64, fd, (unsigned long)buf, len, offset, 0, 0));
+}
 
 #endif /* COSY_READ_NEXT_H */

@@ -47,7 +47,7 @@ int open64(const char *path, int flags, ...)
 	mode_t mode = OPEN_MODE(flags);
 
 	before_open(flags);
-	return after_open(__open64(path, flags, mode), flags, epoch);
+	return after_open(next_open(path, flags, mode), flags, epoch);
 }
 
 int open(const char *path, int flags, ...) __attribute__((alias("open64")));
@@ -91,7 +91,7 @@ int close(int fd)
 {
 	if (file_of(fd) && !share_in_vfork_child())
 		file_closing(fd);
-	return __close(fd);
+	return next_close(fd);
 }
 
 static void closing_from(unsigned int first, unsigned int last)

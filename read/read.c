@@ -64,7 +64,7 @@ static inline void cancellation_point(void)
 
 static ssize_t read_ordinary(struct file *file, int fd, void *buf, size_t len)
 {
-	ssize_t ret = __read(fd, buf, len);
+	ssize_t ret = next_read(fd, buf, len);
 
 	file_leave(file);
 	stats.ordinary++;
@@ -80,7 +80,7 @@ static __attribute__((noinline)) ssize_t read_slowly(int fd, void *buf, size_t l
 		long ret;
 
 		if (!file)
-			return __read(fd, buf, len);
+			return next_read(fd, buf, len);
 		word = file_word(file);
 		if (word & WORD_HELD) {
 			file_wait();
@@ -160,7 +160,7 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 		ssize_t ret;
 
 		if (!file || offset < 0)
-			return __pread64(fd, buf, len, offset);
+			return next_pread(fd, buf, len, offset);
 		word = file_word(file);
 		if (word & WORD_HELD) {
 			file_wait();
@@ -170,7 +170,7 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 			if (window_earned(file, fd, len) && window_specialise(file, fd))
 				continue;
 			stats.ordinary++;
-			return __pread64(fd, buf, len, offset);
+			return next_pread(fd, buf, len, offset);
 		}
 		cancellation_point();
 		if (!plausible_read(buf, len))
@@ -193,7 +193,7 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 		if (window_fetch(file, word, offset, part))
 			continue;
 direct:
-		ret = __pread64(fd, buf, len, offset);
+		ret = next_pread(fd, buf, len, offset);
 		if (ret < 0 || word_same(file, word)) {
 			stats.direct++;
 			return ret;
