@@ -103,6 +103,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	/* Whoever still has its last word in mind must not take this for that file. */
 	file->word = ((file->word + WORD_GENERATION) & ~(WORD_HELD | WORD_POSITION)) | WORD_PLAIN;
 	file->forever = false;
+	file->async = false;
 	file->inside = 0;
 	file->breaks = 0;
 	file->credit = 0;

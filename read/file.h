@@ -64,6 +64,7 @@ struct file {
 	int refs;	  /* 1 + descriptors that name it; 0: free */
 	int inside;	  /* threads in an ordinary call that uses the kernel's position */
 	bool forever;	  /* plain until it is closed */
+	bool async;	  /* O_ASYNC is the program's, not a lease's */
 	uint8_t breaks;	  /* leases broken so far */
 	int fd;		  /* while specialised: a descriptor that names it */
 	int32_t credit;	  /* ns that a window would have saved */

@@ -148,12 +148,23 @@ int dup3(int fd, int copy, int flags)
 	return duplicate_to(fd, copy, flags);
 }
 
-/* A lease shows as O_ASYNC, which a file that may have one has not got from the program. */
+/* A lease shows as O_ASYNC. */
 static int flags_without_lease(int fd, int flags)
 {
 	struct file *file = file_of(fd);
 
-	return flags >= 0 && file && !file->forever ? flags & ~O_ASYNC : flags;
+	return flags >= 0 && file && !file->async ? flags & ~O_ASYNC : flags;
+}
+
+static void flags_changing(int fd, int flags)
+{
+	struct file *file = file_of(fd);
+
+	if (!file)
+		return;
+	if (flags & (O_DIRECT | O_ASYNC))
+		file_plain(file, GUARD_FS_CONSTANT, true);
+	file->async = flags & O_ASYNC;
 }
 
 /* The kernel counts from its own position where the lock says SEEK_CUR. */
@@ -181,8 +192,7 @@ int fcntl64(int fd, int command, ...)
 	case F_DUPFD_CLOEXEC:
 		return duplicated(fd, __fcntl(fd, command, argument));
 	case F_SETFL:
-		if (argument & (O_DIRECT | O_ASYNC))
-			file_plain_fd(fd, GUARD_FS_CONSTANT, true);
+		flags_changing(fd, argument);
 		break;
 	case F_GETFL:
 		return flags_without_lease(fd, __fcntl(fd, command));
