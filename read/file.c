@@ -109,6 +109,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	file->credit = 0;
 	file->reads = 0;
 	file->fetched = 0;
+	file->distant = false;
 	__atomic_store_n(&file->refs, 2, __ATOMIC_RELEASE);
 	stats.opened++;
 	/* Something is there only if it was closed behind this library's back. */
@@ -129,7 +130,7 @@ static void file_put(struct file *file, int fd)
 		word = file_hold(file, &signals);
 		if (!(word & WORD_PLAIN) && last) {
 			/* An mmap of the file would keep the lease, with nobody to return it. */
-			lease_return(fd);
+			lease_return(file, fd);
 			window_drop(file);
 			stats.reads += file->reads;
 			word = WORD_PLAIN;
@@ -265,7 +266,7 @@ struct file *file_borrow(int fd, enum guard why)
 uint64_t file_unplug(struct file *file, uint64_t word, enum guard why)
 {
 	cosy_syscall3(SYS_lseek, file->fd, word & WORD_POSITION, SEEK_SET);
-	lease_return(file->fd);
+	lease_return(file, file->fd);
 	window_drop(file);
 	stats_replugged(file, why);
 	file->credit = 0;

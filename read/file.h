@@ -61,10 +61,16 @@ struct file {
 	uint64_t size;	     /* of the file, fixed while there is a lease */
 	unsigned long reads; /* by the window since it was specialised; low when threads race */
 
+	/* The daemon's lease: lease_holds() in lease.h.  NULL: the lease is this process's own. */
+	const uint64_t *guard;
+	uint64_t guard_value;
+	const uint32_t *keeper;
+
 	int refs;	  /* 1 + descriptors that name it; 0: free */
 	int inside;	  /* threads in an ordinary call that uses the kernel's position */
 	bool forever;	  /* plain until it is closed */
 	bool async;	  /* O_ASYNC is the program's, not a lease's */
+	bool distant;	  /* its lease would be the daemon's, which has to be earned */
 	uint8_t breaks;	  /* leases broken so far */
 	int fd;		  /* while specialised: a descriptor that names it */
 	int32_t credit;	  /* ns that a window would have saved */

@@ -6,16 +6,30 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "daemon.h"
 #include "lease.h"
 #include "next.h"
 #include "stats.h"
 #include "syscall.h"
 
 static enum { UNARMED, ARMED, FORBIDDEN } state;
-static int leases;
+static int own_leases, distant_leases;
 
-/* A lease of this file, or of another one, is being broken. */
-static void lease_check(struct file *file)
+/* Under HELD. */
+static bool lease_is_over(struct file *file)
+{
+	/* si_fd is the descriptor's number at the time of F_SETLEASE, so each is asked. */
+	return file->guard ? !lease_holds(file)
+			   : cosy_syscall3(SYS_fcntl, file->fd, F_GETLEASE, 0) != F_RDLCK;
+}
+
+/* Of a lease by the daemon: was it broken, or has it ended with the daemon? */
+static enum guard lease_loss(const struct file *file)
+{
+	return file->guard && !cosyd_alive(file->keeper) ? GUARD_DAEMON : GUARD_READ_ONLY;
+}
+
+void lease_check(struct file *file)
 {
 	uint64_t word, signals;
 
@@ -24,9 +38,8 @@ static void lease_check(struct file *file)
 	if ((word & WORD_PLAIN) && !(word & WORD_HELD))
 		return;
 	word = file_hold(file, &signals);
-	/* si_fd is the descriptor's number at the time of F_SETLEASE, so each is asked. */
-	if (!(word & WORD_PLAIN) && cosy_syscall3(SYS_fcntl, file->fd, F_GETLEASE, 0) != F_RDLCK) {
-		word = file_unplug(file, word, GUARD_READ_ONLY);
+	if (!(word & WORD_PLAIN) && lease_is_over(file)) {
+		word = file_unplug(file, word, lease_loss(file));
 		if (++file->breaks >= MOST_BREAKS)
 			file->forever = true;
 	}
@@ -60,7 +73,7 @@ static bool lease_arm(void)
 	return true;
 }
 
-bool lease_take(int fd, enum guard *why)
+static bool lease_take_own(int fd, enum guard *why)
 {
 	long ret;
 
@@ -74,7 +87,7 @@ bool lease_take(int fd, enum guard *why)
 	cosy_syscall3(SYS_fcntl, fd, F_SETSIG, LEASE_SIGNAL);
 	ret = cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_RDLCK);
 	if (!ret) {
-		__atomic_add_fetch(&leases, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&own_leases, 1, __ATOMIC_RELAXED);
 		return true;
 	}
 	*why = ret == -EAGAIN	? GUARD_READ_ONLY
@@ -83,15 +96,78 @@ bool lease_take(int fd, enum guard *why)
 	return false;
 }
 
-void lease_return(int fd)
+/* A distant file has to earn the difference before the daemon is asked. */
+static bool lease_take_distant(struct file *file, int fd, enum guard *why)
 {
+	if (!file->distant && file->credit < LEASE_DISTANCE) {
+		file->distant = true;
+		*why = GUARD_EARNED;
+		return false;
+	}
+	if (!daemon_take(file, fd, why))
+		return false;
+	__atomic_add_fetch(&distant_leases, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+bool lease_take(struct file *file, int fd, enum guard *why)
+{
+	bool own_first = __libc_single_threaded || !daemon_there();
+
+	file->guard = NULL;
+	if (own_first) {
+		if (lease_take_own(fd, why))
+			return true;
+		if ((*why != GUARD_LEASE_PERMITTED && *why != GUARD_LEASE_SIGNAL) ||
+		    !daemon_there())
+			return false;
+	}
+	if (lease_take_distant(file, fd, why))
+		return true;
+	if (own_first || *why != GUARD_LEASE_PERMITTED)
+		return false;
+	return lease_take_own(fd, why);
+}
+
+void lease_return(struct file *file, int fd)
+{
+	if (file->guard) {
+		daemon_drop(file);
+		__atomic_sub_fetch(&distant_leases, 1, __ATOMIC_RELAXED);
+		return;
+	}
 	cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);
-	__atomic_sub_fetch(&leases, 1, __ATOMIC_RELAXED);
+	__atomic_sub_fetch(&own_leases, 1, __ATOMIC_RELAXED);
 }
 
 bool lease_any(void)
 {
-	return __atomic_load_n(&leases, __ATOMIC_RELAXED);
+	return lease_any_own() || __atomic_load_n(&distant_leases, __ATOMIC_RELAXED);
+}
+
+bool lease_any_own(void)
+{
+	return __atomic_load_n(&own_leases, __ATOMIC_RELAXED);
+}
+
+static enum guard return_why;
+
+static void return_own(struct file *file)
+{
+	if (!file->guard)
+		file_plain(file, return_why, false);
+}
+
+void lease_return_own(enum guard why)
+{
+	return_why = why;
+	file_each(return_own);
+}
+
+void lease_return_all(enum guard why)
+{
+	file_plain_all(why, false);
+	daemon_sync();
 }
 
 uint64_t lease_signals(uint64_t signals)

@@ -17,7 +17,7 @@
 static void before_open(int flags)
 {
 	if ((flags & O_NONBLOCK) && (flags & O_ACCMODE) != O_RDONLY && lease_any())
-		file_plain_all(GUARD_READ_ONLY, false);
+		lease_return_all(GUARD_READ_ONLY);
 }
 
 static int after_open(int fd, int flags, unsigned int epoch)

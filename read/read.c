@@ -8,6 +8,7 @@
 
 #include "copy.h"
 #include "file.h"
+#include "lease.h"
 #include "next.h"
 #include "stats.h"
 #include "syscall.h"
@@ -96,6 +97,10 @@ static __attribute__((noinline)) ssize_t read_slowly(int fd, void *buf, size_t l
 			continue;
 		}
 		cancellation_point();
+		if (!lease_holds(file)) {
+			lease_check(file);
+			continue;
+		}
 		offset = word & WORD_POSITION;
 		part = file->size - offset;
 		if (!plausible_read(buf, len))
@@ -108,7 +113,7 @@ static __attribute__((noinline)) ssize_t read_slowly(int fd, void *buf, size_t l
 		if (part > len)
 			part = len;
 		if (window_copy(file, offset, buf, part)) {
-			if (file_exchange(file, word, word + part)) {
+			if (lease_holds(file) && file_exchange(file, word, word + part)) {
 				file->reads++;
 				return part;
 			}
@@ -137,7 +142,7 @@ ssize_t read(int fd, void *buf, size_t len)
 		return read_slowly(fd, buf, len);
 	word = file_word(file);
 	if (likely(!(word & WORD_PLAIN)) && likely(plausible(buf)) &&
-	    likely(window_copy(file, word & WORD_POSITION, buf, len)) &&
+	    likely(window_copy(file, word & WORD_POSITION, buf, len)) && likely(lease_holds(file)) &&
 	    likely(file_exchange(file, word, word + len))) {
 		file->reads++;
 		return len;
@@ -173,6 +178,10 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 			return next_pread(fd, buf, len, offset);
 		}
 		cancellation_point();
+		if (!lease_holds(file)) {
+			lease_check(file);
+			continue;
+		}
 		if (!plausible_read(buf, len))
 			goto direct;
 		if ((uint64_t)offset >= file->size || !len) {
@@ -184,7 +193,7 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 		if (part > len)
 			part = len;
 		if (window_copy(file, offset, buf, part)) {
-			if (word_same(file, word)) {
+			if (lease_holds(file) && word_same(file, word)) {
 				file->reads++;
 				return part;
 			}
@@ -247,6 +256,10 @@ off64_t lseek64(int fd, off64_t offset, int whence)
 		if (!file)
 			return __lseek(fd, offset, whence);
 		word = file_word(file);
+		if (!(word & WORD_PLAIN) && !lease_holds(file)) {
+			lease_check(file);
+			continue;
+		}
 		target = word & WORD_PLAIN ? -1 : seek_target(file, word, offset, whence);
 		if (target < 0) {
 			off_t ret;

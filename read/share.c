@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include <wordexp.h>
 
+#include "daemon.h"
 #include "file.h"
 #include "next.h"
 #include "share.h"
@@ -52,6 +53,7 @@ static void share_in_child(void)
 {
 	vforked = 0;
 	file_share_child();
+	daemon_share_child();
 	memset(&stats, 0, sizeof(stats));
 }
 

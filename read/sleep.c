@@ -19,8 +19,8 @@
 
 static void before_sleep(void)
 {
-	if (lease_any() && __libc_single_threaded)
-		file_plain_all(GUARD_AWAKE, false);
+	if (lease_any_own() && __libc_single_threaded)
+		lease_return_own(GUARD_AWAKE);
 }
 
 static bool waits(const struct timespec *timeout)

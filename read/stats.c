@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "lease.h"
 #include "stats.h"
 #include "syscall.h"
 #include "window.h"
@@ -118,10 +119,11 @@ void stats_replugged(struct file *file, enum guard why)
 
 void stats_specialised(struct file *file, int fd)
 {
-	(void)file;
 	stats.specialised++;
+	if (file->guard)
+		stats.distant++;
 	if (explains(fd))
-		explain(fd, "specialised", GUARDS);
+		explain(fd, file->guard ? "specialised, by a lease of cosyd's" : "specialised", GUARDS);
 }
 
 void stats_closed(struct file *file, int fd)
@@ -184,7 +186,13 @@ void stats_print(void)
 	line_number(&line, stats.opened);
 	line_text(&line, stats.opened == 1 ? " file opened, " : " files opened, ");
 	line_number(&line, stats.specialised);
-	line_text(&line, " specialised; reads: ");
+	line_text(&line, " specialised");
+	if (stats.distant) {
+		line_text(&line, " (");
+		line_number(&line, stats.distant);
+		line_text(&line, " by cosyd)");
+	}
+	line_text(&line, "; reads: ");
 	line_number(&line, stats.reads);
 	line_text(&line, " specialised, ");
 	line_number(&line, stats.direct);
@@ -201,7 +209,7 @@ void stats_print(void)
 	/* Synthetix §4.5, from the costs measured for window.c: an estimate. */
 	gain = stats.reads * SAVED_PER_READ;
 	cost = stats.specialised * COST_OF_SPECIALISE + stats.fetches * COST_OF_FETCH +
-	       stats.fetched / BYTES_PER_NS;
+	       stats.fetched / BYTES_PER_NS + stats.distant * LEASE_DISTANCE;
 	line_text(&line, "cosy: estimated ");
 	line_number(&line, (gain > cost ? gain - cost : cost - gain) / 1000);
 	line_text(&line, gain >= cost ? " us saved" : " us lost");

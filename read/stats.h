@@ -14,6 +14,7 @@ struct stats {
 	unsigned long opened;		/* files that might have been specialised */
 	unsigned long ordinary;		/* reads of those by ordinary calls */
 	unsigned long specialised;	/* how often a file became so */
+	unsigned long distant;		/* of those, by leases of the daemon's */
 	unsigned long reads;		/* by windows; of files in use when they are done */
 	unsigned long direct;		/* by pread, of specialised files */
 	unsigned long fetches, fetched; /* of windows; bytes */

@@ -130,6 +130,12 @@ static bool window_earned_whole(struct file *file, int fd, size_t len)
 	return false;
 }
 
+/* With the lease. */
+static int window_price(const struct file *file)
+{
+	return price + (file->distant ? LEASE_DISTANCE : 0);
+}
+
 bool window_earned(struct file *file, int fd, size_t len)
 {
 	if (file->forever || !len)
@@ -140,7 +146,7 @@ bool window_earned(struct file *file, int fd, size_t len)
 	} else {
 		if (file->credit < MOST_COST_OF_WINDOW << MOST_BREAKS)
 			file->credit += SAVED_PER_READ - (int)(len / SAVED_LESS_PER);
-		if (file->credit < price << file->breaks)
+		if (file->credit < window_price(file) << file->breaks)
 			return false;
 	}
 	/* Not while another thread reads; see window_specialise. */
@@ -167,7 +173,7 @@ static int64_t window_prepare(struct file *file, int fd, enum guard *why)
 	position = cosy_syscall3(SYS_lseek, fd, 0, SEEK_CUR);
 	if (position < 0 || (uint64_t)position > WORD_POSITION)
 		return -1;
-	if (!lease_take(fd, why))
+	if (!lease_take(file, fd, why))
 		return -1;
 	file->fd = fd;
 	/* From here on the size is fixed. */
@@ -181,7 +187,7 @@ static int64_t window_prepare(struct file *file, int fd, enum guard *why)
 	file->size = st.st_size;
 	return position;
 returned:
-	lease_return(fd);
+	lease_return(file, fd);
 	return -1;
 }
 
@@ -200,6 +206,8 @@ bool window_specialise(struct file *file, int fd)
 	if (file->forever || file_sharing() || file_of(fd) != file || file->inside)
 		goto out;
 	position = window_prepare(file, fd, &why);
+	if (position < 0 && why == GUARD_EARNED) /* it was found to be distant */
+		goto out;
 	if (position < 0) {
 		stats_declined(file, fd, why);
 		file->credit = 0;
@@ -312,7 +320,8 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 		fine = window_fill(file, 0, file->size);
 	else
 		fine = window_fill_ahead(file, offset, len);
-	if (!fine) {
+	/* Without a lease it is the next look at that which says so. */
+	if (!fine && lease_holds(file)) {
 		held = file_unplug(file, held, GUARD_FS_CONSTANT);
 		file->forever = true;
 	}

@@ -24,7 +24,7 @@ enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: cosy run [--stats] [--explain FILE] [--] PROGRAM [ARGUMENT...]\n");
+	fprintf(stderr, "usage: cosy run [--stats] [--explain FILE] [--no-daemon] [--] PROGRAM [ARGUMENT...]\n");
 }
 
 /* Beside this command in the build tree, installed beside it, or where it was configured. */
@@ -135,9 +135,10 @@ static void ask_for_stats(void)
 
 int cosy_run(int argc, char **argv)
 {
-	enum { STATS = 256, EXPLAIN };
+	enum { STATS = 256, NO_DAEMON, EXPLAIN };
 	static const struct option options[] = {
 		{"stats", no_argument, NULL, STATS},
+		{"no-daemon", no_argument, NULL, NO_DAEMON},
 		{"explain", required_argument, NULL, EXPLAIN},
 		{"help", no_argument, NULL, 'h'},
 		{},
@@ -152,6 +153,9 @@ int cosy_run(int argc, char **argv)
 		switch (option) {
 		case STATS:
 			ask_for_stats();
+			break;
+		case NO_DAEMON:
+			setenv("COSY_READ_DAEMON", "0", 1);
 			break;
 		case EXPLAIN:
 			/* The program may change its directory. */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* log.h - lines on standard error, which a service's journal keeps. */
+#ifndef COSYD_LOG_H
+#define COSYD_LOG_H
+
+#include <stdio.h>
+
+/* One write each, so that lines of the two processes and of threads stay whole. */
+#define log_line(format, ...) dprintf(2, "cosyd: " format "\n" __VA_OPT__(, ) __VA_ARGS__)
+
+#endif /* COSYD_LOG_H */

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+/*
+ * main.c - cosyd, the lease daemon: starts its two processes.  The keeper has the leases,
+ * and the capability to take them; the front talks to clients, and has none.  When either
+ * ends, so does the other.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "front.h"
+#include "keeper.h"
+#include "log.h"
+#include "protocol.h"
+
+#define BACKLOG 128
+/* The descriptor that systemd passes. */
+#define PASSED_SOCKET 3
+
+enum { EXIT_USAGE = 2 };
+
+struct options {
+	const char *socket;
+	struct keeper_options keeper;
+	struct front_options front;
+};
+
+static void usage(FILE *to)
+{
+	fprintf(to,
+		"usage: cosyd [--socket PATH] [--user-connections N] [--user-files N]\n"
+		"             [--hold-off MS] [--deadline MS] [--verbose]\n"
+		"Takes read leases for `cosy run` on files that its users may read but do not own.\n"
+		"\n"
+		"  --socket PATH          where clients connect (" COSYD_SOCKET
+		", or what systemd passes)\n"
+		"  --user-connections N   connections of one user (128)\n"
+		"  --user-files N         references to files of one user (1024)\n"
+		"  --hold-off MS          no lease for a file this long after a writer wanted it (100)\n"
+		"  --deadline MS          end a daemon that does not run for so long (10000)\n"
+		"  --verbose              say what is leased and returned\n"
+		"  --help, --version\n");
+}
+
+/* A number from 1 (0 where `zero`) to a million. */
+static unsigned int number(const char *option, const char *text, bool zero)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || value > 1000000 || (!value && !zero)) {
+		fprintf(stderr, "cosyd: --%s %s: not a number from %d to 1000000\n", option, text,
+			!zero);
+		exit(EXIT_USAGE);
+	}
+	return value;
+}
+
+static struct options parse(int argc, char **argv)
+{
+	enum { SOCKET, CONNECTIONS, USER_FILES, HOLD_OFF, DEADLINE, VERBOSE, HELP, VERSION };
+	static const struct option names[] = {
+		{"socket", required_argument, NULL, SOCKET},
+		{"user-connections", required_argument, NULL, CONNECTIONS},
+		{"user-files", required_argument, NULL, USER_FILES},
+		{"hold-off", required_argument, NULL, HOLD_OFF},
+		{"deadline", required_argument, NULL, DEADLINE},
+		{"verbose", no_argument, NULL, VERBOSE},
+		{"help", no_argument, NULL, HELP},
+		{"version", no_argument, NULL, VERSION},
+		{},
+	};
+	struct options ret = {
+		.keeper = {.hold_off = 100, .deadline = 10000},
+		.front.limits = {.connections = 128, .files = 1024},
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+		switch (option) {
+		case SOCKET:
+			ret.socket = optarg;
+			break;
+		case CONNECTIONS:
+			ret.front.limits.connections = number("user-connections", optarg, false);
+			break;
+		case USER_FILES:
+			ret.front.limits.files = number("user-files", optarg, false);
+			break;
+		case HOLD_OFF:
+			ret.keeper.hold_off = number("hold-off", optarg, true);
+			break;
+		case DEADLINE:
+			ret.keeper.deadline = number("deadline", optarg, false);
+			break;
+		case VERBOSE:
+			ret.keeper.verbose = ret.front.verbose = true;
+			break;
+		case HELP:
+			usage(stdout);
+			exit(EXIT_SUCCESS);
+		case VERSION:
+			printf("cosyd %s\n", COSY_PROJECT_VERSION);
+			exit(EXIT_SUCCESS);
+		default:
+			usage(stderr);
+			exit(EXIT_USAGE);
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "cosyd: %s: no arguments are known\n", argv[optind]);
+		exit(EXIT_USAGE);
+	}
+	return ret;
+}
+
+static void fail(const char *what)
+{
+	log_line("%s: %s", what, strerror(errno));
+	exit(EXIT_FAILURE);
+}
+
+/* The socket that systemd listens on (sd_listen_fds(3)), or -1. */
+static int socket_passed(void)
+{
+	const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+
+	if (!pid || !count || atoi(pid) != getpid() || atoi(count) != 1)
+		return -1;
+	return fcntl(PASSED_SOCKET, F_SETFD, FD_CLOEXEC) ? -1 : PASSED_SOCKET;
+}
+
+/* A socket that a daemon left behind does not answer. */
+static void socket_remove_stale(const struct sockaddr_un *address)
+{
+	int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (probe < 0 || !connect(probe, (const struct sockaddr *)address, sizeof(*address)) ||
+	    errno == EAGAIN) {
+		errno = EADDRINUSE;
+		fail(address->sun_path);
+	}
+	if (errno == ECONNREFUSED)
+		unlink(address->sun_path);
+	close(probe);
+}
+
+static int socket_listen(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	mode_t mask;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		errno = ENAMETOOLONG;
+		fail(path);
+	}
+	strcpy(address.sun_path, path);
+	socket_remove_stale(&address);
+	/* Everyone may connect: who may read what is proved file by file. */
+	mask = umask(0);
+	if (listener < 0 || bind(listener, (const struct sockaddr *)&address, sizeof(address)) ||
+	    listen(listener, BACKLOG))
+		fail(path);
+	umask(mask);
+	return listener;
+}
+
+/* Gives up all capabilities but `capability`, if it is there; -1: all.  Is it there? */
+static bool capabilities_keep(int capability)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {}, kept[2] = {};
+	bool has;
+
+	if (syscall(SYS_capget, &header, data))
+		fail("capget");
+	if (capability >= 0)
+		kept[0].permitted = kept[0].effective = data[0].permitted & (1U << capability);
+	has = kept[0].permitted;
+	if (syscall(SYS_capset, &header, kept) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		fail("capset");
+	return has;
+}
+
+static void run_keeper(int socket, struct cosyd_memory *memory, const struct keeper_options *options)
+{
+	prctl(PR_SET_NAME, "cosyd-keeper");
+	if (!capabilities_keep(CAP_LEASE))
+		log_line("without CAP_LEASE only files of user %u can have leases", getuid());
+	exit(keeper_run(socket, memory, options));
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = parse(argc, argv);
+	int listener = options.socket ? -1 : socket_passed(), sockets[2];
+	int memory_file = memfd_create("cosyd", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct cosyd_memory *memory;
+	struct rlimit files;
+	pid_t keeper;
+
+	if (listener < 0)
+		listener = socket_listen(options.socket ? options.socket : COSYD_SOCKET);
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	if (memory_file < 0 || ftruncate(memory_file, sizeof(*memory)))
+		fail("memfd_create");
+	memory = mmap(NULL, sizeof(*memory), PROT_READ | PROT_WRITE, MAP_SHARED, memory_file, 0);
+	/* No mapping made from here on can be written, and none loses a page. */
+	if (memory == MAP_FAILED || fcntl(memory_file, F_ADD_SEALS,
+					  F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW |
+						  F_SEAL_SEAL))
+		fail("guard memory");
+	memory->version = COSYD_VERSION;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
+		fail("socketpair");
+	keeper = fork();
+	if (keeper < 0)
+		fail("fork");
+	if (!keeper) {
+		close(sockets[0]);
+		close(listener);
+		run_keeper(sockets[1], memory, &options.keeper);
+	}
+	close(sockets[1]);
+	munmap(memory, sizeof(*memory));
+	capabilities_keep(-1);
+	log_line("ready; the keeper of leases is process %d", keeper);
+	front_run(listener, sockets[0], keeper, memory_file, &options.front);
+}

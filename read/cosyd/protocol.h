@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * protocol.h - what libcosy-read.so and the lease daemon cosyd say to each other.
+ *
+ * A client connects to the daemon's socket (SOCK_SEQPACKET) and sends one COSYD_HELLO;
+ * the answer carries the *guard memory*, a memfd that only the daemon can write.  Then it
+ * sends COSYD_TAKE with a descriptor of its own, opened for reading, and learns which guard
+ * word stands for the file and which value of it means that there is a lease.  The word is
+ * looked at behind every copy from a window; nothing is sent for that, and the daemon asks
+ * nobody when a lease is broken: it clears the word, then returns the lease.
+ *
+ * Why that is enough: a writer's open returns behind the daemon's F_UNLCK, which is behind
+ * the store that clears the word.  Whoever knows that the writer has been let in is behind
+ * all of them, and sees the word cleared when it looks; a reader that still finds the value
+ * began before the writer was let in.  A value never comes again: words only count up.
+ *
+ * The daemon may die at any moment, and its leases with it.  `keeper` is a robust futex that
+ * the process with the leases owns: the kernel takes its number out when the process dies,
+ * however it dies, and before it closes the descriptors that the leases are on (exit_mm is
+ * before exit_files).  So a value counts only while `keeper` has an owner, by the same
+ * argument.
+ */
+#ifndef COSYD_PROTOCOL_H
+#define COSYD_PROTOCOL_H
+
+#include <linux/futex.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define COSYD_SOCKET  "/run/cosyd/socket"
+#define COSYD_VERSION 1
+#define COSYD_SLOTS   8192 /* inodes with a lease at one time */
+
+struct cosyd_memory {
+	uint32_t keeper; /* robust futex: the thread that has the leases, none when it is gone */
+	uint32_t version;
+	uint64_t words[COSYD_SLOTS] __attribute__((aligned(64))); /* odd: there is a lease */
+};
+
+enum cosyd_op {
+	COSYD_HELLO, /* answered with the guard memory */
+	COSYD_TAKE,  /* with a descriptor; answered with slot and value */
+	COSYD_DROP,  /* one TAKE of `slot` is over; not answered */
+	COSYD_SYNC,  /* answered when what was sent before is done */
+};
+
+/* `version` is COSYD_VERSION. */
+struct cosyd_request {
+	uint16_t version, op;
+	uint32_t slot;
+};
+
+/*
+ * `error` is 0 or a negative errno: -EACCES this file cannot have a lease, -EAGAIN somebody
+ * has it open for writing, or had a moment ago, -EMFILE a limit, -EINVAL no such request.
+ */
+struct cosyd_reply {
+	int32_t error;
+	uint32_t slot;
+	uint64_t value; /* what words[slot] is while there is this lease */
+};
+
+/* Has the daemon that this memory is from got its leases still? */
+static inline bool cosyd_alive(const uint32_t *keeper)
+{
+	return __atomic_load_n(keeper, __ATOMIC_ACQUIRE) & FUTEX_TID_MASK;
+}
+
+#endif /* COSYD_PROTOCOL_H */

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+/* users.c - see users.h. */
+#include <pthread.h>
+#include <stddef.h>
+
+#include "users.h"
+
+#define USERS 512
+
+struct user {
+	uid_t uid;
+	unsigned int connections; /* 0: free */
+	unsigned int files;
+};
+
+static struct user users[USERS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct user *user_find(uid_t uid)
+{
+	struct user *unused = NULL;
+
+	for (unsigned int i = 0; i < USERS; i++) {
+		if (!users[i].connections)
+			unused = &users[i];
+		else if (users[i].uid == uid)
+			return &users[i];
+	}
+	if (unused)
+		*unused = (struct user){.uid = uid};
+	return unused;
+}
+
+struct user *user_enter(uid_t uid, const struct user_limits *limits)
+{
+	struct user *user;
+
+	pthread_mutex_lock(&lock);
+	user = user_find(uid);
+	if (user && user->connections >= limits->connections)
+		user = NULL;
+	if (user)
+		user->connections++;
+	pthread_mutex_unlock(&lock);
+	return user;
+}
+
+void user_leave(struct user *user)
+{
+	pthread_mutex_lock(&lock);
+	user->connections--;
+	pthread_mutex_unlock(&lock);
+}
+
+bool user_add_file(struct user *user, const struct user_limits *limits)
+{
+	bool fine;
+
+	pthread_mutex_lock(&lock);
+	fine = user->files < limits->files;
+	user->files += fine;
+	pthread_mutex_unlock(&lock);
+	return fine;
+}
+
+void user_remove_file(struct user *user)
+{
+	pthread_mutex_lock(&lock);
+	user->files--;
+	pthread_mutex_unlock(&lock);
+}

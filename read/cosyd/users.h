@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* users.h - what each user has of the daemon, so that none has all of it. */
+#ifndef COSYD_USERS_H
+#define COSYD_USERS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct user;
+
+struct user_limits {
+	unsigned int connections; /* of one user */
+	unsigned int files;	  /* references to files, by all connections of one user */
+};
+
+/* A connection more.  NULL: too many of this user, or too many users. */
+struct user *user_enter(uid_t uid, const struct user_limits *limits);
+void user_leave(struct user *user);
+
+/* A reference to a file more.  False: too many. */
+bool user_add_file(struct user *user, const struct user_limits *limits);
+void user_remove_file(struct user *user);
+
+#endif /* COSYD_USERS_H */
