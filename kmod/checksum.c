@@ -73,32 +73,48 @@ static u32 crc_slowly(const u8 *at, u64 length, u32 crc, int *fault)
 	return crc;
 }
 
+/* Each word of what crc_words takes in one turn. */
+#define TURN_WORDS 16
+#define EACH_WORD(X)                                                                               \
+	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+#define CRC_WORD(n)	   "1" #n ":	crc32q 8*" #n "(%[at]), %[crc]\n"
+#define CRC_WORD_FAULTS(n) COSY_FAULTS(1##n##b)
+
 /*
- * The same by the processor's instructions, which work on general registers, so that
- * nothing has to be saved for them.  Eight words at a time without a look at *fault.
+ * By the processor's instructions, which work on general registers, so that nothing has
+ * to be saved for them.  `turns` is at least 1; the loop is written out since a
+ * compiler would look at *fault in each turn.
  */
+static __always_inline u64 crc_words(const u8 *at, u64 turns, u64 crc, int *fault)
+{
+	asm volatile("2:\n" EACH_WORD(CRC_WORD) /* one turn */
+		     "	addq %[step], %[at]\n"
+		     "	decq %[turns]\n"
+		     "	jnz 2b\n"
+		     "9:\n" EACH_WORD(CRC_WORD_FAULTS)
+		     : [crc] "+r"(crc), [at] "+r"(at), [turns] "+r"(turns), [fault] "+r"(*fault)
+		     : [step] "i"(TURN_WORDS * COSY_WORD)
+		     : "memory", "cc");
+	return crc;
+}
+
 static u32 crc_quickly(const u8 *at, u64 length, u32 crc, int *fault)
 {
-	u64 wide = crc;
+	u64 turns = length / (TURN_WORDS * COSY_WORD);
 
-	for (; length >= 2 * COSY_BLOCK && !*fault; length -= 2 * COSY_BLOCK, at += 2 * COSY_BLOCK)
-		asm volatile("1:	crc32q (%[at]), %[crc]\n"
-			     "2:	crc32q 8(%[at]), %[crc]\n"
-			     "3:	crc32q 16(%[at]), %[crc]\n"
-			     "4:	crc32q 24(%[at]), %[crc]\n"
-			     "5:	crc32q 32(%[at]), %[crc]\n"
-			     "6:	crc32q 40(%[at]), %[crc]\n"
-			     "7:	crc32q 48(%[at]), %[crc]\n"
-			     "8:	crc32q 56(%[at]), %[crc]\n"
-			     "9:\n"
-			     COSY_FAULTS(1b) COSY_FAULTS(2b) COSY_FAULTS(3b) COSY_FAULTS(4b)
-			     COSY_FAULTS(5b) COSY_FAULTS(6b) COSY_FAULTS(7b) COSY_FAULTS(8b)
-			     : [crc] "+r" (wide), [fault] "+r" (*fault)
-			     : [at] "r" (at)
-			     : "memory");
-	crc = wide;
+	if (turns) {
+		crc = crc_words(at, turns, crc, fault);
+		at += turns * TURN_WORDS * COSY_WORD;
+		length %= TURN_WORDS * COSY_WORD;
+	}
+	for (; length >= COSY_WORD && !*fault; length -= COSY_WORD, at += COSY_WORD) {
+		u64 wide = crc;
+
+		asm("crc32q %1, %0" : "+r"(wide) : "r"(cosy_peek_word(at, fault)));
+		crc = wide;
+	}
 	for (; length && !*fault; length--, at++)
-		asm("crc32b %1, %0" : "+r" (crc) : "r" (cosy_peek_byte(at, fault)));
+		asm("crc32b %1, %0" : "+r"(crc) : "r"(cosy_peek_byte(at, fault)));
 	return crc;
 }
 
