@@ -9,6 +9,7 @@
 
 #include "file.h"
 #include "lease.h"
+#include "relax.h"
 #include "stats.h"
 #include "syscall.h"
 #include "window.h"
@@ -294,6 +295,7 @@ void file_plain_fd(int fd, enum guard why, bool forever)
 {
 	struct file *file = file_of(fd);
 
+	relax_forget(fd);
 	if (file)
 		file_plain(file, why, forever);
 }
@@ -318,6 +320,7 @@ void file_share_begin(enum guard why, bool forever)
 	if (forever)
 		__atomic_add_fetch(&epoch, 1, __ATOMIC_SEQ_CST);
 	file_plain_all(why, forever);
+	relax_share(forever);
 }
 
 void file_share_end(void)

@@ -9,6 +9,7 @@
 #include "daemon.h"
 #include "lease.h"
 #include "next.h"
+#include "relax.h"
 #include "stats.h"
 #include "syscall.h"
 
@@ -50,6 +51,7 @@ static void lease_broken(int signal, siginfo_t *info, void *context)
 {
 	(void)signal, (void)info, (void)context;
 	file_each(lease_check);
+	relax_lease_broken();
 }
 
 static bool lease_arm(void)
@@ -94,6 +96,19 @@ static bool lease_take_own(int fd, enum guard *why)
 	       : ret == -EACCES ? GUARD_LEASE_PERMITTED
 				: GUARD_FS_CONSTANT;
 	return false;
+}
+
+bool lease_take_write(int fd)
+{
+	if (!lease_arm())
+		return false;
+	cosy_syscall3(SYS_fcntl, fd, F_SETSIG, LEASE_SIGNAL);
+	return !cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_WRLCK);
+}
+
+void lease_return_write(int fd)
+{
+	cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);
 }
 
 /* A distant file has to earn the difference before the daemon is asked. */

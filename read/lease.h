@@ -28,6 +28,13 @@
 #define LEASE_DISTANCE 60000
 
 /*
+ * One for writing, which is granted when nobody else has the file open at all; in a process
+ * with one thread, and with signals blocked.  Its signal calls relax_lease_broken.
+ */
+bool lease_take_write(int fd);
+void lease_return_write(int fd);
+
+/*
  * Takes a lease on what `fd` names; under HELD.  False, with the guard that failed in *why;
  * if that is EARNED the file is now `distant`, and was not before.
  */

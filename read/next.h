@@ -18,6 +18,7 @@
 #include "syscall.h"
 
 ssize_t __read(int fd, void *buf, size_t len);
+ssize_t __write(int fd, const void *buf, size_t len);
 ssize_t __pread64(int fd, void *buf, size_t len, off_t offset);
 off_t __lseek(int fd, off_t offset, int whence);
 int __open64(const char *path, int flags, ...);
@@ -50,7 +51,7 @@ static inline long next_result(long ret)
 }
 
 /*
- * The four calls that cost little more than the crossing.  Processors that forget, for
+ * The calls that cost little more than the crossing.  Processors that forget, for
  * safety's sake, where calls return to whenever the kernel is entered make one function
  * more between program and kernel dear, so with one thread these go there directly.  What
  * libc's functions do beyond that is to end a thread that another one has cancelled.
@@ -68,6 +69,13 @@ static inline int next_close(int fd)
 	if (!__libc_single_threaded)
 		return __close(fd);
 	return next_result(cosy_syscall3(SYS_close, fd, 0, 0));
+}
+
+static inline ssize_t next_write(int fd, const void *buf, size_t len)
+{
+	if (!__libc_single_threaded)
+		return __write(fd, buf, len);
+	return next_result(cosy_syscall3(SYS_write, fd, (unsigned long)buf, len));
 }
 
 static inline ssize_t next_read(int fd, void *buf, size_t len)

@@ -8,16 +8,18 @@
 #include "file.h"
 #include "lease.h"
 #include "next.h"
+#include "relax.h"
 #include "share.h"
 
 /*
  * A blocking open for writing waits for this process's own leases, whose signal comes
- * in the middle of it.  One that must not block would fail instead.
+ * in the middle of it.  One that must not block would fail instead.  The flags to open with.
  */
-static void before_open(int flags)
+static int before_open(int flags)
 {
 	if ((flags & O_NONBLOCK) && (flags & O_ACCMODE) != O_RDONLY && lease_any())
 		lease_return_all(GUARD_READ_ONLY);
+	return relax_before_open(flags);
 }
 
 static int after_open(int fd, int flags, unsigned int epoch)
@@ -45,9 +47,10 @@ int open64(const char *path, int flags, ...)
 {
 	unsigned int epoch = file_epoch();
 	mode_t mode = OPEN_MODE(flags);
+	int used = before_open(flags);
+	int fd = after_open(next_open(path, used, mode), used, epoch);
 
-	before_open(flags);
-	return after_open(next_open(path, flags, mode), flags, epoch);
+	return relax_after_open(fd, AT_FDCWD, path, flags, used, mode);
 }
 
 int open(const char *path, int flags, ...) __attribute__((alias("open64")));
@@ -56,9 +59,10 @@ int openat64(int dir, const char *path, int flags, ...)
 {
 	unsigned int epoch = file_epoch();
 	mode_t mode = OPEN_MODE(flags);
+	int used = before_open(flags);
+	int fd = after_open(NEXT(openat64)(dir, path, used, mode), used, epoch);
 
-	before_open(flags);
-	return after_open(NEXT(openat64)(dir, path, flags, mode), flags, epoch);
+	return relax_after_open(fd, dir, path, flags, used, mode);
 }
 
 int openat(int dir, const char *path, int flags, ...) __attribute__((alias("openat64")));
@@ -70,9 +74,10 @@ int __openat64_2(int dir, const char *path, int flags);
 int __open64_2(const char *path, int flags)
 {
 	unsigned int epoch = file_epoch();
+	int used = before_open(flags);
+	int fd = after_open(NEXT(__open64_2)(path, used), used, epoch);
 
-	before_open(flags);
-	return after_open(NEXT(__open64_2)(path, flags), flags, epoch);
+	return relax_after_open(fd, AT_FDCWD, path, flags, used, 0);
 }
 
 int __open_2(const char *path, int flags) __attribute__((alias("__open64_2")));
@@ -80,26 +85,31 @@ int __open_2(const char *path, int flags) __attribute__((alias("__open64_2")));
 int __openat64_2(int dir, const char *path, int flags)
 {
 	unsigned int epoch = file_epoch();
+	int used = before_open(flags);
+	int fd = after_open(NEXT(__openat64_2)(dir, path, used), used, epoch);
 
-	before_open(flags);
-	return after_open(NEXT(__openat64_2)(dir, path, flags), flags, epoch);
+	return relax_after_open(fd, dir, path, flags, used, 0);
 }
 
 int __openat_2(int dir, const char *path, int flags) __attribute__((alias("__openat64_2")));
 
 int close(int fd)
 {
+	int late = relax_closing(fd);
+
 	if (file_of(fd) && !share_in_vfork_child())
 		file_closing(fd);
-	return next_close(fd);
+	return relax_closed(next_close(fd), late);
 }
 
 static void closing_from(unsigned int first, unsigned int last)
 {
 	if (share_in_vfork_child())
 		return;
-	for (unsigned int fd = first; fd <= last && fd < FILES; fd++)
+	for (unsigned int fd = first; fd <= last && fd < FILES; fd++) {
+		relax_closing(fd);
 		file_closing(fd);
+	}
 }
 
 int close_range(unsigned int first, unsigned int last, int flags)
@@ -118,8 +128,10 @@ void closefrom(int first)
 
 static int duplicated(int fd, int copy)
 {
-	if (copy >= 0 && !share_in_vfork_child())
+	if (copy >= 0 && !share_in_vfork_child()) {
 		file_duplicated(fd, copy);
+		relax_duplicated(fd, copy);
+	}
 	return copy;
 }
 
@@ -131,9 +143,13 @@ int dup(int fd)
 static int duplicate_to(int fd, int copy, int flags)
 {
 	bool mine = fd != copy && !share_in_vfork_child();
-	struct file *replaced = mine ? file_replacing(copy) : NULL;
-	int ret = flags < 0 ? __dup2(fd, copy) : NEXT(dup3)(fd, copy, flags);
+	struct file *replaced;
+	int ret;
 
+	if (mine)
+		relax_closing(copy);
+	replaced = mine ? file_replacing(copy) : NULL;
+	ret = flags < 0 ? __dup2(fd, copy) : NEXT(dup3)(fd, copy, flags);
 	file_replaced(copy, replaced, ret >= 0);
 	return mine ? duplicated(fd, ret) : ret;
 }
@@ -187,6 +203,7 @@ int fcntl64(int fd, int command, ...)
 	va_start(args, command);
 	argument = va_arg(args, long);
 	va_end(args);
+	relax_fcntl(fd, command, argument);
 	switch (command) {
 	case F_DUPFD:
 	case F_DUPFD_CLOEXEC:

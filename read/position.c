@@ -9,9 +9,11 @@
 
 #include "file.h"
 #include "next.h"
+#include "relax.h"
 
 #define BORROWED(fd, call)                                                                         \
 	({                                                                                         \
+		relax_settle();                                                                    \
 		struct file *file_ = file_borrow(fd, GUARD_KERNEL_POSITION);                       \
 		__typeof__(call) ret_ = (call);                                                    \
                                                                                                    \
@@ -70,6 +72,7 @@ int ioctl(int fd, unsigned long request, ...)
 	va_start(args, request);
 	argument = va_arg(args, void *);
 	va_end(args);
+	relax_settle();
 	if (request != FIONREAD)
 		return NEXT(ioctl)(fd, request, argument);
 	return BORROWED(fd, NEXT(ioctl)(fd, request, argument));

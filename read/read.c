@@ -10,6 +10,7 @@
 #include "file.h"
 #include "lease.h"
 #include "next.h"
+#include "relax.h"
 #include "stats.h"
 #include "syscall.h"
 #include "window.h"
@@ -138,6 +139,7 @@ ssize_t read(int fd, void *buf, size_t len)
 	struct file *file = file_of(fd);
 	uint64_t word;
 
+	relax_touch(fd);
 	if (!likely(file && __libc_single_threaded))
 		return read_slowly(fd, buf, len);
 	word = file_word(file);
@@ -158,6 +160,7 @@ static bool word_same(struct file *file, uint64_t word)
 
 ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 {
+	relax_touch(fd);
 	for (;;) {
 		struct file *file = file_of(fd);
 		uint64_t word;
@@ -248,6 +251,7 @@ static int64_t seek_target(struct file *file, uint64_t word, off64_t offset, int
 /* SEQUENTIAL_ACCESS respecialised: the position is all that changes (Synthetix §3.3). */
 off64_t lseek64(int fd, off64_t offset, int whence)
 {
+	relax_seek(fd, offset, whence);
 	for (;;) {
 		struct file *file = file_of(fd);
 		uint64_t word;

@@ -21,6 +21,7 @@
 #include "daemon.h"
 #include "file.h"
 #include "next.h"
+#include "relax.h"
 #include "share.h"
 #include "stats.h"
 #include "syscall.h"
@@ -311,12 +312,14 @@ static void passing(const struct msghdr *message)
 
 ssize_t sendmsg(int socket, const struct msghdr *message, int flags)
 {
+	relax_tell();
 	passing(message);
 	return NEXT(sendmsg)(socket, message, flags);
 }
 
 int sendmmsg(int socket, struct mmsghdr *messages, unsigned int count, int flags)
 {
+	relax_tell();
 	for (unsigned int i = 0; messages && i < count; i++)
 		passing(&messages[i].msg_hdr);
 	return NEXT(sendmmsg)(socket, messages, count, flags);
@@ -325,8 +328,10 @@ int sendmmsg(int socket, struct mmsghdr *messages, unsigned int count, int flags
 /* Nobody shares a specialised file's position, so nothing is lost with the process; only counts. */
 void _exit(int status)
 {
-	if (!share_in_vfork_child())
+	if (!share_in_vfork_child()) {
+		relax_end();
 		stats_print();
+	}
 	for (;;)
 		cosy_syscall3(SYS_exit_group, status, 0, 0);
 }

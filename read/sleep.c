@@ -15,10 +15,12 @@
 
 #include "lease.h"
 #include "next.h"
+#include "relax.h"
 #include "signals.h"
 
 static void before_sleep(void)
 {
+	relax_sleep();
 	if (lease_any_own() && __libc_single_threaded)
 		lease_return_own(GUARD_AWAKE);
 }

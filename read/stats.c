@@ -160,6 +160,21 @@ static void print_guards(int to, const char *what, const unsigned long *counts)
 		line_print(&line, to);
 }
 
+static void print_relaxed(int to)
+{
+	struct line line = {.len = 0};
+
+	if (!stats.tails && !stats.gathered)
+		return;
+	line_text(&line, "cosy: relaxed: ");
+	line_number(&line, stats.tails);
+	line_text(&line, " opened untruncated, ");
+	line_number(&line, stats.gathered);
+	line_text(&line, " writes gathered into ");
+	line_number(&line, stats.flushes);
+	line_print(&line, to);
+}
+
 void stats_print(void)
 {
 	struct line line = {.len = 0};
@@ -169,7 +184,7 @@ void stats_print(void)
 	int to;
 
 	/* A process that opened nothing has nothing to say, and does not even look. */
-	if (!stats.opened)
+	if (!stats.opened && !stats.tails && !stats.gathered)
 		return;
 	asked = secure_getenv("COSY_READ_STATS");
 	if (!asked)
@@ -206,6 +221,7 @@ void stats_print(void)
 	line_print(&line, to);
 	print_guards(to, "cosy: not specialised: ", stats.declined);
 	print_guards(to, "cosy: replugged: ", stats.replugs);
+	print_relaxed(to);
 	/* Synthetix §4.5, from the costs measured for window.c: an estimate. */
 	gain = stats.reads * SAVED_PER_READ;
 	cost = stats.specialised * COST_OF_SPECIALISE + stats.fetches * COST_OF_FETCH +

@@ -20,6 +20,8 @@ struct stats {
 	unsigned long fetches, fetched; /* of windows; bytes */
 	unsigned long declined[GUARDS]; /* enough reads for a window, but no window */
 	unsigned long replugs[GUARDS];
+	unsigned long tails;		 /* opens without truncation (--relax=trunc) */
+	unsigned long gathered, flushes; /* writes, and writes that handed them over (coalesce) */
 };
 
 extern struct stats stats;

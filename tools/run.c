@@ -20,18 +20,20 @@
 /* As a shell: not found, and found but not to be run. */
 enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
+/* The second is the first and more; it is taken when something is relaxed. */
 #define LIBRARY "libcosy-read.so"
+#define RELAXED_LIBRARY "libcosy-relax.so"
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: cosy run [--stats] [--explain FILE] [--no-daemon] [--] PROGRAM [ARGUMENT...]\n");
+	fprintf(stderr, "usage: cosy run [--stats] [--explain FILE] [--no-daemon] "
+			"[--relax=trunc,coalesce,copy] [--] PROGRAM [ARGUMENT...]\n");
 }
 
 /* Beside this command in the build tree, installed beside it, or where it was configured. */
-static bool find_library(char *ret)
+static bool find_library(const char *name, char *ret)
 {
-	static const char *const places[] = {"../read/" LIBRARY, "../" COSY_LIBDIR "/" LIBRARY,
-					     "../lib/" LIBRARY};
+	static const char *const places[] = {"../read", "../" COSY_LIBDIR, "../lib"};
 	char self[PATH_MAX], path[2 * PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;
@@ -40,13 +42,14 @@ static bool find_library(char *ret)
 		self[len] = 0;
 		slash = strrchr(self, '/');
 		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-			snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - self), self,
-				 places[i]);
+			snprintf(path, sizeof(path), "%.*s/%s/%s", (int)(slash - self), self,
+				 places[i], name);
 			if (realpath(path, ret) && !access(ret, R_OK))
 				return true;
 		}
 	}
-	return realpath(COSY_FULL_LIBDIR "/" LIBRARY, ret) && !access(ret, R_OK);
+	snprintf(path, sizeof(path), COSY_FULL_LIBDIR "/%s", name);
+	return realpath(path, ret) && !access(ret, R_OK);
 }
 
 /* The file that execvp would run. */
@@ -133,22 +136,49 @@ static void ask_for_stats(void)
 	setenv("COSY_READ_STATS", number, 1);
 }
 
+/* What --relax may name; the library reads the same words. */
+static bool relax(const char *list)
+{
+	static const char *const words[] = {"trunc", "coalesce", "copy"};
+	const char *word = list;
+
+	for (;; word++) {
+		size_t len = strcspn(word, ","), i, count = sizeof(words) / sizeof(*words);
+
+		for (i = 0; i < count; i++)
+			if (strlen(words[i]) == len && !strncmp(word, words[i], len))
+				break;
+		if (i == count) {
+			fprintf(stderr,
+				"cosy run: --relax=%s: at character %zu: \"%.*s\" is none of trunc, "
+				"coalesce and copy\n",
+				list, word - list + 1, (int)len, word);
+			return false;
+		}
+		word += len;
+		if (!*word)
+			return !setenv("COSY_READ_RELAX", list, 1);
+	}
+}
+
 int cosy_run(int argc, char **argv)
 {
-	enum { STATS = 256, NO_DAEMON, EXPLAIN };
+	enum { STATS = 256, NO_DAEMON, EXPLAIN, RELAX };
 	static const struct option options[] = {
 		{"stats", no_argument, NULL, STATS},
 		{"no-daemon", no_argument, NULL, NO_DAEMON},
 		{"explain", required_argument, NULL, EXPLAIN},
+		{"relax", required_argument, NULL, RELAX},
 		{"help", no_argument, NULL, 'h'},
 		{},
 	};
 	char library[PATH_MAX], program[PATH_MAX], *explained;
-	const char *why;
+	const char *why, *library_name = LIBRARY;
 	int option;
 
 	unsetenv("COSY_READ_STATS");
 	unsetenv("COSY_READ_EXPLAIN");
+	unsetenv("COSY_READ_RELAX");
 	while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
 		switch (option) {
 		case STATS:
@@ -166,6 +196,11 @@ int cosy_run(int argc, char **argv)
 			}
 			setenv("COSY_READ_EXPLAIN", explained, 1);
 			free(explained);
+			break;
+		case RELAX:
+			if (!relax(optarg))
+				return EXIT_USAGE;
+			library_name = RELAXED_LIBRARY;
 			break;
 		case 'h':
 			usage();
@@ -186,8 +221,8 @@ int cosy_run(int argc, char **argv)
 	why = refusal(program);
 	if (why)
 		fprintf(stderr, "cosy run: %s %s: it runs as it is\n", program, why);
-	else if (!find_library(library))
-		fprintf(stderr, "cosy run: there is no " LIBRARY ": %s runs as it is\n", program);
+	else if (!find_library(library_name, library))
+		fprintf(stderr, "cosy run: there is no %s: %s runs as it is\n", library_name, program);
 	else if (strpbrk(library, ": "))
 		fprintf(stderr,
 			"cosy run: %s cannot be preloaded, for its path's sake: %s runs as it is\n",

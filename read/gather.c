@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+/* gather.c - see gather.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "copy.h"
+#include "file.h"
+#include "gather.h"
+#include "lease.h"
+#include "next.h"
+#include "relaxed.h"
+#include "share.h"
+#include "stats.h"
+#include "syscall.h"
+
+/* What is gathered is handed over when it does not fit any more. */
+#define CAPACITY 65536
+
+/* Longer writes gain nothing that a copy would not cost again. */
+#define LONGEST 8192
+
+/* So many small writes one after the other have paid for lease and buffer. */
+#define EARNED 8
+
+uint64_t gather_word;
+
+static struct {
+	int fd;	   /* -1: none; changed with signals blocked */
+	bool lent; /* a write that was interrupted may still copy into `buffer` */
+	dev_t dev;
+	ino_t ino;
+	char *buffer;
+} gather = {.fd = -1};
+
+/* 0: no candidate; otherwise 1 + small writes in a row, as long as they are few. */
+static uint8_t candidates[FILES];
+
+void gather_candidate(int fd)
+{
+	if ((unsigned int)fd < FILES)
+		candidates[fd] = 1;
+}
+
+bool gather_may(int fd)
+{
+	return (unsigned int)fd < FILES && candidates[fd];
+}
+
+bool gather_has(int fd)
+{
+	return fd == gather.fd;
+}
+
+bool gather_same(const struct stat *st)
+{
+	return gather.fd >= 0 && st->st_ino == gather.ino && st->st_dev == gather.dev;
+}
+
+/* One thread, so one instruction is enough against signal handlers. */
+static bool exchange(uint64_t old, uint64_t new)
+{
+#ifdef __x86_64__
+	bool same;
+
+	__asm__ volatile("cmpxchg %3, %1"
+			 : "=@ccz"(same), "+m"(gather_word), "+a"(old)
+			 : "r"(new)
+			 : "memory");
+	return same;
+#else
+	return __atomic_compare_exchange_n(&gather_word, &old, new, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
+#endif
+}
+
+/* Signals are blocked.  What finds no room is lost, as with any write that is late. */
+static void hand_over(void)
+{
+	size_t len = gather_word & GATHER_LEN, done = 0;
+
+	while (done < len) {
+		long ret = cosy_syscall3(SYS_write, gather.fd, (unsigned long)gather.buffer + done,
+					 len - done);
+
+		if (ret == -EINTR)
+			continue;
+		if (ret <= 0) {
+			relaxed_late_error(gather.fd, ret ? ret : -EIO);
+			break;
+		}
+		done += ret;
+	}
+	if (gather_word & GATHER_BUSY)
+		gather.lent = true;
+	gather_word = (gather_word & ~(GATHER_BUSY | GATHER_LEN)) + GATHER_GENERATION;
+	if (len)
+		stats.flushes++;
+}
+
+void gather_flush(void)
+{
+	uint64_t signals;
+
+	if (!gather_pending())
+		return;
+	signals = relaxed_block_signals();
+	hand_over();
+	relaxed_restore_signals(signals);
+}
+
+void gather_end(void)
+{
+	uint64_t signals;
+
+	if (gather.fd < 0)
+		return;
+	signals = relaxed_block_signals();
+	hand_over();
+	lease_return_write(gather.fd);
+	gather.fd = -1;
+	relaxed_restore_signals(signals);
+}
+
+void gather_forget(int fd)
+{
+	if (!gather_may(fd))
+		return;
+	if (gather_has(fd))
+		gather_end();
+	candidates[fd] = 0;
+}
+
+void gather_forget_all(void)
+{
+	gather_end();
+	memset(candidates, 0, sizeof(candidates));
+}
+
+void gather_lease_broken(void)
+{
+	if (gather.fd >= 0 && cosy_syscall3(SYS_fcntl, gather.fd, F_GETLEASE, 0) != F_WRLCK)
+		gather_end();
+}
+
+static bool buffer_made(void)
+{
+	long mapping;
+
+	if (gather.buffer)
+		return true;
+	mapping = cosy_syscall6(SYS_mmap, 0, CAPACITY, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mapping < 0)
+		return false;
+	gather.buffer = (char *)mapping;
+	return true;
+}
+
+/* A regular file whose writes mean nothing but bytes in the page cache. */
+static bool fits(int fd, struct stat *st)
+{
+	long flags = cosy_syscall3(SYS_fcntl, fd, F_GETFL, 0);
+
+	return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY &&
+	       !(flags & (O_DIRECT | O_SYNC | O_DSYNC | O_ASYNC | O_PATH)) &&
+	       !cosy_syscall3(SYS_fstat, fd, (unsigned long)st, 0) && S_ISREG(st->st_mode) &&
+	       relaxed_allows(fd, RELAX_COALESCE) && relaxed_local(fd, st->st_dev);
+}
+
+static bool gather_begin(int fd)
+{
+	struct stat st;
+	uint64_t signals;
+	bool taken;
+
+	/* The child of a vfork has its parent's memory, but not its descriptors. */
+	if (gather.lent || share_in_vfork_child() || file_sharing() || !fits(fd, &st))
+		return false;
+	gather_end();
+	signals = relaxed_block_signals();
+	taken = buffer_made() && lease_take_write(fd);
+	if (taken) {
+		gather.dev = st.st_dev;
+		gather.ino = st.st_ino;
+		gather.fd = fd;
+		relaxed_changed();
+	}
+	relaxed_restore_signals(signals);
+	return taken;
+}
+
+/* NULL and the kernel's addresses are for the kernel to refuse. */
+static bool suits(const void *buf, size_t len)
+{
+	return len && len <= LONGEST && (uintptr_t)buf - 65536 < (1ULL << 56);
+}
+
+/* Copies behind what is there.  False: it does not fit, or this is not to be done now. */
+static bool append(int fd, const void *buf, size_t len)
+{
+	for (;;) {
+		uint64_t word = __atomic_load_n(&gather_word, __ATOMIC_RELAXED);
+
+		if (!gather_has(fd) || gather.lent || !suits(buf, len) ||
+		    (word & GATHER_LEN) + len > CAPACITY)
+			return false;
+		if (word & GATHER_BUSY) {
+			/* This is a handler, and interrupts the write that is copying. */
+			gather_flush();
+			return false;
+		}
+		if (!exchange(word, word | GATHER_BUSY))
+			continue;
+		copy_bytes(gather.buffer + (word & GATHER_LEN), buf, len);
+		if (exchange(word | GATHER_BUSY, word + len)) {
+			stats.gathered++;
+			return true;
+		}
+		/* A handler has settled; nobody else copies now. */
+		gather.lent = false;
+	}
+}
+
+/* Is this small write one of so many that they are gathered from now on? */
+static bool earned(int fd, size_t len)
+{
+	if (len > LONGEST) {
+		candidates[fd] = 1;
+		return false;
+	}
+	if (candidates[fd] <= EARNED) {
+		candidates[fd]++;
+		return false;
+	}
+	if (gather_begin(fd))
+		return true;
+	candidates[fd] = 0;
+	return false;
+}
+
+ssize_t gather_write(int fd, const void *buf, size_t len)
+{
+	int error = relaxed_take_error(fd);
+
+	if (error) {
+		errno = error;
+		return -1;
+	}
+	if (!gather_has(fd) && !earned(fd, len))
+		return next_write(fd, buf, len);
+	if (append(fd, buf, len))
+		return len;
+	/* Full, or not to be done now; what came before goes first, and with it its error. */
+	gather_flush();
+	error = relaxed_take_error(fd);
+	if (error) {
+		errno = error;
+		return -1;
+	}
+	if (append(fd, buf, len))
+		return len;
+	return next_write(fd, buf, len);
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+/* relax.c - see relax.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "filesystem.h"
+#include "gather.h"
+#include "lease.h"
+#include "relax.h"
+#include "relaxed.h"
+#include "share.h"
+#include "syscall.h"
+#include "tail.h"
+
+/* Written only when an error comes too late to be told. */
+static uint8_t late_errors[FILES];
+
+/*
+ * What a descriptor was compared with: `changes` shifted left, and in the lowest bit
+ * whether its file is another than a regular one.
+ */
+static uint32_t compared[FILES];
+static uint32_t changes = 1;
+
+static bool over; /* exit has settled everything; nobody would settle it again */
+
+uint64_t relaxed_block_signals(void)
+{
+	uint64_t all = ~0ULL, old;
+
+	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&all, (unsigned long)&old,
+		      sizeof(all), 0, 0);
+	return old;
+}
+
+void relaxed_restore_signals(uint64_t signals)
+{
+	signals = lease_signals(signals);
+	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
+		      0, 0);
+}
+
+void relaxed_late_error(int fd, long error)
+{
+	/* The first counts. */
+	if ((unsigned int)fd < FILES && !late_errors[fd])
+		late_errors[fd] = -error;
+}
+
+int relaxed_take_error(int fd)
+{
+	int error;
+
+	if ((unsigned int)fd >= FILES || !late_errors[fd])
+		return 0;
+	error = late_errors[fd];
+	late_errors[fd] = 0;
+	return error;
+}
+
+void relaxed_changed(void)
+{
+	changes++;
+}
+
+/* The kinds that were asked for, if anything may be relaxed here and now. */
+static unsigned int relaxed_now(void)
+{
+	static int asked = -1;
+
+	if (asked < 0) {
+		const char *list = secure_getenv("COSY_READ_RELAX");
+
+		asked = 0;
+		if (list && strstr(list, "trunc"))
+			asked |= RELAX_TRUNC;
+		if (list && strstr(list, "coalesce"))
+			asked |= RELAX_COALESCE;
+		if (list && strstr(list, "copy"))
+			asked |= RELAX_COPY;
+	}
+	if (!asked || !__libc_single_threaded || over || file_sharing() || share_in_vfork_child())
+		return 0;
+	return asked;
+}
+
+bool relaxed_allows(int fd, unsigned int what)
+{
+	(void)fd;
+	return relaxed_now() & what;
+}
+
+/* Asks only when it is another file system than the last time. */
+bool relaxed_local(int fd, dev_t dev)
+{
+	static dev_t last;
+	struct statfs fs;
+
+	if (dev == last)
+		return true;
+	if (cosy_syscall3(SYS_fstatfs, fd, (unsigned long)&fs, 0) ||
+	    !filesystem_has_leases(fs.f_type))
+		return false;
+	last = dev;
+	return true;
+}
+
+/* Flags with which O_TRUNC is left to the kernel. */
+#define NO_TAIL                                                                                    \
+	(O_APPEND | O_EXCL | O_DIRECT | O_SYNC | O_DSYNC | O_ASYNC | O_PATH | O_DIRECTORY |        \
+	 (O_TMPFILE & ~O_DIRECTORY))
+
+int relax_before_open(int flags)
+{
+	/* One of this process's own leases would refuse it. */
+	if (flags & O_NONBLOCK)
+		gather_end();
+	gather_flush();
+	if (!(flags & O_TRUNC))
+		return flags;
+	if ((flags & O_ACCMODE) != O_RDONLY && !(flags & NO_TAIL) && (relaxed_now() & RELAX_TRUNC))
+		return flags & ~O_TRUNC;
+	/* What the kernel truncates now would be lengthened again by a cut that comes later. */
+	tail_cut_all();
+	return flags;
+}
+
+/* The file is of a kind that is truncated at once, and known only now: open it again. */
+static int open_again(int fd, int dir, const char *path, int flags, unsigned int mode)
+{
+	long ret;
+
+	cosy_syscall3(SYS_close, fd, 0, 0);
+	ret = cosy_syscall6(SYS_openat, dir, (unsigned long)path, flags, mode, 0, 0);
+	if (ret >= 0)
+		return ret;
+	errno = -ret;
+	return -1;
+}
+
+int relax_after_open(int fd, int dir, const char *path, int asked, int used, unsigned int mode)
+{
+	struct stat st;
+
+	if ((unsigned int)fd >= FILES)
+		return asked == used || fd < 0 ? fd : open_again(fd, dir, path, asked, mode);
+	compared[fd] = 0;
+	if (asked != used && !cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) &&
+	    S_ISREG(st.st_mode)) {
+		tail_cut_same(&st);
+		/* That may have changed the size, which was larger then and cuts no less now. */
+		if (!tail_fits(fd, &st) || !relaxed_allows(fd, RELAX_TRUNC) || !tail_begin(fd, &st))
+			fd = open_again(fd, dir, path, asked, mode);
+	}
+	if ((asked & O_ACCMODE) != O_RDONLY && relaxed_now() & RELAX_COALESCE)
+		gather_candidate(fd);
+	return fd;
+}
+
+void relax_touch_slowly(int fd)
+{
+	struct stat st;
+	bool special;
+
+	if ((unsigned int)fd < FILES && compared[fd] >> 1 == changes) {
+		if (compared[fd] & 1)
+			gather_flush();
+		return;
+	}
+	if (cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0))
+		return;
+	special = !S_ISREG(st.st_mode);
+	if (special || gather_same(&st))
+		gather_flush();
+	if (!special)
+		tail_cut_same(&st);
+	if ((unsigned int)fd < FILES && (special || !gather_same(&st)))
+		compared[fd] = changes << 1 | special;
+}
+
+void relax_seek(int fd, int64_t offset, int whence)
+{
+	/* A tail does not change the position. */
+	if (offset || whence != SEEK_CUR)
+		relax_touch(fd);
+	else if (gather_has(fd))
+		gather_flush();
+}
+
+void relax_fcntl(int fd, int command, long argument)
+{
+	switch (command) {
+	case F_GETFD:
+	case F_SETFD:
+		break;
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		break;
+	case F_GETFL:
+		/* A lease shows as O_ASYNC. */
+		if (gather_has(fd))
+			gather_end();
+		break;
+	case F_SETFL:
+		if (argument & (O_APPEND | O_DIRECT | O_ASYNC))
+			relax_forget(fd);
+		else if (gather_has(fd))
+			gather_end();
+		break;
+	default:
+		relax_settle();
+	}
+}
+
+void relax_tell(void)
+{
+	gather_flush();
+}
+
+void relax_settle(void)
+{
+	gather_flush();
+	tail_cut_all();
+}
+
+void relax_sleep(void)
+{
+	gather_end();
+}
+
+void relax_end(void)
+{
+	gather_end();
+	tail_cut_all();
+}
+
+void relax_share(bool forever)
+{
+	relax_end();
+	if (forever)
+		gather_forget_all();
+}
+
+void relax_forget(int fd)
+{
+	gather_forget(fd);
+	tail_cut(fd);
+	if ((unsigned int)fd < FILES)
+		compared[fd] = 0;
+}
+
+void relax_duplicated(int fd, int copy)
+{
+	tail_cut(fd);
+	if (gather_may(fd))
+		gather_candidate(copy);
+}
+
+int relax_closing(int fd)
+{
+	if ((unsigned int)fd >= FILES || share_in_vfork_child())
+		return 0;
+	/* Closing drops locks, and ends pipes. */
+	gather_flush();
+	relax_forget(fd);
+	return relaxed_take_error(fd);
+}
+
+int relax_closed(int ret, int error)
+{
+	if (ret || !error)
+		return ret;
+	errno = error;
+	return -1;
+}
+
+void relax_lease_broken(void)
+{
+	gather_lease_broken();
+}
+
+/* Later destructors write by ordinary calls. */
+__attribute__((destructor)) static void settle_at_exit(void)
+{
+	if (share_in_vfork_child())
+		return;
+	relax_end();
+	gather_forget_all();
+	over = true;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * relax.h - where `cosy run --relax` comes in.  It gives up what other processes may
+ * observe; whatever the process itself can observe stays as it is.  So what the kernel
+ * has not been told yet is *settled* before any call that could show it: by the hooks
+ * here, by the stubs of relax_calls.def, and in signal handlers of the program as
+ * everywhere else.
+ *
+ * There are two kinds: tails (tail.h, trunc) and gathered bytes (gather.h, coalesce).
+ * Neither exists in a process with a second thread, so only signal handlers can come
+ * between.
+ *
+ * These are in libcosy-relax.so alone, which `cosy run` preloads in place of
+ * libcosy-read.so when anything is relaxed; the hooks are empty in the latter.
+ */
+#ifndef COSY_READ_RELAX_H
+#define COSY_READ_RELAX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef COSY_RELAX
+#include "gather.h"
+#include "tail.h"
+#endif
+
+#pragma GCC visibility push(hidden)
+
+#ifdef COSY_RELAX
+
+/* Before an open with `flags`: the flags to open with. */
+int relax_before_open(int flags);
+
+/*
+ * Behind it.  `asked` are the program's flags, `used` those of relax_before_open, and
+ * `dir`, `path` and `mode` those of the call.  The descriptor for the program, or -1.
+ */
+int relax_after_open(int fd, int dir, const char *path, int asked, int used, unsigned int mode);
+
+/*
+ * Before a call that reads, changes or shows the file of `fd` past write(2): what is
+ * pending for that file is settled, and what others wait for if it is no regular file.
+ */
+void relax_touch_slowly(int fd);
+
+static inline void relax_touch(int fd)
+{
+	if (tails || gather_pending())
+		relax_touch_slowly(fd);
+}
+
+/* The same before lseek and fcntl, some of which show nothing. */
+void relax_seek(int fd, int64_t offset, int whence);
+void relax_fcntl(int fd, int command, long argument);
+
+/* Before a call that others could learn something by. */
+void relax_tell(void);
+
+/* Before a call that names files, or shows several. */
+void relax_settle(void);
+
+/* Before a call that may wait long and that a lease's signal would cut short. */
+void relax_sleep(void);
+
+/* Before a process is made (`forever`: the open files are shared from then on) or another program run. */
+void relax_share(bool forever);
+
+/*
+ * `copy` is a duplicate of `fd` now.  Whichever of the two is gathered, a call on the other settles
+ * that; a tail is cut now, since either would move its position.
+ */
+void relax_duplicated(int fd, int copy);
+
+/* `fd` is not to be relaxed any more: duplicated, handed to stdio or to another process. */
+void relax_forget(int fd);
+
+/*
+ * Around close(fd): the first returns an errno that the second is to report, or 0.
+ */
+int relax_closing(int fd);
+int relax_closed(int ret, int error);
+
+/* The lease's signal has come. */
+void relax_lease_broken(void);
+
+/* Before the process ends, or a thread begins. */
+void relax_end(void);
+
+#else
+
+static inline int relax_before_open(int flags)
+{
+	return flags;
+}
+
+static inline int relax_after_open(int fd, int dir, const char *path, int asked, int used,
+				   unsigned int mode)
+{
+	(void)dir, (void)path, (void)asked, (void)used, (void)mode;
+	return fd;
+}
+
+static inline void relax_touch(int fd)
+{
+	(void)fd;
+}
+
+static inline void relax_seek(int fd, int64_t offset, int whence)
+{
+	(void)fd, (void)offset, (void)whence;
+}
+
+static inline void relax_fcntl(int fd, int command, long argument)
+{
+	(void)fd, (void)command, (void)argument;
+}
+
+static inline void relax_tell(void)
+{
+}
+
+static inline void relax_settle(void)
+{
+}
+
+static inline void relax_end(void)
+{
+}
+
+static inline void relax_sleep(void)
+{
+}
+
+static inline void relax_share(bool forever)
+{
+	(void)forever;
+}
+
+static inline void relax_duplicated(int fd, int copy)
+{
+	(void)fd, (void)copy;
+}
+
+static inline void relax_forget(int fd)
+{
+	(void)fd;
+}
+
+static inline int relax_closing(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+static inline int relax_closed(int ret, int error)
+{
+	(void)error;
+	return ret;
+}
+
+static inline void relax_lease_broken(void)
+{
+}
+
+#endif
+
+#pragma GCC visibility pop
+
+#endif /* COSY_READ_RELAX_H */

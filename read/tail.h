@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tail.h - files opened with O_TRUNC that were not truncated yet ("Poking holes" §4.2:
+ * most of what squid's open, write and close cost is that blocks are freed and
+ * allocated again).  They are written in place; what is left of the old file behind
+ * the last byte written, the *tail*, is cut off when the descriptor is closed, or before
+ * anything else but a write to it.
+ *
+ * Until then the file's true end is the kernel's position: only write(2) has moved it.
+ */
+#ifndef COSY_READ_TAIL_H
+#define COSY_READ_TAIL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#pragma GCC visibility push(hidden)
+
+/* How many files have a tail; the stubs look at it. */
+extern uint32_t tails;
+
+/* May a file of this kind have one? */
+bool tail_fits(int fd, const struct stat *st);
+
+/* `fd`, just opened, has one.  False: there are too many. */
+bool tail_begin(int fd, const struct stat *st);
+
+bool tail_of(int fd);
+
+/* Cuts the tail of `fd`, if it has one; an error is kept: relaxed_late_error. */
+void tail_cut(int fd);
+void tail_cut_all(void);
+
+/* Cuts the tails of this file, by whatever descriptors they are known. */
+void tail_cut_same(const struct stat *st);
+
+#pragma GCC visibility pop
+
+#endif /* COSY_READ_TAIL_H */

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+/*
+ * relax_test.c - runs under `cosy run --relax=trunc,coalesce`: what chance would hardly
+ * try.  However a process ends, whoever looks, nothing of it shows.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "raw.h"
+#include "syscall.h"
+
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
+			exit(1);                                                                   \
+		}                                                                                  \
+	} while (0)
+
+enum { OLD = 10000, WRITES = 100 };
+
+static char path[200];
+
+/* The size that the kernel knows, asked past the library. */
+static long kernel_size(void)
+{
+	struct stat st;
+
+	CHECK(!cosy_syscall3(SYS_stat, (unsigned long)path, (unsigned long)&st, 0));
+	return st.st_size;
+}
+
+static void make_old_file(void)
+{
+	int fd = cosy_syscall3(SYS_open, (unsigned long)path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	char old[OLD];
+
+	memset(old, 'o', OLD);
+	CHECK(cosy_syscall3(SYS_write, fd, (unsigned long)old, OLD) == OLD);
+	cosy_syscall3(SYS_close, fd, 0, 0);
+}
+
+/* Open, with something that is not settled: an old end, and gathered bytes. */
+static int relaxed(void)
+{
+	int fd;
+
+	make_old_file();
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	CHECK(kernel_size() == OLD);
+	for (int i = 0; i < WRITES; i++)
+		CHECK(write(fd, "n", 1) == 1);
+	CHECK(kernel_size() == OLD);
+	return fd;
+}
+
+static void closing_settles(void)
+{
+	CHECK(!close(relaxed()));
+	CHECK(kernel_size() == WRITES);
+}
+
+static void nothing_written_is_an_empty_file(void)
+{
+	make_old_file();
+	CHECK(!close(open(path, O_WRONLY | O_TRUNC)));
+	CHECK(kernel_size() == 0);
+	make_old_file();
+	CHECK(!close(creat(path, 0600)));
+	CHECK(kernel_size() == 0);
+}
+
+/* The ways to end that a program has a say in. */
+static void end_by_exit(void)
+{
+	exit(0);
+}
+
+static void end_by__exit(void)
+{
+	_exit(0);
+}
+
+static void end_by_quick_exit(void)
+{
+	quick_exit(0);
+}
+
+static void end_by_exec(void)
+{
+	execlp("true", "true", NULL);
+}
+
+static void end_by_abort(void)
+{
+	struct rlimit none = {0, 0};
+
+	setrlimit(RLIMIT_CORE, &none);
+	abort();
+}
+
+static void end_by_kill(void)
+{
+	kill(getpid(), SIGKILL);
+}
+
+static void every_end_settles(void)
+{
+	static void (*const ends[])(void) = {end_by_exit, end_by__exit, end_by_quick_exit,
+					     end_by_exec, end_by_abort, end_by_kill};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		pid_t pid = fork();
+		int status;
+
+		if (!pid) {
+			relaxed();
+			ends[i]();
+			_exit(99);
+		}
+		CHECK(waitpid(pid, &status, 0) == pid);
+		CHECK(!WIFEXITED(status) || WEXITSTATUS(status) == 0);
+		CHECK(kernel_size() == WRITES);
+	}
+}
+
+static void another_program_finds_it(void)
+{
+	int fd = relaxed();
+	char command[300];
+
+	snprintf(command, sizeof(command), "test $(wc -c <%s) = %d", path, WRITES);
+	CHECK(!system(command));
+	CHECK(write(fd, "more", 4) == 4);
+	close(fd);
+	CHECK(kernel_size() == WRITES + 4);
+}
+
+static void a_vfork_child_keeps_to_itself(void)
+{
+	int fd = relaxed(), status;
+	pid_t pid = vfork();
+
+	if (!pid) {
+		int null = open("/dev/null", O_WRONLY | O_TRUNC);
+
+		for (int i = 0; i < WRITES; i++)
+			if (write(null, "n", 1) != 1)
+				_exit(1);
+		execlp("true", "true", NULL);
+		_exit(2);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+	close(fd);
+	CHECK(kernel_size() == WRITES);
+}
+
+static void errors_come_late_but_come(void)
+{
+	struct rlimit old, small;
+	int fd = relaxed();
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &old);
+	small = (struct rlimit){WRITES, old.rlim_max};
+	CHECK(!setrlimit(RLIMIT_FSIZE, &small));
+	for (int i = 0; i < 10; i++)
+		CHECK(write(fd, "x", 1) == 1);
+	CHECK(close(fd) == -1 && errno == EFBIG);
+	CHECK(fcntl(fd, F_GETFD) == -1 && errno == EBADF);
+	fd = open(path, O_WRONLY | O_APPEND);
+	CHECK(!close(fd));
+	CHECK(!setrlimit(RLIMIT_FSIZE, &old));
+	fd = relaxed();
+	CHECK(!setrlimit(RLIMIT_FSIZE, &small));
+	CHECK(write(fd, "x", 1) == 1);
+	CHECK(fsync(fd) == -1 && errno == EFBIG);
+	/* Told once. */
+	CHECK(!close(fd));
+	CHECK(!setrlimit(RLIMIT_FSIZE, &old));
+	signal(SIGXFSZ, SIG_DFL);
+	CHECK(kernel_size() == WRITES);
+}
+
+static void only_regular_files(void)
+{
+	char fifo[sizeof(path) + 8], byte;
+	int fd, reader;
+
+	fd = open("/dev/null", O_WRONLY | O_TRUNC | O_CREAT, 0600);
+	for (int i = 0; i < WRITES; i++)
+		CHECK(write(fd, "x", 1) == 1);
+	CHECK(!close(fd));
+	snprintf(fifo, sizeof(fifo), "%s.fifo", path);
+	CHECK(!mkfifo(fifo, 0600));
+	reader = open(fifo, O_RDONLY | O_NONBLOCK);
+	fd = open(fifo, O_WRONLY | O_TRUNC);
+	for (int i = 0; i < WRITES; i++)
+		CHECK(write(fd, "x", 1) == 1 &&
+		      cosy_syscall3(SYS_read, reader, (unsigned long)&byte, 1) == 1);
+	close(fd);
+	close(reader);
+	unlink(fifo);
+	CHECK(open("/tmp", O_WRONLY | O_TRUNC) == -1 && errno == EISDIR);
+	CHECK(open("/no/such", O_WRONLY | O_TRUNC | O_CREAT, 0600) == -1 && errno == ENOENT);
+	CHECK(open(path, O_WRONLY | O_TRUNC | O_CREAT | O_EXCL, 0600) == -1 && errno == EEXIST);
+}
+
+static void bad_addresses_are_refused(void)
+{
+	void *volatile nowhere = NULL;
+	int fd = relaxed();
+
+	CHECK(write(fd, nowhere, 10) == -1 && errno == EFAULT);
+	CHECK(!close(fd));
+	CHECK(kernel_size() == WRITES);
+}
+
+/*
+ * Whole lines by the program and by a signal handler that comes at any point of it.
+ * In the end each is there once, whole, and each one's are in order.
+ */
+static int lines_fd;
+static volatile int handler_lines;
+
+static void write_line(char who, int number)
+{
+	char line[20];
+	/* stdio would settle. */
+	int len = 0, power = 1000000;
+
+	line[len++] = who;
+	for (; power; power /= 10)
+		line[len++] = '0' + number / power % 10;
+	line[len++] = '\n';
+	CHECK(write(lines_fd, line, len) == len);
+}
+
+static void on_timer(int signal)
+{
+	(void)signal;
+	write_line('h', handler_lines++);
+	/* Now and then something that settles. */
+	if (handler_lines % 8 == 0)
+		CHECK(lseek(lines_fd, 0, SEEK_CUR) > 0);
+}
+
+static void handlers_may_write_too(void)
+{
+	struct sigaction action = {.sa_handler = on_timer, .sa_flags = SA_RESTART};
+	struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
+	int lines = 0, seen[2] = {0, 0}, number;
+	char who;
+	FILE *file;
+
+	make_old_file();
+	lines_fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (handler_lines < 2000 || lines < 200000)
+		write_line('m', lines++);
+	setitimer(ITIMER_REAL, &never, NULL);
+	signal(SIGALRM, SIG_DFL);
+	alarm(60);
+	CHECK(!close(lines_fd));
+	file = fopen(path, "r");
+	while (fscanf(file, "%c%d\n", &who, &number) == 2) {
+		CHECK(who == 'm' || who == 'h');
+		CHECK(number == seen[who == 'h']++);
+	}
+	CHECK(feof(file));
+	fclose(file);
+	CHECK(seen[0] == lines && seen[1] == handler_lines);
+}
+
+static void *write_some(void *fd)
+{
+	for (int i = 0; i < 2000; i++)
+		CHECK(write(*(int *)fd, "t", 1) == 1);
+	return NULL;
+}
+
+static void threads_lose_nothing(void)
+{
+	pthread_t threads[3];
+	int fd = relaxed();
+
+	for (int i = 0; i < 3; i++)
+		CHECK(!pthread_create(&threads[i], NULL, write_some, &fd));
+	write_some(&fd);
+	for (int i = 0; i < 3; i++)
+		CHECK(!pthread_join(threads[i], NULL));
+	CHECK(kernel_size() == WRITES + 8000);
+	CHECK(!close(fd));
+}
+
+int main(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	snprintf(path, sizeof(path), "%s/cosy-relax.%d", dir ? dir : "/tmp", getpid());
+	/* A lease that is not returned shows as a test that takes a minute. */
+	alarm(60);
+	closing_settles();
+	nothing_written_is_an_empty_file();
+	every_end_settles();
+	another_program_finds_it();
+	a_vfork_child_keeps_to_itself();
+	errors_come_late_but_come();
+	only_regular_files();
+	bad_addresses_are_refused();
+	handlers_may_write_too();
+	/* From here on there has been a second thread. */
+	threads_lose_nothing();
+	unlink(path);
+	return 0;
+}
