@@ -205,14 +205,14 @@ void relax_fcntl(int fd, int command, long argument)
 	case F_DUPFD_CLOEXEC:
 		break;
 	case F_GETFL:
-		/* A lease shows as O_ASYNC. */
-		if (gather_has(fd))
+		/* A lease shows as O_ASYNC, through a duplicate as well. */
+		if (gather_may(fd))
 			gather_end();
 		break;
 	case F_SETFL:
 		if (argument & (O_APPEND | O_DIRECT | O_ASYNC))
 			relax_forget(fd);
-		else if (gather_has(fd))
+		else if (gather_may(fd))
 			gather_end();
 		break;
 	default:
