@@ -79,14 +79,22 @@ struct entry {
 /* A buffer of its own for getdents64: its entries are smaller than those they become. */
 #define BATCH 2048
 
+/* Bytes of the smallest entry, and how many more one may take when it is described: that or 8 less. */
+#define LEAST  24
+#define GROWTH 152
+
 _Static_assert(sizeof(struct stat) == sizeof(((struct cosy_dirent *)0)->stat),
 	       "struct cosy_dirent has room for a struct stat");
+
+static size_t described_size(const struct entry *entry)
+{
+	return (sizeof(struct cosy_dirent) + strlen(entry->name) + 1 + 7) & ~7ull;
+}
 
 /* Writes one entry at `to`, where there is room. */
 static void describe(int fd, const struct entry *from, size_t reclen, int flags,
 		     struct cosy_dirent *to)
 {
-	size_t length = strlen(from->name) + 1;
 	struct stat stat;
 	s64 error = cosy_syscall6(SYS_newfstatat, ARG(fd), ARG(from->name), ARG(&stat), ARG(flags),
 				  0, 0);
@@ -99,49 +107,71 @@ static void describe(int fd, const struct entry *from, size_t reclen, int flags,
 	to->error = error;
 	if (!error)
 		memcpy(to->stat, &stat, sizeof(stat));
-	memcpy(to->name, from->name, length);
+	strcpy(to->name, from->name);
 }
 
-/*
- * Writes entries into *buffer until one does not fit (false).  *at is the directory's
- * position behind the last that was written.
- */
-static bool describe_batch(int fd, const char *batch, s64 bytes, int flags, char **buffer,
-			   const char *end, s64 *at)
+/* Writes entries, for all of which there is room; where the next one goes. */
+static char *describe_batch(int fd, const char *batch, s64 bytes, int flags, char *to)
 {
 	for (s64 done = 0; done < bytes;) {
 		const struct entry *from = (const struct entry *)(batch + done);
-		size_t reclen = sizeof(struct cosy_dirent) + strlen(from->name) + 1;
+		size_t reclen = described_size(from);
 
-		reclen = (reclen + 7) & ~7ull;
-		if ((size_t)(end - *buffer) < reclen)
-			return false;
-		describe(fd, from, reclen, flags, (struct cosy_dirent *)*buffer);
-		*buffer += reclen;
-		*at = from->off;
+		describe(fd, from, reclen, flags, (struct cosy_dirent *)to);
+		to += reclen;
 		done += from->reclen;
 	}
-	return true;
+	return to;
+}
+
+/*
+ * Takes from the directory only what is sure to fit into `room` bytes when described:
+ * going back in one shows other entries than going on does, where the file system reads
+ * ahead or remembers when the directory was opened.
+ */
+static s64 list(int fd, char *batch, u64 room)
+{
+	u64 size = room / (LEAST + GROWTH) * LEAST;
+	s64 n;
+
+	if (size > BATCH - 8)
+		return call(SYS_getdents64, ARG(fd), ARG(batch), BATCH);
+	do {
+		n = call(SYS_getdents64, ARG(fd), ARG(batch), size);
+		/* The next entry alone is longer: then no other fits beside it. */
+		size += 8;
+	} while (n == -EINVAL && size <= BATCH && size + GROWTH <= room);
+	return n;
+}
+
+/* An entry that fits exactly, if it does: only its name tells. */
+static s64 list_exactly(int fd, char *batch, u64 room)
+{
+	s64 at, n;
+
+	if (room < LEAST + GROWTH || room > BATCH)
+		return -EINVAL;
+	at = call(SYS_lseek, ARG(fd), 0, SEEK_CUR);
+	n = call(SYS_getdents64, ARG(fd), ARG(batch), room - GROWTH + 8);
+	if (n <= 0 || described_size((const struct entry *)batch) <= room)
+		return n;
+	call(SYS_lseek, ARG(fd), ARG(at), SEEK_SET);
+	return -EINVAL;
 }
 
 s64 cosy_do_scan_dir(int fd, void *buffer, u64 size, int flags)
 {
 	_Alignas(struct entry) char batch[BATCH];
 	char *to = buffer, *end = to + size;
-	/* What is no directory has no position either: getdents64 says what it is. */
-	s64 at = call(SYS_lseek, ARG(fd), 0, SEEK_CUR), n;
+	s64 n;
 
-	for (;;) {
-		n = call(SYS_getdents64, ARG(fd), ARG(batch), sizeof(batch));
-		if (n <= 0)
-			break;
-		if (!describe_batch(fd, batch, n, flags, &to, end, &at)) {
-			/* The rest is for the next call. */
-			call(SYS_lseek, ARG(fd), ARG(at), SEEK_SET);
-			n = -EINVAL;
-			break;
-		}
-	}
+	do {
+		n = list(fd, batch, end - to);
+		if (n == -EINVAL && to == (char *)buffer)
+			n = list_exactly(fd, batch, size);
+		if (n > 0)
+			to = describe_batch(fd, batch, n, flags, to);
+	} while (n > 0 && end - to >= LEAST + GROWTH);
 	return to == (char *)buffer ? n : to - (char *)buffer;
 }
 

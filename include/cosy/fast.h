@@ -86,11 +86,11 @@ ssize_t cosy_read_file(int dirfd, const char *path, void *buffer, size_t size, i
 /*
  * Reads the directory `fd` from its position on, and newfstatat(fd, name, .., flags) of
  * each entry: as many struct cosy_dirent of <linux/cosy.h> as fit into `size` bytes of the
- * 8-byte aligned `buffer` (of which a compound fills at most 64 KB at once), "." and ".."
- * included.  The bytes written; 0 at the end of
- * the directory; -1 with errno EINVAL when not one entry fits, else getdents64's.
- * An entry that cannot be examined has its own `error`.  The directory's position is
- * behind the last entry written.
+ * 8-byte aligned `buffer` (of which a compound fills at most 64 KB at once; outside of
+ * one the last that fits may be left for the next call), "." and ".." included.  The
+ * bytes written; 0 at the end of the directory; -1 with errno EINVAL when not one entry
+ * fits, else getdents64's.  An entry that cannot be examined has its own `error`.  The
+ * directory's position is behind the last entry written, as getdents64 leaves it there.
  */
 ssize_t cosy_scan_dir(int fd, void *buffer, size_t size, int flags);
 

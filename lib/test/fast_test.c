@@ -210,6 +210,48 @@ static void scan(int dir, size_t size, u8 *seen)
 	CHECK_EQ(n, 0);
 }
 
+static int entries_in(const char *buf, s64 bytes)
+{
+	int entries = 0;
+
+	for (s64 at = 0; at < bytes; at += ((const struct cosy_dirent *)(buf + at))->reclen)
+		entries++;
+	return entries;
+}
+
+/* Names of all lengths from 200 on, each into what is just enough for it, and into 8 bytes less. */
+static void longest_names(int dir)
+{
+	_Alignas(8) char buf[sizeof(struct cosy_dirent) + 256];
+	char name[256] = "sub", *last = name + 3;
+	int sub;
+
+	MUST(!mkdirat(dir, name, 0700) && (sub = openat(dir, name, O_RDONLY | O_DIRECTORY)) >= 0);
+	for (int length = 200; length < 256; length++) {
+		size_t size = (sizeof(struct cosy_dirent) + length + 1 + 7) & ~7ul;
+		int entries = 0;
+		s64 n;
+
+		memset(name, 'n', length);
+		name[length] = 0;
+		close(openat(sub, name, O_WRONLY | O_CREAT, 0600));
+		lseek(sub, 0, SEEK_SET);
+		while ((n = OP(scan_dir, sub, A(buf), size - 8, 0)) > 0)
+			entries += entries_in(buf, n);
+		CHECK_EQ(n, -EINVAL);
+		CHECK(entries < 3);
+		while ((n = OP(scan_dir, sub, A(buf), size, 0)) > 0)
+			entries += entries_in(buf, n);
+		CHECK_EQ(n, 0);
+		CHECK_EQ(entries, 3);
+		unlinkat(sub, name, 0);
+	}
+	close(sub);
+	*last = 0;
+	memcpy(name, "sub", 3);
+	unlinkat(dir, name, AT_REMOVEDIR);
+}
+
 static void directories(void)
 {
 	char name[] = "/tmp/cosy-fast-XXXXXX";
@@ -242,6 +284,7 @@ static void directories(void)
 	CHECK_EQ(OP(scan_dir, dir, A(buf), 100, 0), -EINVAL);
 	scan(dir, 4096, seen);
 	CHECK_EQ(seen[0], 1);
+	longest_names(dir);
 	/* What stat says of a link that leads nowhere is the entry's own error. */
 	for (int i = 0; i < FILES; i++) {
 		char file[16];

@@ -4,6 +4,7 @@
  * shared buffer become views, and what looks at their bytes are operations.
  */
 #include <cosy/builder.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include "same.h"
 
@@ -16,11 +17,14 @@ static const struct {
 #define STEP(...)
 #define OPERATION(name, arguments, weight) { COSY_OP_BASE + OPERATION_##name, arguments },
 	/* The order of core/ops.def. */
+#define OPERATION_view_load 24
+#define OPERATION_view_store 25
 #define OPERATION_readc 26
 #define OPERATION_seek_read 27
 #define OPERATION_seek_write 28
 #define OPERATION_read_file 29
 #define OPERATION_scan_dir 30
+#define OPERATION_lend 31
 #define OPERATION_count 32
 #define OPERATION_crc32c 33
 #include "steps.def"
@@ -74,6 +78,31 @@ static bool in_shared(const struct round *round, int64_t address)
 	return address >= (int64_t)round->shared && address < (int64_t)round->shared + MEMORY;
 }
 
+/* As region.c's lend. */
+static void build_lend(struct building *building, const struct step *step, int result, int digest)
+{
+	struct batch *batch = building->round->batch;
+	const int32_t *pair = batch->pair[step->arg[4]];
+	struct cosy_value fd = step->slots & 1 ? cosy_ref(building->slot[step->arg[0]]) : cosy_int(step->arg[0]);
+	struct cosy_value from = cosy_int(step->arg[1]), zero = cosy_int(0), received = cosy_ptr(batch->received);
+	struct cosy_value bytes = cosy_ref(result);
+	struct cosy_builder *b = building->b;
+
+	cosy_call(b, result, COSY_OP_BASE + OPERATION_view_pread, 4,
+		  (struct cosy_value[]){ fd, from, cosy_int(step->arg[2]), cosy_int(step->arg[3]) });
+	cosy_if(b, bytes, COSY_GT, zero);
+	cosy_call(b, result, COSY_OP_BASE + OPERATION_lend, 4,
+		  (struct cosy_value[]){ cosy_int(pair[0]), from, bytes, cosy_int(step->arg[5]) });
+	cosy_end(b);
+	cosy_if(b, bytes, COSY_GT, zero);
+	cosy_call(b, building->scratch, SYS_recvfrom, 6,
+		  (struct cosy_value[]){ cosy_int(pair[1]), received, bytes, cosy_int(MSG_WAITALL), zero, zero });
+	mix(building, digest, building->scratch);
+	cosy_crc32c(b, building->scratch, zero, received, bytes);
+	mix(building, digest, building->scratch);
+	cosy_end(b);
+}
+
 static void build_call(struct building *building, const struct step *step, int result)
 {
 	struct cosy_value args[6];
@@ -89,7 +118,7 @@ static void build_call(struct building *building, const struct step *step, int r
 		if (step->op == STEP_pread64)
 			number = COSY_OP_BASE + OPERATION_view_pread;
 	}
-	cosy_call(building->b, result, number, (unsigned int)count, args);
+	cosy_call(building->b, step->op == STEP_view_store ? COSY_NO_VAR : result, number, (unsigned int)count, args);
 }
 
 static void build_step(struct building *building, uint32_t index)
@@ -103,6 +132,8 @@ static void build_step(struct building *building, uint32_t index)
 		build_other(building, step);
 	else if (step->op == STEP_tick)
 		build_tick(building);
+	else if (step->op == STEP_lend)
+		build_lend(building, step, result, digest);
 	else
 		build_call(building, step, result);
 	mix(building, digest, result);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* generate.c - a batch of random steps; the same ones from the same seed, wherever memory lies. */
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include "same.h"
 
@@ -150,6 +151,11 @@ static void a_name(struct making *m)
 		set(m, (int64_t)(m->round->names_shared + which * NAME_SIZE));
 }
 
+static bool is_no_call(uint32_t op)
+{
+	return op == STEP_count || op == STEP_crc32c || op == STEP_view_load || op == STEP_view_store;
+}
+
 static void a_buffer(struct making *m, bool filled)
 {
 	struct round *round = m->round;
@@ -160,7 +166,7 @@ static void a_buffer(struct making *m, bool filled)
 	m->may_overrun = false;
 	m->space = 16384;
 	/* Operations that are no calls take a bad address as a load does. */
-	switch (draw(round, m->step->op == STEP_count || m->step->op == STEP_crc32c ? 4 : 16)) {
+	switch (draw(round, is_no_call(m->step->op) ? 4 : 16)) {
 	case 0:
 	case 1:
 		memory = round->ordinary;
@@ -279,7 +285,7 @@ static int64_t open_flags(struct round *round)
 	/* Nothing but files and directories is in the tree, so no open blocks. */
 	for (uint32_t n = draw(round, 4); n > 1; n--)
 		flags |= others[draw(round, COUNT(others))];
-	return flags;
+	return round->direct ? flags : flags & ~O_DIRECT;
 }
 
 /* Where the step is told things; in the shared buffer or outside. */
@@ -342,7 +348,7 @@ static void an_argument(struct making *m, char letter)
 		break;
 	case 'c':
 		if (m->step->op == STEP_scan_dir)
-			a_value(m, ONE_OF(round, OUT, OUT, 512));	/* room for one at least */
+			a_value(m, ONE_OF(round, OUT, OUT, 768));	/* room for some at least: see scans.c */
 		else if (m->step->op == STEP_getdents64)
 			a_value(m, ONE_OF(round, OUT, OUT, OUT, 512, 100, 24, 0));
 		else
@@ -402,6 +408,15 @@ static void an_argument(struct making *m, char letter)
 	case 't':
 		a_value(m, FD_FIRST + draw(round, 50));
 		break;
+	case 'z':
+		a_value(m, ONE_OF(round, 1, 2, 4, 8));
+		break;
+	case 'W':
+		a_value(m, draw(round, 2));
+		break;
+	case 'j':
+		a_value(m, ONE_OF(round, 0, 0, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_DONTROUTE));
+		break;
 	case 'i':
 		a_value(m, ONE_OF(round, 0, 10, 255, 77));
 		break;
@@ -420,6 +435,8 @@ static void an_argument(struct making *m, char letter)
 			a_value(m, F_SETFL);
 			m->step->arg[2] = ONE_OF(round, O_NONBLOCK, O_NONBLOCK | O_APPEND, O_NONBLOCK | O_NOATIME,
 						 O_NONBLOCK | O_DIRECT);
+			if (!round->direct)
+				m->step->arg[2] &= ~O_DIRECT;
 			SAY(m, " %#llx", (long long)m->step->arg[2]);
 		}
 		break;
@@ -440,10 +457,22 @@ static void a_step(struct round *round, uint32_t index, uint32_t op)
 		step->into = (int32_t)(8 + draw(round, SLOTS - 8));
 		SAY(&m, " -> #%d", step->into);
 	}
-	if (op != STEP_dup && op != STEP_open && op != STEP_openat && op != STEP_umask && draw(round, 4) == 0) {
+	/* What a scan told is looked at behind the batch: each has a place of its own. */
+	if (op != STEP_dup && op != STEP_open && op != STEP_openat && op != STEP_umask && op != STEP_scan_dir &&
+	    draw(round, 4) == 0) {
 		step->times = 2 + draw(round, 12);
 		SAY(&m, " x%u", step->times);
 	}
+}
+
+/* The scan at n - 1 goes on from where it is. */
+static void a_scan_again(struct round *round, uint32_t n)
+{
+	struct step *step = &round->batch->step[n];
+
+	*step = step[-1];
+	step->arg[1] += OUT;
+	strcpy(round->text[n], round->text[n - 1]);
 }
 
 static uint32_t a_call(struct round *round)
@@ -480,7 +509,7 @@ void batch_generate(struct round *round)
 	while (n < wanted) {
 		uint32_t op = a_call(round);
 
-		if ((op == STEP_setfsuid && !round->as_root) || (op == STEP_scan_dir && !round->scans))
+		if (op == STEP_setfsuid && !round->as_root)
 			continue;
 		if (draw(round, 12) == 0 && round->change_count < CHANGES) {
 			uint32_t change = round->change_count++;
@@ -489,6 +518,8 @@ void batch_generate(struct round *round)
 			batch->step[n++] = (struct step){ .op = STEP_other, .times = 1, .into = -1, .arg = { change } };
 		} else {
 			a_step(round, n++, op);
+			while (op == STEP_scan_dir && n < STEPS - 2 && draw(round, 2))
+				a_scan_again(round, n++);
 		}
 		if (round->ticks && (batch->step[n - 1].op == STEP_other || changes_files(op)) && n < STEPS - 1) {
 			batch->step[n] = (struct step){ .op = STEP_tick, .times = 1, .into = -1 };

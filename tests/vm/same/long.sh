@@ -23,7 +23,7 @@ run tmpfs -- sh /t/guest.sh tmpfs strictatime
 run "tmpfs, relatime" --env SAME_ATIME=relatime -- sh /t/guest.sh tmpfs relatime
 run ext4 --disk "$empty" -- sh /t/guest.sh disk strictatime
 run "ext4, slub_debug" --disk "$empty" --append slub_debug=FZPU -- sh /t/guest.sh disk strictatime
-run btrfs --disk "$empty" --disk-type btrfs --env SAME_NO_SCANS=1 -- sh /t/guest.sh disk strictatime
+run btrfs --disk "$empty" --disk-type btrfs --env SAME_NO_DIRECT=1 -- sh /t/guest.sh disk strictatime
 run overlay --disk "$empty" --load overlay -- sh /t/guest.sh overlay strictatime
 run nobody --user nobody --env SAME_ATIME=relatime -- sh /t/guest.sh none
 exit $status

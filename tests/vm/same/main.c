@@ -3,18 +3,22 @@
  * main.c - are calls by specialised versions what plain calls are?
  *
  *	same DIRECTORY			rounds in DIRECTORY, each twice, until the time is up
- *	same --one WAY SEED DIRECTORY OUT	one round: its transcript
+ *	same --one WAY SEED DIRECTORY OUT NOTES	one round: its transcript
  *
  * A round is a fresh tree and BATCHES random batches of calls, all of it from one seed;
  * WAY is plain, region, ordinary (a region whose calls are never specialised) or built
  * (a compound with operations in the place of calls).  SAME_WAY is one of them; without
  * it rounds go by region and built in turn.
  * SAME_SEED (1) is the first round's seed, SAME_SECONDS (40) how long rounds are
- * begun.  SAME_NO_SCANS leaves scan_dir out: on btrfs the plain way cannot go back to
- * where the operation stops without seeing entries that are younger than the
- * descriptor.  SAME_ATIME=relatime lets the clock tick behind each change.
+ * begun.  SAME_NO_DIRECT leaves O_DIRECT out: what btrfs leaves behind the bytes of such a
+ * read differs between plain calls.  SAME_ATIME=relatime lets the clock tick behind each change.
+ *
+ * Any difference is a failure.  The round is then made once more, which tells whether
+ * plain calls alone come out alike; if not, the test itself is to be mended: something is
+ * left over from the round before, or not waited for.
  */
 #include <ftw.h>
+#include <stdarg.h>
 #include <sys/mount.h>
 #include "same.h"
 
@@ -52,62 +56,107 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return remove(path);
 }
 
-/* A round in a child of its own, in an empty directory; its exit status. */
-static int round_run(const char *way, uint64_t seed, const char *directory, const char *out)
+/*
+ * The tree is some directories deep in what is made for the round.  Steps can change what
+ * is above it by "..": of one directory as root, whose steps are confined to it, and
+ * anybody else's must have gone up each by each to reach what stays.
+ */
+static const char above[] = "/round/above/above/above", tree_name[] = "/tree";
+
+static void tree_path(const char *directory, char *ret, size_t size)
 {
-	char number[24], tree[64];
+	int len = snprintf(ret, size, "%s%s%s", directory, above, tree_name);
+
+	MUST(len > 0 && (size_t)len < size);
+	for (char *end = ret + strlen(directory); end;) {
+		end = strchr(end + 1, '/');
+		if (end)
+			*end = 0;
+		MUST(!mkdir(ret, 0755) && !chmod(ret, geteuid() || !end ? 0755 : 0777));
+		if (end)
+			*end = '/';
+	}
+}
+
+/* A round in a child of its own, in an empty directory; its exit status. */
+static int round_run(const char *way, uint64_t seed, const char *directory, const char *out, const char *notes)
+{
+	char number[24], tree[128];
 	int status;
 	pid_t pid;
 
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)seed);
-	snprintf(tree, sizeof(tree), "%s/tree", directory);
-	/* The steps may have changed what `..` is. */
-	MUST(!chmod(directory, geteuid() ? 0755 : 0777) && !mkdir(tree, 0755));
+	tree_path(directory, tree, sizeof(tree));
 	pid = fork();
 	if (!pid) {
 		alarm(300);
 		setenv("COSY_MODE", strcmp(way, "plain") ? "kernel" : "native", 1);
 		setenv("CHECK_EXPECT", strcmp(way, "plain") ? "kernel" : "native", 1);
 		setenv("COSY_FAST", strcmp(way, "ordinary") ? "1" : "0", 1);
-		execl("/proc/self/exe", "same", "--one", way, number, tree, out, (char *)NULL);
+		execl("/proc/self/exe", "same", "--one", way, number, tree, out, notes, (char *)NULL);
 		_exit(127);
 	}
 	MUST(waitpid(pid, &status, 0) == pid);
+	snprintf(tree, sizeof(tree), "%s/round", directory);
 	unmount_all(tree);
 	nftw(tree, open_up, 20, FTW_PHYS | FTW_MOUNT);
 	nftw(tree, remove_one, 20, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 	return status;
 }
 
+/* --- Comparing ------------------------------------------------------------------------- */
+
+/* What is said again at the end, where it is found. */
+static char summary[4096];
+
+static void say(const char *format, ...)
+{
+	size_t at = strlen(summary);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(summary + at, sizeof(summary) - at, format, args);
+	va_end(args);
+	printf("%s", summary + at);
+}
+
 enum { CONTEXT = 12, LINE = 32768 };
 
+/* The next line that is compared, or NULL. */
+static char *line_next(char *line, FILE *file)
+{
+	char *ret;
+
+	do
+		ret = fgets(line, LINE, file);
+	while (ret && *line == '#');
+	return ret;
+}
+
 /* Both transcripts line by line; what led to the first difference is shown. */
-static bool transcripts_equal(const char *plain, const char *other)
+static bool transcripts_equal(const char *plain, const char *other, const char *name)
 {
 	static char before[CONTEXT][LINE], a[LINE], b[LINE];
 	FILE *files[2] = { fopen(plain, "r"), fopen(other, "r") };
 	bool equal = true;
 
-	MUST(files[0] && files[1]);
-	for (unsigned int n = 0; equal; n++) {
-		char *one = fgets(a, sizeof(a), files[0]), *two;
+	for (unsigned int n = 0; equal && files[0] && files[1]; n++) {
+		char *one = line_next(a, files[0]), *two = line_next(b, files[1]);
 
-		do
-			two = fgets(b, sizeof(b), files[1]);
-		while (two && *b == '#');
 		if (!one && !two)
 			break;
 		if (!one || !two || strcmp(a, b)) {
 			for (unsigned int i = n > CONTEXT ? n - CONTEXT : 0; i < n; i++)
 				printf("  %.1500s", before[i % CONTEXT]);
-			printf("plain: %.3000s\nother: %.3000s\n", one ? a : "(the end)\n", two ? b : "(the end)\n");
+			say("  plain: %.600s\n  %s: %.600s\n", one ? a : "(the end)", name, two ? b : "(the end)");
 			equal = false;
 		}
 		strcpy(before[n % CONTEXT], a);
 	}
-	fclose(files[0]);
-	fclose(files[1]);
-	return equal;
+	for (int i = 0; i < 2; i++)
+		if (files[i])
+			fclose(files[i]);
+	return equal && files[0] && files[1];
 }
 
 static uint64_t sums[34];
@@ -152,48 +201,69 @@ static void counters_print(void)
 			printf("  %-14s %llu\n", guards[i], (unsigned long long)sums[i + 2]);
 }
 
-/* One seed plainly and the other way: did both end, and alike? */
+static const char notes[] = "/tmp/same.notes";
+
+/* One seed the other way and plainly: did both end, and alike? */
 static bool round_same(uint64_t seed, const char *way, const char *directory, const char *plain, const char *other)
 {
-	int a = round_run("plain", seed, directory, plain), b = round_run(way, seed, directory, other);
+	int a, b;
 
-	if (!a && !b && transcripts_equal(plain, other))
+	unlink(notes);
+	b = round_run(way, seed, directory, other, notes);
+	a = round_run("plain", seed, directory, plain, notes);
+	if (!a && !b && transcripts_equal(plain, other, way))
 		return true;
-	printf("seed %llu: plain and %s differ, or failed: statuses %#x, %#x\n", (unsigned long long)seed, way, a, b);
+	if (a || b)
+		say("  statuses %#x (plain) and %#x (%s); 0xe: no end in 300 s\n", a, b, way);
 	return false;
+}
+
+/* A difference was found: what kind of one? */
+static void round_again(uint64_t seed, const char *way, const char *directory, const char *plain)
+{
+	static const char again[] = "/tmp/same.again", other[] = "/tmp/same.other";
+	bool same;
+
+	printf("once more:\n");
+	same = round_same(seed, way, directory, again, other);
+	if (!transcripts_equal(plain, again, "plain"))
+		say("seed %llu: plain calls differ from plain calls\n", (unsigned long long)seed);
+	else if (same)
+		say("seed %llu: a difference that did not come again\n", (unsigned long long)seed);
+	else
+		say("seed %llu: a difference that comes again\n", (unsigned long long)seed);
 }
 
 int main(int argc, char **argv)
 {
 	static const char plain[] = "/tmp/same.plain", other[] = "/tmp/same.other";
-	uint64_t seed = setting("SAME_SEED", 1), rounds = 0, different = 0, once = 0;
+	uint64_t seed = setting("SAME_SEED", 1), rounds = 0, different = 0;
 	double end = now_ms() + 1000.0 * (double)setting("SAME_SECONDS", 40);
 	const char *wanted = getenv("SAME_WAY");
 
-	if (argc == 6 && !strcmp(argv[1], "--one"))
-		return round_make(argv[2], strtoull(argv[3], NULL, 0), argv[4], argv[5]);
+	if (argc == 7 && !strcmp(argv[1], "--one"))
+		return round_make(argv[2], strtoull(argv[3], NULL, 0), argv[4], argv[5], argv[6]);
 	if (argc != 2) {
 		fprintf(stderr, "usage: same DIRECTORY\n");
 		return 2;
 	}
 	if (!kernel_expected())
 		wanted = "plain"; /* then rounds are at least found to repeat */
+	umask(022);
 	for (; now_ms() < end && different < 3; seed++, rounds++) {
 		const char *way = wanted && *wanted ? wanted : seed % 4 < 2 ? "region" : "built";
-		bool same = round_same(seed, way, argv[1], plain, other);
 
-		/* What the machine's own timing decides does not come out alike twice. */
-		if (!same && round_same(seed, way, argv[1], plain, other)) {
-			printf("seed %llu: a difference that did not come again\n", (unsigned long long)seed);
-			once++;
-		} else if (!same) {
+		if (!round_same(seed, way, argv[1], plain, other)) {
+			say("seed %llu: plain and %s differ\n", (unsigned long long)seed, way);
+			round_again(seed, way, argv[1], plain);
 			different++;
 		}
 		fflush(stdout);
 		counters_add(other);
 	}
-	printf("%llu rounds of %d batches, %llu different, %llu once\n", (unsigned long long)rounds, BATCHES,
-	       (unsigned long long)different, (unsigned long long)once);
+	printf("%llu rounds of %d batches\n", (unsigned long long)rounds, BATCHES);
 	counters_print();
+	if (different)
+		printf("%llu rounds different:\n%s", (unsigned long long)different, summary);
 	return different ? 1 : check_end();
 }

@@ -7,6 +7,7 @@
  */
 #include <linux/falloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -45,6 +46,8 @@ void other_generate(struct round *round, struct change *change, char *text)
 	bool by_thread = draw(round, 3) == 0;
 
 	*change = (struct change){ .by_thread = by_thread, .op = draw(round, round->as_root ? CHANGE_OPS : CHANGE_ALL) };
+	if (change->op == CHANGE_MOUNT || change->op == CHANGE_UNMOUNT)
+		change->by_thread = by_thread = false;	/* for what it keeps open: see unmount */
 	/* Another process has other descriptors, and in a region's the library's among them. */
 	if (by_thread && round->seed % 2 == 0 && draw(round, 2))
 		change->op = CHANGE_OPS + draw(round, CHANGE_END - CHANGE_OPS);
@@ -110,6 +113,17 @@ static int64_t evict(int root)
 	return result < 0;
 }
 
+/* The root of what goes stays open, lest the next mount gets the same number of a device. */
+static int64_t unmount(const char *path)
+{
+	int kept = open(path, O_PATH);
+	int64_t result = errno_of(umount2(path, MNT_DETACH));
+
+	if (result)
+		close(kept);
+	return result;
+}
+
 static int64_t make_one(struct round *round, struct change *change)
 {
 	struct timespec times[2] = { { 1200000000, 1 }, { 1300000000, 2 } };
@@ -148,9 +162,10 @@ static int64_t make_one(struct round *round, struct change *change)
 	case CHANGE_EVICT:
 		return evict(root);
 	case CHANGE_MOUNT:
-		return errno_of(mount("none", path, "tmpfs", 0, "mode=755"));
+		/* Without ticks it is chance whether a time lies before another: see main.c. */
+		return errno_of(mount("none", path, "tmpfs", round->ticks ? 0 : MS_STRICTATIME, "mode=755"));
 	case CHANGE_UNMOUNT:
-		return errno_of(umount2(path, MNT_DETACH));
+		return unmount(path);
 	case CHANGE_CLOSE:
 		return errno_of(close((int)change->value));
 	case CHANGE_DUP2:
@@ -182,8 +197,10 @@ static void serve(struct round *round, int from, int to)
 static void *thread(void *arg)
 {
 	struct round *round = arg;
-	uint32_t index;
+	uint32_t index = 0;
 
+	/* Its root and directory are not those of the steps: see round.c's confine. */
+	MUST(!unshare(CLONE_FS) && write(wires.from_thread[1], &index, sizeof(index)) == sizeof(index));
 	while (read(wires.to_thread[0], &index, sizeof(index)) == sizeof(index)) {
 		struct change *change = &round->changes[index];
 
@@ -205,6 +222,7 @@ void others_prepare(void)
 void others_start(struct round *round)
 {
 	pthread_t id;
+	uint32_t index;
 
 	round->child[0] = fork();
 	MUST(round->child[0] >= 0);
@@ -221,5 +239,6 @@ void others_start(struct round *round)
 	}
 	round->batch->wires[0] = wires.from_thread[0];
 	round->batch->wires[1] = wires.to_thread[1];
-	MUST(!pthread_create(&id, NULL, thread, round));
+	MUST(!pthread_create(&id, NULL, thread, round) &&
+	     read(wires.from_thread[0], &index, sizeof(index)) == sizeof(index));
 }

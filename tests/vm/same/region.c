@@ -4,6 +4,7 @@
  * of <cosy/fast.h> are operations in a region and what they stand for outside.
  */
 #include <cosy/fast.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include "same.h"
 
@@ -16,6 +17,43 @@ static inline uint64_t mix(uint64_t digest, uint64_t word)
 static inline long result_of(long result)
 {
 	return result == -1 ? -errno : result;
+}
+
+/* At any address. */
+typedef uint64_t u64 __attribute__((may_alias, aligned(1)));
+typedef uint32_t u32 __attribute__((may_alias, aligned(1)));
+typedef uint16_t u16 __attribute__((may_alias, aligned(1)));
+typedef uint8_t u8 __attribute__((may_alias));
+
+static inline long load(const void *at, long size)
+{
+	switch (size) {
+	case 1:
+		return *(const u8 *)at;
+	case 2:
+		return *(const u16 *)at;
+	case 4:
+		return *(const u32 *)at;
+	default:
+		return (long)*(const u64 *)at;
+	}
+}
+
+static inline void store(void *at, uint64_t value, long size)
+{
+	switch (size) {
+	case 1:
+		*(u8 *)at = (u8)value;
+		break;
+	case 2:
+		*(u16 *)at = (u16)value;
+		break;
+	case 4:
+		*(u32 *)at = (u32)value;
+		break;
+	default:
+		*(u64 *)at = value;
+	}
 }
 
 static inline long make(uint32_t op, long a, long b, long c, long d, long e, long f)
@@ -39,6 +77,11 @@ static inline long make(uint32_t op, long a, long b, long c, long d, long e, lon
 		return (long)cosy_count((const void *)a, (size_t)b, (int)c);
 	case STEP_crc32c:
 		return cosy_crc32c((uint32_t)a, (const void *)b, (size_t)c);
+	case STEP_view_load:
+		return load((const void *)a, b);
+	case STEP_view_store:
+		store((void *)a, (uint64_t)b, c);
+		return 0;
 	default:
 		return 0;
 	}
@@ -63,36 +106,20 @@ static inline void meanwhile(struct batch *batch, uint32_t change)
 		read(batch->wires[0], &batch->word, sizeof(batch->word));
 }
 
-/*
- * scan_dir by one getdents64, as the operation makes it, so that whoever watches the
- * directory sees as many accesses; the library's own does with less memory and more calls.
- */
-static long scan_plainly(int fd, char *to, size_t size, int flags)
+/* Bytes of a file are lent to a socket, and what comes out of its other end is looked at at once. */
+static inline long lend(struct batch *batch, struct step *step, const long *arg)
 {
-	static char entries[2 * OUT];
-	long len = result_of(syscall(SYS_getdents64, fd, entries, size)), at = 0;
-	char *start = to;
+	const int *pair = batch->pair[arg[4]];
+	long result = result_of(cosy_pread((int)arg[0], (void *)arg[1], (size_t)arg[2], arg[3])), got;
 
-	for (off_t behind = 0; at < len;) {
-		const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-		size_t room = (sizeof(struct cosy_dirent) + strlen(entry->d_name) + 8) & ~7ul;
-		struct cosy_dirent *now = (struct cosy_dirent *)to;
-
-		if (room > size) {
-			/* The others are for the next call. */
-			lseek(fd, behind, SEEK_SET);
-			break;
-		}
-		memset(now, 0, room);
-		*now = (struct cosy_dirent){ .ino = entry->d_ino, .off = entry->d_off, .reclen = (uint16_t)room, .type = entry->d_type };
-		strcpy(now->name, entry->d_name);
-		now->error = (int)result_of(syscall(SYS_newfstatat, fd, entry->d_name, now->stat, flags));
-		behind = entry->d_off;
-		size -= room;
-		to += room;
-		at += entry->d_reclen;
+	if (result > 0)
+		result = result_of(cosy_lend(pair[0], (const void *)arg[1], (size_t)result, (int)arg[5]));
+	if (result > 0) {
+		got = result_of(syscall(SYS_recvfrom, pair[1], batch->received, result, MSG_WAITALL, 0, 0));
+		step->digest = mix(step->digest, (uint64_t)got);
+		step->digest = mix(step->digest, cosy_crc32c(0, batch->received, (size_t)result));
 	}
-	return len < 0 ? len : to - start;
+	return result;
 }
 
 static inline void make_step(struct batch *batch, struct step *step, bool plain)
@@ -109,8 +136,10 @@ static inline void make_step(struct batch *batch, struct step *step, bool plain)
 			meanwhile(batch, (uint32_t)arg[0]);
 		else if (step->op == STEP_tick)
 			tick();
+		else if (step->op == STEP_lend)
+			step->result = lend(batch, step, arg);
 		else if (plain && step->op == STEP_scan_dir)
-			step->result = scan_plainly((int)arg[0], (char *)arg[1], (size_t)arg[2], (int)arg[3]);
+			step->result = scan_plainly(batch, step, (int)arg[0], (char *)arg[1], (size_t)arg[2], (int)arg[3]);
 		else
 			step->result = make(step->op, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 		step->digest = mix(step->digest, (uint64_t)step->result);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* round.c - a round: a fresh tree, some batches, and what is told of them. */
+#include <arpa/inet.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -127,14 +128,11 @@ static void memory_make(struct round *round)
 }
 
 /* What the process is charged for, as text. */
-static void accounts(char *ret, size_t size)
+static void accounts(const struct round *round, char *ret, size_t size)
 {
-	int fd = open("/proc/thread-self/io", O_RDONLY);
-	ssize_t len = fd < 0 ? 0 : read(fd, ret, size - 1);
+	ssize_t len = pread(round->io, ret, size - 1, 0);
 
 	ret[len < 0 ? 0 : len] = 0;
-	if (fd >= 0)
-		close(fd);
 }
 
 static void tell_accounts(struct round *round, const char *before, const char *after)
@@ -150,6 +148,22 @@ static void tell_accounts(struct round *round, const char *before, const char *a
 	}
 }
 
+/*
+ * Wherever steps go by "..", they come no further than to what is around the tree, which
+ * is as new as the tree.  (Who may not do this has a few such directories; see main.c.)
+ */
+static void confine(const struct round *round)
+{
+	if (round->as_root)
+		MUST(!fchdir(round->around) && !chroot(".") && !fchdir(round->root));
+}
+
+static void release(const struct round *round)
+{
+	if (round->as_root)
+		MUST(!fchdir(round->outside) && !chroot("."));
+}
+
 static void batch_make(struct round *round, void (*make)(struct round *))
 {
 	char before[512], after[512];
@@ -162,16 +176,20 @@ static void batch_make(struct round *round, void (*make)(struct round *))
 	slots_sweep(round);
 	batch_generate(round);
 	memory_fill(round);
+	scans_expect(round);
 	clock_tick(&round->start[round->number]);
-	accounts(before, sizeof(before));
+	confine(round);
+	accounts(round, before, sizeof(before));
 	make(round);
-	accounts(after, sizeof(after));
+	accounts(round, after, sizeof(after));
 	setfsuid(0);
 	umask(022);
+	release(round);
 	/* The steps may have shut their owner out. */
 	MUST(!fchdir(round->root) || (!fchmod(round->root, 0755) && !fchdir(round->root)));
 	tell_accounts(round, before, after);
 	tell_batch(round);
+	scans_note(round);
 	fflush(round->told);
 }
 
@@ -185,34 +203,74 @@ static void tell_counters(struct round *round)
 	TELL(round, "\n");
 }
 
-int round_make(const char *way, uint64_t seed, const char *directory, const char *out)
+/* Connected, to itself. */
+static void tcp_pair(int32_t *ret)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t size = sizeof(address);
+
+	MUST(listener >= 0 && !bind(listener, (struct sockaddr *)&address, size) && !listen(listener, 1));
+	MUST(!getsockname(listener, (struct sockaddr *)&address, &size));
+	ret[0] = socket(AF_INET, SOCK_STREAM, 0);
+	MUST(!connect(ret[0], (struct sockaddr *)&address, size));
+	ret[1] = accept(listener, NULL, NULL);
+	MUST(ret[1] >= 0 && !close(listener));
+}
+
+/* Descriptors that no step knows, below those that steps may have. */
+static void descriptors_make(struct round *round, const char *directory)
+{
+	int null = open("/dev/null", O_RDONLY);
+
+	/* That of whoever called has flags that steps of another round may have changed. */
+	MUST(null >= 0 && dup2(null, 0) == 0);
+	round->outside = open("/", O_RDONLY | O_DIRECTORY);
+	MUST(round->outside >= 0 && !chdir(directory));
+	round->around = open("..", O_RDONLY | O_DIRECTORY);
+	round->root = open(".", O_RDONLY | O_DIRECTORY);
+	round->io = open("/proc/thread-self/io", O_RDONLY);
+	MUST(round->around >= 0 && round->root >= 0 && round->io >= 0);
+	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, round->batch->pair[0]));
+	tcp_pair(round->batch->pair[1]);
+	others_prepare();
+}
+
+static void notes_open(struct round *round, const char *notes, bool plain)
+{
+	if (plain)
+		round->notes = fopen(notes, "r");
+	if (!round->notes)
+		round->noted = fopen(notes, "w");
+	MUST(round->notes || round->noted);
+}
+
+int round_make(const char *way, uint64_t seed, const char *directory, const char *out, const char *notes)
 {
 	struct rlimit size = { FILE_LIMIT, FILE_LIMIT };
 	struct round round = { .seed = seed, .random = seed, .as_root = !geteuid() };
 	const char *atime = getenv("SAME_ATIME");
 	bool plain = !strcmp(way, "plain"), built = !strcmp(way, "built");
-	int null = open("/dev/null", O_RDONLY);
 	struct cosy_stats before;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	round.scans = !getenv("SAME_NO_SCANS");
+	round.direct = !getenv("SAME_NO_DIRECT");
 	round.limited = seed % 3 == 0;
 	round.ticks = atime && !strcmp(atime, "relatime");
 	round.told = fopen(out, "w");
 	MUST(round.told && !cosy_init(&round.cosy));
-	MUST(!chdir(directory));
-	round.root = open(".", O_RDONLY | O_DIRECTORY);
+	notes_open(&round, notes, plain);
 	memory_make(&round);
+	descriptors_make(&round, directory);
 	before = counts();
 	clock_tick(&round.start[0]);
 	tree_make(&round);
 	if (draw(&round, 2))
 		watch_start(&round, draw(&round, 8));
-	others_prepare();
-	while (null < FD_FIRST - 1)
-		null = dup(null);
+	for (int fd = 0; fd < FD_FIRST - 1;)
+		fd = dup(0);
 	if (round.limited)
 		MUST(!setrlimit(RLIMIT_FSIZE, &size));
 	memset(round.batch->slot, 0xff, sizeof(round.batch->slot));
@@ -233,5 +291,7 @@ int round_make(const char *way, uint64_t seed, const char *directory, const char
 		}
 	TELL(&round, "end\n");
 	fclose(round.told);
+	if (round.noted)
+		fclose(round.noted);
 	return check_end();
 }

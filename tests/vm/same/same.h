@@ -6,6 +6,7 @@
  *	generate.c	a batch of steps from a seed
  *	region.c	makes them: as plain calls, or inside a region
  *	built.c		or as a compound of its own, with operations
+ *	scans.c		scan_dir by plain calls
  *	other.c		what another process and another thread do meanwhile
  *	watch.c		inotify, fanotify and its permissions
  *	tell.c		what came of it, without what differs from run to run
@@ -23,6 +24,7 @@ enum {
 	BATCHES = 16,		/* in a round */
 	CHANGES = 8,		/* by others, in a batch, at most */
 	OUT = 1024,		/* bytes for what a step is told, but for what it reads */
+	RECEIVED = 16384,	/* bytes that are lent at once, at most */
 	FD_FIRST = 48,		/* lower numbers are the test's own */
 	FD_LAST = 150,		/* and higher ones libcosy's */
 	FILE_LIMIT = 192 << 10,	/* RLIMIT_FSIZE */
@@ -50,6 +52,7 @@ struct step {
 	uint32_t slots;		/* bits of the arguments that are slots */
 	int32_t into;		/* slot that the result goes to, or -1 */
 	int64_t arg[6];
+	uint32_t listed;	/* scan_dir by plain calls: see scans.c */
 	uint64_t look, look_len; /* bytes to sum up at once; the others are looked at behind the batch */
 	/* What came of it. */
 	int64_t result;		/* of the last time */
@@ -60,8 +63,10 @@ struct batch {
 	uint32_t count;
 	int32_t wires[2];	/* to the others and back: see other.c */
 	uint32_t word;		/* that goes there */
+	int32_t pair[2][2];	/* sockets that pages are lent to, and where they come out */
 	int64_t slot[SLOTS];
 	struct step step[STEPS];
+	char received[RECEIVED];
 };
 
 /* A change that somebody else makes. */
@@ -80,7 +85,7 @@ struct round {
 	struct cosy *cosy;
 	bool as_root;
 	bool ticks;		/* a tick behind each change, for relatime */
-	bool scans;		/* directories may be scanned: see main.c */
+	bool direct;		/* O_DIRECT may be: see main.c */
 	bool limited;		/* files may not grow beyond FILE_LIMIT */
 	struct batch *batch;
 	char (*text)[160];	/* of each step of the batch */
@@ -93,8 +98,10 @@ struct round {
 	char *out_shared, *out_ordinary;	/* OUT bytes for each step */
 	unsigned int number;	/* of the batch */
 	struct timespec start[BATCHES + 2];	/* of each batch, as files' clock says */
-	int root;
+	int root, around, outside;	/* the tree, what is around it, and the machine's / */
+	int io;			/* what the process is charged for */
 	FILE *told;
+	FILE *notes, *noted;	/* of scans, or NULL: see scans.c */
 	pid_t child[2];		/* who makes changes, and who permits; 0: nobody */
 };
 
@@ -109,6 +116,11 @@ enum {
 void batch_plain(struct round *round);
 void batch_region(struct round *round);
 void batch_built(struct round *round);
+
+/* scan_dir by plain calls, and what goes from one way to the other about it. */
+long scan_plainly(struct batch *batch, struct step *step, int fd, char *to, size_t size, int flags);
+void scans_expect(struct round *round);
+void scans_note(struct round *round);
 
 /* A number below n. */
 uint32_t draw(struct round *round, uint32_t n);
@@ -130,8 +142,11 @@ void tell_tree(struct round *round);
 /* The batch that a file's time lies in, or the time itself if it was set. */
 const char *tell_time(struct round *round, int64_t sec, uint32_t nsec);
 
-/* The whole round, in the empty directory; the transcript goes to `out`.  An exit status. */
-int round_make(const char *way, uint64_t seed, const char *directory, const char *out);
+/*
+ * The whole round, in the empty directory; the transcript goes to `out`.  Plain rounds go
+ * by the notes of scans, all others leave them there.  An exit status.
+ */
+int round_make(const char *way, uint64_t seed, const char *directory, const char *out, const char *notes);
 void unmount_all(const char *tree);
 
 #define TELL(round, ...) fprintf((round)->told, __VA_ARGS__)

@@ -58,8 +58,9 @@ static void permit(int group)
 				answer.response = FAN_DENY;
 			watch.log->event[at].mask = event->mask;
 			watch.log->count = (at + 1) % 4096;
-			MUST(write(group, &answer, sizeof(answer)) == sizeof(answer));
+			/* By now nobody but who asks has the file: it goes when they let it go. */
 			close(event->fd);
+			MUST(write(group, &answer, sizeof(answer)) == sizeof(answer));
 		}
 	}
 }
