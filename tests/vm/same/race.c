@@ -9,6 +9,7 @@
  *    in any pieces.)
  *  - Files are whole blocks long, so a read ends at a block's end or has all it asked for.
  *  - Only two names come and go, with two modes.
+ *  - What is lent to a socket is what is there when it is sent or later.
  *
  * race DIRECTORY; SAME_SECONDS (20) long.
  */
@@ -16,6 +17,7 @@
 #include <cosy/fast.h>
 #include <linux/falloc.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 enum { BLOCK = 4096, BLOCKS = 32, TURNS = 64, ENTRIES = 2048 };
@@ -28,7 +30,7 @@ struct finding {
 	const char *what;		/* the first of them, and where */
 	int64_t where, found;
 	char entries[ENTRIES];
-	char data[3 * BLOCK];
+	char data[3 * BLOCK], received[3 * BLOCK];
 	struct stat st;
 };
 
@@ -47,21 +49,49 @@ static inline void bad(struct finding *f, const char *what, int64_t where, int64
 	}
 }
 
-/* `result` bytes of `count` that were asked for at `at`, a multiple of 8. */
-static inline void check_read(struct finding *f, int64_t at, int64_t count, int64_t result)
+/* Of `bytes` that belong at `at`, a multiple of 8, in the file. */
+static inline void check_content(struct finding *f, const char *data, int64_t at, int64_t bytes)
 {
-	f->calls++;
-	if (result < 0 || result > count || (result < count && (at + result) % BLOCK && result)) {
-		bad(f, "bytes read", at, result);
-		return;
-	}
-	f->bytes += (uint64_t)result;
-	for (int64_t i = 0; i + 8 <= result; i += 8) {
-		uint32_t word = *(volatile uint32_t *)(f->data + i), right = (uint32_t)((at + i) / 8 + 1);
+	for (int64_t i = 0; i + 8 <= bytes; i += 8) {
+		uint32_t word = *(const volatile uint32_t *)(data + i), right = (uint32_t)((at + i) / 8 + 1);
 
 		if (word & ~right)
 			bad(f, "content", at + i, word);
 	}
+}
+
+/* `result` bytes of `count` that were asked for at `at`. */
+static inline bool check_length(struct finding *f, int64_t at, int64_t count, int64_t result)
+{
+	f->calls++;
+	if (result < 0 || result > count || (result < count && (at + result) % BLOCK && result)) {
+		bad(f, "bytes read", at, result);
+		return false;
+	}
+	f->bytes += (uint64_t)result;
+	return true;
+}
+
+static inline void check_read(struct finding *f, int64_t at, int64_t count, int64_t result)
+{
+	if (check_length(f, at, count, result))
+		check_content(f, f->data, at, result);
+}
+
+/* From the file to a socket and out of its other end, with time for others in between. */
+static inline void check_lend(struct finding *f, int file, const int *pair, int64_t at, int64_t count)
+{
+	int64_t bytes = cosy_pread(file, f->data, (size_t)count, at), sent;
+
+	if (!check_length(f, at, count, bytes) || !bytes)
+		return;
+	sent = cosy_lend(pair[0], f->data, (size_t)bytes, 0);
+	fstat(file, &f->st);
+	if (sent != bytes || syscall(SYS_recvfrom, pair[1], f->received, bytes, MSG_WAITALL, NULL, NULL) != bytes)
+		bad(f, "lent", sent, bytes);
+	else
+		check_content(f, f->received, at, bytes);
+	f->calls += 3;
 }
 
 static inline void check_stat(struct finding *f, int result)
@@ -102,7 +132,7 @@ static inline void check_entries(struct finding *f, int directory)
 }
 
 /* Some turns of everything; `file` may be unlinked by now. */
-static void turns(struct finding *f, int directory, int file)
+static void turns(struct finding *f, int directory, int file, const int *pair)
 {
 	COSY_START;
 	for (int turn = 0; turn < TURNS; turn++) {
@@ -114,6 +144,8 @@ static void turns(struct finding *f, int directory, int file)
 			bad(f, "lseek", at, errno);
 		check_read(f, at, count / 2 & ~7, read(file, f->data, (size_t)(count / 2 & ~7)));
 		at += count / 2 & ~7;
+		if (turn % 4 == 0)
+			check_lend(f, file, pair, at, count);
 		check_stat(f, fstat(file, &f->st));
 		check_stat(f, fstatat(directory, "one", &f->st, 0));
 		check_stat(f, fstatat(directory, turn % 2 ? "two" : "one", &f->st, AT_SYMLINK_NOFOLLOW));
@@ -203,10 +235,11 @@ int main(int argc, char **argv)
 	uint64_t calls = 0, all = 0;
 	struct cosy_stats before, after;
 	pid_t others[2];
-	int directory, file;
+	int directory, file, pair[2];
 
 	MUST(argc == 2 && f && !chdir(argv[1]) && (!mkdir("race", 0755) || errno == EEXIST) && !chdir("race"));
 	directory = open(".", O_RDONLY | O_DIRECTORY);
+	MUST(directory >= 0 && !socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
 	for (int i = 0; i < 2; i++) {
 		others[i] = fork();
 		MUST(others[i] >= 0);
@@ -220,7 +253,7 @@ int main(int argc, char **argv)
 	while (now_ms() < end && !f->bad) {
 		file = openat(directory, "one", O_RDWR | O_CREAT, 0644);
 		MUST(file >= 0);
-		turns(f, directory, file);
+		turns(f, directory, file, pair);
 		close(file);
 		all++;
 	}

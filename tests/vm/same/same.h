@@ -4,6 +4,7 @@
  * that are equal when nothing distinguishes the two.
  *
  *	generate.c	a batch of steps from a seed
+ *	arguments.c	what their calls are given
  *	region.c	makes them: as plain calls, or inside a region
  *	built.c		or as a compound of its own, with operations
  *	scans.c		scan_dir by plain calls

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: MIT
+/* arguments.c - see arguments.h. */
+#include <sys/socket.h>
+#include "arguments.h"
+
+#define COUNT(array) (uint32_t)(sizeof(array) / sizeof((array)[0]))
+
+/* What is in the tree: see tree_make in round.c. */
+static const char *const names[] = {
+	"a", "b", "c", "d", "e", "f", "g", "d0", "d1", "d0/a", "d0/b", "d0/x", "d1/a", "d1/x", "l0", "l1", "ld",
+	"ld/a", "x", "y", "z", "./a", "d0/../b", "d0/.", "..", ".", "", "a/", "d0/", "d0//a", "none/a", "a/b",
+	"a-name-that-is-longer-than-what-a-directory-cache-entry-keeps-inside-itself",
+};
+enum { NAME_SIZE = 80, LONG_NAME = 300 };
+
+#define ONE_OF(round, ...)						\
+	({								\
+		static const int64_t these_[] = { __VA_ARGS__ };	\
+		these_[draw(round, COUNT(these_))];			\
+	})
+
+void memory_fill(struct round *round)
+{
+	uint64_t word = round->seed * 1000 + round->number;
+
+	for (size_t i = 0; i < MEMORY; i += 8) {
+		word = word * 6364136223846793005 + 1442695040888963407;
+		memcpy(round->shared + i, &word, 8);
+		word += 17;
+		memcpy(round->ordinary + i, &word, 8);
+		if (i < HALF)
+			memcpy(round->half + i, &word, 8);
+	}
+	for (char *at = round->names_shared, *other = round->names_ordinary; at;
+	     at = other = NULL) {
+		for (uint32_t i = 0; i < COUNT(names); i++) {
+			strcpy(at + i * NAME_SIZE, names[i]);
+			strcpy(other + i * NAME_SIZE, names[i]);
+		}
+		memset(at + COUNT(names) * NAME_SIZE, 'n', LONG_NAME);
+		at[COUNT(names) * NAME_SIZE + LONG_NAME] = 0;
+	}
+	memset(round->out_shared, 0xa5, STEPS * OUT);
+	memset(round->out_ordinary, 0xa5, STEPS * OUT);
+}
+
+static void set(struct making *m, int64_t value)
+{
+	m->step->arg[m->arg] = value;
+}
+
+static void slot(struct making *m, uint32_t which)
+{
+	set(m, which);
+	m->step->slots |= 1u << m->arg;
+	SAY(m, " #%u", which);
+}
+
+static void a_descriptor(struct making *m)
+{
+	static const uint8_t directories[] = { 0, 1, 1, 0, 8 };
+	struct round *round = m->round;
+
+	if (draw(round, 40) == 0) {
+		set(m, ONE_OF(round, -1, 1000, INT32_MIN, 0x100000000));
+		SAY(m, " bad");
+	} else if ((m->step->op == STEP_getdents64 || m->step->op == STEP_scan_dir) && draw(round, 8)) {
+		slot(m, directories[draw(round, COUNT(directories))]);
+	} else if (m->step->op == STEP_sendto && draw(round, 8)) {
+		slot(m, 4 + draw(round, 2));
+	} else if (draw(round, 4)) {
+		slot(m, 8 + draw(round, 6));
+	} else {
+		slot(m, draw(round, SLOTS));
+	}
+}
+
+static void a_directory(struct making *m)
+{
+	switch (draw(m->round, 8)) {
+	case 0:
+		slot(m, draw(m->round, SLOTS));
+		break;
+	case 1:
+	case 2:
+		slot(m, 1);
+		break;
+	case 3:
+	case 4:
+		set(m, AT_FDCWD);
+		SAY(m, " cwd");
+		break;
+	default:
+		slot(m, 0);
+	}
+}
+
+static void a_name(struct making *m)
+{
+	bool shared = draw(m->round, 2);
+	uint32_t which = draw(m->round, COUNT(names) + 1);
+
+	if (draw(m->round, 2))
+		which = draw(m->round, 13);
+	if (draw(m->round, 50) == 0) {
+		set(m, ONE_OF(m->round, 0, 8, -4096, 0x7ffffffff000));
+		SAY(m, " bad-name");
+		return;
+	}
+	set(m, (int64_t)((shared ? m->round->names_shared : m->round->names_ordinary) + which * NAME_SIZE));
+	if (which < COUNT(names))
+		SAY(m, " \"%s\"%s", names[which], shared ? "~" : "");
+	else
+		SAY(m, " long-name");
+	if (which == COUNT(names) && !shared)
+		set(m, (int64_t)(m->round->names_shared + which * NAME_SIZE));
+}
+
+static bool is_no_call(uint32_t op)
+{
+	return op == STEP_count || op == STEP_crc32c || op == STEP_view_load || op == STEP_view_store;
+}
+
+static void a_buffer(struct making *m, bool filled)
+{
+	struct round *round = m->round;
+	uint32_t place = draw(round, 4) ? draw(round, 4) * 16384 : draw(round, 8) * 8192 + draw(round, 5000);
+	char *memory = round->shared;
+	const char *what = "shared";
+
+	m->may_overrun = false;
+	m->space = 16384;
+	/* Operations that are no calls take a bad address as a load does. */
+	switch (draw(round, is_no_call(m->step->op) ? 4 : 16)) {
+	case 0:
+	case 1:
+		memory = round->ordinary;
+		what = "ordinary";
+		break;
+	case 4:
+	case 15:
+		memory = round->half;
+		place = HALF - (uint32_t)ONE_OF(round, 1, 100, 4000, 4096, 4097, 8192, 0);
+		what = "half";
+		m->may_overrun = true;
+		break;
+	case 5:
+		if (draw(round, 3))
+			break;
+		memory = filled ? round->read_only : round->ordinary;
+		place = 0;
+		what = filled ? "read-only" : "ordinary";
+		break;
+	case 6:
+		if (draw(round, 3))
+			break;
+		memory = NULL;
+		place = (uint32_t)ONE_OF(round, 0, 16, 4096);
+		what = "nowhere";
+		m->may_overrun = true;
+		break;
+	case 7:
+		if (draw(round, 3))
+			break;
+		memory = (char *)-8192;
+		place = 0;
+		what = "kernel";
+		m->may_overrun = true;
+		break;
+	}
+	set(m, (int64_t)(memory + place));
+	SAY(m, " %s+%u", what, place);
+	if (memory == round->shared || memory == round->ordinary) {
+		if (draw(round, 2))
+			m->step->look = (uint64_t)(memory + place) & ~7ull;
+	}
+}
+
+static void a_count(struct making *m)
+{
+	struct round *round = m->round;
+	int64_t count = ONE_OF(round, 0, 1, 1, 7, 8, 100, 511, 512, 1024, 4095, 4096, 4096, 4096, 4097, 8192, 10000, 16384);
+
+	if (m->may_overrun && draw(round, 3) == 0)
+		count = ONE_OF(round, INT32_MAX, UINT32_MAX, -1, INT64_MIN, INT64_MAX, 0x7ffff000, 1 << 20);
+	else if ((m->step->op == STEP_read || m->step->op == STEP_pread64) && draw(round, 60) == 0)
+		count = -(int64_t)draw(round, 100000) - 1;
+	set(m, count);
+	SAY(m, " %lld", (long long)count);
+	if (m->step->look) {
+		m->step->look_len = count < 0 || count > 16384 ? 0 : (uint64_t)count;
+		if (!m->step->look_len)
+			m->step->look = 0;
+	}
+}
+
+static void an_offset(struct making *m)
+{
+	struct round *round = m->round;
+	int64_t offset;
+
+	switch (draw(round, 8)) {
+	case 0:
+		offset = draw(round, 140000);
+		break;
+	case 1:
+		offset = -(int64_t)draw(round, 10000);
+		break;
+	case 2:
+		if (!round->limited) {
+			offset = FILE_LIMIT;
+			break;
+		}
+		offset = ONE_OF(round, INT64_MAX, INT64_MIN, INT64_MAX - 4095, 1ll << 40, FILE_LIMIT - 1, FILE_LIMIT, 0xffffffff);
+		break;
+	case 3:
+		offset = ONE_OF(round, 0, 1, 4095, 4097, 100, 12287);
+		break;
+	default:
+		offset = 4096ll * draw(round, 12);
+	}
+	set(m, offset);
+	SAY(m, " @%lld", (long long)offset);
+}
+
+static void a_length(struct making *m)
+{
+	int64_t length = ONE_OF(m->round, 0, 1, 100, 4095, 4096, 4097, 8192, 20000, 65536, 100000, FILE_LIMIT, -1, INT64_MAX);
+
+	if (length > FILE_LIMIT && !m->round->limited)
+		length = 0;
+	set(m, length);
+	SAY(m, " %lld", (long long)length);
+}
+
+static void a_value(struct making *m, int64_t value)
+{
+	set(m, value);
+	SAY(m, " %#llx", (long long)value);
+}
+
+static int64_t open_flags(struct round *round)
+{
+	int64_t flags = ONE_OF(round, O_RDONLY, O_RDONLY, O_RDWR, O_RDWR, O_WRONLY, 3);
+	static const int others[] = {
+		O_APPEND, O_CREAT, O_CREAT, O_EXCL, O_TRUNC, O_DIRECTORY, O_NOFOLLOW, O_CLOEXEC, O_DIRECT,
+		O_NOATIME, O_PATH, O_SYNC, O_DSYNC, O_TMPFILE, 1 << 30,
+	};
+
+	/* Nothing but files and directories is in the tree, so no open blocks. */
+	for (uint32_t n = draw(round, 4); n > 1; n--)
+		flags |= others[draw(round, COUNT(others))];
+	return round->direct ? flags : flags & ~O_DIRECT;
+}
+
+/* Where the step is told things; in the shared buffer or outside. */
+static char *out(struct making *m)
+{
+	bool shared = draw(m->round, 3);
+
+	SAY(m, shared ? " out~" : " out");
+	return (shared ? m->round->out_shared : m->round->out_ordinary) + m->index * OUT;
+}
+
+static void an_out(struct making *m)
+{
+	/* What stands for scan_dir stores there by itself: a bad address is its end. */
+	if (m->step->op == STEP_scan_dir) {
+		set(m, (int64_t)out(m));
+	} else if (draw(m->round, 50) == 0) {
+		set(m, ONE_OF(m->round, 0, 8, -4096, 1ll << 47));
+		SAY(m, " bad-out");
+	} else if (draw(m->round, 50) == 0) {
+		set(m, (int64_t)m->round->half_out);
+		SAY(m, " half-out");
+	} else {
+		set(m, (int64_t)out(m));
+	}
+}
+
+static void some_times(struct making *m)
+{
+	static const struct timespec these[][2] = {
+		{ { 1000000000, 5 }, { 1100000000, 999999999 } },
+		{ { 0, UTIME_NOW }, { 0, UTIME_OMIT } },
+		{ { 4102444800, 0 }, { 4102444800, 0 } },
+		{ { 1, 0 }, { 0, UTIME_NOW } },
+		{ { 0, 1000000000 }, { 0, 0 } },
+	};
+	uint32_t which = draw(m->round, COUNT(these) + 1);
+
+	set(m, which < COUNT(these) ? (int64_t)these[which] : 0);
+	SAY(m, " times%u", which);
+}
+
+void argument_make(struct making *m, char letter)
+{
+	struct round *round = m->round;
+
+	switch (letter) {
+	case 'f':
+		a_descriptor(m);
+		break;
+	case 'd':
+		a_directory(m);
+		break;
+	case 'n':
+		a_name(m);
+		break;
+	case 'b':
+	case 's':
+		a_buffer(m, letter == 'b');
+		break;
+	case 'c':
+		if (m->step->op == STEP_scan_dir)
+			a_value(m, ONE_OF(round, OUT, OUT, 768));	/* room for some at least: see scans.c */
+		else if (m->step->op == STEP_getdents64)
+			a_value(m, ONE_OF(round, OUT, OUT, OUT, 512, 100, 24, 0));
+		else
+			a_count(m);
+		break;
+	case 'o':
+		an_offset(m);
+		break;
+	case 'l':
+		a_length(m);
+		break;
+	case 'w':
+		a_value(m, ONE_OF(round, SEEK_SET, SEEK_SET, SEEK_SET, SEEK_CUR, SEEK_CUR, SEEK_END, SEEK_DATA, SEEK_HOLE, 7));
+		break;
+	case 'F':
+		a_value(m, open_flags(round));
+		break;
+	case 'Q':
+		a_value(m, open_flags(round) & ~(O_CREAT | O_TRUNC | O_TMPFILE));
+		break;
+	case 'm':
+		a_value(m, ONE_OF(round, 0644, 0600, 0777, 0, 0444, 022, 07777, 0311));
+		break;
+	case 'S':
+	case 'X':
+	case 'D':
+	case 'E':
+		an_out(m);
+		break;
+	case 'A':
+		a_value(m, ONE_OF(round, 0, 0, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH, AT_STATX_FORCE_SYNC, AT_STATX_DONT_SYNC, 1));
+		break;
+	case 'M':
+		a_value(m, ONE_OF(round, 0x7ff, 0xfff, 0xfff, STATX_TYPE, STATX_SIZE, 0, 0x80000000));
+		break;
+	case 'T':
+		some_times(m);
+		break;
+	case 'a':
+		a_value(m, ONE_OF(round, 0, 0, 0, AT_SYMLINK_NOFOLLOW, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH, AT_NO_AUTOMOUNT, 1));
+		break;
+	case 'u':
+		a_value(m, ONE_OF(round, 0, 0, AT_REMOVEDIR, 1));
+		break;
+	case 'L':
+		a_value(m, ONE_OF(round, 0, AT_SYMLINK_FOLLOW, AT_EMPTY_PATH, 1));
+		break;
+	case 'R':
+		a_value(m, ONE_OF(round, 0, 1, 2, 3, 8));
+		break;
+	case 'P':
+		a_value(m, ONE_OF(round, 0, 1, 3, 3, 3, 0x10, 0x40));
+		break;
+	case 'r':
+		a_value(m, ONE_OF(round, 0, 1, 2, 4, 7, 8));
+		break;
+	case 't':
+		a_value(m, FD_FIRST + draw(round, 50));
+		break;
+	case 'z':
+		a_value(m, ONE_OF(round, 1, 2, 4, 8));
+		break;
+	case 'W':
+		a_value(m, draw(round, 2));
+		break;
+	case 'j':
+		a_value(m, ONE_OF(round, 0, 0, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_DONTROUTE));
+		break;
+	case 'i':
+		a_value(m, ONE_OF(round, 0, 10, 255, 77));
+		break;
+	case 'U':
+		a_value(m, ONE_OF(round, 0, 0, 65534, -1));
+		break;
+	case 'k':
+		a_value(m, ONE_OF(round, CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_BOOTTIME,
+				  CLOCK_REALTIME_COARSE, CLOCK_TAI, 99));
+		break;
+	case 'g':
+		if (draw(round, 2)) {
+			a_value(m, F_GETFL);
+			m->step->arg[2] = 0;
+		} else {
+			a_value(m, F_SETFL);
+			m->step->arg[2] = ONE_OF(round, O_NONBLOCK, O_NONBLOCK | O_APPEND, O_NONBLOCK | O_NOATIME,
+						 O_NONBLOCK | O_DIRECT);
+			if (!round->direct)
+				m->step->arg[2] &= ~O_DIRECT;
+			SAY(m, " %#llx", (long long)m->step->arg[2]);
+		}
+		break;
+	}
+}
