@@ -13,7 +13,7 @@ READ_OPERATIONS ?= 10000000
 READ_SEED ?= 1
 WRITER_OPENS ?= 100000
 
-.PHONY: all bench demo test vm fuzz fuzz-read stale-read programs-read same format install clean setup configure
+.PHONY: all bench bench-read demo test vm fuzz fuzz-read stale-read programs-read same format install clean setup configure
 
 all: configure
 	@cmake --build --preset $(PRESET)
@@ -28,6 +28,13 @@ test: all
 bench: all
 	@tools/setup/setup.sh packages-bench.txt
 	@bench/all.sh $(BUILD) $(KERNEL)
+
+# Everything that docs/read-results.md shows, in about a quarter of an hour.
+bench-read: all
+	@tools/setup/setup.sh packages-bench-read.txt
+	@rm -f $(BUILD)/read/bench/results.jsonl
+	@read/bench/measure.py --build $(BUILD) --json $(BUILD)/read/bench/results.jsonl
+	@read/bench/document.py $(BUILD)/read/bench/results.jsonl
 
 vm: all
 	@python3 tests/vm/vm.py shell --kernel $(KERNEL) --put $(BUILD)/examples/cosy --put $(BUILD)/examples/plain
@@ -45,6 +52,7 @@ stale-read: all
 
 # Programs under `cosy run` and without: the same output, status and files.
 programs-read: all
+	@tools/setup/setup.sh packages-bench-read.txt
 	@read/test/programs/compare.sh $(BUILD)/bin/cosy read/test/programs/short.list
 	@read/test/programs/compare.sh $(BUILD)/bin/cosy read/test/programs/long.list
 

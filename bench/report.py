@@ -79,13 +79,13 @@ def _percent(value: float | None) -> str:
     return "-" if value is None else f"{value:.0f} %"
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     head = list(head)
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(row) + " |" for row in lines) + "\n"
@@ -130,13 +130,13 @@ def _workload_table(part: Results) -> str:
         least = min(value for value in values.values() if value is not None)
         cells = []
         for name in names:
-            text = _number(values[name])
+            text = number(values[name])
             less = row.less(name)
             if less is not None and name != "VAN":
                 text += f" ({-less:+.0f} %)"
             cells.append(f"**{text}**" if values[name] == least else text)
         rows.append([_named(row), row.lines[0]["fs"], *cells])
-    return _table(["", "on", *names], rows)
+    return table(["", "on", *names], rows)
 
 
 def _behind(insn: Results) -> str:
@@ -148,10 +148,10 @@ def _behind(insn: Results) -> str:
         ahead = {name: value for name, value in peers.items() if value is not None and fast and value < fast}
         for name, value in sorted(ahead.items(), key=lambda item: item[1]):
             line = row.lines[0]
-            rows.append([line["workload"], _named(row), line["fs"], name, _number(value), _number(fast)])
+            rows.append([line["workload"], _named(row), line["fs"], name, number(value), number(fast)])
     if not rows:
         return "None.\n"
-    return _table(["workload", "row", "on", "ahead", "needs", "COSY-FAST needs"], rows)
+    return table(["workload", "row", "on", "ahead", "needs", "COSY-FAST needs"], rows)
 
 
 def _beside(insn: Results, other: Results, heading: str) -> str:
@@ -162,10 +162,10 @@ def _beside(insn: Results, other: Results, heading: str) -> str:
         same = insn.some(workload=line["workload"], parameters=line["parameters"], fs=line["fs"])
         cells = [line["workload"], _named(row)]
         for part in (same, row):
-            cells += [_number(part.value("VAN")), _percent(part.less("COSY")), _percent(part.less("COSY-FAST"))]
+            cells += [number(part.value("VAN")), _percent(part.less("COSY")), _percent(part.less("COSY-FAST"))]
         rows.append(cells)
     head = ["workload", "row", "VAN", "COSY", "COSY-FAST", f"{heading}: VAN", "COSY", "COSY-FAST"]
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _split(part: Results) -> str:
@@ -177,10 +177,10 @@ def _split(part: Results) -> str:
         for name in OURS[:3]:
             mine = [cell for cell in row.lines if cell["contender"] == name]
             values = {cell["metric"].split()[0]: cell["value"] for cell in mine}
-            cells += [_number(values.get("user")), _number(values.get("kernel"))]
+            cells += [number(values.get("user")), number(values.get("kernel"))]
         rows.append(cells)
     head = [f"{name} {mode}" for name in OURS[:3] for mode in ("user", "kernel")]
-    return _table(["workload", "row", *head], rows)
+    return table(["workload", "row", *head], rows)
 
 
 def _spread(insn: Results) -> str:
@@ -225,12 +225,12 @@ def document(results: Results, plots: list[str]) -> str:
         _spread(insn),
         "",
         _remarks("reading"),
-        _table(["contender", "what", "version"], [[n, _what(n), versions[n]] for n in COLUMNS if n in versions]),
+        table(["contender", "what", "version"], [[n, _what(n), versions[n]] for n in COLUMNS if n in versions]),
         "## Targets",
         "",
         "Per cent less than plain calls.",
         "",
-        _table(
+        table(
             ["row", "COSY: target", "measured", "COSY-FAST: target", "measured", "the paper's", ""],
             [_target_row(target, insn) for target in TARGETS],
         ),

@@ -1,22 +1,22 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""programs.py COSY [ROUNDS]: unmodified programs with and without `cosy run`.
+"""Unmodified programs with and without `cosy run`: CPU time and time on the clock, outputs compared.
 
-In turns; the medians of CPU time (user and system, with exec), and the median of the
-ratios of neighbours, greater than 1 where `cosy run` is faster.  Output is compared.
-Each program is run as a child of one that runs under `cosy run`: the command's own
-start, one exec more, is in the last row only.
+Each program runs as a child of one under `cosy run` would: with the library preloaded.  The
+command's own start, one exec more, is a row of its own.
 """
+
+from __future__ import annotations
 
 import hashlib
 import os
-import resource
 import shutil
-import statistics
 import subprocess
 import sys
-import tempfile
+import time
 from pathlib import Path
+
+from installed import Installed
+from lines import Lines
 
 PERL_BYTES = 'open F, "<", "small"; while (sysread F, $b, 1) { $n += ord $b } print $n'
 PYTHON_BYTES = """
@@ -34,7 +34,18 @@ for i in range(50000):
     f.seek(x % 15000 * 1024)
     x += f.read(1024)[0]
 print(x)"""
+PYTHON_MANY = """
+import os
+n = 0
+for name in sorted(os.listdir("many")):
+    with open("many/" + name, "rb") as f:
+        n += len(f.read())
+print(n)"""
 SQL_INDEX = "pragma cache_size=10; select sum(length(v)) from t where k < 30000"
+SQL_SEEK = (
+    "pragma cache_size=10; with recursive c(i, r) as (select 1, 7 union all"
+    " select i + 1, (r * 7919 + 13) % 100003 from c where i < 20000) select sum(length(v)) from c join t on t.k = c.r"
+)
 
 PROGRAMS: dict[str, list[str]] = {
     "perl, 1 byte": ["perl", "-e", PERL_BYTES],
@@ -43,20 +54,25 @@ PROGRAMS: dict[str, list[str]] = {
     "dd bs=1": ["dd", "if=small", "bs=1", "status=none"],
     "dd bs=512": ["dd", "if=text", "bs=512", "status=none"],
     "dd bs=4k": ["dd", "if=text", "bs=4k", "status=none"],
-    "bash while read": ["bash", "-c", 'n=0; while read -r l; do n=$((n + ${#l})); done <small; echo $n'],
-    "sqlite3, index": ["sqlite3", "-readonly", "t.db", SQL_INDEX],
+    "dd bs=64k": ["dd", "if=text", "bs=64k", "status=none"],
+    "bash, while read": ["bash", "-c", "n=0; while read -r l; do n=$((n + ${#l})); done <small; echo $n"],
+    "sqlite3, random index reads": ["sqlite3", "-readonly", "t.db", SQL_SEEK],
+    "sqlite3, a range by its index": ["sqlite3", "-readonly", "t.db", SQL_INDEX],
     "sqlite3, scan": ["sqlite3", "-readonly", "t.db", "select count(*), sum(length(v)) from t"],
     "wc -l": ["wc", "-l", "text"],
     "awk": ["awk", "{ n += NF } END { print n }", "text"],
     "sort": ["sort", "small"],
     "grep -c": ["grep", "-c", "77", "text"],
     "gzip -1": ["gzip", "-1", "-n", "-c", "text"],
-    "md5sum": ["md5sum", "text"],
     "cat": ["cat", "text"],
+    "md5sum": ["md5sum", "text"],
     "cat, 2000 small files": ["sh", "-c", "cat many/*"],
-    "true": ["true"],
-    "cosy run true": ["true"],
+    "python, 2000 small files": ["python3", "-S", "-c", PYTHON_MANY],
+    "grep -r, 2000 small files": ["grep", "-rc", "words", "many"],
+    "true, 100 times": ["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do " + "/bin/true; " * 10 + "done"],
 }
+# Not short enough for a test.
+LONG = {"sqlite3, random index reads", "gzip -1", "awk"}
 
 
 def write_files(directory: Path) -> None:
@@ -79,46 +95,48 @@ def write_files(directory: Path) -> None:
         )
 
 
-def run(command: list[str], directory: str, preload: str = "") -> tuple[float, str]:
-    """CPU seconds, and what the program put out."""
-    environment = os.environ | {"LD_PRELOAD": preload} if preload else None
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return spent, f"{done.returncode} {hashlib.sha256(done.stdout).hexdigest()}"
+def run(command: list[str], directory: Path, preload: str) -> tuple[float, float, str]:
+    """CPU and clock in ms, and what the program put out, with its status."""
+    environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
+    start = time.perf_counter()
+    child = subprocess.Popen(command, cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert child.stdout
+    said = hashlib.sha256(child.stdout.read()).hexdigest()
+    child.stdout.close()
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    clock = time.perf_counter() - start
+    return 1e3 * (used.ru_utime + used.ru_stime), 1e3 * clock, f"{child.returncode} {said}"
 
 
-def main() -> int:
-    cosy = os.path.abspath(sys.argv[1])
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 11
-    different = 0
-    said = subprocess.run([cosy, "run", "sh", "-c", "echo $LD_PRELOAD"], stdout=subprocess.PIPE, text=True, check=True)
-    library = said.stdout.strip()
-    with tempfile.TemporaryDirectory() as directory:
-        write_files(Path(directory))
-        print(f"{'':24}{'plain':>10} {'cosy run':>10}")
-        for name, command in PROGRAMS.items():
-            program = shutil.which(command[0])
-            if not program:
-                continue
-            # A shim that looks for the real interpreter would be measured with it.
-            command = [os.path.realpath(sys.executable) if command[0] == "python3" else program, *command[1:]]
-            wrapped = [cosy, "run", *command] if name.startswith("cosy run") else command
-            plain, fast = [], []
-            for _ in range(rounds):
-                (was, want), (now, got) = run(command, directory), run(wrapped, directory, library)
-                plain.append(was)
-                fast.append(now)
-                different += want != got
-            ratio = statistics.median(a / b for a, b in zip(plain, fast))
-            print(
-                f"{name:24}{statistics.median(plain) * 1e3:7.1f} ms {statistics.median(fast) * 1e3:7.1f} ms {ratio:6.2f} x",
-                flush=True,
-            )
-    print(f"{different} outputs differ")
-    return different != 0
+def _version(program: str) -> str:
+    done = subprocess.run([program, "--version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    first = [text for text in done.stdout.splitlines() if any(letter.isdigit() for letter in text)]
+    return first[0].strip() if first and not done.returncode else ""
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def measure(cosy: Installed, lines: Lines, directory: Path, rounds: int, short: bool) -> list[str]:
+    """What was wrong: the programs whose output differed."""
+    wrong = []
+    write_files(directory)
+    for name, words in PROGRAMS.items():
+        program = shutil.which(words[0])
+        if not program:
+            print(f"bench: left out: {name}: {words[0]} is not installed", file=sys.stderr)
+            continue
+        if short and name in LONG:
+            continue
+        # A shim that looks for the real interpreter would be measured with it.
+        command = [os.path.realpath(sys.executable) if words[0] == "python3" else program, *words[1:]]
+        plain = [run(command, directory, "")]
+        fast = [run(command, directory, cosy.library)]
+        for _ in range(rounds):
+            plain.append(run(command, directory, ""))
+            fast.append(run(command, directory, cosy.library))
+        if len({said for *_, said in plain + fast}) != 1:
+            wrong.append(f"{name}: the output differs under cosy run")
+        # The first ones only warm up.
+        for at, metric in enumerate(("CPU", "clock")):
+            values = [[float(result[at]) for result in results[1:]] for results in (plain, fast)]
+            lines.pair("programs", {"program": name}, metric, "ms", *values, version=_version(command[0]))
+    return wrong
