@@ -289,7 +289,7 @@ def document(results: Results) -> str:
             "## Servers",
             "",
             "Two of each, one plain and one under `cosy run`, in turn, on the loopback. PostgreSQL: pgbench, nine "
-            "look-ups to one update, 75 MB of data behind 4 MB of buffers. squid: a cache of 400 objects of 1 to 64 KB, "
+            "look-ups to one update, 75 MB of data behind 4 MB of buffers. squid: a cache of 400 objects of 1 to 64 KB "
             "on disk alone; one request of ten is for something new. CPU is the server's.",
             "",
             _servers(results),
