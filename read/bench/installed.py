@@ -34,6 +34,7 @@ def install(build: Path, root: Path) -> Installed:
     for name in (
         "bin/cosy",
         "read/libcosy-read.so",
+        "read/libcosy-relax.so",
         "read/bench/read_rounds",
         "read/bench/read_exec",
         "read/bench/read_empty.so",

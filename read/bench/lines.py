@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import platform
 import statistics
+import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -31,15 +32,25 @@ def spread(values: list[float]) -> float:
     return (quarters[2] - quarters[0]) / middle
 
 
+def _filesystem(directory: str | Path) -> str:
+    said = subprocess.run(["stat", "-f", "-c", "%T", directory], stdout=subprocess.PIPE, text=True)
+    return said.stdout.strip().replace("ext2/ext3", "ext4")
+
+
 class Lines:
     """Takes values, makes lines of them, and prints them for the eye."""
 
-    def __init__(self, out: Path, fs: str) -> None:
+    def __init__(self, out: Path, directory: str | Path) -> None:
+        """`directory`: where the files are."""
         self.out = out
-        self.fs = fs
+        self.fs = _filesystem(directory)
         self.ours = versions.contenders()["COSY"]
         self.libc = versions.contenders()["VAN"].split(",")[0]
         self.machine = versions.machine("native")
+
+    def on(self, directory: str) -> Lines:
+        """The same for files elsewhere."""
+        return Lines(self.out, directory)
 
     def add(
         self,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * rounds.c [ROUNDS [PART]] - measures the rows of reads.c and overheads.c under `cosy run`.
+ * rounds.c [ROUNDS [PART [relaxed]]] - measures the rows of reads.c and overheads.c under
+ * `cosy run`, or those of rewrites.c under `cosy run --relax`.
  * Writes a line for each row and contender: see values.h.  PART: an Nth of each row's
  * calls, for a test, no figures.  Without `cosy run` it compares the C library with itself.
  */
@@ -19,7 +20,7 @@
 #define CONTENDERS 3
 
 static struct calls ordinary,
-	given = {open, close, read, pread, readv, lseek, dup, fcntl, sigprocmask};
+	given = {open, close, read, write, pread, readv, lseek, dup, fcntl, sigprocmask};
 static int rounds = 101, part = 1;
 char *buf;
 char path[200];
@@ -106,6 +107,7 @@ static void find_ordinary(void)
 	FIND(open);
 	FIND(close);
 	FIND(read);
+	FIND(write);
 	FIND(pread);
 	FIND(readv);
 	FIND(lseek);
@@ -126,7 +128,8 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		part = atoi(argv[2]);
 	if (rounds < 1 || rounds > MOST_ROUNDS || part < 1) {
-		fprintf(stderr, "usage: read_rounds [ROUNDS, up to %d [PART]]\n", MOST_ROUNDS);
+		fprintf(stderr, "usage: read_rounds [ROUNDS, up to %d [PART [relaxed]]]\n",
+			MOST_ROUNDS);
 		return 2;
 	}
 	find_ordinary();
@@ -135,7 +138,12 @@ int main(int argc, char **argv)
 	sched_setaffinity(0, sizeof(one), &one);
 	buf = aligned_alloc(4096, 1 << 20);
 	snprintf(path, sizeof(path), "%s/cosy-read-bench.%d", dir ? dir : "/tmp", getpid());
-	failed = measure_all(read_rows) || measure_all(overhead_rows);
+	if (argc > 3)
+		failed = measure_all(rewrite_rows);
+	else
+		failed = measure_all(read_rows) || measure_all(overhead_rows);
+	unlink(path);
+	strcat(path, ".written");
 	unlink(path);
 	return failed;
 }

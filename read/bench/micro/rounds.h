@@ -18,6 +18,7 @@ struct calls {
 	int (*open)(const char *path, int flags, ...);
 	int (*close)(int fd);
 	ssize_t (*read)(int fd, void *buf, size_t len);
+	ssize_t (*write)(int fd, const void *buf, size_t len);
 	ssize_t (*pread)(int fd, void *buf, size_t len, off_t offset);
 	ssize_t (*readv)(int fd, const struct iovec *parts, int count);
 	off_t (*lseek)(int fd, off_t offset, int whence);
@@ -39,7 +40,8 @@ struct row {
 	double (*other)(const struct row *row, FILE *stream);
 };
 
-extern const struct row read_rows[], overhead_rows[]; /* end with a row without name */
+extern const struct row read_rows[], overhead_rows[],
+	rewrite_rows[]; /* end with a row without name */
 
 extern char *buf; /* 1 MiB */
 extern char path[200];
