@@ -32,7 +32,7 @@ static struct {
 	unsigned int daemons;
 	const struct cosyd_memory *memory;
 } connection;
-static bool busy;
+static bool busy, dropped; /* since the last SYNC */
 
 /* With all signals blocked: a handler might read. */
 static void lock(void)
@@ -104,7 +104,7 @@ static bool receive_reply(int socket, struct cosyd_reply *reply, int *ret_fd)
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
 				 .msg_control = &control,
-				 .msg_controllen = sizeof(control.room)};
+				 .msg_controllen = CMSG_LEN(sizeof(int))};
 	long got;
 
 	*ret_fd = -1;
@@ -117,6 +117,23 @@ static bool receive_reply(int socket, struct cosyd_reply *reply, int *ret_fd)
 	    control.header.cmsg_type == SCM_RIGHTS)
 		memcpy(ret_fd, CMSG_DATA(&control.header), sizeof(*ret_fd));
 	return got == sizeof(*reply);
+}
+
+/* COSY_READ_DAEMON: 0 for none, "first" for tests that want to meet no other leases. */
+static bool wanted_is(const char *what)
+{
+	const char *wanted = secure_getenv("COSY_READ_DAEMON");
+
+	return wanted && !strcmp(wanted, what);
+}
+
+bool daemon_preferred(void)
+{
+	static enum { UNREAD, NO, YES } preferred;
+
+	if (preferred == UNREAD)
+		preferred = wanted_is("first") ? YES : NO;
+	return preferred == YES;
 }
 
 /* A mapping of guard memory that cannot shrink under its readers, or NULL. */
@@ -160,13 +177,12 @@ static int connect_socket(void)
 
 static void connection_make(void)
 {
-	const char *wanted = secure_getenv("COSY_READ_DAEMON");
 	struct cosyd_reply reply;
 	struct stat st;
 	int fd = -1;
 
 	connection.state = NONE;
-	if ((wanted && !strcmp(wanted, "0")) || sandboxed())
+	if (wanted_is("0") || sandboxed())
 		return;
 	connection.socket = connect_socket();
 	if (connection.socket < 0)
@@ -261,6 +277,7 @@ void daemon_drop(struct file *file)
 	if (connection_intact() && &connection.memory->keeper == file->keeper &&
 	    !send_request(connection.socket, COSYD_DROP, word - connection.memory->words, -1))
 		connection_end();
+	__atomic_store_n(&dropped, true, __ATOMIC_RELAXED);
 	unlock();
 }
 
@@ -269,9 +286,12 @@ void daemon_sync(void)
 	struct cosyd_reply reply;
 	uint64_t all = ~0ULL, signals;
 
+	if (!__atomic_load_n(&dropped, __ATOMIC_RELAXED))
+		return;
 	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&all, (unsigned long)&signals,
 		      sizeof(all), 0, 0);
 	lock();
+	__atomic_store_n(&dropped, false, __ATOMIC_RELAXED);
 	if (connection_intact())
 		exchange(COSYD_SYNC, -1, &reply);
 	unlock();

@@ -13,8 +13,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* ms.  An answer takes about 0.05. */
-#define DAEMON_PATIENCE 20
+/* ms.  An answer takes about 0.05, and longer where processors are short. */
+#define DAEMON_PATIENCE 200
+
+/* Is the daemon's lease to be had even where one's own would be cheaper? */
+bool daemon_preferred(void);
 
 /* Connects if that has not been tried. */
 bool daemon_there(void);
@@ -28,7 +31,7 @@ bool daemon_take(struct file *file, int fd, enum guard *why);
 /* Gives it back, if the file has one; under HELD.  Does not wait for it to be returned. */
 void daemon_drop(struct file *file);
 
-/* Waits until the daemon has returned what was dropped. */
+/* Waits until the daemon has returned all that was dropped. */
 void daemon_sync(void);
 
 /* In the child of fork: the connection is the parent's. */

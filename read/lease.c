@@ -114,7 +114,7 @@ void lease_return_write(int fd)
 /* A distant file has to earn the difference before the daemon is asked. */
 static bool lease_take_distant(struct file *file, int fd, enum guard *why)
 {
-	if (!file->distant && file->credit < LEASE_DISTANCE) {
+	if (!file->distant && file->credit < LEASE_DISTANCE && !daemon_preferred()) {
 		file->distant = true;
 		*why = GUARD_EARNED;
 		return false;
@@ -127,7 +127,7 @@ static bool lease_take_distant(struct file *file, int fd, enum guard *why)
 
 bool lease_take(struct file *file, int fd, enum guard *why)
 {
-	bool own_first = __libc_single_threaded || !daemon_there();
+	bool own_first = (__libc_single_threaded && !daemon_preferred()) || !daemon_there();
 
 	file->guard = NULL;
 	if (own_first) {
@@ -181,7 +181,8 @@ void lease_return_own(enum guard why)
 
 void lease_return_all(enum guard why)
 {
-	file_plain_all(why, false);
+	if (lease_any())
+		file_plain_all(why, false);
 	daemon_sync();
 }
 

@@ -65,7 +65,7 @@ bool lease_any(void);
 bool lease_any_own(void);
 /* Replugs the files that it has its own leases on. */
 void lease_return_own(enum guard why);
-/* Replugs all, and waits until their leases are returned. */
+/* Replugs all, and waits until all leases are returned. */
 void lease_return_all(enum guard why);
 
 /* A signal mask without LEASE_SIGNAL, once this library uses that. */

@@ -17,7 +17,7 @@
  */
 static int before_open(int flags)
 {
-	if ((flags & O_NONBLOCK) && (flags & O_ACCMODE) != O_RDONLY && lease_any())
+	if ((flags & O_NONBLOCK) && (flags & O_ACCMODE) != O_RDONLY)
 		lease_return_all(GUARD_READ_ONLY);
 	return relax_before_open(flags);
 }
@@ -221,6 +221,9 @@ int fcntl64(int fd, int command, ...)
 	case F_OFD_GETLK:
 		return lock_from_position(fd, command, (struct flock *)argument);
 	case F_SETLEASE:
+		/* The daemon has the file open, too, and that refuses a lease for writing. */
+		lease_return_all(GUARD_OWN_CALLS);
+		/* fallthrough */
 	case F_GETLEASE:
 	case F_SETSIG:
 	case F_GETSIG:

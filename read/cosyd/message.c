@@ -38,7 +38,8 @@ ssize_t message_receive(int socket, void *bytes, size_t len, int *ret_fd)
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
 				 .msg_control = &control,
-				 .msg_controllen = sizeof(control.room)};
+				 /* Not the padding, too: there is room for a second one in it. */
+				 .msg_controllen = CMSG_LEN(sizeof(int))};
 	struct cmsghdr *rights;
 	ssize_t got;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * stale_test.c [OPENS] - one process writes version after version of a file, each by a
+ * stale_test.c [OPENS [USER]] - one process writes version after version of a file, each by a
  * new descriptor; another reads without end.  A read that begins when a version has been
- * written never sees an older one.
+ * written never sees an older one.  With USER the reader is that user, who does not own the
+ * file, and leases are the daemon's.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +18,7 @@
 
 static uint64_t words[WORDS];
 
-static void write_versions(const char *path, volatile uint64_t *written, long opens)
+static void write_versions(const char *path, volatile uint64_t *written, long opens, int pause)
 {
 	for (long version = 1; version <= opens; version++) {
 		int fd = RAW(openat, AT_FDCWD, path, O_WRONLY);
@@ -29,7 +30,7 @@ static void write_versions(const char *path, volatile uint64_t *written, long op
 		RAW(close, fd);
 		*written = version;
 		/* Long enough for the reader to earn a window again. */
-		for (volatile int i = 0; i < 20000; i++)
+		for (volatile int i = 0; i < pause; i++)
 			;
 	}
 	_exit(0);
@@ -38,6 +39,7 @@ static void write_versions(const char *path, volatile uint64_t *written, long op
 int main(int argc, char **argv)
 {
 	long opens = argc > 1 ? atol(argv[1]) : 2000;
+	uid_t user = argc > 2 ? atoi(argv[2]) : 0;
 	unsigned long reads = 0, stale = 0;
 	volatile uint64_t *written;
 	const char *dir = getenv("TMPDIR");
@@ -47,13 +49,15 @@ int main(int argc, char **argv)
 
 	snprintf(path, sizeof(path), "%s/cosy-read-stale.%d", dir ? dir : "/tmp", getpid());
 	written = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0644);
 	if (written == MAP_FAILED || write(fd, words, sizeof(words)) != sizeof(words))
 		return 1;
 	close(fd);
 	writer = fork();
 	if (!writer)
-		write_versions(path, written, opens);
+		write_versions(path, written, opens, user ? 400000 : 20000);
+	if (user && setresuid(user, user, user))
+		return 1;
 	while (!waitpid(writer, &status, WNOHANG)) {
 		/* A descriptor that lost many leases gives up; a new one does not know. */
 		fd = open(path, O_RDONLY);
@@ -67,7 +71,8 @@ int main(int argc, char **argv)
 		}
 		close(fd);
 	}
-	unlink(path);
+	if (!user)
+		unlink(path);
 	printf("%lu reads, %lu stale, %lu versions\n", reads, stale, (unsigned long)*written);
 	return stale || status || *written != (uint64_t)opens;
 }

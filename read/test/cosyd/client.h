@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* client.h - a daemon of the test's own, and clients that say what they like to it. */
+#ifndef COSYD_TEST_CLIENT_H
+#define COSYD_TEST_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
+#include "cosyd/protocol.h"
+
+/* A test that fails ends; its daemon ends with it. */
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
+			exit(1);                                                                   \
+		}                                                                                  \
+	} while (0)
+
+/* Starts the daemon, in a folder of the test's own; `more` are options up to NULL. */
+void daemon_start(const char *program, const char *const *more);
+pid_t daemon_front(void);
+pid_t daemon_keeper(void);
+void daemon_end(void);
+
+/* A new file with some bytes, in that folder; its path.  Owned by the daemon's user. */
+const char *file_make(void);
+
+/* A connection of this process, or -1. */
+int client_connect(void);
+
+/* Sends any bytes and any descriptors. */
+bool client_send(int client, const void *bytes, size_t len, const int *fds, size_t count);
+bool client_ask(int client, enum cosyd_op op, uint32_t slot, int fd);
+/* False: the daemon has closed the connection.  *ret_fd may be NULL. */
+bool client_answer(int client, struct cosyd_reply *ret, int *ret_fd);
+
+/* TAKE and its answer. */
+struct cosyd_reply client_take(int client, int fd);
+const struct cosyd_memory *client_memory(int client, int *ret_fd);
+
+/* Waits until it is so; a minute and the test has failed. */
+void wait_until(bool (*so)(const void *context), const void *context);
+
+#endif /* COSYD_TEST_CLIENT_H */

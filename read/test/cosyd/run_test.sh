@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run_test.sh CASE COSY COSYD [PROGRAM ...] - `cosy run` with the lease daemon: programs of
+# one user read files of another.
+set -u
+case=$1 cosy=$2 cosyd=$3
+shift 3
+[ "$(id -u)" = 0 ] || {
+	echo "not run by root: there is no other user to be"
+	exit 77
+}
+command -v setpriv >/dev/null || {
+	echo "there is no setpriv(1)"
+	exit 77
+}
+work=$(mktemp -d) || exit 1
+chmod 755 "$work"
+daemon=
+trap '[ -z "$daemon" ] || kill "$daemon"; rm -rf "$work"' EXIT
+export COSYD_SOCKET="$work/socket"
+failed=0
+head -c 200000 /dev/urandom >"$work/file"
+
+# start OPTION...: a daemon; $keeper is its other process
+start() {
+	: >"$work/log"
+	"$cosyd" --socket "$COSYD_SOCKET" "$@" 2>"$work/log" &
+	daemon=$!
+	for _ in $(seq 1000); do
+		keeper=$(sed -n 's/.*ready; the keeper of leases is process //p' "$work/log")
+		[ -n "$keeper" ] && return
+		sleep 0.01
+	done
+	echo "FAIL: the daemon does not start"
+	cat "$work/log"
+	exit 1
+}
+
+stop() {
+	kill "$daemon"
+	wait "$daemon" 2>/dev/null
+	daemon=
+}
+
+# nobody COMMAND...: as a user who owns nothing
+nobody() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
+# says WHAT PATTERN
+says() {
+	grep -q "$2" "$work/err" && return
+	echo "FAIL: $1 does not say: $2"
+	cat "$work/err"
+	failed=1
+}
+
+# copies WHAT COMMAND...: the command copies the file
+copies() {
+	what=$1
+	shift
+	"$@" >"$work/copy" 2>"$work/err" && cmp -s "$work/file" "$work/copy" && return
+	echo "FAIL: $what: another output than the file"
+	failed=1
+}
+
+stale() {
+	"$cosy" run --stats -- "$@" >"$work/out" 2>"$work/err" || {
+		echo "FAIL: stale reads, or none"
+		failed=1
+	}
+	cat "$work/out"
+}
+
+case $case in
+other)
+	slowly="dd if=$work/file bs=64 status=none"
+	copies "without a daemon" nobody "$cosy" run --explain "$work/file" $slowly
+	says "without a daemon" "not specialised: LEASE_PERMITTED"
+	start
+	copies "with a daemon" nobody "$cosy" run --stats --explain "$work/file" $slowly
+	says "with a daemon" "specialised, by a lease of cosyd's"
+	says "with a daemon" "1 specialised (1 by cosyd); reads: [1-9]"
+	copies "--no-daemon" nobody "$cosy" run --stats --no-daemon $slowly
+	says "--no-daemon" " 0 specialised;"
+	copies "one's own file" "$cosy" run --stats $slowly
+	says "one's own file" " 1 specialised;"
+	chmod 640 "$work/file"
+	chgrp 65534 "$work/file"
+	copies "a file that the daemon may read as well" nobody "$cosy" run --stats $slowly
+	says "a file that the daemon may read as well" "(1 by cosyd)"
+	exec 9>>"$work/file"
+	copies "a file that is open for writing" nobody "$cosy" run --explain "$work/file" $slowly
+	says "a file that is open for writing" "READ_ONLY"
+	exec 9>&-
+	stop
+	copies "a daemon that is gone" nobody "$cosy" run --explain "$work/file" $slowly
+	says "a daemon that is gone" "LEASE_PERMITTED"
+	;;
+stale)
+	start --hold-off 0
+	stale "$1" 1500 65534
+	says "the reader" "specialised ([1-9][0-9]* by cosyd)"
+	says "the reader" "READ_ONLY"
+	;;
+killed)
+	# One daemon after the other, while a program reads what another writes.
+	start --hold-off 0
+	"$cosy" run --stats -- "$1" 4000 65534 >"$work/out" 2>"$work/err" &
+	reader=$!
+	for _ in 1 2 3 4 5; do
+		sleep 0.2
+		kill -KILL "$keeper"
+		wait "$daemon" 2>/dev/null
+		start --hold-off 0
+	done
+	wait "$reader" || {
+		echo "FAIL: stale reads, or none"
+		cat "$work/out" "$work/err"
+		failed=1
+	}
+	says "the reader" "specialised ([1-9][0-9]* by cosyd)"
+	;;
+programs)
+	# What is tested without a daemon, with its leases wherever there is one.
+	start --hold-off 0 --verbose
+	export COSY_READ_DAEMON=first COSY_READ_EAGER=1
+	"$cosy" run -- "$@" >"$work/out" 2>"$work/err" || {
+		echo "FAIL: $*"
+		cat "$work/out" "$work/err"
+		failed=1
+	}
+	leases=$(grep -c references "$work/log")
+	echo "$leases leases by the daemon"
+	[ "$leases" -gt 0 ] || failed=1
+	;;
+esac
+kill -0 "$keeper" || [ "$case" = other ] || failed=1
+exit $failed
