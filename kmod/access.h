@@ -18,6 +18,7 @@
 #define COSY_HIGHS	0x8080808080808080ul
 #define COSY_WORD	sizeof(u64)
 #define COSY_BLOCK	(4 * COSY_WORD)
+#define COSY_STRIDE	(8 * COSY_WORD)
 
 #define COSY_FAULTS(label) _ASM_EXTABLE_TYPE_REG(label, 9b, EX_TYPE_EFAULT_REG, %[fault])
 
@@ -48,6 +49,13 @@ static __always_inline u8 cosy_peek_byte(const void *at, int *fault)
 	return byte;
 }
 
+/* What is done with the word at `offset`; `label` is where it is loaded. */
+#define COSY_ADD_HITS(label, offset)			\
+	"	movq %[pattern], %[word]\n"		\
+	#label ":	xorq " #offset "(%[at]), %[word]\n"	\
+	"	addq %[minus], %[word]\n"		\
+	"	orq %[word], %[hits]\n"
+
 /*
  * High bits that are set if one of the four words at `at` has a byte of `pattern`
  * (that byte in all places), and sometimes if one has a byte that differs from it
@@ -60,24 +68,42 @@ static __always_inline u64 cosy_peek_match(const void *at, u64 pattern, int *fau
 	asm volatile("	movq %[pattern], %[hits]\n"
 		     "1:	xorq (%[at]), %[hits]\n"
 		     "	addq %[minus], %[hits]\n"
-		     "	movq %[pattern], %[word]\n"
-		     "2:	xorq 8(%[at]), %[word]\n"
-		     "	addq %[minus], %[word]\n"
-		     "	orq %[word], %[hits]\n"
-		     "	movq %[pattern], %[word]\n"
-		     "3:	xorq 16(%[at]), %[word]\n"
-		     "	addq %[minus], %[word]\n"
-		     "	orq %[word], %[hits]\n"
-		     "	movq %[pattern], %[word]\n"
-		     "4:	xorq 24(%[at]), %[word]\n"
-		     "	addq %[minus], %[word]\n"
-		     "	orq %[word], %[hits]\n"
+		     COSY_ADD_HITS(2, 8) COSY_ADD_HITS(3, 16) COSY_ADD_HITS(4, 24)
 		     "9:\n"
 		     COSY_FAULTS(1b) COSY_FAULTS(2b) COSY_FAULTS(3b) COSY_FAULTS(4b)
 		     : [hits] "=&r" (hits), [word] "=&r" (word), [fault] "+r" (*fault)
 		     : [at] "r" (at), [pattern] "r" (pattern), [minus] "r" (-COSY_ONES)
 		     : "memory", "cc");
 	return hits & COSY_HIGHS;
+}
+
+/*
+ * How many of `count` strides from `at` on, one or more, have no such high bits.  The loop
+ * is written out since a compiler would look at *fault in each turn.
+ */
+static __always_inline u64 cosy_skip_strides(const void *at, u64 count, u64 pattern, int *fault)
+{
+	u64 left = count, hits, word;
+
+	asm volatile("10:	movq %[pattern], %[hits]\n"
+		     "1:	xorq (%[at]), %[hits]\n"
+		     "	addq %[minus], %[hits]\n"
+		     COSY_ADD_HITS(2, 8) COSY_ADD_HITS(3, 16) COSY_ADD_HITS(4, 24) COSY_ADD_HITS(5, 32)
+		     COSY_ADD_HITS(6, 40) COSY_ADD_HITS(7, 48) COSY_ADD_HITS(8, 56)
+		     "	testq %[highs], %[hits]\n"
+		     "	jnz 9f\n"
+		     "	addq %[stride], %[at]\n"
+		     "	decq %[left]\n"
+		     "	jnz 10b\n"
+		     "9:\n"
+		     COSY_FAULTS(1b) COSY_FAULTS(2b) COSY_FAULTS(3b) COSY_FAULTS(4b)
+		     COSY_FAULTS(5b) COSY_FAULTS(6b) COSY_FAULTS(7b) COSY_FAULTS(8b)
+		     : [hits] "=&r" (hits), [word] "=&r" (word), [at] "+r" (at), [left] "+r" (left),
+		       [fault] "+r" (*fault)
+		     : [pattern] "r" (pattern), [minus] "r" (-COSY_ONES), [highs] "r" (COSY_HIGHS),
+		       [stride] "i" (COSY_STRIDE)
+		     : "memory", "cc");
+	return count - left;
 }
 
 /* Non-zero if the four words at `a` differ from those at `b`. */

@@ -41,7 +41,7 @@ static inline void cosy_leave_fault(struct cosy_activation *run, u64 address)
 }
 
 struct cosy_place {
-	u8 *at;		    /* in the kernel's mapping of the buffer, a view's page, or user memory */
+	u8 *at; /* in the kernel's mapping of the buffer, a view's page, or user memory */
 	u64 before, behind; /* bytes below `at`, and from it on, that are reached alike */
 	bool user;
 };
@@ -131,7 +131,7 @@ static __always_inline u32 cosy_first_byte(u64 highs)
  */
 static __always_inline u64 cosy_scan(const u8 *at, u64 length, u64 pattern, bool zero)
 {
-	u64 skew = (unsigned long)at % COSY_WORD, word, hit, i;
+	u64 skew = (unsigned long)at % COSY_WORD, word, hit, i, stride = 0;
 	const u8 *base = at - skew;
 	int fault = 0;
 
@@ -147,11 +147,15 @@ static __always_inline u64 cosy_scan(const u8 *at, u64 length, u64 pattern, bool
 		goto out;
 
 	for (i = COSY_WORD; i < length; i += COSY_WORD) {
-		/* Blocks as long as there is nothing; word by word to where there is. */
-		while (i + COSY_BLOCK <= length) {
-			hit = cosy_peek_match(base + i, pattern, &fault);
-			if (zero)
-				hit |= cosy_peek_match(base + i, 0, &fault);
+		/* Many words as long as there is nothing; word by word to where there is. */
+		if (!zero && i + COSY_STRIDE <= length && i >= stride) {
+			i += COSY_STRIDE * cosy_skip_strides(base + i, (length - i) / COSY_STRIDE,
+							     pattern, &fault);
+			stride = i + COSY_STRIDE;
+		}
+		while (zero && i + COSY_BLOCK <= length) {
+			hit = cosy_peek_match(base + i, pattern, &fault) |
+			      cosy_peek_match(base + i, 0, &fault);
 			if (unlikely(hit || fault))
 				break;
 			i += COSY_BLOCK;

@@ -90,34 +90,73 @@ s64 cosy_strncmp(struct cosy_activation *run, u64 a, u64 b, u64 length)
 	return compare(run, a, b, length, true);
 }
 
+/* What text and binary files are full of: a search for it would stop in each stride. */
+static __always_inline bool is_common(u8 byte)
+{
+	return !byte || byte == ' ' || byte == '\n' || (byte >= 'a' && byte <= 'z');
+}
+
+/* 0 in each byte of a word where `first` is, and `last` `ahead` bytes behind it. */
+static __always_inline u64 differing_ends(const u8 *at, u64 ahead, u64 first, u64 last)
+{
+	return (READ_ONCE(*(const u64 *)at) ^ first) |
+	       (READ_ONCE(*(const u64 *)(at + ahead)) ^ last);
+}
+
+/* Index of the first such byte in the words of `length` bytes; COSY_NOT_FOUND. */
+static __always_inline u64 ends_in_words(const u8 *at, u64 ahead, u64 length, u64 first, u64 last)
+{
+	u64 hits, i;
+
+	for (i = 0; i + COSY_WORD <= length; i += COSY_WORD) {
+		hits = cosy_zeroes(differing_ends(at + i, ahead, first, last));
+		if (hits)
+			return i + cosy_first_byte(hits);
+	}
+	return COSY_NOT_FOUND;
+}
+
+/* The same of a stride, which mostly has none. */
+static __always_inline u64 ends_in_stride(const u8 *at, u64 ahead, u64 first, u64 last)
+{
+	u64 hits = 0;
+	u32 i;
+
+	/* Finds every zero byte, and bytes above 0x80 besides. */
+#pragma GCC unroll 8
+	for (i = 0; i < COSY_STRIDE; i += COSY_WORD)
+		hits |= differing_ends(at + i, ahead, first, last) - COSY_ONES;
+	if (likely(!(hits & COSY_HIGHS)))
+		return COSY_NOT_FOUND;
+	return ends_in_words(at, ahead, COSY_STRIDE, first, last);
+}
+
 /*
  * Index of the first of `length` places in the buffer where `first` is, and `last`
- * `ahead` bytes behind it; both bytes in all places.  What the words hold may change
- * meanwhile: the answer is a candidate, to be compared.
+ * `ahead` bytes behind it; both bytes in all places.  Only strides that have the rarer of
+ * the two are looked at more closely.  What they hold may change meanwhile: the answer
+ * is a candidate, to be compared.
  */
 static __always_inline u64 scan_ends(const u8 *at, u64 ahead, u64 length, u64 first, u64 last)
 {
-	u64 differ[2], hit, i = 0;
-	int k;
+	bool by_last = is_common(first) && !is_common(last);
+	const u8 *rarer_at = by_last ? at + ahead : at;
+	u64 i, index, rarer = by_last ? last : first;
+	int never = 0;
 
-	for (; i + 2 * COSY_WORD <= length; i += 2 * COSY_WORD) {
-		for (k = 0; k < 2; k++) {
-			const u8 *word = at + i + k * COSY_WORD;
-
-			differ[k] = (READ_ONCE(*(const u64 *)word) ^ first) |
-				    (READ_ONCE(*(const u64 *)(word + ahead)) ^ last);
-		}
-		/* Finds every zero byte, and bytes above 0x80 besides. */
-		hit = (differ[0] - COSY_ONES) | (differ[1] - COSY_ONES);
-		if (likely(!(hit & COSY_HIGHS)))
-			continue;
-		for (k = 0; k < 2; k++) {
-			hit = cosy_zeroes(differ[k]);
-			if (hit)
-				return i + k * COSY_WORD + cosy_first_byte(hit);
-		}
+	for (i = 0; i + COSY_STRIDE <= length; i += COSY_STRIDE) {
+		i += COSY_STRIDE *
+		     cosy_skip_strides(rarer_at + i, (length - i) / COSY_STRIDE, rarer, &never);
+		if (i + COSY_STRIDE > length)
+			break;
+		index = ends_in_stride(at + i, ahead, first, last);
+		if (index != COSY_NOT_FOUND)
+			return i + index;
 	}
-	for (; i < length; i++) {
+	index = ends_in_words(at + i, ahead, length - i, first, last);
+	if (index != COSY_NOT_FOUND)
+		return i + index;
+	for (i = round_down(length, COSY_WORD); i < length; i++) {
 		if (READ_ONCE(at[i]) == (u8)first && READ_ONCE(at[i + ahead]) == (u8)last)
 			return i;
 	}
@@ -146,8 +185,9 @@ static noinline u64 find_ends(struct cosy_activation *run, u64 from, u64 length,
 		if (!place.user && place.behind > ahead) {
 			now = min(now, place.behind - ahead);
 			/* The test may be guessed: `ahead` is any number then. */
-			index = scan_ends(place.at, ahead & array_index_mask_nospec(ahead, place.behind), now, needle->first * COSY_ONES,
-					  needle->last * COSY_ONES);
+			index = scan_ends(place.at,
+					  ahead & array_index_mask_nospec(ahead, place.behind), now,
+					  needle->first * COSY_ONES, needle->last * COSY_ONES);
 		} else {
 			now = min(now, cosy_readable(&place));
 			index = cosy_scan(place.at, now, needle->first * COSY_ONES, false);
