@@ -59,6 +59,10 @@ programs-read: all
 same: all
 	@tests/vm/same/long.sh $(BUILD)/tests/vm/same/same $(SAME_SEED) $(SAME_SECONDS)
 
+# Which test notices when a guard of the module is broken; about an hour.
+mutants: all
+	@tests/vm/same/mutants.py --build $(BUILD) --kernel $(KERNEL)
+
 format: setup
 	@tools/setup/format.sh
 

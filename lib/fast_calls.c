@@ -77,7 +77,7 @@ struct entry {
 };
 
 /* A buffer of its own for getdents64: its entries are smaller than those they become. */
-#define BATCH 2048
+#define BATCH  2048
 
 /* Bytes of the smallest entry, and how many more one may take when it is described: that or 8 less. */
 #define LEAST  24

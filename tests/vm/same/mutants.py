@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Breaks one guard of the module after the other, and shows which test notices.
+
+    mutants.py --build build [--kernel 6.12] [--seconds 30] [NAME...]
+
+Each mutant is a copy of the module's sources with one place changed.  race and same run
+on it and, where neither finds it, the guest's programs that make single guards fail.
+Exit status 1: one was found by none, or its place is not in the sources any more.
+A mutant that is `harmless` changes no result of any call; only counters show it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+_HERE = Path(__file__).resolve().parent
+_TREE = _HERE.parents[2]
+_PARTS = ("kmod", "core", "include")
+_GUEST = ["fast_ahead", "fast_read", "fast_scan", "fast_stat", "view", "view_lend"]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One place of one file, changed."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    disk: bool = False  # it shows on ext4 rather than tmpfs
+    harmless: str = ""  # why no result changes
+
+
+MUTANTS = [
+    # Guards of reads.
+    Mutant("fs_constant", "kmod/page_cache.h", "(file->f_flags & O_DIRECT) ||", "", disk=True),
+    Mutant(
+        "no_fp_share", "kmod/page_cache.h", "FMODE_ATOMIC_POS) || file_count(file) == 1", "FMODE_ATOMIC_POS) || true"
+    ),
+    Mutant("no_holes-mapping", "kmod/page_cache.h", "if (unlikely(READ_ONCE(folio->mapping) != mapping))", "if (0)"),
+    Mutant("no_holes-uptodate", "kmod/page_cache.h", "== BIT(PG_uptodate);", "== 0 || true;"),
+    Mutant("read_only", "kmod/hold.h", "return i_size_read(mapping->host);", "return LLONG_MAX;"),
+    Mutant("read_only-view", "kmod/view_read.c", "if (unlikely(position >= size))", "size = LLONG_MAX;\n\tif (0)"),
+    Mutant(
+        "readahead",
+        "kmod/page_cache.h",
+        "return folio_test_readahead(folio) ? COSY_GUARD_READAHEAD : COSY_GUARDS_HOLD;",
+        "return COSY_GUARDS_HOLD;",
+        disk=True,
+        harmless="the file system reads ahead later than it would",
+    ),
+    Mutant(
+        "fresh",
+        "kmod/page_cache.h",
+        "if (likely(run->fresh[0] == sb) || run->fresh[1] == sb)",
+        "if (1)",
+        disk=True,
+        harmless="what a file system that is shut down says is not heard; none is here",
+    ),
+    Mutant("limited-mode", "kmod/read.c", "!file || !(file->f_mode & FMODE_READ) ||", "!file ||"),
+    Mutant("memory", "kmod/read.c", "!access_ok((void __user *)buffer, count)", "0"),
+    # Of names and attributes.
+    Mutant("name-link", "kmod/directory.c", "follow && d_is_symlink(child)", "0"),
+    Mutant("cached-negative", "kmod/directory.c", "else if (unlikely(d_is_negative(child)))", "else if (0)"),
+    Mutant("plain_dentry", "kmod/directory.c", "DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE", "DCACHE_OP_REVALIDATE"),
+    Mutant("search", "kmod/directory.c", "error = path_permission(dir, MAY_EXEC);", "error = 0;"),
+    Mutant("scan-search", "kmod/listing.c", "scan.allowed = path_permission(scan.dir, MAY_EXEC);", "scan.allowed = 0;"),
+    Mutant(
+        "scan-room",
+        "kmod/listing.c",
+        "listing.room = size;\n\tresult = list",
+        "listing.room = size * 3 / 4;\n\tresult = list",
+    ),
+    # Of views.
+    Mutant(
+        "view-write",
+        "kmod/view_write.c",
+        "cosy_views_settle_file(run, mapping, write->position, write->count, same);",
+        "",
+    ),
+    Mutant("view-read", "kmod/fast.c", "cosy_views_settle_memory(run, r[2], r[3]);", ""),
+    Mutant("view-call", "kmod/fast.c", "\tdefault:\n\t\tcosy_views_settle(run);", "\tdefault:\n\t\treturn;"),
+    Mutant("view-lent-stores", "kmod/lend.c", "if (!view || view->stores)", "if (!view)"),
+    Mutant("peer", "kmod/lend.c", "if (unlikely(socket->type != SOCK_STREAM))", "if (0)"),
+    # What a call does beside its work.
+    Mutant("access-time", "kmod/page_cache.c", "\tif (!is_recent(", "\tif (0 && !is_recent("),
+    Mutant(
+        "event",
+        "kmod/read.c",
+        "\t\tfsnotify_access(file);\n\t\tadd_rchar(current, result);\n\t}\n\tinc_syscr",
+        "\t\tadd_rchar(current, result);\n\t}\n\tinc_syscr",
+    ),
+    Mutant("accounting", "kmod/page_cache.c", "add_rchar(current, count);", ";"),
+    Mutant(
+        "permission-event",
+        "kmod/read.c",
+        "ssize_t result = rw_verify_area(READ, file, pos, count);",
+        "ssize_t result = 0;",
+    ),
+    Mutant(
+        "settled",
+        "kmod/fast.c",
+        "\tif (run->held)\n\t\tcosy_settle(run);\n\tresult = static_call",
+        "\tresult = static_call",
+    ),
+    Mutant(
+        "write-limits",
+        "kmod/tmpfs_write.c",
+        "!(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC))",
+        "!(file->f_flags & (__O_SYNC | O_DSYNC))",
+    ),
+    Mutant("write-times", "kmod/tmpfs_write.c", "result = file_update_time(file);", "result = 0;"),
+]
+
+
+def _stage(mutant: Mutant, tree: Path) -> bool:
+    """Makes `tree` the mutant's; False when its place is not there once."""
+    for part in _PARTS:
+        shutil.rmtree(tree / part, ignore_errors=True)
+        shutil.copytree(_TREE / part, tree / part)
+    path = tree / mutant.file
+    text = path.read_text()
+    if text.count(mutant.old) != 1:
+        return False
+    path.write_text(text.replace(mutant.old, mutant.new))
+    return True
+
+
+def _last(output: str) -> str:
+    """The line that says why, of what a test said."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    for start in ("vm:", "FAIL", "plain:", "failed:"):
+        for line in reversed(lines):
+            if line.startswith(start):
+                return line[:150]
+    return lines[-1][:150] if lines else ""
+
+
+class Tests:
+    """The tests, on a module from a tree."""
+
+    def __init__(self, options: argparse.Namespace, tree: Path) -> None:
+        self._options = options
+        self._tree = tree
+        self._programs = options.build / "tests/vm/same"
+
+    def _run(self, disk: bool, environment: list[str], put: list[Path], command: list[str]) -> str:
+        """Why it failed, or nothing."""
+        with tempfile.TemporaryDirectory() as empty:
+            arguments = [sys.executable, _HERE.parent / "vm.py", "run", "--kernel", self._options.kernel, "--smp", "2"]
+            arguments += ["--tree", self._tree, "--timeout", str(10 * self._options.seconds + 100)]
+            arguments += ["--disk", empty] if disk else []
+            for setting in environment:
+                arguments += ["--env", setting]
+            for path in put:
+                arguments += ["--put", path]
+            ended = subprocess.run([*arguments, "--", *command], text=True, errors="replace", capture_output=True)
+        return _last(ended.stdout + ended.stderr) if ended.returncode else ""
+
+    def _same(self, program: str, disk: bool) -> str:
+        environment = [f"SAME_PROGRAM={program}", f"SAME_SECONDS={self._options.seconds}", "SAME_SEED=1"]
+        mount = ["disk", "strictatime"] if disk else ["tmpfs", "strictatime"]
+        put = [self._programs / program, _HERE / "guest.sh"]
+        return self._run(disk, environment, put, ["sh", "/t/guest.sh", *mount])
+
+    def _guest(self, disk: bool) -> str:
+        put = [self._options.build / "tests/vm/guest/guest", _HERE.parent / "guest/suite.sh"]
+        return self._run(disk, ["TMPDIR=/mnt"] if disk else [], put, ["sh", "/t/suite.sh", "/t/guest", *_GUEST])
+
+    def found_by(self, mutant: Mutant) -> dict[str, str]:
+        found = {name: self._same(name, mutant.disk) for name in ("race", "same")}
+        if not any(found.values()):
+            found["guest"] = self._guest(mutant.disk)
+        return {name: why for name, why in found.items() if why}
+
+
+def _try(mutant: Mutant, tree: Path, tests: Tests) -> bool:
+    if not _stage(mutant, tree):
+        print(f"{mutant.name}: {mutant.file} does not have the place to change, or has it twice")
+        return False
+    found = tests.found_by(mutant)
+    print(
+        f"{mutant.name}: {'found by ' + ', '.join(found) if found else 'NOT FOUND'}"
+        f"{'; harmless: ' + mutant.harmless if mutant.harmless else ''}"
+    )
+    for name, why in found.items():
+        print(f"    {name}: {why}")
+    sys.stdout.flush()
+    return bool(found or mutant.harmless)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, required=True, help="where user space is built")
+    parser.add_argument("--kernel", default="6.12")
+    parser.add_argument("--seconds", type=int, default=30, help="for each test")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    options = parser.parse_args()
+    wanted = [mutant for mutant in MUTANTS if not options.names or mutant.name in options.names]
+    missed = 0
+    with tempfile.TemporaryDirectory(prefix="cosy-mutant-") as tree:
+        tests = Tests(options, Path(tree))
+        for mutant in wanted:
+            missed += not _try(mutant, Path(tree), tests)
+    print(f"{len(wanted) - missed} of {len(wanted)} found, or harmless")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

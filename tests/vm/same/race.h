@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * race.h - calls of a region while others do something to the same files at any time.
+ *
+ *	race.c		what each call says must be possible: several others, many changes
+ *	race_model.c	and, where nobody changed anything meanwhile, exact: one other
+ *	race_position.c	a position that is shared: each byte is read once
+ */
+#ifndef SAME_RACE_H
+#define SAME_RACE_H
+
+#include "../guest/check.h"
+
+/* Until now_ms() is `end`, in the current directory.  An exit status. */
+int race_model(double end);
+int race_position(double end);
+
+#endif /* SAME_RACE_H */
