@@ -76,6 +76,7 @@ struct file {
 	int32_t credit;	  /* ns that a window would have saved */
 	uint32_t ramp;	  /* bytes of the next fill */
 	uint64_t next;	  /* where a sequential read would go on */
+	uint64_t most;	  /* bytes of its window, by the policy (policy.h) */
 	uint64_t fetched; /* bytes by long reads; while specialised: for the window or past it */
 } __attribute__((aligned(128)));
 

@@ -12,6 +12,7 @@
 #include "gather.h"
 #include "lease.h"
 #include "next.h"
+#include "policy.h"
 #include "relaxed.h"
 #include "share.h"
 #include "stats.h"
@@ -21,10 +22,10 @@
 #define CAPACITY 65536
 
 /* Longer writes gain nothing that a copy would not cost again. */
-#define LONGEST 8192
+#define LONGEST	 8192
 
 /* So many small writes one after the other have paid for lease and buffer. */
-#define EARNED 8
+#define EARNED	 8
 
 uint64_t gather_word;
 

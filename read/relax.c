@@ -14,6 +14,7 @@
 #include "filesystem.h"
 #include "gather.h"
 #include "lease.h"
+#include "policy.h"
 #include "relax.h"
 #include "relaxed.h"
 #include "share.h"
@@ -71,31 +72,39 @@ void relaxed_changed(void)
 	changes++;
 }
 
-/* The kinds that were asked for, if anything may be relaxed here and now. */
+/* What the command line says; a rule may add to it. */
+static unsigned int asked;
+
+/* The kinds that may be relaxed here and now, for some file. */
 static unsigned int relaxed_now(void)
 {
-	static int asked = -1;
+	static bool looked, by_rule;
 
-	if (asked < 0) {
+	if (!looked) {
 		const char *list = secure_getenv("COSY_READ_RELAX");
 
-		asked = 0;
 		if (list && strstr(list, "trunc"))
 			asked |= RELAX_TRUNC;
 		if (list && strstr(list, "coalesce"))
 			asked |= RELAX_COALESCE;
 		if (list && strstr(list, "copy"))
 			asked |= RELAX_COPY;
+		by_rule = policy_relaxes();
+		looked = true;
 	}
-	if (!asked || !__libc_single_threaded || over || file_sharing() || share_in_vfork_child())
+	if (!__libc_single_threaded || over || file_sharing() || share_in_vfork_child())
 		return 0;
-	return asked;
+	return by_rule ? RELAX_TRUNC | RELAX_COALESCE | RELAX_COPY : asked;
 }
 
 bool relaxed_allows(int fd, unsigned int what)
 {
-	(void)fd;
-	return relaxed_now() & what;
+	struct policy policy;
+
+	if (!(relaxed_now() & what))
+		return false;
+	policy_find(fd, asked, &policy);
+	return !policy.off && (policy.relax & what);
 }
 
 /* Asks only when it is another file system than the last time. */
@@ -188,10 +197,10 @@ void relax_touch_slowly(int fd)
 
 void relax_seek(int fd, int64_t offset, int whence)
 {
-	/* A tail does not change the position. */
+	/* A tail does not change the position; gathered bytes do, by whatever duplicate. */
 	if (offset || whence != SEEK_CUR)
 		relax_touch(fd);
-	else if (gather_has(fd))
+	else
 		gather_flush();
 }
 
@@ -206,13 +215,12 @@ void relax_fcntl(int fd, int command, long argument)
 		break;
 	case F_GETFL:
 		/* A lease shows as O_ASYNC, through a duplicate as well. */
-		if (gather_may(fd))
-			gather_end();
+		gather_end();
 		break;
 	case F_SETFL:
 		if (argument & (O_APPEND | O_DIRECT | O_ASYNC))
 			relax_forget(fd);
-		else if (gather_may(fd))
+		else
 			gather_end();
 		break;
 	default:

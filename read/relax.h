@@ -115,21 +115,13 @@ static inline void relax_fcntl(int fd, int command, long argument)
 	(void)fd, (void)command, (void)argument;
 }
 
-static inline void relax_tell(void)
-{
-}
+static inline void relax_tell(void) {}
 
-static inline void relax_settle(void)
-{
-}
+static inline void relax_settle(void) {}
 
-static inline void relax_end(void)
-{
-}
+static inline void relax_end(void) {}
 
-static inline void relax_sleep(void)
-{
-}
+static inline void relax_sleep(void) {}
 
 static inline void relax_share(bool forever)
 {
@@ -158,9 +150,7 @@ static inline int relax_closed(int ret, int error)
 	return ret;
 }
 
-static inline void relax_lease_broken(void)
-{
-}
+static inline void relax_lease_broken(void) {}
 
 #endif
 

@@ -30,8 +30,8 @@ struct call {
 };
 
 #define CALL(name, class)                                                                          \
-	__attribute__((used, visibility("hidden"))) struct call relax_call_##name = {              \
-		NULL, class, #name};
+	__attribute__((used, visibility("hidden"))) struct call relax_call_##name = {NULL, class,  \
+										     #name};
 #include "relax_calls.def"
 #undef CALL
 
@@ -128,16 +128,16 @@ __asm__(".text\n"
 	__asm__(".globl " #name "\n"                                                               \
 		".type " #name ", @function\n"                                                     \
 		".balign 16\n" #name ":\n"                                                         \
-		"	endbr64\n"                                                                      \
-		"	movl tails(%rip), %r11d\n"                                                      \
-		"	orl gather_word(%rip), %r11d\n"                                                 \
-		"	jne 1f\n"                                                                       \
-		"	movq relax_call_" #name "(%rip), %r11\n"                                        \
-		"	testq %r11, %r11\n"                                                             \
-		"	je 1f\n"                                                                        \
-		"	jmp *%r11\n"                                                                    \
-		"1:	leaq relax_call_" #name "(%rip), %r11\n"                                        \
-		"	jmp relax_call_slowly\n"                                                        \
+		"	endbr64\n"                                                                       \
+		"	movl tails(%rip), %r11d\n"                                                       \
+		"	orl gather_word(%rip), %r11d\n"                                                  \
+		"	jne 1f\n"                                                                        \
+		"	movq relax_call_" #name "(%rip), %r11\n"                                   \
+		"	testq %r11, %r11\n"                                                              \
+		"	je 1f\n"                                                                         \
+		"	jmp *%r11\n"                                                                     \
+		"1:	leaq relax_call_" #name "(%rip), %r11\n"                                   \
+		"	jmp relax_call_slowly\n"                                                         \
 		".size " #name ", . - " #name "\n");
 #include "relax_calls.def"
 #undef CALL

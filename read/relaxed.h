@@ -25,10 +25,7 @@ int relaxed_take_error(int fd);
 /* Something is relaxed that descriptors have not been compared with. */
 void relaxed_changed(void);
 
-/* What --relax can name. */
-enum { RELAX_TRUNC = 1, RELAX_COALESCE = 2, RELAX_COPY = 4 };
-
-/* Is it asked for, for this open file? */
+/* Is `what`, of policy.h, asked for and possible now, for this open file? */
 bool relaxed_allows(int fd, unsigned int what);
 
 /* Is the open file, which is on device `dev`, one of a file system that is known well? */

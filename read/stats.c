@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "lease.h"
+#include "policy.h"
 #include "stats.h"
 #include "syscall.h"
 #include "window.h"
@@ -83,6 +84,7 @@ static bool explains(int fd)
 static void explain(int fd, const char *what, enum guard why)
 {
 	struct line line = {.len = 0};
+	struct policy policy;
 
 	line_text(&line, "cosy: ");
 	line_text(&line, explained.path);
@@ -96,6 +98,11 @@ static void explain(int fd, const char *what, enum guard why)
 		line_text(&line, " does not hold (");
 		line_text(&line, guard_what(why));
 		line_text(&line, ")");
+	}
+	policy_find(fd, 0, &policy);
+	if (policy.place[0]) {
+		line_text(&line, "; rule ");
+		line_text(&line, policy.place);
 	}
 	line_print(&line, 2);
 }

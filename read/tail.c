@@ -10,7 +10,7 @@
 #include "syscall.h"
 #include "tail.h"
 
-#define TAILS 32
+#define TAILS	32
 
 /* What is cut late is seen longer, and by more, the longer it takes to write. */
 #define LARGEST (16 << 20)

@@ -12,6 +12,7 @@
 
 #include "filesystem.h"
 #include "lease.h"
+#include "policy.h"
 #include "stats.h"
 #include "syscall.h"
 #include "window.h"
@@ -38,6 +39,7 @@
 static struct window *unused[2];
 static bool unused_busy;
 static unsigned int wholes; /* asked for */
+static uint64_t mapped;	    /* bytes of all windows, used or not */
 
 /* Signals are blocked, since the caller holds a file. */
 static void unused_lock(void)
@@ -61,8 +63,12 @@ static struct window *window_take(uint64_t capacity)
 	window = *list;
 	if (window)
 		*list = window->next;
+	else if (mapped + capacity > policy_memory())
+		another = false;
 	else if (capacity != SMALL_WINDOW)
 		another = wholes++ < MOST_WHOLES;
+	if (!window && another)
+		mapped += capacity;
 	unused_unlock();
 	if (window || !another)
 		return window;
@@ -161,12 +167,24 @@ static bool window_filesystem(int fd)
 	       filesystem_has_leases(fs.f_type);
 }
 
+static bool window_policy(struct file *file, int fd)
+{
+	struct policy policy;
+
+	policy_find(fd, 0, &policy);
+	file->most = policy.window;
+	return !policy.off;
+}
+
 /* Under HELD.  The position to begin with, or -1 and the guard in *why. */
 static int64_t window_prepare(struct file *file, int fd, enum guard *why)
 {
 	struct stat st;
 	long position;
 
+	*why = GUARD_POLICY;
+	if (!window_policy(file, fd))
+		return -1;
 	*why = GUARD_FS_CONSTANT;
 	if (!window_filesystem(fd))
 		return -1;
@@ -181,6 +199,7 @@ static int64_t window_prepare(struct file *file, int fd, enum guard *why)
 	if (cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) || !S_ISREG(st.st_mode) ||
 	    st.st_size <= 0 || (uint64_t)st.st_size > WORD_POSITION)
 		goto returned;
+	*why = GUARD_MEMORY;
 	file->window = window_take(SMALL_WINDOW);
 	if (!file->window)
 		goto returned;
@@ -259,7 +278,7 @@ static bool window_fill(struct file *file, uint64_t start, uint64_t want)
 /* Has the file been fetched so often that it had better been fetched whole? */
 static bool window_pays_whole(const struct file *file)
 {
-	return file->size <= WHOLE_WINDOW && file->fetched >= 2 * file->size;
+	return file->size <= WHOLE_WINDOW && file->size <= file->most && file->fetched >= 2 * file->size;
 }
 
 /* Under HELD.  A window for all of the file, if there may be one more. */
@@ -286,6 +305,8 @@ static bool window_fill_ahead(struct file *file, uint64_t offset, size_t len)
 	want += -(offset + want) & 4095;
 	if (want > SMALL_WINDOW)
 		want = SMALL_WINDOW;
+	if (want > file->most)
+		want = file->most;
 	file->fetched += want;
 	file->next = offset + want;
 	if (file->ramp < SMALL_WINDOW)
@@ -300,7 +321,7 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 	bool whole = window_pays_whole(file), fine;
 	uint64_t signals, held;
 
-	if (!whole && (!sequential || len > WINDOW_LONGEST)) {
+	if (!whole && (!sequential || len > WINDOW_LONGEST || len > file->most)) {
 		file->next = offset + len;
 		file->fetched += len < FIRST_FETCH ? FIRST_FETCH : len;
 		return false;

@@ -15,19 +15,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../read/policy.h"
 #include "command.h"
+#include "policy.h"
 
 /* As a shell: not found, and found but not to be run. */
 enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 /* The second is the first and more; it is taken when something is relaxed. */
-#define LIBRARY "libcosy-read.so"
+#define LIBRARY		"libcosy-read.so"
 #define RELAXED_LIBRARY "libcosy-relax.so"
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: cosy run [--stats] [--explain FILE] [--no-daemon] "
-			"[--relax=trunc,coalesce,copy] [--] PROGRAM [ARGUMENT...]\n");
+	fprintf(stderr,
+		"usage: cosy run [--stats] [--explain FILE] [--no-daemon] "
+		"[--relax=trunc,coalesce,copy] [--policy FILE] [--] PROGRAM [ARGUMENT...]\n");
 }
 
 /* Beside this command in the build tree, installed beside it, or where it was configured. */
@@ -136,49 +139,56 @@ static void ask_for_stats(void)
 	setenv("COSY_READ_STATS", number, 1);
 }
 
-/* What --relax may name; the library reads the same words. */
 static bool relax(const char *list)
 {
-	static const char *const words[] = {"trunc", "coalesce", "copy"};
-	const char *word = list;
+	size_t good;
 
-	for (;; word++) {
-		size_t len = strcspn(word, ","), i, count = sizeof(words) / sizeof(*words);
+	if (policy_relax_list(list, strlen(list), &good) >= 0)
+		return !setenv("COSY_READ_RELAX", list, 1);
+	fprintf(stderr,
+		"cosy run: --relax=%s: at character %zu: it takes trunc, coalesce and copy, with "
+		"commas "
+		"between\n",
+		list, good + 1);
+	return false;
+}
 
-		for (i = 0; i < count; i++)
-			if (strlen(words[i]) == len && !strncmp(word, words[i], len))
-				break;
-		if (i == count) {
-			fprintf(stderr,
-				"cosy run: --relax=%s: at character %zu: \"%.*s\" is none of trunc, "
-				"coalesce and copy\n",
-				list, word - list + 1, (int)len, word);
-			return false;
-		}
-		word += len;
-		if (!*word)
-			return !setenv("COSY_READ_RELAX", list, 1);
-	}
+/* The user's rules come before the administrator's: for each setting the first one counts. */
+static bool read_policies(const char *only, struct policy_text *rules)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	char path[PATH_MAX];
+
+	if (only)
+		return policy_read(only, false, rules);
+	if (config && *config == '/')
+		snprintf(path, sizeof(path), "%s/cosy/run.conf", config);
+	else
+		snprintf(path, sizeof(path), "%s/.config/cosy/run.conf", home ? home : "");
+	return policy_read(path, true, rules) && policy_read("/etc/cosy/run.conf", true, rules);
 }
 
 int cosy_run(int argc, char **argv)
 {
-	enum { STATS = 256, NO_DAEMON, EXPLAIN, RELAX };
+	enum { STATS = 256, NO_DAEMON, EXPLAIN, RELAX, POLICY };
 	static const struct option options[] = {
 		{"stats", no_argument, NULL, STATS},
 		{"no-daemon", no_argument, NULL, NO_DAEMON},
 		{"explain", required_argument, NULL, EXPLAIN},
 		{"relax", required_argument, NULL, RELAX},
+		{"policy", required_argument, NULL, POLICY},
 		{"help", no_argument, NULL, 'h'},
 		{},
 	};
 	char library[PATH_MAX], program[PATH_MAX], *explained;
-	const char *why, *library_name = LIBRARY;
+	const char *why, *library_name = LIBRARY, *policy = NULL;
+	struct policy_text rules = {NULL, 0, false};
 	int option;
 
 	unsetenv("COSY_READ_STATS");
 	unsetenv("COSY_READ_EXPLAIN");
 	unsetenv("COSY_READ_RELAX");
+	unsetenv(POLICY_VARIABLE);
 	while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
 		switch (option) {
 		case STATS:
@@ -202,6 +212,9 @@ int cosy_run(int argc, char **argv)
 				return EXIT_USAGE;
 			library_name = RELAXED_LIBRARY;
 			break;
+		case POLICY:
+			policy = optarg;
+			break;
 		case 'h':
 			usage();
 			return EXIT_FINE;
@@ -214,6 +227,12 @@ int cosy_run(int argc, char **argv)
 		usage();
 		return EXIT_USAGE;
 	}
+	if (!read_policies(policy, &rules))
+		return EXIT_USAGE;
+	if (rules.text && setenv(POLICY_VARIABLE, rules.text, 1))
+		return EXIT_NOT_RUN;
+	if (rules.relaxes)
+		library_name = RELAXED_LIBRARY;
 	if (!find_program(argv[optind], program)) {
 		fprintf(stderr, "cosy run: %s: command not found\n", argv[optind]);
 		return EXIT_NOT_FOUND;
@@ -222,7 +241,8 @@ int cosy_run(int argc, char **argv)
 	if (why)
 		fprintf(stderr, "cosy run: %s %s: it runs as it is\n", program, why);
 	else if (!find_library(library_name, library))
-		fprintf(stderr, "cosy run: there is no %s: %s runs as it is\n", library_name, program);
+		fprintf(stderr, "cosy run: there is no %s: %s runs as it is\n", library_name,
+			program);
 	else if (strpbrk(library, ": "))
 		fprintf(stderr,
 			"cosy run: %s cannot be preloaded, for its path's sake: %s runs as it is\n",

@@ -231,8 +231,7 @@ static void do_fcntl(struct pair *pair)
 
 	same(flags, KERNEL(fcntl, pair->theirs, F_GETFL, 0), "F_GETFL");
 	flags ^= chance(2) ? O_APPEND : O_NONBLOCK;
-	same_result(fcntl(pair->mine, F_SETFL, flags),
-		    KERNEL(fcntl, pair->theirs, F_SETFL, flags));
+	same_result(fcntl(pair->mine, F_SETFL, flags), KERNEL(fcntl, pair->theirs, F_SETFL, flags));
 }
 
 static void do_stdio(struct pair *pair)
@@ -394,14 +393,18 @@ static const struct {
 	void (*run)(struct pair *pair);
 	const char *name;
 } operations[] = {
-	{120, do_open, "open"},	       {80, do_close, "close"},	   {200, do_write, "write"},
-	{100, do_writes, "writes"},    {20, do_pwrite, "pwrite"},  {20, do_writev, "writev"},
-	{60, do_read, "read"},	       {30, do_pread, "pread"},	   {60, do_seek, "lseek"},
-	{30, do_fstat, "fstat"},       {20, do_stat, "stat"},	   {15, do_ftruncate, "ftruncate"},
-	{10, do_truncate, "truncate"}, {15, do_dup, "dup"},	   {15, do_fcntl, "fcntl"},
-	{10, do_stdio, "stdio"},       {10, do_map, "mmap"},	   {10, do_copy, "copying"},
-	{15, do_rename, "rename"},     {3, do_fork, "fork"},	   {1, do_system, "system"},
-	{30, do_observe, "observing"}, {60, do_tidy, "setting size"},
+	{120, do_open, "open"},	       {80, do_close, "close"},
+	{200, do_write, "write"},      {100, do_writes, "writes"},
+	{20, do_pwrite, "pwrite"},     {20, do_writev, "writev"},
+	{60, do_read, "read"},	       {30, do_pread, "pread"},
+	{60, do_seek, "lseek"},	       {30, do_fstat, "fstat"},
+	{20, do_stat, "stat"},	       {15, do_ftruncate, "ftruncate"},
+	{10, do_truncate, "truncate"}, {15, do_dup, "dup"},
+	{15, do_fcntl, "fcntl"},       {10, do_stdio, "stdio"},
+	{10, do_map, "mmap"},	       {10, do_copy, "copying"},
+	{15, do_rename, "rename"},     {3, do_fork, "fork"},
+	{1, do_system, "system"},      {30, do_observe, "observing"},
+	{60, do_tidy, "setting size"},
 };
 
 static void run_one(void)

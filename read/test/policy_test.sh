@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# policy_test.sh COSY - cosy-run.conf(5): which rule counts, what it does, and what is
+# said about a file that is wrong.
+set -u
+cosy=$1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/dir/deep" "$work/home/.config/cosy"
+export HOME=$work/home
+unset XDG_CONFIG_HOME
+failed=0
+for file in file dir/file dir/deep/file 'a file'; do head -c 50000 /dev/urandom >"$work/$file"; done
+conf=$work/conf
+
+fail() {
+	echo "FAIL: $*"
+	cat "$work/err"
+	failed=1
+}
+
+# run OPTION... FILE: reads FILE by bytes and says what became of it
+run() {
+	local file=${!#}
+	"$cosy" run "${@:1:$#-1}" --explain "$file" dd if="$file" of=/dev/null bs=1 status=none 2>"$work/err" ||
+		fail "dd did not run"
+}
+
+# becomes WHAT FILE RULES: WHAT is in the explanation
+becomes() {
+	printf '%s\n' "$3" >"$conf"
+	run --policy "$conf" "$work/$2"
+	grep -q -- "$1" "$work/err" || fail "'$2' with '$3' does not say '$1'"
+}
+
+off='not specialised: POLICY'
+on='specialised$\|: specialised'
+becomes "$on" file ''
+becomes "$off" file ': off'
+becomes "$off.*; rule $conf:3" file "# a comment
+
+: off   # and another"
+becomes "$off" file "file $work/file : off"
+becomes "$on" file "file $work/fil : off"
+becomes "$on" file "file $work/filee : off"
+becomes "$off" file "file $work/* : off"
+becomes "$off" file "file $work/f?l* : off"
+becomes "$on" dir/file "file $work/* : off"
+becomes "$off" dir/file "file $work/*/file : off"
+becomes "$on" dir/deep/file "file $work/*/file : off"
+becomes "$off" dir/deep/file "file $work/** : off"
+becomes "$off" dir/deep/file "file $work/**/f*e : off"
+becomes "$on" dir/deep/file "file $work/**/f*x : off"
+becomes "$off" dir/deep/file "file **/deep/* : off"
+becomes "$off" 'a file' "file \"$work/a file\" : off"
+# The first rule that names a setting counts.
+becomes "$on.*; rule $conf:1" dir/file "file $work/dir/* : on
+file $work/** : off"
+becomes "$off.*; rule $conf:1" file "file $work/** : window=8K
+: off
+: on"
+becomes "$off" file 'program dd : off'
+becomes "$off" file 'program d* : off'
+becomes "$off" file 'program **/dd : off'
+becomes "$on" file 'program cat : off'
+becomes "$on" file "program cat file $work/file : off"
+becomes "$off" file "program dd file $work/file : off"
+fs=$(stat -f -c %T "$work")
+case $fs in
+ext2/ext3) name=ext4 ;;
+*) name=$fs ;;
+esac
+becomes "$off" file "filesystem $name : off"
+becomes "$on" file "filesystem squashfs : off"
+
+# Limits: 4 KiB at a time, and no memory for a second window.
+printf ': window=4K\n' >"$conf"
+"$cosy" run --stats --policy "$conf" dd if="$work/file" of=/dev/null bs=100 status=none 2>"$work/err"
+grep -q ' 1[0-9] fetches of' "$work/err" || fail "window=4K"
+printf ': memory=4K\n' >"$conf"
+run --policy "$conf" "$work/file"
+grep -q 'not specialised: MEMORY' "$work/err" || fail "memory=4K"
+
+# Files that are read without being named; the user's rules come first.
+printf ': off\n' >"$work/home/.config/cosy/run.conf"
+run "$work/file"
+grep -q "$off.*; rule $HOME/.config/cosy/run.conf:1" "$work/err" || fail "the user's own rules"
+printf ': on\n' >"$conf"
+run --policy "$conf" "$work/file"
+grep -q "$on" "$work/err" || fail "--policy in place of the user's own rules"
+XDG_CONFIG_HOME=$work/none run "$work/file"
+grep -q "$on" "$work/err" || fail "XDG_CONFIG_HOME"
+rm "$work/home/.config/cosy/run.conf"
+
+# What is relaxed, by file.  relaxes NUMBER FILE RULES OPTION...: so many opens, of FILE
+relaxes() {
+	printf '%s\n' "$3" >"$conf"
+	"$cosy" run --stats --policy "$conf" "${@:4}" -- perl -e \
+		'open F, ">", $ARGV[0]; syswrite F, "x"; close F; sysopen F, $ARGV[0], 513; syswrite F, "abc"; close F' \
+		"$work/$2" 2>"$work/err"
+	[ "$(cat "$work/$2")" = abc ] || fail "'$2' is not abc"
+	[ "$(grep -o '[0-9]* opened untruncated' "$work/err" | sed 's/ .*//')" = "$1" ] ||
+		fail "'$2' with '$3' ${*:4}: not $1 relaxed"
+}
+if command -v perl >/dev/null; then
+	relaxes '' file ''
+	relaxes 2 file '' --relax=trunc
+	relaxes 2 file ': relax=trunc'
+	relaxes 2 file "file $work/file : relax=coalesce,trunc"
+	relaxes '' file "file $work/dir/* : relax=trunc"
+	relaxes '' file ': relax=none' --relax=trunc
+	relaxes '' file ': relax=coalesce' --relax=trunc
+	relaxes '' file ': off' --relax=trunc
+fi
+
+# wrong PLACE REASON LINE...: what is said about a file of these lines
+wrong() {
+	printf '%s\n' "${@:3}" >"$conf"
+	if "$cosy" run --policy "$conf" true 2>"$work/err"; then
+		fail "'${*:3}' is taken"
+	fi
+	grep -q "^cosy run: $conf:$1: .*$2" "$work/err" || fail "'${*:3}' does not say $1: $2"
+}
+wrong 1:1 'none of program, file and filesystem' 'files /x : off'
+wrong 1:10 '":" and settings' 'file /abc'
+wrong 2:6 'is missing' '# fine' 'file : off'
+wrong 1:6 'begins with' 'file etc : off'
+wrong 1:12 'no file system is called "nfs"' 'filesystem nfs : off'
+wrong 1:2 'a setting is missing' ':'
+wrong 1:3 'none of on, off' ': of'
+wrong 1:6 'none of on, off' ': on perhaps'
+wrong 1:15 'relax= takes' ': relax=trunc,trunk'
+wrong 1:12 'a size is a number' ': window=64X'
+wrong 1:10 'between 4K' ': window=4'
+wrong 1:10 'whole process' 'file * : memory=1M'
+wrong 1:6 'quote is not closed' 'file "/x : off'
+wrong 1:2 'control character' "$(printf ':\001')"
+"$cosy" run --policy "$work/none" true 2>"$work/err" && fail "a policy that is not there"
+grep -q "none: No such file" "$work/err" || fail "a policy that is not there"
+exit $failed

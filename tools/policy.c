@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+/* policy.c - see policy.h. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../read/policy.h"
+#include "policy.h"
+
+/* One environment variable can take 128 KiB; the rules leave room. */
+#define MOST_TEXT     65536
+
+#define LENGTH(array) (sizeof(array) / sizeof(*(array)))
+
+/* Where the parser is. */
+struct parser {
+	const char *path;
+	unsigned int line;
+	const char *begin, *at; /* in the line */
+	struct policy_text *rules;
+};
+
+static bool wrong(const struct parser *parser, const char *at, const char *reason, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "cosy run: %s:%u:%zu: ", parser->path, parser->line,
+		(size_t)(at - parser->begin) + 1);
+	va_start(args, reason);
+	vfprintf(stderr, reason, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return false;
+}
+
+/* Adds a field of the library's form. */
+static bool emit(struct parser *parser, char kind, const char *from, size_t len)
+{
+	struct policy_text *rules = parser->rules;
+	char *text = realloc(rules->text, rules->len + len + 4);
+
+	if (!text || rules->len + len > MOST_TEXT)
+		return wrong(parser, parser->at, "there are too many rules: more than %d bytes",
+			     MOST_TEXT);
+	rules->text = text;
+	text[rules->len++] = kind;
+	memcpy(text + rules->len, from, len);
+	rules->len += len;
+	text[rules->len++] = '\t';
+	text[rules->len] = 0;
+	return true;
+}
+
+static bool emit_number(struct parser *parser, char kind, uint64_t value, const char *format)
+{
+	char digits[24];
+
+	return emit(parser, kind, digits, snprintf(digits, sizeof(digits), format, value));
+}
+
+static void skip_spaces(struct parser *parser)
+{
+	parser->at += strspn(parser->at, " ");
+}
+
+static bool is(const char *from, size_t len, const char *name)
+{
+	return strlen(name) == len && !strncmp(from, name, len);
+}
+
+/* A word up to a space, or anything but quotes between two of those. */
+static bool word(struct parser *parser, const char *what, const char **from, size_t *len)
+{
+	skip_spaces(parser);
+	if (*parser->at == '"') {
+		*from = ++parser->at;
+		*len = strcspn(*from, "\"");
+		if (!(*from)[*len])
+			return wrong(parser, *from - 1, "the quote is not closed");
+		parser->at = *from + *len + 1;
+	} else {
+		*from = parser->at;
+		*len = strcspn(*from, " \"");
+		parser->at += *len;
+		if (is(*from, *len, ":"))
+			*len = 0;
+	}
+	if (!*len)
+		return wrong(parser, *from, "%s is missing", what);
+	return true;
+}
+
+static bool file_system(struct parser *parser, const char *from, size_t len)
+{
+	static const struct {
+		char name[12];
+		uint32_t type; /* statfs(2)'s f_type */
+	} types[] = {
+		{"ext2", 0xef53},      {"ext3", 0xef53},	 {"ext4", 0xef53},
+		{"tmpfs", 0x01021994}, {"xfs", 0x58465342},	 {"btrfs", 0x9123683e},
+		{"f2fs", 0xf2f52010},  {"squashfs", 0x73717368}, {"erofs", 0xe0f5e1e2},
+	};
+
+	for (size_t i = 0; i < LENGTH(types); i++)
+		if (is(from, len, types[i].name))
+			return emit_number(parser, 't', types[i].type, "%lx");
+	return wrong(
+		parser, from,
+		"no file system is called \"%.*s\" here: ext2, ext3, ext4 (which are one), tmpfs, "
+		"xfs, btrfs, f2fs, squashfs and erofs are; files of others are never specialised",
+		(int)len, from);
+}
+
+/* "program GLOB", "file GLOB", "filesystem NAME"; their name has been read. */
+static bool condition(struct parser *parser, const char *name, size_t name_len, bool *of_file)
+{
+	const char *from;
+	size_t len;
+
+	if (is(name, name_len, "program"))
+		return word(parser, "the program's name, or a pattern,", &from, &len) &&
+		       emit(parser, 'p', from, len);
+	*of_file = true;
+	if (is(name, name_len, "file")) {
+		if (!word(parser, "the file's path, or a pattern,", &from, &len))
+			return false;
+		if (*from != '/' && *from != '*')
+			return wrong(parser, from, "a file's path begins with / or *");
+		return emit(parser, 'f', from, len);
+	}
+	if (is(name, name_len, "filesystem"))
+		return word(parser, "the file system's name", &from, &len) &&
+		       file_system(parser, from, len);
+	return wrong(parser, name, "\"%.*s\" is none of program, file and filesystem",
+		     (int)name_len, name);
+}
+
+/* 4096, 64K, 1M, 1G */
+static bool size(struct parser *parser, char kind, const char *from, size_t len)
+{
+	static const char units[] = "KMG";
+	uint64_t value = 0;
+	size_t i = 0;
+
+	for (; i < len && from[i] >= '0' && from[i] <= '9' && value < 1ULL << 40; i++)
+		value = value * 10 + (from[i] - '0');
+	if (i && i < len && strchr(units, from[i]))
+		value <<= 10 * (strchr(units, from[i++]) - units + 1);
+	if (!i || i != len)
+		return wrong(parser, from + i,
+			     "a size is a number, with K, M or G behind it or nothing");
+	if (value < 4096 || value > 1ULL << 40)
+		return wrong(parser, from, "a size is between 4K and 1024G");
+	return emit_number(parser, kind, value, "%lu");
+}
+
+int policy_relax_list(const char *list, size_t len, size_t *good)
+{
+	static const struct {
+		char name[12];
+		int bit;
+	} kinds[] = {{"trunc", RELAX_TRUNC}, {"coalesce", RELAX_COALESCE}, {"copy", RELAX_COPY}};
+	int bits = 0;
+
+	for (*good = 0;; ++*good) {
+		const char *end = memchr(list + *good, ',', len - *good);
+		size_t one = end ? (size_t)(end - list) - *good : len - *good, i;
+
+		for (i = 0; i < LENGTH(kinds) && !is(list + *good, one, kinds[i].name); i++)
+			;
+		if (i == LENGTH(kinds))
+			return -1;
+		bits |= kinds[i].bit;
+		*good += one;
+		if (*good == len)
+			return bits;
+	}
+}
+
+static bool relaxing(struct parser *parser, const char *from, size_t len)
+{
+	size_t good;
+	int bits = is(from, len, "none") ? 0 : policy_relax_list(from, len, &good);
+
+	if (bits < 0)
+		return wrong(parser, from + good,
+			     "relax= takes trunc, coalesce and copy, with commas between, or none");
+	parser->rules->relaxes |= bits != 0;
+	return emit_number(parser, 'r', bits, "%lu");
+}
+
+static bool setting(struct parser *parser, bool of_file)
+{
+	const char *from;
+	size_t len;
+
+	if (!word(parser, "a setting", &from, &len))
+		return false;
+	if (is(from, len, "off"))
+		return emit(parser, 's', "0", 1);
+	if (is(from, len, "on"))
+		return emit(parser, 's', "1", 1);
+	if (len >= 6 && !strncmp(from, "relax=", 6))
+		return relaxing(parser, from + 6, len - 6);
+	if (len >= 7 && !strncmp(from, "window=", 7))
+		return size(parser, 'w', from + 7, len - 7);
+	if (len >= 7 && !strncmp(from, "memory=", 7)) {
+		if (of_file)
+			return wrong(parser, from,
+				     "memory= is for a whole process: it cannot depend on file or "
+				     "filesystem");
+		return size(parser, 'm', from + 7, len - 7);
+	}
+	return wrong(parser, from,
+		     "\"%.*s\" is none of on, off, relax=, window= and memory=", (int)len, from);
+}
+
+/* CONDITION... : SETTING... */
+static bool rule(struct parser *parser)
+{
+	char place[300];
+	bool of_file = false;
+	int place_len = snprintf(place, sizeof(place), "%s:%u", parser->path, parser->line);
+
+	if (!emit(parser, 'o', place, place_len < 300 ? place_len : 299))
+		return false;
+	for (skip_spaces(parser); *parser->at != ':'; skip_spaces(parser)) {
+		const char *from;
+		size_t len;
+
+		if (!*parser->at)
+			return wrong(parser, parser->at, "\":\" and settings are missing");
+		if (!word(parser, "a condition", &from, &len) ||
+		    !condition(parser, from, len, &of_file))
+			return false;
+	}
+	parser->at++;
+	do {
+		if (!setting(parser, of_file))
+			return false;
+		skip_spaces(parser);
+	} while (*parser->at);
+	parser->rules->text[parser->rules->len++] = '\n';
+	parser->rules->text[parser->rules->len] = 0;
+	return true;
+}
+
+static bool line(struct parser *parser)
+{
+	char *comment;
+
+	for (char *at = (char *)parser->begin; *at; at++) {
+		if (*at == '\t')
+			*at = ' ';
+		else if ((unsigned char)*at < ' ' || *at == 127)
+			return wrong(parser, at, "there is a control character");
+	}
+	skip_spaces(parser);
+	if (*parser->at == '#' || !*parser->at)
+		return true;
+	/* Behind a rule, too; a # within a word is part of it. */
+	comment = strstr(parser->at, " #");
+	if (comment)
+		*comment = 0;
+	while (parser->at[strlen(parser->at) - 1] == ' ')
+		((char *)parser->at)[strlen(parser->at) - 1] = 0;
+	return rule(parser);
+}
+
+bool policy_read(const char *path, bool optional, struct policy_text *rules)
+{
+	struct parser parser = {.path = path, .rules = rules};
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t room = 0;
+	bool fine = true;
+	ssize_t len;
+
+	if (!file && optional && (errno == ENOENT || errno == ENOTDIR))
+		return true;
+	if (!file) {
+		fprintf(stderr, "cosy run: %s: %s\n", path, strerror(errno));
+		return false;
+	}
+	while (fine && (len = getline(&text, &room, file)) > 0) {
+		if (text[len - 1] == '\n')
+			text[--len] = 0;
+		parser.line++;
+		parser.begin = parser.at = text;
+		if (strlen(text) != (size_t)len)
+			fine = wrong(&parser, text + strlen(text), "there is a control character");
+		else
+			fine = line(&parser);
+	}
+	if (fine && ferror(file)) {
+		fprintf(stderr, "cosy run: %s: %s\n", path, strerror(errno));
+		fine = false;
+	}
+	free(text);
+	fclose(file);
+	return fine;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* policy.h - cosy-run.conf(5): read, checked, and put into the form of read/policy.h. */
+#ifndef COSY_TOOLS_POLICY_H
+#define COSY_TOOLS_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct policy_text {
+	char *text; /* rules as the library reads them; NULL while there are none */
+	size_t len;
+	bool relaxes; /* some rule has something to relax */
+};
+
+/*
+ * Adds the rules of `path` to `rules`.  False, with the place and the reason on standard error,
+ * if it cannot be read or is wrong.  A file that is not there is fine if it is `optional`.
+ */
+bool policy_read(const char *path, bool optional, struct policy_text *rules);
+
+/* What a list of kinds to relax stands for, or -1 and the length of what was read in *good. */
+int policy_relax_list(const char *list, size_t len, size_t *good);
+
+#endif /* COSY_TOOLS_POLICY_H */
