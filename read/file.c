@@ -19,6 +19,7 @@ struct file *file_all;
 
 static unsigned int epoch; /* how often file_share_begin was called */
 static int sharing;
+static bool forbidden;
 
 /* Number 0 is none. */
 #define FILE_NUMBERS (FILES + 1)
@@ -74,7 +75,8 @@ unsigned int file_epoch(void)
 
 bool file_sharing(void)
 {
-	return __atomic_load_n(&sharing, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&sharing, __ATOMIC_SEQ_CST) ||
+	       __atomic_load_n(&forbidden, __ATOMIC_SEQ_CST);
 }
 
 /* `fd` names the file of this number from now on.  The number before. */
@@ -326,6 +328,13 @@ void file_share_begin(enum guard why, bool forever)
 void file_share_end(void)
 {
 	__atomic_sub_fetch(&sharing, 1, __ATOMIC_SEQ_CST);
+}
+
+void file_forbid(enum guard why)
+{
+	__atomic_store_n(&forbidden, true, __ATOMIC_SEQ_CST);
+	file_share_begin(why, true);
+	file_share_end();
 }
 
 void file_share_child(void)

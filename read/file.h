@@ -170,6 +170,9 @@ void file_share_end(void);
 void file_share_child(void);
 bool file_sharing(void);
 
+/* Everything plain, and for as long as this process and its children live. */
+void file_forbid(enum guard why);
+
 /* Calls `visit` for each file in use. */
 void file_each(void (*visit)(struct file *file));
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* open.c - calls that make, copy and close descriptors. */
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -245,4 +246,11 @@ FILE *fdopen(int fd, const char *mode)
 {
 	file_plain_fd(fd, GUARD_OWN_CALLS, true);
 	return NEXT(fdopen)(fd, mode);
+}
+
+/* Nor does closedir's close, after which the number may be a stream's. */
+DIR *fdopendir(int fd)
+{
+	file_plain_fd(fd, GUARD_OWN_CALLS, true);
+	return NEXT(fdopendir)(fd);
 }

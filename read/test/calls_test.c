@@ -3,17 +3,22 @@
  * calls_test.c - calls that chance alone would hardly try on a specialised descriptor:
  * each leaves position, lease and signals as they would be without a window.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -289,6 +294,88 @@ static void a_lease_does_not_show(void)
 	close(fd);
 }
 
+/* closedir closes within the C library; then the number is a stream's. */
+static void a_directory_leaves_nothing_behind(void)
+{
+	int fd = open("/", O_RDONLY), writer;
+	FILE *stream;
+	char byte;
+
+	CHECK(!closedir(fdopendir(fd)));
+	stream = fopen(path, "r");
+	CHECK(stream && fileno(stream) == fd && !setvbuf(stream, NULL, _IONBF, 0));
+	for (int i = 0; i < 2 * READS; i++)
+		CHECK(pread(fd, &byte, 1, i) == 1 && byte == (char)i);
+	CHECK(lseek(fd, 5, SEEK_SET) == 5);
+	CHECK(!fseek(stream, 9000, SEEK_SET) && getc(stream) == 9000 % 256);
+	writer = open(path, O_WRONLY);
+	CHECK(getc(stream) == 9001 % 256);
+	close(writer);
+	fclose(stream);
+}
+
+static void a_change_of_user_leaves_no_lease(void)
+{
+	int changed[2], status, writer;
+	char byte;
+	pid_t pid;
+
+	if (geteuid()) {
+		puts("a_change_of_user_leaves_no_lease: only root can try");
+		return;
+	}
+	CHECK(!pipe(changed) && !chown(path, 1, 1));
+	pid = fork();
+	if (!pid) {
+		int fd = specialised();
+
+		CHECK(!setuid(65534) && write(changed[1], "", 1) == 1);
+		for (int i = READS; i < READS + 20; i++)
+			CHECK(read(fd, &byte, 1) == 1 && byte == (char)i);
+		pause();
+	}
+	CHECK(read(changed[0], &byte, 1) == 1);
+	writer = open(path, O_WRONLY | O_NONBLOCK);
+	CHECK(writer >= 0);
+	close(writer);
+	CHECK(!kill(pid, SIGKILL) && waitpid(pid, &status, 0) == pid);
+	CHECK(!chown(path, 0, 0));
+	close(changed[0]);
+	close(changed[1]);
+}
+
+/* A filter that lets a program do no more than it says. */
+static void a_confined_program_lives(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_lseek, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		int fd = specialised(), another = open(path, O_RDONLY);
+		char byte;
+
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+		for (int i = READS; i < SIZE; i++)
+			if (read(fd, &byte, 1) != 1 || byte != (char)i)
+				_exit(1);
+		for (int i = 0; i < SIZE; i++)
+			if (read(another, &byte, 1) != 1 || byte != (char)i)
+				_exit(2);
+		_exit(lseek(another, 0, SEEK_CUR) == SIZE ? 0 : 3);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+}
+
 static void bad_addresses_are_refused(void)
 {
 	volatile size_t too_many = -10, beyond = SSIZE_MAX;
@@ -327,12 +414,15 @@ int main(void)
 	a_lease_outlives_its_thread();
 	spawned_programs_get_the_position();
 	vfork_children_keep_to_themselves();
+	a_directory_leaves_nothing_behind();
 	an_exec_that_fails_changes_nothing();
 	stdio_takes_over();
 	the_end_is_where_it_is();
 	the_kernel_counts_from_the_position();
 	a_lease_does_not_show();
 	bad_addresses_are_refused();
+	a_change_of_user_leaves_no_lease();
+	a_confined_program_lives();
 	reads_can_be_cancelled();
 	unlink(path);
 	return 0;
