@@ -157,14 +157,16 @@ static bool relax(const char *list)
 static bool read_policies(const char *only, struct policy_text *rules)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	bool has_config = config && *config == '/';
+	const char *where = has_config ? config : home ? home : "/";
 	char path[PATH_MAX];
 
 	if (only)
 		return policy_read(only, false, rules);
-	if (config && *config == '/')
-		snprintf(path, sizeof(path), "%s/cosy/run.conf", config);
-	else
-		snprintf(path, sizeof(path), "%s/.config/cosy/run.conf", home ? home : "");
+	snprintf(path, sizeof(path), "%s%s/cosy/run.conf", where, has_config ? "" : "/.config");
+	/* Another user's home, as su and setpriv may leave it, has no rules for this one. */
+	if (access(where, X_OK) && errno == EACCES)
+		path[0] = 0;
 	return policy_read(path, true, rules) && policy_read("/etc/cosy/run.conf", true, rules);
 }
 
