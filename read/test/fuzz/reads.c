@@ -110,7 +110,7 @@ void do_odd_read(void)
 
 	switch (chance(4)) {
 	case 0:
-		BOTH(read(mine, nowhere, 1 + chance(5000)), RAW(read, theirs, nowhere, 10));
+		BOTH(read(mine, nowhere, 10), RAW(read, theirs, nowhere, 10));
 		BOTH(pread(mine, nowhere, 10, offset), RAW(pread64, theirs, nowhere, 10, offset));
 		break;
 	case 1:
