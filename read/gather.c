@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "clone.h"
 #include "copy.h"
 #include "file.h"
 #include "gather.h"
@@ -30,8 +31,9 @@
 uint64_t gather_word;
 
 static struct {
-	int fd;	   /* -1: none; changed with signals blocked */
-	bool lent; /* a write that was interrupted may still copy into `buffer` */
+	int fd;		/* -1: none; changed with signals blocked */
+	bool coalesces; /* not only copy loops */
+	bool lent;	/* a write that was interrupted may still copy into `buffer` */
 	dev_t dev;
 	ino_t ino;
 	char *buffer;
@@ -95,9 +97,11 @@ static void hand_over(void)
 		}
 		done += ret;
 	}
+	if (gather_word & GATHER_CLONE)
+		clone_hand_over(gather.fd);
 	if (gather_word & GATHER_BUSY)
 		gather.lent = true;
-	gather_word = (gather_word & ~(GATHER_BUSY | GATHER_LEN)) + GATHER_GENERATION;
+	gather_word = (gather_word & ~(uint64_t)UINT32_MAX) + GATHER_GENERATION;
 	if (len)
 		stats.flushes++;
 }
@@ -121,7 +125,8 @@ void gather_end(void)
 		return;
 	signals = relaxed_block_signals();
 	hand_over();
-	lease_return_write(gather.fd);
+	clone_end();
+	lease_return_kind(gather.fd);
 	gather.fd = -1;
 	relaxed_restore_signals(signals);
 }
@@ -143,6 +148,8 @@ void gather_forget_all(void)
 
 void gather_lease_broken(void)
 {
+	if (clone_broken())
+		gather_end();
 	if (gather.fd >= 0 && cosy_syscall3(SYS_fcntl, gather.fd, F_GETLEASE, 0) != F_WRLCK)
 		gather_end();
 }
@@ -162,31 +169,32 @@ static bool buffer_made(void)
 }
 
 /* A regular file whose writes mean nothing but bytes in the page cache. */
-static bool fits(int fd, struct stat *st)
+static bool fits(int fd, unsigned int what, struct stat *st)
 {
 	long flags = cosy_syscall3(SYS_fcntl, fd, F_GETFL, 0);
 
 	return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY &&
 	       !(flags & (O_DIRECT | O_SYNC | O_DSYNC | O_ASYNC | O_PATH)) &&
 	       !cosy_syscall3(SYS_fstat, fd, (unsigned long)st, 0) && S_ISREG(st->st_mode) &&
-	       relaxed_allows(fd, RELAX_COALESCE) && relaxed_local(fd, st->st_dev);
+	       relaxed_allows(fd, what) && relaxed_local(fd, st->st_dev);
 }
 
-static bool gather_begin(int fd)
+bool gather_begin(int fd, unsigned int what)
 {
 	struct stat st;
 	uint64_t signals;
 	bool taken;
 
 	/* The child of a vfork has its parent's memory, but not its descriptors. */
-	if (gather.lent || share_in_vfork_child() || file_sharing() || !fits(fd, &st))
+	if (gather.lent || share_in_vfork_child() || file_sharing() || !fits(fd, what, &st))
 		return false;
 	gather_end();
 	signals = relaxed_block_signals();
-	taken = buffer_made() && lease_take_write(fd);
+	taken = buffer_made() && lease_take_kind(fd, F_WRLCK);
 	if (taken) {
 		gather.dev = st.st_dev;
 		gather.ino = st.st_ino;
+		gather.coalesces = relaxed_allows(fd, RELAX_COALESCE);
 		gather.fd = fd;
 		relaxed_changed();
 	}
@@ -206,8 +214,10 @@ static bool append(int fd, const void *buf, size_t len)
 	for (;;) {
 		uint64_t word = __atomic_load_n(&gather_word, __ATOMIC_RELAXED);
 
-		if (!gather_has(fd) || gather.lent || !suits(buf, len) ||
+		if (!gather_has(fd) || !gather.coalesces || gather.lent || !suits(buf, len) ||
 		    (word & GATHER_LEN) + len > CAPACITY)
+			return false;
+		if (word & GATHER_CLONE)
 			return false;
 		if (word & GATHER_BUSY) {
 			/* This is a handler, and interrupts the write that is copying. */
@@ -237,7 +247,7 @@ static bool earned(int fd, size_t len)
 		candidates[fd]++;
 		return false;
 	}
-	if (gather_begin(fd))
+	if (gather_begin(fd, RELAX_COALESCE))
 		return true;
 	candidates[fd] = 0;
 	return false;
@@ -251,6 +261,8 @@ ssize_t gather_write(int fd, const void *buf, size_t len)
 		errno = error;
 		return -1;
 	}
+	if (clone_may(fd, buf, len) && clone_write(fd, buf, len))
+		return len;
 	if (!gather_has(fd) && !earned(fd, len))
 		return next_write(fd, buf, len);
 	if (append(fd, buf, len))

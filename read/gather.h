@@ -13,12 +13,13 @@
  *
  * `word` is changed by one instruction:
  *
- *	63 .. 32    31    19 .. 0
- *	generation  BUSY  bytes that are gathered
+ *	63 .. 32    31    30     19 .. 0
+ *	generation  BUSY  CLONE  bytes that are gathered
  *
  * BUSY: a write is copying its bytes behind those.  A signal handler that finds it has
  * interrupted that write; it hands over what was there before, which changes the
- * generation, and the write begins again when the handler returns.
+ * generation, and the write begins again when the handler returns.  CLONE: blocks of another
+ * file are to be shared (clone.h), and there are no bytes.
  */
 #ifndef COSY_READ_GATHER_H
 #define COSY_READ_GATHER_H
@@ -32,6 +33,7 @@
 #pragma GCC visibility push(hidden)
 
 #define GATHER_BUSY	  (1ULL << 31)
+#define GATHER_CLONE	  (1ULL << 30)
 #define GATHER_LEN	  ((1ULL << 20) - 1)
 #define GATHER_GENERATION (1ULL << 32)
 
@@ -55,6 +57,12 @@ bool gather_same(const struct stat *st);
 
 /* write(2) to a candidate. */
 ssize_t gather_write(int fd, const void *buf, size_t len);
+
+/*
+ * Begins to gather `fd`, if the policy allows `what` for it and the lease is granted; leaves the
+ * file before.
+ */
+bool gather_begin(int fd, unsigned int what);
 
 /* Hands over what is gathered; an error is kept: relaxed_late_error. */
 void gather_flush(void);

@@ -98,15 +98,15 @@ static bool lease_take_own(int fd, enum guard *why)
 	return false;
 }
 
-bool lease_take_write(int fd)
+bool lease_take_kind(int fd, int kind)
 {
 	if (!lease_arm())
 		return false;
 	cosy_syscall3(SYS_fcntl, fd, F_SETSIG, LEASE_SIGNAL);
-	return !cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_WRLCK);
+	return !cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, kind);
 }
 
-void lease_return_write(int fd)
+void lease_return_kind(int fd)
 {
 	cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);
 }

@@ -22,17 +22,18 @@
 #pragma GCC visibility push(hidden)
 
 /* Of the real-time signals that programs choose, the least likely: not the last one. */
-#define LEASE_SIGNAL 62
+#define LEASE_SIGNAL   62
 
 /* What a lease by the daemon costs more than one's own, in ns. */
 #define LEASE_DISTANCE 60000
 
 /*
- * One for writing, which is granted when nobody else has the file open at all; in a process
- * with one thread, and with signals blocked.  Its signal calls relax_lease_broken.
+ * Own leases that belong to no file of file.h: F_WRLCK, which is granted when nobody else has the
+ * file open at all, or F_RDLCK.  In a process with one thread, and with signals blocked.
+ * Their signal calls relax_lease_broken.
  */
-bool lease_take_write(int fd);
-void lease_return_write(int fd);
+bool lease_take_kind(int fd, int kind);
+void lease_return_kind(int fd);
 
 /*
  * Takes a lease on what `fd` names; under HELD.  False, with the guard that failed in *why;

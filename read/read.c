@@ -69,6 +69,7 @@ static ssize_t read_ordinary(struct file *file, int fd, void *buf, size_t len)
 	ssize_t ret = next_read(fd, buf, len);
 
 	file_leave(file);
+	relax_read(fd, buf, ret);
 	stats.ordinary++;
 	return ret;
 }

@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "clone.h"
 #include "file.h"
 #include "filesystem.h"
 #include "gather.h"
@@ -169,7 +170,7 @@ int relax_after_open(int fd, int dir, const char *path, int asked, int used, uns
 		if (!tail_fits(fd, &st) || !relaxed_allows(fd, RELAX_TRUNC) || !tail_begin(fd, &st))
 			fd = open_again(fd, dir, path, asked, mode);
 	}
-	if ((asked & O_ACCMODE) != O_RDONLY && relaxed_now() & RELAX_COALESCE)
+	if ((asked & O_ACCMODE) != O_RDONLY && relaxed_now() & (RELAX_COALESCE | RELAX_COPY))
 		gather_candidate(fd);
 	return fd;
 }
@@ -259,6 +260,8 @@ void relax_share(bool forever)
 
 void relax_forget(int fd)
 {
+	if (clone_from(fd))
+		gather_end();
 	gather_forget(fd);
 	tail_cut(fd);
 	if ((unsigned int)fd < FILES)

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #ifdef COSY_RELAX
+#include "clone.h"
 #include "gather.h"
 #include "tail.h"
 #endif
@@ -36,6 +37,12 @@ int relax_before_open(int flags);
  * `dir`, `path` and `mode` those of the call.  The descriptor for the program, or -1.
  */
 int relax_after_open(int fd, int dir, const char *path, int asked, int used, unsigned int mode);
+
+/* An ordinary read has put `len` bytes into `buf`. */
+static inline void relax_read(int fd, const void *buf, long len)
+{
+	clone_note(fd, buf, len);
+}
 
 /*
  * Before a call that reads, changes or shows the file of `fd` past write(2): what is
@@ -103,6 +110,11 @@ static inline int relax_after_open(int fd, int dir, const char *path, int asked,
 static inline void relax_touch(int fd)
 {
 	(void)fd;
+}
+
+static inline void relax_read(int fd, const void *buf, long len)
+{
+	(void)fd, (void)buf, (void)len;
 }
 
 static inline void relax_seek(int fd, int64_t offset, int whence)

@@ -171,7 +171,7 @@ static void print_relaxed(int to)
 {
 	struct line line = {.len = 0};
 
-	if (!stats.tails && !stats.gathered)
+	if (!stats.tails && !stats.gathered && !stats.cloned)
 		return;
 	line_text(&line, "cosy: relaxed: ");
 	line_number(&line, stats.tails);
@@ -179,6 +179,9 @@ static void print_relaxed(int to)
 	line_number(&line, stats.gathered);
 	line_text(&line, " writes gathered into ");
 	line_number(&line, stats.flushes);
+	line_text(&line, ", ");
+	line_number(&line, stats.cloned);
+	line_text(&line, " bytes shared");
 	line_print(&line, to);
 }
 
@@ -191,7 +194,7 @@ void stats_print(void)
 	int to;
 
 	/* A process that opened nothing has nothing to say, and does not even look. */
-	if (!stats.opened && !stats.tails && !stats.gathered)
+	if (!stats.opened && !stats.tails && !stats.gathered && !stats.cloned)
 		return;
 	asked = secure_getenv("COSY_READ_STATS");
 	if (!asked)

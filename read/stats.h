@@ -21,6 +21,7 @@ struct stats {
 	unsigned long declined[GUARDS]; /* enough reads for a window, but no window */
 	unsigned long replugs[GUARDS];
 	unsigned long tails;		 /* opens without truncation (--relax=trunc) */
+	unsigned long cloned;		 /* bytes of shared blocks (copy) */
 	unsigned long gathered, flushes; /* writes, and writes that handed them over (coalesce) */
 };
 

@@ -28,7 +28,7 @@
 	cosy_syscall6(SYS_##name, (unsigned long)(a), (unsigned long)(b), (unsigned long)(c),      \
 		      (unsigned long)(d), 0, 0)
 
-enum { NAMES = 3, OPEN = 6, LONGEST = 20000, LARGEST = 300000 };
+enum { NAMES = 3, OPEN = 6, LONGEST = 20000, LARGEST = 1000000 };
 
 /* An open file of each set. */
 struct pair {
@@ -134,7 +134,7 @@ static void do_writes(struct pair *pair)
 static void do_pwrite(struct pair *pair)
 {
 	size_t len = some_length();
-	off_t at = chance(LARGEST / 10);
+	off_t at = chance(LARGEST / 30);
 	long got = pwrite(pair->mine, text, len, at);
 
 	same_result(got, KERNEL6(pwrite64, pair->theirs, text, len, at));
@@ -160,7 +160,7 @@ static void do_read(struct pair *pair)
 static void do_pread(struct pair *pair)
 {
 	size_t len = some_length();
-	off_t at = chance(LARGEST / 10);
+	off_t at = chance(LARGEST / 30);
 	long got = pread(pair->mine, a, len, at);
 
 	same_result(got, KERNEL6(pread64, pair->theirs, b, len, at));
@@ -196,7 +196,7 @@ static void do_stat(struct pair *pair)
 
 static void do_ftruncate(struct pair *pair)
 {
-	off_t size = chance(LARGEST / 10);
+	off_t size = chance(LARGEST / 30);
 
 	same_result(ftruncate(pair->mine, size), KERNEL(ftruncate, pair->theirs, size, 0));
 }
@@ -204,7 +204,7 @@ static void do_ftruncate(struct pair *pair)
 static void do_truncate(struct pair *pair)
 {
 	int name = chance(NAMES);
-	off_t size = chance(LARGEST / 10);
+	off_t size = chance(LARGEST / 30);
 
 	(void)pair;
 	same_result(truncate(names[0][name], size), KERNEL(truncate, names[1][name], size, 0));
@@ -284,6 +284,50 @@ static void do_copy(struct pair *pair)
 		same_result(got, cosy_syscall6(SYS_copy_file_range, pair->theirs, 0, to->theirs, 0,
 					       len, 0));
 	}
+}
+
+/* Each set's file that copy loops read; it changes, but seldom. */
+static char sources[2][80];
+
+static void source_write(off_t at, size_t len)
+{
+	int mine = open(sources[0], O_WRONLY | O_CREAT, 0600);
+	int theirs = KERNEL6(openat, AT_FDCWD, sources[1], O_WRONLY | O_CREAT, 0600);
+	const unsigned char *from = text + chance(1000);
+
+	same(pwrite(mine, from, len, at), len, "a write");
+	same(KERNEL6(pwrite64, theirs, from, len, at), len, "a write");
+	close(mine);
+	KERNEL(close, theirs, 0, 0);
+}
+
+static void do_copy_loop(struct pair *pair)
+{
+	static const size_t lengths[] = {4096, 16384, 20480, 65536, 50000};
+	int mine = open(sources[0], O_RDONLY), theirs = KERNEL(open, sources[1], O_RDONLY, 0);
+	size_t len = lengths[chance(5)];
+	off_t at = chance(4) ? 4096 * chance(30) : chance(100000);
+
+	same(lseek(mine, at, SEEK_SET), KERNEL(lseek, theirs, at, SEEK_SET), "the position");
+	if (chance(2))
+		same_result(lseek(pair->mine, 0, SEEK_SET),
+			    KERNEL(lseek, pair->theirs, 0, SEEK_SET));
+	for (int i = 1 + chance(8); i; i--) {
+		long got = read(mine, a, len), written;
+
+		same_result(got, KERNEL(read, theirs, b, len));
+		same_bytes(got);
+		if (!chance(10) && got > 0)
+			a[got / 2] = b[got / 2] = i;
+		written = write(pair->mine, a, got);
+		same_result(written, KERNEL(write, pair->theirs, b, got));
+		if (!chance(20))
+			write_once(pair, 1 + chance(100));
+		if (!chance(30))
+			source_write(chance(100000), 1 + chance(LONGEST));
+	}
+	close(mine);
+	KERNEL(close, theirs, 0, 0);
 }
 
 static void do_rename(struct pair *pair)
@@ -381,7 +425,7 @@ static void do_tidy(struct pair *pair)
 {
 	struct stat st;
 
-	if (!fstat(pair->mine, &st) && st.st_size > LARGEST / 2) {
+	if (!fstat(pair->mine, &st) && st.st_size > LARGEST / 4) {
 		same_result(ftruncate(pair->mine, 100), KERNEL(ftruncate, pair->theirs, 100, 0));
 		lseek(pair->mine, 0, SEEK_SET);
 		KERNEL(lseek, pair->theirs, 0, SEEK_SET);
@@ -393,17 +437,29 @@ static const struct {
 	void (*run)(struct pair *pair);
 	const char *name;
 } operations[] = {
-	{120, do_open, "open"},	       {80, do_close, "close"},
-	{200, do_write, "write"},      {100, do_writes, "writes"},
-	{20, do_pwrite, "pwrite"},     {20, do_writev, "writev"},
-	{60, do_read, "read"},	       {30, do_pread, "pread"},
-	{60, do_seek, "lseek"},	       {30, do_fstat, "fstat"},
-	{20, do_stat, "stat"},	       {15, do_ftruncate, "ftruncate"},
-	{10, do_truncate, "truncate"}, {15, do_dup, "dup"},
-	{15, do_fcntl, "fcntl"},       {10, do_stdio, "stdio"},
-	{10, do_map, "mmap"},	       {10, do_copy, "copying"},
-	{15, do_rename, "rename"},     {3, do_fork, "fork"},
-	{1, do_system, "system"},      {30, do_observe, "observing"},
+	{120, do_open, "open"},
+	{80, do_close, "close"},
+	{200, do_write, "write"},
+	{100, do_writes, "writes"},
+	{20, do_pwrite, "pwrite"},
+	{20, do_writev, "writev"},
+	{60, do_read, "read"},
+	{30, do_pread, "pread"},
+	{60, do_seek, "lseek"},
+	{30, do_fstat, "fstat"},
+	{20, do_stat, "stat"},
+	{15, do_ftruncate, "ftruncate"},
+	{10, do_truncate, "truncate"},
+	{15, do_dup, "dup"},
+	{15, do_fcntl, "fcntl"},
+	{10, do_stdio, "stdio"},
+	{10, do_map, "mmap"},
+	{10, do_copy, "copying"},
+	{20, do_copy_loop, "a copy loop"},
+	{15, do_rename, "rename"},
+	{3, do_fork, "fork"},
+	{1, do_system, "system"},
+	{30, do_observe, "observing"},
 	{60, do_tidy, "setting size"},
 };
 
@@ -453,6 +509,10 @@ int main(int argc, char **argv)
 				 name);
 	for (unsigned int i = 0; i < OPEN; i++)
 		pairs[i].mine = pairs[i].theirs = -1;
+	for (int set = 0; set < 2; set++)
+		snprintf(sources[set], sizeof(sources[0]), "%s/%c", dir, 'x' + set);
+	for (off_t at = 0; at < 240000; at += LONGEST)
+		source_write(at, LONGEST);
 	observer_start();
 	for (step = 0; step < steps; step++) {
 		run_one();
@@ -467,6 +527,8 @@ int main(int argc, char **argv)
 	for (int set = 0; set < 2; set++)
 		for (int name = 0; name < NAMES; name++)
 			unlink(names[set][name]);
+	unlink(sources[0]);
+	unlink(sources[1]);
 	rmdir(dir);
 	printf("%ld operations\n", steps);
 	return 0;
