@@ -7,9 +7,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "file.h"
 #include "lease.h"
 #include "relax.h"
+#include "seek.h"
 #include "stats.h"
 #include "syscall.h"
 #include "window.h"
@@ -113,6 +115,11 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	file->reads = 0;
 	file->fetched = 0;
 	file->distant = false;
+	file->unleased = false;
+	file->leased = false;
+	file->next = 0;
+	file->seeks = 0;
+	file->price = 0;
 	__atomic_store_n(&file->refs, 2, __ATOMIC_RELEASE);
 	stats.opened++;
 	/* Something is there only if it was closed behind this library's back. */
@@ -121,6 +128,15 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 		file_replaced(fd, &file_all[old], true);
 	if (__atomic_load_n(&epoch, __ATOMIC_SEQ_CST) != epoch_before || file_sharing())
 		__atomic_store_n(&file->forever, true, __ATOMIC_SEQ_CST);
+}
+
+/* Under HELD: what makes it specialised is given back. */
+static void file_unlease(struct file *file, int fd)
+{
+	lease_return(file, fd);
+	file->leased = false;
+	file->guard = NULL;
+	window_drop(file);
 }
 
 /* One descriptor less.  `fd` is it while it is still open, or -1. */
@@ -133,8 +149,8 @@ static void file_put(struct file *file, int fd)
 		word = file_hold(file, &signals);
 		if (!(word & WORD_PLAIN) && last) {
 			/* An mmap of the file would keep the lease, with nobody to return it. */
-			lease_return(file, fd);
-			window_drop(file);
+			if (file->leased)
+				file_unlease(file, fd);
 			stats.reads += file->reads;
 			word = WORD_PLAIN;
 		} else if (!(word & WORD_PLAIN) && file->fd == fd) {
@@ -229,7 +245,7 @@ void file_release(struct file *file, uint64_t word, uint64_t signals)
 		(file->word + WORD_GENERATION) & ~(WORD_PLAIN | WORD_HELD | WORD_POSITION);
 
 	__atomic_store_n(&file->word, flags_position | generation, __ATOMIC_SEQ_CST);
-	signals = lease_signals(signals);
+	signals = fault_signals(lease_signals(signals));
 	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
 		      0, 0);
 }
@@ -269,12 +285,22 @@ struct file *file_borrow(int fd, enum guard why)
 uint64_t file_unplug(struct file *file, uint64_t word, enum guard why)
 {
 	cosy_syscall3(SYS_lseek, file->fd, word & WORD_POSITION, SEEK_SET);
-	lease_return(file, file->fd);
-	window_drop(file);
-	stats_replugged(file, why);
-	file->credit = 0;
-	file->fetched = 0;
+	seek_learn(file);
+	if (file->leased) {
+		file_unlease(file, file->fd);
+		stats_replugged(file, why);
+		file->credit = 0;
+		file->fetched = 0;
+		file->next = 0;
+	}
 	return WORD_PLAIN;
+}
+
+bool file_may_change(const struct file *file, int fd, uint64_t word)
+{
+	if (file->forever || file_sharing() || file_of(fd) != file)
+		return false;
+	return !(word & WORD_PLAIN) || !file->inside;
 }
 
 void file_plain(struct file *file, enum guard why, bool forever)
@@ -347,6 +373,7 @@ void file_share_child(void)
 		if (!file->refs)
 			continue;
 		file->word = (file->word | WORD_PLAIN) & ~(WORD_HELD | WORD_POSITION);
+		file->leased = false;
 		file->inside = 0;
 	}
 }

@@ -9,18 +9,19 @@
  *	 63    62    61 .. 40     39 .. 0
  *	PLAIN HELD  generation   position
  *
- * PLAIN: calls go to the kernel, and the kernel's position counts.  Otherwise the file
- * is *specialised*: it has a lease, a window and its size, the position is the word's,
- * and the kernel's is stale.  HELD, always with PLAIN: somebody is changing the file;
- * everyone else waits ("the holding tank", Synthetix §3.4).  The generation changes
- * whenever window, lease or meaning of the file do.
+ * PLAIN: calls go to the kernel, and the kernel's position counts.  Otherwise the
+ * position is the word's, and the kernel's is stale.  Either that is all (the position is
+ * *kept*: lseek is a change of the word, read a pread; see seek.c), or the file is
+ * *specialised*: it also has a lease, a window and its size.  HELD, always with PLAIN:
+ * somebody is changing the file; everyone else waits ("the holding tank", Synthetix §3.4).
+ * The generation changes whenever window, lease or meaning of the file do.
  *
  * So a specialised read is: load the word, copy from the window, exchange the word for
  * one with the new position.  If anything happened in between - another thread read, a
  * signal handler did, the lease broke, the window was refilled, the descriptor was
  * closed and the structure serves another file - the exchange fails and nothing has
  * been read.  Structures and windows are never unmapped, so that a reader who comes too
- * late copies rubbish and then finds out.
+ * late copies rubbish and then finds out.  (Mapped windows count their readers: map.h.)
  */
 #ifndef COSY_READ_FILE_H
 #define COSY_READ_FILE_H
@@ -58,7 +59,8 @@ struct file {
 	uint64_t word;
 	/* Changed under HELD.  A late reader may see any of its values: all are safe to follow. */
 	struct window *window;
-	uint64_t size;	     /* of the file, fixed while there is a lease */
+	struct map *map;     /* NULL: none */
+	uint64_t size;	     /* of the file while there is a lease; else the kernel seeks so far */
 	unsigned long reads; /* by the window since it was specialised; low when threads race */
 
 	/* The daemon's lease: lease_holds() in lease.h.  NULL: the lease is this process's own. */
@@ -71,13 +73,17 @@ struct file {
 	bool forever;	  /* plain until it is closed */
 	bool async;	  /* O_ASYNC is the program's, not a lease's */
 	bool distant;	  /* its lease would be the daemon's, which has to be earned */
+	bool unleased;	  /* never specialised until it is closed */
+	bool leased;	  /* unless PLAIN: specialised */
 	uint8_t breaks;	  /* leases broken so far */
-	int fd;		  /* while specialised: a descriptor that names it */
-	int32_t credit;	  /* ns that a window would have saved */
+	int fd;		  /* unless PLAIN: a descriptor that names it */
+	int32_t credit;	  /* ns that a window would have saved; when it has one, a mapped one */
 	uint32_t ramp;	  /* bytes of the next fill */
-	uint64_t next;	  /* where a sequential read would go on */
+	uint64_t next;	  /* where a sequential read would go on; while plain: a number of bytes */
 	uint64_t most;	  /* bytes of its window, by the policy (policy.h) */
 	uint64_t fetched; /* bytes by long reads; while specialised: for the window or past it */
+	uint16_t seeks;	  /* while plain: so far; while the position is kept: saved by that */
+	uint16_t price;	  /* seeks, before the position is kept */
 } __attribute__((aligned(128)));
 
 /*
@@ -150,12 +156,18 @@ void file_leave(struct file *file);
 struct file *file_borrow(int fd, enum guard why);
 
 /*
- * Replugs a file that is specialised, under HELD: position to the kernel, lease and
- * window returned.  The word to release it with.
+ * Replugs a file that is not plain, under HELD: position to the kernel, lease and window
+ * returned.  The word to release it with.
  */
 uint64_t file_unplug(struct file *file, uint64_t word, enum guard why);
 
-/* The same, held and released.  `forever`: until the file is closed. */
+/*
+ * Under HELD: may the position of the file, which `fd` names and whose word was `word`,
+ * become this library's?  Not while an ordinary read of another thread is moving it.
+ */
+bool file_may_change(const struct file *file, int fd, uint64_t word);
+
+/* file_unplug, held and released.  `forever`: until the file is closed. */
 void file_plain(struct file *file, enum guard why, bool forever);
 void file_plain_fd(int fd, enum guard why, bool forever);
 void file_plain_all(enum guard why, bool forever);

@@ -39,10 +39,10 @@ void lease_check(struct file *file)
 	if ((word & WORD_PLAIN) && !(word & WORD_HELD))
 		return;
 	word = file_hold(file, &signals);
-	if (!(word & WORD_PLAIN) && lease_is_over(file)) {
+	if (!(word & WORD_PLAIN) && file->leased && lease_is_over(file)) {
 		word = file_unplug(file, word, lease_loss(file));
 		if (++file->breaks >= MOST_BREAKS)
-			file->forever = true;
+			file->unleased = true;
 	}
 	file_release(file, word, signals);
 }
@@ -169,7 +169,7 @@ static enum guard return_why;
 
 static void return_own(struct file *file)
 {
-	if (!file->guard)
+	if (file->leased && !file->guard)
 		file_plain(file, return_why, false);
 }
 

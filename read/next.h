@@ -20,7 +20,6 @@
 ssize_t __read(int fd, void *buf, size_t len);
 ssize_t __write(int fd, const void *buf, size_t len);
 ssize_t __pread64(int fd, void *buf, size_t len, off_t offset);
-off_t __lseek(int fd, off_t offset, int whence);
 int __open64(const char *path, int flags, ...);
 int __close(int fd);
 int __dup2(int fd, int copy);
@@ -76,6 +75,11 @@ static inline ssize_t next_write(int fd, const void *buf, size_t len)
 	if (!__libc_single_threaded)
 		return __write(fd, buf, len);
 	return next_result(cosy_syscall3(SYS_write, fd, (unsigned long)buf, len));
+}
+
+static inline off_t next_lseek(int fd, off_t offset, int whence)
+{
+	return next_result(cosy_syscall3(SYS_lseek, fd, offset, whence));
 }
 
 static inline ssize_t next_read(int fd, void *buf, size_t len)

@@ -1,31 +1,19 @@
 // SPDX-License-Identifier: MIT
-/* read.c - read, pread and lseek: the calls that windows are for. */
-#include <errno.h>
+/* read.c - read and pread: the calls that windows are for. */
 #include <limits.h>
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "copy.h"
 #include "file.h"
 #include "lease.h"
+#include "map.h"
 #include "next.h"
 #include "relax.h"
 #include "stats.h"
-#include "syscall.h"
 #include "window.h"
 
 #define likely(condition) __builtin_expect(!!(condition), 1)
-
-/* libc's convention. */
-static ssize_t result(long ret)
-{
-	if (ret < 0 && ret >= -4095) {
-		errno = -ret;
-		return -1;
-	}
-	return ret;
-}
 
 /* NULL and the kernel's addresses, which read answers with EFAULT, are left to the kernel. */
 static inline bool plausible(const void *buf)
@@ -64,6 +52,50 @@ static inline void cancellation_point(void)
 		pthread_testcancel();
 }
 
+/* What is to become of a read. */
+enum way {
+	ORDINARY, /* the program's own call */
+	DIRECT,	  /* a pread, which leaves the kernel's position alone */
+	SERVED,	  /* it is there already, and counts if the word stays */
+	AGAIN,	  /* something has changed */
+};
+
+/*
+ * What read and pread have in common: waiting, specialising, copying.  `word` is the
+ * file's, of which [offset, offset + len) is read, *served bytes if it is SERVED.
+ */
+static enum way read_way(struct file *file, int fd, uint64_t word, uint64_t offset, void *buf,
+			 size_t len, size_t *served)
+{
+	uint64_t size;
+
+	if (word & WORD_HELD) {
+		file_wait();
+		return AGAIN;
+	}
+	if ((word & WORD_PLAIN) || !file->leased) {
+		if (window_earned(file, fd, len) && window_specialise(file, fd))
+			return AGAIN;
+		return word & WORD_PLAIN ? ORDINARY : DIRECT;
+	}
+	cancellation_point();
+	if (!lease_holds(file)) {
+		lease_check(file);
+		return AGAIN;
+	}
+	if (!plausible_read(buf, len))
+		return DIRECT;
+	size = file->size;
+	*served = 0;
+	if (offset >= size || !len)
+		return SERVED;
+	*served = len < size - offset ? len : size - offset;
+	if (window_copy(file, offset, buf, *served) ||
+	    map_copy(file, word, offset, buf, *served))
+		return lease_holds(file) ? SERVED : AGAIN;
+	return window_fetch(file, word, offset, *served) ? AGAIN : DIRECT;
+}
+
 static ssize_t read_ordinary(struct file *file, int fd, void *buf, size_t len)
 {
 	ssize_t ret = next_read(fd, buf, len);
@@ -78,57 +110,38 @@ static __attribute__((noinline)) ssize_t read_slowly(int fd, void *buf, size_t l
 {
 	for (;;) {
 		struct file *file = file_of(fd);
+		unsigned long *count = &stats.direct;
 		uint64_t word, offset;
-		size_t part;
-		long ret;
+		size_t served;
+		ssize_t ret = -1;
 
 		if (!file)
 			return next_read(fd, buf, len);
 		word = file_word(file);
-		if (word & WORD_HELD) {
-			file_wait();
+		offset = word & WORD_POSITION;
+		switch (read_way(file, fd, word, offset, buf, len, &served)) {
+		case AGAIN:
 			continue;
-		}
-		if (word & WORD_PLAIN) {
-			if (window_earned(file, fd, len) && window_specialise(file, fd))
-				continue;
-			/* The generation has moved if the file was held to be specialised. */
-			word = file_word(file);
-			if ((word & WORD_PLAIN) && !(word & WORD_HELD) && file_enter(file, word))
+		case ORDINARY:
+			if (file_enter(file, word))
 				return read_ordinary(file, fd, buf, len);
 			continue;
-		}
-		cancellation_point();
-		if (!lease_holds(file)) {
-			lease_check(file);
-			continue;
-		}
-		offset = word & WORD_POSITION;
-		part = file->size - offset;
-		if (!plausible_read(buf, len))
-			goto direct;
-		if (offset >= file->size || !len) {
-			if (file_word(file) == word)
-				return 0;
-			continue;
-		}
-		if (part > len)
-			part = len;
-		if (window_copy(file, offset, buf, part)) {
-			if (lease_holds(file) && file_exchange(file, word, word + part)) {
-				file->reads++;
-				return part;
+		case DIRECT:
+			ret = next_pread(fd, buf, len, offset);
+			if (ret < 0)
+				return ret;
+			if (offset + ret > WORD_POSITION) {
+				file_plain(file, GUARD_KERNEL_POSITION, true);
+				continue;
 			}
-			continue;
+			break;
+		case SERVED:
+			count = &file->reads;
+			ret = served;
+			break;
 		}
-		if (window_fetch(file, word, offset, part))
-			continue;
-direct:
-		ret = cosy_syscall6(SYS_pread64, fd, (unsigned long)buf, len, offset, 0, 0);
-		if (ret < 0)
-			return result(ret);
 		if (file_exchange(file, word, word + ret)) {
-			stats.direct++;
+			++*count;
 			return ret;
 		}
 	}
@@ -165,51 +178,25 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 	for (;;) {
 		struct file *file = file_of(fd);
 		uint64_t word;
-		size_t part;
-		ssize_t ret;
+		size_t served;
 
 		if (!file || offset < 0)
 			return next_pread(fd, buf, len, offset);
 		word = file_word(file);
-		if (word & WORD_HELD) {
-			file_wait();
+		switch (read_way(file, fd, word, offset, buf, len, &served)) {
+		case AGAIN:
 			continue;
-		}
-		if (word & WORD_PLAIN) {
-			if (window_earned(file, fd, len) && window_specialise(file, fd))
-				continue;
+		case ORDINARY:
 			stats.ordinary++;
 			return next_pread(fd, buf, len, offset);
-		}
-		cancellation_point();
-		if (!lease_holds(file)) {
-			lease_check(file);
-			continue;
-		}
-		if (!plausible_read(buf, len))
-			goto direct;
-		if ((uint64_t)offset >= file->size || !len) {
-			if (word_same(file, word))
-				return 0;
-			continue;
-		}
-		part = file->size - offset;
-		if (part > len)
-			part = len;
-		if (window_copy(file, offset, buf, part)) {
-			if (lease_holds(file) && word_same(file, word)) {
-				file->reads++;
-				return part;
-			}
-			continue;
-		}
-		if (window_fetch(file, word, offset, part))
-			continue;
-direct:
-		ret = next_pread(fd, buf, len, offset);
-		if (ret < 0 || word_same(file, word)) {
+		case DIRECT:
 			stats.direct++;
-			return ret;
+			return next_pread(fd, buf, len, offset);
+		case SERVED:
+			if (!word_same(file, word))
+				continue;
+			file->reads++;
+			return served;
 		}
 	}
 }
@@ -233,51 +220,3 @@ ssize_t __pread64_chk(int fd, void *buf, size_t len, off64_t offset, size_t buf_
 
 ssize_t __pread_chk(int fd, void *buf, size_t len, off_t offset, size_t buf_len)
 	__attribute__((alias("__pread64_chk")));
-
-/* Where a specialised file's lseek goes, or -1: let the kernel say. */
-static int64_t seek_target(struct file *file, uint64_t word, off64_t offset, int whence)
-{
-	int64_t from = whence == SEEK_SET   ? 0
-		       : whence == SEEK_CUR ? (int64_t)(word & WORD_POSITION)
-		       : whence == SEEK_END ? (int64_t)file->size
-					    : -1;
-	int64_t target;
-
-	if (from < 0 || __builtin_add_overflow(from, offset, &target) ||
-	    target > (int64_t)WORD_POSITION)
-		return -1;
-	return target;
-}
-
-/* SEQUENTIAL_ACCESS respecialised: the position is all that changes (Synthetix §3.3). */
-off64_t lseek64(int fd, off64_t offset, int whence)
-{
-	relax_seek(fd, offset, whence);
-	for (;;) {
-		struct file *file = file_of(fd);
-		uint64_t word;
-		int64_t target;
-
-		if (!file)
-			return __lseek(fd, offset, whence);
-		word = file_word(file);
-		if (!(word & WORD_PLAIN) && !lease_holds(file)) {
-			lease_check(file);
-			continue;
-		}
-		target = word & WORD_PLAIN ? -1 : seek_target(file, word, offset, whence);
-		if (target < 0) {
-			off_t ret;
-
-			file = file_borrow(fd, GUARD_KERNEL_POSITION);
-			ret = __lseek(fd, offset, whence);
-			if (file)
-				file_leave(file);
-			return ret;
-		}
-		if (file_exchange(file, word, (word & ~WORD_POSITION) | target))
-			return target;
-	}
-}
-
-off_t lseek(int fd, off_t offset, int whence) __attribute__((alias("lseek64")));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* signals.h - masks without LEASE_SIGNAL. */
+/* signals.h - masks without the signals that the library uses. */
 #ifndef COSY_READ_SIGNALS_H
 #define COSY_READ_SIGNALS_H
 
@@ -7,8 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* `set` without the signal; `room` is for a changed copy. */
-const sigset_t *signals_without_lease(const sigset_t *set, sigset_t *room);
+/* `set` without them; `room` is for a changed copy. */
+const sigset_t *signals_without_own(const sigset_t *set, sigset_t *room);
 
 #pragma GCC visibility pop
 

@@ -43,7 +43,7 @@ int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, cons
 
 	if (waits(timeout))
 		before_sleep();
-	return NEXT(ppoll)(fds, count, timeout, signals_without_lease(set, &room));
+	return NEXT(ppoll)(fds, count, timeout, signals_without_own(set, &room));
 }
 
 int select(int count, fd_set *reads, fd_set *writes, fd_set *exceptions, struct timeval *timeout)
@@ -61,7 +61,7 @@ int pselect(int count, fd_set *reads, fd_set *writes, fd_set *exceptions,
 	if (waits(timeout))
 		before_sleep();
 	return NEXT(pselect)(count, reads, writes, exceptions, timeout,
-			     signals_without_lease(set, &room));
+			     signals_without_own(set, &room));
 }
 
 int epoll_wait(int epoll, struct epoll_event *events, int count, int timeout)
@@ -77,7 +77,7 @@ int epoll_pwait(int epoll, struct epoll_event *events, int count, int timeout, c
 
 	if (timeout)
 		before_sleep();
-	return NEXT(epoll_pwait)(epoll, events, count, timeout, signals_without_lease(set, &room));
+	return NEXT(epoll_pwait)(epoll, events, count, timeout, signals_without_own(set, &room));
 }
 
 int nanosleep(const struct timespec *time, struct timespec *left)
@@ -115,7 +115,7 @@ int sigsuspend(const sigset_t *set)
 	sigset_t room;
 
 	before_sleep();
-	return NEXT(sigsuspend)(signals_without_lease(set, &room));
+	return NEXT(sigsuspend)(signals_without_own(set, &room));
 }
 
 int sigwait(const sigset_t *set, int *signal)
@@ -123,7 +123,7 @@ int sigwait(const sigset_t *set, int *signal)
 	sigset_t room;
 
 	before_sleep();
-	return NEXT(sigwait)(signals_without_lease(set, &room), signal);
+	return NEXT(sigwait)(signals_without_own(set, &room), signal);
 }
 
 int sigwaitinfo(const sigset_t *set, siginfo_t *info)
@@ -131,7 +131,7 @@ int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 	sigset_t room;
 
 	before_sleep();
-	return NEXT(sigwaitinfo)(signals_without_lease(set, &room), info);
+	return NEXT(sigwaitinfo)(signals_without_own(set, &room), info);
 }
 
 int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
@@ -140,5 +140,5 @@ int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *ti
 
 	if (waits(timeout))
 		before_sleep();
-	return NEXT(sigtimedwait)(signals_without_lease(set, &room), info, timeout);
+	return NEXT(sigtimedwait)(signals_without_own(set, &room), info, timeout);
 }

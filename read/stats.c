@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "lease.h"
+#include "map.h"
 #include "policy.h"
 #include "stats.h"
 #include "syscall.h"
@@ -16,6 +17,7 @@
 
 /* The cost model of window.c, for the estimate of time saved. */
 #define SAVED_PER_READ	   430
+#define SAVED_PER_SEEK	   150
 #define COST_OF_SPECIALISE 4000
 #define COST_OF_FETCH	   900
 #define BYTES_PER_NS	   24
@@ -133,6 +135,16 @@ void stats_specialised(struct file *file, int fd)
 		explain(fd, file->guard ? "specialised, by a lease of cosyd's" : "specialised", GUARDS);
 }
 
+void stats_mapped(int fd, enum guard why)
+{
+	if (why == GUARDS)
+		stats.maps++;
+	else
+		stats.declined[why]++;
+	if (explains(fd))
+		explain(fd, why == GUARDS ? "mapped" : "not mapped", why);
+}
+
 void stats_closed(struct file *file, int fd)
 {
 	/* Asked at every close, so the cheap question first. */
@@ -146,7 +158,7 @@ void stats_closed(struct file *file, int fd)
 
 static void add_reads(struct file *file)
 {
-	if (!(file_word(file) & WORD_PLAIN))
+	if (!(file_word(file) & WORD_PLAIN) && file->leased)
 		stats.reads += file->reads;
 	file->reads = 0;
 }
@@ -227,15 +239,20 @@ void stats_print(void)
 	line_number(&line, stats.fetches);
 	line_text(&line, " fetches of ");
 	line_number(&line, stats.fetched);
-	line_text(&line, " bytes");
+	line_text(&line, " bytes; ");
+	line_number(&line, stats.maps);
+	line_text(&line, " mapped; ");
+	line_number(&line, stats.seeks);
+	line_text(&line, " seeks kept");
 	line_print(&line, to);
 	print_guards(to, "cosy: not specialised: ", stats.declined);
 	print_guards(to, "cosy: replugged: ", stats.replugs);
 	print_relaxed(to);
 	/* Synthetix §4.5, from the costs measured for window.c: an estimate. */
-	gain = stats.reads * SAVED_PER_READ;
+	gain = stats.reads * SAVED_PER_READ + stats.seeks * SAVED_PER_SEEK;
 	cost = stats.specialised * COST_OF_SPECIALISE + stats.fetches * COST_OF_FETCH +
-	       stats.fetched / BYTES_PER_NS + stats.distant * LEASE_DISTANCE;
+	       stats.fetched / BYTES_PER_NS + stats.distant * LEASE_DISTANCE +
+	       stats.maps * COST_OF_MAP;
 	line_text(&line, "cosy: estimated ");
 	line_number(&line, (gain > cost ? gain - cost : cost - gain) / 1000);
 	line_text(&line, gain >= cost ? " us saved" : " us lost");

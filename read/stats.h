@@ -18,6 +18,8 @@ struct stats {
 	unsigned long reads;		/* by windows; of files in use when they are done */
 	unsigned long direct;		/* by pread, of specialised files */
 	unsigned long fetches, fetched; /* of windows; bytes */
+	unsigned long maps;		/* mapped windows made */
+	unsigned long seeks;		/* that the kernel did not see */
 	unsigned long declined[GUARDS]; /* enough reads for a window, but no window */
 	unsigned long replugs[GUARDS];
 	unsigned long tails;		 /* opens without truncation (--relax=trunc) */
@@ -31,6 +33,8 @@ extern struct stats stats;
 void stats_declined(struct file *file, int fd, enum guard why);
 void stats_replugged(struct file *file, enum guard why); /* in a signal handler, too */
 void stats_specialised(struct file *file, int fd);
+/* `why` not, or GUARDS: it is. */
+void stats_mapped(int fd, enum guard why);
 void stats_closed(struct file *file, int fd);
 
 /* Prints the statistics, once, to the descriptor that COSY_READ_STATS names. */

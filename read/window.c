@@ -12,6 +12,7 @@
 
 #include "filesystem.h"
 #include "lease.h"
+#include "map.h"
 #include "policy.h"
 #include "stats.h"
 #include "syscall.h"
@@ -120,20 +121,28 @@ void window_drop(struct file *file)
 {
 	window_learn(file);
 	window_put(file->window);
+	map_drop(file);
 }
 
-/* A file that long reads have gone over again and again, and that fits a window. */
-static bool window_earned_whole(struct file *file, int fd, size_t len)
+struct window *window_none(void)
+{
+	static struct window none;
+
+	return &none;
+}
+
+/* A file that long reads have gone over again and again. */
+static bool window_earned_long(struct file *file, int fd, size_t len)
 {
 	struct stat st;
 
 	file->fetched += len;
-	if (file->fetched < REREAD)
+	if (file->fetched < REREAD || file->fetched < file->next)
 		return false;
-	if (!cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) && st.st_size <= WHOLE_WINDOW)
-		return true;
-	file->fetched = 0;
-	return false;
+	if (cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0))
+		return false;
+	file->next = 2 * (uint64_t)st.st_size;
+	return file->fetched >= file->next;
 }
 
 /* With the lease. */
@@ -144,10 +153,10 @@ static int window_price(const struct file *file)
 
 bool window_earned(struct file *file, int fd, size_t len)
 {
-	if (file->forever || !len)
+	if (file->forever || file->unleased || !len)
 		return false;
 	if (len > WINDOW_LONGEST) {
-		if (!window_earned_whole(file, fd, len))
+		if (!window_earned_long(file, fd, len))
 			return false;
 	} else {
 		if (file->credit < MOST_COST_OF_WINDOW << MOST_BREAKS)
@@ -159,7 +168,7 @@ bool window_earned(struct file *file, int fd, size_t len)
 	return !__atomic_load_n(&file->inside, __ATOMIC_RELAXED) && !file_sharing();
 }
 
-static bool window_filesystem(int fd)
+bool window_filesystem(int fd)
 {
 	struct statfs fs;
 
@@ -167,7 +176,7 @@ static bool window_filesystem(int fd)
 	       filesystem_has_leases(fs.f_type);
 }
 
-static bool window_policy(struct file *file, int fd)
+bool window_policy(struct file *file, int fd)
 {
 	struct policy policy;
 
@@ -177,10 +186,10 @@ static bool window_policy(struct file *file, int fd)
 }
 
 /* Under HELD.  The position to begin with, or -1 and the guard in *why. */
-static int64_t window_prepare(struct file *file, int fd, enum guard *why)
+static int64_t window_prepare(struct file *file, int fd, uint64_t word, enum guard *why)
 {
+	int64_t position = word & WORD_POSITION;
 	struct stat st;
-	long position;
 
 	*why = GUARD_POLICY;
 	if (!window_policy(file, fd))
@@ -188,7 +197,8 @@ static int64_t window_prepare(struct file *file, int fd, enum guard *why)
 	*why = GUARD_FS_CONSTANT;
 	if (!window_filesystem(fd))
 		return -1;
-	position = cosy_syscall3(SYS_lseek, fd, 0, SEEK_CUR);
+	if (word & WORD_PLAIN)
+		position = cosy_syscall3(SYS_lseek, fd, 0, SEEK_CUR);
 	if (position < 0 || (uint64_t)position > WORD_POSITION)
 		return -1;
 	if (!lease_take(file, fd, why))
@@ -217,14 +227,13 @@ bool window_specialise(struct file *file, int fd)
 	int64_t position;
 	bool done = false;
 
-	if (!(word & WORD_PLAIN)) {
+	if (!(word & WORD_PLAIN) && file->leased) {
 		done = true; /* by another thread */
 		goto out;
 	}
-	/* An ordinary read that is under way moves the kernel's position: another time. */
-	if (file->forever || file_sharing() || file_of(fd) != file || file->inside)
+	if (!file_may_change(file, fd, word))
 		goto out;
-	position = window_prepare(file, fd, &why);
+	position = window_prepare(file, fd, word, &why);
 	if (position < 0 && why == GUARD_EARNED) /* it was found to be distant */
 		goto out;
 	if (position < 0) {
@@ -234,15 +243,17 @@ bool window_specialise(struct file *file, int fd)
 		if (why == GUARD_READ_ONLY && file->breaks < MOST_BREAKS)
 			file->breaks++;
 		else
-			file->forever = true;
+			file->unleased = true;
 		goto out;
 	}
+	file->leased = true;
 	file->window->start = position;
 	file->window->len = 0;
 	file->next = position;
 	file->ramp = FIRST_FETCH;
 	file->fetched = file->fetched < REREAD ? 0 : REREAD;
 	file->reads = 0;
+	map_forget(file);
 	stats_specialised(file, fd);
 	word = position;
 	done = true;
@@ -321,10 +332,10 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 	bool whole = window_pays_whole(file), fine;
 	uint64_t signals, held;
 
-	if (!whole && (!sequential || len > WINDOW_LONGEST || len > file->most)) {
+	if ((!whole && (!sequential || len > WINDOW_LONGEST || len > file->most)) || map_eagerly()) {
 		file->next = offset + len;
 		file->fetched += len < FIRST_FETCH ? FIRST_FETCH : len;
-		return false;
+		return map_earned(file, offset, len) && map_make(file, word);
 	}
 	held = file_hold(file, &signals);
 	if (held != word) {

@@ -22,8 +22,17 @@ bool window_specialise(struct file *file, int fd);
  */
 bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len);
 
-/* Gives the window back; under HELD. */
+/* Gives the window back, and the mapped one; under HELD. */
 void window_drop(struct file *file);
+
+/* The window of a file whose position is kept, but that has none: nothing is in it. */
+struct window *window_none(void);
+
+/* Do the rules let this library touch the file?  Notes how large its window may be. */
+bool window_policy(struct file *file, int fd);
+
+/* Is the file on a file system that is known to work as this library expects? */
+bool window_filesystem(int fd);
 
 #pragma GCC visibility pop
 

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+/* fault.c - see fault.h. */
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "fault.h"
+#include "map.h"
+#include "next.h"
+
+static enum { UNARMED, ARMED, FORBIDDEN } state;
+
+/*
+ * One instruction, which leaves in rcx how much it has not copied: to give up in the middle
+ * is to go on behind it.  Both addresses are labels for the handler.
+ */
+extern const char fault_copying[], fault_copied[];
+
+__attribute__((noinline, noclone)) bool fault_copy(void *to, const void *from, size_t len)
+{
+	__asm__ volatile("fault_copying:\n"
+			 "	rep movsb\n"
+			 "fault_copied:"
+			 : "+D"(to), "+S"(from), "+c"(len)
+			 :
+			 : "memory");
+	/* The copy may not move behind the look at the file's word. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return !len;
+}
+
+/* Any other fault has the meaning that it has without a handler. */
+static void fault_elsewhere(siginfo_t *info)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL};
+
+	__sigaction(SIGBUS, &action, NULL);
+	cosy_syscall6(SYS_rt_tgsigqueueinfo, cosy_syscall3(SYS_getpid, 0, 0, 0),
+		      cosy_syscall3(SYS_gettid, 0, 0, 0), SIGBUS, (unsigned long)info, 0, 0);
+}
+
+static void fault_handler(int signal, siginfo_t *info, void *context)
+{
+	greg_t *ip = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+
+	(void)signal;
+	if (info->si_code > 0 && *ip == (greg_t)fault_copying)
+		*ip = (greg_t)fault_copied;
+	else
+		fault_elsewhere(info);
+}
+
+bool fault_arm(void)
+{
+	struct sigaction action = {.sa_sigaction = fault_handler,
+				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	struct sigaction old;
+
+	if (state != UNARMED)
+		return state == ARMED;
+	if (__sigaction(SIGBUS, NULL, &old))
+		return false;
+	/* Another thread may be here as well. */
+	if (old.sa_handler != SIG_DFL && old.sa_sigaction != fault_handler) {
+		state = FORBIDDEN;
+		return false;
+	}
+	sigfillset(&action.sa_mask);
+	__sigaction(SIGBUS, &action, NULL);
+	state = ARMED;
+	return true;
+}
+
+bool fault_armed(void)
+{
+	return state == ARMED;
+}
+
+uint64_t fault_signals(uint64_t signals)
+{
+	return state == ARMED ? signals & ~(1ULL << (SIGBUS - 1)) : signals;
+}
+
+void fault_forbid(void)
+{
+	state = FORBIDDEN;
+	map_forbid(GUARD_FAULT_SIGNAL);
+}

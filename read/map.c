@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+/* map.c - see map.h. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+
+#include "fault.h"
+#include "lease.h"
+#include "map.h"
+#include "next.h"
+#include "stats.h"
+#include "window.h"
+
+/*
+ * Page tables are what a mapping costs in memory: 8 bytes for each page touched, at most
+ * 8 MiB for the largest file and twice as much for all.
+ */
+#define MAPS	    32
+#define LARGEST_MAP (4ULL << 30)
+#define MOST_MAPPED (8ULL << 30)
+/* Longer reads gain nothing any more. */
+#define LONGEST	    (1 << 20)
+
+/*
+ * What a read from a mapping saves, in ns: the call, and a copy that is faster than the
+ * kernel's by 1/48 ns per byte.  Touching a page for the first time maps the 64 KiB around it,
+ * which costs 450 if the page cache has them in one piece and 2000 if it has them page by page.
+ */
+#define SAVED_PER_READ 400
+#define SAVED_MORE_PER 48
+#define AREA_SHIFT     16
+#define COST_OF_AREA   2000
+#define MOST_COST      (COST_OF_MAP << 6)
+
+enum { FREE, USED, LEFT };
+
+static struct map maps[MAPS];
+static uint64_t mapped; /* bytes */
+static int price = COST_OF_MAP;
+static enum guard forbidden = GUARDS;
+
+/*
+ * Where a file has been read, to know what a mapping would have cost and saved so far: each
+ * bit stands for an area of it.  Mapped when a file is first read at random.
+ */
+#define AREAS 4096
+
+static struct areas {
+	unsigned char seen[AREAS / 8];
+} *areas;
+
+static struct areas *areas_of(const struct file *file)
+{
+	size_t len = (FILES + 1) * sizeof(*areas);
+	long mapping;
+
+	if (!areas) {
+		mapping = cosy_syscall6(SYS_mmap, 0, len, PROT_READ | PROT_WRITE,
+					MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (mapping < 0)
+			return NULL;
+		if (!ATOMIC_EXCHANGE(&areas, NULL, (struct areas *)mapping))
+			cosy_syscall3(SYS_munmap, mapping, len, 0);
+	}
+	return &areas[file - file_all];
+}
+
+void map_forget(struct file *file)
+{
+	file->credit = 0;
+}
+
+bool map_eagerly(void)
+{
+	static enum { UNREAD, EARNED, EAGER } mode;
+
+	if (mode == UNREAD) {
+		const char *eager = secure_getenv("COSY_READ_EAGER");
+
+		mode = eager && !strcmp(eager, "map") ? EAGER : EARNED;
+	}
+	return mode == EAGER;
+}
+
+bool map_earned(struct file *file, uint64_t offset, size_t len)
+{
+	struct areas *seen;
+	int shift = AREA_SHIFT;
+
+	if (file->map || forbidden != GUARDS || len > LONGEST || file->size > LARGEST_MAP ||
+	    file->size > file->most)
+		return false;
+	if (map_eagerly())
+		return true;
+	seen = areas_of(file);
+	if (!seen)
+		return false;
+	while (file->size >> shift >= AREAS)
+		shift++;
+	/* Nothing is known yet. */
+	if (!file->credit)
+		memset(seen, 0, sizeof(*seen));
+	for (uint64_t area = offset >> shift; area <= (offset + len - 1) >> shift; area++) {
+		unsigned char bit = 1 << area % 8;
+
+		if (!(seen->seen[area / 8] & bit))
+			file->credit -= COST_OF_AREA << (shift - AREA_SHIFT);
+		seen->seen[area / 8] |= bit;
+	}
+	file->credit += SAVED_PER_READ + len / SAVED_MORE_PER;
+	return file->credit >= price << file->breaks;
+}
+
+/* On tmpfs a mapping fills holes that reading leaves alone. */
+static bool map_fills_holes(int fd, const struct stat *st)
+{
+	struct statfs fs;
+
+	return (uint64_t)st->st_blocks * 512 < (uint64_t)st->st_size &&
+	       (cosy_syscall3(SYS_fstatfs, fd, (unsigned long)&fs, 0) || fs.f_type == 0x01021994);
+}
+
+/* May this process have one more, of a file like this?  GUARDS: yes. */
+static enum guard map_allowed(const struct file *file)
+{
+	enum guard why = __atomic_load_n(&forbidden, __ATOMIC_SEQ_CST);
+	struct rlimit limit;
+	struct stat st;
+
+	if (why != GUARDS)
+		return why;
+	if (cosy_syscall3(SYS_fstat, file->fd, (unsigned long)&st, 0) ||
+	    (uint64_t)st.st_size != file->size)
+		return GUARD_READ_ONLY;
+	if (map_fills_holes(file->fd, &st))
+		return GUARD_NO_HOLES;
+	if (cosy_syscall6(SYS_prlimit64, 0, RLIMIT_AS, 0, (unsigned long)&limit, 0, 0) ||
+	    limit.rlim_cur != RLIM_INFINITY ||
+	    __atomic_load_n(&mapped, __ATOMIC_RELAXED) + file->size > MOST_MAPPED)
+		return GUARD_MEMORY;
+	return fault_arm() ? GUARDS : GUARD_FAULT_SIGNAL;
+}
+
+static void map_unmap(struct map *map)
+{
+	cosy_syscall3(SYS_munmap, (unsigned long)map->data, map->len, 0);
+	__atomic_sub_fetch(&mapped, map->len, __ATOMIC_RELAXED);
+	__atomic_store_n(&map->state, FREE, __ATOMIC_RELEASE);
+}
+
+/* One that a reader had not left when it was taken away may be left now. */
+static void map_leave(struct map *map)
+{
+	if (__atomic_load_n(&map->state, __ATOMIC_ACQUIRE) == LEFT &&
+	    !__atomic_load_n(&map->readers, __ATOMIC_SEQ_CST) &&
+	    ATOMIC_EXCHANGE(&map->state, LEFT, USED))
+		map_unmap(map);
+}
+
+static struct map *map_claim(void)
+{
+	for (struct map *map = maps; map < maps + MAPS; map++) {
+		map_leave(map);
+		if (__atomic_load_n(&map->state, __ATOMIC_ACQUIRE) == FREE &&
+		    ATOMIC_EXCHANGE(&map->state, FREE, USED))
+			return map;
+	}
+	return NULL;
+}
+
+/* Under HELD. */
+static enum guard map_attach(struct file *file)
+{
+	enum guard why = map_allowed(file);
+	struct map *map;
+	long mapping;
+
+	if (why != GUARDS)
+		return why;
+	map = map_claim();
+	if (!map)
+		return GUARD_MEMORY;
+	mapping = cosy_syscall6(SYS_mmap, 0, file->size, PROT_READ, MAP_SHARED, file->fd, 0);
+	if (mapping < 0) {
+		__atomic_store_n(&map->state, FREE, __ATOMIC_RELEASE);
+		return GUARD_MEMORY;
+	}
+	/*
+	 * No more read ahead than pread would; no trace in a core dump; and a child that is
+	 * made unseen must not keep the open file, and so the lease.
+	 */
+	cosy_syscall3(SYS_madvise, mapping, file->size, MADV_RANDOM);
+	cosy_syscall3(SYS_madvise, mapping, file->size, MADV_DONTDUMP);
+	cosy_syscall3(SYS_madvise, mapping, file->size, MADV_DONTFORK);
+	__atomic_add_fetch(&mapped, file->size, __ATOMIC_RELAXED);
+	map->data = (const unsigned char *)mapping;
+	map->len = file->size;
+	map->reads = 0;
+	__atomic_store_n(&file->map, map, __ATOMIC_RELEASE);
+	return GUARDS;
+}
+
+bool map_make(struct file *file, uint64_t word)
+{
+	uint64_t signals, held = file_hold(file, &signals);
+	enum guard why;
+
+	if (held == word && !file->map) {
+		why = map_attach(file);
+		stats_mapped(file->fd, why);
+		/* What forbids it will not change soon. */
+		if (why != GUARDS)
+			file->credit = -MOST_COST;
+	}
+	file_release(file, held, signals);
+	return held != word || file->map;
+}
+
+bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size_t len)
+{
+	struct map *map = __atomic_load_n(&file->map, __ATOMIC_ACQUIRE);
+	bool copied = false;
+
+	if (!map || len > LONGEST)
+		return false;
+	ATOMIC_ADD(&map->readers, 1);
+	if (!((__atomic_load_n(&file->word, __ATOMIC_SEQ_CST) ^ word) & ~WORD_POSITION) &&
+	    offset <= map->len && len <= map->len - offset) {
+		copied = fault_copy(buf, map->data + offset, len);
+		map->reads++;
+	}
+	ATOMIC_ADD(&map->readers, -1);
+	return copied;
+}
+
+static void map_learn(const struct map *map)
+{
+	if (map->reads * (SAVED_PER_READ / 2) >= COST_OF_MAP)
+		price = price / 2 < COST_OF_MAP ? COST_OF_MAP : price / 2;
+	else if (price < MOST_COST)
+		price *= 2;
+}
+
+void map_drop(struct file *file)
+{
+	struct map *map = file->map;
+
+	if (!map)
+		return;
+	__atomic_store_n(&file->map, NULL, __ATOMIC_RELEASE);
+	map_learn(map);
+	if (!__atomic_load_n(&map->readers, __ATOMIC_SEQ_CST)) {
+		map_unmap(map);
+		return;
+	}
+	/* Zeros in its place: the file is let go, the reader copies on and finds out. */
+	cosy_syscall6(SYS_mmap, (unsigned long)map->data, map->len, PROT_READ,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	__atomic_store_n(&map->state, LEFT, __ATOMIC_RELEASE);
+}
+
+void map_forbid(enum guard why)
+{
+	/* Whoever is about to map one looks at this behind its hold. */
+	__atomic_store_n(&forbidden, why, __ATOMIC_SEQ_CST);
+	file_plain_all(why, false);
+	for (struct map *map = maps; map < maps + MAPS; map++)
+		map_leave(map);
+}
+
+/* Memory that is locked must not be the files that a program reads. */
+int mlockall(int flags)
+{
+	map_forbid(GUARD_MEMORY);
+	return NEXT(mlockall)(flags);
+}
