@@ -75,8 +75,15 @@ static bool kept(int signal, bool reset)
 
 int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
+	struct sigaction room;
 	int ret;
 
+	if (!armed(signal) && action) {
+		/* A handler may run for long, or be left by longjmp with its mask. */
+		room = *action;
+		room.sa_mask = *signals_without_own(&action->sa_mask, &room.sa_mask);
+		action = &room;
+	}
 	if (!armed(signal))
 		return __sigaction(signal, action, old);
 	ret = !action || kept(signal, action->sa_handler == SIG_DFL)

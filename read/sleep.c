@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/single_threaded.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,6 +47,28 @@ int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, cons
 	return NEXT(ppoll)(fds, count, timeout, signals_without_own(set, &room));
 }
 
+/* What _FORTIFY_SOURCE calls. */
+int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t fds_len);
+int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+		const sigset_t *set, size_t fds_len);
+
+int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t fds_len)
+{
+	if (timeout)
+		before_sleep();
+	return NEXT(__poll_chk)(fds, count, timeout, fds_len);
+}
+
+int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+		const sigset_t *set, size_t fds_len)
+{
+	sigset_t room;
+
+	if (waits(timeout))
+		before_sleep();
+	return NEXT(__ppoll_chk)(fds, count, timeout, signals_without_own(set, &room), fds_len);
+}
+
 int select(int count, fd_set *reads, fd_set *writes, fd_set *exceptions, struct timeval *timeout)
 {
 	if (!timeout || timeout->tv_sec || timeout->tv_usec)
@@ -80,6 +103,16 @@ int epoll_pwait(int epoll, struct epoll_event *events, int count, int timeout, c
 	return NEXT(epoll_pwait)(epoll, events, count, timeout, signals_without_own(set, &room));
 }
 
+int epoll_pwait2(int epoll, struct epoll_event *events, int count, const struct timespec *timeout,
+		 const sigset_t *set)
+{
+	sigset_t room;
+
+	if (waits(timeout))
+		before_sleep();
+	return NEXT(epoll_pwait2)(epoll, events, count, timeout, signals_without_own(set, &room));
+}
+
 int nanosleep(const struct timespec *time, struct timespec *left)
 {
 	before_sleep();
@@ -96,6 +129,12 @@ int usleep(useconds_t time)
 {
 	before_sleep();
 	return NEXT(usleep)(time);
+}
+
+int thrd_sleep(const struct timespec *time, struct timespec *left)
+{
+	before_sleep();
+	return NEXT(thrd_sleep)(time, left);
 }
 
 unsigned int sleep(unsigned int time)

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -20,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 
 #include "raw.h"
@@ -36,6 +38,7 @@
 #define READS 100
 
 extern char **environ;
+int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t fds_len);
 static char path[200];
 
 /* A descriptor at READS that reads have specialised, if anything can. */
@@ -108,6 +111,27 @@ static void blocking_all_signals_delays_no_writer(void)
 	CHECK(writer >= 0);
 	CHECK(!sigprocmask(SIG_SETMASK, &old, NULL));
 	close(writer);
+	close(fd);
+}
+
+static void open_for_writing(int signal)
+{
+	(void)signal;
+	close(open(path, O_WRONLY));
+}
+
+static void a_handler_that_blocks_everything_delays_no_writer(void)
+{
+	struct sigaction action = {.sa_handler = open_for_writing};
+	time_t before = time(NULL);
+	int fd;
+
+	sigfillset(&action.sa_mask);
+	CHECK(!sigaction(SIGUSR1, &action, NULL));
+	fd = specialised();
+	CHECK(!raise(SIGUSR1));
+	CHECK(time(NULL) - before < 10);
+	CHECK(RAW(lseek, fd, 0, SEEK_CUR) == READS);
 	close(fd);
 }
 
@@ -245,7 +269,15 @@ static void reads_can_be_cancelled(void)
 }
 
 /* The writer is a child that was there before, so nothing is shared. */
-static void sleep_is_not_cut_short(void)
+static int poll_fortified(const struct timespec *time, struct timespec *left)
+{
+	struct pollfd none;
+
+	(void)left;
+	return __poll_chk(&none, 0, time->tv_nsec / 1000000, sizeof(none));
+}
+
+static void no_wait_is_cut_short(int (*wait)(const struct timespec *time, struct timespec *left))
 {
 	struct timespec time = {0, 30000000}, left;
 	int fd, start[2], status;
@@ -261,7 +293,7 @@ static void sleep_is_not_cut_short(void)
 	}
 	fd = specialised();
 	CHECK(write(start[1], &byte, 1) == 1);
-	CHECK(!nanosleep(&time, &left));
+	CHECK(!wait(&time, &left));
 	CHECK(waitpid(writer, &status, 0) == writer && !status);
 	close(start[0]);
 	close(start[1]);
@@ -408,8 +440,11 @@ int main(void)
 	a_write_of_ones_own_breaks_the_lease();
 	a_nonblocking_write_of_ones_own_is_not_refused();
 	blocking_all_signals_delays_no_writer();
+	a_handler_that_blocks_everything_delays_no_writer();
 	resetting_all_signals_keeps_the_process();
-	sleep_is_not_cut_short();
+	no_wait_is_cut_short(nanosleep);
+	no_wait_is_cut_short(thrd_sleep);
+	no_wait_is_cut_short(poll_fortified);
 	/* From here on there has been a second thread. */
 	a_lease_outlives_its_thread();
 	spawned_programs_get_the_position();
