@@ -14,6 +14,7 @@
 #include "file.h"
 #include "filesystem.h"
 #include "gather.h"
+#include "last_words.h"
 #include "lease.h"
 #include "policy.h"
 #include "relax.h"
@@ -71,6 +72,7 @@ int relaxed_take_error(int fd)
 void relaxed_changed(void)
 {
 	changes++;
+	last_words_prepare();
 }
 
 /* What the command line says; a rule may add to it. */

@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "next.h"
+
 #ifdef COSY_RELAX
 #include "clone.h"
 #include "gather.h"
@@ -78,7 +80,7 @@ void relax_share(bool forever);
  */
 void relax_duplicated(int fd, int copy);
 
-/* `fd` is not to be relaxed any more: duplicated, handed to stdio or to another process. */
+/* `fd` is not to be relaxed any more: closed, handed to stdio or to another process. */
 void relax_forget(int fd);
 
 /*
@@ -89,6 +91,10 @@ int relax_closed(int ret, int error);
 
 /* The lease's signal has come. */
 void relax_lease_broken(void);
+
+/* sigaction(2) and signal(2), for signals that this library has no use for itself. */
+int relax_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
+sighandler_t relax_signal(int number, sighandler_t handler);
 
 /* Before the process ends, or a thread begins. */
 void relax_end(void);
@@ -125,6 +131,16 @@ static inline void relax_seek(int fd, int64_t offset, int whence)
 static inline void relax_fcntl(int fd, int command, long argument)
 {
 	(void)fd, (void)command, (void)argument;
+}
+
+static inline int relax_sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+{
+	return __sigaction(signal, action, old);
+}
+
+static inline sighandler_t relax_signal(int number, sighandler_t handler)
+{
+	return NEXT(signal)(number, handler);
 }
 
 static inline void relax_tell(void) {}

@@ -13,6 +13,7 @@
 #include "fault.h"
 #include "lease.h"
 #include "next.h"
+#include "relax.h"
 #include "signals.h"
 
 /* The signals that this library uses, or might come to use. */
@@ -85,7 +86,7 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 		action = &room;
 	}
 	if (!armed(signal))
-		return __sigaction(signal, action, old);
+		return relax_sigaction(signal, action, old);
 	ret = !action || kept(signal, action->sa_handler == SIG_DFL)
 		      ? 0
 		      : __sigaction(signal, action, old);
@@ -97,7 +98,7 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 sighandler_t signal(int number, sighandler_t handler)
 {
 	if (!armed(number))
-		return NEXT(signal)(number, handler);
+		return relax_signal(number, handler);
 	if (!kept(number, handler == SIG_DFL))
 		NEXT(signal)(number, handler);
 	return SIG_DFL;

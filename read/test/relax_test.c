@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -133,6 +134,75 @@ static void every_end_settles(void)
 		CHECK(!WIFEXITED(status) || WEXITSTATUS(status) == 0);
 		CHECK(kernel_size() == WRITES);
 	}
+}
+
+/* By a signal from outside, at a time when it makes no calls. */
+static void every_deadly_signal_settles(void)
+{
+	static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGALRM, SIGSEGV, SIGPIPE};
+	struct rlimit none = {0, 0};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		int ready[2], status;
+		struct sigaction action;
+		pid_t pid;
+		char byte = 0;
+
+		CHECK(!pipe(ready));
+		pid = fork();
+		if (!pid) {
+			setrlimit(RLIMIT_CORE, &none);
+			relaxed();
+			/* And the program has no idea of it. */
+			if (sigaction(signals[i], NULL, &action) || action.sa_handler != SIG_DFL ||
+			    signal(signals[i], SIG_DFL) != SIG_DFL)
+				_exit(1);
+			CHECK(kernel_size() == OLD);
+			cosy_syscall3(SYS_write, ready[1], (unsigned long)&byte, 1);
+			for (;;)
+				;
+		}
+		CHECK(read(ready[0], &byte, 1) == 1);
+		CHECK(!kill(pid, signals[i]));
+		CHECK(waitpid(pid, &status, 0) == pid);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == signals[i]);
+		CHECK(kernel_size() == WRITES);
+		close(ready[0]);
+		close(ready[1]);
+	}
+}
+
+/* A fault happens where it happens. */
+static void a_fault_settles(void)
+{
+	volatile int *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct rlimit none = {0, 0};
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		setrlimit(RLIMIT_CORE, &none);
+		relaxed();
+		*nowhere = 1;
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	CHECK(kernel_size() == WRITES);
+}
+
+/* Which is what the options give up. */
+static void sigkill_does_not_settle(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		relaxed();
+		cosy_syscall3(SYS_kill, getpid(), SIGKILL, 0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+	CHECK(kernel_size() == OLD);
 }
 
 static void another_program_finds_it(void)
@@ -315,6 +385,9 @@ int main(void)
 	closing_settles();
 	nothing_written_is_an_empty_file();
 	every_end_settles();
+	every_deadly_signal_settles();
+	a_fault_settles();
+	sigkill_does_not_settle();
 	another_program_finds_it();
 	a_vfork_child_keeps_to_itself();
 	errors_come_late_but_come();
