@@ -128,11 +128,13 @@ def measure(cosy: Installed, lines: Lines, directory: Path, rounds: int, short: 
             continue
         # A shim that looks for the real interpreter would be measured with it.
         command = [os.path.realpath(sys.executable) if words[0] == "python3" else program, *words[1:]]
-        plain = [run(command, directory, "")]
-        fast = [run(command, directory, cosy.library)]
-        for _ in range(rounds):
-            plain.append(run(command, directory, ""))
-            fast.append(run(command, directory, cosy.library))
+        plain: list[tuple[float, float, str]] = []
+        fast: list[tuple[float, float, str]] = []
+        for turn in range(rounds + 1):
+            contenders = [(plain, ""), (fast, cosy.library)]
+            # Each is first as often as the other.
+            for results, preload in contenders[:: 1 if turn % 2 else -1]:
+                results.append(run(command, directory, preload))
         if len({said for *_, said in plain + fast}) != 1:
             wrong.append(f"{name}: the output differs under cosy run")
         # The first ones only warm up.

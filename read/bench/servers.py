@@ -300,9 +300,11 @@ def _measure(kind: type[Postgres] | type[Squid], cosy: Installed, lines: Lines, 
         for one in (plain, fast):
             one.prepare()
             one.load(kind.warm_up)
-        for _ in range(rounds):
-            states = []
-            for at, (one, process) in enumerate(((plain, first), (fast, second))):
+        contenders = [(0, plain, first), (1, fast, second)]
+        for turn in range(rounds):
+            states = ["", ""]
+            # Each is first as often as the other.
+            for at, one, process in contenders[:: -1 if turn % 2 else 1]:
                 used, start = _cpu(process.pid), time.perf_counter()
                 done, state = one.load(kind.amount)
                 clock = time.perf_counter() - start
@@ -310,7 +312,7 @@ def _measure(kind: type[Postgres] | type[Squid], cosy: Installed, lines: Lines, 
                 time.sleep(0.1)
                 cpu[at].append(1e6 * (_cpu(process.pid) - used) / max(done, 1))
                 rate[at].append(done / clock)
-                states.append(state)
+                states[at] = state
             if states[0] != states[1]:
                 wrong.append(f"{kind.__name__}: {states[1]} under cosy run, {states[0]} without")
     parameters: dict[str, str | int] = {"server": kind.__name__}
