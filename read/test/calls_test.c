@@ -24,15 +24,8 @@
 #include <threads.h>
 #include <time.h>
 
+#include "check.h"
 #include "raw.h"
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 
 #define SIZE  10000
 #define READS 100

@@ -18,16 +18,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "check.h"
 #include "raw.h"
 #include "syscall.h"
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 
 enum { OLD = 10000, WRITES = 100 };
 

@@ -35,18 +35,35 @@ static double once(const struct calls *calls, const struct row *row, int unused)
 	return (cpu_now() - start) / row->calls;
 }
 
+/* Where the next read at random is; not the same places in each round. */
+static off_t somewhere(const struct row *row)
+{
+	static uint64_t x = 88172645463325252ULL;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return x % (file_len / row->len) * row->len;
+}
+
 static double seek_and_read(const struct calls *calls, const struct row *row, int fd)
 {
-	uint64_t x = 88172645463325252ULL;
 	double start = cpu_now();
 
 	for (unsigned int i = 0; i < row->calls; i++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		calls->lseek(fd, x % (file_len / row->len) * row->len, SEEK_SET);
+		calls->lseek(fd, somewhere(row), SEEK_SET);
 		must_read(calls, fd, row->len);
 	}
+	return (cpu_now() - start) / row->calls;
+}
+
+static double pread_at_random(const struct calls *calls, const struct row *row, int fd)
+{
+	double start = cpu_now();
+
+	for (unsigned int i = 0; i < row->calls; i++)
+		if (calls->pread(fd, buf, row->len, somewhere(row)) != (ssize_t)row->len)
+			exit(1);
 	return (cpu_now() - start) / row->calls;
 }
 
@@ -87,5 +104,8 @@ const struct row read_rows[] = {
 	{"lseek + read", "in 64 KiB", 64, 65536, 2000, seek_and_read, NULL, NULL},
 	{"lseek + read", "in 1 MiB", 4096, 1 << 20, 1000, seek_and_read, NULL, NULL},
 	{"lseek + read", "in 16 MiB", 4096, 1 << 24, 1000, seek_and_read, NULL, NULL},
+	{"pread", "in 1 MiB", 4096, 1 << 20, 4000, pread_at_random, NULL, NULL},
+	{"pread", "in 16 MiB", 4096, 1 << 24, 4000, pread_at_random, NULL, NULL},
+	{"pread", "in 64 MiB", 4096, 1 << 26, 4000, pread_at_random, NULL, NULL},
 	{NULL},
 };
