@@ -11,6 +11,7 @@ SAME_SECONDS ?= 600
 SAME_SEED ?= 100000
 READ_OPERATIONS ?= 10000000
 READ_SEED ?= 1
+READ_OPTIONS ?=
 WRITER_OPENS ?= 100000
 
 .PHONY: all bench bench-read demo test vm fuzz fuzz-read stale-read programs-read same format install clean setup configure
@@ -45,7 +46,7 @@ fuzz: all
 
 # Random calls under `cosy run` against the kernel's own, and a reader against a writer.
 fuzz-read: all
-	@read/test/fuzz/long.sh $(BUILD) $(READ_OPERATIONS) $(READ_SEED)
+	@read/test/fuzz/long.sh $(BUILD) $(READ_OPERATIONS) $(READ_SEED) $(READ_OPTIONS)
 
 stale-read: all
 	@COSY_READ_EAGER=1 $(BUILD)/bin/cosy run -- $(BUILD)/read/test/read_stale_test $(WRITER_OPENS)
