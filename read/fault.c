@@ -6,6 +6,7 @@
 #include "fault.h"
 #include "map.h"
 #include "next.h"
+#include "relax.h"
 
 static enum { UNARMED, ARMED, FORBIDDEN } state;
 
@@ -33,6 +34,7 @@ static void fault_elsewhere(siginfo_t *info)
 {
 	struct sigaction action = {.sa_handler = SIG_DFL};
 
+	relax_end();
 	__sigaction(SIGBUS, &action, NULL);
 	cosy_syscall6(SYS_rt_tgsigqueueinfo, cosy_syscall3(SYS_getpid, 0, 0, 0),
 		      cosy_syscall3(SYS_gettid, 0, 0, 0), SIGBUS, (unsigned long)info, 0, 0);

@@ -7,12 +7,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "last_words.h"
 #include "next.h"
 #include "relax.h"
 #include "syscall.h"
 
-/* Not SIGBUS: fault.c has that. */
+/* And SIGBUS, whose handler is in fault.c. */
 static const unsigned char deadly[] = {
 	SIGHUP,	 SIGINT,  SIGQUIT,   SIGILL,  SIGTRAP, SIGABRT, SIGFPE,
 	SIGUSR1, SIGSEGV, SIGUSR2,   SIGPIPE, SIGALRM, SIGTERM, SIGSTKFLT,
@@ -55,6 +56,7 @@ void last_words_prepare(void)
 	if (prepared)
 		return;
 	prepared = true;
+	fault_arm();
 	fill(&action);
 	for (size_t i = 0; i < sizeof(deadly); i++)
 		if (!__sigaction(deadly[i], NULL, &old) && old.sa_handler == SIG_DFL)

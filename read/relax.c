@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "clone.h"
+#include "fault.h"
 #include "file.h"
 #include "filesystem.h"
 #include "gather.h"
@@ -46,7 +47,7 @@ uint64_t relaxed_block_signals(void)
 
 void relaxed_restore_signals(uint64_t signals)
 {
-	signals = lease_signals(signals);
+	signals = fault_signals(lease_signals(signals));
 	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
 		      0, 0);
 }

@@ -132,7 +132,7 @@ static void every_end_settles(void)
 /* By a signal from outside, at a time when it makes no calls. */
 static void every_deadly_signal_settles(void)
 {
-	static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGALRM, SIGSEGV, SIGPIPE};
+	static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGALRM, SIGSEGV, SIGPIPE, SIGBUS};
 	struct rlimit none = {0, 0};
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
