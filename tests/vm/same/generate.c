@@ -53,6 +53,17 @@ static void a_scan_again(struct round *round, uint32_t n)
 	strcpy(round->text[n], round->text[n - 1]);
 }
 
+/* Of the directory that the step at n + 1 lists. */
+static void a_rewind(struct round *round, uint32_t n)
+{
+	const struct step *list = &round->batch->step[n + 1];
+
+	round->batch->step[n] = (struct step){
+		.op = STEP_lseek, .times = 1, .into = -1, .slots = list->slots & 1, .arg = { list->arg[0] },
+	};
+	strcpy(round->text[n], "lseek to the start of what comes next");
+}
+
 static uint32_t a_call(struct round *round)
 {
 	uint32_t sum = 0, at;
@@ -81,7 +92,7 @@ static bool changes_files(uint32_t op)
 void batch_generate(struct round *round)
 {
 	struct batch *batch = round->batch;
-	uint32_t wanted = 4 + draw(round, STEPS - 6), n = 0;
+	uint32_t wanted = 4 + draw(round, STEPS - 7), n = 0;
 
 	round->change_count = 0;
 	while (n < wanted) {
@@ -95,7 +106,12 @@ void batch_generate(struct round *round)
 			other_generate(round, &round->changes[change], round->text[n]);
 			batch->step[n++] = (struct step){ .op = STEP_other, .times = 1, .into = -1, .arg = { change } };
 		} else {
-			a_step(round, n++, op);
+			bool rewinds = (op == STEP_scan_dir || op == STEP_getdents64) && draw(round, 2);
+
+			a_step(round, n + rewinds, op);
+			if (rewinds)
+				a_rewind(round, n++);
+			n++;
 			while (op == STEP_scan_dir && n < STEPS - 2 && draw(round, 2))
 				a_scan_again(round, n++);
 		}
