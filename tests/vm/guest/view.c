@@ -272,6 +272,40 @@ static void ordinary(void)
 	close(pipes[1]);
 }
 
+/* Specialised calls, too: a name is in a view, and where results go there is one. */
+static void specialised(void)
+{
+	static const char name[] = "file";
+	char *b = script_buffer;
+	struct stat st, *at = (struct stat *)(b + 8);
+	int f, n, r, s;
+
+	MUST(pwrite(other, name, sizeof(name), 0) == sizeof(name));
+	begin();
+	OP(VIEW_PREAD, file, b, 1000, 77);
+	f = SYS(fstat, file, b + 8);
+	OP(VIEW_PREAD, file, b + 2000, 1000, 77);
+	r = SYS(pread64, file, b + 2100, 100, 5000);
+	OP(VIEW_PREAD, file, b + 4000, 1000, 77);
+	s = OP(SEEK_READ, file, b + 4100, 100, 6000, SEEK_SET);
+	OP(VIEW_PREAD, other, b + 6000, 1000, 0);
+	n = SYS(newfstatat, AT_FDCWD, b + 6000, b + 6500, 0);
+	script_run();
+	CHECK_RESULT(f, 0);
+	CHECK_RESULT(r, 100);
+	CHECK_RESULT(s, 100);
+	CHECK_RESULT(n, 0);
+	MUST(!fstat(file, &st));
+	CHECK(!memcmp(b, text + 77, 8) && at->st_ino == st.st_ino && at->st_size == st.st_size &&
+	      !memcmp(at + 1, text + 85 + sizeof(st), 1000 - 8 - sizeof(st)), "attributes in a view");
+	CHECK(!memcmp(b + 2000, text + 77, 100) && !memcmp(b + 2100, text + 5000, 100) &&
+	      !memcmp(b + 2200, text + 277, 800), "bytes that were read into a view");
+	CHECK(!memcmp(b + 4000, text + 77, 100) && !memcmp(b + 4100, text + 6000, 100) &&
+	      !memcmp(b + 4200, text + 277, 800), "and sought before");
+	CHECK(!strcmp(b + 6000, name) && ((struct stat *)(b + 6500))->st_ino == st.st_ino, "a name in a view");
+	MUST(pwrite(other, text, sizeof(name), 0) == sizeof(name) && !lseek(file, 0, SEEK_SET));
+}
+
 /* Whether a process sleeps so that a signal would wake it. */
 static bool sleeps(pid_t pid)
 {
@@ -525,6 +559,7 @@ static void one_place(const char *directory)
 	looks();
 	writes();
 	ordinary();
+	specialised();
 	waits();
 	returned();
 	guards();

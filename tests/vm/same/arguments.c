@@ -56,6 +56,15 @@ static void slot(struct making *m, uint32_t which)
 	SAY(m, " #%u", which);
 }
 
+/*
+ * What is kept from one call to the next is of one file and some memory: a third of the
+ * steps is about those of a step before.
+ */
+static struct {
+	uint32_t slot, place;
+	int64_t offset;
+} before = { .slot = 8 };
+
 static void a_descriptor(struct making *m)
 {
 	static const uint8_t directories[] = { 0, 1, 1, 0, 8 };
@@ -68,8 +77,11 @@ static void a_descriptor(struct making *m)
 		slot(m, directories[draw(round, COUNT(directories))]);
 	} else if (m->step->op == STEP_sendto && draw(round, 8)) {
 		slot(m, 4 + draw(round, 2));
+	} else if (draw(round, 3) == 0) {
+		slot(m, before.slot);
 	} else if (draw(round, 4)) {
-		slot(m, 8 + draw(round, 6));
+		before.slot = 8 + draw(round, 6);
+		slot(m, before.slot);
 	} else {
 		slot(m, draw(round, SLOTS));
 	}
@@ -128,6 +140,10 @@ static void a_buffer(struct making *m, bool filled)
 	char *memory = round->shared;
 	const char *what = "shared";
 
+	if (draw(round, 3) == 0)
+		place = before.place + (uint32_t)ONE_OF(round, 0, 0, 1, 100, 4095);
+	else
+		before.place = place;
 	m->may_overrun = false;
 	m->space = 16384;
 	/* Operations that are no calls take a bad address as a load does. */
@@ -199,7 +215,10 @@ static void an_offset(struct making *m)
 	struct round *round = m->round;
 	int64_t offset;
 
-	switch (draw(round, 8)) {
+	switch (before.offset < 0 || before.offset > FILE_LIMIT || draw(round, 3) ? draw(round, 8) : 8) {
+	case 8:
+		offset = before.offset + ONE_OF(round, 0, 0, 1, 100, 4096);
+		break;
 	case 0:
 		offset = draw(round, 140000);
 		break;
@@ -219,6 +238,7 @@ static void an_offset(struct making *m)
 	default:
 		offset = 4096ll * draw(round, 12);
 	}
+	before.offset = offset;
 	set(m, offset);
 	SAY(m, " @%lld", (long long)offset);
 }
