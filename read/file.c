@@ -16,8 +16,7 @@
 #include "syscall.h"
 #include "window.h"
 
-uint16_t file_table[FILES];
-struct file *file_all;
+struct file_space *file_space;
 
 static unsigned int epoch; /* how often file_share_begin was called */
 static int sharing;
@@ -30,23 +29,23 @@ static unsigned int used_numbers; /* none from here on was ever used, nor its me
 
 static bool file_map(void)
 {
-	size_t len = FILE_NUMBERS * sizeof(struct file);
+	size_t len = sizeof(struct file_space);
 	long mapping;
 
-	if (file_all)
+	if (file_space)
 		return true;
 	mapping = cosy_syscall6(SYS_mmap, 0, len, PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mapping < 0)
 		return false;
-	if (!ATOMIC_EXCHANGE(&file_all, NULL, (struct file *)mapping))
+	if (!ATOMIC_EXCHANGE(&file_space, NULL, (struct file_space *)mapping))
 		cosy_syscall3(SYS_munmap, mapping, len, 0);
 	return true;
 }
 
 static bool file_claim_one(unsigned int number)
 {
-	struct file *file = &file_all[number];
+	struct file *file = &file_space->all[number];
 	unsigned int used;
 
 	if (__atomic_load_n(&file->refs, __ATOMIC_RELAXED) || !ATOMIC_EXCHANGE(&file->refs, 0, 1))
@@ -87,8 +86,8 @@ static unsigned int file_name(int fd, unsigned int number)
 	uint16_t old;
 
 	do
-		old = __atomic_load_n(&file_table[fd], __ATOMIC_RELAXED);
-	while (!ATOMIC_EXCHANGE(&file_table[fd], old, number));
+		old = __atomic_load_n(&file_space->table[fd], __ATOMIC_RELAXED);
+	while (!ATOMIC_EXCHANGE(&file_space->table[fd], old, number));
 	return old;
 }
 
@@ -104,7 +103,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	number = file_claim(fd);
 	if (!number)
 		return;
-	file = &file_all[number];
+	file = &file_space->all[number];
 	/* Whoever still has its last word in mind must not take this for that file. */
 	file->word = ((file->word + WORD_GENERATION) & ~(WORD_HELD | WORD_POSITION)) | WORD_PLAIN;
 	file->forever = false;
@@ -125,7 +124,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	/* Something is there only if it was closed behind this library's back. */
 	old = file_name(fd, number);
 	if (old)
-		file_replaced(fd, &file_all[old], true);
+		file_replaced(fd, &file_space->all[old], true);
 	if (__atomic_load_n(&epoch, __ATOMIC_SEQ_CST) != epoch_before || file_sharing())
 		__atomic_store_n(&file->forever, true, __ATOMIC_SEQ_CST);
 }
@@ -173,7 +172,7 @@ void file_closing(int fd)
 	stats_closed(file, fd);
 	number = file_name(fd, 0);
 	if (number)
-		file_put(&file_all[number], fd);
+		file_put(&file_space->all[number], fd);
 }
 
 struct file *file_replacing(int fd)
@@ -185,12 +184,12 @@ struct file *file_replacing(int fd)
 		return NULL;
 	file_plain(file, GUARD_KERNEL_POSITION, false);
 	number = file_name(fd, 0);
-	return number ? &file_all[number] : NULL;
+	return number ? &file_space->all[number] : NULL;
 }
 
 void file_replaced(int fd, struct file *file, bool done)
 {
-	if (file && (done || !ATOMIC_EXCHANGE(&file_table[fd], 0, file - file_all)))
+	if (file && (done || !ATOMIC_EXCHANGE(&file_space->table[fd], 0, file_number(file))))
 		file_put(file, -1);
 }
 
@@ -211,9 +210,9 @@ void file_duplicated(int fd, int copy)
 		if (refs < 2)
 			return;
 	} while (!ATOMIC_EXCHANGE(&file->refs, refs, refs + 1));
-	old = file_name(copy, file - file_all);
+	old = file_name(copy, file_number(file));
 	if (old)
-		file_put(&file_all[old], -1);
+		file_put(&file_space->all[old], -1);
 }
 
 void file_wait(void)
@@ -331,15 +330,15 @@ void file_plain_fd(int fd, enum guard why, bool forever)
 void file_each(void (*visit)(struct file *file))
 {
 	for (unsigned int number = 1; number < used_numbers; number++)
-		if (__atomic_load_n(&file_all[number].refs, __ATOMIC_SEQ_CST) > 1)
-			visit(&file_all[number]);
+		if (__atomic_load_n(&file_space->all[number].refs, __ATOMIC_SEQ_CST) > 1)
+			visit(&file_space->all[number]);
 }
 
 void file_plain_all(enum guard why, bool forever)
 {
 	for (unsigned int number = 1; number < used_numbers; number++)
-		if (__atomic_load_n(&file_all[number].refs, __ATOMIC_SEQ_CST) > 1)
-			file_plain(&file_all[number], why, forever);
+		if (__atomic_load_n(&file_space->all[number].refs, __ATOMIC_SEQ_CST) > 1)
+			file_plain(&file_space->all[number], why, forever);
 }
 
 void file_share_begin(enum guard why, bool forever)
@@ -368,7 +367,7 @@ void file_share_child(void)
 	/* Threads that were in the middle of something stayed behind. */
 	sharing = 0;
 	for (unsigned int number = 1; number < used_numbers; number++) {
-		struct file *file = &file_all[number];
+		struct file *file = &file_space->all[number];
 
 		if (!file->refs)
 			continue;

@@ -87,20 +87,30 @@ struct file {
 } __attribute__((aligned(128)));
 
 /*
- * Which of file_all a descriptor names; 0: none.  The table shares the one page that the
- * dynamic linker writes to in any case; the files are mapped when the first is opened.
+ * Mapped when the first file is opened: what is static beyond the one page that the dynamic
+ * linker writes to in any case is paid for at each exec.
  */
-extern uint16_t file_table[FILES];
-extern struct file *file_all;
+struct file_space {
+	uint16_t table[FILES]; /* the number of the file that a descriptor names; 0: none */
+	struct file all[FILES + 1];
+};
+
+extern struct file_space *file_space;
 
 static inline struct file *file_of(int fd)
 {
+	struct file_space *space = __atomic_load_n(&file_space, __ATOMIC_ACQUIRE);
 	unsigned int number;
 
-	if ((unsigned int)fd >= FILES)
+	if ((unsigned int)fd >= FILES || !space)
 		return NULL;
-	number = __atomic_load_n(&file_table[fd], __ATOMIC_ACQUIRE);
-	return number ? &file_all[number] : NULL;
+	number = __atomic_load_n(&space->table[fd], __ATOMIC_ACQUIRE);
+	return number ? &space->all[number] : NULL;
+}
+
+static inline unsigned int file_number(const struct file *file)
+{
+	return file - file_space->all;
 }
 
 static inline uint64_t file_word(struct file *file)

@@ -38,35 +38,37 @@
 
 enum { FREE, USED, LEFT };
 
-static struct map maps[MAPS];
 static uint64_t mapped; /* bytes */
 static int price = COST_OF_MAP;
 static enum guard forbidden = GUARDS;
 
-/*
- * Where a file has been read, to know what a mapping would have cost and saved so far: each
- * bit stands for an area of it.  Mapped when a file is first read at random.
- */
 #define AREAS 4096
 
-static struct areas {
-	unsigned char seen[AREAS / 8];
-} *areas;
+/* Mapped when a file is first read at random, for the reason that file_space is. */
+static struct map_space {
+	struct map maps[MAPS];
+	/*
+	 * Where each file has been read, to know what a mapping would have cost and saved so
+	 * far: a bit stands for an area of it.
+	 */
+	struct areas {
+		unsigned char seen[AREAS / 8];
+	} areas[FILES + 1];
+} *space;
 
-static struct areas *areas_of(const struct file *file)
+static bool map_space(void)
 {
-	size_t len = (FILES + 1) * sizeof(*areas);
 	long mapping;
 
-	if (!areas) {
-		mapping = cosy_syscall6(SYS_mmap, 0, len, PROT_READ | PROT_WRITE,
-					MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (mapping < 0)
-			return NULL;
-		if (!ATOMIC_EXCHANGE(&areas, NULL, (struct areas *)mapping))
-			cosy_syscall3(SYS_munmap, mapping, len, 0);
-	}
-	return &areas[file - file_all];
+	if (space)
+		return true;
+	mapping = cosy_syscall6(SYS_mmap, 0, sizeof(*space), PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (mapping < 0)
+		return false;
+	if (!ATOMIC_EXCHANGE(&space, NULL, (struct map_space *)mapping))
+		cosy_syscall3(SYS_munmap, mapping, sizeof(*space), 0);
+	return true;
 }
 
 void map_forget(struct file *file)
@@ -92,13 +94,11 @@ bool map_earned(struct file *file, uint64_t offset, size_t len)
 	int shift = AREA_SHIFT;
 
 	if (file->map || forbidden != GUARDS || len > LONGEST || file->size > LARGEST_MAP ||
-	    file->size > file->most)
+	    file->size > file->most || !map_space())
 		return false;
 	if (map_eagerly())
 		return true;
-	seen = areas_of(file);
-	if (!seen)
-		return false;
+	seen = &space->areas[file_number(file)];
 	while (file->size >> shift >= AREAS)
 		shift++;
 	/* Nothing is known yet. */
@@ -163,7 +163,7 @@ static void map_leave(struct map *map)
 
 static struct map *map_claim(void)
 {
-	for (struct map *map = maps; map < maps + MAPS; map++) {
+	for (struct map *map = space->maps; map < space->maps + MAPS; map++) {
 		map_leave(map);
 		if (__atomic_load_n(&map->state, __ATOMIC_ACQUIRE) == FREE &&
 		    ATOMIC_EXCHANGE(&map->state, FREE, USED))
@@ -268,8 +268,8 @@ void map_forbid(enum guard why)
 	/* Whoever is about to map one looks at this behind its hold. */
 	__atomic_store_n(&forbidden, why, __ATOMIC_SEQ_CST);
 	file_plain_all(why, false);
-	for (struct map *map = maps; map < maps + MAPS; map++)
-		map_leave(map);
+	for (int i = 0; space && i < MAPS; i++)
+		map_leave(&space->maps[i]);
 }
 
 /* Memory that is locked must not be the files that a program reads. */

@@ -115,13 +115,14 @@ static uint32_t subject_type(struct subject *subject)
 /* A program by its name, or by its path where the glob has a slash. */
 static bool is_program(const char *glob, const char *end)
 {
-	static char path[PATH_MAX];
+	char path[PATH_MAX];
+	long len;
 
 	if (!memchr(glob, '/', end - glob))
 		return policy_match(glob, end, program_invocation_short_name);
-	if (!path[0])
-		cosy_syscall6(SYS_readlinkat, -100, (unsigned long)"/proc/self/exe",
-			      (unsigned long)path, sizeof(path) - 1, 0, 0);
+	len = cosy_syscall6(SYS_readlinkat, -100, (unsigned long)"/proc/self/exe",
+			    (unsigned long)path, sizeof(path) - 1, 0, 0);
+	path[len < 0 ? 0 : len] = 0;
 	return policy_match(glob, end, path);
 }
 
