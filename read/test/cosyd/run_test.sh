@@ -103,6 +103,28 @@ stale)
 	says "the reader" "specialised ([1-9][0-9]* by cosyd)"
 	says "the reader" "READ_ONLY"
 	;;
+ended)
+	# KILL, TERM and STOP of the keeper, then of the front.
+	for process in keeper front; do
+		for signal in 9 15 19; do
+			[ "$process$signal" = front19 ] && continue
+			start --deadline 300
+			[ "$process" = keeper ] && pid=$keeper || pid=$daemon
+			"$cosy" run --stats -- "$1" "$pid" "$signal" 65534 2>"$work/err" || {
+				echo "FAIL: signal $signal to the $process"
+				cat "$work/err"
+				failed=1
+			}
+			says "signal $signal to the $process" "(1 by cosyd)"
+			# A keeper without a front may still have let the writer in.
+			[ "$process" = front ] ||
+				says "signal $signal to the $process" "replugged: DAEMON 1"
+			wait "$daemon" 2>/dev/null
+		done
+	done
+	daemon=
+	exit $failed
+	;;
 killed)
 	# One daemon after the other, while a program reads what another writes.
 	start --hold-off 0
