@@ -9,7 +9,10 @@
  *	- no read returns what was older when it began (staleness);
  *	- nobody waits for ever (no invalid end states): the writer gets in.
  *
- * spin -a replug.pml && cc -O2 -DSAFETY -o pan pan.c && ./pan
+ * What each part is there for (spin_test.sh):
+ * without the inside-flag: s/was_plain && inside == 0 ->/was_plain ->/
+ * without the handler's look at HELD: s/:: plain && !held$/:: plain/
+ * without the word's exchange: s/:: SAME_WORD ->$/:: true ->/
  */
 #define RECORDS 2
 #define TRIES	1 /* of each reader to specialise the file */
