@@ -51,7 +51,7 @@ int open64(const char *path, int flags, ...)
 	int used = before_open(flags);
 	int fd = after_open(next_open(path, used, mode), used, epoch);
 
-	return relax_after_open(fd, AT_FDCWD, path, flags, used, mode);
+	return relax_after_open(fd, flags, used);
 }
 
 int open(const char *path, int flags, ...) __attribute__((alias("open64")));
@@ -63,7 +63,7 @@ int openat64(int dir, const char *path, int flags, ...)
 	int used = before_open(flags);
 	int fd = after_open(NEXT(openat64)(dir, path, used, mode), used, epoch);
 
-	return relax_after_open(fd, dir, path, flags, used, mode);
+	return relax_after_open(fd, flags, used);
 }
 
 int openat(int dir, const char *path, int flags, ...) __attribute__((alias("openat64")));
@@ -78,7 +78,7 @@ int __open64_2(const char *path, int flags)
 	int used = before_open(flags);
 	int fd = after_open(NEXT(__open64_2)(path, used), used, epoch);
 
-	return relax_after_open(fd, AT_FDCWD, path, flags, used, 0);
+	return relax_after_open(fd, flags, used);
 }
 
 int __open_2(const char *path, int flags) __attribute__((alias("__open64_2")));
@@ -89,7 +89,7 @@ int __openat64_2(int dir, const char *path, int flags)
 	int used = before_open(flags);
 	int fd = after_open(NEXT(__openat64_2)(dir, path, used), used, epoch);
 
-	return relax_after_open(fd, dir, path, flags, used, 0);
+	return relax_after_open(fd, flags, used);
 }
 
 int __openat_2(int dir, const char *path, int flags) __attribute__((alias("__openat64_2")));

@@ -146,34 +146,41 @@ int relax_before_open(int flags)
 	return flags;
 }
 
-/* The file is of a kind that is truncated at once, and known only now: open it again. */
-static int open_again(int fd, int dir, const char *path, int flags, unsigned int mode)
+/* What the open has left undone. */
+static int truncate_now(int fd)
 {
-	long ret;
+	long ret = cosy_syscall3(SYS_ftruncate, fd, 0, 0);
 
+	if (!ret)
+		return fd;
 	cosy_syscall3(SYS_close, fd, 0, 0);
-	ret = cosy_syscall6(SYS_openat, dir, (unsigned long)path, flags, mode, 0, 0);
-	if (ret >= 0)
-		return ret;
 	errno = -ret;
 	return -1;
 }
 
-int relax_after_open(int fd, int dir, const char *path, int asked, int used, unsigned int mode)
+static int give_tail(int fd)
 {
 	struct stat st;
+	long ret = cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0);
 
-	if ((unsigned int)fd >= FILES)
-		return asked == used || fd < 0 ? fd : open_again(fd, dir, path, asked, mode);
-	compared[fd] = 0;
-	if (asked != used && !cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) &&
-	    S_ISREG(st.st_mode)) {
+	if (!ret && !S_ISREG(st.st_mode))
+		return fd;
+	/* If that changes the size, it was larger before, and a cut does no less. */
+	if (!ret)
 		tail_cut_same(&st);
-		/* That may have changed the size, which was larger then and cuts no less now. */
-		if (!tail_fits(fd, &st) || !relaxed_allows(fd, RELAX_TRUNC) || !tail_begin(fd, &st))
-			fd = open_again(fd, dir, path, asked, mode);
-	}
-	if ((asked & O_ACCMODE) != O_RDONLY && relaxed_now() & (RELAX_COALESCE | RELAX_COPY))
+	if (!ret && tail_fits(fd, &st) && relaxed_allows(fd, RELAX_TRUNC) && tail_begin(fd, &st))
+		return fd;
+	return truncate_now(fd);
+}
+
+int relax_after_open(int fd, int asked, int used)
+{
+	if (fd >= 0 && asked != used)
+		fd = give_tail(fd);
+	if ((unsigned int)fd >= FILES)
+		return fd;
+	compared[fd] = 0;
+	if ((asked & O_ACCMODE) != O_RDONLY && (relaxed_now() & (RELAX_COALESCE | RELAX_COPY)))
 		gather_candidate(fd);
 	return fd;
 }
@@ -241,6 +248,8 @@ void relax_settle(void)
 {
 	gather_flush();
 	tail_cut_all();
+	/* Descriptors may be closed behind this library's back now, and name something else. */
+	changes++;
 }
 
 void relax_sleep(void)

@@ -35,10 +35,10 @@
 int relax_before_open(int flags);
 
 /*
- * Behind it.  `asked` are the program's flags, `used` those of relax_before_open, and
- * `dir`, `path` and `mode` those of the call.  The descriptor for the program, or -1.
+ * Behind it.  `asked` are the program's flags, `used` those of relax_before_open.  The
+ * descriptor for the program, or -1 and errno.
  */
-int relax_after_open(int fd, int dir, const char *path, int asked, int used, unsigned int mode);
+int relax_after_open(int fd, int asked, int used);
 
 /* An ordinary read has put `len` bytes into `buf`. */
 static inline void relax_read(int fd, const void *buf, long len)
@@ -106,10 +106,9 @@ static inline int relax_before_open(int flags)
 	return flags;
 }
 
-static inline int relax_after_open(int fd, int dir, const char *path, int asked, int used,
-				   unsigned int mode)
+static inline int relax_after_open(int fd, int asked, int used)
 {
-	(void)dir, (void)path, (void)asked, (void)used, (void)mode;
+	(void)asked, (void)used;
 	return fd;
 }
 

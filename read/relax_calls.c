@@ -146,7 +146,7 @@ ssize_t write(int fd, const void *buf, size_t len)
 {
 	if (tails && !tail_of(fd))
 		relax_touch(fd);
-	if (gather_pending() && !gather_has(fd))
+	if (gather_pending() && !(gather_has(fd) && __libc_single_threaded))
 		gather_flush();
 	if (gather_may(fd) && __libc_single_threaded)
 		return gather_write(fd, buf, len);

@@ -129,10 +129,39 @@ static void every_end_settles(void)
 	}
 }
 
+/* Files that are truncated at once after all: too large for a tail, too many, no write. */
+static void what_has_no_tail_is_truncated(void)
+{
+	enum { MANY = 60 };
+	int fds[MANY];
+	char name[sizeof(path) + 10];
+
+	make_old_file();
+	CHECK(!truncate(path, 100 << 20));
+	fds[0] = open(path, O_WRONLY | O_TRUNC);
+	CHECK(kernel_size() == 0);
+	close(fds[0]);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "%s.%d", path, i);
+		fds[i] = open(name, O_RDWR | O_CREAT | O_TRUNC, 0400);
+		CHECK(fds[i] >= 0);
+	}
+	for (int i = 0; i < MANY; i++) {
+		struct stat st;
+
+		CHECK(write(fds[i], name, i) == i);
+		CHECK(!fstat(fds[i], &st) && st.st_size == i && (st.st_mode & 0777) == 0400);
+		close(fds[i]);
+		snprintf(name, sizeof(name), "%s.%d", path, i);
+		unlink(name);
+	}
+}
+
 /* By a signal from outside, at a time when it makes no calls. */
 static void every_deadly_signal_settles(void)
 {
-	static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGALRM, SIGSEGV, SIGPIPE, SIGBUS};
+	static const int signals[] = {SIGHUP,  SIGINT,	SIGTERM, SIGUSR1,
+				      SIGALRM, SIGSEGV, SIGPIPE, SIGBUS};
 	struct rlimit none = {0, 0};
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
@@ -378,6 +407,7 @@ int main(void)
 	closing_settles();
 	nothing_written_is_an_empty_file();
 	every_end_settles();
+	what_has_no_tail_is_truncated();
 	every_deadly_signal_settles();
 	a_fault_settles();
 	sigkill_does_not_settle();

@@ -30,6 +30,9 @@ status() {
 
 is "no program" "$(status)" 2
 is "an unknown option" "$(status --what true)" 2
+is "a kind that cannot be relaxed" "$(status --relax=trunc,trunk true)" 2
+says "a kind that cannot be relaxed" "at character 7"
+is "no kind" "$(status --relax= true)" 2
 is "a program that is not there" "$(status no-such-program-here)" 127
 is "a file that is no program" "$(status "$work/file")" 126
 is "an exit status" "$(status sh -c 'exit 7')" 7
