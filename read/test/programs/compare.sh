@@ -10,7 +10,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 failed=0 ran=0 missing=
-export HOME=$work/run LC_ALL=C TZ=UTC
+export HOME=$work/run LC_ALL=C TZ=UTC SOURCE_DATE_EPOCH=1577836800
 unset COSY_READ_EAGER
 
 "$here/samples.sh" "$work/samples" || exit 1
