@@ -16,11 +16,16 @@ static const char *const arguments[STEP_CALLS] = {
 
 static uint64_t digest_of(const void *memory, size_t size)
 {
-	uint64_t digest = 0xcbf29ce484222325;
+	uint64_t digest = 0xcbf29ce484222325, word;
 	const unsigned char *bytes = memory;
 
+	for (; size >= sizeof(word); size -= sizeof(word), bytes += sizeof(word)) {
+		memcpy(&word, bytes, sizeof(word));
+		digest = (digest ^ word) * MIX;
+		digest ^= digest >> 32;
+	}
 	for (size_t i = 0; i < size; i++)
-		digest = (digest ^ bytes[i]) * 0x100000001b3;
+		digest = (digest ^ bytes[i]) * MIX;
 	return digest;
 }
 
