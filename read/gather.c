@@ -20,20 +20,25 @@
 #include "syscall.h"
 
 /* What is gathered is handed over when it does not fit any more. */
-#define CAPACITY 65536
+#define CAPACITY    65536
 
 /* Longer writes gain nothing that a copy would not cost again. */
-#define LONGEST	 8192
+#define LONGEST	    8192
+
+/* After so many that were handed over alone, since something came between, it does not pay. */
+#define MOST_LONELY 8
 
 /* So many small writes one after the other have paid for lease and buffer. */
-#define EARNED	 8
+#define EARNED	    8
 
 uint64_t gather_word;
 
 static struct {
-	int fd;		/* -1: none; changed with signals blocked */
-	bool coalesces; /* not only copy loops */
-	bool lent;	/* a write that was interrupted may still copy into `buffer` */
+	int fd;		     /* -1: none; changed with signals blocked */
+	unsigned int writes; /* gathered and not handed over */
+	unsigned int lonely; /* times in a row that it was one */
+	bool coalesces;	     /* not only copy loops */
+	bool lent;	     /* a write that was interrupted may still copy into `buffer` */
 	dev_t dev;
 	ino_t ino;
 	char *buffer;
@@ -102,8 +107,11 @@ static void hand_over(void)
 	if (gather_word & GATHER_BUSY)
 		gather.lent = true;
 	gather_word = (gather_word & ~(uint64_t)UINT32_MAX) + GATHER_GENERATION;
-	if (len)
-		stats.flushes++;
+	if (!len)
+		return;
+	stats.flushes++;
+	gather.lonely = gather.writes > 1 ? 0 : gather.lonely + 1;
+	gather.writes = 0;
 }
 
 void gather_flush(void)
@@ -195,6 +203,7 @@ bool gather_begin(int fd, unsigned int what)
 		gather.dev = st.st_dev;
 		gather.ino = st.st_ino;
 		gather.coalesces = relaxed_allows(fd, RELAX_COALESCE);
+		gather.lonely = 0;
 		gather.fd = fd;
 		relaxed_changed();
 	}
@@ -229,6 +238,7 @@ static bool append(int fd, const void *buf, size_t len)
 		copy_bytes(gather.buffer + (word & GATHER_LEN), buf, len);
 		if (exchange(word | GATHER_BUSY, word + len)) {
 			stats.gathered++;
+			gather.writes++;
 			return true;
 		}
 		/* A handler has settled; nobody else copies now. */
@@ -263,7 +273,9 @@ ssize_t gather_write(int fd, const void *buf, size_t len)
 	}
 	if (clone_may(fd, buf, len) && clone_write(fd, buf, len))
 		return len;
-	if (!gather_has(fd) && !earned(fd, len))
+	if (gather_has(fd) && gather.lonely >= MOST_LONELY)
+		gather_forget(fd);
+	else if (!gather_has(fd) && !earned(fd, len))
 		return next_write(fd, buf, len);
 	if (append(fd, buf, len))
 		return len;

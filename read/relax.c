@@ -128,7 +128,7 @@ bool relaxed_local(int fd, dev_t dev)
 
 /* Flags with which O_TRUNC is left to the kernel. */
 #define NO_TAIL                                                                                    \
-	(O_APPEND | O_EXCL | O_DIRECT | O_SYNC | O_DSYNC | O_ASYNC | O_PATH | O_DIRECTORY |        \
+	(O_EXCL | O_DIRECT | O_SYNC | O_DSYNC | O_ASYNC | O_PATH | O_DIRECTORY |                   \
 	 (O_TMPFILE & ~O_DIRECTORY))
 
 int relax_before_open(int flags)
@@ -140,7 +140,7 @@ int relax_before_open(int flags)
 	if (!(flags & O_TRUNC))
 		return flags;
 	if ((flags & O_ACCMODE) != O_RDONLY && !(flags & NO_TAIL) && (relaxed_now() & RELAX_TRUNC))
-		return flags & ~O_TRUNC;
+		return flags & ~(O_TRUNC | O_APPEND);
 	/* What the kernel truncates now would be lengthened again by a cut that comes later. */
 	tail_cut_all();
 	return flags;
@@ -158,25 +158,31 @@ static int truncate_now(int fd)
 	return -1;
 }
 
-static int give_tail(int fd)
+static int give_tail(int fd, bool appends)
 {
 	struct stat st;
 	long ret = cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0);
 
-	if (!ret && !S_ISREG(st.st_mode))
+	if (!ret && !S_ISREG(st.st_mode)) {
+		if (appends)
+			tail_append(fd);
 		return fd;
+	}
 	/* If that changes the size, it was larger before, and a cut does no less. */
 	if (!ret)
 		tail_cut_same(&st);
-	if (!ret && tail_fits(fd, &st) && relaxed_allows(fd, RELAX_TRUNC) && tail_begin(fd, &st))
+	if (!ret && tail_fits(fd, &st) && relaxed_allows(fd, RELAX_TRUNC) &&
+	    tail_begin(fd, &st, appends))
 		return fd;
+	if (appends)
+		tail_append(fd);
 	return truncate_now(fd);
 }
 
 int relax_after_open(int fd, int asked, int used)
 {
 	if (fd >= 0 && asked != used)
-		fd = give_tail(fd);
+		fd = give_tail(fd, asked & O_APPEND);
 	if ((unsigned int)fd >= FILES)
 		return fd;
 	compared[fd] = 0;
@@ -208,11 +214,17 @@ void relax_touch_slowly(int fd)
 
 void relax_seek(int fd, int64_t offset, int whence)
 {
-	/* A tail does not change the position; gathered bytes do, by whatever duplicate. */
-	if (offset || whence != SEEK_CUR)
+	if (!tail_of(fd)) {
 		relax_touch(fd);
-	else
+		return;
+	}
+	if (gather_has(fd))
 		gather_flush();
+	/* To where it is: squid goes to the beginning once more before it writes. */
+	if ((whence == SEEK_CUR && !offset) ||
+	    (whence == SEEK_SET && cosy_syscall3(SYS_lseek, fd, 0, SEEK_CUR) == offset))
+		return;
+	tail_cut(fd);
 }
 
 void relax_fcntl(int fd, int command, long argument)
@@ -225,14 +237,15 @@ void relax_fcntl(int fd, int command, long argument)
 	case F_DUPFD_CLOEXEC:
 		break;
 	case F_GETFL:
-		/* A lease shows as O_ASYNC, through a duplicate as well. */
+		/* A lease shows as O_ASYNC, through a duplicate as well; O_APPEND may be missing. */
+		tail_cut(fd);
 		gather_end();
 		break;
 	case F_SETFL:
 		if (argument & (O_APPEND | O_DIRECT | O_ASYNC))
 			relax_forget(fd);
-		else
-			gather_end();
+		tail_cut(fd);
+		gather_end();
 		break;
 	default:
 		relax_settle();
@@ -293,6 +306,7 @@ int relax_closing(int fd)
 		return 0;
 	/* Closing drops locks, and ends pipes. */
 	gather_flush();
+	tail_close(fd);
 	relax_forget(fd);
 	return relaxed_take_error(fd);
 }

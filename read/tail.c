@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* tail.c - see tail.h. */
+#include <fcntl.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,7 +19,8 @@
 enum { FREE = 0, CLAIMED = -1 };
 
 static struct tail {
-	int owner; /* its descriptor + 1, or one of the above */
+	int owner;    /* its descriptor + 1, or one of the above */
+	bool appends; /* the program's flags have O_APPEND, the open file's not yet */
 	off_t old_size;
 	dev_t dev;
 	ino_t ino;
@@ -35,7 +37,7 @@ bool tail_fits(int fd, const struct stat *st)
 	       tails < TAILS && relaxed_local(fd, st->st_dev);
 }
 
-bool tail_begin(int fd, const struct stat *st)
+bool tail_begin(int fd, const struct stat *st, bool appends)
 {
 	for (unsigned int i = 0; i < TAILS; i++) {
 		struct tail *tail = &slots[i];
@@ -44,6 +46,7 @@ bool tail_begin(int fd, const struct stat *st)
 		if (!__atomic_compare_exchange_n(&tail->owner, &free, CLAIMED, false,
 						 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 			continue;
+		tail->appends = appends;
 		tail->old_size = st->st_size;
 		tail->dev = st->st_dev;
 		tail->ino = st->st_ino;
@@ -75,7 +78,15 @@ static long cut(const struct tail *tail, int fd)
 	return end < 0 ? end : cosy_syscall3(SYS_ftruncate, fd, end, 0);
 }
 
-void tail_cut(int fd)
+void tail_append(int fd)
+{
+	long flags = cosy_syscall3(SYS_fcntl, fd, F_GETFL, 0);
+
+	if (flags >= 0)
+		cosy_syscall3(SYS_fcntl, fd, F_SETFL, flags | O_APPEND);
+}
+
+static void end_tail(int fd, bool closing)
 {
 	uint64_t signals;
 	long ret = 0;
@@ -88,6 +99,8 @@ void tail_cut(int fd)
 		struct tail *tail = &slots[slot_of[fd] - 1];
 
 		ret = cut(tail, fd);
+		if (tail->appends && !closing)
+			tail_append(fd);
 		slot_of[fd] = 0;
 		tail->owner = FREE;
 		tails--;
@@ -95,6 +108,16 @@ void tail_cut(int fd)
 	relaxed_restore_signals(signals);
 	if (ret < 0)
 		relaxed_late_error(fd, ret);
+}
+
+void tail_cut(int fd)
+{
+	end_tail(fd, false);
+}
+
+void tail_close(int fd)
+{
+	end_tail(fd, true);
 }
 
 void tail_cut_all(void)

@@ -23,14 +23,23 @@ extern uint32_t tails;
 /* May a file of this kind have one? */
 bool tail_fits(int fd, const struct stat *st);
 
-/* `fd`, just opened, has one.  False: there are too many. */
-bool tail_begin(int fd, const struct stat *st);
+/*
+ * `fd`, just opened, has one.  False: there are too many.  With `appends` it is to have O_APPEND, but
+ * gets it only when the tail is cut: until then its position is its end all the same.
+ */
+bool tail_begin(int fd, const struct stat *st, bool appends);
+
+/* Gives it O_APPEND. */
+void tail_append(int fd);
 
 bool tail_of(int fd);
 
 /* Cuts the tail of `fd`, if it has one; an error is kept: relaxed_late_error. */
 void tail_cut(int fd);
 void tail_cut_all(void);
+
+/* The same before close(fd). */
+void tail_close(int fd);
 
 /* Cuts the tails of this file, by whatever descriptors they are known. */
 void tail_cut_same(const struct stat *st);
