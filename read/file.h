@@ -77,8 +77,8 @@ struct file {
 	bool leased;	  /* unless PLAIN: specialised */
 	uint8_t breaks;	  /* leases broken so far */
 	int fd;		  /* unless PLAIN: a descriptor that names it */
-	int32_t credit;	  /* ns that a window would have saved; when it has one, a mapped one */
 	uint32_t ramp;	  /* bytes of the next fill */
+	int64_t credit;	  /* ns that a window would have saved; when it has one, a mapped one */
 	uint64_t next;	  /* where a sequential read would go on; while plain: a number of bytes */
 	uint64_t most;	  /* bytes of its window, by the policy (policy.h) */
 	uint64_t fetched; /* bytes by long reads; while specialised: for the window or past it */
