@@ -6,6 +6,7 @@
 #include <linux/sched.h>
 #include <linux/unistd.h>
 #include "context.h"
+#include "descriptor.h"
 #include "directory.h"
 #include "dispatch.h"
 #include "fast.h"
@@ -45,6 +46,7 @@ static s64 ordinary(struct cosy_activation *run, u32 number, const struct pt_reg
 
 	if (run->held)
 		cosy_settle(run);
+	cosy_descriptors_forget(run);
 	result = static_call(cosy_dispatch)(regs, number);
 	if (run->unfresh) {
 		if (result >= 0)
@@ -136,15 +138,20 @@ static __always_inline s64 specialised(struct cosy_activation *run, const u64 *r
 	}
 }
 
+/* Out of line: the registers would be room on the stack that no specialised version needs. */
+static noinline u64 ordinarily(struct cosy_activation *run, const u64 *r, u32 number)
+{
+	return ordinary(run, number,
+			&(struct pt_regs){ .di = r[1], .si = r[2], .dx = r[3], .r10 = r[4], .r8 = r[5], .r9 = r[0] });
+}
+
 /* What a specialised version answered, or the ordinary way. */
 static __always_inline u64 answer(struct cosy_activation *run, const u64 *r, u32 number, s64 result)
 {
-	if (likely(result != COSY_ORDINARY)) {
-		run->fast++;
-		return result;
-	}
-	return ordinary(run, number,
-			&(struct pt_regs){ .di = r[1], .si = r[2], .dx = r[3], .r10 = r[4], .r8 = r[5], .r9 = r[0] });
+	if (unlikely(result == COSY_ORDINARY))
+		return ordinarily(run, r, number);
+	run->fast++;
+	return result;
 }
 
 /* A byte that can only be read into a user's memory is left to the interpreter. */
@@ -203,13 +210,13 @@ static s64 seek_write(struct cosy_activation *run, const u64 *r)
 	return end_here(run, result);
 }
 
-static s64 view_read(struct cosy_activation *run, const u64 *r)
+static __always_inline s64 view_read(struct cosy_activation *run, const u64 *r)
 {
 	return answer(run, r, __NR_read, run->prog->ordinary ? COSY_ORDINARY :
 					 cosy_view_read(run, r[1], r[2], r[3]));
 }
 
-static s64 view_pread(struct cosy_activation *run, const u64 *r)
+static __always_inline s64 view_pread(struct cosy_activation *run, const u64 *r)
 {
 	return answer(run, r, __NR_pread64, run->prog->ordinary ? COSY_ORDINARY :
 					    cosy_view_pread(run, r[1], r[2], r[3], r[4]));

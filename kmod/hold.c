@@ -107,7 +107,7 @@ struct cosy_hold *cosy_hold_get(struct cosy_activation *run, struct address_spac
 		folio_put(folio);
 		return NULL;
 	}
-	folio_mark_accessed(folio);
+	cosy_folio_mark_accessed(folio);
 	held->folio = folio;
 	held->start = folio_pos(folio);
 	held->end = held->start + folio_size(folio);

@@ -11,6 +11,7 @@
 #include <linux/sched/signal.h>
 #include "compat/compat.h"
 #include "context.h"
+#include "descriptor.h"
 #include "fast.h"
 #include "limits.h"
 #include "program.h"
@@ -158,6 +159,7 @@ u32 cosy_tick(struct cosy_activation *run, u32 insn)
 	}
 	if (run->held)
 		cosy_settle(run);
+	cosy_descriptors_forget(run);
 	run->fresh[0] = run->fresh[1] = NULL;
 	run->entry.fuel = portion(run);
 	run->granted += run->entry.fuel;

@@ -31,18 +31,43 @@ static u64 load_piece(struct cosy_activation *run, u64 address, u64 size, u8 *to
 	return 0;
 }
 
-u64 cosy_load(struct cosy_activation *run, u64 address, u64 size)
+/* Of user memory, or of bytes that do not lie beside each other. */
+static noinline u64 load_pieces(struct cosy_activation *run, u64 address, u64 size)
 {
 	u64 value = 0, done, now;
 
-	if (!is_access(run, size))
-		return 0;
 	for (done = 0; done < size; done += now) {
 		now = load_piece(run, address + done, size - done, (u8 *)&value + done);
 		if (!now)
 			return 0;
 	}
 	return value;
+}
+
+u64 cosy_load(struct cosy_activation *run, u64 address, u64 size)
+{
+	struct cosy_place place __cosy_uninitialized;
+	u16 half;
+	u32 word;
+	u64 whole;
+
+	if (!is_access(run, size) || !cosy_resolve(run, address, &place))
+		return 0;
+	if (unlikely(place.user || size > place.behind))
+		return load_pieces(run, address, size);
+	switch (size) {
+	case 1:
+		return *place.at;
+	case 2:
+		memcpy(&half, place.at, sizeof(half));
+		return half;
+	case 4:
+		memcpy(&word, place.at, sizeof(word));
+		return word;
+	default:
+		memcpy(&whole, place.at, sizeof(whole));
+		return whole;
+	}
 }
 
 static u64 store_piece(struct cosy_activation *run, u64 address, u64 size, const u8 *from)

@@ -20,6 +20,8 @@ int main(void)
 	OFFSET(RUN_CALLS, cosy_activation, calls);
 	OFFSET(RUN_PID, cosy_activation, pid);
 	OFFSET(RUN_HELD, cosy_activation, held);
+	OFFSET(RUN_KNOWN, cosy_activation, known_pair);
+	DEFINE(KNOWN_NONE, COSY_KNOWN_NONE);
 	OFFSET(RUN_DETAIL, cosy_activation, detail);
 	OFFSET(RUN_CODE, cosy_activation, code);
 	OFFSET(RUN_STATUS, cosy_activation, status);

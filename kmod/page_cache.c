@@ -13,7 +13,7 @@
  * What touch_atime asks last, before all else that may forbid an update: where there is
  * none to make, it does not matter who forbids it.
  */
-static bool is_recent(const struct inode *inode, const struct vfsmount *mount)
+static __always_inline bool is_recent(const struct inode *inode, const struct vfsmount *mount)
 {
 	struct timespec64 now, accessed = inode_get_atime(inode), modified, changed;
 
@@ -30,15 +30,20 @@ static bool is_recent(const struct inode *inode, const struct vfsmount *mount)
 	return timespec64_equal(&accessed, &now);
 }
 
-void cosy_file_accessed(struct file *file)
+static __always_inline void accessed(struct file *file)
 {
 	if (!is_recent(file_inode(file), file->f_path.mnt))
 		file_accessed(file);
 }
 
+void cosy_file_accessed(struct file *file)
+{
+	accessed(file);
+}
+
 void cosy_read_done(struct file *file, loff_t end, size_t count)
 {
-	cosy_file_accessed(file);
+	accessed(file);
 	if (count) {
 		file->f_ra.prev_pos = end;
 		fsnotify_access(file);
@@ -47,59 +52,51 @@ void cosy_read_done(struct file *file, loff_t end, size_t count)
 	inc_syscr(current);
 }
 
-/* As many of `count` as lie beside each other from `slot` up to `end`, and are small. */
-static __always_inline u32 get_row(void __rcu *const *slot, void __rcu *const *end, u32 count,
-				   struct folio **ret)
+struct folio *cosy_folio_find(struct address_space *mapping, pgoff_t index)
 {
-	struct folio *folio;
-	u32 got;
+	struct folio *folio = filemap_get_folio(mapping, index);
 
-	for (got = 0; got < count && slot < end; got++, slot++) {
-		folio = rcu_dereference_raw(*slot);
-		/* Neither a value nor anything of the tree's own. */
-		if (unlikely(!folio || (unsigned long)folio & 3 || !folio_try_get(folio)))
-			break;
-		if (unlikely(folio != rcu_access_pointer(*slot) || folio_test_large(folio))) {
-			folio_put(folio);
-			break;
-		}
-		ret[got] = folio;
-	}
-	return got;
+	/* NULL before Linux 6.3. */
+	return IS_ERR_OR_NULL(folio) ? NULL : folio;
 }
 
-u32 cosy_folios_get_many(struct address_space *mapping, pgoff_t index, u32 count,
-			 struct folio **ret)
+/* The same as cosy_folios_get, of one folio, which may have several of the pages. */
+static enum cosy_guard get_folio(struct address_space *mapping, pgoff_t index, u32 count,
+				 struct folio **ret, u8 **page, u32 *got)
 {
-	const struct xarray *tree = &mapping->i_pages;
-	const struct xa_node *leaf = NULL;
-	struct folio *folio;
-	u32 row, got = 0;
-	void *entry;
+	struct folio *folio = cosy_folio_find(mapping, index);
+	enum cosy_guard guard;
+	pgoff_t end;
 
-	rcu_read_lock();
-	while (got < count) {
-		entry = cosy_tree_load(tree, index, &leaf);
-		folio = cosy_entry_get(tree, leaf, index, entry);
-		if (unlikely(!folio))
-			break;
-		ret[got++] = folio;
-		index++;
-		if (likely(leaf && !leaf->shift && index & XA_CHUNK_MASK && !folio_test_large(folio))) {
-			row = get_row(leaf->slots + (index & XA_CHUNK_MASK),
-				      leaf->slots + XA_CHUNK_SIZE, count - got, ret + got);
-			got += row;
-			index += row;
-			continue;
-		}
-		/* Within a large one the tree is not looked at again. */
-		for (; unlikely(folio_test_large(folio)) && got < count; index++) {
-			if (index >= folio->index + folio_nr_pages(folio))
-				break;
-			folio_get(folio);
-			ret[got++] = folio;
-		}
+	if (!folio)
+		return COSY_GUARD_NO_HOLES;
+	guard = cosy_folio_guard(folio, mapping);
+	if (guard != COSY_GUARDS_HOLD) {
+		folio_put(folio);
+		return guard;
 	}
-	rcu_read_unlock();
-	return got;
+	end = min(index + count, folio->index + folio_nr_pages(folio));
+	folio_ref_add(folio, end - index - 1);
+	for (; index < end; index++) {
+		ret[*got] = folio;
+		if (page)
+			page[*got] = cosy_folio_byte(folio, (loff_t)index << PAGE_SHIFT);
+		++*got;
+	}
+	return COSY_GUARDS_HOLD;
+}
+
+enum cosy_guard cosy_folios_get_rest(struct address_space *mapping, pgoff_t index, u32 count,
+				     struct folio **ret, u8 **page, u32 *got)
+{
+	enum cosy_guard guard;
+
+	while (*got < count) {
+		guard = get_folio(mapping, index + *got, count - *got, ret, page, got);
+		if (guard != COSY_GUARDS_HOLD)
+			return guard;
+		*got += cosy_row_get(mapping, index + *got, count - *got, ret + *got,
+				     page ? page + *got : NULL);
+	}
+	return COSY_GUARDS_HOLD;
 }

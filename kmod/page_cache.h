@@ -16,6 +16,7 @@
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/pagemap.h>
+#include <linux/swap.h>
 #include "fast.h"
 
 /* No guard has failed. */
@@ -55,94 +56,15 @@ static inline bool cosy_is_fresh(struct cosy_activation *run, const struct super
 	return false;
 }
 
-/* What `node` of the page cache's tree has for page `index`, as xas_descend sees it; under RCU. */
-static __always_inline void *cosy_node_entry(const struct xarray *tree, const struct xa_node *node,
-					     pgoff_t index)
-{
-	void *entry = xa_entry(tree, node, (index >> node->shift) & XA_CHUNK_MASK);
-
-	if (unlikely(xa_is_sibling(entry))) {
-		entry = xa_entry(tree, node, xa_to_sibling(entry));
-		/* A large folio that has just been split. */
-		if (unlikely(xa_is_node(entry)))
-			entry = XA_RETRY_ENTRY;
-	}
-	return entry;
-}
-
-/* As xas_load, under RCU; *leaf is the node that the entry was found in, NULL: none. */
-static __always_inline void *cosy_tree_load(const struct xarray *tree, pgoff_t index,
-					    const struct xa_node **leaf)
-{
-	void *entry = xa_head(tree);
-
-	*leaf = NULL;
-	if (likely(xa_is_node(entry))) {
-		if (unlikely(index >> xa_to_node(entry)->shift > XA_CHUNK_MASK))
-			return NULL;
-	} else if (index) {
-		return NULL;
-	}
-	while (xa_is_node(entry)) {
-		*leaf = xa_to_node(entry);
-		entry = cosy_node_entry(tree, *leaf, index);
-	}
-	return entry;
-}
-
-/* A reference to the folio that `entry`, loaded so, is, or NULL: none, or just being moved. */
-static __always_inline struct folio *cosy_entry_get(const struct xarray *tree,
-						    const struct xa_node *leaf, pgoff_t index,
-						    void *entry)
-{
-	struct folio *folio = entry;
-
-	if (unlikely(!entry || xa_is_value(entry) || xa_is_internal(entry) || !folio_try_get(folio)))
-		return NULL;
-	if (likely(entry == (leaf ? cosy_node_entry(tree, leaf, index) : xa_head(tree))))
-		return folio;
-	folio_put(folio);
-	return NULL;
-}
-
-/*
- * A reference to the folio of page `index`, or NULL: it is not in the cache, or just
- * being moved.  As filemap_get_entry, without the calls on the way to it.
- */
-static __always_inline struct folio *cosy_folio_get(struct address_space *mapping, pgoff_t index)
-{
-	const struct xarray *tree = &mapping->i_pages;
-	const struct xa_node *leaf;
-	struct folio *folio;
-	void *entry;
-
-	rcu_read_lock();
-	entry = cosy_tree_load(tree, index, &leaf);
-	folio = cosy_entry_get(tree, leaf, index, entry);
-	rcu_read_unlock();
-	return folio;
-}
-
-/*
- * The folios of `count` pages from `index` on, one for each page, a reference each.
- * How many there are up to the first that is not in the cache.
- */
-u32 cosy_folios_get_many(struct address_space *mapping, pgoff_t index, u32 count,
-			 struct folio **ret);
-
-static __always_inline u32 cosy_folios_get(struct address_space *mapping, pgoff_t index, u32 count,
-					   struct folio **ret)
-{
-	if (count > 1)
-		return cosy_folios_get_many(mapping, index, count, ret);
-	ret[0] = cosy_folio_get(mapping, index);
-	return ret[0] ? 1 : 0;
-}
-
 /* Where byte `position` of its file is, which `folio` has. */
 static inline u8 *cosy_folio_byte(struct folio *folio, loff_t position)
 {
 	return (u8 *)folio_address(folio) + (position & (folio_size(folio) - 1));
+}
+
+static __always_inline unsigned long cosy_folio_flags(const struct folio *folio)
+{
+	return READ_ONCE(*(const unsigned long *)&folio->flags);
 }
 
 /* All of a folio's flags that matter, looked at once: is it up to date and nothing else? */
@@ -153,7 +75,7 @@ static inline bool cosy_folio_sound(const struct folio *folio)
 #ifdef CONFIG_MEMORY_FAILURE
 	interesting |= BIT(PG_hwpoison);
 #endif
-	return (READ_ONCE(*(const unsigned long *)&folio->flags) & interesting) == BIT(PG_uptodate);
+	return (cosy_folio_flags(folio) & interesting) == BIT(PG_uptodate);
 }
 
 /* The guard that fails for `folio`, which must be held, or COSY_GUARDS_HOLD. */
@@ -169,6 +91,137 @@ static inline enum cosy_guard cosy_folio_guard(struct folio *folio,
 	    (folio_test_large(folio) && folio_test_has_hwpoisoned(folio)))
 		return COSY_GUARD_NO_HOLES;
 	return folio_test_readahead(folio) ? COSY_GUARD_READAHEAD : COSY_GUARDS_HOLD;
+}
+
+/*
+ * Folios are found under RCU.  Where its readers may be preempted that is two calls;
+ * a stretch without preemption is as good.  It must not sleep, and a reference that is
+ * put back may have to: that waits until the end.
+ */
+static __always_inline void cosy_tree_enter(void)
+{
+	rcu_read_lock_sched();
+}
+
+static __always_inline void cosy_tree_leave(void)
+{
+	rcu_read_unlock_sched();
+}
+
+/*
+ * The slot of page `index` in the page cache's tree, and behind which slot its row ends:
+ * in it the following pages have the following slots.  That one itself: there is none.
+ */
+static __always_inline void __rcu *const *cosy_tree_slot(const struct xarray *tree, pgoff_t index,
+							 void __rcu *const **end)
+{
+	void __rcu *const *slot = &tree->xa_head;
+	void *entry = rcu_dereference_raw(*slot);
+	const struct xa_node *node;
+
+	*end = slot + 1;
+	if (unlikely(!xa_is_node(entry)))
+		return index ? *end : slot;
+	node = xa_to_node(entry);
+	if (unlikely(index >> node->shift > XA_CHUNK_MASK))
+		return *end;
+	for (;;) {
+		slot = &node->slots[(index >> node->shift) & XA_CHUNK_MASK];
+		entry = rcu_dereference_raw(*slot);
+		if (!xa_is_node(entry))
+			break;
+		node = xa_to_node(entry);
+	}
+	*end = &node->slots[XA_CHUNK_SIZE];
+	return slot;
+}
+
+/* As folio_try_get, which enters once more. */
+static __always_inline bool cosy_folio_try_get(struct folio *folio)
+{
+	/* What is left of a huge page's memory map must not be written to. */
+	return likely(!page_is_fake_head(&folio->page)) &&
+	       likely(atomic_inc_not_zero(&folio->_refcount));
+}
+
+/*
+ * The folios of up to `count` pages from `index` on, a reference each, and where their
+ * bytes are unless `page` is NULL.  How many: up to the first that is not there, not
+ * sound, or in another row.
+ */
+static __always_inline u32 cosy_row_get(struct address_space *mapping, pgoff_t index, u32 count,
+					struct folio **ret, u8 **page)
+{
+	struct folio *folio, *unsound = NULL;
+	void __rcu *const *slot, *const *end;
+	u32 got;
+
+	cosy_tree_enter();
+	slot = cosy_tree_slot(&mapping->i_pages, index, &end);
+	for (got = 0; got < count && slot < end; got++, slot++) {
+		folio = rcu_dereference_raw(*slot);
+		/* Neither a value nor anything of the tree's own. */
+		if (unlikely(!folio || (unsigned long)folio & 3 || !cosy_folio_try_get(folio)))
+			break;
+		if (unlikely(folio != rcu_access_pointer(*slot) || !cosy_folio_sound(folio))) {
+			unsound = folio;
+			break;
+		}
+		ret[got] = folio;
+		if (page)
+			page[got] = folio_address(folio);
+	}
+	cosy_tree_leave();
+	if (unlikely(unsound))
+		folio_put(unsound);
+	return got;
+}
+
+/* A reference to the folio of page `index`, whatever it is like, or NULL. */
+struct folio *cosy_folio_find(struct address_space *mapping, pgoff_t index);
+
+static __always_inline struct folio *cosy_folio_get(struct address_space *mapping, pgoff_t index)
+{
+	struct folio *folio;
+
+	if (likely(cosy_row_get(mapping, index, 1, &folio, NULL)))
+		return folio;
+	return cosy_folio_find(mapping, index);
+}
+
+/* cosy_folios_get from the page on that has none in its row. */
+enum cosy_guard cosy_folios_get_rest(struct address_space *mapping, pgoff_t index, u32 count,
+				     struct folio **ret, u8 **page, u32 *got);
+
+/*
+ * The folios of `count` pages from `index` on, one for each page, a reference each, and
+ * where these pages are unless `page` is NULL.  *got are there and their guards hold; if
+ * that is not all of them the next one's guard, which is returned, does not.
+ */
+static __always_inline enum cosy_guard cosy_folios_get(struct address_space *mapping, pgoff_t index,
+						       u32 count, struct folio **ret, u8 **page,
+						       u32 *got)
+{
+	*got = cosy_row_get(mapping, index, count, ret, page);
+	if (likely(*got == count))
+		return COSY_GUARDS_HOLD;
+	return cosy_folios_get_rest(mapping, index, count, ret, page, got);
+}
+
+/*
+ * folio_mark_accessed, which is no more than looking where a folio is as young already
+ * as it can be.
+ */
+static __always_inline void cosy_folio_mark_accessed(struct folio *folio)
+{
+#ifdef CONFIG_LRU_GEN
+	const unsigned long young = BIT(PG_referenced) | BIT(PG_workingset) | LRU_REFS_MASK;
+	unsigned long flags = cosy_folio_flags(folio);
+
+	if ((flags & young) == young && flags & LRU_GEN_MASK)
+		return;
+#endif
+	folio_mark_accessed(folio);
 }
 
 /*

@@ -17,6 +17,7 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 #include "compat/compat.h"
+#include "descriptor.h"
 #include "hold.h"
 #include "read.h"
 
@@ -150,13 +151,11 @@ static __always_inline ssize_t read_file(struct cosy_activation *run, struct fil
 static __always_inline bool fits(struct cosy_activation *run, const struct file *file, u64 buffer,
 				 u64 count, s64 *result)
 {
-	if (unlikely(!file || !(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||
+	if (unlikely(!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||
 		     count - 1 >= MOST))
 		*result = cosy_replug(run, COSY_GUARD_LIMITED);
 	else if (unlikely(!access_ok((void __user *)buffer, count)))
 		*result = cosy_replug(run, COSY_GUARD_MEMORY);
-	else if (unlikely(!cosy_cached_file(file)))
-		*result = cosy_replug(run, COSY_GUARD_FS_CONSTANT);
 	else
 		return true;
 	return false;
@@ -164,12 +163,16 @@ static __always_inline bool fits(struct cosy_activation *run, const struct file 
 
 s64 cosy_fast_read(struct cosy_activation *run, u32 number, u64 buffer, u64 count)
 {
-	struct fd fd = fdget(number);
-	struct file *file = fd_file(fd);
+	struct file *file;
+	struct fd fd;
 	bool locked;
 	loff_t pos;
 	s64 result;
 
+	fd = cosy_descriptor_get(run, number);
+	if (unlikely(!fd_file(fd)))
+		return cosy_replug(run, run->refused);
+	file = fd_file(fd);
 	if (fits(run, file, buffer, count, &result)) {
 		locked = lock_position(run, file);
 		pos = file->f_pos;
@@ -190,7 +193,9 @@ s64 cosy_fast_pread(struct cosy_activation *run, u32 number, u64 buffer, u64 cou
 
 	if (pos < 0)
 		return -EINVAL;
-	fd = fdget(number);
+	fd = cosy_descriptor_get(run, number);
+	if (unlikely(!fd_file(fd)))
+		return cosy_replug(run, run->refused);
 	if (fits(run, fd_file(fd), buffer, count, &result)) {
 		/* Regular files of these file systems have FMODE_PREAD. */
 		result = read_file(run, fd_file(fd), (char __user *)buffer, count, &pos);
@@ -214,19 +219,20 @@ static __always_inline bool seek_inside(struct file *file, s64 offset, u32 whenc
 
 s64 cosy_fast_lseek(struct cosy_activation *run, u32 number, s64 offset, u32 whence)
 {
-	struct fd fd = fdget(number);
-	struct file *file = fd_file(fd);
+	struct file *file;
+	struct fd fd;
 	bool locked;
 	s64 result;
 
-	if (unlikely(!file || whence > SEEK_END || !cosy_cached_file(file))) {
-		result = cosy_replug(run, file ? COSY_GUARD_FS_CONSTANT : COSY_GUARD_LIMITED);
-	} else {
-		locked = lock_position(run, file);
-		result = seek_inside(file, offset, whence) ? offset :
-							     vfs_llseek(file, offset, whence);
-		cosy_position_unlock(file, locked);
-	}
+	if (unlikely(whence > SEEK_END))
+		return cosy_replug(run, COSY_GUARD_LIMITED);
+	fd = cosy_descriptor_get(run, number);
+	if (unlikely(!fd_file(fd)))
+		return cosy_replug(run, run->refused);
+	file = fd_file(fd);
+	locked = lock_position(run, file);
+	result = seek_inside(file, offset, whence) ? offset : vfs_llseek(file, offset, whence);
+	cosy_position_unlock(file, locked);
 	fdput(fd);
 	return result;
 }
@@ -295,14 +301,18 @@ static s64 read_byte(struct cosy_activation *run, struct file *file, bool cached
 
 s64 cosy_fast_readc(struct cosy_activation *run, u32 number)
 {
-	struct fd fd = fdget(number);
-	struct file *file = fd_file(fd);
+	struct file *file;
 	s64 result = -EBADF;
+	struct fd fd;
 	bool cached;
 
+	fd = cosy_descriptor_get(run, number);
+	cached = fd_file(fd);
+	if (unlikely(!cached))
+		fd = fdget(number);
+	file = fd_file(fd);
 	if (unlikely(!file || !(file->f_mode & FMODE_READ)))
 		goto out;
-	cached = cosy_cached_file(file);
 	/* It may wait for others, who may change what is viewed before they wake us. */
 	if (unlikely(!cached && run->held))
 		cosy_settle(run);

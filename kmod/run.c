@@ -15,6 +15,7 @@
 #include <linux/uaccess.h>
 #include "compat/compat.h"
 #include "context.h"
+#include "descriptor.h"
 #include "fast.h"
 #include "hold.h"
 #include "leave.h"
@@ -201,6 +202,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	run.pid = 0;
 	run.held = 0;
 	cosy_hold_init(&run);
+	cosy_descriptors_init(&run);
 	run.put_off = false;
 	run.views = NULL;
 	run.fresh[0] = run.fresh[1] = run.unfresh = NULL;

@@ -3,6 +3,7 @@
 #ifndef COSY_RUN_H
 #define COSY_RUN_H
 
+#include <linux/file.h>
 #include "../core/core.h"
 
 struct address_space;
@@ -31,6 +32,11 @@ struct cosy_hold {
 
 #define COSY_HOLDS 2
 
+/* Descriptors whose files are known, by their lowest bits; see descriptor.h. */
+#define COSY_KNOWN	4
+/* Two descriptors at once, neither of which belongs where it stands. */
+#define COSY_KNOWN_NONE 1
+
 /* In cosy_activation.held: what cosy_settle has to do. */
 #define COSY_HELD_FOLIOS (1 << 0)
 #define COSY_HELD_VIEWS	 (1 << 1)
@@ -54,6 +60,10 @@ struct cosy_activation {
 	u64 calls;			/* system calls made */
 	u64 pid;			/* the process, as it knows itself; 0: not asked yet */
 	u32 held;			/* folios and views are held: cosy_settle before sleeping */
+	union {
+		u32 known_number[COSY_KNOWN];	/* descriptors, see descriptor.h */
+		u64 known_pair[COSY_KNOWN / 2];	/* COSY_KNOWN_NONE: forgotten */
+	};
 	u64 detail;			/* see enum cosy_status */
 	s64 code;			/* COSY_LEFT_CALL: the restart code */
 	u32 status;			/* enum cosy_status; whoever leaves sets it ... */
@@ -64,6 +74,8 @@ struct cosy_activation {
 	struct cosy_context *context;
 	bool put_off;			/* TIF_NOTIFY_RESUME is to be set again at the end */
 	u64 fast;			/* of `calls`: by a specialised version */
+	struct fd known[COSY_KNOWN];	/* of known_number: no references */
+	u32 refused;			/* enum cosy_guard: why cosy_descriptor_get had no file */
 	/* File systems that an ordinary read was made of, behind the last tick.  Only compared */
 	const struct super_block *fresh[2];
 	struct cosy_views *views;	/* NULL until the first one is made */

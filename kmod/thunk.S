@@ -553,6 +553,8 @@ THUNK cosy_thunk_syscall
 	cmpl	$0, RUN_HELD(%r11)
 	jne	.Lcall_settle
 .Lcall_settled:
+	movq	$KNOWN_NONE, RUN_KNOWN(%r11)
+	movq	$KNOWN_NONE, RUN_KNOWN + 8(%r11)
 	incq	RUN_CALLS(%r11)
 	sub	$PT_SIZE, %rsp
 	mov	%r10, INSN

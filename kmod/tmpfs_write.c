@@ -7,11 +7,13 @@
  * by way of a view, need no copy.
  */
 #include <linux/fs.h>
+#include <linux/iversion.h>
 #include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/shmem_fs.h>
-#include <linux/swap.h>
+#include <linux/timekeeping.h>
+#include "compat/compat.h"
 #include "copy.h"
 #include "memory.h"
 #include "page_cache.h"
@@ -55,9 +57,8 @@ static __always_inline bool find(const struct cosy_writing *write, struct folios
 {
 	u32 count = DIV_ROUND_UP(offset_in_page(write->position) + write->count, PAGE_SIZE);
 
-	ret->count = cosy_folios_get(write->file->f_mapping, write->position >> PAGE_SHIFT, count,
-				     ret->folio);
-	if (likely(ret->count == count))
+	if (likely(cosy_folios_get(write->file->f_mapping, write->position >> PAGE_SHIFT, count,
+				   ret->folio, NULL, &ret->count) == COSY_GUARDS_HOLD))
 		return true;
 	put(ret);
 	return false;
@@ -70,39 +71,51 @@ static __always_inline bool find(const struct cosy_writing *write, struct folios
  */
 static __always_inline bool stay(const struct cosy_writing *write, const struct folios *folios)
 {
+	const struct address_space *mapping = write->file->f_mapping;
 	u32 i;
 
 	for (i = 0; i < folios->count; i++) {
 		struct folio *folio = folios->folio[i];
 
 		if (unlikely(folio_test_locked(folio) ||
-			     cosy_folio_guard(folio, write->file->f_mapping) != COSY_GUARDS_HOLD))
+			     cosy_folio_guard(folio, mapping) != COSY_GUARDS_HOLD))
 			return false;
 	}
 	return true;
 }
 
-/* `size` bytes from `address` in the shared buffer on, wherever they are now. */
-static __always_inline void copy_from(struct cosy_activation *run, u64 address, u8 *to, u32 size)
+/* What is written: from `address` in the shared buffer on, and where as much of it as is known lies. */
+struct source {
+	u64 address;
+	struct cosy_place place;
+};
+
+/* The next `size` bytes, wherever they are. */
+static __always_inline void copy_from(struct cosy_activation *run, struct source *from, u8 *to,
+				      u32 size)
 {
-	struct cosy_place place __cosy_uninitialized;
+	struct cosy_place *place = &from->place;
 	u32 now;
 
-	for (; size; size -= now) {
+	while (size) {
 		/* Cannot fail: the range was tested. */
-		if (WARN_ON_ONCE(!cosy_resolve(run, address, &place)))
+		if (!place->behind && WARN_ON_ONCE(!cosy_resolve(run, from->address, place)))
 			return;
-		now = min_t(u64, size, place.behind);
-		if (place.at != to)
-			cosy_copy(to, place.at, now);
-		address += now;
+		now = min_t(u64, size, place->behind);
+		if (place->at != to)
+			cosy_copy(to, place->at, now);
+		place->at += now;
+		place->behind -= now;
+		from->address += now;
 		to += now;
+		size -= now;
 	}
 }
 
 static __always_inline void write_folios(struct cosy_activation *run, const struct cosy_writing *write,
-			 const struct folios *folios, u64 address)
+					 const struct folios *folios, u64 address)
 {
+	struct source from = { .address = address };
 	loff_t position = write->position;
 	u32 i, now, left = write->count;
 
@@ -112,15 +125,31 @@ static __always_inline void write_folios(struct cosy_activation *run, const stru
 		now = min_t(u32, PAGE_SIZE - offset_in_page(position), left);
 		if (unlikely(!folio_trylock(folio)))
 			folio_lock(folio);
-		folio_mark_accessed(folio);
-		copy_from(run, address, cosy_folio_byte(folio, position), now);
+		cosy_folio_mark_accessed(folio);
+		copy_from(run, &from, cosy_folio_byte(folio, position), now);
 		if (!folio_test_dirty(folio))
 			folio_mark_dirty(folio);
 		folio_unlock(folio);
-		address += now;
 		position += now;
 		left -= now;
 	}
+}
+
+/*
+ * file_update_time, which has nothing to do where the times are this tick's already and
+ * nobody has asked for the version: most writes but a tick's first.
+ */
+static __always_inline int update_time(struct file *file)
+{
+	const struct inode *inode = file_inode(file);
+	struct timespec64 now, modified = inode_get_mtime(inode), changed = inode_get_ctime(inode);
+
+	ktime_get_coarse_real_ts64(&now);
+	if (likely(cosy_times_are_coarse(inode) && timespec64_equal(&modified, &now) &&
+		   timespec64_equal(&changed, &now) &&
+		   !(IS_I_VERSION(inode) && inode_iversion_need_inc((struct inode *)inode))))
+		return 0;
+	return file_update_time(file);
 }
 
 /* Under freeze protection. */
@@ -137,7 +166,7 @@ static __always_inline s64 write_locked(struct cosy_activation *run, const struc
 		goto out;
 	result = IS_NOSEC(inode) ? 0 : file_remove_privs(file);
 	if (likely(!result))
-		result = file_update_time(file);
+		result = update_time(file);
 	if (likely(!result)) {
 		write_folios(run, write, folios, address);
 		result = write->count;

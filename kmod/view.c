@@ -11,13 +11,11 @@
 /* --- Memory -------------------------------------------------------------------------- */
 
 /* One lies with the context between RUNs, since most RUNs need one only for a moment. */
-static struct cosy_views *views_get(struct cosy_activation *run)
+struct cosy_views *cosy_views_get(struct cosy_activation *run)
 {
-	if (!run->views) {
-		run->views = xchg(&run->context->spare_views, NULL);
-		if (!run->views)
-			run->views = kzalloc(sizeof(*run->views), GFP_KERNEL_ACCOUNT);
-	}
+	run->views = xchg(&run->context->spare_views, NULL);
+	if (!run->views)
+		run->views = kzalloc(sizeof(*run->views), GFP_KERNEL_ACCOUNT);
 	return run->views;
 }
 
@@ -29,23 +27,8 @@ void cosy_views_free(struct cosy_activation *run)
 
 /* --- Making and ending ----------------------------------------------------------------- */
 
-static __always_inline void put(struct cosy_page_view *view)
-{
-	u32 i, pages = view->pages;
-
-	for (i = 0; i < pages; i++)
-		folio_put(view->folio[i]);
-	view->pages = 0;
-}
-
-void cosy_view_put(struct cosy_page_view *view)
-{
-	put(view);
-}
-
-/* What a compound has to find in the buffer at [ahead, ahead + length) of the view. */
-static void copy_out(const struct cosy_activation *run, const struct cosy_page_view *view, u32 ahead,
-		     u32 length)
+void cosy_view_copy_out(const struct cosy_activation *run, const struct cosy_page_view *view,
+			u32 ahead, u32 length)
 {
 	u8 *to = run->prog->buffer + view->offset + ahead;
 	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
@@ -62,7 +45,7 @@ static void end(struct cosy_activation *run, struct cosy_page_view *view)
 {
 	struct cosy_views *views = run->views;
 
-	put(view);
+	cosy_view_put(view);
 	views->active &= ~BIT(view - views->view);
 	if (!views->active)
 		run->held &= ~COSY_HELD_VIEWS;
@@ -75,50 +58,21 @@ static void end(struct cosy_activation *run, struct cosy_page_view *view)
 
 static void settle(struct cosy_activation *run, struct cosy_page_view *view)
 {
-	copy_out(run, view, 0, view->length);
+	cosy_view_copy_out(run, view, 0, view->length);
 	end(run, view);
 }
 
-struct cosy_page_view *cosy_view_prepare(struct cosy_activation *run)
+struct cosy_page_view *cosy_views_settle_oldest(struct cosy_activation *run)
 {
-	struct cosy_views *views = views_get(run);
-	struct cosy_page_view *oldest;
+	struct cosy_page_view *view = run->views->view, *oldest = view;
 	u32 i;
 
-	if (unlikely(!views))
-		return NULL;
-	if (likely(views->active != BIT(COSY_VIEWS) - 1))
-		return &views->view[ffz(views->active)];
-	oldest = &views->view[0];
 	for (i = 1; i < COSY_VIEWS; i++) {
-		if (views->view[i].born < oldest->born)
-			oldest = &views->view[i];
+		if (view[i].born < oldest->born)
+			oldest = &view[i];
 	}
 	settle(run, oldest);
 	return oldest;
-}
-
-void cosy_view_begin(struct cosy_activation *run, struct cosy_page_view *view, u32 length)
-{
-	u32 old_to, from = view->offset, to = from + length;
-	struct cosy_page_view *old;
-	unsigned long left;
-
-	for_each_view(old, left, run) {
-		old_to = old->offset + old->length;
-		if (old_to <= from || old->offset >= to)
-			continue;
-		if (old->offset < from)
-			copy_out(run, old, 0, from - old->offset);
-		if (old_to > to)
-			copy_out(run, old, to - old->offset, old_to - to);
-		end(run, old);
-	}
-	view->length = length;
-	view->stores = 0;
-	view->born = run->views->born++;
-	run->views->active |= BIT(view - run->views->view);
-	run->held |= COSY_HELD_VIEWS;
 }
 
 void cosy_views_settle(struct cosy_activation *run)
@@ -156,23 +110,41 @@ void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length)
 	cosy_views_settle_memory(run, address, length);
 }
 
-void cosy_views_settle_file(struct cosy_activation *run, const struct address_space *mapping,
-			    loff_t position, u64 length, const struct cosy_page_view *same)
+const struct cosy_page_view *cosy_views_settle_file(struct cosy_activation *run,
+						    const struct address_space *mapping,
+						    loff_t position, u64 address, u64 length,
+						    bool *same)
 {
+	u64 ahead, offset = address - run->prog->buffer_address;
+	const struct cosy_page_view *source = NULL;
 	struct cosy_page_view *view;
 	unsigned long left;
+	bool all;
 
+	*same = false;
 	for_each_view(view, left, run) {
-		if (view != same && view->mapping == mapping &&
-		    (u64)(view->position - position) + view->length - 1 < length + view->length - 1)
-			settle(run, view);
+		ahead = offset - view->offset;
+		all = ahead < view->length && length <= view->length - ahead;
+		if (view->mapping == mapping &&
+		    (position < 0 ||
+		     (u64)(view->position - position) + view->length - 1 < length + view->length - 1)) {
+			if (!all || position < 0 || view->position + ahead != position) {
+				settle(run, view);
+				continue;
+			}
+			*same = true;
+		}
+		if (all)
+			source = view;
 	}
+	return source;
 }
 
 /* --- Looking at them -------------------------------------------------------------------- */
 
 /* Byte `ahead` of the view, which has it; also when the processor only guesses so. */
-static void place_in(const struct cosy_page_view *view, u32 ahead, struct cosy_place *place)
+static __always_inline void place_in(const struct cosy_page_view *view, u32 ahead,
+				     struct cosy_place *place)
 {
 	u32 at, in, i;
 

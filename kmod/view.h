@@ -10,12 +10,12 @@
 #ifndef COSY_VIEW_H
 #define COSY_VIEW_H
 
+#include <linux/mm.h>
 #include <linux/nospec.h>
 #include "fast.h"
 
 struct address_space;
 struct bio_vec;
-struct folio;
 struct cosy_place;
 
 #define COSY_VIEW_PAGES  32
@@ -43,24 +43,33 @@ struct cosy_page_view {
 #define COSY_VIEWS 5
 
 struct cosy_views {
-	unsigned long active;		/* a bit for each that is a view now */
+	unsigned long active;		/* a bit for each that is a view now; none: run->held says so */
 	u64 born;
+	u32 newest;			/* of view[]; of no use when that one has ended */
 	struct cosy_page_view view[COSY_VIEWS];
 };
 
 /* --- Making and ending (view.c) ------------------------------------------------------ */
 
-/* One that is no view, to be filled in; NULL: there is no memory. */
-struct cosy_page_view *cosy_view_prepare(struct cosy_activation *run);
+/* What the views of a RUN lie in: there is none yet.  NULL: there is no memory. */
+struct cosy_views *cosy_views_get(struct cosy_activation *run);
 
-/*
- * `view`, filled in but for `born` and `length`, becomes `length` (1 up) bytes at its
- * offset.  What older views hold there ends; what they hold beside it is settled.
- */
-void cosy_view_begin(struct cosy_activation *run, struct cosy_page_view *view, u32 length);
+/* Settles the oldest of as many views as there can be; it is none any more. */
+struct cosy_page_view *cosy_views_settle_oldest(struct cosy_activation *run);
 
-/* Puts the folios back of what did not become a view. */
-void cosy_view_put(struct cosy_page_view *view);
+/* What a compound has to find in the buffer at [ahead, ahead + length) of the view. */
+void cosy_view_copy_out(const struct cosy_activation *run, const struct cosy_page_view *view,
+			u32 ahead, u32 length);
+
+/* Puts the folios back of what is no view, or none any more. */
+static __always_inline void cosy_view_put(struct cosy_page_view *view)
+{
+	u32 i, pages = view->pages;
+
+	for (i = 0; i < pages; i++)
+		folio_put(view->folio[i]);
+	view->pages = 0;
+}
 
 /* The end of a RUN: gives the memory back.  Nothing is held any more. */
 void cosy_views_free(struct cosy_activation *run);
@@ -78,11 +87,15 @@ void cosy_views_settle_memory(struct cosy_activation *run, u64 address, u64 leng
 void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length);
 
 /*
- * Those of bytes of `mapping` that are about to be written from outside, from
- * `position` on, but for `same`: a later write must not change what was read before.
+ * Before `length` bytes from the user's `address` on are written to `mapping`, at
+ * `position`, or -1 for anywhere: a later write must not change what was read before, so
+ * views of bytes that it changes are settled.  But one that is written to its own place
+ * is not, and *same says so.  The view that has all the bytes that are written, or NULL.
  */
-void cosy_views_settle_file(struct cosy_activation *run, const struct address_space *mapping,
-			    loff_t position, u64 length, const struct cosy_page_view *same);
+const struct cosy_page_view *cosy_views_settle_file(struct cosy_activation *run,
+						    const struct address_space *mapping,
+						    loff_t position, u64 address, u64 length,
+						    bool *same);
 
 /* --- Reading by way of a view (view.c) ------------------------------------------------ */
 

@@ -2,8 +2,8 @@
 /* view_read.c - read(2) and pread(2) that leave the bytes where they are. */
 #include <linux/file.h>
 #include <linux/mm.h>
-#include <linux/swap.h>
 #include "compat/compat.h"
+#include "descriptor.h"
 #include "page_cache.h"
 #include "program.h"
 #include "view.h"
@@ -15,30 +15,82 @@ struct reading {
 	u32 count;		/* asked for; 1 up */
 };
 
+/* One that is no view, to be filled in; NULL: there is no memory. */
+static __always_inline struct cosy_page_view *prepare(struct cosy_activation *run)
+{
+	struct cosy_views *views = run->views;
+
+	if (unlikely(!views)) {
+		views = cosy_views_get(run);
+		if (!views)
+			return NULL;
+	}
+	if (unlikely(views->active == BIT(COSY_VIEWS) - 1))
+		return cosy_views_settle_oldest(run);
+	return &views->view[ffz(views->active)];
+}
+
+/*
+ * What views hold of the bytes [from, to) of the shared buffer ends; what they hold
+ * beside them is settled.  Those that are left.
+ */
+static noinline unsigned long end_overlapping(struct cosy_activation *run, u32 from, u32 to)
+{
+	struct cosy_views *views = run->views;
+	unsigned long left, active = views->active;
+	struct cosy_page_view *old;
+	u32 old_to;
+
+	for (left = active; left; left &= left - 1) {
+		old = &views->view[__ffs(left)];
+		old_to = old->offset + old->length;
+		if (old_to <= from || old->offset >= to)
+			continue;
+		if (old->offset < from)
+			cosy_view_copy_out(run, old, 0, from - old->offset);
+		if (old_to > to)
+			cosy_view_copy_out(run, old, to - old->offset, old_to - to);
+		cosy_view_put(old);
+		active &= ~(left & -left);
+	}
+	return active;
+}
+
+/*
+ * `view`, filled in but for `born` and `length`, becomes `length` (1 up) bytes at its
+ * offset, and older ones make way.  Mostly that is one, at the same place.
+ */
+static __always_inline void begin(struct cosy_activation *run, struct cosy_page_view *view,
+				  u32 length)
+{
+	struct cosy_views *views = run->views;
+	struct cosy_page_view *newest = &views->view[views->newest];
+	u32 from = view->offset, to = from + length, index = view - views->view;
+	unsigned long active = views->active;
+
+	if (likely(active == BIT(views->newest) && newest->offset >= from &&
+		   newest->offset + newest->length <= to)) {
+		cosy_view_put(newest);
+		active = 0;
+	} else if (active) {
+		active = end_overlapping(run, from, to);
+	}
+	view->length = length;
+	view->stores = 0;
+	view->born = views->born++;
+	views->newest = index;
+	views->active = active | BIT(index);
+	run->held |= COSY_HELD_VIEWS;
+}
+
 /* The folios of `count` bytes from `position` on into `view`. */
 static __always_inline enum cosy_guard find_pages(struct address_space *mapping, loff_t position,
 						  u32 count, struct cosy_page_view *view)
 {
-	u32 i, pages = DIV_ROUND_UP(offset_in_page(position) + count, PAGE_SIZE);
-	enum cosy_guard guard;
+	u32 pages = DIV_ROUND_UP(offset_in_page(position) + count, PAGE_SIZE);
 
-	view->pages = cosy_folios_get(mapping, position >> PAGE_SHIFT, pages, view->folio);
-	if (unlikely(view->pages < pages))
-		return COSY_GUARD_NO_HOLES;
-	for (i = 0; i < pages; i++) {
-		struct folio *folio = view->folio[i];
-
-		/* A sound one is a single page. */
-		if (likely(READ_ONCE(folio->mapping) == mapping && cosy_folio_sound(folio))) {
-			view->page[i] = folio_address(folio);
-			continue;
-		}
-		guard = cosy_folio_guard(folio, mapping);
-		if (unlikely(guard != COSY_GUARDS_HOLD))
-			return guard;
-		view->page[i] = cosy_folio_byte(folio, (position & PAGE_MASK) + i * PAGE_SIZE);
-	}
-	return COSY_GUARDS_HOLD;
+	return cosy_folios_get(mapping, position >> PAGE_SHIFT, pages, view->folio, view->page,
+			       &view->pages);
 }
 
 /* Whether what find_pages found is still there, and below the end of file. */
@@ -55,14 +107,14 @@ static __always_inline bool still_there(const struct address_space *mapping, lof
 }
 
 /* As the page cache's own read marks them: not again where the last read ended. */
-static void mark_accessed(const struct reading *read, const struct cosy_page_view *view)
+static __always_inline void mark_accessed(const struct reading *read, const struct cosy_page_view *view)
 {
 	u32 i = 0;
 
 	if (view->skew && read->file->f_ra.prev_pos == read->position)
 		i = 1;
 	for (; i < view->pages; i++)
-		folio_mark_accessed(view->folio[i]);
+		cosy_folio_mark_accessed(view->folio[i]);
 }
 
 /* At the end of file there is nothing to hold. */
@@ -90,14 +142,11 @@ static __always_inline s64 read_view(struct cosy_activation *run, const struct r
 	if (unlikely(position >= size))
 		return read_nothing(run, read);
 	length = min_t(loff_t, read->count, size - position);
-	view = cosy_view_prepare(run);
+	view = prepare(run);
 	if (unlikely(!view))
 		return cosy_replug(run, COSY_GUARD_MEMORY);
 	guard = find_pages(mapping, position, length, view);
 	if (unlikely(guard != COSY_GUARDS_HOLD))
-		goto replug;
-	guard = COSY_GUARD_READ_ONLY;
-	if (unlikely(i_size_read(mapping->host) < position + length))
 		goto replug;
 	error = rw_verify_area(READ, file, &position, read->count);
 	if (unlikely(error)) {
@@ -105,6 +154,7 @@ static __always_inline s64 read_view(struct cosy_activation *run, const struct r
 		return cosy_call_result(run, error);
 	}
 	/* It may have slept, and whoever it asked may have changed the file. */
+	guard = COSY_GUARD_READ_ONLY;
 	if (unlikely(!still_there(mapping, position + length, view)))
 		goto replug;
 
@@ -113,7 +163,7 @@ static __always_inline s64 read_view(struct cosy_activation *run, const struct r
 	view->mapping = mapping;
 	view->position = position;
 	mark_accessed(read, view);
-	cosy_view_begin(run, view, length);
+	begin(run, view, length);
 	cosy_read_done(file, position + length, length);
 	return length;
 
@@ -127,8 +177,6 @@ static __always_inline s64 check(struct cosy_activation *run, const struct file 
 {
 	if (unlikely(!(file->f_mode & FMODE_READ)))
 		return cosy_replug(run, COSY_GUARD_LIMITED);
-	if (unlikely(!cosy_cached_file(file)))
-		return cosy_replug(run, COSY_GUARD_FS_CONSTANT);
 	if (unlikely(!cosy_is_fresh(run, file_inode(file)->i_sb)))
 		return cosy_replug(run, COSY_GUARD_FRESH);
 	return 0;
@@ -149,9 +197,7 @@ static __always_inline s64 check_memory(struct cosy_activation *run, u64 offset,
 
 static __always_inline s64 check_position(struct cosy_activation *run, const struct reading *read)
 {
-	loff_t most = file_inode(read->file)->i_sb->s_maxbytes;
-
-	if (unlikely(read->position < 0 || read->position > most - read->count ||
+	if (unlikely(read->position < 0 ||
 		     offset_in_page(read->position) + read->count > COSY_VIEW_PAGES * PAGE_SIZE))
 		return cosy_replug(run, COSY_GUARD_LIMITED);
 	return 0;
@@ -167,10 +213,10 @@ s64 cosy_view_read(struct cosy_activation *run, u64 fd, u64 address, u64 count)
 
 	if (unlikely(result))
 		return result;
-	f = fdget(fd);
+	f = cosy_descriptor_get(run, fd);
+	if (unlikely(!fd_file(f)))
+		return cosy_replug(run, run->refused);
 	read.file = fd_file(f);
-	if (unlikely(!read.file))
-		return COSY_ORDINARY;
 	result = check(run, read.file);
 	if (unlikely(result))
 		goto out;
@@ -198,10 +244,10 @@ s64 cosy_view_pread(struct cosy_activation *run, u64 fd, u64 address, u64 count,
 
 	if (unlikely(result))
 		return result;
-	f = fdget(fd);
+	f = cosy_descriptor_get(run, fd);
+	if (unlikely(!fd_file(f)))
+		return cosy_replug(run, run->refused);
 	read.file = fd_file(f);
-	if (unlikely(!read.file))
-		return COSY_ORDINARY;
 	read.position = position;
 	read.count = count;
 	result = check(run, read.file);

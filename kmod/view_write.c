@@ -9,6 +9,7 @@
 #include <linux/sched/xacct.h>
 #include <linux/uio.h>
 #include "compat/compat.h"
+#include "descriptor.h"
 #include "page_cache.h"
 #include "program.h"
 #include "view.h"
@@ -56,43 +57,23 @@ void cosy_write_done(struct file *file, ssize_t written)
 	inc_syscw(current);
 }
 
-/*
- * Views of the bytes that will be written are of the time before, but for one that is
- * written to its own place: that, or NULL.
- */
-static const struct cosy_page_view *settle_target(struct cosy_activation *run,
-						  const struct cosy_writing *write, u64 address)
-{
-	const struct address_space *mapping = write->file->f_mapping;
-	const struct cosy_page_view *same = NULL, *view;
-
-	/* Where it goes is known when the inode is locked. */
-	if (unlikely(write->file->f_flags & O_APPEND)) {
-		cosy_views_settle_file(run, mapping, 0, LLONG_MAX, NULL);
-		return NULL;
-	}
-	view = cosy_view_find(run, address, write->count);
-	if (view && view->mapping == mapping &&
-	    address - run->prog->buffer_address - view->offset ==
-		    write->position - view->position)
-		same = view;
-	cosy_views_settle_file(run, mapping, write->position, write->count, same);
-	return same;
-}
-
 static __always_inline s64 write_file(struct cosy_activation *run, const struct cosy_writing *write, u64 address)
 {
-	const struct cosy_page_view *same = NULL, *view;
+	const struct file *file = write->file;
+	const struct cosy_page_view *view = NULL;
+	bool same = false;
 	s64 result;
 
+	/* Where an appending write goes is known when the inode is locked. */
 	if (cosy_has_views(run))
-		same = settle_target(run, write, address);
+		view = cosy_views_settle_file(run, file->f_mapping,
+					      unlikely(file->f_flags & O_APPEND) ? -1 : write->position,
+					      address, write->count, &same);
 	result = cosy_tmpfs_write(run, write, address);
 	if (result != COSY_ORDINARY)
 		return result;
-	view = cosy_view_find(run, address, write->count);
 	/* The file system would copy a page onto itself. */
-	if (!view || view == same)
+	if (!view || same)
 		return cosy_replug(run, COSY_GUARD_VIEW);
 	return write_pages(run, write, view, address);
 }
@@ -108,8 +89,6 @@ static __always_inline s64 check(struct cosy_activation *run, const struct file 
 		return cosy_replug(run, COSY_GUARD_MEMORY);
 	if (unlikely(!(file->f_mode & FMODE_WRITE)))
 		return cosy_replug(run, COSY_GUARD_LIMITED);
-	if (unlikely(!cosy_cached_file(file)))
-		return cosy_replug(run, COSY_GUARD_FS_CONSTANT);
 	return 0;
 }
 
@@ -122,10 +101,10 @@ s64 cosy_view_write(struct cosy_activation *run, u64 fd, u64 address, u64 count)
 
 	if (unlikely(count - 1 >= COSY_WRITE_MOST))
 		return cosy_replug(run, COSY_GUARD_LIMITED);
-	f = fdget(fd);
+	f = cosy_descriptor_get(run, fd);
+	if (unlikely(!fd_file(f)))
+		return cosy_replug(run, run->refused);
 	write.file = fd_file(f);
-	if (unlikely(!write.file))
-		return COSY_ORDINARY;
 	result = check(run, write.file, address, count);
 	if (unlikely(result))
 		goto out;
@@ -149,10 +128,10 @@ s64 cosy_view_pwrite(struct cosy_activation *run, u64 fd, u64 address, u64 count
 
 	if (unlikely(count - 1 >= COSY_WRITE_MOST || (s64)position < 0))
 		return cosy_replug(run, COSY_GUARD_LIMITED);
-	f = fdget(fd);
+	f = cosy_descriptor_get(run, fd);
+	if (unlikely(!fd_file(f)))
+		return cosy_replug(run, run->refused);
 	write.file = fd_file(f);
-	if (unlikely(!write.file))
-		return COSY_ORDINARY;
 	write.position = position;
 	write.count = count;
 	write.end = &end;

@@ -33,6 +33,7 @@
 #include <linux/entry-common.h>
 #include <linux/err.h>
 #include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/sched.h>
@@ -123,6 +124,16 @@ static inline int cosy_import_user(int direction, void __user *base, size_t len,
 #define inode_get_mtime(inode) ((inode)->i_mtime)
 #define inode_get_ctime(inode) ((inode)->i_ctime)
 #endif
+
+/* From 6.13 on a change time that was looked at may be finer than the clock's ticks. */
+static inline bool cosy_times_are_coarse(const struct inode *inode)
+{
+#ifdef FS_MGTIME
+	return !is_mgtime(inode);
+#else
+	return true;
+#endif
+}
 
 /* struct fd became opaque in 6.12. */
 #ifndef fd_file

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0
+/* descriptor.c - see descriptor.h. */
+#include <linux/fdtable.h>
+#include "descriptor.h"
+
+struct fd cosy_descriptor_look_up(struct cosy_activation *run, u32 number)
+{
+	struct fd fd = fdget(number);
+	const u32 slot = number % COSY_KNOWN;
+
+	if (!fd_file(fd)) {
+		run->refused = COSY_GUARD_LIMITED;
+		return fd;
+	}
+	if (!cosy_cached_file(fd_file(fd))) {
+		fdput(fd);
+		run->refused = COSY_GUARD_FS_CONSTANT;
+		return (struct fd){};
+	}
+	if (atomic_read(&current->files->count) == 1) {
+		run->known[slot] = fd;
+		run->known_number[slot] = number;
+	}
+	return fd;
+}
