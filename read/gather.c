@@ -135,6 +135,8 @@ void gather_end(void)
 	hand_over();
 	clone_end();
 	lease_return_kind(gather.fd);
+	if (candidates[gather.fd])
+		candidates[gather.fd] = 1;
 	gather.fd = -1;
 	relaxed_restore_signals(signals);
 }
@@ -203,7 +205,6 @@ bool gather_begin(int fd, unsigned int what)
 		gather.dev = st.st_dev;
 		gather.ino = st.st_ino;
 		gather.coalesces = relaxed_allows(fd, RELAX_COALESCE);
-		gather.lonely = 0;
 		gather.fd = fd;
 		relaxed_changed();
 	}
@@ -273,9 +274,10 @@ ssize_t gather_write(int fd, const void *buf, size_t len)
 	}
 	if (clone_may(fd, buf, len) && clone_write(fd, buf, len))
 		return len;
-	if (gather_has(fd) && gather.lonely >= MOST_LONELY)
+	if (gather_has(fd) && gather.lonely >= MOST_LONELY) {
 		gather_forget(fd);
-	else if (!gather_has(fd) && !earned(fd, len))
+		gather.lonely = 0;
+	} else if (!gather_has(fd) && !earned(fd, len))
 		return next_write(fd, buf, len);
 	if (append(fd, buf, len))
 		return len;
