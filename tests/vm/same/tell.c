@@ -185,6 +185,8 @@ static void tell_step(struct round *round, uint32_t index)
 			continue;
 		if (step->result >= 0 && (letters[i] != 'D' || step->result <= OUT))
 			used = tell_out(round, step, letters[i], out);
+		else if (letters[i] == 'D' && step->times > 1)
+			used = OUT;	/* entries of the times before, with numbers of inodes */
 		TELL(round, " rest %016llx", (unsigned long long)digest_of(out + used, OUT - used));
 	}
 	TELL(round, "\n");
