@@ -76,7 +76,7 @@ MUTANTS = [
         disk=True,
         harmless="what a file system that is shut down says is not heard; none is here",
     ),
-    Mutant("limited-mode", "kmod/read.c", "!file || !(file->f_mode & FMODE_READ) ||", "!file ||"),
+    Mutant("limited-mode", "kmod/read.c", "!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||", ""),
     Mutant("memory", "kmod/read.c", "!access_ok((void __user *)buffer, count)", "0"),
     # Of names and attributes.
     Mutant("name-link", "kmod/directory.c", "follow && d_is_symlink(child)", "0"),
