@@ -233,5 +233,5 @@ const struct row overhead_rows[] = {
 	READS_PER_OPEN(4096, 1 << 22, 30, 20),
 	READS_PER_OPEN(4096, 1 << 22, 100, 5),
 	READS_PER_OPEN(4096, 1 << 22, 300, 2),
-	{NULL},
+	{0},
 };

@@ -107,5 +107,5 @@ const struct row read_rows[] = {
 	{"pread", "in 1 MiB", 4096, 1 << 20, 4000, pread_at_random, NULL, NULL},
 	{"pread", "in 16 MiB", 4096, 1 << 24, 4000, pread_at_random, NULL, NULL},
 	{"pread", "in 64 MiB", 4096, 1 << 26, 4000, pread_at_random, NULL, NULL},
-	{NULL},
+	{0},
 };
