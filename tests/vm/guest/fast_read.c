@@ -100,6 +100,33 @@ static void changes(int fd)
 	CHECK(r[4] == 1 && !c[4] && r[5] == 1 && !c[5], "extended: %ld %d %ld %d", r[4], c[4], r[5], c[5]);
 }
 
+/* What a descriptor stands for changes between two reads of the same region. */
+static void descriptors(int fd)
+{
+	struct cosy_stats before = counts();
+	int other = open("other", O_RDWR | O_CREAT | O_TRUNC, 0600), number = dup(fd), e = 0;
+	char c[5] = { 0 };
+	long r[5] = { 0 };
+
+	MUST(other >= 0 && number >= 0 && write(other, "other", 5) == 5);
+	COSY_START;
+	r[0] = pread(number, &c[0], 1, 1);
+	r[1] = pread(number, &c[1], 1, 1);
+	dup2(other, number);
+	r[2] = pread(number, &c[2], 1, 1);
+	r[3] = pread(number, &c[3], 1, 1);
+	close(number);
+	r[4] = pread(number, &c[4], 1, 1);
+	e = errno;
+	COSY_END;
+	CHECK(r[0] == 1 && r[1] == 1 && c[0] == original[1] && c[1] == original[1], "before: %ld %ld", r[0], r[1]);
+	CHECK(r[2] == 1 && r[3] == 1 && c[2] == 't' && c[3] == 't', "dup2: %ld %ld, %d %d", r[2], r[3], c[2], c[3]);
+	CHECK(r[4] == -1 && e == EBADF, "closed: %ld %d", r[4], e);
+	CHECK_FAST(before, 2);
+	close(other);
+	unlink("other");
+}
+
 /* Pages that are not there: in the middle of a read, too. */
 static void holes(void)
 {
@@ -302,6 +329,7 @@ int main(void)
 	pieces(fd);
 	other_files();
 	bad_memory(fd);
+	descriptors(fd);
 	changes(fd);
 	holes();
 	long_read();

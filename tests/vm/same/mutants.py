@@ -94,13 +94,20 @@ MUTANTS = [
     Mutant(
         "view-write",
         "kmod/view_write.c",
-        "cosy_views_settle_file(run, mapping, write->position, write->count, same);",
-        "",
+        "view = cosy_views_settle_file(run, file->f_mapping,",
+        "if (0) view = cosy_views_settle_file(run, file->f_mapping,",
     ),
     Mutant("view-read", "kmod/fast.c", "cosy_views_settle_memory(run, r[2], r[3]);", ""),
     Mutant("view-call", "kmod/fast.c", "\tdefault:\n\t\tcosy_views_settle(run);", "\tdefault:\n\t\treturn;"),
     Mutant("view-lent-stores", "kmod/lend.c", "if (!view || view->stores)", "if (!view)"),
     Mutant("peer", "kmod/lend.c", "if (unlikely(socket->type != SOCK_STREAM))", "if (0)"),
+    # Of descriptors.
+    Mutant(
+        "descriptors-call",
+        "kmod/thunk.S",
+        "\tmovq\t$KNOWN_NONE, RUN_KNOWN(%r11)\n\tmovq\t$KNOWN_NONE, RUN_KNOWN + 8(%r11)\n",
+        "",
+    ),
     # What a call does beside its work.
     Mutant("access-time", "kmod/page_cache.c", "\tif (!is_recent(", "\tif (0 && !is_recent("),
     Mutant(
@@ -119,8 +126,8 @@ MUTANTS = [
     Mutant(
         "settled",
         "kmod/fast.c",
-        "\tif (run->held)\n\t\tcosy_settle(run);\n\tresult = static_call",
-        "\tresult = static_call",
+        "\tif (run->held)\n\t\tcosy_settle(run);\n\tcosy_descriptors_forget",
+        "\tcosy_descriptors_forget",
     ),
     Mutant(
         "write-limits",
@@ -128,7 +135,7 @@ MUTANTS = [
         "!(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC))",
         "!(file->f_flags & (__O_SYNC | O_DSYNC))",
     ),
-    Mutant("write-times", "kmod/tmpfs_write.c", "result = file_update_time(file);", "result = 0;"),
+    Mutant("write-times", "kmod/tmpfs_write.c", "result = update_time(file);", "result = 0;"),
 ]
 
 
