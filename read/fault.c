@@ -12,22 +12,28 @@ static enum { UNARMED, ARMED, FORBIDDEN } state;
 
 /*
  * One instruction, which leaves in rcx how much it has not copied: to give up in the middle
- * is to go on behind it.  Both addresses are labels for the handler.
+ * is to go on behind it.  The handler has to know both addresses.
  */
-extern const char fault_copying[], fault_copied[];
+extern const char fault_copying[] __attribute__((visibility("hidden")));
+extern const char fault_copied[] __attribute__((visibility("hidden")));
 
-__attribute__((noinline, noclone)) bool fault_copy(void *to, const void *from, size_t len)
-{
-	__asm__ volatile("fault_copying:\n"
-			 "	rep movsb\n"
-			 "fault_copied:"
-			 : "+D"(to), "+S"(from), "+c"(len)
-			 :
-			 : "memory");
-	/* The copy may not move behind the look at the file's word. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return !len;
-}
+__asm__(".text\n"
+	".hidden fault_copy, fault_copying, fault_copied\n"
+	".globl fault_copy\n"
+	".type fault_copy, @function\n"
+	"fault_copy:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	mov %rdx, %rcx\n"
+	"fault_copying:\n"
+	"	rep movsb\n"
+	"fault_copied:\n"
+	"	xor %eax, %eax\n"
+	"	test %rcx, %rcx\n"
+	"	sete %al\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size fault_copy, . - fault_copy\n");
 
 /* Any other fault has the meaning that it has without a handler. */
 static void fault_elsewhere(siginfo_t *info)

@@ -22,9 +22,6 @@ static unsigned int epoch; /* how often file_share_begin was called */
 static int sharing;
 static bool forbidden;
 
-/* Number 0 is none. */
-#define FILE_NUMBERS (FILES + 1)
-
 static unsigned int used_numbers; /* none from here on was ever used, nor its memory touched */
 
 static bool file_map(void)
@@ -56,17 +53,17 @@ static bool file_claim_one(unsigned int number)
 	return true;
 }
 
-/* The number of a file that is not in use: the descriptor's own, but for duplicates. */
-static unsigned int file_claim(int fd)
+/* One that is not in use: that of the descriptor's own number, but for duplicates. */
+static struct file *file_claim(int fd)
 {
 	if (!file_map())
-		return 0;
-	if (file_claim_one(fd + 1))
-		return fd + 1;
-	for (unsigned int number = 1; number < FILE_NUMBERS; number++)
+		return NULL;
+	if (file_claim_one(fd))
+		return &file_space->all[fd];
+	for (unsigned int number = 0; number < FILES; number++)
 		if (file_claim_one(number))
-			return number;
-	return 0;
+			return &file_space->all[number];
+	return NULL;
 }
 
 unsigned int file_epoch(void)
@@ -80,30 +77,28 @@ bool file_sharing(void)
 	       __atomic_load_n(&forbidden, __ATOMIC_SEQ_CST);
 }
 
-/* `fd` names the file of this number from now on.  The number before. */
-static unsigned int file_name(int fd, unsigned int number)
+/* `fd` names the file from now on.  What it named before. */
+static struct file *file_name(int fd, struct file *file)
 {
-	uint16_t old;
+	struct file *old;
 
 	do
 		old = __atomic_load_n(&file_space->table[fd], __ATOMIC_RELAXED);
-	while (!ATOMIC_EXCHANGE(&file_space->table[fd], old, number));
+	while (!ATOMIC_EXCHANGE(&file_space->table[fd], old, file));
 	return old;
 }
 
 void file_opened(int fd, int flags, unsigned int epoch_before)
 {
-	unsigned int number, old;
-	struct file *file;
+	struct file *file, *old;
 
 	if ((unsigned int)fd >= FILES)
 		return;
 	if ((flags & (O_ACCMODE | O_DIRECT | O_PATH | O_DIRECTORY | O_TRUNC | O_ASYNC)) != O_RDONLY)
 		return;
-	number = file_claim(fd);
-	if (!number)
+	file = file_claim(fd);
+	if (!file)
 		return;
-	file = &file_space->all[number];
 	/* Whoever still has its last word in mind must not take this for that file. */
 	file->word = ((file->word + WORD_GENERATION) & ~(WORD_HELD | WORD_POSITION)) | WORD_PLAIN;
 	file->forever = false;
@@ -122,9 +117,9 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	__atomic_store_n(&file->refs, 2, __ATOMIC_RELEASE);
 	stats.opened++;
 	/* Something is there only if it was closed behind this library's back. */
-	old = file_name(fd, number);
+	old = file_name(fd, file);
 	if (old)
-		file_replaced(fd, &file_space->all[old], true);
+		file_replaced(fd, old, true);
 	if (__atomic_load_n(&epoch, __ATOMIC_SEQ_CST) != epoch_before || file_sharing())
 		__atomic_store_n(&file->forever, true, __ATOMIC_SEQ_CST);
 }
@@ -165,38 +160,34 @@ static void file_put(struct file *file, int fd)
 void file_closing(int fd)
 {
 	struct file *file = file_of(fd);
-	unsigned int number;
 
 	if (!file)
 		return;
 	stats_closed(file, fd);
-	number = file_name(fd, 0);
-	if (number)
-		file_put(&file_space->all[number], fd);
+	file = file_name(fd, NULL);
+	if (file)
+		file_put(file, fd);
 }
 
 struct file *file_replacing(int fd)
 {
 	struct file *file = file_of(fd);
-	unsigned int number;
 
 	if (!file)
 		return NULL;
 	file_plain(file, GUARD_KERNEL_POSITION, false);
-	number = file_name(fd, 0);
-	return number ? &file_space->all[number] : NULL;
+	return file_name(fd, NULL);
 }
 
 void file_replaced(int fd, struct file *file, bool done)
 {
-	if (file && (done || !ATOMIC_EXCHANGE(&file_space->table[fd], 0, file_number(file))))
+	if (file && (done || !ATOMIC_EXCHANGE(&file_space->table[fd], NULL, file)))
 		file_put(file, -1);
 }
 
 void file_duplicated(int fd, int copy)
 {
-	struct file *file = file_of(fd);
-	unsigned int old;
+	struct file *file = file_of(fd), *old;
 	int refs;
 
 	if (!file || fd == copy)
@@ -210,9 +201,9 @@ void file_duplicated(int fd, int copy)
 		if (refs < 2)
 			return;
 	} while (!ATOMIC_EXCHANGE(&file->refs, refs, refs + 1));
-	old = file_name(copy, file_number(file));
+	old = file_name(copy, file);
 	if (old)
-		file_put(&file_space->all[old], -1);
+		file_put(old, -1);
 }
 
 void file_wait(void)
@@ -329,14 +320,14 @@ void file_plain_fd(int fd, enum guard why, bool forever)
 
 void file_each(void (*visit)(struct file *file))
 {
-	for (unsigned int number = 1; number < used_numbers; number++)
+	for (unsigned int number = 0; number < used_numbers; number++)
 		if (__atomic_load_n(&file_space->all[number].refs, __ATOMIC_SEQ_CST) > 1)
 			visit(&file_space->all[number]);
 }
 
 void file_plain_all(enum guard why, bool forever)
 {
-	for (unsigned int number = 1; number < used_numbers; number++)
+	for (unsigned int number = 0; number < used_numbers; number++)
 		if (__atomic_load_n(&file_space->all[number].refs, __ATOMIC_SEQ_CST) > 1)
 			file_plain(&file_space->all[number], why, forever);
 }
@@ -366,7 +357,7 @@ void file_share_child(void)
 {
 	/* Threads that were in the middle of something stayed behind. */
 	sharing = 0;
-	for (unsigned int number = 1; number < used_numbers; number++) {
+	for (unsigned int number = 0; number < used_numbers; number++) {
 		struct file *file = &file_space->all[number];
 
 		if (!file->refs)

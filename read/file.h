@@ -91,8 +91,8 @@ struct file {
  * linker writes to in any case is paid for at each exec.
  */
 struct file_space {
-	uint16_t table[FILES]; /* the number of the file that a descriptor names; 0: none */
-	struct file all[FILES + 1];
+	struct file *table[FILES]; /* what descriptors name; NULL: nothing */
+	struct file all[FILES];
 };
 
 extern struct file_space *file_space;
@@ -100,12 +100,10 @@ extern struct file_space *file_space;
 static inline struct file *file_of(int fd)
 {
 	struct file_space *space = __atomic_load_n(&file_space, __ATOMIC_ACQUIRE);
-	unsigned int number;
 
 	if ((unsigned int)fd >= FILES || !space)
 		return NULL;
-	number = __atomic_load_n(&space->table[fd], __ATOMIC_ACQUIRE);
-	return number ? &space->all[number] : NULL;
+	return __atomic_load_n(&space->table[fd], __ATOMIC_ACQUIRE);
 }
 
 static inline unsigned int file_number(const struct file *file)

@@ -56,7 +56,7 @@ static struct map_space {
 	 */
 	struct areas {
 		unsigned char seen[AREAS / 8];
-	} areas[FILES + 1];
+	} areas[FILES];
 } *space;
 
 static bool map_space(void)
@@ -247,6 +247,8 @@ bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size
 	if (!((__atomic_load_n(&file->word, __ATOMIC_SEQ_CST) ^ word) & ~WORD_POSITION) &&
 	    offset <= map->len && len <= map->len - offset) {
 		copied = fault_copy(buf, map->data + offset, len);
+		/* It may not move behind the look at the file's word. */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		map->reads++;
 	}
 	ATOMIC_ADD(&map->readers, -1);
