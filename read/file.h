@@ -84,6 +84,7 @@ struct file {
 	uint64_t fetched; /* bytes by long reads; while specialised: for the window or past it */
 	uint16_t seeks;	  /* while plain: so far; while the position is kept: saved by that */
 	uint16_t price;	  /* seeks, before the position is kept */
+	uint32_t direct;  /* reads past the window since it was specialised */
 } __attribute__((aligned(128)));
 
 /*
