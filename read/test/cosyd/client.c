@@ -188,7 +188,11 @@ const struct cosyd_memory *client_memory(int client, int *ret_fd)
 
 void wait_until(bool (*so)(const void *context), const void *context)
 {
-	for (int i = 0; i < 6000 && !so(context); i++)
+	bool fine = so(context);
+
+	for (int i = 0; i < 6000 && !fine; i++) {
 		usleep(10000);
-	CHECK(so(context));
+		fine = so(context);
+	}
+	CHECK(fine);
 }
