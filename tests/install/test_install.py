@@ -92,6 +92,20 @@ class Installed(unittest.TestCase):
         said = run(self.prefix / "bin/cosy", "run", "--", "sh", "-c", 'echo "$LD_PRELOAD"')
         self.assertTrue(said.startswith(str(self.prefix)), said)
 
+    def test_the_lease_daemon_is_a_service(self) -> None:
+        units = self.source.parents[1] / "lib/systemd/system"
+        service = (units / "cosyd.service").read_text()
+        daemon = service.split("ExecStart=")[1].splitlines()[0]
+        self.assertEqual(f"cosyd {VERSION}\n", run(self.root / daemon.strip("/"), "--version"))
+        self.assertTrue(list(self.prefix.rglob("man8/cosyd.8")))
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("systemd-analyze is not installed")
+        # It looks for the program and the manual where they will be.
+        for unit in ("cosyd.service", "cosyd.socket"):
+            text = (units / unit).read_text().replace(f"ExecStart={daemon}", "ExecStart=/bin/true")
+            (self.root / unit).write_text(text.replace("Documentation=man:cosyd(8)\n", ""))
+        run("systemd-analyze", "verify", self.root / "cosyd.service", self.root / "cosyd.socket")
+
     def test_the_modules_source_is_complete(self) -> None:
         run(sys.executable, "-B", VM, "run", "--kernel", KERNEL, "--tree", self.source, "--", "test", "-c", "/dev/cosy")
 
