@@ -146,7 +146,7 @@ static bool client_serve(struct client *client)
 
 	if (got != sizeof(request) || request.version != COSYD_VERSION) {
 		answer = false;
-		if (got && got != -ECONNRESET)
+		if (got && got != -ECONNRESET && options->verbose)
 			log_line("process %d of user %u sends no message of version %d: left",
 				 client->pid, client->uid, COSYD_VERSION);
 	} else if (request.op == COSYD_HELLO) {
