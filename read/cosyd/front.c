@@ -186,7 +186,8 @@ static void *client_run(void *client_)
 /* Whatever is in its queue may linger; only this thread has this signal. */
 static void connection_refuse(int socket)
 {
-	struct itimerval soon = {.it_value.tv_usec = PATIENCE_US, .it_interval.tv_usec = PATIENCE_US};
+	struct itimerval soon = {.it_value.tv_usec = PATIENCE_US,
+				 .it_interval.tv_usec = PATIENCE_US};
 	struct itimerval never = {};
 
 	setitimer(ITIMER_REAL, &soon, NULL);

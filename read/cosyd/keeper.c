@@ -102,8 +102,8 @@ static unsigned int keeper_patience(void)
  */
 static void keeper_put_off_deadline(unsigned int patience)
 {
-	struct itimerspec time = {.it_value = {.tv_sec = patience / 1000,
-					       .tv_nsec = patience % 1000 * 1000000L}};
+	struct itimerspec time = {
+		.it_value = {.tv_sec = patience / 1000, .tv_nsec = patience % 1000 * 1000000L}};
 
 	timer_settime(deadline, 0, &time, NULL);
 	deadline_armed = patience != 0;

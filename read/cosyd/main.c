@@ -26,7 +26,7 @@
 #include "log.h"
 #include "protocol.h"
 
-#define BACKLOG 128
+#define BACKLOG	      128
 /* The descriptor that systemd passes. */
 #define PASSED_SOCKET 3
 
@@ -40,19 +40,20 @@ struct options {
 
 static void usage(FILE *to)
 {
-	fprintf(to,
-		"usage: cosyd [--socket PATH] [--user-connections N] [--user-files N]\n"
-		"             [--hold-off MS] [--deadline MS] [--verbose]\n"
-		"Takes read leases for `cosy run` on files that its users may read but do not own.\n"
-		"\n"
-		"  --socket PATH          where clients connect (" COSYD_SOCKET
-		", or what systemd passes)\n"
-		"  --user-connections N   connections of one user (128)\n"
-		"  --user-files N         references to files of one user (1024)\n"
-		"  --hold-off MS          no lease for a file this long after a writer wanted it (100)\n"
-		"  --deadline MS          end a daemon that does not run for so long (10000)\n"
-		"  --verbose              say what is leased and returned\n"
-		"  --help, --version\n");
+	fprintf(to, "usage: cosyd [--socket PATH] [--user-connections N] [--user-files N]\n"
+		    "             [--hold-off MS] [--deadline MS] [--verbose]\n"
+		    "Takes read leases for `cosy run` on files that its users may read but do not "
+		    "own.\n"
+		    "\n"
+		    "  --socket PATH          where clients connect (" COSYD_SOCKET
+		    ", or what systemd passes)\n"
+		    "  --user-connections N   connections of one user (128)\n"
+		    "  --user-files N         references to files of one user (1024)\n"
+		    "  --hold-off MS          no lease for a file this long after a writer wanted "
+		    "it (100)\n"
+		    "  --deadline MS          end a daemon that does not run for so long (10000)\n"
+		    "  --verbose              say what is leased and returned\n"
+		    "  --help, --version\n");
 }
 
 /* A number from 1 (0 where `zero`) to a million. */
@@ -196,7 +197,8 @@ static bool capabilities_keep(int capability)
 	return has;
 }
 
-static void run_keeper(int socket, struct cosyd_memory *memory, const struct keeper_options *options)
+static void run_keeper(int socket, struct cosyd_memory *memory,
+		       const struct keeper_options *options)
 {
 	prctl(PR_SET_NAME, "cosyd-keeper");
 	if (!capabilities_keep(CAP_LEASE))
@@ -223,9 +225,9 @@ int main(int argc, char **argv)
 		fail("memfd_create");
 	memory = mmap(NULL, sizeof(*memory), PROT_READ | PROT_WRITE, MAP_SHARED, memory_file, 0);
 	/* No mapping made from here on can be written, and none loses a page. */
-	if (memory == MAP_FAILED || fcntl(memory_file, F_ADD_SEALS,
-					  F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW |
-						  F_SEAL_SEAL))
+	if (memory == MAP_FAILED ||
+	    fcntl(memory_file, F_ADD_SEALS,
+		  F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		fail("guard memory");
 	memory->version = COSYD_VERSION;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))

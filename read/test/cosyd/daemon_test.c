@@ -318,7 +318,8 @@ static void send_lingering(int client, size_t count)
 	CHECK(client_send(client, &request, sizeof(request), fds, count));
 	/* No linger for this process's own close of what was not sent. */
 	if (count < 2)
-		setsockopt(fds[1], SOL_SOCKET, SO_LINGER, &(struct linger){}, sizeof(struct linger));
+		setsockopt(fds[1], SOL_SOCKET, SO_LINGER, &(struct linger){},
+			   sizeof(struct linger));
 	close(fds[0]);
 	close(fds[1]);
 }
@@ -483,12 +484,18 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} tests[] = {
-		{"memory", test_memory},	   {"shared", test_shared},
-		{"exit", test_exit},		   {"hold-off", test_hold_off},
-		{"descriptors", test_descriptors}, {"owner", test_owner},
-		{"garbage", test_garbage},	   {"lingering", test_lingering},
-		{"deaf", test_deaf},		   {"limits", test_limits},
-		{"many", test_many},		   {"end", test_end},
+		{"memory", test_memory},
+		{"shared", test_shared},
+		{"exit", test_exit},
+		{"hold-off", test_hold_off},
+		{"descriptors", test_descriptors},
+		{"owner", test_owner},
+		{"garbage", test_garbage},
+		{"lingering", test_lingering},
+		{"deaf", test_deaf},
+		{"limits", test_limits},
+		{"many", test_many},
+		{"end", test_end},
 	};
 
 	if (argc != 3)

@@ -17,7 +17,7 @@ work=$(mktemp -d) || exit 1
 chmod 755 "$work"
 daemon=
 trap '[ -z "$daemon" ] || kill "$daemon"; rm -rf "$work"' EXIT
-export COSYD_SOCKET="$work/socket"
+export COSYD_SOCKET="$work/socket" TMPDIR="$work"
 failed=0
 head -c 200000 /dev/urandom >"$work/file"
 
