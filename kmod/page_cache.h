@@ -4,8 +4,8 @@
  * for a folio of it to be read.
  *
  * A specialised read looks for its guards in this order: the file (cosy_cached_file),
- * the file system (cosy_is_fresh), the folio (cosy_folio_get, cosy_folio_guard), then
- * i_size; makes the checks that the call makes, which may sleep (rw_verify_area);
+ * the file system (cosy_is_fresh), i_size, the folio (cosy_folios_get, cosy_folio_guard);
+ * makes the checks that the call makes, which may sleep (rw_verify_area);
  * looks at the folio's mapping and at i_size again; and tells what it did
  * (cosy_read_done).  From rw_verify_area on it is seen by others: a guard that fails
  * behind it has them asked twice, so none may but by an invalidation in between.
