@@ -5,6 +5,7 @@
 #include "frame.h"
 #include "memory_ops.h"
 #include "operations.h"
+#include "view.h"
 
 /* The numbers of ops.def. */
 enum {
@@ -82,6 +83,9 @@ u64 cosy_op(struct cosy_activation *run, u64 *r, u32 word)
 		return cosy_count(run, r[1], r[2], r[3]);
 	case OP_crc32c:
 		return cosy_crc32c(run, r[1], r[2], r[3]);
+	case OP_discard:
+		cosy_views_end_memory(run, r[1], r[2]);
+		return 0;
 	default:
 		/* The validator knows no other. */
 		cosy_leave_at(run, COSY_LEFT_TRAP, run->insn, 0);

@@ -81,8 +81,9 @@ void cosy_views_settle(struct cosy_activation *run);
 void cosy_views_settle_memory(struct cosy_activation *run, u64 address, u64 length);
 
 /*
- * The same for memory whose contents nobody needs any more: a function's that returns.
- * Settled later, views of it would overwrite what the next function has there.
+ * The same for memory whose contents nobody needs any more: what is discarded, and a
+ * function's that returns.  Settled later, views of that would overwrite what the next
+ * function has there.
  */
 void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length);
 

@@ -6,11 +6,12 @@
 
 static long grep_files(long count)
 {
-	char chunk[CHUNK], name[11];
+	char name[11];
 	long lines = 0;
 
 	COSY_START;
 	for (long i = 0; i < count; i++) {
+		char chunk[CHUNK];
 		ssize_t len;
 
 		grep_name(name, i);

@@ -8,11 +8,13 @@ static void serve_begin(void) {}
 
 static long serve_files(int to, long count, long len)
 {
-	char buf[MOST], name[8];
+	char name[8];
 	long sum = 0;
 
 	COSY_START;
 	for (long i = 0; i < count; i++) {
+		char buf[MOST];
+
 		serve_name(name, i);
 		int fd = open(name, O_RDONLY);
 		if (fd < 0)

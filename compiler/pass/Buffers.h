@@ -37,6 +37,9 @@ struct BufferUses {
 };
 BufferUses usesOf(const Buffer &Buf);
 
+/// Has the views of a local end where nobody looks at it any more.
+void discardBehindUses(BpfModule &B, const Buffer &Buf);
+
 } // namespace cosy
 
 #endif // COSY_PASS_BUFFERS_H

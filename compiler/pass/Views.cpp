@@ -333,6 +333,7 @@ private:
       createMemoryOperation(B, Mem);
       Mem->eraseFromParent();
     }
+    discardBehindUses(B, G.Buf);
     for (IntrinsicInst *I : Uses.Lifetimes)
       I->eraseFromParent();
   }

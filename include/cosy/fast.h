@@ -60,6 +60,14 @@ ssize_t cosy_pwrite(int fd, const void *buffer, size_t count, off_t offset);
  */
 ssize_t cosy_lend(int fd, const void *buffer, size_t count, int flags);
 
+/*
+ * Nobody will look at the `count` bytes at `buffer` before they are written again: what
+ * they are from here on is undefined.  In a compound, a view that lies in them ends
+ * without being put into memory, which the next call that may wait (open, close, ...)
+ * would have to do.  Cannot fail.
+ */
+void cosy_discard(void *buffer, size_t count);
+
 /* --- Calls in one -------------------------------------------------------------------- */
 
 /*

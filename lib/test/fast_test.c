@@ -77,6 +77,9 @@ static s64 by_name(u32 number, const u64 *a)
 		return from_errno(cosy_lend(a[0], p2, a[2], a[3]));
 	case COSY_OP_NUMBER_count:
 		return cosy_count(p1, a[1], a[2]);
+	case COSY_OP_NUMBER_discard:
+		cosy_discard(p1, a[1]);
+		return 0;
 	default:
 		CHECK_EQ(number, COSY_OP_NUMBER_crc32c);
 		return cosy_crc32c(a[0], p2, a[2]);
@@ -345,6 +348,7 @@ static void passes_over_memory(void)
 	for (unsigned int i = 0; i < sizeof(data); i += 37)
 		CHECK_EQ(OP(crc32c, OP(crc32c, 0, A(data), i), A(data + i), sizeof(data) - i),
 			 OP(crc32c, 0, A(data), sizeof(data)));
+	CHECK_EQ(OP(discard, A(data), sizeof(data)), 0);
 }
 
 /* Only the interpreter has these. */

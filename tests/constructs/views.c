@@ -193,6 +193,42 @@ static int nothing_read(int fd)
 	return n;
 }
 
+/* Buffers that end before the region does, on each way there is: what lies there next is their own. */
+static int in_turns(int in, int out)
+{
+	int sum = 0;
+
+	COSY_START;
+	for (int i = 0; i < 20; i++) {
+		char buf[PAGE];
+		ssize_t n = pread(in, buf, i == 7 ? 100 : sizeof(buf), i * 700);
+
+		if (n < 0)
+			break;
+		if (i % 3 == 0)
+			continue;
+		if (i % 3 == 1) {
+			write(out, buf, n);
+			sum += lseek(in, 0, SEEK_CUR) != 0;
+		}
+		sum += memchr(buf, 'x', n) != NULL;
+		lseek(out, 0, SEEK_CUR);
+		if (i == 15)
+			sum += memchr(buf, 'y', n) != NULL;
+	}
+	for (int i = 0; i < 4; i++) {
+		char buf[2 * PAGE];
+
+		memset(buf, 'a' + i, sizeof(buf));
+		pread(in, buf, i * 1000, i);
+		/* Behind a short read is what was there before. */
+		write(out, buf, sizeof(buf));
+		getppid();
+	}
+	COSY_END;
+	return sum;
+}
+
 int main(void)
 {
 	int a = fill(1), b = fill(2), out = fill(3), ends[2];
@@ -212,6 +248,10 @@ int main(void)
 	printf("sent %d\n", sent(b, ends));
 	printf("nothing %d\n", nothing_read(b));
 	lseek(b, 0, SEEK_SET);
+	lseek(b, 0, SEEK_SET);
+	ftruncate(out, 0);
+	lseek(out, 0, SEEK_SET);
+	printf("turns %d %u\n", in_turns(b, out), checksum(out));
 	printf("truncated %d %u %u\n", truncated_meanwhile(b, out), checksum(out), checksum(b));
 	return 0;
 }

@@ -40,6 +40,8 @@ long f(int fd, char *buf, const char *path, struct stat *st)
 	n += cosy_count(buf, 100, 'x');
 	// CHECK: call cosy_crc32c
 	n += cosy_crc32c(n, buf, 100);
+	// CHECK: call cosy_discard
+	cosy_discard(buf, 100);
 	COSY_END;
 	return n + errno;
 }

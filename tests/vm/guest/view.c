@@ -193,6 +193,50 @@ static void looks(void)
 	CHECK(crc32c(0, "123456789", 9) == 0xe3069283, "the test's own");
 }
 
+/* A view that lies in what is discarded is never put into memory; of others nothing is lost. */
+static void discards(void)
+{
+	static char model[SIZE];
+	char *b = script_buffer;
+	int left_out = 0;
+
+	for (int turn = 0; turn < 200; turn++) {
+		size_t size = 1 + chance(20000), to = chance(20000), at = chance(SIZE - size);
+		bool whole = chance(2);
+		size_t from = whole ? chance(to + 1) : chance(SIZE - 1);
+		size_t length = whole ? to + size - from + chance(SIZE - to - size) : chance(SIZE - from);
+		bool inside = from <= to && from + length >= to + size;
+		int before = check_failures;
+
+		memset(b, '#', SIZE);
+		memset(model, '#', SIZE);
+		begin();
+		OP(VIEW_PREAD, file, b + to, size, at);
+		OP(DISCARD, b + from, length);
+		script_run();
+		/* A tick may have come before, and that puts all views into memory. */
+		if (inside && b[to] == '#')
+			left_out++;
+		else
+			memcpy(model + to, text + at, size);
+		CHECK(!memcmp(b, model, SIZE), "turn %d", turn);
+		if (check_failures > before) {
+			printf("a view of [%zu, %zu), discarded [%zu, %zu)\n", to, to + size, from, from + length);
+			break;
+		}
+	}
+	CHECK(left_out, "everything was put into memory");
+	/* Ranges that are nobody's. */
+	begin();
+	OP(VIEW_PREAD, file, b, PAGE, 0);
+	OP(DISCARD, 0, 0);
+	OP(DISCARD, b + SIZE, SIZE);
+	OP(DISCARD, ~0ull, 1);
+	OP(DISCARD, b + 1, 0);
+	script_run();
+	CHECK(!memcmp(b, text, PAGE), "nobody's");
+}
+
 /* write and pwrite of a view, to another file, to the same one, to its own place. */
 static void writes(void)
 {
@@ -557,6 +601,7 @@ static void one_place(const char *directory)
 	reads();
 	overlaps();
 	looks();
+	discards();
 	writes();
 	ordinary();
 	specialised();

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//===- Discard.cpp - Views that end behind their last use -----------------===//
+//
+// Before a call that may wait the module puts views into memory.  Of a buffer
+// that nobody looks at any more it need not (docs/fast.md, "Views"): discard
+// says so behind the last use of a local, wherever the region goes from there.
+//
+//===----------------------------------------------------------------------===//
+#include "Buffers.h"
+#include "CallTable.h"
+#include "llvm/IR/CFG.h"
+
+using namespace llvm;
+using namespace cosy;
+
+namespace {
+/// Where a local's bytes are still looked at.
+class Liveness {
+  SmallPtrSet<const Instruction *, 16> Looks, Ends;
+  SmallPtrSet<const BasicBlock *, 16> LiveIn;
+
+public:
+  Liveness(const Function &F, const BufferUses &Uses) {
+    Looks.insert(Uses.Calls.begin(), Uses.Calls.end());
+    Looks.insert(Uses.Accesses.begin(), Uses.Accesses.end());
+    Looks.insert(Uses.Copies.begin(), Uses.Copies.end());
+    Ends.insert(Uses.Lifetimes.begin(), Uses.Lifetimes.end());
+    // A read is a look: it may leave a part of what was there before.
+    for (bool Changed = true; Changed;) {
+      Changed = false;
+      for (const BasicBlock &BB : F)
+        if (!LiveIn.contains(&BB) && isLiveFrom(BB.begin(), BB))
+          Changed |= LiveIn.insert(&BB).second;
+    }
+  }
+
+  bool isLiveIn(const BasicBlock &BB) const { return LiveIn.contains(&BB); }
+
+  bool isLiveOut(const BasicBlock &BB) const {
+    return any_of(successors(&BB), [&](const BasicBlock *Next) {
+      return LiveIn.contains(Next);
+    });
+  }
+
+  bool isLiveBehind(const Instruction &I) const {
+    return isLiveFrom(std::next(I.getIterator()), *I.getParent());
+  }
+
+  const SmallPtrSetImpl<const Instruction *> &looks() const { return Looks; }
+
+private:
+  bool isLiveFrom(BasicBlock::const_iterator At, const BasicBlock &BB) const {
+    for (const Instruction &I : make_range(At, BB.end())) {
+      if (Looks.contains(&I))
+        return true;
+      if (Ends.contains(&I))
+        return false;
+    }
+    return isLiveOut(BB);
+  }
+};
+} // namespace
+
+void cosy::discardBehindUses(BpfModule &B, const Buffer &Buf) {
+  auto *Object = dyn_cast<AllocaInst>(Buf.Object);
+  if (!Object || !Buf.Size)
+    return;
+  BufferUses Uses = usesOf(Buf);
+  Function &F = *Object->getFunction();
+  if (Uses.Lost)
+    return;
+  Liveness Live(F, Uses);
+
+  SmallVector<Instruction *, 8> Before;
+  for (BasicBlock &BB : F) {
+    for (Instruction &I : BB)
+      if (Live.looks().contains(&I) && !Live.isLiveBehind(I))
+        Before.push_back(I.getNextNode());
+    // It was live on every way here, so that it is not said in vain.
+    if (!Live.isLiveIn(BB) && !pred_empty(&BB) &&
+        all_of(predecessors(&BB),
+               [&](BasicBlock *From) { return Live.isLiveOut(*From); }))
+      Before.push_back(&*BB.getFirstInsertionPt());
+  }
+  for (Instruction *I : Before) {
+    IRBuilder<> IB(I);
+    B.createCall(IB, operationNumber("discard"),
+                 {Object, IB.getInt64(Buf.Size)}, IB.getVoidTy());
+  }
+}
