@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* descriptor.c - see descriptor.h. */
-#include <linux/fdtable.h>
 #include "descriptor.h"
 
 struct fd cosy_descriptor_look_up(struct cosy_activation *run, u32 number)
@@ -17,7 +16,11 @@ struct fd cosy_descriptor_look_up(struct cosy_activation *run, u32 number)
 		run->refused = COSY_GUARD_FS_CONSTANT;
 		return (struct fd){};
 	}
-	if (atomic_read(&current->files->count) == 1) {
+	/*
+	 * Not whether the table is shared now: the thread that shared it a moment ago may have
+	 * ended, and the reference that fdget took would be dropped again at each use.
+	 */
+	if (cosy_fd_is_borrowed(fd)) {
 		run->known[slot] = fd;
 		run->known_number[slot] = number;
 	}

@@ -135,9 +135,12 @@ static inline bool cosy_times_are_coarse(const struct inode *inode)
 #endif
 }
 
-/* struct fd became opaque in 6.12. */
+/* struct fd became opaque in 6.12.  The flags say whether fdput has a reference to drop. */
 #ifndef fd_file
 #define fd_file(fd) ((fd).file)
+#define cosy_fd_is_borrowed(fd) (!((fd).flags & FDPUT_FPUT))
+#else
+#define cosy_fd_is_borrowed(fd) (!((fd).word & FDPUT_FPUT))
 #endif
 
 #endif /* !__ASSEMBLY__ */
