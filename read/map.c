@@ -117,8 +117,9 @@ bool map_earned(struct file *file, uint64_t offset, size_t len)
 	if (file->map || forbidden != GUARDS || len > LONGEST || file->size > LARGEST_MAP ||
 	    file->size > file->most || !map_space())
 		return false;
+	/* Below 0 it was refused. */
 	if (map_eagerly())
-		return true;
+		return file->credit >= 0;
 	seen = &space->areas[file_number(file)];
 	while (file->size >> shift >= AREAS)
 		shift++;
@@ -225,7 +226,7 @@ static enum guard map_attach(struct file *file)
 	return GUARDS;
 }
 
-bool map_make(struct file *file, uint64_t word)
+void map_make(struct file *file, uint64_t word)
 {
 	uint64_t signals, held = file_hold(file, &signals);
 	enum guard why;
@@ -238,7 +239,6 @@ bool map_make(struct file *file, uint64_t word)
 			file->credit = -(COST_OF_MAP << MOST_CAUTION);
 	}
 	file_release(file, held, signals);
-	return held != word || file->map;
 }
 
 bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size_t len)

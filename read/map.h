@@ -40,8 +40,8 @@ bool map_eagerly(void);
  */
 bool map_earned(struct file *file, uint64_t offset, size_t len);
 
-/* Gives it one, if its word is `word`.  True: look again. */
-bool map_make(struct file *file, uint64_t word);
+/* Gives it one, if its word is `word`.  In any case that changes: look again. */
+void map_make(struct file *file, uint64_t word);
 
 /*
  * Copies from the mapped window of a file that was seen with `word`.  False: there is none,

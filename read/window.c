@@ -335,7 +335,10 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 	if ((!whole && (!sequential || len > WINDOW_LONGEST || len > file->most)) || map_eagerly()) {
 		file->next = offset + len;
 		file->fetched += len < FIRST_FETCH ? FIRST_FETCH : len;
-		return map_earned(file, offset, len) && map_make(file, word);
+		if (!map_earned(file, offset, len))
+			return false;
+		map_make(file, word);
+		return true;
 	}
 	held = file_hold(file, &signals);
 	if (held != word) {
