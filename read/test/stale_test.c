@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 {
 	long opens = argc > 1 ? atol(argv[1]) : 2000;
 	uid_t user = argc > 2 ? atoi(argv[2]) : 0;
-	unsigned long reads = 0, stale = 0;
+	unsigned long reads = 0, stale = 0, ends = 0;
 	struct versions *versions;
 	const char *dir = getenv("TMPDIR");
 	char path[200];
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 
 			/* The end is there only while a version is being written. */
 			if (!len) {
-				stale += versions->begun == before;
+				ends += versions->begun == before;
 				break;
 			}
 			if (len != sizeof(seen))
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
 	}
 	if (!user)
 		unlink(path);
-	printf("%lu reads, %lu stale, %lu versions\n", reads, stale,
+	printf("%lu reads, %lu stale, %lu stale ends, %lu versions\n", reads, stale, ends,
 	       (unsigned long)versions->written);
-	return stale || status || versions->written != (uint64_t)opens;
+	return stale || ends || status || versions->written != (uint64_t)opens;
 }
