@@ -10,6 +10,7 @@ struct cosy_buffer;
 struct cosy_prog;
 struct cosy_user;
 struct cosy_views;
+struct super_block;
 
 #define COSY_DIRECT_HANDLES 64
 
@@ -26,6 +27,12 @@ struct cosy_context {
 								 * without a walk; xa_lock */
 	struct cosy_views *spare_views;	/* memory for the next RUN that makes one; by xchg */
 	u64 max_ops, max_ns;		/* LIMITS; each read and written at once */
+	/*
+	 * File systems of which a RUN made an ordinary read in this jiffy, for the RUNs that begin
+	 * in it, too.  Only compared; threads that RUN at once may mix theirs.
+	 */
+	unsigned long fresh_in;
+	const struct super_block *fresh[2];
 	struct cosy_counters stats;
 };
 

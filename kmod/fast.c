@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fast.c - which specialised version is whose, and the ordinary way. */
 #include <linux/fcntl.h>
+#include <linux/jiffies.h>
 #include <linux/pid.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
@@ -23,6 +24,28 @@ s64 cosy_replug(struct cosy_activation *run, enum cosy_guard guard)
 {
 	cosy_stats_add(&run->context->stats, COSY_COUNT_REPLUGS + guard, 1);
 	return COSY_ORDINARY;
+}
+
+void cosy_fresh_init(struct cosy_activation *run)
+{
+	struct cosy_context *context = run->context;
+	bool still = READ_ONCE(context->fresh_in) == jiffies;
+
+	run->fresh[0] = still ? READ_ONCE(context->fresh[0]) : NULL;
+	run->fresh[1] = still ? READ_ONCE(context->fresh[1]) : NULL;
+	run->unfresh = NULL;
+}
+
+void cosy_made_fresh(struct cosy_activation *run)
+{
+	struct cosy_context *context = run->context;
+	bool still = READ_ONCE(context->fresh_in) == jiffies;
+
+	run->fresh[1] = run->fresh[0];
+	run->fresh[0] = run->unfresh;
+	WRITE_ONCE(context->fresh[1], still ? READ_ONCE(context->fresh[0]) : NULL);
+	WRITE_ONCE(context->fresh[0], run->unfresh);
+	WRITE_ONCE(context->fresh_in, jiffies);
 }
 
 void cosy_settle(struct cosy_activation *run)

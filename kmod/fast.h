@@ -24,11 +24,10 @@ enum cosy_guard {
 #define COSY_ORDINARY S64_MIN
 
 /* An ordinary read of the file system whose guard FRESH failed has succeeded. */
-static inline void cosy_made_fresh(struct cosy_activation *run)
-{
-	run->fresh[1] = run->fresh[0];
-	run->fresh[0] = run->unfresh;
-}
+void cosy_made_fresh(struct cosy_activation *run);
+
+/* The start of a RUN: what was made fresh in this jiffy still is. */
+void cosy_fresh_init(struct cosy_activation *run);
 
 /* Counts a guard that failed; for `return cosy_replug(...)`. */
 s64 cosy_replug(struct cosy_activation *run, enum cosy_guard guard);

@@ -205,7 +205,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	cosy_descriptors_init(&run);
 	run.put_off = false;
 	run.views = NULL;
-	run.fresh[0] = run.fresh[1] = run.unfresh = NULL;
+	cosy_fresh_init(&run);
 	run.ops = 0;
 	run.status = COSY_DONE;
 	run.insn = 0;

@@ -76,7 +76,7 @@ struct cosy_activation {
 	u64 fast;			/* of `calls`: by a specialised version */
 	struct fd known[COSY_KNOWN];	/* of known_number: no references */
 	u32 refused;			/* enum cosy_guard: why cosy_descriptor_get had no file */
-	/* File systems that an ordinary read was made of, behind the last tick.  Only compared */
+	/* File systems that an ordinary read was made of lately: see cosy_is_fresh.  Only compared */
 	const struct super_block *fresh[2];
 	struct cosy_views *views;	/* NULL until the first one is made */
 	const struct super_block *unfresh; /* to be one of them when the next ordinary call succeeds */

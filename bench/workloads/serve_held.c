@@ -18,11 +18,11 @@ static void serve_begin(void)
 
 static long serve_files(int to, long count, long len)
 {
-	char buf[MOST];
 	long sum = 0;
 
 	COSY_START;
 	for (long i = 0; i < count; i++) {
+		char buf[MOST];
 		ssize_t got = pread(held[i], buf, len, 0);
 
 		if (got > 0)

@@ -28,6 +28,7 @@ static void bytes(int fd)
 	long wrong = 0, got = 0, end = -1;
 	char c;
 
+	stale_file_systems();
 	COSY_START;
 	for (int i = 0; i < SIZE; i++) {
 		if (read(fd, &c, 1) != 1)

@@ -33,4 +33,10 @@ enum guard {
 		      "guard " #guard " did not fail");			\
 	} while (0)
 
+/* Lets a jiffy pass, so that the next RUN's first read fails the guard FRESH. */
+HELPER void stale_file_systems(void)
+{
+	usleep(10000);
+}
+
 #endif /* GUARDS_H */

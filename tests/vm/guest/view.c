@@ -48,6 +48,7 @@ static void reads(void)
 
 	memset(b, 'Z', SIZE + PAGE);
 	MUST(lseek(file, 100, SEEK_SET) == 100);
+	stale_file_systems();
 	begin();
 	a = OP(VIEW_READ, file, b + 3, 10000);
 	c = OP(VIEW_READ, file, b + 20001, 5000);
@@ -66,6 +67,21 @@ static void reads(void)
 	CHECK(!memcmp(b + 3, text + 100, 10000) && b[2] == 'Z' && b[10003] == 'Z', "first");
 	CHECK(!memcmp(b + 20001, text + 10100, 5000) && b[20000] == 'Z' && b[25001] == 'Z', "second");
 	CHECK(!memcmp(b + 30000, text + SIZE - 50, 50) && b[30050] == 'Z', "tail");
+}
+
+/* RUNs that begin in one jiffy share what FRESH is about. */
+static void in_one_jiffy(void)
+{
+	bool shared = false;
+
+	for (int turn = 0; turn < 200 && !shared; turn++) {
+		begin();
+		script_run();
+		begin();
+		script_run();
+		shared = !REPLUGS(FRESH);
+	}
+	CHECK(shared, "each RUN reads the ordinary way first");
 }
 
 /* What older views hold beside a new one stays; more than four, and all of one. */
@@ -599,6 +615,7 @@ static void one_place(const char *directory)
 	file = make("file", SIZE);
 	other = make("other", SIZE);
 	reads();
+	in_one_jiffy();
 	overlaps();
 	looks();
 	discards();
