@@ -240,6 +240,7 @@ class UseFollower {
   SmallPtrSet<Value *, 16> Seen;
   SmallVector<Value *, 16> Work;
   SmallVector<BinaryOperator *, 4> Differences;
+  bool Masks = false; ///< Some of what is followed may be bits of an address.
 
 public:
   BufferUses follow(const Buffer &Buf) {
@@ -249,9 +250,10 @@ public:
       while (!Work.empty())
         for (Use &U : Work.pop_back_val()->uses())
           visit(U);
-      // The difference of two addresses of the object is no address.
+      // The difference of two addresses of the object is no address, but that
+      // of one and another's low bits is.
       erase_if(Differences, [&](BinaryOperator *Op) {
-        return Seen.contains(Op->getOperand(0)) &&
+        return !Masks && Seen.contains(Op->getOperand(0)) &&
                Seen.contains(Op->getOperand(1));
       });
       for (BinaryOperator *Op : Differences)
@@ -312,13 +314,20 @@ private:
       if (!is_contained(Differences, Op) && !Seen.contains(Op))
         Differences.push_back(Op);
       return;
-    case Instruction::Add:
     case Instruction::And:
     case Instruction::Or:
+      Masks = true;
+      return add(Op);
+    case Instruction::Add:
       return add(Op);
     default:
       return lose(Op, "the buffer's address is computed with");
     }
+  }
+
+  void addCall(CallInst *Call) {
+    if (!is_contained(Uses.Calls, Call))
+      Uses.Calls.push_back(Call);
   }
 
   void visitCall(Use &U, CallInst *Call) {
@@ -337,17 +346,16 @@ private:
         lose(Intr, "the buffer's address is computed with");
       return;
     }
-    // As a number, among six.
+    // Among six it is a number.
     if (auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand());
         Asm && isSixCall(*Asm))
-      return;
+      return addCall(Call);
     if (!isNumberedCall(Call->getCalledOperand(), Number))
       return lose(Call, "a function that is not inlined is given the "
                         "buffer's address");
     if (!U->getType()->isPointerTy())
       return lose(Call, "the buffer's address is computed with");
-    if (!is_contained(Uses.Calls, Call))
-      Uses.Calls.push_back(Call);
+    addCall(Call);
     if (returnsPart(Number) && U.getOperandNo() == 0)
       add(Call);
   }

@@ -27,7 +27,7 @@ std::optional<uint64_t> fieldOf(const llvm::Value *V);
 
 /// All that happens to an object by way of its roots.
 struct BufferUses {
-  llvm::SmallVector<llvm::CallInst *, 4> Calls; ///< By number, it is argument.
+  llvm::SmallVector<llvm::CallInst *, 4> Calls;       ///< It is an argument.
   llvm::SmallVector<llvm::Instruction *, 8> Accesses; ///< Loads and stores.
   llvm::SmallVector<llvm::MemIntrinsic *, 2> Copies;
   llvm::SmallVector<llvm::IntrinsicInst *, 2> Lifetimes;
