@@ -342,6 +342,8 @@ private:
     if (auto *Intr = dyn_cast<IntrinsicInst>(Call)) {
       if (Intr->isLifetimeStartOrEnd())
         Uses.Lifetimes.push_back(Intr);
+      else if (Intr->getIntrinsicID() == Intrinsic::ptr_annotation)
+        add(Intr);
       else if (!Intr->isAssumeLikeIntrinsic())
         lose(Intr, "the buffer's address is computed with");
       return;

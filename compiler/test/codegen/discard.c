@@ -89,6 +89,28 @@ long by_low_bits(int in, int out, long at)
 	return n;
 }
 
+// CHECK-LABEL: compound {{.*}} annotated:
+long annotated(int in, int out)
+{
+	long n;
+
+	COSY_START;
+	struct {
+		char bytes[4096] __attribute__((annotate("bytes")));
+		int more;
+	} buf;
+	// CHECK: call cosy_view_read
+	n = read(in, &buf, sizeof(buf.bytes));
+	// CHECK-NOT: call cosy_discard
+	// CHECK: call cosy_view_load
+	n += buf.bytes[5];
+	// CHECK: call write
+	n += write(out, buf.bytes, 10);
+	// CHECK: call cosy_discard
+	COSY_END;
+	return n;
+}
+
 // The host looks at it.
 // CHECK-LABEL: compound {{.*}} of_the_host:
 long of_the_host(int in)
