@@ -207,31 +207,43 @@ static void remember_place(struct policy *policy, const struct rule *rule)
 	policy->place[len] = 0;
 }
 
-void policy_find(int fd, unsigned int relax, struct policy *ret)
+/*
+ * A function of its own, so that where there are no rules no room is taken for a path: a
+ * signal handler that reads may have a stack of 8 KiB in all.
+ */
+static __attribute__((noinline)) void find_by_rules(const char *at, int fd, unsigned int relax,
+						    struct policy *ret)
 {
-	const char *at = policy_rules();
-	int off = -1;
+	struct subject subject = {.fd = fd, .has_path = false, .has_type = false};
 	int64_t relaxed = -1, window = -1;
+	struct rule rule;
+	bool matches;
+	int off = -1;
 
-	ret->place[0] = 0;
-	if (*at) {
-		struct subject subject = {.fd = fd, .has_path = false, .has_type = false};
-		struct rule rule;
-		bool matches;
-
-		/* For each setting the first rule that names it counts. */
-		while ((at = read_rule(at, &subject, &rule, &matches))) {
-			if (!matches)
-				continue;
-			remember_place(ret, &rule);
-			off = off < 0 ? rule.off : off;
-			relaxed = relaxed < 0 ? rule.relax : relaxed;
-			window = window < 0 ? rule.window : window;
-		}
+	/* For each setting the first rule that names it counts. */
+	while ((at = read_rule(at, &subject, &rule, &matches))) {
+		if (!matches)
+			continue;
+		remember_place(ret, &rule);
+		off = off < 0 ? rule.off : off;
+		relaxed = relaxed < 0 ? rule.relax : relaxed;
+		window = window < 0 ? rule.window : window;
 	}
 	ret->off = off > 0;
 	ret->relax = relaxed < 0 ? relax : (unsigned int)relaxed;
 	ret->window = window < 0 ? UINT64_MAX : (uint64_t)window;
+}
+
+void policy_find(int fd, unsigned int relax, struct policy *ret)
+{
+	const char *at = policy_rules();
+
+	ret->place[0] = 0;
+	ret->off = false;
+	ret->relax = relax;
+	ret->window = UINT64_MAX;
+	if (*at)
+		find_by_rules(at, fd, relax, ret);
 }
 
 bool policy_relaxes(void)
