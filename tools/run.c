@@ -59,6 +59,7 @@ static bool find_library(const char *name, char *ret)
 static bool find_program(const char *name, char *ret)
 {
 	const char *path = getenv("PATH");
+	struct stat st;
 
 	if (strchr(name, '/'))
 		return snprintf(ret, PATH_MAX, "%s", name) < PATH_MAX;
@@ -68,7 +69,7 @@ static bool find_program(const char *name, char *ret)
 
 		if (snprintf(ret, PATH_MAX, "%.*s/%s", len ? len : 1, len ? path : ".", name) <
 			    PATH_MAX &&
-		    !access(ret, X_OK))
+		    !access(ret, X_OK) && !stat(ret, &st) && S_ISREG(st.st_mode))
 			return true;
 	}
 	return false;
@@ -135,6 +136,9 @@ static void ask_for_stats(void)
 	char number[16];
 	int fd = fcntl(STDERR_FILENO, F_DUPFD, 1000);
 
+	/* Where there is none, a file of the program's own may get its number. */
+	if (fd < 0 && errno == EBADF)
+		return;
 	snprintf(number, sizeof(number), "%d", fd < 0 ? STDERR_FILENO : fd);
 	setenv("COSY_READ_STATS", number, 1);
 }

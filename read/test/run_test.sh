@@ -35,6 +35,8 @@ says "a kind that cannot be relaxed" "at character 7"
 is "no kind" "$(status --relax= true)" 2
 is "a program that is not there" "$(status no-such-program-here)" 127
 is "a file that is no program" "$(status "$work/file")" 126
+mkdir -p "$work/first/true"
+is "a directory of that name" "$(PATH="$work/first:$PATH" status true)" 0
 is "an exit status" "$(status sh -c 'exit 7')" 7
 is "options of the program" "$(status sh -c 'exit $#' x --stats --explain)" 2
 is "death by a signal" "$(status sh -c 'kill -KILL $$')" 137
@@ -65,4 +67,7 @@ exec 9>&-
 is "--explain of no file" "$(status --explain "$work/none" true)" 2
 is "--stats" "$(status --stats dd if="$work/file" of=/dev/null bs=1 status=none)" 0
 says "--stats" "1 specialised; reads: 49"
+# Without a standard error its number is the first file's.
+"$cosy" run --stats sh -c 'exec 2>"$1"; echo data >&2' x "$work/second" 2>&-
+is "--stats without standard error" "$(cat "$work/second")" data
 exit $failed
