@@ -68,6 +68,15 @@ bool gather_same(const struct stat *st)
 	return gather.fd >= 0 && st->st_ino == gather.ino && st->st_dev == gather.dev;
 }
 
+/*
+ * Is its lease there still?  Not if it was broken, nor if the descriptor was closed where
+ * nobody looks, by syscall(2) or by stdio, and its number stands for something else.
+ */
+static bool intact(void)
+{
+	return cosy_syscall3(SYS_fcntl, gather.fd, F_GETLEASE, 0) == F_WRLCK;
+}
+
 /* One thread, so one instruction is enough against signal handlers. */
 static bool exchange(uint64_t old, uint64_t new)
 {
@@ -160,7 +169,7 @@ void gather_lease_broken(void)
 {
 	if (clone_broken())
 		gather_end();
-	if (gather.fd >= 0 && cosy_syscall3(SYS_fcntl, gather.fd, F_GETLEASE, 0) != F_WRLCK)
+	if (gather.fd >= 0 && !intact())
 		gather_end();
 }
 
@@ -229,6 +238,11 @@ static bool append(int fd, const void *buf, size_t len)
 			return false;
 		if (word & GATHER_CLONE)
 			return false;
+		/* Whatever may have closed it has handed over first. */
+		if (!(uint32_t)word && !intact()) {
+			gather_forget(fd);
+			return false;
+		}
 		if (word & GATHER_BUSY) {
 			/* This is a handler, and interrupts the write that is copying. */
 			gather_flush();

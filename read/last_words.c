@@ -9,18 +9,26 @@
 
 #include "fault.h"
 #include "last_words.h"
+#include "lease.h"
 #include "next.h"
 #include "relax.h"
 #include "syscall.h"
 
-/* And SIGBUS, whose handler is in fault.c. */
+/* And SIGBUS, whose handler is in fault.c, and the real-time signals. */
 static const unsigned char deadly[] = {
 	SIGHUP,	 SIGINT,  SIGQUIT,   SIGILL,  SIGTRAP, SIGABRT, SIGFPE,
 	SIGUSR1, SIGSEGV, SIGUSR2,   SIGPIPE, SIGALRM, SIGTERM, SIGSTKFLT,
-	SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGSYS,
+	SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGSYS,  SIGPOLL, SIGPWR,
 };
 
 static bool prepared;
+
+static bool is_deadly(int signal)
+{
+	if (signal >= SIGRTMIN && signal <= SIGRTMAX)
+		return signal != LEASE_SIGNAL;
+	return signal > 0 && signal < SIGRTMIN && memchr(deadly, signal, sizeof(deadly));
+}
 
 static void last_words(int signal, siginfo_t *info, void *context)
 {
@@ -58,16 +66,16 @@ void last_words_prepare(void)
 	prepared = true;
 	fault_arm();
 	fill(&action);
-	for (size_t i = 0; i < sizeof(deadly); i++)
-		if (!__sigaction(deadly[i], NULL, &old) && old.sa_handler == SIG_DFL)
-			__sigaction(deadly[i], &action, NULL);
+	for (int signal = 1; signal <= SIGRTMAX; signal++)
+		if (is_deadly(signal) && !__sigaction(signal, NULL, &old) &&
+		    old.sa_handler == SIG_DFL)
+			__sigaction(signal, &action, NULL);
 }
 
 /* Would this set what is to stay? */
 static bool resets(int signal, sighandler_t handler)
 {
-	return prepared && handler == SIG_DFL && signal > 0 &&
-	       memchr(deadly, signal, sizeof(deadly));
+	return prepared && handler == SIG_DFL && is_deadly(signal);
 }
 
 int relax_sigaction(int signal, const struct sigaction *action, struct sigaction *old)

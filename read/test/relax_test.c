@@ -160,8 +160,8 @@ static void what_has_no_tail_is_truncated(void)
 /* By a signal from outside, at a time when it makes no calls. */
 static void every_deadly_signal_settles(void)
 {
-	static const int signals[] = {SIGHUP,  SIGINT,	SIGTERM, SIGUSR1,
-				      SIGALRM, SIGSEGV, SIGPIPE, SIGBUS};
+	const int signals[] = {SIGHUP,	SIGINT, SIGTERM, SIGUSR1, SIGALRM,  SIGSEGV,
+			       SIGPIPE, SIGBUS, SIGIO,	 SIGPWR,  SIGRTMIN, SIGRTMAX};
 	struct rlimit none = {0, 0};
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
@@ -383,6 +383,21 @@ static void *write_some(void *fd)
 	return NULL;
 }
 
+/* Closed where nobody looks, the number is something else's when it is used again. */
+static void a_number_may_come_to_stand_for_something_else(void)
+{
+	int fd = relaxed(), ends[2];
+	char bytes[10];
+
+	CHECK(!pipe2(ends, O_NONBLOCK));
+	CHECK(!syscall(SYS_close, fd));
+	CHECK(kernel_size() == WRITES);
+	CHECK(cosy_syscall3(SYS_dup2, ends[1], fd, 0) == fd);
+	CHECK(write(fd, "abc", 3) == 3);
+	CHECK(cosy_syscall3(SYS_read, ends[0], (unsigned long)bytes, sizeof(bytes)) == 3);
+	CHECK(!close(fd) && !close(ends[0]) && !close(ends[1]));
+}
+
 static void threads_lose_nothing(void)
 {
 	pthread_t threads[3];
@@ -417,6 +432,7 @@ int main(void)
 	only_regular_files();
 	bad_addresses_are_refused();
 	handlers_may_write_too();
+	a_number_may_come_to_stand_for_something_else();
 	/* From here on there has been a second thread. */
 	threads_lose_nothing();
 	unlink(path);
