@@ -398,6 +398,26 @@ static void a_number_may_come_to_stand_for_something_else(void)
 	CHECK(!close(fd) && !close(ends[0]) && !close(ends[1]));
 }
 
+/* Or a file with a window, whose lease is nobody else's to return. */
+static void a_number_may_come_to_be_a_windows(void)
+{
+	int fd = relaxed(), other, in;
+	char source[210], byte;
+
+	snprintf(source, sizeof(source), "%s.source", path);
+	CHECK(!rename(path, source));
+	CHECK(!syscall(SYS_close, fd));
+	in = open(source, O_RDONLY);
+	CHECK(in == fd);
+	for (int i = 0; i < WRITES; i++)
+		CHECK(read(in, &byte, 1) == 1);
+	CHECK(cosy_syscall3(SYS_fcntl, in, F_GETLEASE, 0) == F_RDLCK);
+	/* What is gathered next takes the place of the old one. */
+	other = relaxed();
+	CHECK(cosy_syscall3(SYS_fcntl, in, F_GETLEASE, 0) == F_RDLCK);
+	CHECK(!close(other) && !close(in) && !unlink(source));
+}
+
 static void threads_lose_nothing(void)
 {
 	pthread_t threads[3];
@@ -433,6 +453,7 @@ int main(void)
 	bad_addresses_are_refused();
 	handlers_may_write_too();
 	a_number_may_come_to_stand_for_something_else();
+	a_number_may_come_to_be_a_windows();
 	/* From here on there has been a second thread. */
 	threads_lose_nothing();
 	unlink(path);
