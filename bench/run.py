@@ -105,6 +105,12 @@ class Report:
             complaint = _complaint(row, cell)
             if complaint:
                 self.complaints.append(f"{cell.contender}/{row.case.program} {row.case.parameters}: {complaint}")
+            elif statistics.median(cell.costs.get("", [1])) <= 0:
+                print(
+                    f"bench: left out: {cell.contender}/{row.case.program} {row.case.parameters}: "
+                    "its start varied by more than its work costs; take more --runs",
+                    file=sys.stderr,
+                )
             else:
                 lines += [self._line(row, cell, release, part) for part in cell.costs]
         for text in _table(lines):
