@@ -5,20 +5,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/types.h>
 
-#include "cosyd/protocol.h"
-
 /* A test that fails ends; its daemon ends with it. */
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
+#include "../check.h"
+#include "cosyd/protocol.h"
 
 /* Starts the daemon, in a folder of the test's own; `more` are options up to NULL. */
 void daemon_start(const char *program, const char *const *more);
