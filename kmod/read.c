@@ -130,7 +130,7 @@ rest:
 	return done + result;
 }
 
-/* As vfs_read, for a file that cosy_reads_cache. */
+/* As vfs_read, for a file that cosy_cached_file has accepted. */
 static __always_inline ssize_t read_file(struct cosy_activation *run, struct file *file,
 					 char __user *to, size_t count, loff_t *pos)
 {

@@ -14,7 +14,7 @@
 struct cosy_interp {
 	const struct cosy_program *program;
 	struct cosy_state *state;
-	u64 ctx;	/* r1 at the start, and the answer of COSY_OP_CTX */
+	u64 ctx;	/* r1 at the start, and the answer of COSY_OP_ctx */
 	u8 *stack;	/* software stack, 16-byte aligned, with a guard page behind it */
 	u64 stack_size; /* bytes before the guard page */
 	u32 resume;	/* in/out: 0 = start, else instruction + 1 */
@@ -31,7 +31,7 @@ struct cosy_interp {
  * one, that carries one of the marks `stop` (COSY_LEFT_WORK).  In every case
  * *state and `resume` say where to go on.
  *
- * A bad access is the process's own SIGSEGV, COSY_OP_TRAP its SIGILL, a full
+ * A bad access is the process's own SIGSEGV, COSY_OP_trap its SIGILL, a full
  * software stack a SIGSEGV on the guard page; a handler that returns has the
  * instruction repeated, one that jumps away abandons the compound.
  */

@@ -18,7 +18,7 @@ static const struct {
 	{"dis", cosy_dis, "FILE...",
 	 "show the compounds in object files, executables and containers"},
 	{"run", cosy_run, "PROGRAM...",
-	 "run a program with reads of files that stay what they are made cheap"},
+	 "run an unmodified program with its small file reads served from user space"},
 	{"help", help, "", "show this"},
 };
 

@@ -20,7 +20,7 @@
 /*
  * Kernels that clear the branch history in software export the loop (it came
  * with the BPF JIT's own use of it).  One that clears but does not export leaves
- * us no way: cosy_history_init refuses to load where it matters.
+ * us no way: cosy_dispatch_init refuses to load where it matters.
  */
 #if defined(X86_FEATURE_CLEAR_BHB_LOOP) && defined(COSY_HAVE_CLEAR_BHB_LOOP)
 #define COSY_CLEARS_HISTORY 1

@@ -164,7 +164,7 @@ struct cosy_frame {
 struct cosy_run {
 	__u32 size;
 	__u32 handle;
-	__u64 ctx;		/* r1 at the start, and the answer of COSY_OP_CTX */
+	__u64 ctx;		/* r1 at the start, and the answer of COSY_OP_ctx */
 	__u64 state;		/* struct cosy_state *: written on a leave, read on a resume */
 	__u64 stack;		/* software stack, 16-byte aligned; may be 0 without local calls */
 	__u64 stack_size;	/* bytes at stack */
@@ -187,7 +187,7 @@ enum cosy_status {
 				 * detail = the thread's syscall_work bits */
 	COSY_LEFT_BUFFER = 5,	/* the shared buffer's mapping is gone or changed */
 	COSY_LEFT_STACK = 6,	/* the software stack is full; detail = bytes needed */
-	COSY_LEFT_TRAP = 7,	/* COSY_OP_TRAP, or a return to no call of this program */
+	COSY_LEFT_TRAP = 7,	/* COSY_OP_trap, or a return to no call of this program */
 	/* A limit that somebody set was reached; may be resumed by the interpreter: */
 	COSY_ENDED_OPS = 8,	/* operation limit */
 	COSY_ENDED_TIME = 9,	/* kernel time limit */
