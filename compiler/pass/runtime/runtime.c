@@ -112,6 +112,28 @@ size_t RT(strlcpy)(char *d, const char *s, size_t n)
 	return len;
 }
 
+size_t RT(strlcat)(char *d, const char *s, size_t n)
+{
+	size_t used = strnlen(d, n);
+
+	return used + RT(strlcpy)(d + used, s, n - used);
+}
+
+/* _FORTIFY_SOURCE: `size` bytes are at d. */
+size_t RT(__strlcpy_chk)(char *d, const char *s, size_t n, size_t size)
+{
+	if (size < n)
+		__chk_fail();
+	return RT(strlcpy)(d, s, n);
+}
+
+size_t RT(__strlcat_chk)(char *d, const char *s, size_t n, size_t size)
+{
+	if (size < n)
+		__chk_fail();
+	return RT(strlcat)(d, s, n);
+}
+
 void *RT(memccpy)(void *d, const void *s, int c, size_t n)
 {
 	const char *end = memchr(s, c, n);
@@ -268,18 +290,27 @@ static int digit(int c)
 	return c >= 'a' && c <= 'z' ? c - 'a' + 10 : 36;
 }
 
-/*
- * The value, with its sign applied.  One out of the range given by the largest
- * magnitudes of either sign sets errno and is `highest` or, when negative,
- * `lowest`.
- */
-static unsigned long parse(const char *s, char **end, int base, unsigned long highest,
-			   unsigned long lowest, unsigned long max_positive,
-			   unsigned long max_negative)
+/* How many characters before the digits say that they are of base 16 or 2: 2 or 0. */
+static int prefix(const char *s, int base, int letter, int wanted)
+{
+	return (base == 0 || base == wanted) && s[0] == '0' && (s[1] | 32) == letter &&
+			       digit(s[2]) < wanted ?
+		       2 :
+		       0;
+}
+
+#define LONG_MAX      (~0ul >> 1)
+
+/* Ways of reading a number. */
+#define SIGNED	      1
+#define BINARY_PREFIX 2 /* 0b before one of base 2, as C23 has it */
+
+/* The value, with its sign applied.  One that is out of range sets errno. */
+static unsigned long parse(const char *s, char **end, int base, int how)
 {
 	const char *start = s;
 	unsigned long value = 0, max;
-	int any = 0, overflow = 0, negative = 0;
+	int any = 0, overflow = 0, negative = 0, skip;
 
 	if (base < 0 || base == 1 || base > 36) {
 		*__errno_location() = EINVAL;
@@ -289,13 +320,15 @@ static unsigned long parse(const char *s, char **end, int base, unsigned long hi
 		s++;
 	if (*s == '-' || *s == '+')
 		negative = *s++ == '-';
-	if ((base == 0 || base == 16) && s[0] == '0' && (s[1] | 32) == 'x' && digit(s[2]) < 16) {
-		s += 2;
+	if ((skip = prefix(s, base, 'x', 16)))
 		base = 16;
-	} else if (base == 0) {
+	else if (how & BINARY_PREFIX && (skip = prefix(s, base, 'b', 2)))
+		base = 2;
+	else if (base == 0)
 		base = s[0] == '0' ? 8 : 10;
-	}
-	max = negative ? max_negative : max_positive;
+	s += skip;
+	/* The largest magnitude is also the bits of what is returned beyond it. */
+	max = !(how & SIGNED) ? ~0ul : negative ? LONG_MAX + 1 : LONG_MAX;
 	for (; digit(*s) < base; s++) {
 		unsigned d = digit(*s);
 
@@ -309,32 +342,27 @@ static unsigned long parse(const char *s, char **end, int base, unsigned long hi
 		*end = (char *)(any ? s : start);
 	if (overflow) {
 		*__errno_location() = ERANGE;
-		return negative ? lowest : highest;
+		return max;
 	}
 	return negative ? -value : value;
 }
 
-#define LONG_MAX (~0ul >> 1)
-
-long RT(strtol)(const char *s, char **end, int base)
-{
-	return parse(s, end, base, LONG_MAX, LONG_MAX + 1, LONG_MAX, LONG_MAX + 1);
-}
-
-unsigned long RT(strtoul)(const char *s, char **end, int base)
-{
-	return parse(s, end, base, ~0ul, ~0ul, ~0ul, ~0ul);
-}
-
-long long RT(strtoll)(const char *s, char **end, int base)
-{
-	return RT(strtol)(s, end, base);
-}
-
-unsigned long long RT(strtoull)(const char *s, char **end, int base)
-{
-	return RT(strtoul)(s, end, base);
-}
+/* Headers of glibc 2.38 and later turn calls of the plain name into the second one. */
+#define NUMBER(type, name, how)                                                                    \
+	type RT(name)(const char *s, char **end, int base)                                         \
+	{                                                                                          \
+		return parse(s, end, base, how);                                                   \
+	}                                                                                          \
+	type RT(__isoc23_##name)(const char *s, char **end, int base)                              \
+	{                                                                                          \
+		return parse(s, end, base, (how) | BINARY_PREFIX);                                 \
+	}
+NUMBER(long, strtol, SIGNED)
+NUMBER(long long, strtoll, SIGNED)
+NUMBER(long, strtoimax, SIGNED)
+NUMBER(unsigned long, strtoul, 0)
+NUMBER(unsigned long long, strtoull, 0)
+NUMBER(unsigned long, strtoumax, 0)
 
 int RT(atoi)(const char *s)
 {
