@@ -2,9 +2,9 @@
 /* context.c - making and ending contexts. */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include "buffer.h"
 #include "context.h"
-#include "program.h"
+#include "load/buffer.h"
+#include "load/program.h"
 #include "users.h"
 
 struct cosy_context *cosy_context_create(void)

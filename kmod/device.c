@@ -4,12 +4,12 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/uaccess.h>
-#include "buffer.h"
 #include "context.h"
 #include "device.h"
-#include "limits.h"
-#include "program.h"
-#include "run.h"
+#include "load/buffer.h"
+#include "load/program.h"
+#include "run/limits.h"
+#include "run/run.h"
 #include "stats.h"
 
 static long version_ioctl(struct cosy_context *context, void *argument)

@@ -2,29 +2,64 @@
 /*
  * cosy.ko - runs compounds (include/uapi/linux/cosy.h) in the caller's process.
  *
- *	device.c	/dev/cosy: open, mmap, and which ioctl is whose
- *	context.c	what an open descriptor stands for, bound to an address space
- *	users.c		how many contexts and programs a user may have
- *	buffer.c	the shared buffer and its mapping
- *	program.c	LOAD: validate, sandbox, compile; FREE
- *	run.c		RUN: from the ioctl into the compiled code and back
- *	thunk.S		between C and compiled code: accesses, calls, leaving
- *	dispatch.c	the kernel's own table of system calls
- *	operations.c	the operations (COSY_OP_BASE up); memory_*.c those on memory
- *	frame.c		local calls on the software stack
- *	limits.c	fuel, time, signals: what a compound looks around for
- *	leave.c		the saved state, out to the user and in again
- *	stats.c		counters and tracepoints
- *	compat/		differences between kernels
+ * In reading order; a folder uses those above it, run/activation.h and, where a header
+ * says so, fast/guard.h.
+ *
+ *	device.c		/dev/cosy: open, mmap, and which ioctl is whose
+ *	context.c		what an open descriptor stands for, bound to an address space
+ *	users.c			how many contexts and programs a user may have
+ *	stats.c, trace.h	counters and tracepoints
+ *	compat/			differences between kernels
+ *
+ *	load/			LOAD: from a container to machine code
+ *	  program.c		validate, sandbox, compile; FREE
+ *	  buffer.c		the shared buffer and its mapping
+ *	  thunk_table.c		the addresses that a program is linked against
+ *
+ *	run/			RUN: into the compiled code and back
+ *	  activation.h		the state of one RUN
+ *	  run.c			from the ioctl into the compiled code and back
+ *	  leave.c		the saved state, out to the user and in again
+ *	  limits.c		fuel, time, signals: what a safepoint looks for
+ *	  frame.c		local calls on the software stack
+ *	  dispatch.c		the kernel's own table of system calls
+ *	  thunk.S, offsets.c	between C and compiled code: accesses, calls, leaving
+ *	  call_thunks.def	which calls have a thunk of their own
+ *
+ *	memory/			operations on the program's memory
+ *	  access.h, memory.h	one access, in the shared buffer or outside
+ *	  operations.c		operation number -> function
+ *	  memory_*.c		single accesses, copying, searching, comparing
+ *	  scan_ops.c		checksums and counts over many bytes
+ *
+ *	fast/			system calls specialised to what holds now (docs/fast.md)
+ *	  fast.c		call number -> specialised version
+ *	  guard.c		a failed guard, and the kernel's own call in its place
+ *	  descriptor.c		files of descriptors, remembered within a RUN
+ *	  page_cache.c		which files' pages may be read directly; access times
+ *	  folio_cursor.c	the folios of the last reads
+ *	  read.c		read, pread64, lseek, readc
+ *	  identity.c		getpid and its like, clocks
+ *	  attributes.c		an inode's attributes, without a user's buffer in between
+ *	  stat.c		stat, lstat, fstat, newfstatat
+ *	  getdents.c		getdents64, scan_dir
+ *	  read_file.c		read_file
+ *
+ *	view/			reads and writes that share pages instead of copying
+ *	  view.c		views: begin, write back, end
+ *	  view_read.c		view_read, view_pread
+ *	  view_write.c		write and pwrite64 of views and of the shared buffer
+ *	  tmpfs_write.c		writes into pages that tmpfs has already
+ *	  lend.c		pages of a file, sent without being copied
  *
  * What is validated and how code is sandboxed is in ../core.
  */
 #include <linux/module.h>
 #include "device.h"
-#include "dispatch.h"
-#include "program.h"
+#include "load/program.h"
+#include "run/dispatch.h"
+#include "run/thunk.h"
 #include "stats.h"
-#include "thunk.h"
 
 static int __init cosy_init(void)
 {

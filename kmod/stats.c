@@ -5,7 +5,7 @@
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
-#include "fast.h"
+#include "fast/guard.h"
 #include "stats.h"
 
 #define CREATE_TRACE_POINTS
@@ -39,7 +39,7 @@ static const char *const names[COSY_COUNTERS] = {
 	[COSY_COUNT_REJECTS] = "rejects",
 	[COSY_COUNT_FAST] = "fast",
 #define COSY_GUARD(guard, name, relies, breaks) [COSY_COUNT_REPLUGS + COSY_GUARD_##guard] = "replug_" #name,
-#include "../core/guards.def"
+#include "guards.def"
 #undef COSY_GUARD
 };
 

@@ -3,6 +3,7 @@
 """Breaks one guard of the module after the other, and shows which test notices.
 
     mutants.py --build build [--kernel 6.12] [--seconds 30] [NAME...]
+    mutants.py --places		only whether each place is in the sources, once
 
 Each mutant is a copy of the module's sources with one place changed.  race, same and the
 guest's programs that make single guards fail run on it, those first that should notice,
@@ -42,27 +43,27 @@ class Mutant:
 
 MUTANTS = [
     # Guards of reads.
-    Mutant("fs_constant", "kmod/page_cache.h", "(file->f_flags & O_DIRECT) ||", "", disk=True),
+    Mutant("fs_constant", "kmod/fast/page_cache.h", "(file->f_flags & O_DIRECT) ||", "", disk=True),
     Mutant(
         "no_fp_share",
-        "kmod/page_cache.h",
+        "kmod/fast/page_cache.h",
         "FMODE_ATOMIC_POS) || file_count(file) == 1",
         "FMODE_ATOMIC_POS) || true",
         raced=True,
     ),
     Mutant(
         "no_holes-mapping",
-        "kmod/page_cache.h",
+        "kmod/fast/page_cache.h",
         "if (unlikely(READ_ONCE(folio->mapping) != mapping))",
         "if (0)",
         raced=True,
     ),
-    Mutant("no_holes-uptodate", "kmod/page_cache.h", "== BIT(PG_uptodate);", "== 0 || true;", disk=True, raced=True),
-    Mutant("read_only", "kmod/hold.h", "return i_size_read(mapping->host);", "return LLONG_MAX;"),
-    Mutant("read_only-view", "kmod/view_read.c", "if (unlikely(position >= size))", "size = LLONG_MAX;\n\tif (0)"),
+    Mutant("no_holes-uptodate", "kmod/fast/page_cache.h", "== BIT(PG_uptodate);", "== 0 || true;", disk=True, raced=True),
+    Mutant("read_only", "kmod/fast/folio_cursor.h", "return i_size_read(mapping->host);", "return LLONG_MAX;"),
+    Mutant("read_only-view", "kmod/view/view_read.c", "if (unlikely(position >= size))", "size = LLONG_MAX;\n\tif (0)"),
     Mutant(
         "readahead",
-        "kmod/page_cache.h",
+        "kmod/fast/page_cache.h",
         "return folio_test_readahead(folio) ? COSY_GUARD_READAHEAD : COSY_GUARDS_HOLD;",
         "return COSY_GUARDS_HOLD;",
         disk=True,
@@ -70,86 +71,91 @@ MUTANTS = [
     ),
     Mutant(
         "fresh",
-        "kmod/page_cache.h",
+        "kmod/fast/page_cache.h",
         "if (likely(run->fresh[0] == sb) || run->fresh[1] == sb)",
         "if (1)",
         disk=True,
         harmless="what a file system that is shut down says is not heard; none is here",
     ),
-    Mutant("limited-mode", "kmod/read.c", "!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||", ""),
-    Mutant("memory", "kmod/read.c", "!access_ok((void __user *)buffer, count)", "0"),
+    Mutant("limited-mode", "kmod/fast/read.c", "!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||", ""),
+    Mutant("memory", "kmod/fast/read.c", "!access_ok((void __user *)buffer, count)", "0"),
     # Of names and attributes.
-    Mutant("name-link", "kmod/directory.c", "follow && d_is_symlink(child)", "0"),
-    Mutant("cached-negative", "kmod/directory.c", "else if (unlikely(d_is_negative(child)))", "else if (0)"),
-    Mutant("plain_dentry", "kmod/directory.c", "DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE", "DCACHE_OP_REVALIDATE"),
-    Mutant("search", "kmod/directory.c", "error = path_permission(dir, MAY_EXEC);", "error = 0;"),
-    Mutant("scan-search", "kmod/listing.c", "scan.allowed = path_permission(scan.dir, MAY_EXEC);", "scan.allowed = 0;"),
+    Mutant("name-link", "kmod/fast/stat.c", "follow && d_is_symlink(child)", "0"),
+    Mutant("cached-negative", "kmod/fast/stat.c", "else if (unlikely(d_is_negative(child)))", "else if (0)"),
+    Mutant("plain_dentry", "kmod/fast/stat.c", "DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE", "DCACHE_OP_REVALIDATE"),
+    Mutant("search", "kmod/fast/stat.c", "error = path_permission(dir, MAY_EXEC);", "error = 0;"),
+    Mutant("scan-search", "kmod/fast/getdents.c", "scan.allowed = path_permission(scan.dir, MAY_EXEC);", "scan.allowed = 0;"),
     Mutant(
         "scan-room",
-        "kmod/listing.c",
+        "kmod/fast/getdents.c",
         "listing.room = size;\n\tresult = list",
         "listing.room = size * 3 / 4;\n\tresult = list",
     ),
     # Of views.
     Mutant(
         "view-write",
-        "kmod/view_write.c",
+        "kmod/view/view_write.c",
         "view = cosy_views_settle_file(run, file->f_mapping,",
         "if (0) view = cosy_views_settle_file(run, file->f_mapping,",
     ),
-    Mutant("view-read", "kmod/fast.c", "cosy_views_settle_memory(run, r[2], r[3]);", ""),
-    Mutant("view-call", "kmod/fast.c", "\tdefault:\n\t\tcosy_views_settle(run);", "\tdefault:\n\t\treturn;"),
-    Mutant("view-lent-stores", "kmod/lend.c", "if (!view || view->stores)", "if (!view)"),
-    Mutant("peer", "kmod/lend.c", "if (unlikely(socket->type != SOCK_STREAM))", "if (0)"),
+    Mutant("view-read", "kmod/fast/fast.c", "cosy_views_settle_memory(run, r[2], r[3]);", ""),
+    Mutant("view-call", "kmod/fast/fast.c", "\tdefault:\n\t\tcosy_views_settle(run);", "\tdefault:\n\t\treturn;"),
+    Mutant("view-lent-stores", "kmod/view/lend.c", "if (!view || view->stores)", "if (!view)"),
+    Mutant("peer", "kmod/view/lend.c", "if (unlikely(socket->type != SOCK_STREAM))", "if (0)"),
     # Of descriptors.
     Mutant(
         "descriptors-call",
-        "kmod/thunk.S",
+        "kmod/run/thunk.S",
         "\tmovq\t$KNOWN_NONE, RUN_KNOWN(%r11)\n\tmovq\t$KNOWN_NONE, RUN_KNOWN + 8(%r11)\n",
         "",
     ),
     # What a call does beside its work.
-    Mutant("access-time", "kmod/page_cache.c", "\tif (!is_recent(", "\tif (0 && !is_recent("),
+    Mutant("access-time", "kmod/fast/page_cache.c", "\tif (!is_recent(", "\tif (0 && !is_recent("),
     Mutant(
         "event",
-        "kmod/read.c",
+        "kmod/fast/read.c",
         "\t\tfsnotify_access(file);\n\t\tadd_rchar(current, result);\n\t}\n\tinc_syscr",
         "\t\tadd_rchar(current, result);\n\t}\n\tinc_syscr",
     ),
-    Mutant("accounting", "kmod/page_cache.c", "add_rchar(current, count);", ";"),
+    Mutant("accounting", "kmod/fast/page_cache.c", "add_rchar(current, count);", ";"),
     Mutant(
         "permission-event",
-        "kmod/read.c",
+        "kmod/fast/read.c",
         "ssize_t result = rw_verify_area(READ, file, pos, count);",
         "ssize_t result = 0;",
     ),
     Mutant(
         "settled",
-        "kmod/fast.c",
+        "kmod/fast/guard.c",
         "\tif (run->held)\n\t\tcosy_settle(run);\n\tcosy_descriptors_forget",
         "\tcosy_descriptors_forget",
     ),
     Mutant(
         "write-limits",
-        "kmod/tmpfs_write.c",
+        "kmod/view/tmpfs_write.c",
         "!(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC))",
         "!(file->f_flags & (__O_SYNC | O_DSYNC))",
     ),
-    Mutant("write-times", "kmod/tmpfs_write.c", "result = update_time(file);", "result = 0;"),
+    Mutant("write-times", "kmod/view/tmpfs_write.c", "result = update_time(file);", "result = 0;"),
 ]
 
 
-def _stage(mutant: Mutant, tree: Path) -> bool:
-    """Makes `tree` the mutant's; False when its place is not there once."""
+def _misplaced(mutant: Mutant) -> str:
+    """Why the mutant cannot be made from today's sources, or nothing."""
+    path = _TREE / mutant.file
+    if not path.is_file():
+        return f"there is no {mutant.file}"
+    count = path.read_text().count(mutant.old)
+    return "" if count == 1 else f"{mutant.file} has the place to change {count} times"
+
+
+def _stage(mutant: Mutant, tree: Path) -> None:
+    """Makes `tree` the mutant's."""
     for part in _PARTS:
         shutil.rmtree(tree / part, ignore_errors=True)
         shutil.copytree(_TREE / part, tree / part)
     path = tree / mutant.file
-    text = path.read_text()
-    if text.count(mutant.old) != 1:
-        return False
-    path.write_text(text.replace(mutant.old, mutant.new))
-    return True
+    path.write_text(path.read_text().replace(mutant.old, mutant.new))
 
 
 def _last(output: str) -> str:
@@ -204,9 +210,10 @@ class Tests:
 
 
 def _try(mutant: Mutant, tree: Path, tests: Tests) -> bool:
-    if not _stage(mutant, tree):
-        print(f"{mutant.name}: {mutant.file} does not have the place to change, or has it twice")
+    if why := _misplaced(mutant):
+        print(f"{mutant.name}: {why}")
         return False
+    _stage(mutant, tree)
     found = tests.found_by(mutant)
     said = (
         "found by {}: {}".format(*found)
@@ -221,13 +228,23 @@ def _try(mutant: Mutant, tree: Path, tests: Tests) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, required=True, help="where user space is built")
+    parser.add_argument("--build", type=Path, help="where user space is built")
+    parser.add_argument("--places", action="store_true", help="only look whether each place is in the sources, once")
     parser.add_argument("--kernel", default="6.12")
     parser.add_argument("--seconds", type=int, default=60, help="for each test")
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
     wanted = [mutant for mutant in MUTANTS if not options.names or mutant.name in options.names]
     missed = 0
+    if options.places:
+        for mutant in wanted:
+            if why := _misplaced(mutant):
+                print(f"{mutant.name}: {why}")
+                missed += 1
+        print(f"{len(wanted) - missed} of {len(wanted)} in place")
+        return 1 if missed else 0
+    if not options.build:
+        parser.error("--build is needed to run the tests")
     with tempfile.TemporaryDirectory(prefix="cosy-mutant-") as tree:
         tests = Tests(options, Path(tree))
         for mutant in wanted:

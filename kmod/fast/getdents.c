@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * getdents.c - see getdents.h.
+ *
+ * A scan first has the directory's own iteration write the entries, as getdents64 does,
+ * then goes over them: nothing of the directory is locked while attributes are asked
+ * for, exactly as between separate calls.  What it saves is the way in and the look-up
+ * of the descriptor for each entry, the length of its name, and the permission to search,
+ * which is asked for once.  It remembers the lengths of the names itself, for the
+ * entries lie in the user's memory and may change at any time.
+ */
+#include <linux/dcache.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/sched/signal.h>
+#include <linux/unistd.h>
+#include <asm/word-at-a-time.h>
+#include "compat/compat.h"
+#include "fast/attributes.h"
+#include "fast/getdents.h"
+#include "fast/stat.h"
+#include "memory/memory.h"
+
+/* Bytes of entries at once: signals and limits are to come between. */
+#define MOST (64 << 10)
+
+/* Where the name is in an entry: struct linux_dirent64's, and struct cosy_dirent's. */
+#define PLAIN_HEAD 19
+#define SCAN_HEAD  offsetof(struct cosy_dirent, name)
+#define OFFSET	   8 /* where the position is, in either */
+
+/* Bytes of an entry whose name has `length`. */
+static __always_inline u32 entry_size(u32 head, u32 length)
+{
+	return ALIGN(head + length + 1, COSY_WORD);
+}
+
+struct listing {
+	struct dir_context ctx;
+	u8 *at;		/* where the next entry goes */
+	u8 *last;	/* the one before it, or NULL */
+	u32 room;	/* bytes from `at` on */
+	int error;
+	u16 *length;	/* where the length of the next name goes; scans only */
+};
+
+/* Of the kernel's name, `left` bytes from `from` on as a word: zeros behind them. */
+static __always_inline u64 name_word(const char *from, int left)
+{
+	u64 word = load_unaligned_zeropad(from);
+
+	return left < (int)COSY_WORD ? word & ~(~0ull << (8 * left)) : word;
+}
+
+/* High bits that tell of a slash in `word`, among others. */
+static __always_inline u64 slashes_in(u64 word)
+{
+	word ^= '/' * COSY_ONES;
+	return (word - COSY_ONES) & ~word;
+}
+
+/* As filldir64: stops with an error that counts if there is no entry before this one. */
+static __always_inline bool entry_put(struct listing *to, const char *name, int length,
+				      loff_t offset, u64 ino, u32 type, u32 head)
+{
+	u32 size = entry_size(head, length), start = head & ~(COSY_WORD - 1);
+	u8 *at = to->at, *end = at + size;
+	u64 slashes, word, first;
+
+	to->error = -EIO;
+	if (unlikely(length <= 0 || length >= PATH_MAX))
+		return false;
+	to->error = -EINVAL;
+	if (size > to->room || (to->last && signal_pending(current)))
+		return false;
+
+	to->error = -EFAULT;
+	cosy_access_begin();
+	if (to->last)
+		cosy_poke_word(offset, to->last + OFFSET, fault);
+	cosy_poke_word(ino, at, fault);
+	first = size | (type & 0xff) << 16;
+	if (head % COSY_WORD) {
+		/* The first bytes of the name share a word with size and type. */
+		word = name_word(name, length) << (8 * (head % COSY_WORD));
+		slashes = slashes_in(word);
+		cosy_poke_word(first | word, at + start, fault);
+		name += COSY_WORD - head % COSY_WORD;
+		length -= COSY_WORD - head % COSY_WORD;
+		at += start + COSY_WORD;
+	} else {
+		slashes = 0;
+		cosy_poke_word(first, at + 2 * COSY_WORD, fault);
+		at += start;
+	}
+	for (; length >= (int)COSY_WORD; length -= COSY_WORD, name += COSY_WORD, at += COSY_WORD) {
+		word = load_unaligned_zeropad(name);
+		slashes |= slashes_in(word);
+		cosy_poke_word(word, at, fault);
+	}
+	if (at < end) {
+		word = length > 0 ? name_word(name, length) : 0;
+		slashes |= slashes_in(word);
+		cosy_poke_word(word, at, fault);
+	}
+	cosy_access_end();
+	if (unlikely(slashes & COSY_HIGHS)) {
+		to->error = -EIO;
+		return false;
+	}
+	to->last = to->at;
+	to->at = end;
+	to->room -= size;
+	return true;
+
+fault:
+	cosy_access_end();
+	return false;
+}
+
+static bool plain_put(struct dir_context *ctx, const char *name, int length, loff_t offset,
+		      u64 ino, unsigned int type)
+{
+	return entry_put(container_of(ctx, struct listing, ctx), name, length, offset, ino, type,
+			 PLAIN_HEAD);
+}
+
+static bool scan_put(struct dir_context *ctx, const char *name, int length, loff_t offset,
+		     u64 ino, unsigned int type)
+{
+	struct listing *to = container_of(ctx, struct listing, ctx);
+
+	if (!entry_put(to, name, length, offset, ino, type, SCAN_HEAD))
+		return false;
+	*to->length++ = length;
+	return true;
+}
+
+/* As getdents64, with the position's lock as fdget_pos takes it.  Bytes, or an error. */
+static s64 list(struct file *file, struct listing *to)
+{
+	u8 *start = to->at;
+	s64 result;
+
+	if (file->f_mode & FMODE_ATOMIC_POS)
+		mutex_lock(&file->f_pos_lock);
+	result = iterate_dir(file, &to->ctx);
+	if (result >= 0)
+		result = to->error;
+	if (to->last) {
+		result = to->at - start;
+		cosy_access_begin();
+		cosy_poke_word(to->ctx.pos, to->last + OFFSET, fault);
+		cosy_access_end();
+	}
+out:
+	if (file->f_mode & FMODE_ATOMIC_POS)
+		mutex_unlock(&file->f_pos_lock);
+	return result;
+
+fault:
+	cosy_access_end();
+	result = -EFAULT;
+	goto out;
+}
+
+s64 cosy_fast_getdents(struct cosy_activation *run, u32 number, u64 to, u32 size)
+{
+	struct listing listing = { .ctx.actor = plain_put, .at = cosy_reach(run, to, size), .room = size };
+	struct fd fd;
+	s64 result;
+
+	if (unlikely(!size || size > MOST))
+		return cosy_replug(run, COSY_GUARD_LIMITED);
+	if (unlikely(!listing.at))
+		return cosy_replug(run, COSY_GUARD_MEMORY);
+	if (run->held)
+		cosy_settle(run);
+	fd = fdget(number);
+	result = fd_file(fd) ? list(fd_file(fd), &listing) : -EBADF;
+	fdput(fd);
+	return cosy_call_result(run, result);
+}
+
+/* --- With attributes ------------------------------------------------------------------ */
+
+struct scan {
+	struct cosy_activation *run;
+	const struct path *dir;
+	u32 fd;
+	s32 flags;
+	int allowed;	/* 0, or why the directory may not be searched */
+};
+
+/* What would restart a call of its own has it fail here. */
+static int made_here(const struct scan *scan, s64 result)
+{
+	if (likely(scan->run->status == COSY_DONE))
+		return result;
+	scan->run->status = COSY_DONE;
+	return -EINTR;
+}
+
+/* The attributes of an entry at user address `entry`, in place at `at`. */
+static int stat_entry(const struct scan *scan, u64 entry, u8 *at, u32 length)
+{
+	u64 name = entry + SCAN_HEAD, to = entry + offsetof(struct cosy_dirent, stat);
+	struct cosy_activation *run = scan->run;
+	struct qstr component = { .name = at + SCAN_HEAD, .len = length };
+	s64 result = COSY_ORDINARY;
+
+	if (unlikely(scan->flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
+		cosy_replug(run, COSY_GUARD_LIMITED);
+	else if (unlikely(at == (u8 *)entry))
+		result = cosy_stat_under(run, scan->dir, name, to, scan->flags);
+	else if (unlikely(!cosy_is_component(&component)))
+		cosy_replug(run, COSY_GUARD_NAME);
+	else if (unlikely(scan->allowed))
+		result = scan->allowed;
+	else
+		result = cosy_stat_child(run, scan->dir, &component,
+					 at + offsetof(struct cosy_dirent, stat), scan->flags);
+	if (likely(result != COSY_ORDINARY))
+		result = cosy_call_result(run, result);
+	else
+		result = cosy_ordinary(run, __NR_newfstatat, scan->fd, name, to, scan->flags);
+	return made_here(scan, result);
+}
+
+/* -EFAULT, or 0. */
+static int error_put(u8 *entry, int error)
+{
+	u32 at;
+
+	cosy_access_begin();
+	unsafe_put_user(error, (s32 __user *)(entry + offsetof(struct cosy_dirent, error)), fault);
+	for (at = offsetof(struct cosy_dirent, stat); at < SCAN_HEAD; at += COSY_WORD)
+		cosy_poke_word(0, entry + at, fault);
+	cosy_access_end();
+	return 0;
+
+fault:
+	cosy_access_end();
+	return -EFAULT;
+}
+
+static s64 stat_entries(const struct scan *scan, u64 entry, u8 *at, const u16 *length,
+			const u16 *end)
+{
+	int error;
+	u32 size;
+
+	for (; length < end; length++) {
+		error = stat_entry(scan, entry, at, *length);
+		if (unlikely(error) && error_put(at, error))
+			return -EFAULT;
+		size = entry_size(SCAN_HEAD, *length);
+		entry += size;
+		at += size;
+		if ((end - length) % 32 == 0) {
+			cond_resched();
+			if (fatal_signal_pending(current))
+				return -EINTR;
+		}
+	}
+	return 0;
+}
+
+s64 cosy_scan_directory(struct cosy_activation *run, u32 number, u64 to, u64 size, s32 flags)
+{
+	u16 length[MOST / (SCAN_HEAD + COSY_WORD)] __cosy_uninitialized;
+	struct listing listing = { .ctx.actor = scan_put, .length = length };
+	struct scan scan = { .run = run, .fd = number, .flags = flags };
+	struct file *file;
+	struct fd fd;
+	s64 result;
+	int error;
+	u8 *at;
+
+	size = min_t(u64, size, MOST);
+	at = cosy_reach(run, to, size);
+	if (unlikely(!at))
+		at = (u8 *)TASK_SIZE_MAX; /* where nothing is: it fails when and if it is written to */
+	if (run->held)
+		cosy_settle(run);
+	fd = fdget(number);
+	file = fd_file(fd);
+	if (unlikely(!file))
+		return -EBADF;
+	listing.at = at;
+	listing.room = size;
+	result = list(file, &listing);
+	if (result > 0) {
+		scan.dir = &file->f_path;
+		scan.allowed = path_permission(scan.dir, MAY_EXEC);
+		error = stat_entries(&scan, to, at, length, listing.length);
+		if (error)
+			result = error;
+	}
+	fdput(fd);
+	return cosy_call_result(run, result);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/* guard.c - count a failed guard and make the kernel's own call instead. */
+#include <linux/jiffies.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include "context.h"
+#include "fast/descriptor.h"
+#include "fast/folio_cursor.h"
+#include "fast/guard.h"
+#include "run/dispatch.h"
+#include "stats.h"
+#include "view/view.h"
+
+s64 cosy_replug(struct cosy_activation *run, enum cosy_guard guard)
+{
+	cosy_stats_add(&run->context->stats, COSY_COUNT_REPLUGS + guard, 1);
+	return COSY_ORDINARY;
+}
+
+void cosy_fresh_init(struct cosy_activation *run)
+{
+	struct cosy_context *context = run->context;
+	bool still = READ_ONCE(context->fresh_in) == jiffies;
+
+	run->fresh[0] = still ? READ_ONCE(context->fresh[0]) : NULL;
+	run->fresh[1] = still ? READ_ONCE(context->fresh[1]) : NULL;
+	run->unfresh = NULL;
+}
+
+void cosy_made_fresh(struct cosy_activation *run)
+{
+	struct cosy_context *context = run->context;
+	bool still = READ_ONCE(context->fresh_in) == jiffies;
+
+	run->fresh[1] = run->fresh[0];
+	run->fresh[0] = run->unfresh;
+	WRITE_ONCE(context->fresh[1], still ? READ_ONCE(context->fresh[0]) : NULL);
+	WRITE_ONCE(context->fresh[0], run->unfresh);
+	WRITE_ONCE(context->fresh_in, jiffies);
+}
+
+void cosy_settle(struct cosy_activation *run)
+{
+	cosy_views_settle(run);
+	cosy_hold_drop(run);
+}
+
+s64 cosy_ordinary_regs(struct cosy_activation *run, u32 number, const struct pt_regs *regs)
+{
+	s64 result;
+
+	if (run->held)
+		cosy_settle(run);
+	cosy_descriptors_forget(run);
+	result = static_call(cosy_dispatch)(regs, number);
+	if (run->unfresh) {
+		if (result >= 0)
+			cosy_made_fresh(run);
+		run->unfresh = NULL;
+	}
+	return cosy_call_result(run, result);
+}
+
+s64 cosy_ordinary(struct cosy_activation *run, u32 number, u64 a, u64 b, u64 c, u64 d)
+{
+	return cosy_ordinary_regs(run, number, &(struct pt_regs){ .di = a, .si = b, .dx = c, .r10 = d });
+}

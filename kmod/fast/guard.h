@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * guard.h - what specialised versions and views stand on: guards that are counted when
+ * they fail, and the kernel's own call, which is made then.
+ */
+#ifndef COSY_GUARD_H
+#define COSY_GUARD_H
+
+#include "run/activation.h"
+
+struct pt_regs;
+
+enum cosy_guard {
+#define COSY_GUARD(guard, name, relies, breaks) COSY_GUARD_##guard,
+#include "guards.def"
+#undef COSY_GUARD
+	COSY_GUARD_CNT
+};
+
+/* The answer of a specialised version whose guard failed: no result of any call. */
+#define COSY_ORDINARY S64_MIN
+
+/* An ordinary read of the file system whose guard FRESH failed has succeeded. */
+void cosy_made_fresh(struct cosy_activation *run);
+
+/* The start of a RUN: what was made fresh in this jiffy still is. */
+void cosy_fresh_init(struct cosy_activation *run);
+
+/* Counts a guard that failed; for `return cosy_replug(...)`. */
+s64 cosy_replug(struct cosy_activation *run, enum cosy_guard guard);
+
+/*
+ * Makes system call `number` as the kernel makes it.  Everything held is settled first.
+ * A restart code has run->status set: the caller returns, and the call in progress,
+ * which must be able to start over, leaves.
+ */
+s64 cosy_ordinary(struct cosy_activation *run, u32 number, u64 a, u64 b, u64 c, u64 d);
+
+/* The same with all six arguments, in the registers of a system call. */
+s64 cosy_ordinary_regs(struct cosy_activation *run, u32 number, const struct pt_regs *regs);
+
+/*
+ * `result`, once a restart code among them has run->status set.  For what comes from
+ * parts of calls that specialised versions make themselves; nothing may be done then.
+ */
+static __always_inline s64 cosy_call_result(struct cosy_activation *run, s64 result)
+{
+	if (likely(result > -512 || result < -516 || result == -515))
+		return result;
+	run->code = result;
+	cosy_leave_at(run, COSY_LEFT_CALL, run->insn, 0);
+	return result;
+}
+
+/*
+ * Lets go of all that specialised versions hold: folios, and views, whose bytes are put
+ * into the shared buffer.  Before sleeping, at every tick, at the end.  Cannot fail.
+ */
+void cosy_settle(struct cosy_activation *run);
+
+#endif /* COSY_GUARD_H */

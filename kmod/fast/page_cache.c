@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/* page_cache.c - what a read does besides finding and copying bytes. */
+#include <linux/fsnotify.h>
+#include <linux/mount.h>
+#include <linux/sched/xacct.h>
+#include <linux/timekeeping.h>
+#include "compat/compat.h"
+#include "fast/page_cache.h"
+
+#define DAY (24 * 60 * 60)
+
+/*
+ * What touch_atime asks last, before all else that may forbid an update: where there is
+ * none to make, it does not matter who forbids it.
+ */
+static __always_inline bool is_recent(const struct inode *inode, const struct vfsmount *mount)
+{
+	struct timespec64 now, accessed = inode_get_atime(inode), modified, changed;
+
+	if (likely(mount->mnt_flags & MNT_RELATIME)) {
+		modified = inode_get_mtime(inode);
+		changed = inode_get_ctime(inode);
+		/* The coarse clock's seconds. */
+		if (timespec64_compare(&modified, &accessed) < 0 &&
+		    timespec64_compare(&changed, &accessed) < 0 &&
+		    ktime_get_real_seconds() - accessed.tv_sec < DAY)
+			return true;
+	}
+	ktime_get_coarse_real_ts64(&now);
+	return timespec64_equal(&accessed, &now);
+}
+
+static __always_inline void accessed(struct file *file)
+{
+	if (!is_recent(file_inode(file), file->f_path.mnt))
+		file_accessed(file);
+}
+
+void cosy_file_accessed(struct file *file)
+{
+	accessed(file);
+}
+
+void cosy_read_done(struct file *file, loff_t end, size_t count)
+{
+	accessed(file);
+	if (count) {
+		file->f_ra.prev_pos = end;
+		fsnotify_access(file);
+		add_rchar(current, count);
+	}
+	inc_syscr(current);
+}
+
+struct folio *cosy_folio_find(struct address_space *mapping, pgoff_t index)
+{
+	struct folio *folio = filemap_get_folio(mapping, index);
+
+	/* NULL before Linux 6.3. */
+	return IS_ERR_OR_NULL(folio) ? NULL : folio;
+}
+
+/* The same as cosy_folios_get, of one folio, which may have several of the pages. */
+static enum cosy_guard get_folio(struct address_space *mapping, pgoff_t index, u32 count,
+				 struct folio **ret, u8 **page, u32 *got)
+{
+	struct folio *folio = cosy_folio_find(mapping, index);
+	enum cosy_guard guard;
+	pgoff_t end;
+
+	if (!folio)
+		return COSY_GUARD_NO_HOLES;
+	guard = cosy_folio_guard(folio, mapping);
+	if (guard != COSY_GUARDS_HOLD) {
+		folio_put(folio);
+		return guard;
+	}
+	end = min(index + count, folio->index + folio_nr_pages(folio));
+	folio_ref_add(folio, end - index - 1);
+	for (; index < end; index++) {
+		ret[*got] = folio;
+		if (page)
+			page[*got] = cosy_folio_byte(folio, (loff_t)index << PAGE_SHIFT);
+		++*got;
+	}
+	return COSY_GUARDS_HOLD;
+}
+
+enum cosy_guard cosy_folios_get_rest(struct address_space *mapping, pgoff_t index, u32 count,
+				     struct folio **ret, u8 **page, u32 *got)
+{
+	enum cosy_guard guard;
+
+	while (*got < count) {
+		guard = get_folio(mapping, index + *got, count - *got, ret, page, got);
+		if (guard != COSY_GUARDS_HOLD)
+			return guard;
+		*got += cosy_row_get(mapping, index + *got, count - *got, ret + *got,
+				     page ? page + *got : NULL);
+	}
+	return COSY_GUARDS_HOLD;
+}

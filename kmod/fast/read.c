@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * read.c - Synthetix's specialised read (SOSP 1995, section 3) for a compound.
+ *
+ * The first read of a page finds its folio and holds it; the next ones copy from where
+ * it is as long as the guards of core/guards.def hold.  Everything that read(2) does
+ * beside finding the page and copying is done for each call: mode, position and its
+ * lock, the security module's and fanotify's say, access time, events, accounting.
+ *
+ * A guard that fails in the middle of a call has the file system's own ->read_iter make
+ * the rest of it, for then all that comes before it has been done.
+ */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/fsnotify.h>
+#include <linux/sched/xacct.h>
+#include <linux/uaccess.h>
+#include <linux/uio.h>
+#include "compat/compat.h"
+#include "fast/descriptor.h"
+#include "fast/folio_cursor.h"
+#include "fast/read.h"
+
+/* What is read at once stays short of what would have to look around. */
+#define MOST (256 << 10)
+
+/* Guard NO_FP_SHARE: where it fails the lock is all that it takes. */
+static __always_inline bool lock_position(struct cosy_activation *run, struct file *file)
+{
+	bool locked = cosy_position_lock(file);
+
+	if (unlikely(locked))
+		cosy_replug(run, COSY_GUARD_NO_FP_SHARE);
+	return locked;
+}
+
+/* The rest of a read as the file system makes it. */
+static ssize_t read_rest(struct cosy_activation *run, struct file *file, struct iov_iter *to,
+			 loff_t *pos)
+{
+	struct kiocb kiocb;
+	ssize_t result;
+
+	init_sync_kiocb(&kiocb, file);
+	kiocb.ki_pos = *pos;
+	result = file->f_op->read_iter(&kiocb, to);
+	*pos = kiocb.ki_pos;
+	if (run->unfresh) {
+		if (result >= 0)
+			cosy_made_fresh(run);
+		run->unfresh = NULL;
+	}
+	return result;
+}
+
+static ssize_t read_rest_to_user(struct cosy_activation *run, struct file *file,
+				 char __user *to, size_t count, loff_t *pos)
+{
+	struct iov_iter iter;
+	int error = cosy_import_user(ITER_DEST, to, count, &iter);
+
+	return error ? error : read_rest(run, file, &iter, pos);
+}
+
+static ssize_t read_byte_anyhow(struct cosy_activation *run, struct file *file, u8 *to,
+				loff_t *pos)
+{
+	struct kvec vec = { .iov_base = to, .iov_len = 1 };
+	struct iov_iter iter;
+
+	iov_iter_kvec(&iter, ITER_DEST, &vec, 1, 1);
+	return read_rest(run, file, &iter, pos);
+}
+
+/* Bytes that could not be copied. */
+static __always_inline size_t copy_out(char __user *to, const u8 *from, size_t count)
+{
+	if (count == 1)
+		return __put_user(*from, (u8 __user *)to) ? 1 : 0;
+	return raw_copy_to_user(to, from, count);
+}
+
+/* Bytes read, or an error.  `to` has been checked to be user memory. */
+static __always_inline ssize_t read_cached(struct cosy_activation *run, struct file *file,
+					   char __user *to, size_t count, loff_t *pos)
+{
+	struct address_space *mapping = file->f_mapping;
+	size_t done = 0, bytes, left;
+	struct cosy_hold *held;
+	enum cosy_guard failed;
+	ssize_t result;
+	loff_t end;
+
+	if (unlikely(!cosy_is_fresh(run, mapping->host->i_sb))) {
+		failed = COSY_GUARD_FRESH;
+		goto rest;
+	}
+	do {
+		held = cosy_hold_find(run, mapping, *pos);
+		if (!held)
+			held = cosy_hold_get(run, mapping, *pos, count - done, &failed);
+		if (unlikely(!held))
+			goto rest;
+		end = min(cosy_end_of_file(mapping), held->end);
+		if (unlikely(*pos >= end)) {
+			cosy_replug(run, COSY_GUARD_READ_ONLY);
+			break;
+		}
+		bytes = min_t(loff_t, end - *pos, count - done);
+		left = copy_out(to + done, cosy_hold_byte(held, *pos), bytes);
+		done += bytes - left;
+		*pos += bytes - left;
+		if (unlikely(left)) {
+			file->f_ra.prev_pos = *pos;
+			cosy_file_accessed(file);
+			return done ? done : -EFAULT;
+		}
+	} while (done < count);
+	file->f_ra.prev_pos = *pos;
+	cosy_file_accessed(file);
+	return done;
+
+rest:
+	cosy_replug(run, failed);
+	if (done)
+		file->f_ra.prev_pos = *pos;
+	result = read_rest_to_user(run, file, to + done, count - done, pos);
+	if (result < 0)
+		return done ? done : result;
+	return done + result;
+}
+
+/* As vfs_read, for a file that cosy_cached_file has accepted. */
+static __always_inline ssize_t read_file(struct cosy_activation *run, struct file *file,
+					 char __user *to, size_t count, loff_t *pos)
+{
+	ssize_t result = rw_verify_area(READ, file, pos, count);
+
+	if (unlikely(result))
+		return result;
+	result = read_cached(run, file, to, count, pos);
+	if (result > 0) {
+		fsnotify_access(file);
+		add_rchar(current, result);
+	}
+	inc_syscr(current);
+	return result;
+}
+
+/* Whether this call is one for us; every error is the ordinary call's to tell. */
+static __always_inline bool fits(struct cosy_activation *run, const struct file *file, u64 buffer,
+				 u64 count, s64 *result)
+{
+	if (unlikely(!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||
+		     count - 1 >= MOST))
+		*result = cosy_replug(run, COSY_GUARD_LIMITED);
+	else if (unlikely(!access_ok((void __user *)buffer, count)))
+		*result = cosy_replug(run, COSY_GUARD_MEMORY);
+	else
+		return true;
+	return false;
+}
+
+s64 cosy_fast_read(struct cosy_activation *run, u32 number, u64 buffer, u64 count)
+{
+	struct file *file;
+	struct fd fd;
+	bool locked;
+	loff_t pos;
+	s64 result;
+
+	fd = cosy_descriptor_get(run, number);
+	if (unlikely(!fd_file(fd)))
+		return cosy_replug(run, run->refused);
+	file = fd_file(fd);
+	if (fits(run, file, buffer, count, &result)) {
+		locked = lock_position(run, file);
+		pos = file->f_pos;
+		result = read_file(run, file, (char __user *)buffer, count, &pos);
+		if (result >= 0)
+			file->f_pos = pos;
+		cosy_position_unlock(file, locked);
+	}
+	fdput(fd);
+	return result;
+}
+
+s64 cosy_fast_pread(struct cosy_activation *run, u32 number, u64 buffer, u64 count, s64 position)
+{
+	loff_t pos = position;
+	struct fd fd;
+	s64 result;
+
+	if (pos < 0)
+		return -EINVAL;
+	fd = cosy_descriptor_get(run, number);
+	if (unlikely(!fd_file(fd)))
+		return cosy_replug(run, run->refused);
+	if (fits(run, fd_file(fd), buffer, count, &result)) {
+		/* Regular files of these file systems have FMODE_PREAD. */
+		result = read_file(run, fd_file(fd), (char __user *)buffer, count, &pos);
+	}
+	fdput(fd);
+	return result;
+}
+
+/*
+ * What ->llseek does where the new position is not beyond the end of file, hence not
+ * beyond what the file system can have.  Others than directories have no f_version.
+ */
+static __always_inline bool seek_inside(struct file *file, s64 offset, u32 whence)
+{
+	if (whence != SEEK_SET || offset < 0 || offset > i_size_read(file_inode(file)) ||
+	    !(file->f_mode & FMODE_LSEEK))
+		return false;
+	file->f_pos = offset;
+	return true;
+}
+
+s64 cosy_fast_lseek(struct cosy_activation *run, u32 number, s64 offset, u32 whence)
+{
+	struct file *file;
+	struct fd fd;
+	bool locked;
+	s64 result;
+
+	if (unlikely(whence > SEEK_END))
+		return cosy_replug(run, COSY_GUARD_LIMITED);
+	fd = cosy_descriptor_get(run, number);
+	if (unlikely(!fd_file(fd)))
+		return cosy_replug(run, run->refused);
+	file = fd_file(fd);
+	locked = lock_position(run, file);
+	result = seek_inside(file, offset, whence) ? offset : vfs_llseek(file, offset, whence);
+	cosy_position_unlock(file, locked);
+	fdput(fd);
+	return result;
+}
+
+/* --- One byte, in a register ------------------------------------------------------- */
+
+/* 1 with the byte, 0 at the end of file, or an error. */
+static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, u8 *ret, loff_t *pos)
+{
+	struct address_space *mapping = file->f_mapping;
+	enum cosy_guard failed = COSY_GUARD_FRESH;
+	struct cosy_hold *held = NULL;
+	ssize_t result = 0;
+
+	if (likely(cosy_is_fresh(run, mapping->host->i_sb))) {
+		held = cosy_hold_find(run, mapping, *pos);
+		if (!held)
+			held = cosy_hold_get(run, mapping, *pos, 1, &failed);
+	}
+	if (unlikely(!held)) {
+		cosy_replug(run, failed);
+		return read_byte_anyhow(run, file, ret, pos);
+	}
+	if (likely(*pos < cosy_end_of_file(mapping))) {
+		*ret = *cosy_hold_byte(held, *pos);
+		file->f_ra.prev_pos = ++*pos;
+		result = 1;
+	} else {
+		cosy_replug(run, COSY_GUARD_READ_ONLY);
+	}
+	cosy_file_accessed(file);
+	return result;
+}
+
+/* Pipes and sockets read into kernel memory as well as into a user's; of others nothing is known. */
+static bool reads_bytes(const struct file *file)
+{
+	umode_t mode = file_inode(file)->i_mode;
+
+	return file->f_op->read_iter && !file->f_op->read &&
+	       (S_ISREG(mode) || S_ISFIFO(mode) || S_ISSOCK(mode)) && !(file->f_flags & O_DIRECT);
+}
+
+static s64 read_byte(struct cosy_activation *run, struct file *file, bool cached)
+{
+	loff_t none = 0, *pos = file->f_mode & FMODE_STREAM ? &none : &file->f_pos;
+	bool locked = lock_position(run, file);
+	ssize_t result;
+	u8 byte;
+
+	result = rw_verify_area(READ, file, pos == &none ? NULL : pos, 1);
+	if (likely(!result)) {
+		result = cached ? read_byte_cached(run, file, &byte, pos)
+				: read_byte_anyhow(run, file, &byte, pos);
+		if (result > 0) {
+			fsnotify_access(file);
+			add_rchar(current, result);
+		}
+		inc_syscr(current);
+	}
+	cosy_position_unlock(file, locked);
+	if (likely(result > 0))
+		return byte;
+	return result ? result : -ENODATA;
+}
+
+s64 cosy_fast_readc(struct cosy_activation *run, u32 number)
+{
+	struct file *file;
+	s64 result = -EBADF;
+	struct fd fd;
+	bool cached;
+
+	fd = cosy_descriptor_get(run, number);
+	cached = fd_file(fd);
+	if (unlikely(!cached))
+		fd = fdget(number);
+	file = fd_file(fd);
+	if (unlikely(!file || !(file->f_mode & FMODE_READ)))
+		goto out;
+	/* It may wait for others, who may change what is viewed before they wake us. */
+	if (unlikely(!cached && run->held))
+		cosy_settle(run);
+	if (likely(cached || (file->f_mode & FMODE_CAN_READ && reads_bytes(file))))
+		result = read_byte(run, file, cached);
+	else
+		result = COSY_ORDINARY;
+out:
+	fdput(fd);
+	return result;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * stat.c - see stat.h.
+ *
+ * What the path walk does for one component, in its order: the name from the user's
+ * memory, the directory, the permission to search it (with the security module's say),
+ * the directory cache.  Whatever else the walk knows (dots, links to follow, mounts,
+ * automounts, hashes and comparisons of the file system's own, names that may have
+ * become stale, names that are not there) is the ordinary call's.
+ *
+ * The look-up and the check for a mount on what it found are as little one step as in
+ * the kernel's walk: each call's result is one that it could have had.
+ */
+#include <linux/dcache.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/fs_struct.h>
+#include <linux/limits.h>
+#include <linux/stringhash.h>
+#include <asm/word-at-a-time.h>
+#include "compat/compat.h"
+#include "fast/attributes.h"
+#include "fast/stat.h"
+#include "memory/memory.h"
+
+/*
+ * Length of the component at `at` if it ends with a NUL before `most` bytes; 0 for no
+ * component, one that is followed by a slash, and one that is longer.
+ */
+static __always_inline u32 component_length(const u8 *at, u32 most)
+{
+	u64 word, ends, hits;
+	u32 i;
+
+	for (i = 0; i < most; i += COSY_WORD) {
+		word = load_unaligned_zeropad(at + i);
+		ends = cosy_zeroes(word);
+		hits = ends | cosy_zeroes(word ^ '/' * COSY_ONES);
+		if (hits) {
+			i += cosy_first_byte(hits);
+			return ends & hits & -hits && i < most ? i : 0;
+		}
+	}
+	return 0;
+}
+
+/*
+ * The name at user address `address`, in place when it is in the shared buffer.  There
+ * it may change at any time: that finds, at worst, another name of the same directory.
+ */
+static __always_inline bool name_get(struct cosy_activation *run, u64 address, u8 *copy,
+				     struct qstr *ret)
+{
+	const struct cosy_prog *prog = run->prog;
+	u64 offset = address - prog->buffer_address;
+	long length;
+
+	if (likely(offset < prog->buffer_size)) {
+		offset &= prog->buffer_size - 1;
+		ret->name = prog->buffer + offset;
+		length = component_length(ret->name, min_t(u64, prog->buffer_size - offset, NAME_MAX + 1));
+	} else {
+		length = strncpy_from_user(copy, u64_to_user_ptr(address), NAME_MAX + 1);
+		if (unlikely(length < 0)) {
+			cosy_replug(run, COSY_GUARD_MEMORY);
+			return false;
+		}
+		ret->name = copy;
+		length = component_length(copy, min_t(u32, length + 1, NAME_MAX + 1));
+	}
+	ret->len = length;
+	if (unlikely(!cosy_is_component(ret))) {
+		cosy_replug(run, COSY_GUARD_NAME);
+		return false;
+	}
+	return true;
+}
+
+/* A reference to the entry `name` of `dir`, if the cache has it and it needs no more care. */
+static __always_inline struct dentry *child_get(struct cosy_activation *run, struct dentry *dir,
+						struct qstr *name, bool follow)
+{
+	struct dentry *child;
+	enum cosy_guard failed;
+	u32 flags;
+
+	if (unlikely(dir->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))) {
+		cosy_replug(run, COSY_GUARD_PLAIN_DENTRY);
+		return NULL;
+	}
+	name->hash = full_name_hash(dir, name->name, name->len);
+	child = d_lookup(dir, name);
+	if (unlikely(!child)) {
+		cosy_replug(run, COSY_GUARD_CACHED);
+		return NULL;
+	}
+	flags = READ_ONCE(child->d_flags);
+	if (unlikely(flags & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE)))
+		failed = COSY_GUARD_PLAIN_DENTRY;
+	else if (unlikely(d_is_negative(child)))
+		failed = COSY_GUARD_CACHED;
+	else if (unlikely(follow && d_is_symlink(child)))
+		failed = COSY_GUARD_NAME;
+	else
+		return child;
+	dput(child);
+	cosy_replug(run, failed);
+	return NULL;
+}
+
+static __always_inline s64 stat_child(struct cosy_activation *run, const struct path *dir,
+				      struct qstr *name, u8 *to, s32 flags)
+{
+	struct path path = {
+		.mnt = dir->mnt,
+		.dentry = child_get(run, dir->dentry, name, !(flags & AT_SYMLINK_NOFOLLOW)),
+	};
+	int error;
+
+	if (unlikely(!path.dentry))
+		return COSY_ORDINARY;
+	error = cosy_attributes(&path, flags | AT_NO_AUTOMOUNT, to);
+	dput(path.dentry);
+	return error;
+}
+
+s64 cosy_stat_child(struct cosy_activation *run, const struct path *dir, struct qstr *name,
+		    u8 *to, s32 flags)
+{
+	return stat_child(run, dir, name, to, flags);
+}
+
+static __always_inline s64 stat_under(struct cosy_activation *run, const struct path *dir,
+				      u64 address, u64 to, s32 flags)
+{
+	u8 copy[NAME_MAX + 1] __aligned(COSY_WORD) __cosy_uninitialized;
+	u8 *at = cosy_reach(run, to, COSY_STAT_SIZE);
+	struct qstr name;
+	int error;
+
+	if (unlikely(!at))
+		return cosy_replug(run, COSY_GUARD_MEMORY);
+	if (!name_get(run, address, copy, &name))
+		return COSY_ORDINARY;
+	if (unlikely(!d_can_lookup(dir->dentry)))
+		return cosy_replug(run, COSY_GUARD_NAME);
+	error = path_permission(dir, MAY_EXEC);
+	if (unlikely(error))
+		return error;
+	return stat_child(run, dir, &name, at, flags);
+}
+
+s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 address, u64 to,
+		    s32 flags)
+{
+	return stat_under(run, dir, address, to, flags);
+}
+
+static noinline s64 stat_in_pwd(struct cosy_activation *run, u64 name, u64 to, s32 flags)
+{
+	struct path pwd;
+	s64 result;
+
+	get_fs_pwd(current->fs, &pwd);
+	result = cosy_stat_under(run, &pwd, name, to, flags);
+	path_put(&pwd);
+	return result;
+}
+
+/* Of flags that change the way: with AT_EMPTY_PATH alone and no name it is fstat. */
+static noinline s64 stat_otherwise(struct cosy_activation *run, s32 dirfd, u64 name, u64 to,
+				   s32 flags)
+{
+	u8 first;
+
+	if (flags == AT_EMPTY_PATH && dirfd >= 0 && name && !get_user(first, (u8 __user *)name) &&
+	    !first)
+		return cosy_fast_fstat(run, dirfd, to);
+	return cosy_replug(run, COSY_GUARD_LIMITED);
+}
+
+s64 cosy_fast_fstatat(struct cosy_activation *run, s32 dirfd, u64 name, u64 to, s32 flags)
+{
+	struct fd fd;
+	s64 result;
+
+	if (unlikely(flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
+		return stat_otherwise(run, dirfd, name, to, flags);
+	if (dirfd == AT_FDCWD)
+		return stat_in_pwd(run, name, to, flags);
+	/* Not descriptors that are paths alone (O_PATH): those are left to the ordinary call. */
+	fd = fdget(dirfd);
+	if (likely(fd_file(fd)))
+		result = stat_under(run, &fd_file(fd)->f_path, name, to, flags);
+	else
+		result = cosy_replug(run, COSY_GUARD_NAME);
+	fdput(fd);
+	return result;
+}
+
+s64 cosy_fast_fstat(struct cosy_activation *run, u32 number, u64 to)
+{
+	u8 *at = cosy_reach(run, to, COSY_STAT_SIZE);
+	struct fd fd;
+	s64 result;
+
+	if (unlikely(!at))
+		return cosy_replug(run, COSY_GUARD_MEMORY);
+	fd = fdget(number);
+	if (likely(fd_file(fd)))
+		result = cosy_attributes(&fd_file(fd)->f_path, 0, at);
+	else
+		result = cosy_replug(run, COSY_GUARD_NAME);
+	fdput(fd);
+	return result;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* program.h - loaded compounds. */
+#ifndef COSY_PROGRAM_H
+#define COSY_PROGRAM_H
+
+#include <linux/nospec.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+#include "core.h"
+
+struct bpf_prog;
+struct cosy_context;
+struct cosy_user;
+
+/* Constant once loaded, but for the reference count. */
+struct cosy_prog {
+	refcount_t references;		/* the context's, while it has a handle, and each RUN's */
+	u32 insn_cnt;			/* of the compound as loaded */
+	u32 frame_words;		/* of the deepest spill frame */
+	u32 fuel;			/* operations between two looks around */
+	u32 code_bytes;			/* charged, before it is compiled */
+	bool may_nest;			/* makes ioctls, which RUN is one of */
+	bool ordinary;			/* COSY_ORDINARY_CALLS: reads make no views either */
+	bool blinds;			/* its constants are hidden in its code */
+	struct bpf_prog *bpf;
+	void *buffer;			/* the shared buffer it was compiled for, kernel's mapping, ... */
+	unsigned long buffer_address;	/* ... user's ... */
+	u32 buffer_size;		/* ... and size; 0: none.  The context keeps it */
+	const bool *gone;		/* of that buffer, or constant false */
+	u64 max_ops, max_ns;		/* the compound's own limits, 0 = none */
+	struct cosy_user *user;		/* who is charged; the context keeps it */
+	u8 *points;			/* [insn_cnt]: see cosy_program_resumes, _call_words */
+	struct rcu_head rcu;
+};
+
+#define COSY_POINT_RESUME	0x80	/* RUN may go on here */
+#define COSY_POINT_CALL		0x7f	/* words of the caller's spill frame + 1 at a local call, or 0 */
+
+/* LOAD.  Fills in the answers, also with -EINVAL and the like; see the uapi header. */
+long cosy_program_load(struct cosy_context *context, struct cosy_load *load);
+
+/* FREE: -ENOENT. */
+long cosy_program_forget(struct cosy_context *context, u32 handle);
+void cosy_program_forget_all(struct cosy_context *context);
+
+/* The program of a handle, a reference; or NULL. */
+struct cosy_prog *cosy_program_get(struct cosy_context *context, u32 handle);
+void cosy_program_put(struct cosy_prog *prog);
+
+/*
+ * What is at an instruction whose number came from the user; 0 for one that is not
+ * there.  Also when the processor only guesses that it is there.
+ */
+static inline u8 cosy_program_point(const struct cosy_prog *prog, u64 insn)
+{
+	return insn < prog->insn_cnt ? prog->points[array_index_nospec(insn, prog->insn_cnt)] : 0;
+}
+
+/* Whether `resume` (an instruction + 1) is a place to go on from. */
+static inline bool cosy_program_resumes(const struct cosy_prog *prog, u32 resume)
+{
+	return cosy_program_point(prog, (u64)resume - 1) & COSY_POINT_RESUME;
+}
+
+/* Spill words that a local call at `insn` keeps; negative when there is none there. */
+static inline int cosy_program_call_words(const struct cosy_prog *prog, u64 insn)
+{
+	return (cosy_program_point(prog, insn) & COSY_POINT_CALL) - 1;
+}
+
+/* COSY_FEATURE_* of this kernel as it is set up now. */
+u64 cosy_program_features(void);
+
+int cosy_program_init(void);
+
+#endif /* COSY_PROGRAM_H */

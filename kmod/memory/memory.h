@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * memory.h - where a compound's memory is, for operations that take ranges of it.
+ *
+ * A range in the shared buffer is reached by the kernel's mapping of it, any other
+ * as user memory, piece by piece.  Both by the same loads and stores (access.h),
+ * which may fault, from an address that cosy_resolve has bounded and masked.  The
+ * user may change what is read between two reads of it; then the result is one of
+ * the two, and no bound depends on it.
+ *
+ * run->insn is the operation's instruction throughout.  An operation that has left
+ * says so by run->status; its result then means nothing.
+ */
+#ifndef COSY_MEMORY_H
+#define COSY_MEMORY_H
+
+#include <linux/mm.h>
+#include <linux/nospec.h>
+#include "compat/compat.h"
+#include "load/program.h"
+#include "memory/access.h"
+#include "run/limits.h"
+#include "view/view.h"
+
+/* Bytes of work between two looks around; also of one piece. */
+#define COSY_SLICE (16 << 10)
+
+/* False: stop, the activation says why. */
+static __always_inline bool cosy_spend(struct cosy_activation *run, u64 bytes)
+{
+	run->op_work += bytes + 64;
+	if (likely(run->op_work < COSY_SLICE))
+		return true;
+	run->op_work = 0;
+	return !cosy_limits_pause(run, run->insn, run->op_resumes);
+}
+
+static inline void cosy_leave_fault(struct cosy_activation *run, u64 address)
+{
+	cosy_leave_at(run, COSY_LEFT_FAULT, run->insn, address);
+}
+
+struct cosy_place {
+	u8 *at; /* in the kernel's mapping of the buffer, a view's page, or user memory */
+	u64 before, behind; /* bytes below `at`, and from it on, that are reached alike */
+	bool user;
+};
+
+/*
+ * Where the byte at `address` is to be read.  False, and it has left, for what is no
+ * user address.  Who writes there settles views of the range first, and then reaches
+ * the buffer by this as well.
+ */
+static __always_inline bool cosy_resolve(struct cosy_activation *run, u64 address,
+					 struct cosy_place *ret)
+{
+	const struct cosy_prog *prog = run->prog;
+	u64 offset = address - prog->buffer_address;
+
+	if (offset < prog->buffer_size) {
+		offset &= prog->buffer_size - 1;
+		ret->at = prog->buffer + offset;
+		ret->before = offset;
+		ret->behind = prog->buffer_size - offset;
+		ret->user = false;
+		if (unlikely(cosy_has_views(run)))
+			cosy_view_place(run, offset, ret);
+		return true;
+	}
+	if (unlikely(address >= TASK_SIZE_MAX)) {
+		cosy_leave_fault(run, address);
+		return false;
+	}
+	address &= array_index_mask_nospec(address, TASK_SIZE_MAX);
+	ret->at = (u8 *)address;
+	ret->before = address;
+	ret->behind = TASK_SIZE_MAX - address;
+	ret->user = true;
+	return true;
+}
+
+/*
+ * All `size` bytes at user address `address`, for stores (access.h) between
+ * cosy_access_begin and cosy_access_end: in the kernel's mapping where they lie in the
+ * shared buffer.  NULL for what is no user memory.
+ */
+static __always_inline u8 *cosy_reach(const struct cosy_activation *run, u64 address, u64 size)
+{
+	const struct cosy_prog *prog = run->prog;
+	u64 offset = address - prog->buffer_address;
+
+	if (offset < prog->buffer_size && size <= prog->buffer_size - offset)
+		return prog->buffer + (offset & (prog->buffer_size - 1));
+	if (unlikely(address >= TASK_SIZE_MAX || size > TASK_SIZE_MAX - address))
+		return NULL;
+	return (u8 *)(address & array_index_mask_nospec(address, TASK_SIZE_MAX));
+}
+
+/*
+ * Bytes from `place` on that can be read if the first can: to the end of the page,
+ * of the buffer, or of a view.  Whole words are there at either end, though not all of
+ * them may belong to the range.
+ */
+static __always_inline u64 cosy_readable(const struct cosy_place *place)
+{
+	return place->user ? PAGE_SIZE - offset_in_page(place->at) : place->behind;
+}
+
+/* Which of the two it was that faulted, when that is known. */
+static inline void cosy_leave_fault_of(struct cosy_activation *run, const struct cosy_place *a,
+				       u64 a_address, const struct cosy_place *b, u64 b_address)
+{
+	if (a->user && b->user)
+		cosy_leave_fault(run, 0);
+	else
+		cosy_leave_fault(run, a->user ? a_address : b_address);
+}
+
+#define COSY_NOT_FOUND (~0ull)
+#define COSY_FAULTED   (~1ull)
+
+/* The lowest byte of which cosy_zeroes found the high bit. */
+static __always_inline u32 cosy_first_byte(u64 highs)
+{
+	return __ffs(highs) / 8;
+}
+
+/*
+ * Index of the first of `length` bytes at `at` that has `pattern`'s value or, with
+ * `zero`, is 0.  Reads whole aligned words.
+ */
+static __always_inline u64 cosy_scan(const u8 *at, u64 length, u64 pattern, bool zero)
+{
+	u64 skew = (unsigned long)at % COSY_WORD, word, hit, i, stride = 0;
+	const u8 *base = at - skew;
+	int fault = 0;
+
+	cosy_access_begin();
+	word = cosy_peek_word(base, &fault);
+	hit = cosy_zeroes_exactly(word ^ pattern);
+	if (zero)
+		hit |= cosy_zeroes_exactly(word);
+	hit &= ~0ull << (8 * skew);
+	length += skew;
+	i = 0;
+	if (hit)
+		goto out;
+
+	for (i = COSY_WORD; i < length; i += COSY_WORD) {
+		/* Many words as long as there is nothing; word by word to where there is. */
+		if (!zero && i + COSY_STRIDE <= length && i >= stride) {
+			i += COSY_STRIDE * cosy_skip_strides(base + i, (length - i) / COSY_STRIDE,
+							     pattern, &fault);
+			stride = i + COSY_STRIDE;
+		}
+		while (zero && i + COSY_BLOCK <= length) {
+			hit = cosy_peek_match(base + i, pattern, &fault) |
+			      cosy_peek_match(base + i, 0, &fault);
+			if (unlikely(hit || fault))
+				break;
+			i += COSY_BLOCK;
+		}
+		if (i >= length)
+			break;
+		word = cosy_peek_word(base + i, &fault);
+		hit = cosy_zeroes(word ^ pattern);
+		if (zero)
+			hit |= cosy_zeroes(word);
+		if (hit || fault)
+			goto out;
+	}
+	hit = 0;
+out:
+	cosy_access_end();
+	if (unlikely(fault))
+		return COSY_FAULTED;
+	if (!hit)
+		return COSY_NOT_FOUND;
+	i += cosy_first_byte(hit);
+	return i < length ? i - skew : COSY_NOT_FOUND;
+}
+
+#endif /* COSY_MEMORY_H */

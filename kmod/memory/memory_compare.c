@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/* memory_compare.c - ranges and strings that are the same, and one within another. */
+#include <linux/nospec.h>
+#include "memory/memory.h"
+#include "memory/memory_ops.h"
+
+enum { SAME, DIFFERENT, ENDED, UNREADABLE };
+
+/*
+ * As memcmp, or as strncmp with `zero`.  ENDED: they are the same up to a 0.
+ * `room` bytes can be read of both, of which `length` count.
+ */
+static __always_inline int differ(const u8 *a, const u8 *b, u64 length, u64 room, bool zero,
+				  s64 *difference)
+{
+	u64 va, vb, bits, ends, i = 0;
+	int fault = 0;
+	u32 shift;
+
+	cosy_access_begin();
+	while (!zero && i + COSY_BLOCK <= length) {
+		if (cosy_peek_difference(a + i, b + i, &fault) || fault)
+			break;
+		i += COSY_BLOCK;
+	}
+	for (; i < length && i + COSY_WORD <= room && !fault; i += COSY_WORD) {
+		va = cosy_peek_word(a + i, &fault);
+		vb = cosy_peek_word(b + i, &fault);
+		bits = va ^ vb;
+		ends = zero ? cosy_zeroes(va) : 0;
+		if (!(bits | ends) || fault)
+			continue;
+		/* The lowest byte that differs, or is the end. */
+		shift = __ffs(bits | ends) & ~7u;
+		if (i + shift / 8 >= length)
+			break;
+		cosy_access_end();
+		*difference = (s64)(u8)(va >> shift) - (u8)(vb >> shift);
+		return *difference ? DIFFERENT : ENDED;
+	}
+	for (; i < length && !fault; i++) {
+		u8 ba = cosy_peek_byte(a + i, &fault), bb = cosy_peek_byte(b + i, &fault);
+
+		if ((ba == bb && !(zero && !ba)) || fault)
+			continue;
+		cosy_access_end();
+		*difference = (s64)ba - bb;
+		return *difference ? DIFFERENT : ENDED;
+	}
+	cosy_access_end();
+	return fault ? UNREADABLE : SAME;
+}
+
+static __always_inline s64 compare(struct cosy_activation *run, u64 a, u64 b, u64 length, bool zero)
+{
+	struct cosy_place place_a __cosy_uninitialized, place_b __cosy_uninitialized;
+	u64 now, room;
+	s64 difference;
+
+	while (length) {
+		if (!cosy_resolve(run, a, &place_a) || !cosy_resolve(run, b, &place_b))
+			return 0;
+		room = min(cosy_readable(&place_a), cosy_readable(&place_b));
+		now = min3(room, length, (u64)COSY_SLICE);
+		switch (differ(place_a.at, place_b.at, now, room, zero, &difference)) {
+		case DIFFERENT:
+			return difference;
+		case ENDED:
+			return 0;
+		case UNREADABLE:
+			cosy_leave_fault_of(run, &place_a, a, &place_b, b);
+			return 0;
+		}
+		a += now;
+		b += now;
+		length -= now;
+		if (!cosy_spend(run, now))
+			return 0;
+	}
+	return 0;
+}
+
+s64 cosy_memcmp(struct cosy_activation *run, u64 a, u64 b, u64 length)
+{
+	return compare(run, a, b, length, false);
+}
+
+s64 cosy_strncmp(struct cosy_activation *run, u64 a, u64 b, u64 length)
+{
+	return compare(run, a, b, length, true);
+}
+
+/* What text and binary files are full of: a search for it would stop in each stride. */
+static __always_inline bool is_common(u8 byte)
+{
+	return !byte || byte == ' ' || byte == '\n' || (byte >= 'a' && byte <= 'z');
+}
+
+/* 0 in each byte of a word where `first` is, and `last` `ahead` bytes behind it. */
+static __always_inline u64 differing_ends(const u8 *at, u64 ahead, u64 first, u64 last)
+{
+	return (READ_ONCE(*(const u64 *)at) ^ first) |
+	       (READ_ONCE(*(const u64 *)(at + ahead)) ^ last);
+}
+
+/* Index of the first such byte in the words of `length` bytes; COSY_NOT_FOUND. */
+static __always_inline u64 ends_in_words(const u8 *at, u64 ahead, u64 length, u64 first, u64 last)
+{
+	u64 hits, i;
+
+	for (i = 0; i + COSY_WORD <= length; i += COSY_WORD) {
+		hits = cosy_zeroes(differing_ends(at + i, ahead, first, last));
+		if (hits)
+			return i + cosy_first_byte(hits);
+	}
+	return COSY_NOT_FOUND;
+}
+
+/* The same of a stride, which mostly has none. */
+static __always_inline u64 ends_in_stride(const u8 *at, u64 ahead, u64 first, u64 last)
+{
+	u64 hits = 0;
+	u32 i;
+
+	/* Finds every zero byte, and bytes above 0x80 besides. */
+#pragma GCC unroll 8
+	for (i = 0; i < COSY_STRIDE; i += COSY_WORD)
+		hits |= differing_ends(at + i, ahead, first, last) - COSY_ONES;
+	if (likely(!(hits & COSY_HIGHS)))
+		return COSY_NOT_FOUND;
+	return ends_in_words(at, ahead, COSY_STRIDE, first, last);
+}
+
+/*
+ * Index of the first of `length` places in the buffer where `first` is, and `last`
+ * `ahead` bytes behind it; both bytes in all places.  Only strides that have the rarer of
+ * the two are looked at more closely.  What they hold may change meanwhile: the answer
+ * is a candidate, to be compared.
+ */
+static __always_inline u64 scan_ends(const u8 *at, u64 ahead, u64 length, u64 first, u64 last)
+{
+	bool by_last = is_common(first) && !is_common(last);
+	const u8 *rarer_at = by_last ? at + ahead : at;
+	u64 i, index, rarer = by_last ? last : first;
+	int never = 0;
+
+	for (i = 0; i + COSY_STRIDE <= length; i += COSY_STRIDE) {
+		i += COSY_STRIDE *
+		     cosy_skip_strides(rarer_at + i, (length - i) / COSY_STRIDE, rarer, &never);
+		if (i + COSY_STRIDE > length)
+			break;
+		index = ends_in_stride(at + i, ahead, first, last);
+		if (index != COSY_NOT_FOUND)
+			return i + index;
+	}
+	index = ends_in_words(at + i, ahead, length - i, first, last);
+	if (index != COSY_NOT_FOUND)
+		return i + index;
+	for (i = round_down(length, COSY_WORD); i < length; i++) {
+		if (READ_ONCE(at[i]) == (u8)first && READ_ONCE(at[i + ahead]) == (u8)last)
+			return i;
+	}
+	return COSY_NOT_FOUND;
+}
+
+struct needle {
+	u64 at, length; /* length is not 0 */
+	u8 first, last; /* its ends */
+};
+
+/*
+ * The first of `length` places where the needle may be: both its ends are there,
+ * or, outside the buffer, its first byte.  0: none, or it has left.
+ */
+static noinline u64 find_ends(struct cosy_activation *run, u64 from, u64 length,
+			      const struct needle *needle)
+{
+	u64 ahead = needle->length - 1, index, now;
+	struct cosy_place place __cosy_uninitialized;
+
+	while (length) {
+		if (!cosy_resolve(run, from, &place))
+			return 0;
+		now = min(length, (u64)COSY_SLICE);
+		if (!place.user && place.behind > ahead) {
+			now = min(now, place.behind - ahead);
+			/* The test may be guessed: `ahead` is any number then. */
+			index = scan_ends(place.at,
+					  ahead & array_index_mask_nospec(ahead, place.behind), now,
+					  needle->first * COSY_ONES, needle->last * COSY_ONES);
+		} else {
+			now = min(now, cosy_readable(&place));
+			index = cosy_scan(place.at, now, needle->first * COSY_ONES, false);
+		}
+		if (likely(index < now))
+			return from + index;
+		if (index == COSY_FAULTED) {
+			cosy_leave_fault(run, from);
+			return 0;
+		}
+		from += now;
+		length -= now;
+		if (!cosy_spend(run, now))
+			return 0;
+	}
+	return 0;
+}
+
+/* The needle's ends; false: it has left. */
+static __always_inline bool read_ends(struct cosy_activation *run, struct needle *needle)
+{
+	u64 last = needle->at + needle->length - 1;
+	struct cosy_place place __cosy_uninitialized;
+	int fault = 0;
+
+	if (!cosy_resolve(run, needle->at, &place))
+		return false;
+	cosy_access_begin();
+	needle->first = cosy_peek_byte(place.at, &fault);
+	cosy_access_end();
+	if (unlikely(needle->length > cosy_readable(&place))) {
+		if (!cosy_resolve(run, last, &place))
+			return false;
+	} else {
+		place.at += (needle->length - 1) &
+			    array_index_mask_nospec(needle->length - 1, cosy_readable(&place));
+	}
+	cosy_access_begin();
+	needle->last = cosy_peek_byte(place.at, &fault);
+	cosy_access_end();
+	if (unlikely(fault))
+		cosy_leave_fault(run, needle->at);
+	return !fault;
+}
+
+u64 cosy_memmem(struct cosy_activation *run, u64 hay, u64 hay_length, u64 needle_at,
+		u64 needle_length)
+{
+	struct needle needle __cosy_uninitialized;
+	u64 places, at;
+	s64 difference;
+
+	if (!needle_length)
+		return hay;
+	needle.at = needle_at;
+	needle.length = needle_length;
+	if (hay_length < needle_length || !read_ends(run, &needle))
+		return 0;
+	/* Not 0, since the needle is not empty. */
+	places = hay_length - needle_length + 1;
+	for (;;) {
+		at = find_ends(run, hay, places, &needle);
+		if (!at)
+			return 0;
+		difference = compare(run, at, needle.at, needle.length, false);
+		if (run->status != COSY_DONE)
+			return 0;
+		if (!difference)
+			return at;
+		places -= at + 1 - hay;
+		hay = at + 1;
+		if (!places || !cosy_spend(run, 0))
+			return 0;
+	}
+}

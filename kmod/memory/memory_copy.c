@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0
+/* memory_copy.c - ranges and strings copied and filled. */
+#include <linux/string.h>
+#include "memory/memory.h"
+#include "memory/memory_ops.h"
+
+/* Copies up from the first byte; the number of bytes done, all but at a fault. */
+static u64 copy_up(u8 *to, const u8 *from, u64 length)
+{
+	int fault = 0;
+	u64 word, i = 0;
+	u8 byte;
+
+	cosy_access_begin();
+	for (; i + COSY_WORD <= length; i += COSY_WORD) {
+		word = cosy_peek_word(from + i, &fault);
+		if (fault)
+			goto out;
+		cosy_poke_word(word, to + i, out);
+	}
+	for (; i < length; i++) {
+		byte = cosy_peek_byte(from + i, &fault);
+		if (fault)
+			goto out;
+		cosy_poke_byte(byte, to + i, out);
+	}
+out:
+	cosy_access_end();
+	return i;
+}
+
+/* Copies down from the last byte. */
+static u64 copy_down(u8 *to, const u8 *from, u64 length)
+{
+	u64 word, left = length;
+	int fault = 0;
+	u8 byte;
+
+	cosy_access_begin();
+	for (; left >= COSY_WORD; left -= COSY_WORD) {
+		word = cosy_peek_word(from + left - COSY_WORD, &fault);
+		if (fault)
+			goto out;
+		cosy_poke_word(word, to + left - COSY_WORD, out);
+	}
+	for (; left; left--) {
+		byte = cosy_peek_byte(from + left - 1, &fault);
+		if (fault)
+			goto out;
+		cosy_poke_byte(byte, to + left - 1, out);
+	}
+out:
+	cosy_access_end();
+	return length - left;
+}
+
+/*
+ * What is left to do stays right when it starts over: every byte counted as done
+ * is, and no byte of the rest's source has been written to.  That is why ranges
+ * that overlap, where a fault could come between, are copied in order, word by
+ * word; others as the kernel copies user memory.
+ */
+static __always_inline u64 copy_piece(const struct cosy_place *to, const struct cosy_place *from,
+				      u64 length, bool overlap)
+{
+	if (!to->user && !from->user) {
+		memmove(to->at, from->at, length);
+		return length;
+	}
+	if (overlap)
+		return copy_up(to->at, from->at, length);
+	return length - copy_user_generic(to->at, from->at, length);
+}
+
+/* As memmove upwards; advances what it is given.  False: it has left. */
+static bool move_up(struct cosy_activation *run, u64 *to, u64 *from, u64 *length)
+{
+	bool overlap = *from - *to < *length;
+	struct cosy_place to_place __cosy_uninitialized, from_place __cosy_uninitialized;
+	u64 now, done;
+
+	if (unlikely(cosy_has_views(run)))
+		cosy_views_settle_memory(run, *to, *length);
+	while (*length) {
+		if (!cosy_resolve(run, *to, &to_place) || !cosy_resolve(run, *from, &from_place))
+			return false;
+		now = min3(min(to_place.behind, from_place.behind), (u64)COSY_SLICE, *length);
+		done = copy_piece(&to_place, &from_place, now, overlap);
+		*to += done;
+		*from += done;
+		*length -= done;
+		if (unlikely(done < now)) {
+			cosy_leave_fault_of(run, &to_place, *to, &from_place, *from);
+			return false;
+		}
+		if (!cosy_spend(run, now))
+			return false;
+	}
+	return true;
+}
+
+/* As memmove downwards: only the length changes. */
+static bool move_down(struct cosy_activation *run, u64 to, u64 from, u64 *length)
+{
+	struct cosy_place to_place __cosy_uninitialized, from_place __cosy_uninitialized;
+	u64 now, done;
+
+	if (unlikely(cosy_has_views(run)))
+		cosy_views_settle_memory(run, to, *length);
+	while (*length) {
+		if (!cosy_resolve(run, to + *length - 1, &to_place) ||
+		    !cosy_resolve(run, from + *length - 1, &from_place))
+			return false;
+		now = min3(min(to_place.before, from_place.before) + 1, (u64)COSY_SLICE, *length);
+		to_place.at -= now - 1;
+		from_place.at -= now - 1;
+		if (!to_place.user && !from_place.user) {
+			memmove(to_place.at, from_place.at, now);
+			done = now;
+		} else {
+			done = copy_down(to_place.at, from_place.at, now);
+		}
+		*length -= done;
+		if (unlikely(done < now)) {
+			cosy_leave_fault_of(run, &to_place, to + *length - 1, &from_place,
+					    from + *length - 1);
+			return false;
+		}
+		if (!cosy_spend(run, now))
+			return false;
+	}
+	return true;
+}
+
+void cosy_memmove(struct cosy_activation *run, u64 *to, u64 *from, u64 *length)
+{
+	if (*to - *from < *length && *to != *from)
+		move_down(run, *to, *from, length);
+	else
+		move_up(run, to, from, length);
+}
+
+static u64 fill(u8 *to, u64 word, u64 length)
+{
+	u64 i = 0;
+
+	cosy_access_begin();
+	for (; i + COSY_BLOCK <= length; i += COSY_BLOCK) {
+		cosy_poke_word(word, to + i, out);
+		cosy_poke_word(word, to + i + COSY_WORD, out);
+		cosy_poke_word(word, to + i + 2 * COSY_WORD, out);
+		cosy_poke_word(word, to + i + 3 * COSY_WORD, out);
+	}
+	for (; i < length; i++)
+		cosy_poke_byte((u8)word, to + i, out);
+out:
+	cosy_access_end();
+	return i;
+}
+
+bool cosy_memset(struct cosy_activation *run, u64 *to, u8 byte, u64 *length)
+{
+	struct cosy_place place __cosy_uninitialized;
+	u64 now, done;
+
+	if (unlikely(cosy_has_views(run)))
+		cosy_views_settle_memory(run, *to, *length);
+	while (*length) {
+		if (!cosy_resolve(run, *to, &place))
+			return false;
+		now = min3(place.behind, (u64)COSY_SLICE, *length);
+		if (place.user) {
+			done = fill(place.at, byte * COSY_ONES, now);
+		} else {
+			memset(place.at, byte, now);
+			done = now;
+		}
+		*to += done;
+		*length -= done;
+		if (unlikely(done < now)) {
+			cosy_leave_fault(run, *to);
+			return false;
+		}
+		if (!cosy_spend(run, now))
+			return false;
+	}
+	return true;
+}
+
+/* The address of the copy's terminating 0, or 0: it has left. */
+u64 cosy_stpcpy(struct cosy_activation *run, u64 to, u64 from)
+{
+	u64 length, end;
+
+	/* A bounded piece at a time, so that little is read twice. */
+	for (;;) {
+		end = cosy_find_byte(run, from, PAGE_SIZE, 0);
+		if (run->status != COSY_DONE)
+			return 0;
+		length = end ? end - from + 1 : PAGE_SIZE;
+		if (!move_up(run, &to, &from, &length))
+			return 0;
+		if (end)
+			return to - 1;
+	}
+}
+
+void cosy_strncpy(struct cosy_activation *run, u64 to, u64 from, u64 length)
+{
+	u64 used = cosy_strnlen(run, from, length), copied = used, padding;
+
+	if (run->status != COSY_DONE || !move_up(run, &to, &from, &copied))
+		return;
+	padding = length - used;
+	cosy_memset(run, &to, 0, &padding);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/* memory_find.c - the first or last byte of a value. */
+#include "memory/memory.h"
+#include "memory/memory_ops.h"
+
+/* The address of what scan looks for; 0: there is none, or (run->status) it has left. */
+static __always_inline u64 find(struct cosy_activation *run, u64 from, u64 length, u8 byte,
+				bool zero)
+{
+	u64 pattern = byte * COSY_ONES, index, now;
+	struct cosy_place place __cosy_uninitialized;
+
+	while (length) {
+		if (!cosy_resolve(run, from, &place))
+			return 0;
+		now = min3(cosy_readable(&place), length, (u64)COSY_SLICE);
+		index = cosy_scan(place.at, now, pattern, zero);
+		if (likely(index < now))
+			return from + index;
+		if (index == COSY_FAULTED) {
+			cosy_leave_fault(run, from);
+			return 0;
+		}
+		from += now;
+		length -= now;
+		if (!cosy_spend(run, now))
+			return 0;
+	}
+	return 0;
+}
+
+/* Two instances, shared by all that search. */
+u64 cosy_find_byte(struct cosy_activation *run, u64 from, u64 length, u8 byte)
+{
+	return find(run, from, length, byte, false);
+}
+
+u64 cosy_find_byte_or_end(struct cosy_activation *run, u64 from, u8 byte)
+{
+	return find(run, from, ~0ull, byte, true);
+}
+
+/* Whether the byte that find_byte_or_end found is that byte, not the end. */
+static bool is_byte(struct cosy_activation *run, u64 address, u8 byte)
+{
+	struct cosy_place place __cosy_uninitialized;
+	int fault = 0;
+	u8 found;
+
+	if (!cosy_resolve(run, address, &place))
+		return false;
+	cosy_access_begin();
+	found = cosy_peek_byte(place.at, &fault);
+	cosy_access_end();
+	if (fault)
+		cosy_leave_fault(run, address);
+	return !fault && found == byte;
+}
+
+u64 cosy_strnlen(struct cosy_activation *run, u64 from, u64 length)
+{
+	u64 at = cosy_find_byte(run, from, length, 0);
+
+	return at ? at - from : length;
+}
+
+u64 cosy_strchr(struct cosy_activation *run, u64 from, u8 byte)
+{
+	u64 at = cosy_find_byte_or_end(run, from, byte);
+
+	return at && is_byte(run, at, byte) ? at : 0;
+}
+
+u64 cosy_strrchr(struct cosy_activation *run, u64 from, u8 byte)
+{
+	u64 at, last = 0;
+
+	if (!byte)
+		return cosy_find_byte(run, from, ~0ull, 0);
+	for (;;) {
+		at = cosy_strchr(run, from, byte);
+		if (!at || !cosy_spend(run, 0))
+			return last;
+		last = at;
+		from = at + 1;
+	}
+}
+
+/* As scan, from the end down: the distance of the last such byte from `end`, from 1 on. */
+static u64 scan_back(const u8 *end, u64 length, u64 pattern)
+{
+	u64 done = 0, hit;
+	int fault = 0;
+
+	cosy_access_begin();
+	while (done < length && !fault) {
+		const u8 *at = end - done;
+
+		if ((unsigned long)at % COSY_WORD == 0 && length - done >= COSY_WORD) {
+			hit = cosy_zeroes_exactly(cosy_peek_word(at - COSY_WORD, &fault) ^ pattern);
+			if (hit && !fault) {
+				cosy_access_end();
+				return done + COSY_WORD - __fls(hit) / 8;
+			}
+			done += COSY_WORD;
+		} else {
+			if (cosy_peek_byte(at - 1, &fault) == (u8)pattern && !fault) {
+				cosy_access_end();
+				return done + 1;
+			}
+			done++;
+		}
+	}
+	cosy_access_end();
+	return fault ? COSY_FAULTED : COSY_NOT_FOUND;
+}
+
+u64 cosy_memrchr(struct cosy_activation *run, u64 from, u8 byte, u64 length)
+{
+	struct cosy_place place __cosy_uninitialized;
+	u64 index, now;
+
+	while (length) {
+		/* The last byte says what kind of memory it is. */
+		if (!cosy_resolve(run, from + length - 1, &place))
+			return 0;
+		now = place.user ? offset_in_page(place.at) : place.before;
+		now = min3(now + 1, length, (u64)COSY_SLICE);
+		index = scan_back(place.at + 1, now, byte * COSY_ONES);
+		if (index <= now)
+			return from + length - index;
+		if (index == COSY_FAULTED) {
+			cosy_leave_fault(run, from + length - 1);
+			return 0;
+		}
+		length -= now;
+		if (!cosy_spend(run, now))
+			return 0;
+	}
+	return 0;
+}

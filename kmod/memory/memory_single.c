@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/* memory_single.c - view_load and view_store: an access to where the bytes are. */
+#include "memory/memory.h"
+#include "memory/memory_ops.h"
+
+static bool is_access(struct cosy_activation *run, u64 size)
+{
+	if (likely(size <= sizeof(u64) && is_power_of_2(size)))
+		return true;
+	cosy_leave_at(run, COSY_LEFT_TRAP, run->insn, 0);
+	return false;
+}
+
+/* At most as many bytes as are reached alike from `address` on; 0: it has left. */
+static u64 load_piece(struct cosy_activation *run, u64 address, u64 size, u8 *to)
+{
+	struct cosy_place place __cosy_uninitialized;
+	int fault = 0;
+	u64 i;
+
+	if (!cosy_resolve(run, address, &place))
+		return 0;
+	size = min(size, place.behind);
+	cosy_access_begin();
+	for (i = 0; i < size && !fault; i++)
+		to[i] = cosy_peek_byte(place.at + i, &fault);
+	cosy_access_end();
+	if (likely(!fault))
+		return size;
+	cosy_leave_fault(run, address);
+	return 0;
+}
+
+/* Of user memory, or of bytes that do not lie beside each other. */
+static noinline u64 load_pieces(struct cosy_activation *run, u64 address, u64 size)
+{
+	u64 value = 0, done, now;
+
+	for (done = 0; done < size; done += now) {
+		now = load_piece(run, address + done, size - done, (u8 *)&value + done);
+		if (!now)
+			return 0;
+	}
+	return value;
+}
+
+u64 cosy_load(struct cosy_activation *run, u64 address, u64 size)
+{
+	struct cosy_place place __cosy_uninitialized;
+	u16 half;
+	u32 word;
+	u64 whole;
+
+	if (!is_access(run, size) || !cosy_resolve(run, address, &place))
+		return 0;
+	if (unlikely(place.user || size > place.behind))
+		return load_pieces(run, address, size);
+	switch (size) {
+	case 1:
+		return *place.at;
+	case 2:
+		memcpy(&half, place.at, sizeof(half));
+		return half;
+	case 4:
+		memcpy(&word, place.at, sizeof(word));
+		return word;
+	default:
+		memcpy(&whole, place.at, sizeof(whole));
+		return whole;
+	}
+}
+
+static u64 store_piece(struct cosy_activation *run, u64 address, u64 size, const u8 *from)
+{
+	struct cosy_place place __cosy_uninitialized;
+	u64 i = 0;
+
+	if (!cosy_resolve(run, address, &place))
+		return 0;
+	size = min(size, place.behind);
+	cosy_access_begin();
+	for (; i < size; i++)
+		cosy_poke_byte(from[i], place.at + i, out);
+out:
+	cosy_access_end();
+	if (likely(i == size))
+		return size;
+	cosy_leave_fault(run, address);
+	return 0;
+}
+
+void cosy_store(struct cosy_activation *run, u64 address, u64 value, u64 size)
+{
+	u64 done, now;
+
+	if (!is_access(run, size))
+		return;
+	if (cosy_has_views(run)) {
+		if (cosy_view_keep(run, address, value, size))
+			return;
+		cosy_views_settle_memory(run, address, size);
+	}
+	for (done = 0; done < size; done += now) {
+		now = store_piece(run, address + done, size - done, (u8 *)&value + done);
+		if (!now)
+			return;
+	}
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* activation.h - the state of one RUN, which every part of the module is handed. */
+#ifndef COSY_ACTIVATION_H
+#define COSY_ACTIVATION_H
+
+#include <linux/file.h>
+#include "core.h"
+
+struct address_space;
+struct cosy_buffer;
+struct cosy_context;
+struct cosy_prog;
+struct cosy_views;
+struct file;
+struct folio;
+struct super_block;
+struct task_struct;
+
+/*
+ * Where the last read of a file was, in the hope that the next one is there or just
+ * behind.  Bytes `start` up to `end` of `mapping` begin at `base`; none when end is 0.
+ */
+struct cosy_hold {
+	const struct address_space *mapping;	/* to compare: no reference */
+	loff_t start, end;
+	const u8 *base;				/* NULL when there are none */
+	u64 mask;				/* of an offset from it; 0 when there are none */
+	struct folio *folio;			/* theirs; a reference */
+	u32 next, count;			/* ahead[next..count): a reference each */
+	struct folio *ahead[15];		/* what follows, as it was found */
+};
+
+#define COSY_HOLDS 2
+
+/* Descriptors whose files are known, by their lowest bits; see descriptor.h. */
+#define COSY_KNOWN	4
+/* Two descriptors at once, neither of which belongs where it stands. */
+#define COSY_KNOWN_NONE 1
+
+/* In cosy_activation.held: what cosy_settle has to do. */
+#define COSY_HELD_FOLIOS (1 << 0)
+#define COSY_HELD_VIEWS	 (1 << 1)
+
+/*
+ * What RUN keeps on the kernel stack while a compound runs.  thunk.S knows it by
+ * offsets.c.  Only the task itself touches it, so it needs no lock.
+ *
+ * The program finds it at r1 and keeps its address in a slot that no instruction
+ * of the compound reaches.
+ */
+struct cosy_activation {
+	struct cosy_entry entry;	/* first.  At a leave .fuel is what was left, and .state is
+					 * saved but for .sp, .fp, .ops and .kernel_ns */
+
+	/* For thunk.S */
+	unsigned long stack_pointer;	/* cosy_enter's, to which a leave unwinds */
+	struct task_struct *task;	/* current: its flags are tested around every call */
+	const bool *gone;		/* is the shared buffer not what the program was compiled for? */
+	u64 frame_words;		/* of the deepest spill frame: what a leave saves */
+	u64 calls;			/* system calls made */
+	u64 pid;			/* the process, as it knows itself; 0: not asked yet */
+	u32 held;			/* folios and views are held: cosy_settle before sleeping */
+	union {
+		u32 known_number[COSY_KNOWN];	/* descriptors, see descriptor.h */
+		u64 known_pair[COSY_KNOWN / 2];	/* COSY_KNOWN_NONE: forgotten */
+	};
+	u64 detail;			/* see enum cosy_status */
+	s64 code;			/* COSY_LEFT_CALL: the restart code */
+	u32 status;			/* enum cosy_status; whoever leaves sets it ... */
+	u32 insn;			/* ... and the instruction to go on from */
+
+	/* For C only */
+	const struct cosy_prog *prog;
+	struct cosy_context *context;
+	bool put_off;			/* TIF_NOTIFY_RESUME is to be set again at the end */
+	u64 fast;			/* of `calls`: by a specialised version */
+	struct fd known[COSY_KNOWN];	/* of known_number: no references */
+	u32 refused;			/* enum cosy_guard: why cosy_descriptor_get had no file */
+	/* File systems that an ordinary read was made of lately: see cosy_is_fresh.  Only compared */
+	const struct super_block *fresh[2];
+	struct cosy_views *views;	/* NULL until the first one is made */
+	const struct super_block *unfresh; /* to be one of them when the next ordinary call succeeds */
+	u32 next_hold;					/* which of them to give up for another file */
+	struct cosy_hold hold[COSY_HOLDS];		/* see folio_cursor.h; but for `base` and `mask` garbage unless
+							 * `held` says otherwise */
+	u64 ops;			/* operations made (COSY_OP_BASE up) */
+	u32 op_work;			/* of the one under way, in bytes, since it last looked around */
+	u32 op_resumes;		/* its r1-r3 tell what remains, so it may stop for a signal */
+	u64 ctx;
+	void __user *stack;		/* the software stack */
+	u64 stack_size;
+	u64 sp, fp;			/* as in struct cosy_state */
+	u64 max_ops, max_ns;		/* the smallest of the limits, 0 = none */
+	u64 granted;			/* operations allowed so far, from the compound's start on */
+	u64 ns_before;			/* kernel time of earlier RUNs of this compound */
+	u64 wall_start, exec_start;	/* nanoseconds, at the start of this RUN */
+	unsigned long entered;		/* jiffies */
+	struct hlist_node node;		/* of the running tasks */
+};
+
+/* Sets where and why the compound leaves; the thunk that called does the rest. */
+static inline void cosy_leave_at(struct cosy_activation *run, u32 status, u32 insn, u64 detail)
+{
+	run->status = status;
+	run->insn = insn;
+	run->detail = detail;
+}
+
+#endif /* COSY_ACTIVATION_H */

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * frame.c - the software stack.
+ *
+ * One native frame serves a whole compound; what a local call has to keep goes to
+ * memory that the user may change at any time.  So every word that comes back is
+ * checked (where it says to go on, where the next frame is) or harmless (the
+ * program's own registers and spilled words).
+ */
+#include <linux/align.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include "load/program.h"
+#include "run/frame.h"
+#include "view/view.h"
+
+#define STACK_ALIGN 16
+#define NO_FRAME (~0ull)
+
+static void leave_full(struct cosy_activation *run, u32 insn, u64 needed)
+{
+	cosy_leave_at(run, COSY_LEFT_STACK, insn, needed);
+}
+
+static void leave_fault(struct cosy_activation *run, u32 insn, u64 offset)
+{
+	cosy_leave_at(run, COSY_LEFT_FAULT, insn, (unsigned long)run->stack + offset);
+}
+
+/* Where the next `size` bytes of the stack start, or false when they are not there. */
+static bool has_room(const struct cosy_activation *run, u64 size, u64 *at)
+{
+	*at = ALIGN(run->sp, STACK_ALIGN);
+	return *at >= run->sp && *at <= run->stack_size && run->stack_size - *at >= size;
+}
+
+static u64 frame_size(u32 words)
+{
+	return ALIGN(sizeof(struct cosy_frame) + words * sizeof(u64), STACK_ALIGN);
+}
+
+static bool write_frame(struct cosy_frame __user *frame, u64 call, u64 fp, const u64 *saved,
+			const u64 *spill, u32 words)
+{
+	u32 i;
+
+	if (!user_write_access_begin(frame, sizeof(*frame) + words * sizeof(u64)))
+		return false;
+	unsafe_put_user(call, &frame->call, fault);
+	unsafe_put_user(fp, &frame->fp, fault);
+	for (i = 0; i < 4; i++)
+		unsafe_put_user(saved[i], frame->reg + i, fault);
+	for (i = 0; i < words; i++)
+		unsafe_put_user(spill[i], frame->spill + i, fault);
+	user_write_access_end();
+	return true;
+
+fault:
+	user_write_access_end();
+	return false;
+}
+
+u32 cosy_frame_push(struct cosy_activation *run, const u64 *saved, u64 *top, u32 word)
+{
+	u32 insn = word >> 16, words = word >> 8 & 0xff, callee_words = word & 0xff;
+	u64 at;
+
+	if (!has_room(run, frame_size(words), &at)) {
+		leave_full(run, insn, ALIGN(run->sp, STACK_ALIGN) + frame_size(words));
+		return true;
+	}
+	if (!write_frame(run->stack + at, insn, run->fp, saved, top - words, words)) {
+		leave_fault(run, insn, at);
+		return true;
+	}
+	run->fp = at;
+	run->sp = at + frame_size(words);
+	memset(top - callee_words, 0, callee_words * sizeof(*top));
+	return false;
+}
+
+static bool read_frame(const struct cosy_frame __user *frame, u64 *fp, u64 *saved, u64 *spill,
+		       u32 words)
+{
+	u32 i;
+
+	if (!user_read_access_begin(frame, sizeof(*frame) + words * sizeof(u64)))
+		return false;
+	unsafe_get_user(*fp, &frame->fp, fault);
+	for (i = 0; i < 4; i++)
+		unsafe_get_user(saved[i], frame->reg + i, fault);
+	for (i = 0; i < words; i++)
+		unsafe_get_user(spill[i], frame->spill + i, fault);
+	user_read_access_end();
+	return true;
+
+fault:
+	user_read_access_end();
+	return false;
+}
+
+s64 cosy_frame_pop(struct cosy_activation *run, u64 *saved, u64 *top, u32 insn)
+{
+	const struct cosy_frame __user *frame;
+	u64 at = run->fp, call, fp;
+	int words;
+
+	if (at % sizeof(u64) || at >= run->stack_size ||
+	    run->stack_size - at < sizeof(struct cosy_frame))
+		goto trap;
+	frame = run->stack + at;
+	if (get_user(call, &frame->call))
+		goto fault;
+	words = cosy_program_call_words(run->prog, call);
+	if (words < 0 || run->stack_size - at < frame_size(words))
+		goto trap;
+	if (!read_frame(frame, &fp, saved, top - words, words))
+		goto fault;
+	if (unlikely(cosy_has_views(run)))
+		cosy_views_end_memory(run, (unsigned long)run->stack + at, run->sp - at);
+	run->fp = fp;
+	run->sp = at;
+	return call;
+
+trap:
+	cosy_leave_at(run, COSY_LEFT_TRAP, insn, 0);
+	return -1;
+fault:
+	leave_fault(run, insn, at);
+	return -1;
+}
+
+u64 cosy_frame_alloca(struct cosy_activation *run, u64 size, u32 insn)
+{
+	u64 at;
+
+	if (!has_room(run, size, &at) || ALIGN(size, STACK_ALIGN) > run->stack_size - at) {
+		leave_full(run, insn, ALIGN(run->sp, STACK_ALIGN) + size);
+		return 0;
+	}
+	run->sp = at + ALIGN(size, STACK_ALIGN);
+	return (unsigned long)run->stack + at;
+}

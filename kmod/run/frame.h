@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* frame.h - local calls, whose frames are in the user's memory. */
+#ifndef COSY_FRAME_H
+#define COSY_FRAME_H
+
+#include "run/activation.h"
+
+/*
+ * Pushes a struct cosy_frame and zeroes the callee's spill frame.  `saved` is
+ * r6-r9; `top` the upper end of the spill frame on the kernel's stack; `word`
+ * what the sandbox put into AX: see COSY_THUNK_PUSH.  Non-zero: leave, nothing
+ * is done.  Called by thunk.S.
+ */
+u32 cosy_frame_push(struct cosy_activation *run, const u64 *saved, u64 *top, u32 word);
+
+/*
+ * Pops the newest frame into `saved` and the spill frame.  The instruction of a
+ * local call of this program, or negative: leave.  Called by thunk.S.
+ */
+s64 cosy_frame_pop(struct cosy_activation *run, u64 *saved, u64 *top, u32 insn);
+
+/* COSY_OP_alloca: the address, or 0 with run->status set. */
+u64 cosy_frame_alloca(struct cosy_activation *run, u64 size, u32 insn);
+
+#endif /* COSY_FRAME_H */

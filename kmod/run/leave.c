@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * leave.c - saved state out and in.
+ *
+ * Every word of it is the compound's: thunk.S saved registers and the spill frame
+ * as deep as the program uses it, both zeroed at entry, and the rest is filled in
+ * here, so that nothing of the kernel's stack goes to the user.
+ */
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include "run/leave.h"
+#include "run/limits.h"
+
+int cosy_leave_save(struct cosy_activation *run, void __user *state)
+{
+	struct cosy_state *saved = &run->entry.state;
+	u64 unused = ARRAY_SIZE(saved->frame) - run->frame_words;
+
+	static_assert(sizeof(*saved) == 8 * (10 + 2 + COSY_FRAME_SIZE / 8 + 2));
+	memset(saved->frame, 0, unused * sizeof(*saved->frame));
+	saved->sp = run->sp;
+	saved->fp = run->fp;
+	cosy_limits_stop(run);
+	return copy_to_user(state, saved, sizeof(*saved)) ? -EFAULT : 0;
+}
+
+int cosy_leave_restore(struct cosy_activation *run, const void __user *state, u64 *ops, u64 *ns)
+{
+	struct cosy_state *saved = &run->entry.state;
+
+	if (copy_from_user(saved, state, sizeof(*saved)))
+		return -EFAULT;
+	run->sp = saved->sp;
+	run->fp = saved->fp;
+	*ops = saved->ops;
+	*ns = saved->kernel_ns;
+	return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* leave.h - the state of a compound that has left, in the user's memory. */
+#ifndef COSY_LEAVE_H
+#define COSY_LEAVE_H
+
+#include "run/activation.h"
+
+/* Writes what a leave saved to the user's struct cosy_state.  -EFAULT. */
+int cosy_leave_save(struct cosy_activation *run, void __user *state);
+
+/*
+ * Reads registers, spill frame and software stack to go on with; what was used
+ * of the limits goes to `ops` and `ns`.  Nothing in it is trusted.  -EFAULT.
+ */
+int cosy_leave_restore(struct cosy_activation *run, const void __user *state, u64 *ops, u64 *ns);
+
+#endif /* COSY_LEAVE_H */

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * run.c - RUN.
+ *
+ * The way in and out is short on purpose: an empty compound is to cost little
+ * more than an empty ioctl.  What is rare (going on from saved state, leaving) is
+ * in leave.c.
+ */
+#include <linux/audit.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/hash.h>
+#include <linux/sched/signal.h>
+#include <linux/spinlock.h>
+#include <linux/uaccess.h>
+#include "compat/compat.h"
+#include "context.h"
+#include "fast/descriptor.h"
+#include "fast/folio_cursor.h"
+#include "fast/guard.h"
+#include "load/program.h"
+#include "run/leave.h"
+#include "run/limits.h"
+#include "run/run.h"
+#include "run/thunk.h"
+#include "stats.h"
+#include "trace.h"
+#include "view/view.h"
+
+/* --- Who is running: a compound's system calls may not RUN again -------------------- */
+
+#define RUNNING_BITS 8
+
+/* The tasks in the middle of a compound that makes ioctls; others cannot get here again. */
+static struct running {
+	spinlock_t lock;
+	struct hlist_head tasks;	/* struct cosy_activation; lock */
+} running[1 << RUNNING_BITS] = {
+	[0 ... (1 << RUNNING_BITS) - 1] = { .lock = __SPIN_LOCK_UNLOCKED(running.lock) },
+};
+
+static struct running *running_of_task(void)
+{
+	return &running[hash_ptr(current, RUNNING_BITS)];
+}
+
+static bool is_running(void)
+{
+	struct running *bucket = running_of_task();
+	struct cosy_activation *other;
+	bool found = false;
+
+	/* Whoever is in it put himself there, so it is not empty for him, lock or no lock. */
+	if (likely(hlist_empty(&bucket->tasks)))
+		return false;
+	spin_lock(&bucket->lock);
+	hlist_for_each_entry(other, &bucket->tasks, node) {
+		if (other->task == current)
+			found = true;
+	}
+	spin_unlock(&bucket->lock);
+	return found;
+}
+
+static u64 enter_among_running(struct cosy_activation *run)
+{
+	struct running *bucket = running_of_task();
+	u64 result;
+
+	spin_lock(&bucket->lock);
+	hlist_add_head(&run->node, &bucket->tasks);
+	spin_unlock(&bucket->lock);
+
+	result = cosy_enter(run->prog->bpf->bpf_func, run);
+
+	spin_lock(&bucket->lock);
+	hlist_del(&run->node);
+	spin_unlock(&bucket->lock);
+	return result;
+}
+
+/* --- The argument -------------------------------------------------------------------- */
+
+static int argument_get(struct cosy_run *argument, const struct cosy_run __user *from)
+{
+	if (!user_read_access_begin(from, sizeof(*from)))
+		return -EFAULT;
+	unsafe_get_user(argument->size, &from->size, fault);
+	unsafe_get_user(argument->handle, &from->handle, fault);
+	unsafe_get_user(argument->ctx, &from->ctx, fault);
+	unsafe_get_user(argument->state, &from->state, fault);
+	unsafe_get_user(argument->stack, &from->stack, fault);
+	unsafe_get_user(argument->stack_size, &from->stack_size, fault);
+	unsafe_get_user(argument->resume, &from->resume, fault);
+	unsafe_get_user(argument->interp_calls, &from->interp_calls, fault);
+	user_read_access_end();
+	if (likely(argument->size == sizeof(*argument)))
+		return 0;
+	return argument->size < sizeof(*argument) ? -EINVAL : 1;
+
+fault:
+	user_read_access_end();
+	return -EFAULT;
+}
+
+/* A longer argument, of a library newer than this module: the tail must be zero. */
+static int argument_get_long(struct cosy_run *argument, const struct cosy_run __user *from)
+{
+	u32 size = argument->size;
+
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	return copy_struct_from_user(argument, sizeof(*argument), from, size);
+}
+
+static __always_inline int argument_put(struct cosy_run __user *to, u32 resume, u32 status, s64 ret, u64 detail)
+{
+	if (!user_write_access_begin(to, sizeof(*to)))
+		return -EFAULT;
+	unsafe_put_user(resume, &to->resume, fault);
+	unsafe_put_user(status, &to->status, fault);
+	unsafe_put_user(ret, &to->ret, fault);
+	unsafe_put_user(detail, &to->detail, fault);
+	user_write_access_end();
+	return 0;
+
+fault:
+	user_write_access_end();
+	return -EFAULT;
+}
+
+/* --- Running ---------------------------------------------------------------------------- */
+
+/*
+ * Filters, tracers and auditors sit in the entry code that the compound's calls
+ * do not pass.  An audit context that records nothing sees nothing either way;
+ * whether it records is decided at each entry, so once for this RUN.
+ */
+static unsigned long traced(void)
+{
+	unsigned long work = READ_ONCE(current_thread_info()->syscall_work);
+
+	if (likely(!work))
+		return 0;
+	if (audit_dummy_context())
+		work &= ~SYSCALL_WORK_SYSCALL_AUDIT;
+	return work;
+}
+
+/* Why nothing was run, told as if it had left at once. */
+static long refuse(struct cosy_context *context, struct cosy_run __user *user,
+		   const struct cosy_run *argument, u32 status, u64 detail)
+{
+	cosy_stats_add(&context->stats, COSY_COUNT_LEFT + status, 1);
+	return argument_put(user, argument->resume, status, 0, detail);
+}
+
+/* The compound has left: its state goes to the user. */
+static long leave(struct cosy_activation *run, struct cosy_run __user *user,
+		  const struct cosy_run *argument)
+{
+	int error;
+
+	/* The process ends on its way out; nobody will read anything. */
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	error = cosy_leave_save(run, u64_to_user_ptr(argument->state));
+	if (!error)
+		error = argument_put(user, run->insn + 1, run->status, 0, run->detail);
+	if (error)
+		return error;
+	return run->status == COSY_LEFT_CALL ? run->code : 0;
+}
+
+static void count(struct cosy_context *context, const struct cosy_activation *run)
+{
+	cosy_stats_add(&context->stats, COSY_COUNT_RUNS, 1);
+	if (run->calls)
+		cosy_stats_add(&context->stats, COSY_COUNT_CALLS, run->calls);
+	if (run->fast)
+		cosy_stats_add(&context->stats, COSY_COUNT_FAST, run->fast);
+	if (run->ops)
+		cosy_stats_add(&context->stats, COSY_COUNT_OPS, run->ops);
+	cosy_stats_add(&context->stats, COSY_COUNT_LEFT + run->status, 1);
+}
+
+static long run_program(struct cosy_context *context, const struct cosy_prog *prog,
+			struct cosy_run __user *user, const struct cosy_run *argument)
+{
+	struct cosy_activation run __cosy_uninitialized;
+	u64 ops = 0, ns = 0, result;
+	int error;
+
+	static_assert(offsetof(struct cosy_activation, entry) == 0);
+	run.prog = prog;
+	run.context = context;
+	run.task = current;
+	run.gone = prog->gone;
+	run.frame_words = prog->frame_words;
+	run.calls = 0;
+	run.fast = 0;
+	run.pid = 0;
+	run.held = 0;
+	cosy_hold_init(&run);
+	cosy_descriptors_init(&run);
+	run.put_off = false;
+	run.views = NULL;
+	cosy_fresh_init(&run);
+	run.ops = 0;
+	run.status = COSY_DONE;
+	run.insn = 0;
+	run.detail = 0;
+	run.ctx = argument->ctx;
+	run.stack = u64_to_user_ptr(argument->stack);
+	run.stack_size = argument->stack_size;
+	run.entry.resume = argument->resume;
+	if (likely(!argument->resume)) {
+		/* The program zeroes its other registers and its spill frame itself. */
+		run.entry.state.reg[1] = argument->ctx;
+		run.sp = 0;
+		run.fp = ~0ull;
+	} else {
+		error = cosy_leave_restore(&run, u64_to_user_ptr(argument->state), &ops, &ns);
+		if (error)
+			return error;
+	}
+	cosy_limits_start(&run, context, ops, ns);
+
+	if (unlikely(is_running()))
+		return -ELOOP;
+	if (unlikely(prog->may_nest))
+		result = enter_among_running(&run);
+	else
+		result = cosy_enter(prog->bpf->bpf_func, &run);
+	if (unlikely(run.put_off))
+		set_thread_flag(TIF_NOTIFY_RESUME);
+	if (run.held)
+		cosy_settle(&run);
+	if (run.views)
+		cosy_views_free(&run);
+
+	count(context, &run);
+	trace_cosy_run(argument->handle, run.status, run.insn, run.calls);
+	if (unlikely(run.status != COSY_DONE))
+		return leave(&run, user, argument);
+	return argument_put(user, 0, COSY_DONE, result, 0);
+}
+
+static long run_argument(struct cosy_context *context, struct cosy_run __user *user,
+			 const struct cosy_run *argument)
+{
+	struct cosy_prog *prog;
+	unsigned long work;
+	long result;
+
+	if (argument->interp_calls)
+		cosy_stats_add(&context->stats, COSY_COUNT_INTERP_CALLS, argument->interp_calls);
+	if (argument->stack % 16 ||
+	    !access_ok(u64_to_user_ptr(argument->stack), argument->stack_size))
+		return -EINVAL;
+	prog = cosy_program_get(context, argument->handle);
+	if (!prog)
+		return -ENOENT;
+	work = traced();
+	if (argument->resume && !cosy_program_resumes(prog, argument->resume))
+		result = -EINVAL;
+	else if (unlikely(work))
+		result = refuse(context, user, argument, COSY_LEFT_TRACED, work);
+	else if (unlikely(READ_ONCE(*prog->gone)))
+		result = refuse(context, user, argument, COSY_LEFT_BUFFER, 0);
+	else
+		result = run_program(context, prog, user, argument);
+	cosy_program_put(prog);
+	return result;
+}
+
+long cosy_run_ioctl(struct file *file, struct cosy_context *context, void __user *user)
+{
+	struct cosy_run argument __cosy_uninitialized;
+	long result;
+
+	if (unlikely(current->mm != context->mm))
+		return -EXDEV;
+	result = argument_get(&argument, user);
+	if (unlikely(result > 0))
+		result = argument_get_long(&argument, user);
+	if (unlikely(result))
+		return result;
+	/* The compound may close the descriptor, or another thread may. */
+	get_file(file);
+	result = run_argument(context, user, &argument);
+	fput(file);
+	return result;
+}

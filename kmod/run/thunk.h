@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* thunk.h - the assembly between C and compiled compounds; see thunk.S. */
+#ifndef COSY_THUNK_H
+#define COSY_THUNK_H
+
+#include "run/activation.h"
+
+/*
+ * Runs compiled code until it ends (run->status stays COSY_DONE; returns r0) or
+ * leaves (run->status says why; run->entry.state holds registers and spill frame).
+ */
+u64 cosy_enter(const void *code, struct cosy_activation *run);
+
+/* [COSY_THUNK_CNT]: what the sandbox puts into call instructions. */
+extern s32 cosy_thunk_table[COSY_THUNK_CNT];
+
+/* By system call, 0: none of its own. */
+#define COSY_CALL_THUNKS 263
+extern s32 cosy_call_thunk_table[COSY_CALL_THUNKS];
+
+/* By operation, without COSY_OP_BASE; likewise. */
+#define COSY_MAKER_THUNKS 29
+extern s32 cosy_maker_thunk_table[COSY_MAKER_THUNKS];
+
+void cosy_thunk_init(void);
+
+/* Called by name from compiled code, never from C. */
+void cosy_thunk_load1(void);
+void cosy_thunk_load2(void);
+void cosy_thunk_load4(void);
+void cosy_thunk_load8(void);
+void cosy_thunk_loads1(void);
+void cosy_thunk_loads2(void);
+void cosy_thunk_loads4(void);
+void cosy_thunk_store1(void);
+void cosy_thunk_store2(void);
+void cosy_thunk_store4(void);
+void cosy_thunk_store8(void);
+void cosy_thunk_atomic(void);
+void cosy_thunk_sdiv32(void);
+void cosy_thunk_sdiv64(void);
+void cosy_thunk_smod32(void);
+void cosy_thunk_smod64(void);
+void cosy_thunk_syscall(void);
+void cosy_thunk_op(void);
+void cosy_thunk_fast(void);
+void cosy_thunk_getpid(void);
+#define CALL_THUNK(number, name) MAKER_THUNK(name)
+#define MAKER_THUNK(name) void cosy_thunk_##name(void);
+#include "run/call_thunks.def"
+#undef MAKER_THUNK
+#undef CALL_THUNK
+void cosy_thunk_tick(void);
+void cosy_thunk_push(void);
+void cosy_thunk_pop(void);
+
+#endif /* COSY_THUNK_H */

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * lend.c - a view's pages to a socket, which keeps them until they are sent.
+ *
+ * What a page holds then is what goes, as with sendfile(2): a write to the file in the
+ * meantime shows.  Hence nothing does this but the operation that asks for it.
+ */
+#include <linux/bvec.h>
+#include <linux/file.h>
+#include <linux/net.h>
+#include <linux/socket.h>
+#include <linux/uio.h>
+#include <linux/unistd.h>
+#include <net/sock.h>
+#include "compat/compat.h"
+#include "load/program.h"
+#include "view/view.h"
+
+/* Flags of send(2) that mean the same with pages. */
+#define FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE)
+
+#ifdef COSY_HAVE_SENDPAGE
+
+/* One page at a time; what was sent before an error is the result. */
+static s64 send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count, int flags)
+{
+	s64 done = 0;
+	u32 i;
+
+	for (i = 0; i < pieces; i++) {
+		bool last = i == pieces - 1;
+		int ret = kernel_sendpage(socket, piece[i].bv_page, piece[i].bv_offset,
+					  piece[i].bv_len,
+					  last ? flags : flags | MSG_MORE | MSG_SENDPAGE_NOTLAST);
+
+		if (ret < 0)
+			return done ? done : ret;
+		done += ret;
+		if (ret < piece[i].bv_len)
+			break;
+	}
+	return done;
+}
+
+#else
+
+static s64 send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count, int flags)
+{
+	struct msghdr message = { .msg_flags = flags | MSG_SPLICE_PAGES };
+
+	iov_iter_bvec(&message.msg_iter, ITER_SOURCE, piece, pieces, count);
+	return sock_sendmsg(socket, &message);
+}
+
+#endif
+
+static s64 lend_pages(struct cosy_activation *run, struct file *file, struct socket *socket,
+		      const struct cosy_page_view *view, u32 ahead, u32 count, int flags)
+{
+	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
+	u32 pieces = cosy_view_pieces(view, ahead, count, piece);
+	loff_t none = 0;
+	s64 result;
+
+	/* As sendfile asks. */
+	result = rw_verify_area(WRITE, file, &none, count);
+	if (unlikely(result))
+		return cosy_call_result(run, result);
+	if (file->f_flags & O_NONBLOCK)
+		flags |= MSG_DONTWAIT;
+	return cosy_call_result(run, send_pages(socket, piece, pieces, count, flags));
+}
+
+static s64 lend_to(struct cosy_activation *run, struct file *file, u64 address, u64 count, u64 flags)
+{
+	struct socket *socket = sock_from_file(file);
+	const struct cosy_page_view *view;
+
+	if (unlikely(flags & ~(u64)FLAGS))
+		return cosy_replug(run, COSY_GUARD_LIMITED);
+	/* A message of its own must not be sent in pieces. */
+	if (unlikely(socket->type != SOCK_STREAM))
+		return cosy_replug(run, COSY_GUARD_PEER);
+	view = count ? cosy_view_find(run, address, count) : NULL;
+	/* Kept stores lie in memory that is not to be lent. */
+	if (!view || view->stores)
+		return cosy_replug(run, COSY_GUARD_VIEW);
+	return lend_pages(run, file, socket, view, address - run->prog->buffer_address - view->offset,
+			  count, flags);
+}
+
+s64 cosy_lend(struct cosy_activation *run, u64 fd, u64 address, u64 count, u64 flags, u32 *number)
+{
+	struct fd f = fdget(fd);
+	s64 result = COSY_ORDINARY;
+
+	*number = __NR_sendto;
+	if (fd_file(f)) {
+		if (sock_from_file(fd_file(f)))
+			result = lend_to(run, fd_file(f), address, count, flags);
+		else
+			*number = __NR_write;
+	}
+	fdput(f);
+	if (*number == __NR_write)
+		result = cosy_view_write(run, fd, address, count);
+	return result;
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+/* view.c - views of a RUN: making, settling, looking at them. */
+#include <linux/bvec.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include "context.h"
+#include "memory/copy.h"
+#include "memory/memory.h"
+#include "view/view.h"
+
+/* --- Memory -------------------------------------------------------------------------- */
+
+/* One lies with the context between RUNs, since most RUNs need one only for a moment. */
+struct cosy_views *cosy_views_get(struct cosy_activation *run)
+{
+	run->views = xchg(&run->context->spare_views, NULL);
+	if (!run->views)
+		run->views = kzalloc(sizeof(*run->views), GFP_KERNEL_ACCOUNT);
+	return run->views;
+}
+
+void cosy_views_free(struct cosy_activation *run)
+{
+	kfree(xchg(&run->context->spare_views, run->views));
+	run->views = NULL;
+}
+
+/* --- Making and ending ----------------------------------------------------------------- */
+
+void cosy_view_copy_out(const struct cosy_activation *run, const struct cosy_page_view *view,
+			u32 ahead, u32 length)
+{
+	u8 *to = run->prog->buffer + view->offset + ahead;
+	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
+	u32 i, count = cosy_view_pieces(view, ahead, length, piece);
+
+	for (i = 0; i < count; i++) {
+		cosy_copy(to, page_address(piece[i].bv_page) + piece[i].bv_offset, piece[i].bv_len);
+		to += piece[i].bv_len;
+	}
+}
+
+/* The last view that ends takes the mark with it. */
+static void end(struct cosy_activation *run, struct cosy_page_view *view)
+{
+	struct cosy_views *views = run->views;
+
+	cosy_view_put(view);
+	views->active &= ~BIT(view - views->view);
+	if (!views->active)
+		run->held &= ~COSY_HELD_VIEWS;
+}
+
+/* Each view there is; the one at hand may end meanwhile.  Only where there are views. */
+#define for_each_view(cursor, left, run)						\
+	for (left = cosy_has_views(run) ? (run)->views->active : 0;			\
+	     left && (cursor = &(run)->views->view[__ffs(left)], true); left &= left - 1)
+
+static void settle(struct cosy_activation *run, struct cosy_page_view *view)
+{
+	cosy_view_copy_out(run, view, 0, view->length);
+	end(run, view);
+}
+
+struct cosy_page_view *cosy_views_settle_oldest(struct cosy_activation *run)
+{
+	struct cosy_page_view *view = run->views->view, *oldest = view;
+	u32 i;
+
+	for (i = 1; i < COSY_VIEWS; i++) {
+		if (view[i].born < oldest->born)
+			oldest = &view[i];
+	}
+	settle(run, oldest);
+	return oldest;
+}
+
+void cosy_views_settle(struct cosy_activation *run)
+{
+	struct cosy_page_view *view;
+	unsigned long left;
+
+	for_each_view(view, left, run)
+		settle(run, view);
+}
+
+void cosy_views_settle_memory(struct cosy_activation *run, u64 address, u64 length)
+{
+	u64 from = address - run->prog->buffer_address;
+	struct cosy_page_view *view;
+	unsigned long left;
+
+	for_each_view(view, left, run) {
+		/* Modulo 2^64: one begins inside the other. */
+		if (view->offset - from < length || from - view->offset < view->length)
+			settle(run, view);
+	}
+}
+
+void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length)
+{
+	u64 from = address - run->prog->buffer_address;
+	struct cosy_page_view *view;
+	unsigned long left;
+
+	for_each_view(view, left, run) {
+		if (view->offset - from < length && view->length <= length - (view->offset - from))
+			end(run, view);
+	}
+	cosy_views_settle_memory(run, address, length);
+}
+
+const struct cosy_page_view *cosy_views_settle_file(struct cosy_activation *run,
+						    const struct address_space *mapping,
+						    loff_t position, u64 address, u64 length,
+						    bool *same)
+{
+	u64 ahead, offset = address - run->prog->buffer_address;
+	const struct cosy_page_view *source = NULL;
+	struct cosy_page_view *view;
+	unsigned long left;
+	bool all;
+
+	*same = false;
+	for_each_view(view, left, run) {
+		ahead = offset - view->offset;
+		all = ahead < view->length && length <= view->length - ahead;
+		if (view->mapping == mapping &&
+		    (position < 0 ||
+		     (u64)(view->position - position) + view->length - 1 < length + view->length - 1)) {
+			if (!all || position < 0 || view->position + ahead != position) {
+				settle(run, view);
+				continue;
+			}
+			*same = true;
+		}
+		if (all)
+			source = view;
+	}
+	return source;
+}
+
+/* --- Looking at them -------------------------------------------------------------------- */
+
+/* Byte `ahead` of the view, which has it; also when the processor only guesses so. */
+static __always_inline void place_in(const struct cosy_page_view *view, u32 ahead,
+				     struct cosy_place *place)
+{
+	u32 at, in, i;
+
+	ahead &= array_index_mask_nospec(ahead, view->length);
+	at = view->skew + ahead;
+	in = offset_in_page(at);
+	at >>= PAGE_SHIFT;
+	place->at = view->page[at & array_index_mask_nospec(at, view->pages)] + in;
+	place->before = min(in, ahead);
+	place->behind = min_t(u32, PAGE_SIZE - in, view->length - ahead);
+	for (i = 0; unlikely(i < view->stores); i++) {
+		const struct cosy_store *store = &view->store[i];
+		u32 into = ahead - store->offset;
+
+		if (into < store->size) {
+			into &= array_index_mask_nospec(into, store->size);
+			place->at = (u8 *)&store->bytes + into;
+			place->before = into;
+			place->behind = store->size - into;
+			return;
+		}
+		if (store->offset > ahead)
+			place->behind = min_t(u64, place->behind, store->offset - ahead);
+		else
+			place->before = min_t(u64, place->before, into - store->size);
+	}
+}
+
+void cosy_view_place(const struct cosy_activation *run, u32 offset, struct cosy_place *place)
+{
+	const struct cosy_page_view *view;
+	unsigned long left;
+	u32 ahead;
+
+	for_each_view(view, left, run) {
+		ahead = offset - view->offset;
+		if (ahead < view->length) {
+			place_in(view, ahead, place);
+			return;
+		}
+		if (view->offset > offset)
+			place->behind = min_t(u64, place->behind, view->offset - offset);
+		else
+			place->before = min_t(u64, place->before, ahead - view->length);
+	}
+}
+
+struct cosy_page_view *cosy_view_find(const struct cosy_activation *run, u64 address, u64 length)
+{
+	u64 ahead, offset = address - run->prog->buffer_address;
+	struct cosy_page_view *view;
+	unsigned long left;
+
+	for_each_view(view, left, run) {
+		ahead = offset - view->offset;
+		if (ahead < view->length && length <= view->length - ahead)
+			return view;
+	}
+	return NULL;
+}
+
+u32 cosy_view_pieces(const struct cosy_page_view *view, u32 ahead, u32 length, struct bio_vec *ret)
+{
+	struct cosy_place place __cosy_uninitialized;
+	u32 now, count = 0;
+
+	while (length) {
+		place_in(view, ahead, &place);
+		now = min_t(u64, length, place.behind);
+		ret->bv_page = virt_to_page(place.at);
+		ret->bv_offset = offset_in_page(place.at);
+		ret->bv_len = now;
+		ret++;
+		count++;
+		ahead += now;
+		length -= now;
+	}
+	return count;
+}
+
+bool cosy_view_keep(struct cosy_activation *run, u64 address, u64 value, u32 size)
+{
+	struct cosy_page_view *view = cosy_view_find(run, address, size);
+	u32 i, ahead;
+
+	if (!view)
+		return false;
+	ahead = address - run->prog->buffer_address - view->offset;
+	for (i = 0; i < view->stores; i++) {
+		struct cosy_store *store = &view->store[i];
+		u32 into = ahead - store->offset;
+
+		if (into < store->size && size <= store->size - into) {
+			memcpy((u8 *)&store->bytes + into, &value, size);
+			return true;
+		}
+		/* It overlaps one without lying in it: rare enough. */
+		if (into < store->size || store->offset - ahead < size)
+			return false;
+	}
+	if (view->stores == COSY_VIEW_STORES)
+		return false;
+	view->store[view->stores++] = (struct cosy_store){ .bytes = value, .offset = ahead, .size = size };
+	return true;
+}

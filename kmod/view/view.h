@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * view.h - ranges of the shared buffer whose bytes are still those of page-cache
+ * folios (docs/fast.md, "Views"; FSL-02-01 section 2.5).
+ *
+ * A view lies wholly inside the shared buffer, so that settling it is a copy into the
+ * kernel's mapping and cannot fail, whatever happens to the user's mapping, the file
+ * or its descriptor.  Views never overlap.  They belong to one RUN, hence to one task.
+ */
+#ifndef COSY_VIEW_H
+#define COSY_VIEW_H
+
+#include <linux/mm.h>
+#include <linux/nospec.h>
+#include "fast/guard.h"
+
+struct address_space;
+struct bio_vec;
+struct cosy_place;
+
+#define COSY_VIEW_PAGES  32
+#define COSY_VIEW_STORES 4
+
+/* Bytes that a compound has stored over a view, kept beside it. */
+struct cosy_store {
+	u64 bytes;			/* little-endian; first, so that whole words can be read */
+	u32 offset, size;		/* within the view; 1, 2, 4 or 8 */
+};
+
+struct cosy_page_view {
+	u32 offset, length;		/* in the shared buffer, in bytes */
+	u32 skew;			/* of the first byte in the first page */
+	u32 pages, stores;
+	struct address_space *mapping;	/* only compared: it may be gone */
+	loff_t position;		/* of the first byte in the file */
+	u64 born;			/* views made before */
+	struct cosy_store store[COSY_VIEW_STORES];	/* do not overlap */
+	u8 *page[COSY_VIEW_PAGES];	/* in the kernel's mapping of all memory ... */
+	struct folio *folio[COSY_VIEW_PAGES];	/* ... and what it belongs to: a reference each */
+};
+
+/* Four that are held and one that is being made. */
+#define COSY_VIEWS 5
+
+struct cosy_views {
+	unsigned long active;		/* a bit for each that is a view now; none: run->held says so */
+	u64 born;
+	u32 newest;			/* of view[]; of no use when that one has ended */
+	struct cosy_page_view view[COSY_VIEWS];
+};
+
+/* --- Making and ending (view.c) ------------------------------------------------------ */
+
+/* What the views of a RUN lie in: there is none yet.  NULL: there is no memory. */
+struct cosy_views *cosy_views_get(struct cosy_activation *run);
+
+/* Settles the oldest of as many views as there can be; it is none any more. */
+struct cosy_page_view *cosy_views_settle_oldest(struct cosy_activation *run);
+
+/* What a compound has to find in the buffer at [ahead, ahead + length) of the view. */
+void cosy_view_copy_out(const struct cosy_activation *run, const struct cosy_page_view *view,
+			u32 ahead, u32 length);
+
+/* Puts the folios back of what is no view, or none any more. */
+static __always_inline void cosy_view_put(struct cosy_page_view *view)
+{
+	u32 i, pages = view->pages;
+
+	for (i = 0; i < pages; i++)
+		folio_put(view->folio[i]);
+	view->pages = 0;
+}
+
+/* The end of a RUN: gives the memory back.  Nothing is held any more. */
+void cosy_views_free(struct cosy_activation *run);
+
+/* For cosy_settle: all of them. */
+void cosy_views_settle(struct cosy_activation *run);
+
+/* Those that overlap `length` bytes from the user's `address` on. */
+void cosy_views_settle_memory(struct cosy_activation *run, u64 address, u64 length);
+
+/*
+ * The same for memory whose contents nobody needs any more: what is discarded, and a
+ * function's that returns.  Settled later, views of that would overwrite what the next
+ * function has there.
+ */
+void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length);
+
+/*
+ * Before `length` bytes from the user's `address` on are written to `mapping`, at
+ * `position`, or -1 for anywhere: a later write must not change what was read before, so
+ * views of bytes that it changes are settled.  But one that is written to its own place
+ * is not, and *same says so.  The view that has all the bytes that are written, or NULL.
+ */
+const struct cosy_page_view *cosy_views_settle_file(struct cosy_activation *run,
+						    const struct address_space *mapping,
+						    loff_t position, u64 address, u64 length,
+						    bool *same);
+
+/* --- Reading by way of a view (view.c) ------------------------------------------------ */
+
+static inline bool cosy_has_views(const struct cosy_activation *run)
+{
+	return run->held & COSY_HELD_VIEWS;
+}
+
+/*
+ * Corrects `place`, which is `offset` bytes into the shared buffer, for views: to the
+ * page that holds the byte, or only in how much is reached alike.
+ */
+void cosy_view_place(const struct cosy_activation *run, u32 offset, struct cosy_place *place);
+
+/* The view that has all of `length` (1 up) bytes from `address` on, or NULL. */
+struct cosy_page_view *cosy_view_find(const struct cosy_activation *run, u64 address, u64 length);
+
+/* view_store: false when it is to be an ordinary store. */
+bool cosy_view_keep(struct cosy_activation *run, u64 address, u64 value, u32 size);
+
+/* Most pieces that a range of a view consists of. */
+#define COSY_VIEW_PIECES (COSY_VIEW_PAGES + 2 * COSY_VIEW_STORES)
+
+/*
+ * `length` bytes from `ahead` on as pages and kept stores; how many pieces.  They live
+ * as long as the view.
+ */
+u32 cosy_view_pieces(const struct cosy_page_view *view, u32 ahead, u32 length, struct bio_vec *ret);
+
+/* --- Calls ----------------------------------------------------------------------------- */
+
+/*
+ * read(2) and pread(2) without the copy (view_read.c); write(2) and pwrite(2) of memory
+ * in the shared buffer, a view or not (view_write.c); send(2) that lends pages, or
+ * write(2) where there is no socket (lend.c).  COSY_ORDINARY: nothing is done.
+ * run->status may be set, see cosy_call_result.
+ */
+s64 cosy_view_read(struct cosy_activation *run, u64 fd, u64 address, u64 count);
+s64 cosy_view_pread(struct cosy_activation *run, u64 fd, u64 address, u64 count, u64 position);
+s64 cosy_view_write(struct cosy_activation *run, u64 fd, u64 address, u64 count);
+s64 cosy_view_pwrite(struct cosy_activation *run, u64 fd, u64 address, u64 count, u64 position);
+
+/* Then *number is the call to be made, write or sendto. */
+s64 cosy_lend(struct cosy_activation *run, u64 fd, u64 address, u64 count, u64 flags, u32 *number);
+
+#endif /* COSY_VIEW_H */

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/* view_read.c - read(2) and pread(2) that leave the bytes where they are. */
+#include <linux/file.h>
+#include <linux/mm.h>
+#include "compat/compat.h"
+#include "fast/descriptor.h"
+#include "fast/page_cache.h"
+#include "load/program.h"
+#include "view/view.h"
+
+/* What there is to read, once the guards of the file hold. */
+struct reading {
+	struct file *file;
+	loff_t position;
+	u32 count;		/* asked for; 1 up */
+};
+
+/* One that is no view, to be filled in; NULL: there is no memory. */
+static __always_inline struct cosy_page_view *prepare(struct cosy_activation *run)
+{
+	struct cosy_views *views = run->views;
+
+	if (unlikely(!views)) {
+		views = cosy_views_get(run);
+		if (!views)
+			return NULL;
+	}
+	if (unlikely(views->active == BIT(COSY_VIEWS) - 1))
+		return cosy_views_settle_oldest(run);
+	return &views->view[ffz(views->active)];
+}
+
+/*
+ * What views hold of the bytes [from, to) of the shared buffer ends; what they hold
+ * beside them is settled.  Those that are left.
+ */
+static noinline unsigned long end_overlapping(struct cosy_activation *run, u32 from, u32 to)
+{
+	struct cosy_views *views = run->views;
+	unsigned long left, active = views->active;
+	struct cosy_page_view *old;
+	u32 old_to;
+
+	for (left = active; left; left &= left - 1) {
+		old = &views->view[__ffs(left)];
+		old_to = old->offset + old->length;
+		if (old_to <= from || old->offset >= to)
+			continue;
+		if (old->offset < from)
+			cosy_view_copy_out(run, old, 0, from - old->offset);
+		if (old_to > to)
+			cosy_view_copy_out(run, old, to - old->offset, old_to - to);
+		cosy_view_put(old);
+		active &= ~(left & -left);
+	}
+	return active;
+}
+
+/*
+ * `view`, filled in but for `born` and `length`, becomes `length` (1 up) bytes at its
+ * offset, and older ones make way.  Mostly that is one, at the same place.
+ */
+static __always_inline void begin(struct cosy_activation *run, struct cosy_page_view *view,
+				  u32 length)
+{
+	struct cosy_views *views = run->views;
+	struct cosy_page_view *newest = &views->view[views->newest];
+	u32 from = view->offset, to = from + length, index = view - views->view;
+	unsigned long active = views->active;
+
+	if (likely(active == BIT(views->newest) && newest->offset >= from &&
+		   newest->offset + newest->length <= to)) {
+		cosy_view_put(newest);
+		active = 0;
+	} else if (active) {
+		active = end_overlapping(run, from, to);
+	}
+	view->length = length;
+	view->stores = 0;
+	view->born = views->born++;
+	views->newest = index;
+	views->active = active | BIT(index);
+	run->held |= COSY_HELD_VIEWS;
+}
+
+/* The folios of `count` bytes from `position` on into `view`. */
+static __always_inline enum cosy_guard find_pages(struct address_space *mapping, loff_t position,
+						  u32 count, struct cosy_page_view *view)
+{
+	u32 pages = DIV_ROUND_UP(offset_in_page(position) + count, PAGE_SIZE);
+
+	return cosy_folios_get(mapping, position >> PAGE_SHIFT, pages, view->folio, view->page,
+			       &view->pages);
+}
+
+/* Whether what find_pages found is still there, and below the end of file. */
+static __always_inline bool still_there(const struct address_space *mapping, loff_t end,
+			const struct cosy_page_view *view)
+{
+	u32 i;
+
+	for (i = 0; i < view->pages; i++) {
+		if (unlikely(READ_ONCE(view->folio[i]->mapping) != mapping))
+			return false;
+	}
+	return i_size_read(mapping->host) >= end;
+}
+
+/* As the page cache's own read marks them: not again where the last read ended. */
+static __always_inline void mark_accessed(const struct reading *read, const struct cosy_page_view *view)
+{
+	u32 i = 0;
+
+	if (view->skew && read->file->f_ra.prev_pos == read->position)
+		i = 1;
+	for (; i < view->pages; i++)
+		cosy_folio_mark_accessed(view->folio[i]);
+}
+
+/* At the end of file there is nothing to hold. */
+static s64 read_nothing(struct cosy_activation *run, const struct reading *read)
+{
+	int error = rw_verify_area(READ, read->file, &read->position, read->count);
+
+	if (unlikely(error))
+		return cosy_call_result(run, error);
+	cosy_read_done(read->file, read->position, 0);
+	return 0;
+}
+
+/* The bytes read, an error that has been given, or COSY_ORDINARY. */
+static __always_inline s64 read_view(struct cosy_activation *run, const struct reading *read, u32 offset)
+{
+	struct file *file = read->file;
+	struct address_space *mapping = file->f_mapping;
+	loff_t position = read->position, size = i_size_read(mapping->host);
+	struct cosy_page_view *view;
+	enum cosy_guard guard;
+	u32 length;
+	int error;
+
+	if (unlikely(position >= size))
+		return read_nothing(run, read);
+	length = min_t(loff_t, read->count, size - position);
+	view = prepare(run);
+	if (unlikely(!view))
+		return cosy_replug(run, COSY_GUARD_MEMORY);
+	guard = find_pages(mapping, position, length, view);
+	if (unlikely(guard != COSY_GUARDS_HOLD))
+		goto replug;
+	error = rw_verify_area(READ, file, &position, read->count);
+	if (unlikely(error)) {
+		cosy_view_put(view);
+		return cosy_call_result(run, error);
+	}
+	/* It may have slept, and whoever it asked may have changed the file. */
+	guard = COSY_GUARD_READ_ONLY;
+	if (unlikely(!still_there(mapping, position + length, view)))
+		goto replug;
+
+	view->offset = offset;
+	view->skew = offset_in_page(position);
+	view->mapping = mapping;
+	view->position = position;
+	mark_accessed(read, view);
+	begin(run, view, length);
+	cosy_read_done(file, position + length, length);
+	return length;
+
+replug:
+	cosy_view_put(view);
+	return cosy_replug(run, guard);
+}
+
+/* Of a file that is held: the guards that do not depend on the position. */
+static __always_inline s64 check(struct cosy_activation *run, const struct file *file)
+{
+	if (unlikely(!(file->f_mode & FMODE_READ)))
+		return cosy_replug(run, COSY_GUARD_LIMITED);
+	if (unlikely(!cosy_is_fresh(run, file_inode(file)->i_sb)))
+		return cosy_replug(run, COSY_GUARD_FRESH);
+	return 0;
+}
+
+/* The place in the shared buffer where all of it goes, and that a view can hold it. */
+static __always_inline s64 check_memory(struct cosy_activation *run, u64 offset, u64 count)
+{
+	const struct cosy_prog *prog = run->prog;
+
+	if (unlikely(offset >= prog->buffer_size || count > prog->buffer_size - offset ||
+		     READ_ONCE(*run->gone)))
+		return cosy_replug(run, COSY_GUARD_MEMORY);
+	if (unlikely(!count))
+		return cosy_replug(run, COSY_GUARD_LIMITED);
+	return 0;
+}
+
+static __always_inline s64 check_position(struct cosy_activation *run, const struct reading *read)
+{
+	if (unlikely(read->position < 0 ||
+		     offset_in_page(read->position) + read->count > COSY_VIEW_PAGES * PAGE_SIZE))
+		return cosy_replug(run, COSY_GUARD_LIMITED);
+	return 0;
+}
+
+s64 cosy_view_read(struct cosy_activation *run, u64 fd, u64 address, u64 count)
+{
+	u64 offset = address - run->prog->buffer_address;
+	s64 result = check_memory(run, offset, count);
+	struct reading read __cosy_uninitialized;
+	bool locked;
+	struct fd f;
+
+	if (unlikely(result))
+		return result;
+	f = cosy_descriptor_get(run, fd);
+	if (unlikely(!fd_file(f)))
+		return cosy_replug(run, run->refused);
+	read.file = fd_file(f);
+	result = check(run, read.file);
+	if (unlikely(result))
+		goto out;
+	locked = cosy_position_lock(read.file);
+	read.position = read.file->f_pos;
+	read.count = count;
+	result = check_position(run, &read);
+	if (likely(!result)) {
+		result = read_view(run, &read, offset);
+		if (result > 0)
+			read.file->f_pos = read.position + result;
+	}
+	cosy_position_unlock(read.file, locked);
+out:
+	fdput(f);
+	return result;
+}
+
+s64 cosy_view_pread(struct cosy_activation *run, u64 fd, u64 address, u64 count, u64 position)
+{
+	u64 offset = address - run->prog->buffer_address;
+	s64 result = check_memory(run, offset, count);
+	struct reading read __cosy_uninitialized;
+	struct fd f;
+
+	if (unlikely(result))
+		return result;
+	f = cosy_descriptor_get(run, fd);
+	if (unlikely(!fd_file(f)))
+		return cosy_replug(run, run->refused);
+	read.file = fd_file(f);
+	read.position = position;
+	read.count = count;
+	result = check(run, read.file);
+	if (likely(!result))
+		result = check_position(run, &read);
+	if (likely(!result))
+		result = read_view(run, &read, offset);
+	fdput(f);
+	return result;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * view_write.c - write(2) and pwrite(2) of bytes that the kernel can reach: a view's
+ * pages, or the shared buffer.
+ */
+#include <linux/bvec.h>
+#include <linux/file.h>
+#include <linux/fsnotify.h>
+#include <linux/sched/xacct.h>
+#include <linux/uio.h>
+#include "compat/compat.h"
+#include "fast/descriptor.h"
+#include "fast/page_cache.h"
+#include "load/program.h"
+#include "view/view.h"
+#include "view/write.h"
+
+/*
+ * The file system's own write, from a view's pages: what vfs_write does, with another
+ * source.
+ */
+static s64 write_pages(struct cosy_activation *run, const struct cosy_writing *write,
+		       const struct cosy_page_view *view, u64 address)
+{
+	u32 ahead = address - run->prog->buffer_address - view->offset;
+	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
+	struct file *file = write->file;
+	loff_t position = write->position;
+	struct iov_iter from;
+	struct kiocb kiocb;
+	ssize_t ret;
+
+	ret = rw_verify_area(WRITE, file, &position, write->count);
+	if (unlikely(ret))
+		return cosy_call_result(run, ret);
+	iov_iter_bvec(&from, ITER_SOURCE, piece, cosy_view_pieces(view, ahead, write->count, piece),
+		      write->count);
+	init_sync_kiocb(&kiocb, file);
+	kiocb.ki_pos = position;
+	/* A frozen file system may stay so for long: only the ordinary call waits. */
+	if (unlikely(!file_start_write_trylock(file)))
+		return cosy_replug(run, COSY_GUARD_LIMITED);
+	ret = file->f_op->write_iter(&kiocb, &from);
+	if (ret > 0)
+		*write->end = kiocb.ki_pos;
+	cosy_write_done(file, ret);
+	file_end_write(file);
+	return cosy_call_result(run, ret);
+}
+
+void cosy_write_done(struct file *file, ssize_t written)
+{
+	if (written > 0) {
+		fsnotify_modify(file);
+		add_wchar(current, written);
+	}
+	inc_syscw(current);
+}
+
+static __always_inline s64 write_file(struct cosy_activation *run, const struct cosy_writing *write, u64 address)
+{
+	const struct file *file = write->file;
+	const struct cosy_page_view *view = NULL;
+	bool same = false;
+	s64 result;
+
+	/* Where an appending write goes is known when the inode is locked. */
+	if (cosy_has_views(run))
+		view = cosy_views_settle_file(run, file->f_mapping,
+					      unlikely(file->f_flags & O_APPEND) ? -1 : write->position,
+					      address, write->count, &same);
+	result = cosy_tmpfs_write(run, write, address);
+	if (result != COSY_ORDINARY)
+		return result;
+	/* The file system would copy a page onto itself. */
+	if (!view || same)
+		return cosy_replug(run, COSY_GUARD_VIEW);
+	return write_pages(run, write, view, address);
+}
+
+/* Of a file that is held, and of the memory: whether it is for us. */
+static __always_inline s64 check(struct cosy_activation *run, const struct file *file, u64 address, u64 count)
+{
+	const struct cosy_prog *prog = run->prog;
+	u64 offset = address - prog->buffer_address;
+
+	if (unlikely(offset >= prog->buffer_size || count > prog->buffer_size - offset ||
+		     READ_ONCE(*run->gone)))
+		return cosy_replug(run, COSY_GUARD_MEMORY);
+	if (unlikely(!(file->f_mode & FMODE_WRITE)))
+		return cosy_replug(run, COSY_GUARD_LIMITED);
+	return 0;
+}
+
+s64 cosy_view_write(struct cosy_activation *run, u64 fd, u64 address, u64 count)
+{
+	struct cosy_writing write __cosy_uninitialized;
+	bool locked;
+	struct fd f;
+	s64 result;
+
+	if (unlikely(count - 1 >= COSY_WRITE_MOST))
+		return cosy_replug(run, COSY_GUARD_LIMITED);
+	f = cosy_descriptor_get(run, fd);
+	if (unlikely(!fd_file(f)))
+		return cosy_replug(run, run->refused);
+	write.file = fd_file(f);
+	result = check(run, write.file, address, count);
+	if (unlikely(result))
+		goto out;
+	locked = cosy_position_lock(write.file);
+	write.position = write.file->f_pos;
+	write.count = count;
+	write.end = &write.file->f_pos;
+	result = write_file(run, &write, address);
+	cosy_position_unlock(write.file, locked);
+out:
+	fdput(f);
+	return result;
+}
+
+s64 cosy_view_pwrite(struct cosy_activation *run, u64 fd, u64 address, u64 count, u64 position)
+{
+	struct cosy_writing write __cosy_uninitialized;
+	loff_t end;
+	struct fd f;
+	s64 result;
+
+	if (unlikely(count - 1 >= COSY_WRITE_MOST || (s64)position < 0))
+		return cosy_replug(run, COSY_GUARD_LIMITED);
+	f = cosy_descriptor_get(run, fd);
+	if (unlikely(!fd_file(f)))
+		return cosy_replug(run, run->refused);
+	write.file = fd_file(f);
+	write.position = position;
+	write.count = count;
+	write.end = &end;
+	result = check(run, write.file, address, count);
+	if (likely(!result))
+		result = write_file(run, &write, address);
+	fdput(f);
+	return result;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* write.h - what writes of a view have in common. */
+#ifndef COSY_WRITE_H
+#define COSY_WRITE_H
+
+#include "view/view.h"
+
+struct file;
+
+/* Longest write that is not left to the ordinary call. */
+#define COSY_WRITE_MOST (COSY_VIEW_PAGES * PAGE_SIZE)
+
+struct cosy_writing {
+	struct file *file;		/* cosy_cached_file, open for writing, held */
+	loff_t position;
+	u32 count;			/* 1 up, at most COSY_WRITE_MOST */
+	loff_t *end;			/* where the position behind it goes if it succeeds */
+};
+
+/*
+ * Into pages of tmpfs that are there already (tmpfs_write.c).  The source lies in the
+ * shared buffer, and no view of the bytes to be written is held but one at that very
+ * place.  COSY_ORDINARY: a guard failed, nothing is done.
+ */
+s64 cosy_tmpfs_write(struct cosy_activation *run, const struct cosy_writing *write, u64 address);
+
+/* Behind a write that returned `written`, under freeze protection. */
+void cosy_write_done(struct file *file, ssize_t written);
+
+#endif /* COSY_WRITE_H */
