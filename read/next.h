@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * next.h - the C library's own functions behind those that this library puts before
- * them.  Where glibc exports a second name (__read), that name is used: it is bound
- * like any other and stays a cancellation point.  The others are looked up once.
+ * next.h - the C library's own functions, which this library's stand before.  Where glibc
+ * exports a second name (__read), that name is used: it is bound like any other and stays a
+ * cancellation point.  The others are looked up when they are first called.
  */
 #ifndef COSY_READ_NEXT_H
 #define COSY_READ_NEXT_H
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -27,13 +26,24 @@ int __fcntl(int fd, int command, ...);
 pid_t __fork(void);
 int __sigaction(int signal, const struct sigaction *action, struct sigaction *old);
 
+#pragma GCC visibility push(hidden)
+
+/*
+ * The function of this name that would be called if this library were not there; one that
+ * fails with ENOSYS if there is none.  Takes no lock: it may be called in any thread, signal
+ * handler or child.
+ */
+void *next_find(const char *name);
+
+#pragma GCC visibility pop
+
 #define NEXT(name)                                                                                 \
 	({                                                                                         \
 		static __typeof__(&name) next_;                                                    \
 		__typeof__(&name) found_ = __atomic_load_n(&next_, __ATOMIC_RELAXED);              \
                                                                                                    \
 		if (!found_) {                                                                     \
-			found_ = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                       \
+			found_ = (__typeof__(&name))next_find(#name);                              \
 			__atomic_store_n(&next_, found_, __ATOMIC_RELAXED);                        \
 		}                                                                                  \
 		found_;                                                                            \

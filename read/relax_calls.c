@@ -6,10 +6,8 @@
  * settle it jumps to the C library's, with the arguments, of whatever number and
  * type, where they were.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "file.h"
@@ -59,10 +57,7 @@ __attribute__((used, visibility("hidden"))) void *relax_prepare(struct call *cal
 	}
 	next = call->next;
 	if (!next)
-		next = dlsym(RTLD_NEXT, call->name);
-	/* A name that the C library has not got cannot have been meant for it. */
-	if (!next)
-		abort();
+		next = next_find(call->name);
 	/* Leases are returned even where nothing is pending: that always comes this way. */
 	if (call->class != END)
 		call->next = next;

@@ -206,14 +206,13 @@ int wordexp(const char *words, wordexp_t *expansion, int flags)
 
 int execve(const char *path, char *const argv[], char *const envp[])
 {
-	/* In the child of a fork the dynamic linker's lock may be held by nobody who is left. */
 	return EXECUTED(result(cosy_syscall3(SYS_execve, (unsigned long)path, (unsigned long)argv,
 					     (unsigned long)envp)));
 }
 
 int execv(const char *path, char *const argv[])
 {
-	return execve(path, argv, environ);
+	return EXECUTED(NEXT(execv)(path, argv));
 }
 
 int execvp(const char *file, char *const argv[])
