@@ -18,6 +18,7 @@
 #include "keeper.h"
 #include "log.h"
 #include "message.h"
+#include "quiet.h"
 
 /* Real-time, so that each break is queued with the descriptor that it is about. */
 #define BREAK_SIGNAL (SIGRTMIN + 8)
@@ -39,7 +40,6 @@ struct slot {
 
 static struct slot slots[COSYD_SLOTS];
 static uint32_t buckets[BUCKETS], free_slot;
-static uint64_t quiet_until[BUCKETS]; /* ms: after a break, for all inodes of the bucket */
 static uint32_t slot_of_fd[DESCRIPTORS];
 static unsigned int leases;
 
@@ -48,14 +48,6 @@ static const struct keeper_options *options;
 static timer_t deadline;
 static bool deadline_armed;
 static int break_time_file = -1;
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000ULL + time.tv_nsec / 1000000;
-}
 
 /*
  * From here on the kernel takes this process's number out of memory->keeper when it dies.
@@ -170,7 +162,7 @@ static int slot_lease(struct slot *slot)
 {
 	uint64_t *word = &memory->words[slot_number(slot)];
 
-	if (quiet_until[bucket_of(slot->dev, slot->ino)] > now())
+	if (quiet_now(slot->dev, slot->ino))
 		return -EAGAIN;
 	if (!deadline_armed)
 		keeper_put_off_deadline(keeper_patience());
@@ -200,7 +192,7 @@ static void slot_check(struct slot *slot)
 	if (!slot->refs || !slot->leased || fcntl(slot->fd, F_GETLEASE) == F_RDLCK)
 		return;
 	slot_unlease(slot);
-	quiet_until[bucket_of(slot->dev, slot->ino)] = now() + options->hold_off;
+	quiet_begin(slot->dev, slot->ino, options->hold_off);
 	if (options->verbose)
 		log_line("slot %u: somebody opens inode %llu to write", slot_number(slot),
 			 (unsigned long long)slot->ino);
@@ -335,6 +327,7 @@ int keeper_run(int socket, struct cosyd_memory *memory_, const struct keeper_opt
 
 	memory = memory_;
 	options = options_;
+	quiet_init();
 	slots_init();
 	sigemptyset(&set);
 	sigaddset(&set, BREAK_SIGNAL);

@@ -163,6 +163,30 @@ static void test_hold_off(void)
 	check_served();
 }
 
+/* A client that has the lease taken again and again does not keep writers out for long. */
+static void test_nonblocking(void)
+{
+	enum { TRIES = 60 };
+	static const char *const short_time[] = {"--hold-off", "1", NULL};
+	struct taken taken;
+	int refused = 0;
+
+	daemon_start(cosyd, short_time);
+	taken = take_new();
+	for (int i = 0; i < TRIES; i++) {
+		int writer = open(taken.path, O_WRONLY | O_NONBLOCK);
+
+		refused += writer < 0;
+		CHECK(writer >= 0 || errno == EWOULDBLOCK);
+		close(writer);
+		usleep(2000);
+		client_take(taken.client, taken.fd);
+	}
+	/* Each time four times longer, from 1 ms to a quarter of an hour. */
+	CHECK(refused > 0 && refused <= 11);
+	check_served();
+}
+
 static void check_refused(int fd, int error)
 {
 	int client = client_connect();
@@ -488,6 +512,7 @@ int main(int argc, char **argv)
 		{"shared", test_shared},
 		{"exit", test_exit},
 		{"hold-off", test_hold_off},
+		{"nonblocking", test_nonblocking},
 		{"descriptors", test_descriptors},
 		{"owner", test_owner},
 		{"garbage", test_garbage},
