@@ -97,7 +97,7 @@ static int check_lines(const struct cosy_view *view, struct cosy_reject *why)
 					   "line table entry %u: its file lies outside the strings",
 					   i);
 		if (i % 4096 == 4095)
-			cosy_yield();
+			core_yield();
 	}
 	return 0;
 }

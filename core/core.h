@@ -9,12 +9,12 @@
  *	ops.c		the table of calls and operations		cosy_call_find
  *	disasm.c	an instruction as text				cosy_disasm
  *
- * Freestanding: no libc, no allocation except through cosy_alloc, no state.
+ * Freestanding: no libc, no allocation except through core_alloc, no state.
  */
 #ifndef COSY_CORE_H
 #define COSY_CORE_H
 
-#include "port.h" /* u8..u64, s16..s64, bool, struct bpf_insn, cosy_alloc, cosy_free */
+#include "port.h" /* u8..u64, s16..s64, bool, struct bpf_insn, core_alloc, core_free */
 #include <linux/cosy.h>
 
 /* --- Calls and operations (ops.def) ------------------------------------- */
@@ -221,7 +221,7 @@ struct cosy_sandbox {
 };
 
 struct cosy_code {
-	struct bpf_insn *insns; /* cosy_alloc'ed */
+	struct bpf_insn *insns; /* core_alloc'ed */
 	u32 insn_cnt;
 	u32 stack_size; /* bytes below r10 that the code uses */
 };
@@ -232,7 +232,7 @@ struct cosy_code {
  * the thunks check; calls only thunks; spends fuel on every back edge (calls
  * and returns spend theirs in their thunk); and can leave and resume at every marked
  * instruction.  Pure: the same input gives the same output.
- * 0 with `ret` (free ret->insns with cosy_free), -E2BIG with `why` when a jump
+ * 0 with `ret` (free ret->insns with core_free), -E2BIG with `why` when a jump
  * would be out of the JIT's reach, -ENOMEM.
  */
 int cosy_sandbox(const struct cosy_program *program, const struct cosy_sandbox *how,

@@ -7,9 +7,9 @@
 
 void cosy_emit_deinit(struct cosy_emit *e)
 {
-	cosy_free(e->insns);
-	cosy_free(e->labels);
-	cosy_free(e->fixups);
+	core_free(e->insns);
+	core_free(e->labels);
+	core_free(e->fixups);
 	e->insns = NULL;
 	e->labels = NULL;
 	e->fixups = NULL;
@@ -22,16 +22,16 @@ static void *move(struct cosy_emit *e, void *array, u32 count, u32 *max, u32 nee
 
 	while (larger < need)
 		larger *= 2;
-	moved = cosy_alloc(larger * size);
+	moved = core_alloc(larger * size);
 	if (!moved) {
 		e->error = -ENOMEM;
 		return NULL;
 	}
 	if (count)
 		memcpy(moved, array, count * size);
-	cosy_free(array);
+	core_free(array);
 	*max = larger;
-	cosy_yield();
+	core_yield();
 	return moved;
 }
 
@@ -172,7 +172,7 @@ int cosy_emit_resolve(struct cosy_emit *e)
 		else
 			return -ERANGE;
 		if (i % 4096 == 4095)
-			cosy_yield();
+			core_yield();
 	}
 	return 0;
 }

@@ -19,18 +19,18 @@
 #include <linux/filter.h>
 
 /* Zeroed memory, charged to the caller; NULL when there is none. */
-static inline void *cosy_alloc(size_t size)
+static inline void *core_alloc(size_t size)
 {
 	return kvzalloc(size, GFP_KERNEL_ACCOUNT);
 }
 
-static inline void cosy_free(const void *memory)
+static inline void core_free(const void *memory)
 {
 	kvfree(memory);
 }
 
 /* Called now and then in loops over a whole program. */
-static inline void cosy_yield(void)
+static inline void core_yield(void)
 {
 	cond_resched();
 }
@@ -63,21 +63,21 @@ typedef __s64 s64;
 
 #ifdef COSY_OWN_MEMORY
 /* libcosy makes programs in signal handlers too, where malloc may not be called. */
-void *cosy_alloc(size_t size);
-void cosy_free(const void *memory);
+void *core_alloc(size_t size);
+void core_free(const void *memory);
 #else
-static inline void *cosy_alloc(size_t size)
+static inline void *core_alloc(size_t size)
 {
 	return calloc(1, size ? size : 1);
 }
 
-static inline void cosy_free(const void *memory)
+static inline void core_free(const void *memory)
 {
 	free((void *)memory);
 }
 #endif
 
-static inline void cosy_yield(void) {}
+static inline void core_yield(void) {}
 
 #endif /* __KERNEL__ */
 

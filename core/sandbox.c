@@ -29,8 +29,8 @@ static int rewrite_init(struct cosy_rewrite *w, const struct cosy_program *progr
 	for (i = 0; i < program->insn_cnt; i++)
 		accesses += !!(program->marks[i] & COSY_MARK_LEAVE);
 
-	w->stubs = cosy_alloc((accesses + 1) * sizeof(*w->stubs));
-	w->ticks = cosy_alloc(program->insn_cnt * sizeof(*w->ticks));
+	w->stubs = core_alloc((accesses + 1) * sizeof(*w->stubs));
+	w->ticks = core_alloc(program->insn_cnt * sizeof(*w->ticks));
 	if (!w->stubs || !w->ticks)
 		return -ENOMEM;
 	for (i = 0; i < program->insn_cnt; i++)
@@ -47,8 +47,8 @@ static int rewrite_init(struct cosy_rewrite *w, const struct cosy_program *progr
 static void rewrite_deinit(struct cosy_rewrite *w)
 {
 	cosy_emit_deinit(&w->code);
-	cosy_free(w->stubs);
-	cosy_free(w->ticks);
+	core_free(w->stubs);
+	core_free(w->ticks);
 }
 
 static void rewrite_insn(struct cosy_rewrite *w, u32 at)
@@ -85,7 +85,7 @@ static int rewrite(struct cosy_rewrite *w)
 		if (w->program->marks[at] & COSY_MARK_HEAD)
 			rewrite_insn(w, at);
 		if (at % 256 == 255)
-			cosy_yield();
+			core_yield();
 	}
 	cosy_emit_stubs(w);
 	cosy_emit_epilogue(w);

@@ -54,7 +54,7 @@ static void emit_select(struct cosy_rewrite *w, const u32 *keys, const u32 *labe
 static void emit_resume(struct cosy_rewrite *w)
 {
 	const struct cosy_program *program = w->program;
-	u32 *keys = cosy_alloc(2 * sizeof(u32) * (program->resume_cnt + 1));
+	u32 *keys = core_alloc(2 * sizeof(u32) * (program->resume_cnt + 1));
 	u32 *labels = keys + program->resume_cnt;
 	struct cosy_emit *e = &w->code;
 	u32 at, i, count = 0;
@@ -82,7 +82,7 @@ static void emit_resume(struct cosy_rewrite *w)
 	emit_load(e, COSY_AX, 1, offsetof(struct cosy_entry, resume));
 	emit_load(e, 1, 1, entry_register(1));
 	emit_select(w, keys, labels, 0, count);
-	cosy_free(keys);
+	core_free(keys);
 }
 
 /*
@@ -231,7 +231,7 @@ static void rewrite_exit(struct cosy_rewrite *w, u32 at)
 static void emit_returns(struct cosy_rewrite *w)
 {
 	const struct cosy_program *program = w->program;
-	u32 *keys = cosy_alloc(2 * sizeof(u32) * (program->resume_cnt + 1));
+	u32 *keys = core_alloc(2 * sizeof(u32) * (program->resume_cnt + 1));
 	u32 *labels = keys + program->resume_cnt;
 	struct cosy_emit *e = &w->code;
 	u32 at, reg, count = 0;
@@ -254,7 +254,7 @@ static void emit_returns(struct cosy_rewrite *w)
 	for (reg = 1; reg <= 5; reg++)
 		emit_zero(e, reg);
 	emit_select(w, keys, labels, 0, count);
-	cosy_free(keys);
+	core_free(keys);
 }
 
 void cosy_rewrite_jump(struct cosy_rewrite *w, u32 at)

@@ -332,6 +332,6 @@ void cosy_emit_stubs(struct cosy_rewrite *w)
 		}
 		cosy_emit_goto(&w->code, stub->back);
 		if (i % 1024 == 1023)
-			cosy_yield();
+			core_yield();
 	}
 }

@@ -369,7 +369,7 @@ static int check_encodings(struct cosy_program *program, struct cosy_reject *why
 		if (insn->code == LD_IMM64)
 			at++;
 		if (at % 1024 == 0)
-			cosy_yield();
+			core_yield();
 	}
 	return 0;
 }
@@ -399,7 +399,7 @@ static int find_functions(struct cosy_program *program, struct cosy_reject *why)
 		program->marks[target] |= COSY_MARK_FUNCTION;
 	}
 
-	program->functions = cosy_alloc(count * sizeof(*program->functions));
+	program->functions = core_alloc(count * sizeof(*program->functions));
 	if (!program->functions)
 		return -ENOMEM;
 	for (at = 0; at < program->insn_cnt; at++) {
@@ -482,7 +482,7 @@ static int check_function(struct cosy_program *program, struct cosy_function *fu
 			break;
 		}
 		if (at % 1024 == 0)
-			cosy_yield();
+			core_yield();
 	}
 
 	insn = &program->insns[last];
@@ -522,7 +522,7 @@ int cosy_validate(const struct bpf_insn *insns, u32 insn_cnt, struct cosy_progra
 				   "%u instructions, the limit is %u", insn_cnt, COSY_MAX_INSNS);
 	program->insns = insns;
 	program->insn_cnt = insn_cnt;
-	program->marks = cosy_alloc(insn_cnt);
+	program->marks = core_alloc(insn_cnt);
 	if (!program->marks)
 		return -ENOMEM;
 
@@ -538,8 +538,8 @@ int cosy_validate(const struct bpf_insn *insns, u32 insn_cnt, struct cosy_progra
 
 void cosy_program_deinit(struct cosy_program *program)
 {
-	cosy_free(program->marks);
-	cosy_free(program->functions);
+	core_free(program->marks);
+	core_free(program->functions);
 	memset(program, 0, sizeof(*program));
 }
 

@@ -9,56 +9,52 @@
 
 #include "../core/core.h"
 
-#ifndef BPF_MEMSX
-#define BPF_MEMSX 0x80
-#endif
-
 /* The addresses are the program's business: a sanitizer would report, not fault. */
 #define COSY_UNCHECKED __attribute__((no_sanitize("address", "thread", "undefined")))
 
 #define COSY_BARRIER() __asm__ volatile("" ::: "memory")
 
-typedef u8 __attribute__((may_alias)) cosy_u8;
-typedef u16 __attribute__((may_alias, aligned(1))) cosy_u16;
-typedef u32 __attribute__((may_alias, aligned(1))) cosy_u32;
-typedef u64 __attribute__((may_alias, aligned(1))) cosy_u64;
+typedef u8 __attribute__((may_alias)) libcosy_u8;
+typedef u16 __attribute__((may_alias, aligned(1))) libcosy_u16;
+typedef u32 __attribute__((may_alias, aligned(1))) libcosy_u32;
+typedef u64 __attribute__((may_alias, aligned(1))) libcosy_u64;
 
 COSY_UNCHECKED
-static inline u64 cosy_load(u64 addr, u8 code)
+static inline u64 libcosy_load(u64 addr, u8 code)
 {
 	bool is_signed = BPF_MODE(code) == BPF_MEMSX;
 	u64 value;
 
 	switch (BPF_SIZE(code)) {
 	case BPF_B:
-		value = *(volatile cosy_u8 *)addr;
+		value = *(volatile libcosy_u8 *)addr;
 		return is_signed ? (u64)(s8)value : value;
 	case BPF_H:
-		value = *(volatile cosy_u16 *)addr;
+		value = *(volatile libcosy_u16 *)addr;
 		return is_signed ? (u64)(s16)value : value;
 	case BPF_W:
-		value = *(volatile cosy_u32 *)addr;
+		value = *(volatile libcosy_u32 *)addr;
 		return is_signed ? (u64)(s32)value : value;
 	default:
-		return *(volatile cosy_u64 *)addr;
+		return *(volatile libcosy_u64 *)addr;
 	}
 }
 
 COSY_UNCHECKED
-static inline void cosy_store(u64 addr, u64 value, u8 code)
+static inline void libcosy_store(u64 addr, u64 value, u8 code)
 {
 	switch (BPF_SIZE(code)) {
 	case BPF_B:
-		*(volatile cosy_u8 *)addr = (u8)value;
+		*(volatile libcosy_u8 *)addr = (u8)value;
 		break;
 	case BPF_H:
-		*(volatile cosy_u16 *)addr = (u16)value;
+		*(volatile libcosy_u16 *)addr = (u16)value;
 		break;
 	case BPF_W:
-		*(volatile cosy_u32 *)addr = (u32)value;
+		*(volatile libcosy_u32 *)addr = (u32)value;
 		break;
 	default:
-		*(volatile cosy_u64 *)addr = value;
+		*(volatile libcosy_u64 *)addr = value;
 		break;
 	}
 }
@@ -101,7 +97,7 @@ static inline void cosy_store(u64 addr, u64 value, u8 code)
 
 /* `src` is the operand and takes the old value of a fetch; compare-exchange uses r0. */
 COSY_UNCHECKED
-static inline void cosy_atomic(u64 addr, const struct bpf_insn *insn, u64 *src, u64 *r0)
+static inline void libcosy_atomic(u64 addr, const struct bpf_insn *insn, u64 *src, u64 *r0)
 {
 	if (BPF_SIZE(insn->code) == BPF_DW)
 		COSY_ATOMIC(u64);

@@ -27,7 +27,7 @@ struct cosy_builder *cosy_builder_create(const char *name)
 		return NULL;
 	b->failed_var = COSY_NO_VAR;
 	b->name = strdup(name ? name : "");
-	if (!b->name || !COSY_APPEND(b, b->functions, (struct cosy_code_of){.defined = true})) {
+	if (!b->name || !COSY_APPEND(b, b->functions, (struct libcosy_code_of){.defined = true})) {
 		cosy_builder_destroy(b);
 		return NULL;
 	}
@@ -36,7 +36,7 @@ struct cosy_builder *cosy_builder_create(const char *name)
 		if (!COSY_APPEND(b, b->strings, *c) || !*c)
 			break;
 	}
-	cosy_build_emit(b, BPF_ALU64 | BPF_X | BPF_MOV, REG_CTX, BPF_REG_1, 0, 0);
+	libcosy_build_emit(b, BPF_ALU64 | BPF_X | BPF_MOV, REG_CTX, BPF_REG_1, 0, 0);
 	if (b->failed) {
 		cosy_builder_destroy(b);
 		return NULL;
@@ -62,7 +62,7 @@ void cosy_builder_destroy(struct cosy_builder *b)
 	free(b);
 }
 
-bool cosy_build_grow(struct cosy_builder *b, void *array, size_t element)
+bool libcosy_build_grow(struct cosy_builder *b, void *array, size_t element)
 {
 	COSY_ARRAY(char) *a = array;
 	char *at;
@@ -73,7 +73,7 @@ bool cosy_build_grow(struct cosy_builder *b, void *array, size_t element)
 	room = a->room ? a->room * 2 : 16;
 	at = realloc(a->at, room * element);
 	if (!at) {
-		cosy_build_mistake(b, -ENOMEM, "out of memory");
+		libcosy_build_mistake(b, -ENOMEM, "out of memory");
 		return false;
 	}
 	a->at = at;
@@ -81,7 +81,7 @@ bool cosy_build_grow(struct cosy_builder *b, void *array, size_t element)
 	return true;
 }
 
-void cosy_build_mistake(struct cosy_builder *b, int err, const char *format, ...)
+void libcosy_build_mistake(struct cosy_builder *b, int err, const char *format, ...)
 {
 	va_list args;
 
@@ -95,14 +95,14 @@ void cosy_build_mistake(struct cosy_builder *b, int err, const char *format, ...
 	va_end(args);
 }
 
-bool cosy_build_begin(struct cosy_builder *b)
+bool libcosy_build_begin(struct cosy_builder *b)
 {
-	struct cosy_code_of *code;
+	struct libcosy_code_of *code;
 
 	if (b->failed)
 		return false;
 	b->statement++;
-	code = cosy_build_current(b);
+	code = libcosy_build_current(b);
 	if (b->line) {
 		struct cosy_line line = {
 			.insn = code->insns.count, .file = b->file, .line = b->line};
@@ -138,14 +138,15 @@ void cosy_at(struct cosy_builder *b, const char *file, uint32_t line)
 
 /* --- Variables ----------------------------------------------------------------------------- */
 
-int cosy_build_hidden_var(struct cosy_builder *b)
+int libcosy_build_hidden_var(struct cosy_builder *b)
 {
-	struct cosy_code_of *code = cosy_build_current(b);
+	struct libcosy_code_of *code = libcosy_build_current(b);
 
 	if (b->failed)
 		return COSY_NO_VAR;
 	if (code->locals == MAX_LOCALS) {
-		cosy_build_mistake(b, -E2BIG, "more than %d variables in one function", MAX_LOCALS);
+		libcosy_build_mistake(b, -E2BIG, "more than %d variables in one function",
+				      MAX_LOCALS);
 		return COSY_NO_VAR;
 	}
 	return local_number(b->current, code->locals++);
@@ -160,10 +161,10 @@ int cosy_var(struct cosy_builder *b)
 	if (!b->current) {
 		if (b->vars < MAX_VARS)
 			return (int)b->vars++;
-		cosy_build_mistake(b, -E2BIG, "more than %d variables", MAX_VARS);
+		libcosy_build_mistake(b, -E2BIG, "more than %d variables", MAX_VARS);
 		return COSY_NO_VAR;
 	}
-	var = cosy_build_hidden_var(b);
+	var = libcosy_build_hidden_var(b);
 	/* In a loop it begins anew as the same word: what it held is its business. */
 	return var;
 }
@@ -172,8 +173,8 @@ int cosy_param(struct cosy_builder *b, unsigned int index)
 {
 	if (b->failed)
 		return COSY_NO_VAR;
-	if (!b->current || index >= cosy_build_current(b)->params) {
-		cosy_build_mistake(b, -EINVAL, "there is no parameter %u here", index);
+	if (!b->current || index >= libcosy_build_current(b)->params) {
+		libcosy_build_mistake(b, -EINVAL, "there is no parameter %u here", index);
 		return COSY_NO_VAR;
 	}
 	/* The prologue (cosy_define) has put them in the first words. */
@@ -186,63 +187,63 @@ static bool find_var(struct cosy_builder *b, int var, u8 *base, s16 *off)
 	u32 owner = (u32)var >> 16, index = var & 0xffff;
 
 	if (var < 0) {
-		cosy_build_mistake(b, -EINVAL, "%d is no variable", var);
+		libcosy_build_mistake(b, -EINVAL, "%d is no variable", var);
 		return false;
 	}
 	if (!owner) {
 		*base = REG_CTX;
 		*off = (s16)(index * 8);
 		if (index >= b->vars)
-			cosy_build_mistake(b, -EINVAL, "there is no variable %d", var);
+			libcosy_build_mistake(b, -EINVAL, "there is no variable %d", var);
 		return index < b->vars;
 	}
 	*base = BPF_REG_10;
 	*off = (s16)(-8 * ((int)index + 1));
 	if (owner - 1 != b->current) {
-		cosy_build_mistake(b, -EINVAL, "the variable belongs to another function");
+		libcosy_build_mistake(b, -EINVAL, "the variable belongs to another function");
 		return false;
 	}
-	if (index >= cosy_build_current(b)->locals)
-		cosy_build_mistake(b, -EINVAL, "there is no variable %d", var);
-	return index < cosy_build_current(b)->locals;
+	if (index >= libcosy_build_current(b)->locals)
+		libcosy_build_mistake(b, -EINVAL, "there is no variable %d", var);
+	return index < libcosy_build_current(b)->locals;
 }
 
 /* --- Code -------------------------------------------------------------------------------------- */
 
-void cosy_build_emit(struct cosy_builder *b, u8 code, u8 dst, u8 src, s16 off, s32 imm)
+void libcosy_build_emit(struct cosy_builder *b, u8 code, u8 dst, u8 src, s16 off, s32 imm)
 {
 	struct bpf_insn insn = {
 		.code = code, .dst_reg = dst, .src_reg = src, .off = off, .imm = imm};
 
 	if (b->failed)
 		return;
-	if (cosy_build_current(b)->insns.count >= COSY_MAX_INSNS)
-		cosy_build_mistake(b, -E2BIG, "more than %u instructions", COSY_MAX_INSNS);
+	if (libcosy_build_current(b)->insns.count >= COSY_MAX_INSNS)
+		libcosy_build_mistake(b, -E2BIG, "more than %u instructions", COSY_MAX_INSNS);
 	else
-		COSY_APPEND(b, cosy_build_current(b)->insns, insn);
+		COSY_APPEND(b, libcosy_build_current(b)->insns, insn);
 }
 
-void cosy_build_imm(struct cosy_builder *b, u8 reg, s64 value)
+void libcosy_build_imm(struct cosy_builder *b, u8 reg, s64 value)
 {
 	if (value == (s32)value) {
-		cosy_build_emit(b, BPF_ALU64 | BPF_K | BPF_MOV, reg, 0, 0, (s32)value);
+		libcosy_build_emit(b, BPF_ALU64 | BPF_K | BPF_MOV, reg, 0, 0, (s32)value);
 	} else {
-		cosy_build_emit(b, BPF_LD | BPF_IMM | BPF_DW, reg, 0, 0, (s32)value);
-		cosy_build_emit(b, 0, 0, 0, 0, (s32)(value >> 32));
+		libcosy_build_emit(b, BPF_LD | BPF_IMM | BPF_DW, reg, 0, 0, (s32)value);
+		libcosy_build_emit(b, 0, 0, 0, 0, (s32)(value >> 32));
 	}
 }
 
-void cosy_build_fixup(struct cosy_builder *b, enum cosy_fixup_kind kind, u32 target)
+void libcosy_build_fixup(struct cosy_builder *b, enum libcosy_fixup_kind kind, u32 target)
 {
 	if (!b->failed)
-		COSY_APPEND(b, cosy_build_current(b)->fixups,
-			    (struct cosy_fixup){.kind = kind,
-						.insn = cosy_build_current(b)->insns.count,
-						.target = target,
-						.statement = b->statement});
+		COSY_APPEND(b, libcosy_build_current(b)->fixups,
+			    (struct libcosy_fixup){.kind = kind,
+						   .insn = libcosy_build_current(b)->insns.count,
+						   .target = target,
+						   .statement = b->statement});
 }
 
-void cosy_build_get(struct cosy_builder *b, u8 reg, struct cosy_value value)
+void libcosy_build_get(struct cosy_builder *b, u8 reg, struct cosy_value value)
 {
 	u8 base;
 	s16 off;
@@ -250,28 +251,28 @@ void cosy_build_get(struct cosy_builder *b, u8 reg, struct cosy_value value)
 	if (b->failed)
 		return;
 	if (value.kind == COSY_VALUE_INT) {
-		cosy_build_imm(b, reg, value.value);
+		libcosy_build_imm(b, reg, value.value);
 		return;
 	}
 	if (!find_var(b, value.var, &base, &off))
 		return;
 	if (value.kind == COSY_VALUE_REF) {
-		cosy_build_emit(b, BPF_LDX | BPF_MEM | BPF_DW, reg, base, off, 0);
+		libcosy_build_emit(b, BPF_LDX | BPF_MEM | BPF_DW, reg, base, off, 0);
 		return;
 	}
 	if (base == BPF_REG_10) {
-		cosy_build_mistake(b, -EINVAL, "a function's variable has no address");
+		libcosy_build_mistake(b, -EINVAL, "a function's variable has no address");
 		return;
 	}
-	cosy_build_emit(b, BPF_ALU64 | BPF_X | BPF_MOV, reg, base, 0, 0);
-	cosy_build_emit(b, BPF_ALU64 | BPF_K | BPF_ADD, reg, 0, 0, off);
+	libcosy_build_emit(b, BPF_ALU64 | BPF_X | BPF_MOV, reg, base, 0, 0);
+	libcosy_build_emit(b, BPF_ALU64 | BPF_K | BPF_ADD, reg, 0, 0, off);
 }
 
-void cosy_build_put(struct cosy_builder *b, int var, u8 reg)
+void libcosy_build_put(struct cosy_builder *b, int var, u8 reg)
 {
 	u8 base;
 	s16 off;
 
 	if (var != COSY_NO_VAR && !b->failed && find_var(b, var, &base, &off))
-		cosy_build_emit(b, BPF_STX | BPF_MEM | BPF_DW, base, reg, off, 0);
+		libcosy_build_emit(b, BPF_STX | BPF_MEM | BPF_DW, base, reg, off, 0);
 }

@@ -2,7 +2,7 @@
 /*
  * build.h - the insides of a builder.
  *
- *	build.c		the builder itself, values, code		cosy_build_emit, cosy_build_get, cosy_build_put
+ *	build.c		the builder itself, values, code		libcosy_build_emit, libcosy_build_get, libcosy_build_put
  *	build_data.c	statements that compute, load, store and call
  *	build_flow.c	blocks, loops, switch, labels, functions
  *	build_link.c	functions joined and written out as a compound	cosy_compile
@@ -20,7 +20,6 @@
 #include "../core/core.h"
 
 #include <cosy/builder.h>
-#undef cosy_free /* core's, here */
 
 enum {
 	REG_SCRATCH = BPF_REG_5,
@@ -31,16 +30,16 @@ enum {
 };
 
 /* What a jump, a call of a function or a word of ctx still has to be told. */
-enum cosy_fixup_kind { FIX_JUMP, FIX_INVOKE, FIX_STOPPED };
+enum libcosy_fixup_kind { FIX_JUMP, FIX_INVOKE, FIX_STOPPED };
 
-struct cosy_fixup {
-	enum cosy_fixup_kind kind;
+struct libcosy_fixup {
+	enum libcosy_fixup_kind kind;
 	u32 insn;   /* in its function */
 	u32 target; /* FIX_JUMP: label; FIX_INVOKE: function */
 	u32 statement;
 };
 
-/* A growing array; see cosy_build_grow. */
+/* A growing array; see libcosy_build_grow. */
 #define COSY_ARRAY(type)                                                                           \
 	struct {                                                                                   \
 		type *at;                                                                          \
@@ -48,9 +47,9 @@ struct cosy_fixup {
 	}
 
 /* The compound's own code is function 0. */
-struct cosy_code_of {
+struct libcosy_code_of {
 	COSY_ARRAY(struct bpf_insn) insns;
-	COSY_ARRAY(struct cosy_fixup) fixups;
+	COSY_ARRAY(struct libcosy_fixup) fixups;
 	COSY_ARRAY(struct cosy_line) lines;
 	u32 params;
 	u32 locals; /* words of spill frame, hidden ones included */
@@ -58,13 +57,13 @@ struct cosy_code_of {
 	bool reached; /* build_link.c: invoked from what is reached */
 };
 
-struct cosy_label_at {
+struct libcosy_label_at {
 	u32 function;
 	u32 insn; /* or NOT_PLACED */
 };
 #define NOT_PLACED (~0u)
 
-enum cosy_block_kind {
+enum libcosy_block_kind {
 	BLOCK_IF,
 	BLOCK_ELSE,
 	BLOCK_WHILE,
@@ -74,8 +73,8 @@ enum cosy_block_kind {
 	BLOCK_FUNCTION
 };
 
-struct cosy_open_block {
-	enum cosy_block_kind kind;
+struct libcosy_open_block {
+	enum libcosy_block_kind kind;
 	u32 statement;
 	u32 again, next, out; /* labels: the body; where continue goes; behind it */
 	/* BLOCK_FOR */
@@ -89,7 +88,7 @@ struct cosy_open_block {
 	u32 outside; /* the function around it: 0 */
 };
 
-struct cosy_case_at {
+struct libcosy_case_at {
 	s64 value;
 	u32 label;
 };
@@ -101,10 +100,10 @@ struct cosy_builder {
 	int failed;  /* negative errno of the first mistake */
 	u32 vars;    /* of the compound */
 	u32 current; /* function being written */
-	COSY_ARRAY(struct cosy_code_of) functions;
-	COSY_ARRAY(struct cosy_label_at) labels;
-	COSY_ARRAY(struct cosy_open_block) blocks;
-	COSY_ARRAY(struct cosy_case_at) cases;
+	COSY_ARRAY(struct libcosy_code_of) functions;
+	COSY_ARRAY(struct libcosy_label_at) labels;
+	COSY_ARRAY(struct libcosy_open_block) blocks;
+	COSY_ARRAY(struct libcosy_case_at) cases;
 	COSY_ARRAY(char) strings;
 	u64 max_ops, max_ns;
 	bool stop_on_failure;
@@ -113,47 +112,47 @@ struct cosy_builder {
 };
 
 /* Room for one more; false, and the builder failed, without memory. */
-bool cosy_build_grow(struct cosy_builder *b, void *array, size_t element);
+bool libcosy_build_grow(struct cosy_builder *b, void *array, size_t element);
 #define COSY_APPEND(b, array, ...)                                                                 \
-	(cosy_build_grow(b, &(array), sizeof(*(array).at))                                         \
+	(libcosy_build_grow(b, &(array), sizeof(*(array).at))                                      \
 		 ? ((array).at[(array).count++] = (__VA_ARGS__), true)                             \
 		 : false)
 
 /* Remembers the first mistake, with the statement's number. */
-void cosy_build_mistake(struct cosy_builder *b, int err, const char *format, ...)
+void libcosy_build_mistake(struct cosy_builder *b, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* At the head of every statement: counts it.  False when there is a mistake already. */
-bool cosy_build_begin(struct cosy_builder *b);
+bool libcosy_build_begin(struct cosy_builder *b);
 
-static inline struct cosy_code_of *cosy_build_current(struct cosy_builder *b)
+static inline struct libcosy_code_of *libcosy_build_current(struct cosy_builder *b)
 {
 	return &b->functions.at[b->current];
 }
 
 /* --- Code ------------------------------------------------------------------------- */
 
-void cosy_build_emit(struct cosy_builder *b, u8 code, u8 dst, u8 src, s16 off, s32 imm);
-void cosy_build_imm(struct cosy_builder *b, u8 reg, s64 value);
-void cosy_build_fixup(struct cosy_builder *b, enum cosy_fixup_kind kind, u32 target);
+void libcosy_build_emit(struct cosy_builder *b, u8 code, u8 dst, u8 src, s16 off, s32 imm);
+void libcosy_build_imm(struct cosy_builder *b, u8 reg, s64 value);
+void libcosy_build_fixup(struct cosy_builder *b, enum libcosy_fixup_kind kind, u32 target);
 /* reg = what the value is when this is executed */
-void cosy_build_get(struct cosy_builder *b, u8 reg, struct cosy_value value);
+void libcosy_build_get(struct cosy_builder *b, u8 reg, struct cosy_value value);
 /* var = reg; nothing for COSY_NO_VAR */
-void cosy_build_put(struct cosy_builder *b, int var, u8 reg);
+void libcosy_build_put(struct cosy_builder *b, int var, u8 reg);
 /* A hidden variable in the spill frame of the current function. */
-int cosy_build_hidden_var(struct cosy_builder *b);
+int libcosy_build_hidden_var(struct cosy_builder *b);
 
-u32 cosy_build_new_label(struct cosy_builder *b);
-void cosy_build_set_label(struct cosy_builder *b, u32 label);
-void cosy_build_jump(struct cosy_builder *b, u32 label);
+u32 libcosy_build_new_label(struct cosy_builder *b);
+void libcosy_build_set_label(struct cosy_builder *b, u32 label);
+void libcosy_build_jump(struct cosy_builder *b, u32 label);
 /* To the label when `left op right` is as wanted.  Uses r0 and r5. */
-void cosy_build_branch(struct cosy_builder *b, struct cosy_value left, enum cosy_operator op,
-		       struct cosy_value right, bool wanted, u32 label);
+void libcosy_build_branch(struct cosy_builder *b, struct cosy_value left, enum cosy_operator op,
+			  struct cosy_value right, bool wanted, u32 label);
 /* The same for two registers or a register and an immediate. */
-void cosy_build_branch_imm(struct cosy_builder *b, u8 jump, u8 reg, s32 imm, u32 label);
+void libcosy_build_branch_imm(struct cosy_builder *b, u8 jump, u8 reg, s32 imm, u32 label);
 /* Ends the compound with r0, from inside a function too.  Uses r1. */
-void cosy_build_stop(struct cosy_builder *b);
+void libcosy_build_stop(struct cosy_builder *b);
 
-bool cosy_build_is_condition(enum cosy_operator op);
+bool libcosy_build_is_condition(enum cosy_operator op);
 
 #endif /* COSY_LIB_BUILD_H */

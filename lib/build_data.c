@@ -9,10 +9,10 @@
 
 void cosy_assign(struct cosy_builder *b, int dst, struct cosy_value value)
 {
-	if (!cosy_build_begin(b))
+	if (!libcosy_build_begin(b))
 		return;
-	cosy_build_get(b, BPF_REG_0, value);
-	cosy_build_put(b, dst, BPF_REG_0);
+	libcosy_build_get(b, BPF_REG_0, value);
+	libcosy_build_put(b, dst, BPF_REG_0);
 }
 
 /* --- Arithmetic ---------------------------------------------------------------------- */
@@ -50,9 +50,10 @@ static bool check_constant(struct cosy_builder *b, enum cosy_operator op, s64 va
 	bool shifts = op == COSY_SHL || op == COSY_SHR || op == COSY_USHR;
 
 	if (divides && !value)
-		cosy_build_mistake(b, -EINVAL, "division by the constant 0");
+		libcosy_build_mistake(b, -EINVAL, "division by the constant 0");
 	if (shifts && (value < 0 || value > 63))
-		cosy_build_mistake(b, -EINVAL, "shift by %lld of a 64-bit value", (long long)value);
+		libcosy_build_mistake(b, -EINVAL, "shift by %lld of a 64-bit value",
+				      (long long)value);
 	return !b->failed;
 }
 
@@ -60,27 +61,27 @@ static bool check_constant(struct cosy_builder *b, enum cosy_operator op, s64 va
 static void put_condition(struct cosy_builder *b, int dst, struct cosy_value left,
 			  enum cosy_operator op, struct cosy_value right)
 {
-	u32 taken = cosy_build_new_label(b);
+	u32 taken = libcosy_build_new_label(b);
 
-	cosy_build_get(b, BPF_REG_1, cosy_int(1));
-	cosy_build_branch(b, left, op, right, true, taken);
-	cosy_build_get(b, BPF_REG_1, cosy_int(0));
-	cosy_build_set_label(b, taken);
-	cosy_build_put(b, dst, BPF_REG_1);
+	libcosy_build_get(b, BPF_REG_1, cosy_int(1));
+	libcosy_build_branch(b, left, op, right, true, taken);
+	libcosy_build_get(b, BPF_REG_1, cosy_int(0));
+	libcosy_build_set_label(b, taken);
+	libcosy_build_put(b, dst, BPF_REG_1);
 }
 
 static void put_logical(struct cosy_builder *b, int dst, struct cosy_value left,
 			enum cosy_operator op, struct cosy_value right)
 {
 	bool is_or = op == COSY_LOR;
-	u32 decided = cosy_build_new_label(b);
+	u32 decided = libcosy_build_new_label(b);
 
-	cosy_build_get(b, BPF_REG_1, cosy_int(is_or));
-	cosy_build_branch(b, left, COSY_NE, cosy_int(0), is_or, decided);
-	cosy_build_branch(b, right, COSY_NE, cosy_int(0), is_or, decided);
-	cosy_build_get(b, BPF_REG_1, cosy_int(!is_or));
-	cosy_build_set_label(b, decided);
-	cosy_build_put(b, dst, BPF_REG_1);
+	libcosy_build_get(b, BPF_REG_1, cosy_int(is_or));
+	libcosy_build_branch(b, left, COSY_NE, cosy_int(0), is_or, decided);
+	libcosy_build_branch(b, right, COSY_NE, cosy_int(0), is_or, decided);
+	libcosy_build_get(b, BPF_REG_1, cosy_int(!is_or));
+	libcosy_build_set_label(b, decided);
+	libcosy_build_put(b, dst, BPF_REG_1);
 }
 
 void cosy_arith(struct cosy_builder *b, int dst, struct cosy_value left, enum cosy_operator op,
@@ -88,49 +89,49 @@ void cosy_arith(struct cosy_builder *b, int dst, struct cosy_value left, enum co
 {
 	struct alu alu;
 
-	if (!cosy_build_begin(b))
+	if (!libcosy_build_begin(b))
 		return;
-	if (cosy_build_is_condition(op)) {
+	if (libcosy_build_is_condition(op)) {
 		put_condition(b, dst, left, op, right);
 	} else if (op == COSY_LAND || op == COSY_LOR) {
 		put_logical(b, dst, left, op, right);
 	} else if (!find_alu(op, &alu)) {
-		cosy_build_mistake(b, -EINVAL, "%d is no operator", op);
+		libcosy_build_mistake(b, -EINVAL, "%d is no operator", op);
 	} else {
-		cosy_build_get(b, BPF_REG_0, left);
+		libcosy_build_get(b, BPF_REG_0, left);
 		if (is_constant(right) && check_constant(b, op, right.value)) {
-			cosy_build_emit(b, BPF_ALU64 | BPF_K | alu.op, BPF_REG_0, 0, alu.off,
-					(s32)right.value);
+			libcosy_build_emit(b, BPF_ALU64 | BPF_K | alu.op, BPF_REG_0, 0, alu.off,
+					   (s32)right.value);
 		} else {
-			cosy_build_get(b, REG_SCRATCH, right);
-			cosy_build_emit(b, BPF_ALU64 | BPF_X | alu.op, BPF_REG_0, REG_SCRATCH,
-					alu.off, 0);
+			libcosy_build_get(b, REG_SCRATCH, right);
+			libcosy_build_emit(b, BPF_ALU64 | BPF_X | alu.op, BPF_REG_0, REG_SCRATCH,
+					   alu.off, 0);
 		}
-		cosy_build_put(b, dst, BPF_REG_0);
+		libcosy_build_put(b, dst, BPF_REG_0);
 	}
 }
 
 void cosy_unary(struct cosy_builder *b, int dst, enum cosy_unary_operator op,
 		struct cosy_value value)
 {
-	if (!cosy_build_begin(b))
+	if (!libcosy_build_begin(b))
 		return;
 	switch (op) {
 	case COSY_NEG:
-		cosy_build_get(b, BPF_REG_0, value);
-		cosy_build_emit(b, BPF_ALU64 | BPF_NEG, BPF_REG_0, 0, 0, 0);
-		cosy_build_put(b, dst, BPF_REG_0);
+		libcosy_build_get(b, BPF_REG_0, value);
+		libcosy_build_emit(b, BPF_ALU64 | BPF_NEG, BPF_REG_0, 0, 0, 0);
+		libcosy_build_put(b, dst, BPF_REG_0);
 		return;
 	case COSY_NOT:
-		cosy_build_get(b, BPF_REG_0, value);
-		cosy_build_emit(b, BPF_ALU64 | BPF_K | BPF_XOR, BPF_REG_0, 0, 0, -1);
-		cosy_build_put(b, dst, BPF_REG_0);
+		libcosy_build_get(b, BPF_REG_0, value);
+		libcosy_build_emit(b, BPF_ALU64 | BPF_K | BPF_XOR, BPF_REG_0, 0, 0, -1);
+		libcosy_build_put(b, dst, BPF_REG_0);
 		return;
 	case COSY_LNOT:
 		put_condition(b, dst, value, COSY_EQ, cosy_int(0));
 		return;
 	}
-	cosy_build_mistake(b, -EINVAL, "%d is no operator", op);
+	libcosy_build_mistake(b, -EINVAL, "%d is no operator", op);
 }
 
 /* --- Widths -------------------------------------------------------------------------- */
@@ -151,7 +152,7 @@ static bool find_width(struct cosy_builder *b, enum cosy_width width, struct wid
 	};
 
 	if ((unsigned int)width > COSY_64) {
-		cosy_build_mistake(b, -EINVAL, "%d is no width", width);
+		libcosy_build_mistake(b, -EINVAL, "%d is no width", width);
 		return false;
 	}
 	*ret = table[width];
@@ -162,26 +163,26 @@ void cosy_convert(struct cosy_builder *b, int dst, struct cosy_value value, enum
 {
 	struct width w;
 
-	if (!cosy_build_begin(b) || !find_width(b, width, &w))
+	if (!libcosy_build_begin(b) || !find_width(b, width, &w))
 		return;
-	cosy_build_get(b, BPF_REG_0, value);
+	libcosy_build_get(b, BPF_REG_0, value);
 	if (w.is_signed) {
-		cosy_build_emit(b, BPF_ALU64 | BPF_X | BPF_MOV, BPF_REG_0, BPF_REG_0, w.bits, 0);
+		libcosy_build_emit(b, BPF_ALU64 | BPF_X | BPF_MOV, BPF_REG_0, BPF_REG_0, w.bits, 0);
 	} else if (w.bits < 64) {
-		cosy_build_emit(b, BPF_ALU64 | BPF_K | BPF_LSH, BPF_REG_0, 0, 0, 64 - w.bits);
-		cosy_build_emit(b, BPF_ALU64 | BPF_K | BPF_RSH, BPF_REG_0, 0, 0, 64 - w.bits);
+		libcosy_build_emit(b, BPF_ALU64 | BPF_K | BPF_LSH, BPF_REG_0, 0, 0, 64 - w.bits);
+		libcosy_build_emit(b, BPF_ALU64 | BPF_K | BPF_RSH, BPF_REG_0, 0, 0, 64 - w.bits);
 	}
-	cosy_build_put(b, dst, BPF_REG_0);
+	libcosy_build_put(b, dst, BPF_REG_0);
 }
 
 /* REG_SCRATCH = base + offset, as far as the offset is not returned for the access itself. */
 static s16 get_address(struct cosy_builder *b, struct cosy_value base, struct cosy_value offset)
 {
-	cosy_build_get(b, REG_SCRATCH, base);
+	libcosy_build_get(b, REG_SCRATCH, base);
 	if (offset.kind == COSY_VALUE_INT && offset.value == (s16)offset.value)
 		return (s16)offset.value;
-	cosy_build_get(b, BPF_REG_4, offset);
-	cosy_build_emit(b, BPF_ALU64 | BPF_X | BPF_ADD, REG_SCRATCH, BPF_REG_4, 0, 0);
+	libcosy_build_get(b, BPF_REG_4, offset);
+	libcosy_build_emit(b, BPF_ALU64 | BPF_X | BPF_ADD, REG_SCRATCH, BPF_REG_4, 0, 0);
 	return 0;
 }
 
@@ -191,12 +192,12 @@ void cosy_load_from(struct cosy_builder *b, int dst, struct cosy_value base,
 	struct width w;
 	s16 off;
 
-	if (!cosy_build_begin(b) || !find_width(b, width, &w))
+	if (!libcosy_build_begin(b) || !find_width(b, width, &w))
 		return;
 	off = get_address(b, base, offset);
-	cosy_build_emit(b, BPF_LDX | (w.is_signed ? BPF_MEMSX : BPF_MEM) | w.size, BPF_REG_0,
-			REG_SCRATCH, off, 0);
-	cosy_build_put(b, dst, BPF_REG_0);
+	libcosy_build_emit(b, BPF_LDX | (w.is_signed ? BPF_MEMSX : BPF_MEM) | w.size, BPF_REG_0,
+			   REG_SCRATCH, off, 0);
+	libcosy_build_put(b, dst, BPF_REG_0);
 }
 
 void cosy_store_to(struct cosy_builder *b, struct cosy_value base, struct cosy_value offset,
@@ -205,11 +206,11 @@ void cosy_store_to(struct cosy_builder *b, struct cosy_value base, struct cosy_v
 	struct width w;
 	s16 off;
 
-	if (!cosy_build_begin(b) || !find_width(b, width, &w))
+	if (!libcosy_build_begin(b) || !find_width(b, width, &w))
 		return;
 	off = get_address(b, base, offset);
-	cosy_build_get(b, BPF_REG_0, value);
-	cosy_build_emit(b, BPF_STX | BPF_MEM | w.size, REG_SCRATCH, BPF_REG_0, off, 0);
+	libcosy_build_get(b, BPF_REG_0, value);
+	libcosy_build_emit(b, BPF_STX | BPF_MEM | w.size, REG_SCRATCH, BPF_REG_0, off, 0);
 }
 
 /* --- System calls ------------------------------------------------------------------------ */
@@ -217,15 +218,15 @@ void cosy_store_to(struct cosy_builder *b, struct cosy_value base, struct cosy_v
 /* r0 = -errno ends the compound, and tells which statement it was. */
 static void stop_if_failed(struct cosy_builder *b)
 {
-	u32 fine = cosy_build_new_label(b);
+	u32 fine = libcosy_build_new_label(b);
 
-	cosy_build_branch_imm(b, BPF_JLT, BPF_REG_0, LOWEST_ERROR, fine);
+	libcosy_build_branch_imm(b, BPF_JLT, BPF_REG_0, LOWEST_ERROR, fine);
 	if (b->failed_var != COSY_NO_VAR) {
-		cosy_build_imm(b, BPF_REG_1, b->statement);
-		cosy_build_put(b, b->failed_var, BPF_REG_1);
+		libcosy_build_imm(b, BPF_REG_1, b->statement);
+		libcosy_build_put(b, b->failed_var, BPF_REG_1);
 	}
-	cosy_build_stop(b);
-	cosy_build_set_label(b, fine);
+	libcosy_build_stop(b);
+	libcosy_build_set_label(b, fine);
 }
 
 void cosy_call(struct cosy_builder *b, int dst, uint32_t number, unsigned int count,
@@ -233,25 +234,25 @@ void cosy_call(struct cosy_builder *b, int dst, uint32_t number, unsigned int co
 {
 	const struct cosy_call *call = cosy_call_find(number);
 
-	if (!cosy_build_begin(b))
+	if (!libcosy_build_begin(b))
 		return;
 	if (!call) {
-		cosy_build_mistake(b, -EINVAL, "there is no call %u", number);
+		libcosy_build_mistake(b, -EINVAL, "there is no call %u", number);
 		return;
 	}
 	if (!(call->flags & COSY_CALL_ALLOWED)) {
-		cosy_build_mistake(b, -EINVAL, "%s: %s", call->name, call->denied);
+		libcosy_build_mistake(b, -EINVAL, "%s: %s", call->name, call->denied);
 		return;
 	}
 	if (count > 6) {
-		cosy_build_mistake(b, -EINVAL, "%s: %u arguments, a call has at most 6", call->name,
-				   count);
+		libcosy_build_mistake(b, -EINVAL, "%s: %u arguments, a call has at most 6",
+				      call->name, count);
 		return;
 	}
 	for (unsigned int i = 0; i < count; i++)
-		cosy_build_get(b, i < 5 ? BPF_REG_1 + i : BPF_REG_0, args[i]);
-	cosy_build_emit(b, BPF_JMP | BPF_CALL, 0, 0, 0, (s32)number);
-	cosy_build_put(b, dst, BPF_REG_0);
+		libcosy_build_get(b, i < 5 ? BPF_REG_1 + i : BPF_REG_0, args[i]);
+	libcosy_build_emit(b, BPF_JMP | BPF_CALL, 0, 0, 0, (s32)number);
+	libcosy_build_put(b, dst, BPF_REG_0);
 	if (b->stop_on_failure && (number < COSY_OP_BASE || call->flags & COSY_CALL_MAKES))
 		stop_if_failed(b);
 }

@@ -17,32 +17,32 @@ static const char *const block_names[] = {
 
 /* --- Labels and branches ----------------------------------------------------------------- */
 
-u32 cosy_build_new_label(struct cosy_builder *b)
+u32 libcosy_build_new_label(struct cosy_builder *b)
 {
 	if (!b->failed)
-		COSY_APPEND(b, b->labels, (struct cosy_label_at){b->current, NOT_PLACED});
+		COSY_APPEND(b, b->labels, (struct libcosy_label_at){b->current, NOT_PLACED});
 	return b->labels.count - 1;
 }
 
-void cosy_build_set_label(struct cosy_builder *b, u32 label)
+void libcosy_build_set_label(struct cosy_builder *b, u32 label)
 {
 	if (!b->failed)
-		b->labels.at[label].insn = cosy_build_current(b)->insns.count;
+		b->labels.at[label].insn = libcosy_build_current(b)->insns.count;
 }
 
-void cosy_build_jump(struct cosy_builder *b, u32 label)
+void libcosy_build_jump(struct cosy_builder *b, u32 label)
 {
-	cosy_build_fixup(b, FIX_JUMP, label);
-	cosy_build_emit(b, BPF_JMP | BPF_JA, 0, 0, 0, 0);
+	libcosy_build_fixup(b, FIX_JUMP, label);
+	libcosy_build_emit(b, BPF_JMP | BPF_JA, 0, 0, 0, 0);
 }
 
-void cosy_build_branch_imm(struct cosy_builder *b, u8 jump, u8 reg, s32 imm, u32 label)
+void libcosy_build_branch_imm(struct cosy_builder *b, u8 jump, u8 reg, s32 imm, u32 label)
 {
-	cosy_build_fixup(b, FIX_JUMP, label);
-	cosy_build_emit(b, BPF_JMP | BPF_K | jump, reg, 0, 0, imm);
+	libcosy_build_fixup(b, FIX_JUMP, label);
+	libcosy_build_emit(b, BPF_JMP | BPF_K | jump, reg, 0, 0, imm);
 }
 
-bool cosy_build_is_condition(enum cosy_operator op)
+bool libcosy_build_is_condition(enum cosy_operator op)
 {
 	return op >= COSY_EQ && op <= COSY_TEST;
 }
@@ -88,183 +88,184 @@ static enum cosy_operator opposite(enum cosy_operator op)
 	}
 }
 
-void cosy_build_branch(struct cosy_builder *b, struct cosy_value left, enum cosy_operator op,
-		       struct cosy_value right, bool wanted, u32 label)
+void libcosy_build_branch(struct cosy_builder *b, struct cosy_value left, enum cosy_operator op,
+			  struct cosy_value right, bool wanted, u32 label)
 {
 	u32 past;
 
-	if (!cosy_build_is_condition(op)) {
-		cosy_build_mistake(b, -EINVAL, "operator %d is no condition", op);
+	if (!libcosy_build_is_condition(op)) {
+		libcosy_build_mistake(b, -EINVAL, "operator %d is no condition", op);
 		return;
 	}
 	if (!wanted && op == COSY_TEST) {
-		past = cosy_build_new_label(b);
-		cosy_build_branch(b, left, op, right, true, past);
-		cosy_build_jump(b, label);
-		cosy_build_set_label(b, past);
+		past = libcosy_build_new_label(b);
+		libcosy_build_branch(b, left, op, right, true, past);
+		libcosy_build_jump(b, label);
+		libcosy_build_set_label(b, past);
 		return;
 	}
 	if (!wanted)
 		op = opposite(op);
-	cosy_build_get(b, BPF_REG_0, left);
+	libcosy_build_get(b, BPF_REG_0, left);
 	if (right.kind == COSY_VALUE_INT && right.value == (s32)right.value) {
-		cosy_build_branch_imm(b, jump_of(op), BPF_REG_0, (s32)right.value, label);
+		libcosy_build_branch_imm(b, jump_of(op), BPF_REG_0, (s32)right.value, label);
 		return;
 	}
-	cosy_build_get(b, REG_SCRATCH, right);
-	cosy_build_fixup(b, FIX_JUMP, label);
-	cosy_build_emit(b, BPF_JMP | BPF_X | jump_of(op), BPF_REG_0, REG_SCRATCH, 0, 0);
+	libcosy_build_get(b, REG_SCRATCH, right);
+	libcosy_build_fixup(b, FIX_JUMP, label);
+	libcosy_build_emit(b, BPF_JMP | BPF_X | jump_of(op), BPF_REG_0, REG_SCRATCH, 0, 0);
 }
 
 int cosy_label(struct cosy_builder *b)
 {
-	return b->failed ? -1 : (int)cosy_build_new_label(b);
+	return b->failed ? -1 : (int)libcosy_build_new_label(b);
 }
 
 static bool check_label(struct cosy_builder *b, int label)
 {
 	if (label < 0 || (u32)label >= b->labels.count)
-		cosy_build_mistake(b, -EINVAL, "there is no label %d", label);
+		libcosy_build_mistake(b, -EINVAL, "there is no label %d", label);
 	else if (b->labels.at[label].function != b->current)
-		cosy_build_mistake(b, -EINVAL, "the label belongs to another function");
+		libcosy_build_mistake(b, -EINVAL, "the label belongs to another function");
 	return !b->failed;
 }
 
 void cosy_place(struct cosy_builder *b, int label)
 {
-	if (!cosy_build_begin(b) || !check_label(b, label))
+	if (!libcosy_build_begin(b) || !check_label(b, label))
 		return;
 	if (b->labels.at[label].insn != NOT_PLACED)
-		cosy_build_mistake(b, -EINVAL, "the label is placed already");
-	cosy_build_set_label(b, label);
+		libcosy_build_mistake(b, -EINVAL, "the label is placed already");
+	libcosy_build_set_label(b, label);
 }
 
 void cosy_goto(struct cosy_builder *b, int label)
 {
-	if (cosy_build_begin(b) && check_label(b, label))
-		cosy_build_jump(b, label);
+	if (libcosy_build_begin(b) && check_label(b, label))
+		libcosy_build_jump(b, label);
 }
 
 /* --- Blocks ---------------------------------------------------------------------------------- */
 
-static struct cosy_open_block *open_block(struct cosy_builder *b, enum cosy_block_kind kind)
+static struct libcosy_open_block *open_block(struct cosy_builder *b, enum libcosy_block_kind kind)
 {
-	struct cosy_open_block block = {.kind = kind, .statement = b->statement};
+	struct libcosy_open_block block = {.kind = kind, .statement = b->statement};
 
-	block.again = cosy_build_new_label(b);
-	block.next = cosy_build_new_label(b);
-	block.out = cosy_build_new_label(b);
+	block.again = libcosy_build_new_label(b);
+	block.next = libcosy_build_new_label(b);
+	block.out = libcosy_build_new_label(b);
 	if (b->failed || !COSY_APPEND(b, b->blocks, block))
 		return NULL;
 	return &b->blocks.at[b->blocks.count - 1];
 }
 
 /* The innermost block, or NULL; it is the current function's at the furthest. */
-static struct cosy_open_block *innermost(struct cosy_builder *b)
+static struct libcosy_open_block *innermost(struct cosy_builder *b)
 {
 	return b->blocks.count ? &b->blocks.at[b->blocks.count - 1] : NULL;
 }
 
-static struct cosy_open_block *expect(struct cosy_builder *b, enum cosy_block_kind kind,
-				      const char *what)
+static struct libcosy_open_block *expect(struct cosy_builder *b, enum libcosy_block_kind kind,
+					 const char *what)
 {
-	struct cosy_open_block *block = innermost(b);
+	struct libcosy_open_block *block = innermost(b);
 
 	if (!block)
-		cosy_build_mistake(b, -EINVAL, "%s without %s", what, block_names[kind]);
+		libcosy_build_mistake(b, -EINVAL, "%s without %s", what, block_names[kind]);
 	else if (block->kind != kind)
-		cosy_build_mistake(b, -EINVAL, "%s inside the %s of statement %u", what,
-				   block_names[block->kind], block->statement);
+		libcosy_build_mistake(b, -EINVAL, "%s inside the %s of statement %u", what,
+				      block_names[block->kind], block->statement);
 	return b->failed ? NULL : block;
 }
 
 void cosy_if(struct cosy_builder *b, struct cosy_value left, enum cosy_operator op,
 	     struct cosy_value right)
 {
-	struct cosy_open_block *block;
+	struct libcosy_open_block *block;
 
-	if (cosy_build_begin(b) && (block = open_block(b, BLOCK_IF)))
-		cosy_build_branch(b, left, op, right, false, block->next);
+	if (libcosy_build_begin(b) && (block = open_block(b, BLOCK_IF)))
+		libcosy_build_branch(b, left, op, right, false, block->next);
 }
 
 void cosy_else(struct cosy_builder *b)
 {
-	struct cosy_open_block *block;
+	struct libcosy_open_block *block;
 
-	if (!cosy_build_begin(b) || !(block = expect(b, BLOCK_IF, "else")))
+	if (!libcosy_build_begin(b) || !(block = expect(b, BLOCK_IF, "else")))
 		return;
-	cosy_build_jump(b, block->out);
-	cosy_build_set_label(b, block->next);
+	libcosy_build_jump(b, block->out);
+	libcosy_build_set_label(b, block->next);
 	block->kind = BLOCK_ELSE;
 }
 
 void cosy_while(struct cosy_builder *b, struct cosy_value left, enum cosy_operator op,
 		struct cosy_value right)
 {
-	struct cosy_open_block *block;
+	struct libcosy_open_block *block;
 
-	if (!cosy_build_begin(b) || !(block = open_block(b, BLOCK_WHILE)))
+	if (!libcosy_build_begin(b) || !(block = open_block(b, BLOCK_WHILE)))
 		return;
-	cosy_build_set_label(b, block->next);
-	cosy_build_branch(b, left, op, right, false, block->out);
+	libcosy_build_set_label(b, block->next);
+	libcosy_build_branch(b, left, op, right, false, block->out);
 }
 
 void cosy_do(struct cosy_builder *b)
 {
-	struct cosy_open_block *block;
+	struct libcosy_open_block *block;
 
-	if (cosy_build_begin(b) && (block = open_block(b, BLOCK_DO)))
-		cosy_build_set_label(b, block->again);
+	if (libcosy_build_begin(b) && (block = open_block(b, BLOCK_DO)))
+		libcosy_build_set_label(b, block->again);
 }
 
 void cosy_do_while(struct cosy_builder *b, struct cosy_value left, enum cosy_operator op,
 		   struct cosy_value right)
 {
-	struct cosy_open_block *block;
+	struct libcosy_open_block *block;
 
-	if (!cosy_build_begin(b) || !(block = expect(b, BLOCK_DO, "do_while")))
+	if (!libcosy_build_begin(b) || !(block = expect(b, BLOCK_DO, "do_while")))
 		return;
-	cosy_build_set_label(b, block->next);
-	cosy_build_branch(b, left, op, right, true, block->again);
-	cosy_build_set_label(b, block->out);
+	libcosy_build_set_label(b, block->next);
+	libcosy_build_branch(b, left, op, right, true, block->again);
+	libcosy_build_set_label(b, block->out);
 	b->blocks.count--;
 }
 
 void cosy_for(struct cosy_builder *b, int var, struct cosy_value from, enum cosy_operator op,
 	      struct cosy_value to, int64_t step)
 {
-	struct cosy_open_block *block;
+	struct libcosy_open_block *block;
 
-	if (!cosy_build_begin(b) || !(block = open_block(b, BLOCK_FOR)))
+	if (!libcosy_build_begin(b) || !(block = open_block(b, BLOCK_FOR)))
 		return;
 	block->var = var;
 	block->op = op;
 	block->step = step;
 	block->to = to;
-	cosy_build_get(b, BPF_REG_0, from);
-	cosy_build_put(b, var, BPF_REG_0);
+	libcosy_build_get(b, BPF_REG_0, from);
+	libcosy_build_put(b, var, BPF_REG_0);
 	if (to.kind != COSY_VALUE_INT) {
-		block->to = cosy_ref(cosy_build_hidden_var(b));
-		cosy_build_get(b, BPF_REG_0, to);
-		cosy_build_put(b, block->to.var, BPF_REG_0);
+		block->to = cosy_ref(libcosy_build_hidden_var(b));
+		libcosy_build_get(b, BPF_REG_0, to);
+		libcosy_build_put(b, block->to.var, BPF_REG_0);
 	}
-	cosy_build_branch(b, cosy_ref(var), op, block->to, false, block->out);
-	cosy_build_set_label(b, block->again);
+	libcosy_build_branch(b, cosy_ref(var), op, block->to, false, block->out);
+	libcosy_build_set_label(b, block->again);
 }
 
-static void end_for(struct cosy_builder *b, const struct cosy_open_block *block)
+static void end_for(struct cosy_builder *b, const struct libcosy_open_block *block)
 {
-	cosy_build_set_label(b, block->next);
-	cosy_build_get(b, BPF_REG_0, cosy_ref(block->var));
+	libcosy_build_set_label(b, block->next);
+	libcosy_build_get(b, BPF_REG_0, cosy_ref(block->var));
 	if (block->step == (s32)block->step) {
-		cosy_build_emit(b, BPF_ALU64 | BPF_K | BPF_ADD, BPF_REG_0, 0, 0, (s32)block->step);
+		libcosy_build_emit(b, BPF_ALU64 | BPF_K | BPF_ADD, BPF_REG_0, 0, 0,
+				   (s32)block->step);
 	} else {
-		cosy_build_imm(b, REG_SCRATCH, block->step);
-		cosy_build_emit(b, BPF_ALU64 | BPF_X | BPF_ADD, BPF_REG_0, REG_SCRATCH, 0, 0);
+		libcosy_build_imm(b, REG_SCRATCH, block->step);
+		libcosy_build_emit(b, BPF_ALU64 | BPF_X | BPF_ADD, BPF_REG_0, REG_SCRATCH, 0, 0);
 	}
-	cosy_build_put(b, block->var, BPF_REG_0);
-	cosy_build_branch(b, cosy_ref(block->var), block->op, block->to, true, block->again);
-	cosy_build_set_label(b, block->out);
+	libcosy_build_put(b, block->var, BPF_REG_0);
+	libcosy_build_branch(b, cosy_ref(block->var), block->op, block->to, true, block->again);
+	libcosy_build_set_label(b, block->out);
 }
 
 /* --- Switch -------------------------------------------------------------------------------------- */
@@ -272,102 +273,102 @@ static void end_for(struct cosy_builder *b, const struct cosy_open_block *block)
 /* The value stays in r0 from here to the comparisons, which stand behind the cases. */
 void cosy_switch(struct cosy_builder *b, struct cosy_value value)
 {
-	struct cosy_open_block *block;
+	struct libcosy_open_block *block;
 
-	if (!cosy_build_begin(b) || !(block = open_block(b, BLOCK_SWITCH)))
+	if (!libcosy_build_begin(b) || !(block = open_block(b, BLOCK_SWITCH)))
 		return;
 	block->first_case = b->cases.count;
 	block->otherwise = block->out;
-	cosy_build_get(b, BPF_REG_0, value);
-	cosy_build_jump(b, block->again);
+	libcosy_build_get(b, BPF_REG_0, value);
+	libcosy_build_jump(b, block->again);
 }
 
 void cosy_case(struct cosy_builder *b, int64_t value)
 {
-	struct cosy_open_block *block;
+	struct libcosy_open_block *block;
 	u32 label;
 
-	if (!cosy_build_begin(b) || !(block = expect(b, BLOCK_SWITCH, "case")))
+	if (!libcosy_build_begin(b) || !(block = expect(b, BLOCK_SWITCH, "case")))
 		return;
 	for (u32 i = block->first_case; i < b->cases.count; i++) {
 		if (b->cases.at[i].value == value) {
-			cosy_build_mistake(b, -EINVAL, "case %lld is there already",
-					   (long long)value);
+			libcosy_build_mistake(b, -EINVAL, "case %lld is there already",
+					      (long long)value);
 			return;
 		}
 	}
-	label = cosy_build_new_label(b);
-	cosy_build_set_label(b, label);
+	label = libcosy_build_new_label(b);
+	libcosy_build_set_label(b, label);
 	if (!b->failed)
-		COSY_APPEND(b, b->cases, (struct cosy_case_at){value, label});
+		COSY_APPEND(b, b->cases, (struct libcosy_case_at){value, label});
 }
 
 void cosy_default(struct cosy_builder *b)
 {
-	struct cosy_open_block *block;
+	struct libcosy_open_block *block;
 
-	if (!cosy_build_begin(b) || !(block = expect(b, BLOCK_SWITCH, "default")))
+	if (!libcosy_build_begin(b) || !(block = expect(b, BLOCK_SWITCH, "default")))
 		return;
 	if (block->otherwise != block->out)
-		cosy_build_mistake(b, -EINVAL, "a second default");
-	block->otherwise = cosy_build_new_label(b);
-	cosy_build_set_label(b, block->otherwise);
+		libcosy_build_mistake(b, -EINVAL, "a second default");
+	block->otherwise = libcosy_build_new_label(b);
+	libcosy_build_set_label(b, block->otherwise);
 }
 
-static void end_switch(struct cosy_builder *b, const struct cosy_open_block *block)
+static void end_switch(struct cosy_builder *b, const struct libcosy_open_block *block)
 {
-	cosy_build_jump(b, block->out);
-	cosy_build_set_label(b, block->again);
+	libcosy_build_jump(b, block->out);
+	libcosy_build_set_label(b, block->again);
 	for (u32 i = block->first_case; i < b->cases.count && !b->failed; i++) {
-		const struct cosy_case_at *at = &b->cases.at[i];
+		const struct libcosy_case_at *at = &b->cases.at[i];
 
 		if (at->value == (s32)at->value) {
-			cosy_build_branch_imm(b, BPF_JEQ, BPF_REG_0, (s32)at->value, at->label);
+			libcosy_build_branch_imm(b, BPF_JEQ, BPF_REG_0, (s32)at->value, at->label);
 			continue;
 		}
-		cosy_build_imm(b, REG_SCRATCH, at->value);
-		cosy_build_fixup(b, FIX_JUMP, at->label);
-		cosy_build_emit(b, BPF_JMP | BPF_X | BPF_JEQ, BPF_REG_0, REG_SCRATCH, 0, 0);
+		libcosy_build_imm(b, REG_SCRATCH, at->value);
+		libcosy_build_fixup(b, FIX_JUMP, at->label);
+		libcosy_build_emit(b, BPF_JMP | BPF_X | BPF_JEQ, BPF_REG_0, REG_SCRATCH, 0, 0);
 	}
-	cosy_build_jump(b, block->otherwise);
-	cosy_build_set_label(b, block->out);
+	libcosy_build_jump(b, block->otherwise);
+	libcosy_build_set_label(b, block->out);
 	b->cases.count = block->first_case;
 }
 
 /* --- End, break, continue ---------------------------------------------------------------------------- */
 
-static void end_function(struct cosy_builder *b, const struct cosy_open_block *block)
+static void end_function(struct cosy_builder *b, const struct libcosy_open_block *block)
 {
-	cosy_build_imm(b, BPF_REG_0, 0);
-	cosy_build_emit(b, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	libcosy_build_imm(b, BPF_REG_0, 0);
+	libcosy_build_emit(b, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 	b->current = block->outside;
 }
 
 void cosy_end(struct cosy_builder *b)
 {
-	struct cosy_open_block block;
+	struct libcosy_open_block block;
 
-	if (!cosy_build_begin(b))
+	if (!libcosy_build_begin(b))
 		return;
 	if (!b->blocks.count) {
-		cosy_build_mistake(b, -EINVAL, "nothing to end here");
+		libcosy_build_mistake(b, -EINVAL, "nothing to end here");
 		return;
 	}
 	block = *innermost(b);
 	switch (block.kind) {
 	case BLOCK_IF:
-		cosy_build_set_label(b, block.next);
+		libcosy_build_set_label(b, block.next);
 		break;
 	case BLOCK_ELSE:
-		cosy_build_set_label(b, block.out);
+		libcosy_build_set_label(b, block.out);
 		break;
 	case BLOCK_WHILE:
-		cosy_build_jump(b, block.next);
-		cosy_build_set_label(b, block.out);
+		libcosy_build_jump(b, block.next);
+		libcosy_build_set_label(b, block.out);
 		break;
 	case BLOCK_DO:
-		cosy_build_mistake(b, -EINVAL, "the do of statement %u ends with do_while",
-				   block.statement);
+		libcosy_build_mistake(b, -EINVAL, "the do of statement %u ends with do_while",
+				      block.statement);
 		break;
 	case BLOCK_FOR:
 		end_for(b, &block);
@@ -383,7 +384,7 @@ void cosy_end(struct cosy_builder *b)
 }
 
 /* The innermost block that break (or, without `or_switch`, continue) is about; or NULL. */
-static const struct cosy_open_block *around(struct cosy_builder *b, bool or_switch)
+static const struct libcosy_open_block *around(struct cosy_builder *b, bool or_switch)
 {
 	for (u32 i = b->blocks.count; i--;) {
 		switch (b->blocks.at[i].kind) {
@@ -406,28 +407,28 @@ static const struct cosy_open_block *around(struct cosy_builder *b, bool or_swit
 
 void cosy_break(struct cosy_builder *b)
 {
-	const struct cosy_open_block *block;
+	const struct libcosy_open_block *block;
 
-	if (!cosy_build_begin(b))
+	if (!libcosy_build_begin(b))
 		return;
 	block = around(b, true);
 	if (block)
-		cosy_build_jump(b, block->out);
+		libcosy_build_jump(b, block->out);
 	else
-		cosy_build_mistake(b, -EINVAL, "break outside of a loop or switch");
+		libcosy_build_mistake(b, -EINVAL, "break outside of a loop or switch");
 }
 
 void cosy_continue(struct cosy_builder *b)
 {
-	const struct cosy_open_block *block;
+	const struct libcosy_open_block *block;
 
-	if (!cosy_build_begin(b))
+	if (!libcosy_build_begin(b))
 		return;
 	block = around(b, false);
 	if (block)
-		cosy_build_jump(b, block->next);
+		libcosy_build_jump(b, block->next);
 	else
-		cosy_build_mistake(b, -EINVAL, "continue outside of a loop");
+		libcosy_build_mistake(b, -EINVAL, "continue outside of a loop");
 }
 
 /* --- Functions -------------------------------------------------------------------------------------------- */
@@ -437,12 +438,12 @@ int cosy_declare(struct cosy_builder *b, unsigned int params)
 	if (b->failed)
 		return -1;
 	if (params > MAX_PARAMS) {
-		cosy_build_mistake(b, -EINVAL, "%u parameters, a function has at most %d", params,
-				   MAX_PARAMS);
+		libcosy_build_mistake(b, -EINVAL, "%u parameters, a function has at most %d",
+				      params, MAX_PARAMS);
 		return -1;
 	}
 	if (!COSY_APPEND(b, b->functions,
-			 (struct cosy_code_of){.params = params, .locals = params}))
+			 (struct libcosy_code_of){.params = params, .locals = params}))
 		return -1;
 	return (int)b->functions.count - 1;
 }
@@ -450,22 +451,22 @@ int cosy_declare(struct cosy_builder *b, unsigned int params)
 static bool check_function(struct cosy_builder *b, int function)
 {
 	if (function < 1 || (u32)function >= b->functions.count)
-		cosy_build_mistake(b, -EINVAL, "there is no function %d", function);
+		libcosy_build_mistake(b, -EINVAL, "there is no function %d", function);
 	return !b->failed;
 }
 
 void cosy_define(struct cosy_builder *b, int function)
 {
-	struct cosy_open_block *block;
+	struct libcosy_open_block *block;
 
-	if (!cosy_build_begin(b) || !check_function(b, function))
+	if (!libcosy_build_begin(b) || !check_function(b, function))
 		return;
 	if (b->current) {
-		cosy_build_mistake(b, -EINVAL, "a function inside a function");
+		libcosy_build_mistake(b, -EINVAL, "a function inside a function");
 		return;
 	}
 	if (b->functions.at[function].defined) {
-		cosy_build_mistake(b, -EINVAL, "function %d is defined already", function);
+		libcosy_build_mistake(b, -EINVAL, "function %d is defined already", function);
 		return;
 	}
 	block = open_block(b, BLOCK_FUNCTION);
@@ -473,12 +474,12 @@ void cosy_define(struct cosy_builder *b, int function)
 		return;
 	block->outside = b->current;
 	b->current = function;
-	cosy_build_current(b)->defined = true;
+	libcosy_build_current(b)->defined = true;
 	/* Parameters first: the operation zeroes r1-r5.  Then r9 = ctx, as everywhere. */
-	for (u32 i = 0; i < cosy_build_current(b)->params; i++)
-		cosy_build_put(b, cosy_param(b, i), BPF_REG_1 + i);
-	cosy_build_emit(b, BPF_JMP | BPF_CALL, 0, 0, 0, COSY_OP_NUMBER_ctx);
-	cosy_build_emit(b, BPF_ALU64 | BPF_X | BPF_MOV, REG_CTX, BPF_REG_0, 0, 0);
+	for (u32 i = 0; i < libcosy_build_current(b)->params; i++)
+		libcosy_build_put(b, cosy_param(b, i), BPF_REG_1 + i);
+	libcosy_build_emit(b, BPF_JMP | BPF_CALL, 0, 0, 0, COSY_OP_NUMBER_ctx);
+	libcosy_build_emit(b, BPF_ALU64 | BPF_X | BPF_MOV, REG_CTX, BPF_REG_0, 0, 0);
 }
 
 int cosy_function(struct cosy_builder *b, unsigned int params)
@@ -491,33 +492,33 @@ int cosy_function(struct cosy_builder *b, unsigned int params)
 
 void cosy_return(struct cosy_builder *b, struct cosy_value value)
 {
-	if (!cosy_build_begin(b))
+	if (!libcosy_build_begin(b))
 		return;
 	if (!b->current) {
-		cosy_build_mistake(b, -EINVAL, "return outside of a function; use cosy_stop");
+		libcosy_build_mistake(b, -EINVAL, "return outside of a function; use cosy_stop");
 		return;
 	}
-	cosy_build_get(b, BPF_REG_0, value);
-	cosy_build_emit(b, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	libcosy_build_get(b, BPF_REG_0, value);
+	libcosy_build_emit(b, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
 /* A function that stops the compound returns, and each caller behind it as well. */
-void cosy_build_stop(struct cosy_builder *b)
+void libcosy_build_stop(struct cosy_builder *b)
 {
 	if (b->current) {
-		cosy_build_imm(b, BPF_REG_1, 1);
-		cosy_build_fixup(b, FIX_STOPPED, 0);
-		cosy_build_emit(b, BPF_STX | BPF_MEM | BPF_DW, REG_CTX, BPF_REG_1, 0, 0);
+		libcosy_build_imm(b, BPF_REG_1, 1);
+		libcosy_build_fixup(b, FIX_STOPPED, 0);
+		libcosy_build_emit(b, BPF_STX | BPF_MEM | BPF_DW, REG_CTX, BPF_REG_1, 0, 0);
 	}
-	cosy_build_emit(b, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	libcosy_build_emit(b, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
 void cosy_stop(struct cosy_builder *b, struct cosy_value value)
 {
-	if (!cosy_build_begin(b))
+	if (!libcosy_build_begin(b))
 		return;
-	cosy_build_get(b, BPF_REG_0, value);
-	cosy_build_stop(b);
+	libcosy_build_get(b, BPF_REG_0, value);
+	libcosy_build_stop(b);
 }
 
 void cosy_invoke(struct cosy_builder *b, int dst, int function, unsigned int count,
@@ -525,24 +526,24 @@ void cosy_invoke(struct cosy_builder *b, int dst, int function, unsigned int cou
 {
 	u32 go_on;
 
-	if (!cosy_build_begin(b) || !check_function(b, function))
+	if (!libcosy_build_begin(b) || !check_function(b, function))
 		return;
 	if (count != b->functions.at[function].params) {
-		cosy_build_mistake(b, -EINVAL, "%u arguments, function %d has %u parameters", count,
-				   function, b->functions.at[function].params);
+		libcosy_build_mistake(b, -EINVAL, "%u arguments, function %d has %u parameters",
+				      count, function, b->functions.at[function].params);
 		return;
 	}
 	for (unsigned int i = 0; i < count; i++)
-		cosy_build_get(b, BPF_REG_1 + i, args[i]);
-	cosy_build_fixup(b, FIX_INVOKE, function);
-	cosy_build_emit(b, BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, 0);
-	cosy_build_fixup(b, FIX_STOPPED, 0);
-	cosy_build_emit(b, BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_1, REG_CTX, 0, 0);
-	go_on = cosy_build_new_label(b);
-	cosy_build_branch_imm(b, BPF_JEQ, BPF_REG_1, 0, go_on);
-	cosy_build_emit(b, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-	cosy_build_set_label(b, go_on);
-	cosy_build_put(b, dst, BPF_REG_0);
+		libcosy_build_get(b, BPF_REG_1 + i, args[i]);
+	libcosy_build_fixup(b, FIX_INVOKE, function);
+	libcosy_build_emit(b, BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, 0);
+	libcosy_build_fixup(b, FIX_STOPPED, 0);
+	libcosy_build_emit(b, BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_1, REG_CTX, 0, 0);
+	go_on = libcosy_build_new_label(b);
+	libcosy_build_branch_imm(b, BPF_JEQ, BPF_REG_1, 0, go_on);
+	libcosy_build_emit(b, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	libcosy_build_set_label(b, go_on);
+	libcosy_build_put(b, dst, BPF_REG_0);
 }
 
 /* --- Modes --------------------------------------------------------------------------------------------------- */

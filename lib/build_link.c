@@ -9,13 +9,13 @@
 /* STEP 1: everything that was begun is complete. */
 static void check_complete(struct cosy_builder *b)
 {
-	const struct cosy_open_block *block;
+	const struct libcosy_open_block *block;
 
 	if (!b->blocks.count)
 		return;
 	block = &b->blocks.at[b->blocks.count - 1];
 	b->statement = block->statement;
-	cosy_build_mistake(b, -EINVAL, "the block that begins here is not ended");
+	libcosy_build_mistake(b, -EINVAL, "the block that begins here is not ended");
 }
 
 /* STEP 2: which functions are called at all; the others are left out. */
@@ -28,10 +28,10 @@ static void reach(struct cosy_builder *b)
 	while (more) {
 		more = false;
 		for (u32 i = 0; i < b->functions.count; i++) {
-			const struct cosy_code_of *code = &b->functions.at[i];
+			const struct libcosy_code_of *code = &b->functions.at[i];
 
 			for (u32 j = 0; code->reached && j < code->fixups.count; j++) {
-				const struct cosy_fixup *fixup = &code->fixups.at[j];
+				const struct libcosy_fixup *fixup = &code->fixups.at[j];
 
 				if (fixup->kind != FIX_INVOKE ||
 				    b->functions.at[fixup->target].reached)
@@ -39,8 +39,9 @@ static void reach(struct cosy_builder *b)
 				b->functions.at[fixup->target].reached = more = true;
 				if (!b->functions.at[fixup->target].defined) {
 					b->statement = fixup->statement;
-					cosy_build_mistake(b, -EINVAL, "function %u is not defined",
-							   fixup->target);
+					libcosy_build_mistake(b, -EINVAL,
+							      "function %u is not defined",
+							      fixup->target);
 				}
 			}
 		}
@@ -71,23 +72,23 @@ static u32 lay_out(const struct cosy_builder *b, u32 *starts)
 static void write_function(struct cosy_builder *b, u32 which, const u32 *starts,
 			   struct bpf_insn *out)
 {
-	const struct cosy_code_of *code = &b->functions.at[which];
+	const struct libcosy_code_of *code = &b->functions.at[which];
 	struct bpf_insn *to = out + starts[which];
 
 	memcpy(to, code->insns.at, code->insns.count * sizeof(*to));
 	if (!which)
 		memcpy(to + code->insns.count, ending, sizeof(ending));
 	for (u32 i = 0; i < code->fixups.count; i++) {
-		const struct cosy_fixup *fixup = &code->fixups.at[i];
-		const struct cosy_label_at *label;
+		const struct libcosy_fixup *fixup = &code->fixups.at[i];
+		const struct libcosy_label_at *label;
 
 		switch (fixup->kind) {
 		case FIX_JUMP:
 			label = &b->labels.at[fixup->target];
 			if (label->insn == NOT_PLACED) {
 				b->statement = fixup->statement;
-				cosy_build_mistake(b, -EINVAL, "goto label %u, which is nowhere",
-						   fixup->target);
+				libcosy_build_mistake(b, -EINVAL, "goto label %u, which is nowhere",
+						      fixup->target);
 				return;
 			}
 			/* COSY_MAX_INSNS is within an offset's 16 bits. */
@@ -109,7 +110,7 @@ static u32 write_lines(const struct cosy_builder *b, const u32 *starts, struct c
 	u32 cnt = 0;
 
 	for (u32 i = 0; i < b->functions.count; i++) {
-		const struct cosy_code_of *code = &b->functions.at[i];
+		const struct libcosy_code_of *code = &b->functions.at[i];
 
 		for (u32 j = 0; code->reached && j < code->lines.count; j++) {
 			if (out) {
@@ -143,8 +144,8 @@ static int link_all(struct cosy_builder *b, u32 *starts, void **ret, size_t *len
 
 	header.insn_cnt = lay_out(b, starts);
 	if (header.insn_cnt > COSY_MAX_INSNS) {
-		cosy_build_mistake(b, -E2BIG, "%u instructions, a compound has at most %u",
-				   header.insn_cnt, COSY_MAX_INSNS);
+		libcosy_build_mistake(b, -E2BIG, "%u instructions, a compound has at most %u",
+				      header.insn_cnt, COSY_MAX_INSNS);
 		return b->failed;
 	}
 	header.line_cnt = write_lines(b, starts, NULL);

@@ -29,35 +29,35 @@
 #define FIRST_FD   200
 #define MIN_BUFFER (64u << 10) /* below this a buffer is not worth its pages */
 
-static struct cosy_alive not_alive;
-struct cosy_alive *cosy_alive = &not_alive;
+static struct libcosy_alive not_alive;
+struct libcosy_alive *libcosy_alive = &not_alive;
 
-int cosy_the_fd = -1;
-bool cosy_native_only;
+int libcosy_the_fd = -1;
+bool libcosy_native_only;
 
 static struct {
-	struct cosy_lock lock;
+	struct libcosy_lock lock;
 	uint32_t generation; /* of the context behind the descriptor, whichever process opened it */
 	char reason[160];
 	uint8_t *buffer; /* stays mapped, as private memory, in a fork child */
 	uint64_t buffer_len;
 } context;
 
-void *cosy_context_buffer(uint64_t *len)
+void *libcosy_context_buffer(uint64_t *len)
 {
 	*len = context.buffer_len;
 	return context.buffer;
 }
 
-const char *cosy_context_reason(void)
+const char *libcosy_context_reason(void)
 {
 	return context.reason;
 }
 
-void cosy_context_stats(struct cosy_stats *ret)
+void libcosy_context_stats(struct cosy_stats *ret)
 {
-	if (cosy_the_fd >= 0 && cosy_generation())
-		cosy_context_ioctl(COSY_IOC_STATS, ret);
+	if (libcosy_the_fd >= 0 && libcosy_generation())
+		libcosy_context_ioctl(COSY_IOC_STATS, ret);
 }
 
 /* --- Opening --------------------------------------------------------------------- */
@@ -67,14 +67,14 @@ static void alive_init(void)
 {
 	void *page;
 
-	if (cosy_alive != &not_alive)
+	if (libcosy_alive != &not_alive)
 		return;
-	page = mmap(NULL, sizeof(*cosy_alive), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		    -1, 0);
+	page = mmap(NULL, sizeof(*libcosy_alive), PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		return;
-	madvise(page, sizeof(*cosy_alive), MADV_WIPEONFORK);
-	__atomic_store_n(&cosy_alive, page, __ATOMIC_RELEASE);
+	madvise(page, sizeof(*libcosy_alive), MADV_WIPEONFORK);
+	__atomic_store_n(&libcosy_alive, page, __ATOMIC_RELEASE);
 }
 
 __attribute__((format(printf, 1, 2))) static void explain(const char *format, ...)
@@ -84,15 +84,15 @@ __attribute__((format(printf, 1, 2))) static void explain(const char *format, ..
 	va_start(args, format);
 	vsnprintf(context.reason, sizeof(context.reason), format, args);
 	va_end(args);
-	if (cosy_settings.debug || cosy_settings.mode == COSY_MODE_KERNEL)
-		cosy_say("not using the kernel: %s", context.reason);
+	if (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL)
+		libcosy_say("not using the kernel: %s", context.reason);
 }
 
 /*
  * Each context gets a number of its own, so that a RUN that was meant for one
  * that is gone finds no other program under its handle.
  */
-int cosy_move_fd(int fd)
+int libcosy_move_fd(int fd)
 {
 	int first = FIRST_FD + context.generation % FIRST_FD, high;
 	struct rlimit limit;
@@ -114,14 +114,14 @@ static int open_device(void)
 
 	if (fd < 0) {
 		/* Out of descriptors or memory may pass; the rest will not. */
-		cosy_native_only = errno != EMFILE && errno != ENFILE && errno != ENOMEM;
+		libcosy_native_only = errno != EMFILE && errno != ENFILE && errno != ENOMEM;
 		explain("cannot open " DEVICE ": %s", strerror(errno));
 		return -1;
 	}
-	fd = cosy_move_fd(fd);
+	fd = libcosy_move_fd(fd);
 	err = cosy_syscall3(SYS_ioctl, fd, COSY_IOC_VERSION, (unsigned long)&version);
 	if (err || version.abi != COSY_ABI_VERSION) {
-		cosy_native_only = true;
+		libcosy_native_only = true;
 		if (err)
 			explain(DEVICE " refuses VERSION: %s", strerror(-err));
 		else
@@ -156,7 +156,7 @@ static void first_buffer(int fd)
 	uint64_t len;
 	void *buffer;
 
-	for (len = cosy_settings.buffer_len; len; len = len > MIN_BUFFER ? len / 2 : 0) {
+	for (len = libcosy_settings.buffer_len; len; len = len > MIN_BUFFER ? len / 2 : 0) {
 		if (!set_buffer(fd, len))
 			continue;
 		buffer = map_buffer(fd, len);
@@ -164,11 +164,11 @@ static void first_buffer(int fd)
 			break;
 		context.buffer = buffer;
 		context.buffer_len = len;
-		cosy_heap_init(buffer, len);
+		libcosy_heap_init(buffer, len);
 		return;
 	}
-	if (cosy_settings.buffer_len && cosy_settings.debug)
-		cosy_say("no shared buffer: RLIMIT_MEMLOCK or memory is too small");
+	if (libcosy_settings.buffer_len && libcosy_settings.debug)
+		libcosy_say("no shared buffer: RLIMIT_MEMLOCK or memory is too small");
 }
 
 static bool single_threaded(void)
@@ -214,12 +214,12 @@ static void drop_fd(void)
 	struct cosy_version version = {.size = sizeof(version)};
 	long err;
 
-	if (cosy_the_fd < 0)
+	if (libcosy_the_fd < 0)
 		return;
-	err = cosy_context_ioctl(COSY_IOC_VERSION, &version);
+	err = libcosy_context_ioctl(COSY_IOC_VERSION, &version);
 	if (!err || err == -EXDEV)
-		close(cosy_the_fd);
-	__atomic_store_n(&cosy_the_fd, -1, __ATOMIC_RELAXED);
+		close(libcosy_the_fd);
+	__atomic_store_n(&libcosy_the_fd, -1, __ATOMIC_RELAXED);
 }
 
 static void open_locked(void)
@@ -228,9 +228,9 @@ static void open_locked(void)
 
 	alive_init();
 	drop_fd();
-	if (cosy_settings.mode != COSY_MODE_INTERP) {
-		if (cosy_filter_armed()) {
-			cosy_native_only = true;
+	if (libcosy_settings.mode != COSY_MODE_INTERP) {
+		if (libcosy_filter_armed()) {
+			libcosy_native_only = true;
 			explain("a seccomp filter is armed");
 			return;
 		}
@@ -243,83 +243,84 @@ static void open_locked(void)
 			first_buffer(fd);
 		context.reason[0] = '\0';
 	}
-	__atomic_store_n(&cosy_the_fd, fd, __ATOMIC_RELAXED);
+	__atomic_store_n(&libcosy_the_fd, fd, __ATOMIC_RELAXED);
 	context.generation++;
-	__atomic_store_n(&cosy_alive->generation, context.generation, __ATOMIC_RELEASE);
+	__atomic_store_n(&libcosy_alive->generation, context.generation, __ATOMIC_RELEASE);
 }
 
-void cosy_context_start(void)
+void libcosy_context_start(void)
 {
 	int saved = errno;
 
-	cosy_settings_init();
-	if (cosy_settings.mode != COSY_MODE_NATIVE && cosy_settings.mode != COSY_MODE_INTERP &&
-	    !cosy_native_only && !access(DEVICE, F_OK))
-		cosy_filter_prepare();
+	libcosy_settings_init();
+	if (libcosy_settings.mode != COSY_MODE_NATIVE &&
+	    libcosy_settings.mode != COSY_MODE_INTERP && !libcosy_native_only &&
+	    !access(DEVICE, F_OK))
+		libcosy_filter_prepare();
 	errno = saved;
 }
 
 /* Here, since whatever uses libcosy links this file from libcosy.a. */
 __attribute__((constructor(101))) static void library_start(void)
 {
-	cosy_context_start();
-	cosy_fork_register();
+	libcosy_context_start();
+	libcosy_fork_register();
 }
 
-uint32_t cosy_context_open(void)
+uint32_t libcosy_context_open(void)
 {
-	uint32_t generation = cosy_generation();
+	uint32_t generation = libcosy_generation();
 	int saved = errno;
 
 	if (generation)
 		return generation;
-	cosy_settings_init();
-	if (cosy_settings.mode == COSY_MODE_NATIVE)
-		cosy_native_only = true;
-	if (cosy_native_only || !cosy_lock(&context.lock))
+	libcosy_settings_init();
+	if (libcosy_settings.mode == COSY_MODE_NATIVE)
+		libcosy_native_only = true;
+	if (libcosy_native_only || !libcosy_lock(&context.lock))
 		return 0;
-	if (!cosy_generation() && !cosy_native_only)
+	if (!libcosy_generation() && !libcosy_native_only)
 		open_locked();
-	generation = cosy_generation();
-	cosy_unlock(&context.lock);
+	generation = libcosy_generation();
+	libcosy_unlock(&context.lock);
 	errno = saved;
 	return generation;
 }
 
-void cosy_context_lost(uint32_t generation)
+void libcosy_context_lost(uint32_t generation)
 {
 	struct cosy_stats stats = {.size = sizeof(stats)};
 
-	if (cosy_settings.stats && !cosy_context_ioctl(COSY_IOC_STATS, &stats))
-		cosy_counts_keep(&stats);
-	__atomic_compare_exchange_n(&cosy_alive->generation, &generation, 0, false,
+	if (libcosy_settings.stats && !libcosy_context_ioctl(COSY_IOC_STATS, &stats))
+		libcosy_counts_keep(&stats);
+	__atomic_compare_exchange_n(&libcosy_alive->generation, &generation, 0, false,
 				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-void cosy_context_buffer_gone(void)
+void libcosy_context_buffer_gone(void)
 {
-	cosy_context_lost(cosy_generation());
-	cosy_heap_retire();
+	libcosy_context_lost(libcosy_generation());
+	libcosy_heap_retire();
 	context.buffer_len = 0;
-	if (!__atomic_exchange_n(&cosy_native_only, true, __ATOMIC_RELAXED))
+	if (!__atomic_exchange_n(&libcosy_native_only, true, __ATOMIC_RELAXED))
 		explain("the program unmapped or changed the shared buffer");
 }
 
 /* --- Fork -------------------------------------------------------------------------- */
 
-bool cosy_context_lock(void)
+bool libcosy_context_lock(void)
 {
-	return cosy_lock(&context.lock);
+	return libcosy_lock(&context.lock);
 }
 
-void cosy_context_unlock(void)
+void libcosy_context_unlock(void)
 {
-	cosy_unlock(&context.lock);
+	libcosy_unlock(&context.lock);
 }
 
-void cosy_context_child(void)
+void libcosy_context_child(void)
 {
 	context.lock.word = 0;
-	if (cosy_alive)
-		__atomic_store_n(&cosy_alive->generation, 0, __ATOMIC_RELEASE);
+	if (libcosy_alive)
+		__atomic_store_n(&libcosy_alive->generation, 0, __ATOMIC_RELEASE);
 }

@@ -18,74 +18,74 @@
 #include "syscall.h"
 
 /* In a page of its own that a fork wipes in the child. */
-struct cosy_alive {
+struct libcosy_alive {
 	uint32_t generation; /* of the context in use; 0 = none yet, or forked */
 };
-extern struct cosy_alive *cosy_alive;
+extern struct libcosy_alive *libcosy_alive;
 
-static inline uint32_t cosy_generation(void)
+static inline uint32_t libcosy_generation(void)
 {
-	return __atomic_load_n(&cosy_alive->generation, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&libcosy_alive->generation, __ATOMIC_ACQUIRE);
 }
 
 /* For good: no device here, not for us, switched off.  Everything runs natively. */
-extern bool cosy_native_only;
+extern bool libcosy_native_only;
 
 /*
  * Opens the context if need be.  Its generation, never 0, or 0 when the native
  * twin should run.  In interpreter mode it has a generation but no descriptor.
  * Locks; not async-signal-safe, but returns 0 rather than deadlock in a handler.
  */
-uint32_t cosy_context_open(void);
+uint32_t libcosy_context_open(void);
 
 /*
  * Moves a descriptor to a number so high that a program's own are the same with
  * and without libcosy, close-on-exec.  The new number, or the old one.
  */
-int cosy_move_fd(int fd);
+int libcosy_move_fd(int fd);
 
-extern int cosy_the_fd;
+extern int libcosy_the_fd;
 
 /* The descriptor, or -1. */
-static inline int cosy_context_fd(void)
+static inline int libcosy_context_fd(void)
 {
-	return __atomic_load_n(&cosy_the_fd, __ATOMIC_RELAXED);
+	return __atomic_load_n(&libcosy_the_fd, __ATOMIC_RELAXED);
 }
 
 /* ioctl on the context; the result or a negative errno. */
-static inline long cosy_context_ioctl(unsigned long request, void *arg)
+static inline long libcosy_context_ioctl(unsigned long request, void *arg)
 {
-	return cosy_syscall3(SYS_ioctl, (unsigned int)cosy_context_fd(), request,
+	return cosy_syscall3(SYS_ioctl, (unsigned int)libcosy_context_fd(), request,
 			     (unsigned long)arg);
 }
 
 /*
  * To be called when RUN or LOAD says that the context of that generation is
- * gone (EBADF, ENOTTY, EXDEV, ENOENT): the next cosy_context_open opens a new one.
+ * gone (EBADF, ENOTTY, EXDEV, ENOENT): the next libcosy_context_open opens a new one.
  */
-void cosy_context_lost(uint32_t generation);
+void libcosy_context_lost(uint32_t generation);
 
 /*
  * The program unmapped or changed the shared buffer: nothing of it is touched any
  * more, and everything runs natively from here.
  */
-void cosy_context_buffer_gone(void);
+void libcosy_context_buffer_gone(void);
 
 /* Where the shared buffer is; length 0 without one. */
-void *cosy_context_buffer(uint64_t *len);
+void *libcosy_context_buffer(uint64_t *len);
 
 /* Adds nothing when there is no context. */
-void cosy_context_stats(struct cosy_stats *ret);
+void libcosy_context_stats(struct cosy_stats *ret);
 
 /* Why the kernel is not used, for people; "" while it is. */
-const char *cosy_context_reason(void);
+const char *libcosy_context_reason(void);
 
 /* In a process that begins, a fork child too: what may be forbidden later. */
-void cosy_context_start(void);
+void libcosy_context_start(void);
 
 /* Around fork: see fork.c. */
-bool cosy_context_lock(void);
-void cosy_context_unlock(void);
-void cosy_context_child(void);
+bool libcosy_context_lock(void);
+void libcosy_context_unlock(void);
+void libcosy_context_child(void);
 
 #endif /* COSY_LIB_CONTEXT_H */

@@ -10,7 +10,6 @@
 #include "stats.h"
 
 #include <cosy/cosy.h>
-#undef cosy_free /* core's, here */
 
 /* All there is to know is the process's; a handle says that somebody uses it. */
 struct cosy {
@@ -23,7 +22,7 @@ int cosy_init(struct cosy **ret)
 
 	if (!cosy)
 		return -ENOMEM;
-	cosy_context_open();
+	libcosy_context_open();
 	*ret = cosy;
 	return 0;
 }
@@ -37,12 +36,12 @@ const char *cosy_native_reason(struct cosy *cosy)
 {
 	const char *reason;
 
-	if (cosy_context_open() && cosy_context_fd() >= 0)
+	if (libcosy_context_open() && libcosy_context_fd() >= 0)
 		return NULL;
-	if (cosy_settings.mode == COSY_MODE_NATIVE || cosy_settings.mode == COSY_MODE_INTERP)
+	if (libcosy_settings.mode == COSY_MODE_NATIVE || libcosy_settings.mode == COSY_MODE_INTERP)
 		reason = "COSY_MODE says so";
 	else
-		reason = cosy_context_reason();
+		reason = libcosy_context_reason();
 	snprintf(cosy->reason, sizeof(cosy->reason), "%s", reason);
 	return cosy->reason;
 }
@@ -62,17 +61,17 @@ int cosy_load(struct cosy *cosy, const void *compound, size_t len, struct cosy_l
 	      struct cosy_error *error)
 {
 	struct cosy_reject why = {.insn = ~0u};
-	void *copy = cosy_alloc(len);
+	void *copy = core_alloc(len);
 	int err = -ENOMEM;
 
 	(void)cosy;
 	if (copy) {
 		memcpy(copy, compound, len);
-		err = cosy_program_create(copy, len, ret, &why);
+		err = libcosy_program_create(copy, len, ret, &why);
 	}
 	if (err) {
 		explain(error, why.insn, why.reason[0] ? why.reason : strerror(-err));
-		cosy_free(copy);
+		core_free(copy);
 	}
 	return err;
 }
@@ -84,32 +83,33 @@ void cosy_unload(struct cosy_loaded *loaded)
 	if (!loaded)
 		return;
 	copy = loaded->view.header;
-	cosy_program_destroy(loaded);
-	cosy_free(copy);
+	libcosy_program_destroy(loaded);
+	core_free(copy);
 }
 
 /* --- Running ------------------------------------------------------------------------------ */
 
-static enum cosy_outcome run(struct cosy_thread *thread, struct cosy_loaded *loaded,
-			     struct cosy_activation *act)
+static enum libcosy_outcome run(struct libcosy_thread *thread, struct cosy_loaded *loaded,
+				struct libcosy_activation *act)
 {
-	enum cosy_outcome outcome;
-	struct cosy_place place;
+	enum libcosy_outcome outcome;
+	struct libcosy_place place;
 
 	if (!thread->filtered && !thread->pause &&
-	    cosy_program_place(loaded, cosy_context_open()) && cosy_place_get(loaded, &place)) {
-		cosy_activation_bind(act, &place);
-		outcome = cosy_run_bound(thread, loaded, act, true);
+	    libcosy_program_place(loaded, libcosy_context_open()) &&
+	    libcosy_place_get(loaded, &place)) {
+		libcosy_activation_bind(act, &place);
+		outcome = libcosy_run_bound(thread, loaded, act, true);
 		if (outcome != COSY_RAN_NOTHING)
 			return outcome;
 	} else if (thread->pause) {
 		thread->pause--;
 	}
-	cosy_activation_bind(act, NULL);
-	return cosy_run_bound(thread, loaded, act, true);
+	libcosy_activation_bind(act, NULL);
+	return libcosy_run_bound(thread, loaded, act, true);
 }
 
-static int ran_out(const struct cosy_loaded *loaded, const struct cosy_activation *act,
+static int ran_out(const struct cosy_loaded *loaded, const struct libcosy_activation *act,
 		   struct cosy_error *error)
 {
 	const struct cosy_line *line = cosy_line_find(&loaded->view, act->run.resume - 1);
@@ -128,15 +128,15 @@ static int ran_out(const struct cosy_loaded *loaded, const struct cosy_activatio
 int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t len, int64_t *ret,
 	     struct cosy_error *error)
 {
-	struct cosy_site site = COSY_SITE();
+	struct libcosy_site site = COSY_SITE();
 	u32 size = loaded->view.header->ctx_size;
-	struct cosy_thread *thread = cosy_thread();
-	struct cosy_activation *act = NULL;
+	struct libcosy_thread *thread = libcosy_thread();
+	struct libcosy_activation *act = NULL;
 	int err = 0;
 
 	(void)cosy;
 	if (thread)
-		act = cosy_activation_push(thread, size, site);
+		act = libcosy_activation_push(thread, size, site);
 	if (!act) {
 		explain(error, ~0u, "no memory for the compound's context");
 		return -ENOMEM;
@@ -146,13 +146,13 @@ int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t le
 	if (len)
 		memcpy(act->ctx, ctx, len);
 	memset((u8 *)act->ctx + len, 0, size - len);
-	cosy_count(&cosy_counts.regions, 1);
+	libcosy_count(&libcosy_counts.regions, 1);
 	if (run(thread, loaded, act) == COSY_RAN_OUT)
 		err = ran_out(loaded, act, error);
 	else if (ret)
 		*ret = act->run.ret;
 	if (len)
 		memcpy(ctx, act->ctx, len);
-	cosy_block_pop(act->ctx);
+	libcosy_block_pop(act->ctx);
 	return err;
 }

@@ -56,42 +56,42 @@ int cosy_lstat(const char *path, struct stat *ret)
 
 int cosy_readc(int fd)
 {
-	return with_errno(cosy_do_readc(fd));
+	return with_errno(libcosy_do_readc(fd));
 }
 
 ssize_t cosy_seek_read(int fd, void *buffer, size_t count, off_t offset, int whence)
 {
-	return with_errno(cosy_do_seek_read(fd, buffer, count, offset, whence));
+	return with_errno(libcosy_do_seek_read(fd, buffer, count, offset, whence));
 }
 
 ssize_t cosy_seek_write(int fd, const void *buffer, size_t count, off_t offset, int whence)
 {
-	return with_errno(cosy_do_seek_write(fd, buffer, count, offset, whence));
+	return with_errno(libcosy_do_seek_write(fd, buffer, count, offset, whence));
 }
 
 ssize_t cosy_read_file(int dirfd, const char *path, void *buffer, size_t size, int flags)
 {
-	return with_errno(cosy_do_read_file(dirfd, path, buffer, size, flags));
+	return with_errno(libcosy_do_read_file(dirfd, path, buffer, size, flags));
 }
 
 ssize_t cosy_scan_dir(int fd, void *buffer, size_t size, int flags)
 {
-	return with_errno(cosy_do_scan_dir(fd, buffer, size, flags));
+	return with_errno(libcosy_do_scan_dir(fd, buffer, size, flags));
 }
 
 ssize_t cosy_lend(int fd, const void *buffer, size_t count, int flags)
 {
-	return with_errno(cosy_do_lend(fd, buffer, count, flags));
+	return with_errno(libcosy_do_lend(fd, buffer, count, flags));
 }
 
 size_t cosy_count(const void *buffer, size_t count, int byte)
 {
-	return cosy_do_count(buffer, count, byte);
+	return libcosy_do_count(buffer, count, byte);
 }
 
 uint32_t cosy_crc32c(uint32_t crc, const void *buffer, size_t count)
 {
-	return cosy_do_crc32c(crc, buffer, count);
+	return libcosy_do_crc32c(crc, buffer, count);
 }
 
 void cosy_discard(void *buffer, size_t count)

@@ -18,7 +18,7 @@ static s64 call(long number, unsigned long a, unsigned long b, unsigned long c)
 	return cosy_syscall3(number, a, b, c);
 }
 
-s64 cosy_do_readc(int fd)
+s64 libcosy_do_readc(int fd)
 {
 	u8 byte;
 	s64 n = call(SYS_read, ARG(fd), ARG(&byte), 1);
@@ -28,21 +28,21 @@ s64 cosy_do_readc(int fd)
 	return n ? byte : -ENODATA;
 }
 
-s64 cosy_do_seek_read(int fd, void *buffer, u64 count, s64 offset, int whence)
+s64 libcosy_do_seek_read(int fd, void *buffer, u64 count, s64 offset, int whence)
 {
 	s64 at = call(SYS_lseek, ARG(fd), ARG(offset), ARG(whence));
 
 	return at < 0 ? at : call(SYS_read, ARG(fd), ARG(buffer), count);
 }
 
-s64 cosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int whence)
+s64 libcosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int whence)
 {
 	s64 at = call(SYS_lseek, ARG(fd), ARG(offset), ARG(whence));
 
 	return at < 0 ? at : call(SYS_write, ARG(fd), ARG(buffer), count);
 }
 
-s64 cosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags)
+s64 libcosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags)
 {
 	s64 fd = cosy_syscall6(SYS_openat, ARG(dirfd), ARG(path), ARG(flags), 0, 0, 0), n = 1;
 	u64 done = 0;
@@ -58,7 +58,7 @@ s64 cosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int f
 	return n < 0 ? n : (s64)done;
 }
 
-s64 cosy_do_lend(int fd, const void *buffer, u64 count, int flags)
+s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags)
 {
 	s64 n = cosy_syscall6(SYS_sendto, ARG(fd), ARG(buffer), count, ARG(flags), 0, 0);
 
@@ -159,7 +159,7 @@ static s64 list_exactly(int fd, char *batch, u64 room)
 	return -EINVAL;
 }
 
-s64 cosy_do_scan_dir(int fd, void *buffer, u64 size, int flags)
+s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags)
 {
 	_Alignas(struct entry) char batch[BATCH];
 	char *to = buffer, *end = to + size;
@@ -177,7 +177,7 @@ s64 cosy_do_scan_dir(int fd, void *buffer, u64 size, int flags)
 
 /* --- Passes over memory --------------------------------------------------------------- */
 
-u64 cosy_do_count(const void *buffer, u64 count, u8 byte)
+u64 libcosy_do_count(const void *buffer, u64 count, u8 byte)
 {
 	const u8 *at = buffer;
 	u64 found = 0;
@@ -220,7 +220,7 @@ __attribute__((target("sse4.2"))) static u32 crc32c_sse42(u32 crc, const u8 *at,
 	return crc;
 }
 
-u32 cosy_do_crc32c(u32 crc, const void *buffer, u64 count)
+u32 libcosy_do_crc32c(u32 crc, const void *buffer, u64 count)
 {
 	/* The complements are RFC 3720's: they make leading zeros count. */
 	if (__builtin_cpu_supports("sse4.2"))

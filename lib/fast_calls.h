@@ -10,13 +10,13 @@
 
 #include "../core/core.h"
 
-s64 cosy_do_readc(int fd);
-s64 cosy_do_seek_read(int fd, void *buffer, u64 count, s64 offset, int whence);
-s64 cosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int whence);
-s64 cosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags);
-s64 cosy_do_scan_dir(int fd, void *buffer, u64 size, int flags);
-s64 cosy_do_lend(int fd, const void *buffer, u64 count, int flags);
-u64 cosy_do_count(const void *buffer, u64 count, u8 byte);
-u32 cosy_do_crc32c(u32 crc, const void *buffer, u64 count);
+s64 libcosy_do_readc(int fd);
+s64 libcosy_do_seek_read(int fd, void *buffer, u64 count, s64 offset, int whence);
+s64 libcosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int whence);
+s64 libcosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags);
+s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags);
+s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags);
+u64 libcosy_do_count(const void *buffer, u64 count, u8 byte);
+u32 libcosy_do_crc32c(u32 crc, const void *buffer, u64 count);
 
 #endif /* COSY_LIB_FAST_CALLS_H */

@@ -24,7 +24,7 @@ static bool is_ours(int fd)
 	return fd >= 0 && !fstat(fd, &st) && st.st_dev == status.dev && st.st_ino == status.ino;
 }
 
-void cosy_filter_prepare(void)
+void libcosy_filter_prepare(void)
 {
 	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -34,7 +34,7 @@ void cosy_filter_prepare(void)
 	status.fd = -1;
 	if (fd < 0)
 		return;
-	fd = cosy_move_fd(fd);
+	fd = libcosy_move_fd(fd);
 	if (fstat(fd, &st)) {
 		close(fd);
 		return;
@@ -52,7 +52,7 @@ static bool says_armed(const char *text)
 	return line && atoi(line + sizeof("\nSeccomp:") - 1) > 0;
 }
 
-bool cosy_filter_armed(void)
+bool libcosy_filter_armed(void)
 {
 	int fd = __atomic_exchange_n(&status.fd, -1, __ATOMIC_RELAXED);
 	char text[4096];

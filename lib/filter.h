@@ -13,9 +13,9 @@
 #include <stdbool.h>
 
 /* At the start of the process. */
-void cosy_filter_prepare(void);
+void libcosy_filter_prepare(void);
 
 /* Before anything else is asked of the kernel; the first call alone looks. */
-bool cosy_filter_armed(void);
+bool libcosy_filter_armed(void);
 
 #endif /* COSY_LIB_FILTER_H */

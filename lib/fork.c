@@ -19,10 +19,10 @@ static const struct {
 	bool (*lock)(void); /* false: this thread had it when a handler interrupted it */
 	void (*unlock)(void);
 } locks[] = {
-	{cosy_program_lock, cosy_program_unlock},
-	{cosy_context_lock, cosy_context_unlock},
-	{cosy_thread_lock, cosy_thread_unlock},
-	{cosy_heap_lock, cosy_heap_unlock},
+	{libcosy_program_lock, libcosy_program_unlock},
+	{libcosy_context_lock, libcosy_context_unlock},
+	{libcosy_thread_lock, libcosy_thread_unlock},
+	{libcosy_heap_lock, libcosy_heap_unlock},
 };
 #define LOCKS (sizeof(locks) / sizeof(*locks))
 
@@ -44,15 +44,15 @@ static void in_parent(void)
 
 static void in_child(void)
 {
-	cosy_heap_child();
-	cosy_context_child();
-	cosy_program_child();
-	cosy_thread_child();
-	cosy_counts_reset();
-	cosy_context_start();
+	libcosy_heap_child();
+	libcosy_context_child();
+	libcosy_program_child();
+	libcosy_thread_child();
+	libcosy_counts_reset();
+	libcosy_context_start();
 }
 
-void cosy_fork_register(void)
+void libcosy_fork_register(void)
 {
 	pthread_atfork(before, in_parent, in_child);
 }

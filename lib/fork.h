@@ -3,6 +3,6 @@
 #ifndef COSY_LIB_FORK_H
 #define COSY_LIB_FORK_H
 
-void cosy_fork_register(void);
+void libcosy_fork_register(void);
 
 #endif /* COSY_LIB_FORK_H */

@@ -18,13 +18,13 @@ using heap_type = boost::interprocess::rbtree_best_fit<boost::interprocess::null
 
 static const size_t alignment = 16;
 
-static struct cosy_lock lock;
+static struct libcosy_lock lock;
 static heap_type *the_heap;
 static size_t heap_size;
 
-bool cosy_heap_retired;
+bool libcosy_heap_retired;
 
-void cosy_heap_init(void *base, size_t size)
+void libcosy_heap_init(void *base, size_t size)
 {
 	heap_type *heap = new (base) heap_type(size, 0);
 
@@ -32,9 +32,9 @@ void cosy_heap_init(void *base, size_t size)
 	__atomic_store_n(&the_heap, heap, __ATOMIC_RELEASE);
 }
 
-void cosy_heap_retire()
+void libcosy_heap_retire()
 {
-	cosy_heap_retired = true;
+	libcosy_heap_retired = true;
 }
 
 static heap_type *get_heap()
@@ -42,33 +42,33 @@ static heap_type *get_heap()
 	return __atomic_load_n(&the_heap, __ATOMIC_ACQUIRE);
 }
 
-void *cosy_heap_alloc(size_t size)
+void *libcosy_heap_alloc(size_t size)
 {
 	heap_type *heap = get_heap();
 	void *memory;
 
-	if (!heap || cosy_heap_retired || size >= heap_size || !cosy_lock(&lock))
+	if (!heap || libcosy_heap_retired || size >= heap_size || !libcosy_lock(&lock))
 		return nullptr;
 	memory = heap->allocate_aligned(size ? size : 1, alignment);
-	cosy_unlock(&lock);
+	libcosy_unlock(&lock);
 	return memory;
 }
 
-bool cosy_heap_free(void *memory)
+bool libcosy_heap_free(void *memory)
 {
-	if (cosy_heap_retired || !cosy_lock(&lock))
+	if (libcosy_heap_retired || !libcosy_lock(&lock))
 		return false;
 	get_heap()->deallocate(memory);
-	cosy_unlock(&lock);
+	libcosy_unlock(&lock);
 	return true;
 }
 
-size_t cosy_heap_size(const void *memory)
+size_t libcosy_heap_size(const void *memory)
 {
 	return get_heap()->size(memory);
 }
 
-bool cosy_heap_owns(const void *memory)
+bool libcosy_heap_owns(const void *memory)
 {
 	const char *start = reinterpret_cast<const char *>(get_heap());
 	const char *at = static_cast<const char *>(memory);
@@ -76,22 +76,22 @@ bool cosy_heap_owns(const void *memory)
 	return start && at >= start && at < start + heap_size;
 }
 
-size_t cosy_heap_room()
+size_t libcosy_heap_room()
 {
-	return get_heap() && !cosy_heap_retired ? get_heap()->get_free_memory() : 0;
+	return get_heap() && !libcosy_heap_retired ? get_heap()->get_free_memory() : 0;
 }
 
-bool cosy_heap_lock()
+bool libcosy_heap_lock()
 {
-	return cosy_lock(&lock);
+	return libcosy_lock(&lock);
 }
 
-void cosy_heap_unlock()
+void libcosy_heap_unlock()
 {
-	cosy_unlock(&lock);
+	libcosy_unlock(&lock);
 }
 
-void cosy_heap_child()
+void libcosy_heap_child()
 {
 	lock.word = 0;
 }

@@ -14,32 +14,32 @@ extern "C" {
 #endif
 
 /* Takes over [base, base + size), page-aligned, for good. */
-void cosy_heap_init(void *base, size_t size);
+void libcosy_heap_init(void *base, size_t size);
 
 /* Its memory is gone: nothing of it is touched any more, frees included. */
-void cosy_heap_retire(void);
-extern bool cosy_heap_retired;
+void libcosy_heap_retire(void);
+extern bool libcosy_heap_retired;
 
 /*
  * 16-byte aligned memory of the shared buffer; NULL without a buffer or room, or
  * in a signal handler that interrupted the heap.
  */
-void *cosy_heap_alloc(size_t size);
-/* Of memory that cosy_heap_owns; NULL leaves it alone. */
-bool cosy_heap_free(void *memory);
+void *libcosy_heap_alloc(size_t size);
+/* Of memory that libcosy_heap_owns; NULL leaves it alone. */
+bool libcosy_heap_free(void *memory);
 
 /* Bytes that the caller may use, at least what was asked for. */
-size_t cosy_heap_size(const void *memory);
+size_t libcosy_heap_size(const void *memory);
 
 /* Whether the address lies in the heap. */
-bool cosy_heap_owns(const void *memory);
+bool libcosy_heap_owns(const void *memory);
 
 /* Bytes free, in however many pieces; 0 without a heap. */
-size_t cosy_heap_room(void);
+size_t libcosy_heap_room(void);
 
-bool cosy_heap_lock(void);
-void cosy_heap_unlock(void);
-void cosy_heap_child(void);
+bool libcosy_heap_lock(void);
+void libcosy_heap_unlock(void);
+void libcosy_heap_child(void);
 
 #ifdef __cplusplus
 }

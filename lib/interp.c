@@ -179,7 +179,7 @@ static u64 *spills(struct cosy_state *state, const struct cosy_function *functio
  * the frame is written and after it is read, so that a signal handler that runs
  * a region of its own on the rest of this stack finds the frame taken.
  */
-static u32 push(struct cosy_interp *in, u32 call, u32 callee)
+static u32 push(struct libcosy_interp *in, u32 call, u32 callee)
 {
 	const struct cosy_function *from = cosy_function_of(in->program, call);
 	const struct cosy_function *to = cosy_function_of(in->program, callee);
@@ -187,7 +187,7 @@ static u32 push(struct cosy_interp *in, u32 call, u32 callee)
 	struct cosy_frame *frame;
 	u64 at;
 
-	at = cosy_stack_take(in, sizeof(*frame) + from->frame_words * sizeof(u64));
+	at = libcosy_stack_take(in, sizeof(*frame) + from->frame_words * sizeof(u64));
 	frame = (struct cosy_frame *)(in->stack + at);
 	frame->call = call;
 	frame->fp = state->fp;
@@ -199,7 +199,7 @@ static u32 push(struct cosy_interp *in, u32 call, u32 callee)
 }
 
 /* Returns the instruction behind the call; traps when the frame names none. */
-static u32 pop(struct cosy_interp *in)
+static u32 pop(struct libcosy_interp *in)
 {
 	const struct cosy_program *program = in->program;
 	struct cosy_state *state = in->state;
@@ -236,7 +236,7 @@ static u64 cpu_ns(void)
 }
 
 /* Counts an operation; the status to end with, or COSY_DONE to go on. */
-static enum cosy_status count(struct cosy_interp *in, u64 started)
+static enum cosy_status count(struct libcosy_interp *in, u64 started)
 {
 	struct cosy_state *state = in->state;
 
@@ -250,14 +250,14 @@ static enum cosy_status count(struct cosy_interp *in, u64 started)
 
 /* --- The loop ------------------------------------------------------------------------ */
 
-static void start(struct cosy_interp *in)
+static void start(struct libcosy_interp *in)
 {
 	memset(in->state, 0, sizeof(*in->state));
 	in->state->reg[1] = in->ctx;
 	in->state->fp = NO_FRAME;
 }
 
-static void system_call(struct cosy_interp *in, u32 number)
+static void system_call(struct libcosy_interp *in, u32 number)
 {
 	u64 *r = in->state->reg;
 
@@ -267,7 +267,7 @@ static void system_call(struct cosy_interp *in, u32 number)
 }
 
 /* Loads, stores and atomics: the address, or the place in the spill frame for r10. */
-static u64 address(struct cosy_interp *in, u8 base, s16 off)
+static u64 address(struct libcosy_interp *in, u8 base, s16 off)
 {
 	u64 reg = base == BPF_REG_10 ? (u64)(in->state->frame + COSY_FRAME_SIZE / 8)
 				     : in->state->reg[base];
@@ -275,12 +275,12 @@ static u64 address(struct cosy_interp *in, u8 base, s16 off)
 }
 
 /* The operand of an arithmetic or jump instruction: a register or the immediate. */
-static u64 operand(const struct cosy_interp *in, const struct bpf_insn *insn)
+static u64 operand(const struct libcosy_interp *in, const struct bpf_insn *insn)
 {
 	return BPF_SRC(insn->code) == BPF_X ? in->state->reg[insn->src_reg] : (u64)(s64)insn->imm;
 }
 
-static enum cosy_status loop(struct cosy_interp *in, unsigned int stop, u64 started)
+static enum cosy_status loop(struct libcosy_interp *in, unsigned int stop, u64 started)
 {
 	const struct bpf_insn *insns = in->program->insns;
 	u64 *r = in->state->reg;
@@ -310,19 +310,19 @@ static enum cosy_status loop(struct cosy_interp *in, unsigned int stop, u64 star
 			continue;
 		case BPF_LDX:
 			r[insn->dst_reg] =
-				cosy_load(address(in, insn->src_reg, insn->off), insn->code);
+				libcosy_load(address(in, insn->src_reg, insn->off), insn->code);
 			continue;
 		case BPF_ST:
-			cosy_store(address(in, insn->dst_reg, insn->off), (s64)insn->imm,
-				   insn->code);
+			libcosy_store(address(in, insn->dst_reg, insn->off), (s64)insn->imm,
+				      insn->code);
 			continue;
 		case BPF_STX:
 			if (BPF_MODE(insn->code) == BPF_ATOMIC)
-				cosy_atomic(address(in, insn->dst_reg, insn->off), insn,
-					    &r[insn->src_reg], &r[0]);
+				libcosy_atomic(address(in, insn->dst_reg, insn->off), insn,
+					       &r[insn->src_reg], &r[0]);
 			else
-				cosy_store(address(in, insn->dst_reg, insn->off), r[insn->src_reg],
-					   insn->code);
+				libcosy_store(address(in, insn->dst_reg, insn->off),
+					      r[insn->src_reg], insn->code);
 			continue;
 		default: /* BPF_JMP, BPF_JMP32 */
 			break;
@@ -351,7 +351,7 @@ static enum cosy_status loop(struct cosy_interp *in, unsigned int stop, u64 star
 			else if ((u32)insn->imm < COSY_OP_BASE)
 				system_call(in, insn->imm);
 			else
-				cosy_interp_op(in, insn->imm);
+				libcosy_interp_op(in, insn->imm);
 			continue;
 		case BPF_JA:
 			next = pc + 1 +
@@ -371,7 +371,7 @@ static enum cosy_status loop(struct cosy_interp *in, unsigned int stop, u64 star
 	}
 }
 
-enum cosy_status cosy_interp_run(struct cosy_interp *in, unsigned int stop)
+enum cosy_status libcosy_interp_run(struct libcosy_interp *in, unsigned int stop)
 {
 	enum cosy_status status;
 	u64 started = 0;

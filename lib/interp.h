@@ -11,7 +11,7 @@
 
 #include "../core/core.h"
 
-struct cosy_interp {
+struct libcosy_interp {
 	const struct cosy_program *program;
 	struct cosy_state *state;
 	u64 ctx;	/* r1 at the start, and the answer of COSY_OP_ctx */
@@ -35,6 +35,6 @@ struct cosy_interp {
  * software stack a SIGSEGV on the guard page; a handler that returns has the
  * instruction repeated, one that jumps away abandons the compound.
  */
-enum cosy_status cosy_interp_run(struct cosy_interp *in, unsigned int stop);
+enum cosy_status libcosy_interp_run(struct libcosy_interp *in, unsigned int stop);
 
 #endif /* COSY_LIB_INTERP_H */

@@ -18,13 +18,13 @@ static u64 load(u64 address, u64 size)
 {
 	switch (size) {
 	case 1:
-		return cosy_load(address, BPF_LDX | BPF_MEM | BPF_B);
+		return libcosy_load(address, BPF_LDX | BPF_MEM | BPF_B);
 	case 2:
-		return cosy_load(address, BPF_LDX | BPF_MEM | BPF_H);
+		return libcosy_load(address, BPF_LDX | BPF_MEM | BPF_H);
 	case 4:
-		return cosy_load(address, BPF_LDX | BPF_MEM | BPF_W);
+		return libcosy_load(address, BPF_LDX | BPF_MEM | BPF_W);
 	default:
-		return cosy_load(address, BPF_LDX | BPF_MEM | BPF_DW);
+		return libcosy_load(address, BPF_LDX | BPF_MEM | BPF_DW);
 	}
 }
 
@@ -32,17 +32,17 @@ static void store(u64 address, u64 value, u64 size)
 {
 	switch (size) {
 	case 1:
-		return cosy_store(address, value, BPF_B);
+		return libcosy_store(address, value, BPF_B);
 	case 2:
-		return cosy_store(address, value, BPF_H);
+		return libcosy_store(address, value, BPF_H);
 	case 4:
-		return cosy_store(address, value, BPF_W);
+		return libcosy_store(address, value, BPF_W);
 	default:
-		return cosy_store(address, value, BPF_DW);
+		return libcosy_store(address, value, BPF_DW);
 	}
 }
 
-bool cosy_interp_fast_op(struct cosy_interp *in, u32 number, u64 *ret)
+bool libcosy_interp_fast_op(struct libcosy_interp *in, u32 number, u64 *ret)
 {
 	const u64 *r = in->state->reg;
 
@@ -54,22 +54,22 @@ bool cosy_interp_fast_op(struct cosy_interp *in, u32 number, u64 *ret)
 		*ret = cosy_syscall6(SYS_pread64, r[1], r[2], r[3], r[4], 0, 0);
 		break;
 	case COSY_OP_NUMBER_readc:
-		*ret = cosy_do_readc(I(1));
+		*ret = libcosy_do_readc(I(1));
 		break;
 	case COSY_OP_NUMBER_seek_read:
-		*ret = cosy_do_seek_read(I(1), P(2), r[3], r[4], I(5));
+		*ret = libcosy_do_seek_read(I(1), P(2), r[3], r[4], I(5));
 		break;
 	case COSY_OP_NUMBER_seek_write:
-		*ret = cosy_do_seek_write(I(1), P(2), r[3], r[4], I(5));
+		*ret = libcosy_do_seek_write(I(1), P(2), r[3], r[4], I(5));
 		break;
 	case COSY_OP_NUMBER_read_file:
-		*ret = cosy_do_read_file(I(1), P(2), P(3), r[4], I(5));
+		*ret = libcosy_do_read_file(I(1), P(2), P(3), r[4], I(5));
 		break;
 	case COSY_OP_NUMBER_scan_dir:
-		*ret = cosy_do_scan_dir(I(1), P(2), r[3], I(4));
+		*ret = libcosy_do_scan_dir(I(1), P(2), r[3], I(4));
 		break;
 	case COSY_OP_NUMBER_lend:
-		*ret = cosy_do_lend(I(1), P(2), r[3], I(4));
+		*ret = libcosy_do_lend(I(1), P(2), r[3], I(4));
 		break;
 	case COSY_OP_NUMBER_view_load:
 		*ret = load(r[1], r[2]);
@@ -79,10 +79,10 @@ bool cosy_interp_fast_op(struct cosy_interp *in, u32 number, u64 *ret)
 		*ret = 0;
 		return true;
 	case COSY_OP_NUMBER_count:
-		*ret = cosy_do_count(P(1), r[2], r[3]);
+		*ret = libcosy_do_count(P(1), r[2], r[3]);
 		return true;
 	case COSY_OP_NUMBER_crc32c:
-		*ret = cosy_do_crc32c(r[1], P(2), r[3]);
+		*ret = libcosy_do_crc32c(r[1], P(2), r[3]);
 		return true;
 	case COSY_OP_NUMBER_discard:
 		/* Here there are no views, and the bytes stay. */

@@ -5,13 +5,13 @@
 #include "access.h"
 #include "interp_ops.h"
 
-u64 cosy_stack_take(struct cosy_interp *in, u64 bytes)
+u64 libcosy_stack_take(struct libcosy_interp *in, u64 bytes)
 {
 	struct cosy_state *state = in->state;
 	u64 at = (state->sp + 15) & ~15ull;
 
 	while (at > in->stack_size || in->stack_size - at < bytes)
-		cosy_store((u64)(in->stack + in->stack_size), 0, BPF_B);
+		libcosy_store((u64)(in->stack + in->stack_size), 0, BPF_B);
 	/* Before anything is written there: see push() in interp.c. */
 	state->sp = (at + bytes + 15) & ~15ull;
 	if (state->sp > in->stack_size)
@@ -24,7 +24,7 @@ u64 cosy_stack_take(struct cosy_interp *in, u64 bytes)
 #define P(n) ((char *)r[n])
 #define I(n) ((int)r[n])
 
-void cosy_interp_op(struct cosy_interp *in, u32 number)
+void libcosy_interp_op(struct libcosy_interp *in, u32 number)
 {
 	u64 *r = in->state->reg, ret = 0;
 
@@ -38,7 +38,7 @@ void cosy_interp_op(struct cosy_interp *in, u32 number)
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		break;
 	case COSY_OP_NUMBER_alloca:
-		ret = (u64)in->stack + cosy_stack_take(in, r[1]);
+		ret = (u64)in->stack + libcosy_stack_take(in, r[1]);
 		break;
 	case COSY_OP_NUMBER_memcpy:
 	case COSY_OP_NUMBER_memmove:
@@ -93,7 +93,7 @@ void cosy_interp_op(struct cosy_interp *in, u32 number)
 		ret = (u64)rawmemchr(P(1), I(2));
 		break;
 	default: /* the validator lets no number through that is in neither list */
-		if (!cosy_interp_fast_op(in, number, &ret))
+		if (!libcosy_interp_fast_op(in, number, &ret))
 			__builtin_trap();
 	}
 	r[0] = ret;

@@ -18,7 +18,7 @@ static bool alive(uint32_t tid)
 	return cosy_syscall3(SYS_tgkill, cosy_syscall3(SYS_getpid, 0, 0, 0), tid, 0) != -ESRCH;
 }
 
-bool cosy_lock(struct cosy_lock *lock)
+bool libcosy_lock(struct libcosy_lock *lock)
 {
 	uint32_t self = cosy_syscall3(SYS_gettid, 0, 0, 0), mine = self, seen = 0;
 
@@ -45,7 +45,7 @@ bool cosy_lock(struct cosy_lock *lock)
 	return true;
 }
 
-void cosy_unlock(struct cosy_lock *lock)
+void libcosy_unlock(struct libcosy_lock *lock)
 {
 	if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) & WAITERS)
 		cosy_syscall6(SYS_futex, (unsigned long)&lock->word, FUTEX_WAKE_PRIVATE, 1, 0, 0,

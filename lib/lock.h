@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct cosy_lock {
+struct libcosy_lock {
 	uint32_t word; /* the owner's tid, or 0; the top bit: somebody waits */
 };
 
@@ -19,8 +19,8 @@ extern "C" {
 #endif
 
 /* False when this very thread holds it already. */
-bool cosy_lock(struct cosy_lock *lock);
-void cosy_unlock(struct cosy_lock *lock);
+bool libcosy_lock(struct libcosy_lock *lock);
+void libcosy_unlock(struct libcosy_lock *lock);
 
 #ifdef __cplusplus
 }

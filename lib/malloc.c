@@ -10,15 +10,15 @@
 
 int cosy_is_shared(const void *memory)
 {
-	return cosy_heap_owns(memory);
+	return libcosy_heap_owns(memory);
 }
 
 void *cosy_malloc(size_t size)
 {
 	void *memory;
 
-	cosy_context_open();
-	memory = cosy_heap_alloc(size);
+	libcosy_context_open();
+	memory = libcosy_heap_alloc(size);
 	return memory ? memory : malloc(size);
 }
 
@@ -29,8 +29,8 @@ void *cosy_calloc(size_t count, size_t size)
 
 	if (__builtin_mul_overflow(count, size, &bytes))
 		return NULL;
-	cosy_context_open();
-	memory = cosy_heap_alloc(bytes);
+	libcosy_context_open();
+	memory = libcosy_heap_alloc(bytes);
 	return memory ? memset(memory, 0, bytes) : calloc(1, bytes);
 }
 
@@ -41,23 +41,23 @@ void *cosy_realloc(void *memory, size_t size)
 
 	if (!memory)
 		return cosy_malloc(size);
-	if (!cosy_heap_owns(memory))
+	if (!libcosy_heap_owns(memory))
 		return realloc(memory, size);
-	old = cosy_heap_size(memory);
+	old = libcosy_heap_size(memory);
 	if (size <= old && size >= old / 2)
 		return memory;
 	now = cosy_malloc(size);
 	if (!now)
 		return NULL;
 	memcpy(now, memory, size < old ? size : old);
-	cosy_heap_free(memory);
+	libcosy_heap_free(memory);
 	return now;
 }
 
 void cosy_mem_free(void *memory)
 {
-	if (!cosy_heap_owns(memory))
+	if (!libcosy_heap_owns(memory))
 		free(memory);
 	else
-		cosy_heap_free(memory);
+		libcosy_heap_free(memory);
 }

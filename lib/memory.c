@@ -13,7 +13,7 @@ struct piece {
 	char memory[] __attribute__((aligned(16)));
 };
 
-void *cosy_alloc(size_t size)
+void *core_alloc(size_t size)
 {
 	struct piece *piece;
 	size_t mapped;
@@ -27,7 +27,7 @@ void *cosy_alloc(size_t size)
 	return piece->memory;
 }
 
-void cosy_free(const void *memory)
+void core_free(const void *memory)
 {
 	struct piece *piece;
 

@@ -5,7 +5,7 @@
 
 #include <linux/cosy.h>
 
-enum cosy_op_number {
+enum libcosy_op_number {
 #define COSY_OP(number, name, args, flags) COSY_OP_NUMBER_##name = COSY_OP_BASE + (number),
 #include "../core/ops.def"
 };

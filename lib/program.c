@@ -8,19 +8,19 @@
 #include "program.h"
 #include "settings.h"
 
-static struct cosy_lock lock;
+static struct libcosy_lock lock;
 
-bool cosy_program_lock(void)
+bool libcosy_program_lock(void)
 {
-	return cosy_lock(&lock);
+	return libcosy_lock(&lock);
 }
 
-void cosy_program_unlock(void)
+void libcosy_program_unlock(void)
 {
-	cosy_unlock(&lock);
+	libcosy_unlock(&lock);
 }
 
-void cosy_program_child(void)
+void libcosy_program_child(void)
 {
 	lock.word = 0;
 }
@@ -37,10 +37,10 @@ static bool needs_stack(const struct cosy_program *program)
 	return false;
 }
 
-int cosy_program_create(const void *compound, size_t len, struct cosy_loaded **ret,
-			struct cosy_reject *why)
+int libcosy_program_create(const void *compound, size_t len, struct cosy_loaded **ret,
+			   struct cosy_reject *why)
 {
-	struct cosy_loaded *loaded = cosy_alloc(sizeof(*loaded));
+	struct cosy_loaded *loaded = core_alloc(sizeof(*loaded));
 	int err;
 
 	if (!loaded)
@@ -50,7 +50,7 @@ int cosy_program_create(const void *compound, size_t len, struct cosy_loaded **r
 		err = cosy_validate(loaded->view.insns, loaded->view.insn_cnt, &loaded->program,
 				    why);
 	if (err) {
-		cosy_free(loaded);
+		core_free(loaded);
 		return err;
 	}
 	loaded->needs_stack = needs_stack(&loaded->program);
@@ -58,14 +58,14 @@ int cosy_program_create(const void *compound, size_t len, struct cosy_loaded **r
 	return 0;
 }
 
-void cosy_program_destroy(struct cosy_loaded *loaded)
+void libcosy_program_destroy(struct cosy_loaded *loaded)
 {
-	struct cosy_free free = {.size = sizeof(free), .handle = cosy_program_handle(loaded)};
+	struct cosy_free free = {.size = sizeof(free), .handle = libcosy_program_handle(loaded)};
 
-	if (free.handle && cosy_program_placed(loaded, cosy_generation()))
-		cosy_context_ioctl(COSY_IOC_FREE, &free);
+	if (free.handle && libcosy_program_placed(loaded, libcosy_generation()))
+		libcosy_context_ioctl(COSY_IOC_FREE, &free);
 	cosy_program_deinit(&loaded->program);
-	cosy_free(loaded);
+	core_free(loaded);
 }
 
 static const char *name_of(const struct cosy_loaded *loaded)
@@ -85,34 +85,34 @@ static u32 load(struct cosy_loaded *loaded, u32 generation)
 		.compound = (u64)loaded->view.header,
 		.log = (u64)log,
 		.log_size = sizeof(log),
-		.flags = cosy_settings.ordinary ? COSY_ORDINARY_CALLS : 0,
+		.flags = libcosy_settings.ordinary ? COSY_ORDINARY_CALLS : 0,
 	};
 	long err;
 
-	if (cosy_context_fd() < 0)
+	if (libcosy_context_fd() < 0)
 		return 0;
-	err = cosy_context_ioctl(COSY_IOC_LOAD, &arg);
+	err = libcosy_context_ioctl(COSY_IOC_LOAD, &arg);
 	/* Into a context that was opened meanwhile: of no use to this one. */
 	if (!err)
-		return cosy_generation() == generation ? arg.handle : 0;
+		return libcosy_generation() == generation ? arg.handle : 0;
 	if (err == -EXDEV || err == -EBADF || err == -ENOTTY)
-		cosy_context_lost(generation);
-	if (cosy_settings.debug || cosy_settings.mode == COSY_MODE_KERNEL)
-		cosy_say("%s: the kernel refused the compound: %s%s%s", name_of(loaded),
-			 strerror(-err), *log ? ": " : "", log);
+		libcosy_context_lost(generation);
+	if (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL)
+		libcosy_say("%s: the kernel refused the compound: %s%s%s", name_of(loaded),
+			    strerror(-err), *log ? ": " : "", log);
 	return 0;
 }
 
-bool cosy_program_place(struct cosy_loaded *loaded, u32 generation)
+bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation)
 {
-	if (!cosy_program_placed(loaded, generation)) {
-		if (!generation || !cosy_program_lock())
+	if (!libcosy_program_placed(loaded, generation)) {
+		if (!generation || !libcosy_program_lock())
 			return false;
-		if (!cosy_program_placed(loaded, generation))
+		if (!libcosy_program_placed(loaded, generation))
 			__atomic_store_n(&loaded->place,
 					 (u64)generation << 32 | load(loaded, generation),
 					 __ATOMIC_RELEASE);
-		cosy_program_unlock();
+		libcosy_program_unlock();
 	}
-	return cosy_program_handle(loaded);
+	return libcosy_program_handle(loaded);
 }

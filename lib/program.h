@@ -24,32 +24,32 @@ struct cosy_loaded {
  * Validates the container of `len` bytes, which must outlive the program, and
  * returns it in *ret.  -EINVAL or -E2BIG with `why`, -ENOMEM.
  */
-int cosy_program_create(const void *compound, size_t len, struct cosy_loaded **ret,
-			struct cosy_reject *why);
+int libcosy_program_create(const void *compound, size_t len, struct cosy_loaded **ret,
+			   struct cosy_reject *why);
 /* Forgets it in the kernel too. */
-void cosy_program_destroy(struct cosy_loaded *loaded);
+void libcosy_program_destroy(struct cosy_loaded *loaded);
 
 /*
  * Loads it into the context of that generation unless it is there already.
- * True when RUN can take it.  Locks as cosy_context_open does.
+ * True when RUN can take it.  Locks as libcosy_context_open does.
  */
-bool cosy_program_place(struct cosy_loaded *loaded, u32 generation);
+bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation);
 
 /* Whether it was loaded, or refused, in the context of that generation. */
-static inline bool cosy_program_placed(const struct cosy_loaded *loaded, u32 generation)
+static inline bool libcosy_program_placed(const struct cosy_loaded *loaded, u32 generation)
 {
 	return generation && __atomic_load_n(&loaded->place, __ATOMIC_ACQUIRE) >> 32 == generation;
 }
 
 /* Its handle there; 0 = it was refused. */
-static inline u32 cosy_program_handle(const struct cosy_loaded *loaded)
+static inline u32 libcosy_program_handle(const struct cosy_loaded *loaded)
 {
 	return (u32)__atomic_load_n(&loaded->place, __ATOMIC_ACQUIRE);
 }
 
 /* For the region runtime: the one lock under which programs are made and placed. */
-bool cosy_program_lock(void);
-void cosy_program_unlock(void);
-void cosy_program_child(void);
+bool libcosy_program_lock(void);
+void libcosy_program_unlock(void);
+void libcosy_program_child(void);
 
 #endif /* COSY_LIB_PROGRAM_H */

@@ -27,13 +27,13 @@
  * An activation inside a signal handler gets what the ones it interrupted leave
  * free.  They are all between two instructions, so their `sp` counts.
  */
-static void stack_begin(struct cosy_thread *thread, struct cosy_activation *act)
+static void stack_begin(struct libcosy_thread *thread, struct libcosy_activation *act)
 {
 	u8 *from;
 
-	cosy_thread_soft_stack(thread);
+	libcosy_thread_soft_stack(thread);
 	from = thread->soft_stack;
-	for (const struct cosy_activation *outer = thread->running; outer; outer = outer->outer)
+	for (const struct libcosy_activation *outer = thread->running; outer; outer = outer->outer)
 		if (outer != act && outer->run.stack) {
 			from = (u8 *)(outer->run.stack + ((outer->state.sp + 15) & ~15ull));
 			break;
@@ -42,8 +42,8 @@ static void stack_begin(struct cosy_thread *thread, struct cosy_activation *act)
 	act->run.stack_size = thread->soft_stack + thread->soft_size - from;
 }
 
-static inline void begin(struct cosy_thread *thread, const struct cosy_loaded *loaded,
-			 struct cosy_activation *act)
+static inline void begin(struct libcosy_thread *thread, const struct cosy_loaded *loaded,
+			 struct libcosy_activation *act)
 {
 	act->run.stack = 0;
 	act->run.stack_size = 0;
@@ -56,18 +56,18 @@ static inline void begin(struct cosy_thread *thread, const struct cosy_loaded *l
 	thread->running = act;
 }
 
-static void end(struct cosy_thread *thread, struct cosy_activation *act)
+static void end(struct libcosy_thread *thread, struct libcosy_activation *act)
 {
 	thread->running = act->outer;
 }
 
 /* --- The interpreter's turns ------------------------------------------------------ */
 
-static enum cosy_status interpret(struct cosy_thread *thread, struct cosy_loaded *loaded,
-				  struct cosy_activation *act, unsigned int stop, bool limits)
+static enum cosy_status interpret(struct libcosy_thread *thread, struct cosy_loaded *loaded,
+				  struct libcosy_activation *act, unsigned int stop, bool limits)
 {
 	const struct cosy_compound *header = loaded->view.header;
-	struct cosy_interp in = {
+	struct libcosy_interp in = {
 		.program = &loaded->program,
 		.state = &act->state,
 		.ctx = act->run.ctx,
@@ -77,18 +77,19 @@ static enum cosy_status interpret(struct cosy_thread *thread, struct cosy_loaded
 		.max_ops = limits ? header->max_ops : 0,
 		.max_ns = limits ? header->max_kernel_ns : 0,
 	};
-	enum cosy_status status = cosy_interp_run(&in, stop);
+	enum cosy_status status = libcosy_interp_run(&in, stop);
 
 	act->run.resume = in.resume;
 	act->run.ret = in.ret;
 	act->run.status = status;
 	thread->interp_calls += in.calls;
-	cosy_count(&cosy_counts.interp_calls, in.calls);
+	libcosy_count(&libcosy_counts.interp_calls, in.calls);
 	return status;
 }
 
-static enum cosy_outcome interpret_to_end(struct cosy_thread *thread, struct cosy_loaded *loaded,
-					  struct cosy_activation *act, bool limits)
+static enum libcosy_outcome interpret_to_end(struct libcosy_thread *thread,
+					     struct cosy_loaded *loaded,
+					     struct libcosy_activation *act, bool limits)
 {
 	return interpret(thread, loaded, act, 0, limits) == COSY_DONE ? COSY_RAN : COSY_RAN_OUT;
 }
@@ -107,18 +108,18 @@ static bool not_reached(long err)
 }
 
 /* RUN did nothing: is it over for the context, or for the thread? */
-static void give_up(struct cosy_thread *thread, u32 generation, long err)
+static void give_up(struct libcosy_thread *thread, u32 generation, long err)
 {
 	if (err == -EXDEV || err == -EBADF || err == -ENOTTY || err == -ENOENT)
-		cosy_context_lost(generation);
+		libcosy_context_lost(generation);
 	else if (err == -EPERM || err == -EACCES || err == -ENOSYS)
-		cosy_thread_filtered(thread);
+		libcosy_thread_filtered(thread);
 }
 
-static void traced(struct cosy_thread *thread, u64 work)
+static void traced(struct libcosy_thread *thread, u64 work)
 {
 	if (work & WORK_SECCOMP)
-		cosy_thread_filtered(thread);
+		libcosy_thread_filtered(thread);
 	thread->next_pause = thread->next_pause ? thread->next_pause * 2 : 1;
 	if (thread->next_pause > MAX_PAUSE)
 		thread->next_pause = MAX_PAUSE;
@@ -126,14 +127,14 @@ static void traced(struct cosy_thread *thread, u64 work)
 }
 
 /* The interrupted call's result is RUN's: put it where the call would have. */
-static void finish_call(struct cosy_activation *act, long result)
+static void finish_call(struct libcosy_activation *act, long result)
 {
 	act->state.reg[0] = result;
 	memset(&act->state.reg[1], 0, 5 * sizeof(act->state.reg[1]));
 	act->run.resume++;
 }
 
-static inline long kernel_turn(struct cosy_thread *thread, struct cosy_activation *act)
+static inline long kernel_turn(struct libcosy_thread *thread, struct libcosy_activation *act)
 {
 	act->run.status = NOT_RUN;
 	act->run.interp_calls = thread->interp_calls;
@@ -141,18 +142,18 @@ static inline long kernel_turn(struct cosy_thread *thread, struct cosy_activatio
 			     (unsigned long)&act->run);
 }
 
-static inline void count_turn(struct cosy_thread *thread, const struct cosy_activation *act)
+static inline void count_turn(struct libcosy_thread *thread, const struct libcosy_activation *act)
 {
 	thread->interp_calls -= act->run.interp_calls;
-	cosy_count(&cosy_counts.runs, act->run.status == COSY_DONE || act->run.resume);
-	cosy_count(&cosy_counts.left[act->run.status & 15], 1);
+	libcosy_count(&libcosy_counts.runs, act->run.status == COSY_DONE || act->run.resume);
+	libcosy_count(&libcosy_counts.left[act->run.status & 15], 1);
 }
 
 /* Goes on from a kernel's turn that was not the whole compound; `err` is its answer. */
-__attribute__((noinline)) static enum cosy_outcome go_on(struct cosy_thread *thread,
-							 struct cosy_loaded *loaded,
-							 struct cosy_activation *act, bool limits,
-							 long err)
+__attribute__((noinline)) static enum libcosy_outcome go_on(struct libcosy_thread *thread,
+							    struct cosy_loaded *loaded,
+							    struct libcosy_activation *act,
+							    bool limits, long err)
 {
 	for (;; err = kernel_turn(thread, act)) {
 		if (act->run.status == NOT_RUN ||
@@ -181,7 +182,7 @@ __attribute__((noinline)) static enum cosy_outcome go_on(struct cosy_thread *thr
 				return COSY_RAN_NOTHING;
 			break;
 		case COSY_LEFT_BUFFER:
-			cosy_context_buffer_gone();
+			libcosy_context_buffer_gone();
 			if (!act->run.resume)
 				return COSY_RAN_NOTHING;
 			break;
@@ -197,8 +198,8 @@ __attribute__((noinline)) static enum cosy_outcome go_on(struct cosy_thread *thr
 	}
 }
 
-static enum cosy_outcome run_in_kernel(struct cosy_thread *thread, struct cosy_loaded *loaded,
-				       struct cosy_activation *act, bool limits)
+static enum libcosy_outcome run_in_kernel(struct libcosy_thread *thread, struct cosy_loaded *loaded,
+					  struct libcosy_activation *act, bool limits)
 {
 	long err = kernel_turn(thread, act);
 
@@ -209,10 +210,10 @@ static enum cosy_outcome run_in_kernel(struct cosy_thread *thread, struct cosy_l
 	return COSY_RAN;
 }
 
-enum cosy_outcome cosy_run_bound(struct cosy_thread *thread, struct cosy_loaded *loaded,
-				 struct cosy_activation *act, bool limits)
+enum libcosy_outcome libcosy_run_bound(struct libcosy_thread *thread, struct cosy_loaded *loaded,
+				       struct libcosy_activation *act, bool limits)
 {
-	enum cosy_outcome outcome;
+	enum libcosy_outcome outcome;
 
 	begin(thread, loaded, act);
 	if (__builtin_expect(act->run.handle, 1))

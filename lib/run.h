@@ -6,7 +6,7 @@
 #include "program.h"
 #include "thread.h"
 
-enum cosy_outcome {
+enum libcosy_outcome {
 	COSY_RAN,	  /* to its end: act->run.ret */
 	COSY_RAN_NOTHING, /* the kernel cannot be used now and nothing was done */
 	COSY_RAN_OUT,	  /* of a limit: act->run.status says which; only with limits on */
@@ -14,33 +14,34 @@ enum cosy_outcome {
 
 /*
  * Runs from the start, in the kernel if the activation is bound to a handle there
- * (cosy_activation_bind), else in the interpreter.  `limits`: whether reaching a
+ * (libcosy_activation_bind), else in the interpreter.  `limits`: whether reaching a
  * limit ends the compound; a compiled region, which has no way to report it, goes
  * on instead.
  */
-enum cosy_outcome cosy_run_bound(struct cosy_thread *thread, struct cosy_loaded *loaded,
-				 struct cosy_activation *act, bool limits);
+enum libcosy_outcome libcosy_run_bound(struct libcosy_thread *thread, struct cosy_loaded *loaded,
+				       struct libcosy_activation *act, bool limits);
 
 /*
  * A program's place in a context, with the context's descriptor.  All turns of an
  * activation are the same context's, even if another one is opened meanwhile.
  */
-struct cosy_place {
+struct libcosy_place {
 	int fd;
 	u64 place; /* as in struct cosy_loaded */
 };
 
 /* False unless the program is loaded into the context that is in use now. */
-static inline bool cosy_place_get(const struct cosy_loaded *loaded, struct cosy_place *ret)
+static inline bool libcosy_place_get(const struct cosy_loaded *loaded, struct libcosy_place *ret)
 {
 	/* In this order: a new context's descriptor is there before its generation. */
-	ret->fd = __atomic_load_n(&cosy_the_fd, __ATOMIC_ACQUIRE);
+	ret->fd = __atomic_load_n(&libcosy_the_fd, __ATOMIC_ACQUIRE);
 	ret->place = __atomic_load_n(&loaded->place, __ATOMIC_ACQUIRE);
-	return (u32)ret->place && ret->place >> 32 == cosy_generation();
+	return (u32)ret->place && ret->place >> 32 == libcosy_generation();
 }
 
 /* To the kernel, or with NULL to the interpreter. */
-static inline void cosy_activation_bind(struct cosy_activation *act, const struct cosy_place *place)
+static inline void libcosy_activation_bind(struct libcosy_activation *act,
+					   const struct libcosy_place *place)
 {
 	act->run.handle = place ? (u32)place->place : 0;
 	if (place) {

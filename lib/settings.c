@@ -15,9 +15,9 @@
 
 #define MIN_BUFFER 4096u
 
-struct cosy_settings cosy_settings;
+struct libcosy_settings libcosy_settings;
 
-void cosy_say(const char *format, ...)
+void libcosy_say(const char *format, ...)
 {
 	int saved = errno, n;
 	char line[1400];
@@ -34,7 +34,7 @@ void cosy_say(const char *format, ...)
 	errno = saved;
 }
 
-static enum cosy_mode parse_mode(const char *text)
+static enum libcosy_mode parse_mode(const char *text)
 {
 	static const char *const names[] = {
 		[COSY_MODE_AUTO] = "auto",
@@ -48,7 +48,7 @@ static enum cosy_mode parse_mode(const char *text)
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(text, names[i]))
 			return i;
-	cosy_say("COSY_MODE=%s is none of auto, native, interp, kernel: using auto", text);
+	libcosy_say("COSY_MODE=%s is none of auto, native, interp, kernel: using auto", text);
 	return COSY_MODE_AUTO;
 }
 
@@ -65,8 +65,8 @@ static uint64_t parse_buffer(const char *text)
 	else if (*end == 'm' || *end == 'M')
 		len <<= 20, end++;
 	if (*end || len > COSY_MAX_BUFFER) {
-		cosy_say("COSY_BUFFER=%s is not a size of at most %u bytes: using %u", text,
-			 COSY_MAX_BUFFER, COSY_DEFAULT_BUFFER);
+		libcosy_say("COSY_BUFFER=%s is not a size of at most %u bytes: using %u", text,
+			    COSY_MAX_BUFFER, COSY_DEFAULT_BUFFER);
 		return COSY_DEFAULT_BUFFER;
 	}
 	if (!len)
@@ -81,7 +81,7 @@ static bool parse_switch(const char *text, bool otherwise)
 	return text && *text ? strcmp(text, "0") : otherwise;
 }
 
-void cosy_settings_init(void)
+void libcosy_settings_init(void)
 {
 	static int done;
 	int saved = errno;
@@ -89,11 +89,11 @@ void cosy_settings_init(void)
 	if (__atomic_load_n(&done, __ATOMIC_ACQUIRE))
 		return;
 	/* Two threads that race here read the same environment. */
-	cosy_settings.debug = parse_switch(secure_getenv("COSY_DEBUG"), false);
-	cosy_settings.stats = parse_switch(secure_getenv("COSY_STATS"), false);
-	cosy_settings.ordinary = !parse_switch(secure_getenv("COSY_FAST"), true);
-	cosy_settings.mode = parse_mode(secure_getenv("COSY_MODE"));
-	cosy_settings.buffer_len = parse_buffer(secure_getenv("COSY_BUFFER"));
+	libcosy_settings.debug = parse_switch(secure_getenv("COSY_DEBUG"), false);
+	libcosy_settings.stats = parse_switch(secure_getenv("COSY_STATS"), false);
+	libcosy_settings.ordinary = !parse_switch(secure_getenv("COSY_FAST"), true);
+	libcosy_settings.mode = parse_mode(secure_getenv("COSY_MODE"));
+	libcosy_settings.buffer_len = parse_buffer(secure_getenv("COSY_BUFFER"));
 	__atomic_store_n(&done, 1, __ATOMIC_RELEASE);
 	errno = saved;
 }

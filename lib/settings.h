@@ -15,15 +15,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum cosy_mode {
+enum libcosy_mode {
 	COSY_MODE_AUTO,
 	COSY_MODE_NATIVE,
 	COSY_MODE_INTERP,
 	COSY_MODE_KERNEL,
 };
 
-struct cosy_settings {
-	enum cosy_mode mode;
+struct libcosy_settings {
+	enum libcosy_mode mode;
 	bool debug;
 	bool stats;
 	bool ordinary; /* COSY_FAST=0 */
@@ -32,12 +32,12 @@ struct cosy_settings {
 
 #define COSY_DEFAULT_BUFFER (1u << 20)
 
-extern struct cosy_settings cosy_settings;
+extern struct libcosy_settings libcosy_settings;
 
 /* Reads the environment, once; every slow path calls it before it looks. */
-void cosy_settings_init(void);
+void libcosy_settings_init(void);
 
 /* One line on standard error, without touching errno. */
-void cosy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void libcosy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* COSY_LIB_SETTINGS_H */

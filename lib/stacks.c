@@ -5,19 +5,19 @@
 #include "stacks.h"
 #include "thread.h"
 
-#define HEADER ((sizeof(struct cosy_block) + 15) & ~15ull)
+#define HEADER ((sizeof(struct libcosy_block) + 15) & ~15ull)
 
-static void *memory_of(struct cosy_block *block)
+static void *memory_of(struct libcosy_block *block)
 {
 	return (uint8_t *)block + HEADER;
 }
 
-static struct cosy_block *block_of(void *memory)
+static struct libcosy_block *block_of(void *memory)
 {
-	return (struct cosy_block *)((uint8_t *)memory - HEADER);
+	return (struct libcosy_block *)((uint8_t *)memory - HEADER);
 }
 
-static bool own_stack(const struct cosy_thread *thread, uintptr_t sp)
+static bool own_stack(const struct libcosy_thread *thread, uintptr_t sp)
 {
 	return sp >= thread->stack_low && sp < thread->stack_high;
 }
@@ -28,9 +28,9 @@ static bool own_stack(const struct cosy_thread *thread, uintptr_t sp)
 /* --- Activations ------------------------------------------------------------------- */
 
 /* Out of those that are running, lest a handler takes a dead one for interrupted. */
-static void stop_running(struct cosy_thread *thread, struct cosy_activation *act)
+static void stop_running(struct libcosy_thread *thread, struct libcosy_activation *act)
 {
-	for (struct cosy_activation **at = &thread->running; *at; at = &(*at)->outer) {
+	for (struct libcosy_activation **at = &thread->running; *at; at = &(*at)->outer) {
 		if (*at == act) {
 			*at = act->outer;
 			return;
@@ -42,7 +42,7 @@ static void stop_running(struct cosy_thread *thread, struct cosy_activation *act
  * The free list needs no atomics: a handler that interrupts its user gives back
  * what it takes before it returns.
  */
-static inline void release_activation(struct cosy_thread *thread, struct cosy_activation *act)
+static inline void release_activation(struct libcosy_thread *thread, struct libcosy_activation *act)
 {
 	if (unlikely(thread->running))
 		stop_running(thread, act);
@@ -53,9 +53,9 @@ static inline void release_activation(struct cosy_thread *thread, struct cosy_ac
 
 /* --- Blocks -------------------------------------------------------------------------- */
 
-static inline void release(struct cosy_thread *thread, struct cosy_block *block)
+static inline void release(struct libcosy_thread *thread, struct libcosy_block *block)
 {
-	struct cosy_activation *act = block->act;
+	struct libcosy_activation *act = block->act;
 
 	if (act) {
 		block->act = NULL;
@@ -63,13 +63,13 @@ static inline void release(struct cosy_thread *thread, struct cosy_block *block)
 	}
 }
 
-static void end(struct cosy_thread *thread, struct cosy_block *block)
+static void end(struct libcosy_thread *thread, struct libcosy_block *block)
 {
 	release(thread, block);
 	__atomic_store_n(&block->ended, 1, __ATOMIC_RELEASE);
 }
 
-static bool is_ended(const struct cosy_block *block)
+static bool is_ended(const struct libcosy_block *block)
 {
 	return __atomic_load_n(&block->ended, __ATOMIC_ACQUIRE);
 }
@@ -78,9 +78,9 @@ static bool is_ended(const struct cosy_block *block)
  * Takes ended blocks off the top.  Not while something above them is being made
  * (used is beyond the top block's end): a signal handler may be running us then.
  */
-static void trim(struct cosy_thread *thread, struct cosy_slice *slice)
+static void trim(struct libcosy_thread *thread, struct libcosy_slice *slice)
 {
-	struct cosy_block *top;
+	struct libcosy_block *top;
 
 	while ((top = slice->top) && is_ended(top) && slice->used == top->end) {
 		uint64_t start = top->start;
@@ -93,10 +93,11 @@ static void trim(struct cosy_thread *thread, struct cosy_slice *slice)
 }
 
 /* Ends the blocks that longjmp left behind; `site` is where the next one is made. */
-static __attribute__((noinline)) void end_abandoned(struct cosy_thread *thread,
-						    struct cosy_slice *slice, struct cosy_site site)
+static __attribute__((noinline)) void end_abandoned(struct libcosy_thread *thread,
+						    struct libcosy_slice *slice,
+						    struct libcosy_site site)
 {
-	struct cosy_block *block, *dead = NULL;
+	struct libcosy_block *block, *dead = NULL;
 
 	for (block = slice->top;
 	     block && !is_ended(block) && own_stack(thread, block->sp) && block->sp <= site.sp;
@@ -111,10 +112,10 @@ static __attribute__((noinline)) void end_abandoned(struct cosy_thread *thread,
 	trim(thread, slice);
 }
 
-static inline void *push(struct cosy_thread *thread, struct cosy_slice *slice, uint64_t size,
-			 struct cosy_site site, struct cosy_activation *act)
+static inline void *push(struct libcosy_thread *thread, struct libcosy_slice *slice, uint64_t size,
+			 struct libcosy_site site, struct libcosy_activation *act)
 {
-	struct cosy_block *block;
+	struct libcosy_block *block;
 	uint64_t start, end;
 
 	if (slice->top && own_stack(thread, site.sp))
@@ -125,7 +126,7 @@ static inline void *push(struct cosy_thread *thread, struct cosy_slice *slice, u
 		return NULL;
 	slice->used = end;
 	COSY_BARRIER();
-	block = (struct cosy_block *)(slice->base + start);
+	block = (struct libcosy_block *)(slice->base + start);
 	block->owner = slice;
 	block->sp = site.sp;
 	block->site = site.site;
@@ -139,30 +140,30 @@ static inline void *push(struct cosy_thread *thread, struct cosy_slice *slice, u
 	return memory_of(block);
 }
 
-void *cosy_block_push(struct cosy_thread *thread, uint64_t size, struct cosy_site site)
+void *libcosy_block_push(struct libcosy_thread *thread, uint64_t size, struct libcosy_site site)
 {
-	return cosy_heap_retired ? NULL : push(thread, &thread->slice[0], size, site, NULL);
+	return libcosy_heap_retired ? NULL : push(thread, &thread->slice[0], size, site, NULL);
 }
 
 /* The shared buffer has no room: a ctx elsewhere is slower, but as good. */
-static __attribute__((noinline)) void *push_elsewhere(struct cosy_thread *thread, uint64_t size,
-						      struct cosy_site site,
-						      struct cosy_activation *act)
+static __attribute__((noinline)) void *push_elsewhere(struct libcosy_thread *thread, uint64_t size,
+						      struct libcosy_site site,
+						      struct libcosy_activation *act)
 {
 	return push(thread, &thread->slice[1], size, site, act);
 }
 
-struct cosy_activation *cosy_activation_push(struct cosy_thread *thread, uint64_t size,
-					     struct cosy_site site)
+struct libcosy_activation *libcosy_activation_push(struct libcosy_thread *thread, uint64_t size,
+						   struct libcosy_site site)
 {
-	struct cosy_activation *act = thread->free;
+	struct libcosy_activation *act = thread->free;
 	void *ctx = NULL;
 
 	if (unlikely(!act))
 		return NULL;
 	thread->free = act->outer;
 	COSY_BARRIER();
-	if (likely(!cosy_heap_retired))
+	if (likely(!libcosy_heap_retired))
 		ctx = push(thread, &thread->slice[0], size, site, act);
 	if (unlikely(!ctx))
 		ctx = push_elsewhere(thread, size, site, act);
@@ -174,16 +175,16 @@ struct cosy_activation *cosy_activation_push(struct cosy_thread *thread, uint64_
 	return act;
 }
 
-struct cosy_activation *cosy_activation_of(void *ctx)
+struct libcosy_activation *libcosy_activation_of(void *ctx)
 {
 	return block_of(ctx)->act;
 }
 
-static __attribute__((noinline)) void pop_slowly(struct cosy_thread *thread,
-						 struct cosy_block *block)
+static __attribute__((noinline)) void pop_slowly(struct libcosy_thread *thread,
+						 struct libcosy_block *block)
 {
-	struct cosy_slice *slice = block->owner;
-	struct cosy_block *above;
+	struct libcosy_slice *slice = block->owner;
+	struct libcosy_block *above;
 
 	if (!thread || (slice != &thread->slice[0] && slice != &thread->slice[1])) {
 		/* Of a coroutine that has moved: its thread takes the block off. */
@@ -198,12 +199,12 @@ static __attribute__((noinline)) void pop_slowly(struct cosy_thread *thread,
 	trim(thread, slice);
 }
 
-void cosy_block_pop(void *memory)
+void libcosy_block_pop(void *memory)
 {
-	struct cosy_thread *thread = cosy_thread_self;
-	struct cosy_block *block = block_of(memory);
-	struct cosy_slice *slice = block->owner;
-	struct cosy_block *below = block->below;
+	struct libcosy_thread *thread = libcosy_thread_self;
+	struct libcosy_block *block = block_of(memory);
+	struct libcosy_slice *slice = block->owner;
+	struct libcosy_block *below = block->below;
 
 	/* The top block of a slice of ours, and nothing to be trimmed below it. */
 	if (unlikely(!thread || slice != &thread->slice[0] || slice->top != block ||

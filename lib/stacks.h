@@ -21,21 +21,21 @@
 
 #include "../core/core.h"
 
-struct cosy_slice {
+struct libcosy_slice {
 	uint8_t *base;
 	uint64_t size; /* 0: no such slice */
 	uint64_t used; /* bytes taken, those of a block being made included */
-	struct cosy_block *top;
+	struct libcosy_block *top;
 };
 
 /* Header of each block, in front of the memory handed out. */
-struct cosy_block {
-	struct cosy_block *below;
-	struct cosy_slice *owner;
-	uintptr_t sp;		     /* native stack pointer of the caller */
-	uintptr_t site;		     /* its return address */
-	uint64_t start, end;	     /* offsets in the slice, header included */
-	struct cosy_activation *act; /* of a ctx: whose, until that has ended */
+struct libcosy_block {
+	struct libcosy_block *below;
+	struct libcosy_slice *owner;
+	uintptr_t sp;			/* native stack pointer of the caller */
+	uintptr_t site;			/* its return address */
+	uint64_t start, end;		/* offsets in the slice, header included */
+	struct libcosy_activation *act; /* of a ctx: whose, until that has ended */
 	uint32_t ended;
 };
 
@@ -43,13 +43,13 @@ struct cosy_block {
  * One run of a compound: what the kernel and the interpreter share.  In memory of
  * the thread's own, so that it outlives a shared buffer that the program unmaps.
  */
-struct cosy_activation {
-	struct cosy_activation *outer; /* the one that a signal handler's region interrupted, or,
+struct libcosy_activation {
+	struct libcosy_activation *outer; /* the one that a signal handler's region interrupted, or,
 					 * while this one is free, the next free one */
-	void *ctx;		       /* its block, in the shared buffer if there was room */
-	uint32_t generation;	       /* of the context that run.handle is in, */
-	int fd;			       /* and its descriptor */
-	struct cosy_run run;	       /* size and state are set for good; handle 0: interpreter */
+	void *ctx;			  /* its block, in the shared buffer if there was room */
+	uint32_t generation;		  /* of the context that run.handle is in, */
+	int fd;				  /* and its descriptor */
+	struct cosy_run run; /* size and state are set for good; handle 0: interpreter */
 	struct cosy_state state;
 };
 
@@ -57,24 +57,24 @@ struct cosy_activation {
 #define COSY_ACTIVATIONS 32
 
 /* Where a block is asked for from. */
-struct cosy_site {
+struct libcosy_site {
 	uintptr_t sp, site;
 };
 #define COSY_SITE()                                                                                \
-	((struct cosy_site){(uintptr_t)__builtin_frame_address(0),                                 \
-			    (uintptr_t)__builtin_return_address(0)})
+	((struct libcosy_site){(uintptr_t)__builtin_frame_address(0),                              \
+			       (uintptr_t)__builtin_return_address(0)})
 
-struct cosy_thread;
+struct libcosy_thread;
 
 /* An activation with a ctx of `size` bytes; NULL when there is no room. */
-struct cosy_activation *cosy_activation_push(struct cosy_thread *thread, uint64_t size,
-					     struct cosy_site site);
-/* The activation that a ctx belongs to; it ends with cosy_block_pop(ctx). */
-struct cosy_activation *cosy_activation_of(void *ctx);
+struct libcosy_activation *libcosy_activation_push(struct libcosy_thread *thread, uint64_t size,
+						   struct libcosy_site site);
+/* The activation that a ctx belongs to; it ends with libcosy_block_pop(ctx). */
+struct libcosy_activation *libcosy_activation_of(void *ctx);
 
 /* 16-byte aligned memory of the shared buffer, contents undefined; or NULL. */
-void *cosy_block_push(struct cosy_thread *thread, uint64_t size, struct cosy_site site);
+void *libcosy_block_push(struct libcosy_thread *thread, uint64_t size, struct libcosy_site site);
 /* Ends a block, its activation, and what dead blocks lie above it.  Any thread may. */
-void cosy_block_pop(void *memory);
+void libcosy_block_pop(void *memory);
 
 #endif /* COSY_LIB_STACKS_H */

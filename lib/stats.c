@@ -7,11 +7,11 @@
 #include "context.h"
 #include "stats.h"
 
-struct cosy_counts cosy_counts;
+struct libcosy_counts libcosy_counts;
 
-void cosy_counts_reset(void)
+void libcosy_counts_reset(void)
 {
-	memset(&cosy_counts, 0, sizeof(cosy_counts));
+	memset(&libcosy_counts, 0, sizeof(libcosy_counts));
 }
 
 static const char *const left_names[] = {
@@ -28,24 +28,24 @@ static const char *const guard_names[] = {
 };
 #define GUARDS (sizeof(guard_names) / sizeof(*guard_names))
 
-_Static_assert(GUARDS <= sizeof(cosy_counts.replugs) / sizeof(*cosy_counts.replugs),
+_Static_assert(GUARDS <= sizeof(libcosy_counts.replugs) / sizeof(*libcosy_counts.replugs),
 	       "struct cosy_stats has a count for every guard");
 
-void cosy_counts_keep(const struct cosy_stats *kernel)
+void libcosy_counts_keep(const struct cosy_stats *kernel)
 {
-	cosy_count(&cosy_counts.kernel_calls, kernel->calls);
-	cosy_count(&cosy_counts.fast, kernel->fast);
+	libcosy_count(&libcosy_counts.kernel_calls, kernel->calls);
+	libcosy_count(&libcosy_counts.fast, kernel->fast);
 	for (unsigned int i = 0; i < GUARDS; i++)
-		cosy_count(&cosy_counts.replugs[i], kernel->replugs[i]);
+		libcosy_count(&libcosy_counts.replugs[i], kernel->replugs[i]);
 }
 
 /* A line under construction; what does not fit is left out. */
-struct line {
+struct stats_line {
 	char text[1200];
 	int length;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct stats_line *line, const char *format, ...)
 {
 	int room = sizeof(line->text) - line->length, n;
 	va_list args;
@@ -56,21 +56,21 @@ __attribute__((format(printf, 2, 3))) static void add(struct line *line, const c
 	line->length += n < room ? n : room - 1;
 }
 
-static void add_count(struct line *line, const char *prefix, const char *name, uint64_t count)
+static void add_count(struct stats_line *line, const char *prefix, const char *name, uint64_t count)
 {
 	add(line, " %s%s=%llu", prefix, name, (unsigned long long)count);
 }
 
 __attribute__((destructor)) static void stats_print(void)
 {
-	const struct cosy_counts *c = &cosy_counts;
+	const struct libcosy_counts *c = &libcosy_counts;
 	struct cosy_stats kernel = {.size = sizeof(kernel)};
-	struct line line = {.length = 0};
+	struct stats_line line = {.length = 0};
 
-	if (!cosy_settings.stats)
+	if (!libcosy_settings.stats)
 		return;
-	cosy_context_stats(&kernel);
-	cosy_counts_keep(&kernel);
+	libcosy_context_stats(&kernel);
+	libcosy_counts_keep(&kernel);
 	add(&line, "stats:");
 	add_count(&line, "", "regions", c->regions);
 	add_count(&line, "", "runs", c->runs);
@@ -83,5 +83,5 @@ __attribute__((destructor)) static void stats_print(void)
 	for (unsigned int i = 0; i < GUARDS; i++)
 		if (c->replugs[i])
 			add_count(&line, "replug_", guard_names[i], c->replugs[i]);
-	cosy_say("%s", line.text);
+	libcosy_say("%s", line.text);
 }

@@ -9,7 +9,7 @@
 
 #include "settings.h"
 
-struct cosy_counts {
+struct libcosy_counts {
 	uint64_t regions; /* activations begun: in the kernel, the interpreter or the native twin */
 	uint64_t native;  /* of these, run by the native twin */
 	uint64_t runs;	  /* RUN ioctls that ran something */
@@ -21,19 +21,19 @@ struct cosy_counts {
 				* given up */
 };
 
-extern struct cosy_counts cosy_counts;
+extern struct libcosy_counts libcosy_counts;
 
 /* Counts nothing, and costs a load, unless asked for. */
-static inline void cosy_count(uint64_t *which, uint64_t n)
+static inline void libcosy_count(uint64_t *which, uint64_t n)
 {
-	if (__builtin_expect(cosy_settings.stats, 0))
+	if (__builtin_expect(libcosy_settings.stats, 0))
 		__atomic_fetch_add(which, n, __ATOMIC_RELAXED);
 }
 
 /* Adds what the kernel counted for a context that is given up. */
-void cosy_counts_keep(const struct cosy_stats *kernel);
+void libcosy_counts_keep(const struct cosy_stats *kernel);
 
 /* A fork child counts its own. */
-void cosy_counts_reset(void);
+void libcosy_counts_reset(void);
 
 #endif /* COSY_LIB_STATS_H */

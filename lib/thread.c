@@ -20,20 +20,20 @@
 #define MAX_SOFT_STACK (64ul << 20)
 #define MAX_MAIN_STACK (64ul << 20)
 #define PAGE	       4096ul
-#define THREAD_SIZE    ((sizeof(struct cosy_thread) + PAGE - 1) & ~(PAGE - 1))
+#define THREAD_SIZE    ((sizeof(struct libcosy_thread) + PAGE - 1) & ~(PAGE - 1))
 
-_Thread_local struct cosy_thread *cosy_thread_self __attribute__((tls_model("initial-exec")));
+_Thread_local struct libcosy_thread *libcosy_thread_self __attribute__((tls_model("initial-exec")));
 
-static struct cosy_lock list_lock;
+static struct libcosy_lock list_lock;
 static bool any_filtered;
-static struct cosy_thread *list;
+static struct libcosy_thread *list;
 static pthread_key_t exit_key;
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 
 extern void *__libc_stack_end __attribute__((weak));
 
 /* Where this thread's native stack is, without opening files. */
-static void find_stack(struct cosy_thread *thread)
+static void find_stack(struct libcosy_thread *thread)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	pthread_attr_t attr;
@@ -62,15 +62,15 @@ static void find_stack(struct cosy_thread *thread)
 }
 
 /* Each thread takes at most a quarter of what is free, so that many get some. */
-static void find_slices(struct cosy_thread *thread)
+static void find_slices(struct libcosy_thread *thread)
 {
-	uint64_t share = cosy_heap_room() / 4 & ~(PAGE - 1);
-	struct cosy_slice *slice = &thread->slice[0];
+	uint64_t share = libcosy_heap_room() / 4 & ~(PAGE - 1);
+	struct libcosy_slice *slice = &thread->slice[0];
 
 	if (share > SHARED_SLICE)
 		share = SHARED_SLICE;
 	for (; share >= MIN_SLICE && !slice->base; share /= 2) {
-		slice->base = cosy_heap_alloc(share);
+		slice->base = libcosy_heap_alloc(share);
 		slice->size = slice->base ? share : 0;
 	}
 	slice = &thread->slice[1];
@@ -78,10 +78,10 @@ static void find_slices(struct cosy_thread *thread)
 	slice->size = OTHER_SLICE;
 }
 
-static void thread_free(struct cosy_thread *thread)
+static void thread_free(struct libcosy_thread *thread)
 {
 	if (thread->slice[0].base)
-		cosy_heap_free(thread->slice[0].base);
+		libcosy_heap_free(thread->slice[0].base);
 	if (thread->soft_stack)
 		munmap(thread->soft_stack, thread->soft_size + PAGE);
 	munmap(thread, THREAD_SIZE + OTHER_SLICE);
@@ -89,14 +89,14 @@ static void thread_free(struct cosy_thread *thread)
 
 static void thread_exit(void *arg)
 {
-	struct cosy_thread *thread = arg;
+	struct libcosy_thread *thread = arg;
 
-	cosy_thread_self = NULL;
-	cosy_lock(&list_lock);
+	libcosy_thread_self = NULL;
+	libcosy_lock(&list_lock);
 	*thread->link = thread->next;
 	if (thread->next)
 		thread->next->link = thread->link;
-	cosy_unlock(&list_lock);
+	libcosy_unlock(&list_lock);
 	thread_free(thread);
 }
 
@@ -105,16 +105,16 @@ static void exit_init(void)
 	pthread_key_create(&exit_key, thread_exit);
 }
 
-static struct cosy_thread *thread_create(void)
+static struct libcosy_thread *thread_create(void)
 {
-	struct cosy_thread *thread;
+	struct libcosy_thread *thread;
 
 	thread = mmap(NULL, THREAD_SIZE + OTHER_SLICE, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (thread == MAP_FAILED)
 		return NULL;
 	for (int i = 0; i < COSY_ACTIVATIONS; i++) {
-		struct cosy_activation *act = &thread->acts[i];
+		struct libcosy_activation *act = &thread->acts[i];
 
 		act->run.size = sizeof(act->run);
 		act->run.state = (uint64_t)&act->state;
@@ -126,7 +126,7 @@ static struct cosy_thread *thread_create(void)
 	find_slices(thread);
 	pthread_once(&exit_once, exit_init);
 	pthread_setspecific(exit_key, thread);
-	if (!cosy_lock(&list_lock)) {
+	if (!libcosy_lock(&list_lock)) {
 		/* A handler interrupted this very function: one of them is enough. */
 		thread_free(thread);
 		return NULL;
@@ -136,27 +136,27 @@ static struct cosy_thread *thread_create(void)
 	if (list)
 		list->link = &thread->next;
 	list = thread;
-	cosy_unlock(&list_lock);
+	libcosy_unlock(&list_lock);
 	return thread;
 }
 
-struct cosy_thread *cosy_thread(void)
+struct libcosy_thread *libcosy_thread(void)
 {
 	int saved = errno;
 
-	if (!cosy_thread_self)
-		cosy_thread_self = thread_create();
+	if (!libcosy_thread_self)
+		libcosy_thread_self = thread_create();
 	errno = saved;
-	return cosy_thread_self;
+	return libcosy_thread_self;
 }
 
-void cosy_thread_filtered(struct cosy_thread *thread)
+void libcosy_thread_filtered(struct libcosy_thread *thread)
 {
 	thread->filtered = true;
 	__atomic_store_n(&any_filtered, true, __ATOMIC_RELAXED);
 }
 
-void cosy_thread_soft_stack(struct cosy_thread *thread)
+void libcosy_thread_soft_stack(struct libcosy_thread *thread)
 {
 	uint64_t size = MAX_SOFT_STACK;
 	struct rlimit limit;
@@ -177,27 +177,27 @@ void cosy_thread_soft_stack(struct cosy_thread *thread)
 	errno = saved;
 }
 
-bool cosy_thread_lock(void)
+bool libcosy_thread_lock(void)
 {
-	return cosy_lock(&list_lock);
+	return libcosy_lock(&list_lock);
 }
 
-void cosy_thread_unlock(void)
+void libcosy_thread_unlock(void)
 {
-	cosy_unlock(&list_lock);
+	libcosy_unlock(&list_lock);
 }
 
-void cosy_thread_child(void)
+void libcosy_thread_child(void)
 {
-	struct cosy_thread *thread, *next;
+	struct libcosy_thread *thread, *next;
 
 	list_lock.word = 0;
 	for (thread = list; thread; thread = next) {
 		next = thread->next;
-		if (thread != cosy_thread_self)
+		if (thread != libcosy_thread_self)
 			thread_free(thread);
 	}
-	list = cosy_thread_self;
+	list = libcosy_thread_self;
 	if (!list)
 		return;
 	list->next = NULL;

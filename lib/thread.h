@@ -11,44 +11,44 @@
 
 #include "stacks.h"
 
-struct cosy_thread {
-	struct cosy_slice
+struct libcosy_thread {
+	struct libcosy_slice
 		slice[2]; /* in the shared buffer; and, for what finds no room, elsewhere */
-	uintptr_t stack_low, stack_high; /* the thread's own native stack; 0, 0 = unknown */
-	struct cosy_activation *running; /* innermost activation in the middle of a run */
-	struct cosy_activation *free;	 /* of acts, by ->outer */
-	uint8_t *soft_stack;		 /* NULL until a compound needs one */
-	uint64_t soft_size;		 /* bytes before its guard page */
-	uint64_t interp_calls;		 /* not yet reported to RUN */
-	bool filtered;			 /* a seccomp filter is armed: the kernel is out for good */
-	uint32_t pause;			 /* activations to run natively before RUN is tried again */
+	uintptr_t stack_low, stack_high;    /* the thread's own native stack; 0, 0 = unknown */
+	struct libcosy_activation *running; /* innermost activation in the middle of a run */
+	struct libcosy_activation *free;    /* of acts, by ->outer */
+	uint8_t *soft_stack;		    /* NULL until a compound needs one */
+	uint64_t soft_size;		    /* bytes before its guard page */
+	uint64_t interp_calls;		    /* not yet reported to RUN */
+	bool filtered;	/* a seccomp filter is armed: the kernel is out for good */
+	uint32_t pause; /* activations to run natively before RUN is tried again */
 	uint32_t next_pause;
-	struct cosy_thread *next, **link;
-	struct cosy_activation acts[COSY_ACTIVATIONS];
+	struct libcosy_thread *next, **link;
+	struct libcosy_activation acts[COSY_ACTIVATIONS];
 };
 
 /* Initial-exec: an access must not allocate, since signal handlers make it. */
-extern _Thread_local struct cosy_thread *cosy_thread_self
+extern _Thread_local struct libcosy_thread *libcosy_thread_self
 	__attribute__((tls_model("initial-exec")));
 
 /*
  * The calling thread's, made at its first call (not async-signal-safe) and freed
  * when the thread exits; NULL without memory.
  */
-struct cosy_thread *cosy_thread(void);
+struct libcosy_thread *libcosy_thread(void);
 
 /*
  * A filter is armed for this thread: the kernel is out for good, for it and for
  * the threads that it may have made since and that inherit the filter.
  */
-void cosy_thread_filtered(struct cosy_thread *thread);
+void libcosy_thread_filtered(struct libcosy_thread *thread);
 
 /* The thread's software stack, or NULL with soft_size 0 when there is no memory. */
-void cosy_thread_soft_stack(struct cosy_thread *thread);
+void libcosy_thread_soft_stack(struct libcosy_thread *thread);
 
 /* In a fork child: the other threads are gone. */
-void cosy_thread_child(void);
-bool cosy_thread_lock(void);
-void cosy_thread_unlock(void);
+void libcosy_thread_child(void);
+bool libcosy_thread_lock(void);
+void libcosy_thread_unlock(void);
 
 #endif /* COSY_LIB_THREAD_H */

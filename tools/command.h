@@ -4,9 +4,9 @@
 #define COSY_TOOLS_COMMAND_H
 
 /* argv[0] is the subcommand's name.  The answer is the exit status. */
-int cosy_doctor(int argc, char **argv);
-int cosy_dis(int argc, char **argv);
-int cosy_run(int argc, char **argv);
+int command_doctor(int argc, char **argv);
+int command_dis(int argc, char **argv);
+int command_run(int argc, char **argv);
 
 /* The exit statuses of every subcommand. */
 enum { EXIT_FINE = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };

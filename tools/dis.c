@@ -255,7 +255,7 @@ static int dis(const char *path)
 	return err;
 }
 
-int cosy_dis(int argc, char **argv)
+int command_dis(int argc, char **argv)
 {
 	int status = EXIT_FINE;
 

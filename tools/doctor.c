@@ -371,7 +371,7 @@ static void note_obstacles(void)
 		note("process %ld traces this one: traced programs run natively", tracer);
 }
 
-int cosy_doctor(int argc, char **argv)
+int command_doctor(int argc, char **argv)
 {
 	static bool (*const checks[])(struct visit *) = {
 		check_mode, check_module, check_device, check_version,

@@ -13,11 +13,11 @@ static const struct {
 	const char *arguments;
 	const char *what;
 } commands[] = {
-	{"doctor", cosy_doctor, "",
+	{"doctor", command_doctor, "",
 	 "say whether compounds run in this kernel, and if not, what to do"},
-	{"dis", cosy_dis, "FILE...",
+	{"dis", command_dis, "FILE...",
 	 "show the compounds in object files, executables and containers"},
-	{"run", cosy_run, "PROGRAM...",
+	{"run", command_run, "PROGRAM...",
 	 "run an unmodified program with its small file reads served from user space"},
 	{"help", help, "", "show this"},
 };

@@ -174,7 +174,7 @@ static bool read_policies(const char *only, struct policy_text *rules)
 	return policy_read(path, true, rules) && policy_read("/etc/cosy/run.conf", true, rules);
 }
 
-int cosy_run(int argc, char **argv)
+int command_run(int argc, char **argv)
 {
 	enum { STATS = 256, NO_DAEMON, EXPLAIN, RELAX, POLICY };
 	static const struct option options[] = {

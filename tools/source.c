@@ -12,8 +12,8 @@
 
 #define MAX_SOURCE (64u << 20)
 
-struct file {
-	struct file *next;
+struct source_file {
+	struct source_file *next;
 	char *path;
 	const char *text; /* mapped; NULL: not to be read */
 	size_t size;
@@ -22,7 +22,7 @@ struct file {
 };
 
 struct cosy_source {
-	struct file *files;
+	struct source_file *files;
 };
 
 struct cosy_source *cosy_source_create(void)
@@ -32,7 +32,7 @@ struct cosy_source *cosy_source_create(void)
 
 void cosy_source_destroy(struct cosy_source *source)
 {
-	struct file *file, *next;
+	struct source_file *file, *next;
 
 	for (file = source->files; file; file = next) {
 		next = file->next;
@@ -45,7 +45,7 @@ void cosy_source_destroy(struct cosy_source *source)
 }
 
 /* Not a device or a pipe, whatever the name in the compound says. */
-static void map(struct file *file)
+static void map(struct source_file *file)
 {
 	int fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
@@ -63,9 +63,9 @@ static void map(struct file *file)
 	close(fd);
 }
 
-static struct file *find(struct cosy_source *source, const char *path)
+static struct source_file *find(struct cosy_source *source, const char *path)
 {
-	struct file *file;
+	struct source_file *file;
 
 	for (file = source->files; file; file = file->next)
 		if (!strcmp(file->path, path))
@@ -88,7 +88,7 @@ static struct file *find(struct cosy_source *source, const char *path)
 const char *cosy_source_line(struct cosy_source *source, const char *path, unsigned int line,
 			     size_t *len)
 {
-	struct file *file = find(source, path);
+	struct source_file *file = find(source, path);
 	const char *end;
 
 	if (!file || !file->text || !line)

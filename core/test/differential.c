@@ -212,7 +212,7 @@ bool differential_run(struct differential *d, const struct cosy_program *program
 	if (!lint && d->how.blind)
 		lint = checker_lint_blind(program, &d->how);
 	if (lint) {
-		cosy_free(code.insns);
+		core_free(code.insns);
 		return problem(d, "code for the JIT: %s", lint);
 	}
 	for (i = 0; i < 2; i++)
@@ -220,6 +220,6 @@ bool differential_run(struct differential *d, const struct cosy_program *program
 	fine = run_both(d, program, &code, worlds);
 	for (i = 0; i < 2; i++)
 		world_deinit(&worlds[i]);
-	cosy_free(code.insns);
+	core_free(code.insns);
 	return fine;
 }

@@ -187,6 +187,6 @@ const char *checker_lint_blind(const struct cosy_program *program, const struct 
 	else
 		problem = find_constant(program, &blindings, how);
 	for (i = 0; i < made; i++)
-		cosy_free(blindings.code[i].insns);
+		core_free(blindings.code[i].insns);
 	return problem;
 }

@@ -254,9 +254,9 @@ static void the_same_input_gives_the_same_code(void)
 	CHECK_EQ(first.insn_cnt, second.insn_cnt);
 	CHECK(!memcmp(first.insns, second.insns, first.insn_cnt * sizeof(*first.insns)));
 	CHECK(memcmp(first.insns, other.insns, first.insn_cnt * sizeof(*first.insns)));
-	cosy_free(first.insns);
-	cosy_free(second.insns);
-	cosy_free(other.insns);
+	core_free(first.insns);
+	core_free(second.insns);
+	core_free(other.insns);
 	cosy_program_deinit(&program);
 }
 

@@ -218,7 +218,7 @@ static int compile(struct cosy_prog *prog, const struct cosy_program *program,
 	if (error)
 		return error;
 	bpf = bpf_create(code.insns, code.insn_cnt, code.stack_size, &blinds);
-	cosy_free(code.insns);
+	core_free(code.insns);
 	if (!bpf)
 		return -ENOMEM;
 	if (blinds != how.blind) {

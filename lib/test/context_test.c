@@ -47,9 +47,9 @@ static bool run_region(void)
 /* Whether that ran in the kernel. */
 static bool in_kernel(void)
 {
-	uint64_t runs = cosy_counts.runs, calls = cosy_counts.interp_calls;
+	uint64_t runs = libcosy_counts.runs, calls = libcosy_counts.interp_calls;
 
-	return run_region() && cosy_counts.runs > runs && cosy_counts.interp_calls == calls;
+	return run_region() && libcosy_counts.runs > runs && libcosy_counts.interp_calls == calls;
 }
 
 /* In a child, so that each begins anew; its exit status or signal must be 0. */
@@ -61,7 +61,7 @@ static bool in_kernel(void)
 		MUST(pid_ >= 0);                                                                   \
 		if (!pid_) {                                                                       \
 			check_failures = 0;                                                        \
-			cosy_settings.stats = true;                                                \
+			libcosy_settings.stats = true;                                             \
 			test;                                                                      \
 			_exit(check_failures != 0);                                                \
 		}                                                                                  \
@@ -78,8 +78,8 @@ static void numbers(void)
 
 	CHECK(in_kernel());
 	CHECK_EQ(open("/dev/null", O_RDONLY), first + 1);
-	CHECK(cosy_context_fd() >= 200);
-	CHECK_EQ(fcntl(cosy_context_fd(), F_GETFD), FD_CLOEXEC);
+	CHECK(libcosy_context_fd() >= 200);
+	CHECK_EQ(fcntl(libcosy_context_fd(), F_GETFD), FD_CLOEXEC);
 }
 
 static void closed(void)
@@ -104,11 +104,11 @@ static void replaced(void)
 	int fd, other = open("/dev/null", O_RDONLY);
 
 	CHECK(in_kernel());
-	fd = cosy_context_fd();
+	fd = libcosy_context_fd();
 	MUST(dup2(other, fd) == fd);
 	run_region();
 	CHECK(in_kernel());
-	CHECK(cosy_context_fd() != fd);
+	CHECK(libcosy_context_fd() != fd);
 	CHECK(!fstat(other, &null) && !fstat(fd, &st) && st.st_rdev == null.st_rdev);
 }
 
@@ -118,7 +118,7 @@ static void few(void)
 
 	MUST(!setrlimit(RLIMIT_NOFILE, &limit));
 	CHECK(in_kernel());
-	CHECK(cosy_context_fd() >= 20);
+	CHECK(libcosy_context_fd() >= 20);
 }
 
 /* None left now, but later. */
@@ -146,7 +146,7 @@ static void fork_of_fork(void)
 		CHECK_EQ(memory[9999], 7);
 		CHECK(in_kernel());
 		CHECK_EQ(memory[9999], 7);
-		CHECK(cosy_is_shared(memory) && cosy_context_buffer(&len) && len);
+		CHECK(cosy_is_shared(memory) && libcosy_context_buffer(&len) && len);
 		memset(memory, 8, 10000);
 		IN_CHILD({
 			CHECK(in_kernel());
@@ -211,7 +211,7 @@ static void filter_after(void)
 	CHECK(in_kernel());
 	forbid_ioctl(SECCOMP_RET_ERRNO | EPERM);
 	CHECK(!run_region());
-	CHECK(cosy_thread_self->filtered);
+	CHECK(libcosy_thread_self->filtered);
 	CHECK(!run_region());
 }
 

@@ -36,7 +36,7 @@ static s64 interpreted(u32 number, const u64 *args)
 	};
 	struct cosy_program program = validated(insns, COUNT(insns));
 	struct cosy_state state;
-	struct cosy_interp in = {
+	struct libcosy_interp in = {
 		.program = &program,
 		.state = &state,
 		.ctx = (u64)args,
@@ -44,7 +44,7 @@ static s64 interpreted(u32 number, const u64 *args)
 		.stack_size = 4096,
 	};
 
-	CHECK_EQ(cosy_interp_run(&in, 0), COSY_DONE);
+	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_DONE);
 	cosy_program_deinit(&program);
 	return in.ret;
 }

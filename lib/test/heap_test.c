@@ -30,14 +30,14 @@ static void give_heap(void)
 {
 	void *range;
 
-	if (cosy_context_open() && cosy_context_fd() >= 0) {
+	if (libcosy_context_open() && libcosy_context_fd() >= 0) {
 		printf("on the shared buffer\n");
 		return;
 	}
-	cosy_settings.mode = COSY_MODE_INTERP;
+	libcosy_settings.mode = COSY_MODE_INTERP;
 	range = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	MUST(range != MAP_FAILED);
-	cosy_heap_init(range, SIZE);
+	libcosy_heap_init(range, SIZE);
 	printf("on memory of our own\n");
 }
 
@@ -134,7 +134,7 @@ static void exhaustion(void)
 {
 	enum { MANY = 300 };
 	static void *piece[MANY];
-	size_t room = cosy_heap_room();
+	size_t room = libcosy_heap_room();
 	int shared = 0;
 
 	for (int i = 0; i < MANY; i++) {
@@ -148,7 +148,7 @@ static void exhaustion(void)
 		CHECK_EQ(*((unsigned char *)piece[i] + 9999), (unsigned char)i);
 		cosy_free(piece[i]);
 	}
-	CHECK_EQ(cosy_heap_room(), room);
+	CHECK_EQ(libcosy_heap_room(), room);
 	piece[0] = cosy_malloc(SIZE + 1);
 	CHECK(piece[0] && !cosy_is_shared(piece[0]));
 	cosy_free(piece[0]);
@@ -175,13 +175,13 @@ static void in_handler(void)
 	pid_t self = getpid();
 
 	sigaction(SIGUSR1, &action, NULL);
-	CHECK(cosy_heap_alloc(16));
-	cosy_heap_lock();
+	CHECK(libcosy_heap_alloc(16));
+	libcosy_heap_lock();
 	/* While the lock is this thread's: refused, so the handler gets ordinary memory. */
-	CHECK(!cosy_heap_alloc(16));
+	CHECK(!libcosy_heap_alloc(16));
 	kill(self, SIGUSR1);
-	cosy_heap_unlock();
-	CHECK(cosy_heap_alloc(16));
+	libcosy_heap_unlock();
+	CHECK(libcosy_heap_alloc(16));
 }
 
 /* Live data keeps its address and contents; the parent does not see the child's stores. */
@@ -199,7 +199,7 @@ static void forks(bool raw)
 		check_failures = 0;
 		CHECK(memory[0] == 0x3c && memory[49999] == 0x3c);
 		/* On a real shared buffer this opens the child's own, in the same place. */
-		cosy_context_open();
+		libcosy_context_open();
 		CHECK(memory[0] == 0x3c && memory[49999] == 0x3c);
 		CHECK_EQ(churn(5, 2000, 3000), 0);
 		memory = cosy_realloc(memory, 60000);
@@ -215,10 +215,10 @@ static void forks(bool raw)
 
 static void *hold_the_lock(void *ready)
 {
-	cosy_heap_lock();
+	libcosy_heap_lock();
 	__atomic_store_n((int *)ready, 1, __ATOMIC_RELEASE);
 	sleep(3);
-	cosy_heap_unlock();
+	libcosy_heap_unlock();
 	return NULL;
 }
 
@@ -236,7 +236,7 @@ static void lock_left_behind(void)
 	MUST(pid >= 0);
 	if (!pid) {
 		alarm(2);
-		_exit(!cosy_heap_alloc(16));
+		_exit(!libcosy_heap_alloc(16));
 	}
 	MUST(waitpid(pid, &status, 0) == pid);
 	CHECK_EQ(status, 0);

@@ -20,7 +20,7 @@ static struct cosy_program latest; /* released by the next run, since faults jum
 
 static s64 run(const struct bpf_insn *insns, u32 cnt, void *ctx)
 {
-	struct cosy_interp in = {
+	struct libcosy_interp in = {
 		.program = &latest,
 		.state = &state,
 		.ctx = (u64)ctx,
@@ -30,7 +30,7 @@ static s64 run(const struct bpf_insn *insns, u32 cnt, void *ctx)
 
 	cosy_program_deinit(&latest);
 	latest = validated(insns, cnt);
-	CHECK_EQ(cosy_interp_run(&in, 0), COSY_DONE);
+	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_DONE);
 	return in.ret;
 }
 
@@ -388,7 +388,7 @@ static void hand_over(unsigned int stop)
 	struct cosy_program program = validated(fib, FIB_CNT);
 	struct cosy_state *moved = NULL;
 	u64 n = 9, stops = 0;
-	struct cosy_interp in = {
+	struct libcosy_interp in = {
 		.program = &program,
 		.state = &state,
 		.ctx = (u64)&n,
@@ -397,8 +397,8 @@ static void hand_over(unsigned int stop)
 	};
 	enum cosy_status status;
 
-	while ((status = cosy_interp_run(&in, stop)) == COSY_LEFT_WORK) {
-		struct cosy_interp next = {
+	while ((status = libcosy_interp_run(&in, stop)) == COSY_LEFT_WORK) {
+		struct libcosy_interp next = {
 			.program = &program,
 			.state = malloc(sizeof(state)),
 			.ctx = (u64)&n,
@@ -426,21 +426,21 @@ static void limits(void)
 {
 	struct bpf_insn insns[] = {ALU64_K(BPF_ADD, 0, 1), JUMP(-2), EXIT()};
 	struct cosy_program program = validated(insns, 3);
-	struct cosy_interp in = {
+	struct libcosy_interp in = {
 		.program = &program,
 		.state = &state,
 		.max_ops = 1000,
 	};
 
-	CHECK_EQ(cosy_interp_run(&in, 0), COSY_ENDED_OPS);
+	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_OPS);
 	CHECK_EQ(state.reg[0], 1001);
 	CHECK_EQ(in.resume, 1);
 	CHECK_EQ(state.ops, 1000);
 	/* What was used stays used. */
-	CHECK_EQ(cosy_interp_run(&in, 0), COSY_ENDED_OPS);
+	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_OPS);
 	in.max_ops = 0;
 	in.max_ns = 20000000;
-	CHECK_EQ(cosy_interp_run(&in, 0), COSY_ENDED_TIME);
+	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_TIME);
 	CHECK(state.kernel_ns >= 20000000);
 	cosy_program_deinit(&program);
 }
@@ -508,7 +508,7 @@ static void forged_return(void)
 	struct cosy_program program = validated(fib, FIB_CNT);
 	struct cosy_frame *frame = (struct cosy_frame *)stack;
 	u64 n = 5;
-	struct cosy_interp in = {
+	struct libcosy_interp in = {
 		.program = &program,
 		.state = &state,
 		.ctx = (u64)&n,
@@ -520,13 +520,13 @@ static void forged_return(void)
 
 	for (unsigned int i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		in.resume = 0;
-		while (cosy_interp_run(&in, COSY_MARK_RESUME) == COSY_LEFT_WORK && state.fp)
+		while (libcosy_interp_run(&in, COSY_MARK_RESUME) == COSY_LEFT_WORK && state.fp)
 			;
 		CHECK_EQ(frame->call, 1);
 		frame->call = wrong[i];
 		sig = sigsetjmp(out, 1);
 		if (!sig)
-			cosy_interp_run(&in, 0);
+			libcosy_interp_run(&in, 0);
 		CHECK_EQ(sig, SIGILL);
 	}
 	cosy_program_deinit(&program);

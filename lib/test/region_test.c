@@ -107,7 +107,7 @@ static void nested_in_signal(void)
 	for (int i = 0; i < 50; i++)
 		CHECK_EQ(run_interrupted(SIGUSR1, 100), 5050);
 	CHECK_EQ(handled, 100);
-	CHECK(!cosy_thread_self->running);
+	CHECK(!libcosy_thread_self->running);
 }
 
 static sigjmp_buf out_of_region;
@@ -119,7 +119,7 @@ static void jump_away(int sig)
 
 static uint64_t bytes_used(void)
 {
-	return cosy_thread_self->slice[0].used + cosy_thread_self->slice[1].used;
+	return libcosy_thread_self->slice[0].used + libcosy_thread_self->slice[1].used;
 }
 
 /* A handler that jumps out of a region, again and again, from the same and from deeper frames. */
@@ -149,7 +149,7 @@ static void abandoned(void)
 	CHECK(most < 20000);
 	CHECK_EQ(run_add_one(1, &out), 2);
 	CHECK_EQ(bytes_used(), 0);
-	CHECK(!cosy_thread_self->running);
+	CHECK(!libcosy_thread_self->running);
 }
 
 static void *in_thread(void *arg)
@@ -199,7 +199,7 @@ int main(void)
 {
 	/* The library has read its settings already: they are this test's to set. */
 	if (access("/dev/cosy", F_OK))
-		cosy_settings.mode = COSY_MODE_INTERP;
+		libcosy_settings.mode = COSY_MODE_INTERP;
 	plain();
 	nested_in_signal();
 	abandoned();

@@ -13,12 +13,12 @@
 
 #include "check.h"
 
-static struct cosy_thread *self;
+static struct libcosy_thread *self;
 
-static struct cosy_site at(uintptr_t depth, uintptr_t site)
+static struct libcosy_site at(uintptr_t depth, uintptr_t site)
 {
 	/* Deeper frames are lower; all of them lie on this thread's stack. */
-	return (struct cosy_site){self->stack_high - 64 - depth * 256, site};
+	return (struct libcosy_site){self->stack_high - 64 - depth * 256, site};
 }
 
 static uint64_t used(void)
@@ -30,116 +30,116 @@ static void in_order(void)
 {
 	char *a, *b;
 
-	a = cosy_block_push(self, 100, at(1, 1));
-	b = cosy_block_push(self, 1000, at(2, 2));
+	a = libcosy_block_push(self, 100, at(1, 1));
+	b = libcosy_block_push(self, 1000, at(2, 2));
 	MUST(a && b);
 	CHECK((uintptr_t)a % 16 == 0 && (uintptr_t)b % 16 == 0);
 	CHECK(b >= a + 100 || a >= b + 1000);
 	memset(a, 1, 100);
 	memset(b, 2, 1000);
 	CHECK_EQ(a[99], 1);
-	cosy_block_pop(b);
-	cosy_block_pop(a);
+	libcosy_block_pop(b);
+	libcosy_block_pop(a);
 	CHECK_EQ(used(), 0);
 }
 
 static void jumped_over(void)
 {
-	void *outer = cosy_block_push(self, 64, at(1, 1)), *same, *inner;
+	void *outer = libcosy_block_push(self, 64, at(1, 1)), *same, *inner;
 	uint64_t before = used();
 
 	MUST(outer);
 	/* Frames that are gone: the next block made further out ends their blocks. */
 	for (int i = 0; i < 100; i++)
-		MUST(cosy_block_push(self, 64, at(10 - i % 5, 7)));
-	same = cosy_block_push(self, 64, at(2, 3));
+		MUST(libcosy_block_push(self, 64, at(10 - i % 5, 7)));
+	same = libcosy_block_push(self, 64, at(2, 3));
 	MUST(same);
 	CHECK_EQ(used(), 2 * before);
 	/* The same place in the same frame again: the former one is dead. */
 	for (int i = 0; i < 100; i++)
-		MUST(cosy_block_push(self, 64, at(2, 3)));
+		MUST(libcosy_block_push(self, 64, at(2, 3)));
 	CHECK_EQ(used(), 2 * before);
 	/* Another place in the same frame: both live. */
-	inner = cosy_block_push(self, 64, at(2, 4));
+	inner = libcosy_block_push(self, 64, at(2, 4));
 	MUST(inner);
 	CHECK_EQ(used(), 3 * before);
 	/* Ending a block ends what was made deeper and never ended. */
-	MUST(cosy_block_push(self, 64, at(5, 5)));
-	cosy_block_pop(outer);
+	MUST(libcosy_block_push(self, 64, at(5, 5)));
+	libcosy_block_pop(outer);
 	CHECK_EQ(used(), 0);
 }
 
 /* Blocks of a signal or coroutine stack are not taken for dead. */
 static void other_stacks(void)
 {
-	struct cosy_site elsewhere = {(uintptr_t)self, 9};
-	char *mine = cosy_block_push(self, 64, at(3, 1)), *theirs, *mine2;
+	struct libcosy_site elsewhere = {(uintptr_t)self, 9};
+	char *mine = libcosy_block_push(self, 64, at(3, 1)), *theirs, *mine2;
 
-	theirs = cosy_block_push(self, 64, elsewhere);
+	theirs = libcosy_block_push(self, 64, elsewhere);
 	MUST(mine && theirs);
-	mine2 = cosy_block_push(self, 64, at(1, 2));
+	mine2 = libcosy_block_push(self, 64, at(1, 2));
 	MUST(mine2);
 	memset(theirs, 5, 64);
 	memset(mine2, 6, 64);
 	CHECK_EQ(theirs[63], 5);
 	/* Out of order: kept until what is above is gone. */
-	cosy_block_pop(mine);
+	libcosy_block_pop(mine);
 	CHECK_EQ(theirs[63], 5);
 	CHECK(used());
-	cosy_block_pop(mine2);
+	libcosy_block_pop(mine2);
 	CHECK_EQ(theirs[63], 5);
-	cosy_block_pop(theirs);
+	libcosy_block_pop(theirs);
 	CHECK_EQ(used(), 0);
 }
 
 static void *end_for_another(void *block)
 {
-	cosy_thread();
-	cosy_block_pop(block);
+	libcosy_thread();
+	libcosy_block_pop(block);
 	return NULL;
 }
 
 static void other_thread(void)
 {
-	void *block = cosy_block_push(self, 64, at(1, 1)), *next;
+	void *block = libcosy_block_push(self, 64, at(1, 1)), *next;
 	pthread_t thread;
 
 	MUST(block && !pthread_create(&thread, NULL, end_for_another, block));
 	pthread_join(thread, NULL);
 	/* Marked only: this thread takes it off when it next comes by. */
-	next = cosy_block_push(self, 64, at(2, 2));
+	next = libcosy_block_push(self, 64, at(2, 2));
 	MUST(next);
-	cosy_block_pop(next);
+	libcosy_block_pop(next);
 	CHECK_EQ(used(), 0);
 }
 
 static void full(void)
 {
 	uint64_t size = self->slice[0].size;
-	struct cosy_activation *act;
+	struct libcosy_activation *act;
 	void *most;
 
-	CHECK(!cosy_block_push(self, size, at(1, 1)));
-	CHECK(!cosy_block_push(self, ~0ull, at(1, 1)));
-	CHECK(!cosy_block_push(self, ~0ull - 20, at(1, 1)));
-	most = cosy_block_push(self, size - 4096, at(1, 1));
+	CHECK(!libcosy_block_push(self, size, at(1, 1)));
+	CHECK(!libcosy_block_push(self, ~0ull, at(1, 1)));
+	CHECK(!libcosy_block_push(self, ~0ull - 20, at(1, 1)));
+	most = libcosy_block_push(self, size - 4096, at(1, 1));
 	MUST(most);
-	CHECK(!cosy_block_push(self, 8192, at(2, 2)));
+	CHECK(!libcosy_block_push(self, 8192, at(2, 2)));
 	/* A ctx that finds no room in the shared buffer is elsewhere. */
-	act = cosy_activation_push(self, 8192, at(2, 2));
+	act = libcosy_activation_push(self, 8192, at(2, 2));
 	MUST(act);
-	CHECK(!cosy_heap_owns(act->ctx));
-	CHECK(cosy_activation_of(act->ctx) == act);
+	CHECK(!libcosy_heap_owns(act->ctx));
+	CHECK(libcosy_activation_of(act->ctx) == act);
 	memset(act->ctx, 1, 8192);
-	cosy_block_pop(act->ctx);
+	libcosy_block_pop(act->ctx);
 	CHECK_EQ(self->slice[1].used, 0);
-	cosy_block_pop(most);
-	act = cosy_activation_push(self, 64, at(1, 1));
+	libcosy_block_pop(most);
+	act = libcosy_activation_push(self, 64, at(1, 1));
 	MUST(act);
-	CHECK(cosy_heap_owns(act->ctx));
-	CHECK(!cosy_heap_owns(act));
-	cosy_block_pop(act->ctx);
-	CHECK(!cosy_activation_push(self, 1ull << 40, at(1, 1)));
+	CHECK(libcosy_heap_owns(act->ctx));
+	CHECK(!libcosy_heap_owns(act));
+	libcosy_block_pop(act->ctx);
+	CHECK(!libcosy_activation_push(self, 1ull << 40, at(1, 1)));
 	CHECK_EQ(used(), 0);
 	CHECK_EQ(self->slice[1].used, 0);
 }
@@ -149,12 +149,12 @@ static volatile int handled;
 
 static void handler(int sig)
 {
-	struct cosy_activation *act = cosy_activation_push(self, 48, COSY_SITE());
+	struct libcosy_activation *act = libcosy_activation_push(self, 48, COSY_SITE());
 
 	(void)sig;
 	MUST(act);
 	memset(act->ctx, 0xff, 48);
-	cosy_block_pop(act->ctx);
+	libcosy_block_pop(act->ctx);
 	handled++;
 }
 
@@ -170,17 +170,18 @@ static void interrupted(void)
 	MUST(!timer_create(CLOCK_MONOTONIC, &event, &timer) &&
 	     !timer_settime(timer, 0, &often, NULL));
 	for (int i = 0; i < 300000 || (handled < 200 && i < 30000000); i++) {
-		struct cosy_activation *outer = cosy_activation_push(self, 64, COSY_SITE()), *inner;
+		struct libcosy_activation *outer = libcosy_activation_push(self, 64, COSY_SITE()),
+					  *inner;
 
 		MUST(outer);
 		memset(outer->ctx, i & 0x7f, 64);
-		inner = cosy_activation_push(self, 64, at(100000, 1));
+		inner = libcosy_activation_push(self, 64, at(100000, 1));
 		MUST(inner);
 		memset(inner->ctx, 0x80, 64);
 		wrong += *(unsigned char *)outer->ctx != (i & 0x7f);
-		cosy_block_pop(inner->ctx);
+		libcosy_block_pop(inner->ctx);
 		wrong += *((unsigned char *)outer->ctx + 63) != (i & 0x7f);
-		cosy_block_pop(outer->ctx);
+		libcosy_block_pop(outer->ctx);
 	}
 	timer_settime(timer, 0, &never, NULL);
 	timer_delete(timer);
@@ -192,7 +193,7 @@ static void interrupted(void)
 
 static void *count_slices(void *ret)
 {
-	struct cosy_thread *thread = cosy_thread();
+	struct libcosy_thread *thread = libcosy_thread();
 
 	MUST(thread);
 	*(bool *)ret = thread->slice[0].size != 0;
@@ -202,7 +203,7 @@ static void *count_slices(void *ret)
 /* What a thread had in the buffer is there for the next. */
 static void thread_exits(void)
 {
-	size_t room = cosy_heap_room();
+	size_t room = libcosy_heap_room();
 	pthread_t thread;
 	bool got;
 
@@ -211,7 +212,7 @@ static void thread_exits(void)
 		     !pthread_join(thread, NULL));
 		CHECK(got);
 	}
-	CHECK_EQ(cosy_heap_room(), room);
+	CHECK_EQ(libcosy_heap_room(), room);
 }
 
 int main(void)
@@ -220,9 +221,9 @@ int main(void)
 		mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	MUST(range != MAP_FAILED);
-	cosy_settings.mode = COSY_MODE_INTERP;
-	cosy_heap_init(range, 1 << 20);
-	self = cosy_thread();
+	libcosy_settings.mode = COSY_MODE_INTERP;
+	libcosy_heap_init(range, 1 << 20);
+	self = libcosy_thread();
 	MUST(self && self->slice[0].size);
 	CHECK((uintptr_t)&range > self->stack_low && (uintptr_t)&range < self->stack_high);
 	in_order();

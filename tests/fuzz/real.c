@@ -116,7 +116,7 @@ static enum outcome stopped_by(int number)
 enum outcome real_interpret(const struct cosy_program *program, struct world *real,
 			    struct cosy_state *state, u32 *at, u32 stop)
 {
-	struct cosy_interp in = {
+	struct libcosy_interp in = {
 		.program = program,
 		.state = state,
 		.ctx = real->ctx,
@@ -130,7 +130,7 @@ enum outcome real_interpret(const struct cosy_program *program, struct world *re
 
 	if (number)
 		return stop ? RUN_FAULT : stopped_by(number);
-	status = cosy_interp_run(&in, stop);
+	status = libcosy_interp_run(&in, stop);
 	*at = in.resume - 1;
 	return status == COSY_DONE ? RUN_DONE : status == COSY_ENDED_OPS ? RUN_LIMIT : RUN_LEFT;
 }
