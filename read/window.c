@@ -39,7 +39,7 @@
 /* Unused windows of the two capacities. */
 static struct window *unused[2];
 static bool unused_busy;
-static unsigned int wholes; /* asked for */
+static unsigned int wholes; /* large ones, used or not */
 static uint64_t mapped;	    /* bytes of all windows, used or not */
 
 /* Signals are blocked, since the caller holds a file. */
@@ -57,7 +57,7 @@ static void unused_unlock(void)
 static struct window *window_take(uint64_t capacity)
 {
 	struct window **list = &unused[capacity != SMALL_WINDOW], *window;
-	bool another = true;
+	bool whole = capacity != SMALL_WINDOW, another = true;
 	long mapping;
 
 	unused_lock();
@@ -66,17 +66,24 @@ static struct window *window_take(uint64_t capacity)
 		*list = window->next;
 	else if (mapped + capacity > policy_memory())
 		another = false;
-	else if (capacity != SMALL_WINDOW)
-		another = wholes++ < MOST_WHOLES;
-	if (!window && another)
+	else if (whole)
+		another = wholes < MOST_WHOLES;
+	if (!window && another) {
 		mapped += capacity;
+		wholes += whole;
+	}
 	unused_unlock();
 	if (window || !another)
 		return window;
 	mapping = cosy_syscall6(SYS_mmap, 0, sizeof(*window) + capacity, PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (mapping < 0)
+	if (mapping < 0) {
+		unused_lock();
+		mapped -= capacity;
+		wholes -= whole;
+		unused_unlock();
 		return NULL;
+	}
 	window = (struct window *)mapping;
 	window->capacity = capacity;
 	return window;
@@ -189,6 +196,7 @@ bool window_policy(struct file *file, int fd)
 static int64_t window_prepare(struct file *file, int fd, uint64_t word, enum guard *why)
 {
 	int64_t position = word & WORD_POSITION;
+	struct window *window;
 	struct stat st;
 
 	*why = GUARD_POLICY;
@@ -210,9 +218,11 @@ static int64_t window_prepare(struct file *file, int fd, uint64_t word, enum gua
 	    st.st_size <= 0 || (uint64_t)st.st_size > WORD_POSITION)
 		goto returned;
 	*why = GUARD_MEMORY;
-	file->window = window_take(SMALL_WINDOW);
-	if (!file->window)
+	window = window_take(SMALL_WINDOW);
+	if (!window)
 		goto returned;
+	/* Never NULL again: a reader who saw an earlier window may still be about to look at it. */
+	file->window = window;
 	file->size = st.st_size;
 	return position;
 returned:
@@ -289,7 +299,8 @@ static bool window_fill(struct file *file, uint64_t start, uint64_t want)
 /* Has the file been fetched so often that it had better been fetched whole? */
 static bool window_pays_whole(const struct file *file)
 {
-	return file->size <= WHOLE_WINDOW && file->size <= file->most && file->fetched >= 2 * file->size;
+	return file->size <= WHOLE_WINDOW && file->size <= file->most &&
+	       file->fetched >= 2 * file->size;
 }
 
 /* Under HELD.  A window for all of the file, if there may be one more. */
@@ -332,7 +343,8 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 	bool whole = window_pays_whole(file), fine;
 	uint64_t signals, held;
 
-	if ((!whole && (!sequential || len > WINDOW_LONGEST || len > file->most)) || map_eagerly()) {
+	if ((!whole && (!sequential || len > WINDOW_LONGEST || len > file->most)) ||
+	    map_eagerly()) {
 		file->next = offset + len;
 		file->fetched += len < FIRST_FETCH ? FIRST_FETCH : len;
 		if (!map_earned(file, offset, len))
