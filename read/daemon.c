@@ -16,6 +16,7 @@
 
 #include "cosyd/protocol.h"
 #include "daemon.h"
+#include "lock.h"
 #include "syscall.h"
 
 /* The program does not meet the connection where it looks for descriptors of its own. */
@@ -32,19 +33,8 @@ static struct {
 	unsigned int daemons;
 	const struct cosyd_memory *memory;
 } connection;
-static bool busy, dropped; /* since the last SYNC */
-
-/* With all signals blocked: a handler might read. */
-static void lock(void)
-{
-	while (__atomic_exchange_n(&busy, true, __ATOMIC_ACQUIRE))
-		file_wait();
-}
-
-static void unlock(void)
-{
-	__atomic_store_n(&busy, false, __ATOMIC_RELEASE);
-}
+static uint32_t connection_lock; /* all signals are blocked: a handler might read */
+static bool dropped;		 /* since the last SYNC */
 
 /* A filter may end the process for a call that the program itself never makes. */
 static bool sandboxed(void)
@@ -225,9 +215,9 @@ bool daemon_there(void)
 
 	if (__atomic_load_n(&connection.state, __ATOMIC_RELAXED) != UNTRIED)
 		return connection.state == CONNECTED;
-	lock();
+	lock_take(&connection_lock);
 	there = connected();
-	unlock();
+	lock_drop(&connection_lock);
 	return there;
 }
 
@@ -252,10 +242,10 @@ bool daemon_take(struct file *file, int fd, enum guard *why)
 	const struct cosyd_memory *memory;
 	bool answered;
 
-	lock();
+	lock_take(&connection_lock);
 	answered = exchange(COSYD_TAKE, fd, &reply);
 	memory = connection.memory;
-	unlock();
+	lock_drop(&connection_lock);
 	*why = answered && reply.error == -EAGAIN ? GUARD_READ_ONLY : GUARD_LEASE_PERMITTED;
 	if (!answered || reply.error || reply.slot >= COSYD_SLOTS)
 		return false;
@@ -272,13 +262,13 @@ void daemon_drop(struct file *file)
 	if (!word)
 		return;
 	__atomic_store_n(&file->guard, NULL, __ATOMIC_RELEASE);
-	lock();
+	lock_take(&connection_lock);
 	/* Another daemon's went with its connection. */
 	if (connection_intact() && &connection.memory->keeper == file->keeper &&
 	    !send_request(connection.socket, COSYD_DROP, word - connection.memory->words, -1))
 		connection_end();
 	__atomic_store_n(&dropped, true, __ATOMIC_RELAXED);
-	unlock();
+	lock_drop(&connection_lock);
 }
 
 void daemon_sync(void)
@@ -290,11 +280,11 @@ void daemon_sync(void)
 		return;
 	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&all, (unsigned long)&signals,
 		      sizeof(all), 0, 0);
-	lock();
+	lock_take(&connection_lock);
 	__atomic_store_n(&dropped, false, __ATOMIC_RELAXED);
 	if (connection_intact())
 		exchange(COSYD_SYNC, -1, &reply);
-	unlock();
+	lock_drop(&connection_lock);
 	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
 		      0, 0);
 }
@@ -306,5 +296,5 @@ void daemon_share_child(void)
 		connection.pid = cosy_syscall3(SYS_getpid, 0, 0, 0);
 		connection_end();
 	}
-	busy = false;
+	connection_lock = 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* file.c - see file.h. */
 #include <fcntl.h>
-#include <sched.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -10,6 +10,7 @@
 #include "fault.h"
 #include "file.h"
 #include "lease.h"
+#include "lock.h"
 #include "relax.h"
 #include "seek.h"
 #include "stats.h"
@@ -20,6 +21,7 @@ struct file_space *file_space;
 
 static unsigned int epoch; /* how often file_share_begin was called */
 static int sharing;
+static int waiting; /* threads in file_wait */
 static bool forbidden;
 
 static unsigned int used_numbers; /* none from here on was ever used, nor its memory touched */
@@ -206,9 +208,17 @@ void file_duplicated(int fd, int copy)
 		file_put(old, -1);
 }
 
-void file_wait(void)
+/* The half of the word with the flags and the generation, one of which changes at each release. */
+static const uint32_t *word_half(const struct file *file)
 {
-	cosy_syscall3(SYS_sched_yield, 0, 0, 0);
+	return (const uint32_t *)&file->word + 1;
+}
+
+void file_wait(const struct file *file, uint64_t word)
+{
+	__atomic_add_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
+	futex_wait(word_half(file), word >> 32);
+	__atomic_sub_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
 }
 
 uint64_t file_hold(struct file *file, uint64_t *signals)
@@ -220,7 +230,7 @@ uint64_t file_hold(struct file *file, uint64_t *signals)
 	for (;;) {
 		word = file_word(file);
 		if (word & WORD_HELD)
-			file_wait();
+			file_wait(file, word);
 		else if (__atomic_compare_exchange_n(&file->word, &word,
 						     word | WORD_HELD | WORD_PLAIN, false,
 						     __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
@@ -235,6 +245,9 @@ void file_release(struct file *file, uint64_t word, uint64_t signals)
 		(file->word + WORD_GENERATION) & ~(WORD_PLAIN | WORD_HELD | WORD_POSITION);
 
 	__atomic_store_n(&file->word, flags_position | generation, __ATOMIC_SEQ_CST);
+	/* Who comes to wait from here on finds that the word has changed. */
+	if (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
+		futex_wake(word_half(file), INT_MAX);
 	signals = fault_signals(lease_signals(signals));
 	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
 		      0, 0);
@@ -264,7 +277,7 @@ struct file *file_borrow(int fd, enum guard why)
 			return NULL;
 		word = file_word(file);
 		if (word & WORD_HELD)
-			file_wait();
+			file_wait(file, word);
 		else if (!(word & WORD_PLAIN))
 			file_plain(file, why, false);
 		else if (file_enter(file, word))
@@ -357,6 +370,7 @@ void file_share_child(void)
 {
 	/* Threads that were in the middle of something stayed behind. */
 	sharing = 0;
+	waiting = 0;
 	for (unsigned int number = 0; number < used_numbers; number++) {
 		struct file *file = &file_space->all[number];
 

@@ -151,8 +151,8 @@ uint64_t file_hold(struct file *file, uint64_t *signals);
 /* Ends it.  `word` is stored with the next generation. */
 void file_release(struct file *file, uint64_t word, uint64_t signals);
 
-/* For those who found HELD. */
-void file_wait(void);
+/* Sleeps until the file's word is no longer `word`, which was HELD, or shorter. */
+void file_wait(const struct file *file, uint64_t word);
 
 /*
  * Before and behind an ordinary call that uses the kernel's position.  False: the word

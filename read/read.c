@@ -70,7 +70,7 @@ static enum way read_way(struct file *file, int fd, uint64_t word, uint64_t offs
 	uint64_t size;
 
 	if (word & WORD_HELD) {
-		file_wait();
+		file_wait(file, word);
 		return AGAIN;
 	}
 	if ((word & WORD_PLAIN) || !file->leased) {

@@ -129,7 +129,7 @@ off64_t lseek64(int fd, off64_t offset, int whence)
 			return next_lseek(fd, offset, whence);
 		word = file_word(file);
 		if (word & WORD_HELD) {
-			file_wait();
+			file_wait(file, word);
 		} else if (!(word & WORD_PLAIN) && file->leased && !lease_holds(file)) {
 			lease_check(file);
 		} else if (word & WORD_PLAIN) {

@@ -25,6 +25,7 @@
 #include "share.h"
 #include "stats.h"
 #include "syscall.h"
+#include "window.h"
 
 static int result(long ret)
 {
@@ -54,6 +55,7 @@ static void share_in_child(void)
 {
 	vforked = 0;
 	file_share_child();
+	window_share_child();
 	daemon_share_child();
 	memset(&stats, 0, sizeof(stats));
 }

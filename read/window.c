@@ -12,6 +12,7 @@
 
 #include "filesystem.h"
 #include "lease.h"
+#include "lock.h"
 #include "map.h"
 #include "policy.h"
 #include "stats.h"
@@ -36,31 +37,20 @@
 /* Bytes that long reads of one file are, if they cannot all be of different ones. */
 #define REREAD		    (4 * WHOLE_WINDOW)
 
-/* Unused windows of the two capacities. */
+/* Unused windows of the two capacities; a list is whole between any two stores. */
 static struct window *unused[2];
-static bool unused_busy;
+static uint32_t unused_lock;
 static unsigned int wholes; /* large ones, used or not */
 static uint64_t mapped;	    /* bytes of all windows, used or not */
 
-/* Signals are blocked, since the caller holds a file. */
-static void unused_lock(void)
-{
-	while (__atomic_exchange_n(&unused_busy, true, __ATOMIC_ACQUIRE))
-		file_wait();
-}
-
-static void unused_unlock(void)
-{
-	__atomic_store_n(&unused_busy, false, __ATOMIC_RELEASE);
-}
-
+/* Callers hold a file, so signals are blocked. */
 static struct window *window_take(uint64_t capacity)
 {
 	struct window **list = &unused[capacity != SMALL_WINDOW], *window;
 	bool whole = capacity != SMALL_WINDOW, another = true;
 	long mapping;
 
-	unused_lock();
+	lock_take(&unused_lock);
 	window = *list;
 	if (window)
 		*list = window->next;
@@ -72,16 +62,16 @@ static struct window *window_take(uint64_t capacity)
 		mapped += capacity;
 		wholes += whole;
 	}
-	unused_unlock();
+	lock_drop(&unused_lock);
 	if (window || !another)
 		return window;
 	mapping = cosy_syscall6(SYS_mmap, 0, sizeof(*window) + capacity, PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mapping < 0) {
-		unused_lock();
+		lock_take(&unused_lock);
 		mapped -= capacity;
 		wholes -= whole;
-		unused_unlock();
+		lock_drop(&unused_lock);
 		return NULL;
 	}
 	window = (struct window *)mapping;
@@ -98,10 +88,10 @@ static void window_put(struct window *window)
 		cosy_syscall3(SYS_madvise, ((unsigned long)window | 4095) + 1,
 			      window->capacity - 4096, MADV_DONTNEED);
 	window->len = 0;
-	unused_lock();
+	lock_take(&unused_lock);
 	window->next = *list;
-	*list = window;
-	unused_unlock();
+	__atomic_store_n(list, window, __ATOMIC_RELEASE);
+	lock_drop(&unused_lock);
 }
 
 /*
@@ -122,6 +112,12 @@ static void window_learn(const struct file *file)
 		price = price / 2 < COST_OF_WINDOW ? COST_OF_WINDOW : price / 2;
 	else if (price < MOST_COST_OF_WINDOW)
 		price *= 2;
+}
+
+void window_share_child(void)
+{
+	/* A thread that stayed in the parent may have had it. */
+	unused_lock = 0;
 }
 
 void window_drop(struct file *file)
