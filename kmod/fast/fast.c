@@ -47,6 +47,15 @@ static __always_inline void settle_for(struct cosy_activation *run, const u64 *r
 	}
 }
 
+/* The calls that core/ops.def marks: no other ever comes here. */
+enum {
+#define COSY_CALL(number, name, args, flags) MARKED_##name = !!((flags) & COSY_CALL_FAST),
+#include "ops.def"
+};
+
+/* The number of a call that has a version here; one without its mark does not compile. */
+#define VERSION(name) (__NR_##name + BUILD_BUG_ON_ZERO(!MARKED_##name))
+
 /*
  * With a number that is constant nothing is left of it but one call.  Attributes are any
  * file system's, and those of remote ones are interrupted by signals.
@@ -54,38 +63,38 @@ static __always_inline void settle_for(struct cosy_activation *run, const u64 *r
 static __always_inline s64 specialised(struct cosy_activation *run, const u64 *r, u32 number)
 {
 	switch (number) {
-	case __NR_read:
+	case VERSION(read):
 		return cosy_fast_read(run, r[1], r[2], r[3]);
-	case __NR_pread64:
+	case VERSION(pread64):
 		return cosy_fast_pread(run, r[1], r[2], r[3], r[4]);
-	case __NR_lseek:
+	case VERSION(lseek):
 		return cosy_fast_lseek(run, r[1], r[2], r[3]);
-	case __NR_stat:
+	case VERSION(stat):
 		return cosy_call_result(run, cosy_fast_fstatat(run, AT_FDCWD, r[1], r[2], 0));
-	case __NR_lstat:
+	case VERSION(lstat):
 		return cosy_call_result(run, cosy_fast_fstatat(run, AT_FDCWD, r[1], r[2], AT_SYMLINK_NOFOLLOW));
-	case __NR_newfstatat:
+	case VERSION(newfstatat):
 		return cosy_call_result(run, cosy_fast_fstatat(run, r[1], r[2], r[3], r[4]));
-	case __NR_fstat:
+	case VERSION(fstat):
 		return cosy_call_result(run, cosy_fast_fstat(run, r[1], r[2]));
-	case __NR_write:
+	case VERSION(write):
 		return cosy_view_write(run, r[1], r[2], r[3]);
-	case __NR_pwrite64:
+	case VERSION(pwrite64):
 		return cosy_view_pwrite(run, r[1], r[2], r[3], r[4]);
-	case __NR_getdents64:
+	case VERSION(getdents64):
 		return cosy_fast_getdents(run, r[1], r[2], r[3]);
-	case __NR_gettid:
-	case __NR_getppid:
-	case __NR_getuid:
-	case __NR_geteuid:
-	case __NR_getgid:
-	case __NR_getegid:
+	case VERSION(gettid):
+	case VERSION(getppid):
+	case VERSION(getuid):
+	case VERSION(geteuid):
+	case VERSION(getgid):
+	case VERSION(getegid):
 		return cosy_pure_identity(number);
-	case __NR_clock_gettime:
+	case VERSION(clock_gettime):
 		return cosy_pure_clock(run, r[1], (void __user *)r[2]);
-	case __NR_gettimeofday:
+	case VERSION(gettimeofday):
 		return cosy_pure_timeofday(run, (void __user *)r[1], (void __user *)r[2]);
-	case __NR_time:
+	case VERSION(time):
 		return cosy_pure_time(run, (void __user *)r[1]);
 	default:
 		return COSY_ORDINARY;

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every call that core/ops.def marks as COSY_CALL_FAST has a specialised version: where all
+ * its guards hold, one script of it is answered by that version.
+ */
+#include "script.h"
+#include <sys/stat.h>
+#include <sys/time.h>
+
+enum {
+	COSY_CALL_BLOCKS = 0,
+	COSY_CALL_NO_RESULT = 0,
+	COSY_CALL_RESUMES = 0,
+	COSY_CALL_MAKES = 0,
+	COSY_CALL_FAST = 1,
+};
+
+static const struct marked {
+	const char *name;
+	int number;
+	bool fast;
+} calls[] = {
+#define COSY_CALL(number, name, args, flags) { #name, number, flags },
+#include "../../../core/ops.def"
+};
+
+static int file, folder;
+
+/* One call with arguments that its version is for; false: none are known here. */
+static bool add(int number)
+{
+	char *buffer = script_buffer;
+
+	switch (number) {
+	case SYS_read:
+		SYS(read, file, buffer, 8);
+		return true;
+	case SYS_write:
+		SYS(write, file, buffer, 7);
+		return true;
+	case SYS_pread64:
+		SYS(pread64, file, buffer, 8, 0);
+		return true;
+	case SYS_pwrite64:
+		SYS(pwrite64, file, buffer, 7, 0);
+		return true;
+	case SYS_lseek:
+		SYS(lseek, file, 0, SEEK_SET);
+		return true;
+	case SYS_stat:
+		SYS(stat, "file", buffer);
+		return true;
+	case SYS_lstat:
+		SYS(lstat, "file", buffer);
+		return true;
+	case SYS_fstat:
+		SYS(fstat, file, buffer);
+		return true;
+	case SYS_newfstatat:
+		SYS(newfstatat, folder, "file", buffer, AT_SYMLINK_NOFOLLOW);
+		return true;
+	case SYS_getdents64:
+		SYS(getdents64, folder, buffer, 4096);
+		return true;
+	case SYS_clock_gettime:
+		SYS(clock_gettime, CLOCK_MONOTONIC, buffer);
+		return true;
+	case SYS_gettimeofday:
+		SYS(gettimeofday, buffer, 0);
+		return true;
+	case SYS_time:
+		SYS(time, NULL);
+		return true;
+	case SYS_getpid:
+	case SYS_gettid:
+	case SYS_getppid:
+	case SYS_getuid:
+	case SYS_geteuid:
+	case SYS_getgid:
+	case SYS_getegid:
+		script_call(number, 0, 0, 0, 0, 0);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The ordinary calls first, after which the guards hold that look at recent ones. */
+static void begin(void)
+{
+	script_begin();
+	SYS(pread64, file, script_buffer, 1, 0);
+	SYS(lseek, file, 0, SEEK_SET);
+}
+
+static void check_marked(const struct marked *call)
+{
+	uint64_t without;
+
+	begin();
+	script_run();
+	begin();
+	script_run();
+	without = FAST();
+	begin();
+	if (!add(call->number)) {
+		CHECK(0, "%s is marked, and this test knows no way to its version", call->name);
+		return;
+	}
+	script_run();
+	CHECK(script_result[2] >= 0, "%s: %lld", call->name, (long long)script_result[2]);
+	/* A thunk alone answers it, and counts nothing. */
+	if (call->number == SYS_getpid)
+		return;
+	CHECK(!AT_ONCE() || FAST() > without, "%s is marked and has no version", call->name);
+}
+
+int main(void)
+{
+	char template[] = "/tmp/marked-XXXXXX";
+	size_t marked = 0;
+
+	if (!kernel_expected())
+		return 77;
+	MUST(mkdtemp(template) && !chdir(template));
+	folder = open(".", O_RDONLY | O_DIRECTORY);
+	file = open("file", O_RDWR | O_CREAT, 0600);
+	MUST(folder >= 0 && file >= 0 && write(file, "some text, to be read", 21) == 21);
+	script_init();
+	for (size_t i = 0; i < COUNT(calls); i++) {
+		if (!calls[i].fast)
+			continue;
+		check_marked(&calls[i]);
+		marked++;
+	}
+	CHECK(marked > 10, "%zu marked", marked);
+	MUST(!unlink("file") && !chdir("/") && !rmdir(template));
+	return check_end();
+}
