@@ -1,270 +1,15 @@
 // SPDX-License-Identifier: MIT
-/* keeper.c - see keeper.h; protocol.h says why clients may trust the words. */
+/* keeper.c - see keeper.h. */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "keeper.h"
 #include "log.h"
 #include "message.h"
-#include "quiet.h"
-
-/* Real-time, so that each break is queued with the descriptor that it is about. */
-#define BREAK_SIGNAL (SIGRTMIN + 8)
-
-#define BUCKETS	     4096
-#define NO_SLOT	     UINT32_MAX
-/* Descriptors besides those of the slots, which are the lowest that are free. */
-#define MORE_FILES   32
-#define DESCRIPTORS  (COSYD_SLOTS + MORE_FILES)
-
-/* One inode.  Its descriptor was opened by this daemon: nobody else can change its owner or signal. */
-struct slot {
-	uint64_t dev, ino;
-	uint32_t refs; /* 0: free */
-	uint32_t next; /* in its bucket, or of the free ones */
-	int fd;
-	bool leased;
-};
-
-static struct slot slots[COSYD_SLOTS];
-static uint32_t buckets[BUCKETS], free_slot;
-static uint32_t slot_of_fd[DESCRIPTORS];
-static unsigned int leases;
-
-static struct cosyd_memory *memory;
-static const struct keeper_options *options;
-static timer_t deadline;
-static bool deadline_armed;
-static int break_time_file = -1;
-
-/*
- * From here on the kernel takes this process's number out of memory->keeper when it dies.
- * The list is in memory that is shared, and locked: the out-of-memory killer takes private
- * pages away before the list is looked at, and nothing has to be read in from a swap.
- */
-static int keeper_become_owner(void)
-{
-	struct {
-		struct robust_list_head head;
-		struct robust_list entry;
-	} *list = mmap(NULL, sizeof(*list), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		       0);
-
-	if (list == MAP_FAILED || mlock(list, sizeof(*list)) || mlock(memory, 4096))
-		return -errno;
-	list->head.list.next = &list->entry;
-	list->entry.next = &list->head.list;
-	list->head.futex_offset = (char *)&memory->keeper - (char *)&list->entry;
-	if (syscall(SYS_set_robust_list, &list->head, sizeof(list->head)))
-		return -errno;
-	__atomic_store_n(&memory->keeper, (uint32_t)gettid(), __ATOMIC_SEQ_CST);
-	return 0;
-}
-
-/* In ms; half of what the kernel gives a holder to return a lease, if that is less. */
-static unsigned int keeper_patience(void)
-{
-	char text[16] = "";
-	unsigned long seconds;
-
-	if (break_time_file < 0 || pread(break_time_file, text, sizeof(text) - 1, 0) <= 0)
-		return options->deadline;
-	seconds = strtoul(text, NULL, 10);
-	if (!seconds || seconds * 500 > options->deadline) /* 0: for ever */
-		return options->deadline;
-	return seconds * 500;
-}
-
-/*
- * A keeper that is stopped would not clear its words when the kernel takes broken leases
- * away, after lease-break-time.  So long before that a timer ends it, unless it is set anew;
- * the kernel's SIGKILL ends stopped processes too.
- */
-static void keeper_put_off_deadline(unsigned int patience)
-{
-	struct itimerspec time = {
-		.it_value = {.tv_sec = patience / 1000, .tv_nsec = patience % 1000 * 1000000L}};
-
-	timer_settime(deadline, 0, &time, NULL);
-	deadline_armed = patience != 0;
-}
-
-static int keeper_make_deadline(void)
-{
-	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
-
-	break_time_file = open("/proc/sys/fs/lease-break-time", O_RDONLY | O_CLOEXEC);
-	return timer_create(CLOCK_MONOTONIC, &event, &deadline) ? -errno : 0;
-}
-
-static unsigned int bucket_of(uint64_t dev, uint64_t ino)
-{
-	return ((dev ^ ino) * 0x9e3779b97f4a7c15ULL) >> 52;
-}
-
-static struct slot *slot_find(uint64_t dev, uint64_t ino)
-{
-	for (uint32_t i = buckets[bucket_of(dev, ino)]; i != NO_SLOT; i = slots[i].next)
-		if (slots[i].ino == ino && slots[i].dev == dev)
-			return &slots[i];
-	return NULL;
-}
-
-static uint32_t slot_number(const struct slot *slot)
-{
-	return slot - slots;
-}
-
-/* The descriptor becomes the slot's. */
-static struct slot *slot_claim(uint64_t dev, uint64_t ino, int fd)
-{
-	uint32_t *bucket = &buckets[bucket_of(dev, ino)];
-	struct slot *slot;
-
-	if (free_slot == NO_SLOT || fd >= DESCRIPTORS)
-		return NULL;
-	slot = &slots[free_slot];
-	free_slot = slot->next;
-	*slot = (struct slot){.dev = dev, .ino = ino, .fd = fd, .next = *bucket};
-	*bucket = slot_number(slot);
-	slot_of_fd[fd] = slot_number(slot);
-	return slot;
-}
-
-/* The descriptor is the caller's again. */
-static void slot_free(struct slot *slot)
-{
-	uint32_t *link = &buckets[bucket_of(slot->dev, slot->ino)];
-
-	while (*link != slot_number(slot))
-		link = &slots[*link].next;
-	*link = slot->next;
-	slot_of_fd[slot->fd] = NO_SLOT;
-	slot->refs = 0;
-	slot->next = free_slot;
-	free_slot = slot_number(slot);
-}
-
-/* The two orders that everything rests on: first the lease, then the word ... */
-static int slot_lease(struct slot *slot)
-{
-	uint64_t *word = &memory->words[slot_number(slot)];
-
-	if (quiet_now(slot->dev, slot->ino))
-		return -EAGAIN;
-	if (!deadline_armed)
-		keeper_put_off_deadline(keeper_patience());
-	/* Returning a lease forgets its signal, and one that is broken with none set sends SIGIO. */
-	if (fcntl(slot->fd, F_SETSIG, BREAK_SIGNAL) || fcntl(slot->fd, F_SETLEASE, F_RDLCK))
-		return errno == EAGAIN ? -EAGAIN : -EACCES;
-	slot->leased = true;
-	leases++;
-	__atomic_store_n(word, *word + 1, __ATOMIC_SEQ_CST);
-	return 0;
-}
-
-/* ... and first the word, then the lease. */
-static void slot_unlease(struct slot *slot)
-{
-	uint64_t *word = &memory->words[slot_number(slot)];
-
-	__atomic_store_n(word, *word + 1, __ATOMIC_SEQ_CST);
-	fcntl(slot->fd, F_SETLEASE, F_UNLCK);
-	slot->leased = false;
-	leases--;
-}
-
-/* A signal may be late, and about a descriptor that is another file's by now: the lease is asked. */
-static void slot_check(struct slot *slot)
-{
-	if (!slot->refs || !slot->leased || fcntl(slot->fd, F_GETLEASE) == F_RDLCK)
-		return;
-	slot_unlease(slot);
-	quiet_begin(slot->dev, slot->ino, options->hold_off);
-	if (options->verbose)
-		log_line("slot %u: somebody opens inode %llu to write", slot_number(slot),
-			 (unsigned long long)slot->ino);
-}
-
-/* Answers all breaks.  False: a signal asks this process to end. */
-static bool keeper_answer_breaks(int signals)
-{
-	struct signalfd_siginfo infos[16];
-	ssize_t got;
-
-	while ((got = read(signals, infos, sizeof(infos))) > 0) {
-		for (size_t i = 0; i < got / sizeof(*infos); i++) {
-			uint32_t signal = infos[i].ssi_signo, fd = infos[i].ssi_fd;
-
-			if (signal == SIGTERM || signal == SIGINT)
-				return false;
-			if (signal == SIGIO) { /* more breaks than could be queued */
-				for (uint32_t slot = 0; slot < COSYD_SLOTS; slot++)
-					slot_check(&slots[slot]);
-			} else if (fd < DESCRIPTORS && slot_of_fd[fd] != NO_SLOT) {
-				slot_check(&slots[slot_of_fd[fd]]);
-			}
-		}
-	}
-	return true;
-}
-
-static int keeper_take(const struct keeper_request *request, int fd, struct cosyd_reply *reply)
-{
-	struct slot *slot = slot_find(request->dev, request->ino);
-	bool fresh = !slot;
-	int ret;
-
-	if (fresh)
-		slot = slot_claim(request->dev, request->ino, fd);
-	if (!slot) {
-		close(fd);
-		return -EMFILE;
-	}
-	ret = slot->leased ? 0 : slot_lease(slot);
-	if (ret && fresh)
-		slot_free(slot);
-	/* Never for the last time: the front has it open until this is answered. */
-	if (ret || !fresh)
-		close(fd);
-	if (ret)
-		return ret;
-	slot->refs++;
-	reply->slot = slot_number(slot);
-	reply->value = memory->words[reply->slot];
-	if (options->verbose)
-		log_line("slot %u: inode %llu, %u references", reply->slot,
-			 (unsigned long long)slot->ino, slot->refs);
-	return 0;
-}
-
-/* *ret_fd: the descriptor, when this was the last reference. */
-static int keeper_drop(const struct keeper_request *request, int *ret_fd)
-{
-	struct slot *slot = &slots[request->slot];
-
-	if (request->slot >= COSYD_SLOTS || !slot->refs)
-		return -EINVAL;
-	if (--slot->refs)
-		return 0;
-	if (slot->leased)
-		slot_unlease(slot);
-	*ret_fd = slot->fd;
-	slot_free(slot);
-	return 0;
-}
 
 /* False: the front is gone. */
 static bool keeper_serve(int socket)
@@ -275,10 +20,11 @@ static bool keeper_serve(int socket)
 
 	if (message_receive(socket, &request, sizeof(request), &fd) != sizeof(request))
 		return false;
+	/* Never closed for the last time here: the front has it open until this is answered. */
 	if (request.op == KEEPER_TAKE && fd >= 0)
-		reply.error = keeper_take(&request, fd, &reply);
+		reply.error = slots_take(request.dev, request.ino, fd, &reply);
 	else if (request.op == KEEPER_DROP)
-		reply.error = keeper_drop(&request, &last);
+		reply.error = slots_drop(request.slot, &last);
 	if (message_send(socket, &reply, sizeof(reply), last, MSG_DONTWAIT))
 		return false;
 	if (last >= 0)
@@ -291,60 +37,25 @@ static void keeper_loop(int socket, int signals)
 	struct pollfd fds[] = {{.fd = signals, .events = POLLIN}, {.fd = socket, .events = POLLIN}};
 
 	for (;;) {
-		unsigned int patience = leases ? keeper_patience() : 0;
-
-		if (patience || deadline_armed)
-			keeper_put_off_deadline(patience);
-		if (poll(fds, 2, patience ? (int)patience / 2 : -1) < 0 && errno != EINTR)
+		if (poll(fds, 2, slots_patience()) < 0 && errno != EINTR)
 			return;
 		/* Before each request: a writer waits for this. */
-		if (!keeper_answer_breaks(signals))
+		if (!slots_answer(signals))
 			return;
 		if (fds[1].revents && !keeper_serve(socket))
 			return;
 	}
 }
 
-/* No more slots than descriptors: one that could not be received would be lost. */
-static void slots_init(void)
+int keeper_run(int socket, struct cosyd_memory *memory, const struct slots_options *options)
 {
-	struct rlimit files = {.rlim_cur = 0};
-	uint32_t count = COSYD_SLOTS;
+	int signals, ret = slots_begin(memory, options, &signals);
 
-	getrlimit(RLIMIT_NOFILE, &files);
-	if (files.rlim_cur < DESCRIPTORS)
-		count = files.rlim_cur > MORE_FILES ? files.rlim_cur - MORE_FILES : 1;
-	for (uint32_t i = 0; i < count; i++)
-		slots[i].next = i + 1 < count ? i + 1 : NO_SLOT;
-	memset(buckets, 0xff, sizeof(buckets));
-	memset(slot_of_fd, 0xff, sizeof(slot_of_fd));
-}
-
-int keeper_run(int socket, struct cosyd_memory *memory_, const struct keeper_options *options_)
-{
-	sigset_t set;
-	int signals, ret;
-
-	memory = memory_;
-	options = options_;
-	quiet_init();
-	slots_init();
-	sigemptyset(&set);
-	sigaddset(&set, BREAK_SIGNAL);
-	sigaddset(&set, SIGIO);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigprocmask(SIG_SETMASK, &set, NULL);
-	signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	ret = signals < 0 ? -errno : keeper_make_deadline();
-	if (!ret)
-		ret = keeper_become_owner();
 	if (ret) {
 		log_line("cannot keep leases: %s", strerror(-ret));
 		return EXIT_FAILURE;
 	}
 	keeper_loop(socket, signals);
-	/* All words at once; the leases go when the process does. */
-	__atomic_store_n(&memory->keeper, 0, __ATOMIC_SEQ_CST);
+	slots_end();
 	return EXIT_SUCCESS;
 }

@@ -9,10 +9,9 @@
 #ifndef COSYD_KEEPER_H
 #define COSYD_KEEPER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "protocol.h"
+#include "slots.h"
 
 enum keeper_op {
 	KEEPER_TAKE, /* with a descriptor of nobody else's: one reference more */
@@ -25,13 +24,7 @@ struct keeper_request {
 	uint32_t op, slot;
 };
 
-struct keeper_options {
-	unsigned int hold_off; /* ms after a break in which the file gets no lease */
-	unsigned int deadline; /* ms after which a keeper that does not run is ended */
-	bool verbose;
-};
-
 /* Serves `socket` until it is closed or a signal ends it.  The exit status. */
-int keeper_run(int socket, struct cosyd_memory *memory, const struct keeper_options *options);
+int keeper_run(int socket, struct cosyd_memory *memory, const struct slots_options *options);
 
 #endif /* COSYD_KEEPER_H */

@@ -34,7 +34,7 @@ enum { EXIT_USAGE = 2 };
 
 struct options {
 	const char *socket;
-	struct keeper_options keeper;
+	struct slots_options keeper;
 	struct front_options front;
 };
 
@@ -198,7 +198,7 @@ static bool capabilities_keep(int capability)
 }
 
 static void run_keeper(int socket, struct cosyd_memory *memory,
-		       const struct keeper_options *options)
+		       const struct slots_options *options)
 {
 	prctl(PR_SET_NAME, "cosyd-keeper");
 	if (!capabilities_keep(CAP_LEASE))
