@@ -42,10 +42,8 @@ err_context:
 void cosy_context_destroy(struct cosy_context *context)
 {
 	cosy_program_forget_all(context);
-	if (context->buffer) {
-		cosy_buffer_uncharge(context->buffer);
+	if (context->buffer)
 		cosy_buffer_put(context->buffer);
-	}
 	kfree(context->spare_views);
 	mmdrop(context->mm);
 	cosy_user_uncharge(context->user, COSY_CHARGE_CONTEXTS, 1);
@@ -65,7 +63,6 @@ int cosy_context_set_buffer(struct cosy_context *context, u64 size)
 		return PTR_ERR(buffer);
 	/* Threads may race; the others lose.  Pairs with the acquires of readers. */
 	if (cmpxchg_release(&context->buffer, NULL, buffer)) {
-		cosy_buffer_uncharge(buffer);
 		cosy_buffer_put(buffer);
 		return -EBUSY;
 	}

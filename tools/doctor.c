@@ -245,7 +245,9 @@ static bool check_buffer(struct visit *v)
 		int err = errno;
 
 		getrlimit(RLIMIT_MEMLOCK, &limit);
-		bad(v, "no shared buffer of %u KB: %s (RLIMIT_MEMLOCK is %llu KB)",
+		bad(v,
+		    "no shared buffer of %u KB: %s (RLIMIT_MEMLOCK is %llu KB "
+		    "for all your processes)",
 		    COSY_DEFAULT_BUFFER >> 10, strerror(err),
 		    (unsigned long long)limit.rlim_cur >> 10);
 		advise("raise it: ulimit -l, or memlock in /etc/security/limits.conf; or ask for "

@@ -7,11 +7,15 @@
  * faults rather than at mmap, so that fork copies none of them: the child's
  * faults find the child's own copy.
  */
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/highmem.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/user.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/vmalloc.h>
 #include <linux/cosy.h>
 #include "compat/compat.h"
@@ -22,21 +26,59 @@ static unsigned long page_count_of(const struct cosy_buffer *buffer)
 	return buffer->size >> PAGE_SHIFT;
 }
 
+/* --- Charging: one counter for each user, which anybody can lower without a lock -- */
+
+/* As io_uring does: whoever may lock as much as he likes is not counted either. */
+static int charge(struct cosy_buffer *buffer)
+{
+	const unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	struct user_struct *user = current_user();
+	long now = atomic_long_read(&user->locked_vm);
+
+	if (capable(CAP_IPC_LOCK))
+		return 0;
+	do {
+		if (now + page_count_of(buffer) > limit)
+			return -ENOMEM;
+	} while (!atomic_long_try_cmpxchg(&user->locked_vm, &now, now + page_count_of(buffer)));
+	buffer->payer = get_uid(user);
+	return 0;
+}
+
+/*
+ * Above the limit, too: the program's own data are in a fork's copy, so it may not be
+ * refused.  No buffer is created there any more, so that a process never has more of its
+ * own and of inherited ones than the largest limit that it or an ancestor of it had.
+ */
+static void charge_anyhow(struct cosy_buffer *buffer)
+{
+	struct user_struct *user = current_user();
+
+	if (ns_capable_noaudit(&init_user_ns, CAP_IPC_LOCK))
+		return;
+	atomic_long_add(page_count_of(buffer), &user->locked_vm);
+	buffer->payer = get_uid(user);
+}
+
+static void uncharge(struct cosy_buffer *buffer)
+{
+	if (!buffer->payer)
+		return;
+	atomic_long_sub(page_count_of(buffer), &buffer->payer->locked_vm);
+	free_uid(buffer->payer);
+}
+
+/* --- Pages ---------------------------------------------------------------------- */
+
 /* Pages are asked for in chunks of so many, as a power of two: fewer trips to the allocator. */
 #define CHUNK_ORDER 3
 
-static void release_pages_of(struct cosy_buffer *buffer)
-{
-	unsigned long count = 0;
+/* In a fork's copy, in place of a page that there was no memory for. */
+#define LOST	    ((struct page *)ERR_PTR(-ENOMEM))
 
-	while (count < page_count_of(buffer) && buffer->pages[count])
-		count++;
-	release_pages(buffer->pages, count);
-	kvfree(buffer->pages);
-}
-
-static bool allocate_pages(struct cosy_buffer *buffer, gfp_t gfp)
+static bool allocate_pages(struct cosy_buffer *buffer)
 {
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_ZERO;
 	unsigned long i, k, count = page_count_of(buffer);
 	unsigned int order = count < 1 << CHUNK_ORDER ? 0 : CHUNK_ORDER;
 
@@ -61,8 +103,21 @@ static bool allocate_pages(struct cosy_buffer *buffer, gfp_t gfp)
 	return true;
 }
 
-/* A buffer with pages and nothing else. */
-static struct cosy_buffer *create_pages(struct mm_struct *mm, u32 size, gfp_t zero)
+/* Packs what there is of them, for release_pages. */
+static void release_pages_of(struct cosy_buffer *buffer)
+{
+	unsigned long i, count = 0;
+
+	for (i = 0; i < page_count_of(buffer); i++) {
+		if (!IS_ERR_OR_NULL(buffer->pages[i]))
+			buffer->pages[count++] = buffer->pages[i];
+	}
+	release_pages(buffer->pages, count);
+	kvfree(buffer->pages);
+}
+
+/* A buffer without pages, for nobody. */
+static struct cosy_buffer *buffer_alloc(struct mm_struct *mm, u32 size)
 {
 	struct cosy_buffer *buffer = kzalloc(sizeof(*buffer), GFP_KERNEL_ACCOUNT);
 
@@ -73,17 +128,11 @@ static struct cosy_buffer *create_pages(struct mm_struct *mm, u32 size, gfp_t ze
 	buffer->mm = mm;
 	buffer->pages = kvcalloc(page_count_of(buffer), sizeof(*buffer->pages),
 				 GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!buffer->pages)
-		goto err_buffer;
-	if (!allocate_pages(buffer, GFP_KERNEL_ACCOUNT | __GFP_NOWARN | zero))
-		goto err_pages;
+	if (!buffer->pages) {
+		kfree(buffer);
+		return NULL;
+	}
 	return buffer;
-
-err_pages:
-	release_pages_of(buffer);
-err_buffer:
-	kfree(buffer);
-	return NULL;
 }
 
 struct cosy_buffer *cosy_buffer_create(struct mm_struct *mm, u64 size)
@@ -92,11 +141,11 @@ struct cosy_buffer *cosy_buffer_create(struct mm_struct *mm, u64 size)
 
 	if (!is_power_of_2(size) || size < PAGE_SIZE || size > COSY_MAX_BUFFER)
 		return ERR_PTR(-EINVAL);
-	if (account_locked_vm(mm, size >> PAGE_SHIFT, true))
-		return ERR_PTR(-ENOMEM);
-	buffer = create_pages(mm, size, __GFP_ZERO);
+	buffer = buffer_alloc(mm, size);
 	if (!buffer)
-		goto err_account;
+		return ERR_PTR(-ENOMEM);
+	if (charge(buffer) || !allocate_pages(buffer))
+		goto err_buffer;
 	/* The guard page behind the area stops what speculation reads past the end. */
 	buffer->base = vmap(buffer->pages, page_count_of(buffer), VM_MAP, PAGE_KERNEL);
 	if (!buffer->base)
@@ -105,14 +154,7 @@ struct cosy_buffer *cosy_buffer_create(struct mm_struct *mm, u64 size)
 
 err_buffer:
 	cosy_buffer_put(buffer);
-err_account:
-	account_locked_vm(mm, size >> PAGE_SHIFT, false);
 	return ERR_PTR(-ENOMEM);
-}
-
-void cosy_buffer_uncharge(struct cosy_buffer *buffer)
-{
-	account_locked_vm(buffer->mm, page_count_of(buffer), false);
 }
 
 void cosy_buffer_put(struct cosy_buffer *buffer)
@@ -121,38 +163,106 @@ void cosy_buffer_put(struct cosy_buffer *buffer)
 		return;
 	vunmap(buffer->base);
 	release_pages_of(buffer);
+	uncharge(buffer);
 	kfree(buffer);
+}
+
+/* --- A fork's copy ---------------------------------------------------------------- */
+
+/* Ticks that a fork waits for memory in all, longer each time. */
+#define MAX_WAIT (HZ / 2)
+
+/*
+ * Whether to ask for memory again.  When an allocation like these fails, others have been killed
+ * to make room, and that takes a moment.
+ */
+static bool wait_for_memory(unsigned long *waited)
+{
+	unsigned long ticks = *waited + 1;
+
+	if (*waited >= MAX_WAIT || fatal_signal_pending(current))
+		return false;
+	*waited += ticks;
+	schedule_timeout_killable(ticks);
+	return true;
+}
+
+static struct page *copy_page_of(struct page *from, unsigned long *waited)
+{
+	struct page *page;
+
+	do
+		page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	while (!page && wait_for_memory(waited));
+	if (!page)
+		return LOST;
+	copy_highpage(page, from);
+	return page;
+}
+
+/*
+ * A fork child gets a copy of its own, at the same address.  Pages of zeros are left to
+ * buffer_fault, which can wait for memory as any fault does.  Here a fork cannot be made to
+ * fail: a page that there is no memory for is missing, and who touches it gets SIGBUS.
+ * Who is being killed forks nothing, so that it does not matter what his copy is like.
+ */
+static struct cosy_buffer *copy_for(struct mm_struct *mm, const struct cosy_buffer *from)
+{
+	struct cosy_buffer *copy;
+	unsigned long i, waited = 0;
+
+	do
+		copy = buffer_alloc(mm, from->size);
+	while (!copy && wait_for_memory(&waited));
+	if (!copy)
+		return NULL;
+	charge_anyhow(copy);
+	for (i = 0; i < page_count_of(copy) && !fatal_signal_pending(current); i++) {
+		struct page *page = from->pages[i];
+
+		if (page == LOST)
+			copy->pages[i] = LOST;
+		else if (page && memchr_inv(page_address(page), 0, PAGE_SIZE))
+			copy->pages[i] = copy_page_of(page, &waited);
+		cond_resched();
+	}
+	return copy;
 }
 
 /* --- The mapping: every operation runs under the mmap lock ---------------------- */
 
+/* The page of zeros that a copy lacks; the first of those who fault there at once provides it. */
+static struct page *page_of_zeros(struct page **slot)
+{
+	struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_ZERO), *other;
+
+	if (!page)
+		return NULL;
+	other = cmpxchg(slot, NULL, page);
+	if (!other)
+		return page;
+	__free_page(page);
+	return other;
+}
+
 static vm_fault_t buffer_fault(struct vm_fault *vmf)
 {
 	struct cosy_buffer *buffer = vmf->vma->vm_private_data;
+	struct page *page;
 
 	/* None: a fork that found no memory for the child's copy. */
 	if (!buffer || vmf->pgoff >= page_count_of(buffer))
 		return VM_FAULT_SIGBUS;
-	vmf->page = buffer->pages[vmf->pgoff];
-	get_page(vmf->page);
+	page = READ_ONCE(buffer->pages[vmf->pgoff]);
+	if (!page)
+		page = page_of_zeros(&buffer->pages[vmf->pgoff]);
+	if (!page)
+		return VM_FAULT_OOM;
+	if (page == LOST)
+		return VM_FAULT_SIGBUS;
+	vmf->page = page;
+	get_page(page);
 	return 0;
-}
-
-/*
- * A fork child gets a copy of its own, at the same address.  It is charged to
- * the memory cgroup like any page that a fork copies, and not to RLIMIT_MEMLOCK:
- * ->close may run where that account must not be written.
- */
-static struct cosy_buffer *copy_for(struct mm_struct *mm, const struct cosy_buffer *from)
-{
-	struct cosy_buffer *copy = create_pages(mm, from->size, 0);
-	unsigned long i;
-
-	if (!copy)
-		return NULL;
-	for (i = 0; i < page_count_of(copy); i++)
-		copy_highpage(copy->pages[i], from->pages[i]);
-	return copy;
 }
 
 /* The mapping was copied: by fork, or by an mremap that buffer_mremap will refuse. */

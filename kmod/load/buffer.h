@@ -8,12 +8,15 @@
 
 struct mm_struct;
 struct page;
+struct user_struct;
 struct vm_area_struct;
 
 struct cosy_buffer {
 	refcount_t references;	/* the context's, and each mapping's */
 	u32 size;		/* bytes, a power of two */
-	struct page **pages;	/* constant, a reference each */
+	struct page **pages;	/* a reference each.  In a copy NULL is a page of zeros that nobody
+				 * has touched; its first fault puts it there */
+	struct user_struct *payer;	/* whose locked_vm it counts in, a reference; NULL: nobody's */
 	void *base;		/* the kernel's mapping; NULL in a fork child's copy */
 	struct mm_struct *mm;	/* whose buffer; only to compare, kept by those who refer to us */
 	int mapped;		/* 0, then 1 from the one mmap on; set by cmpxchg */
@@ -27,11 +30,13 @@ struct cosy_buffer {
 	bool gone;
 };
 
-/* A buffer of `size` bytes charged to the caller; -EINVAL for the size, -ENOMEM. */
+/*
+ * A buffer of `size` bytes for `mm`, charged to the calling user until the last reference is
+ * put; -EINVAL for the size, -ENOMEM.
+ */
 struct cosy_buffer *cosy_buffer_create(struct mm_struct *mm, u64 size);
+/* Takes no lock that a process can hold: strangers close what was opened by others. */
 void cosy_buffer_put(struct cosy_buffer *buffer);
-/* Gives RLIMIT_MEMLOCK back; once, by the one who created it.  Takes the mmap lock. */
-void cosy_buffer_uncharge(struct cosy_buffer *buffer);
 
 /* ->mmap: the whole buffer, shared, readable and writable, once. */
 int cosy_buffer_map(struct cosy_buffer *buffer, struct vm_area_struct *vma);

@@ -102,8 +102,11 @@ struct cosy_version {
 /*
  * SETBUF: allocate the shared buffer (FSL-02-01 section 2.1); then
  * mmap(len, PROT_READ|PROT_WRITE, MAP_SHARED, fd, 0) maps it, whole and once.
- * Charged to the caller's memcg and RLIMIT_MEMLOCK.  Errors: EBUSY (it has one),
- * EINVAL (len not a power of two, below a page, above COSY_MAX_BUFFER), ENOMEM.
+ * Charged to the caller's memcg and, unless he has CAP_IPC_LOCK, to his user's locked
+ * memory, all processes and io_uring's together, which his RLIMIT_MEMLOCK bounds; until
+ * nothing refers to it, whoever holds the descriptor.  A fork child's copy likewise, but
+ * it may go above the limit.  Errors: EBUSY (it has one), EINVAL (len not a power of two,
+ * below a page, above COSY_MAX_BUFFER), ENOMEM (also: above RLIMIT_MEMLOCK).
  * Compounds loaded afterwards reach it directly; one loaded before, or while it
  * is not mapped, reaches it as any other memory.
  */
