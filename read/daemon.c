@@ -16,6 +16,7 @@
 
 #include "cosyd/protocol.h"
 #include "daemon.h"
+#include "environment.h"
 #include "lock.h"
 #include "syscall.h"
 
@@ -112,7 +113,7 @@ static bool receive_reply(int socket, struct cosyd_reply *reply, int *ret_fd)
 /* COSY_READ_DAEMON: 0 for none, "first" for tests that want to meet no other leases. */
 static bool wanted_is(const char *what)
 {
-	const char *wanted = secure_getenv("COSY_READ_DAEMON");
+	const char *wanted = environment_get(ENVIRONMENT_DAEMON);
 
 	return wanted && !strcmp(wanted, what);
 }
@@ -147,7 +148,7 @@ static const struct cosyd_memory *map_memory(int fd)
 /* A connected socket, at a high number, or -1. */
 static int connect_socket(void)
 {
-	const char *path = secure_getenv("COSYD_SOCKET");
+	const char *path = environment_get(ENVIRONMENT_SOCKET);
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	long low, high;
 

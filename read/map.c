@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
+#include "environment.h"
 #include "fault.h"
 #include "lease.h"
 #include "map.h"
@@ -87,7 +88,7 @@ bool map_eagerly(void)
 	static enum { UNREAD, EARNED, EAGER } mode;
 
 	if (mode == UNREAD) {
-		const char *eager = secure_getenv("COSY_READ_EAGER");
+		const char *eager = environment_get(ENVIRONMENT_EAGER);
 
 		mode = eager && !strcmp(eager, "map") ? EAGER : EARNED;
 	}

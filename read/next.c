@@ -84,14 +84,13 @@ static uint32_t hash_of(const char *name)
 	return hash;
 }
 
-/* Is symbol `index` a function of this name, in its default version? */
+/* Is symbol `index` defined here under this name, in its default version? */
 static bool object_has(const struct object *object, uint32_t index, const char *name)
 {
 	const ElfW(Sym) *symbol = &object->symbols[index];
 	unsigned int type = ELF64_ST_TYPE(symbol->st_info);
 
-	if (symbol->st_shndx == SHN_UNDEF || !symbol->st_value ||
-	    (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
+	if (symbol->st_shndx == SHN_UNDEF || !symbol->st_value || type == STT_TLS)
 		return false;
 	if (object->versions && (object->versions[index] & VERSION_HIDDEN))
 		return false;
@@ -140,15 +139,19 @@ static long missing(void)
 	return -1;
 }
 
-void *next_find(const char *name)
+static const struct link_map *own_map(void)
 {
 	struct dl_find_object self;
-	const struct link_map *map;
+
+	return _dl_find_object((void *)next_find, &self) ? NULL : self.dlfo_link_map;
+}
+
+/* In `map` and those behind it, up to libc: all that were there from the beginning, as far as it matters. */
+static void *find_from(const struct link_map *map, const char *name)
+{
 	uint32_t hash = hash_of(name);
 
-	if (_dl_find_object((void *)next_find, &self))
-		return missing;
-	for (map = self.dlfo_link_map->l_next; map; map = map->l_next) {
+	for (; map; map = map->l_next) {
 		struct object object;
 		void *found;
 
@@ -156,9 +159,26 @@ void *next_find(const char *name)
 		found = object_find(&object, name, hash);
 		if (found)
 			return found;
-		/* The last one that was there from the beginning, as far as it matters here. */
 		if (is(object.name, "libc.so.6"))
 			break;
 	}
-	return missing;
+	return NULL;
+}
+
+void *next_find(const char *name)
+{
+	const struct link_map *map = own_map();
+	void *found = map ? find_from(map->l_next, name) : NULL;
+
+	return found ? found : (void *)missing;
+}
+
+void *next_variable(const char *name)
+{
+	const struct link_map *map = own_map();
+
+	/* A program that names the variable has it, and libc uses the program's. */
+	while (map && map->l_prev)
+		map = map->l_prev;
+	return find_from(map, name);
 }

@@ -35,6 +35,9 @@ int __sigaction(int signal, const struct sigaction *action, struct sigaction *ol
  */
 void *next_find(const char *name);
 
+/* A variable of libc's, wherever the program has it; NULL if there is none. */
+void *next_variable(const char *name);
+
 #pragma GCC visibility pop
 
 #define NEXT(name)                                                                                 \
@@ -69,8 +72,8 @@ static inline int next_open(const char *path, int flags, mode_t mode)
 {
 	if (!__libc_single_threaded)
 		return __open64(path, flags, mode);
-	return next_result(cosy_syscall6(SYS_openat, AT_FDCWD, (unsigned long)path, flags, mode, 0,
-					 0));
+	return next_result(
+		cosy_syscall6(SYS_openat, AT_FDCWD, (unsigned long)path, flags, mode, 0, 0));
 }
 
 static inline int next_close(int fd)

@@ -1,40 +1,24 @@
 // SPDX-License-Identifier: MIT
 /* policy.c - see policy.h. */
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
+#include "environment.h"
 #include "policy.h"
 #include "syscall.h"
 
 /* NULL: not looked at yet. */
 static const char *rules;
 
-/* A copy: programs change their name by writing over their environment. */
-static const char *load(void)
-{
-	const char *found = secure_getenv(POLICY_VARIABLE);
-	long copy;
-
-	if (!found || !*found)
-		return "";
-	copy = cosy_syscall6(SYS_mmap, 0, strlen(found) + 1, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (copy < 0)
-		return "";
-	return strcpy((char *)copy, found);
-}
-
 static const char *policy_rules(void)
 {
 	const char *text = __atomic_load_n(&rules, __ATOMIC_ACQUIRE);
 
 	if (!text) {
-		text = load();
+		text = environment_get(ENVIRONMENT_POLICY);
+		text = text ? text : "";
 		__atomic_store_n(&rules, text, __ATOMIC_RELEASE);
 	}
 	return text;
@@ -119,7 +103,7 @@ static bool is_program(const char *glob, const char *end)
 	long len;
 
 	if (!memchr(glob, '/', end - glob))
-		return policy_match(glob, end, program_invocation_short_name);
+		return policy_match(glob, end, environment_program());
 	len = cosy_syscall6(SYS_readlinkat, -100, (unsigned long)"/proc/self/exe",
 			    (unsigned long)path, sizeof(path) - 1, 0, 0);
 	path[len < 0 ? 0 : len] = 0;

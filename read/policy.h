@@ -2,7 +2,7 @@
 /*
  * policy.h - what cosy-run.conf(5) says of a file.  `cosy run` has read and checked the
  * configuration; what is left for the library comes in the environment variable
- * COSY_READ_POLICY, and is looked at when the first file has earned a window.
+ * COSY_READ_POLICY (environment.h), and is read when the first file has earned a window.
  *
  * One line for each rule, in the order in which they count, of fields that end with a tab:
  *

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "clone.h"
+#include "environment.h"
 #include "fault.h"
 #include "file.h"
 #include "filesystem.h"
@@ -85,7 +86,7 @@ static unsigned int relaxed_now(void)
 	static bool looked, by_rule;
 
 	if (!looked) {
-		const char *list = secure_getenv("COSY_READ_RELAX");
+		const char *list = environment_get(ENVIRONMENT_RELAX);
 
 		if (list && strstr(list, "trunc"))
 			asked |= RELAX_TRUNC;

@@ -19,6 +19,7 @@
 #include <wordexp.h>
 
 #include "daemon.h"
+#include "environment.h"
 #include "file.h"
 #include "next.h"
 #include "relax.h"
@@ -151,6 +152,18 @@ int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 	return ret;
 }
 
+/* `call` with `envp_`, which is `environment` and what has to go with it. */
+#define WITH_ENVIRONMENT(environment, call)                                                        \
+	({                                                                                         \
+		char *const *envp_ = (environment);                                                \
+		size_t room_ = environment_room(envp_);                                            \
+		char *more_[room_ + 1];                                                            \
+                                                                                                   \
+		if (room_)                                                                         \
+			envp_ = environment_complete(envp_, more_);                                \
+		(call);                                                                            \
+	})
+
 /* A call that makes a process within libc. */
 #define SHARED(call)                                                                               \
 	({                                                                                         \
@@ -168,27 +181,32 @@ int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	return SHARED(NEXT(posix_spawn)(pid, path, actions, attributes, argv, envp));
+	return SHARED(WITH_ENVIRONMENT(envp, NEXT(posix_spawn)(pid, path, actions, attributes, argv,
+							       envp_)));
 }
 
 int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 		 const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	return SHARED(NEXT(posix_spawnp)(pid, file, actions, attributes, argv, envp));
+	return SHARED(WITH_ENVIRONMENT(envp, NEXT(posix_spawnp)(pid, file, actions, attributes,
+								argv, envp_)));
 }
 
 int system(const char *command)
 {
+	environment_restore();
 	return SHARED(NEXT(system)(command));
 }
 
 FILE *popen(const char *command, const char *mode)
 {
+	environment_restore();
 	return SHARED(NEXT(popen)(command, mode));
 }
 
 int wordexp(const char *words, wordexp_t *expansion, int flags)
 {
+	environment_restore();
 	return SHARED(NEXT(wordexp)(words, expansion, flags));
 }
 
@@ -208,33 +226,38 @@ int wordexp(const char *words, wordexp_t *expansion, int flags)
 
 int execve(const char *path, char *const argv[], char *const envp[])
 {
-	return EXECUTED(result(cosy_syscall3(SYS_execve, (unsigned long)path, (unsigned long)argv,
-					     (unsigned long)envp)));
+	return EXECUTED(WITH_ENVIRONMENT(envp, result(cosy_syscall3(SYS_execve, (unsigned long)path,
+								    (unsigned long)argv,
+								    (unsigned long)envp_))));
 }
 
 int execv(const char *path, char *const argv[])
 {
+	if (environment_kept())
+		return execve(path, argv, environment_now());
 	return EXECUTED(NEXT(execv)(path, argv));
 }
 
 int execvp(const char *file, char *const argv[])
 {
+	if (environment_kept())
+		return execvpe(file, argv, environment_now());
 	return EXECUTED(NEXT(execvp)(file, argv));
 }
 
 int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	return EXECUTED(NEXT(execvpe)(file, argv, envp));
+	return EXECUTED(WITH_ENVIRONMENT(envp, NEXT(execvpe)(file, argv, envp_)));
 }
 
 int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags)
 {
-	return EXECUTED(NEXT(execveat)(dir, path, argv, envp, flags));
+	return EXECUTED(WITH_ENVIRONMENT(envp, NEXT(execveat)(dir, path, argv, envp_, flags)));
 }
 
 int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	return EXECUTED(NEXT(fexecve)(fd, argv, envp));
+	return EXECUTED(WITH_ENVIRONMENT(envp, NEXT(fexecve)(fd, argv, envp_)));
 }
 
 /* Calls `exec` with the list's arguments as an array. */

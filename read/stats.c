@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "environment.h"
 #include "lease.h"
 #include "map.h"
 #include "policy.h"
@@ -68,7 +69,7 @@ static bool explains(int fd)
 	struct stat st;
 
 	if (explained.state == UNREAD) {
-		const char *path = secure_getenv("COSY_READ_EXPLAIN");
+		const char *path = environment_get(ENVIRONMENT_EXPLAIN);
 
 		explained.state = NONE;
 		if (path && !cosy_syscall6(SYS_newfstatat, AT_FDCWD, (unsigned long)path,
@@ -199,6 +200,7 @@ static void print_relaxed(int to)
 
 void stats_print(void)
 {
+	static bool printed;
 	struct line line = {.len = 0};
 	char name[16] = "";
 	unsigned long gain, cost;
@@ -208,11 +210,11 @@ void stats_print(void)
 	/* A process that opened nothing has nothing to say, and does not even look. */
 	if (!stats.opened && !stats.tails && !stats.gathered && !stats.cloned)
 		return;
-	asked = secure_getenv("COSY_READ_STATS");
-	if (!asked)
+	asked = environment_get(ENVIRONMENT_STATS);
+	if (!asked || printed)
 		return;
 	to = atoi(asked);
-	unsetenv("COSY_READ_STATS");
+	printed = true;
 	file_each(add_reads);
 	line_text(&line, "cosy: ");
 	cosy_syscall3(SYS_prctl, PR_GET_NAME, (unsigned long)name, 0);

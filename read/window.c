@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "environment.h"
 #include "filesystem.h"
 #include "lease.h"
 #include "lock.h"
@@ -105,7 +106,7 @@ static void window_learn(const struct file *file)
 	static enum { UNREAD, LEARNS, EAGER } mode;
 
 	if (mode == UNREAD)
-		mode = secure_getenv("COSY_READ_EAGER") ? EAGER : LEARNS;
+		mode = environment_get(ENVIRONMENT_EAGER) ? EAGER : LEARNS;
 	if (mode == EAGER)
 		return;
 	if (file->reads * (SAVED_PER_READ / 2) >= COST_OF_WINDOW)

@@ -194,7 +194,6 @@ int command_run(int argc, char **argv)
 	unsetenv("COSY_READ_STATS");
 	unsetenv("COSY_READ_EXPLAIN");
 	unsetenv("COSY_READ_RELAX");
-	unsetenv(POLICY_VARIABLE);
 	while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
 		switch (option) {
 		case STATS:
@@ -235,7 +234,8 @@ int command_run(int argc, char **argv)
 	}
 	if (!read_policies(policy, &rules))
 		return EXIT_USAGE;
-	if (rules.text && setenv(POLICY_VARIABLE, rules.text, 1))
+	/* Without rules too: a program that finds none set has lost them (environment.h). */
+	if (setenv(POLICY_VARIABLE, rules.text ? rules.text : "", 1))
 		return EXIT_NOT_RUN;
 	if (rules.relaxes)
 		library_name = RELAXED_LIBRARY;

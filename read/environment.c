@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+/* environment.c - see environment.h. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "environment.h"
+#include "next.h"
+#include "policy.h"
+#include "syscall.h"
+
+/* In the order of the enumeration. */
+static const char names[ENVIRONMENT_VARIABLES][24] = {
+	"COSY_READ_DAEMON=", "COSY_READ_EAGER=", "COSY_READ_EXPLAIN=", POLICY_VARIABLE "=",
+	"COSY_READ_RELAX=",  "COSYD_SOCKET=",	 "COSY_READ_STATS=",
+};
+
+#define PRELOAD "LD_PRELOAD="
+/* What the names of either library begin with. */
+#define LIBRARY "/libcosy-re"
+
+static const char *found[ENVIRONMENT_VARIABLES]; /* NAME=VALUE, or NULL */
+static const char *program;			 /* NULL: ask libc */
+static bool looked, kept;
+
+/* What `text` begins with is `start`: what follows, or NULL. */
+static const char *behind(const char *text, const char *start)
+{
+	while (*start && *text == *start)
+		text++, start++;
+	return *start ? NULL : text;
+}
+
+static const char *find(char *const envp[], const char *name)
+{
+	const char *value = NULL;
+
+	while (envp && *envp && !(value = behind(*envp, name)))
+		envp++;
+	return value;
+}
+
+/* Strings on the stack may be written over.  Without memory they stay where they are. */
+static void keep(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+	size_t len = name ? strlen(name) + 1 : 0;
+	char *copy;
+	long mapping;
+
+	for (int i = 0; i < ENVIRONMENT_VARIABLES; i++)
+		if (found[i])
+			len += strlen(found[i]) + 1;
+	mapping = cosy_syscall6(SYS_mmap, 0, len, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mapping < 0 && mapping >= -4095)
+		return;
+	copy = (char *)mapping;
+	for (int i = 0; i < ENVIRONMENT_VARIABLES; i++) {
+		if (!found[i])
+			continue;
+		len = strlen(found[i]) + 1;
+		found[i] = memcpy(copy, found[i], len);
+		copy += len;
+	}
+	if (name)
+		program = strcpy(copy, name);
+}
+
+static void look(char *const envp[], const char *path)
+{
+	for (; envp && *envp; envp++) {
+		if (!behind(*envp, "COSY"))
+			continue;
+		for (int i = 0; i < ENVIRONMENT_VARIABLES; i++) {
+			const char *value = behind(*envp, names[i]);
+
+			if (!value || found[i])
+				continue;
+			found[i] = *value ? *envp : names[i];
+			kept |= *value != 0;
+		}
+	}
+	if (kept && NEXT(getauxval)(AT_SECURE)) {
+		memset(found, 0, sizeof(found));
+		kept = false;
+	}
+	if (kept)
+		keep(path);
+	__atomic_store_n(&looked, true, __ATOMIC_RELEASE);
+}
+
+/* The constructors of other libraries, which may run earlier, may open files. */
+static void look_once(void)
+{
+	if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE))
+		look(environment_now(), NULL);
+}
+
+__attribute__((constructor)) static void environment_begin(int argc, char **argv, char **envp)
+{
+	if (!looked)
+		look(envp, argc > 0 ? argv[0] : NULL);
+}
+
+char **environment_now(void)
+{
+	char ***environment = next_variable("environ");
+
+	return environment ? *environment : NULL;
+}
+
+const char *environment_get(enum environment_variable variable)
+{
+	look_once();
+	return found[variable] ? behind(found[variable], names[variable]) : NULL;
+}
+
+const char *environment_program(void)
+{
+	char **name;
+
+	look_once();
+	if (program)
+		return program;
+	name = next_variable("program_invocation_short_name");
+	return name ? *name : "";
+}
+
+bool environment_kept(void)
+{
+	look_once();
+	return kept && found[ENVIRONMENT_POLICY];
+}
+
+size_t environment_room(char *const envp[])
+{
+	const char *preloaded;
+	size_t count = 0;
+
+	if (!environment_kept() || find(envp, names[ENVIRONMENT_POLICY]))
+		return 0;
+	preloaded = find(envp, PRELOAD);
+	if (!preloaded || !strstr(preloaded, LIBRARY))
+		return 0;
+	while (envp[count])
+		count++;
+	return count + ENVIRONMENT_VARIABLES + 1;
+}
+
+char *const *environment_complete(char *const envp[], char *room[])
+{
+	char **end = room;
+
+	for (size_t i = 0; envp[i]; i++)
+		*end++ = envp[i];
+	for (int i = 0; i < ENVIRONMENT_VARIABLES; i++)
+		if (found[i] && !find(envp, names[i]))
+			*end++ = (char *)found[i];
+	*end = NULL;
+	return room;
+}
+
+void environment_restore(void)
+{
+	if (!environment_kept() || !environment_room(environment_now()))
+		return;
+	for (int i = 0; i < ENVIRONMENT_VARIABLES; i++)
+		if (found[i] && !find(environment_now(), names[i]))
+			NEXT(putenv)((char *)found[i]);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+/*
+ * environment_test.c - rules hold when the environment is gone.  Run with a rule that switches
+ * files off whose name ends with ".off", and COSY_READ_EAGER=1.
+ *
+ * environment_test.c --reads OFF ON: reads both, and says by its status which got a lease.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "check.h"
+#include "raw.h"
+
+/* Of a process that read both files: neither got a lease, or the second one, as the rule says. */
+enum { NEITHER = 20, AS_RULED = 22 };
+
+static char self[PATH_MAX], preload[2 * PATH_MAX] = "LD_PRELOAD=", off[100], on[100];
+static char *arguments[] = {self, "--reads", off, on, NULL};
+
+static void make_file(char *path, const char *dir, const char *kind)
+{
+	int fd;
+
+	snprintf(path, sizeof(off), "%s/cosy-read-environment.%d.%s", dir ? dir : "/tmp", getpid(),
+		 kind);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	for (int i = 0; i < 100; i++)
+		CHECK(write(fd, "x", 1) == 1);
+	close(fd);
+}
+
+static void remove_files(void)
+{
+	unlink(off);
+	unlink(on);
+}
+
+static bool gets_lease(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	bool leased;
+	char byte;
+
+	CHECK(fd >= 0);
+	for (int i = 0; i < 60; i++)
+		CHECK(read(fd, &byte, 1) == 1);
+	leased = RAW(fcntl, fd, F_GETLEASE) == F_RDLCK;
+	close(fd);
+	return leased;
+}
+
+static int read_both(const char *first, const char *second)
+{
+	return NEITHER + gets_lease(first) + 2 * gets_lease(second);
+}
+
+static void status_is(int want, const char *what, int status)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == want)
+		return;
+	fprintf(stderr, "%s: status 0x%x, not %d\n", what, status, want);
+	exit(1);
+}
+
+/* `exec` in a child makes a program that reads both files. */
+#define RUNS(want, exec)                                                                           \
+	do {                                                                                       \
+		pid_t child_ = fork();                                                             \
+		int status_;                                                                       \
+                                                                                                   \
+		if (!child_) {                                                                     \
+			(exec);                                                                    \
+			_exit(1);                                                                  \
+		}                                                                                  \
+		CHECK(waitpid(child_, &status_, 0) == child_);                                     \
+		status_is(want, #exec, status_);                                                   \
+	} while (0)
+
+/* The same by a call that makes the child itself. */
+#define SPAWNS(want, spawn)                                                                        \
+	do {                                                                                       \
+		pid_t child_;                                                                      \
+		int status_;                                                                       \
+                                                                                                   \
+		CHECK(!(spawn));                                                                   \
+		CHECK(waitpid(child_, &status_, 0) == child_);                                     \
+		status_is(want, #spawn, status_);                                                  \
+	} while (0)
+
+static void programs(void)
+{
+	char *const *argv = arguments;
+	char *const kept[] = {preload, "HOME=/", NULL}, *const empty[] = {NULL};
+	int fd = open(self, O_PATH | O_CLOEXEC);
+	char command[4 * PATH_MAX];
+	FILE *pipe;
+
+	CHECK(fd >= 0);
+	/* Nothing is left of the library. */
+	RUNS(NEITHER, execve(self, argv, empty));
+	RUNS(NEITHER, execle(self, self, "--reads", off, on, NULL, empty));
+	SPAWNS(NEITHER, posix_spawn(&child_, self, NULL, NULL, argv, empty));
+	/* The library is left. */
+	RUNS(AS_RULED, execve(self, argv, kept));
+	RUNS(AS_RULED, execvpe(self, argv, kept));
+	RUNS(AS_RULED, execveat(AT_FDCWD, self, argv, kept, 0));
+	RUNS(AS_RULED, fexecve(fd, argv, kept));
+	RUNS(AS_RULED, execle(self, self, "--reads", off, on, NULL, kept));
+	SPAWNS(AS_RULED, posix_spawn(&child_, self, NULL, NULL, argv, kept));
+	SPAWNS(AS_RULED, posix_spawnp(&child_, self, NULL, NULL, argv, kept));
+	clearenv();
+	RUNS(NEITHER, execv(self, argv));
+	CHECK(!putenv(preload));
+	RUNS(AS_RULED, execv(self, argv));
+	RUNS(AS_RULED, execvp(self, argv));
+	RUNS(AS_RULED, execl(self, self, "--reads", off, on, NULL));
+	RUNS(AS_RULED, execlp(self, self, "--reads", off, on, NULL));
+	snprintf(command, sizeof(command), "exec '%s' --reads '%s' '%s'", self, off, on);
+	status_is(AS_RULED, "system", system(command));
+	clearenv();
+	putenv(preload);
+	pipe = popen(command, "r");
+	CHECK(pipe);
+	status_is(AS_RULED, "popen", pclose(pipe));
+}
+
+int main(int argc, char **argv, char **envp)
+{
+	bool reads = argc > 1 && !strcmp(argv[1], "--reads");
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	CHECK(len > 0);
+	if (reads)
+		return read_both(argv[2], argv[3]);
+	CHECK(getenv("LD_PRELOAD"));
+	strncat(preload, getenv("LD_PRELOAD"), sizeof(preload) - 20);
+	make_file(off, getenv("TMPDIR"), "off");
+	make_file(on, getenv("TMPDIR"), "on");
+	atexit(remove_files);
+	/* As programs do that show what they are at in the place of their arguments. */
+	for (char **at = envp; *at; at++)
+		memset(*at, 'x', strlen(*at));
+	memset(argv[0], 'x', strlen(argv[0]));
+	clearenv();
+	CHECK(read_both(off, on) == AS_RULED);
+	programs();
+	return 0;
+}
