@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <sys/single_threaded.h>
 
+#include "likely.h"
+
 /* *at becomes `new_value` if it is `old_value`.  Was it? */
 #define ATOMIC_EXCHANGE(at, old_value, new_value)                                                  \
 	({                                                                                         \
@@ -35,20 +37,20 @@
 /* The same without the lock, where that is enough; else they do nothing and are false. */
 #ifdef __x86_64__
 #define ATOMIC_ALONE_EXCHANGE(at, old, new, same)                                                  \
-	(__libc_single_threaded ? ({                                                               \
+	(likely(__libc_single_threaded) ? ({                                                       \
 		__asm__ volatile("cmpxchg %3, %1"                                                  \
 				 : "=@ccz"(same), "+m"(*(at)), "+a"(old)                           \
 				 : "r"(new)                                                        \
 				 : "memory");                                                      \
 		true;                                                                              \
 	})                                                                                         \
-				: false)
+					: false)
 #define ATOMIC_ALONE_ADD(at, sum)                                                                  \
-	(__libc_single_threaded ? ({                                                               \
+	(likely(__libc_single_threaded) ? ({                                                       \
 		__asm__ volatile("xadd %0, %1" : "+r"(sum), "+m"(*(at)) : : "memory", "cc");       \
 		true;                                                                              \
 	})                                                                                         \
-				: false)
+					: false)
 #else
 #define ATOMIC_ALONE_EXCHANGE(at, old, new, same) false
 #define ATOMIC_ALONE_ADD(at, sum)		  false

@@ -19,20 +19,18 @@
 
 struct file_space *file_space;
 
-static unsigned int epoch; /* how often file_share_begin was called */
+unsigned int file_epochs;
 static int sharing;
 static int waiting; /* threads in file_wait */
 static bool forbidden;
 
 static unsigned int used_numbers; /* none from here on was ever used, nor its memory touched */
 
-static bool file_map(void)
+static COLD bool file_map(void)
 {
 	size_t len = sizeof(struct file_space);
 	long mapping;
 
-	if (file_space)
-		return true;
 	mapping = cosy_syscall6(SYS_mmap, 0, len, PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mapping < 0)
@@ -42,35 +40,47 @@ static bool file_map(void)
 	return true;
 }
 
-static bool file_claim_one(unsigned int number)
+static COLD void file_use(unsigned int number)
 {
-	struct file *file = &file_space->all[number];
 	unsigned int used;
 
-	if (__atomic_load_n(&file->refs, __ATOMIC_RELAXED) || !ATOMIC_EXCHANGE(&file->refs, 0, 1))
-		return false;
 	do
 		used = __atomic_load_n(&used_numbers, __ATOMIC_RELAXED);
 	while (number >= used && !ATOMIC_EXCHANGE(&used_numbers, used, number + 1));
-	return true;
 }
 
-/* One that is not in use: that of the descriptor's own number, but for duplicates. */
-static struct file *file_claim(int fd)
+static inline struct file *file_claim_one(struct file_space *space, unsigned int number)
 {
-	if (!file_map())
+	struct file *file = &space->all[number];
+
+	/* Not looked at first: a page that is read and then written is faulted in twice. */
+	if (unlikely(!ATOMIC_EXCHANGE(&file->refs, 0, 1)))
 		return NULL;
-	if (file_claim_one(fd))
-		return &file_space->all[fd];
-	for (unsigned int number = 0; number < FILES; number++)
-		if (file_claim_one(number))
-			return &file_space->all[number];
-	return NULL;
+	if (unlikely(number >= __atomic_load_n(&used_numbers, __ATOMIC_RELAXED)))
+		file_use(number);
+	return file;
 }
 
-unsigned int file_epoch(void)
+/* One that is not in use. */
+static COLD struct file *file_claim_any(struct file_space *space)
 {
-	return __atomic_load_n(&epoch, __ATOMIC_ACQUIRE);
+	struct file *file = NULL;
+
+	for (unsigned int number = 0; number < FILES && !file; number++)
+		if (!__atomic_load_n(&space->all[number].refs, __ATOMIC_RELAXED))
+			file = file_claim_one(space, number);
+	return file;
+}
+
+/* That of the descriptor's own number, but for duplicates. */
+static inline struct file *file_claim(int fd)
+{
+	struct file *file;
+
+	if (unlikely(!file_space) && !file_map())
+		return NULL;
+	file = file_claim_one(file_space, fd);
+	return likely(file) ? file : file_claim_any(file_space);
 }
 
 bool file_sharing(void)
@@ -79,15 +89,12 @@ bool file_sharing(void)
 	       __atomic_load_n(&forbidden, __ATOMIC_SEQ_CST);
 }
 
-/* `fd` names the file from now on.  What it named before. */
-static struct file *file_name(int fd, struct file *file)
+/* `fd` names the file from now on.  What it named before, most likely `expected`. */
+static struct file *file_name(int fd, struct file *expected, struct file *file)
 {
-	struct file *old;
-
-	do
-		old = __atomic_load_n(&file_space->table[fd], __ATOMIC_RELAXED);
-	while (!ATOMIC_EXCHANGE(&file_space->table[fd], old, file));
-	return old;
+	while (unlikely(!ATOMIC_EXCHANGE(&file_space->table[fd], expected, file)))
+		expected = __atomic_load_n(&file_space->table[fd], __ATOMIC_RELAXED);
+	return expected;
 }
 
 void file_opened(int fd, int flags, unsigned int epoch_before)
@@ -103,26 +110,27 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 		return;
 	/* Whoever still has its last word in mind must not take this for that file. */
 	file->word = ((file->word + WORD_GENERATION) & ~(WORD_HELD | WORD_POSITION)) | WORD_PLAIN;
+	file->inside = 0;
 	file->forever = false;
 	file->async = false;
-	file->inside = 0;
-	file->breaks = 0;
-	file->credit = 0;
-	file->reads = 0;
-	file->fetched = 0;
 	file->distant = false;
 	file->unleased = false;
 	file->leased = false;
-	file->next = 0;
+	file->breaks = 0;
 	file->seeks = 0;
+	file->credit = 0;
+	file->fetched = 0;
+	file->next = 0;
+	file->reads = 0;
 	file->price = 0;
-	__atomic_store_n(&file->refs, 2, __ATOMIC_RELEASE);
 	stats.opened++;
+	__atomic_store_n(&file->refs, 2, __ATOMIC_RELEASE);
 	/* Something is there only if it was closed behind this library's back. */
-	old = file_name(fd, file);
-	if (old)
+	old = file_name(fd, NULL, file);
+	if (unlikely(old))
 		file_replaced(fd, old, true);
-	if (__atomic_load_n(&epoch, __ATOMIC_SEQ_CST) != epoch_before || file_sharing())
+	if (unlikely(__atomic_load_n(&file_epochs, __ATOMIC_SEQ_CST) != epoch_before ||
+		     file_sharing()))
 		__atomic_store_n(&file->forever, true, __ATOMIC_SEQ_CST);
 }
 
@@ -135,27 +143,32 @@ static void file_unlease(struct file *file, int fd)
 	window_drop(file);
 }
 
+/* The same for a file that is not plain, or held; `last`: the last one. */
+static COLD void file_put_held(struct file *file, int fd, bool last)
+{
+	uint64_t signals, word = file_hold(file, &signals);
+
+	if (!(word & WORD_PLAIN) && last) {
+		/* An mmap of the file would keep the lease, with nobody to return it. */
+		if (file->leased)
+			file_unlease(file, fd);
+		stats.reads += file->reads;
+		word = WORD_PLAIN;
+	} else if (!(word & WORD_PLAIN) && file->fd == fd) {
+		word = file_unplug(file, word, GUARD_KERNEL_POSITION);
+	}
+	/* The generation stops reads through `fd` that are under way. */
+	file_release(file, word, signals);
+}
+
 /* One descriptor less.  `fd` is it while it is still open, or -1. */
-static void file_put(struct file *file, int fd)
+static inline void file_put(struct file *file, int fd)
 {
 	bool last = ATOMIC_ADD(&file->refs, -1) == 1;
-	uint64_t word = file_word(file), signals;
 
-	if ((word & WORD_HELD) || !(word & WORD_PLAIN)) {
-		word = file_hold(file, &signals);
-		if (!(word & WORD_PLAIN) && last) {
-			/* An mmap of the file would keep the lease, with nobody to return it. */
-			if (file->leased)
-				file_unlease(file, fd);
-			stats.reads += file->reads;
-			word = WORD_PLAIN;
-		} else if (!(word & WORD_PLAIN) && file->fd == fd) {
-			word = file_unplug(file, word, GUARD_KERNEL_POSITION);
-		}
-		/* The generation stops reads through `fd` that are under way. */
-		file_release(file, word, signals);
-	}
-	if (last)
+	if (unlikely((file_word(file) & (WORD_PLAIN | WORD_HELD)) != WORD_PLAIN))
+		file_put_held(file, fd, last);
+	if (likely(last))
 		__atomic_store_n(&file->refs, 0, __ATOMIC_RELEASE);
 }
 
@@ -166,8 +179,8 @@ void file_closing(int fd)
 	if (!file)
 		return;
 	stats_closed(file, fd);
-	file = file_name(fd, NULL);
-	if (file)
+	file = file_name(fd, file, NULL);
+	if (likely(file))
 		file_put(file, fd);
 }
 
@@ -178,7 +191,7 @@ struct file *file_replacing(int fd)
 	if (!file)
 		return NULL;
 	file_plain(file, GUARD_KERNEL_POSITION, false);
-	return file_name(fd, NULL);
+	return file_name(fd, file, NULL);
 }
 
 void file_replaced(int fd, struct file *file, bool done)
@@ -203,7 +216,7 @@ void file_duplicated(int fd, int copy)
 		if (refs < 2)
 			return;
 	} while (!ATOMIC_EXCHANGE(&file->refs, refs, refs + 1));
-	old = file_name(copy, file);
+	old = file_name(copy, NULL, file);
 	if (old)
 		file_put(old, -1);
 }
@@ -251,20 +264,6 @@ void file_release(struct file *file, uint64_t word, uint64_t signals)
 	signals = fault_signals(lease_signals(signals));
 	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
 		      0, 0);
-}
-
-bool file_enter(struct file *file, uint64_t word)
-{
-	ATOMIC_ADD(&file->inside, 1);
-	if (__atomic_load_n(&file->word, __ATOMIC_SEQ_CST) == word)
-		return true;
-	file_leave(file);
-	return false;
-}
-
-void file_leave(struct file *file)
-{
-	ATOMIC_ADD(&file->inside, -1);
 }
 
 struct file *file_borrow(int fd, enum guard why)
@@ -349,7 +348,7 @@ void file_share_begin(enum guard why, bool forever)
 {
 	__atomic_add_fetch(&sharing, 1, __ATOMIC_SEQ_CST);
 	if (forever)
-		__atomic_add_fetch(&epoch, 1, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&file_epochs, 1, __ATOMIC_SEQ_CST);
 	file_plain_all(why, forever);
 	relax_share(forever);
 }

@@ -56,18 +56,8 @@ struct window {
 };
 
 struct file {
+	/* All that a file needs that is opened, read a few times and closed: one cache line. */
 	uint64_t word;
-	/* Changed under HELD.  A late reader may see any of its values: all are safe to follow. */
-	struct window *window;
-	struct map *map;     /* NULL: none */
-	uint64_t size;	     /* of the file while there is a lease; else the kernel seeks so far */
-	unsigned long reads; /* by the window since it was specialised; low when threads race */
-
-	/* The daemon's lease: lease_holds() in lease.h.  NULL: the lease is this process's own. */
-	const uint64_t *guard;
-	uint64_t guard_value;
-	const uint32_t *keeper;
-
 	int refs;	  /* 1 + descriptors that name it; 0: free */
 	int inside;	  /* threads in an ordinary call that uses the kernel's position */
 	bool forever;	  /* plain until it is closed */
@@ -76,16 +66,31 @@ struct file {
 	bool unleased;	  /* never specialised until it is closed */
 	bool leased;	  /* unless PLAIN: specialised */
 	uint8_t breaks;	  /* leases broken so far */
-	int fd;		  /* unless PLAIN: a descriptor that names it */
-	uint32_t ramp;	  /* bytes of the next fill */
-	int64_t credit;	  /* ns that a window would have saved; when it has one, a mapped one */
-	uint64_t next;	  /* where a sequential read would go on; while plain: a number of bytes */
-	uint64_t most;	  /* bytes of its window, by the policy (policy.h) */
-	uint64_t fetched; /* bytes by long reads; while specialised: for the window or past it */
 	uint16_t seeks;	  /* while plain: so far; while the position is kept: saved by that */
-	uint16_t price;	  /* seeks, before the position is kept */
-	uint32_t direct;  /* reads past the window since it was specialised */
+	int64_t credit;	  /* ns that a window would have saved; when it has one, a mapped one */
+	uint64_t fetched; /* bytes by long reads; while specialised: for the window or past it */
+	uint64_t next;	  /* where a sequential read would go on; while plain: a number of bytes */
+	unsigned long reads; /* by the window since it was specialised; low when threads race */
+	uint16_t price;	     /* seeks, before the position is kept */
+	uint32_t direct;     /* reads past the window since it was specialised */
+
+	/* Changed under HELD.  A late reader may see any of its values: all are safe to follow. */
+	struct window *window;
+	struct map *map; /* NULL: none */
+	uint64_t size;	 /* of the file while there is a lease; else the kernel seeks so far */
+
+	/* The daemon's lease: lease_holds() in lease.h.  NULL: the lease is this process's own. */
+	const uint64_t *guard;
+	uint64_t guard_value;
+	const uint32_t *keeper;
+
+	int fd;	       /* unless PLAIN: a descriptor that names it */
+	uint32_t ramp; /* bytes of the next fill */
+	uint64_t most; /* bytes of its window, by the policy (policy.h) */
 } __attribute__((aligned(128)));
+
+_Static_assert(offsetof(struct file, window) == 64 && sizeof(struct file) == 128,
+	       "a file takes two cache lines, of which the first one is enough for most");
 
 /*
  * Mapped when the first file is opened: what is static beyond the one page that the dynamic
@@ -127,7 +132,14 @@ static inline bool file_exchange(struct file *file, uint64_t old, uint64_t new)
  * `epoch` is file_epoch() before the open: a fork in between shares the descriptor.
  */
 void file_opened(int fd, int flags, unsigned int epoch);
-unsigned int file_epoch(void);
+
+/* How often file_share_begin was called for good. */
+extern unsigned int file_epochs;
+
+static inline unsigned int file_epoch(void)
+{
+	return __atomic_load_n(&file_epochs, __ATOMIC_ACQUIRE);
+}
 
 /* `copy` now names what `fd` names. */
 void file_duplicated(int fd, int copy);
@@ -158,8 +170,19 @@ void file_wait(const struct file *file, uint64_t word);
  * Before and behind an ordinary call that uses the kernel's position.  False: the word
  * is no longer `word`, which was plain; look again.
  */
-bool file_enter(struct file *file, uint64_t word);
-void file_leave(struct file *file);
+static inline void file_leave(struct file *file)
+{
+	ATOMIC_ADD(&file->inside, -1);
+}
+
+static inline bool file_enter(struct file *file, uint64_t word)
+{
+	ATOMIC_ADD(&file->inside, 1);
+	if (likely(__atomic_load_n(&file->word, __ATOMIC_SEQ_CST) == word))
+		return true;
+	file_leave(file);
+	return false;
+}
 
 /* The same for a descriptor, whatever its state: replugs, then enters.  NULL if it is no file. */
 struct file *file_borrow(int fd, enum guard why);

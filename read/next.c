@@ -139,6 +139,12 @@ static long missing(void)
 	return -1;
 }
 
+long next_error(long ret)
+{
+	errno = -ret;
+	return -1;
+}
+
 static const struct link_map *own_map(void)
 {
 	struct dl_find_object self;

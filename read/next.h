@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 
+#include "likely.h"
 #include "syscall.h"
 
 ssize_t __read(int fd, void *buf, size_t len);
@@ -38,6 +39,9 @@ void *next_find(const char *name);
 /* A variable of libc's, wherever the program has it; NULL if there is none. */
 void *next_variable(const char *name);
 
+/* Takes errno from what a raw call gave; -1. */
+COLD long next_error(long ret);
+
 #pragma GCC visibility pop
 
 #define NEXT(name)                                                                                 \
@@ -55,11 +59,7 @@ void *next_variable(const char *name);
 /* libc's convention for what a raw call gave. */
 static inline long next_result(long ret)
 {
-	if (__builtin_expect(ret < 0 && ret >= -4095, 0)) {
-		errno = -ret;
-		return -1;
-	}
-	return ret;
+	return unlikely(ret < 0 && ret >= -4095) ? next_error(ret) : ret;
 }
 
 /*

@@ -13,8 +13,6 @@
 #include "stats.h"
 #include "window.h"
 
-#define likely(condition) __builtin_expect(!!(condition), 1)
-
 /* NULL and the kernel's addresses, which read answers with EFAULT, are left to the kernel. */
 static inline bool plausible(const void *buf)
 {
@@ -90,8 +88,7 @@ static enum way read_way(struct file *file, int fd, uint64_t word, uint64_t offs
 	if (offset >= size || !len)
 		return SERVED;
 	*served = len < size - offset ? len : size - offset;
-	if (window_copy(file, offset, buf, *served) ||
-	    map_copy(file, word, offset, buf, *served))
+	if (window_copy(file, offset, buf, *served) || map_copy(file, word, offset, buf, *served))
 		return lease_holds(file) ? SERVED : AGAIN;
 	return window_fetch(file, word, offset, *served) ? AGAIN : DIRECT;
 }
@@ -147,6 +144,16 @@ static __attribute__((noinline)) ssize_t read_slowly(int fd, void *buf, size_t l
 	}
 }
 
+/* Of a plain file that is far from having earned a window: in a process with one thread. */
+static __attribute__((noinline)) ssize_t read_plain(struct file *file, int fd, void *buf,
+						    size_t len, uint64_t word)
+{
+	if (unlikely(word & WORD_HELD) || unlikely(!window_far(file, len)) ||
+	    unlikely(!file_enter(file, word)))
+		return read_slowly(fd, buf, len);
+	return read_ordinary(file, fd, buf, len);
+}
+
 /* A process with several threads takes the slow way, which begins with the same. */
 ssize_t read(int fd, void *buf, size_t len)
 {
@@ -154,12 +161,15 @@ ssize_t read(int fd, void *buf, size_t len)
 	uint64_t word;
 
 	relax_touch(fd);
-	if (!likely(file && __libc_single_threaded))
+	if (unlikely(!__libc_single_threaded))
 		return read_slowly(fd, buf, len);
+	if (!file)
+		return next_read(fd, buf, len);
 	word = file_word(file);
-	if (likely(!(word & WORD_PLAIN)) && likely(plausible(buf)) &&
-	    likely(window_copy(file, word & WORD_POSITION, buf, len)) && likely(lease_holds(file)) &&
-	    likely(file_exchange(file, word, word + len))) {
+	if (word & WORD_PLAIN)
+		return read_plain(file, fd, buf, len, word);
+	if (likely(plausible(buf)) && likely(window_copy(file, word & WORD_POSITION, buf, len)) &&
+	    likely(lease_holds(file)) && likely(file_exchange(file, word, word + len))) {
 		file->reads++;
 		return len;
 	}

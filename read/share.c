@@ -37,24 +37,22 @@ static int result(long ret)
 	return ret;
 }
 
-static pid_t vforked; /* the process that called vfork */
+pid_t share_vforked;
 
-bool share_in_vfork_child(void)
+COLD bool share_in_vfork_child_slowly(void)
 {
-	if (__builtin_expect(!vforked, 1))
-		return false;
-	if (cosy_syscall3(SYS_getpid, 0, 0, 0) != vforked)
+	if (cosy_syscall3(SYS_getpid, 0, 0, 0) != share_vforked)
 		return true;
 	/* The only thread goes on, so the child is gone. */
 	if (__libc_single_threaded)
-		vforked = 0;
+		share_vforked = 0;
 	return false;
 }
 
 /* In a new process, which shares nothing that it opens from here on. */
 static void share_in_child(void)
 {
-	vforked = 0;
+	share_vforked = 0;
 	file_share_child();
 	window_share_child();
 	daemon_share_child();
@@ -109,7 +107,7 @@ __attribute__((used, visibility("hidden"))) void share_before_vfork(void)
 		return;
 	file_share_begin(GUARD_NO_FP_SHARE, true);
 	file_share_end();
-	vforked = cosy_syscall3(SYS_getpid, 0, 0, 0);
+	share_vforked = cosy_syscall3(SYS_getpid, 0, 0, 0);
 }
 
 #ifdef __x86_64__

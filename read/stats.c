@@ -24,6 +24,7 @@
 #define BYTES_PER_NS	   24
 
 struct stats stats;
+bool stats_silent;
 
 /* A line that is put together in a signal handler as safely as anywhere. */
 struct line {
@@ -72,12 +73,14 @@ static bool explains(int fd)
 		const char *path = environment_get(ENVIRONMENT_EXPLAIN);
 
 		explained.state = NONE;
+		stats_silent = true;
 		if (path && !cosy_syscall6(SYS_newfstatat, AT_FDCWD, (unsigned long)path,
 					   (unsigned long)&st, 0, 0, 0)) {
 			explained.path = path;
 			explained.dev = st.st_dev;
 			explained.ino = st.st_ino;
 			explained.state = SOME;
+			stats_silent = false;
 		}
 	}
 	return explained.state == SOME && !cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) &&
@@ -133,7 +136,8 @@ void stats_specialised(struct file *file, int fd)
 	if (file->guard)
 		stats.distant++;
 	if (explains(fd))
-		explain(fd, file->guard ? "specialised, by a lease of cosyd's" : "specialised", GUARDS);
+		explain(fd, file->guard ? "specialised, by a lease of cosyd's" : "specialised",
+			GUARDS);
 }
 
 void stats_mapped(int fd, enum guard why)
@@ -146,10 +150,9 @@ void stats_mapped(int fd, enum guard why)
 		explain(fd, why == GUARDS ? "mapped" : "not mapped", why);
 }
 
-void stats_closed(struct file *file, int fd)
+void stats_closed_explained(struct file *file, int fd)
 {
-	/* Asked at every close, so the cheap question first. */
-	if (explained.state == NONE || !explains(fd) || file->refs > 2)
+	if (!explains(fd) || file->refs > 2)
 		return;
 	if ((file_word(file) & WORD_PLAIN) && !file->forever)
 		explain(fd, "closed unspecialised", GUARD_EARNED);

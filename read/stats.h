@@ -35,7 +35,16 @@ void stats_replugged(struct file *file, enum guard why); /* in a signal handler,
 void stats_specialised(struct file *file, int fd);
 /* `why` not, or GUARDS: it is. */
 void stats_mapped(int fd, enum guard why);
-void stats_closed(struct file *file, int fd);
+void stats_closed_explained(struct file *file, int fd);
+
+/* There is no --explain; false also before anybody has looked. */
+extern bool stats_silent;
+
+static inline void stats_closed(struct file *file, int fd)
+{
+	if (unlikely(!stats_silent))
+		stats_closed_explained(file, fd);
+}
 
 /* Prints the statistics, once, to the descriptor that COSY_READ_STATS names. */
 void stats_print(void);

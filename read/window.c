@@ -20,23 +20,12 @@
 #include "syscall.h"
 #include "window.h"
 
-/*
- * What a window saves and costs, in ns, rounded from measurements on Linux 6.18: a
- * one-byte read 440, and a copy from the window costs about 1/32 ns per byte more than
- * copying once; lease, checks and window 4000.  That is Synthetix's inequality (§4.5):
- * a file is specialised when what it would have saved has paid for specialising it.
- */
-#define SAVED_PER_READ	    400
-#define SAVED_LESS_PER	    32
-#define COST_OF_WINDOW	    4000
-#define MOST_COST_OF_WINDOW (COST_OF_WINDOW << 6)
+#define MOST_COST    (WINDOW_COST << 6)
 
-#define SMALL_WINDOW	    65536
-#define MOST_WHOLES	    16
-#define WHOLE_WINDOW	    (1 << 20)
-#define FIRST_FETCH	    4096
-/* Bytes that long reads of one file are, if they cannot all be of different ones. */
-#define REREAD		    (4 * WHOLE_WINDOW)
+#define SMALL_WINDOW 65536
+#define MOST_WHOLES  16
+#define WHOLE_WINDOW (1 << 20)
+#define FIRST_FETCH  4096
 
 /* Unused windows of the two capacities; a list is whole between any two stores. */
 static struct window *unused[2];
@@ -99,7 +88,7 @@ static void window_put(struct window *window)
  * What a window costs here, as experience has it.  A program that closes its files soon
  * after they were specialised raises it, one that goes on reading them lowers it.
  */
-static int price = COST_OF_WINDOW;
+static int price = WINDOW_COST;
 
 static void window_learn(const struct file *file)
 {
@@ -109,9 +98,9 @@ static void window_learn(const struct file *file)
 		mode = environment_get(ENVIRONMENT_EAGER) ? EAGER : LEARNS;
 	if (mode == EAGER)
 		return;
-	if (file->reads * (SAVED_PER_READ / 2) >= COST_OF_WINDOW)
-		price = price / 2 < COST_OF_WINDOW ? COST_OF_WINDOW : price / 2;
-	else if (price < MOST_COST_OF_WINDOW)
+	if (file->reads * (WINDOW_SAVED / 2) >= WINDOW_COST)
+		price = price / 2 < WINDOW_COST ? WINDOW_COST : price / 2;
+	else if (price < MOST_COST)
 		price *= 2;
 }
 
@@ -141,7 +130,7 @@ static bool window_earned_long(struct file *file, int fd, size_t len)
 	struct stat st;
 
 	file->fetched += len;
-	if (file->fetched < REREAD || file->fetched < file->next)
+	if (file->fetched < WINDOW_REREAD || file->fetched < file->next)
 		return false;
 	if (cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0))
 		return false;
@@ -157,14 +146,20 @@ static int window_price(const struct file *file)
 
 bool window_earned(struct file *file, int fd, size_t len)
 {
-	if (file->forever || file->unleased || !len)
+	if (file->forever || file->unleased) {
+		/* Far from it for good. */
+		file->credit = INT64_MIN / 2;
+		file->fetched = 0;
+		return false;
+	}
+	if (!len)
 		return false;
 	if (len > WINDOW_LONGEST) {
 		if (!window_earned_long(file, fd, len))
 			return false;
 	} else {
-		if (file->credit < MOST_COST_OF_WINDOW << MOST_BREAKS)
-			file->credit += SAVED_PER_READ - (int)(len / SAVED_LESS_PER);
+		if (file->credit < MOST_COST << MOST_BREAKS)
+			file->credit += WINDOW_SAVED - (int)(len / WINDOW_SAVED_LESS);
 		if (file->credit < window_price(file) << file->breaks)
 			return false;
 	}
@@ -258,7 +253,7 @@ bool window_specialise(struct file *file, int fd)
 	file->window->len = 0;
 	file->next = position;
 	file->ramp = FIRST_FETCH;
-	file->fetched = file->fetched < REREAD ? 0 : REREAD;
+	file->fetched = file->fetched < WINDOW_REREAD ? 0 : WINDOW_REREAD;
 	file->reads = 0;
 	map_forget(file);
 	stats_specialised(file, fd);
