@@ -10,14 +10,14 @@
 #     [APPEND <parameters>]	of the kernel
 #     [TIMEOUT <seconds>]	for the whole machine, default 120
 #     [LABELS <label>...]	besides vm
-#     [ICOUNT] [NO_MODULE])
+#     [ICOUNT] [SLOW] [NO_MODULE])	vm.py's --icount and --slow
 #
 # Exit status 77 of the command means skipped; it then prints why.  ctest -j runs
 # as many machines at once as fit by their processors.  The kernel and the module
 # are had once, by the tests vm-kernel-<series> and vm-module-<series>: when one
 # fails, those that need it are not run.
 function(cosy_vm_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "ICOUNT;NO_MODULE"
+  cmake_parse_arguments(PARSE_ARGV 0 arg "ICOUNT;SLOW;NO_MODULE"
     "NAME;USER;SMP;MEM;DISK;DISK_TYPE;TIMEOUT" "KERNELS;PUT;LOAD;ENV;APPEND;LABELS;COMMAND")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_COMMAND)
     message(FATAL_ERROR "cosy_vm_test: NAME or COMMAND missing, or unknown: ${arg_UNPARSED_ARGUMENTS}")
@@ -56,6 +56,9 @@ function(cosy_vm_test)
   endif()
   if(arg_ICOUNT)
     list(APPEND options --icount)
+  endif()
+  if(arg_SLOW)
+    list(APPEND options --slow)
   endif()
 
   math(EXPR limit "${arg_TIMEOUT} + 60")

@@ -38,6 +38,7 @@ class Machine:
     memory: int = 512  # MB, besides the initramfs
     smp: int = 1
     icount: bool = False
+    slow: bool = False  # an instruction takes 512 ns
     disk: Path | None = None
     append: str = ""
     further: list[str] = field(default_factory=list)  # arguments
@@ -89,6 +90,8 @@ def _arguments(machine: Machine) -> list[str]:
     arguments += ["-serial", f"file:{machine.scratch}/reports"]
     if machine.icount:
         arguments += ["-icount", "shift=0,sleep=off"]
+    if machine.slow:
+        arguments += ["-icount", "shift=9,sleep=off"]
     if machine.disk:
         arguments += ["-drive", f"file={machine.disk},format=raw,if=virtio,cache=unsafe"]
     return arguments + machine.further

@@ -47,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
             continue
         sub.add_argument("--user", default="root", choices=("root", "nobody"))
         sub.add_argument("--icount", action="store_true", help="time is counted instructions: 1 ns each")
+        sub.add_argument("--slow", action="store_true", help="512 ns an instruction: the clock ticks in calls")
         sub.add_argument("--smp", type=int, default=1, metavar="N")
         sub.add_argument("--mem", type=int, default=512, metavar="MB", help="besides what is put in")
         sub.add_argument("--disk", type=Path, metavar="DIR", help="a copy of it becomes the file system /mnt")
@@ -68,8 +69,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(options: argparse.Namespace) -> int:
     interactive = options.verb == "shell"
-    if options.icount and options.smp > 1:
-        raise SetupError("--icount counts one processor's instructions: --smp must be 1")
+    if (options.icount or options.slow) and options.smp > 1:
+        raise SetupError("--icount and --slow count one processor's instructions: --smp must be 1")
+    if options.icount and options.slow:
+        raise SetupError("--icount and --slow exclude each other: an instruction takes 1 ns or 512")
     kernel = kernels.find(options.kernel)
     built = None if options.no_module else module.build(kernel, options.tree.resolve())
     with tempfile.TemporaryDirectory(prefix="cosy-vm-") as name:
@@ -100,6 +103,7 @@ def _run(options: argparse.Namespace) -> int:
                 memory=options.mem,
                 smp=options.smp,
                 icount=options.icount,
+                slow=options.slow,
                 disk=image,
                 append=" ".join(options.append),
                 further=[word for words in options.qemu for word in words.split()],

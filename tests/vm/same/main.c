@@ -10,8 +10,10 @@
  * (a compound with operations in the place of calls).  SAME_WAY is one of them; without
  * it rounds go by region and built in turn.
  * SAME_SEED (1) is the first round's seed, SAME_SECONDS (40) how long rounds are
- * begun.  SAME_NO_DIRECT leaves O_DIRECT out: what btrfs leaves behind the bytes of such a
- * read differs between plain calls.  SAME_ATIME=relatime lets the clock tick behind each change.
+ * begun, SAME_LIMIT (300) how many seconds one may take.  SAME_NO_DIRECT leaves O_DIRECT
+ * out: what btrfs leaves behind the bytes of such a read differs between plain calls.
+ * SAME_ATIME=relatime lets the clock tick behind each change, and leaves out the calls whose
+ * outcome then depends on a tick inside them (see generate.c).
  *
  * Any difference is a failure.  The round is then made once more, which tells whether
  * plain calls alone come out alike; if not, the test itself is to be mended: something is
@@ -78,6 +80,13 @@ static void tree_path(const char *directory, char *ret, size_t size)
 	}
 }
 
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text && *text ? strtoull(text, NULL, 0) : otherwise;
+}
+
 /* A round in a child of its own, in an empty directory; its exit status. */
 static int round_run(const char *way, uint64_t seed, const char *directory, const char *out, const char *notes)
 {
@@ -89,7 +98,7 @@ static int round_run(const char *way, uint64_t seed, const char *directory, cons
 	tree_path(directory, tree, sizeof(tree));
 	pid = fork();
 	if (!pid) {
-		alarm(300);
+		alarm((unsigned int)setting("SAME_LIMIT", 300));
 		setenv("COSY_MODE", strcmp(way, "plain") ? "kernel" : "native", 1);
 		setenv("CHECK_EXPECT", strcmp(way, "plain") ? "kernel" : "native", 1);
 		setenv("COSY_FAST", strcmp(way, "ordinary") ? "1" : "0", 1);
@@ -179,13 +188,6 @@ static void counters_add(const char *transcript)
 		fclose(file);
 }
 
-static uint64_t setting(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text && *text ? strtoull(text, NULL, 0) : otherwise;
-}
-
 static void counters_print(void)
 {
 	static const char *const guards[] = {
@@ -214,7 +216,7 @@ static bool round_same(uint64_t seed, const char *way, const char *directory, co
 	if (!a && !b && transcripts_equal(plain, other, way))
 		return true;
 	if (a || b)
-		say("  statuses %#x (plain) and %#x (%s); 0xe: no end in 300 s\n", a, b, way);
+		say("  statuses %#x (plain) and %#x (%s); 0xe: no end in SAME_LIMIT\n", a, b, way);
 	return false;
 }
 
