@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run_test.sh CASE COSY COSYD [PROGRAM ...] - `cosy run` with the lease daemon: programs of
+# run_test.sh CASE COSY COSYD [PROGRAM ... | LIBRARY] - `cosy run` with the lease daemon: programs of
 # one user read files of another.
 set -u
 case=$1 cosy=$2 cosyd=$3
@@ -42,6 +42,12 @@ stop() {
 	daemon=
 }
 
+# reachable LIBRARY - the command and its library where another user gets, wherever the build lies
+reachable() {
+	mkdir "$work/bin" "$work/lib" && cp "$cosy" "$work/bin/cosy" && cp "$1" "$work/lib/" || exit 1
+	cosy="$work/bin/cosy"
+}
+
 # nobody COMMAND...: as a user who owns nothing
 nobody() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
@@ -74,6 +80,7 @@ stale() {
 
 case $case in
 other)
+	reachable "$1"
 	slowly="dd if=$work/file bs=64 status=none"
 	copies "without a daemon" nobody "$cosy" run --explain "$work/file" $slowly
 	says "without a daemon" "not specialised: LEASE_PERMITTED"
