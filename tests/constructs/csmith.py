@@ -12,12 +12,14 @@ import argparse
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
-COMPILE_TIMEOUT = 120  # seconds
-RUN_TIMEOUT = 5
+# Seconds of processor time, which do not depend on what else the machine does.
+COMPILE_LIMIT = 120
+RUN_LIMIT = 5
 HEADERS = ("/usr/include/csmith", "/usr/include/csmith-2.3.0")
 
 
@@ -32,13 +34,16 @@ def program(csmith: str, seed: int, work: Path) -> str:
     return "#include <cosy/cosy.h>\n" + text[: call.start(1)] + region + text[call.end(1) :]
 
 
+def limited(seconds: int) -> list[str]:
+    """What a command begins with that may take no more processor time than that."""
+    return ["prlimit", "--core=0", f"--cpu={seconds}:{seconds + 1}"]
+
+
 def output(path: Path, mode: str) -> str | None:
     """What the program prints, or None when it takes too long."""
-    try:
-        done = subprocess.run(
-            [str(path)], capture_output=True, text=True, timeout=RUN_TIMEOUT, env=dict(os.environ, COSY_MODE=mode)
-        )
-    except subprocess.TimeoutExpired:
+    command = [*limited(RUN_LIMIT), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, COSY_MODE=mode))
+    if done.returncode == -signal.SIGXCPU:
         return None
     return f"{done.stdout}exit {done.returncode}"
 
@@ -69,11 +74,10 @@ def main() -> int:
             plain, cosy = (args.work / f"seed-{seed}-{level}-{way}" for way in ("plain", "cosy"))
             common = [f"-{level}", "-w", f"-I{headers[0]}", str(source)]
             includes = [f"-I{path}" for path in args.include]
-            subprocess.run(
-                [args.clang, "-DCOSY_OFF", *includes, *common, "-o", str(plain)], check=True, timeout=COMPILE_TIMEOUT
-            )
-            command = [args.cosycc, "-Rcosy", "-fno-crash-diagnostics", *args.link.split(), *common]
-            built = subprocess.run([*command, "-o", str(cosy)], capture_output=True, text=True, timeout=COMPILE_TIMEOUT)
+            compiler = limited(COMPILE_LIMIT)
+            subprocess.run([*compiler, args.clang, "-DCOSY_OFF", *includes, *common, "-o", str(plain)], check=True)
+            command = [*compiler, args.cosycc, "-Rcosy", "-fno-crash-diagnostics", *args.link.split(), *common]
+            built = subprocess.run([*command, "-o", str(cosy)], capture_output=True, text=True)
             if built.returncode:
                 print(f"seed {seed} -{level}: does not compile\n{built.stderr[:2000]}", flush=True)
                 differed += 1
