@@ -14,6 +14,7 @@
 #include "file.h"
 #include "gather.h"
 #include "lease.h"
+#include "next.h"
 #include "policy.h"
 #include "relaxed.h"
 #include "stats.h"
@@ -141,7 +142,7 @@ bool clone_write(int fd, const void *buf, size_t len)
 	}
 	if (!clone.pending && !aligned(fd, offset))
 		return false;
-	if (memcmp(buf, clone.map + offset, len))
+	if (NEXT(memcmp)(buf, clone.map + offset, len))
 		return false;
 	signals = relaxed_block_signals();
 	/* A handler may have settled, or ended it all. */

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "next.h"
+
 /* Two moves that may overlap cover any length between one and two of them. */
 #define COPY_BY(type, to, from, len)                                                               \
 	do {                                                                                       \
@@ -26,7 +28,7 @@ static inline void copy_bytes(void *to_, const void *from_, size_t len)
 	if (len == 1)
 		*to = *from;
 	else if (len > 16)
-		memcpy(to, from, len);
+		NEXT(memcpy)(to, from, len);
 	else if (len >= 8)
 		COPY_BY(uint64_t, to, from, len);
 	else if (len >= 4)

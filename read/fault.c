@@ -41,7 +41,7 @@ static void fault_elsewhere(siginfo_t *info)
 	struct sigaction action = {.sa_handler = SIG_DFL};
 
 	relax_end();
-	__sigaction(SIGBUS, &action, NULL);
+	NEXT(sigaction)(SIGBUS, &action, NULL);
 	cosy_syscall6(SYS_rt_tgsigqueueinfo, cosy_syscall3(SYS_getpid, 0, 0, 0),
 		      cosy_syscall3(SYS_gettid, 0, 0, 0), SIGBUS, (unsigned long)info, 0, 0);
 }
@@ -65,7 +65,7 @@ bool fault_arm(void)
 
 	if (state != UNARMED)
 		return state == ARMED;
-	if (__sigaction(SIGBUS, NULL, &old))
+	if (NEXT(sigaction)(SIGBUS, NULL, &old))
 		return false;
 	/* Another thread may be here as well. */
 	if (old.sa_handler != SIG_DFL && old.sa_sigaction != fault_handler) {
@@ -73,7 +73,7 @@ bool fault_arm(void)
 		return false;
 	}
 	sigfillset(&action.sa_mask);
-	__sigaction(SIGBUS, &action, NULL);
+	NEXT(sigaction)(SIGBUS, &action, NULL);
 	state = ARMED;
 	return true;
 }

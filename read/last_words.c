@@ -37,7 +37,7 @@ static void last_words(int signal, siginfo_t *info, void *context)
 
 	(void)context;
 	relax_end();
-	__sigaction(signal, &by_default, NULL);
+	NEXT(sigaction)(signal, &by_default, NULL);
 	/* A fault happens again when this returns; what was sent has to be sent again. */
 	if (info->si_code <= 0 || (signal != SIGSEGV && signal != SIGFPE && signal != SIGILL))
 		cosy_syscall3(SYS_tgkill, cosy_syscall3(SYS_getpid, 0, 0, 0),
@@ -67,9 +67,9 @@ void last_words_prepare(void)
 	fault_arm();
 	fill(&action);
 	for (int signal = 1; signal <= SIGRTMAX; signal++)
-		if (is_deadly(signal) && !__sigaction(signal, NULL, &old) &&
+		if (is_deadly(signal) && !NEXT(sigaction)(signal, NULL, &old) &&
 		    old.sa_handler == SIG_DFL)
-			__sigaction(signal, &action, NULL);
+			NEXT(sigaction)(signal, &action, NULL);
 }
 
 /* Would this set what is to stay? */
@@ -86,7 +86,7 @@ int relax_sigaction(int signal, const struct sigaction *action, struct sigaction
 		fill(&room);
 		action = &room;
 	}
-	if (__sigaction(signal, action, old))
+	if (NEXT(sigaction)(signal, action, old))
 		return -1;
 	if (old && is_last_words(old))
 		memset(old, 0, sizeof(*old));

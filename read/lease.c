@@ -62,7 +62,7 @@ static bool lease_arm(void)
 
 	if (state != UNARMED)
 		return state == ARMED;
-	if (__sigaction(LEASE_SIGNAL, NULL, &old))
+	if (NEXT(sigaction)(LEASE_SIGNAL, NULL, &old))
 		return false;
 	/* Another thread may be here as well. */
 	if (old.sa_handler != SIG_DFL && old.sa_sigaction != lease_broken) {
@@ -70,7 +70,7 @@ static bool lease_arm(void)
 		return false;
 	}
 	sigfillset(&action.sa_mask);
-	__sigaction(LEASE_SIGNAL, &action, NULL);
+	NEXT(sigaction)(LEASE_SIGNAL, &action, NULL);
 	state = ARMED;
 	return true;
 }

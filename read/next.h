@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * next.h - the C library's own functions, which this library's stand before.  Where glibc
- * exports a second name (__read), that name is used: it is bound like any other and stays a
- * cancellation point.  The others are looked up when they are first called.
+ * next.h - the C library's own functions, which this library's stand before.  They are looked up
+ * when they are first called, by next_find and not by the dynamic linker: its lazy binding saves
+ * all vector registers on the caller's stack, which may be a small one.
  */
 #ifndef COSY_READ_NEXT_H
 #define COSY_READ_NEXT_H
@@ -13,19 +13,10 @@
 #include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "likely.h"
 #include "syscall.h"
-
-ssize_t __read(int fd, void *buf, size_t len);
-ssize_t __write(int fd, const void *buf, size_t len);
-ssize_t __pread64(int fd, void *buf, size_t len, off_t offset);
-int __open64(const char *path, int flags, ...);
-int __close(int fd);
-int __dup2(int fd, int copy);
-int __fcntl(int fd, int command, ...);
-pid_t __fork(void);
-int __sigaction(int signal, const struct sigaction *action, struct sigaction *old);
 
 #pragma GCC visibility push(hidden)
 
@@ -49,7 +40,7 @@ COLD long next_error(long ret);
 		static __typeof__(&name) next_;                                                    \
 		__typeof__(&name) found_ = __atomic_load_n(&next_, __ATOMIC_RELAXED);              \
                                                                                                    \
-		if (!found_) {                                                                     \
+		if (unlikely(!found_)) {                                                           \
 			found_ = (__typeof__(&name))next_find(#name);                              \
 			__atomic_store_n(&next_, found_, __ATOMIC_RELAXED);                        \
 		}                                                                                  \
@@ -71,7 +62,7 @@ static inline long next_result(long ret)
 static inline int next_open(const char *path, int flags, mode_t mode)
 {
 	if (!__libc_single_threaded)
-		return __open64(path, flags, mode);
+		return NEXT(open64)(path, flags, mode);
 	return next_result(
 		cosy_syscall6(SYS_openat, AT_FDCWD, (unsigned long)path, flags, mode, 0, 0));
 }
@@ -79,14 +70,14 @@ static inline int next_open(const char *path, int flags, mode_t mode)
 static inline int next_close(int fd)
 {
 	if (!__libc_single_threaded)
-		return __close(fd);
+		return NEXT(close)(fd);
 	return next_result(cosy_syscall3(SYS_close, fd, 0, 0));
 }
 
 static inline ssize_t next_write(int fd, const void *buf, size_t len)
 {
 	if (!__libc_single_threaded)
-		return __write(fd, buf, len);
+		return NEXT(write)(fd, buf, len);
 	return next_result(cosy_syscall3(SYS_write, fd, (unsigned long)buf, len));
 }
 
@@ -98,14 +89,14 @@ static inline off_t next_lseek(int fd, off_t offset, int whence)
 static inline ssize_t next_read(int fd, void *buf, size_t len)
 {
 	if (!__libc_single_threaded)
-		return __read(fd, buf, len);
+		return NEXT(read)(fd, buf, len);
 	return next_result(cosy_syscall3(SYS_read, fd, (unsigned long)buf, len));
 }
 
 static inline ssize_t next_pread(int fd, void *buf, size_t len, off_t offset)
 {
 	if (!__libc_single_threaded)
-		return __pread64(fd, buf, len, offset);
+		return NEXT(pread64)(fd, buf, len, offset);
 	return next_result(cosy_syscall6(SYS_pread64, fd, (unsigned long)buf, len, offset, 0, 0));
 }
 

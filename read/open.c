@@ -150,7 +150,7 @@ static int duplicate_to(int fd, int copy, int flags)
 	if (mine)
 		relax_closing(copy);
 	replaced = mine ? file_replacing(copy) : NULL;
-	ret = flags < 0 ? __dup2(fd, copy) : NEXT(dup3)(fd, copy, flags);
+	ret = flags < 0 ? NEXT(dup2)(fd, copy) : NEXT(dup3)(fd, copy, flags);
 	file_replaced(copy, replaced, ret >= 0);
 	return mine ? duplicated(fd, ret) : ret;
 }
@@ -189,7 +189,7 @@ static int lock_from_position(int fd, int command, struct flock *lock)
 {
 	bool here = lock && lock->l_whence == SEEK_CUR;
 	struct file *file = here ? file_borrow(fd, GUARD_KERNEL_POSITION) : NULL;
-	int ret = __fcntl(fd, command, lock);
+	int ret = NEXT(fcntl64)(fd, command, lock);
 
 	if (file)
 		file_leave(file);
@@ -208,12 +208,12 @@ int fcntl64(int fd, int command, ...)
 	switch (command) {
 	case F_DUPFD:
 	case F_DUPFD_CLOEXEC:
-		return duplicated(fd, __fcntl(fd, command, argument));
+		return duplicated(fd, NEXT(fcntl64)(fd, command, argument));
 	case F_SETFL:
 		flags_changing(fd, argument);
 		break;
 	case F_GETFL:
-		return flags_without_lease(fd, __fcntl(fd, command));
+		return flags_without_lease(fd, NEXT(fcntl64)(fd, command));
 	case F_SETLK:
 	case F_SETLKW:
 	case F_GETLK:
@@ -236,7 +236,7 @@ int fcntl64(int fd, int command, ...)
 		file_plain_fd(fd, GUARD_OWN_CALLS, true);
 		break;
 	}
-	return __fcntl(fd, command, argument);
+	return NEXT(fcntl64)(fd, command, argument);
 }
 
 int fcntl(int fd, int command, ...) __attribute__((alias("fcntl64")));

@@ -47,7 +47,7 @@ static inline bool window_copy(struct file *file, uint64_t offset, void *buf, si
 static inline void cancellation_point(void)
 {
 	if (!likely(__libc_single_threaded))
-		pthread_testcancel();
+		NEXT(pthread_testcancel)();
 }
 
 /* What is to become of a read. */

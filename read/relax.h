@@ -134,7 +134,7 @@ static inline void relax_fcntl(int fd, int command, long argument)
 
 static inline int relax_sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
-	return __sigaction(signal, action, old);
+	return NEXT(sigaction)(signal, action, old);
 }
 
 static inline sighandler_t relax_signal(int number, sighandler_t handler)

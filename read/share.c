@@ -76,7 +76,7 @@ static void share_in_child(void)
 
 pid_t fork(void)
 {
-	return FORKED(__fork());
+	return FORKED(NEXT(fork)());
 }
 
 pid_t _Fork(void)
@@ -100,14 +100,18 @@ int daemon(int nochdir, int noclose)
 	return ret;
 }
 
-/* The caller's frame is left twice, so this may have none: it ends in a jump to libc's vfork. */
-__attribute__((used, visibility("hidden"))) void share_before_vfork(void)
+/*
+ * libc's vfork.  The caller's frame is left twice, so the function below may have none: it ends in
+ * a jump to what this returns.
+ */
+__attribute__((used, visibility("hidden"))) void *share_before_vfork(void)
 {
-	if (share_in_vfork_child())
-		return;
-	file_share_begin(GUARD_NO_FP_SHARE, true);
-	file_share_end();
-	share_vforked = cosy_syscall3(SYS_getpid, 0, 0, 0);
+	if (!share_in_vfork_child()) {
+		file_share_begin(GUARD_NO_FP_SHARE, true);
+		file_share_end();
+		share_vforked = cosy_syscall3(SYS_getpid, 0, 0, 0);
+	}
+	return NEXT(vfork);
 }
 
 #ifdef __x86_64__
@@ -119,7 +123,7 @@ __asm__(".text\n"
 	"	sub $8, %rsp\n"
 	"	call share_before_vfork\n"
 	"	add $8, %rsp\n"
-	"	jmp __vfork@PLT\n"
+	"	jmp *%rax\n"
 	".size vfork, . - vfork\n");
 #else
 pid_t vfork(void)

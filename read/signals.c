@@ -89,7 +89,7 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 		return relax_sigaction(signal, action, old);
 	ret = !action || kept(signal, action->sa_handler == SIG_DFL)
 		      ? 0
-		      : __sigaction(signal, action, old);
+		      : NEXT(sigaction)(signal, action, old);
 	if (!ret && old)
 		memset(old, 0, sizeof(*old));
 	return ret;

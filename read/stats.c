@@ -216,7 +216,8 @@ void stats_print(void)
 	asked = environment_get(ENVIRONMENT_STATS);
 	if (!asked || printed)
 		return;
-	to = atoi(asked);
+	for (to = 0; *asked >= '0' && *asked <= '9'; asked++)
+		to = to * 10 + *asked - '0';
 	printed = true;
 	file_each(add_reads);
 	line_text(&line, "cosy: ");
