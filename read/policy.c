@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* policy.c - see policy.h. */
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
 #include "environment.h"
+#include "likely.h"
 #include "policy.h"
 #include "syscall.h"
 
@@ -56,31 +59,68 @@ bool policy_match(const char *glob, const char *end, const char *text)
 	}
 }
 
+/*
+ * Where a link of /proc leads to.  Most paths fit in `room`, and a longer one gets memory of
+ * its own: whoever reads may have little stack.
+ */
+struct path {
+	const char *text; /* NULL: not asked yet */
+	long mapping;	  /* 0: none */
+	char room[128];
+};
+
 /* What conditions are compared with; asked when the first condition needs it. */
 struct subject {
-	int fd;
-	char path[PATH_MAX];
+	int fd; /* -1: no file, only the program */
 	uint32_t type;
-	bool has_path, has_type;
+	bool has_type;
+	bool unknown; /* something could not be found out */
+	struct path file, program;
 };
+
+static const char *path_read(struct subject *subject, struct path *path, const char *link)
+{
+	long len;
+
+	if (path->text)
+		return path->text;
+	path->text = path->room;
+	path->room[0] = 0;
+	len = cosy_syscall6(SYS_readlinkat, AT_FDCWD, (unsigned long)link,
+			    (unsigned long)path->room, sizeof(path->room), 0, 0);
+	if (len == sizeof(path->room)) {
+		len = cosy_syscall6(SYS_mmap, 0, PATH_MAX, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (len > 0) {
+			path->mapping = len;
+			path->text = (const char *)len;
+			len = cosy_syscall6(SYS_readlinkat, AT_FDCWD, (unsigned long)link,
+					    path->mapping, PATH_MAX - 1, 0, 0);
+		}
+	}
+	if (len > 0)
+		((char *)path->text)[len] = 0;
+	else
+		subject->unknown = true;
+	return path->text;
+}
+
+static void path_drop(struct path *path)
+{
+	if (path->mapping)
+		cosy_syscall3(SYS_munmap, path->mapping, PATH_MAX, 0);
+}
 
 static const char *subject_path(struct subject *subject)
 {
 	char link[32] = "/proc/self/fd/", *digit = link + strlen(link);
 	unsigned int number = subject->fd, power = 1000000000;
-	long len;
 
-	if (subject->has_path)
-		return subject->path;
 	while (power > 1 && power > number)
 		power /= 10;
 	for (; power; power /= 10)
 		*digit++ = '0' + number / power % 10;
-	len = cosy_syscall6(SYS_readlinkat, -100, (unsigned long)link, (unsigned long)subject->path,
-			    sizeof(subject->path) - 1, 0, 0);
-	subject->path[len < 0 ? 0 : len] = 0;
-	subject->has_path = true;
-	return subject->path;
+	return path_read(subject, &subject->file, link);
 }
 
 static uint32_t subject_type(struct subject *subject)
@@ -97,17 +137,11 @@ static uint32_t subject_type(struct subject *subject)
 }
 
 /* A program by its name, or by its path where the glob has a slash. */
-static bool is_program(const char *glob, const char *end)
+static bool is_program(const char *glob, const char *end, struct subject *subject)
 {
-	char path[PATH_MAX];
-	long len;
-
 	if (!memchr(glob, '/', end - glob))
 		return policy_match(glob, end, environment_program());
-	len = cosy_syscall6(SYS_readlinkat, -100, (unsigned long)"/proc/self/exe",
-			    (unsigned long)path, sizeof(path) - 1, 0, 0);
-	path[len < 0 ? 0 : len] = 0;
-	return policy_match(glob, end, path);
+	return policy_match(glob, end, path_read(subject, &subject->program, "/proc/self/exe"));
 }
 
 static uint64_t number(const char *from, const char *end, unsigned int base)
@@ -130,18 +164,18 @@ static bool holds(char kind, const char *from, const char *end, struct subject *
 {
 	switch (kind) {
 	case 'p':
-		return is_program(from, end);
+		return is_program(from, end, subject);
 	case 'f':
-		return subject && policy_match(from, end, subject_path(subject));
+		return subject->fd >= 0 && policy_match(from, end, subject_path(subject));
 	case 't':
-		return subject && subject_type(subject) == number(from, end, 16);
+		return subject->fd >= 0 && subject_type(subject) == number(from, end, 16);
 	}
 	return true;
 }
 
 /*
  * Reads the rule at `at`; where the next one is, or NULL at the end.  *matches: its
- * conditions hold.  Without a subject only those of programs can.
+ * conditions hold.  Without a file only those of programs can.
  */
 static const char *read_rule(const char *at, struct subject *subject, struct rule *rule,
 			     bool *matches)
@@ -191,19 +225,30 @@ static void remember_place(struct policy *policy, const struct rule *rule)
 	policy->place[len] = 0;
 }
 
-/*
- * A function of its own, so that where there are no rules no room is taken for a path: a
- * signal handler that reads may have a stack of 8 KiB in all.
- */
-static __attribute__((noinline)) void find_by_rules(const char *at, int fd, unsigned int relax,
-						    struct policy *ret)
+/* A subject takes room on the stack: only where there are rules. */
+static COLD void subject_begin(struct subject *subject, int fd)
 {
-	struct subject subject = {.fd = fd, .has_path = false, .has_type = false};
+	subject->fd = fd;
+	subject->has_type = subject->unknown = false;
+	subject->file.text = subject->program.text = NULL;
+	subject->file.mapping = subject->program.mapping = 0;
+}
+
+static COLD void subject_end(struct subject *subject)
+{
+	path_drop(&subject->file);
+	path_drop(&subject->program);
+}
+
+static COLD void find_by_rules(const char *at, int fd, unsigned int relax, struct policy *ret)
+{
 	int64_t relaxed = -1, window = -1;
+	struct subject subject;
 	struct rule rule;
 	bool matches;
 	int off = -1;
 
+	subject_begin(&subject, fd);
 	/* For each setting the first rule that names it counts. */
 	while ((at = read_rule(at, &subject, &rule, &matches))) {
 		if (!matches)
@@ -213,9 +258,11 @@ static __attribute__((noinline)) void find_by_rules(const char *at, int fd, unsi
 		relaxed = relaxed < 0 ? rule.relax : relaxed;
 		window = window < 0 ? rule.window : window;
 	}
-	ret->off = off > 0;
+	/* What cannot be judged is left alone. */
+	ret->off = off > 0 || subject.unknown;
 	ret->relax = relaxed < 0 ? relax : (unsigned int)relaxed;
 	ret->window = window < 0 ? UINT64_MAX : (uint64_t)window;
+	subject_end(&subject);
 }
 
 void policy_find(int fd, unsigned int relax, struct policy *ret)
@@ -233,27 +280,38 @@ void policy_find(int fd, unsigned int relax, struct policy *ret)
 bool policy_relaxes(void)
 {
 	const char *at = policy_rules();
+	struct subject subject;
+	struct rule rule;
+	bool matches, relaxes = false;
+
+	subject_begin(&subject, -1);
+	while (!relaxes && (at = read_rule(at, &subject, &rule, &matches)))
+		relaxes = rule.relax > 0;
+	subject_end(&subject);
+	return relaxes;
+}
+
+static COLD uint64_t memory_by_rules(const char *at)
+{
+	int64_t memory = -1;
+	struct subject subject;
 	struct rule rule;
 	bool matches;
 
-	while ((at = read_rule(at, NULL, &rule, &matches)))
-		if (rule.relax > 0)
-			return true;
-	return false;
+	subject_begin(&subject, -1);
+	while (memory < 0 && (at = read_rule(at, &subject, &rule, &matches)))
+		if (matches)
+			memory = rule.memory;
+	subject_end(&subject);
+	return memory < 0 ? UINT64_MAX : (uint64_t)memory;
 }
 
 uint64_t policy_memory(void)
 {
-	static uint64_t memory; /* + 1 */
+	static uint64_t memory; /* 0: not looked for yet */
 	const char *at = policy_rules();
-	struct rule rule;
-	bool matches;
 
-	if (!memory) {
-		while ((at = read_rule(at, NULL, &rule, &matches)))
-			if (matches && rule.memory >= 0)
-				break;
-		memory = at ? (uint64_t)rule.memory + 1 : UINT64_MAX;
-	}
-	return memory - 1;
+	if (!memory)
+		memory = *at ? memory_by_rules(at) : UINT64_MAX;
+	return memory;
 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# policy_test.sh COSY - cosy-run.conf(5): which rule counts, what it does, and what is
+# policy_test.sh COSY STACK_TEST - cosy-run.conf(5): which rule counts, what it does, and what is
 # said about a file that is wrong.
 set -u
-cosy=$1
+cosy=$1 stack_test=$2
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/dir/deep" "$work/home/.config/cosy"
@@ -91,6 +91,17 @@ grep -q "$on" "$work/err" || fail "--policy in place of the user's own rules"
 XDG_CONFIG_HOME=$work/none run "$work/file"
 grep -q "$on" "$work/err" || fail "XDG_CONFIG_HOME"
 rm "$work/home/.config/cosy/run.conf"
+
+# Rules take little stack, also where they look at paths, and long ones.
+long=$work/$(printf '%0250d' 0)
+mkdir "$long" && cp "$work/file" "$long/file"
+printf '%s\n' 'program /usr/nothing file **/nothing : off' 'file **/nothing : off' 'program /usr/** : relax=none' \
+	": window=64K" "file $long/* : off" >"$conf"
+for file in "$work/file" "$long/file"; do
+	"$cosy" run --no-daemon --policy "$conf" --explain "$file" "$stack_test" alone "$file" >"$work/out" 2>"$work/err" ||
+		fail "a small stack, $(tail -1 "$work/err")"
+done
+grep -q "$off" "$work/err" || fail "a long path is not matched"
 
 # What is relaxed, by file.  relaxes NUMBER FILE RULES OPTION...: so many opens, of FILE
 relaxes() {
