@@ -13,8 +13,11 @@ READ_OPERATIONS ?= 10000000
 READ_SEED ?= 1
 READ_OPTIONS ?=
 WRITER_OPENS ?= 100000
+TESTS ?=
+RELEASE ?= trixie
 
-.PHONY: all bench bench-read demo test vm fuzz fuzz-read stale-read programs-read same format install clean setup configure
+.PHONY: all bench bench-read demo demo-on test test-on vm fuzz fuzz-read stale-read programs-read same mutants format install clean \
+	setup configure
 
 all: configure
 	@cmake --build --preset $(PRESET)
@@ -23,7 +26,12 @@ demo: all
 	@python3 examples/demo.py --build $(BUILD)
 
 test: all
-	@ctest --preset $(PRESET) -j $(JOBS)
+	@ctest --preset $(PRESET) -j $(JOBS) $(if $(TESTS),-R '$(TESTS)')
+
+# The same on another Debian, in a chroot that is kept: RELEASE is bookworm or trixie, TESTS a regular expression.
+test-on demo-on: setup
+	@tools/setup/setup.sh packages-release.txt
+	@tests/release/release.py $(RELEASE) -- make $(@:-on=) JOBS=$(JOBS) TESTS='$(TESTS)'
 
 # Everything that docs/results.md shows, in about half an hour.
 bench: all

@@ -63,7 +63,7 @@ def host() -> Apt:
     return Apt("apt", ["-o", "APT::Sandbox::User=root"], os.geteuid() == 0)
 
 
-def _mirrors() -> tuple[str, str]:
+def mirrors() -> tuple[str, str]:
     """The host's mirrors of the archive and of its security updates."""
     lines = cache.run(
         ["apt-get", "indextargets", "--format", "$(SITE) $(RELEASE)", "Created-By: Packages"],
@@ -86,7 +86,7 @@ def private() -> Apt:
     folder = cache.directory("apt")
     for sub in ("state/lists/partial", "cache/archives/partial"):
         cache.directory("apt", *sub.split("/"))
-    archive, security = _mirrors()
+    archive, security = mirrors()
     signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
     sources = ""
     for release in RELEASES:
