@@ -16,7 +16,7 @@ WRITER_OPENS ?= 100000
 TESTS ?=
 RELEASE ?= trixie
 
-.PHONY: all bench bench-read demo demo-on test test-on vm fuzz fuzz-read stale-read programs-read same mutants format install clean \
+.PHONY: all bench bench-read demo demo-on test test-on check vm fuzz fuzz-read stale-read programs-read same mutants format tables install clean \
 	setup configure
 
 all: configure
@@ -32,6 +32,10 @@ test: all
 test-on demo-on: setup
 	@tools/setup/setup.sh packages-release.txt
 	@tests/release/release.py $(RELEASE) -- make $(@:-on=) JOBS=$(JOBS) TESTS='$(TESTS)'
+
+# What is to hold for the sources themselves: form, spelling, links, names.
+check: configure
+	@ctest --preset $(PRESET) -L check
 
 # Everything that docs/results.md shows, in about half an hour.
 bench: all
@@ -74,6 +78,10 @@ mutants: all
 
 format: setup
 	@tools/setup/format.sh
+
+# Lists in documents that repeat a *.def file.
+tables:
+	@tools/check/tables.py
 
 install: all
 	@cmake --install $(BUILD)

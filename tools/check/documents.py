@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks that links lead somewhere, and that a reader is led to each document.
+
+Of every *.md: a link to a file or a heading of this tree has to exist, and so has a
+document that is named by its path (docs/x.md) in a text, a source or a man page.  From
+README.md on, each document has to be reachable by links.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import tree
+
+LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)|!\[[^\]\n]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ +(.*?) *$", re.M)
+NAMED = re.compile(r"(?<![\w./(-])docs/[\w./-]+\.md\b")
+# Texts in which a document is named by its path from the top.
+TEXTS = ("*.md", "*.c", "*.h", "*.def", "*.S", "*.cpp", "*.py", "*.sh", "*.txt", "*.cmake", "Kbuild", "*.[1-8]")
+
+
+def without_code(text: str) -> str:
+    """The text without its blocks of code, whose lines stay as empty ones."""
+    return re.sub(r"^```.*?^```", lambda block: "\n" * block[0].count("\n"), text, flags=re.M | re.S)
+
+
+def anchors(text: str) -> set[str]:
+    """What a link may name behind '#': headings, as the usual viewers make them."""
+    found: set[str] = set()
+    for heading in HEADING.findall(without_code(text)):
+        plain = re.sub(r"[^\w\- ]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()).replace(" ", "-")
+        name, count = plain, 0
+        while name in found:
+            count += 1
+            name = f"{plain}-{count}"
+        found.add(name)
+    return found
+
+
+def links(path: Path) -> Iterator[tuple[int, str]]:
+    """The links of a document into the tree, with their lines."""
+    for number, line in enumerate(without_code(path.read_text()).splitlines(), 1):
+        for found in LINK.finditer(re.sub(r"`[^`]*`", "", line)):
+            target = found[1] or found[2]
+            if not re.match(r"[a-z]+:", target):
+                yield number, target
+
+
+def faults(top: Path) -> Iterator[str]:
+    """What is wrong, a line each."""
+    documents = {path: path.read_text() for path in tree.files("*.md", top=top)}
+    leads: dict[Path, set[Path]] = {path: set() for path in documents}
+    for path in documents:
+        for number, target in links(path):
+            name, _, anchor = target.partition("#")
+            to = (path.parent / name).resolve() if name else path
+            where = f"{path.relative_to(top)}:{number}"
+            if not to.exists():
+                yield f"{where}: {target} does not exist"
+            elif anchor and to in documents and anchor not in anchors(documents[to]):
+                yield f"{where}: {name or 'this document'} has no heading #{anchor}"
+            # A folder shows its README.md.
+            for led in (to, to / "README.md"):
+                if led in leads:
+                    leads[path].add(led)
+    for path in tree.files(*TEXTS, top=top):
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            for name in NAMED.findall(line):
+                if not (top / name).exists() and "tools/check" not in str(path.relative_to(top)):
+                    yield f"{path.relative_to(top)}:{number}: {name} does not exist"
+    reached, new = set(), {top / "README.md"}
+    while new:
+        reached |= new
+        new = {to for path in new for to in leads[path]} - reached
+    for path in sorted(set(documents) - reached):
+        yield f"{path.relative_to(top)}: no links lead there from README.md"
+
+
+if __name__ == "__main__":
+    sys.exit(tree.verdict("documents", faults(tree.TOP)))

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks that comments and documents name nothing that the code does not have.
+
+Such a name is one that begins with cosy_ or COSY_.  It is had where any source has it
+outside of comments, as part of a path (cosy_fast.3), or where a table makes it: where a
+macro pastes `prefix ## parameter`, and a *.def file has the rest.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import tree
+
+NAME = re.compile(r"\b(?:cosy|COSY)_\w*[A-Za-z0-9]\b(?![*(]?\*)")
+PASTED = re.compile(r"\b((?:cosy|COSY)_\w*_) ?## ?\w+|\w+ ?## ?(_cosy\w*)\b")
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+# What has comments as C has, what has its own, and what is all text.
+C_LIKE = ("*.c", "*.h", "*.S", "*.def", "*.cpp", "*.map", "*.pml")
+SCRIPTS = ("*.py", "*.sh", "*.cmake", "*.txt", "Kbuild", "*.mk", "Makefile", "*.conf", "*.rules", "*.json", "*.ll")
+TEXTS = ("*.md", "*.[1-8]")
+
+
+def split(path: Path) -> tuple[str, str]:
+    """The code and the comments of a source, with as many lines as it has."""
+    text = path.read_text(errors="replace")
+    if any(path.match(pattern) for pattern in C_LIKE):
+        # A comment's beginning in a string is none.
+        text = STRING.sub(lambda string: string[0].replace("/*", "  ").replace("//", "  "), text)
+        code = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
+        comments, at = [], 0
+        for comment in COMMENT.finditer(text):
+            comments.append("\n" * text.count("\n", at, comment.start()) + comment[0])
+            at = comment.end()
+        return code, "".join(comments)
+    lines = text.splitlines()
+    return (
+        "\n".join("" if line.lstrip().startswith("#") else line for line in lines),
+        "\n".join(line if line.lstrip().startswith("#") else "" for line in lines),
+    )
+
+
+def faults(top: Path) -> Iterator[str]:
+    """Names that nothing has, a line each."""
+    had: set[str] = set()
+    prefixes: set[str] = set()
+    table_words: set[str] = set()
+    texts: list[tuple[Path, str]] = []
+    for path in tree.files(*C_LIKE, *SCRIPTS, top=top):
+        code, comments = split(path)
+        had |= set(NAME.findall(code)) | {path.name.partition(".")[0]}
+        prefixes |= {prefix for prefix, _ in PASTED.findall(code) if prefix}
+        if path.suffix == ".def":
+            table_words |= set(re.findall(r"\w+", code))
+        texts.append((path, comments))
+    for path in tree.files(*TEXTS, top=top):
+        had.add(path.name.partition(".")[0])
+        texts.append((path, path.read_text()))
+
+    def exists(name: str) -> bool:
+        if name in had:
+            return True
+        return any(name.startswith(prefix) and name[len(prefix) :] in table_words for prefix in prefixes)
+
+    for path, text in texts:
+        for number, line in enumerate(text.splitlines(), 1):
+            for name in NAME.findall(line):
+                if not exists(name):
+                    yield f"{path.relative_to(top)}:{number}: nothing is called {name}"
+
+
+if __name__ == "__main__":
+    sys.exit(tree.verdict("names", faults(tree.TOP)))

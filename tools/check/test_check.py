@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Tests of the checks: each finds what it is there for, and nothing else."""
+
+from __future__ import annotations
+
+import tempfile
+import unittest
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import documents
+import names
+import tables
+
+GUARDS = """\
+/* GUARD(NAME, "relied on", "breaks it", "then") */
+GUARD(READ_ONLY, "a lease", "a writer, or "
+      "a truncation", "ordinary")
+GUARD(NONE, "nothing", "-", "-")
+"""
+
+
+class Check(unittest.TestCase):
+    """A tree of a test's own."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.top = Path(folder.name)
+
+    def write(self, **files: str) -> None:
+        """Writes files; __ stands for a slash and _md for .md, and so on."""
+        for name, text in files.items():
+            path = self.top / ".".join(name.replace("__", "/").rsplit("_", 1))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def found(self, faults: Callable[[Path], Iterator[str]]) -> list[str]:
+        """What a check says of the tree."""
+        return list(faults(self.top))
+
+
+class Documents(Check):
+    def test_links(self) -> None:
+        self.write(
+            README_md="[one](docs/one.md#its-second-part) [none](docs/none.md) [web](https://a.org) `[no](link)`\n",
+            docs__one_md="# One\n## Its *second* part\n[up](../README.md) [here](#none)\n```\n[code](x)\n```\n",
+        )
+        self.assertEqual(
+            self.found(documents.faults),
+            [
+                "README.md:1: docs/none.md does not exist",
+                "docs/one.md:3: this document has no heading #none",
+            ],
+        )
+
+    def test_orphans(self) -> None:
+        self.write(
+            README_md="[one](docs/one.md) [folder](folder)\n",
+            docs__one_md="[two](two.md)\n",
+            docs__two_md="",
+            docs__three_md="[one](one.md)\n",
+            folder__README_md="",
+        )
+        self.assertEqual(self.found(documents.faults), ["docs/three.md: no links lead there from README.md"])
+
+    def test_names(self) -> None:
+        self.write(README_md="", lib__a_c="/* docs/none.md and /usr/share/docs/x.md */\n")
+        self.assertEqual(self.found(documents.faults), ["lib/a.c:1: docs/none.md does not exist"])
+
+
+class Names(Check):
+    def test_names(self) -> None:
+        self.write(
+            lib__a_c="/* cosy_old, cosy_new, cosy_view_* and COSY_OP_ctx,\n * COSY_OP_none */\nint cosy_new;\n",
+            lib__b_h='#define OP(name) COSY_OP_##name\n#define X "/* no comment: cosy_text */"\n',
+            lib__ops_def="OP(ctx)\n",
+            docs__a_md="cosy_text, cosy_fast(3), cosy_gone\n",
+            man__cosy_fast_3="",
+        )
+        (self.top / "man/cosy_fast.3").write_text("")
+        self.assertEqual(
+            self.found(names.faults),
+            [
+                "lib/a.c:1: nothing is called cosy_old",
+                "lib/a.c:2: nothing is called COSY_OP_none",
+                "docs/a.md:1: nothing is called cosy_gone",
+            ],
+        )
+
+
+class Tables(Check):
+    def test_list(self) -> None:
+        self.write(read__guards_def=GUARDS)
+        text = "before\n<!-- list: read/guards.def -->\nold\n<!-- end of list -->\nafter\n"
+        self.write(docs__a_md=text)
+        self.assertEqual(
+            self.found(tables.faults), ["docs/a.md: the list is not that of read/guards.def; `make tables` writes it"]
+        )
+        new = tables.updated(text, self.top)
+        self.assertEqual(
+            new.splitlines()[2:4],
+            [
+                "- **READ_ONLY**: a lease. *Broken by:* a writer, or a truncation. *Then:* ordinary.",
+                "- **NONE**: nothing.",
+            ],
+        )
+        self.write(docs__a_md=new)
+        self.assertEqual(self.found(tables.faults), [])
+
+    def test_names(self) -> None:
+        self.write(read__guards_def=GUARDS, docs__a_md="<!-- names all of: read/guards.def -->\nREAD_ONLY only\n")
+        self.assertEqual(self.found(tables.faults), ["docs/a.md: NONE of read/guards.def is not explained"])
+
+
+if __name__ == "__main__":
+    unittest.main()
