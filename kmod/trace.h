@@ -9,6 +9,9 @@
 #include <linux/tracepoint.h>
 #include <linux/cosy.h>
 
+/* Events are laid out as kernel code has them. */
+/* clang-format off */
+
 /* A LOAD: a handle, or the error and the instruction that it is about. */
 TRACE_EVENT(cosy_load,
 	TP_PROTO(const struct cosy_load *load, int error),
@@ -57,6 +60,8 @@ TRACE_EVENT(cosy_run,
 				   { COSY_ENDED_OPS, "ENDED_OPS" }, { COSY_ENDED_TIME, "ENDED_TIME" }),
 		  (int)__entry->insn, __entry->calls)
 );
+
+/* clang-format on */
 
 #endif /* COSY_TRACE_H */
 

@@ -14,12 +14,14 @@
 #include <linux/uaccess.h>
 #include <asm/asm.h>
 
-#define COSY_ONES	0x0101010101010101ul
-#define COSY_HIGHS	0x8080808080808080ul
-#define COSY_WORD	sizeof(u64)
-#define COSY_BLOCK	(4 * COSY_WORD)
-#define COSY_STRIDE	(8 * COSY_WORD)
+#define COSY_ONES   0x0101010101010101ul
+#define COSY_HIGHS  0x8080808080808080ul
+#define COSY_WORD   sizeof(u64)
+#define COSY_BLOCK  (4 * COSY_WORD)
+#define COSY_STRIDE (8 * COSY_WORD)
 
+/* Assembly keeps a line for each instruction. */
+/* clang-format off */
 #define COSY_FAULTS(label) _ASM_EXTABLE_TYPE_REG(label, 9b, EX_TYPE_EFAULT_REG, %[fault])
 
 #define cosy_access_begin()	__uaccess_begin()
@@ -130,6 +132,7 @@ static __always_inline u64 cosy_peek_difference(const void *a, const void *b, in
 		     : "memory", "cc");
 	return bits;
 }
+/* clang-format on */
 
 /* Stores jump to the label at a fault. */
 #define cosy_poke_byte(value, to, label) unsafe_put_user(value, (u8 __user *)(to), label)

@@ -1,17 +1,77 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Formats every C, C++ and Python source; `format.sh --check` only says whether it would change any.
+# format.sh [--check] [FILE...]: formats sources; with --check only says which it would change.
+#
+# C and C++ are clang-format's, in the style of the nearest .clang-format; Python is ruff's, as
+# pyproject.toml says, which also looks for mistakes.  Without FILEs: all sources; while there is
+# formatted.txt beside this script, those that are named in it.
 set -eu
-cd "$(dirname "$0")/../.."
-style="-i" ruff="format"
+top=$(cd "$(dirname "$0")/../.." && pwd)
+RUFF=0.17.6
+
+check=
 if [ "${1:-}" = --check ]; then
-	style="--dry-run --Werror" ruff="format --check"
+	check=yes
+	shift
 fi
-# shellcheck disable=SC2086
-git ls-files -z '*.c' '*.h' '*.cpp' | xargs -0 clang-format-19 $style
-if command -v ruff >/dev/null; then
+for file; do # from where the caller stands
+	set -- "$@" "$(realpath -- "$file")"
+	shift
+done
+cd "$top"
+
+# sources PATTERN...: files whose names match, of those that are asked for; one on a line
+sources() {
+	if [ $# = 0 ]; then
+		return
+	fi
+	{
+		if [ -n "$asked" ]; then
+			printf '%s\n' "$asked"
+		elif [ -e tools/setup/formatted.txt ]; then
+			grep -v '^#' tools/setup/formatted.txt
+		else
+			find . -name 'build*' -type d -prune -o -name .git -prune -o -type f -print | sed 's,^\./,,'
+		fi
+	} | while read -r file; do
+		for pattern; do
+			# shellcheck disable=SC2254
+			case $file in
+			$pattern) [ ! -e "$file" ] || echo "$file" ;;
+			esac
+		done
+	done | sort
+}
+asked=$([ $# = 0 ] || printf '%s\n' "$@")
+failed=0
+
+c=$(sources '*.c' '*.h' '*.cpp')
+if [ -n "$c" ]; then
+	[ -z "$check" ] || style="--dry-run --Werror"
 	# shellcheck disable=SC2086
-	ruff $ruff
-else
-	echo "format: ruff is not installed; Python sources are as they were"
+	echo "$c" | xargs -d '\n' -n 64 -P "$(nproc)" clang-format-19 ${style:--i} || failed=1
 fi
+
+# ruff is no Debian package: of this very version, from PyPI, into the cache.
+cache=${COSY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cosy}/ruff-$RUFF
+python=$(sources '*.py')
+if [ -n "$python" ] && [ ! -x "$cache/bin/ruff" ]; then
+	rm -rf "$cache"
+	if ! { mkdir -p "$cache" && python3 -m venv "$cache" && "$cache/bin/pip" -q install "ruff==$RUFF"; } >/dev/null 2>&1; then
+		rm -rf "$cache"
+		echo "format: ruff $RUFF could not be installed by pip: Python sources are not looked at" >&2
+		python=
+	fi
+fi
+if [ -n "$python" ]; then
+	if [ -n "$check" ]; then
+		echo "$python" | xargs -d '\n' "$cache/bin/ruff" format --no-cache --quiet --check --diff || failed=1
+	else
+		echo "$python" | xargs -d '\n' "$cache/bin/ruff" format --no-cache --quiet || failed=1
+	fi
+	echo "$python" | xargs -d '\n' "$cache/bin/ruff" check --no-cache --quiet --output-format concise || failed=1
+fi
+[ $failed = 0 ] || {
+	[ -z "$check" ] || echo "format: \`make format\` mends what is only a matter of form" >&2
+	exit 1
+}
