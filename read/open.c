@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* open.c - calls that make, copy and close descriptors. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "file.h"
@@ -115,6 +113,9 @@ static void closing_from(unsigned int first, unsigned int last)
 
 int close_range(unsigned int first, unsigned int last, int flags)
 {
+	/* The other threads' descriptors stay open. */
+	if ((flags & CLOSE_RANGE_UNSHARE) && !__libc_single_threaded)
+		return SHARE_NO_TABLE(NEXT(close_range)(first, last, flags));
 	/* A copy of the descriptors shares their descriptions for a moment. */
 	if (!(flags & ~CLOSE_RANGE_UNSHARE) && first <= last)
 		closing_from(first, last);
@@ -240,17 +241,3 @@ int fcntl64(int fd, int command, ...)
 }
 
 int fcntl(int fd, int command, ...) __attribute__((alias("fcntl64")));
-
-/* stdio's own reads and its close do not come through this library. */
-FILE *fdopen(int fd, const char *mode)
-{
-	file_plain_fd(fd, GUARD_OWN_CALLS, true);
-	return NEXT(fdopen)(fd, mode);
-}
-
-/* Nor does closedir's close, after which the number may be a stream's. */
-DIR *fdopendir(int fd)
-{
-	file_plain_fd(fd, GUARD_OWN_CALLS, true);
-	return NEXT(fdopendir)(fd);
-}

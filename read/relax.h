@@ -30,6 +30,7 @@
 #pragma GCC visibility push(hidden)
 
 #ifdef COSY_RELAX
+#define RELAXES true
 
 /* Before an open with `flags`: the flags to open with. */
 int relax_before_open(int flags);
@@ -100,6 +101,7 @@ sighandler_t relax_signal(int number, sighandler_t handler);
 void relax_end(void);
 
 #else
+#define RELAXES false
 
 static inline int relax_before_open(int flags)
 {

@@ -13,6 +13,7 @@
 
 #include "file.h"
 #include "next.h"
+#include "share.h"
 
 int capset(void *header, const void *data);
 
@@ -59,6 +60,8 @@ int capset(void *header, const void *data)
 /* Another user namespace has other rights. */
 int unshare(int flags)
 {
+	if ((flags & CLONE_FILES) && !__libc_single_threaded)
+		return SHARE_NO_TABLE(NEXT(unshare)(flags));
 	return RETURNED(NEXT(unshare)(flags));
 }
 

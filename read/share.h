@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "file.h"
 #include "likely.h"
 
 #pragma GCC visibility push(hidden)
@@ -20,6 +21,25 @@ static inline bool share_in_vfork_child(void)
 {
 	return unlikely(share_vforked) && share_in_vfork_child_slowly();
 }
+
+/*
+ * A call, with libc's convention, after which this thread's descriptors are not those of the others: a
+ * number may mean two files then, and nothing is specialised any more.
+ */
+#define SHARE_NO_TABLE(call)                                                                       \
+	({                                                                                         \
+		bool mine_ = !share_in_vfork_child();                                              \
+		__typeof__(call) ret_;                                                             \
+                                                                                                   \
+		if (mine_)                                                                         \
+			file_share_begin(GUARD_ONE_TABLE, false);                                  \
+		ret_ = (call);                                                                     \
+		if (mine_ && !ret_)                                                                \
+			file_forbid(GUARD_ONE_TABLE);                                              \
+		if (mine_)                                                                         \
+			file_share_end();                                                          \
+		ret_;                                                                              \
+	})
 
 #pragma GCC visibility pop
 
