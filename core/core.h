@@ -24,8 +24,7 @@ enum cosy_call_flags {
 	COSY_CALL_BLOCKS = 1 << 1,    /* may sleep for an unbounded time */
 	COSY_CALL_NO_RESULT = 1 << 2, /* operation: r0 is unspecified (and zeroed) */
 	COSY_CALL_RESUMES = 1 << 3,   /* operation: r1-r3 hold what remains when it leaves */
-	COSY_CALL_FAST = 1 << 4,      /* system call: the module has a specialised version */
-	COSY_CALL_MAKES = 1 << 5,     /* operation: makes system calls, so it is traced like one */
+	COSY_CALL_COMPOSITE = 1 << 4, /* operation: makes system calls, so it is traced like one */
 };
 
 struct cosy_call {
@@ -33,6 +32,7 @@ struct cosy_call {
 	const char *name;
 	const char *args; /* one letter per argument, see ops.def */
 	u32 flags;
+	u32 thunk; /* enum cosy_thunk: COSY_THUNK_SYSCALL, or one of its own */
 	const char *denied; /* why it may not be in a compound; NULL when allowed */
 };
 
@@ -173,15 +173,8 @@ enum cosy_thunk {
 	COSY_THUNK_SDIV64,
 	COSY_THUNK_SMOD32,
 	COSY_THUNK_SMOD64,
-	/* AX = insn << 16 | number; r0 = result, r1-r5 = 0 */
+	/* AX = insn << 16 | number; r0 = result, r1-r5 = 0: any system call, as the kernel makes it */
 	COSY_THUNK_SYSCALL,
-	/* AX = insn << 16 | (number - COSY_OP_BASE); r0 = result, r1-r5 = 0 */
-	COSY_THUNK_OP,
-	/*
-	 * AX = insn << 16 | number, with COSY_FAST_OP an operation's: a call with a specialised
-	 * version, an operation that makes calls; r0 = result, r1-r5 = 0
-	 */
-	COSY_THUNK_FAST,
 	/* fuel is used up; AX = instruction to go on from: refills slot FUEL or leaves */
 	COSY_THUNK_TICK,
 	/*
@@ -194,10 +187,18 @@ enum cosy_thunk {
 	 * Spends fuel, since frames in the user's memory may form a ring.
 	 */
 	COSY_THUNK_POP,
+	/* As COSY_THUNK_SYSCALL, for that call alone: COSY_THUNK_CALL_read, ... */
+#define COSY_FAST_CALL(number, name, args, flags, views) COSY_THUNK_CALL_##name,
+#define COSY_THUNK_CALL(number, name, args, flags)	 COSY_THUNK_CALL_##name,
+#include "ops.def"
+	/* AX = insn << 16 | (number - COSY_OP_BASE); r0 = result, r1-r5 = 0: COSY_THUNK_OP_ctx, ... */
+#define COSY_OP(number, name, args, flags) COSY_THUNK_OP_##name,
+#include "ops.def"
 	COSY_THUNK_CNT
 };
 
-#define COSY_FAST_OP 0x8000u
+/* The first thunk of an operation. */
+#define COSY_THUNK_OP_FIRST COSY_THUNK_OP_ctx
 
 struct cosy_sandbox {
 	u64 user_base;	   /* user address of the shared buffer; ignored when size is 0 */
@@ -208,15 +209,6 @@ struct cosy_sandbox {
 	bool blind;	   /* hide the program's constants from the code (against JIT spraying) */
 	bool ordinary;	   /* no specialised versions of calls */
 	u64 seed;	   /* of the blinding */
-	/*
-	 * By system call: the thunk of that call alone, which is used as COSY_THUNK_FAST is, or
-	 * 0 for the common one.  May be shorter than the highest number, also empty.
-	 */
-	const s32 *call_thunks;
-	u32 call_thunk_cnt;
-	/* The same for operations that make calls, by number without COSY_OP_BASE. */
-	const s32 *maker_thunks;
-	u32 maker_thunk_cnt;
 	const s32 *thunks; /* [COSY_THUNK_CNT] immediates that call the thunks */
 };
 

@@ -176,33 +176,17 @@ static void rewrite_branch(struct cosy_rewrite *w, u32 at, u32 target)
 
 /* --- Calls and returns ------------------------------------------------------------- */
 
-/* The thunk of a call that has a specialised version: its own of `count`, where there is one. */
-static s32 fast_thunk(const struct cosy_sandbox *how, const s32 *thunks, u32 count, u32 number)
-{
-	if (number < count && thunks[number])
-		return thunks[number];
-	return how->thunks[COSY_THUNK_FAST];
-}
-
 static void rewrite_call(struct cosy_rewrite *w, u32 at)
 {
 	u32 number = w->program->insns[at].imm;
-	const struct cosy_call *call = cosy_call_find(number);
-	const struct cosy_sandbox *how = w->how;
-	s32 thunk = how->thunks[COSY_THUNK_SYSCALL];
+	enum cosy_thunk thunk = cosy_call_find(number)->thunk;
 
-	if (call->flags & COSY_CALL_MAKES) {
+	if (number >= COSY_OP_BASE)
 		number -= COSY_OP_BASE;
-		thunk = fast_thunk(how, how->maker_thunks, how->maker_thunk_cnt, number);
-		number |= COSY_FAST_OP;
-	} else if (number >= COSY_OP_BASE) {
-		number -= COSY_OP_BASE;
-		thunk = how->thunks[COSY_THUNK_OP];
-	} else if (call->flags & COSY_CALL_FAST && !how->ordinary) {
-		thunk = fast_thunk(how, how->call_thunks, how->call_thunk_cnt, number);
-	}
+	else if (w->how->ordinary)
+		thunk = COSY_THUNK_SYSCALL;
 	cosy_emit_secret(&w->code, COSY_AX, at << 16 | number);
-	cosy_emit(&w->code, BPF_JMP | BPF_CALL, 0, 0, 0, thunk);
+	emit_thunk(w, thunk);
 }
 
 static void rewrite_local_call(struct cosy_rewrite *w, u32 at)
@@ -292,6 +276,6 @@ void cosy_emit_epilogue(struct cosy_rewrite *w)
 	/* Nothing leads here unless the caller broke its word; it ends, whatever. */
 	cosy_emit_bind(e, w->trap);
 	cosy_emit_constant(e, COSY_AX, COSY_OP_trap - COSY_OP_BASE);
-	emit_thunk(w, COSY_THUNK_OP);
+	emit_thunk(w, COSY_THUNK_OP_trap);
 	cosy_emit(e, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }

@@ -24,7 +24,6 @@
  *	  frame.c		local calls on the software stack
  *	  dispatch.c		the kernel's own table of system calls
  *	  thunk.S, offsets.c	between C and compiled code: accesses, calls, leaving
- *	  call_thunks.def	which calls have a thunk of their own
  *
  *	memory/			operations on the program's memory
  *	  access.h, memory.h	one access, in the shared buffer or outside

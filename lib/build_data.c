@@ -253,6 +253,6 @@ void cosy_call(struct cosy_builder *b, int dst, uint32_t number, unsigned int co
 		libcosy_build_get(b, i < 5 ? BPF_REG_1 + i : BPF_REG_0, args[i]);
 	libcosy_build_emit(b, BPF_JMP | BPF_CALL, 0, 0, 0, (s32)number);
 	libcosy_build_put(b, dst, BPF_REG_0);
-	if (b->stop_on_failure && (number < COSY_OP_BASE || call->flags & COSY_CALL_MAKES))
+	if (b->stop_on_failure && (number < COSY_OP_BASE || call->flags & COSY_CALL_COMPOSITE))
 		stop_if_failed(b);
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "build.h"
-#include "op_numbers.h"
 
 static const char *const block_names[] = {
 	[BLOCK_IF] = "if",
@@ -478,7 +477,7 @@ void cosy_define(struct cosy_builder *b, int function)
 	/* Parameters first: the operation zeroes r1-r5.  Then r9 = ctx, as everywhere. */
 	for (u32 i = 0; i < libcosy_build_current(b)->params; i++)
 		libcosy_build_put(b, cosy_param(b, i), BPF_REG_1 + i);
-	libcosy_build_emit(b, BPF_JMP | BPF_CALL, 0, 0, 0, COSY_OP_NUMBER_ctx);
+	libcosy_build_emit(b, BPF_JMP | BPF_CALL, 0, 0, 0, COSY_OP_ctx);
 	libcosy_build_emit(b, BPF_ALU64 | BPF_X | BPF_MOV, REG_CTX, BPF_REG_0, 0, 0);
 }
 

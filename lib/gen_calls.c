@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <linux/cosy.h>
+
 static void print(unsigned int number, const char *name, const char *args)
 {
 	unsigned int count = strlen(args);
@@ -30,7 +32,7 @@ int main(void)
 	       "/* calls.h - generated from core/ops.def; included by <cosy/builder.h>. */\n"
 	       "#ifndef COSY_CALLS_H\n#define COSY_CALLS_H\n\n");
 #define COSY_CALL(number, name, args, flags) print(number, #name, args);
-#define COSY_OP(number, name, args, flags)   print(0x10000 + number, #name, args);
+#define COSY_OP(number, name, args, flags)   print(COSY_OP_BASE + (number), #name, args);
 #include "../core/ops.def"
 	printf("#endif /* COSY_CALLS_H */\n");
 	return ferror(stdout) || fflush(stdout);

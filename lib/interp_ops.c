@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "access.h"
+#include "fast_calls.h"
 #include "interp_ops.h"
 
 u64 libcosy_stack_take(struct libcosy_interp *in, u64 bytes)
@@ -24,78 +25,113 @@ u64 libcosy_stack_take(struct libcosy_interp *in, u64 bytes)
 #define P(n) ((char *)r[n])
 #define I(n) ((int)r[n])
 
+u64 libcosy_interp_ctx(struct libcosy_interp *in, const u64 *r)
+{
+	(void)r;
+	return in->ctx;
+}
+
+u64 libcosy_interp_trap(struct libcosy_interp *in, const u64 *r)
+{
+	(void)in, (void)r;
+	__builtin_trap();
+}
+
+u64 libcosy_interp_fence(struct libcosy_interp *in, const u64 *r)
+{
+	(void)in, (void)r;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return 0;
+}
+
+u64 libcosy_interp_alloca(struct libcosy_interp *in, const u64 *r)
+{
+	return (u64)in->stack + libcosy_stack_take(in, r[1]);
+}
+
+#define AS_LIBC(name, expression)							\
+	u64 libcosy_interp_##name(struct libcosy_interp *in, const u64 *r)			\
+	{										\
+		(void)in;								\
+		return (u64)(expression);						\
+	}
+
+AS_LIBC(memcpy, (memmove(P(1), P(2), r[3]), 0))
+AS_LIBC(memmove, (memmove(P(1), P(2), r[3]), 0))
+AS_LIBC(memset, (memset(P(1), I(2), r[3]), 0))
+AS_LIBC(memcmp, (s64)memcmp(P(1), P(2), r[3]))
+AS_LIBC(memchr, memchr(P(1), I(2), r[3]))
+AS_LIBC(memrchr, memrchr(P(1), I(2), r[3]))
+AS_LIBC(memmem, memmem(P(1), r[2], P(3), r[4]))
+AS_LIBC(strlen, strlen(P(1)))
+AS_LIBC(strnlen, strnlen(P(1), r[2]))
+AS_LIBC(strcmp, (s64)strcmp(P(1), P(2)))
+AS_LIBC(strncmp, (s64)strncmp(P(1), P(2), r[3]))
+AS_LIBC(strchr, strchr(P(1), I(2)))
+AS_LIBC(strrchr, strrchr(P(1), I(2)))
+AS_LIBC(strcpy, strcpy(P(1), P(2)))
+AS_LIBC(stpcpy, stpcpy(P(1), P(2)))
+AS_LIBC(strncpy, strncpy(P(1), P(2), r[3]))
+AS_LIBC(strchrnul, strchrnul(P(1), I(2)))
+AS_LIBC(rawmemchr, rawmemchr(P(1), I(2)))
+AS_LIBC(count, libcosy_do_count(P(1), r[2], r[3]))
+AS_LIBC(crc32c, libcosy_do_crc32c(r[1], P(2), r[3]))
+/* There are no views here, and the bytes stay. */
+AS_LIBC(discard, ((void)r, 0))
+
+/* There are no views here: what was read is in memory, and these are plain accesses. */
+
+u64 libcosy_interp_view_load(struct libcosy_interp *in, const u64 *r)
+{
+	(void)in;
+	switch (r[2]) {
+	case 1:
+		return libcosy_load(r[1], BPF_LDX | BPF_MEM | BPF_B);
+	case 2:
+		return libcosy_load(r[1], BPF_LDX | BPF_MEM | BPF_H);
+	case 4:
+		return libcosy_load(r[1], BPF_LDX | BPF_MEM | BPF_W);
+	default:
+		return libcosy_load(r[1], BPF_LDX | BPF_MEM | BPF_DW);
+	}
+}
+
+u64 libcosy_interp_view_store(struct libcosy_interp *in, const u64 *r)
+{
+	(void)in;
+	switch (r[3]) {
+	case 1:
+		libcosy_store(r[1], r[2], BPF_B);
+		break;
+	case 2:
+		libcosy_store(r[1], r[2], BPF_H);
+		break;
+	case 4:
+		libcosy_store(r[1], r[2], BPF_W);
+		break;
+	default:
+		libcosy_store(r[1], r[2], BPF_DW);
+	}
+	return 0;
+}
+
 void libcosy_interp_op(struct libcosy_interp *in, u32 number)
 {
-	u64 *r = in->state->reg, ret = 0;
+	u64 *r = in->state->reg;
 
 	switch (number) {
-	case COSY_OP_NUMBER_ctx:
-		ret = in->ctx;
+#define COSY_OP(number, name, args, flags)						\
+	case COSY_OP_BASE + (number):							\
+		r[0] = libcosy_interp_##name(in, r);					\
 		break;
-	case COSY_OP_NUMBER_trap:
+#define COSY_COMPOSITE(number, name, args, flags, views)				\
+	case COSY_OP_BASE + (number):							\
+		r[0] = libcosy_interp_##name(in, r);					\
+		in->calls++;								\
+		break;
+#include "../core/ops.def"
+	default: /* the validator lets no other number through */
 		__builtin_trap();
-	case COSY_OP_NUMBER_fence:
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		break;
-	case COSY_OP_NUMBER_alloca:
-		ret = (u64)in->stack + libcosy_stack_take(in, r[1]);
-		break;
-	case COSY_OP_NUMBER_memcpy:
-	case COSY_OP_NUMBER_memmove:
-		memmove(P(1), P(2), r[3]);
-		break;
-	case COSY_OP_NUMBER_memset:
-		memset(P(1), I(2), r[3]);
-		break;
-	case COSY_OP_NUMBER_memcmp:
-		ret = (u64)(s64)memcmp(P(1), P(2), r[3]);
-		break;
-	case COSY_OP_NUMBER_memchr:
-		ret = (u64)memchr(P(1), I(2), r[3]);
-		break;
-	case COSY_OP_NUMBER_memrchr:
-		ret = (u64)memrchr(P(1), I(2), r[3]);
-		break;
-	case COSY_OP_NUMBER_memmem:
-		ret = (u64)memmem(P(1), r[2], P(3), r[4]);
-		break;
-	case COSY_OP_NUMBER_strlen:
-		ret = strlen(P(1));
-		break;
-	case COSY_OP_NUMBER_strnlen:
-		ret = strnlen(P(1), r[2]);
-		break;
-	case COSY_OP_NUMBER_strcmp:
-		ret = (u64)(s64)strcmp(P(1), P(2));
-		break;
-	case COSY_OP_NUMBER_strncmp:
-		ret = (u64)(s64)strncmp(P(1), P(2), r[3]);
-		break;
-	case COSY_OP_NUMBER_strchr:
-		ret = (u64)strchr(P(1), I(2));
-		break;
-	case COSY_OP_NUMBER_strrchr:
-		ret = (u64)strrchr(P(1), I(2));
-		break;
-	case COSY_OP_NUMBER_strcpy:
-		ret = (u64)strcpy(P(1), P(2));
-		break;
-	case COSY_OP_NUMBER_stpcpy:
-		ret = (u64)stpcpy(P(1), P(2));
-		break;
-	case COSY_OP_NUMBER_strncpy:
-		ret = (u64)strncpy(P(1), P(2), r[3]);
-		break;
-	case COSY_OP_NUMBER_strchrnul:
-		ret = (u64)strchrnul(P(1), I(2));
-		break;
-	case COSY_OP_NUMBER_rawmemchr:
-		ret = (u64)rawmemchr(P(1), I(2));
-		break;
-	default: /* the validator lets no number through that is in neither list */
-		if (!libcosy_interp_fast_op(in, number, &ret))
-			__builtin_trap();
 	}
-	r[0] = ret;
 	memset(&r[1], 0, 5 * sizeof(*r));
 }

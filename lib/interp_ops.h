@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* interp_ops.h - the operations of core/ops.def in user mode. */
+/*
+ * interp_ops.h - the operations of core/ops.def in user mode.
+ *
+ * interp_NAME(in, r) is operation NAME: arguments in r[1] up, result returned.  Those on
+ * memory are in interp_ops.c, those that make system calls in interp_composites.c.
+ */
 #ifndef COSY_LIB_INTERP_OPS_H
 #define COSY_LIB_INTERP_OPS_H
 
 #include "interp.h"
-#include "op_numbers.h"
 
 /* Executes operation `number`: arguments in r1-r5, result in r0, r1-r5 zeroed. */
 void libcosy_interp_op(struct libcosy_interp *in, u32 number);
 
-/*
- * The part of libcosy_interp_op that is in interp_fast.c: false when `number` is none of
- * its operations, else the result is in *ret.
- */
-bool libcosy_interp_fast_op(struct libcosy_interp *in, u32 number, u64 *ret);
+#define COSY_OP(number, name, args, flags) u64 libcosy_interp_##name(struct libcosy_interp *in, const u64 *r);
+#include "../core/ops.def"
 
 /*
  * Takes `bytes` of the software stack, 16-byte aligned, and returns their offset.

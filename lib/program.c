@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "lock.h"
-#include "op_numbers.h"
 #include "program.h"
 #include "settings.h"
 
@@ -31,7 +30,7 @@ static bool needs_stack(const struct cosy_program *program)
 		const struct bpf_insn *insn = &program->insns[i];
 
 		if (program->marks[i] & COSY_MARK_HEAD && insn->code == (BPF_JMP | BPF_CALL) &&
-		    (insn->src_reg == 1 || insn->imm == COSY_OP_NUMBER_alloca))
+		    (insn->src_reg == 1 || insn->imm == COSY_OP_alloca))
 			return true;
 	}
 	return false;

@@ -49,7 +49,7 @@ struct Tables {
     unsigned CallFlags = Flags.lookup(Number);
     Wrappers[Libc] = {Number, Args, (CallFlags & COSY_CALL_NO_RESULT) != 0,
                       Number < COSY_OP_BASE ||
-                          (CallFlags & COSY_CALL_MAKES) != 0};
+                          (CallFlags & COSY_CALL_COMPOSITE) != 0};
   }
 };
 
@@ -107,7 +107,7 @@ std::string cosy::whyNoWrapper(StringRef Name) {
 
 bool cosy::makesCalls(uint32_t Number) {
   return Number < COSY_OP_BASE ||
-         (tables().Flags.lookup(Number) & COSY_CALL_MAKES) != 0;
+         (tables().Flags.lookup(Number) & COSY_CALL_COMPOSITE) != 0;
 }
 
 bool cosy::neverFails(uint32_t Number) {

@@ -8,13 +8,17 @@
 #define ENTRY	  0xffffa00000100000ull
 #define AX	  11
 
+#define T(n) [n] = CHECKER_THUNK_BASE + (n)
 const s32 checker_thunks[COSY_THUNK_CNT] = {
-#define T(n) CHECKER_THUNK_BASE + (n)
-	T(0),  T(1),  T(2),  T(3),  T(4),  T(5),  T(6),	 T(7),	T(8),  T(9),  T(10),
-	T(11), T(12), T(13), T(14), T(15), T(16), T(17), T(18), T(19), T(20), T(21),
-#undef T
+	T(0),  T(1),  T(2),  T(3),  T(4),  T(5),  T(6),	 T(7),	T(8),  T(9),
+	T(10), T(11), T(12), T(13), T(14), T(15), T(16), T(17), T(18), T(19),
+#define COSY_FAST_CALL(number, name, args, flags, views) T(COSY_THUNK_CALL_##name),
+#define COSY_THUNK_CALL(number, name, args, flags)	 T(COSY_THUNK_CALL_##name),
+#define COSY_OP(number, name, args, flags)		 T(COSY_THUNK_OP_##name),
+#include "ops.def"
 };
-_Static_assert(COSY_THUNK_CNT == 22, "checker_thunks names every thunk");
+#undef T
+_Static_assert(COSY_THUNK_POP == 19, "checker_thunks names every thunk");
 
 __printf(2, 3) static enum outcome violation(struct checker *c, const char *format, ...)
 {
@@ -260,15 +264,15 @@ static enum outcome thunk_call(struct checker *c, enum cosy_thunk thunk)
 	const struct bpf_insn *insn = program_insn(c, at);
 	enum outcome outcome;
 
-	if (number & COSY_FAST_OP && thunk == COSY_THUNK_FAST)
-		number = (number & ~COSY_FAST_OP) + COSY_OP_BASE;
-	else if (thunk == COSY_THUNK_OP)
+	if (thunk >= COSY_THUNK_OP_FIRST)
 		number += COSY_OP_BASE;
 	if (!insn)
 		return RUN_VIOLATION;
 	if (insn->code != (BPF_JMP | BPF_CALL) || insn->src_reg || (u32)insn->imm != number)
 		return violation(c, "call %u for another instruction, %llu", number,
 				 (unsigned long long)at);
+	if (thunk != COSY_THUNK_SYSCALL && thunk != cosy_call_find(number)->thunk)
+		return violation(c, "call %u by the thunk of another one", number);
 	if (leaves_here(c))
 		return leave(c, RUN_LEFT, at);
 	outcome = spend(c, at);
@@ -373,8 +377,7 @@ static enum outcome run_thunk(struct checker *c, s32 imm)
 	case COSY_THUNK_SDIV32 ... COSY_THUNK_SMOD64:
 		return thunk_divide(c, thunk);
 	case COSY_THUNK_SYSCALL:
-	case COSY_THUNK_OP:
-	case COSY_THUNK_FAST:
+	case COSY_THUNK_POP + 1 ... COSY_THUNK_CNT - 1:
 		outcome = thunk_call(c, thunk);
 		c->steps = 0;
 		break;

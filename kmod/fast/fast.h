@@ -2,11 +2,15 @@
 /*
  * fast.h - system calls by versions that are specialised to what holds just now.
  *
- * A specialised version (this folder and view/) does what the call it stands for
- * does, leaving out what earlier calls of the same RUN have done already, as long as
- * its guards hold (core/guards.def, docs/fast.md).  When one fails it has changed
- * nothing, says COSY_ORDINARY, and the kernel's own system call is made: the replugging
- * of Synthetix (SOSP 1995, section 3.4) for a single call.
+ * A specialised version (this folder and view/) does what the call it stands for does,
+ * leaving out what earlier calls of the same RUN have done already, as long as its
+ * guards hold (core/guards.def, docs/fast.md).  When one fails it has changed nothing,
+ * says COSY_ORDINARY, and the kernel's own system call is made: the replugging of
+ * Synthetix (SOSP 1995, section 3.4) for a single call.
+ *
+ * The way of a call: compiled code -> cosy_thunk_NAME (thunk.S) -> cosy_call_NAME
+ * (fast.c) -> cosy_fast_NAME.  `r` is r0-r5, so arguments are r[1] up, and r[0] is the
+ * sixth one.
  */
 #ifndef COSY_FAST_H
 #define COSY_FAST_H
@@ -14,18 +18,30 @@
 #include "fast/guard.h"
 
 /*
- * Makes the call `word & 0xffff`, or operation with COSY_FAST_OP, for the instruction
- * `word >> 16` with r0-r5 in `r`; returns r0.  Non-zero run->status: leave at that
- * instruction.  Called by thunk.S.
+ * For each COSY_FAST_CALL of ops.def, its specialised version: the call's result,
+ * COSY_ORDINARY, or anything with run->status set (see cosy_call_result).
  */
-u64 cosy_fast(struct cosy_activation *run, u64 *r, u32 word);
+#define COSY_FAST_CALL(number, name, args, flags, views)				\
+	s64 cosy_fast_##name(struct cosy_activation *run, const u64 *r);
+#include "ops.def"
 
-/* The same for the calls and operations with thunks of their own (call_thunks.def). */
-#define CALL_THUNK(number, name) MAKER_THUNK(name)
-#define MAKER_THUNK(name) u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
-#include "run/call_thunks.def"
-#undef MAKER_THUNK
-#undef CALL_THUNK
+/*
+ * For each COSY_COMPOSITE, what it does: its result, or anything with run->status set,
+ * and then `r` says what remains to be done when the operation is repeated.
+ */
+#define COSY_COMPOSITE(number, name, args, flags, views)				\
+	s64 cosy_op_##name(struct cosy_activation *run, u64 *r);
+#include "ops.def"
+
+/*
+ * Makes the call or operation for the instruction `word >> 16`; returns r0.  Non-zero
+ * run->status: leave at that instruction.  Called by thunk.S.
+ */
+#define COSY_FAST_CALL(number, name, args, flags, views)				\
+	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
+#define COSY_COMPOSITE(number, name, args, flags, views)				\
+	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
+#include "ops.def"
 
 /* getpid, remembered in run->pid.  Called by thunk.S. */
 u64 cosy_ask_pid(struct cosy_activation *run);

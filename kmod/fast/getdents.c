@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * getdents.c - see getdents.h.
+ * getdents.c - the entries of a directory, and all of them with their attributes.
  *
  * A scan first has the directory's own iteration write the entries, as getdents64 does,
  * then goes over them: nothing of the directory is locked while attributes are asked
@@ -17,7 +17,7 @@
 #include <asm/word-at-a-time.h>
 #include "compat/compat.h"
 #include "fast/attributes.h"
-#include "fast/getdents.h"
+#include "fast/fast.h"
 #include "fast/stat.h"
 #include "memory/memory.h"
 
@@ -164,9 +164,10 @@ fault:
 	goto out;
 }
 
-s64 cosy_fast_getdents(struct cosy_activation *run, u32 number, u64 to, u32 size)
+s64 cosy_fast_getdents64(struct cosy_activation *run, const u64 *r)
 {
-	struct listing listing = { .ctx.actor = plain_put, .at = cosy_reach(run, to, size), .room = size };
+	u32 size = r[3];
+	struct listing listing = { .ctx.actor = plain_put, .at = cosy_reach(run, r[2], size), .room = size };
 	struct fd fd;
 	s64 result;
 
@@ -176,7 +177,7 @@ s64 cosy_fast_getdents(struct cosy_activation *run, u32 number, u64 to, u32 size
 		return cosy_replug(run, COSY_GUARD_MEMORY);
 	if (run->held)
 		cosy_settle(run);
-	fd = fdget(number);
+	fd = fdget(r[1]);
 	result = fd_file(fd) ? list(fd_file(fd), &listing) : -EBADF;
 	fdput(fd);
 	return cosy_call_result(run, result);
@@ -266,24 +267,29 @@ static s64 stat_entries(const struct scan *scan, u64 entry, u8 *at, const u16 *l
 	return 0;
 }
 
-s64 cosy_scan_directory(struct cosy_activation *run, u32 number, u64 to, u64 size, s32 flags)
+/*
+ * As getdents64(fd, to, size), but with struct cosy_dirent, and then newfstatat(fd, its
+ * name, its stat, flags) for each of them.  At most 64 KB at once.  Bytes, 0 at the end,
+ * or getdents64's error.
+ */
+s64 cosy_op_scan_dir(struct cosy_activation *run, u64 *r)
 {
+	u64 to = r[2], size = min_t(u64, r[3], MOST);
 	u16 length[MOST / (SCAN_HEAD + COSY_WORD)] __cosy_uninitialized;
 	struct listing listing = { .ctx.actor = scan_put, .length = length };
-	struct scan scan = { .run = run, .fd = number, .flags = flags };
+	struct scan scan = { .run = run, .fd = r[1], .flags = r[4] };
 	struct file *file;
 	struct fd fd;
 	s64 result;
 	int error;
 	u8 *at;
 
-	size = min_t(u64, size, MOST);
 	at = cosy_reach(run, to, size);
 	if (unlikely(!at))
 		at = (u8 *)TASK_SIZE_MAX; /* where nothing is: it fails when and if it is written to */
 	if (run->held)
 		cosy_settle(run);
-	fd = fdget(number);
+	fd = fdget(r[1]);
 	file = fd_file(fd);
 	if (unlikely(!file))
 		return -EBADF;

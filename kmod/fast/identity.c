@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* identity.c - see identity.h. */
+/* identity.c - calls that only tell what the kernel knows: identities and clocks. */
 #include <linux/cred.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
@@ -7,18 +7,7 @@
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include <linux/uidgid.h>
-#include <linux/unistd.h>
-#include "fast/identity.h"
-
-static pid_t parent(void)
-{
-	pid_t pid;
-
-	rcu_read_lock();
-	pid = task_tgid_vnr(rcu_dereference(current->real_parent));
-	rcu_read_unlock();
-	return pid;
-}
+#include "fast/fast.h"
 
 /* In the first user namespace a number is what it is. */
 static __always_inline u32 user_number(kuid_t uid)
@@ -35,27 +24,46 @@ static __always_inline u32 group_number(kgid_t gid)
 	return likely(ns == &init_user_ns) ? __kgid_val(gid) : from_kgid_munged(ns, gid);
 }
 
-s64 cosy_pure_identity(u32 number)
+s64 cosy_fast_gettid(struct cosy_activation *run, const u64 *r)
 {
-	switch (number) {
-	case __NR_gettid:
-		return task_pid_vnr(current);
-	case __NR_getppid:
-		return parent();
-	case __NR_getuid:
-		return user_number(current_uid());
-	case __NR_geteuid:
-		return user_number(current_euid());
-	case __NR_getgid:
-		return group_number(current_gid());
-	default:
-		return group_number(current_egid());
-	}
+	return task_pid_vnr(current);
+}
+
+s64 cosy_fast_getppid(struct cosy_activation *run, const u64 *r)
+{
+	pid_t pid;
+
+	rcu_read_lock();
+	pid = task_tgid_vnr(rcu_dereference(current->real_parent));
+	rcu_read_unlock();
+	return pid;
+}
+
+s64 cosy_fast_getuid(struct cosy_activation *run, const u64 *r)
+{
+	return user_number(current_uid());
+}
+
+s64 cosy_fast_geteuid(struct cosy_activation *run, const u64 *r)
+{
+	return user_number(current_euid());
+}
+
+s64 cosy_fast_getgid(struct cosy_activation *run, const u64 *r)
+{
+	return group_number(current_gid());
+}
+
+s64 cosy_fast_getegid(struct cosy_activation *run, const u64 *r)
+{
+	return group_number(current_egid());
 }
 
 /* Two words, as struct timespec and struct timeval are. */
-static s64 put_time(struct cosy_activation *run, u64 __user *to, u64 seconds, u64 fraction)
+static s64 time_put(struct cosy_activation *run, u64 address, u64 seconds, u64 fraction)
 {
+	u64 __user *to = u64_to_user_ptr(address);
+
 	if (!user_write_access_begin(to, 2 * sizeof(*to)))
 		goto ordinary;
 	unsafe_put_user(seconds, &to[0], fault);
@@ -69,11 +77,11 @@ ordinary:
 	return cosy_replug(run, COSY_GUARD_MEMORY);
 }
 
-s64 cosy_pure_clock(struct cosy_activation *run, u32 clock, void __user *to)
+s64 cosy_fast_clock_gettime(struct cosy_activation *run, const u64 *r)
 {
 	struct timespec64 time;
 
-	switch (clock) {
+	switch ((u32)r[1]) {
 	case CLOCK_REALTIME:
 		ktime_get_real_ts64(&time);
 		break;
@@ -91,20 +99,20 @@ s64 cosy_pure_clock(struct cosy_activation *run, u32 clock, void __user *to)
 	default:
 		return cosy_replug(run, COSY_GUARD_LIMITED);
 	}
-	return put_time(run, to, time.tv_sec, time.tv_nsec);
+	return time_put(run, r[2], time.tv_sec, time.tv_nsec);
 }
 
-s64 cosy_pure_timeofday(struct cosy_activation *run, void __user *to, void __user *zone)
+s64 cosy_fast_gettimeofday(struct cosy_activation *run, const u64 *r)
 {
 	struct timespec64 time;
 
-	if (!to || zone)
+	if (!r[1] || r[2])
 		return cosy_replug(run, COSY_GUARD_LIMITED);
 	ktime_get_real_ts64(&time);
-	return put_time(run, to, time.tv_sec, time.tv_nsec / NSEC_PER_USEC);
+	return time_put(run, r[1], time.tv_sec, time.tv_nsec / NSEC_PER_USEC);
 }
 
-s64 cosy_pure_time(struct cosy_activation *run, void __user *to)
+s64 cosy_fast_time(struct cosy_activation *run, const u64 *r)
 {
-	return to ? cosy_replug(run, COSY_GUARD_LIMITED) : ktime_get_real_seconds();
+	return r[1] ? cosy_replug(run, COSY_GUARD_LIMITED) : ktime_get_real_seconds();
 }

@@ -18,8 +18,8 @@
 #include <linux/uio.h>
 #include "compat/compat.h"
 #include "fast/descriptor.h"
+#include "fast/fast.h"
 #include "fast/folio_cursor.h"
-#include "fast/read.h"
 
 /* What is read at once stays short of what would have to look around. */
 #define MOST (256 << 10)
@@ -161,15 +161,16 @@ static __always_inline bool fits(struct cosy_activation *run, const struct file 
 	return false;
 }
 
-s64 cosy_fast_read(struct cosy_activation *run, u32 number, u64 buffer, u64 count)
+s64 cosy_fast_read(struct cosy_activation *run, const u64 *r)
 {
+	u64 buffer = r[2], count = r[3];
 	struct file *file;
 	struct fd fd;
 	bool locked;
 	loff_t pos;
 	s64 result;
 
-	fd = cosy_descriptor_get(run, number);
+	fd = cosy_descriptor_get(run, r[1]);
 	if (unlikely(!fd_file(fd)))
 		return cosy_replug(run, run->refused);
 	file = fd_file(fd);
@@ -185,15 +186,16 @@ s64 cosy_fast_read(struct cosy_activation *run, u32 number, u64 buffer, u64 coun
 	return result;
 }
 
-s64 cosy_fast_pread(struct cosy_activation *run, u32 number, u64 buffer, u64 count, s64 position)
+s64 cosy_fast_pread64(struct cosy_activation *run, const u64 *r)
 {
-	loff_t pos = position;
+	u64 buffer = r[2], count = r[3];
+	loff_t pos = r[4];
 	struct fd fd;
 	s64 result;
 
 	if (pos < 0)
 		return -EINVAL;
-	fd = cosy_descriptor_get(run, number);
+	fd = cosy_descriptor_get(run, r[1]);
 	if (unlikely(!fd_file(fd)))
 		return cosy_replug(run, run->refused);
 	if (fits(run, fd_file(fd), buffer, count, &result)) {
@@ -217,8 +219,10 @@ static __always_inline bool seek_inside(struct file *file, s64 offset, u32 whenc
 	return true;
 }
 
-s64 cosy_fast_lseek(struct cosy_activation *run, u32 number, s64 offset, u32 whence)
+s64 cosy_fast_lseek(struct cosy_activation *run, const u64 *r)
 {
+	s64 offset = r[2];
+	u32 whence = r[3];
 	struct file *file;
 	struct fd fd;
 	bool locked;
@@ -226,7 +230,7 @@ s64 cosy_fast_lseek(struct cosy_activation *run, u32 number, s64 offset, u32 whe
 
 	if (unlikely(whence > SEEK_END))
 		return cosy_replug(run, COSY_GUARD_LIMITED);
-	fd = cosy_descriptor_get(run, number);
+	fd = cosy_descriptor_get(run, r[1]);
 	if (unlikely(!fd_file(fd)))
 		return cosy_replug(run, run->refused);
 	file = fd_file(fd);
@@ -299,17 +303,21 @@ static s64 read_byte(struct cosy_activation *run, struct file *file, bool cached
 	return result ? result : -ENODATA;
 }
 
-s64 cosy_fast_readc(struct cosy_activation *run, u32 number)
+/*
+ * The next byte of the file, -ENODATA at its end, or read's error, also a restart code.
+ * A byte that can only be read into a user's memory is left to the interpreter.
+ */
+s64 cosy_op_readc(struct cosy_activation *run, u64 *r)
 {
 	struct file *file;
 	s64 result = -EBADF;
 	struct fd fd;
 	bool cached;
 
-	fd = cosy_descriptor_get(run, number);
+	fd = cosy_descriptor_get(run, r[1]);
 	cached = fd_file(fd);
 	if (unlikely(!cached))
-		fd = fdget(number);
+		fd = fdget(r[1]);
 	file = fd_file(fd);
 	if (unlikely(!file || !(file->f_mode & FMODE_READ)))
 		goto out;
@@ -319,8 +327,14 @@ s64 cosy_fast_readc(struct cosy_activation *run, u32 number)
 	if (likely(cached || (file->f_mode & FMODE_CAN_READ && reads_bytes(file))))
 		result = read_byte(run, file, cached);
 	else
-		result = COSY_ORDINARY;
+		goto leave;
 out:
 	fdput(fd);
-	return result;
+	run->fast++;
+	return cosy_call_result(run, result);
+
+leave:
+	fdput(fd);
+	cosy_leave_at(run, COSY_LEFT_FAULT, run->insn, 0);
+	return 0;
 }

@@ -20,6 +20,7 @@
 #include <asm/word-at-a-time.h>
 #include "compat/compat.h"
 #include "fast/attributes.h"
+#include "fast/fast.h"
 #include "fast/stat.h"
 #include "memory/memory.h"
 
@@ -167,38 +168,7 @@ static noinline s64 stat_in_pwd(struct cosy_activation *run, u64 name, u64 to, s
 	return result;
 }
 
-/* Of flags that change the way: with AT_EMPTY_PATH alone and no name it is fstat. */
-static noinline s64 stat_otherwise(struct cosy_activation *run, s32 dirfd, u64 name, u64 to,
-				   s32 flags)
-{
-	u8 first;
-
-	if (flags == AT_EMPTY_PATH && dirfd >= 0 && name && !get_user(first, (u8 __user *)name) &&
-	    !first)
-		return cosy_fast_fstat(run, dirfd, to);
-	return cosy_replug(run, COSY_GUARD_LIMITED);
-}
-
-s64 cosy_fast_fstatat(struct cosy_activation *run, s32 dirfd, u64 name, u64 to, s32 flags)
-{
-	struct fd fd;
-	s64 result;
-
-	if (unlikely(flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
-		return stat_otherwise(run, dirfd, name, to, flags);
-	if (dirfd == AT_FDCWD)
-		return stat_in_pwd(run, name, to, flags);
-	/* Not descriptors that are paths alone (O_PATH): those are left to the ordinary call. */
-	fd = fdget(dirfd);
-	if (likely(fd_file(fd)))
-		result = stat_under(run, &fd_file(fd)->f_path, name, to, flags);
-	else
-		result = cosy_replug(run, COSY_GUARD_NAME);
-	fdput(fd);
-	return result;
-}
-
-s64 cosy_fast_fstat(struct cosy_activation *run, u32 number, u64 to)
+static __always_inline s64 stat_open(struct cosy_activation *run, u32 number, u64 to)
 {
 	u8 *at = cosy_reach(run, to, COSY_STAT_SIZE);
 	struct fd fd;
@@ -213,4 +183,57 @@ s64 cosy_fast_fstat(struct cosy_activation *run, u32 number, u64 to)
 		result = cosy_replug(run, COSY_GUARD_NAME);
 	fdput(fd);
 	return result;
+}
+
+/* Flags that change the way: with AT_EMPTY_PATH alone and no name it is fstat. */
+static noinline s64 stat_special(struct cosy_activation *run, s32 dirfd, u64 name, u64 to,
+				   s32 flags)
+{
+	u8 first;
+
+	if (flags == AT_EMPTY_PATH && dirfd >= 0 && name && !get_user(first, (u8 __user *)name) &&
+	    !first)
+		return stat_open(run, dirfd, to);
+	return cosy_replug(run, COSY_GUARD_LIMITED);
+}
+
+static __always_inline s64 stat_at(struct cosy_activation *run, s32 dirfd, u64 name, u64 to, s32 flags)
+{
+	struct fd fd;
+	s64 result;
+
+	if (unlikely(flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
+		return stat_special(run, dirfd, name, to, flags);
+	if (dirfd == AT_FDCWD)
+		return stat_in_pwd(run, name, to, flags);
+	/* Not descriptors that are paths alone (O_PATH): those are left to the ordinary call. */
+	fd = fdget(dirfd);
+	if (likely(fd_file(fd)))
+		result = stat_under(run, &fd_file(fd)->f_path, name, to, flags);
+	else
+		result = cosy_replug(run, COSY_GUARD_NAME);
+	fdput(fd);
+	return result;
+}
+
+/* Attributes are any file system's, and those of remote ones are interrupted by signals. */
+
+s64 cosy_fast_newfstatat(struct cosy_activation *run, const u64 *r)
+{
+	return cosy_call_result(run, stat_at(run, r[1], r[2], r[3], r[4]));
+}
+
+s64 cosy_fast_stat(struct cosy_activation *run, const u64 *r)
+{
+	return cosy_call_result(run, stat_in_pwd(run, r[1], r[2], 0));
+}
+
+s64 cosy_fast_lstat(struct cosy_activation *run, const u64 *r)
+{
+	return cosy_call_result(run, stat_in_pwd(run, r[1], r[2], AT_SYMLINK_NOFOLLOW));
+}
+
+s64 cosy_fast_fstat(struct cosy_activation *run, const u64 *r)
+{
+	return cosy_call_result(run, stat_open(run, r[1], r[2]));
 }

@@ -14,9 +14,6 @@
 #include <linux/path.h>
 #include "fast/guard.h"
 
-s64 cosy_fast_fstatat(struct cosy_activation *run, s32 dirfd, u64 name, u64 to, s32 flags);
-s64 cosy_fast_fstat(struct cosy_activation *run, u32 fd, u64 to);
-
 /* newfstatat(2) under the directory `dir`, which the caller holds; flags are LIMITED. */
 s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 name, u64 to,
 		    s32 flags);

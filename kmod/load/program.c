@@ -192,10 +192,6 @@ static int compile(struct cosy_prog *prog, const struct cosy_program *program,
 		.has_gotol = has_gotol,
 		.blind = prog->blinds,
 		.seed = get_random_u64(),
-		.call_thunks = cosy_call_thunk_table,
-		.call_thunk_cnt = COSY_CALL_THUNKS,
-		.maker_thunks = cosy_maker_thunk_table,
-		.maker_thunk_cnt = COSY_MAKER_THUNKS,
 		.thunks = cosy_thunk_table,
 	};
 	struct bpf_prog *bpf;

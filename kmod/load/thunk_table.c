@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* thunk_table.c - the thunks as immediates of BPF call instructions. */
 #include <linux/filter.h>
-#include <linux/unistd.h>
+#include <linux/init.h>
 #include "run/thunk.h"
 
 s32 cosy_thunk_table[COSY_THUNK_CNT];
-s32 cosy_call_thunk_table[COSY_CALL_THUNKS];
-s32 cosy_maker_thunk_table[COSY_MAKER_THUNKS];
 
 /* The JIT adds __bpf_call_base; modules are within its reach. */
 static s32 immediate(void (*thunk)(void))
@@ -14,9 +12,9 @@ static s32 immediate(void (*thunk)(void))
 	return (unsigned long)thunk - (unsigned long)__bpf_call_base;
 }
 
-void cosy_thunk_init(void)
+void __init cosy_thunk_init(void)
 {
-	void (*const thunks[COSY_THUNK_CNT])(void) = {
+	static void (*const thunks[COSY_THUNK_CNT])(void) __initconst = {
 		[COSY_THUNK_LOAD1] = cosy_thunk_load1,
 		[COSY_THUNK_LOAD2] = cosy_thunk_load2,
 		[COSY_THUNK_LOAD4] = cosy_thunk_load4,
@@ -34,21 +32,16 @@ void cosy_thunk_init(void)
 		[COSY_THUNK_SMOD32] = cosy_thunk_smod32,
 		[COSY_THUNK_SMOD64] = cosy_thunk_smod64,
 		[COSY_THUNK_SYSCALL] = cosy_thunk_syscall,
-		[COSY_THUNK_OP] = cosy_thunk_op,
-		[COSY_THUNK_FAST] = cosy_thunk_fast,
 		[COSY_THUNK_TICK] = cosy_thunk_tick,
 		[COSY_THUNK_PUSH] = cosy_thunk_push,
 		[COSY_THUNK_POP] = cosy_thunk_pop,
+#define COSY_FAST_CALL(number, name, args, flags, views) [COSY_THUNK_CALL_##name] = cosy_thunk_##name,
+#define COSY_THUNK_CALL(number, name, args, flags)	 [COSY_THUNK_CALL_##name] = cosy_thunk_##name,
+#define COSY_OP(number, name, args, flags)		 [COSY_THUNK_OP_##name] = cosy_thunk_##name,
+#include "ops.def"
 	};
 	int i;
 
 	for (i = 0; i < COSY_THUNK_CNT; i++)
 		cosy_thunk_table[i] = immediate(thunks[i]);
-	cosy_call_thunk_table[__NR_getpid] = immediate(cosy_thunk_getpid);
-#define CALL_THUNK(number, name) cosy_call_thunk_table[number] = immediate(cosy_thunk_##name);
-#define MAKER_THUNK(name)								\
-	cosy_maker_thunk_table[COSY_OP_##name - COSY_OP_BASE] = immediate(cosy_thunk_##name);
-#include "run/call_thunks.def"
-#undef MAKER_THUNK
-#undef CALL_THUNK
 }

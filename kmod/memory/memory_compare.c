@@ -2,7 +2,7 @@
 /* memory_compare.c - ranges and strings that are the same, and one within another. */
 #include <linux/nospec.h>
 #include "memory/memory.h"
-#include "memory/memory_ops.h"
+#include "memory/operations.h"
 
 enum { SAME, DIFFERENT, ENDED, UNREADABLE };
 
@@ -80,14 +80,24 @@ static __always_inline s64 compare(struct cosy_activation *run, u64 a, u64 b, u6
 	return 0;
 }
 
-s64 cosy_memcmp(struct cosy_activation *run, u64 a, u64 b, u64 length)
+u64 cosy_op_memcmp(struct cosy_activation *run, u64 *r)
 {
-	return compare(run, a, b, length, false);
+	return compare(run, r[1], r[2], r[3], false);
 }
 
-s64 cosy_strncmp(struct cosy_activation *run, u64 a, u64 b, u64 length)
+static noinline s64 compare_strings(struct cosy_activation *run, u64 a, u64 b, u64 length)
 {
 	return compare(run, a, b, length, true);
+}
+
+u64 cosy_op_strcmp(struct cosy_activation *run, u64 *r)
+{
+	return compare_strings(run, r[1], r[2], ~0ull);
+}
+
+u64 cosy_op_strncmp(struct cosy_activation *run, u64 *r)
+{
+	return compare_strings(run, r[1], r[2], r[3]);
 }
 
 /* What text and binary files are full of: a search for it would stop in each stride. */
@@ -233,16 +243,16 @@ static __always_inline bool read_ends(struct cosy_activation *run, struct needle
 	return !fault;
 }
 
-u64 cosy_memmem(struct cosy_activation *run, u64 hay, u64 hay_length, u64 needle_at,
-		u64 needle_length)
+u64 cosy_op_memmem(struct cosy_activation *run, u64 *r)
 {
+	u64 hay = r[1], hay_length = r[2], needle_length = r[4];
 	struct needle needle __cosy_uninitialized;
 	u64 places, at;
 	s64 difference;
 
 	if (!needle_length)
 		return hay;
-	needle.at = needle_at;
+	needle.at = r[3];
 	needle.length = needle_length;
 	if (hay_length < needle_length || !read_ends(run, &needle))
 		return 0;

@@ -2,7 +2,7 @@
 /* memory_copy.c - ranges and strings copied and filled. */
 #include <linux/string.h>
 #include "memory/memory.h"
-#include "memory/memory_ops.h"
+#include "memory/operations.h"
 
 /* Copies up from the first byte; the number of bytes done, all but at a fault. */
 static u64 copy_up(u8 *to, const u8 *from, u64 length)
@@ -132,7 +132,7 @@ static bool move_down(struct cosy_activation *run, u64 to, u64 from, u64 *length
 	return true;
 }
 
-void cosy_memmove(struct cosy_activation *run, u64 *to, u64 *from, u64 *length)
+static noinline void move(struct cosy_activation *run, u64 *to, u64 *from, u64 *length)
 {
 	if (*to - *from < *length && *to != *from)
 		move_down(run, *to, *from, length);
@@ -158,7 +158,7 @@ out:
 	return i;
 }
 
-bool cosy_memset(struct cosy_activation *run, u64 *to, u8 byte, u64 *length)
+static bool set(struct cosy_activation *run, u64 *to, u8 byte, u64 *length)
 {
 	struct cosy_place place __cosy_uninitialized;
 	u64 now, done;
@@ -188,7 +188,7 @@ bool cosy_memset(struct cosy_activation *run, u64 *to, u8 byte, u64 *length)
 }
 
 /* The address of the copy's terminating 0, or 0: it has left. */
-u64 cosy_stpcpy(struct cosy_activation *run, u64 to, u64 from)
+static noinline u64 copy_string(struct cosy_activation *run, u64 to, u64 from)
 {
 	u64 length, end;
 
@@ -205,12 +205,43 @@ u64 cosy_stpcpy(struct cosy_activation *run, u64 to, u64 from)
 	}
 }
 
-void cosy_strncpy(struct cosy_activation *run, u64 to, u64 from, u64 length)
+u64 cosy_op_memcpy(struct cosy_activation *run, u64 *r)
 {
-	u64 used = cosy_strnlen(run, from, length), copied = used, padding;
+	move(run, &r[1], &r[2], &r[3]);
+	return 0;
+}
 
-	if (run->status != COSY_DONE || !move_up(run, &to, &from, &copied))
-		return;
-	padding = length - used;
-	cosy_memset(run, &to, 0, &padding);
+u64 cosy_op_memmove(struct cosy_activation *run, u64 *r)
+{
+	move(run, &r[1], &r[2], &r[3]);
+	return 0;
+}
+
+u64 cosy_op_memset(struct cosy_activation *run, u64 *r)
+{
+	set(run, &r[1], r[2], &r[3]);
+	return 0;
+}
+
+u64 cosy_op_stpcpy(struct cosy_activation *run, u64 *r)
+{
+	return copy_string(run, r[1], r[2]);
+}
+
+u64 cosy_op_strcpy(struct cosy_activation *run, u64 *r)
+{
+	copy_string(run, r[1], r[2]);
+	return r[1];
+}
+
+u64 cosy_op_strncpy(struct cosy_activation *run, u64 *r)
+{
+	u64 to = r[1], from = r[2], used, padding;
+	u64 end = cosy_find_byte(run, from, r[3], 0);
+
+	used = end ? end - from : r[3];
+	padding = r[3] - used;
+	if (run->status == COSY_DONE && move_up(run, &to, &from, &used))
+		set(run, &to, 0, &padding);
+	return r[1];
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* memory_find.c - the first or last byte of a value. */
 #include "memory/memory.h"
-#include "memory/memory_ops.h"
+#include "memory/operations.h"
 
 /* The address of what scan looks for; 0: there is none, or (run->status) it has left. */
 static __always_inline u64 find(struct cosy_activation *run, u64 from, u64 length, u8 byte,
@@ -35,7 +35,7 @@ u64 cosy_find_byte(struct cosy_activation *run, u64 from, u64 length, u8 byte)
 	return find(run, from, length, byte, false);
 }
 
-u64 cosy_find_byte_or_end(struct cosy_activation *run, u64 from, u8 byte)
+static noinline u64 find_byte_or_end(struct cosy_activation *run, u64 from, u8 byte)
 {
 	return find(run, from, ~0ull, byte, true);
 }
@@ -57,28 +57,56 @@ static bool is_byte(struct cosy_activation *run, u64 address, u8 byte)
 	return !fault && found == byte;
 }
 
-u64 cosy_strnlen(struct cosy_activation *run, u64 from, u64 length)
+u64 cosy_op_memchr(struct cosy_activation *run, u64 *r)
 {
-	u64 at = cosy_find_byte(run, from, length, 0);
-
-	return at ? at - from : length;
+	return cosy_find_byte(run, r[1], r[3], r[2]);
 }
 
-u64 cosy_strchr(struct cosy_activation *run, u64 from, u8 byte)
+u64 cosy_op_rawmemchr(struct cosy_activation *run, u64 *r)
 {
-	u64 at = cosy_find_byte_or_end(run, from, byte);
+	return cosy_find_byte(run, r[1], ~0ull, r[2]);
+}
+
+u64 cosy_op_strnlen(struct cosy_activation *run, u64 *r)
+{
+	u64 at = cosy_find_byte(run, r[1], r[2], 0);
+
+	return at ? at - r[1] : r[2];
+}
+
+u64 cosy_op_strlen(struct cosy_activation *run, u64 *r)
+{
+	u64 at = cosy_find_byte(run, r[1], ~0ull, 0);
+
+	return at ? at - r[1] : ~0ull;
+}
+
+u64 cosy_op_strchrnul(struct cosy_activation *run, u64 *r)
+{
+	return find_byte_or_end(run, r[1], r[2]);
+}
+
+static u64 find_in_string(struct cosy_activation *run, u64 from, u8 byte)
+{
+	u64 at = find_byte_or_end(run, from, byte);
 
 	return at && is_byte(run, at, byte) ? at : 0;
 }
 
-u64 cosy_strrchr(struct cosy_activation *run, u64 from, u8 byte)
+u64 cosy_op_strchr(struct cosy_activation *run, u64 *r)
 {
-	u64 at, last = 0;
+	return find_in_string(run, r[1], r[2]);
+}
+
+u64 cosy_op_strrchr(struct cosy_activation *run, u64 *r)
+{
+	u64 from = r[1], at, last = 0;
+	u8 byte = r[2];
 
 	if (!byte)
 		return cosy_find_byte(run, from, ~0ull, 0);
 	for (;;) {
-		at = cosy_strchr(run, from, byte);
+		at = find_in_string(run, from, byte);
 		if (!at || !cosy_spend(run, 0))
 			return last;
 		last = at;
@@ -115,8 +143,10 @@ static u64 scan_back(const u8 *end, u64 length, u64 pattern)
 	return fault ? COSY_FAULTED : COSY_NOT_FOUND;
 }
 
-u64 cosy_memrchr(struct cosy_activation *run, u64 from, u8 byte, u64 length)
+u64 cosy_op_memrchr(struct cosy_activation *run, u64 *r)
 {
+	u64 from = r[1], length = r[3];
+	u8 byte = r[2];
 	struct cosy_place place __cosy_uninitialized;
 	u64 index, now;
 

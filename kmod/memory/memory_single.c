@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* memory_single.c - view_load and view_store: an access to where the bytes are. */
 #include "memory/memory.h"
-#include "memory/memory_ops.h"
+#include "memory/operations.h"
 
 static bool is_access(struct cosy_activation *run, u64 size)
 {
@@ -44,8 +44,9 @@ static noinline u64 load_pieces(struct cosy_activation *run, u64 address, u64 si
 	return value;
 }
 
-u64 cosy_load(struct cosy_activation *run, u64 address, u64 size)
+u64 cosy_op_view_load(struct cosy_activation *run, u64 *r)
 {
+	u64 address = r[1], size = r[2];
 	struct cosy_place place __cosy_uninitialized;
 	u16 half;
 	u32 word;
@@ -89,20 +90,22 @@ out:
 	return 0;
 }
 
-void cosy_store(struct cosy_activation *run, u64 address, u64 value, u64 size)
+u64 cosy_op_view_store(struct cosy_activation *run, u64 *r)
 {
+	u64 address = r[1], value = r[2], size = r[3];
 	u64 done, now;
 
 	if (!is_access(run, size))
-		return;
+		return 0;
 	if (cosy_has_views(run)) {
 		if (cosy_view_keep(run, address, value, size))
-			return;
+			return 0;
 		cosy_views_settle_memory(run, address, size);
 	}
 	for (done = 0; done < size; done += now) {
 		now = store_piece(run, address + done, size - done, (u8 *)&value + done);
 		if (!now)
-			return;
+			break;
 	}
+	return 0;
 }

@@ -1,15 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* operations.h - the operations (COSY_OP_BASE up). */
+/*
+ * operations.h - operations on memory (COSY_OP of core/ops.def).
+ *
+ * mem* and str* are as the libc functions of those names, on a compound's memory, with
+ * addresses for pointers.  Their way: compiled code -> cosy_thunk_NAME (thunk.S) ->
+ * cosy_call_NAME (operations.c) -> cosy_op_NAME.  `r` is r0-r5.
+ */
 #ifndef COSY_OPERATIONS_H
 #define COSY_OPERATIONS_H
 
 #include "run/activation.h"
 
 /*
- * Makes operation `word & 0xffff` for the instruction `word >> 16` with r0-r5 in
- * `r`; returns r0.  With run->status set it has left, and those operations that
- * resume have brought r1-r3 up to date.  Called by thunk.S.
+ * What an operation does; its result.  With run->status set it has left, and those that
+ * are COSY_CALL_RESUMES have brought r1-r3 up to date.
  */
-u64 cosy_op(struct cosy_activation *run, u64 *r, u32 word);
+#define COSY_COMPOSITE(...)
+#define COSY_OP(number, name, args, flags) u64 cosy_op_##name(struct cosy_activation *run, u64 *r);
+#include "ops.def"
+
+/* Makes the operation for the instruction `word >> 16`; returns r0.  Called by thunk.S. */
+#define COSY_COMPOSITE(...)
+#define COSY_OP(number, name, args, flags)						\
+	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
+#include "ops.def"
+
+/* The address of `byte` in [from, from + length), or 0.  For memory_copy.c, too. */
+u64 cosy_find_byte(struct cosy_activation *run, u64 from, u64 length, u8 byte);
 
 #endif /* COSY_OPERATIONS_H */

@@ -2,7 +2,7 @@
 /* scan_ops.c - operations that look at every byte of a range. */
 #include <asm/cpufeature.h>
 #include "memory/memory.h"
-#include "memory/scan_ops.h"
+#include "memory/operations.h"
 
 /* Bytes of `word` that equal those of `pattern`, by their number. */
 static __always_inline u32 equal_bytes(u64 word, u64 pattern)
@@ -25,8 +25,11 @@ static u64 count_bytes(const u8 *at, u64 length, u8 byte)
 	return fault ? COSY_FAULTED : found;
 }
 
-u64 cosy_count(struct cosy_activation *run, u64 from, u64 length, u8 byte)
+/* How many of the bytes are r3. */
+u64 cosy_op_count(struct cosy_activation *run, u64 *r)
 {
+	u64 from = r[1], length = r[2];
+	u8 byte = r[3];
 	struct cosy_place place __cosy_uninitialized;
 	u64 now, found, total = 0;
 
@@ -132,8 +135,14 @@ static bool crc_bytes(const u8 *at, u64 length, u32 *crc)
 	return !fault;
 }
 
-u32 cosy_crc32c(struct cosy_activation *run, u32 crc, u64 from, u64 length)
+/*
+ * CRC-32C (RFC 3720, appendix B.4) of what r1 is that of, 0 for nothing, followed by the
+ * bytes.
+ */
+u64 cosy_op_crc32c(struct cosy_activation *run, u64 *r)
 {
+	u64 from = r[2], length = r[3];
+	u32 crc = r[1];
 	struct cosy_place place __cosy_uninitialized;
 	u64 now;
 

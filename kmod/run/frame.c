@@ -11,6 +11,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include "load/program.h"
+#include "memory/operations.h"
 #include "run/frame.h"
 #include "view/view.h"
 
@@ -130,12 +131,12 @@ fault:
 	return -1;
 }
 
-u64 cosy_frame_alloca(struct cosy_activation *run, u64 size, u32 insn)
+u64 cosy_op_alloca(struct cosy_activation *run, u64 *r)
 {
-	u64 at;
+	u64 size = r[1], at;
 
 	if (!has_room(run, size, &at) || ALIGN(size, STACK_ALIGN) > run->stack_size - at) {
-		leave_full(run, insn, ALIGN(run->sp, STACK_ALIGN) + size);
+		leave_full(run, run->insn, ALIGN(run->sp, STACK_ALIGN) + size);
 		return 0;
 	}
 	run->sp = at + ALIGN(size, STACK_ALIGN);

@@ -19,7 +19,4 @@ u32 cosy_frame_push(struct cosy_activation *run, const u64 *saved, u64 *top, u32
  */
 s64 cosy_frame_pop(struct cosy_activation *run, u64 *saved, u64 *top, u32 insn);
 
-/* COSY_OP_alloca: the address, or 0 with run->status set. */
-u64 cosy_frame_alloca(struct cosy_activation *run, u64 size, u32 insn);
-
 #endif /* COSY_FRAME_H */

@@ -444,10 +444,11 @@ THUNK_END cosy_thunk_smod32
 /* --- Fuel -------------------------------------------------------------------------------- */
 
 /*
- * Asks C what to do at the instruction in r9d; every register of the program and
- * r10 survive.  Goes on with new fuel, or to `leave` with r11 = RUN.
+ * Asks C what to do at the instruction in r9d; every register of the program and r10
+ * survive.  r9d = 0: there is new fuel.  Otherwise to leave, with r11 = RUN.
  */
-.macro LOOK_AROUND leave
+SYM_START(cosy_refuel, SYM_L_LOCAL, .balign 16)
+	ANNOTATE_NOENDBR
 	push	%r10
 	SAVE_R0_TO_R5
 	FORGET_BRANCHES
@@ -459,17 +460,42 @@ THUNK_END cosy_thunk_smod32
 	pop	%r10
 	mov	STATE, %r11
 	test	%r9d, %r9d
-	jnz	\leave
+	jnz	1f
 	mov	RUN_FUEL(%r11), %r9
 	mov	%r9, FUEL
-.endm
+	xor	%r9d, %r9d
+1:	RET
+SYM_END(cosy_refuel, SYM_T_FUNC)
 
 /* AX = the target of a back edge, which is taken already */
 THUNK cosy_thunk_tick
 	mov	%r10d, %r9d
-	LOOK_AROUND cosy_leave
+	call	cosy_refuel
+	test	%r9d, %r9d
+	jnz	cosy_leave
 	RET
 THUNK_END cosy_thunk_tick
+
+/*
+ * Spends one fuel on an operation.  AX = insn << 16 | anything, or, with a shift of 0, the
+ * instruction.  `refuel` is where REFUEL stands, out of the way.
+ */
+.macro SPEND_FUEL refuel
+	decq	FUEL
+	jle	\refuel
+\refuel\()_done:
+.endm
+.macro REFUEL refuel, shift=16
+\refuel:
+	mov	%r10d, %r9d
+	.if	\shift
+	shr	$\shift, %r9d
+	.endif
+	call	cosy_refuel
+	test	%r9d, %r9d
+	jz	\refuel\()_done
+	jmp	cosy_leave_unspent
+.endm
 
 /* r11 is RUN: leaves before an operation that its fuel was spent on. */
 SYM_CODE_START_LOCAL(cosy_leave_unspent)
@@ -543,9 +569,7 @@ SYM_CODE_END(cosy_call_work)
 
 /* AX = insn << 16 | number, arguments in r1-r5 and r0 */
 THUNK cosy_thunk_syscall
-	decq	FUEL
-	jle	.Lcall_tick
-.Lcall_fueled:
+	SPEND_FUEL .Lcall_refuel
 	mov	STATE, %r11
 	mov	RUN_TASK(%r11), %r9
 	testq	$TRACED, TASK_SYSCALL_WORK(%r9)
@@ -595,11 +619,7 @@ THUNK cosy_thunk_syscall
 	mov	STATE, %r11
 	jmp	.Lcall_settled
 
-.Lcall_tick:
-	mov	%r10d, %r9d
-	shr	$16, %r9d
-	LOOK_AROUND cosy_leave_unspent
-	jmp	.Lcall_fueled
+	REFUEL .Lcall_refuel
 
 	/* -512, -513, -514 and -516 are restart codes, -515 is not. */
 .Lcall_restart:
@@ -621,48 +641,37 @@ THUNK cosy_thunk_syscall
 
 THUNK_END cosy_thunk_syscall
 
-/* --- Operations -------------------------------------------------------------------------------- */
+/* --- Calls and operations by C functions of their own (core/ops.def) ------------------------- */
 
-/* AX = insn << 16 | operation, arguments in r1-r5 */
-THUNK cosy_thunk_op
-	decq	FUEL
-	jle	.Lop_tick
-.Lop_fueled:
+/* AX = insn << 16 | operation, arguments in r1-r5: an operation on memory */
+.macro OP_THUNK name
+THUNK cosy_thunk_\name
+	SPEND_FUEL .Lrefuel_\name
 	mov	STATE, %r11
-	push	%r11
 	PUSH_ARRAY
 	FORGET_BRANCHES
 	mov	%r11, %rdi
 	mov	%rsp, %rsi
 	mov	%r10d, %edx
-	call	cosy_op
-	mov	48(%rsp), %r11
+	call	cosy_call_\name
+	mov	STATE, %r11
 	cmpl	$0, RUN_STATUS(%r11)
-	jne	.Lop_leave
-	add	$56, %rsp
+	jne	.Lleave_\name
+	add	$48, %rsp
 	ZERO_R1_TO_R5
 	RET
-
 	/* The operation has brought r1-r3 up to date. */
-.Lop_leave:
+.Lleave_\name:
 	POP_ARRAY
 	jmp	cosy_leave_unspent
+	REFUEL .Lrefuel_\name
+THUNK_END cosy_thunk_\name
+.endm
 
-.Lop_tick:
-	mov	%r10d, %r9d
-	shr	$16, %r9d
-	LOOK_AROUND cosy_leave_unspent
-	jmp	.Lop_fueled
-THUNK_END cosy_thunk_op
-
-/* --- Specialised calls -------------------------------------------------------------------------- */
-
-/* AX = insn << 16 | number, with COSY_FAST_OP for operations, arguments in r1-r5 */
-.macro FAST_THUNK name, function
-THUNK \name
-	decq	FUEL
-	jle	.Ltick\@
-.Lfueled\@:
+/* AX = insn << 16 | number, arguments in r1-r5 and r0: a specialised call, a composite */
+.macro CALL_THUNK name
+THUNK cosy_thunk_\name
+	SPEND_FUEL .Lrefuel_\name
 	mov	STATE, %r11
 	mov	RUN_TASK(%r11), %r9
 	testq	$TRACED, TASK_SYSCALL_WORK(%r9)
@@ -674,10 +683,10 @@ THUNK \name
 	mov	%r11, %rdi
 	mov	%rsp, %rsi
 	mov	%r10d, %edx
-	call	\function
+	call	cosy_call_\name
 	mov	STATE, %r11
 	cmpl	$0, RUN_STATUS(%r11)
-	jne	.Lleave\@
+	jne	.Lleave_\name
 	add	$48, %rsp
 	ZERO_R1_TO_R5
 	mov	RUN_TASK(%r11), %r9
@@ -687,32 +696,21 @@ THUNK \name
 	cmpb	$0, (%r9)
 	jne	cosy_leave_gone
 	RET
-
-.Lleave\@:
+.Lleave_\name:
 	POP_ARRAY
 	jmp	cosy_leave_unspent
-
-.Ltick\@:
-	mov	%r10d, %r9d
-	shr	$16, %r9d
-	LOOK_AROUND cosy_leave_unspent
-	jmp	.Lfueled\@
-THUNK_END \name
+	REFUEL .Lrefuel_\name
+THUNK_END cosy_thunk_\name
 .endm
 
-FAST_THUNK cosy_thunk_fast, cosy_fast
-
-#define CALL_THUNK(number, name) MAKER_THUNK(name)
-#define MAKER_THUNK(name) FAST_THUNK cosy_thunk_##name, cosy_call_##name;
-#include "run/call_thunks.def"
-#undef MAKER_THUNK
-#undef CALL_THUNK
+#define COSY_FAST_CALL(number, name, args, flags, views) CALL_THUNK name;
+#define COSY_COMPOSITE(number, name, args, flags, views) CALL_THUNK name;
+#define COSY_OP(number, name, args, flags)		 OP_THUNK name;
+#include "ops.def"
 
 /* AX = insn << 16 | number of getpid, which takes no arguments and does not sleep */
 THUNK cosy_thunk_getpid
-	decq	FUEL
-	jle	.Lpid_tick
-.Lpid_fueled:
+	SPEND_FUEL .Lpid_refuel
 	mov	STATE, %r11
 	mov	RUN_TASK(%r11), %r9
 	testq	$TRACED, TASK_SYSCALL_WORK(%r9)
@@ -739,11 +737,7 @@ THUNK cosy_thunk_getpid
 .Lpid_work:
 	mov	%r10, INSN
 	jmp	cosy_call_work
-.Lpid_tick:
-	mov	%r10d, %r9d
-	shr	$16, %r9d
-	LOOK_AROUND cosy_leave_unspent
-	jmp	.Lpid_fueled
+	REFUEL .Lpid_refuel
 THUNK_END cosy_thunk_getpid
 
 /* --- Local calls ---------------------------------------------------------------------------------- */
@@ -764,9 +758,7 @@ THUNK_END cosy_thunk_getpid
 
 /* AX = insn << 16 | caller's words << 8 | callee's words */
 THUNK cosy_thunk_push
-	decq	FUEL
-	jle	.Lpush_tick
-.Lpush_fueled:
+	SPEND_FUEL .Lpush_refuel
 	SAVE_R0_TO_R5
 	SAVE_R6_TO_R9
 	FORGET_BRANCHES
@@ -784,18 +776,12 @@ THUNK cosy_thunk_push
 .Lpush_leave:
 	mov	STATE, %r11
 	jmp	cosy_leave_unspent
-.Lpush_tick:
-	mov	%r10d, %r9d
-	shr	$16, %r9d
-	LOOK_AROUND cosy_leave_unspent
-	jmp	.Lpush_fueled
+	REFUEL .Lpush_refuel
 THUNK_END cosy_thunk_push
 
 /* AX = insn; AX = the call to return behind */
 THUNK cosy_thunk_pop
-	decq	FUEL
-	jle	.Lpop_tick
-.Lpop_fueled:
+	SPEND_FUEL .Lpop_refuel
 	SAVE_R0_TO_R5
 	SAVE_R6_TO_R9
 	FORGET_BRANCHES
@@ -813,8 +799,5 @@ THUNK cosy_thunk_pop
 .Lpop_leave:
 	mov	STATE, %r11
 	jmp	cosy_leave_unspent
-.Lpop_tick:
-	mov	%r10d, %r9d
-	LOOK_AROUND cosy_leave_unspent
-	jmp	.Lpop_fueled
+	REFUEL .Lpop_refuel, 0
 THUNK_END cosy_thunk_pop

@@ -14,14 +14,6 @@ u64 cosy_enter(const void *code, struct cosy_activation *run);
 /* [COSY_THUNK_CNT]: what the sandbox puts into call instructions. */
 extern s32 cosy_thunk_table[COSY_THUNK_CNT];
 
-/* By system call, 0: none of its own. */
-#define COSY_CALL_THUNKS 263
-extern s32 cosy_call_thunk_table[COSY_CALL_THUNKS];
-
-/* By operation, without COSY_OP_BASE; likewise. */
-#define COSY_MAKER_THUNKS 29
-extern s32 cosy_maker_thunk_table[COSY_MAKER_THUNKS];
-
 void cosy_thunk_init(void);
 
 /* Called by name from compiled code, never from C. */
@@ -42,14 +34,10 @@ void cosy_thunk_sdiv64(void);
 void cosy_thunk_smod32(void);
 void cosy_thunk_smod64(void);
 void cosy_thunk_syscall(void);
-void cosy_thunk_op(void);
-void cosy_thunk_fast(void);
-void cosy_thunk_getpid(void);
-#define CALL_THUNK(number, name) MAKER_THUNK(name)
-#define MAKER_THUNK(name) void cosy_thunk_##name(void);
-#include "run/call_thunks.def"
-#undef MAKER_THUNK
-#undef CALL_THUNK
+#define COSY_FAST_CALL(number, name, args, flags, views) void cosy_thunk_##name(void);
+#define COSY_THUNK_CALL(number, name, args, flags)	 void cosy_thunk_##name(void);
+#define COSY_OP(number, name, args, flags)		 void cosy_thunk_##name(void);
+#include "ops.def"
 void cosy_thunk_tick(void);
 void cosy_thunk_push(void);
 void cosy_thunk_pop(void);

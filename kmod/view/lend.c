@@ -13,6 +13,7 @@
 #include <linux/unistd.h>
 #include <net/sock.h>
 #include "compat/compat.h"
+#include "fast/fast.h"
 #include "load/program.h"
 #include "view/view.h"
 
@@ -89,20 +90,24 @@ static s64 lend_to(struct cosy_activation *run, struct file *file, u64 address, 
 			  count, flags);
 }
 
-s64 cosy_lend(struct cosy_activation *run, u64 fd, u64 address, u64 count, u64 flags, u32 *number)
+/* Where there is nothing to lend: a socket is sent to, whatever else is written to. */
+s64 cosy_op_lend(struct cosy_activation *run, u64 *r)
 {
-	struct fd f = fdget(fd);
+	struct fd f = fdget(r[1]);
 	s64 result = COSY_ORDINARY;
+	bool sends = true;
 
-	*number = __NR_sendto;
 	if (fd_file(f)) {
-		if (sock_from_file(fd_file(f)))
-			result = lend_to(run, fd_file(f), address, count, flags);
-		else
-			*number = __NR_write;
+		sends = sock_from_file(fd_file(f));
+		if (sends)
+			result = lend_to(run, fd_file(f), r[2], r[3], r[4]);
 	}
 	fdput(f);
-	if (*number == __NR_write)
-		result = cosy_view_write(run, fd, address, count);
-	return result;
+	if (!sends)
+		result = cosy_fast_write(run, r);
+	if (likely(result != COSY_ORDINARY)) {
+		run->fast++;
+		return result;
+	}
+	return cosy_ordinary(run, sends ? __NR_sendto : __NR_write, r[1], r[2], r[3], sends ? r[4] : 0);
 }

@@ -6,6 +6,7 @@
 #include "context.h"
 #include "memory/copy.h"
 #include "memory/memory.h"
+#include "memory/operations.h"
 #include "view/view.h"
 
 /* --- Memory -------------------------------------------------------------------------- */
@@ -108,6 +109,13 @@ void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length)
 			end(run, view);
 	}
 	cosy_views_settle_memory(run, address, length);
+}
+
+/* Nobody will look at r1's r2 bytes before they are written again. */
+u64 cosy_op_discard(struct cosy_activation *run, u64 *r)
+{
+	cosy_views_end_memory(run, r[1], r[2]);
+	return 0;
 }
 
 const struct cosy_page_view *cosy_views_settle_file(struct cosy_activation *run,

@@ -129,17 +129,10 @@ u32 cosy_view_pieces(const struct cosy_page_view *view, u32 ahead, u32 length, s
 /* --- Calls ----------------------------------------------------------------------------- */
 
 /*
- * read(2) and pread(2) without the copy (view_read.c); write(2) and pwrite(2) of memory
- * in the shared buffer, a view or not (view_write.c); send(2) that lends pages, or
- * write(2) where there is no socket (lend.c).  COSY_ORDINARY: nothing is done.
+ * read(2) and pread(2) without the copy (view_read.c).  COSY_ORDINARY: nothing is done.
  * run->status may be set, see cosy_call_result.
  */
 s64 cosy_view_read(struct cosy_activation *run, u64 fd, u64 address, u64 count);
 s64 cosy_view_pread(struct cosy_activation *run, u64 fd, u64 address, u64 count, u64 position);
-s64 cosy_view_write(struct cosy_activation *run, u64 fd, u64 address, u64 count);
-s64 cosy_view_pwrite(struct cosy_activation *run, u64 fd, u64 address, u64 count, u64 position);
-
-/* Then *number is the call to be made, write or sendto. */
-s64 cosy_lend(struct cosy_activation *run, u64 fd, u64 address, u64 count, u64 flags, u32 *number);
 
 #endif /* COSY_VIEW_H */

@@ -9,6 +9,7 @@
 #include <linux/sched/xacct.h>
 #include <linux/uio.h>
 #include "compat/compat.h"
+#include "fast/fast.h"
 #include "fast/descriptor.h"
 #include "fast/page_cache.h"
 #include "load/program.h"
@@ -92,8 +93,9 @@ static __always_inline s64 check(struct cosy_activation *run, const struct file 
 	return 0;
 }
 
-s64 cosy_view_write(struct cosy_activation *run, u64 fd, u64 address, u64 count)
+s64 cosy_fast_write(struct cosy_activation *run, const u64 *r)
 {
+	u64 address = r[2], count = r[3];
 	struct cosy_writing write __cosy_uninitialized;
 	bool locked;
 	struct fd f;
@@ -101,7 +103,7 @@ s64 cosy_view_write(struct cosy_activation *run, u64 fd, u64 address, u64 count)
 
 	if (unlikely(count - 1 >= COSY_WRITE_MOST))
 		return cosy_replug(run, COSY_GUARD_LIMITED);
-	f = cosy_descriptor_get(run, fd);
+	f = cosy_descriptor_get(run, r[1]);
 	if (unlikely(!fd_file(f)))
 		return cosy_replug(run, run->refused);
 	write.file = fd_file(f);
@@ -119,8 +121,9 @@ out:
 	return result;
 }
 
-s64 cosy_view_pwrite(struct cosy_activation *run, u64 fd, u64 address, u64 count, u64 position)
+s64 cosy_fast_pwrite64(struct cosy_activation *run, const u64 *r)
 {
+	u64 address = r[2], count = r[3], position = r[4];
 	struct cosy_writing write __cosy_uninitialized;
 	loff_t end;
 	struct fd f;
@@ -128,7 +131,7 @@ s64 cosy_view_pwrite(struct cosy_activation *run, u64 fd, u64 address, u64 count
 
 	if (unlikely(count - 1 >= COSY_WRITE_MOST || (s64)position < 0))
 		return cosy_replug(run, COSY_GUARD_LIMITED);
-	f = cosy_descriptor_get(run, fd);
+	f = cosy_descriptor_get(run, r[1]);
 	if (unlikely(!fd_file(f)))
 		return cosy_replug(run, run->refused);
 	write.file = fd_file(f);

@@ -12,7 +12,6 @@
 #include <cosy/fast.h>
 
 #include "../interp.h"
-#include "../op_numbers.h"
 
 #include "assemble.h"
 
@@ -59,29 +58,29 @@ static s64 by_name(u32 number, const u64 *a)
 	void *p1 = (void *)a[0], *p2 = (void *)a[1], *p3 = (void *)a[2];
 
 	switch (number) {
-	case COSY_OP_NUMBER_view_read:
+	case COSY_OP_view_read:
 		return from_errno(cosy_read(a[0], p2, a[2]));
-	case COSY_OP_NUMBER_view_pread:
+	case COSY_OP_view_pread:
 		return from_errno(cosy_pread(a[0], p2, a[2], a[3]));
-	case COSY_OP_NUMBER_readc:
+	case COSY_OP_readc:
 		return from_errno(cosy_readc(a[0]));
-	case COSY_OP_NUMBER_seek_read:
+	case COSY_OP_seek_read:
 		return from_errno(cosy_seek_read(a[0], p2, a[2], a[3], a[4]));
-	case COSY_OP_NUMBER_seek_write:
+	case COSY_OP_seek_write:
 		return from_errno(cosy_seek_write(a[0], p2, a[2], a[3], a[4]));
-	case COSY_OP_NUMBER_read_file:
+	case COSY_OP_read_file:
 		return from_errno(cosy_read_file(a[0], p2, p3, a[3], a[4]));
-	case COSY_OP_NUMBER_scan_dir:
+	case COSY_OP_scan_dir:
 		return from_errno(cosy_scan_dir(a[0], p2, a[2], a[3]));
-	case COSY_OP_NUMBER_lend:
+	case COSY_OP_lend:
 		return from_errno(cosy_lend(a[0], p2, a[2], a[3]));
-	case COSY_OP_NUMBER_count:
+	case COSY_OP_count:
 		return cosy_count(p1, a[1], a[2]);
-	case COSY_OP_NUMBER_discard:
+	case COSY_OP_discard:
 		cosy_discard(p1, a[1]);
 		return 0;
 	default:
-		CHECK_EQ(number, COSY_OP_NUMBER_crc32c);
+		CHECK_EQ(number, COSY_OP_crc32c);
 		return cosy_crc32c(a[0], p2, a[2]);
 	}
 }
@@ -90,7 +89,7 @@ typedef s64 make_op(u32 number, const u64 *args);
 static make_op *const ways[] = {by_name, interpreted};
 static make_op *way;
 
-#define OP(name, ...) way(COSY_OP_NUMBER_##name, (const u64[5]){__VA_ARGS__})
+#define OP(name, ...) way(COSY_OP_##name, (const u64[5]){__VA_ARGS__})
 #define A(value)      ((u64)(value))
 
 /* --- Files ------------------------------------------------------------------------------ */
@@ -363,10 +362,10 @@ static void views_are_memory(void)
 	}
 	args[1] = 0xabcd;
 	args[2] = 1;
-	CHECK_EQ(interpreted(COSY_OP_NUMBER_view_store, args), 0);
+	CHECK_EQ(interpreted(COSY_OP_view_store, args), 0);
 	CHECK_EQ(word, 0x88776655443322cd);
 	args[2] = 4;
-	CHECK_EQ(interpreted(COSY_OP_NUMBER_view_store, args), 0);
+	CHECK_EQ(interpreted(COSY_OP_view_store, args), 0);
 	CHECK_EQ(word, 0x887766550000abcd);
 }
 

@@ -288,7 +288,7 @@ static void calls(void)
 	byte = 0;
 	CHECK_EQ(RUN(&byte, MOV_X(2, 1), MOV_K(1, fd[0]), MOV_K(3, 1), CALL(SYS_read), EXIT()), 1);
 	CHECK_EQ(byte, 'x');
-	CHECK_EQ(RUN(mem, MOV_K(1, 0), CALL(COSY_OP_NUMBER_ctx), EXIT()), (u64)mem);
+	CHECK_EQ(RUN(mem, MOV_K(1, 0), CALL(COSY_OP_ctx), EXIT()), (u64)mem);
 	errno = 77;
 	RUN(NULL, MOV_K(1, -1), CALL(SYS_close), EXIT());
 	CHECK_EQ(errno, 77);
@@ -302,10 +302,10 @@ static void operations(void)
 	void *at;
 
 #define OP2(op, x, y)                                                                              \
-	RUN(&m, IMM64(1, (u64)(x)), IMM64(2, (u64)(y)), CALL(COSY_OP_NUMBER_##op), EXIT())
+	RUN(&m, IMM64(1, (u64)(x)), IMM64(2, (u64)(y)), CALL(COSY_OP_##op), EXIT())
 #define OP3(op, x, y, z)                                                                           \
 	RUN(&m, IMM64(1, (u64)(x)), IMM64(2, (u64)(y)), IMM64(3, (u64)(z)),                        \
-	    CALL(COSY_OP_NUMBER_##op), EXIT())
+	    CALL(COSY_OP_##op), EXIT())
 	memset(&m, 0, sizeof(m));
 	CHECK_EQ(OP3(memset, m.a, 'q', 5), 0);
 	CHECK(!strcmp(m.a, "qqqqq"));
@@ -334,9 +334,9 @@ static void operations(void)
 	CHECK_EQ(OP3(strncpy, m.b, "12345", 3), (u64)m.b);
 	CHECK(!memcmp(m.b, "123", 3));
 	CHECK_EQ(RUN(&m, IMM64(1, (u64)m.a), MOV_K(2, 6), IMM64(3, (u64) "cd"), MOV_K(4, 2),
-		     CALL(COSY_OP_NUMBER_memmem), EXIT()),
+		     CALL(COSY_OP_memmem), EXIT()),
 		 (u64)at + 3);
-	CHECK_EQ(RUN(NULL, CALL(COSY_OP_NUMBER_fence), EXIT()), 0);
+	CHECK_EQ(RUN(NULL, CALL(COSY_OP_fence), EXIT()), 0);
 }
 
 /* fib(n) by recursion, with r6 and a spill slot live across the calls. */
@@ -372,8 +372,8 @@ static void local_calls(void)
 		     STORE_K(BPF_DW, 10, -8, 70), EXIT()),
 		 5);
 	/* alloca: 16-byte aligned, gone at the function's end. */
-	CHECK_EQ(RUN(NULL, CALL_LOCAL(1), EXIT(), MOV_K(1, 5), CALL(COSY_OP_NUMBER_alloca),
-		     MOV_X(6, 0), MOV_K(1, 5), CALL(COSY_OP_NUMBER_alloca), ALU64_X(BPF_SUB, 0, 6),
+	CHECK_EQ(RUN(NULL, CALL_LOCAL(1), EXIT(), MOV_K(1, 5), CALL(COSY_OP_alloca),
+		     MOV_X(6, 0), MOV_K(1, 5), CALL(COSY_OP_alloca), ALU64_X(BPF_SUB, 0, 6),
 		     EXIT()),
 		 16);
 	CHECK_EQ(state.sp, 0);
@@ -485,7 +485,7 @@ static void faults(void)
 
 	sig = sigsetjmp(out, 1);
 	if (!sig)
-		RUN(NULL, CALL(COSY_OP_NUMBER_trap), EXIT());
+		RUN(NULL, CALL(COSY_OP_trap), EXIT());
 	CHECK_EQ(sig, SIGILL);
 
 	/* Endless recursion ends on the software stack's guard page. */
@@ -497,7 +497,7 @@ static void faults(void)
 
 	sig = sigsetjmp(out, 1);
 	if (!sig)
-		RUN(NULL, MOV_K(1, -1), CALL(COSY_OP_NUMBER_alloca), EXIT());
+		RUN(NULL, MOV_K(1, -1), CALL(COSY_OP_alloca), EXIT());
 	CHECK_EQ(sig, SIGSEGV);
 	CHECK(fault_addr == stack + STACK_SIZE);
 }

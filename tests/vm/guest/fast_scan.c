@@ -13,8 +13,6 @@
 #define BUFFER 65536
 #define FILES  700
 
-enum { RAW_OP_READ_FILE = 29, RAW_OP_SCAN_DIR = 30 };
-
 static int device, dir;
 static char *shared;	/* the shared buffer */
 static char *private;	/* as much other memory */
@@ -51,7 +49,7 @@ static long call(int number, long a, long b, long c, long d, long e)
 
 static long scan(int fd, void *to, long size, int flags)
 {
-	return call((int)COSY_OP_BASE + RAW_OP_SCAN_DIR, fd, (long)to, size, flags, 0);
+	return call((int)COSY_OP_BASE + RAW_OP_scan_dir, fd, (long)to, size, flags, 0);
 }
 
 static long getdents(int fd, void *to, long size)
@@ -61,7 +59,7 @@ static long getdents(int fd, void *to, long size)
 
 static long read_file(const char *name, void *to, long size, int flags)
 {
-	return call((int)COSY_OP_BASE + RAW_OP_READ_FILE, dir, (long)name, (long)to, size, flags);
+	return call((int)COSY_OP_BASE + RAW_OP_read_file, dir, (long)name, (long)to, size, flags);
 }
 
 /* One entry of a scan against the calls, whose entry is `plain`. */

@@ -78,7 +78,7 @@ static struct bpf_insn some_call(void)
 
 static struct bpf_insn some_operation(void)
 {
-	static const int operations[] = { RAW_OP_CTX, RAW_OP_FENCE, RAW_OP_ALLOCA, RAW_OP_STRLEN, RAW_OP_MEMCPY };
+	static const int operations[] = { RAW_OP_ctx, RAW_OP_fence, RAW_OP_alloca, RAW_OP_strlen, RAW_OP_memcpy };
 
 	return CALL_OP(operations[chance(COUNT(operations))]);
 }
@@ -131,7 +131,7 @@ static struct bpf_insn some_insn(int at, int main_end)
 		case 2:
 			return ATOMIC(BPF_DW, 8, 0, any(), BPF_ADD | BPF_FETCH);
 		case 3:
-			return CALL_OP(RAW_OP_TRAP);
+			return CALL_OP(RAW_OP_trap);
 		default:
 			return MOV(any(), (int)chance(1000));
 		}
@@ -159,7 +159,7 @@ static void make(struct bpf_insn *insns)
 	for (int f = 0; f < 2; f++) {
 		int start = f ? end : 0;
 
-		insns[start] = CALL_OP(RAW_OP_CTX);
+		insns[start] = CALL_OP(RAW_OP_ctx);
 		insns[start + 1] = LOAD(BPF_DW, 9, 0, 0);
 		insns[start + 2] = LOAD(BPF_DW, 1, 0, 8);
 		insns[start + 3] = MOV(8, 8);
@@ -170,8 +170,8 @@ static void make(struct bpf_insn *insns)
 		if (i >= end - 4 && i < end + 4)
 			continue;
 		if (insns[i].code == (BPF_JMP | BPF_CALL) && insns[i].src_reg == 0 &&
-		    insns[i].imm != (int)COSY_OP_BASE + RAW_OP_CTX && chance(16)) {
-			insns[i + 1] = CALL_OP(RAW_OP_CTX);
+		    insns[i].imm != (int)COSY_OP_BASE + RAW_OP_ctx && chance(16)) {
+			insns[i + 1] = CALL_OP(RAW_OP_ctx);
 			insns[i + 2] = LOAD(BPF_DW, 1, 0, 8);
 			i += 2;
 		}

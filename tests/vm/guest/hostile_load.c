@@ -71,7 +71,7 @@ static void mutated(int fd)
 		MOVR(6, 1), STORE(BPF_DW, 10, -8, 6), MOV(7, 10), CALL(SYS_getpid), ADDR(7, 0), LOAD(BPF_DW, 1, 10, -8),
 		LOAD(BPF_DW, 2, 1, 0), STORE(BPF_DW, 1, 8, 2), ATOMIC(BPF_DW, 1, 16, 7, BPF_ADD | BPF_FETCH),
 		CALL_LOCAL(8), WIDE(3, 0x123456789abcdef), MOV(8, 5), ADD(8, -1), JUMP_NE(8, 0, -2),
-		CALL_OP(RAW_OP_FENCE), MOVR(0, 7), EXIT,
+		CALL_OP(RAW_OP_fence), MOVR(0, 7), EXIT,
 		STOREK(BPF_W, 10, -16, 3), LOAD(BPF_W, 0, 10, -16), EXIT,
 	};
 	static struct raw_run r;
@@ -134,7 +134,7 @@ static void largest(int fd)
 		{ "jumps", JUMP_NE(2, 0x12345678, 0) },
 		{ "back jumps", JUMP_NE(2, 0, -1) },
 		{ "system calls", CALL(SYS_getpid) },
-		{ "operations", CALL_OP(RAW_OP_FENCE) },
+		{ "operations", CALL_OP(RAW_OP_fence) },
 		{ "local calls", CALL_LOCAL(0) },
 		{ "exits", EXIT },
 	};

@@ -13,7 +13,7 @@ static const struct bpf_insn touches[] = {
 	MOVR(6, 1), MOV(7, 200),
 	STORE(BPF_DW, 6, 0, 7), LOAD(BPF_DW, 2, 6, 8), STORE(BPF_DW, 6, 16, 2), CALL(SYS_getpid),
 	ADD(7, -1), JUMP_NE(7, 0, -6), CALL_LOCAL(2), MOV(0, 3), EXIT,
-	STORE(BPF_DW, 10, -8, 7), CALL_OP(RAW_OP_FENCE), EXIT,
+	STORE(BPF_DW, 10, -8, 7), CALL_OP(RAW_OP_fence), EXIT,
 };
 
 static struct {

@@ -16,7 +16,7 @@ static const struct bpf_insn program[] = {
 	/* 5 */ CALL_LOCAL(6), LOAD(BPF_DW, 2, 10, -8), STORE(BPF_DW, 2, 0, 0), ADD(7, -1), JUMP_NE(7, 0, -6), MOVR(0, 7),
 	/* 11 */ EXIT,
 	/* 12 */ STORE(BPF_DW, 10, -16, 1), MOVR(8, 1), CALL(SYS_getpid), LOAD(BPF_DW, 1, 10, -16), ADD(1, -1),
-	/* 17 */ JUMP_LT(1, 1, 1), CALL_LOCAL(-7), MOVR(0, 8), CALL_OP(RAW_OP_FENCE), MOV(1, 16), CALL_OP(RAW_OP_ALLOCA),
+	/* 17 */ JUMP_LT(1, 1, 1), CALL_LOCAL(-7), MOVR(0, 8), CALL_OP(RAW_OP_fence), MOV(1, 16), CALL_OP(RAW_OP_alloca),
 	/* 23 */ ATOMIC(BPF_DW, 6, 8, 8, BPF_ADD | BPF_FETCH), EXIT,
 };
 

@@ -29,9 +29,9 @@ static void test_calls(void)
 	after = counts();
 	CHECK(after.calls - before.calls == 7, "%llu calls", (unsigned long long)(after.calls - before.calls));
 	CHECK(after.runs - before.runs == 7, "%llu runs", (unsigned long long)(after.runs - before.runs));
-	RESULT((uintptr_t)private, CALL_OP(RAW_OP_CTX), EXIT);
-	RESULT(0, CALL_OP(RAW_OP_FENCE), MOV(0, 0), EXIT);
-	LEAVES(COSY_LEFT_TRAP, 1, MOV(6, 66), CALL_OP(RAW_OP_TRAP), EXIT);
+	RESULT((uintptr_t)private, CALL_OP(RAW_OP_ctx), EXIT);
+	RESULT(0, CALL_OP(RAW_OP_fence), MOV(0, 0), EXIT);
+	LEAVES(COSY_LEFT_TRAP, 1, MOV(6, 66), CALL_OP(RAW_OP_trap), EXIT);
 	CHECK(the_run.state.reg[6] == 66, "registers at a trap");
 }
 
@@ -99,10 +99,10 @@ static void test_local_calls(void)
 		      "status %u", the_run.run.status);
 	}
 	/* alloca: room of its own for each level, given back at return. */
-	RESULT(0, MOV(1, 100), CALL_OP(RAW_OP_ALLOCA), MOVR(6, 0), MOV(1, 1), CALL_OP(RAW_OP_ALLOCA),
+	RESULT(0, MOV(1, 100), CALL_OP(RAW_OP_alloca), MOVR(6, 0), MOV(1, 1), CALL_OP(RAW_OP_alloca),
 	       INSN(BPF_ALU64 | BPF_SUB | BPF_X, 0, 6, 0, 0), ADD(0, -112), EXIT);
-	LEAVES(COSY_LEFT_STACK, 2, WIDE(1, RAW_STACK + 1), CALL_OP(RAW_OP_ALLOCA), EXIT);
-	LEAVES(COSY_LEFT_STACK, 2, WIDE(1, -1), CALL_OP(RAW_OP_ALLOCA), EXIT);
+	LEAVES(COSY_LEFT_STACK, 2, WIDE(1, RAW_STACK + 1), CALL_OP(RAW_OP_alloca), EXIT);
+	LEAVES(COSY_LEFT_STACK, 2, WIDE(1, -1), CALL_OP(RAW_OP_alloca), EXIT);
 }
 
 /* A stack that says other things than what was pushed. */

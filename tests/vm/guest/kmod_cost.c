@@ -230,15 +230,15 @@ int main(int argc, char **argv)
 	bound("other memory: store of an immediate", EACH(STOREK(BPF_W, 9, 8, 5)) - loop, 22);
 	bound("atomic add", EACH(ATOMIC(BPF_DW, 8, 8, 0, BPF_ADD)) - loop, 0);
 	bound("a local call and its return", (double)(looped_calls(TURNS + 1) - looped_calls(1)) / TURNS - loop, 0);
-	bound("operation: ctx", EACH(CALL_OP(RAW_OP_CTX)) - loop, 0);
+	bound("operation: ctx", EACH(CALL_OP(RAW_OP_ctx)) - loop, 0);
 	bound("operation: strlen of 3, shared buffer", ({
 		shared[3] = 0;
-		double cost = EACH(MOVR(1, 8), CALL_OP(RAW_OP_STRLEN)) - loop;
+		double cost = EACH(MOVR(1, 8), CALL_OP(RAW_OP_strlen)) - loop;
 		shared[3] = 'x';
 		cost;
 	}), 0);
-	bound("operation: memcpy of 64, shared buffer", EACH(MOVR(1, 8), MOVR(2, 8), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_MEMCPY)) - loop, 0);
-	bound("operation: memcpy of 64, other memory", EACH(MOVR(1, 9), MOVR(2, 9), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_MEMCPY)) - loop, 0);
+	bound("operation: memcpy of 64, shared buffer", EACH(MOVR(1, 8), MOVR(2, 8), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_memcpy)) - loop, 0);
+	bound("operation: memcpy of 64, other memory", EACH(MOVR(1, 9), MOVR(2, 9), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_memcpy)) - loop, 0);
 
 	bound("memchr per byte, shared buffer", per_byte(8, (uintptr_t)shared, 'y', MANY, MANY), 0.85);
 	bound("memchr per byte, other memory", per_byte(8, (uintptr_t)text, 'y', MANY, MANY), 0);

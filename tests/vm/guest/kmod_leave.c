@@ -275,15 +275,15 @@ static void test_kernel_values(void)
 	/* A frame as deep as can be of which nothing was written, in a program of two functions. */
 	static const struct bpf_insn deep_trap[] = {
 		CALL(SYS_getpid), CALL_LOCAL(1), EXIT,
-		LOAD(BPF_DW, 6, 10, -448), CALL_OP(RAW_OP_TRAP), EXIT,
+		LOAD(BPF_DW, 6, 10, -448), CALL_OP(RAW_OP_trap), EXIT,
 	};
 	/* Stores to the buffer, then every kind of leave. */
 	const struct bpf_insn store_trap[] = {
 		WIDE(8, (uintptr_t)shared), STORE(BPF_DW, 8, 0, 8), STOREK(BPF_W, 8, 8, 7), LOAD(BPF_DW, 7, 8, 0),
-		ATOMIC(BPF_DW, 8, 0, 7, BPF_ADD | BPF_FETCH), CALL_OP(RAW_OP_TRAP), EXIT,
+		ATOMIC(BPF_DW, 8, 0, 7, BPF_ADD | BPF_FETCH), CALL_OP(RAW_OP_trap), EXIT,
 	};
 	const struct bpf_insn strings[] = {
-		WIDE(1, (uintptr_t)shared), CALL_OP(RAW_OP_STRLEN), CALL_OP(RAW_OP_TRAP), EXIT,
+		WIDE(1, (uintptr_t)shared), CALL_OP(RAW_OP_strlen), CALL_OP(RAW_OP_trap), EXIT,
 	};
 
 	memset(&the_run.state, 0xff, sizeof(the_run.state));

@@ -5,10 +5,7 @@
  */
 #include "kmod.h"
 
-enum { OP_MEMCPY = 4, OP_MEMMOVE, OP_MEMSET, OP_MEMCMP, OP_MEMCHR, OP_MEMRCHR, OP_MEMMEM, OP_STRLEN, OP_STRNLEN, OP_STRCMP,
-       OP_STRNCMP, OP_STRCHR, OP_STRRCHR, OP_STRCPY, OP_STPCPY, OP_STRNCPY, OP_STRCHRNUL, OP_RAWMEMCHR, OP_COUNT };
-
-static uint32_t op_handle[OP_COUNT];
+static uint32_t op_handle[RAW_OPS];
 
 /* Runs one operation; its result.  Must not leave. */
 static uint64_t op(int number, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
@@ -70,51 +67,51 @@ static void test_memory(void)
 		memcpy(model_a, a, ROOM);
 		memcpy(model_b, b, ROOM);
 
-		SAME(SIGN(memcmp(a + x, b + y, n)), SIGN(op(OP_MEMCMP, P(a + x), P(b + y), n, 0)));
-		SAME(P(memchr(a + x, byte, n)), op(OP_MEMCHR, P(a + x), 0xffffff00ull | (uint8_t)byte, n, 0));
-		SAME(P(memrchr(a + x, byte, n)), op(OP_MEMRCHR, P(a + x), (uint64_t)byte, n, 0));
+		SAME(SIGN(memcmp(a + x, b + y, n)), SIGN(op(RAW_OP_memcmp, P(a + x), P(b + y), n, 0)));
+		SAME(P(memchr(a + x, byte, n)), op(RAW_OP_memchr, P(a + x), 0xffffff00ull | (uint8_t)byte, n, 0));
+		SAME(P(memrchr(a + x, byte, n)), op(RAW_OP_memrchr, P(a + x), (uint64_t)byte, n, 0));
 		{
 			size_t m = chance(n < 5 ? n + 1 : 5);
 
-			SAME(P(memmem(a + x, n, b + y, m)), op(OP_MEMMEM, P(a + x), n, P(b + y), m));
+			SAME(P(memmem(a + x, n, b + y, m)), op(RAW_OP_memmem, P(a + x), n, P(b + y), m));
 		}
 		/* Strings: an end within. */
 		if (n) {
 			a[x + n - 1] = 0;
 			b[y + n - 1] = 0;
-			SAME(strlen(a + x), op(OP_STRLEN, P(a + x), 0, 0, 0));
-			SAME(strnlen(a + x, n / 2), op(OP_STRNLEN, P(a + x), n / 2, 0, 0));
-			SAME(SIGN(strcmp(a + x, b + y)), SIGN(op(OP_STRCMP, P(a + x), P(b + y), 0, 0)));
-			SAME(SIGN(strncmp(a + x, b + y, n / 2)), SIGN(op(OP_STRNCMP, P(a + x), P(b + y), n / 2, 0)));
-			SAME(P(strchr(a + x, byte)), op(OP_STRCHR, P(a + x), (uint64_t)byte, 0, 0));
-			SAME(P(strchr(a + x, 0)), op(OP_STRCHR, P(a + x), 0, 0, 0));
-			SAME(P(strrchr(a + x, byte)), op(OP_STRRCHR, P(a + x), (uint64_t)byte, 0, 0));
-			SAME(P(strchrnul(a + x, byte)), op(OP_STRCHRNUL, P(a + x), (uint64_t)byte, 0, 0));
-			SAME(P(rawmemchr(a + x, 0)), op(OP_RAWMEMCHR, P(a + x), 0, 0, 0));
+			SAME(strlen(a + x), op(RAW_OP_strlen, P(a + x), 0, 0, 0));
+			SAME(strnlen(a + x, n / 2), op(RAW_OP_strnlen, P(a + x), n / 2, 0, 0));
+			SAME(SIGN(strcmp(a + x, b + y)), SIGN(op(RAW_OP_strcmp, P(a + x), P(b + y), 0, 0)));
+			SAME(SIGN(strncmp(a + x, b + y, n / 2)), SIGN(op(RAW_OP_strncmp, P(a + x), P(b + y), n / 2, 0)));
+			SAME(P(strchr(a + x, byte)), op(RAW_OP_strchr, P(a + x), (uint64_t)byte, 0, 0));
+			SAME(P(strchr(a + x, 0)), op(RAW_OP_strchr, P(a + x), 0, 0, 0));
+			SAME(P(strrchr(a + x, byte)), op(RAW_OP_strrchr, P(a + x), (uint64_t)byte, 0, 0));
+			SAME(P(strchrnul(a + x, byte)), op(RAW_OP_strchrnul, P(a + x), (uint64_t)byte, 0, 0));
+			SAME(P(rawmemchr(a + x, 0)), op(RAW_OP_rawmemchr, P(a + x), 0, 0, 0));
 		}
 		/* What writes: the same on the model. */
 		memcpy(model_a, a, ROOM);
 		memcpy(model_b, b, ROOM);
 		if (a == b) {
 			memmove(model_a + x, model_a + y, n);
-			op(OP_MEMMOVE, P(a + x), P(a + y), n, 0);
+			op(RAW_OP_memmove, P(a + x), P(a + y), n, 0);
 			CHECK(!memcmp(a, model_a, ROOM), "memmove(%zu, %zu, %zu)", x, y, n);
 			continue;
 		}
 		memcpy(model_a + x, model_b + y, n);
-		op(OP_MEMCPY, P(a + x), P(b + y), n, 0);
+		op(RAW_OP_memcpy, P(a + x), P(b + y), n, 0);
 		CHECK(!memcmp(a, model_a, ROOM), "memcpy(%zu, %zu, %zu)", x, y, n);
 		memset(model_a + y, byte, n);
-		op(OP_MEMSET, P(a + y), (uint64_t)byte, n, 0);
+		op(RAW_OP_memset, P(a + y), (uint64_t)byte, n, 0);
 		CHECK(!memcmp(a, model_a, ROOM), "memset(%zu, %zu)", y, n);
 		if (n) {
 			want = stpcpy(model_a + x, model_b + y);
-			SAME(P(a + (want - model_a)), op(OP_STPCPY, P(a + x), P(b + y), 0, 0));
+			SAME(P(a + (want - model_a)), op(RAW_OP_stpcpy, P(a + x), P(b + y), 0, 0));
 			CHECK(!memcmp(a, model_a, ROOM), "stpcpy(%zu, %zu)", x, y);
-			SAME(P(a + x), op(OP_STRCPY, P(a + x), P(b + y), 0, 0));
+			SAME(P(a + x), op(RAW_OP_strcpy, P(a + x), P(b + y), 0, 0));
 			CHECK(!memcmp(a, model_a, ROOM), "strcpy(%zu, %zu)", x, y);
 			strncpy(model_a + x, model_b + y, n);
-			SAME(P(a + x), op(OP_STRNCPY, P(a + x), P(b + y), n, 0));
+			SAME(P(a + x), op(RAW_OP_strncpy, P(a + x), P(b + y), n, 0));
 			CHECK(!memcmp(a, model_a, ROOM), "strncpy(%zu, %zu, %zu)", x, y, n);
 		}
 	}
@@ -130,21 +127,21 @@ static void test_memory_faults(void)
 	MUST(plain != MAP_FAILED);
 	for (int round = 0; round < 60; round++) {
 		uint64_t to = 100 + chance(200), from = chance(4) ? chance(400) : to, n = 3 * 4096 + chance(4096);
-		int hole = 1 + (int)chance(2), number = chance(3) ? OP_MEMMOVE : OP_MEMSET;
+		int hole = 1 + (int)chance(2), number = chance(3) ? RAW_OP_memmove : RAW_OP_memset;
 		uint64_t arguments[4];
 		long ret;
 
 		for (size_t i = 0; i < sizeof(model); i++)
 			model[i] = plain[i] = (char)chance(0);
-		if (number == OP_MEMMOVE)
+		if (number == RAW_OP_memmove)
 			memmove(model + to, model + from, n);
 		else
 			memset(model + to, (int)(from & 0xff), n);
 		arguments[0] = P(plain + to);
-		arguments[1] = number == OP_MEMMOVE ? P(plain + from) : from;
+		arguments[1] = number == RAW_OP_memmove ? P(plain + from) : from;
 		arguments[2] = n;
 		op(number, P(shared), P(shared), 0, 0);	/* loads it */
-		MUST(!mprotect(plain + hole * 4096, 4096, chance(2) || number == OP_MEMSET ? PROT_READ : PROT_NONE));
+		MUST(!mprotect(plain + hole * 4096, 4096, chance(2) || number == RAW_OP_memset ? PROT_READ : PROT_NONE));
 		raw_run_init(&the_run, op_handle[number], arguments);
 		ret = raw_run(fd, &the_run);
 		CHECK(!ret && the_run.run.status == COSY_LEFT_FAULT && the_run.run.resume == 6, "RUN %ld, status %u at %u", ret,
@@ -155,7 +152,7 @@ static void test_memory_faults(void)
 		ret = raw_run_to_end(fd, &the_run);
 		CHECK(!ret && the_run.run.status == COSY_DONE, "RUN %ld, status %u", ret, the_run.run.status);
 		CHECK(!memcmp(plain, model, sizeof(model)), "%s(%llu, %llu, %llu) with a hole at %d",
-		      number == OP_MEMMOVE ? "memmove" : "memset", (unsigned long long)to, (unsigned long long)from,
+		      number == RAW_OP_memmove ? "memmove" : "memset", (unsigned long long)to, (unsigned long long)from,
 		      (unsigned long long)n, hole);
 	}
 	munmap(plain, 8 * 4096);
@@ -163,22 +160,22 @@ static void test_memory_faults(void)
 	static const uint64_t wild[] = { 0, 0xffffffff81000000, 0x7ffffffff000, 0x800000000000, 0xfffffffffffffff0, 1ull << 63 };
 
 	for (size_t i = 0; i < COUNT(wild); i++) {
-		for (int number = OP_MEMCPY; number < OP_COUNT; number++) {
+		for (int number = RAW_OP_memcpy; number <= RAW_OP_rawmemchr; number++) {
 			uint64_t arguments[2][4] = {
-				{ wild[i], number == OP_MEMSET ? 1 : P(shared), 0x100000000, 1 },
+				{ wild[i], number == RAW_OP_memset ? 1 : P(shared), 0x100000000, 1 },
 				{ P(shared), wild[i], 0x100000000, 1 },
 			};
 
 			for (int k = 0; k < 2; k++) {
 				long ret;
 
-				if (k && number != OP_MEMCPY && number != OP_MEMMOVE && number != OP_MEMCMP &&
-				    number != OP_STRCMP && number != OP_STRCPY && number != OP_STPCPY && number != OP_STRNCPY)
+				if (k && number != RAW_OP_memcpy && number != RAW_OP_memmove && number != RAW_OP_memcmp &&
+				    number != RAW_OP_strcmp && number != RAW_OP_strcpy && number != RAW_OP_stpcpy && number != RAW_OP_strncpy)
 					continue;
 				op(number, P(shared), P(shared), 0, 0);
 				raw_run_init(&the_run, op_handle[number], arguments[k]);
 				ret = raw_run(fd, &the_run);
-				if (number == OP_STRNLEN && !k)
+				if (number == RAW_OP_strnlen && !k)
 					continue;	/* its bound is a pointer here */
 				CHECK(!ret && the_run.run.status == COSY_LEFT_FAULT, "operation %d, %#llx: RUN %ld, status %u", number,
 				      (unsigned long long)wild[i], ret, the_run.run.status);

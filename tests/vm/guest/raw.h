@@ -32,8 +32,12 @@
 #define CALL_LOCAL(o)	INSN(BPF_JMP | BPF_CALL, 0, 1, 0, o)
 #define EXIT		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
-/* Operations that the tests use: their places in core/ops.def. */
-enum { RAW_OP_CTX = 0, RAW_OP_TRAP = 1, RAW_OP_FENCE = 2, RAW_OP_ALLOCA = 3, RAW_OP_MEMCPY = 4, RAW_OP_STRLEN = 11 };
+/* RAW_OP_memcpy, ...: for CALL_OP. */
+enum {
+#define COSY_OP(number, name, args, flags) RAW_OP_##name = (number),
+#include "../../../core/ops.def"
+	RAW_OPS
+};
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -9,13 +9,6 @@
 #include "guards.h"
 #include "raw.h"
 
-/* Operations on views and the like: their places in core/ops.def. */
-enum {
-	OP_VIEW_READ = 22, OP_VIEW_PREAD = 23, OP_VIEW_LOAD = 24, OP_VIEW_STORE = 25,
-	OP_READC = 26, OP_SEEK_READ = 27, OP_SEEK_WRITE = 28, OP_LEND = 31, OP_COUNT = 32, OP_CRC32C = 33, OP_DISCARD = 34,
-	OP_MEMCPY = 4, OP_MEMSET = 6, OP_MEMCMP = 7, OP_MEMCHR = 8, OP_MEMRCHR = 9, OP_MEMMEM = 10, OP_STRNLEN = 12,
-};
-
 #define SCRIPT_BUFFER (1 << 20)
 #define SCRIPT_STEPS 128
 
@@ -60,7 +53,7 @@ HELPER int script_call(int call, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 #define STEP_(call, a, b, c, d, e, ...) \
 	script_call(call, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d), (uint64_t)(e))
 #define SYS(name, ...)	STEP_(SYS_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
-#define OP(name, ...)	STEP_((int)COSY_OP_BASE + OP_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
+#define OP(name, ...)	STEP_((int)COSY_OP_BASE + RAW_OP_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
 
 HELPER struct cosy_stats script_stats(void)
 {

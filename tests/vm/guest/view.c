@@ -50,11 +50,11 @@ static void reads(void)
 	MUST(lseek(file, 100, SEEK_SET) == 100);
 	stale_file_systems();
 	begin();
-	a = OP(VIEW_READ, file, b + 3, 10000);
-	c = OP(VIEW_READ, file, b + 20001, 5000);
-	d = OP(VIEW_PREAD, file, b + 30000, 100, SIZE - 50);
-	e = OP(VIEW_PREAD, file, b + 40000, 100, SIZE);
-	f = OP(VIEW_PREAD, file, b + 40000, 100, SIZE + 12345);
+	a = OP(view_read, file, b + 3, 10000);
+	c = OP(view_read, file, b + 20001, 5000);
+	d = OP(view_pread, file, b + 30000, 100, SIZE - 50);
+	e = OP(view_pread, file, b + 40000, 100, SIZE);
+	f = OP(view_pread, file, b + 40000, 100, SIZE + 12345);
 	script_run();
 	CHECK_RESULT(a, 10000);
 	CHECK_RESULT(c, 5000);
@@ -102,25 +102,25 @@ static void overlaps(void)
 
 			want[i] = size < SIZE - at ? size : SIZE - at;
 			memcpy(model + to, text + at, want[i]);
-			step[i] = OP(VIEW_PREAD, file, b + to, size, at);
+			step[i] = OP(view_pread, file, b + to, size, at);
 			if (!chance(4)) {
 				size_t k = 1u << chance(4), s = chance(SIZE - k);
 				uint64_t value = chance(0);
 
 				memcpy(model + s, &value, k);
-				OP(VIEW_STORE, b + s, value, k);
+				OP(view_store, b + s, value, k);
 			}
 			if (!chance(6)) {
 				size_t length = chance(5000), p = chance(SIZE - 5000), q = chance(SIZE - 5000);
 
 				memmove(model + p, model + q, length);
-				OP(MEMCPY + 0 * p, b + p, b + q, length);
+				OP(memcpy + 0 * p, b + p, b + q, length);
 			}
 			if (!chance(8)) {
 				size_t length = chance(5000), p = chance(SIZE - 5000);
 
 				memset(model + p, 'Q', length);
-				OP(MEMSET, b + p, 'Q', length);
+				OP(memset, b + p, 'Q', length);
 			}
 		}
 		script_run();
@@ -165,12 +165,12 @@ static void looks(void)
 		for (int i = 0; i < SIZE; i++)
 			b[i] = model[i] = (char)('a' + chance(26));
 		begin();
-		OP(VIEW_PREAD, file, b + to, size, at);
+		OP(view_pread, file, b + to, size, at);
 		memcpy(model + to, text + at, size);
 		for (int i = 0; i < 3; i++) {
 			uint64_t value = chance(0), k = 1u << chance(4), s = chance(SIZE - 8);
 
-			OP(VIEW_STORE, b + s, value, k);
+			OP(view_store, b + s, value, k);
 			memcpy(model + s, &value, k);
 		}
 		if (outside) {
@@ -181,15 +181,15 @@ static void looks(void)
 		uint8_t c = (uint8_t)('a' + chance(40));
 		const char *m = model + from, *at_m;
 
-		r[0] = OP(COUNT, base + from, length, c);
-		r[1] = OP(CRC32C, 0, base + from, length);
-		r[2] = OP(MEMCHR, base + from, c, length);
-		r[3] = OP(MEMRCHR, base + from, c, length);
-		r[4] = OP(MEMCMP, base + from, b + second, length < 5000 ? length : 5000);
-		r[5] = OP(MEMMEM, base + from, length, b + second, 3);
-		r[6] = OP(STRNLEN, base + from, length);
-		r[7] = OP(VIEW_LOAD, base + second, 8);
-		r[8] = OP(CRC32C, crc32c(0, m, length / 3), base + from + length / 3, length - length / 3);
+		r[0] = OP(count, base + from, length, c);
+		r[1] = OP(crc32c, 0, base + from, length);
+		r[2] = OP(memchr, base + from, c, length);
+		r[3] = OP(memrchr, base + from, c, length);
+		r[4] = OP(memcmp, base + from, b + second, length < 5000 ? length : 5000);
+		r[5] = OP(memmem, base + from, length, b + second, 3);
+		r[6] = OP(strnlen, base + from, length);
+		r[7] = OP(view_load, base + second, 8);
+		r[8] = OP(crc32c, crc32c(0, m, length / 3), base + from + length / 3, length - length / 3);
 		script_run();
 		CHECK_RESULT(r[0], occurrences(m, length, (char)c));
 		CHECK_RESULT(r[1], crc32c(0, m, length));
@@ -227,8 +227,8 @@ static void discards(void)
 		memset(b, '#', SIZE);
 		memset(model, '#', SIZE);
 		begin();
-		OP(VIEW_PREAD, file, b + to, size, at);
-		OP(DISCARD, b + from, length);
+		OP(view_pread, file, b + to, size, at);
+		OP(discard, b + from, length);
 		script_run();
 		/* A tick may have come before, and that puts all views into memory. */
 		if (inside && b[to] == '#')
@@ -244,11 +244,11 @@ static void discards(void)
 	CHECK(left_out, "everything was put into memory");
 	/* Ranges that are nobody's. */
 	begin();
-	OP(VIEW_PREAD, file, b, PAGE, 0);
-	OP(DISCARD, 0, 0);
-	OP(DISCARD, b + SIZE, SIZE);
-	OP(DISCARD, ~0ull, 1);
-	OP(DISCARD, b + 1, 0);
+	OP(view_pread, file, b, PAGE, 0);
+	OP(discard, 0, 0);
+	OP(discard, b + SIZE, SIZE);
+	OP(discard, ~0ull, 1);
+	OP(discard, b + 1, 0);
 	script_run();
 	CHECK(!memcmp(b, text, PAGE), "nobody's");
 }
@@ -274,7 +274,7 @@ static void writes(void)
 		MUST(!fcntl(to, F_SETFL, append ? O_APPEND : 0));
 		MUST(lseek(to, (off_t)place, SEEK_SET) >= 0);
 		begin();
-		OP(VIEW_PREAD, file, b + ahead, size, at);
+		OP(view_pread, file, b + ahead, size, at);
 		for (size_t i = chance(6); i; i--) {
 			size_t k = 1u << chance(4), s = chance(size);
 			uint64_t value = chance(0);
@@ -282,7 +282,7 @@ static void writes(void)
 			if (s + k > size)
 				continue;
 			memcpy(had + at + s, &value, k);
-			OP(VIEW_STORE, b + ahead + s, value, k);
+			OP(view_store, b + ahead + s, value, k);
 		}
 		if (turn % 2)
 			w = SYS(write, to, b + ahead + skip, size - skip);
@@ -317,9 +317,9 @@ static void ordinary(void)
 	MUST(!pipe(pipes));
 	memset(b, 'Z', PAGE);
 	begin();
-	OP(VIEW_PREAD, file, b, 1000, 77);
+	OP(view_pread, file, b, 1000, 77);
 	w = SYS(write, pipes[1], b + 5, 16);
-	OP(VIEW_PREAD, file, b + 2000, 1000, 77);
+	OP(view_pread, file, b + 2000, 1000, 77);
 	p = SYS(pipe, b + 2100);
 	script_run();
 	CHECK_RESULT(w, 16);
@@ -342,13 +342,13 @@ static void specialised(void)
 
 	MUST(pwrite(other, name, sizeof(name), 0) == sizeof(name));
 	begin();
-	OP(VIEW_PREAD, file, b, 1000, 77);
+	OP(view_pread, file, b, 1000, 77);
 	f = SYS(fstat, file, b + 8);
-	OP(VIEW_PREAD, file, b + 2000, 1000, 77);
+	OP(view_pread, file, b + 2000, 1000, 77);
 	r = SYS(pread64, file, b + 2100, 100, 5000);
-	OP(VIEW_PREAD, file, b + 4000, 1000, 77);
-	s = OP(SEEK_READ, file, b + 4100, 100, 6000, SEEK_SET);
-	OP(VIEW_PREAD, other, b + 6000, 1000, 0);
+	OP(view_pread, file, b + 4000, 1000, 77);
+	s = OP(seek_read, file, b + 4100, 100, 6000, SEEK_SET);
+	OP(view_pread, other, b + 6000, 1000, 0);
 	n = SYS(newfstatat, AT_FDCWD, b + 6000, b + 6500, 0);
 	script_run();
 	CHECK_RESULT(f, 0);
@@ -397,8 +397,8 @@ static void waits(void)
 	}
 	memset(b, 'Z', PAGE);
 	begin();
-	v = OP(VIEW_PREAD, file, b, 1000, 77);
-	c = OP(READC, pipes[0]);
+	v = OP(view_pread, file, b, 1000, 77);
+	c = OP(readc, pipes[0]);
 	script_run();
 	CHECK_RESULT(v, 1000);
 	CHECK_RESULT(c, '!');
@@ -424,13 +424,13 @@ static void returned(void)
 	size_t second = n - 1;
 	insns[n++] = EXIT;
 	insns[first].imm = (int)(n - first - 1);
-	const struct bpf_insn one[] = { MOV(1, PAGE), CALL_OP(RAW_OP_ALLOCA), MOVR(6, 0),
-		MOV(1, file), MOVR(2, 6), MOV(3, 1), MOV(4, 0), CALL_OP(OP_VIEW_PREAD),
-		MOV(1, file), MOVR(2, 6), MOV(3, PAGE), MOV(4, 0), CALL_OP(OP_VIEW_PREAD), EXIT };
+	const struct bpf_insn one[] = { MOV(1, PAGE), CALL_OP(RAW_OP_alloca), MOVR(6, 0),
+		MOV(1, file), MOVR(2, 6), MOV(3, 1), MOV(4, 0), CALL_OP(RAW_OP_view_pread),
+		MOV(1, file), MOVR(2, 6), MOV(3, PAGE), MOV(4, 0), CALL_OP(RAW_OP_view_pread), EXIT };
 	memcpy(insns + n, one, sizeof(one));
 	n += COUNT(one);
 	insns[second].imm = (int)(n - second - 1);
-	const struct bpf_insn two[] = { MOV(1, PAGE), CALL_OP(RAW_OP_ALLOCA), MOVR(6, 0), STOREK(BPF_DW, 6, 64, 77),
+	const struct bpf_insn two[] = { MOV(1, PAGE), CALL_OP(RAW_OP_alloca), MOVR(6, 0), STOREK(BPF_DW, 6, 64, 77),
 		MOV(1, 0), CALL(SYS_umask), LOAD(BPF_DW, 0, 6, 64), EXIT };
 	memcpy(insns + n, two, sizeof(two));
 	n += COUNT(two);
@@ -455,9 +455,9 @@ static void guards(void)
 
 	/* Memory elsewhere, no bytes, more than a view holds. */
 	begin();
-	a = OP(VIEW_PREAD, file, mine, 100, 0);
-	c = OP(VIEW_PREAD, file, b, 0, 0);
-	d = OP(VIEW_PREAD, file, b, 2 * SIZE + 1, 0);
+	a = OP(view_pread, file, mine, 100, 0);
+	c = OP(view_pread, file, b, 0, 0);
+	d = OP(view_pread, file, b, 2 * SIZE + 1, 0);
 	script_run();
 	CHECK_RESULT(a, 100);
 	CHECK_RESULT(c, 0);
@@ -469,9 +469,9 @@ static void guards(void)
 	/* Not for reading, no file, negative position: the errors of the calls. */
 	fd = open("file", O_WRONLY);
 	begin();
-	a = OP(VIEW_READ, fd, b, 100);
-	c = OP(VIEW_READ, 9999, b, 100);
-	d = OP(VIEW_PREAD, file, b, 100, -1);
+	a = OP(view_read, fd, b, 100);
+	c = OP(view_read, 9999, b, 100);
+	d = OP(view_pread, file, b, 100, -1);
 	script_run();
 	CHECK_RESULT(a, -EBADF);
 	CHECK_RESULT(c, -EBADF);
@@ -481,8 +481,8 @@ static void guards(void)
 	/* Pipes; O_DIRECT where it can be had. */
 	MUST(!pipe(pipes) && write(pipes[1], "abc", 3) == 3);
 	begin();
-	a = OP(VIEW_READ, pipes[0], b, 100);
-	c = OP(VIEW_PREAD, pipes[0], b, 100, 0);
+	a = OP(view_read, pipes[0], b, 100);
+	c = OP(view_pread, pipes[0], b, 100, 0);
 	script_run();
 	CHECK_RESULT(a, 3);
 	CHECK_RESULT(c, -ESPIPE);
@@ -493,7 +493,7 @@ static void guards(void)
 	fd = open("file", O_RDONLY | O_DIRECT);
 	if (fd >= 0) {
 		begin();
-		a = OP(VIEW_PREAD, fd, b, PAGE, 0);
+		a = OP(view_pread, fd, b, PAGE, 0);
 		script_run();
 		CHECK_RESULT(a, PAGE);
 		CHECK_REPLUGS(FS_CONSTANT, 1);
@@ -504,7 +504,7 @@ static void guards(void)
 	fd = make("hole", 100);
 	MUST(!ftruncate(fd, 3 * PAGE));
 	begin();
-	a = OP(VIEW_PREAD, fd, b, 3 * PAGE, 0);
+	a = OP(view_pread, fd, b, 3 * PAGE, 0);
 	script_run();
 	CHECK_RESULT(a, 3 * PAGE);
 	CHECK_REPLUGS(NO_HOLES, 1);
@@ -525,7 +525,7 @@ static void changes(void)
 	/* The program's own writes come behind its reads. */
 	memset(b + SIZE, 'N', PAGE);
 	begin();
-	OP(VIEW_PREAD, fd, b, 2 * PAGE, 10);
+	OP(view_pread, fd, b, 2 * PAGE, 10);
 	a = SYS(pwrite64, fd, b + SIZE, PAGE, 500);
 	script_run();
 	CHECK_RESULT(a, PAGE);
@@ -534,14 +534,14 @@ static void changes(void)
 	MUST(pwrite(fd, text, SIZE, 0) == SIZE);
 
 	begin();
-	OP(VIEW_PREAD, fd, b, 2 * PAGE, 10);
+	OP(view_pread, fd, b, 2 * PAGE, 10);
 	SYS(ftruncate, fd, 100);
 	script_run();
 	CHECK(!memcmp(b, text + 10, 2 * PAGE), "read before it was truncated");
 	MUST(pwrite(fd, text, SIZE, 0) == SIZE);
 
 	begin();
-	OP(VIEW_PREAD, fd, b, 2 * PAGE, 10);
+	OP(view_pread, fd, b, 2 * PAGE, 10);
 	SYS(fallocate, fd, 3, 0, SIZE);
 	script_run();
 	CHECK(!memcmp(b, text + 10, 2 * PAGE), "read before the hole was punched");
@@ -549,9 +549,9 @@ static void changes(void)
 
 	/* Closed and gone, and another one in its place. */
 	begin();
-	OP(VIEW_PREAD, fd, b, 2 * PAGE, 10);
+	OP(view_pread, fd, b, 2 * PAGE, 10);
 	SYS(dup2, other, fd);
-	a = OP(VIEW_PREAD, fd, b + SIZE, 10, 0);
+	a = OP(view_pread, fd, b + SIZE, 10, 0);
 	SYS(close, fd);
 	SYS(unlink, "change");
 	SYS(close, copy);
@@ -589,10 +589,10 @@ static void races(void)
 
 		begin();
 		SYS(pread64, fd, b + SIZE, 1, 0);
-		n[0] = OP(VIEW_PREAD, fd, b, 3 * PAGE, at);
-		n[1] = OP(COUNT, b, 3 * PAGE, 'e');
+		n[0] = OP(view_pread, fd, b, 3 * PAGE, at);
+		n[1] = OP(count, b, 3 * PAGE, 'e');
 		n[2] = SYS(pwrite64, other, b, PAGE, at);
-		n[3] = OP(VIEW_STORE, b + 100, 0x1234, 2);
+		n[3] = OP(view_store, b + 100, 0x1234, 2);
 		n[4] = SYS(pwrite64, fd, b, PAGE, at);
 		script_run();
 		CHECK(script_result[n[0]] >= 0 && script_result[n[0]] <= 3 * PAGE, "read %lld", (long long)script_result[n[0]]);

@@ -99,7 +99,7 @@ MUTANTS = [
         "if (0) view = cosy_views_settle_file(run, file->f_mapping,",
     ),
     Mutant("view-read", "kmod/fast/fast.c", "cosy_views_settle_memory(run, r[2], r[3]);", ""),
-    Mutant("view-call", "kmod/fast/fast.c", "\tdefault:\n\t\tcosy_views_settle(run);", "\tdefault:\n\t\treturn;"),
+    Mutant("view-call", "kmod/fast/fast.c", "\telse\n\t\tcosy_views_settle(run);", "\telse\n\t\treturn;"),
     Mutant("view-lent-stores", "kmod/view/lend.c", "if (!view || view->stores)", "if (!view)"),
     Mutant("peer", "kmod/view/lend.c", "if (unlikely(socket->type != SOCK_STREAM))", "if (0)"),
     # Of descriptors.

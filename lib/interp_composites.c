@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+/*
+ * interp_composites.c - the operations of core/ops.def that make system calls, in user
+ * mode: the calls themselves, one after the other.
+ */
+#include <sys/syscall.h>
+
+#include "fast_calls.h"
+#include "interp_ops.h"
+#include "syscall.h"
+
+#define P(n) ((void *)r[n])
+#define I(n) ((int)r[n])
+
+#define AS_CALLS(name, expression)							\
+	u64 libcosy_interp_##name(struct libcosy_interp *in, const u64 *r)			\
+	{										\
+		(void)in;								\
+		return expression;							\
+	}
+
+AS_CALLS(view_read, cosy_syscall3(SYS_read, r[1], r[2], r[3]))
+AS_CALLS(view_pread, cosy_syscall6(SYS_pread64, r[1], r[2], r[3], r[4], 0, 0))
+AS_CALLS(readc, libcosy_do_readc(I(1)))
+AS_CALLS(seek_read, libcosy_do_seek_read(I(1), P(2), r[3], r[4], I(5)))
+AS_CALLS(seek_write, libcosy_do_seek_write(I(1), P(2), r[3], r[4], I(5)))
+AS_CALLS(read_file, libcosy_do_read_file(I(1), P(2), P(3), r[4], I(5)))
+AS_CALLS(scan_dir, libcosy_do_scan_dir(I(1), P(2), r[3], I(4)))
+AS_CALLS(lend, libcosy_do_lend(I(1), P(2), r[3], I(4)))
