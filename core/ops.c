@@ -19,9 +19,8 @@ static const struct cosy_call system_calls[] = {
 
 static const struct cosy_call operations[] = {
 #define COSY_OP(number_, name_, args_, flags_)                                                     \
-	[number_] = {COSY_OP_BASE + (number_),	  #name_,                                          \
-		     args_,			  COSY_CALL_ALLOWED | (flags_),                    \
-		     COSY_THUNK_OP_##name_, NULL},
+	[number_] = {COSY_OP_BASE + (number_), #name_, args_, COSY_CALL_ALLOWED | (flags_),        \
+		     COSY_THUNK_OP_##name_,    NULL},
 #include "ops.def"
 };
 

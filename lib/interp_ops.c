@@ -49,11 +49,11 @@ u64 libcosy_interp_alloca(struct libcosy_interp *in, const u64 *r)
 	return (u64)in->stack + libcosy_stack_take(in, r[1]);
 }
 
-#define AS_LIBC(name, expression)							\
-	u64 libcosy_interp_##name(struct libcosy_interp *in, const u64 *r)			\
-	{										\
-		(void)in;								\
-		return (u64)(expression);						\
+#define AS_LIBC(name, expression)                                                                  \
+	u64 libcosy_interp_##name(struct libcosy_interp *in, const u64 *r)                         \
+	{                                                                                          \
+		(void)in;                                                                          \
+		return (u64)(expression);                                                          \
 	}
 
 AS_LIBC(memcpy, (memmove(P(1), P(2), r[3]), 0))
@@ -120,14 +120,14 @@ void libcosy_interp_op(struct libcosy_interp *in, u32 number)
 	u64 *r = in->state->reg;
 
 	switch (number) {
-#define COSY_OP(number, name, args, flags)						\
-	case COSY_OP_BASE + (number):							\
-		r[0] = libcosy_interp_##name(in, r);					\
+#define COSY_OP(number, name, args, flags)                                                         \
+	case COSY_OP_BASE + (number):                                                              \
+		r[0] = libcosy_interp_##name(in, r);                                               \
 		break;
-#define COSY_COMPOSITE(number, name, args, flags, views)				\
-	case COSY_OP_BASE + (number):							\
-		r[0] = libcosy_interp_##name(in, r);					\
-		in->calls++;								\
+#define COSY_COMPOSITE(number, name, args, flags, views)                                           \
+	case COSY_OP_BASE + (number):                                                              \
+		r[0] = libcosy_interp_##name(in, r);                                               \
+		in->calls++;                                                                       \
 		break;
 #include "../core/ops.def"
 	default: /* the validator lets no other number through */

@@ -11,11 +11,11 @@ static __always_inline void op_begin(struct cosy_activation *run, u32 word, bool
 }
 
 #define COSY_COMPOSITE(...)
-#define COSY_OP(number, name, args, flags)						\
-	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)		\
-	{										\
-		op_begin(run, word, (flags) & COSY_CALL_RESUMES);			\
-		return cosy_op_##name(run, r);						\
+#define COSY_OP(number, name, args, flags)                                                         \
+	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)                        \
+	{                                                                                          \
+		op_begin(run, word, (flags) & COSY_CALL_RESUMES);                                  \
+		return cosy_op_##name(run, r);                                                     \
 	}
 #include "ops.def"
 

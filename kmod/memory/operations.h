@@ -21,7 +21,7 @@
 
 /* Makes the operation for the instruction `word >> 16`; returns r0.  Called by thunk.S. */
 #define COSY_COMPOSITE(...)
-#define COSY_OP(number, name, args, flags)						\
+#define COSY_OP(number, name, args, flags)                                                         \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
 #include "ops.def"
 

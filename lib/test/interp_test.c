@@ -301,11 +301,10 @@ static void operations(void)
 	} m;
 	void *at;
 
-#define OP2(op, x, y)                                                                              \
-	RUN(&m, IMM64(1, (u64)(x)), IMM64(2, (u64)(y)), CALL(COSY_OP_##op), EXIT())
+#define OP2(op, x, y) RUN(&m, IMM64(1, (u64)(x)), IMM64(2, (u64)(y)), CALL(COSY_OP_##op), EXIT())
 #define OP3(op, x, y, z)                                                                           \
-	RUN(&m, IMM64(1, (u64)(x)), IMM64(2, (u64)(y)), IMM64(3, (u64)(z)),                        \
-	    CALL(COSY_OP_##op), EXIT())
+	RUN(&m, IMM64(1, (u64)(x)), IMM64(2, (u64)(y)), IMM64(3, (u64)(z)), CALL(COSY_OP_##op),    \
+	    EXIT())
 	memset(&m, 0, sizeof(m));
 	CHECK_EQ(OP3(memset, m.a, 'q', 5), 0);
 	CHECK(!strcmp(m.a, "qqqqq"));
@@ -372,9 +371,8 @@ static void local_calls(void)
 		     STORE_K(BPF_DW, 10, -8, 70), EXIT()),
 		 5);
 	/* alloca: 16-byte aligned, gone at the function's end. */
-	CHECK_EQ(RUN(NULL, CALL_LOCAL(1), EXIT(), MOV_K(1, 5), CALL(COSY_OP_alloca),
-		     MOV_X(6, 0), MOV_K(1, 5), CALL(COSY_OP_alloca), ALU64_X(BPF_SUB, 0, 6),
-		     EXIT()),
+	CHECK_EQ(RUN(NULL, CALL_LOCAL(1), EXIT(), MOV_K(1, 5), CALL(COSY_OP_alloca), MOV_X(6, 0),
+		     MOV_K(1, 5), CALL(COSY_OP_alloca), ALU64_X(BPF_SUB, 0, 6), EXIT()),
 		 16);
 	CHECK_EQ(state.sp, 0);
 }

@@ -35,8 +35,8 @@ REGION(add_one, 16, LOAD(BPF_DW, 2, 1, 0), ALU64_K(BPF_ADD, 2, 1), STORE(BPF_DW,
 REGION(interrupted, 24, LOAD(BPF_DW, 6, 1, 16), MOV_X(7, 1), LOAD(BPF_DW, 1, 7, 0),
        LOAD(BPF_DW, 2, 7, 8), MOV_X(8, 6), MOV_X(1, 8), CALL_LOCAL(1), EXIT(),
        JUMP_K(BPF_JEQ, 1, 0, 6), STORE(BPF_DW, 10, -8, 1), ALU64_K(BPF_ADD, 1, -1), CALL_LOCAL(-4),
-       LOAD(BPF_DW, 1, 10, -8), ALU64_X(BPF_ADD, 0, 1), EXIT(), CALL(COSY_OP_ctx),
-       MOV_X(6, 0), LOAD(BPF_DW, 1, 6, 0), LOAD(BPF_DW, 2, 6, 8), CALL(SYS_kill), EXIT())
+       LOAD(BPF_DW, 1, 10, -8), ALU64_X(BPF_ADD, 0, 1), EXIT(), CALL(COSY_OP_ctx), MOV_X(6, 0),
+       LOAD(BPF_DW, 1, 6, 0), LOAD(BPF_DW, 2, 6, 8), CALL(SYS_kill), EXIT())
 REGION(malformed, 16, INSN(0xff, 0, 0, 0, 0), EXIT())
 
 static int64_t run_add_one(uint64_t in, uint64_t *ret)
