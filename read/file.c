@@ -11,6 +11,7 @@
 #include "file.h"
 #include "lease.h"
 #include "lock.h"
+#include "next.h"
 #include "relax.h"
 #include "seek.h"
 #include "stats.h"
@@ -31,6 +32,8 @@ static COLD bool file_map(void)
 	size_t len = sizeof(struct file_space);
 	long mapping;
 
+	if (!next_is_libc())
+		return false;
 	mapping = cosy_syscall6(SYS_mmap, 0, len, PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mapping < 0)
@@ -97,6 +100,15 @@ static struct file *file_name(int fd, struct file *expected, struct file *file)
 	return expected;
 }
 
+/* No file for what was opened. */
+static COLD void file_refused(int fd)
+{
+	if (next_is_libc())
+		return;
+	stats.opened++;
+	stats_declined(NULL, fd, GUARD_LIBC_NEXT);
+}
+
 void file_opened(int fd, int flags, unsigned int epoch_before)
 {
 	struct file *file, *old;
@@ -106,8 +118,10 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	if ((flags & (O_ACCMODE | O_DIRECT | O_PATH | O_DIRECTORY | O_TRUNC | O_ASYNC)) != O_RDONLY)
 		return;
 	file = file_claim(fd);
-	if (!file)
+	if (unlikely(!file)) {
+		file_refused(fd);
 		return;
+	}
 	/* Whoever still has its last word in mind must not take this for that file. */
 	file->word = ((file->word + WORD_GENERATION) & ~(WORD_HELD | WORD_POSITION)) | WORD_PLAIN;
 	file->inside = 0;

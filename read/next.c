@@ -18,6 +18,8 @@
 
 #include "next.h"
 
+#define LIBC "libc.so.6"
+
 /* Hidden versions are older ones, for programs that were linked when they were new. */
 #define VERSION_HIDDEN 0x8000
 
@@ -152,21 +154,21 @@ static const struct link_map *own_map(void)
 	return _dl_find_object((void *)next_find, &self) ? NULL : self.dlfo_link_map;
 }
 
-/* In `map` and those behind it, up to libc: all that were there from the beginning, as far as it matters. */
+/* Of `map` and those behind it, up to libc: all that were there from the beginning, as far as it matters. */
 static void *find_from(const struct link_map *map, const char *name)
 {
 	uint32_t hash = hash_of(name);
+	bool is_libc = false;
 
-	for (; map; map = map->l_next) {
+	for (; map && !is_libc; map = map->l_next) {
 		struct object object;
 		void *found;
 
 		object_read(map, &object);
+		is_libc = is(object.name, LIBC);
 		found = object_find(&object, name, hash);
 		if (found)
 			return found;
-		if (is(object.name, "libc.so.6"))
-			break;
 	}
 	return NULL;
 }
@@ -179,6 +181,36 @@ void *next_find(const char *name)
 	return found ? found : (void *)missing;
 }
 
+/* Has the object one of these functions? */
+static bool object_interposes(const struct object *object)
+{
+	static const char names[][6] = {"open", "read", "close"};
+	bool has = false;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !has; i++)
+		has = object_find(object, names[i], hash_of(names[i])) != NULL;
+	return has;
+}
+
+COLD bool next_is_libc(void)
+{
+	static enum { UNREAD, YES, NO } state;
+	const struct link_map *map;
+	struct object object;
+	bool other = true;
+
+	if (state != UNREAD)
+		return state == YES;
+	for (map = own_map(); map && map->l_next; map = map->l_next) {
+		object_read(map->l_next, &object);
+		other = !is(object.name, LIBC);
+		if (!other || object_interposes(&object))
+			break;
+	}
+	state = other ? NO : YES;
+	return !other;
+}
+
 void *next_variable(const char *name)
 {
 	const struct link_map *map = own_map();
@@ -187,4 +219,13 @@ void *next_variable(const char *name)
 	while (map && map->l_prev)
 		map = map->l_prev;
 	return find_from(map, name);
+}
+
+/*
+ * AddressSanitizer's library asks for its defaults.  Without this one it ends programs in which it
+ * is not the first library.  Calls are made through it (next_is_libc), so it misses nothing.
+ */
+const char *__asan_default_options(void)
+{
+	return "verify_asan_link_order=0";
 }

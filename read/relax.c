@@ -97,7 +97,8 @@ static unsigned int relaxed_now(void)
 		by_rule = policy_relaxes();
 		looked = true;
 	}
-	if (!__libc_single_threaded || over || file_sharing() || share_in_vfork_child())
+	if (!__libc_single_threaded || over || !next_is_libc() || file_sharing() ||
+	    share_in_vfork_child())
 		return 0;
 	return by_rule ? RELAX_TRUNC | RELAX_COALESCE | RELAX_COPY : asked;
 }

@@ -55,6 +55,23 @@ if printf 'int main(void){return 6;}' | ${CC:-cc} -static -x c - -o "$work/stati
 	says "a static program" "linked statically"
 fi
 
+# Sanitizers of gcc's are libraries that want to see the calls: nothing is specialised, and they do.
+printf '%s\n' '#include <fcntl.h>' '#include <stdlib.h>' '#include <unistd.h>' \
+	'int main(int count, char **args) { char *four = malloc(4); int fd = open(args[1], O_RDONLY);' \
+	'for (int i = 0; i < 99; i++) if (read(fd, four, 1) != 1) return 8;' \
+	'return count > 2 && read(fd, four, count + 2) == 5 ? 9 : 7; }' >"$work/sanitized.c"
+if ${CC:-cc} -w -fsanitize=address "$work/sanitized.c" -o "$work/sanitized" 2>/dev/null; then
+	export ASAN_OPTIONS=detect_leaks=0
+	is "a sanitized program" "$(status --stats "$work/sanitized" "$work/file")" 7
+	says "a sanitized program" "LIBC_NEXT 1"
+	is "a sanitized child" "$(status sh -c '"$0" "$1"; exit $?' "$work/sanitized" "$work/file")" 7
+	is "a sanitized program that is wrong" "$(status "$work/sanitized" "$work/file" more)" 1
+	says "a sanitized program that is wrong" "heap-buffer-overflow"
+	unset ASAN_OPTIONS
+else
+	echo "not run: a sanitized program: ${CC:-cc} -fsanitize=address makes none"
+fi
+
 # --explain names the guard.
 is "--explain" "$(status --explain "$work/file" dd if="$work/file" of=/dev/null bs=1 status=none)" 0
 says "--explain" "specialised"
