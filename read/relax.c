@@ -10,20 +10,20 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "clone.h"
+#include "reflink.h"
 #include "environment.h"
 #include "fault.h"
 #include "file.h"
 #include "filesystem.h"
-#include "gather.h"
-#include "last_words.h"
+#include "coalesce.h"
+#include "exit_signals.h"
 #include "lease.h"
 #include "policy.h"
 #include "relax.h"
 #include "relaxed.h"
 #include "share.h"
 #include "syscall.h"
-#include "tail.h"
+#include "trunc.h"
 
 /* Written only when an error comes too late to be told. */
 static uint8_t late_errors[FILES];
@@ -74,7 +74,7 @@ int relaxed_take_error(int fd)
 void relaxed_changed(void)
 {
 	changes++;
-	last_words_prepare();
+	exit_signals_prepare();
 }
 
 /* What the command line says; a rule may add to it. */
@@ -137,14 +137,14 @@ int relax_before_open(int flags)
 {
 	/* One of this process's own leases would refuse it. */
 	if (flags & O_NONBLOCK)
-		gather_end();
-	gather_flush();
+		coalesce_end();
+	coalesce_flush();
 	if (!(flags & O_TRUNC))
 		return flags;
 	if ((flags & O_ACCMODE) != O_RDONLY && !(flags & NO_TAIL) && (relaxed_now() & RELAX_TRUNC))
 		return flags & ~(O_TRUNC | O_APPEND);
 	/* What the kernel truncates now would be lengthened again by a cut that comes later. */
-	tail_cut_all();
+	trunc_cut_all();
 	return flags;
 }
 
@@ -167,17 +167,17 @@ static int give_tail(int fd, bool appends)
 
 	if (!ret && !S_ISREG(st.st_mode)) {
 		if (appends)
-			tail_append(fd);
+			trunc_append(fd);
 		return fd;
 	}
 	/* If that changes the size, it was larger before, and a cut does no less. */
 	if (!ret)
-		tail_cut_same(&st);
-	if (!ret && tail_fits(fd, &st) && relaxed_allows(fd, RELAX_TRUNC) &&
-	    tail_begin(fd, &st, appends))
+		trunc_cut_same(&st);
+	if (!ret && trunc_fits(fd, &st) && relaxed_allows(fd, RELAX_TRUNC) &&
+	    trunc_begin(fd, &st, appends))
 		return fd;
 	if (appends)
-		tail_append(fd);
+		trunc_append(fd);
 	return truncate_now(fd);
 }
 
@@ -189,7 +189,7 @@ int relax_after_open(int fd, int asked, int used)
 		return fd;
 	compared[fd] = 0;
 	if ((asked & O_ACCMODE) != O_RDONLY && (relaxed_now() & (RELAX_COALESCE | RELAX_COPY)))
-		gather_candidate(fd);
+		coalesce_candidate(fd);
 	return fd;
 }
 
@@ -200,33 +200,33 @@ void relax_touch_slowly(int fd)
 
 	if ((unsigned int)fd < FILES && compared[fd] >> 1 == changes) {
 		if (compared[fd] & 1)
-			gather_flush();
+			coalesce_flush();
 		return;
 	}
 	if (cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0))
 		return;
 	special = !S_ISREG(st.st_mode);
-	if (special || gather_same(&st))
-		gather_flush();
+	if (special || coalesce_same(&st))
+		coalesce_flush();
 	if (!special)
-		tail_cut_same(&st);
-	if ((unsigned int)fd < FILES && (special || !gather_same(&st)))
+		trunc_cut_same(&st);
+	if ((unsigned int)fd < FILES && (special || !coalesce_same(&st)))
 		compared[fd] = changes << 1 | special;
 }
 
 void relax_seek(int fd, int64_t offset, int whence)
 {
-	if (!tail_of(fd)) {
+	if (!trunc_of(fd)) {
 		relax_touch(fd);
 		return;
 	}
-	if (gather_has(fd))
-		gather_flush();
+	if (coalesce_has(fd))
+		coalesce_flush();
 	/* To where it is: squid goes to the beginning once more before it writes. */
 	if ((whence == SEEK_CUR && !offset) ||
 	    (whence == SEEK_SET && cosy_syscall3(SYS_lseek, fd, 0, SEEK_CUR) == offset))
 		return;
-	tail_cut(fd);
+	trunc_cut(fd);
 }
 
 void relax_fcntl(int fd, int command, long argument)
@@ -240,14 +240,14 @@ void relax_fcntl(int fd, int command, long argument)
 		break;
 	case F_GETFL:
 		/* A lease shows as O_ASYNC, through a duplicate as well; O_APPEND may be missing. */
-		tail_cut(fd);
-		gather_end();
+		trunc_cut(fd);
+		coalesce_end();
 		break;
 	case F_SETFL:
 		if (argument & (O_APPEND | O_DIRECT | O_ASYNC))
 			relax_forget(fd);
-		tail_cut(fd);
-		gather_end();
+		trunc_cut(fd);
+		coalesce_end();
 		break;
 	default:
 		relax_settle();
@@ -256,50 +256,50 @@ void relax_fcntl(int fd, int command, long argument)
 
 void relax_tell(void)
 {
-	gather_flush();
+	coalesce_flush();
 }
 
 void relax_settle(void)
 {
-	gather_flush();
-	tail_cut_all();
+	coalesce_flush();
+	trunc_cut_all();
 	/* Descriptors may be closed behind this library's back now, and name something else. */
 	changes++;
 }
 
 void relax_sleep(void)
 {
-	gather_end();
+	coalesce_end();
 }
 
 void relax_end(void)
 {
-	gather_end();
-	tail_cut_all();
+	coalesce_end();
+	trunc_cut_all();
 }
 
 void relax_share(bool forever)
 {
 	relax_end();
 	if (forever)
-		gather_forget_all();
+		coalesce_forget_all();
 }
 
 void relax_forget(int fd)
 {
-	if (clone_from(fd))
-		gather_end();
-	gather_forget(fd);
-	tail_cut(fd);
+	if (reflink_from(fd))
+		coalesce_end();
+	coalesce_forget(fd);
+	trunc_cut(fd);
 	if ((unsigned int)fd < FILES)
 		compared[fd] = 0;
 }
 
 void relax_duplicated(int fd, int copy)
 {
-	tail_cut(fd);
-	if (gather_may(fd))
-		gather_candidate(copy);
+	trunc_cut(fd);
+	if (coalesce_may(fd))
+		coalesce_candidate(copy);
 }
 
 int relax_closing(int fd)
@@ -307,8 +307,8 @@ int relax_closing(int fd)
 	if ((unsigned int)fd >= FILES || share_in_vfork_child())
 		return 0;
 	/* Closing drops locks, and ends pipes. */
-	gather_flush();
-	tail_close(fd);
+	coalesce_flush();
+	trunc_close(fd);
 	relax_forget(fd);
 	return relaxed_take_error(fd);
 }
@@ -323,7 +323,7 @@ int relax_closed(int ret, int error)
 
 void relax_lease_broken(void)
 {
-	gather_lease_broken();
+	coalesce_lease_broken();
 }
 
 /* Later destructors write by ordinary calls. */
@@ -332,6 +332,6 @@ __attribute__((destructor)) static void settle_at_exit(void)
 	if (share_in_vfork_child())
 		return;
 	relax_end();
-	gather_forget_all();
+	coalesce_forget_all();
 	over = true;
 }

@@ -6,7 +6,7 @@
  * here, by the stubs of relax_calls.def, and in signal handlers of the program as
  * everywhere else.
  *
- * There are two kinds: tails (tail.h, trunc) and gathered bytes (gather.h, coalesce).
+ * There are two kinds: tails (trunc.h, trunc) and gathered bytes (coalesce.h, coalesce).
  * Neither exists in a process with a second thread, so only signal handlers can come
  * between.
  *
@@ -22,9 +22,9 @@
 #include "next.h"
 
 #ifdef COSY_RELAX
-#include "clone.h"
-#include "gather.h"
-#include "tail.h"
+#include "reflink.h"
+#include "coalesce.h"
+#include "trunc.h"
 #endif
 
 #pragma GCC visibility push(hidden)
@@ -44,7 +44,7 @@ int relax_after_open(int fd, int asked, int used);
 /* An ordinary read has put `len` bytes into `buf`. */
 static inline void relax_read(int fd, const void *buf, long len)
 {
-	clone_note(fd, buf, len);
+	reflink_note(fd, buf, len);
 }
 
 /*
@@ -55,7 +55,7 @@ void relax_touch_slowly(int fd);
 
 static inline void relax_touch(int fd)
 {
-	if (tails || gather_pending())
+	if (tails || coalesce_pending())
 		relax_touch_slowly(fd);
 }
 

@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "file.h"
-#include "gather.h"
+#include "coalesce.h"
 #include "next.h"
 #include "relax.h"
 #include "relaxed.h"
 #include "share.h"
-#include "tail.h"
+#include "trunc.h"
 
 enum { TOUCH, TELL, SETTLE, END };
 
@@ -125,7 +125,7 @@ __asm__(".text\n"
 		".balign 16\n" #name ":\n"                                                         \
 		"	endbr64\n"                                                                       \
 		"	movl tails(%rip), %r11d\n"                                                       \
-		"	orl gather_word(%rip), %r11d\n"                                                  \
+		"	orl coalesce_word(%rip), %r11d\n"                                                \
 		"	jne 1f\n"                                                                        \
 		"	movq relax_call_" #name "(%rip), %r11\n"                                   \
 		"	testq %r11, %r11\n"                                                              \
@@ -139,12 +139,12 @@ __asm__(".text\n"
 
 ssize_t write(int fd, const void *buf, size_t len)
 {
-	if (tails && !tail_of(fd))
+	if (tails && !trunc_of(fd))
 		relax_touch(fd);
-	if (gather_pending() && !(gather_has(fd) && __libc_single_threaded))
-		gather_flush();
-	if (gather_may(fd) && __libc_single_threaded)
-		return gather_write(fd, buf, len);
+	if (coalesce_pending() && !(coalesce_has(fd) && __libc_single_threaded))
+		coalesce_flush();
+	if (coalesce_may(fd) && __libc_single_threaded)
+		return coalesce_write(fd, buf, len);
 	return next_write(fd, buf, len);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* relaxed.h - what tail.c and gather.c share; see relax.h for the whole. */
+/* relaxed.h - what trunc.c and coalesce.c share; see relax.h for the whole. */
 #ifndef COSY_READ_RELAXED_H
 #define COSY_READ_RELAXED_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clone.h - copy loops on file systems that share blocks between files (btrfs, xfs).
+ * reflink.h - copy loops on file systems that share blocks between files (btrfs, xfs).
  *
  * A program that writes from the same buffer what it has just read may have looked at
  * the bytes or not, so they are read all the same.  But if they still are what the source
@@ -8,11 +8,11 @@
  * the source's blocks (FICLONERANGE), for many such writes at once.
  *
  * Until that is done nothing may change the source, so there is a read lease on it; the
- * destination is the file that is gathered (gather.h), with CLONE in its word, and has a write
+ * destination is the file that is gathered (coalesce.h), with REFLINK in its word, and has a write
  * lease.  Where blocks cannot be shared this gains nothing, and is not done.
  */
-#ifndef COSY_READ_CLONE_H
-#define COSY_READ_CLONE_H
+#ifndef COSY_READ_REFLINK_H
+#define COSY_READ_REFLINK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,44 +20,44 @@
 #pragma GCC visibility push(hidden)
 
 /* Shorter reads are not worth a comparison. */
-#define CLONE_LEAST 16384
+#define MIN_REFLINK 16384
 
 /* The last long read: what a copy loop writes next. */
-struct clone_read {
+struct reflink_read {
 	int fd;
 	const void *buf;
 	size_t len;
 };
 
-extern struct clone_read clone_read;
+extern struct reflink_read reflink_read;
 
-static inline void clone_note(int fd, const void *buf, long len)
+static inline void reflink_note(int fd, const void *buf, long len)
 {
-	if (len >= CLONE_LEAST)
-		clone_read = (struct clone_read){fd, buf, len};
+	if (len >= MIN_REFLINK)
+		reflink_read = (struct reflink_read){fd, buf, len};
 }
 
 /* May a write of these bytes be one of a copy loop? */
-static inline bool clone_may(int fd, const void *buf, size_t len)
+static inline bool reflink_may(int fd, const void *buf, size_t len)
 {
-	return buf == clone_read.buf && len == clone_read.len && fd != clone_read.fd;
+	return buf == reflink_read.buf && len == reflink_read.len && fd != reflink_read.fd;
 }
 
 /* Such a write.  False: it is to be made in the ordinary way. */
-bool clone_write(int fd, const void *buf, size_t len);
+bool reflink_write(int fd, const void *buf, size_t len);
 
 /* Makes `to` share what is pending, or writes it; with signals blocked. */
-void clone_hand_over(int to);
+void reflink_hand_over(int to);
 
 /* Gives up the source, with nothing pending; with signals blocked. */
-void clone_end(void);
+void reflink_end(void);
 
 /* Is `fd` the source? */
-bool clone_from(int fd);
+bool reflink_from(int fd);
 
 /* Has the source's lease been broken? */
-bool clone_broken(void);
+bool reflink_broken(void);
 
 #pragma GCC visibility pop
 
-#endif /* COSY_READ_CLONE_H */
+#endif /* COSY_READ_REFLINK_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* last_words.c - see last_words.h. */
+/* exit_signals.c - see exit_signals.h. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "fault.h"
-#include "last_words.h"
+#include "exit_signals.h"
 #include "lease.h"
 #include "next.h"
 #include "relax.h"
@@ -57,7 +57,7 @@ static void fill(struct sigaction *action)
 	action->sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
 }
 
-void last_words_prepare(void)
+void exit_signals_prepare(void)
 {
 	struct sigaction action, old;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* position.c - calls that make the kernel use or move a position: KERNEL_POSITION. */
+/* kernel_position.c - calls that make the kernel use or move a position: KERNEL_POSITION. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * last_words.h - settles when a signal is about to end the process (relax.h).
+ * exit_signals.h - settles when a signal is about to end the process (relax.h).
  *
  * Signals whose default action is to end it get a handler, unless the program has given
  * them another meaning, when something is relaxed for the first time.  It settles, and lets the
  * default action follow.  The program goes on believing in
  * SIG_DFL: relax_sigaction and relax_signal.
  */
-#ifndef COSY_READ_LAST_WORDS_H
-#define COSY_READ_LAST_WORDS_H
+#ifndef COSY_READ_EXIT_SIGNALS_H
+#define COSY_READ_EXIT_SIGNALS_H
 
 #pragma GCC visibility push(hidden)
 
-void last_words_prepare(void);
+void exit_signals_prepare(void);
 
 #pragma GCC visibility pop
 
-#endif /* COSY_READ_LAST_WORDS_H */
+#endif /* COSY_READ_EXIT_SIGNALS_H */

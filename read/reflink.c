@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* clone.c - see clone.h. */
+/* reflink.c - see reflink.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -10,9 +10,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "clone.h"
+#include "reflink.h"
 #include "file.h"
-#include "gather.h"
+#include "coalesce.h"
 #include "lease.h"
 #include "next.h"
 #include "policy.h"
@@ -32,7 +32,7 @@
 /* After so many attempts in a row that came to nothing there are no more. */
 #define MOST_FAILURES 32
 
-struct clone_read clone_read = {.fd = -1};
+struct reflink_read reflink_read = {.fd = -1};
 
 /* Changed with signals blocked. */
 static struct {
@@ -45,17 +45,17 @@ static struct {
 
 static int failures;
 
-bool clone_from(int fd)
+bool reflink_from(int fd)
 {
 	return fd >= 0 && fd == clone.from;
 }
 
-bool clone_broken(void)
+bool reflink_broken(void)
 {
 	return clone.from >= 0 && cosy_syscall3(SYS_fcntl, clone.from, F_GETLEASE, 0) != F_RDLCK;
 }
 
-void clone_end(void)
+void reflink_end(void)
 {
 	if (clone.from < 0)
 		return;
@@ -90,11 +90,11 @@ static bool begin(int from, int to)
 		return false;
 	/* Its lease is ours now, and no window may give it back. */
 	file_plain_fd(from, GUARD_OWN_CALLS, true);
-	if (!gather_has(to) && !gather_begin(to, RELAX_COPY))
+	if (!coalesce_has(to) && !coalesce_begin(to, RELAX_COPY))
 		return false;
 	signals = relaxed_block_signals();
-	gather_flush();
-	clone_end();
+	coalesce_flush();
+	reflink_end();
 	if (lease_take_kind(from, F_RDLCK)) {
 		map = -1;
 		/* From here on the size is fixed. */
@@ -119,26 +119,26 @@ static bool aligned(int to, uint64_t offset)
 	return !(offset % BLOCK) && !(cosy_syscall3(SYS_lseek, to, 0, SEEK_CUR) % BLOCK);
 }
 
-bool clone_write(int fd, const void *buf, size_t len)
+bool reflink_write(int fd, const void *buf, size_t len)
 {
-	int from = clone_read.fd;
+	int from = reflink_read.fd;
 	uint64_t signals, word, offset;
 	bool done = false;
 
-	clone_read.buf = NULL;
+	reflink_read.buf = NULL;
 	if (failures >= MOST_FAILURES)
 		return false;
-	if ((!clone_from(from) || !gather_has(fd)) && !begin(from, fd)) {
+	if ((!reflink_from(from) || !coalesce_has(fd)) && !begin(from, fd)) {
 		failures++;
 		return false;
 	}
 	offset = cosy_syscall3(SYS_lseek, from, 0, SEEK_CUR) - len;
 	if (offset > clone.size || len > clone.size - offset)
 		return false;
-	word = gather_word;
-	if ((word & GATHER_LEN) || (clone.pending && offset != clone.start + clone.pending)) {
-		gather_flush();
-		word = gather_word;
+	word = coalesce_word;
+	if ((word & COALESCE_LEN) || (clone.pending && offset != clone.start + clone.pending)) {
+		coalesce_flush();
+		word = coalesce_word;
 	}
 	if (!clone.pending && !aligned(fd, offset))
 		return false;
@@ -146,16 +146,16 @@ bool clone_write(int fd, const void *buf, size_t len)
 		return false;
 	signals = relaxed_block_signals();
 	/* A handler may have settled, or ended it all. */
-	if (gather_word == word && gather_has(fd) && clone_from(from)) {
+	if (coalesce_word == word && coalesce_has(fd) && reflink_from(from)) {
 		if (!clone.pending)
 			clone.start = offset;
 		clone.pending += len;
-		gather_word |= GATHER_CLONE;
+		coalesce_word |= COALESCE_REFLINK;
 		done = true;
 	}
 	relaxed_restore_signals(signals);
 	if (done && clone.pending >= MOST_PENDING)
-		gather_flush();
+		coalesce_flush();
 	return done;
 }
 
@@ -179,7 +179,7 @@ static uint64_t share(int to)
 	return range.src_length;
 }
 
-void clone_hand_over(int to)
+void reflink_hand_over(int to)
 {
 	uint64_t done = share(to);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tail.h - files opened with O_TRUNC that were not truncated yet ("Poking holes" §4.2:
+ * trunc.h - files opened with O_TRUNC that were not truncated yet ("Poking holes" §4.2:
  * most of what squid's open, write and close cost is that blocks are freed and
  * allocated again).  They are written in place; what is left of the old file behind
  * the last byte written, the *tail*, is cut off when the descriptor is closed, or before
@@ -8,8 +8,8 @@
  *
  * Until then the file's true end is the kernel's position: only write(2) has moved it.
  */
-#ifndef COSY_READ_TAIL_H
-#define COSY_READ_TAIL_H
+#ifndef COSY_READ_TRUNC_H
+#define COSY_READ_TRUNC_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,29 +21,29 @@
 extern uint32_t tails;
 
 /* May a file of this kind have one? */
-bool tail_fits(int fd, const struct stat *st);
+bool trunc_fits(int fd, const struct stat *st);
 
 /*
  * `fd`, just opened, has one.  False: there are too many.  With `appends` it is to have O_APPEND, but
  * gets it only when the tail is cut: until then its position is its end all the same.
  */
-bool tail_begin(int fd, const struct stat *st, bool appends);
+bool trunc_begin(int fd, const struct stat *st, bool appends);
 
 /* Gives it O_APPEND. */
-void tail_append(int fd);
+void trunc_append(int fd);
 
-bool tail_of(int fd);
+bool trunc_of(int fd);
 
 /* Cuts the tail of `fd`, if it has one; an error is kept: relaxed_late_error. */
-void tail_cut(int fd);
-void tail_cut_all(void);
+void trunc_cut(int fd);
+void trunc_cut_all(void);
 
 /* The same before close(fd). */
-void tail_close(int fd);
+void trunc_close(int fd);
 
 /* Cuts the tails of this file, by whatever descriptors they are known. */
-void tail_cut_same(const struct stat *st);
+void trunc_cut_same(const struct stat *st);
 
 #pragma GCC visibility pop
 
-#endif /* COSY_READ_TAIL_H */
+#endif /* COSY_READ_TRUNC_H */

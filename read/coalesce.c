@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gather.c - see gather.h. */
+/* coalesce.c - see coalesce.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "clone.h"
+#include "reflink.h"
 #include "copy.h"
 #include "file.h"
-#include "gather.h"
+#include "coalesce.h"
 #include "lease.h"
 #include "next.h"
 #include "policy.h"
@@ -31,7 +31,7 @@
 /* So many small writes one after the other have paid for lease and buffer. */
 #define EARNED	    8
 
-uint64_t gather_word;
+uint64_t coalesce_word;
 
 static struct {
 	int fd;		     /* -1: none; changed with signals blocked */
@@ -47,23 +47,23 @@ static struct {
 /* 0: no candidate; otherwise 1 + small writes in a row, as long as they are few. */
 static uint8_t candidates[FILES];
 
-void gather_candidate(int fd)
+void coalesce_candidate(int fd)
 {
 	if ((unsigned int)fd < FILES)
 		candidates[fd] = 1;
 }
 
-bool gather_may(int fd)
+bool coalesce_may(int fd)
 {
 	return (unsigned int)fd < FILES && candidates[fd];
 }
 
-bool gather_has(int fd)
+bool coalesce_has(int fd)
 {
 	return fd == gather.fd;
 }
 
-bool gather_same(const struct stat *st)
+bool coalesce_same(const struct stat *st)
 {
 	return gather.fd >= 0 && st->st_ino == gather.ino && st->st_dev == gather.dev;
 }
@@ -84,12 +84,12 @@ static bool exchange(uint64_t old, uint64_t new)
 	bool same;
 
 	__asm__ volatile("cmpxchg %3, %1"
-			 : "=@ccz"(same), "+m"(gather_word), "+a"(old)
+			 : "=@ccz"(same), "+m"(coalesce_word), "+a"(old)
 			 : "r"(new)
 			 : "memory");
 	return same;
 #else
-	return __atomic_compare_exchange_n(&gather_word, &old, new, false, __ATOMIC_SEQ_CST,
+	return __atomic_compare_exchange_n(&coalesce_word, &old, new, false, __ATOMIC_SEQ_CST,
 					   __ATOMIC_SEQ_CST);
 #endif
 }
@@ -97,7 +97,7 @@ static bool exchange(uint64_t old, uint64_t new)
 /* Signals are blocked.  What finds no room is lost, as with any write that is late. */
 static void hand_over(void)
 {
-	size_t len = gather_word & GATHER_LEN, done = 0;
+	size_t len = coalesce_word & COALESCE_LEN, done = 0;
 
 	while (done < len) {
 		long ret = cosy_syscall3(SYS_write, gather.fd, (unsigned long)gather.buffer + done,
@@ -111,11 +111,11 @@ static void hand_over(void)
 		}
 		done += ret;
 	}
-	if (gather_word & GATHER_CLONE)
-		clone_hand_over(gather.fd);
-	if (gather_word & GATHER_BUSY)
+	if (coalesce_word & COALESCE_REFLINK)
+		reflink_hand_over(gather.fd);
+	if (coalesce_word & COALESCE_BUSY)
 		gather.lent = true;
-	gather_word = (gather_word & ~(uint64_t)UINT32_MAX) + GATHER_GENERATION;
+	coalesce_word = (coalesce_word & ~(uint64_t)UINT32_MAX) + COALESCE_GENERATION;
 	if (!len)
 		return;
 	stats.flushes++;
@@ -123,18 +123,18 @@ static void hand_over(void)
 	gather.writes = 0;
 }
 
-void gather_flush(void)
+void coalesce_flush(void)
 {
 	uint64_t signals;
 
-	if (!gather_pending())
+	if (!coalesce_pending())
 		return;
 	signals = relaxed_block_signals();
 	hand_over();
 	relaxed_restore_signals(signals);
 }
 
-void gather_end(void)
+void coalesce_end(void)
 {
 	uint64_t signals;
 
@@ -142,7 +142,7 @@ void gather_end(void)
 		return;
 	signals = relaxed_block_signals();
 	hand_over();
-	clone_end();
+	reflink_end();
 	lease_return_kind(gather.fd);
 	if (candidates[gather.fd])
 		candidates[gather.fd] = 1;
@@ -150,27 +150,27 @@ void gather_end(void)
 	relaxed_restore_signals(signals);
 }
 
-void gather_forget(int fd)
+void coalesce_forget(int fd)
 {
-	if (!gather_may(fd))
+	if (!coalesce_may(fd))
 		return;
-	if (gather_has(fd))
-		gather_end();
+	if (coalesce_has(fd))
+		coalesce_end();
 	candidates[fd] = 0;
 }
 
-void gather_forget_all(void)
+void coalesce_forget_all(void)
 {
-	gather_end();
+	coalesce_end();
 	memset(candidates, 0, sizeof(candidates));
 }
 
-void gather_lease_broken(void)
+void coalesce_lease_broken(void)
 {
-	if (clone_broken())
-		gather_end();
+	if (reflink_broken())
+		coalesce_end();
 	if (gather.fd >= 0 && !intact())
-		gather_end();
+		coalesce_end();
 }
 
 static bool buffer_made(void)
@@ -198,7 +198,7 @@ static bool fits(int fd, unsigned int what, struct stat *st)
 	       relaxed_allows(fd, what) && relaxed_local(fd, st->st_dev);
 }
 
-bool gather_begin(int fd, unsigned int what)
+bool coalesce_begin(int fd, unsigned int what)
 {
 	struct stat st;
 	uint64_t signals;
@@ -207,7 +207,7 @@ bool gather_begin(int fd, unsigned int what)
 	/* The child of a vfork has its parent's memory, but not its descriptors. */
 	if (gather.lent || share_in_vfork_child() || file_sharing() || !fits(fd, what, &st))
 		return false;
-	gather_end();
+	coalesce_end();
 	signals = relaxed_block_signals();
 	taken = buffer_made() && lease_take_kind(fd, F_WRLCK);
 	if (taken) {
@@ -231,27 +231,27 @@ static bool suits(const void *buf, size_t len)
 static bool append(int fd, const void *buf, size_t len)
 {
 	for (;;) {
-		uint64_t word = __atomic_load_n(&gather_word, __ATOMIC_RELAXED);
+		uint64_t word = __atomic_load_n(&coalesce_word, __ATOMIC_RELAXED);
 
-		if (!gather_has(fd) || !gather.coalesces || gather.lent || !suits(buf, len) ||
-		    (word & GATHER_LEN) + len > CAPACITY)
+		if (!coalesce_has(fd) || !gather.coalesces || gather.lent || !suits(buf, len) ||
+		    (word & COALESCE_LEN) + len > CAPACITY)
 			return false;
-		if (word & GATHER_CLONE)
+		if (word & COALESCE_REFLINK)
 			return false;
 		/* Whatever may have closed it has handed over first. */
 		if (!(uint32_t)word && !intact()) {
-			gather_forget(fd);
+			coalesce_forget(fd);
 			return false;
 		}
-		if (word & GATHER_BUSY) {
+		if (word & COALESCE_BUSY) {
 			/* This is a handler, and interrupts the write that is copying. */
-			gather_flush();
+			coalesce_flush();
 			return false;
 		}
-		if (!exchange(word, word | GATHER_BUSY))
+		if (!exchange(word, word | COALESCE_BUSY))
 			continue;
-		copy_bytes(gather.buffer + (word & GATHER_LEN), buf, len);
-		if (exchange(word | GATHER_BUSY, word + len)) {
+		copy_bytes(gather.buffer + (word & COALESCE_LEN), buf, len);
+		if (exchange(word | COALESCE_BUSY, word + len)) {
 			stats.gathered++;
 			gather.writes++;
 			return true;
@@ -272,13 +272,13 @@ static bool earned(int fd, size_t len)
 		candidates[fd]++;
 		return false;
 	}
-	if (gather_begin(fd, RELAX_COALESCE))
+	if (coalesce_begin(fd, RELAX_COALESCE))
 		return true;
 	candidates[fd] = 0;
 	return false;
 }
 
-ssize_t gather_write(int fd, const void *buf, size_t len)
+ssize_t coalesce_write(int fd, const void *buf, size_t len)
 {
 	int error = relaxed_take_error(fd);
 
@@ -286,17 +286,17 @@ ssize_t gather_write(int fd, const void *buf, size_t len)
 		errno = error;
 		return -1;
 	}
-	if (clone_may(fd, buf, len) && clone_write(fd, buf, len))
+	if (reflink_may(fd, buf, len) && reflink_write(fd, buf, len))
 		return len;
-	if (gather_has(fd) && gather.lonely >= MOST_LONELY) {
-		gather_forget(fd);
+	if (coalesce_has(fd) && gather.lonely >= MOST_LONELY) {
+		coalesce_forget(fd);
 		gather.lonely = 0;
-	} else if (!gather_has(fd) && !earned(fd, len))
+	} else if (!coalesce_has(fd) && !earned(fd, len))
 		return next_write(fd, buf, len);
 	if (append(fd, buf, len))
 		return len;
 	/* Full, or not to be done now; what came before goes first, and with it its error. */
-	gather_flush();
+	coalesce_flush();
 	error = relaxed_take_error(fd);
 	if (error) {
 		errno = error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* tail.c - see tail.h. */
+/* trunc.c - see trunc.h. */
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -9,9 +9,9 @@
 #include "relaxed.h"
 #include "stats.h"
 #include "syscall.h"
-#include "tail.h"
+#include "trunc.h"
 
-#define TAILS	32
+#define MAX_TRUNCS	32
 
 /* What is cut late is seen longer, and by more, the longer it takes to write. */
 #define LARGEST (16 << 20)
@@ -24,22 +24,22 @@ static struct tail {
 	off_t old_size;
 	dev_t dev;
 	ino_t ino;
-} slots[TAILS];
+} slots[MAX_TRUNCS];
 
 uint32_t tails;
 
 static uint8_t slot_of[FILES]; /* + 1 */
 
-bool tail_fits(int fd, const struct stat *st)
+bool trunc_fits(int fd, const struct stat *st)
 {
 	/* Without a name it may be a memfd, which may be sealed against what comes later. */
 	return (unsigned int)fd < FILES && st->st_nlink && st->st_size <= LARGEST &&
-	       tails < TAILS && relaxed_local(fd, st->st_dev);
+	       tails < MAX_TRUNCS && relaxed_local(fd, st->st_dev);
 }
 
-bool tail_begin(int fd, const struct stat *st, bool appends)
+bool trunc_begin(int fd, const struct stat *st, bool appends)
 {
-	for (unsigned int i = 0; i < TAILS; i++) {
+	for (unsigned int i = 0; i < MAX_TRUNCS; i++) {
 		struct tail *tail = &slots[i];
 		int free = FREE;
 
@@ -60,7 +60,7 @@ bool tail_begin(int fd, const struct stat *st, bool appends)
 	return false;
 }
 
-bool tail_of(int fd)
+bool trunc_of(int fd)
 {
 	return (unsigned int)fd < FILES && slot_of[fd];
 }
@@ -78,7 +78,7 @@ static long cut(const struct tail *tail, int fd)
 	return end < 0 ? end : cosy_syscall3(SYS_ftruncate, fd, end, 0);
 }
 
-void tail_append(int fd)
+void trunc_append(int fd)
 {
 	long flags = cosy_syscall3(SYS_fcntl, fd, F_GETFL, 0);
 
@@ -91,7 +91,7 @@ static void end_tail(int fd, bool closing)
 	uint64_t signals;
 	long ret = 0;
 
-	if (!tail_of(fd))
+	if (!trunc_of(fd))
 		return;
 	/* A handler must find it either whole or cut: it may write behind it. */
 	signals = relaxed_block_signals();
@@ -100,7 +100,7 @@ static void end_tail(int fd, bool closing)
 
 		ret = cut(tail, fd);
 		if (tail->appends && !closing)
-			tail_append(fd);
+			trunc_append(fd);
 		slot_of[fd] = 0;
 		tail->owner = FREE;
 		tails--;
@@ -110,28 +110,28 @@ static void end_tail(int fd, bool closing)
 		relaxed_late_error(fd, ret);
 }
 
-void tail_cut(int fd)
+void trunc_cut(int fd)
 {
 	end_tail(fd, false);
 }
 
-void tail_close(int fd)
+void trunc_close(int fd)
 {
 	end_tail(fd, true);
 }
 
-void tail_cut_all(void)
+void trunc_cut_all(void)
 {
 	if (!tails)
 		return;
-	for (unsigned int i = 0; i < TAILS; i++)
+	for (unsigned int i = 0; i < MAX_TRUNCS; i++)
 		if (slots[i].owner > 0)
-			tail_cut(slots[i].owner - 1);
+			trunc_cut(slots[i].owner - 1);
 }
 
-void tail_cut_same(const struct stat *st)
+void trunc_cut_same(const struct stat *st)
 {
-	for (unsigned int i = 0; i < TAILS; i++)
+	for (unsigned int i = 0; i < MAX_TRUNCS; i++)
 		if (slots[i].owner > 0 && slots[i].ino == st->st_ino && slots[i].dev == st->st_dev)
-			tail_cut(slots[i].owner - 1);
+			trunc_cut(slots[i].owner - 1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * sleep.c - calls that wait, and that any signal handler interrupts even with SA_RESTART:
+ * blocking_calls.c - calls that wait, and that any signal handler interrupts even with SA_RESTART:
  * a broken lease would be noticed as EINTR, or as a sleep cut short.  So no lease is held
  * across them: AWAKE.  In a process with several threads the signal goes to any of them
  * and this does not help; leases are kept then.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * rights.c - calls after which this process may do less than it could.  A lease can be
+ * credentials.c - calls after which this process may do less than it could.  A lease can be
  * returned only by who could take it, so none is held across a change of user; and a
  * filter of system calls ends a program that makes another one than it says, so nothing
  * is specialised from then on: UNCONFINED.
