@@ -13,6 +13,7 @@
  *
  *	load/			LOAD: from a container to machine code
  *	  program.c		validate, sandbox, compile; FREE
+ *	  processor.c		processors on which nothing is loaded
  *	  buffer.c		the shared buffer and its mapping
  *	  thunk_table.c		the addresses that a program is linked against
  *
@@ -55,6 +56,7 @@
  */
 #include <linux/module.h>
 #include "device.h"
+#include "load/processor.h"
 #include "load/program.h"
 #include "run/dispatch.h"
 #include "run/thunk.h"
@@ -65,6 +67,7 @@ static int __init cosy_init(void)
 	int error;
 
 	cosy_thunk_init();
+	cosy_processor_init();
 
 	error = cosy_dispatch_init();
 	if (error)

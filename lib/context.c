@@ -130,6 +130,12 @@ static int open_device(void)
 		close(fd);
 		return -1;
 	}
+	if (version.features & COSY_FEATURE_REFUSED) {
+		libcosy_native_only = true;
+		explain("the module refuses compounds on this processor: see cosy doctor");
+		close(fd);
+		return -1;
+	}
 	return fd;
 }
 

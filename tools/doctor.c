@@ -29,8 +29,10 @@
 
 #include "command.h"
 
-#define DEVICE "/dev/cosy"
-#define GROUP  "cosy"
+#define DEVICE	 "/dev/cosy"
+#define GROUP	 "cosy"
+
+#define LOG_SIZE 200
 
 struct visit {
 	int fd;	 /* of the device, -1 before it is open */
@@ -219,6 +221,23 @@ static bool check_version(struct visit *v)
 	return true;
 }
 
+static int load_trial(int fd, __u32 *handle, char log[LOG_SIZE]);
+
+static bool check_processor(struct visit *v)
+{
+	char log[LOG_SIZE] = "";
+	__u32 handle;
+
+	if (!(v->version.features & COSY_FEATURE_REFUSED))
+		return true;
+	load_trial(v->fd, &handle, log);
+	bad(v, "the module refuses this processor: %s", log);
+	advise("where nobody else's secrets are on this machine, as root: "
+	       "echo 1 > /sys/module/cosy/parameters/allow_processor");
+	advise("for every boot: echo options cosy allow_processor=1 > /etc/modprobe.d/cosy.conf");
+	return false;
+}
+
 static bool check_jit(struct visit *v)
 {
 	char enable[16] = "?", harden[16] = "?";
@@ -314,34 +333,39 @@ static const struct {
 		},
 };
 
-static bool load_trial(struct visit *v, __u32 *handle)
+/* 0 and a handle, or the errno and perhaps a reason. */
+static int load_trial(int fd, __u32 *handle, char log[LOG_SIZE])
 {
-	char log[200] = "";
 	struct cosy_load load = {
 		.size = sizeof(load),
 		.len = sizeof(trial),
 		.compound = (__u64)(unsigned long)&trial,
 		.log = (__u64)(unsigned long)log,
-		.log_size = sizeof(log),
+		.log_size = LOG_SIZE,
 	};
 
-	if (!ioctl(v->fd, COSY_IOC_LOAD, &load)) {
-		*handle = load.handle;
-		return true;
-	}
-	bad(v, "a compound cannot be loaded: %s%s%s", strerror(errno), *log ? ": " : "", log);
-	if (errno == EDQUOT)
-		advise("other programs of yours hold too many: end them");
-	return false;
+	log[0] = '\0';
+	if (ioctl(fd, COSY_IOC_LOAD, &load))
+		return errno;
+	*handle = load.handle;
+	return 0;
 }
 
 static bool check_run(struct visit *v)
 {
 	struct cosy_state state;
 	struct cosy_run run = {.size = sizeof(run), .state = (__u64)(unsigned long)&state};
+	char log[LOG_SIZE];
+	int error;
 
-	if (!load_trial(v, &run.handle))
+	error = load_trial(v->fd, &run.handle, log);
+	if (error) {
+		bad(v, "a compound cannot be loaded: %s%s%s", strerror(error), *log ? ": " : "",
+		    log);
+		if (error == EDQUOT)
+			advise("other programs of yours hold too many: end them");
 		return false;
+	}
 	/* A signal in the way is no verdict. */
 	do {
 		if (ioctl(v->fd, COSY_IOC_RUN, &run)) {
@@ -376,8 +400,8 @@ static void note_obstacles(void)
 int command_doctor(int argc, char **argv)
 {
 	static bool (*const checks[])(struct visit *) = {
-		check_mode, check_module, check_device, check_version,
-		check_jit,  check_buffer, check_run,
+		check_mode,	 check_module, check_device, check_version,
+		check_processor, check_jit,    check_buffer, check_run,
 	};
 	struct visit v = {.fd = -1};
 	size_t i;

@@ -26,7 +26,40 @@
 #define COSY_CLEARS_HISTORY 1
 #endif
 
+/* What the kernel does on the way in and out, as far as modules may do it as well. */
+#if defined(X86_FEATURE_CLEAR_CPU_BUF) && defined(COSY_HAVE_VERW_SEL)
+#define COSY_CLEARS_BUFFERS 1
+#endif
+#if defined(X86_FEATURE_UNRET) && defined(X86_FEATURE_SRSO_ALIAS) && defined(X86_FEATURE_ENTRY_IBPB) && \
+	defined(COSY_HAVE_UNTRAIN_RET) && defined(COSY_HAVE_ENTRY_IBPB)
+#define COSY_UNTRAINS_RETURNS 1
+#endif
+
 #ifndef __ASSEMBLY__
+
+/* Features and bugs that this kernel does not know, and so does nothing about. */
+#define COSY_NO_BIT 0xffff
+#ifndef X86_FEATURE_CLEAR_CPU_BUF
+#define X86_FEATURE_CLEAR_CPU_BUF COSY_NO_BIT
+#endif
+#ifndef X86_FEATURE_UNRET
+#define X86_FEATURE_UNRET COSY_NO_BIT
+#endif
+#ifndef X86_FEATURE_ENTRY_IBPB
+#define X86_FEATURE_ENTRY_IBPB COSY_NO_BIT
+#endif
+#ifndef X86_BUG_RFDS
+#define X86_BUG_RFDS COSY_NO_BIT
+#endif
+#ifndef X86_BUG_TSA
+#define X86_BUG_TSA COSY_NO_BIT
+#endif
+#ifndef X86_BUG_SRSO
+#define X86_BUG_SRSO COSY_NO_BIT
+#endif
+#ifndef X86_BUG_DIV0
+#define X86_BUG_DIV0 COSY_NO_BIT
+#endif
 
 #include <linux/audit.h>
 #include <linux/compiler.h>

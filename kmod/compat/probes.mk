@@ -10,4 +10,7 @@ cosy-compat := $(call cosy-header,vm_flags_set.struct,include/linux/mm.h,COSY_HA
 	       $(call cosy-header,int import_ubuf,include/linux/uio.h,COSY_HAVE_IMPORT_UBUF) \
 	       $(call cosy-header,timespec64 inode_get_atime,include/linux/fs.h,COSY_HAVE_INODE_TIMES) \
 	       $(call cosy-symbol,kernel_sendpage,COSY_HAVE_SENDPAGE) \
-	       $(call cosy-symbol,clear_bhb_loop,COSY_HAVE_CLEAR_BHB_LOOP)
+	       $(call cosy-symbol,clear_bhb_loop,COSY_HAVE_CLEAR_BHB_LOOP) \
+	       $(call cosy-symbol,x86_verw_sel,COSY_HAVE_VERW_SEL) \
+	       $(call cosy-symbol,entry_ibpb,COSY_HAVE_ENTRY_IBPB) \
+	       $(if $(call cosy-symbol,entry_untrain_ret,y),$(call cosy-symbol,srso_alias_untrain_ret,COSY_HAVE_UNTRAIN_RET))

@@ -15,6 +15,7 @@
 #include <linux/xarray.h>
 #include "context.h"
 #include "load/buffer.h"
+#include "load/processor.h"
 #include "load/program.h"
 #include "run/limits.h"
 #include "run/thunk.h"
@@ -48,7 +49,11 @@ static struct bpf_prog *bpf_create(const struct bpf_insn *insns, u32 insn_cnt, u
 	*blinds = bpf->blinding_requested;
 	/* Constants are hidden by the sandbox; the kernel's way takes quadratic time. */
 	bpf->blinding_requested = 0;
-	bpf->type = BPF_PROG_TYPE_SYSCALL;
+	/*
+	 * The type of a classic program, which the JIT knows for an unprivileged user's: before
+	 * its memory is used again for such a one, processors forget where indirect branches led.
+	 */
+	bpf->type = BPF_PROG_TYPE_UNSPEC;
 	bpf->len = insn_cnt;
 	bpf->aux->stack_depth = stack_size;
 	memcpy(bpf->insnsi, insns, insn_cnt * sizeof(*insns));
@@ -126,7 +131,8 @@ u64 cosy_program_features(void)
 {
 	if (!bpf_compiles())
 		return 0;
-	return COSY_FEATURE_JIT | (has_gotol ? COSY_FEATURE_LONG_JUMP : 0);
+	return COSY_FEATURE_JIT | (has_gotol ? COSY_FEATURE_LONG_JUMP : 0) |
+	       (cosy_processor_refused(NULL) ? COSY_FEATURE_REFUSED : 0);
 }
 
 int cosy_program_init(void)
@@ -377,6 +383,10 @@ long cosy_program_load(struct cosy_context *context, struct cosy_load *load)
 	load->jited = 0;
 	load->bad_insn = ~0u;
 
+	if (cosy_processor_refused(&why)) {
+		error = -EOPNOTSUPP;
+		goto out;
+	}
 	if (load->len > COSY_MAX_COMPOUND) {
 		refuse(&why, "the container is larger than COSY_MAX_COMPOUND");
 		error = -E2BIG;

@@ -47,13 +47,21 @@ SYM_END(\name, SYM_T_FUNC)
  * user mode's, so that they steer no indirect branch of the kernel's: before every
  * call of C and at the end.  The bytes are IBHF, which older processors take for
  * the no-op that would have to stand here anyway; a virtual machine cannot know
- * which kind its next host will be.  Changes rax and rcx.
+ * which kind its next host will be.  Processors that need their returns untrained,
+ * which have no IBHF, go to do that instead.  Changes rax, rcx and rdx.
  */
+#define IBHF .byte 0xf3, 0x48, 0x0f, 0x1e, 0xf8
 .macro FORGET_BRANCHES
 #ifdef COSY_CLEARS_HISTORY
 	ALTERNATIVE "", "call clear_bhb_loop", X86_FEATURE_CLEAR_BHB_LOOP
 #endif
-	.byte	0xf3, 0x48, 0x0f, 0x1e, 0xf8
+#ifdef COSY_UNTRAINS_RETURNS
+	ALTERNATIVE_2 __stringify(IBHF), \
+		      "call cosy_untrain_returns", X86_FEATURE_UNRET, \
+		      "call cosy_untrain_returns", X86_FEATURE_ENTRY_IBPB
+#else
+	IBHF
+#endif
 .endm
 
 .macro SAVE_R0_TO_R5
@@ -91,15 +99,80 @@ SYM_END(\name, SYM_T_FUNC)
 	pop	%r8
 .endm
 
-.macro ZERO_R1_TO_R5
-	xor	%edi, %edi
-	xor	%esi, %esi
-	xor	%edx, %edx
-	xor	%ecx, %ecx
+#define ZERO_R1_TO_R5 \
+	xor	%edi, %edi; \
+	xor	%esi, %esi; \
+	xor	%edx, %edx; \
+	xor	%ecx, %ecx; \
 	xor	%r8d, %r8d
+
+/*
+ * The same on the way back from C, with nothing of what C worked on left in the processor's
+ * buffers where the kernel clears them on the way to user mode (processor.c).  Changes flags.
+ */
+.macro ZERO_BEHIND_C
+#ifdef COSY_CLEARS_BUFFERS
+	ALTERNATIVE __stringify(ZERO_R1_TO_R5), "call cosy_clear_and_zero", \
+		    X86_FEATURE_CLEAR_CPU_BUF
+#else
+	ZERO_R1_TO_R5
+#endif
+.endm
+
+/* Likewise on the way in: r11 = the code, r1 = its argument. */
+#define MOVE_TO_ENTER mov %rdi, %r11; mov %rsi, %rdi
+.macro MOVE_BEHIND_C
+#ifdef COSY_CLEARS_BUFFERS
+	ALTERNATIVE __stringify(MOVE_TO_ENTER), "call cosy_clear_and_move", \
+		    X86_FEATURE_CLEAR_CPU_BUF
+#else
+	MOVE_TO_ENTER
+#endif
+.endm
+
+/*
+ * For the slow ways back, since this is one instruction more.  Not where C only accesses the
+ * user's own memory: what a fault does there it does at the compound's own accesses, too.
+ */
+.macro CLEAR_BEHIND_C
+#ifdef COSY_CLEARS_BUFFERS
+	ALTERNATIVE "", "call cosy_clear_buffers", X86_FEATURE_CLEAR_CPU_BUF
+#endif
 .endm
 
 .text
+
+#ifdef COSY_UNTRAINS_RETURNS
+SYM_CODE_START_LOCAL(cosy_untrain_returns)
+	UNWIND_HINT_FUNC
+	ALTERNATIVE_2 "", "call entry_untrain_ret", X86_FEATURE_UNRET, \
+			  "call srso_alias_untrain_ret", X86_FEATURE_SRSO_ALIAS
+	ALTERNATIVE "", "call entry_ibpb", X86_FEATURE_ENTRY_IBPB
+	RET
+SYM_CODE_END(cosy_untrain_returns)
+#endif
+
+#ifdef COSY_CLEARS_BUFFERS
+SYM_CODE_START_LOCAL(cosy_clear_and_zero)
+	UNWIND_HINT_FUNC
+	verw	x86_verw_sel(%rip)
+	ZERO_R1_TO_R5
+	RET
+SYM_CODE_END(cosy_clear_and_zero)
+
+SYM_CODE_START_LOCAL(cosy_clear_and_move)
+	UNWIND_HINT_FUNC
+	verw	x86_verw_sel(%rip)
+	MOVE_TO_ENTER
+	RET
+SYM_CODE_END(cosy_clear_and_move)
+
+SYM_CODE_START_LOCAL(cosy_clear_buffers)
+	UNWIND_HINT_FUNC
+	verw	x86_verw_sel(%rip)
+	RET
+SYM_CODE_END(cosy_clear_buffers)
+#endif
 
 /* --- Entering and leaving ----------------------------------------------------- */
 
@@ -112,8 +185,7 @@ SYM_FUNC_START(cosy_enter)
 	push	%r14
 	push	%r15
 	mov	%rsp, RUN_STACK_POINTER(%rsi)
-	mov	%rdi, %r11
-	mov	%rsi, %rdi
+	MOVE_BEHIND_C
 	CALL_NOSPEC r11
 	mov	%rax, %rbx
 	FORGET_BRANCHES
@@ -456,6 +528,7 @@ SYM_START(cosy_refuel, SYM_L_LOCAL, .balign 16)
 	mov	%r9d, %esi
 	call	cosy_tick
 	mov	%eax, %r9d
+	CLEAR_BEHIND_C
 	RESTORE_R0_TO_R5
 	pop	%r10
 	mov	STATE, %r11
@@ -555,6 +628,7 @@ SYM_CODE_START_LOCAL(cosy_call_work)
 	mov	STATE, %rdi
 	call	cosy_work_due
 	mov	%eax, %r9d
+	CLEAR_BEHIND_C
 	RESTORE_R0_TO_R5
 	mov	STATE, %r11
 	test	%r9d, %r9d
@@ -597,7 +671,7 @@ THUNK cosy_thunk_syscall
 	jbe	.Lcall_restart
 .Lcall_done:
 	add	$PT_SIZE, %rsp
-	ZERO_R1_TO_R5
+	ZERO_BEHIND_C
 	mov	STATE, %r11
 	mov	RUN_TASK(%r11), %r9
 	testl	$CALL_WORK, TASK_FLAGS(%r9)
@@ -658,7 +732,7 @@ THUNK cosy_thunk_\name
 	cmpl	$0, RUN_STATUS(%r11)
 	jne	.Lleave_\name
 	add	$48, %rsp
-	ZERO_R1_TO_R5
+	ZERO_BEHIND_C
 	RET
 	/* The operation has brought r1-r3 up to date. */
 .Lleave_\name:
@@ -688,7 +762,7 @@ THUNK cosy_thunk_\name
 	cmpl	$0, RUN_STATUS(%r11)
 	jne	.Lleave_\name
 	add	$48, %rsp
-	ZERO_R1_TO_R5
+	ZERO_BEHIND_C
 	mov	RUN_TASK(%r11), %r9
 	testl	$CALL_WORK, TASK_FLAGS(%r9)
 	jnz	cosy_call_work
@@ -730,6 +804,7 @@ THUNK cosy_thunk_getpid
 	FORGET_BRANCHES
 	mov	%r11, %rdi
 	call	cosy_ask_pid
+	CLEAR_BEHIND_C
 	pop	%r10
 	mov	STATE, %r11
 	mov	RUN_TASK(%r11), %r9

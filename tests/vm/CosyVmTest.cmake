@@ -4,7 +4,7 @@
 #   cosy_vm_test(NAME <name> COMMAND <command>...
 #     [KERNELS <series>...]	default: COSY_KERNELS; one test for each, vm-<name>-<series>
 #     [PUT <path>...]		files for the guest's /t; generator expressions welcome
-#     [USER nobody] [SMP <n>] [MEM <MB>] [DISK <dir>] [DISK_TYPE ext4|btrfs]
+#     [USER nobody] [CPU <model>] [SMP <n>] [MEM <MB>] [DISK <dir>] [DISK_TYPE ext4|btrfs]
 #     [LOAD <module>...]	of the kernel's own
 #     [ENV NAME=VALUE...]
 #     [APPEND <parameters>]	of the kernel
@@ -18,7 +18,7 @@
 # fails, those that need it are not run.
 function(cosy_vm_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "ICOUNT;SLOW;NO_MODULE"
-    "NAME;USER;SMP;MEM;DISK;DISK_TYPE;TIMEOUT" "KERNELS;PUT;LOAD;ENV;APPEND;LABELS;COMMAND")
+    "NAME;USER;CPU;SMP;MEM;DISK;DISK_TYPE;TIMEOUT" "KERNELS;PUT;LOAD;ENV;APPEND;LABELS;COMMAND")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_COMMAND)
     message(FATAL_ERROR "cosy_vm_test: NAME or COMMAND missing, or unknown: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -33,7 +33,7 @@ function(cosy_vm_test)
   endif()
 
   set(options --timeout ${arg_TIMEOUT} --smp ${arg_SMP})
-  foreach(name USER MEM DISK DISK_TYPE)
+  foreach(name USER CPU MEM DISK DISK_TYPE)
     if(arg_${name})
       string(TOLOWER ${name} option)
       string(REPLACE _ - option ${option})

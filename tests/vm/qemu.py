@@ -36,6 +36,7 @@ class Machine:
     scratch: Path  # folder for logs
     timeout: float  # seconds, 0 = none
     memory: int = 512  # MB, besides the initramfs
+    cpu: str = ""  # model, else all that QEMU can
     smp: int = 1
     icount: bool = False
     slow: bool = False  # an instruction takes 512 ns
@@ -77,7 +78,7 @@ def _arguments(machine: Machine) -> list[str]:
     memory = machine.memory + 3 * (machine.initramfs.stat().st_size >> 20)
     # no_timer_check: the check counts ticks, and a busy host may owe the guest some.
     append = "console=ttyS0 quiet panic=-1 oops=panic no_timer_check"
-    cpu = "max"
+    cpu = machine.cpu or "max"
     if machine.icount:
         cpu, append = _icount_cpu(), f"{append} {_ICOUNT_APPEND}"
     # setpriv: should we be killed, QEMU goes too.

@@ -48,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--user", default="root", choices=("root", "nobody"))
         sub.add_argument("--icount", action="store_true", help="time is counted instructions: 1 ns each")
         sub.add_argument("--slow", action="store_true", help="512 ns an instruction: the clock ticks in calls")
+        sub.add_argument("--cpu", default="", metavar="MODEL", help="QEMU's name of the processor")
         sub.add_argument("--smp", type=int, default=1, metavar="N")
         sub.add_argument("--mem", type=int, default=512, metavar="MB", help="besides what is put in")
         sub.add_argument("--disk", type=Path, metavar="DIR", help="a copy of it becomes the file system /mnt")
@@ -73,6 +74,8 @@ def _run(options: argparse.Namespace) -> int:
         raise SetupError("--icount and --slow count one processor's instructions: --smp must be 1")
     if options.icount and options.slow:
         raise SetupError("--icount and --slow exclude each other: an instruction takes 1 ns or 512")
+    if options.icount and options.cpu:
+        raise SetupError("--icount has a processor of its own")
     kernel = kernels.find(options.kernel)
     built = None if options.no_module else module.build(kernel, options.tree.resolve())
     with tempfile.TemporaryDirectory(prefix="cosy-vm-") as name:
@@ -101,6 +104,7 @@ def _run(options: argparse.Namespace) -> int:
                 scratch=scratch,
                 timeout=options.timeout,
                 memory=options.mem,
+                cpu=options.cpu,
                 smp=options.smp,
                 icount=options.icount,
                 slow=options.slow,

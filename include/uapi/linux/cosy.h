@@ -98,6 +98,8 @@ struct cosy_version {
 };
 #define COSY_FEATURE_JIT	(1ull << 0)	/* compounds are compiled */
 #define COSY_FEATURE_LONG_JUMP	(1ull << 1)	/* no 32K limit on rewritten code */
+#define COSY_FEATURE_REFUSED	(1ull << 2)	/* LOAD takes nothing on this processor, until the
+						 * administrator allows it: cosy(4), allow_processor */
 
 /*
  * SETBUF: allocate the shared buffer (FSL-02-01 section 2.1); then
@@ -120,7 +122,7 @@ struct cosy_setbuf {
  * LOAD: validate, sandbox and compile a compound.  Errors: EINVAL (rejected:
  * bad_insn and the log say which instruction and why), E2BIG (too large for a
  * bound), EDQUOT (this user's number or bytes of programs), ENOMEM, EOPNOTSUPP
- * (the kernel's BPF JIT is off); the log has the reason for these, too.
+ * (the kernel's BPF JIT is off, or COSY_FEATURE_REFUSED); the log has the reason for these, too.
  */
 struct cosy_load {
 	__u32 size;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * processor.c - which processors compounds are refused on.
+ *
+ * A compound is code of the user's own choosing that runs in kernel mode, before and after
+ * kernel code that works on others' data.  What the kernel does once on the way to user
+ * mode, or once on the way in, lies outside of that.  The thunks do it where they pass
+ * between compound and kernel (thunk.S), but interrupts arrive in a compound, too, and
+ * return to it.  docs/security.md goes through the mitigations one by one.
+ */
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <asm/cpufeature.h>
+#include <asm/processor.h>
+#include "../core/core.h"
+#include "compat/compat.h"
+#include "load/processor.h"
+
+static bool allow_processor;
+module_param(allow_processor, bool, 0644);
+MODULE_PARM_DESC(allow_processor, "run compounds also on processors of which they get around what "
+				  "the kernel does against leaks");
+
+#define BUFFERS	   "clears its buffers on the way to user mode"
+#define RETURNS	   "untrains its returns on the way into the kernel"
+#define PREDICTORS "flushes its predictors on the way into the kernel"
+#define DIVIDER	   "clears its divider on the way to user mode"
+#define UNKNOWN	   "a weakness unknown here"
+
+/* The kernel does `what`, which is on where `measure` is set, because of `bug`. */
+static const struct {
+	u16 measure, bug;
+	const char *name, *what;
+} weaknesses[] = {
+	{X86_FEATURE_CLEAR_CPU_BUF, X86_BUG_MDS, "MDS", BUFFERS},
+	{X86_FEATURE_CLEAR_CPU_BUF, X86_BUG_RFDS, "RFDS", BUFFERS},
+	{X86_FEATURE_CLEAR_CPU_BUF, X86_BUG_TSA, "TSA", BUFFERS},
+	{X86_FEATURE_UNRET, X86_BUG_RETBLEED, "Retbleed", RETURNS},
+	{X86_FEATURE_UNRET, X86_BUG_SRSO, "SRSO", RETURNS},
+	{X86_FEATURE_ENTRY_IBPB, X86_BUG_RETBLEED, "Retbleed", PREDICTORS},
+	{X86_FEATURE_ENTRY_IBPB, X86_BUG_SRSO, "SRSO", PREDICTORS},
+	{X86_BUG_DIV0, X86_BUG_DIV0, "DIV0", DIVIDER},
+	/* Reasons that other kernels may have. */
+	{X86_FEATURE_UNRET, X86_FEATURE_UNRET, UNKNOWN, RETURNS},
+	{X86_FEATURE_ENTRY_IBPB, X86_FEATURE_ENTRY_IBPB, UNKNOWN, PREDICTORS},
+};
+
+/* What a compound would get around here; NULL: nothing. */
+static const char *weakness_name, *weakness_what;
+
+static bool has(u16 bit)
+{
+	return bit != COSY_NO_BIT && test_cpu_cap(&boot_cpu_data, bit);
+}
+
+static void find_weakness(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(weaknesses); i++) {
+		if (has(weaknesses[i].measure) && has(weaknesses[i].bug)) {
+			weakness_name = weaknesses[i].name;
+			weakness_what = weaknesses[i].what;
+			return;
+		}
+	}
+	/* TAA alone asks for it, too, but takes a transaction to read by: compounds have none. */
+	if (has(X86_FEATURE_CLEAR_CPU_BUF) && !has(X86_BUG_TAA)) {
+		weakness_name = UNKNOWN;
+		weakness_what = BUFFERS;
+	}
+}
+
+bool cosy_processor_refused(struct cosy_reject *why)
+{
+	if (likely(!weakness_name) || READ_ONCE(allow_processor))
+		return false;
+	if (why) {
+		why->insn = ~0u;
+		snprintf(why->reason, sizeof(why->reason),
+			 "this processor has %s: the kernel %s, and compounds get around that "
+			 "(cosy(4), allow_processor)",
+			 weakness_name, weakness_what);
+	}
+	return true;
+}
+
+void cosy_processor_init(void)
+{
+	find_weakness();
+	if (weakness_name)
+		pr_notice("cosy: this processor has %s: the kernel %s, and compounds get around "
+			  "that; they are %s\n",
+			  weakness_name, weakness_what,
+			  allow_processor ? "allowed all the same" : "refused (allow_processor)");
+}
