@@ -8,9 +8,8 @@
 #define COSY_READ_ATOMIC_H
 
 #include <stdbool.h>
-#include <sys/single_threaded.h>
 
-#include "likely.h"
+#include "alone.h"
 
 /* *at becomes `new_value` if it is `old_value`.  Was it? */
 #define ATOMIC_EXCHANGE(at, old_value, new_value)                                                  \
@@ -37,20 +36,20 @@
 /* The same without the lock, where that is enough; else they do nothing and are false. */
 #ifdef __x86_64__
 #define ATOMIC_ALONE_EXCHANGE(at, old, new, same)                                                  \
-	(likely(__libc_single_threaded) ? ({                                                       \
+	(likely(alone()) ? ({                                                                      \
 		__asm__ volatile("cmpxchg %3, %1"                                                  \
 				 : "=@ccz"(same), "+m"(*(at)), "+a"(old)                           \
 				 : "r"(new)                                                        \
 				 : "memory");                                                      \
 		true;                                                                              \
 	})                                                                                         \
-					: false)
+			 : false)
 #define ATOMIC_ALONE_ADD(at, sum)                                                                  \
-	(likely(__libc_single_threaded) ? ({                                                       \
+	(likely(alone()) ? ({                                                                      \
 		__asm__ volatile("xadd %0, %1" : "+r"(sum), "+m"(*(at)) : : "memory", "cc");       \
 		true;                                                                              \
 	})                                                                                         \
-					: false)
+			 : false)
 #else
 #define ATOMIC_ALONE_EXCHANGE(at, old, new, same) false
 #define ATOMIC_ALONE_ADD(at, sum)		  false

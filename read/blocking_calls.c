@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
-#include <sys/single_threaded.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +21,7 @@
 static void before_sleep(void)
 {
 	relax_sleep();
-	if (lease_any_own() && __libc_single_threaded)
+	if (lease_any_own() && alone())
 		lease_return_own(GUARD_AWAKE);
 }
 

@@ -60,7 +60,7 @@ int capset(void *header, const void *data)
 /* Another user namespace has other rights. */
 int unshare(int flags)
 {
-	if ((flags & CLONE_FILES) && !__libc_single_threaded)
+	if ((flags & CLONE_FILES) && !alone())
 		return SHARE_NO_TABLE(NEXT(unshare)(flags));
 	return RETURNED(NEXT(unshare)(flags));
 }

@@ -24,7 +24,7 @@ static const char names[ENVIRONMENT_VARIABLES][24] = {
 
 static const char *found[ENVIRONMENT_VARIABLES]; /* NAME=VALUE, or NULL */
 static const char *program;			 /* NULL: ask libc */
-static bool looked, kept;
+static bool kept;
 
 /* What `text` begins with is `start`: what follows, or NULL. */
 static const char *behind(const char *text, const char *start)
@@ -70,9 +70,9 @@ static void keep(const char *path)
 		program = strcpy(copy, name);
 }
 
-static void look(char *const envp[], const char *path)
+void environment_begin(char *const envp[], const char *path)
 {
-	for (; envp && *envp; envp++) {
+	for (; *envp; envp++) {
 		if (!behind(*envp, "COSY"))
 			continue;
 		for (int i = 0; i < ENVIRONMENT_VARIABLES; i++) {
@@ -90,20 +90,6 @@ static void look(char *const envp[], const char *path)
 	}
 	if (kept)
 		keep(path);
-	__atomic_store_n(&looked, true, __ATOMIC_RELEASE);
-}
-
-/* The constructors of other libraries, which may run earlier, may open files. */
-static void look_once(void)
-{
-	if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE))
-		look(environment_now(), NULL);
-}
-
-__attribute__((constructor)) static void environment_begin(int argc, char **argv, char **envp)
-{
-	if (!looked)
-		look(envp, argc > 0 ? argv[0] : NULL);
 }
 
 char **environment_now(void)
@@ -115,7 +101,6 @@ char **environment_now(void)
 
 const char *environment_get(enum environment_variable variable)
 {
-	look_once();
 	return found[variable] ? behind(found[variable], names[variable]) : NULL;
 }
 
@@ -123,7 +108,6 @@ const char *environment_program(void)
 {
 	char **name;
 
-	look_once();
 	if (program)
 		return program;
 	name = next_variable("program_invocation_short_name");
@@ -132,7 +116,6 @@ const char *environment_program(void)
 
 bool environment_kept(void)
 {
-	look_once();
 	return kept && found[ENVIRONMENT_POLICY];
 }
 

@@ -25,6 +25,12 @@ enum environment_variable {
 	ENVIRONMENT_VARIABLES
 };
 
+/*
+ * When the program starts, if any of them has a value; `path` is what the program was called.  If
+ * this is not called, none has.
+ */
+void environment_begin(char *const envp[], const char *path);
+
 /* Its value when the program started, or NULL; never for programs with their owner's rights. */
 const char *environment_get(enum environment_variable variable);
 

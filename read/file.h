@@ -29,7 +29,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/single_threaded.h>
 #include <sys/types.h>
 
 #include "atomic.h"
@@ -37,10 +36,10 @@
 
 #pragma GCC visibility push(hidden)
 
-#define FILES		1024 /* descriptors from here on are left to the kernel */
+#define FILES 1024 /* descriptors from here on are left to the kernel */
 
 /* After so many leases that were broken or refused a file stays plain. */
-#define MOST_BREAKS	6
+#define MOST_BREAKS 6
 
 #define WORD_PLAIN	(1ULL << 63)
 #define WORD_HELD	(1ULL << 62)

@@ -83,7 +83,7 @@ static bool lease_take_own(int fd, enum guard *why)
 	if (!lease_arm())
 		return false;
 	/* Its owner would be this thread alone, and nobody when the thread has ended. */
-	if (!__libc_single_threaded)
+	if (!alone())
 		cosy_syscall3(SYS_fcntl, fd, F_SETOWN, cosy_syscall3(SYS_getpid, 0, 0, 0));
 	/* First the signal: a lease that is broken with none set sends SIGIO, which kills. */
 	cosy_syscall3(SYS_fcntl, fd, F_SETSIG, LEASE_SIGNAL);
@@ -132,7 +132,7 @@ static bool lease_take_distant(struct file *file, int fd, enum guard *why)
 
 bool lease_take(struct file *file, int fd, enum guard *why)
 {
-	bool own_first = (__libc_single_threaded && !daemon_preferred()) || !daemon_there();
+	bool own_first = (alone() && !daemon_preferred()) || !daemon_there();
 
 	file->guard = NULL;
 	if (own_first) {

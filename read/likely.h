@@ -10,6 +10,6 @@
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 /* A function that is called rarely, and whose caller should not be made larger by it. */
-#define COLD		    __attribute__((noinline, cold))
+#define COLD __attribute__((noinline, cold))
 
 #endif /* COSY_READ_LIKELY_H */

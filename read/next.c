@@ -9,129 +9,26 @@
  * all loaded when the program started and are never unloaded, so it takes no lock, no memory, few
  * hundred bytes of stack, and may be called anywhere.
  */
-#include <dlfcn.h>
-#include <elf.h>
 #include <errno.h>
-#include <link.h>
 #include <stdbool.h>
-#include <stdint.h>
+#include <stddef.h>
 
+#include "loaded.h"
 #include "next.h"
+#include "object.h"
 
 #define LIBC "libc.so.6"
 
-/* Hidden versions are older ones, for programs that were linked when they were new. */
-#define VERSION_HIDDEN 0x8000
+const char *alone_flag;
 
-/* What the dynamic section of a loaded object leads to. */
-struct object {
-	ElfW(Addr) base;
-	const ElfW(Sym) * symbols;
-	const ElfW(Half) * versions;
-	const char *strings, *name;
-	const uint32_t *hashes;
-};
-
-/* Called by its address, which is looked up when the program starts, not on the caller's stack. */
-extern __typeof__(_dl_find_object) _dl_find_object __attribute__((noplt));
-
-static bool is(const char *name, const char *other)
+bool alone_slowly(void)
 {
-	while (*name && *name == *other)
-		name++, other++;
-	return *name == *other;
-}
+	static const char several;
+	const char *flag = next_variable("__libc_single_threaded");
 
-/* The linker has made most of these addresses of offsets, but not the vDSO's. */
-static const void *address(ElfW(Addr) base, ElfW(Addr) value)
-{
-	return (const void *)(value < base ? value + base : value);
-}
-
-static void object_read(const struct link_map *map, struct object *object)
-{
-	ElfW(Xword) name = 0;
-
-	*object = (struct object){.base = map->l_addr};
-	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
-		const void *table = address(map->l_addr, entry->d_un.d_ptr);
-
-		switch (entry->d_tag) {
-		case DT_SYMTAB:
-			object->symbols = table;
-			break;
-		case DT_STRTAB:
-			object->strings = table;
-			break;
-		case DT_GNU_HASH:
-			object->hashes = table;
-			break;
-		case DT_VERSYM:
-			object->versions = table;
-			break;
-		case DT_SONAME:
-			name = entry->d_un.d_val;
-			break;
-		}
-	}
-	object->name = object->strings && name ? object->strings + name : "";
-}
-
-static uint32_t hash_of(const char *name)
-{
-	uint32_t hash = 5381;
-
-	while (*name)
-		hash = hash * 33 + (unsigned char)*name++;
-	return hash;
-}
-
-/* Is symbol `index` defined here under this name, in its default version? */
-static bool object_has(const struct object *object, uint32_t index, const char *name)
-{
-	const ElfW(Sym) *symbol = &object->symbols[index];
-	unsigned int type = ELF64_ST_TYPE(symbol->st_info);
-
-	if (symbol->st_shndx == SHN_UNDEF || !symbol->st_value || type == STT_TLS)
-		return false;
-	if (object->versions && (object->versions[index] & VERSION_HIDDEN))
-		return false;
-	return is(object->strings + symbol->st_name, name);
-}
-
-/* As the GNU hash table is laid out: numbers, a Bloom filter, buckets, chains. */
-static void *object_find(const struct object *object, const char *name, uint32_t hash)
-{
-	enum { BITS = 8 * sizeof(ElfW(Addr)) };
-	const uint32_t *table = object->hashes;
-	const ElfW(Addr) * filter;
-	const uint32_t *buckets, *chains;
-	ElfW(Addr) word, found;
-	uint32_t index;
-
-	if (!table || !object->symbols || !object->strings || !table[0])
-		return NULL;
-	filter = (const ElfW(Addr) *)(table + 4);
-	buckets = (const uint32_t *)(filter + table[2]);
-	chains = buckets + table[0];
-	word = filter[hash / BITS % table[2]];
-	if (!(word >> hash % BITS & word >> (hash >> table[3]) % BITS & 1))
-		return NULL;
-	index = buckets[hash % table[0]];
-	if (index < table[1])
-		return NULL;
-	for (;; index++) {
-		uint32_t link = chains[index - table[1]];
-
-		if ((link | 1) == (hash | 1) && object_has(object, index, name))
-			break;
-		if (link & 1)
-			return NULL;
-	}
-	found = object->base + object->symbols[index].st_value;
-	if (ELF64_ST_TYPE(object->symbols[index].st_info) == STT_GNU_IFUNC)
-		found = ((ElfW(Addr)(*)(void))found)();
-	return (void *)found;
+	flag = flag ? flag : &several;
+	__atomic_store_n(&alone_flag, flag, __ATOMIC_RELAXED);
+	return *flag;
 }
 
 /* What an older libc has not got. */
@@ -147,17 +44,9 @@ long next_error(long ret)
 	return -1;
 }
 
-static const struct link_map *own_map(void)
-{
-	struct dl_find_object self;
-
-	return _dl_find_object((void *)next_find, &self) ? NULL : self.dlfo_link_map;
-}
-
 /* Of `map` and those behind it, up to libc: all that were there from the beginning, as far as it matters. */
 static void *find_from(const struct link_map *map, const char *name)
 {
-	uint32_t hash = hash_of(name);
 	bool is_libc = false;
 
 	for (; map && !is_libc; map = map->l_next) {
@@ -165,8 +54,8 @@ static void *find_from(const struct link_map *map, const char *name)
 		void *found;
 
 		object_read(map, &object);
-		is_libc = is(object.name, LIBC);
-		found = object_find(&object, name, hash);
+		is_libc = object_is_same(object.name, LIBC);
+		found = object_find(&object, name);
 		if (found)
 			return found;
 	}
@@ -175,7 +64,7 @@ static void *find_from(const struct link_map *map, const char *name)
 
 void *next_find(const char *name)
 {
-	const struct link_map *map = own_map();
+	const struct link_map *map = loaded_own();
 	void *found = map ? find_from(map->l_next, name) : NULL;
 
 	return found ? found : (void *)missing;
@@ -188,7 +77,7 @@ static bool object_interposes(const struct object *object)
 	bool has = false;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !has; i++)
-		has = object_find(object, names[i], hash_of(names[i])) != NULL;
+		has = object_find(object, names[i]) != NULL;
 	return has;
 }
 
@@ -201,9 +90,9 @@ COLD bool next_is_libc(void)
 
 	if (state != UNREAD)
 		return state == YES;
-	for (map = own_map(); map && map->l_next; map = map->l_next) {
+	for (map = loaded_own(); map && map->l_next; map = map->l_next) {
 		object_read(map->l_next, &object);
-		other = !is(object.name, LIBC);
+		other = !object_is_same(object.name, LIBC);
 		if (!other || object_interposes(&object))
 			break;
 	}
@@ -213,7 +102,7 @@ COLD bool next_is_libc(void)
 
 void *next_variable(const char *name)
 {
-	const struct link_map *map = own_map();
+	const struct link_map *map = loaded_own();
 
 	/* A program that names the variable has it, and libc uses the program's. */
 	while (map && map->l_prev)

@@ -11,12 +11,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "likely.h"
+#include "alone.h"
 #include "syscall.h"
 
 #pragma GCC visibility push(hidden)
@@ -69,7 +68,7 @@ extern struct file_space *file_space __attribute__((visibility("hidden")));
 
 static inline bool next_is_kernel(void)
 {
-	return likely(__libc_single_threaded) && (likely(file_space) || next_is_libc());
+	return likely(alone()) && (likely(file_space) || next_is_libc());
 }
 
 static inline int next_open(const char *path, int flags, mode_t mode)

@@ -114,7 +114,7 @@ static void closing_from(unsigned int first, unsigned int last)
 int close_range(unsigned int first, unsigned int last, int flags)
 {
 	/* The other threads' descriptors stay open. */
-	if ((flags & CLOSE_RANGE_UNSHARE) && !__libc_single_threaded)
+	if ((flags & CLOSE_RANGE_UNSHARE) && !alone())
 		return SHARE_NO_TABLE(NEXT(close_range)(first, last, flags));
 	/* A copy of the descriptors shares their descriptions for a moment. */
 	if (!(flags & ~CLOSE_RANGE_UNSHARE) && first <= last)

@@ -46,7 +46,7 @@ static inline bool window_copy(struct file *file, uint64_t offset, void *buf, si
 /* read and pread are cancellation points even where they do not reach the kernel. */
 static inline void cancellation_point(void)
 {
-	if (!likely(__libc_single_threaded))
+	if (!likely(alone()))
 		NEXT(pthread_testcancel)();
 }
 
@@ -161,7 +161,7 @@ ssize_t read(int fd, void *buf, size_t len)
 	uint64_t word;
 
 	relax_touch(fd);
-	if (unlikely(!__libc_single_threaded))
+	if (unlikely(!alone()))
 		return read_slowly(fd, buf, len);
 	if (!file)
 		return next_read(fd, buf, len);

@@ -97,8 +97,7 @@ static unsigned int relaxed_now(void)
 		by_rule = policy_relaxes();
 		looked = true;
 	}
-	if (!__libc_single_threaded || over || !next_is_libc() || file_sharing() ||
-	    share_in_vfork_child())
+	if (!alone() || over || !next_is_libc() || file_sharing() || share_in_vfork_child())
 		return 0;
 	return by_rule ? RELAX_TRUNC | RELAX_COALESCE | RELAX_COPY : asked;
 }
@@ -327,7 +326,7 @@ void relax_lease_broken(void)
 }
 
 /* Later destructors write by ordinary calls. */
-__attribute__((destructor)) static void settle_at_exit(void)
+void library_end(void)
 {
 	if (share_in_vfork_child())
 		return;

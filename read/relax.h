@@ -100,6 +100,9 @@ sighandler_t relax_signal(int number, sighandler_t handler);
 /* Before the process ends, or a thread begins. */
 void relax_end(void);
 
+/* Called by the dynamic linker when the program has ended, as DT_FINI. */
+void library_end(void);
+
 #else
 #define RELAXES false
 

@@ -141,9 +141,9 @@ ssize_t write(int fd, const void *buf, size_t len)
 {
 	if (tails && !trunc_of(fd))
 		relax_touch(fd);
-	if (coalesce_pending() && !(coalesce_has(fd) && __libc_single_threaded))
+	if (coalesce_pending() && !(coalesce_has(fd) && alone()))
 		coalesce_flush();
-	if (coalesce_may(fd) && __libc_single_threaded)
+	if (coalesce_may(fd) && alone())
 		return coalesce_write(fd, buf, len);
 	return next_write(fd, buf, len);
 }

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/single_threaded.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -44,7 +43,7 @@ COLD bool share_in_vfork_child_slowly(void)
 	if (cosy_syscall3(SYS_getpid, 0, 0, 0) != share_vforked)
 		return true;
 	/* The only thread goes on, so the child is gone. */
-	if (__libc_single_threaded)
+	if (alone())
 		share_vforked = 0;
 	return false;
 }

@@ -11,6 +11,7 @@
 #include "environment.h"
 #include "lease.h"
 #include "map.h"
+#include "next.h"
 #include "policy.h"
 #include "stats.h"
 #include "syscall.h"
@@ -265,7 +266,15 @@ void stats_print(void)
 	line_print(&line, to);
 }
 
-__attribute__((destructor)) static void stats_at_exit(void)
+static void stats_at_exit(void *unused)
 {
+	(void)unused;
 	stats_print();
+}
+
+int __cxa_atexit(void (*call)(void *), void *argument, void *library);
+
+void stats_begin(void)
+{
+	NEXT(__cxa_atexit)(stats_at_exit, NULL, NULL);
 }

@@ -46,6 +46,9 @@ static inline void stats_closed(struct file *file, int fd)
 		stats_closed_explained(file, fd);
 }
 
+/* They are to be printed when the program ends. */
+void stats_begin(void);
+
 /* Prints the statistics, once, to the descriptor that COSY_READ_STATS names. */
 void stats_print(void);
 

@@ -8,7 +8,7 @@
 #pragma GCC visibility push(hidden)
 
 /* Longer reads are served by a window only if it holds the whole file. */
-#define WINDOW_LONGEST	  16384
+#define WINDOW_LONGEST 16384
 
 /*
  * What a window saves and costs, in ns, rounded from measurements on Linux 6.18: a
@@ -21,7 +21,7 @@
 #define WINDOW_COST	  4000
 
 /* Bytes that long reads of one file are, if they cannot all be of different ones. */
-#define WINDOW_REREAD	  (4 << 20)
+#define WINDOW_REREAD (4 << 20)
 
 /* Counts an ordinary read of `len` bytes.  Has the file earned a window? */
 bool window_earned(struct file *file, int fd, size_t len);

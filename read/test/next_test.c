@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: MIT
 /*
  * next_test.c MAP - next_find, in a program of its own, finds what the dynamic linker finds, for
- * each function in the version script MAP and in relax_calls.def.
+ * each function in the version script MAP and in relax_calls.def; in whichever way loaded.c has
+ * found the linker's list.
  */
 #include <ctype.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
+#include "../loaded.h"
 #include "../next.h"
 #include "check.h"
 
@@ -54,14 +63,69 @@ static void same_in_map(const char *path)
 	fclose(map);
 }
 
-int main(int argc, char **argv)
+static void same_everywhere(const char *map)
 {
-	CHECK(argc == 2);
-	same_in_map(argv[1]);
+	names = 0;
+	same_in_map(map);
 #define CALL(name, class) same(#name);
 #include "../relax_calls.def"
 #undef CALL
 	same("there_is_no_such_function");
 	CHECK(names > 300);
+	CHECK(next_variable("environ") == dlsym(RTLD_DEFAULT, "environ"));
+}
+
+/* The kernel does not give its description of the process to those who ask. */
+static void deny_vector(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x41555856, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
+
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+static const ElfW(auxv_t) * vector;
+
+/* As a kernel puts it on the stack that cannot be asked. */
+static void note_old_vector(void)
+{
+	static ElfW(auxv_t) old[64];
+	int len = 0;
+
+	for (; vector->a_type != AT_NULL && len < 63; vector++)
+		if (vector->a_type != 27)
+			old[len++] = *vector;
+	loaded_begin(old);
+}
+
+static void nothing(void) {}
+
+int main(int argc, char **argv, char **envp)
+{
+	static void (*const before[])(void) = {nothing, deny_vector, note_old_vector};
+
+	CHECK(argc == 2);
+	while (*envp)
+		envp++;
+	vector = (const ElfW(auxv_t) *)(envp + 1);
+	for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
+		pid_t child = fork();
+		int status;
+
+		if (!child) {
+			before[i]();
+			same_everywhere(argv[1]);
+			_exit(0);
+		}
+		CHECK(waitpid(child, &status, 0) == child && !status);
+	}
 	return 0;
 }

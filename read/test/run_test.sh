@@ -72,6 +72,22 @@ else
 	echo "not run: a sanitized program: ${CC:-cc} -fsanitize=address makes none"
 fi
 
+# However a program is started, libc's functions are found.
+linker=$(readelf -lW /bin/cat | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+[ -z "$linker" ] || is "a program started by its linker" "$(status "$linker" "$(command -v head)" -c 3 "$work/file")" 0
+if [ "$(id -u)" = 0 ]; then
+	mkdir -p "$work/root"
+	library=$("$cosy" run sh -c 'echo "$LD_PRELOAD"')
+	for file in /bin/dd $(ldd /bin/dd | grep -o '/[^ ]*') "$library"; do
+		mkdir -p "$work/root${file%/*}" && cp "$file" "$work/root$file"
+	done
+	cp "$work/file" "$work/root"
+	is "a root directory without /proc" "$(LD_PRELOAD=$library COSY_READ_STATS=9 \
+		chroot "$work/root" /bin/dd if=/file of=/copy bs=1 status=none 9>"$work/err"; echo $?)" 0
+	says "a root directory without /proc" "1 specialised"
+	is "a root directory without /proc" "$(cmp "$work/file" "$work/root/copy")" ""
+fi
+
 # --explain names the guard.
 is "--explain" "$(status --explain "$work/file" dd if="$work/file" of=/dev/null bs=1 status=none)" 0
 says "--explain" "specialised"
