@@ -63,8 +63,8 @@ def _rows(names: list[str], setup: Setup, short: bool, contenders: list[str]) ->
         if setup.fs not in case.file_systems or (short and not case.short):
             continue
         row = Row(case)
-        for contender in case.contenders:
-            if contenders and contender not in contenders:
+        for contender in (*case.contenders, cases.WRONG):
+            if contender not in (contenders or case.contenders):
                 continue
             reason = setup.cannot(contender, case)
             if reason:
@@ -78,12 +78,19 @@ def _rows(names: list[str], setup: Setup, short: bool, contenders: list[str]) ->
     return rows
 
 
-def _complaint(row: Row, cell: Cell) -> str:
-    """Why a cell does not count: the same work must have been done, and ours in the kernel."""
+def _complaint(row: Row, cell: Cell, compares: bool) -> str:
+    """Why a cell does not count: the same bytes must have come out, and of ours by the kernel."""
+    first = row.cells[0]
+    if cell.differs:
+        return cell.differs
     if not cell.costs:
         return "no result"
-    if cell.contender != "GNU" and cell.answers != row.cells[0].answers:
-        return f"not the work that {row.cells[0].contender} did: {cell.answers}, {row.cells[0].answers}"
+    if compares and not cell.compared:
+        return "ended before its bytes were compared"
+    if cell.compared != first.compared:
+        return f"other bytes than of {first.contender} were compared: {cell.compared}, {first.compared}"
+    if cell.contender != "GNU" and cell.answers != first.answers:
+        return f"not the work that {first.contender} did: {cell.answers}, {first.answers}"
     if cell.contender in lanes.NEEDS_MODULE and cell.not_in_kernel:
         return "not all of it ran in the kernel"
     return ""
@@ -102,12 +109,12 @@ class Report:
     def row(self, row: Row, release: str) -> None:
         lines: list[Line] = []
         for cell in row.cells:
-            complaint = _complaint(row, cell)
+            complaint = _complaint(row, cell, not self.setup.statistics)
             if complaint:
-                self.complaints.append(f"{cell.contender}/{row.case.program} {row.case.parameters}: {complaint}")
+                self.complaints.append(f"{row.case.name()} on {self.setup.fs}, {cell.contender}: {complaint}")
             elif statistics.median(cell.costs.get("", [1])) <= 0:
                 print(
-                    f"bench: left out: {cell.contender}/{row.case.program} {row.case.parameters}: "
+                    f"bench: left out: {row.case.name()}, {cell.contender}: "
                     "its start varied by more than its work costs; take more --runs",
                     file=sys.stderr,
                 )

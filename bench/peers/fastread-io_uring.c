@@ -5,7 +5,7 @@
 
 #define BATCH 32
 
-long bonnie_pass(int fd, long n)
+long bonnie_pass(int fd, long n, unsigned long look)
 {
 	long sum = 0;
 
@@ -17,7 +17,7 @@ long bonnie_pass(int fd, long n)
 			ring_read(0, ring_buffer + (i - first) * BLOCK, BLOCK, i * BLOCK, 0);
 		ring_finish(i - first);
 		for (long k = first; k < i; k++)
-			sum += (unsigned char)ring_buffer[(k - first) * BLOCK + k % BLOCK];
+			sum += (unsigned char)ring_buffer[(k - first) * BLOCK + (look + k) % BLOCK];
 	}
 	return sum;
 }

@@ -4,7 +4,7 @@
 
 #include "bonnie.h"
 
-long bonnie_pass(int fd, long n)
+long bonnie_pass(int fd, long n, unsigned long look)
 {
 	unsigned char *file = mmap(NULL, n * BLOCK, PROT_READ, MAP_SHARED, fd, 0);
 	long sum = 0;
@@ -12,7 +12,7 @@ long bonnie_pass(int fd, long n)
 	if (file == MAP_FAILED)
 		bench_fail("mmap");
 	for (long i = 0; i < n; i++)
-		sum += ((volatile unsigned char *)file)[i * BLOCK + i % BLOCK];
+		sum += ((volatile unsigned char *)file)[i * BLOCK + (look + i) % BLOCK];
 	munmap(file, n * BLOCK);
 	return sum;
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-/* bonnie.h, fastwrite, by io_uring: 32 blocks, each with one more word changed, are written at once. */
+/* bonnie.h, fastwrite, by io_uring: 32 blocks, each with one more word changed than the one before it, are written at once. */
 #include "bonnie.h"
 #include "ring.h"
 
 #define BATCH 32
 
-long bonnie_pass(int fd, long n)
+long bonnie_pass(int fd, long n, unsigned long look)
 {
 	long done = 0;
 
+	(void)look;
 	ring_use(fd, BATCH * BLOCK);
 	memset(ring_buffer, 'x', BATCH * BLOCK);
 	for (long i = 0; i < n;) {
@@ -17,7 +18,9 @@ long bonnie_pass(int fd, long n)
 		for (; i < n && i < first + BATCH; i++) {
 			int *block = (int *)(ring_buffer + (i - first) * BLOCK);
 
-			block[i % (BLOCK / sizeof(int))]++;
+			/* And those words that changed since it was last this block's turn. */
+			for (long word = i < BATCH ? 0 : i - BATCH + 1; word <= i; word++)
+				block[word % WORDS]++;
 			ring_write(0, block, BLOCK, i * BLOCK, 0);
 		}
 		done += ring_finish(i - first);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* ls.h by getdents64(2), and io_uring for all the statx of a bufferful at once. */
+#define LS_LINE_ONLY
 #include "ls.h"
 #include "ring.h"
 
@@ -32,8 +33,12 @@ static long ls_pass(int dir)
 		}
 		ring_finish(count % RING_SIZE ?: RING_SIZE);
 		for (int i = 0; i < count; i++) {
-			entries[i].st.st_size = attributes[i].stx_size;
+			entries[i].st.st_mode = attributes[i].stx_mode;
 			entries[i].st.st_nlink = attributes[i].stx_nlink;
+			entries[i].st.st_uid = attributes[i].stx_uid;
+			entries[i].st.st_gid = attributes[i].stx_gid;
+			entries[i].st.st_size = attributes[i].stx_size;
+			entries[i].st.st_mtime = attributes[i].stx_mtime.tv_sec;
 		}
 		sum += ls_use(entries, count);
 	}

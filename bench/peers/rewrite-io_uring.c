@@ -5,10 +5,11 @@
 
 #define BATCH 32
 
-long bonnie_pass(int fd, long n)
+long bonnie_pass(int fd, long n, unsigned long look)
 {
 	long done = 0;
 
+	(void)look;
 	ring_use(fd, BATCH * BLOCK);
 	for (long i = 0; i < n;) {
 		const long first = i;

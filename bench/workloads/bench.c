@@ -5,6 +5,8 @@
 #include <time.h>
 
 #include "bench.h"
+#include "compare.h"
+#include "content.h"
 #include "marks.h"
 
 static int settings;
@@ -81,27 +83,11 @@ _Noreturn void bench_fail(const char *what)
 
 void bench_file(const char *name, size_t size)
 {
-	char block[64 << 10];
 	struct stat st;
-	int fd;
 
 	if (stat(name, &st) == 0 && (size_t)st.st_size == size)
 		return;
-	for (int line = 0; line < (int)sizeof(block) / 64; line++) {
-		char *text = block + 64 * line;
-
-		memset(text, 'a' + line % 26, 64);
-		text[sprintf(text, "%08x", line)] = ' ';
-		text[63] = '\n';
-	}
-	fd = BENCH_TRY(open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600));
-	for (size_t at = 0; at < size; at += sizeof(block)) {
-		size_t len = size - at < sizeof(block) ? size - at : sizeof(block);
-
-		if (write(fd, block, len) != (ssize_t)len)
-			bench_fail(name);
-	}
-	close(fd);
+	BENCH_TRY(content_write(name, name, size));
 }
 
 static long long run(long n, long *answer)
@@ -112,6 +98,16 @@ static long long run(long n, long *answer)
 	bench_pause();
 	mark(MARK_REPORT);
 	return timed;
+}
+
+long bench_again(long n)
+{
+	long answer;
+
+	bench_resume();
+	answer = bench_work(n);
+	bench_pause();
+	return answer;
 }
 
 int main(int argc, char **argv)
@@ -142,5 +138,10 @@ int main(int argc, char **argv)
 	small_cost = run(small, &answer);
 	large_cost = run(large, &answer);
 	printf("result %ld %lld %ld %lld %ld\n", small, small_cost, large, large_cost, answer);
+	marking = 0;
+	if (bench_number("check", 1)) {
+		bench_check(large, answer);
+		compare_report();
+	}
 	return 0;
 }

@@ -15,7 +15,8 @@
  *	result SMALL small LARGE large ANSWER
  *
  * ANSWER is what bench_work(LARGE) returned: it depends on every operation's outcome,
- * so contenders that did the same work agree on it, and bench/run.py looks.
+ * so contenders that did the same work agree on it, and bench/run.py looks.  Then, unless
+ * check=0, bench_check compares bytes (compare.h).
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -35,6 +36,15 @@ void bench_prepare(void);
 /* Does n operations. */
 long bench_work(long n);
 
+/*
+ * Compares the bytes: after bench_work(n) returned `answer`, and of operations done again by
+ * the very functions that were timed.
+ */
+void bench_check(long n, long answer);
+
+/* bench_work(n) once more, for bench_check. */
+long bench_again(long n);
+
 /* The value of NAME=VALUE on the command line, or what holds without it. */
 long bench_number(const char *name, long otherwise);
 const char *bench_text(const char *name, const char *otherwise);
@@ -51,7 +61,7 @@ long long bench_now(void);
 /* Ends the program with "what: reason"; for whatever must not fail. */
 _Noreturn void bench_fail(const char *what);
 
-/* A file of that many bytes of text, numbered lines of 64, unless it is there. */
+/* A file of that many bytes, unless it is there: of its name's (content.h). */
 void bench_file(const char *name, size_t size);
 
 /* For what must not fail; the value. */

@@ -7,6 +7,8 @@
 #define COPY_H
 
 #include "bench.h"
+#include "compare.h"
+#include "content.h"
 
 #define FILE_SIZE (1 << 20)
 #define MOST	  (64 << 10)
@@ -44,6 +46,40 @@ long bench_work(long n)
 		n -= pieces;
 	}
 	return sum;
+}
+
+/* The target, after its last bytes were written by n pieces: the source's, and what was there before. */
+static void check_target(long n, const char *before)
+{
+	static char wanted[FILE_SIZE];
+	const long whole = FILE_SIZE / size, last = n % whole ? n % whole : whole;
+
+	content_bytes(wanted, before, 0, FILE_SIZE);
+	content_bytes(wanted, "copy-from", 0, (n > whole && !fresh ? whole : last) * size);
+	compare_file("copy-to", wanted, fresh ? last * size : FILE_SIZE);
+}
+
+/* The target had other bytes, so that those count that are written. */
+static void check_again(long n)
+{
+	BENCH_TRY(content_write("copy-to", "other", FILE_SIZE));
+	compare_number("how much was copied", 0, bench_again(n), n * size);
+	check_target(n, "other");
+}
+
+void bench_check(long n, long answer)
+{
+	const long whole = FILE_SIZE / size;
+
+	compare_number("how much was copied", 0, answer, n * size);
+	check_target(n, "copy-to");
+	/* cp knows no pieces. */
+	if (!bench_number("whole", 0)) {
+		check_again(1);
+		check_again(3);
+		check_again(whole + 5);
+	}
+	check_again(whole);
 }
 
 #endif /* COPY_H */

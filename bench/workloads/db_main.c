@@ -2,6 +2,8 @@
 /* db_main.c - the file of db.h and the processes that work on it. */
 #include <sys/wait.h>
 
+#include "compare.h"
+#include "content.h"
 #include "db.h"
 
 #define MOST 16
@@ -60,4 +62,87 @@ long bench_work(long n)
 		sum += moved;
 	}
 	return sum;
+}
+
+/* --- Bytes ----------------------------------------------------------------------- */
+
+#define WINDOW	32 /* transactions that a contender may have under way at once */
+#define CHECKED (2 * WINDOW)
+
+/* Whether transactions under way at once touch no record of each other's, so that their order does not matter. */
+static int is_clean(uint64_t seed)
+{
+	for (int first = 0; first < CHECKED; first += WINDOW) {
+		uint32_t read[WINDOW];
+
+		for (int i = 0; i < WINDOW; i++)
+			read[i] = db_random(&seed) % (records - 1);
+		for (int i = 1; i < WINDOW; i += 2) {
+			for (int j = 0; j < WINDOW; j++) {
+				if (read[i] + 1 == read[j] ||
+				    (j != i && j & 1 && read[i] == read[j]))
+					return 0;
+			}
+		}
+	}
+	return 1;
+}
+
+/* What db_transact should return, with `file` as it should be afterwards. */
+static long transact_wanted(char *file, long n, uint64_t seed)
+{
+	const char *looks_at = bench_text("looks at", "nothing");
+	uint64_t sum = 0, word;
+
+	for (long i = 0; i < n; i++) {
+		char *record = file + db_random(&seed) % (records - 1) * RECORD;
+
+		if (!strcmp(looks_at, "nothing"))
+			sum += i & 1 ? 2 * RECORD : RECORD;
+		else if (!strcmp(looks_at, "CRC-32C"))
+			sum = compare_crc(sum, record, RECORD);
+		else
+			for (int at = 0; at < RECORD; at += sizeof(word)) {
+				memcpy(&word, record + at, sizeof(word));
+				sum += word;
+			}
+		if (i & 1)
+			memcpy(record + RECORD, record, RECORD);
+	}
+	return sum;
+}
+
+static void check_transactions(int fd, char *wanted, long n, uint64_t seed)
+{
+	uint64_t first = seed;
+	const off_t at = (off_t)(db_random(&first) % (records - 1)) * RECORD;
+	const long sum = transact_wanted(wanted, n, seed);
+
+	compare_number("what was read of db", n == 1 ? at : 0, db_transact(fd, n, seed, records),
+		       sum);
+	if (n == CHECKED)
+		compare_file("db", wanted, records * RECORD);
+}
+
+/* In this process, by sequences whose outcome does not depend on how many are under way at once. */
+void bench_check(long n, long answer)
+{
+	char *wanted = malloc(records * RECORD);
+	uint64_t seed = 1000;
+	int fd;
+
+	(void)n, (void)answer;
+	if (!wanted)
+		bench_fail("db");
+	BENCH_TRY(content_write("db", "db", records * RECORD));
+	content_bytes(wanted, "db", 0, records * RECORD);
+	fd = BENCH_TRY(open("db", O_RDWR));
+	for (uint64_t i = 0; i < 8; i++)
+		check_transactions(fd, wanted, 1, i);
+	while (!is_clean(seed))
+		seed++;
+	check_transactions(fd, wanted, 2, seed);
+	check_transactions(fd, wanted, CHECKED, seed);
+	close(fd);
+	free(wanted);
 }

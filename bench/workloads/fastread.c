@@ -4,13 +4,13 @@
 
 #include "bonnie.h"
 
-long bonnie_pass(int fd, long n)
+long bonnie_pass(int fd, long n, unsigned long look)
 {
 	unsigned char block[BLOCK];
 	long sum = 0;
 
 	COSY_START;
-	for (long i = 0; i < n; i++) {
+	for (unsigned long i = look; i < look + n; i++) {
 		if (read(fd, block, BLOCK) < BLOCK)
 			break;
 		sum += block[i % BLOCK];

@@ -7,25 +7,37 @@
 #include <cosy/cosy.h>
 
 #include "bench.h"
+#include "compare.h"
 
 void bench_prepare(void) {}
 
-static long pids(long calls)
+/* The sum of what they returned. */
+static unsigned long pids(long calls)
 {
-	long sum = 0;
+	unsigned long sum = 0;
 
 	COSY_START;
 	for (long i = 0; i < calls; i++)
-		sum += getpid() > 0;
+		sum += (unsigned int)getpid();
 	COSY_END;
 	return sum;
 }
 
 long bench_work(long n)
 {
-	long calls = bench_number("calls", 256), sum = 0;
+	long calls = bench_number("calls", 256), regions = n;
+	unsigned long sum = 0;
 
 	while (n--)
 		sum += pids(calls);
-	return sum;
+	/* The number of calls, if each returned what it should. */
+	return sum - regions * calls * (getpid() - 1ul);
+}
+
+void bench_check(long n, long answer)
+{
+	compare_number("the calls' results", 0, answer, n * bench_number("calls", 256));
+	for (long calls = 1; calls <= 16; calls++)
+		compare_number("the calls' results", calls, pids(calls) - calls * (getpid() - 1ul),
+			       calls);
 }

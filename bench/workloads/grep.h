@@ -10,6 +10,8 @@
 
 #define _GNU_SOURCE
 #include "bench.h"
+#include "compare.h"
+#include "content.h"
 
 #define FILE_SIZE 8192
 #define CHUNK	  4096
@@ -34,6 +36,8 @@ static inline long matching_lines(const char *data, size_t len)
 static long grep_files(long files);
 
 static long files;
+/* While what is found is compared. */
+static int grep_checked;
 
 void bench_prepare(void)
 {
@@ -64,6 +68,56 @@ static inline void grep_name(char name[11], long number)
 	memcpy(name, "grep-00000", 11);
 	for (char *digit = name + 9; number; number /= 10)
 		*digit-- += number % 10;
+}
+
+#define CHECKED 32 /* files */
+#define LINES	(CHUNK / CONTENT_LINE)
+
+/* Makes a chunk of which `count` lines have the text in them, and no others. */
+static void make_chunk(char chunk[CHUNK], const char *name, long at, long count)
+{
+	char *p = chunk;
+
+	content_bytes(chunk, name, at, CHUNK);
+	while ((p = memmem(p, chunk + CHUNK - p, TEXT, sizeof(TEXT) - 1)))
+		*p = 'x';
+	/* Here and there: 37 and the number of lines have no common factor. */
+	for (long i = 0; i < count; i++)
+		memcpy(chunk + 37 * i % LINES * CONTENT_LINE, TEXT, sizeof(TEXT) - 1);
+}
+
+/* Files whose chunks all have another number of matches, so that bytes of another chunk show; then the row's own. */
+void bench_check(long n, long answer)
+{
+	long wanted, sum = 0;
+	char name[11], data[FILE_SIZE];
+
+	grep_checked = 1;
+	mkdir("check", 0700);
+	BENCH_TRY(chdir("check"));
+	for (long i = 0; i < CHECKED; i++) {
+		const long counts[] = {i, LINES - 2 * i}, before = sum;
+		int fd;
+
+		grep_name(name, i);
+		for (long chunk = 0; chunk < 2; chunk++)
+			make_chunk(data + chunk * CHUNK, name, chunk * CHUNK, counts[chunk]);
+		fd = BENCH_TRY(open(name, O_WRONLY | O_CREAT, 0600));
+		BENCH_TRY(write(fd, data, FILE_SIZE));
+		close(fd);
+		sum = grep_files(i + 1);
+		compare_number(name, 0, sum - before, counts[0] + counts[1]);
+	}
+	BENCH_TRY(chdir(".."));
+	wanted = 0;
+	for (long i = 0; i < files; i++) {
+		grep_name(name, i);
+		content_bytes(data, name, 0, FILE_SIZE);
+		wanted += matching_lines(data, FILE_SIZE);
+	}
+	compare_number("all the files", 0, grep_files(files), wanted);
+	(void)n, (void)answer;
+	grep_checked = 0;
 }
 
 #endif /* GREP_H */

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "bench.h"
+#include "compare.h"
 
 #define NAMES	8192
 #define ENTRIES (NAMES / offsetof(struct dirent64, d_name)) /* no name is shorter */
@@ -24,6 +25,8 @@ struct entry {
 };
 
 static long print, cold;
+/* While the entries are compared: how often each file was among them; else NULL. */
+static unsigned char *ls_seen;
 
 /* One pass over the open directory, a bufferful of entries after the other given to ls_use. */
 static long ls_pass(int dir);
@@ -66,12 +69,51 @@ static void ls_line(FILE *to, const struct entry *e)
 		e->name);
 }
 
+/* That of an entry, with its length. */
+static const char *ls_text(const struct entry *e, int *len)
+{
+	static char text[2][512];
+	static FILE *to[2];
+	static int turn;
+
+	turn = !turn;
+	if (!to[turn])
+		to[turn] = fmemopen(text[turn], sizeof(text[turn]), "w");
+	rewind(to[turn]);
+	ls_line(to[turn], e);
+	fflush(to[turn]);
+	*len = strchr(text[turn], '\n') + 1 - text[turn];
+	return text[turn];
+}
+
+/* Against what a call for this entry alone says: all that its line has, and what only some contenders ask for. */
+static void ls_compare(const struct entry *got)
+{
+	struct entry wanted = {.name = got->name};
+	int got_len, wanted_len;
+	const char *got_text, *wanted_text;
+
+	if (!strcmp(got->name, ".") || !strcmp(got->name, ".."))
+		return;
+	BENCH_TRY(lstat(got->name, &wanted.st));
+	got_text = ls_text(got, &got_len);
+	wanted_text = ls_text(&wanted, &wanted_len);
+	compare_bytes(got->name, 0, got_text, wanted_text,
+		      got_len < wanted_len ? got_len : wanted_len);
+#ifndef LS_LINE_ONLY
+	compare_besides(got->name, 0, &got->st, &wanted.st, sizeof(wanted.st));
+#endif
+	ls_seen[atol(got->name + sizeof("file-") - 1)]++;
+}
+
 /* What is done with the attributes; what all contenders must agree on. */
 static long ls_use(const struct entry *entries, int count)
 {
 	static FILE *to;
 	long sum = 0;
 
+	for (int i = 0; ls_seen && i < count; i++)
+		ls_compare(&entries[i]);
 	if (print && !to)
 		to = fopen("/dev/null", "w");
 	for (int i = 0; i < count; i++) {
@@ -109,6 +151,25 @@ long bench_work(long n)
 		close(dir);
 	}
 	return sum;
+}
+
+/* Each file once. */
+void bench_check(long n, long answer)
+{
+	const long files = bench_number("files", 5000);
+	int dir = BENCH_TRY(open(".", O_RDONLY | O_DIRECTORY));
+	char name[64];
+
+	(void)n, (void)answer;
+	ls_seen = calloc(files, 1);
+	ls_pass(dir);
+	for (long i = 0; i < files; i++) {
+		snprintf(name, sizeof(name), "file-%05ld", i);
+		compare_number(name, 0, ls_seen[i], 1);
+	}
+	free(ls_seen);
+	ls_seen = NULL;
+	close(dir);
 }
 
 #endif /* LS_H */

@@ -7,6 +7,7 @@
 #define READ1_H
 
 #include "bench.h"
+#include "compare.h"
 
 #define FILE_SIZE (1 << 20)
 #define MOST	  (64 << 10)
@@ -14,11 +15,32 @@
 static int fd;
 static long size;
 
+/* Where the bytes of the last read are. */
+static const char *read1_got(void);
+
 void bench_prepare(void)
 {
 	size = bench_number("size", 1);
 	bench_file("read1", FILE_SIZE);
 	fd = BENCH_TRY(open("read1", O_RDONLY));
+}
+
+static void check_last(long n)
+{
+	compare_content("read1", (n - 1) * size % FILE_SIZE, read1_got(), size);
+}
+
+/* Each number of reads shows its last one; of single bytes many are as the one before. */
+void bench_check(long n, long answer)
+{
+	const long most = size == 1 ? 130 : 34;
+
+	compare_number("how much was read", 0, answer, n * size);
+	check_last(n);
+	for (long reads = 1; reads <= most; reads++) {
+		bench_again(reads);
+		check_last(reads);
+	}
 }
 
 #endif /* READ1_H */

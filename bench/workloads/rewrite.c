@@ -4,11 +4,12 @@
 
 #include "bonnie.h"
 
-long bonnie_pass(int fd, long n)
+long bonnie_pass(int fd, long n, unsigned long look)
 {
 	int block[BLOCK / sizeof(int)];
 	long done = 0;
 
+	(void)look;
 	COSY_START;
 	for (long i = 0; i < n; i++) {
 		if (read(fd, block, BLOCK) < BLOCK)

@@ -14,6 +14,8 @@
 #include <sys/socket.h>
 
 #include "bench.h"
+#include "compare.h"
+#include "content.h"
 
 #define MOST   (64 << 10)  /* bytes in a file */
 #define BURST  (512 << 10) /* bytes that the socket holds before the receiver reads */
@@ -27,6 +29,7 @@ static void serve_begin(void);
 
 static int sender, receiver;
 static long size;
+static char wanted[FILES * MOST]; /* all the files */
 
 /* "file-00" for 0, without stdio, so that it can be inside a region. */
 static inline void serve_name(char name[8], long number)
@@ -56,6 +59,7 @@ static void connect_tcp(void)
 
 void bench_prepare(void)
 {
+	struct timeval timeout = {.tv_sec = 10};
 	int pair[2], buffer = SOCKET;
 	char name[32];
 
@@ -67,6 +71,7 @@ void bench_prepare(void)
 	for (int i = 0; i < FILES; i++) {
 		serve_name(name, i);
 		bench_file(name, size);
+		content_bytes(wanted + i * size, name, 0, size);
 	}
 	if (!strcmp(bench_text("socket", "unix"), "tcp")) {
 		connect_tcp();
@@ -76,19 +81,31 @@ void bench_prepare(void)
 		receiver = pair[1];
 	}
 	BENCH_TRY(setsockopt(sender, SOL_SOCKET, SO_SNDBUFFORCE, &buffer, sizeof(buffer)));
+	/* Who says that he sent more than he did is not waited for. */
+	BENCH_TRY(setsockopt(receiver, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)));
 	serve_begin();
 }
 
+/* Takes what was sent, whole files from the first on, and compares it. */
 static void receive(long bytes)
 {
-	static char buf[256 << 10];
+	static char buf[BURST + MOST];
+	char name[8];
+	long at = 0;
 
-	while (bytes > 0) {
-		ssize_t got = read(receiver, buf, sizeof(buf));
+	if (bytes > (long)sizeof(buf))
+		bytes = sizeof(buf);
+	while (at < bytes) {
+		ssize_t got = read(receiver, buf + at, bytes - at);
 
 		if (got <= 0)
 			bench_fail("receiving");
-		bytes -= got;
+		at += got;
+	}
+	for (long file = 0; file < FILES && file * size < bytes; file++) {
+		serve_name(name, file);
+		compare_bytes(name, 0, buf + file * size, wanted + file * size,
+			      at - file * size < size ? at - file * size : size);
 	}
 }
 
@@ -107,6 +124,17 @@ long bench_work(long n)
 		n -= burst;
 	}
 	return sum;
+}
+
+/* Every burst was compared; here the short ones, and that no more was sent than was said. */
+void bench_check(long n, long answer)
+{
+	char byte;
+
+	compare_number("how much was sent", 0, answer, n * size);
+	for (long files = 1; files <= FILES; files += 3)
+		compare_number("how much was sent", files, bench_again(files), files * size);
+	compare_number("what was left", 0, recv(receiver, &byte, 1, MSG_DONTWAIT), -1);
 }
 
 #endif /* SERVE_H */

@@ -9,8 +9,13 @@
 
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <ftw.h>
 
 #include "bench.h"
+#include "compare.h"
+
+/* The folder that is walked, while the walks are compared; else NULL. */
+static const char *walk_checked;
 
 /* Blocks of 512 bytes in and below a directory that is open; -1 when something failed. */
 static long walk_tree(int root);
@@ -29,6 +34,48 @@ long bench_work(long n)
 		close(root);
 	}
 	return sum;
+}
+
+static long walk_wanted;
+
+static int add_blocks(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+	(void)path, (void)kind;
+	if (where->level)
+		walk_wanted += st->st_blocks;
+	return 0;
+}
+
+static void check_walk(const char *folder)
+{
+	int root = BENCH_TRY(open(folder, O_RDONLY | O_DIRECTORY));
+
+	walk_wanted = 0;
+	BENCH_TRY(nftw(folder, add_blocks, 32, FTW_PHYS));
+	walk_checked = folder;
+	compare_number(folder, 0, walk_tree(root), walk_wanted);
+	walk_checked = NULL;
+	close(root);
+}
+
+/* Each folder by itself, and the tree. */
+void bench_check(long n, long answer)
+{
+	const char *tree = bench_text("tree", "tree");
+	struct dirent *entry;
+	DIR *dir = opendir(tree);
+	char path[512];
+
+	(void)n, (void)answer;
+	if (!dir)
+		bench_fail(tree);
+	while ((entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "%s/%s", tree, entry->d_name);
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+			check_walk(path);
+	}
+	closedir(dir);
+	check_walk(tree);
 }
 
 #endif /* WALK_H */

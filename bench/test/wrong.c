@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/*
+ * wrong.c - a contender that is wrong, for the test that this shows: the plain SOURCE of a
+ * workload, in which one call in five leaves its bytes out, and says the opposite.
+ */
+#include HEADER
+
+#include <cosy/cosy.h>
+#include <cosy/fast.h>
+#include <sys/socket.h>
+
+/* By chance, but the same one always: a rhythm could be that of the work. */
+static int is_turn(void)
+{
+	static uint32_t state;
+
+	state = state * 1664525u + 1013904223u;
+	return state >> 16 <= UINT16_MAX / 5;
+}
+
+static inline pid_t wrong_getpid(void)
+{
+	return getpid() + is_turn();
+}
+
+static inline ssize_t wrong_pread(int fd, void *to, size_t len, off_t at)
+{
+	static char elsewhere[64 << 10];
+
+	return pread(fd, is_turn() ? elsewhere : to, len, at);
+}
+
+static inline ssize_t wrong_read(int fd, void *to, size_t len)
+{
+	static char elsewhere[64 << 10];
+
+	return read(fd, is_turn() ? elsewhere : to, len);
+}
+
+static inline ssize_t wrong_write(int fd, const void *from, size_t len)
+{
+	if (!is_turn())
+		return write(fd, from, len);
+	return lseek(fd, len, SEEK_CUR) < 0 ? -1 : (ssize_t)len;
+}
+
+static inline int wrong_fstatat(int dir, const char *name, struct stat *st, int flags)
+{
+	int err = fstatat(dir, name, st, flags);
+
+	st->st_blocks += 8 * is_turn();
+	st->st_size += st->st_blocks;
+	return err;
+}
+
+#define getpid	wrong_getpid
+#define pread	wrong_pread
+#define read	wrong_read
+#define write	wrong_write
+#define fstatat wrong_fstatat
+#include SOURCE

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A contender whose bytes are wrong fails its row: wrong_test.py BUILD KERNEL
+
+Runs VAN and WRONG (wrong.c) on this machine: each short row must say which byte of what
+differs in WRONG, and none that one does in VAN.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(BENCH))
+
+import cases  # noqa: E402  (bench/ is no package)
+
+
+def main() -> int:
+    build, kernel = sys.argv[1:]
+    options = ["--lane", "native", "--short", "--runs", "1", "--part", "16", "--contenders", "VAN,WRONG"]
+    command = [sys.executable, "-B", str(BENCH / "run.py"), "--build", build, "--kernel", kernel, *options]
+    done = subprocess.run(command, capture_output=True, text=True)
+    names = [case.name() for name in cases.WORKLOADS for case in cases.cases(name) if case.short]
+    wrong = []
+    for name in names:
+        found = [text for text in done.stderr.splitlines() if text.startswith(f"bench: {name} on tmpfs, ")]
+        said = [text.split(" on tmpfs, ")[1] for text in found]
+        if not any(re.fullmatch(r"WRONG: byte \d+ of .+ is (\w\w|nothing), not (\w\w|nothing)", text) for text in said):
+            wrong.append(f"{name}: WRONG passes")
+        wrong += [f"{name}: {text}" for text in said if text.startswith("VAN")]
+    if done.returncode != 1:
+        wrong.append(f"status {done.returncode}, not 1")
+    if wrong:
+        print(done.stderr, *wrong, sep="\n")
+    else:
+        print(f"{len(names)} rows")
+    return 1 if wrong or not names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compare.h - the bytes that arrived, or were written, against those that should have.
+ * Nothing of it may be called between bench_resume and bench_pause.
+ *
+ * The first byte that differs is printed at once:
+ *
+ *	differs OFFSET GOT WANTED WHAT
+ *
+ * GOT and WANTED are the bytes, in hexadecimal, or "nothing" after an end.  At its end the
+ * program prints how much was compared, and a digest of it, on which all contenders of a
+ * row agree, or one of them compared less than the others:
+ *
+ *	compared BYTES DIGEST
+ */
+#ifndef COMPARE_H
+#define COMPARE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* len bytes that arrived: those of WHAT from `at` on.  Calls may come in any order. */
+void compare_bytes(const char *what, off_t at, const void *got, const void *wanted, size_t len);
+
+/* The same for bytes that not all contenders have to show: they are not in the digest. */
+void compare_besides(const char *what, off_t at, const void *got, const void *wanted, size_t len);
+
+/* The same, with the file `name` as content.h makes it. */
+void compare_content(const char *name, off_t at, const void *got, size_t len);
+
+/* A number that depends on bytes that cannot be shown; `at` says where they were. */
+void compare_number(const char *what, off_t at, uint64_t got, uint64_t wanted);
+
+/* The whole file, which must be len bytes long. */
+void compare_file(const char *path, const void *wanted, size_t len);
+
+/* Prints what was compared. */
+void compare_report(void);
+
+/* The CRC-32C of what `crc` is the CRC of and len bytes more. */
+uint32_t compare_crc(uint32_t crc, const void *data, size_t len);
+
+#endif /* COMPARE_H */
