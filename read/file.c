@@ -265,7 +265,13 @@ uint64_t file_hold(struct file *file, uint64_t *signals)
 	}
 }
 
-void file_release(struct file *file, uint64_t word, uint64_t signals)
+bool file_try_hold(struct file *file, uint64_t word)
+{
+	return __atomic_compare_exchange_n(&file->word, &word, word | WORD_HELD | WORD_PLAIN, false,
+					   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+void file_let_go(struct file *file, uint64_t word)
 {
 	uint64_t flags_position = word & (WORD_PLAIN | WORD_POSITION);
 	uint64_t generation =
@@ -275,6 +281,11 @@ void file_release(struct file *file, uint64_t word, uint64_t signals)
 	/* Who comes to wait from here on finds that the word has changed. */
 	if (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
 		futex_wake(word_half(file), INT_MAX);
+}
+
+void file_release(struct file *file, uint64_t word, uint64_t signals)
+{
+	file_let_go(file, word);
 	signals = fault_signals(lease_signals(signals));
 	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
 		      0, 0);
@@ -342,6 +353,11 @@ void file_plain_fd(int fd, enum guard why, bool forever)
 	relax_forget(fd);
 	if (file)
 		file_plain(file, why, forever);
+}
+
+unsigned int file_used(void)
+{
+	return __atomic_load_n(&used_numbers, __ATOMIC_RELAXED);
 }
 
 void file_each(void (*visit)(struct file *file))

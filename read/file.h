@@ -71,6 +71,7 @@ struct file {
 	uint64_t next;	  /* where a sequential read would go on; while plain: a number of bytes */
 	unsigned long reads; /* by the window since it was specialised; low when threads race */
 	uint16_t price;	     /* seeks, before the position is kept */
+	uint16_t noted;	     /* of reads, when somebody last wanted its window */
 	uint32_t direct;     /* reads past the window since it was specialised */
 
 	/* Changed under HELD.  A late reader may see any of its values: all are safe to follow. */
@@ -155,12 +156,19 @@ void file_replaced(int fd, struct file *file, bool done);
 
 /*
  * Holds the file: every signal is blocked, other threads wait.  The word as it was.
- * Never while user memory is touched or another file is held.
+ * Never while user memory is touched or another file is held, which file_try_hold is for.
  */
 uint64_t file_hold(struct file *file, uint64_t *signals);
 
 /* Ends it.  `word` is stored with the next generation. */
 void file_release(struct file *file, uint64_t word, uint64_t signals);
+
+/*
+ * The same for who has blocked all signals already, and may hold another file: never waits.
+ * False: its word is no longer `word`, which was not plain.
+ */
+bool file_try_hold(struct file *file, uint64_t word);
+void file_let_go(struct file *file, uint64_t word);
 
 /* Sleeps until the file's word is no longer `word`, which was HELD, or shorter. */
 void file_wait(const struct file *file, uint64_t word);
@@ -215,6 +223,9 @@ bool file_sharing(void);
 
 /* Everything plain, and for as long as this process and its children live. */
 void file_forbid(enum guard why);
+
+/* Files from this number on have never been used. */
+unsigned int file_used(void);
 
 /* Calls `visit` for each file in use. */
 void file_each(void (*visit)(struct file *file));

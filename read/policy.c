@@ -303,7 +303,7 @@ static COLD uint64_t memory_by_rules(const char *at)
 		if (matches)
 			memory = rule.memory;
 	subject_end(&subject);
-	return memory < 0 ? UINT64_MAX : (uint64_t)memory;
+	return memory < 0 ? POLICY_MEMORY : (uint64_t)memory;
 }
 
 uint64_t policy_memory(void)
@@ -312,6 +312,6 @@ uint64_t policy_memory(void)
 	const char *at = policy_rules();
 
 	if (!memory)
-		memory = *at ? memory_by_rules(at) : UINT64_MAX;
+		memory = *at ? memory_by_rules(at) : POLICY_MEMORY;
 	return memory;
 }

@@ -37,6 +37,9 @@ void policy_find(int fd, unsigned int relax, struct policy *ret);
 /* Has any rule something to relax? */
 bool policy_relaxes(void);
 
+/* Where neither a rule nor `cosy run --memory` says how much. */
+#define POLICY_MEMORY (32ULL << 20)
+
 /* Bytes that windows may take in this process. */
 uint64_t policy_memory(void);
 

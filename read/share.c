@@ -24,8 +24,8 @@
 #include "relax.h"
 #include "share.h"
 #include "stats.h"
+#include "store.h"
 #include "syscall.h"
-#include "window.h"
 
 static int result(long ret)
 {
@@ -53,7 +53,7 @@ static void share_in_child(void)
 {
 	share_vforked = 0;
 	file_share_child();
-	window_share_child();
+	store_share_child();
 	daemon_share_child();
 	memset(&stats, 0, sizeof(stats));
 }

@@ -13,76 +13,16 @@
 #include "environment.h"
 #include "filesystem.h"
 #include "lease.h"
-#include "lock.h"
 #include "map.h"
 #include "policy.h"
 #include "stats.h"
+#include "store.h"
 #include "syscall.h"
 #include "window.h"
 
-#define MOST_COST    (WINDOW_COST << 6)
+#define MOST_COST (WINDOW_COST << 6)
 
-#define SMALL_WINDOW 65536
-#define MOST_WHOLES  16
-#define WHOLE_WINDOW (1 << 20)
-#define FIRST_FETCH  4096
-
-/* Unused windows of the two capacities; a list is whole between any two stores. */
-static struct window *unused[2];
-static uint32_t unused_lock;
-static unsigned int wholes; /* large ones, used or not */
-static uint64_t mapped;	    /* bytes of all windows, used or not */
-
-/* Callers hold a file, so signals are blocked. */
-static struct window *window_take(uint64_t capacity)
-{
-	struct window **list = &unused[capacity != SMALL_WINDOW], *window;
-	bool whole = capacity != SMALL_WINDOW, another = true;
-	long mapping;
-
-	lock_take(&unused_lock);
-	window = *list;
-	if (window)
-		*list = window->next;
-	else if (mapped + capacity > policy_memory())
-		another = false;
-	else if (whole)
-		another = wholes < MOST_WHOLES;
-	if (!window && another) {
-		mapped += capacity;
-		wholes += whole;
-	}
-	lock_drop(&unused_lock);
-	if (window || !another)
-		return window;
-	mapping = cosy_syscall6(SYS_mmap, 0, sizeof(*window) + capacity, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (mapping < 0) {
-		lock_take(&unused_lock);
-		mapped -= capacity;
-		wholes -= whole;
-		lock_drop(&unused_lock);
-		return NULL;
-	}
-	window = (struct window *)mapping;
-	window->capacity = capacity;
-	return window;
-}
-
-static void window_put(struct window *window)
-{
-	struct window **list = &unused[window->capacity != SMALL_WINDOW];
-
-	/* Memory goes back, addresses stay: a late reader may be copying. */
-	if (window->capacity != SMALL_WINDOW)
-		cosy_syscall3(SYS_madvise, ((unsigned long)window | 4095) + 1,
-			      window->capacity - 4096, MADV_DONTNEED);
-	window->len = 0;
-	lock_take(&unused_lock);
-	window->next = *list;
-	__atomic_store_n(list, window, __ATOMIC_RELEASE);
-	lock_drop(&unused_lock);
-}
+#define FIRST_FETCH 4096
 
 /*
  * What a window costs here, as experience has it.  A program that closes its files soon
@@ -104,16 +44,10 @@ static void window_learn(const struct file *file)
 		price *= 2;
 }
 
-void window_share_child(void)
-{
-	/* A thread that stayed in the parent may have had it. */
-	unused_lock = 0;
-}
-
 void window_drop(struct file *file)
 {
 	window_learn(file);
-	window_put(file->window);
+	store_put(file->window);
 	map_drop(file);
 }
 
@@ -184,6 +118,42 @@ bool window_policy(struct file *file, int fd)
 	return !policy.off;
 }
 
+/* One that has not been read since this last looked at all files gives up its window. */
+static bool window_reclaim(const struct file *wanting)
+{
+	static unsigned int hand;
+	unsigned int used = file_used();
+
+	for (unsigned int i = 0; i < used; i++) {
+		unsigned int number = __atomic_fetch_add(&hand, 1, __ATOMIC_RELAXED) % used;
+		struct file *file = &file_space->all[number];
+		uint64_t word = file_word(file);
+		bool idle = file->noted == (uint16_t)file->reads, reclaimed;
+
+		if ((word & WORD_PLAIN) || file == wanting || !file->leased)
+			continue;
+		file->noted = file->reads;
+		/* Not waited for: its holder may want this one's. */
+		if (!idle || !file_try_hold(file, word))
+			continue;
+		reclaimed = file->leased;
+		if (reclaimed)
+			word = file_unplug(file, word, GUARD_MEMORY);
+		file_let_go(file, word);
+		if (reclaimed)
+			return true;
+	}
+	return false;
+}
+
+/* Under HELD. */
+static struct window *window_obtain(const struct file *file)
+{
+	struct window *window = store_take(STORE_SMALL);
+
+	return !window && window_reclaim(file) ? store_take(STORE_SMALL) : window;
+}
+
 /* Under HELD.  The position to begin with, or -1 and the guard in *why. */
 static int64_t window_prepare(struct file *file, int fd, uint64_t word, enum guard *why)
 {
@@ -210,7 +180,7 @@ static int64_t window_prepare(struct file *file, int fd, uint64_t word, enum gua
 	    st.st_size <= 0 || (uint64_t)st.st_size > WORD_POSITION)
 		goto returned;
 	*why = GUARD_MEMORY;
-	window = window_take(SMALL_WINDOW);
+	window = window_obtain(file);
 	if (!window)
 		goto returned;
 	/* Never NULL again: a reader who saw an earlier window may still be about to look at it. */
@@ -241,10 +211,10 @@ bool window_specialise(struct file *file, int fd)
 	if (position < 0) {
 		stats_declined(file, fd, why);
 		file->credit = 0;
-		/* A writer may go away; what else there is stays. */
-		if (why == GUARD_READ_ONLY && file->breaks < MOST_BREAKS)
+		/* A writer may go away, and others' windows; what else there is stays. */
+		if ((why == GUARD_READ_ONLY || why == GUARD_MEMORY) && file->breaks < MOST_BREAKS)
 			file->breaks++;
-		else
+		else if (why != GUARD_MEMORY)
 			file->unleased = true;
 		goto out;
 	}
@@ -255,6 +225,7 @@ bool window_specialise(struct file *file, int fd)
 	file->ramp = FIRST_FETCH;
 	file->fetched = file->fetched < WINDOW_REREAD ? 0 : WINDOW_REREAD;
 	file->reads = 0;
+	file->noted = 0;
 	map_forget(file);
 	stats_specialised(file, fd);
 	word = position;
@@ -291,7 +262,7 @@ static bool window_fill(struct file *file, uint64_t start, uint64_t want)
 /* Has the file been fetched so often that it had better been fetched whole? */
 static bool window_pays_whole(const struct file *file)
 {
-	return file->size <= WHOLE_WINDOW && file->size <= file->most &&
+	return file->size <= STORE_WHOLE && file->size <= file->most &&
 	       file->fetched >= 2 * file->size;
 }
 
@@ -302,10 +273,10 @@ static bool window_widen(struct file *file)
 
 	if (file->size <= file->window->capacity)
 		return true;
-	whole = window_take(WHOLE_WINDOW);
+	whole = store_take(STORE_WHOLE);
 	if (!whole)
 		return false;
-	window_put(file->window);
+	store_put(file->window);
 	file->window = whole;
 	return true;
 }
@@ -317,13 +288,13 @@ static bool window_fill_ahead(struct file *file, uint64_t offset, size_t len)
 
 	/* End on a page: the kernel copies whole pages faster. */
 	want += -(offset + want) & 4095;
-	if (want > SMALL_WINDOW)
-		want = SMALL_WINDOW;
+	if (want > STORE_SMALL)
+		want = STORE_SMALL;
 	if (want > file->most)
 		want = file->most;
 	file->fetched += want;
 	file->next = offset + want;
-	if (file->ramp < SMALL_WINDOW)
+	if (file->ramp < STORE_SMALL)
 		file->ramp *= 2;
 	return window_fill(file, offset, want);
 }

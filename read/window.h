@@ -57,9 +57,6 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 /* Gives the window back, and the mapped one; under HELD. */
 void window_drop(struct file *file);
 
-/* In the child of fork. */
-void window_share_child(void);
-
 /* The window of a file whose position is kept, but that has none: nothing is in it. */
 struct window *window_none(void);
 

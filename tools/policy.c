@@ -11,7 +11,7 @@
 #include "policy.h"
 
 /* One environment variable can take 128 KiB; the rules leave room. */
-#define MOST_TEXT     65536
+#define MOST_TEXT 65536
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 
@@ -59,6 +59,12 @@ static bool emit_number(struct parser *parser, char kind, uint64_t value, const 
 	char digits[24];
 
 	return emit(parser, kind, digits, snprintf(digits, sizeof(digits), format, value));
+}
+
+static void end_rule(struct parser *parser)
+{
+	parser->rules->text[parser->rules->len++] = '\n';
+	parser->rules->text[parser->rules->len] = 0;
 }
 
 static void skip_spaces(struct parser *parser)
@@ -138,23 +144,51 @@ static bool condition(struct parser *parser, const char *name, size_t name_len, 
 		     (int)name_len, name);
 }
 
-/* 4096, 64K, 1M, 1G */
-static bool size(struct parser *parser, char kind, const char *from, size_t len)
+/* 4096, 64K, 1M, 1G.  What is wrong, and where in *at; NULL: nothing. */
+static const char *read_size(const char *from, size_t len, uint64_t *value, size_t *at)
 {
 	static const char units[] = "KMG";
-	uint64_t value = 0;
 	size_t i = 0;
 
-	for (; i < len && from[i] >= '0' && from[i] <= '9' && value < 1ULL << 40; i++)
-		value = value * 10 + (from[i] - '0');
+	for (*value = 0; i < len && from[i] >= '0' && from[i] <= '9' && *value < 1ULL << 40; i++)
+		*value = *value * 10 + (from[i] - '0');
 	if (i && i < len && strchr(units, from[i]))
-		value <<= 10 * (strchr(units, from[i++]) - units + 1);
+		*value <<= 10 * (strchr(units, from[i++]) - units + 1);
+	*at = i;
 	if (!i || i != len)
-		return wrong(parser, from + i,
-			     "a size is a number, with K, M or G behind it or nothing");
-	if (value < 4096 || value > 1ULL << 40)
-		return wrong(parser, from, "a size is between 4K and 1024G");
+		return "a size is a number, with K, M or G behind it or nothing";
+	*at = 0;
+	return *value < 4096 || *value > 1ULL << 40 ? "a size is between 4K and 1024G" : NULL;
+}
+
+static bool size(struct parser *parser, char kind, const char *from, size_t len)
+{
+	uint64_t value;
+	size_t at;
+	const char *reason = read_size(from, len, &value, &at);
+
+	if (reason)
+		return wrong(parser, from + at, "%s", reason);
 	return emit_number(parser, kind, value, "%lu");
+}
+
+bool policy_add_memory(const char *text, struct policy_text *rules)
+{
+	struct parser parser = {.path = "--memory", .at = text, .begin = text, .rules = rules};
+	uint64_t value;
+	size_t at;
+	const char *reason = read_size(text, strlen(text), &value, &at);
+
+	if (reason) {
+		fprintf(stderr, "cosy run: --memory=%s: at character %zu: %s\n", text, at + 1,
+			reason);
+		return false;
+	}
+	if (!emit(&parser, 'o', parser.path, strlen(parser.path)) ||
+	    !emit_number(&parser, 'm', value, "%lu"))
+		return false;
+	end_rule(&parser);
+	return true;
 }
 
 int policy_relax_list(const char *list, size_t len, size_t *good)
@@ -243,8 +277,7 @@ static bool rule(struct parser *parser)
 			return false;
 		skip_spaces(parser);
 	} while (*parser->at);
-	parser->rules->text[parser->rules->len++] = '\n';
-	parser->rules->text[parser->rules->len] = 0;
+	end_rule(parser);
 	return true;
 }
 

@@ -18,6 +18,12 @@ struct policy_text {
  */
 bool policy_read(const char *path, bool optional, struct policy_text *rules);
 
+/*
+ * Adds what `cosy run --memory` says, behind all rules.  False, with the reason on standard error,
+ * if it is no size.
+ */
+bool policy_add_memory(const char *text, struct policy_text *rules);
+
 /* What a list of kinds to relax stands for, or -1 and the length of what was read in *good. */
 int policy_relax_list(const char *list, size_t len, size_t *good);
 

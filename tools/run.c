@@ -28,9 +28,9 @@ enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 static void usage(void)
 {
-	fprintf(stderr,
-		"usage: cosy run [--stats] [--explain FILE] [--no-daemon] "
-		"[--relax=trunc,coalesce,copy] [--policy FILE] [--] PROGRAM [ARGUMENT...]\n");
+	fprintf(stderr, "usage: cosy run [--stats] [--explain FILE] [--no-daemon] "
+			"[--relax=trunc,coalesce,copy] [--memory=SIZE] [--policy FILE] [--] "
+			"PROGRAM [ARGUMENT...]\n");
 }
 
 /* Beside this command in the build tree, installed beside it, or where it was configured. */
@@ -176,18 +176,19 @@ static bool read_policies(const char *only, struct policy_text *rules)
 
 int command_run(int argc, char **argv)
 {
-	enum { STATS = 256, NO_DAEMON, EXPLAIN, RELAX, POLICY };
+	enum { STATS = 256, NO_DAEMON, EXPLAIN, RELAX, MEMORY, POLICY };
 	static const struct option options[] = {
 		{"stats", no_argument, NULL, STATS},
 		{"no-daemon", no_argument, NULL, NO_DAEMON},
 		{"explain", required_argument, NULL, EXPLAIN},
 		{"relax", required_argument, NULL, RELAX},
+		{"memory", required_argument, NULL, MEMORY},
 		{"policy", required_argument, NULL, POLICY},
 		{"help", no_argument, NULL, 'h'},
 		{},
 	};
 	char library[PATH_MAX], program[PATH_MAX], *explained;
-	const char *why, *library_name = LIBRARY, *policy = NULL;
+	const char *why, *library_name = LIBRARY, *policy = NULL, *memory = NULL;
 	struct policy_text rules = {NULL, 0, false};
 	int option;
 
@@ -217,6 +218,9 @@ int command_run(int argc, char **argv)
 				return EXIT_USAGE;
 			library_name = RELAXED_LIBRARY;
 			break;
+		case MEMORY:
+			memory = optarg;
+			break;
 		case POLICY:
 			policy = optarg;
 			break;
@@ -232,7 +236,7 @@ int command_run(int argc, char **argv)
 		usage();
 		return EXIT_USAGE;
 	}
-	if (!read_policies(policy, &rules))
+	if (!read_policies(policy, &rules) || (memory && !policy_add_memory(memory, &rules)))
 		return EXIT_USAGE;
 	/* Without rules too: a program that finds none set has lost them (environment.h). */
 	if (setenv(POLICY_VARIABLE, rules.text ? rules.text : "", 1))

@@ -80,6 +80,18 @@ grep -q ' 1[0-9] fetches of' "$work/err" || fail "window=4K"
 printf ': memory=4K\n' >"$conf"
 run --policy "$conf" "$work/file"
 grep -q 'not specialised: MEMORY' "$work/err" || fail "memory=4K"
+# The option counts where no rule says how much.
+run --memory=1M --policy "$conf" "$work/file"
+grep -q 'not specialised: MEMORY' "$work/err" || fail "memory=4K with --memory=1M"
+: >"$conf"
+run --memory=4K --policy "$conf" "$work/file"
+grep -q 'not specialised: MEMORY' "$work/err" || fail "--memory=4K"
+run --memory=64K --policy "$conf" "$work/file"
+grep -q "$on" "$work/err" || fail "--memory=64K"
+"$cosy" run --memory=64X true 2>"$work/err" && fail "--memory=64X"
+grep -q 'memory=64X: at character 3: a size' "$work/err" || fail "--memory=64X"
+"$cosy" run --memory=1K true 2>"$work/err" && fail "--memory=1K"
+grep -q 'between 4K' "$work/err" || fail "--memory=1K"
 
 # Files that are read without being named; the user's rules come first.
 printf ': off\n' >"$work/home/.config/cosy/run.conf"
