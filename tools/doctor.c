@@ -29,8 +29,8 @@
 
 #include "command.h"
 
-#define DEVICE	 "/dev/cosy"
-#define GROUP	 "cosy"
+#define DEVICE "/dev/cosy"
+#define GROUP  "cosy"
 
 #define LOG_SIZE 200
 
