@@ -99,16 +99,16 @@ static long memory_in_use(void)
 static void wait_for_none(void)
 {
 	const char *stats = "/sys/kernel/debug/cosy/stats";
-	double start = now_ms();
 
 	if (geteuid())
 		return;
-	CHECK(value_of(stats, "runs") > 0, "%s is not to be read", stats);
-	while ((value_of(stats, "contexts") || value_of(stats, "programs")) && now_ms() - start < 10000)
+	MUST(value_of(stats, "runs") > 0);
+	while (value_of(stats, "contexts") || value_of(stats, "programs"))
 		sleep_ms(20);
-	CHECK(!value_of(stats, "contexts") && !value_of(stats, "programs"), "%ld contexts, %ld programs are left",
-	      value_of(stats, "contexts"), value_of(stats, "programs"));
 }
+
+/* kB.  One leaked page for each process would be 800 kB, one buffer 50 MB. */
+enum { MOST_MEMORY = 4096, MOST_VMALLOC = 512 };
 
 static void no_leak(void)
 {
@@ -123,13 +123,17 @@ static void no_leak(void)
 	for (int i = 0; i < ROUNDS; i++)
 		round_of(i);
 	wait_for_none();
-	sleep_ms(500);
-	after = memory_in_use();
-	vmalloc_after = value_of("/proc/meminfo", "VmallocUsed:");
+	/* What the kernel frees later is free in the end; what has leaked is not. */
+	for (int i = 0; i < 40; i++) {
+		sleep_ms(500);
+		after = memory_in_use();
+		vmalloc_after = value_of("/proc/meminfo", "VmallocUsed:");
+		if (after - before < MOST_MEMORY && vmalloc_after - vmalloc_before < MOST_VMALLOC)
+			break;
+	}
 	printf("in use %ld kB, then %ld kB; vmalloc %ld kB, then %ld kB\n", before, after, vmalloc_before, vmalloc_after);
-	/* One leaked page for each process would be 800 kB, one buffer 50 MB. */
-	CHECK(after - before < 4096, "%ld kB more in use", after - before);
-	CHECK(vmalloc_after - vmalloc_before < 512, "%ld kB more of vmalloc", vmalloc_after - vmalloc_before);
+	CHECK(after - before < MOST_MEMORY, "%ld kB more in use", after - before);
+	CHECK(vmalloc_after - vmalloc_before < MOST_VMALLOC, "%ld kB more of vmalloc", vmalloc_after - vmalloc_before);
 }
 
 static void write_to(const char *path, const char *text)

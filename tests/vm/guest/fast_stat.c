@@ -264,7 +264,7 @@ static void permission(void *unused)
 				_exit(0);
 		}
 	}
-	for (int i = 0; i < 1000 && (i < 20 || !ok || !denied); i++) {
+	for (int i = 0; i < 20 || !ok || !denied; i++) {
 		COSY_START;
 		for (int k = 0; k < 500; k++) {
 			struct stat st;

@@ -188,6 +188,13 @@ static void fill(void)
 	memset(r.stack, 0x22, sizeof(r.stack));
 }
 
+/* Enough to say something: programs, and every way of leaving. */
+static bool seen_all(int programs, const int *left)
+{
+	return programs > 20 && left[COSY_LEFT_FAULT] && left[COSY_ENDED_OPS] && left[COSY_LEFT_STACK] &&
+	       left[COSY_LEFT_WORK];
+}
+
 int main(void)
 {
 	int fd = raw_open(), programs = 0, runs = 0, refused = 0, left[16] = { 0 };
@@ -202,7 +209,7 @@ int main(void)
 	program = insns;
 	handle(SIGALRM, on_tick, SA_RESTART);
 	alarm_us(1000, 1000);
-	while (now_ms() - start < SECONDS * 1000) {
+	while (now_ms() - start < SECONDS * 1000 || !seen_all(programs, left)) {
 		struct cosy_load load;
 
 		make(insns);
@@ -244,8 +251,6 @@ int main(void)
 	for (int i = 0; i < 10; i++)
 		printf(" %d", left[i]);
 	printf("\n");
-	CHECK(programs > 20 && refused < programs, "%d programs, %d refused", programs, refused);
-	CHECK(left[COSY_LEFT_FAULT] && left[COSY_ENDED_OPS] && left[COSY_LEFT_STACK] && left[COSY_LEFT_WORK],
-	      "not every way of leaving was seen");
+	CHECK(refused < programs, "%d programs, %d refused", programs, refused);
 	return check_end();
 }

@@ -28,7 +28,8 @@ static void test_calls(void)
 	close(pipes[1]);
 	after = counts();
 	CHECK(after.calls - before.calls == 7, "%llu calls", (unsigned long long)(after.calls - before.calls));
-	CHECK(after.runs - before.runs == 7, "%llu runs", (unsigned long long)(after.runs - before.runs));
+	/* Task work that comes between has one of them made in two. */
+	CHECK(after.runs - before.runs >= 7, "%llu runs", (unsigned long long)(after.runs - before.runs));
 	RESULT((uintptr_t)private, CALL_OP(RAW_OP_ctx), EXIT);
 	RESULT(0, CALL_OP(RAW_OP_fence), MOV(0, 0), EXIT);
 	LEAVES(COSY_LEFT_TRAP, 1, MOV(6, 66), CALL_OP(RAW_OP_trap), EXIT);
@@ -137,8 +138,9 @@ static void test_forged_stack(void)
 	r->run.resume = 14 + 1;
 	frame->call = 12;
 	frame->fp = 0;
-	alarm_us(20000, 0);
+	alarm_us(20000, 20000);	/* also where the first comes before RUN */
 	CHECK(!raw_run(fd, r), "RUN");
+	alarm_us(0, 0);
 	CHECK(r->run.status == COSY_LEFT_WORK, "frames in a circle: status %u", r->run.status);
 }
 

@@ -114,6 +114,29 @@ static void load(void *arg)
 	raw_ioctl(fd, COSY_IOC_FREE, &free);
 }
 
+/* LOAD of that instruction `count` times. */
+static double load_of(struct bpf_insn insn, size_t count)
+{
+	static struct bpf_insn insns[COSY_MAX_INSNS];
+	struct cosy_free free = { .size = sizeof(free) };
+	long start, took;
+
+	for (size_t i = 0; i < count - 1; i++)
+		insns[i] = insn;
+	insns[count - 1] = EXIT;
+	start = now();
+	free.handle = raw_load(fd, insns, count);
+	took = now() - start;
+	raw_ioctl(fd, COSY_IOC_FREE, &free);
+	return (double)took;
+}
+
+/* What LOAD takes grows as the program does; where it grew with the square this would be 16. */
+static void grows(const char *what, struct bpf_insn insn)
+{
+	bound(what, load_of(insn, COSY_MAX_INSNS) / load_of(insn, COSY_MAX_INSNS / 4), 6);
+}
+
 /* RUN of a compound that makes `turns` turns of `body`; r8 is the buffer, r9 private memory. */
 static long looped(const struct bpf_insn *body, size_t count, int turns)
 {
@@ -204,6 +227,9 @@ int main(int argc, char **argv)
 	plain = (double)now();
 	load(&(size_t){ 100 });
 	bound("LOAD and FREE of 100 instructions, once", (double)now() - plain, 0);
+
+	grows("LOAD of four times as many back jumps", JUMP_NE(2, 0, -1));
+	grows("LOAD of four times as many stores", STORE(BPF_DW, 1, 8, 2));
 
 	plain = (double)least(calls, &(long){ SYS_getpid }) / TURNS;
 	compound = EACH(CALL(SYS_getpid));

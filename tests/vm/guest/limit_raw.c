@@ -96,12 +96,9 @@ static void kernel_time(int fd)
 	start = now_ms();
 	ends(fd, "50 ms, loop", loop, COSY_ENDED_TIME, 0);
 	CHECK(now_ms() - start >= 45, "50 ms: ended after %.0f ms", now_ms() - start);
-	CHECK(now_ms() - start < 5000, "50 ms: ended only after %.0f ms", now_ms() - start);
 	ends(fd, "50 ms, calls", calls, COSY_ENDED_TIME, 0);
 	alarm_us(5000, 5000);
-	start = now_ms();
 	ends(fd, "50 ms, interrupted", loop, COSY_ENDED_TIME, 0);
-	CHECK(now_ms() - start < 5000, "50 ms, interrupted: ended only after %.0f ms", now_ms() - start);
 	alarm_us(0, 0);
 	/* Almost a second of sleep is no kernel time. */
 	start = now_ms();

@@ -584,7 +584,7 @@ static void races(void)
 			}
 		}
 	}
-	while (now_ms() - start < 1500) {
+	while (now_ms() - start < 1500 || !fast) {
 		size_t at = chance(SIZE - 3 * PAGE);
 
 		begin();
@@ -602,7 +602,6 @@ static void races(void)
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	CHECK(fast > 0, "none was fast");
 	close(fd);
 	unlink("race");
 	MUST(pwrite(other, text, SIZE, 0) == SIZE);
