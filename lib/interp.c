@@ -11,7 +11,7 @@
 #include "interp_ops.h"
 #include "syscall.h"
 
-/* The CPU clock is looked at once in this many operations. */
+/* Between calls the CPU clock is looked at once in this many operations. */
 #define CLOCK_EVERY 4096u
 
 #define NO_FRAME    (~0ull)
@@ -235,14 +235,18 @@ static u64 cpu_ns(void)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-/* Counts an operation; the status to end with, or COSY_DONE to go on. */
-static enum cosy_status count(struct libcosy_interp *in, u64 started)
+/*
+ * Counts an operation; the status to end with, or COSY_DONE to go on.  Calls may take
+ * long, so the clock is looked at before each.
+ */
+static enum cosy_status count(struct libcosy_interp *in, u64 started, bool is_call)
 {
 	struct cosy_state *state = in->state;
 
 	if (in->max_ops && state->ops >= in->max_ops)
 		return COSY_ENDED_OPS;
-	if (in->max_ns && state->ops % CLOCK_EVERY == 0 && cpu_ns() - started >= in->max_ns)
+	if (in->max_ns && (is_call || state->ops % CLOCK_EVERY == 0) &&
+	    cpu_ns() - started >= in->max_ns)
 		return COSY_ENDED_TIME;
 	state->ops++;
 	return COSY_DONE;
@@ -335,7 +339,7 @@ static enum cosy_status loop(struct libcosy_interp *in, unsigned int stop, u64 s
 				return COSY_DONE;
 			}
 			in->resume = pc + 1;
-			status = count(in, started);
+			status = count(in, started, false);
 			if (status != COSY_DONE)
 				return status;
 			next = pop(in);
@@ -343,7 +347,7 @@ static enum cosy_status loop(struct libcosy_interp *in, unsigned int stop, u64 s
 			continue;
 		case BPF_CALL:
 			in->resume = pc + 1;
-			status = count(in, started);
+			status = count(in, started, insn->src_reg != 1);
 			if (status != COSY_DONE)
 				return status;
 			if (insn->src_reg == 1)
@@ -365,7 +369,7 @@ static enum cosy_status loop(struct libcosy_interp *in, unsigned int stop, u64 s
 		if (next > pc)
 			continue;
 		in->resume = next + 1;
-		status = count(in, started);
+		status = count(in, started, false);
 		if (status != COSY_DONE)
 			return status;
 	}

@@ -55,7 +55,8 @@ struct cosy_activation {
 	/* For thunk.S */
 	unsigned long stack_pointer;	/* cosy_enter's, to which a leave unwinds */
 	struct task_struct *task;	/* current: its flags are tested around every call */
-	const bool *gone;		/* is the shared buffer not what the program was compiled for? */
+	const bool *look;		/* true: cosy_look_around behind every call.  The program's `gone`, or
+					 * where time is limited a constant */
 	u64 frame_words;		/* of the deepest spill frame: what a leave saves */
 	u64 calls;			/* system calls made */
 	u64 pid;			/* the process, as it knows itself; 0: not asked yet */
@@ -93,7 +94,11 @@ struct cosy_activation {
 	u64 max_ops, max_ns;		/* the smallest of the limits, 0 = none */
 	u64 granted;			/* operations allowed so far, from the compound's start on */
 	u64 ns_before;			/* kernel time of earlier RUNs of this compound */
-	u64 wall_start, exec_start;	/* nanoseconds, at the start of this RUN */
+	u64 exec_start;			/* nanoseconds of the thread at the start of this RUN */
+	/* With max_ns: ktime_get_ns, and how often the thread had left the processor, at the start; the
+	 * earliest time at which the limit can be reached */
+	u64 wall_start, look_at;
+	unsigned long switches;
 	unsigned long entered;		/* jiffies */
 	struct hlist_node node;		/* of the running tasks */
 };

@@ -4,16 +4,28 @@
  *
  * A compound spends one fuel for each back edge, call and return and looks around when
  * it is out of fuel.  Limits that nobody set only bound the time in between.
+ *
+ * Fuel does not bound time: one call may take seconds, and a compound that leaves gets
+ * new fuel when it goes on.  So time that is limited is looked at behind every call, too
+ * (run->look has thunk.S ask), and when the compound goes on, and ticks are close.  What
+ * overruns the limit is then one call, or the accesses of some thousand instructions.
+ *
+ * What was used before comes from the user's memory.  Whoever forges it starts anew, as
+ * he may at any time: it is each RUN that no limit is exceeded in.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/ptrace.h>
 #include <linux/sched/signal.h>
+#include <linux/time.h>
+#include <linux/unistd.h>
 #include "compat/compat.h"
 #include "context.h"
 #include "fast/descriptor.h"
 #include "fast/guard.h"
 #include "load/program.h"
+#include "run/dispatch.h"
 #include "run/limits.h"
 
 static ulong max_ops;
@@ -28,8 +40,12 @@ MODULE_PARM_DESC(max_kernel_ms, "milliseconds on the processor after which a com
 #define FUEL 4096u
 #define LEAST_FUEL 16u
 
-/* How long a compound may stay in the kernel while nothing is urgent. */
-#define PATIENCE (HZ / 10)
+/* The same where time is limited, and instructions: any may be an access that faults. */
+#define TIMED_FUEL 64u
+#define TIMED_INSNS 4096u
+
+/* Makes thunk.S look around behind every call. */
+static const bool always_look = true;
 
 static u64 smallest(u64 a, u64 b)
 {
@@ -43,26 +59,113 @@ u32 cosy_limits_fuel(u32 insn_cnt)
 }
 
 /*
- * The next portion; the one operation more than the limit finds it reached.  Where
- * there is an auditor, a compound whose calls sleep is to run out of patience soon.
+ * The next portion where nothing is limited.  Where there is an auditor, a compound whose
+ * calls sleep is to run out of patience soon.
  */
-static u64 portion(const struct cosy_activation *run)
+static __always_inline u64 portion(const struct cosy_activation *run)
 {
-	u64 most = READ_ONCE(current_thread_info()->syscall_work) ? LEAST_FUEL : run->prog->fuel;
+	if (unlikely(READ_ONCE(current_thread_info()->syscall_work) & SYSCALL_WORK_SYSCALL_AUDIT))
+		return LEAST_FUEL;
+	return run->prog->fuel;
+}
 
+/* With a limit; the one operation more than the limit finds it reached. */
+static u64 limited_portion(const struct cosy_activation *run)
+{
+	u64 most = portion(run);
+
+	if (run->max_ns)
+		most = min_t(u64, most, clamp(TIMED_INSNS / run->prog->insn_cnt, 1u, TIMED_FUEL));
 	if (!run->max_ops || run->max_ops - run->granted >= most)
 		return most;
 	return run->max_ops - run->granted + 1;
 }
 
-static void find_limits(struct cosy_activation *run, const struct cosy_context *context)
+static __always_inline void refuel(struct cosy_activation *run, u64 fuel)
+{
+	run->entry.fuel = fuel;
+	run->granted += fuel;
+}
+
+/* --- Time ----------------------------------------------------------------------------- */
+
+static u64 limit_of_time(const struct cosy_prog *prog, const struct cosy_context *context)
+{
+	return smallest(smallest(prog->max_ns, READ_ONCE(context->max_ns)),
+			(u64)READ_ONCE(max_kernel_ms) * NSEC_PER_MSEC);
+}
+
+/*
+ * The thread's time on the processor, which leaves out sleeping.  The scheduler's account
+ * of it lags by up to a tick.  Whoever asks for the thread's clock has it brought up to
+ * date, and where the answer is to go no user has memory.
+ */
+static noinline u64 processor_time(void)
+{
+	const struct pt_regs regs = { .di = CLOCK_THREAD_CPUTIME_ID, .si = ~0ul };
+
+	static_call(cosy_dispatch)(&regs, __NR_clock_gettime);
+	return READ_ONCE(current->se.sum_exec_runtime);
+}
+
+static unsigned long switches(void)
+{
+	return current->nvcsw + current->nivcsw;
+}
+
+/*
+ * What this RUN has used; without a limit of time, to the last tick.  Who has not left
+ * the processor has used all the time there was, whatever the scheduler's clock says,
+ * which may stand still for a tick.  Nothing is done in no time.
+ */
+static u64 time_used(const struct cosy_activation *run)
+{
+	if (!run->max_ns)
+		return READ_ONCE(current->se.sum_exec_runtime) - run->exec_start;
+	if (switches() == run->switches)
+		return ktime_get_ns() - run->wall_start;
+	return max(processor_time() - run->exec_start, 1ull);
+}
+
+static bool limited_time_is_up(struct cosy_activation *run)
+{
+	u64 now = ktime_get_ns(), used;
+
+	/* No more of it can have been used than has passed. */
+	if (likely(now < run->look_at))
+		return false;
+	used = run->ns_before + time_used(run);
+	if (used >= run->max_ns)
+		return true;
+	run->look_at = now + (run->max_ns - used);
+	return false;
+}
+
+static __always_inline bool time_is_up(struct cosy_activation *run)
+{
+	return unlikely(run->max_ns) && limited_time_is_up(run);
+}
+
+/* --- The start and the end of a RUN ------------------------------------------------------ */
+
+static noinline void start_limited(struct cosy_activation *run, const struct cosy_context *context)
 {
 	const struct cosy_prog *prog = run->prog;
 
-	run->max_ops = smallest(smallest(prog->max_ops, READ_ONCE(context->max_ops)),
-				READ_ONCE(max_ops));
-	run->max_ns = smallest(smallest(prog->max_ns, READ_ONCE(context->max_ns)),
-			       (u64)READ_ONCE(max_kernel_ms) * NSEC_PER_MSEC);
+	run->max_ops = smallest(smallest(prog->max_ops, READ_ONCE(context->max_ops)), READ_ONCE(max_ops));
+	run->max_ns = limit_of_time(prog, context);
+	/* The counts come from the user: they may only make the rest smaller. */
+	if (run->max_ops)
+		run->granted = min(run->granted, run->max_ops);
+	if (run->max_ns) {
+		run->look = &always_look;
+		run->ns_before = min(run->ns_before, run->max_ns);
+		run->switches = switches();
+		run->exec_start = processor_time();
+		run->wall_start = ktime_get_ns();
+		run->look_at = run->wall_start + (run->max_ns - run->ns_before);
+	}
+	refuel(run, limited_portion(run));
 }
 
 void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context, u64 ops, u64 ns)
@@ -71,35 +174,23 @@ void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context
 
 	run->max_ops = 0;
 	run->max_ns = 0;
-	if (unlikely(prog->max_ops | prog->max_ns | READ_ONCE(context->max_ops) |
-		     READ_ONCE(context->max_ns) | READ_ONCE(max_ops) | READ_ONCE(max_kernel_ms)))
-		find_limits(run, context);
-	/* The count comes from the user: it may only make the rest smaller. */
-	run->granted = run->max_ops ? min(ops, run->max_ops) : ops;
+	run->look = prog->gone;
+	run->granted = ops;
 	run->ns_before = ns;
-	run->entry.fuel = portion(run);
-	run->granted += run->entry.fuel;
 	run->entered = jiffies;
 	run->exec_start = current->se.sum_exec_runtime;
-	if (run->max_ns)
-		run->wall_start = ktime_get_ns();
+	if (unlikely(prog->max_ops | prog->max_ns | READ_ONCE(context->max_ops) |
+		     READ_ONCE(context->max_ns) | READ_ONCE(max_ops) | READ_ONCE(max_kernel_ms)))
+		start_limited(run, context);
+	else
+		refuel(run, portion(run));
 }
 
-/*
- * Kernel time of this RUN.  The scheduler's account leaves out sleeping but lags
- * by up to a tick, also at the start; the clock does not lag.  Neither is too
- * small by itself, so take the smaller.
- */
-static u64 time_used(const struct cosy_activation *run)
+bool cosy_limits_reached(const struct cosy_prog *prog, const struct cosy_context *context, u64 ns)
 {
-	u64 executed = READ_ONCE(current->se.sum_exec_runtime) - run->exec_start;
+	u64 max_ns = limit_of_time(prog, context);
 
-	return run->max_ns ? min(executed, ktime_get_ns() - run->wall_start) : executed;
-}
-
-static bool time_is_up(const struct cosy_activation *run)
-{
-	return run->max_ns && run->ns_before + time_used(run) >= run->max_ns;
+	return max_ns && ns >= max_ns;
 }
 
 void cosy_limits_stop(struct cosy_activation *run)
@@ -108,7 +199,13 @@ void cosy_limits_stop(struct cosy_activation *run)
 	run->entry.state.kernel_ns = run->ns_before + time_used(run);
 }
 
-u32 cosy_work_due(struct cosy_activation *run)
+/* --- Looking around ------------------------------------------------------------------------ */
+
+/*
+ * Lets others have the processor, if they want it; then whether the thread has to go
+ * back to user mode now.
+ */
+static bool work_due(struct cosy_activation *run)
 {
 	unsigned long flags;
 
@@ -129,30 +226,28 @@ u32 cosy_work_due(struct cosy_activation *run)
 	return cosy_resume_work();
 }
 
-/*
- * However long a compound runs, its thread is back in user mode now and then: for
- * what hides behind TIF_NOTIFY_RESUME, for an audit rule added meanwhile, which only
- * the next system call entry will see, for those who wait until every thread has
- * been in user mode (RCU tasks, live patches).
- */
-static bool patience_is_over(const struct cosy_activation *run)
+u32 cosy_look_around(struct cosy_activation *run)
 {
-	return time_after(jiffies, run->entered + PATIENCE);
+	if (time_is_up(run))
+		return COSY_ENDED_TIME;
+	if (work_due(run))
+		return COSY_LEFT_WORK;
+	if (READ_ONCE(*run->prog->gone))
+		return COSY_LEFT_BUFFER;
+	return COSY_DONE;
 }
 
 u32 cosy_tick(struct cosy_activation *run, u32 insn)
 {
-	u32 status = COSY_DONE;
+	u32 status;
 
 	/* A limit first: what went on from here would be one operation over it. */
 	if (run->max_ops && run->granted > run->max_ops)
 		status = COSY_ENDED_OPS;
-	else if (cosy_work_due(run) || patience_is_over(run))
+	else
+		status = cosy_look_around(run);
+	if (status == COSY_DONE && cosy_patience_is_over(run))
 		status = COSY_LEFT_WORK;
-	else if (READ_ONCE(*run->gone))
-		status = COSY_LEFT_BUFFER;
-	else if (time_is_up(run))
-		status = COSY_ENDED_TIME;
 	if (status != COSY_DONE) {
 		cosy_leave_at(run, status, insn, 0);
 		return status;
@@ -161,8 +256,7 @@ u32 cosy_tick(struct cosy_activation *run, u32 insn)
 		cosy_settle(run);
 	cosy_descriptors_forget(run);
 	run->fresh[0] = run->fresh[1] = NULL;
-	run->entry.fuel = portion(run);
-	run->granted += run->entry.fuel;
+	refuel(run, run->max_ops | run->max_ns ? limited_portion(run) : portion(run));
 	return 0;
 }
 
@@ -170,13 +264,15 @@ bool cosy_limits_pause(struct cosy_activation *run, u32 insn, bool resumes)
 {
 	u32 status = COSY_DONE;
 
-	cond_resched();
-	if (fatal_signal_pending(current) || (resumes && (cosy_work_due(run) || patience_is_over(run))))
-		status = COSY_LEFT_WORK;
-	else if (!resumes && (signal_pending(current) || time_after(jiffies, run->entered + 10 * PATIENCE)))
-		status = COSY_LEFT_FAULT; /* it cannot go on in the middle: the interpreter repeats it */
-	else if (time_is_up(run))
+	if (time_is_up(run))
 		status = COSY_ENDED_TIME;
+	else if (fatal_signal_pending(current))
+		status = COSY_LEFT_WORK;
+	else if (resumes && (work_due(run) || cosy_patience_is_over(run)))
+		status = COSY_LEFT_WORK;
+	else if (!resumes && (signal_pending(current) || time_after(jiffies, run->entered + 10 * COSY_PATIENCE)))
+		status = COSY_LEFT_FAULT; /* it cannot go on in the middle: the interpreter repeats it */
+	cond_resched();
 	if (status == COSY_DONE)
 		return false;
 	cosy_leave_at(run, status, insn, 0);

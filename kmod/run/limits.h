@@ -3,7 +3,33 @@
 #ifndef COSY_LIMITS_H
 #define COSY_LIMITS_H
 
+#include <linux/jiffies.h>
+#include <linux/sched.h>
+#include "compat/compat.h"
 #include "run/activation.h"
+
+/* Flags of a thread that are looked at behind every call. */
+#define COSY_CALL_WORK (COSY_EXIT_WORK | COSY_RESCHED)
+
+/*
+ * Bits of syscall_work that stand for those who are to see the calls.  An audit context
+ * that records was dealt with when RUN was entered: see run.c.
+ */
+#define COSY_TRACED (~SYSCALL_WORK_SYSCALL_AUDIT)
+
+/* How long a compound may stay in the kernel while nothing is urgent. */
+#define COSY_PATIENCE (HZ / 10)
+
+/*
+ * However long a compound runs, its thread is back in user mode now and then: for
+ * what hides behind TIF_NOTIFY_RESUME, for an audit rule added meanwhile, which only
+ * the next system call entry will see, for those who wait until every thread has
+ * been in user mode (RCU tasks, live patches).
+ */
+static __always_inline bool cosy_patience_is_over(const struct cosy_activation *run)
+{
+	return time_after(jiffies, run->entered + COSY_PATIENCE);
+}
 
 /* Operations between two looks around, for a program of so many instructions. */
 u32 cosy_limits_fuel(u32 insn_cnt);
@@ -13,6 +39,9 @@ u32 cosy_limits_fuel(u32 insn_cnt);
  * smallest of the compound's, the context's and the administrator's limits.
  */
 void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context, u64 ops, u64 ns);
+
+/* Whether a compound that has used `ns` already may not go on. */
+bool cosy_limits_reached(const struct cosy_prog *prog, const struct cosy_context *context, u64 ns);
 
 /* After a leave: what has been used since the compound's start. */
 void cosy_limits_stop(struct cosy_activation *run);
@@ -24,10 +53,10 @@ void cosy_limits_stop(struct cosy_activation *run);
 u32 cosy_tick(struct cosy_activation *run, u32 insn);
 
 /*
- * Lets others have the processor, if they want it; then whether the thread has to go
- * back to user mode now.  Called by thunk.S.
+ * Behind a call: lets others have the processor, if they want it.  COSY_DONE, or why it
+ * has to leave now, which the caller has to do.  Called by thunk.S.
  */
-u32 cosy_work_due(struct cosy_activation *run);
+u32 cosy_look_around(struct cosy_activation *run);
 
 /*
  * For long work within the instruction `insn`, now and then: true when it must

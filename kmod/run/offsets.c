@@ -5,6 +5,7 @@
 #include <linux/sched.h>
 #include "compat/compat.h"
 #include "run/activation.h"
+#include "run/limits.h"
 
 int main(void);
 
@@ -15,7 +16,7 @@ int main(void)
 	OFFSET(RUN_FRAME, cosy_activation, entry.state.frame);
 	OFFSET(RUN_STACK_POINTER, cosy_activation, stack_pointer);
 	OFFSET(RUN_TASK, cosy_activation, task);
-	OFFSET(RUN_GONE, cosy_activation, gone);
+	OFFSET(RUN_LOOK, cosy_activation, look);
 	OFFSET(RUN_FRAME_WORDS, cosy_activation, frame_words);
 	OFFSET(RUN_CALLS, cosy_activation, calls);
 	OFFSET(RUN_PID, cosy_activation, pid);
@@ -34,17 +35,14 @@ int main(void)
 	DEFINE(SLOT_SIZE, COSY_SLOT_SIZE);
 	DEFINE(SPILL_SIZE, COSY_FRAME_SIZE);
 	BLANK();
-	DEFINE(LEFT_WORK, COSY_LEFT_WORK);
 	DEFINE(LEFT_CALL, COSY_LEFT_CALL);
 	DEFINE(LEFT_FAULT, COSY_LEFT_FAULT);
 	DEFINE(LEFT_TRACED, COSY_LEFT_TRACED);
-	DEFINE(LEFT_BUFFER, COSY_LEFT_BUFFER);
 	BLANK();
 	OFFSET(TASK_FLAGS, task_struct, thread_info.flags);
 	OFFSET(TASK_SYSCALL_WORK, task_struct, thread_info.syscall_work);
-	DEFINE(CALL_WORK, COSY_EXIT_WORK | COSY_RESCHED);
-	/* An audit context that records was dealt with at entry: see run.c. */
-	DEFINE(TRACED, ~SYSCALL_WORK_SYSCALL_AUDIT);
+	DEFINE(CALL_WORK, COSY_CALL_WORK);
+	DEFINE(TRACED, COSY_TRACED);
 	BLANK();
 	DEFINE(PT_SIZE, sizeof(struct pt_regs));
 	OFFSET(PT_DI, pt_regs, di);

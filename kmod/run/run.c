@@ -195,7 +195,6 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	run.prog = prog;
 	run.context = context;
 	run.task = current;
-	run.gone = prog->gone;
 	run.frame_words = prog->frame_words;
 	run.calls = 0;
 	run.fast = 0;
@@ -223,6 +222,9 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 		error = cosy_leave_restore(&run, u64_to_user_ptr(argument->state), &ops, &ns);
 		if (error)
 			return error;
+		/* What leaves before its fuel is out never comes to a tick, however often it goes on. */
+		if (unlikely(cosy_limits_reached(prog, context, ns)))
+			return refuse(context, user, argument, COSY_ENDED_TIME, 0);
 	}
 	cosy_limits_start(&run, context, ops, ns);
 

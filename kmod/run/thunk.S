@@ -611,35 +611,26 @@ SYM_CODE_START_LOCAL(cosy_leave_behind)
 	jmp	cosy_leave
 SYM_CODE_END(cosy_leave_behind)
 
-SYM_CODE_START_LOCAL(cosy_leave_gone)
-	UNWIND_HINT_FUNC
-	movl	$LEFT_BUFFER, RUN_STATUS(%r11)
-	jmp	cosy_leave_behind
-SYM_CODE_END(cosy_leave_gone)
-
 /*
- * Behind a call, whose result is in place: signals and most task work go before the
- * next instruction; so do other tasks.
+ * Behind a call, whose result is in place: signals, most task work, other tasks and a
+ * limit of time go before the next instruction.
  */
-SYM_CODE_START_LOCAL(cosy_call_work)
+SYM_CODE_START_LOCAL(cosy_behind_call)
 	UNWIND_HINT_FUNC
 	SAVE_R0_TO_R5
 	FORGET_BRANCHES
 	mov	STATE, %rdi
-	call	cosy_work_due
+	call	cosy_look_around
 	mov	%eax, %r9d
 	CLEAR_BEHIND_C
 	RESTORE_R0_TO_R5
 	mov	STATE, %r11
 	test	%r9d, %r9d
-	jz	1f
-	movl	$LEFT_WORK, RUN_STATUS(%r11)
-	jmp	cosy_leave_behind
-1:	mov	RUN_GONE(%r11), %r9
-	cmpb	$0, (%r9)
-	jne	cosy_leave_gone
+	jnz	1f
 	RET
-SYM_CODE_END(cosy_call_work)
+1:	mov	%r9d, RUN_STATUS(%r11)
+	jmp	cosy_leave_behind
+SYM_CODE_END(cosy_behind_call)
 
 /* AX = insn << 16 | number, arguments in r1-r5 and r0 */
 THUNK cosy_thunk_syscall
@@ -675,10 +666,10 @@ THUNK cosy_thunk_syscall
 	mov	STATE, %r11
 	mov	RUN_TASK(%r11), %r9
 	testl	$CALL_WORK, TASK_FLAGS(%r9)
-	jnz	cosy_call_work
-	mov	RUN_GONE(%r11), %r9
+	jnz	cosy_behind_call
+	mov	RUN_LOOK(%r11), %r9
 	cmpb	$0, (%r9)
-	jne	cosy_leave_gone
+	jne	cosy_behind_call
 	RET
 
 	/* An ordinary call may sleep, and may read what a view has not put in place yet. */
@@ -765,10 +756,10 @@ THUNK cosy_thunk_\name
 	ZERO_BEHIND_C
 	mov	RUN_TASK(%r11), %r9
 	testl	$CALL_WORK, TASK_FLAGS(%r9)
-	jnz	cosy_call_work
-	mov	RUN_GONE(%r11), %r9
+	jnz	cosy_behind_call
+	mov	RUN_LOOK(%r11), %r9
 	cmpb	$0, (%r9)
-	jne	cosy_leave_gone
+	jne	cosy_behind_call
 	RET
 .Lleave_\name:
 	POP_ARRAY
@@ -811,7 +802,7 @@ THUNK cosy_thunk_getpid
 	jmp	.Lpid_known
 .Lpid_work:
 	mov	%r10, INSN
-	jmp	cosy_call_work
+	jmp	cosy_behind_call
 	REFUEL .Lpid_refuel
 THUNK_END cosy_thunk_getpid
 

@@ -188,7 +188,7 @@ static __always_inline s64 check_memory(struct cosy_activation *run, u64 offset,
 	const struct cosy_prog *prog = run->prog;
 
 	if (unlikely(offset >= prog->buffer_size || count > prog->buffer_size - offset ||
-		     READ_ONCE(*run->gone)))
+		     READ_ONCE(*prog->gone)))
 		return cosy_replug(run, COSY_GUARD_MEMORY);
 	if (unlikely(!count))
 		return cosy_replug(run, COSY_GUARD_LIMITED);

@@ -86,7 +86,7 @@ static __always_inline s64 check(struct cosy_activation *run, const struct file 
 	u64 offset = address - prog->buffer_address;
 
 	if (unlikely(offset >= prog->buffer_size || count > prog->buffer_size - offset ||
-		     READ_ONCE(*run->gone)))
+		     READ_ONCE(*prog->gone)))
 		return cosy_replug(run, COSY_GUARD_MEMORY);
 	if (unlikely(!(file->f_mode & FMODE_WRITE)))
 		return cosy_replug(run, COSY_GUARD_LIMITED);

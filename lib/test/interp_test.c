@@ -440,6 +440,27 @@ static void limits(void)
 	in.max_ns = 20000000;
 	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_TIME);
 	CHECK(state.kernel_ns >= 20000000);
+	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_TIME);
+	cosy_program_deinit(&program);
+}
+
+/* Calls may take long: once the time is up no other is made, however few there were. */
+static void limit_of_long_calls(void)
+{
+	static char text[1 << 20];
+	struct bpf_insn insns[] = {
+		ALU64_K(BPF_ADD, 7, 1), MOV_X(1, 6), MOV_K(2, 1), MOV_K(3, sizeof(text)),
+		CALL(COSY_OP_memset),	JUMP(-6),
+	};
+	struct cosy_program program = validated(insns, sizeof(insns) / sizeof(*insns));
+	struct libcosy_interp in = {.program = &program, .state = &state, .resume = 1, .max_ns = 1};
+
+	/* One operation is made: between calls the clock is not looked at just now. */
+	memset(&state, 0, sizeof(state));
+	state.ops = 1;
+	state.reg[6] = (u64)text;
+	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_TIME);
+	CHECK(state.reg[7] <= 2);
 	cosy_program_deinit(&program);
 }
 
@@ -547,6 +568,7 @@ int main(void)
 	hand_over(COSY_MARK_HEAD);
 	hand_over(COSY_MARK_RESUME);
 	limits();
+	limit_of_long_calls();
 	faults();
 	forged_return();
 	cosy_program_deinit(&latest);

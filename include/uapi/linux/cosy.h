@@ -202,7 +202,11 @@ enum cosy_status {
  * LIMITS: for every later RUN in this context, on top of the compound's own and
  * the administrator's (the smallest wins).  0 = none.  An operation is a call, a
  * local return or a back edge taken.  Sleeping is not kernel time.  A compound that
- * left and goes on is still the same run: struct cosy_state carries what it has used.
+ * left and goes on is still the same run: struct cosy_state carries what it has used,
+ * and when that is all RUN ends at once, with nothing done.  Whoever writes less there
+ * starts anew, as with a new compound; no RUN exceeds a limit, whatever it was given.
+ * Time is looked at behind every call and every few operations: what is under way then
+ * (one call, or some thousand instructions) comes on top of the limit.
  */
 struct cosy_limits {
 	__u32 size;

@@ -201,6 +201,45 @@ static double per_byte(int number, uint64_t a, uint64_t b, uint64_t c, uint64_t 
 	return cost / (double)size;
 }
 
+static void on_signal(int sig)
+{
+	(void)sig;
+}
+
+static long thread_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/*
+ * What RUNs take that leave within a tick of the scheduler's, by what is counted of
+ * it towards a limit.
+ */
+static double short_runs(void)
+{
+	const struct bpf_insn insns[] = {
+		MOV(7, 3000), ADD(7, -1), JUMP_NE(7, 0, -2),
+		CALL(SYS_getpid), MOVR(1, 0), MOV(2, SIGALRM), CALL(SYS_kill), JUMP(-8),
+	};
+	struct cosy_free free = { .size = sizeof(free) };
+	long start, all;
+
+	handle(SIGALRM, on_signal, 0);
+	raw_limits(fd, 0, 3600000000000);
+	free.handle = raw_load(fd, insns, COUNT(insns));
+	raw_run_init(&the_run, free.handle, NULL);
+	start = thread_now();
+	for (int i = 0; i < 500; i++)
+		MUST(!raw_run(fd, &the_run) && the_run.run.status == COSY_LEFT_WORK);
+	all = thread_now() - start;
+	raw_limits(fd, 0, 0);
+	raw_ioctl(fd, COSY_IOC_FREE, &free);
+	return (double)all / (double)the_run.state.kernel_ns;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct bpf_insn empty[] = { MOV(0, 0), EXIT };
@@ -243,6 +282,16 @@ int main(int argc, char **argv)
 
 	loop = EACH(MOV(0, 0));
 	bound("a turn of a loop", loop, 0);
+	/* Where time is limited it looks at the clock behind every call, and at every 64th turn. */
+	raw_limits(fd, 0, 3600000000000);
+	bound("umask in a compound, time limited", EACH(MOV(1, 022), CALL(SYS_umask)), 0);
+	bound("a turn of a loop, time limited", EACH(MOV(0, 0)), 0);
+	bound("RUN of an empty compound, time limited", ({
+		raw_run_init(&the_run, raw_load(fd, empty, COUNT(empty)), NULL);
+		(double)least(run, &the_run);
+	}), 0);
+	raw_limits(fd, 0, 0);
+	bound("time of short RUNs, by what is counted of it", short_runs(), 1.5);
 	/* A native load or store is the one instruction that the move is. */
 	bound("shared buffer: load of 8", EACH(LOAD(BPF_DW, 0, 8, 8)) - loop, 8);
 	bound("shared buffer: load of 1", EACH(LOAD(BPF_B, 0, 8, 8)) - loop, 8);
