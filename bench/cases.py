@@ -27,6 +27,7 @@ class Case:
     parameters: dict[str, str | int] = field(default_factory=dict)
     settings: dict[str, str | int] = field(default_factory=dict)  # for the program, no parameter of the row
     short: bool = False  # in the short selection as well
+    known: bool = False  # and among the few that need no explanation
     file_systems: tuple[str, ...] = ("tmpfs", "ext4")
     runs: int = 0  # 0: as the caller says
 
@@ -69,6 +70,7 @@ def _db() -> Iterator[Case]:
                 {"looks at": look, "megabytes": megabytes, "processes": processes},
                 {"anew": int(not only)},
                 short=megabytes == 4 and processes == 1,
+                known=only and megabytes == 4 and processes == 1,
             )
 
 
@@ -103,6 +105,7 @@ def _ls() -> Iterator[Case]:
             {"files": files, "cache": "warm", "lines": "no"},
             {"files": files},
             short=files == 5000,
+            known=files == 5000,
             runs=0 if files == 5000 else 1,
         )
     yield Case(
@@ -144,6 +147,7 @@ def _grep() -> Iterator[Case]:
             "file of 8 KB",
             {"kilobytes": kilobytes},
             short=kilobytes == 128,
+            known=kilobytes == 128,
         )
 
 
@@ -177,7 +181,7 @@ def _copy() -> Iterator[Case]:
 
 
 def _walk() -> Iterator[Case]:
-    yield Case("walk", "walk", (*NAMED, "io_uring", "GNU"), 1, 4, 1, "pass over the tree", short=True)
+    yield Case("walk", "walk", (*NAMED, "io_uring", "GNU"), 1, 4, 1, "pass over the tree", short=True, known=True)
 
 
 def _serve() -> Iterator[Case]:
@@ -201,7 +205,18 @@ def _serve() -> Iterator[Case]:
 def _read1() -> Iterator[Case]:
     for size in (1, 8192, 65536):
         small, large = (1000, 17000) if size == 1 else (128, 8320) if size == 8192 else (16, 1616)
-        yield Case("read1", "read1", (*OURS, "io_uring", "mmap"), small, large, 1, "read", {"size": size}, short=True)
+        yield Case(
+            "read1",
+            "read1",
+            (*OURS, "io_uring", "mmap"),
+            small,
+            large,
+            1,
+            "read",
+            {"size": size},
+            short=True,
+            known=size == 1,
+        )
 
 
 _WORKLOADS = {

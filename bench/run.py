@@ -4,6 +4,7 @@
 
     bench/run.py --workload db --kernel 6.12 --fs ext4 --json db.jsonl
     bench/run.py --workload read1,copy --contenders VAN,COSY-FAST,sendfile
+    bench/run.py --beside --contenders VAN,COSY-FAST,io_uring
 
 Prints a table and writes one JSON line for each contender at each setting of the
 parameters.  Lanes:
@@ -55,12 +56,12 @@ class Line:
     spread: float  # (largest - smallest) / median
 
 
-def _rows(names: list[str], setup: Setup, short: bool, contenders: list[str]) -> list[Row]:
+def _rows(names: list[str], setup: Setup, short: bool, known: bool, contenders: list[str]) -> list[Row]:
     """What is to be measured; says what cannot be."""
     left_out: list[str] = []
     rows = []
     for case in (case for name in names for case in cases.cases(name)):
-        if setup.fs not in case.file_systems or (short and not case.short):
+        if setup.fs not in case.file_systems or (short and not case.short) or (known and not case.known):
             continue
         row = Row(case)
         for contender in (*case.contenders, cases.WRONG):
@@ -99,8 +100,9 @@ def _complaint(row: Row, cell: Cell, compares: bool) -> str:
 class Report:
     """Takes finished rows: prints them, writes their lines, keeps what was wrong."""
 
-    def __init__(self, setup: Setup, out: Path | None) -> None:
+    def __init__(self, setup: Setup, out: Path | None, beside: bool) -> None:
         self.setup = setup
+        self.beside = beside
         self.out = out
         self.complaints: list[str] = []
         self.machine = versions.machine(setup.lane)
@@ -120,7 +122,7 @@ class Report:
                 )
             else:
                 lines += [self._line(row, cell, release, part) for part in cell.costs]
-        for text in _table(lines):
+        for text in [_beside(row, lines)] if self.beside else _table(lines):
             print(text, flush=True)
         if self.out:
             with open(self.out, "a") as out:
@@ -147,6 +149,13 @@ class Report:
         )
 
 
+def _beside(row: Row, lines: list[Line]) -> str:
+    """A row as one JSON object: what each contender needs."""
+    needs = {line.contender: line.value for line in lines}
+    unit = lines[0].unit if lines else ""
+    return json.dumps({"workload": row.case.workload, "per": row.case.unit, "unit": unit, "needs": needs})
+
+
 def _table(lines: list[Line]) -> list[str]:
     """Lines for the eye: how much less than VAN, in per cent."""
     plain = {line.metric: line.value for line in lines if line.contender == "VAN"}
@@ -171,13 +180,22 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--split", action="store_true", help="user and kernel instructions apart (lane insn)")
     parser.add_argument("--contenders", default="", help="some of them, with commas between; VAN,COSY,...")
     parser.add_argument("--short", action="store_true", help="a selection: each workload, but not at each setting")
-    parser.add_argument("--runs", type=int, default=3, help="median over so many")
+    parser.add_argument(
+        "--beside",
+        action="store_true",
+        help="a few rows that need no explanation, each a line of JSON as soon as it is measured, all in one "
+        "boot; unless said otherwise VAN and COSY-FAST, once",
+    )
+    parser.add_argument("--runs", type=int, default=0, help="median over so many; 3")
     parser.add_argument("--part", type=int, default=1, metavar="N", help="an Nth of the work: for tests, no figures")
     parser.add_argument("--json", type=Path, metavar="OUT", help="append the lines there")
     parser.add_argument("--statistics", action="store_true", help="print what the module counted in each row")
     parser.add_argument("--build", type=Path, default=HERE.parent / "build", help="where the programs were built")
     options = parser.parse_args()
     options.workloads = list(cases.WORKLOADS) if options.workload == "all" else options.workload.split(",")
+    options.runs = options.runs or (1 if options.beside else 3)
+    if options.beside:
+        options.contenders = options.contenders or "VAN,COSY-FAST"
     unknown = sorted(set(options.workloads) - set(cases.WORKLOADS))
     if unknown:
         parser.error(f"no such workload: {', '.join(unknown)}")
@@ -200,8 +218,8 @@ def main() -> int:
         programs=options.build.resolve() / "bench" / "guest",
     )
     contenders = options.contenders.split(",") if options.contenders else []
-    rows = _rows(options.workloads, setup, options.short, contenders)
-    report = Report(setup, options.json)
+    rows = _rows(options.workloads, setup, options.short, options.beside, contenders)
+    report = Report(setup, options.json, options.beside)
     try:
         lanes.measure(rows, setup, report.row)
     except lanes.BenchError as error:
