@@ -147,6 +147,65 @@ char *const *environment_complete(char *const envp[], char *room[])
 	return room;
 }
 
+size_t environment_count(char *const envp[])
+{
+	size_t count = 0;
+
+	while (envp && envp[count])
+		count++;
+	return count;
+}
+
+size_t environment_list_room(char *const envp[])
+{
+	const char *preloaded = find(envp, PRELOAD);
+
+	return preloaded ? sizeof(PRELOAD) + strlen(preloaded) : 0;
+}
+
+/* Copies the list behind `to`, but for this library. */
+static void list_without(char *to, const char *list)
+{
+	char *begin = to;
+
+	while (*list) {
+		size_t len = 0;
+		const char *library;
+
+		while (list[len] && list[len] != ':' && list[len] != ' ')
+			len++;
+		library = strstr(list, LIBRARY);
+		if (len && !(library && library < list + len)) {
+			if (to > begin)
+				*to++ = ':';
+			memcpy(to, list, len);
+			to += len;
+		}
+		list += len + (list[len] != 0);
+	}
+	*to = 0;
+}
+
+char *const *environment_without(char *const envp[], char *room[], char *list)
+{
+	char **end = room;
+
+	for (; envp && *envp; envp++) {
+		const char *preloaded = behind(*envp, PRELOAD);
+
+		if (!preloaded) {
+			*end++ = *envp;
+			continue;
+		}
+		strcpy(list, PRELOAD);
+		list_without(list + sizeof(PRELOAD) - 1, preloaded);
+		if (list[sizeof(PRELOAD) - 1])
+			*end++ = list;
+	}
+	*end = NULL;
+	return room;
+}
+
 void environment_restore(void)
 {
 	if (!environment_kept() || !environment_room(environment_now()))

@@ -48,6 +48,14 @@ bool environment_kept(void);
 size_t environment_room(char *const envp[]);
 char *const *environment_complete(char *const envp[], char *room[]);
 
+/*
+ * The same environment without the library, but with what else is preloaded.  The first says how
+ * many pointers the second has to have room for; `list` is room for the value of LD_PRELOAD.
+ */
+size_t environment_count(char *const envp[]);
+size_t environment_list_room(char *const envp[]);
+char *const *environment_without(char *const envp[], char *room[], char *list);
+
 /* The process's own, now; and the same for that. */
 char **environment_now(void);
 void environment_restore(void);

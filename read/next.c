@@ -62,11 +62,26 @@ static void *find_from(const struct link_map *map, const char *name)
 	return NULL;
 }
 
+/* libc may be named in LD_PRELOAD too, and stand before this library. */
+static void *find_in_earlier_libc(const struct link_map *map, const char *name)
+{
+	while ((map = map->l_prev)) {
+		struct object object;
+
+		object_read(map, &object);
+		if (object_is_same(object.name, LIBC))
+			return object_find(&object, name);
+	}
+	return NULL;
+}
+
 void *next_find(const char *name)
 {
 	const struct link_map *map = loaded_own();
 	void *found = map ? find_from(map->l_next, name) : NULL;
 
+	if (map && !found)
+		found = find_in_earlier_libc(map, name);
 	return found ? found : (void *)missing;
 }
 

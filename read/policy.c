@@ -76,6 +76,7 @@ struct subject {
 	bool has_type;
 	bool unknown; /* something could not be found out */
 	struct path file, program;
+	const char *name; /* of a program that is about to be started; NULL: this one */
 };
 
 static const char *path_read(struct subject *subject, struct path *path, const char *link)
@@ -140,7 +141,8 @@ static uint32_t subject_type(struct subject *subject)
 static bool is_program(const char *glob, const char *end, struct subject *subject)
 {
 	if (!memchr(glob, '/', end - glob))
-		return policy_match(glob, end, environment_program());
+		return policy_match(glob, end,
+				    subject->name ? subject->name : environment_program());
 	return policy_match(glob, end, path_read(subject, &subject->program, "/proc/self/exe"));
 }
 
@@ -156,7 +158,7 @@ static uint64_t number(const char *from, const char *end, unsigned int base)
 /* What a rule says: members that it does not name are negative. */
 struct rule {
 	const char *place, *place_end;
-	int off;
+	int off, alone;
 	int64_t relax, window, memory;
 };
 
@@ -182,7 +184,7 @@ static const char *read_rule(const char *at, struct subject *subject, struct rul
 {
 	if (!*at)
 		return NULL;
-	*rule = (struct rule){NULL, NULL, -1, -1, -1, -1};
+	*rule = (struct rule){NULL, NULL, -1, -1, -1, -1, -1};
 	*matches = true;
 	while (*at && *at != '\n') {
 		const char *from = at + 1, *end = strchr(from, '\t');
@@ -197,6 +199,9 @@ static const char *read_rule(const char *at, struct subject *subject, struct rul
 			break;
 		case 's':
 			rule->off = *from == '0';
+			break;
+		case 'a':
+			rule->alone = *from == '1';
 			break;
 		case 'r':
 			rule->relax = number(from, end, 10);
@@ -231,6 +236,7 @@ static COLD void subject_begin(struct subject *subject, int fd)
 	subject->fd = fd;
 	subject->has_type = subject->unknown = false;
 	subject->file.text = subject->program.text = NULL;
+	subject->name = NULL;
 	subject->file.mapping = subject->program.mapping = 0;
 }
 
@@ -304,6 +310,31 @@ static COLD uint64_t memory_by_rules(const char *at)
 			memory = rule.memory;
 	subject_end(&subject);
 	return memory < 0 ? POLICY_MEMORY : (uint64_t)memory;
+}
+
+static COLD bool alone_by_rules(const char *at, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct subject subject;
+	struct rule rule;
+	int leaves = -1;
+	bool matches;
+
+	subject_begin(&subject, -1);
+	subject.name = slash ? slash + 1 : path;
+	subject.program.text = path;
+	while (leaves < 0 && (at = read_rule(at, &subject, &rule, &matches)))
+		if (matches)
+			leaves = rule.alone;
+	subject_end(&subject);
+	return leaves > 0;
+}
+
+bool policy_alone(const char *path)
+{
+	const char *at = policy_rules();
+
+	return unlikely(*at) && path && alone_by_rules(at, path);
 }
 
 uint64_t policy_memory(void)

@@ -9,6 +9,7 @@
  *	oPLACE		where the rule stands, for --explain
  *	pGLOB fGLOB tHEX	program, file, file system by statfs(2)'s f_type: all must match
  *	s0 s1		off, on
+ *	a1 a0		alone, preloaded
  *	rBITS		RELAX_TRUNC and its like, decimal
  *	wBYTES mBYTES	largest window; memory for windows, in the whole process
  */
@@ -39,6 +40,9 @@ bool policy_relaxes(void);
 
 /* Where neither a rule nor `cosy run --memory` says how much. */
 #define POLICY_MEMORY (32ULL << 20)
+
+/* Is the program of this path, or name, to be started without the library? */
+bool policy_alone(const char *path);
 
 /* Bytes that windows may take in this process. */
 uint64_t policy_memory(void);

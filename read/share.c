@@ -21,6 +21,7 @@
 #include "environment.h"
 #include "file.h"
 #include "next.h"
+#include "policy.h"
 #include "relax.h"
 #include "share.h"
 #include "stats.h"
@@ -153,14 +154,21 @@ int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 	return ret;
 }
 
-/* `call` with `envp_`, which is `environment` and what has to go with it. */
-#define WITH_ENVIRONMENT(environment, call)                                                        \
+/*
+ * `call` with `envp_`, which is `environment` and what has to go with it; or without the library,
+ * where a rule leaves `program` alone.
+ */
+#define WITH_ENVIRONMENT(program, environment, call)                                               \
 	({                                                                                         \
 		char *const *envp_ = (environment);                                                \
-		size_t room_ = environment_room(envp_);                                            \
+		bool alone_ = policy_alone(program);                                               \
+		size_t room_ = alone_ ? environment_count(envp_) : environment_room(envp_);        \
 		char *more_[room_ + 1];                                                            \
+		char list_[alone_ ? environment_list_room(envp_) + 1 : 1];                         \
                                                                                                    \
-		if (room_)                                                                         \
+		if (alone_)                                                                        \
+			envp_ = environment_without(envp_, more_, list_);                          \
+		else if (room_)                                                                    \
 			envp_ = environment_complete(envp_, more_);                                \
 		(call);                                                                            \
 	})
@@ -182,15 +190,15 @@ int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	return SHARED(WITH_ENVIRONMENT(envp, NEXT(posix_spawn)(pid, path, actions, attributes, argv,
-							       envp_)));
+	return SHARED(WITH_ENVIRONMENT(
+		path, envp, NEXT(posix_spawn)(pid, path, actions, attributes, argv, envp_)));
 }
 
 int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 		 const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	return SHARED(WITH_ENVIRONMENT(envp, NEXT(posix_spawnp)(pid, file, actions, attributes,
-								argv, envp_)));
+	return SHARED(WITH_ENVIRONMENT(
+		file, envp, NEXT(posix_spawnp)(pid, file, actions, attributes, argv, envp_)));
 }
 
 int system(const char *command)
@@ -227,9 +235,10 @@ int wordexp(const char *words, wordexp_t *expansion, int flags)
 
 int execve(const char *path, char *const argv[], char *const envp[])
 {
-	return EXECUTED(WITH_ENVIRONMENT(envp, result(cosy_syscall3(SYS_execve, (unsigned long)path,
-								    (unsigned long)argv,
-								    (unsigned long)envp_))));
+	return EXECUTED(
+		WITH_ENVIRONMENT(path, envp,
+				 result(cosy_syscall3(SYS_execve, (unsigned long)path,
+						      (unsigned long)argv, (unsigned long)envp_))));
 }
 
 int execv(const char *path, char *const argv[])
@@ -248,17 +257,18 @@ int execvp(const char *file, char *const argv[])
 
 int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	return EXECUTED(WITH_ENVIRONMENT(envp, NEXT(execvpe)(file, argv, envp_)));
+	return EXECUTED(WITH_ENVIRONMENT(file, envp, NEXT(execvpe)(file, argv, envp_)));
 }
 
 int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags)
 {
-	return EXECUTED(WITH_ENVIRONMENT(envp, NEXT(execveat)(dir, path, argv, envp_, flags)));
+	return EXECUTED(
+		WITH_ENVIRONMENT(path, envp, NEXT(execveat)(dir, path, argv, envp_, flags)));
 }
 
 int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	return EXECUTED(WITH_ENVIRONMENT(envp, NEXT(fexecve)(fd, argv, envp_)));
+	return EXECUTED(WITH_ENVIRONMENT(argv[0], envp, NEXT(fexecve)(fd, argv, envp_)));
 }
 
 /* Calls `exec` with the list's arguments as an array. */

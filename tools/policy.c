@@ -237,6 +237,14 @@ static bool setting(struct parser *parser, bool of_file)
 		return emit(parser, 's', "0", 1);
 	if (is(from, len, "on"))
 		return emit(parser, 's', "1", 1);
+	if (is(from, len, "alone") || is(from, len, "preloaded")) {
+		if (of_file)
+			return wrong(parser, from,
+				     "%.*s is for a whole process: it cannot depend on file or "
+				     "filesystem",
+				     (int)len, from);
+		return emit(parser, 'a', *from == 'a' ? "1" : "0", 1);
+	}
 	if (len >= 6 && !strncmp(from, "relax=", 6))
 		return relaxing(parser, from + 6, len - 6);
 	if (len >= 7 && !strncmp(from, "window=", 7))
@@ -249,7 +257,8 @@ static bool setting(struct parser *parser, bool of_file)
 		return size(parser, 'm', from + 7, len - 7);
 	}
 	return wrong(parser, from,
-		     "\"%.*s\" is none of on, off, relax=, window= and memory=", (int)len, from);
+		     "\"%.*s\" is none of on, off, alone, preloaded, relax=, window= and memory=",
+		     (int)len, from);
 }
 
 /* CONDITION... : SETTING... */
@@ -301,6 +310,30 @@ static bool line(struct parser *parser)
 	while (parser->at[strlen(parser->at) - 1] == ' ')
 		((char *)parser->at)[strlen(parser->at) - 1] = 0;
 	return rule(parser);
+}
+
+bool policy_leave_alone(const char *patterns, struct policy_text *rules)
+{
+	struct parser parser = {.path = "--alone", .line = 1, .begin = patterns, .rules = rules};
+
+	for (parser.at = patterns;; parser.at++) {
+		size_t len = strcspn(parser.at, ",");
+
+		for (const char *at = parser.at; at < parser.at + len; at++)
+			if ((unsigned char)*at < ' ' || *at == 127)
+				return wrong(&parser, at, "there is a control character");
+		if (!len)
+			return wrong(&parser, parser.at,
+				     "a program's name, or a pattern, is missing");
+		if (!emit(&parser, 'o', "--alone", 7) || !emit(&parser, 'p', parser.at, len) ||
+		    !emit(&parser, 'a', "1", 1))
+			return false;
+		rules->text[rules->len++] = '\n';
+		rules->text[rules->len] = 0;
+		parser.at += len;
+		if (!*parser.at)
+			return true;
+	}
 }
 
 bool policy_read(const char *path, bool optional, struct policy_text *rules)

@@ -29,8 +29,8 @@ enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 static void usage(void)
 {
 	fprintf(stderr, "usage: cosy run [--stats] [--explain FILE] [--no-daemon] "
-			"[--relax=trunc,coalesce,copy] [--memory=SIZE] [--policy FILE] [--] "
-			"PROGRAM [ARGUMENT...]\n");
+			"[--relax=trunc,coalesce,copy] [--memory=SIZE] [--policy FILE] "
+			"[--alone[=PATTERN,...]] [--] PROGRAM [ARGUMENT...]\n");
 }
 
 /* Beside this command in the build tree, installed beside it, or where it was configured. */
@@ -176,7 +176,7 @@ static bool read_policies(const char *only, struct policy_text *rules)
 
 int command_run(int argc, char **argv)
 {
-	enum { STATS = 256, NO_DAEMON, EXPLAIN, RELAX, MEMORY, POLICY };
+	enum { STATS = 256, NO_DAEMON, EXPLAIN, RELAX, MEMORY, POLICY, ALONE };
 	static const struct option options[] = {
 		{"stats", no_argument, NULL, STATS},
 		{"no-daemon", no_argument, NULL, NO_DAEMON},
@@ -184,6 +184,7 @@ int command_run(int argc, char **argv)
 		{"relax", required_argument, NULL, RELAX},
 		{"memory", required_argument, NULL, MEMORY},
 		{"policy", required_argument, NULL, POLICY},
+		{"alone", optional_argument, NULL, ALONE},
 		{"help", no_argument, NULL, 'h'},
 		{},
 	};
@@ -223,6 +224,11 @@ int command_run(int argc, char **argv)
 			break;
 		case POLICY:
 			policy = optarg;
+			break;
+		case ALONE:
+			/* Without a pattern: all, also those that are called by a path. */
+			if (!policy_leave_alone(optarg ? optarg : "**", &rules))
+				return EXIT_USAGE;
 			break;
 		case 'h':
 			usage();

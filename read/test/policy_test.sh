@@ -136,6 +136,34 @@ if command -v perl >/dev/null; then
 	relaxes '' file ': off' --relax=trunc
 fi
 
+# preloads NUMBER RULES COMMAND OPTION...: in so many mappings of a child is the library
+preloads() {
+	printf '%s\n' "$2" >"$conf"
+	got=$("$cosy" run --policy "$conf" "${@:4}" sh -c "$3")
+	[ "${got:-0}" "$1" 0 ] || fail "'$2' ${*:4}: $3: $got mappings"
+}
+count='grep -c libcosy-re'
+preloads -gt '' "$count /proc/self/maps; true"
+preloads -eq '' "$count /proc/self/maps; true" --alone
+preloads -eq '' "$count /proc/self/maps; true" '--alone=cat,gr*'
+preloads -gt '' "$count /proc/self/maps; true" --alone=cat
+preloads -gt '' "$count /proc/\$\$/maps; true" --alone
+preloads -eq ': alone' "$count /proc/self/maps; true"
+preloads -eq 'program grep : alone' "$count /proc/self/maps; true"
+preloads -gt 'program g : alone' "$count /proc/self/maps; true"
+preloads -eq 'program **/bin/grep : alone' "$(command -v grep) -c libcosy-re /proc/self/maps; true"
+preloads -gt "program grep : preloaded
+: alone" "$count /proc/self/maps; true"
+# What is left alone starts others alone; other libraries stay.
+preloads -eq '' "env $count /proc/self/maps; true" --alone=env
+printf '\n' >"$conf"
+got=$(LD_PRELOAD=libm.so.6 "$cosy" run --policy "$conf" --alone sh -c 'env; true' | grep '^LD_PRELOAD')
+[ "$got" = LD_PRELOAD=libm.so.6 ] || fail "--alone with another library preloaded: $got"
+# Where libc stands before the library its functions are found there.
+LD_PRELOAD=libc.so.6 "$cosy" run --policy "$conf" --alone sh -c 'env' >"$work/out" || fail "libc preloaded"
+"$cosy" run --alone=a,,b true 2>"$work/err" && fail "an empty pattern is taken"
+grep -q 'alone:1:3: .*missing' "$work/err" || fail "an empty pattern"
+
 # wrong PLACE REASON LINE...: what is said about a file of these lines
 wrong() {
 	printf '%s\n' "${@:3}" >"$conf"
@@ -145,6 +173,7 @@ wrong() {
 	grep -q "^cosy run: $conf:$1: .*$2" "$work/err" || fail "'${*:3}' does not say $1: $2"
 }
 wrong 1:1 'none of program, file and filesystem' 'files /x : off'
+wrong 1:11 'whole process' 'file /x : alone'
 wrong 1:10 '":" and settings' 'file /abc'
 wrong 2:6 'is missing' '# fine' 'file : off'
 wrong 1:6 'begins with' 'file etc : off'
