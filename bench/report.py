@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import cases
+import figures
 from targets import PAPERS, TARGETS, Target
 
 HERE = Path(__file__).resolve().parent
@@ -30,6 +31,10 @@ COLUMNS = (
 OURS = COLUMNS[:4]
 
 Line = dict  # run.py's, read back
+
+
+def _row_name(line: Line) -> str:
+    return ", ".join(f"{name} {value}" for name, value in line["parameters"].items()) or line["metric"]
 
 
 class Results:
@@ -52,6 +57,12 @@ class Results:
     def value(self, contender: str) -> float | None:
         """The one value of a contender."""
         return next((line["value"] for line in self.lines if line["contender"] == contender), None)
+
+    def look_up(self, workload: str, row: str, contender: str) -> float | None:
+        """The value that a placeholder of figures.py names: of the calibrated lines on tmpfs."""
+        part = self.some(workload=workload, contender=contender, lane="insn", flags="calibrated", fs="tmpfs")
+        part = Results([line for line in part.lines if line["metric"].startswith("per ") and _row_name(line) == row])
+        return part.value(contender)
 
     def less(self, contender: str) -> float | None:
         """How much less than VAN, in per cent."""
@@ -118,8 +129,7 @@ def _target_row(target: Target, insn: Results) -> list[str]:
 
 def _named(part: Results) -> str:
     """The parameters of a row, for a table that is about one workload."""
-    line = part.lines[0]
-    return ", ".join(f"{name} {value}" for name, value in line["parameters"].items()) or line["metric"]
+    return _row_name(part.lines[0])
 
 
 def _workload_table(part: Results) -> str:
@@ -196,13 +206,13 @@ def _spread(insn: Results) -> str:
     )
 
 
-def _remarks(workload: str) -> str:
-    """What bench/remarks.md says about a workload."""
+def remarks(workload: str, results: Results) -> str:
+    """What bench/remarks.md says about a workload, with its figures filled in."""
     text = (HERE / "remarks.md").read_text()
     for part in text.split("\n## ")[1:]:
         name, _, body = part.partition("\n")
         if name == workload:
-            return body.strip() + "\n"
+            return figures.fill(body.strip(), results.look_up, number) + "\n"
     return ""
 
 
@@ -224,7 +234,7 @@ def document(results: Results, plots: list[str]) -> str:
         "",
         _spread(insn),
         "",
-        _remarks("reading"),
+        remarks("reading", results),
         table(["contender", "what", "version"], [[n, _what(n), versions[n]] for n in COLUMNS if n in versions]),
         "## Targets",
         "",
@@ -237,7 +247,7 @@ def document(results: Results, plots: list[str]) -> str:
         "## Where a peer needs less",
         "",
         _behind(insn),
-        _remarks("behind"),
+        remarks("behind", results),
     ]
     out += [f"![{Path(name).stem}]({name})" for name in plots]
     for name in cases.WORKLOADS:
@@ -245,18 +255,23 @@ def document(results: Results, plots: list[str]) -> str:
         if part.lines:
             unit = part.lines[0]["metric"].removeprefix("per ")
             out += ["", f"## {name}", "", f"Per {unit}. {PAPERS.get(name, '')}".strip()]
-            out += ["", _workload_table(part), _remarks(name)]
+            out += ["", _workload_table(part), remarks(name, results)]
     if split.lines:
-        out += ["## User and kernel mode apart", "", _remarks("split"), _split(split)]
+        out += ["## User and kernel mode apart", "", remarks("split", results), _split(split)]
     default = results.some(lane="insn", flags="default")
     if default.lines:
-        out += ["## The kernel's default parameters", "", _remarks("default"), _beside(insn, default, "default")]
+        out += [
+            "## The kernel's default parameters",
+            "",
+            remarks("default", results),
+            _beside(insn, default, "default"),
+        ]
     for lane in ("wall", "native"):
         part = results.some(lane=lane)
         if part.lines:
             where = part.lines[0]
             out += [f"## Lane {lane}", "", f"Nanoseconds; {where['machine']}, Linux {where['kernel']}.", ""]
-            out += [_remarks(lane)]
+            out += [remarks(lane, results)]
             for name in cases.WORKLOADS:
                 of_it = part.some(workload=name)
                 if of_it.lines:
@@ -290,7 +305,12 @@ def main() -> int:
         drawn = sorted(f"plots/{path.name}" for path in (options.docs / "plots").glob("*.svg"))
     else:
         drawn = plots.draw(results, options.docs)
-    (options.docs / "results.md").write_text(document(results, drawn))
+    try:
+        text = document(results, drawn)
+    except figures.FigureError as error:
+        print(f"report: bench/remarks.md: {error}", file=sys.stderr)
+        return 1
+    (options.docs / "results.md").write_text(text)
     return 0
 
 
