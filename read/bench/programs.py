@@ -47,6 +47,13 @@ SQL_SEEK = (
     " select i + 1, (r * 7919 + 13) % 100003 from c where i < 20000) select sum(length(v)) from c join t on t.k = c.r"
 )
 
+
+
+def _often(command: str) -> list[str]:
+    """A shell's loop."""
+    return ["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do " + f"{command}; " * 10 + "done"]
+
+
 PROGRAMS: dict[str, list[str]] = {
     "perl, 1 byte": ["perl", "-e", PERL_BYTES],
     "python, 1 byte": ["python3", "-S", "-c", PYTHON_BYTES],
@@ -69,8 +76,14 @@ PROGRAMS: dict[str, list[str]] = {
     "cat, 2000 small files": ["sh", "-c", "cat many/*"],
     "python, 2000 small files": ["python3", "-S", "-c", PYTHON_MANY],
     "grep -r, 2000 small files": ["grep", "-rc", "words", "many"],
+    "cat, 100 times": _often("/bin/cat many/1000 >/dev/null"),
+    "cat, 100 times, --alone": _often("/bin/cat many/1000 >/dev/null"),
+    "tail, 100 times": _often("/usr/bin/tail -n 3 many/1000 >/dev/null"),
+    "cmp, 100 times": _often("/usr/bin/cmp many/1000 many/1000"),
     "true, 100 times": ["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do " + "/bin/true; " * 10 + "done"],
 }
+# What `cosy run --alone` hands over.
+RULES = {"cat, 100 times, --alone": "a1\t\n"}
 # Not short enough for a test.
 LONG = {"sqlite3, random index reads", "gzip -1", "awk"}
 
@@ -95,9 +108,9 @@ def write_files(directory: Path) -> None:
         )
 
 
-def run(command: list[str], directory: Path, preload: str) -> tuple[float, float, str]:
+def run(command: list[str], directory: Path, preload: str, rules: str = "") -> tuple[float, float, str]:
     """CPU and clock in ms, and what the program put out, with its status."""
-    environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
+    environment = os.environ | ({"LD_PRELOAD": preload, "COSY_READ_POLICY": rules} if preload else {})
     start = time.perf_counter()
     child = subprocess.Popen(command, cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert child.stdout
@@ -134,7 +147,7 @@ def measure(cosy: Installed, lines: Lines, directory: Path, rounds: int, short: 
             contenders = [(plain, ""), (fast, cosy.library)]
             # Each is first as often as the other.
             for results, preload in contenders[:: 1 if turn % 2 else -1]:
-                results.append(run(command, directory, preload))
+                results.append(run(command, directory, preload, RULES.get(name, "")))
         if len({said for *_, said in plain + fast}) != 1:
             wrong.append(f"{name}: the output differs under cosy run")
         # The first ones only warm up.
