@@ -449,8 +449,8 @@ static void limit_of_long_calls(void)
 {
 	static char text[1 << 20];
 	struct bpf_insn insns[] = {
-		ALU64_K(BPF_ADD, 7, 1), MOV_X(1, 6), MOV_K(2, 1), MOV_K(3, sizeof(text)),
-		CALL(COSY_OP_memset),	JUMP(-6),
+		ALU64_K(BPF_ADD, 7, 1), MOV_X(1, 6),	      MOV_K(2, 1),
+		MOV_K(3, sizeof(text)), CALL(COSY_OP_memset), JUMP(-6),
 	};
 	struct cosy_program program = validated(insns, sizeof(insns) / sizeof(*insns));
 	struct libcosy_interp in = {.program = &program, .state = &state, .resume = 1, .max_ns = 1};

@@ -1,9 +1,11 @@
-// What the names of glibc 2.38 mean, for the native twin where libc lacks them.
+// What the names of glibc 2.38 mean, for the native twin where libc lacks them.  Where it has
+// them, strtol below would be __isoc23_strtol itself, which libc's headers make of it.
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#if !__GLIBC_PREREQ(2, 38)
 // Drops a prefix 0b that digits follow.
 static const char *binary(const char *s, char *copy, int *base)
 {
@@ -57,3 +59,4 @@ __attribute__((weak)) size_t strlcat(char *d, const char *s, size_t n)
 
 	return used + strlcpy(d + used, s, n - used);
 }
+#endif
