@@ -120,7 +120,8 @@ def run(release: str, command: list[str], anew: bool) -> int:
         for name in ("resolv.conf", "hosts"):
             shutil.copy(f"/etc/{name}", root / "etc" / name)
         environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ} | BARE
-        namespaces = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
+        # setpriv: should we be killed, they end, too.
+        namespaces = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child"]
         return subprocess.run(
             [*namespaces, "/bin/sh", "-c", INSIDE, str(root), str(PLACE), *command], env=environment
         ).returncode
