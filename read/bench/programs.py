@@ -48,7 +48,6 @@ SQL_SEEK = (
 )
 
 
-
 def _often(command: str) -> list[str]:
     """A shell's loop."""
     return ["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do " + f"{command}; " * 10 + "done"]
