@@ -200,7 +200,9 @@ static void scan(int dir, size_t size, u8 *seen)
 			memcpy(&stat, entry->stat, sizeof(stat));
 			CHECK_EQ(entry->error, 0);
 			CHECK_EQ(fstatat(dir, entry->name, &plain, AT_SYMLINK_NOFOLLOW), 0);
-			CHECK(!memcmp(&stat, &plain, sizeof(stat)));
+			/* Above it is /tmp, where others come and go. */
+			if (strcmp(entry->name, ".."))
+				CHECK(!memcmp(&stat, &plain, sizeof(stat)));
 			if (sscanf(entry->name, "file%d", &index) == 1) {
 				CHECK_EQ(stat.st_size, index);
 				CHECK_EQ(stat.st_ino, entry->ino);
