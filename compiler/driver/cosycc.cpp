@@ -10,7 +10,8 @@
 //   -Wno-cosy, -Werror=cosy   do not warn / fail when a region stays native
 //
 // What it adds, and where that is found:
-//   the plugin    $COSY_PLUGIN, beside cosycc, ../lib, ../lib/cosy, as built
+//   the plugins   $COSY_PLUGIN (CosyPass.so alone), beside cosycc, ../lib,
+//                 ../lib/cosy, as built
 //   headers       ../include, as built
 //   libcosy       ../lib, as built
 //   clang         $COSY_CLANG, as built
@@ -53,16 +54,15 @@ static string environment(const char *Name) {
   return Value ? Value : "";
 }
 
-static string findPlugin(const string &Own) {
-  string Given = environment("COSY_PLUGIN");
+static string findPlugin(const string &Own, const string &Name,
+                         const string &Given) {
   if (!Given.empty())
     return Given;
-  static const char Name[] = "CosyPass.so";
   string Found =
       find({Own, Own + "/../lib", Own + "/../" COSY_LIB_NAME,
             Own + "/../lib/cosy", Own + "/../" COSY_LIB_NAME "/cosy"},
            Name);
-  return Found.empty() ? COSY_PLUGIN_FALLBACK : Found + "/" + Name;
+  return (Found.empty() ? COSY_PLUGIN_FALLBACK : Found) + "/" + Name;
 }
 
 static void add(vector<string> &To, std::initializer_list<string> Words) {
@@ -83,20 +83,22 @@ static void addHeaders(vector<string> &To, const string &Own) {
   // In the source tree the kernel's interface has a folder of its own, and what
   // is generated lies with the build.
   add(To, {"-isystem", COSY_INCLUDE_FALLBACK, "-isystem",
-           COSY_INCLUDE_FALLBACK "/uapi", "-isystem",
-           COSY_GENERATED_FALLBACK});
+           COSY_INCLUDE_FALLBACK "/uapi", "-isystem", COSY_GENERATED_FALLBACK});
 }
 
 static void addPlugin(vector<string> &To, const Arguments &A,
                       const string &Own) {
-  string Plugin = findPlugin(Own);
-  if (!exists(Plugin)) {
-    fprintf(stderr, "cosycc: error: no plugin at %s (set COSY_PLUGIN)\n",
-            Plugin.c_str());
-    exit(1);
-  }
-  // Twice: the first makes its options known to cc1, the second its pass.
-  add(To, {"-fplugin=" + Plugin, "-fpass-plugin=" + Plugin, "-D__COSYCC__=1"});
+  string Pass = findPlugin(Own, "CosyPass.so", environment("COSY_PLUGIN"));
+  string Frontend = findPlugin(Own, "CosyFrontend.so", "");
+  for (const string &Plugin : {Pass, Frontend})
+    if (!exists(Plugin)) {
+      fprintf(stderr, "cosycc: error: no plugin at %s%s\n", Plugin.c_str(),
+              Plugin == Pass ? " (set COSY_PLUGIN)" : "");
+      exit(1);
+    }
+  // The pass twice: first its options are made known to cc1, then itself.
+  add(To, {"-fplugin=" + Frontend, "-fplugin=" + Pass, "-fpass-plugin=" + Pass,
+           "-D__COSYCC__=1"});
   if (!A.HasDebugInfo)
     add(To, {"-gline-tables-only"});
   if (!A.Warnings)

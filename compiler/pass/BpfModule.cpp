@@ -304,4 +304,5 @@ void cosy::makeBpfModule(const Extracted &R, Compound &C, BpfModule &B) {
   for (Function *F : Reachable)
     stripFunction(B, *cast<Function>(Map.lookup(F)));
   createMain(R, C, B, cast<Function>(Map.lookup(R.Body)));
+  C.HasHandlers = B.HasHandlers;
 }

@@ -61,12 +61,19 @@ llvm::TargetMachine &bpfTarget();
 /// Fills in M, Main and HostGlobals.
 void makeBpfModule(const Extracted &R, Compound &C, BpfModule &B);
 
+// LibcFunctions.cpp
+/// True if a function without a body may be the program's own, whatever its
+/// name is.  Also of a copy in M.
+bool isForeign(const llvm::Function &F);
+
 // LowerCalls.cpp
 /// Turns calls of libc functions that the table knows into calls by number
 /// with errno handling, or of the embedded runtime.  Leaves the others alone.
 void lowerCalls(BpfModule &B, Compound &C);
-/// The name of the function without a body that is called, or "".
+/// The name of the C library's (or libcosy's) function that is called, or "".
 llvm::StringRef libcName(const llvm::CallBase &C);
+/// Adds a function to those that the compound replaces by system calls.
+void noteReplaced(const BpfModule &B, Compound &C, const llvm::Function &F);
 /// Says of an operation on memory what LLVM may rely on.
 void describeOperation(llvm::CallInst *Call, const char *Letters,
                        bool MayReturnArgument);
@@ -87,7 +94,13 @@ void chooseViews(BpfModule &B, const Extracted &R, Compound &C);
 
 // Runtime.cpp
 /// Links the embedded bodies of libc functions that B calls.
-void linkRuntime(BpfModule &B);
+void linkRuntime(BpfModule &B, Compound &C);
+/// True for the bodies themselves, as long as they are functions in M.
+bool isOfRuntime(const llvm::Function &F);
+/// True if there is a body for calls of this function.
+bool isInRuntime(llvm::StringRef LibcName);
+/// True if there is one, and it makes system calls.
+bool runtimeMakesCalls(llvm::StringRef LibcName);
 
 // Inline.cpp
 /// Decides which functions are inlined: all but recursive ones, within Budget

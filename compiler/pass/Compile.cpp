@@ -82,7 +82,7 @@ static bool compileOnce(const Extracted &R, unsigned Budget, Compound &C,
   dump(B, "extracted");
   // Before optimisation, so that errno handling is optimised with the rest.
   lowerCalls(B, C);
-  linkRuntime(B);
+  linkRuntime(B, C);
   lowerCalls(B, C);
   planCalls(B, Budget);
   expandByValue(B);

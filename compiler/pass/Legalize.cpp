@@ -88,6 +88,11 @@ static std::string describeCallee(const CallBase &C) {
     return "a call through a pointer that is not a constant";
   StringRef Name = F->getName();
   Name.consume_front("\1");
+  if (isForeign(*F) &&
+      (Name == "syscall" || findWrapper(Name) || isInRuntime(Name)))
+    return formatv("a call of '{0}', which no header of the C library "
+                   "declares: it may be the program's own",
+                   Name);
   if (Name == "syscall" && C.arg_size()) {
     auto *Number = dyn_cast<ConstantInt>(C.getArgOperand(0));
     if (!Number)

@@ -21,7 +21,7 @@ using namespace cosy;
 
 StringRef cosy::libcName(const CallBase &C) {
   const auto *F = dyn_cast<Function>(C.getCalledOperand()->stripPointerCasts());
-  if (!F || !F->isDeclaration() || F->isIntrinsic())
+  if (!F || !F->isDeclaration() || F->isIntrinsic() || isForeign(*F))
     return "";
   StringRef Name = F->getName();
   Name.consume_front("\1");
@@ -265,6 +265,22 @@ static bool isPlainFcntl(const CallBase &C) {
   return Command && Command->getZExtValue() != F_GETOWN;
 }
 
+void cosy::noteReplaced(const BpfModule &B, Compound &C, const Function &F) {
+  StringRef Name = F.getName();
+  GlobalValue *Host = B.HostGlobals.lookup(Name);
+  Name.consume_front("\1");
+  // libcosy's own: those that call libc's function of that name, the others
+  // make system calls themselves.
+  if (Name.consume_front("cosy_")) {
+    Host = nullptr;
+    const Wrapper *W = findWrapper(Name);
+    if (!W || !W->MakesCalls)
+      return;
+  }
+  if (none_of(C.Functions, [&](const Replaced &R) { return R.Name == Name; }))
+    C.Functions.push_back({Name.str(), Host});
+}
+
 /// A view only makes sense with what chooseViews makes of loads and stores.
 static uint32_t plainCall(uint32_t Number) {
   if (Number == operationNumber("view_read"))
@@ -272,23 +288,31 @@ static uint32_t plainCall(uint32_t Number) {
   return Number == operationNumber("view_pread") ? SYS_pread64 : Number;
 }
 
+/// True if C has become a system call.
+static bool lowerToSystemCall(BpfModule &B, CallBase *C, StringRef Name) {
+  if (Name == "syscall" && C->arg_size() > 0)
+    return lowerSyscallFunction(B, C);
+  const Wrapper *W = findWrapper(Name);
+  if (!W || !W->MakesCalls ||
+      ((Name == "fcntl" || Name == "fcntl64") && !isPlainFcntl(*C)))
+    return false;
+  return lowerSystemCall(
+      B, C, options().Fast ? W->Number : plainCall(W->Number), W->Args, 0);
+}
+
 static void lowerCall(BpfModule &B, Compound &Comp, CallBase *C) {
+  const auto *Callee =
+      cast<Function>(C->getCalledOperand()->stripPointerCasts());
+  bool IsUsers = !isOfRuntime(*C->getFunction());
   C = expandFortified(B, C);
   StringRef Name = libcName(*C);
   if (Name.empty() || lowerLocator(B, Comp, C, Name))
     return;
-  if (Name == "syscall" && C->arg_size() > 0) {
-    lowerSyscallFunction(B, C);
-    return;
-  }
   const Wrapper *W = findWrapper(Name);
-  if (!W || ((Name == "fcntl" || Name == "fcntl64") && !isPlainFcntl(*C)))
-    return;
-  if (W->MakesCalls)
-    lowerSystemCall(B, C, options().Fast ? W->Number : plainCall(W->Number),
-                    W->Args, 0);
-  else
+  if (W && !W->MakesCalls)
     lowerOperation(B, C, *W);
+  else if (lowerToSystemCall(B, C, Name) && IsUsers)
+    noteReplaced(B, Comp, *Callee);
 }
 
 void cosy::lowerCalls(BpfModule &B, Compound &Comp) {

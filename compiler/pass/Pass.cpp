@@ -71,10 +71,13 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
   for (Function &F : M)
     if (hasMarkers(F))
       Marked.push_back(&F);
-  if (Marked.empty())
+  if (Marked.empty()) {
+    dropLibcMarks(M);
     return PreservedAnalyses::all();
+  }
   auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
 
+  markForeign(M);
   // All regions are extracted before the first is compiled, and all compiled
   // before the first host changes: a region that calls the host of another
   // one finds plain code there, so nested regions are flattened.
@@ -109,6 +112,7 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
     for (size_t I = 0; I < Marked.size(); ++I)
       moveLocals(*Marked[I], Inputs[I]);
 
+  dropLibcMarks(M);
   for (Function *F : Marked)
     if (verifyFunction(*F, &errs()))
       report_fatal_error("cosy: broken host function " + F->getName());

@@ -2,9 +2,11 @@
 //===- Plugin.cpp - Registration and options of the Cosy pass plugin ------===//
 //
 // cosycc runs clang with -fplugin=CosyPass.so (so that the options below are
-// known when cc1 reads them) and -fpass-plugin=CosyPass.so.  By hand:
+// known when cc1 reads them), -fpass-plugin=CosyPass.so, and the plugin that
+// tells it which functions are the C library's.  By hand:
 //
-//   clang-19 -fplugin=./CosyPass.so -fpass-plugin=./CosyPass.so -D__COSYCC__ ..
+//   clang-19 -fplugin=./CosyFrontend.so -fplugin=./CosyPass.so
+//            -fpass-plugin=./CosyPass.so -D__COSYCC__ ..
 //   opt-19 -load-pass-plugin=./CosyPass.so -passes=cosy ..
 //
 //===----------------------------------------------------------------------===//

@@ -9,6 +9,7 @@
 //   Extract.cpp    Region -> a function of its own          (extractRegion)
 //   Compile.cpp    that function -> Compound                (compileRegion):
 //     BpfModule.cpp    a module of its own, for BPF         (makeBpfModule)
+//     LibcFunctions.cpp  which functions are libc's         (isForeign)
 //     LowerCalls.cpp   libc wrappers -> calls by number     (lowerCalls)
 //     Fortify.cpp      those of _FORTIFY_SOURCE -> wrappers (expandFortified)
 //     Runtime.cpp      bodies for libc functions that none covers
@@ -94,6 +95,12 @@ struct LineEntry {
   uint32_t Insn, File, Line, Column;
 };
 
+/// A libc function that a compound replaces by its system call.
+struct Replaced {
+  std::string Name;
+  llvm::GlobalValue *Host; ///< What the native twin calls; null: libcosy does.
+};
+
 /// What a region compiles to.
 struct Compound {
   std::vector<uint8_t> Code; ///< struct bpf_insn[]
@@ -114,6 +121,9 @@ struct Compound {
   };
   std::vector<TableCopy> Tables;
   std::vector<Escape> Escapes;
+  std::vector<Replaced> Functions;
+  /// Clean-ups or handlers for exceptions are around some call.
+  bool HasHandlers = false;
   /// Operations put in place of calls, or not: what is said of each.
   struct Choice {
     bool Chosen;
@@ -166,6 +176,13 @@ bool compileRegion(const Extracted &R, Compound &Ret, Reasons &Why);
 // Container.cpp
 /// The bytes of struct cosy_compound, with line table and strings.
 std::vector<uint8_t> buildContainer(const Compound &C);
+
+// LibcFunctions.cpp
+/// Notes at each function without a body if it may be the program's own.
+void markForeign(llvm::Module &M);
+/// Takes that off again, and what compiler/frontend marked functions of the C
+/// library with.
+void dropLibcMarks(llvm::Module &M);
 
 // Host.cpp
 /// Replaces the call of an extracted region by: enter, fill in, run, take out,

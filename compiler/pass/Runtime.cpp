@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //===- Runtime.cpp - Bodies for libc functions that are no call -----------===//
 #include "BpfModule.h"
+#include "CallTable.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Linker/Linker.h"
@@ -15,14 +16,57 @@ extern "C" const unsigned long cosy_runtime_bitcode_size;
 
 static constexpr char Prefix[] = "__cosy_rt_";
 
-void cosy::linkRuntime(BpfModule &B) {
+static std::unique_ptr<Module> parseRuntime(LLVMContext &Ctx) {
   StringRef Bitcode(reinterpret_cast<const char *>(cosy_runtime_bitcode),
                     cosy_runtime_bitcode_size);
-  auto Parsed =
-      parseBitcodeFile(MemoryBufferRef(Bitcode, "runtime"), B.M->getContext());
+  auto Parsed = parseBitcodeFile(MemoryBufferRef(Bitcode, "runtime"), Ctx);
   if (!Parsed)
     report_fatal_error(Parsed.takeError());
-  Module &Runtime = **Parsed;
+  return std::move(*Parsed);
+}
+
+/// Whether a function makes system calls, itself or in one that it calls.
+static bool makesCalls(const Function &F) {
+  return any_of(instructions(F), [](const Instruction &I) {
+    const auto *C = dyn_cast<CallBase>(&I);
+    const Function *Callee = C ? C->getCalledFunction() : nullptr;
+    if (!Callee || Callee->isIntrinsic())
+      return false;
+    const Wrapper *W = findWrapper(Callee->getName());
+    return Callee->getName() == "syscall" || (W && W->MakesCalls) ||
+           (!Callee->isDeclaration() && makesCalls(*Callee));
+  });
+}
+
+/// The functions that have a body here: whether it makes system calls.
+static const StringMap<bool> &bodies() {
+  static const StringMap<bool> Bodies = [] {
+    StringMap<bool> Found;
+    LLVMContext Ctx;
+    std::unique_ptr<Module> Runtime = parseRuntime(Ctx);
+    for (const Function &F : *Runtime)
+      if (StringRef Name = F.getName(); Name.consume_front(Prefix))
+        Found[Name] = makesCalls(F);
+    return Found;
+  }();
+  return Bodies;
+}
+
+bool cosy::isInRuntime(StringRef LibcName) {
+  return bodies().contains(LibcName);
+}
+
+bool cosy::runtimeMakesCalls(StringRef LibcName) {
+  return bodies().lookup(LibcName);
+}
+
+bool cosy::isOfRuntime(const Function &F) {
+  return F.getName().starts_with(Prefix);
+}
+
+void cosy::linkRuntime(BpfModule &B, Compound &Comp) {
+  std::unique_ptr<Module> Parsed = parseRuntime(B.M->getContext());
+  Module &Runtime = *Parsed;
   Runtime.setTargetTriple(B.M->getTargetTriple());
   Runtime.setDataLayout(B.M->getDataLayout());
 
@@ -31,22 +75,24 @@ void cosy::linkRuntime(BpfModule &B) {
     for (Instruction &I : instructions(F)) {
       auto *C = dyn_cast<CallBase>(&I);
       Function *Callee = C ? C->getCalledFunction() : nullptr;
-      if (!Callee || !Callee->isDeclaration())
+      if (!Callee || !Callee->isDeclaration() || isForeign(*Callee))
         continue;
       Function *Body = Runtime.getFunction((Prefix + Callee->getName()).str());
       // A function of another type is not libc's.
       if (!Body || Body->getFunctionType() != C->getFunctionType())
         continue;
+      if (runtimeMakesCalls(Callee->getName()))
+        noteReplaced(B, Comp, *Callee);
       C->setCalledFunction(
           B.M->getOrInsertFunction(Body->getName(), Body->getFunctionType()));
       Used = true;
     }
   if (!Used)
     return;
-  if (Linker::linkModules(*B.M, std::move(*Parsed), Linker::LinkOnlyNeeded))
+  if (Linker::linkModules(*B.M, std::move(Parsed), Linker::LinkOnlyNeeded))
     report_fatal_error("cosy: cannot link the runtime");
   for (Function &F : *B.M)
-    if (F.getName().starts_with(Prefix) && !F.isDeclaration()) {
+    if (isOfRuntime(F) && !F.isDeclaration()) {
       F.setLinkage(GlobalValue::InternalLinkage);
       F.addFnAttr("no-jump-tables", "true");
       F.removeFnAttr("no-builtins");

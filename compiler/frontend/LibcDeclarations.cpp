@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+//===- LibcDeclarations.cpp - Which functions are the C library's ---------===//
+//
+// A clang plugin.  IR does not say where a function was declared, so bind(2)
+// and a program's own bind() of another file look alike there.  This marks what
+// a header of the C library declares: each call and declaration gets an
+// attribute,
+//
+//   declare i32 @bind(i32, ptr, i32) #1
+//   attributes #1 = { "llvm.assume"="cosy_libc" }
+//
+// by which the pass knows it, and which the pass takes off again.
+//
+//===----------------------------------------------------------------------===//
+#include "clang/AST/ASTConsumer.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Attr.h"
+#include "clang/AST/Decl.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/DeclGroup.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendPluginRegistry.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Path.h"
+
+using namespace clang;
+using llvm::StringRef;
+
+/// Folders of headers of the C library, and its headers that are in none.
+static bool isLibcHeader(StringRef Path) {
+  static const llvm::StringSet<> Folders = {"arpa", "bits", "netinet", "sys"};
+  static const llvm::StringSet<> Files = {
+      "ctype.h", "dirent.h", "fcntl.h",   "inttypes.h", "mqueue.h",  "poll.h",
+      "sched.h", "sched.h",  "signal.h",  "stdio.h",    "stdlib.h",  "string.h",
+      "time.h",  "unistd.h", "strings.h", "utime.h",    "pthread.h", "spawn.h"};
+  return Files.contains(llvm::sys::path::filename(Path)) ||
+         Folders.contains(
+             llvm::sys::path::filename(llvm::sys::path::parent_path(Path)));
+}
+
+namespace {
+
+class Marker : public ASTConsumer {
+  ASTContext *Context = nullptr;
+  /// By the name of a system header.
+  llvm::StringMap<bool> IsLibc;
+
+public:
+  void Initialize(ASTContext &C) override { Context = &C; }
+
+  bool HandleTopLevelDecl(DeclGroupRef Group) override {
+    for (Decl *D : Group)
+      visit(D);
+    return true;
+  }
+
+private:
+  void visit(Decl *D) {
+    if (auto *Linkage = dyn_cast<LinkageSpecDecl>(D)) {
+      for (Decl *Inner : Linkage->decls())
+        visit(Inner);
+    } else if (auto *F = dyn_cast<FunctionDecl>(D)) {
+      if (isInLibcHeader(*F))
+        F->addAttr(OMPAssumeAttr::CreateImplicit(*Context, COSY_LIBC_MARK));
+    }
+  }
+
+  /// A preprocessed file says by its line markers where a line is from.
+  bool isInLibcHeader(const FunctionDecl &F) {
+    const SourceManager &Sources = Context->getSourceManager();
+    if (!Sources.isInSystemHeader(F.getLocation()))
+      return false;
+    PresumedLoc Where = Sources.getPresumedLoc(F.getLocation());
+    if (Where.isInvalid())
+      return false;
+    auto [It, IsNew] = IsLibc.try_emplace(Where.getFilename());
+    if (IsNew)
+      It->second = isLibcHeader(Where.getFilename());
+    return It->second;
+  }
+};
+
+class MarkAction : public PluginASTAction {
+protected:
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &,
+                                                 StringRef) override {
+    return std::make_unique<Marker>();
+  }
+  bool ParseArgs(const CompilerInstance &,
+                 const std::vector<std::string> &) override {
+    return true;
+  }
+  /// Code is made of each declaration as it is read, so this comes first.
+  ActionType getActionType() override { return AddBeforeMainAction; }
+};
+
+} // namespace
+
+static FrontendPluginRegistry::Add<MarkAction>
+    Registration("cosy-libc", "mark the functions of the C library");
