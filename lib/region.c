@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "premises.h"
 #include "region.h"
 #include "run.h"
 #include "stats.h"
@@ -27,6 +28,34 @@ static inline void *begin(struct libcosy_thread *thread, const struct cosy_regio
 	return act->ctx;
 }
 
+static void say_native(const struct cosy_region *region, const char *why)
+{
+	struct cosy_reject reject;
+	struct cosy_view view;
+	const char *name = "a region";
+
+	if (!libcosy_settings.debug && libcosy_settings.mode != COSY_MODE_KERNEL)
+		return;
+	if (!cosy_compound_open(region->compound,
+				((const struct cosy_compound *)region->compound)->size, &view,
+				&reject) &&
+	    view.str_size)
+		name = view.strings + view.header->name;
+	libcosy_say("%s stays native: %s", name, why);
+}
+
+/* Before anything is locked, since the dynamic linker is asked. */
+static bool premises_hold(struct cosy_region *region)
+{
+	char why[300];
+
+	if (!region->premises || libcosy_premises_hold(region->premises, why, sizeof(why)))
+		return true;
+	if (!__atomic_exchange_n(&region->cache, (uint64_t)REFUSED, __ATOMIC_ACQ_REL))
+		say_native(region, why);
+	return false;
+}
+
 static struct cosy_loaded *create(struct cosy_region *region)
 {
 	const struct cosy_compound *compound = region->compound;
@@ -34,6 +63,8 @@ static struct cosy_loaded *create(struct cosy_region *region)
 	struct cosy_reject why = {.insn = ~0u};
 	int err;
 
+	if (!premises_hold(region))
+		return NULL;
 	if (!libcosy_program_lock())
 		return NULL;
 	if (cached(region)) {

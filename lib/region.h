@@ -30,13 +30,31 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* A function of libc's that the compound has a system call for. */
+struct cosy_replaced {
+	uint32_t hash; /* of its name, as DT_GNU_HASH has it */
+	int32_t name;  /* its name, relative to this field */
+	int32_t where; /* what a call of it in the native twin reaches, the function or an entry
+			* of the PLT, relative to this field; 0: it is libcosy that calls it */
+};
+
+/* What the compound takes for granted; where it does not hold the native twin runs. */
+struct cosy_premises {
+	uint32_t flags; /* COSY_PREMISE_HANDLERS or 0 */
+	uint32_t count;
+	struct cosy_replaced calls[];
+};
+
+/* Exception handlers or clean-ups are around some call, which a cancellation would run. */
+#define COSY_PREMISE_HANDLERS 1u
+
 /* In writable data; the container is in read-only section "cosy_compounds". */
 struct cosy_region {
 	const void *compound; /* struct cosy_compound, 8-byte aligned */
 	uint32_t ctx_size;    /* bytes that __cosy_enter hands out */
 	uint32_t version;     /* 1 */
 	uint64_t cache;	      /* libcosy's: which program of which context; starts 0 */
-	uint64_t reserved;    /* 0 */
+	const struct cosy_premises *premises; /* NULL: of an older compiler */
 };
 
 /*

@@ -25,6 +25,7 @@
 #include <linux/bpf.h>
 #include <linux/cosy.h>
 
+#include "../lib/interpose.h"
 #include "../lib/settings.h"
 
 #include "command.h"
@@ -131,6 +132,67 @@ static bool check_mode(struct visit *v)
 		return true;
 	bad(v, "COSY_MODE=%s keeps programs of this environment out of the kernel", mode);
 	advise("unset COSY_MODE");
+	return true;
+}
+
+/* libc's functions that cosycc makes system calls of. */
+static const char *const wrappers[] = {
+#define COSY_WRAP(function, call, args) #function,
+#include "../core/ops.def"
+	"syscall", "nanosleep",	  "clock_nanosleep", "usleep", "sleep",
+	"ppoll",   "sigprocmask", "posix_fadvise",   "mkfifo", "utimensat",
+	"remove",  "isatty",	  "getpriority",     "raise",
+};
+#define WRAPPER_CNT (sizeof(wrappers) / sizeof(*wrappers))
+
+/* What one object has its own of. */
+struct interposer {
+	struct visit *visit;
+	const char *object;
+	const char *first; /* function */
+	unsigned int count;
+};
+
+static void say_interposer(const struct interposer *in)
+{
+	if (!in->count)
+		return;
+	if (in->count == 1)
+		bad(in->visit, "%s has a %s() of its own", in->object, in->first);
+	else
+		bad(in->visit, "%s has a %s() of its own, and %u more of libc's functions",
+		    in->object, in->first, in->count - 1);
+	advise("regions that call one of these run natively: run without it (LD_PRELOAD, "
+	       "/etc/ld.so.preload)");
+}
+
+static void interposer_found(void *arg, unsigned int function, const char *object, bool checks)
+{
+	struct interposer *in = arg;
+
+	if (checks)
+		return;
+	if (in->object != object) {
+		say_interposer(in);
+		in->object = object;
+		in->first = wrappers[function];
+		in->count = 0;
+	}
+	in->count++;
+}
+
+/* This program is preloaded what others of this environment are. */
+static bool check_functions(struct visit *v)
+{
+	struct libcosy_function functions[WRAPPER_CNT];
+	struct interposer in = {.visit = v};
+
+	for (size_t i = 0; i < WRAPPER_CNT; i++) {
+		functions[i].name = wrappers[i];
+		functions[i].hash = libcosy_name_hash(wrappers[i]);
+	}
+	libcosy_each_interposer(functions, WRAPPER_CNT, interposer_found, &in);
+	say_interposer(&in);
 	return true;
 }
 
@@ -400,8 +462,8 @@ static void note_obstacles(void)
 int command_doctor(int argc, char **argv)
 {
 	static bool (*const checks[])(struct visit *) = {
-		check_mode,	 check_module, check_device, check_version,
-		check_processor, check_jit,    check_buffer, check_run,
+		check_mode,	 check_functions, check_module, check_device, check_version,
+		check_processor, check_jit,	  check_buffer, check_run,
 	};
 	struct visit v = {.fd = -1};
 	size_t i;

@@ -15,13 +15,66 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Object/ELF.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 using namespace cosy;
 
-/// struct cosy_region, and the container that it points to.
+/// Value as 32 bits that are relative to a field of Base.
+static Constant *relativeTo(GlobalVariable *Base, ArrayRef<Constant *> Field,
+                            Constant *Value) {
+  LLVMContext &Ctx = Base->getContext();
+  Type *I64 = Type::getInt64Ty(Ctx);
+  Constant *Place =
+      ConstantExpr::getInBoundsGetElementPtr(Base->getValueType(), Base, Field);
+  return ConstantExpr::getTrunc(
+      ConstantExpr::getSub(ConstantExpr::getPtrToInt(Value, I64),
+                           ConstantExpr::getPtrToInt(Place, I64)),
+      Type::getInt32Ty(Ctx));
+}
+
+/// struct cosy_premises: what the program must not have of its own.
+static GlobalVariable *createPremises(Module &M, const Compound &C) {
+  LLVMContext &Ctx = M.getContext();
+  Type *I32 = Type::getInt32Ty(Ctx);
+  auto *CallTy = StructType::get(Ctx, {I32, I32, I32});
+  auto *CallsTy = ArrayType::get(CallTy, C.Functions.size());
+  auto *Ty = StructType::get(Ctx, {I32, I32, CallsTy});
+  auto *Premises =
+      new GlobalVariable(M, Ty, /*isConstant=*/true,
+                         GlobalValue::PrivateLinkage, nullptr, "cosy.premises");
+  auto Number = [&](uint32_t N) { return ConstantInt::get(I32, N); };
+
+  SmallVector<Constant *, 16> Calls;
+  for (const Replaced &F : C.Functions) {
+    Constant *Data = ConstantDataArray::getString(Ctx, F.Name);
+    auto *Name =
+        new GlobalVariable(M, Data->getType(), /*isConstant=*/true,
+                           GlobalValue::PrivateLinkage, Data, "cosy.name");
+    Name->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+    auto Relative = [&](uint32_t Field, Constant *Value) {
+      return relativeTo(
+          Premises, {Number(0), Number(2), Number(Calls.size()), Number(Field)},
+          Value);
+    };
+    // A reference by which the linker may go through its PLT: nothing is looked
+    // up when the program starts.
+    Constant *Where = Number(0);
+    if (F.Host &&
+        M.getCodeModel().value_or(CodeModel::Small) != CodeModel::Large)
+      Where = Relative(2, DSOLocalEquivalent::get(F.Host));
+    Calls.push_back(ConstantStruct::get(
+        CallTy, {Number(object::hashGnu(F.Name)), Relative(1, Name), Where}));
+  }
+  Premises->setInitializer(ConstantStruct::get(
+      Ty, {Number(C.HasHandlers ? 1 : 0), Number(Calls.size()),
+           ConstantArray::get(CallsTy, Calls)}));
+  return Premises;
+}
+
+/// struct cosy_region, and what it points to.
 static GlobalVariable *createRegion(Module &M, const Compound &C) {
   LLVMContext &Ctx = M.getContext();
   std::vector<uint8_t> Bytes = buildContainer(C);
@@ -34,11 +87,11 @@ static GlobalVariable *createRegion(Module &M, const Compound &C) {
 
   Type *Ptr = PointerType::get(Ctx, 0);
   Type *I32 = Type::getInt32Ty(Ctx), *I64 = Type::getInt64Ty(Ctx);
-  auto *Ty = StructType::get(Ctx, {Ptr, I32, I32, I64, I64});
-  auto *Init = ConstantStruct::get(
-      Ty, {Container, ConstantInt::get(I32, C.ContextSize),
-           ConstantInt::get(I32, 1), ConstantInt::get(I64, 0),
-           ConstantInt::get(I64, 0)});
+  auto *Ty = StructType::get(Ctx, {Ptr, I32, I32, I64, Ptr});
+  auto *Init =
+      ConstantStruct::get(Ty, {Container, ConstantInt::get(I32, C.ContextSize),
+                               ConstantInt::get(I32, 1),
+                               ConstantInt::get(I64, 0), createPremises(M, C)});
   auto *Region =
       new GlobalVariable(M, Ty, /*isConstant=*/false,
                          GlobalValue::PrivateLinkage, Init, "cosy.region");
@@ -46,6 +99,7 @@ static GlobalVariable *createRegion(Module &M, const Compound &C) {
   return Region;
 }
 
+/// A function that throws nothing.
 static FunctionCallee libraryFunction(Module &M, StringRef Name,
                                       FunctionType *Type) {
   FunctionCallee Callee = M.getOrInsertFunction(Name, Type);
@@ -114,8 +168,8 @@ void cosy::emitHostCode(Extracted &R, const Compound &C) {
   Type *Ptr = PointerType::get(Ctx, 0), *Void = Type::getVoidTy(Ctx);
   auto Enter =
       libraryFunction(M, "__cosy_enter", FunctionType::get(Ptr, {Ptr}, false));
-  auto Run = libraryFunction(
-      M, "__cosy_run",
+  auto Run = M.getOrInsertFunction(
+      "__cosy_run",
       FunctionType::get(Type::getInt64Ty(Ctx), {Ptr, Ptr}, false));
   auto Leave =
       libraryFunction(M, "__cosy_leave", FunctionType::get(Void, {Ptr}, false));
@@ -145,7 +199,11 @@ void cosy::emitHostCode(Extracted &R, const Compound &C) {
   IRBuilder<> FB(Fill);
   Locate(FB);
   fillIn(FB, Context, R, C);
-  Value *Exit = FB.CreateCall(Run, {Region, Context}, "cosy.exit");
+  CallInst *Exit = FB.CreateCall(Run, {Region, Context}, "cosy.exit");
+  // A thread that is cancelled ends here, by unwinding.  With a personality the
+  // unwinder looks for the call among those that can unwind.
+  if (!R.Host->hasPersonalityFn())
+    Exit->setDoesNotThrow();
   FB.CreateCondBr(FB.CreateICmpSGE(Exit, FB.getInt64(0)), Done, Refused,
                   Likely);
 

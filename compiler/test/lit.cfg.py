@@ -2,6 +2,7 @@
 """Tests of cosycc: what it says, and what it makes of a region."""
 
 import os
+import shutil
 from pathlib import Path
 
 import lit.formats
@@ -35,3 +36,5 @@ config.substitutions += [
 ]
 if parameters.get("sanitize") != "ON":
     config.available_features.add("links")  # with libcosy, without a sanitizer
+if shutil.which("ld.gold"):
+    config.available_features.add("gold")

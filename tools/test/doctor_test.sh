@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# doctor_test.sh COSY - `cosy doctor` tells the truth about this machine, whichever it is.
+# doctor_test.sh COSY LIBRARY - `cosy doctor` tells the truth about this machine, whichever it
+# is, and of a preloaded library with two of libc's functions.
 set -u
-cosy=$1
+cosy=$1 library=$2
 out=$("$cosy" doctor)
 status=$?
 bad=0
@@ -25,4 +26,9 @@ fi
 out=$(COSY_MODE=native "$cosy" doctor)
 [ $? = 1 ] || fail "well with COSY_MODE=native"
 echo "$out" | grep -q 'unset COSY_MODE' || fail "no word on COSY_MODE"
+echo "$out" | grep -q 'of its own' && fail "a preloaded library where there is none"
+out=$(ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$library "$cosy" doctor)
+[ $? = 1 ] || fail "well with a preloaded getuid()"
+echo "$out" | grep -q "BAD   $library has a get[ug]id() of its own, and 1 more" ||
+	fail "no word on the preloaded library"
 exit $bad

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+/*
+ * interpose.c - see interpose.h.
+ *
+ * Asking the dynamic linker (dlsym) would look each name up in every object.  This
+ * looks into the hash tables of the few objects before libc, whose Bloom filters answer no in
+ * ten, and relies on names that are hashed when a program is compiled.
+ */
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "interpose.h"
+
+/* What of an object's dynamic section a look-up needs. */
+struct symbol_table {
+	const ElfW(Sym) * symbols;
+	const char *strings, *soname;
+	const uint32_t *gnu_hash, *sysv_hash;
+};
+
+struct search {
+	const struct libcosy_function *functions;
+	unsigned int count;
+	libcosy_found *found;
+	void *arg;
+	bool libc_seen;
+};
+
+uint32_t libcosy_name_hash(const char *name)
+{
+	uint32_t hash = 5381;
+
+	for (; *name; name++)
+		hash = hash * 33 + (unsigned char)*name;
+	return hash;
+}
+
+/* --- One object --------------------------------------------------------------------- */
+
+/* The dynamic linker has made addresses absolute, where it could write them. */
+static const void *dynamic_address(const struct dl_phdr_info *info, ElfW(Addr) value)
+{
+	if (!value)
+		return NULL;
+	return (const void *)(value < info->dlpi_addr ? value + info->dlpi_addr : value);
+}
+
+static bool symbol_table_open(const struct dl_phdr_info *info, struct symbol_table *ret)
+{
+	const ElfW(Phdr) *segment = info->dlpi_phdr, *end = segment + info->dlpi_phnum;
+	ElfW(Addr) value[16] = {0}, gnu_hash = 0;
+
+	while (segment < end && segment->p_type != PT_DYNAMIC)
+		segment++;
+	if (segment == end)
+		return false;
+	for (const ElfW(Dyn) *dynamic = (const void *)(info->dlpi_addr + segment->p_vaddr);
+	     dynamic->d_tag != DT_NULL; dynamic++) {
+		if ((uint64_t)dynamic->d_tag < 16)
+			value[dynamic->d_tag] = dynamic->d_un.d_ptr;
+		else if (dynamic->d_tag == DT_GNU_HASH)
+			gnu_hash = dynamic->d_un.d_ptr;
+		if (gnu_hash && value[DT_SONAME] && value[DT_STRTAB] && value[DT_SYMTAB])
+			break;
+	}
+	ret->symbols = dynamic_address(info, value[DT_SYMTAB]);
+	ret->strings = dynamic_address(info, value[DT_STRTAB]);
+	ret->gnu_hash = dynamic_address(info, gnu_hash);
+	ret->sysv_hash = dynamic_address(info, value[DT_HASH]);
+	if (!ret->symbols || !ret->strings)
+		return false;
+	ret->soname = value[DT_SONAME] ? ret->strings + value[DT_SONAME] : "";
+	return true;
+}
+
+/* A definition that others may be bound to.  A function's address in a program is none. */
+static bool symbol_matches(const struct symbol_table *table, uint32_t index, const char *name)
+{
+	const ElfW(Sym) *symbol = &table->symbols[index];
+	unsigned char type = ELF64_ST_TYPE(symbol->st_info);
+
+	return symbol->st_shndx != SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
+	       (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+	       !strcmp(table->strings + symbol->st_name, name);
+}
+
+static bool gnu_hash_has(const struct symbol_table *table, const struct libcosy_function *function)
+{
+	const uint32_t *header = table->gnu_hash, hash = function->hash;
+	uint32_t bucket_cnt = header[0], first = header[1], word_cnt = header[2], shift = header[3];
+	const uint64_t *words = (const uint64_t *)(header + 4);
+	const uint32_t *buckets = (const uint32_t *)(words + word_cnt);
+	const uint32_t *chain = buckets + bucket_cnt;
+	uint64_t word = words[hash / 64 & (word_cnt - 1)];
+	uint32_t index;
+
+	if (!(word >> (hash & 63) & word >> (hash >> shift & 63) & 1))
+		return false;
+	for (index = buckets[hash % bucket_cnt]; index >= first; index++) {
+		uint32_t entry = chain[index - first];
+
+		if ((entry | 1) == (hash | 1) && symbol_matches(table, index, function->name))
+			return true;
+		if (entry & 1)
+			break;
+	}
+	return false;
+}
+
+/* The table of before 2006, of objects that have no other: rare enough for a walk. */
+static bool sysv_hash_has(const struct symbol_table *table, const struct libcosy_function *function)
+{
+	uint32_t symbol_cnt = table->sysv_hash[1];
+
+	for (uint32_t index = 1; index < symbol_cnt; index++)
+		if (symbol_matches(table, index, function->name))
+			return true;
+	return false;
+}
+
+static bool symbol_table_has(const struct symbol_table *table,
+			     const struct libcosy_function *function)
+{
+	if (table->gnu_hash)
+		return gnu_hash_has(table, function);
+	return table->sysv_hash && sysv_hash_has(table, function);
+}
+
+/* A sanitizer has the same function under this name, too. */
+static bool is_interceptor(const struct symbol_table *table, const char *name)
+{
+	char text[96];
+	struct libcosy_function twin = {.name = text};
+
+	if (snprintf(text, sizeof(text), "__interceptor_%s", name) >= (int)sizeof(text))
+		return false;
+	twin.hash = libcosy_name_hash(text);
+	return symbol_table_has(table, &twin);
+}
+
+/* --- The objects in the order of a look-up --------------------------------------------- */
+
+static bool begins(const char *text, const char *with)
+{
+	while (*with && *text == *with)
+		text++, with++;
+	return !*with;
+}
+
+enum role { OTHER, PART_OF_LIBC, LIBC };
+
+/* libc itself, or a part of it: before glibc 2.34 some of its wrappers were elsewhere. */
+static enum role role_of(const char *soname)
+{
+	if (!begins(soname, "lib"))
+		return begins(soname, "ld-linux") ? PART_OF_LIBC : OTHER;
+	soname += 3;
+	if (begins(soname, "c.so") || begins(soname, "c.musl"))
+		return LIBC;
+	if (begins(soname, "pthread.so") || begins(soname, "rt.so") || begins(soname, "dl.so"))
+		return PART_OF_LIBC;
+	return OTHER;
+}
+
+static int search_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *search = arg;
+	struct symbol_table table;
+	enum role role;
+
+	(void)size;
+	/* The vDSO is listed, but nothing is bound to it by name. */
+	if (begins(info->dlpi_name, "linux-vdso") || !symbol_table_open(info, &table))
+		return 0;
+	role = role_of(table.soname);
+	if (role != OTHER) {
+		search->libc_seen = role == LIBC;
+		return role == LIBC;
+	}
+	for (unsigned int i = 0; i < search->count; i++)
+		if (symbol_table_has(&table, &search->functions[i]))
+			search->found(search->arg, i, info->dlpi_name,
+				      is_interceptor(&table, search->functions[i].name));
+	return 0;
+}
+
+bool libcosy_each_interposer(const struct libcosy_function *functions, unsigned int count,
+			     libcosy_found *found, void *arg)
+{
+	struct search search = {
+		.functions = functions,
+		.count = count,
+		.found = found,
+		.arg = arg,
+	};
+
+	dl_iterate_phdr(search_object, &search);
+	return search.libc_seen;
+}
