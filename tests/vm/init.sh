@@ -39,6 +39,10 @@ finish() {
 # From here on every message counts, not only those that `quiet` lets through.
 echo 8 >/proc/sys/kernel/printk
 echo 'cosy guest: up' >/dev/kmsg
+# The processors that qemu.py had the kernel leave off.
+for processor in /sys/devices/system/cpu/cpu[1-9]*; do
+	[ ! -e "$processor/online" ] || echo 1 >"$processor/online" || { report "load ${processor##*/}"; finish; }
+done
 for module in $GUEST_MODULES; do
 	insmod "/vm/modules/$module" || { report "load $module"; finish; }
 done

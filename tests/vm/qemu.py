@@ -79,6 +79,12 @@ def _arguments(machine: Machine) -> list[str]:
     # no_timer_check: the check counts ticks, and a busy host may owe the guest some.
     append = "console=ttyS0 quiet panic=-1 oops=panic no_timer_check"
     cpu = machine.cpu or "max"
+    if machine.smp > 1:
+        # The kernel changes its own code while it boots, last to mark its clock stable and should the clock's
+        # watchdog, on a busy host, call it unstable. QEMU before 8.1 translates without a lock on the page of
+        # code, so that another processor may keep a breakpoint that is gone (Oops: int3 where memory holds
+        # none). init.sh starts the others when that is over.
+        append = f"{append} maxcpus=1 tsc=nowatchdog"
     if machine.icount:
         cpu, append = _icount_cpu(), f"{append} {_ICOUNT_APPEND}"
     # setpriv: should we be killed, QEMU goes too.

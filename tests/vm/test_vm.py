@@ -93,6 +93,11 @@ class Contents(Machine):
         self.assertEqual(done.returncode, 41, done.stderr)
         self.assertRegex(done.stdout, rf"\Ato stdout\nto stderr\n{KERNEL}\.\S+\n\Z")
 
+    def test_processors_start_when_the_kernel_has_booted(self) -> None:
+        look = "cat /sys/devices/system/cpu/online; grep -o 'maxcpus=.' /proc/cmdline"
+        done = vm("--smp", "3", "--", "sh", "-c", look)
+        self.assertEqual((done.returncode, done.stdout), (0, "0-2\nmaxcpus=1\n"), done.stderr)
+
     def test_words_arrive_as_they_are(self) -> None:
         done = vm("--", "printf", "%s|", "a b", "$HOME", "it's", '"', "")
         self.assertEqual(done.stdout, "a b|$HOME|it's|\"||", done.stderr)
