@@ -16,8 +16,8 @@ WRITER_OPENS ?= 100000
 TESTS ?=
 RELEASE ?= trixie
 
-.PHONY: all bench bench-read demo demo-on test test-on check vm fuzz fuzz-read stale-read programs-read same mutants format tables install clean \
-	setup configure
+.PHONY: all bench bench-preload demo demo-on test test-on check vm fuzz fuzz-preload stale-preload programs-preload \
+	bench-read fuzz-read stale-read programs-read same mutants format tables install clean setup configure
 
 all: configure
 	@cmake --build --preset $(PRESET)
@@ -43,11 +43,11 @@ bench: all
 	@bench/all.sh $(BUILD) $(KERNEL)
 
 # Everything that docs/read-results.md shows, in about a quarter of an hour.
-bench-read: all
-	@tools/setup/setup.sh packages-bench-read.txt
-	@rm -f $(BUILD)/read/bench/results.jsonl
-	@read/bench/measure.py --build $(BUILD) --json $(BUILD)/read/bench/results.jsonl
-	@read/bench/document.py $(BUILD)/read/bench/results.jsonl
+bench-preload: all
+	@tools/setup/setup.sh packages-bench-preload.txt
+	@rm -f $(BUILD)/preload/bench/results.jsonl
+	@preload/bench/measure.py --build $(BUILD) --json $(BUILD)/preload/bench/results.jsonl
+	@preload/bench/document.py $(BUILD)/preload/bench/results.jsonl
 
 vm: all
 	@python3 tests/vm/vm.py shell --kernel $(KERNEL) --put $(BUILD)/examples/cosy --put $(BUILD)/examples/plain
@@ -57,17 +57,20 @@ fuzz: all
 	@COSY_FUZZ_SECONDS=$(FUZZ_SECONDS) COSY_FUZZ_SEED=$(FUZZ_SEED) ctest --preset fuzz -j $(JOBS) --timeout $$(($(FUZZ_SECONDS) + 600)) --verbose
 
 # Random calls under `cosy run` against the kernel's own, and a reader against a writer.
-fuzz-read: all
-	@read/test/fuzz/long.sh $(BUILD) $(READ_OPERATIONS) $(READ_SEED) $(READ_OPTIONS)
+fuzz-preload: all
+	@preload/test/fuzz/long.sh $(BUILD) $(READ_OPERATIONS) $(READ_SEED) $(READ_OPTIONS)
 
-stale-read: all
-	@COSY_READ_EAGER=1 $(BUILD)/bin/cosy run -- $(BUILD)/read/test/read_stale_test $(WRITER_OPENS)
+stale-preload: all
+	@COSY_READ_EAGER=1 $(BUILD)/bin/cosy run -- $(BUILD)/preload/test/preload_stale_test $(WRITER_OPENS)
 
 # Programs under `cosy run` and without: the same output, status and files.
-programs-read: all
-	@tools/setup/setup.sh packages-bench-read.txt
-	@read/test/programs/compare.sh $(BUILD)/bin/cosy read/test/programs/short.list
-	@read/test/programs/compare.sh $(BUILD)/bin/cosy read/test/programs/long.list
+programs-preload: all
+	@tools/setup/setup.sh packages-bench-preload.txt
+	@preload/test/programs/compare.sh $(BUILD)/bin/cosy preload/test/programs/short.list
+	@preload/test/programs/compare.sh $(BUILD)/bin/cosy preload/test/programs/long.list
+
+# Their names before the folder was called preload/.
+bench-read fuzz-read stale-read programs-read: %-read: %-preload
 
 same: all
 	@tests/vm/same/long.sh $(BUILD)/tests/vm/same/same $(SAME_SEED) $(SAME_SECONDS)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../read/policy.h"
+#include "../preload/file/policy.h"
 #include "policy.h"
 
 /* One environment variable can take 128 KiB; the rules leave room. */

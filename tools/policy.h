@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy.h - cosy-run.conf(5): read, checked, and put into the form of read/policy.h. */
+/* policy.h - cosy-run.conf(5): read, checked, and put into the form of preload/file/policy.h. */
 #ifndef COSY_TOOLS_POLICY_H
 #define COSY_TOOLS_POLICY_H
 

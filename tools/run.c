@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../read/policy.h"
+#include "../preload/file/policy.h"
 #include "command.h"
 #include "policy.h"
 
@@ -36,7 +36,7 @@ static void usage(void)
 /* Beside this command in the build tree, installed beside it, or where it was configured. */
 static bool find_library(const char *name, char *ret)
 {
-	static const char *const places[] = {"../read", "../" COSY_LIBDIR, "../lib"};
+	static const char *const places[] = {"../preload", "../" COSY_LIBDIR, "../lib"};
 	char self[PATH_MAX], path[2 * PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;

@@ -91,11 +91,11 @@ class Names(Check):
 
 class Tables(Check):
     def test_list(self) -> None:
-        self.write(read__guards_def=GUARDS)
-        text = "before\n<!-- list: read/guards.def -->\nold\n<!-- end of list -->\nafter\n"
+        self.write(lib__guards_def=GUARDS)
+        text = "before\n<!-- list: lib/guards.def -->\nold\n<!-- end of list -->\nafter\n"
         self.write(docs__a_md=text)
         self.assertEqual(
-            self.found(tables.faults), ["docs/a.md: the list is not that of read/guards.def; `make tables` writes it"]
+            self.found(tables.faults), ["docs/a.md: the list is not that of lib/guards.def; `make tables` writes it"]
         )
         new = tables.updated(text, self.top)
         self.assertEqual(
@@ -109,8 +109,8 @@ class Tables(Check):
         self.assertEqual(self.found(tables.faults), [])
 
     def test_names(self) -> None:
-        self.write(read__guards_def=GUARDS, docs__a_md="<!-- names all of: read/guards.def -->\nREAD_ONLY only\n")
-        self.assertEqual(self.found(tables.faults), ["docs/a.md: NONE of read/guards.def is not explained"])
+        self.write(lib__guards_def=GUARDS, docs__a_md="<!-- names all of: lib/guards.def -->\nREAD_ONLY only\n")
+        self.assertEqual(self.found(tables.faults), ["docs/a.md: NONE of lib/guards.def is not explained"])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* alone.h - has the process one thread?  libc's __libc_single_threaded, found when first asked. */
+#ifndef COSY_PRELOAD_ALONE_H
+#define COSY_PRELOAD_ALONE_H
+
+#include <stdbool.h>
+
+#include "likely.h"
+
+#pragma GCC visibility push(hidden)
+
+/* libc's variable, or NULL. */
+extern const char *alone_flag;
+
+COLD bool alone_slowly(void);
+
+static inline bool alone(void)
+{
+	const char *flag = __atomic_load_n(&alone_flag, __ATOMIC_RELAXED);
+
+	return likely(flag) ? *flag : alone_slowly();
+}
+
+#pragma GCC visibility pop
+
+#endif /* COSY_PRELOAD_ALONE_H */

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+/* open.c - calls that make, copy and close descriptors. */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "calls/share.h"
+#include "file/file.h"
+#include "file/lease.h"
+#include "next.h"
+#include "relax/relax.h"
+
+/*
+ * A blocking open for writing waits for this process's own leases, whose signal comes
+ * in the middle of it.  One that must not block would fail instead.  The flags to open with.
+ */
+static int before_open(int flags)
+{
+	if ((flags & O_NONBLOCK) && (flags & O_ACCMODE) != O_RDONLY)
+		lease_return_all(GUARD_READ_ONLY);
+	return relax_before_open(flags);
+}
+
+static int after_open(int fd, int flags, unsigned int epoch)
+{
+	/* The child of a vfork has its own descriptors but our memory. */
+	if (fd >= 0 && !share_in_vfork_child())
+		file_opened(fd, flags, epoch);
+	return fd;
+}
+
+#define OPEN_MODE(flags)                                                                           \
+	({                                                                                         \
+		mode_t mode_ = 0;                                                                  \
+		va_list args_;                                                                     \
+                                                                                                   \
+		if (((flags) & O_CREAT) || ((flags) & O_TMPFILE) == O_TMPFILE) {                   \
+			va_start(args_, flags);                                                    \
+			mode_ = va_arg(args_, mode_t);                                             \
+			va_end(args_);                                                             \
+		}                                                                                  \
+		mode_;                                                                             \
+	})
+
+int open64(const char *path, int flags, ...)
+{
+	unsigned int epoch = file_epoch();
+	mode_t mode = OPEN_MODE(flags);
+	int used = before_open(flags);
+	int fd = after_open(next_open(path, used, mode), used, epoch);
+
+	return relax_after_open(fd, flags, used);
+}
+
+int open(const char *path, int flags, ...) __attribute__((alias("open64")));
+
+int openat64(int dir, const char *path, int flags, ...)
+{
+	unsigned int epoch = file_epoch();
+	mode_t mode = OPEN_MODE(flags);
+	int used = before_open(flags);
+	int fd = after_open(NEXT(openat64)(dir, path, used, mode), used, epoch);
+
+	return relax_after_open(fd, flags, used);
+}
+
+int openat(int dir, const char *path, int flags, ...) __attribute__((alias("openat64")));
+
+/* What _FORTIFY_SOURCE calls for an open without a mode. */
+int __open64_2(const char *path, int flags);
+int __openat64_2(int dir, const char *path, int flags);
+
+int __open64_2(const char *path, int flags)
+{
+	unsigned int epoch = file_epoch();
+	int used = before_open(flags);
+	int fd = after_open(NEXT(__open64_2)(path, used), used, epoch);
+
+	return relax_after_open(fd, flags, used);
+}
+
+int __open_2(const char *path, int flags) __attribute__((alias("__open64_2")));
+
+int __openat64_2(int dir, const char *path, int flags)
+{
+	unsigned int epoch = file_epoch();
+	int used = before_open(flags);
+	int fd = after_open(NEXT(__openat64_2)(dir, path, used), used, epoch);
+
+	return relax_after_open(fd, flags, used);
+}
+
+int __openat_2(int dir, const char *path, int flags) __attribute__((alias("__openat64_2")));
+
+int close(int fd)
+{
+	int late = relax_closing(fd);
+
+	if (file_of(fd) && !share_in_vfork_child())
+		file_closing(fd);
+	return relax_closed(next_close(fd), late);
+}
+
+static void closing_from(unsigned int first, unsigned int last)
+{
+	if (share_in_vfork_child())
+		return;
+	for (unsigned int fd = first; fd <= last && fd < FILES; fd++) {
+		relax_closing(fd);
+		file_closing(fd);
+	}
+}
+
+int close_range(unsigned int first, unsigned int last, int flags)
+{
+	/* The other threads' descriptors stay open. */
+	if ((flags & CLOSE_RANGE_UNSHARE) && !alone())
+		return SHARE_NO_TABLE(NEXT(close_range)(first, last, flags));
+	/* A copy of the descriptors shares their descriptions for a moment. */
+	if (!(flags & ~CLOSE_RANGE_UNSHARE) && first <= last)
+		closing_from(first, last);
+	return NEXT(close_range)(first, last, flags);
+}
+
+void closefrom(int first)
+{
+	closing_from(first < 0 ? 0 : first, FILES);
+	NEXT(closefrom)(first);
+}
+
+static int duplicated(int fd, int copy)
+{
+	if (copy >= 0 && !share_in_vfork_child()) {
+		file_duplicated(fd, copy);
+		relax_duplicated(fd, copy);
+	}
+	return copy;
+}
+
+int dup(int fd)
+{
+	return duplicated(fd, NEXT(dup)(fd));
+}
+
+static int duplicate_to(int fd, int copy, int flags)
+{
+	bool mine = fd != copy && !share_in_vfork_child();
+	struct file *replaced;
+	int ret;
+
+	if (mine)
+		relax_closing(copy);
+	replaced = mine ? file_replacing(copy) : NULL;
+	ret = flags < 0 ? NEXT(dup2)(fd, copy) : NEXT(dup3)(fd, copy, flags);
+	file_replaced(copy, replaced, ret >= 0);
+	return mine ? duplicated(fd, ret) : ret;
+}
+
+int dup2(int fd, int copy)
+{
+	return duplicate_to(fd, copy, -1);
+}
+
+int dup3(int fd, int copy, int flags)
+{
+	return duplicate_to(fd, copy, flags);
+}
+
+/* A lease shows as O_ASYNC. */
+static int flags_without_lease(int fd, int flags)
+{
+	struct file *file = file_of(fd);
+
+	return flags >= 0 && file && !file->async ? flags & ~O_ASYNC : flags;
+}
+
+static void flags_changing(int fd, int flags)
+{
+	struct file *file = file_of(fd);
+
+	if (!file)
+		return;
+	if (flags & (O_DIRECT | O_ASYNC))
+		file_plain(file, GUARD_FS_CONSTANT, true);
+	file->async = flags & O_ASYNC;
+}
+
+/* The kernel counts from its own position where the lock says SEEK_CUR. */
+static int lock_from_position(int fd, int command, struct flock *lock)
+{
+	bool here = lock && lock->l_whence == SEEK_CUR;
+	struct file *file = here ? file_borrow(fd, GUARD_KERNEL_POSITION) : NULL;
+	int ret = NEXT(fcntl64)(fd, command, lock);
+
+	if (file)
+		file_leave(file);
+	return ret;
+}
+
+int fcntl64(int fd, int command, ...)
+{
+	va_list args;
+	long argument;
+
+	va_start(args, command);
+	argument = va_arg(args, long);
+	va_end(args);
+	relax_fcntl(fd, command, argument);
+	switch (command) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		return duplicated(fd, NEXT(fcntl64)(fd, command, argument));
+	case F_SETFL:
+		flags_changing(fd, argument);
+		break;
+	case F_GETFL:
+		return flags_without_lease(fd, NEXT(fcntl64)(fd, command));
+	case F_SETLK:
+	case F_SETLKW:
+	case F_GETLK:
+	case F_OFD_SETLK:
+	case F_OFD_SETLKW:
+	case F_OFD_GETLK:
+		return lock_from_position(fd, command, (struct flock *)argument);
+	case F_SETLEASE:
+		/* The daemon has the file open, too, and that refuses a lease for writing. */
+		lease_return_all(GUARD_OWN_CALLS);
+		/* fallthrough */
+	case F_GETLEASE:
+	case F_SETSIG:
+	case F_GETSIG:
+	case F_SETOWN:
+	case F_GETOWN:
+	case F_SETOWN_EX:
+	case F_GETOWN_EX:
+	case F_NOTIFY:
+		file_plain_fd(fd, GUARD_OWN_CALLS, true);
+		break;
+	}
+	return NEXT(fcntl64)(fd, command, argument);
+}
+
+int fcntl(int fd, int command, ...) __attribute__((alias("fcntl64")));

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+/*
+ * seek.c - lseek.  A file on which it is called again and again gets its position kept in
+ * user space, whether it has a window or not: lseek is then a change of the word, and
+ * lseek and read are one pread ("Poking holes", §4.2).
+ */
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "calls/seek.h"
+#include "file/lease.h"
+#include "file/window.h"
+#include "next.h"
+#include "relax/relax.h"
+#include "stats.h"
+
+/*
+ * Looking at the file and holding it costs about four seeks, giving the position back two
+ * more.  A file that asks for it back sooner pays more the next time.
+ */
+#define PRICE	   8
+#define MOST_PRICE (PRICE << 7)
+
+void seek_learn(struct file *file)
+{
+	if (file->seeks >= 2 * PRICE)
+		file->price = PRICE;
+	else if (file->price < MOST_PRICE)
+		file->price *= 2;
+	file->seeks = 0;
+}
+
+/* Counts a seek of a plain file. */
+static bool seek_earned(struct file *file)
+{
+	if (!file->price)
+		file->price = PRICE;
+	if (file->forever || ++file->seeks < file->price)
+		return false;
+	return !__atomic_load_n(&file->inside, __ATOMIC_RELAXED) && !file_sharing();
+}
+
+/* Under HELD.  False: not a file whose seeks are known to be nothing but a number. */
+static bool seek_prepare(struct file *file, int fd, int64_t *position)
+{
+	struct stat st;
+
+	if (!window_policy(file, fd) || !window_filesystem(fd) || cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) ||
+	    !S_ISREG(st.st_mode))
+		return false;
+	*position = cosy_syscall3(SYS_lseek, fd, 0, SEEK_CUR);
+	if (*position < 0 || (uint64_t)*position > WORD_POSITION)
+		return false;
+	file->size = st.st_size;
+	file->fd = fd;
+	file->window = window_none();
+	return true;
+}
+
+/* Makes the position of a plain file this library's.  Look again. */
+static void seek_keep(struct file *file, int fd)
+{
+	uint64_t signals, word = file_hold(file, &signals);
+	int64_t position;
+
+	if ((word & WORD_PLAIN) && file_may_change(file, fd, word)) {
+		if (seek_prepare(file, fd, &position))
+			word = position;
+		else
+			file->price = MOST_PRICE;
+	}
+	file->seeks = 0;
+	file_release(file, word, signals);
+}
+
+/* Where a seek goes, or -1: let the kernel say. */
+static int64_t seek_target(const struct file *file, uint64_t word, off64_t offset, int whence)
+{
+	int64_t from = whence == SEEK_SET		   ? 0
+		       : whence == SEEK_CUR		   ? (int64_t)(word & WORD_POSITION)
+		       : whence == SEEK_END && file->leased ? (int64_t)file->size
+							   : -1;
+	int64_t target;
+
+	/* How far the kernel lets one seek beyond the end depends on the file system. */
+	if (from < 0 || __builtin_add_overflow(from, offset, &target) ||
+	    target > (int64_t)file->size)
+		return -1;
+	return target;
+}
+
+/* A seek that only the kernel can answer, though the position is kept.  False: look again. */
+static bool seek_asked(struct file *file, int fd, uint64_t word, off64_t offset, int whence,
+		       long *ret)
+{
+	uint64_t signals, held = file_hold(file, &signals);
+
+	if (held != word) {
+		file_release(file, held, signals);
+		return false;
+	}
+	if (whence == SEEK_CUR)
+		cosy_syscall3(SYS_lseek, fd, word & WORD_POSITION, SEEK_SET);
+	*ret = cosy_syscall3(SYS_lseek, fd, offset, whence);
+	if (*ret > (long)WORD_POSITION) {
+		held = file_unplug(file, held, GUARD_KERNEL_POSITION);
+		cosy_syscall3(SYS_lseek, fd, *ret, SEEK_SET);
+	} else if (*ret >= 0) {
+		held = *ret;
+		if (!file->leased && (uint64_t)*ret > file->size)
+			file->size = *ret;
+	}
+	file_release(file, held, signals);
+	return true;
+}
+
+/* SEQUENTIAL_ACCESS respecialised: the position is all that changes (Synthetix §3.3). */
+off64_t lseek64(int fd, off64_t offset, int whence)
+{
+	relax_seek(fd, offset, whence);
+	for (;;) {
+		struct file *file = file_of(fd);
+		uint64_t word;
+		int64_t target;
+		long ret;
+
+		if (!file)
+			return next_lseek(fd, offset, whence);
+		word = file_word(file);
+		if (word & WORD_HELD) {
+			file_wait(file, word);
+		} else if (!(word & WORD_PLAIN) && file->leased && !lease_holds(file)) {
+			lease_check(file);
+		} else if (word & WORD_PLAIN) {
+			if (seek_earned(file)) {
+				seek_keep(file, fd);
+			} else if (file_enter(file, word)) {
+				ret = next_lseek(fd, offset, whence);
+				file_leave(file);
+				return ret;
+			}
+		} else {
+			target = seek_target(file, word, offset, whence);
+			if (target < 0) {
+				if (seek_asked(file, fd, word, offset, whence, &ret))
+					return next_result(ret);
+			} else if (file_exchange(file, word, (word & ~WORD_POSITION) | target)) {
+				if (file->seeks < UINT16_MAX)
+					file->seeks++;
+				stats.seeks++;
+				return target;
+			}
+		}
+	}
+}
+
+off_t lseek(int fd, off_t offset, int whence) __attribute__((alias("lseek64")));

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: MIT
+/*
+ * share.c - see share.h.  Files that are open when a process is made are plain from then
+ * on: position and lease would be shared with it, and the lease's signal would go to one
+ * of the two only.
+ */
+#include <errno.h>
+#include <pty.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <wordexp.h>
+
+#include "calls/share.h"
+#include "environment.h"
+#include "file/daemon.h"
+#include "file/file.h"
+#include "file/policy.h"
+#include "file/store.h"
+#include "next.h"
+#include "relax/relax.h"
+#include "stats.h"
+#include "syscall.h"
+
+static int result(long ret)
+{
+	if (ret < 0) {
+		errno = -ret;
+		return -1;
+	}
+	return ret;
+}
+
+pid_t share_vforked;
+
+COLD bool share_in_vfork_child_slowly(void)
+{
+	if (cosy_syscall3(SYS_getpid, 0, 0, 0) != share_vforked)
+		return true;
+	/* The only thread goes on, so the child is gone. */
+	if (alone())
+		share_vforked = 0;
+	return false;
+}
+
+/* In a new process, which shares nothing that it opens from here on. */
+static void share_in_child(void)
+{
+	share_vforked = 0;
+	file_share_child();
+	store_share_child();
+	daemon_share_child();
+	memset(&stats, 0, sizeof(stats));
+}
+
+#define FORKED(call)                                                                               \
+	({                                                                                         \
+		bool mine_ = !share_in_vfork_child();                                              \
+		pid_t pid_;                                                                        \
+                                                                                                   \
+		if (mine_)                                                                         \
+			file_share_begin(GUARD_NO_FP_SHARE, true);                                 \
+		pid_ = (call);                                                                     \
+		if (!pid_)                                                                         \
+			share_in_child();                                                          \
+		else if (mine_)                                                                    \
+			file_share_end();                                                          \
+		pid_;                                                                              \
+	})
+
+pid_t fork(void)
+{
+	return FORKED(NEXT(fork)());
+}
+
+pid_t _Fork(void)
+{
+	return FORKED(NEXT(_Fork)());
+}
+
+int forkpty(int *leader, char *name, const struct termios *terminal, const struct winsize *size)
+{
+	return FORKED(NEXT(forkpty)(leader, name, terminal, size));
+}
+
+/* Only the child comes back, unless it fails. */
+int daemon(int nochdir, int noclose)
+{
+	int ret;
+
+	file_share_begin(GUARD_NO_FP_SHARE, true);
+	ret = NEXT(daemon)(nochdir, noclose);
+	share_in_child();
+	return ret;
+}
+
+/*
+ * libc's vfork.  The caller's frame is left twice, so the function below may have none: it ends in
+ * a jump to what this returns.
+ */
+__attribute__((used, visibility("hidden"))) void *share_before_vfork(void)
+{
+	if (!share_in_vfork_child()) {
+		file_share_begin(GUARD_NO_FP_SHARE, true);
+		file_share_end();
+		share_vforked = cosy_syscall3(SYS_getpid, 0, 0, 0);
+	}
+	return NEXT(vfork);
+}
+
+#ifdef __x86_64__
+__asm__(".text\n"
+	".globl vfork\n"
+	".type vfork, @function\n"
+	"vfork:\n"
+	"	endbr64\n"
+	"	sub $8, %rsp\n"
+	"	call share_before_vfork\n"
+	"	add $8, %rsp\n"
+	"	jmp *%rax\n"
+	".size vfork, . - vfork\n");
+#else
+pid_t vfork(void)
+{
+	return fork();
+}
+#endif
+
+int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
+{
+	bool mine = !share_in_vfork_child();
+	va_list args;
+	pid_t *parent_tid, *child_tid;
+	void *tls;
+	int ret;
+
+	va_start(args, argument);
+	parent_tid = va_arg(args, pid_t *);
+	tls = va_arg(args, void *);
+	child_tid = va_arg(args, pid_t *);
+	va_end(args);
+	if (mine)
+		file_share_begin(GUARD_NO_FP_SHARE, true);
+	ret = NEXT(clone)(child, stack, flags, argument, parent_tid, tls, child_tid);
+	/* Whoever goes on sharing memory or descriptors does so unseen. */
+	if (mine && (ret < 0 || !(flags & (CLONE_VM | CLONE_FILES))))
+		file_share_end();
+	return ret;
+}
+
+/*
+ * `call` with `envp_`, which is `environment` and what has to go with it; or without the library,
+ * where a rule leaves `program` alone.
+ */
+#define WITH_ENVIRONMENT(program, environment, call)                                               \
+	({                                                                                         \
+		char *const *envp_ = (environment);                                                \
+		bool alone_ = policy_alone(program);                                               \
+		size_t room_ = alone_ ? environment_count(envp_) : environment_room(envp_);        \
+		char *more_[room_ + 1];                                                            \
+		char list_[alone_ ? environment_list_room(envp_) + 1 : 1];                         \
+                                                                                                   \
+		if (alone_)                                                                        \
+			envp_ = environment_without(envp_, more_, list_);                          \
+		else if (room_)                                                                    \
+			envp_ = environment_complete(envp_, more_);                                \
+		(call);                                                                            \
+	})
+
+/* A call that makes a process within libc. */
+#define SHARED(call)                                                                               \
+	({                                                                                         \
+		bool mine_ = !share_in_vfork_child();                                              \
+		__typeof__(call) ret_;                                                             \
+                                                                                                   \
+		if (mine_)                                                                         \
+			file_share_begin(GUARD_NO_FP_SHARE, true);                                 \
+		ret_ = (call);                                                                     \
+		if (mine_)                                                                         \
+			file_share_end();                                                          \
+		ret_;                                                                              \
+	})
+
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+	return SHARED(WITH_ENVIRONMENT(
+		path, envp, NEXT(posix_spawn)(pid, path, actions, attributes, argv, envp_)));
+}
+
+int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+		 const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+	return SHARED(WITH_ENVIRONMENT(
+		file, envp, NEXT(posix_spawnp)(pid, file, actions, attributes, argv, envp_)));
+}
+
+int system(const char *command)
+{
+	environment_restore();
+	return SHARED(NEXT(system)(command));
+}
+
+FILE *popen(const char *command, const char *mode)
+{
+	environment_restore();
+	return SHARED(NEXT(popen)(command, mode));
+}
+
+int wordexp(const char *words, wordexp_t *expansion, int flags)
+{
+	environment_restore();
+	return SHARED(NEXT(wordexp)(words, expansion, flags));
+}
+
+/* What is open stays open: only the position has to be the kernel's. */
+#define EXECUTED(call)                                                                             \
+	({                                                                                         \
+		bool mine_ = !share_in_vfork_child();                                              \
+		int ret_;                                                                          \
+                                                                                                   \
+		if (mine_)                                                                         \
+			file_share_begin(GUARD_KERNEL_POSITION, false);                            \
+		ret_ = (call);                                                                     \
+		if (mine_)                                                                         \
+			file_share_end();                                                          \
+		ret_;                                                                              \
+	})
+
+int execve(const char *path, char *const argv[], char *const envp[])
+{
+	return EXECUTED(
+		WITH_ENVIRONMENT(path, envp,
+				 result(cosy_syscall3(SYS_execve, (unsigned long)path,
+						      (unsigned long)argv, (unsigned long)envp_))));
+}
+
+int execv(const char *path, char *const argv[])
+{
+	if (environment_kept())
+		return execve(path, argv, environment_now());
+	return EXECUTED(NEXT(execv)(path, argv));
+}
+
+int execvp(const char *file, char *const argv[])
+{
+	if (environment_kept())
+		return execvpe(file, argv, environment_now());
+	return EXECUTED(NEXT(execvp)(file, argv));
+}
+
+int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	return EXECUTED(WITH_ENVIRONMENT(file, envp, NEXT(execvpe)(file, argv, envp_)));
+}
+
+int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	return EXECUTED(
+		WITH_ENVIRONMENT(path, envp, NEXT(execveat)(dir, path, argv, envp_, flags)));
+}
+
+int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	return EXECUTED(WITH_ENVIRONMENT(argv[0], envp, NEXT(fexecve)(fd, argv, envp_)));
+}
+
+/* Calls `exec` with the list's arguments as an array. */
+#define EXEC_LIST(first, args, exec)                                                               \
+	({                                                                                         \
+		va_list count_;                                                                    \
+		size_t argc_ = 1;                                                                  \
+		int ret_;                                                                          \
+                                                                                                   \
+		va_copy(count_, args);                                                             \
+		while (va_arg(count_, char *))                                                     \
+			argc_++;                                                                   \
+		va_end(count_);                                                                    \
+		{                                                                                  \
+			char *argv[argc_ + 1];                                                     \
+                                                                                                   \
+			argv[0] = (char *)(first);                                                 \
+			for (size_t i_ = 1; i_ <= argc_; i_++)                                     \
+				argv[i_] = va_arg(args, char *);                                   \
+			ret_ = (exec);                                                             \
+		}                                                                                  \
+		ret_;                                                                              \
+	})
+
+int execl(const char *path, const char *first, ...)
+{
+	va_list args;
+	int ret;
+
+	va_start(args, first);
+	ret = EXEC_LIST(first, args, execv(path, argv));
+	va_end(args);
+	return ret;
+}
+
+int execlp(const char *file, const char *first, ...)
+{
+	va_list args;
+	int ret;
+
+	va_start(args, first);
+	ret = EXEC_LIST(first, args, execvp(file, argv));
+	va_end(args);
+	return ret;
+}
+
+int execle(const char *path, const char *first, ...)
+{
+	va_list args;
+	int ret;
+
+	va_start(args, first);
+	ret = EXEC_LIST(first, args, execve(path, argv, va_arg(args, char **)));
+	va_end(args);
+	return ret;
+}
+
+/* Descriptors that go to another process take their position with them. */
+static void passing(const struct msghdr *message)
+{
+	if (!message || !message->msg_control || !message->msg_controllen)
+		return;
+	for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part;
+	     part = CMSG_NXTHDR((struct msghdr *)message, part)) {
+		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= part->cmsg_len;
+		     at += sizeof(int)) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(part) + at, sizeof(fd));
+			file_plain_fd(fd, GUARD_NO_FP_SHARE, true);
+		}
+	}
+}
+
+ssize_t sendmsg(int socket, const struct msghdr *message, int flags)
+{
+	relax_tell();
+	passing(message);
+	return NEXT(sendmsg)(socket, message, flags);
+}
+
+int sendmmsg(int socket, struct mmsghdr *messages, unsigned int count, int flags)
+{
+	relax_tell();
+	for (unsigned int i = 0; messages && i < count; i++)
+		passing(&messages[i].msg_hdr);
+	return NEXT(sendmmsg)(socket, messages, count, flags);
+}
+
+/* Nobody shares a specialised file's position, so nothing is lost with the process; only counts. */
+void _exit(int status)
+{
+	if (!share_in_vfork_child()) {
+		relax_end();
+		stats_print();
+	}
+	for (;;)
+		cosy_syscall3(SYS_exit_group, status, 0, 0);
+}
+
+void _Exit(int status) __attribute__((alias("_exit")));

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* share.h - other processes that share this one's descriptors or memory: NO_FP_SHARE. */
+#ifndef COSY_PRELOAD_SHARE_H
+#define COSY_PRELOAD_SHARE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "file/file.h"
+#include "likely.h"
+
+#pragma GCC visibility push(hidden)
+
+/* The process that called vfork and may not have gone on yet, or 0. */
+extern pid_t share_vforked;
+
+bool share_in_vfork_child_slowly(void);
+
+/* Is this the child of a vfork, before its exec?  Then what is in memory is its parent's. */
+static inline bool share_in_vfork_child(void)
+{
+	return unlikely(share_vforked) && share_in_vfork_child_slowly();
+}
+
+/*
+ * A call, with libc's convention, after which this thread's descriptors are not those of the others: a
+ * number may mean two files then, and nothing is specialised any more.
+ */
+#define SHARE_NO_TABLE(call)                                                                       \
+	({                                                                                         \
+		bool mine_ = !share_in_vfork_child();                                              \
+		__typeof__(call) ret_;                                                             \
+                                                                                                   \
+		if (mine_)                                                                         \
+			file_share_begin(GUARD_ONE_TABLE, false);                                  \
+		ret_ = (call);                                                                     \
+		if (mine_ && !ret_)                                                                \
+			file_forbid(GUARD_ONE_TABLE);                                              \
+		if (mine_)                                                                         \
+			file_share_end();                                                          \
+		ret_;                                                                              \
+	})
+
+#pragma GCC visibility pop
+
+#endif /* COSY_PRELOAD_SHARE_H */

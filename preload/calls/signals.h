@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* signals.h - masks without the signals that the library uses. */
+#ifndef COSY_PRELOAD_SIGNALS_H
+#define COSY_PRELOAD_SIGNALS_H
+
+#include <signal.h>
+
+#pragma GCC visibility push(hidden)
+
+/* `set` without them; `room` is for a changed copy. */
+const sigset_t *signals_without_own(const sigset_t *set, sigset_t *room);
+
+#pragma GCC visibility pop
+
+#endif /* COSY_PRELOAD_SIGNALS_H */

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+/*
+ * stream.c - descriptors that libc uses, closes and replaces by itself: of stdio, directories and
+ * terminals.  A number that stood for a file stands for none, or another one, afterwards.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <utmp.h>
+
+#include "calls/share.h"
+#include "file/file.h"
+#include "next.h"
+#include "relax/relax.h"
+
+/* stdio's own reads and its close do not come through this library. */
+FILE *fdopen(int fd, const char *mode)
+{
+	file_plain_fd(fd, GUARD_OWN_CALLS, true);
+	return NEXT(fdopen)(fd, mode);
+}
+
+DIR *fdopendir(int fd)
+{
+	file_plain_fd(fd, GUARD_OWN_CALLS, true);
+	return NEXT(fdopendir)(fd);
+}
+
+/* `call` leaves `fd` with another meaning, whether it fails or not; its result. */
+#define REPLACED(fd, call)                                                                         \
+	({                                                                                         \
+		int fd_ = (fd);                                                                    \
+		struct file *file_ = share_in_vfork_child() ? NULL : file_replacing(fd_);          \
+		__typeof__(call) ret_ = (call);                                                    \
+                                                                                                   \
+		if (unlikely(file_))                                                               \
+			file_replaced(fd_, file_, true);                                           \
+		ret_;                                                                              \
+	})
+
+/* The same where it closes the number, and may tell late errors. */
+#define CLOSED(fd, call)                                                                           \
+	({                                                                                         \
+		int number_ = (fd), late_ = relax_closing(number_);                                \
+                                                                                                   \
+		relax_closed(REPLACED(number_, call), late_);                                      \
+	})
+
+/* -1: none, or it cannot matter. */
+static int stream_number(FILE *stream)
+{
+	int error = errno, fd = -1;
+
+	if (file_space || RELAXES)
+		fd = NEXT(fileno)(stream);
+	errno = error;
+	return fd;
+}
+
+int fclose(FILE *stream)
+{
+	relax_settle();
+	return CLOSED(stream_number(stream), NEXT(fclose)(stream));
+}
+
+int pclose(FILE *stream)
+{
+	relax_settle();
+	return CLOSED(stream_number(stream), NEXT(pclose)(stream));
+}
+
+FILE *freopen(const char *path, const char *mode, FILE *stream)
+{
+	relax_settle();
+	relax_forget(stream_number(stream));
+	return REPLACED(stream_number(stream), NEXT(freopen)(path, mode, stream));
+}
+
+FILE *freopen64(const char *path, const char *mode, FILE *stream)
+{
+	relax_settle();
+	relax_forget(stream_number(stream));
+	return REPLACED(stream_number(stream), NEXT(freopen64)(path, mode, stream));
+}
+
+int closedir(DIR *directory)
+{
+	return CLOSED(NEXT(dirfd)(directory), NEXT(closedir)(directory));
+}
+
+/* Standard input, output and error become the terminal, and its own number is closed. */
+int login_tty(int terminal)
+{
+	struct file *files[3];
+	bool mine = !share_in_vfork_child();
+	int ret;
+
+	for (int fd = 0; fd < 3; fd++) {
+		relax_closing(fd);
+		files[fd] = mine ? file_replacing(fd) : NULL;
+	}
+	ret = REPLACED(terminal, NEXT(login_tty)(terminal));
+	for (int fd = 0; fd < 3; fd++)
+		file_replaced(fd, files[fd], true);
+	return ret;
+}

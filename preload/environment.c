@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+/* environment.c - see environment.h. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "environment.h"
+#include "file/policy.h"
+#include "next.h"
+#include "syscall.h"
+
+/* In the order of the enumeration. */
+static const char names[ENVIRONMENT_VARIABLES][24] = {
+	"COSY_READ_DAEMON=", "COSY_READ_EAGER=", "COSY_READ_EXPLAIN=", POLICY_VARIABLE "=",
+	"COSY_READ_RELAX=",  "COSYD_SOCKET=",	 "COSY_READ_STATS=",
+};
+
+#define PRELOAD "LD_PRELOAD="
+/* What the names of either library begin with. */
+#define LIBRARY "/libcosy-re"
+
+static const char *found[ENVIRONMENT_VARIABLES]; /* NAME=VALUE, or NULL */
+static const char *program;			 /* NULL: ask libc */
+static bool kept;
+
+/* What `text` begins with is `start`: what follows, or NULL. */
+static const char *behind(const char *text, const char *start)
+{
+	while (*start && *text == *start)
+		text++, start++;
+	return *start ? NULL : text;
+}
+
+static const char *find(char *const envp[], const char *name)
+{
+	const char *value = NULL;
+
+	while (envp && *envp && !(value = behind(*envp, name)))
+		envp++;
+	return value;
+}
+
+/* Strings on the stack may be written over.  Without memory they stay where they are. */
+static void keep(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+	size_t len = name ? strlen(name) + 1 : 0;
+	char *copy;
+	long mapping;
+
+	for (int i = 0; i < ENVIRONMENT_VARIABLES; i++)
+		if (found[i])
+			len += strlen(found[i]) + 1;
+	mapping = cosy_syscall6(SYS_mmap, 0, len, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mapping < 0 && mapping >= -4095)
+		return;
+	copy = (char *)mapping;
+	for (int i = 0; i < ENVIRONMENT_VARIABLES; i++) {
+		if (!found[i])
+			continue;
+		len = strlen(found[i]) + 1;
+		found[i] = memcpy(copy, found[i], len);
+		copy += len;
+	}
+	if (name)
+		program = strcpy(copy, name);
+}
+
+void environment_begin(char *const envp[], const char *path)
+{
+	for (; *envp; envp++) {
+		if (!behind(*envp, "COSY"))
+			continue;
+		for (int i = 0; i < ENVIRONMENT_VARIABLES; i++) {
+			const char *value = behind(*envp, names[i]);
+
+			if (!value || found[i])
+				continue;
+			found[i] = *value ? *envp : names[i];
+			kept |= *value != 0;
+		}
+	}
+	if (kept && NEXT(getauxval)(AT_SECURE)) {
+		memset(found, 0, sizeof(found));
+		kept = false;
+	}
+	if (kept)
+		keep(path);
+}
+
+char **environment_now(void)
+{
+	char ***environment = next_variable("environ");
+
+	return environment ? *environment : NULL;
+}
+
+const char *environment_get(enum environment_variable variable)
+{
+	return found[variable] ? behind(found[variable], names[variable]) : NULL;
+}
+
+const char *environment_program(void)
+{
+	char **name;
+
+	if (program)
+		return program;
+	name = next_variable("program_invocation_short_name");
+	return name ? *name : "";
+}
+
+bool environment_kept(void)
+{
+	return kept && found[ENVIRONMENT_POLICY];
+}
+
+size_t environment_room(char *const envp[])
+{
+	const char *preloaded;
+	size_t count = 0;
+
+	if (!environment_kept() || find(envp, names[ENVIRONMENT_POLICY]))
+		return 0;
+	preloaded = find(envp, PRELOAD);
+	if (!preloaded || !strstr(preloaded, LIBRARY))
+		return 0;
+	while (envp[count])
+		count++;
+	return count + ENVIRONMENT_VARIABLES + 1;
+}
+
+char *const *environment_complete(char *const envp[], char *room[])
+{
+	char **end = room;
+
+	for (size_t i = 0; envp[i]; i++)
+		*end++ = envp[i];
+	for (int i = 0; i < ENVIRONMENT_VARIABLES; i++)
+		if (found[i] && !find(envp, names[i]))
+			*end++ = (char *)found[i];
+	*end = NULL;
+	return room;
+}
+
+size_t environment_count(char *const envp[])
+{
+	size_t count = 0;
+
+	while (envp && envp[count])
+		count++;
+	return count;
+}
+
+size_t environment_list_room(char *const envp[])
+{
+	const char *preloaded = find(envp, PRELOAD);
+
+	return preloaded ? sizeof(PRELOAD) + strlen(preloaded) : 0;
+}
+
+/* Copies the list behind `to`, but for this library. */
+static void list_without(char *to, const char *list)
+{
+	char *begin = to;
+
+	while (*list) {
+		size_t len = 0;
+		const char *library;
+
+		while (list[len] && list[len] != ':' && list[len] != ' ')
+			len++;
+		library = strstr(list, LIBRARY);
+		if (len && !(library && library < list + len)) {
+			if (to > begin)
+				*to++ = ':';
+			memcpy(to, list, len);
+			to += len;
+		}
+		list += len + (list[len] != 0);
+	}
+	*to = 0;
+}
+
+char *const *environment_without(char *const envp[], char *room[], char *list)
+{
+	char **end = room;
+
+	for (; envp && *envp; envp++) {
+		const char *preloaded = behind(*envp, PRELOAD);
+
+		if (!preloaded) {
+			*end++ = *envp;
+			continue;
+		}
+		strcpy(list, PRELOAD);
+		list_without(list + sizeof(PRELOAD) - 1, preloaded);
+		if (list[sizeof(PRELOAD) - 1])
+			*end++ = list;
+	}
+	*end = NULL;
+	return room;
+}
+
+void environment_restore(void)
+{
+	if (!environment_kept() || !environment_room(environment_now()))
+		return;
+	for (int i = 0; i < ENVIRONMENT_VARIABLES; i++)
+		if (found[i] && !find(environment_now(), names[i]))
+			NEXT(putenv)((char *)found[i]);
+}

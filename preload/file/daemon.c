@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+/* daemon.c - see daemon.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#include "cosyd/protocol.h"
+#include "environment.h"
+#include "file/daemon.h"
+#include "lock.h"
+#include "syscall.h"
+
+/* The program does not meet the connection where it looks for descriptors of its own. */
+#define SOCKET_AT    1000
+/* Each maps the guard memory of one more daemon, for good. */
+#define MOST_DAEMONS 8
+
+static struct {
+	enum { UNTRIED, CONNECTED, NONE } state;
+	int socket;
+	pid_t pid; /* whose connection it is */
+	dev_t dev; /* the socket's identity: programs close descriptors that they do not know */
+	ino_t ino;
+	unsigned int daemons;
+	const struct cosyd_memory *memory;
+} connection;
+static uint32_t connection_lock; /* all signals are blocked: a handler might read */
+static bool dropped;		 /* since the last SYNC */
+
+/* A filter may end the process for a call that the program itself never makes. */
+static bool sandboxed(void)
+{
+	return cosy_syscall6(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) != 0;
+}
+
+static bool connection_intact(void)
+{
+	struct stat st;
+
+	return connection.state == CONNECTED &&
+	       cosy_syscall3(SYS_getpid, 0, 0, 0) == connection.pid && !sandboxed() &&
+	       !cosy_syscall3(SYS_fstat, connection.socket, (unsigned long)&st, 0) &&
+	       st.st_dev == connection.dev && st.st_ino == connection.ino;
+}
+
+/* All leases go with the connection; the words say so. */
+static void connection_end(void)
+{
+	if (connection_intact())
+		cosy_syscall3(SYS_close, connection.socket, 0, 0);
+	connection.state = connection.daemons < MOST_DAEMONS ? UNTRIED : NONE;
+}
+
+static bool send_request(int socket, enum cosyd_op op, uint32_t slot, int fd)
+{
+	struct cosyd_request request = {.version = COSYD_VERSION, .op = op, .slot = slot};
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.header = {.cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_RIGHTS,
+				.cmsg_len = CMSG_LEN(sizeof(int))}};
+	struct iovec part = {.iov_base = &request, .iov_len = sizeof(request)};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+	if (fd >= 0) {
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control.room);
+	}
+	return cosy_syscall3(SYS_sendmsg, socket, (unsigned long)&message,
+			     MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(request);
+}
+
+/* *ret_fd: a descriptor that came with it, or -1. */
+static bool receive_reply(int socket, struct cosyd_reply *reply, int *ret_fd)
+{
+	struct pollfd ready = {.fd = socket, .events = POLLIN};
+	struct timespec patience = {.tv_nsec = DAEMON_PATIENCE * 1000000L};
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = {.iov_base = reply, .iov_len = sizeof(*reply)};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = CMSG_LEN(sizeof(int))};
+	long got;
+
+	*ret_fd = -1;
+	if (cosy_syscall6(SYS_ppoll, (unsigned long)&ready, 1, (unsigned long)&patience, 0, 0, 0) !=
+	    1)
+		return false;
+	got = cosy_syscall3(SYS_recvmsg, socket, (unsigned long)&message,
+			    MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (got > 0 && CMSG_FIRSTHDR(&message) && control.header.cmsg_level == SOL_SOCKET &&
+	    control.header.cmsg_type == SCM_RIGHTS)
+		memcpy(ret_fd, CMSG_DATA(&control.header), sizeof(*ret_fd));
+	return got == sizeof(*reply);
+}
+
+/* COSY_READ_DAEMON: 0 for none, "first" for tests that want to meet no other leases. */
+static bool wanted_is(const char *what)
+{
+	const char *wanted = environment_get(ENVIRONMENT_DAEMON);
+
+	return wanted && !strcmp(wanted, what);
+}
+
+bool daemon_preferred(void)
+{
+	static enum { UNREAD, NO, YES } preferred;
+
+	if (preferred == UNREAD)
+		preferred = wanted_is("first") ? YES : NO;
+	return preferred == YES;
+}
+
+/* A mapping of guard memory that cannot shrink under its readers, or NULL. */
+static const struct cosyd_memory *map_memory(int fd)
+{
+	const struct cosyd_memory *memory;
+	struct stat st;
+	long mapping;
+
+	if (cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) ||
+	    (size_t)st.st_size < sizeof(*memory) ||
+	    !(cosy_syscall3(SYS_fcntl, fd, F_GET_SEALS, 0) & F_SEAL_SHRINK))
+		return NULL;
+	mapping = cosy_syscall6(SYS_mmap, 0, sizeof(*memory), PROT_READ, MAP_SHARED, fd, 0);
+	if (mapping < 0 && mapping >= -4095)
+		return NULL;
+	memory = (const struct cosyd_memory *)mapping;
+	return memory->version == COSYD_VERSION ? memory : NULL;
+}
+
+/* A connected socket, at a high number, or -1. */
+static int connect_socket(void)
+{
+	const char *path = environment_get(ENVIRONMENT_SOCKET);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	long low, high;
+
+	path = path ? path : COSYD_SOCKET;
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -1;
+	strcpy(address.sun_path, path);
+	low = cosy_syscall3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (low < 0)
+		return -1;
+	high = -1;
+	if (!cosy_syscall3(SYS_connect, low, (unsigned long)&address, sizeof(address)))
+		high = cosy_syscall3(SYS_fcntl, low, F_DUPFD_CLOEXEC, SOCKET_AT);
+	cosy_syscall3(SYS_close, low, 0, 0);
+	return high < 0 ? -1 : high;
+}
+
+static void connection_make(void)
+{
+	struct cosyd_reply reply;
+	struct stat st;
+	int fd = -1;
+
+	connection.state = NONE;
+	if (wanted_is("0") || sandboxed())
+		return;
+	connection.socket = connect_socket();
+	if (connection.socket < 0)
+		return;
+	connection.memory = NULL;
+	if (send_request(connection.socket, COSYD_HELLO, 0, -1) &&
+	    receive_reply(connection.socket, &reply, &fd) && !reply.error && fd >= 0)
+		connection.memory = map_memory(fd);
+	if (fd >= 0)
+		cosy_syscall3(SYS_close, fd, 0, 0);
+	if (!connection.memory ||
+	    cosy_syscall3(SYS_fstat, connection.socket, (unsigned long)&st, 0)) {
+		cosy_syscall3(SYS_close, connection.socket, 0, 0);
+		return;
+	}
+	connection.pid = cosy_syscall3(SYS_getpid, 0, 0, 0);
+	connection.dev = st.st_dev;
+	connection.ino = st.st_ino;
+	connection.daemons++;
+	connection.state = CONNECTED;
+}
+
+/* Locked. */
+static bool connected(void)
+{
+	if (connection.state == CONNECTED && !connection_intact()) {
+		/* The child of a vfork has nothing to do with it. */
+		if (cosy_syscall3(SYS_getpid, 0, 0, 0) != connection.pid)
+			return false;
+		connection_end();
+	}
+	if (connection.state == UNTRIED)
+		connection_make();
+	return connection.state == CONNECTED;
+}
+
+bool daemon_there(void)
+{
+	bool there;
+
+	if (__atomic_load_n(&connection.state, __ATOMIC_RELAXED) != UNTRIED)
+		return connection.state == CONNECTED;
+	lock_take(&connection_lock);
+	there = connected();
+	lock_drop(&connection_lock);
+	return there;
+}
+
+/* Locked. */
+static bool exchange(enum cosyd_op op, int fd, struct cosyd_reply *reply)
+{
+	int none;
+
+	if (!connected())
+		return false;
+	if (send_request(connection.socket, op, 0, fd) &&
+	    receive_reply(connection.socket, reply, &none))
+		return true;
+	/* An answer that comes later would be taken for another's. */
+	connection_end();
+	return false;
+}
+
+bool daemon_take(struct file *file, int fd, enum guard *why)
+{
+	struct cosyd_reply reply;
+	const struct cosyd_memory *memory;
+	bool answered;
+
+	lock_take(&connection_lock);
+	answered = exchange(COSYD_TAKE, fd, &reply);
+	memory = connection.memory;
+	lock_drop(&connection_lock);
+	*why = answered && reply.error == -EAGAIN ? GUARD_READ_ONLY : GUARD_LEASE_PERMITTED;
+	if (!answered || reply.error || reply.slot >= COSYD_SLOTS)
+		return false;
+	file->keeper = &memory->keeper;
+	file->guard_value = reply.value;
+	__atomic_store_n(&file->guard, &memory->words[reply.slot], __ATOMIC_RELEASE);
+	return true;
+}
+
+void daemon_drop(struct file *file)
+{
+	const uint64_t *word = file->guard;
+
+	if (!word)
+		return;
+	__atomic_store_n(&file->guard, NULL, __ATOMIC_RELEASE);
+	lock_take(&connection_lock);
+	/* Another daemon's went with its connection. */
+	if (connection_intact() && &connection.memory->keeper == file->keeper &&
+	    !send_request(connection.socket, COSYD_DROP, word - connection.memory->words, -1))
+		connection_end();
+	__atomic_store_n(&dropped, true, __ATOMIC_RELAXED);
+	lock_drop(&connection_lock);
+}
+
+void daemon_sync(void)
+{
+	struct cosyd_reply reply;
+	uint64_t all = ~0ULL, signals;
+
+	if (!__atomic_load_n(&dropped, __ATOMIC_RELAXED))
+		return;
+	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&all, (unsigned long)&signals,
+		      sizeof(all), 0, 0);
+	lock_take(&connection_lock);
+	__atomic_store_n(&dropped, false, __ATOMIC_RELAXED);
+	if (connection_intact())
+		exchange(COSYD_SYNC, -1, &reply);
+	lock_drop(&connection_lock);
+	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
+		      0, 0);
+}
+
+void daemon_share_child(void)
+{
+	/* It would keep the parent's leases when the parent has ended. */
+	if (connection.state == CONNECTED) {
+		connection.pid = cosy_syscall3(SYS_getpid, 0, 0, 0);
+		connection_end();
+	}
+	connection_lock = 0;
+}

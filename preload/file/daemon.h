@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * daemon.h - leases that the daemon cosyd has for this process, on files that its user
+ * may read but does not own.  cosyd/protocol.h says what is exchanged.
+ *
+ * The connection is made when the first such file has earned it, and nothing waits for the
+ * daemon longer than DAEMON_PATIENCE: whatever fails, there is no daemon then.
+ */
+#ifndef COSY_PRELOAD_DAEMON_H
+#define COSY_PRELOAD_DAEMON_H
+
+#include "file/file.h"
+
+#pragma GCC visibility push(hidden)
+
+/* ms.  An answer takes about 0.05, and longer where processors are short. */
+#define DAEMON_PATIENCE 200
+
+/* Is the daemon's lease to be had even where one's own would be cheaper? */
+bool daemon_preferred(void);
+
+/* Connects if that has not been tried. */
+bool daemon_there(void);
+
+/*
+ * A lease on what `fd` names; under HELD.  True: file->guard and its fellows are set.
+ * False, with the guard that failed in *why.
+ */
+bool daemon_take(struct file *file, int fd, enum guard *why);
+
+/* Gives it back, if the file has one; under HELD.  Does not wait for it to be returned. */
+void daemon_drop(struct file *file);
+
+/* Waits until the daemon has returned all that was dropped. */
+void daemon_sync(void);
+
+/* In the child of fork: the connection is the parent's. */
+void daemon_share_child(void);
+
+#pragma GCC visibility pop
+
+#endif /* COSY_PRELOAD_DAEMON_H */

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+/* fault.c - see fault.h. */
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "file/fault.h"
+#include "file/map.h"
+#include "next.h"
+#include "relax/relax.h"
+
+static enum { UNARMED, ARMED, FORBIDDEN } state;
+
+/*
+ * One instruction, which leaves in rcx how much it has not copied: to give up in the middle
+ * is to go on behind it.  The handler has to know both addresses.
+ */
+extern const char fault_copying[] __attribute__((visibility("hidden")));
+extern const char fault_copied[] __attribute__((visibility("hidden")));
+
+__asm__(".text\n"
+	".hidden fault_copy, fault_copying, fault_copied\n"
+	".globl fault_copy\n"
+	".type fault_copy, @function\n"
+	"fault_copy:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	mov %rdx, %rcx\n"
+	"fault_copying:\n"
+	"	rep movsb\n"
+	"fault_copied:\n"
+	"	xor %eax, %eax\n"
+	"	test %rcx, %rcx\n"
+	"	sete %al\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size fault_copy, . - fault_copy\n");
+
+/* Any other fault has the meaning that it has without a handler. */
+static void fault_elsewhere(siginfo_t *info)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL};
+
+	relax_end();
+	NEXT(sigaction)(SIGBUS, &action, NULL);
+	cosy_syscall6(SYS_rt_tgsigqueueinfo, cosy_syscall3(SYS_getpid, 0, 0, 0),
+		      cosy_syscall3(SYS_gettid, 0, 0, 0), SIGBUS, (unsigned long)info, 0, 0);
+}
+
+static void fault_handler(int signal, siginfo_t *info, void *context)
+{
+	greg_t *ip = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+
+	(void)signal;
+	if (info->si_code > 0 && *ip == (greg_t)fault_copying)
+		*ip = (greg_t)fault_copied;
+	else
+		fault_elsewhere(info);
+}
+
+bool fault_arm(void)
+{
+	struct sigaction action = {.sa_sigaction = fault_handler,
+				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	struct sigaction old;
+
+	if (state != UNARMED)
+		return state == ARMED;
+	if (NEXT(sigaction)(SIGBUS, NULL, &old))
+		return false;
+	/* Another thread may be here as well. */
+	if (old.sa_handler != SIG_DFL && old.sa_sigaction != fault_handler) {
+		state = FORBIDDEN;
+		return false;
+	}
+	sigfillset(&action.sa_mask);
+	NEXT(sigaction)(SIGBUS, &action, NULL);
+	state = ARMED;
+	return true;
+}
+
+bool fault_armed(void)
+{
+	return state == ARMED;
+}
+
+uint64_t fault_signals(uint64_t signals)
+{
+	return state == ARMED ? signals & ~(1ULL << (SIGBUS - 1)) : signals;
+}
+
+void fault_forbid(void)
+{
+	state = FORBIDDEN;
+	map_forbid(GUARD_FAULT_SIGNAL);
+}

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: MIT
+/* file.c - see file.h. */
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "calls/seek.h"
+#include "file/fault.h"
+#include "file/file.h"
+#include "file/lease.h"
+#include "file/window.h"
+#include "lock.h"
+#include "next.h"
+#include "relax/relax.h"
+#include "stats.h"
+#include "syscall.h"
+
+struct file_space *file_space;
+
+unsigned int file_epochs;
+static int sharing;
+static int waiting; /* threads in file_wait */
+static bool forbidden;
+
+static unsigned int used_numbers; /* none from here on was ever used, nor its memory touched */
+
+static COLD bool file_map(void)
+{
+	size_t len = sizeof(struct file_space);
+	long mapping;
+
+	if (!next_is_libc())
+		return false;
+	mapping = cosy_syscall6(SYS_mmap, 0, len, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mapping < 0)
+		return false;
+	if (!ATOMIC_EXCHANGE(&file_space, NULL, (struct file_space *)mapping))
+		cosy_syscall3(SYS_munmap, mapping, len, 0);
+	return true;
+}
+
+static COLD void file_use(unsigned int number)
+{
+	unsigned int used;
+
+	do
+		used = __atomic_load_n(&used_numbers, __ATOMIC_RELAXED);
+	while (number >= used && !ATOMIC_EXCHANGE(&used_numbers, used, number + 1));
+}
+
+static inline struct file *file_claim_one(struct file_space *space, unsigned int number)
+{
+	struct file *file = &space->all[number];
+
+	/* Not looked at first: a page that is read and then written is faulted in twice. */
+	if (unlikely(!ATOMIC_EXCHANGE(&file->refs, 0, 1)))
+		return NULL;
+	if (unlikely(number >= __atomic_load_n(&used_numbers, __ATOMIC_RELAXED)))
+		file_use(number);
+	return file;
+}
+
+/* One that is not in use. */
+static COLD struct file *file_claim_any(struct file_space *space)
+{
+	struct file *file = NULL;
+
+	for (unsigned int number = 0; number < FILES && !file; number++)
+		if (!__atomic_load_n(&space->all[number].refs, __ATOMIC_RELAXED))
+			file = file_claim_one(space, number);
+	return file;
+}
+
+/* That of the descriptor's own number, but for duplicates. */
+static inline struct file *file_claim(int fd)
+{
+	struct file *file;
+
+	if (unlikely(!file_space) && !file_map())
+		return NULL;
+	file = file_claim_one(file_space, fd);
+	return likely(file) ? file : file_claim_any(file_space);
+}
+
+bool file_sharing(void)
+{
+	return __atomic_load_n(&sharing, __ATOMIC_SEQ_CST) ||
+	       __atomic_load_n(&forbidden, __ATOMIC_SEQ_CST);
+}
+
+/* `fd` names the file from now on.  What it named before, most likely `expected`. */
+static struct file *file_name(int fd, struct file *expected, struct file *file)
+{
+	while (unlikely(!ATOMIC_EXCHANGE(&file_space->table[fd], expected, file)))
+		expected = __atomic_load_n(&file_space->table[fd], __ATOMIC_RELAXED);
+	return expected;
+}
+
+/* No file for what was opened. */
+static COLD void file_refused(int fd)
+{
+	if (next_is_libc())
+		return;
+	stats.opened++;
+	stats_declined(NULL, fd, GUARD_LIBC_NEXT);
+}
+
+void file_opened(int fd, int flags, unsigned int epoch_before)
+{
+	struct file *file, *old;
+
+	if ((unsigned int)fd >= FILES)
+		return;
+	if ((flags & (O_ACCMODE | O_DIRECT | O_PATH | O_DIRECTORY | O_TRUNC | O_ASYNC)) != O_RDONLY)
+		return;
+	file = file_claim(fd);
+	if (unlikely(!file)) {
+		file_refused(fd);
+		return;
+	}
+	/* Whoever still has its last word in mind must not take this for that file. */
+	file->word = ((file->word + WORD_GENERATION) & ~(WORD_HELD | WORD_POSITION)) | WORD_PLAIN;
+	file->inside = 0;
+	file->forever = false;
+	file->async = false;
+	file->distant = false;
+	file->unleased = false;
+	file->leased = false;
+	file->breaks = 0;
+	file->seeks = 0;
+	file->credit = 0;
+	file->fetched = 0;
+	file->next = 0;
+	file->reads = 0;
+	file->price = 0;
+	stats.opened++;
+	__atomic_store_n(&file->refs, 2, __ATOMIC_RELEASE);
+	/* Something is there only if it was closed behind this library's back. */
+	old = file_name(fd, NULL, file);
+	if (unlikely(old))
+		file_replaced(fd, old, true);
+	if (unlikely(__atomic_load_n(&file_epochs, __ATOMIC_SEQ_CST) != epoch_before ||
+		     file_sharing()))
+		__atomic_store_n(&file->forever, true, __ATOMIC_SEQ_CST);
+}
+
+/* Under HELD: what makes it specialised is given back. */
+static void file_unlease(struct file *file, int fd)
+{
+	lease_return(file, fd);
+	file->leased = false;
+	file->guard = NULL;
+	window_drop(file);
+}
+
+/* The same for a file that is not plain, or held; `last`: the last one. */
+static COLD void file_put_held(struct file *file, int fd, bool last)
+{
+	uint64_t signals, word = file_hold(file, &signals);
+
+	if (!(word & WORD_PLAIN) && last) {
+		/* An mmap of the file would keep the lease, with nobody to return it. */
+		if (file->leased)
+			file_unlease(file, fd);
+		stats.reads += file->reads;
+		word = WORD_PLAIN;
+	} else if (!(word & WORD_PLAIN) && file->fd == fd) {
+		word = file_unplug(file, word, GUARD_KERNEL_POSITION);
+	}
+	/* The generation stops reads through `fd` that are under way. */
+	file_release(file, word, signals);
+}
+
+/* One descriptor less.  `fd` is it while it is still open, or -1. */
+static inline void file_put(struct file *file, int fd)
+{
+	bool last = ATOMIC_ADD(&file->refs, -1) == 1;
+
+	if (unlikely((file_word(file) & (WORD_PLAIN | WORD_HELD)) != WORD_PLAIN))
+		file_put_held(file, fd, last);
+	if (likely(last))
+		__atomic_store_n(&file->refs, 0, __ATOMIC_RELEASE);
+}
+
+void file_closing(int fd)
+{
+	struct file *file = file_of(fd);
+
+	if (!file)
+		return;
+	stats_closed(file, fd);
+	file = file_name(fd, file, NULL);
+	if (likely(file))
+		file_put(file, fd);
+}
+
+struct file *file_replacing(int fd)
+{
+	struct file *file = file_of(fd);
+
+	if (!file)
+		return NULL;
+	file_plain(file, GUARD_KERNEL_POSITION, false);
+	return file_name(fd, file, NULL);
+}
+
+void file_replaced(int fd, struct file *file, bool done)
+{
+	if (file && (done || !ATOMIC_EXCHANGE(&file_space->table[fd], NULL, file)))
+		file_put(file, -1);
+}
+
+void file_duplicated(int fd, int copy)
+{
+	struct file *file = file_of(fd), *old;
+	int refs;
+
+	if (!file || fd == copy)
+		return;
+	if ((unsigned int)copy >= FILES) {
+		file_plain(file, GUARD_OWN_CALLS, true);
+		return;
+	}
+	do {
+		refs = __atomic_load_n(&file->refs, __ATOMIC_RELAXED);
+		if (refs < 2)
+			return;
+	} while (!ATOMIC_EXCHANGE(&file->refs, refs, refs + 1));
+	old = file_name(copy, NULL, file);
+	if (old)
+		file_put(old, -1);
+}
+
+/* The half of the word with the flags and the generation, one of which changes at each release. */
+static const uint32_t *word_half(const struct file *file)
+{
+	return (const uint32_t *)&file->word + 1;
+}
+
+void file_wait(const struct file *file, uint64_t word)
+{
+	__atomic_add_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
+	futex_wait(word_half(file), word >> 32);
+	__atomic_sub_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
+}
+
+uint64_t file_hold(struct file *file, uint64_t *signals)
+{
+	uint64_t all = ~0ULL, word;
+
+	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&all, (unsigned long)signals,
+		      sizeof(all), 0, 0);
+	for (;;) {
+		word = file_word(file);
+		if (word & WORD_HELD)
+			file_wait(file, word);
+		else if (__atomic_compare_exchange_n(&file->word, &word,
+						     word | WORD_HELD | WORD_PLAIN, false,
+						     __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+			return word;
+	}
+}
+
+bool file_try_hold(struct file *file, uint64_t word)
+{
+	return __atomic_compare_exchange_n(&file->word, &word, word | WORD_HELD | WORD_PLAIN, false,
+					   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+void file_let_go(struct file *file, uint64_t word)
+{
+	uint64_t flags_position = word & (WORD_PLAIN | WORD_POSITION);
+	uint64_t generation =
+		(file->word + WORD_GENERATION) & ~(WORD_PLAIN | WORD_HELD | WORD_POSITION);
+
+	__atomic_store_n(&file->word, flags_position | generation, __ATOMIC_SEQ_CST);
+	/* Who comes to wait from here on finds that the word has changed. */
+	if (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
+		futex_wake(word_half(file), INT_MAX);
+}
+
+void file_release(struct file *file, uint64_t word, uint64_t signals)
+{
+	file_let_go(file, word);
+	signals = fault_signals(lease_signals(signals));
+	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
+		      0, 0);
+}
+
+struct file *file_borrow(int fd, enum guard why)
+{
+	for (;;) {
+		struct file *file = file_of(fd);
+		uint64_t word;
+
+		if (!file)
+			return NULL;
+		word = file_word(file);
+		if (word & WORD_HELD)
+			file_wait(file, word);
+		else if (!(word & WORD_PLAIN))
+			file_plain(file, why, false);
+		else if (file_enter(file, word))
+			return file;
+	}
+}
+
+uint64_t file_unplug(struct file *file, uint64_t word, enum guard why)
+{
+	cosy_syscall3(SYS_lseek, file->fd, word & WORD_POSITION, SEEK_SET);
+	seek_learn(file);
+	if (file->leased) {
+		file_unlease(file, file->fd);
+		stats_replugged(file, why);
+		file->credit = 0;
+		file->fetched = 0;
+		file->next = 0;
+	}
+	return WORD_PLAIN;
+}
+
+bool file_may_change(const struct file *file, int fd, uint64_t word)
+{
+	if (file->forever || file_sharing() || file_of(fd) != file)
+		return false;
+	return !(word & WORD_PLAIN) || !file->inside;
+}
+
+void file_plain(struct file *file, enum guard why, bool forever)
+{
+	uint64_t word, signals;
+
+	if (forever)
+		__atomic_store_n(&file->forever, true, __ATOMIC_SEQ_CST);
+	word = __atomic_load_n(&file->word, __ATOMIC_SEQ_CST);
+	/* Whoever is about to specialise it looks at `forever` behind its hold. */
+	if ((word & WORD_PLAIN) && !(word & WORD_HELD))
+		return;
+	word = file_hold(file, &signals);
+	if (!(word & WORD_PLAIN))
+		word = file_unplug(file, word, why);
+	file_release(file, word, signals);
+}
+
+void file_plain_fd(int fd, enum guard why, bool forever)
+{
+	struct file *file = file_of(fd);
+
+	relax_forget(fd);
+	if (file)
+		file_plain(file, why, forever);
+}
+
+unsigned int file_used(void)
+{
+	return __atomic_load_n(&used_numbers, __ATOMIC_RELAXED);
+}
+
+void file_each(void (*visit)(struct file *file))
+{
+	for (unsigned int number = 0; number < used_numbers; number++)
+		if (__atomic_load_n(&file_space->all[number].refs, __ATOMIC_SEQ_CST) > 1)
+			visit(&file_space->all[number]);
+}
+
+void file_plain_all(enum guard why, bool forever)
+{
+	for (unsigned int number = 0; number < used_numbers; number++)
+		if (__atomic_load_n(&file_space->all[number].refs, __ATOMIC_SEQ_CST) > 1)
+			file_plain(&file_space->all[number], why, forever);
+}
+
+void file_share_begin(enum guard why, bool forever)
+{
+	__atomic_add_fetch(&sharing, 1, __ATOMIC_SEQ_CST);
+	if (forever)
+		__atomic_add_fetch(&file_epochs, 1, __ATOMIC_SEQ_CST);
+	file_plain_all(why, forever);
+	relax_share(forever);
+}
+
+void file_share_end(void)
+{
+	__atomic_sub_fetch(&sharing, 1, __ATOMIC_SEQ_CST);
+}
+
+void file_forbid(enum guard why)
+{
+	__atomic_store_n(&forbidden, true, __ATOMIC_SEQ_CST);
+	file_share_begin(why, true);
+	file_share_end();
+}
+
+void file_share_child(void)
+{
+	/* Threads that were in the middle of something stayed behind. */
+	sharing = 0;
+	waiting = 0;
+	for (unsigned int number = 0; number < used_numbers; number++) {
+		struct file *file = &file_space->all[number];
+
+		if (!file->refs)
+			continue;
+		file->word = (file->word | WORD_PLAIN) & ~(WORD_HELD | WORD_POSITION);
+		file->leased = false;
+		file->inside = 0;
+	}
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file.h - open files that may be specialised, and the descriptors that name them.
+ *
+ * One `struct file` stands for one open file description that this process opened for
+ * reading; duplicates of a descriptor share it.  Its `word` is guard and position in
+ * one:
+ *
+ *	 63    62    61 .. 40     39 .. 0
+ *	PLAIN HELD  generation   position
+ *
+ * PLAIN: calls go to the kernel, and the kernel's position counts.  Otherwise the
+ * position is the word's, and the kernel's is stale.  Either that is all (the position is
+ * *kept*: lseek is a change of the word, read a pread; see seek.c), or the file is
+ * *specialised*: it also has a lease, a window and its size.  HELD, always with PLAIN:
+ * somebody is changing the file; everyone else waits ("the holding tank", Synthetix §3.4).
+ * The generation changes whenever window, lease or meaning of the file do.
+ *
+ * So a specialised read is: load the word, copy from the window, exchange the word for
+ * one with the new position.  If anything happened in between - another thread read, a
+ * signal handler did, the lease broke, the window was refilled, the descriptor was
+ * closed and the structure serves another file - the exchange fails and nothing has
+ * been read.  Structures and windows are never unmapped, so that a reader who comes too
+ * late copies rubbish and then finds out.  (Mapped windows count their readers: map.h.)
+ */
+#ifndef COSY_PRELOAD_FILE_H
+#define COSY_PRELOAD_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "atomic.h"
+#include "file/guards.h"
+
+#pragma GCC visibility push(hidden)
+
+#define FILES 1024 /* descriptors from here on are left to the kernel */
+
+/* After so many leases that were broken or refused a file stays plain. */
+#define MOST_BREAKS 6
+
+#define WORD_PLAIN	(1ULL << 63)
+#define WORD_HELD	(1ULL << 62)
+#define WORD_GENERATION (1ULL << 40)
+#define WORD_POSITION	(WORD_GENERATION - 1)
+
+struct window {
+	uint64_t start;	   /* file offset of data[0] */
+	uint64_t len;	   /* bytes that hold the file's; never above capacity */
+	uint64_t capacity; /* fixed */
+	struct window *next;
+	unsigned char data[] __attribute__((aligned(64)));
+};
+
+struct file {
+	/* All that a file needs that is opened, read a few times and closed: one cache line. */
+	uint64_t word;
+	int refs;	  /* 1 + descriptors that name it; 0: free */
+	int inside;	  /* threads in an ordinary call that uses the kernel's position */
+	bool forever;	  /* plain until it is closed */
+	bool async;	  /* O_ASYNC is the program's, not a lease's */
+	bool distant;	  /* its lease would be the daemon's, which has to be earned */
+	bool unleased;	  /* never specialised until it is closed */
+	bool leased;	  /* unless PLAIN: specialised */
+	uint8_t breaks;	  /* leases broken so far */
+	uint16_t seeks;	  /* while plain: so far; while the position is kept: saved by that */
+	int64_t credit;	  /* ns that a window would have saved; when it has one, a mapped one */
+	uint64_t fetched; /* bytes by long reads; while specialised: for the window or past it */
+	uint64_t next;	  /* where a sequential read would go on; while plain: a number of bytes */
+	unsigned long reads; /* by the window since it was specialised; low when threads race */
+	uint16_t price;	     /* seeks, before the position is kept */
+	uint16_t noted;	     /* of reads, when somebody last wanted its window */
+	uint32_t direct;     /* reads past the window since it was specialised */
+
+	/* Changed under HELD.  A late reader may see any of its values: all are safe to follow. */
+	struct window *window;
+	struct map *map; /* NULL: none */
+	uint64_t size;	 /* of the file while there is a lease; else the kernel seeks so far */
+
+	/* The daemon's lease: lease_holds() in lease.h.  NULL: the lease is this process's own. */
+	const uint64_t *guard;
+	uint64_t guard_value;
+	const uint32_t *keeper;
+
+	int fd;	       /* unless PLAIN: a descriptor that names it */
+	uint32_t ramp; /* bytes of the next fill */
+	uint64_t most; /* bytes of its window, by the policy (policy.h) */
+} __attribute__((aligned(128)));
+
+_Static_assert(offsetof(struct file, window) == 64 && sizeof(struct file) == 128,
+	       "a file takes two cache lines, of which the first one is enough for most");
+
+/*
+ * Mapped when the first file is opened: what is static beyond the one page that the dynamic
+ * linker writes to in any case is paid for at each exec.
+ */
+struct file_space {
+	struct file *table[FILES]; /* what descriptors name; NULL: nothing */
+	struct file all[FILES];
+};
+
+extern struct file_space *file_space;
+
+static inline struct file *file_of(int fd)
+{
+	struct file_space *space = __atomic_load_n(&file_space, __ATOMIC_ACQUIRE);
+
+	if ((unsigned int)fd >= FILES || !space)
+		return NULL;
+	return __atomic_load_n(&space->table[fd], __ATOMIC_ACQUIRE);
+}
+
+static inline unsigned int file_number(const struct file *file)
+{
+	return file - file_space->all;
+}
+
+static inline uint64_t file_word(struct file *file)
+{
+	return __atomic_load_n(&file->word, __ATOMIC_ACQUIRE);
+}
+
+static inline bool file_exchange(struct file *file, uint64_t old, uint64_t new)
+{
+	return ATOMIC_EXCHANGE(&file->word, old, new);
+}
+
+/*
+ * A descriptor was opened with `flags`; if a window could ever help, it becomes a file.
+ * `epoch` is file_epoch() before the open: a fork in between shares the descriptor.
+ */
+void file_opened(int fd, int flags, unsigned int epoch);
+
+/* How often file_share_begin was called for good. */
+extern unsigned int file_epochs;
+
+static inline unsigned int file_epoch(void)
+{
+	return __atomic_load_n(&file_epochs, __ATOMIC_ACQUIRE);
+}
+
+/* `copy` now names what `fd` names. */
+void file_duplicated(int fd, int copy);
+
+/* Before close(fd). */
+void file_closing(int fd);
+
+/*
+ * Before and behind a call that makes `fd` name something else, unless it fails.  The
+ * file goes from the first to the second.
+ */
+struct file *file_replacing(int fd);
+void file_replaced(int fd, struct file *file, bool done);
+
+/*
+ * Holds the file: every signal is blocked, other threads wait.  The word as it was.
+ * Never while user memory is touched or another file is held, which file_try_hold is for.
+ */
+uint64_t file_hold(struct file *file, uint64_t *signals);
+
+/* Ends it.  `word` is stored with the next generation. */
+void file_release(struct file *file, uint64_t word, uint64_t signals);
+
+/*
+ * The same for who has blocked all signals already, and may hold another file: never waits.
+ * False: its word is no longer `word`, which was not plain.
+ */
+bool file_try_hold(struct file *file, uint64_t word);
+void file_let_go(struct file *file, uint64_t word);
+
+/* Sleeps until the file's word is no longer `word`, which was HELD, or shorter. */
+void file_wait(const struct file *file, uint64_t word);
+
+/*
+ * Before and behind an ordinary call that uses the kernel's position.  False: the word
+ * is no longer `word`, which was plain; look again.
+ */
+static inline void file_leave(struct file *file)
+{
+	ATOMIC_ADD(&file->inside, -1);
+}
+
+static inline bool file_enter(struct file *file, uint64_t word)
+{
+	ATOMIC_ADD(&file->inside, 1);
+	if (likely(__atomic_load_n(&file->word, __ATOMIC_SEQ_CST) == word))
+		return true;
+	file_leave(file);
+	return false;
+}
+
+/* The same for a descriptor, whatever its state: replugs, then enters.  NULL if it is no file. */
+struct file *file_borrow(int fd, enum guard why);
+
+/*
+ * Replugs a file that is not plain, under HELD: position to the kernel, lease and window
+ * returned.  The word to release it with.
+ */
+uint64_t file_unplug(struct file *file, uint64_t word, enum guard why);
+
+/*
+ * Under HELD: may the position of the file, which `fd` names and whose word was `word`,
+ * become this library's?  Not while an ordinary read of another thread is moving it.
+ */
+bool file_may_change(const struct file *file, int fd, uint64_t word);
+
+/* file_unplug, held and released.  `forever`: until the file is closed. */
+void file_plain(struct file *file, enum guard why, bool forever);
+void file_plain_fd(int fd, enum guard why, bool forever);
+void file_plain_all(enum guard why, bool forever);
+
+/*
+ * Between these nothing is specialised; at the first everything is replugged.  Around
+ * fork, exec and their like.  They nest.
+ */
+void file_share_begin(enum guard why, bool forever);
+void file_share_end(void);
+/* In the child of fork. */
+void file_share_child(void);
+bool file_sharing(void);
+
+/* Everything plain, and for as long as this process and its children live. */
+void file_forbid(enum guard why);
+
+/* Files from this number on have never been used. */
+unsigned int file_used(void);
+
+/* Calls `visit` for each file in use. */
+void file_each(void (*visit)(struct file *file));
+
+#pragma GCC visibility pop
+
+#endif /* COSY_PRELOAD_FILE_H */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* guards.h - guards.def as numbers and as text. */
+#ifndef COSY_PRELOAD_GUARDS_H
+#define COSY_PRELOAD_GUARDS_H
+
+enum guard {
+#define GUARD(name, what, breaks, then) GUARD_##name,
+#include "file/guards.def"
+#undef GUARD
+	GUARDS
+};
+
+#pragma GCC visibility push(hidden)
+
+/* "NO_FP_SHARE" */
+const char *guard_name(enum guard guard);
+/* What is relied on, in a few words. */
+const char *guard_what(enum guard guard);
+
+#pragma GCC visibility pop
+
+#endif /* COSY_PRELOAD_GUARDS_H */

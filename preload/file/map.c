@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+/* map.c - see map.h. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+
+#include "environment.h"
+#include "file/fault.h"
+#include "file/lease.h"
+#include "file/map.h"
+#include "file/window.h"
+#include "next.h"
+#include "stats.h"
+
+/*
+ * Page tables are what a mapping costs in memory: 8 bytes for each page touched, at most
+ * 8 MiB for the largest file and twice as much for all.
+ */
+#define MAPS	    32
+#define LARGEST_MAP (4ULL << 30)
+#define MOST_MAPPED (8ULL << 30)
+/* Longer reads gain nothing any more. */
+#define LONGEST	    (1 << 20)
+
+/*
+ * What a read from a mapping saves, in ns: the call, and a copy that is faster than the
+ * kernel's by 1/48 ns per byte.  Touching a page for the first time maps the 64 KiB around it,
+ * which costs 600 if the page cache has them in one piece and 2000 if it has them page by page.
+ * Charged is so much more that a program that stops as soon as it has a mapping, and touched
+ * everything once more, has lost a thirtieth.
+ */
+#define SAVED_PER_READ 400
+#define SAVED_MORE_PER 48
+#define AREA_SHIFT     16
+#define COST_OF_AREA   2000
+#define CHARGE_OF_AREA 8000
+#define MOST_CAUTION   6
+/* One read in so many speaks for all: a look at each would cost a hundredth of it. */
+#define SAMPLE	       4
+
+enum { FREE, USED, LEFT };
+
+static uint64_t mapped; /* bytes */
+static int caution; /* doublings of what must have been saved, as experience has it */
+static enum guard forbidden = GUARDS;
+
+#define AREAS 4096
+
+/* Mapped when a file is first read at random, for the reason that file_space is. */
+static struct map_space {
+	struct map maps[MAPS];
+	/*
+	 * Where each file has been read, to know what a mapping would have cost and saved so
+	 * far: a bit stands for an area of it.
+	 */
+	struct areas {
+		unsigned char seen[AREAS / 8];
+	} areas[FILES];
+} *space;
+
+static bool map_space(void)
+{
+	long mapping;
+
+	if (space)
+		return true;
+	mapping = cosy_syscall6(SYS_mmap, 0, sizeof(*space), PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (mapping < 0)
+		return false;
+	if (!ATOMIC_EXCHANGE(&space, NULL, (struct map_space *)mapping))
+		cosy_syscall3(SYS_munmap, mapping, sizeof(*space), 0);
+	return true;
+}
+
+void map_forget(struct file *file)
+{
+	file->credit = 0;
+	file->direct = 0;
+}
+
+bool map_eagerly(void)
+{
+	static enum { UNREAD, EARNED, EAGER } mode;
+
+	if (mode == UNREAD) {
+		const char *eager = environment_get(ENVIRONMENT_EAGER);
+
+		mode = eager && !strcmp(eager, "map") ? EAGER : EARNED;
+	}
+	return mode == EAGER;
+}
+
+/* Of a mapping of which so many areas are touched. */
+static uint64_t map_cost(uint64_t touched)
+{
+	return COST_OF_MAP + touched * COST_OF_AREA;
+}
+
+static int64_t map_price(const struct file *file)
+{
+	int doublings = caution + file->breaks;
+
+	return COST_OF_MAP + (doublings ? map_cost((file->size >> AREA_SHIFT) + 1) << doublings : 0);
+}
+
+bool map_earned(struct file *file, uint64_t offset, size_t len)
+{
+	struct areas *seen;
+	int shift = AREA_SHIFT;
+
+	if (!map_eagerly() && file->direct++ % SAMPLE)
+		return false;
+	if (file->map || forbidden != GUARDS || len > LONGEST || file->size > LARGEST_MAP ||
+	    file->size > file->most || !map_space())
+		return false;
+	/* Below 0 it was refused. */
+	if (map_eagerly())
+		return file->credit >= 0;
+	seen = &space->areas[file_number(file)];
+	while (file->size >> shift >= AREAS)
+		shift++;
+	/* Nothing is known yet. */
+	if (!file->credit)
+		memset(seen, 0, sizeof(*seen));
+	for (uint64_t area = offset >> shift; area <= (offset + len - 1) >> shift; area++) {
+		unsigned char bit = 1 << area % 8;
+
+		if (!(seen->seen[area / 8] & bit))
+			file->credit -= CHARGE_OF_AREA << (shift - AREA_SHIFT);
+		seen->seen[area / 8] |= bit;
+	}
+	file->credit += SAMPLE * (SAVED_PER_READ + len / SAVED_MORE_PER);
+	return file->credit >= map_price(file);
+}
+
+/* On tmpfs a mapping fills holes that reading leaves alone. */
+static bool map_fills_holes(int fd, const struct stat *st)
+{
+	struct statfs fs;
+
+	return (uint64_t)st->st_blocks * 512 < (uint64_t)st->st_size &&
+	       (cosy_syscall3(SYS_fstatfs, fd, (unsigned long)&fs, 0) || fs.f_type == 0x01021994);
+}
+
+/* May this process have one more, of a file like this?  GUARDS: yes. */
+static enum guard map_allowed(const struct file *file)
+{
+	enum guard why = __atomic_load_n(&forbidden, __ATOMIC_SEQ_CST);
+	struct rlimit limit;
+	struct stat st;
+
+	if (why != GUARDS)
+		return why;
+	if (cosy_syscall3(SYS_fstat, file->fd, (unsigned long)&st, 0) ||
+	    (uint64_t)st.st_size != file->size)
+		return GUARD_READ_ONLY;
+	if (map_fills_holes(file->fd, &st))
+		return GUARD_NO_HOLES;
+	if (cosy_syscall6(SYS_prlimit64, 0, RLIMIT_AS, 0, (unsigned long)&limit, 0, 0) ||
+	    limit.rlim_cur != RLIM_INFINITY ||
+	    __atomic_load_n(&mapped, __ATOMIC_RELAXED) + file->size > MOST_MAPPED)
+		return GUARD_MEMORY;
+	return fault_arm() ? GUARDS : GUARD_FAULT_SIGNAL;
+}
+
+static void map_unmap(struct map *map)
+{
+	cosy_syscall3(SYS_munmap, (unsigned long)map->data, map->len, 0);
+	__atomic_sub_fetch(&mapped, map->len, __ATOMIC_RELAXED);
+	__atomic_store_n(&map->state, FREE, __ATOMIC_RELEASE);
+}
+
+/* One that a reader had not left when it was taken away may be left now. */
+static void map_leave(struct map *map)
+{
+	if (__atomic_load_n(&map->state, __ATOMIC_ACQUIRE) == LEFT &&
+	    !__atomic_load_n(&map->readers, __ATOMIC_SEQ_CST) &&
+	    ATOMIC_EXCHANGE(&map->state, LEFT, USED))
+		map_unmap(map);
+}
+
+static struct map *map_claim(void)
+{
+	for (struct map *map = space->maps; map < space->maps + MAPS; map++) {
+		map_leave(map);
+		if (__atomic_load_n(&map->state, __ATOMIC_ACQUIRE) == FREE &&
+		    ATOMIC_EXCHANGE(&map->state, FREE, USED))
+			return map;
+	}
+	return NULL;
+}
+
+/* Under HELD. */
+static enum guard map_attach(struct file *file)
+{
+	enum guard why = map_allowed(file);
+	struct map *map;
+	long mapping;
+
+	if (why != GUARDS)
+		return why;
+	map = map_claim();
+	if (!map)
+		return GUARD_MEMORY;
+	mapping = cosy_syscall6(SYS_mmap, 0, file->size, PROT_READ, MAP_SHARED, file->fd, 0);
+	if (mapping < 0) {
+		__atomic_store_n(&map->state, FREE, __ATOMIC_RELEASE);
+		return GUARD_MEMORY;
+	}
+	/*
+	 * No more read ahead than pread would; no trace in a core dump; and a child that is
+	 * made unseen must not keep the open file, and so the lease.
+	 */
+	cosy_syscall3(SYS_madvise, mapping, file->size, MADV_RANDOM);
+	cosy_syscall3(SYS_madvise, mapping, file->size, MADV_DONTDUMP);
+	cosy_syscall3(SYS_madvise, mapping, file->size, MADV_DONTFORK);
+	__atomic_add_fetch(&mapped, file->size, __ATOMIC_RELAXED);
+	map->data = (const unsigned char *)mapping;
+	map->len = file->size;
+	map->reads = 0;
+	__atomic_store_n(&file->map, map, __ATOMIC_RELEASE);
+	return GUARDS;
+}
+
+void map_make(struct file *file, uint64_t word)
+{
+	uint64_t signals, held = file_hold(file, &signals);
+	enum guard why;
+
+	if (held == word && !file->map) {
+		why = map_attach(file);
+		stats_mapped(file->fd, why);
+		/* What forbids it will not change soon. */
+		if (why != GUARDS)
+			file->credit = -(COST_OF_MAP << MOST_CAUTION);
+	}
+	file_release(file, held, signals);
+}
+
+bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size_t len)
+{
+	struct map *map = __atomic_load_n(&file->map, __ATOMIC_ACQUIRE);
+	bool copied = false;
+
+	if (!map || len > LONGEST)
+		return false;
+	ATOMIC_ADD(&map->readers, 1);
+	if (!((__atomic_load_n(&file->word, __ATOMIC_SEQ_CST) ^ word) & ~WORD_POSITION) &&
+	    offset <= map->len && len <= map->len - offset) {
+		copied = fault_copy(buf, map->data + offset, len);
+		/* It may not move behind the look at the file's word. */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		map->reads++;
+	}
+	ATOMIC_ADD(&map->readers, -1);
+	return copied;
+}
+
+static void map_learn(const struct map *map)
+{
+	uint64_t areas = (map->len >> AREA_SHIFT) + 1;
+
+	if (map->reads * (SAVED_PER_READ / 2) >=
+	    map_cost(areas < map->reads ? areas : map->reads))
+		caution -= caution > 0;
+	else
+		caution += caution < MOST_CAUTION;
+}
+
+void map_drop(struct file *file)
+{
+	struct map *map = file->map;
+
+	if (!map)
+		return;
+	__atomic_store_n(&file->map, NULL, __ATOMIC_RELEASE);
+	map_learn(map);
+	if (!__atomic_load_n(&map->readers, __ATOMIC_SEQ_CST)) {
+		map_unmap(map);
+		return;
+	}
+	/* Zeros in its place: the file is let go, the reader copies on and finds out. */
+	cosy_syscall6(SYS_mmap, (unsigned long)map->data, map->len, PROT_READ,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	__atomic_store_n(&map->state, LEFT, __ATOMIC_RELEASE);
+}
+
+void map_forbid(enum guard why)
+{
+	/* Whoever is about to map one looks at this behind its hold. */
+	__atomic_store_n(&forbidden, why, __ATOMIC_SEQ_CST);
+	file_plain_all(why, false);
+	for (int i = 0; space && i < MAPS; i++)
+		map_leave(&space->maps[i]);
+}
+
+/* Memory that is locked must not be the files that a program reads. */
+int mlockall(int flags)
+{
+	map_forbid(GUARD_MEMORY);
+	return NEXT(mlockall)(flags);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * policy.h - what cosy-run.conf(5) says of a file.  `cosy run` has read and checked the
+ * configuration; what is left for the library comes in the environment variable
+ * COSY_READ_POLICY (environment.h), and is read when the first file has earned a window.
+ *
+ * One line for each rule, in the order in which they count, of fields that end with a tab:
+ *
+ *	oPLACE		where the rule stands, for --explain
+ *	pGLOB fGLOB tHEX	program, file, file system by statfs(2)'s f_type: all must match
+ *	s0 s1		off, on
+ *	a1 a0		alone, preloaded
+ *	rBITS		RELAX_TRUNC and its like, decimal
+ *	wBYTES mBYTES	largest window; memory for windows, in the whole process
+ */
+#ifndef COSY_PRELOAD_POLICY_H
+#define COSY_PRELOAD_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define POLICY_VARIABLE "COSY_READ_POLICY"
+
+enum { RELAX_TRUNC = 1, RELAX_COALESCE = 2, RELAX_COPY = 4 };
+
+#pragma GCC visibility push(hidden)
+
+struct policy {
+	bool off;
+	unsigned int relax; /* of `relax` below, unless a rule says otherwise */
+	uint64_t window;    /* UINT64_MAX: as large as the library likes */
+	char place[96];	    /* of the first rule that said anything; "" */
+};
+
+/* What counts for the file that `fd` names. `relax` is what the command line says. */
+void policy_find(int fd, unsigned int relax, struct policy *ret);
+
+/* Has any rule something to relax? */
+bool policy_relaxes(void);
+
+/* Where neither a rule nor `cosy run --memory` says how much. */
+#define POLICY_MEMORY (32ULL << 20)
+
+/* Is the program of this path, or name, to be started without the library? */
+bool policy_alone(const char *path);
+
+/* Bytes that windows may take in this process. */
+uint64_t policy_memory(void);
+
+/*
+ * `*` stands for any characters but slashes, `**` for any, `?` for one that is no slash.
+ */
+bool policy_match(const char *glob, const char *end, const char *text);
+
+#pragma GCC visibility pop
+
+#endif /* COSY_PRELOAD_POLICY_H */

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* window.h - when a file gets a window, and what is in it. */
+#ifndef COSY_PRELOAD_WINDOW_H
+#define COSY_PRELOAD_WINDOW_H
+
+#include "file/file.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Longer reads are served by a window only if it holds the whole file. */
+#define WINDOW_LONGEST 16384
+
+/*
+ * What a window saves and costs, in ns, rounded from measurements on Linux 6.18: a
+ * one-byte read 440, and a copy from the window costs about 1/32 ns per byte more than
+ * copying once; lease, checks and window 4000.  That is Synthetix's inequality (§4.5):
+ * a file is specialised when what it would have saved has paid for specialising it.
+ */
+#define WINDOW_SAVED	  400 /* by a read, less a part of its length: */
+#define WINDOW_SAVED_LESS 32
+#define WINDOW_COST	  4000
+
+/* Bytes that long reads of one file are, if they cannot all be of different ones. */
+#define WINDOW_REREAD (4 << 20)
+
+/* Counts an ordinary read of `len` bytes.  Has the file earned a window? */
+bool window_earned(struct file *file, int fd, size_t len);
+
+/* The same for most reads.  False: the file may have earned one, nothing was counted; ask window_earned. */
+static inline bool window_far(struct file *file, size_t len)
+{
+	if (likely(len <= WINDOW_LONGEST)) {
+		int64_t credit = file->credit + WINDOW_SAVED - (int64_t)(len / WINDOW_SAVED_LESS);
+
+		if (unlikely(credit >= WINDOW_COST))
+			return false;
+		file->credit = credit;
+	} else {
+		uint64_t fetched = file->fetched + len;
+
+		if (unlikely(fetched >= WINDOW_REREAD))
+			return false;
+		file->fetched = fetched;
+	}
+	return true;
+}
+
+/* Makes a plain file specialised, or says why not and returns false. */
+bool window_specialise(struct file *file, int fd);
+
+/*
+ * A specialised file, seen with `word`, has not got [offset, offset + len) in its
+ * window.  True: fetched some of it; look again.  False: an ordinary read is better.
+ */
+bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len);
+
+/* Gives the window back, and the mapped one; under HELD. */
+void window_drop(struct file *file);
+
+/* The window of a file whose position is kept, but that has none: nothing is in it. */
+struct window *window_none(void);
+
+/* Do the rules let this library touch the file?  Notes how large its window may be. */
+bool window_policy(struct file *file, int fd);
+
+/* Is the file on a file system that is known to work as this library expects? */
+bool window_filesystem(int fd);
+
+#pragma GCC visibility pop
+
+#endif /* COSY_PRELOAD_WINDOW_H */

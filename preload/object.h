@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* object.h - the symbols of a loaded object: the dynamic linker's tables, read without its lock. */
+#ifndef COSY_PRELOAD_OBJECT_H
+#define COSY_PRELOAD_OBJECT_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+/* What the dynamic section of a loaded object leads to. */
+struct object {
+	ElfW(Addr) base;
+	const ElfW(Sym) * symbols;
+	const ElfW(Half) * versions;
+	const char *strings, *name; /* its DT_SONAME, or "" */
+	const uint32_t *hashes;
+};
+
+/* Of `map` only l_addr and l_ld are looked at. */
+void object_read(const struct link_map *map, struct object *object);
+
+/* Of the object's symbol `name`, in its default version; NULL if it defines none. */
+void *object_find(const struct object *object, const char *name);
+
+bool object_is_same(const char *name, const char *other);
+
+#pragma GCC visibility pop
+
+#endif /* COSY_PRELOAD_OBJECT_H */

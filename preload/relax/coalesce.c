@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+/* coalesce.c - see coalesce.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "calls/share.h"
+#include "file/copy.h"
+#include "file/file.h"
+#include "file/lease.h"
+#include "file/policy.h"
+#include "next.h"
+#include "relax/coalesce.h"
+#include "relax/reflink.h"
+#include "relax/relaxed.h"
+#include "stats.h"
+#include "syscall.h"
+
+/* What is gathered is handed over when it does not fit any more. */
+#define CAPACITY    65536
+
+/* Longer writes gain nothing that a copy would not cost again. */
+#define LONGEST	    8192
+
+/* After so many that were handed over alone, since something came between, it does not pay. */
+#define MOST_LONELY 8
+
+/* So many small writes one after the other have paid for lease and buffer. */
+#define EARNED	    8
+
+uint64_t coalesce_word;
+
+static struct {
+	int fd;		     /* -1: none; changed with signals blocked */
+	unsigned int writes; /* gathered and not handed over */
+	unsigned int lonely; /* times in a row that it was one */
+	bool coalesces;	     /* not only copy loops */
+	bool lent;	     /* a write that was interrupted may still copy into `buffer` */
+	dev_t dev;
+	ino_t ino;
+	char *buffer;
+} gather = {.fd = -1};
+
+/* 0: no candidate; otherwise 1 + small writes in a row, as long as they are few. */
+static uint8_t candidates[FILES];
+
+void coalesce_candidate(int fd)
+{
+	if ((unsigned int)fd < FILES)
+		candidates[fd] = 1;
+}
+
+bool coalesce_may(int fd)
+{
+	return (unsigned int)fd < FILES && candidates[fd];
+}
+
+bool coalesce_has(int fd)
+{
+	return fd == gather.fd;
+}
+
+bool coalesce_same(const struct stat *st)
+{
+	return gather.fd >= 0 && st->st_ino == gather.ino && st->st_dev == gather.dev;
+}
+
+/*
+ * Is its lease there still?  Not if it was broken, nor if the descriptor was closed where
+ * nobody looks, by syscall(2) or by stdio, and its number stands for something else.
+ */
+static bool intact(void)
+{
+	return cosy_syscall3(SYS_fcntl, gather.fd, F_GETLEASE, 0) == F_WRLCK;
+}
+
+/* One thread, so one instruction is enough against signal handlers. */
+static bool exchange(uint64_t old, uint64_t new)
+{
+#ifdef __x86_64__
+	bool same;
+
+	__asm__ volatile("cmpxchg %3, %1"
+			 : "=@ccz"(same), "+m"(coalesce_word), "+a"(old)
+			 : "r"(new)
+			 : "memory");
+	return same;
+#else
+	return __atomic_compare_exchange_n(&coalesce_word, &old, new, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
+#endif
+}
+
+/* Signals are blocked.  What finds no room is lost, as with any write that is late. */
+static void hand_over(void)
+{
+	size_t len = coalesce_word & COALESCE_LEN, done = 0;
+
+	while (done < len) {
+		long ret = cosy_syscall3(SYS_write, gather.fd, (unsigned long)gather.buffer + done,
+					 len - done);
+
+		if (ret == -EINTR)
+			continue;
+		if (ret <= 0) {
+			relaxed_late_error(gather.fd, ret ? ret : -EIO);
+			break;
+		}
+		done += ret;
+	}
+	if (coalesce_word & COALESCE_REFLINK)
+		reflink_hand_over(gather.fd);
+	if (coalesce_word & COALESCE_BUSY)
+		gather.lent = true;
+	coalesce_word = (coalesce_word & ~(uint64_t)UINT32_MAX) + COALESCE_GENERATION;
+	if (!len)
+		return;
+	stats.flushes++;
+	gather.lonely = gather.writes > 1 ? 0 : gather.lonely + 1;
+	gather.writes = 0;
+}
+
+void coalesce_flush(void)
+{
+	uint64_t signals;
+
+	if (!coalesce_pending())
+		return;
+	signals = relaxed_block_signals();
+	hand_over();
+	relaxed_restore_signals(signals);
+}
+
+void coalesce_end(void)
+{
+	uint64_t signals;
+
+	if (gather.fd < 0)
+		return;
+	signals = relaxed_block_signals();
+	hand_over();
+	reflink_end();
+	lease_return_kind(gather.fd);
+	if (candidates[gather.fd])
+		candidates[gather.fd] = 1;
+	gather.fd = -1;
+	relaxed_restore_signals(signals);
+}
+
+void coalesce_forget(int fd)
+{
+	if (!coalesce_may(fd))
+		return;
+	if (coalesce_has(fd))
+		coalesce_end();
+	candidates[fd] = 0;
+}
+
+void coalesce_forget_all(void)
+{
+	coalesce_end();
+	memset(candidates, 0, sizeof(candidates));
+}
+
+void coalesce_lease_broken(void)
+{
+	if (reflink_broken())
+		coalesce_end();
+	if (gather.fd >= 0 && !intact())
+		coalesce_end();
+}
+
+static bool buffer_made(void)
+{
+	long mapping;
+
+	if (gather.buffer)
+		return true;
+	mapping = cosy_syscall6(SYS_mmap, 0, CAPACITY, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mapping < 0)
+		return false;
+	gather.buffer = (char *)mapping;
+	return true;
+}
+
+/* A regular file whose writes mean nothing but bytes in the page cache. */
+static bool fits(int fd, unsigned int what, struct stat *st)
+{
+	long flags = cosy_syscall3(SYS_fcntl, fd, F_GETFL, 0);
+
+	return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY &&
+	       !(flags & (O_DIRECT | O_SYNC | O_DSYNC | O_ASYNC | O_PATH)) &&
+	       !cosy_syscall3(SYS_fstat, fd, (unsigned long)st, 0) && S_ISREG(st->st_mode) &&
+	       relaxed_allows(fd, what) && relaxed_local(fd, st->st_dev);
+}
+
+bool coalesce_begin(int fd, unsigned int what)
+{
+	struct stat st;
+	uint64_t signals;
+	bool taken;
+
+	/* The child of a vfork has its parent's memory, but not its descriptors. */
+	if (gather.lent || share_in_vfork_child() || file_sharing() || !fits(fd, what, &st))
+		return false;
+	coalesce_end();
+	signals = relaxed_block_signals();
+	taken = buffer_made() && lease_take_kind(fd, F_WRLCK);
+	if (taken) {
+		gather.dev = st.st_dev;
+		gather.ino = st.st_ino;
+		gather.coalesces = relaxed_allows(fd, RELAX_COALESCE);
+		gather.fd = fd;
+		relaxed_changed();
+	}
+	relaxed_restore_signals(signals);
+	return taken;
+}
+
+/* NULL and the kernel's addresses are for the kernel to refuse. */
+static bool suits(const void *buf, size_t len)
+{
+	return len && len <= LONGEST && (uintptr_t)buf - 65536 < (1ULL << 56);
+}
+
+/* Copies behind what is there.  False: it does not fit, or this is not to be done now. */
+static bool append(int fd, const void *buf, size_t len)
+{
+	for (;;) {
+		uint64_t word = __atomic_load_n(&coalesce_word, __ATOMIC_RELAXED);
+
+		if (!coalesce_has(fd) || !gather.coalesces || gather.lent || !suits(buf, len) ||
+		    (word & COALESCE_LEN) + len > CAPACITY)
+			return false;
+		if (word & COALESCE_REFLINK)
+			return false;
+		/* Whatever may have closed it has handed over first. */
+		if (!(uint32_t)word && !intact()) {
+			coalesce_forget(fd);
+			return false;
+		}
+		if (word & COALESCE_BUSY) {
+			/* This is a handler, and interrupts the write that is copying. */
+			coalesce_flush();
+			return false;
+		}
+		if (!exchange(word, word | COALESCE_BUSY))
+			continue;
+		copy_bytes(gather.buffer + (word & COALESCE_LEN), buf, len);
+		if (exchange(word | COALESCE_BUSY, word + len)) {
+			stats.gathered++;
+			gather.writes++;
+			return true;
+		}
+		/* A handler has settled; nobody else copies now. */
+		gather.lent = false;
+	}
+}
+
+/* Is this small write one of so many that they are gathered from now on? */
+static bool earned(int fd, size_t len)
+{
+	if (len > LONGEST) {
+		candidates[fd] = 1;
+		return false;
+	}
+	if (candidates[fd] <= EARNED) {
+		candidates[fd]++;
+		return false;
+	}
+	if (coalesce_begin(fd, RELAX_COALESCE))
+		return true;
+	candidates[fd] = 0;
+	return false;
+}
+
+ssize_t coalesce_write(int fd, const void *buf, size_t len)
+{
+	int error = relaxed_take_error(fd);
+
+	if (error) {
+		errno = error;
+		return -1;
+	}
+	if (reflink_may(fd, buf, len) && reflink_write(fd, buf, len))
+		return len;
+	if (coalesce_has(fd) && gather.lonely >= MOST_LONELY) {
+		coalesce_forget(fd);
+		gather.lonely = 0;
+	} else if (!coalesce_has(fd) && !earned(fd, len))
+		return next_write(fd, buf, len);
+	if (append(fd, buf, len))
+		return len;
+	/* Full, or not to be done now; what came before goes first, and with it its error. */
+	coalesce_flush();
+	error = relaxed_take_error(fd);
+	if (error) {
+		errno = error;
+		return -1;
+	}
+	if (append(fd, buf, len))
+		return len;
+	return next_write(fd, buf, len);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/* exit_signals.c - see exit_signals.h. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "file/fault.h"
+#include "file/lease.h"
+#include "next.h"
+#include "relax/exit_signals.h"
+#include "relax/relax.h"
+#include "syscall.h"
+
+/* And SIGBUS, whose handler is in fault.c, and the real-time signals. */
+static const unsigned char deadly[] = {
+	SIGHUP,	 SIGINT,  SIGQUIT,   SIGILL,  SIGTRAP, SIGABRT, SIGFPE,
+	SIGUSR1, SIGSEGV, SIGUSR2,   SIGPIPE, SIGALRM, SIGTERM, SIGSTKFLT,
+	SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGSYS,  SIGPOLL, SIGPWR,
+};
+
+static bool prepared;
+
+static bool is_deadly(int signal)
+{
+	if (signal >= SIGRTMIN && signal <= SIGRTMAX)
+		return signal != LEASE_SIGNAL;
+	return signal > 0 && signal < SIGRTMIN && memchr(deadly, signal, sizeof(deadly));
+}
+
+static void last_words(int signal, siginfo_t *info, void *context)
+{
+	struct sigaction by_default = {.sa_handler = SIG_DFL};
+	int error = errno;
+
+	(void)context;
+	relax_end();
+	NEXT(sigaction)(signal, &by_default, NULL);
+	/* A fault happens again when this returns; what was sent has to be sent again. */
+	if (info->si_code <= 0 || (signal != SIGSEGV && signal != SIGFPE && signal != SIGILL))
+		cosy_syscall3(SYS_tgkill, cosy_syscall3(SYS_getpid, 0, 0, 0),
+			      cosy_syscall3(SYS_gettid, 0, 0, 0), signal);
+	errno = error;
+}
+
+static bool is_last_words(const struct sigaction *action)
+{
+	return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == last_words;
+}
+
+static void fill(struct sigaction *action)
+{
+	memset(action, 0, sizeof(*action));
+	action->sa_sigaction = last_words;
+	action->sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
+}
+
+void exit_signals_prepare(void)
+{
+	struct sigaction action, old;
+
+	if (prepared)
+		return;
+	prepared = true;
+	fault_arm();
+	fill(&action);
+	for (int signal = 1; signal <= SIGRTMAX; signal++)
+		if (is_deadly(signal) && !NEXT(sigaction)(signal, NULL, &old) &&
+		    old.sa_handler == SIG_DFL)
+			NEXT(sigaction)(signal, &action, NULL);
+}
+
+/* Would this set what is to stay? */
+static bool resets(int signal, sighandler_t handler)
+{
+	return prepared && handler == SIG_DFL && is_deadly(signal);
+}
+
+int relax_sigaction(int signal, const struct sigaction *action, struct sigaction *old)
+{
+	struct sigaction room;
+
+	if (action && resets(signal, action->sa_handler)) {
+		fill(&room);
+		action = &room;
+	}
+	if (NEXT(sigaction)(signal, action, old))
+		return -1;
+	if (old && is_last_words(old))
+		memset(old, 0, sizeof(*old));
+	return 0;
+}
+
+sighandler_t relax_signal(int number, sighandler_t handler)
+{
+	struct sigaction action = {.sa_handler = handler}, old;
+
+	if (resets(number, handler))
+		return relax_sigaction(number, &action, &old) ? SIG_ERR : old.sa_handler;
+	handler = NEXT(signal)(number, handler);
+	return handler == (sighandler_t)(void *)last_words ? SIG_DFL : handler;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+/* reflink.c - see reflink.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "file/file.h"
+#include "file/lease.h"
+#include "file/policy.h"
+#include "next.h"
+#include "relax/coalesce.h"
+#include "relax/reflink.h"
+#include "relax/relaxed.h"
+#include "stats.h"
+#include "syscall.h"
+
+/* Blocks that are shared begin and end at multiples of this. */
+#define BLOCK	      4096
+
+/* So much is shared by one call. */
+#define MOST_PENDING  (8 << 20)
+
+/* A source is mapped, to be compared with. */
+#define LARGEST	      (1ULL << 32)
+
+/* After so many attempts in a row that came to nothing there are no more. */
+#define MOST_FAILURES 32
+
+struct reflink_read reflink_read = {.fd = -1};
+
+/* Changed with signals blocked. */
+static struct {
+	int from; /* -1: none */
+	const char *map;
+	uint64_t size;	/* of the source; fixed, as its bytes are, while there is a lease */
+	uint64_t start; /* what is pending, in the source */
+	uint64_t pending;
+} clone = {.from = -1};
+
+static int failures;
+
+bool reflink_from(int fd)
+{
+	return fd >= 0 && fd == clone.from;
+}
+
+bool reflink_broken(void)
+{
+	return clone.from >= 0 && cosy_syscall3(SYS_fcntl, clone.from, F_GETLEASE, 0) != F_RDLCK;
+}
+
+void reflink_end(void)
+{
+	if (clone.from < 0)
+		return;
+	cosy_syscall3(SYS_munmap, (unsigned long)clone.map, clone.size, 0);
+	lease_return_kind(clone.from);
+	clone.from = -1;
+}
+
+/* Two files of one file system that can share blocks. */
+static bool shareable(int from, int to, struct stat *from_st)
+{
+	struct stat to_st;
+	struct statfs fs;
+	long flags = cosy_syscall3(SYS_fcntl, to, F_GETFL, 0);
+
+	return flags >= 0 && !(flags & O_APPEND) &&
+	       !cosy_syscall3(SYS_fstat, from, (unsigned long)from_st, 0) &&
+	       !cosy_syscall3(SYS_fstat, to, (unsigned long)&to_st, 0) &&
+	       S_ISREG(from_st->st_mode) && from_st->st_dev == to_st.st_dev &&
+	       !cosy_syscall3(SYS_fstatfs, to, (unsigned long)&fs, 0) &&
+	       ((uint32_t)fs.f_type == 0x9123683e /* btrfs */ || fs.f_type == 0x58465342 /* xfs */);
+}
+
+/* The source gets a lease; the destination has one. */
+static bool begin(int from, int to)
+{
+	struct stat st;
+	uint64_t signals;
+	long map;
+
+	if (!relaxed_allows(to, RELAX_COPY) || !shareable(from, to, &st))
+		return false;
+	/* Its lease is ours now, and no window may give it back. */
+	file_plain_fd(from, GUARD_OWN_CALLS, true);
+	if (!coalesce_has(to) && !coalesce_begin(to, RELAX_COPY))
+		return false;
+	signals = relaxed_block_signals();
+	coalesce_flush();
+	reflink_end();
+	if (lease_take_kind(from, F_RDLCK)) {
+		map = -1;
+		/* From here on the size is fixed. */
+		if (!cosy_syscall3(SYS_fstat, from, (unsigned long)&st, 0) && st.st_size > 0 &&
+		    (uint64_t)st.st_size <= LARGEST)
+			map = cosy_syscall6(SYS_mmap, 0, st.st_size, PROT_READ, MAP_SHARED, from,
+					    0);
+		if (map > 0 || map < -4095) {
+			clone.map = (const char *)map;
+			clone.size = st.st_size;
+			clone.from = from;
+		} else {
+			lease_return_kind(from);
+		}
+	}
+	relaxed_restore_signals(signals);
+	return clone.from == from;
+}
+
+static bool aligned(int to, uint64_t offset)
+{
+	return !(offset % BLOCK) && !(cosy_syscall3(SYS_lseek, to, 0, SEEK_CUR) % BLOCK);
+}
+
+bool reflink_write(int fd, const void *buf, size_t len)
+{
+	int from = reflink_read.fd;
+	uint64_t signals, word, offset;
+	bool done = false;
+
+	reflink_read.buf = NULL;
+	if (failures >= MOST_FAILURES)
+		return false;
+	if ((!reflink_from(from) || !coalesce_has(fd)) && !begin(from, fd)) {
+		failures++;
+		return false;
+	}
+	offset = cosy_syscall3(SYS_lseek, from, 0, SEEK_CUR) - len;
+	if (offset > clone.size || len > clone.size - offset)
+		return false;
+	word = coalesce_word;
+	if ((word & COALESCE_LEN) || (clone.pending && offset != clone.start + clone.pending)) {
+		coalesce_flush();
+		word = coalesce_word;
+	}
+	if (!clone.pending && !aligned(fd, offset))
+		return false;
+	if (NEXT(memcmp)(buf, clone.map + offset, len))
+		return false;
+	signals = relaxed_block_signals();
+	/* A handler may have settled, or ended it all. */
+	if (coalesce_word == word && coalesce_has(fd) && reflink_from(from)) {
+		if (!clone.pending)
+			clone.start = offset;
+		clone.pending += len;
+		coalesce_word |= COALESCE_REFLINK;
+		done = true;
+	}
+	relaxed_restore_signals(signals);
+	if (done && clone.pending >= MOST_PENDING)
+		coalesce_flush();
+	return done;
+}
+
+/* How much the kernel was willing to share. */
+static uint64_t share(int to)
+{
+	bool at_end = clone.start + clone.pending == clone.size;
+	long position = cosy_syscall3(SYS_lseek, to, 0, SEEK_CUR);
+	struct file_clone_range range = {
+		.src_fd = clone.from,
+		.src_offset = clone.start,
+		.src_length = at_end ? clone.pending : clone.pending / BLOCK * BLOCK,
+		.dest_offset = position,
+	};
+
+	if (position < 0 || !range.src_length ||
+	    cosy_syscall3(SYS_ioctl, to, FICLONERANGE, (unsigned long)&range))
+		return 0;
+	cosy_syscall3(SYS_lseek, to, position + range.src_length, SEEK_SET);
+	stats.cloned += range.src_length;
+	return range.src_length;
+}
+
+void reflink_hand_over(int to)
+{
+	uint64_t done = share(to);
+
+	failures = done ? 0 : failures + 1;
+	while (done < clone.pending) {
+		long ret =
+			cosy_syscall3(SYS_write, to, (unsigned long)clone.map + clone.start + done,
+				      clone.pending - done);
+
+		if (ret == -EINTR)
+			continue;
+		if (ret <= 0) {
+			relaxed_late_error(to, ret ? ret : -EIO);
+			break;
+		}
+		done += ret;
+	}
+	clone.pending = 0;
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+/* relax.c - see relax.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "calls/share.h"
+#include "environment.h"
+#include "file/fault.h"
+#include "file/file.h"
+#include "file/filesystem.h"
+#include "file/lease.h"
+#include "file/policy.h"
+#include "relax/coalesce.h"
+#include "relax/exit_signals.h"
+#include "relax/reflink.h"
+#include "relax/relax.h"
+#include "relax/relaxed.h"
+#include "relax/trunc.h"
+#include "syscall.h"
+
+/* Written only when an error comes too late to be told. */
+static uint8_t late_errors[FILES];
+
+/*
+ * What a descriptor was compared with: `changes` shifted left, and in the lowest bit
+ * whether its file is another than a regular one.
+ */
+static uint32_t compared[FILES];
+static uint32_t changes = 1;
+
+static bool over; /* exit has settled everything; nobody would settle it again */
+
+uint64_t relaxed_block_signals(void)
+{
+	uint64_t all = ~0ULL, old;
+
+	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&all, (unsigned long)&old,
+		      sizeof(all), 0, 0);
+	return old;
+}
+
+void relaxed_restore_signals(uint64_t signals)
+{
+	signals = fault_signals(lease_signals(signals));
+	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
+		      0, 0);
+}
+
+void relaxed_late_error(int fd, long error)
+{
+	/* The first counts. */
+	if ((unsigned int)fd < FILES && !late_errors[fd])
+		late_errors[fd] = -error;
+}
+
+int relaxed_take_error(int fd)
+{
+	int error;
+
+	if ((unsigned int)fd >= FILES || !late_errors[fd])
+		return 0;
+	error = late_errors[fd];
+	late_errors[fd] = 0;
+	return error;
+}
+
+void relaxed_changed(void)
+{
+	changes++;
+	exit_signals_prepare();
+}
+
+/* What the command line says; a rule may add to it. */
+static unsigned int asked;
+
+/* The kinds that may be relaxed here and now, for some file. */
+static unsigned int relaxed_now(void)
+{
+	static bool looked, by_rule;
+
+	if (!looked) {
+		const char *list = environment_get(ENVIRONMENT_RELAX);
+
+		if (list && strstr(list, "trunc"))
+			asked |= RELAX_TRUNC;
+		if (list && strstr(list, "coalesce"))
+			asked |= RELAX_COALESCE;
+		if (list && strstr(list, "copy"))
+			asked |= RELAX_COPY;
+		by_rule = policy_relaxes();
+		looked = true;
+	}
+	if (!alone() || over || !next_is_libc() || file_sharing() || share_in_vfork_child())
+		return 0;
+	return by_rule ? RELAX_TRUNC | RELAX_COALESCE | RELAX_COPY : asked;
+}
+
+bool relaxed_allows(int fd, unsigned int what)
+{
+	struct policy policy;
+
+	if (!(relaxed_now() & what))
+		return false;
+	policy_find(fd, asked, &policy);
+	return !policy.off && (policy.relax & what);
+}
+
+/* Asks only when it is another file system than the last time. */
+bool relaxed_local(int fd, dev_t dev)
+{
+	static dev_t last;
+	struct statfs fs;
+
+	if (dev == last)
+		return true;
+	if (cosy_syscall3(SYS_fstatfs, fd, (unsigned long)&fs, 0) ||
+	    !filesystem_has_leases(fs.f_type))
+		return false;
+	last = dev;
+	return true;
+}
+
+/* Flags with which O_TRUNC is left to the kernel. */
+#define NO_TAIL                                                                                    \
+	(O_EXCL | O_DIRECT | O_SYNC | O_DSYNC | O_ASYNC | O_PATH | O_DIRECTORY |                   \
+	 (O_TMPFILE & ~O_DIRECTORY))
+
+int relax_before_open(int flags)
+{
+	/* One of this process's own leases would refuse it. */
+	if (flags & O_NONBLOCK)
+		coalesce_end();
+	coalesce_flush();
+	if (!(flags & O_TRUNC))
+		return flags;
+	if ((flags & O_ACCMODE) != O_RDONLY && !(flags & NO_TAIL) && (relaxed_now() & RELAX_TRUNC))
+		return flags & ~(O_TRUNC | O_APPEND);
+	/* What the kernel truncates now would be lengthened again by a cut that comes later. */
+	trunc_cut_all();
+	return flags;
+}
+
+/* What the open has left undone. */
+static int truncate_now(int fd)
+{
+	long ret = cosy_syscall3(SYS_ftruncate, fd, 0, 0);
+
+	if (!ret)
+		return fd;
+	cosy_syscall3(SYS_close, fd, 0, 0);
+	errno = -ret;
+	return -1;
+}
+
+static int give_tail(int fd, bool appends)
+{
+	struct stat st;
+	long ret = cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0);
+
+	if (!ret && !S_ISREG(st.st_mode)) {
+		if (appends)
+			trunc_append(fd);
+		return fd;
+	}
+	/* If that changes the size, it was larger before, and a cut does no less. */
+	if (!ret)
+		trunc_cut_same(&st);
+	if (!ret && trunc_fits(fd, &st) && relaxed_allows(fd, RELAX_TRUNC) &&
+	    trunc_begin(fd, &st, appends))
+		return fd;
+	if (appends)
+		trunc_append(fd);
+	return truncate_now(fd);
+}
+
+int relax_after_open(int fd, int asked, int used)
+{
+	if (fd >= 0 && asked != used)
+		fd = give_tail(fd, asked & O_APPEND);
+	if ((unsigned int)fd >= FILES)
+		return fd;
+	compared[fd] = 0;
+	if ((asked & O_ACCMODE) != O_RDONLY && (relaxed_now() & (RELAX_COALESCE | RELAX_COPY)))
+		coalesce_candidate(fd);
+	return fd;
+}
+
+void relax_touch_slowly(int fd)
+{
+	struct stat st;
+	bool special;
+
+	if ((unsigned int)fd < FILES && compared[fd] >> 1 == changes) {
+		if (compared[fd] & 1)
+			coalesce_flush();
+		return;
+	}
+	if (cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0))
+		return;
+	special = !S_ISREG(st.st_mode);
+	if (special || coalesce_same(&st))
+		coalesce_flush();
+	if (!special)
+		trunc_cut_same(&st);
+	if ((unsigned int)fd < FILES && (special || !coalesce_same(&st)))
+		compared[fd] = changes << 1 | special;
+}
+
+void relax_seek(int fd, int64_t offset, int whence)
+{
+	if (!trunc_of(fd)) {
+		relax_touch(fd);
+		return;
+	}
+	if (coalesce_has(fd))
+		coalesce_flush();
+	/* To where it is: squid goes to the beginning once more before it writes. */
+	if ((whence == SEEK_CUR && !offset) ||
+	    (whence == SEEK_SET && cosy_syscall3(SYS_lseek, fd, 0, SEEK_CUR) == offset))
+		return;
+	trunc_cut(fd);
+}
+
+void relax_fcntl(int fd, int command, long argument)
+{
+	switch (command) {
+	case F_GETFD:
+	case F_SETFD:
+		break;
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		break;
+	case F_GETFL:
+		/* A lease shows as O_ASYNC, through a duplicate as well; O_APPEND may be missing. */
+		trunc_cut(fd);
+		coalesce_end();
+		break;
+	case F_SETFL:
+		if (argument & (O_APPEND | O_DIRECT | O_ASYNC))
+			relax_forget(fd);
+		trunc_cut(fd);
+		coalesce_end();
+		break;
+	default:
+		relax_settle();
+	}
+}
+
+void relax_tell(void)
+{
+	coalesce_flush();
+}
+
+void relax_settle(void)
+{
+	coalesce_flush();
+	trunc_cut_all();
+	/* Descriptors may be closed behind this library's back now, and name something else. */
+	changes++;
+}
+
+void relax_sleep(void)
+{
+	coalesce_end();
+}
+
+void relax_end(void)
+{
+	coalesce_end();
+	trunc_cut_all();
+}
+
+void relax_share(bool forever)
+{
+	relax_end();
+	if (forever)
+		coalesce_forget_all();
+}
+
+void relax_forget(int fd)
+{
+	if (reflink_from(fd))
+		coalesce_end();
+	coalesce_forget(fd);
+	trunc_cut(fd);
+	if ((unsigned int)fd < FILES)
+		compared[fd] = 0;
+}
+
+void relax_duplicated(int fd, int copy)
+{
+	trunc_cut(fd);
+	if (coalesce_may(fd))
+		coalesce_candidate(copy);
+}
+
+int relax_closing(int fd)
+{
+	if ((unsigned int)fd >= FILES || share_in_vfork_child())
+		return 0;
+	/* Closing drops locks, and ends pipes. */
+	coalesce_flush();
+	trunc_close(fd);
+	relax_forget(fd);
+	return relaxed_take_error(fd);
+}
+
+int relax_closed(int ret, int error)
+{
+	if (ret || !error)
+		return ret;
+	errno = error;
+	return -1;
+}
+
+void relax_lease_broken(void)
+{
+	coalesce_lease_broken();
+}
+
+/* Later destructors write by ordinary calls. */
+void library_end(void)
+{
+	if (share_in_vfork_child())
+		return;
+	relax_end();
+	coalesce_forget_all();
+	over = true;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+/*
+ * relax_calls.c - the functions of relax_calls.def, and those that need more than that.
+ *
+ * Each function of the table is a stub without a frame: unless there is something to
+ * settle it jumps to the C library's, with the arguments, of whatever number and
+ * type, where they were.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "calls/share.h"
+#include "file/file.h"
+#include "next.h"
+#include "relax/coalesce.h"
+#include "relax/relax.h"
+#include "relax/relaxed.h"
+#include "relax/trunc.h"
+
+enum { TOUCH, TELL, SETTLE, END };
+
+/* The stubs know the layout: `next` comes first. */
+struct call {
+	void *next; /* NULL until it was called once */
+	char class;
+	char name[31];
+};
+
+#define CALL(name, class)                                                                          \
+	__attribute__((used, visibility("hidden"))) struct call relax_call_##name = {NULL, class,  \
+										     #name};
+#include "relax/relax_calls.def"
+#undef CALL
+
+/* Settles what the call asks for; the function to go on with. */
+__attribute__((used, visibility("hidden"))) void *relax_prepare(struct call *call, int first)
+{
+	int error = errno;
+	void *next;
+
+	if (!share_in_vfork_child()) {
+		switch (call->class) {
+		case TOUCH:
+			relax_touch(first);
+			break;
+		case TELL:
+			relax_tell();
+			break;
+		case SETTLE:
+			relax_settle();
+			break;
+		case END:
+			relax_end();
+			break;
+		}
+	}
+	next = call->next;
+	if (!next)
+		next = next_find(call->name);
+	/* Leases are returned even where nothing is pending: that always comes this way. */
+	if (call->class != END)
+		call->next = next;
+	errno = error;
+	return next;
+}
+
+/*
+ * In: the call in r11, and the arguments of a function with any number of them: six
+ * registers, rax (how many vector registers, if it is variadic), and those.
+ */
+__asm__(".text\n"
+	".type relax_call_slowly, @function\n"
+	"relax_call_slowly:\n"
+	"	.cfi_startproc\n"
+	"	pushq %rbp\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset 6, -16\n"
+	"	movq %rsp, %rbp\n"
+	"	.cfi_def_cfa_register 6\n"
+	"	subq $192, %rsp\n"
+	"	movq %rdi, 0(%rsp)\n"
+	"	movq %rsi, 8(%rsp)\n"
+	"	movq %rdx, 16(%rsp)\n"
+	"	movq %rcx, 24(%rsp)\n"
+	"	movq %r8, 32(%rsp)\n"
+	"	movq %r9, 40(%rsp)\n"
+	"	movq %rax, 48(%rsp)\n"
+	"	movups %xmm0, 64(%rsp)\n"
+	"	movups %xmm1, 80(%rsp)\n"
+	"	movups %xmm2, 96(%rsp)\n"
+	"	movups %xmm3, 112(%rsp)\n"
+	"	movups %xmm4, 128(%rsp)\n"
+	"	movups %xmm5, 144(%rsp)\n"
+	"	movups %xmm6, 160(%rsp)\n"
+	"	movups %xmm7, 176(%rsp)\n"
+	"	movl %edi, %esi\n"
+	"	movq %r11, %rdi\n"
+	"	call relax_prepare\n"
+	"	movq %rax, %r11\n"
+	"	movq 0(%rsp), %rdi\n"
+	"	movq 8(%rsp), %rsi\n"
+	"	movq 16(%rsp), %rdx\n"
+	"	movq 24(%rsp), %rcx\n"
+	"	movq 32(%rsp), %r8\n"
+	"	movq 40(%rsp), %r9\n"
+	"	movq 48(%rsp), %rax\n"
+	"	movups 64(%rsp), %xmm0\n"
+	"	movups 80(%rsp), %xmm1\n"
+	"	movups 96(%rsp), %xmm2\n"
+	"	movups 112(%rsp), %xmm3\n"
+	"	movups 128(%rsp), %xmm4\n"
+	"	movups 144(%rsp), %xmm5\n"
+	"	movups 160(%rsp), %xmm6\n"
+	"	movups 176(%rsp), %xmm7\n"
+	"	leave\n"
+	"	.cfi_def_cfa 7, 8\n"
+	"	jmp *%r11\n"
+	"	.cfi_endproc\n"
+	".size relax_call_slowly, . - relax_call_slowly\n");
+
+#define CALL(name, class)                                                                          \
+	__asm__(".globl " #name "\n"                                                               \
+		".type " #name ", @function\n"                                                     \
+		".balign 16\n" #name ":\n"                                                         \
+		"	endbr64\n"                                                                       \
+		"	movl tails(%rip), %r11d\n"                                                       \
+		"	orl coalesce_word(%rip), %r11d\n"                                                \
+		"	jne 1f\n"                                                                        \
+		"	movq relax_call_" #name "(%rip), %r11\n"                                   \
+		"	testq %r11, %r11\n"                                                              \
+		"	je 1f\n"                                                                         \
+		"	jmp *%r11\n"                                                                     \
+		"1:	leaq relax_call_" #name "(%rip), %r11\n"                                   \
+		"	jmp relax_call_slowly\n"                                                         \
+		".size " #name ", . - " #name "\n");
+#include "relax/relax_calls.def"
+#undef CALL
+
+ssize_t write(int fd, const void *buf, size_t len)
+{
+	if (tails && !trunc_of(fd))
+		relax_touch(fd);
+	if (coalesce_pending() && !(coalesce_has(fd) && alone()))
+		coalesce_flush();
+	if (coalesce_may(fd) && alone())
+		return coalesce_write(fd, buf, len);
+	return next_write(fd, buf, len);
+}
+
+int creat64(const char *path, mode_t mode)
+{
+	return open64(path, O_CREAT | O_WRONLY | O_TRUNC, mode);
+}
+
+int creat(const char *path, mode_t mode) __attribute__((alias("creat64")));
+
+/* A late error is told here at the latest, if the program asks. */
+#define SYNCED(fd, call)                                                                           \
+	({                                                                                         \
+		int error_, ret_;                                                                  \
+                                                                                                   \
+		relax_touch(fd);                                                                   \
+		error_ = relaxed_take_error(fd);                                                   \
+		ret_ = (call);                                                                     \
+		relax_closed(ret_, error_);                                                        \
+	})
+
+int fsync(int fd)
+{
+	return SYNCED(fd, NEXT(fsync)(fd));
+}
+
+int fdatasync(int fd)
+{
+	return SYNCED(fd, NEXT(fdatasync)(fd));
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+/* trunc.c - see trunc.h. */
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "file/file.h"
+#include "relax/relaxed.h"
+#include "relax/trunc.h"
+#include "stats.h"
+#include "syscall.h"
+
+#define MAX_TRUNCS	32
+
+/* What is cut late is seen longer, and by more, the longer it takes to write. */
+#define LARGEST (16 << 20)
+
+enum { FREE = 0, CLAIMED = -1 };
+
+static struct tail {
+	int owner;    /* its descriptor + 1, or one of the above */
+	bool appends; /* the program's flags have O_APPEND, the open file's not yet */
+	off_t old_size;
+	dev_t dev;
+	ino_t ino;
+} slots[MAX_TRUNCS];
+
+uint32_t tails;
+
+static uint8_t slot_of[FILES]; /* + 1 */
+
+bool trunc_fits(int fd, const struct stat *st)
+{
+	/* Without a name it may be a memfd, which may be sealed against what comes later. */
+	return (unsigned int)fd < FILES && st->st_nlink && st->st_size <= LARGEST &&
+	       tails < MAX_TRUNCS && relaxed_local(fd, st->st_dev);
+}
+
+bool trunc_begin(int fd, const struct stat *st, bool appends)
+{
+	for (unsigned int i = 0; i < MAX_TRUNCS; i++) {
+		struct tail *tail = &slots[i];
+		int free = FREE;
+
+		if (!__atomic_compare_exchange_n(&tail->owner, &free, CLAIMED, false,
+						 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+			continue;
+		tail->appends = appends;
+		tail->old_size = st->st_size;
+		tail->dev = st->st_dev;
+		tail->ino = st->st_ino;
+		__atomic_store_n(&slot_of[fd], i + 1, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&tail->owner, fd + 1, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&tails, 1, __ATOMIC_SEQ_CST);
+		relaxed_changed();
+		stats.tails++;
+		return true;
+	}
+	return false;
+}
+
+bool trunc_of(int fd)
+{
+	return (unsigned int)fd < FILES && slot_of[fd];
+}
+
+/*
+ * A file that nothing was written to is cut even if it is empty, as O_TRUNC would have:
+ * for its times and its set-user-ID bit.
+ */
+static long cut(const struct tail *tail, int fd)
+{
+	long end = cosy_syscall3(SYS_lseek, fd, 0, SEEK_CUR);
+
+	if (end > 0 && end >= tail->old_size)
+		return 0;
+	return end < 0 ? end : cosy_syscall3(SYS_ftruncate, fd, end, 0);
+}
+
+void trunc_append(int fd)
+{
+	long flags = cosy_syscall3(SYS_fcntl, fd, F_GETFL, 0);
+
+	if (flags >= 0)
+		cosy_syscall3(SYS_fcntl, fd, F_SETFL, flags | O_APPEND);
+}
+
+static void end_tail(int fd, bool closing)
+{
+	uint64_t signals;
+	long ret = 0;
+
+	if (!trunc_of(fd))
+		return;
+	/* A handler must find it either whole or cut: it may write behind it. */
+	signals = relaxed_block_signals();
+	if (slot_of[fd]) {
+		struct tail *tail = &slots[slot_of[fd] - 1];
+
+		ret = cut(tail, fd);
+		if (tail->appends && !closing)
+			trunc_append(fd);
+		slot_of[fd] = 0;
+		tail->owner = FREE;
+		tails--;
+	}
+	relaxed_restore_signals(signals);
+	if (ret < 0)
+		relaxed_late_error(fd, ret);
+}
+
+void trunc_cut(int fd)
+{
+	end_tail(fd, false);
+}
+
+void trunc_close(int fd)
+{
+	end_tail(fd, true);
+}
+
+void trunc_cut_all(void)
+{
+	if (!tails)
+		return;
+	for (unsigned int i = 0; i < MAX_TRUNCS; i++)
+		if (slots[i].owner > 0)
+			trunc_cut(slots[i].owner - 1);
+}
+
+void trunc_cut_same(const struct stat *st)
+{
+	for (unsigned int i = 0; i < MAX_TRUNCS; i++)
+		if (slots[i].owner > 0 && slots[i].ino == st->st_ino && slots[i].dev == st->st_dev)
+			trunc_cut(slots[i].owner - 1);
+}

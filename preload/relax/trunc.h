@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trunc.h - files opened with O_TRUNC that were not truncated yet ("Poking holes" §4.2:
+ * most of what squid's open, write and close cost is that blocks are freed and
+ * allocated again).  They are written in place; what is left of the old file behind
+ * the last byte written, the *tail*, is cut off when the descriptor is closed, or before
+ * anything else but a write to it.
+ *
+ * Until then the file's true end is the kernel's position: only write(2) has moved it.
+ */
+#ifndef COSY_PRELOAD_TRUNC_H
+#define COSY_PRELOAD_TRUNC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#pragma GCC visibility push(hidden)
+
+/* How many files have a tail; the stubs look at it. */
+extern uint32_t tails;
+
+/* May a file of this kind have one? */
+bool trunc_fits(int fd, const struct stat *st);
+
+/*
+ * `fd`, just opened, has one.  False: there are too many.  With `appends` it is to have O_APPEND, but
+ * gets it only when the tail is cut: until then its position is its end all the same.
+ */
+bool trunc_begin(int fd, const struct stat *st, bool appends);
+
+/* Gives it O_APPEND. */
+void trunc_append(int fd);
+
+bool trunc_of(int fd);
+
+/* Cuts the tail of `fd`, if it has one; an error is kept: relaxed_late_error. */
+void trunc_cut(int fd);
+void trunc_cut_all(void);
+
+/* The same before close(fd). */
+void trunc_close(int fd);
+
+/* Cuts the tails of this file, by whatever descriptors they are known. */
+void trunc_cut_same(const struct stat *st);
+
+#pragma GCC visibility pop
+
+#endif /* COSY_PRELOAD_TRUNC_H */

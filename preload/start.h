@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* start.h - what is done when a program starts. */
+#ifndef COSY_PRELOAD_START_H
+#define COSY_PRELOAD_START_H
+
+/* Of functions that are called by each exec. */
+#define START __attribute__((section(".text.start"), visibility("hidden")))
+
+START void library_begin(int argc, char **argv, char **envp);
+
+#endif /* COSY_PRELOAD_START_H */

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+/* stats.c - see stats.h. */
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "environment.h"
+#include "file/lease.h"
+#include "file/map.h"
+#include "file/policy.h"
+#include "file/window.h"
+#include "next.h"
+#include "stats.h"
+#include "syscall.h"
+
+/* The cost model of window.c, for the estimate of time saved. */
+#define SAVED_PER_READ	   430
+#define SAVED_PER_SEEK	   150
+#define COST_OF_SPECIALISE 4000
+#define COST_OF_FETCH	   900
+#define BYTES_PER_NS	   24
+
+struct stats stats;
+bool stats_silent;
+
+/* A line that is put together in a signal handler as safely as anywhere. */
+struct line {
+	char text[400];
+	size_t len;
+};
+
+static void line_text(struct line *line, const char *text)
+{
+	while (*text && line->len < sizeof(line->text) - 1)
+		line->text[line->len++] = *text++;
+}
+
+static void line_number(struct line *line, unsigned long number)
+{
+	char digits[24], *digit = digits + sizeof(digits) - 1;
+
+	*digit = 0;
+	do {
+		*--digit = '0' + number % 10;
+		number /= 10;
+	} while (number);
+	line_text(line, digit);
+}
+
+static void line_print(struct line *line, int to)
+{
+	line->text[line->len++] = '\n';
+	cosy_syscall3(SYS_write, to, (unsigned long)line->text, line->len);
+	line->len = 0;
+}
+
+/* The file that --explain names. */
+static struct {
+	enum { UNREAD, NONE, SOME } state;
+	const char *path;
+	dev_t dev;
+	ino_t ino;
+} explained;
+
+static bool explains(int fd)
+{
+	struct stat st;
+
+	if (explained.state == UNREAD) {
+		const char *path = environment_get(ENVIRONMENT_EXPLAIN);
+
+		explained.state = NONE;
+		stats_silent = true;
+		if (path && !cosy_syscall6(SYS_newfstatat, AT_FDCWD, (unsigned long)path,
+					   (unsigned long)&st, 0, 0, 0)) {
+			explained.path = path;
+			explained.dev = st.st_dev;
+			explained.ino = st.st_ino;
+			explained.state = SOME;
+			stats_silent = false;
+		}
+	}
+	return explained.state == SOME && !cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) &&
+	       st.st_dev == explained.dev && st.st_ino == explained.ino;
+}
+
+static void explain(int fd, const char *what, enum guard why)
+{
+	struct line line = {.len = 0};
+	struct policy policy;
+
+	line_text(&line, "cosy: ");
+	line_text(&line, explained.path);
+	line_text(&line, ", descriptor ");
+	line_number(&line, fd);
+	line_text(&line, ": ");
+	line_text(&line, what);
+	if (why < GUARDS) {
+		line_text(&line, ": ");
+		line_text(&line, guard_name(why));
+		line_text(&line, " does not hold (");
+		line_text(&line, guard_what(why));
+		line_text(&line, ")");
+	}
+	policy_find(fd, 0, &policy);
+	if (policy.place[0]) {
+		line_text(&line, "; rule ");
+		line_text(&line, policy.place);
+	}
+	line_print(&line, 2);
+}
+
+void stats_declined(struct file *file, int fd, enum guard why)
+{
+	(void)file;
+	stats.declined[why]++;
+	if (explains(fd))
+		explain(fd, "not specialised", why);
+}
+
+void stats_replugged(struct file *file, enum guard why)
+{
+	stats.replugs[why]++;
+	stats.reads += file->reads;
+	file->reads = 0;
+	if (explains(file->fd))
+		explain(file->fd, "ordinary reads again", why);
+}
+
+void stats_specialised(struct file *file, int fd)
+{
+	stats.specialised++;
+	if (file->guard)
+		stats.distant++;
+	if (explains(fd))
+		explain(fd, file->guard ? "specialised, by a lease of cosyd's" : "specialised",
+			GUARDS);
+}
+
+void stats_mapped(int fd, enum guard why)
+{
+	if (why == GUARDS)
+		stats.maps++;
+	else
+		stats.declined[why]++;
+	if (explains(fd))
+		explain(fd, why == GUARDS ? "mapped" : "not mapped", why);
+}
+
+void stats_closed_explained(struct file *file, int fd)
+{
+	if (!explains(fd) || file->refs > 2)
+		return;
+	if ((file_word(file) & WORD_PLAIN) && !file->forever)
+		explain(fd, "closed unspecialised", GUARD_EARNED);
+	else
+		explain(fd, "closed", GUARDS);
+}
+
+static void add_reads(struct file *file)
+{
+	if (!(file_word(file) & WORD_PLAIN) && file->leased)
+		stats.reads += file->reads;
+	file->reads = 0;
+}
+
+static void print_guards(int to, const char *what, const unsigned long *counts)
+{
+	struct line line = {.len = 0};
+
+	for (int guard = 0; guard < GUARDS; guard++) {
+		if (!counts[guard])
+			continue;
+		line_text(&line, line.len ? ", " : what);
+		line_text(&line, guard_name(guard));
+		line_text(&line, " ");
+		line_number(&line, counts[guard]);
+	}
+	if (line.len)
+		line_print(&line, to);
+}
+
+static void print_relaxed(int to)
+{
+	struct line line = {.len = 0};
+
+	if (!stats.tails && !stats.gathered && !stats.cloned)
+		return;
+	line_text(&line, "cosy: relaxed: ");
+	line_number(&line, stats.tails);
+	line_text(&line, " opened untruncated, ");
+	line_number(&line, stats.gathered);
+	line_text(&line, " writes gathered into ");
+	line_number(&line, stats.flushes);
+	line_text(&line, ", ");
+	line_number(&line, stats.cloned);
+	line_text(&line, " bytes shared");
+	line_print(&line, to);
+}
+
+void stats_print(void)
+{
+	static bool printed;
+	struct line line = {.len = 0};
+	char name[16] = "";
+	unsigned long gain, cost;
+	const char *asked;
+	int to;
+
+	/* A process that opened nothing has nothing to say, and does not even look. */
+	if (!stats.opened && !stats.tails && !stats.gathered && !stats.cloned)
+		return;
+	asked = environment_get(ENVIRONMENT_STATS);
+	if (!asked || printed)
+		return;
+	for (to = 0; *asked >= '0' && *asked <= '9'; asked++)
+		to = to * 10 + *asked - '0';
+	printed = true;
+	file_each(add_reads);
+	line_text(&line, "cosy: ");
+	cosy_syscall3(SYS_prctl, PR_GET_NAME, (unsigned long)name, 0);
+	line_text(&line, name);
+	line_text(&line, " (");
+	line_number(&line, cosy_syscall3(SYS_getpid, 0, 0, 0));
+	line_text(&line, "): ");
+	line_number(&line, stats.opened);
+	line_text(&line, stats.opened == 1 ? " file opened, " : " files opened, ");
+	line_number(&line, stats.specialised);
+	line_text(&line, " specialised");
+	if (stats.distant) {
+		line_text(&line, " (");
+		line_number(&line, stats.distant);
+		line_text(&line, " by cosyd)");
+	}
+	line_text(&line, "; reads: ");
+	line_number(&line, stats.reads);
+	line_text(&line, " specialised, ");
+	line_number(&line, stats.direct);
+	line_text(&line, " direct, ");
+	line_number(&line, stats.ordinary);
+	line_text(&line, " ordinary; ");
+	line_number(&line, stats.fetches);
+	line_text(&line, " fetches of ");
+	line_number(&line, stats.fetched);
+	line_text(&line, " bytes; ");
+	line_number(&line, stats.maps);
+	line_text(&line, " mapped; ");
+	line_number(&line, stats.seeks);
+	line_text(&line, " seeks kept");
+	line_print(&line, to);
+	print_guards(to, "cosy: not specialised: ", stats.declined);
+	print_guards(to, "cosy: replugged: ", stats.replugs);
+	print_relaxed(to);
+	/* Synthetix §4.5, from the costs measured for window.c: an estimate. */
+	gain = stats.reads * SAVED_PER_READ + stats.seeks * SAVED_PER_SEEK;
+	cost = stats.specialised * COST_OF_SPECIALISE + stats.fetches * COST_OF_FETCH +
+	       stats.fetched / BYTES_PER_NS + stats.distant * LEASE_DISTANCE +
+	       stats.maps * COST_OF_MAP;
+	line_text(&line, "cosy: estimated ");
+	line_number(&line, (gain > cost ? gain - cost : cost - gain) / 1000);
+	line_text(&line, gain >= cost ? " us saved" : " us lost");
+	line_print(&line, to);
+}
+
+static void stats_at_exit(void *unused)
+{
+	(void)unused;
+	stats_print();
+}
+
+int __cxa_atexit(void (*call)(void *), void *argument, void *library);
+
+void stats_begin(void)
+{
+	NEXT(__cxa_atexit)(stats_at_exit, NULL, NULL);
+}

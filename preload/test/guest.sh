@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# guest.sh OPENS - stale_test.c with windows of either kind, in a virtual machine whose /tmp
+# is a tmpfs.
+failed=0
+for eager in 1 map; do
+	if COSY_READ_EAGER=$eager COSY_READ_STATS=2 LD_PRELOAD=/t/libcosy-read.so \
+		/t/preload_stale_test "$1" 2>/tmp/err; then
+		# Without windows, or without a writer who breaks leases, it says nothing.
+		grep -q "replugged: READ_ONLY [1-9]" /tmp/err && continue
+		echo "FAIL: no window was taken from the reader"
+	else
+		echo "FAIL: stale reads, or none"
+	fi
+	cat /tmp/err
+	failed=1
+done
+exit $failed

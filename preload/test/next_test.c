@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+/*
+ * next_test.c MAP - next_find, in a program of its own, finds what the dynamic linker finds, for
+ * each function in the version script MAP and in relax_calls.def; in whichever way loaded.c has
+ * found the linker's list.
+ */
+#include <ctype.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "check.h"
+#include "loaded.h"
+#include "next.h"
+
+static int names;
+
+static void same(const char *name)
+{
+	void *want = dlsym(RTLD_NEXT, name), *got = next_find(name);
+
+	names++;
+	if (!want) {
+		/* A function that this libc has not got. */
+		errno = 0;
+		CHECK(((long (*)(void))got)() == -1 && errno == ENOSYS);
+	} else if (got != want) {
+		fprintf(stderr, "%s is at %p, not %p\n", name, want, got);
+		exit(1);
+	}
+}
+
+static void same_in_map(const char *path)
+{
+	char word[64] = "";
+	FILE *map = fopen(path, "r");
+	size_t len = 0;
+	int c;
+
+	CHECK(map);
+	while ((c = getc(map)) != EOF) {
+		if (c == '#')
+			while (c != '\n' && c != EOF)
+				c = getc(map);
+		if (isalnum(c) || c == '_') {
+			CHECK(len < sizeof(word) - 1);
+			word[len++] = c;
+			continue;
+		}
+		word[len] = 0;
+		if (c == ';' && len)
+			same(word);
+		len = 0;
+	}
+	fclose(map);
+}
+
+static void same_everywhere(const char *map)
+{
+	names = 0;
+	same_in_map(map);
+#define CALL(name, class) same(#name);
+#include "relax/relax_calls.def"
+#undef CALL
+	same("there_is_no_such_function");
+	CHECK(names > 300);
+	CHECK(next_variable("environ") == dlsym(RTLD_DEFAULT, "environ"));
+}
+
+/* The kernel does not give its description of the process to those who ask. */
+static void deny_vector(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x41555856, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
+
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+static const ElfW(auxv_t) * vector;
+
+/* As a kernel puts it on the stack that cannot be asked. */
+static void note_old_vector(void)
+{
+	static ElfW(auxv_t) old[64];
+	int len = 0;
+
+	for (; vector->a_type != AT_NULL && len < 63; vector++)
+		if (vector->a_type != 27)
+			old[len++] = *vector;
+	loaded_begin(old);
+}
+
+static void nothing(void) {}
+
+int main(int argc, char **argv, char **envp)
+{
+	static void (*const before[])(void) = {nothing, deny_vector, note_old_vector};
+
+	CHECK(argc == 2);
+	while (*envp)
+		envp++;
+	vector = (const ElfW(auxv_t) *)(envp + 1);
+	for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
+		pid_t child = fork();
+		int status;
+
+		if (!child) {
+			before[i]();
+			same_everywhere(argv[1]);
+			_exit(0);
+		}
+		CHECK(waitpid(child, &status, 0) == child && !status);
+	}
+	return 0;
+}
