@@ -37,12 +37,12 @@ test-on demo-on: setup
 check: configure
 	@ctest --preset $(PRESET) -L check
 
-# Everything that docs/results.md shows, in about half an hour.
+# Everything that docs/measured/compounds.md shows, in about half an hour.
 bench: all
 	@tools/setup/setup.sh packages-bench.txt
 	@bench/all.sh $(BUILD) $(KERNEL)
 
-# Everything that docs/read-results.md shows, in about a quarter of an hour.
+# Everything that docs/measured/preload.md shows, in about a quarter of an hour.
 bench-preload: all
 	@tools/setup/setup.sh packages-bench-preload.txt
 	@rm -f $(BUILD)/preload/bench/results.jsonl

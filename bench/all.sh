@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# all.sh BUILD KERNEL: measures everything that docs/results.md shows, two machines at a
+# all.sh BUILD KERNEL: measures everything that docs/measured/compounds.md shows, two machines at a
 # time, into BUILD/bench/results.jsonl, and writes the document and its plots anew.
 set -u
 here=$(dirname "$0")

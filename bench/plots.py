@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The plots of docs/results.md: cost as the work grows, and everything at a glance."""
+"""The plots of docs/measured/compounds.md: cost as the work grows, and everything at a glance."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes docs/results.md and its plots from the lines that run.py wrote: report.py LINES [--docs DIR]"""
+"""Makes docs/measured/compounds.md and its plots of what run.py wrote: report.py LINES [--docs DIR]"""
 
 from __future__ import annotations
 
@@ -295,7 +295,7 @@ def _what(contender: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("lines", type=Path)
-    parser.add_argument("--docs", type=Path, default=HERE.parent / "docs")
+    parser.add_argument("--docs", type=Path, default=HERE.parent / "docs/measured")
     options = parser.parse_args()
     results = Results([json.loads(line) for line in options.lines.read_text().splitlines()])
     try:
@@ -310,7 +310,7 @@ def main() -> int:
     except figures.FigureError as error:
         print(f"report: bench/remarks.md: {error}", file=sys.stderr)
         return 1
-    (options.docs / "results.md").write_text(text)
+    (options.docs / "compounds.md").write_text(text)
     return 0
 
 

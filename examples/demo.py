@@ -163,7 +163,7 @@ def report(counted: Outcome | None, timed: Outcome) -> None:
         print(f"{name:42}{plain:>16}   {cosy}")
     made = kernel + interp
     print("\nMost of a file's cost is creating it, which a compound does not change; what is saved is the crossings.\n"
-          "docs/costs.md has the break-even.")
+          "docs/measured/costs.md has the break-even.")
     print(f"\nOf the {made} system calls of the regions {kernel} were made in the kernel; "
           f"{100 * interp / made:.2f} % of them and {twins} regions stayed native.")
 

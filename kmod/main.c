@@ -32,7 +32,7 @@
  *	  memory_*.c		single accesses, copying, searching, comparing
  *	  scan_ops.c		checksums and counts over many bytes
  *
- *	fast/			system calls specialised to what holds now (docs/fast.md)
+ *	fast/			system calls specialised to what holds now (docs/inside/fast.md)
  *	  fast.c		call number -> specialised version
  *	  guard.c		a failed guard, and the kernel's own call in its place
  *	  descriptor.c		files of descriptors, remembered within a RUN

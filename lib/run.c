@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * run.c - the leave loop: who goes on where a compound left (docs/design.md,
+ * run.c - the leave loop: who goes on where a compound left (docs/inside/overview.md,
  * "Leaving").
  */
 #include <errno.h>

@@ -2,7 +2,7 @@
 //===- Discard.cpp - Views that end behind their last use -----------------===//
 //
 // Before a call that may wait the module puts views into memory.  Of a buffer
-// that nobody looks at any more it need not (docs/fast.md, "Views"): discard
+// that nobody looks at any more it need not (docs/inside/views.md): discard
 // says so behind the last use of a local, wherever the region goes from there.
 //
 //===----------------------------------------------------------------------===//

@@ -3,7 +3,7 @@
 //
 // view_read is read without the copy: until the module settles it, what was
 // read is where calls and operations find it, not where loads look
-// (docs/fast.md, "Views").  So a read becomes a view when every load and store
+// (docs/inside/views.md).  So a read becomes a view when every load and store
 // that may see its bytes is known, and the few that there are become view_load
 // and view_store.  Nobody else may look: leaving the region settles.
 //

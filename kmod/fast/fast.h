@@ -4,7 +4,7 @@
  *
  * A specialised version (this folder and view/) does what the call it stands for does,
  * leaving out what earlier calls of the same RUN have done already, as long as its
- * guards hold (core/guards.def, docs/fast.md).  When one fails it has changed nothing,
+ * guards hold (core/guards.def, docs/inside/fast.md).  When one fails it has changed nothing,
  * says COSY_ORDINARY, and the kernel's own system call is made: the replugging of
  * Synthetix (SOSP 1995, section 3.4) for a single call.
  *

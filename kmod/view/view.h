@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * view.h - ranges of the shared buffer whose bytes are still those of page-cache
- * folios (docs/fast.md, "Views"; FSL-02-01 section 2.5).
+ * folios (docs/inside/views.md; FSL-02-01 section 2.5).
  *
  * A view lies wholly inside the shared buffer, so that settling it is a copy into the
  * kernel's mapping and cannot fail, whatever happens to the user's mapping, the file

@@ -606,7 +606,7 @@ static void mistakes(void)
 		for (int i = 0; i < 10000; i++) cosy_assign(b, v, cosy_int(i)));
 }
 
-/* --- The operations of docs/fast.md, by name -------------------------------------------------- */
+/* --- The operations of docs/inside/fast.md, by name ------------------------------------------- */
 
 static void operations_by_name(void)
 {

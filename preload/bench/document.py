@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes docs/read-results.md from the lines that measure.py wrote: document.py LINES [--docs DIR]"""
+"""Makes docs/measured/preload.md of what measure.py wrote: document.py LINES [--docs DIR]"""
 
 from __future__ import annotations
 
@@ -330,10 +330,10 @@ def document(results: Results) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("lines", type=Path)
-    parser.add_argument("--docs", type=Path, default=TOP / "docs")
+    parser.add_argument("--docs", type=Path, default=TOP / "docs/measured")
     options = parser.parse_args()
     results = Results([json.loads(line) for line in options.lines.read_text().splitlines()])
-    (options.docs / "read-results.md").write_text(document(results))
+    (options.docs / "preload.md").write_text(document(results))
     return 0
 
 

@@ -7,7 +7,7 @@
 Rows in C (micro/: Synthetix's Table 3 and what surrounds it), unmodified programs, and two
 servers under load.  Contenders take turns; a value is the median of the rounds, a ratio the
 median of the ratios of neighbours.  Writes JSON lines as bench/run.py does; document.py makes
-docs/read-results.md of them.  The status says whether every output was the same, never how
+docs/measured/preload.md of them.  The status says whether every output was the same, never how
 fast anything was.
 """
 

@@ -6,8 +6,8 @@
  * USER the reader is that user, who does not own the file, and leases are the daemon's.
  *
  * Zeros are of no version: the first is 1.  On tmpfs the kernel's own read gives them past the
- * end of a file that is made shorter while it looks for the page (docs/read.md).  So they are
- * what an end is: there only while a version is being written.
+ * end of a file that is made shorter while it looks for the page (docs/inside/preload.md).  So
+ * they are what an end is: there only while a version is being written.
  */
 #include <fcntl.h>
 #include <signal.h>

@@ -67,7 +67,7 @@ struct cosy_compound {
 
 /*
  * In a container's or LOAD's flags: every system call as the kernel makes it, none
- * by a specialised version (docs/fast.md).  For comparisons, and for the doubtful.
+ * by a specialised version (docs/inside/fast.md).  For comparisons, and for the doubtful.
  */
 #define COSY_ORDINARY_CALLS	(1u << 0)
 

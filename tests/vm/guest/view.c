@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Views (docs/fast.md): reads that leave the bytes in the page cache, everything that
+ * Views (docs/inside/views.md): reads that leave the bytes in the page cache, everything that
  * may look at them then, and everything that ends them.
  */
 #include "script.h"

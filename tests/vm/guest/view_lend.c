@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lend (docs/fast.md): a view's pages to a socket.  What is sent is what was read; each
+ * lend (docs/inside/views.md): a view's pages to a socket.  What is sent is what was read; each
  * thing that keeps pages from being lent; waiting that is interrupted, or ends in death.
  */
 #include "script.h"
