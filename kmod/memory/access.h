@@ -6,7 +6,9 @@
  *
  * Of their own rather than unsafe_get_user, since that tests for a fault behind
  * every load where the compiler cannot jump out of assembly with a result.  Here a
- * fault sets *fault, which starts as 0, and what was loaded means nothing.
+ * fault sets *fault, which starts as 0, to the number of the trap, and what was loaded
+ * means nothing.  A memory error in a user's page is such a fault, too: the kernel
+ * recovers where the exception table says MCE_SAFE, and the trap's number comes in rax.
  */
 #ifndef COSY_ACCESS_H
 #define COSY_ACCESS_H
@@ -22,7 +24,7 @@
 
 /* Assembly keeps a line for each instruction. */
 /* clang-format off */
-#define COSY_FAULTS(label) _ASM_EXTABLE_TYPE_REG(label, 9b, EX_TYPE_EFAULT_REG, %[fault])
+#define COSY_FAULTS(label) _ASM_EXTABLE_TYPE(label, 9b, EX_TYPE_FAULT_MCE_SAFE)
 
 #define cosy_access_begin()	__uaccess_begin()
 #define cosy_access_end()	__uaccess_end()
@@ -34,7 +36,7 @@ static __always_inline u64 cosy_peek_word(const void *at, int *fault)
 	asm volatile("1:	movq %[from], %[word]\n"
 		     "9:\n"
 		     COSY_FAULTS(1b)
-		     : [word] "=r" (word), [fault] "+r" (*fault)
+		     : [word] "=r" (word), [fault] "+a" (*fault)
 		     : [from] "m" (*(const u64 *)at));
 	return word;
 }
@@ -46,7 +48,7 @@ static __always_inline u8 cosy_peek_byte(const void *at, int *fault)
 	asm volatile("1:	movzbl %[from], %[byte]\n"
 		     "9:\n"
 		     COSY_FAULTS(1b)
-		     : [byte] "=r" (byte), [fault] "+r" (*fault)
+		     : [byte] "=r" (byte), [fault] "+a" (*fault)
 		     : [from] "m" (*(const u8 *)at));
 	return byte;
 }
@@ -73,7 +75,7 @@ static __always_inline u64 cosy_peek_match(const void *at, u64 pattern, int *fau
 		     COSY_ADD_HITS(2, 8) COSY_ADD_HITS(3, 16) COSY_ADD_HITS(4, 24)
 		     "9:\n"
 		     COSY_FAULTS(1b) COSY_FAULTS(2b) COSY_FAULTS(3b) COSY_FAULTS(4b)
-		     : [hits] "=&r" (hits), [word] "=&r" (word), [fault] "+r" (*fault)
+		     : [hits] "=&r" (hits), [word] "=&r" (word), [fault] "+a" (*fault)
 		     : [at] "r" (at), [pattern] "r" (pattern), [minus] "r" (-COSY_ONES)
 		     : "memory", "cc");
 	return hits & COSY_HIGHS;
@@ -101,7 +103,7 @@ static __always_inline u64 cosy_skip_strides(const void *at, u64 count, u64 patt
 		     COSY_FAULTS(1b) COSY_FAULTS(2b) COSY_FAULTS(3b) COSY_FAULTS(4b)
 		     COSY_FAULTS(5b) COSY_FAULTS(6b) COSY_FAULTS(7b) COSY_FAULTS(8b)
 		     : [hits] "=&r" (hits), [word] "=&r" (word), [at] "+r" (at), [left] "+r" (left),
-		       [fault] "+r" (*fault)
+		       [fault] "+a" (*fault)
 		     : [pattern] "r" (pattern), [minus] "r" (-COSY_ONES), [highs] "r" (COSY_HIGHS),
 		       [stride] "i" (COSY_STRIDE)
 		     : "memory", "cc");
@@ -127,7 +129,7 @@ static __always_inline u64 cosy_peek_difference(const void *a, const void *b, in
 		     "9:\n"
 		     COSY_FAULTS(1b) COSY_FAULTS(2b) COSY_FAULTS(3b) COSY_FAULTS(4b)
 		     COSY_FAULTS(5b) COSY_FAULTS(6b) COSY_FAULTS(7b) COSY_FAULTS(8b)
-		     : [bits] "=&r" (bits), [word] "=&r" (word), [fault] "+r" (*fault)
+		     : [bits] "=&r" (bits), [word] "=&r" (word), [fault] "+a" (*fault)
 		     : [a] "r" (a), [b] "r" (b)
 		     : "memory", "cc");
 	return bits;

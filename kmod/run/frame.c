@@ -11,6 +11,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include "load/program.h"
+#include "memory/access.h"
 #include "memory/operations.h"
 #include "run/frame.h"
 #include "view/view.h"
@@ -83,20 +84,23 @@ u32 cosy_frame_push(struct cosy_activation *run, const u64 *saved, u64 *top, u32
 static bool read_frame(const struct cosy_frame __user *frame, u64 *fp, u64 *saved, u64 *spill,
 		       u32 words)
 {
+	const struct cosy_frame *from = (const void __force *)frame;
+	int fault = 0;
 	u32 i;
 
 	if (!user_read_access_begin(frame, sizeof(*frame) + words * sizeof(u64)))
 		return false;
-	unsafe_get_user(*fp, &frame->fp, fault);
+	*fp = cosy_peek_word(&from->fp, &fault);
 	for (i = 0; i < 4; i++)
-		unsafe_get_user(saved[i], frame->reg + i, fault);
+		saved[i] = cosy_peek_word(from->reg + i, &fault);
 	for (i = 0; i < words; i++)
-		unsafe_get_user(spill[i], frame->spill + i, fault);
+		spill[i] = cosy_peek_word(from->spill + i, &fault);
 	user_read_access_end();
-	return true;
-
-fault:
-	user_read_access_end();
+	if (likely(!fault))
+		return true;
+	/* They may hold words of the kernel's now, and are written to the user's state. */
+	memset(saved, 0, 4 * sizeof(*saved));
+	memset(spill, 0, words * sizeof(*spill));
 	return false;
 }
 

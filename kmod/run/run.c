@@ -19,6 +19,7 @@
 #include "fast/folio_cursor.h"
 #include "fast/guard.h"
 #include "load/program.h"
+#include "memory/access.h"
 #include "run/leave.h"
 #include "run/limits.h"
 #include "run/run.h"
@@ -83,24 +84,28 @@ static u64 enter_among_running(struct cosy_activation *run)
 
 static int argument_get(struct cosy_run *argument, const struct cosy_run __user *from)
 {
+	const struct cosy_run *at = (const void __force *)from;
+	int fault = 0;
+	u64 word;
+
 	if (!user_read_access_begin(from, sizeof(*from)))
 		return -EFAULT;
-	unsafe_get_user(argument->size, &from->size, fault);
-	unsafe_get_user(argument->handle, &from->handle, fault);
-	unsafe_get_user(argument->ctx, &from->ctx, fault);
-	unsafe_get_user(argument->state, &from->state, fault);
-	unsafe_get_user(argument->stack, &from->stack, fault);
-	unsafe_get_user(argument->stack_size, &from->stack_size, fault);
-	unsafe_get_user(argument->resume, &from->resume, fault);
-	unsafe_get_user(argument->interp_calls, &from->interp_calls, fault);
+	/* Two fields of 32 bits are a word; what `resume` shares one with is an answer. */
+	word = cosy_peek_word(&at->size, &fault);
+	argument->size = word;
+	argument->handle = word >> 32;
+	argument->ctx = cosy_peek_word(&at->ctx, &fault);
+	argument->state = cosy_peek_word(&at->state, &fault);
+	argument->stack = cosy_peek_word(&at->stack, &fault);
+	argument->stack_size = cosy_peek_word(&at->stack_size, &fault);
+	argument->resume = cosy_peek_word(&at->resume, &fault);
+	argument->interp_calls = cosy_peek_word(&at->interp_calls, &fault);
 	user_read_access_end();
+	if (unlikely(fault))
+		return -EFAULT;
 	if (likely(argument->size == sizeof(*argument)))
 		return 0;
 	return argument->size < sizeof(*argument) ? -EINVAL : 1;
-
-fault:
-	user_read_access_end();
-	return -EFAULT;
 }
 
 /* A longer argument, of a library newer than this module: the tail must be zero. */

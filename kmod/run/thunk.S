@@ -244,6 +244,13 @@ SYM_CODE_END(cosy_leave)
 /* --- Loads and stores outside the shared buffer ---------------------------------- */
 
 /*
+ * A fault at `access` goes on at `fault`.  So does a memory error in the user's page, from
+ * which the kernel would not recover without MCE_SAFE: the interpreter repeats the access,
+ * and the process gets the SIGBUS that it would have had.
+ */
+#define USER_ACCESS(access, fault) _ASM_EXTABLE_TYPE(access, fault, EX_TYPE_DEFAULT_MCE_SAFE)
+
+/*
  * r10 = r10 when it is a user address, else all ones, without a branch that could
  * be mispredicted.  The page above the limit is never mapped, so that an access
  * may start at the last byte below it.
@@ -275,7 +282,7 @@ THUNK \name
 1:	\insn
 	ASM_CLAC
 	RET
-	_ASM_EXTABLE(1b, cosy_fault)
+	USER_ACCESS(1b, cosy_fault)
 THUNK_END \name
 .endm
 
@@ -295,7 +302,7 @@ THUNK \name
 1:	\insn
 	ASM_CLAC
 	RET
-	_ASM_EXTABLE(1b, cosy_fault)
+	USER_ACCESS(1b, cosy_fault)
 THUNK_END \name
 .endm
 
@@ -354,10 +361,10 @@ SYM_CODE_END(cosy_atomic_fault)
 23:	lock cmpxchgl %r11d, (%r10)
 	jne	22b
 	ATOMIC_DONE "%eax, %r10d"
-	_ASM_EXTABLE(10b, cosy_atomic_fault)
-	_ASM_EXTABLE(12b, cosy_atomic_fault)
-	_ASM_EXTABLE(21b, cosy_atomic_fault)
-	_ASM_EXTABLE(23b, cosy_atomic_fault)
+	USER_ACCESS(10b, cosy_atomic_fault)
+	USER_ACCESS(12b, cosy_atomic_fault)
+	USER_ACCESS(21b, cosy_atomic_fault)
+	USER_ACCESS(23b, cosy_atomic_fault)
 .endm
 
 /* AX address, slot VALUE operand, slot INSN insn << 16 | wide | BPF's number of the operation */
@@ -395,8 +402,8 @@ THUNK cosy_thunk_atomic
 2:	ASM_STAC
 3:	lock xaddl %r11d, (%r10)
 	ATOMIC_DONE "%r11d, %r10d"
-	_ASM_EXTABLE(1b, cosy_atomic_fault)
-	_ASM_EXTABLE(3b, cosy_atomic_fault)
+	USER_ACCESS(1b, cosy_atomic_fault)
+	USER_ACCESS(3b, cosy_atomic_fault)
 
 .Lexchange:
 	test	$BPF_ATOMIC_WIDE, %r11d
@@ -408,8 +415,8 @@ THUNK cosy_thunk_atomic
 2:	ASM_STAC
 3:	xchgl	%r11d, (%r10)
 	ATOMIC_DONE "%r11d, %r10d"
-	_ASM_EXTABLE(1b, cosy_atomic_fault)
-	_ASM_EXTABLE(3b, cosy_atomic_fault)
+	USER_ACCESS(1b, cosy_atomic_fault)
+	USER_ACCESS(3b, cosy_atomic_fault)
 
 .Lcompare_exchange:
 	test	$BPF_ATOMIC_WIDE, %r11d
@@ -421,8 +428,8 @@ THUNK cosy_thunk_atomic
 2:	ASM_STAC
 3:	lock cmpxchgl %r11d, (%r10)
 	ATOMIC_DONE "%eax, %r10d"
-	_ASM_EXTABLE(1b, cosy_atomic_fault)
-	_ASM_EXTABLE(3b, cosy_atomic_fault)
+	USER_ACCESS(1b, cosy_atomic_fault)
+	USER_ACCESS(3b, cosy_atomic_fault)
 THUNK_END cosy_thunk_atomic
 
 /* --- Signed division ----------------------------------------------------------------- */

@@ -325,6 +325,39 @@ static void test_kernel_values(void)
 	scan_state("fault");
 }
 
+/* A frame whose second half cannot be read any more when it is returned from. */
+static void test_half_frame(void)
+{
+	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct bpf_insn insns[] = {
+		MOV(6, 6), MOV(7, 70), MOV(8, 800), MOV(9, 9000), STOREK(BPF_DW, 10, -8, 10000), CALL_LOCAL(6),
+		LOAD(BPF_DW, 0, 10, -8), ADDR(0, 6), ADDR(0, 7), ADDR(0, 8), ADDR(0, 9), EXIT,
+		WIDE(1, (uintptr_t)pages + 4096), MOV(2, 4096), MOV(3, PROT_NONE), CALL(SYS_mprotect),
+		MOV(6, 1), MOV(7, 1), MOV(8, 1), MOV(9, 1), EXIT,
+	};
+	uint32_t left;
+
+	MUST(pages != MAP_FAILED);
+	raw_run_init(&the_run, raw_load(fd, insns, COUNT(insns)), NULL);
+	/* Call and frame pointer on the first page, registers on the second. */
+	the_run.run.stack = (uintptr_t)pages + 4096 - 2 * sizeof(uint64_t);
+	the_run.run.stack_size = 4096;
+	memset(&the_run.state, 0xff, sizeof(the_run.state));
+	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_LEFT_FAULT, "status %u at %d",
+	      the_run.run.status, (int)the_run.run.resume - 1);
+	scan_state("half a frame");
+	/* Nothing is made up for what could not be read. */
+	for (int i = 6; i < 10; i++)
+		CHECK(!the_run.state.reg[i], "r%d is %#llx", i, (unsigned long long)the_run.state.reg[i]);
+	left = the_run.run.resume;
+	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_LEFT_FAULT && the_run.run.resume == left,
+	      "status %u at %d", the_run.run.status, (int)the_run.run.resume - 1);
+	MUST(!mprotect(pages, 8192, PROT_READ | PROT_WRITE));
+	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE && the_run.run.ret == 19876,
+	      "status %u, result %lld", the_run.run.status, (long long)the_run.run.ret);
+	munmap(pages, 8192);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct kmod_test tests[] = {
@@ -336,6 +369,7 @@ int main(int argc, char **argv)
 		{ "own_ground", test_own_ground },
 		{ "fork", test_fork },
 		{ "kernel_values", test_kernel_values },
+		{ "half_frame", test_half_frame },
 	};
 
 	return kmod_main(tests, COUNT(tests), argc, argv);
