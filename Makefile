@@ -22,7 +22,8 @@ RELEASE ?= trixie
 all: configure
 	@cmake --build --preset $(PRESET)
 
-demo: all
+demo: configure
+	@cmake --build --preset $(PRESET) --target demo_programs
 	@python3 examples/demo.py --build $(BUILD)
 
 test: all

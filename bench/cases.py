@@ -27,7 +27,7 @@ class Case:
     parameters: dict[str, str | int] = field(default_factory=dict)
     settings: dict[str, str | int] = field(default_factory=dict)  # for the program, no parameter of the row
     short: bool = False  # in the short selection as well
-    known: bool = False  # and among the few that need no explanation
+    title: str = ""  # of the few that need no explanation, what it does in words
     file_systems: tuple[str, ...] = ("tmpfs", "ext4")
     runs: int = 0  # 0: as the caller says
 
@@ -70,7 +70,7 @@ def _db() -> Iterator[Case]:
                 {"looks at": look, "megabytes": megabytes, "processes": processes},
                 {"anew": int(not only)},
                 short=megabytes == 4 and processes == 1,
-                known=only and megabytes == 4 and processes == 1,
+                title="record store: seek, read, write" if only and megabytes == 4 and processes == 1 else "",
             )
 
 
@@ -105,7 +105,7 @@ def _ls() -> Iterator[Case]:
             {"files": files, "cache": "warm", "lines": "no"},
             {"files": files},
             short=files == 5000,
-            known=files == 5000,
+            title="directory of 5,000 files, stat of each" if files == 5000 else "",
             runs=0 if files == 5000 else 1,
         )
     yield Case(
@@ -147,7 +147,7 @@ def _grep() -> Iterator[Case]:
             "file of 8 KB",
             {"kilobytes": kilobytes},
             short=kilobytes == 128,
-            known=kilobytes == 128,
+            title="search in files of 8 KB" if kilobytes == 128 else "",
         )
 
 
@@ -181,7 +181,17 @@ def _copy() -> Iterator[Case]:
 
 
 def _walk() -> Iterator[Case]:
-    yield Case("walk", "walk", (*NAMED, "io_uring", "GNU"), 1, 4, 1, "pass over the tree", short=True, known=True)
+    yield Case(
+        "walk",
+        "walk",
+        (*NAMED, "io_uring", "GNU"),
+        1,
+        4,
+        1,
+        "pass over the tree",
+        short=True,
+        title="source tree, stat of every file",
+    )
 
 
 def _serve() -> Iterator[Case]:
@@ -215,7 +225,7 @@ def _read1() -> Iterator[Case]:
             "read",
             {"size": size},
             short=True,
-            known=size == 1,
+            title="reads of one byte" if size == 1 else "",
         )
 
 

@@ -61,7 +61,7 @@ def _rows(names: list[str], setup: Setup, short: bool, known: bool, contenders: 
     left_out: list[str] = []
     rows = []
     for case in (case for name in names for case in cases.cases(name)):
-        if setup.fs not in case.file_systems or (short and not case.short) or (known and not case.known):
+        if setup.fs not in case.file_systems or (short and not case.short) or (known and not case.title):
             continue
         row = Row(case)
         for contender in (*case.contenders, cases.WRONG):
@@ -100,9 +100,10 @@ def _complaint(row: Row, cell: Cell, compares: bool) -> str:
 class Report:
     """Takes finished rows: prints them, writes their lines, keeps what was wrong."""
 
-    def __init__(self, setup: Setup, out: Path | None, beside: bool) -> None:
+    def __init__(self, setup: Setup, out: Path | None, beside: bool, rows: int) -> None:
         self.setup = setup
         self.beside = beside
+        self.rows, self.finished = rows, 0
         self.out = out
         self.complaints: list[str] = []
         self.machine = versions.machine(setup.lane)
@@ -122,6 +123,9 @@ class Report:
                 )
             else:
                 lines += [self._line(row, cell, release, part) for part in cell.costs]
+        self.finished += 1
+        if sys.stderr.isatty():
+            print(f"bench: {self.setup.fs}, row {self.finished} of {self.rows}", file=sys.stderr)
         for text in [_beside(row, lines)] if self.beside else _table(lines):
             print(text, flush=True)
         if self.out:
@@ -153,7 +157,9 @@ def _beside(row: Row, lines: list[Line]) -> str:
     """A row as one JSON object: what each contender needs."""
     needs = {line.contender: line.value for line in lines}
     unit = lines[0].unit if lines else ""
-    return json.dumps({"workload": row.case.workload, "per": row.case.unit, "unit": unit, "needs": needs})
+    return json.dumps(
+        {"workload": row.case.workload, "title": row.case.title, "per": row.case.unit, "unit": unit, "needs": needs}
+    )
 
 
 def _table(lines: list[Line]) -> list[str]:
@@ -219,7 +225,7 @@ def main() -> int:
     )
     contenders = options.contenders.split(",") if options.contenders else []
     rows = _rows(options.workloads, setup, options.short, options.beside, contenders)
-    report = Report(setup, options.json, options.beside)
+    report = Report(setup, options.json, options.beside, len(rows))
     try:
         lanes.measure(rows, setup, report.row)
     except lanes.BenchError as error:

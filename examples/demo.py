@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The demo, in two steps.
+"""The demo, in three steps.
 
 1. An unmodified program under `cosy run`, on this machine: no module, no privilege.
-2. A real tree of files, copied by the plain and by the compound build of copy.c.
+2. What people's programs do all day: plain calls, io_uring and compounds side by side, instructions
+   counted by a virtual machine's clock.
+3. A real tree of files, copied by the plain and by the compound build of copy.c.
 
-Step 2 runs on this machine when `cosy doctor` says that a compound would run here, else in
+Step 3 runs on this machine when `cosy doctor` says that a compound would run here, else in
 virtual machines: one whose clock counts instructions, one for wall time. Each step fails
 unless what came out is the same, byte by byte.
 """
@@ -13,6 +15,7 @@ unless what came out is the same, byte by byte.
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import re
 import resource
@@ -26,6 +29,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 VM = HERE.parent / "tests" / "vm" / "vm.py"
+BENCH = HERE.parent / "bench" / "run.py"
 FEWEST = 1000  # files in the tree, so that start-up does not count
 
 # Step 1: a program that reads byte by byte, as much as takes a second.
@@ -102,15 +106,34 @@ def unmodified(build: Path) -> None:
           f"  cosy run       {after:6.2f} s   ({before / after:.1f} times less, {BYTES:,} reads of one byte, same sum)")
 
 
+def known(build: Path, kernel: str) -> None:
+    """Step 2: rows of the benchmark that need no explanation, each printed as soon as it is measured."""
+    command = [sys.executable, "-B", str(BENCH), "--beside", "--build", str(build), "--kernel", kernel,
+               "--contenders", "VAN,io_uring,io_uring-linked,COSY-FAST"]
+    print(f"  {'instructions':40}{'per':8}{'plain C':>11}{'io_uring':>12}{'compound':>11}", flush=True)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as bench:
+        assert bench.stdout
+        for text in bench.stdout:
+            row = json.loads(text)
+            needs, per = row["needs"], row["per"].split()[0]
+            ring = min((value for name, value in needs.items() if name.startswith("io_uring")), default=None)
+            values = [needs.get("VAN"), ring, needs.get("COSY-FAST")]
+            cells = "".join(f"{'-' if value is None else f'{value:,.0f}':>11} " for value in values)
+            less = f"   {100 * (1 - values[2] / values[0]):.0f} % less" if values[0] and values[2] else ""
+            print(f"  {row['title']:40}{per:8}{cells}{less}", flush=True)
+    if bench.returncode != 0:
+        raise DemoError(f"{' '.join(command)} ended with status {bench.returncode}")
+
+
 def real_tree(into: Path) -> None:
     """A tree of real files: the headers of the kernel that the virtual machine runs."""
-    found = subprocess.run([sys.executable, VM, "fetch", "--kernel", "6.12"], capture_output=True, text=True)
+    found = subprocess.run([sys.executable, VM, "fetch", "--kernel", "6.12"], stdout=subprocess.PIPE, text=True)
     root = Path(found.stdout.strip()) if found.returncode == 0 else Path("/usr")
     for source in [*root.glob("usr/src/linux-headers-*-common/include/linux"), root / "include"]:
         if source.is_dir() and sum(p.is_file() for p in source.rglob("*")) >= FEWEST:
             shutil.copytree(source, into, symlinks=True)
             return
-    raise DemoError(f"no tree of {FEWEST} files under {root}: {found.stderr.strip()}")
+    raise DemoError(f"no tree of {FEWEST} files under {root}")
 
 
 def stage(build: Path, into: Path) -> None:
@@ -176,7 +199,10 @@ def copies(build: Path, kernel: str, here: bool) -> None:
         if here:
             report(None, run(["sh", "./demo-guest.sh", str(folder / "out")], cwd=folder))
         else:
-            report(in_vm(folder, kernel, "--icount"), in_vm(folder, kernel))
+            print("  counting instructions ...", flush=True)
+            counted = in_vm(folder, kernel, "--icount")
+            print("  by the clock ...", flush=True)
+            report(counted, in_vm(folder, kernel))
 
 
 def main() -> int:
@@ -188,9 +214,11 @@ def main() -> int:
     here = doctor.returncode == 0
     where = "on this machine" if here else f"in a virtual machine with Debian's {options.kernel} kernel"
     try:
-        print("1/2  an unmodified program, here, without module or privilege", flush=True)
+        print("1/3  an unmodified program, here, without module or privilege", flush=True)
         unmodified(options.build)
-        print(f"\n2/2  a tree of files, copied by either build, {where}", flush=True)
+        print(f"\n2/3  marked programs, in a virtual machine with Debian's {options.kernel} kernel", flush=True)
+        known(options.build, options.kernel)
+        print(f"\n3/3  a tree of files, copied by either build, {where}", flush=True)
         copies(options.build, options.kernel, here)
     except DemoError as error:
         print(f"demo: {error}", file=sys.stderr)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -55,6 +56,10 @@ class Apt:
         """Fetches these versions (name -> version) of packages into a folder."""
         # name=version also keeps apt from reading '+' and '.' as a pattern.
         wanted = [f"{name}={version}" for name, version in packages.items()]
+        if sys.stderr.isatty():  # a hundred megabytes: apt shows how far it is
+            command = ["apt-get", *self.options, "download", *wanted]
+            if subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=sys.stderr).returncode == 0:
+                return
         self._run("apt-get", "-qq", "download", *wanted, cwd=folder)
 
 
