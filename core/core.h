@@ -134,6 +134,7 @@ enum cosy_slot {
 	COSY_SLOT_VALUE = -24, /* store thunks: the value; div and atomic thunks: second operand */
 	COSY_SLOT_INSN = -32,  /* access thunks: the instruction, for a fault */
 	COSY_SLOT_SAVE = -40,  /* a register lent to a store */
+	COSY_SLOT_ORIGIN = -48, /* based code: cosy_entry.origin */
 	COSY_SLOT_SIZE = 64,   /* bytes reserved */
 };
 
@@ -141,6 +142,7 @@ enum cosy_slot {
 struct cosy_entry {
 	u64 fuel;
 	u64 resume;		 /* 0 or instruction + 1, checked to be a resume point */
+	u64 origin;		 /* based code: 0 less the user's address of the shared buffer */
 	struct cosy_state state; /* registers and spill frame to start with */
 };
 
@@ -208,6 +210,12 @@ struct cosy_sandbox {
 	bool has_gotol;	   /* ... and the one of them with 32-bit jumps, which older ones got late */
 	bool blind;	   /* hide the program's constants from the code (against JIT spraying) */
 	bool ordinary;	   /* no specialised versions of calls */
+	/*
+	 * The JIT has loads and stores relative to a register of its own (BPF_PROBE_MEM32), which
+	 * whoever enters the code sets to the kernel's mapping.  Such code holds no address: user_base
+	 * and kernel_base are not looked at, and it serves every buffer of that size.  Implies has_v4.
+	 */
+	bool based;
 	u64 seed;	   /* of the blinding */
 	const s32 *thunks; /* [COSY_THUNK_CNT] immediates that call the thunks */
 };
@@ -216,6 +224,7 @@ struct cosy_code {
 	struct bpf_insn *insns; /* core_alloc'ed */
 	u32 insn_cnt;
 	u32 stack_size; /* bytes below r10 that the code uses */
+	u32 based_cnt;	/* instructions relative to the JIT's own register */
 };
 
 /*

@@ -223,3 +223,17 @@ void cosy_emit_secret(struct cosy_emit *e, u8 dst, u64 value)
 	emit_op_imm(e, BPF_LSH, dst, 32);
 	blind_word(e, BPF_XOR, dst, low);
 }
+
+void cosy_emit_add_secret(struct cosy_emit *e, u8 dst, s16 value)
+{
+	s32 part;
+
+	if (!e->blind) {
+		emit_op_imm(e, BPF_ADD, dst, value);
+		return;
+	}
+	/* Half of an s32, so that the rest is one, too. */
+	part = (s32)random_word(e) >> 1;
+	emit_op_imm(e, BPF_ADD, dst, part);
+	emit_op_imm(e, BPF_ADD, dst, value - part);
+}

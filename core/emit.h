@@ -64,6 +64,8 @@ void cosy_emit_constant(struct cosy_emit *e, u8 dst, u64 value);
  * appears in the code.
  */
 void cosy_emit_secret(struct cosy_emit *e, u8 dst, u64 value);
+/* dst += value, likewise. */
+void cosy_emit_add_secret(struct cosy_emit *e, u8 dst, s16 value);
 
 static inline struct bpf_insn cosy_branch(u8 code, u8 dst, u8 src, s32 imm)
 {

@@ -88,6 +88,10 @@ static inline void core_yield(void) {}
 #ifndef BPF_ATOMIC
 #define BPF_ATOMIC 0xc0
 #endif
+/* Linux 6.9: relative to a register of the JIT's own. */
+#ifndef BPF_PROBE_MEM32
+#define BPF_PROBE_MEM32 0xa0
+#endif
 #ifndef BPF_JCOND
 #define BPF_JCOND 0xe0
 #endif

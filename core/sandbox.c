@@ -117,6 +117,7 @@ again:
 		ret->insns = w.code.insns;
 		ret->insn_cnt = w.code.insn_cnt;
 		ret->stack_size = COSY_SLOT_SIZE + 8 * w.frame_words;
+		ret->based_cnt = w.based_cnt;
 		w.code.insns = NULL;
 	}
 	rewrite_deinit(&w);

@@ -4,8 +4,9 @@
  *
  * The invariant that everything emitted keeps: an address in the kernel's
  * mapping of the shared buffer is only ever in AX, or in the register that a
- * load is about to overwrite.  It is never in memory, and AX is dead wherever a
- * thunk is called or the program may resume.
+ * load is about to overwrite; in based code in no register of BPF's at all.  It
+ * is never in memory, and AX is dead wherever a thunk is called or the program
+ * may resume.
  */
 #ifndef COSY_SANDBOX_H
 #define COSY_SANDBOX_H
@@ -26,6 +27,7 @@ struct cosy_rewrite {
 	u32 frame_words;		      /* of the deepest spill frame */
 	struct cosy_stub *stubs;
 	u32 stub_cnt;
+	u32 based_cnt;
 	u32 *ticks;  /* [insn_cnt] label of the back edges' tick to there, or COSY_UNBOUND */
 	u32 resume;  /* label: go on from cosy_entry.resume */
 	u32 returns; /* label: AX holds the call to return behind */

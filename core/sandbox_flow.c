@@ -102,6 +102,10 @@ void cosy_emit_prologue(struct cosy_rewrite *w)
 	emit_store(e, COSY_FP, COSY_SLOT_STATE, 1);
 	emit_load(e, COSY_AX, 1, offsetof(struct cosy_entry, fuel));
 	emit_store(e, COSY_FP, COSY_SLOT_FUEL, COSY_AX);
+	if (w->how->based && w->how->size) {
+		emit_load(e, COSY_AX, 1, offsetof(struct cosy_entry, origin));
+		emit_store(e, COSY_FP, COSY_SLOT_ORIGIN, COSY_AX);
+	}
 	emit_load(e, COSY_AX, 1, offsetof(struct cosy_entry, resume));
 	cosy_emit_if(e, cosy_branch(BPF_JMP | BPF_JNE | BPF_K, COSY_AX, 0, 0), w->resume);
 	emit_load(e, 1, 1, entry_register(1));

@@ -18,6 +18,18 @@
  * register instead of taking a second one, so it needs no register of its own;
  * the base is whole again wherever anything can be seen of it.  The stubs go
  * through the checked accessors.
+ *
+ * Based code, with the kernel's address in a register B of the JIT's that no
+ * instruction of BPF names, and 0 - UB in a slot of the frame:
+ *
+ *	AX = slot ORIGIN
+ *	AX += base + off
+ *	if AX > S - N goto stub
+ *	AX &= S - 1
+ *	dst = *(B + AX), or *(B + AX) = src
+ *
+ * The same test and the same mask, and neither UB nor KB: whatever ORIGIN holds,
+ * even an old value that the processor takes for it, the access is in the buffer.
  */
 #include "sandbox.h"
 
@@ -81,6 +93,21 @@ static u64 buffer_delta(const struct cosy_rewrite *w, const struct bpf_insn *ins
 	return (u64)(s64)insn->off - w->how->user_base;
 }
 
+/* AX = the access's address, less where the user has the buffer: its offset, if it is there. */
+static void emit_offset(struct cosy_rewrite *w, u8 reg, const struct bpf_insn *insn)
+{
+	struct cosy_emit *e = &w->code;
+
+	if (!w->how->based) {
+		emit_sum(w, reg, buffer_delta(w, insn));
+		return;
+	}
+	emit_load(e, COSY_AX, COSY_FP, COSY_SLOT_ORIGIN);
+	emit_op(e, BPF_ADD, COSY_AX, reg);
+	if (insn->off)
+		cosy_emit_add_secret(e, COSY_AX, insn->off);
+}
+
 /* Leaves for the stub when reg is no offset of an N-byte access, and masks it. */
 static void emit_bound(struct cosy_rewrite *w, u8 reg, const struct bpf_insn *insn, u32 stub)
 {
@@ -136,17 +163,33 @@ static void emit_checked_load(struct cosy_rewrite *w, u32 at)
 	emit_move(&w->code, insn->dst_reg, COSY_AX);
 }
 
+/* dst = *(B + AX); there is no sign-extending one in all JITs that have B. */
+static void emit_based_load(struct cosy_rewrite *w, const struct bpf_insn *insn)
+{
+	struct cosy_emit *e = &w->code;
+	u8 dst = insn->dst_reg;
+
+	w->based_cnt++;
+	cosy_emit(e, BPF_LDX | BPF_PROBE_MEM32 | BPF_SIZE(insn->code), dst, COSY_AX, 0, 0);
+	if (is_signed(insn))
+		cosy_emit(e, BPF_ALU64 | BPF_MOV | BPF_X, dst, dst, 8 * size_of(insn), 0);
+}
+
 static void emit_buffer_load(struct cosy_rewrite *w, u32 at)
 {
 	const struct bpf_insn *insn = &w->program->insns[at];
 	struct cosy_stub *stub = new_stub(w, at);
 	struct cosy_emit *e = &w->code;
 
-	emit_sum(w, insn->src_reg, buffer_delta(w, insn));
+	emit_offset(w, insn->src_reg, insn);
 	emit_bound(w, COSY_AX, insn, stub->entry);
-	cosy_emit_constant(e, insn->dst_reg, w->how->kernel_base);
-	emit_op(e, BPF_ADD, insn->dst_reg, COSY_AX);
-	emit_raw_load(w, insn, insn->dst_reg, 0);
+	if (w->how->based) {
+		emit_based_load(w, insn);
+	} else {
+		cosy_emit_constant(e, insn->dst_reg, w->how->kernel_base);
+		emit_op(e, BPF_ADD, insn->dst_reg, COSY_AX);
+		emit_raw_load(w, insn, insn->dst_reg, 0);
+	}
 	cosy_emit_bind(e, stub->back);
 }
 
@@ -183,11 +226,14 @@ static void emit_raw_store(struct cosy_rewrite *w, const struct bpf_insn *insn, 
 
 /*
  * A store to the buffer has no register left for a hidden constant, and a store
- * of its own base would store the moved one: both borrow a register.
+ * of its own base would store the moved one, where bases are moved: both borrow a
+ * register.
  */
 static bool is_borrowing(const struct cosy_rewrite *w, const struct bpf_insn *insn)
 {
-	return is_immediate(insn) ? w->code.blind : insn->src_reg == insn->dst_reg;
+	if (is_immediate(insn))
+		return w->code.blind;
+	return insn->src_reg == insn->dst_reg && !w->how->based;
 }
 
 static u8 borrowed(const struct bpf_insn *insn)
@@ -233,6 +279,19 @@ static void emit_checked_store(struct cosy_rewrite *w, u32 at)
 	emit_thunk(w, COSY_THUNK_STORE1 + size_order(insn));
 }
 
+/* *(B + AX) = what emit_raw_store stores */
+static void emit_based_store(struct cosy_rewrite *w, const struct bpf_insn *insn, u8 value)
+{
+	struct cosy_emit *e = &w->code;
+	u8 how = BPF_PROBE_MEM32 | BPF_SIZE(insn->code);
+
+	w->based_cnt++;
+	if (value == COSY_FP)
+		cosy_emit(e, BPF_ST | how, COSY_AX, 0, 0, insn->imm);
+	else
+		cosy_emit(e, BPF_STX | how, COSY_AX, value, 0, 0);
+}
+
 static void emit_buffer_store(struct cosy_rewrite *w, u32 at)
 {
 	const struct bpf_insn *insn = &w->program->insns[at];
@@ -245,12 +304,18 @@ static void emit_buffer_store(struct cosy_rewrite *w, u32 at)
 		emit_borrow(w, insn);
 		value = borrowed(insn);
 	}
-	emit_move_base(w, insn->dst_reg, delta);
-	emit_bound(w, insn->dst_reg, insn, stub->entry);
-	cosy_emit_constant(e, COSY_AX, w->how->kernel_base);
-	emit_op(e, BPF_ADD, COSY_AX, insn->dst_reg);
-	emit_raw_store(w, insn, COSY_AX, 0, value);
-	emit_move_base(w, insn->dst_reg, -delta);
+	if (w->how->based) {
+		emit_offset(w, insn->dst_reg, insn);
+		emit_bound(w, COSY_AX, insn, stub->entry);
+		emit_based_store(w, insn, value);
+	} else {
+		emit_move_base(w, insn->dst_reg, delta);
+		emit_bound(w, insn->dst_reg, insn, stub->entry);
+		cosy_emit_constant(e, COSY_AX, w->how->kernel_base);
+		emit_op(e, BPF_ADD, COSY_AX, insn->dst_reg);
+		emit_raw_store(w, insn, COSY_AX, 0, value);
+		emit_move_base(w, insn->dst_reg, -delta);
+	}
 	if (is_borrowing(w, insn))
 		emit_give_back(w, insn);
 	cosy_emit_bind(e, stub->back);
@@ -325,7 +390,8 @@ void cosy_emit_stubs(struct cosy_rewrite *w)
 		if (BPF_CLASS(insn->code) == BPF_LDX) {
 			emit_checked_load(w, stub->insn);
 		} else {
-			emit_move_base(w, insn->dst_reg, -buffer_delta(w, insn));
+			if (!w->how->based)
+				emit_move_base(w, insn->dst_reg, -buffer_delta(w, insn));
 			if (is_borrowing(w, insn))
 				emit_give_back(w, insn);
 			emit_checked_store(w, stub->insn);

@@ -424,6 +424,12 @@ static u8 *buffer_bytes(struct checker *c, u64 address, u32 size)
 	return c->world->area[WORLD_BUFFER].bytes + offset;
 }
 
+/* Relative to the JIT's own register, which is the kernel's address of the buffer. */
+static bool is_based(const struct bpf_insn *insn)
+{
+	return BPF_MODE(insn->code) == BPF_PROBE_MEM32;
+}
+
 static bool in_frame(const struct checker *c, s32 off, u32 size)
 {
 	return off >= -(s32)c->code->stack_size && off + (s32)size <= 0;
@@ -448,7 +454,12 @@ static enum outcome run_load(struct checker *c, const struct bpf_insn *insn)
 	u64 entry = address - ENTRY;
 	const u8 *bytes;
 
-	if (insn->src_reg == 10) {
+	if (is_based(insn)) {
+		bytes = buffer_bytes(c, c->how->kernel_base + address, size);
+		if (!bytes || has_taint(c, insn->src_reg))
+			return violation(c, "based load outside the buffer, 0x%llx",
+					 (unsigned long long)address);
+	} else if (insn->src_reg == 10) {
 		if (!in_frame(c, insn->off, size))
 			return violation(c, "load outside the frame, r10%+d", insn->off);
 		if (!frame_defined(c, insn->off, size))
@@ -475,9 +486,10 @@ static enum outcome run_store(struct checker *c, const struct bpf_insn *insn)
 	u32 size = alu_access_size(insn->code);
 	u64 value = from_register ? c->reg[insn->src_reg] : (u64)(s64)insn->imm;
 	bool taint = from_register && has_taint(c, insn->src_reg);
+	u64 base = is_based(insn) ? c->how->kernel_base : 0;
 	u8 *bytes;
 
-	if (insn->dst_reg == 10) {
+	if (!is_based(insn) && insn->dst_reg == 10) {
 		if (!in_frame(c, insn->off, size))
 			return violation(c, "store outside the frame, r10%+d", insn->off);
 		if (taint && insn->off != COSY_SLOT_STATE)
@@ -491,7 +503,9 @@ static enum outcome run_store(struct checker *c, const struct bpf_insn *insn)
 	}
 	if (taint)
 		return violation(c, "a kernel value goes to memory");
-	bytes = buffer_bytes(c, c->reg[insn->dst_reg] + insn->off, size);
+	if (is_based(insn) && has_taint(c, insn->dst_reg))
+		return violation(c, "based store to a kernel value");
+	bytes = buffer_bytes(c, base + c->reg[insn->dst_reg] + insn->off, size);
 	if (!bytes)
 		return violation(c, "store outside everything, 0x%llx",
 				 (unsigned long long)(c->reg[insn->dst_reg] + insn->off));
@@ -526,16 +540,16 @@ static enum outcome run_jump(struct checker *c, const struct bpf_insn *insn);
 static bool is_harmless(struct checker *c, const struct bpf_insn *insn)
 {
 	u32 base = BPF_CLASS(insn->code) == BPF_LDX ? insn->src_reg : insn->dst_reg;
-	u64 offset = c->reg[base] + insn->off - c->how->kernel_base;
+	u64 offset = c->reg[base] + insn->off - (is_based(insn) ? 0 : c->how->kernel_base);
 
 	/* An access that starts in the buffer's last bytes ends in its guard page. */
-	return base == 10 || (c->how->size && offset < c->how->size);
+	return (base == 10 && !is_based(insn)) || (c->how->size && offset < c->how->size);
 }
 
 /* A load on the wrong way; stores there go nowhere. */
 static void speculate_load(struct checker *c, const struct bpf_insn *insn)
 {
-	u64 offset = c->reg[insn->src_reg] + insn->off - c->how->kernel_base;
+	u64 offset = c->reg[insn->src_reg] + insn->off - (is_based(insn) ? 0 : c->how->kernel_base);
 
 	if (insn->src_reg == 10 || offset + 8 > c->how->size)
 		c->reg[insn->dst_reg] = 0;
@@ -678,6 +692,7 @@ enum outcome checker_run(struct checker *c)
 	c->steps = 0;
 	grant(c);
 	c->entry.fuel = c->granted;
+	c->entry.origin = 0 - c->how->user_base;
 	if (!c->entry.resume) {
 		/* Only r1 is taken from the state. */
 		u64 ctx = c->entry.state.reg[1];

@@ -193,6 +193,7 @@ bool differential_run(struct differential *d, const struct cosy_program *program
 {
 	struct cosy_reject why = {0};
 	struct cosy_code code;
+	struct cosy_sandbox given;
 	struct world worlds[2];
 	const char *lint;
 	bool fine;
@@ -202,7 +203,11 @@ bool differential_run(struct differential *d, const struct cosy_program *program
 	d->how.thunks = checker_thunks;
 	/* No constant of the program can be meant to be this. */
 	d->how.kernel_base = 0xffffc90000000000ull | (world_mix(d->seed, 1) & 0xffffffff000ull);
-	if (cosy_sandbox(program, &d->how, &code, &why)) {
+	given = d->how;
+	/* What the code is not made of is not told to who makes it. */
+	if (given.based)
+		given.user_base = given.kernel_base = 0;
+	if (cosy_sandbox(program, &given, &code, &why)) {
 		if (!why.reason[0])
 			return problem(d, "not sandboxed, without a reason");
 		return problem(d, "not sandboxed: %s", why.reason);

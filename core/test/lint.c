@@ -23,12 +23,17 @@ static const char *lint_alu(const struct bpf_insn *insn, bool has_v4)
 	return NULL;
 }
 
-static const char *lint_access(const struct bpf_insn *insn, bool has_v4)
+static const char *lint_access(const struct bpf_insn *insn, const struct cosy_sandbox *how)
 {
 	u8 mode = BPF_MODE(insn->code), class = BPF_CLASS(insn->code);
 	u32 base = class == BPF_LDX ? insn->src_reg : insn->dst_reg;
 
-	if (mode == BPF_MEMSX && class == BPF_LDX && has_v4)
+	if (mode == BPF_MEMSX && class == BPF_LDX && how->has_v4)
+		mode = BPF_MEM;
+	/* AX holds an offset in based code, and an address elsewhere. */
+	if (how->based && base == AX && (mode != BPF_PROBE_MEM32 || insn->off))
+		return "AX as an address in based code";
+	if (mode == BPF_PROBE_MEM32 && how->based && how->size && base == AX)
 		mode = BPF_MEM;
 	if (mode != BPF_MEM)
 		return "access of a wrong mode";
@@ -67,7 +72,7 @@ const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox
 {
 	u8 *heads = calloc(1, code->insn_cnt);
 	const char *problem = NULL;
-	u32 at;
+	u32 at, based = 0;
 
 	if (!heads)
 		abort();
@@ -90,7 +95,8 @@ const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox
 		case BPF_LDX:
 		case BPF_ST:
 		case BPF_STX:
-			problem = lint_access(insn, how->has_v4);
+			problem = lint_access(insn, how);
+			based += insn->code != COSY_FENCE && BPF_MODE(insn->code) == BPF_PROBE_MEM32;
 			break;
 		case BPF_ALU:
 		case BPF_ALU64:
@@ -100,6 +106,8 @@ const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox
 			problem = lint_jump(code, at, heads, how->has_gotol);
 		}
 	}
+	if (!problem && based != code->based_cnt)
+		problem = "based accesses are miscounted";
 	if (!problem && code->insns[0].code != COSY_FENCE)
 		problem = "the entry is not fenced";
 	if (!problem && code->insns[code->insn_cnt - 1].code != (BPF_JMP | BPF_EXIT))

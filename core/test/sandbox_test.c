@@ -8,6 +8,7 @@
 
 #define LOW	     0x40000000ull
 #define HIGH	     0x7e0000000000ull
+#define BASED	     0x7e0000001000ull /* the buffer of code that does not know it */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct differential setting(u64 user_base)
@@ -38,12 +39,14 @@ static void run_all_ways(const struct bpf_insn *insns, u32 count, enum outcome o
 	static const u64 bases[] = {LOW, HIGH};
 	u32 way;
 
-	for (way = 0; way < 64; way++) {
+	for (way = 0; way < 128; way++) {
 		struct differential d = setting(bases[way & 1]);
 
 		d.how.has_v4 = way & 2;
 		d.how.blind = way & 4;
 		d.how.size = way & 8 ? 4096 : 0;
+		d.how.based = way & 64;
+		d.how.has_v4 |= d.how.based;
 		d.leave_every = way & 16 ? 1 : 0;
 		d.fault_every = way & 16 ? 2 : 0;
 		d.max_grant = way & 32 ? 1 : 100;
@@ -161,6 +164,7 @@ static u64 executed(u64 user_base, const struct bpf_insn *insns, u32 count)
 {
 	struct differential d = setting(user_base);
 
+	d.how.based = user_base == BASED;
 	run(&d, insns, count);
 	CHECK_EQ(d.outcome, RUN_DONE);
 	return d.executed;
@@ -184,6 +188,9 @@ static void buffer_accesses_are_cheap(void)
 	CHECK(added(LOW, STORE_K(BPF_W, 6, 8, 5)) <= 8);
 	CHECK(added(HIGH, LOAD(BPF_DW, 2, 6, 8)) <= 8);
 	CHECK(added(HIGH, STORE(BPF_DW, 6, 8, 2)) <= 10);
+	CHECK(added(BASED, LOAD(BPF_DW, 2, 6, 8)) <= 6);
+	CHECK(added(BASED, STORE(BPF_DW, 6, 8, 2)) <= 6);
+	CHECK(added(BASED, STORE_K(BPF_W, 6, 8, 5)) <= 6);
 }
 
 /* --- Sizes ------------------------------------------------------------------------------ */
@@ -260,6 +267,32 @@ static void the_same_input_gives_the_same_code(void)
 	cosy_program_deinit(&program);
 }
 
+/* Whoever loads the program next, wherever his buffer is, may have the same code. */
+static void based_code_knows_no_address(void)
+{
+	struct bpf_insn insns[] = {LOAD(BPF_DW, 2, 1, 8), STORE(BPF_W, 1, 16, 2),
+				   STORE_K(BPF_B, 1, 0, 7), EXIT()};
+	struct cosy_program program = validated(insns, COUNT(insns));
+	struct cosy_sandbox how = {.user_base = HIGH,
+				   .kernel_base = 0xffffc90000000000,
+				   .size = 4096,
+				   .has_v4 = true,
+				   .based = true,
+				   .thunks = checker_thunks};
+	struct cosy_code first, second;
+
+	MUST(!cosy_sandbox(&program, &how, &first, NULL));
+	how.user_base = LOW;
+	how.kernel_base = 0xffffc90012345000;
+	MUST(!cosy_sandbox(&program, &how, &second, NULL));
+	CHECK_EQ(first.based_cnt, 3);
+	CHECK_EQ(first.insn_cnt, second.insn_cnt);
+	CHECK(!memcmp(first.insns, second.insns, first.insn_cnt * sizeof(*first.insns)));
+	core_free(first.insns);
+	core_free(second.insns);
+	cosy_program_deinit(&program);
+}
+
 int main(void)
 {
 	division_follows_the_rfc();
@@ -269,5 +302,6 @@ int main(void)
 	buffer_accesses_are_cheap();
 	far_jumps_need_v4();
 	the_same_input_gives_the_same_code();
+	based_code_knows_no_address();
 	return check_result();
 }

@@ -66,6 +66,7 @@
 #include <linux/entry-common.h>
 #include <linux/err.h>
 #include <linux/file.h>
+#include <linux/filter.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -167,6 +168,13 @@ static inline bool cosy_times_are_coarse(const struct inode *inode)
 	return true;
 #endif
 }
+
+/* The x86 JIT got loads and stores relative to r12 with the headers' name for them (6.9). */
+#ifdef BPF_PROBE_MEM32
+#define COSY_JIT_MAY_BE_BASED true
+#else
+#define COSY_JIT_MAY_BE_BASED false
+#endif
 
 /* struct fd became opaque in 6.12.  The flags say whether fdput has a reference to drop. */
 #ifndef fd_file

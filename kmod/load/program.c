@@ -24,7 +24,7 @@
 #include "users.h"
 
 static const bool never_gone;
-static bool has_v4, has_gotol;
+static bool has_v4, has_gotol, has_based;
 /* Whether the last program had to hide its constants; so the next one will, most likely. */
 static bool blinds_lately;
 
@@ -39,10 +39,9 @@ static void refuse(struct cosy_reject *why, const char *reason)
 static_assert(COSY_SLOT_SIZE + COSY_FRAME_SIZE <= MAX_BPF_STACK,
 	      "the sandbox's slots and the spill frame fit a BPF program's stack");
 
-static struct bpf_prog *bpf_create(const struct bpf_insn *insns, u32 insn_cnt, u32 stack_size,
-				   bool *blinds)
+static struct bpf_prog *bpf_create(const struct cosy_code *code, bool *blinds)
 {
-	struct bpf_prog *bpf = bpf_prog_alloc(bpf_prog_size(insn_cnt), __GFP_NOWARN);
+	struct bpf_prog *bpf = bpf_prog_alloc(bpf_prog_size(code->insn_cnt), __GFP_NOWARN);
 
 	if (!bpf)
 		return NULL;
@@ -54,9 +53,11 @@ static struct bpf_prog *bpf_create(const struct bpf_insn *insns, u32 insn_cnt, u
 	 * its memory is used again for such a one, processors forget where indirect branches led.
 	 */
 	bpf->type = BPF_PROG_TYPE_UNSPEC;
-	bpf->len = insn_cnt;
-	bpf->aux->stack_depth = stack_size;
-	memcpy(bpf->insnsi, insns, insn_cnt * sizeof(*insns));
+	bpf->len = code->insn_cnt;
+	bpf->aux->stack_depth = code->stack_size;
+	/* The JIT wants a place for each in an exception table, though none of them can fault. */
+	bpf->aux->num_exentries = code->based_cnt;
+	memcpy(bpf->insnsi, code->insns, code->insn_cnt * sizeof(*code->insns));
 	return bpf;
 }
 
@@ -86,10 +87,11 @@ static bool bpf_compiles(void)
 }
 
 /* What a small program returns for `argument`; 0 when it does not compile. */
-static u32 bpf_try(const struct bpf_insn *insns, u32 insn_cnt, unsigned long argument)
+static u32 bpf_try(struct bpf_insn *insns, u32 insn_cnt, u32 based_cnt, unsigned long argument)
 {
+	const struct cosy_code code = { .insns = insns, .insn_cnt = insn_cnt, .based_cnt = based_cnt };
 	bool blinds;
-	struct bpf_prog *bpf = bpf_create(insns, insn_cnt, 0, &blinds);
+	struct bpf_prog *bpf = bpf_create(&code, &blinds);
 	u32 result = 0;
 
 	if (bpf)
@@ -107,24 +109,40 @@ static u32 bpf_try(const struct bpf_insn *insns, u32 insn_cnt, unsigned long arg
  */
 static bool bpf_has_v4(void)
 {
-	const struct bpf_insn insns[] = {
+	struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_1, .off = 8 },
 		BPF_EXIT_INSN(),
 	};
 
-	return bpf_try(insns, ARRAY_SIZE(insns), 0xff) == ~0u;
+	return bpf_try(insns, ARRAY_SIZE(insns), 0, 0xff) == ~0u;
 }
 
 static bool bpf_has_gotol(void)
 {
-	const struct bpf_insn insns[] = {
+	struct bpf_insn insns[] = {
 		BPF_MOV64_REG(BPF_REG_0, BPF_REG_1),
 		{ .code = BPF_JMP32 | BPF_JA, .imm = 1 },
 		BPF_MOV64_IMM(BPF_REG_0, 0),
 		BPF_EXIT_INSN(),
 	};
 
-	return bpf_try(insns, ARRAY_SIZE(insns), 1) == 1;
+	return bpf_try(insns, ARRAY_SIZE(insns), 0, 1) == 1;
+}
+
+/* Loads and stores relative to r12, which the JIT sets up for arenas alone; cosy_enter does for us. */
+static bool bpf_has_based(void)
+{
+	/* Jumped over: r12 is not set here. */
+	struct bpf_insn insns[] = {
+		BPF_MOV64_REG(BPF_REG_0, BPF_REG_1),
+		BPF_JMP_IMM(BPF_JNE, BPF_REG_0, 0, 3),
+		{ .code = BPF_LDX | BPF_PROBE_MEM32 | BPF_DW, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_AX },
+		{ .code = BPF_STX | BPF_PROBE_MEM32 | BPF_B, .dst_reg = BPF_REG_AX, .src_reg = BPF_REG_0 },
+		{ .code = BPF_ST | BPF_PROBE_MEM32 | BPF_W, .dst_reg = BPF_REG_AX, .imm = 1 },
+		BPF_EXIT_INSN(),
+	};
+
+	return bpf_try(insns, ARRAY_SIZE(insns), 3, 1) == 1;
 }
 
 u64 cosy_program_features(void)
@@ -140,6 +158,8 @@ int cosy_program_init(void)
 	has_v4 = bpf_has_v4();
 	/* Long jumps alone were given to older kernels: Linux 6.1 has them, and not the rest. */
 	has_gotol = has_v4 || bpf_has_gotol();
+	/* Not asked of a JIT that was made without: it would complain in the log. */
+	has_based = COSY_JIT_MAY_BE_BASED && has_v4 && bpf_has_based();
 	return 0;
 }
 
@@ -196,6 +216,7 @@ static int compile(struct cosy_prog *prog, const struct cosy_program *program,
 	struct cosy_sandbox how = {
 		.has_v4 = has_v4,
 		.has_gotol = has_gotol,
+		.based = has_based,
 		.blind = prog->blinds,
 		.seed = get_random_u64(),
 		.thunks = cosy_thunk_table,
@@ -219,7 +240,7 @@ static int compile(struct cosy_prog *prog, const struct cosy_program *program,
 	error = cosy_sandbox(program, &how, &code, why);
 	if (error)
 		return error;
-	bpf = bpf_create(code.insns, code.insn_cnt, code.stack_size, &blinds);
+	bpf = bpf_create(&code, &blinds);
 	core_free(code.insns);
 	if (!bpf)
 		return -ENOMEM;

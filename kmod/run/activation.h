@@ -53,6 +53,7 @@ struct cosy_activation {
 					 * saved but for .sp, .fp, .ops and .kernel_ns */
 
 	/* For thunk.S */
+	void *base;			/* the shared buffer, for the JIT's base register */
 	unsigned long stack_pointer;	/* cosy_enter's, to which a leave unwinds */
 	struct task_struct *task;	/* current: its flags are tested around every call */
 	const bool *look;		/* true: cosy_look_around behind every call.  The program's `gone`, or

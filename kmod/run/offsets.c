@@ -14,6 +14,7 @@ int main(void)
 	OFFSET(RUN_FUEL, cosy_activation, entry.fuel);
 	OFFSET(RUN_REG, cosy_activation, entry.state.reg);
 	OFFSET(RUN_FRAME, cosy_activation, entry.state.frame);
+	OFFSET(RUN_BASE, cosy_activation, base);
 	OFFSET(RUN_STACK_POINTER, cosy_activation, stack_pointer);
 	OFFSET(RUN_TASK, cosy_activation, task);
 	OFFSET(RUN_LOOK, cosy_activation, look);

@@ -200,6 +200,8 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	run.prog = prog;
 	run.context = context;
 	run.task = current;
+	run.base = prog->buffer;
+	run.entry.origin = 0 - prog->buffer_address;
 	run.frame_words = prog->frame_words;
 	run.calls = 0;
 	run.fast = 0;

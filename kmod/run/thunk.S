@@ -7,7 +7,7 @@
  *	r0 rax   r1 rdi   r2 rsi   r3 rdx   r4 rcx   r5 r8
  *	r6 rbx   r7 r13   r8 r14   r9 r15   frame rbp   AX r10
  *
- * r9 and r11 are free.  A thunk gets its argument in AX and in slots below rbp
+ * r12 is the base of based code (core.h), r9 and r11 are free.  A thunk gets its argument in AX and in slots below rbp
  * (enum cosy_slot), answers in AX, and keeps every register of the program but
  * those that core.h names.  r11 mostly holds the struct cosy_activation, RUN.
  *
@@ -185,6 +185,8 @@ SYM_FUNC_START(cosy_enter)
 	push	%r14
 	push	%r15
 	mov	%rsp, RUN_STACK_POINTER(%rsi)
+	/* Of based code's accesses; the program does not name it, thunks and C leave it as it is. */
+	mov	RUN_BASE(%rsi), %r12
 	MOVE_BEHIND_C
 	CALL_NOSPEC r11
 	mov	%rax, %rbx
