@@ -173,6 +173,7 @@ __attribute__((noinline)) static enum libcosy_outcome go_on(struct libcosy_threa
 			finish_call(act, err);
 			continue;
 		case COSY_LEFT_FAULT:
+		case COSY_LEFT_NATIVE:
 			if (interpret(thread, loaded, act, COSY_MARK_RESUME, limits) == COSY_DONE)
 				return COSY_RAN;
 			continue;

@@ -335,6 +335,6 @@ out:
 
 leave:
 	fdput(fd);
-	cosy_leave_at(run, COSY_LEFT_FAULT, run->insn, 0);
+	cosy_leave_at(run, COSY_LEFT_NATIVE, run->insn, 0);
 	return 0;
 }

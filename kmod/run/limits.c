@@ -271,7 +271,7 @@ bool cosy_limits_pause(struct cosy_activation *run, u32 insn, bool resumes)
 	else if (resumes && (work_due(run) || cosy_patience_is_over(run)))
 		status = COSY_LEFT_WORK;
 	else if (!resumes && (signal_pending(current) || time_after(jiffies, run->entered + 10 * COSY_PATIENCE)))
-		status = COSY_LEFT_FAULT; /* it cannot go on in the middle: the interpreter repeats it */
+		status = COSY_LEFT_NATIVE; /* it cannot go on in the middle */
 	cond_resched();
 	if (status == COSY_DONE)
 		return false;

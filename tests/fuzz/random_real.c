@@ -109,6 +109,7 @@ static enum outcome outcome_of(u32 status)
 	case COSY_LEFT_WORK:
 		return RUN_LEFT;
 	case COSY_LEFT_FAULT:
+	case COSY_LEFT_NATIVE: /* handed over alike */
 		return RUN_FAULT;
 	case COSY_LEFT_STACK:
 		return RUN_STACK;

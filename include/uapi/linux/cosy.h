@@ -196,6 +196,9 @@ enum cosy_status {
 	/* A limit that somebody set was reached; may be resumed by the interpreter: */
 	COSY_ENDED_OPS = 8,	/* operation limit */
 	COSY_ENDED_TIME = 9,	/* kernel time limit */
+	/* Left at `resume` with nothing of that instruction done: */
+	COSY_LEFT_NATIVE = 10,	/* the operation at `resume` is to be made in user mode, this once: it takes
+				 * long and cannot stop in the middle, or does not work from the kernel */
 };
 
 /*

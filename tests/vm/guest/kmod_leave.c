@@ -358,6 +358,39 @@ static void test_half_frame(void)
 	munmap(pages, 8192);
 }
 
+/* What is long and cannot stop in the middle goes on in user mode, and is no fault. */
+static void test_native(void)
+{
+	const uint64_t size = 64ull << 30;
+	char *at = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	const struct bpf_insn searches[] = {
+		WIDE(1, (uintptr_t)at), MOV(2, 1), WIDE(3, size), CALL_OP(RAW_OP_memchr), EXIT,
+	};
+	struct cosy_stats before, after;
+	int zero = open("/dev/zero", O_RDONLY);
+
+	MUST(at != MAP_FAILED && zero >= 0);
+	before = counts();
+	raw_run_init(&the_run, raw_load(fd, searches, COUNT(searches)), NULL);
+	signals = 0;
+	handle(SIGALRM, on_signal, SA_RESTART);
+	alarm_us(20000, 0);
+	do
+		CHECK(!raw_run(fd, &the_run), "RUN");
+	while (the_run.run.status == COSY_LEFT_WORK);
+	CHECK(the_run.run.status == COSY_LEFT_NATIVE && the_run.run.resume == 6 && signals == 1, "status %u at %u, %d signals",
+	      the_run.run.status, the_run.run.resume, (int)signals);
+	CHECK(the_run.state.reg[1] == (uintptr_t)at && the_run.state.reg[3] == size, "arguments");
+	/* A file whose bytes go to a user's memory only. */
+	LEAVES(COSY_LEFT_NATIVE, 1, MOV(1, zero), CALL_OP(RAW_OP_readc), EXIT);
+	after = counts();
+	CHECK(after.left[COSY_LEFT_NATIVE] - before.left[COSY_LEFT_NATIVE] == 2, "%llu counted",
+	      (unsigned long long)(after.left[COSY_LEFT_NATIVE] - before.left[COSY_LEFT_NATIVE]));
+	CHECK(after.left[COSY_LEFT_FAULT] == before.left[COSY_LEFT_FAULT], "counted as faults");
+	munmap(at, size);
+	close(zero);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct kmod_test tests[] = {
@@ -370,6 +403,7 @@ int main(int argc, char **argv)
 		{ "fork", test_fork },
 		{ "kernel_values", test_kernel_values },
 		{ "half_frame", test_half_frame },
+		{ "native", test_native },
 	};
 
 	return kmod_main(tests, COUNT(tests), argc, argv);

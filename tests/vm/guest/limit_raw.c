@@ -19,7 +19,8 @@ static void on_tick(int sig)
 static const char *status_name(uint32_t status)
 {
 	static const char *const names[] = { "DONE", "LEFT_WORK", "LEFT_CALL", "LEFT_FAULT", "LEFT_TRACED",
-					     "LEFT_BUFFER", "LEFT_STACK", "LEFT_TRAP", "ENDED_OPS", "ENDED_TIME" };
+					     "LEFT_BUFFER", "LEFT_STACK", "LEFT_TRAP", "ENDED_OPS", "ENDED_TIME",
+					     "LEFT_NATIVE" };
 
 	return status < COUNT(names) ? names[status] : "unknown";
 }
