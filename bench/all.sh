@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # all.sh BUILD KERNEL: measures everything that docs/measured/compounds.md shows, two machines at a
-# time, into BUILD/bench/results.jsonl, and writes the document and its plots anew.
+# time, into BUILD/bench/results.jsonl, and writes the documents and their plots anew.
 set -u
 here=$(dirname "$0")
 build=$1 kernel=$2
@@ -27,6 +27,9 @@ run --fs tmpfs --short --lane native --runs 5 >>"$first"
 
 [ -z "$second" ] && [ ! -s "$first" ] || status=1
 rm -f "$first"
+python3 -B "$here/costs.py" --build "$build" --kernel "$kernel" || status=1
 # The system's own interpreter: matplotlib is a package of the distribution's.
 /usr/bin/python3 -B "$here/report.py" "$out" || status=1
+# Documents that show figures of these tables.
+python3 -B "$here/../tools/check/figures.py" || status=1
 exit $status

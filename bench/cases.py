@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-OURS = ("VAN", "COSY", "COSY-FAST")
+OURS = ("plain", "COSY", "COSY-FAST")
 NAMED = (*OURS, "COSY-NAMED")
 RING = ("io_uring", "io_uring-linked")
-# VAN with bytes left out (test/wrong.c): measured only where it is asked for by name.
+# Plain calls with bytes left out (test/wrong.c): measured only where it is asked for by name.
 WRONG = "WRONG"
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Measured figures in prose: placeholders that are filled from the lines when a document is written.
 
-    {db:looks at nothing, megabytes 4, processes 1:VAN}
+    {db:looks at nothing, megabytes 4, processes 1:plain}
     {4*getpid:calls 2:COSY-FAST - 4*getpid:calls 4:COSY-FAST}
 
 WORKLOAD:ROW:CONTENDER, with the row's parameters as the tables name them, on tmpfs; or a sum or

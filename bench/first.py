@@ -6,7 +6,7 @@
     first.py		writes the table in README.md and docs/measured/plots/first.svg anew
     first.py --check	says where they are not those of the lines
 
-The lines are run.py's; the last one of a row and a contender counts. CONTENDERS are VAN, io_uring,
+The lines are run.py's; the last one of a row and a contender counts. CONTENDERS are plain, io_uring,
 io_uring-linked and COSY-FAST; of the two of io_uring the better one is shown.
 """
 
@@ -47,10 +47,10 @@ def rows() -> list[Row]:
     for case in (case for name in cases.WORKLOADS for case in cases.cases(name) if case.title):
         mine = [line for line in lines if (line["workload"], line["parameters"]) == (case.workload, case.parameters)]
         value = {line["contender"]: line["value"] for line in mine}
-        if not {"VAN", "COSY-FAST"} <= set(value):
-            raise SystemExit(f"first: {LINES.name} has no VAN or COSY-FAST of {case.name()}")
+        if not {"plain", "COSY-FAST"} <= set(value):
+            raise SystemExit(f"first: {LINES.name} has no plain or COSY-FAST of {case.name()}")
         ring = [value[name] for name in cases.RING if name in value]
-        needs = {"plain C": value["VAN"], "Cosy": value["COSY-FAST"]} | ({"io_uring": min(ring)} if ring else {})
+        needs = {"plain C": value["plain"], "Cosy": value["COSY-FAST"]} | ({"io_uring": min(ring)} if ring else {})
         out.append(Row(case.title, case.unit.split()[0], {name: needs[name] for name in COLOURS if name in needs}))
     return out
 

@@ -32,7 +32,7 @@ _GROWTH = (
 )
 
 _COLOURS = {
-    "VAN": "tab:gray",
+    "plain": "tab:gray",
     "COSY": "tab:blue",
     "COSY-FAST": "tab:orange",
     "COSY-NAMED": "tab:red",
@@ -63,7 +63,7 @@ def _glance(results: Results, docs: Path) -> str:
     insn = results.some(lane="insn", flags="calibrated")
     for at, target in enumerate(TARGETS):
         part = insn.some(workload=target.workload, parameters=target.parameters, fs=target.fs)
-        plain, fast = part.value("VAN"), part.fast()
+        plain, fast = part.value("plain"), part.fast()
         if plain is None or fast is None:
             continue
         axes.barh(at + 0.2, part.less("COSY") or 0, 0.38, color="tab:blue", label=None if at else "COSY")

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from targets import PAPERS, TARGETS, Target
 
 HERE = Path(__file__).resolve().parent
 COLUMNS = (
-    "VAN",
+    "plain",
     "COSY",
     "COSY-FAST",
     "COSY-NAMED",
@@ -29,6 +31,7 @@ COLUMNS = (
     "GNU",
 )
 OURS = COLUMNS[:4]
+WIDTH = 100
 
 Line = dict  # run.py's, read back
 
@@ -65,8 +68,8 @@ class Results:
         return part.value(contender)
 
     def less(self, contender: str) -> float | None:
-        """How much less than VAN, in per cent."""
-        plain, value = self.value("VAN"), self.value(contender)
+        """How much less than plain, in per cent."""
+        plain, value = self.value("plain"), self.value(contender)
         return None if plain is None or value is None or not plain else 100 * (1 - value / plain)
 
     def fast(self) -> float | None:
@@ -111,10 +114,10 @@ def _target_row(target: Target, insn: Results) -> list[str]:
     best = max((value for value in (fast, named) if value is not None), default=None)
     if target.fast is not None and best is not None:
         verdicts.append("COSY-FAST reached" if round(best) >= target.fast else "**COSY-FAST missed**")
-    peer = part.value(target.ahead_of)
+    peer = part.value(target.below)
     if peer is not None and part.fast() is not None:
-        ahead = part.fast() < peer
-        verdicts.append(f"ahead of {target.ahead_of}" if ahead else f"**behind {target.ahead_of}**")
+        less = part.fast() < peer
+        verdicts.append(f"less than {target.below}" if less else f"**more than {target.below}**")
     shown = _percent(fast) + (f" (by name {_percent(named)})" if named is not None else "")
     return [
         target.label,
@@ -142,26 +145,26 @@ def _workload_table(part: Results) -> str:
         for name in names:
             text = number(values[name])
             less = row.less(name)
-            if less is not None and name != "VAN":
+            if less is not None and name != "plain":
                 text += f" ({-less:+.0f} %)"
             cells.append(f"**{text}**" if values[name] == least else text)
         rows.append([_named(row), row.lines[0]["fs"], *cells])
     return table(["", "on", *names], rows)
 
 
-def _behind(insn: Results) -> str:
+def _losing(insn: Results) -> str:
     """Every row in which a peer needs less than COSY-FAST."""
     rows = []
     for row in (row for name in cases.WORKLOADS for row in insn.some(workload=name).rows()):
         fast = row.fast()
         peers = {name: row.value(name) for name in row.contenders() if name not in OURS[1:]}
-        ahead = {name: value for name, value in peers.items() if value is not None and fast and value < fast}
-        for name, value in sorted(ahead.items(), key=lambda item: item[1]):
+        less = {name: value for name, value in peers.items() if value is not None and fast and value < fast}
+        for name, value in sorted(less.items(), key=lambda item: item[1]):
             line = row.lines[0]
             rows.append([line["workload"], _named(row), line["fs"], name, number(value), number(fast)])
     if not rows:
         return "None.\n"
-    return table(["workload", "row", "on", "ahead", "needs", "COSY-FAST needs"], rows)
+    return table(["workload", "row", "on", "contender", "needs", "COSY-FAST needs"], rows)
 
 
 def _beside(insn: Results, other: Results, heading: str) -> str:
@@ -172,9 +175,9 @@ def _beside(insn: Results, other: Results, heading: str) -> str:
         same = insn.some(workload=line["workload"], parameters=line["parameters"], fs=line["fs"])
         cells = [line["workload"], _named(row)]
         for part in (same, row):
-            cells += [number(part.value("VAN")), _percent(part.less("COSY")), _percent(part.less("COSY-FAST"))]
+            cells += [number(part.value("plain")), _percent(part.less("COSY")), _percent(part.less("COSY-FAST"))]
         rows.append(cells)
-    head = ["workload", "row", "VAN", "COSY", "COSY-FAST", f"{heading}: VAN", "COSY", "COSY-FAST"]
+    head = ["workload", "row", "plain", "COSY", "COSY-FAST", f"{heading}: plain", "COSY", "COSY-FAST"]
     return table(head, rows)
 
 
@@ -206,14 +209,43 @@ def _spread(insn: Results) -> str:
     )
 
 
-def remarks(workload: str, results: Results) -> str:
-    """What bench/remarks.md says about a workload, with its figures filled in."""
+def remarks_of(section: str) -> str:
+    """What bench/remarks.md says there."""
     text = (HERE / "remarks.md").read_text()
     for part in text.split("\n## ")[1:]:
         name, _, body = part.partition("\n")
-        if name == workload:
-            return figures.fill(body.strip(), results.look_up, number) + "\n"
+        if name == section:
+            return body.strip() + "\n"
     return ""
+
+
+def remarks(section: str, results: Results) -> str:
+    """The same with its figures filled in, and its lines as long as they may be."""
+    return wrapped(figures.fill(remarks_of(section), results.look_up, number))
+
+
+def wrapped(text: str) -> str:
+    """Paragraphs and lists, in lines of at most WIDTH columns."""
+
+    def filled(item: str) -> str:
+        indent = "  " if item.startswith("- ") else ""
+        return textwrap.fill(
+            " ".join(item.split()),
+            WIDTH,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+    blocks = text.strip().split("\n\n")
+    lines = "\n\n".join("\n".join(filled(item) for item in re.split(r"\n(?=- )", block)) for block in blocks)
+    return lines + "\n" if lines else ""
+
+
+def narrow(text: str) -> str:
+    """The document with its paragraphs in lines of at most WIDTH columns; a table's rows stay."""
+    lines = text.splitlines()
+    return "\n".join(wrapped(line)[:-1] if len(line) > WIDTH and line[0] not in "|!" else line for line in lines) + "\n"
 
 
 def document(results: Results, plots: list[str]) -> str:
@@ -225,9 +257,9 @@ def document(results: Results, plots: list[str]) -> str:
     out = ["# Results", "", "Written by `make bench` from the lines that `bench/run.py` measured.", ""]
     out += [
         f"Instructions per operation, counted by a virtual machine's clock ({first['machine']}, "
-        f"Linux {first['kernel']}), "
-        "processor and kernel parameters calibrated (tests/vm/qemu.py). Medians; what it takes to start is subtracted; "
-        "all contenders of a row in one boot. In brackets: against plain calls (VAN). **Bold**: the least of a row.",
+        f"Linux {first['kernel']}), processor and kernel parameters calibrated (tests/vm/qemu.py). "
+        "Medians; what it takes to start is subtracted; all contenders of a row in one boot. "
+        "In brackets: against plain calls. **Bold**: the least of a row.",
         "",
         "Counted instructions know no cache misses and no cost of a crossing beyond its instructions, "
         "so they understate what leaving out a crossing saves.",
@@ -246,8 +278,8 @@ def document(results: Results, plots: list[str]) -> str:
         ),
         "## Where a peer needs less",
         "",
-        _behind(insn),
-        remarks("behind", results),
+        _losing(insn),
+        remarks("loses", results),
     ]
     out += [f"![{Path(name).stem}]({name})" for name in plots]
     for name in cases.WORKLOADS:
@@ -276,12 +308,12 @@ def document(results: Results, plots: list[str]) -> str:
                 of_it = part.some(workload=name)
                 if of_it.lines:
                     out += [f"{name}, per {of_it.lines[0]['metric'].removeprefix('per ')}:", "", _workload_table(of_it)]
-    return "\n".join(out).rstrip() + "\n"
+    return narrow("\n".join(out).rstrip())
 
 
 def _what(contender: str) -> str:
     return {
-        "VAN": "plain calls: the marked source with the marks off",
+        "plain": "plain calls: the marked source with the marks off",
         "COSY": "the compound, every call made the ordinary way (`-fno-cosy-fast`)",
         "COSY-FAST": "the compound, from the same source",
         "COSY-NAMED": "a source that asks for operations by name (`<cosy/fast.h>`)",

@@ -3,8 +3,8 @@
 """Measures Cosy against plain calls and against the peers a user has.
 
     bench/run.py --workload db --kernel 6.12 --fs ext4 --json db.jsonl
-    bench/run.py --workload read1,copy --contenders VAN,COSY-FAST,sendfile
-    bench/run.py --beside --contenders VAN,COSY-FAST,io_uring
+    bench/run.py --workload read1,copy --contenders plain,COSY-FAST,sendfile
+    bench/run.py --beside --contenders plain,COSY-FAST,io_uring
 
 Prints a table and writes one JSON line for each contender at each setting of the
 parameters.  Lanes:
@@ -163,13 +163,13 @@ def _beside(row: Row, lines: list[Line]) -> str:
 
 
 def _table(lines: list[Line]) -> list[str]:
-    """Lines for the eye: how much less than VAN, in per cent."""
-    plain = {line.metric: line.value for line in lines if line.contender == "VAN"}
+    """Lines for the eye: how much less than plain, in per cent."""
+    plain = {line.metric: line.value for line in lines if line.contender == "plain"}
     out = []
     for line in lines:
         named = ", ".join(f"{name} {value}" for name, value in line.parameters.items())
         less = ""
-        if line.contender != "VAN" and plain.get(line.metric):
+        if line.contender != "plain" and plain.get(line.metric):
             less = f"{100 * (1 - line.value / plain[line.metric]):7.1f} % less"
         part = line.metric.split("per ")[0]
         out.append(f"{line.workload:7} {named:50} {line.contender:15} {part:7}{line.value:11.1f} {line.unit} {less}")
@@ -184,13 +184,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--fs", default="tmpfs", choices=("tmpfs", "ext4"))
     parser.add_argument("--flags", default="calibrated", choices=("calibrated", "default"), help="of the kernel")
     parser.add_argument("--split", action="store_true", help="user and kernel instructions apart (lane insn)")
-    parser.add_argument("--contenders", default="", help="some of them, with commas between; VAN,COSY,...")
+    parser.add_argument("--contenders", default="", help="some of them, with commas between; plain,COSY,...")
     parser.add_argument("--short", action="store_true", help="a selection: each workload, but not at each setting")
     parser.add_argument(
         "--beside",
         action="store_true",
         help="a few rows that need no explanation, each a line of JSON as soon as it is measured, all in one "
-        "boot; unless said otherwise VAN and COSY-FAST, once",
+        "boot; unless said otherwise plain and COSY-FAST, once",
     )
     parser.add_argument("--runs", type=int, default=0, help="median over so many; 3")
     parser.add_argument("--part", type=int, default=1, metavar="N", help="an Nth of the work: for tests, no figures")
@@ -201,7 +201,7 @@ def _arguments() -> argparse.Namespace:
     options.workloads = list(cases.WORKLOADS) if options.workload == "all" else options.workload.split(",")
     options.runs = options.runs or (1 if options.beside else 3)
     if options.beside:
-        options.contenders = options.contenders or "VAN,COSY-FAST"
+        options.contenders = options.contenders or "plain,COSY-FAST"
     unknown = sorted(set(options.workloads) - set(cases.WORKLOADS))
     if unknown:
         parser.error(f"no such workload: {', '.join(unknown)}")

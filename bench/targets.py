@@ -17,7 +17,7 @@ class Target:
     cosy: float | None = None
     fast: float | None = None
     paper: str = ""  # COSY, COSY-FAST there
-    ahead_of: str = ""
+    below: str = ""
 
 
 _DB = {"megabytes": 4, "processes": 1}
@@ -39,7 +39,7 @@ TARGETS = (
         {"size": 4096, "target": "written over"},
         cosy=4,
         fast=33,
-        ahead_of="copy_file_range",
+        below="copy_file_range",
     ),
     Target(
         "serve, 64 KB, sending only",
@@ -47,7 +47,7 @@ TARGETS = (
         {"files": "held open", "size": 65536, "socket": "unix"},
         cosy=10,
         fast=70,
-        ahead_of="sendfile",
+        below="sendfile",
     ),
     Target("read1, 1 B", "read1", {"size": 1}, fast=65, paper="-, 72"),
     Target("read1, 8 KB", "read1", {"size": 8192}, fast=26, paper="-, 26"),

@@ -37,7 +37,7 @@ def contenders() -> dict[str, str]:
     tools = f"coreutils {_package('coreutils')}, grep {_package('grep')}"
     libc = f"{os.confstr('CS_GNU_LIBC_VERSION')}, clang {_package('clang-19')}"
     return {
-        "VAN": libc,
+        "plain": libc,
         "COSY": ours,
         "COSY-FAST": ours,
         "COSY-NAMED": ours,

@@ -109,7 +109,7 @@ def unmodified(build: Path) -> None:
 def known(build: Path, kernel: str) -> None:
     """Step 2: rows of the benchmark that need no explanation, each printed as soon as it is measured."""
     command = [sys.executable, "-B", str(BENCH), "--beside", "--build", str(build), "--kernel", kernel,
-               "--contenders", "VAN,io_uring,io_uring-linked,COSY-FAST"]
+               "--contenders", "plain,io_uring,io_uring-linked,COSY-FAST"]
     print(f"  {'instructions':40}{'per':8}{'plain C':>11}{'io_uring':>12}{'compound':>11}", flush=True)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as bench:
         assert bench.stdout
@@ -117,7 +117,7 @@ def known(build: Path, kernel: str) -> None:
             row = json.loads(text)
             needs, per = row["needs"], row["per"].split()[0]
             ring = min((value for name, value in needs.items() if name.startswith("io_uring")), default=None)
-            values = [needs.get("VAN"), ring, needs.get("COSY-FAST")]
+            values = [needs.get("plain"), ring, needs.get("COSY-FAST")]
             cells = "".join(f"{'-' if value is None else f'{value:,.0f}':>11} " for value in values)
             less = f"   {100 * (1 - values[2] / values[0]):.0f} % less" if values[0] and values[2] else ""
             print(f"  {row['title']:40}{per:8}{cells}{less}", flush=True)

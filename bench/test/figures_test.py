@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from figures import FigureError, fill
-from report import Results, number, remarks
+from report import Results, narrow, number, remarks
 
 
 def _line(row: dict[str, int], contender: str, value: float) -> dict[str, object]:
@@ -38,7 +38,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(self.filled(text), "1,148")
 
     def test_not_measured(self) -> None:
-        for text in ("{getpid:calls 8:COSY-FAST}", "{getpid:calls 2:VAN}", "{db:calls 2:COSY}"):
+        for text in ("{getpid:calls 8:COSY-FAST}", "{getpid:calls 2:plain}", "{db:calls 2:COSY}"):
             self.assertRaises(FigureError, self.filled, text)
 
     def test_no_figure(self) -> None:
@@ -46,7 +46,16 @@ class Figures(unittest.TestCase):
             self.assertRaises(FigureError, self.filled, text)
 
     def test_remarks(self) -> None:
-        self.assertIn("COSY-FAST 1,148 instructions and each call in it 33.0,", remarks("getpid", _results()))
+        text = " ".join(remarks("getpid", _results()).split())
+        self.assertIn("COSY-FAST 1,148 instructions and each call in it 33.0,", text)
+
+    def test_width(self) -> None:
+        text = narrow(
+            "# Head\n\n" + "word " * 40 + "\n\n- an item " + "of words " * 20 + "\n\n| a row " + "x" * 120 + " |\n"
+        )
+        long = [line for line in text.splitlines() if len(line) > 100]
+        self.assertEqual([line[:7] for line in long], ["| a row"])
+        self.assertIn("\n  of words", text)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """A contender whose bytes are wrong fails its row: wrong_test.py BUILD KERNEL
 
-Runs VAN and WRONG (wrong.c) on this machine: each short row must say which byte of what
-differs in WRONG, and none that one does in VAN.
+Runs plain and WRONG (wrong.c) on this machine: each short row must say which byte of what
+differs in WRONG, and none that one does in plain.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import cases  # noqa: E402  (bench/ is no package)
 
 def main() -> int:
     build, kernel = sys.argv[1:]
-    options = ["--lane", "native", "--short", "--runs", "1", "--part", "16", "--contenders", "VAN,WRONG"]
+    options = ["--lane", "native", "--short", "--runs", "1", "--part", "16", "--contenders", "plain,WRONG"]
     command = [sys.executable, "-B", str(BENCH / "run.py"), "--build", build, "--kernel", kernel, *options]
     done = subprocess.run(command, capture_output=True, text=True)
     names = [case.name() for name in cases.WORKLOADS for case in cases.cases(name) if case.short]
@@ -31,7 +31,7 @@ def main() -> int:
         said = [text.split(" on tmpfs, ")[1] for text in found]
         if not any(re.fullmatch(r"WRONG: byte \d+ of .+ is (\w\w|nothing), not (\w\w|nothing)", text) for text in said):
             wrong.append(f"{name}: WRONG passes")
-        wrong += [f"{name}: {text}" for text in said if text.startswith("VAN")]
+        wrong += [f"{name}: {text}" for text in said if text.startswith("plain")]
     if done.returncode != 1:
         wrong.append(f"status {done.returncode}, not 1")
     if wrong:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lines import COSY, PLAIN, RATIO, TOP
-from report import Results, number, table
+from report import Results, narrow, number, table
 
 # Synthetix (SOSP 1995), table 3: HP-UX's read, and the specialised one, in cycles.
 TABLE_3 = {1: (3540, 979), 8192: (7039, 5220), 65536: (39733, 35043)}
@@ -324,7 +324,7 @@ def document(results: Results) -> str:
             "",
             _servers(results),
         ]
-    return "\n".join(out).rstrip() + "\n"
+    return narrow("\n".join(out).rstrip())
 
 
 def main() -> int:

@@ -17,7 +17,7 @@ sys.path.append(str(TOP / "bench"))
 import versions  # noqa: E402  (bench/ is no package)
 from run import Line  # noqa: E402
 
-PLAIN = "VAN"
+PLAIN = "plain"
 COSY = "cosy run"
 # The metric of how many times faster a contender is: the median of the ratios of neighbours.
 RATIO = "times faster"
@@ -45,7 +45,7 @@ class Lines:
         self.out = out
         self.fs = _filesystem(directory)
         self.ours = versions.contenders()["COSY"]
-        self.libc = versions.contenders()["VAN"].split(",")[0]
+        self.libc = versions.contenders()["plain"].split(",")[0]
         self.machine = versions.machine("native")
 
     def on(self, directory: str) -> Lines:

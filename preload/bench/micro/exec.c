@@ -38,8 +38,8 @@ static double run(char *const argv[], char *const environment[])
 
 int main(int argc, char **argv)
 {
-	static const char *const names[CONTENDERS] = {"VAN", "an empty library", "libcosy-read.so",
-						      "cosy run"};
+	static const char *const names[CONTENDERS] = {"plain", "an empty library",
+						      "libcosy-read.so", "cosy run"};
 	static double values[CONTENDERS][MOST_ROUNDS];
 	static char empty[4100] = "LD_PRELOAD=", library[4100] = "LD_PRELOAD=";
 	char *plain_argv[] = {NULL, NULL}, *run_argv[] = {NULL, "run", "--", NULL, NULL};

@@ -79,7 +79,7 @@ static void measure(const struct row *full)
 		values_print(row.workload, row.name, row.len, row.other_name, values[2], values[0],
 			     rounds);
 	values_print(row.workload, row.name, row.len, "cosy run", values[1], values[0], rounds);
-	values_print(row.workload, row.name, row.len, "VAN", values[0], values[0], rounds);
+	values_print(row.workload, row.name, row.len, "plain", values[0], values[0], rounds);
 }
 
 /* Each row in a process of its own: what windows have cost so far is remembered. */

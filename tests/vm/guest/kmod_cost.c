@@ -55,14 +55,25 @@ static long least(void (*f)(void *), void *arg)
 	return best - nothing;
 }
 
-static void bound(const char *what, double cost, double most)
+/* Prints a line, which bench/costs.py reads, and checks it; `unit` is "" for instructions. */
+static void line(const char *what, double cost, const char *unit, double most)
 {
-	printf("%-44s %9.2f", what, cost);
+	printf("%-44s %9.2f%s", what, cost, unit);
 	if (most)
 		printf("   at most %.2f%s", most, cost > most ? "  ABOVE" : "");
 	printf("\n");
 	if (checking && most)
 		CHECK(cost <= most, "%s", what);
+}
+
+static void bound(const char *what, double cost, double most)
+{
+	line(what, cost, "", most);
+}
+
+static void bound_ratio(const char *what, double ratio, double most)
+{
+	line(what, ratio, " times", most);
 }
 
 /* Opens a context with a buffer of that size, maps it, and closes it all. */
@@ -134,7 +145,7 @@ static double load_of(struct bpf_insn insn, size_t count)
 /* What LOAD takes grows as the program does; where it grew with the square this would be 16. */
 static void grows(const char *what, struct bpf_insn insn)
 {
-	bound(what, load_of(insn, COSY_MAX_INSNS) / load_of(insn, COSY_MAX_INSNS / 4), 6);
+	bound_ratio(what, load_of(insn, COSY_MAX_INSNS) / load_of(insn, COSY_MAX_INSNS / 4), 6);
 }
 
 /* RUN of a compound that makes `turns` turns of `body`; r8 is the buffer, r9 private memory. */
@@ -291,7 +302,7 @@ int main(int argc, char **argv)
 		(double)least(run, &the_run);
 	}), 0);
 	raw_limits(fd, 0, 0);
-	bound("time of short RUNs, by what is counted of it", short_runs(), 1.5);
+	bound_ratio("time of short RUNs, by what is counted of it", short_runs(), 1.5);
 	/* A native load or store is the one instruction that the move is. */
 	bound("shared buffer: load of 8", EACH(LOAD(BPF_DW, 0, 8, 8)) - loop, 7);
 	bound("shared buffer: load of 1", EACH(LOAD(BPF_B, 0, 8, 8)) - loop, 7);
