@@ -49,6 +49,7 @@ bench-preload: all
 	@rm -f $(BUILD)/preload/bench/results.jsonl
 	@preload/bench/measure.py --build $(BUILD) --json $(BUILD)/preload/bench/results.jsonl
 	@preload/bench/document.py $(BUILD)/preload/bench/results.jsonl
+	@tools/check/figures.py
 
 vm: all
 	@python3 tests/vm/vm.py shell --kernel $(KERNEL) --put $(BUILD)/examples/cosy --put $(BUILD)/examples/plain
@@ -83,9 +84,10 @@ mutants: all
 format: setup
 	@tools/setup/format.sh
 
-# Lists in documents that repeat a *.def file.
+# Lists in documents that repeat a *.def file, and figures that repeat a measured table.
 tables:
 	@tools/check/tables.py
+	@tools/check/figures.py
 
 install: all
 	@cmake --install $(BUILD)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import documents
+import figures
 import names
 import tables
 
@@ -111,6 +112,69 @@ class Tables(Check):
     def test_names(self) -> None:
         self.write(lib__guards_def=GUARDS, docs__a_md="<!-- names all of: lib/guards.def -->\nREAD_ONLY only\n")
         self.assertEqual(self.found(tables.faults), ["docs/a.md: NONE of lib/guards.def is not explained"])
+
+
+MEASURED = """\
+# Results
+## read1
+|  | on | plain | COSY |
+| --- | --- | --- | --- |
+| size 1 | tmpfs | 1,323 | **360 (-73 %)** |
+| size 1 | ext4 | 1,443 | 357 (-75 %) |
+## exec
+| preloaded | us | more |
+|---|---|---|
+| `lib.so` | 483.0 | +20.9 |
+"""
+DEFINED = """\
+# comment: none
+read: page[read1 | size 1, tmpfs | COSY]
+less: 100 - 100 * page[read1 | size 1, ext4 | COSY] / page[read1 | size 1, ext4 | plain]
+more: page[exec | lib.so | more]
+"""
+
+
+class Figures(Check):
+    def setUp(self) -> None:
+        super().setUp()
+        self.write(docs__measured__page_md=MEASURED, docs__measured__figures_txt=DEFINED)
+
+    def test_right(self) -> None:
+        self.write(README_md="takes 360<!--=read--> instructions, 75<!--=less--> % less, 20.9<!--=more--> us\n")
+        self.assertEqual(self.found(figures.faults), [])
+
+    def test_stale(self) -> None:
+        text = "takes 1,340<!--=read-->, 75.3<!--=less--> % less,\n21<!--=more--> us\n"
+        self.write(README_md=text)
+        self.assertEqual(self.found(figures.faults), ["README.md:1: read is 360 by now, not 1,340"])
+        new = figures.updated(text, figures.Figures(self.top))
+        self.assertEqual(new.split()[1], "360<!--=read-->,")
+
+    def test_unknown(self) -> None:
+        self.write(
+            docs__measured__figures_txt="gone: page[read1 | size 2, tmpfs | COSY]\nidle: 1 + 1\nodd: max(1, 2)\n",
+            README_md="1<!--=gone--> 2<!--=nothing--> 3<!--=odd-->\n",
+        )
+        self.assertEqual(
+            self.found(figures.faults),
+            [
+                "README.md:1: gone: page.md has no [read1 | size 2, tmpfs | COSY]",
+                "README.md:1: nothing: docs/measured/figures.txt does not define it",
+                "README.md:1: odd: not a sum, difference, product or ratio",
+                "docs/measured/figures.txt: nothing uses idle",
+            ],
+        )
+
+    def test_unnamed(self) -> None:
+        text = "360<!--=read--> 75<!--=less--> 21<!--=more-->\n1,460 instructions, 5 to 20 ns, 4 KB\n"
+        self.write(README_md=text)
+        self.assertEqual(
+            self.found(figures.faults),
+            [
+                "README.md:2: '1,460 instructions' has no name in docs/measured/figures.txt",
+                "README.md:2: '5 to 20 ns' has no name in docs/measured/figures.txt",
+            ],
+        )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What documents show works: their C compiles by cosycc and by any compiler, their rules are rules.
+
+A block of C that includes a header is a whole file.  Under ```c it has to become compounds
+without a region left native; under ```c native a region has to stay native.  A block under
+```conf is one that `cosy run --policy` takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parents[2]
+BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.M | re.S)
+WARNINGS = ["-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+
+
+class Settings:
+    cosycc = Path()
+    cosy = Path()
+
+
+def blocks(language: str) -> list[tuple[str, str, str]]:
+    """Where a block is, what its first line says besides, and the block."""
+    found = []
+    for path in [TREE / "README.md", *sorted((TREE / "docs").rglob("*.md"))]:
+        text = path.read_text()
+        for block in BLOCK.finditer(text):
+            if block[1] == language:
+                line = text.count("\n", 0, block.start()) + 1
+                found.append((f"{path.relative_to(TREE)}:{line}", block[2].strip(), block[3]))
+    return found
+
+
+class Examples(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = Path(folder.name) / "example"
+
+    def run_on(self, text: str, suffix: str, *command: str | Path) -> subprocess.CompletedProcess[str]:
+        path = self.file.with_suffix(suffix)
+        path.write_text(text)
+        words = [str(path) if word == "FILE" else str(word) for word in command]
+        return subprocess.run(words, capture_output=True, text=True, cwd=path.parent)
+
+    def test_c(self) -> None:
+        programs = [block for block in blocks("c") if "#include" in block[2]]
+        self.assertGreater(len(programs), 4)
+        include = [f"-I{TREE / 'include'}", f"-I{TREE / 'include/uapi'}"]
+        for where, kind, text in programs:
+            with self.subTest(where=where):
+                plain = self.run_on(text, ".c", "cc", *WARNINGS, *include, "FILE")
+                self.assertEqual(plain.stderr, "")
+                ours = self.run_on(text, ".c", Settings.cosycc, "-O2", "-Werror=cosy", *include, "-c", "FILE")
+                if kind == "native":
+                    self.assertIn("stays native", ours.stderr)
+                else:
+                    self.assertEqual((ours.returncode, ours.stderr), (0, ""))
+
+    def test_remarks(self) -> None:
+        """A remark that a comment quotes is the compiler's."""
+        quoted = [(w, t) for w, _, t in blocks("c") if "-Rcosy:" in t]
+        self.assertTrue(quoted)
+        for where, text in quoted:
+            with self.subTest(where=where):
+                said = self.run_on(text, ".c", Settings.cosycc, "-O2", "-Rcosy", f"-I{TREE / 'include'}", "-c", "FILE")
+                for remark in re.findall(r"-Rcosy: (.*?) \*/", text):
+                    self.assertIn(f"remark: {remark}", said.stderr)
+
+    def test_rules(self) -> None:
+        rules = blocks("conf")
+        self.assertTrue(rules)
+        for where, _, text in rules:
+            with self.subTest(where=where):
+                done = self.run_on(text, ".conf", Settings.cosy, "run", "--policy", "FILE", "--", "true")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--cosycc", required=True, type=Path)
+    parser.add_argument("--cosy", required=True, type=Path)
+    options = parser.parse_args()
+    Settings.cosycc, Settings.cosy = options.cosycc.resolve(), options.cosy.resolve()
+    return not unittest.main(argv=[sys.argv[0]], exit=False, verbosity=1).result.wasSuccessful()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
