@@ -199,11 +199,8 @@ void cosy::emitHostCode(Extracted &R, const Compound &C) {
   IRBuilder<> FB(Fill);
   Locate(FB);
   fillIn(FB, Context, R, C);
+  // A thread that is cancelled ends here, by unwinding: this call may throw.
   CallInst *Exit = FB.CreateCall(Run, {Region, Context}, "cosy.exit");
-  // A thread that is cancelled ends here, by unwinding.  With a personality the
-  // unwinder looks for the call among those that can unwind.
-  if (!R.Host->hasPersonalityFn())
-    Exit->setDoesNotThrow();
   FB.CreateCondBr(FB.CreateICmpSGE(Exit, FB.getInt64(0)), Done, Refused,
                   Likely);
 

@@ -13,6 +13,7 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 using namespace cosy;
@@ -91,10 +92,65 @@ void cosy::pairMarkers(Function &F) {
   }
 }
 
+/// True for a local of which nothing but its value is used.
+static bool isPlainVariable(const Value *V) {
+  const auto *A = dyn_cast<AllocaInst>(V);
+  return A && all_of(A->users(), [&](const User *U) {
+           const auto *S = dyn_cast<StoreInst>(U);
+           return isa<LoadInst>(U) || (S && S->getPointerOperand() == A);
+         });
+}
+
+/// True if all that unwinding does on its way through these blocks is to end
+/// regions.
+static bool onlyEndsRegions(const BasicBlock *BB) {
+  SmallPtrSet<const BasicBlock *, 8> Seen;
+  while (BB && Seen.insert(BB).second) {
+    for (const Instruction &I : *BB) {
+      if (isa<ResumeInst>(I))
+        return true;
+      const auto *Pad = dyn_cast<LandingPadInst>(&I);
+      const auto *Store = dyn_cast<StoreInst>(&I);
+      const auto *Load = dyn_cast<LoadInst>(&I);
+      bool Harmless =
+          (Pad && Pad->isCleanup() && Pad->getNumClauses() == 0) ||
+          (Store && isPlainVariable(Store->getPointerOperand())) ||
+          (Load && isPlainVariable(Load->getPointerOperand())) ||
+          isa<PHINode, InsertValueInst, ExtractValueInst, DbgInfoIntrinsic>(
+              I) ||
+          I.isLifetimeStartOrEnd() || isCallOf(I, EndName) ||
+          (I.isTerminator() && BB->getSingleSuccessor());
+      if (!Harmless)
+        return false;
+    }
+    BB = BB->getSingleSuccessor();
+  }
+  return false;
+}
+
+/// The clean-up of a region's scope makes each call an invoke.  Where it is the
+/// only one, nothing has to be done when such a call unwinds.
+static void dropEmptyPads(Function &F) {
+  SmallVector<InvokeInst *, 8> Invokes;
+  bool Others = false;
+  for (Instruction &I : instructions(F)) {
+    auto *Invoke = dyn_cast<InvokeInst>(&I);
+    if (Invoke && onlyEndsRegions(Invoke->getUnwindDest()))
+      Invokes.push_back(Invoke);
+    else
+      Others |= Invoke != nullptr;
+  }
+  for (InvokeInst *Invoke : Invokes)
+    changeToCall(Invoke);
+  if (!Invokes.empty() && !Others)
+    F.setPersonalityFn(nullptr);
+}
+
 void cosy::normalizeFunction(Function &F, FunctionAnalysisManager &FAM) {
   // A variable in memory may keep its value across longjmp, so stay away.
   if (!F.callsFunctionThatReturnsTwice())
     SROAPass(SROAOptions::ModifyCFG).run(F, FAM);
+  dropEmptyPads(F);
   EliminateUnreachableBlocks(F);
   FAM.invalidate(F, PreservedAnalyses::none());
 }
