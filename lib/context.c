@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cancel.h"
 #include "context.h"
 #include "filter.h"
 #include "fork.h"
@@ -256,13 +257,14 @@ static void open_locked(void)
 
 void libcosy_context_start(void)
 {
-	int saved = errno;
+	int saved = errno, state = libcosy_cancel_disable();
 
 	libcosy_settings_init();
 	if (libcosy_settings.mode != COSY_MODE_NATIVE &&
 	    libcosy_settings.mode != COSY_MODE_INTERP && !libcosy_native_only &&
 	    !access(DEVICE, F_OK))
 		libcosy_filter_prepare();
+	libcosy_cancel_restore(state);
 	errno = saved;
 }
 
@@ -276,19 +278,23 @@ __attribute__((constructor(101))) static void library_start(void)
 uint32_t libcosy_context_open(void)
 {
 	uint32_t generation = libcosy_generation();
-	int saved = errno;
+	int saved = errno, state;
 
 	if (generation)
 		return generation;
 	libcosy_settings_init();
 	if (libcosy_settings.mode == COSY_MODE_NATIVE)
 		libcosy_native_only = true;
-	if (libcosy_native_only || !libcosy_lock(&context.lock))
+	if (libcosy_native_only)
 		return 0;
-	if (!libcosy_generation() && !libcosy_native_only)
-		open_locked();
-	generation = libcosy_generation();
-	libcosy_unlock(&context.lock);
+	state = libcosy_cancel_disable();
+	if (libcosy_lock(&context.lock)) {
+		if (!libcosy_generation() && !libcosy_native_only)
+			open_locked();
+		generation = libcosy_generation();
+		libcosy_unlock(&context.lock);
+	}
+	libcosy_cancel_restore(state);
 	errno = saved;
 	return generation;
 }

@@ -89,6 +89,14 @@ void cosy_unload(struct cosy_loaded *loaded)
 
 /* --- Running ------------------------------------------------------------------------------ */
 
+static enum libcosy_outcome run_bound(struct libcosy_thread *thread, struct cosy_loaded *loaded,
+				      struct libcosy_activation *act)
+{
+	if (thread->cancels)
+		return libcosy_run_cancellable(thread, loaded, act, true);
+	return libcosy_run_bound(thread, loaded, act, true);
+}
+
 static enum libcosy_outcome run(struct libcosy_thread *thread, struct cosy_loaded *loaded,
 				struct libcosy_activation *act)
 {
@@ -99,14 +107,14 @@ static enum libcosy_outcome run(struct libcosy_thread *thread, struct cosy_loade
 	    libcosy_program_place(loaded, libcosy_context_open()) &&
 	    libcosy_place_get(loaded, &place)) {
 		libcosy_activation_bind(act, &place);
-		outcome = libcosy_run_bound(thread, loaded, act, true);
+		outcome = run_bound(thread, loaded, act);
 		if (outcome != COSY_RAN_NOTHING)
 			return outcome;
 	} else if (thread->pause) {
 		thread->pause--;
 	}
 	libcosy_activation_bind(act, NULL);
-	return libcosy_run_bound(thread, loaded, act, true);
+	return run_bound(thread, loaded, act);
 }
 
 static int ran_out(const struct cosy_loaded *loaded, const struct libcosy_activation *act,

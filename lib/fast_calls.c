@@ -2,7 +2,9 @@
 /* fast_calls.c - see fast_calls.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,10 +20,40 @@ static s64 call(long number, unsigned long a, unsigned long b, unsigned long c)
 	return cosy_syscall3(number, a, b, c);
 }
 
+/* What may wait is libc's functions, in which a thread may be cancelled. */
+static s64 without_errno(s64 result, int saved)
+{
+	if (result < 0)
+		result = -errno;
+	errno = saved;
+	return result;
+}
+
+static s64 seek(int fd, s64 offset, int whence)
+{
+	int saved = errno;
+
+	return without_errno(lseek(fd, offset, whence), saved);
+}
+
+static s64 read_from(int fd, void *buffer, u64 count)
+{
+	int saved = errno;
+
+	return without_errno(read(fd, buffer, count), saved);
+}
+
+static s64 write_to(int fd, const void *buffer, u64 count)
+{
+	int saved = errno;
+
+	return without_errno(write(fd, buffer, count), saved);
+}
+
 s64 libcosy_do_readc(int fd)
 {
 	u8 byte;
-	s64 n = call(SYS_read, ARG(fd), ARG(&byte), 1);
+	s64 n = read_from(fd, &byte, 1);
 
 	if (n < 0)
 		return n;
@@ -30,39 +62,56 @@ s64 libcosy_do_readc(int fd)
 
 s64 libcosy_do_seek_read(int fd, void *buffer, u64 count, s64 offset, int whence)
 {
-	s64 at = call(SYS_lseek, ARG(fd), ARG(offset), ARG(whence));
+	s64 at = seek(fd, offset, whence);
 
-	return at < 0 ? at : call(SYS_read, ARG(fd), ARG(buffer), count);
+	return at < 0 ? at : read_from(fd, buffer, count);
 }
 
 s64 libcosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int whence)
 {
-	s64 at = call(SYS_lseek, ARG(fd), ARG(offset), ARG(whence));
+	s64 at = seek(fd, offset, whence);
 
-	return at < 0 ? at : call(SYS_write, ARG(fd), ARG(buffer), count);
+	return at < 0 ? at : write_to(fd, buffer, count);
+}
+
+static s64 read_all(int fd, char *buffer, u64 size)
+{
+	u64 done = 0;
+	s64 n = 1;
+
+	while (n > 0 && done < size) {
+		n = read_from(fd, buffer + done, size - done);
+		if (n > 0)
+			done += n;
+	}
+	return n < 0 ? n : (s64)done;
+}
+
+static void close_file(void *arg)
+{
+	call(SYS_close, ARG(*(int *)arg), 0, 0);
 }
 
 s64 libcosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags)
 {
-	s64 fd = cosy_syscall6(SYS_openat, ARG(dirfd), ARG(path), ARG(flags), 0, 0, 0), n = 1;
-	u64 done = 0;
+	int saved = errno, fd;
+	s64 result;
 
+	fd = without_errno(openat(dirfd, path, flags, 0), saved);
 	if (fd < 0)
 		return fd;
-	while (n > 0 && done < size) {
-		n = call(SYS_read, ARG(fd), ARG((char *)buffer + done), size - done);
-		if (n > 0)
-			done += n;
-	}
-	call(SYS_close, ARG(fd), 0, 0);
-	return n < 0 ? n : (s64)done;
+	pthread_cleanup_push(close_file, &fd);
+	result = read_all(fd, buffer, size);
+	pthread_cleanup_pop(1);
+	return result;
 }
 
 s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags)
 {
-	s64 n = cosy_syscall6(SYS_sendto, ARG(fd), ARG(buffer), count, ARG(flags), 0, 0);
+	int saved = errno;
+	s64 n = without_errno(send(fd, buffer, count, flags), saved);
 
-	return n == -ENOTSOCK ? call(SYS_write, ARG(fd), ARG(buffer), count) : n;
+	return n == -ENOTSOCK ? write_to(fd, buffer, count) : n;
 }
 
 /* --- Directories --------------------------------------------------------------------- */
@@ -77,7 +126,7 @@ struct entry {
 };
 
 /* A buffer of its own for getdents64: its entries are smaller than those they become. */
-#define BATCH  2048
+#define BATCH 2048
 
 /* Bytes of the smallest entry, and how many more one may take when it is described: that or 8 less. */
 #define LEAST  24

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "access.h"
+#include "cancel.h"
 #include "interp.h"
 #include "interp_ops.h"
 #include "syscall.h"
@@ -266,7 +267,10 @@ static void system_call(struct libcosy_interp *in, u32 number)
 	u64 *r = in->state->reg;
 
 	in->calls++;
-	r[0] = cosy_syscall6(number, r[1], r[2], r[3], r[4], r[5], r[0]);
+	if (in->cancel && libcosy_is_cancellation_point(number, r))
+		r[0] = libcosy_cancellable_call(number, r);
+	else
+		r[0] = cosy_syscall6(number, r[1], r[2], r[3], r[4], r[5], r[0]);
 	memset(&r[1], 0, 5 * sizeof(*r));
 }
 
@@ -347,6 +351,9 @@ static enum cosy_status loop(struct libcosy_interp *in, unsigned int stop, u64 s
 			continue;
 		case BPF_CALL:
 			in->resume = pc + 1;
+			if (in->cancel == COSY_CANCEL_STOPS && insn->src_reg != 1 &&
+			    libcosy_is_cancellation_point(insn->imm, r))
+				return COSY_LEFT_CALL;
 			status = count(in, started, insn->src_reg != 1);
 			if (status != COSY_DONE)
 				return status;

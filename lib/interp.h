@@ -11,6 +11,13 @@
 
 #include "../core/core.h"
 
+/* What it does at a call that libc makes a cancellation point. */
+enum libcosy_interp_cancel {
+	COSY_CANCEL_IGNORED,
+	COSY_CANCEL_ACTS,  /* the thread may be cancelled in the call */
+	COSY_CANCEL_STOPS, /* end with COSY_LEFT_CALL before it */
+};
+
 struct libcosy_interp {
 	const struct cosy_program *program;
 	struct cosy_state *state;
@@ -20,16 +27,18 @@ struct libcosy_interp {
 	u32 resume;	/* in/out: 0 = start, else instruction + 1 */
 	s64 ret;	/* out on COSY_DONE: r0 at exit */
 	u64 calls;	/* system calls made; counts up */
-	u64 max_ops;	/* end with COSY_ENDED_OPS when state->ops reaches it, 0 = never */
-	u64 max_ns;	/* end with COSY_ENDED_TIME when state->kernel_ns and what the thread's
+	enum libcosy_interp_cancel cancel; /* of this thread, meanwhile */
+	u64 max_ops; /* end with COSY_ENDED_OPS when state->ops reaches it, 0 = never */
+	u64 max_ns;  /* end with COSY_ENDED_TIME when state->kernel_ns and what the thread's
 				 * CPU clock adds reach it, 0 = never */
 };
 
 /*
  * Runs until the compound ends (COSY_DONE), reaches a limit (COSY_ENDED_OPS,
- * COSY_ENDED_TIME), or is about to execute an instruction, other than the first
- * one, that carries one of the marks `stop` (COSY_LEFT_WORK).  In every case
- * *state and `resume` say where to go on.
+ * COSY_ENDED_TIME) or a cancellation point (COSY_LEFT_CALL, see above), or is about
+ * to execute an instruction, other than the first one, that carries one of the
+ * marks `stop` (COSY_LEFT_WORK).  In every case *state and `resume` say where to go
+ * on.
  *
  * A bad access is the process's own SIGSEGV, COSY_OP_trap its SIGILL, a full
  * software stack a SIGSEGV on the guard page; a handler that returns has the

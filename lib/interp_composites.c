@@ -5,12 +5,20 @@
  */
 #include <sys/syscall.h>
 
+#include "cancel.h"
 #include "fast_calls.h"
 #include "interp_ops.h"
 #include "syscall.h"
 
 #define P(n) ((void *)r[n])
 #define I(n) ((int)r[n])
+
+static s64 system_call(const struct libcosy_interp *in, u32 number, const u64 *r)
+{
+	if (in->cancel)
+		return libcosy_cancellable_call(number, r);
+	return cosy_syscall6(number, r[1], r[2], r[3], r[4], 0, 0);
+}
 
 #define AS_CALLS(name, expression)							\
 	u64 libcosy_interp_##name(struct libcosy_interp *in, const u64 *r)			\
@@ -19,8 +27,8 @@
 		return expression;							\
 	}
 
-AS_CALLS(view_read, cosy_syscall3(SYS_read, r[1], r[2], r[3]))
-AS_CALLS(view_pread, cosy_syscall6(SYS_pread64, r[1], r[2], r[3], r[4], 0, 0))
+AS_CALLS(view_read, system_call(in, SYS_read, r))
+AS_CALLS(view_pread, system_call(in, SYS_pread64, r))
 AS_CALLS(readc, libcosy_do_readc(I(1)))
 AS_CALLS(seek_read, libcosy_do_seek_read(I(1), P(2), r[3], r[4], I(5)))
 AS_CALLS(seek_write, libcosy_do_seek_write(I(1), P(2), r[3], r[4], I(5)))

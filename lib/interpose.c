@@ -47,17 +47,21 @@ static const void *dynamic_address(const struct dl_phdr_info *info, ElfW(Addr) v
 	return (const void *)(value < info->dlpi_addr ? value + info->dlpi_addr : value);
 }
 
+/* An object's dynamic section, or NULL. */
+static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			return (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	return NULL;
+}
+
 static bool symbol_table_open(const struct dl_phdr_info *info, struct symbol_table *ret)
 {
-	const ElfW(Phdr) *segment = info->dlpi_phdr, *end = segment + info->dlpi_phnum;
+	const ElfW(Dyn) *dynamic = dynamic_of(info);
 	ElfW(Addr) value[16] = {0}, gnu_hash = 0;
 
-	while (segment < end && segment->p_type != PT_DYNAMIC)
-		segment++;
-	if (segment == end)
-		return false;
-	for (const ElfW(Dyn) *dynamic = (const void *)(info->dlpi_addr + segment->p_vaddr);
-	     dynamic->d_tag != DT_NULL; dynamic++) {
+	for (; dynamic && dynamic->d_tag != DT_NULL; dynamic++) {
 		if ((uint64_t)dynamic->d_tag < 16)
 			value[dynamic->d_tag] = dynamic->d_un.d_ptr;
 		else if (dynamic->d_tag == DT_GNU_HASH)
@@ -198,4 +202,78 @@ bool libcosy_each_interposer(const struct libcosy_function *functions, unsigned 
 
 	dl_iterate_phdr(search_object, &search);
 	return search.libc_seen;
+}
+
+/* --- References ---------------------------------------------------------------------------- */
+
+struct reference {
+	const char *name;
+	uint64_t seen, loaded;
+	bool found;
+};
+
+static bool relocations_name(const struct symbol_table *table, const ElfW(Rela) * relocation,
+			     size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t index = ELF64_R_SYM(relocation[i].r_info);
+		const ElfW(Sym) *symbol = &table->symbols[index];
+
+		if (index && symbol->st_shndx == SHN_UNDEF &&
+		    !strcmp(table->strings + symbol->st_name, name))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What an object refers to has a relocation.  The symbol table itself has no length that can
+ * be relied on: hash tables leave out what is not defined.
+ */
+static bool refers_to(const struct dl_phdr_info *info, const char *name)
+{
+	ElfW(Addr) value[DT_JMPREL + 1] = {0}, relative_cnt = 0;
+	const ElfW(Rela) * relocations;
+	struct symbol_table table;
+
+	if (!symbol_table_open(info, &table))
+		return false;
+	for (const ElfW(Dyn) *dynamic = dynamic_of(info); dynamic->d_tag != DT_NULL; dynamic++) {
+		if ((uint64_t)dynamic->d_tag <= DT_JMPREL)
+			value[dynamic->d_tag] = dynamic->d_un.d_ptr;
+		else if (dynamic->d_tag == DT_RELACOUNT)
+			relative_cnt = dynamic->d_un.d_val;
+	}
+	relocations = dynamic_address(info, value[DT_JMPREL]);
+	if (relocations &&
+	    relocations_name(&table, relocations, value[DT_PLTRELSZ] / sizeof(*relocations), name))
+		return true;
+	relocations = dynamic_address(info, value[DT_RELA]);
+	/* Relocations without a symbol come first. */
+	return relocations &&
+	       relocations_name(&table, relocations + relative_cnt,
+				value[DT_RELASZ] / sizeof(*relocations) - relative_cnt, name);
+}
+
+static int find_reference(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct reference *reference = arg;
+
+	(void)size;
+	reference->loaded = info->dlpi_adds;
+	if (reference->loaded == reference->seen)
+		return 1;
+	/* The vDSO is listed, but its addresses are not the dynamic linker's. */
+	if (!begins(info->dlpi_name, "linux-vdso"))
+		reference->found = refers_to(info, reference->name);
+	return reference->found;
+}
+
+bool libcosy_any_refers_to(const char *name, uint64_t *seen)
+{
+	struct reference reference = {.name = name, .seen = *seen};
+
+	dl_iterate_phdr(find_reference, &reference);
+	*seen = reference.loaded;
+	return reference.found;
 }

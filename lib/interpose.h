@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose.h - which of libc's functions this process has another definition of.
+ * interpose.h - which of libc's functions this process defines once more, or refers to.
  *
  * A preloaded library (fakeroot, libfaketime, `cosy run`), a library that is linked before
  * libc, or the program itself may define getuid() or read(), and every call of it reaches that
@@ -32,5 +32,12 @@ uint32_t libcosy_name_hash(const char *name);
  */
 bool libcosy_each_interposer(const struct libcosy_function *functions, unsigned int count,
 			     libcosy_found *found, void *arg);
+
+/*
+ * Whether an object refers to the function of that name without defining it.  *seen: how many
+ * objects had been loaded when there was none, 0 at first; unless others have been loaded
+ * since, none is looked at again.
+ */
+bool libcosy_any_refers_to(const char *name, uint64_t *seen);
 
 #endif /* COSY_LIB_INTERPOSE_H */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cancel.h"
 #include "lock.h"
 #include "program.h"
 #include "settings.h"
@@ -53,6 +54,7 @@ int libcosy_program_create(const void *compound, size_t len, struct cosy_loaded 
 		return err;
 	}
 	loaded->needs_stack = needs_stack(&loaded->program);
+	loaded->cancels = libcosy_has_cancellation_points(&loaded->program);
 	*ret = loaded;
 	return 0;
 }

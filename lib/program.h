@@ -17,6 +17,7 @@ struct cosy_loaded {
 	struct cosy_view view;
 	struct cosy_program program;
 	bool needs_stack; /* has local calls or alloca operations */
+	bool cancels;	  /* has calls that libc makes cancellation points */
 	u64 place;	  /* context generation << 32 | handle there; handle 0 = refused by it */
 };
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cancel.h"
 #include "premises.h"
 #include "region.h"
 #include "run.h"
@@ -44,11 +45,19 @@ static void say_native(const struct cosy_region *region, const char *why)
 	libcosy_say("%s stays native: %s", name, why);
 }
 
+/* What a cancellation would run is code of the native twin's place, not of the compound's. */
+static bool has_handlers(const struct cosy_region *region)
+{
+	return region->premises && region->premises->flags & COSY_PREMISE_HANDLERS;
+}
+
 /* Before anything is locked, since the dynamic linker is asked. */
 static bool premises_hold(struct cosy_region *region)
 {
 	char why[300];
 
+	if (libcosy_cancel_used())
+		libcosy_threads_cancel();
 	if (!region->premises || libcosy_premises_hold(region->premises, why, sizeof(why)))
 		return true;
 	if (!__atomic_exchange_n(&region->cache, (uint64_t)REFUSED, __ATOMIC_ACQ_REL))
@@ -76,6 +85,11 @@ static struct cosy_loaded *create(struct cosy_region *region)
 		strcpy(why.reason, "compiled for another version of libcosy");
 	} else {
 		err = libcosy_program_create(compound, compound->size, &loaded, &why);
+	}
+	if (!err && has_handlers(region) && loaded->cancels && libcosy_thread_self->cancels) {
+		say_native(region, "a thread cancelled in it has handlers or clean-ups to run");
+		libcosy_program_destroy(loaded);
+		loaded = REFUSED;
 	}
 	if (err && (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL))
 		libcosy_say("a region stays native: instruction %d: %s", (int)why.insn,
@@ -122,7 +136,7 @@ __attribute__((noinline)) static void *enter_slowly(struct cosy_region *region,
 {
 	struct cosy_loaded *loaded;
 	struct libcosy_place place;
-	int saved = errno;
+	int saved = errno, state = libcosy_cancel_disable();
 	void *ctx = NULL;
 
 	loaded = prepare(region);
@@ -132,6 +146,7 @@ __attribute__((noinline)) static void *enter_slowly(struct cosy_region *region,
 		ctx = begin(libcosy_thread_self, region, site, NULL);
 	if (!ctx)
 		count_native();
+	libcosy_cancel_restore(state);
 	errno = saved;
 	return ctx;
 }
@@ -153,12 +168,26 @@ void *__cosy_enter(struct cosy_region *region)
 	return NULL;
 }
 
+__attribute__((noinline)) static enum libcosy_outcome run_cancellable(
+	struct libcosy_thread *thread, struct cosy_region *region, struct libcosy_activation *act)
+{
+	struct cosy_loaded *loaded = cached(region);
+
+	if (loaded->cancels && has_handlers(region))
+		return COSY_RAN_NOTHING;
+	return libcosy_run_cancellable(thread, loaded, act, false);
+}
+
 int64_t __cosy_run(struct cosy_region *region, void *ctx)
 {
 	struct libcosy_activation *act = libcosy_activation_of(ctx);
+	struct libcosy_thread *thread = libcosy_thread_self;
 	enum libcosy_outcome outcome;
 
-	outcome = libcosy_run_bound(libcosy_thread_self, cached(region), act, false);
+	if (__builtin_expect(thread->cancels, 0))
+		outcome = run_cancellable(thread, region, act);
+	else
+		outcome = libcosy_run_bound(thread, cached(region), act, false);
 	if (outcome == COSY_RAN)
 		return act->run.ret;
 	libcosy_count(&libcosy_counts.native, 1);

@@ -7,13 +7,16 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "cancel.h"
 #include "interp.h"
 #include "run.h"
 #include "stats.h"
 #include "syscall.h"
 
-/* No RUN writes this status: what stands here after one that did nothing. */
+/* No RUN writes these statuses: what stands here after one that did nothing, */
 #define NOT_RUN	     (~0u)
+/* and while the interpreter runs for a thread that may be cancelled. */
+#define INTERPRETED  (~1u)
 
 /* The kernel's SYSCALL_WORK_SECCOMP in a LEFT_TRACED detail. */
 #define WORK_SECCOMP (1u << 0)
@@ -64,7 +67,8 @@ static void end(struct libcosy_thread *thread, struct libcosy_activation *act)
 /* --- The interpreter's turns ------------------------------------------------------ */
 
 static enum cosy_status interpret(struct libcosy_thread *thread, struct cosy_loaded *loaded,
-				  struct libcosy_activation *act, unsigned int stop, bool limits)
+				  struct libcosy_activation *act, unsigned int stop, bool limits,
+				  enum libcosy_interp_cancel cancel)
 {
 	const struct cosy_compound *header = loaded->view.header;
 	struct libcosy_interp in = {
@@ -76,9 +80,12 @@ static enum cosy_status interpret(struct libcosy_thread *thread, struct cosy_loa
 		.resume = act->run.resume,
 		.max_ops = limits ? header->max_ops : 0,
 		.max_ns = limits ? header->max_kernel_ns : 0,
+		.cancel = cancel,
 	};
-	enum cosy_status status = libcosy_interp_run(&in, stop);
+	enum cosy_status status;
 
+	act->run.status = INTERPRETED;
+	status = libcosy_interp_run(&in, stop);
 	act->run.resume = in.resume;
 	act->run.ret = in.ret;
 	act->run.status = status;
@@ -89,9 +96,11 @@ static enum cosy_status interpret(struct libcosy_thread *thread, struct cosy_loa
 
 static enum libcosy_outcome interpret_to_end(struct libcosy_thread *thread,
 					     struct cosy_loaded *loaded,
-					     struct libcosy_activation *act, bool limits)
+					     struct libcosy_activation *act, bool limits,
+					     enum libcosy_interp_cancel cancel)
 {
-	return interpret(thread, loaded, act, 0, limits) == COSY_DONE ? COSY_RAN : COSY_RAN_OUT;
+	return interpret(thread, loaded, act, 0, limits, cancel) == COSY_DONE ? COSY_RAN :
+										COSY_RAN_OUT;
 }
 
 /* --- The kernel's turns ------------------------------------------------------------- */
@@ -134,12 +143,24 @@ static void finish_call(struct libcosy_activation *act, long result)
 	act->run.resume++;
 }
 
-static inline long kernel_turn(struct libcosy_thread *thread, struct libcosy_activation *act)
+/*
+ * `type`: NULL, or the thread may be cancelled; libc then does it at once, and *type is what
+ * the program had told it to do.
+ */
+static inline long kernel_turn(struct libcosy_thread *thread, struct libcosy_activation *act,
+			       int *type)
 {
+	long err;
+
 	act->run.status = NOT_RUN;
 	act->run.interp_calls = thread->interp_calls;
-	return cosy_syscall3(SYS_ioctl, (unsigned int)act->fd, COSY_IOC_RUN,
-			     (unsigned long)&act->run);
+	if (type)
+		pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, type);
+	err = cosy_syscall3(SYS_ioctl, (unsigned int)act->fd, COSY_IOC_RUN,
+			    (unsigned long)&act->run);
+	if (type)
+		pthread_setcanceltype(*type, NULL);
+	return err;
 }
 
 static inline void count_turn(struct libcosy_thread *thread, const struct libcosy_activation *act)
@@ -153,15 +174,17 @@ static inline void count_turn(struct libcosy_thread *thread, const struct libcos
 __attribute__((noinline)) static enum libcosy_outcome go_on(struct libcosy_thread *thread,
 							    struct cosy_loaded *loaded,
 							    struct libcosy_activation *act,
-							    bool limits, long err)
+							    bool limits, long err, int *type)
 {
-	for (;; err = kernel_turn(thread, act)) {
+	enum libcosy_interp_cancel cancel = type ? COSY_CANCEL_ACTS : COSY_CANCEL_IGNORED;
+
+	for (;; err = kernel_turn(thread, act, type)) {
 		if (act->run.status == NOT_RUN ||
 		    (act->run.status == COSY_LEFT_CALL && not_reached(err))) {
 			give_up(thread, act->generation, err);
 			if (!act->run.resume)
 				return COSY_RAN_NOTHING;
-			return interpret_to_end(thread, loaded, act, limits);
+			return interpret_to_end(thread, loaded, act, limits, cancel);
 		}
 		count_turn(thread, act);
 		switch (act->run.status) {
@@ -174,7 +197,8 @@ __attribute__((noinline)) static enum libcosy_outcome go_on(struct libcosy_threa
 			continue;
 		case COSY_LEFT_FAULT:
 		case COSY_LEFT_NATIVE:
-			if (interpret(thread, loaded, act, COSY_MARK_RESUME, limits) == COSY_DONE)
+			if (interpret(thread, loaded, act, COSY_MARK_RESUME, limits, cancel) ==
+			    COSY_DONE)
 				return COSY_RAN;
 			continue;
 		case COSY_LEFT_TRACED:
@@ -195,17 +219,19 @@ __attribute__((noinline)) static enum libcosy_outcome go_on(struct libcosy_threa
 		default: /* LEFT_STACK, LEFT_TRAP: the interpreter fails as native code does */
 			break;
 		}
-		return interpret_to_end(thread, loaded, act, limits);
+		return interpret_to_end(thread, loaded, act, limits, cancel);
 	}
 }
 
-static enum libcosy_outcome run_in_kernel(struct libcosy_thread *thread, struct cosy_loaded *loaded,
-					  struct libcosy_activation *act, bool limits)
+static inline enum libcosy_outcome run_in_kernel(struct libcosy_thread *thread,
+						 struct cosy_loaded *loaded,
+						 struct libcosy_activation *act, bool limits,
+						 int *type)
 {
-	long err = kernel_turn(thread, act);
+	long err = kernel_turn(thread, act, type);
 
 	if (__builtin_expect(act->run.status != COSY_DONE, 0))
-		return go_on(thread, loaded, act, limits, err);
+		return go_on(thread, loaded, act, limits, err, type);
 	count_turn(thread, act);
 	thread->next_pause = 0;
 	return COSY_RAN;
@@ -218,9 +244,75 @@ enum libcosy_outcome libcosy_run_bound(struct libcosy_thread *thread, struct cos
 
 	begin(thread, loaded, act);
 	if (__builtin_expect(act->run.handle, 1))
-		outcome = run_in_kernel(thread, loaded, act, limits);
+		outcome = run_in_kernel(thread, loaded, act, limits, NULL);
 	else
-		outcome = interpret_to_end(thread, loaded, act, limits);
+		outcome = interpret_to_end(thread, loaded, act, limits, COSY_CANCEL_IGNORED);
+	end(thread, act);
+	return outcome;
+}
+
+/* --- Threads that may be cancelled -------------------------------------------------------- */
+
+struct cancellable {
+	struct libcosy_thread *thread;
+	struct cosy_loaded *loaded;
+	struct libcosy_activation *act;
+	bool limits;
+	int type; /* of cancellation, as the program has it */
+};
+
+/* Whether the thread is where libc, too, may cancel it. */
+static bool at_cancellation_point(const struct cancellable *run)
+{
+	u32 status = run->act->run.status;
+
+	/* An activation that this one interrupted, or the program wants it anywhere. */
+	if (!run->thread->cancels || run->type != PTHREAD_CANCEL_DEFERRED)
+		return true;
+	return status == INTERPRETED || status == COSY_DONE ||
+	       (run->limits && (status == COSY_ENDED_OPS || status == COSY_ENDED_TIME));
+}
+
+/*
+ * Called by libc while the thread unwinds.  A signal has ended RUN somewhere, with all
+ * that the compound had done so far in act->state.
+ */
+static void cancelled(void *arg)
+{
+	struct cancellable *run = arg;
+
+	if (!at_cancellation_point(run)) {
+		run->thread->cancels = false;
+		interpret(run->thread, run->loaded, run->act, 0, run->limits, COSY_CANCEL_STOPS);
+	}
+	run->thread->cancels = false;
+	end(run->thread, run->act);
+	libcosy_block_pop(run->act->ctx);
+}
+
+/* pthread_cleanup_push, in C without exceptions, is a setjmp: out of line. */
+enum libcosy_outcome libcosy_run_cancellable(struct libcosy_thread *thread,
+					     struct cosy_loaded *loaded,
+					     struct libcosy_activation *act, bool limits)
+{
+	struct cancellable run = {
+		.thread = thread,
+		.loaded = loaded,
+		.act = act,
+		.limits = limits,
+		.type = PTHREAD_CANCEL_DEFERRED,
+	};
+	enum libcosy_outcome outcome;
+
+	if (!loaded->cancels)
+		return libcosy_run_bound(thread, loaded, act, limits);
+	begin(thread, loaded, act);
+	pthread_cleanup_push(cancelled, &run);
+	if (act->run.handle)
+		outcome = run_in_kernel(thread, loaded, act, limits, &run.type);
+	else
+		outcome = interpret_to_end(thread, loaded, act, limits, COSY_CANCEL_ACTS);
+	pthread_cleanup_pop(0);
 	end(thread, act);
 	return outcome;
 }

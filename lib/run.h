@@ -22,6 +22,15 @@ enum libcosy_outcome libcosy_run_bound(struct libcosy_thread *thread, struct cos
 				       struct libcosy_activation *act, bool limits);
 
 /*
+ * As libcosy_run_bound, for a thread with thread->cancels: if it is cancelled meanwhile, it
+ * is so where the compound makes a call that libc would make a cancellation point, or where
+ * the compound ends.  The activation has ended then.
+ */
+enum libcosy_outcome libcosy_run_cancellable(struct libcosy_thread *thread,
+					     struct cosy_loaded *loaded,
+					     struct libcosy_activation *act, bool limits);
+
+/*
  * A program's place in a context, with the context's descriptor.  All turns of an
  * activation are the same context's, even if another one is opened meanwhile.
  */

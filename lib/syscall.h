@@ -2,7 +2,7 @@
 /*
  * syscall.h - raw system calls.  libc's wrappers change errno, truncate results
  * to int and are cancellation points; a compound's calls and RUN may do none of
- * that.
+ * that by themselves (cancel.h).
  */
 #ifndef COSY_LIB_SYSCALL_H
 #define COSY_LIB_SYSCALL_H

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cancel.h"
 #include "context.h"
 #include "heap.h"
 #include "lock.h"
@@ -122,6 +123,7 @@ static struct libcosy_thread *thread_create(void)
 		thread->free = act;
 	}
 	thread->filtered = __atomic_load_n(&any_filtered, __ATOMIC_RELAXED);
+	thread->cancels = libcosy_cancel_used();
 	find_stack(thread);
 	find_slices(thread);
 	pthread_once(&exit_once, exit_init);
@@ -142,10 +144,13 @@ static struct libcosy_thread *thread_create(void)
 
 struct libcosy_thread *libcosy_thread(void)
 {
-	int saved = errno;
+	int saved = errno, state;
 
-	if (!libcosy_thread_self)
+	if (!libcosy_thread_self) {
+		state = libcosy_cancel_disable();
 		libcosy_thread_self = thread_create();
+		libcosy_cancel_restore(state);
+	}
 	errno = saved;
 	return libcosy_thread_self;
 }
@@ -154,6 +159,15 @@ void libcosy_thread_filtered(struct libcosy_thread *thread)
 {
 	thread->filtered = true;
 	__atomic_store_n(&any_filtered, true, __ATOMIC_RELAXED);
+}
+
+void libcosy_threads_cancel(void)
+{
+	if (!libcosy_lock(&list_lock))
+		return;
+	for (struct libcosy_thread *thread = list; thread; thread = thread->next)
+		__atomic_store_n(&thread->cancels, true, __ATOMIC_RELAXED);
+	libcosy_unlock(&list_lock);
 }
 
 void libcosy_thread_soft_stack(struct libcosy_thread *thread)

@@ -21,6 +21,7 @@ struct libcosy_thread {
 	uint64_t soft_size;		    /* bytes before its guard page */
 	uint64_t interp_calls;		    /* not yet reported to RUN */
 	bool filtered;	/* a seccomp filter is armed: the kernel is out for good */
+	bool cancels;	/* it may be cancelled: cancel.h */
 	uint32_t pause; /* activations to run natively before RUN is tried again */
 	uint32_t next_pause;
 	struct libcosy_thread *next, **link;
@@ -45,6 +46,9 @@ void libcosy_thread_filtered(struct libcosy_thread *thread);
 
 /* The thread's software stack, or NULL with soft_size 0 when there is no memory. */
 void libcosy_thread_soft_stack(struct libcosy_thread *thread);
+
+/* All threads may be cancelled from here: an object that was loaded since does so. */
+void libcosy_threads_cancel(void);
 
 /* In a fork child: the other threads are gone. */
 void libcosy_thread_child(void);

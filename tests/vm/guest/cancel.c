@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pthread_cancel of a thread in a region: at the calls that libc makes cancellation points, at
+ * no other place, with clean-up handlers once.
+ */
+#include "check.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+static int wire[2], zero, listener, lock_file;
+static volatile int reached, cleaned, arrived;
+static volatile pid_t tid;
+static volatile long pair[2];
+
+static void on_cancel(void *arg)
+{
+	(void)arg;
+	cleaned++;
+}
+
+/* --- Waiting ------------------------------------------------------------------------ */
+
+static void wait_read(void)
+{
+	char c;
+
+	COSY_START;
+	reached = 1;
+	arrived = read(wire[0], &c, 1) != -1;
+	COSY_END;
+}
+
+static void wait_poll(void)
+{
+	struct pollfd fds = { wire[0], POLLIN, 0 };
+
+	COSY_START;
+	reached = 1;
+	arrived = poll(&fds, 1, -1) != -1;
+	COSY_END;
+}
+
+static void wait_nanosleep(void)
+{
+	COSY_START;
+	struct timespec time = { 1000, 0 };
+
+	reached = 1;
+	arrived = nanosleep(&time, NULL) != -1;
+	COSY_END;
+}
+
+static void wait_accept(void)
+{
+	COSY_START;
+	reached = 1;
+	arrived = accept(listener, NULL, NULL) != -1;
+	COSY_END;
+}
+
+static void wait_lock(void)
+{
+	COSY_START;
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	reached = 1;
+	arrived = fcntl(lock_file, F_SETLKW, &lock) != -1;
+	COSY_END;
+}
+
+/* It waits in the region's second call; what it has opened is the program's to close. */
+static void close_opened(void *arg)
+{
+	CHECK(!close(*(int *)arg), "what the region opened is not open: %s", strerror(errno));
+}
+
+static void wait_with_file(void)
+{
+	int fd = -1;
+
+	pthread_cleanup_push(close_opened, &fd);
+	COSY_START;
+	char c;
+
+	fd = open("/dev/null", O_RDONLY);
+	reached = 1;
+	arrived = read(wire[0], &c, 1) != -1;
+	COSY_END;
+	pthread_cleanup_pop(1);
+}
+
+static void *waiter(void *wait)
+{
+	tid = gettid();
+	pthread_cleanup_push(on_cancel, NULL);
+	((void (*)(void))wait)();
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static bool is_asleep(pid_t thread)
+{
+	char path[64], text[256] = "", *state;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return false;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	state = strrchr(text, ')');
+	return state && state[2] == 'S';
+}
+
+static pthread_t start(void *(*f)(void *), void *arg)
+{
+	pthread_t thread;
+
+	reached = cleaned = arrived = 0;
+	tid = 0;
+	MUST(!(errno = pthread_create(&thread, NULL, f, arg)));
+	return thread;
+}
+
+static void check_cancelled(pthread_t thread, const char *name)
+{
+	void *result;
+
+	MUST(!pthread_join(thread, &result));
+	CHECK(result == PTHREAD_CANCELED, "%s: the thread ended by itself", name);
+	CHECK(cleaned == 1, "%s: the clean-up handler ran %d times", name, cleaned);
+	CHECK(!arrived, "%s: it went on after the call", name);
+}
+
+static void waiting(const char *name, void (*wait)(void))
+{
+	struct cosy_stats before = counts();
+	pthread_t thread = start(waiter, wait);
+
+	while (!reached || !is_asleep(tid))
+		sleep_ms(1);
+	pthread_cancel(thread);
+	check_cancelled(thread, name);
+	CHECK_KERNEL(before, 1, 0);
+}
+
+/* --- Between two points -------------------------------------------------------------- */
+
+/* The two numbers differ only where the thread may not be cancelled. */
+static void *counter(void *arg)
+{
+	pthread_cleanup_push(on_cancel, NULL);
+	for (;;) {
+		COSY_START;
+		char c;
+
+		for (int i = 0; i < 1000; i++) {
+			pair[0]++;
+			lseek(zero, 0, SEEK_SET);
+			for (int j = 0; j < 100; j++)
+				pair[1] += j == 50;
+			lseek(zero, 0, SEEK_SET);
+			reached = 1;
+			read(zero, &c, 1);
+		}
+		COSY_END;
+	}
+	pthread_cleanup_pop(0);
+	return arg;
+}
+
+static void *early(void *arg)
+{
+	char c;
+
+	pthread_cleanup_push(on_cancel, NULL);
+	pthread_cancel(pthread_self());
+	COSY_START;
+	reached = 1;
+	lseek(zero, 0, SEEK_SET);
+	reached = 2;
+	read(zero, &c, 1);
+	arrived = 1;
+	COSY_END;
+	pthread_cleanup_pop(0);
+	return arg;
+}
+
+static void precise(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 10; i++) {
+		thread = start(counter, NULL);
+		while (!reached)
+			sched_yield();
+		pthread_cancel(thread);
+		check_cancelled(thread, "counter");
+		CHECK(pair[0] == pair[1], "cancelled between: %ld %ld", pair[0], pair[1]);
+	}
+	thread = start(early, NULL);
+	check_cancelled(thread, "early");
+	CHECK(reached == 2, "pending: cancelled at %d", reached);
+}
+
+/* --- Not now, and at once ---------------------------------------------------------------- */
+
+static void *disabled(void *arg)
+{
+	int got = 0;
+	char c = 0;
+
+	tid = gettid();
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	COSY_START;
+	reached = 1;
+	got = read(wire[0], &c, 1);
+	COSY_END;
+	CHECK(got == 1 && c == 'x', "disabled: read is %d '%c'", got, c);
+	pthread_cleanup_push(on_cancel, NULL);
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	pthread_testcancel();
+	pthread_cleanup_pop(0);
+	return arg;
+}
+
+static void *asynchronous(void *arg)
+{
+	pthread_cleanup_push(on_cancel, NULL);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	COSY_START;
+	for (;;)
+		reached = 1;
+	COSY_END;
+	pthread_cleanup_pop(0);
+	return arg;
+}
+
+static void other_states(void)
+{
+	pthread_t thread = start(disabled, NULL);
+
+	while (!reached || !is_asleep(tid))
+		sleep_ms(1);
+	pthread_cancel(thread);
+	MUST(write(wire[1], "x", 1) == 1);
+	check_cancelled(thread, "disabled");
+
+	thread = start(asynchronous, NULL);
+	while (!reached)
+		sleep_ms(1);
+	pthread_cancel(thread);
+	check_cancelled(thread, "asynchronous");
+}
+
+/* --- What is left ----------------------------------------------------------------------------- */
+
+static int open_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int found = 0;
+
+	MUST(dir);
+	while (readdir(dir))
+		found++;
+	closedir(dir);
+	return found;
+}
+
+static volatile bool stop;
+
+static void *bystander(void *arg)
+{
+	long *rounds = arg;
+
+	while (!stop) {
+		COSY_START;
+		char c;
+
+		read(zero, &c, 1);
+		++*rounds;
+		COSY_END;
+	}
+	return NULL;
+}
+
+static void all(void)
+{
+	waiting("read", wait_read);
+	waiting("poll", wait_poll);
+	waiting("nanosleep", wait_nanosleep);
+	waiting("accept", wait_accept);
+	waiting("fcntl", wait_lock);
+	waiting("open", wait_with_file);
+	precise();
+	other_states();
+}
+
+int main(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "socket" };
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	pthread_t thread;
+	int files, held[2];
+	long rounds = 0;
+	pid_t holder;
+
+	directory_enter();
+	MUST(!pipe(wire) && !pipe(held));
+	MUST((zero = open("/dev/zero", O_RDONLY)) >= 0);
+	MUST((listener = socket(AF_UNIX, SOCK_STREAM, 0)) >= 0);
+	MUST(!bind(listener, (struct sockaddr *)&address, sizeof(address)) && !listen(listener, 1));
+	MUST((lock_file = open("lock", O_RDWR | O_CREAT, 0600)) >= 0);
+	holder = fork();
+	MUST(holder >= 0);
+	if (!holder) {
+		char c = 'l';
+
+		MUST(!fcntl(lock_file, F_SETLK, &lock) && write(held[1], &c, 1) == 1);
+		close(wire[1]);
+		close(held[1]);
+		pause();
+	}
+	MUST(read(held[0], &rounds, 1) == 1);
+	rounds = 0;
+
+	MUST(!pthread_create(&thread, NULL, bystander, &rounds));
+	all();
+	files = open_files();
+	all();
+	CHECK(open_files() == files, "%d files are open, not %d", open_files(), files);
+	stop = true;
+	MUST(!pthread_join(thread, NULL));
+	CHECK(rounds, "another thread did not go on");
+
+	MUST(!kill(holder, SIGKILL) && waitpid(holder, NULL, 0) == holder);
+	unlink("socket");
+	unlink("lock");
+	directory_leave();
+	return check_end();
+}
