@@ -24,7 +24,10 @@
  *	  limits.c		fuel, time, signals: what a safepoint looks for
  *	  frame.c		local calls on the software stack
  *	  dispatch.c		the kernel's own table of system calls
- *	  thunk.S, offsets.c	between C and compiled code: accesses, calls, leaving
+ *	  calling.h, offsets.c	what C and compiled code expect of each other
+ *	  enter.S		into compiled code and out of it, fuel
+ *	  access.S		accesses outside the shared buffer, atomics, division
+ *	  call.S		system calls, operations, local calls
  *
  *	memory/			operations on the program's memory
  *	  access.h, memory.h	one access, in the shared buffer or outside

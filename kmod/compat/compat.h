@@ -2,7 +2,7 @@
 /*
  * compat.h - every difference between kernels, and nothing else.  Features are
  * told by what the headers define, or by the probes in compat/probes.mk, never by
- * a version number, since distributions backport.  Also included by thunk.S.
+ * a version number, since distributions backport.  Also included by calling.h.
  */
 #ifndef COSY_COMPAT_H
 #define COSY_COMPAT_H

@@ -15,7 +15,7 @@
 #include "compat/compat.h"
 #include "fast/page_cache.h"
 
-/* Also done by thunk.S, before each ordinary call. */
+/* Also done by call.S, before each ordinary call. */
 static __always_inline void cosy_descriptors_forget(struct cosy_activation *run)
 {
 	int i;

@@ -8,7 +8,7 @@
  * says COSY_ORDINARY, and the kernel's own system call is made: the replugging of
  * Synthetix (SOSP 1995, section 3.4) for a single call.
  *
- * The way of a call: compiled code -> cosy_thunk_NAME (thunk.S) -> cosy_call_NAME
+ * The way of a call: compiled code -> cosy_thunk_NAME (call.S) -> cosy_call_NAME
  * (fast.c) -> cosy_fast_NAME.  `r` is r0-r5, so arguments are r[1] up, and r[0] is the
  * sixth one.
  */
@@ -35,7 +35,7 @@
 
 /*
  * Makes the call or operation for the instruction `word >> 16`; returns r0.  Non-zero
- * run->status: leave at that instruction.  Called by thunk.S.
+ * run->status: leave at that instruction.  Called by call.S.
  */
 #define COSY_FAST_CALL(number, name, args, flags, views)				\
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
@@ -43,7 +43,7 @@
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
 #include "ops.def"
 
-/* getpid, remembered in run->pid.  Called by thunk.S. */
+/* getpid, remembered in run->pid.  Called by call.S. */
 u64 cosy_ask_pid(struct cosy_activation *run);
 
 #endif /* COSY_FAST_H */

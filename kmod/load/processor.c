@@ -5,7 +5,7 @@
  * A compound is code of the user's own choosing that runs in kernel mode, before and after
  * kernel code that works on others' data.  What the kernel does once on the way to user
  * mode, or once on the way in, lies outside of that.  The thunks do it where they pass
- * between compound and kernel (thunk.S), but interrupts arrive in a compound, too, and
+ * between compound and kernel (calling.h), but interrupts arrive in a compound, too, and
  * return to it.  docs/inside/security.md goes through the mitigations one by one.
  */
 #include <linux/kernel.h>

@@ -3,7 +3,7 @@
  * operations.h - operations on memory (COSY_OP of core/ops.def).
  *
  * mem* and str* are as the libc functions of those names, on a compound's memory, with
- * addresses for pointers.  Their way: compiled code -> cosy_thunk_NAME (thunk.S) ->
+ * addresses for pointers.  Their way: compiled code -> cosy_thunk_NAME (call.S) ->
  * cosy_call_NAME (operations.c) -> cosy_op_NAME.  `r` is r0-r5.
  */
 #ifndef COSY_OPERATIONS_H
@@ -19,7 +19,7 @@
 #define COSY_OP(number, name, args, flags) u64 cosy_op_##name(struct cosy_activation *run, u64 *r);
 #include "ops.def"
 
-/* Makes the operation for the instruction `word >> 16`; returns r0.  Called by thunk.S. */
+/* Makes the operation for the instruction `word >> 16`; returns r0.  Called by call.S. */
 #define COSY_COMPOSITE(...)
 #define COSY_OP(number, name, args, flags)                                                         \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);

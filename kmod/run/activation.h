@@ -42,7 +42,7 @@ struct cosy_hold {
 #define COSY_HELD_VIEWS	 (1 << 1)
 
 /*
- * What RUN keeps on the kernel stack while a compound runs.  thunk.S knows it by
+ * What RUN keeps on the kernel stack while a compound runs.  The thunks know it by
  * offsets.c.  Only the task itself touches it, so it needs no lock.
  *
  * The program finds it at r1 and keeps its address in a slot that no instruction
@@ -52,7 +52,7 @@ struct cosy_activation {
 	struct cosy_entry entry;	/* first.  At a leave .fuel is what was left, and .state is
 					 * saved but for .sp, .fp, .ops and .kernel_ns */
 
-	/* For thunk.S */
+	/* For the thunks */
 	void *base;			/* the shared buffer, for the JIT's base register */
 	unsigned long stack_pointer;	/* cosy_enter's, to which a leave unwinds */
 	struct task_struct *task;	/* current: its flags are tested around every call */

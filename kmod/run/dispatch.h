@@ -10,7 +10,7 @@ struct pt_regs;
 /*
  * Makes system call `number` with the arguments in di, si, dx, r10, r8, r9 of
  * `regs`.  What entry code does before it (seccomp, tracing, audit) is not done:
- * thunk.S leaves the compound when there is any of it.
+ * call.S leaves the compound when there is any of it.
  */
 long cosy_dispatch_none(const struct pt_regs *regs, unsigned int number);
 DECLARE_STATIC_CALL(cosy_dispatch, cosy_dispatch_none);

@@ -2,7 +2,7 @@
 /*
  * leave.c - saved state out and in.
  *
- * Every word of it is the compound's: thunk.S saved registers and the spill frame
+ * Every word of it is the compound's: enter.S saved registers and the spill frame
  * as deep as the program uses it, both zeroed at entry, and the rest is filled in
  * here, so that nothing of the kernel's stack goes to the user.
  */

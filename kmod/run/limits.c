@@ -7,7 +7,7 @@
  *
  * Fuel does not bound time: one call may take seconds, and a compound that leaves gets
  * new fuel when it goes on.  So time that is limited is looked at behind every call, too
- * (run->look has thunk.S ask), and when the compound goes on, and ticks are close.  What
+ * (run->look has call.S ask), and when the compound goes on, and ticks are close.  What
  * overruns the limit is then one call, or the accesses of some thousand instructions.
  *
  * What was used before comes from the user's memory.  Whoever forges it starts anew, as
@@ -44,7 +44,7 @@ MODULE_PARM_DESC(max_kernel_ms, "milliseconds on the processor after which a com
 #define TIMED_FUEL 64u
 #define TIMED_INSNS 4096u
 
-/* Makes thunk.S look around behind every call. */
+/* Makes call.S ask for a safepoint after every call. */
 static const bool always_look = true;
 
 static u64 smallest(u64 a, u64 b)

@@ -48,13 +48,13 @@ void cosy_limits_stop(struct cosy_activation *run);
 
 /*
  * Fuel is out, before or behind `insn`.  0 with new fuel in run->entry.fuel, or
- * non-zero: leave at `insn`, run->status says why.  Called by thunk.S.
+ * non-zero: leave at `insn`, run->status says why.  Called by enter.S.
  */
 u32 cosy_tick(struct cosy_activation *run, u32 insn);
 
 /*
  * Behind a call: lets others have the processor, if they want it.  COSY_DONE, or why it
- * has to leave now, which the caller has to do.  Called by thunk.S.
+ * has to leave now, which the caller has to do.  Called by call.S.
  */
 u32 cosy_look_around(struct cosy_activation *run);
 

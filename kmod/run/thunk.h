@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* thunk.h - the assembly between C and compiled compounds; see thunk.S. */
+/* thunk.h - the assembly between C and compiled compounds; see calling.h. */
 #ifndef COSY_THUNK_H
 #define COSY_THUNK_H
 

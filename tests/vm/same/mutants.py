@@ -105,7 +105,7 @@ MUTANTS = [
     # Of descriptors.
     Mutant(
         "descriptors-call",
-        "kmod/run/thunk.S",
+        "kmod/run/call.S",
         "\tmovq\t$KNOWN_NONE, RUN_KNOWN(%r11)\n\tmovq\t$KNOWN_NONE, RUN_KNOWN + 8(%r11)\n",
         "",
     ),

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * access.S - what BPF's JITs leave to others: loads, stores and atomics outside the shared
+ * buffer, which may fault, and division.
+ */
+#include "run/calling.h"
+
+#define BPF_ATOMIC_WIDE	0x100
+
+.text
+
+/* --- Loads and stores ----------------------------------------------------------- */
+
+/*
+ * A fault at `access` goes on at `fault`.  So does a memory error in the user's page, from
+ * which the kernel would not recover without MCE_SAFE: the interpreter repeats the access,
+ * and the process gets the SIGBUS that it would have had.
+ */
+#define USER_ACCESS(access, fault) _ASM_EXTABLE_TYPE(access, fault, EX_TYPE_DEFAULT_MCE_SAFE)
+
+/*
+ * r10 = r10 when it is a user address, else all ones, without a branch that could
+ * be mispredicted.  The page above the limit is never mapped, so that an access
+ * may start at the last byte below it.
+ */
+.macro MASK_USER_ADDRESS
+	ALTERNATIVE __stringify(movabs $((1 << 47) - PAGE_SIZE), %r11), \
+		    __stringify(movabs $((1 << 56) - PAGE_SIZE), %r11), X86_FEATURE_LA57
+	cmp	%r10, %r11
+	sbb	%r11, %r11
+	or	%r11, %r10
+.endm
+
+/* The address is in r10, the instruction in its slot. */
+SYM_CODE_START_LOCAL(cosy_fault)
+	UNWIND_HINT_FUNC
+	ASM_CLAC
+	mov	STATE, %r11
+	mov	INSN, %r9
+	mov	%r9d, RUN_INSN(%r11)
+	movl	$LEFT_FAULT, RUN_STATUS(%r11)
+	mov	%r10, RUN_DETAIL(%r11)
+	jmp	cosy_leave
+SYM_CODE_END(cosy_fault)
+
+.macro LOAD name, insn:vararg
+THUNK \name
+	MASK_USER_ADDRESS
+	ASM_STAC
+1:	\insn
+	ASM_CLAC
+	RET
+	USER_ACCESS(1b, cosy_fault)
+THUNK_END \name
+.endm
+
+LOAD cosy_thunk_load1 movzbl (%r10), %r10d
+LOAD cosy_thunk_load2 movzwl (%r10), %r10d
+LOAD cosy_thunk_load4 movl (%r10), %r10d
+LOAD cosy_thunk_load8 movq (%r10), %r10
+LOAD cosy_thunk_loads1 movsbq (%r10), %r10
+LOAD cosy_thunk_loads2 movswq (%r10), %r10
+LOAD cosy_thunk_loads4 movslq (%r10), %r10
+
+.macro STORE name, insn:vararg
+THUNK \name
+	MASK_USER_ADDRESS
+	mov	VALUE, %r11
+	ASM_STAC
+1:	\insn
+	ASM_CLAC
+	RET
+	USER_ACCESS(1b, cosy_fault)
+THUNK_END \name
+.endm
+
+STORE cosy_thunk_store1 movb %r11b, (%r10)
+STORE cosy_thunk_store2 movw %r11w, (%r10)
+STORE cosy_thunk_store4 movl %r11d, (%r10)
+STORE cosy_thunk_store8 movq %r11, (%r10)
+
+/* --- Atomics --------------------------------------------------------------------- */
+
+/*
+ * Only naturally aligned: a locked access across cache lines is an alignment
+ * check exception on some processors, fatal in the kernel.  Others are left to
+ * the interpreter, as if they faulted.
+ */
+SYM_CODE_START_LOCAL(cosy_atomic_misaligned)
+	UNWIND_HINT_FUNC
+	mov	STATE, %r11
+	mov	INSN, %r9
+	shr	$16, %r9
+	mov	%r9d, RUN_INSN(%r11)
+	movl	$LEFT_FAULT, RUN_STATUS(%r11)
+	mov	%r10, RUN_DETAIL(%r11)
+	jmp	cosy_leave
+SYM_CODE_END(cosy_atomic_misaligned)
+
+/* r9 holds the program's r0, which a compare-exchange loop may have changed. */
+SYM_CODE_START_LOCAL(cosy_atomic_fault)
+	UNWIND_HINT_FUNC
+	ASM_CLAC
+	mov	%r9, %rax
+	jmp	cosy_atomic_misaligned
+SYM_CODE_END(cosy_atomic_fault)
+
+.macro ATOMIC_DONE old
+	ASM_CLAC
+	mov	\old
+	mov	%r9, %rax
+	RET
+.endm
+
+.macro ATOMIC_FETCH_OP op
+	testl	$BPF_ATOMIC_WIDE, INSN
+	jz	20f
+	ASM_STAC
+10:	movq	(%r10), %rax
+11:	mov	%rax, %r11
+	\op	VALUE, %r11
+12:	lock cmpxchgq %r11, (%r10)
+	jne	11b
+	ATOMIC_DONE "%rax, %r10"
+20:	ASM_STAC
+21:	movl	(%r10), %eax
+22:	mov	%eax, %r11d
+	\op	VALUE, %r11d
+23:	lock cmpxchgl %r11d, (%r10)
+	jne	22b
+	ATOMIC_DONE "%eax, %r10d"
+	USER_ACCESS(10b, cosy_atomic_fault)
+	USER_ACCESS(12b, cosy_atomic_fault)
+	USER_ACCESS(21b, cosy_atomic_fault)
+	USER_ACCESS(23b, cosy_atomic_fault)
+.endm
+
+/* An operation for which the processor has one instruction; it leaves the old value in `old`. */
+.macro ATOMIC_INSN insn, old, old_half
+	test	$BPF_ATOMIC_WIDE, %r11d
+	mov	VALUE, %r11
+	jz	2f
+	ASM_STAC
+1:	\insn\()q %r11, (%r10)
+	ATOMIC_DONE "\old, %r10"
+2:	ASM_STAC
+3:	\insn\()l %r11d, (%r10)
+	ATOMIC_DONE "\old_half, %r10d"
+	USER_ACCESS(1b, cosy_atomic_fault)
+	USER_ACCESS(3b, cosy_atomic_fault)
+.endm
+
+/* AX address, slot VALUE operand, slot INSN insn << 16 | wide | BPF's number of the operation */
+THUNK cosy_thunk_atomic
+	MASK_USER_ADDRESS
+	mov	%rax, %r9
+	mov	INSN, %r11
+	test	$BPF_ATOMIC_WIDE, %r11d
+	jz	1f
+	test	$7, %r10b
+	jnz	cosy_atomic_misaligned
+	jmp	2f
+1:	test	$3, %r10b
+	jnz	cosy_atomic_misaligned
+2:	cmp	$0xf1, %r11b
+	je	.Lcompare_exchange
+	cmp	$0xe1, %r11b
+	je	.Lexchange
+	and	$0xfe, %r11b
+	jz	.Ladd
+	cmp	$0x40, %r11b
+	je	.Lor
+	cmp	$0x50, %r11b
+	je	.Land
+	ATOMIC_FETCH_OP xor
+.Lor:	ATOMIC_FETCH_OP or
+.Land:	ATOMIC_FETCH_OP and
+
+.Ladd:
+	ATOMIC_INSN "lock xadd", %r11, %r11d
+.Lexchange:
+	ATOMIC_INSN "xchg", %r11, %r11d
+.Lcompare_exchange:
+	ATOMIC_INSN "lock cmpxchg", %rax, %eax
+THUNK_END cosy_thunk_atomic
+
+/* --- Signed division ------------------------------------------------------------- */
+
+/*
+ * AX = AX op VALUE, with RFC 9669's results where the processor would trap: by zero 0,
+ * or the dividend for a modulo; by -1 the negation, which wraps, or 0.
+ */
+.macro SIGNED_DIVISION name, ax, value, rax, extend, result, by_zero, by_minus_one
+THUNK \name
+	mov	VALUE, %r11
+	test	\value, \value
+	jz	1f
+	cmp	$-1, \value
+	je	2f
+	mov	%rax, %r9
+	push	%rdx
+	mov	\ax, \rax
+	\extend
+	idiv	\value
+	mov	\result, \ax
+	pop	%rdx
+	mov	%r9, %rax
+	.ifnb	\by_zero
+	RET
+1:	\by_zero
+	RET
+	.else
+1:	RET
+	.endif
+2:	\by_minus_one
+	RET
+THUNK_END \name
+.endm
+
+#define WIDE   %r10, %r11, %rax, cqo
+#define NARROW %r10d, %r11d, %eax, cdq
+
+SIGNED_DIVISION cosy_thunk_sdiv64, WIDE, %rax, "xor %r10d, %r10d", "neg %r10"
+SIGNED_DIVISION cosy_thunk_smod64, WIDE, %rdx, "", "xor %r10d, %r10d"
+SIGNED_DIVISION cosy_thunk_sdiv32, NARROW, %eax, "xor %r10d, %r10d", "neg %r10d"
+SIGNED_DIVISION cosy_thunk_smod32, NARROW, %edx, "mov %r10d, %r10d", "xor %r10d, %r10d"

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * call.S - calls of a compound: system calls by the kernel's dispatcher, specialised calls and
+ * operations by C functions of their own (core/ops.def), and local calls.
+ */
+#include "run/calling.h"
+
+.text
+
+/* --- System calls ----------------------------------------------------------------- */
+
+/* r11 is RUN, r9 the task, r10d insn << 16 | number: a tracer is to see this call. */
+SYM_CODE_START_LOCAL(cosy_leave_traced)
+	UNWIND_HINT_FUNC
+	mov	TASK_SYSCALL_WORK(%r9), %r9
+	mov	%r9, RUN_DETAIL(%r11)
+	movl	$LEFT_TRACED, RUN_STATUS(%r11)
+	shr	$16, %r10d
+	mov	%r10d, RUN_INSN(%r11)
+	jmp	cosy_leave_unspent
+SYM_CODE_END(cosy_leave_traced)
+
+/* r11 is RUN with its status set, slot INSN the call that is done: leaves after it. */
+SYM_CODE_START_LOCAL(cosy_leave_after)
+	UNWIND_HINT_FUNC
+	mov	INSN, %r9
+	shr	$16, %r9d
+	inc	%r9d
+	mov	%r9d, RUN_INSN(%r11)
+	jmp	cosy_leave
+SYM_CODE_END(cosy_leave_after)
+
+/*
+ * After a call, whose result is in place: signals, most task work, other tasks and a
+ * limit of time go before the next instruction.
+ */
+SYM_CODE_START_LOCAL(cosy_after_call)
+	UNWIND_HINT_FUNC
+	SAVE_R0_TO_R5
+	FORGET_BRANCHES
+	mov	STATE, %rdi
+	call	cosy_look_around
+	mov	%eax, %r9d
+	CLEAR_AFTER_C
+	RESTORE_R0_TO_R5
+	mov	STATE, %r11
+	test	%r9d, %r9d
+	jnz	1f
+	RET
+1:	mov	%r9d, RUN_STATUS(%r11)
+	jmp	cosy_leave_after
+SYM_CODE_END(cosy_after_call)
+
+/* AX = insn << 16 | number, arguments in r1-r5 and r0 */
+THUNK cosy_thunk_syscall
+	SPEND_FUEL .Lcall_refuel
+	LEAVE_IF_TRACED
+	cmpl	$0, RUN_HELD(%r11)
+	jne	.Lcall_settle
+.Lcall_settled:
+	movq	$KNOWN_NONE, RUN_KNOWN(%r11)
+	movq	$KNOWN_NONE, RUN_KNOWN + 8(%r11)
+	incq	RUN_CALLS(%r11)
+	sub	$PT_SIZE, %rsp
+	mov	%r10, INSN
+	mov	%rdi, PT_DI(%rsp)
+	mov	%rsi, PT_SI(%rsp)
+	mov	%rdx, PT_DX(%rsp)
+	mov	%rcx, PT_R10(%rsp)
+	mov	%r8, PT_R8(%rsp)
+	mov	%rax, PT_R9(%rsp)
+	FORGET_BRANCHES
+	movzwl	%r10w, %esi
+	mov	%rsp, %rdi
+	STATIC_CALL cosy_dispatch
+	lea	516(%rax), %r9
+	cmp	$4, %r9
+	jbe	.Lcall_restart
+.Lcall_done:
+	add	$PT_SIZE, %rsp
+	ZERO_AFTER_C
+	mov	STATE, %r11
+	RETURN_FROM_CALL
+
+	/* An ordinary call may sleep, and may read what a view has not put in place yet. */
+.Lcall_settle:
+	push	%r10
+	SAVE_R0_TO_R5
+	FORGET_BRANCHES
+	mov	%r11, %rdi
+	call	cosy_settle
+	RESTORE_R0_TO_R5
+	pop	%r10
+	mov	STATE, %r11
+	jmp	.Lcall_settled
+
+	REFUEL .Lcall_refuel
+
+	/* -512, -513, -514 and -516 are restart codes, -515 is not. */
+.Lcall_restart:
+	cmp	$1, %r9
+	je	.Lcall_done
+	mov	STATE, %r11
+	mov	%rax, RUN_CODE(%r11)
+	movl	$LEFT_CALL, RUN_STATUS(%r11)
+	mov	INSN, %r9
+	shr	$16, %r9d
+	mov	%r9d, RUN_INSN(%r11)
+	mov	PT_DI(%rsp), %rdi
+	mov	PT_SI(%rsp), %rsi
+	mov	PT_DX(%rsp), %rdx
+	mov	PT_R10(%rsp), %rcx
+	mov	PT_R8(%rsp), %r8
+	mov	PT_R9(%rsp), %rax
+	add	$PT_SIZE, %rsp
+	jmp	cosy_leave_unspent
+
+THUNK_END cosy_thunk_syscall
+
+/* --- Calls and operations by C functions of their own ------------------------------ */
+
+/* AX = insn << 16 | operation, arguments in r1-r5: an operation on memory */
+.macro OP_THUNK name
+THUNK cosy_thunk_\name
+	SPEND_FUEL .Lrefuel_\name
+	mov	STATE, %r11
+	PUSH_ARRAY
+	FORGET_BRANCHES
+	mov	%r11, %rdi
+	mov	%rsp, %rsi
+	mov	%r10d, %edx
+	call	cosy_call_\name
+	mov	STATE, %r11
+	cmpl	$0, RUN_STATUS(%r11)
+	jne	.Lleave_\name
+	add	$48, %rsp
+	ZERO_AFTER_C
+	RET
+	/* The operation has brought r1-r3 up to date. */
+.Lleave_\name:
+	POP_ARRAY
+	jmp	cosy_leave_unspent
+	REFUEL .Lrefuel_\name
+THUNK_END cosy_thunk_\name
+.endm
+
+/* AX = insn << 16 | number, arguments in r1-r5 and r0: a specialised call, a composite */
+.macro CALL_THUNK name
+THUNK cosy_thunk_\name
+	SPEND_FUEL .Lrefuel_\name
+	LEAVE_IF_TRACED
+	incq	RUN_CALLS(%r11)
+	mov	%r10, INSN
+	PUSH_ARRAY
+	FORGET_BRANCHES
+	mov	%r11, %rdi
+	mov	%rsp, %rsi
+	mov	%r10d, %edx
+	call	cosy_call_\name
+	mov	STATE, %r11
+	cmpl	$0, RUN_STATUS(%r11)
+	jne	.Lleave_\name
+	add	$48, %rsp
+	ZERO_AFTER_C
+	RETURN_FROM_CALL
+.Lleave_\name:
+	POP_ARRAY
+	jmp	cosy_leave_unspent
+	REFUEL .Lrefuel_\name
+THUNK_END cosy_thunk_\name
+.endm
+
+#define COSY_FAST_CALL(number, name, args, flags, views) CALL_THUNK name;
+#define COSY_COMPOSITE(number, name, args, flags, views) CALL_THUNK name;
+#define COSY_OP(number, name, args, flags)		 OP_THUNK name;
+#include "ops.def"
+
+/* AX = insn << 16 | number of getpid, which takes no arguments and does not sleep */
+THUNK cosy_thunk_getpid
+	SPEND_FUEL .Lpid_refuel
+	LEAVE_IF_TRACED
+	incq	RUN_CALLS(%r11)
+	mov	RUN_PID(%r11), %rax
+	test	%rax, %rax
+	jz	.Lpid_ask
+.Lpid_known:
+	ZERO_R1_TO_R5
+	testl	$CALL_WORK, TASK_FLAGS(%r9)
+	jnz	.Lpid_work
+	RET
+
+.Lpid_ask:
+	push	%r10
+	FORGET_BRANCHES
+	mov	%r11, %rdi
+	call	cosy_ask_pid
+	CLEAR_AFTER_C
+	pop	%r10
+	mov	STATE, %r11
+	mov	RUN_TASK(%r11), %r9
+	jmp	.Lpid_known
+.Lpid_work:
+	mov	%r10, INSN
+	jmp	cosy_after_call
+	REFUEL .Lpid_refuel
+THUNK_END cosy_thunk_getpid
+
+/* --- Local calls ------------------------------------------------------------------- */
+
+/* AX = insn << 16 | caller's words << 8 | callee's words */
+THUNK cosy_thunk_push
+	SPEND_FUEL .Lpush_refuel
+	SAVE_R0_TO_R5
+	SAVE_R6_TO_R9
+	FORGET_BRANCHES
+	mov	STATE, %rdi
+	mov	%rsp, %rsi
+	lea	-SLOT_SIZE(%rbp), %rdx
+	mov	%r10d, %ecx
+	call	cosy_frame_push
+	mov	%eax, %r9d
+	RESTORE_R6_TO_R9
+	RESTORE_R0_TO_R5
+	test	%r9d, %r9d
+	jnz	.Lpush_leave
+	RET
+.Lpush_leave:
+	mov	STATE, %r11
+	jmp	cosy_leave_unspent
+	REFUEL .Lpush_refuel
+THUNK_END cosy_thunk_push
+
+/* AX = insn; AX = the call to return to, after it */
+THUNK cosy_thunk_pop
+	SPEND_FUEL .Lpop_refuel
+	SAVE_R0_TO_R5
+	SAVE_R6_TO_R9
+	FORGET_BRANCHES
+	mov	STATE, %rdi
+	mov	%rsp, %rsi
+	lea	-SLOT_SIZE(%rbp), %rdx
+	mov	%r10d, %ecx
+	call	cosy_frame_pop
+	mov	%rax, %r10
+	RESTORE_R6_TO_R9
+	RESTORE_R0_TO_R5
+	test	%r10, %r10
+	js	.Lpop_leave
+	RET
+.Lpop_leave:
+	mov	STATE, %r11
+	jmp	cosy_leave_unspent
+	REFUEL .Lpop_refuel, 0
+THUNK_END cosy_thunk_pop

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * calling.h - the calling convention between C and compiled compounds, for enter.S, access.S
+ * and call.S.
+ *
+ * The kernel's JIT keeps the program's registers thus:
+ *
+ *	r0 rax   r1 rdi   r2 rsi   r3 rdx   r4 rcx   r5 r8
+ *	r6 rbx   r7 r13   r8 r14   r9 r15   frame rbp   AX r10
+ *
+ * r12 is the base of based code (core.h), r9 and r11 are free.  A thunk gets its argument in
+ * AX and in slots below rbp (enum cosy_slot), answers in AX, and keeps every register of the
+ * program but those that core.h names.  r11 mostly holds the struct cosy_activation, RUN.
+ *
+ * A leave saves the program's registers and spill frame as they stand, so where
+ * a thunk leaves they must be the program's, never the kernel's.
+ */
+#ifndef COSY_CALLING_H
+#define COSY_CALLING_H
+
+#include <linux/linkage.h>
+#include <linux/objtool.h>
+#include <asm/alternative.h>
+#include <asm/asm.h>
+#include <asm/cpufeatures.h>
+#include <asm/nospec-branch.h>
+#include <asm/page_types.h>
+#include <asm/smap.h>
+#include <asm/unwind_hints.h>
+#include "compat/compat.h"
+#include "run/offsets.h"
+
+#define STATE	SLOT_STATE(%rbp)
+#define FUEL	SLOT_FUEL(%rbp)
+#define VALUE	SLOT_VALUE(%rbp)
+#define INSN	SLOT_INSN(%rbp)
+
+/* Reached by direct calls from compiled code alone: no ENDBR, which would cost. */
+.macro THUNK name
+SYM_START(\name, SYM_L_GLOBAL, .balign 16)
+	ANNOTATE_NOENDBR
+.endm
+.macro THUNK_END name
+SYM_END(\name, SYM_T_FUNC)
+.endm
+
+/*
+ * Forgets the branches that the compound took, as the kernel's entry code forgets
+ * user mode's, so that they steer no indirect branch of the kernel's: before every
+ * call of C and at the end.  The bytes are IBHF, which older processors take for
+ * the no-op that would have to stand here anyway; a virtual machine cannot know
+ * which kind its next host will be.  Processors that need their returns untrained,
+ * which have no IBHF, go to do that instead.  Changes rax, rcx and rdx.
+ */
+#define IBHF .byte 0xf3, 0x48, 0x0f, 0x1e, 0xf8
+.macro FORGET_BRANCHES
+#ifdef COSY_CLEARS_HISTORY
+	ALTERNATIVE "", "call clear_bhb_loop", X86_FEATURE_CLEAR_BHB_LOOP
+#endif
+#ifdef COSY_UNTRAINS_RETURNS
+	ALTERNATIVE_2 __stringify(IBHF), \
+		      "call cosy_untrain_returns", X86_FEATURE_UNRET, \
+		      "call cosy_untrain_returns", X86_FEATURE_ENTRY_IBPB
+#else
+	IBHF
+#endif
+.endm
+
+.macro SAVE_R0_TO_R5
+	push	%rax
+	push	%rdi
+	push	%rsi
+	push	%rdx
+	push	%rcx
+	push	%r8
+.endm
+.macro RESTORE_R0_TO_R5
+	pop	%r8
+	pop	%rcx
+	pop	%rdx
+	pop	%rsi
+	pop	%rdi
+	pop	%rax
+.endm
+
+/* r0-r5 as an array for C */
+.macro PUSH_ARRAY
+	push	%r8
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	push	%rdi
+	push	%rax
+.endm
+.macro POP_ARRAY
+	pop	%rax
+	pop	%rdi
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	pop	%r8
+.endm
+
+#define ZERO_R1_TO_R5 \
+	xor	%edi, %edi; \
+	xor	%esi, %esi; \
+	xor	%edx, %edx; \
+	xor	%ecx, %ecx; \
+	xor	%r8d, %r8d
+
+/*
+ * The same on the way back from C, with nothing of what C worked on left in the processor's
+ * buffers where the kernel clears them on the way to user mode (processor.c).  Changes flags.
+ */
+.macro ZERO_AFTER_C
+#ifdef COSY_CLEARS_BUFFERS
+	ALTERNATIVE __stringify(ZERO_R1_TO_R5), "call cosy_clear_and_zero", \
+		    X86_FEATURE_CLEAR_CPU_BUF
+#else
+	ZERO_R1_TO_R5
+#endif
+.endm
+
+/* Likewise on the way in: r11 = the code, r1 = its argument. */
+#define MOVE_TO_ENTER mov %rdi, %r11; mov %rsi, %rdi
+.macro MOVE_AFTER_C
+#ifdef COSY_CLEARS_BUFFERS
+	ALTERNATIVE __stringify(MOVE_TO_ENTER), "call cosy_clear_and_move", \
+		    X86_FEATURE_CLEAR_CPU_BUF
+#else
+	MOVE_TO_ENTER
+#endif
+.endm
+
+/*
+ * For the slow ways back, since this is one instruction more.  Not where C only accesses the
+ * user's own memory: what a fault does there it does at the compound's own accesses, too.
+ */
+.macro CLEAR_AFTER_C
+#ifdef COSY_CLEARS_BUFFERS
+	ALTERNATIVE "", "call cosy_clear_buffers", X86_FEATURE_CLEAR_CPU_BUF
+#endif
+.endm
+
+/* r6-r9 as an array for C */
+.macro SAVE_R6_TO_R9
+	push	%r15
+	push	%r14
+	push	%r13
+	push	%rbx
+.endm
+.macro RESTORE_R6_TO_R9
+	pop	%rbx
+	pop	%r13
+	pop	%r14
+	pop	%r15
+.endm
+
+/*
+ * Spends one fuel on an operation.  AX = insn << 16 | anything, or, with a shift of 0, the
+ * instruction.  `refuel` is where REFUEL stands, out of the way.
+ */
+.macro SPEND_FUEL refuel
+	decq	FUEL
+	jle	\refuel
+\refuel\()_done:
+.endm
+.macro REFUEL refuel, shift=16
+\refuel:
+	mov	%r10d, %r9d
+	.if	\shift
+	shr	$\shift, %r9d
+	.endif
+	call	cosy_refuel
+	test	%r9d, %r9d
+	jz	\refuel\()_done
+	jmp	cosy_leave_unspent
+.endm
+
+/* Leaves if a tracer, filter or auditor is to see this call.  r11 = RUN, r9 = the task. */
+.macro LEAVE_IF_TRACED
+	mov	STATE, %r11
+	mov	RUN_TASK(%r11), %r9
+	testq	$TRACED, TASK_SYSCALL_WORK(%r9)
+	jnz	cosy_leave_traced
+.endm
+
+/* r11 is RUN: returns to the program, unless something is due (cosy_after_call) or may be. */
+.macro RETURN_FROM_CALL
+	mov	RUN_TASK(%r11), %r9
+	testl	$CALL_WORK, TASK_FLAGS(%r9)
+	jnz	cosy_after_call
+	mov	RUN_LOOK(%r11), %r9
+	cmpb	$0, (%r9)
+	jne	cosy_after_call
+	RET
+.endm
+
+/*
+ * A call by the name that the compiler would give it.  objtool makes it known to
+ * the static call, for which it has to see the name of its key here, too.
+ */
+.macro STATIC_CALL name
+	call	__SCT__\name
+	.pushsection .discard.addressable, "aw"
+	.quad	__SCK__\name
+	.popsection
+.endm
+
+#endif /* COSY_CALLING_H */
