@@ -5,6 +5,7 @@
  * filter of system calls ends a program that makes another one than it says, so nothing
  * is specialised from then on: UNCONFINED.
  */
+#include <grp.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <sys/fsuid.h>
@@ -13,17 +14,24 @@
 
 #include "calls/share.h"
 #include "file/file.h"
+#include "file/lease_thread.h"
 #include "next.h"
 
 int capset(void *header, const void *data);
 
+/* And the thread that returns leases ends: it would go on as who this was. */
 #define RETURNED(call)                                                                             \
 	({                                                                                         \
+		bool mine_ = !share_in_vfork_child();                                              \
 		__typeof__(call) ret_;                                                             \
                                                                                                    \
-		file_share_begin(GUARD_LEASE_PERMITTED, false);                                    \
+		if (mine_) {                                                                       \
+			file_share_begin(GUARD_LEASE_PERMITTED, false);                            \
+			lease_thread_end();                                                        \
+		}                                                                                  \
 		ret_ = (call);                                                                     \
-		file_share_end();                                                                  \
+		if (mine_)                                                                         \
+			file_share_end();                                                          \
 		ret_;                                                                              \
 	})
 
@@ -50,6 +58,41 @@ int setresuid(uid_t real, uid_t effective, uid_t saved)
 int setfsuid(uid_t user)
 {
 	return RETURNED(NEXT(setfsuid)(user));
+}
+
+int setgid(gid_t group)
+{
+	return RETURNED(NEXT(setgid)(group));
+}
+
+int setegid(gid_t group)
+{
+	return RETURNED(NEXT(setegid)(group));
+}
+
+int setregid(gid_t real, gid_t effective)
+{
+	return RETURNED(NEXT(setregid)(real, effective));
+}
+
+int setresgid(gid_t real, gid_t effective, gid_t saved)
+{
+	return RETURNED(NEXT(setresgid)(real, effective, saved));
+}
+
+int setfsgid(gid_t group)
+{
+	return RETURNED(NEXT(setfsgid)(group));
+}
+
+int setgroups(size_t count, const gid_t *groups)
+{
+	return RETURNED(NEXT(setgroups)(count, groups));
+}
+
+int initgroups(const char *user, gid_t group)
+{
+	return RETURNED(NEXT(initgroups)(user, group));
 }
 
 int capset(void *header, const void *data)
@@ -80,7 +123,17 @@ int prctl(int option, ...)
 	for (int i = 0; i < 4; i++)
 		arguments[i] = va_arg(args, unsigned long);
 	va_end(args);
-	if (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS)
+	switch (option) {
+	case PR_SET_SECCOMP:
+	case PR_SET_NO_NEW_PRIVS:
 		file_forbid(GUARD_UNCONFINED);
+		lease_thread_end();
+		break;
+	case PR_CAPBSET_DROP:
+	case PR_CAP_AMBIENT:
+	case PR_SET_SECUREBITS:
+		return RETURNED(NEXT(prctl)(option, arguments[0], arguments[1], arguments[2],
+					    arguments[3]));
+	}
 	return NEXT(prctl)(option, arguments[0], arguments[1], arguments[2], arguments[3]);
 }

@@ -7,6 +7,7 @@
 #include "calls/share.h"
 #include "file/file.h"
 #include "file/lease.h"
+#include "file/lease_thread.h"
 #include "next.h"
 #include "relax/relax.h"
 
@@ -116,6 +117,12 @@ int close_range(unsigned int first, unsigned int last, int flags)
 	/* The other threads' descriptors stay open. */
 	if ((flags & CLOSE_RANGE_UNSHARE) && !alone())
 		return SHARE_NO_TABLE(NEXT(close_range)(first, last, flags));
+	/* With one thread of the program's: the one that returns leases may share its descriptors. */
+	if (flags & CLOSE_RANGE_UNSHARE) {
+		file_share_begin(GUARD_ONE_TABLE, false);
+		lease_thread_end();
+		file_share_end();
+	}
 	/* A copy of the descriptors shares their descriptions for a moment. */
 	if (!(flags & ~CLOSE_RANGE_UNSHARE) && first <= last)
 		closing_from(first, last);

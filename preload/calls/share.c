@@ -5,6 +5,7 @@
  * of the two only.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <pty.h>
 #include <sched.h>
 #include <spawn.h>
@@ -21,6 +22,8 @@
 #include "environment.h"
 #include "file/daemon.h"
 #include "file/file.h"
+#include "file/lease.h"
+#include "file/lease_thread.h"
 #include "file/policy.h"
 #include "file/store.h"
 #include "next.h"
@@ -54,18 +57,22 @@ static void share_in_child(void)
 {
 	share_vforked = 0;
 	file_share_child();
+	lease_share_child();
 	store_share_child();
 	daemon_share_child();
 	memset(&stats, 0, sizeof(stats));
 }
 
+/* A process that forks has as many threads as the program has made: some look. */
 #define FORKED(call)                                                                               \
 	({                                                                                         \
 		bool mine_ = !share_in_vfork_child();                                              \
 		pid_t pid_;                                                                        \
                                                                                                    \
-		if (mine_)                                                                         \
+		if (mine_) {                                                                       \
 			file_share_begin(GUARD_NO_FP_SHARE, true);                                 \
+			lease_thread_end();                                                        \
+		}                                                                                  \
 		pid_ = (call);                                                                     \
 		if (!pid_)                                                                         \
 			share_in_child();                                                          \
@@ -358,6 +365,19 @@ int sendmmsg(int socket, struct mmsghdr *messages, unsigned int count, int flags
 	for (unsigned int i = 0; messages && i < count; i++)
 		passing(&messages[i].msg_hdr);
 	return NEXT(sendmmsg)(socket, messages, count, flags);
+}
+
+/* The number of a process stands for its first thread's descriptors, as long as that lives. */
+void pthread_exit(void *ret)
+{
+	if (cosy_syscall3(SYS_gettid, 0, 0, 0) == cosy_syscall3(SYS_getpid, 0, 0, 0)) {
+		file_share_begin(GUARD_ONE_TABLE, false);
+		lease_thread_end();
+		lease_thread_share_table();
+		file_share_end();
+	}
+	NEXT(pthread_exit)(ret);
+	__builtin_unreachable();
 }
 
 /* Nobody shares a specialised file's position, so nothing is lost with the process; only counts. */

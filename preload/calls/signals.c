@@ -1,39 +1,58 @@
 // SPDX-License-Identifier: MIT
 /*
- * signals.c - keeps LEASE_SIGNAL from being blocked, waited for or given another meaning:
- * a writer would wait until the kernel takes the lease away, and from then on reads
- * would be stale.  The same for SIGBUS, once there are mapped windows: blocked, it would
- * kill.  The C library does so for the signals it uses itself.
+ * signals.c - keeps the signals that the library uses from being blocked or given another
+ * meaning: SIGBUS, once there are mapped windows, since blocked it would kill; and under --relax
+ * RELAX_SIGNAL (relax_lease.h), since a writer would wait until the kernel takes the lease away.
+ * The C library does so for the signals it uses itself.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
 
-#include "calls/signals.h"
 #include "file/fault.h"
-#include "file/lease.h"
 #include "next.h"
 #include "relax/relax.h"
+#include "calls/signals.h"
+
+#ifdef COSY_RELAX
+static const int own[] = {SIGBUS, RELAX_SIGNAL};
+#else
+static const int own[] = {SIGBUS};
+#endif
+
+#define OWN (sizeof(own) / sizeof(*own))
 
 /* The signals that this library uses, or might come to use. */
 static bool wanted(int signal)
 {
-	return signal == SIGBUS ? fault_armed() : !lease_forbidden();
+#ifdef COSY_RELAX
+	if (signal == RELAX_SIGNAL)
+		return !relax_lease_forbidden();
+#endif
+	return signal == SIGBUS && fault_armed();
 }
 
 /* Those that it has a handler for. */
 static bool armed(int signal)
 {
-	return signal == SIGBUS ? fault_armed() : signal == LEASE_SIGNAL && lease_armed();
+#ifdef COSY_RELAX
+	if (signal == RELAX_SIGNAL)
+		return relax_lease_armed();
+#endif
+	return signal == SIGBUS && fault_armed();
 }
 
 static void forbid(int signal)
 {
+#ifdef COSY_RELAX
+	if (signal == RELAX_SIGNAL)
+		relax_lease_forbid();
+#endif
 	if (signal == SIGBUS)
 		fault_forbid();
-	else
-		lease_forbid();
 }
 
 /*
@@ -47,11 +66,9 @@ static bool filled(const sigset_t *set, int signal)
 
 const sigset_t *signals_without_own(const sigset_t *set, sigset_t *room)
 {
-	static const int own[] = {LEASE_SIGNAL, SIGBUS};
-
 	if (!set)
 		return set;
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < OWN; i++) {
 		if (sigismember(set, own[i]) <= 0 || !wanted(own[i]))
 			continue;
 		if (!filled(set, own[i])) {
@@ -120,9 +137,71 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 		how, how == SIG_UNBLOCK ? set : signals_without_own(set, &room), old);
 }
 
-int signalfd(int fd, const sigset_t *set, int flags)
+/*
+ * Calls with a mask for as long as they wait, which handlers that run meanwhile have as well.
+ */
+static bool waits(const struct timespec *timeout)
+{
+	return !timeout || timeout->tv_sec || timeout->tv_nsec;
+}
+
+int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *set)
 {
 	sigset_t room;
 
-	return NEXT(signalfd)(fd, signals_without_own(set, &room), flags);
+	if (waits(timeout))
+		relax_sleep();
+	return NEXT(ppoll)(fds, count, timeout, signals_without_own(set, &room));
+}
+
+/* What _FORTIFY_SOURCE calls. */
+int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+		const sigset_t *set, size_t fds_len);
+
+int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+		const sigset_t *set, size_t fds_len)
+{
+	sigset_t room;
+
+	if (waits(timeout))
+		relax_sleep();
+	return NEXT(__ppoll_chk)(fds, count, timeout, signals_without_own(set, &room), fds_len);
+}
+
+int pselect(int count, fd_set *reads, fd_set *writes, fd_set *exceptions,
+	    const struct timespec *timeout, const sigset_t *set)
+{
+	sigset_t room;
+
+	if (waits(timeout))
+		relax_sleep();
+	return NEXT(pselect)(count, reads, writes, exceptions, timeout,
+			     signals_without_own(set, &room));
+}
+
+int epoll_pwait(int epoll, struct epoll_event *events, int count, int timeout, const sigset_t *set)
+{
+	sigset_t room;
+
+	if (timeout)
+		relax_sleep();
+	return NEXT(epoll_pwait)(epoll, events, count, timeout, signals_without_own(set, &room));
+}
+
+int epoll_pwait2(int epoll, struct epoll_event *events, int count, const struct timespec *timeout,
+		 const sigset_t *set)
+{
+	sigset_t room;
+
+	if (waits(timeout))
+		relax_sleep();
+	return NEXT(epoll_pwait2)(epoll, events, count, timeout, signals_without_own(set, &room));
+}
+
+int sigsuspend(const sigset_t *set)
+{
+	sigset_t room;
+
+	relax_sleep();
+	return NEXT(sigsuspend)(signals_without_own(set, &room));
 }

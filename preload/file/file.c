@@ -153,7 +153,6 @@ static void file_unlease(struct file *file, int fd)
 {
 	lease_return(file, fd);
 	file->leased = false;
-	file->guard = NULL;
 	window_drop(file);
 }
 
@@ -286,7 +285,7 @@ void file_let_go(struct file *file, uint64_t word)
 void file_release(struct file *file, uint64_t word, uint64_t signals)
 {
 	file_let_go(file, word);
-	signals = fault_signals(lease_signals(signals));
+	signals = fault_signals(relax_signals(signals));
 	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
 		      0, 0);
 }
@@ -407,6 +406,8 @@ void file_share_child(void)
 			continue;
 		file->word = (file->word | WORD_PLAIN) & ~(WORD_HELD | WORD_POSITION);
 		file->leased = false;
+		file->guard = NULL;
+		file->guard_value = 0;
 		file->inside = 0;
 	}
 }

@@ -79,7 +79,7 @@ struct file {
 	struct map *map; /* NULL: none */
 	uint64_t size;	 /* of the file while there is a lease; else the kernel seeks so far */
 
-	/* The daemon's lease: lease_holds() in lease.h.  NULL: the lease is this process's own. */
+	/* lease_holds() in lease.h.  NULL: the lease, if there is one, is this process's own, and not over. */
 	const uint64_t *guard;
 	uint64_t guard_value;
 	const uint32_t *keeper;

@@ -2,32 +2,69 @@
 /* lease.c - see lease.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
+#include "environment.h"
 #include "file/daemon.h"
 #include "file/lease.h"
-#include "next.h"
-#include "relax/relax.h"
+#include "file/lease_thread.h"
+#include "file/map.h"
+#include "lock.h"
 #include "stats.h"
 #include "syscall.h"
 
-static enum { UNARMED, ARMED, FORBIDDEN } state;
+/* What `guard_value` is while there is a lease of this process's own; no word of the daemon's. */
+#define LEASE_OWN (~0ULL)
+
+/* Where the thread is still coming: so much has to be saved before it is asked again. */
+#define LEASE_MOMENT 2000
+
 static int own_leases, distant_leases;
 
-/* Under HELD. */
-static bool lease_is_over(struct file *file)
+/* ns that windows would have saved, by files that had earned theirs, while there was no thread. */
+static int thread_saved;
+
+/* What `guard` of an own lease is when it is over.  No `guard_value` is even, but for 0. */
+static const uint64_t lease_over = 2;
+
+/*
+ * Own leases are taken, returned, and given up by the thread under this, so that a number means the
+ * same file throughout.  Unlike lock.h's it is taken by that thread too, of which alone() knows nothing.
+ */
+static uint32_t leases_lock;
+
+static void leases_lock_take(void)
 {
-	/* si_fd is the descriptor's number at the time of F_SETLEASE, so each is asked. */
-	return file->guard ? !lease_holds(file)
-			   : cosy_syscall3(SYS_fcntl, file->fd, F_GETLEASE, 0) != F_RDLCK;
+	uint32_t expected = 0;
+
+	if (__atomic_compare_exchange_n(&leases_lock, &expected, 1, false, __ATOMIC_ACQUIRE,
+					__ATOMIC_RELAXED))
+		return;
+	while (__atomic_exchange_n(&leases_lock, 2, __ATOMIC_ACQUIRE))
+		futex_wait(&leases_lock, 2);
 }
 
-/* Of a lease by the daemon: was it broken, or has it ended with the daemon? */
+static void leases_lock_drop(void)
+{
+	lock_drop(&leases_lock);
+}
+
+static bool lease_any_own(void)
+{
+	return __atomic_load_n(&own_leases, __ATOMIC_RELAXED);
+}
+
+static bool lease_is_own(const struct file *file)
+{
+	return file->guard_value == LEASE_OWN && (!file->guard || file->guard == &lease_over);
+}
+
+/* Of a lease that is over: was it broken, or has it ended with the daemon? */
 static enum guard lease_loss(const struct file *file)
 {
-	return file->guard && !cosyd_alive(file->keeper) ? GUARD_DAEMON : GUARD_READ_ONLY;
+	return lease_is_own(file) || cosyd_alive(file->keeper) ? GUARD_READ_ONLY : GUARD_DAEMON;
 }
 
 void lease_check(struct file *file)
@@ -39,7 +76,7 @@ void lease_check(struct file *file)
 	if ((word & WORD_PLAIN) && !(word & WORD_HELD))
 		return;
 	word = file_hold(file, &signals);
-	if (!(word & WORD_PLAIN) && file->leased && lease_is_over(file)) {
+	if (!(word & WORD_PLAIN) && file->leased && !lease_holds(file)) {
 		word = file_unplug(file, word, lease_loss(file));
 		if (++file->breaks >= MOST_BREAKS)
 			file->unleased = true;
@@ -47,73 +84,153 @@ void lease_check(struct file *file)
 	file_release(file, word, signals);
 }
 
-static void lease_broken(int signal, siginfo_t *info, void *context)
+static bool lease_is_held(const struct file *file)
 {
-	(void)signal, (void)info, (void)context;
-	file_each(lease_check);
-	relax_lease_broken();
+	return lease_is_own(file) && !file->guard;
 }
 
-static bool lease_arm(void)
+/* Locked.  `fd` names an own lease's file, or is an error.  True: it had been broken, and has been returned. */
+static bool lease_give_up(struct file *file, int fd)
 {
-	struct sigaction action = {.sa_sigaction = lease_broken,
-				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-	struct sigaction old;
+	const struct map *map;
+	bool over;
 
-	if (state != UNARMED)
-		return state == ARMED;
-	if (NEXT(sigaction)(LEASE_SIGNAL, NULL, &old))
-		return false;
-	/* Another thread may be here as well. */
-	if (old.sa_handler != SIG_DFL && old.sa_sigaction != lease_broken) {
-		state = FORBIDDEN;
-		return false;
+	over = fd < 0 || cosy_syscall3(SYS_fcntl, fd, F_GETLEASE, 0) != F_RDLCK;
+	if (over) {
+		/* Whoever copies looks at this when he has copied, so it comes before all the rest. */
+		__atomic_store_n(&file->guard, &lease_over, __ATOMIC_SEQ_CST);
+		map = __atomic_load_n(&file->map, __ATOMIC_ACQUIRE);
+		if (map)
+			map_blank(map);
+		if (fd >= 0)
+			cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);
 	}
-	sigfillset(&action.sa_mask);
-	NEXT(sigaction)(LEASE_SIGNAL, &action, NULL);
-	state = ARMED;
-	return true;
+	return over;
 }
 
-static bool lease_take_own(int fd, enum guard *why)
+/* The same in the thread. */
+static bool lease_give_up_fetched(struct file *file)
 {
+	int fd;
+	bool over;
+
+	if (!lease_is_held(file))
+		return false;
+	fd = lease_thread_fetch(file->fd);
+	over = lease_give_up(file, fd);
+	lease_thread_put(fd);
+	return over;
+}
+
+void lease_broken(int fd)
+{
+	struct file *file = fd < 0 ? NULL : file_of(fd);
+	unsigned int used = lease_any_own() ? file_used() : 0;
+
+	leases_lock_take();
+	/* Else all are asked: the number may mean another file by now. */
+	if (!file || !lease_give_up_fetched(file))
+		for (unsigned int number = 0; number < used; number++)
+			lease_give_up_fetched(&file_space->all[number]);
+	/* Not sooner: this takes back a signal that is on its way. */
+	if (fd < 0)
+		lease_thread_awake(lease_any_own());
+	leases_lock_drop();
+}
+
+void lease_overslept(void)
+{
+	unsigned int used = lease_any_own() ? file_used() : 0;
+
+	leases_lock_take();
+	for (unsigned int number = 0; number < used; number++) {
+		struct file *file = &file_space->all[number];
+
+		if (lease_is_held(file))
+			lease_give_up(file, file->fd);
+	}
+	lease_thread_awake(lease_any_own());
+	leases_lock_drop();
+}
+
+bool lease_holds_map(struct file *file, struct map *map)
+{
+	bool holds;
+
+	leases_lock_take();
+	holds = lease_holds(file);
+	if (holds)
+		__atomic_store_n(&file->map, map, __ATOMIC_RELEASE);
+	leases_lock_drop();
+	return holds;
+}
+
+/*
+ * A security module may forbid leases (AppArmor's `k`) and note each refusal.  Then it is not asked
+ * again: nothing else refuses a file's owner.
+ */
+static bool lease_refused_to_owner(int fd)
+{
+	struct stat st;
+
+	return !cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) &&
+	       st.st_uid == (uid_t)cosy_syscall3(SYS_geteuid, 0, 0, 0);
+}
+
+/* Locked.  Tells the thread of breaks first: a lease that is broken before that sends SIGIO, which kills. */
+static long lease_set(int fd)
+{
+	struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = lease_thread_number()};
+	const struct f_owner_ex nobody = {.type = F_OWNER_TID};
+	long ret = cosy_syscall3(SYS_fcntl, fd, F_SETOWN_EX, (unsigned long)&owner);
+
+	if (!ret)
+		ret = cosy_syscall3(SYS_fcntl, fd, F_SETSIG, LEASE_SIGNAL);
+	if (!ret)
+		ret = cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_RDLCK);
+	if (ret) {
+		cosy_syscall3(SYS_fcntl, fd, F_SETSIG, 0);
+		cosy_syscall3(SYS_fcntl, fd, F_SETOWN_EX, (unsigned long)&nobody);
+	}
+	return ret;
+}
+
+static bool lease_take_own(struct file *file, int fd, enum guard *why)
+{
+	static bool forbidden;
 	long ret;
 
-	*why = GUARD_LEASE_SIGNAL;
-	if (!lease_arm())
+	*why = GUARD_LEASE_PERMITTED;
+	if (forbidden)
 		return false;
-	/* Its owner would be this thread alone, and nobody when the thread has ended. */
-	if (!alone())
-		cosy_syscall3(SYS_fcntl, fd, F_SETOWN, cosy_syscall3(SYS_getpid, 0, 0, 0));
-	/* First the signal: a lease that is broken with none set sends SIGIO, which kills. */
-	cosy_syscall3(SYS_fcntl, fd, F_SETSIG, LEASE_SIGNAL);
-	ret = cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_RDLCK);
-	if (!ret) {
-		__atomic_add_fetch(&own_leases, 1, __ATOMIC_RELAXED);
-		return true;
+	thread_saved = 0;
+	switch (lease_thread_ask(fd)) {
+	case LEASE_THREAD_NONE:
+		*why = GUARD_LEASE_THREAD;
+		return false;
+	case LEASE_THREAD_COMING:
+		thread_saved = LEASE_THREAD_COST - LEASE_MOMENT;
+		*why = GUARD_EARNED;
+		return false;
+	case LEASE_THREAD_READY:
+		break;
 	}
+	leases_lock_take();
+	ret = lease_set(fd);
+	if (!ret) {
+		file->guard_value = LEASE_OWN;
+		__atomic_add_fetch(&own_leases, 1, __ATOMIC_RELAXED);
+		lease_thread_watch();
+	}
+	leases_lock_drop();
+	if (!ret)
+		return true;
 	*why = ret == -EAGAIN	? GUARD_READ_ONLY
 	       : ret == -EACCES ? GUARD_LEASE_PERMITTED
 				: GUARD_FS_CONSTANT;
+	if (ret == -EACCES)
+		forbidden = lease_refused_to_owner(fd);
 	return false;
-}
-
-bool lease_take_kind(int fd, int kind)
-{
-	if (!lease_arm())
-		return false;
-	cosy_syscall3(SYS_fcntl, fd, F_SETSIG, LEASE_SIGNAL);
-	return !cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, kind);
-}
-
-void lease_return_kind(int fd)
-{
-	const struct file *file = file_of(fd);
-
-	/* Closed where nobody looks, the number may be a window's now, and the lease that file's. */
-	if (file && file->leased)
-		return;
-	cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);
 }
 
 /* A distant file has to earn the difference before the daemon is asked. */
@@ -132,13 +249,15 @@ static bool lease_take_distant(struct file *file, int fd, enum guard *why)
 
 bool lease_take(struct file *file, int fd, enum guard *why)
 {
-	bool own_first = (alone() && !daemon_preferred()) || !daemon_there();
+	bool own_first = !daemon_preferred() || !daemon_there();
 
 	file->guard = NULL;
-	if (own_first) {
-		if (lease_take_own(fd, why))
+	file->guard_value = 0;
+	file->fd = fd;
+	if (own_first && !file->distant) {
+		if (lease_take_own(file, fd, why))
 			return true;
-		if ((*why != GUARD_LEASE_PERMITTED && *why != GUARD_LEASE_SIGNAL) ||
+		if ((*why != GUARD_LEASE_PERMITTED && *why != GUARD_LEASE_THREAD) ||
 		    !daemon_there())
 			return false;
 	}
@@ -146,42 +265,44 @@ bool lease_take(struct file *file, int fd, enum guard *why)
 		return true;
 	if (own_first || *why != GUARD_LEASE_PERMITTED)
 		return false;
-	return lease_take_own(fd, why);
+	return lease_take_own(file, fd, why);
 }
 
 void lease_return(struct file *file, int fd)
 {
-	if (file->guard) {
+	if (!lease_is_own(file)) {
 		daemon_drop(file);
+		file->guard_value = 0;
 		__atomic_sub_fetch(&distant_leases, 1, __ATOMIC_RELAXED);
 		return;
 	}
+	leases_lock_take();
+	/* Once more than needed where the thread has done it. */
 	cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);
+	__atomic_store_n(&file->guard, NULL, __ATOMIC_RELEASE);
+	file->guard_value = 0;
+	leases_lock_drop();
 	__atomic_sub_fetch(&own_leases, 1, __ATOMIC_RELAXED);
+}
+
+int lease_price(const struct file *file)
+{
+	return file->distant ? LEASE_DISTANCE : 0;
+}
+
+bool lease_earned(const struct file *file, int saved)
+{
+	if (file->distant || lease_thread_ready() || environment_get(ENVIRONMENT_EAGER))
+		return true;
+	/* Low when threads race. */
+	if (thread_saved < LEASE_THREAD_COST)
+		thread_saved += saved;
+	return thread_saved >= LEASE_THREAD_COST;
 }
 
 bool lease_any(void)
 {
 	return lease_any_own() || __atomic_load_n(&distant_leases, __ATOMIC_RELAXED);
-}
-
-bool lease_any_own(void)
-{
-	return __atomic_load_n(&own_leases, __ATOMIC_RELAXED);
-}
-
-static enum guard return_why;
-
-static void return_own(struct file *file)
-{
-	if (file->leased && !file->guard)
-		file_plain(file, return_why, false);
-}
-
-void lease_return_own(enum guard why)
-{
-	return_why = why;
-	file_each(return_own);
 }
 
 void lease_return_all(enum guard why)
@@ -191,24 +312,9 @@ void lease_return_all(enum guard why)
 	daemon_sync();
 }
 
-uint64_t lease_signals(uint64_t signals)
+void lease_share_child(void)
 {
-	return state == ARMED ? signals & ~(1ULL << (LEASE_SIGNAL - 1)) : signals;
-}
-
-bool lease_armed(void)
-{
-	return state == ARMED;
-}
-
-bool lease_forbidden(void)
-{
-	return state == FORBIDDEN;
-}
-
-void lease_forbid(void)
-{
-	file_share_begin(GUARD_LEASE_SIGNAL, true);
-	state = FORBIDDEN;
-	file_share_end();
+	leases_lock = 0;
+	own_leases = 0;
+	distant_leases = 0;
 }

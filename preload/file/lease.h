@@ -4,14 +4,13 @@
  *
  * While there is a lease the kernel keeps everyone who would open the file for writing, or
  * truncate it, waiting until the lease is returned (at most
- * /proc/sys/fs/lease-break-time).  Of a lease of its own this process is told by a signal,
- * whose handler replugs first, then returns it.  A lease of the daemon's is returned
- * without asking this process, which finds the guard word changed when it has copied.
+ * /proc/sys/fs/lease-break-time).  Nobody asks the program: of a lease of its own a thread of
+ * this library's is told (lease_thread.h), of one of the daemon's the daemon.  Either changes
+ * what `guard` says, and only then returns the lease; whoever has copied from a window looks at
+ * that before the copy counts, and replugs the file if it has changed.
  *
- * One's own lease is cheap to have (about 1.5 us) but its signal can be noticed; a lease
- * by the daemon costs a conversation (about 60 us) and no more.  So the first is preferred by
- * processes with one thread, where AWAKE keeps the signal away from calls that it would cut
- * short, and the second where there are several.
+ * One's own lease is cheap to have (about 1.7 us); one by the daemon costs a conversation (about
+ * 60 us) and is for files on which the kernel grants this process none.
  */
 #ifndef COSY_PRELOAD_LEASE_H
 #define COSY_PRELOAD_LEASE_H
@@ -21,31 +20,30 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Of the real-time signals that programs choose, the least likely: not the last one. */
-#define LEASE_SIGNAL   62
-
-/* What a lease by the daemon costs more than one's own, in ns. */
-#define LEASE_DISTANCE 60000
-
-/*
- * Own leases that belong to no file of file.h: F_WRLCK, which is granted when nobody else has the
- * file open at all, or F_RDLCK.  In a process with one thread, and with signals blocked.
- * Their signal calls relax_lease_broken.
- */
-bool lease_take_kind(int fd, int kind);
-void lease_return_kind(int fd);
+/* What a lease by the daemon costs more than one's own, in ns; and the first own one, for its thread. */
+#define LEASE_DISTANCE	  60000
+#define LEASE_THREAD_COST 20000
 
 /*
  * Takes a lease on what `fd` names; under HELD.  False, with the guard that failed in *why;
- * if that is EARNED the file is now `distant`, and was not before.
+ * if that is EARNED the file is now `distant`, and was not before, or the thread is still coming.
  */
 bool lease_take(struct file *file, int fd, enum guard *why);
 /* Returns it; under HELD. */
 void lease_return(struct file *file, int fd);
 
+/* What a lease for this file costs more than an own one, in ns. */
+int lease_price(const struct file *file);
+
 /*
- * Is what was copied since the file's word was read the file's, as far as the daemon knows?
- * Looked at behind the copy and before the word is exchanged: a late reader may find the
+ * Of a file that has earned a window, and whose next read would save so much, ns: is there a thread,
+ * or have such reads paid for one?
+ */
+bool lease_earned(const struct file *file, int saved);
+
+/*
+ * Is what was copied since the file's word was read the file's, as far as anybody knows?
+ * Looked at when it has been copied and before the word is exchanged: a late reader may find the
  * members of different leases here, but then the word has changed as well.
  */
 static inline bool lease_holds(const struct file *file)
@@ -58,24 +56,27 @@ static inline bool lease_holds(const struct file *file)
 		cosyd_alive(__atomic_load_n(&file->keeper, __ATOMIC_RELAXED)));
 }
 
+/* Under HELD: gives the file a mapped window, unless its lease is over. */
+bool lease_holds_map(struct file *file, struct map *map);
+
 /* Replugs a file whose lease is over. */
 void lease_check(struct file *file);
 
-/* Has this process any, and any of its own? */
+/*
+ * In the thread: the lease on what `fd` named when it was taken has been broken; below 0, all are asked.
+ */
+void lease_broken(int fd);
+
+/* The thread may not have run for longer than the kernel waits: all own leases are asked, by the first thread. */
+void lease_overslept(void);
+
+/* Has this process any? */
 bool lease_any(void);
-bool lease_any_own(void);
-/* Replugs the files that it has its own leases on. */
-void lease_return_own(enum guard why);
 /* Replugs all, and waits until all leases are returned. */
 void lease_return_all(enum guard why);
 
-/* A signal mask without LEASE_SIGNAL, once this library uses that. */
-uint64_t lease_signals(uint64_t signals);
-bool lease_armed(void);
-bool lease_forbidden(void);
-
-/* The program wants LEASE_SIGNAL for itself: no leases any more. */
-void lease_forbid(void);
+/* In the child of fork, which has none. */
+void lease_share_child(void);
 
 #pragma GCC visibility pop
 

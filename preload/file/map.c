@@ -223,8 +223,10 @@ static enum guard map_attach(struct file *file)
 	map->data = (const unsigned char *)mapping;
 	map->len = file->size;
 	map->reads = 0;
-	__atomic_store_n(&file->map, map, __ATOMIC_RELEASE);
-	return GUARDS;
+	if (lease_holds_map(file, map))
+		return GUARDS;
+	map_unmap(map);
+	return GUARD_READ_ONLY;
 }
 
 void map_make(struct file *file, uint64_t word)
@@ -261,6 +263,12 @@ bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size
 	return copied;
 }
 
+void map_blank(const struct map *map)
+{
+	cosy_syscall6(SYS_mmap, (unsigned long)map->data, map->len, PROT_READ,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
 static void map_learn(const struct map *map)
 {
 	uint64_t areas = (map->len >> AREA_SHIFT) + 1;
@@ -284,9 +292,7 @@ void map_drop(struct file *file)
 		map_unmap(map);
 		return;
 	}
-	/* Zeros in its place: the file is let go, the reader copies on and finds out. */
-	cosy_syscall6(SYS_mmap, (unsigned long)map->data, map->len, PROT_READ,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	map_blank(map);
 	__atomic_store_n(&map->state, LEFT, __ATOMIC_RELEASE);
 }
 

@@ -49,6 +49,9 @@ void map_make(struct file *file, uint64_t word);
  */
 bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size_t len);
 
+/* Puts zeros in its place: the file is let go, a reader copies on and finds out. */
+void map_blank(const struct map *map);
+
 /* Takes it away, if there is one; under HELD. */
 void map_drop(struct file *file);
 

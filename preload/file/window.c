@@ -30,6 +30,9 @@
  */
 static int price = WINDOW_COST;
 
+/* The next window comes late, since its lease did: it says nothing about what windows cost. */
+static bool late;
+
 static void window_learn(const struct file *file)
 {
 	static enum { UNREAD, LEARNS, EAGER } mode;
@@ -38,6 +41,10 @@ static void window_learn(const struct file *file)
 		mode = environment_get(ENVIRONMENT_EAGER) ? EAGER : LEARNS;
 	if (mode == EAGER)
 		return;
+	if (late) {
+		late = false;
+		return;
+	}
 	if (file->reads * (WINDOW_SAVED / 2) >= WINDOW_COST)
 		price = price / 2 < WINDOW_COST ? WINDOW_COST : price / 2;
 	else if (price < MOST_COST)
@@ -75,7 +82,7 @@ static bool window_earned_long(struct file *file, int fd, size_t len)
 /* With the lease. */
 static int window_price(const struct file *file)
 {
-	return price + (file->distant ? LEASE_DISTANCE : 0);
+	return price + lease_price(file);
 }
 
 bool window_earned(struct file *file, int fd, size_t len)
@@ -92,10 +99,16 @@ bool window_earned(struct file *file, int fd, size_t len)
 		if (!window_earned_long(file, fd, len))
 			return false;
 	} else {
+		int saved = WINDOW_SAVED - (int)(len / WINDOW_SAVED_LESS);
+
 		if (file->credit < MOST_COST << MOST_BREAKS)
-			file->credit += WINDOW_SAVED - (int)(len / WINDOW_SAVED_LESS);
+			file->credit += saved;
 		if (file->credit < window_price(file) << file->breaks)
 			return false;
+		if (!lease_earned(file, saved)) {
+			late = true;
+			return false;
+		}
 	}
 	/* Not while another thread reads; see window_specialise. */
 	return !__atomic_load_n(&file->inside, __ATOMIC_RELAXED) && !file_sharing();
@@ -173,7 +186,6 @@ static int64_t window_prepare(struct file *file, int fd, uint64_t word, enum gua
 		return -1;
 	if (!lease_take(file, fd, why))
 		return -1;
-	file->fd = fd;
 	/* From here on the size is fixed. */
 	*why = GUARD_FS_CONSTANT;
 	if (cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) || !S_ISREG(st.st_mode) ||
@@ -206,8 +218,10 @@ bool window_specialise(struct file *file, int fd)
 	if (!file_may_change(file, fd, word))
 		goto out;
 	position = window_prepare(file, fd, word, &why);
-	if (position < 0 && why == GUARD_EARNED) /* it was found to be distant */
+	if (position < 0 && why == GUARD_EARNED) { /* the lease has to be earned, or waited for */
+		late = true;
 		goto out;
+	}
 	if (position < 0) {
 		stats_declined(file, fd, why);
 		file->credit = 0;

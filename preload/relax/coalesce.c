@@ -10,11 +10,11 @@
 #include "calls/share.h"
 #include "file/copy.h"
 #include "file/file.h"
-#include "file/lease.h"
 #include "file/policy.h"
 #include "next.h"
 #include "relax/coalesce.h"
 #include "relax/reflink.h"
+#include "relax/relax_lease.h"
 #include "relax/relaxed.h"
 #include "stats.h"
 #include "syscall.h"
@@ -143,7 +143,7 @@ void coalesce_end(void)
 	signals = relaxed_block_signals();
 	hand_over();
 	reflink_end();
-	lease_return_kind(gather.fd);
+	relax_lease_return(gather.fd);
 	if (candidates[gather.fd])
 		candidates[gather.fd] = 1;
 	gather.fd = -1;
@@ -209,7 +209,7 @@ bool coalesce_begin(int fd, unsigned int what)
 		return false;
 	coalesce_end();
 	signals = relaxed_block_signals();
-	taken = buffer_made() && lease_take_kind(fd, F_WRLCK);
+	taken = buffer_made() && relax_lease_take(fd, F_WRLCK);
 	if (taken) {
 		gather.dev = st.st_dev;
 		gather.ino = st.st_ino;

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "file/fault.h"
-#include "file/lease.h"
 #include "next.h"
 #include "relax/exit_signals.h"
 #include "relax/relax.h"
@@ -26,7 +25,7 @@ static bool prepared;
 static bool is_deadly(int signal)
 {
 	if (signal >= SIGRTMIN && signal <= SIGRTMAX)
-		return signal != LEASE_SIGNAL;
+		return signal != RELAX_SIGNAL;
 	return signal > 0 && signal < SIGRTMIN && memchr(deadly, signal, sizeof(deadly));
 }
 

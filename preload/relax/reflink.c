@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "file/file.h"
-#include "file/lease.h"
 #include "file/policy.h"
 #include "next.h"
 #include "relax/coalesce.h"
 #include "relax/reflink.h"
+#include "relax/relax_lease.h"
 #include "relax/relaxed.h"
 #include "stats.h"
 #include "syscall.h"
@@ -60,7 +60,7 @@ void reflink_end(void)
 	if (clone.from < 0)
 		return;
 	cosy_syscall3(SYS_munmap, (unsigned long)clone.map, clone.size, 0);
-	lease_return_kind(clone.from);
+	relax_lease_return(clone.from);
 	clone.from = -1;
 }
 
@@ -95,7 +95,7 @@ static bool begin(int from, int to)
 	signals = relaxed_block_signals();
 	coalesce_flush();
 	reflink_end();
-	if (lease_take_kind(from, F_RDLCK)) {
+	if (relax_lease_take(from, F_RDLCK)) {
 		map = -1;
 		/* From here on the size is fixed. */
 		if (!cosy_syscall3(SYS_fstat, from, (unsigned long)&st, 0) && st.st_size > 0 &&
@@ -107,7 +107,7 @@ static bool begin(int from, int to)
 			clone.size = st.st_size;
 			clone.from = from;
 		} else {
-			lease_return_kind(from);
+			relax_lease_return(from);
 		}
 	}
 	relaxed_restore_signals(signals);

@@ -15,7 +15,6 @@
 #include "file/fault.h"
 #include "file/file.h"
 #include "file/filesystem.h"
-#include "file/lease.h"
 #include "file/policy.h"
 #include "relax/coalesce.h"
 #include "relax/exit_signals.h"
@@ -48,7 +47,7 @@ uint64_t relaxed_block_signals(void)
 
 void relaxed_restore_signals(uint64_t signals)
 {
-	signals = fault_signals(lease_signals(signals));
+	signals = fault_signals(relax_signals(signals));
 	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
 		      0, 0);
 }

@@ -24,6 +24,7 @@
 #ifdef COSY_RELAX
 #include "relax/coalesce.h"
 #include "relax/reflink.h"
+#include "relax/relax_lease.h"
 #include "relax/trunc.h"
 #endif
 
@@ -182,7 +183,10 @@ static inline int relax_closed(int ret, int error)
 	return ret;
 }
 
-static inline void relax_lease_broken(void) {}
+static inline uint64_t relax_signals(uint64_t signals)
+{
+	return signals;
+}
 
 #endif
 

@@ -11,6 +11,7 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
@@ -75,9 +77,9 @@ static void a_write_of_ones_own_breaks_the_lease(void)
 	char byte = 0;
 
 	CHECK(writer >= 0);
-	CHECK(RAW(lseek, fd, 0, SEEK_CUR) == READS);
 	CHECK(pwrite(writer, "x", 1, READS) == 1);
 	CHECK(read(fd, &byte, 1) == 1 && byte == 'x');
+	CHECK(RAW(lseek, fd, 0, SEEK_CUR) == READS + 1);
 	byte = READS;
 	CHECK(pwrite(writer, &byte, 1, READS) == 1);
 	close(writer);
@@ -124,7 +126,7 @@ static void a_handler_that_blocks_everything_delays_no_writer(void)
 	fd = specialised();
 	CHECK(!raise(SIGUSR1));
 	CHECK(time(NULL) - before < 10);
-	CHECK(RAW(lseek, fd, 0, SEEK_CUR) == READS);
+	CHECK(lseek(fd, 0, SEEK_CUR) == READS);
 	close(fd);
 }
 
@@ -261,7 +263,6 @@ static void reads_can_be_cancelled(void)
 	close(fd);
 }
 
-/* The writer is a child that was there before, so nothing is shared. */
 static int poll_fortified(const struct timespec *time, struct timespec *left)
 {
 	struct pollfd none;
@@ -310,13 +311,145 @@ static void the_kernel_counts_from_the_position(void)
 	close(fd);
 }
 
+/* No handler is there for it either, but for libc's own signals and, with mapped windows, faults. */
 static void a_lease_does_not_show(void)
 {
 	int fd = specialised();
 
 	CHECK(!(fcntl(fd, F_GETFL) & O_ASYNC));
 	CHECK(RAW(fcntl, fd, F_GETFL) & O_ASYNC);
+	for (int signal = 1; signal < 65; signal++) {
+		struct {
+			void *handler;
+			unsigned long rest[3];
+		} action = {.handler = NULL};
+
+		if (signal == SIGUSR1 || signal == 32 || signal == 33) /* the test's and libc's */
+			continue;
+		CHECK(!RAW(rt_sigaction, signal, NULL, &action, 8));
+		CHECK(!action.handler || signal == SIGBUS);
+	}
 	close(fd);
+}
+
+static void a_refused_lease_leaves_nothing(void)
+{
+	int writer = open(path, O_WRONLY), fd = specialised();
+
+	CHECK(RAW(lseek, fd, 0, SEEK_CUR) == READS);
+	CHECK(!RAW(fcntl, fd, F_GETSIG) && !RAW(fcntl, fd, F_GETOWN));
+	close(fd);
+	close(writer);
+}
+
+/* The thread that returns leases, or 0; *threads: how many there are. */
+static pid_t lease_thread(int *threads)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *entry;
+	pid_t found = 0;
+
+	CHECK(tasks);
+	*threads = 0;
+	while ((entry = readdir(tasks))) {
+		char name[300], text[20] = "";
+		FILE *comm;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		++*threads;
+		snprintf(name, sizeof(name), "/proc/self/task/%s/comm", entry->d_name);
+		comm = fopen(name, "r");
+		CHECK(comm && fgets(text, sizeof(text), comm));
+		fclose(comm);
+		if (!strcmp(text, "cosy-leases\n"))
+			found = atoi(entry->d_name);
+	}
+	closedir(tasks);
+	return found;
+}
+
+/* Some that fork look how many threads they have; and others may do only what has one. */
+static void a_process_that_forks_has_its_own_threads_only(void)
+{
+	int fd = specialised(), threads, status = -1;
+	pid_t pid;
+
+	CHECK(lease_thread(&threads) && threads == 2);
+	pid = fork();
+	if (!pid)
+		_exit(lease_thread(&threads) || threads != 1);
+	CHECK(!lease_thread(&threads) && threads == 1);
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+	close(fd);
+	fd = specialised();
+	CHECK(lease_thread(&threads) && threads == 2);
+	CHECK(!close_range(900, ~0U, CLOSE_RANGE_UNSHARE));
+	CHECK(!lease_thread(&threads));
+	close(fd);
+	pid = fork();
+	if (!pid) {
+		specialised();
+		CHECK(lease_thread(&threads));
+		/* Only a process with one thread may; whether anybody may is the system's. */
+		_exit(unshare(CLONE_NEWUSER) && errno == EINVAL);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+}
+
+/* A writer waits for that thread, so it waits for no processor longer than others do. */
+static void a_neglected_program_delays_no_writer(void)
+{
+	struct sched_param none = {.sched_priority = 0};
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid) {
+		int fd, threads;
+		pid_t thread;
+
+		CHECK(!sched_setscheduler(0, SCHED_IDLE, &none));
+		CHECK(nice(19) == 19);
+		fd = specialised();
+		thread = lease_thread(&threads);
+		if (geteuid()) {
+			CHECK(!thread && RAW(lseek, fd, 0, SEEK_CUR) == READS);
+			_exit(0);
+		}
+		CHECK(thread && sched_getscheduler(thread) == SCHED_OTHER);
+		CHECK(getpriority(PRIO_PROCESS, thread) == 0 && getpriority(PRIO_PROCESS, 0) == 19);
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+}
+
+static void *read_on(void *fd)
+{
+	char byte;
+
+	CHECK(read(*(int *)fd, &byte, 1) == 1);
+	for (int i = 0; i < READS; i++)
+		CHECK(read(*(int *)fd, &byte, 1) == 1);
+	close(open(path, O_WRONLY));
+	CHECK(read(*(int *)fd, &byte, 1) == 1);
+	_exit(RAW(lseek, *(int *)fd, 0, SEEK_CUR) != 2 * READS + 2);
+}
+
+/* Its first thread's number stands for a process's descriptors. */
+static void the_first_thread_may_end(void)
+{
+	static int fd;
+	pid_t pid = fork();
+	int status = -1;
+
+	if (!pid) {
+		pthread_t thread;
+
+		fd = specialised();
+		CHECK(!pthread_create(&thread, NULL, read_on, &fd));
+		pthread_exit(NULL);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
 }
 
 /* closedir closes within the C library; then the number is a stream's. */
@@ -438,6 +571,8 @@ int main(void)
 	no_wait_is_cut_short(nanosleep);
 	no_wait_is_cut_short(thrd_sleep);
 	no_wait_is_cut_short(poll_fortified);
+	a_process_that_forks_has_its_own_threads_only();
+	a_neglected_program_delays_no_writer();
 	/* From here on there has been a second thread. */
 	a_lease_outlives_its_thread();
 	spawned_programs_get_the_position();
@@ -448,6 +583,8 @@ int main(void)
 	the_end_is_where_it_is();
 	the_kernel_counts_from_the_position();
 	a_lease_does_not_show();
+	a_refused_lease_leaves_nothing();
+	the_first_thread_may_end();
 	bad_addresses_are_refused();
 	a_change_of_user_leaves_no_lease();
 	a_confined_program_lives();

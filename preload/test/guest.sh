@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# guest.sh OPENS - stale_test.c with windows of either kind, in a virtual machine whose /tmp
+# guest.sh OPENS - stale_test.c with windows of either kind, and stopped_test.c, in a virtual machine whose /tmp
 # is a tmpfs.
 failed=0
 for eager in 1 map; do
@@ -15,4 +15,5 @@ for eager in 1 map; do
 	cat /tmp/err
 	failed=1
 done
+COSY_READ_EAGER=1 LD_PRELOAD=/t/libcosy-read.so /t/preload_stopped_test || failed=1
 exit $failed

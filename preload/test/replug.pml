@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * replug.pml - the replugging algorithm of preload/file/file.h, for spin: two threads read
- * records from one descriptor, one of them may be interrupted anywhere by the handler of a
- * broken lease (which is modelled as a third process: it may run at any point of either),
- * and a writer changes the file.
+ * records from one descriptor, a keeper has its lease (guard.pml has more of that one), and a
+ * writer changes the file.
  *
  *	- each record is read exactly once;
  *	- no read returns what was older when it began (staleness);
@@ -11,8 +10,9 @@
  *
  * What each part is there for (spin_test.sh):
  * without the inside-flag: s/was_plain && inside == 0 ->/was_plain ->/
- * without the handler's look at HELD: s/:: plain && !held$/:: plain/
- * without the word's exchange: s/:: SAME_WORD ->$/:: true ->/
+ * without the second look at a held file: s/:: !was_plain && !guard ->/:: !guard ->/
+ * without the look at the guard: s/holds = guard/holds = true/
+ * without the word's exchange: s/holds && SAME_WORD ->$/holds ->/
  */
 #define RECORDS 2
 #define TRIES	1 /* of each reader to specialise the file */
@@ -29,6 +29,9 @@ byte window_version;
 byte kernel_position;
 bool lease, breaking, writer_inside;
 byte version;
+
+/* Is the guard word what it was when the lease was granted? */
+bool guard;
 
 /* The library's inside-flag. */
 byte inside;
@@ -82,6 +85,7 @@ inline specialise()
 			if
 			:: !writer_inside ->
 				lease = true;
+				guard = true;
 				granted = true
 			:: else ->
 				granted = false
@@ -100,9 +104,23 @@ inline specialise()
 	fi
 }
 
+/* By the first reader who finds the lease broken; position first: ordinary reads wait at HELD. */
+inline replug()
+{
+	hold();
+	if
+	:: !was_plain && !guard ->
+		kernel_position = was_position;
+		release(true, 0)
+	:: else ->
+		to_position = was_position;
+		release(was_plain, to_position)
+	fi
+}
+
 active [2] proctype reader()
 {
-	bool was_plain, was_held, granted, done;
+	bool was_plain, was_held, granted, done, holds;
 	byte was_generation, was_position, to_position, tries, began, got;
 
 	do
@@ -134,6 +152,8 @@ active [2] proctype reader()
 			:: else ->
 				inside--
 			fi
+		:: !was_plain && !guard ->
+			replug()
 		:: !was_plain && was_position == RECORDS ->
 			if
 			:: SAME_WORD -> done = true
@@ -141,42 +161,32 @@ active [2] proctype reader()
 			fi
 		:: !was_plain && was_position < RECORDS ->
 			got = window_version;
+			holds = guard;
 			d_step {
 				if
-				:: SAME_WORD ->
+				:: !holds
+				:: holds && SAME_WORD ->
 					assert(got >= began);
 					seen[position]++;
 					position++
 				:: else
-				fi
+				fi;
+				/* Fewer states to tell apart. */
+				got = 0;
+				holds = false
 			}
 		fi
 	od;
 	finished++
 }
 
-active proctype handler()
+active proctype keeper()
 {
-	bool was_plain;
-	byte was_position;
-
 end:	do
 	:: breaking ->
 		breaking = false;
-		if
-		:: plain && !held
-		:: else ->
-			hold();
-			if
-			:: !was_plain ->
-				/* Position first, then the lease: ordinary reads wait at HELD. */
-				kernel_position = was_position;
-				lease = false;
-				release(true, 0)
-			:: else ->
-				release(true, 0)
-			fi
-		fi
+		guard = false;
+		lease = false
 	od
 }
 

@@ -100,6 +100,21 @@ exec 9>&-
 is "--explain of no file" "$(status --explain "$work/none" true)" 2
 is "--stats" "$(status --stats dd if="$work/file" of=/dev/null bs=1 status=none)" 0
 says "--stats" "1 specialised; reads: 49"
+# No writer is to wait for a thread that waits for a processor.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	mkdir -p "$work/bin" "$work/lib" && cp "$cosy" "$work/bin/cosy" && cp "$library" "$work/lib/"
+	chmod 755 "$work" "$work/bin" "$work/lib"
+	cp "$work/file" "$work/other" && chown 65534 "$work/other"
+	nobody="nice -n -$(nice) setpriv --reuid=65534 --regid=65534 --clear-groups"
+	$nobody "$work/bin/cosy" run --explain "$work/other" dd if="$work/other" of=/dev/null bs=1 status=none 2>"$work/err"
+	says "a program of ordinary priority" ": specialised"
+	$nobody nice -n 5 "$work/bin/cosy" run --no-daemon --explain "$work/other" dd if="$work/other" of=/dev/null bs=1 status=none 2>"$work/err"
+	says "a program of lower priority" "LEASE_THREAD"
+	nice -n 5 "$cosy" run --explain "$work/file" dd if="$work/file" of=/dev/null bs=1 status=none 2>"$work/err"
+	says "a lower priority that may be taken back" ": specialised"
+else
+	echo "no other users: not run by root, or there is no setpriv(1)"
+fi
 # Without a standard error its number is the first file's.
 "$cosy" run --stats sh -c 'exec 2>"$1"; echo data >&2' x "$work/second" 2>&-
 is "--stats without standard error" "$(cat "$work/second")" data

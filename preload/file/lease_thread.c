@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: MIT
+/* lease_thread.c - see lease_thread.h.  Nothing in that thread may touch libc's: it has no TLS of its own. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "environment.h"
+#include "file/lease.h"
+#include "file/lease_thread.h"
+#include "lock.h"
+#include "next.h"
+
+/*
+ * Where the user's queue of signals is full (RLIMIT_SIGPENDING) the kernel sends SIGIO instead, which
+ * cannot be told from the program's own.  So all leases are looked at after so many seconds.
+ */
+#define PATIENCE 5
+
+/* And if it has not run for so long, something is wrong; the kernel takes leases after 45 s. */
+#define OVERSLEPT 15
+
+/* Where it takes them sooner than this, all that is divided. */
+#define SHORTEST_BREAK 20
+
+#define STACK 16384
+
+/* ns.  As short as the kernel has them. */
+#define TURN 100000
+
+/* Highest of all real-time priorities. */
+#define MAX_RT_PRIORITY 99
+
+enum { NONE, COMING, READY, REFUSED, ENDING };
+
+/* At the lower end of its stack.  A child that is made by a raw call finds zeros: it has no such thread. */
+static struct thread {
+	uint32_t state; /* a futex */
+	uint32_t alive; /* 1; the kernel puts 0 there at its end, and wakes */
+	pid_t process, number;
+	int probe; /* a descriptor of the program's */
+	int self;  /* where it has descriptors of its own: one for the process */
+	int timer; /* below 0: none */
+	bool watched;
+	long part; /* the times above are divided by it */
+} *thread;
+
+static bool shares_table;
+
+void lease_thread_share_table(void)
+{
+	shares_table = true;
+}
+
+static bool thread_map(void)
+{
+	long mapping;
+
+	if (__atomic_load_n(&thread, __ATOMIC_ACQUIRE))
+		return true;
+	mapping = cosy_syscall6(SYS_mmap, 0, STACK, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mapping < 0)
+		return false;
+	if (cosy_syscall3(SYS_madvise, mapping, STACK, MADV_WIPEONFORK) ||
+	    !ATOMIC_EXCHANGE(&thread, NULL, (struct thread *)mapping))
+		cosy_syscall3(SYS_munmap, mapping, STACK, 0);
+	return thread != NULL;
+}
+
+static uint32_t thread_state(void)
+{
+	return __atomic_load_n(&thread->state, __ATOMIC_ACQUIRE);
+}
+
+static void thread_set_state(uint32_t state)
+{
+	__atomic_store_n(&thread->state, state, __ATOMIC_RELEASE);
+	futex_wake(&thread->state, INT32_MAX);
+}
+
+/* The first version of struct sched_attr, whose header cannot be included beside libc's. */
+struct kernel_sched_attr {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+/* False: it would wait for a processor, and writers for it. */
+static bool thread_raise_priority(void)
+{
+	struct kernel_sched_attr attr = {.size = sizeof(attr)};
+	bool ordinary;
+
+	if (cosy_syscall6(SYS_sched_getattr, 0, (unsigned long)&attr, sizeof(attr), 0, 0, 0))
+		return false;
+	if (attr.policy == SCHED_FIFO || attr.policy == SCHED_RR) {
+		/* Above a program that never sleeps, where that is allowed. */
+		attr.priority += attr.priority < MAX_RT_PRIORITY;
+		cosy_syscall3(SYS_sched_setattr, 0, (unsigned long)&attr, 0);
+		return true;
+	}
+	ordinary = attr.policy == SCHED_OTHER && attr.nice <= 0;
+	if (!ordinary)
+		attr.nice = 0;
+	attr.policy = SCHED_OTHER;
+	/* Who asks for a short turn gets it sooner, from Linux 6.12 on. */
+	attr.runtime = TURN;
+	return !cosy_syscall3(SYS_sched_setattr, 0, (unsigned long)&attr, 0) || ordinary;
+}
+
+/* False: that cannot be done here. */
+static bool thread_leave_table(void)
+{
+	long fetched;
+
+	if (cosy_syscall3(SYS_close_range, 0, ~0U, CLOSE_RANGE_UNSHARE))
+		return false;
+	thread->self = cosy_syscall3(SYS_pidfd_open, thread->process, 0, 0);
+	if (thread->self < 0)
+		return false;
+	fetched = lease_thread_fetch(thread->probe);
+	if (fetched < 0)
+		return false;
+	cosy_syscall3(SYS_close, fetched, 0, 0);
+	return true;
+}
+
+/* Seconds until the kernel takes a lease that is not returned. */
+static long break_time(void)
+{
+	static const char path[] = "/proc/sys/fs/lease-break-time";
+	char digits[16] = "";
+	long time = 0;
+	long fd;
+
+	/* In the program's table it would be seen. */
+	if (shares_table)
+		return SHORTEST_BREAK;
+	fd = cosy_syscall6(SYS_openat, AT_FDCWD, (unsigned long)path, O_RDONLY | O_CLOEXEC, 0, 0,
+			   0);
+	cosy_syscall3(SYS_read, fd, (unsigned long)digits, sizeof(digits) - 1);
+	cosy_syscall3(SYS_close, fd, 0, 0);
+	for (const char *digit = digits; *digit >= '0' && *digit <= '9'; digit++)
+		time = time * 10 + *digit - '0';
+	return time ? time : SHORTEST_BREAK;
+}
+
+static void overslept(int signal)
+{
+	(void)signal;
+	lease_overslept();
+}
+
+/* The kernel's own idea of a handler, since libc's sigaction refuses this signal. */
+struct kernel_sigaction {
+	void (*handler)(int);
+	unsigned long flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+#define FLAG_RESTORER 0x04000000
+
+void lease_thread_restorer(void) __attribute__((visibility("hidden")));
+
+__asm__(".text\n"
+	".hidden lease_thread_restorer\n"
+	".globl lease_thread_restorer\n"
+	".type lease_thread_restorer, @function\n"
+	"	nop\n"
+	"lease_thread_restorer:\n"
+	"	mov $15, %rax\n" /* rt_sigreturn; debuggers know a signal's frame by these two */
+	"	syscall\n"
+	".size lease_thread_restorer, . - lease_thread_restorer\n");
+
+/* Not where libc has a handler of its own: once there are threads.  It ignores signals of timers. */
+static void thread_make_timer(void)
+{
+	struct kernel_sigaction action = {.handler = overslept,
+					  .flags = SA_RESTART | SA_ONSTACK | FLAG_RESTORER,
+					  .restorer = lease_thread_restorer,
+					  .mask = ~0ULL};
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = LEASE_SIGNAL};
+	struct kernel_sigaction old;
+	long time = break_time();
+
+	event._sigev_un._tid = thread->process;
+	thread->part = time < SHORTEST_BREAK ? SHORTEST_BREAK / time : 1;
+	thread->watched = false;
+	if (cosy_syscall6(SYS_rt_sigaction, LEASE_SIGNAL, 0, (unsigned long)&old, sizeof(old.mask),
+			  0, 0) ||
+	    (old.handler != SIG_DFL && old.handler != overslept) ||
+	    cosy_syscall6(SYS_rt_sigaction, LEASE_SIGNAL, (unsigned long)&action, 0,
+			  sizeof(action.mask), 0, 0))
+		return;
+	if (cosy_syscall3(SYS_timer_create, CLOCK_MONOTONIC, (unsigned long)&event,
+			  (unsigned long)&thread->timer))
+		thread->timer = -1;
+}
+
+/* Seconds of which a part is meant. */
+static struct timespec part_of(long seconds)
+{
+	long ns = seconds * 1000000000 / thread->part;
+
+	return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+}
+
+static void thread_set_timer(struct timespec from_now)
+{
+	struct itimerspec time = {.it_value = from_now};
+
+	if (thread->timer >= 0)
+		cosy_syscall6(SYS_timer_settime, thread->timer, 0, (unsigned long)&time, 0, 0, 0);
+}
+
+void lease_thread_watch(void)
+{
+	if (thread->watched)
+		return;
+	thread->watched = true;
+	thread_set_timer(part_of(OVERSLEPT));
+}
+
+void lease_thread_awake(bool leases)
+{
+	if (leases)
+		thread_set_timer(part_of(OVERSLEPT));
+	else if (thread->watched)
+		thread_set_timer((struct timespec){0});
+	thread->watched = leases;
+}
+
+static uint32_t thread_begin(void)
+{
+	thread->part = 1;
+	thread->timer = -1;
+	cosy_syscall3(SYS_prctl, PR_SET_NAME, (unsigned long)"cosy-leases", 0);
+	if (!thread_raise_priority())
+		return REFUSED;
+	if (shares_table || thread_leave_table()) {
+		thread_make_timer();
+		return READY;
+	}
+	/* The next one is to do without. */
+	shares_table = true;
+	return NONE;
+}
+
+static int64_t thread_now(void)
+{
+	struct timespec now;
+
+	cosy_syscall3(SYS_clock_gettime, CLOCK_MONOTONIC, (unsigned long)&now, 0);
+	return now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int thread_run(void *unused)
+{
+	const uint64_t signals = 1ULL << (LEASE_SIGNAL - 1);
+	uint32_t state = thread_begin();
+	struct timespec patience = part_of(PATIENCE);
+	int64_t asked = 0; /* when all leases were */
+
+	(void)unused;
+	thread_set_state(state);
+	while (state == READY) {
+		siginfo_t info;
+		long signal = cosy_syscall6(SYS_rt_sigtimedwait, (unsigned long)&signals,
+					    (unsigned long)&info, (unsigned long)&patience,
+					    sizeof(signals), 0, 0);
+		int64_t now = thread_now();
+		bool all = signal != LEASE_SIGNAL || info.si_code <= 0 ||
+			   now - asked >= patience.tv_sec * 1000000000 + patience.tv_nsec;
+
+		state = thread_state();
+		if (state == READY)
+			lease_broken(all ? -1 : info.si_fd);
+		if (all)
+			asked = now;
+	}
+	if (thread->timer >= 0)
+		cosy_syscall3(SYS_timer_delete, thread->timer, 0, 0);
+	return 0;
+}
+
+/* A filter may end the process for a call that the program itself never makes. */
+static bool thread_is_filtered(void)
+{
+	return cosy_syscall3(SYS_prctl, PR_GET_SECCOMP, 0, 0) != 0;
+}
+
+static bool thread_start(int fd)
+{
+	int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+		    CLONE_SYSVSEM | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+	int error = errno;
+	bool started;
+
+	/* One that could do nothing may still be about to end, on the same stack. */
+	while (__atomic_load_n(&thread->alive, __ATOMIC_ACQUIRE))
+		cosy_syscall6(SYS_futex, (unsigned long)&thread->alive, FUTEX_WAIT, 1, 0, 0, 0);
+	thread->process = cosy_syscall3(SYS_getpid, 0, 0, 0);
+	thread->probe = fd;
+	shares_table |= thread_is_filtered();
+	thread->alive = 1;
+	started = NEXT(clone)(thread_run, (char *)thread + STACK, flags, NULL, &thread->number,
+			      NULL, &thread->alive) >= 0;
+	if (!started) {
+		thread->alive = 0;
+		thread_set_state(NONE);
+	}
+	errno = error;
+	return started;
+}
+
+enum lease_thread lease_thread_ask(int fd)
+{
+	uint32_t state;
+
+	if (!thread_map())
+		return LEASE_THREAD_NONE;
+	for (;;) {
+		state = thread_state();
+		if (state == READY)
+			return LEASE_THREAD_READY;
+		if (state == REFUSED || state == ENDING)
+			return LEASE_THREAD_NONE;
+		if (state == NONE && ATOMIC_EXCHANGE(&thread->state, NONE, COMING) &&
+		    !thread_start(fd))
+			return LEASE_THREAD_NONE;
+		if (!environment_get(ENVIRONMENT_EAGER))
+			return LEASE_THREAD_COMING;
+		futex_wait(&thread->state, COMING);
+	}
+}
+
+bool lease_thread_ready(void)
+{
+	return __atomic_load_n(&thread, __ATOMIC_ACQUIRE) && thread_state() == READY;
+}
+
+pid_t lease_thread_number(void)
+{
+	return thread->number;
+}
+
+int lease_thread_fetch(int fd)
+{
+	return shares_table ? fd : cosy_syscall3(SYS_pidfd_getfd, thread->self, fd, 0);
+}
+
+void lease_thread_put(int fd)
+{
+	if (fd >= 0 && !shares_table)
+		cosy_syscall3(SYS_close, fd, 0, 0);
+}
+
+/* There, and this process's own: the child of a vfork has its parent's memory. */
+static bool thread_is_ours(void)
+{
+	return __atomic_load_n(&thread, __ATOMIC_ACQUIRE) && thread_state() != NONE &&
+	       thread->process == cosy_syscall3(SYS_getpid, 0, 0, 0);
+}
+
+/* Sleeps for a moment. */
+static void thread_await(void)
+{
+	const struct timespec moment = {.tv_nsec = 20000};
+
+	cosy_syscall3(SYS_nanosleep, (unsigned long)&moment, 0, 0);
+}
+
+void lease_thread_end(void)
+{
+	uint32_t state;
+
+	if (!thread_is_ours())
+		return;
+	do {
+		state = thread_state();
+		if (state == NONE)
+			return;
+		if (state == COMING || state == ENDING)
+			futex_wait(&thread->state, state);
+	} while (state == COMING || state == ENDING ||
+		 !ATOMIC_EXCHANGE(&thread->state, state, ENDING));
+	while (__atomic_load_n(&thread->alive, __ATOMIC_ACQUIRE)) {
+		cosy_syscall3(SYS_tgkill, thread->process, thread->number, LEASE_SIGNAL);
+		cosy_syscall6(SYS_futex, (unsigned long)&thread->alive, FUTEX_WAIT, 1, 0, 0, 0);
+	}
+	/* It counts as a thread until it has no number any more. */
+	while (!cosy_syscall3(SYS_tgkill, thread->process, thread->number, 0))
+		thread_await();
+	thread_set_state(NONE);
+}

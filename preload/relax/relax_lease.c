@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+/* relax_lease.c - see relax_lease.h. */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include "file/file.h"
+#include "next.h"
+#include "relax/relax.h"
+#include "relax/relax_lease.h"
+#include "syscall.h"
+
+static enum { UNARMED, ARMED, FORBIDDEN } state;
+
+static void broken(int signal, siginfo_t *info, void *context)
+{
+	(void)signal, (void)info, (void)context;
+	relax_lease_broken();
+}
+
+static bool arm(void)
+{
+	struct sigaction action = {.sa_sigaction = broken,
+				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	struct sigaction old;
+
+	if (state != UNARMED)
+		return state == ARMED;
+	if (NEXT(sigaction)(RELAX_SIGNAL, NULL, &old))
+		return false;
+	if (old.sa_handler != SIG_DFL) {
+		state = FORBIDDEN;
+		return false;
+	}
+	sigfillset(&action.sa_mask);
+	NEXT(sigaction)(RELAX_SIGNAL, &action, NULL);
+	state = ARMED;
+	return true;
+}
+
+bool relax_lease_take(int fd, int kind)
+{
+	if (!arm())
+		return false;
+	/* First the signal: a lease that is broken with none set sends SIGIO, which kills. */
+	cosy_syscall3(SYS_fcntl, fd, F_SETSIG, RELAX_SIGNAL);
+	if (!cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, kind))
+		return true;
+	cosy_syscall3(SYS_fcntl, fd, F_SETSIG, 0);
+	return false;
+}
+
+void relax_lease_return(int fd)
+{
+	const struct file *file = file_of(fd);
+
+	/* Closed where nobody looks, the number may be a window's now, and the lease that file's. */
+	if (file && file->leased)
+		return;
+	cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);
+}
+
+uint64_t relax_signals(uint64_t signals)
+{
+	return state == ARMED ? signals & ~(1ULL << (RELAX_SIGNAL - 1)) : signals;
+}
+
+bool relax_lease_armed(void)
+{
+	return state == ARMED;
+}
+
+bool relax_lease_forbidden(void)
+{
+	return state == FORBIDDEN;
+}
+
+void relax_lease_forbid(void)
+{
+	relax_end();
+	state = FORBIDDEN;
+}
