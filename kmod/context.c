@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include "context.h"
 #include "load/buffer.h"
+#include "load/cache.h"
 #include "load/program.h"
 #include "users.h"
 
@@ -59,6 +60,9 @@ int cosy_context_set_buffer(struct cosy_context *context, u64 size)
 	if (READ_ONCE(context->buffer))
 		return -EBUSY;
 	buffer = cosy_buffer_create(context->mm, size);
+	/* What is only kept for the next process counts in the user's locked memory, too. */
+	if (buffer == ERR_PTR(-ENOMEM) && cosy_cache_drop(context->user))
+		buffer = cosy_buffer_create(context->mm, size);
 	if (IS_ERR(buffer))
 		return PTR_ERR(buffer);
 	/* Threads may race; the others lose.  Pairs with the acquires of readers. */

@@ -7,6 +7,7 @@
 #include "context.h"
 #include "device.h"
 #include "load/buffer.h"
+#include "load/image.h"
 #include "load/program.h"
 #include "run/limits.h"
 #include "run/run.h"
@@ -19,7 +20,7 @@ static long version_ioctl(struct cosy_context *context, void *argument)
 	version->abi = COSY_ABI_VERSION;
 	version->max_insns = COSY_MAX_INSNS;
 	version->max_buffer = COSY_MAX_BUFFER;
-	version->features = cosy_program_features();
+	version->features = cosy_image_features();
 	return 0;
 }
 

@@ -12,9 +12,12 @@
  *	compat/			differences between kernels
  *
  *	load/			LOAD: from a container to machine code
- *	  program.c		validate, sandbox, compile; FREE
+ *	  program.c		LOAD, FREE
+ *	  image.c		validate, sandbox, compile
+ *	  cache.c		what was compiled, for a user's next process
  *	  processor.c		processors on which nothing is loaded
  *	  buffer.c		the shared buffer and its mapping
+ *	  locked.c		memory that counts in what a user has locked
  *	  thunk_table.c		the addresses that a program is linked against
  *
  *	run/			RUN: into the compiled code and back
@@ -59,8 +62,9 @@
  */
 #include <linux/module.h>
 #include "device.h"
+#include "load/cache.h"
+#include "load/image.h"
 #include "load/processor.h"
-#include "load/program.h"
 #include "run/dispatch.h"
 #include "run/thunk.h"
 #include "stats.h"
@@ -76,13 +80,17 @@ static int __init cosy_init(void)
 	if (error)
 		goto out;
 
-	error = cosy_program_init();
+	error = cosy_image_init();
+	if (error)
+		goto out;
+
+	error = cosy_cache_init();
 	if (error)
 		goto out;
 
 	error = cosy_stats_init();
 	if (error)
-		goto out;
+		goto err_cache;
 
 	error = cosy_device_init();
 	if (error)
@@ -92,6 +100,8 @@ static int __init cosy_init(void)
 
 err_stats:
 	cosy_stats_exit();
+err_cache:
+	cosy_cache_exit();
 out:
 	return error;
 }
@@ -100,6 +110,7 @@ static void __exit cosy_exit(void)
 {
 	cosy_device_exit();
 	cosy_stats_exit();
+	cosy_cache_exit();
 }
 
 module_init(cosy_init);

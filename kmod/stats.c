@@ -18,6 +18,7 @@ static struct dentry *directory;
 static const char *const live_names[COSY_LIVE_CNT] = {
 	[COSY_LIVE_CONTEXTS] = "contexts",
 	[COSY_LIVE_PROGRAMS] = "programs",
+	[COSY_LIVE_IMAGES] = "images",
 };
 
 static const char *const names[COSY_COUNTERS] = {
@@ -39,6 +40,9 @@ static const char *const names[COSY_COUNTERS] = {
 	[COSY_COUNT_LOADS] = "loads",
 	[COSY_COUNT_REJECTS] = "rejects",
 	[COSY_COUNT_FAST] = "fast",
+	[COSY_COUNT_CACHE_HITS] = "cache_hits",
+	[COSY_COUNT_CACHE_MISSES] = "cache_misses",
+	[COSY_COUNT_CACHE_EVICTED] = "cache_evicted",
 #define COSY_GUARD(guard, name, relies, breaks) [COSY_COUNT_REPLUGS + COSY_GUARD_##guard] = "replug_" #name,
 #include "guards.def"
 #undef COSY_GUARD

@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
+#include "load/cache.h"
 #include "users.h"
 
 static ulong max_user_contexts = 1024;
@@ -26,6 +27,7 @@ struct cosy_user {
 	unsigned int references;	/* accounts_lock */
 	struct hlist_node node;		/* accounts_lock */
 	atomic_long_t charged[COSY_CHARGE_CNT];
+	struct cosy_cache cache;
 };
 
 static DEFINE_HASHTABLE(accounts, 6);
@@ -51,6 +53,7 @@ struct cosy_user *cosy_user_get(void)
 	if (!fresh)
 		return ERR_PTR(-ENOMEM);
 	fresh->uid = uid;
+	cosy_cache_create(&fresh->cache);
 
 	spin_lock(&accounts_lock);
 	user = find(uid);
@@ -64,6 +67,44 @@ struct cosy_user *cosy_user_get(void)
 
 	kfree(fresh);
 	return user;
+}
+
+struct cosy_user *cosy_user_hold(struct cosy_user *user)
+{
+	spin_lock(&accounts_lock);
+	user->references++;
+	spin_unlock(&accounts_lock);
+	return user;
+}
+
+struct cosy_user *cosy_user_any(void)
+{
+	struct cosy_user *user, *found = NULL;
+	int bucket;
+
+	spin_lock(&accounts_lock);
+	hash_for_each(accounts, bucket, user, node) {
+		found = user;
+		found->references++;
+		break;
+	}
+	spin_unlock(&accounts_lock);
+	return found;
+}
+
+kuid_t cosy_user_uid(const struct cosy_user *user)
+{
+	return user->uid;
+}
+
+struct cosy_cache *cosy_user_cache(struct cosy_user *user)
+{
+	return &user->cache;
+}
+
+struct cosy_user *cosy_user_of_cache(struct cosy_cache *cache)
+{
+	return container_of(cache, struct cosy_user, cache);
 }
 
 void cosy_user_put(struct cosy_user *user)

@@ -4,7 +4,9 @@
 #define COSY_USERS_H
 
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
+struct cosy_cache;
 struct cosy_user;
 
 enum cosy_charge {
@@ -16,7 +18,16 @@ enum cosy_charge {
 
 /* The account of the caller's real user id, a reference; or -ENOMEM. */
 struct cosy_user *cosy_user_get(void);
+/* Another one; returns the user. */
+struct cosy_user *cosy_user_hold(struct cosy_user *user);
 void cosy_user_put(struct cosy_user *user);
+/* Some user's that there still is, a reference; or NULL. */
+struct cosy_user *cosy_user_any(void);
+
+kuid_t cosy_user_uid(const struct cosy_user *user);
+/* A user's cache, and whose a cache is. */
+struct cosy_cache *cosy_user_cache(struct cosy_user *user);
+struct cosy_user *cosy_user_of_cache(struct cosy_cache *cache);
 
 /* 0, or -EDQUOT when that would be above the module's parameter. */
 int cosy_user_charge(struct cosy_user *user, enum cosy_charge what, long amount);

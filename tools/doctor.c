@@ -413,6 +413,22 @@ static int load_trial(int fd, __u32 *handle, char log[LOG_SIZE])
 	return 0;
 }
 
+/* Whether a second LOAD finds what the first one compiled. */
+static void tell_cache(struct visit *v)
+{
+	struct cosy_stats stats = {.size = sizeof(stats)};
+	char log[LOG_SIZE];
+	__u32 handle;
+
+	if (load_trial(v->fd, &handle, log) || ioctl(v->fd, COSY_IOC_STATS, &stats))
+		return;
+	if (stats.cache_hits)
+		fine("what was compiled is kept for your next process");
+	else
+		fine("each process compiles anew (Linux before 6.9, max_user_cache=0 or no room in "
+		     "your locked memory)");
+}
+
 static bool check_run(struct visit *v)
 {
 	struct cosy_state state;
@@ -444,6 +460,7 @@ static bool check_run(struct visit *v)
 		return false;
 	}
 	fine("a compound runs in the kernel: getpid() is %lld", run.ret);
+	tell_cache(v);
 	return true;
 }
 

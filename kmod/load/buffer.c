@@ -7,13 +7,10 @@
  * faults rather than at mmap, so that fork copies none of them: the child's
  * faults find the child's own copy.
  */
-#include <linux/capability.h>
-#include <linux/cred.h>
 #include <linux/highmem.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/user.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
@@ -24,48 +21,6 @@
 static unsigned long page_count_of(const struct cosy_buffer *buffer)
 {
 	return buffer->size >> PAGE_SHIFT;
-}
-
-/* --- Charging: one counter for each user, which anybody can lower without a lock -- */
-
-/* As io_uring does: whoever may lock as much as he likes is not counted either. */
-static int charge(struct cosy_buffer *buffer)
-{
-	const unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-	struct user_struct *user = current_user();
-	long now = atomic_long_read(&user->locked_vm);
-
-	if (capable(CAP_IPC_LOCK))
-		return 0;
-	do {
-		if (now + page_count_of(buffer) > limit)
-			return -ENOMEM;
-	} while (!atomic_long_try_cmpxchg(&user->locked_vm, &now, now + page_count_of(buffer)));
-	buffer->payer = get_uid(user);
-	return 0;
-}
-
-/*
- * Above the limit, too: the program's own data are in a fork's copy, so it may not be
- * refused.  No buffer is created there any more, so that a process never has more of its
- * own and of inherited ones than the largest limit that it or an ancestor of it had.
- */
-static void charge_anyhow(struct cosy_buffer *buffer)
-{
-	struct user_struct *user = current_user();
-
-	if (ns_capable_noaudit(&init_user_ns, CAP_IPC_LOCK))
-		return;
-	atomic_long_add(page_count_of(buffer), &user->locked_vm);
-	buffer->payer = get_uid(user);
-}
-
-static void uncharge(struct cosy_buffer *buffer)
-{
-	if (!buffer->payer)
-		return;
-	atomic_long_sub(page_count_of(buffer), &buffer->payer->locked_vm);
-	free_uid(buffer->payer);
 }
 
 /* --- Pages ---------------------------------------------------------------------- */
@@ -144,7 +99,7 @@ struct cosy_buffer *cosy_buffer_create(struct mm_struct *mm, u64 size)
 	buffer = buffer_alloc(mm, size);
 	if (!buffer)
 		return ERR_PTR(-ENOMEM);
-	if (charge(buffer) || !allocate_pages(buffer))
+	if (cosy_locked_charge(&buffer->locked, page_count_of(buffer)) || !allocate_pages(buffer))
 		goto err_buffer;
 	/* The guard page behind the area stops what speculation reads past the end. */
 	buffer->base = vmap(buffer->pages, page_count_of(buffer), VM_MAP, PAGE_KERNEL);
@@ -163,7 +118,7 @@ void cosy_buffer_put(struct cosy_buffer *buffer)
 		return;
 	vunmap(buffer->base);
 	release_pages_of(buffer);
-	uncharge(buffer);
+	cosy_locked_uncharge(&buffer->locked);
 	kfree(buffer);
 }
 
@@ -216,7 +171,12 @@ static struct cosy_buffer *copy_for(struct mm_struct *mm, const struct cosy_buff
 	while (!copy && wait_for_memory(&waited));
 	if (!copy)
 		return NULL;
-	charge_anyhow(copy);
+	/*
+	 * The program's own data are in it, so it may not be refused.  No buffer is created above the
+	 * limit any more, so that a process never has more of its own and of inherited ones than the
+	 * largest limit that it or an ancestor of it had.
+	 */
+	cosy_locked_charge_anyhow(&copy->locked, page_count_of(copy));
 	for (i = 0; i < page_count_of(copy) && !fatal_signal_pending(current); i++) {
 		struct page *page = from->pages[i];
 

@@ -5,10 +5,10 @@
 
 #include <linux/refcount.h>
 #include <linux/types.h>
+#include "load/locked.h"
 
 struct mm_struct;
 struct page;
-struct user_struct;
 struct vm_area_struct;
 
 struct cosy_buffer {
@@ -16,7 +16,7 @@ struct cosy_buffer {
 	u32 size;		/* bytes, a power of two */
 	struct page **pages;	/* a reference each.  In a copy NULL is a page of zeros that nobody
 				 * has touched; its first fault puts it there */
-	struct user_struct *payer;	/* whose locked_vm it counts in, a reference; NULL: nobody's */
+	struct cosy_locked locked;
 	void *base;		/* the kernel's mapping; NULL in a fork child's copy */
 	struct mm_struct *mm;	/* whose buffer; only to compare, kept by those who refer to us */
 	int mapped;		/* 0, then 1 from the one mmap on; set by cmpxchg */

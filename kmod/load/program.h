@@ -7,34 +7,30 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 #include "core.h"
+#include "load/image.h"
 
-struct bpf_prog;
 struct cosy_context;
 struct cosy_user;
 
-/* Constant once loaded, but for the reference count. */
+/* An image in a context, for its buffer.  Constant once loaded, but for the reference count. */
 struct cosy_prog {
 	refcount_t references;		/* the context's, while it has a handle, and each RUN's */
 	u32 insn_cnt;			/* of the compound as loaded */
 	u32 frame_words;		/* of the deepest spill frame */
 	u32 fuel;			/* operations between two looks around */
-	u32 code_bytes;			/* charged, before it is compiled */
 	bool may_nest;			/* makes ioctls, which RUN is one of */
 	bool ordinary;			/* COSY_ORDINARY_CALLS: reads make no views either */
-	bool blinds;			/* its constants are hidden in its code */
-	struct bpf_prog *bpf;
-	void *buffer;			/* the shared buffer it was compiled for, kernel's mapping, ... */
+	const void *code;		/* what cosy_enter calls */
+	void *buffer;			/* the shared buffer it is for, kernel's mapping, ... */
 	unsigned long buffer_address;	/* ... user's ... */
 	u32 buffer_size;		/* ... and size; 0: none.  The context keeps it */
 	const bool *gone;		/* of that buffer, or constant false */
 	u64 max_ops, max_ns;		/* the compound's own limits, 0 = none */
 	struct cosy_user *user;		/* who is charged; the context keeps it */
-	u8 *points;			/* [insn_cnt]: see cosy_program_resumes, _call_words */
+	const u8 *points;		/* [insn_cnt]: see cosy_program_resumes, _call_words */
+	struct cosy_image *image;	/* whose these are; a reference */
 	struct rcu_head rcu;
 };
-
-#define COSY_POINT_RESUME	0x80	/* RUN may go on here */
-#define COSY_POINT_CALL		0x7f	/* words of the caller's spill frame + 1 at a local call, or 0 */
 
 /* LOAD.  Fills in the answers, also with -EINVAL and the like; see the uapi header. */
 long cosy_program_load(struct cosy_context *context, struct cosy_load *load);
@@ -67,10 +63,5 @@ static inline int cosy_program_call_words(const struct cosy_prog *prog, u64 insn
 {
 	return (cosy_program_point(prog, insn) & COSY_POINT_CALL) - 1;
 }
-
-/* COSY_FEATURE_* of this kernel as it is set up now. */
-u64 cosy_program_features(void);
-
-int cosy_program_init(void);
 
 #endif /* COSY_PROGRAM_H */

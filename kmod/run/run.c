@@ -72,7 +72,7 @@ static u64 enter_among_running(struct cosy_activation *run)
 	hlist_add_head(&run->node, &bucket->tasks);
 	spin_unlock(&bucket->lock);
 
-	result = cosy_enter(run->prog->bpf->bpf_func, run);
+	result = cosy_enter(run->prog->code, run);
 
 	spin_lock(&bucket->lock);
 	hlist_del(&run->node);
@@ -240,7 +240,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	if (unlikely(prog->may_nest))
 		result = enter_among_running(&run);
 	else
-		result = cosy_enter(prog->bpf->bpf_func, &run);
+		result = cosy_enter(prog->code, &run);
 	if (unlikely(run.put_off))
 		set_thread_flag(TIF_NOTIFY_RESUME);
 	if (run.held)

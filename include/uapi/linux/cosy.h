@@ -251,8 +251,11 @@ struct cosy_stats {
 	__u64 loads;
 	__u64 rejects;		/* LOADs refused by the validator */
 	__u64 fast;		/* of `calls`: by a specialised version */
-	__u64 replugs[32];	/* calls that the ordinary way made after all, by the guard that
+	__u64 replugs[29];	/* calls that the ordinary way made after all, by the guard that
 				 * failed: the order of core/guards.def */
+	__u64 cache_hits;	/* LOADs that found what an earlier one of the user's compiled */
+	__u64 cache_misses;	/* LOADs that were compiled */
+	__u64 cache_evicted;	/* compiled compounds that these made room of */
 };
 
 #define COSY_IOC_VERSION	_IOWR('C', 0x80, struct cosy_version)

@@ -129,7 +129,7 @@ HELPER void counts_add(int fd, void *arg)
 	sum->loads += one.loads;
 	sum->rejects += one.rejects;
 	sum->fast += one.fast;
-	for (int i = 0; i < 32; i++)
+	for (size_t i = 0; i < sizeof(one.replugs) / sizeof(*one.replugs); i++)
 		sum->replugs[i] += one.replugs[i];
 }
 

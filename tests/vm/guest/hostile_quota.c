@@ -60,8 +60,11 @@ static void large_programs(void)
 	for (unsigned i = 0; i < COUNT(insns) - 1; i++)
 		insns[i] = STORE(BPF_DW, 1, 8, 2);
 	insns[COUNT(insns) - 1] = EXIT;
-	for (loads = 0; loads < 2000 && !ret; loads++)
+	for (loads = 0; loads < 2000 && !ret; loads++) {
+		/* Another one each time: equal ones share their code. */
+		insns[0] = MOV(2, loads);
 		ret = raw_try_load(fd, insns, COUNT(insns), &load);
+	}
 	printf("large programs: %d, then %s\n", loads - 1, strerror((int)-ret));
 	CHECK(good_error(ret), "large programs: %ld after %d", ret, loads);
 	close(fd);

@@ -198,7 +198,7 @@ static void tell_counters(struct round *round)
 	struct cosy_stats now = counts();
 
 	TELL(round, "# calls %llu fast %llu", (unsigned long long)now.calls, (unsigned long long)now.fast);
-	for (int i = 0; i < 32; i++)
+	for (size_t i = 0; i < sizeof(now.replugs) / sizeof(*now.replugs); i++)
 		TELL(round, " %llu", (unsigned long long)now.replugs[i]);
 	TELL(round, "\n");
 }

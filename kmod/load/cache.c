@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * cache.c - compiled compounds that outlive the process that loaded them.
+ *
+ * One cache for each kernel user id, with a lock, a list and a limit of its own, so that
+ * nothing in it depends on what other users do: neither what is found nor how long that
+ * takes.  What is not clearly one user's is kept apart, too: containers (user and process
+ * namespaces are compared), and a process whose real and effective user differ neither
+ * finds anything nor leaves anything.  Nor does one that uses a descriptor of another user's.
+ *
+ * An image is found by all bytes of its container, not by a hash alone, and only while it
+ * is what compiling them now would give.  It holds no address (core's based code), so
+ * what programs have in common in it is constant.
+ */
+#include <linux/cred.h>
+#include <linux/filter.h>
+#include <linux/jhash.h>
+#include <linux/module.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
+#include <linux/user_namespace.h>
+#include "load/cache.h"
+#include "load/image.h"
+#include "stats.h"
+#include "users.h"
+
+static ulong max_user_cache = 2UL << 20;
+module_param(max_user_cache, ulong, 0644);
+MODULE_PARM_DESC(max_user_cache, "bytes of compiled compounds kept for each user's next process, 0 for none");
+
+static uint cache_seconds = 300;
+module_param(cache_seconds, uint, 0644);
+MODULE_PARM_DESC(cache_seconds, "for how long a compiled compound is kept that nobody loads again");
+
+/* How often it is looked whether something is cold. */
+#define AGEING (60 * HZ)
+
+static struct workqueue_struct *queue;
+
+static unsigned long cold_after(void)
+{
+	return min(READ_ONCE(cache_seconds), 24u * 60 * 60) * HZ;
+}
+
+/* Whether the caller is that user and no other, so that the cache may serve him and tell of him. */
+static bool is_served(struct cosy_user *user)
+{
+	return uid_eq(current_uid(), cosy_user_uid(user)) && uid_eq(current_uid(), current_euid()) &&
+	       gid_eq(current_gid(), current_egid());
+}
+
+static void read_spaces(unsigned int spaces[2])
+{
+	struct pid_namespace *pids = task_active_pid_ns(current);
+
+	spaces[0] = current_user_ns()->ns.inum;
+	spaces[1] = pids ? pids->ns.inum : 0;
+}
+
+static unsigned long bytes_of(const struct cosy_image *image)
+{
+	return image->code_bytes + image->len + image->insn_cnt + sizeof(*image);
+}
+
+/* Tells most apart by their length and beginning; in the end all bytes are compared. */
+static u32 hash_of(const void *container, u32 len)
+{
+	return jhash(container, min(len, 512u), len);
+}
+
+/* --- Taking out ------------------------------------------------------------------------- */
+
+/* Takes an image out of the cache, for list_put once the lock is dropped. */
+static void cache_move_out(struct cosy_cache *cache, struct cosy_image *image, struct list_head *to)
+{
+	cache->bytes -= bytes_of(image);
+	cosy_locked_uncharge(&image->locked);
+	list_move(&image->node, to);
+}
+
+static void list_put(struct list_head *images)
+{
+	struct cosy_image *image, *next;
+
+	list_for_each_entry_safe(image, next, images, node) {
+		list_del(&image->node);
+		cosy_image_put(image);
+	}
+}
+
+bool cosy_cache_drop(struct cosy_user *user)
+{
+	struct cosy_cache *cache = cosy_user_cache(user);
+	struct cosy_image *image, *next;
+	LIST_HEAD(dropped);
+	bool any;
+
+	mutex_lock(&cache->lock);
+	list_for_each_entry_safe(image, next, &cache->images, node)
+		cache_move_out(cache, image, &dropped);
+	mutex_unlock(&cache->lock);
+	any = !list_empty(&dropped);
+	list_put(&dropped);
+	return any;
+}
+
+/* Images that nobody has loaded for long.  The user is this work's by a reference. */
+static void cache_age(struct work_struct *work)
+{
+	struct cosy_cache *cache = container_of(to_delayed_work(work), struct cosy_cache, ageing);
+	struct cosy_user *user = cosy_user_of_cache(cache);
+	struct cosy_image *image, *next;
+	LIST_HEAD(cold);
+	bool more;
+
+	mutex_lock(&cache->lock);
+	list_for_each_entry_safe_reverse(image, next, &cache->images, node) {
+		if (time_before(jiffies, image->used + cold_after()))
+			break;
+		cache_move_out(cache, image, &cold);
+	}
+	more = !list_empty(&cache->images);
+	cache->ages = more;
+	mutex_unlock(&cache->lock);
+	list_put(&cold);
+	if (!more || !queue_delayed_work(queue, &cache->ageing, AGEING))
+		cosy_user_put(user);
+}
+
+/* Under the lock, when an image has come. */
+static void cache_start_ageing(struct cosy_cache *cache, struct cosy_user *user)
+{
+	if (cache->ages)
+		return;
+	cache->ages = true;
+	cosy_user_hold(user);
+	if (!queue_delayed_work(queue, &cache->ageing, AGEING))
+		cosy_user_put(user);
+}
+
+void cosy_cache_create(struct cosy_cache *cache)
+{
+	mutex_init(&cache->lock);
+	INIT_LIST_HEAD(&cache->images);
+	INIT_DELAYED_WORK(&cache->ageing, cache_age);
+}
+
+int cosy_cache_init(void)
+{
+	queue = alloc_workqueue("cosy", WQ_UNBOUND, 0);
+	return queue ? 0 : -ENOMEM;
+}
+
+void cosy_cache_exit(void)
+{
+	struct cosy_user *user;
+
+	while ((user = cosy_user_any())) {
+		struct cosy_cache *cache = cosy_user_cache(user);
+
+		cosy_cache_drop(user);
+		if (cancel_delayed_work_sync(&cache->ageing))
+			cosy_user_put(user);
+		cosy_user_put(user);
+	}
+	/* Waits for work that has put its user already and is about to return. */
+	destroy_workqueue(queue);
+}
+
+/* --- Finding and adding --------------------------------------------------------------------- */
+
+static struct cosy_image *cache_find(struct cosy_cache *cache, const void *container, u32 len,
+				     u32 hash, const struct cosy_target *target,
+				     const unsigned int spaces[2])
+{
+	struct cosy_image *image;
+
+	list_for_each_entry(image, &cache->images, node) {
+		if (image->hash == hash && image->len == len &&
+		    image->buffer_size == target->size && image->ordinary == target->ordinary &&
+		    image->spaces[0] == spaces[0] && image->spaces[1] == spaces[1] &&
+		    !memcmp(image->container, container, len))
+			return image;
+	}
+	return NULL;
+}
+
+struct cosy_image *cosy_cache_find(struct cosy_user *user, const void *container, u32 len,
+				   const struct cosy_target *target)
+{
+	struct cosy_cache *cache = cosy_user_cache(user);
+	u32 hash = hash_of(container, len);
+	struct cosy_image *image;
+	unsigned int spaces[2];
+
+	if (!is_served(user) || !READ_ONCE(max_user_cache))
+		return NULL;
+	read_spaces(spaces);
+	mutex_lock(&cache->lock);
+	image = cache_find(cache, container, len, hash, target, spaces);
+	if (image) {
+		refcount_inc(&image->references);
+		image->used = jiffies;
+		list_move(&image->node, &cache->images);
+	}
+	mutex_unlock(&cache->lock);
+	if (image && !cosy_image_fits(image)) {
+		cosy_image_put(image);
+		image = NULL;
+	}
+	return image;
+}
+
+/* Under the lock.  Makes room as the limits want it; what goes is in `out`. */
+static bool cache_make_room(struct cosy_cache *cache, struct cosy_image *image,
+			    struct list_head *out)
+{
+	const unsigned long limit = READ_ONCE(max_user_cache), bytes = bytes_of(image);
+
+	if (bytes > limit)
+		return false;
+	while (!list_empty(&cache->images) && cache->bytes + bytes > limit)
+		cache_move_out(cache, list_last_entry(&cache->images, struct cosy_image, node), out);
+	return !cosy_locked_charge(&image->locked, DIV_ROUND_UP(bytes, PAGE_SIZE));
+}
+
+bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
+		    const struct cosy_target *target, u32 *evicted)
+{
+	struct cosy_cache *cache = cosy_user_cache(image->user);
+	u32 hash = hash_of(container, len);
+	struct cosy_image *same;
+	struct list_head *at;
+	LIST_HEAD(out);
+	bool added;
+
+	if (!is_served(image->user) || !image->portable)
+		return false;
+	read_spaces(image->spaces);
+	image->hash = hash;
+	image->len = len;
+	image->buffer_size = target->size;
+	image->ordinary = target->ordinary;
+	mutex_lock(&cache->lock);
+	/* Another thread's that was quicker, or one from before the JIT's settings changed. */
+	same = cache_find(cache, container, len, hash, target, image->spaces);
+	if (same)
+		cache_move_out(cache, same, &out);
+	added = cache_make_room(cache, image, &out);
+	if (added) {
+		image->container = container;
+		image->used = jiffies;
+		refcount_inc(&image->references);
+		list_add(&image->node, &cache->images);
+		cache->bytes += bytes_of(image);
+		cache_start_ageing(cache, image->user);
+	}
+	mutex_unlock(&cache->lock);
+	list_for_each(at, &out)
+		++*evicted;
+	list_put(&out);
+	return added;
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * image.c - from a container to machine code.
+ *
+ * The kernel's BPF JIT compiles what core's sandbox made of the compound.  The BPF
+ * verifier has no part in it: the program is harmless by construction.
+ */
+#include <linux/filter.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/unistd.h>
+#include "compat/compat.h"
+#include "load/cache.h"
+#include "load/image.h"
+#include "load/processor.h"
+#include "run/limits.h"
+#include "run/thunk.h"
+#include "stats.h"
+#include "users.h"
+
+static bool has_v4, has_gotol, has_based;
+/* Whether the last program had to hide its constants; so the next one will, most likely. */
+static bool blinds_lately;
+
+static void refuse(struct cosy_reject *why, const char *reason)
+{
+	why->insn = ~0u;
+	strscpy(why->reason, reason, sizeof(why->reason));
+}
+
+/* --- The kernel's JIT ------------------------------------------------------------- */
+
+static_assert(COSY_SLOT_SIZE + COSY_FRAME_SIZE <= MAX_BPF_STACK,
+	      "the sandbox's slots and the spill frame fit a BPF program's stack");
+
+static struct bpf_prog *bpf_create(const struct cosy_code *code, bool *blinds)
+{
+	struct bpf_prog *bpf = bpf_prog_alloc(bpf_prog_size(code->insn_cnt), __GFP_NOWARN);
+
+	if (!bpf)
+		return NULL;
+	*blinds = bpf->blinding_requested;
+	/* Constants are hidden by the sandbox; the kernel's way takes quadratic time. */
+	bpf->blinding_requested = 0;
+	/*
+	 * The type of a classic program, which the JIT knows for an unprivileged user's: before
+	 * its memory is used again for such a one, processors forget where indirect branches led.
+	 */
+	bpf->type = BPF_PROG_TYPE_UNSPEC;
+	bpf->len = code->insn_cnt;
+	bpf->aux->stack_depth = code->stack_size;
+	/* The JIT wants a place for each in an exception table, though none of them can fault. */
+	bpf->aux->num_exentries = code->based_cnt;
+	memcpy(bpf->insnsi, code->insns, code->insn_cnt * sizeof(*code->insns));
+	return bpf;
+}
+
+/* Compiles; NULL when the kernel would only have interpreted it. */
+static struct bpf_prog *bpf_compile(struct bpf_prog *bpf)
+{
+	int error;
+
+	bpf = bpf_prog_select_runtime(bpf, &error);
+	if (!error && bpf->jited)
+		return bpf;
+	bpf_prog_free(bpf);
+	return NULL;
+}
+
+/* What net.core.bpf_jit_enable and _harden mean for the caller now: a program knows when it is made. */
+static bool bpf_asks(bool *blinds)
+{
+	struct bpf_prog *bpf = bpf_prog_alloc(bpf_prog_size(1), __GFP_NOWARN);
+	bool compiles;
+
+	if (!bpf)
+		return false;
+	compiles = bpf->jit_requested;
+	*blinds = bpf->blinding_requested;
+	bpf_prog_free(bpf);
+	return compiles;
+}
+
+bool cosy_image_fits(const struct cosy_image *image)
+{
+	bool blinds;
+
+	return bpf_asks(&blinds) && blinds == image->blinds;
+}
+
+/* What a small program returns for `argument`; 0 when it does not compile. */
+static u32 bpf_try(struct bpf_insn *insns, u32 insn_cnt, u32 based_cnt, unsigned long argument)
+{
+	const struct cosy_code code = { .insns = insns, .insn_cnt = insn_cnt, .based_cnt = based_cnt };
+	bool blinds;
+	struct bpf_prog *bpf = bpf_create(&code, &blinds);
+	u32 result = 0;
+
+	if (bpf)
+		bpf = bpf_compile(bpf);
+	if (bpf) {
+		result = bpf_prog_run_pin_on_cpu(bpf, (void *)argument);
+		bpf_prog_free(bpf);
+	}
+	return result;
+}
+
+/*
+ * The arithmetic and the loads of cpu v4 came together.  A JIT that knows none of
+ * them takes a sign-extending move for a plain one.
+ */
+static bool bpf_has_v4(void)
+{
+	struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_1, .off = 8 },
+		BPF_EXIT_INSN(),
+	};
+
+	return bpf_try(insns, ARRAY_SIZE(insns), 0, 0xff) == ~0u;
+}
+
+static bool bpf_has_gotol(void)
+{
+	struct bpf_insn insns[] = {
+		BPF_MOV64_REG(BPF_REG_0, BPF_REG_1),
+		{ .code = BPF_JMP32 | BPF_JA, .imm = 1 },
+		BPF_MOV64_IMM(BPF_REG_0, 0),
+		BPF_EXIT_INSN(),
+	};
+
+	return bpf_try(insns, ARRAY_SIZE(insns), 0, 1) == 1;
+}
+
+/* Loads and stores relative to r12, which the JIT sets up for arenas alone; cosy_enter does for us. */
+static bool bpf_has_based(void)
+{
+	/* Jumped over: r12 is not set here. */
+	struct bpf_insn insns[] = {
+		BPF_MOV64_REG(BPF_REG_0, BPF_REG_1),
+		BPF_JMP_IMM(BPF_JNE, BPF_REG_0, 0, 3),
+		{ .code = BPF_LDX | BPF_PROBE_MEM32 | BPF_DW, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_AX },
+		{ .code = BPF_STX | BPF_PROBE_MEM32 | BPF_B, .dst_reg = BPF_REG_AX, .src_reg = BPF_REG_0 },
+		{ .code = BPF_ST | BPF_PROBE_MEM32 | BPF_W, .dst_reg = BPF_REG_AX, .imm = 1 },
+		BPF_EXIT_INSN(),
+	};
+
+	return bpf_try(insns, ARRAY_SIZE(insns), 3, 1) == 1;
+}
+
+u64 cosy_image_features(void)
+{
+	bool blinds;
+
+	if (!bpf_asks(&blinds))
+		return 0;
+	return COSY_FEATURE_JIT | (has_gotol ? COSY_FEATURE_LONG_JUMP : 0) |
+	       (cosy_processor_refused(NULL) ? COSY_FEATURE_REFUSED : 0);
+}
+
+int cosy_image_init(void)
+{
+	has_v4 = bpf_has_v4();
+	/* Long jumps alone were given to older kernels: Linux 6.1 has them, and not the rest. */
+	has_gotol = has_v4 || bpf_has_gotol();
+	/* Not asked of a JIT that was made without: it would complain in the log. */
+	has_based = COSY_JIT_MAY_BE_BASED && has_v4 && bpf_has_based();
+	return 0;
+}
+
+/* --- Images --------------------------------------------------------------------------- */
+
+static void read_points(struct cosy_image *image, const struct cosy_program *program)
+{
+	const struct bpf_insn *insns = program->insns;
+	u32 i;
+
+	static_assert(COSY_FRAME_SIZE / 8 + 1 <= COSY_POINT_CALL);
+	for (i = 0; i < program->insn_cnt; i++) {
+		if (program->marks[i] & COSY_MARK_RESUME)
+			image->points[i] |= COSY_POINT_RESUME;
+		if (!(program->marks[i] & COSY_MARK_HEAD) || insns[i].code != (BPF_JMP | BPF_CALL))
+			continue;
+		if (insns[i].src_reg == BPF_PSEUDO_CALL)
+			image->points[i] |= cosy_function_of(program, i)->frame_words + 1;
+		else if (insns[i].imm == __NR_ioctl)
+			image->may_nest = true;
+	}
+	for (i = 0; i < program->function_cnt; i++)
+		image->frame_words = max(image->frame_words, program->functions[i].frame_words);
+}
+
+/*
+ * Machine code of a rewritten instruction, in bytes: more than the JIT makes of nearly
+ * all programs.  What it made of this one is only known once the user has it.
+ */
+#define CODE_PER_INSN 16
+
+/*
+ * Charges for what `bpf` takes or will take; what was charged before is part of it.  Programs that
+ * are only cached make room.
+ */
+static int charge_code(struct cosy_image *image, const struct bpf_prog *bpf, u32 code_bytes,
+		       struct cosy_reject *why)
+{
+	u32 bytes = bpf->pages * PAGE_SIZE + code_bytes;
+	int error = 0;
+
+	if (bytes <= image->code_bytes) {
+		cosy_user_uncharge(image->user, COSY_CHARGE_CODE, image->code_bytes - bytes);
+	} else {
+		error = cosy_user_charge(image->user, COSY_CHARGE_CODE, bytes - image->code_bytes);
+		if (error && cosy_cache_drop(image->user))
+			error = cosy_user_charge(image->user, COSY_CHARGE_CODE,
+						 bytes - image->code_bytes);
+	}
+	if (error)
+		refuse(why, "this user's programs are as large as the module allows (max_user_code)");
+	else
+		image->code_bytes = bytes;
+	return error;
+}
+
+static int compile(struct cosy_image *image, const struct cosy_program *program,
+		   struct cosy_sandbox *how, struct cosy_reject *why)
+{
+	struct bpf_prog *bpf;
+	struct cosy_code code;
+	bool blinds;
+	int error;
+
+	how->blind = image->blinds;
+	how->seed = get_random_u64();
+	error = cosy_sandbox(program, how, &code, why);
+	if (error)
+		return error;
+	bpf = bpf_create(&code, &blinds);
+	core_free(code.insns);
+	if (!bpf)
+		return -ENOMEM;
+	if (blinds != image->blinds) {
+		image->blinds = blinds;
+		WRITE_ONCE(blinds_lately, blinds);
+		error = -EAGAIN;
+	} else if (!bpf->jit_requested) {
+		refuse(why, "the kernel's BPF JIT is off (net.core.bpf_jit_enable)");
+		error = -EOPNOTSUPP;
+	} else {
+		error = charge_code(image, bpf, code.insn_cnt * CODE_PER_INSN, why);
+	}
+	if (error) {
+		bpf_prog_free(bpf);
+		return error;
+	}
+	image->bpf = bpf_compile(bpf);
+	if (!image->bpf) {
+		refuse(why, "the kernel's BPF JIT did not compile it; its memory may be used up (net.core.bpf_jit_limit)");
+		return -ENOMEM;
+	}
+	image->code = image->bpf->bpf_func;
+	image->rewritten = code.insn_cnt;
+	image->jited = image->bpf->jited_len;
+	return charge_code(image, image->bpf, image->jited, why);
+}
+
+static struct cosy_image *image_alloc(struct cosy_user *user, const struct cosy_view *view)
+{
+	struct cosy_image *image = kzalloc(sizeof(*image), GFP_KERNEL_ACCOUNT);
+
+	if (!image)
+		return NULL;
+	image->points = kvzalloc(view->insn_cnt, GFP_KERNEL_ACCOUNT);
+	if (!image->points) {
+		kfree(image);
+		return NULL;
+	}
+	refcount_set(&image->references, 1);
+	image->user = cosy_user_hold(user);
+	image->insn_cnt = view->insn_cnt;
+	image->fuel = cosy_limits_fuel(view->insn_cnt);
+	image->blinds = READ_ONCE(blinds_lately);
+	image->max_ops = view->header->max_ops;
+	image->max_ns = view->header->max_kernel_ns;
+	cosy_stats_live(COSY_LIVE_IMAGES, 1);
+	return image;
+}
+
+struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_view *view,
+				     const struct cosy_target *target, struct cosy_reject *why)
+{
+	struct cosy_sandbox how = {
+		.user_base = target->address,
+		.kernel_base = (unsigned long)target->base,
+		.size = target->size,
+		.has_v4 = has_v4,
+		.has_gotol = has_gotol,
+		.based = has_based,
+		.ordinary = target->ordinary,
+		.thunks = cosy_thunk_table,
+	};
+	struct cosy_program program;
+	struct cosy_image *image;
+	int error;
+
+	error = cosy_validate(view->insns, view->insn_cnt, &program, why);
+	if (error)
+		return ERR_PTR(error);
+	image = image_alloc(user, view);
+	if (!image) {
+		error = -ENOMEM;
+		goto out;
+	}
+	image->portable = has_based || !target->size;
+	read_points(image, &program);
+	do
+		error = compile(image, &program, &how, why);
+	while (error == -EAGAIN);
+	if (error)
+		cosy_image_put(image);
+out:
+	cosy_program_deinit(&program);
+	return error ? ERR_PTR(error) : image;
+}
+
+void cosy_image_put(struct cosy_image *image)
+{
+	if (!image || !refcount_dec_and_test(&image->references))
+		return;
+	if (image->bpf)
+		bpf_prog_free(image->bpf);
+	cosy_user_uncharge(image->user, COSY_CHARGE_CODE, image->code_bytes);
+	cosy_user_put(image->user);
+	cosy_stats_live(COSY_LIVE_IMAGES, -1);
+	kvfree(image->container);
+	kvfree(image->points);
+	kfree(image);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+/* locked.c - one counter for each user, which anybody can lower without a lock. */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/user.h>
+#include "load/locked.h"
+
+static bool is_counted(void)
+{
+	return !ns_capable_noaudit(&init_user_ns, CAP_IPC_LOCK);
+}
+
+int cosy_locked_charge(struct cosy_locked *locked, unsigned long pages)
+{
+	const unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	struct user_struct *user = current_user();
+	long now = atomic_long_read(&user->locked_vm);
+
+	if (!is_counted())
+		return 0;
+	do {
+		if (now + pages > limit)
+			return -ENOMEM;
+	} while (!atomic_long_try_cmpxchg(&user->locked_vm, &now, now + pages));
+	locked->payer = get_uid(user);
+	locked->pages = pages;
+	return 0;
+}
+
+void cosy_locked_charge_anyhow(struct cosy_locked *locked, unsigned long pages)
+{
+	struct user_struct *user = current_user();
+
+	if (!is_counted())
+		return;
+	atomic_long_add(pages, &user->locked_vm);
+	locked->payer = get_uid(user);
+	locked->pages = pages;
+}
+
+void cosy_locked_uncharge(struct cosy_locked *locked)
+{
+	if (!locked->payer)
+		return;
+	atomic_long_sub(locked->pages, &locked->payer->locked_vm);
+	free_uid(locked->payer);
+	locked->payer = NULL;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What was compiled is found again by the user's next process, and by nobody else; only by all
+ * of its bytes, only while compiling would give the same, and within its limits.
+ */
+#include "raw.h"
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+#define PARAMETER(name) "/sys/module/cosy/parameters/" name
+#define HARDEN		"/proc/sys/net/core/bpf_jit_harden"
+#define ENABLE		"/proc/sys/net/core/bpf_jit_enable"
+
+/* Programs of this run of the test: no other left them in the cache. */
+static int unique(int number)
+{
+	return getpgrp() << 10 | number;
+}
+
+static bool write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool fine = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return fine;
+}
+
+static struct cosy_stats stats_of(int fd)
+{
+	struct cosy_stats stats = { .size = sizeof(stats) };
+
+	MUST(!raw_ioctl(fd, COSY_IOC_STATS, &stats));
+	return stats;
+}
+
+/* Loads by a context of its own; whether it was found.  It must give `number`. */
+static bool is_found_by(int fd, int number, uint32_t flags)
+{
+	const struct bpf_insn insns[] = { MOV(0, number), EXIT };
+	static struct raw_container c;
+	static struct raw_run r;
+	struct cosy_stats before = stats_of(fd), after;
+	struct cosy_load load = { .size = sizeof(load), .compound = (uintptr_t)&c, .flags = flags };
+
+	raw_container(&c, insns, COUNT(insns));
+	load.len = c.header.size;
+	MUST(!raw_ioctl(fd, COSY_IOC_LOAD, &load));
+	CHECK(load.rewritten && load.jited, "LOAD says %u, %u", load.rewritten, load.jited);
+	raw_run_init(&r, load.handle, NULL);
+	MUST(!raw_run_to_end(fd, &r));
+	CHECK(r.run.status == COSY_DONE && r.run.ret == number, "%d: status %u, %lld", number,
+	      r.run.status, (long long)r.run.ret);
+	after = stats_of(fd);
+	CHECK(after.cache_hits + after.cache_misses == before.cache_hits + before.cache_misses + 1,
+	      "a LOAD is neither found nor not");
+	return after.cache_hits > before.cache_hits;
+}
+
+static bool is_found(int number)
+{
+	int fd = raw_open();
+	bool found = is_found_by(fd, number, 0);
+
+	close(fd);
+	return found;
+}
+
+/* --- Found, and not ------------------------------------------------------------------- */
+
+static void next_process(void *arg)
+{
+	CHECK(is_found(*(int *)arg), "the user's next process does not find it");
+}
+
+static void found_by_content(void)
+{
+	int fd;
+
+	CHECK(!is_found(unique(1)), "found before it was loaded");
+	CHECK(is_found(unique(1)), "not found by the same process");
+	CHECK_CHILD(in_child(next_process, &(int){ unique(1) }));
+	CHECK(!is_found(unique(2)), "found by other bytes");
+	fd = raw_open();
+	CHECK(!is_found_by(fd, unique(1), COSY_ORDINARY_CALLS), "found with other flags");
+	CHECK(is_found_by(fd, unique(1), COSY_ORDINARY_CALLS), "not found with the same flags");
+	close(fd);
+}
+
+/* The same code on two buffers at once, wherever each is. */
+static void each_its_buffer(void)
+{
+	const struct bpf_insn insns[] = {
+		LOAD(BPF_DW, 0, 1, 8), ADD(0, unique(3)), STORE(BPF_DW, 1, 16, 0), EXIT,
+	};
+	static struct raw_run r;
+	struct utsname name;
+	int fds[3], major = 0, minor = 0;
+	char *buffers[3];
+	uint32_t handles[3];
+	static const size_t sizes[] = { 1 << 16, 1 << 16, 1 << 17 };
+	bool based;
+
+	uname(&name);
+	sscanf(name.release, "%d.%d", &major, &minor);
+	based = major > 6 || (major == 6 && minor >= 9);
+	for (int i = 0; i < 3; i++) {
+		fds[i] = raw_open();
+		buffers[i] = raw_buffer(fds[i], sizes[i]);
+		handles[i] = raw_load(fds[i], insns, COUNT(insns));
+	}
+	CHECK(!stats_of(fds[0]).cache_hits, "found in advance");
+	CHECK(stats_of(fds[1]).cache_hits == based, "another buffer of that size: %d",
+	      (int)stats_of(fds[1]).cache_hits);
+	CHECK(!stats_of(fds[2]).cache_hits, "found for a buffer of another size");
+	for (int turn = 0; turn < 6; turn++) {
+		uint64_t *words = (uint64_t *)(buffers[turn % 3] + sizes[turn % 3] - 32);
+
+		words[1] = (uint64_t)turn << 40;
+		raw_run_init(&r, handles[turn % 3], words);
+		MUST(!raw_run_to_end(fds[turn % 3], &r) && r.run.status == COSY_DONE);
+		CHECK(words[2] == words[1] + (uint64_t)unique(3), "turn %d: %#llx", turn,
+		      (unsigned long long)words[2]);
+	}
+	for (int i = 0; i < 3; i++) {
+		close(fds[i]);
+		MUST(!munmap(buffers[i], sizes[i]));
+	}
+}
+
+/* --- Whose it is ---------------------------------------------------------------------- */
+
+static void other_user(void *arg)
+{
+	become_nobody(true);
+	CHECK(!is_found(*(int *)arg), "found by another user");
+	CHECK(is_found(*(int *)arg), "not found by him when it is his own");
+}
+
+static void other_effective_user(void *arg)
+{
+	int fd = raw_open();
+
+	MUST(!seteuid(65534));
+	CHECK(!is_found_by(fd, *(int *)arg, 0), "found by who is two users");
+	CHECK(!is_found_by(fd, unique(5), 0), "found in advance");
+	MUST(!seteuid(0));
+	CHECK(!is_found_by(fd, unique(5), 0), "found as left by who is two users");
+}
+
+static void other_users_descriptor(void *arg)
+{
+	int fd = raw_open();
+
+	become_nobody(true);
+	CHECK(!is_found_by(fd, *(int *)arg, 0), "found by the descriptor of another user");
+}
+
+static void only_the_users(void)
+{
+	int number = unique(4);
+
+	CHECK(!is_found(number), "found in advance");
+	CHECK_CHILD(in_child(other_user, &number));
+	CHECK_CHILD(in_child(other_effective_user, &number));
+	CHECK_CHILD(in_child(other_users_descriptor, &number));
+	CHECK(is_found(number), "not found any more");
+}
+
+static void not_in_another_container(void *arg)
+{
+	(void)arg;
+	CHECK(!is_found(unique(6)), "found in another container");
+}
+
+static void containers(void)
+{
+	CHECK(!is_found(unique(6)), "found in advance");
+	fflush(stdout);
+	if (!unshare(CLONE_NEWPID))
+		CHECK_CHILD(in_child(not_in_another_container, NULL));
+	else
+		printf("another container: not tried, %s\n", strerror(errno));
+}
+
+/* --- Settings of the kernel's ------------------------------------------------------------ */
+
+static void settings(void)
+{
+	struct cosy_load load;
+	const struct bpf_insn insns[] = { MOV(0, unique(7)), EXIT };
+	int fd = raw_open();
+
+	CHECK(!is_found(unique(7)), "found in advance");
+	MUST(write_file(HARDEN, "2"));
+	CHECK(!is_found(unique(7)), "found with its constants open");
+	CHECK(is_found(unique(7)), "not found with its constants hidden");
+	MUST(write_file(HARDEN, "0"));
+	CHECK(!is_found(unique(7)), "found with its constants hidden");
+	if (write_file(ENABLE, "0")) {
+		CHECK(raw_try_load(fd, insns, COUNT(insns), &load) == -EOPNOTSUPP, "run without the JIT");
+		MUST(write_file(ENABLE, "1"));
+	}
+	CHECK(is_found(unique(7)), "not found again");
+	close(fd);
+}
+
+/* --- Limits ---------------------------------------------------------------------------- */
+
+static void eviction(void)
+{
+	int fd = raw_open();
+
+	MUST(write_file(PARAMETER("max_user_cache"), "65536"));
+	for (int i = 0; i < 40; i++)
+		CHECK(!is_found_by(fd, unique(100 + i), 0), "%d found in advance", i);
+	printf("evicted %llu of 40\n", (unsigned long long)stats_of(fd).cache_evicted);
+	CHECK(stats_of(fd).cache_evicted > 10, "nothing is evicted");
+	CHECK(is_found(unique(139)), "the last one is not found");
+	CHECK(!is_found(unique(100)), "the first one is found");
+	/* Used again and again, it stays while others come and go. */
+	for (int i = 0; i < 40; i++) {
+		CHECK(is_found(unique(139)), "not found after %d others", i);
+		CHECK(!is_found(unique(200 + i)), "%d found in advance", i);
+	}
+	MUST(write_file(PARAMETER("max_user_cache"), "0"));
+	CHECK(!is_found(unique(139)) && !is_found(unique(139)), "found though there is no cache");
+	MUST(write_file(PARAMETER("max_user_cache"), "2097152"));
+	close(fd);
+}
+
+/* What is only cached makes room for what is loaded. */
+static void quota(void)
+{
+	MUST(write_file(PARAMETER("max_user_code"), "100000"));
+	for (int i = 0; i < 60; i++)
+		CHECK(!is_found(unique(300 + i)), "%d found in advance", i);
+	MUST(write_file(PARAMETER("max_user_code"), "16777216"));
+}
+
+static void locked_memory(void *unused)
+{
+	struct rlimit limit = { 1 << 20, 1 << 20 }, none = { 0, 1 << 20 };
+	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = 1 << 18 };
+	int fds[4];
+
+	(void)unused;
+	become_nobody(true);
+	MUST(!setrlimit(RLIMIT_MEMLOCK, &none));
+	CHECK(!is_found(unique(8)) && !is_found(unique(8)), "kept by who may lock nothing");
+	MUST(!setrlimit(RLIMIT_MEMLOCK, &limit));
+	for (int i = 0; i < 8; i++)
+		is_found(unique(400 + i));
+	CHECK(is_found(unique(407)), "not kept by who may lock 1 MB");
+	for (int i = 0; i < 4; i++) {
+		fds[i] = raw_open();
+		CHECK(!raw_ioctl(fds[i], COSY_IOC_SETBUF, &setbuf), "buffer %d: the cache is in its way", i);
+	}
+	for (int i = 0; i < 4; i++)
+		close(fds[i]);
+}
+
+/* --- All at once ------------------------------------------------------------------------- */
+
+static void *racer(void *arg)
+{
+	struct bpf_insn insns[] = { MOV(0, 0), EXIT };
+	static _Thread_local struct raw_run r;
+	struct cosy_load load;
+	unsigned seed = (unsigned)(uintptr_t)arg;
+
+	for (int i = 0; i < 60; i++) {
+		int fd = raw_open(), number;
+
+		for (int k = 0; k < 4; k++) {
+			number = unique(500 + (int)(rand_r(&seed) % 6));
+			insns[0] = MOV(0, number);
+			if (raw_try_load(fd, insns, COUNT(insns), &load))
+				return "LOAD";
+			raw_run_init(&r, load.handle, NULL);
+			if (raw_run_to_end(fd, &r) || r.run.status != COSY_DONE || r.run.ret != number)
+				return "RUN";
+		}
+		close(fd);
+	}
+	return NULL;
+}
+
+static void race(void *unused)
+{
+	pthread_t threads[6];
+	void *problem;
+
+	(void)unused;
+	for (uintptr_t i = 0; i < COUNT(threads); i++)
+		MUST(!pthread_create(&threads[i], NULL, racer, (void *)(i * 77 + (uintptr_t)getpid())));
+	for (int i = 0; !geteuid() && i < 40; i++) {
+		MUST(write_file(PARAMETER("max_user_cache"), i % 3 ? "20000" : "0"));
+		usleep(2000);
+	}
+	for (size_t i = 0; i < COUNT(threads); i++) {
+		MUST(!pthread_join(threads[i], &problem));
+		CHECK(!problem, "%s", (char *)problem);
+	}
+}
+
+int main(void)
+{
+	close(raw_open());
+	found_by_content();
+	each_its_buffer();
+	if (!geteuid()) {
+		only_the_users();
+		settings();
+		eviction();
+		quota();
+	}
+	CHECK_CHILD(in_child(locked_memory, NULL));
+	CHECK_CHILD(in_child(race, NULL));
+	if (!geteuid()) {
+		MUST(write_file(PARAMETER("max_user_cache"), "2097152"));
+		containers();
+	}
+	return check_end();
+}
