@@ -336,6 +336,17 @@ bool policy_leave_alone(const char *patterns, struct policy_text *rules)
 	}
 }
 
+bool policy_switch_off(const char *place, const char *pattern, struct policy_text *rules)
+{
+	struct parser parser = {.path = place, .at = pattern, .begin = pattern, .rules = rules};
+
+	if (!emit(&parser, 'o', place, strlen(place)) || !emit(&parser, 'f', pattern, strlen(pattern)) ||
+	    !emit(&parser, 's', "0", 1))
+		return false;
+	end_rule(&parser);
+	return true;
+}
+
 bool policy_read(const char *path, bool optional, struct policy_text *rules)
 {
 	struct parser parser = {.path = path, .rules = rules};

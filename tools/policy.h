@@ -27,6 +27,9 @@ bool policy_add_memory(const char *text, struct policy_text *rules);
 /* Adds a rule that leaves programs alone for each of these patterns, with commas between. */
 bool policy_leave_alone(const char *patterns, struct policy_text *rules);
 
+/* Adds a rule, of what is called `place`, that switches off files whose paths match `pattern`. */
+bool policy_switch_off(const char *place, const char *pattern, struct policy_text *rules);
+
 /* What a list of kinds to relax stands for, or -1 and the length of what was read in *good. */
 int policy_relax_list(const char *list, size_t len, size_t *good);
 

@@ -17,6 +17,7 @@
 
 #include "../preload/file/policy.h"
 #include "command.h"
+#include "overlays.h"
 #include "policy.h"
 
 /* As a shell: not found, and found but not to be run. */
@@ -242,7 +243,8 @@ int command_run(int argc, char **argv)
 		usage();
 		return EXIT_USAGE;
 	}
-	if (!read_policies(policy, &rules) || (memory && !policy_add_memory(memory, &rules)))
+	if (!overlays_switch_off(&rules) || !read_policies(policy, &rules) ||
+	    (memory && !policy_add_memory(memory, &rules)))
 		return EXIT_USAGE;
 	/* Without rules too: a program that finds none set has lost them (environment.h). */
 	if (setenv(POLICY_VARIABLE, rules.text ? rules.text : "", 1))

@@ -136,6 +136,29 @@ if command -v perl >/dev/null; then
 	relaxes '' file ': off' --relax=trunc
 fi
 
+# An overlay truncates what is in its upper directory without breaking leases.
+cat >"$work/overlay" <<'END'
+cd "$1" && mkdir lower 'upper, here' inner merged || exit 1
+mount -t overlay none -o 'lowerdir=lower,upperdir=upper\, here,workdir=inner' merged 2>err || exit 77
+head -c 50000 /dev/zero >merged/file
+"$2" run --explain "$1/upper, here/file" dd if="upper, here/file" of=/dev/null bs=1 status=none 2>err
+umount merged
+mount -t overlay none -o "lowerdir=lower,upperdir=$1/upper\\, here,workdir=inner" merged 2>>err || exit 1
+"$2" run --explain "$1/upper, here/file" dd if="upper, here/file" of=/dev/null bs=1 status=none 2>>err
+umount merged
+"$2" run --explain "$1/upper, here/file" dd if="upper, here/file" of=/dev/null bs=1 status=none 2>>err
+END
+mkdir "$work/overlays"
+unshare -m sh "$work/overlay" "$work/overlays" "$cosy" 2>"$work/err"
+case $? in
+0)
+	cp "$work/overlays/err" "$work/err"
+	[ "$(grep -c "$off.*; rule an overlay's upper directory" "$work/err")" = 2 ] || fail "an overlay's upper directory"
+	grep -q ': specialised' "$work/err" || fail "the same directory without an overlay"
+	;;
+*) echo "no overlays: $(cat "$work/err" "$work/overlays/err" 2>/dev/null)" ;;
+esac
+
 # preloads NUMBER RULES COMMAND OPTION...: in so many mappings of a child is the library
 preloads() {
 	printf '%s\n' "$2" >"$conf"
