@@ -134,6 +134,31 @@ static void load_new(void *arg)
 	load(arg);
 }
 
+/* All that a process has to do for its first compound, of 100 instructions, from open to close. */
+static void first_run(void *arg)
+{
+	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = BUFFER_SIZE };
+	struct cosy_version version = { .size = sizeof(version) };
+	struct bpf_insn insns[100];
+	static struct raw_run r;
+	int other = raw_open();
+	char *at;
+
+	serial += *(int *)arg;
+	for (size_t i = 0; i < COUNT(insns); i++)
+		insns[i] = i % 4 ? ADD(2, 5) : LOAD(BPF_DW, 3, 1, 8);
+	insns[0] = MOV(2, serial);
+	insns[COUNT(insns) - 1] = EXIT;
+	MUST(!raw_ioctl(other, COSY_IOC_VERSION, &version));
+	MUST(!raw_ioctl(other, COSY_IOC_SETBUF, &setbuf));
+	at = mmap(NULL, BUFFER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0);
+	MUST(at != MAP_FAILED);
+	raw_run_init(&r, raw_load(other, insns, COUNT(insns)), at);
+	MUST(!raw_run_to_end(other, &r) && r.run.status == COSY_DONE);
+	MUST(!munmap(at, BUFFER_SIZE));
+	close(other);
+}
+
 /* LOAD of that instruction `count` times. */
 static double load_of(struct bpf_insn insn, size_t count)
 {
@@ -282,12 +307,15 @@ int main(int argc, char **argv)
 	bound("LOAD and FREE of 2 instructions", (double)least(load_new, &(size_t){ 2 }), 0);
 	bound("LOAD and FREE of 100 instructions", (double)least(load_new, &(size_t){ 100 }), 0);
 	bound("LOAD and FREE of 4000 instructions", (double)least(load_new, &(size_t){ 4000 }), 0);
-	bound("LOAD and FREE of 2 instructions, seen before", (double)least(load, &(size_t){ 2 }), 0);
-	bound("LOAD and FREE of 100 instructions, seen before", (double)least(load, &(size_t){ 100 }), 0);
-	bound("LOAD and FREE of 4000 instructions, seen before", (double)least(load, &(size_t){ 4000 }), 0);
+	bound("LOAD, FREE of 2 instructions, seen before", (double)least(load, &(size_t){ 2 }), 0);
+	bound("LOAD, FREE of 100 instructions, seen before", (double)least(load, &(size_t){ 100 }), 0);
+	bound("LOAD, FREE of 4000 instructions, seen before", (double)least(load, &(size_t){ 4000 }), 0);
 	plain = (double)now();
 	load_new(&(size_t){ 100 });
 	bound("LOAD and FREE of 100 instructions, once", (double)now() - plain, 0);
+
+	bound("open to first RUN and close", (double)least(first_run, &(int){ 1 }), 0);
+	bound("open to first RUN and close, seen before", (double)least(first_run, &(int){ 0 }), 380000);
 
 	grows("LOAD of four times as many back jumps", JUMP_NE(2, 0, -1));
 	grows("LOAD of four times as many stores", STORE(BPF_DW, 1, 8, 2));
