@@ -142,6 +142,8 @@ pid_t vfork(void)
 int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 {
 	bool mine = !share_in_vfork_child();
+	/* As vfork: the child has this memory, but descriptors of its own, and is gone when this returns. */
+	bool vforks = (flags & (CLONE_VM | CLONE_VFORK | CLONE_FILES)) == (CLONE_VM | CLONE_VFORK);
 	va_list args;
 	pid_t *parent_tid, *child_tid;
 	void *tls;
@@ -154,9 +156,11 @@ int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 	va_end(args);
 	if (mine)
 		file_share_begin(GUARD_NO_FP_SHARE, true);
+	if (mine && vforks)
+		share_vforked = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	ret = NEXT(clone)(child, stack, flags, argument, parent_tid, tls, child_tid);
 	/* Whoever goes on sharing memory or descriptors does so unseen. */
-	if (mine && (ret < 0 || !(flags & (CLONE_VM | CLONE_FILES))))
+	if (mine && (ret < 0 || vforks || !(flags & (CLONE_VM | CLONE_FILES))))
 		file_share_end();
 	return ret;
 }
@@ -206,6 +210,31 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 {
 	return SHARED(WITH_ENVIRONMENT(
 		file, envp, NEXT(posix_spawnp)(pid, file, actions, attributes, argv, envp_)));
+}
+
+/* From glibc 2.39 on; before that there is none, which they say as if the kernel had none. */
+int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]);
+int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t *actions,
+		 const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]);
+
+static int spawned(int ret)
+{
+	return ret < 0 ? ENOSYS : ret;
+}
+
+int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+	return spawned(SHARED(WITH_ENVIRONMENT(
+		path, envp, NEXT(pidfd_spawn)(pidfd, path, actions, attributes, argv, envp_))));
+}
+
+int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t *actions,
+		 const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+{
+	return spawned(SHARED(WITH_ENVIRONMENT(
+		file, envp, NEXT(pidfd_spawnp)(pidfd, file, actions, attributes, argv, envp_))));
 }
 
 int system(const char *command)

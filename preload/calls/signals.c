@@ -137,6 +137,49 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 		how, how == SIG_UNBLOCK ? set : signals_without_own(set, &room), old);
 }
 
+/* The older ways, which newer programs are warned of. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+#define BIT(signal) (1 << ((signal) - 1))
+
+/* Such a mask has the first signals only. */
+static int mask_without_own(int mask)
+{
+	if (!(mask & BIT(SIGBUS)) || !wanted(SIGBUS))
+		return mask;
+	if ((mask & BIT(SIGBUS - 1)) && (mask & BIT(SIGBUS + 1)))
+		return mask & ~BIT(SIGBUS);
+	forbid(SIGBUS);
+	return mask;
+}
+
+int sigblock(int mask)
+{
+	return NEXT(sigblock)(mask_without_own(mask));
+}
+
+int sigsetmask(int mask)
+{
+	return NEXT(sigsetmask)(mask_without_own(mask));
+}
+
+int sighold(int signal)
+{
+	if (wanted(signal))
+		forbid(signal);
+	return NEXT(sighold)(signal);
+}
+
+sighandler_t sigset(int signal, sighandler_t handler)
+{
+	if (wanted(signal) && handler != SIG_DFL)
+		forbid(signal);
+	return NEXT(sigset)(signal, handler);
+}
+
+#pragma GCC diagnostic pop
+
 /*
  * Calls with a mask for as long as they wait, which handlers that run meanwhile have as well.
  */

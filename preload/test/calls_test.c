@@ -198,6 +198,50 @@ static void vfork_children_keep_to_themselves(void)
 	close(fd);
 }
 
+static int goes_on_alone(void *fd)
+{
+	close(*(int *)fd);
+	_exit(open("/dev/null", O_RDONLY) != *(int *)fd);
+}
+
+/* As glibc itself does it for posix_spawn, and other libraries for theirs. */
+static void clones_that_are_waited_for_keep_to_themselves(void)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	int fd = specialised(), status = -1;
+	char byte;
+	pid_t pid =
+		clone(goes_on_alone, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &fd);
+
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && !status);
+	CHECK(read(fd, &byte, 1) == 1 && byte == READS);
+	close(fd);
+	fd = specialised();
+	CHECK(RAW(lseek, fd, 0, SEEK_CUR) < READS);
+	close(fd);
+}
+
+int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+	__attribute__((weak));
+
+/* A child may have the descriptor, so there is no lease from here on. */
+static void spawned_programs_share_what_is_open(void)
+{
+	char *argv[] = {"true", NULL};
+	int fd = specialised(), pidfd = -1, ret;
+	siginfo_t info;
+
+	CHECK(pidfd_spawn);
+	ret = pidfd_spawn(&pidfd, "/bin/true", NULL, NULL, argv, environ);
+	/* libc may have none. */
+	CHECK(!ret || ret == ENOSYS);
+	CHECK(ret || !waitid(P_PIDFD, pidfd, &info, WEXITED));
+	CHECK(RAW(lseek, fd, 0, SEEK_CUR) == READS);
+	close(pidfd);
+	close(fd);
+}
+
 static void an_exec_that_fails_changes_nothing(void)
 {
 	int fd = specialised();
@@ -577,6 +621,8 @@ int main(void)
 	a_lease_outlives_its_thread();
 	spawned_programs_get_the_position();
 	vfork_children_keep_to_themselves();
+	clones_that_are_waited_for_keep_to_themselves();
+	spawned_programs_share_what_is_open();
 	a_directory_leaves_nothing_behind();
 	an_exec_that_fails_changes_nothing();
 	stdio_takes_over();

@@ -147,6 +147,35 @@ static void reset_and_touch(void)
 
 static volatile sig_atomic_t handled;
 
+static int blocked(int signal)
+{
+	sigset_t set;
+
+	CHECK(!sigprocmask(SIG_BLOCK, NULL, &set));
+	return sigismember(&set, signal);
+}
+
+/* The older ways to block signals, of which newer programs are warned. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static void a_blocked_fault_kills_nobody(void)
+{
+	CHECK(!sigblock(~0) && blocked(SIGTERM) && !blocked(SIGBUS));
+	sigsetmask(0);
+	CHECK(!blocked(SIGTERM));
+	sigsetmask(~0);
+	CHECK(blocked(SIGTERM) && !blocked(SIGBUS));
+	sigsetmask(0);
+	CHECK(mappings(path) == 1);
+}
+
+/* Who means that very signal has it, and no mapping. */
+static void a_fault_that_is_blocked_alone(void)
+{
+	CHECK(!sighold(SIGBUS) && blocked(SIGBUS) && !mappings(path));
+}
+#pragma GCC diagnostic pop
+
 static void handler(int signal)
 {
 	handled = signal;
@@ -176,6 +205,8 @@ static void a_fault_elsewhere_means_what_it_did(void)
 	status = child(reset_and_touch);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
 	CHECK(!child(a_handler_of_ones_own));
+	CHECK(!child(a_blocked_fault_kills_nobody));
+	CHECK(!child(a_fault_that_is_blocked_alone));
 }
 
 static void address_space_that_is_limited_is_left_alone(void)
