@@ -315,7 +315,7 @@ int main(int argc, char **argv)
 	bound("LOAD and FREE of 100 instructions, once", (double)now() - plain, 0);
 
 	bound("open to first RUN and close", (double)least(first_run, &(int){ 1 }), 0);
-	bound("open to first RUN and close, seen before", (double)least(first_run, &(int){ 0 }), 380000);
+	bound("open to first RUN and close, seen before", (double)least(first_run, &(int){ 0 }), 0);
 
 	grows("LOAD of four times as many back jumps", JUMP_NE(2, 0, -1));
 	grows("LOAD of four times as many stores", STORE(BPF_DW, 1, 8, 2));
