@@ -9,9 +9,14 @@
 //            -fpass-plugin=./CosyPass.so -D__COSYCC__ ..
 //   opt-19 -load-pass-plugin=./CosyPass.so -passes=cosy ..
 //
+// With -cosy-stats it prints what each stage counted.  LLVM's own -stats does
+// so only where LLVM was built with assertions.
+//
 //===----------------------------------------------------------------------===//
 #include "Pass.h"
 #include "Region.h"
+#include "Stages.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
 #include "llvm/Support/CommandLine.h"
@@ -33,26 +38,49 @@ static cl::opt<std::string>
     Dump("cosy-dump", cl::Hidden, cl::value_desc("prefix"),
          cl::desc("Write each region's BPF module and object to prefix.N.*"));
 
+static cl::opt<bool> Stats("cosy-stats", cl::Hidden,
+                           cl::desc("Print what the stages counted"));
+
 const cosy::Options &cosy::options() {
   static const Options O{!NoWarn, IsError, !NoMoveLocals, !NoFast, Dump};
   return O;
 }
 
+namespace {
+struct StatisticsPass : PassInfoMixin<StatisticsPass> {
+  PreservedAnalyses run(Module &, ModuleAnalysisManager &) {
+    PrintStatistics(errs());
+    return PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+};
+} // namespace
+
+/// The whole pass, or one of its stages.
+static bool addPass(StringRef Name, ModulePassManager &MPM) {
+  if (Name == "cosy")
+    MPM.addPass(cosy::CosyPass());
+  else if (!cosy::addStage(Name, MPM))
+    return false;
+  if (Stats)
+    MPM.addPass(StatisticsPass());
+  return true;
+}
+
 extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "Cosy", COSY_VERSION, [](PassBuilder &PB) {
+            if (Stats)
+              EnableStatistics(/*DoPrintOnExit=*/false);
             // The start of the pipeline: later, regions may have been cloned
             // and code moved across the markers.
             PB.registerPipelineStartEPCallback(
                 [](ModulePassManager &MPM, OptimizationLevel) {
-                  MPM.addPass(cosy::CosyPass());
+                  addPass("cosy", MPM);
                 });
             PB.registerPipelineParsingCallback(
                 [](StringRef Name, ModulePassManager &MPM,
                    ArrayRef<PassBuilder::PipelineElement>) {
-                  if (Name != "cosy")
-                    return false;
-                  MPM.addPass(cosy::CosyPass());
-                  return true;
+                  return addPass(Name, MPM);
                 });
           }};
 }

@@ -5,6 +5,7 @@
 //
 //   Plugin.cpp     registration and options
 //   Pass.cpp       the main path: reads top to bottom
+//   Stages.cpp     the stages as passes of opt's, each by its name
 //   Markers.cpp    COSY_START/COSY_END -> Region            (findRegion)
 //   Extract.cpp    Region -> a function of its own          (extractRegion)
 //   Compile.cpp    that function -> Compound                (compileRegion):

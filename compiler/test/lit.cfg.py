@@ -13,7 +13,7 @@ config = config  # noqa: F821
 
 config.name = "cosycc"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".c", ".cpp", ".test"]
+config.suffixes = [".c", ".cpp", ".ll", ".test"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = parameters["work"]
@@ -29,6 +29,8 @@ config.substitutions += [
     ("%plugin", parameters["plugin"]),
     ("%clang", parameters["clang"]),
     ("%libcosy", parameters["libcosy"]),
+    # A stage of the pass by its name, with what it counted.
+    ("%stage", f"opt -load-pass-plugin={parameters['plugin']} -cosy-stats -S -passes"),
     # The host's code about as it leaves the pass.
     ("%ir", f"{Path(parameters['bin']) / 'cosycc'} -O0 -fno-discard-value-names -S -emit-llvm -o -"),
     # Each stage of the compounds goes to files that start with %t.dump.

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+//===- Stages.cpp - The stages of the pass as passes of their own ---------===//
+//
+// The pass `cosy` hands each region from stage to stage.  Alone, to be looked
+// at and tested, a stage is a pass of opt's:
+//
+//   opt -load-pass-plugin=./CosyPass.so -passes=cosy-legalize -S region.ll
+//
+// Stages on the host's module:
+//
+//   cosy-mark-foreign      functions that may be the program's own are marked
+//   cosy-extract           regions become functions, marked "cosy-region"
+//   cosy-move-locals       what their calls are given moves into the buffer
+//   cosy-bpf-module        the first region becomes the module
+//
+// The others are on the module that cosy-bpf-module leaves, or that -cosy-dump
+// wrote: cosy.main is the compound's first function.  They are listed in the
+// order in which the pass runs them.  All that a stage hands on is in the
+// module, except the tables that the host's code is made from (struct
+// Compound), which are lost here.  Emit.cpp and Host.cpp make no IR from IR:
+// only the whole pass runs them.
+//
+//===----------------------------------------------------------------------===//
+#include "Stages.h"
+#include "BpfModule.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+using namespace cosy;
+
+/// Marks the functions that cosy-extract made.
+static constexpr char RegionAttr[] = "cosy-region";
+
+static void warn(const Function &F, const Reason &R) {
+  F.getContext().diagnose(
+      DiagnosticInfoUnsupported(F, R.Text, R.Where, DS_Warning));
+}
+
+//===----------------------------------------------------------------------===//
+// On a region's module
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a stage is given when it runs alone.  Of the host there are names only.
+class Alone {
+  std::unique_ptr<Module> Host;
+
+public:
+  BpfModule B;
+  Compound C;
+  Extracted R;
+  Reasons Why;
+
+  explicit Alone(Module &M) : Host(CloneModule(M)), B(*Host) {
+    B.M.reset(&M);
+    B.Main = M.getFunction("cosy.main");
+    for (GlobalValue &G : Host->global_values())
+      B.HostGlobals[G.getName()] = &G;
+    B.ContextSize = usedBytes(M);
+  }
+
+  ~Alone() {
+    for (const Reason &Reason : Why)
+      warn(*B.Main, Reason);
+    (void)B.M.release(); // opt's
+  }
+
+private:
+  /// How much of the context the module has given away.
+  static unsigned usedBytes(const Module &M) {
+    int64_t Used = ErrnoOffset + 8;
+    const Function *Context = M.getFunction(ContextName);
+    SmallVector<const User *, 16> Work;
+    if (Context)
+      append_range(Work, Context->users());
+    while (!Work.empty()) {
+      const User *U = Work.pop_back_val();
+      int64_t Offset = 0;
+      if (isa<CallBase>(U) || isa<GetElementPtrInst>(U))
+        append_range(Work, U->users());
+      if (const auto *GEP = dyn_cast<GetElementPtrInst>(U)) {
+        GetPointerBaseWithConstantOffset(GEP, Offset, M.getDataLayout());
+        Used = std::max(Used, Offset + 8);
+      }
+    }
+    return Used;
+  }
+};
+
+struct Stage {
+  const char *Name;
+  void (*Run)(Alone &A);
+};
+
+/// A region's stages, in the order of compileOnce.
+const Stage Stages[] = {
+    {"cosy-lower-calls", [](Alone &A) { lowerCalls(A.B, A.C); }},
+    {"cosy-link-runtime", [](Alone &A) { linkRuntime(A.B, A.C); }},
+    {"cosy-plan-calls", [](Alone &A) { planCalls(A.B, 6000); }},
+    {"cosy-expand-by-value", [](Alone &A) { expandByValue(A.B); }},
+    {"cosy-optimize", [](Alone &A) { optimize(A.B); }},
+    {"cosy-choose-bytes", [](Alone &A) { chooseBytes(A.B, A.R, A.C); }},
+    {"cosy-choose-views", [](Alone &A) { chooseViews(A.B, A.R, A.C); }},
+    {"cosy-legalize", [](Alone &A) { legalize(A.B, A.C, A.Why); }},
+    {"cosy-pack-signatures", [](Alone &A) { packSignatures(A.B); }},
+    {"cosy-assign-storage", [](Alone &A) { assignStorage(A.B, A.C, A.Why); }},
+    {"cosy-clean-up", [](Alone &A) { cleanUp(A.B); }},
+};
+
+struct StagePass : PassInfoMixin<StagePass> {
+  const Stage &S;
+  explicit StagePass(const Stage &S) : S(S) {}
+
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    if (!M.getFunction("cosy.main"))
+      report_fatal_error(Twine(S.Name) + ": the module has no cosy.main");
+    Alone A(M);
+    S.Run(A);
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// On the host's module
+//===----------------------------------------------------------------------===//
+
+/// As CosyPass does, for every function that holds marks.
+static std::vector<Extracted> extractAll(Module &M, ModuleAnalysisManager &AM) {
+  auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  SmallVector<Function *, 8> Marked;
+  for (Function &F : M)
+    if (hasMarkers(F))
+      Marked.push_back(&F);
+  std::vector<Extracted> All;
+  for (Function *F : Marked) {
+    pairMarkers(*F);
+    normalizeFunction(*F, FAM);
+    for (Region R = findRegion(*F); R.Start; R = findRegion(*F)) {
+      Extracted E;
+      Reasons Why;
+      if (extractRegion(*F, R, E, Why)) {
+        E.Body->addFnAttr(RegionAttr);
+        All.push_back(E);
+      }
+      for (const Reason &Reason : Why)
+        warn(*F, Reason);
+      dropMarkers(*F, R);
+    }
+    dropMarkers(*F, Region());
+  }
+  return All;
+}
+
+/// Puts one module's contents in place of another's.
+static void replaceModule(Module &M, std::unique_ptr<Module> By) {
+  M.dropAllReferences();
+  while (!M.alias_empty())
+    M.aliases().begin()->eraseFromParent();
+  while (!M.ifunc_empty())
+    M.ifuncs().begin()->eraseFromParent();
+  while (!M.empty())
+    M.begin()->eraseFromParent();
+  while (!M.global_empty())
+    M.globals().begin()->eraseFromParent();
+  while (!M.named_metadata_empty())
+    M.named_metadata_begin()->eraseFromParent();
+  M.setTargetTriple(By->getTargetTriple());
+  M.setDataLayout(By->getDataLayout());
+  if (Linker::linkModules(M, std::move(By)))
+    report_fatal_error("cosy-bpf-module: cannot move the region's module");
+}
+
+namespace {
+struct MarkForeignPass : PassInfoMixin<MarkForeignPass> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    markForeign(M);
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
+struct ExtractPass : PassInfoMixin<ExtractPass> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &AM) {
+    extractAll(M, AM);
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
+struct BpfModulePass : PassInfoMixin<BpfModulePass> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &AM) {
+    markForeign(M);
+    std::vector<Extracted> Regions = extractAll(M, AM);
+    if (Regions.empty())
+      report_fatal_error("cosy-bpf-module: the module has no region");
+    Compound C;
+    BpfModule B(M);
+    makeBpfModule(Regions[0], C, B);
+    replaceModule(M, std::move(B.M));
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
+struct MoveLocalsPass : PassInfoMixin<MoveLocalsPass> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    SmallVector<Function *, 8> Hosts;
+    for (Function &F : M)
+      if (!F.isDeclaration() && !F.hasFnAttribute(RegionAttr))
+        Hosts.push_back(&F);
+    for (Function *F : Hosts) {
+      SmallVector<WeakTrackingVH, 16> Inputs;
+      for (Instruction &I : instructions(F))
+        if (auto *Call = dyn_cast<CallInst>(&I))
+          if (Function *Body = Call->getCalledFunction();
+              Body && Body->hasFnAttribute(RegionAttr))
+            Inputs.append(Call->arg_begin(), Call->arg_end());
+      moveLocals(*F, Inputs);
+    }
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+} // namespace
+
+bool cosy::addStage(StringRef Name, ModulePassManager &MPM) {
+  if (Name == "cosy-mark-foreign")
+    return MPM.addPass(MarkForeignPass()), true;
+  if (Name == "cosy-extract")
+    return MPM.addPass(ExtractPass()), true;
+  if (Name == "cosy-bpf-module")
+    return MPM.addPass(BpfModulePass()), true;
+  if (Name == "cosy-move-locals")
+    return MPM.addPass(MoveLocalsPass()), true;
+  for (const Stage &S : Stages)
+    if (Name == S.Name)
+      return MPM.addPass(StagePass(S)), true;
+  return false;
+}
