@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: MIT
 //===- Arithmetic.cpp - Wide multiplication, and moves of floats ----------===//
+//
+// BPF multiplies and shifts 64 bits, and has no floating-point registers:
+//
+//   %x = mul i128 %a, %b             ->  four products of 32 bits, their sum
+//   %f = load double, ptr %p         ->  %f = load i64, ptr %p
+//   store double %f, ptr %q              store i64 %f, ptr %q
+//
+//===----------------------------------------------------------------------===//
 #include "Legalize.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Local.h"
 
+#define DEBUG_TYPE "cosy-legalize"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumWide, "Number of products and shifts of 128 bits");
 
 /// The upper 64 bits of a product of unsigned ones.
 static Value *upperProduct(IRBuilder<> &B, Value *X, Value *Y) {
@@ -21,6 +34,7 @@ static Value *upperProduct(IRBuilder<> &B, Value *X, Value *Y) {
 }
 
 void cosy::expandWideMultiply(BinaryOperator *Op) {
+  ++NumWide;
   IRBuilder<> B(Op);
   Type *I64 = B.getInt64Ty(), *I128 = Op->getType();
   Value *X = Op->getOperand(0), *Y = Op->getOperand(1);
@@ -37,6 +51,7 @@ void cosy::expandWideMultiply(BinaryOperator *Op) {
 }
 
 void cosy::expandWideShift(BinaryOperator *Op) {
+  ++NumWide;
   IRBuilder<> B(Op);
   Type *I64 = B.getInt64Ty(), *I128 = Op->getType();
   bool Left = Op->getOpcode() == Instruction::Shl;

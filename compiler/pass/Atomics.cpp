@@ -5,15 +5,25 @@
 // so plain accesses do, kept in their order by compiler barriers.  BPF has
 // updates of 4 and 8 bytes; smaller ones are a compare-exchange of the word.
 //
+//   %v = load atomic i64, ptr %p acquire   ->  %v = load volatile i64, ptr %p
+//   %o = atomicrmw sub ptr %p, i64 %n ..   ->  atomicrmw add ptr %p, i64 -%n
+//   %o = atomicrmw max ptr %p, i64 %n ..   ->  a loop around cmpxchg
+//
 //===----------------------------------------------------------------------===//
 #include "CallTable.h"
 #include "Legalize.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/LowerAtomic.h"
 
+#define DEBUG_TYPE "cosy-legalize"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumAtomics,
+                         "Number of atomic accesses put in terms of BPF");
 
 static void createCompilerBarrier(IRBuilder<> &B) {
   auto *Ty = FunctionType::get(B.getVoidTy(), false);
@@ -199,6 +209,7 @@ bool cosy::legalizeAtomic(BpfModule &M, Instruction *I, Reasons &Why) {
                    I->getDebugLoc()});
     return true;
   }
+  ++NumAtomics;
   if (auto *L = dyn_cast<LoadInst>(I)) {
     lowerLoad(L);
   } else if (auto *S = dyn_cast<StoreInst>(I)) {

@@ -3,10 +3,22 @@
 //
 // The host's module is cloned with the bodies of the functions that the region
 // can reach and the constants' initialisers; everything else is a declaration,
-// whose address the host will put in the context.
+// whose address the host will put in the context.  The first function takes the
+// region's inputs from the context and puts its outputs there:
+//
+//   call void @f.cosy(i32 %fd, ptr %r)
+//
+// in the host becomes
+//
+//   define i64 @cosy.main(ptr %0) {
+//     %ctx = call ptr @__cosy_context()      ; %0, once storage is assigned
+//     %at = getelementptr i8, ptr %ctx, i64 8
+//     %fd = load i32, ptr %at
+//     call void @f.cosy(i32 %fd, ptr %r)     ; then stores what is in %r
 //
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -17,8 +29,13 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 
+#define DEBUG_TYPE "cosy-bpf-module"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumModules, "Number of modules made for regions");
+ALWAYS_ENABLED_STATISTIC(NumFunctions, "Number of functions copied into them");
 
 TargetMachine &cosy::bpfTarget() {
   static std::unique_ptr<TargetMachine> Machine = [] {
@@ -299,6 +316,8 @@ void cosy::makeBpfModule(const Extracted &R, Compound &C, BpfModule &B) {
     return Var && Var->isConstant() && Var->hasDefinitiveInitializer() &&
            !Var->isThreadLocal();
   });
+  ++NumModules;
+  NumFunctions += Reachable.size();
   stripModule(*B.M);
   mapGlobals(B, Map);
   for (Function *F : Reachable)

@@ -2,11 +2,19 @@
 //===- Bytes.cpp - Reads of one byte give it in a register ----------------===//
 //
 // read(fd, &c, 1) into a byte that only the region sees becomes readc: c is
-// then a value, and the program's tests of both fold into tests of one.
+// then a value, and the program's tests of both fold into tests of one:
+//
+//   %n = call i64 @__cosy_call.0.lpl(i64 %fd, ptr %byte, i64 1)
+//   %c = load i8, ptr %byte
+//
+// becomes, %byte being gone,
+//
+//   %r = call i64 @__cosy_call.65562.l(i64 %fd)    ; the byte, or an error
 //
 //===----------------------------------------------------------------------===//
 #include "Buffers.h"
 #include "CallTable.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -14,8 +22,13 @@
 #include <cerrno>
 #include <sys/syscall.h>
 
+#define DEBUG_TYPE "cosy-choose-bytes"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumBytes,
+                         "Number of reads of a byte that became readc");
 
 static bool isByteRead(const Instruction &I) {
   const auto *Call = dyn_cast<CallInst>(&I);
@@ -110,6 +123,7 @@ bool cosy::chooseBytes(BpfModule &B, const Extracted &R, Compound &C) {
       C.Choices.push_back({true, "read of a byte into a register (readc)",
                            Call->getDebugLoc()});
       replaceRead(B, Call, Byte);
+      ++NumBytes;
     }
     Bytes.push_back(Byte);
   }

@@ -3,15 +3,24 @@
 //
 // Before a call that may wait the module puts views into memory.  Of a buffer
 // that nobody looks at any more it need not (docs/inside/views.md): discard
-// says so behind the last use of a local, wherever the region goes from there.
+// says so after the last use of a local, wherever the region goes from there.
+// A part of cosy-choose-views:
+//
+//   call i64 @__cosy_call.65558.lpl(i64 %fd, ptr %p, i64 4096) ; view_read
+//   call void @__cosy_call.65570.pl(ptr %p, i64 4096)          ; discard, added
 //
 //===----------------------------------------------------------------------===//
 #include "Buffers.h"
 #include "CallTable.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/IR/CFG.h"
+
+#define DEBUG_TYPE "cosy-discard"
 
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumDiscards, "Number of discards after last uses");
 
 namespace {
 /// Where a local's bytes are still looked at.
@@ -82,6 +91,7 @@ void cosy::discardBehindUses(BpfModule &B, const Buffer &Buf) {
                [&](BasicBlock *From) { return Live.isLiveOut(*From); }))
       Before.push_back(&*BB.getFirstInsertionPt());
   }
+  NumDiscards += Before.size();
   for (Instruction *I : Before) {
     IRBuilder<> IB(I);
     B.createCall(IB, operationNumber("discard"),

@@ -5,9 +5,12 @@
 // by number filled in, is the compound's program, and its DWARF line table the
 // compound's.
 //
+//   %r = call i64 @__cosy_call.0.lpl(..)   ->   call 0
+//
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "CallTable.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -23,8 +26,13 @@
 #include "llvm/Target/TargetMachine.h"
 #include <linux/cosy.h>
 
+#define DEBUG_TYPE "cosy-emit"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumCompounds, "Number of compounds");
+ALWAYS_ENABLED_STATISTIC(NumInsns, "Number of their instructions");
 
 /// Where a fatal error of the back end is told, while it runs.
 static std::string *FatalError;
@@ -200,5 +208,9 @@ bool cosy::emitCode(BpfModule &B, Compound &C, Reasons &Why) {
                    {}});
   if (Why.empty())
     validate(C, Why);
-  return Why.empty();
+  if (!Why.empty())
+    return false;
+  ++NumCompounds;
+  NumInsns += C.Code.size() / 8;
+  return true;
 }

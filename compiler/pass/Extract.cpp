@@ -5,8 +5,13 @@
 // inlining the function back gives the code that was there before: that is the
 // native twin.
 //
+//   call i32 @__cosy_region_start(i32 12)    call void @f.cosy(i32 %fd, ptr %r)
+//   %n = call i64 @read(i32 %fd, ..)     ->  %n = load i64, ptr %r
+//   call void @__cosy_region_end(..)
+//
 //===----------------------------------------------------------------------===//
 #include "Region.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Dominators.h"
@@ -15,8 +20,14 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/CodeExtractor.h"
 
+#define DEBUG_TYPE "cosy-extract"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumExtracted,
+                         "Number of regions that became functions");
+ALWAYS_ENABLED_STATISTIC(NumUnmovable, "Number of regions that cannot");
 
 /// What of an instruction cannot be moved to another function, or nothing.
 static const char *unmovable(const Instruction &I) {
@@ -117,8 +128,10 @@ static SmallVector<AllocaInst *, 8> sinkLocals(Function &F, const Region &R) {
 
 bool cosy::extractRegion(Function &F, Region &R, Extracted &Ret, Reasons &Why) {
   checkMovable(R, Why);
-  if (!Why.empty())
+  if (!Why.empty()) {
+    ++NumUnmovable;
     return false;
+  }
 
   SmallVector<AllocaInst *, 8> Locals = sinkLocals(F, R);
   DominatorTree DT(F);
@@ -141,6 +154,7 @@ bool cosy::extractRegion(Function &F, Region &R, Extracted &Ret, Reasons &Why) {
       A->moveBefore(HostEntry, HostEntry.getFirstInsertionPt());
     return false;
   }
+  ++NumExtracted;
   BasicBlock &BodyEntry = Body->getEntryBlock();
   for (AllocaInst *A : Locals)
     A->moveBefore(BodyEntry, BodyEntry.getFirstInsertionPt());

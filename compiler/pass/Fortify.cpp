@@ -1,13 +1,31 @@
 // SPDX-License-Identifier: MIT
 //===- Fortify.cpp - The functions of _FORTIFY_SOURCE become plain ones ---===//
+//
+// A part of cosy-lower-calls.  The size that such a function is given besides
+// is compared here:
+//
+//   %n = call i64 @__read_chk(i32 %fd, ptr %p, i64 %count, i64 100)
+//
+// becomes
+//
+//   %over = icmp ugt i64 %count, 100       ; then trap
+//   %n = call i64 @read(i32 %fd, ptr %p, i64 %count)
+//
+//===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "CallTable.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include <fcntl.h>
 
+#define DEBUG_TYPE "cosy-fortify"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumPlain,
+                         "Number of checked functions that became plain ones");
 
 namespace {
 /// A function of _FORTIFY_SOURCE: the plain one with the size of the object
@@ -121,9 +139,9 @@ static CallBase *expandOpenTwo(BpfModule &B, CallBase *C) {
 }
 
 CallBase *cosy::expandFortified(BpfModule &B, CallBase *C) {
-  if (CallBase *Plain = expandChecked(B, C))
-    return Plain;
-  if (CallBase *Open = expandOpenTwo(B, C))
-    return Open;
-  return C;
+  CallBase *Plain = expandChecked(B, C);
+  if (!Plain)
+    Plain = expandOpenTwo(B, C);
+  NumPlain += Plain != nullptr;
+  return Plain ? Plain : C;
 }

@@ -10,8 +10,22 @@
 //
 // lib/region.h is the binary interface.
 //
+//   %s = call i1 @f.cosy(i32 %fd, ptr %r)      ; the twin
+//
+// becomes
+//
+//   %cosy.ctx = call ptr @__cosy_enter(ptr @cosy.region)
+//   br i1 .., label %cosy.fill, label %cosy.native
+//   cosy.fill:
+//     %cosy.exit = call i64 @__cosy_run(ptr @cosy.region, ptr %cosy.ctx)
+//   cosy.native:
+//     %t = call i1 @f.cosy(i32 %fd, ptr %r)    ; inlined at last
+//   cosy.join:
+//     %s = phi i1 [ %t, .. ], [ .., .. ]
+//
 //===----------------------------------------------------------------------===//
 #include "Region.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
@@ -19,8 +33,15 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
+#define DEBUG_TYPE "cosy-host"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumEntered,
+                         "Number of places where a compound is entered");
+ALWAYS_ENABLED_STATISTIC(NumEscapes,
+                         "Number of calls that end the program after one");
 
 /// Value as 32 bits that are relative to a field of Base.
 static Constant *relativeTo(GlobalVariable *Base, ArrayRef<Constant *> Field,
@@ -174,6 +195,8 @@ void cosy::emitHostCode(Extracted &R, const Compound &C) {
   auto Leave =
       libraryFunction(M, "__cosy_leave", FunctionType::get(Void, {Ptr}, false));
   GlobalVariable *Region = createRegion(M, C);
+  ++NumEntered;
+  NumEscapes += C.Escapes.size();
 
   CallInst *Call = R.Call;
   BasicBlock *Before = Call->getParent();

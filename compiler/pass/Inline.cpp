@@ -2,16 +2,29 @@
 //===- Inline.cpp - What is inlined, what is called -----------------------===//
 //
 // A local call costs a software frame in user memory, so everything that does
-// not recurse is inlined, as long as the compound stays small.
+// not recurse is inlined, as long as the compound stays small.  This stage only
+// says so:
+//
+//   define internal i64 @small(..)  ->  define internal i64 @small(..)
+//                                           alwaysinline
+//   define internal i64 @fib(..)    ->  define internal i64 @fib(..)
+//                                           noinline "cosy-recursive"
 //
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "llvm/ADT/SCCIterator.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/IR/InstIterator.h"
 
+#define DEBUG_TYPE "cosy-plan-calls"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumInlined, "Number of functions to be inlined");
+ALWAYS_ENABLED_STATISTIC(NumCalled, "Number of functions that stay calls");
+ALWAYS_ENABLED_STATISTIC(NumRecursive, "Number of functions that recurse");
 
 /// Smaller than the code of a call.
 static constexpr unsigned AlwaysInlined = 30;
@@ -53,6 +66,8 @@ void cosy::planCalls(BpfModule &B, unsigned Budget) {
       bool Inline = !Recursive && (Own <= AlwaysInlined || Sites <= 1 ||
                                    (Sites - 1) * Own <= Budget);
       setInline(*F, Inline);
+      ++(Inline ? NumInlined : NumCalled);
+      NumRecursive += Recursive;
       if (!Inline)
         Called.insert(F);
       if (Recursive)

@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: MIT
 //===- Intrinsics.cpp - LLVM's intrinsics in terms of BPF -----------------===//
+//
+//   llvm.memcpy of 8 bytes           ->  %v = load i64, ptr %q
+//                                        store i64 %v, ptr %p
+//   llvm.memcpy of more than 64      ->  call of the operation memcpy
+//   llvm.smax and its like           ->  comparison and select
+//
+//===----------------------------------------------------------------------===//
 #include "CallTable.h"
 #include "Legalize.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/IR/IntrinsicInst.h"
+
+#define DEBUG_TYPE "cosy-legalize"
 
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(
+    NumMemory, "Number of intrinsics that became operations on memory");
 
 /// Copies up to this size are loads and stores in place.
 static constexpr uint64_t MaxInlineBytes = 64;
@@ -55,6 +68,7 @@ static void expandSmallSet(IRBuilder<> &IB, MemSetInst *Set, uint64_t Size) {
 }
 
 void cosy::createMemoryOperation(BpfModule &B, MemIntrinsic *Mem) {
+  ++NumMemory;
   IRBuilder<> IB(Mem);
   Value *Length = IB.CreateZExtOrTrunc(Mem->getLength(), IB.getInt64Ty());
   if (auto *Set = dyn_cast<MemSetInst>(Mem)) {

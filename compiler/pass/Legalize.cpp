@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: MIT
 //===- Legalize.cpp - What BPF lacks; what stays native -------------------===//
 //
-// Runs behind optimisation, so that dead code does not count.
+// Runs after optimisation, so that dead code does not count.
+//
+//   %x = mul i128 %a, %b             ->  products of 64 bits and their sum
+//   unreachable                      ->  call of the operation trap
+//   call void @exit(i32 %n)          ->  store %n in the context, ret i64 65536
+//   %f = fadd double %a, %b          ->  nothing: a reason to stay native
+//
+// Atomics.cpp, Arithmetic.cpp and Intrinsics.cpp are parts of this stage.
 //
 //===----------------------------------------------------------------------===//
 #include "Legalize.h"
 #include "CallTable.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -13,8 +21,14 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 
+#define DEBUG_TYPE "cosy-legalize"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumEscapes, "Number of calls that end a compound");
+ALWAYS_ENABLED_STATISTIC(NumRefused, "Number of reasons to stay native");
+ALWAYS_ENABLED_STATISTIC(NumTraps, "Number of ends that nobody comes to");
 
 static bool isFloatOrVector(Type *Ty) {
   if (auto *A = dyn_cast<ArrayType>(Ty))
@@ -26,6 +40,7 @@ static bool isFloatOrVector(Type *Ty) {
 
 /// Ends the compound as reaching __builtin_unreachable or a trap would.
 static void insertTrap(BpfModule &B, Instruction *Before) {
+  ++NumTraps;
   IRBuilder<> IB(Before);
   B.createCall(IB, operationNumber("trap"), {}, IB.getVoidTy());
 }
@@ -79,6 +94,7 @@ static bool makeEscape(BpfModule &B, Compound &C, CallBase *Call) {
                      End->getIterator());
   End->eraseFromParent();
   C.Escapes.push_back(E);
+  ++NumEscapes;
   return true;
 }
 
@@ -142,6 +158,7 @@ public:
 
 private:
   void refuse(Instruction *I, const Twine &Text) {
+    ++NumRefused;
     Why.push_back({Text.str(), I->getDebugLoc()});
   }
 

@@ -11,9 +11,15 @@
 //   - clang itself takes it for the one of the C standard (strlen: the right
 //     prototype, and no -fno-builtin), unless it makes system calls.
 //
+// The others are marked, and stay ordinary calls:
+//
+//   declare i32 @bind(i32, ptr, i32)  ->  declare i32 @bind(i32, ptr, i32)
+//                                             "cosy-foreign"
+//
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "CallTable.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -21,8 +27,13 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/TargetParser/Triple.h"
 
+#define DEBUG_TYPE "cosy-mark-foreign"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumForeign,
+                         "Number of functions that may be the program's own");
 
 /// Attribute of functions without a body that may be the program's own.
 static constexpr char ForeignAttr[] = "cosy-foreign";
@@ -97,8 +108,10 @@ static bool isLibc(const Function &F, const Builtins &Standard) {
 void cosy::markForeign(Module &M) {
   Builtins Standard(M);
   for (Function &F : M)
-    if (F.isDeclaration() && !F.isIntrinsic() && !isLibc(F, Standard))
+    if (F.isDeclaration() && !F.isIntrinsic() && !isLibc(F, Standard)) {
       F.addFnAttr(ForeignAttr);
+      ++NumForeign;
+    }
 }
 
 bool cosy::isForeign(const Function &F) {

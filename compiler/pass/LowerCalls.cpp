@@ -2,11 +2,20 @@
 //===- LowerCalls.cpp - libc functions become calls by number -------------===//
 //
 // core/ops.def says which libc function means which call.  What libc adds,
-// setting errno and returning -1, becomes code here.
+// setting errno and returning -1, becomes code here:
+//
+//   %n = call i64 @read(i32 %fd, ptr %p, i64 8)
+//
+// becomes
+//
+//   %r = call i64 @__cosy_call.0.lpl(i64 %fd64, ptr %p, i64 8)
+//   %cosy.failed = icmp ugt i64 %r, -4096  ; then store -%r where errno is
+//   %n = phi i64 [ %r, .. ], [ -1, .. ]
 //
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "CallTable.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
@@ -15,9 +24,18 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
+#define DEBUG_TYPE "cosy-lower-calls"
+
 using namespace llvm;
 using namespace llvm::PatternMatch;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumSystemCalls,
+                         "Number of libc calls that became system calls");
+ALWAYS_ENABLED_STATISTIC(NumOperations,
+                         "Number of libc calls that became operations");
+ALWAYS_ENABLED_STATISTIC(NumCompares,
+                         "Number of memcmp calls that became loads");
 
 StringRef cosy::libcName(const CallBase &C) {
   const auto *F = dyn_cast<Function>(C.getCalledOperand()->stripPointerCasts());
@@ -142,6 +160,7 @@ static bool lowerSystemCall(BpfModule &B, CallBase *C, uint32_t Number,
   if (!(Ty->isVoidTy() || Ty->isPointerTy() || Ty->isIntegerTy()) ||
       !convertArguments(IB, *C, Letters, First, Args) || Args.size() > 6)
     return false;
+  ++NumSystemCalls;
   Value *Result = Args.size() == 6 ? createSixCall(IB, Number, Args)
                                    : B.createCall(IB, Number, Args);
   if (!neverFails(Number))
@@ -185,6 +204,7 @@ static bool expandSmallCompare(CallBase *C, const Wrapper &W) {
                match(Test->getOperand(1), m_Zero());
       }))
     return false;
+  ++NumCompares;
   IRBuilder<> IB(C);
   Value *Differ = IB.getInt64(0);
   uint64_t Bytes = Size->getZExtValue();
@@ -216,6 +236,7 @@ static bool lowerOperation(BpfModule &B, CallBase *C, const Wrapper &W) {
     return false;
   CallInst *Call =
       B.createCall(IB, W.Number, Args, W.NoResult ? IB.getVoidTy() : nullptr);
+  ++NumOperations;
   describeOperation(Call, W.Args, C->getType()->isPointerTy() && !W.NoResult);
   // memcpy and its like return their first argument.
   replaceCall(C, W.NoResult ? C->getArgOperand(0) : cast<Value>(Call));

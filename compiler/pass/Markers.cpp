@@ -4,10 +4,18 @@
 // COSY_START opens a scope with a variable whose value is the call of
 // __cosy_region_start and whose clean-up is __cosy_region_end.  clang sends
 // every way out of the scope through the clean-up, so each block that START
-// reaches without crossing its END is inside.
+// reaches without crossing its END is inside:
+//
+//   %t = call i32 @__cosy_region_start(i32 12)
+//   store i32 %t, ptr %token                   ; pairs START with its ENDs
+//   %n = call i64 @read(i32 %fd, ptr %p, i64 8) ; inside
+//   call void @__cosy_region_end(ptr %token)
+//
+// cosy-extract runs this stage and the next, which moves what is inside.
 //
 //===----------------------------------------------------------------------===//
 #include "Region.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Scalar/SROA.h"
@@ -15,8 +23,14 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 
+#define DEBUG_TYPE "cosy-markers"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumRegions, "Number of regions found");
+ALWAYS_ENABLED_STATISTIC(NumPads,
+                         "Number of landing pads that only ended regions");
 
 static const char StartName[] = "__cosy_region_start";
 static const char EndName[] = "__cosy_region_end";
@@ -142,6 +156,7 @@ static void dropEmptyPads(Function &F) {
   }
   for (InvokeInst *Invoke : Invokes)
     changeToCall(Invoke);
+  NumPads += Invokes.size();
   if (!Invokes.empty() && !Others)
     F.setPersonalityFn(nullptr);
 }
@@ -207,6 +222,7 @@ Region cosy::findRegion(Function &F) {
   if (!Start)
     return R;
   R.Start = Start;
+  ++NumRegions;
   if (auto *Line = dyn_cast<ConstantInt>(Start->getArgOperand(0)))
     R.Line = Line->getZExtValue();
 

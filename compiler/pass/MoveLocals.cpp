@@ -4,10 +4,18 @@
 // A compound reaches the shared buffer directly, and every other address
 // through a check that costs some 16 instructions.  So the locals of a
 // function that its regions touch get their memory from __cosy_frame_enter:
-// only their place changes.
+// only their place changes:
+//
+//   %cosy.stack = alloca [4096 x i8]       ; for when there is no frame
+//   %cosy.frame = call ptr @__cosy_frame_enter(i64 4096)
+//   %cosy.locals = select i1 .., ptr %cosy.frame, ptr %cosy.stack
+//
+// in place of %buf = alloca [4096 x i8], and __cosy_frame_leave before each
+// return.
 //
 //===----------------------------------------------------------------------===//
 #include "Region.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/DebugInfo.h"
@@ -20,8 +28,14 @@
 #include "llvm/Transforms/Utils/EscapeEnumerator.h"
 #include "llvm/Transforms/Utils/Local.h"
 
+#define DEBUG_TYPE "cosy-move-locals"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumFrames,
+                         "Number of functions with a frame in the buffer");
+ALWAYS_ENABLED_STATISTIC(NumMoved, "Number of locals moved there");
 
 /// More than this, half of what the first thread has, would crowd out
 /// activations and the frames of callers.
@@ -104,6 +118,8 @@ void cosy::moveLocals(Function &F, ArrayRef<WeakTrackingVH> Inputs) {
   }
   if (Moved.empty())
     return;
+  ++NumFrames;
+  NumMoved += Moved.size();
 
   LLVMContext &Ctx = F.getContext();
   Type *Ptr = PointerType::get(Ctx, 0), *I64 = Type::getInt64Ty(Ctx);

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: MIT
 //===- Optimize.cpp - clang's -O2 without what only hurts here ------------===//
+//
+// cosy-optimize inlines what cosy-plan-calls chose and runs LLVM's -O2 without
+// unrolling and vectors, and without library calls that nobody would answer.
+// cosy-clean-up is for what cosy-assign-storage left: loads of one field twice,
+// arithmetic that nobody uses.  Both are LLVM's passes, which count themselves.
+//
+//===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Passes/PassBuilder.h"

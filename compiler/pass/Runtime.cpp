@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: MIT
 //===- Runtime.cpp - Bodies for libc functions that are no call -----------===//
+//
+// What of libc is neither a system call nor an operation, but short, has a body
+// in runtime/runtime.c, which the plugin carries as bitcode:
+//
+//   %n = call i32 @atoi(ptr %p)   ->   %n = call i32 @__cosy_rt_atoi(ptr %p)
+//
+//===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "CallTable.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#define DEBUG_TYPE "cosy-link-runtime"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumBodies,
+                         "Number of libc calls that were given bodies");
 
 // runtime/runtime.c as BPF bitcode, made by the build.
 extern "C" const unsigned char cosy_runtime_bitcode[];
@@ -86,6 +99,7 @@ void cosy::linkRuntime(BpfModule &B, Compound &Comp) {
       C->setCalledFunction(
           B.M->getOrInsertFunction(Body->getName(), Body->getFunctionType()));
       Used = true;
+      ++NumBodies;
     }
   if (!Used)
     return;

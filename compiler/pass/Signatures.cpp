@@ -2,14 +2,31 @@
 //===- Signatures.cpp - Local calls that fit BPF's registers --------------===//
 //
 // A local call has five arguments in r1-r5 and one result in r0.  What is more
-// goes through memory of the caller's.
+// goes through memory of the caller's:
+//
+//   %r = call i64 @f(i64 %a, i64 %b, i64 %c, i64 %d, i64 %e, i64 %g)
+//
+// becomes
+//
+//   store i64 %e, ptr %memory              ; and %g after it
+//   %r = call i64 @f(i64 %a, i64 %b, i64 %c, i64 %d, ptr %memory)
+//
+// cosy-expand-by-value makes copies of structures passed by value explicit, so
+// that optimisation sees them; cosy-pack-signatures, later, does the rest.
 //
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/IR/InstIterator.h"
+
+#define DEBUG_TYPE "cosy-pack-signatures"
 
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumPacked,
+                         "Number of functions with packed signatures");
+ALWAYS_ENABLED_STATISTIC(NumByValue, "Number of structures passed by value");
 
 static constexpr unsigned MaxRegisters = 5;
 
@@ -29,6 +46,7 @@ void cosy::expandByValue(BpfModule &B) {
     for (Argument &A : F.args()) {
       unsigned No = A.getArgNo();
       if (A.hasByValAttr()) {
+        ++NumByValue;
         Type *Ty = A.getParamByValType();
         Align Alignment = A.getParamAlign().value_or(Align(8));
         uint64_t Size = F.getDataLayout().getTypeAllocSize(Ty);
@@ -157,6 +175,7 @@ void cosy::packSignatures(BpfModule &B) {
     if (!F.isDeclaration() && &F != B.Main && !fits(F))
       Wide.push_back(&F);
   for (Function *F : Wide) {
+    ++NumPacked;
     Packing P(*F);
     Function *New = packFunction(*F, P);
     for (CallBase *C : callsOf(*F))

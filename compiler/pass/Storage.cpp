@@ -7,9 +7,16 @@
 // recursive functions on the software stack.  Globals stay where the host has
 // them: their addresses are fields that it fills in at entry.
 //
+//   define i64 @cosy.main(ptr %0) {        define i64 @cosy.main(ptr %0) {
+//     %x = alloca [64 x i8]           ->     %x = getelementptr i8, ptr %0, ..
+//     store i32 1, ptr @global               %at = getelementptr i8, ptr %0, ..
+//                                            %g = load ptr, ptr %at
+//                                            store i32 1, ptr %g
+//
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "CallTable.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
@@ -18,8 +25,17 @@
 #include "llvm/Support/FormatVariadic.h"
 #include <linux/cosy.h>
 
+#define DEBUG_TYPE "cosy-assign-storage"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumInContext, "Number of locals in the context");
+ALWAYS_ENABLED_STATISTIC(NumOnStack, "Number of locals on the software stack");
+ALWAYS_ENABLED_STATISTIC(NumAddresses,
+                         "Number of globals whose addresses are fields");
+ALWAYS_ENABLED_STATISTIC(NumTables,
+                         "Number of constant tables copied into the context");
 
 /// Larger tables are cheaper to reach where they are than to copy per entry.
 static constexpr uint64_t MaxTableSize = 512;
@@ -47,6 +63,7 @@ static Value *alignUp(IRBuilder<> &B, Value *P, Align Alignment) {
 
 static void placeInContext(BpfModule &B, ArrayRef<AllocaInst *> Allocas) {
   const DataLayout &DL = B.M->getDataLayout();
+  NumInContext += Allocas.size();
   for (AllocaInst *A : Allocas) {
     uint64_t Size = A->getAllocationSize(DL)->getFixedValue();
     Align Alignment = A->getAlign();
@@ -66,6 +83,7 @@ static void placeInContext(BpfModule &B, ArrayRef<AllocaInst *> Allocas) {
 static void placeOnStack(BpfModule &B, Function &F,
                          ArrayRef<AllocaInst *> Allocas) {
   const DataLayout &DL = B.M->getDataLayout();
+  NumOnStack += Allocas.size();
   uint64_t Total = 0;
   SmallVector<uint64_t, 8> Offsets;
   Align Largest = ContextAlign;
@@ -242,6 +260,7 @@ static void placeGlobals(BpfModule &B, Compound &C, Reasons &Why) {
         isTableOfLoops(*cast<GlobalVariable>(G), Loops)) {
       unsigned Offset = B.allocateField(Size, Align(16));
       C.Tables.push_back({Table, Offset, unsigned(Size)});
+      ++NumTables;
       for (Use *U : Uses)
         Replacer.replace(
             *U, G, [&](IRBuilder<> &IB) { return B.contextField(IB, Offset); });
@@ -249,6 +268,7 @@ static void placeGlobals(BpfModule &B, Compound &C, Reasons &Why) {
     }
     unsigned Offset = B.allocateField(8);
     C.Addresses.push_back({Host, Offset});
+    ++NumAddresses;
     for (Use *U : Uses)
       Replacer.replace(*U, G, [&](IRBuilder<> &IB) {
         return B.loadField(IB, IB.getPtrTy(), Offset);

@@ -7,17 +7,33 @@
 // that may see its bytes is known, and the few that there are become view_load
 // and view_store.  Nobody else may look: leaving the region settles.
 //
+//   call i64 @__cosy_call.0.lpl(i64 %fd, ptr %p, i64 4096)     ; read
+//   %v = load i64, ptr %p
+//
+// becomes
+//
+//   call i64 @__cosy_call.65558.lpl(i64 %fd, ptr %p, i64 4096) ; view_read
+//   %v = call i64 @__cosy_call.65560.pl(ptr %p, i64 8)         ; view_load
+//
 //===----------------------------------------------------------------------===//
 #include "Buffers.h"
 #include "CallTable.h"
 #include "Legalize.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <sys/syscall.h>
 
+#define DEBUG_TYPE "cosy-choose-views"
+
 using namespace llvm;
 using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumViews, "Number of reads that became views");
+ALWAYS_ENABLED_STATISTIC(NumCopies, "Number of reads that stay copies");
+ALWAYS_ENABLED_STATISTIC(NumAccesses,
+                         "Number of loads and stores by way of a view");
 
 /// Copying fewer bytes is cheaper than a view.
 static constexpr uint64_t MinBytes = 512;
@@ -302,6 +318,7 @@ private:
 
   /// Says why the reads copy; those by name become plain ones.
   void makePlain(const Group &G, const std::string &Why) {
+    NumCopies += G.Reads.size();
     for (const Read &Found : G.Reads) {
       Decided.insert(Found.Call);
       C.Choices.push_back({false,
@@ -314,6 +331,8 @@ private:
 
   void makeViews(Group &G, const BufferUses &Uses) {
     unsigned Accesses = Uses.Accesses.size();
+    NumViews += G.Reads.size();
+    NumAccesses += Accesses;
     for (const Read &Found : G.Reads) {
       std::string Text =
           formatv("{0} without a copy (view_{0})", nameOf(Found));
