@@ -23,7 +23,7 @@ enum cosy_call_flags {
 	COSY_CALL_ALLOWED = 1 << 0,
 	COSY_CALL_BLOCKS = 1 << 1,    /* may sleep for an unbounded time */
 	COSY_CALL_NO_RESULT = 1 << 2, /* operation: r0 is unspecified (and zeroed) */
-	COSY_CALL_RESUMES = 1 << 3,   /* operation: r1-r3 hold what remains when it leaves */
+	COSY_CALL_RESUMES = 1 << 3,   /* operation: r1-r5 hold what remains when it leaves */
 	COSY_CALL_COMPOSITE = 1 << 4, /* operation: makes system calls, so it is traced like one */
 	COSY_CALL_CANCELS = 1 << 5,   /* a cancellation point, as libc's function is */
 };

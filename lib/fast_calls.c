@@ -92,18 +92,25 @@ static void close_file(void *arg)
 	call(SYS_close, ARG(*(int *)arg), 0, 0);
 }
 
+s64 libcosy_do_read_rest(int fd, s64 done, void *buffer, u64 left)
+{
+	s64 n = 0, closed;
+
+	if (done >= 0) {
+		pthread_cleanup_push(close_file, &fd);
+		n = read_all(fd, buffer, left);
+		pthread_cleanup_pop(0);
+		done = n < 0 ? n : done + n;
+	}
+	closed = call(SYS_close, ARG(fd), 0, 0);
+	return done < 0 || closed >= 0 ? done : closed;
+}
+
 s64 libcosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags)
 {
-	int saved = errno, fd;
-	s64 result;
+	int saved = errno, fd = without_errno(openat(dirfd, path, flags, 0), saved);
 
-	fd = without_errno(openat(dirfd, path, flags, 0), saved);
-	if (fd < 0)
-		return fd;
-	pthread_cleanup_push(close_file, &fd);
-	result = read_all(fd, buffer, size);
-	pthread_cleanup_pop(1);
-	return result;
+	return fd < 0 ? fd : libcosy_do_read_rest(fd, 0, buffer, size);
 }
 
 s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags)
@@ -222,6 +229,36 @@ s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags)
 			to = describe_batch(fd, batch, n, flags, to);
 	} while (n > 0 && end - to >= LEAST + GROWTH);
 	return to == (char *)buffer ? n : to - (char *)buffer;
+}
+
+/* As many bytes of entries as the kernel lists at once. */
+#define MAX_LISTED (64u << 10)
+
+s64 libcosy_do_scan_rest(int fd, void *entries, u64 left, int flags, u64 before)
+{
+	u64 done = 0;
+
+	if (left > MAX_LISTED)
+		return -EINVAL;
+	while (done < left) {
+		struct cosy_dirent *at = (struct cosy_dirent *)((char *)entries + done);
+		u16 size = at->reclen;
+		struct stat stat;
+		s64 error;
+
+		if (size < LEAST + GROWTH || size % 8 || size > left - done)
+			return -EINVAL;
+		error = cosy_syscall6(SYS_newfstatat, ARG(fd), ARG(at->name), ARG(&stat), ARG(flags),
+				      0, 0);
+		if (error) {
+			at->error = error;
+			memset(at->stat, 0, sizeof(at->stat));
+		} else {
+			memcpy(at->stat, &stat, sizeof(stat));
+		}
+		done += size;
+	}
+	return before + left;
 }
 
 /* --- Passes over memory --------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * interp_composites.c - the operations of core/ops.def that make system calls, in user
- * mode: the calls themselves, one after the other.
+ * mode: the calls themselves, one after the other.  What the kernel left between two of
+ * them goes on there (COSY_UNDER_WAY).
  */
 #include <sys/syscall.h>
 
@@ -30,8 +31,16 @@ static s64 system_call(const struct libcosy_interp *in, u32 number, const u64 *r
 AS_CALLS(view_read, system_call(in, SYS_read, r))
 AS_CALLS(view_pread, system_call(in, SYS_pread64, r))
 AS_CALLS(readc, libcosy_do_readc(I(1)))
-AS_CALLS(seek_read, libcosy_do_seek_read(I(1), P(2), r[3], r[4], I(5)))
-AS_CALLS(seek_write, libcosy_do_seek_write(I(1), P(2), r[3], r[4], I(5)))
-AS_CALLS(read_file, libcosy_do_read_file(I(1), P(2), P(3), r[4], I(5)))
-AS_CALLS(scan_dir, libcosy_do_scan_dir(I(1), P(2), r[3], I(4)))
+AS_CALLS(seek_read, COSY_IS_UNDER_WAY(r[5])
+			    ? system_call(in, SYS_read, r)
+			    : libcosy_do_seek_read(I(1), P(2), r[3], r[4], I(5)))
+AS_CALLS(seek_write, COSY_IS_UNDER_WAY(r[5])
+			     ? system_call(in, SYS_write, r)
+			     : libcosy_do_seek_write(I(1), P(2), r[3], r[4], I(5)))
+AS_CALLS(read_file, COSY_IS_UNDER_WAY(r[5])
+			    ? libcosy_do_read_rest(I(1), r[2], P(3), r[4])
+			    : libcosy_do_read_file(I(1), P(2), P(3), r[4], I(5)))
+AS_CALLS(scan_dir, COSY_IS_UNDER_WAY(r[4])
+			   ? libcosy_do_scan_rest(I(1), P(2), r[3], I(4), r[5])
+			   : libcosy_do_scan_dir(I(1), P(2), r[3], I(4)))
 AS_CALLS(lend, libcosy_do_lend(I(1), P(2), r[3], I(4)))

@@ -135,11 +135,40 @@ static void traced(struct libcosy_thread *thread, u64 work)
 	thread->pause = thread->next_pause;
 }
 
-/* The interrupted call's result is RUN's: put it where the call would have. */
-static void finish_call(struct libcosy_activation *act, long result)
+/* What a read inside read_file gave that was interrupted: it still has to be closed. */
+static void finish_read(u64 *r, s64 result)
 {
-	act->state.reg[0] = result;
-	memset(&act->state.reg[1], 0, 5 * sizeof(act->state.reg[1]));
+	if (result > 0) {
+		r[2] += result;
+		r[3] += result;
+		r[4] -= result;
+		return;
+	}
+	if (result < 0)
+		r[2] = result;
+	r[4] = 0;
+}
+
+/* Whether it is in the middle of a read_file, whose file is in r1. */
+static bool reads_file(const struct cosy_program *program, const struct libcosy_activation *act)
+{
+	return act->run.resume &&
+	       program->insns[act->run.resume - 1].imm == (s32)COSY_OP_read_file &&
+	       COSY_IS_UNDER_WAY(act->state.reg[5]);
+}
+
+/* The interrupted call's result is RUN's: put it where the call would have. */
+static void finish_call(const struct cosy_program *program, struct libcosy_activation *act,
+			long result)
+{
+	u64 *r = act->state.reg;
+
+	if (reads_file(program, act)) {
+		finish_read(r, result);
+		return;
+	}
+	r[0] = result;
+	memset(&r[1], 0, 5 * sizeof(r[1]));
 	act->run.resume++;
 }
 
@@ -193,7 +222,7 @@ __attribute__((noinline)) static enum libcosy_outcome go_on(struct libcosy_threa
 		case COSY_LEFT_WORK:
 			continue;
 		case COSY_LEFT_CALL:
-			finish_call(act, err);
+			finish_call(&loaded->program, act, err);
 			continue;
 		case COSY_LEFT_FAULT:
 		case COSY_LEFT_NATIVE:
@@ -284,6 +313,8 @@ static void cancelled(void *arg)
 	if (!at_cancellation_point(run)) {
 		run->thread->cancels = false;
 		interpret(run->thread, run->loaded, run->act, 0, run->limits, COSY_CANCEL_STOPS);
+		if (run->act->run.status != COSY_DONE && reads_file(&run->loaded->program, run->act))
+			cosy_syscall3(SYS_close, run->act->state.reg[1], 0, 0);
 	}
 	run->thread->cancels = false;
 	end(run->thread, run->act);

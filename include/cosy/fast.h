@@ -86,8 +86,7 @@ ssize_t cosy_seek_write(int fd, const void *buffer, size_t count, off_t offset, 
 /*
  * openat(dirfd, path, flags), read to the end of the file or until `size` bytes are in
  * `buffer`, close.  The bytes read, or -1 with errno of the call that failed (the file is
- * closed, and `buffer` may have been written).  In the kernel EINTR, too, when it was
- * interrupted, or went on for a second while a signal waited.  `flags` has no O_CREAT.
+ * closed, and `buffer` may have been written).  `flags` has no O_CREAT.
  */
 ssize_t cosy_read_file(int dirfd, const char *path, void *buffer, size_t size, int flags);
 

@@ -5,6 +5,7 @@
 #include <linux/unistd.h>
 #include "fast/fast.h"
 #include "load/program.h"
+#include "run/limits.h"
 #include "view/view.h"
 
 u64 cosy_ask_pid(struct cosy_activation *run)
@@ -61,48 +62,65 @@ static __always_inline u64 call_end(struct cosy_activation *run, const u64 *r, u
 
 /* --- Composites that are a few calls in a row ------------------------------------------- */
 
-/* The seek has been done, so a second half that was interrupted must not start over. */
-static s64 seek_end(struct cosy_activation *run, s64 result)
+/*
+ * The seek is done, so what is interrupted or left from here on must not start over:
+ * the marks of r5 say so.
+ */
+static void seek_mark(u64 *r)
 {
-	if (likely(run->status == COSY_DONE))
-		return result;
-	run->status = COSY_DONE;
-	return -EINTR;
+	r[5] = COSY_UNDER_WAY | (u32)r[5];
 }
 
-/* The new position, or an error. */
-static s64 seek_begin(struct cosy_activation *run, const u64 *r)
+/*
+ * What comes before the read or write.  True: there is a result, or run->status, already,
+ * since the seek failed or somebody is to see the second call.
+ */
+static __always_inline bool seek_ends(struct cosy_activation *run, u64 *r, s64 *result)
 {
 	const u64 seek[] = { 0, r[1], r[4], r[5] };
-	s64 result = cosy_fast_lseek(run, seek);
 
-	if (result == COSY_ORDINARY)
-		result = cosy_ordinary(run, __NR_lseek, r[1], r[4], r[5], 0);
+	if (unlikely(COSY_IS_UNDER_WAY(r[5])))
+		return false;
+	*result = cosy_fast_lseek(run, seek);
+	if (*result == COSY_ORDINARY)
+		*result = cosy_ordinary(run, __NR_lseek, r[1], r[4], r[5], 0);
+	if (unlikely(*result < 0))
+		return true;
+	if (likely(!cosy_traced(run)))
+		return false;
+	seek_mark(r);
+	return cosy_leave_between(run);
+}
+
+static __always_inline s64 seek_result(struct cosy_activation *run, u64 *r, s64 result)
+{
+	if (unlikely(run->status != COSY_DONE))
+		seek_mark(r);
 	return result;
 }
 
 s64 cosy_op_seek_read(struct cosy_activation *run, u64 *r)
 {
-	s64 result = seek_begin(run, r);
+	s64 result;
 
-	if (result < 0)
+	if (unlikely(seek_ends(run, r, &result)))
 		return result;
 	result = cosy_fast_read(run, r);
 	if (result == COSY_ORDINARY)
 		result = cosy_ordinary(run, __NR_read, r[1], r[2], r[3], 0);
-	return seek_end(run, result);
+	return seek_result(run, r, result);
 }
 
 s64 cosy_op_seek_write(struct cosy_activation *run, u64 *r)
 {
-	s64 result = seek_begin(run, r);
+	s64 result;
 
-	if (result < 0)
+	if (unlikely(seek_ends(run, r, &result)))
 		return result;
 	result = cosy_fast_write(run, r);
 	if (result == COSY_ORDINARY)
 		result = cosy_ordinary(run, __NR_write, r[1], r[2], r[3], 0);
-	return seek_end(run, result);
+	return seek_result(run, r, result);
 }
 
 s64 cosy_op_view_read(struct cosy_activation *run, u64 *r)

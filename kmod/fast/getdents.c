@@ -20,6 +20,7 @@
 #include "fast/fast.h"
 #include "fast/stat.h"
 #include "memory/memory.h"
+#include "run/limits.h"
 
 /* Bytes of entries at once: signals and limits are to come between. */
 #define MOST (64 << 10)
@@ -193,16 +194,10 @@ struct scan {
 	int allowed;	/* 0, or why the directory may not be searched */
 };
 
-/* What would restart a call of its own has it fail here. */
-static int made_here(const struct scan *scan, s64 result)
-{
-	if (likely(scan->run->status == COSY_DONE))
-		return result;
-	scan->run->status = COSY_DONE;
-	return -EINTR;
-}
-
-/* The attributes of an entry at user address `entry`, in place at `at`. */
+/*
+ * The attributes of an entry at user address `entry`, in place at `at`.  Non-zero
+ * run->status: examining it is to be restarted.
+ */
 static int stat_entry(const struct scan *scan, u64 entry, u8 *at, u32 length)
 {
 	u64 name = entry + SCAN_HEAD, to = entry + offsetof(struct cosy_dirent, stat);
@@ -225,7 +220,7 @@ static int stat_entry(const struct scan *scan, u64 entry, u8 *at, u32 length)
 		result = cosy_call_result(run, result);
 	else
 		result = cosy_ordinary(run, __NR_newfstatat, scan->fd, name, to, scan->flags);
-	return made_here(scan, result);
+	return result;
 }
 
 /* -EFAULT, or 0. */
@@ -245,46 +240,124 @@ fault:
 	return -EFAULT;
 }
 
-static s64 stat_entries(const struct scan *scan, u64 entry, u8 *at, const u16 *length,
+/*
+ * It leaves before it examines the entry at `entry`, of those that end at `end`; `r` is
+ * as it was called.  Restarted is that entry, not the call: the others are done.
+ */
+static void scan_mark(struct cosy_activation *run, u64 *r, u64 entry, u64 end)
+{
+	r[5] = entry - r[2];
+	r[2] = entry;
+	r[3] = end - entry;
+	r[4] = COSY_UNDER_WAY | (u32)r[4];
+	if (run->status == COSY_LEFT_CALL)
+		run->status = COSY_LEFT_WORK;
+}
+
+/* The entries of `bytes` at `at`, which is in r2.  Non-zero run->status: r2-r5 say what remains. */
+static s64 stat_entries(const struct scan *scan, u64 *r, u8 *at, u32 bytes, const u16 *length,
 			const u16 *end)
 {
+	struct cosy_activation *run = scan->run;
+	u64 entry = r[2];
 	int error;
 	u32 size;
 
 	for (; length < end; length++) {
+		if (unlikely(cosy_between_calls(run)))
+			goto leave;
 		error = stat_entry(scan, entry, at, *length);
-		if (unlikely(error) && error_put(at, error))
-			return -EFAULT;
+		if (unlikely(error)) {
+			if (run->status != COSY_DONE)
+				goto leave;
+			if (error_put(at, error))
+				return -EFAULT;
+		}
 		size = entry_size(SCAN_HEAD, *length);
 		entry += size;
 		at += size;
-		if ((end - length) % 32 == 0) {
-			cond_resched();
-			if (fatal_signal_pending(current))
-				return -EINTR;
-		}
 	}
+	return bytes;
+
+leave:
+	scan_mark(run, r, entry, r[2] + bytes);
 	return 0;
+}
+
+/* One entry of those that remain, by its user address alone.  Its size, or an error. */
+static s64 stat_again(struct cosy_activation *run, const u64 *r)
+{
+	const u64 call[] = { 0, (u32)r[1], r[2] + SCAN_HEAD, r[2] + offsetof(struct cosy_dirent, stat), (u32)r[4] };
+	s64 result;
+	u16 size;
+	u8 *at;
+
+	if (get_user(size, (const u16 __user *)(r[2] + offsetof(struct cosy_dirent, reclen))))
+		return -EFAULT;
+	if (size < entry_size(SCAN_HEAD, 1) || size % COSY_WORD || size > r[3])
+		return -EINVAL;
+	result = cosy_call_result(run, cosy_fast_newfstatat(run, call));
+	if (result == COSY_ORDINARY)
+		result = cosy_ordinary(run, __NR_newfstatat, call[1], call[2], call[3], call[4]);
+	if (run->status == COSY_DONE && result) {
+		at = cosy_reach(run, r[2], size);
+		if (!at || error_put(at, result))
+			return -EFAULT;
+	}
+	return size;
+}
+
+/*
+ * Goes on with what remains.  Lengths of names are not known any more, and the entries
+ * are the user's: what he wrote there since is the name that newfstatat is given.
+ */
+static s64 scan_rest(struct cosy_activation *run, u64 *r)
+{
+	u64 start = r[2] - r[5], end = r[2] + r[3];
+	s64 size;
+
+	if (r[3] > MOST)
+		return -EINVAL;
+	if (run->held)
+		cosy_settle(run);
+	while (r[2] != end) {
+		size = stat_again(run, r);
+		if (size < 0)
+			return size;
+		if (run->status == COSY_DONE) {
+			r[2] += size;
+			r[3] -= size;
+			r[5] += size;
+			if (r[2] == end || !cosy_between_calls(run))
+				continue;
+		}
+		if (run->status == COSY_LEFT_CALL)
+			run->status = COSY_LEFT_WORK;
+		return 0;
+	}
+	return end - start;
 }
 
 /*
  * As getdents64(fd, to, size), but with struct cosy_dirent, and then newfstatat(fd, its
  * name, its stat, flags) for each of them.  At most 64 KB at once.  Bytes, 0 at the end,
- * or getdents64's error.
+ * or getdents64's error.  Non-zero run->status: it leaves before the next call, and r1-r5
+ * say which that is.
  */
 s64 cosy_op_scan_dir(struct cosy_activation *run, u64 *r)
 {
-	u64 to = r[2], size = min_t(u64, r[3], MOST);
+	u64 size = min_t(u64, r[3], MOST);
 	u16 length[MOST / (SCAN_HEAD + COSY_WORD)] __cosy_uninitialized;
 	struct listing listing = { .ctx.actor = scan_put, .length = length };
 	struct scan scan = { .run = run, .fd = r[1], .flags = r[4] };
 	struct file *file;
 	struct fd fd;
 	s64 result;
-	int error;
 	u8 *at;
 
-	at = cosy_reach(run, to, size);
+	if (unlikely(COSY_IS_UNDER_WAY(r[4])))
+		return scan_rest(run, r);
+	at = cosy_reach(run, r[2], size);
 	if (unlikely(!at))
 		at = (u8 *)TASK_SIZE_MAX; /* where nothing is: it fails when and if it is written to */
 	if (run->held)
@@ -295,14 +368,12 @@ s64 cosy_op_scan_dir(struct cosy_activation *run, u64 *r)
 		return -EBADF;
 	listing.at = at;
 	listing.room = size;
-	result = list(file, &listing);
+	result = cosy_call_result(run, list(file, &listing));
 	if (result > 0) {
 		scan.dir = &file->f_path;
 		scan.allowed = path_permission(scan.dir, MAY_EXEC);
-		error = stat_entries(&scan, to, at, length, listing.length);
-		if (error)
-			result = error;
+		result = stat_entries(&scan, r, at, result, length, listing.length);
 	}
 	fdput(fd);
-	return cosy_call_result(run, result);
+	return result;
 }

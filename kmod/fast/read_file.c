@@ -5,70 +5,72 @@
  * Opening and closing are the kernel's own calls, so that the file has a descriptor
  * meanwhile, as it would have; what there is to save is in the reads, and in the two
  * calls that the compound does not make.
+ *
+ * Before each call but the first it looks for filters, tracers, signals and limits, and
+ * leaves with what remains in r1-r5 (COSY_UNDER_WAY).  All of that is the user's: the
+ * kernel's own calls check it as they would have from him.
  */
-#include <linux/jiffies.h>
-#include <linux/sched/signal.h>
 #include <linux/unistd.h>
 #include "fast/fast.h"
+#include "run/limits.h"
 
-/* Calls that may not leave: what is done already cannot be done again. */
-static s64 made_here(struct cosy_activation *run, s64 result)
+static bool has_to_leave(struct cosy_activation *run)
 {
-	if (likely(run->status == COSY_DONE))
-		return result;
-	run->status = COSY_DONE;
-	return -EINTR;
+	if (cosy_between_calls(run))
+		return true;
+	if (likely(!cosy_patience_is_over(run)))
+		return false;
+	cosy_leave_at(run, COSY_LEFT_WORK, run->insn, 0);
+	return true;
 }
 
-/*
- * Nothing here can be gone on with later, so signals wait; but not for long, as there are
- * files without an end.  What freezes tasks comes as a signal, too.
- */
-static bool is_interrupted(unsigned long begun)
+/* One read of what remains.  Non-zero run->status: it is to be restarted, or has failed by then. */
+static void read_some(struct cosy_activation *run, u64 *r)
 {
-	return fatal_signal_pending(current) ||
-	       (signal_pending(current) && time_after(jiffies, begun + HZ));
-}
+	const u64 read[] = { 0, (u32)r[1], r[3], r[4] };
+	s64 result = cosy_fast_read(run, read);
 
-static s64 read_all(struct cosy_activation *run, u32 fd, u64 to, u64 size)
-{
-	unsigned long begun = jiffies;
-	u64 done = 0;
-	s64 result;
-
-	while (done < size) {
-		const u64 read[] = { 0, fd, to + done, size - done };
-
-		result = cosy_fast_read(run, read);
-		if (result == COSY_ORDINARY)
-			result = cosy_ordinary(run, __NR_read, fd, to + done, size - done, 0);
-		result = made_here(run, result);
+	if (result == COSY_ORDINARY)
+		result = cosy_ordinary(run, __NR_read, (u32)r[1], r[3], r[4], 0);
+	if (unlikely(run->status != COSY_DONE))
+		return;
+	if (result <= 0) {
+		r[4] = 0;
 		if (result < 0)
-			return result;
-		if (!result)
-			break;
-		done += result;
-		if (is_interrupted(begun))
-			return -EINTR;
-		cond_resched();
+			r[2] = result;
+		return;
 	}
-	return done;
+	r[2] += result;
+	r[3] += result;
+	r[4] -= result;
 }
 
 /*
  * openat(dirfd, path, flags), read up to the end of the file or until `size` bytes are at
- * user address `to`, close.  Bytes, or the error of the call that failed; the file is
- * closed either way.  A read that would have to be restarted fails with -EINTR, and so
- * does reading on for more than a second while a signal waits.  Non-zero run->status:
- * opening is to be restarted, and nothing is done.
+ * user address `to`, close.  Bytes, or the error of the call that failed.  Non-zero
+ * run->status: it leaves before the next of its calls, and r1-r5 say which that is.
  */
 s64 cosy_op_read_file(struct cosy_activation *run, u64 *r)
 {
-	s64 fd = cosy_ordinary(run, __NR_openat, (s32)r[1], r[2], (u32)r[5], 0), result, closed;
+	s64 result, closed;
 
-	if (fd < 0)
-		return fd;
-	result = read_all(run, fd, r[3], r[4]);
-	closed = made_here(run, cosy_ordinary(run, __NR_close, fd, 0, 0, 0));
+	if (likely(!COSY_IS_UNDER_WAY(r[5]))) {
+		result = cosy_ordinary(run, __NR_openat, (s32)r[1], r[2], (u32)r[5], 0);
+		if (result < 0)
+			return result;
+		r[1] = result;
+		r[2] = 0;
+		r[5] = COSY_UNDER_WAY | (u32)r[5];
+		if (has_to_leave(run))
+			return 0;
+	}
+	while (r[4] && (s64)r[2] >= 0) {
+		read_some(run, r);
+		if (run->status != COSY_DONE || has_to_leave(run))
+			return 0;
+	}
+	/* Closing is never restarted. */
+	closed = cosy_ordinary(run, __NR_close, (u32)r[1], 0, 0, 0);
+	result = r[2];
 	return result < 0 || closed >= 0 ? result : closed;
 }

@@ -237,6 +237,22 @@ u32 cosy_look_around(struct cosy_activation *run)
 	return COSY_DONE;
 }
 
+bool cosy_leave_between(struct cosy_activation *run)
+{
+	u64 detail = 0;
+	u32 status = cosy_look_around(run);
+
+	/* Last, since looking around may let others run, who install a filter. */
+	if (status == COSY_DONE && cosy_traced(run)) {
+		status = COSY_LEFT_TRACED;
+		detail = READ_ONCE(current_thread_info()->syscall_work);
+	}
+	if (status == COSY_DONE)
+		return false;
+	cosy_leave_at(run, status, run->insn, detail);
+	return true;
+}
+
 u32 cosy_tick(struct cosy_activation *run, u32 insn)
 {
 	u32 status;

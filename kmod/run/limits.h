@@ -58,6 +58,27 @@ u32 cosy_tick(struct cosy_activation *run, u32 insn);
  */
 u32 cosy_look_around(struct cosy_activation *run);
 
+/* cosy_between_calls where there is something to look at. */
+bool cosy_leave_between(struct cosy_activation *run);
+
+/* Is somebody to see the next call? */
+static __always_inline bool cosy_traced(const struct cosy_activation *run)
+{
+	return READ_ONCE(task_thread_info(run->task)->syscall_work) & COSY_TRACED;
+}
+
+/*
+ * Before each call but the first of a composite that resumes: true when it has to leave
+ * before that, with run->status set.
+ */
+static __always_inline bool cosy_between_calls(struct cosy_activation *run)
+{
+	if (likely(!(READ_ONCE(task_thread_info(run->task)->flags) & COSY_CALL_WORK) &&
+		   !cosy_traced(run) && !READ_ONCE(*run->look)))
+		return false;
+	return cosy_leave_between(run);
+}
+
 /*
  * For long work within the instruction `insn`, now and then: true when it must
  * stop, with run->status set.  Death and the time limit stop anything, signals

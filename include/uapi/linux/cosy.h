@@ -43,6 +43,23 @@
 #define COSY_OP_BASE		0x10000u
 
 /*
+ * Operations that stand for several system calls leave before any of them.  What then
+ * remains is in r1-r5, and the upper half of the operation's flags is COSY_UNDER_WAY's:
+ *
+ *	read_file	r1 the open file; r2 the bytes read or, when only the close is left, a
+ *			negative errno; r3 where the next go; r4 how many; r5 the flags
+ *	scan_dir	r1 the directory; r2 the next entry to examine; r3 the bytes from there to
+ *			the last one's end, 65536 at most; r4 the flags; r5 the bytes before
+ *	seek_read, seek_write
+ *			as at the start, r5 the whence: the seek is done
+ *
+ * Whoever writes other values there gets what the calls say of them; -EINVAL is the
+ * result where r2 of scan_dir is no entry as scan_dir writes them.
+ */
+#define COSY_UNDER_WAY		0x59534f4300000000ull
+#define COSY_IS_UNDER_WAY(r)	((r) >> 32 == COSY_UNDER_WAY >> 32)
+
+/*
  * Container: this header, the instructions, and an optional line table with its
  * strings.  Offsets are bytes from the start of the header and 8-byte aligned;
  * parts may not overlap or leave the container.
@@ -186,7 +203,10 @@ enum cosy_status {
 	COSY_LEFT_WORK = 1,	/* a signal or task work is due: return to user mode, then RUN again */
 	COSY_LEFT_CALL = 2,	/* the system call at `resume` was interrupted: if the ioctl returns to
 				 * user mode at all, its raw return value is the result of that call
-				 * (-EINTR, or what restart_syscall gave); go on behind it */
+				 * (-EINTR, or what restart_syscall gave); go on behind it.  But where it
+				 * is a read of read_file, under way, RUN goes on at `resume`: bytes are
+				 * added to r2 and r3 and subtracted from r4; an error goes to r2, and r4
+				 * is 0 then and at the end of the file */
 	COSY_LEFT_FAULT = 3,	/* the access at `resume` faulted; detail = an address, 0 or ~0 if not known */
 	COSY_LEFT_TRACED = 4,	/* a filter, tracer or auditor is armed: go on by plain calls.
 				 * detail = the thread's syscall_work bits */

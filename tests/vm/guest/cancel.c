@@ -5,13 +5,14 @@
  */
 #include "check.h"
 
+#include <cosy/fast.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
-static int wire[2], zero, listener, lock_file;
+static int wire[2], zero, listener, lock_file, fifo;
 static volatile int reached, cleaned, arrived;
 static volatile pid_t tid;
 static volatile long pair[2];
@@ -91,6 +92,18 @@ static void wait_with_file(void)
 	arrived = read(wire[0], &c, 1) != -1;
 	COSY_END;
 	pthread_cleanup_pop(1);
+}
+
+/* The file that read_file has open is closed, as it is natively. */
+static void wait_read_file(void)
+{
+	static char text[64];
+
+	MUST(write(fifo, "abc", 3) == 3);
+	COSY_START;
+	reached = 1;
+	arrived = cosy_read_file(AT_FDCWD, "fifo", text, sizeof(text), O_RDONLY) != -1;
+	COSY_END;
 }
 
 static void *waiter(void *wait)
@@ -298,6 +311,7 @@ static void all(void)
 	waiting("accept", wait_accept);
 	waiting("fcntl", wait_lock);
 	waiting("open", wait_with_file);
+	waiting("read_file", wait_read_file);
 	precise();
 	other_states();
 }
@@ -314,6 +328,7 @@ int main(void)
 	directory_enter();
 	MUST(!pipe(wire) && !pipe(held));
 	MUST((zero = open("/dev/zero", O_RDONLY)) >= 0);
+	MUST(!mkfifo("fifo", 0600) && (fifo = open("fifo", O_RDWR)) >= 0);
 	MUST((listener = socket(AF_UNIX, SOCK_STREAM, 0)) >= 0);
 	MUST(!bind(listener, (struct sockaddr *)&address, sizeof(address)) && !listen(listener, 1));
 	MUST((lock_file = open("lock", O_RDWR | O_CREAT, 0600)) >= 0);
@@ -342,6 +357,7 @@ int main(void)
 	MUST(!kill(holder, SIGKILL) && waitpid(holder, NULL, 0) == holder);
 	unlink("socket");
 	unlink("lock");
+	unlink("fifo");
 	directory_leave();
 	return check_end();
 }

@@ -16,7 +16,7 @@
 /* Set by kmod_main. */
 static int fd;
 static char *shared;
-static uint64_t private[64] __attribute__((aligned(64)));
+static uint64_t private[64] __attribute__((aligned(64), unused));
 static struct raw_run the_run;
 
 /*

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read_file leaves before any of its calls, for filters, signals and limits, and goes on there
+ * from what r1-r5 say, whoever wrote that.
+ */
+#include "kmod.h"
+#include <cosy/fast.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/prctl.h>
+
+enum { SIZE = 20000, TRIES = 300 };
+
+static char content[SIZE];
+
+/* Where the one call of the compound is. */
+#define AT_CALL 11
+
+static uint32_t load_read_file(const char *name, void *to, uint64_t size)
+{
+	const struct bpf_insn insns[] = {
+		WIDE(1, (uint64_t)AT_FDCWD), WIDE(2, (uintptr_t)name), WIDE(3, (uintptr_t)to), WIDE(4, size), WIDE(5, O_RDONLY),
+		MOV(0, 0), CALL_OP(RAW_OP_read_file), EXIT,
+	};
+
+	return raw_load(fd, insns, COUNT(insns));
+}
+
+static int free_descriptor(void)
+{
+	int number = dup(0);
+
+	close(number);
+	return number;
+}
+
+/* With a nanosecond each RUN makes one call; from point `plain` on there is no limit. */
+static int stepped(const char *name, char *to, uint64_t size, int plain, int64_t want)
+{
+	uint32_t handle = load_read_file(name, to, size);
+	int steps = 0, before = free_descriptor();
+
+	raw_run_init(&the_run, handle, NULL);
+	do {
+		raw_limits(fd, 0, steps < plain);
+		the_run.state.kernel_ns = 0;
+		MUST(!raw_run(fd, &the_run) && ++steps < 1000);
+	} while (the_run.run.status == COSY_LEFT_WORK ||
+		 (the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == AT_CALL + 1));
+	raw_limits(fd, 0, 0);
+	if (the_run.run.status == COSY_ENDED_TIME)
+		MUST(!raw_run_to_end(fd, &the_run));
+	CHECK(the_run.run.status == COSY_DONE && the_run.run.ret == want, "%s, %d: status %u, %lld, not %lld", name, plain,
+	      the_run.run.status, (long long)the_run.run.ret, (long long)want);
+	CHECK(free_descriptor() == before, "%s, %d: a descriptor was left", name, plain);
+	return steps;
+}
+
+static void test_every_point(void)
+{
+	char *to[] = { shared, malloc(SIZE + 1) };
+
+	for (size_t i = 0; i < COUNT(to); i++)
+		for (int plain = 0; plain < 6; plain++) {
+			memset(to[i], 0, SIZE + 1);
+			stepped("whole", to[i], SIZE + 1, plain, SIZE);
+			CHECK(!memcmp(to[i], content, SIZE) && !to[i][SIZE], "point %d: other bytes", plain);
+			stepped("whole", to[i], 5000, plain, 5000);
+			stepped("whole", to[i], 0, plain, 0);
+			stepped("none", to[i], 100, plain, -ENOENT);
+			stepped(".", to[i], 100, plain, -EISDIR);
+			stepped("whole", NULL, 100, plain, -EFAULT);
+		}
+	CHECK(stepped("whole", shared, SIZE + 1, 100, SIZE) >= 4, "openat, two reads and close are not four steps");
+	free(to[1]);
+}
+
+/* Nothing of what says where to go on is believed. */
+static void test_forged(void)
+{
+	static const uint64_t words[] = { 0, 1, 4096, 1ull << 31, 1ull << 63, ~0ull, 1ull << 47, 0x7ffffffff000 };
+	uint32_t handle = load_read_file("whole", shared, SIZE);
+	uint64_t numbers[] = { 99, ~0ull, 1ull << 32 | 99, 1ull << 31 };
+
+	raw_limits(fd, 0, 1);
+	raw_run_init(&the_run, handle, NULL);
+	MUST(!raw_run(fd, &the_run) && the_run.run.status == COSY_ENDED_TIME && COSY_IS_UNDER_WAY(the_run.state.reg[5]));
+	close((int)the_run.state.reg[1]);
+	raw_limits(fd, 0, 0);
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		for (size_t k = 0; k < COUNT(words) * COUNT(words); k++) {
+			the_run.run.resume = AT_CALL + 1;
+			the_run.state.reg[1] = numbers[i];
+			the_run.state.reg[2] = 0;
+			the_run.state.reg[3] = words[k % COUNT(words)];
+			the_run.state.reg[4] = words[k / COUNT(words)];
+			the_run.state.reg[5] = COSY_UNDER_WAY;
+			CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE && the_run.run.ret == -EBADF,
+			      "status %u, %lld", the_run.run.status, (long long)the_run.run.ret);
+		}
+}
+
+static int ring_writer, rings;
+
+static void on_ring(int sig)
+{
+	(void)sig;
+	if (++rings == 3)
+		MUST(write(ring_writer, "def", 3) == 3);
+	if (rings == 4)
+		close(ring_writer);
+}
+
+/* A read that waits is interrupted and restarted as read(2) is, and the file is closed. */
+static void test_signal(void)
+{
+	uint32_t reading = load_read_file("fifo", shared, SIZE);
+	int before, keep;
+	long ret;
+
+	MUST(!mkfifo("fifo", 0600) && (keep = open("fifo", O_RDWR)) >= 0);
+	before = free_descriptor();
+	MUST(write(keep, "abc", 3) == 3);
+	handle(SIGALRM, on_ring, 0);
+	raw_run_init(&the_run, reading, NULL);
+	rings = 10;
+	alarm_us(50000, 0);
+	do
+		ret = raw_run(fd, &the_run);
+	while (!ret && the_run.run.status == COSY_LEFT_WORK);
+	CHECK(ret == -EINTR && the_run.run.status == COSY_LEFT_CALL && the_run.run.resume == AT_CALL + 1,
+	      "RUN %ld, status %u at %d", ret, the_run.run.status, (int)the_run.run.resume - 1);
+	CHECK(the_run.state.reg[2] == 3 && the_run.state.reg[4] == SIZE - 3 && !memcmp(shared, "abc", 3), "%lld bytes",
+	      (long long)the_run.state.reg[2]);
+	the_run.state.reg[2] = (uint64_t)-EINTR;
+	the_run.state.reg[4] = 0;
+	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE && the_run.run.ret == -EINTR,
+	      "interrupted: status %u, %lld", the_run.run.status, (long long)the_run.run.ret);
+	CHECK(free_descriptor() == before, "a descriptor was left");
+
+	handle(SIGALRM, on_ring, SA_RESTART);
+	ring_writer = keep;
+	rings = 0;
+	MUST(write(keep, "abc", 3) == 3);
+	raw_run_init(&the_run, reading, NULL);
+	alarm_us(50000, 20000);
+	ret = raw_run_to_end(fd, &the_run);
+	alarm_us(0, 0);
+	CHECK(!ret && the_run.run.status == COSY_DONE && the_run.run.ret == 6 && !memcmp(shared, "abcdef", 6),
+	      "restarted: RUN %ld, status %u, %lld", ret, the_run.run.status, (long long)the_run.run.ret);
+	MUST(!unlink("fifo"));
+}
+
+static void on_interrupt(int sig)
+{
+	(void)sig;
+}
+
+/* The same in a region, which libcosy goes on with: the file is closed as it is natively. */
+static void test_region(void)
+{
+	int before, keep, error;
+	ssize_t got;
+
+	MUST(!mkfifo("fifo", 0600) && (keep = open("fifo", O_RDWR)) >= 0 && write(keep, "abc", 3) == 3);
+	/* Opens the context. */
+	COSY_START;
+	got = cosy_read_file(AT_FDCWD, "whole", content, SIZE, O_RDONLY);
+	COSY_END;
+	CHECK(got == SIZE, "%zd", got);
+	before = free_descriptor();
+	handle(SIGALRM, on_interrupt, 0);
+	alarm_us(50000, 50000);
+	COSY_START;
+	got = cosy_read_file(AT_FDCWD, "fifo", content, SIZE, O_RDONLY);
+	error = errno;
+	COSY_END;
+	alarm_us(0, 0);
+	CHECK(got == -1 && error == EINTR && !memcmp(content, "abc", 3), "%zd, %s", got, strerror(error));
+	CHECK(free_descriptor() == before, "a descriptor was left");
+	close(keep);
+	MUST(!unlink("fifo"));
+}
+
+/* --- A filter that another thread installs --------------------------------------------------- */
+
+static _Atomic bool ended;
+static long tsync_ret;
+
+static void *reader(void *unused)
+{
+	tsync_ret = raw_run(fd, &the_run);
+	ended = true;
+	return unused;
+}
+
+static bool wait_taken(int pipe)
+{
+	int left = 1;
+
+	while (!ended && !ioctl(pipe, FIONREAD, &left) && left)
+		sleep_ms(1);
+	return !left;
+}
+
+static void deny_reads(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { COUNT(filter), filter };
+
+	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	MUST(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program));
+}
+
+/* At most the read that sleeps when it is installed gets anything: as natively. */
+static void tsync_child(void *unused)
+{
+	static char to[4096];
+	pthread_t thread;
+	int writer, after = 0;
+
+	(void)unused;
+	fd = raw_open();
+	MUST(!mkfifo("tsync", 0600));
+	raw_run_init(&the_run, load_read_file("tsync", to, sizeof(to)), NULL);
+	MUST(!pthread_create(&thread, NULL, reader, NULL));
+	MUST((writer = open("tsync", O_WRONLY)) >= 0);
+	MUST(write(writer, "x", 1) == 1 && wait_taken(writer));
+	deny_reads();
+	for (int i = 0; i < TRIES && !ended; i++) {
+		MUST(write(writer, "y", 1) == 1);
+		after += wait_taken(writer);
+	}
+	close(writer);
+	pthread_join(thread, NULL);
+	CHECK(after <= 1, "%d reads behind the filter", after);
+	CHECK(!tsync_ret && the_run.run.status == COSY_LEFT_TRACED && the_run.run.resume == AT_CALL + 1 &&
+		      COSY_IS_UNDER_WAY(the_run.state.reg[5]) && the_run.state.reg[2] == 2,
+	      "RUN %ld, status %u at %d, %lld bytes", tsync_ret, the_run.run.status, (int)the_run.run.resume - 1,
+	      (long long)the_run.state.reg[2]);
+	unlink("tsync");
+}
+
+static void test_tsync(void)
+{
+	handle(SIGPIPE, SIG_IGN, 0);
+	CHECK_CHILD(in_child(tsync_child, NULL));
+}
+
+int main(int argc, char **argv)
+{
+	static const struct kmod_test tests[] = {
+		{ "every_point", test_every_point },
+		{ "forged", test_forged },
+		{ "signal", test_signal },
+		{ "region", test_region },
+		{ "tsync", test_tsync },
+	};
+	int file, status;
+
+	directory_enter();
+	MUST(!chmod(".", 0777) && (file = open("whole", O_CREAT | O_RDWR, 0600)) >= 0);
+	for (size_t i = 0; i < SIZE; i++)
+		content[i] = (char)(i * 7 + i / 251);
+	MUST(write(file, content, SIZE) == SIZE && !close(file));
+	status = kmod_main(tests, COUNT(tests), argc, argv);
+	MUST(!unlink("whole"));
+	directory_leave();
+	return status | check_end();
+}
