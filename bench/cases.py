@@ -229,7 +229,41 @@ def _read1() -> Iterator[Case]:
         )
 
 
+# Programs of bench/process/ and a short and a long run of each.
+_PROCESSES = {
+    "keystore": (50, 20000),
+    "records": (100, 30000),
+    "tree": (10, 2000),
+    "split": (2, 200),
+    "tail": (10, 2000),
+    "wc": (4, 2000),
+    "sum": (4, 2000),
+    "filecopy": (16, 20000),
+    "pingpong": (20, 5000),
+    "threads": (100, 40000),
+    "cold": (1000, 1000000),
+}
+
+
+def _process() -> Iterator[Case]:
+    for program, counts in _PROCESSES.items():
+        for length, count in zip(("short", "long"), counts):
+            yield Case(
+                "process",
+                "process",
+                ("VAN", "COSY-FAST"),
+                1,
+                3 if length == "short" else 2,
+                1,
+                "process",
+                {"program": program, "run": length},
+                {"count": count},
+                file_systems=("tmpfs",),
+            )
+
+
 _WORKLOADS = {
+    "process": _process,
     "getpid": _getpid,
     "db": _db,
     "bonnie": _bonnie,
