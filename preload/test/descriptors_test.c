@@ -189,7 +189,6 @@ static void make_files(void)
 int main(void)
 {
 	make_files();
-	alarm(60);
 	streams_are_opened_anew();
 	streams_are_closed(fclose);
 	streams_are_closed(pclose);

@@ -284,7 +284,6 @@ int main(void)
 	snprintf(path, sizeof(path), "%s/cosy-read-map.%d", dir ? dir : "/tmp", getpid());
 	snprintf(sparse, sizeof(sparse), "%s/cosy-read-sparse.%d", dir ? dir : "/tmp", getpid());
 	write_file();
-	alarm(60);
 	the_bytes_are_the_file_s();
 	a_shorter_file_is_shorter();
 	write_file();

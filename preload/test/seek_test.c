@@ -228,7 +228,6 @@ int main(void)
 		CHECK(write(fd, bytes, LONG) == LONG);
 	}
 	close(fd);
-	alarm(60);
 	seek_and_read_are_one();
 	the_end_is_asked_for();
 	data_and_holes_are_asked_for();

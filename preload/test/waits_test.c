@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 
 #include "check.h"
@@ -114,6 +115,17 @@ static void polled(void)
 	struct pollfd ready = {.fd = sockets[0], .events = POLLIN};
 
 	CHECK(poll(&ready, 1, -1) == 1 && recv(sockets[0], big, 8, 0) == 8);
+}
+
+/* What _FORTIFY_SOURCE calls. */
+int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t fds_len);
+
+static void polled_fortified(void)
+{
+	struct pollfd ready = {.fd = sockets[0], .events = POLLIN};
+
+	CHECK(__poll_chk(&ready, 1, FAR * 1000, sizeof(ready)) == 1);
+	CHECK(recv(sockets[0], big, 8, 0) == 8);
 }
 
 static void selected(void)
@@ -212,6 +224,35 @@ static void send_signal(void)
 	CHECK(!kill(getppid(), SIGUSR1));
 }
 
+static volatile bool woken;
+
+static void wake(int signal)
+{
+	(void)signal;
+	woken = true;
+}
+
+/* These end by a signal only: the program's own, which comes last. */
+static void slept(void)
+{
+	struct timespec far = {FAR, 0};
+
+	woken = false;
+	CHECK(signal(SIGUSR1, wake) == SIG_DFL);
+	CHECK(nanosleep(&far, NULL) == -1 && errno == EINTR && woken);
+	signal(SIGUSR1, SIG_DFL);
+}
+
+static void slept_as_thread(void)
+{
+	struct timespec far = {FAR, 0};
+
+	woken = false;
+	CHECK(signal(SIGUSR1, wake) == SIG_DFL);
+	CHECK(thrd_sleep(&far, NULL) == -1 && woken);
+	signal(SIGUSR1, SIG_DFL);
+}
+
 /* Every signal that there is, 33 too, past any library. */
 static void blocked(void)
 {
@@ -251,6 +292,9 @@ static const struct {
 	{"msgrcv", got_message, put_message},
 	{"semtimedop", lowered, raise_it},
 	{"sigtimedwait", signalled, send_signal},
+	{"nanosleep", slept, send_signal},
+	{"thrd_sleep", slept_as_thread, send_signal},
+	{"poll, fortified", polled_fortified, send_8},
 	{"all signals blocked", blocked, send_8},
 	{"aio_suspend", input_came, send_8},
 };
@@ -342,8 +386,6 @@ int main(void)
 	child = fork();
 	if (!child)
 		_exit(writer());
-	/* A lease that is not returned shows as a test that takes a minute. */
-	alarm(60);
 	for (size_t i = 0; i < CASES; i++) {
 		int fd = specialised();
 		char byte = -1;

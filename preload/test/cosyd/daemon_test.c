@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -440,12 +441,32 @@ static void test_limits(void)
 	CHECK(!seteuid(0) && !setegid(0));
 }
 
+/* Is each of them in open(2)? */
+static bool all_open(const void *context)
+{
+	for (const pid_t *writer = context; *writer; writer++) {
+		char name[64];
+		long call = -1;
+		FILE *file;
+
+		snprintf(name, sizeof(name), "/proc/%d/syscall", *writer);
+		file = fopen(name, "r");
+		CHECK(file);
+		if (fscanf(file, "%ld", &call) != 1)
+			call = -1;
+		fclose(file);
+		if (call != SYS_openat)
+			return false;
+	}
+	return true;
+}
+
 /* More leases, each broken, than signals can be queued. */
 static void test_many(void)
 {
 	enum { MANY = 100 };
 	static struct taken taken[MANY];
-	pid_t writers[MANY];
+	pid_t writers[MANY + 1] = {0};
 	int status;
 
 	daemon_start(cosyd, NULL);
@@ -468,7 +489,7 @@ static void test_many(void)
 			_exit(0);
 		}
 	}
-	usleep(300000);
+	wait_until(all_open, writers);
 	CHECK(!kill(daemon_keeper(), SIGCONT));
 	for (int i = 0; i < MANY; i++) {
 		CHECK(waitpid(writers[i], &status, 0) == writers[i] && !status);

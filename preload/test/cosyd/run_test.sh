@@ -17,16 +17,22 @@ work=$(mktemp -d) || exit 1
 chmod 755 "$work"
 daemon=
 trap '[ -z "$daemon" ] || kill "$daemon"; rm -rf "$work"' EXIT
-export COSYD_SOCKET="$work/socket" TMPDIR="$work"
+# Windows are waited for, however busy the machine is.
+export COSYD_SOCKET="$work/socket" TMPDIR="$work" COSY_READ_EAGER=1
 failed=0
 head -c 200000 /dev/urandom >"$work/file"
+
+# lives PROCESS: has it not ended, reaped or not
+lives() {
+	readlink -q "/proc/$1/exe" >/dev/null
+}
 
 # start OPTION...: a daemon; $keeper is its other process
 start() {
 	: >"$work/log"
 	"$cosyd" --socket "$COSYD_SOCKET" "$@" 2>"$work/log" &
 	daemon=$!
-	for _ in $(seq 1000); do
+	while lives "$daemon"; do
 		keeper=$(sed -n 's/.*ready; the keeper of leases is process //p' "$work/log")
 		[ -n "$keeper" ] && return
 		sleep 0.01
@@ -81,8 +87,6 @@ stale() {
 case $case in
 other)
 	reachable "$1"
-	# Windows do not wait until there is time for them.
-	export COSY_READ_EAGER=1
 	slowly="dd if=$work/file bs=64 status=none"
 	copies "without a daemon" nobody "$cosy" run --explain "$work/file" $slowly
 	says "without a daemon" "not specialised: LEASE_PERMITTED"
@@ -136,14 +140,15 @@ ended)
 	;;
 killed)
 	# One daemon after the other, while a program reads what another writes.
-	start --hold-off 0
+	start --hold-off 0 --verbose
 	"$cosy" run --stats -- "$1" 4000 65534 >"$work/out" 2>"$work/err" &
 	reader=$!
 	for _ in 1 2 3 4 5; do
-		sleep 0.2
+		# Each has had a lease.
+		until grep -q references "$work/log" || ! lives "$reader"; do sleep 0.01; done
 		kill -KILL "$keeper"
 		wait "$daemon" 2>/dev/null
-		start --hold-off 0
+		start --hold-off 0 --verbose
 	done
 	wait "$reader" || {
 		echo "FAIL: stale reads, or none"
