@@ -285,28 +285,12 @@ static double short_runs(void)
 	return (double)all / (double)the_run.state.kernel_ns;
 }
 
-enum { FILES = 64 };
-
-/* FILES files, "0" up, in the current directory, which it opens. */
-static int make_files(void)
-{
-	int dir = open(".", O_RDONLY | O_DIRECTORY), file;
-
-	MUST(dir >= 0);
-	for (int i = 0; i < FILES; i++) {
-		file = open((char[]){ i / 10 + '0', i % 10 + '0', 0 } + (i < 10), O_CREAT | O_WRONLY, 0600);
-		MUST(file >= 0 && !close(file));
-	}
-	return dir;
-}
-
 int main(int argc, char **argv)
 {
 	static const struct bpf_insn empty[] = { MOV(0, 0), EXIT };
 	enum { MANY = 64 << 10 };
 	static char text[MANY];
 	double plain, compound, loop;
-	int dir;
 
 	checking = argc > 1 && !strcmp(argv[1], "check");
 	fd = raw_open();
@@ -380,15 +364,6 @@ int main(int argc, char **argv)
 	}), 0);
 	bound("operation: memcpy of 64, shared buffer", EACH(MOVR(1, 8), MOVR(2, 8), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_memcpy)) - loop, 0);
 	bound("operation: memcpy of 64, other memory", EACH(MOVR(1, 9), MOVR(2, 9), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_memcpy)) - loop, 0);
-
-	directory_enter();
-	dir = make_files();
-	bound("operation: scan_dir per entry", EACH(MOV(1, dir), MOV(2, 0), MOV(3, SEEK_SET), CALL(SYS_lseek),
-		MOV(1, dir), MOVR(2, 8), MOV(3, 32768), MOV(4, 0), CALL_OP(RAW_OP_scan_dir)) / FILES, 0);
-	for (int i = 0; i < FILES; i++)
-		MUST(!unlink((char[]){ i / 10 + '0', i % 10 + '0', 0 } + (i < 10)));
-	close(dir);
-	directory_leave();
 
 	bound("memchr per byte, shared buffer", per_byte(8, (uintptr_t)shared, 'y', MANY, MANY), 0.85);
 	bound("memchr per byte, other memory", per_byte(8, (uintptr_t)text, 'y', MANY, MANY), 0);
