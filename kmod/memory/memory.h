@@ -40,6 +40,15 @@ static inline void cosy_leave_fault(struct cosy_activation *run, u64 address)
 	cosy_leave_at(run, COSY_LEFT_FAULT, run->insn, address);
 }
 
+/* TASK_SIZE_MAX in a register: without CONFIG_X86_5LEVEL it is a constant that no comparison takes. */
+static __always_inline unsigned long cosy_user_end(void)
+{
+	unsigned long end = TASK_SIZE_MAX;
+
+	OPTIMIZER_HIDE_VAR(end);
+	return end;
+}
+
 struct cosy_place {
 	u8 *at; /* in the kernel's mapping of the buffer, a view's page, or user memory */
 	u64 before, behind; /* bytes below `at`, and from it on, that are reached alike */
@@ -71,7 +80,7 @@ static __always_inline bool cosy_resolve(struct cosy_activation *run, u64 addres
 		cosy_leave_fault(run, address);
 		return false;
 	}
-	address &= array_index_mask_nospec(address, TASK_SIZE_MAX);
+	address &= array_index_mask_nospec(address, cosy_user_end());
 	ret->at = (u8 *)address;
 	ret->before = address;
 	ret->behind = TASK_SIZE_MAX - address;
@@ -93,7 +102,7 @@ static __always_inline u8 *cosy_reach(const struct cosy_activation *run, u64 add
 		return prog->buffer + (offset & (prog->buffer_size - 1));
 	if (unlikely(address >= TASK_SIZE_MAX || size > TASK_SIZE_MAX - address))
 		return NULL;
-	return (u8 *)(address & array_index_mask_nospec(address, TASK_SIZE_MAX));
+	return (u8 *)(address & array_index_mask_nospec(address, cosy_user_end()));
 }
 
 /*
