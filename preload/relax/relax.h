@@ -33,6 +33,9 @@
 #ifdef COSY_RELAX
 #define RELAXES true
 
+/* A signal mask without RELAX_SIGNAL, once there is a handler for it. */
+uint64_t relax_signals(uint64_t signals);
+
 /* Before an open with `flags`: the flags to open with. */
 int relax_before_open(int flags);
 

@@ -24,8 +24,6 @@
 bool relax_lease_take(int fd, int kind);
 void relax_lease_return(int fd);
 
-/* A signal mask without RELAX_SIGNAL, once there is a handler for it. */
-uint64_t relax_signals(uint64_t signals);
 bool relax_lease_armed(void);
 bool relax_lease_forbidden(void);
 
