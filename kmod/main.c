@@ -26,7 +26,7 @@
  *	  leave.c		the saved state, out to the user and in again
  *	  limits.c		fuel, time, signals: what a safepoint looks for
  *	  frame.c		local calls on the software stack
- *	  dispatch.c		the kernel's own table of system calls
+ *	  dispatch.c		the kernel's own table of system calls, and others not exported
  *	  calling.h, offsets.c	what C and compiled code expect of each other
  *	  enter.S		into compiled code and out of it, fuel
  *	  access.S		accesses outside the shared buffer, atomics, division
@@ -62,6 +62,7 @@
  */
 #include <linux/module.h>
 #include "device.h"
+#include "fast/attributes.h"
 #include "load/cache.h"
 #include "load/image.h"
 #include "load/processor.h"
@@ -79,6 +80,8 @@ static int __init cosy_init(void)
 	error = cosy_dispatch_init();
 	if (error)
 		goto out;
+
+	cosy_attributes_init();
 
 	error = cosy_image_init();
 	if (error)

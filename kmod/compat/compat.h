@@ -63,6 +63,7 @@
 
 #include <linux/audit.h>
 #include <linux/compiler.h>
+#include <linux/dcache.h>
 #include <linux/entry-common.h>
 #include <linux/err.h>
 #include <linux/file.h>
@@ -168,6 +169,44 @@ static inline bool cosy_times_are_coarse(const struct inode *inode)
 	return true;
 #endif
 }
+
+/*
+ * The children of a directory are a list (an hlist from 6.8 on).  The one after `child`, the one
+ * before it, or NULL; under the lock of `dir`, whose child it is.
+ */
+#ifdef COSY_HAVE_D_SIB
+static inline bool cosy_dentry_has_siblings(const struct dentry *child)
+{
+	return !hlist_unhashed(&child->d_sib);
+}
+
+static inline struct dentry *cosy_dentry_after(struct dentry *dir, struct dentry *child)
+{
+	return hlist_entry_safe(child->d_sib.next, struct dentry, d_sib);
+}
+
+static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentry *child)
+{
+	if (child->d_sib.pprev == &dir->d_children.first)
+		return NULL;
+	return hlist_entry(container_of(child->d_sib.pprev, struct hlist_node, next), struct dentry, d_sib);
+}
+#else
+static inline bool cosy_dentry_has_siblings(const struct dentry *child)
+{
+	return !list_empty(&child->d_child);
+}
+
+static inline struct dentry *cosy_dentry_after(struct dentry *dir, struct dentry *child)
+{
+	return list_is_last(&child->d_child, &dir->d_subdirs) ? NULL : list_next_entry(child, d_child);
+}
+
+static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentry *child)
+{
+	return list_is_first(&child->d_child, &dir->d_subdirs) ? NULL : list_prev_entry(child, d_child);
+}
+#endif
 
 /* The x86 JIT got loads and stores relative to r12 with the headers' name for them (6.9). */
 #ifdef BPF_PROBE_MEM32

@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
-/* attributes.c - see attributes.h. */
+/*
+ * attributes.c - see attributes.h.
+ *
+ * A file system may answer stat(2) in a way of its own.  What tmpfs answers are the fields of
+ * the inode but for two things: it corrects the count of blocks first when pages have gone
+ * without its knowing, and it tells of huge pages by st_blksize.  The first shows in the inode.
+ * The second is a mount option, or a setting of the whole system that no module can see: so its
+ * own answer is asked for once, of a regular file, each time that all has been settled.
+ */
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/kdev_t.h>
+#include <linux/mount.h>
+#include <linux/shmem_fs.h>
 #include <linux/stat.h>
+#include <linux/static_call.h>
 #include <linux/user_namespace.h>
 #include "compat/compat.h"
 #include "fast/attributes.h"
+#include "run/activation.h"
+#include "run/dispatch.h"
 #include "memory/access.h"
 
 /* As from_kuid_munged; in the first namespace, which maps all but the invalid to itself, at once. */
@@ -25,7 +38,7 @@ static u32 gid_seen(struct user_namespace *ns, kgid_t gid)
 }
 
 /* As cp_new_stat, which no field of x86-64's struct stat can overflow. */
-static int put(struct stat __user *to, const struct kstat *stat)
+static __always_inline int put(struct stat __user *to, const struct kstat *stat)
 {
 	struct user_namespace *ns = current_user_ns();
 	u32 uid = uid_seen(ns, stat->uid), gid = gid_seen(ns, stat->gid);
@@ -60,10 +73,119 @@ fault:
 	return -EFAULT;
 }
 
-int cosy_attributes(const struct path *path, int flags, u8 *to)
+/* --- What the inode says ---------------------------------------------------------------- */
+
+static int hook_getattr_none(const struct path *path)
 {
+	return -ENOSYS;
+}
+
+static int hook_permission_none(struct inode *inode, int mask)
+{
+	return -ENOSYS;
+}
+
+DEFINE_STATIC_CALL(cosy_hook_getattr, hook_getattr_none);
+DEFINE_STATIC_CALL(cosy_hook_permission, hook_permission_none);
+
+/* tmpfs's own way to answer, if the security module can be asked; and whether it can about searching. */
+static const void *tmpfs_getattr __ro_after_init;
+static bool permission_known __ro_after_init;
+
+void __init cosy_attributes_init(void)
+{
+	void *permission = cosy_unexported("security_inode_permission");
+	void *getattr = cosy_unexported("security_inode_getattr");
+	struct file *file;
+
+	if (permission) {
+		static_call_update(cosy_hook_permission, (typeof(&hook_permission_none))permission);
+		permission_known = true;
+	}
+	if (!getattr)
+		return;
+	static_call_update(cosy_hook_getattr, (typeof(&hook_getattr_none))getattr);
+	file = shmem_file_setup("cosy", 0, VM_NORESERVE);
+	if (IS_ERR(file))
+		return;
+	tmpfs_getattr = file_inode(file)->i_op->getattr;
+	fput(file);
+}
+
+int cosy_may_search(const struct path *dir)
+{
+	struct inode *inode = d_inode(dir->dentry);
+	umode_t mode = READ_ONCE(inode->i_mode);
+
+	if (likely(permission_known && !inode->i_op->permission && !is_idmapped_mnt(dir->mnt) &&
+		   (((mode & 0100) && uid_eq(inode->i_uid, current_fsuid())) ||
+		    ((mode & 0111) == 0111 && !READ_ONCE(inode->i_acl)))))
+		return static_call(cosy_hook_permission)(inode, MAY_EXEC);
+	return path_permission(dir, MAY_EXEC);
+}
+
+/* Whether tmpfs would answer with the fields of the inode, but for st_blksize. */
+static __always_inline bool tmpfs_answers_inode(const struct path *path, const struct inode *inode)
+{
+	const struct shmem_inode_info *info;
+
+	if (!tmpfs_getattr || (const void *)inode->i_op->getattr != tmpfs_getattr ||
+	    is_idmapped_mnt(path->mnt) || !cosy_times_are_coarse(inode))
+		return false;
+	info = container_of(inode, struct shmem_inode_info, vfs_inode);
+	return READ_ONCE(info->alloced) - READ_ONCE(info->swapped) ==
+		       READ_ONCE(inode->i_mapping->nrpages) &&
+	       !((const struct shmem_sb_info *)inode->i_sb->s_fs_info)->huge;
+}
+
+/* As generic_fillattr, without an idmapped mount. */
+static __always_inline int put_inode(struct stat __user *to, const struct inode *inode)
+{
+	struct kstat stat __cosy_uninitialized;
+
+	stat.dev = inode->i_sb->s_dev;
+	stat.ino = inode->i_ino;
+	stat.nlink = inode->i_nlink;
+	stat.mode = inode->i_mode;
+	stat.uid = inode->i_uid;
+	stat.gid = inode->i_gid;
+	stat.rdev = inode->i_rdev;
+	stat.size = i_size_read(inode);
+	stat.blksize = i_blocksize(inode);
+	stat.blocks = inode->i_blocks;
+	stat.atime = inode_get_atime(inode);
+	stat.mtime = inode_get_mtime(inode);
+	stat.ctime = inode_get_ctime(inode);
+	return put(to, &stat);
+}
+
+static noinline int ask_file_system(struct cosy_activation *run, const struct path *path, int flags,
+				    struct stat __user *to, bool more)
+{
+	const struct inode *inode = d_backing_inode(path->dentry);
 	struct kstat stat __cosy_uninitialized;
 	int error = vfs_getattr(path, &stat, STATX_BASIC_STATS, flags);
 
-	return error ? error : put((struct stat __user *)to, &stat);
+	if (error)
+		return error;
+	if (more && S_ISREG(stat.mode) && tmpfs_answers_inode(path, inode) &&
+	    stat.blksize == i_blocksize(inode)) {
+		run->agreed = inode->i_sb;
+		run->held |= COSY_HELD_AGREED;
+	}
+	return put(to, &stat);
+}
+
+int cosy_attributes(struct cosy_activation *run, const struct path *path, int flags, u8 *to,
+		    bool more)
+{
+	const struct inode *inode = d_backing_inode(path->dentry);
+	int error;
+
+	if (likely((run->held & COSY_HELD_AGREED) && run->agreed == inode->i_sb &&
+		   tmpfs_answers_inode(path, inode))) {
+		error = static_call(cosy_hook_getattr)(path);
+		return error ? error : put_inode((struct stat __user *)to, inode);
+	}
+	return ask_file_system(run, path, flags, (struct stat __user *)to, more);
 }

@@ -208,7 +208,7 @@ static int stat_entry(const struct scan *scan, u64 entry, u8 *at, u32 length)
 	if (unlikely(scan->flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
 		cosy_replug(run, COSY_GUARD_LIMITED);
 	else if (unlikely(at == (u8 *)entry))
-		result = cosy_stat_under(run, scan->dir, name, to, scan->flags);
+		result = cosy_stat_under(run, scan->dir, name, to, scan->flags, true);
 	else if (unlikely(!cosy_is_component(&component)))
 		cosy_replug(run, COSY_GUARD_NAME);
 	else if (unlikely(scan->allowed))
@@ -371,8 +371,11 @@ s64 cosy_op_scan_dir(struct cosy_activation *run, u64 *r)
 	result = cosy_call_result(run, list(file, &listing));
 	if (result > 0) {
 		scan.dir = &file->f_path;
-		scan.allowed = path_permission(scan.dir, MAY_EXEC);
+		scan.allowed = cosy_may_search(scan.dir);
 		result = stat_entries(&scan, r, at, result, length, listing.length);
+		/* It stays open for the scan; from here on only if nobody shares the descriptors. */
+		if (!cosy_fd_is_borrowed(fd))
+			cosy_child_drop(run);
 	}
 	fdput(fd);
 	return result;

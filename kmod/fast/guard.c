@@ -7,6 +7,7 @@
 #include "fast/descriptor.h"
 #include "fast/folio_cursor.h"
 #include "fast/guard.h"
+#include "fast/stat.h"
 #include "run/dispatch.h"
 #include "stats.h"
 #include "view/view.h"
@@ -43,6 +44,8 @@ void cosy_settle(struct cosy_activation *run)
 {
 	cosy_views_settle(run);
 	cosy_hold_drop(run);
+	cosy_child_drop(run);
+	run->held &= ~COSY_HELD_AGREED;
 }
 
 s64 cosy_ordinary_regs(struct cosy_activation *run, u32 number, const struct pt_regs *regs)

@@ -77,6 +77,116 @@ static __always_inline bool name_get(struct cosy_activation *run, u64 address, u
 	return true;
 }
 
+/* --- Names in the directory's own order ---------------------------------------------------- */
+
+/*
+ * Programs ask for the attributes of names in the order in which a directory lists them, and a
+ * directory in memory lists them in the order of its list of children.  So the entry found last
+ * is kept, and the next name is first compared with its neighbours: no hash, no chain.  From the
+ * second call in a row on, since whatever an ordinary call comes between costs to settle.
+ *
+ * The entry is a reference, but none to its mount: it is kept only while the directory is open
+ * by a table of descriptors that nobody shares, since then it stays open until the task itself
+ * makes an ordinary call, before which everything is settled.
+ */
+
+/* Look-ups in a row without a neighbour, after which none is looked for until all is settled. */
+#define MAX_STRANGERS 8
+
+void cosy_child_drop(struct cosy_activation *run)
+{
+	if (!(run->held & COSY_HELD_CHILD))
+		return;
+	run->held &= ~COSY_HELD_CHILD;
+	dput(run->child);
+}
+
+/* Whether the call before this one was a stat by name, too. */
+static __always_inline bool is_stat_in_a_row(struct cosy_activation *run)
+{
+	u64 last = run->stat_call;
+
+	run->stat_call = run->calls;
+	return last && run->calls - last <= 1;
+}
+
+/* Keeps `child`, the caller's reference, in place of the one before it. */
+static __always_inline void child_keep(struct cosy_activation *run, struct dentry *child)
+{
+	struct dentry *old = run->child;
+
+	run->child = child;
+	if (likely(run->held & COSY_HELD_CHILD)) {
+		/* A file system in memory has a reference of its own: not the last one. */
+		if (unlikely(!lockref_put_or_lock(&old->d_lockref))) {
+			__acquire(&old->d_lock);
+			spin_unlock(&old->d_lock);
+			dput(old);
+		}
+		return;
+	}
+	run->held |= COSY_HELD_CHILD;
+	run->backwards = false;
+	run->strangers = 0;
+}
+
+/* The name of `dentry`, whose lock is held, is `name`, which may change meanwhile. */
+static __always_inline bool is_named(const struct dentry *dentry, const struct qstr *name)
+{
+	const u8 *a = dentry->d_name.name, *b = name->name;
+	int left = name->len;
+
+	if (dentry->d_name.len != name->len)
+		return false;
+	for (; left >= (int)COSY_WORD; left -= COSY_WORD, a += COSY_WORD, b += COSY_WORD) {
+		if (*(const u64 *)a != load_unaligned_zeropad(b))
+			return false;
+	}
+	/* Names of entries are aligned and have room up to a whole word. */
+	return left <= 0 || !((read_word_at_a_time(a) ^ load_unaligned_zeropad(b)) << (64 - 8 * left));
+}
+
+/* A reference to `next`, a child of a directory whose lock is held, if it is `name`. */
+static __always_inline bool neighbour_get(struct dentry *next, const struct qstr *name)
+{
+	bool found;
+
+	if (!next)
+		return false;
+	spin_lock_nested(&next->d_lock, DENTRY_D_LOCK_NESTED);
+	found = !d_unhashed(next) && is_named(next, name);
+	if (likely(found))
+		dget_dlock(next);
+	spin_unlock(&next->d_lock);
+	return found;
+}
+
+/* A reference to the neighbour of the entry found last, if it is `name`. */
+static __always_inline struct dentry *next_child(struct cosy_activation *run, struct dentry *dir,
+						 const struct qstr *name)
+{
+	struct dentry *next = NULL;
+	int i;
+
+	if (!(run->held & COSY_HELD_CHILD) || READ_ONCE(run->child->d_parent) != dir ||
+	    run->strangers >= MAX_STRANGERS)
+		return NULL;
+	spin_lock(&dir->d_lock);
+	if (likely(run->child->d_parent == dir && cosy_dentry_has_siblings(run->child))) {
+		for (i = 0; i < 2; i++) {
+			next = run->backwards ? cosy_dentry_before(dir, run->child) :
+						cosy_dentry_after(dir, run->child);
+			if (likely(neighbour_get(next, name)))
+				break;
+			next = NULL;
+			run->backwards = !run->backwards;
+		}
+	}
+	spin_unlock(&dir->d_lock);
+	run->strangers = next ? 0 : run->strangers + 1;
+	return next;
+}
+
 /* A reference to the entry `name` of `dir`, if the cache has it and it needs no more care. */
 static __always_inline struct dentry *child_get(struct cosy_activation *run, struct dentry *dir,
 						struct qstr *name, bool follow)
@@ -89,8 +199,11 @@ static __always_inline struct dentry *child_get(struct cosy_activation *run, str
 		cosy_replug(run, COSY_GUARD_PLAIN_DENTRY);
 		return NULL;
 	}
-	name->hash = full_name_hash(dir, name->name, name->len);
-	child = d_lookup(dir, name);
+	child = next_child(run, dir, name);
+	if (!child) {
+		name->hash = full_name_hash(dir, name->name, name->len);
+		child = d_lookup(dir, name);
+	}
 	if (unlikely(!child)) {
 		cosy_replug(run, COSY_GUARD_CACHED);
 		return NULL;
@@ -110,7 +223,7 @@ static __always_inline struct dentry *child_get(struct cosy_activation *run, str
 }
 
 static __always_inline s64 stat_child(struct cosy_activation *run, const struct path *dir,
-				      struct qstr *name, u8 *to, s32 flags)
+				      struct qstr *name, u8 *to, s32 flags, bool more, bool stays)
 {
 	struct path path = {
 		.mnt = dir->mnt,
@@ -120,19 +233,22 @@ static __always_inline s64 stat_child(struct cosy_activation *run, const struct 
 
 	if (unlikely(!path.dentry))
 		return COSY_ORDINARY;
-	error = cosy_attributes(&path, flags | AT_NO_AUTOMOUNT, to);
-	dput(path.dentry);
+	error = cosy_attributes(run, &path, flags | AT_NO_AUTOMOUNT, to, more);
+	if (more && stays)
+		child_keep(run, path.dentry);
+	else
+		dput(path.dentry);
 	return error;
 }
 
 s64 cosy_stat_child(struct cosy_activation *run, const struct path *dir, struct qstr *name,
 		    u8 *to, s32 flags)
 {
-	return stat_child(run, dir, name, to, flags);
+	return stat_child(run, dir, name, to, flags, true, true);
 }
 
 static __always_inline s64 stat_under(struct cosy_activation *run, const struct path *dir,
-				      u64 address, u64 to, s32 flags)
+				      u64 address, u64 to, s32 flags, bool stays)
 {
 	u8 copy[NAME_MAX + 1] __aligned(COSY_WORD) __cosy_uninitialized;
 	u8 *at = cosy_reach(run, to, COSY_STAT_SIZE);
@@ -145,16 +261,16 @@ static __always_inline s64 stat_under(struct cosy_activation *run, const struct 
 		return COSY_ORDINARY;
 	if (unlikely(!d_can_lookup(dir->dentry)))
 		return cosy_replug(run, COSY_GUARD_NAME);
-	error = path_permission(dir, MAY_EXEC);
+	error = cosy_may_search(dir);
 	if (unlikely(error))
 		return error;
-	return stat_child(run, dir, &name, at, flags);
+	return stat_child(run, dir, &name, at, flags, is_stat_in_a_row(run), stays);
 }
 
 s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 address, u64 to,
-		    s32 flags)
+		    s32 flags, bool stays)
 {
-	return stat_under(run, dir, address, to, flags);
+	return stat_under(run, dir, address, to, flags, stays);
 }
 
 static noinline s64 stat_in_pwd(struct cosy_activation *run, u64 name, u64 to, s32 flags)
@@ -163,7 +279,7 @@ static noinline s64 stat_in_pwd(struct cosy_activation *run, u64 name, u64 to, s
 	s64 result;
 
 	get_fs_pwd(current->fs, &pwd);
-	result = cosy_stat_under(run, &pwd, name, to, flags);
+	result = cosy_stat_under(run, &pwd, name, to, flags, false);
 	path_put(&pwd);
 	return result;
 }
@@ -178,7 +294,7 @@ static __always_inline s64 stat_open(struct cosy_activation *run, u32 number, u6
 		return cosy_replug(run, COSY_GUARD_MEMORY);
 	fd = fdget(number);
 	if (likely(fd_file(fd)))
-		result = cosy_attributes(&fd_file(fd)->f_path, 0, at);
+		result = cosy_attributes(run, &fd_file(fd)->f_path, 0, at, false);
 	else
 		result = cosy_replug(run, COSY_GUARD_NAME);
 	fdput(fd);
@@ -209,7 +325,7 @@ static __always_inline s64 stat_at(struct cosy_activation *run, s32 dirfd, u64 n
 	/* Not descriptors that are paths alone (O_PATH): those are left to the ordinary call. */
 	fd = fdget(dirfd);
 	if (likely(fd_file(fd)))
-		result = stat_under(run, &fd_file(fd)->f_path, name, to, flags);
+		result = stat_under(run, &fd_file(fd)->f_path, name, to, flags, cosy_fd_is_borrowed(fd));
 	else
 		result = cosy_replug(run, COSY_GUARD_NAME);
 	fdput(fd);

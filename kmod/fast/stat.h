@@ -14,16 +14,23 @@
 #include <linux/path.h>
 #include "fast/guard.h"
 
-/* newfstatat(2) under the directory `dir`, which the caller holds; flags are LIMITED. */
+/*
+ * newfstatat(2) under the directory `dir`, which the caller holds; flags are LIMITED.  With
+ * `stays` it stays open until the next cosy_settle, whatever others do, so that what was
+ * found there may be kept until then.
+ */
 s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 name, u64 to,
-		    s32 flags);
+		    s32 flags, bool stays);
 
 /*
  * The same once the directory may be searched, for a name in kernel memory that
- * cosy_is_component, with the attributes to `to` as cosy_reach gave it.
+ * cosy_is_component, with the attributes to `to` as cosy_reach gave it.  `dir` stays.
  */
 s64 cosy_stat_child(struct cosy_activation *run, const struct path *dir, struct qstr *name,
 		    u8 *to, s32 flags);
+
+/* Lets the name go that was found last: part of cosy_settle. */
+void cosy_child_drop(struct cosy_activation *run);
 
 /* A name of its own, neither too long nor a dot or two. */
 static inline bool cosy_is_component(const struct qstr *name)

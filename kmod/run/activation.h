@@ -11,6 +11,7 @@ struct cosy_buffer;
 struct cosy_context;
 struct cosy_prog;
 struct cosy_views;
+struct dentry;
 struct file;
 struct folio;
 struct super_block;
@@ -40,6 +41,8 @@ struct cosy_hold {
 /* In cosy_activation.held: what cosy_settle has to do. */
 #define COSY_HELD_FOLIOS (1 << 0)
 #define COSY_HELD_VIEWS	 (1 << 1)
+#define COSY_HELD_CHILD	 (1 << 2)
+#define COSY_HELD_AGREED (1 << 3)
 
 /*
  * What RUN keeps on the kernel stack while a compound runs.  The thunks know it by
@@ -85,6 +88,15 @@ struct cosy_activation {
 	u32 next_hold;					/* which of them to give up for another file */
 	struct cosy_hold hold[COSY_HOLDS];		/* see folio_cursor.h; but for `base` and `mask` garbage unless
 							 * `held` says otherwise */
+	u64 stat_call;			/* `calls` at the last stat by name; 0: none yet */
+	/* If COSY_HELD_AGREED: a file system whose own answer was that of the inode, see attributes.c.
+	 * Only compared */
+	const struct super_block *agreed;
+	/* If COSY_HELD_CHILD, see stat.c: the last name found, a reference; names come in the order opposite
+	 * to the directory's list; look-ups in a row that found no neighbour of it */
+	struct dentry *child;
+	bool backwards;
+	u8 strangers;
 	u64 ops;			/* operations made (COSY_OP_BASE up) */
 	u32 op_work;			/* of the one under way, in bytes, since it last looked around */
 	u32 op_resumes;		/* its r1-r3 tell what remains, so it may stop for a signal */

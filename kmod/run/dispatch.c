@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * dispatch.c - finds x64_sys_call, the one function that is not exported.
- *
- * A kprobe on it knows its address.  It is only ever called directly, by way of
- * the static call: what the kprobe knows lies behind the ENDBR that an indirect
- * call would need, and an indirect call would be a target for speculation.
- */
+/* dispatch.c - see dispatch.h. */
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/ptrace.h>
@@ -19,10 +13,22 @@ long cosy_dispatch_none(const struct pt_regs *regs, unsigned int number)
 
 DEFINE_STATIC_CALL(cosy_dispatch, cosy_dispatch_none);
 
+void *cosy_unexported(const char *name)
+{
+	struct kprobe probe = { .symbol_name = name };
+	int error = register_kprobe(&probe);
+
+	if (error) {
+		pr_info("cosy: cannot find %s (kprobe: %d)\n", name, error);
+		return NULL;
+	}
+	unregister_kprobe(&probe);
+	return probe.addr;
+}
+
 int cosy_dispatch_init(void)
 {
-	struct kprobe probe = { .symbol_name = "x64_sys_call" };
-	int error;
+	void *dispatcher;
 
 #if defined(X86_FEATURE_CLEAR_BHB_LOOP) && !defined(COSY_CLEARS_HISTORY)
 	if (boot_cpu_has(X86_FEATURE_CLEAR_BHB_LOOP)) {
@@ -30,13 +36,11 @@ int cosy_dispatch_init(void)
 		return -EOPNOTSUPP;
 	}
 #endif
-	error = register_kprobe(&probe);
-	if (error) {
-		pr_err("cosy: cannot find x64_sys_call, the system call dispatcher (kprobe: %d)\n",
-		       error);
+	dispatcher = cosy_unexported("x64_sys_call");
+	if (!dispatcher) {
+		pr_err("cosy: this kernel has no x64_sys_call, the dispatcher of system calls\n");
 		return -ENOENT;
 	}
-	static_call_update(cosy_dispatch, (typeof(&cosy_dispatch_none))probe.addr);
-	unregister_kprobe(&probe);
+	static_call_update(cosy_dispatch, (typeof(&cosy_dispatch_none))dispatcher);
 	return 0;
 }

@@ -15,6 +15,14 @@ struct pt_regs;
 long cosy_dispatch_none(const struct pt_regs *regs, unsigned int number);
 DECLARE_STATIC_CALL(cosy_dispatch, cosy_dispatch_none);
 
+/*
+ * The address of a function of the kernel's that is not exported, or NULL and a line in the
+ * log.  A kprobe knows it.  It is only to be called directly, by way of a static call: the
+ * address lies after the ENDBR that an indirect call would need, and an indirect call would
+ * be a target for speculation.
+ */
+void *cosy_unexported(const char *name);
+
 /* Finds it; -ENOENT with a line in the log when this kernel has none. */
 int cosy_dispatch_init(void);
 
