@@ -251,7 +251,7 @@ def _process() -> Iterator[Case]:
             yield Case(
                 "process",
                 "process",
-                ("VAN", "COSY-FAST"),
+                ("plain", "COSY-FAST"),
                 1,
                 3 if length == "short" else 2,
                 1,

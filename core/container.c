@@ -70,29 +70,29 @@ static int check_parts(const struct cosy_compound *header, struct cosy_reject *w
 	return 0;
 }
 
-static int check_strings(const struct cosy_view *view, struct cosy_reject *why)
+static int check_strings(const struct cosy_container *container, struct cosy_reject *why)
 {
-	if (view->str_size && view->strings[view->str_size - 1])
+	if (container->str_size && container->strings[container->str_size - 1])
 		return cosy_refuse(why, -EINVAL, COSY_REJECT_CONTAINER,
 				   "the last string does not end in NUL");
-	if (view->header->name && view->header->name >= view->str_size)
+	if (container->header->name && container->header->name >= container->str_size)
 		return cosy_refuse(why, -EINVAL, COSY_REJECT_CONTAINER,
 				   "the name lies outside the strings");
 	return 0;
 }
 
-static int check_lines(const struct cosy_view *view, struct cosy_reject *why)
+static int check_lines(const struct cosy_container *container, struct cosy_reject *why)
 {
 	u32 i;
 
-	for (i = 0; i < view->line_cnt; i++) {
-		const struct cosy_line *line = &view->lines[i];
+	for (i = 0; i < container->line_cnt; i++) {
+		const struct cosy_line *line = &container->lines[i];
 
-		if (line->insn >= view->insn_cnt || (i && line->insn <= line[-1].insn))
+		if (line->insn >= container->insn_cnt || (i && line->insn <= line[-1].insn))
 			return cosy_refuse(why, -EINVAL, COSY_REJECT_CONTAINER,
 					   "line table entry %u: instruction %u is out of order", i,
 					   line->insn);
-		if (line->file >= view->str_size)
+		if (line->file >= container->str_size)
 			return cosy_refuse(why, -EINVAL, COSY_REJECT_CONTAINER,
 					   "line table entry %u: its file lies outside the strings",
 					   i);
@@ -102,7 +102,7 @@ static int check_lines(const struct cosy_view *view, struct cosy_reject *why)
 	return 0;
 }
 
-int cosy_compound_open(const void *data, size_t len, struct cosy_view *view,
+int cosy_compound_open(const void *data, size_t len, struct cosy_container *container,
 		       struct cosy_reject *why)
 {
 	const struct cosy_compound *header = data;
@@ -116,37 +116,37 @@ int cosy_compound_open(const void *data, size_t len, struct cosy_view *view,
 	if (error)
 		return error;
 
-	memset(view, 0, sizeof(*view));
-	view->header = header;
-	view->insns = (const void *)(bytes + header->insn_off);
-	view->insn_cnt = header->insn_cnt;
+	memset(container, 0, sizeof(*container));
+	container->header = header;
+	container->insns = (const void *)(bytes + header->insn_off);
+	container->insn_cnt = header->insn_cnt;
 	if (header->line_cnt) {
-		view->lines = (const void *)(bytes + header->line_off);
-		view->line_cnt = header->line_cnt;
+		container->lines = (const void *)(bytes + header->line_off);
+		container->line_cnt = header->line_cnt;
 	}
 	if (header->str_size) {
-		view->strings = bytes + header->str_off;
-		view->str_size = header->str_size;
+		container->strings = bytes + header->str_off;
+		container->str_size = header->str_size;
 	}
 
-	error = check_strings(view, why);
+	error = check_strings(container, why);
 	if (error)
 		return error;
-	return check_lines(view, why);
+	return check_lines(container, why);
 }
 
-const struct cosy_line *cosy_line_find(const struct cosy_view *view, u32 insn)
+const struct cosy_line *cosy_line_find(const struct cosy_container *container, u32 insn)
 {
-	u32 low = 0, high = view->line_cnt;
+	u32 low = 0, high = container->line_cnt;
 
 	/* The last entry that is not behind the instruction. */
 	while (low < high) {
 		u32 middle = low + (high - low) / 2;
 
-		if (view->lines[middle].insn <= insn)
+		if (container->lines[middle].insn <= insn)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low ? &view->lines[low - 1] : NULL;
+	return low ? &container->lines[low - 1] : NULL;
 }

@@ -55,7 +55,7 @@ struct cosy_reject {
 
 /* --- Container --------------------------------------------------------------- */
 
-struct cosy_view {
+struct cosy_container {
 	const struct cosy_compound *header;
 	const struct bpf_insn *insns;
 	u32 insn_cnt;
@@ -67,13 +67,13 @@ struct cosy_view {
 
 /*
  * Checks a container of `len` bytes at the 8-byte aligned `data` and points
- * `view` into it.  0, or -EINVAL / -E2BIG with `why` filled in.
+ * `container` into it.  0, or -EINVAL / -E2BIG with `why` filled in.
  */
-int cosy_compound_open(const void *data, size_t len, struct cosy_view *view,
+int cosy_compound_open(const void *data, size_t len, struct cosy_container *container,
 		       struct cosy_reject *why);
 
 /* The line table's entry for an instruction, or NULL. */
-const struct cosy_line *cosy_line_find(const struct cosy_view *view, u32 insn);
+const struct cosy_line *cosy_line_find(const struct cosy_container *container, u32 insn);
 
 /* --- Validation --------------------------------------------------------------- */
 

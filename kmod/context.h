@@ -26,7 +26,7 @@ struct cosy_context {
 	struct cosy_prog __rcu *direct[COSY_DIRECT_HANDLES];	/* the first of them, to be found
 								 * without a walk; xa_lock */
 	struct cosy_views *spare_views;	/* memory for the next RUN that makes one; by xchg */
-	u64 max_ops, max_ns;		/* LIMITS; each read and written at once */
+	u64 max_steps, max_ns;		/* LIMITS; each read and written at once */
 	/*
 	 * File systems of which a RUN made an ordinary read in this jiffy, for the RUNs that begin
 	 * in it, too.  Only compared; threads that RUN at once may mix theirs.

@@ -44,7 +44,7 @@ static long limits_ioctl(struct cosy_context *context, void *argument)
 
 	if (limits->flags)
 		return -EINVAL;
-	WRITE_ONCE(context->max_ops, limits->max_ops);
+	WRITE_ONCE(context->max_steps, limits->max_steps);
 	WRITE_ONCE(context->max_ns, limits->max_kernel_ns);
 	return 0;
 }

@@ -105,7 +105,7 @@ struct cosy_builder {
 	COSY_ARRAY(struct libcosy_open_block) blocks;
 	COSY_ARRAY(struct libcosy_case_at) cases;
 	COSY_ARRAY(char) strings;
-	u64 max_ops, max_ns;
+	u64 max_steps, max_ns;
 	bool stop_on_failure;
 	int failed_var;
 	u32 file, line; /* cosy_at: offset into strings, line */

@@ -547,9 +547,9 @@ void cosy_invoke(struct cosy_builder *b, int dst, int function, unsigned int cou
 
 /* --- Modes --------------------------------------------------------------------------------------------------- */
 
-void cosy_limit_ops(struct cosy_builder *b, uint64_t ops)
+void cosy_limit_steps(struct cosy_builder *b, uint64_t steps)
 {
-	b->max_ops = ops;
+	b->max_steps = steps;
 }
 
 void cosy_limit_time(struct cosy_builder *b, uint64_t ns)

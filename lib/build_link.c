@@ -136,7 +136,7 @@ static int link_all(struct cosy_builder *b, u32 *starts, void **ret, size_t *len
 		.header_size = sizeof(header),
 		.insn_off = sizeof(header),
 		.ctx_size = (b->vars + 1) * 8,
-		.max_ops = b->max_ops,
+		.max_steps = b->max_steps,
 		.max_kernel_ns = b->max_ns,
 		.str_size = b->strings.count,
 	};

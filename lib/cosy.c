@@ -82,7 +82,7 @@ void cosy_unload(struct cosy_loaded *loaded)
 
 	if (!loaded)
 		return;
-	copy = loaded->view.header;
+	copy = loaded->container.header;
 	libcosy_program_destroy(loaded);
 	core_free(copy);
 }
@@ -120,24 +120,24 @@ static enum libcosy_outcome run(struct libcosy_thread *thread, struct cosy_loade
 static int ran_out(const struct cosy_loaded *loaded, const struct libcosy_activation *act,
 		   struct cosy_error *error)
 {
-	const struct cosy_line *line = cosy_line_find(&loaded->view, act->run.resume - 1);
-	bool ops = act->run.status == COSY_ENDED_OPS;
+	const struct cosy_line *line = cosy_line_find(&loaded->container, act->run.resume - 1);
+	bool steps = act->run.status == COSY_ENDED_STEPS;
 	char reason[160], place[80] = "";
 
 	if (line && line->line)
-		snprintf(place, sizeof(place), " at %s:%u", loaded->view.strings + line->file,
+		snprintf(place, sizeof(place), " at %s:%u", loaded->container.strings + line->file,
 			 line->line);
-	snprintf(reason, sizeof(reason), "the %s limit was reached%s after %llu operations",
-		 ops ? "operation" : "time", place, (unsigned long long)act->state.ops);
+	snprintf(reason, sizeof(reason), "the limit of %s was reached%s after %llu steps",
+		 steps ? "steps" : "time", place, (unsigned long long)act->state.steps);
 	explain(error, act->run.resume - 1, reason);
-	return ops ? -EDQUOT : -ETIME;
+	return steps ? -EDQUOT : -ETIME;
 }
 
 int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t len, int64_t *ret,
 	     struct cosy_error *error)
 {
 	struct libcosy_site site = COSY_SITE();
-	u32 size = loaded->view.header->ctx_size;
+	u32 size = loaded->container.header->ctx_size;
 	struct libcosy_thread *thread = libcosy_thread();
 	struct libcosy_activation *act = NULL;
 	int err = 0;

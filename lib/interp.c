@@ -244,12 +244,12 @@ static enum cosy_status count(struct libcosy_interp *in, u64 started, bool is_ca
 {
 	struct cosy_state *state = in->state;
 
-	if (in->max_ops && state->ops >= in->max_ops)
-		return COSY_ENDED_OPS;
-	if (in->max_ns && (is_call || state->ops % CLOCK_EVERY == 0) &&
+	if (in->max_steps && state->steps >= in->max_steps)
+		return COSY_ENDED_STEPS;
+	if (in->max_ns && (is_call || state->steps % CLOCK_EVERY == 0) &&
 	    cpu_ns() - started >= in->max_ns)
 		return COSY_ENDED_TIME;
-	state->ops++;
+	state->steps++;
 	return COSY_DONE;
 }
 

@@ -28,13 +28,13 @@ struct libcosy_interp {
 	s64 ret;	/* out on COSY_DONE: r0 at exit */
 	u64 calls;	/* system calls made; counts up */
 	enum libcosy_interp_cancel cancel; /* of this thread, meanwhile */
-	u64 max_ops; /* end with COSY_ENDED_OPS when state->ops reaches it, 0 = never */
-	u64 max_ns;  /* end with COSY_ENDED_TIME when state->kernel_ns and what the thread's
+	u64 max_steps; /* end with COSY_ENDED_STEPS when state->steps reaches it, 0 = never */
+	u64 max_ns;    /* end with COSY_ENDED_TIME when state->kernel_ns and what the thread's
 				 * CPU clock adds reach it, 0 = never */
 };
 
 /*
- * Runs until the compound ends (COSY_DONE), reaches a limit (COSY_ENDED_OPS,
+ * Runs until the compound ends (COSY_DONE), reaches a limit (COSY_ENDED_STEPS,
  * COSY_ENDED_TIME) or a cancellation point (COSY_LEFT_CALL, see above), or is about
  * to execute an instruction, other than the first one, that carries one of the
  * marks `stop` (COSY_LEFT_WORK).  In every case *state and `resume` say where to go

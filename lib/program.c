@@ -45,10 +45,10 @@ int libcosy_program_create(const void *compound, size_t len, struct cosy_loaded 
 
 	if (!loaded)
 		return -ENOMEM;
-	err = cosy_compound_open(compound, len, &loaded->view, why);
+	err = cosy_compound_open(compound, len, &loaded->container, why);
 	if (!err)
-		err = cosy_validate(loaded->view.insns, loaded->view.insn_cnt, &loaded->program,
-				    why);
+		err = cosy_validate(loaded->container.insns, loaded->container.insn_cnt,
+				    &loaded->program, why);
 	if (err) {
 		core_free(loaded);
 		return err;
@@ -71,9 +71,9 @@ void libcosy_program_destroy(struct cosy_loaded *loaded)
 
 static const char *name_of(const struct cosy_loaded *loaded)
 {
-	const struct cosy_view *view = &loaded->view;
+	const struct cosy_container *container = &loaded->container;
 
-	return view->str_size ? view->strings + view->header->name : "(unnamed)";
+	return container->str_size ? container->strings + container->header->name : "(unnamed)";
 }
 
 /* In interpreter mode every program is "refused", which keeps RUN out of the way. */
@@ -82,8 +82,8 @@ static u32 load(struct cosy_loaded *loaded, u32 generation)
 	char log[200] = "";
 	struct cosy_load arg = {
 		.size = sizeof(arg),
-		.len = loaded->view.header->size,
-		.compound = (u64)loaded->view.header,
+		.len = loaded->container.header->size,
+		.compound = (u64)loaded->container.header,
 		.log = (u64)log,
 		.log_size = sizeof(log),
 		.flags = libcosy_settings.ordinary ? COSY_ORDINARY_CALLS : 0,

@@ -14,7 +14,7 @@
 #include "context.h"
 
 struct cosy_loaded {
-	struct cosy_view view;
+	struct cosy_container container;
 	struct cosy_program program;
 	bool needs_stack; /* has local calls or alloca operations */
 	bool cancels;	  /* has calls that libc makes cancellation points */

@@ -32,16 +32,16 @@ static inline void *begin(struct libcosy_thread *thread, const struct cosy_regio
 static void say_native(const struct cosy_region *region, const char *why)
 {
 	struct cosy_reject reject;
-	struct cosy_view view;
+	struct cosy_container container;
 	const char *name = "a region";
 
 	if (!libcosy_settings.debug && libcosy_settings.mode != COSY_MODE_KERNEL)
 		return;
 	if (!cosy_compound_open(region->compound,
-				((const struct cosy_compound *)region->compound)->size, &view,
+				((const struct cosy_compound *)region->compound)->size, &container,
 				&reject) &&
-	    view.str_size)
-		name = view.strings + view.header->name;
+	    container.str_size)
+		name = container.strings + container.header->name;
 	libcosy_say("%s stays native: %s", name, why);
 }
 

@@ -70,7 +70,7 @@ static enum cosy_status interpret(struct libcosy_thread *thread, struct cosy_loa
 				  struct libcosy_activation *act, unsigned int stop, bool limits,
 				  enum libcosy_interp_cancel cancel)
 {
-	const struct cosy_compound *header = loaded->view.header;
+	const struct cosy_compound *header = loaded->container.header;
 	struct libcosy_interp in = {
 		.program = &loaded->program,
 		.state = &act->state,
@@ -78,7 +78,7 @@ static enum cosy_status interpret(struct libcosy_thread *thread, struct cosy_loa
 		.stack = (u8 *)act->run.stack,
 		.stack_size = act->run.stack_size,
 		.resume = act->run.resume,
-		.max_ops = limits ? header->max_ops : 0,
+		.max_steps = limits ? header->max_steps : 0,
 		.max_ns = limits ? header->max_kernel_ns : 0,
 		.cancel = cancel,
 	};
@@ -240,7 +240,7 @@ __attribute__((noinline)) static enum libcosy_outcome go_on(struct libcosy_threa
 			if (!act->run.resume)
 				return COSY_RAN_NOTHING;
 			break;
-		case COSY_ENDED_OPS:
+		case COSY_ENDED_STEPS:
 		case COSY_ENDED_TIME:
 			if (limits)
 				return COSY_RAN_OUT;
@@ -299,7 +299,7 @@ static bool at_cancellation_point(const struct cancellable *run)
 	if (!run->thread->cancels || run->type != PTHREAD_CANCEL_DEFERRED)
 		return true;
 	return status == INTERPRETED || status == COSY_DONE ||
-	       (run->limits && (status == COSY_ENDED_OPS || status == COSY_ENDED_TIME));
+	       (run->limits && (status == COSY_ENDED_STEPS || status == COSY_ENDED_TIME));
 }
 
 /*

@@ -28,29 +28,29 @@ static void complain(const char *path, const char *reason)
 
 /* --- One compound ------------------------------------------------------------------------ */
 
-static void print_header(const struct cosy_view *view)
+static void print_header(const struct cosy_container *container)
 {
-	const struct cosy_compound *header = view->header;
+	const struct cosy_compound *header = container->header;
 
 	printf("compound ");
-	if (view->str_size)
-		cosy_print_clean(view->strings + header->name,
-				 strlen(view->strings + header->name));
+	if (container->str_size)
+		cosy_print_clean(container->strings + header->name,
+				 strlen(container->strings + header->name));
 	else
 		printf("(unnamed)");
-	printf(": %u instructions, %u bytes of ctx", view->insn_cnt, header->ctx_size);
-	if (header->max_ops)
-		printf(", at most %llu operations", (unsigned long long)header->max_ops);
+	printf(": %u instructions, %u bytes of ctx", container->insn_cnt, header->ctx_size);
+	if (header->max_steps)
+		printf(", at most %llu steps", (unsigned long long)header->max_steps);
 	if (header->max_kernel_ns)
 		printf(", at most %llu ns in the kernel",
 		       (unsigned long long)header->max_kernel_ns);
 	putchar('\n');
 }
 
-static void print_line(const struct cosy_view *view, const struct cosy_line *line,
+static void print_line(const struct cosy_container *container, const struct cosy_line *line,
 		       struct cosy_source *source)
 {
-	const char *path = view->strings + line->file, *text;
+	const char *path = container->strings + line->file, *text;
 	size_t len;
 
 	if (!line->line)
@@ -76,13 +76,14 @@ static void print_function(const struct cosy_program *program, u32 at)
 }
 
 /* One instruction: where jumps land (>), where RUN may resume (*). */
-static u32 print_insn(const struct cosy_view *view, const struct cosy_program *program, u32 at)
+static u32 print_insn(const struct cosy_container *container, const struct cosy_program *program,
+		      u32 at)
 {
 	u8 marks = program ? program->marks[at] : 0;
 	char text[160];
 	u32 slots;
 
-	slots = cosy_disasm(view->insns, view->insn_cnt, at, text, sizeof(text));
+	slots = cosy_disasm(container->insns, container->insn_cnt, at, text, sizeof(text));
 	printf("%6u %c%c ", at, marks & COSY_MARK_TARGET ? '>' : ' ',
 	       marks & COSY_MARK_RESUME ? '*' : ' ');
 	cosy_print_clean(text, strlen(text));
@@ -95,19 +96,19 @@ static bool same_place(const struct cosy_line *a, const struct cosy_line *b)
 	return a == b || (a && b && a->file == b->file && a->line == b->line);
 }
 
-static void print_code(const struct cosy_view *view, const struct cosy_program *program,
+static void print_code(const struct cosy_container *container, const struct cosy_program *program,
 		       struct cosy_source *source)
 {
 	const struct cosy_line *line, *last = NULL;
 
-	for (u32 at = 0; at < view->insn_cnt;) {
+	for (u32 at = 0; at < container->insn_cnt;) {
 		if (program && program->marks[at] & COSY_MARK_FUNCTION)
 			print_function(program, at);
-		line = cosy_line_find(view, at);
+		line = cosy_line_find(container, at);
 		if (line && !same_place(line, last))
-			print_line(view, line, source);
+			print_line(container, line, source);
 		last = line;
-		at += print_insn(view, program, at);
+		at += print_insn(container, program, at);
 	}
 }
 
@@ -117,25 +118,25 @@ static int print_compound(const char *path, const void *data, size_t size,
 {
 	struct cosy_program program;
 	struct cosy_reject why;
-	struct cosy_view view;
+	struct cosy_container container;
 	char reason[220];
 	int err;
 
-	err = cosy_compound_open(data, size, &view, &why);
+	err = cosy_compound_open(data, size, &container, &why);
 	if (err) {
 		complain(path, why.reason);
 		return err;
 	}
-	print_header(&view);
-	err = cosy_validate(view.insns, view.insn_cnt, &program, &why);
+	print_header(&container);
+	err = cosy_validate(container.insns, container.insn_cnt, &program, &why);
 	if (err) {
 		snprintf(reason, sizeof(reason), "instruction %d: %s", (int)why.insn, why.reason);
 		complain(path, reason);
-		print_code(&view, NULL, source);
+		print_code(&container, NULL, source);
 	} else {
 		printf("%u functions, %u resume points\n", program.function_cnt,
 		       program.resume_cnt);
-		print_code(&view, &program, source);
+		print_code(&container, &program, source);
 		cosy_program_deinit(&program);
 	}
 	putchar('\n');

@@ -95,7 +95,7 @@ static void account(struct checker *c)
 {
 	s64 fuel = slot(c, COSY_SLOT_FUEL);
 
-	c->entry.state.ops += c->granted - fuel;
+	c->entry.state.steps += c->granted - fuel;
 	c->granted = fuel;
 }
 
@@ -134,7 +134,7 @@ static enum outcome leave(struct checker *c, enum outcome outcome, u32 at)
 
 static void grant(struct checker *c)
 {
-	u64 left = c->limit - c->entry.state.ops;
+	u64 left = c->limit - c->entry.state.steps;
 	u64 fuel = 1 + chance(c, c->max_grant);
 
 	c->granted = fuel < left ? fuel : left;
@@ -143,7 +143,7 @@ static void grant(struct checker *c)
 static enum outcome refill(struct checker *c, u32 at)
 {
 	account(c);
-	if (c->entry.state.ops >= c->limit)
+	if (c->entry.state.steps >= c->limit)
 		return leave(c, RUN_LIMIT, at);
 	grant(c);
 	set_slot(c, COSY_SLOT_FUEL, c->granted);
@@ -297,7 +297,7 @@ static enum outcome thunk_tick(struct checker *c)
 		return violation(c, "tick with fuel left");
 	if (leaves_here(c)) {
 		account(c);
-		if (c->entry.state.ops < c->limit)
+		if (c->entry.state.steps < c->limit)
 			return leave(c, RUN_LEFT, at);
 	}
 	return refill(c, at);

@@ -24,7 +24,7 @@ struct checker {
 	const struct cosy_code *code;
 	const struct cosy_sandbox *how;
 	struct world *world;
-	u64 limit;	 /* operations, counted in entry.state.ops */
+	u64 limit;	 /* of steps, counted in entry.state.steps */
 	u64 chance;	 /* seed of when to leave and how much fuel to grant */
 	u32 leave_every; /* leave at about one in so many chances; 0: never */
 	u32 fault_every; /* the same for accesses that could have been made */

@@ -40,37 +40,37 @@ static struct whole whole(void)
 static void everything_is_found(void)
 {
 	struct whole w = whole();
-	struct cosy_view view;
+	struct cosy_container container;
 
-	MUST(!cosy_compound_open(&w, sizeof(w), &view, NULL));
-	CHECK(view.insns == w.insns);
-	CHECK_EQ(view.insn_cnt, 4);
-	CHECK_EQ(view.line_cnt, 2);
-	CHECK(!strcmp(view.strings + view.header->name, "copy"));
-	CHECK(!cosy_line_find(&view, 0));
-	CHECK_EQ(cosy_line_find(&view, 1)->line, 10);
-	CHECK_EQ(cosy_line_find(&view, 2)->line, 10);
-	CHECK_EQ(cosy_line_find(&view, 3)->line, 12);
+	MUST(!cosy_compound_open(&w, sizeof(w), &container, NULL));
+	CHECK(container.insns == w.insns);
+	CHECK_EQ(container.insn_cnt, 4);
+	CHECK_EQ(container.line_cnt, 2);
+	CHECK(!strcmp(container.strings + container.header->name, "copy"));
+	CHECK(!cosy_line_find(&container, 0));
+	CHECK_EQ(cosy_line_find(&container, 1)->line, 10);
+	CHECK_EQ(cosy_line_find(&container, 2)->line, 10);
+	CHECK_EQ(cosy_line_find(&container, 3)->line, 12);
 }
 
 static void parts_may_be_missing(void)
 {
 	struct bpf_insn insns[] = {MOV_K(0, 1), EXIT()};
 	struct cosy_compound *compound = assemble(insns, 2, 0);
-	struct cosy_view view;
+	struct cosy_container container;
 
-	CHECK(!cosy_compound_open(compound, compound->size, &view, NULL));
-	CHECK(!view.lines && !view.strings);
-	CHECK(!cosy_line_find(&view, 0));
+	CHECK(!cosy_compound_open(compound, compound->size, &container, NULL));
+	CHECK(!container.lines && !container.strings);
+	CHECK(!cosy_line_find(&container, 0));
 	free(compound);
 }
 
 static void refused(struct whole w, size_t len, int error, const char *words)
 {
 	struct cosy_reject why = {0};
-	struct cosy_view view;
+	struct cosy_container container;
 
-	CHECK_EQ(cosy_compound_open(&w, len, &view, &why), error);
+	CHECK_EQ(cosy_compound_open(&w, len, &container, &why), error);
 	CHECK_EQ(why.insn, ~0u);
 	if (!strstr(why.reason, words)) {
 		fprintf(stderr, "\"%s\" does not say \"%s\"\n", why.reason, words);

@@ -60,8 +60,8 @@ static bool compare(struct differential *d, const struct cosy_program *program,
 		if (program->functions[i].frame_words > words)
 			words = program->functions[i].frame_words;
 	}
-	if (expected->ops != got->ops)
-		return problem(d, "%llu operations instead of %llu", got->ops, expected->ops);
+	if (expected->steps != got->steps)
+		return problem(d, "%llu steps instead of %llu", got->steps, expected->steps);
 	for (i = 0; i < 10; i++) {
 		if (expected->reg[i] != got->reg[i])
 			return problem(d, "r%u is 0x%llx instead of 0x%llx", i, got->reg[i],
@@ -172,7 +172,7 @@ static bool run_both(struct differential *d, const struct cosy_program *program,
 
 	d->outcome = expected;
 	d->result = state.reg[0];
-	d->ops = state.ops;
+	d->steps = state.steps;
 	d->fast = c.fast;
 	d->slow = c.slow;
 	d->executed = c.executed;

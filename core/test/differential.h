@@ -15,11 +15,11 @@ struct differential {
 	u32 leave_every, fault_every, max_grant; /* see struct checker */
 	bool hostile;				 /* starts at any resume point, with any state */
 
-	char problem[320];		     /* out: empty when all is well */
-	enum outcome outcome;		     /* out */
-	u64 result;			     /* out: r0 at RUN_DONE */
-	u64 ops, runs, fast, slow, executed; /* out */
-	u32 rewritten;			     /* out: instructions */
+	char problem[320];		       /* out: empty when all is well */
+	enum outcome outcome;		       /* out */
+	u64 result;			       /* out: r0 at RUN_DONE */
+	u64 steps, runs, fast, slow, executed; /* out */
+	u32 rewritten;			       /* out: instructions */
 };
 
 /* Sandboxes the program and compares; false: see `problem`. */

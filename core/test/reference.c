@@ -93,7 +93,7 @@ static enum outcome run_local_call(struct machine *m, const struct bpf_insn *ins
 
 static enum outcome run_call(struct machine *m, const struct bpf_insn *insn)
 {
-	if (++m->state->ops >= m->limit)
+	if (++m->state->steps >= m->limit)
 		return RUN_LIMIT;
 	if (insn->src_reg == BPF_PSEUDO_CALL)
 		return run_local_call(m, insn);
@@ -110,7 +110,7 @@ static enum outcome run_exit(struct machine *m)
 
 	if (cosy_function_of(m->program, m->at)->start == 0)
 		return RUN_DONE;
-	if (++m->state->ops >= m->limit)
+	if (++m->state->steps >= m->limit)
 		return RUN_LIMIT;
 	call = frame_pop(m->world, m->state, m->program);
 	if (call < 0)
@@ -138,7 +138,7 @@ static enum outcome run_jump(struct machine *m, const struct bpf_insn *insn)
 			return RUN_ON;
 	}
 	m->next = target;
-	if (target <= m->at && ++m->state->ops >= m->limit) {
+	if (target <= m->at && ++m->state->steps >= m->limit) {
 		m->at = target;
 		return RUN_LIMIT;
 	}

@@ -193,7 +193,7 @@ void cosy_invoke(struct cosy_builder *b, int dst, int function, unsigned int cou
 /* --- Modes and limits ---------------------------------------------------------------------------- */
 
 /* At most this many calls and loop iterations; 0 = no limit.  FSL-02-01 section 2.3.1. */
-void cosy_limit_ops(struct cosy_builder *b, uint64_t ops);
+void cosy_limit_steps(struct cosy_builder *b, uint64_t steps);
 /* At most this much time in the kernel, in nanoseconds, sleep not counted; 0 = no limit. */
 void cosy_limit_time(struct cosy_builder *b, uint64_t ns);
 /*

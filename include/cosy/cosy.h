@@ -92,7 +92,7 @@ void cosy_unload(struct cosy_loaded *loaded);
  * by cosy_var's answers); a shorter one is taken as zeros behind.  *ret (may be
  * NULL) is its exit value.
  *
- * -EDQUOT: its operation limit was reached; -ETIME: its time limit; ctx and
+ * -EDQUOT: its limit of steps was reached; -ETIME: its time limit; ctx and
  * `error` then say how far it came.  -ENOMEM: it did not start.
  */
 int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t len, int64_t *ret,

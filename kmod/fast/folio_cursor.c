@@ -4,114 +4,120 @@
 #include <linux/swap.h>
 #include "fast/folio_cursor.h"
 
-/* Lets go of the folio at hand, also for a processor that guesses that it is there. */
-static void leave_folio(struct cosy_hold *held)
+/*
+ * Drops the current folio.  Clears base and mask too, so that a mispredicted "held" test
+ * cannot read through them.
+ */
+static void cursor_drop_folio(struct cosy_folio_cursor *cursor)
 {
-	if (held->end)
-		folio_put(held->folio);
-	held->end = 0;
-	held->base = NULL;
-	held->mask = 0;
+	if (cursor->end)
+		folio_put(cursor->folio);
+	cursor->end = 0;
+	cursor->base = NULL;
+	cursor->mask = 0;
 }
 
-/* Lets go of one file's. */
-static void empty(struct cosy_hold *held)
+/* Drops all folios of one file. */
+static void cursor_empty(struct cosy_folio_cursor *cursor)
 {
-	leave_folio(held);
-	while (held->next < held->count)
-		folio_put(held->ahead[held->next++]);
+	cursor_drop_folio(cursor);
+	while (cursor->next < cursor->count)
+		folio_put(cursor->ahead[cursor->next++]);
 }
 
-void cosy_hold_drop(struct cosy_activation *run)
+void cosy_cursors_drop(struct cosy_activation *run)
 {
 	int i;
 
 	if (!(run->held & COSY_HELD_FOLIOS))
 		return;
-	for (i = 0; i < COSY_HOLDS; i++)
-		empty(&run->hold[i]);
+	for (i = 0; i < COSY_FOLIO_CURSORS; i++)
+		cursor_empty(&run->cursor[i]);
 	run->held &= ~COSY_HELD_FOLIOS;
 }
 
 /* The file's own, or the one that has not been taken for longest. */
-static struct cosy_hold *choose(struct cosy_activation *run, const struct address_space *mapping)
+static struct cosy_folio_cursor *cursor_choose(struct cosy_activation *run,
+					       const struct address_space *mapping)
 {
-	struct cosy_hold *held;
+	struct cosy_folio_cursor *cursor;
 	int i;
 
 	if (!(run->held & COSY_HELD_FOLIOS)) {
-		for (i = 0; i < COSY_HOLDS; i++) {
-			run->hold[i].mapping = NULL;
-			run->hold[i].end = 0;
-			run->hold[i].next = run->hold[i].count = 0;
+		for (i = 0; i < COSY_FOLIO_CURSORS; i++) {
+			run->cursor[i].mapping = NULL;
+			run->cursor[i].end = 0;
+			run->cursor[i].next = run->cursor[i].count = 0;
 		}
-		run->next_hold = 0;
+		run->next_cursor = 0;
 		run->held |= COSY_HELD_FOLIOS;
 	}
-	for (held = run->hold; held < run->hold + COSY_HOLDS; held++) {
-		if (held->mapping == mapping)
-			return held;
+	for (cursor = run->cursor; cursor < run->cursor + COSY_FOLIO_CURSORS; cursor++) {
+		if (cursor->mapping == mapping)
+			return cursor;
 	}
-	held = &run->hold[run->next_hold++ % COSY_HOLDS];
-	empty(held);
-	held->mapping = mapping;
-	return held;
+	cursor = &run->cursor[run->next_cursor++ % COSY_FOLIO_CURSORS];
+	cursor_empty(cursor);
+	cursor->mapping = mapping;
+	return cursor;
 }
 
 /* What the cache has from `index` on, as far as `last` and without a gap, goes to `ahead`. */
-static void look_up(struct cosy_hold *held, struct address_space *mapping, pgoff_t index,
-		    pgoff_t last)
+static void cursor_look_up(struct cosy_folio_cursor *cursor, struct address_space *mapping,
+			   pgoff_t index, pgoff_t last)
 {
 	struct folio_batch batch;
 	u32 i;
 
-	held->next = 0;
+	cursor->next = 0;
 	if (index == last) {
-		held->ahead[0] = cosy_folio_get(mapping, index);
-		held->count = held->ahead[0] ? 1 : 0;
+		cursor->ahead[0] = cosy_folio_get(mapping, index);
+		cursor->count = cursor->ahead[0] ? 1 : 0;
 		return;
 	}
 	folio_batch_init(&batch);
 	filemap_get_folios_contig(mapping, &index, last, &batch);
-	held->count = min_t(u32, folio_batch_count(&batch), ARRAY_SIZE(held->ahead));
-	for (i = 0; i < held->count; i++)
-		held->ahead[i] = batch.folios[i];
+	cursor->count = min_t(u32, folio_batch_count(&batch), ARRAY_SIZE(cursor->ahead));
+	for (i = 0; i < cursor->count; i++)
+		cursor->ahead[i] = batch.folios[i];
 	for (; i < folio_batch_count(&batch); i++)
 		folio_put(batch.folios[i]);
 }
 
-struct cosy_hold *cosy_hold_get(struct cosy_activation *run, struct address_space *mapping,
-				loff_t pos, size_t count, enum cosy_guard *failed)
+struct cosy_folio_cursor *cosy_cursor_get(struct cosy_activation *run,
+					  struct address_space *mapping, loff_t pos, size_t count,
+					  enum cosy_guard *failed)
 {
-	struct cosy_hold *held = choose(run, mapping);
-	bool onward = held->end && held->end == pos;
+	struct cosy_folio_cursor *cursor = cursor_choose(run, mapping);
+	bool onward = cursor->end && cursor->end == pos;
 	pgoff_t index = pos >> PAGE_SHIFT, last = (pos + count - 1) >> PAGE_SHIFT;
 	struct folio *folio;
 
-	leave_folio(held);
-	if (held->next < held->count && folio_pos(held->ahead[held->next]) != (index << PAGE_SHIFT))
-		empty(held);
-	if (held->next == held->count) {
+	cursor_drop_folio(cursor);
+	if (cursor->next < cursor->count &&
+	    folio_pos(cursor->ahead[cursor->next]) != (index << PAGE_SHIFT))
+		cursor_empty(cursor);
+	if (cursor->next == cursor->count) {
 		/* Who goes on where the last folio ended will go on further. */
 		if (onward)
-			last = index + ARRAY_SIZE(held->ahead) - 1;
-		look_up(held, mapping, index, last);
+			last = index + ARRAY_SIZE(cursor->ahead) - 1;
+		cursor_look_up(cursor, mapping, index, last);
 	}
-	if (held->next == held->count) {
+	if (cursor->next == cursor->count) {
 		*failed = COSY_GUARD_NO_HOLES;
 		return NULL;
 	}
-	folio = held->ahead[held->next++];
+	folio = cursor->ahead[cursor->next++];
 	*failed = cosy_folio_guard(folio, mapping);
 	if (unlikely(*failed != COSY_GUARDS_HOLD)) {
 		folio_put(folio);
 		return NULL;
 	}
 	cosy_folio_mark_accessed(folio);
-	held->folio = folio;
-	held->start = folio_pos(folio);
-	held->end = held->start + folio_size(folio);
-	held->base = folio_address(folio);
-	held->mask = folio_size(folio) - 1;
-	return held;
+	cursor->folio = folio;
+	cursor->start = folio_pos(folio);
+	cursor->end = cursor->start + folio_size(folio);
+	cursor->base = folio_address(folio);
+	cursor->mask = folio_size(folio) - 1;
+	return cursor;
 }

@@ -43,7 +43,7 @@ void cosy_made_fresh(struct cosy_activation *run)
 void cosy_settle(struct cosy_activation *run)
 {
 	cosy_views_settle(run);
-	cosy_hold_drop(run);
+	cosy_cursors_drop(run);
 	cosy_child_drop(run);
 	run->held &= ~COSY_HELD_AGREED;
 }

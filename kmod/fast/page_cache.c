@@ -13,7 +13,8 @@
  * What touch_atime asks last, before all else that may forbid an update: where there is
  * none to make, it does not matter who forbids it.
  */
-static __always_inline bool is_recent(const struct inode *inode, const struct vfsmount *mount)
+static __always_inline bool access_is_recent(const struct inode *inode,
+					     const struct vfsmount *mount)
 {
 	struct timespec64 now, accessed = inode_get_atime(inode), modified, changed;
 
@@ -32,7 +33,7 @@ static __always_inline bool is_recent(const struct inode *inode, const struct vf
 
 static __always_inline void accessed(struct file *file)
 {
-	if (!is_recent(file_inode(file), file->f_path.mnt))
+	if (!access_is_recent(file_inode(file), file->f_path.mnt))
 		file_accessed(file);
 }
 
@@ -61,8 +62,8 @@ struct folio *cosy_folio_find(struct address_space *mapping, pgoff_t index)
 }
 
 /* The same as cosy_folios_get, of one folio, which may have several of the pages. */
-static enum cosy_guard get_folio(struct address_space *mapping, pgoff_t index, u32 count,
-				 struct folio **ret, u8 **page, u32 *got)
+static enum cosy_guard page_cache_get_folio(struct address_space *mapping, pgoff_t index, u32 count,
+					    struct folio **ret, u8 **page, u32 *got)
 {
 	struct folio *folio = cosy_folio_find(mapping, index);
 	enum cosy_guard guard;
@@ -92,7 +93,7 @@ enum cosy_guard cosy_folios_get_rest(struct address_space *mapping, pgoff_t inde
 	enum cosy_guard guard;
 
 	while (*got < count) {
-		guard = get_folio(mapping, index + *got, count - *got, ret, page, got);
+		guard = page_cache_get_folio(mapping, index + *got, count - *got, ret, page, got);
 		if (guard != COSY_GUARDS_HOLD)
 			return guard;
 		*got += cosy_row_get(mapping, index + *got, count - *got, ret + *got,

@@ -21,11 +21,11 @@
 #include "fast/fast.h"
 #include "fast/folio_cursor.h"
 
-/* What is read at once stays short of what would have to look around. */
-#define MOST (256 << 10)
+/* Largest read served here; a longer one would need a safepoint in the middle. */
+#define MAX_FAST_READ (256 << 10)
 
 /* Guard NO_FP_SHARE: where it fails the lock is all that it takes. */
-static __always_inline bool lock_position(struct cosy_activation *run, struct file *file)
+static __always_inline bool position_lock(struct cosy_activation *run, struct file *file)
 {
 	bool locked = cosy_position_lock(file);
 
@@ -62,7 +62,7 @@ static ssize_t read_rest_to_user(struct cosy_activation *run, struct file *file,
 	return error ? error : read_rest(run, file, &iter, pos);
 }
 
-static ssize_t read_byte_anyhow(struct cosy_activation *run, struct file *file, u8 *to,
+static ssize_t read_byte_uncached(struct cosy_activation *run, struct file *file, u8 *to,
 				loff_t *pos)
 {
 	struct kvec vec = { .iov_base = to, .iov_len = 1 };
@@ -73,7 +73,7 @@ static ssize_t read_byte_anyhow(struct cosy_activation *run, struct file *file, 
 }
 
 /* Bytes that could not be copied. */
-static __always_inline size_t copy_out(char __user *to, const u8 *from, size_t count)
+static __always_inline size_t read_copy_out(char __user *to, const u8 *from, size_t count)
 {
 	if (count == 1)
 		return __put_user(*from, (u8 __user *)to) ? 1 : 0;
@@ -86,7 +86,7 @@ static __always_inline ssize_t read_cached(struct cosy_activation *run, struct f
 {
 	struct address_space *mapping = file->f_mapping;
 	size_t done = 0, bytes, left;
-	struct cosy_hold *held;
+	struct cosy_folio_cursor *cursor;
 	enum cosy_guard failed;
 	ssize_t result;
 	loff_t end;
@@ -96,18 +96,18 @@ static __always_inline ssize_t read_cached(struct cosy_activation *run, struct f
 		goto rest;
 	}
 	do {
-		held = cosy_hold_find(run, mapping, *pos);
-		if (!held)
-			held = cosy_hold_get(run, mapping, *pos, count - done, &failed);
-		if (unlikely(!held))
+		cursor = cosy_cursor_find(run, mapping, *pos);
+		if (!cursor)
+			cursor = cosy_cursor_get(run, mapping, *pos, count - done, &failed);
+		if (unlikely(!cursor))
 			goto rest;
-		end = min(cosy_end_of_file(mapping), held->end);
+		end = min(cosy_end_of_file(mapping), cursor->end);
 		if (unlikely(*pos >= end)) {
 			cosy_replug(run, COSY_GUARD_READ_ONLY);
 			break;
 		}
 		bytes = min_t(loff_t, end - *pos, count - done);
-		left = copy_out(to + done, cosy_hold_byte(held, *pos), bytes);
+		left = read_copy_out(to + done, cosy_cursor_byte(cursor, *pos), bytes);
 		done += bytes - left;
 		*pos += bytes - left;
 		if (unlikely(left)) {
@@ -148,11 +148,11 @@ static __always_inline ssize_t read_file(struct cosy_activation *run, struct fil
 }
 
 /* Whether this call is one for us; every error is the ordinary call's to tell. */
-static __always_inline bool fits(struct cosy_activation *run, const struct file *file, u64 buffer,
+static __always_inline bool read_fits(struct cosy_activation *run, const struct file *file, u64 buffer,
 				 u64 count, s64 *result)
 {
 	if (unlikely(!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||
-		     count - 1 >= MOST))
+		     count - 1 >= MAX_FAST_READ))
 		*result = cosy_replug(run, COSY_GUARD_LIMITED);
 	else if (unlikely(!access_ok((void __user *)buffer, count)))
 		*result = cosy_replug(run, COSY_GUARD_MEMORY);
@@ -174,8 +174,8 @@ s64 cosy_fast_read(struct cosy_activation *run, const u64 *r)
 	if (unlikely(!fd_file(fd)))
 		return cosy_replug(run, run->refused);
 	file = fd_file(fd);
-	if (fits(run, file, buffer, count, &result)) {
-		locked = lock_position(run, file);
+	if (read_fits(run, file, buffer, count, &result)) {
+		locked = position_lock(run, file);
 		pos = file->f_pos;
 		result = read_file(run, file, (char __user *)buffer, count, &pos);
 		if (result >= 0)
@@ -198,7 +198,7 @@ s64 cosy_fast_pread64(struct cosy_activation *run, const u64 *r)
 	fd = cosy_descriptor_get(run, r[1]);
 	if (unlikely(!fd_file(fd)))
 		return cosy_replug(run, run->refused);
-	if (fits(run, fd_file(fd), buffer, count, &result)) {
+	if (read_fits(run, fd_file(fd), buffer, count, &result)) {
 		/* Regular files of these file systems have FMODE_PREAD. */
 		result = read_file(run, fd_file(fd), (char __user *)buffer, count, &pos);
 	}
@@ -210,7 +210,7 @@ s64 cosy_fast_pread64(struct cosy_activation *run, const u64 *r)
  * What ->llseek does where the new position is not beyond the end of file, hence not
  * beyond what the file system can have.  Others than directories have no f_version.
  */
-static __always_inline bool seek_inside(struct file *file, s64 offset, u32 whence)
+static __always_inline bool position_seek(struct file *file, s64 offset, u32 whence)
 {
 	if (whence != SEEK_SET || offset < 0 || offset > i_size_read(file_inode(file)) ||
 	    !(file->f_mode & FMODE_LSEEK))
@@ -234,8 +234,8 @@ s64 cosy_fast_lseek(struct cosy_activation *run, const u64 *r)
 	if (unlikely(!fd_file(fd)))
 		return cosy_replug(run, run->refused);
 	file = fd_file(fd);
-	locked = lock_position(run, file);
-	result = seek_inside(file, offset, whence) ? offset : vfs_llseek(file, offset, whence);
+	locked = position_lock(run, file);
+	result = position_seek(file, offset, whence) ? offset : vfs_llseek(file, offset, whence);
 	cosy_position_unlock(file, locked);
 	fdput(fd);
 	return result;
@@ -248,20 +248,20 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 {
 	struct address_space *mapping = file->f_mapping;
 	enum cosy_guard failed = COSY_GUARD_FRESH;
-	struct cosy_hold *held = NULL;
+	struct cosy_folio_cursor *cursor = NULL;
 	ssize_t result = 0;
 
 	if (likely(cosy_is_fresh(run, mapping->host->i_sb))) {
-		held = cosy_hold_find(run, mapping, *pos);
-		if (!held)
-			held = cosy_hold_get(run, mapping, *pos, 1, &failed);
+		cursor = cosy_cursor_find(run, mapping, *pos);
+		if (!cursor)
+			cursor = cosy_cursor_get(run, mapping, *pos, 1, &failed);
 	}
-	if (unlikely(!held)) {
+	if (unlikely(!cursor)) {
 		cosy_replug(run, failed);
-		return read_byte_anyhow(run, file, ret, pos);
+		return read_byte_uncached(run, file, ret, pos);
 	}
 	if (likely(*pos < cosy_end_of_file(mapping))) {
-		*ret = *cosy_hold_byte(held, *pos);
+		*ret = *cosy_cursor_byte(cursor, *pos);
 		file->f_ra.prev_pos = ++*pos;
 		result = 1;
 	} else {
@@ -283,14 +283,14 @@ static bool reads_bytes(const struct file *file)
 static s64 read_byte(struct cosy_activation *run, struct file *file, bool cached)
 {
 	loff_t none = 0, *pos = file->f_mode & FMODE_STREAM ? &none : &file->f_pos;
-	bool locked = lock_position(run, file);
+	bool locked = position_lock(run, file);
 	ssize_t result;
 	u8 byte;
 
 	result = rw_verify_area(READ, file, pos == &none ? NULL : pos, 1);
 	if (likely(!result)) {
 		result = cached ? read_byte_cached(run, file, &byte, pos)
-				: read_byte_anyhow(run, file, &byte, pos);
+				: read_byte_uncached(run, file, &byte, pos);
 		if (result > 0) {
 			fsnotify_access(file);
 			add_rchar(current, result);

@@ -263,29 +263,29 @@ static int compile(struct cosy_image *image, const struct cosy_program *program,
 	return charge_code(image, image->bpf, image->jited, why);
 }
 
-static struct cosy_image *image_alloc(struct cosy_user *user, const struct cosy_view *view)
+static struct cosy_image *image_alloc(struct cosy_user *user, const struct cosy_container *container)
 {
 	struct cosy_image *image = kzalloc(sizeof(*image), GFP_KERNEL_ACCOUNT);
 
 	if (!image)
 		return NULL;
-	image->points = kvzalloc(view->insn_cnt, GFP_KERNEL_ACCOUNT);
+	image->points = kvzalloc(container->insn_cnt, GFP_KERNEL_ACCOUNT);
 	if (!image->points) {
 		kfree(image);
 		return NULL;
 	}
 	refcount_set(&image->references, 1);
 	image->user = cosy_user_hold(user);
-	image->insn_cnt = view->insn_cnt;
-	image->fuel = cosy_limits_fuel(view->insn_cnt);
+	image->insn_cnt = container->insn_cnt;
+	image->fuel = cosy_limits_fuel(container->insn_cnt);
 	image->blinds = READ_ONCE(blinds_lately);
-	image->max_ops = view->header->max_ops;
-	image->max_ns = view->header->max_kernel_ns;
+	image->max_steps = container->header->max_steps;
+	image->max_ns = container->header->max_kernel_ns;
 	cosy_stats_live(COSY_LIVE_IMAGES, 1);
 	return image;
 }
 
-struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_view *view,
+struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_container *container,
 				     const struct cosy_target *target, struct cosy_reject *why)
 {
 	struct cosy_sandbox how = {
@@ -302,10 +302,10 @@ struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_v
 	struct cosy_image *image;
 	int error;
 
-	error = cosy_validate(view->insns, view->insn_cnt, &program, why);
+	error = cosy_validate(container->insns, container->insn_cnt, &program, why);
 	if (error)
 		return ERR_PTR(error);
-	image = image_alloc(user, view);
+	image = image_alloc(user, container);
 	if (!image) {
 		error = -ENOMEM;
 		goto out;

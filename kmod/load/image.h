@@ -26,7 +26,7 @@ struct cosy_image {
 	bool may_nest;		/* makes ioctls, which RUN is one of */
 	bool blinds;		/* its constants are hidden in its code */
 	bool portable;		/* holds no address: serves every buffer of that size */
-	u64 max_ops, max_ns;	/* the compound's own limits, 0 = none */
+	u64 max_steps, max_ns;	/* the compound's own limits, 0 = none */
 	u8 *points;		/* [insn_cnt]: COSY_POINT_*, see program.h */
 	const void *code;	/* what cosy_enter calls */
 	struct bpf_prog *bpf;
@@ -55,7 +55,7 @@ struct cosy_target {
  * Checks, sandboxes and compiles, charged to `user`.  A reference, or -EINVAL, -E2BIG, -EDQUOT,
  * -EOPNOTSUPP with `why` filled in, or -ENOMEM.
  */
-struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_view *view,
+struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_container *container,
 				     const struct cosy_target *target, struct cosy_reject *why);
 void cosy_image_put(struct cosy_image *image);
 

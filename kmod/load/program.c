@@ -48,7 +48,7 @@ static struct cosy_prog *prog_create(struct cosy_user *user, struct cosy_image *
 	prog->frame_words = image->frame_words;
 	prog->fuel = image->fuel;
 	prog->may_nest = image->may_nest;
-	prog->max_ops = image->max_ops;
+	prog->max_steps = image->max_steps;
 	prog->max_ns = image->max_ns;
 	prog->ordinary = target->ordinary;
 	prog->buffer = target->base;
@@ -110,7 +110,7 @@ static struct cosy_image *get_image(struct cosy_context *context, void **data, u
 				    const struct cosy_target *target, struct cosy_reject *why)
 {
 	struct cosy_image *image = cosy_cache_find(context->user, *data, len, target);
-	struct cosy_view view;
+	struct cosy_container container;
 	u32 evicted = 0;
 	int error;
 
@@ -118,10 +118,10 @@ static struct cosy_image *get_image(struct cosy_context *context, void **data, u
 		cosy_stats_add(&context->stats, COSY_COUNT_CACHE_HITS, 1);
 		return image;
 	}
-	error = cosy_compound_open(*data, len, &view, why);
+	error = cosy_compound_open(*data, len, &container, why);
 	if (error)
 		return ERR_PTR(error);
-	image = cosy_image_create(context->user, &view, target, why);
+	image = cosy_image_create(context->user, &container, target, why);
 	if (IS_ERR(image))
 		return image;
 	cosy_stats_add(&context->stats, COSY_COUNT_CACHE_MISSES, 1);

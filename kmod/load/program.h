@@ -25,7 +25,7 @@ struct cosy_prog {
 	unsigned long buffer_address;	/* ... user's ... */
 	u32 buffer_size;		/* ... and size; 0: none.  The context keeps it */
 	const bool *gone;		/* of that buffer, or constant false */
-	u64 max_ops, max_ns;		/* the compound's own limits, 0 = none */
+	u64 max_steps, max_ns;		/* the compound's own limits, 0 = none */
 	struct cosy_user *user;		/* who is charged; the context keeps it */
 	const u8 *points;		/* [insn_cnt]: see cosy_program_resumes, _call_words */
 	struct cosy_image *image;	/* whose these are; a reference */

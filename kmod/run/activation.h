@@ -18,10 +18,10 @@ struct super_block;
 struct task_struct;
 
 /*
- * Where the last read of a file was, in the hope that the next one is there or just
- * behind.  Bytes `start` up to `end` of `mapping` begin at `base`; none when end is 0.
+ * Where the last read of a file was, since the next one is probably there or just
+ * after it.  Bytes `start` up to `end` of `mapping` begin at `base`; none when end is 0.
  */
-struct cosy_hold {
+struct cosy_folio_cursor {
 	const struct address_space *mapping;	/* to compare: no reference */
 	loff_t start, end;
 	const u8 *base;				/* NULL when there are none */
@@ -31,7 +31,7 @@ struct cosy_hold {
 	struct folio *ahead[15];		/* what follows, as it was found */
 };
 
-#define COSY_HOLDS 2
+#define COSY_FOLIO_CURSORS 2
 
 /* Descriptors whose files are known, by their lowest bits; see descriptor.h. */
 #define COSY_KNOWN	4
@@ -53,7 +53,7 @@ struct cosy_hold {
  */
 struct cosy_activation {
 	struct cosy_entry entry;	/* first.  At a leave .fuel is what was left, and .state is
-					 * saved but for .sp, .fp, .ops and .kernel_ns */
+					 * saved but for .sp, .fp, .steps and .kernel_ns */
 
 	/* For the thunks */
 	void *base;			/* the shared buffer, for the JIT's base register */
@@ -85,8 +85,8 @@ struct cosy_activation {
 	const struct super_block *fresh[2];
 	struct cosy_views *views;	/* NULL until the first one is made */
 	const struct super_block *unfresh; /* to be one of them when the next ordinary call succeeds */
-	u32 next_hold;					/* which of them to give up for another file */
-	struct cosy_hold hold[COSY_HOLDS];		/* see folio_cursor.h; but for `base` and `mask` garbage unless
+	u32 next_cursor;					/* which of them to give up for another file */
+	struct cosy_folio_cursor cursor[COSY_FOLIO_CURSORS];		/* see folio_cursor.h; but for `base` and `mask` garbage unless
 							 * `held` says otherwise */
 	u64 stat_call;			/* `calls` at the last stat by name; 0: none yet */
 	/* If COSY_HELD_AGREED: a file system whose own answer was that of the inode, see attributes.c.
@@ -104,7 +104,7 @@ struct cosy_activation {
 	void __user *stack;		/* the software stack */
 	u64 stack_size;
 	u64 sp, fp;			/* as in struct cosy_state */
-	u64 max_ops, max_ns;		/* the smallest of the limits, 0 = none */
+	u64 max_steps, max_ns;		/* the smallest of the limits, 0 = none */
 	u64 granted;			/* operations allowed so far, from the compound's start on */
 	u64 ns_before;			/* kernel time of earlier RUNs of this compound */
 	u64 exec_start;			/* nanoseconds of the thread at the start of this RUN */

@@ -24,7 +24,7 @@ int cosy_leave_save(struct cosy_activation *run, void __user *state)
 	return copy_to_user(state, saved, sizeof(*saved)) ? -EFAULT : 0;
 }
 
-int cosy_leave_restore(struct cosy_activation *run, const void __user *state, u64 *ops, u64 *ns)
+int cosy_leave_restore(struct cosy_activation *run, const void __user *state, u64 *steps, u64 *ns)
 {
 	struct cosy_state *saved = &run->entry.state;
 
@@ -32,7 +32,7 @@ int cosy_leave_restore(struct cosy_activation *run, const void __user *state, u6
 		return -EFAULT;
 	run->sp = saved->sp;
 	run->fp = saved->fp;
-	*ops = saved->ops;
+	*steps = saved->steps;
 	*ns = saved->kernel_ns;
 	return 0;
 }

@@ -10,8 +10,8 @@ int cosy_leave_save(struct cosy_activation *run, void __user *state);
 
 /*
  * Reads registers, spill frame and software stack to go on with; what was used
- * of the limits goes to `ops` and `ns`.  Nothing in it is trusted.  -EFAULT.
+ * of the limits goes to `steps` and `ns`.  Nothing in it is trusted.  -EFAULT.
  */
-int cosy_leave_restore(struct cosy_activation *run, const void __user *state, u64 *ops, u64 *ns);
+int cosy_leave_restore(struct cosy_activation *run, const void __user *state, u64 *steps, u64 *ns);
 
 #endif /* COSY_LEAVE_H */

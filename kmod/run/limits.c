@@ -28,9 +28,9 @@
 #include "run/dispatch.h"
 #include "run/limits.h"
 
-static ulong max_ops;
-module_param(max_ops, ulong, 0644);
-MODULE_PARM_DESC(max_ops, "operations (calls, returns and back edges) after which a compound ends; 0 = no limit");
+static ulong max_steps;
+module_param(max_steps, ulong, 0644);
+MODULE_PARM_DESC(max_steps, "steps (calls, returns and back edges) after which a compound ends; 0 = no limit");
 
 static ulong max_kernel_ms;
 module_param(max_kernel_ms, ulong, 0644);
@@ -76,9 +76,9 @@ static u64 limited_portion(const struct cosy_activation *run)
 
 	if (run->max_ns)
 		most = min_t(u64, most, clamp(TIMED_INSNS / run->prog->insn_cnt, 1u, TIMED_FUEL));
-	if (!run->max_ops || run->max_ops - run->granted >= most)
+	if (!run->max_steps || run->max_steps - run->granted >= most)
 		return most;
-	return run->max_ops - run->granted + 1;
+	return run->max_steps - run->granted + 1;
 }
 
 static __always_inline void refuel(struct cosy_activation *run, u64 fuel)
@@ -152,11 +152,11 @@ static noinline void start_limited(struct cosy_activation *run, const struct cos
 {
 	const struct cosy_prog *prog = run->prog;
 
-	run->max_ops = smallest(smallest(prog->max_ops, READ_ONCE(context->max_ops)), READ_ONCE(max_ops));
+	run->max_steps = smallest(smallest(prog->max_steps, READ_ONCE(context->max_steps)), READ_ONCE(max_steps));
 	run->max_ns = limit_of_time(prog, context);
 	/* The counts come from the user: they may only make the rest smaller. */
-	if (run->max_ops)
-		run->granted = min(run->granted, run->max_ops);
+	if (run->max_steps)
+		run->granted = min(run->granted, run->max_steps);
 	if (run->max_ns) {
 		run->look = &always_look;
 		run->ns_before = min(run->ns_before, run->max_ns);
@@ -168,19 +168,19 @@ static noinline void start_limited(struct cosy_activation *run, const struct cos
 	refuel(run, limited_portion(run));
 }
 
-void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context, u64 ops, u64 ns)
+void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context, u64 steps, u64 ns)
 {
 	const struct cosy_prog *prog = run->prog;
 
-	run->max_ops = 0;
+	run->max_steps = 0;
 	run->max_ns = 0;
 	run->look = prog->gone;
-	run->granted = ops;
+	run->granted = steps;
 	run->ns_before = ns;
 	run->entered = jiffies;
 	run->exec_start = current->se.sum_exec_runtime;
-	if (unlikely(prog->max_ops | prog->max_ns | READ_ONCE(context->max_ops) |
-		     READ_ONCE(context->max_ns) | READ_ONCE(max_ops) | READ_ONCE(max_kernel_ms)))
+	if (unlikely(prog->max_steps | prog->max_ns | READ_ONCE(context->max_steps) |
+		     READ_ONCE(context->max_ns) | READ_ONCE(max_steps) | READ_ONCE(max_kernel_ms)))
 		start_limited(run, context);
 	else
 		refuel(run, portion(run));
@@ -195,7 +195,7 @@ bool cosy_limits_reached(const struct cosy_prog *prog, const struct cosy_context
 
 void cosy_limits_stop(struct cosy_activation *run)
 {
-	run->entry.state.ops = run->granted - run->entry.fuel;
+	run->entry.state.steps = run->granted - run->entry.fuel;
 	run->entry.state.kernel_ns = run->ns_before + time_used(run);
 }
 
@@ -258,8 +258,8 @@ u32 cosy_tick(struct cosy_activation *run, u32 insn)
 	u32 status;
 
 	/* A limit first: what went on from here would be one operation over it. */
-	if (run->max_ops && run->granted > run->max_ops)
-		status = COSY_ENDED_OPS;
+	if (run->max_steps && run->granted > run->max_steps)
+		status = COSY_ENDED_STEPS;
 	else
 		status = cosy_look_around(run);
 	if (status == COSY_DONE && cosy_patience_is_over(run))
@@ -272,7 +272,7 @@ u32 cosy_tick(struct cosy_activation *run, u32 insn)
 		cosy_settle(run);
 	cosy_descriptors_forget(run);
 	run->fresh[0] = run->fresh[1] = NULL;
-	refuel(run, run->max_ops | run->max_ns ? limited_portion(run) : portion(run));
+	refuel(run, run->max_steps | run->max_ns ? limited_portion(run) : portion(run));
 	return 0;
 }
 

@@ -35,10 +35,11 @@ static __always_inline bool cosy_patience_is_over(const struct cosy_activation *
 u32 cosy_limits_fuel(u32 insn_cnt);
 
 /*
- * Prepares fuel and clocks for a RUN that has used `ops` and `ns` already: the
+ * Prepares fuel and clocks for a RUN that has used `steps` and `ns` already: the
  * smallest of the compound's, the context's and the administrator's limits.
  */
-void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context, u64 ops, u64 ns);
+void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context, u64 steps,
+		       u64 ns);
 
 /* Whether a compound that has used `ns` already may not go on. */
 bool cosy_limits_reached(const struct cosy_prog *prog, const struct cosy_context *context, u64 ns);

@@ -193,7 +193,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 			struct cosy_run __user *user, const struct cosy_run *argument)
 {
 	struct cosy_activation run __cosy_uninitialized;
-	u64 ops = 0, ns = 0, result;
+	u64 steps = 0, ns = 0, result;
 	int error;
 
 	static_assert(offsetof(struct cosy_activation, entry) == 0);
@@ -207,7 +207,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	run.fast = 0;
 	run.pid = 0;
 	run.held = 0;
-	cosy_hold_init(&run);
+	cosy_cursors_init(&run);
 	cosy_descriptors_init(&run);
 	run.put_off = false;
 	run.views = NULL;
@@ -227,14 +227,14 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 		run.sp = 0;
 		run.fp = ~0ull;
 	} else {
-		error = cosy_leave_restore(&run, u64_to_user_ptr(argument->state), &ops, &ns);
+		error = cosy_leave_restore(&run, u64_to_user_ptr(argument->state), &steps, &ns);
 		if (error)
 			return error;
 		/* What leaves before its fuel is out never comes to a tick, however often it goes on. */
 		if (unlikely(cosy_limits_reached(prog, context, ns)))
 			return refuse(context, user, argument, COSY_ENDED_TIME, 0);
 	}
-	cosy_limits_start(&run, context, ops, ns);
+	cosy_limits_start(&run, context, steps, ns);
 
 	if (unlikely(is_running()))
 		return -ELOOP;

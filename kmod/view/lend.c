@@ -23,7 +23,7 @@
 #ifdef COSY_HAVE_SENDPAGE
 
 /* One page at a time; what was sent before an error is the result. */
-static s64 send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count, int flags)
+static s64 view_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count, int flags)
 {
 	s64 done = 0;
 	u32 i;
@@ -45,7 +45,7 @@ static s64 send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, 
 
 #else
 
-static s64 send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count, int flags)
+static s64 view_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count, int flags)
 {
 	struct msghdr message = { .msg_flags = flags | MSG_SPLICE_PAGES };
 
@@ -55,7 +55,7 @@ static s64 send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, 
 
 #endif
 
-static s64 lend_pages(struct cosy_activation *run, struct file *file, struct socket *socket,
+static s64 view_lend_pages(struct cosy_activation *run, struct file *file, struct socket *socket,
 		      const struct cosy_page_view *view, u32 ahead, u32 count, int flags)
 {
 	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
@@ -69,10 +69,10 @@ static s64 lend_pages(struct cosy_activation *run, struct file *file, struct soc
 		return cosy_call_result(run, result);
 	if (file->f_flags & O_NONBLOCK)
 		flags |= MSG_DONTWAIT;
-	return cosy_call_result(run, send_pages(socket, piece, pieces, count, flags));
+	return cosy_call_result(run, view_send_pages(socket, piece, pieces, count, flags));
 }
 
-static s64 lend_to(struct cosy_activation *run, struct file *file, u64 address, u64 count, u64 flags)
+static s64 view_lend_to(struct cosy_activation *run, struct file *file, u64 address, u64 count, u64 flags)
 {
 	struct socket *socket = sock_from_file(file);
 	const struct cosy_page_view *view;
@@ -86,7 +86,7 @@ static s64 lend_to(struct cosy_activation *run, struct file *file, u64 address, 
 	/* Kept stores lie in memory that is not to be lent. */
 	if (!view || view->stores)
 		return cosy_replug(run, COSY_GUARD_VIEW);
-	return lend_pages(run, file, socket, view, address - run->prog->buffer_address - view->offset,
+	return view_lend_pages(run, file, socket, view, address - run->prog->buffer_address - view->offset,
 			  count, flags);
 }
 
@@ -100,7 +100,7 @@ s64 cosy_op_lend(struct cosy_activation *run, u64 *r)
 	if (fd_file(f)) {
 		sends = sock_from_file(fd_file(f));
 		if (sends)
-			result = lend_to(run, fd_file(f), r[2], r[3], r[4]);
+			result = view_lend_to(run, fd_file(f), r[2], r[3], r[4]);
 	}
 	fdput(f);
 	if (!sends)

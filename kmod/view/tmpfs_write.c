@@ -23,18 +23,18 @@
 #define SEALED (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)
 
 /* A write need not begin at a page's start. */
-#define MOST_PAGES (COSY_VIEW_PAGES + 1)
+#define MAX_PAGES (COSY_VIEW_PAGES + 1)
 
 struct folios {
 	u32 count;
-	struct folio *folio[MOST_PAGES];	/* of each page, a reference each */
+	struct folio *folio[MAX_PAGES];	/* of each page, a reference each */
 };
 
 /*
  * Only what the ordinary call would let through: limits, seals, synchronous writes and
  * growing are left to it.  Holds until the inode is unlocked.
  */
-static __always_inline bool allowed(const struct cosy_writing *write)
+static __always_inline bool tmpfs_write_allowed(const struct cosy_writing *write)
 {
 	const struct file *file = write->file;
 	struct inode *inode = file_inode(file);
@@ -46,21 +46,21 @@ static __always_inline bool allowed(const struct cosy_writing *write)
 	       write->position + write->count <= i_size_read(inode);
 }
 
-static __always_inline void put(struct folios *folios)
+static __always_inline void tmpfs_put_folios(struct folios *folios)
 {
 	while (folios->count)
 		folio_put(folios->folio[--folios->count]);
 }
 
 /* All of them; false: none. */
-static __always_inline bool find(const struct cosy_writing *write, struct folios *ret)
+static __always_inline bool tmpfs_find_folios(const struct cosy_writing *write, struct folios *ret)
 {
 	u32 count = DIV_ROUND_UP(offset_in_page(write->position) + write->count, PAGE_SIZE);
 
 	if (likely(cosy_folios_get(write->file->f_mapping, write->position >> PAGE_SHIFT, count,
 				   ret->folio, NULL, &ret->count) == COSY_GUARDS_HOLD))
 		return true;
-	put(ret);
+	tmpfs_put_folios(ret);
 	return false;
 }
 
@@ -69,7 +69,7 @@ static __always_inline bool find(const struct cosy_writing *write, struct folios
  * migration and merging into larger folios give up at our references, unless they came
  * before, and then they hold the folio's lock.
  */
-static __always_inline bool stay(const struct cosy_writing *write, const struct folios *folios)
+static __always_inline bool tmpfs_folios_stay(const struct cosy_writing *write, const struct folios *folios)
 {
 	const struct address_space *mapping = write->file->f_mapping;
 	u32 i;
@@ -91,7 +91,7 @@ struct source {
 };
 
 /* The next `size` bytes, wherever they are. */
-static __always_inline void copy_from(struct cosy_activation *run, struct source *from, u8 *to,
+static __always_inline void tmpfs_copy_from(struct cosy_activation *run, struct source *from, u8 *to,
 				      u32 size)
 {
 	struct cosy_place *place = &from->place;
@@ -112,7 +112,7 @@ static __always_inline void copy_from(struct cosy_activation *run, struct source
 	}
 }
 
-static __always_inline void write_folios(struct cosy_activation *run, const struct cosy_writing *write,
+static __always_inline void tmpfs_write_folios(struct cosy_activation *run, const struct cosy_writing *write,
 					 const struct folios *folios, u64 address)
 {
 	struct source from = { .address = address };
@@ -126,7 +126,7 @@ static __always_inline void write_folios(struct cosy_activation *run, const stru
 		if (unlikely(!folio_trylock(folio)))
 			folio_lock(folio);
 		cosy_folio_mark_accessed(folio);
-		copy_from(run, &from, cosy_folio_byte(folio, position), now);
+		tmpfs_copy_from(run, &from, cosy_folio_byte(folio, position), now);
 		if (!folio_test_dirty(folio))
 			folio_mark_dirty(folio);
 		folio_unlock(folio);
@@ -139,7 +139,7 @@ static __always_inline void write_folios(struct cosy_activation *run, const stru
  * file_update_time, which has nothing to do where the times are this tick's already and
  * nobody has asked for the version: most writes but a tick's first.
  */
-static __always_inline int update_time(struct file *file)
+static __always_inline int tmpfs_update_time(struct file *file)
 {
 	const struct inode *inode = file_inode(file);
 	struct timespec64 now, modified = inode_get_mtime(inode), changed = inode_get_ctime(inode);
@@ -153,7 +153,7 @@ static __always_inline int update_time(struct file *file)
 }
 
 /* Under freeze protection. */
-static __always_inline s64 write_locked(struct cosy_activation *run, const struct cosy_writing *write,
+static __always_inline s64 tmpfs_write_locked(struct cosy_activation *run, const struct cosy_writing *write,
 			const struct folios *folios, u64 address)
 {
 	struct file *file = write->file;
@@ -162,13 +162,13 @@ static __always_inline s64 write_locked(struct cosy_activation *run, const struc
 
 	inode_lock(inode);
 	/* Nothing below can fail but by an error that the call would return, too. */
-	if (unlikely(!allowed(write) || !stay(write, folios) || fatal_signal_pending(current)))
+	if (unlikely(!tmpfs_write_allowed(write) || !tmpfs_folios_stay(write, folios) || fatal_signal_pending(current)))
 		goto out;
 	result = IS_NOSEC(inode) ? 0 : file_remove_privs(file);
 	if (likely(!result))
-		result = update_time(file);
+		result = tmpfs_update_time(file);
 	if (likely(!result)) {
-		write_folios(run, write, folios, address);
+		tmpfs_write_folios(run, write, folios, address);
 		result = write->count;
 	}
 out:
@@ -187,22 +187,22 @@ s64 cosy_tmpfs_write(struct cosy_activation *run, const struct cosy_writing *wri
 		return COSY_ORDINARY;
 	if (unlikely(position < 0 || position + write->count > i_size_read(file_inode(file))))
 		return cosy_replug(run, COSY_GUARD_READ_ONLY);
-	if (unlikely(!find(write, &folios)))
+	if (unlikely(!tmpfs_find_folios(write, &folios)))
 		return cosy_replug(run, COSY_GUARD_NO_HOLES);
 	result = rw_verify_area(WRITE, file, &position, write->count);
 	if (unlikely(result)) {
-		put(&folios);
+		tmpfs_put_folios(&folios);
 		return cosy_call_result(run, result);
 	}
 	/* A frozen file system may stay so for long: only the ordinary call waits. */
 	result = COSY_ORDINARY;
 	if (likely(file_start_write_trylock(file))) {
-		result = write_locked(run, write, &folios, address);
+		result = tmpfs_write_locked(run, write, &folios, address);
 		if (likely(result != COSY_ORDINARY))
 			cosy_write_done(file, result);
 		file_end_write(file);
 	}
-	put(&folios);
+	tmpfs_put_folios(&folios);
 	if (likely(result > 0))
 		*write->end = position + result;
 	return likely(result != COSY_ORDINARY) ? result : cosy_replug(run, COSY_GUARD_LIMITED);

@@ -42,7 +42,7 @@ void cosy_view_copy_out(const struct cosy_activation *run, const struct cosy_pag
 }
 
 /* The last view that ends takes the mark with it. */
-static void end(struct cosy_activation *run, struct cosy_page_view *view)
+static void view_end(struct cosy_activation *run, struct cosy_page_view *view)
 {
 	struct cosy_views *views = run->views;
 
@@ -57,10 +57,10 @@ static void end(struct cosy_activation *run, struct cosy_page_view *view)
 	for (left = cosy_has_views(run) ? (run)->views->active : 0;			\
 	     left && (cursor = &(run)->views->view[__ffs(left)], true); left &= left - 1)
 
-static void settle(struct cosy_activation *run, struct cosy_page_view *view)
+static void view_write_back(struct cosy_activation *run, struct cosy_page_view *view)
 {
 	cosy_view_copy_out(run, view, 0, view->length);
-	end(run, view);
+	view_end(run, view);
 }
 
 struct cosy_page_view *cosy_views_settle_oldest(struct cosy_activation *run)
@@ -72,7 +72,7 @@ struct cosy_page_view *cosy_views_settle_oldest(struct cosy_activation *run)
 		if (view[i].born < oldest->born)
 			oldest = &view[i];
 	}
-	settle(run, oldest);
+	view_write_back(run, oldest);
 	return oldest;
 }
 
@@ -82,7 +82,7 @@ void cosy_views_settle(struct cosy_activation *run)
 	unsigned long left;
 
 	for_each_view(view, left, run)
-		settle(run, view);
+		view_write_back(run, view);
 }
 
 void cosy_views_settle_memory(struct cosy_activation *run, u64 address, u64 length)
@@ -94,7 +94,7 @@ void cosy_views_settle_memory(struct cosy_activation *run, u64 address, u64 leng
 	for_each_view(view, left, run) {
 		/* Modulo 2^64: one begins inside the other. */
 		if (view->offset - from < length || from - view->offset < view->length)
-			settle(run, view);
+			view_write_back(run, view);
 	}
 }
 
@@ -106,7 +106,7 @@ void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length)
 
 	for_each_view(view, left, run) {
 		if (view->offset - from < length && view->length <= length - (view->offset - from))
-			end(run, view);
+			view_end(run, view);
 	}
 	cosy_views_settle_memory(run, address, length);
 }
@@ -137,7 +137,7 @@ const struct cosy_page_view *cosy_views_settle_file(struct cosy_activation *run,
 		    (position < 0 ||
 		     (u64)(view->position - position) + view->length - 1 < length + view->length - 1)) {
 			if (!all || position < 0 || view->position + ahead != position) {
-				settle(run, view);
+				view_write_back(run, view);
 				continue;
 			}
 			*same = true;
@@ -151,7 +151,7 @@ const struct cosy_page_view *cosy_views_settle_file(struct cosy_activation *run,
 /* --- Looking at them -------------------------------------------------------------------- */
 
 /* Byte `ahead` of the view, which has it; also when the processor only guesses so. */
-static __always_inline void place_in(const struct cosy_page_view *view, u32 ahead,
+static __always_inline void view_place_in(const struct cosy_page_view *view, u32 ahead,
 				     struct cosy_place *place)
 {
 	u32 at, in, i;
@@ -190,7 +190,7 @@ void cosy_view_place(const struct cosy_activation *run, u32 offset, struct cosy_
 	for_each_view(view, left, run) {
 		ahead = offset - view->offset;
 		if (ahead < view->length) {
-			place_in(view, ahead, place);
+			view_place_in(view, ahead, place);
 			return;
 		}
 		if (view->offset > offset)
@@ -220,7 +220,7 @@ u32 cosy_view_pieces(const struct cosy_page_view *view, u32 ahead, u32 length, s
 	u32 now, count = 0;
 
 	while (length) {
-		place_in(view, ahead, &place);
+		view_place_in(view, ahead, &place);
 		now = min_t(u64, length, place.behind);
 		ret->bv_page = virt_to_page(place.at);
 		ret->bv_offset = offset_in_page(place.at);

@@ -16,7 +16,7 @@ struct reading {
 };
 
 /* One that is no view, to be filled in; NULL: there is no memory. */
-static __always_inline struct cosy_page_view *prepare(struct cosy_activation *run)
+static __always_inline struct cosy_page_view *view_prepare(struct cosy_activation *run)
 {
 	struct cosy_views *views = run->views;
 
@@ -34,7 +34,7 @@ static __always_inline struct cosy_page_view *prepare(struct cosy_activation *ru
  * What views hold of the bytes [from, to) of the shared buffer ends; what they hold
  * beside them is settled.  Those that are left.
  */
-static noinline unsigned long end_overlapping(struct cosy_activation *run, u32 from, u32 to)
+static noinline unsigned long views_end_overlapping(struct cosy_activation *run, u32 from, u32 to)
 {
 	struct cosy_views *views = run->views;
 	unsigned long left, active = views->active;
@@ -60,7 +60,7 @@ static noinline unsigned long end_overlapping(struct cosy_activation *run, u32 f
  * `view`, filled in but for `born` and `length`, becomes `length` (1 up) bytes at its
  * offset, and older ones make way.  Mostly that is one, at the same place.
  */
-static __always_inline void begin(struct cosy_activation *run, struct cosy_page_view *view,
+static __always_inline void view_begin(struct cosy_activation *run, struct cosy_page_view *view,
 				  u32 length)
 {
 	struct cosy_views *views = run->views;
@@ -73,7 +73,7 @@ static __always_inline void begin(struct cosy_activation *run, struct cosy_page_
 		cosy_view_put(newest);
 		active = 0;
 	} else if (active) {
-		active = end_overlapping(run, from, to);
+		active = views_end_overlapping(run, from, to);
 	}
 	view->length = length;
 	view->stores = 0;
@@ -84,7 +84,7 @@ static __always_inline void begin(struct cosy_activation *run, struct cosy_page_
 }
 
 /* The folios of `count` bytes from `position` on into `view`. */
-static __always_inline enum cosy_guard find_pages(struct address_space *mapping, loff_t position,
+static __always_inline enum cosy_guard view_find_pages(struct address_space *mapping, loff_t position,
 						  u32 count, struct cosy_page_view *view)
 {
 	u32 pages = DIV_ROUND_UP(offset_in_page(position) + count, PAGE_SIZE);
@@ -94,7 +94,7 @@ static __always_inline enum cosy_guard find_pages(struct address_space *mapping,
 }
 
 /* Whether what find_pages found is still there, and below the end of file. */
-static __always_inline bool still_there(const struct address_space *mapping, loff_t end,
+static __always_inline bool view_still_there(const struct address_space *mapping, loff_t end,
 			const struct cosy_page_view *view)
 {
 	u32 i;
@@ -107,7 +107,7 @@ static __always_inline bool still_there(const struct address_space *mapping, lof
 }
 
 /* As the page cache's own read marks them: not again where the last read ended. */
-static __always_inline void mark_accessed(const struct reading *read, const struct cosy_page_view *view)
+static __always_inline void view_mark_accessed(const struct reading *read, const struct cosy_page_view *view)
 {
 	u32 i = 0;
 
@@ -118,7 +118,7 @@ static __always_inline void mark_accessed(const struct reading *read, const stru
 }
 
 /* At the end of file there is nothing to hold. */
-static s64 read_nothing(struct cosy_activation *run, const struct reading *read)
+static s64 view_read_nothing(struct cosy_activation *run, const struct reading *read)
 {
 	int error = rw_verify_area(READ, read->file, &read->position, read->count);
 
@@ -140,12 +140,12 @@ static __always_inline s64 read_view(struct cosy_activation *run, const struct r
 	int error;
 
 	if (unlikely(position >= size))
-		return read_nothing(run, read);
+		return view_read_nothing(run, read);
 	length = min_t(loff_t, read->count, size - position);
-	view = prepare(run);
+	view = view_prepare(run);
 	if (unlikely(!view))
 		return cosy_replug(run, COSY_GUARD_MEMORY);
-	guard = find_pages(mapping, position, length, view);
+	guard = view_find_pages(mapping, position, length, view);
 	if (unlikely(guard != COSY_GUARDS_HOLD))
 		goto replug;
 	error = rw_verify_area(READ, file, &position, read->count);
@@ -155,15 +155,15 @@ static __always_inline s64 read_view(struct cosy_activation *run, const struct r
 	}
 	/* It may have slept, and whoever it asked may have changed the file. */
 	guard = COSY_GUARD_READ_ONLY;
-	if (unlikely(!still_there(mapping, position + length, view)))
+	if (unlikely(!view_still_there(mapping, position + length, view)))
 		goto replug;
 
 	view->offset = offset;
 	view->skew = offset_in_page(position);
 	view->mapping = mapping;
 	view->position = position;
-	mark_accessed(read, view);
-	begin(run, view, length);
+	view_mark_accessed(read, view);
+	view_begin(run, view, length);
 	cosy_read_done(file, position + length, length);
 	return length;
 
@@ -173,7 +173,7 @@ replug:
 }
 
 /* Of a file that is held: the guards that do not depend on the position. */
-static __always_inline s64 check(struct cosy_activation *run, const struct file *file)
+static __always_inline s64 view_check(struct cosy_activation *run, const struct file *file)
 {
 	if (unlikely(!(file->f_mode & FMODE_READ)))
 		return cosy_replug(run, COSY_GUARD_LIMITED);
@@ -183,7 +183,7 @@ static __always_inline s64 check(struct cosy_activation *run, const struct file 
 }
 
 /* The place in the shared buffer where all of it goes, and that a view can hold it. */
-static __always_inline s64 check_memory(struct cosy_activation *run, u64 offset, u64 count)
+static __always_inline s64 view_check_memory(struct cosy_activation *run, u64 offset, u64 count)
 {
 	const struct cosy_prog *prog = run->prog;
 
@@ -195,7 +195,7 @@ static __always_inline s64 check_memory(struct cosy_activation *run, u64 offset,
 	return 0;
 }
 
-static __always_inline s64 check_position(struct cosy_activation *run, const struct reading *read)
+static __always_inline s64 view_check_position(struct cosy_activation *run, const struct reading *read)
 {
 	if (unlikely(read->position < 0 ||
 		     offset_in_page(read->position) + read->count > COSY_VIEW_PAGES * PAGE_SIZE))
@@ -206,7 +206,7 @@ static __always_inline s64 check_position(struct cosy_activation *run, const str
 s64 cosy_view_read(struct cosy_activation *run, u64 fd, u64 address, u64 count)
 {
 	u64 offset = address - run->prog->buffer_address;
-	s64 result = check_memory(run, offset, count);
+	s64 result = view_check_memory(run, offset, count);
 	struct reading read __cosy_uninitialized;
 	bool locked;
 	struct fd f;
@@ -217,13 +217,13 @@ s64 cosy_view_read(struct cosy_activation *run, u64 fd, u64 address, u64 count)
 	if (unlikely(!fd_file(f)))
 		return cosy_replug(run, run->refused);
 	read.file = fd_file(f);
-	result = check(run, read.file);
+	result = view_check(run, read.file);
 	if (unlikely(result))
 		goto out;
 	locked = cosy_position_lock(read.file);
 	read.position = read.file->f_pos;
 	read.count = count;
-	result = check_position(run, &read);
+	result = view_check_position(run, &read);
 	if (likely(!result)) {
 		result = read_view(run, &read, offset);
 		if (result > 0)
@@ -238,7 +238,7 @@ out:
 s64 cosy_view_pread(struct cosy_activation *run, u64 fd, u64 address, u64 count, u64 position)
 {
 	u64 offset = address - run->prog->buffer_address;
-	s64 result = check_memory(run, offset, count);
+	s64 result = view_check_memory(run, offset, count);
 	struct reading read __cosy_uninitialized;
 	struct fd f;
 
@@ -250,9 +250,9 @@ s64 cosy_view_pread(struct cosy_activation *run, u64 fd, u64 address, u64 count,
 	read.file = fd_file(f);
 	read.position = position;
 	read.count = count;
-	result = check(run, read.file);
+	result = view_check(run, read.file);
 	if (likely(!result))
-		result = check_position(run, &read);
+		result = view_check_position(run, &read);
 	if (likely(!result))
 		result = read_view(run, &read, offset);
 	fdput(f);

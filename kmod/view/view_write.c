@@ -20,7 +20,7 @@
  * The file system's own write, from a view's pages: what vfs_write does, with another
  * source.
  */
-static s64 write_pages(struct cosy_activation *run, const struct cosy_writing *write,
+static s64 view_write_pages(struct cosy_activation *run, const struct cosy_writing *write,
 		       const struct cosy_page_view *view, u64 address)
 {
 	u32 ahead = address - run->prog->buffer_address - view->offset;
@@ -58,7 +58,7 @@ void cosy_write_done(struct file *file, ssize_t written)
 	inc_syscw(current);
 }
 
-static __always_inline s64 write_file(struct cosy_activation *run, const struct cosy_writing *write, u64 address)
+static __always_inline s64 view_write_file(struct cosy_activation *run, const struct cosy_writing *write, u64 address)
 {
 	const struct file *file = write->file;
 	const struct cosy_page_view *view = NULL;
@@ -76,11 +76,11 @@ static __always_inline s64 write_file(struct cosy_activation *run, const struct 
 	/* The file system would copy a page onto itself. */
 	if (!view || same)
 		return cosy_replug(run, COSY_GUARD_VIEW);
-	return write_pages(run, write, view, address);
+	return view_write_pages(run, write, view, address);
 }
 
 /* Of a file that is held, and of the memory: whether it is for us. */
-static __always_inline s64 check(struct cosy_activation *run, const struct file *file, u64 address, u64 count)
+static __always_inline s64 view_write_check(struct cosy_activation *run, const struct file *file, u64 address, u64 count)
 {
 	const struct cosy_prog *prog = run->prog;
 	u64 offset = address - prog->buffer_address;
@@ -101,20 +101,20 @@ s64 cosy_fast_write(struct cosy_activation *run, const u64 *r)
 	struct fd f;
 	s64 result;
 
-	if (unlikely(count - 1 >= COSY_WRITE_MOST))
+	if (unlikely(count - 1 >= COSY_MAX_WRITE))
 		return cosy_replug(run, COSY_GUARD_LIMITED);
 	f = cosy_descriptor_get(run, r[1]);
 	if (unlikely(!fd_file(f)))
 		return cosy_replug(run, run->refused);
 	write.file = fd_file(f);
-	result = check(run, write.file, address, count);
+	result = view_write_check(run, write.file, address, count);
 	if (unlikely(result))
 		goto out;
 	locked = cosy_position_lock(write.file);
 	write.position = write.file->f_pos;
 	write.count = count;
 	write.end = &write.file->f_pos;
-	result = write_file(run, &write, address);
+	result = view_write_file(run, &write, address);
 	cosy_position_unlock(write.file, locked);
 out:
 	fdput(f);
@@ -129,7 +129,7 @@ s64 cosy_fast_pwrite64(struct cosy_activation *run, const u64 *r)
 	struct fd f;
 	s64 result;
 
-	if (unlikely(count - 1 >= COSY_WRITE_MOST || (s64)position < 0))
+	if (unlikely(count - 1 >= COSY_MAX_WRITE || (s64)position < 0))
 		return cosy_replug(run, COSY_GUARD_LIMITED);
 	f = cosy_descriptor_get(run, r[1]);
 	if (unlikely(!fd_file(f)))
@@ -138,9 +138,9 @@ s64 cosy_fast_pwrite64(struct cosy_activation *run, const u64 *r)
 	write.position = position;
 	write.count = count;
 	write.end = &end;
-	result = check(run, write.file, address, count);
+	result = view_write_check(run, write.file, address, count);
 	if (likely(!result))
-		result = write_file(run, &write, address);
+		result = view_write_file(run, &write, address);
 	fdput(f);
 	return result;
 }

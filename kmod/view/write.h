@@ -8,12 +8,12 @@
 struct file;
 
 /* Longest write that is not left to the ordinary call. */
-#define COSY_WRITE_MOST (COSY_VIEW_PAGES * PAGE_SIZE)
+#define COSY_MAX_WRITE (COSY_VIEW_PAGES * PAGE_SIZE)
 
 struct cosy_writing {
 	struct file *file;		/* cosy_cached_file, open for writing, held */
 	loff_t position;
-	u32 count;			/* 1 up, at most COSY_WRITE_MOST */
+	u32 count;			/* 1 up, at most COSY_MAX_WRITE */
 	loff_t *end;			/* where the position behind it goes if it succeeds */
 };
 

@@ -504,7 +504,7 @@ static void limits(void)
 	int64_t vars[1] = {0}, value = 5;
 	int i = cosy_var(b);
 
-	cosy_limit_ops(b, 1000);
+	cosy_limit_steps(b, 1000);
 	cosy_at(b, "limits.c", 42);
 	cosy_while(b, cosy_int(0), COSY_EQ, cosy_int(0));
 	cosy_at(b, "limits.c", 43);
@@ -512,18 +512,18 @@ static void limits(void)
 	cosy_end(b);
 	MUST(!cosy_build(cosy, b, &loaded, &error));
 	CHECK_EQ(cosy_run(cosy, loaded, vars, sizeof(vars), &value, &error), -EDQUOT);
-	CHECK(strstr(error.reason, "operation limit") && strstr(error.reason, "limits.c:42"));
+	CHECK(strstr(error.reason, "limit of steps") && strstr(error.reason, "limits.c:42"));
 	CHECK_EQ(value, 5);
 	CHECK_EQ(vars[0], 1001);
 	/* Each run has the limit anew. */
 	CHECK_EQ(cosy_run(cosy, loaded, NULL, 0, &value, NULL), -EDQUOT);
 	cosy_unload(loaded);
 
-	cosy_limit_ops(b, 0);
+	cosy_limit_steps(b, 0);
 	cosy_limit_time(b, 5000000);
 	MUST(!cosy_build(cosy, b, &loaded, &error));
 	CHECK_EQ(cosy_run(cosy, loaded, vars, sizeof(vars), &value, &error), -ETIME);
-	CHECK(strstr(error.reason, "time limit"));
+	CHECK(strstr(error.reason, "limit of time"));
 	cosy_unload(loaded);
 	cosy_builder_destroy(b);
 }

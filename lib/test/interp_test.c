@@ -427,16 +427,16 @@ static void limits(void)
 	struct libcosy_interp in = {
 		.program = &program,
 		.state = &state,
-		.max_ops = 1000,
+		.max_steps = 1000,
 	};
 
-	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_OPS);
+	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_STEPS);
 	CHECK_EQ(state.reg[0], 1001);
 	CHECK_EQ(in.resume, 1);
-	CHECK_EQ(state.ops, 1000);
+	CHECK_EQ(state.steps, 1000);
 	/* What was used stays used. */
-	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_OPS);
-	in.max_ops = 0;
+	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_STEPS);
+	in.max_steps = 0;
 	in.max_ns = 20000000;
 	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_TIME);
 	CHECK(state.kernel_ns >= 20000000);
@@ -457,7 +457,7 @@ static void limit_of_long_calls(void)
 
 	/* One operation is made: between calls the clock is not looked at just now. */
 	memset(&state, 0, sizeof(state));
-	state.ops = 1;
+	state.steps = 1;
 	state.reg[6] = (u64)text;
 	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_TIME);
 	CHECK(state.reg[7] <= 2);

@@ -67,7 +67,7 @@ static enum way read_way(struct file *file, int fd, uint64_t word, uint64_t offs
 {
 	uint64_t size;
 
-	if (word & WORD_HELD) {
+	if (word & WORD_LOCKED) {
 		file_wait(file, word);
 		return AGAIN;
 	}
@@ -148,7 +148,7 @@ static __attribute__((noinline)) ssize_t read_slowly(int fd, void *buf, size_t l
 static __attribute__((noinline)) ssize_t read_plain(struct file *file, int fd, void *buf,
 						    size_t len, uint64_t word)
 {
-	if (unlikely(word & WORD_HELD) || unlikely(!window_far(file, len)) ||
+	if (unlikely(word & WORD_LOCKED) || unlikely(!window_far(file, len)) ||
 	    unlikely(!file_enter(file, word)))
 		return read_slowly(fd, buf, len);
 	return read_ordinary(file, fd, buf, len);

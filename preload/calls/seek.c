@@ -41,7 +41,7 @@ static bool seek_earned(struct file *file)
 	return !__atomic_load_n(&file->inside, __ATOMIC_RELAXED) && !file_sharing();
 }
 
-/* Under HELD.  False: not a file whose seeks are known to be nothing but a number. */
+/* Under LOCKED.  False: not a file whose seeks are known to be nothing but a number. */
 static bool seek_prepare(struct file *file, int fd, int64_t *position)
 {
 	struct stat st;
@@ -61,7 +61,7 @@ static bool seek_prepare(struct file *file, int fd, int64_t *position)
 /* Makes the position of a plain file this library's.  Look again. */
 static void seek_keep(struct file *file, int fd)
 {
-	uint64_t signals, word = file_hold(file, &signals);
+	uint64_t signals, word = file_lock(file, &signals);
 	int64_t position;
 
 	if ((word & WORD_PLAIN) && file_may_change(file, fd, word)) {
@@ -71,7 +71,7 @@ static void seek_keep(struct file *file, int fd)
 			file->price = MOST_PRICE;
 	}
 	file->seeks = 0;
-	file_release(file, word, signals);
+	file_unlock(file, word, signals);
 }
 
 /* Where a seek goes, or -1: let the kernel say. */
@@ -94,10 +94,10 @@ static int64_t seek_target(const struct file *file, uint64_t word, off64_t offse
 static bool seek_asked(struct file *file, int fd, uint64_t word, off64_t offset, int whence,
 		       long *ret)
 {
-	uint64_t signals, held = file_hold(file, &signals);
+	uint64_t signals, held = file_lock(file, &signals);
 
 	if (held != word) {
-		file_release(file, held, signals);
+		file_unlock(file, held, signals);
 		return false;
 	}
 	if (whence == SEEK_CUR)
@@ -111,7 +111,7 @@ static bool seek_asked(struct file *file, int fd, uint64_t word, off64_t offset,
 		if (!file->leased && (uint64_t)*ret > file->size)
 			file->size = *ret;
 	}
-	file_release(file, held, signals);
+	file_unlock(file, held, signals);
 	return true;
 }
 
@@ -128,7 +128,7 @@ off64_t lseek64(int fd, off64_t offset, int whence)
 		if (!file)
 			return next_lseek(fd, offset, whence);
 		word = file_word(file);
-		if (word & WORD_HELD) {
+		if (word & WORD_LOCKED) {
 			file_wait(file, word);
 		} else if (!(word & WORD_PLAIN) && file->leased && !lease_holds(file)) {
 			lease_check(file);

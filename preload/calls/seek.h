@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A position that was kept no longer is; under HELD.  Was it worth it? */
+/* A position that was kept no longer is; under LOCKED.  Was it worth it? */
 void seek_learn(struct file *file);
 
 #pragma GCC visibility pop

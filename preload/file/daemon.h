@@ -23,12 +23,12 @@ bool daemon_preferred(void);
 bool daemon_there(void);
 
 /*
- * A lease on what `fd` names; under HELD.  True: file->guard and its fellows are set.
+ * A lease on what `fd` names; under LOCKED.  True: file->guard and its fellows are set.
  * False, with the guard that failed in *why.
  */
 bool daemon_take(struct file *file, int fd, enum guard *why);
 
-/* Gives it back, if the file has one; under HELD.  Does not wait for it to be returned. */
+/* Gives it back, if the file has one; under LOCKED.  Does not wait for it to be returned. */
 void daemon_drop(struct file *file);
 
 /* Waits until the daemon has returned all that was dropped. */

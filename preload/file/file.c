@@ -123,7 +123,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 		return;
 	}
 	/* Whoever still has its last word in mind must not take this for that file. */
-	file->word = ((file->word + WORD_GENERATION) & ~(WORD_HELD | WORD_POSITION)) | WORD_PLAIN;
+	file->word = ((file->word + WORD_GENERATION) & ~(WORD_LOCKED | WORD_POSITION)) | WORD_PLAIN;
 	file->inside = 0;
 	file->forever = false;
 	file->async = false;
@@ -148,7 +148,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 		__atomic_store_n(&file->forever, true, __ATOMIC_SEQ_CST);
 }
 
-/* Under HELD: what makes it specialised is given back. */
+/* Under LOCKED: what makes it specialised is given back. */
 static void file_unlease(struct file *file, int fd)
 {
 	lease_return(file, fd);
@@ -159,7 +159,7 @@ static void file_unlease(struct file *file, int fd)
 /* The same for a file that is not plain, or held; `last`: the last one. */
 static COLD void file_put_held(struct file *file, int fd, bool last)
 {
-	uint64_t signals, word = file_hold(file, &signals);
+	uint64_t signals, word = file_lock(file, &signals);
 
 	if (!(word & WORD_PLAIN) && last) {
 		/* An mmap of the file would keep the lease, with nobody to return it. */
@@ -171,7 +171,7 @@ static COLD void file_put_held(struct file *file, int fd, bool last)
 		word = file_unplug(file, word, GUARD_KERNEL_POSITION);
 	}
 	/* The generation stops reads through `fd` that are under way. */
-	file_release(file, word, signals);
+	file_unlock(file, word, signals);
 }
 
 /* One descriptor less.  `fd` is it while it is still open, or -1. */
@@ -179,7 +179,7 @@ static inline void file_put(struct file *file, int fd)
 {
 	bool last = ATOMIC_ADD(&file->refs, -1) == 1;
 
-	if (unlikely((file_word(file) & (WORD_PLAIN | WORD_HELD)) != WORD_PLAIN))
+	if (unlikely((file_word(file) & (WORD_PLAIN | WORD_LOCKED)) != WORD_PLAIN))
 		file_put_held(file, fd, last);
 	if (likely(last))
 		__atomic_store_n(&file->refs, 0, __ATOMIC_RELEASE);
@@ -247,7 +247,7 @@ void file_wait(const struct file *file, uint64_t word)
 	__atomic_sub_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
 }
 
-uint64_t file_hold(struct file *file, uint64_t *signals)
+uint64_t file_lock(struct file *file, uint64_t *signals)
 {
 	uint64_t all = ~0ULL, word;
 
@@ -255,10 +255,10 @@ uint64_t file_hold(struct file *file, uint64_t *signals)
 		      sizeof(all), 0, 0);
 	for (;;) {
 		word = file_word(file);
-		if (word & WORD_HELD)
+		if (word & WORD_LOCKED)
 			file_wait(file, word);
 		else if (__atomic_compare_exchange_n(&file->word, &word,
-						     word | WORD_HELD | WORD_PLAIN, false,
+						     word | WORD_LOCKED | WORD_PLAIN, false,
 						     __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 			return word;
 	}
@@ -266,15 +266,15 @@ uint64_t file_hold(struct file *file, uint64_t *signals)
 
 bool file_try_hold(struct file *file, uint64_t word)
 {
-	return __atomic_compare_exchange_n(&file->word, &word, word | WORD_HELD | WORD_PLAIN, false,
-					   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&file->word, &word, word | WORD_LOCKED | WORD_PLAIN,
+					   false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
 void file_let_go(struct file *file, uint64_t word)
 {
 	uint64_t flags_position = word & (WORD_PLAIN | WORD_POSITION);
 	uint64_t generation =
-		(file->word + WORD_GENERATION) & ~(WORD_PLAIN | WORD_HELD | WORD_POSITION);
+		(file->word + WORD_GENERATION) & ~(WORD_PLAIN | WORD_LOCKED | WORD_POSITION);
 
 	__atomic_store_n(&file->word, flags_position | generation, __ATOMIC_SEQ_CST);
 	/* Who comes to wait from here on finds that the word has changed. */
@@ -282,7 +282,7 @@ void file_let_go(struct file *file, uint64_t word)
 		futex_wake(word_half(file), INT_MAX);
 }
 
-void file_release(struct file *file, uint64_t word, uint64_t signals)
+void file_unlock(struct file *file, uint64_t word, uint64_t signals)
 {
 	file_let_go(file, word);
 	signals = fault_signals(relax_signals(signals));
@@ -299,7 +299,7 @@ struct file *file_borrow(int fd, enum guard why)
 		if (!file)
 			return NULL;
 		word = file_word(file);
-		if (word & WORD_HELD)
+		if (word & WORD_LOCKED)
 			file_wait(file, word);
 		else if (!(word & WORD_PLAIN))
 			file_plain(file, why, false);
@@ -337,12 +337,12 @@ void file_plain(struct file *file, enum guard why, bool forever)
 		__atomic_store_n(&file->forever, true, __ATOMIC_SEQ_CST);
 	word = __atomic_load_n(&file->word, __ATOMIC_SEQ_CST);
 	/* Whoever is about to specialise it looks at `forever` behind its hold. */
-	if ((word & WORD_PLAIN) && !(word & WORD_HELD))
+	if ((word & WORD_PLAIN) && !(word & WORD_LOCKED))
 		return;
-	word = file_hold(file, &signals);
+	word = file_lock(file, &signals);
 	if (!(word & WORD_PLAIN))
 		word = file_unplug(file, word, why);
-	file_release(file, word, signals);
+	file_unlock(file, word, signals);
 }
 
 void file_plain_fd(int fd, enum guard why, bool forever)
@@ -404,7 +404,7 @@ void file_share_child(void)
 
 		if (!file->refs)
 			continue;
-		file->word = (file->word | WORD_PLAIN) & ~(WORD_HELD | WORD_POSITION);
+		file->word = (file->word | WORD_PLAIN) & ~(WORD_LOCKED | WORD_POSITION);
 		file->leased = false;
 		file->guard = NULL;
 		file->guard_value = 0;

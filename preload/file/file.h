@@ -7,12 +7,12 @@
  * one:
  *
  *	 63    62    61 .. 40     39 .. 0
- *	PLAIN HELD  generation   position
+ *	PLAIN LOCKED generation   position
  *
  * PLAIN: calls go to the kernel, and the kernel's position counts.  Otherwise the
  * position is the word's, and the kernel's is stale.  Either that is all (the position is
  * *kept*: lseek is a change of the word, read a pread; see seek.c), or the file is
- * *specialised*: it also has a lease, a window and its size.  HELD, always with PLAIN:
+ * *specialised*: it also has a lease, a window and its size.  LOCKED, always with PLAIN:
  * somebody is changing the file; everyone else waits ("the holding tank", Synthetix §3.4).
  * The generation changes whenever window, lease or meaning of the file do.
  *
@@ -42,7 +42,7 @@
 #define MOST_BREAKS 6
 
 #define WORD_PLAIN	(1ULL << 63)
-#define WORD_HELD	(1ULL << 62)
+#define WORD_LOCKED	(1ULL << 62)
 #define WORD_GENERATION (1ULL << 40)
 #define WORD_POSITION	(WORD_GENERATION - 1)
 
@@ -74,7 +74,7 @@ struct file {
 	uint16_t noted;	     /* of reads, when somebody last wanted its window */
 	uint32_t direct;     /* reads past the window since it was specialised */
 
-	/* Changed under HELD.  A late reader may see any of its values: all are safe to follow. */
+	/* Changed under LOCKED.  A late reader may see any of its values: all are safe to follow. */
 	struct window *window;
 	struct map *map; /* NULL: none */
 	uint64_t size;	 /* of the file while there is a lease; else the kernel seeks so far */
@@ -158,10 +158,10 @@ void file_replaced(int fd, struct file *file, bool done);
  * Holds the file: every signal is blocked, other threads wait.  The word as it was.
  * Never while user memory is touched or another file is held, which file_try_hold is for.
  */
-uint64_t file_hold(struct file *file, uint64_t *signals);
+uint64_t file_lock(struct file *file, uint64_t *signals);
 
 /* Ends it.  `word` is stored with the next generation. */
-void file_release(struct file *file, uint64_t word, uint64_t signals);
+void file_unlock(struct file *file, uint64_t word, uint64_t signals);
 
 /*
  * The same for who has blocked all signals already, and may hold another file: never waits.
@@ -170,7 +170,7 @@ void file_release(struct file *file, uint64_t word, uint64_t signals);
 bool file_try_hold(struct file *file, uint64_t word);
 void file_let_go(struct file *file, uint64_t word);
 
-/* Sleeps until the file's word is no longer `word`, which was HELD, or shorter. */
+/* Sleeps until the file's word is no longer `word`, which was LOCKED, or shorter. */
 void file_wait(const struct file *file, uint64_t word);
 
 /*
@@ -195,13 +195,13 @@ static inline bool file_enter(struct file *file, uint64_t word)
 struct file *file_borrow(int fd, enum guard why);
 
 /*
- * Replugs a file that is not plain, under HELD: position to the kernel, lease and window
+ * Replugs a file that is not plain, under LOCKED: position to the kernel, lease and window
  * returned.  The word to release it with.
  */
 uint64_t file_unplug(struct file *file, uint64_t word, enum guard why);
 
 /*
- * Under HELD: may the position of the file, which `fd` names and whose word was `word`,
+ * Under LOCKED: may the position of the file, which `fd` names and whose word was `word`,
  * become this library's?  Not while an ordinary read of another thread is moving it.
  */
 bool file_may_change(const struct file *file, int fd, uint64_t word);

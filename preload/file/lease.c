@@ -73,15 +73,15 @@ void lease_check(struct file *file)
 
 	/* A file that is held may have taken the lease, and be about to say so. */
 	word = __atomic_load_n(&file->word, __ATOMIC_SEQ_CST);
-	if ((word & WORD_PLAIN) && !(word & WORD_HELD))
+	if ((word & WORD_PLAIN) && !(word & WORD_LOCKED))
 		return;
-	word = file_hold(file, &signals);
+	word = file_lock(file, &signals);
 	if (!(word & WORD_PLAIN) && file->leased && !lease_holds(file)) {
 		word = file_unplug(file, word, lease_loss(file));
 		if (++file->breaks >= MOST_BREAKS)
 			file->unleased = true;
 	}
-	file_release(file, word, signals);
+	file_unlock(file, word, signals);
 }
 
 static bool lease_is_held(const struct file *file)

@@ -25,11 +25,11 @@
 #define LEASE_THREAD_COST 20000
 
 /*
- * Takes a lease on what `fd` names; under HELD.  False, with the guard that failed in *why;
+ * Takes a lease on what `fd` names; under LOCKED.  False, with the guard that failed in *why;
  * if that is EARNED the file is now `distant`, and was not before, or the thread is still coming.
  */
 bool lease_take(struct file *file, int fd, enum guard *why);
-/* Returns it; under HELD. */
+/* Returns it; under LOCKED. */
 void lease_return(struct file *file, int fd);
 
 /* What a lease for this file costs more than an own one, in ns. */
@@ -56,7 +56,7 @@ static inline bool lease_holds(const struct file *file)
 		cosyd_alive(__atomic_load_n(&file->keeper, __ATOMIC_RELAXED)));
 }
 
-/* Under HELD: gives the file a mapped window, unless its lease is over. */
+/* Under LOCKED: gives the file a mapped window, unless its lease is over. */
 bool lease_holds_map(struct file *file, struct map *map);
 
 /* Replugs a file whose lease is over. */

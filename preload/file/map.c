@@ -195,7 +195,7 @@ static struct map *map_claim(void)
 	return NULL;
 }
 
-/* Under HELD. */
+/* Under LOCKED. */
 static enum guard map_attach(struct file *file)
 {
 	enum guard why = map_allowed(file);
@@ -231,7 +231,7 @@ static enum guard map_attach(struct file *file)
 
 void map_make(struct file *file, uint64_t word)
 {
-	uint64_t signals, held = file_hold(file, &signals);
+	uint64_t signals, held = file_lock(file, &signals);
 	enum guard why;
 
 	if (held == word && !file->map) {
@@ -241,7 +241,7 @@ void map_make(struct file *file, uint64_t word)
 		if (why != GUARDS)
 			file->credit = -(COST_OF_MAP << MOST_CAUTION);
 	}
-	file_release(file, held, signals);
+	file_unlock(file, held, signals);
 }
 
 bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size_t len)

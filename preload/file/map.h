@@ -52,7 +52,7 @@ bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size
 /* Puts zeros in its place: the file is let go, a reader copies on and finds out. */
 void map_blank(const struct map *map);
 
-/* Takes it away, if there is one; under HELD. */
+/* Takes it away, if there is one; under LOCKED. */
 void map_drop(struct file *file);
 
 /* No mapped windows any more, because of `why`. */

@@ -159,7 +159,7 @@ static bool window_reclaim(const struct file *wanting)
 	return false;
 }
 
-/* Under HELD. */
+/* Under LOCKED. */
 static struct window *window_obtain(const struct file *file)
 {
 	struct window *window = store_take(STORE_SMALL);
@@ -167,7 +167,7 @@ static struct window *window_obtain(const struct file *file)
 	return !window && window_reclaim(file) ? store_take(STORE_SMALL) : window;
 }
 
-/* Under HELD.  The position to begin with, or -1 and the guard in *why. */
+/* Under LOCKED.  The position to begin with, or -1 and the guard in *why. */
 static int64_t window_prepare(struct file *file, int fd, uint64_t word, enum guard *why)
 {
 	int64_t position = word & WORD_POSITION;
@@ -206,7 +206,7 @@ returned:
 
 bool window_specialise(struct file *file, int fd)
 {
-	uint64_t signals, word = file_hold(file, &signals);
+	uint64_t signals, word = file_lock(file, &signals);
 	enum guard why;
 	int64_t position;
 	bool done = false;
@@ -245,11 +245,11 @@ bool window_specialise(struct file *file, int fd)
 	word = position;
 	done = true;
 out:
-	file_release(file, word, signals);
+	file_unlock(file, word, signals);
 	return done;
 }
 
-/* Under HELD.  False: the file is not what it was. */
+/* Under LOCKED.  False: the file is not what it was. */
 static bool window_fill(struct file *file, uint64_t start, uint64_t want)
 {
 	struct window *window = file->window;
@@ -280,7 +280,7 @@ static bool window_pays_whole(const struct file *file)
 	       file->fetched >= 2 * file->size;
 }
 
-/* Under HELD.  A window for all of the file, if there may be one more. */
+/* Under LOCKED.  A window for all of the file, if there may be one more. */
 static bool window_widen(struct file *file)
 {
 	struct window *whole;
@@ -295,7 +295,7 @@ static bool window_widen(struct file *file)
 	return true;
 }
 
-/* Under HELD.  What a sequential reader will want next. */
+/* Under LOCKED.  What a sequential reader will want next. */
 static bool window_fill_ahead(struct file *file, uint64_t offset, size_t len)
 {
 	uint64_t want = file->ramp < len ? len : file->ramp;
@@ -329,15 +329,15 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 		map_make(file, word);
 		return true;
 	}
-	held = file_hold(file, &signals);
+	held = file_lock(file, &signals);
 	if (held != word) {
-		file_release(file, held, signals);
+		file_unlock(file, held, signals);
 		return true;
 	}
 	if (whole && !window_widen(file)) {
 		/* As if it had not been read so often yet. */
 		file->fetched = 0;
-		file_release(file, held, signals);
+		file_unlock(file, held, signals);
 		return true;
 	}
 	if (whole)
@@ -349,6 +349,6 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 		held = file_unplug(file, held, GUARD_FS_CONSTANT);
 		file->forever = true;
 	}
-	file_release(file, held, signals);
+	file_unlock(file, held, signals);
 	return true;
 }

@@ -54,7 +54,7 @@ bool window_specialise(struct file *file, int fd);
  */
 bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len);
 
-/* Gives the window back, and the mapped one; under HELD. */
+/* Gives the window back, and the mapped one; under LOCKED. */
 void window_drop(struct file *file);
 
 /* The window of a file whose position is kept, but that has none: nothing is in it. */

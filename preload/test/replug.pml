@@ -22,7 +22,7 @@
 bool plain = true, held;
 byte generation, position;
 
-/* Under HELD. */
+/* Under LOCKED. */
 byte window_version;
 
 /* The kernel's: position, lease, who has the file open for writing, what is in it. */
@@ -104,7 +104,7 @@ inline specialise()
 	fi
 }
 
-/* By the first reader who finds the lease broken; position first: ordinary reads wait at HELD. */
+/* By the first reader who finds the lease broken; position first: ordinary reads wait at LOCKED. */
 inline replug()
 {
 	hold();

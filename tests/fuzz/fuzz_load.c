@@ -25,34 +25,35 @@ static void repair(u8 *bytes, size_t size)
 	}
 }
 
-static void print_all(const struct cosy_view *view)
+static void print_all(const struct cosy_container *container)
 {
 	char text[40];
 	u32 at;
 
-	for (at = 0; at < view->insn_cnt;) {
-		u32 slots = cosy_disasm(view->insns, view->insn_cnt, at, text, sizeof(text));
-		const struct cosy_line *line = cosy_line_find(view, at);
+	for (at = 0; at < container->insn_cnt;) {
+		u32 slots =
+			cosy_disasm(container->insns, container->insn_cnt, at, text, sizeof(text));
+		const struct cosy_line *line = cosy_line_find(container, at);
 
-		if (slots < 1 || slots > 2 || at + slots > view->insn_cnt || !text[0] ||
+		if (slots < 1 || slots > 2 || at + slots > container->insn_cnt || !text[0] ||
 		    strlen(text) >= sizeof(text))
 			abort();
 		/* The promise of cosy_compound_open: a file name can be printed. */
-		if (line && strlen(view->strings + line->file) >= view->str_size)
+		if (line && strlen(container->strings + line->file) >= container->str_size)
 			abort();
 		at += slots;
 	}
 }
 
-static void run(const struct cosy_view *view, u8 choice)
+static void run(const struct cosy_container *container, u8 choice)
 {
 	struct source source = {&choice, 1};
 	struct cosy_program program;
 	struct differential setting;
 	struct cosy_reject why = {0};
 
-	if (cosy_validate(view->insns, view->insn_cnt, &program, &why)) {
-		if (!why.reason[0] || (why.insn >= view->insn_cnt && why.insn != ~0u))
+	if (cosy_validate(container->insns, container->insn_cnt, &program, &why)) {
+		if (!why.reason[0] || (why.insn >= container->insn_cnt && why.insn != ~0u))
 			abort();
 		return;
 	}
@@ -69,7 +70,7 @@ static void run(const struct cosy_view *view, u8 choice)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct cosy_reject why = {0};
-	struct cosy_view view;
+	struct cosy_container container;
 	u8 *bytes;
 
 	if (size < 1 || size > 4096)
@@ -82,9 +83,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	memcpy(bytes, data + 1, size);
 	if (data[0] & 1 && size >= sizeof(struct cosy_compound))
 		repair(bytes, size);
-	if (!cosy_compound_open(bytes, size, &view, &why)) {
-		print_all(&view);
-		run(&view, data[0]);
+	if (!cosy_compound_open(bytes, size, &container, &why)) {
+		print_all(&container);
+		run(&container, data[0]);
 	} else if (!why.reason[0]) {
 		abort();
 	}

@@ -40,7 +40,7 @@ static void must(bool condition, const char *what)
 static void open_device(void)
 {
 	struct cosy_setbuf setbuf = {.size = sizeof(setbuf), .len = REAL_BUFFER_SIZE};
-	struct cosy_limits limits = {.size = sizeof(limits), .max_ops = REAL_LIMIT};
+	struct cosy_limits limits = {.size = sizeof(limits), .max_steps = REAL_LIMIT};
 
 	device = open("/dev/cosy", O_RDWR | O_CLOEXEC);
 	if (device < 0) {
@@ -115,7 +115,7 @@ static enum outcome outcome_of(u32 status)
 		return RUN_STACK;
 	case COSY_LEFT_TRAP:
 		return RUN_TRAP;
-	case COSY_ENDED_OPS:
+	case COSY_ENDED_STEPS:
 		return RUN_LIMIT;
 	default:
 		return RUN_VIOLATION;

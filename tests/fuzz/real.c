@@ -123,7 +123,7 @@ enum outcome real_interpret(const struct cosy_program *program, struct world *re
 		.stack = real->area[WORLD_STACK].bytes,
 		.stack_size = WORLD_STACK_SIZE,
 		.resume = *at + 1,
-		.max_ops = REAL_LIMIT,
+		.max_steps = REAL_LIMIT,
 	};
 	enum cosy_status status;
 	int number = sigsetjmp(stopped, 1);
@@ -132,5 +132,5 @@ enum outcome real_interpret(const struct cosy_program *program, struct world *re
 		return stop ? RUN_FAULT : stopped_by(number);
 	status = libcosy_interp_run(&in, stop);
 	*at = in.resume - 1;
-	return status == COSY_DONE ? RUN_DONE : status == COSY_ENDED_OPS ? RUN_LIMIT : RUN_LEFT;
+	return status == COSY_DONE ? RUN_DONE : status == COSY_ENDED_STEPS ? RUN_LIMIT : RUN_LEFT;
 }

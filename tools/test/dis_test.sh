@@ -29,7 +29,7 @@ printf 'for (i = 0; i < 10; i++)\n\tf(getpid(), i);\nreturn x;\n' >source.c
 
 # A container by itself: header, shape, call by name, source lines.
 shows 0 'compound one: ' one.cosy
-shows 0 'at most 500 operations' one.cosy
+shows 0 'at most 500 steps' one.cosy
 shows 0 '2 functions' one.cosy
 shows 0 'getpid' one.cosy
 shows 0 '; source.c:2  	f(getpid(), i);' one.cosy

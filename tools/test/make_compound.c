@@ -21,7 +21,7 @@ int main(int argc, char **argv)
 	cosy_return(b, cosy_ref(cosy_param(b, 0)));
 	cosy_end(b);
 	cosy_at(b, argv[2], 1);
-	cosy_limit_ops(b, 500);
+	cosy_limit_steps(b, 500);
 	cosy_for(b, i, cosy_int(0), COSY_LT, cosy_int(10), 1);
 	cosy_at(b, argv[2], 2);
 	cosy_getpid(b, COSY_NO_VAR);

@@ -78,7 +78,7 @@ struct cosy_compound {
 	__u32 str_size;		/* 0 only when nothing names a string */
 	__u32 name;		/* offset into the strings; 0 with str_size 0 */
 	__u32 ctx_size;		/* bytes the code uses behind r1 at the start */
-	__u64 max_ops;		/* operation limit, 0 = none: see COSY_IOC_LIMITS */
+	__u64 max_steps;	/* limit of steps, 0 = none: see COSY_IOC_LIMITS */
 	__u64 max_kernel_ns;	/* kernel time limit, 0 = none */
 };
 
@@ -163,7 +163,7 @@ struct cosy_state {
 	__u64 sp;		/* software stack: bytes in use */
 	__u64 fp;		/* offset of the newest struct cosy_frame; ~0 = none */
 	__u64 frame[COSY_FRAME_SIZE / 8];	/* spill frame; the last word is r10-8 */
-	__u64 ops;		/* operations since the start, counted towards the limits */
+	__u64 steps;		/* since the start, counted towards the limits: see COSY_IOC_LIMITS */
 	__u64 kernel_ns;	/* kernel time since the start, likewise */
 };
 
@@ -214,7 +214,7 @@ enum cosy_status {
 	COSY_LEFT_STACK = 6,	/* the software stack is full; detail = bytes needed */
 	COSY_LEFT_TRAP = 7,	/* COSY_OP_trap, or a return to no call of this program */
 	/* A limit that somebody set was reached; may be resumed by the interpreter: */
-	COSY_ENDED_OPS = 8,	/* operation limit */
+	COSY_ENDED_STEPS = 8,	/* limit of steps */
 	COSY_ENDED_TIME = 9,	/* kernel time limit */
 	/* Left at `resume` with nothing of that instruction done: */
 	COSY_LEFT_NATIVE = 10,	/* the operation at `resume` is to be made in user mode, this once: it takes
@@ -223,18 +223,18 @@ enum cosy_status {
 
 /*
  * LIMITS: for every later RUN in this context, on top of the compound's own and
- * the administrator's (the smallest wins).  0 = none.  An operation is a call, a
- * local return or a back edge taken.  Sleeping is not kernel time.  A compound that
+ * the administrator's (the smallest wins).  0 = none.  A step is a call, a local
+ * return or a back edge taken.  Sleeping is not kernel time.  A compound that
  * left and goes on is still the same run: struct cosy_state carries what it has used,
  * and when that is all RUN ends at once, with nothing done.  Whoever writes less there
  * starts anew, as with a new compound; no RUN exceeds a limit, whatever it was given.
- * Time is looked at behind every call and every few operations: what is under way then
+ * Time is looked at after every call and every few steps: what is under way then
  * (one call, or some thousand instructions) comes on top of the limit.
  */
 struct cosy_limits {
 	__u32 size;
 	__u32 flags;		/* 0 */
-	__u64 max_ops;
+	__u64 max_steps;
 	__u64 max_kernel_ns;
 };
 

@@ -13,7 +13,7 @@ static const struct bpf_insn forty_two[] = { MOV(0, 42), EXIT };
 static int stranger(int fd, uint32_t handle)
 {
 	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = 4096 };
-	struct cosy_limits limits = { .size = sizeof(limits), .max_ops = 1 };
+	struct cosy_limits limits = { .size = sizeof(limits), .max_steps = 1 };
 	struct cosy_free free = { .size = sizeof(free), .handle = handle };
 	struct cosy_stats stats = { .size = sizeof(stats) };
 	static struct raw_run r;

@@ -191,7 +191,7 @@ static void fill(void)
 /* Enough to say something: programs, and every way of leaving. */
 static bool seen_all(int programs, const int *left)
 {
-	return programs > 20 && left[COSY_LEFT_FAULT] && left[COSY_ENDED_OPS] && left[COSY_LEFT_STACK] &&
+	return programs > 20 && left[COSY_LEFT_FAULT] && left[COSY_ENDED_STEPS] && left[COSY_LEFT_STACK] &&
 	       left[COSY_LEFT_WORK];
 }
 

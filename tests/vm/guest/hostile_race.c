@@ -77,7 +77,7 @@ static void *attack(void *arg)
 		int i = (int)chance(CONTEXTS), what = (int)chance(40);
 		struct cosy_free free = { .size = sizeof(free), .handle = contexts[i].handle };
 		struct cosy_stats stats = { .size = sizeof(stats) };
-		struct cosy_limits limits = { .size = sizeof(limits), .max_ops = chance(3) ? 0 : chance(400) };
+		struct cosy_limits limits = { .size = sizeof(limits), .max_steps = chance(3) ? 0 : chance(400) };
 		char *old;
 
 		switch (what) {

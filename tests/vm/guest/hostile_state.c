@@ -84,7 +84,7 @@ static void odd_run(struct raw_run *r, uint32_t handle, uint32_t resume)
 		r->state.frame[i] = odd_value();
 	r->state.sp = odd_value();
 	r->state.fp = chance(3) ? chance(RAW_STACK) & -16ull : odd_value();
-	r->state.ops = odd_value();
+	r->state.steps = odd_value();
 	r->state.kernel_ns = odd_value();
 	for (int i = 0; i < 20; i++)
 		odd_frame(r, chance(RAW_STACK));

@@ -19,7 +19,7 @@ static void on_tick(int sig)
 static const char *status_name(uint32_t status)
 {
 	static const char *const names[] = { "DONE", "LEFT_WORK", "LEFT_CALL", "LEFT_FAULT", "LEFT_TRACED",
-					     "LEFT_BUFFER", "LEFT_STACK", "LEFT_TRAP", "ENDED_OPS", "ENDED_TIME",
+					     "LEFT_BUFFER", "LEFT_STACK", "LEFT_TRAP", "ENDED_STEPS", "ENDED_TIME",
 					     "LEFT_NATIVE" };
 
 	return status < COUNT(names) ? names[status] : "unknown";
@@ -47,7 +47,7 @@ static uint32_t load_limited(int fd, const struct bpf_insn *insns, size_t count,
 	struct cosy_load load;
 
 	raw_container(&c, insns, count);
-	c.header.max_ops = ops;
+	c.header.max_steps = ops;
 	c.header.max_kernel_ns = ns;
 	if (raw_load_container(fd, &c, &load)) {
 		printf("FAIL: LOAD: %s\n", raw_log);
@@ -62,18 +62,18 @@ static void operations(int fd)
 	uint32_t own = load_limited(fd, endless, COUNT(endless), 20000, 0);
 
 	raw_limits(fd, 10000, 0);
-	ends(fd, "10000 operations, loop", loop, COSY_ENDED_OPS, 10000);
-	ends(fd, "10000 operations, calls", calls, COSY_ENDED_OPS, 5000);
-	ends(fd, "the context's 10000 before the compound's 20000", own, COSY_ENDED_OPS, 10000);
+	ends(fd, "10000 operations, loop", loop, COSY_ENDED_STEPS, 10000);
+	ends(fd, "10000 operations, calls", calls, COSY_ENDED_STEPS, 5000);
+	ends(fd, "the context's 10000 before the compound's 20000", own, COSY_ENDED_STEPS, 10000);
 	raw_limits(fd, 1000000, 0);
-	ends(fd, "the compound's 20000 before the context's 1000000", own, COSY_ENDED_OPS, 20000);
+	ends(fd, "the compound's 20000 before the context's 1000000", own, COSY_ENDED_STEPS, 20000);
 	raw_limits(fd, 1, 0);
-	ends(fd, "1 operation", loop, COSY_ENDED_OPS, 1);
+	ends(fd, "1 operation", loop, COSY_ENDED_STEPS, 1);
 	/* Interrupted runs count together. */
 	raw_limits(fd, 20000000, 0);
 	ticks = 0;
 	alarm_us(2000, 2000);
-	ends(fd, "20000000 operations, interrupted", loop, COSY_ENDED_OPS, 20000000);
+	ends(fd, "20000000 operations, interrupted", loop, COSY_ENDED_STEPS, 20000000);
 	alarm_us(0, 0);
 	CHECK(ticks > 0, "no tick came");
 	raw_limits(fd, 0, 0);
@@ -149,12 +149,12 @@ static void administrator(int fd)
 		printf("module parameters: not tried, not root\n");
 		return;
 	}
-	parameter_set("max_ops", "30000");
-	ends(fd, "max_ops=30000", loop, COSY_ENDED_OPS, 30000);
+	parameter_set("max_steps", "30000");
+	ends(fd, "max_steps=30000", loop, COSY_ENDED_STEPS, 30000);
 	raw_limits(fd, 1000, 0);
-	ends(fd, "max_ops=30000, the context's 1000", loop, COSY_ENDED_OPS, 1000);
+	ends(fd, "max_steps=30000, the context's 1000", loop, COSY_ENDED_STEPS, 1000);
 	raw_limits(fd, 0, 0);
-	parameter_set("max_ops", "0");
+	parameter_set("max_steps", "0");
 	parameter_set("max_kernel_ms", "30");
 	ends(fd, "max_kernel_ms=30", loop, COSY_ENDED_TIME, 0);
 	parameter_set("max_kernel_ms", "0");

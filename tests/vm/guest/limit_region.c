@@ -10,7 +10,7 @@ struct limits {
 static void limits_set(int fd, void *arg)
 {
 	struct limits *limits = arg;
-	struct cosy_limits l = { .size = sizeof(l), .max_ops = limits->ops, .max_kernel_ns = limits->ns };
+	struct cosy_limits l = { .size = sizeof(l), .max_steps = limits->ops, .max_kernel_ns = limits->ns };
 
 	ioctl(fd, COSY_IOC_LIMITS, &l);
 }
@@ -60,8 +60,8 @@ int main(void)
 
 	work(1000, &calls);	/* opens the context */
 	limited("no limit", 300000, 0, 0, 0);
-	limited("5000 operations", 300000, 5000, 0, COSY_ENDED_OPS);
-	limited("1 operation", 300000, 1, 0, COSY_ENDED_OPS);
+	limited("5000 operations", 300000, 5000, 0, COSY_ENDED_STEPS);
+	limited("1 operation", 300000, 1, 0, COSY_ENDED_STEPS);
 	/* The kernel takes stock of time at ticks. */
 	limited("1 ms", 10000000, 0, 1000000, COSY_ENDED_TIME);
 	limited("no limit again", 300000, 0, 0, 0);

@@ -45,9 +45,9 @@ static void behind(const char *what, int number, uint64_t a, uint64_t b, uint64_
 	run_limited(handle, 1, NULL);
 	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == 13, "%s: status %u at %d", what,
 	      the_run.run.status, (int)the_run.run.resume - 1);
-	CHECK((int64_t)the_run.state.reg[0] >= 0 && the_run.state.ops == 1 && the_run.state.kernel_ns >= 1,
+	CHECK((int64_t)the_run.state.reg[0] >= 0 && the_run.state.steps == 1 && the_run.state.kernel_ns >= 1,
 	      "%s: result %lld, %llu operations, %llu ns", what, (long long)the_run.state.reg[0],
-	      (unsigned long long)the_run.state.ops, (unsigned long long)the_run.state.kernel_ns);
+	      (unsigned long long)the_run.state.steps, (unsigned long long)the_run.state.kernel_ns);
 	/* And from there without a limit. */
 	the_run.state.kernel_ns = 0;
 	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE && the_run.run.ret >= 0,
@@ -101,8 +101,8 @@ static void few(const char *what, const struct bpf_insn *insns, size_t count, ui
 	uint32_t handle = raw_load(fd, insns, count);
 
 	run_limited(handle, 1, NULL);
-	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.state.ops <= most, "%s: status %u after %llu operations", what,
-	      the_run.run.status, (unsigned long long)the_run.state.ops);
+	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.state.steps <= most, "%s: status %u after %llu operations", what,
+	      the_run.run.status, (unsigned long long)the_run.state.steps);
 	free_program(handle);
 }
 
@@ -256,7 +256,7 @@ static void test_administrator(void)
 		CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_ENDED_TIME, "RUN %d: status %u", i,
 		      the_run.run.status);
 		the_run.state.kernel_ns = 0;
-		the_run.state.ops = 0;
+		the_run.state.steps = 0;
 	}
 	parameter_set("max_kernel_ms", "0");
 	free_program(handle);

@@ -166,9 +166,9 @@ HELPER long raw_run_to_end(int fd, struct raw_run *r)
 	return ret;
 }
 
-HELPER void raw_limits(int fd, uint64_t ops, uint64_t ns)
+HELPER void raw_limits(int fd, uint64_t steps, uint64_t ns)
 {
-	struct cosy_limits limits = { .size = sizeof(limits), .max_ops = ops, .max_kernel_ns = ns };
+	struct cosy_limits limits = { .size = sizeof(limits), .max_steps = steps, .max_kernel_ns = ns };
 
 	MUST(!raw_ioctl(fd, COSY_IOC_LIMITS, &limits));
 }

@@ -110,7 +110,7 @@ MUTANTS = [
         "",
     ),
     # What a call does beside its work.
-    Mutant("access-time", "kmod/fast/page_cache.c", "\tif (!is_recent(", "\tif (0 && !is_recent("),
+    Mutant("access-time", "kmod/fast/page_cache.c", "\tif (!access_is_recent(", "\tif (0 && !access_is_recent("),
     Mutant(
         "event",
         "kmod/fast/read.c",
@@ -136,7 +136,7 @@ MUTANTS = [
         "!(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC))",
         "!(file->f_flags & (__O_SYNC | O_DSYNC))",
     ),
-    Mutant("write-times", "kmod/view/tmpfs_write.c", "result = update_time(file);", "result = 0;"),
+    Mutant("write-times", "kmod/view/tmpfs_write.c", "result = tmpfs_update_time(file);", "result = 0;"),
 ]
 
 
