@@ -12,6 +12,7 @@ import documents
 import figures
 import names
 import tables
+import words
 
 GUARDS = """\
 /* GUARD(NAME, "relied on", "breaks it", "then") */
@@ -65,6 +66,11 @@ class Documents(Check):
         )
         self.assertEqual(self.found(documents.faults), ["docs/three.md: no links lead there from README.md"])
 
+    def test_width(self) -> None:
+        long = "x" * 101
+        self.write(README_md=f"{long[1:]}\n{long}\n| {long} |\n```\n{long}\n```\n")
+        self.assertEqual(self.found(documents.faults), ["README.md:2: more than 100 columns"])
+
     def test_names(self) -> None:
         self.write(README_md="", lib__a_c="/* docs/none.md and /usr/share/docs/x.md */\n")
         self.assertEqual(self.found(documents.faults), ["lib/a.c:1: docs/none.md does not exist"])
@@ -112,6 +118,23 @@ class Tables(Check):
     def test_names(self) -> None:
         self.write(lib__guards_def=GUARDS, docs__a_md="<!-- names all of: lib/guards.def -->\nREAD_ONLY only\n")
         self.assertEqual(self.found(tables.faults), ["docs/a.md: NONE of lib/guards.def is not explained"])
+
+
+class Words(Check):
+    def test_words(self) -> None:
+        self.write(
+            tools__check__renamed_txt="# old, new\n\\bmax_ops\\b\tsteps\nlook around\tsafepoint\tkmod\n",
+            kmod__a_c="/* look around at max_ops2 */\nint max_ops;\n",
+            lib__a_c="/* look around */\n",
+        )
+        (self.top / "CHANGELOG.md").write_text("max_ops is gone\n")
+        self.assertEqual(
+            self.found(words.faults),
+            [
+                "kmod/a.c:1: look around is called safepoint now",
+                "kmod/a.c:2: max_ops is called steps now",
+            ],
+        )
 
 
 MEASURED = """\
