@@ -247,7 +247,7 @@ _PROCESSES = {
 
 def _process() -> Iterator[Case]:
     for program, counts in _PROCESSES.items():
-        for length, count in zip(("short", "long"), counts):
+        for length, count in zip(("short", "long"), counts, strict=True):
             yield Case(
                 "process",
                 "process",

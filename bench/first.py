@@ -76,7 +76,9 @@ def chart(measured: list[Row]) -> str:
     ]
     for at, (name, colour) in enumerate(COLOURS.items()):
         x = LABEL + 110 * at
-        out.append(f'<rect x="{x}" y="8" width="12" height="12" fill="{colour}"/><text x="{x + 17}" y="18">{name}</text>')
+        out.append(
+            f'<rect x="{x}" y="8" width="12" height="12" fill="{colour}"/><text x="{x + 17}" y="18">{name}</text>'
+        )
     for number, row in enumerate(measured):
         y = TOP_MARGIN + number * group
         out.append(f'<text x="{LABEL - 8}" y="{y + 24}" text-anchor="end">{row.title}</text>')

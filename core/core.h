@@ -33,7 +33,7 @@ struct cosy_call {
 	const char *name;
 	const char *args; /* one letter per argument, see ops.def */
 	u32 flags;
-	u32 thunk; /* enum cosy_thunk: COSY_THUNK_SYSCALL, or one of its own */
+	u32 thunk;	    /* enum cosy_thunk: COSY_THUNK_SYSCALL, or one of its own */
 	const char *denied; /* why it may not be in a compound; NULL when allowed */
 };
 
@@ -130,13 +130,13 @@ const struct cosy_function *cosy_function_of(const struct cosy_program *program,
  * reaches it.
  */
 enum cosy_slot {
-	COSY_SLOT_STATE = -8,  /* what r1 was at entry: struct cosy_entry */
-	COSY_SLOT_FUEL = -16,  /* operations until the next tick */
-	COSY_SLOT_VALUE = -24, /* store thunks: the value; div and atomic thunks: second operand */
-	COSY_SLOT_INSN = -32,  /* access thunks: the instruction, for a fault */
-	COSY_SLOT_SAVE = -40,  /* a register lent to a store */
+	COSY_SLOT_STATE = -8,	/* what r1 was at entry: struct cosy_entry */
+	COSY_SLOT_FUEL = -16,	/* operations until the next tick */
+	COSY_SLOT_VALUE = -24,	/* store thunks: the value; div and atomic thunks: second operand */
+	COSY_SLOT_INSN = -32,	/* access thunks: the instruction, for a fault */
+	COSY_SLOT_SAVE = -40,	/* a register lent to a store */
 	COSY_SLOT_ORIGIN = -48, /* based code: cosy_entry.origin */
-	COSY_SLOT_SIZE = 64,   /* bytes reserved */
+	COSY_SLOT_SIZE = 64,	/* bytes reserved */
 };
 
 /* What the program finds at r1 on entry (the head of the kernel's run object). */
@@ -190,11 +190,11 @@ enum cosy_thunk {
 	 * Spends fuel, since frames in the user's memory may form a ring.
 	 */
 	COSY_THUNK_POP,
-	/* As COSY_THUNK_SYSCALL, for that call alone: COSY_THUNK_CALL_read, ... */
+/* As COSY_THUNK_SYSCALL, for that call alone: COSY_THUNK_CALL_read, ... */
 #define COSY_FAST_CALL(number, name, args, flags, views) COSY_THUNK_CALL_##name,
 #define COSY_THUNK_CALL(number, name, args, flags)	 COSY_THUNK_CALL_##name,
 #include "ops.def"
-	/* AX = insn << 16 | (number - COSY_OP_BASE); r0 = result, r1-r5 = 0: COSY_THUNK_OP_ctx, ... */
+/* AX = insn << 16 | (number - COSY_OP_BASE); r0 = result, r1-r5 = 0: COSY_THUNK_OP_ctx, ... */
 #define COSY_OP(number, name, args, flags) COSY_THUNK_OP_##name,
 #include "ops.def"
 	COSY_THUNK_CNT
@@ -204,13 +204,13 @@ enum cosy_thunk {
 #define COSY_THUNK_OP_FIRST COSY_THUNK_OP_ctx
 
 struct cosy_sandbox {
-	u64 user_base;	   /* user address of the shared buffer; ignored when size is 0 */
-	u64 kernel_base;   /* the kernel's mapping of it */
-	u32 size;	   /* bytes, a power of two >= 4096, or 0: no shared buffer */
-	bool has_v4;	   /* the JIT knows cpu v4 instructions (Linux 6.6) */
-	bool has_gotol;	   /* ... and the one of them with 32-bit jumps, which older ones got late */
-	bool blind;	   /* hide the program's constants from the code (against JIT spraying) */
-	bool ordinary;	   /* no specialised versions of calls */
+	u64 user_base;	 /* user address of the shared buffer; ignored when size is 0 */
+	u64 kernel_base; /* the kernel's mapping of it */
+	u32 size;	 /* bytes, a power of two >= 4096, or 0: no shared buffer */
+	bool has_v4;	 /* the JIT knows cpu v4 instructions (Linux 6.6) */
+	bool has_gotol;	 /* ... and the one of them with 32-bit jumps, which older ones got late */
+	bool blind;	 /* hide the program's constants from the code (against JIT spraying) */
+	bool ordinary;	 /* no specialised versions of calls */
 	/*
 	 * The JIT has loads and stores relative to a register of its own (BPF_PROBE_MEM32), which
 	 * whoever enters the code sets to the kernel's mapping.  Such code holds no address: user_base

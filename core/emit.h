@@ -12,7 +12,7 @@
 
 /* The register that only the rewriter uses; every JIT has it. */
 #ifdef __KERNEL__
-#define COSY_AX BPF_REG_AX	/* which moved to 12 in Linux 7.3 */
+#define COSY_AX BPF_REG_AX /* which moved to 12 in Linux 7.3 */
 #else
 #define COSY_AX 11
 #endif

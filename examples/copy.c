@@ -77,7 +77,8 @@ static int visit(const char *path, const struct stat *st, int type, struct FTW *
 	char to[PATH_MAX];
 
 	(void)ftw;
-	if (snprintf(to, sizeof(to), "%s%s", to_root, path + strlen(from_root)) >= (int)sizeof(to)) {
+	if (snprintf(to, sizeof(to), "%s%s", to_root, path + strlen(from_root)) >=
+	    (int)sizeof(to)) {
 		fprintf(stderr, "copy: %s: name too long\n", path);
 		return 1;
 	}

@@ -61,7 +61,7 @@ static long transact(int fd, long transactions)
 int main(int argc, char **argv)
 {
 	long transactions = argc > 2 ? atol(argv[2]) : 20000;
-	struct record r = { 0 };
+	struct record r = {0};
 	struct timespec start, end;
 
 	if (argc < 2) {

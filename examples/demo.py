@@ -101,15 +101,27 @@ def unmodified(build: Path) -> None:
     if len(said) != 1:
         raise DemoError(f"perl printed something else under cosy run: {sorted(said)}")
     before, after = statistics.median(times[False]), statistics.median(times[True])
-    print(f"  perl -e '{PERL}'\n"
-          f"  as it is       {before:6.2f} s of processor time\n"
-          f"  cosy run       {after:6.2f} s   ({before / after:.1f} times less, {BYTES:,} reads of one byte, same sum)")
+    print(
+        f"  perl -e '{PERL}'\n"
+        f"  as it is       {before:6.2f} s of processor time\n"
+        f"  cosy run       {after:6.2f} s   ({before / after:.1f} times less, {BYTES:,} reads of one byte, same sum)"
+    )
 
 
 def known(build: Path, kernel: str) -> None:
     """Step 2: rows of the benchmark that need no explanation, each printed as soon as it is measured."""
-    command = [sys.executable, "-B", str(BENCH), "--beside", "--build", str(build), "--kernel", kernel,
-               "--contenders", "plain,io_uring,io_uring-linked,COSY-FAST"]
+    command = [
+        sys.executable,
+        "-B",
+        str(BENCH),
+        "--beside",
+        "--build",
+        str(build),
+        "--kernel",
+        kernel,
+        "--contenders",
+        "plain,io_uring,io_uring-linked,COSY-FAST",
+    ]
     print(f"  {'instructions':40}{'per':8}{'plain C':>11}{'io_uring':>12}{'compound':>11}", flush=True)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as bench:
         assert bench.stdout
@@ -157,8 +169,24 @@ def run(command: list[str], **options: object) -> Outcome:
 
 def in_vm(folder: Path, kernel: str, *options: str) -> Outcome:
     script = f"cd /t/{folder.name} && ./demo-guest.sh /tmp/out"
-    return run([sys.executable, str(VM), "run", "--kernel", kernel, "--mem", "1024", "--put", str(folder),
-                *options, "--", "sh", "-c", script])
+    return run(
+        [
+            sys.executable,
+            str(VM),
+            "run",
+            "--kernel",
+            kernel,
+            "--mem",
+            "1024",
+            "--put",
+            str(folder),
+            *options,
+            "--",
+            "sh",
+            "-c",
+            script,
+        ]
+    )
 
 
 def report(counted: Outcome | None, timed: Outcome) -> None:
@@ -185,10 +213,14 @@ def report(counted: Outcome | None, timed: Outcome) -> None:
     for name, plain, cosy in rows:
         print(f"{name:42}{plain:>16}   {cosy}")
     made = kernel + interp
-    print("\nMost of a file's cost is creating it, which a compound does not change; what is saved is the crossings.\n"
-          "docs/measured/costs.md has the break-even.")
-    print(f"\nOf the {made} system calls of the regions {kernel} were made in the kernel; "
-          f"{100 * interp / made:.2f} % of them and {twins} regions stayed native.")
+    print(
+        "\nMost of a file's cost is creating it, which a compound does not change; what is saved is the crossings.\n"
+        "docs/measured/costs.md has the break-even."
+    )
+    print(
+        f"\nOf the {made} system calls of the regions {kernel} were made in the kernel; "
+        f"{100 * interp / made:.2f} % of them and {twins} regions stayed native."
+    )
 
 
 def copies(build: Path, kernel: str, here: bool) -> None:

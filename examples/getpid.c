@@ -33,7 +33,7 @@ static long getpids(long n)
 int main(int argc, char **argv)
 {
 	long n = argc > 1 ? atol(argv[1]) : 256;
-	long same = getpids(n);	/* the first run also loads the compound */
+	long same = getpids(n); /* the first run also loads the compound */
 	long long start = now();
 
 	same += getpids(n);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define CHUNK	4096
-#define LONGEST	1024	/* text to look for */
+#define LONGEST 1024 /* text to look for */
 
 /*
  * The user function: counts the lines of data[0..len) with the text in them.
@@ -52,8 +52,8 @@ static long search(const char *name, const char *text, size_t text_len)
 	int fd = open(name, O_RDONLY);
 	if (fd < 0)
 		return -1;
-	size_t kept = 0;	/* bytes at the start of buf from the chunk before */
-	int inside = 0;		/* that chunk ended inside a line already counted */
+	size_t kept = 0; /* bytes at the start of buf from the chunk before */
+	int inside = 0;	 /* that chunk ended inside a line already counted */
 	ssize_t n;
 	while ((n = read(fd, buf + kept, CHUNK)) > 0) {
 		const char *start = buf;
@@ -89,7 +89,8 @@ int main(int argc, char **argv)
 	int failed = 0;
 
 	if (argc < 3 || !*argv[1] || strlen(argv[1]) > LONGEST || strchr(argv[1], '\n')) {
-		fprintf(stderr, "usage: grep TEXT FILE...   (1 to %d bytes, no newline)\n", LONGEST);
+		fprintf(stderr, "usage: grep TEXT FILE...   (1 to %d bytes, no newline)\n",
+			LONGEST);
 		return 2;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &start);

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define NAMES	4096
-#define ENTRIES	(NAMES / offsetof(struct dirent64, d_name))	/* no name is shorter */
+#define ENTRIES (NAMES / offsetof(struct dirent64, d_name)) /* no name is shorter */
 
 struct entry {
 	const char *name;
@@ -52,8 +52,13 @@ static int fetch(int dir, char *names, struct entry *entries)
 
 static char type_letter(mode_t mode)
 {
-	return S_ISDIR(mode) ? 'd' : S_ISLNK(mode) ? 'l' : S_ISCHR(mode) ? 'c' :
-	       S_ISBLK(mode) ? 'b' : S_ISFIFO(mode) ? 'p' : S_ISSOCK(mode) ? 's' : '-';
+	return S_ISDIR(mode)	? 'd'
+	       : S_ISLNK(mode)	? 'l'
+	       : S_ISCHR(mode)	? 'c'
+	       : S_ISBLK(mode)	? 'b'
+	       : S_ISFIFO(mode) ? 'p'
+	       : S_ISSOCK(mode) ? 's'
+				: '-';
 }
 
 static void print(const struct entry *e)
@@ -65,8 +70,8 @@ static void print(const struct entry *e)
 		if (!(mode & (0400 >> i)))
 			perm[i] = '-';
 	printf("%c%s %3lu %5u %5u %10lld %10lld %s\n", type_letter(mode), perm,
-	       (unsigned long)e->st.st_nlink, e->st.st_uid, e->st.st_gid,
-	       (long long)e->st.st_size, (long long)e->st.st_mtime, e->name);
+	       (unsigned long)e->st.st_nlink, e->st.st_uid, e->st.st_gid, (long long)e->st.st_size,
+	       (long long)e->st.st_mtime, e->name);
 }
 
 static int list(int dir, long *count, long long *ns)
@@ -85,7 +90,8 @@ static int list(int dir, long *count, long long *ns)
 			return n < 0 ? n : failed;
 		for (int i = 0; i < n; i++) {
 			if (entries[i].err) {
-				fprintf(stderr, "ls: %s: %s\n", entries[i].name, strerror(entries[i].err));
+				fprintf(stderr, "ls: %s: %s\n", entries[i].name,
+					strerror(entries[i].err));
 				failed = 1;
 			} else {
 				print(&entries[i]);

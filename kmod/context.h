@@ -19,13 +19,13 @@ struct super_block;
  * buffer all hold that.
  */
 struct cosy_context {
-	struct mm_struct *mm;		/* who may use it; mmgrab'ed, so no address space is kept */
-	struct cosy_user *user;		/* who is charged; a reference */
-	struct cosy_buffer *buffer;	/* NULL until SETBUF, then constant */
-	struct xarray programs;		/* handle -> struct cosy_prog, a reference; its own lock */
-	struct cosy_prog __rcu *direct[COSY_DIRECT_HANDLES];	/* the first of them, to be found
-								 * without a walk; xa_lock */
-	struct cosy_views *spare_views;	/* memory for the next RUN that makes one; by xchg */
+	struct mm_struct *mm;	    /* who may use it; mmgrab'ed, so no address space is kept */
+	struct cosy_user *user;	    /* who is charged; a reference */
+	struct cosy_buffer *buffer; /* NULL until SETBUF, then constant */
+	struct xarray programs;	    /* handle -> struct cosy_prog, a reference; its own lock */
+	/* The first of them, to be found without a walk; xa_lock */
+	struct cosy_prog __rcu *direct[COSY_DIRECT_HANDLES];
+	struct cosy_views *spare_views; /* memory for the next RUN that makes one; by xchg */
 	u64 max_steps, max_ns;		/* LIMITS; each read and written at once */
 	/*
 	 * File systems of which a RUN made an ordinary read in this jiffy, for the RUNs that begin

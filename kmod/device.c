@@ -76,8 +76,8 @@ union arguments {
 static const struct {
 	u32 command;
 	u32 size;
-	bool answers;		/* copy the argument back, also with an error */
-	bool own_space;		/* only for the address space that opened the descriptor */
+	bool answers;	/* copy the argument back, also with an error */
+	bool own_space; /* only for the address space that opened the descriptor */
 	long (*handle)(struct cosy_context *context, void *argument);
 } commands[] = {
 	{ COSY_IOC_VERSION, sizeof(struct cosy_version), true, false, version_ioctl },

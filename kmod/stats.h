@@ -16,11 +16,11 @@ enum cosy_counter {
 	COSY_COUNT_CALLS,
 	COSY_COUNT_OPS,
 	COSY_COUNT_INTERP_CALLS,
-	COSY_COUNT_LEFT,	/* + enum cosy_status */
+	COSY_COUNT_LEFT, /* + enum cosy_status */
 	COSY_COUNT_LOADS = COSY_COUNT_LEFT + 16,
 	COSY_COUNT_REJECTS,
 	COSY_COUNT_FAST,
-	COSY_COUNT_REPLUGS,	/* + enum cosy_guard */
+	COSY_COUNT_REPLUGS, /* + enum cosy_guard */
 	COSY_COUNT_CACHE_HITS = COSY_COUNT_REPLUGS + 29,
 	COSY_COUNT_CACHE_MISSES,
 	COSY_COUNT_CACHE_EVICTED,
@@ -32,19 +32,15 @@ struct cosy_counters {
 };
 
 /* What there is of something now, not how often it happened. */
-enum cosy_live {
-	COSY_LIVE_CONTEXTS,
-	COSY_LIVE_PROGRAMS,
-	COSY_LIVE_IMAGES,
-	COSY_LIVE_CNT
-};
+enum cosy_live { COSY_LIVE_CONTEXTS, COSY_LIVE_PROGRAMS, COSY_LIVE_IMAGES, COSY_LIVE_CNT };
 
 struct cosy_all_counters {
 	u64 count[COSY_COUNTERS];
 };
 DECLARE_PER_CPU(struct cosy_all_counters, cosy_all_counters);
 
-static inline void cosy_stats_add(struct cosy_counters *context, enum cosy_counter counter, u64 amount)
+static inline void cosy_stats_add(struct cosy_counters *context, enum cosy_counter counter,
+				  u64 amount)
 {
 	atomic64_add(amount, &context->count[counter]);
 	this_cpu_add(cosy_all_counters.count[counter], amount);

@@ -24,8 +24,8 @@ MODULE_PARM_DESC(max_user_code, "bytes of compiled compounds that each user may 
 
 struct cosy_user {
 	kuid_t uid;
-	unsigned int references;	/* accounts_lock */
-	struct hlist_node node;		/* accounts_lock */
+	unsigned int references; /* accounts_lock */
+	struct hlist_node node;	 /* accounts_lock */
 	atomic_long_t charged[COSY_CHARGE_CNT];
 	struct cosy_cache cache;
 };
@@ -83,7 +83,8 @@ struct cosy_user *cosy_user_any(void)
 	int bucket;
 
 	spin_lock(&accounts_lock);
-	hash_for_each(accounts, bucket, user, node) {
+	hash_for_each(accounts, bucket, user, node)
+	{
 		found = user;
 		found->references++;
 		break;

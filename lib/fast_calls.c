@@ -248,8 +248,8 @@ s64 libcosy_do_scan_rest(int fd, void *entries, u64 left, int flags, u64 before)
 
 		if (size < LEAST + GROWTH || size % 8 || size > left - done)
 			return -EINVAL;
-		error = cosy_syscall6(SYS_newfstatat, ARG(fd), ARG(at->name), ARG(&stat), ARG(flags),
-				      0, 0);
+		error = cosy_syscall6(SYS_newfstatat, ARG(fd), ARG(at->name), ARG(&stat),
+				      ARG(flags), 0, 0);
 		if (error) {
 			at->error = error;
 			memset(at->stat, 0, sizeof(at->stat));

@@ -15,7 +15,7 @@
 /* Between calls the CPU clock is looked at once in this many operations. */
 #define CLOCK_EVERY 4096u
 
-#define NO_FRAME    (~0ull)
+#define NO_FRAME (~0ull)
 
 /* --- Arithmetic with RFC 9669's results --------------------------------------- */
 

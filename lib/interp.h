@@ -29,8 +29,11 @@ struct libcosy_interp {
 	u64 calls;	/* system calls made; counts up */
 	enum libcosy_interp_cancel cancel; /* of this thread, meanwhile */
 	u64 max_steps; /* end with COSY_ENDED_STEPS when state->steps reaches it, 0 = never */
-	u64 max_ns;    /* end with COSY_ENDED_TIME when state->kernel_ns and what the thread's
-				 * CPU clock adds reach it, 0 = never */
+	/*
+	 * End with COSY_ENDED_TIME when state->kernel_ns and what the thread's CPU clock adds reach
+	 * it, 0 = never
+	 */
+	u64 max_ns;
 };
 
 /*

@@ -21,26 +21,22 @@ static s64 system_call(const struct libcosy_interp *in, u32 number, const u64 *r
 	return cosy_syscall6(number, r[1], r[2], r[3], r[4], 0, 0);
 }
 
-#define AS_CALLS(name, expression)							\
-	u64 libcosy_interp_##name(struct libcosy_interp *in, const u64 *r)			\
-	{										\
-		(void)in;								\
-		return expression;							\
+#define AS_CALLS(name, expression)                                                                 \
+	u64 libcosy_interp_##name(struct libcosy_interp *in, const u64 *r)                         \
+	{                                                                                          \
+		(void)in;                                                                          \
+		return expression;                                                                 \
 	}
 
 AS_CALLS(view_read, system_call(in, SYS_read, r))
 AS_CALLS(view_pread, system_call(in, SYS_pread64, r))
 AS_CALLS(readc, libcosy_do_readc(I(1)))
-AS_CALLS(seek_read, COSY_IS_UNDER_WAY(r[5])
-			    ? system_call(in, SYS_read, r)
-			    : libcosy_do_seek_read(I(1), P(2), r[3], r[4], I(5)))
-AS_CALLS(seek_write, COSY_IS_UNDER_WAY(r[5])
-			     ? system_call(in, SYS_write, r)
-			     : libcosy_do_seek_write(I(1), P(2), r[3], r[4], I(5)))
-AS_CALLS(read_file, COSY_IS_UNDER_WAY(r[5])
-			    ? libcosy_do_read_rest(I(1), r[2], P(3), r[4])
-			    : libcosy_do_read_file(I(1), P(2), P(3), r[4], I(5)))
-AS_CALLS(scan_dir, COSY_IS_UNDER_WAY(r[4])
-			   ? libcosy_do_scan_rest(I(1), P(2), r[3], I(4), r[5])
-			   : libcosy_do_scan_dir(I(1), P(2), r[3], I(4)))
+AS_CALLS(seek_read, COSY_IS_UNDER_WAY(r[5]) ? system_call(in, SYS_read, r)
+					    : libcosy_do_seek_read(I(1), P(2), r[3], r[4], I(5)))
+AS_CALLS(seek_write, COSY_IS_UNDER_WAY(r[5]) ? system_call(in, SYS_write, r)
+					     : libcosy_do_seek_write(I(1), P(2), r[3], r[4], I(5)))
+AS_CALLS(read_file, COSY_IS_UNDER_WAY(r[5]) ? libcosy_do_read_rest(I(1), r[2], P(3), r[4])
+					    : libcosy_do_read_file(I(1), P(2), P(3), r[4], I(5)))
+AS_CALLS(scan_dir, COSY_IS_UNDER_WAY(r[4]) ? libcosy_do_scan_rest(I(1), P(2), r[3], I(4), r[5])
+					   : libcosy_do_scan_dir(I(1), P(2), r[3], I(4)))
 AS_CALLS(lend, libcosy_do_lend(I(1), P(2), r[3], I(4)))

@@ -34,8 +34,11 @@ extern "C" {
 struct cosy_replaced {
 	uint32_t hash; /* of its name, as DT_GNU_HASH has it */
 	int32_t name;  /* its name, relative to this field */
-	int32_t where; /* what a call of it in the native twin reaches, the function or an entry
-			* of the PLT, relative to this field; 0: it is libcosy that calls it */
+	/*
+	 * What a call of it in the native twin reaches, the function or an entry of the PLT,
+	 * relative to this field; 0: it is libcosy that calls it
+	 */
+	int32_t where;
 };
 
 /* What the compound takes for granted; where it does not hold the native twin runs. */

@@ -14,15 +14,15 @@
 #include "syscall.h"
 
 /* No RUN writes these statuses: what stands here after one that did nothing, */
-#define NOT_RUN	     (~0u)
+#define NOT_RUN (~0u)
 /* and while the interpreter runs for a thread that may be cancelled. */
-#define INTERPRETED  (~1u)
+#define INTERPRETED (~1u)
 
 /* The kernel's SYSCALL_WORK_SECCOMP in a LEFT_TRACED detail. */
 #define WORK_SECCOMP (1u << 0)
 
 /* A tracer may go away: try again after 1, 2, 4, .. this many activations. */
-#define MAX_PAUSE    1024u
+#define MAX_PAUSE 1024u
 
 /* --- The software stack ------------------------------------------------------- */
 
@@ -99,8 +99,8 @@ static enum libcosy_outcome interpret_to_end(struct libcosy_thread *thread,
 					     struct libcosy_activation *act, bool limits,
 					     enum libcosy_interp_cancel cancel)
 {
-	return interpret(thread, loaded, act, 0, limits, cancel) == COSY_DONE ? COSY_RAN :
-										COSY_RAN_OUT;
+	return interpret(thread, loaded, act, 0, limits, cancel) == COSY_DONE ? COSY_RAN
+									      : COSY_RAN_OUT;
 }
 
 /* --- The kernel's turns ------------------------------------------------------------- */
@@ -313,7 +313,8 @@ static void cancelled(void *arg)
 	if (!at_cancellation_point(run)) {
 		run->thread->cancels = false;
 		interpret(run->thread, run->loaded, run->act, 0, run->limits, COSY_CANCEL_STOPS);
-		if (run->act->run.status != COSY_DONE && reads_file(&run->loaded->program, run->act))
+		if (run->act->run.status != COSY_DONE &&
+		    reads_file(&run->loaded->program, run->act))
 			cosy_syscall3(SYS_close, run->act->state.reg[1], 0, 0);
 	}
 	run->thread->cancels = false;

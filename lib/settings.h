@@ -26,7 +26,7 @@ struct libcosy_settings {
 	enum libcosy_mode mode;
 	bool debug;
 	bool stats;
-	bool ordinary; /* COSY_FAST=0 */
+	bool ordinary;	     /* COSY_FAST=0 */
 	uint64_t buffer_len; /* a power of two, or 0 */
 };
 

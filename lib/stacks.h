@@ -44,11 +44,14 @@ struct libcosy_block {
  * the thread's own, so that it outlives a shared buffer that the program unmaps.
  */
 struct libcosy_activation {
-	struct libcosy_activation *outer; /* the one that a signal handler's region interrupted, or,
-					 * while this one is free, the next free one */
-	void *ctx;			  /* its block, in the shared buffer if there was room */
-	uint32_t generation;		  /* of the context that run.handle is in, */
-	int fd;				  /* and its descriptor */
+	/*
+	 * The one that a signal handler's region interrupted, or, while this one is free, the next
+	 * free one
+	 */
+	struct libcosy_activation *outer;
+	void *ctx;	     /* its block, in the shared buffer if there was room */
+	uint32_t generation; /* of the context that run.handle is in, */
+	int fd;		     /* and its descriptor */
 	struct cosy_run run; /* size and state are set for good; handle 0: interpreter */
 	struct cosy_state state;
 };

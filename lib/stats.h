@@ -17,8 +17,8 @@ struct libcosy_counts {
 	uint64_t kernel_calls; /* system calls made in the kernel, of contexts given up already */
 	uint64_t left[16];     /* RUNs by enum cosy_status */
 	uint64_t fast;	       /* of kernel_calls: by a specialised version */
-	uint64_t replugs[32];  /* by guard, in the order of core/guards.def; likewise of contexts
-				* given up */
+	/* By guard, in the order of core/guards.def; likewise of contexts given up */
+	uint64_t replugs[32];
 };
 
 extern struct libcosy_counts libcosy_counts;

@@ -340,8 +340,8 @@ bool policy_switch_off(const char *place, const char *pattern, struct policy_tex
 {
 	struct parser parser = {.path = place, .at = pattern, .begin = pattern, .rules = rules};
 
-	if (!emit(&parser, 'o', place, strlen(place)) || !emit(&parser, 'f', pattern, strlen(pattern)) ||
-	    !emit(&parser, 's', "0", 1))
+	if (!emit(&parser, 'o', place, strlen(place)) ||
+	    !emit(&parser, 'f', pattern, strlen(pattern)) || !emit(&parser, 's', "0", 1))
 		return false;
 	end_rule(&parser);
 	return true;

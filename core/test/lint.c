@@ -96,7 +96,8 @@ const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox
 		case BPF_ST:
 		case BPF_STX:
 			problem = lint_access(insn, how);
-			based += insn->code != COSY_FENCE && BPF_MODE(insn->code) == BPF_PROBE_MEM32;
+			based +=
+				insn->code != COSY_FENCE && BPF_MODE(insn->code) == BPF_PROBE_MEM32;
 			break;
 		case BPF_ALU:
 		case BPF_ALU64:
@@ -156,8 +157,7 @@ static bool always_appears(const struct blindings *blindings, s32 value)
 }
 
 static const char *find_constant(const struct cosy_program *program,
-				 const struct blindings *blindings,
-				 const struct cosy_sandbox *how)
+				 const struct blindings *blindings, const struct cosy_sandbox *how)
 {
 	u32 at;
 
@@ -167,7 +167,8 @@ static const char *find_constant(const struct cosy_program *program,
 
 		/* Sizes and addresses of the sandbox's own may be the same by chance. */
 		if (is_telling(insn->imm) && insn->imm != (s32)how->kernel_base &&
-		    insn->imm != (s32)(how->kernel_base >> 32) && always_appears(blindings, insn->imm))
+		    insn->imm != (s32)(how->kernel_base >> 32) &&
+		    always_appears(blindings, insn->imm))
 			return "a constant of the program is in blinded code";
 		if (program->marks[at] & COSY_MARK_LEAVE && how->size && is_telling((s32)folded) &&
 		    (always_appears(blindings, folded) || always_appears(blindings, -folded)))

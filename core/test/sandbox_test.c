@@ -14,7 +14,11 @@
 static struct differential setting(u64 user_base)
 {
 	return (struct differential){
-		.how = {.user_base = user_base, .size = 4096, .has_v4 = true, .has_gotol = true, .seed = 1},
+		.how = {.user_base = user_base,
+			.size = 4096,
+			.has_v4 = true,
+			.has_gotol = true,
+			.seed = 1},
 		.seed = 1,
 		.limit = 2000,
 		.max_grant = 1000,

@@ -30,8 +30,9 @@
 #if defined(X86_FEATURE_CLEAR_CPU_BUF) && defined(COSY_HAVE_VERW_SEL)
 #define COSY_CLEARS_BUFFERS 1
 #endif
-#if defined(X86_FEATURE_UNRET) && defined(X86_FEATURE_SRSO_ALIAS) && defined(X86_FEATURE_ENTRY_IBPB) && \
-	defined(COSY_HAVE_UNTRAIN_RET) && defined(COSY_HAVE_ENTRY_IBPB)
+#if defined(X86_FEATURE_UNRET) && defined(X86_FEATURE_SRSO_ALIAS) &&                               \
+	defined(X86_FEATURE_ENTRY_IBPB) && defined(COSY_HAVE_UNTRAIN_RET) &&                       \
+	defined(COSY_HAVE_ENTRY_IBPB)
 #define COSY_UNTRAINS_RETURNS 1
 #endif
 
@@ -189,7 +190,8 @@ static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentr
 {
 	if (child->d_sib.pprev == &dir->d_children.first)
 		return NULL;
-	return hlist_entry(container_of(child->d_sib.pprev, struct hlist_node, next), struct dentry, d_sib);
+	return hlist_entry(container_of(child->d_sib.pprev, struct hlist_node, next), struct dentry,
+			   d_sib);
 }
 #else
 static inline bool cosy_dentry_has_siblings(const struct dentry *child)
@@ -199,12 +201,14 @@ static inline bool cosy_dentry_has_siblings(const struct dentry *child)
 
 static inline struct dentry *cosy_dentry_after(struct dentry *dir, struct dentry *child)
 {
-	return list_is_last(&child->d_child, &dir->d_subdirs) ? NULL : list_next_entry(child, d_child);
+	return list_is_last(&child->d_child, &dir->d_subdirs) ? NULL
+							      : list_next_entry(child, d_child);
 }
 
 static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentry *child)
 {
-	return list_is_first(&child->d_child, &dir->d_subdirs) ? NULL : list_prev_entry(child, d_child);
+	return list_is_first(&child->d_child, &dir->d_subdirs) ? NULL
+							       : list_prev_entry(child, d_child);
 }
 #endif
 
@@ -217,7 +221,7 @@ static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentr
 
 /* struct fd became opaque in 6.12.  The flags say whether fdput has a reference to drop. */
 #ifndef fd_file
-#define fd_file(fd) ((fd).file)
+#define fd_file(fd)		((fd).file)
 #define cosy_fd_is_borrowed(fd) (!((fd).flags & FDPUT_FPUT))
 #else
 #define cosy_fd_is_borrowed(fd) (!((fd).word & FDPUT_FPUT))

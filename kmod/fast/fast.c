@@ -32,13 +32,15 @@ static __always_inline void call_begin(struct cosy_activation *run, const u64 *r
 /* Out of line: the registers would be room on the stack that no specialised version needs. */
 static noinline u64 call_ordinary(struct cosy_activation *run, const u64 *r, u32 number)
 {
-	return cosy_ordinary_regs(run, number,
-				  &(struct pt_regs){ .di = r[1], .si = r[2], .dx = r[3],
-						     .r10 = r[4], .r8 = r[5], .r9 = r[0] });
+	return cosy_ordinary_regs(
+		run, number,
+		&(struct pt_regs){
+			.di = r[1], .si = r[2], .dx = r[3], .r10 = r[4], .r8 = r[5], .r9 = r[0] });
 }
 
 /* The result of a specialised version, or of the kernel's own call where a guard failed. */
-static __always_inline u64 call_end(struct cosy_activation *run, const u64 *r, u32 number, s64 result)
+static __always_inline u64 call_end(struct cosy_activation *run, const u64 *r, u32 number,
+				    s64 result)
 {
 	if (unlikely(result == COSY_ORDINARY))
 		return call_ordinary(run, r, number);
@@ -46,17 +48,17 @@ static __always_inline u64 call_end(struct cosy_activation *run, const u64 *r, u
 	return result;
 }
 
-#define COSY_FAST_CALL(number, name, args, flags, views)				\
-	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)		\
-	{										\
-		call_begin(run, r, word, VIEWS_##views);				\
-		return call_end(run, r, number, cosy_fast_##name(run, r));		\
+#define COSY_FAST_CALL(number, name, args, flags, views)                                           \
+	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)                        \
+	{                                                                                          \
+		call_begin(run, r, word, VIEWS_##views);                                           \
+		return call_end(run, r, number, cosy_fast_##name(run, r));                         \
 	}
-#define COSY_COMPOSITE(number, name, args, flags, views)				\
-	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)		\
-	{										\
-		call_begin(run, r, word, VIEWS_##views);				\
-		return cosy_op_##name(run, r);						\
+#define COSY_COMPOSITE(number, name, args, flags, views)                                           \
+	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)                        \
+	{                                                                                          \
+		call_begin(run, r, word, VIEWS_##views);                                           \
+		return cosy_op_##name(run, r);                                                     \
 	}
 #include "ops.def"
 
@@ -125,12 +127,14 @@ s64 cosy_op_seek_write(struct cosy_activation *run, u64 *r)
 
 s64 cosy_op_view_read(struct cosy_activation *run, u64 *r)
 {
-	return call_end(run, r, __NR_read, run->prog->ordinary ? COSY_ORDINARY :
-					   cosy_view_read(run, r[1], r[2], r[3]));
+	return call_end(run, r, __NR_read,
+			run->prog->ordinary ? COSY_ORDINARY
+					    : cosy_view_read(run, r[1], r[2], r[3]));
 }
 
 s64 cosy_op_view_pread(struct cosy_activation *run, u64 *r)
 {
-	return call_end(run, r, __NR_pread64, run->prog->ordinary ? COSY_ORDINARY :
-					      cosy_view_pread(run, r[1], r[2], r[3], r[4]));
+	return call_end(run, r, __NR_pread64,
+			run->prog->ordinary ? COSY_ORDINARY
+					    : cosy_view_pread(run, r[1], r[2], r[3], r[4]));
 }

@@ -21,7 +21,7 @@
  * For each COSY_FAST_CALL of ops.def, its specialised version: the call's result,
  * COSY_ORDINARY, or anything with run->status set (see cosy_call_result).
  */
-#define COSY_FAST_CALL(number, name, args, flags, views)				\
+#define COSY_FAST_CALL(number, name, args, flags, views)                                           \
 	s64 cosy_fast_##name(struct cosy_activation *run, const u64 *r);
 #include "ops.def"
 
@@ -29,7 +29,7 @@
  * For each COSY_COMPOSITE, what it does: its result, or anything with run->status set,
  * and then `r` says what remains to be done when the operation is repeated.
  */
-#define COSY_COMPOSITE(number, name, args, flags, views)				\
+#define COSY_COMPOSITE(number, name, args, flags, views)                                           \
 	s64 cosy_op_##name(struct cosy_activation *run, u64 *r);
 #include "ops.def"
 
@@ -37,9 +37,9 @@
  * Makes the call or operation for the instruction `word >> 16`; returns r0.  Non-zero
  * run->status: leave at that instruction.  Called by call.S.
  */
-#define COSY_FAST_CALL(number, name, args, flags, views)				\
+#define COSY_FAST_CALL(number, name, args, flags, views)                                           \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
-#define COSY_COMPOSITE(number, name, args, flags, views)				\
+#define COSY_COMPOSITE(number, name, args, flags, views)                                           \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
 #include "ops.def"
 

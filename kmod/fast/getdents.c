@@ -38,11 +38,11 @@ static __always_inline u32 entry_size(u32 head, u32 length)
 
 struct listing {
 	struct dir_context ctx;
-	u8 *at;		/* where the next entry goes */
-	u8 *last;	/* the one before it, or NULL */
-	u32 room;	/* bytes from `at` on */
+	u8 *at;	  /* where the next entry goes */
+	u8 *last; /* the one before it, or NULL */
+	u32 room; /* bytes from `at` on */
 	int error;
-	u16 *length;	/* where the length of the next name goes; scans only */
+	u16 *length; /* where the length of the next name goes; scans only */
 };
 
 /* Of the kernel's name, `left` bytes from `from` on as a word: zeros behind them. */
@@ -119,15 +119,15 @@ fault:
 	return false;
 }
 
-static bool plain_put(struct dir_context *ctx, const char *name, int length, loff_t offset,
-		      u64 ino, unsigned int type)
+static bool plain_put(struct dir_context *ctx, const char *name, int length, loff_t offset, u64 ino,
+		      unsigned int type)
 {
 	return entry_put(container_of(ctx, struct listing, ctx), name, length, offset, ino, type,
 			 PLAIN_HEAD);
 }
 
-static bool scan_put(struct dir_context *ctx, const char *name, int length, loff_t offset,
-		     u64 ino, unsigned int type)
+static bool scan_put(struct dir_context *ctx, const char *name, int length, loff_t offset, u64 ino,
+		     unsigned int type)
 {
 	struct listing *to = container_of(ctx, struct listing, ctx);
 
@@ -168,7 +168,9 @@ fault:
 s64 cosy_fast_getdents64(struct cosy_activation *run, const u64 *r)
 {
 	u32 size = r[3];
-	struct listing listing = { .ctx.actor = plain_put, .at = cosy_reach(run, r[2], size), .room = size };
+	struct listing listing = { .ctx.actor = plain_put,
+				   .at = cosy_reach(run, r[2], size),
+				   .room = size };
 	struct fd fd;
 	s64 result;
 
@@ -191,7 +193,7 @@ struct scan {
 	const struct path *dir;
 	u32 fd;
 	s32 flags;
-	int allowed;	/* 0, or why the directory may not be searched */
+	int allowed; /* 0, or why the directory may not be searched */
 };
 
 /*
@@ -287,7 +289,8 @@ leave:
 /* One entry of those that remain, by its user address alone.  Its size, or an error. */
 static s64 stat_again(struct cosy_activation *run, const u64 *r)
 {
-	const u64 call[] = { 0, (u32)r[1], r[2] + SCAN_HEAD, r[2] + offsetof(struct cosy_dirent, stat), (u32)r[4] };
+	const u64 call[] = { 0, (u32)r[1], r[2] + SCAN_HEAD,
+			     r[2] + offsetof(struct cosy_dirent, stat), (u32)r[4] };
 	s64 result;
 	u16 size;
 	u8 *at;
@@ -359,7 +362,8 @@ s64 cosy_op_scan_dir(struct cosy_activation *run, u64 *r)
 		return scan_rest(run, r);
 	at = cosy_reach(run, r[2], size);
 	if (unlikely(!at))
-		at = (u8 *)TASK_SIZE_MAX; /* where nothing is: it fails when and if it is written to */
+		at = (u8 *)
+			TASK_SIZE_MAX; /* where nothing is: it fails when and if it is written to */
 	if (run->held)
 		cosy_settle(run);
 	fd = fdget(r[1]);

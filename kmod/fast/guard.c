@@ -66,5 +66,6 @@ s64 cosy_ordinary_regs(struct cosy_activation *run, u32 number, const struct pt_
 
 s64 cosy_ordinary(struct cosy_activation *run, u32 number, u64 a, u64 b, u64 c, u64 d)
 {
-	return cosy_ordinary_regs(run, number, &(struct pt_regs){ .di = a, .si = b, .dx = c, .r10 = d });
+	return cosy_ordinary_regs(run, number,
+				  &(struct pt_regs){ .di = a, .si = b, .dx = c, .r10 = d });
 }

@@ -53,8 +53,8 @@ static ssize_t read_rest(struct cosy_activation *run, struct file *file, struct 
 	return result;
 }
 
-static ssize_t read_rest_to_user(struct cosy_activation *run, struct file *file,
-				 char __user *to, size_t count, loff_t *pos)
+static ssize_t read_rest_to_user(struct cosy_activation *run, struct file *file, char __user *to,
+				 size_t count, loff_t *pos)
 {
 	struct iov_iter iter;
 	int error = cosy_import_user(ITER_DEST, to, count, &iter);
@@ -63,7 +63,7 @@ static ssize_t read_rest_to_user(struct cosy_activation *run, struct file *file,
 }
 
 static ssize_t read_byte_uncached(struct cosy_activation *run, struct file *file, u8 *to,
-				loff_t *pos)
+				  loff_t *pos)
 {
 	struct kvec vec = { .iov_base = to, .iov_len = 1 };
 	struct iov_iter iter;
@@ -148,8 +148,8 @@ static __always_inline ssize_t read_file(struct cosy_activation *run, struct fil
 }
 
 /* Whether this call is one for us; every error is the ordinary call's to tell. */
-static __always_inline bool read_fits(struct cosy_activation *run, const struct file *file, u64 buffer,
-				 u64 count, s64 *result)
+static __always_inline bool read_fits(struct cosy_activation *run, const struct file *file,
+				      u64 buffer, u64 count, s64 *result)
 {
 	if (unlikely(!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||
 		     count - 1 >= MAX_FAST_READ))
@@ -244,7 +244,8 @@ s64 cosy_fast_lseek(struct cosy_activation *run, const u64 *r)
 /* --- One byte, in a register ------------------------------------------------------- */
 
 /* 1 with the byte, 0 at the end of file, or an error. */
-static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, u8 *ret, loff_t *pos)
+static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, u8 *ret,
+				loff_t *pos)
 {
 	struct address_space *mapping = file->f_mapping;
 	enum cosy_guard failed = COSY_GUARD_FRESH;

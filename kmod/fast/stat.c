@@ -59,7 +59,8 @@ static __always_inline bool name_get(struct cosy_activation *run, u64 address, u
 	if (likely(offset < prog->buffer_size)) {
 		offset &= prog->buffer_size - 1;
 		ret->name = prog->buffer + offset;
-		length = component_length(ret->name, min_t(u64, prog->buffer_size - offset, NAME_MAX + 1));
+		length = component_length(ret->name,
+					  min_t(u64, prog->buffer_size - offset, NAME_MAX + 1));
 	} else {
 		length = strncpy_from_user(copy, u64_to_user_ptr(address), NAME_MAX + 1);
 		if (unlikely(length < 0)) {
@@ -143,7 +144,8 @@ static __always_inline bool is_named(const struct dentry *dentry, const struct q
 			return false;
 	}
 	/* Names of entries are aligned and have room up to a whole word. */
-	return left <= 0 || !((read_word_at_a_time(a) ^ load_unaligned_zeropad(b)) << (64 - 8 * left));
+	return left <= 0 ||
+	       !((read_word_at_a_time(a) ^ load_unaligned_zeropad(b)) << (64 - 8 * left));
 }
 
 /* A reference to `next`, a child of a directory whose lock is held, if it is `name`. */
@@ -174,8 +176,8 @@ static __always_inline struct dentry *next_child(struct cosy_activation *run, st
 	spin_lock(&dir->d_lock);
 	if (likely(run->child->d_parent == dir && cosy_dentry_has_siblings(run->child))) {
 		for (i = 0; i < 2; i++) {
-			next = run->backwards ? cosy_dentry_before(dir, run->child) :
-						cosy_dentry_after(dir, run->child);
+			next = run->backwards ? cosy_dentry_before(dir, run->child)
+					      : cosy_dentry_after(dir, run->child);
 			if (likely(neighbour_get(next, name)))
 				break;
 			next = NULL;
@@ -241,8 +243,8 @@ static __always_inline s64 stat_child(struct cosy_activation *run, const struct 
 	return error;
 }
 
-s64 cosy_stat_child(struct cosy_activation *run, const struct path *dir, struct qstr *name,
-		    u8 *to, s32 flags)
+s64 cosy_stat_child(struct cosy_activation *run, const struct path *dir, struct qstr *name, u8 *to,
+		    s32 flags)
 {
 	return stat_child(run, dir, name, to, flags, true, true);
 }
@@ -303,7 +305,7 @@ static __always_inline s64 stat_open(struct cosy_activation *run, u32 number, u6
 
 /* Flags that change the way: with AT_EMPTY_PATH alone and no name it is fstat. */
 static noinline s64 stat_special(struct cosy_activation *run, s32 dirfd, u64 name, u64 to,
-				   s32 flags)
+				 s32 flags)
 {
 	u8 first;
 
@@ -313,7 +315,8 @@ static noinline s64 stat_special(struct cosy_activation *run, s32 dirfd, u64 nam
 	return cosy_replug(run, COSY_GUARD_LIMITED);
 }
 
-static __always_inline s64 stat_at(struct cosy_activation *run, s32 dirfd, u64 name, u64 to, s32 flags)
+static __always_inline s64 stat_at(struct cosy_activation *run, s32 dirfd, u64 name, u64 to,
+				   s32 flags)
 {
 	struct fd fd;
 	s64 result;
@@ -325,7 +328,8 @@ static __always_inline s64 stat_at(struct cosy_activation *run, s32 dirfd, u64 n
 	/* Not descriptors that are paths alone (O_PATH): those are left to the ordinary call. */
 	fd = fdget(dirfd);
 	if (likely(fd_file(fd)))
-		result = stat_under(run, &fd_file(fd)->f_path, name, to, flags, cosy_fd_is_borrowed(fd));
+		result = stat_under(run, &fd_file(fd)->f_path, name, to, flags,
+				    cosy_fd_is_borrowed(fd));
 	else
 		result = cosy_replug(run, COSY_GUARD_NAME);
 	fdput(fd);

@@ -26,8 +26,8 @@ s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 nam
  * The same once the directory may be searched, for a name in kernel memory that
  * cosy_is_component, with the attributes to `to` as cosy_reach gave it.  `dir` stays.
  */
-s64 cosy_stat_child(struct cosy_activation *run, const struct path *dir, struct qstr *name,
-		    u8 *to, s32 flags);
+s64 cosy_stat_child(struct cosy_activation *run, const struct path *dir, struct qstr *name, u8 *to,
+		    s32 flags);
 
 /* Lets the name go that was found last: part of cosy_settle. */
 void cosy_child_drop(struct cosy_activation *run);

@@ -29,7 +29,7 @@ static unsigned long page_count_of(const struct cosy_buffer *buffer)
 #define CHUNK_ORDER 3
 
 /* In a fork's copy, in place of a page that there was no memory for. */
-#define LOST	    ((struct page *)ERR_PTR(-ENOMEM))
+#define LOST ((struct page *)ERR_PTR(-ENOMEM))
 
 static bool allocate_pages(struct cosy_buffer *buffer)
 {

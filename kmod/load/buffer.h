@@ -12,16 +12,19 @@ struct page;
 struct vm_area_struct;
 
 struct cosy_buffer {
-	refcount_t references;	/* the context's, and each mapping's */
-	u32 size;		/* bytes, a power of two */
-	struct page **pages;	/* a reference each.  In a copy NULL is a page of zeros that nobody
-				 * has touched; its first fault puts it there */
+	refcount_t references; /* the context's, and each mapping's */
+	u32 size;	       /* bytes, a power of two */
+	/*
+	 * A reference each.  In a copy NULL is a page of zeros that nobody has touched; its first
+	 * fault puts it there
+	 */
+	struct page **pages;
 	struct cosy_locked locked;
-	void *base;		/* the kernel's mapping; NULL in a fork child's copy */
-	struct mm_struct *mm;	/* whose buffer; only to compare, kept by those who refer to us */
-	int mapped;		/* 0, then 1 from the one mmap on; set by cmpxchg */
-	unsigned long user_base;/* where; written once, before `live` */
-	bool live;		/* user_base is valid */
+	void *base;		 /* the kernel's mapping; NULL in a fork child's copy */
+	struct mm_struct *mm;	 /* whose buffer; only to compare, kept by those who refer to us */
+	int mapped;		 /* 0, then 1 from the one mmap on; set by cmpxchg */
+	unsigned long user_base; /* where; written once, before `live` */
+	bool live;		 /* user_base is valid */
 	/*
 	 * The user's mapping is no longer what programs were compiled for: gone, or
 	 * with another protection.  Written under the mmap lock, read without:

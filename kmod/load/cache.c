@@ -26,7 +26,8 @@
 
 static ulong max_user_cache = 2UL << 20;
 module_param(max_user_cache, ulong, 0644);
-MODULE_PARM_DESC(max_user_cache, "bytes of compiled compounds kept for each user's next process, 0 for none");
+MODULE_PARM_DESC(max_user_cache,
+		 "bytes of compiled compounds kept for each user's next process, 0 for none");
 
 static uint cache_seconds = 300;
 module_param(cache_seconds, uint, 0644);
@@ -45,8 +46,8 @@ static unsigned long cold_after(void)
 /* Whether the caller is that user and no other, so that the cache may serve him and tell of him. */
 static bool is_served(struct cosy_user *user)
 {
-	return uid_eq(current_uid(), cosy_user_uid(user)) && uid_eq(current_uid(), current_euid()) &&
-	       gid_eq(current_gid(), current_egid());
+	return uid_eq(current_uid(), cosy_user_uid(user)) &&
+	       uid_eq(current_uid(), current_euid()) && gid_eq(current_gid(), current_egid());
 }
 
 static void read_spaces(unsigned int spaces[2])
@@ -82,7 +83,8 @@ static void list_put(struct list_head *images)
 {
 	struct cosy_image *image, *next;
 
-	list_for_each_entry_safe(image, next, images, node) {
+	list_for_each_entry_safe(image, next, images, node)
+	{
 		list_del(&image->node);
 		cosy_image_put(image);
 	}
@@ -114,7 +116,8 @@ static void cache_age(struct work_struct *work)
 	bool more;
 
 	mutex_lock(&cache->lock);
-	list_for_each_entry_safe_reverse(image, next, &cache->images, node) {
+	list_for_each_entry_safe_reverse(image, next, &cache->images, node)
+	{
 		if (time_before(jiffies, image->used + cold_after()))
 			break;
 		cache_move_out(cache, image, &cold);
@@ -175,7 +178,8 @@ static struct cosy_image *cache_find(struct cosy_cache *cache, const void *conta
 {
 	struct cosy_image *image;
 
-	list_for_each_entry(image, &cache->images, node) {
+	list_for_each_entry(image, &cache->images, node)
+	{
 		if (image->hash == hash && image->len == len &&
 		    image->buffer_size == target->size && image->ordinary == target->ordinary &&
 		    image->spaces[0] == spaces[0] && image->spaces[1] == spaces[1] &&
@@ -220,7 +224,8 @@ static bool cache_make_room(struct cosy_cache *cache, struct cosy_image *image,
 	if (bytes > limit)
 		return false;
 	while (!list_empty(&cache->images) && cache->bytes + bytes > limit)
-		cache_move_out(cache, list_last_entry(&cache->images, struct cosy_image, node), out);
+		cache_move_out(cache, list_last_entry(&cache->images, struct cosy_image, node),
+			       out);
 	return !cosy_locked_charge(&image->locked, DIV_ROUND_UP(bytes, PAGE_SIZE));
 }
 
@@ -256,8 +261,7 @@ bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
 		cache_start_ageing(cache, image->user);
 	}
 	mutex_unlock(&cache->lock);
-	list_for_each(at, &out)
-		++*evicted;
+	list_for_each(at, &out)++ *evicted;
 	list_put(&out);
 	return added;
 }

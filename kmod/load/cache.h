@@ -18,9 +18,9 @@ struct cosy_user;
 /* A user's; in his struct cosy_user, to which each of its images has a reference. */
 struct cosy_cache {
 	struct mutex lock;
-	struct list_head images;	/* those that were used last first; a reference each */
-	unsigned long bytes;		/* of them all, as max_user_cache counts them */
-	bool ages;			/* `ageing` is queued and has a reference to the user */
+	struct list_head images; /* those that were used last first; a reference each */
+	unsigned long bytes;	 /* of them all, as max_user_cache counts them */
+	bool ages;		 /* `ageing` is queued and has a reference to the user */
 	struct delayed_work ageing;
 };
 

@@ -92,7 +92,9 @@ bool cosy_image_fits(const struct cosy_image *image)
 /* What a small program returns for `argument`; 0 when it does not compile. */
 static u32 bpf_try(struct bpf_insn *insns, u32 insn_cnt, u32 based_cnt, unsigned long argument)
 {
-	const struct cosy_code code = { .insns = insns, .insn_cnt = insn_cnt, .based_cnt = based_cnt };
+	const struct cosy_code code = { .insns = insns,
+					.insn_cnt = insn_cnt,
+					.based_cnt = based_cnt };
 	bool blinds;
 	struct bpf_prog *bpf = bpf_create(&code, &blinds);
 	u32 result = 0;
@@ -113,7 +115,10 @@ static u32 bpf_try(struct bpf_insn *insns, u32 insn_cnt, u32 based_cnt, unsigned
 static bool bpf_has_v4(void)
 {
 	struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_1, .off = 8 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X,
+		  .dst_reg = BPF_REG_0,
+		  .src_reg = BPF_REG_1,
+		  .off = 8 },
 		BPF_EXIT_INSN(),
 	};
 
@@ -139,8 +144,12 @@ static bool bpf_has_based(void)
 	struct bpf_insn insns[] = {
 		BPF_MOV64_REG(BPF_REG_0, BPF_REG_1),
 		BPF_JMP_IMM(BPF_JNE, BPF_REG_0, 0, 3),
-		{ .code = BPF_LDX | BPF_PROBE_MEM32 | BPF_DW, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_AX },
-		{ .code = BPF_STX | BPF_PROBE_MEM32 | BPF_B, .dst_reg = BPF_REG_AX, .src_reg = BPF_REG_0 },
+		{ .code = BPF_LDX | BPF_PROBE_MEM32 | BPF_DW,
+		  .dst_reg = BPF_REG_0,
+		  .src_reg = BPF_REG_AX },
+		{ .code = BPF_STX | BPF_PROBE_MEM32 | BPF_B,
+		  .dst_reg = BPF_REG_AX,
+		  .src_reg = BPF_REG_0 },
 		{ .code = BPF_ST | BPF_PROBE_MEM32 | BPF_W, .dst_reg = BPF_REG_AX, .imm = 1 },
 		BPF_EXIT_INSN(),
 	};
@@ -215,7 +224,8 @@ static int charge_code(struct cosy_image *image, const struct bpf_prog *bpf, u32
 						 bytes - image->code_bytes);
 	}
 	if (error)
-		refuse(why, "this user's programs are as large as the module allows (max_user_code)");
+		refuse(why,
+		       "this user's programs are as large as the module allows (max_user_code)");
 	else
 		image->code_bytes = bytes;
 	return error;
@@ -254,7 +264,8 @@ static int compile(struct cosy_image *image, const struct cosy_program *program,
 	}
 	image->bpf = bpf_compile(bpf);
 	if (!image->bpf) {
-		refuse(why, "the kernel's BPF JIT did not compile it; its memory may be used up (net.core.bpf_jit_limit)");
+		refuse(why, "the kernel's BPF JIT did not compile it; its memory may be used up "
+			    "(net.core.bpf_jit_limit)");
 		return -ENOMEM;
 	}
 	image->code = image->bpf->bpf_func;
@@ -263,7 +274,8 @@ static int compile(struct cosy_image *image, const struct cosy_program *program,
 	return charge_code(image, image->bpf, image->jited, why);
 }
 
-static struct cosy_image *image_alloc(struct cosy_user *user, const struct cosy_container *container)
+static struct cosy_image *image_alloc(struct cosy_user *user,
+				      const struct cosy_container *container)
 {
 	struct cosy_image *image = kzalloc(sizeof(*image), GFP_KERNEL_ACCOUNT);
 

@@ -12,43 +12,43 @@
 struct bpf_prog;
 struct cosy_user;
 
-#define COSY_POINT_RESUME	0x80	/* RUN may go on here */
-#define COSY_POINT_CALL		0x7f	/* words of the caller's spill frame + 1 at a local call, or 0 */
+#define COSY_POINT_RESUME 0x80 /* RUN may go on here */
+#define COSY_POINT_CALL	  0x7f /* words of the caller's spill frame + 1 at a local call, or 0 */
 
 /* Constant once made, but for the reference count and what cache.c keeps in it. */
 struct cosy_image {
-	refcount_t references;	/* each program's, and the cache's */
-	u32 insn_cnt;		/* of the compound as loaded */
-	u32 frame_words;	/* of the deepest spill frame */
-	u32 fuel;		/* operations between two looks around */
-	u32 code_bytes;		/* charged */
-	u32 rewritten, jited;	/* for LOAD's answer: instructions, bytes */
-	bool may_nest;		/* makes ioctls, which RUN is one of */
-	bool blinds;		/* its constants are hidden in its code */
-	bool portable;		/* holds no address: serves every buffer of that size */
-	u64 max_steps, max_ns;	/* the compound's own limits, 0 = none */
-	u8 *points;		/* [insn_cnt]: COSY_POINT_*, see program.h */
-	const void *code;	/* what cosy_enter calls */
+	refcount_t references; /* each program's, and the cache's */
+	u32 insn_cnt;	       /* of the compound as loaded */
+	u32 frame_words;       /* of the deepest spill frame */
+	u32 fuel;	       /* operations between two looks around */
+	u32 code_bytes;	       /* charged */
+	u32 rewritten, jited;  /* for LOAD's answer: instructions, bytes */
+	bool may_nest;	       /* makes ioctls, which RUN is one of */
+	bool blinds;	       /* its constants are hidden in its code */
+	bool portable;	       /* holds no address: serves every buffer of that size */
+	u64 max_steps, max_ns; /* the compound's own limits, 0 = none */
+	u8 *points;	       /* [insn_cnt]: COSY_POINT_*, see program.h */
+	const void *code;      /* what cosy_enter calls */
 	struct bpf_prog *bpf;
-	struct cosy_user *user;	/* who is charged; a reference */
+	struct cosy_user *user; /* who is charged; a reference */
 
 	/* While it is in its user's cache: cache.c's, under its lock */
 	struct list_head node;
-	const void *container;	/* what it was made from, and how; the image's */
+	const void *container; /* what it was made from, and how; the image's */
 	u32 len, hash;
 	u32 buffer_size;
 	bool ordinary;
 	unsigned int spaces[2];
-	unsigned long used;	/* jiffies */
+	unsigned long used; /* jiffies */
 	struct cosy_locked locked;
 };
 
 /* For whom an image is made. */
 struct cosy_target {
-	void *base;		/* the shared buffer, kernel's mapping, ... */
-	unsigned long address;	/* ... user's ... */
-	u32 size;		/* ... and size; 0: none */
-	bool ordinary;		/* COSY_ORDINARY_CALLS */
+	void *base;	       /* the shared buffer, kernel's mapping, ... */
+	unsigned long address; /* ... user's ... */
+	u32 size;	       /* ... and size; 0: none */
+	bool ordinary;	       /* COSY_ORDINARY_CALLS */
 };
 
 /*

@@ -9,7 +9,7 @@ struct user_struct;
 
 /* What was charged; all zero: nothing. */
 struct cosy_locked {
-	struct user_struct *payer;	/* a reference; NULL: nobody's */
+	struct user_struct *payer; /* a reference; NULL: nobody's */
 	unsigned long pages;
 };
 

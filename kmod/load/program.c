@@ -36,7 +36,8 @@ static struct cosy_prog *prog_create(struct cosy_user *user, struct cosy_image *
 		return ERR_PTR(-ENOMEM);
 	error = cosy_user_charge(user, COSY_CHARGE_PROGRAMS, 1);
 	if (error) {
-		refuse(why, "this user has as many programs as the module allows (max_user_programs)");
+		refuse(why,
+		       "this user has as many programs as the module allows (max_user_programs)");
 		kfree(prog);
 		return ERR_PTR(error);
 	}
@@ -229,7 +230,8 @@ struct cosy_prog *cosy_program_get(struct cosy_context *context, u32 handle)
 
 	rcu_read_lock();
 	if (likely(handle < COSY_DIRECT_HANDLES))
-		prog = rcu_dereference(context->direct[array_index_nospec(handle, COSY_DIRECT_HANDLES)]);
+		prog = rcu_dereference(
+			context->direct[array_index_nospec(handle, COSY_DIRECT_HANDLES)]);
 	else
 		prog = xa_load(&context->programs, handle);
 	if (prog && !refcount_inc_not_zero(&prog->references))
@@ -251,7 +253,8 @@ long cosy_program_forget(struct cosy_context *context, u32 handle)
 	xa_lock(&context->programs);
 	prog = __xa_erase(&context->programs, handle);
 	if (handle < COSY_DIRECT_HANDLES)
-		RCU_INIT_POINTER(context->direct[array_index_nospec(handle, COSY_DIRECT_HANDLES)], NULL);
+		RCU_INIT_POINTER(context->direct[array_index_nospec(handle, COSY_DIRECT_HANDLES)],
+				 NULL);
 	xa_unlock(&context->programs);
 	if (!prog)
 		return -ENOENT;

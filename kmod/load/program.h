@@ -14,21 +14,21 @@ struct cosy_user;
 
 /* An image in a context, for its buffer.  Constant once loaded, but for the reference count. */
 struct cosy_prog {
-	refcount_t references;		/* the context's, while it has a handle, and each RUN's */
-	u32 insn_cnt;			/* of the compound as loaded */
-	u32 frame_words;		/* of the deepest spill frame */
-	u32 fuel;			/* operations between two looks around */
-	bool may_nest;			/* makes ioctls, which RUN is one of */
-	bool ordinary;			/* COSY_ORDINARY_CALLS: reads make no views either */
-	const void *code;		/* what cosy_enter calls */
-	void *buffer;			/* the shared buffer it is for, kernel's mapping, ... */
-	unsigned long buffer_address;	/* ... user's ... */
-	u32 buffer_size;		/* ... and size; 0: none.  The context keeps it */
-	const bool *gone;		/* of that buffer, or constant false */
-	u64 max_steps, max_ns;		/* the compound's own limits, 0 = none */
-	struct cosy_user *user;		/* who is charged; the context keeps it */
-	const u8 *points;		/* [insn_cnt]: see cosy_program_resumes, _call_words */
-	struct cosy_image *image;	/* whose these are; a reference */
+	refcount_t references;	      /* the context's, while it has a handle, and each RUN's */
+	u32 insn_cnt;		      /* of the compound as loaded */
+	u32 frame_words;	      /* of the deepest spill frame */
+	u32 fuel;		      /* operations between two looks around */
+	bool may_nest;		      /* makes ioctls, which RUN is one of */
+	bool ordinary;		      /* COSY_ORDINARY_CALLS: reads make no views either */
+	const void *code;	      /* what cosy_enter calls */
+	void *buffer;		      /* the shared buffer it is for, kernel's mapping, ... */
+	unsigned long buffer_address; /* ... user's ... */
+	u32 buffer_size;	      /* ... and size; 0: none.  The context keeps it */
+	const bool *gone;	      /* of that buffer, or constant false */
+	u64 max_steps, max_ns;	      /* the compound's own limits, 0 = none */
+	struct cosy_user *user;	      /* who is charged; the context keeps it */
+	const u8 *points;	      /* [insn_cnt]: see cosy_program_resumes, _call_words */
+	struct cosy_image *image;     /* whose these are; a reference */
 	struct rcu_head rcu;
 };
 

@@ -15,29 +15,20 @@ static s32 immediate(void (*thunk)(void))
 void __init cosy_thunk_init(void)
 {
 	static void (*const thunks[COSY_THUNK_CNT])(void) __initconst = {
-		[COSY_THUNK_LOAD1] = cosy_thunk_load1,
-		[COSY_THUNK_LOAD2] = cosy_thunk_load2,
-		[COSY_THUNK_LOAD4] = cosy_thunk_load4,
-		[COSY_THUNK_LOAD8] = cosy_thunk_load8,
-		[COSY_THUNK_LOADS1] = cosy_thunk_loads1,
-		[COSY_THUNK_LOADS2] = cosy_thunk_loads2,
-		[COSY_THUNK_LOADS4] = cosy_thunk_loads4,
-		[COSY_THUNK_STORE1] = cosy_thunk_store1,
-		[COSY_THUNK_STORE2] = cosy_thunk_store2,
-		[COSY_THUNK_STORE4] = cosy_thunk_store4,
-		[COSY_THUNK_STORE8] = cosy_thunk_store8,
-		[COSY_THUNK_ATOMIC] = cosy_thunk_atomic,
-		[COSY_THUNK_SDIV32] = cosy_thunk_sdiv32,
-		[COSY_THUNK_SDIV64] = cosy_thunk_sdiv64,
-		[COSY_THUNK_SMOD32] = cosy_thunk_smod32,
-		[COSY_THUNK_SMOD64] = cosy_thunk_smod64,
-		[COSY_THUNK_SYSCALL] = cosy_thunk_syscall,
-		[COSY_THUNK_TICK] = cosy_thunk_tick,
-		[COSY_THUNK_PUSH] = cosy_thunk_push,
-		[COSY_THUNK_POP] = cosy_thunk_pop,
-#define COSY_FAST_CALL(number, name, args, flags, views) [COSY_THUNK_CALL_##name] = cosy_thunk_##name,
-#define COSY_THUNK_CALL(number, name, args, flags)	 [COSY_THUNK_CALL_##name] = cosy_thunk_##name,
-#define COSY_OP(number, name, args, flags)		 [COSY_THUNK_OP_##name] = cosy_thunk_##name,
+		[COSY_THUNK_LOAD1] = cosy_thunk_load1,	   [COSY_THUNK_LOAD2] = cosy_thunk_load2,
+		[COSY_THUNK_LOAD4] = cosy_thunk_load4,	   [COSY_THUNK_LOAD8] = cosy_thunk_load8,
+		[COSY_THUNK_LOADS1] = cosy_thunk_loads1,   [COSY_THUNK_LOADS2] = cosy_thunk_loads2,
+		[COSY_THUNK_LOADS4] = cosy_thunk_loads4,   [COSY_THUNK_STORE1] = cosy_thunk_store1,
+		[COSY_THUNK_STORE2] = cosy_thunk_store2,   [COSY_THUNK_STORE4] = cosy_thunk_store4,
+		[COSY_THUNK_STORE8] = cosy_thunk_store8,   [COSY_THUNK_ATOMIC] = cosy_thunk_atomic,
+		[COSY_THUNK_SDIV32] = cosy_thunk_sdiv32,   [COSY_THUNK_SDIV64] = cosy_thunk_sdiv64,
+		[COSY_THUNK_SMOD32] = cosy_thunk_smod32,   [COSY_THUNK_SMOD64] = cosy_thunk_smod64,
+		[COSY_THUNK_SYSCALL] = cosy_thunk_syscall, [COSY_THUNK_TICK] = cosy_thunk_tick,
+		[COSY_THUNK_PUSH] = cosy_thunk_push,	   [COSY_THUNK_POP] = cosy_thunk_pop,
+#define COSY_FAST_CALL(number, name, args, flags, views)                                           \
+	[COSY_THUNK_CALL_##name] = cosy_thunk_##name,
+#define COSY_THUNK_CALL(number, name, args, flags) [COSY_THUNK_CALL_##name] = cosy_thunk_##name,
+#define COSY_OP(number, name, args, flags)	   [COSY_THUNK_OP_##name] = cosy_thunk_##name,
 #include "ops.def"
 	};
 	int i;

@@ -14,7 +14,7 @@ static inline void cosy_copy(void *to, const void *from, size_t size)
 {
 	size_t words = size / sizeof(u64);
 
-	asm volatile("rep movsq" : "+D" (to), "+S" (from), "+c" (words) : : "memory");
+	asm volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
 	if (size % sizeof(u64))
 		memcpy(to, from, size % sizeof(u64));
 }

@@ -22,19 +22,19 @@ struct task_struct;
  * after it.  Bytes `start` up to `end` of `mapping` begin at `base`; none when end is 0.
  */
 struct cosy_folio_cursor {
-	const struct address_space *mapping;	/* to compare: no reference */
+	const struct address_space *mapping; /* to compare: no reference */
 	loff_t start, end;
-	const u8 *base;				/* NULL when there are none */
-	u64 mask;				/* of an offset from it; 0 when there are none */
-	struct folio *folio;			/* theirs; a reference */
-	u32 next, count;			/* ahead[next..count): a reference each */
-	struct folio *ahead[15];		/* what follows, as it was found */
+	const u8 *base;		 /* NULL when there are none */
+	u64 mask;		 /* of an offset from it; 0 when there are none */
+	struct folio *folio;	 /* theirs; a reference */
+	u32 next, count;	 /* ahead[next..count): a reference each */
+	struct folio *ahead[15]; /* what follows, as it was found */
 };
 
 #define COSY_FOLIO_CURSORS 2
 
 /* Descriptors whose files are known, by their lowest bits; see descriptor.h. */
-#define COSY_KNOWN	4
+#define COSY_KNOWN 4
 /* Two descriptors at once, neither of which belongs where it stands. */
 #define COSY_KNOWN_NONE 1
 
@@ -52,43 +52,50 @@ struct cosy_folio_cursor {
  * of the compound reaches.
  */
 struct cosy_activation {
-	struct cosy_entry entry;	/* first.  At a leave .fuel is what was left, and .state is
-					 * saved but for .sp, .fp, .steps and .kernel_ns */
+	/*
+	 * First.  At a leave .fuel is what was left, and .state is saved but for .sp, .fp, .steps
+	 * and .kernel_ns
+	 */
+	struct cosy_entry entry;
 
 	/* For the thunks */
-	void *base;			/* the shared buffer, for the JIT's base register */
-	unsigned long stack_pointer;	/* cosy_enter's, to which a leave unwinds */
-	struct task_struct *task;	/* current: its flags are tested around every call */
-	const bool *look;		/* true: cosy_look_around behind every call.  The program's `gone`, or
-					 * where time is limited a constant */
-	u64 frame_words;		/* of the deepest spill frame: what a leave saves */
-	u64 calls;			/* system calls made */
-	u64 pid;			/* the process, as it knows itself; 0: not asked yet */
-	u32 held;			/* folios and views are held: cosy_settle before sleeping */
+	void *base;		     /* the shared buffer, for the JIT's base register */
+	unsigned long stack_pointer; /* cosy_enter's, to which a leave unwinds */
+	struct task_struct *task;    /* current: its flags are tested around every call */
+	/*
+	 * True: cosy_look_around behind every call.  The program's `gone`, or where time is limited
+	 * a constant
+	 */
+	const bool *look;
+	u64 frame_words; /* of the deepest spill frame: what a leave saves */
+	u64 calls;	 /* system calls made */
+	u64 pid;	 /* the process, as it knows itself; 0: not asked yet */
+	u32 held;	 /* folios and views are held: cosy_settle before sleeping */
 	union {
 		u32 known_number[COSY_KNOWN];	/* descriptors, see descriptor.h */
-		u64 known_pair[COSY_KNOWN / 2];	/* COSY_KNOWN_NONE: forgotten */
+		u64 known_pair[COSY_KNOWN / 2]; /* COSY_KNOWN_NONE: forgotten */
 	};
-	u64 detail;			/* see enum cosy_status */
-	s64 code;			/* COSY_LEFT_CALL: the restart code */
-	u32 status;			/* enum cosy_status; whoever leaves sets it ... */
-	u32 insn;			/* ... and the instruction to go on from */
+	u64 detail; /* see enum cosy_status */
+	s64 code;   /* COSY_LEFT_CALL: the restart code */
+	u32 status; /* enum cosy_status; whoever leaves sets it ... */
+	u32 insn;   /* ... and the instruction to go on from */
 
 	/* For C only */
 	const struct cosy_prog *prog;
 	struct cosy_context *context;
-	bool put_off;			/* TIF_NOTIFY_RESUME is to be set again at the end */
-	u64 fast;			/* of `calls`: by a specialised version */
-	struct fd known[COSY_KNOWN];	/* of known_number: no references */
-	u32 refused;			/* enum cosy_guard: why cosy_descriptor_get had no file */
+	bool put_off;		     /* TIF_NOTIFY_RESUME is to be set again at the end */
+	u64 fast;		     /* of `calls`: by a specialised version */
+	struct fd known[COSY_KNOWN]; /* of known_number: no references */
+	u32 refused;		     /* enum cosy_guard: why cosy_descriptor_get had no file */
 	/* File systems that an ordinary read was made of lately: see cosy_is_fresh.  Only compared */
 	const struct super_block *fresh[2];
-	struct cosy_views *views;	/* NULL until the first one is made */
-	const struct super_block *unfresh; /* to be one of them when the next ordinary call succeeds */
-	u32 next_cursor;					/* which of them to give up for another file */
-	struct cosy_folio_cursor cursor[COSY_FOLIO_CURSORS];		/* see folio_cursor.h; but for `base` and `mask` garbage unless
-							 * `held` says otherwise */
-	u64 stat_call;			/* `calls` at the last stat by name; 0: none yet */
+	struct cosy_views *views; /* NULL until the first one is made */
+	/* To be one of them when the next ordinary call succeeds */
+	const struct super_block *unfresh;
+	u32 next_cursor;  /* which of them to give up for another file */
+	/* See folio_cursor.h; but for `base` and `mask` garbage unless `held` says otherwise */
+	struct cosy_folio_cursor cursor[COSY_FOLIO_CURSORS];
+	u64 stat_call; /* `calls` at the last stat by name; 0: none yet */
 	/* If COSY_HELD_AGREED: a file system whose own answer was that of the inode, see attributes.c.
 	 * Only compared */
 	const struct super_block *agreed;
@@ -97,23 +104,23 @@ struct cosy_activation {
 	struct dentry *child;
 	bool backwards;
 	u8 strangers;
-	u64 ops;			/* operations made (COSY_OP_BASE up) */
-	u32 op_work;			/* of the one under way, in bytes, since it last looked around */
-	u32 op_resumes;		/* its r1-r3 tell what remains, so it may stop for a signal */
+	u64 ops;	/* operations made (COSY_OP_BASE up) */
+	u32 op_work;	/* of the one under way, in bytes, since it last looked around */
+	u32 op_resumes; /* its r1-r3 tell what remains, so it may stop for a signal */
 	u64 ctx;
-	void __user *stack;		/* the software stack */
+	void __user *stack; /* the software stack */
 	u64 stack_size;
-	u64 sp, fp;			/* as in struct cosy_state */
-	u64 max_steps, max_ns;		/* the smallest of the limits, 0 = none */
-	u64 granted;			/* operations allowed so far, from the compound's start on */
-	u64 ns_before;			/* kernel time of earlier RUNs of this compound */
-	u64 exec_start;			/* nanoseconds of the thread at the start of this RUN */
+	u64 sp, fp;	       /* as in struct cosy_state */
+	u64 max_steps, max_ns; /* the smallest of the limits, 0 = none */
+	u64 granted;	       /* operations allowed so far, from the compound's start on */
+	u64 ns_before;	       /* kernel time of earlier RUNs of this compound */
+	u64 exec_start;	       /* nanoseconds of the thread at the start of this RUN */
 	/* With max_ns: ktime_get_ns, and how often the thread had left the processor, at the start; the
 	 * earliest time at which the limit can be reached */
 	u64 wall_start, look_at;
 	unsigned long switches;
-	unsigned long entered;		/* jiffies */
-	struct hlist_node node;		/* of the running tasks */
+	unsigned long entered;	/* jiffies */
+	struct hlist_node node; /* of the running tasks */
 };
 
 /* Sets where and why the compound leaves; the thunk that called does the rest. */

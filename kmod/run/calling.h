@@ -15,6 +15,8 @@
  * A leave saves the program's registers and spill frame as they stand, so where
  * a thunk leaves they must be the program's, never the kernel's.
  */
+/* The assembler's macros: */
+/* clang-format off */
 #ifndef COSY_CALLING_H
 #define COSY_CALLING_H
 

@@ -32,7 +32,8 @@ int cosy_dispatch_init(void)
 
 #if defined(X86_FEATURE_CLEAR_BHB_LOOP) && !defined(COSY_CLEARS_HISTORY)
 	if (boot_cpu_has(X86_FEATURE_CLEAR_BHB_LOOP)) {
-		pr_err("cosy: this processor needs its branch history cleared, and this kernel does not export clear_bhb_loop\n");
+		pr_err("cosy: this processor needs its branch history cleared, and this kernel "
+		       "does not export clear_bhb_loop\n");
 		return -EOPNOTSUPP;
 	}
 #endif

@@ -17,7 +17,7 @@
 #include "view/view.h"
 
 #define STACK_ALIGN 16
-#define NO_FRAME (~0ull)
+#define NO_FRAME    (~0ull)
 
 static void leave_full(struct cosy_activation *run, u32 insn, u64 needed)
 {

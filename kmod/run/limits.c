@@ -30,18 +30,20 @@
 
 static ulong max_steps;
 module_param(max_steps, ulong, 0644);
-MODULE_PARM_DESC(max_steps, "steps (calls, returns and back edges) after which a compound ends; 0 = no limit");
+MODULE_PARM_DESC(max_steps,
+		 "steps (calls, returns and back edges) after which a compound ends; 0 = no limit");
 
 static ulong max_kernel_ms;
 module_param(max_kernel_ms, ulong, 0644);
-MODULE_PARM_DESC(max_kernel_ms, "milliseconds on the processor after which a compound ends; 0 = no limit");
+MODULE_PARM_DESC(max_kernel_ms,
+		 "milliseconds on the processor after which a compound ends; 0 = no limit");
 
 /* Operations between two looks: some ten microseconds of the tightest loop. */
-#define FUEL 4096u
+#define FUEL	   4096u
 #define LEAST_FUEL 16u
 
 /* The same where time is limited, and instructions: any may be an access that faults. */
-#define TIMED_FUEL 64u
+#define TIMED_FUEL  64u
 #define TIMED_INSNS 4096u
 
 /* Makes call.S ask for a safepoint after every call. */
@@ -152,7 +154,8 @@ static noinline void start_limited(struct cosy_activation *run, const struct cos
 {
 	const struct cosy_prog *prog = run->prog;
 
-	run->max_steps = smallest(smallest(prog->max_steps, READ_ONCE(context->max_steps)), READ_ONCE(max_steps));
+	run->max_steps = smallest(smallest(prog->max_steps, READ_ONCE(context->max_steps)),
+				  READ_ONCE(max_steps));
 	run->max_ns = limit_of_time(prog, context);
 	/* The counts come from the user: they may only make the rest smaller. */
 	if (run->max_steps)
@@ -286,7 +289,8 @@ bool cosy_limits_pause(struct cosy_activation *run, u32 insn, bool resumes)
 		status = COSY_LEFT_WORK;
 	else if (resumes && (work_due(run) || cosy_patience_is_over(run)))
 		status = COSY_LEFT_WORK;
-	else if (!resumes && (signal_pending(current) || time_after(jiffies, run->entered + 10 * COSY_PATIENCE)))
+	else if (!resumes && (signal_pending(current) ||
+			      time_after(jiffies, run->entered + 10 * COSY_PATIENCE)))
 		status = COSY_LEFT_NATIVE; /* it cannot go on in the middle */
 	cond_resched();
 	if (status == COSY_DONE)

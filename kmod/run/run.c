@@ -35,9 +35,9 @@
 /* The tasks in the middle of a compound that makes ioctls; others cannot get here again. */
 static struct running {
 	spinlock_t lock;
-	struct hlist_head tasks;	/* struct cosy_activation; lock */
+	struct hlist_head tasks; /* struct cosy_activation; lock */
 } running[1 << RUNNING_BITS] = {
-	[0 ... (1 << RUNNING_BITS) - 1] = { .lock = __SPIN_LOCK_UNLOCKED(running.lock) },
+	[0 ...(1 << RUNNING_BITS) - 1] = { .lock = __SPIN_LOCK_UNLOCKED(running.lock) },
 };
 
 static struct running *running_of_task(void)
@@ -118,7 +118,8 @@ static int argument_get_long(struct cosy_run *argument, const struct cosy_run __
 	return copy_struct_from_user(argument, sizeof(*argument), from, size);
 }
 
-static __always_inline int argument_put(struct cosy_run __user *to, u32 resume, u32 status, s64 ret, u64 detail)
+static __always_inline int argument_put(struct cosy_run __user *to, u32 resume, u32 status, s64 ret,
+					u64 detail)
 {
 	if (!user_write_access_begin(to, sizeof(*to)))
 		return -EFAULT;

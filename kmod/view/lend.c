@@ -23,7 +23,8 @@
 #ifdef COSY_HAVE_SENDPAGE
 
 /* One page at a time; what was sent before an error is the result. */
-static s64 view_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count, int flags)
+static s64 view_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count,
+			   int flags)
 {
 	s64 done = 0;
 	u32 i;
@@ -45,7 +46,8 @@ static s64 view_send_pages(struct socket *socket, struct bio_vec *piece, u32 pie
 
 #else
 
-static s64 view_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count, int flags)
+static s64 view_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count,
+			   int flags)
 {
 	struct msghdr message = { .msg_flags = flags | MSG_SPLICE_PAGES };
 
@@ -56,7 +58,7 @@ static s64 view_send_pages(struct socket *socket, struct bio_vec *piece, u32 pie
 #endif
 
 static s64 view_lend_pages(struct cosy_activation *run, struct file *file, struct socket *socket,
-		      const struct cosy_page_view *view, u32 ahead, u32 count, int flags)
+			   const struct cosy_page_view *view, u32 ahead, u32 count, int flags)
 {
 	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
 	u32 pieces = cosy_view_pieces(view, ahead, count, piece);
@@ -72,7 +74,8 @@ static s64 view_lend_pages(struct cosy_activation *run, struct file *file, struc
 	return cosy_call_result(run, view_send_pages(socket, piece, pieces, count, flags));
 }
 
-static s64 view_lend_to(struct cosy_activation *run, struct file *file, u64 address, u64 count, u64 flags)
+static s64 view_lend_to(struct cosy_activation *run, struct file *file, u64 address, u64 count,
+			u64 flags)
 {
 	struct socket *socket = sock_from_file(file);
 	const struct cosy_page_view *view;
@@ -86,8 +89,8 @@ static s64 view_lend_to(struct cosy_activation *run, struct file *file, u64 addr
 	/* Kept stores lie in memory that is not to be lent. */
 	if (!view || view->stores)
 		return cosy_replug(run, COSY_GUARD_VIEW);
-	return view_lend_pages(run, file, socket, view, address - run->prog->buffer_address - view->offset,
-			  count, flags);
+	return view_lend_pages(run, file, socket, view,
+			       address - run->prog->buffer_address - view->offset, count, flags);
 }
 
 /* Where there is nothing to lend: a socket is sent to, whatever else is written to. */
@@ -109,5 +112,6 @@ s64 cosy_op_lend(struct cosy_activation *run, u64 *r)
 		run->fast++;
 		return result;
 	}
-	return cosy_ordinary(run, sends ? __NR_sendto : __NR_write, r[1], r[2], r[3], sends ? r[4] : 0);
+	return cosy_ordinary(run, sends ? __NR_sendto : __NR_write, r[1], r[2], r[3],
+			     sends ? r[4] : 0);
 }

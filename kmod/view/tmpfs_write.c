@@ -27,7 +27,7 @@
 
 struct folios {
 	u32 count;
-	struct folio *folio[MAX_PAGES];	/* of each page, a reference each */
+	struct folio *folio[MAX_PAGES]; /* of each page, a reference each */
 };
 
 /*
@@ -39,8 +39,8 @@ static __always_inline bool tmpfs_write_allowed(const struct cosy_writing *write
 	const struct file *file = write->file;
 	struct inode *inode = file_inode(file);
 
-	return !(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC)) && (file->f_flags & O_LARGEFILE) &&
-	       !IS_SYNC(inode) && !IS_SWAPFILE(inode) &&
+	return !(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC)) &&
+	       (file->f_flags & O_LARGEFILE) && !IS_SYNC(inode) && !IS_SWAPFILE(inode) &&
 	       !(READ_ONCE(SHMEM_I(inode)->seals) & SEALED) &&
 	       rlimit(RLIMIT_FSIZE) == RLIM_INFINITY &&
 	       write->position + write->count <= i_size_read(inode);
@@ -69,7 +69,8 @@ static __always_inline bool tmpfs_find_folios(const struct cosy_writing *write, 
  * migration and merging into larger folios give up at our references, unless they came
  * before, and then they hold the folio's lock.
  */
-static __always_inline bool tmpfs_folios_stay(const struct cosy_writing *write, const struct folios *folios)
+static __always_inline bool tmpfs_folios_stay(const struct cosy_writing *write,
+					      const struct folios *folios)
 {
 	const struct address_space *mapping = write->file->f_mapping;
 	u32 i;
@@ -91,8 +92,8 @@ struct source {
 };
 
 /* The next `size` bytes, wherever they are. */
-static __always_inline void tmpfs_copy_from(struct cosy_activation *run, struct source *from, u8 *to,
-				      u32 size)
+static __always_inline void tmpfs_copy_from(struct cosy_activation *run, struct source *from,
+					    u8 *to, u32 size)
 {
 	struct cosy_place *place = &from->place;
 	u32 now;
@@ -112,8 +113,9 @@ static __always_inline void tmpfs_copy_from(struct cosy_activation *run, struct 
 	}
 }
 
-static __always_inline void tmpfs_write_folios(struct cosy_activation *run, const struct cosy_writing *write,
-					 const struct folios *folios, u64 address)
+static __always_inline void tmpfs_write_folios(struct cosy_activation *run,
+					       const struct cosy_writing *write,
+					       const struct folios *folios, u64 address)
 {
 	struct source from = { .address = address };
 	loff_t position = write->position;
@@ -153,8 +155,9 @@ static __always_inline int tmpfs_update_time(struct file *file)
 }
 
 /* Under freeze protection. */
-static __always_inline s64 tmpfs_write_locked(struct cosy_activation *run, const struct cosy_writing *write,
-			const struct folios *folios, u64 address)
+static __always_inline s64 tmpfs_write_locked(struct cosy_activation *run,
+					      const struct cosy_writing *write,
+					      const struct folios *folios, u64 address)
 {
 	struct file *file = write->file;
 	struct inode *inode = file_inode(file);
@@ -162,7 +165,8 @@ static __always_inline s64 tmpfs_write_locked(struct cosy_activation *run, const
 
 	inode_lock(inode);
 	/* Nothing below can fail but by an error that the call would return, too. */
-	if (unlikely(!tmpfs_write_allowed(write) || !tmpfs_folios_stay(write, folios) || fatal_signal_pending(current)))
+	if (unlikely(!tmpfs_write_allowed(write) || !tmpfs_folios_stay(write, folios) ||
+		     fatal_signal_pending(current)))
 		goto out;
 	result = IS_NOSEC(inode) ? 0 : file_remove_privs(file);
 	if (likely(!result))

@@ -53,8 +53,8 @@ static void view_end(struct cosy_activation *run, struct cosy_page_view *view)
 }
 
 /* Each view there is; the one at hand may end meanwhile.  Only where there are views. */
-#define for_each_view(cursor, left, run)						\
-	for (left = cosy_has_views(run) ? (run)->views->active : 0;			\
+#define for_each_view(cursor, left, run)                                                           \
+	for (left = cosy_has_views(run) ? (run)->views->active : 0;                                \
 	     left && (cursor = &(run)->views->view[__ffs(left)], true); left &= left - 1)
 
 static void view_write_back(struct cosy_activation *run, struct cosy_page_view *view)
@@ -134,8 +134,8 @@ const struct cosy_page_view *cosy_views_settle_file(struct cosy_activation *run,
 		ahead = offset - view->offset;
 		all = ahead < view->length && length <= view->length - ahead;
 		if (view->mapping == mapping &&
-		    (position < 0 ||
-		     (u64)(view->position - position) + view->length - 1 < length + view->length - 1)) {
+		    (position < 0 || (u64)(view->position - position) + view->length - 1 <
+					     length + view->length - 1)) {
 			if (!all || position < 0 || view->position + ahead != position) {
 				view_write_back(run, view);
 				continue;
@@ -152,7 +152,7 @@ const struct cosy_page_view *cosy_views_settle_file(struct cosy_activation *run,
 
 /* Byte `ahead` of the view, which has it; also when the processor only guesses so. */
 static __always_inline void view_place_in(const struct cosy_page_view *view, u32 ahead,
-				     struct cosy_place *place)
+					  struct cosy_place *place)
 {
 	u32 at, in, i;
 
@@ -255,6 +255,7 @@ bool cosy_view_keep(struct cosy_activation *run, u64 address, u64 value, u32 siz
 	}
 	if (view->stores == COSY_VIEW_STORES)
 		return false;
-	view->store[view->stores++] = (struct cosy_store){ .bytes = value, .offset = ahead, .size = size };
+	view->store[view->stores++] =
+		(struct cosy_store){ .bytes = value, .offset = ahead, .size = size };
 	return true;
 }

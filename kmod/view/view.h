@@ -18,34 +18,34 @@ struct address_space;
 struct bio_vec;
 struct cosy_place;
 
-#define COSY_VIEW_PAGES  32
+#define COSY_VIEW_PAGES	 32
 #define COSY_VIEW_STORES 4
 
 /* Bytes that a compound has stored over a view, kept beside it. */
 struct cosy_store {
-	u64 bytes;			/* little-endian; first, so that whole words can be read */
-	u32 offset, size;		/* within the view; 1, 2, 4 or 8 */
+	u64 bytes;	  /* little-endian; first, so that whole words can be read */
+	u32 offset, size; /* within the view; 1, 2, 4 or 8 */
 };
 
 struct cosy_page_view {
-	u32 offset, length;		/* in the shared buffer, in bytes */
-	u32 skew;			/* of the first byte in the first page */
+	u32 offset, length; /* in the shared buffer, in bytes */
+	u32 skew;	    /* of the first byte in the first page */
 	u32 pages, stores;
-	struct address_space *mapping;	/* only compared: it may be gone */
-	loff_t position;		/* of the first byte in the file */
-	u64 born;			/* views made before */
-	struct cosy_store store[COSY_VIEW_STORES];	/* do not overlap */
-	u8 *page[COSY_VIEW_PAGES];	/* in the kernel's mapping of all memory ... */
-	struct folio *folio[COSY_VIEW_PAGES];	/* ... and what it belongs to: a reference each */
+	struct address_space *mapping;		   /* only compared: it may be gone */
+	loff_t position;			   /* of the first byte in the file */
+	u64 born;				   /* views made before */
+	struct cosy_store store[COSY_VIEW_STORES]; /* do not overlap */
+	u8 *page[COSY_VIEW_PAGES];		   /* in the kernel's mapping of all memory ... */
+	struct folio *folio[COSY_VIEW_PAGES]; /* ... and what it belongs to: a reference each */
 };
 
 /* Four that are held and one that is being made. */
 #define COSY_VIEWS 5
 
 struct cosy_views {
-	unsigned long active;		/* a bit for each that is a view now; none: run->held says so */
+	unsigned long active; /* a bit for each that is a view now; none: run->held says so */
 	u64 born;
-	u32 newest;			/* of view[]; of no use when that one has ended */
+	u32 newest; /* of view[]; of no use when that one has ended */
 	struct cosy_page_view view[COSY_VIEWS];
 };
 

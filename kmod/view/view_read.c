@@ -12,7 +12,7 @@
 struct reading {
 	struct file *file;
 	loff_t position;
-	u32 count;		/* asked for; 1 up */
+	u32 count; /* asked for; 1 up */
 };
 
 /* One that is no view, to be filled in; NULL: there is no memory. */
@@ -61,7 +61,7 @@ static noinline unsigned long views_end_overlapping(struct cosy_activation *run,
  * offset, and older ones make way.  Mostly that is one, at the same place.
  */
 static __always_inline void view_begin(struct cosy_activation *run, struct cosy_page_view *view,
-				  u32 length)
+				       u32 length)
 {
 	struct cosy_views *views = run->views;
 	struct cosy_page_view *newest = &views->view[views->newest];
@@ -84,8 +84,9 @@ static __always_inline void view_begin(struct cosy_activation *run, struct cosy_
 }
 
 /* The folios of `count` bytes from `position` on into `view`. */
-static __always_inline enum cosy_guard view_find_pages(struct address_space *mapping, loff_t position,
-						  u32 count, struct cosy_page_view *view)
+static __always_inline enum cosy_guard view_find_pages(struct address_space *mapping,
+						       loff_t position, u32 count,
+						       struct cosy_page_view *view)
 {
 	u32 pages = DIV_ROUND_UP(offset_in_page(position) + count, PAGE_SIZE);
 
@@ -95,7 +96,7 @@ static __always_inline enum cosy_guard view_find_pages(struct address_space *map
 
 /* Whether what find_pages found is still there, and below the end of file. */
 static __always_inline bool view_still_there(const struct address_space *mapping, loff_t end,
-			const struct cosy_page_view *view)
+					     const struct cosy_page_view *view)
 {
 	u32 i;
 
@@ -107,7 +108,8 @@ static __always_inline bool view_still_there(const struct address_space *mapping
 }
 
 /* As the page cache's own read marks them: not again where the last read ended. */
-static __always_inline void view_mark_accessed(const struct reading *read, const struct cosy_page_view *view)
+static __always_inline void view_mark_accessed(const struct reading *read,
+					       const struct cosy_page_view *view)
 {
 	u32 i = 0;
 
@@ -129,7 +131,8 @@ static s64 view_read_nothing(struct cosy_activation *run, const struct reading *
 }
 
 /* The bytes read, an error that has been given, or COSY_ORDINARY. */
-static __always_inline s64 read_view(struct cosy_activation *run, const struct reading *read, u32 offset)
+static __always_inline s64 read_view(struct cosy_activation *run, const struct reading *read,
+				     u32 offset)
 {
 	struct file *file = read->file;
 	struct address_space *mapping = file->f_mapping;
@@ -195,7 +198,8 @@ static __always_inline s64 view_check_memory(struct cosy_activation *run, u64 of
 	return 0;
 }
 
-static __always_inline s64 view_check_position(struct cosy_activation *run, const struct reading *read)
+static __always_inline s64 view_check_position(struct cosy_activation *run,
+					       const struct reading *read)
 {
 	if (unlikely(read->position < 0 ||
 		     offset_in_page(read->position) + read->count > COSY_VIEW_PAGES * PAGE_SIZE))

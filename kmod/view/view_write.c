@@ -21,7 +21,7 @@
  * source.
  */
 static s64 view_write_pages(struct cosy_activation *run, const struct cosy_writing *write,
-		       const struct cosy_page_view *view, u64 address)
+			    const struct cosy_page_view *view, u64 address)
 {
 	u32 ahead = address - run->prog->buffer_address - view->offset;
 	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
@@ -58,7 +58,8 @@ void cosy_write_done(struct file *file, ssize_t written)
 	inc_syscw(current);
 }
 
-static __always_inline s64 view_write_file(struct cosy_activation *run, const struct cosy_writing *write, u64 address)
+static __always_inline s64 view_write_file(struct cosy_activation *run,
+					   const struct cosy_writing *write, u64 address)
 {
 	const struct file *file = write->file;
 	const struct cosy_page_view *view = NULL;
@@ -68,7 +69,8 @@ static __always_inline s64 view_write_file(struct cosy_activation *run, const st
 	/* Where an appending write goes is known when the inode is locked. */
 	if (cosy_has_views(run))
 		view = cosy_views_settle_file(run, file->f_mapping,
-					      unlikely(file->f_flags & O_APPEND) ? -1 : write->position,
+					      unlikely(file->f_flags & O_APPEND) ? -1
+										 : write->position,
 					      address, write->count, &same);
 	result = cosy_tmpfs_write(run, write, address);
 	if (result != COSY_ORDINARY)
@@ -80,7 +82,8 @@ static __always_inline s64 view_write_file(struct cosy_activation *run, const st
 }
 
 /* Of a file that is held, and of the memory: whether it is for us. */
-static __always_inline s64 view_write_check(struct cosy_activation *run, const struct file *file, u64 address, u64 count)
+static __always_inline s64 view_write_check(struct cosy_activation *run, const struct file *file,
+					    u64 address, u64 count)
 {
 	const struct cosy_prog *prog = run->prog;
 	u64 offset = address - prog->buffer_address;

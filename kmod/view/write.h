@@ -11,10 +11,10 @@ struct file;
 #define COSY_MAX_WRITE (COSY_VIEW_PAGES * PAGE_SIZE)
 
 struct cosy_writing {
-	struct file *file;		/* cosy_cached_file, open for writing, held */
+	struct file *file; /* cosy_cached_file, open for writing, held */
 	loff_t position;
-	u32 count;			/* 1 up, at most COSY_MAX_WRITE */
-	loff_t *end;			/* where the position behind it goes if it succeeds */
+	u32 count;   /* 1 up, at most COSY_MAX_WRITE */
+	loff_t *end; /* where the position behind it goes if it succeeds */
 };
 
 /*

@@ -46,8 +46,8 @@ static bool seek_prepare(struct file *file, int fd, int64_t *position)
 {
 	struct stat st;
 
-	if (!window_policy(file, fd) || !window_filesystem(fd) || cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) ||
-	    !S_ISREG(st.st_mode))
+	if (!window_policy(file, fd) || !window_filesystem(fd) ||
+	    cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) || !S_ISREG(st.st_mode))
 		return false;
 	*position = cosy_syscall3(SYS_lseek, fd, 0, SEEK_CUR);
 	if (*position < 0 || (uint64_t)*position > WORD_POSITION)
@@ -77,10 +77,10 @@ static void seek_keep(struct file *file, int fd)
 /* Where a seek goes, or -1: let the kernel say. */
 static int64_t seek_target(const struct file *file, uint64_t word, off64_t offset, int whence)
 {
-	int64_t from = whence == SEEK_SET		   ? 0
-		       : whence == SEEK_CUR		   ? (int64_t)(word & WORD_POSITION)
+	int64_t from = whence == SEEK_SET		    ? 0
+		       : whence == SEEK_CUR		    ? (int64_t)(word & WORD_POSITION)
 		       : whence == SEEK_END && file->leased ? (int64_t)file->size
-							   : -1;
+							    : -1;
 	int64_t target;
 
 	/* How far the kernel lets one seek beyond the end depends on the file system. */

@@ -26,7 +26,7 @@
 #include "log.h"
 #include "protocol.h"
 
-#define BACKLOG	      128
+#define BACKLOG 128
 /* The descriptor that systemd passes. */
 #define PASSED_SOCKET 3
 
@@ -197,8 +197,7 @@ static bool capabilities_keep(int capability)
 	return has;
 }
 
-static void run_keeper(int socket, struct cosyd_memory *memory,
-		       const struct slots_options *options)
+static void run_keeper(int socket, struct cosyd_memory *memory, const struct slots_options *options)
 {
 	prctl(PR_SET_NAME, "cosyd-keeper");
 	if (!capabilities_keep(CAP_LEASE))

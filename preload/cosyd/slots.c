@@ -19,11 +19,11 @@
 /* Real-time, so that each break is queued with the descriptor that it is about. */
 #define BREAK_SIGNAL (SIGRTMIN + 8)
 
-#define BUCKETS	     4096
-#define NO_SLOT	     UINT32_MAX
+#define BUCKETS 4096
+#define NO_SLOT UINT32_MAX
 /* Descriptors besides those of the slots, which are the lowest that are free. */
-#define MORE_FILES   32
-#define DESCRIPTORS  (COSYD_SLOTS + MORE_FILES)
+#define MORE_FILES  32
+#define DESCRIPTORS (COSYD_SLOTS + MORE_FILES)
 
 /* One inode.  Its descriptor was opened by this daemon: nobody else can change its owner or signal. */
 struct slot {

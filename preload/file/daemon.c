@@ -21,7 +21,7 @@
 #include "syscall.h"
 
 /* The program does not meet the connection where it looks for descriptors of its own. */
-#define SOCKET_AT    1000
+#define SOCKET_AT 1000
 /* Each maps the guard memory of one more daemon, for good. */
 #define MOST_DAEMONS 8
 

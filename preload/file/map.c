@@ -24,7 +24,7 @@
 #define LARGEST_MAP (4ULL << 30)
 #define MOST_MAPPED (8ULL << 30)
 /* Longer reads gain nothing any more. */
-#define LONGEST	    (1 << 20)
+#define LONGEST (1 << 20)
 
 /*
  * What a read from a mapping saves, in ns: the call, and a copy that is faster than the
@@ -40,12 +40,12 @@
 #define CHARGE_OF_AREA 8000
 #define MOST_CAUTION   6
 /* One read in so many speaks for all: a look at each would cost a hundredth of it. */
-#define SAMPLE	       4
+#define SAMPLE 4
 
 enum { FREE, USED, LEFT };
 
 static uint64_t mapped; /* bytes */
-static int caution; /* doublings of what must have been saved, as experience has it */
+static int caution;	/* doublings of what must have been saved, as experience has it */
 static enum guard forbidden = GUARDS;
 
 #define AREAS 4096
@@ -105,7 +105,8 @@ static int64_t map_price(const struct file *file)
 {
 	int doublings = caution + file->breaks;
 
-	return COST_OF_MAP + (doublings ? map_cost((file->size >> AREA_SHIFT) + 1) << doublings : 0);
+	return COST_OF_MAP +
+	       (doublings ? map_cost((file->size >> AREA_SHIFT) + 1) << doublings : 0);
 }
 
 bool map_earned(struct file *file, uint64_t offset, size_t len)
@@ -273,8 +274,7 @@ static void map_learn(const struct map *map)
 {
 	uint64_t areas = (map->len >> AREA_SHIFT) + 1;
 
-	if (map->reads * (SAVED_PER_READ / 2) >=
-	    map_cost(areas < map->reads ? areas : map->reads))
+	if (map->reads * (SAVED_PER_READ / 2) >= map_cost(areas < map->reads ? areas : map->reads))
 		caution -= caution > 0;
 	else
 		caution += caution < MOST_CAUTION;

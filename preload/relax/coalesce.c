@@ -20,16 +20,16 @@
 #include "syscall.h"
 
 /* What is gathered is handed over when it does not fit any more. */
-#define CAPACITY    65536
+#define CAPACITY 65536
 
 /* Longer writes gain nothing that a copy would not cost again. */
-#define LONGEST	    8192
+#define LONGEST 8192
 
 /* After so many that were handed over alone, since something came between, it does not pay. */
 #define MOST_LONELY 8
 
 /* So many small writes one after the other have paid for lease and buffer. */
-#define EARNED	    8
+#define EARNED 8
 
 uint64_t coalesce_word;
 

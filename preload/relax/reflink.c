@@ -21,13 +21,13 @@
 #include "syscall.h"
 
 /* Blocks that are shared begin and end at multiples of this. */
-#define BLOCK	      4096
+#define BLOCK 4096
 
 /* So much is shared by one call. */
-#define MOST_PENDING  (8 << 20)
+#define MOST_PENDING (8 << 20)
 
 /* A source is mapped, to be compared with. */
-#define LARGEST	      (1ULL << 32)
+#define LARGEST (1ULL << 32)
 
 /* After so many attempts in a row that came to nothing there are no more. */
 #define MOST_FAILURES 32

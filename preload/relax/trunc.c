@@ -11,7 +11,7 @@
 #include "stats.h"
 #include "syscall.h"
 
-#define MAX_TRUNCS	32
+#define MAX_TRUNCS 32
 
 /* What is cut late is seen longer, and by more, the longer it takes to write. */
 #define LARGEST (16 << 20)

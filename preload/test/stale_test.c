@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 	}
 	if (!user)
 		unlink(path);
-	printf("%lu reads, %lu stale, %lu stale ends, %lu zeros while writing, %lu versions\n", reads,
-	       stale, ends, zeros, (unsigned long)versions->written);
+	printf("%lu reads, %lu stale, %lu stale ends, %lu zeros while writing, %lu versions\n",
+	       reads, stale, ends, zeros, (unsigned long)versions->written);
 	return stale || ends || status || versions->written != last;
 }

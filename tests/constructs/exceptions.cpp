@@ -5,17 +5,21 @@
 #include <cstdio>
 #include <unistd.h>
 
-static int run(int N) {
-  try {
-    COSY_START;
-    if (getpid() > 0 && N > 2)
-      throw N * 2;
-    N += 10;
-    COSY_END;
-  } catch (int Caught) {
-    return -Caught;
-  }
-  return N;
+static int run(int N)
+{
+	try {
+		COSY_START;
+		if (getpid() > 0 && N > 2)
+			throw N * 2;
+		N += 10;
+		COSY_END;
+	} catch (int Caught) {
+		return -Caught;
+	}
+	return N;
 }
 
-int main() { std::printf("%d %d\n", run(1), run(5)); }
+int main()
+{
+	std::printf("%d %d\n", run(1), run(5));
+}

@@ -16,14 +16,14 @@
 
 #ifdef COSY_OFF
 /* Without the library: what its functions stand for. */
-#define cosy_malloc    malloc
+#define cosy_malloc malloc
 #undef cosy_free
-#define cosy_free      free
-#define cosy_read      read
-#define cosy_pread     pread
-#define cosy_count     plain_count
-#define cosy_crc32c    plain_crc32c
-#define cosy_read_file plain_read_file
+#define cosy_free			 free
+#define cosy_read			 read
+#define cosy_pread			 pread
+#define cosy_count			 plain_count
+#define cosy_crc32c			 plain_crc32c
+#define cosy_read_file			 plain_read_file
 #define cosy_lend(fd, buf, count, flags) write(fd, buf, count)
 
 static size_t plain_count(const char *buf, size_t count, int byte)

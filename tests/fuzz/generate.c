@@ -222,8 +222,9 @@ static void add_spill(struct generator *g)
 	static const u8 bytes[] = {1, 2, 4, 8};
 	u8 choice = source_byte(g->source), order = choice & 3;
 	u8 size = order == 0 ? BPF_B : order == 1 ? BPF_H : order == 2 ? BPF_W : BPF_DW;
-	s32 off = -(s32)bytes[order] -
-		  (choice & 0x40 ? source_byte(g->source) * 2 % (COSY_FRAME_SIZE - 8) : 8 * (choice >> 4 & 3));
+	s32 off = -(s32)bytes[order] - (choice & 0x40
+						? source_byte(g->source) * 2 % (COSY_FRAME_SIZE - 8)
+						: 8 * (choice >> 4 & 3));
 
 	if (choice & 4)
 		add(g, BPF_LDX | BPF_MEM | size, any_register(g), 10, off, 0);

@@ -108,9 +108,15 @@ class Definitions(unittest.TestCase):
 class Archive(unittest.TestCase):
     def test_names_of_its_own(self) -> None:
         listed = set(re.findall(r"^\t\t(\w+);$", (TREE / "lib/libcosy.map").read_text(), re.M))
-        of_core = {name for path in sources(["core"], ".h") for name in re.findall(r"\bco(?:sy|re)_\w+", path.read_text())}
-        said = subprocess.run(["nm", "-g", "--defined-only", Settings.archive], capture_output=True, text=True, check=True)
-        defined = {words[2] for words in map(str.split, said.stdout.splitlines()) if len(words) == 3 and words[1] in "TDBRC"}
+        of_core = {
+            name for path in sources(["core"], ".h") for name in re.findall(r"\bco(?:sy|re)_\w+", path.read_text())
+        }
+        said = subprocess.run(
+            ["nm", "-g", "--defined-only", Settings.archive], capture_output=True, text=True, check=True
+        )
+        defined = {
+            words[2] for words in map(str.split, said.stdout.splitlines()) if len(words) == 3 and words[1] in "TDBRC"
+        }
         self.assertGreater(len(defined), len(listed))
         self.assertEqual(sorted(n for n in defined - listed - of_core if not n.startswith("libcosy_")), [])
 

@@ -3,8 +3,7 @@
 # format.sh [--check] [FILE...]: formats sources; with --check only says which it would change.
 #
 # C and C++ are clang-format's, in the style of the nearest .clang-format; Python is ruff's, as
-# pyproject.toml says, which also looks for mistakes.  Without FILEs: all sources; while there is
-# formatted.txt beside this script, those that are named in it.
+# pyproject.toml says, which also looks for mistakes.  Without FILEs: all sources.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 RUFF=0.17.6
@@ -28,8 +27,6 @@ sources() {
 	{
 		if [ -n "$asked" ]; then
 			printf '%s\n' "$asked"
-		elif [ -e tools/setup/formatted.txt ]; then
-			grep -v '^#' tools/setup/formatted.txt
 		else
 			find . -name 'build*' -type d -prune -o -name .git -prune -o -type f -print | sed 's,^\./,,'
 		fi

@@ -294,12 +294,12 @@ static int digit(int c)
 static int prefix(const char *s, int base, int letter, int wanted)
 {
 	return (base == 0 || base == wanted) && s[0] == '0' && (s[1] | 32) == letter &&
-			       digit(s[2]) < wanted ?
-		       2 :
-		       0;
+			       digit(s[2]) < wanted
+		       ? 2
+		       : 0;
 }
 
-#define LONG_MAX      (~0ul >> 1)
+#define LONG_MAX (~0ul >> 1)
 
 /* Ways of reading a number. */
 #define SIGNED	      1
@@ -420,13 +420,13 @@ void *RT(bsearch)(const void *key, const void *base, size_t n, size_t size,
 
 /* --- Calls whose arguments or results libc changes --- */
 
-#define SYS_rt_sigprocmask	 14
-#define SYS_getpriority		 140
-#define SYS_fadvise64		 221
-#define SYS_clock_nanosleep	 230
-#define SYS_mknodat		 259
-#define SYS_ppoll		 271
-#define SYS_utimensat		 280
+#define SYS_rt_sigprocmask  14
+#define SYS_getpriority	    140
+#define SYS_fadvise64	    221
+#define SYS_clock_nanosleep 230
+#define SYS_mknodat	    259
+#define SYS_ppoll	    271
+#define SYS_utimensat	    280
 
 #define EISDIR			 21
 #define ENOTDIR			 20

@@ -28,19 +28,21 @@
 #include <linux/types.h>
 #include <linux/ioctl.h>
 
-#define COSY_ABI_VERSION	1
-#define COSY_MAGIC		0x59534f43u	/* "COSY" */
+#define COSY_ABI_VERSION 1
+#define COSY_MAGIC	 0x59534f43u /* "COSY" */
 
 /* Bounds that the validator enforces; each has its own message. */
-#define COSY_MAX_INSNS		16384u		/* instruction slots in a compound */
-#define COSY_MAX_COMPOUND	(1u << 20)	/* bytes in a container */
-#define COSY_FRAME_SIZE		448u		/* bytes of spill frame per function: with the sandbox's
-						 * own slots the 512 that BPF has, which
-						 * the kernel's table of stack depths ends at */
-#define COSY_MAX_BUFFER		(1u << 26)	/* bytes in a shared buffer */
+#define COSY_MAX_INSNS	  16384u     /* instruction slots in a compound */
+#define COSY_MAX_COMPOUND (1u << 20) /* bytes in a container */
+/*
+ * Bytes of spill frame per function: with the sandbox's own slots the 512 that BPF has, which the
+ * kernel's table of stack depths ends at
+ */
+#define COSY_FRAME_SIZE 448u
+#define COSY_MAX_BUFFER (1u << 26) /* bytes in a shared buffer */
 
 /* `call` numbers from here up are operations; the list is core/ops.def. */
-#define COSY_OP_BASE		0x10000u
+#define COSY_OP_BASE 0x10000u
 
 /*
  * Operations that stand for several system calls leave before any of them.  What then
@@ -56,8 +58,8 @@
  * Whoever writes other values there gets what the calls say of them; -EINVAL is the
  * result where r2 of scan_dir is no entry as scan_dir writes them.
  */
-#define COSY_UNDER_WAY		0x59534f4300000000ull
-#define COSY_IS_UNDER_WAY(r)	((r) >> 32 == COSY_UNDER_WAY >> 32)
+#define COSY_UNDER_WAY	     0x59534f4300000000ull
+#define COSY_IS_UNDER_WAY(r) ((r) >> 32 == COSY_UNDER_WAY >> 32)
 
 /*
  * Container: this header, the instructions, and an optional line table with its
@@ -65,35 +67,35 @@
  * parts may not overlap or leave the container.
  */
 struct cosy_compound {
-	__u32 magic;		/* COSY_MAGIC */
-	__u16 version;		/* COSY_ABI_VERSION */
-	__u16 header_size;	/* sizeof(struct cosy_compound) */
-	__u32 size;		/* bytes in the whole container */
-	__u32 flags;		/* COSY_ORDINARY_CALLS or 0 */
-	__u32 insn_off;		/* struct bpf_insn[insn_cnt] */
-	__u32 insn_cnt;		/* 1 .. COSY_MAX_INSNS */
-	__u32 line_off;		/* struct cosy_line[line_cnt], ascending by insn */
-	__u32 line_cnt;		/* 0 when there is no line table */
-	__u32 str_off;		/* NUL-terminated strings; the last byte is NUL */
-	__u32 str_size;		/* 0 only when nothing names a string */
-	__u32 name;		/* offset into the strings; 0 with str_size 0 */
-	__u32 ctx_size;		/* bytes the code uses behind r1 at the start */
-	__u64 max_steps;	/* limit of steps, 0 = none: see COSY_IOC_LIMITS */
-	__u64 max_kernel_ns;	/* kernel time limit, 0 = none */
+	__u32 magic;	     /* COSY_MAGIC */
+	__u16 version;	     /* COSY_ABI_VERSION */
+	__u16 header_size;   /* sizeof(struct cosy_compound) */
+	__u32 size;	     /* bytes in the whole container */
+	__u32 flags;	     /* COSY_ORDINARY_CALLS or 0 */
+	__u32 insn_off;	     /* struct bpf_insn[insn_cnt] */
+	__u32 insn_cnt;	     /* 1 .. COSY_MAX_INSNS */
+	__u32 line_off;	     /* struct cosy_line[line_cnt], ascending by insn */
+	__u32 line_cnt;	     /* 0 when there is no line table */
+	__u32 str_off;	     /* NUL-terminated strings; the last byte is NUL */
+	__u32 str_size;	     /* 0 only when nothing names a string */
+	__u32 name;	     /* offset into the strings; 0 with str_size 0 */
+	__u32 ctx_size;	     /* bytes the code uses behind r1 at the start */
+	__u64 max_steps;     /* limit of steps, 0 = none: see COSY_IOC_LIMITS */
+	__u64 max_kernel_ns; /* kernel time limit, 0 = none */
 };
 
 /*
  * In a container's or LOAD's flags: every system call as the kernel makes it, none
  * by a specialised version (docs/inside/fast.md).  For comparisons, and for the doubtful.
  */
-#define COSY_ORDINARY_CALLS	(1u << 0)
+#define COSY_ORDINARY_CALLS (1u << 0)
 
 /* From instruction `insn` on (until the next entry): this source position. */
 struct cosy_line {
 	__u32 insn;
-	__u32 file;		/* offset into the strings */
-	__u32 line;		/* 1-based; 0 = compiler generated */
-	__u32 column;		/* 1-based; 0 = unknown */
+	__u32 file;   /* offset into the strings */
+	__u32 line;   /* 1-based; 0 = compiler generated */
+	__u32 column; /* 1-based; 0 = unknown */
 };
 
 /*
@@ -108,15 +110,17 @@ struct cosy_line {
 /* VERSION: what this kernel offers. */
 struct cosy_version {
 	__u32 size;
-	__u32 abi;		/* out: COSY_ABI_VERSION */
-	__u32 max_insns;	/* out */
-	__u32 max_buffer;	/* out: bytes */
-	__u64 features;		/* out: COSY_FEATURE_* */
+	__u32 abi;	  /* out: COSY_ABI_VERSION */
+	__u32 max_insns;  /* out */
+	__u32 max_buffer; /* out: bytes */
+	__u64 features;	  /* out: COSY_FEATURE_* */
 };
-#define COSY_FEATURE_JIT	(1ull << 0)	/* compounds are compiled */
-#define COSY_FEATURE_LONG_JUMP	(1ull << 1)	/* no 32K limit on rewritten code */
-#define COSY_FEATURE_REFUSED	(1ull << 2)	/* LOAD takes nothing on this processor, until the
-						 * administrator allows it: cosy(4), allow_processor */
+#define COSY_FEATURE_JIT       (1ull << 0) /* compounds are compiled */
+#define COSY_FEATURE_LONG_JUMP (1ull << 1) /* no 32K limit on rewritten code */
+/*
+ * LOAD takes nothing on this processor, until the administrator allows it: cosy(4), allow_processor
+ */
+#define COSY_FEATURE_REFUSED (1ull << 2)
 
 /*
  * SETBUF: allocate the shared buffer (FSL-02-01 section 2.1); then
@@ -131,8 +135,8 @@ struct cosy_version {
  */
 struct cosy_setbuf {
 	__u32 size;
-	__u32 flags;		/* 0 */
-	__u64 len;		/* bytes */
+	__u32 flags; /* 0 */
+	__u64 len;   /* bytes */
 };
 
 /*
@@ -143,15 +147,15 @@ struct cosy_setbuf {
  */
 struct cosy_load {
 	__u32 size;
-	__u32 len;		/* bytes at compound */
-	__u64 compound;		/* const struct cosy_compound * */
-	__u64 log;		/* char *, or 0: NUL-terminated reason on EINVAL, E2BIG */
-	__u32 log_size;		/* bytes at log */
-	__u32 bad_insn;		/* out on EINVAL: instruction, or ~0 for the container */
-	__u32 handle;		/* out: names the program in this context; never 0 */
-	__u32 rewritten;	/* out: instructions after sandboxing */
-	__u32 jited;		/* out: bytes of machine code */
-	__u32 flags;		/* COSY_ORDINARY_CALLS or 0 */
+	__u32 len;	 /* bytes at compound */
+	__u64 compound;	 /* const struct cosy_compound * */
+	__u64 log;	 /* char *, or 0: NUL-terminated reason on EINVAL, E2BIG */
+	__u32 log_size;	 /* bytes at log */
+	__u32 bad_insn;	 /* out on EINVAL: instruction, or ~0 for the container */
+	__u32 handle;	 /* out: names the program in this context; never 0 */
+	__u32 rewritten; /* out: instructions after sandboxing */
+	__u32 jited;	 /* out: bytes of machine code */
+	__u32 flags;	 /* COSY_ORDINARY_CALLS or 0 */
 };
 
 /*
@@ -159,20 +163,20 @@ struct cosy_load {
  * it is trusted; writing it is how libcosy's interpreter and RUN hand over.
  */
 struct cosy_state {
-	__u64 reg[10];		/* r0-r9 */
-	__u64 sp;		/* software stack: bytes in use */
-	__u64 fp;		/* offset of the newest struct cosy_frame; ~0 = none */
-	__u64 frame[COSY_FRAME_SIZE / 8];	/* spill frame; the last word is r10-8 */
-	__u64 steps;		/* since the start, counted towards the limits: see COSY_IOC_LIMITS */
-	__u64 kernel_ns;	/* kernel time since the start, likewise */
+	__u64 reg[10];			  /* r0-r9 */
+	__u64 sp;			  /* software stack: bytes in use */
+	__u64 fp;			  /* offset of the newest struct cosy_frame; ~0 = none */
+	__u64 frame[COSY_FRAME_SIZE / 8]; /* spill frame; the last word is r10-8 */
+	__u64 steps;	 /* since the start, counted towards the limits: see COSY_IOC_LIMITS */
+	__u64 kernel_ns; /* kernel time since the start, likewise */
 };
 
 /* What a local call pushes on the software stack, 16-byte aligned. */
 struct cosy_frame {
-	__u64 call;		/* instruction of the call; the return goes behind it */
-	__u64 fp;		/* the caller's cosy_state.fp */
-	__u64 reg[4];		/* the caller's r6-r9 */
-	__u64 spill[];		/* the caller's spill frame, as many words as it uses, r10-8 last */
+	__u64 call;    /* instruction of the call; the return goes behind it */
+	__u64 fp;      /* the caller's cosy_state.fp */
+	__u64 reg[4];  /* the caller's r6-r9 */
+	__u64 spill[]; /* the caller's spill frame, as many words as it uses, r10-8 last */
 };
 
 /*
@@ -186,39 +190,48 @@ struct cosy_frame {
 struct cosy_run {
 	__u32 size;
 	__u32 handle;
-	__u64 ctx;		/* r1 at the start, and the answer of COSY_OP_ctx */
-	__u64 state;		/* struct cosy_state *: written on a leave, read on a resume */
-	__u64 stack;		/* software stack, 16-byte aligned; may be 0 without local calls */
-	__u64 stack_size;	/* bytes at stack */
-	__u32 resume;		/* in/out: 0 = start, else instruction + 1 */
-	__u32 status;		/* out: enum cosy_status */
-	__s64 ret;		/* out: r0 at exit */
-	__u64 detail;		/* out: see the status */
-	__u64 interp_calls;	/* in: system calls the interpreter made since the last RUN, for the statistics */
+	__u64 ctx;	  /* r1 at the start, and the answer of COSY_OP_ctx */
+	__u64 state;	  /* struct cosy_state *: written on a leave, read on a resume */
+	__u64 stack;	  /* software stack, 16-byte aligned; may be 0 without local calls */
+	__u64 stack_size; /* bytes at stack */
+	__u32 resume;	  /* in/out: 0 = start, else instruction + 1 */
+	__u32 status;	  /* out: enum cosy_status */
+	__s64 ret;	  /* out: r0 at exit */
+	__u64 detail;	  /* out: see the status */
+	__u64 interp_calls; /* in: system calls the interpreter made since the last RUN, for the statistics */
 };
 
 enum cosy_status {
-	COSY_DONE = 0,		/* ended; ret is the result */
+	COSY_DONE = 0, /* ended; ret is the result */
 	/* Left at `resume` with nothing of that instruction done: */
-	COSY_LEFT_WORK = 1,	/* a signal or task work is due: return to user mode, then RUN again */
-	COSY_LEFT_CALL = 2,	/* the system call at `resume` was interrupted: if the ioctl returns to
-				 * user mode at all, its raw return value is the result of that call
-				 * (-EINTR, or what restart_syscall gave); go on behind it.  But where it
-				 * is a read of read_file, under way, RUN goes on at `resume`: bytes are
-				 * added to r2 and r3 and subtracted from r4; an error goes to r2, and r4
-				 * is 0 then and at the end of the file */
-	COSY_LEFT_FAULT = 3,	/* the access at `resume` faulted; detail = an address, 0 or ~0 if not known */
-	COSY_LEFT_TRACED = 4,	/* a filter, tracer or auditor is armed: go on by plain calls.
-				 * detail = the thread's syscall_work bits */
-	COSY_LEFT_BUFFER = 5,	/* the shared buffer's mapping is gone or changed */
-	COSY_LEFT_STACK = 6,	/* the software stack is full; detail = bytes needed */
-	COSY_LEFT_TRAP = 7,	/* COSY_OP_trap, or a return to no call of this program */
+	COSY_LEFT_WORK = 1, /* a signal or task work is due: return to user mode, then RUN again */
+	/*
+	 * The system call at `resume` was interrupted: if the ioctl returns to user mode at all,
+	 * its raw return value is the result of that call (-EINTR, or what restart_syscall gave);
+	 * go on behind it.  But where it is a read of read_file, under way, RUN goes on at
+	 * `resume`: bytes are added to r2 and r3 and subtracted from r4; an error goes to r2, and
+	 * r4 is 0 then and at the end of the file
+	 */
+	COSY_LEFT_CALL = 2,
+	COSY_LEFT_FAULT =
+		3, /* the access at `resume` faulted; detail = an address, 0 or ~0 if not known */
+	/*
+	 * A filter, tracer or auditor is armed: go on by plain calls. detail = the thread's
+	 * syscall_work bits
+	 */
+	COSY_LEFT_TRACED = 4,
+	COSY_LEFT_BUFFER = 5, /* the shared buffer's mapping is gone or changed */
+	COSY_LEFT_STACK = 6,  /* the software stack is full; detail = bytes needed */
+	COSY_LEFT_TRAP = 7,   /* COSY_OP_trap, or a return to no call of this program */
 	/* A limit that somebody set was reached; may be resumed by the interpreter: */
-	COSY_ENDED_STEPS = 8,	/* limit of steps */
-	COSY_ENDED_TIME = 9,	/* kernel time limit */
+	COSY_ENDED_STEPS = 8, /* limit of steps */
+	COSY_ENDED_TIME = 9,  /* kernel time limit */
 	/* Left at `resume` with nothing of that instruction done: */
-	COSY_LEFT_NATIVE = 10,	/* the operation at `resume` is to be made in user mode, this once: it takes
-				 * long and cannot stop in the middle, or does not work from the kernel */
+	/*
+	 * The operation at `resume` is to be made in user mode, this once: it takes long and cannot
+	 * stop in the middle, or does not work from the kernel
+	 */
+	COSY_LEFT_NATIVE = 10,
 };
 
 /*
@@ -233,7 +246,7 @@ enum cosy_status {
  */
 struct cosy_limits {
 	__u32 size;
-	__u32 flags;		/* 0 */
+	__u32 flags; /* 0 */
 	__u64 max_steps;
 	__u64 max_kernel_ns;
 };
@@ -243,14 +256,14 @@ struct cosy_limits {
  * of it.  The next one is reclen bytes further.
  */
 struct cosy_dirent {
-	__u64 ino;		/* these four as in struct linux_dirent64 */
+	__u64 ino; /* these four as in struct linux_dirent64 */
 	__s64 off;
-	__u16 reclen;		/* bytes, a multiple of 8 */
-	__u8 type;		/* DT_* */
-	__u8 pad;		/* 0 */
-	__s32 error;		/* of newfstatat: 0, or a negative errno and `stat` is zeroed */
-	__u64 stat[18];		/* struct stat of x86-64 */
-	char name[];		/* NUL-terminated */
+	__u16 reclen;	/* bytes, a multiple of 8 */
+	__u8 type;	/* DT_* */
+	__u8 pad;	/* 0 */
+	__s32 error;	/* of newfstatat: 0, or a negative errno and `stat` is zeroed */
+	__u64 stat[18]; /* struct stat of x86-64 */
+	char name[];	/* NUL-terminated */
 };
 
 /* FREE: forget a program; a RUN under way keeps it to its end.  ENOENT. */
@@ -263,27 +276,30 @@ struct cosy_free {
 struct cosy_stats {
 	__u32 size;
 	__u32 pad;
-	__u64 runs;		/* RUNs that started or resumed a compound */
-	__u64 calls;		/* system calls made inside the kernel */
-	__u64 ops;		/* operations made inside the kernel */
-	__u64 interp_calls;	/* system calls by the interpreter, as reported to RUN */
-	__u64 left[16];		/* by enum cosy_status */
+	__u64 runs;	    /* RUNs that started or resumed a compound */
+	__u64 calls;	    /* system calls made inside the kernel */
+	__u64 ops;	    /* operations made inside the kernel */
+	__u64 interp_calls; /* system calls by the interpreter, as reported to RUN */
+	__u64 left[16];	    /* by enum cosy_status */
 	__u64 loads;
-	__u64 rejects;		/* LOADs refused by the validator */
-	__u64 fast;		/* of `calls`: by a specialised version */
-	__u64 replugs[29];	/* calls that the ordinary way made after all, by the guard that
-				 * failed: the order of core/guards.def */
-	__u64 cache_hits;	/* LOADs that found what an earlier one of the user's compiled */
-	__u64 cache_misses;	/* LOADs that were compiled */
-	__u64 cache_evicted;	/* compiled compounds that these made room of */
+	__u64 rejects; /* LOADs refused by the validator */
+	__u64 fast;    /* of `calls`: by a specialised version */
+	/*
+	 * Calls that the ordinary way made after all, by the guard that failed: the order of
+	 * core/guards.def
+	 */
+	__u64 replugs[29];
+	__u64 cache_hits;    /* LOADs that found what an earlier one of the user's compiled */
+	__u64 cache_misses;  /* LOADs that were compiled */
+	__u64 cache_evicted; /* compiled compounds that these made room of */
 };
 
-#define COSY_IOC_VERSION	_IOWR('C', 0x80, struct cosy_version)
-#define COSY_IOC_SETBUF		_IOWR('C', 0x81, struct cosy_setbuf)
-#define COSY_IOC_LOAD		_IOWR('C', 0x82, struct cosy_load)
-#define COSY_IOC_RUN		_IOWR('C', 0x83, struct cosy_run)
-#define COSY_IOC_LIMITS		_IOWR('C', 0x84, struct cosy_limits)
-#define COSY_IOC_FREE		_IOWR('C', 0x85, struct cosy_free)
-#define COSY_IOC_STATS		_IOWR('C', 0x86, struct cosy_stats)
+#define COSY_IOC_VERSION _IOWR('C', 0x80, struct cosy_version)
+#define COSY_IOC_SETBUF	 _IOWR('C', 0x81, struct cosy_setbuf)
+#define COSY_IOC_LOAD	 _IOWR('C', 0x82, struct cosy_load)
+#define COSY_IOC_RUN	 _IOWR('C', 0x83, struct cosy_run)
+#define COSY_IOC_LIMITS	 _IOWR('C', 0x84, struct cosy_limits)
+#define COSY_IOC_FREE	 _IOWR('C', 0x85, struct cosy_free)
+#define COSY_IOC_STATS	 _IOWR('C', 0x86, struct cosy_stats)
 
 #endif /* _UAPI_LINUX_COSY_H */

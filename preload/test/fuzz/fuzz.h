@@ -19,7 +19,7 @@
 
 #define LONGEST 70000
 /* Of the buffers: more than any file is long. */
-#define ROOM	(8 << 20)
+#define ROOM (8 << 20)
 
 extern _Thread_local int mine, theirs; /* by name; to the kernel */
 extern _Thread_local int mode;	       /* O_RDONLY or O_RDWR */

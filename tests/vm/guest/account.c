@@ -6,7 +6,7 @@
 #include "raw.h"
 
 #define ROUNDS 200
-#define SIZE (1 << 18)
+#define SIZE   (1 << 18)
 
 /* Endless, with its work in the buffer and some hundred instructions, so that there is something to leak. */
 static struct bpf_insn big[600];
@@ -49,10 +49,11 @@ static void round_of(int n)
 	MUST(read(ready[0], &c, 1) == 1);
 	close(ready[0]);
 	if (n % 2)
-		sleep_ms(1);	/* in the middle of the compound, more often than not */
+		sleep_ms(1); /* in the middle of the compound, more often than not */
 	MUST(!kill(pid, SIGKILL));
 	MUST(waitpid(pid, &status, 0) == pid);
-	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "round %d: status %#x", n, status);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "round %d: status %#x", n,
+	      status);
 }
 
 static long value_of(const char *path, const char *key)
@@ -91,8 +92,9 @@ static long memory_in_use(void)
 {
 	const char *info = "/proc/meminfo";
 
-	return value_of(info, "MemTotal:") - value_of(info, "MemFree:") - value_of(info, "Buffers:") -
-	       value_of(info, "Cached:") - value_of(info, "SReclaimable:") - kept_by_processors();
+	return value_of(info, "MemTotal:") - value_of(info, "MemFree:") -
+	       value_of(info, "Buffers:") - value_of(info, "Cached:") -
+	       value_of(info, "SReclaimable:") - kept_by_processors();
 }
 
 /* What the module itself says is there, once the kernel has done what it puts off. */
@@ -114,7 +116,7 @@ static void no_leak(void)
 {
 	long before, after, vmalloc_before, vmalloc_after;
 
-	for (int i = 0; i < 20; i++)	/* caches fill */
+	for (int i = 0; i < 20; i++) /* caches fill */
 		round_of(i);
 	wait_for_none();
 	sleep_ms(500);
@@ -131,9 +133,11 @@ static void no_leak(void)
 		if (after - before < MOST_MEMORY && vmalloc_after - vmalloc_before < MOST_VMALLOC)
 			break;
 	}
-	printf("in use %ld kB, then %ld kB; vmalloc %ld kB, then %ld kB\n", before, after, vmalloc_before, vmalloc_after);
+	printf("in use %ld kB, then %ld kB; vmalloc %ld kB, then %ld kB\n", before, after,
+	       vmalloc_before, vmalloc_after);
 	CHECK(after - before < MOST_MEMORY, "%ld kB more in use", after - before);
-	CHECK(vmalloc_after - vmalloc_before < MOST_VMALLOC, "%ld kB more of vmalloc", vmalloc_after - vmalloc_before);
+	CHECK(vmalloc_after - vmalloc_before < MOST_VMALLOC, "%ld kB more of vmalloc",
+	      vmalloc_after - vmalloc_before);
 }
 
 static void write_to(const char *path, const char *text)
@@ -164,7 +168,8 @@ static void in_group(void *unused)
 	MUST(!raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf));
 	after = value_of(GROUP "/memory.current", "");
 	printf("a buffer of 4096 kB: %ld kB charged\n", (after - before) / 1024);
-	CHECK(after - before >= (4 << 20) * 9l / 10, "a buffer of 4 MB: %ld bytes charged", after - before);
+	CHECK(after - before >= (4 << 20) * 9l / 10, "a buffer of 4 MB: %ld bytes charged",
+	      after - before);
 	write_to(GROUP "/memory.max", "25165824");
 	write_to(GROUP "/memory.swap.max", "0");
 	write_to("/proc/self/oom_score_adj", "1000");
@@ -193,7 +198,8 @@ static void charged(void)
 	}
 	status = in_child(in_group, NULL);
 	/* The limit is met by an error, or by the kernel's killer; both hold it. */
-	CHECK((WIFEXITED(status) && !WEXITSTATUS(status)) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL),
+	CHECK((WIFEXITED(status) && !WEXITSTATUS(status)) ||
+		      (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL),
 	      "memory cgroup: status %#x", status);
 	wait_for_none();
 	CHECK(!rmdir(GROUP) || errno == EBUSY, "rmdir of the cgroup: %s", strerror(errno));

@@ -38,32 +38,33 @@
 static int check_failures;
 
 /* The first twenty failures are told. */
-#define CHECK(cond, ...)						\
-	do {								\
-		if (!(cond) && ++check_failures <= 20) {		\
-			printf("FAIL %s:%d: %s: ", __FILE_NAME__, __LINE__, #cond); \
-			printf(__VA_ARGS__);				\
-			printf("\n");					\
-			fflush(stdout);					\
-		}							\
+#define CHECK(cond, ...)                                                                           \
+	do {                                                                                       \
+		if (!(cond) && ++check_failures <= 20) {                                           \
+			printf("FAIL %s:%d: %s: ", __FILE_NAME__, __LINE__, #cond);                \
+			printf(__VA_ARGS__);                                                       \
+			printf("\n");                                                              \
+			fflush(stdout);                                                            \
+		}                                                                                  \
 	} while (0)
 
 /* The test cannot go on without this. */
-#define MUST(cond)							\
-	do {								\
-		if (!(cond)) {						\
-			printf("FAIL %s:%d: %s: %s\n", __FILE_NAME__, __LINE__, #cond, strerror(errno)); \
-			fflush(stdout);					\
-			_exit(1);					\
-		}							\
+#define MUST(cond)                                                                                 \
+	do {                                                                                       \
+		if (!(cond)) {                                                                     \
+			printf("FAIL %s:%d: %s: %s\n", __FILE_NAME__, __LINE__, #cond,             \
+			       strerror(errno));                                                   \
+			fflush(stdout);                                                            \
+			_exit(1);                                                                  \
+		}                                                                                  \
 	} while (0)
 
-#define SKIP(...)							\
-	do {								\
-		printf("SKIP: ");					\
-		printf(__VA_ARGS__);					\
-		printf("\n");						\
-		exit(77);						\
+#define SKIP(...)                                                                                  \
+	do {                                                                                       \
+		printf("SKIP: ");                                                                  \
+		printf(__VA_ARGS__);                                                               \
+		printf("\n");                                                                      \
+		exit(77);                                                                          \
 	} while (0)
 
 HELPER int check_end(void)
@@ -119,7 +120,7 @@ HELPER void counts_add(int fd, void *arg)
 	struct cosy_stats *sum = arg, one = { .size = sizeof(one) };
 
 	if (ioctl(fd, COSY_IOC_STATS, &one))
-		return;		/* inherited from the parent: not ours */
+		return; /* inherited from the parent: not ours */
 	sum->runs += one.runs;
 	sum->calls += one.calls;
 	sum->ops += one.ops;
@@ -143,19 +144,21 @@ HELPER struct cosy_stats counts(void)
 }
 
 /* At least so many RUNs and system calls were made in the kernel since `then`. */
-#define CHECK_KERNEL(then, min_runs, min_calls)				\
-	do {								\
-		struct cosy_stats now_ = counts();			\
-		if (!kernel_expected())					\
-			break;						\
-		CHECK(now_.runs - (then).runs >= (uint64_t)(min_runs),	\
-		      "the region ran natively: %llu runs, at least %llu wanted", \
-		      (unsigned long long)(now_.runs - (then).runs), (unsigned long long)(min_runs)); \
-		CHECK(now_.calls - (then).calls >= (uint64_t)(min_calls), \
-		      "%llu calls in the kernel (and %llu by the interpreter), at least %llu wanted", \
-		      (unsigned long long)(now_.calls - (then).calls),	\
-		      (unsigned long long)(now_.interp_calls - (then).interp_calls), \
-		      (unsigned long long)(min_calls));			\
+#define CHECK_KERNEL(then, min_runs, min_calls)                                                    \
+	do {                                                                                       \
+		struct cosy_stats now_ = counts();                                                 \
+		if (!kernel_expected())                                                            \
+			break;                                                                     \
+		CHECK(now_.runs - (then).runs >= (uint64_t)(min_runs),                             \
+		      "the region ran natively: %llu runs, at least %llu wanted",                  \
+		      (unsigned long long)(now_.runs - (then).runs),                               \
+		      (unsigned long long)(min_runs));                                             \
+		CHECK(now_.calls - (then).calls >= (uint64_t)(min_calls),                          \
+		      "%llu calls in the kernel (and %llu by the interpreter), at least %llu "     \
+		      "wanted",                                                                    \
+		      (unsigned long long)(now_.calls - (then).calls),                             \
+		      (unsigned long long)(now_.interp_calls - (then).interp_calls),               \
+		      (unsigned long long)(min_calls));                                            \
 	} while (0)
 
 /* --- Time, signals, children -------------------------------------------------- */
@@ -214,10 +217,11 @@ HELPER int in_child(void (*f)(void *), void *arg)
 	return status;
 }
 
-#define CHECK_CHILD(status)						\
-	do {								\
-		int status_ = (status);					\
-		CHECK(WIFEXITED(status_) && !WEXITSTATUS(status_), "the child ended with status %#x", status_); \
+#define CHECK_CHILD(status)                                                                        \
+	do {                                                                                       \
+		int status_ = (status);                                                            \
+		CHECK(WIFEXITED(status_) && !WEXITSTATUS(status_),                                 \
+		      "the child ended with status %#x", status_);                                 \
 	} while (0)
 
 HELPER bool has_ended(pid_t pid)
@@ -233,11 +237,11 @@ HELPER bool has_ended(pid_t pid)
  * Waits until the child has made it so; it may take its time, but not end before.  pid 0: a thread.
  * Who waits for ever is ended by suite.sh.
  */
-#define WAIT_FOR(pid, cond)						\
-	do {								\
-		while (!(cond) && !has_ended(pid))			\
-			sleep_ms(1);					\
-		MUST(cond);						\
+#define WAIT_FOR(pid, cond)                                                                        \
+	do {                                                                                       \
+		while (!(cond) && !has_ended(pid))                                                 \
+			sleep_ms(1);                                                               \
+		MUST(cond);                                                                        \
 	} while (0)
 
 /* Root becomes nobody, who may use the device or not; anybody else stays who they are. */
@@ -277,7 +281,8 @@ HELPER void directory_enter(void)
 HELPER void directory_leave(void)
 {
 	MUST(!chdir("/"));
-	CHECK(!rmdir(check_directory), "%s is not empty or gone: %s", check_directory, strerror(errno));
+	CHECK(!rmdir(check_directory), "%s is not empty or gone: %s", check_directory,
+	      strerror(errno));
 }
 
 #endif /* CHECK_H */

@@ -6,11 +6,22 @@ static const struct {
 	int number;
 	const char *name;
 } denied[] = {
-	{ SYS_fork, "fork" }, { SYS_vfork, "vfork" }, { SYS_clone, "clone" }, { SYS_clone3, "clone3" },
-	{ SYS_execve, "execve" }, { SYS_execveat, "execveat" }, { SYS_exit, "exit" }, { SYS_exit_group, "exit_group" },
-	{ SYS_rt_sigreturn, "rt_sigreturn" }, { SYS_restart_syscall, "restart_syscall" }, { SYS_ptrace, "ptrace" },
-	{ SYS_arch_prctl, "arch_prctl" }, { SYS_rseq, "rseq" }, { SYS_modify_ldt, "modify_ldt" },
-	{ SYS_iopl, "iopl" }, { SYS_ioperm, "ioperm" },
+	{ SYS_fork, "fork" },
+	{ SYS_vfork, "vfork" },
+	{ SYS_clone, "clone" },
+	{ SYS_clone3, "clone3" },
+	{ SYS_execve, "execve" },
+	{ SYS_execveat, "execveat" },
+	{ SYS_exit, "exit" },
+	{ SYS_exit_group, "exit_group" },
+	{ SYS_rt_sigreturn, "rt_sigreturn" },
+	{ SYS_restart_syscall, "restart_syscall" },
+	{ SYS_ptrace, "ptrace" },
+	{ SYS_arch_prctl, "arch_prctl" },
+	{ SYS_rseq, "rseq" },
+	{ SYS_modify_ldt, "modify_ldt" },
+	{ SYS_iopl, "iopl" },
+	{ SYS_ioperm, "ioperm" },
 };
 
 int main(void)
@@ -23,15 +34,19 @@ int main(void)
 
 	for (unsigned i = 0; i < COUNT(denied); i++) {
 		/* Behind a jump over it: it counts even where it is never reached. */
-		const struct bpf_insn insns[] = { MOV(0, 1), MOV(1, 0), JUMP(1), CALL(denied[i].number), EXIT };
+		const struct bpf_insn insns[] = { MOV(0, 1), MOV(1, 0), JUMP(1),
+						  CALL(denied[i].number), EXIT };
 
 		ret = raw_try_load(fd, insns, COUNT(insns), &load);
 		if (i == 0 || ret != -EINVAL)
-			printf("%s: %s, instruction %u: %s\n", denied[i].name, strerror((int)-ret), load.bad_insn, raw_log);
-		CHECK(ret == -EINVAL && load.bad_insn == 3, "%s: LOAD is %ld, instruction %u", denied[i].name, ret,
-		      load.bad_insn);
-		CHECK(strstr(raw_log, denied[i].name), "%s: the reason does not name it: %s", denied[i].name, raw_log);
-		CHECK(strlen(raw_log) > strlen(denied[i].name) + 10, "%s: no reason in words: %s", denied[i].name, raw_log);
+			printf("%s: %s, instruction %u: %s\n", denied[i].name, strerror((int)-ret),
+			       load.bad_insn, raw_log);
+		CHECK(ret == -EINVAL && load.bad_insn == 3, "%s: LOAD is %ld, instruction %u",
+		      denied[i].name, ret, load.bad_insn);
+		CHECK(strstr(raw_log, denied[i].name), "%s: the reason does not name it: %s",
+		      denied[i].name, raw_log);
+		CHECK(strlen(raw_log) > strlen(denied[i].name) + 10, "%s: no reason in words: %s",
+		      denied[i].name, raw_log);
 	}
 	/* All other numbers: taken, or refused at their place with a reason. */
 	for (int number = 0; number < 1024; number++) {
@@ -44,8 +59,9 @@ int main(void)
 			MUST(!raw_ioctl(fd, COSY_IOC_FREE, &free));
 			allowed++;
 		} else {
-			CHECK(ret == -EINVAL && load.bad_insn == 1 && raw_log[0], "call %d: LOAD is %ld, instruction %u: %s",
-			      number, ret, load.bad_insn, raw_log);
+			CHECK(ret == -EINVAL && load.bad_insn == 1 && raw_log[0],
+			      "call %d: LOAD is %ld, instruction %u: %s", number, ret,
+			      load.bad_insn, raw_log);
 			refused++;
 		}
 	}
@@ -55,18 +71,22 @@ int main(void)
 		const struct bpf_insn x32[] = { CALL(0x40000000 | 1 << i), EXIT };
 		const struct bpf_insn negative[] = { CALL(-1 - i), EXIT };
 
-		CHECK(raw_try_load(fd, x32, 2, &load) == -EINVAL && load.bad_insn == 0, "an x32 call was taken");
-		CHECK(raw_try_load(fd, negative, 2, &load) == -EINVAL && load.bad_insn == 0, "a negative number was taken");
+		CHECK(raw_try_load(fd, x32, 2, &load) == -EINVAL && load.bad_insn == 0,
+		      "an x32 call was taken");
+		CHECK(raw_try_load(fd, negative, 2, &load) == -EINVAL && load.bad_insn == 0,
+		      "a negative number was taken");
 	}
 	/* The device still works for those who behave. */
 	const struct bpf_insn fine[] = { CALL(SYS_getpid), EXIT };
 
 	raw_run_init(&r, raw_load(fd, fine, 2), NULL);
 	ret = raw_run_to_end(fd, &r);
-	CHECK(!ret && r.run.status == COSY_DONE && r.run.ret == getpid(), "getpid is %lld", (long long)r.run.ret);
+	CHECK(!ret && r.run.status == COSY_DONE && r.run.ret == getpid(), "getpid is %lld",
+	      (long long)r.run.ret);
 	struct cosy_stats now = counts();
 	CHECK(now.calls - then.calls == 1 && now.rejects - then.rejects >= (uint64_t)refused,
-	      "the counters say %llu calls, %llu refused", (unsigned long long)(now.calls - then.calls),
+	      "the counters say %llu calls, %llu refused",
+	      (unsigned long long)(now.calls - then.calls),
 	      (unsigned long long)(now.rejects - then.rejects));
 	return check_end();
 }

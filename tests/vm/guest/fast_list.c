@@ -8,11 +8,11 @@
 #include <sys/mount.h>
 #include <sys/sysmacros.h>
 
-#define NAMES 48
+#define NAMES  48
 #define ROUNDS 4
 
 static int dir;
-static char names[NAMES][64];	/* in the order in which the directory lists them */
+static char names[NAMES][64]; /* in the order in which the directory lists them */
 static struct stat got[NAMES * ROUNDS];
 static long results[NAMES * ROUNDS];
 static int order[NAMES * ROUNDS];
@@ -59,8 +59,10 @@ static void order_compare(const char *what, int count)
 		struct stat want = { 0 };
 		long result = fstatat(dir, name, &want, AT_SYMLINK_NOFOLLOW);
 
-		CHECK(results[i] == result, "%s, %d, %s: %ld, not %ld", what, i, name, results[i], result);
-		CHECK(result || !memcmp(&got[i], &want, sizeof(want)), "%s, %d, %s: other attributes", what, i, name);
+		CHECK(results[i] == result, "%s, %d, %s: %ld, not %ld", what, i, name, results[i],
+		      result);
+		CHECK(result || !memcmp(&got[i], &want, sizeof(want)),
+		      "%s, %d, %s: other attributes", what, i, name);
 	}
 }
 
@@ -138,7 +140,8 @@ static void changing(void)
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	CHECK(found && !other, "changing: %ld found, %ld missing, %ld otherwise", found, missing, other);
+	CHECK(found && !other, "changing: %ld found, %ld missing, %ld otherwise", found, missing,
+	      other);
 	for (int i = 0; i < NAMES; i++)
 		close(openat(dir, names[i], O_CREAT | O_WRONLY, 0600));
 	unlinkat(dir, "away", 0);
@@ -167,10 +170,11 @@ static void inode_compare(const char *what, const char *name)
 	CHECK(!fstatat(dir, name, &want, AT_SYMLINK_NOFOLLOW) && !result, "%s: %ld", what, result);
 	for (int i = 0; i < 2; i++)
 		CHECK(!memcmp(&twice[i], &want, sizeof(want)),
-		      "%s: %lld blocks of %ld bytes, size %lld, mode %o; wanted %lld of %ld, size %lld, mode %o", what,
-		      (long long)twice[i].st_blocks, (long)twice[i].st_blksize, (long long)twice[i].st_size,
-		      twice[i].st_mode, (long long)want.st_blocks, (long)want.st_blksize, (long long)want.st_size,
-		      want.st_mode);
+		      "%s: %lld blocks of %ld bytes, size %lld, mode %o; wanted %lld of %ld, size "
+		      "%lld, mode %o",
+		      what, (long long)twice[i].st_blocks, (long)twice[i].st_blksize,
+		      (long long)twice[i].st_size, twice[i].st_mode, (long long)want.st_blocks,
+		      (long)want.st_blksize, (long long)want.st_size, want.st_mode);
 }
 
 static void inodes(void)
@@ -211,7 +215,8 @@ static void inodes(void)
 		inode_compare("of somebody else", "inode");
 	MUST(!linkat(dir, "inode", dir, "second", 0));
 	inode_compare("two names", "second");
-	MUST(!unlinkat(dir, "second", 0) && !unlinkat(dir, "inode", 0) && !munmap(map, 1 << 20) && !close(fd));
+	MUST(!unlinkat(dir, "second", 0) && !unlinkat(dir, "inode", 0) && !munmap(map, 1 << 20) &&
+	     !close(fd));
 	MUST(!symlinkat(names[3], dir, "inode"));
 	inode_compare("a symbolic link", "inode");
 	MUST(!unlinkat(dir, "inode", 0) && !mkdirat(dir, "inode", 01777));
@@ -266,8 +271,8 @@ static void huge(void)
 		struct stat st;
 
 		MUST(!fstatat(dir, names[i + 6], &st, 0));
-		CHECK(st.st_blksize == got[i + 6].st_blksize, "forced: %ld, not %ld", (long)got[i + 6].st_blksize,
-		      (long)st.st_blksize);
+		CHECK(st.st_blksize == got[i + 6].st_blksize, "forced: %ld, not %ld",
+		      (long)got[i + 6].st_blksize, (long)st.st_blksize);
 		CHECK(got[i].st_blksize == got[i + 12].st_blksize, "not forced: %ld, then %ld",
 		      (long)got[i].st_blksize, (long)got[i + 12].st_blksize);
 	}

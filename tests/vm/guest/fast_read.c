@@ -10,7 +10,7 @@
 #define SIZE 40000
 
 static char original[SIZE];
-static char *shared;	/* a page and some, in the shared buffer where there is one */
+static char *shared; /* a page and some, in the shared buffer where there is one */
 
 static int make(const char *name)
 {
@@ -97,8 +97,10 @@ static void changes(int fd)
 	COSY_END;
 	CHECK(r[0] == 1 && c[0] == original[100], "before: %ld %d", r[0], c[0]);
 	CHECK(r[1] == 1 && c[1] == 'X', "written: %ld %d", r[1], c[1]);
-	CHECK(r[2] == 0 && r[3] == 1 && c[3] == original[49], "truncated: %ld %ld %d", r[2], r[3], c[3]);
-	CHECK(r[4] == 1 && !c[4] && r[5] == 1 && !c[5], "extended: %ld %d %ld %d", r[4], c[4], r[5], c[5]);
+	CHECK(r[2] == 0 && r[3] == 1 && c[3] == original[49], "truncated: %ld %ld %d", r[2], r[3],
+	      c[3]);
+	CHECK(r[4] == 1 && !c[4] && r[5] == 1 && !c[5], "extended: %ld %d %ld %d", r[4], c[4], r[5],
+	      c[5]);
 }
 
 /* What a descriptor stands for changes between two reads of the same region. */
@@ -120,8 +122,10 @@ static void descriptors(int fd)
 	r[4] = pread(number, &c[4], 1, 1);
 	e = errno;
 	COSY_END;
-	CHECK(r[0] == 1 && r[1] == 1 && c[0] == original[1] && c[1] == original[1], "before: %ld %ld", r[0], r[1]);
-	CHECK(r[2] == 1 && r[3] == 1 && c[2] == 't' && c[3] == 't', "dup2: %ld %ld, %d %d", r[2], r[3], c[2], c[3]);
+	CHECK(r[0] == 1 && r[1] == 1 && c[0] == original[1] && c[1] == original[1],
+	      "before: %ld %ld", r[0], r[1]);
+	CHECK(r[2] == 1 && r[3] == 1 && c[2] == 't' && c[3] == 't', "dup2: %ld %ld, %d %d", r[2],
+	      r[3], c[2], c[3]);
 	CHECK(r[4] == -1 && e == EBADF, "closed: %ld %d", r[4], e);
 	CHECK_FAST(before, 2);
 	close(other);
@@ -144,7 +148,8 @@ static void holes(void)
 		pread(fd, shared, 1, 0);
 		got = pread(fd, shared, SIZE, 0);
 		for (int k = 0; k < SIZE; k++)
-			wrong += shared[k] != (k < 5000 || (k >= 20000 && k < 20100) ? original[k] : 0);
+			wrong += shared[k] !=
+				 (k < 5000 || (k >= 20000 && k < 20100) ? original[k] : 0);
 	}
 	COSY_END;
 	CHECK(got == SIZE && !wrong, "holes: %ld bytes, %ld wrong", got, wrong);
@@ -177,12 +182,15 @@ static void other_files(void)
 	e[6] = errno;
 	COSY_END;
 	CHECK(r[0] == 5 && !memcmp(text, "Name:", 5), "procfs: %ld %s", r[0], text);
-	CHECK(r[1] == 4 && r[2] == 4 && !memcmp(text + 10, "pipe", 4), "zero %ld, pipe %ld", r[1], r[2]);
-	CHECK(r[3] == -1 && e[3] == EBADF && r[4] == -1 && e[4] == EISDIR && r[5] == -1 && e[5] == EBADF &&
-	      r[6] == -1 && e[6] == ESPIPE, "errors: %d %d %d %d", e[3], e[4], e[5], e[6]);
+	CHECK(r[1] == 4 && r[2] == 4 && !memcmp(text + 10, "pipe", 4), "zero %ld, pipe %ld", r[1],
+	      r[2]);
+	CHECK(r[3] == -1 && e[3] == EBADF && r[4] == -1 && e[4] == EISDIR && r[5] == -1 &&
+		      e[5] == EBADF && r[6] == -1 && e[6] == ESPIPE,
+	      "errors: %d %d %d %d", e[3], e[4], e[5], e[6]);
 	CHECK_GUARD(before, FS_CONSTANT);
 	CHECK_GUARD(before, LIMITED);
-	close(proc), close(zero), close(ends[0]), close(ends[1]), close(write_only), close(directory);
+	close(proc), close(zero), close(ends[0]), close(ends[1]), close(write_only),
+		close(directory);
 }
 
 /* Memory that is not there, not all there, or not the user's. */
@@ -194,7 +202,8 @@ static void bad_memory(int fd)
 	long r[5] = { 0 }, position;
 	int e[5] = { 0 };
 
-	MUST(page != MAP_FAILED && !mprotect(page + 4096, 4096, PROT_NONE) && !lseek(fd, 0, SEEK_SET));
+	MUST(page != MAP_FAILED && !mprotect(page + 4096, 4096, PROT_NONE) &&
+	     !lseek(fd, 0, SEEK_SET));
 	COSY_START;
 	r[0] = read(fd, page + 4096, 10);
 	e[0] = errno;
@@ -208,8 +217,10 @@ static void bad_memory(int fd)
 	e[4] = errno;
 	COSY_END;
 	CHECK(r[0] == -1 && e[0] == EFAULT, "no memory: %ld %d", r[0], e[0]);
-	CHECK(r[1] == position && (r[1] == 96 || r[1] == -1), "half of it: %ld, position %ld", r[1], position);
-	CHECK(r[2] == -1 && e[2] == EFAULT && r[3] == -1 && e[3] == EFAULT, "the kernel's: %d %d", e[2], e[3]);
+	CHECK(r[1] == position && (r[1] == 96 || r[1] == -1), "half of it: %ld, position %ld", r[1],
+	      position);
+	CHECK(r[2] == -1 && e[2] == EFAULT && r[3] == -1 && e[3] == EFAULT, "the kernel's: %d %d",
+	      e[2], e[3]);
 	CHECK(r[4] == -1 && e[4] == EINVAL, "before the file: %d", e[4]);
 	CHECK_GUARD(before, MEMORY);
 	munmap(page, 8192);
@@ -292,7 +303,7 @@ static void pure(void)
 	int bad = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &outside);
-	wall.tv_sec = time(NULL);	/* of the last tick: never later than the others */
+	wall.tv_sec = time(NULL); /* of the last tick: never later than the others */
 	COSY_START;
 	for (int i = 0; i < 3; i++) {
 		r[0] = getpid();
@@ -308,12 +319,16 @@ static void pure(void)
 	}
 	bad = syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (void *)8) == -1 ? errno : 0;
 	COSY_END;
-	CHECK(r[0] == getpid() && r[1] == syscall(SYS_gettid) && r[2] == getppid(), "%ld %ld %ld", r[0], r[1], r[2]);
-	CHECK(r[3] == getuid() && r[4] == geteuid() && r[5] == getgid() && r[6] == getegid(), "%ld %ld", r[3], r[5]);
+	CHECK(r[0] == getpid() && r[1] == syscall(SYS_gettid) && r[2] == getppid(), "%ld %ld %ld",
+	      r[0], r[1], r[2]);
+	CHECK(r[3] == getuid() && r[4] == geteuid() && r[5] == getgid() && r[6] == getegid(),
+	      "%ld %ld", r[3], r[5]);
 	clock_gettime(CLOCK_MONOTONIC, &after);
 	gettimeofday(&wall_after, NULL);
-	CHECK(inside.tv_sec >= outside.tv_sec && inside.tv_sec <= after.tv_sec, "clock %ld", (long)inside.tv_sec);
-	CHECK(tv.tv_sec >= wall.tv_sec && tv.tv_sec <= wall_after.tv_sec && tv.tv_usec < 1000000, "time of day %ld", (long)tv.tv_sec);
+	CHECK(inside.tv_sec >= outside.tv_sec && inside.tv_sec <= after.tv_sec, "clock %ld",
+	      (long)inside.tv_sec);
+	CHECK(tv.tv_sec >= wall.tv_sec && tv.tv_sec <= wall_after.tv_sec && tv.tv_usec < 1000000,
+	      "time of day %ld", (long)tv.tv_sec);
 	CHECK(r[7] >= wall.tv_sec && r[7] <= wall_after.tv_sec, "time %ld", r[7]);
 	CHECK(bad == EFAULT, "a clock into nothing: %d", bad);
 	CHECK_FAST(before, 3 * 9);
@@ -324,7 +339,7 @@ int main(void)
 	const char *directory = getenv("TMPDIR");
 	int fd;
 
-	pure();	/* opens the context */
+	pure(); /* opens the context */
 	shared = cosy_malloc(SIZE);
 	if (!shared)
 		shared = malloc(SIZE);

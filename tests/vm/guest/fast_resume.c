@@ -21,8 +21,10 @@ static char content[SIZE];
 static uint32_t load_read_file(const char *name, void *to, uint64_t size)
 {
 	const struct bpf_insn insns[] = {
-		WIDE(1, (uint64_t)AT_FDCWD), WIDE(2, (uintptr_t)name), WIDE(3, (uintptr_t)to), WIDE(4, size), WIDE(5, O_RDONLY),
-		MOV(0, 0), CALL_OP(RAW_OP_read_file), EXIT,
+		WIDE(1, (uint64_t)AT_FDCWD), WIDE(2, (uintptr_t)name),
+		WIDE(3, (uintptr_t)to),	     WIDE(4, size),
+		WIDE(5, O_RDONLY),	     MOV(0, 0),
+		CALL_OP(RAW_OP_read_file),   EXIT,
 	};
 
 	return raw_load(fd, insns, COUNT(insns));
@@ -52,8 +54,9 @@ static int stepped(const char *name, char *to, uint64_t size, int plain, int64_t
 	raw_limits(fd, 0, 0);
 	if (the_run.run.status == COSY_ENDED_TIME)
 		MUST(!raw_run_to_end(fd, &the_run));
-	CHECK(the_run.run.status == COSY_DONE && the_run.run.ret == want, "%s, %d: status %u, %lld, not %lld", name, plain,
-	      the_run.run.status, (long long)the_run.run.ret, (long long)want);
+	CHECK(the_run.run.status == COSY_DONE && the_run.run.ret == want,
+	      "%s, %d: status %u, %lld, not %lld", name, plain, the_run.run.status,
+	      (long long)the_run.run.ret, (long long)want);
 	CHECK(free_descriptor() == before, "%s, %d: a descriptor was left", name, plain);
 	return steps;
 }
@@ -66,27 +69,31 @@ static void test_every_point(void)
 		for (int plain = 0; plain < 6; plain++) {
 			memset(to[i], 0, SIZE + 1);
 			stepped("whole", to[i], SIZE + 1, plain, SIZE);
-			CHECK(!memcmp(to[i], content, SIZE) && !to[i][SIZE], "point %d: other bytes", plain);
+			CHECK(!memcmp(to[i], content, SIZE) && !to[i][SIZE],
+			      "point %d: other bytes", plain);
 			stepped("whole", to[i], 5000, plain, 5000);
 			stepped("whole", to[i], 0, plain, 0);
 			stepped("none", to[i], 100, plain, -ENOENT);
 			stepped(".", to[i], 100, plain, -EISDIR);
 			stepped("whole", NULL, 100, plain, -EFAULT);
 		}
-	CHECK(stepped("whole", shared, SIZE + 1, 100, SIZE) >= 4, "openat, two reads and close are not four steps");
+	CHECK(stepped("whole", shared, SIZE + 1, 100, SIZE) >= 4,
+	      "openat, two reads and close are not four steps");
 	free(to[1]);
 }
 
 /* Nothing of what says where to go on is believed. */
 static void test_forged(void)
 {
-	static const uint64_t words[] = { 0, 1, 4096, 1ull << 31, 1ull << 63, ~0ull, 1ull << 47, 0x7ffffffff000 };
+	static const uint64_t words[] = { 0,	      1,     4096,	 1ull << 31,
+					  1ull << 63, ~0ull, 1ull << 47, 0x7ffffffff000 };
 	uint32_t handle = load_read_file("whole", shared, SIZE);
 	uint64_t numbers[] = { 99, ~0ull, 1ull << 32 | 99, 1ull << 31 };
 
 	raw_limits(fd, 0, 1);
 	raw_run_init(&the_run, handle, NULL);
-	MUST(!raw_run(fd, &the_run) && the_run.run.status == COSY_ENDED_TIME && COSY_IS_UNDER_WAY(the_run.state.reg[5]));
+	MUST(!raw_run(fd, &the_run) && the_run.run.status == COSY_ENDED_TIME &&
+	     COSY_IS_UNDER_WAY(the_run.state.reg[5]));
 	close((int)the_run.state.reg[1]);
 	raw_limits(fd, 0, 0);
 	for (size_t i = 0; i < COUNT(numbers); i++)
@@ -97,7 +104,8 @@ static void test_forged(void)
 			the_run.state.reg[3] = words[k % COUNT(words)];
 			the_run.state.reg[4] = words[k / COUNT(words)];
 			the_run.state.reg[5] = COSY_UNDER_WAY;
-			CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE && the_run.run.ret == -EBADF,
+			CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE &&
+				      the_run.run.ret == -EBADF,
 			      "status %u, %lld", the_run.run.status, (long long)the_run.run.ret);
 		}
 }
@@ -130,13 +138,16 @@ static void test_signal(void)
 	do
 		ret = raw_run(fd, &the_run);
 	while (!ret && the_run.run.status == COSY_LEFT_WORK);
-	CHECK(ret == -EINTR && the_run.run.status == COSY_LEFT_CALL && the_run.run.resume == AT_CALL + 1,
+	CHECK(ret == -EINTR && the_run.run.status == COSY_LEFT_CALL &&
+		      the_run.run.resume == AT_CALL + 1,
 	      "RUN %ld, status %u at %d", ret, the_run.run.status, (int)the_run.run.resume - 1);
-	CHECK(the_run.state.reg[2] == 3 && the_run.state.reg[4] == SIZE - 3 && !memcmp(shared, "abc", 3), "%lld bytes",
-	      (long long)the_run.state.reg[2]);
+	CHECK(the_run.state.reg[2] == 3 && the_run.state.reg[4] == SIZE - 3 &&
+		      !memcmp(shared, "abc", 3),
+	      "%lld bytes", (long long)the_run.state.reg[2]);
 	the_run.state.reg[2] = (uint64_t)-EINTR;
 	the_run.state.reg[4] = 0;
-	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE && the_run.run.ret == -EINTR,
+	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE &&
+		      the_run.run.ret == -EINTR,
 	      "interrupted: status %u, %lld", the_run.run.status, (long long)the_run.run.ret);
 	CHECK(free_descriptor() == before, "a descriptor was left");
 
@@ -148,8 +159,10 @@ static void test_signal(void)
 	alarm_us(50000, 20000);
 	ret = raw_run_to_end(fd, &the_run);
 	alarm_us(0, 0);
-	CHECK(!ret && the_run.run.status == COSY_DONE && the_run.run.ret == 6 && !memcmp(shared, "abcdef", 6),
-	      "restarted: RUN %ld, status %u, %lld", ret, the_run.run.status, (long long)the_run.run.ret);
+	CHECK(!ret && the_run.run.status == COSY_DONE && the_run.run.ret == 6 &&
+		      !memcmp(shared, "abcdef", 6),
+	      "restarted: RUN %ld, status %u, %lld", ret, the_run.run.status,
+	      (long long)the_run.run.ret);
 	MUST(!unlink("fifo"));
 }
 
@@ -164,7 +177,8 @@ static void test_region(void)
 	int before, keep, error;
 	ssize_t got;
 
-	MUST(!mkfifo("fifo", 0600) && (keep = open("fifo", O_RDWR)) >= 0 && write(keep, "abc", 3) == 3);
+	MUST(!mkfifo("fifo", 0600) && (keep = open("fifo", O_RDWR)) >= 0 &&
+	     write(keep, "abc", 3) == 3);
 	/* Opens the context. */
 	COSY_START;
 	got = cosy_read_file(AT_FDCWD, "whole", content, SIZE, O_RDONLY);
@@ -178,7 +192,8 @@ static void test_region(void)
 	error = errno;
 	COSY_END;
 	alarm_us(0, 0);
-	CHECK(got == -1 && error == EINTR && !memcmp(content, "abc", 3), "%zd, %s", got, strerror(error));
+	CHECK(got == -1 && error == EINTR && !memcmp(content, "abc", 3), "%zd, %s", got,
+	      strerror(error));
 	CHECK(free_descriptor() == before, "a descriptor was left");
 	close(keep);
 	MUST(!unlink("fifo"));
@@ -241,10 +256,11 @@ static void tsync_child(void *unused)
 	close(writer);
 	pthread_join(thread, NULL);
 	CHECK(after <= 1, "%d reads behind the filter", after);
-	CHECK(!tsync_ret && the_run.run.status == COSY_LEFT_TRACED && the_run.run.resume == AT_CALL + 1 &&
+	CHECK(!tsync_ret && the_run.run.status == COSY_LEFT_TRACED &&
+		      the_run.run.resume == AT_CALL + 1 &&
 		      COSY_IS_UNDER_WAY(the_run.state.reg[5]) && the_run.state.reg[2] == 2,
-	      "RUN %ld, status %u at %d, %lld bytes", tsync_ret, the_run.run.status, (int)the_run.run.resume - 1,
-	      (long long)the_run.state.reg[2]);
+	      "RUN %ld, status %u at %d, %lld bytes", tsync_ret, the_run.run.status,
+	      (int)the_run.run.resume - 1, (long long)the_run.state.reg[2]);
 	unlink("tsync");
 }
 

@@ -14,8 +14,8 @@
 #define FILES  700
 
 static int device, dir;
-static char *shared;	/* the shared buffer */
-static char *private;	/* as much other memory */
+static char *shared;  /* the shared buffer */
+static char *private; /* as much other memory */
 
 /* The programs that were loaded, by the number of their call. */
 static uint32_t handles[4];
@@ -33,15 +33,23 @@ static long call(int number, long a, long b, long c, long d, long e)
 	MUST(i < 4);
 	if (!handles[i]) {
 		struct bpf_insn insns[] = {
-			MOVR(6, 1), LOAD(BPF_DW, 1, 6, 0), LOAD(BPF_DW, 2, 6, 8), LOAD(BPF_DW, 3, 6, 16),
-			LOAD(BPF_DW, 4, 6, 24), LOAD(BPF_DW, 5, 6, 32), CALL(number),
-			STORE(BPF_DW, 6, 40, 0), EXIT,
+			MOVR(6, 1),
+			LOAD(BPF_DW, 1, 6, 0),
+			LOAD(BPF_DW, 2, 6, 8),
+			LOAD(BPF_DW, 3, 6, 16),
+			LOAD(BPF_DW, 4, 6, 24),
+			LOAD(BPF_DW, 5, 6, 32),
+			CALL(number),
+			STORE(BPF_DW, 6, 40, 0),
+			EXIT,
 		};
 
 		handles[i] = raw_load(device, insns, COUNT(insns));
 		numbers[i] = number;
 	}
-	memcpy(words, (uint64_t[]){ (uint64_t)a, (uint64_t)b, (uint64_t)c, (uint64_t)d, (uint64_t)e, 1 }, sizeof(words));
+	memcpy(words,
+	       (uint64_t[]){ (uint64_t)a, (uint64_t)b, (uint64_t)c, (uint64_t)d, (uint64_t)e, 1 },
+	       sizeof(words));
 	raw_run_init(&run, handles[i], words);
 	MUST(!raw_run_to_end(device, &run) && run.run.status == COSY_DONE);
 	return (long)words[5];
@@ -68,12 +76,15 @@ static void compare(const struct cosy_dirent *entry, const struct dirent64 *plai
 	struct stat st;
 	int error;
 
-	CHECK(entry->ino == plain->d_ino && entry->off == plain->d_off && entry->type == plain->d_type &&
-	      !strcmp(entry->name, plain->d_name), "entry %s, not %s", entry->name, plain->d_name);
+	CHECK(entry->ino == plain->d_ino && entry->off == plain->d_off &&
+		      entry->type == plain->d_type && !strcmp(entry->name, plain->d_name),
+	      "entry %s, not %s", entry->name, plain->d_name);
 	memset(&st, 0, sizeof(st));
 	error = fstatat(dir, plain->d_name, &st, flags) ? -errno : 0;
-	CHECK(entry->error == error, "%s, flags %#x: %d, not %d", entry->name, flags, entry->error, error);
-	CHECK(!memcmp(entry->stat, &st, sizeof(st)), "%s, flags %#x: other attributes", entry->name, flags);
+	CHECK(entry->error == error, "%s, flags %#x: %d, not %d", entry->name, flags, entry->error,
+	      error);
+	CHECK(!memcmp(entry->stat, &st, sizeof(st)), "%s, flags %#x: other attributes", entry->name,
+	      flags);
 }
 
 /* A whole directory, in bites of `size` bytes. */
@@ -100,17 +111,20 @@ static void whole(char *to, long size, int flags)
 			next += other->d_reclen;
 		}
 	}
-	CHECK(!bytes && next == end && entries > FILES, "scan ended with %ld behind %ld entries", bytes, entries);
+	CHECK(!bytes && next == end && entries > FILES, "scan ended with %ld behind %ld entries",
+	      bytes, entries);
 
 	/* And the plain listing, whose first bytes are those of the entries. */
 	MUST(!lseek(dir, 0, SEEK_SET));
 	next = plain;
 	while ((bytes = getdents(dir, to, size)) > 0)
 		for (char *at = to; at < to + bytes; next += ((struct dirent64 *)next)->d_reclen) {
-			struct dirent64 *entry = (struct dirent64 *)at, *other = (struct dirent64 *)next;
+			struct dirent64 *entry = (struct dirent64 *)at,
+					*other = (struct dirent64 *)next;
 
 			CHECK(!memcmp(entry, other, offsetof(struct dirent64, d_name)) &&
-			      !strcmp(entry->d_name, other->d_name), "listed %s, not %s", entry->d_name, other->d_name);
+				      !strcmp(entry->d_name, other->d_name),
+			      "listed %s, not %s", entry->d_name, other->d_name);
 			at += entry->d_reclen;
 		}
 	CHECK(!bytes && next == end, "listing ended with %ld", bytes);
@@ -119,10 +133,15 @@ static void whole(char *to, long size, int flags)
 static void errors(void)
 {
 	int file = open("f0", O_RDONLY), path = open(".", O_PATH), gone;
-	struct { int fd; void *to; long size; } bad[] = {
-		{ -1, shared, 4096 }, { 999, shared, 4096 }, { file, shared, 4096 }, { path, shared, 4096 },
-		{ dir, NULL, 4096 }, { dir, (void *)-4096, 4096 }, { dir, shared, 16 }, { dir, shared, 0 },
-		{ dir, shared + BUFFER - 16, 16 }, { dir, NULL, 16 }, { -1, NULL, 4096 },
+	struct {
+		int fd;
+		void *to;
+		long size;
+	} bad[] = {
+		{ -1, shared, 4096 },	{ 999, shared, 4096 }, { file, shared, 4096 },
+		{ path, shared, 4096 }, { dir, NULL, 4096 },   { dir, (void *)-4096, 4096 },
+		{ dir, shared, 16 },	{ dir, shared, 0 },    { dir, shared + BUFFER - 16, 16 },
+		{ dir, NULL, 16 },	{ -1, NULL, 4096 },
 	};
 
 	for (size_t i = 0; i < COUNT(bad); i++) {
@@ -134,10 +153,12 @@ static void errors(void)
 		listed = getdents(bad[i].fd, bad[i].to, bad[i].size);
 		lseek(dir, 0, SEEK_SET);
 		got = scan(bad[i].fd, bad[i].to, bad[i].size, 0);
-		CHECK((listed < 0 ? listed : 1) == want, "getdents64 %zu: %ld, not %ld", i, listed, want);
+		CHECK((listed < 0 ? listed : 1) == want, "getdents64 %zu: %ld, not %ld", i, listed,
+		      want);
 		CHECK((got < 0 ? got : 1) == want, "scan %zu: %ld, not %ld", i, got, want);
 	}
-	MUST(!mkdir("gone", 0700) && (gone = open("gone", O_RDONLY | O_DIRECTORY)) >= 0 && !rmdir("gone"));
+	MUST(!mkdir("gone", 0700) && (gone = open("gone", O_RDONLY | O_DIRECTORY)) >= 0 &&
+	     !rmdir("gone"));
 	CHECK(scan(gone, shared, 4096, 0) == -ENOENT, "a directory that was removed");
 	close(gone);
 	close(file);
@@ -179,9 +200,13 @@ static void moving(void)
 
 				entries++;
 				missing += entry->error == -ENOENT;
-				CHECK(!entry->error || entry->error == -ENOENT, "%s: error %d", entry->name, entry->error);
-				CHECK(entry->error || entry->name[0] == '.' || entry->type == ((struct stat *)entry->stat)->st_mode >> 12,
-				      "%s: type %d, mode %o", entry->name, entry->type, ((struct stat *)entry->stat)->st_mode);
+				CHECK(!entry->error || entry->error == -ENOENT, "%s: error %d",
+				      entry->name, entry->error);
+				CHECK(entry->error || entry->name[0] == '.' ||
+					      entry->type ==
+						      ((struct stat *)entry->stat)->st_mode >> 12,
+				      "%s: type %d, mode %o", entry->name, entry->type,
+				      ((struct stat *)entry->stat)->st_mode);
 				at += entry->reclen;
 			}
 		CHECK(!bytes, "%ld", bytes);
@@ -196,7 +221,8 @@ static void *scribbler(void *unused)
 {
 	while (!done)
 		for (int at = 0; at < BUFFER; at += 8)
-			*(volatile uint64_t *)(shared + at) = chance(2) ? chance(0) : (uint64_t)'/' << 8 * chance(8);
+			*(volatile uint64_t *)(shared + at) =
+				chance(2) ? chance(0) : (uint64_t)'/' << 8 * chance(8);
 	return unused;
 }
 
@@ -242,7 +268,9 @@ static void unsearchable(void *unused)
 		at += entry->reclen;
 	}
 	CHECK(entries == 4, "%ld bytes, %ld entries", bytes, entries);
-	CHECK(!fchmod(mine, 0700) && !unlinkat(mine, "a", 0) && !unlinkat(mine, "b", 0) && !rmdir("mine"), "cleaning up");
+	CHECK(!fchmod(mine, 0700) && !unlinkat(mine, "a", 0) && !unlinkat(mine, "b", 0) &&
+		      !rmdir("mine"),
+	      "cleaning up");
 }
 
 /* A directory whose names have to be revalidated: each is examined the ordinary way. */
@@ -287,7 +315,8 @@ static void files(void)
 
 		memset(to, 0, BUFFER);
 		r = read_file("whole", to, BUFFER, O_RDONLY);
-		CHECK(r == sizeof(content) && !memcmp(to, content, sizeof(content)), "whole: %ld", r);
+		CHECK(r == sizeof(content) && !memcmp(to, content, sizeof(content)), "whole: %ld",
+		      r);
 		memset(to, 0, BUFFER);
 		r = read_file("whole", to, 5000, O_RDONLY);
 		CHECK(r == 5000 && !memcmp(to, content, 5000) && !to[5000], "a part: %ld", r);
@@ -300,7 +329,8 @@ static void files(void)
 	CHECK(read_file("link", shared, 100, O_RDONLY | O_NOFOLLOW) == -ELOOP, "a link");
 	CHECK(read_file("/proc/self/stat", shared, 100, O_RDONLY) == 100, "a file of procfs");
 
-	CHECK(free_descriptor() == before, "a descriptor was left: %ld, before %ld", free_descriptor(), before);
+	CHECK(free_descriptor() == before, "a descriptor was left: %ld, before %ld",
+	      free_descriptor(), before);
 	CHECK(!unlinkat(dir, "whole", 0), "cleaning up");
 }
 
@@ -315,7 +345,8 @@ int main(void)
 	directory_enter();
 	MUST(!chmod(".", 0777) && private);
 	dir = open(".", O_RDONLY | O_DIRECTORY);
-	MUST(dir >= 0 && !mkdir("sub", 0750) && !symlink("sub", "link") && !symlink("nowhere", "dangling"));
+	MUST(dir >= 0 && !mkdir("sub", 0750) && !symlink("sub", "link") &&
+	     !symlink("nowhere", "dangling"));
 	/* Names of all lengths, so that each way they can end in a word is there. */
 	for (int i = 0; i < FILES; i++) {
 		int length = snprintf(name, sizeof(name), "f%d", i);

@@ -16,13 +16,13 @@ struct answer {
 	struct stat st;
 };
 
-static void compare(const char *what, const char *name, int dirfd, int flags, const struct answer *got,
-		    const struct answer *want)
+static void compare(const char *what, const char *name, int dirfd, int flags,
+		    const struct answer *got, const struct answer *want)
 {
-	CHECK(got->result == want->result, "%s(%d, \"%.40s\", %#x): %ld, not %ld", what, dirfd, name, flags,
-	      got->result, want->result);
-	CHECK(!memcmp(&got->st, &want->st, sizeof(got->st)), "%s(%d, \"%.40s\", %#x): other attributes", what,
-	      dirfd, name, flags);
+	CHECK(got->result == want->result, "%s(%d, \"%.40s\", %#x): %ld, not %ld", what, dirfd,
+	      name, flags, got->result, want->result);
+	CHECK(!memcmp(&got->st, &want->st, sizeof(got->st)),
+	      "%s(%d, \"%.40s\", %#x): other attributes", what, dirfd, name, flags);
 }
 
 /* newfstatat in a region, and outside. */
@@ -80,13 +80,28 @@ static void make(const char *name)
 /* Every kind of name, directory and flag. */
 static void same(void)
 {
-	static const int flags[] = { 0, AT_SYMLINK_NOFOLLOW, AT_NO_AUTOMOUNT, AT_EMPTY_PATH,
-				     AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, 0x2000, 0x4000, 1 << 30 };
+	static const int flags[] = { 0,
+				     AT_SYMLINK_NOFOLLOW,
+				     AT_NO_AUTOMOUNT,
+				     AT_EMPTY_PATH,
+				     AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW,
+				     0x2000,
+				     0x4000,
+				     1 << 30 };
 	char longest[256 + 1], too_long[256 + 2];
-	const char *const names[] = { "file", "sub", "link", "dangling", "fifo", "gone", ".", "..", "", "/",
-				      "sub/", "./file", "sub/../file", "...", ".x", longest, too_long, "/dev/null" };
-	int fds[] = { dir, AT_FDCWD, -1, 999, open("file", O_RDONLY), open(".", O_PATH | O_DIRECTORY),
-		      open("file", O_PATH), open("/dev/null", O_RDWR), open("sub", O_RDONLY) };
+	const char *const names[] = { "file",  "sub",	 "link",	"dangling", "fifo",
+				      "gone",  ".",	 "..",		"",	    "/",
+				      "sub/",  "./file", "sub/../file", "...",	    ".x",
+				      longest, too_long, "/dev/null" };
+	int fds[] = { dir,
+		      AT_FDCWD,
+		      -1,
+		      999,
+		      open("file", O_RDONLY),
+		      open(".", O_PATH | O_DIRECTORY),
+		      open("file", O_PATH),
+		      open("/dev/null", O_RDWR),
+		      open("sub", O_RDONLY) };
 	struct cosy_stats before = counts();
 	int pipes[2];
 
@@ -112,7 +127,8 @@ static void same(void)
 	}
 	close(pipes[0]);
 	close(pipes[1]);
-	CHECK(!unlinkat(dir, longest, 0) && !unlinkat(dir, "...", 0) && !unlinkat(dir, ".x", 0), "unlinkat");
+	CHECK(!unlinkat(dir, longest, 0) && !unlinkat(dir, "...", 0) && !unlinkat(dir, ".x", 0),
+	      "unlinkat");
 	CHECK_FAST(before, 60);
 	CHECK_GUARD(before, NAME);
 	CHECK_GUARD(before, CACHED);
@@ -124,7 +140,8 @@ static void memory(void)
 {
 	struct cosy_stats before = counts();
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct stat *bad[] = { NULL, (void *)-4096, (void *)0x7fffffffe000, (void *)(pages + 4096 - 72), (void *)1 };
+	struct stat *bad[] = { NULL, (void *)-4096, (void *)0x7fffffffe000,
+			       (void *)(pages + 4096 - 72), (void *)1 };
 	const char *name = pages + 4096 - 5;
 	long r[5][2], edge = -1;
 	struct stat st;
@@ -137,7 +154,8 @@ static void memory(void)
 		r[i][0] = fstatat(dir, "file", to, 0);
 		r[i][1] = fstat(dir, to);
 		COSY_END;
-		CHECK(r[i][0] == -1 && r[i][1] == -1, "destination %d: %ld %ld", i, r[i][0], r[i][1]);
+		CHECK(r[i][0] == -1 && r[i][1] == -1, "destination %d: %ld %ld", i, r[i][0],
+		      r[i][1]);
 	}
 	for (int i = 0; i < 3; i++) {
 		const char *path = (const char *)bad[i];
@@ -186,7 +204,8 @@ static void mounted(void)
 	r[2] = fstatat(dir, "sub", &st[2], 0);
 	COSY_END;
 	CHECK(!r[0] && !r[1] && !r[2], "mounted: %ld %ld %ld", r[0], r[1], r[2]);
-	CHECK(st[0].st_dev != st[1].st_dev && st[0].st_ino == st[2].st_ino && st[0].st_dev == st[2].st_dev,
+	CHECK(st[0].st_dev != st[1].st_dev && st[0].st_ino == st[2].st_ino &&
+		      st[0].st_dev == st[2].st_dev,
 	      "mounted: what is on top is not seen, or not gone");
 	CHECK_GUARD(before, PLAIN_DENTRY);
 }
@@ -231,9 +250,10 @@ static void changes(void)
 	close(fd);
 	renameat(dir, "moved", dir, "file");
 	COSY_END;
-	CHECK(!r[0] && r[1] == -1 && !r[2] && !r[3] && !r[4] && r[5] == -1, "changes: %ld %ld %ld %ld %ld %ld",
-	      r[0], r[1], r[2], r[3], r[4], r[5]);
-	CHECK(st[2].st_ino == st[0].st_ino && st[3].st_ino != st[0].st_ino && st[4].st_size == 12345,
+	CHECK(!r[0] && r[1] == -1 && !r[2] && !r[3] && !r[4] && r[5] == -1,
+	      "changes: %ld %ld %ld %ld %ld %ld", r[0], r[1], r[2], r[3], r[4], r[5]);
+	CHECK(st[2].st_ino == st[0].st_ino && st[3].st_ino != st[0].st_ino &&
+		      st[4].st_size == 12345,
 	      "changes: not what is there");
 }
 
@@ -288,7 +308,7 @@ static void permission(void *unused)
 #define SLOT 777
 
 struct two {
-	int slot, a, b;	/* descriptors: a and b are put into slot in turn */
+	int slot, a, b; /* descriptors: a and b are put into slot in turn */
 };
 
 static void *closer(void *arg)
@@ -343,7 +363,8 @@ static void closed(void)
 	pthread_join(thread, NULL);
 	close(SLOT);
 	CHECK(!other && a + b, "closed: %ld, %ld, %ld times EBADF, %ld wrong", a, b, none, other);
-	CHECK(!unlinkat(two.a, "x", 0) && !unlinkat(two.b, "x", 0) && !rmdir("a") && !rmdir("b"), "cleaning up");
+	CHECK(!unlinkat(two.a, "x", 0) && !unlinkat(two.b, "x", 0) && !rmdir("a") && !rmdir("b"),
+	      "cleaning up");
 	close(two.a);
 	close(two.b);
 }
@@ -400,8 +421,8 @@ int main(void)
 	directory_enter();
 	MUST(!chmod(".", 0777));
 	dir = open(".", O_RDONLY | O_DIRECTORY);
-	MUST(dir >= 0 && !mkdir("sub", 0750) && !symlink("sub", "link") && !symlink("nowhere", "dangling") &&
-	     !mkfifo("fifo", 0600));
+	MUST(dir >= 0 && !mkdir("sub", 0750) && !symlink("sub", "link") &&
+	     !symlink("nowhere", "dangling") && !mkfifo("fifo", 0600));
 	make("file");
 	same();
 	memory();
@@ -411,7 +432,8 @@ int main(void)
 	CHECK_CHILD(in_child(permission, NULL));
 	closed();
 	moving();
-	CHECK(!unlink("file") && !unlink("link") && !unlink("dangling") && !unlink("fifo") && !rmdir("sub"),
+	CHECK(!unlink("file") && !unlink("link") && !unlink("dangling") && !unlink("fifo") &&
+		      !rmdir("sub"),
 	      "cleaning up");
 	directory_leave();
 	return check_end();

@@ -12,10 +12,10 @@
 #define FAULT_POISON 0x5a5a5a5a5a5a5a5aull
 
 struct outcome {
-	int sig;		/* 0: no fault */
+	int sig; /* 0: no fault */
 	int code;
 	void *address;
-	uint64_t value;		/* FAULT_POISON unless something was read */
+	uint64_t value; /* FAULT_POISON unless something was read */
 };
 
 static sigjmp_buf fault_out;
@@ -32,27 +32,28 @@ static void fault_handler(int sig, siginfo_t *si, void *unused)
 
 static void fault_catch(void)
 {
-	struct sigaction sa = { .sa_sigaction = fault_handler, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	struct sigaction sa = { .sa_sigaction = fault_handler,
+				.sa_flags = SA_SIGINFO | SA_ONSTACK };
 
 	MUST(!sigaction(SIGSEGV, &sa, NULL));
 	MUST(!sigaction(SIGBUS, &sa, NULL));
 }
 
 /* name_plain(p) and name_region(p): touch p, return what was read. */
-#define FAULT_WAY(name, type, action)					\
-	static __attribute__((noinline)) void name##_plain(volatile type *p) \
-	{								\
-		uint64_t got = FAULT_POISON;				\
-		action;							\
-		fault_seen.value = got;					\
-	}								\
-	static __attribute__((noinline)) void name##_region(volatile type *p) \
-	{								\
-		uint64_t got = FAULT_POISON;				\
-		COSY_START;						\
-		action;							\
-		COSY_END;						\
-		fault_seen.value = got;					\
+#define FAULT_WAY(name, type, action)                                                              \
+	static __attribute__((noinline)) void name##_plain(volatile type *p)                       \
+	{                                                                                          \
+		uint64_t got = FAULT_POISON;                                                       \
+		action;                                                                            \
+		fault_seen.value = got;                                                            \
+	}                                                                                          \
+	static __attribute__((noinline)) void name##_region(volatile type *p)                      \
+	{                                                                                          \
+		uint64_t got = FAULT_POISON;                                                       \
+		COSY_START;                                                                        \
+		action;                                                                            \
+		COSY_END;                                                                          \
+		fault_seen.value = got;                                                            \
 	}
 
 FAULT_WAY(read1, uint8_t, got = *p)
@@ -75,10 +76,11 @@ static const struct fault_way {
 	const char *name;
 	void (*plain)(volatile void *), (*region)(volatile void *);
 } fault_ways[] = {
-#define WAY(name) { #name, (void (*)(volatile void *))name##_plain, (void (*)(volatile void *))name##_region }
-	WAY(read1), WAY(read2), WAY(read4), WAY(read8), WAY(reads1), WAY(reads4),
-	WAY(write1), WAY(write2), WAY(write4), WAY(write8),
-	WAY(add4), WAY(add8), WAY(xchg8), WAY(cmpxchg8), WAY(or4),
+#define WAY(name)                                                                                  \
+	{ #name, (void (*)(volatile void *))name##_plain, (void (*)(volatile void *))name##_region }
+	WAY(read1),  WAY(read2),  WAY(read4),  WAY(read8),    WAY(reads1),
+	WAY(reads4), WAY(write1), WAY(write2), WAY(write4),   WAY(write8),
+	WAY(add4),   WAY(add8),	  WAY(xchg8),  WAY(cmpxchg8), WAY(or4),
 #undef WAY
 };
 

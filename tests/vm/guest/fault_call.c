@@ -9,21 +9,30 @@
 #include <sys/uio.h>
 
 static const uint64_t bad[] = {
-	0, 8, 0xffffffff81000000, 0xffffffff82000000, 0xffff888000000000, 0xffff800000000000,
-	0x0000800000000000, 0xfffffffffffff000, 0xffffffffffffffff, 0xffffffffffffff00,
+	0,
+	8,
+	0xffffffff81000000,
+	0xffffffff82000000,
+	0xffff888000000000,
+	0xffff800000000000,
+	0x0000800000000000,
+	0xfffffffffffff000,
+	0xffffffffffffffff,
+	0xffffffffffffff00,
 };
 
-#define EFAULTS(what, at, call)						\
-	do {								\
-		long ret_;						\
-		int err_ = 0;						\
-		errno = 0;						\
-		COSY_START;						\
-		ret_ = (call);						\
-		err_ = errno;						\
-		COSY_END;						\
-		made++;							\
-		CHECK(ret_ == -1 && err_ == EFAULT, "%s at %#llx: %ld, errno %d", what, (unsigned long long)(at), ret_, err_); \
+#define EFAULTS(what, at, call)                                                                    \
+	do {                                                                                       \
+		long ret_;                                                                         \
+		int err_ = 0;                                                                      \
+		errno = 0;                                                                         \
+		COSY_START;                                                                        \
+		ret_ = (call);                                                                     \
+		err_ = errno;                                                                      \
+		COSY_END;                                                                          \
+		made++;                                                                            \
+		CHECK(ret_ == -1 && err_ == EFAULT, "%s at %#llx: %ld, errno %d", what,            \
+		      (unsigned long long)(at), ret_, err_);                                       \
 	} while (0)
 
 int main(void)

@@ -23,13 +23,14 @@ static void on_segv(int sig, siginfo_t *si, void *unused)
 		static const char text[] = "FAIL fault_repair.c: a fault elsewhere\n";
 
 		write(1, text, sizeof(text) - 1);
-		signal(sig, SIG_DFL);	/* a stray fault is a failure, not a loop */
+		signal(sig, SIG_DFL); /* a stray fault is a failure, not a loop */
 		strays++;
 		return;
 	}
 	repairs++;
 	if (by_mmap) {
-		if (mmap(at, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != at)
+		if (mmap(at, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+			 -1, 0) != at)
 			_exit(1);
 	} else if (mprotect(at, page, PROT_READ | PROT_WRITE)) {
 		_exit(1);
@@ -75,17 +76,20 @@ static void atomics(void)
 	struct cosy_stats before = counts();
 	uint64_t bad = 0, old = 0;
 
-	MUST(mmap(area, PAGES * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == area);
+	MUST(mmap(area, PAGES * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+	     area);
 	forget();
 	COSY_START;
 	for (int turn = 0; turn < 3; turn++)
 		for (int i = 0; i < PAGES; i++) {
-			old = __atomic_fetch_add((uint64_t *)(area + i * page), 5, __ATOMIC_SEQ_CST);
+			old = __atomic_fetch_add((uint64_t *)(area + i * page), 5,
+						 __ATOMIC_SEQ_CST);
 			if (old != (uint64_t)turn * 5)
 				bad++;
 		}
 	COSY_END;
-	CHECK(repairs == PAGES && !bad, "atomics: %d repairs, %llu wrong", (int)repairs, (unsigned long long)bad);
+	CHECK(repairs == PAGES && !bad, "atomics: %d repairs, %llu wrong", (int)repairs,
+	      (unsigned long long)bad);
 	CHECK_KERNEL(before, 1, 0);
 }
 
@@ -109,7 +113,8 @@ static void moves(void)
 	len = strlen(area + 100);
 	COSY_END;
 	CHECK(repairs == PAGES, "memcpy: %d repairs", (int)repairs);
-	CHECK(!differ && len == strlen(from), "memcpy: differs (%d), length %zu of %zu", differ, len, strlen(from));
+	CHECK(!differ && len == strlen(from), "memcpy: differs (%d), length %zu of %zu", differ,
+	      len, strlen(from));
 	CHECK(!memcmp(area + 100, from, size), "memcpy: really differs");
 	forget();
 	COSY_START;
@@ -131,7 +136,8 @@ static void overlapping(void)
 	struct cosy_stats before = counts();
 	size_t size = 8 * page;
 
-	MUST(mmap(area, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == area);
+	MUST(mmap(area, PAGES * page, PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == area);
 	for (size_t i = 0; i < size; i++)
 		area[200 + i] = (char)(i * 13 % 241);
 	MUST(!mprotect(area + 3 * page, page, PROT_NONE));
@@ -174,7 +180,7 @@ int main(void)
 		atomics();
 		moves();
 	}
-	by_mmap = false;	/* what is there must stay */
+	by_mmap = false; /* what is there must stay */
 	overlapping();
 	CHECK(!strays, "%d faults elsewhere", (int)strays);
 	return check_end();

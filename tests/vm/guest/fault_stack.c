@@ -75,8 +75,8 @@ int main(void)
 	COSY_START;
 	value = down(0, LEVELS, &at);
 	COSY_END;
-	CHECK(value == expected(LEVELS) && at == LEVELS, "down: %llu, depth %llu", (unsigned long long)value,
-	      (unsigned long long)at);
+	CHECK(value == expected(LEVELS) && at == LEVELS, "down: %llu, depth %llu",
+	      (unsigned long long)value, (unsigned long long)at);
 	CHECK_KERNEL(before, 1, LEVELS / 1000 - 1);
 
 	MUST(!sigaltstack(&alternative, NULL));

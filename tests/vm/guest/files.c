@@ -94,8 +94,9 @@ static void shuffle(void)
 			wrong++;
 	}
 	COSY_END;
-	CHECK(renamed == 15 && linked == 30 && removed == 15 && !wrong, "shuffle: %d renamed, %d linked, %d removed, %d wrong",
-	      renamed, linked, removed, wrong);
+	CHECK(renamed == 15 && linked == 30 && removed == 15 && !wrong,
+	      "shuffle: %d renamed, %d linked, %d removed, %d wrong", renamed, linked, removed,
+	      wrong);
 	note("shuffle", renamed * 10000 + linked * 100 + removed);
 	CHECK_KERNEL(before, 1, 2 * FILES);
 }
@@ -126,13 +127,15 @@ static void list(void)
 				hash += target[1] * target[2];
 			} else {
 				size += st.st_size * (long)st.st_nlink;
-				for (const char *c = entry->name; *c; c++)	/* the order is the file system's */
+				for (const char *c = entry->name; *c;
+				     c++) /* the order is the file system's */
 					hash += *c * (c - entry->name + 1);
 			}
 		}
 	close(dir);
 	COSY_END;
-	CHECK(names == 75 && links == 15 && got == 0, "list: %ld names, %ld links, getdents %ld", names, links, got);
+	CHECK(names == 75 && links == 15 && got == 0, "list: %ld names, %ld links, getdents %ld",
+	      names, links, got);
 	note("names", names);
 	note("size", size);
 	note("targets", target_bytes);
@@ -169,7 +172,8 @@ static void in_place(void)
 	close(fd);
 	COSY_END;
 	CHECK(!grown && !cut && sum == 51200 && moved == 102400 + 4850 + 150 && st.st_size == 5000,
-	      "in place: %d %d, %ld equal, %ld moved, size %ld", grown, cut, sum, moved, (long)st.st_size);
+	      "in place: %d %d, %ld equal, %ld moved, size %ld", grown, cut, sum, moved,
+	      (long)st.st_size);
 	note("in place", moved + sum);
 	CHECK_KERNEL(before, 1, 200);
 }
@@ -214,7 +218,8 @@ static void wires(void)
 		close(pair[1]);
 	}
 	COSY_END;
-	CHECK(ready == 75 && bytes == 6400 && same == 50, "wires: ready %d, %ld bytes, %ld same", ready, bytes, same);
+	CHECK(ready == 75 && bytes == 6400 && same == 50, "wires: ready %d, %ld bytes, %ld same",
+	      ready, bytes, same);
 	note("wires", ready + bytes + same);
 	CHECK_KERNEL(before, 1, 150);
 }

@@ -10,11 +10,11 @@
 #include <sys/syscall.h>
 
 #ifndef __COSYCC__
-#define cosy_malloc malloc
+#define cosy_malloc   malloc
 #define cosy_mem_free free
 #endif
 
-#define SIZE 100000
+#define SIZE	    100000
 #define GENERATIONS 5
 
 extern char **environ;
@@ -63,7 +63,7 @@ static void generation(char *data, int n)
 			generation(data, n + 1);
 			_exit(check_end());
 		}
-		fill(own, 'Y');		/* at the same time as the child */
+		fill(own, 'Y'); /* at the same time as the child */
 		MUST(waitpid(pid, &status, 0) == pid);
 		CHECK_CHILD(status);
 	}
@@ -176,7 +176,7 @@ static int open_files(void)
 	while (readdir(dir))
 		n++;
 	closedir(dir);
-	return n - 3;	/* ., .. and the directory's own */
+	return n - 3; /* ., .. and the directory's own */
 }
 
 static int highest_open(void)
@@ -218,7 +218,8 @@ int main(int argc, char **argv)
 	char *data;
 
 	if (argc > 1) {
-		CHECK(before == atoi(argv[1]), "exec: %d open files, %s expected, the highest is %d", before, argv[1],
+		CHECK(before == atoi(argv[1]),
+		      "exec: %d open files, %s expected, the highest is %d", before, argv[1],
 		      highest_open());
 		CHECK(!each_context(NULL, NULL), "exec: the device's descriptor was inherited");
 		return check_end();
@@ -230,7 +231,7 @@ int main(int argc, char **argv)
 	CHECK_CHILD(in_child(among_threads, NULL));
 	generation(data, 0);
 	exec_leaks_nothing(before);
-	fill(data, 'z');	/* the parent is as it was */
+	fill(data, 'z'); /* the parent is as it was */
 	CHECK(all(data, 'z'), "the parent's data is wrong");
 	cosy_mem_free(data);
 	return check_end();

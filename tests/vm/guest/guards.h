@@ -12,25 +12,25 @@ enum guard {
 };
 
 /* Since `then` at least `min_fast` calls were specialised. */
-#define CHECK_FAST(then, min_fast)						\
-	do {								\
-		struct cosy_stats now_ = counts();			\
-		if (!kernel_expected())					\
-			break;						\
-		CHECK(now_.fast - (then).fast >= (uint64_t)(min_fast),	\
-		      "%llu specialised calls, at least %llu wanted",	\
-		      (unsigned long long)(now_.fast - (then).fast),	\
-		      (unsigned long long)(min_fast));			\
+#define CHECK_FAST(then, min_fast)                                                                 \
+	do {                                                                                       \
+		struct cosy_stats now_ = counts();                                                 \
+		if (!kernel_expected())                                                            \
+			break;                                                                     \
+		CHECK(now_.fast - (then).fast >= (uint64_t)(min_fast),                             \
+		      "%llu specialised calls, at least %llu wanted",                              \
+		      (unsigned long long)(now_.fast - (then).fast),                               \
+		      (unsigned long long)(min_fast));                                             \
 	} while (0)
 
 /* Since `then` the guard failed at least once. */
-#define CHECK_GUARD(then, guard)					\
-	do {								\
-		struct cosy_stats now_ = counts();			\
-		if (!kernel_expected())					\
-			break;						\
-		CHECK(now_.replugs[GUARD_##guard] > (then).replugs[GUARD_##guard], \
-		      "guard " #guard " did not fail");			\
+#define CHECK_GUARD(then, guard)                                                                   \
+	do {                                                                                       \
+		struct cosy_stats now_ = counts();                                                 \
+		if (!kernel_expected())                                                            \
+			break;                                                                     \
+		CHECK(now_.replugs[GUARD_##guard] > (then).replugs[GUARD_##guard],                 \
+		      "guard " #guard " did not fail");                                            \
 	} while (0)
 
 /* Lets a jiffy pass, so that the next RUN's first read fails the guard FRESH. */

@@ -17,7 +17,7 @@ struct operation {
 	const char *name;
 	int number;
 	uint64_t arg[5];
-	int memory;	/* which argument the memory is */
+	int memory; /* which argument the memory is */
 };
 
 static void put_program(const struct operation *op, void *to, struct bpf_insn insns[AT_CALL + 2])
@@ -28,8 +28,8 @@ static void put_program(const struct operation *op, void *to, struct bpf_insn in
 	arg[op->memory] = (uintptr_t)to;
 	{
 		const struct bpf_insn list[] = {
-			WIDE(1, arg[0]), WIDE(2, arg[1]), WIDE(3, arg[2]), WIDE(4, arg[3]), WIDE(5, arg[4]), MOV(0, 0),
-			CALL_OP(op->number), EXIT,
+			WIDE(1, arg[0]), WIDE(2, arg[1]), WIDE(3, arg[2]),     WIDE(4, arg[3]),
+			WIDE(5, arg[4]), MOV(0, 0),	  CALL_OP(op->number), EXIT,
 		};
 
 		memcpy(insns, list, sizeof(list));
@@ -48,8 +48,11 @@ static int64_t interpret(const struct bpf_insn *insns)
 {
 	struct cosy_program program;
 	struct libcosy_interp in = {
-		.program = &program, .state = &the_run.state, .stack = (u8 *)the_run.stack,
-		.stack_size = sizeof(the_run.stack), .resume = the_run.run.resume,
+		.program = &program,
+		.state = &the_run.state,
+		.stack = (u8 *)the_run.stack,
+		.stack_size = sizeof(the_run.stack),
+		.resume = the_run.run.resume,
 	};
 
 	MUST(!cosy_validate(insns, AT_CALL + 2, &program, NULL));
@@ -59,7 +62,8 @@ static int64_t interpret(const struct bpf_insn *insns)
 }
 
 /* `points` calls in the kernel one by one, the rest there or by the interpreter; the result. */
-static int64_t handed_over(const struct operation *op, char *to, int points, bool by_interpreter, bool *all)
+static int64_t handed_over(const struct operation *op, char *to, int points, bool by_interpreter,
+			   bool *all)
 {
 	struct cosy_free free = { .size = sizeof(free) };
 	struct bpf_insn insns[AT_CALL + 2];
@@ -76,8 +80,9 @@ static int64_t handed_over(const struct operation *op, char *to, int points, boo
 		*all = the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == AT_CALL + 2;
 		if (*all)
 			break;
-		CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == AT_CALL + 1, "%s, %d of %d: status %u at %d",
-		      op->name, i, points, the_run.run.status, (int)the_run.run.resume - 1);
+		CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == AT_CALL + 1,
+		      "%s, %d of %d: status %u at %d", op->name, i, points, the_run.run.status,
+		      (int)the_run.run.resume - 1);
 	}
 	raw_limits(fd, 0, 0);
 	if (by_interpreter) {
@@ -116,12 +121,15 @@ static void everywhere(const struct operation *op, int least)
 		for (points = 1; !all && points < 1000; points++)
 			for (int by = 0; by < 2; by++) {
 				other = handed_over(op, to, points, by, &all);
-				CHECK(other == result, "%s, %d: %lld, not %lld", op->name, points, (long long)other,
-				      (long long)result);
-				CHECK(!memcmp(to, want, AREA), "%s, %d: other bytes", op->name, points);
-				CHECK(lseek(file, 0, SEEK_CUR) == position && lseek(directory, 0, SEEK_CUR) == entries,
+				CHECK(other == result, "%s, %d: %lld, not %lld", op->name, points,
+				      (long long)other, (long long)result);
+				CHECK(!memcmp(to, want, AREA), "%s, %d: other bytes", op->name,
+				      points);
+				CHECK(lseek(file, 0, SEEK_CUR) == position &&
+					      lseek(directory, 0, SEEK_CUR) == entries,
 				      "%s, %d: other positions", op->name, points);
-				CHECK(free_descriptor() == descriptor, "%s, %d: a descriptor was left", op->name, points);
+				CHECK(free_descriptor() == descriptor,
+				      "%s, %d: a descriptor was left", op->name, points);
 			}
 		CHECK(all && points > least, "%s: %d points", op->name, points);
 	}
@@ -130,19 +138,49 @@ static void everywhere(const struct operation *op, int least)
 static void test_everywhere(void)
 {
 	const struct operation ops[] = {
-		{ "read_file", RAW_OP_read_file, { (uint64_t)AT_FDCWD, (uintptr_t)"file", 0, AREA, O_RDONLY }, 2 },
-		{ "read_file of a part", RAW_OP_read_file, { (uint64_t)AT_FDCWD, (uintptr_t)"file", 0, 777, O_RDONLY }, 2 },
-		{ "read_file of nothing", RAW_OP_read_file, { (uint64_t)AT_FDCWD, (uintptr_t)"file", 0, 0, O_RDONLY }, 2 },
-		{ "read_file of none", RAW_OP_read_file, { (uint64_t)AT_FDCWD, (uintptr_t)"none", 0, 777, O_RDONLY }, 2 },
-		{ "read_file of a directory", RAW_OP_read_file, { (uint64_t)AT_FDCWD, (uintptr_t)".", 0, 777, O_RDONLY }, 2 },
-		{ "read_file for writing", RAW_OP_read_file, { (uint64_t)AT_FDCWD, (uintptr_t)"file", 0, 777, O_WRONLY }, 2 },
-		{ "scan_dir", RAW_OP_scan_dir, { (uint64_t)directory, 0, AREA, AT_SYMLINK_NOFOLLOW, 0 }, 1 },
-		{ "scan_dir through links", RAW_OP_scan_dir, { (uint64_t)directory, 0, AREA, 0, 0 }, 1 },
-		{ "scan_dir of a part", RAW_OP_scan_dir, { (uint64_t)directory, 0, 1000, 0, 0 }, 1 },
+		{ "read_file",
+		  RAW_OP_read_file,
+		  { (uint64_t)AT_FDCWD, (uintptr_t)"file", 0, AREA, O_RDONLY },
+		  2 },
+		{ "read_file of a part",
+		  RAW_OP_read_file,
+		  { (uint64_t)AT_FDCWD, (uintptr_t)"file", 0, 777, O_RDONLY },
+		  2 },
+		{ "read_file of nothing",
+		  RAW_OP_read_file,
+		  { (uint64_t)AT_FDCWD, (uintptr_t)"file", 0, 0, O_RDONLY },
+		  2 },
+		{ "read_file of none",
+		  RAW_OP_read_file,
+		  { (uint64_t)AT_FDCWD, (uintptr_t)"none", 0, 777, O_RDONLY },
+		  2 },
+		{ "read_file of a directory",
+		  RAW_OP_read_file,
+		  { (uint64_t)AT_FDCWD, (uintptr_t)".", 0, 777, O_RDONLY },
+		  2 },
+		{ "read_file for writing",
+		  RAW_OP_read_file,
+		  { (uint64_t)AT_FDCWD, (uintptr_t)"file", 0, 777, O_WRONLY },
+		  2 },
+		{ "scan_dir",
+		  RAW_OP_scan_dir,
+		  { (uint64_t)directory, 0, AREA, AT_SYMLINK_NOFOLLOW, 0 },
+		  1 },
+		{ "scan_dir through links",
+		  RAW_OP_scan_dir,
+		  { (uint64_t)directory, 0, AREA, 0, 0 },
+		  1 },
+		{ "scan_dir of a part",
+		  RAW_OP_scan_dir,
+		  { (uint64_t)directory, 0, 1000, 0, 0 },
+		  1 },
 		{ "scan_dir of a file", RAW_OP_scan_dir, { (uint64_t)file, 0, AREA, 0, 0 }, 1 },
 		{ "seek_read", RAW_OP_seek_read, { (uint64_t)file, 0, 500, 50, SEEK_CUR }, 1 },
 		{ "seek_write", RAW_OP_seek_write, { (uint64_t)file, 0, 500, 50, SEEK_CUR }, 1 },
-		{ "seek_read before the start", RAW_OP_seek_read, { (uint64_t)file, 0, 500, (uint64_t)-500, SEEK_SET }, 1 },
+		{ "seek_read before the start",
+		  RAW_OP_seek_read,
+		  { (uint64_t)file, 0, 500, (uint64_t)-500, SEEK_SET },
+		  1 },
 	};
 	const int least[] = { 4, 3, 2, 1, 3, 3, FILES, FILES, 4, 1, 1, 1, 1 };
 
@@ -155,7 +193,9 @@ static void test_forged_scan(void)
 {
 	static const uint64_t sizes[] = { 0, 8, 168, 175, 177, 184, 65528, 65535 };
 	static char area[AREA];
-	const struct operation op = { "", RAW_OP_scan_dir, { (uint64_t)directory, 0, AREA, 0, 0 }, 1 };
+	const struct operation op = {
+		"", RAW_OP_scan_dir, { (uint64_t)directory, 0, AREA, 0, 0 }, 1
+	};
 	struct bpf_insn insns[AT_CALL + 2];
 	struct cosy_dirent *entry = (struct cosy_dirent *)area;
 	uint64_t before;
@@ -166,7 +206,10 @@ static void test_forged_scan(void)
 	handle = raw_load(fd, insns, COUNT(insns));
 	raw_run_init(&the_run, handle, NULL);
 	for (size_t i = 0; i < 4 * COUNT(sizes); i++) {
-		uint64_t left = i / COUNT(sizes) == 0 ? 184 : i / COUNT(sizes) == 1 ? 65536 : i / COUNT(sizes) == 2 ? 65537 : ~0ull;
+		uint64_t left = i / COUNT(sizes) == 0	? 184
+				: i / COUNT(sizes) == 1 ? 65536
+				: i / COUNT(sizes) == 2 ? 65537
+							: ~0ull;
 
 		memset(area, 0, sizeof(area));
 		entry->reclen = (uint16_t)sizes[i % COUNT(sizes)];
@@ -184,10 +227,12 @@ static void test_forged_scan(void)
 			if (by)
 				the_run.run.ret = interpret(insns);
 			else
-				CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE, "status %u",
-				      the_run.run.status);
-			CHECK(the_run.run.ret == (ok ? (int64_t)(before + left) : -EINVAL), "%llu of %llu: %lld",
-			      (unsigned long long)sizes[i % COUNT(sizes)], (unsigned long long)left, (long long)the_run.run.ret);
+				CHECK(!raw_run_to_end(fd, &the_run) &&
+					      the_run.run.status == COSY_DONE,
+				      "status %u", the_run.run.status);
+			CHECK(the_run.run.ret == (ok ? (int64_t)(before + left) : -EINVAL),
+			      "%llu of %llu: %lld", (unsigned long long)sizes[i % COUNT(sizes)],
+			      (unsigned long long)left, (long long)the_run.run.ret);
 		}
 	}
 	/* Addresses and numbers that are no one's. */
@@ -197,7 +242,8 @@ static void test_forged_scan(void)
 		the_run.state.reg[2] = ~0ull << i;
 		the_run.state.reg[3] = 4096;
 		the_run.state.reg[4] = COSY_UNDER_WAY | (uint32_t)(1u << i % 32);
-		CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE, "status %u", the_run.run.status);
+		CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE, "status %u",
+		      the_run.run.status);
 	}
 }
 
@@ -206,7 +252,11 @@ static void test_forged_scan(void)
 static void traced_child(void)
 {
 	static char to[4096];
-	const struct operation op = { "", RAW_OP_read_file, { (uint64_t)AT_FDCWD, (uintptr_t)"traced", 0, sizeof(to), O_RDONLY }, 2 };
+	const struct operation op = { "",
+				      RAW_OP_read_file,
+				      { (uint64_t)AT_FDCWD, (uintptr_t)"traced", 0, sizeof(to),
+					O_RDONLY },
+				      2 };
 	struct bpf_insn insns[AT_CALL + 2];
 	int64_t result;
 	long ret;
@@ -217,7 +267,8 @@ static void traced_child(void)
 	do
 		ret = raw_run(fd, &the_run);
 	while (!ret && the_run.run.status == COSY_LEFT_WORK);
-	if (ret || the_run.run.status != COSY_LEFT_TRACED || !COSY_IS_UNDER_WAY(the_run.state.reg[5]))
+	if (ret || the_run.run.status != COSY_LEFT_TRACED ||
+	    !COSY_IS_UNDER_WAY(the_run.state.reg[5]))
 		_exit(2);
 	result = interpret(insns);
 	_exit(result == 5 && !memcmp(to, "abcde", 5) ? 0 : 3);
@@ -281,7 +332,8 @@ int main(int argc, char **argv)
 	MUST(!mkdir("d", 0755) && (directory = open("d", O_RDONLY | O_DIRECTORY)) >= 0);
 	for (int i = 0; i < FILES; i++) {
 		snprintf(name, sizeof(name), "d/%d", i);
-		MUST(i % 7 ? !close(open(name, O_CREAT | O_RDWR, 0600)) : !symlink(i ? "nowhere" : "..", name));
+		MUST(i % 7 ? !close(open(name, O_CREAT | O_RDWR, 0600))
+			   : !symlink(i ? "nowhere" : "..", name));
 	}
 	file = open("file", O_CREAT | O_RDWR, 0600);
 	for (int i = 0; i < 20000; i++)

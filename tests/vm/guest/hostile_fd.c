@@ -47,9 +47,11 @@ static void owner_is_well(const char *after)
 
 	raw_run_init(&r, owner.handle, NULL);
 	ret = raw_run_to_end(owner.fd, &r);
-	CHECK(!ret && r.run.status == COSY_DONE && r.run.ret == 42, "after %s: RUN is %ld, status %u, result %lld", after, ret,
-	      r.run.status, (long long)r.run.ret);
-	CHECK(!strcmp(owner.buffer, "mine"), "after %s: the buffer holds %.8s", after, owner.buffer);
+	CHECK(!ret && r.run.status == COSY_DONE && r.run.ret == 42,
+	      "after %s: RUN is %ld, status %u, result %lld", after, ret, r.run.status,
+	      (long long)r.run.ret);
+	CHECK(!strcmp(owner.buffer, "mine"), "after %s: the buffer holds %.8s", after,
+	      owner.buffer);
 }
 
 static void in_fork(void *unused)
@@ -64,7 +66,8 @@ static void in_fork(void *unused)
 	strcpy(owner.buffer, "child's");
 	own = raw_open();
 	raw_run_init(&r, raw_load(own, forty_two, 2), NULL);
-	CHECK(!raw_run_to_end(own, &r) && r.run.ret == 42, "fork: the child's own context does not run");
+	CHECK(!raw_run_to_end(own, &r) && r.run.ret == 42,
+	      "fork: the child's own context does not run");
 	close(owner.fd);
 }
 
@@ -72,7 +75,10 @@ static void sent(int socket)
 {
 	char control[CMSG_SPACE(sizeof(int))], c;
 	struct iovec iov = { &c, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control,
+			      .msg_controllen = sizeof(control) };
 	int fd, wrong;
 
 	MUST(recvmsg(socket, &msg, 0) == 1);
@@ -85,7 +91,10 @@ static void send_fd(int socket, int fd)
 {
 	char control[CMSG_SPACE(sizeof(int))] = { 0 }, c = 'x';
 	struct iovec iov = { &c, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control,
+			      .msg_controllen = sizeof(control) };
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
 
 	cmsg->cmsg_level = SOL_SOCKET;

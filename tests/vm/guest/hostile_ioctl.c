@@ -3,12 +3,21 @@
 #include "raw.h"
 
 static const uint64_t bad_pointers[] = {
-	0, 1, 0x1000, 0x00007ffffffff000, 0x00007ffffffffffc, 0x0000800000000000, 0xffff800000000000,
-	0xffffffff81000000, 0xfffffffffffffff0, 0xffffffffffffffff,
+	0,
+	1,
+	0x1000,
+	0x00007ffffffff000,
+	0x00007ffffffffffc,
+	0x0000800000000000,
+	0xffff800000000000,
+	0xffffffff81000000,
+	0xfffffffffffffff0,
+	0xffffffffffffffff,
 };
 
 static const unsigned long requests[] = {
-	COSY_IOC_VERSION, COSY_IOC_SETBUF, COSY_IOC_LOAD, COSY_IOC_RUN, COSY_IOC_LIMITS, COSY_IOC_FREE, COSY_IOC_STATS,
+	COSY_IOC_VERSION, COSY_IOC_SETBUF, COSY_IOC_LOAD,  COSY_IOC_RUN,
+	COSY_IOC_LIMITS,  COSY_IOC_FREE,   COSY_IOC_STATS,
 };
 
 static const struct bpf_insn forty_two[] = { MOV(0, 42), EXIT };
@@ -20,14 +29,16 @@ static void still_works(int fd, const char *what)
 
 	raw_run_init(&r, raw_load(fd, forty_two, COUNT(forty_two)), NULL);
 	ret = raw_run_to_end(fd, &r);
-	CHECK(!ret && r.run.status == COSY_DONE && r.run.ret == 42, "after %s: RUN is %ld, status %u, result %lld", what, ret,
-	      r.run.status, (long long)r.run.ret);
+	CHECK(!ret && r.run.status == COSY_DONE && r.run.ret == 42,
+	      "after %s: RUN is %ld, status %u, result %lld", what, ret, r.run.status,
+	      (long long)r.run.ret);
 }
 
 static void arguments(int fd)
 {
 	long page = sysconf(_SC_PAGESIZE);
-	char *memory = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory =
+		mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *edge = memory + 2 * page;
 
 	MUST(memory != MAP_FAILED);
@@ -36,41 +47,50 @@ static void arguments(int fd)
 		for (unsigned j = 0; j < COUNT(bad_pointers); j++) {
 			long ret = raw_ioctl(fd, requests[i], (void *)bad_pointers[j]);
 
-			CHECK(ret == -EFAULT, "request %u at %#llx: %ld", i, (unsigned long long)bad_pointers[j], ret);
+			CHECK(ret == -EFAULT, "request %u at %#llx: %ld", i,
+			      (unsigned long long)bad_pointers[j], ret);
 		}
 		/* Sizes from nothing to far too much, zeros and rubbish behind, also cut by a page's end. */
 		for (uint64_t size = 0; size < 3 * 4096; size += size < 300 ? 4 : 509) {
 			uint32_t *arg = (uint32_t *)(memory + page);
 
 			if (requests[i] == COSY_IOC_SETBUF && size >= sizeof(struct cosy_setbuf))
-				continue;	/* would succeed, once */
+				continue; /* would succeed, once */
 			memset(memory, 0, 2 * page);
 			arg[0] = (uint32_t)size;
 			long ret = raw_ioctl(fd, requests[i], arg);
 
-			CHECK(ret <= 0, "request %u, size %llu: %ld", i, (unsigned long long)size, ret);
+			CHECK(ret <= 0, "request %u, size %llu: %ld", i, (unsigned long long)size,
+			      ret);
 			memset(memory, 0xa5, 2 * page);
 			arg[0] = (uint32_t)size;
 			ret = raw_ioctl(fd, requests[i], arg);
-			CHECK(ret < 0 || requests[i] == COSY_IOC_VERSION || requests[i] == COSY_IOC_STATS ||
-			      requests[i] == COSY_IOC_LIMITS, "request %u, size %llu, rubbish: %ld", i,
-			      (unsigned long long)size, ret);
+			CHECK(ret < 0 || requests[i] == COSY_IOC_VERSION ||
+				      requests[i] == COSY_IOC_STATS ||
+				      requests[i] == COSY_IOC_LIMITS,
+			      "request %u, size %llu, rubbish: %ld", i, (unsigned long long)size,
+			      ret);
 			arg = (uint32_t *)(edge - 4 * (1 + size % 8));
 			arg[0] = 4096;
 			ret = raw_ioctl(fd, requests[i], arg);
-			CHECK(ret == -EFAULT || ret == -EINVAL || ret == -E2BIG, "request %u cut off: %ld", i, ret);
+			CHECK(ret == -EFAULT || ret == -EINVAL || ret == -E2BIG,
+			      "request %u cut off: %ld", i, ret);
 		}
 		MUST(raw_ioctl(fd, requests[i], memory + page + 1) <= 0);
 	}
 	for (int i = 0; i < 100000; i++) {
-		unsigned long request = i < 4096 ? (unsigned long)(0xc0004300 + (i << 8 & 0x3f0000) + i % 256) : chance(0);
+		unsigned long request =
+			i < 4096 ? (unsigned long)(0xc0004300 + (i << 8 & 0x3f0000) + i % 256)
+				 : chance(0);
 		unsigned int nr = request & 0xff, type = request >> 8 & 0xff;
 
 		if (type == 'C' && nr >= 0x80 && nr < 0x90)
 			continue;
-		if ((request & 0xffff) == 0x5421 || (request & 0xff00) == 0x5400 || type == 0 || type == 'f')
-			continue;	/* the kernel's own, for every file: FIONBIO and such */
-		CHECK(raw_ioctl(fd, request, memory) < 0, "unknown request %#lx was accepted", request);
+		if ((request & 0xffff) == 0x5421 || (request & 0xff00) == 0x5400 || type == 0 ||
+		    type == 'f')
+			continue; /* the kernel's own, for every file: FIONBIO and such */
+		CHECK(raw_ioctl(fd, request, memory) < 0, "unknown request %#lx was accepted",
+		      request);
 	}
 	munmap(memory, 2 * page);
 	raw_limits(fd, 0, 0);
@@ -82,7 +102,8 @@ static void run_arguments(int fd)
 	static const struct bpf_insn calls[] = { MOV(6, 7), CALL(SYS_getpid), MOVR(0, 6), EXIT };
 	static const struct bpf_insn faults[] = { MOV(1, 0), LOAD(BPF_DW, 0, 1, 0), EXIT };
 	static const struct bpf_insn local[] = { CALL_LOCAL(1), EXIT, MOV(0, 5), EXIT };
-	uint32_t handle = raw_load(fd, calls, COUNT(calls)), fault = raw_load(fd, faults, COUNT(faults));
+	uint32_t handle = raw_load(fd, calls, COUNT(calls)),
+		 fault = raw_load(fd, faults, COUNT(faults));
 	uint32_t call = raw_load(fd, local, COUNT(local));
 	static struct raw_run r;
 	int taken = 0;
@@ -98,7 +119,8 @@ static void run_arguments(int fd)
 		ret = raw_run_to_end(fd, &r);
 		if (!ret)
 			taken++;
-		CHECK((!ret && i <= COUNT(calls)) || ret == -EINVAL, "resume %llu: RUN is %ld", (unsigned long long)i, ret);
+		CHECK((!ret && i <= COUNT(calls)) || ret == -EINVAL, "resume %llu: RUN is %ld",
+		      (unsigned long long)i, ret);
 	}
 	CHECK(taken >= 1 && taken <= 3, "%d resume points taken", taken);
 	for (unsigned i = 0; i < COUNT(bad_pointers); i++) {
@@ -106,22 +128,27 @@ static void run_arguments(int fd)
 		raw_run_init(&r, fault, NULL);
 		r.run.state = bad_pointers[i];
 		ret = raw_run(fd, &r);
-		CHECK(ret == -EFAULT, "state at %#llx: RUN is %ld", (unsigned long long)bad_pointers[i], ret);
+		CHECK(ret == -EFAULT, "state at %#llx: RUN is %ld",
+		      (unsigned long long)bad_pointers[i], ret);
 		raw_run_init(&r, handle, NULL);
 		r.run.resume = 2;
 		r.run.state = bad_pointers[i];
 		ret = raw_run(fd, &r);
-		CHECK(ret == -EFAULT, "resume from a state at %#llx: RUN is %ld", (unsigned long long)bad_pointers[i], ret);
+		CHECK(ret == -EFAULT, "resume from a state at %#llx: RUN is %ld",
+		      (unsigned long long)bad_pointers[i], ret);
 		raw_run_init(&r, call, NULL);
 		r.run.stack = bad_pointers[i];
 		ret = raw_run(fd, &r);
 		CHECK(ret == -EINVAL || ret == -EFAULT ||
-		      (!ret && (r.run.status == COSY_LEFT_FAULT || r.run.status == COSY_LEFT_STACK)),
-		      "stack at %#llx: RUN is %ld, status %u", (unsigned long long)bad_pointers[i], ret, r.run.status);
+			      (!ret && (r.run.status == COSY_LEFT_FAULT ||
+					r.run.status == COSY_LEFT_STACK)),
+		      "stack at %#llx: RUN is %ld, status %u", (unsigned long long)bad_pointers[i],
+		      ret, r.run.status);
 		raw_run_init(&r, call, (void *)bad_pointers[i]);
 		r.run.stack_size = bad_pointers[i];
 		ret = raw_run(fd, &r);
-		CHECK(ret <= 0, "stack of %#llx bytes: RUN is %ld", (unsigned long long)bad_pointers[i], ret);
+		CHECK(ret <= 0, "stack of %#llx bytes: RUN is %ld",
+		      (unsigned long long)bad_pointers[i], ret);
 	}
 	raw_run_init(&r, call, NULL);
 	r.run.stack += 8;
@@ -137,14 +164,15 @@ static void run_arguments(int fd)
 
 /* A compound that is given (descriptor, request, argument) and makes that ioctl. */
 static const struct bpf_insn does_ioctl[] = {
-	MOVR(6, 1), LOAD(BPF_DW, 1, 6, 0), LOAD(BPF_DW, 2, 6, 8), LOAD(BPF_DW, 3, 6, 16),
-	CALL(SYS_ioctl), STORE(BPF_DW, 6, 24, 0), CALL(SYS_getpid), EXIT,
+	MOVR(6, 1),	 LOAD(BPF_DW, 1, 6, 0),	  LOAD(BPF_DW, 2, 6, 8), LOAD(BPF_DW, 3, 6, 16),
+	CALL(SYS_ioctl), STORE(BPF_DW, 6, 24, 0), CALL(SYS_getpid),	 EXIT,
 };
 
 static void inside(int fd)
 {
 	static struct raw_run outer, inner;
-	uint32_t handle = raw_load(fd, does_ioctl, COUNT(does_ioctl)), other = raw_load(fd, forty_two, COUNT(forty_two));
+	uint32_t handle = raw_load(fd, does_ioctl, COUNT(does_ioctl)),
+		 other = raw_load(fd, forty_two, COUNT(forty_two));
 	struct cosy_free free = { .size = sizeof(free), .handle = handle };
 	int second = raw_open();
 	uint32_t there = raw_load(second, forty_two, COUNT(forty_two));
@@ -159,8 +187,8 @@ static void inside(int fd)
 		ctx[2] = (int64_t)(uintptr_t)&inner.run;
 		raw_run_init(&outer, handle, ctx);
 		ret = raw_run_to_end(fd, &outer);
-		CHECK(!ret && outer.run.status == COSY_DONE && outer.run.ret == getpid(), "RUN around RUN is %ld, status %u", ret,
-		      outer.run.status);
+		CHECK(!ret && outer.run.status == COSY_DONE && outer.run.ret == getpid(),
+		      "RUN around RUN is %ld, status %u", ret, outer.run.status);
 		CHECK(ctx[3] == -ELOOP, "RUN inside RUN is %lld", (long long)ctx[3]);
 	}
 	/* Freed while it runs: it runs to its end. */
@@ -170,7 +198,8 @@ static void inside(int fd)
 	raw_run_init(&outer, handle, ctx);
 	ret = raw_run_to_end(fd, &outer);
 	CHECK(!ret && outer.run.status == COSY_DONE && outer.run.ret == getpid() && ctx[3] == 0,
-	      "FREE inside RUN: %ld, status %u, FREE is %lld", ret, outer.run.status, (long long)ctx[3]);
+	      "FREE inside RUN: %ld, status %u, FREE is %lld", ret, outer.run.status,
+	      (long long)ctx[3]);
 	CHECK(raw_run(fd, &outer) == -ENOENT, "freed, and still there");
 	CHECK(raw_ioctl(fd, COSY_IOC_FREE, &free) == -ENOENT, "freed twice");
 	close(second);
@@ -180,11 +209,22 @@ static void inside(int fd)
 static void closing(void)
 {
 	static const struct bpf_insn closes[] = {
-		MOVR(6, 1), LOAD(BPF_DW, 1, 6, 0), CALL(SYS_close), MOVR(7, 0),
-		MOV(1, -1), MOV(2, 0), MOV(3, 0), CALL(SYS_lseek),
-		LOAD(BPF_DW, 1, 6, 8), MOV(2, 0), CALL(SYS_open),
-		MOV(8, 100000), ADD(8, -1), JUMP_NE(8, 0, -2),
-		MOVR(0, 7), EXIT,
+		MOVR(6, 1),
+		LOAD(BPF_DW, 1, 6, 0),
+		CALL(SYS_close),
+		MOVR(7, 0),
+		MOV(1, -1),
+		MOV(2, 0),
+		MOV(3, 0),
+		CALL(SYS_lseek),
+		LOAD(BPF_DW, 1, 6, 8),
+		MOV(2, 0),
+		CALL(SYS_open),
+		MOV(8, 100000),
+		ADD(8, -1),
+		JUMP_NE(8, 0, -2),
+		MOVR(0, 7),
+		EXIT,
 	};
 	static struct raw_run r;
 	int fd = raw_open();
@@ -195,9 +235,12 @@ static void closing(void)
 	raw_run_init(&r, raw_load(fd, closes, COUNT(closes)), ctx);
 	ret = raw_run(fd, &r);
 	/* What close puts off is due on the way out, so that it may leave there. */
-	CHECK(!ret && (r.run.status == COSY_DONE || r.run.status == COSY_LEFT_WORK) && r.run.ret == 0, "closing: RUN is %ld, status %u, close is %lld", ret,
-	      r.run.status, (long long)r.run.ret);
-	CHECK(raw_run(fd, &r) == -ENOTTY || raw_run(fd, &r) == -EBADF, "closed, and still a device");
+	CHECK(!ret && (r.run.status == COSY_DONE || r.run.status == COSY_LEFT_WORK) &&
+		      r.run.ret == 0,
+	      "closing: RUN is %ld, status %u, close is %lld", ret, r.run.status,
+	      (long long)r.run.ret);
+	CHECK(raw_run(fd, &r) == -ENOTTY || raw_run(fd, &r) == -EBADF,
+	      "closed, and still a device");
 	close(fd);
 }
 

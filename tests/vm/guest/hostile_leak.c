@@ -10,8 +10,8 @@
  */
 #include "raw.h"
 
-#define LENGTH 60
-#define AREA 4096
+#define LENGTH	60
+#define AREA	4096
 #define SECONDS 4
 
 static struct raw_run r;
@@ -38,11 +38,12 @@ static void look(const char *where, const void *memory, size_t size)
 	for (size_t i = 0; i < size / 8; i++) {
 		if (!kernel_like(words[i]))
 			continue;
-		CHECK(0, "%s, word %zu: %#llx, left by status %u at %u", where, i, (unsigned long long)words[i],
-		      r.run.status, r.run.resume);
+		CHECK(0, "%s, word %zu: %#llx, left by status %u at %u", where, i,
+		      (unsigned long long)words[i], r.run.status, r.run.resume);
 		for (int j = 0; j < LENGTH; j++)
-			printf("%3d: %02x dst %d src %d off %d imm %d\n", j, program[j].code, program[j].dst_reg,
-			       program[j].src_reg, program[j].off, program[j].imm);
+			printf("%3d: %02x dst %d src %d off %d imm %d\n", j, program[j].code,
+			       program[j].dst_reg, program[j].src_reg, program[j].off,
+			       program[j].imm);
 		exit(1);
 	}
 }
@@ -69,8 +70,9 @@ static short offset(void)
 static struct bpf_insn some_call(void)
 {
 	static const int calls[] = {
-		SYS_getpid, SYS_gettid, SYS_getuid, SYS_getppid, SYS_sched_yield, SYS_close, SYS_lseek, SYS_dup,
-		SYS_umask, SYS_getpgid, SYS_fcntl, SYS_read, SYS_write, SYS_clock_gettime, SYS_uname,
+		SYS_getpid, SYS_gettid, SYS_getuid, SYS_getppid,       SYS_sched_yield,
+		SYS_close,  SYS_lseek,	SYS_dup,    SYS_umask,	       SYS_getpgid,
+		SYS_fcntl,  SYS_read,	SYS_write,  SYS_clock_gettime, SYS_uname,
 	};
 
 	return CALL(chance(100) ? calls[chance(COUNT(calls))] : SYS_nanosleep);
@@ -78,15 +80,21 @@ static struct bpf_insn some_call(void)
 
 static struct bpf_insn some_operation(void)
 {
-	static const int operations[] = { RAW_OP_ctx, RAW_OP_fence, RAW_OP_alloca, RAW_OP_strlen, RAW_OP_memcpy };
+	static const int operations[] = { RAW_OP_ctx, RAW_OP_fence, RAW_OP_alloca, RAW_OP_strlen,
+					  RAW_OP_memcpy };
 
 	return CALL_OP(operations[chance(COUNT(operations))]);
 }
 
 static struct bpf_insn some_insn(int at, int main_end)
 {
-	static const int fetches[] = { BPF_ADD, BPF_ADD | BPF_FETCH, BPF_OR | BPF_FETCH, BPF_AND | BPF_FETCH,
-				       BPF_XOR | BPF_FETCH, BPF_XCHG, BPF_CMPXCHG };
+	static const int fetches[] = { BPF_ADD,
+				       BPF_ADD | BPF_FETCH,
+				       BPF_OR | BPF_FETCH,
+				       BPF_AND | BPF_FETCH,
+				       BPF_XOR | BPF_FETCH,
+				       BPF_XCHG,
+				       BPF_CMPXCHG };
 
 	switch (chance(20)) {
 	case 0:
@@ -104,9 +112,11 @@ static struct bpf_insn some_insn(int at, int main_end)
 	case 6:
 		return STOREK(BPF_DW, base(), offset(), (int)chance(1000));
 	case 7:
-		return STORE(BPF_DW, 10, (short)(-8 * (1 + (int)chance(COSY_FRAME_SIZE / 8))), any());
+		return STORE(BPF_DW, 10, (short)(-8 * (1 + (int)chance(COSY_FRAME_SIZE / 8))),
+			     any());
 	case 8:
-		return LOAD(BPF_DW, any(), 10, (short)(-8 * (1 + (int)chance(COSY_FRAME_SIZE / 8))));
+		return LOAD(BPF_DW, any(), 10,
+			    (short)(-8 * (1 + (int)chance(COSY_FRAME_SIZE / 8))));
 	case 9:
 		return ATOMIC(BPF_DW, base(), offset(), any(), fetches[chance(COUNT(fetches))]);
 	case 10:
@@ -122,7 +132,7 @@ static struct bpf_insn some_insn(int at, int main_end)
 		return some_call();
 	case 16:
 		return some_operation();
-	case 17:	/* leaves, if ever reached */
+	case 17: /* leaves, if ever reached */
 		switch (chance(8)) {
 		case 0:
 			return LOAD(BPF_DW, any(), 8, 0);
@@ -135,7 +145,7 @@ static struct bpf_insn some_insn(int at, int main_end)
 		default:
 			return MOV(any(), (int)chance(1000));
 		}
-	case 18:	/* to the function at the end, from anywhere: recursion, too */
+	case 18: /* to the function at the end, from anywhere: recursion, too */
 		return CALL_LOCAL(main_end - at - 1);
 	default:
 		return JUMP_LT(any(), (int)chance(1000), (short)((int)chance(9) - 4));
@@ -191,8 +201,8 @@ static void fill(void)
 /* Enough to say something: programs, and every way of leaving. */
 static bool seen_all(int programs, const int *left)
 {
-	return programs > 20 && left[COSY_LEFT_FAULT] && left[COSY_ENDED_STEPS] && left[COSY_LEFT_STACK] &&
-	       left[COSY_LEFT_WORK];
+	return programs > 20 && left[COSY_LEFT_FAULT] && left[COSY_ENDED_STEPS] &&
+	       left[COSY_LEFT_STACK] && left[COSY_LEFT_WORK];
 }
 
 int main(void)
@@ -215,7 +225,8 @@ int main(void)
 		make(insns);
 		if (raw_try_load(fd, insns, LENGTH, &load)) {
 			if (!refused++)
-				printf("first refusal: instruction %u: %s\n", load.bad_insn, raw_log);
+				printf("first refusal: instruction %u: %s\n", load.bad_insn,
+				       raw_log);
 			continue;
 		}
 		programs++;
@@ -232,8 +243,8 @@ int main(void)
 			do {
 				ret = raw_run(fd, &r);
 				runs++;
-				CHECK(ret == 0 || (r.run.status == COSY_LEFT_CALL && ret >= -4095), "RUN is %ld, status %u", ret,
-				      r.run.status);
+				CHECK(ret == 0 || (r.run.status == COSY_LEFT_CALL && ret >= -4095),
+				      "RUN is %ld, status %u", ret, r.run.status);
 				if (!ret && r.run.status < 16)
 					left[r.run.status]++;
 				look("state", &r.state, sizeof(r.state));

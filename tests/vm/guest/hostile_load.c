@@ -9,7 +9,8 @@
 
 static void judged(long ret, const char *what)
 {
-	CHECK(ret == 0 || ret == -EINVAL || ret == -E2BIG || ret == -EDQUOT || ret == -ENOMEM, "%s: LOAD is %ld", what, ret);
+	CHECK(ret == 0 || ret == -EINVAL || ret == -E2BIG || ret == -EDQUOT || ret == -ENOMEM,
+	      "%s: LOAD is %ld", what, ret);
 	CHECK(ret != -EINVAL || raw_log[0], "%s: refused without a reason", what);
 	CHECK(memchr(raw_log, 0, sizeof(raw_log)), "%s: the reason has no end", what);
 }
@@ -34,7 +35,7 @@ static int random_containers(int fd)
 
 		for (size_t i = 0; i < sizeof(c.header) / 8 + words; i++)
 			raw[i] = chance(0);
-		if (tried % 4) {	/* a good header, and then perhaps one field wrong */
+		if (tried % 4) { /* a good header, and then perhaps one field wrong */
 			memset(&c.header, 0, sizeof(c.header));
 			c.header.magic = COSY_MAGIC;
 			c.header.version = COSY_ABI_VERSION;
@@ -43,7 +44,8 @@ static int random_containers(int fd)
 			c.header.insn_off = sizeof(c.header);
 			c.header.insn_cnt = (uint32_t)words;
 			if (tried % 4 == 1)
-				((uint32_t *)&c.header)[chance(sizeof(c.header) / 4)] = (uint32_t)(chance(2) ? chance(0) : chance(1024));
+				((uint32_t *)&c.header)[chance(sizeof(c.header) / 4)] =
+					(uint32_t)(chance(2) ? chance(0) : chance(1024));
 		}
 		memset(&load, 0, sizeof(load));
 		load.size = sizeof(load);
@@ -54,7 +56,9 @@ static int random_containers(int fd)
 		strcpy(raw_log, "-");
 		long ret = raw_ioctl(fd, COSY_IOC_LOAD, &load);
 
-		CHECK(ret == 0 || ret == -EINVAL || ret == -E2BIG || ret == -EFAULT || ret == -ENOMEM, "random: LOAD is %ld", ret);
+		CHECK(ret == 0 || ret == -EINVAL || ret == -E2BIG || ret == -EFAULT ||
+			      ret == -ENOMEM,
+		      "random: LOAD is %ld", ret);
 		if (!ret) {
 			taken++;
 			forget(fd, &load);
@@ -68,11 +72,26 @@ static int random_containers(int fd)
 static void mutated(int fd)
 {
 	static const struct bpf_insn good[] = {
-		MOVR(6, 1), STORE(BPF_DW, 10, -8, 6), MOV(7, 10), CALL(SYS_getpid), ADDR(7, 0), LOAD(BPF_DW, 1, 10, -8),
-		LOAD(BPF_DW, 2, 1, 0), STORE(BPF_DW, 1, 8, 2), ATOMIC(BPF_DW, 1, 16, 7, BPF_ADD | BPF_FETCH),
-		CALL_LOCAL(8), WIDE(3, 0x123456789abcdef), MOV(8, 5), ADD(8, -1), JUMP_NE(8, 0, -2),
-		CALL_OP(RAW_OP_fence), MOVR(0, 7), EXIT,
-		STOREK(BPF_W, 10, -16, 3), LOAD(BPF_W, 0, 10, -16), EXIT,
+		MOVR(6, 1),
+		STORE(BPF_DW, 10, -8, 6),
+		MOV(7, 10),
+		CALL(SYS_getpid),
+		ADDR(7, 0),
+		LOAD(BPF_DW, 1, 10, -8),
+		LOAD(BPF_DW, 2, 1, 0),
+		STORE(BPF_DW, 1, 8, 2),
+		ATOMIC(BPF_DW, 1, 16, 7, BPF_ADD | BPF_FETCH),
+		CALL_LOCAL(8),
+		WIDE(3, 0x123456789abcdef),
+		MOV(8, 5),
+		ADD(8, -1),
+		JUMP_NE(8, 0, -2),
+		CALL_OP(RAW_OP_fence),
+		MOVR(0, 7),
+		EXIT,
+		STOREK(BPF_W, 10, -16, 3),
+		LOAD(BPF_W, 0, 10, -16),
+		EXIT,
 	};
 	static struct raw_run r;
 	static char ctx[4096];
@@ -86,9 +105,11 @@ static void mutated(int fd)
 
 		memcpy(insns, good, sizeof(good));
 		for (uint64_t n = 1 + chance(3); n; n--) {
-			unsigned char *byte = (unsigned char *)&insns[chance(COUNT(good))] + chance(8);
+			unsigned char *byte =
+				(unsigned char *)&insns[chance(COUNT(good))] + chance(8);
 
-			*byte = (unsigned char)(chance(2) ? chance(256) : *byte ^ (1u << chance(8)));
+			*byte = (unsigned char)(chance(2) ? chance(256)
+							  : *byte ^ (1u << chance(8)));
 		}
 		/* Calls of this program that would hurt its own process are not the point. */
 		bool harmless = true;
@@ -147,7 +168,8 @@ static void largest(int fd)
 		for (unsigned j = 0; j < COSY_MAX_INSNS - 1; j++) {
 			insns[j] = worst[i].insn;
 			if (!strcmp(worst[i].name, "local calls"))
-				insns[j].imm = (int)(COSY_MAX_INSNS - 3 - j);	/* all to the last but one */
+				insns[j].imm =
+					(int)(COSY_MAX_INSNS - 3 - j); /* all to the last but one */
 		}
 		insns[COSY_MAX_INSNS - 1] = EXIT;
 		if (!strcmp(worst[i].name, "local calls")) {
@@ -156,8 +178,9 @@ static void largest(int fd)
 		}
 		ret = raw_try_load(fd, insns, COSY_MAX_INSNS, &load);
 		took = now_ms() - start;
-		printf("%u %s: %s, %u instructions, %u bytes, %.0f ms%s%s\n", COSY_MAX_INSNS, worst[i].name,
-		       ret ? strerror((int)-ret) : "loaded", load.rewritten, load.jited, took, ret ? ": " : "", ret ? raw_log : "");
+		printf("%u %s: %s, %u instructions, %u bytes, %.0f ms%s%s\n", COSY_MAX_INSNS,
+		       worst[i].name, ret ? strerror((int)-ret) : "loaded", load.rewritten,
+		       load.jited, took, ret ? ": " : "", ret ? raw_log : "");
 		judged(ret, worst[i].name);
 		if (!ret)
 			forget(fd, &load);
@@ -175,7 +198,8 @@ static void largest(int fd)
 		big.c.header.insn_cnt++;
 		big.c.header.size += 8;
 		ret = raw_load_container(fd, &big.c, &load);
-		CHECK(ret == -E2BIG || ret == -EINVAL, "one instruction more than allowed: LOAD is %ld", ret);
+		CHECK(ret == -E2BIG || ret == -EINVAL,
+		      "one instruction more than allowed: LOAD is %ld", ret);
 	}
 }
 
@@ -191,6 +215,7 @@ int main(void)
 	mutated(fd);
 	largest(fd);
 	raw_run_init(&r, raw_load(fd, fine, 2), NULL);
-	CHECK(!raw_run_to_end(fd, &r) && r.run.ret == 42, "an ordinary compound does not run any more");
+	CHECK(!raw_run_to_end(fd, &r) && r.run.ret == 42,
+	      "an ordinary compound does not run any more");
 	return check_end();
 }

@@ -10,10 +10,18 @@
 
 /* Counts in the buffer's first word, for ever, with all kinds of access and a call now and then. */
 static const struct bpf_insn hammer[] = {
-	MOVR(6, 1), MOV(7, 0),
-	ADD(7, 1), STORE(BPF_DW, 6, 0, 7), LOAD(BPF_DW, 2, 6, 0), STORE(BPF_DW, 6, SIZE / 4, 2),
-	MOV(3, 1), ATOMIC(BPF_DW, 6, 8, 3, BPF_ADD), INSN(BPF_JMP | BPF_JSET | BPF_K, 7, 0, 1, 0xff), JUMP(-8),
-	CALL(SYS_getpid), JUMP(-10),
+	MOVR(6, 1),
+	MOV(7, 0),
+	ADD(7, 1),
+	STORE(BPF_DW, 6, 0, 7),
+	LOAD(BPF_DW, 2, 6, 0),
+	STORE(BPF_DW, 6, SIZE / 4, 2),
+	MOV(3, 1),
+	ATOMIC(BPF_DW, 6, 8, 3, BPF_ADD),
+	INSN(BPF_JMP | BPF_JSET | BPF_K, 7, 0, 1, 0xff),
+	JUMP(-8),
+	CALL(SYS_getpid),
+	JUMP(-10),
 };
 
 static const struct bpf_insn adds[] = {
@@ -38,14 +46,17 @@ static void wrong_ways(void)
 		{ SIZE, PROT_NONE, MAP_SHARED, 0 },
 	};
 	struct cosy_setbuf setbuf = { .size = sizeof(setbuf) };
-	static const uint64_t lengths[] = { 0, 1, 4095, 4097, 12288, 1ull << 27, 1ull << 32, 1ull << 63, ~0ull };
+	static const uint64_t lengths[] = { 0,		1,	    4095,	4097, 12288,
+					    1ull << 27, 1ull << 32, 1ull << 63, ~0ull };
 	int fd = raw_open();
 	void *p;
 
-	CHECK(mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED, "mapped before SETBUF");
+	CHECK(mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED,
+	      "mapped before SETBUF");
 	for (unsigned i = 0; i < COUNT(lengths); i++) {
 		setbuf.len = lengths[i];
-		CHECK(raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf) == -EINVAL, "a buffer of %#llx bytes", (unsigned long long)lengths[i]);
+		CHECK(raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf) == -EINVAL, "a buffer of %#llx bytes",
+		      (unsigned long long)lengths[i]);
 	}
 	setbuf.len = SIZE;
 	setbuf.flags = 1;
@@ -59,14 +70,15 @@ static void wrong_ways(void)
 	}
 	p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	CHECK(p != MAP_FAILED, "after the wrong ways the right one fails: %s", strerror(errno));
-	CHECK(mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED, "mapped twice");
+	CHECK(mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED,
+	      "mapped twice");
 	for (int i = 0; i < SIZE; i++)
 		if (((char *)p)[i]) {
 			CHECK(0, "a new buffer is not zero at %d", i);
 			break;
 		}
 	close(fd);
-	memset(p, 1, SIZE);	/* the mapping outlives the descriptor */
+	memset(p, 1, SIZE); /* the mapping outlives the descriptor */
 	munmap(p, SIZE);
 }
 
@@ -113,18 +125,20 @@ static void by_munmap(struct victim *v)
 
 static void by_partial_munmap(struct victim *v)
 {
-	if (munmap(at(v, SIZE / 2), SIZE / 2))	/* may be refused; then all of it */
+	if (munmap(at(v, SIZE / 2), SIZE / 2)) /* may be refused; then all of it */
 		MUST(!munmap(v->buffer, SIZE));
 }
 
 static void by_fixed_map(struct victim *v)
 {
-	MUST(mmap(v->buffer, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == v->buffer);
+	MUST(mmap(v->buffer, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		  -1, 0) == v->buffer);
 }
 
 static void by_mremap(struct victim *v)
 {
-	if (mremap(v->buffer, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)0x7000000000) == MAP_FAILED)
+	if (mremap(v->buffer, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)0x7000000000) ==
+	    MAP_FAILED)
 		MUST(!munmap(v->buffer, SIZE));
 }
 
@@ -151,12 +165,14 @@ static void during_run(const char *what, void (*take)(struct victim *), bool end
 	take(v);
 	if (!ends) {
 		sleep_ms(50);
-		CHECK(!v->done, "%s: the compound ended: %ld, status %u", what, v->ret, v->r.run.status);
-		raw_limits(v->fd, 1, 0);	/* for the next RUN: none is made */
+		CHECK(!v->done, "%s: the compound ended: %ld, status %u", what, v->ret,
+		      v->r.run.status);
+		raw_limits(v->fd, 1, 0); /* for the next RUN: none is made */
 		MUST(!munmap(v->buffer, SIZE));
 	}
 	MUST(!pthread_join(thread, NULL));
-	CHECK(!v->ret && (v->r.run.status == COSY_LEFT_BUFFER || v->r.run.status == COSY_LEFT_FAULT),
+	CHECK(!v->ret &&
+		      (v->r.run.status == COSY_LEFT_BUFFER || v->r.run.status == COSY_LEFT_FAULT),
 	      "%s: RUN is %ld, status %u", what, v->ret, v->r.run.status);
 	/* And it may not start again. */
 	raw_run_init(&r, v->adds, v->buffer);
@@ -190,9 +206,10 @@ static void dontneed(void)
 		by_dontneed(v);
 		raw_run_init(&v->r, v->adds, v->buffer);
 		ret = raw_run_to_end(v->fd, &v->r);
-		CHECK(!ret && v->r.run.status == COSY_DONE && v->r.run.ret == i && *word == (uint64_t)i,
-		      "DONTNEED: RUN is %ld, status %u, %lld, the word %llu", ret, v->r.run.status, (long long)v->r.run.ret,
-		      (unsigned long long)*word);
+		CHECK(!ret && v->r.run.status == COSY_DONE && v->r.run.ret == i &&
+			      *word == (uint64_t)i,
+		      "DONTNEED: RUN is %ld, status %u, %lld, the word %llu", ret, v->r.run.status,
+		      (long long)v->r.run.ret, (unsigned long long)*word);
 	}
 	munmap(v->buffer, SIZE);
 	close(v->fd);
@@ -208,18 +225,20 @@ static void protected_and_back(void)
 	raw_run_init(&v->r, v->adds, v->buffer);
 	MUST(!mprotect(v->buffer, SIZE, PROT_READ));
 	ret = raw_run(v->fd, &v->r);
-	CHECK(!ret && v->r.run.status == COSY_LEFT_BUFFER, "read-only: RUN is %ld, status %u", ret, v->r.run.status);
+	CHECK(!ret && v->r.run.status == COSY_LEFT_BUFFER, "read-only: RUN is %ld, status %u", ret,
+	      v->r.run.status);
 	CHECK(*(uint64_t *)v->buffer == 0, "read-only: it was written");
 	MUST(!mprotect(v->buffer, SIZE, PROT_READ | PROT_WRITE));
 	raw_run_init(&v->r, v->adds, v->buffer);
 	ret = raw_run_to_end(v->fd, &v->r);
-	CHECK(!ret && v->r.run.status == COSY_DONE && v->r.run.ret == 1, "writable again: RUN is %ld, status %u", ret,
-	      v->r.run.status);
+	CHECK(!ret && v->r.run.status == COSY_DONE && v->r.run.ret == 1,
+	      "writable again: RUN is %ld, status %u", ret, v->r.run.status);
 	/* A part of it only: refused, or no program runs. */
 	if (!mprotect(at(v, 4096), 4096, PROT_NONE)) {
 		raw_run_init(&v->r, v->adds, v->buffer);
 		ret = raw_run(v->fd, &v->r);
-		CHECK(!ret && v->r.run.status == COSY_LEFT_BUFFER, "a part protected: RUN is %ld, status %u", ret, v->r.run.status);
+		CHECK(!ret && v->r.run.status == COSY_LEFT_BUFFER,
+		      "a part protected: RUN is %ld, status %u", ret, v->r.run.status);
 	}
 	munmap(v->buffer, SIZE);
 	close(v->fd);
@@ -234,21 +253,27 @@ static void pieces(void)
 	long ret;
 
 	CHECK(mremap(v->buffer, 0, SIZE, MREMAP_MAYMOVE) == MAP_FAILED, "mremap made a second one");
-	CHECK(mremap(v->buffer, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, elsewhere) == MAP_FAILED,
+	CHECK(mremap(v->buffer, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+		     elsewhere) == MAP_FAILED,
 	      "mremap left one behind");
 	CHECK(mremap(v->buffer, SIZE, SIZE / 2, 0) == MAP_FAILED, "mremap shrank it");
 	CHECK(mremap(v->buffer, SIZE, SIZE * 2, MREMAP_MAYMOVE) == MAP_FAILED, "mremap grew it");
-	CHECK(mremap(middle, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere) == MAP_FAILED, "mremap moved a page");
-	CHECK(mmap(middle, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED, "mmap put a page in");
+	CHECK(mremap(middle, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere) == MAP_FAILED,
+	      "mremap moved a page");
+	CHECK(mmap(middle, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+		      MAP_FAILED,
+	      "mmap put a page in");
 	CHECK(munmap(middle, 4096), "munmap took a page out");
 	CHECK(munmap(at(v, SIZE - 4096), 4096), "munmap took the last page off");
-	CHECK(syscall(SYS_remap_file_pages, middle, 4096, 0, 0, 0) == -1, "remap_file_pages swapped pages");
+	CHECK(syscall(SYS_remap_file_pages, middle, 4096, 0, 0, 0) == -1,
+	      "remap_file_pages swapped pages");
 	mlock(middle, 4096);
 	madvise(middle, 4096, MADV_DONTFORK);
 	madvise(middle, 4096, MADV_DONTDUMP);
 	raw_run_init(&v->r, v->adds, v->buffer);
 	ret = raw_run_to_end(v->fd, &v->r);
-	CHECK(!ret && v->r.run.status == COSY_DONE && v->r.run.ret == 1 && *(uint64_t *)v->buffer == 1,
+	CHECK(!ret && v->r.run.status == COSY_DONE && v->r.run.ret == 1 &&
+		      *(uint64_t *)v->buffer == 1,
 	      "after all: RUN is %ld, status %u", ret, v->r.run.status);
 	MUST(!munmap(v->buffer, SIZE));
 	close(v->fd);

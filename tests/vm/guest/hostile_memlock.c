@@ -10,9 +10,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#define LIMIT	(1 << 20)
-#define HALF	(LIMIT / 2)
-#define MAX_MS	20000	/* what takes longer never ends */
+#define LIMIT  (1 << 20)
+#define HALF   (LIMIT / 2)
+#define MAX_MS 20000 /* what takes longer never ends */
 
 static void be_limited(void)
 {
@@ -87,8 +87,8 @@ static void forks(void *unused)
 	close(tell[1]);
 	MUST(waitpid(pid, &status, 0) == pid);
 	MUST(read(tell[0], &had, 1) == 1);
-	printf("%d forks, %d KB to lock: one process with %d buffers of %d KB\n", GENERATIONS, LIMIT >> 10, had,
-	       HALF >> 10);
+	printf("%d forks, %d KB to lock: one process with %d buffers of %d KB\n", GENERATIONS,
+	       LIMIT >> 10, had, HALF >> 10);
 	/* With each copy its file is inherited, and so what the parent had: that counts, too. */
 	CHECK(had >= 1 && had <= LIMIT / HALF, "%d buffers", had);
 	/* The last of the chain may still be going. */
@@ -115,11 +115,13 @@ static void fork_at_limit(void *unused)
 	if (!pid) {
 		check_failures = 0;
 		for (int i = 0; i < LIMIT; i++)
-			CHECK(buffer[i] == (i >= 12345 && i < 12345 + 54321 ? 'x' : 0), "byte %d is %d", i, buffer[i]);
+			CHECK(buffer[i] == (i >= 12345 && i < 12345 + 54321 ? 'x' : 0),
+			      "byte %d is %d", i, buffer[i]);
 		memset(buffer, 'y', LIMIT);
 		CHECK(fresh_buffer(4096) == -ENOMEM, "a copy is not charged");
 		MUST(!munmap(buffer, LIMIT));
-		CHECK(fresh_buffer(4096) == -ENOMEM, "the parent's buffer is given back with the copy");
+		CHECK(fresh_buffer(4096) == -ENOMEM,
+		      "the parent's buffer is given back with the copy");
 		close(fd);
 		_exit(check_end());
 	}
@@ -137,7 +139,9 @@ static void send_fd(int to, int fd)
 {
 	char control[CMSG_SPACE(sizeof(int))] = { 0 }, c = 'x';
 	struct iovec iov = { &c, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control,
 			      .msg_controllen = sizeof(control) };
 	struct cmsghdr *header = CMSG_FIRSTHDR(&msg);
 
@@ -152,7 +156,9 @@ static int receive_fd(int from)
 {
 	char control[CMSG_SPACE(sizeof(int))], c;
 	struct iovec iov = { &c, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control,
 			      .msg_controllen = sizeof(control) };
 	int fd;
 
@@ -228,7 +234,8 @@ static void serve(int fuse, int asked)
 			struct fuse_attr_out *got = body;
 
 			got->attr.ino = request->nodeid;
-			got->attr.mode = request->nodeid == FUSE_ROOT_ID ? S_IFDIR | 0755 : S_IFREG | 0666;
+			got->attr.mode =
+				request->nodeid == FUSE_ROOT_ID ? S_IFDIR | 0755 : S_IFREG | 0666;
 			got->attr.size = 65536;
 			got->attr.nlink = 1;
 			size = sizeof(*got);
@@ -254,7 +261,10 @@ static void serve(int fuse, int asked)
 		case FUSE_FORGET:
 			continue;
 		default:
-			answer->error = request->opcode == FUSE_FLUSH || request->opcode == FUSE_RELEASE ? 0 : -ENOSYS;
+			answer->error =
+				request->opcode == FUSE_FLUSH || request->opcode == FUSE_RELEASE
+					? 0
+					: -ENOSYS;
 		}
 		answer->len = (uint32_t)(sizeof(*answer) + size);
 		MUST(write(fuse, out, answer->len) == (ssize_t)answer->len);
@@ -317,15 +327,17 @@ static void stranger(void *unused)
 	(void)unused;
 	fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (geteuid() || fuse < 0) {
-		printf("a stranger's memory lock: not tried, %s\n", geteuid() ? "not root" : "there is no FUSE");
+		printf("a stranger's memory lock: not tried, %s\n",
+		       geteuid() ? "not root" : "there is no FUSE");
 		return;
 	}
 	mount_stalling(fuse);
-	MUST(!pipe(asked) && !pipe(now) && !pipe(closed) && !socketpair(AF_UNIX, SOCK_DGRAM, 0, pair));
+	MUST(!pipe(asked) && !pipe(now) && !pipe(closed) &&
+	     !socketpair(AF_UNIX, SOCK_DGRAM, 0, pair));
 	server = fork();
 	if (!server)
 		serve(fuse, asked[1]);
-	close(fuse);	/* when the server goes every request ends */
+	close(fuse); /* when the server goes every request ends */
 	closer = fork();
 	if (!closer)
 		close_it(pair[1], now[0], closed[1]);

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define GREED 20000	/* more than any quota gives */
+#define GREED 20000 /* more than any quota gives */
 
 static const struct bpf_insn forty_two[] = { MOV(0, 42), EXIT };
 
@@ -50,7 +50,7 @@ static void many_programs(void)
 
 static void large_programs(void)
 {
-	static struct bpf_insn insns[1024];	/* as rewritten, within any JIT's reach */
+	static struct bpf_insn insns[1024]; /* as rewritten, within any JIT's reach */
 	int fd = raw_open(), loads;
 	struct cosy_load load;
 	char *buffer;
@@ -68,7 +68,7 @@ static void large_programs(void)
 	printf("large programs: %d, then %s\n", loads - 1, strerror((int)-ret));
 	CHECK(good_error(ret), "large programs: %ld after %d", ret, loads);
 	close(fd);
-	MUST(!munmap(buffer, 4096));	/* it would count in what the user has locked */
+	MUST(!munmap(buffer, 4096)); /* it would count in what the user has locked */
 	CHECK(can_run(), "large programs: nothing runs after they are gone");
 }
 
@@ -112,7 +112,8 @@ static void locked_memory(void *unused)
 		ret = raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf);
 	}
 	printf("buffers of 256 KB with 1 MB to lock: %d, then %s\n", made - 1, strerror((int)-ret));
-	CHECK(made - 1 == 4 && ret == -ENOMEM, "RLIMIT_MEMLOCK: %d buffers, then %ld", made - 1, ret);
+	CHECK(made - 1 == 4 && ret == -ENOMEM, "RLIMIT_MEMLOCK: %d buffers, then %ld", made - 1,
+	      ret);
 }
 
 /* With the quota used up by another process of the user, a region runs as its native twin. */

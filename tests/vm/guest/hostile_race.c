@@ -4,16 +4,26 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define THREADS 8
+#define THREADS	 8
 #define CONTEXTS 3
-#define SIZE (1 << 16)
-#define SECONDS 4
+#define SIZE	 (1 << 16)
+#define SECONDS	 4
 
 static const struct bpf_insn touches[] = {
-	MOVR(6, 1), MOV(7, 200),
-	STORE(BPF_DW, 6, 0, 7), LOAD(BPF_DW, 2, 6, 8), STORE(BPF_DW, 6, 16, 2), CALL(SYS_getpid),
-	ADD(7, -1), JUMP_NE(7, 0, -6), CALL_LOCAL(2), MOV(0, 3), EXIT,
-	STORE(BPF_DW, 10, -8, 7), CALL_OP(RAW_OP_fence), EXIT,
+	MOVR(6, 1),
+	MOV(7, 200),
+	STORE(BPF_DW, 6, 0, 7),
+	LOAD(BPF_DW, 2, 6, 8),
+	STORE(BPF_DW, 6, 16, 2),
+	CALL(SYS_getpid),
+	ADD(7, -1),
+	JUMP_NE(7, 0, -6),
+	CALL_LOCAL(2),
+	MOV(0, 3),
+	EXIT,
+	STORE(BPF_DW, 10, -8, 7),
+	CALL_OP(RAW_OP_fence),
+	EXIT,
 };
 
 static struct {
@@ -34,8 +44,17 @@ static void on_usr1(int sig)
 static void expect(long ret, const char *what)
 {
 	switch (ret) {
-	case 0: case -EBADF: case -ENOENT: case -EBUSY: case -EINVAL: case -ENOMEM: case -EFAULT: case -ENODEV:
-	case -EDQUOT: case -ENOTTY: case -EINTR:
+	case 0:
+	case -EBADF:
+	case -ENOENT:
+	case -EBUSY:
+	case -EINVAL:
+	case -ENOMEM:
+	case -EFAULT:
+	case -ENODEV:
+	case -EDQUOT:
+	case -ENOTTY:
+	case -EINTR:
 		return;
 	}
 	if (!strange++)
@@ -77,7 +96,8 @@ static void *attack(void *arg)
 		int i = (int)chance(CONTEXTS), what = (int)chance(40);
 		struct cosy_free free = { .size = sizeof(free), .handle = contexts[i].handle };
 		struct cosy_stats stats = { .size = sizeof(stats) };
-		struct cosy_limits limits = { .size = sizeof(limits), .max_steps = chance(3) ? 0 : chance(400) };
+		struct cosy_limits limits = { .size = sizeof(limits),
+					      .max_steps = chance(3) ? 0 : chance(400) };
 		char *old;
 
 		switch (what) {
@@ -96,7 +116,8 @@ static void *attack(void *arg)
 		case 4:
 			old = contexts[i].buffer;
 			if (old)
-				mprotect(old, chance(2) ? SIZE : 4096, chance(2) ? PROT_READ : PROT_READ | PROT_WRITE);
+				mprotect(old, chance(2) ? SIZE : 4096,
+					 chance(2) ? PROT_READ : PROT_READ | PROT_WRITE);
 			break;
 		case 5:
 			old = contexts[i].buffer;
@@ -116,7 +137,11 @@ static void *attack(void *arg)
 		case 10:
 			kill(getpid(), SIGUSR1);
 			break;
-		case 11: case 12: case 13: case 14: case 15: {
+		case 11:
+		case 12:
+		case 13:
+		case 14:
+		case 15: {
 			long ret = raw_try_load(contexts[i].fd, touches, COUNT(touches), &load);
 
 			expect(ret, "LOAD");
@@ -128,7 +153,8 @@ static void *attack(void *arg)
 			char *buffer = contexts[i].buffer;
 			long ret;
 
-			raw_run_init(r, contexts[i].handle, buffer ? buffer + chance(2) * (SIZE - 16) : (char *)r->stack);
+			raw_run_init(r, contexts[i].handle,
+				     buffer ? buffer + chance(2) * (SIZE - 16) : (char *)r->stack);
 			ret = raw_run(contexts[i].fd, r);
 			expect(ret, "RUN");
 			if (!ret && r->run.status < 10)
@@ -148,7 +174,7 @@ int main(void)
 	pthread_t threads[THREADS];
 	long runs = 0;
 
-	close(raw_open());	/* or skip */
+	close(raw_open()); /* or skip */
 	chance_init();
 	handle(SIGUSR1, on_usr1, SA_RESTART);
 	for (int i = 0; i < CONTEXTS; i++) {
@@ -169,6 +195,7 @@ int main(void)
 	}
 	printf("\n");
 	CHECK(!strange, "%ld strange results", strange);
-	CHECK(runs > 200 && done[COSY_DONE] > 50, "%ld runs, %ld to the end", runs, done[COSY_DONE]);
+	CHECK(runs > 200 && done[COSY_DONE] > 50, "%ld runs, %ld to the end", runs,
+	      done[COSY_DONE]);
 	return check_end();
 }

@@ -7,17 +7,36 @@
 #include "raw.h"
 #include <pthread.h>
 
-#define SIZE (1 << 16)
+#define SIZE	(1 << 16)
 #define SECONDS 4
 
 /* Recursion with saved registers and spills, loads, stores, a loop, a call, an operation. */
 static const struct bpf_insn program[] = {
-	/* 0 */ MOVR(6, 1), MOV(7, 9), STORE(BPF_DW, 10, -8, 6), STORE(BPF_DW, 10, -64, 7), MOV(1, 5),
-	/* 5 */ CALL_LOCAL(6), LOAD(BPF_DW, 2, 10, -8), STORE(BPF_DW, 2, 0, 0), ADD(7, -1), JUMP_NE(7, 0, -6), MOVR(0, 7),
+	/* 0 */ MOVR(6, 1),
+	MOV(7, 9),
+	STORE(BPF_DW, 10, -8, 6),
+	STORE(BPF_DW, 10, -64, 7),
+	MOV(1, 5),
+	/* 5 */ CALL_LOCAL(6),
+	LOAD(BPF_DW, 2, 10, -8),
+	STORE(BPF_DW, 2, 0, 0),
+	ADD(7, -1),
+	JUMP_NE(7, 0, -6),
+	MOVR(0, 7),
 	/* 11 */ EXIT,
-	/* 12 */ STORE(BPF_DW, 10, -16, 1), MOVR(8, 1), CALL(SYS_getpid), LOAD(BPF_DW, 1, 10, -16), ADD(1, -1),
-	/* 17 */ JUMP_LT(1, 1, 1), CALL_LOCAL(-7), MOVR(0, 8), CALL_OP(RAW_OP_fence), MOV(1, 16), CALL_OP(RAW_OP_alloca),
-	/* 23 */ ATOMIC(BPF_DW, 6, 8, 8, BPF_ADD | BPF_FETCH), EXIT,
+	/* 12 */ STORE(BPF_DW, 10, -16, 1),
+	MOVR(8, 1),
+	CALL(SYS_getpid),
+	LOAD(BPF_DW, 1, 10, -16),
+	ADD(1, -1),
+	/* 17 */ JUMP_LT(1, 1, 1),
+	CALL_LOCAL(-7),
+	MOVR(0, 8),
+	CALL_OP(RAW_OP_fence),
+	MOV(1, 16),
+	CALL_OP(RAW_OP_alloca),
+	/* 23 */ ATOMIC(BPF_DW, 6, 8, 8, BPF_ADD | BPF_FETCH),
+	EXIT,
 };
 
 /* In a wide space of their own: wild stores of the program must not hit the test itself. */
@@ -30,7 +49,8 @@ static void space_reserve(int fd)
 {
 	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = SIZE };
 	const size_t front = 1 << 20;
-	char *space = mmap(NULL, SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *space =
+		mmap(NULL, SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	MUST(space != MAP_FAILED);
 	runs = (struct raw_run *)(space + front);
@@ -43,8 +63,22 @@ static void space_reserve(int fd)
 static uint64_t odd_value(void)
 {
 	static const uint64_t odd[] = {
-		0, 1, 8, 16, ~0ull, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffff81000000, 0xffff888000000000,
-		0x0000800000000000, 0x00007fffffffffff, 0xffffffff, 0x100000000, RAW_STACK, RAW_STACK - 16, RAW_STACK + 16,
+		0,
+		1,
+		8,
+		16,
+		~0ull,
+		0x7fffffffffffffff,
+		0x8000000000000000,
+		0xffffffff81000000,
+		0xffff888000000000,
+		0x0000800000000000,
+		0x00007fffffffffff,
+		0xffffffff,
+		0x100000000,
+		RAW_STACK,
+		RAW_STACK - 16,
+		RAW_STACK + 16,
 	};
 
 	switch (chance(5)) {
@@ -64,7 +98,8 @@ static uint64_t odd_value(void)
 /* What a local call pushes, with anything in it. */
 static void odd_frame(struct raw_run *r, uint64_t at)
 {
-	struct cosy_frame *frame = (struct cosy_frame *)(r->stack + at % (RAW_STACK - 1024) / 16 * 16);
+	struct cosy_frame *frame =
+		(struct cosy_frame *)(r->stack + at % (RAW_STACK - 1024) / 16 * 16);
 
 	frame->call = chance(4) ? (chance(2) ? 5 : 18) : chance(2) ? chance(40) : odd_value();
 	frame->fp = chance(2) ? chance(RAW_STACK) & -16ull : odd_value();
@@ -127,11 +162,14 @@ int main(void)
 		long ret;
 
 		/* First every number, to find the resume points; then those. */
-		odd_run(r, handle, tried < 30 * COUNT(program) ? 1 + tried % COUNT(program) : resume[chance(points)]);
+		odd_run(r, handle,
+			tried < 30 * COUNT(program) ? 1 + tried % COUNT(program)
+						    : resume[chance(points)]);
 		if (tried % 1000 == 999)
 			r->run.resume = (uint32_t)odd_value();
 		ret = raw_run(fd, r);
-		CHECK(ret == 0 || ret == -EINVAL || ret == -EFAULT || ret == -EINTR, "RUN is %ld", ret);
+		CHECK(ret == 0 || ret == -EINVAL || ret == -EFAULT || ret == -EINTR, "RUN is %ld",
+		      ret);
 		CHECK(ret || r->run.status < 10, "status %u", r->run.status);
 		if (!ret)
 			left[r->run.status & 15]++;
@@ -155,6 +193,7 @@ int main(void)
 	for (int i = 0; i < 10; i++)
 		printf(" %d", left[i]);
 	printf("\n");
-	CHECK(left[COSY_LEFT_STACK] && left[COSY_LEFT_TRAP] && left[COSY_LEFT_FAULT], "not every end was seen");
+	CHECK(left[COSY_LEFT_STACK] && left[COSY_LEFT_TRAP] && left[COSY_LEFT_FAULT],
+	      "not every end was seen");
 	return check_end();
 }

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 
 struct watch {
-	volatile uint64_t turns;	/* grows while the child is in its region */
+	volatile uint64_t turns; /* grows while the child is in its region */
 };
 
 static void endless_loop(void *arg)
@@ -45,7 +45,7 @@ static void endless_recursion(void *arg)
 	struct watch *watch = arg;
 
 	COSY_START;
-	climb(watch, 0);	/* 2^51 calls */
+	climb(watch, 0); /* 2^51 calls */
 	COSY_END;
 }
 
@@ -135,7 +135,8 @@ static bool in_kernel(pid_t pid)
 	MUST((f = fopen(path, "r")));
 	MUST(fgets(line, sizeof(line), f));
 	fclose(f);
-	sscanf(strrchr(line, ')') + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &kernel);
+	sscanf(strrchr(line, ')') + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+	       &user, &kernel);
 	return kernel > user;
 }
 

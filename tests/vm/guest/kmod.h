@@ -37,25 +37,25 @@ static inline uint32_t once(const struct bpf_insn *insns, size_t count, void *ct
 }
 
 /* The compound ends with this result. */
-#define RESULT(want, ...)						\
-	do {								\
-		const struct bpf_insn insns_[] = { __VA_ARGS__ };	\
-		uint32_t status_ = once(insns_, COUNT(insns_), private);	\
-									\
-		CHECK(status_ == COSY_DONE && (uint64_t)the_run.run.ret == (uint64_t)(want), \
-		      "status %u, result %#llx, wanted %#llx", status_, \
-		      (unsigned long long)the_run.run.ret, (unsigned long long)(want)); \
+#define RESULT(want, ...)                                                                          \
+	do {                                                                                       \
+		const struct bpf_insn insns_[] = { __VA_ARGS__ };                                  \
+		uint32_t status_ = once(insns_, COUNT(insns_), private);                           \
+                                                                                                   \
+		CHECK(status_ == COSY_DONE && (uint64_t)the_run.run.ret == (uint64_t)(want),       \
+		      "status %u, result %#llx, wanted %#llx", status_,                            \
+		      (unsigned long long)the_run.run.ret, (unsigned long long)(want));            \
 	} while (0)
 
 /* The compound leaves so, at this instruction. */
-#define LEAVES(want, insn, ...)						\
-	do {								\
-		const struct bpf_insn insns_[] = { __VA_ARGS__ };	\
-		uint32_t status_ = once(insns_, COUNT(insns_), private);	\
-									\
-		CHECK(status_ == (want) && the_run.run.resume == (insn) + 1, \
-		      "status %u at %d, wanted %u at %d", status_,	\
-		      (int)the_run.run.resume - 1, (int)(want), (int)(insn)); \
+#define LEAVES(want, insn, ...)                                                                    \
+	do {                                                                                       \
+		const struct bpf_insn insns_[] = { __VA_ARGS__ };                                  \
+		uint32_t status_ = once(insns_, COUNT(insns_), private);                           \
+                                                                                                   \
+		CHECK(status_ == (want) && the_run.run.resume == (insn) + 1,                       \
+		      "status %u at %d, wanted %u at %d", status_, (int)the_run.run.resume - 1,    \
+		      (int)(want), (int)(insn));                                                   \
 	} while (0)
 
 /* How many SIGALRMs were handled. */
@@ -74,7 +74,8 @@ static inline char *guarded_buffer(void)
 	char *room = mmap(NULL, 2 * BUFFER_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	MUST(room != MAP_FAILED && !raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf));
-	MUST(mmap(room, BUFFER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == room);
+	MUST(mmap(room, BUFFER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
+	     room);
 	return room;
 }
 

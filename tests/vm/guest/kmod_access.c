@@ -7,8 +7,14 @@
 
 static void test_loads(void)
 {
-	static const struct { int size; uint64_t want; } sizes[] = {
-		{ BPF_B, 0x87 }, { BPF_H, 0x8687 }, { BPF_W, 0x84858687 }, { BPF_DW, 0x8081828384858687 },
+	static const struct {
+		int size;
+		uint64_t want;
+	} sizes[] = {
+		{ BPF_B, 0x87 },
+		{ BPF_H, 0x8687 },
+		{ BPF_W, 0x84858687 },
+		{ BPF_DW, 0x8081828384858687 },
 	};
 	char *places[] = { shared + 64, shared + BUFFER_SIZE - 8, (char *)&private[8] };
 
@@ -20,47 +26,65 @@ static void test_loads(void)
 
 			memcpy(places[p], "\x87\x86\x85\x84\x83\x82\x81\x80", 8);
 			RESULT(sizes[s].want, WIDE(8, at), LOAD(sizes[s].size, 0, 8, 0), EXIT);
-			RESULT(sizes[s].want, WIDE(3, at + 40), LOAD(sizes[s].size, 3, 3, -40), MOVR(0, 3), EXIT);
+			RESULT(sizes[s].want, WIDE(3, at + 40), LOAD(sizes[s].size, 3, 3, -40),
+			       MOVR(0, 3), EXIT);
 			if (bits < 64)
-				RESULT((uint64_t)((int64_t)(sizes[s].want << (64 - bits)) >> (64 - bits)),
-				       WIDE(8, at), INSN(BPF_LDX | 0x80 | sizes[s].size, 0, 8, 0, 0), EXIT);
+				RESULT((uint64_t)((int64_t)(sizes[s].want << (64 - bits)) >>
+						  (64 - bits)),
+				       WIDE(8, at),
+				       INSN(BPF_LDX | 0x80 | sizes[s].size, 0, 8, 0, 0), EXIT);
 			/* Every store kind: a register, its own base, an immediate. */
-			RESULT(0x0123456789abcdef & (~0ull >> (64 - bits)), WIDE(8, at), WIDE(3, 0x0123456789abcdef),
-			       STORE(sizes[s].size, 8, 0, 3), LOAD(sizes[s].size, 0, 8, 0), EXIT);
-			RESULT(at & (~0ull >> (64 - bits)), WIDE(8, at), STORE(sizes[s].size, 8, 0, 8),
+			RESULT(0x0123456789abcdef & (~0ull >> (64 - bits)), WIDE(8, at),
+			       WIDE(3, 0x0123456789abcdef), STORE(sizes[s].size, 8, 0, 3),
 			       LOAD(sizes[s].size, 0, 8, 0), EXIT);
-			RESULT((uint64_t)-5 & (~0ull >> (64 - bits)), WIDE(8, at), STOREK(sizes[s].size, 8, 0, -5),
-			       LOAD(sizes[s].size, 0, 8, 0), EXIT);
+			RESULT(at & (~0ull >> (64 - bits)), WIDE(8, at),
+			       STORE(sizes[s].size, 8, 0, 8), LOAD(sizes[s].size, 0, 8, 0), EXIT);
+			RESULT((uint64_t)-5 & (~0ull >> (64 - bits)), WIDE(8, at),
+			       STOREK(sizes[s].size, 8, 0, -5), LOAD(sizes[s].size, 0, 8, 0), EXIT);
 		}
 		/* Neighbours stay as they are. */
 		memset(places[p] - 8, 0xee, 16);
 		RESULT(0, WIDE(8, at), STOREK(BPF_B, 8, -4, 0), MOV(0, 0), EXIT);
-		CHECK(!memcmp(places[p] - 8, "\xee\xee\xee\xee\x00\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee", 16),
+		CHECK(!memcmp(places[p] - 8,
+			      "\xee\xee\xee\xee\x00\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee\xee",
+			      16),
 		      "neighbours");
 	}
 	/* Across the end of the buffer lies other memory, or none. */
-	LEAVES(COSY_LEFT_FAULT, 2, WIDE(8, (uintptr_t)shared + BUFFER_SIZE), LOAD(BPF_DW, 0, 8, 0), EXIT);
+	LEAVES(COSY_LEFT_FAULT, 2, WIDE(8, (uintptr_t)shared + BUFFER_SIZE), LOAD(BPF_DW, 0, 8, 0),
+	       EXIT);
 }
 
 static void test_bad_pointers(void)
 {
 	static const uint64_t bad[] = {
-		0, 8, 0xffffffff81000000, 0xffff888000000000, 0xffffffffffffffff, 0xfffffffffffffff9,
-		0x0000800000000000, 0x00007ffffffff000, 0x1234567812345678, 0x8000000000000000, 0xffffffffff600000,
+		0,
+		8,
+		0xffffffff81000000,
+		0xffff888000000000,
+		0xffffffffffffffff,
+		0xfffffffffffffff9,
+		0x0000800000000000,
+		0x00007ffffffff000,
+		0x1234567812345678,
+		0x8000000000000000,
+		0xffffffffff600000,
 	};
 
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		LEAVES(COSY_LEFT_FAULT, 3, WIDE(8, bad[i]), MOV(7, 1), LOAD(BPF_DW, 0, 8, 0), EXIT);
-		CHECK(the_run.state.reg[8] == bad[i] && the_run.state.reg[7] == 1, "registers at %#llx",
-		      (unsigned long long)bad[i]);
+		CHECK(the_run.state.reg[8] == bad[i] && the_run.state.reg[7] == 1,
+		      "registers at %#llx", (unsigned long long)bad[i]);
 		LEAVES(COSY_LEFT_FAULT, 2, WIDE(8, bad[i]), LOAD(BPF_B, 8, 8, 0), EXIT);
 		CHECK(the_run.state.reg[8] == bad[i], "the base is whole");
 		LEAVES(COSY_LEFT_FAULT, 2, WIDE(8, bad[i]), STORE(BPF_W, 8, 0, 8), EXIT);
 		CHECK(the_run.state.reg[8] == bad[i], "the base is whole");
 		LEAVES(COSY_LEFT_FAULT, 2, WIDE(8, bad[i]), STOREK(BPF_DW, 8, 0, 5), EXIT);
-		LEAVES(COSY_LEFT_FAULT, 3, WIDE(8, bad[i]), MOV(0, 7), ATOMIC(BPF_DW, 8, 0, 0, BPF_ADD | BPF_FETCH), EXIT);
+		LEAVES(COSY_LEFT_FAULT, 3, WIDE(8, bad[i]), MOV(0, 7),
+		       ATOMIC(BPF_DW, 8, 0, 0, BPF_ADD | BPF_FETCH), EXIT);
 		CHECK(the_run.state.reg[0] == 7, "r0 behind an atomic");
-		LEAVES(COSY_LEFT_FAULT, 3, WIDE(8, bad[i]), MOV(0, 7), ATOMIC(BPF_W, 8, 0, 3, BPF_XOR), EXIT);
+		LEAVES(COSY_LEFT_FAULT, 3, WIDE(8, bad[i]), MOV(0, 7),
+		       ATOMIC(BPF_W, 8, 0, 3, BPF_XOR), EXIT);
 		CHECK(the_run.state.reg[0] == 7, "r0 behind an atomic");
 	}
 }
@@ -72,7 +96,10 @@ static void test_atomics(void)
 	for (size_t p = 0; p < COUNT(places); p++) {
 		volatile uint64_t *at = (uint64_t *)places[p];
 		uint64_t a = (uintptr_t)at;
-		static const struct { int what; uint64_t want; } kinds[] = {
+		static const struct {
+			int what;
+			uint64_t want;
+		} kinds[] = {
 			{ BPF_ADD, 0xf0f0f0f0ffff0001ull + 0x00ff00ff00ff00ff },
 			{ BPF_OR, 0xf0f0f0f0ffff0001ull | 0x00ff00ff00ff00ff },
 			{ BPF_AND, 0xf0f0f0f0ffff0001ull & 0x00ff00ff00ff00ff },
@@ -81,31 +108,40 @@ static void test_atomics(void)
 
 		for (size_t k = 0; k < COUNT(kinds); k++) {
 			*at = 0xf0f0f0f0ffff0001;
-			RESULT(77, WIDE(8, a), WIDE(3, 0x00ff00ff00ff00ff), MOV(0, 77), ATOMIC(BPF_DW, 8, 0, 3, kinds[k].what),
-			       EXIT);
-			CHECK(*at == kinds[k].want, "%#x: %#llx", kinds[k].what, (unsigned long long)*at);
+			RESULT(77, WIDE(8, a), WIDE(3, 0x00ff00ff00ff00ff), MOV(0, 77),
+			       ATOMIC(BPF_DW, 8, 0, 3, kinds[k].what), EXIT);
+			CHECK(*at == kinds[k].want, "%#x: %#llx", kinds[k].what,
+			      (unsigned long long)*at);
 			*at = 0xf0f0f0f0ffff0001;
-			RESULT(0xf0f0f0f0ffff0001, WIDE(8, a), WIDE(3, 0x00ff00ff00ff00ff), MOV(0, 77),
-			       ATOMIC(BPF_DW, 8, 0, 3, kinds[k].what | BPF_FETCH), MOVR(0, 3), EXIT);
-			CHECK(*at == kinds[k].want, "%#x fetch: %#llx", kinds[k].what, (unsigned long long)*at);
+			RESULT(0xf0f0f0f0ffff0001, WIDE(8, a), WIDE(3, 0x00ff00ff00ff00ff),
+			       MOV(0, 77), ATOMIC(BPF_DW, 8, 0, 3, kinds[k].what | BPF_FETCH),
+			       MOVR(0, 3), EXIT);
+			CHECK(*at == kinds[k].want, "%#x fetch: %#llx", kinds[k].what,
+			      (unsigned long long)*at);
 			*at = 0xf0f0f0f0ffff0001;
 			RESULT(0xffff0001, WIDE(8, a), WIDE(3, 0x00ff00ff00ff00ff), MOV(0, 77),
 			       ATOMIC(BPF_W, 8, 0, 3, kinds[k].what | BPF_FETCH), MOVR(0, 3), EXIT);
-			CHECK((uint32_t)*at == (uint32_t)kinds[k].want && *at >> 32 == 0xf0f0f0f0, "%#x fetch: %#llx",
-			      kinds[k].what, (unsigned long long)*at);
+			CHECK((uint32_t)*at == (uint32_t)kinds[k].want && *at >> 32 == 0xf0f0f0f0,
+			      "%#x fetch: %#llx", kinds[k].what, (unsigned long long)*at);
 		}
 		*at = 5;
-		RESULT(5, WIDE(8, a), MOV(3, 6), ATOMIC(BPF_DW, 8, 0, 3, BPF_XCHG), MOVR(0, 3), EXIT);
+		RESULT(5, WIDE(8, a), MOV(3, 6), ATOMIC(BPF_DW, 8, 0, 3, BPF_XCHG), MOVR(0, 3),
+		       EXIT);
 		CHECK(*at == 6, "exchange");
-		RESULT(6, WIDE(8, a), MOV(0, 6), MOV(3, 9), ATOMIC(BPF_DW, 8, 0, 3, BPF_CMPXCHG), EXIT);
+		RESULT(6, WIDE(8, a), MOV(0, 6), MOV(3, 9), ATOMIC(BPF_DW, 8, 0, 3, BPF_CMPXCHG),
+		       EXIT);
 		CHECK(*at == 9, "compare-exchange");
-		RESULT(9, WIDE(8, a), MOV(0, 6), MOV(3, 10), ATOMIC(BPF_DW, 8, 0, 3, BPF_CMPXCHG), EXIT);
+		RESULT(9, WIDE(8, a), MOV(0, 6), MOV(3, 10), ATOMIC(BPF_DW, 8, 0, 3, BPF_CMPXCHG),
+		       EXIT);
 		CHECK(*at == 9, "compare-exchange that fails");
-		RESULT(9, WIDE(8, a), WIDE(0, 0x100000009), MOV(3, 11), ATOMIC(BPF_W, 8, 0, 3, BPF_CMPXCHG), EXIT);
+		RESULT(9, WIDE(8, a), WIDE(0, 0x100000009), MOV(3, 11),
+		       ATOMIC(BPF_W, 8, 0, 3, BPF_CMPXCHG), EXIT);
 		CHECK(*at == 11, "narrow compare-exchange");
 		/* Not aligned: a locked access across cache lines; the interpreter's. */
-		LEAVES(COSY_LEFT_FAULT, 3, WIDE(8, a + 61), MOV(3, 1), ATOMIC(BPF_W, 8, 0, 3, BPF_ADD), EXIT);
-		LEAVES(COSY_LEFT_FAULT, 3, WIDE(8, a + 60), MOV(3, 1), ATOMIC(BPF_DW, 8, 0, 3, BPF_ADD | BPF_FETCH), EXIT);
+		LEAVES(COSY_LEFT_FAULT, 3, WIDE(8, a + 61), MOV(3, 1),
+		       ATOMIC(BPF_W, 8, 0, 3, BPF_ADD), EXIT);
+		LEAVES(COSY_LEFT_FAULT, 3, WIDE(8, a + 60), MOV(3, 1),
+		       ATOMIC(BPF_DW, 8, 0, 3, BPF_ADD | BPF_FETCH), EXIT);
 	}
 }
 
@@ -113,7 +149,9 @@ static void test_atomics(void)
 
 static void test_division(void)
 {
-	static const int64_t values[] = { 0, 1, -1, 7, -7, 1000000007, INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, -4294967296 };
+	static const int64_t values[] = { 0,	     1,		 -1,	     7,
+					  -7,	     1000000007, INT32_MIN,  INT32_MAX,
+					  INT64_MIN, INT64_MAX,	 -4294967296 };
 
 	for (size_t i = 0; i < COUNT(values); i++) {
 		for (size_t k = 0; k < COUNT(values); k++) {
@@ -121,17 +159,22 @@ static void test_division(void)
 			int32_t a4 = (int32_t)a, b4 = (int32_t)b;
 			int64_t quotient = !b ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
 			int64_t rest = !b ? a : b == -1 ? 0 : a % b;
-			uint32_t quotient4 = !b4 ? 0 : b4 == -1 ? 0 - (uint32_t)a4 : (uint32_t)(a4 / b4);
+			uint32_t quotient4 = !b4	? 0
+					     : b4 == -1 ? 0 - (uint32_t)a4
+							: (uint32_t)(a4 / b4);
 			uint32_t rest4 = !b4 ? (uint32_t)a4 : b4 == -1 ? 0 : (uint32_t)(a4 % b4);
 
-			RESULT(quotient, WIDE(0, a), WIDE(2, b), DIV(BPF_ALU64, BPF_DIV, 0, 2, 1), EXIT);
-			RESULT(rest, WIDE(0, a), WIDE(3, b), DIV(BPF_ALU64, BPF_MOD, 0, 3, 1), EXIT);
-			RESULT(quotient4, WIDE(0, a), WIDE(2, b), DIV(BPF_ALU, BPF_DIV, 0, 2, 1), EXIT);
+			RESULT(quotient, WIDE(0, a), WIDE(2, b), DIV(BPF_ALU64, BPF_DIV, 0, 2, 1),
+			       EXIT);
+			RESULT(rest, WIDE(0, a), WIDE(3, b), DIV(BPF_ALU64, BPF_MOD, 0, 3, 1),
+			       EXIT);
+			RESULT(quotient4, WIDE(0, a), WIDE(2, b), DIV(BPF_ALU, BPF_DIV, 0, 2, 1),
+			       EXIT);
 			RESULT(rest4, WIDE(0, a), WIDE(2, b), DIV(BPF_ALU, BPF_MOD, 0, 2, 1), EXIT);
-			RESULT(b ? (uint64_t)a / (uint64_t)b : 0, WIDE(6, a), WIDE(2, b), DIV(BPF_ALU64, BPF_DIV, 6, 2, 0),
-			       MOVR(0, 6), EXIT);
-			RESULT(b4 ? (uint32_t)a4 % (uint32_t)b4 : (uint32_t)a4, WIDE(3, a), WIDE(2, b),
-			       DIV(BPF_ALU, BPF_MOD, 3, 2, 0), MOVR(0, 3), EXIT);
+			RESULT(b ? (uint64_t)a / (uint64_t)b : 0, WIDE(6, a), WIDE(2, b),
+			       DIV(BPF_ALU64, BPF_DIV, 6, 2, 0), MOVR(0, 6), EXIT);
+			RESULT(b4 ? (uint32_t)a4 % (uint32_t)b4 : (uint32_t)a4, WIDE(3, a),
+			       WIDE(2, b), DIV(BPF_ALU, BPF_MOD, 3, 2, 0), MOVR(0, 3), EXIT);
 		}
 	}
 }

@@ -94,7 +94,10 @@ static void found_by_content(void)
 static void each_its_buffer(void)
 {
 	const struct bpf_insn insns[] = {
-		LOAD(BPF_DW, 0, 1, 8), ADD(0, unique(3)), STORE(BPF_DW, 1, 16, 0), EXIT,
+		LOAD(BPF_DW, 0, 1, 8),
+		ADD(0, unique(3)),
+		STORE(BPF_DW, 1, 16, 0),
+		EXIT,
 	};
 	static struct raw_run r;
 	struct utsname name;
@@ -201,7 +204,8 @@ static void settings(void)
 	MUST(write_file(HARDEN, "0"));
 	CHECK(!is_found(unique(7)), "found with its constants hidden");
 	if (write_file(ENABLE, "0")) {
-		CHECK(raw_try_load(fd, insns, COUNT(insns), &load) == -EOPNOTSUPP, "run without the JIT");
+		CHECK(raw_try_load(fd, insns, COUNT(insns), &load) == -EOPNOTSUPP,
+		      "run without the JIT");
 		MUST(write_file(ENABLE, "1"));
 	}
 	CHECK(is_found(unique(7)), "not found again");
@@ -257,7 +261,8 @@ static void locked_memory(void *unused)
 	CHECK(is_found(unique(407)), "not kept by who may lock 1 MB");
 	for (int i = 0; i < 4; i++) {
 		fds[i] = raw_open();
-		CHECK(!raw_ioctl(fds[i], COSY_IOC_SETBUF, &setbuf), "buffer %d: the cache is in its way", i);
+		CHECK(!raw_ioctl(fds[i], COSY_IOC_SETBUF, &setbuf),
+		      "buffer %d: the cache is in its way", i);
 	}
 	for (int i = 0; i < 4; i++)
 		close(fds[i]);
@@ -281,7 +286,8 @@ static void *racer(void *arg)
 			if (raw_try_load(fd, insns, COUNT(insns), &load))
 				return "LOAD";
 			raw_run_init(&r, load.handle, NULL);
-			if (raw_run_to_end(fd, &r) || r.run.status != COSY_DONE || r.run.ret != number)
+			if (raw_run_to_end(fd, &r) || r.run.status != COSY_DONE ||
+			    r.run.ret != number)
 				return "RUN";
 		}
 		close(fd);
@@ -296,7 +302,8 @@ static void race(void *unused)
 
 	(void)unused;
 	for (uintptr_t i = 0; i < COUNT(threads); i++)
-		MUST(!pthread_create(&threads[i], NULL, racer, (void *)(i * 77 + (uintptr_t)getpid())));
+		MUST(!pthread_create(&threads[i], NULL, racer,
+				     (void *)(i * 77 + (uintptr_t)getpid())));
 	for (int i = 0; !geteuid() && i < 40; i++) {
 		MUST(write_file(PARAMETER("max_user_cache"), i % 3 ? "20000" : "0"));
 		usleep(2000);

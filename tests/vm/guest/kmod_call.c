@@ -12,14 +12,14 @@ static void test_calls(void)
 
 	RESULT(getpid(), CALL(SYS_getpid), EXIT);
 	/* r1-r5 are 0 behind a call, r6-r9 what they were. */
-	RESULT(0, MOV(1, 1), MOV(2, 2), MOV(3, 3), MOV(4, 4), MOV(5, 5), CALL(SYS_getpid), MOV(0, 0), ADDR(0, 1), ADDR(0, 2),
-	       ADDR(0, 3), ADDR(0, 4), ADDR(0, 5), EXIT);
-	RESULT(6 + 7 + 8 + 9, MOV(6, 6), MOV(7, 7), MOV(8, 8), MOV(9, 9), CALL(SYS_getpid), MOV(0, 0), ADDR(0, 6), ADDR(0, 7),
-	       ADDR(0, 8), ADDR(0, 9), EXIT);
+	RESULT(0, MOV(1, 1), MOV(2, 2), MOV(3, 3), MOV(4, 4), MOV(5, 5), CALL(SYS_getpid),
+	       MOV(0, 0), ADDR(0, 1), ADDR(0, 2), ADDR(0, 3), ADDR(0, 4), ADDR(0, 5), EXIT);
+	RESULT(6 + 7 + 8 + 9, MOV(6, 6), MOV(7, 7), MOV(8, 8), MOV(9, 9), CALL(SYS_getpid),
+	       MOV(0, 0), ADDR(0, 6), ADDR(0, 7), ADDR(0, 8), ADDR(0, 9), EXIT);
 	RESULT(-EBADF, MOV(1, -1), CALL(SYS_close), EXIT);
 	/* Six arguments: mmap, with the offset in r0. */
-	RESULT(-EINVAL, MOV(1, 0), MOV(2, 4096), MOV(3, 3), MOV(4, MAP_PRIVATE | MAP_ANONYMOUS), MOV(5, -1), MOV(0, 1),
-	       CALL(SYS_mmap), EXIT);
+	RESULT(-EINVAL, MOV(1, 0), MOV(2, 4096), MOV(3, 3), MOV(4, MAP_PRIVATE | MAP_ANONYMOUS),
+	       MOV(5, -1), MOV(0, 1), CALL(SYS_mmap), EXIT);
 	MUST(!pipe(pipes));
 	RESULT(5, MOV(1, pipes[1]), WIDE(2, (uintptr_t)"hello"), MOV(3, 5), CALL(SYS_write), EXIT);
 	RESULT(5, MOV(1, pipes[0]), WIDE(2, (uintptr_t)shared), MOV(3, 100), CALL(SYS_read), EXIT);
@@ -27,9 +27,11 @@ static void test_calls(void)
 	close(pipes[0]);
 	close(pipes[1]);
 	after = counts();
-	CHECK(after.calls - before.calls == 7, "%llu calls", (unsigned long long)(after.calls - before.calls));
+	CHECK(after.calls - before.calls == 7, "%llu calls",
+	      (unsigned long long)(after.calls - before.calls));
 	/* Task work that comes between has one of them made in two. */
-	CHECK(after.runs - before.runs >= 7, "%llu runs", (unsigned long long)(after.runs - before.runs));
+	CHECK(after.runs - before.runs >= 7, "%llu runs",
+	      (unsigned long long)(after.runs - before.runs));
 	RESULT((uintptr_t)private, CALL_OP(RAW_OP_ctx), EXIT);
 	RESULT(0, CALL_OP(RAW_OP_fence), MOV(0, 0), EXIT);
 	LEAVES(COSY_LEFT_TRAP, 1, MOV(6, 66), CALL_OP(RAW_OP_trap), EXIT);
@@ -38,15 +40,20 @@ static void test_calls(void)
 
 /* r0 = fib(r1) by calling itself; r6, r7 and a spilled word live across the calls. */
 static const struct bpf_insn fib[] = {
-	MOV(1, 15), CALL_LOCAL(1), EXIT,
+	MOV(1, 15),
+	CALL_LOCAL(1),
+	EXIT,
 	/* 3 */
 	MOVR(0, 1),
 	INSN(BPF_JMP | BPF_JLT | BPF_K, 1, 0, 9, 2),
 	MOVR(6, 1),
 	STORE(BPF_DW, 10, -8, 1),
-	ADD(1, -1), CALL_LOCAL(-6),
+	ADD(1, -1),
+	CALL_LOCAL(-6),
 	MOVR(7, 0),
-	LOAD(BPF_DW, 1, 10, -8), ADD(1, -2), CALL_LOCAL(-10),
+	LOAD(BPF_DW, 1, 10, -8),
+	ADD(1, -2),
+	CALL_LOCAL(-10),
 	ADDR(0, 7),
 	EXIT,
 };
@@ -54,37 +61,49 @@ static const struct bpf_insn fib[] = {
 static void test_local_calls(void)
 {
 	static const struct bpf_insn deep[] = {
-		MOV(1, 0), CALL_LOCAL(1), EXIT,
-		ADD(1, 1), CALL_LOCAL(-2), EXIT,
+		MOV(1, 0), CALL_LOCAL(1), EXIT, ADD(1, 1), CALL_LOCAL(-2), EXIT,
 	};
-	static const struct bpf_insn up[] = {	/* r1 levels down and up again */
-		WIDE(1, 500), CALL_LOCAL(1), EXIT,
-		MOV(0, 0), INSN(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 4, 0),
-		STOREK(BPF_DW, 10, -448, 1), ADD(1, -1), CALL_LOCAL(-5), ADD(0, 1), EXIT,
+	static const struct bpf_insn up[] = {
+		/* r1 levels down and up again */
+		WIDE(1, 500),
+		CALL_LOCAL(1),
+		EXIT,
+		MOV(0, 0),
+		INSN(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 4, 0),
+		STOREK(BPF_DW, 10, -448, 1),
+		ADD(1, -1),
+		CALL_LOCAL(-5),
+		ADD(0, 1),
+		EXIT,
 	};
 	uint32_t status;
 
 	status = once(fib, COUNT(fib), NULL);
-	CHECK(status == COSY_DONE && the_run.run.ret == 610, "fib(15): status %u, %lld", status, (long long)the_run.run.ret);
+	CHECK(status == COSY_DONE && the_run.run.ret == 610, "fib(15): status %u, %lld", status,
+	      (long long)the_run.run.ret);
 	status = once(deep, COUNT(deep), NULL);
-	CHECK(status == COSY_LEFT_STACK && the_run.run.resume == 5, "endless recursion: status %u at %u", status,
-	      the_run.run.resume);
+	CHECK(status == COSY_LEFT_STACK && the_run.run.resume == 5,
+	      "endless recursion: status %u at %u", status, the_run.run.resume);
 	CHECK(the_run.run.detail > RAW_STACK && the_run.run.detail <= RAW_STACK + 64, "needs %llu",
 	      (unsigned long long)the_run.run.detail);
-	CHECK(the_run.state.reg[1] == RAW_STACK / 48, "%llu levels", (unsigned long long)the_run.state.reg[1]);
+	CHECK(the_run.state.reg[1] == RAW_STACK / 48, "%llu levels",
+	      (unsigned long long)the_run.state.reg[1]);
 	status = once(up, COUNT(up), NULL);
 	CHECK(status == COSY_LEFT_STACK, "500 of the largest frames: status %u", status);
 	/* More room for the same compound: RUN again from there. */
 	{
-		static char large[500 * (sizeof(struct cosy_frame) + COSY_FRAME_SIZE) + 4096] __attribute__((aligned(16)));
+		static char large[500 * (sizeof(struct cosy_frame) + COSY_FRAME_SIZE) + 4096]
+			__attribute__((aligned(16)));
 		uint32_t handle = raw_load(fd, up, COUNT(up));
 
 		raw_run_init(&the_run, handle, NULL);
-		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_LEFT_STACK, "status %u", the_run.run.status);
+		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_LEFT_STACK, "status %u",
+		      the_run.run.status);
 		memcpy(large, the_run.stack, RAW_STACK);
 		the_run.run.stack = (uintptr_t)large;
 		the_run.run.stack_size = sizeof(large);
-		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_DONE && the_run.run.ret == 500,
+		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_DONE &&
+			      the_run.run.ret == 500,
 		      "status %u, result %lld", the_run.run.status, (long long)the_run.run.ret);
 	}
 	/* No stack at all. */
@@ -93,15 +112,18 @@ static void test_local_calls(void)
 
 		raw_run_init(&the_run, handle, NULL);
 		the_run.run.stack = the_run.run.stack_size = 0;
-		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_LEFT_STACK, "status %u", the_run.run.status);
+		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_LEFT_STACK, "status %u",
+		      the_run.run.status);
 		raw_run_init(&the_run, handle, NULL);
 		the_run.run.stack = 4096;
-		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_LEFT_FAULT && the_run.run.detail == 4096,
+		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_LEFT_FAULT &&
+			      the_run.run.detail == 4096,
 		      "status %u", the_run.run.status);
 	}
 	/* alloca: room of its own for each level, given back at return. */
-	RESULT(0, MOV(1, 100), CALL_OP(RAW_OP_alloca), MOVR(6, 0), MOV(1, 1), CALL_OP(RAW_OP_alloca),
-	       INSN(BPF_ALU64 | BPF_SUB | BPF_X, 0, 6, 0, 0), ADD(0, -112), EXIT);
+	RESULT(0, MOV(1, 100), CALL_OP(RAW_OP_alloca), MOVR(6, 0), MOV(1, 1),
+	       CALL_OP(RAW_OP_alloca), INSN(BPF_ALU64 | BPF_SUB | BPF_X, 0, 6, 0, 0), ADD(0, -112),
+	       EXIT);
 	LEAVES(COSY_LEFT_STACK, 2, WIDE(1, RAW_STACK + 1), CALL_OP(RAW_OP_alloca), EXIT);
 	LEAVES(COSY_LEFT_STACK, 2, WIDE(1, -1), CALL_OP(RAW_OP_alloca), EXIT);
 }
@@ -112,7 +134,9 @@ static void test_forged_stack(void)
 	uint32_t handle = raw_load(fd, fib, COUNT(fib));
 	struct raw_run *r = &the_run;
 	struct cosy_frame *frame = (struct cosy_frame *)r->stack;
-	static const uint64_t wild[] = { 0, 2, 3, 4, 7, 9, 13, 14, 15, 1000, 1ull << 32, ~0ull, 0xffffffff81000000 };
+	static const uint64_t wild[] = {
+		0, 2, 3, 4, 7, 9, 13, 14, 15, 1000, 1ull << 32, ~0ull, 0xffffffff81000000
+	};
 
 	for (size_t i = 0; i < COUNT(wild); i++) {
 		/* At the exit of the second function, with this frame on top. */
@@ -124,13 +148,15 @@ static void test_forged_stack(void)
 		frame->call = wild[i];
 		frame->fp = ~0ull;
 		CHECK(!raw_run(fd, r), "RUN");
-		CHECK(r->run.status == COSY_LEFT_TRAP, "call %#llx: status %u", (unsigned long long)wild[i], r->run.status);
+		CHECK(r->run.status == COSY_LEFT_TRAP, "call %#llx: status %u",
+		      (unsigned long long)wild[i], r->run.status);
 		r->run.resume = 14 + 1;
 		frame->call = 1;
 		r->state.sp = 64;
 		r->state.fp = wild[i] ? wild[i] | 0x100000 : ~0ull;
 		CHECK(!raw_run(fd, r), "RUN");
-		CHECK(r->run.status == COSY_LEFT_TRAP, "fp %#llx: status %u", (unsigned long long)r->state.fp, r->run.status);
+		CHECK(r->run.status == COSY_LEFT_TRAP, "fp %#llx: status %u",
+		      (unsigned long long)r->state.fp, r->run.status);
 	}
 	/* A frame that is its own caller: returns for ever, behind `call fib; exit`. */
 	raw_run_init(r, handle, NULL);
@@ -138,7 +164,7 @@ static void test_forged_stack(void)
 	r->run.resume = 14 + 1;
 	frame->call = 12;
 	frame->fp = 0;
-	alarm_us(20000, 20000);	/* also where the first comes before RUN */
+	alarm_us(20000, 20000); /* also where the first comes before RUN */
 	CHECK(!raw_run(fd, r), "RUN");
 	alarm_us(0, 0);
 	CHECK(r->run.status == COSY_LEFT_WORK, "frames in a circle: status %u", r->run.status);

@@ -9,7 +9,7 @@
 #include "raw.h"
 
 #define BUFFER_SIZE (1 << 20)
-#define TURNS 256
+#define TURNS	    256
 
 static int fd;
 static char *shared;
@@ -25,7 +25,8 @@ static char *low_buffer(void)
 	char *at = (char *)0x10000000;
 
 	MUST(!raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf));
-	MUST(mmap(at, BUFFER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0) == at);
+	MUST(mmap(at, BUFFER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd,
+		  0) == at);
 	return at;
 }
 
@@ -186,7 +187,8 @@ static void grows(const char *what, struct bpf_insn insn)
 static long looped(const struct bpf_insn *body, size_t count, int turns)
 {
 	struct cosy_free free = { .size = sizeof(free) };
-	struct bpf_insn insns[64] = { MOV(7, turns + 1), WIDE(8, (uintptr_t)shared), WIDE(9, (uintptr_t)private), MOV(0, 0) };
+	struct bpf_insn insns[64] = { MOV(7, turns + 1), WIDE(8, (uintptr_t)shared),
+				      WIDE(9, (uintptr_t)private), MOV(0, 0) };
 	size_t n = 6;
 	long cost;
 
@@ -214,7 +216,11 @@ static double each(const struct bpf_insn *body, size_t count)
 static long looped_calls(int turns)
 {
 	const struct bpf_insn insns[] = {
-		MOV(7, turns), CALL_LOCAL(3), ADD(7, -1), JUMP_NE(7, 0, -3), EXIT,
+		MOV(7, turns),
+		CALL_LOCAL(3),
+		ADD(7, -1),
+		JUMP_NE(7, 0, -3),
+		EXIT,
 		/* 5 */
 		EXIT,
 	};
@@ -229,13 +235,18 @@ static long looped_calls(int turns)
 	return cost;
 }
 
-#define EACH(...) ({ const struct bpf_insn body_[] = { __VA_ARGS__ }; each(body_, COUNT(body_)); })
+#define EACH(...)                                                                                  \
+	({                                                                                         \
+		const struct bpf_insn body_[] = { __VA_ARGS__ };                                   \
+		each(body_, COUNT(body_));                                                         \
+	})
 
 /* Instructions per byte of one operation over `size` bytes. */
 static double per_byte(int number, uint64_t a, uint64_t b, uint64_t c, uint64_t size)
 {
 	struct cosy_free free = { .size = sizeof(free) };
-	const struct bpf_insn insns[] = { WIDE(1, a), WIDE(2, b), WIDE(3, c), CALL_OP(number), EXIT };
+	const struct bpf_insn insns[] = { WIDE(1, a), WIDE(2, b), WIDE(3, c), CALL_OP(number),
+					  EXIT };
 	double cost;
 
 	free.handle = raw_load(fd, insns, COUNT(insns));
@@ -266,8 +277,8 @@ static long thread_now(void)
 static double short_runs(void)
 {
 	const struct bpf_insn insns[] = {
-		MOV(7, 3000), ADD(7, -1), JUMP_NE(7, 0, -2),
-		CALL(SYS_getpid), MOVR(1, 0), MOV(2, SIGALRM), CALL(SYS_kill), JUMP(-8),
+		MOV(7, 3000), ADD(7, -1),      JUMP_NE(7, 0, -2), CALL(SYS_getpid),
+		MOVR(1, 0),   MOV(2, SIGALRM), CALL(SYS_kill),	  JUMP(-8),
 	};
 	struct cosy_free free = { .size = sizeof(free) };
 	long start, all;
@@ -308,8 +319,10 @@ int main(int argc, char **argv)
 	bound("LOAD and FREE of 100 instructions", (double)least(load_new, &(size_t){ 100 }), 0);
 	bound("LOAD and FREE of 4000 instructions", (double)least(load_new, &(size_t){ 4000 }), 0);
 	bound("LOAD, FREE of 2 instructions, seen before", (double)least(load, &(size_t){ 2 }), 0);
-	bound("LOAD, FREE of 100 instructions, seen before", (double)least(load, &(size_t){ 100 }), 0);
-	bound("LOAD, FREE of 4000 instructions, seen before", (double)least(load, &(size_t){ 4000 }), 0);
+	bound("LOAD, FREE of 100 instructions, seen before", (double)least(load, &(size_t){ 100 }),
+	      0);
+	bound("LOAD, FREE of 4000 instructions, seen before",
+	      (double)least(load, &(size_t){ 4000 }), 0);
 	plain = (double)now();
 	load_new(&(size_t){ 100 });
 	bound("LOAD and FREE of 100 instructions, once", (double)now() - plain, 0);
@@ -337,9 +350,10 @@ int main(int argc, char **argv)
 	bound("umask in a compound, time limited", EACH(MOV(1, 022), CALL(SYS_umask)), 0);
 	bound("a turn of a loop, time limited", EACH(MOV(0, 0)), 0);
 	bound("RUN of an empty compound, time limited", ({
-		raw_run_init(&the_run, raw_load(fd, empty, COUNT(empty)), NULL);
-		(double)least(run, &the_run);
-	}), 0);
+		      raw_run_init(&the_run, raw_load(fd, empty, COUNT(empty)), NULL);
+		      (double)least(run, &the_run);
+	      }),
+	      0);
 	raw_limits(fd, 0, 0);
 	bound_ratio("time of short RUNs, by what is counted of it", short_runs(), 1.5);
 	/* A native load or store is the one instruction that the move is. */
@@ -354,27 +368,38 @@ int main(int argc, char **argv)
 	bound("other memory: store of 1", EACH(STORE(BPF_B, 9, 8, 0)) - loop, 22);
 	bound("other memory: store of an immediate", EACH(STOREK(BPF_W, 9, 8, 5)) - loop, 22);
 	bound("atomic add", EACH(ATOMIC(BPF_DW, 8, 8, 0, BPF_ADD)) - loop, 0);
-	bound("a local call and its return", (double)(looped_calls(TURNS + 1) - looped_calls(1)) / TURNS - loop, 0);
+	bound("a local call and its return",
+	      (double)(looped_calls(TURNS + 1) - looped_calls(1)) / TURNS - loop, 0);
 	bound("operation: ctx", EACH(CALL_OP(RAW_OP_ctx)) - loop, 0);
 	bound("operation: strlen of 3, shared buffer", ({
-		shared[3] = 0;
-		double cost = EACH(MOVR(1, 8), CALL_OP(RAW_OP_strlen)) - loop;
-		shared[3] = 'x';
-		cost;
-	}), 0);
-	bound("operation: memcpy of 64, shared buffer", EACH(MOVR(1, 8), MOVR(2, 8), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_memcpy)) - loop, 0);
-	bound("operation: memcpy of 64, other memory", EACH(MOVR(1, 9), MOVR(2, 9), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_memcpy)) - loop, 0);
+		      shared[3] = 0;
+		      double cost = EACH(MOVR(1, 8), CALL_OP(RAW_OP_strlen)) - loop;
+		      shared[3] = 'x';
+		      cost;
+	      }),
+	      0);
+	bound("operation: memcpy of 64, shared buffer",
+	      EACH(MOVR(1, 8), MOVR(2, 8), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_memcpy)) - loop,
+	      0);
+	bound("operation: memcpy of 64, other memory",
+	      EACH(MOVR(1, 9), MOVR(2, 9), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_memcpy)) - loop,
+	      0);
 
-	bound("memchr per byte, shared buffer", per_byte(8, (uintptr_t)shared, 'y', MANY, MANY), 0.85);
+	bound("memchr per byte, shared buffer", per_byte(8, (uintptr_t)shared, 'y', MANY, MANY),
+	      0.85);
 	bound("memchr per byte, other memory", per_byte(8, (uintptr_t)text, 'y', MANY, MANY), 0);
 	bound("strnlen per byte, shared buffer", per_byte(12, (uintptr_t)shared, MANY, 0, MANY), 0);
 	bound("strchr per byte, shared buffer", ({
-		shared[MANY] = 0;
-		per_byte(15, (uintptr_t)shared, 'y', 0, MANY);
-	}), 0);
-	bound("memcmp per byte, shared buffer", per_byte(7, (uintptr_t)shared, (uintptr_t)shared + MANY + 8, MANY - 8, MANY), 0);
-	bound("memcpy per byte, shared buffer", per_byte(4, (uintptr_t)shared, (uintptr_t)shared + MANY, MANY, MANY), 0);
-	bound("memcpy per byte, from other memory", per_byte(4, (uintptr_t)shared, (uintptr_t)text, MANY, MANY), 0);
+		      shared[MANY] = 0;
+		      per_byte(15, (uintptr_t)shared, 'y', 0, MANY);
+	      }),
+	      0);
+	bound("memcmp per byte, shared buffer",
+	      per_byte(7, (uintptr_t)shared, (uintptr_t)shared + MANY + 8, MANY - 8, MANY), 0);
+	bound("memcpy per byte, shared buffer",
+	      per_byte(4, (uintptr_t)shared, (uintptr_t)shared + MANY, MANY, MANY), 0);
+	bound("memcpy per byte, from other memory",
+	      per_byte(4, (uintptr_t)shared, (uintptr_t)text, MANY, MANY), 0);
 	bound("memset per byte, shared buffer", per_byte(6, (uintptr_t)shared, 1, MANY, MANY), 0);
 	bound("memset per byte, other memory", per_byte(6, (uintptr_t)text, 1, MANY, MANY), 0);
 	return check_end();

@@ -12,13 +12,17 @@
 static void test_version(void)
 {
 	struct cosy_version version = { .size = sizeof(version) };
-	struct { struct cosy_version version; uint64_t more; } longer = { .version.size = sizeof(longer) };
+	struct {
+		struct cosy_version version;
+		uint64_t more;
+	} longer = { .version.size = sizeof(longer) };
 	struct cosy_limits limits = { .size = sizeof(limits), .flags = 1 };
 	uint32_t small = 4;
 
 	CHECK(!raw_ioctl(fd, COSY_IOC_VERSION, &version), "VERSION");
 	CHECK(version.abi == COSY_ABI_VERSION && version.max_insns == COSY_MAX_INSNS &&
-	      version.max_buffer == COSY_MAX_BUFFER, "VERSION's answers");
+		      version.max_buffer == COSY_MAX_BUFFER,
+	      "VERSION's answers");
 	CHECK(version.features & COSY_FEATURE_JIT, "no JIT");
 	CHECK(!raw_ioctl(fd, COSY_IOC_VERSION, &longer), "a longer argument with a zero tail");
 	longer.more = 1;
@@ -35,7 +39,8 @@ static void test_buffer(void)
 	int other = raw_open();
 	char *at;
 
-	CHECK(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0) == MAP_FAILED && errno == ENODEV,
+	CHECK(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0) == MAP_FAILED &&
+		      errno == ENODEV,
 	      "mapped without a buffer");
 	CHECK(raw_ioctl(other, COSY_IOC_SETBUF, &setbuf) == -EINVAL, "three pages");
 	setbuf.len = 2048;
@@ -47,26 +52,32 @@ static void test_buffer(void)
 	setbuf.len = 16384;
 	CHECK(!raw_ioctl(other, COSY_IOC_SETBUF, &setbuf), "four pages");
 	CHECK(raw_ioctl(other, COSY_IOC_SETBUF, &setbuf) == -EBUSY, "twice");
-	CHECK(mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0) == MAP_FAILED, "half of it");
-	CHECK(mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_SHARED, other, 4096) == MAP_FAILED, "not from its start");
-	CHECK(mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_PRIVATE, other, 0) == MAP_FAILED, "private");
+	CHECK(mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0) == MAP_FAILED,
+	      "half of it");
+	CHECK(mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_SHARED, other, 4096) == MAP_FAILED,
+	      "not from its start");
+	CHECK(mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_PRIVATE, other, 0) == MAP_FAILED,
+	      "private");
 	CHECK(mmap(NULL, 16384, PROT_READ, MAP_SHARED, other, 0) == MAP_FAILED, "read-only");
 	at = mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0);
 	MUST(at != MAP_FAILED);
-	CHECK(mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0) == MAP_FAILED && errno == EBUSY,
+	CHECK(mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0) == MAP_FAILED &&
+		      errno == EBUSY,
 	      "mapped twice");
 	for (int i = 0; i < 16384; i++)
 		CHECK(!at[i], "not zero at %d", i);
 	at[16383] = 1;
 	CHECK(munmap(at, 4096) && errno == EINVAL, "part of it unmapped");
-	CHECK(mremap(at, 16384, 16384, MREMAP_MAYMOVE | MREMAP_FIXED, at + (64 << 20)) == MAP_FAILED, "moved");
+	CHECK(mremap(at, 16384, 16384, MREMAP_MAYMOVE | MREMAP_FIXED, at + (64 << 20)) ==
+		      MAP_FAILED,
+	      "moved");
 	CHECK(mremap(at, 16384, 32768, MREMAP_MAYMOVE) == MAP_FAILED, "grown");
 	CHECK(mremap(at, 16384, 8192, 0) == MAP_FAILED, "shrunk");
 	CHECK(mremap(at, 0, 16384, MREMAP_MAYMOVE) == MAP_FAILED, "doubled");
 	CHECK(mprotect(at, 4096, PROT_READ) && errno == EINVAL, "part of it read-only");
 	CHECK(at[16383] == 1, "content");
 	CHECK(!madvise(at, 16384, MADV_DONTNEED) && at[16383] == 1, "forgotten");
-	close(other);		/* the mapping holds on */
+	close(other); /* the mapping holds on */
 	CHECK(at[16383] == 1, "content after close");
 	CHECK(!munmap(at, 16384), "unmapped");
 }
@@ -195,9 +206,10 @@ static void test_large(void)
 	insns[n++] = MOVR(0, 2);
 	insns[n++] = EXIT;
 	ret = raw_try_load(fd, insns, n, &load);
-	printf("largest: LOAD %ld, %u instructions, %u bytes %s\n", ret, load.rewritten, load.jited, raw_log);
+	printf("largest: LOAD %ld, %u instructions, %u bytes %s\n", ret, load.rewritten, load.jited,
+	       raw_log);
 	if (ret == -E2BIG)
-		return;		/* the jump range of a JIT before cpu v4 */
+		return; /* the jump range of a JIT before cpu v4 */
 	CHECK(!ret, "LOAD");
 	raw_run_init(&the_run, load.handle, private);
 	CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_DONE, "RUN");
@@ -225,7 +237,8 @@ static void *race_run(void *arg)
 
 static void *race_load(void *unused)
 {
-	static const struct bpf_insn getpids[] = { MOV(6, 50), CALL(SYS_getpid), ADD(6, -1), JUMP_NE(6, 0, -3), EXIT };
+	static const struct bpf_insn getpids[] = { MOV(6, 50), CALL(SYS_getpid), ADD(6, -1),
+						   JUMP_NE(6, 0, -3), EXIT };
 	struct cosy_free free = { .size = sizeof(free) };
 	struct cosy_load load;
 
@@ -252,7 +265,8 @@ static void test_race(void)
 		memset(race_handle, 0, sizeof(race_handle));
 		stop_racing = false;
 		for (size_t i = 0; i < COUNT(threads); i++)
-			MUST(!pthread_create(&threads[i], NULL, i < 2 ? race_load : race_run, NULL));
+			MUST(!pthread_create(&threads[i], NULL, i < 2 ? race_load : race_run,
+					     NULL));
 		sleep_ms(60);
 		munmap(buffer, 65536);
 		sleep_ms(20);
@@ -267,12 +281,8 @@ static void test_race(void)
 int main(int argc, char **argv)
 {
 	static const struct kmod_test tests[] = {
-		{ "version", test_version },
-		{ "buffer", test_buffer },
-		{ "memlock", test_memlock },
-		{ "load", test_load },
-		{ "large", test_large },
-		{ "race", test_race },
+		{ "version", test_version }, { "buffer", test_buffer }, { "memlock", test_memlock },
+		{ "load", test_load },	     { "large", test_large },	{ "race", test_race },
 	};
 
 	return kmod_main(tests, COUNT(tests), argc, argv);

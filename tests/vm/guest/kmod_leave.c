@@ -21,10 +21,16 @@ static void test_signal_loop(void)
 {
 	/* Until the handler has changed the word, which it does once this is under way. */
 	const struct bpf_insn waits[] = {
-		WIDE(8, (uintptr_t)&signals), MOV(6, 0), STOREK(BPF_DW, 10, -448, 12345),
-		WIDE(7, (uintptr_t)&under_way), STOREK(BPF_W, 7, 0, 1),
-		ADD(6, 1), LOAD(BPF_W, 1, 8, 0), INSN(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, -3, 0),
-		LOAD(BPF_DW, 0, 10, -448), EXIT,
+		WIDE(8, (uintptr_t)&signals),
+		MOV(6, 0),
+		STOREK(BPF_DW, 10, -448, 12345),
+		WIDE(7, (uintptr_t)&under_way),
+		STOREK(BPF_W, 7, 0, 1),
+		ADD(6, 1),
+		LOAD(BPF_W, 1, 8, 0),
+		INSN(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, -3, 0),
+		LOAD(BPF_DW, 0, 10, -448),
+		EXIT,
 	};
 	long ret;
 
@@ -38,25 +44,33 @@ static void test_signal_loop(void)
 	while (!ret && the_run.run.status == COSY_LEFT_WORK && !signals);
 	alarm_us(0, 0);
 	handle(SIGALRM, on_signal, SA_RESTART);
-	CHECK(!ret && the_run.run.status == COSY_LEFT_WORK && signals == 1, "RUN %ld, status %u, %d signals", ret,
-	      the_run.run.status, (int)signals);
-	CHECK(the_run.state.frame[0] == 12345 && the_run.state.reg[8] == (uintptr_t)&signals, "saved state");
+	CHECK(!ret && the_run.run.status == COSY_LEFT_WORK && signals == 1,
+	      "RUN %ld, status %u, %d signals", ret, the_run.run.status, (int)signals);
+	CHECK(the_run.state.frame[0] == 12345 && the_run.state.reg[8] == (uintptr_t)&signals,
+	      "saved state");
 	ret = raw_run_to_end(fd, &the_run);
-	CHECK(!ret && the_run.run.status == COSY_DONE && the_run.run.ret == 12345, "RUN %ld, status %u", ret,
-	      the_run.run.status);
+	CHECK(!ret && the_run.run.status == COSY_DONE && the_run.run.ret == 12345,
+	      "RUN %ld, status %u", ret, the_run.run.status);
 	/* A signal to itself is handled before the next instruction. */
 	{
 		const struct bpf_insn raises[] = {
-			CALL(SYS_getpid), MOVR(1, 0), MOV(2, SIGALRM), CALL(SYS_kill),
-			WIDE(8, (uintptr_t)&signals), LOAD(BPF_W, 0, 8, 0), EXIT,
+			CALL(SYS_getpid),
+			MOVR(1, 0),
+			MOV(2, SIGALRM),
+			CALL(SYS_kill),
+			WIDE(8, (uintptr_t)&signals),
+			LOAD(BPF_W, 0, 8, 0),
+			EXIT,
 		};
 
 		signals = 0;
 		raw_run_init(&the_run, raw_load(fd, raises, COUNT(raises)), NULL);
-		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_LEFT_WORK && the_run.run.resume == 5,
+		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_LEFT_WORK &&
+			      the_run.run.resume == 5,
 		      "status %u at %u", the_run.run.status, the_run.run.resume);
 		ret = raw_run_to_end(fd, &the_run);
-		CHECK(!ret && the_run.run.status == COSY_DONE && the_run.run.ret == 1, "saw %lld", (long long)the_run.run.ret);
+		CHECK(!ret && the_run.run.status == COSY_DONE && the_run.run.ret == 1, "saw %lld",
+		      (long long)the_run.run.ret);
 	}
 }
 
@@ -72,7 +86,10 @@ static void test_restart(void)
 {
 	struct timespec nap = { 0, 200000000 };
 	const struct bpf_insn naps[] = {
-		WIDE(1, (uintptr_t)&nap), MOV(2, 0), CALL(SYS_nanosleep), EXIT,
+		WIDE(1, (uintptr_t)&nap),
+		MOV(2, 0),
+		CALL(SYS_nanosleep),
+		EXIT,
 	};
 	char byte = 0;
 	int pipes[2];
@@ -94,9 +111,11 @@ static void test_restart(void)
 		ret = raw_run(fd, &the_run);
 	while (!ret && the_run.run.status == COSY_LEFT_WORK);
 	alarm_us(0, 0);
-	CHECK(ret == -EINTR && the_run.run.status == COSY_LEFT_CALL && the_run.run.resume == 5 && signals,
+	CHECK(ret == -EINTR && the_run.run.status == COSY_LEFT_CALL && the_run.run.resume == 5 &&
+		      signals,
 	      "RUN %ld, status %u at %u", ret, the_run.run.status, the_run.run.resume);
-	CHECK(the_run.state.reg[1] == (uint64_t)pipes[0] && the_run.state.reg[3] == 1, "arguments at the call");
+	CHECK(the_run.state.reg[1] == (uint64_t)pipes[0] && the_run.state.reg[3] == 1,
+	      "arguments at the call");
 
 	/* With it the kernel restarts RUN, which goes on at the read. */
 	*restarts = 0;
@@ -111,7 +130,8 @@ static void test_restart(void)
 	ret = raw_run_to_end(fd, &the_run);
 	alarm_us(0, 0);
 	CHECK(!ret && the_run.run.status == COSY_DONE && the_run.run.ret == 1 && byte == 'x',
-	      "RUN %ld, status %u, result %lld", ret, the_run.run.status, (long long)the_run.run.ret);
+	      "RUN %ld, status %u, result %lld", ret, the_run.run.status,
+	      (long long)the_run.run.ret);
 	wait(NULL);
 
 	/* A signal that is ignored: restart_syscall ends the sleep, and RUN has its result. */
@@ -128,7 +148,8 @@ static void test_restart(void)
 	ret = raw_run(fd, &the_run);
 	CHECK(!ret, "RUN %ld", ret);
 	CHECK(now_ms() - start > 190, "slept only %.0f ms", now_ms() - start);
-	CHECK(the_run.run.status == COSY_LEFT_CALL || the_run.run.status == COSY_DONE, "status %u", the_run.run.status);
+	CHECK(the_run.run.status == COSY_LEFT_CALL || the_run.run.status == COSY_DONE, "status %u",
+	      the_run.run.status);
 	wait(NULL);
 	close(pipes[0]);
 	close(pipes[1]);
@@ -164,9 +185,15 @@ static void test_kill(void)
 static void seccomp_child(void *unused)
 {
 	const struct bpf_insn locks[] = {
-		MOV(1, PR_SET_NO_NEW_PRIVS), MOV(2, 1), CALL(SYS_prctl),
-		MOV(1, PR_SET_SECCOMP), MOV(2, SECCOMP_MODE_STRICT), CALL(SYS_prctl),
-		MOVR(6, 0), CALL(SYS_getpid), EXIT,
+		MOV(1, PR_SET_NO_NEW_PRIVS),
+		MOV(2, 1),
+		CALL(SYS_prctl),
+		MOV(1, PR_SET_SECCOMP),
+		MOV(2, SECCOMP_MODE_STRICT),
+		CALL(SYS_prctl),
+		MOVR(6, 0),
+		CALL(SYS_getpid),
+		EXIT,
 	};
 
 	(void)unused;
@@ -174,7 +201,8 @@ static void seccomp_child(void *unused)
 	raw_run_init(&the_run, raw_load(fd, locks, COUNT(locks)), NULL);
 	raw_run(fd, &the_run);
 	/* Strict: read, write, exit and sigreturn are all that is left. */
-	if (the_run.run.status == COSY_LEFT_TRACED && the_run.run.resume == 8 && the_run.state.reg[6] == 0)
+	if (the_run.run.status == COSY_LEFT_TRACED && the_run.run.resume == 8 &&
+	    the_run.state.reg[6] == 0)
 		syscall(SYS_exit, 42);
 	syscall(SYS_exit, 43);
 }
@@ -193,9 +221,11 @@ static void test_nested(void)
 	int other = raw_open();
 
 	raw_run_init(&inner, raw_load(fd, good, COUNT(good)), NULL);
-	RESULT(-ELOOP, MOV(1, fd), WIDE(2, COSY_IOC_RUN), WIDE(3, (uintptr_t)&inner.run), CALL(SYS_ioctl), EXIT);
+	RESULT(-ELOOP, MOV(1, fd), WIDE(2, COSY_IOC_RUN), WIDE(3, (uintptr_t)&inner.run),
+	       CALL(SYS_ioctl), EXIT);
 	raw_run_init(&inner, raw_load(other, good, COUNT(good)), NULL);
-	RESULT(-ELOOP, MOV(1, other), WIDE(2, COSY_IOC_RUN), WIDE(3, (uintptr_t)&inner.run), CALL(SYS_ioctl), EXIT);
+	RESULT(-ELOOP, MOV(1, other), WIDE(2, COSY_IOC_RUN), WIDE(3, (uintptr_t)&inner.run),
+	       CALL(SYS_ioctl), EXIT);
 	/* And afterwards it may. */
 	CHECK(!raw_run(other, &inner) && inner.run.status == COSY_DONE, "RUN");
 	close(other);
@@ -208,46 +238,58 @@ static void test_own_ground(void)
 	char *buffer = raw_buffer(other, 65536);
 	struct cosy_free free = { .size = sizeof(free) };
 	struct raw_run *r = &the_run;
-	const struct bpf_insn closes[] = { MOV(1, other), CALL(SYS_close), MOVR(6, 0), CALL(SYS_getpid), EXIT };
+	const struct bpf_insn closes[] = { MOV(1, other), CALL(SYS_close), MOVR(6, 0),
+					   CALL(SYS_getpid), EXIT };
 	const struct bpf_insn frees[] = {
-		MOV(1, other), WIDE(2, COSY_IOC_FREE), WIDE(3, (uintptr_t)&free), CALL(SYS_ioctl), MOVR(6, 0),
-		CALL(SYS_getpid), EXIT,
+		MOV(1, other),
+		WIDE(2, COSY_IOC_FREE),
+		WIDE(3, (uintptr_t)&free),
+		CALL(SYS_ioctl),
+		MOVR(6, 0),
+		CALL(SYS_getpid),
+		EXIT,
 	};
 	const struct bpf_insn unmaps[] = {
-		WIDE(8, (uintptr_t)buffer), STOREK(BPF_DW, 8, 0, 5),
-		MOVR(1, 8), WIDE(2, 65536), CALL(SYS_munmap), LOAD(BPF_DW, 0, 8, 0), EXIT,
+		WIDE(8, (uintptr_t)buffer), STOREK(BPF_DW, 8, 0, 5), MOVR(1, 8), WIDE(2, 65536),
+		CALL(SYS_munmap),	    LOAD(BPF_DW, 0, 8, 0),   EXIT,
 	};
-	uint32_t closing = raw_load(other, closes, COUNT(closes)), unmapping = raw_load(other, unmaps, COUNT(unmaps));
+	uint32_t closing = raw_load(other, closes, COUNT(closes)),
+		 unmapping = raw_load(other, unmaps, COUNT(unmaps));
 	uint32_t plain;
 
 	free.handle = raw_load(other, frees, COUNT(frees));
 	raw_run_init(r, free.handle, NULL);
-	CHECK(!raw_run(other, r) && r->run.status == COSY_DONE && r->run.ret == getpid(), "frees itself: %u", r->run.status);
+	CHECK(!raw_run(other, r) && r->run.status == COSY_DONE && r->run.ret == getpid(),
+	      "frees itself: %u", r->run.status);
 	CHECK(raw_run(other, r) == -ENOENT, "it is gone");
 
 	/* Protection that programs do not see keeps them from running. */
 	CHECK(!mprotect(buffer, 65536, PROT_READ), "mprotect");
 	raw_run_init(r, unmapping, NULL);
-	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_BUFFER && !r->run.resume, "read-only: %u", r->run.status);
+	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_BUFFER && !r->run.resume,
+	      "read-only: %u", r->run.status);
 	CHECK(!mprotect(buffer, 65536, PROT_READ | PROT_WRITE), "mprotect");
 
 	raw_run_init(r, unmapping, NULL);
-	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_BUFFER && r->run.resume == 8, "unmapped: %u at %u",
-	      r->run.status, r->run.resume);
+	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_BUFFER && r->run.resume == 8,
+	      "unmapped: %u at %u", r->run.status, r->run.resume);
 	CHECK(r->state.reg[0] == 0 && r->state.reg[8] == (uintptr_t)buffer, "registers");
 	raw_run_init(r, unmapping, NULL);
-	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_BUFFER && !r->run.resume, "again: %u", r->run.status);
+	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_BUFFER && !r->run.resume,
+	      "again: %u", r->run.status);
 	/* What is loaded now does not know of the buffer: its address is no memory. */
 	plain = raw_load(other, unmaps, COUNT(unmaps));
 	raw_run_init(r, plain, NULL);
-	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_FAULT && r->run.resume == 3, "loaded later: %u", r->run.status);
+	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_FAULT && r->run.resume == 3,
+	      "loaded later: %u", r->run.status);
 
 	raw_run_init(r, closing, NULL);
 	/* It was compiled for the buffer that is gone. */
-	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_BUFFER, "closing: %u", r->run.status);
-	raw_run_init(r, raw_load(other, closes, COUNT(closes)), NULL);
-	CHECK(!raw_run_to_end(other, r) && r->run.status == COSY_DONE && r->run.ret == getpid(), "closes itself: %u",
+	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_BUFFER, "closing: %u",
 	      r->run.status);
+	raw_run_init(r, raw_load(other, closes, COUNT(closes)), NULL);
+	CHECK(!raw_run_to_end(other, r) && r->run.status == COSY_DONE && r->run.ret == getpid(),
+	      "closes itself: %u", r->run.status);
 	CHECK(close(other) && errno == EBADF, "it is closed");
 }
 
@@ -281,7 +323,8 @@ static void test_fork(void)
 	shared[BUFFER_SIZE - 1] = 'p';
 	status = in_child(fork_child, NULL);
 	CHECK(!status, "status %#x", status);
-	CHECK(!strcmp(shared, "the parent's") && shared[BUFFER_SIZE - 1] == 'p', "the parent's buffer");
+	CHECK(!strcmp(shared, "the parent's") && shared[BUFFER_SIZE - 1] == 'p',
+	      "the parent's buffer");
 }
 
 /* Nothing that looks like a kernel address in what a leave saves. */
@@ -291,8 +334,9 @@ static void scan_state(const char *what)
 
 	for (size_t i = 0; i < sizeof(the_run.state) / 8; i++) {
 		if (i == 11 && words[i] == ~0ull)
-			continue;	/* fp: none */
-		CHECK(words[i] >> 47 == 0, "%s: word %zu is %#llx", what, i, (unsigned long long)words[i]);
+			continue; /* fp: none */
+		CHECK(words[i] >> 47 == 0, "%s: word %zu is %#llx", what, i,
+		      (unsigned long long)words[i]);
 	}
 }
 
@@ -300,26 +344,37 @@ static void test_kernel_values(void)
 {
 	/* A frame as deep as can be of which nothing was written, in a program of two functions. */
 	static const struct bpf_insn deep_trap[] = {
-		CALL(SYS_getpid), CALL_LOCAL(1), EXIT,
+		CALL(SYS_getpid),	   CALL_LOCAL(1),	 EXIT,
 		LOAD(BPF_DW, 6, 10, -448), CALL_OP(RAW_OP_trap), EXIT,
 	};
 	/* Stores to the buffer, then every kind of leave. */
 	const struct bpf_insn store_trap[] = {
-		WIDE(8, (uintptr_t)shared), STORE(BPF_DW, 8, 0, 8), STOREK(BPF_W, 8, 8, 7), LOAD(BPF_DW, 7, 8, 0),
-		ATOMIC(BPF_DW, 8, 0, 7, BPF_ADD | BPF_FETCH), CALL_OP(RAW_OP_trap), EXIT,
+		WIDE(8, (uintptr_t)shared),
+		STORE(BPF_DW, 8, 0, 8),
+		STOREK(BPF_W, 8, 8, 7),
+		LOAD(BPF_DW, 7, 8, 0),
+		ATOMIC(BPF_DW, 8, 0, 7, BPF_ADD | BPF_FETCH),
+		CALL_OP(RAW_OP_trap),
+		EXIT,
 	};
 	const struct bpf_insn strings[] = {
-		WIDE(1, (uintptr_t)shared), CALL_OP(RAW_OP_strlen), CALL_OP(RAW_OP_trap), EXIT,
+		WIDE(1, (uintptr_t)shared),
+		CALL_OP(RAW_OP_strlen),
+		CALL_OP(RAW_OP_trap),
+		EXIT,
 	};
 
 	memset(&the_run.state, 0xff, sizeof(the_run.state));
-	CHECK(once(deep_trap, COUNT(deep_trap), NULL) == COSY_LEFT_TRAP, "status %u", the_run.run.status);
+	CHECK(once(deep_trap, COUNT(deep_trap), NULL) == COSY_LEFT_TRAP, "status %u",
+	      the_run.run.status);
 	scan_state("deep frame");
 	memset(&the_run.state, 0xff, sizeof(the_run.state));
-	CHECK(once(store_trap, COUNT(store_trap), NULL) == COSY_LEFT_TRAP, "status %u", the_run.run.status);
+	CHECK(once(store_trap, COUNT(store_trap), NULL) == COSY_LEFT_TRAP, "status %u",
+	      the_run.run.status);
 	scan_state("stores");
 	memset(&the_run.state, 0xff, sizeof(the_run.state));
-	CHECK(once(strings, COUNT(strings), NULL) == COSY_LEFT_TRAP, "status %u", the_run.run.status);
+	CHECK(once(strings, COUNT(strings), NULL) == COSY_LEFT_TRAP, "status %u",
+	      the_run.run.status);
 	scan_state("strings");
 	LEAVES(COSY_LEFT_FAULT, 1, MOV(1, 0), LOAD(BPF_DW, 0, 1, 0), EXIT);
 	scan_state("fault");
@@ -330,10 +385,27 @@ static void test_half_frame(void)
 {
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const struct bpf_insn insns[] = {
-		MOV(6, 6), MOV(7, 70), MOV(8, 800), MOV(9, 9000), STOREK(BPF_DW, 10, -8, 10000), CALL_LOCAL(6),
-		LOAD(BPF_DW, 0, 10, -8), ADDR(0, 6), ADDR(0, 7), ADDR(0, 8), ADDR(0, 9), EXIT,
-		WIDE(1, (uintptr_t)pages + 4096), MOV(2, 4096), MOV(3, PROT_NONE), CALL(SYS_mprotect),
-		MOV(6, 1), MOV(7, 1), MOV(8, 1), MOV(9, 1), EXIT,
+		MOV(6, 6),
+		MOV(7, 70),
+		MOV(8, 800),
+		MOV(9, 9000),
+		STOREK(BPF_DW, 10, -8, 10000),
+		CALL_LOCAL(6),
+		LOAD(BPF_DW, 0, 10, -8),
+		ADDR(0, 6),
+		ADDR(0, 7),
+		ADDR(0, 8),
+		ADDR(0, 9),
+		EXIT,
+		WIDE(1, (uintptr_t)pages + 4096),
+		MOV(2, 4096),
+		MOV(3, PROT_NONE),
+		CALL(SYS_mprotect),
+		MOV(6, 1),
+		MOV(7, 1),
+		MOV(8, 1),
+		MOV(9, 1),
+		EXIT,
 	};
 	uint32_t left;
 
@@ -343,17 +415,20 @@ static void test_half_frame(void)
 	the_run.run.stack = (uintptr_t)pages + 4096 - 2 * sizeof(uint64_t);
 	the_run.run.stack_size = 4096;
 	memset(&the_run.state, 0xff, sizeof(the_run.state));
-	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_LEFT_FAULT, "status %u at %d",
-	      the_run.run.status, (int)the_run.run.resume - 1);
+	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_LEFT_FAULT,
+	      "status %u at %d", the_run.run.status, (int)the_run.run.resume - 1);
 	scan_state("half a frame");
 	/* Nothing is made up for what could not be read. */
 	for (int i = 6; i < 10; i++)
-		CHECK(!the_run.state.reg[i], "r%d is %#llx", i, (unsigned long long)the_run.state.reg[i]);
+		CHECK(!the_run.state.reg[i], "r%d is %#llx", i,
+		      (unsigned long long)the_run.state.reg[i]);
 	left = the_run.run.resume;
-	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_LEFT_FAULT && the_run.run.resume == left,
+	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_LEFT_FAULT &&
+		      the_run.run.resume == left,
 	      "status %u at %d", the_run.run.status, (int)the_run.run.resume - 1);
 	MUST(!mprotect(pages, 8192, PROT_READ | PROT_WRITE));
-	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE && the_run.run.ret == 19876,
+	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE &&
+		      the_run.run.ret == 19876,
 	      "status %u, result %lld", the_run.run.status, (long long)the_run.run.ret);
 	munmap(pages, 8192);
 }
@@ -378,8 +453,8 @@ static void test_native(void)
 	do
 		CHECK(!raw_run(fd, &the_run), "RUN");
 	while (the_run.run.status == COSY_LEFT_WORK);
-	CHECK(the_run.run.status == COSY_LEFT_NATIVE && the_run.run.resume == 6 && signals == 1, "status %u at %u, %d signals",
-	      the_run.run.status, the_run.run.resume, (int)signals);
+	CHECK(the_run.run.status == COSY_LEFT_NATIVE && the_run.run.resume == 6 && signals == 1,
+	      "status %u at %u, %d signals", the_run.run.status, the_run.run.resume, (int)signals);
 	CHECK(the_run.state.reg[1] == (uintptr_t)at && the_run.state.reg[3] == size, "arguments");
 	/* A file whose bytes go to a user's memory only. */
 	LEAVES(COSY_LEFT_NATIVE, 1, MOV(1, zero), CALL_OP(RAW_OP_readc), EXIT);

@@ -12,8 +12,13 @@ static uint64_t op(int number, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	uint64_t arguments[4] = { a, b, c, d };
 	const struct bpf_insn insns[] = {
-		MOVR(6, 1), LOAD(BPF_DW, 1, 6, 0), LOAD(BPF_DW, 2, 6, 8), LOAD(BPF_DW, 3, 6, 16), LOAD(BPF_DW, 4, 6, 24),
-		CALL_OP(number), EXIT,
+		MOVR(6, 1),
+		LOAD(BPF_DW, 1, 6, 0),
+		LOAD(BPF_DW, 2, 6, 8),
+		LOAD(BPF_DW, 3, 6, 16),
+		LOAD(BPF_DW, 4, 6, 24),
+		CALL_OP(number),
+		EXIT,
 	};
 	long ret;
 
@@ -21,24 +26,28 @@ static uint64_t op(int number, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 		op_handle[number] = raw_load(fd, insns, COUNT(insns));
 	raw_run_init(&the_run, op_handle[number], arguments);
 	ret = raw_run_to_end(fd, &the_run);
-	CHECK(!ret && the_run.run.status == COSY_DONE, "operation %d: RUN %ld, status %u, detail %#llx", number, ret,
-	      the_run.run.status, (unsigned long long)the_run.run.detail);
+	CHECK(!ret && the_run.run.status == COSY_DONE,
+	      "operation %d: RUN %ld, status %u, detail %#llx", number, ret, the_run.run.status,
+	      (unsigned long long)the_run.run.detail);
 	return (uint64_t)the_run.run.ret;
 }
 
-#define P(p) ((uint64_t)(uintptr_t)(p))
+#define P(p)	((uint64_t)(uintptr_t)(p))
 #define SIGN(x) (((int64_t)(x) > 0) - ((int64_t)(x) < 0))
 
-#define SAME(want, got) do { \
-		uint64_t want_ = (uint64_t)(want), got_ = (uint64_t)(got); \
-		CHECK(want_ == got_, "%#llx, wanted %#llx", (unsigned long long)got_, (unsigned long long)want_); \
+#define SAME(want, got)                                                                            \
+	do {                                                                                       \
+		uint64_t want_ = (uint64_t)(want), got_ = (uint64_t)(got);                         \
+		CHECK(want_ == got_, "%#llx, wanted %#llx", (unsigned long long)got_,              \
+		      (unsigned long long)want_);                                                  \
 	} while (0)
 
 static void test_memory(void)
 {
 	enum { ROOM = 3 * 4096 };
 	static char model_a[ROOM], model_b[ROOM];
-	char *plain = mmap(NULL, 8 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *plain =
+		mmap(NULL, 8 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *places[2];
 
 	/* One range ends with its memory, both here and in the buffer. */
@@ -67,13 +76,17 @@ static void test_memory(void)
 		memcpy(model_a, a, ROOM);
 		memcpy(model_b, b, ROOM);
 
-		SAME(SIGN(memcmp(a + x, b + y, n)), SIGN(op(RAW_OP_memcmp, P(a + x), P(b + y), n, 0)));
-		SAME(P(memchr(a + x, byte, n)), op(RAW_OP_memchr, P(a + x), 0xffffff00ull | (uint8_t)byte, n, 0));
-		SAME(P(memrchr(a + x, byte, n)), op(RAW_OP_memrchr, P(a + x), (uint64_t)byte, n, 0));
+		SAME(SIGN(memcmp(a + x, b + y, n)),
+		     SIGN(op(RAW_OP_memcmp, P(a + x), P(b + y), n, 0)));
+		SAME(P(memchr(a + x, byte, n)),
+		     op(RAW_OP_memchr, P(a + x), 0xffffff00ull | (uint8_t)byte, n, 0));
+		SAME(P(memrchr(a + x, byte, n)),
+		     op(RAW_OP_memrchr, P(a + x), (uint64_t)byte, n, 0));
 		{
 			size_t m = chance(n < 5 ? n + 1 : 5);
 
-			SAME(P(memmem(a + x, n, b + y, m)), op(RAW_OP_memmem, P(a + x), n, P(b + y), m));
+			SAME(P(memmem(a + x, n, b + y, m)),
+			     op(RAW_OP_memmem, P(a + x), n, P(b + y), m));
 		}
 		/* Strings: an end within. */
 		if (n) {
@@ -81,12 +94,17 @@ static void test_memory(void)
 			b[y + n - 1] = 0;
 			SAME(strlen(a + x), op(RAW_OP_strlen, P(a + x), 0, 0, 0));
 			SAME(strnlen(a + x, n / 2), op(RAW_OP_strnlen, P(a + x), n / 2, 0, 0));
-			SAME(SIGN(strcmp(a + x, b + y)), SIGN(op(RAW_OP_strcmp, P(a + x), P(b + y), 0, 0)));
-			SAME(SIGN(strncmp(a + x, b + y, n / 2)), SIGN(op(RAW_OP_strncmp, P(a + x), P(b + y), n / 2, 0)));
-			SAME(P(strchr(a + x, byte)), op(RAW_OP_strchr, P(a + x), (uint64_t)byte, 0, 0));
+			SAME(SIGN(strcmp(a + x, b + y)),
+			     SIGN(op(RAW_OP_strcmp, P(a + x), P(b + y), 0, 0)));
+			SAME(SIGN(strncmp(a + x, b + y, n / 2)),
+			     SIGN(op(RAW_OP_strncmp, P(a + x), P(b + y), n / 2, 0)));
+			SAME(P(strchr(a + x, byte)),
+			     op(RAW_OP_strchr, P(a + x), (uint64_t)byte, 0, 0));
 			SAME(P(strchr(a + x, 0)), op(RAW_OP_strchr, P(a + x), 0, 0, 0));
-			SAME(P(strrchr(a + x, byte)), op(RAW_OP_strrchr, P(a + x), (uint64_t)byte, 0, 0));
-			SAME(P(strchrnul(a + x, byte)), op(RAW_OP_strchrnul, P(a + x), (uint64_t)byte, 0, 0));
+			SAME(P(strrchr(a + x, byte)),
+			     op(RAW_OP_strrchr, P(a + x), (uint64_t)byte, 0, 0));
+			SAME(P(strchrnul(a + x, byte)),
+			     op(RAW_OP_strchrnul, P(a + x), (uint64_t)byte, 0, 0));
 			SAME(P(rawmemchr(a + x, 0)), op(RAW_OP_rawmemchr, P(a + x), 0, 0, 0));
 		}
 		/* What writes: the same on the model. */
@@ -121,12 +139,14 @@ static void test_memory(void)
 /* An operation that faults in the middle keeps what remains in r1-r3. */
 static void test_memory_faults(void)
 {
-	char *plain = mmap(NULL, 8 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *plain =
+		mmap(NULL, 8 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	static char model[8 * 4096];
 
 	MUST(plain != MAP_FAILED);
 	for (int round = 0; round < 60; round++) {
-		uint64_t to = 100 + chance(200), from = chance(4) ? chance(400) : to, n = 3 * 4096 + chance(4096);
+		uint64_t to = 100 + chance(200), from = chance(4) ? chance(400) : to,
+			 n = 3 * 4096 + chance(4096);
 		int hole = 1 + (int)chance(2), number = chance(3) ? RAW_OP_memmove : RAW_OP_memset;
 		uint64_t arguments[4];
 		long ret;
@@ -140,44 +160,55 @@ static void test_memory_faults(void)
 		arguments[0] = P(plain + to);
 		arguments[1] = number == RAW_OP_memmove ? P(plain + from) : from;
 		arguments[2] = n;
-		op(number, P(shared), P(shared), 0, 0);	/* loads it */
-		MUST(!mprotect(plain + hole * 4096, 4096, chance(2) || number == RAW_OP_memset ? PROT_READ : PROT_NONE));
+		op(number, P(shared), P(shared), 0, 0); /* loads it */
+		MUST(!mprotect(plain + hole * 4096, 4096,
+			       chance(2) || number == RAW_OP_memset ? PROT_READ : PROT_NONE));
 		raw_run_init(&the_run, op_handle[number], arguments);
 		ret = raw_run(fd, &the_run);
-		CHECK(!ret && the_run.run.status == COSY_LEFT_FAULT && the_run.run.resume == 6, "RUN %ld, status %u at %u", ret,
-		      the_run.run.status, the_run.run.resume);
+		CHECK(!ret && the_run.run.status == COSY_LEFT_FAULT && the_run.run.resume == 6,
+		      "RUN %ld, status %u at %u", ret, the_run.run.status, the_run.run.resume);
 		MUST(!mprotect(plain + hole * 4096, 4096, PROT_READ | PROT_WRITE));
 		/* Repaired: what remains, done over. */
-		CHECK(the_run.state.reg[3] <= n, "remains %llu", (unsigned long long)the_run.state.reg[3]);
+		CHECK(the_run.state.reg[3] <= n, "remains %llu",
+		      (unsigned long long)the_run.state.reg[3]);
 		ret = raw_run_to_end(fd, &the_run);
-		CHECK(!ret && the_run.run.status == COSY_DONE, "RUN %ld, status %u", ret, the_run.run.status);
-		CHECK(!memcmp(plain, model, sizeof(model)), "%s(%llu, %llu, %llu) with a hole at %d",
-		      number == RAW_OP_memmove ? "memmove" : "memset", (unsigned long long)to, (unsigned long long)from,
-		      (unsigned long long)n, hole);
+		CHECK(!ret && the_run.run.status == COSY_DONE, "RUN %ld, status %u", ret,
+		      the_run.run.status);
+		CHECK(!memcmp(plain, model, sizeof(model)),
+		      "%s(%llu, %llu, %llu) with a hole at %d",
+		      number == RAW_OP_memmove ? "memmove" : "memset", (unsigned long long)to,
+		      (unsigned long long)from, (unsigned long long)n, hole);
 	}
 	munmap(plain, 8 * 4096);
 	/* Wild ranges. */
-	static const uint64_t wild[] = { 0, 0xffffffff81000000, 0x7ffffffff000, 0x800000000000, 0xfffffffffffffff0, 1ull << 63 };
+	static const uint64_t wild[] = {
+		0,	   0xffffffff81000000, 0x7ffffffff000, 0x800000000000, 0xfffffffffffffff0,
+		1ull << 63
+	};
 
 	for (size_t i = 0; i < COUNT(wild); i++) {
 		for (int number = RAW_OP_memcpy; number <= RAW_OP_rawmemchr; number++) {
 			uint64_t arguments[2][4] = {
-				{ wild[i], number == RAW_OP_memset ? 1 : P(shared), 0x100000000, 1 },
+				{ wild[i], number == RAW_OP_memset ? 1 : P(shared), 0x100000000,
+				  1 },
 				{ P(shared), wild[i], 0x100000000, 1 },
 			};
 
 			for (int k = 0; k < 2; k++) {
 				long ret;
 
-				if (k && number != RAW_OP_memcpy && number != RAW_OP_memmove && number != RAW_OP_memcmp &&
-				    number != RAW_OP_strcmp && number != RAW_OP_strcpy && number != RAW_OP_stpcpy && number != RAW_OP_strncpy)
+				if (k && number != RAW_OP_memcpy && number != RAW_OP_memmove &&
+				    number != RAW_OP_memcmp && number != RAW_OP_strcmp &&
+				    number != RAW_OP_strcpy && number != RAW_OP_stpcpy &&
+				    number != RAW_OP_strncpy)
 					continue;
 				op(number, P(shared), P(shared), 0, 0);
 				raw_run_init(&the_run, op_handle[number], arguments[k]);
 				ret = raw_run(fd, &the_run);
 				if (number == RAW_OP_strnlen && !k)
-					continue;	/* its bound is a pointer here */
-				CHECK(!ret && the_run.run.status == COSY_LEFT_FAULT, "operation %d, %#llx: RUN %ld, status %u", number,
+					continue; /* its bound is a pointer here */
+				CHECK(!ret && the_run.run.status == COSY_LEFT_FAULT,
+				      "operation %d, %#llx: RUN %ld, status %u", number,
 				      (unsigned long long)wild[i], ret, the_run.run.status);
 			}
 		}

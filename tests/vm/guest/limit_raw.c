@@ -18,9 +18,10 @@ static void on_tick(int sig)
 
 static const char *status_name(uint32_t status)
 {
-	static const char *const names[] = { "DONE", "LEFT_WORK", "LEFT_CALL", "LEFT_FAULT", "LEFT_TRACED",
-					     "LEFT_BUFFER", "LEFT_STACK", "LEFT_TRAP", "ENDED_STEPS", "ENDED_TIME",
-					     "LEFT_NATIVE" };
+	static const char *const names[] = { "DONE",	   "LEFT_WORK",	  "LEFT_CALL",
+					     "LEFT_FAULT", "LEFT_TRACED", "LEFT_BUFFER",
+					     "LEFT_STACK", "LEFT_TRAP",	  "ENDED_STEPS",
+					     "ENDED_TIME", "LEFT_NATIVE" };
 
 	return status < COUNT(names) ? names[status] : "unknown";
 }
@@ -35,13 +36,16 @@ static void ends(int fd, const char *what, uint32_t handle, uint32_t status, uin
 	ret = raw_run_to_end(fd, &r);
 	printf("%s: %s after %llu turns, %.0f ms\n", what, status_name(r.run.status),
 	       (unsigned long long)r.state.reg[6], now_ms() - start);
-	CHECK(!ret && r.run.status == status, "%s: RUN is %ld, %s", what, ret, status_name(r.run.status));
+	CHECK(!ret && r.run.status == status, "%s: RUN is %ld, %s", what, ret,
+	      status_name(r.run.status));
 	if (turns)
-		CHECK(r.state.reg[6] + 1 >= turns && r.state.reg[6] <= turns + 1, "%s: %llu turns, the limit allows %llu",
-		      what, (unsigned long long)r.state.reg[6], (unsigned long long)turns);
+		CHECK(r.state.reg[6] + 1 >= turns && r.state.reg[6] <= turns + 1,
+		      "%s: %llu turns, the limit allows %llu", what,
+		      (unsigned long long)r.state.reg[6], (unsigned long long)turns);
 }
 
-static uint32_t load_limited(int fd, const struct bpf_insn *insns, size_t count, uint64_t ops, uint64_t ns)
+static uint32_t load_limited(int fd, const struct bpf_insn *insns, size_t count, uint64_t ops,
+			     uint64_t ns)
 {
 	static struct raw_container c;
 	struct cosy_load load;
@@ -58,7 +62,8 @@ static uint32_t load_limited(int fd, const struct bpf_insn *insns, size_t count,
 
 static void operations(int fd)
 {
-	uint32_t loop = raw_load(fd, endless, COUNT(endless)), calls = raw_load(fd, endless_calls, COUNT(endless_calls));
+	uint32_t loop = raw_load(fd, endless, COUNT(endless)),
+		 calls = raw_load(fd, endless_calls, COUNT(endless_calls));
 	uint32_t own = load_limited(fd, endless, COUNT(endless), 20000, 0);
 
 	raw_limits(fd, 10000, 0);
@@ -83,11 +88,11 @@ static void kernel_time(int fd)
 {
 	static const struct timespec nap = { 0, 300000000 };
 	const struct bpf_insn napping[] = {
-		MOV(6, 3),
-		WIDE(1, (uintptr_t)&nap), MOV(2, 0), CALL(SYS_nanosleep), ADD(6, -1), JUMP_NE(6, 0, -6),
-		MOV(0, 77), EXIT,
+		MOV(6, 3),  WIDE(1, (uintptr_t)&nap), MOV(2, 0),  CALL(SYS_nanosleep),
+		ADD(6, -1), JUMP_NE(6, 0, -6),	      MOV(0, 77), EXIT,
 	};
-	uint32_t loop = raw_load(fd, endless, COUNT(endless)), calls = raw_load(fd, endless_calls, COUNT(endless_calls));
+	uint32_t loop = raw_load(fd, endless, COUNT(endless)),
+		 calls = raw_load(fd, endless_calls, COUNT(endless_calls));
 	uint32_t sleeper = raw_load(fd, napping, COUNT(napping));
 	static struct raw_run r;
 	double start;
@@ -105,11 +110,12 @@ static void kernel_time(int fd)
 	start = now_ms();
 	raw_run_init(&r, sleeper, NULL);
 	ret = raw_run_to_end(fd, &r);
-	CHECK(!ret && r.run.status == COSY_DONE && r.run.ret == 77, "sleeping: RUN is %ld, %s, result %lld", ret,
-	      status_name(r.run.status), (long long)r.run.ret);
+	CHECK(!ret && r.run.status == COSY_DONE && r.run.ret == 77,
+	      "sleeping: RUN is %ld, %s, result %lld", ret, status_name(r.run.status),
+	      (long long)r.run.ret);
 	CHECK(now_ms() - start >= 899, "sleeping: took only %.0f ms", now_ms() - start);
-	ends(fd, "the compound's 20 ms before the context's 50", load_limited(fd, endless, COUNT(endless), 0, 20000000),
-	     COSY_ENDED_TIME, 0);
+	ends(fd, "the compound's 20 ms before the context's 50",
+	     load_limited(fd, endless, COUNT(endless), 0, 20000000), COSY_ENDED_TIME, 0);
 	raw_limits(fd, 0, 0);
 }
 
@@ -125,8 +131,9 @@ static void none(int fd)
 
 	raw_run_init(&r, handle, NULL);
 	ret = raw_run_to_end(fd, &r);
-	CHECK(!ret && r.run.status == COSY_DONE && r.run.ret == 30000000, "no limit: RUN is %ld, %s, result %lld", ret,
-	      status_name(r.run.status), (long long)r.run.ret);
+	CHECK(!ret && r.run.status == COSY_DONE && r.run.ret == 30000000,
+	      "no limit: RUN is %ld, %s, result %lld", ret, status_name(r.run.status),
+	      (long long)r.run.ret);
 }
 
 static void parameter_set(const char *name, const char *value)

@@ -10,7 +10,9 @@ struct limits {
 static void limits_set(int fd, void *arg)
 {
 	struct limits *limits = arg;
-	struct cosy_limits l = { .size = sizeof(l), .max_steps = limits->ops, .max_kernel_ns = limits->ns };
+	struct cosy_limits l = { .size = sizeof(l),
+				 .max_steps = limits->ops,
+				 .max_kernel_ns = limits->ns };
 
 	ioctl(fd, COSY_IOC_LIMITS, &l);
 }
@@ -47,18 +49,20 @@ static void limited(const char *what, uint64_t turns, uint64_t ops, uint64_t ns,
 
 	each_context(limits_set, &limits);
 	x = work(turns, &calls);
-	CHECK(x == expected(turns) && calls == turns / 100, "%s: wrong result, %llu calls", what, (unsigned long long)calls);
+	CHECK(x == expected(turns) && calls == turns / 100, "%s: wrong result, %llu calls", what,
+	      (unsigned long long)calls);
 	after = counts();
 	CHECK_KERNEL(before, 1, 1);
 	if (kernel_expected() && status)
-		CHECK(after.left[status] > before.left[status], "%s: the limit was not reached", what);
+		CHECK(after.left[status] > before.left[status], "%s: the limit was not reached",
+		      what);
 }
 
 int main(void)
 {
 	uint64_t calls;
 
-	work(1000, &calls);	/* opens the context */
+	work(1000, &calls); /* opens the context */
 	limited("no limit", 300000, 0, 0, 0);
 	limited("5000 operations", 300000, 5000, 0, COSY_ENDED_STEPS);
 	limited("1 operation", 300000, 1, 0, COSY_ENDED_STEPS);

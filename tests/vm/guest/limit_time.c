@@ -6,13 +6,13 @@
  */
 #include "kmod.h"
 
-#define A_FEW 64	/* operations between two looks, where time is limited */
+#define A_FEW 64 /* operations between two looks, where time is limited */
 
-static int regular;	/* a file of tmpfs */
-static int zero;	/* /dev/zero */
-static int sink;	/* /dev/null */
-static int listing;	/* a directory */
-static char *memory;	/* other than the shared buffer */
+static int regular;  /* a file of tmpfs */
+static int zero;     /* /dev/zero */
+static int sink;     /* /dev/null */
+static int listing;  /* a directory */
+static char *memory; /* other than the shared buffer */
 
 /* One RUN from the start, with that limit. */
 static void run_limited(uint32_t handle, uint64_t ns, void *ctx)
@@ -33,32 +33,38 @@ static void free_program(uint32_t handle)
 /* --- Behind calls ------------------------------------------------------------------------- */
 
 /* Two of the same call: it ends behind the first. */
-static void behind(const char *what, int number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
+static void behind(const char *what, int number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+		   uint64_t e)
 {
 	const struct bpf_insn insns[] = {
-		WIDE(1, a), WIDE(2, b), WIDE(3, c), WIDE(4, d), WIDE(5, e), MOV(0, 0), CALL(number),
-		WIDE(1, a), WIDE(2, b), WIDE(3, c), WIDE(4, d), WIDE(5, e), MOV(0, 0), CALL(number),
-		EXIT,
+		WIDE(1, a), WIDE(2, b),	  WIDE(3, c), WIDE(4, d),   WIDE(5, e),
+		MOV(0, 0),  CALL(number), WIDE(1, a), WIDE(2, b),   WIDE(3, c),
+		WIDE(4, d), WIDE(5, e),	  MOV(0, 0),  CALL(number), EXIT,
 	};
 	uint32_t handle = raw_load(fd, insns, COUNT(insns));
 
 	run_limited(handle, 1, NULL);
-	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == 13, "%s: status %u at %d", what,
-	      the_run.run.status, (int)the_run.run.resume - 1);
-	CHECK((int64_t)the_run.state.reg[0] >= 0 && the_run.state.steps == 1 && the_run.state.kernel_ns >= 1,
+	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == 13,
+	      "%s: status %u at %d", what, the_run.run.status, (int)the_run.run.resume - 1);
+	CHECK((int64_t)the_run.state.reg[0] >= 0 && the_run.state.steps == 1 &&
+		      the_run.state.kernel_ns >= 1,
 	      "%s: result %lld, %llu operations, %llu ns", what, (long long)the_run.state.reg[0],
 	      (unsigned long long)the_run.state.steps, (unsigned long long)the_run.state.kernel_ns);
 	/* And from there without a limit. */
 	the_run.state.kernel_ns = 0;
-	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE && the_run.run.ret >= 0,
-	      "%s, the rest: status %u, result %lld", what, the_run.run.status, (long long)the_run.run.ret);
+	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE &&
+		      the_run.run.ret >= 0,
+	      "%s, the rest: status %u, result %lld", what, the_run.run.status,
+	      (long long)the_run.run.ret);
 	free_program(handle);
 }
 
-#define BEHIND_(what, number, a, b, c, d, e, ...) \
-	behind(what, number, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d), (uint64_t)(e))
-#define BEHIND(name, ...)    BEHIND_(#name, SYS_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
-#define BEHIND_OP(name, ...) BEHIND_(#name, (int)COSY_OP_BASE + RAW_OP_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
+#define BEHIND_(what, number, a, b, c, d, e, ...)                                                  \
+	behind(what, number, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d),           \
+	       (uint64_t)(e))
+#define BEHIND(name, ...) BEHIND_(#name, SYS_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
+#define BEHIND_OP(name, ...)                                                                       \
+	BEHIND_(#name, (int)COSY_OP_BASE + RAW_OP_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
 
 static void test_calls(void)
 {
@@ -101,16 +107,17 @@ static void few(const char *what, const struct bpf_insn *insns, size_t count, ui
 	uint32_t handle = raw_load(fd, insns, count);
 
 	run_limited(handle, 1, NULL);
-	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.state.steps <= most, "%s: status %u after %llu operations", what,
-	      the_run.run.status, (unsigned long long)the_run.state.steps);
+	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.state.steps <= most,
+	      "%s: status %u after %llu operations", what, the_run.run.status,
+	      (unsigned long long)the_run.state.steps);
 	free_program(handle);
 }
 
-#define FEW(what, ...)							\
-	do {								\
-		const struct bpf_insn insns_[] = { __VA_ARGS__ };	\
-									\
-		few(what, insns_, COUNT(insns_), A_FEW);		\
+#define FEW(what, ...)                                                                             \
+	do {                                                                                       \
+		const struct bpf_insn insns_[] = { __VA_ARGS__ };                                  \
+                                                                                                   \
+		few(what, insns_, COUNT(insns_), A_FEW);                                           \
 	} while (0)
 
 static void test_operations(void)
@@ -121,8 +128,8 @@ static void test_operations(void)
 	FEW("loads", WIDE(8, (uintptr_t)memory), LOAD(BPF_DW, 1, 8, 0), JUMP(-2));
 	FEW("recursion", CALL_LOCAL(1), EXIT, CALL_LOCAL(-1), EXIT);
 	FEW("returns", CALL_LOCAL(2), JUMP(-2), EXIT, EXIT);
-	FEW("small copies", WIDE(1, (uintptr_t)memory), WIDE(2, (uintptr_t)shared), MOV(3, 64), CALL_OP(RAW_OP_memcpy),
-	    JUMP(-7));
+	FEW("small copies", WIDE(1, (uintptr_t)memory), WIDE(2, (uintptr_t)shared), MOV(3, 64),
+	    CALL_OP(RAW_OP_memcpy), JUMP(-7));
 	FEW("getpid", CALL(SYS_getpid), JUMP(-2));
 	/* Each of its instructions may fault: it looks at every turn. */
 	for (size_t i = 0; i < COUNT(large) - 1; i++)
@@ -134,27 +141,33 @@ static void test_operations(void)
 static void test_long_operations(void)
 {
 	enum { LONG = 64 << 20 };
-	char *at = mmap(NULL, LONG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	const struct bpf_insn fills[] = { WIDE(1, (uintptr_t)at), MOV(2, 1), MOV(3, LONG), CALL_OP(RAW_OP_memset), EXIT };
-	const struct bpf_insn searches[] = { WIDE(1, (uintptr_t)at), MOV(2, 1), MOV(3, LONG), CALL_OP(RAW_OP_memchr), EXIT };
-	uint32_t filling = raw_load(fd, fills, COUNT(fills)), searching = raw_load(fd, searches, COUNT(searches));
+	char *at = mmap(NULL, LONG, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	const struct bpf_insn fills[] = { WIDE(1, (uintptr_t)at), MOV(2, 1), MOV(3, LONG),
+					  CALL_OP(RAW_OP_memset), EXIT };
+	const struct bpf_insn searches[] = { WIDE(1, (uintptr_t)at), MOV(2, 1), MOV(3, LONG),
+					     CALL_OP(RAW_OP_memchr), EXIT };
+	uint32_t filling = raw_load(fd, fills, COUNT(fills)),
+		 searching = raw_load(fd, searches, COUNT(searches));
 
 	MUST(at != MAP_FAILED);
 	/* What resumes stops between two pieces ... */
 	run_limited(filling, 1, NULL);
-	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == 5, "memset: status %u at %d",
-	      the_run.run.status, (int)the_run.run.resume - 1);
-	CHECK(the_run.state.reg[3] < LONG && the_run.state.reg[3] >= LONG - (64 << 10), "memset: %llu bytes remain",
-	      (unsigned long long)the_run.state.reg[3]);
-	CHECK(the_run.state.reg[1] + the_run.state.reg[3] == (uintptr_t)at + LONG, "memset: where it goes on");
+	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == 5,
+	      "memset: status %u at %d", the_run.run.status, (int)the_run.run.resume - 1);
+	CHECK(the_run.state.reg[3] < LONG && the_run.state.reg[3] >= LONG - (64 << 10),
+	      "memset: %llu bytes remain", (unsigned long long)the_run.state.reg[3]);
+	CHECK(the_run.state.reg[1] + the_run.state.reg[3] == (uintptr_t)at + LONG,
+	      "memset: where it goes on");
 	CHECK(!at[LONG - 1] && at[0] == 1, "memset: what it wrote");
 	/* ... and what does not starts over. */
 	munmap(at, LONG);
 	MUST(mmap(at, LONG, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at);
 	run_limited(searching, 1, NULL);
-	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == 5 && the_run.state.reg[3] == LONG,
-	      "memchr: status %u at %d, %llu bytes", the_run.run.status, (int)the_run.run.resume - 1,
-	      (unsigned long long)the_run.state.reg[3]);
+	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == 5 &&
+		      the_run.state.reg[3] == LONG,
+	      "memchr: status %u at %d, %llu bytes", the_run.run.status,
+	      (int)the_run.run.resume - 1, (unsigned long long)the_run.state.reg[3]);
 	free_program(filling);
 	free_program(searching);
 	munmap(at, LONG);
@@ -167,9 +180,9 @@ static void test_long_calls(void)
 {
 	enum { LIMIT = 10000000, CALLS = 4000 };
 	const struct bpf_insn insns[] = {
-		MOV(7, CALLS),
-		MOV(1, zero), WIDE(2, (uintptr_t)memory), WIDE(3, 1 << 20), MOV(0, 0), CALL(SYS_read),
-		ADD(7, -1), JUMP_NE(7, 0, -9), EXIT,
+		MOV(7, CALLS),	  MOV(1, zero),	     WIDE(2, (uintptr_t)memory),
+		WIDE(3, 1 << 20), MOV(0, 0),	     CALL(SYS_read),
+		ADD(7, -1),	  JUMP_NE(7, 0, -9), EXIT,
 	};
 	uint32_t handle = raw_load(fd, insns, COUNT(insns));
 	uint64_t left;
@@ -181,12 +194,15 @@ static void test_long_calls(void)
 		MUST(!raw_run(fd, &the_run));
 	while (the_run.run.status == COSY_LEFT_WORK && ++runs < 1000);
 	left = the_run.state.reg[7];
-	CHECK(the_run.run.status == COSY_ENDED_TIME && left, "status %u in %d RUNs, %llu calls were left", the_run.run.status,
-	      runs, (unsigned long long)left);
-	CHECK(the_run.state.kernel_ns >= LIMIT, "%llu ns", (unsigned long long)the_run.state.kernel_ns);
+	CHECK(the_run.run.status == COSY_ENDED_TIME && left,
+	      "status %u in %d RUNs, %llu calls were left", the_run.run.status, runs,
+	      (unsigned long long)left);
+	CHECK(the_run.state.kernel_ns >= LIMIT, "%llu ns",
+	      (unsigned long long)the_run.state.kernel_ns);
 	/* Used up is used up. */
 	for (int i = 0; i < 3; i++) {
-		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_ENDED_TIME, "again: status %u", the_run.run.status);
+		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_ENDED_TIME,
+		      "again: status %u", the_run.run.status);
 		CHECK(the_run.state.reg[7] == left, "again: it went on");
 	}
 	raw_limits(fd, 0, 0);
@@ -206,27 +222,33 @@ static void test_forged(void)
 
 	run_limited(handle, 1, NULL);
 	used = the_run.state.kernel_ns;
-	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == 3, "status %u", the_run.run.status);
+	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == 3, "status %u",
+	      the_run.run.status);
 	raw_limits(fd, 0, 1000000000);
 	for (size_t i = 0; i < COUNT(used_up); i++) {
 		the_run.state.kernel_ns = used_up[i];
 		before = counts();
-		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == 3,
-		      "%llu ns used: status %u at %u", (unsigned long long)used_up[i], the_run.run.status, the_run.run.resume);
+		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_ENDED_TIME &&
+			      the_run.run.resume == 3,
+		      "%llu ns used: status %u at %u", (unsigned long long)used_up[i],
+		      the_run.run.status, the_run.run.resume);
 		after = counts();
-		CHECK(after.calls == before.calls && after.runs == before.runs && the_run.state.kernel_ns == used_up[i],
+		CHECK(after.calls == before.calls && after.runs == before.runs &&
+			      the_run.state.kernel_ns == used_up[i],
 		      "%llu ns used: it ran", (unsigned long long)used_up[i]);
 	}
 	/* Nothing used: a whole RUN, and no more. */
 	raw_limits(fd, 0, 1);
 	the_run.state.kernel_ns = 0;
-	CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == 5,
+	CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_ENDED_TIME &&
+		      the_run.run.resume == 5,
 	      "nothing used: status %u at %u", the_run.run.status, the_run.run.resume);
 	CHECK(the_run.state.kernel_ns > 0 && used > 0, "nothing was counted");
 	raw_limits(fd, 0, 0);
 	the_run.state.kernel_ns = ~0ull;
-	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE && the_run.run.ret == 5, "no limit: status %u",
-	      the_run.run.status);
+	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE &&
+		      the_run.run.ret == 5,
+	      "no limit: status %u", the_run.run.status);
 	free_program(handle);
 }
 
@@ -237,7 +259,8 @@ static void parameter_set(const char *name, const char *value)
 
 	snprintf(path, sizeof(path), "/sys/module/cosy/parameters/%s", name);
 	file = open(path, O_WRONLY);
-	MUST(file >= 0 && write(file, value, strlen(value)) == (ssize_t)strlen(value) && !close(file));
+	MUST(file >= 0 && write(file, value, strlen(value)) == (ssize_t)strlen(value) &&
+	     !close(file));
 }
 
 /* No RUN exceeds the administrator's, whatever its state says. */
@@ -253,8 +276,8 @@ static void test_administrator(void)
 	parameter_set("max_kernel_ms", "5");
 	raw_run_init(&the_run, handle, NULL);
 	for (int i = 0; i < 4; i++) {
-		CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_ENDED_TIME, "RUN %d: status %u", i,
-		      the_run.run.status);
+		CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_ENDED_TIME,
+		      "RUN %d: status %u", i, the_run.run.status);
 		the_run.state.kernel_ns = 0;
 		the_run.state.steps = 0;
 	}
@@ -273,7 +296,8 @@ int main(int argc, char **argv)
 		{ "administrator", test_administrator },
 	};
 
-	memory = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	memory = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	regular = memfd_create("regular", 0);
 	zero = open("/dev/zero", O_RDONLY);
 	sink = open("/dev/null", O_WRONLY);

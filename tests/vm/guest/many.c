@@ -4,8 +4,8 @@
 #include <pthread.h>
 
 #define THREADS 8
-#define TURNS 150
-#define BLOCK 512
+#define TURNS	150
+#define BLOCK	512
 
 static int file;
 static _Atomic int wrong;
@@ -52,7 +52,8 @@ static void one_process(void *unused)
 
 	(void)unused;
 	for (int i = 0; i < THREADS; i++)
-		MUST(!pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)(process * THREADS + i)));
+		MUST(!pthread_create(&threads[i], NULL, work,
+				     (void *)(uintptr_t)(process * THREADS + i)));
 	for (int i = 0; i < THREADS; i++)
 		MUST(!pthread_join(threads[i], NULL));
 	CHECK(!wrong, "process %d: %d turns went wrong", process, wrong);

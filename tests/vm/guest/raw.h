@@ -13,24 +13,26 @@
 
 /* --- Instructions -------------------------------------------------------------- */
 
-#define INSN(c, d, s, o, i) ((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i) })
-#define MOV(d, i)	INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
-#define MOVR(d, s)	INSN(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
-#define ADD(d, i)	INSN(BPF_ALU64 | BPF_ADD | BPF_K, d, 0, 0, i)
-#define ADDR(d, s)	INSN(BPF_ALU64 | BPF_ADD | BPF_X, d, s, 0, 0)
-#define LOAD(size, d, s, o) INSN(BPF_LDX | BPF_MEM | (size), d, s, o, 0)
-#define STORE(size, d, o, s) INSN(BPF_STX | BPF_MEM | (size), d, s, o, 0)
-#define STOREK(size, d, o, i) INSN(BPF_ST | BPF_MEM | (size), d, 0, o, i)
+#define INSN(c, d, s, o, i)                                                                        \
+	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i) })
+#define MOV(d, i)		    INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
+#define MOVR(d, s)		    INSN(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
+#define ADD(d, i)		    INSN(BPF_ALU64 | BPF_ADD | BPF_K, d, 0, 0, i)
+#define ADDR(d, s)		    INSN(BPF_ALU64 | BPF_ADD | BPF_X, d, s, 0, 0)
+#define LOAD(size, d, s, o)	    INSN(BPF_LDX | BPF_MEM | (size), d, s, o, 0)
+#define STORE(size, d, o, s)	    INSN(BPF_STX | BPF_MEM | (size), d, s, o, 0)
+#define STOREK(size, d, o, i)	    INSN(BPF_ST | BPF_MEM | (size), d, 0, o, i)
 #define ATOMIC(size, d, o, s, what) INSN(BPF_STX | BPF_ATOMIC | (size), d, s, o, what)
-#define WIDE(d, v)	INSN(BPF_LD | BPF_IMM | BPF_DW, d, 0, 0, (int)(uint32_t)(uint64_t)(v)), \
-			INSN(0, 0, 0, 0, (int)(uint32_t)((uint64_t)(v) >> 32))
-#define JUMP(o)		INSN(BPF_JMP | BPF_JA, 0, 0, o, 0)
+#define WIDE(d, v)                                                                                 \
+	INSN(BPF_LD | BPF_IMM | BPF_DW, d, 0, 0, (int)(uint32_t)(uint64_t)(v)),                    \
+		INSN(0, 0, 0, 0, (int)(uint32_t)((uint64_t)(v) >> 32))
+#define JUMP(o)		 INSN(BPF_JMP | BPF_JA, 0, 0, o, 0)
 #define JUMP_NE(d, i, o) INSN(BPF_JMP | BPF_JNE | BPF_K, d, 0, o, i)
 #define JUMP_LT(d, i, o) INSN(BPF_JMP | BPF_JLT | BPF_K, d, 0, o, i)
-#define CALL(n)		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, n)
-#define CALL_OP(n)	CALL((int)COSY_OP_BASE + (n))
-#define CALL_LOCAL(o)	INSN(BPF_JMP | BPF_CALL, 0, 1, 0, o)
-#define EXIT		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
+#define CALL(n)		 INSN(BPF_JMP | BPF_CALL, 0, 0, 0, n)
+#define CALL_OP(n)	 CALL((int)COSY_OP_BASE + (n))
+#define CALL_LOCAL(o)	 INSN(BPF_JMP | BPF_CALL, 0, 1, 0, o)
+#define EXIT		 INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
 /* RAW_OP_memcpy, ...: for CALL_OP. */
 enum {
@@ -124,7 +126,8 @@ HELPER uint32_t raw_load(int fd, const struct bpf_insn *insns, size_t count)
 	long ret = raw_try_load(fd, insns, count, &load);
 
 	if (ret) {
-		printf("FAIL: LOAD: %s, instruction %u: %s\n", strerror((int)-ret), load.bad_insn, raw_log);
+		printf("FAIL: LOAD: %s, instruction %u: %s\n", strerror((int)-ret), load.bad_insn,
+		       raw_log);
 		exit(1);
 	}
 	return load.handle;
@@ -168,7 +171,9 @@ HELPER long raw_run_to_end(int fd, struct raw_run *r)
 
 HELPER void raw_limits(int fd, uint64_t steps, uint64_t ns)
 {
-	struct cosy_limits limits = { .size = sizeof(limits), .max_steps = steps, .max_kernel_ns = ns };
+	struct cosy_limits limits = { .size = sizeof(limits),
+				      .max_steps = steps,
+				      .max_kernel_ns = ns };
 
 	MUST(!raw_ioctl(fd, COSY_IOC_LIMITS, &limits));
 }

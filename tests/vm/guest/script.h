@@ -10,10 +10,10 @@
 #include "raw.h"
 
 #define SCRIPT_BUFFER (1 << 20)
-#define SCRIPT_STEPS 128
+#define SCRIPT_STEPS  128
 
 static int script_fd;
-static char *script_buffer;	/* the shared buffer */
+static char *script_buffer; /* the shared buffer */
 static struct bpf_insn script_insns[16 * SCRIPT_STEPS];
 static size_t script_length;
 static int script_count;
@@ -50,10 +50,10 @@ HELPER int script_call(int call, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 }
 
 /* A call, or an operation, of the script; the index of its result. */
-#define STEP_(call, a, b, c, d, e, ...) \
+#define STEP_(call, a, b, c, d, e, ...)                                                            \
 	script_call(call, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d), (uint64_t)(e))
-#define SYS(name, ...)	STEP_(SYS_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
-#define OP(name, ...)	STEP_((int)COSY_OP_BASE + RAW_OP_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
+#define SYS(name, ...) STEP_(SYS_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
+#define OP(name, ...)  STEP_((int)COSY_OP_BASE + RAW_OP_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
 
 HELPER struct cosy_stats script_stats(void)
 {
@@ -89,23 +89,25 @@ HELPER void script_run(void)
 	script_before = script_stats();
 	raw_run_init(&script_state, handle, script_result);
 	CHECK(!raw_run_to_end(script_fd, &script_state), "RUN");
-	CHECK(script_state.run.status == COSY_DONE, "status %u at %u", script_state.run.status, script_state.run.resume);
+	CHECK(script_state.run.status == COSY_DONE, "status %u at %u", script_state.run.status,
+	      script_state.run.resume);
 	script_after = script_stats();
 	script_forget(handle);
 }
 
-#define REPLUGS(guard)	(script_after.replugs[GUARD_##guard] - script_before.replugs[GUARD_##guard])
-#define FAST()		(script_after.fast - script_before.fast)
+#define REPLUGS(guard) (script_after.replugs[GUARD_##guard] - script_before.replugs[GUARD_##guard])
+#define FAST()	       (script_after.fast - script_before.fast)
 
-#define CHECK_RESULT(step, wanted) \
-	CHECK(script_result[step] == (int64_t)(wanted), "step %d: %lld, not %lld", step, \
+#define CHECK_RESULT(step, wanted)                                                                 \
+	CHECK(script_result[step] == (int64_t)(wanted), "step %d: %lld, not %lld", step,           \
 	      (long long)script_result[step], (long long)(wanted))
 /* A script that left in the middle, for a signal or another task, lost its views there. */
-#define AT_ONCE()	(script_after.runs - script_before.runs == 1)
+#define AT_ONCE() (script_after.runs - script_before.runs == 1)
 
-#define CHECK_REPLUGS(guard, wanted) \
-	CHECK(!AT_ONCE() || REPLUGS(guard) == (uint64_t)(wanted), "%llu times", (unsigned long long)REPLUGS(guard))
-#define CHECK_FAST_CALLS(wanted) \
+#define CHECK_REPLUGS(guard, wanted)                                                               \
+	CHECK(!AT_ONCE() || REPLUGS(guard) == (uint64_t)(wanted), "%llu times",                    \
+	      (unsigned long long)REPLUGS(guard))
+#define CHECK_FAST_CALLS(wanted)                                                                   \
 	CHECK(!AT_ONCE() || FAST() == (uint64_t)(wanted), "%llu", (unsigned long long)FAST())
 
 #endif /* SCRIPT_H */

@@ -15,13 +15,13 @@
 #include <sys/syscall.h>
 
 /* mkdir, mkdirat: `action`; all else is allowed. */
-#define FILTER(action)							\
-	{								\
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), \
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mkdir, 1, 0),	\
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mkdirat, 0, 1),	\
-		BPF_STMT(BPF_RET | BPF_K, action),			\
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),		\
+#define FILTER(action)                                                                             \
+	{                                                                                          \
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),             \
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mkdir, 1, 0),                              \
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mkdirat, 0, 1),                            \
+		BPF_STMT(BPF_RET | BPF_K, action),                                                 \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),                                      \
 	}
 
 static struct sock_filter eperm[] = FILTER(SECCOMP_RET_ERRNO | EPERM);
@@ -49,7 +49,8 @@ static void before_region(void *unused)
 	for (int i = 0; i < 100; i++)
 		others += getpid() > 0;
 	COSY_END;
-	CHECK(ret == -1 && err == EPERM && at == -1, "before: mkdir is %d, errno %d, mkdirat %d", ret, err, at);
+	CHECK(ret == -1 && err == EPERM && at == -1, "before: mkdir is %d, errno %d, mkdirat %d",
+	      ret, err, at);
 	CHECK(others == 100, "before: %d other calls", others);
 	CHECK(!exists("before"), "before: the filter was bypassed");
 }
@@ -97,8 +98,10 @@ static void inside_region(void *unused)
 	for (int i = 0; i < 100; i++)
 		others += getpid() > 0;
 	COSY_END;
-	CHECK(!earlier && !privs && !set, "inside: mkdir %d, no_new_privs %d, filter %d", earlier, privs, set);
-	CHECK(ret == -1 && err == EPERM, "inside: the call behind the filter is %d, errno %d", ret, err);
+	CHECK(!earlier && !privs && !set, "inside: mkdir %d, no_new_privs %d, filter %d", earlier,
+	      privs, set);
+	CHECK(ret == -1 && err == EPERM, "inside: the call behind the filter is %d, errno %d", ret,
+	      err);
 	CHECK(others == 100, "inside: %d other calls", others);
 	CHECK(!exists("inside.2"), "inside: the filter was bypassed");
 	MUST(!rmdir("inside.1"));
@@ -112,7 +115,8 @@ static void *arm(void *unused)
 {
 	(void)unused;
 	WAIT_FOR(0, made > 10);
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &eperm_filter)) {
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
+		    &eperm_filter)) {
 		printf("FAIL seccomp.c: TSYNC: %s\n", strerror(errno));
 		_exit(1);
 	}
@@ -135,7 +139,7 @@ static void by_other_thread(void *unused)
 	MUST(!pthread_create(&thread, NULL, arm, NULL));
 	COSY_START;
 	while (!stop) {
-		int known = armed;	/* read before the call: it must bite */
+		int known = armed; /* read before the call: it must bite */
 
 		if (!mkdir("other", 0755)) {
 			made++;
@@ -177,7 +181,7 @@ static void strict_inside(void *unused)
 	(void)unused;
 	COSY_START;
 	prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);
-	zero = write(-1, "", 0);	/* still allowed */
+	zero = write(-1, "", 0); /* still allowed */
 	mkdir("strict", 0755);
 	COSY_END;
 	_exit(zero);
@@ -193,10 +197,12 @@ int main(void)
 	CHECK_CHILD(in_child(inside_region, NULL));
 	CHECK_CHILD(in_child(by_other_thread, NULL));
 	status = in_child(killed_inside, NULL);
-	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS, "killing filter: status %#x", status);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS, "killing filter: status %#x",
+	      status);
 	CHECK(!exists("killed") && !exists("killed too"), "killing filter: bypassed");
 	status = in_child(strict_inside, NULL);
-	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "strict mode: status %#x", status);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "strict mode: status %#x",
+	      status);
 	CHECK(!exists("strict"), "strict mode: bypassed");
 	directory_leave();
 	return check_end();

@@ -49,7 +49,8 @@ static void by_nanosleep(void)
 	COSY_END;
 	alarm_us(0, 0);
 	CHECK(ret == -1 && err == EINTR, "nanosleep: %d, errno %d", ret, err);
-	CHECK(left.tv_sec > 3000 && left.tv_sec <= 3600, "nanosleep: %ld seconds left", (long)left.tv_sec);
+	CHECK(left.tv_sec > 3000 && left.tv_sec <= 3600, "nanosleep: %ld seconds left",
+	      (long)left.tv_sec);
 	CHECK_KERNEL(before, 1, 1);
 }
 

@@ -24,7 +24,7 @@ static __attribute__((noinline)) int deep(int n, int me)
 
 static __attribute__((noinline)) void jump_out(int me)
 {
-	char scratch[256];	/* address taken: lives in the shared buffer */
+	char scratch[256]; /* address taken: lives in the shared buffer */
 
 	COSY_START;
 	for (int i = 0; i < 256; i++)
@@ -75,7 +75,7 @@ int main(void)
 	long resident, size, grown;
 
 	handle(SIGUSR1, on_usr1, 0);
-	for (i = 0; i < 100; i++)	/* warm up: whatever is made once is made now */
+	for (i = 0; i < 100; i++) /* warm up: whatever is made once is made now */
 		if (!sigsetjmp(out, 1))
 			jump_out(me);
 	resident = resident_kb();
@@ -85,7 +85,8 @@ int main(void)
 	for (i = 0; i < ROUNDS; i++)
 		if (!sigsetjmp(out, 1))
 			jump_out(me);
-	CHECK(jumps == ROUNDS + 100 && !after, "%d jumps, %d regions went on", (int)jumps, (int)after);
+	CHECK(jumps == ROUNDS + 100 && !after, "%d jumps, %d regions went on", (int)jumps,
+	      (int)after);
 	grown = resident_kb() - resident;
 	CHECK(grown < 512, "resident memory grew by %ld kB from %ld", grown, resident);
 	grown = proc_kb("/proc/self/status", "VmSize:") - size;

@@ -8,8 +8,8 @@
 #include <poll.h>
 #include <sys/syscall.h>
 
-#define USR1 (1ull << (SIGUSR1 - 1))
-#define USR2 (1ull << (SIGUSR2 - 1))
+#define USR1   (1ull << (SIGUSR1 - 1))
+#define USR2   (1ull << (SIGUSR2 - 1))
 #define ROUNDS 100
 
 static volatile sig_atomic_t hits, bad_mask;
@@ -51,7 +51,8 @@ static void by_ppoll(void)
 			late++;
 	}
 	COSY_END;
-	CHECK(!early && !late && !wrong, "ppoll: %d early, %d late, %d wrong results", early, late, wrong);
+	CHECK(!early && !late && !wrong, "ppoll: %d early, %d late, %d wrong results", early, late,
+	      wrong);
 	CHECK(!bad_mask, "ppoll: %d handlers ran with another mask", (int)bad_mask);
 	CHECK(mask_now() & USR1, "ppoll: USR1 is not blocked any more");
 	CHECK(!(mask_now() & USR2), "ppoll: USR2 stayed blocked");
@@ -76,7 +77,8 @@ static void by_sigsuspend(void)
 			late++;
 	}
 	COSY_END;
-	CHECK(!early && !late && !wrong, "sigsuspend: %d early, %d late, %d wrong results", early, late, wrong);
+	CHECK(!early && !late && !wrong, "sigsuspend: %d early, %d late, %d wrong results", early,
+	      late, wrong);
 	CHECK(!bad_mask, "sigsuspend: %d handlers ran with another mask", (int)bad_mask);
 	CHECK(mask_now() & USR1, "sigsuspend: USR1 is not blocked any more");
 	CHECK_KERNEL(before, ROUNDS, 2 * ROUNDS);

@@ -78,8 +78,8 @@ int main(void)
 		sum += (uint32_t)i;
 	}
 	COSY_END;
-	CHECK(!late && inner == ROUNDS && innermost == ROUNDS, "%d late, %d and %d handlers", late, (int)inner,
-	      (int)innermost);
+	CHECK(!late && inner == ROUNDS && innermost == ROUNDS, "%d late, %d and %d handlers", late,
+	      (int)inner, (int)innermost);
 	CHECK(sum == ROUNDS * (ROUNDS - 1) / 2, "the outer region lost count: %u", sum);
 	CHECK_KERNEL(before, 3 * ROUNDS, 4 * ROUNDS);
 

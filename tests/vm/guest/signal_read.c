@@ -67,7 +67,8 @@ static void with_restart(void)
 	again = ret == 1 && c == 'x';
 	COSY_END;
 	alarm_us(0, 0);
-	CHECK(ret == 1 && c == 'x' && again, "with SA_RESTART: read is %d '%c', errno %d", ret, c, errno);
+	CHECK(ret == 1 && c == 'x' && again, "with SA_RESTART: read is %d '%c', errno %d", ret, c,
+	      errno);
 	CHECK(ticks >= 3, "with SA_RESTART: %d handlers ran", (int)ticks);
 	CHECK_KERNEL(before, 1, 1);
 }

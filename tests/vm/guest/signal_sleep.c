@@ -23,7 +23,7 @@ static void interrupted(void)
 	int ret = -1, times = 0, err = 0;
 	double start = now_ms(), took;
 
-	handle(SIGALRM, on_tick, SA_RESTART);	/* nanosleep is not restarted by SA_RESTART */
+	handle(SIGALRM, on_tick, SA_RESTART); /* nanosleep is not restarted by SA_RESTART */
 	ticks = 0;
 	alarm_us(50000, 50000);
 	COSY_START;
@@ -51,7 +51,7 @@ static void interrupted(void)
 /* Of a child that sleeps for an hour.  Shared with it. */
 struct hour {
 	volatile uint32_t begun;
-	double left;	/* ms */
+	double left; /* ms */
 };
 
 static void sleep_an_hour(struct hour *hour)
@@ -112,7 +112,8 @@ static void stopped_hour(void)
 	kill(pid, SIGUSR1);
 	MUST(waitpid(pid, &status, 0) == pid);
 	CHECK_CHILD(status);
-	CHECK(hour->left > 0 && hour->left <= 3600e3 - gone, "%.0f ms of an hour are left after %.0f ms", hour->left, gone);
+	CHECK(hour->left > 0 && hour->left <= 3600e3 - gone,
+	      "%.0f ms of an hour are left after %.0f ms", hour->left, gone);
 	munmap(hour, sizeof(*hour));
 }
 

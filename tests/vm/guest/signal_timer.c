@@ -11,7 +11,7 @@ static void on_tick(int sig)
 {
 	(void)sig;
 	ticks++;
-	errno = EDOM;	/* a handler that forgets to save errno hurts nobody but the code it interrupts */
+	errno = EDOM; /* a handler that forgets to save errno hurts nobody but the code it interrupts */
 }
 
 /* A chain that shows any step lost, repeated or mixed up. */
@@ -33,7 +33,7 @@ static __attribute__((noinline)) uint64_t tree(uint64_t x, int depth)
 {
 	if (!depth)
 		return step(x);
-	return tree(tree(x, depth - 1), depth - 1);	/* 2^depth steps */
+	return tree(tree(x, depth - 1), depth - 1); /* 2^depth steps */
 }
 
 static void computing(void)

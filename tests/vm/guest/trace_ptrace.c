@@ -20,7 +20,7 @@ struct sight {
  */
 static bool follow(pid_t pid, struct sight *sight, int *status)
 {
-	static int sig;		/* to pass on with the next step */
+	static int sig; /* to pass on with the next step */
 	struct __ptrace_syscall_info info;
 
 	MUST(!ptrace(PTRACE_SYSCALL, pid, 0, sig));
@@ -34,7 +34,8 @@ static bool follow(pid_t pid, struct sight *sight, int *status)
 		return true;
 	}
 	MUST(ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) > 0);
-	if (info.op != PTRACE_SYSCALL_INFO_ENTRY || info.entry.nr != SYS_lseek || (int)info.entry.args[0] != -1)
+	if (info.op != PTRACE_SYSCALL_INFO_ENTRY || info.entry.nr != SYS_lseek ||
+	    (int)info.entry.args[0] != -1)
 		return true;
 	if (!sight->calls++)
 		sight->first = (long)info.entry.args[1];
@@ -75,14 +76,16 @@ static void from_the_start(void)
 	MUST(!ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
 	while (follow(pid, &sight, &status))
 		;
-	CHECK(sight.calls == 200 && !sight.gaps, "from the start: %ld calls seen, %ld gaps", sight.calls, sight.gaps);
+	CHECK(sight.calls == 200 && !sight.gaps, "from the start: %ld calls seen, %ld gaps",
+	      sight.calls, sight.gaps);
 	CHECK_CHILD(status);
 }
 
 /* Between two regions no one looks; the tracer comes and goes in the middle of the first. */
 static void in_the_middle(void)
 {
-	volatile long *shared = shared_memory(4096);	/* [0] stop, [1] turn, [2] last, [3] the region ended */
+	volatile long *shared =
+		shared_memory(4096); /* [0] stop, [1] turn, [2] last, [3] the region ended */
 	struct sight sight = { 0 };
 	int status;
 	long turn;
@@ -110,10 +113,10 @@ static void in_the_middle(void)
 		while (shared[0] != 2)
 			sleep_ms(1);
 		then = counts();
-		for (i = 0; i < 10; i++)	/* the library finds out by trying now and then */
+		for (i = 0; i < 10; i++) /* the library finds out by trying now and then */
 			wrong += numbered(1000, 0);
 		CHECK(!wrong, "in the middle: %ld wrong results", wrong);
-		CHECK_KERNEL(then, 1, 5000);	/* nobody looks any more */
+		CHECK_KERNEL(then, 1, 5000); /* nobody looks any more */
 		_exit(check_end());
 	}
 	WAIT_FOR(pid, shared[1] >= 1000);
@@ -124,15 +127,16 @@ static void in_the_middle(void)
 	while (sight.calls < 100 && follow(pid, &sight, &status))
 		;
 	/* One call may have been made and not yet noted when it was stopped. */
-	CHECK(sight.first == turn + 1 || sight.first == turn + 2, "in the middle: turn %ld when attached, then %ld seen",
-	      turn, sight.first);
+	CHECK(sight.first == turn + 1 || sight.first == turn + 2,
+	      "in the middle: turn %ld when attached, then %ld seen", turn, sight.first);
 	CHECK(!sight.gaps, "in the middle: %ld gaps", sight.gaps);
 	/* On to the end of the region: the last call made must be the last seen. */
 	shared[0] = 1;
 	while (!shared[3] && follow(pid, &sight, &status))
 		;
-	CHECK(!sight.gaps && sight.last == shared[2], "in the middle: %ld gaps, the last seen is %ld of %ld", sight.gaps,
-	      sight.last, shared[2]);
+	CHECK(!sight.gaps && sight.last == shared[2],
+	      "in the middle: %ld gaps, the last seen is %ld of %ld", sight.gaps, sight.last,
+	      shared[2]);
 	MUST(!ptrace(PTRACE_DETACH, pid, 0, 0));
 	shared[0] = 2;
 	MUST(waitpid(pid, &status, 0) == pid);

@@ -77,7 +77,8 @@ static void from_the_start(void)
 	CHECK_CHILD(status);
 	sight = sight_read("trace");
 	CHECK(sight.calls == 300 && sight.first == 0 && !sight.gaps && sight.end == 300,
-	      "from the start: %ld calls, first %ld, %ld gaps, end %ld", sight.calls, sight.first, sight.gaps, sight.end);
+	      "from the start: %ld calls, first %ld, %ld gaps, end %ld", sight.calls, sight.first,
+	      sight.gaps, sight.end);
 	unlink("trace");
 }
 
@@ -102,7 +103,7 @@ static void in_the_middle(void)
 		char rest[64];
 
 		MUST(!fcntl(wire[0], F_SETFL, O_NONBLOCK));
-		while (read(wire[0], rest, sizeof(rest)) > 0)	/* the target never waits for us */
+		while (read(wire[0], rest, sizeof(rest)) > 0) /* the target never waits for us */
 			;
 		sleep_ms(20);
 	}
@@ -117,9 +118,11 @@ static void in_the_middle(void)
 	MUST(waitpid(strace, &status, 0) == strace);
 	sight = sight_read("trace");
 	printf("attached before call %ld of %ld\n", sight.first, sight.end);
-	CHECK(sight.calls >= 100 && !sight.gaps, "in the middle: %ld calls seen, %ld gaps", sight.calls, sight.gaps);
+	CHECK(sight.calls >= 100 && !sight.gaps, "in the middle: %ld calls seen, %ld gaps",
+	      sight.calls, sight.gaps);
 	CHECK(sight.first >= 1000, "in the middle: attached at call %ld already", sight.first);
-	CHECK(sight.end == sight.last + 1, "in the middle: the last call seen is %ld, made %ld", sight.last, sight.end - 1);
+	CHECK(sight.end == sight.last + 1, "in the middle: the last call seen is %ld, made %ld",
+	      sight.last, sight.end - 1);
 	unlink("trace");
 	unlink("end");
 }

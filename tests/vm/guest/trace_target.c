@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 				write(1, "\n", 1);
 		}
 		COSY_END;
-		CHECK_KERNEL(then, 1, 1000);	/* before the tracer came, and after it left */
+		CHECK_KERNEL(then, 1, 1000); /* before the tracer came, and after it left */
 	}
 	CHECK(!wrong, "%ld wrong results", wrong);
 	/* The last number made, for the tracer to compare. */

@@ -40,7 +40,8 @@ static int run_once(const char *where)
 	CHECK_KERNEL(before, 1, 1000);
 	if (!in_kernel) {
 		CHECK(!counts().runs, "%s: it ran in the kernel", where);
-		CHECK(open("/dev/cosy", O_RDWR) < 0 && (errno == EACCES || errno == ENOENT), "%s: /dev/cosy opens", where);
+		CHECK(open("/dev/cosy", O_RDWR) < 0 && (errno == EACCES || errno == ENOENT),
+		      "%s: /dev/cosy opens", where);
 	}
 	return check_end();
 }
@@ -66,7 +67,7 @@ static int unload(void)
 /* A child is in its region all the time. */
 static void under_a_region(void)
 {
-	volatile long *shared = shared_memory(4096);	/* [0] stop, [1] turns */
+	volatile long *shared = shared_memory(4096); /* [0] stop, [1] turns */
 	int status;
 	long seen;
 	pid_t pid;

@@ -65,7 +65,8 @@ static void reads(void)
 	CHECK_REPLUGS(FRESH, 1);
 	CHECK(lseek(file, 0, SEEK_CUR) == 15100, "position");
 	CHECK(!memcmp(b + 3, text + 100, 10000) && b[2] == 'Z' && b[10003] == 'Z', "first");
-	CHECK(!memcmp(b + 20001, text + 10100, 5000) && b[20000] == 'Z' && b[25001] == 'Z', "second");
+	CHECK(!memcmp(b + 20001, text + 10100, 5000) && b[20000] == 'Z' && b[25001] == 'Z',
+	      "second");
 	CHECK(!memcmp(b + 30000, text + SIZE - 50, 50) && b[30050] == 'Z', "tail");
 }
 
@@ -98,7 +99,8 @@ static void overlaps(void)
 		memset(model, 'Z', SIZE);
 		begin();
 		for (int i = 0; i < steps; i++) {
-			size_t size = 1 + chance(chance(2) ? 200 : 20000), to = chance(SIZE - size), at = chance(SIZE);
+			size_t size = 1 + chance(chance(2) ? 200 : 20000), to = chance(SIZE - size),
+			       at = chance(SIZE);
 
 			want[i] = size < SIZE - at ? size : SIZE - at;
 			memcpy(model + to, text + at, want[i]);
@@ -111,7 +113,8 @@ static void overlaps(void)
 				OP(view_store, b + s, value, k);
 			}
 			if (!chance(6)) {
-				size_t length = chance(5000), p = chance(SIZE - 5000), q = chance(SIZE - 5000);
+				size_t length = chance(5000), p = chance(SIZE - 5000),
+				       q = chance(SIZE - 5000);
 
 				memmove(model + p, model + q, length);
 				OP(memcpy + 0 * p, b + p, b + q, length);
@@ -177,7 +180,8 @@ static void looks(void)
 			memcpy(mine, model, SIZE);
 			base = mine;
 		}
-		size_t from = chance(to + size), length = chance(SIZE - from), second = chance(SIZE - 5000);
+		size_t from = chance(to + size), length = chance(SIZE - from),
+		       second = chance(SIZE - 5000);
 		uint8_t c = (uint8_t)('a' + chance(40));
 		const char *m = model + from, *at_m;
 
@@ -189,7 +193,8 @@ static void looks(void)
 		r[5] = OP(memmem, base + from, length, b + second, 3);
 		r[6] = OP(strnlen, base + from, length);
 		r[7] = OP(view_load, base + second, 8);
-		r[8] = OP(crc32c, crc32c(0, m, length / 3), base + from + length / 3, length - length / 3);
+		r[8] = OP(crc32c, crc32c(0, m, length / 3), base + from + length / 3,
+			  length - length / 3);
 		script_run();
 		CHECK_RESULT(r[0], occurrences(m, length, (char)c));
 		CHECK_RESULT(r[1], crc32c(0, m, length));
@@ -199,7 +204,9 @@ static void looks(void)
 		at_m = memrchr(m, c, length);
 		CHECK_RESULT(r[3], at_m ? (int64_t)(base + (at_m - model)) : 0);
 		int wanted = memcmp(m, model + second, length < 5000 ? length : 5000);
-		CHECK((script_result[r[4]] > 0) == (wanted > 0) && (script_result[r[4]] < 0) == (wanted < 0), "memcmp");
+		CHECK((script_result[r[4]] > 0) == (wanted > 0) &&
+			      (script_result[r[4]] < 0) == (wanted < 0),
+		      "memcmp");
 		at_m = memmem(m, length, model + second, 3);
 		CHECK_RESULT(r[5], at_m ? (int64_t)(base + (at_m - model)) : 0);
 		CHECK_RESULT(r[6], strnlen(m, length));
@@ -220,7 +227,8 @@ static void discards(void)
 		size_t size = 1 + chance(20000), to = chance(20000), at = chance(SIZE - size);
 		bool whole = chance(2);
 		size_t from = whole ? chance(to + 1) : chance(SIZE - 1);
-		size_t length = whole ? to + size - from + chance(SIZE - to - size) : chance(SIZE - from);
+		size_t length =
+			whole ? to + size - from + chance(SIZE - to - size) : chance(SIZE - from);
 		bool inside = from <= to && from + length >= to + size;
 		int before = check_failures;
 
@@ -237,7 +245,8 @@ static void discards(void)
 			memcpy(model + to, text + at, size);
 		CHECK(!memcmp(b, model, SIZE), "turn %d", turn);
 		if (check_failures > before) {
-			printf("a view of [%zu, %zu), discarded [%zu, %zu)\n", to, to + size, from, from + length);
+			printf("a view of [%zu, %zu), discarded [%zu, %zu)\n", to, to + size, from,
+			       from + length);
 			break;
 		}
 	}
@@ -261,7 +270,8 @@ static void writes(void)
 
 	for (int turn = 0; turn < 200; turn++) {
 		bool same = chance(2), append = !chance(8);
-		size_t size = 1 + chance(20000), at = chance(SIZE - size), place = chance(3) ? chance(SIZE - size) : at;
+		size_t size = 1 + chance(20000), at = chance(SIZE - size),
+		       place = chance(3) ? chance(SIZE - size) : at;
 		size_t skip = chance(3) ? 0 : chance(size), ahead = chance(5);
 		int to = same ? file : other, end = SIZE, w, before = check_failures;
 		static char had[SIZE];
@@ -295,14 +305,17 @@ static void writes(void)
 			place = SIZE;
 			end = SIZE + (int)(size - skip);
 		}
-		memcpy(model + place, had + at + skip, size - skip < SIZE + PAGE - place ? size - skip : SIZE + PAGE - place);
+		memcpy(model + place, had + at + skip,
+		       size - skip < SIZE + PAGE - place ? size - skip : SIZE + PAGE - place);
 		check_bytes(to, 0, model, SIZE, "what was written");
 		if (turn % 2)
 			CHECK(lseek(to, 0, SEEK_CUR) == (off_t)(place + size - skip), "position");
 		CHECK(lseek(to, 0, SEEK_END) == end, "size");
 		MUST(!fcntl(to, F_SETFL, 0));
 		MUST(!ftruncate(to, SIZE));
-		CHECK(check_failures == before, "turn %d: %zu bytes at %zu to %zu, from %zu of the view on, same %d, append %d",
+		CHECK(check_failures == before,
+		      "turn %d: %zu bytes at %zu to %zu, from %zu of the view on, same %d, append "
+		      "%d",
 		      turn, size, at, place, skip, same, append);
 	}
 	MUST(pwrite(file, text, SIZE, 0) == SIZE && pwrite(other, text, SIZE, 0) == SIZE);
@@ -325,7 +338,8 @@ static void ordinary(void)
 	CHECK_RESULT(w, 16);
 	CHECK(read(pipes[0], got, 16) == 16 && !memcmp(got, text + 82, 16), "through a pipe");
 	CHECK_RESULT(p, 0);
-	CHECK(!memcmp(b + 2000, text + 77, 100) && !memcmp(b + 2108, text + 185, 800), "around what pipe wrote");
+	CHECK(!memcmp(b + 2000, text + 77, 100) && !memcmp(b + 2108, text + 185, 800),
+	      "around what pipe wrote");
 	close(((int *)(b + 2100))[0]);
 	close(((int *)(b + 2100))[1]);
 	close(pipes[0]);
@@ -357,12 +371,16 @@ static void specialised(void)
 	CHECK_RESULT(n, 0);
 	MUST(!fstat(file, &st));
 	CHECK(!memcmp(b, text + 77, 8) && at->st_ino == st.st_ino && at->st_size == st.st_size &&
-	      !memcmp(at + 1, text + 85 + sizeof(st), 1000 - 8 - sizeof(st)), "attributes in a view");
+		      !memcmp(at + 1, text + 85 + sizeof(st), 1000 - 8 - sizeof(st)),
+	      "attributes in a view");
 	CHECK(!memcmp(b + 2000, text + 77, 100) && !memcmp(b + 2100, text + 5000, 100) &&
-	      !memcmp(b + 2200, text + 277, 800), "bytes that were read into a view");
+		      !memcmp(b + 2200, text + 277, 800),
+	      "bytes that were read into a view");
 	CHECK(!memcmp(b + 4000, text + 77, 100) && !memcmp(b + 4100, text + 6000, 100) &&
-	      !memcmp(b + 4200, text + 277, 800), "and sought before");
-	CHECK(!strcmp(b + 6000, name) && ((struct stat *)(b + 6500))->st_ino == st.st_ino, "a name in a view");
+		      !memcmp(b + 4200, text + 277, 800),
+	      "and sought before");
+	CHECK(!strcmp(b + 6000, name) && ((struct stat *)(b + 6500))->st_ino == st.st_ino,
+	      "a name in a view");
 	MUST(pwrite(other, text, sizeof(name), 0) == sizeof(name) && !lseek(file, 0, SEEK_SET));
 }
 
@@ -393,7 +411,8 @@ static void waits(void)
 	if (!pid) {
 		while (!sleeps(getppid()))
 			usleep(1000);
-		_exit(pwrite(file, "changed behind the view", 23, 77) != 23 || write(pipes[1], "!", 1) != 1);
+		_exit(pwrite(file, "changed behind the view", 23, 77) != 23 ||
+		      write(pipes[1], "!", 1) != 1);
 	}
 	memset(b, 'Z', PAGE);
 	begin();
@@ -424,14 +443,31 @@ static void returned(void)
 	size_t second = n - 1;
 	insns[n++] = EXIT;
 	insns[first].imm = (int)(n - first - 1);
-	const struct bpf_insn one[] = { MOV(1, PAGE), CALL_OP(RAW_OP_alloca), MOVR(6, 0),
-		MOV(1, file), MOVR(2, 6), MOV(3, 1), MOV(4, 0), CALL_OP(RAW_OP_view_pread),
-		MOV(1, file), MOVR(2, 6), MOV(3, PAGE), MOV(4, 0), CALL_OP(RAW_OP_view_pread), EXIT };
+	const struct bpf_insn one[] = { MOV(1, PAGE),
+					CALL_OP(RAW_OP_alloca),
+					MOVR(6, 0),
+					MOV(1, file),
+					MOVR(2, 6),
+					MOV(3, 1),
+					MOV(4, 0),
+					CALL_OP(RAW_OP_view_pread),
+					MOV(1, file),
+					MOVR(2, 6),
+					MOV(3, PAGE),
+					MOV(4, 0),
+					CALL_OP(RAW_OP_view_pread),
+					EXIT };
 	memcpy(insns + n, one, sizeof(one));
 	n += COUNT(one);
 	insns[second].imm = (int)(n - second - 1);
-	const struct bpf_insn two[] = { MOV(1, PAGE), CALL_OP(RAW_OP_alloca), MOVR(6, 0), STOREK(BPF_DW, 6, 64, 77),
-		MOV(1, 0), CALL(SYS_umask), LOAD(BPF_DW, 0, 6, 64), EXIT };
+	const struct bpf_insn two[] = { MOV(1, PAGE),
+					CALL_OP(RAW_OP_alloca),
+					MOVR(6, 0),
+					STOREK(BPF_DW, 6, 64, 77),
+					MOV(1, 0),
+					CALL(SYS_umask),
+					LOAD(BPF_DW, 0, 6, 64),
+					EXIT };
 	memcpy(insns + n, two, sizeof(two));
 	n += COUNT(two);
 	handle = raw_load(script_fd, insns, n);
@@ -439,7 +475,8 @@ static void returned(void)
 	r->run.stack = (uintptr_t)script_buffer;
 	r->run.stack_size = RAW_STACK;
 	script_before = script_stats();
-	CHECK(!raw_run_to_end(script_fd, r) && r->run.status == COSY_DONE, "status %u", r->run.status);
+	CHECK(!raw_run_to_end(script_fd, r) && r->run.status == COSY_DONE, "status %u",
+	      r->run.status);
 	script_after = script_stats();
 	CHECK(r->run.ret == 77, "%lld", (long long)r->run.ret);
 	CHECK(!AT_ONCE() || FAST() >= 1, "no view");
@@ -557,7 +594,8 @@ static void changes(void)
 	SYS(close, copy);
 	script_run();
 	CHECK_RESULT(a, 10);
-	CHECK(!memcmp(b, text + 10, 2 * PAGE) && !memcmp(b + SIZE, text, 10), "of the file that was");
+	CHECK(!memcmp(b, text + 10, 2 * PAGE) && !memcmp(b + SIZE, text, 10),
+	      "of the file that was");
 }
 
 /* Another process writes, truncates and punches while views are made and looked at. */
@@ -595,7 +633,8 @@ static void races(void)
 		n[3] = OP(view_store, b + 100, 0x1234, 2);
 		n[4] = SYS(pwrite64, fd, b, PAGE, at);
 		script_run();
-		CHECK(script_result[n[0]] >= 0 && script_result[n[0]] <= 3 * PAGE, "read %lld", (long long)script_result[n[0]]);
+		CHECK(script_result[n[0]] >= 0 && script_result[n[0]] <= 3 * PAGE, "read %lld",
+		      (long long)script_result[n[0]]);
 		CHECK_RESULT(n[2], PAGE);
 		CHECK_RESULT(n[4], PAGE);
 		fast += FAST();

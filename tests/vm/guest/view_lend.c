@@ -21,11 +21,13 @@ static void unix_pair(int *s)
 
 static void tcp_pair(int *s)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	int listener = socket(AF_INET, SOCK_STREAM, 0);
 	socklen_t size = sizeof(address);
 
-	MUST(listener >= 0 && !bind(listener, (struct sockaddr *)&address, size) && !listen(listener, 1));
+	MUST(listener >= 0 && !bind(listener, (struct sockaddr *)&address, size) &&
+	     !listen(listener, 1));
 	MUST(!getsockname(listener, (struct sockaddr *)&address, &size));
 	s[0] = socket(AF_INET, SOCK_STREAM, 0);
 	MUST(!connect(s[0], (struct sockaddr *)&address, size));
@@ -66,7 +68,8 @@ static void lends(void (*pair)(int *))
 		script_run();
 		CHECK_RESULT(a, skip);
 		CHECK_RESULT(c, size - skip);
-		CHECK(receive(s[1], size) == size && !memcmp(got, text + at, size), "%zu bytes from %zu", size, at);
+		CHECK(receive(s[1], size) == size && !memcmp(got, text + at, size),
+		      "%zu bytes from %zu", size, at);
 		CHECK(!memcmp(b + 3, text + at, size), "the buffer, too");
 		settled += skip && REPLUGS(VIEW);
 	}
@@ -84,8 +87,9 @@ static void lends(void (*pair)(int *))
 	script_run();
 	CHECK_RESULT(a, 1000);
 	CHECK_RESULT(c, 500);
-	CHECK(receive(s[1], 2500) == 2500 && got[10] == '!' && got[1010] == '!' && got[11] == text[11] &&
-	      !memcmp(got + 1500, text, 1000), "with a store, from memory, from memory again");
+	CHECK(receive(s[1], 2500) == 2500 && got[10] == '!' && got[1010] == '!' &&
+		      got[11] == text[11] && !memcmp(got + 1500, text, 1000),
+	      "with a store, from memory, from memory again");
 	CHECK_REPLUGS(VIEW, 2);
 	CHECK_REPLUGS(LIMITED, 1);
 	close(s[1]);
@@ -99,7 +103,8 @@ static void lends(void (*pair)(int *))
 	OP(view_pread, file, b, 1000, 0);
 	c = OP(lend, s[0], b, 1000, MSG_NOSIGNAL);
 	script_run();
-	CHECK(script_result[c] == -EPIPE || script_result[c] == -ECONNRESET, "%lld", (long long)script_result[c]);
+	CHECK(script_result[c] == -EPIPE || script_result[c] == -ECONNRESET, "%lld",
+	      (long long)script_result[c]);
 	close(s[0]);
 }
 
@@ -206,12 +211,14 @@ static void interrupted(int flags)
 	raw_run_init(&script_state, program, script_result);
 	while ((ret = raw_run_to_end(script_fd, &script_state)) == -EINTR) {
 		/* As the library does: it is the call's result. */
-		CHECK(!flags && script_state.run.status == COSY_LEFT_CALL, "status %u", script_state.run.status);
+		CHECK(!flags && script_state.run.status == COSY_LEFT_CALL, "status %u",
+		      script_state.run.status);
 		script_state.state.reg[0] = (uint64_t)ret;
 		script_state.run.resume++;
 	}
 	alarm_us(0, 0);
-	CHECK(!ret && script_state.run.status == COSY_DONE, "%ld, status %u", ret, script_state.run.status);
+	CHECK(!ret && script_state.run.status == COSY_DONE, "%ld, status %u", ret,
+	      script_state.run.status);
 	script_forget(program);
 	for (int i = 0; i < 16; i++) {
 		int64_t r = script_result[step[i]];

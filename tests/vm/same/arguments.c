@@ -7,16 +7,46 @@
 
 /* What is in the tree: see tree_make in round.c. */
 static const char *const names[] = {
-	"a", "b", "c", "d", "e", "f", "g", "d0", "d1", "d0/a", "d0/b", "d0/x", "d1/a", "d1/x", "l0", "l1", "ld",
-	"ld/a", "x", "y", "z", "./a", "d0/../b", "d0/.", "..", ".", "", "a/", "d0/", "d0//a", "none/a", "a/b",
+	"a",
+	"b",
+	"c",
+	"d",
+	"e",
+	"f",
+	"g",
+	"d0",
+	"d1",
+	"d0/a",
+	"d0/b",
+	"d0/x",
+	"d1/a",
+	"d1/x",
+	"l0",
+	"l1",
+	"ld",
+	"ld/a",
+	"x",
+	"y",
+	"z",
+	"./a",
+	"d0/../b",
+	"d0/.",
+	"..",
+	".",
+	"",
+	"a/",
+	"d0/",
+	"d0//a",
+	"none/a",
+	"a/b",
 	"a-name-that-is-longer-than-what-a-directory-cache-entry-keeps-inside-itself",
 };
 enum { NAME_SIZE = 80, LONG_NAME = 300 };
 
-#define ONE_OF(round, ...)						\
-	({								\
-		static const int64_t these_[] = { __VA_ARGS__ };	\
-		these_[draw(round, COUNT(these_))];			\
+#define ONE_OF(round, ...)                                                                         \
+	({                                                                                         \
+		static const int64_t these_[] = { __VA_ARGS__ };                                   \
+		these_[draw(round, COUNT(these_))];                                                \
 	})
 
 void memory_fill(struct round *round)
@@ -73,7 +103,8 @@ static void a_descriptor(struct making *m)
 	if (draw(round, 40) == 0) {
 		set(m, ONE_OF(round, -1, 1000, INT32_MIN, 0x100000000));
 		SAY(m, " bad");
-	} else if ((m->step->op == STEP_getdents64 || m->step->op == STEP_scan_dir) && draw(round, 8)) {
+	} else if ((m->step->op == STEP_getdents64 || m->step->op == STEP_scan_dir) &&
+		   draw(round, 8)) {
 		slot(m, directories[draw(round, COUNT(directories))]);
 	} else if (m->step->op == STEP_sendto && draw(round, 8)) {
 		slot(m, 4 + draw(round, 2));
@@ -119,7 +150,8 @@ static void a_name(struct making *m)
 		SAY(m, " bad-name");
 		return;
 	}
-	set(m, (int64_t)((shared ? m->round->names_shared : m->round->names_ordinary) + which * NAME_SIZE));
+	set(m, (int64_t)((shared ? m->round->names_shared : m->round->names_ordinary) +
+			 which * NAME_SIZE));
 	if (which < COUNT(names))
 		SAY(m, " \"%s\"%s", names[which], shared ? "~" : "");
 	else
@@ -130,13 +162,15 @@ static void a_name(struct making *m)
 
 static bool is_no_call(uint32_t op)
 {
-	return op == STEP_count || op == STEP_crc32c || op == STEP_view_load || op == STEP_view_store;
+	return op == STEP_count || op == STEP_crc32c || op == STEP_view_load ||
+	       op == STEP_view_store;
 }
 
 static void a_buffer(struct making *m, bool filled)
 {
 	struct round *round = m->round;
-	uint32_t place = draw(round, 4) ? draw(round, 4) * 16384 : draw(round, 8) * 8192 + draw(round, 5000);
+	uint32_t place =
+		draw(round, 4) ? draw(round, 4) * 16384 : draw(round, 8) * 8192 + draw(round, 5000);
 	char *memory = round->shared;
 	const char *what = "shared";
 
@@ -195,10 +229,12 @@ static void a_buffer(struct making *m, bool filled)
 static void a_count(struct making *m)
 {
 	struct round *round = m->round;
-	int64_t count = ONE_OF(round, 0, 1, 1, 7, 8, 100, 511, 512, 1024, 4095, 4096, 4096, 4096, 4097, 8192, 10000, 16384);
+	int64_t count = ONE_OF(round, 0, 1, 1, 7, 8, 100, 511, 512, 1024, 4095, 4096, 4096, 4096,
+			       4097, 8192, 10000, 16384);
 
 	if (m->may_overrun && draw(round, 3) == 0)
-		count = ONE_OF(round, INT32_MAX, UINT32_MAX, -1, INT64_MIN, INT64_MAX, 0x7ffff000, 1 << 20);
+		count = ONE_OF(round, INT32_MAX, UINT32_MAX, -1, INT64_MIN, INT64_MAX, 0x7ffff000,
+			       1 << 20);
 	else if ((m->step->op == STEP_read || m->step->op == STEP_pread64) && draw(round, 60) == 0)
 		count = -(int64_t)draw(round, 100000) - 1;
 	set(m, count);
@@ -215,7 +251,8 @@ static void an_offset(struct making *m)
 	struct round *round = m->round;
 	int64_t offset;
 
-	switch (before.offset < 0 || before.offset > FILE_LIMIT || draw(round, 3) ? draw(round, 8) : 8) {
+	switch (before.offset < 0 || before.offset > FILE_LIMIT || draw(round, 3) ? draw(round, 8)
+										  : 8) {
 	case 8:
 		offset = before.offset + ONE_OF(round, 0, 0, 1, 100, 4096);
 		break;
@@ -230,7 +267,8 @@ static void an_offset(struct making *m)
 			offset = FILE_LIMIT;
 			break;
 		}
-		offset = ONE_OF(round, INT64_MAX, INT64_MIN, INT64_MAX - 4095, 1ll << 40, FILE_LIMIT - 1, FILE_LIMIT, 0xffffffff);
+		offset = ONE_OF(round, INT64_MAX, INT64_MIN, INT64_MAX - 4095, 1ll << 40,
+				FILE_LIMIT - 1, FILE_LIMIT, 0xffffffff);
 		break;
 	case 3:
 		offset = ONE_OF(round, 0, 1, 4095, 4097, 100, 12287);
@@ -245,7 +283,8 @@ static void an_offset(struct making *m)
 
 static void a_length(struct making *m)
 {
-	int64_t length = ONE_OF(m->round, 0, 1, 100, 4095, 4096, 4097, 8192, 20000, 65536, 100000, FILE_LIMIT, -1, INT64_MAX);
+	int64_t length = ONE_OF(m->round, 0, 1, 100, 4095, 4096, 4097, 8192, 20000, 65536, 100000,
+				FILE_LIMIT, -1, INT64_MAX);
 
 	if (length > FILE_LIMIT && !m->round->limited)
 		length = 0;
@@ -263,8 +302,8 @@ static int64_t open_flags(struct round *round)
 {
 	int64_t flags = ONE_OF(round, O_RDONLY, O_RDONLY, O_RDWR, O_RDWR, O_WRONLY, 3);
 	static const int others[] = {
-		O_APPEND, O_CREAT, O_CREAT, O_EXCL, O_TRUNC, O_DIRECTORY, O_NOFOLLOW, O_CLOEXEC, O_DIRECT,
-		O_NOATIME, O_PATH, O_SYNC, O_DSYNC, O_TMPFILE, 1 << 30,
+		O_APPEND, O_CREAT,   O_CREAT, O_EXCL, O_TRUNC, O_DIRECTORY, O_NOFOLLOW, O_CLOEXEC,
+		O_DIRECT, O_NOATIME, O_PATH,  O_SYNC, O_DSYNC, O_TMPFILE,   1 << 30,
 	};
 
 	/* Nothing but files and directories is in the tree, so no open blocks. */
@@ -333,7 +372,8 @@ void argument_make(struct making *m, char letter)
 		break;
 	case 'c':
 		if (m->step->op == STEP_scan_dir)
-			a_value(m, ONE_OF(round, OUT, OUT, 768));	/* room for some at least: see scans.c */
+			a_value(m, ONE_OF(round, OUT, OUT,
+					  768)); /* room for some at least: see scans.c */
 		else if (m->step->op == STEP_getdents64)
 			a_value(m, ONE_OF(round, OUT, OUT, OUT, 512, 100, 24, 0));
 		else
@@ -346,7 +386,8 @@ void argument_make(struct making *m, char letter)
 		a_length(m);
 		break;
 	case 'w':
-		a_value(m, ONE_OF(round, SEEK_SET, SEEK_SET, SEEK_SET, SEEK_CUR, SEEK_CUR, SEEK_END, SEEK_DATA, SEEK_HOLE, 7));
+		a_value(m, ONE_OF(round, SEEK_SET, SEEK_SET, SEEK_SET, SEEK_CUR, SEEK_CUR, SEEK_END,
+				  SEEK_DATA, SEEK_HOLE, 7));
 		break;
 	case 'F':
 		a_value(m, open_flags(round));
@@ -364,16 +405,19 @@ void argument_make(struct making *m, char letter)
 		an_out(m);
 		break;
 	case 'A':
-		a_value(m, ONE_OF(round, 0, 0, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH, AT_STATX_FORCE_SYNC, AT_STATX_DONT_SYNC, 1));
+		a_value(m, ONE_OF(round, 0, 0, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH,
+				  AT_STATX_FORCE_SYNC, AT_STATX_DONT_SYNC, 1));
 		break;
 	case 'M':
-		a_value(m, ONE_OF(round, 0x7ff, 0xfff, 0xfff, STATX_TYPE, STATX_SIZE, 0, 0x80000000));
+		a_value(m,
+			ONE_OF(round, 0x7ff, 0xfff, 0xfff, STATX_TYPE, STATX_SIZE, 0, 0x80000000));
 		break;
 	case 'T':
 		some_times(m);
 		break;
 	case 'a':
-		a_value(m, ONE_OF(round, 0, 0, 0, AT_SYMLINK_NOFOLLOW, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH, AT_NO_AUTOMOUNT, 1));
+		a_value(m, ONE_OF(round, 0, 0, 0, AT_SYMLINK_NOFOLLOW, AT_SYMLINK_NOFOLLOW,
+				  AT_EMPTY_PATH, AT_NO_AUTOMOUNT, 1));
 		break;
 	case 'u':
 		a_value(m, ONE_OF(round, 0, 0, AT_REMOVEDIR, 1));
@@ -409,8 +453,8 @@ void argument_make(struct making *m, char letter)
 		a_value(m, ONE_OF(round, 0, 0, 65534, -1));
 		break;
 	case 'k':
-		a_value(m, ONE_OF(round, CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_BOOTTIME,
-				  CLOCK_REALTIME_COARSE, CLOCK_TAI, 99));
+		a_value(m, ONE_OF(round, CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE,
+				  CLOCK_BOOTTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI, 99));
 		break;
 	case 'g':
 		if (draw(round, 2)) {
@@ -418,8 +462,8 @@ void argument_make(struct making *m, char letter)
 			m->step->arg[2] = 0;
 		} else {
 			a_value(m, F_SETFL);
-			m->step->arg[2] = ONE_OF(round, O_NONBLOCK, O_NONBLOCK | O_APPEND, O_NONBLOCK | O_NOATIME,
-						 O_NONBLOCK | O_DIRECT);
+			m->step->arg[2] = ONE_OF(round, O_NONBLOCK, O_NONBLOCK | O_APPEND,
+						 O_NONBLOCK | O_NOATIME, O_NONBLOCK | O_DIRECT);
 			if (!round->direct)
 				m->step->arg[2] &= ~O_DIRECT;
 			SAY(m, " %#llx", (long long)m->step->arg[2]);

@@ -16,17 +16,17 @@ static const struct {
 #include "steps.def"
 #define STEP(...)
 #define OPERATION(name, arguments, weight) { COSY_OP_BASE + OPERATION_##name, arguments },
-	/* The order of core/ops.def. */
-#define OPERATION_view_load 24
+/* The order of core/ops.def. */
+#define OPERATION_view_load  24
 #define OPERATION_view_store 25
-#define OPERATION_readc 26
-#define OPERATION_seek_read 27
+#define OPERATION_readc	     26
+#define OPERATION_seek_read  27
 #define OPERATION_seek_write 28
-#define OPERATION_read_file 29
-#define OPERATION_scan_dir 30
-#define OPERATION_lend 31
-#define OPERATION_count 32
-#define OPERATION_crc32c 33
+#define OPERATION_read_file  29
+#define OPERATION_scan_dir   30
+#define OPERATION_lend	     31
+#define OPERATION_count	     32
+#define OPERATION_crc32c     33
 #include "steps.def"
 };
 
@@ -83,20 +83,24 @@ static void build_lend(struct building *building, const struct step *step, int r
 {
 	struct batch *batch = building->round->batch;
 	const int32_t *pair = batch->pair[step->arg[4]];
-	struct cosy_value fd = step->slots & 1 ? cosy_ref(building->slot[step->arg[0]]) : cosy_int(step->arg[0]);
-	struct cosy_value from = cosy_int(step->arg[1]), zero = cosy_int(0), received = cosy_ptr(batch->received);
+	struct cosy_value fd =
+		step->slots & 1 ? cosy_ref(building->slot[step->arg[0]]) : cosy_int(step->arg[0]);
+	struct cosy_value from = cosy_int(step->arg[1]), zero = cosy_int(0),
+			  received = cosy_ptr(batch->received);
 	struct cosy_value bytes = cosy_ref(result);
 	struct cosy_builder *b = building->b;
 
 	cosy_call(b, result, COSY_OP_BASE + OPERATION_view_pread, 4,
-		  (struct cosy_value[]){ fd, from, cosy_int(step->arg[2]), cosy_int(step->arg[3]) });
+		  (struct cosy_value[]){ fd, from, cosy_int(step->arg[2]),
+					 cosy_int(step->arg[3]) });
 	cosy_if(b, bytes, COSY_GT, zero);
 	cosy_call(b, result, COSY_OP_BASE + OPERATION_lend, 4,
 		  (struct cosy_value[]){ cosy_int(pair[0]), from, bytes, cosy_int(step->arg[5]) });
 	cosy_end(b);
 	cosy_if(b, bytes, COSY_GT, zero);
 	cosy_call(b, building->scratch, SYS_recvfrom, 6,
-		  (struct cosy_value[]){ cosy_int(pair[1]), received, bytes, cosy_int(MSG_WAITALL), zero, zero });
+		  (struct cosy_value[]){ cosy_int(pair[1]), received, bytes, cosy_int(MSG_WAITALL),
+					 zero, zero });
 	mix(building, digest, building->scratch);
 	cosy_crc32c(b, building->scratch, zero, received, bytes);
 	mix(building, digest, building->scratch);
@@ -110,7 +114,8 @@ static void build_call(struct building *building, const struct step *step, int r
 	size_t count = strlen(calls[step->op].arguments);
 
 	for (size_t i = 0; i < count; i++)
-		args[i] = step->slots >> i & 1 ? cosy_ref(building->slot[step->arg[i]]) : cosy_int(step->arg[i]);
+		args[i] = step->slots >> i & 1 ? cosy_ref(building->slot[step->arg[i]])
+					       : cosy_int(step->arg[i]);
 	/* Three in four, always the same ones. */
 	if (in_shared(building->round, step->arg[1]) && (step->arg[2] ^ step->arg[1] >> 12) % 4) {
 		if (step->op == STEP_read)
@@ -118,7 +123,8 @@ static void build_call(struct building *building, const struct step *step, int r
 		if (step->op == STEP_pread64)
 			number = COSY_OP_BASE + OPERATION_view_pread;
 	}
-	cosy_call(building->b, step->op == STEP_view_store ? COSY_NO_VAR : result, number, (unsigned int)count, args);
+	cosy_call(building->b, step->op == STEP_view_store ? COSY_NO_VAR : result, number,
+		  (unsigned int)count, args);
 }
 
 static void build_step(struct building *building, uint32_t index)
@@ -138,7 +144,8 @@ static void build_step(struct building *building, uint32_t index)
 		build_call(building, step, result);
 	mix(building, digest, result);
 	if (step->look) {
-		cosy_crc32c(b, building->scratch, cosy_int(0), cosy_ptr((void *)step->look), cosy_int((int64_t)step->look_len));
+		cosy_crc32c(b, building->scratch, cosy_int(0), cosy_ptr((void *)step->look),
+			    cosy_int((int64_t)step->look_len));
 		mix(building, digest, building->scratch);
 	}
 	if (step->into >= 0) {

@@ -6,7 +6,7 @@ static const struct {
 	const char *name, *arguments;
 	uint32_t weight;
 } calls[STEP_CALLS] = {
-#define STEP(call, arguments, weight) { #call, arguments, weight },
+#define STEP(call, arguments, weight)	   { #call, arguments, weight },
 #define OPERATION(name, arguments, weight) { #name, arguments, weight },
 #include "steps.def"
 };
@@ -24,7 +24,9 @@ uint32_t draw(struct round *round, uint32_t n)
 static void a_step(struct round *round, uint32_t index, uint32_t op)
 {
 	struct step *step = &round->batch->step[index];
-	struct making m = { .round = round, .step = step, .index = index, .text = round->text[index] };
+	struct making m = {
+		.round = round, .step = step, .index = index, .text = round->text[index]
+	};
 
 	*step = (struct step){ .op = op, .times = 1, .into = -1 };
 	SAY(&m, "%s", calls[op].name);
@@ -36,8 +38,8 @@ static void a_step(struct round *round, uint32_t index, uint32_t op)
 		SAY(&m, " -> #%d", step->into);
 	}
 	/* What a scan told is looked at behind the batch: each has a place of its own. */
-	if (op != STEP_dup && op != STEP_open && op != STEP_openat && op != STEP_umask && op != STEP_scan_dir &&
-	    draw(round, 4) == 0) {
+	if (op != STEP_dup && op != STEP_open && op != STEP_openat && op != STEP_umask &&
+	    op != STEP_scan_dir && draw(round, 4) == 0) {
 		step->times = 2 + draw(round, 12);
 		SAY(&m, " x%u", step->times);
 	}
@@ -59,7 +61,11 @@ static void a_rewind(struct round *round, uint32_t n)
 	const struct step *list = &round->batch->step[n + 1];
 
 	round->batch->step[n] = (struct step){
-		.op = STEP_lseek, .times = 1, .into = -1, .slots = list->slots & 1, .arg = { list->arg[0] },
+		.op = STEP_lseek,
+		.times = 1,
+		.into = -1,
+		.slots = list->slots & 1,
+		.arg = { list->arg[0] },
 	};
 	strcpy(round->text[n], "lseek to the start of what comes next");
 }
@@ -81,8 +87,17 @@ static uint32_t a_call(struct round *round)
 static bool changes_files(uint32_t op)
 {
 	switch (op) {
-	case STEP_read: case STEP_pread64: case STEP_lseek: case STEP_fstat: case STEP_stat: case STEP_lstat:
-	case STEP_newfstatat: case STEP_statx: case STEP_getdents64: case STEP_getpid: case STEP_gettid:
+	case STEP_read:
+	case STEP_pread64:
+	case STEP_lseek:
+	case STEP_fstat:
+	case STEP_stat:
+	case STEP_lstat:
+	case STEP_newfstatat:
+	case STEP_statx:
+	case STEP_getdents64:
+	case STEP_getpid:
+	case STEP_gettid:
 		return false;
 	default:
 		return true;
@@ -114,9 +129,12 @@ void batch_generate(struct round *round)
 			uint32_t change = round->change_count++;
 
 			other_generate(round, &round->changes[change], round->text[n]);
-			batch->step[n++] = (struct step){ .op = STEP_other, .times = 1, .into = -1, .arg = { change } };
+			batch->step[n++] = (struct step){
+				.op = STEP_other, .times = 1, .into = -1, .arg = { change }
+			};
 		} else {
-			bool rewinds = (op == STEP_scan_dir || op == STEP_getdents64) && draw(round, 2);
+			bool rewinds =
+				(op == STEP_scan_dir || op == STEP_getdents64) && draw(round, 2);
 
 			a_step(round, n + rewinds, op);
 			if (rewinds)
@@ -125,7 +143,8 @@ void batch_generate(struct round *round)
 			while (op == STEP_scan_dir && n < STEPS - 2 && draw(round, 2))
 				a_scan_again(round, n++);
 		}
-		if (round->ticks && (batch->step[n - 1].op == STEP_other || changes_files(op)) && n < STEPS - 1) {
+		if (round->ticks && (batch->step[n - 1].op == STEP_other || changes_files(op)) &&
+		    n < STEPS - 1) {
 			batch->step[n] = (struct step){ .op = STEP_tick, .times = 1, .into = -1 };
 			strcpy(round->text[n++], "tick");
 		}

@@ -35,8 +35,8 @@ void unmount_all(const char *tree)
 		MUST(mounts);
 		*newest = 0;
 		while (fgets(line, sizeof(line), mounts))
-			if (sscanf(line, "%*s %*s %*s %*s %255s", point) == 1 && !strncmp(point, tree, strlen(tree)) &&
-			    point[strlen(tree)] == '/')
+			if (sscanf(line, "%*s %*s %*s %*s %255s", point) == 1 &&
+			    !strncmp(point, tree, strlen(tree)) && point[strlen(tree)] == '/')
 				strcpy(newest, point);
 		fclose(mounts);
 	} while (*newest && !umount2(newest, MNT_DETACH));
@@ -88,7 +88,8 @@ static uint64_t setting(const char *name, uint64_t otherwise)
 }
 
 /* A round in a child of its own, in an empty directory; its exit status. */
-static int round_run(const char *way, uint64_t seed, const char *directory, const char *out, const char *notes)
+static int round_run(const char *way, uint64_t seed, const char *directory, const char *out,
+		     const char *notes)
 {
 	char number[24], tree[128];
 	int status;
@@ -102,7 +103,8 @@ static int round_run(const char *way, uint64_t seed, const char *directory, cons
 		setenv("COSY_MODE", strcmp(way, "plain") ? "kernel" : "native", 1);
 		setenv("CHECK_EXPECT", strcmp(way, "plain") ? "kernel" : "native", 1);
 		setenv("COSY_FAST", strcmp(way, "ordinary") ? "1" : "0", 1);
-		execl("/proc/self/exe", "same", "--one", way, number, tree, out, notes, (char *)NULL);
+		execl("/proc/self/exe", "same", "--one", way, number, tree, out, notes,
+		      (char *)NULL);
 		_exit(127);
 	}
 	MUST(waitpid(pid, &status, 0) == pid);
@@ -157,7 +159,8 @@ static bool transcripts_equal(const char *plain, const char *other, const char *
 		if (!one || !two || strcmp(a, b)) {
 			for (unsigned int i = n > CONTEXT ? n - CONTEXT : 0; i < n; i++)
 				printf("  %.1500s", before[i % CONTEXT]);
-			say("  plain: %.600s\n  %s: %.600s\n", one ? a : "(the end)", name, two ? b : "(the end)");
+			say("  plain: %.600s\n  %s: %.600s\n", one ? a : "(the end)", name,
+			    two ? b : "(the end)");
 			equal = false;
 		}
 		strcpy(before[n % CONTEXT], a);
@@ -196,8 +199,8 @@ static void counters_print(void)
 #undef COSY_GUARD
 	};
 
-	printf("%llu calls in the kernel, %llu of them by specialised versions\n", (unsigned long long)sums[0],
-	       (unsigned long long)sums[1]);
+	printf("%llu calls in the kernel, %llu of them by specialised versions\n",
+	       (unsigned long long)sums[0], (unsigned long long)sums[1]);
 	for (size_t i = 0; i < sizeof(guards) / sizeof(guards[0]); i++)
 		if (sums[i + 2])
 			printf("  %-14s %llu\n", guards[i], (unsigned long long)sums[i + 2]);
@@ -206,7 +209,8 @@ static void counters_print(void)
 static const char notes[] = "/tmp/same.notes";
 
 /* One seed the other way and plainly: did both end, and alike? */
-static bool round_same(uint64_t seed, const char *way, const char *directory, const char *plain, const char *other)
+static bool round_same(uint64_t seed, const char *way, const char *directory, const char *plain,
+		       const char *other)
 {
 	int a, b;
 

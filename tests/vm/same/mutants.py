@@ -58,7 +58,9 @@ MUTANTS = [
         "if (0)",
         raced=True,
     ),
-    Mutant("no_holes-uptodate", "kmod/fast/page_cache.h", "== BIT(PG_uptodate);", "== 0 || true;", disk=True, raced=True),
+    Mutant(
+        "no_holes-uptodate", "kmod/fast/page_cache.h", "== BIT(PG_uptodate);", "== 0 || true;", disk=True, raced=True
+    ),
     Mutant("read_only", "kmod/fast/folio_cursor.h", "return i_size_read(mapping->host);", "return LLONG_MAX;"),
     Mutant("read_only-view", "kmod/view/view_read.c", "if (unlikely(position >= size))", "size = LLONG_MAX;\n\tif (0)"),
     Mutant(
@@ -77,14 +79,21 @@ MUTANTS = [
         disk=True,
         harmless="what a file system that is shut down says is not heard; none is here",
     ),
-    Mutant("limited-mode", "kmod/fast/read.c", "!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||", ""),
+    Mutant(
+        "limited-mode", "kmod/fast/read.c", "!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||", ""
+    ),
     Mutant("memory", "kmod/fast/read.c", "!access_ok((void __user *)buffer, count)", "0"),
     # Of names and attributes.
     Mutant("name-link", "kmod/fast/stat.c", "follow && d_is_symlink(child)", "0"),
     Mutant("cached-negative", "kmod/fast/stat.c", "else if (unlikely(d_is_negative(child)))", "else if (0)"),
     Mutant("plain_dentry", "kmod/fast/stat.c", "DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE", "DCACHE_OP_REVALIDATE"),
     Mutant("search", "kmod/fast/stat.c", "error = path_permission(dir, MAY_EXEC);", "error = 0;"),
-    Mutant("scan-search", "kmod/fast/getdents.c", "scan.allowed = path_permission(scan.dir, MAY_EXEC);", "scan.allowed = 0;"),
+    Mutant(
+        "scan-search",
+        "kmod/fast/getdents.c",
+        "scan.allowed = path_permission(scan.dir, MAY_EXEC);",
+        "scan.allowed = 0;",
+    ),
     Mutant(
         "scan-room",
         "kmod/fast/getdents.c",

@@ -14,24 +14,43 @@
 #include "same.h"
 
 enum change_op {
-	CHANGE_TRUNCATE, CHANGE_WRITE, CHANGE_APPEND, CHANGE_PUNCH, CHANGE_RENAME, CHANGE_UNLINK, CHANGE_CREATE,
-	CHANGE_LINK, CHANGE_SYMLINK, CHANGE_MKDIR, CHANGE_RMDIR, CHANGE_CHMOD, CHANGE_TIMES, CHANGE_READ,
-	CHANGE_SEEK_SHARED, CHANGE_READ_SHARED, CHANGE_EVICT,
+	CHANGE_TRUNCATE,
+	CHANGE_WRITE,
+	CHANGE_APPEND,
+	CHANGE_PUNCH,
+	CHANGE_RENAME,
+	CHANGE_UNLINK,
+	CHANGE_CREATE,
+	CHANGE_LINK,
+	CHANGE_SYMLINK,
+	CHANGE_MKDIR,
+	CHANGE_RMDIR,
+	CHANGE_CHMOD,
+	CHANGE_TIMES,
+	CHANGE_READ,
+	CHANGE_SEEK_SHARED,
+	CHANGE_READ_SHARED,
+	CHANGE_EVICT,
 	CHANGE_ALL, /* these by any user; and by root: */
-	CHANGE_MOUNT = CHANGE_ALL, CHANGE_UNMOUNT, CHANGE_CHOWN,
+	CHANGE_MOUNT = CHANGE_ALL,
+	CHANGE_UNMOUNT,
+	CHANGE_CHOWN,
 	CHANGE_OPS,
 	/* By the thread only: */
-	CHANGE_CLOSE = CHANGE_OPS, CHANGE_DUP2, CHANGE_SEEK,
+	CHANGE_CLOSE = CHANGE_OPS,
+	CHANGE_DUP2,
+	CHANGE_SEEK,
 	CHANGE_END
 };
 
 static const char *const words[] = {
-	"truncate", "write", "append", "punch", "rename", "unlink", "create", "link", "symlink", "mkdir", "rmdir",
-	"chmod", "times", "read", "seek shared", "read shared", "evict", "mount", "unmount", "chown",
-	"close", "dup2", "seek",
+	"truncate", "write", "append",	"punch", "rename", "unlink", "create",	    "link",
+	"symlink",  "mkdir", "rmdir",	"chmod", "times",  "read",   "seek shared", "read shared",
+	"evict",    "mount", "unmount", "chown", "close",  "dup2",   "seek",
 };
 
-static const char *const names[] = { "a", "b", "c", "d", "e", "f", "d0", "d1", "d0/a", "d0/b", "d0/x", "d1/a", "l0", "x" };
+static const char *const names[] = { "a",  "b",	   "c",	   "d",	   "e",	   "f",	 "d0",
+				     "d1", "d0/a", "d0/b", "d0/x", "d1/a", "l0", "x" };
 static const int64_t values[] = { 0, 1, 100, 4095, 4096, 4097, 8192, 20000, 65536, 131072 };
 static const int64_t modes[] = { 0, 0644, 0600, 0444, 0755, 0711, 0111 };
 
@@ -45,19 +64,21 @@ void other_generate(struct round *round, struct change *change, char *text)
 {
 	bool by_thread = draw(round, 3) == 0;
 
-	*change = (struct change){ .by_thread = by_thread, .op = draw(round, round->as_root ? CHANGE_OPS : CHANGE_ALL) };
+	*change = (struct change){ .by_thread = by_thread,
+				   .op = draw(round, round->as_root ? CHANGE_OPS : CHANGE_ALL) };
 	if (change->op == CHANGE_MOUNT || change->op == CHANGE_UNMOUNT)
-		change->by_thread = by_thread = false;	/* for what it keeps open: see unmount */
+		change->by_thread = by_thread = false; /* for what it keeps open: see unmount */
 	/* Another process has other descriptors, and in a region's the library's among them. */
 	if (by_thread && round->seed % 2 == 0 && draw(round, 2))
 		change->op = CHANGE_OPS + draw(round, CHANGE_END - CHANGE_OPS);
 	strcpy(change->name, names[draw(round, COUNT(names))]);
 	strcpy(change->name2, names[draw(round, COUNT(names))]);
-	change->value = change->op == CHANGE_CHMOD ? modes[draw(round, COUNT(modes))] : values[draw(round, COUNT(values))];
+	change->value = change->op == CHANGE_CHMOD ? modes[draw(round, COUNT(modes))]
+						   : values[draw(round, COUNT(values))];
 	if (change->op >= CHANGE_CLOSE)
 		change->value = FD_FIRST + draw(round, 24);
-	snprintf(text, 160, "%s: %s %s %s %lld", by_thread ? "thread" : "process", words[change->op], change->name,
-		 change->name2, (long long)change->value);
+	snprintf(text, 160, "%s: %s %s %s %lld", by_thread ? "thread" : "process",
+		 words[change->op], change->name, change->name2, (long long)change->value);
 }
 
 static int64_t errno_of(int64_t result)
@@ -68,7 +89,8 @@ static int64_t errno_of(int64_t result)
 /* With the file open for it. */
 static int64_t on_file(int root, struct change *change)
 {
-	int fd = openat(root, change->name, (change->op == CHANGE_READ ? O_RDONLY : O_WRONLY) | O_NONBLOCK);
+	int fd = openat(root, change->name,
+			(change->op == CHANGE_READ ? O_RDONLY : O_WRONLY) | O_NONBLOCK);
 	static char data[6000];
 	int64_t result = 0;
 
@@ -86,7 +108,8 @@ static int64_t on_file(int root, struct change *change)
 		result = lseek(fd, 0, SEEK_END) < 0 ? -1 : write(fd, data, sizeof(data) / 2);
 		break;
 	case CHANGE_PUNCH:
-		result = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, change->value, 4096);
+		result = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, change->value,
+				   4096);
 		break;
 	case CHANGE_READ:
 		result = pread(fd, data, sizeof(data), change->value);
@@ -104,7 +127,7 @@ static int64_t evict(int root)
 	int64_t result = 0;
 
 	syncfs(root);
-	if (fd < 0)	/* anybody may ask for it, of one file */
+	if (fd < 0) /* anybody may ask for it, of one file */
 		fd = openat(root, "c", O_RDONLY | O_NONBLOCK);
 	else
 		result = write(fd, "1", 1);
@@ -163,7 +186,8 @@ static int64_t make_one(struct round *round, struct change *change)
 		return evict(root);
 	case CHANGE_MOUNT:
 		/* Without ticks it is chance whether a time lies before another: see main.c. */
-		return errno_of(mount("none", path, "tmpfs", round->ticks ? 0 : MS_STRICTATIME, "mode=755"));
+		return errno_of(mount("none", path, "tmpfs", round->ticks ? 0 : MS_STRICTATIME,
+				      "mode=755"));
 	case CHANGE_UNMOUNT:
 		return unmount(path);
 	case CHANGE_CLOSE:
@@ -200,7 +224,8 @@ static void *thread(void *arg)
 	uint32_t index = 0;
 
 	/* Its root and directory are not those of the steps: see round.c's confine. */
-	MUST(!unshare(CLONE_FS) && write(wires.from_thread[1], &index, sizeof(index)) == sizeof(index));
+	MUST(!unshare(CLONE_FS) &&
+	     write(wires.from_thread[1], &index, sizeof(index)) == sizeof(index));
 	while (read(wires.to_thread[0], &index, sizeof(index)) == sizeof(index)) {
 		struct change *change = &round->changes[index];
 
@@ -216,7 +241,8 @@ static void *thread(void *arg)
 
 void others_prepare(void)
 {
-	MUST(!pipe(wires.to_process) && !pipe(wires.from_process) && !pipe(wires.to_thread) && !pipe(wires.from_thread));
+	MUST(!pipe(wires.to_process) && !pipe(wires.from_process) && !pipe(wires.to_thread) &&
+	     !pipe(wires.from_thread));
 }
 
 void others_start(struct round *round)

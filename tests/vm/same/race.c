@@ -26,8 +26,8 @@ enum { BLOCK = 4096, BLOCKS = 32, TURNS = 64, ENTRIES = 2048 };
 struct finding {
 	uint64_t random;
 	uint64_t calls, bytes, missing;
-	uint64_t bad;			/* findings that nothing allows */
-	const char *what;		/* the first of them, and where */
+	uint64_t bad;	  /* findings that nothing allows */
+	const char *what; /* the first of them, and where */
 	int64_t where, found;
 	char entries[ENTRIES];
 	char data[3 * BLOCK], received[3 * BLOCK];
@@ -53,7 +53,8 @@ static inline void bad(struct finding *f, const char *what, int64_t where, int64
 static inline void check_content(struct finding *f, const char *data, int64_t at, int64_t bytes)
 {
 	for (int64_t i = 0; i + 8 <= bytes; i += 8) {
-		uint32_t word = *(const volatile uint32_t *)(data + i), right = (uint32_t)((at + i) / 8 + 1);
+		uint32_t word = *(const volatile uint32_t *)(data + i),
+			 right = (uint32_t)((at + i) / 8 + 1);
 
 		if (word & ~right)
 			bad(f, "content", at + i, word);
@@ -79,7 +80,8 @@ static inline void check_read(struct finding *f, int64_t at, int64_t count, int6
 }
 
 /* From the file to a socket and out of its other end, with time for others in between. */
-static inline void check_lend(struct finding *f, int file, const int *pair, int64_t at, int64_t count)
+static inline void check_lend(struct finding *f, int file, const int *pair, int64_t at,
+			      int64_t count)
 {
 	int64_t bytes = cosy_pread(file, f->data, (size_t)count, at), sent;
 
@@ -87,7 +89,8 @@ static inline void check_lend(struct finding *f, int file, const int *pair, int6
 		return;
 	sent = cosy_lend(pair[0], f->data, (size_t)bytes, 0);
 	fstat(file, &f->st);
-	if (sent != bytes || syscall(SYS_recvfrom, pair[1], f->received, bytes, MSG_WAITALL, NULL, NULL) != bytes)
+	if (sent != bytes ||
+	    syscall(SYS_recvfrom, pair[1], f->received, bytes, MSG_WAITALL, NULL, NULL) != bytes)
 		bad(f, "lent", sent, bytes);
 	else
 		check_content(f, f->received, at, bytes);
@@ -125,7 +128,8 @@ static inline void check_entries(struct finding *f, int directory)
 	for (long at = 0; at < len;) {
 		const struct entry *entry = (const struct entry *)(f->entries + at);
 
-		if (entry->name[0] != '.' && strcmp(entry->name, "one") && strcmp(entry->name, "two"))
+		if (entry->name[0] != '.' && strcmp(entry->name, "one") &&
+		    strcmp(entry->name, "two"))
 			bad(f, "name", at, entry->name[0]);
 		at += entry->reclen;
 	}
@@ -136,7 +140,8 @@ static void turns(struct finding *f, int directory, int file, const int *pair)
 {
 	COSY_START;
 	for (int turn = 0; turn < TURNS; turn++) {
-		int64_t at = draw(f, BLOCKS * BLOCK / 8) * 8, count = draw(f, sizeof(f->data) / 8 + 1) * 8;
+		int64_t at = draw(f, BLOCKS * BLOCK / 8) * 8,
+			count = draw(f, sizeof(f->data) / 8 + 1) * 8;
 		int fd;
 
 		check_read(f, at, count, pread(file, f->data, (size_t)count, at));
@@ -148,7 +153,8 @@ static void turns(struct finding *f, int directory, int file, const int *pair)
 			check_lend(f, file, pair, at, count);
 		check_stat(f, fstat(file, &f->st));
 		check_stat(f, fstatat(directory, "one", &f->st, 0));
-		check_stat(f, fstatat(directory, turn % 2 ? "two" : "one", &f->st, AT_SYMLINK_NOFOLLOW));
+		check_stat(f, fstatat(directory, turn % 2 ? "two" : "one", &f->st,
+				      AT_SYMLINK_NOFOLLOW));
 		if (turn % 8 == 0)
 			check_entries(f, directory);
 		fd = openat(directory, "one", O_RDONLY);
@@ -200,7 +206,8 @@ static void disturb(uint64_t seed)
 				ftruncate(fd, draw(&own, BLOCKS + 1) * BLOCK);
 				break;
 			case 1:
-				fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, draw(&own, BLOCKS) * BLOCK, BLOCK);
+				fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					  draw(&own, BLOCKS) * BLOCK, BLOCK);
 				break;
 			default:
 				block_write(fd, draw(&own, BLOCKS), generation);
@@ -237,7 +244,8 @@ int main(int argc, char **argv)
 	pid_t others[2];
 	int directory, file, pair[2];
 
-	MUST(argc == 2 && f && !chdir(argv[1]) && (!mkdir("race", 0755) || errno == EEXIST) && !chdir("race"));
+	MUST(argc == 2 && f && !chdir(argv[1]) && (!mkdir("race", 0755) || errno == EEXIST) &&
+	     !chdir("race"));
 	directory = open(".", O_RDONLY | O_DIRECTORY);
 	MUST(directory >= 0 && !socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
 	for (int i = 0; i < 2; i++) {
@@ -258,14 +266,15 @@ int main(int argc, char **argv)
 		all++;
 	}
 	calls = f->calls;
-	CHECK(!f->bad, "%s at %lld: %lld, and %llu more that nothing allows", f->what, (long long)f->where,
-	      (long long)f->found, (unsigned long long)f->bad - 1);
+	CHECK(!f->bad, "%s at %lld: %lld, and %llu more that nothing allows", f->what,
+	      (long long)f->where, (long long)f->found, (unsigned long long)f->bad - 1);
 	after = counts();
 	for (int i = 0; i < 2; i++) {
 		kill(others[i], SIGKILL);
 		waitpid(others[i], NULL, 0);
 	}
-	printf("%llu regions, %llu calls, %llu bytes, %llu times nothing there; in the kernel %llu, specialised %llu\n",
+	printf("%llu regions, %llu calls, %llu bytes, %llu times nothing there; in the kernel "
+	       "%llu, specialised %llu\n",
 	       (unsigned long long)all, (unsigned long long)calls, (unsigned long long)f->bytes,
 	       (unsigned long long)f->missing, (unsigned long long)(after.calls - before.calls),
 	       (unsigned long long)(after.fast - before.fast));

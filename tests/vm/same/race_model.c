@@ -13,12 +13,12 @@ enum { BLOCK = 4096, BLOCKS = 24, LOOKS = 256 };
 
 /* In the shared buffer. */
 struct model {
-	volatile uint64_t turn;		/* odd: being changed */
+	volatile uint64_t turn; /* odd: being changed */
 	volatile uint32_t blocks, mode, named;
-	volatile uint8_t fill[BLOCKS];	/* each byte of a block; 0: a hole */
+	volatile uint8_t fill[BLOCKS]; /* each byte of a block; 0: a hole */
 	/* The region's. */
 	uint64_t random, exact, wrong;
-	const char *what;		/* was wrong first */
+	const char *what; /* was wrong first */
 	int64_t wanted, found;
 	struct stat st;
 	char data[BLOCK];
@@ -35,7 +35,8 @@ static inline uint32_t draw(uint64_t *random, uint32_t n)
 /* Some calls, one of them, between two looks at the number. */
 static inline void look(struct model *m, int file, int directory)
 {
-	uint32_t block = draw(&m->random, BLOCKS), from = draw(&m->random, BLOCK), count = 1 + draw(&m->random, BLOCK - from);
+	uint32_t block = draw(&m->random, BLOCKS), from = draw(&m->random, BLOCK),
+		 count = 1 + draw(&m->random, BLOCK - from);
 	int64_t at = (int64_t)block * BLOCK + from, wanted, found;
 	uint64_t turn = m->turn;
 	uint8_t fill = m->fill[block];
@@ -73,7 +74,8 @@ static inline void look(struct model *m, int file, int directory)
 		break;
 	default:
 		what = "the name";
-		found = fstatat(directory, "model", &m->st, AT_SYMLINK_NOFOLLOW) ? -errno : m->st.st_size;
+		found = fstatat(directory, "model", &m->st, AT_SYMLINK_NOFOLLOW) ? -errno
+										 : m->st.st_size;
 		wanted = m->named ? (int64_t)m->blocks * BLOCK : -ENOENT;
 	}
 	if (turn % 2 || m->turn != turn)
@@ -128,7 +130,8 @@ static void change(struct model *m, int file, uint64_t *random)
 		resize(m, file, block);
 		break;
 	case 2:
-		MUST(!fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)block * BLOCK, BLOCK));
+		MUST(!fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				(off_t)block * BLOCK, BLOCK));
 		m->fill[block] = 0;
 		break;
 	case 3:
@@ -146,7 +149,7 @@ static void change(struct model *m, int file, uint64_t *random)
 	default:
 		fill(m, file, block, (uint8_t)(1 + draw(random, 255)));
 	}
-	m->turn++;	/* even */
+	m->turn++; /* even */
 	nanosleep(&pause, NULL);
 	m->turn++;
 }
@@ -168,7 +171,8 @@ static void *changes(void *arg)
 int race_model(double end)
 {
 	struct model *m = cosy_calloc(1, sizeof(*m));
-	int file = open("model", O_RDWR | O_CREAT | O_TRUNC, 0600), directory = open(".", O_RDONLY | O_DIRECTORY);
+	int file = open("model", O_RDWR | O_CREAT | O_TRUNC, 0600),
+	    directory = open(".", O_RDONLY | O_DIRECTORY);
 	uint64_t regions = 0;
 	pthread_t thread;
 
@@ -180,11 +184,11 @@ int race_model(double end)
 		looks(m, file, directory);
 	done = true;
 	MUST(!pthread_join(thread, NULL));
-	CHECK(!m->wrong, "%s: %lld, not %lld, and %llu more", m->what, (long long)m->found, (long long)m->wanted,
-	      (unsigned long long)m->wrong - 1);
+	CHECK(!m->wrong, "%s: %lld, not %lld, and %llu more", m->what, (long long)m->found,
+	      (long long)m->wanted, (unsigned long long)m->wrong - 1);
 	/* Mostly nothing is changed. */
-	CHECK(m->exact * 20 > regions * LOOKS, "%llu looks of %llu exact", (unsigned long long)m->exact,
-	      (unsigned long long)regions * LOOKS);
+	CHECK(m->exact * 20 > regions * LOOKS, "%llu looks of %llu exact",
+	      (unsigned long long)m->exact, (unsigned long long)regions * LOOKS);
 	printf("model: %llu regions, %llu changes, %llu looks exact\n", (unsigned long long)regions,
 	       (unsigned long long)m->turn / 2, (unsigned long long)m->exact);
 	close(file);

@@ -25,7 +25,8 @@ static void read_words(struct reading *reading, int file)
 	while (reading->count <= WORDS) {
 		uint64_t *to = &reading->word[reading->count];
 
-		if ((reading->by_view ? cosy_read(file, to, sizeof(*to)) : read(file, to, sizeof(*to))) <= 0)
+		if ((reading->by_view ? cosy_read(file, to, sizeof(*to))
+				      : read(file, to, sizeof(*to))) <= 0)
 			break;
 		reading->count++;
 	}
@@ -64,8 +65,8 @@ static void share_once(struct reading *reading, struct share *share)
 	for (uint32_t i = 0; i < WORDS; i++)
 		if (share->seen[i] != 1 && !wrong++)
 			at = i;
-	CHECK(!wrong, "%u words not read once; the first, %u, %u times%s", wrong, at, share->seen[at],
-	      reading->by_view ? " (views)" : "");
+	CHECK(!wrong, "%u words not read once; the first, %u, %u times%s", wrong, at,
+	      share->seen[at], reading->by_view ? " (views)" : "");
 }
 
 int race_position(double end)
@@ -78,14 +79,16 @@ int race_position(double end)
 	MUST(reading && file >= 0);
 	for (uint64_t i = 0; i < WORDS; i++)
 		reading->word[i] = i;
-	MUST(write(file, reading->word, WORDS * sizeof(uint64_t)) == WORDS * sizeof(uint64_t) && !close(file));
+	MUST(write(file, reading->word, WORDS * sizeof(uint64_t)) == WORDS * sizeof(uint64_t) &&
+	     !close(file));
 	for (; now_ms() < end && !check_failures; rounds++) {
 		reading->by_view = rounds % 2;
 		share_once(reading, share);
 		words += reading->count;
 	}
-	printf("position: %llu rounds, %llu words of %llu read by regions\n", (unsigned long long)rounds,
-	       (unsigned long long)words, (unsigned long long)rounds * WORDS);
+	printf("position: %llu rounds, %llu words of %llu read by regions\n",
+	       (unsigned long long)rounds, (unsigned long long)words,
+	       (unsigned long long)rounds * WORDS);
 	/* Both took part. */
 	CHECK(words && words < rounds * WORDS, "one alone has read everything");
 	unlink("words");

@@ -59,8 +59,8 @@ static inline void store(void *at, uint64_t value, long size)
 static inline long make(uint32_t op, long a, long b, long c, long d, long e, long f)
 {
 	switch (op) {
-#define STEP(call, arguments, weight)					\
-	case STEP_##call:						\
+#define STEP(call, arguments, weight)                                                              \
+	case STEP_##call:                                                                          \
 		return result_of(syscall(SYS_##call, a, b, c, d, e, f));
 #include "steps.def"
 	case STEP_readc:
@@ -70,7 +70,8 @@ static inline long make(uint32_t op, long a, long b, long c, long d, long e, lon
 	case STEP_seek_write:
 		return result_of(cosy_seek_write((int)a, (const void *)b, (size_t)c, d, (int)e));
 	case STEP_read_file:
-		return result_of(cosy_read_file((int)a, (const char *)b, (void *)c, (size_t)d, (int)e));
+		return result_of(
+			cosy_read_file((int)a, (const char *)b, (void *)c, (size_t)d, (int)e));
 	case STEP_scan_dir:
 		return result_of(cosy_scan_dir((int)a, (void *)b, (size_t)c, (int)d));
 	case STEP_count:
@@ -110,12 +111,15 @@ static inline void meanwhile(struct batch *batch, uint32_t change)
 static inline long lend(struct batch *batch, struct step *step, const long *arg)
 {
 	const int *pair = batch->pair[arg[4]];
-	long result = result_of(cosy_pread((int)arg[0], (void *)arg[1], (size_t)arg[2], arg[3])), got;
+	long result = result_of(cosy_pread((int)arg[0], (void *)arg[1], (size_t)arg[2], arg[3])),
+	     got;
 
 	if (result > 0)
-		result = result_of(cosy_lend(pair[0], (const void *)arg[1], (size_t)result, (int)arg[5]));
+		result = result_of(
+			cosy_lend(pair[0], (const void *)arg[1], (size_t)result, (int)arg[5]));
 	if (result > 0) {
-		got = result_of(syscall(SYS_recvfrom, pair[1], batch->received, result, MSG_WAITALL, 0, 0));
+		got = result_of(
+			syscall(SYS_recvfrom, pair[1], batch->received, result, MSG_WAITALL, 0, 0));
 		step->digest = mix(step->digest, (uint64_t)got);
 		step->digest = mix(step->digest, cosy_crc32c(0, batch->received, (size_t)result));
 	}
@@ -139,12 +143,15 @@ static inline void make_step(struct batch *batch, struct step *step, bool plain)
 		else if (step->op == STEP_lend)
 			step->result = lend(batch, step, arg);
 		else if (plain && step->op == STEP_scan_dir)
-			step->result = scan_plainly(batch, step, (int)arg[0], (char *)arg[1], (size_t)arg[2], (int)arg[3]);
+			step->result = scan_plainly(batch, step, (int)arg[0], (char *)arg[1],
+						    (size_t)arg[2], (int)arg[3]);
 		else
-			step->result = make(step->op, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+			step->result =
+				make(step->op, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 		step->digest = mix(step->digest, (uint64_t)step->result);
 		if (step->look)
-			step->digest = mix(step->digest, cosy_crc32c(0, (const void *)step->look, step->look_len));
+			step->digest = mix(step->digest, cosy_crc32c(0, (const void *)step->look,
+								     step->look_len));
 		if (step->into >= 0 && step->result >= 0)
 			batch->slot[step->into] = step->result;
 	}

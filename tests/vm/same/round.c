@@ -52,10 +52,20 @@ static void slots_refresh(struct round *round)
 		const char *name;
 		int flags;
 	} files[] = {
-		{ ".", O_RDONLY | O_DIRECTORY }, { "d0", O_RDONLY | O_DIRECTORY }, { "a", O_RDWR }, { "b", O_RDONLY },
-		{ 0 }, { 0 }, { 0 }, { 0 },
-		{ "d1", O_RDONLY | O_DIRECTORY }, { "c", O_RDWR }, { "d", O_RDONLY }, { "e", O_RDWR | O_APPEND },
-		{ "b", O_RDWR }, { "d0/b", O_RDONLY },
+		{ ".", O_RDONLY | O_DIRECTORY },
+		{ "d0", O_RDONLY | O_DIRECTORY },
+		{ "a", O_RDWR },
+		{ "b", O_RDONLY },
+		{ 0 },
+		{ 0 },
+		{ 0 },
+		{ 0 },
+		{ "d1", O_RDONLY | O_DIRECTORY },
+		{ "c", O_RDWR },
+		{ "d", O_RDONLY },
+		{ "e", O_RDWR | O_APPEND },
+		{ "b", O_RDWR },
+		{ "d0/b", O_RDONLY },
 	};
 	int64_t *slot = round->batch->slot;
 	int pair[2];
@@ -144,7 +154,8 @@ static void tell_accounts(struct round *round, const char *before, const char *a
 
 		/* Reading `before` was itself charged for, by its length. */
 		if (a && b)
-			TELL(round, "%s %lld\n", names[i], atoll(b + 7) - atoll(a + 7) - (i ? 0 : (long long)strlen(before)));
+			TELL(round, "%s %lld\n", names[i],
+			     atoll(b + 7) - atoll(a + 7) - (i ? 0 : (long long)strlen(before)));
 	}
 }
 
@@ -197,7 +208,8 @@ static void tell_counters(struct round *round)
 {
 	struct cosy_stats now = counts();
 
-	TELL(round, "# calls %llu fast %llu", (unsigned long long)now.calls, (unsigned long long)now.fast);
+	TELL(round, "# calls %llu fast %llu", (unsigned long long)now.calls,
+	     (unsigned long long)now.fast);
 	for (size_t i = 0; i < sizeof(now.replugs) / sizeof(*now.replugs); i++)
 		TELL(round, " %llu", (unsigned long long)now.replugs[i]);
 	TELL(round, "\n");
@@ -206,11 +218,13 @@ static void tell_counters(struct round *round)
 /* Connected, to itself. */
 static void tcp_pair(int32_t *ret)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	int listener = socket(AF_INET, SOCK_STREAM, 0);
 	socklen_t size = sizeof(address);
 
-	MUST(listener >= 0 && !bind(listener, (struct sockaddr *)&address, size) && !listen(listener, 1));
+	MUST(listener >= 0 && !bind(listener, (struct sockaddr *)&address, size) &&
+	     !listen(listener, 1));
 	MUST(!getsockname(listener, (struct sockaddr *)&address, &size));
 	ret[0] = socket(AF_INET, SOCK_STREAM, 0);
 	MUST(!connect(ret[0], (struct sockaddr *)&address, size));
@@ -245,7 +259,8 @@ static void notes_open(struct round *round, const char *notes, bool plain)
 	MUST(round->notes || round->noted);
 }
 
-int round_make(const char *way, uint64_t seed, const char *directory, const char *out, const char *notes)
+int round_make(const char *way, uint64_t seed, const char *directory, const char *out,
+	       const char *notes)
 {
 	struct rlimit size = { FILE_LIMIT, FILE_LIMIT };
 	struct round round = { .seed = seed, .random = seed, .as_root = !geteuid() };

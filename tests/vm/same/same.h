@@ -28,7 +28,7 @@ enum {
 	RECEIVED = 16384,	/* bytes that are lent at once, at most */
 	FD_FIRST = 48,		/* lower numbers are the test's own */
 	FD_LAST = 150,		/* and higher ones libcosy's */
-	FILE_LIMIT = 192 << 10,	/* RLIMIT_FSIZE */
+	FILE_LIMIT = 192 << 10, /* RLIMIT_FSIZE */
 };
 
 enum step_op {
@@ -42,29 +42,30 @@ enum step_op {
 	STEP_CALLS,
 	/* Not calls of the program under test: */
 	STEP_other = STEP_CALLS, /* somebody else makes change arg[0] */
-	STEP_tick,		/* the clock of files moves on */
+	STEP_tick,		 /* the clock of files moves on */
 	STEP_OPS
 };
 
 /* What the region knows.  In the shared buffer. */
 struct step {
 	uint32_t op;
-	uint32_t times;		/* it is made, one after another */
-	uint32_t slots;		/* bits of the arguments that are slots */
-	int32_t into;		/* slot that the result goes to, or -1 */
+	uint32_t times; /* it is made, one after another */
+	uint32_t slots; /* bits of the arguments that are slots */
+	int32_t into;	/* slot that the result goes to, or -1 */
 	int64_t arg[6];
-	uint32_t listed;	/* scan_dir by plain calls: see scans.c */
-	uint64_t look, look_len; /* bytes to sum up at once; the others are looked at behind the batch */
+	uint32_t listed; /* scan_dir by plain calls: see scans.c */
+	uint64_t look,
+		look_len; /* bytes to sum up at once; the others are looked at behind the batch */
 	/* What came of it. */
-	int64_t result;		/* of the last time */
-	uint64_t digest;	/* of all results, and of what was looked at */
+	int64_t result;	 /* of the last time */
+	uint64_t digest; /* of all results, and of what was looked at */
 };
 
 struct batch {
 	uint32_t count;
-	int32_t wires[2];	/* to the others and back: see other.c */
-	uint32_t word;		/* that goes there */
-	int32_t pair[2][2];	/* sockets that pages are lent to, and where they come out */
+	int32_t wires[2];   /* to the others and back: see other.c */
+	uint32_t word;	    /* that goes there */
+	int32_t pair[2][2]; /* sockets that pages are lent to, and where they come out */
 	int64_t slot[SLOTS];
 	struct step step[STEPS];
 	char received[RECEIVED];
@@ -85,30 +86,30 @@ struct round {
 	uint64_t seed, random;
 	struct cosy *cosy;
 	bool as_root;
-	bool ticks;		/* a tick behind each change, for relatime */
-	bool direct;		/* O_DIRECT may be: see main.c */
-	bool limited;		/* files may not grow beyond FILE_LIMIT */
+	bool ticks;   /* a tick behind each change, for relatime */
+	bool direct;  /* O_DIRECT may be: see main.c */
+	bool limited; /* files may not grow beyond FILE_LIMIT */
 	struct batch *batch;
 	char (*text)[160];	/* of each step of the batch */
-	struct change *changes;	/* shared with the others */
+	struct change *changes; /* shared with the others */
 	uint32_t change_count;
 	/* Memory of each kind, and the names as the process and the kernel see them. */
 	char *shared, *ordinary, *half, *read_only;
-	char *half_out;		/* room for a part of what a call tells */
+	char *half_out; /* room for a part of what a call tells */
 	char *names_shared, *names_ordinary;
-	char *out_shared, *out_ordinary;	/* OUT bytes for each step */
-	unsigned int number;	/* of the batch */
-	struct timespec start[BATCHES + 2];	/* of each batch, as files' clock says */
-	int root, around, outside;	/* the tree, what is around it, and the machine's / */
-	int io;			/* what the process is charged for */
+	char *out_shared, *out_ordinary;    /* OUT bytes for each step */
+	unsigned int number;		    /* of the batch */
+	struct timespec start[BATCHES + 2]; /* of each batch, as files' clock says */
+	int root, around, outside;	    /* the tree, what is around it, and the machine's / */
+	int io;				    /* what the process is charged for */
 	FILE *told;
-	FILE *notes, *noted;	/* of scans, or NULL: see scans.c */
-	pid_t child[2];		/* who makes changes, and who permits; 0: nobody */
+	FILE *notes, *noted; /* of scans, or NULL: see scans.c */
+	pid_t child[2];	     /* who makes changes, and who permits; 0: nobody */
 };
 
 enum {
 	MEMORY = 256 << 10,
-	HALF = 8192,		/* behind which nothing is */
+	HALF = 8192, /* behind which nothing is */
 };
 
 #define MIX 0x100000001b3ull
@@ -147,7 +148,8 @@ const char *tell_time(struct round *round, int64_t sec, uint32_t nsec);
  * The whole round, in the empty directory; the transcript goes to `out`.  Plain rounds go
  * by the notes of scans, all others leave them there.  An exit status.
  */
-int round_make(const char *way, uint64_t seed, const char *directory, const char *out, const char *notes);
+int round_make(const char *way, uint64_t seed, const char *directory, const char *out,
+	       const char *notes);
 void unmount_all(const char *tree);
 
 #define TELL(round, ...) fprintf((round)->told, __VA_ARGS__)

@@ -16,8 +16,8 @@
 #include "same.h"
 
 enum {
-	LEAST = 24,	/* bytes of the smallest entry of getdents64 */
-	GROWTH = 152,	/* and what it grows by at most */
+	LEAST = 24,   /* bytes of the smallest entry of getdents64 */
+	GROWTH = 152, /* and what it grows by at most */
 };
 
 static size_t plain_size(const char *name)
@@ -62,15 +62,20 @@ long scan_plainly(struct batch *batch, struct step *step, int fd, char *to, size
 		struct cosy_dirent *now = (struct cosy_dirent *)to;
 
 		if (room > size)
-			return -EOVERFLOW;	/* the operation took more than fits */
-		if (!at && step->listed && before && before->result + (int64_t)room <= before->arg[2])
-			return -EPROTO;		/* and here less */
+			return -EOVERFLOW; /* the operation took more than fits */
+		if (!at && step->listed && before &&
+		    before->result + (int64_t)room <= before->arg[2])
+			return -EPROTO; /* and here less */
 		memset(now, 0, room);
 		*now = (struct cosy_dirent){
-			.ino = entry->d_ino, .off = entry->d_off, .reclen = (uint16_t)room, .type = entry->d_type,
+			.ino = entry->d_ino,
+			.off = entry->d_off,
+			.reclen = (uint16_t)room,
+			.type = entry->d_type,
 		};
 		strcpy(now->name, entry->d_name);
-		now->error = (int)result_of(syscall(SYS_newfstatat, fd, entry->d_name, now->stat, flags));
+		now->error = (int)result_of(
+			syscall(SYS_newfstatat, fd, entry->d_name, now->stat, flags));
 		size -= room;
 		to += room;
 		at += entry->d_reclen;

@@ -9,7 +9,7 @@
 #include "same.h"
 
 static const char *const arguments[STEP_CALLS] = {
-#define STEP(call, arguments, weight) arguments,
+#define STEP(call, arguments, weight)	   arguments,
 #define OPERATION(name, arguments, weight) arguments,
 #include "steps.def"
 };
@@ -36,13 +36,14 @@ const char *tell_time(struct round *round, int64_t sec, uint32_t nsec)
 	char *ret = text[turn++ % 4];
 	int number = (int)round->number;
 
-	while (number >= 0 && (sec < round->start[number].tv_sec ||
-			       (sec == round->start[number].tv_sec && nsec < round->start[number].tv_nsec)))
+	while (number >= 0 &&
+	       (sec < round->start[number].tv_sec ||
+		(sec == round->start[number].tv_sec && nsec < round->start[number].tv_nsec)))
 		number--;
 	if (llabs(sec - round->start[0].tv_sec) > 100000)
 		snprintf(ret, 40, "%lld.%09u", (long long)sec, nsec);
 	else
-		snprintf(ret, 40, "batch%d", number);	/* -1: before the round */
+		snprintf(ret, 40, "batch%d", number); /* -1: before the round */
 	return ret;
 }
 
@@ -71,30 +72,36 @@ static uint32_t who(uint64_t device, uint64_t inode)
 
 static void tell_stat(struct round *round, const struct stat *st)
 {
-	TELL(round, " {file%u mode %o nlink %u uid %u gid %u rdev %lu size %lld blksize %ld", who(st->st_dev, st->st_ino),
-	     st->st_mode, (unsigned int)st->st_nlink, st->st_uid, st->st_gid, st->st_rdev, (long long)st->st_size,
-	     st->st_blksize);
-	if (S_ISSOCK(st->st_mode))	/* nobody sets a socket's times: they are of whatever was there before */
+	TELL(round, " {file%u mode %o nlink %u uid %u gid %u rdev %lu size %lld blksize %ld",
+	     who(st->st_dev, st->st_ino), st->st_mode, (unsigned int)st->st_nlink, st->st_uid,
+	     st->st_gid, st->st_rdev, (long long)st->st_size, st->st_blksize);
+	if (S_ISSOCK(
+		    st->st_mode)) /* nobody sets a socket's times: they are of whatever was there before */
 		TELL(round, "}");
 	else
-		TELL(round, " atime %s mtime %s ctime %s}", tell_time(round, st->st_atim.tv_sec, (uint32_t)st->st_atim.tv_nsec),
-	     tell_time(round, st->st_mtim.tv_sec, (uint32_t)st->st_mtim.tv_nsec),
-	     tell_time(round, st->st_ctim.tv_sec, (uint32_t)st->st_ctim.tv_nsec));
+		TELL(round, " atime %s mtime %s ctime %s}",
+		     tell_time(round, st->st_atim.tv_sec, (uint32_t)st->st_atim.tv_nsec),
+		     tell_time(round, st->st_mtim.tv_sec, (uint32_t)st->st_mtim.tv_nsec),
+		     tell_time(round, st->st_ctim.tv_sec, (uint32_t)st->st_ctim.tv_nsec));
 }
 
 static void tell_statx(struct round *round, const struct statx *st)
 {
-	TELL(round, " {file%u mask %#x attributes %#llx/%#llx mode %o nlink %u uid %u gid %u size %llu blksize %u",
+	TELL(round,
+	     " {file%u mask %#x attributes %#llx/%#llx mode %o nlink %u uid %u gid %u size %llu "
+	     "blksize %u",
 	     who(st->stx_dev_major * 1000 + st->stx_dev_minor, st->stx_ino), st->stx_mask,
-	     (unsigned long long)st->stx_attributes, (unsigned long long)st->stx_attributes_mask, st->stx_mode, st->stx_nlink,
-	     st->stx_uid, st->stx_gid, (unsigned long long)st->stx_size, st->stx_blksize);
+	     (unsigned long long)st->stx_attributes, (unsigned long long)st->stx_attributes_mask,
+	     st->stx_mode, st->stx_nlink, st->stx_uid, st->stx_gid,
+	     (unsigned long long)st->stx_size, st->stx_blksize);
 	if (S_ISSOCK(st->stx_mode))
 		TELL(round, "}");
 	else
-		TELL(round, " atime %s mtime %s ctime %s btime %s}", tell_time(round, st->stx_atime.tv_sec, st->stx_atime.tv_nsec),
-	     tell_time(round, st->stx_mtime.tv_sec, st->stx_mtime.tv_nsec),
-	     tell_time(round, st->stx_ctime.tv_sec, st->stx_ctime.tv_nsec),
-	     tell_time(round, st->stx_btime.tv_sec, st->stx_btime.tv_nsec));
+		TELL(round, " atime %s mtime %s ctime %s btime %s}",
+		     tell_time(round, st->stx_atime.tv_sec, st->stx_atime.tv_nsec),
+		     tell_time(round, st->stx_mtime.tv_sec, st->stx_mtime.tv_nsec),
+		     tell_time(round, st->stx_ctime.tv_sec, st->stx_ctime.tv_nsec),
+		     tell_time(round, st->stx_btime.tv_sec, st->stx_btime.tv_nsec));
 }
 
 static void tell_entries(struct round *round, const char *entries, int64_t len)
@@ -102,8 +109,8 @@ static void tell_entries(struct round *round, const char *entries, int64_t len)
 	for (int64_t at = 0; at < len;) {
 		const struct dirent64 *entry = (const void *)(entries + at);
 
-		TELL(round, " {%s type %u off %lld len %u}", entry->d_name, entry->d_type, (long long)entry->d_off,
-		     entry->d_reclen);
+		TELL(round, " {%s type %u off %lld len %u}", entry->d_name, entry->d_type,
+		     (long long)entry->d_off, entry->d_reclen);
 		at += entry->d_reclen;
 	}
 }
@@ -113,8 +120,8 @@ static void tell_scan(struct round *round, const char *entries, int64_t len)
 	for (int64_t at = 0; at < len;) {
 		const struct cosy_dirent *entry = (const void *)(entries + at);
 
-		TELL(round, " {%s type %u off %lld len %u error %d", entry->name, entry->type, (long long)entry->off,
-		     entry->reclen, entry->error);
+		TELL(round, " {%s type %u off %lld len %u error %d", entry->name, entry->type,
+		     (long long)entry->off, entry->reclen, entry->error);
 		tell_stat(round, (const struct stat *)entry->stat);
 		TELL(round, "}");
 		at += entry->reclen;
@@ -127,15 +134,20 @@ static void tell_clock(struct round *round, const struct step *step, const int64
 	static int64_t last[16];
 	int64_t *before = &last[step->op == STEP_gettimeofday ? 15 : step->arg[0] & 7];
 
-	if (time[0] < before[0] || (*before && time[0] > *before + 1000) || time[1] < 0 || time[1] > 999999999)
-		TELL(round, " {from %lld to %lld.%lld}", (long long)*before, (long long)time[0], (long long)time[1]);
+	if (time[0] < before[0] || (*before && time[0] > *before + 1000) || time[1] < 0 ||
+	    time[1] > 999999999)
+		TELL(round, " {from %lld to %lld.%lld}", (long long)*before, (long long)time[0],
+		     (long long)time[1]);
 	*before = time[0];
 }
 
 /* A process's or thread's number, by what it is. */
 static void tell_who(struct round *round, const struct step *step)
 {
-	TELL(round, " = %s", step->result == getpid() ? "this" : step->result == getppid() ? "parent" : "another");
+	TELL(round, " = %s",
+	     step->result == getpid()	 ? "this"
+	     : step->result == getppid() ? "parent"
+					 : "another");
 }
 
 static size_t tell_out(struct round *round, const struct step *step, char letter, const char *out)
@@ -152,10 +164,11 @@ static size_t tell_out(struct round *round, const struct step *step, char letter
 			tell_scan(round, out, step->result);
 		else
 			tell_entries(round, out, step->result);
-		return OUT;	/* beyond the entries the kernel may leave what it likes */
+		return OUT; /* beyond the entries the kernel may leave what it likes */
 	default:
 		tell_clock(round, step, (const int64_t *)out);
-		return step->op == STEP_gettimeofday ? sizeof(struct timeval) : sizeof(struct timespec);
+		return step->op == STEP_gettimeofday ? sizeof(struct timeval)
+						     : sizeof(struct timespec);
 	}
 }
 
@@ -181,12 +194,13 @@ static void tell_step(struct round *round, uint32_t index)
 
 		if (!strchr("SXDE", letters[i]))
 			continue;
-		if (out != round->out_shared + index * OUT && out != round->out_ordinary + index * OUT)
+		if (out != round->out_shared + index * OUT &&
+		    out != round->out_ordinary + index * OUT)
 			continue;
 		if (step->result >= 0 && (letters[i] != 'D' || step->result <= OUT))
 			used = tell_out(round, step, letters[i], out);
 		else if (letters[i] == 'D' && step->times > 1)
-			used = OUT;	/* entries of the times before, with numbers of inodes */
+			used = OUT; /* entries of the times before, with numbers of inodes */
 		TELL(round, " rest %016llx", (unsigned long long)digest_of(out + used, OUT - used));
 	}
 	TELL(round, "\n");
@@ -222,8 +236,10 @@ void tell_batch(struct round *round)
 	known_count = 0;
 	for (uint32_t i = 0; i < round->batch->count; i++)
 		tell_step(round, i);
-	TELL(round, "memory %016llx %016llx %016llx\n", (unsigned long long)digest_of(round->shared, MEMORY),
-	     (unsigned long long)digest_of(round->ordinary, MEMORY), (unsigned long long)digest_of(round->half, HALF));
+	TELL(round, "memory %016llx %016llx %016llx\n",
+	     (unsigned long long)digest_of(round->shared, MEMORY),
+	     (unsigned long long)digest_of(round->ordinary, MEMORY),
+	     (unsigned long long)digest_of(round->half, HALF));
 	watch_tell(round);
 	tell_descriptors(round);
 }

@@ -33,7 +33,7 @@ static void name_of(int fd, char *ret, size_t size)
 	tree = strstr(target, "/tree");
 	name = strrchr(target, '/');
 	if (tree && !strncmp(name, "/#", 2))
-		strcpy(name, "/#");	/* an inode that has no name */
+		strcpy(name, "/#"); /* an inode that has no name */
 	snprintf(ret, size, "%s", tree ? tree + 5 : "?");
 }
 
@@ -47,14 +47,16 @@ static void permit(int group)
 		struct fanotify_event_metadata *event = (void *)events;
 
 		for (; FAN_EVENT_OK(event, len); event = FAN_EVENT_NEXT(event, len)) {
-			struct fanotify_response answer = { .fd = event->fd, .response = FAN_ALLOW };
+			struct fanotify_response answer = { .fd = event->fd,
+							    .response = FAN_ALLOW };
 			uint32_t at = watch.log->count;
 			char *name = watch.log->event[at].name;
 
 			if (event->fd < 0)
 				continue;
 			name_of(event->fd, name, sizeof(watch.log->event[at].name));
-			if (*name && name[strlen(name) - 1] == (event->mask & FAN_OPEN_PERM ? 'g' : 'f'))
+			if (*name &&
+			    name[strlen(name) - 1] == (event->mask & FAN_OPEN_PERM ? 'g' : 'f'))
 				answer.response = FAN_DENY;
 			watch.log->event[at].mask = event->mask;
 			watch.log->count = (at + 1) % 4096;
@@ -81,7 +83,8 @@ void watch_start(struct round *round, unsigned int which)
 		watch.fanotify = fanotify_init(FAN_CLASS_NOTIF | FAN_NONBLOCK, O_RDONLY);
 		MUST(watch.fanotify >= 0);
 		MUST(!fanotify_mark(watch.fanotify, FAN_MARK_ADD | FAN_MARK_MOUNT,
-				    FAN_ACCESS | FAN_MODIFY | FAN_OPEN | FAN_CLOSE | FAN_ONDIR, round->root, NULL));
+				    FAN_ACCESS | FAN_MODIFY | FAN_OPEN | FAN_CLOSE | FAN_ONDIR,
+				    round->root, NULL));
 	}
 	if (which & WATCH_PERMISSIONS) {
 		int group = fanotify_init(FAN_CLASS_CONTENT, O_RDONLY);
@@ -95,7 +98,8 @@ void watch_start(struct round *round, unsigned int which)
 			permit(group);
 			_exit(0);
 		}
-		MUST(!fanotify_mark(group, FAN_MARK_ADD | FAN_MARK_MOUNT, FAN_ACCESS_PERM | FAN_OPEN_PERM, round->root, NULL));
+		MUST(!fanotify_mark(group, FAN_MARK_ADD | FAN_MARK_MOUNT,
+				    FAN_ACCESS_PERM | FAN_OPEN_PERM, round->root, NULL));
 		close(group);
 	}
 }
@@ -119,7 +123,9 @@ static void tell_inotify(struct round *round)
 				cookie++;
 			}
 			TELL(round, "inotify %d %#x %u %s\n", event->wd, event->mask, cookie,
-			     !event->len ? "" : *event->name == '#' ? "#" : event->name);	/* #inode: has no name */
+			     !event->len	   ? ""
+			     : *event->name == '#' ? "#"
+						   : event->name); /* #inode: has no name */
 			at += (ssize_t)sizeof(*event) + event->len;
 		}
 	}
@@ -154,6 +160,7 @@ void watch_tell(struct round *round)
 	if (!watch.log)
 		return;
 	for (; watch.log->told != watch.log->count; watch.log->told = (watch.log->told + 1) % 4096)
-		TELL(round, "asked %#llx %s\n", (unsigned long long)watch.log->event[watch.log->told].mask,
+		TELL(round, "asked %#llx %s\n",
+		     (unsigned long long)watch.log->event[watch.log->told].mask,
 		     watch.log->event[watch.log->told].name);
 }
