@@ -92,7 +92,7 @@ struct cosy_activation {
 	struct cosy_views *views; /* NULL until the first one is made */
 	/* To be one of them when the next ordinary call succeeds */
 	const struct super_block *unfresh;
-	u32 next_cursor;  /* which of them to give up for another file */
+	u32 next_cursor; /* which of them to give up for another file */
 	/* See folio_cursor.h; but for `base` and `mask` garbage unless `held` says otherwise */
 	struct cosy_folio_cursor cursor[COSY_FOLIO_CURSORS];
 	u64 stat_call; /* `calls` at the last stat by name; 0: none yet */
