@@ -244,8 +244,8 @@ HELPER bool has_ended(pid_t pid)
 		MUST(cond);                                                                        \
 	} while (0)
 
-/* Root becomes nobody, who may use the device or not; anybody else stays who they are. */
-HELPER void become_nobody(bool may_use)
+/* Root becomes another user, who may use the device or not; anybody else stays who they are. */
+HELPER void become(uid_t user, bool may_use)
 {
 	struct stat st;
 
@@ -254,7 +254,12 @@ HELPER void become_nobody(bool may_use)
 	if (stat("/dev/cosy", &st))
 		st.st_gid = 65534;
 	MUST(!setgroups(may_use, &st.st_gid));
-	MUST(!setresgid(65534, 65534, 65534) && !setresuid(65534, 65534, 65534));
+	MUST(!setresgid(65534, 65534, 65534) && !setresuid(user, user, user));
+}
+
+HELPER void become_nobody(bool may_use)
+{
+	become(65534, may_use);
 }
 
 /* Zeroed memory shared with children. */
