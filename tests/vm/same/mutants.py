@@ -25,7 +25,7 @@ from pathlib import Path
 _HERE = Path(__file__).resolve().parent
 _TREE = _HERE.parents[2]
 _PARTS = ("kmod", "core", "include")
-_GUEST = ["fast_ahead", "fast_read", "fast_scan", "fast_stat", "view", "view_lend"]
+_GUEST = ["fast_ahead", "fast_list", "fast_read", "fast_scan", "fast_stat", "view", "view_lend"]
 
 
 @dataclass(frozen=True)
@@ -87,19 +87,23 @@ MUTANTS = [
     Mutant("name-link", "kmod/fast/stat.c", "follow && d_is_symlink(child)", "0"),
     Mutant("cached-negative", "kmod/fast/stat.c", "else if (unlikely(d_is_negative(child)))", "else if (0)"),
     Mutant("plain_dentry", "kmod/fast/stat.c", "DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE", "DCACHE_OP_REVALIDATE"),
-    Mutant("search", "kmod/fast/stat.c", "error = path_permission(dir, MAY_EXEC);", "error = 0;"),
+    Mutant("search", "kmod/fast/stat.c", "error = cosy_may_search(dir);", "error = 0;"),
     Mutant(
         "scan-search",
         "kmod/fast/getdents.c",
-        "scan.allowed = path_permission(scan.dir, MAY_EXEC);",
+        "scan.allowed = cosy_may_search(scan.dir);",
         "scan.allowed = 0;",
     ),
     Mutant(
         "scan-room",
         "kmod/fast/getdents.c",
-        "listing.room = size;\n\tresult = list",
-        "listing.room = size * 3 / 4;\n\tresult = list",
+        "listing.room = size;\n\tresult = cosy_call_result",
+        "listing.room = size * 3 / 4;\n\tresult = cosy_call_result",
     ),
+    # Of attributes taken from the inode, and of names found as neighbours.
+    Mutant("agreed", "kmod/fast/guard.c", "run->held &= ~COSY_HELD_AGREED;", ""),
+    Mutant("inode-pages", "kmod/fast/attributes.c", "READ_ONCE(info->swapped) ==", "READ_ONCE(info->swapped) + 1 !="),
+    Mutant("child-drop", "kmod/fast/guard.c", "cosy_child_drop(run);", ""),
     # Of views.
     Mutant(
         "view-write",
