@@ -119,11 +119,8 @@ THUNK_END cosy_thunk_syscall
 
 /* --- Calls and operations by C functions of their own ------------------------------ */
 
-/* AX = insn << 16 | operation, arguments in r1-r5: an operation on memory */
-.macro OP_THUNK name
-THUNK cosy_thunk_\name
-	SPEND_FUEL .Lrefuel_\name
-	mov	STATE, %r11
+/* cosy_call_\name(run in r11, the arguments as an array, AX); it says whether to leave. */
+.macro CALL_BY_ARRAY name
 	PUSH_ARRAY
 	FORGET_BRANCHES
 	mov	%r11, %rdi
@@ -135,12 +132,24 @@ THUNK cosy_thunk_\name
 	jne	.Lleave_\name
 	add	$48, %rsp
 	ZERO_AFTER_C
-	RET
-	/* The operation has brought r1-r3 up to date. */
+.endm
+
+/* Where it is to leave: an operation has brought r1-r3 up to date. */
+.macro LEAVE_BY_ARRAY name
 .Lleave_\name:
 	POP_ARRAY
 	jmp	cosy_leave_unspent
 	REFUEL .Lrefuel_\name
+.endm
+
+/* AX = insn << 16 | operation, arguments in r1-r5: an operation on memory */
+.macro OP_THUNK name
+THUNK cosy_thunk_\name
+	SPEND_FUEL .Lrefuel_\name
+	mov	STATE, %r11
+	CALL_BY_ARRAY \name
+	RET
+	LEAVE_BY_ARRAY \name
 THUNK_END cosy_thunk_\name
 .endm
 
@@ -151,22 +160,9 @@ THUNK cosy_thunk_\name
 	LEAVE_IF_TRACED
 	incq	RUN_CALLS(%r11)
 	mov	%r10, INSN
-	PUSH_ARRAY
-	FORGET_BRANCHES
-	mov	%r11, %rdi
-	mov	%rsp, %rsi
-	mov	%r10d, %edx
-	call	cosy_call_\name
-	mov	STATE, %r11
-	cmpl	$0, RUN_STATUS(%r11)
-	jne	.Lleave_\name
-	add	$48, %rsp
-	ZERO_AFTER_C
+	CALL_BY_ARRAY \name
 	RETURN_FROM_CALL
-.Lleave_\name:
-	POP_ARRAY
-	jmp	cosy_leave_unspent
-	REFUEL .Lrefuel_\name
+	LEAVE_BY_ARRAY \name
 THUNK_END cosy_thunk_\name
 .endm
 
