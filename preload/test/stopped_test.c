@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "check.h"
+#include "parent.h"
 #include "raw.h"
 
 #define READS  100
@@ -18,28 +19,13 @@
 
 static char path[200];
 
-/* T: stopped. */
-static char reader_state(void)
-{
-	char name[64], text[500] = "", *at;
-	int fd;
-
-	snprintf(name, sizeof(name), "/proc/%d/stat", getppid());
-	fd = RAW(openat, AT_FDCWD, name, O_RDONLY);
-	CHECK(fd >= 0 && RAW(read, fd, text, sizeof(text) - 1) > 0);
-	RAW(close, fd);
-	at = strrchr(text, ')');
-	CHECK(at);
-	return at[2];
-}
-
 static int writer(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (char round = 1; round <= ROUNDS; round++) {
 		int fd;
 
-		while (reader_state() != 'T')
+		while (parent_state() != 'T')
 			usleep(1000);
 		fd = RAW(openat, AT_FDCWD, path, O_WRONLY);
 		CHECK(fd >= 0 && RAW(pwrite64, fd, &round, 1, (long)READS) == 1);

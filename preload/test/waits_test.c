@@ -27,6 +27,7 @@
 #include <time.h>
 
 #include "check.h"
+#include "parent.h"
 #include "raw.h"
 
 #define LONG  (1 << 20) /* more than any pipe or socket takes at once */
@@ -301,21 +302,6 @@ static const struct {
 
 #define CASES (sizeof(cases) / sizeof(*cases))
 
-/* S: asleep. */
-static char reader_state(void)
-{
-	char name[64], text[500] = "", *at;
-	int fd;
-
-	snprintf(name, sizeof(name), "/proc/%d/stat", getppid());
-	fd = RAW(openat, AT_FDCWD, name, O_RDONLY);
-	CHECK(fd >= 0 && RAW(read, fd, text, sizeof(text) - 1) > 0);
-	RAW(close, fd);
-	at = strrchr(text, ')');
-	CHECK(at);
-	return at[2];
-}
-
 static void write_number(size_t number)
 {
 	int fd = RAW(openat, AT_FDCWD, path, O_WRONLY);
@@ -335,7 +321,7 @@ static int writer(void)
 			usleep(100);
 		do {
 			usleep(100);
-			state = reader_state();
+			state = parent_state();
 		} while (state != 'S');
 		/* What comes first is the lease's end. */
 		write_number(i);
