@@ -18,8 +18,8 @@ from pathlib import Path
 import tree
 
 WIDTH = 100
-# Whose lines are not looked at: what tells of the past, has placeholders, or is not wrapped yet.
-LONG = {"CHANGELOG.md", "bench/remarks.md", "docs/inside/preload.md"}
+# Whose lines are not looked at: what has placeholders.
+LONG = {"bench/remarks.md"}
 LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)|!\[[^\]\n]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.*?) *$", re.M)
 NAMED = re.compile(r"(?<![\w./(-])docs/[\w./-]+\.md\b")
