@@ -44,7 +44,7 @@ static const char *const names[COSY_COUNTERS] = {
 	[COSY_COUNT_CACHE_MISSES] = "cache_misses",
 	[COSY_COUNT_CACHE_EVICTED] = "cache_evicted",
 #define COSY_GUARD(guard, name, relies, breaks)                                                    \
-	[COSY_COUNT_REPLUGS + COSY_GUARD_##guard] = "replug_" #name,
+	[COSY_COUNT_GUARD_FAILED + COSY_GUARD_##guard] = "guard_failed_" #name,
 #include "guards.def"
 #undef COSY_GUARD
 };

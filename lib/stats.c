@@ -35,7 +35,7 @@ static const char *const guard_names[] = {
 };
 #define GUARDS (sizeof(guard_names) / sizeof(*guard_names))
 
-_Static_assert(GUARDS <= sizeof(libcosy_counts.replugs) / sizeof(*libcosy_counts.replugs),
+_Static_assert(GUARDS <= sizeof(libcosy_counts.guard_failed) / sizeof(*libcosy_counts.guard_failed),
 	       "struct cosy_stats has a count for every guard");
 
 void libcosy_counts_keep(const struct cosy_stats *kernel)
@@ -43,7 +43,7 @@ void libcosy_counts_keep(const struct cosy_stats *kernel)
 	libcosy_count(&libcosy_counts.kernel_calls, kernel->calls);
 	libcosy_count(&libcosy_counts.fast, kernel->fast);
 	for (unsigned int i = 0; i < GUARDS; i++)
-		libcosy_count(&libcosy_counts.replugs[i], kernel->replugs[i]);
+		libcosy_count(&libcosy_counts.guard_failed[i], kernel->guard_failed[i]);
 }
 
 /* A line under construction; what does not fit is left out. */
@@ -89,7 +89,7 @@ __attribute__((destructor)) static void stats_print(void)
 	for (unsigned int i = 0; i < sizeof(left_names) / sizeof(*left_names); i++)
 		add_count(&line, "", left_names[i], c->left[i]);
 	for (unsigned int i = 0; i < GUARDS; i++)
-		if (c->replugs[i])
-			add_count(&line, "replug_", guard_names[i], c->replugs[i]);
+		if (c->guard_failed[i])
+			add_count(&line, "guard_failed_", guard_names[i], c->guard_failed[i]);
 	libcosy_say("%s", line.text);
 }

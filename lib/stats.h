@@ -18,7 +18,7 @@ struct libcosy_counts {
 	uint64_t left[16];     /* RUNs by enum cosy_status */
 	uint64_t fast;	       /* of kernel_calls: by a specialised version */
 	/* By guard, in the order of core/guards.def; likewise of contexts given up */
-	uint64_t replugs[32];
+	uint64_t guard_failed[32];
 };
 
 extern struct libcosy_counts libcosy_counts;

@@ -175,9 +175,9 @@ s64 cosy_fast_getdents64(struct cosy_activation *run, const u64 *r)
 	s64 result;
 
 	if (unlikely(!size || size > MOST))
-		return cosy_replug(run, COSY_GUARD_LIMITED);
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	if (unlikely(!listing.at))
-		return cosy_replug(run, COSY_GUARD_MEMORY);
+		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
 	if (run->held)
 		cosy_settle(run);
 	fd = fdget(r[1]);
@@ -208,11 +208,11 @@ static int stat_entry(const struct scan *scan, u64 entry, u8 *at, u32 length)
 	s64 result = COSY_ORDINARY;
 
 	if (unlikely(scan->flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
-		cosy_replug(run, COSY_GUARD_LIMITED);
+		cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	else if (unlikely(at == (u8 *)entry))
 		result = cosy_stat_under(run, scan->dir, name, to, scan->flags, true);
 	else if (unlikely(!cosy_is_component(&component)))
-		cosy_replug(run, COSY_GUARD_NAME);
+		cosy_guard_failed(run, COSY_GUARD_NAME);
 	else if (unlikely(scan->allowed))
 		result = scan->allowed;
 	else

@@ -12,9 +12,9 @@
 #include "stats.h"
 #include "view/view.h"
 
-s64 cosy_replug(struct cosy_activation *run, enum cosy_guard guard)
+s64 cosy_guard_failed(struct cosy_activation *run, enum cosy_guard guard)
 {
-	cosy_stats_add(&run->context->stats, COSY_COUNT_REPLUGS + guard, 1);
+	cosy_stats_add(&run->context->stats, COSY_COUNT_GUARD_FAILED + guard, 1);
 	return COSY_ORDINARY;
 }
 

@@ -26,8 +26,8 @@ void cosy_made_fresh(struct cosy_activation *run);
 /* The start of a RUN: what was made fresh in this jiffy still is. */
 void cosy_fresh_init(struct cosy_activation *run);
 
-/* Counts a guard that failed; for `return cosy_replug(...)`. */
-s64 cosy_replug(struct cosy_activation *run, enum cosy_guard guard);
+/* Counts a failed guard.  Returns COSY_ORDINARY, for `return cosy_guard_failed(...)`. */
+s64 cosy_guard_failed(struct cosy_activation *run, enum cosy_guard guard);
 
 /*
  * Makes system call `number` as the kernel makes it.  Everything held is settled first.

@@ -74,7 +74,7 @@ static s64 time_put(struct cosy_activation *run, u64 address, u64 seconds, u64 f
 fault:
 	user_write_access_end();
 ordinary:
-	return cosy_replug(run, COSY_GUARD_MEMORY);
+	return cosy_guard_failed(run, COSY_GUARD_MEMORY);
 }
 
 s64 cosy_fast_clock_gettime(struct cosy_activation *run, const u64 *r)
@@ -97,7 +97,7 @@ s64 cosy_fast_clock_gettime(struct cosy_activation *run, const u64 *r)
 		timens_add_monotonic(&time);
 		break;
 	default:
-		return cosy_replug(run, COSY_GUARD_LIMITED);
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	}
 	return time_put(run, r[2], time.tv_sec, time.tv_nsec);
 }
@@ -107,12 +107,12 @@ s64 cosy_fast_gettimeofday(struct cosy_activation *run, const u64 *r)
 	struct timespec64 time;
 
 	if (!r[1] || r[2])
-		return cosy_replug(run, COSY_GUARD_LIMITED);
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	ktime_get_real_ts64(&time);
 	return time_put(run, r[1], time.tv_sec, time.tv_nsec / NSEC_PER_USEC);
 }
 
 s64 cosy_fast_time(struct cosy_activation *run, const u64 *r)
 {
-	return r[1] ? cosy_replug(run, COSY_GUARD_LIMITED) : ktime_get_real_seconds();
+	return r[1] ? cosy_guard_failed(run, COSY_GUARD_LIMITED) : ktime_get_real_seconds();
 }

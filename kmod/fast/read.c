@@ -30,7 +30,7 @@ static __always_inline bool position_lock(struct cosy_activation *run, struct fi
 	bool locked = cosy_position_lock(file);
 
 	if (unlikely(locked))
-		cosy_replug(run, COSY_GUARD_NO_FP_SHARE);
+		cosy_guard_failed(run, COSY_GUARD_NO_FP_SHARE);
 	return locked;
 }
 
@@ -103,7 +103,7 @@ static __always_inline ssize_t read_cached(struct cosy_activation *run, struct f
 			goto rest;
 		end = min(cosy_end_of_file(mapping), cursor->end);
 		if (unlikely(*pos >= end)) {
-			cosy_replug(run, COSY_GUARD_READ_ONLY);
+			cosy_guard_failed(run, COSY_GUARD_READ_ONLY);
 			break;
 		}
 		bytes = min_t(loff_t, end - *pos, count - done);
@@ -121,7 +121,7 @@ static __always_inline ssize_t read_cached(struct cosy_activation *run, struct f
 	return done;
 
 rest:
-	cosy_replug(run, failed);
+	cosy_guard_failed(run, failed);
 	if (done)
 		file->f_ra.prev_pos = *pos;
 	result = read_rest_to_user(run, file, to + done, count - done, pos);
@@ -153,9 +153,9 @@ static __always_inline bool read_fits(struct cosy_activation *run, const struct 
 {
 	if (unlikely(!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||
 		     count - 1 >= MAX_FAST_READ))
-		*result = cosy_replug(run, COSY_GUARD_LIMITED);
+		*result = cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	else if (unlikely(!access_ok((void __user *)buffer, count)))
-		*result = cosy_replug(run, COSY_GUARD_MEMORY);
+		*result = cosy_guard_failed(run, COSY_GUARD_MEMORY);
 	else
 		return true;
 	return false;
@@ -172,7 +172,7 @@ s64 cosy_fast_read(struct cosy_activation *run, const u64 *r)
 
 	fd = cosy_descriptor_get(run, r[1]);
 	if (unlikely(!fd_file(fd)))
-		return cosy_replug(run, run->refused);
+		return cosy_guard_failed(run, run->refused);
 	file = fd_file(fd);
 	if (read_fits(run, file, buffer, count, &result)) {
 		locked = position_lock(run, file);
@@ -197,7 +197,7 @@ s64 cosy_fast_pread64(struct cosy_activation *run, const u64 *r)
 		return -EINVAL;
 	fd = cosy_descriptor_get(run, r[1]);
 	if (unlikely(!fd_file(fd)))
-		return cosy_replug(run, run->refused);
+		return cosy_guard_failed(run, run->refused);
 	if (read_fits(run, fd_file(fd), buffer, count, &result)) {
 		/* Regular files of these file systems have FMODE_PREAD. */
 		result = read_file(run, fd_file(fd), (char __user *)buffer, count, &pos);
@@ -229,10 +229,10 @@ s64 cosy_fast_lseek(struct cosy_activation *run, const u64 *r)
 	s64 result;
 
 	if (unlikely(whence > SEEK_END))
-		return cosy_replug(run, COSY_GUARD_LIMITED);
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	fd = cosy_descriptor_get(run, r[1]);
 	if (unlikely(!fd_file(fd)))
-		return cosy_replug(run, run->refused);
+		return cosy_guard_failed(run, run->refused);
 	file = fd_file(fd);
 	locked = position_lock(run, file);
 	result = position_seek(file, offset, whence) ? offset : vfs_llseek(file, offset, whence);
@@ -258,7 +258,7 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 			cursor = cosy_cursor_get(run, mapping, *pos, 1, &failed);
 	}
 	if (unlikely(!cursor)) {
-		cosy_replug(run, failed);
+		cosy_guard_failed(run, failed);
 		return read_byte_uncached(run, file, ret, pos);
 	}
 	if (likely(*pos < cosy_end_of_file(mapping))) {
@@ -266,7 +266,7 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 		file->f_ra.prev_pos = ++*pos;
 		result = 1;
 	} else {
-		cosy_replug(run, COSY_GUARD_READ_ONLY);
+		cosy_guard_failed(run, COSY_GUARD_READ_ONLY);
 	}
 	cosy_file_accessed(file);
 	return result;

@@ -64,7 +64,7 @@ static __always_inline bool name_get(struct cosy_activation *run, u64 address, u
 	} else {
 		length = strncpy_from_user(copy, u64_to_user_ptr(address), NAME_MAX + 1);
 		if (unlikely(length < 0)) {
-			cosy_replug(run, COSY_GUARD_MEMORY);
+			cosy_guard_failed(run, COSY_GUARD_MEMORY);
 			return false;
 		}
 		ret->name = copy;
@@ -72,7 +72,7 @@ static __always_inline bool name_get(struct cosy_activation *run, u64 address, u
 	}
 	ret->len = length;
 	if (unlikely(!cosy_is_component(ret))) {
-		cosy_replug(run, COSY_GUARD_NAME);
+		cosy_guard_failed(run, COSY_GUARD_NAME);
 		return false;
 	}
 	return true;
@@ -198,7 +198,7 @@ static __always_inline struct dentry *child_get(struct cosy_activation *run, str
 	u32 flags;
 
 	if (unlikely(dir->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))) {
-		cosy_replug(run, COSY_GUARD_PLAIN_DENTRY);
+		cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
 		return NULL;
 	}
 	child = next_child(run, dir, name);
@@ -207,7 +207,7 @@ static __always_inline struct dentry *child_get(struct cosy_activation *run, str
 		child = d_lookup(dir, name);
 	}
 	if (unlikely(!child)) {
-		cosy_replug(run, COSY_GUARD_CACHED);
+		cosy_guard_failed(run, COSY_GUARD_CACHED);
 		return NULL;
 	}
 	flags = READ_ONCE(child->d_flags);
@@ -220,7 +220,7 @@ static __always_inline struct dentry *child_get(struct cosy_activation *run, str
 	else
 		return child;
 	dput(child);
-	cosy_replug(run, failed);
+	cosy_guard_failed(run, failed);
 	return NULL;
 }
 
@@ -258,11 +258,11 @@ static __always_inline s64 stat_under(struct cosy_activation *run, const struct 
 	int error;
 
 	if (unlikely(!at))
-		return cosy_replug(run, COSY_GUARD_MEMORY);
+		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
 	if (!name_get(run, address, copy, &name))
 		return COSY_ORDINARY;
 	if (unlikely(!d_can_lookup(dir->dentry)))
-		return cosy_replug(run, COSY_GUARD_NAME);
+		return cosy_guard_failed(run, COSY_GUARD_NAME);
 	error = cosy_may_search(dir);
 	if (unlikely(error))
 		return error;
@@ -293,12 +293,12 @@ static __always_inline s64 stat_open(struct cosy_activation *run, u32 number, u6
 	s64 result;
 
 	if (unlikely(!at))
-		return cosy_replug(run, COSY_GUARD_MEMORY);
+		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
 	fd = fdget(number);
 	if (likely(fd_file(fd)))
 		result = cosy_attributes(run, &fd_file(fd)->f_path, 0, at, false);
 	else
-		result = cosy_replug(run, COSY_GUARD_NAME);
+		result = cosy_guard_failed(run, COSY_GUARD_NAME);
 	fdput(fd);
 	return result;
 }
@@ -312,7 +312,7 @@ static noinline s64 stat_special(struct cosy_activation *run, s32 dirfd, u64 nam
 	if (flags == AT_EMPTY_PATH && dirfd >= 0 && name && !get_user(first, (u8 __user *)name) &&
 	    !first)
 		return stat_open(run, dirfd, to);
-	return cosy_replug(run, COSY_GUARD_LIMITED);
+	return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 }
 
 static __always_inline s64 stat_at(struct cosy_activation *run, s32 dirfd, u64 name, u64 to,
@@ -331,7 +331,7 @@ static __always_inline s64 stat_at(struct cosy_activation *run, s32 dirfd, u64 n
 		result = stat_under(run, &fd_file(fd)->f_path, name, to, flags,
 				    cosy_fd_is_borrowed(fd));
 	else
-		result = cosy_replug(run, COSY_GUARD_NAME);
+		result = cosy_guard_failed(run, COSY_GUARD_NAME);
 	fdput(fd);
 	return result;
 }

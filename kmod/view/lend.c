@@ -81,14 +81,14 @@ static s64 view_lend_to(struct cosy_activation *run, struct file *file, u64 addr
 	const struct cosy_page_view *view;
 
 	if (unlikely(flags & ~(u64)FLAGS))
-		return cosy_replug(run, COSY_GUARD_LIMITED);
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	/* A message of its own must not be sent in pieces. */
 	if (unlikely(socket->type != SOCK_STREAM))
-		return cosy_replug(run, COSY_GUARD_PEER);
+		return cosy_guard_failed(run, COSY_GUARD_PEER);
 	view = count ? cosy_view_find(run, address, count) : NULL;
 	/* Kept stores lie in memory that is not to be lent. */
 	if (!view || view->stores)
-		return cosy_replug(run, COSY_GUARD_VIEW);
+		return cosy_guard_failed(run, COSY_GUARD_VIEW);
 	return view_lend_pages(run, file, socket, view,
 			       address - run->prog->buffer_address - view->offset, count, flags);
 }

@@ -190,9 +190,9 @@ s64 cosy_tmpfs_write(struct cosy_activation *run, const struct cosy_writing *wri
 	if (!IS_ENABLED(CONFIG_SHMEM) || file_inode(file)->i_sb->s_magic != TMPFS_MAGIC)
 		return COSY_ORDINARY;
 	if (unlikely(position < 0 || position + write->count > i_size_read(file_inode(file))))
-		return cosy_replug(run, COSY_GUARD_READ_ONLY);
+		return cosy_guard_failed(run, COSY_GUARD_READ_ONLY);
 	if (unlikely(!tmpfs_find_folios(write, &folios)))
-		return cosy_replug(run, COSY_GUARD_NO_HOLES);
+		return cosy_guard_failed(run, COSY_GUARD_NO_HOLES);
 	result = rw_verify_area(WRITE, file, &position, write->count);
 	if (unlikely(result)) {
 		tmpfs_put_folios(&folios);
@@ -209,5 +209,6 @@ s64 cosy_tmpfs_write(struct cosy_activation *run, const struct cosy_writing *wri
 	tmpfs_put_folios(&folios);
 	if (likely(result > 0))
 		*write->end = position + result;
-	return likely(result != COSY_ORDINARY) ? result : cosy_replug(run, COSY_GUARD_LIMITED);
+	return likely(result != COSY_ORDINARY) ? result
+					       : cosy_guard_failed(run, COSY_GUARD_LIMITED);
 }

@@ -147,10 +147,10 @@ static __always_inline s64 read_view(struct cosy_activation *run, const struct r
 	length = min_t(loff_t, read->count, size - position);
 	view = view_prepare(run);
 	if (unlikely(!view))
-		return cosy_replug(run, COSY_GUARD_MEMORY);
+		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
 	guard = view_find_pages(mapping, position, length, view);
 	if (unlikely(guard != COSY_GUARDS_HOLD))
-		goto replug;
+		goto failed;
 	error = rw_verify_area(READ, file, &position, read->count);
 	if (unlikely(error)) {
 		cosy_view_put(view);
@@ -159,7 +159,7 @@ static __always_inline s64 read_view(struct cosy_activation *run, const struct r
 	/* It may have slept, and whoever it asked may have changed the file. */
 	guard = COSY_GUARD_READ_ONLY;
 	if (unlikely(!view_still_there(mapping, position + length, view)))
-		goto replug;
+		goto failed;
 
 	view->offset = offset;
 	view->skew = offset_in_page(position);
@@ -170,18 +170,18 @@ static __always_inline s64 read_view(struct cosy_activation *run, const struct r
 	cosy_read_done(file, position + length, length);
 	return length;
 
-replug:
+failed:
 	cosy_view_put(view);
-	return cosy_replug(run, guard);
+	return cosy_guard_failed(run, guard);
 }
 
 /* Of a file that is held: the guards that do not depend on the position. */
 static __always_inline s64 view_check(struct cosy_activation *run, const struct file *file)
 {
 	if (unlikely(!(file->f_mode & FMODE_READ)))
-		return cosy_replug(run, COSY_GUARD_LIMITED);
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	if (unlikely(!cosy_is_fresh(run, file_inode(file)->i_sb)))
-		return cosy_replug(run, COSY_GUARD_FRESH);
+		return cosy_guard_failed(run, COSY_GUARD_FRESH);
 	return 0;
 }
 
@@ -192,9 +192,9 @@ static __always_inline s64 view_check_memory(struct cosy_activation *run, u64 of
 
 	if (unlikely(offset >= prog->buffer_size || count > prog->buffer_size - offset ||
 		     READ_ONCE(*prog->gone)))
-		return cosy_replug(run, COSY_GUARD_MEMORY);
+		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
 	if (unlikely(!count))
-		return cosy_replug(run, COSY_GUARD_LIMITED);
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	return 0;
 }
 
@@ -203,7 +203,7 @@ static __always_inline s64 view_check_position(struct cosy_activation *run,
 {
 	if (unlikely(read->position < 0 ||
 		     offset_in_page(read->position) + read->count > COSY_VIEW_PAGES * PAGE_SIZE))
-		return cosy_replug(run, COSY_GUARD_LIMITED);
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	return 0;
 }
 
@@ -219,7 +219,7 @@ s64 cosy_view_read(struct cosy_activation *run, u64 fd, u64 address, u64 count)
 		return result;
 	f = cosy_descriptor_get(run, fd);
 	if (unlikely(!fd_file(f)))
-		return cosy_replug(run, run->refused);
+		return cosy_guard_failed(run, run->refused);
 	read.file = fd_file(f);
 	result = view_check(run, read.file);
 	if (unlikely(result))
@@ -250,7 +250,7 @@ s64 cosy_view_pread(struct cosy_activation *run, u64 fd, u64 address, u64 count,
 		return result;
 	f = cosy_descriptor_get(run, fd);
 	if (unlikely(!fd_file(f)))
-		return cosy_replug(run, run->refused);
+		return cosy_guard_failed(run, run->refused);
 	read.file = fd_file(f);
 	read.position = position;
 	read.count = count;

@@ -40,7 +40,7 @@ static s64 view_write_pages(struct cosy_activation *run, const struct cosy_writi
 	kiocb.ki_pos = position;
 	/* A frozen file system may stay so for long: only the ordinary call waits. */
 	if (unlikely(!file_start_write_trylock(file)))
-		return cosy_replug(run, COSY_GUARD_LIMITED);
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	ret = file->f_op->write_iter(&kiocb, &from);
 	if (ret > 0)
 		*write->end = kiocb.ki_pos;
@@ -77,7 +77,7 @@ static __always_inline s64 view_write_file(struct cosy_activation *run,
 		return result;
 	/* The file system would copy a page onto itself. */
 	if (!view || same)
-		return cosy_replug(run, COSY_GUARD_VIEW);
+		return cosy_guard_failed(run, COSY_GUARD_VIEW);
 	return view_write_pages(run, write, view, address);
 }
 
@@ -90,9 +90,9 @@ static __always_inline s64 view_write_check(struct cosy_activation *run, const s
 
 	if (unlikely(offset >= prog->buffer_size || count > prog->buffer_size - offset ||
 		     READ_ONCE(*prog->gone)))
-		return cosy_replug(run, COSY_GUARD_MEMORY);
+		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
 	if (unlikely(!(file->f_mode & FMODE_WRITE)))
-		return cosy_replug(run, COSY_GUARD_LIMITED);
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	return 0;
 }
 
@@ -105,10 +105,10 @@ s64 cosy_fast_write(struct cosy_activation *run, const u64 *r)
 	s64 result;
 
 	if (unlikely(count - 1 >= COSY_MAX_WRITE))
-		return cosy_replug(run, COSY_GUARD_LIMITED);
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	f = cosy_descriptor_get(run, r[1]);
 	if (unlikely(!fd_file(f)))
-		return cosy_replug(run, run->refused);
+		return cosy_guard_failed(run, run->refused);
 	write.file = fd_file(f);
 	result = view_write_check(run, write.file, address, count);
 	if (unlikely(result))
@@ -133,10 +133,10 @@ s64 cosy_fast_pwrite64(struct cosy_activation *run, const u64 *r)
 	s64 result;
 
 	if (unlikely(count - 1 >= COSY_MAX_WRITE || (s64)position < 0))
-		return cosy_replug(run, COSY_GUARD_LIMITED);
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	f = cosy_descriptor_get(run, r[1]);
 	if (unlikely(!fd_file(f)))
-		return cosy_replug(run, run->refused);
+		return cosy_guard_failed(run, run->refused);
 	write.file = fd_file(f);
 	write.position = position;
 	write.count = count;

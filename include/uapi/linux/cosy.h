@@ -288,7 +288,7 @@ struct cosy_stats {
 	 * Calls that the ordinary way made after all, by the guard that failed: the order of
 	 * core/guards.def
 	 */
-	__u64 replugs[29];
+	__u64 guard_failed[29];
 	__u64 cache_hits;    /* LOADs that found what an earlier one of the user's compiled */
 	__u64 cache_misses;  /* LOADs that were compiled */
 	__u64 cache_evicted; /* compiled compounds that these made room of */

@@ -130,8 +130,8 @@ HELPER void counts_add(int fd, void *arg)
 	sum->loads += one.loads;
 	sum->rejects += one.rejects;
 	sum->fast += one.fast;
-	for (size_t i = 0; i < sizeof(one.replugs) / sizeof(*one.replugs); i++)
-		sum->replugs[i] += one.replugs[i];
+	for (size_t i = 0; i < sizeof(one.guard_failed) / sizeof(*one.guard_failed); i++)
+		sum->guard_failed[i] += one.guard_failed[i];
 }
 
 /* The sum of this process's contexts; zeros when it has none. */

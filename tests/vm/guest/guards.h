@@ -29,7 +29,7 @@ enum guard {
 		struct cosy_stats now_ = counts();                                                 \
 		if (!kernel_expected())                                                            \
 			break;                                                                     \
-		CHECK(now_.replugs[GUARD_##guard] > (then).replugs[GUARD_##guard],                 \
+		CHECK(now_.guard_failed[GUARD_##guard] > (then).guard_failed[GUARD_##guard],       \
 		      "guard " #guard " did not fail");                                            \
 	} while (0)
 

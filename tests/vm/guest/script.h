@@ -95,8 +95,9 @@ HELPER void script_run(void)
 	script_forget(handle);
 }
 
-#define REPLUGS(guard) (script_after.replugs[GUARD_##guard] - script_before.replugs[GUARD_##guard])
-#define FAST()	       (script_after.fast - script_before.fast)
+#define GUARD_FAILED(guard)                                                                        \
+	(script_after.guard_failed[GUARD_##guard] - script_before.guard_failed[GUARD_##guard])
+#define FAST() (script_after.fast - script_before.fast)
 
 #define CHECK_RESULT(step, wanted)                                                                 \
 	CHECK(script_result[step] == (int64_t)(wanted), "step %d: %lld, not %lld", step,           \
@@ -104,9 +105,9 @@ HELPER void script_run(void)
 /* A script that left in the middle, for a signal or another task, lost its views there. */
 #define AT_ONCE() (script_after.runs - script_before.runs == 1)
 
-#define CHECK_REPLUGS(guard, wanted)                                                               \
-	CHECK(!AT_ONCE() || REPLUGS(guard) == (uint64_t)(wanted), "%llu times",                    \
-	      (unsigned long long)REPLUGS(guard))
+#define CHECK_GUARD_FAILED(guard, wanted)                                                          \
+	CHECK(!AT_ONCE() || GUARD_FAILED(guard) == (uint64_t)(wanted), "%llu times",               \
+	      (unsigned long long)GUARD_FAILED(guard))
 #define CHECK_FAST_CALLS(wanted)                                                                   \
 	CHECK(!AT_ONCE() || FAST() == (uint64_t)(wanted), "%llu", (unsigned long long)FAST())
 

@@ -62,7 +62,7 @@ static void reads(void)
 	CHECK_RESULT(e, 0);
 	CHECK_RESULT(f, 0);
 	CHECK_FAST_CALLS(6);
-	CHECK_REPLUGS(FRESH, 1);
+	CHECK_GUARD_FAILED(FRESH, 1);
 	CHECK(lseek(file, 0, SEEK_CUR) == 15100, "position");
 	CHECK(!memcmp(b + 3, text + 100, 10000) && b[2] == 'Z' && b[10003] == 'Z', "first");
 	CHECK(!memcmp(b + 20001, text + 10100, 5000) && b[20000] == 'Z' && b[25001] == 'Z',
@@ -80,7 +80,7 @@ static void in_one_jiffy(void)
 		script_run();
 		begin();
 		script_run();
-		shared = !REPLUGS(FRESH);
+		shared = !GUARD_FAILED(FRESH);
 	}
 	CHECK(shared, "each RUN reads the ordinary way first");
 }
@@ -500,8 +500,8 @@ static void guards(void)
 	CHECK_RESULT(c, 0);
 	CHECK_RESULT(d, SIZE);
 	CHECK(!memcmp(mine, text, 100) && !memcmp(b, text, SIZE), "bytes");
-	CHECK_REPLUGS(MEMORY, 1);
-	CHECK_REPLUGS(LIMITED, 1 + 1);
+	CHECK_GUARD_FAILED(MEMORY, 1);
+	CHECK_GUARD_FAILED(LIMITED, 1 + 1);
 
 	/* Not for reading, no file, negative position: the errors of the calls. */
 	fd = open("file", O_WRONLY);
@@ -524,7 +524,7 @@ static void guards(void)
 	CHECK_RESULT(a, 3);
 	CHECK_RESULT(c, -ESPIPE);
 	CHECK(!memcmp(b, "abc", 3), "from a pipe");
-	CHECK_REPLUGS(FS_CONSTANT, 2);
+	CHECK_GUARD_FAILED(FS_CONSTANT, 2);
 	close(pipes[0]);
 	close(pipes[1]);
 	fd = open("file", O_RDONLY | O_DIRECT);
@@ -533,7 +533,7 @@ static void guards(void)
 		a = OP(view_pread, fd, b, PAGE, 0);
 		script_run();
 		CHECK_RESULT(a, PAGE);
-		CHECK_REPLUGS(FS_CONSTANT, 1);
+		CHECK_GUARD_FAILED(FS_CONSTANT, 1);
 		close(fd);
 	}
 
@@ -544,7 +544,7 @@ static void guards(void)
 	a = OP(view_pread, fd, b, 3 * PAGE, 0);
 	script_run();
 	CHECK_RESULT(a, 3 * PAGE);
-	CHECK_REPLUGS(NO_HOLES, 1);
+	CHECK_GUARD_FAILED(NO_HOLES, 1);
 	CHECK(!memcmp(b, text, 100) && !b[100] && !b[3 * PAGE - 1], "a hole");
 	close(fd);
 	unlink("hole");

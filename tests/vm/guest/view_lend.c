@@ -71,7 +71,7 @@ static void lends(void (*pair)(int *))
 		CHECK(receive(s[1], size) == size && !memcmp(got, text + at, size),
 		      "%zu bytes from %zu", size, at);
 		CHECK(!memcmp(b + 3, text + at, size), "the buffer, too");
-		settled += skip && REPLUGS(VIEW);
+		settled += skip && GUARD_FAILED(VIEW);
 	}
 	/* Where it left in between for other work, there is no view any more. */
 	CHECK(settled < 25, "%d of 50 times there was no view", settled);
@@ -90,8 +90,8 @@ static void lends(void (*pair)(int *))
 	CHECK(receive(s[1], 2500) == 2500 && got[10] == '!' && got[1010] == '!' &&
 		      got[11] == text[11] && !memcmp(got + 1500, text, 1000),
 	      "with a store, from memory, from memory again");
-	CHECK_REPLUGS(VIEW, 2);
-	CHECK_REPLUGS(LIMITED, 1);
+	CHECK_GUARD_FAILED(VIEW, 2);
+	CHECK_GUARD_FAILED(LIMITED, 1);
 	close(s[1]);
 	begin();
 	OP(view_pread, file, b, 1000, 0);
@@ -127,7 +127,7 @@ static void elsewhere(void)
 	CHECK_RESULT(a, 10000);
 	CHECK_RESULT(c, 10000);
 	CHECK_RESULT(d, 10000);
-	CHECK_REPLUGS(PEER, 1);
+	CHECK_GUARD_FAILED(PEER, 1);
 	CHECK(read(s[1], got, sizeof(got)) == 10000 && !memcmp(got, text + 5, 10000), "a datagram");
 	CHECK(read(p[0], got, sizeof(got)) == 10000 && !memcmp(got, text + 5, 10000), "a pipe");
 	CHECK(pread(out, got, sizeof(got), 0) == 10000 && !memcmp(got, text + 5, 10000), "a file");

@@ -210,8 +210,8 @@ static void tell_counters(struct round *round)
 
 	TELL(round, "# calls %llu fast %llu", (unsigned long long)now.calls,
 	     (unsigned long long)now.fast);
-	for (size_t i = 0; i < sizeof(now.replugs) / sizeof(*now.replugs); i++)
-		TELL(round, " %llu", (unsigned long long)now.replugs[i]);
+	for (size_t i = 0; i < sizeof(now.guard_failed) / sizeof(*now.guard_failed); i++)
+		TELL(round, " %llu", (unsigned long long)now.guard_failed[i]);
 	TELL(round, "\n");
 }
 
