@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //===- Views.cpp - Reads that leave the bytes in the page cache -----------===//
 //
-// view_read is read without the copy: until the module settles it, what was
-// read is where calls and operations find it, not where loads look
+// view_read is read without the copy: until the module writes it back, what
+// was read is where calls and operations find it, not where loads look
 // (docs/inside/views.md).  So a read becomes a view when every load and store
 // that may see its bytes is known, and the few that there are become view_load
-// and view_store.  Nobody else may look: leaving the region settles.
+// and view_store.  Nobody else may look: leaving the region
+// writes back.
 //
 //   call i64 @__cosy_call.0.lpl(i64 %fd, ptr %p, i64 4096)     ; read
 //   %v = load i64, ptr %p

@@ -6,7 +6,7 @@
  * the inode but for two things: it corrects the count of blocks first when pages have gone
  * without its knowing, and it tells of huge pages by st_blksize.  The first shows in the inode.
  * The second is a mount option, or a setting of the whole system that no module can see: so its
- * own answer is asked for once, of a regular file, each time that all has been settled.
+ * own answer is asked for once, of a regular file, each time that all has been dropped.
  */
 #include <linux/cred.h>
 #include <linux/fs.h>

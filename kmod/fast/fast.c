@@ -24,9 +24,9 @@ static __always_inline void call_begin(struct cosy_activation *run, const u64 *r
 	if (likely(views == VIEWS_KEPT || !cosy_has_views(run)))
 		return;
 	if (views == VIEWS_TARGET)
-		cosy_views_settle_memory(run, r[2], r[3]);
+		cosy_views_write_back_memory(run, r[2], r[3]);
 	else
-		cosy_views_settle(run);
+		cosy_views_write_back(run);
 }
 
 /* Out of line: the registers would be room on the stack that no specialised version needs. */

@@ -30,7 +30,7 @@ static __always_inline void cosy_cursors_init(struct cosy_activation *run)
 	}
 }
 
-/* Lets everything go: part of cosy_settle. */
+/* Lets everything go: part of cosy_held_drop. */
 void cosy_cursors_drop(struct cosy_activation *run);
 
 /* What is held at byte `pos`, if it still holds: else NULL. */

@@ -179,7 +179,7 @@ s64 cosy_fast_getdents64(struct cosy_activation *run, const u64 *r)
 	if (unlikely(!listing.at))
 		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
 	if (run->held)
-		cosy_settle(run);
+		cosy_held_drop(run);
 	fd = fdget(r[1]);
 	result = fd_file(fd) ? list(fd_file(fd), &listing) : -EBADF;
 	fdput(fd);
@@ -322,7 +322,7 @@ static s64 scan_rest(struct cosy_activation *run, u64 *r)
 	if (r[3] > MOST)
 		return -EINVAL;
 	if (run->held)
-		cosy_settle(run);
+		cosy_held_drop(run);
 	while (r[2] != end) {
 		size = stat_again(run, r);
 		if (size < 0)
@@ -365,7 +365,7 @@ s64 cosy_op_scan_dir(struct cosy_activation *run, u64 *r)
 		at = (u8 *)
 			TASK_SIZE_MAX; /* where nothing is: it fails when and if it is written to */
 	if (run->held)
-		cosy_settle(run);
+		cosy_held_drop(run);
 	fd = fdget(r[1]);
 	file = fd_file(fd);
 	if (unlikely(!file))

@@ -40,9 +40,9 @@ void cosy_made_fresh(struct cosy_activation *run)
 	WRITE_ONCE(context->fresh_in, jiffies);
 }
 
-void cosy_settle(struct cosy_activation *run)
+void cosy_held_drop(struct cosy_activation *run)
 {
-	cosy_views_settle(run);
+	cosy_views_write_back(run);
 	cosy_cursors_drop(run);
 	cosy_child_drop(run);
 	run->held &= ~COSY_HELD_AGREED;
@@ -53,7 +53,7 @@ s64 cosy_ordinary_regs(struct cosy_activation *run, u32 number, const struct pt_
 	s64 result;
 
 	if (run->held)
-		cosy_settle(run);
+		cosy_held_drop(run);
 	cosy_descriptors_forget(run);
 	result = static_call(cosy_dispatch)(regs, number);
 	if (run->unfresh) {

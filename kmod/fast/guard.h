@@ -30,7 +30,7 @@ void cosy_fresh_init(struct cosy_activation *run);
 s64 cosy_guard_failed(struct cosy_activation *run, enum cosy_guard guard);
 
 /*
- * Makes system call `number` as the kernel makes it.  Everything held is settled first.
+ * Makes system call `number` as the kernel makes it, after cosy_held_drop.
  * A restart code has run->status set: the caller returns, and the call in progress,
  * which must be able to start over, leaves.
  */
@@ -53,9 +53,9 @@ static __always_inline s64 cosy_call_result(struct cosy_activation *run, s64 res
 }
 
 /*
- * Lets go of all that specialised versions hold: folios, and views, whose bytes are put
- * into the shared buffer.  Before sleeping, at every tick, at the end.  Cannot fail.
+ * Writes views back into the shared buffer and drops whatever else specialised versions
+ * hold.  Before sleeping, at every safepoint, at the end.  Cannot fail.
  */
-void cosy_settle(struct cosy_activation *run);
+void cosy_held_drop(struct cosy_activation *run);
 
 #endif /* COSY_GUARD_H */

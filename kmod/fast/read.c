@@ -324,7 +324,7 @@ s64 cosy_op_readc(struct cosy_activation *run, u64 *r)
 		goto out;
 	/* It may wait for others, who may change what is viewed before they wake us. */
 	if (unlikely(!cached && run->held))
-		cosy_settle(run);
+		cosy_held_drop(run);
 	if (likely(cached || (file->f_mode & FMODE_CAN_READ && reads_bytes(file))))
 		result = read_byte(run, file, cached);
 	else

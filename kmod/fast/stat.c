@@ -84,14 +84,14 @@ static __always_inline bool name_get(struct cosy_activation *run, u64 address, u
  * Programs ask for the attributes of names in the order in which a directory lists them, and a
  * directory in memory lists them in the order of its list of children.  So the entry found last
  * is kept, and the next name is first compared with its neighbours: no hash, no chain.  From the
- * second call in a row on, since whatever an ordinary call comes between costs to settle.
+ * second call in a row on, since what is kept costs to drop where an ordinary call comes between.
  *
  * The entry is a reference, but none to its mount: it is kept only while the directory is open
  * by a table of descriptors that nobody shares, since then it stays open until the task itself
- * makes an ordinary call, before which everything is settled.
+ * makes an ordinary call, before which everything is dropped.
  */
 
-/* Look-ups in a row without a neighbour, after which none is looked for until all is settled. */
+/* Look-ups in a row without a neighbour, after which none is looked for until all is dropped. */
 #define MAX_STRANGERS 8
 
 void cosy_child_drop(struct cosy_activation *run)

@@ -16,7 +16,7 @@
 
 /*
  * newfstatat(2) under the directory `dir`, which the caller holds; flags are LIMITED.  With
- * `stays` it stays open until the next cosy_settle, whatever others do, so that what was
+ * `stays` it stays open until the next cosy_held_drop, whatever others do, so that what was
  * found there may be kept until then.
  */
 s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 name, u64 to,
@@ -29,7 +29,7 @@ s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 nam
 s64 cosy_stat_child(struct cosy_activation *run, const struct path *dir, struct qstr *name, u8 *to,
 		    s32 flags);
 
-/* Lets the name go that was found last: part of cosy_settle. */
+/* Lets the name go that was found last: part of cosy_held_drop. */
 void cosy_child_drop(struct cosy_activation *run);
 
 /* A name of its own, neither too long nor a dot or two. */

@@ -57,8 +57,8 @@ struct cosy_place {
 
 /*
  * Where the byte at `address` is to be read.  False, and it has left, for what is no
- * user address.  Who writes there settles views of the range first, and then reaches
- * the buffer by this as well.
+ * user address.  Whoever writes there first has views of the range written back, and
+ * then reaches the buffer by this as well.
  */
 static __always_inline bool cosy_resolve(struct cosy_activation *run, u64 address,
 					 struct cosy_place *ret)

@@ -80,7 +80,7 @@ static bool move_up(struct cosy_activation *run, u64 *to, u64 *from, u64 *length
 	u64 now, done;
 
 	if (unlikely(cosy_has_views(run)))
-		cosy_views_settle_memory(run, *to, *length);
+		cosy_views_write_back_memory(run, *to, *length);
 	while (*length) {
 		if (!cosy_resolve(run, *to, &to_place) || !cosy_resolve(run, *from, &from_place))
 			return false;
@@ -106,7 +106,7 @@ static bool move_down(struct cosy_activation *run, u64 to, u64 from, u64 *length
 	u64 now, done;
 
 	if (unlikely(cosy_has_views(run)))
-		cosy_views_settle_memory(run, to, *length);
+		cosy_views_write_back_memory(run, to, *length);
 	while (*length) {
 		if (!cosy_resolve(run, to + *length - 1, &to_place) ||
 		    !cosy_resolve(run, from + *length - 1, &from_place))
@@ -164,7 +164,7 @@ static bool set(struct cosy_activation *run, u64 *to, u8 byte, u64 *length)
 	u64 now, done;
 
 	if (unlikely(cosy_has_views(run)))
-		cosy_views_settle_memory(run, *to, *length);
+		cosy_views_write_back_memory(run, *to, *length);
 	while (*length) {
 		if (!cosy_resolve(run, *to, &place))
 			return false;

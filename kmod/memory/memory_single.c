@@ -100,7 +100,7 @@ u64 cosy_op_view_store(struct cosy_activation *run, u64 *r)
 	if (cosy_has_views(run)) {
 		if (cosy_view_keep(run, address, value, size))
 			return 0;
-		cosy_views_settle_memory(run, address, size);
+		cosy_views_write_back_memory(run, address, size);
 	}
 	for (done = 0; done < size; done += now) {
 		now = store_piece(run, address + done, size - done, (u8 *)&value + done);

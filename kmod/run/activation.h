@@ -38,7 +38,7 @@ struct cosy_folio_cursor {
 /* Two descriptors at once, neither of which belongs where it stands. */
 #define COSY_KNOWN_NONE 1
 
-/* In cosy_activation.held: what cosy_settle has to do. */
+/* In cosy_activation.held: what cosy_held_drop has to do. */
 #define COSY_HELD_FOLIOS (1 << 0)
 #define COSY_HELD_VIEWS	 (1 << 1)
 #define COSY_HELD_CHILD	 (1 << 2)
@@ -70,7 +70,7 @@ struct cosy_activation {
 	u64 frame_words; /* of the deepest spill frame: what a leave saves */
 	u64 calls;	 /* system calls made */
 	u64 pid;	 /* the process, as it knows itself; 0: not asked yet */
-	u32 held;	 /* folios and views are held: cosy_settle before sleeping */
+	u32 held;	 /* folios and views are held: cosy_held_drop before sleeping */
 	union {
 		u32 known_number[COSY_KNOWN];	/* descriptors, see descriptor.h */
 		u64 known_pair[COSY_KNOWN / 2]; /* COSY_KNOWN_NONE: forgotten */

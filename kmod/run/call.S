@@ -56,8 +56,8 @@ THUNK cosy_thunk_syscall
 	SPEND_FUEL .Lcall_refuel
 	LEAVE_IF_TRACED
 	cmpl	$0, RUN_HELD(%r11)
-	jne	.Lcall_settle
-.Lcall_settled:
+	jne	.Lcall_drop
+.Lcall_dropped:
 	movq	$KNOWN_NONE, RUN_KNOWN(%r11)
 	movq	$KNOWN_NONE, RUN_KNOWN + 8(%r11)
 	incq	RUN_CALLS(%r11)
@@ -83,16 +83,16 @@ THUNK cosy_thunk_syscall
 	RETURN_FROM_CALL
 
 	/* An ordinary call may sleep, and may read what a view has not put in place yet. */
-.Lcall_settle:
+.Lcall_drop:
 	push	%r10
 	SAVE_R0_TO_R5
 	FORGET_BRANCHES
 	mov	%r11, %rdi
-	call	cosy_settle
+	call	cosy_held_drop
 	RESTORE_R0_TO_R5
 	pop	%r10
 	mov	STATE, %r11
-	jmp	.Lcall_settled
+	jmp	.Lcall_dropped
 
 	REFUEL .Lcall_refuel
 

@@ -272,7 +272,7 @@ u32 cosy_tick(struct cosy_activation *run, u32 insn)
 		return status;
 	}
 	if (run->held)
-		cosy_settle(run);
+		cosy_held_drop(run);
 	cosy_descriptors_forget(run);
 	run->fresh[0] = run->fresh[1] = NULL;
 	refuel(run, run->max_steps | run->max_ns ? limited_portion(run) : portion(run));

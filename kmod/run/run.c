@@ -246,7 +246,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	if (unlikely(run.put_off))
 		set_thread_flag(TIF_NOTIFY_RESUME);
 	if (run.held)
-		cosy_settle(&run);
+		cosy_held_drop(&run);
 	if (run.views)
 		cosy_views_free(&run);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* view.c - views of a RUN: making, settling, looking at them. */
+/* view.c - views of a RUN: making them, writing them back, looking at them. */
 #include <linux/bvec.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -63,7 +63,7 @@ static void view_write_back(struct cosy_activation *run, struct cosy_page_view *
 	view_end(run, view);
 }
 
-struct cosy_page_view *cosy_views_settle_oldest(struct cosy_activation *run)
+struct cosy_page_view *cosy_views_write_back_oldest(struct cosy_activation *run)
 {
 	struct cosy_page_view *view = run->views->view, *oldest = view;
 	u32 i;
@@ -76,7 +76,7 @@ struct cosy_page_view *cosy_views_settle_oldest(struct cosy_activation *run)
 	return oldest;
 }
 
-void cosy_views_settle(struct cosy_activation *run)
+void cosy_views_write_back(struct cosy_activation *run)
 {
 	struct cosy_page_view *view;
 	unsigned long left;
@@ -85,7 +85,7 @@ void cosy_views_settle(struct cosy_activation *run)
 		view_write_back(run, view);
 }
 
-void cosy_views_settle_memory(struct cosy_activation *run, u64 address, u64 length)
+void cosy_views_write_back_memory(struct cosy_activation *run, u64 address, u64 length)
 {
 	u64 from = address - run->prog->buffer_address;
 	struct cosy_page_view *view;
@@ -108,7 +108,7 @@ void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length)
 		if (view->offset - from < length && view->length <= length - (view->offset - from))
 			view_end(run, view);
 	}
-	cosy_views_settle_memory(run, address, length);
+	cosy_views_write_back_memory(run, address, length);
 }
 
 /* Nobody will look at r1's r2 bytes before they are written again. */
@@ -118,10 +118,10 @@ u64 cosy_op_discard(struct cosy_activation *run, u64 *r)
 	return 0;
 }
 
-const struct cosy_page_view *cosy_views_settle_file(struct cosy_activation *run,
-						    const struct address_space *mapping,
-						    loff_t position, u64 address, u64 length,
-						    bool *same)
+const struct cosy_page_view *cosy_views_write_back_file(struct cosy_activation *run,
+							const struct address_space *mapping,
+							loff_t position, u64 address, u64 length,
+							bool *same)
 {
 	u64 ahead, offset = address - run->prog->buffer_address;
 	const struct cosy_page_view *source = NULL;

@@ -3,7 +3,7 @@
  * view.h - ranges of the shared buffer whose bytes are still those of page-cache
  * folios (docs/inside/views.md; FSL-02-01 section 2.5).
  *
- * A view lies wholly inside the shared buffer, so that settling it is a copy into the
+ * A view lies wholly inside the shared buffer, so that writing it back is a copy into the
  * kernel's mapping and cannot fail, whatever happens to the user's mapping, the file
  * or its descriptor.  Views never overlap.  They belong to one RUN, hence to one task.
  */
@@ -54,8 +54,8 @@ struct cosy_views {
 /* What the views of a RUN lie in: there is none yet.  NULL: there is no memory. */
 struct cosy_views *cosy_views_get(struct cosy_activation *run);
 
-/* Settles the oldest of as many views as there can be; it is none any more. */
-struct cosy_page_view *cosy_views_settle_oldest(struct cosy_activation *run);
+/* Writes the oldest of as many views as there can be back; it is none any more. */
+struct cosy_page_view *cosy_views_write_back_oldest(struct cosy_activation *run);
 
 /* What a compound has to find in the buffer at [ahead, ahead + length) of the view. */
 void cosy_view_copy_out(const struct cosy_activation *run, const struct cosy_page_view *view,
@@ -74,15 +74,15 @@ static __always_inline void cosy_view_put(struct cosy_page_view *view)
 /* The end of a RUN: gives the memory back.  Nothing is held any more. */
 void cosy_views_free(struct cosy_activation *run);
 
-/* For cosy_settle: all of them. */
-void cosy_views_settle(struct cosy_activation *run);
+/* For cosy_held_drop: all of them. */
+void cosy_views_write_back(struct cosy_activation *run);
 
 /* Those that overlap `length` bytes from the user's `address` on. */
-void cosy_views_settle_memory(struct cosy_activation *run, u64 address, u64 length);
+void cosy_views_write_back_memory(struct cosy_activation *run, u64 address, u64 length);
 
 /*
  * The same for memory whose contents nobody needs any more: what is discarded, and a
- * function's that returns.  Settled later, views of that would overwrite what the next
+ * function's that returns.  Written back later, views of that would overwrite what the next
  * function has there.
  */
 void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length);
@@ -90,13 +90,13 @@ void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length)
 /*
  * Before `length` bytes from the user's `address` on are written to `mapping`, at
  * `position`, or -1 for anywhere: a later write must not change what was read before, so
- * views of bytes that it changes are settled.  But one that is written to its own place
+ * views of bytes that it changes are written back.  But one that is written to its own place
  * is not, and *same says so.  The view that has all the bytes that are written, or NULL.
  */
-const struct cosy_page_view *cosy_views_settle_file(struct cosy_activation *run,
-						    const struct address_space *mapping,
-						    loff_t position, u64 address, u64 length,
-						    bool *same);
+const struct cosy_page_view *cosy_views_write_back_file(struct cosy_activation *run,
+							const struct address_space *mapping,
+							loff_t position, u64 address, u64 length,
+							bool *same);
 
 /* --- Reading by way of a view (view.c) ------------------------------------------------ */
 

@@ -26,13 +26,13 @@ static __always_inline struct cosy_page_view *view_prepare(struct cosy_activatio
 			return NULL;
 	}
 	if (unlikely(views->active == BIT(COSY_VIEWS) - 1))
-		return cosy_views_settle_oldest(run);
+		return cosy_views_write_back_oldest(run);
 	return &views->view[ffz(views->active)];
 }
 
 /*
  * What views hold of the bytes [from, to) of the shared buffer ends; what they hold
- * beside them is settled.  Those that are left.
+ * beside them is written back.  Those that are left.
  */
 static noinline unsigned long views_end_overlapping(struct cosy_activation *run, u32 from, u32 to)
 {

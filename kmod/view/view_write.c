@@ -68,10 +68,10 @@ static __always_inline s64 view_write_file(struct cosy_activation *run,
 
 	/* Where an appending write goes is known when the inode is locked. */
 	if (cosy_has_views(run))
-		view = cosy_views_settle_file(run, file->f_mapping,
-					      unlikely(file->f_flags & O_APPEND) ? -1
-										 : write->position,
-					      address, write->count, &same);
+		view = cosy_views_write_back_file(
+			run, file->f_mapping,
+			unlikely(file->f_flags & O_APPEND) ? -1 : write->position, address,
+			write->count, &same);
 	result = cosy_tmpfs_write(run, write, address);
 	if (result != COSY_ORDINARY)
 		return result;

@@ -55,7 +55,7 @@ static size_t receive(int fd, size_t wanted)
 static void lends(void (*pair)(int *))
 {
 	char *b = script_buffer;
-	int s[2], a, c, settled = 0;
+	int s[2], a, c, missing = 0;
 
 	pair(s);
 	for (int turn = 0; turn < 50; turn++) {
@@ -71,10 +71,10 @@ static void lends(void (*pair)(int *))
 		CHECK(receive(s[1], size) == size && !memcmp(got, text + at, size),
 		      "%zu bytes from %zu", size, at);
 		CHECK(!memcmp(b + 3, text + at, size), "the buffer, too");
-		settled += skip && GUARD_FAILED(VIEW);
+		missing += skip && GUARD_FAILED(VIEW);
 	}
 	/* Where it left in between for other work, there is no view any more. */
-	CHECK(settled < 25, "%d of 50 times there was no view", settled);
+	CHECK(missing < 25, "%d of 50 times there was no view", missing);
 	/* A kept store: its bytes go by way of the buffer. */
 	begin();
 	OP(view_pread, file, b, 1000, 0);

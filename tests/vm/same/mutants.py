@@ -108,11 +108,11 @@ MUTANTS = [
     Mutant(
         "view-write",
         "kmod/view/view_write.c",
-        "view = cosy_views_settle_file(run, file->f_mapping,",
-        "if (0) view = cosy_views_settle_file(run, file->f_mapping,",
+        "view = cosy_views_write_back_file(",
+        "if (0) view = cosy_views_write_back_file(",
     ),
-    Mutant("view-read", "kmod/fast/fast.c", "cosy_views_settle_memory(run, r[2], r[3]);", ""),
-    Mutant("view-call", "kmod/fast/fast.c", "\telse\n\t\tcosy_views_settle(run);", "\telse\n\t\treturn;"),
+    Mutant("view-read", "kmod/fast/fast.c", "cosy_views_write_back_memory(run, r[2], r[3]);", ""),
+    Mutant("view-call", "kmod/fast/fast.c", "\telse\n\t\tcosy_views_write_back(run);", "\telse\n\t\treturn;"),
     Mutant("view-lent-stores", "kmod/view/lend.c", "if (!view || view->stores)", "if (!view)"),
     Mutant("peer", "kmod/view/lend.c", "if (unlikely(socket->type != SOCK_STREAM))", "if (0)"),
     # Of descriptors.
@@ -138,9 +138,9 @@ MUTANTS = [
         "ssize_t result = 0;",
     ),
     Mutant(
-        "settled",
+        "held-drop",
         "kmod/fast/guard.c",
-        "\tif (run->held)\n\t\tcosy_settle(run);\n\tcosy_descriptors_forget",
+        "\tif (run->held)\n\t\tcosy_held_drop(run);\n\tcosy_descriptors_forget",
         "\tcosy_descriptors_forget",
     ),
     Mutant(
