@@ -131,7 +131,7 @@ const struct cosy_function *cosy_function_of(const struct cosy_program *program,
  */
 enum cosy_slot {
 	COSY_SLOT_STATE = -8,	/* what r1 was at entry: struct cosy_entry */
-	COSY_SLOT_FUEL = -16,	/* operations until the next tick */
+	COSY_SLOT_FUEL = -16,	/* steps until the next safepoint */
 	COSY_SLOT_VALUE = -24,	/* store thunks: the value; div and atomic thunks: second operand */
 	COSY_SLOT_INSN = -32,	/* access thunks: the instruction, for a fault */
 	COSY_SLOT_SAVE = -40,	/* a register lent to a store */
@@ -179,7 +179,7 @@ enum cosy_thunk {
 	/* AX = insn << 16 | number; r0 = result, r1-r5 = 0: any system call, as the kernel makes it */
 	COSY_THUNK_SYSCALL,
 	/* fuel is used up; AX = instruction to go on from: refills slot FUEL or leaves */
-	COSY_THUNK_TICK,
+	COSY_THUNK_SAFEPOINT,
 	/*
 	 * AX = insn << 16 | caller's words << 8 | callee's words: push a struct cosy_frame,
 	 * zero the callee's words; r6-r9 unspecified to the callee but never kernel values

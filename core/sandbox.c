@@ -30,11 +30,11 @@ static int rewrite_init(struct cosy_rewrite *w, const struct cosy_program *progr
 		accesses += !!(program->marks[i] & COSY_MARK_LEAVE);
 
 	w->stubs = core_alloc((accesses + 1) * sizeof(*w->stubs));
-	w->ticks = core_alloc(program->insn_cnt * sizeof(*w->ticks));
-	if (!w->stubs || !w->ticks)
+	w->safepoints = core_alloc(program->insn_cnt * sizeof(*w->safepoints));
+	if (!w->stubs || !w->safepoints)
 		return -ENOMEM;
 	for (i = 0; i < program->insn_cnt; i++)
-		w->ticks[i] = COSY_UNBOUND;
+		w->safepoints[i] = COSY_UNBOUND;
 
 	/* The program's instructions have the first labels. */
 	cosy_emit_labels(&w->code, program->insn_cnt);
@@ -48,7 +48,7 @@ static void rewrite_deinit(struct cosy_rewrite *w)
 {
 	cosy_emit_deinit(&w->code);
 	core_free(w->stubs);
-	core_free(w->ticks);
+	core_free(w->safepoints);
 }
 
 static void rewrite_insn(struct cosy_rewrite *w, u32 at)

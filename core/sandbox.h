@@ -28,10 +28,10 @@ struct cosy_rewrite {
 	struct cosy_stub *stubs;
 	u32 stub_cnt;
 	u32 based_cnt;
-	u32 *ticks;  /* [insn_cnt] label of the back edges' tick to there, or COSY_UNBOUND */
-	u32 resume;  /* label: go on from cosy_entry.resume */
-	u32 returns; /* label: AX holds the call to return behind */
-	u32 trap;    /* label: state that cannot be */
+	u32 *safepoints; /* [insn_cnt] label of the safepoint of back edges to there, or COSY_UNBOUND */
+	u32 resume;	 /* label: go on from cosy_entry.resume */
+	u32 returns;	 /* label: AX holds the call to return behind */
+	u32 trap;	 /* label: state that cannot be */
 };
 
 static inline void emit_thunk(struct cosy_rewrite *w, enum cosy_thunk thunk)

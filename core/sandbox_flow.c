@@ -120,32 +120,32 @@ void cosy_emit_prologue(struct cosy_rewrite *w)
 
 /*
  * Goes to `target`, which is not ahead, and spends one fuel.  Signed, so that a
- * count that started at 0 ticks at once instead of wrapping.
+ * count that started at 0 comes to its safepoint at once instead of wrapping.
  */
 static void emit_back_edge(struct cosy_rewrite *w, u32 target)
 {
 	struct cosy_emit *e = &w->code;
 
-	if (w->ticks[target] == COSY_UNBOUND)
-		w->ticks[target] = cosy_emit_labels(e, 1);
+	if (w->safepoints[target] == COSY_UNBOUND)
+		w->safepoints[target] = cosy_emit_labels(e, 1);
 	emit_load(e, COSY_AX, COSY_FP, COSY_SLOT_FUEL);
 	emit_op_imm(e, BPF_SUB, COSY_AX, 1);
 	emit_store(e, COSY_FP, COSY_SLOT_FUEL, COSY_AX);
 	cosy_emit_if(e, cosy_branch(BPF_JMP | BPF_JSGT | BPF_K, COSY_AX, 0, 0), label_of(target));
-	cosy_emit_goto(e, w->ticks[target]);
+	cosy_emit_goto(e, w->safepoints[target]);
 }
 
-static void emit_ticks(struct cosy_rewrite *w)
+static void emit_safepoints(struct cosy_rewrite *w)
 {
 	struct cosy_emit *e = &w->code;
 	u32 at;
 
 	for (at = 0; at < w->program->insn_cnt; at++) {
-		if (w->ticks[at] == COSY_UNBOUND)
+		if (w->safepoints[at] == COSY_UNBOUND)
 			continue;
-		cosy_emit_bind(e, w->ticks[at]);
+		cosy_emit_bind(e, w->safepoints[at]);
 		cosy_emit_constant(e, COSY_AX, at);
-		emit_thunk(w, COSY_THUNK_TICK);
+		emit_thunk(w, COSY_THUNK_SAFEPOINT);
 		cosy_emit_goto(e, label_of(at));
 	}
 }
@@ -273,7 +273,7 @@ void cosy_emit_epilogue(struct cosy_rewrite *w)
 {
 	struct cosy_emit *e = &w->code;
 
-	emit_ticks(w);
+	emit_safepoints(w);
 	emit_resume(w);
 	if (w->program->function_cnt > 1)
 		emit_returns(w);

@@ -11,7 +11,7 @@
 #define WAITERS 0x80000000u
 
 /* How long to wait before asking whether the owner is alive. */
-static const struct timespec patience = {.tv_nsec = 100000000};
+static const struct timespec owner_timeout = {.tv_nsec = 100000000};
 
 static bool alive(uint32_t tid)
 {
@@ -34,7 +34,7 @@ bool libcosy_lock(struct libcosy_lock *lock)
 		}
 		seen |= WAITERS;
 		if (cosy_syscall6(SYS_futex, (unsigned long)&lock->word, FUTEX_WAIT_PRIVATE, seen,
-				  (unsigned long)&patience, 0, 0) == -ETIMEDOUT &&
+				  (unsigned long)&owner_timeout, 0, 0) == -ETIMEDOUT &&
 		    !alive(seen & ~WAITERS))
 			__atomic_compare_exchange_n(&lock->word, &seen, 0, false, __ATOMIC_RELAXED,
 						    __ATOMIC_RELAXED);

@@ -287,14 +287,14 @@ static enum outcome thunk_call(struct checker *c, enum cosy_thunk thunk)
 	return RUN_ON;
 }
 
-static enum outcome thunk_tick(struct checker *c)
+static enum outcome thunk_safepoint(struct checker *c)
 {
 	u64 at = c->reg[AX];
 
 	if (!program_insn(c, at))
 		return RUN_VIOLATION;
 	if ((s64)slot(c, COSY_SLOT_FUEL) > 0)
-		return violation(c, "tick with fuel left");
+		return violation(c, "safepoint with fuel left");
 	if (leaves_here(c)) {
 		account(c);
 		if (c->entry.state.steps < c->limit)
@@ -381,8 +381,8 @@ static enum outcome run_thunk(struct checker *c, s32 imm)
 		outcome = thunk_call(c, thunk);
 		c->steps = 0;
 		break;
-	case COSY_THUNK_TICK:
-		outcome = thunk_tick(c);
+	case COSY_THUNK_SAFEPOINT:
+		outcome = thunk_safepoint(c);
 		c->steps = 0;
 		break;
 	case COSY_THUNK_PUSH:

@@ -28,7 +28,7 @@ struct checker {
 	u64 chance;	 /* seed of when to leave and how much fuel to grant */
 	u32 leave_every; /* leave at about one in so many chances; 0: never */
 	u32 fault_every; /* the same for accesses that could have been made */
-	u32 max_grant;	 /* fuel between ticks, 1 or more */
+	u32 max_grant;	 /* fuel between safepoints, 1 or more */
 
 	/* In and out: where to start (entry.resume), the state there and afterwards. */
 	struct cosy_entry entry;

@@ -4,7 +4,7 @@
 #include "reference.h"
 
 /* Which runs of the reference take over from a leave go on before handing back. */
-enum { MAX_PATIENCE = 3, MAX_RUNS = 4096 };
+enum { MAX_LEAVE_AFTER = 3, MAX_RUNS = 4096 };
 
 const char *outcome_name(enum outcome outcome)
 {
@@ -43,7 +43,7 @@ static enum outcome run_rewritten(struct differential *d, struct checker *c, u32
 			return outcome;
 		if (!(c->program->marks[*at] & COSY_MARK_RESUME) || by_reference) {
 			outcome = reference_run(c->program, c->world, &c->entry.state, at, c->limit,
-						1 + d->runs % MAX_PATIENCE);
+						1 + d->runs % MAX_LEAVE_AFTER);
 			if (outcome != RUN_LEFT)
 				return outcome;
 		}

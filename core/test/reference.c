@@ -173,7 +173,7 @@ static enum outcome run_insn(struct machine *m)
 }
 
 enum outcome reference_run(const struct cosy_program *program, struct world *world,
-			   struct cosy_state *state, u32 *at, u64 limit, u32 patience)
+			   struct cosy_state *state, u32 *at, u64 limit, u32 leave_after)
 {
 	struct machine m = {program, world, state, limit, *at, 0};
 	enum outcome outcome;
@@ -183,7 +183,7 @@ enum outcome reference_run(const struct cosy_program *program, struct world *wor
 		if (outcome != RUN_ON)
 			break;
 		m.at = m.next;
-		if (patience && program->marks[m.at] & COSY_MARK_RESUME && !--patience) {
+		if (leave_after && program->marks[m.at] & COSY_MARK_RESUME && !--leave_after) {
 			outcome = RUN_LEFT;
 			break;
 		}

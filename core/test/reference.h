@@ -9,12 +9,12 @@
 void reference_start(struct cosy_state *state, const struct world *world);
 
 /*
- * Runs from instruction *at until the run ends or, when `patience` is not 0,
- * until it stands before a resume point for the patience'th time (RUN_LEFT).
+ * Runs from instruction *at until the run ends or, when `leave_after` is not 0,
+ * until it stands before a resume point for that many times (RUN_LEFT).
  * Steps are counted in state->steps, up to `limit`.
  */
 enum outcome reference_run(const struct cosy_program *program, struct world *world,
-			   struct cosy_state *state, u32 *at, u64 limit, u32 patience);
+			   struct cosy_state *state, u32 *at, u64 limit, u32 leave_after);
 
 /*
  * An atomic operation on memory and registers, with BPF's results; r0 is

@@ -5,7 +5,7 @@
  *
  * fdget takes no reference where nobody shares the table of descriptors, since then only
  * the task itself can change it.  So it is here: what a compound may do to the table it
- * does by ordinary calls, each of which has all forgotten, and so has each tick.  With a
+ * does by ordinary calls, each of which has all forgotten, and so has each safepoint.  With a
  * table that is shared nothing is remembered.
  */
 #ifndef COSY_DESCRIPTOR_H

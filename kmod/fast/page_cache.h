@@ -46,7 +46,7 @@ static inline bool cosy_cached_file(const struct file *file)
 
 /*
  * COSY_GUARD_FRESH: an ordinary read of that file system succeeded in this RUN, behind
- * its last tick, or in one before it in the jiffy in which this one began.  Where it
+ * its last safepoint, or in one before it in the jiffy in which this one began.  Where it
  * fails, the ordinary call that follows sees to it.
  */
 static inline bool cosy_is_fresh(struct cosy_activation *run, const struct super_block *sb)

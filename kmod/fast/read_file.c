@@ -18,7 +18,7 @@ static bool has_to_leave(struct cosy_activation *run)
 {
 	if (cosy_between_calls(run))
 		return true;
-	if (likely(!cosy_patience_is_over(run)))
+	if (likely(!cosy_stay_is_over(run)))
 		return false;
 	cosy_leave_at(run, COSY_LEFT_WORK, run->insn, 0);
 	return true;

@@ -28,7 +28,7 @@ struct cosy_buffer {
 	/*
 	 * The user's mapping is no longer what programs were compiled for: gone, or
 	 * with another protection.  Written under the mmap lock, read without:
-	 * programs look at every call and tick.
+	 * programs look at every call and safepoint.
 	 */
 	bool gone;
 };

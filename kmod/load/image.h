@@ -20,7 +20,7 @@ struct cosy_image {
 	refcount_t references; /* each program's, and the cache's */
 	u32 insn_cnt;	       /* of the compound as loaded */
 	u32 frame_words;       /* of the deepest spill frame */
-	u32 fuel;	       /* operations between two looks around */
+	u32 fuel;	       /* steps between two safepoints */
 	u32 code_bytes;	       /* charged */
 	u32 rewritten, jited;  /* for LOAD's answer: instructions, bytes */
 	bool may_nest;	       /* makes ioctls, which RUN is one of */

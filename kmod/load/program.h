@@ -17,7 +17,7 @@ struct cosy_prog {
 	refcount_t references;	      /* the context's, while it has a handle, and each RUN's */
 	u32 insn_cnt;		      /* of the compound as loaded */
 	u32 frame_words;	      /* of the deepest spill frame */
-	u32 fuel;		      /* operations between two looks around */
+	u32 fuel;		      /* steps between two safepoints */
 	bool may_nest;		      /* makes ioctls, which RUN is one of */
 	bool ordinary;		      /* COSY_ORDINARY_CALLS: reads make no views either */
 	const void *code;	      /* what cosy_enter calls */

@@ -22,7 +22,7 @@
 #include "run/limits.h"
 #include "view/view.h"
 
-/* Bytes of work between two looks around; also of one piece. */
+/* Bytes of work between two safepoints; also of one piece. */
 #define COSY_SLICE (16 << 10)
 
 /* False: stop, the activation says why. */

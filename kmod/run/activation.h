@@ -63,7 +63,7 @@ struct cosy_activation {
 	unsigned long stack_pointer; /* cosy_enter's, to which a leave unwinds */
 	struct task_struct *task;    /* current: its flags are tested around every call */
 	/*
-	 * True: cosy_look_around behind every call.  The program's `gone`, or where time is limited
+	 * True: cosy_safepoint_poll after every call.  The program's `gone`, or where time is limited
 	 * a constant
 	 */
 	const bool *look;
@@ -105,7 +105,7 @@ struct cosy_activation {
 	bool backwards;
 	u8 strangers;
 	u64 ops;	/* operations made (COSY_OP_BASE up) */
-	u32 op_work;	/* of the one under way, in bytes, since it last looked around */
+	u32 op_work;	/* of the one under way, in bytes, since its last safepoint */
 	u32 op_resumes; /* its r1-r3 tell what remains, so it may stop for a signal */
 	u64 ctx;
 	void __user *stack; /* the software stack */

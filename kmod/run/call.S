@@ -39,7 +39,7 @@ SYM_CODE_START_LOCAL(cosy_after_call)
 	SAVE_R0_TO_R5
 	FORGET_BRANCHES
 	mov	STATE, %rdi
-	call	cosy_look_around
+	call	cosy_safepoint_poll
 	mov	%eax, %r9d
 	CLEAR_AFTER_C
 	RESTORE_R0_TO_R5

@@ -128,7 +128,7 @@ SYM_START(cosy_refuel, SYM_L_GLOBAL, .balign 16)
 	FORGET_BRANCHES
 	mov	STATE, %rdi
 	mov	%r9d, %esi
-	call	cosy_tick
+	call	cosy_safepoint
 	mov	%eax, %r9d
 	CLEAR_AFTER_C
 	RESTORE_R0_TO_R5
@@ -143,10 +143,10 @@ SYM_START(cosy_refuel, SYM_L_GLOBAL, .balign 16)
 SYM_END(cosy_refuel, SYM_T_FUNC)
 
 /* AX = the target of a back edge, which is taken already */
-THUNK cosy_thunk_tick
+THUNK cosy_thunk_safepoint
 	mov	%r10d, %r9d
 	call	cosy_refuel
 	test	%r9d, %r9d
 	jnz	cosy_leave
 	RET
-THUNK_END cosy_thunk_tick
+THUNK_END cosy_thunk_safepoint

@@ -2,12 +2,12 @@
 /*
  * limits.c - fuel, time, signals, task work, the processor's other users.
  *
- * A compound spends one fuel for each back edge, call and return and looks around when
- * it is out of fuel.  Limits that nobody set only bound the time in between.
+ * A compound spends one fuel for each back edge, call and return; out of fuel, it is at a
+ * safepoint.  Limits that nobody set only bound the time in between.
  *
  * Fuel does not bound time: one call may take seconds, and a compound that leaves gets
- * new fuel when it goes on.  So time that is limited is looked at behind every call, too
- * (run->look has call.S ask), and when the compound goes on, and ticks are close.  What
+ * new fuel when it goes on.  So time that is limited is looked at after every call, too
+ * (run->look has call.S ask), and when the compound goes on, and safepoints are close.  What
  * overruns the limit is then one call, or the accesses of some thousand instructions.
  *
  * What was used before comes from the user's memory.  Whoever forges it starts anew, as
@@ -38,9 +38,9 @@ module_param(max_kernel_ms, ulong, 0644);
 MODULE_PARM_DESC(max_kernel_ms,
 		 "milliseconds on the processor after which a compound ends; 0 = no limit");
 
-/* Operations between two looks: some ten microseconds of the tightest loop. */
-#define FUEL	   4096u
-#define LEAST_FUEL 16u
+/* Steps between two safepoints: some ten microseconds of the tightest loop. */
+#define FUEL	 4096u
+#define MIN_FUEL 16u
 
 /* The same where time is limited, and instructions: any may be an access that faults. */
 #define TIMED_FUEL  64u
@@ -57,24 +57,24 @@ static u64 smallest(u64 a, u64 b)
 /* A long program may do much between two back edges, so it gets fewer of them. */
 u32 cosy_limits_fuel(u32 insn_cnt)
 {
-	return clamp(FUEL * 64 / insn_cnt, LEAST_FUEL, FUEL);
+	return clamp(FUEL * 64 / insn_cnt, MIN_FUEL, FUEL);
 }
 
 /*
- * The next portion where nothing is limited.  Where there is an auditor, a compound whose
- * calls sleep is to run out of patience soon.
+ * The budget where nothing is limited.  A compound that an auditor watches gets little: where
+ * its calls sleep it is to come to the end of COSY_MAX_STAY soon.
  */
-static __always_inline u64 portion(const struct cosy_activation *run)
+static __always_inline u64 fuel_budget(const struct cosy_activation *run)
 {
 	if (unlikely(READ_ONCE(current_thread_info()->syscall_work) & SYSCALL_WORK_SYSCALL_AUDIT))
-		return LEAST_FUEL;
+		return MIN_FUEL;
 	return run->prog->fuel;
 }
 
 /* With a limit; the one operation more than the limit finds it reached. */
-static u64 limited_portion(const struct cosy_activation *run)
+static u64 fuel_budget_limited(const struct cosy_activation *run)
 {
-	u64 most = portion(run);
+	u64 most = fuel_budget(run);
 
 	if (run->max_ns)
 		most = min_t(u64, most, clamp(TIMED_INSNS / run->prog->insn_cnt, 1u, TIMED_FUEL));
@@ -83,7 +83,7 @@ static u64 limited_portion(const struct cosy_activation *run)
 	return run->max_steps - run->granted + 1;
 }
 
-static __always_inline void refuel(struct cosy_activation *run, u64 fuel)
+static __always_inline void fuel_grant(struct cosy_activation *run, u64 fuel)
 {
 	run->entry.fuel = fuel;
 	run->granted += fuel;
@@ -116,7 +116,7 @@ static unsigned long switches(void)
 }
 
 /*
- * What this RUN has used; without a limit of time, to the last tick.  Who has not left
+ * What this RUN has used; without a limit of time, to the clock's last tick.  Who has not left
  * the processor has used all the time there was, whatever the scheduler's clock says,
  * which may stand still for a tick.  Nothing is done in no time.
  */
@@ -168,7 +168,7 @@ static noinline void start_limited(struct cosy_activation *run, const struct cos
 		run->wall_start = ktime_get_ns();
 		run->look_at = run->wall_start + (run->max_ns - run->ns_before);
 	}
-	refuel(run, limited_portion(run));
+	fuel_grant(run, fuel_budget_limited(run));
 }
 
 void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context, u64 steps, u64 ns)
@@ -186,7 +186,7 @@ void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context
 		     READ_ONCE(context->max_ns) | READ_ONCE(max_steps) | READ_ONCE(max_kernel_ms)))
 		start_limited(run, context);
 	else
-		refuel(run, portion(run));
+		fuel_grant(run, fuel_budget(run));
 }
 
 bool cosy_limits_reached(const struct cosy_prog *prog, const struct cosy_context *context, u64 ns)
@@ -202,7 +202,7 @@ void cosy_limits_stop(struct cosy_activation *run)
 	run->entry.state.kernel_ns = run->ns_before + time_used(run);
 }
 
-/* --- Looking around ------------------------------------------------------------------------ */
+/* --- Safepoints ---------------------------------------------------------------------------- */
 
 /*
  * Lets others have the processor, if they want it; then whether the thread has to go
@@ -229,7 +229,7 @@ static bool work_due(struct cosy_activation *run)
 	return cosy_resume_work();
 }
 
-u32 cosy_look_around(struct cosy_activation *run)
+u32 cosy_safepoint_poll(struct cosy_activation *run)
 {
 	if (time_is_up(run))
 		return COSY_ENDED_TIME;
@@ -243,9 +243,9 @@ u32 cosy_look_around(struct cosy_activation *run)
 bool cosy_leave_between(struct cosy_activation *run)
 {
 	u64 detail = 0;
-	u32 status = cosy_look_around(run);
+	u32 status = cosy_safepoint_poll(run);
 
-	/* Last, since looking around may let others run, who install a filter. */
+	/* Last, since the poll may let others run, who install a filter. */
 	if (status == COSY_DONE && cosy_traced(run)) {
 		status = COSY_LEFT_TRACED;
 		detail = READ_ONCE(current_thread_info()->syscall_work);
@@ -256,7 +256,7 @@ bool cosy_leave_between(struct cosy_activation *run)
 	return true;
 }
 
-u32 cosy_tick(struct cosy_activation *run, u32 insn)
+u32 cosy_safepoint(struct cosy_activation *run, u32 insn)
 {
 	u32 status;
 
@@ -264,8 +264,8 @@ u32 cosy_tick(struct cosy_activation *run, u32 insn)
 	if (run->max_steps && run->granted > run->max_steps)
 		status = COSY_ENDED_STEPS;
 	else
-		status = cosy_look_around(run);
-	if (status == COSY_DONE && cosy_patience_is_over(run))
+		status = cosy_safepoint_poll(run);
+	if (status == COSY_DONE && cosy_stay_is_over(run))
 		status = COSY_LEFT_WORK;
 	if (status != COSY_DONE) {
 		cosy_leave_at(run, status, insn, 0);
@@ -275,7 +275,7 @@ u32 cosy_tick(struct cosy_activation *run, u32 insn)
 		cosy_held_drop(run);
 	cosy_descriptors_forget(run);
 	run->fresh[0] = run->fresh[1] = NULL;
-	refuel(run, run->max_steps | run->max_ns ? limited_portion(run) : portion(run));
+	fuel_grant(run, run->max_steps | run->max_ns ? fuel_budget_limited(run) : fuel_budget(run));
 	return 0;
 }
 
@@ -287,10 +287,10 @@ bool cosy_limits_pause(struct cosy_activation *run, u32 insn, bool resumes)
 		status = COSY_ENDED_TIME;
 	else if (fatal_signal_pending(current))
 		status = COSY_LEFT_WORK;
-	else if (resumes && (work_due(run) || cosy_patience_is_over(run)))
+	else if (resumes && (work_due(run) || cosy_stay_is_over(run)))
 		status = COSY_LEFT_WORK;
 	else if (!resumes && (signal_pending(current) ||
-			      time_after(jiffies, run->entered + 10 * COSY_PATIENCE)))
+			      time_after(jiffies, run->entered + 10 * COSY_MAX_STAY)))
 		status = COSY_LEFT_NATIVE; /* it cannot go on in the middle */
 	cond_resched();
 	if (status == COSY_DONE)

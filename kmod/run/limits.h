@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* limits.h - what a compound has to look around for while it runs. */
+/* limits.h - what ends or interrupts a compound while it runs: limits and safepoints. */
 #ifndef COSY_LIMITS_H
 #define COSY_LIMITS_H
 
@@ -8,7 +8,7 @@
 #include "compat/compat.h"
 #include "run/activation.h"
 
-/* Flags of a thread that are looked at behind every call. */
+/* Flags of a thread that are looked at after every call. */
 #define COSY_CALL_WORK (COSY_EXIT_WORK | COSY_RESCHED)
 
 /*
@@ -18,7 +18,7 @@
 #define COSY_TRACED (~SYSCALL_WORK_SYSCALL_AUDIT)
 
 /* How long a compound may stay in the kernel while nothing is urgent. */
-#define COSY_PATIENCE (HZ / 10)
+#define COSY_MAX_STAY (HZ / 10)
 
 /*
  * However long a compound runs, its thread is back in user mode now and then: for
@@ -26,12 +26,12 @@
  * the next system call entry will see, for those who wait until every thread has
  * been in user mode (RCU tasks, live patches).
  */
-static __always_inline bool cosy_patience_is_over(const struct cosy_activation *run)
+static __always_inline bool cosy_stay_is_over(const struct cosy_activation *run)
 {
-	return time_after(jiffies, run->entered + COSY_PATIENCE);
+	return time_after(jiffies, run->entered + COSY_MAX_STAY);
 }
 
-/* Operations between two looks around, for a program of so many instructions. */
+/* Steps between two safepoints, for a program of so many instructions. */
 u32 cosy_limits_fuel(u32 insn_cnt);
 
 /*
@@ -48,16 +48,16 @@ bool cosy_limits_reached(const struct cosy_prog *prog, const struct cosy_context
 void cosy_limits_stop(struct cosy_activation *run);
 
 /*
- * Fuel is out, before or behind `insn`.  0 with new fuel in run->entry.fuel, or
+ * Fuel is out, before or after `insn`.  0 with new fuel in run->entry.fuel, or
  * non-zero: leave at `insn`, run->status says why.  Called by enter.S.
  */
-u32 cosy_tick(struct cosy_activation *run, u32 insn);
+u32 cosy_safepoint(struct cosy_activation *run, u32 insn);
 
 /*
- * Behind a call: lets others have the processor, if they want it.  COSY_DONE, or why it
+ * After a call: lets others have the processor, if they want it.  COSY_DONE, or why it
  * has to leave now, which the caller has to do.  Called by call.S.
  */
-u32 cosy_look_around(struct cosy_activation *run);
+u32 cosy_safepoint_poll(struct cosy_activation *run);
 
 /* cosy_between_calls where there is something to look at. */
 bool cosy_leave_between(struct cosy_activation *run);

@@ -231,7 +231,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 		error = cosy_leave_restore(&run, u64_to_user_ptr(argument->state), &steps, &ns);
 		if (error)
 			return error;
-		/* What leaves before its fuel is out never comes to a tick, however often it goes on. */
+		/* What leaves before its fuel is out never comes to a safepoint, however often it goes on. */
 		if (unlikely(cosy_limits_reached(prog, context, ns)))
 			return refuse(context, user, argument, COSY_ENDED_TIME, 0);
 	}

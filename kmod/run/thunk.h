@@ -38,7 +38,7 @@ void cosy_thunk_syscall(void);
 #define COSY_THUNK_CALL(number, name, args, flags)	 void cosy_thunk_##name(void);
 #define COSY_OP(number, name, args, flags)		 void cosy_thunk_##name(void);
 #include "ops.def"
-void cosy_thunk_tick(void);
+void cosy_thunk_safepoint(void);
 void cosy_thunk_push(void);
 void cosy_thunk_pop(void);
 

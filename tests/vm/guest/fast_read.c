@@ -144,7 +144,7 @@ static void holes(void)
 	memset(shared, 1, SIZE);
 	COSY_START;
 	for (int i = 0; i < 3; i++) {
-		/* The first one behind a tick goes the ordinary way. */
+		/* The first one after a safepoint goes the ordinary way. */
 		pread(fd, shared, 1, 0);
 		got = pread(fd, shared, SIZE, 0);
 		for (int k = 0; k < SIZE; k++)

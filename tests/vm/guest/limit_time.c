@@ -6,7 +6,7 @@
  */
 #include "kmod.h"
 
-#define A_FEW 64 /* operations between two looks, where time is limited */
+#define A_FEW 64 /* steps between two safepoints, where time is limited */
 
 static int regular;  /* a file of tmpfs */
 static int zero;     /* /dev/zero */
@@ -175,7 +175,7 @@ static void test_long_operations(void)
 
 /* --- From RUN to RUN ------------------------------------------------------------------------- */
 
-/* Long calls never come to a tick, however often they go on. */
+/* Long calls never come to a safepoint, however often they go on. */
 static void test_long_calls(void)
 {
 	enum { LIMIT = 10000000, CALLS = 4000 };

@@ -238,7 +238,7 @@ static void discards(void)
 		OP(view_pread, file, b + to, size, at);
 		OP(discard, b + from, length);
 		script_run();
-		/* A tick may have come before, and that puts all views into memory. */
+		/* A safepoint may have come before, and that puts all views into memory. */
 		if (inside && b[to] == '#')
 			left_out++;
 		else
