@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What others can see of a write to tmpfs: times, privileges that are dropped, events,
+ * counters, seals, limits, bytes that survive reclaim.  The specialised write is a copy
+ * of what the kernel's own comes to (kmod/view/tmpfs_write.c): where the kernel's learns
+ * to do more, a write in a region and one by write(2) differ here.
+ */
+#include "guards.h"
+#include <linux/magic.h>
+#include <sys/inotify.h>
+#include <sys/resource.h>
+#include <sys/statfs.h>
+#include <sys/xattr.h>
+
+#define SIZE 20000
+#define OLD  1000000000 /* seconds; when the files were last changed */
+
+/* Everything that one write is seen by. */
+struct effects {
+	long result;
+	int error;
+	long position;
+	unsigned int mode, events, event_mask;
+	unsigned long long size, blocks, written, writes;
+	bool times_new, times_equal, accessed, privileged;
+	char bytes[SIZE + 100];
+};
+
+struct kind {
+	const char *what;
+	void (*prepare)(int fd);
+	long at, count; /* at -1: where the position is, which is 10 */
+	int flags;	/* as the file is opened */
+	bool fast;	/* to be specialised */
+};
+
+static char *shared; /* in the shared buffer where there is one */
+static int notify;
+
+/* A counter of this process's, out of /proc/self/io. */
+static unsigned long long counter(const char *name)
+{
+	unsigned long long value = 0;
+	char line[64];
+	FILE *file = fopen("/proc/self/io", "r");
+
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)))
+			value = strtoull(line + strlen(name), NULL, 10);
+	if (file)
+		fclose(file);
+	return value;
+}
+
+static void events_take(struct effects *effects)
+{
+	char buffer[4096] __attribute__((aligned(8)));
+	long got = read(notify, buffer, sizeof(buffer));
+
+	for (long at = 0; at < got;) {
+		const struct inotify_event *event = (void *)(buffer + at);
+
+		effects->events++;
+		effects->event_mask |= event->mask;
+		at += (long)sizeof(*event) + event->len;
+	}
+}
+
+static void effects_look(int fd, const char *name, struct effects *effects)
+{
+	struct statx st;
+
+	MUST(!statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &st));
+	effects->position = lseek(fd, 0, SEEK_CUR);
+	effects->mode = st.stx_mode;
+	effects->size = st.stx_size;
+	effects->blocks = st.stx_blocks;
+	effects->times_new = st.stx_mtime.tv_sec > OLD;
+	effects->times_equal = st.stx_mtime.tv_sec == st.stx_ctime.tv_sec &&
+			       st.stx_mtime.tv_nsec == st.stx_ctime.tv_nsec;
+	effects->accessed = st.stx_atime.tv_sec != OLD;
+	effects->privileged = getxattr(name, "security.capability", NULL, 0) > 0;
+	memset(effects->bytes, 0, sizeof(effects->bytes));
+	MUST(pread(fd, effects->bytes, sizeof(effects->bytes), 0) >= 0);
+}
+
+/* Such a write is specialised; not at once where the RUN is interrupted before it. */
+static void write_specialised(int fd, long at, long count)
+{
+	struct cosy_stats before = counts();
+	char c;
+
+	for (int turn = 0; turn < 100 && kernel_expected() && counts().fast == before.fast;
+	     turn++) {
+		MUST(at >= 0 || lseek(fd, 10, SEEK_SET) == 10);
+		COSY_START;
+		pread(fd, &c, 1, SIZE + 1);
+		at < 0 ? write(fd, shared, count) : pwrite(fd, shared, count, at);
+		COSY_END;
+	}
+	CHECK_FAST(before, 1);
+}
+
+/* A file of this kind, written to by the call itself or in a region. */
+static void write_try(const struct kind *kind, bool in_region, struct effects *effects)
+{
+	const struct timespec times[2] = { { OLD, 0 }, { OLD, 0 } };
+	const char *name = in_region ? "region" : "native";
+	unsigned long long written, writes;
+	static char text[SIZE];
+	long at = kind->at, count = kind->count, result = -1;
+	int fd, watch, error = 0;
+	char c;
+
+	memset(effects, 0, sizeof(*effects));
+	memset(text, 't', sizeof(text));
+	fd = open(name, O_RDWR | O_CREAT | O_TRUNC | kind->flags, 0600);
+	MUST(fd >= 0 && write(fd, text, SIZE) == SIZE && lseek(fd, 10, SEEK_SET) == 10);
+	if (kind->prepare)
+		kind->prepare(fd);
+	if (kind->flags & O_APPEND)
+		MUST(lseek(fd, 10, SEEK_SET) == 10);
+	MUST(!futimens(fd, times));
+	watch = inotify_add_watch(notify, name, IN_ALL_EVENTS);
+	MUST(watch >= 0);
+	errno = 0;
+	if (in_region) {
+		COSY_START;
+		/* An ordinary call that a RUN begins with. */
+		pread(fd, &c, 1, SIZE + 1);
+		result = at < 0 ? write(fd, shared, count) : pwrite(fd, shared, count, at);
+		if (result < 0)
+			error = errno;
+		COSY_END;
+		/* What one more write, to nowhere, counts. */
+		written = counter("wchar: ");
+		writes = counter("syscw: ");
+		COSY_START;
+		at < 0 ? write(fd, shared, count) : pwrite(fd, shared, count, at);
+		COSY_END;
+	} else {
+		pread(fd, &c, 1, SIZE + 1);
+		result = at < 0 ? write(fd, shared, count) : pwrite(fd, shared, count, at);
+		if (result < 0)
+			error = errno;
+		written = counter("wchar: ");
+		writes = counter("syscw: ");
+		at < 0 ? write(fd, shared, count) : pwrite(fd, shared, count, at);
+	}
+	effects->written = counter("wchar: ") - written;
+	effects->writes = counter("syscw: ") - writes;
+	effects->result = result;
+	effects->error = error;
+	events_take(effects);
+	effects_look(fd, name, effects);
+	inotify_rm_watch(notify, watch);
+	if (in_region && kind->fast)
+		write_specialised(fd, at, count);
+	/* The watch's own end. */
+	while (read(notify, text, sizeof(text)) > 0)
+		;
+	MUST(!close(fd) && !unlink(name));
+}
+
+#define SAME(field)                                                                                \
+	CHECK(native.field == region.field, "%s: " #field " %llu, not %llu", kind->what,           \
+	      (unsigned long long)region.field, (unsigned long long)native.field)
+
+static void write_compare(const struct kind *kind)
+{
+	static struct effects native, region;
+
+	write_try(kind, false, &native);
+	write_try(kind, true, &region);
+	SAME(result);
+	SAME(error);
+	SAME(position);
+	SAME(mode);
+	SAME(events);
+	SAME(event_mask);
+	SAME(size);
+	SAME(blocks);
+	SAME(written);
+	SAME(writes);
+	SAME(times_new);
+	SAME(times_equal);
+	SAME(accessed);
+	SAME(privileged);
+	CHECK(!memcmp(native.bytes, region.bytes, sizeof(native.bytes)), "%s: other bytes",
+	      kind->what);
+}
+
+/* --- What makes a write more than its bytes ------------------------------------------------ */
+
+static void set_user_id(int fd)
+{
+	MUST(!fchmod(fd, 06755));
+}
+
+static void set_group_id_alone(int fd)
+{
+	MUST(!fchmod(fd, 02745));
+}
+
+/* cap_net_raw=ep, as setcap(8) writes it. */
+static void capability(int fd)
+{
+	static const unsigned int raw[5] = { 0x02000001, 1 << 13, 0, 0, 0 };
+
+	if (fsetxattr(fd, "security.capability", raw, sizeof(raw), 0))
+		printf("no capabilities of files: %s\n", strerror(errno));
+}
+
+static void hole(int fd)
+{
+	MUST(!ftruncate(fd, 0) && !ftruncate(fd, SIZE));
+}
+
+static void mapped(int fd)
+{
+	char *map = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	MUST(map != MAP_FAILED);
+	for (int i = 0; i < SIZE; i += 1000)
+		map[i] = 'm';
+	MUST(!munmap(map, SIZE));
+}
+
+static void clean(int fd)
+{
+	char *map = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	MUST(map != MAP_FAILED);
+#ifdef MADV_PAGEOUT
+	madvise(map, SIZE, MADV_PAGEOUT);
+#endif
+	MUST(!munmap(map, SIZE));
+}
+
+static const struct kind kinds[] = {
+	{ "within a page", NULL, 100, 50, 0, true },
+	{ "across pages", NULL, 4000, 9000, 0, true },
+	{ "one byte", NULL, 0, 1, 0, true },
+	{ "the last byte", NULL, SIZE - 1, 1, 0, true },
+	{ "at the position", NULL, -1, 100, 0, true },
+	{ "past the end", NULL, SIZE - 10, 50, 0, false },
+	{ "nothing", NULL, 100, 0, 0, false },
+	{ "set-user-ID", set_user_id, 100, 50, 0, false },
+	{ "set-group-ID of a file that is not executable by its group", set_group_id_alone, 100, 50,
+	  0, false },
+	{ "capabilities", capability, 100, 50, 0, false },
+	{ "into a hole", hole, 100, 50, 0, false },
+	{ "changed by a mapping", mapped, 100, 5000, 0, true },
+	{ "reclaimed", clean, 100, 5000, 0, false },
+	{ "appending", NULL, -1, 50, O_APPEND, false },
+	{ "synchronous", NULL, 100, 50, O_SYNC, false },
+	{ "synchronous data", NULL, 100, 50, O_DSYNC, false },
+};
+
+/* --- Seals and limits --------------------------------------------------------------------- */
+
+static void sealed(void)
+{
+	int fd = memfd_create("sealed", MFD_ALLOW_SEALING);
+	long result[3] = { 0 };
+	int error = 0;
+	char c;
+
+	MUST(fd >= 0 && write(fd, shared, SIZE) == SIZE);
+	COSY_START;
+	pread(fd, &c, 1, 0);
+	result[0] = pwrite(fd, shared, 100, 0);
+	result[1] = fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
+	result[2] = pwrite(fd, shared, 100, 0);
+	if (result[2] < 0)
+		error = errno;
+	COSY_END;
+	CHECK(result[0] == 100 && !result[1] && result[2] == -1 && error == EPERM,
+	      "%ld, %ld, %ld, %d", result[0], result[1], result[2], error);
+	MUST(!close(fd));
+}
+
+static void limited(void *unused)
+{
+	struct rlimit limit = { 5000, 5000 };
+	long result[2] = { 0 };
+	int error = 0, fd = open("limited", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	char c;
+
+	(void)unused;
+	MUST(fd >= 0 && write(fd, shared, SIZE) == SIZE);
+	signal(SIGXFSZ, SIG_IGN);
+	MUST(!setrlimit(RLIMIT_FSIZE, &limit));
+	COSY_START;
+	pread(fd, &c, 1, 0);
+	result[0] = pwrite(fd, shared, 4000, 4000);
+	result[1] = pwrite(fd, shared, 100, 6000);
+	if (result[1] < 0)
+		error = errno;
+	COSY_END;
+	CHECK(result[0] == 1000 && result[1] == -1 && error == EFBIG, "%ld, %ld, %d", result[0],
+	      result[1], error);
+}
+
+int main(void)
+{
+	struct statfs fs;
+
+	directory_enter();
+	MUST(!statfs(".", &fs));
+	shared = cosy_malloc(SIZE);
+	notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	MUST(shared && notify >= 0);
+	memset(shared, 'w', SIZE);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		struct kind one = kinds[i];
+
+		one.fast = one.fast && fs.f_type == TMPFS_MAGIC;
+		write_compare(&one);
+	}
+	sealed();
+	CHECK_CHILD(in_child(limited, NULL));
+	unlink("limited");
+	directory_leave();
+	return check_end();
+}
