@@ -155,7 +155,7 @@ void stats_closed_explained(struct file *file, int fd)
 {
 	if (!explains(fd) || file->refs > 2)
 		return;
-	if ((file_word(file) & WORD_PLAIN) && !file->forever)
+	if ((file_word(file) & WORD_PLAIN) && !file->stays_plain)
 		explain(fd, "closed unspecialised", GUARD_EARNED);
 	else
 		explain(fd, "closed", GUARDS);

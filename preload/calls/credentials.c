@@ -26,7 +26,7 @@ int capset(void *header, const void *data);
 		__typeof__(call) ret_;                                                             \
                                                                                                    \
 		if (mine_) {                                                                       \
-			file_share_begin(GUARD_LEASE_PERMITTED, false);                            \
+			file_share_begin(GUARD_LEASE_PERMITTED, FOR_NOW);                          \
 			lease_thread_end();                                                        \
 		}                                                                                  \
 		ret_ = (call);                                                                     \

@@ -119,7 +119,7 @@ int close_range(unsigned int first, unsigned int last, int flags)
 		return SHARE_NO_TABLE(NEXT(close_range)(first, last, flags));
 	/* With one thread of the program's: the one that returns leases may share its descriptors. */
 	if (flags & CLOSE_RANGE_UNSHARE) {
-		file_share_begin(GUARD_ONE_TABLE, false);
+		file_share_begin(GUARD_ONE_TABLE, FOR_NOW);
 		lease_thread_end();
 		file_share_end();
 	}
@@ -188,7 +188,7 @@ static void flags_changing(int fd, int flags)
 	if (!file)
 		return;
 	if (flags & (O_DIRECT | O_ASYNC))
-		file_plain(file, GUARD_FS_CONSTANT, true);
+		file_unspecialise(file, GUARD_FS_CONSTANT, UNTIL_CLOSED);
 	file->async = flags & O_ASYNC;
 }
 
@@ -241,7 +241,7 @@ int fcntl64(int fd, int command, ...)
 	case F_SETOWN_EX:
 	case F_GETOWN_EX:
 	case F_NOTIFY:
-		file_plain_fd(fd, GUARD_OWN_CALLS, true);
+		file_unspecialise_fd(fd, GUARD_OWN_CALLS, UNTIL_CLOSED);
 		break;
 	}
 	return NEXT(fcntl64)(fd, command, argument);

@@ -128,7 +128,7 @@ static __attribute__((noinline)) ssize_t read_slowly(int fd, void *buf, size_t l
 			if (ret < 0)
 				return ret;
 			if (offset + ret > WORD_POSITION) {
-				file_plain(file, GUARD_KERNEL_POSITION, true);
+				file_unspecialise(file, GUARD_KERNEL_POSITION, UNTIL_CLOSED);
 				continue;
 			}
 			break;

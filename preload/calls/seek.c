@@ -36,7 +36,7 @@ static bool seek_earned(struct file *file)
 {
 	if (!file->price)
 		file->price = PRICE;
-	if (file->forever || ++file->seeks < file->price)
+	if (file->stays_plain || ++file->seeks < file->price)
 		return false;
 	return !__atomic_load_n(&file->inside, __ATOMIC_RELAXED) && !file_sharing();
 }
@@ -104,7 +104,7 @@ static bool seek_asked(struct file *file, int fd, uint64_t word, off64_t offset,
 		cosy_syscall3(SYS_lseek, fd, word & WORD_POSITION, SEEK_SET);
 	*ret = cosy_syscall3(SYS_lseek, fd, offset, whence);
 	if (*ret > (long)WORD_POSITION) {
-		held = file_unplug(file, held, GUARD_KERNEL_POSITION);
+		held = file_replug(file, held, GUARD_KERNEL_POSITION);
 		cosy_syscall3(SYS_lseek, fd, *ret, SEEK_SET);
 	} else if (*ret >= 0) {
 		held = *ret;

@@ -70,7 +70,7 @@ static void share_in_child(void)
 		pid_t pid_;                                                                        \
                                                                                                    \
 		if (mine_) {                                                                       \
-			file_share_begin(GUARD_NO_FP_SHARE, true);                                 \
+			file_share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);                         \
 			lease_thread_end();                                                        \
 		}                                                                                  \
 		pid_ = (call);                                                                     \
@@ -101,7 +101,7 @@ int daemon(int nochdir, int noclose)
 {
 	int ret;
 
-	file_share_begin(GUARD_NO_FP_SHARE, true);
+	file_share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);
 	ret = NEXT(daemon)(nochdir, noclose);
 	share_in_child();
 	return ret;
@@ -114,7 +114,7 @@ int daemon(int nochdir, int noclose)
 __attribute__((used, visibility("hidden"))) void *share_before_vfork(void)
 {
 	if (!share_in_vfork_child()) {
-		file_share_begin(GUARD_NO_FP_SHARE, true);
+		file_share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);
 		file_share_end();
 		share_vforked = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	}
@@ -155,7 +155,7 @@ int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 	child_tid = va_arg(args, pid_t *);
 	va_end(args);
 	if (mine)
-		file_share_begin(GUARD_NO_FP_SHARE, true);
+		file_share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);
 	if (mine && vforks)
 		share_vforked = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	ret = NEXT(clone)(child, stack, flags, argument, parent_tid, tls, child_tid);
@@ -191,7 +191,7 @@ int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 		__typeof__(call) ret_;                                                             \
                                                                                                    \
 		if (mine_)                                                                         \
-			file_share_begin(GUARD_NO_FP_SHARE, true);                                 \
+			file_share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);                         \
 		ret_ = (call);                                                                     \
 		if (mine_)                                                                         \
 			file_share_end();                                                          \
@@ -262,7 +262,7 @@ int wordexp(const char *words, wordexp_t *expansion, int flags)
 		int ret_;                                                                          \
                                                                                                    \
 		if (mine_)                                                                         \
-			file_share_begin(GUARD_KERNEL_POSITION, false);                            \
+			file_share_begin(GUARD_KERNEL_POSITION, FOR_NOW);                          \
 		ret_ = (call);                                                                     \
 		if (mine_)                                                                         \
 			file_share_end();                                                          \
@@ -376,7 +376,7 @@ static void passing(const struct msghdr *message)
 			int fd;
 
 			memcpy(&fd, CMSG_DATA(part) + at, sizeof(fd));
-			file_plain_fd(fd, GUARD_NO_FP_SHARE, true);
+			file_unspecialise_fd(fd, GUARD_NO_FP_SHARE, UNTIL_CLOSED);
 		}
 	}
 }
@@ -400,7 +400,7 @@ int sendmmsg(int socket, struct mmsghdr *messages, unsigned int count, int flags
 void pthread_exit(void *ret)
 {
 	if (cosy_syscall3(SYS_gettid, 0, 0, 0) == cosy_syscall3(SYS_getpid, 0, 0, 0)) {
-		file_share_begin(GUARD_ONE_TABLE, false);
+		file_share_begin(GUARD_ONE_TABLE, FOR_NOW);
 		lease_thread_end();
 		lease_thread_share_table();
 		file_share_end();

@@ -32,7 +32,7 @@ static inline bool share_in_vfork_child(void)
 		__typeof__(call) ret_;                                                             \
                                                                                                    \
 		if (mine_)                                                                         \
-			file_share_begin(GUARD_ONE_TABLE, false);                                  \
+			file_share_begin(GUARD_ONE_TABLE, FOR_NOW);                                \
 		ret_ = (call);                                                                     \
 		if (mine_ && !ret_)                                                                \
 			file_forbid(GUARD_ONE_TABLE);                                              \

@@ -16,13 +16,13 @@
 /* stdio's own reads and its close do not come through this library. */
 FILE *fdopen(int fd, const char *mode)
 {
-	file_plain_fd(fd, GUARD_OWN_CALLS, true);
+	file_unspecialise_fd(fd, GUARD_OWN_CALLS, UNTIL_CLOSED);
 	return NEXT(fdopen)(fd, mode);
 }
 
 DIR *fdopendir(int fd)
 {
-	file_plain_fd(fd, GUARD_OWN_CALLS, true);
+	file_unspecialise_fd(fd, GUARD_OWN_CALLS, UNTIL_CLOSED);
 	return NEXT(fdopendir)(fd);
 }
 

@@ -125,7 +125,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	/* Whoever still has its last word in mind must not take this for that file. */
 	file->word = ((file->word + WORD_GENERATION) & ~(WORD_LOCKED | WORD_POSITION)) | WORD_PLAIN;
 	file->inside = 0;
-	file->forever = false;
+	file->stays_plain = false;
 	file->async = false;
 	file->distant = false;
 	file->unleased = false;
@@ -145,7 +145,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 		file_replaced(fd, old, true);
 	if (unlikely(__atomic_load_n(&file_epochs, __ATOMIC_SEQ_CST) != epoch_before ||
 		     file_sharing()))
-		__atomic_store_n(&file->forever, true, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&file->stays_plain, true, __ATOMIC_SEQ_CST);
 }
 
 /* Under LOCKED: what makes it specialised is given back. */
@@ -168,7 +168,7 @@ static COLD void file_put_held(struct file *file, int fd, bool last)
 		stats.reads += file->reads;
 		word = WORD_PLAIN;
 	} else if (!(word & WORD_PLAIN) && file->fd == fd) {
-		word = file_unplug(file, word, GUARD_KERNEL_POSITION);
+		word = file_replug(file, word, GUARD_KERNEL_POSITION);
 	}
 	/* The generation stops reads through `fd` that are under way. */
 	file_unlock(file, word, signals);
@@ -203,7 +203,7 @@ struct file *file_replacing(int fd)
 
 	if (!file)
 		return NULL;
-	file_plain(file, GUARD_KERNEL_POSITION, false);
+	file_unspecialise(file, GUARD_KERNEL_POSITION, FOR_NOW);
 	return file_name(fd, file, NULL);
 }
 
@@ -221,7 +221,7 @@ void file_duplicated(int fd, int copy)
 	if (!file || fd == copy)
 		return;
 	if ((unsigned int)copy >= FILES) {
-		file_plain(file, GUARD_OWN_CALLS, true);
+		file_unspecialise(file, GUARD_OWN_CALLS, UNTIL_CLOSED);
 		return;
 	}
 	do {
@@ -302,13 +302,13 @@ struct file *file_borrow(int fd, enum guard why)
 		if (word & WORD_LOCKED)
 			file_wait(file, word);
 		else if (!(word & WORD_PLAIN))
-			file_plain(file, why, false);
+			file_unspecialise(file, why, FOR_NOW);
 		else if (file_enter(file, word))
 			return file;
 	}
 }
 
-uint64_t file_unplug(struct file *file, uint64_t word, enum guard why)
+uint64_t file_replug(struct file *file, uint64_t word, enum guard why)
 {
 	cosy_syscall3(SYS_lseek, file->fd, word & WORD_POSITION, SEEK_SET);
 	seek_learn(file);
@@ -324,34 +324,34 @@ uint64_t file_unplug(struct file *file, uint64_t word, enum guard why)
 
 bool file_may_change(const struct file *file, int fd, uint64_t word)
 {
-	if (file->forever || file_sharing() || file_of(fd) != file)
+	if (file->stays_plain || file_sharing() || file_of(fd) != file)
 		return false;
 	return !(word & WORD_PLAIN) || !file->inside;
 }
 
-void file_plain(struct file *file, enum guard why, bool forever)
+void file_unspecialise(struct file *file, enum guard why, enum how_long how_long)
 {
 	uint64_t word, signals;
 
-	if (forever)
-		__atomic_store_n(&file->forever, true, __ATOMIC_SEQ_CST);
+	if (how_long == UNTIL_CLOSED)
+		__atomic_store_n(&file->stays_plain, true, __ATOMIC_SEQ_CST);
 	word = __atomic_load_n(&file->word, __ATOMIC_SEQ_CST);
-	/* Whoever is about to specialise it looks at `forever` behind its hold. */
+	/* Whoever is about to specialise it looks at `stays_plain` once it has the lock. */
 	if ((word & WORD_PLAIN) && !(word & WORD_LOCKED))
 		return;
 	word = file_lock(file, &signals);
 	if (!(word & WORD_PLAIN))
-		word = file_unplug(file, word, why);
+		word = file_replug(file, word, why);
 	file_unlock(file, word, signals);
 }
 
-void file_plain_fd(int fd, enum guard why, bool forever)
+void file_unspecialise_fd(int fd, enum guard why, enum how_long how_long)
 {
 	struct file *file = file_of(fd);
 
 	relax_forget(fd);
 	if (file)
-		file_plain(file, why, forever);
+		file_unspecialise(file, why, how_long);
 }
 
 unsigned int file_used(void)
@@ -366,20 +366,20 @@ void file_each(void (*visit)(struct file *file))
 			visit(&file_space->all[number]);
 }
 
-void file_plain_all(enum guard why, bool forever)
+void file_unspecialise_all(enum guard why, enum how_long how_long)
 {
 	for (unsigned int number = 0; number < used_numbers; number++)
 		if (__atomic_load_n(&file_space->all[number].refs, __ATOMIC_SEQ_CST) > 1)
-			file_plain(&file_space->all[number], why, forever);
+			file_unspecialise(&file_space->all[number], why, how_long);
 }
 
-void file_share_begin(enum guard why, bool forever)
+void file_share_begin(enum guard why, enum how_long how_long)
 {
 	__atomic_add_fetch(&sharing, 1, __ATOMIC_SEQ_CST);
-	if (forever)
+	if (how_long == UNTIL_CLOSED)
 		__atomic_add_fetch(&file_epochs, 1, __ATOMIC_SEQ_CST);
-	file_plain_all(why, forever);
-	relax_share(forever);
+	file_unspecialise_all(why, how_long);
+	relax_share(how_long);
 }
 
 void file_share_end(void)
@@ -390,7 +390,7 @@ void file_share_end(void)
 void file_forbid(enum guard why)
 {
 	__atomic_store_n(&forbidden, true, __ATOMIC_SEQ_CST);
-	file_share_begin(why, true);
+	file_share_begin(why, UNTIL_CLOSED);
 	file_share_end();
 }
 

@@ -59,7 +59,7 @@ struct file {
 	uint64_t word;
 	int refs;	  /* 1 + descriptors that name it; 0: free */
 	int inside;	  /* threads in an ordinary call that uses the kernel's position */
-	bool forever;	  /* plain until it is closed */
+	bool stays_plain; /* until it is closed */
 	bool async;	  /* O_ASYNC is the program's, not a lease's */
 	bool distant;	  /* its lease would be the daemon's, which has to be earned */
 	bool unleased;	  /* never specialised until it is closed */
@@ -133,7 +133,7 @@ static inline bool file_exchange(struct file *file, uint64_t old, uint64_t new)
  */
 void file_opened(int fd, int flags, unsigned int epoch);
 
-/* How often file_share_begin was called for good. */
+/* How often file_share_begin was called UNTIL_CLOSED. */
 extern unsigned int file_epochs;
 
 static inline unsigned int file_epoch(void)
@@ -198,7 +198,7 @@ struct file *file_borrow(int fd, enum guard why);
  * Replugs a file that is not plain, under LOCKED: position to the kernel, lease and window
  * returned.  The word to release it with.
  */
-uint64_t file_unplug(struct file *file, uint64_t word, enum guard why);
+uint64_t file_replug(struct file *file, uint64_t word, enum guard why);
 
 /*
  * Under LOCKED: may the position of the file, which `fd` names and whose word was `word`,
@@ -206,22 +206,28 @@ uint64_t file_unplug(struct file *file, uint64_t word, enum guard why);
  */
 bool file_may_change(const struct file *file, int fd, uint64_t word);
 
-/* file_unplug, held and released.  `forever`: until the file is closed. */
-void file_plain(struct file *file, enum guard why, bool forever);
-void file_plain_fd(int fd, enum guard why, bool forever);
-void file_plain_all(enum guard why, bool forever);
+/* How long a file that is unspecialised stays plain. */
+enum how_long {
+	FOR_NOW, /* until reads earn a window again */
+	UNTIL_CLOSED,
+};
+
+/* Locks the file, replugs it if it is not plain, unlocks it. */
+void file_unspecialise(struct file *file, enum guard why, enum how_long how_long);
+void file_unspecialise_fd(int fd, enum guard why, enum how_long how_long);
+void file_unspecialise_all(enum guard why, enum how_long how_long);
 
 /*
- * Between these nothing is specialised; at the first everything is replugged.  Around
- * fork, exec and their like.  They nest.
+ * Between these nothing is specialised; at the first everything is replugged; UNTIL_CLOSED if
+ * others share the files that are open then.  Around fork, exec and their like.  They nest.
  */
-void file_share_begin(enum guard why, bool forever);
+void file_share_begin(enum guard why, enum how_long how_long);
 void file_share_end(void);
 /* In the child of fork. */
 void file_share_child(void);
 bool file_sharing(void);
 
-/* Everything plain, and for as long as this process and its children live. */
+/* Unspecialises everything, for as long as this process and its children live. */
 void file_forbid(enum guard why);
 
 /* Files from this number on have never been used. */

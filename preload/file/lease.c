@@ -77,7 +77,7 @@ void lease_check(struct file *file)
 		return;
 	word = file_lock(file, &signals);
 	if (!(word & WORD_PLAIN) && file->leased && !lease_holds(file)) {
-		word = file_unplug(file, word, lease_loss(file));
+		word = file_replug(file, word, lease_loss(file));
 		if (++file->breaks >= MOST_BREAKS)
 			file->unleased = true;
 	}
@@ -308,7 +308,7 @@ bool lease_any(void)
 void lease_return_all(enum guard why)
 {
 	if (lease_any())
-		file_plain_all(why, false);
+		file_unspecialise_all(why, FOR_NOW);
 	daemon_sync();
 }
 

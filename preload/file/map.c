@@ -300,7 +300,7 @@ void map_forbid(enum guard why)
 {
 	/* Whoever is about to map one looks at this behind its hold. */
 	__atomic_store_n(&forbidden, why, __ATOMIC_SEQ_CST);
-	file_plain_all(why, false);
+	file_unspecialise_all(why, FOR_NOW);
 	for (int i = 0; space && i < MAPS; i++)
 		map_leave(&space->maps[i]);
 }

@@ -87,7 +87,7 @@ static int window_price(const struct file *file)
 
 bool window_earned(struct file *file, int fd, size_t len)
 {
-	if (file->forever || file->unleased) {
+	if (file->stays_plain || file->unleased) {
 		/* Far from it for good. */
 		file->credit = INT64_MIN / 2;
 		file->fetched = 0;
@@ -151,7 +151,7 @@ static bool window_reclaim(const struct file *wanting)
 			continue;
 		reclaimed = file->leased;
 		if (reclaimed)
-			word = file_unplug(file, word, GUARD_MEMORY);
+			word = file_replug(file, word, GUARD_MEMORY);
 		file_let_go(file, word);
 		if (reclaimed)
 			return true;
@@ -346,8 +346,8 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 		fine = window_fill_ahead(file, offset, len);
 	/* Without a lease it is the next look at that which says so. */
 	if (!fine && lease_holds(file)) {
-		held = file_unplug(file, held, GUARD_FS_CONSTANT);
-		file->forever = true;
+		held = file_replug(file, held, GUARD_FS_CONSTANT);
+		file->stays_plain = true;
 	}
 	file_unlock(file, held, signals);
 	return true;

@@ -89,7 +89,7 @@ static bool begin(int from, int to)
 	if (!relaxed_allows(to, RELAX_COPY) || !shareable(from, to, &st))
 		return false;
 	/* Its lease is ours now, and no window may give it back. */
-	file_plain_fd(from, GUARD_OWN_CALLS, true);
+	file_unspecialise_fd(from, GUARD_OWN_CALLS, UNTIL_CLOSED);
 	if (!coalesce_has(to) && !coalesce_begin(to, RELAX_COPY))
 		return false;
 	signals = relaxed_block_signals();

@@ -276,10 +276,10 @@ void relax_end(void)
 	trunc_cut_all();
 }
 
-void relax_share(bool forever)
+void relax_share(enum how_long how_long)
 {
 	relax_end();
-	if (forever)
+	if (how_long == UNTIL_CLOSED)
 		coalesce_forget_all();
 }
 

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "file/file.h"
 #include "next.h"
 
 #ifdef COSY_RELAX
@@ -76,8 +77,8 @@ void relax_settle(void);
 /* Before a call that may wait long and that a lease's signal would cut short. */
 void relax_sleep(void);
 
-/* Before a process is made (`forever`: the open files are shared from then on) or another program run. */
-void relax_share(bool forever);
+/* Before a process is made (UNTIL_CLOSED: it shares the open files) or another program run. */
+void relax_share(enum how_long how_long);
 
 /*
  * `copy` is a duplicate of `fd` now.  Whichever of the two is gathered, a call on the other settles
@@ -159,9 +160,9 @@ static inline void relax_end(void) {}
 
 static inline void relax_sleep(void) {}
 
-static inline void relax_share(bool forever)
+static inline void relax_share(enum how_long how_long)
 {
-	(void)forever;
+	(void)how_long;
 }
 
 static inline void relax_duplicated(int fd, int copy)
