@@ -4,7 +4,7 @@
 
 enum { TEXT_SIZE = 96, REGISTER_SIZE = 8 };
 
-static const char *sized(u8 code)
+static const char *size_bits(u8 code)
 {
 	switch (BPF_SIZE(code)) {
 	case BPF_B:
@@ -98,7 +98,7 @@ static void atomic_text(const struct bpf_insn *insn, char *text)
 	char src[REGISTER_SIZE], place[40];
 
 	name_register(src, insn->src_reg, wide);
-	snprintf(place, sizeof(place), "*(u%s *)(r%u %+d)", sized(insn->code), insn->dst_reg,
+	snprintf(place, sizeof(place), "*(u%s *)(r%u %+d)", size_bits(insn->code), insn->dst_reg,
 		 insn->off);
 	if (insn->imm == BPF_CMPXCHG)
 		snprintf(text, TEXT_SIZE, "%c0 = cmpxchg(%s, %c0, %s)", wide ? 'r' : 'w', place,
@@ -121,18 +121,19 @@ static void memory_text(const struct bpf_insn *insn, char *text)
 		atomic_text(insn, text);
 	else if (BPF_CLASS(insn->code) == BPF_LDX && (mode == BPF_MEM || mode == BPF_MEMSX))
 		snprintf(text, TEXT_SIZE, "r%u = *(%c%s *)(r%u %+d)", insn->dst_reg,
-			 mode == BPF_MEM ? 'u' : 's', sized(insn->code), insn->src_reg, insn->off);
+			 mode == BPF_MEM ? 'u' : 's', size_bits(insn->code), insn->src_reg,
+			 insn->off);
 	else if (mode != BPF_MEM)
 		snprintf(text, TEXT_SIZE, "unknown 0x%02x", insn->code);
 	else if (BPF_CLASS(insn->code) == BPF_STX)
-		snprintf(text, TEXT_SIZE, "*(u%s *)(r%u %+d) = r%u", sized(insn->code),
+		snprintf(text, TEXT_SIZE, "*(u%s *)(r%u %+d) = r%u", size_bits(insn->code),
 			 insn->dst_reg, insn->off, insn->src_reg);
 	else
-		snprintf(text, TEXT_SIZE, "*(u%s *)(r%u %+d) = %d", sized(insn->code),
+		snprintf(text, TEXT_SIZE, "*(u%s *)(r%u %+d) = %d", size_bits(insn->code),
 			 insn->dst_reg, insn->off, insn->imm);
 }
 
-static const char *comparison(u8 op)
+static const char *compare_operator(u8 op)
 {
 	switch (op) {
 	case BPF_JEQ:
@@ -178,7 +179,7 @@ static void call_text(const struct bpf_insn *insn, u32 at, char *text)
 static void jump_text(const struct bpf_insn *insn, u32 at, char *text)
 {
 	bool wide = BPF_CLASS(insn->code) == BPF_JMP;
-	const char *compare = comparison(BPF_OP(insn->code));
+	const char *compare = compare_operator(BPF_OP(insn->code));
 	char dst[REGISTER_SIZE], src[REGISTER_SIZE];
 	long long target = (long long)at + 1 + insn->off;
 

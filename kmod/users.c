@@ -33,7 +33,7 @@ struct cosy_user {
 static DEFINE_HASHTABLE(accounts, 6);
 static DEFINE_SPINLOCK(accounts_lock);
 
-static struct cosy_user *find(kuid_t uid)
+static struct cosy_user *user_find(kuid_t uid)
 {
 	struct cosy_user *user;
 
@@ -56,7 +56,7 @@ struct cosy_user *cosy_user_get(void)
 	cosy_cache_create(&fresh->cache);
 
 	spin_lock(&accounts_lock);
-	user = find(uid);
+	user = user_find(uid);
 	if (!user) {
 		user = fresh;
 		fresh = NULL;

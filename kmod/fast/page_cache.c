@@ -31,7 +31,7 @@ static __always_inline bool access_is_recent(const struct inode *inode,
 	return timespec64_equal(&accessed, &now);
 }
 
-static __always_inline void accessed(struct file *file)
+static __always_inline void access_note(struct file *file)
 {
 	if (!access_is_recent(file_inode(file), file->f_path.mnt))
 		file_accessed(file);
@@ -39,12 +39,12 @@ static __always_inline void accessed(struct file *file)
 
 void cosy_file_accessed(struct file *file)
 {
-	accessed(file);
+	access_note(file);
 }
 
 void cosy_read_done(struct file *file, loff_t end, size_t count)
 {
-	accessed(file);
+	access_note(file);
 	if (count) {
 		file->f_ra.prev_pos = end;
 		fsnotify_access(file);

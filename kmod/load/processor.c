@@ -48,7 +48,7 @@ static const struct {
 /* What a compound would get around here; NULL: nothing. */
 static const char *weakness_name, *weakness_what;
 
-static bool has(u16 bit)
+static bool processor_has(u16 bit)
 {
 	return bit != COSY_NO_BIT && test_cpu_cap(&boot_cpu_data, bit);
 }
@@ -58,14 +58,14 @@ static void find_weakness(void)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(weaknesses); i++) {
-		if (has(weaknesses[i].measure) && has(weaknesses[i].bug)) {
+		if (processor_has(weaknesses[i].measure) && processor_has(weaknesses[i].bug)) {
 			weakness_name = weaknesses[i].name;
 			weakness_what = weaknesses[i].what;
 			return;
 		}
 	}
 	/* TAA alone asks for it, too, but takes a transaction to read by: compounds have none. */
-	if (has(X86_FEATURE_CLEAR_CPU_BUF) && !has(X86_BUG_TAA)) {
+	if (processor_has(X86_FEATURE_CLEAR_CPU_BUF) && !processor_has(X86_BUG_TAA)) {
 		weakness_name = UNKNOWN;
 		weakness_what = BUFFERS;
 	}

@@ -7,7 +7,7 @@
 s32 cosy_thunk_table[COSY_THUNK_CNT];
 
 /* The JIT adds __bpf_call_base; modules are within its reach. */
-static s32 immediate(void (*thunk)(void))
+static s32 thunk_immediate(void (*thunk)(void))
 {
 	return (unsigned long)thunk - (unsigned long)__bpf_call_base;
 }
@@ -44,5 +44,5 @@ void __init cosy_thunk_init(void)
 	int i;
 
 	for (i = 0; i < COSY_THUNK_CNT; i++)
-		cosy_thunk_table[i] = immediate(thunks[i]);
+		cosy_thunk_table[i] = thunk_immediate(thunks[i]);
 }

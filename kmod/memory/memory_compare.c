@@ -10,8 +10,8 @@ enum { SAME, DIFFERENT, ENDED, UNREADABLE };
  * As memcmp, or as strncmp with `zero`.  ENDED: they are the same up to a 0.
  * `room` bytes can be read of both, of which `length` count.
  */
-static __always_inline int differ(const u8 *a, const u8 *b, u64 length, u64 room, bool zero,
-				  s64 *difference)
+static __always_inline int memory_differ(const u8 *a, const u8 *b, u64 length, u64 room, bool zero,
+					 s64 *difference)
 {
 	u64 va, vb, bits, ends, i = 0;
 	int fault = 0;
@@ -51,7 +51,8 @@ static __always_inline int differ(const u8 *a, const u8 *b, u64 length, u64 room
 	return fault ? UNREADABLE : SAME;
 }
 
-static __always_inline s64 compare(struct cosy_activation *run, u64 a, u64 b, u64 length, bool zero)
+static __always_inline s64 memory_compare(struct cosy_activation *run, u64 a, u64 b, u64 length,
+					  bool zero)
 {
 	struct cosy_place place_a __cosy_uninitialized, place_b __cosy_uninitialized;
 	u64 now, room;
@@ -62,7 +63,7 @@ static __always_inline s64 compare(struct cosy_activation *run, u64 a, u64 b, u6
 			return 0;
 		room = min(cosy_readable(&place_a), cosy_readable(&place_b));
 		now = min3(room, length, (u64)COSY_SLICE);
-		switch (differ(place_a.at, place_b.at, now, room, zero, &difference)) {
+		switch (memory_differ(place_a.at, place_b.at, now, room, zero, &difference)) {
 		case DIFFERENT:
 			return difference;
 		case ENDED:
@@ -82,12 +83,12 @@ static __always_inline s64 compare(struct cosy_activation *run, u64 a, u64 b, u6
 
 u64 cosy_op_memcmp(struct cosy_activation *run, u64 *r)
 {
-	return compare(run, r[1], r[2], r[3], false);
+	return memory_compare(run, r[1], r[2], r[3], false);
 }
 
 static noinline s64 compare_strings(struct cosy_activation *run, u64 a, u64 b, u64 length)
 {
-	return compare(run, a, b, length, true);
+	return memory_compare(run, a, b, length, true);
 }
 
 u64 cosy_op_strcmp(struct cosy_activation *run, u64 *r)
@@ -262,7 +263,7 @@ u64 cosy_op_memmem(struct cosy_activation *run, u64 *r)
 		at = find_ends(run, hay, places, &needle);
 		if (!at)
 			return 0;
-		difference = compare(run, at, needle.at, needle.length, false);
+		difference = memory_compare(run, at, needle.at, needle.length, false);
 		if (run->status != COSY_DONE)
 			return 0;
 		if (!difference)

@@ -132,7 +132,7 @@ static bool move_down(struct cosy_activation *run, u64 to, u64 from, u64 *length
 	return true;
 }
 
-static noinline void move(struct cosy_activation *run, u64 *to, u64 *from, u64 *length)
+static noinline void memory_move(struct cosy_activation *run, u64 *to, u64 *from, u64 *length)
 {
 	if (*to - *from < *length && *to != *from)
 		move_down(run, *to, *from, length);
@@ -140,7 +140,7 @@ static noinline void move(struct cosy_activation *run, u64 *to, u64 *from, u64 *
 		move_up(run, to, from, length);
 }
 
-static u64 fill(u8 *to, u64 word, u64 length)
+static u64 fill_words(u8 *to, u64 word, u64 length)
 {
 	u64 i = 0;
 
@@ -158,7 +158,7 @@ out:
 	return i;
 }
 
-static bool set(struct cosy_activation *run, u64 *to, u8 byte, u64 *length)
+static bool memory_set(struct cosy_activation *run, u64 *to, u8 byte, u64 *length)
 {
 	struct cosy_place place __cosy_uninitialized;
 	u64 now, done;
@@ -170,7 +170,7 @@ static bool set(struct cosy_activation *run, u64 *to, u8 byte, u64 *length)
 			return false;
 		now = min3(place.behind, (u64)COSY_SLICE, *length);
 		if (place.user) {
-			done = fill(place.at, byte * COSY_ONES, now);
+			done = fill_words(place.at, byte * COSY_ONES, now);
 		} else {
 			memset(place.at, byte, now);
 			done = now;
@@ -207,19 +207,19 @@ static noinline u64 copy_string(struct cosy_activation *run, u64 to, u64 from)
 
 u64 cosy_op_memcpy(struct cosy_activation *run, u64 *r)
 {
-	move(run, &r[1], &r[2], &r[3]);
+	memory_move(run, &r[1], &r[2], &r[3]);
 	return 0;
 }
 
 u64 cosy_op_memmove(struct cosy_activation *run, u64 *r)
 {
-	move(run, &r[1], &r[2], &r[3]);
+	memory_move(run, &r[1], &r[2], &r[3]);
 	return 0;
 }
 
 u64 cosy_op_memset(struct cosy_activation *run, u64 *r)
 {
-	set(run, &r[1], r[2], &r[3]);
+	memory_set(run, &r[1], r[2], &r[3]);
 	return 0;
 }
 
@@ -242,6 +242,6 @@ u64 cosy_op_strncpy(struct cosy_activation *run, u64 *r)
 	used = end ? end - from : r[3];
 	padding = r[3] - used;
 	if (run->status == COSY_DONE && move_up(run, &to, &from, &used))
-		set(run, &to, 0, &padding);
+		memory_set(run, &to, 0, &padding);
 	return r[1];
 }

@@ -4,8 +4,8 @@
 #include "memory/operations.h"
 
 /* The address of what scan looks for; 0: there is none, or (run->status) it has left. */
-static __always_inline u64 find(struct cosy_activation *run, u64 from, u64 length, u8 byte,
-				bool zero)
+static __always_inline u64 memory_find(struct cosy_activation *run, u64 from, u64 length, u8 byte,
+				       bool zero)
 {
 	u64 pattern = byte * COSY_ONES, index, now;
 	struct cosy_place place __cosy_uninitialized;
@@ -32,12 +32,12 @@ static __always_inline u64 find(struct cosy_activation *run, u64 from, u64 lengt
 /* Two instances, shared by all that search. */
 u64 cosy_find_byte(struct cosy_activation *run, u64 from, u64 length, u8 byte)
 {
-	return find(run, from, length, byte, false);
+	return memory_find(run, from, length, byte, false);
 }
 
 static noinline u64 find_byte_or_end(struct cosy_activation *run, u64 from, u8 byte)
 {
-	return find(run, from, ~0ull, byte, true);
+	return memory_find(run, from, ~0ull, byte, true);
 }
 
 /* Whether the byte that find_byte_or_end found is that byte, not the end. */

@@ -56,7 +56,7 @@ u64 cosy_op_count(struct cosy_activation *run, u64 *r)
 /* The polynomial, its lowest power in the highest bit. */
 #define CRC32C_POLYNOMIAL 0x82f63b78u
 
-static __always_inline u32 crc_byte_slowly(u32 crc, u8 byte)
+static __always_inline u32 crc_byte_slow(u32 crc, u8 byte)
 {
 	int bit;
 
@@ -67,12 +67,12 @@ static __always_inline u32 crc_byte_slowly(u32 crc, u8 byte)
 }
 
 /* *crc goes on over `length` bytes at `at`; sets *fault. */
-static u32 crc_slowly(const u8 *at, u64 length, u32 crc, int *fault)
+static u32 crc_slow(const u8 *at, u64 length, u32 crc, int *fault)
 {
 	u64 i;
 
 	for (i = 0; i < length && !*fault; i++)
-		crc = crc_byte_slowly(crc, cosy_peek_byte(at + i, fault));
+		crc = crc_byte_slow(crc, cosy_peek_byte(at + i, fault));
 	return crc;
 }
 
@@ -130,7 +130,7 @@ static bool crc_bytes(const u8 *at, u64 length, u32 *crc)
 	if (static_cpu_has(X86_FEATURE_XMM4_2))
 		*crc = crc_quickly(at, length, *crc, &fault);
 	else
-		*crc = crc_slowly(at, length, *crc, &fault);
+		*crc = crc_slow(at, length, *crc, &fault);
 	cosy_access_end();
 	return !fault;
 }
