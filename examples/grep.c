@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHUNK	4096
-#define LONGEST 1024 /* text to look for */
+#define CHUNK	    4096
+#define MAX_PATTERN 1024 /* text to look for */
 
 /*
  * The user function: counts the lines of data[0..len) with the text in them.
@@ -45,7 +45,7 @@ static long matching_lines(const char *data, size_t len, const char *text, size_
 /* Matching lines in a file, or -1 with errno set. */
 static long search(const char *name, const char *text, size_t text_len)
 {
-	char buf[LONGEST + CHUNK];
+	char buf[MAX_PATTERN + CHUNK];
 	long lines = 0;
 
 	COSY_START;
@@ -88,9 +88,9 @@ int main(int argc, char **argv)
 	long total = 0;
 	int failed = 0;
 
-	if (argc < 3 || !*argv[1] || strlen(argv[1]) > LONGEST || strchr(argv[1], '\n')) {
+	if (argc < 3 || !*argv[1] || strlen(argv[1]) > MAX_PATTERN || strchr(argv[1], '\n')) {
 		fprintf(stderr, "usage: grep TEXT FILE...   (1 to %d bytes, no newline)\n",
-			LONGEST);
+			MAX_PATTERN);
 		return 2;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &start);

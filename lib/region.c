@@ -131,8 +131,8 @@ static inline void count_native(void)
 }
 
 /* Out of line, so that the common way saves no registers. */
-__attribute__((noinline)) static void *enter_slowly(struct cosy_region *region,
-						    struct libcosy_site site)
+__attribute__((noinline)) static void *enter_slow(struct cosy_region *region,
+						  struct libcosy_site site)
 {
 	struct cosy_loaded *loaded;
 	struct libcosy_place place;
@@ -163,7 +163,7 @@ void *__cosy_enter(struct cosy_region *region)
 			     1))
 		return begin(thread, region, site, &place);
 	if (!libcosy_native_only)
-		return enter_slowly(region, site);
+		return enter_slow(region, site);
 	count_native();
 	return NULL;
 }

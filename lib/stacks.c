@@ -146,9 +146,9 @@ void *libcosy_block_push(struct libcosy_thread *thread, uint64_t size, struct li
 }
 
 /* The shared buffer has no room: a ctx elsewhere is slower, but as good. */
-static __attribute__((noinline)) void *push_elsewhere(struct libcosy_thread *thread, uint64_t size,
-						      struct libcosy_site site,
-						      struct libcosy_activation *act)
+static __attribute__((noinline)) void *push_on_heap(struct libcosy_thread *thread, uint64_t size,
+						    struct libcosy_site site,
+						    struct libcosy_activation *act)
 {
 	return push(thread, &thread->slice[1], size, site, act);
 }
@@ -166,7 +166,7 @@ struct libcosy_activation *libcosy_activation_push(struct libcosy_thread *thread
 	if (likely(!libcosy_heap_retired))
 		ctx = push(thread, &thread->slice[0], size, site, act);
 	if (unlikely(!ctx))
-		ctx = push_elsewhere(thread, size, site, act);
+		ctx = push_on_heap(thread, size, site, act);
 	if (unlikely(!ctx)) {
 		release_activation(thread, act);
 		return NULL;
@@ -180,8 +180,8 @@ struct libcosy_activation *libcosy_activation_of(void *ctx)
 	return block_of(ctx)->act;
 }
 
-static __attribute__((noinline)) void pop_slowly(struct libcosy_thread *thread,
-						 struct libcosy_block *block)
+static __attribute__((noinline)) void pop_slow(struct libcosy_thread *thread,
+					       struct libcosy_block *block)
 {
 	struct libcosy_slice *slice = block->owner;
 	struct libcosy_block *above;
@@ -209,7 +209,7 @@ void libcosy_block_pop(void *memory)
 	/* The top block of a slice of ours, and nothing to be trimmed below it. */
 	if (unlikely(!thread || slice != &thread->slice[0] || slice->top != block ||
 		     slice->used != block->end || (below && is_ended(below)))) {
-		pop_slowly(thread, block);
+		pop_slow(thread, block);
 		return;
 	}
 	release(thread, block);

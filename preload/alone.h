@@ -12,13 +12,13 @@
 /* libc's variable, or NULL. */
 extern const char *alone_flag;
 
-COLD bool alone_slowly(void);
+COLD bool alone_slow(void);
 
 static inline bool alone(void)
 {
 	const char *flag = __atomic_load_n(&alone_flag, __ATOMIC_RELAXED);
 
-	return likely(flag) ? *flag : alone_slowly();
+	return likely(flag) ? *flag : alone_slow();
 }
 
 #pragma GCC visibility pop

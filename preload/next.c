@@ -21,7 +21,7 @@
 
 const char *alone_flag;
 
-bool alone_slowly(void)
+bool alone_slow(void)
 {
 	static const char several;
 	const char *flag = next_variable("__libc_single_threaded");

@@ -11,7 +11,7 @@
 #include "policy.h"
 
 /* One environment variable can take 128 KiB; the rules leave room. */
-#define MOST_TEXT 65536
+#define MAX_TEXT 65536
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 
@@ -42,9 +42,9 @@ static bool emit(struct parser *parser, char kind, const char *from, size_t len)
 	struct policy_text *rules = parser->rules;
 	char *text = realloc(rules->text, rules->len + len + 4);
 
-	if (!text || rules->len + len > MOST_TEXT)
+	if (!text || rules->len + len > MAX_TEXT)
 		return wrong(parser, parser->at, "there are too many rules: more than %d bytes",
-			     MOST_TEXT);
+			     MAX_TEXT);
 	rules->text = text;
 	text[rules->len++] = kind;
 	memcpy(text + rules->len, from, len);

@@ -103,7 +103,7 @@ static ssize_t read_ordinary(struct file *file, int fd, void *buf, size_t len)
 	return ret;
 }
 
-static __attribute__((noinline)) ssize_t read_slowly(int fd, void *buf, size_t len)
+static __attribute__((noinline)) ssize_t read_slow(int fd, void *buf, size_t len)
 {
 	for (;;) {
 		struct file *file = file_of(fd);
@@ -150,7 +150,7 @@ static __attribute__((noinline)) ssize_t read_plain(struct file *file, int fd, v
 {
 	if (unlikely(word & WORD_LOCKED) || unlikely(!window_far(file, len)) ||
 	    unlikely(!file_enter(file, word)))
-		return read_slowly(fd, buf, len);
+		return read_slow(fd, buf, len);
 	return read_ordinary(file, fd, buf, len);
 }
 
@@ -162,7 +162,7 @@ ssize_t read(int fd, void *buf, size_t len)
 
 	relax_touch(fd);
 	if (unlikely(!alone()))
-		return read_slowly(fd, buf, len);
+		return read_slow(fd, buf, len);
 	if (!file)
 		return next_read(fd, buf, len);
 	word = file_word(file);
@@ -173,7 +173,7 @@ ssize_t read(int fd, void *buf, size_t len)
 		file->reads++;
 		return len;
 	}
-	return read_slowly(fd, buf, len);
+	return read_slow(fd, buf, len);
 }
 
 /* The generation and the flags: what must not have changed around a pread. */

@@ -19,14 +19,14 @@
  * Looking at the file and holding it costs about four seeks, giving the position back two
  * more.  A file that asks for it back sooner pays more the next time.
  */
-#define PRICE	   8
-#define MOST_PRICE (PRICE << 7)
+#define PRICE	  8
+#define MAX_PRICE (PRICE << 7)
 
 void seek_learn(struct file *file)
 {
 	if (file->seeks >= 2 * PRICE)
 		file->price = PRICE;
-	else if (file->price < MOST_PRICE)
+	else if (file->price < MAX_PRICE)
 		file->price *= 2;
 	file->seeks = 0;
 }
@@ -68,7 +68,7 @@ static void seek_keep(struct file *file, int fd)
 		if (seek_prepare(file, fd, &position))
 			word = position;
 		else
-			file->price = MOST_PRICE;
+			file->price = MAX_PRICE;
 	}
 	file->seeks = 0;
 	file_unlock(file, word, signals);

@@ -42,7 +42,7 @@ static int result(long ret)
 
 pid_t share_vforked;
 
-COLD bool share_in_vfork_child_slowly(void)
+COLD bool share_in_vfork_child_slow(void)
 {
 	if (cosy_syscall3(SYS_getpid, 0, 0, 0) != share_vforked)
 		return true;

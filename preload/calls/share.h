@@ -14,12 +14,12 @@
 /* The process that called vfork and may not have gone on yet, or 0. */
 extern pid_t share_vforked;
 
-bool share_in_vfork_child_slowly(void);
+bool share_in_vfork_child_slow(void);
 
 /* Is this the child of a vfork, before its exec?  Then what is in memory is its parent's. */
 static inline bool share_in_vfork_child(void)
 {
-	return unlikely(share_vforked) && share_in_vfork_child_slowly();
+	return unlikely(share_vforked) && share_in_vfork_child_slow();
 }
 
 /*

@@ -22,7 +22,7 @@
 #include "protocol.h"
 
 #define STACK_SIZE  (128 << 10)
-#define MOST_HELD   1024 /* by one connection: as many descriptors as the library looks after */
+#define MAX_HELD    1024 /* by one connection: as many descriptors as the library looks after */
 #define PATIENCE_US 10000
 
 struct client {
@@ -31,7 +31,7 @@ struct client {
 	pid_t pid;
 	struct user *user;
 	unsigned int refs;
-	uint32_t held[MOST_HELD]; /* slots, one for each TAKE */
+	uint32_t held[MAX_HELD]; /* slots, one for each TAKE */
 };
 
 static const struct front_options *options;
@@ -93,7 +93,7 @@ static struct cosyd_reply client_take(struct client *client, int fd)
 	struct stat st;
 	int own, none;
 
-	if (client->refs == MOST_HELD || !user_add_file(client->user, &options->limits))
+	if (client->refs == MAX_HELD || !user_add_file(client->user, &options->limits))
 		return reply;
 	own = client_reopen(fd, &st);
 	reply.error = own;

@@ -41,10 +41,10 @@ void quiet_begin(uint64_t dev, uint64_t ino, unsigned int first)
 	unsigned int entry = entry_of(dev, ino);
 	uint64_t length = (uint64_t)entries[entry].length * QUIET_FACTOR, time = now();
 
-	if (time >= entries[entry].until + QUIET_LONGEST || length < first)
+	if (time >= entries[entry].until + MAX_QUIET || length < first)
 		length = first;
-	if (length > QUIET_LONGEST && length > first)
-		length = first > QUIET_LONGEST ? first : QUIET_LONGEST;
+	if (length > MAX_QUIET && length > first)
+		length = first > MAX_QUIET ? first : MAX_QUIET;
 	entries[entry].length = length;
 	entries[entry].until = time + length;
 }

@@ -17,9 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define QUIET_LONGEST (15 * 60 * 1000) /* ms */
-#define QUIET_FACTOR  4
-#define QUIET_BREAKS  8
+#define MAX_QUIET    (15 * 60 * 1000) /* ms */
+#define QUIET_FACTOR 4
+#define QUIET_BREAKS 8
 
 /* Before all else. */
 void quiet_init(void);

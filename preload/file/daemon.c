@@ -23,7 +23,7 @@
 /* The program does not meet the connection where it looks for descriptors of its own. */
 #define SOCKET_AT 1000
 /* Each maps the guard memory of one more daemon, for good. */
-#define MOST_DAEMONS 8
+#define MAX_DAEMONS 8
 
 static struct {
 	enum { UNTRIED, CONNECTED, NONE } state;
@@ -58,7 +58,7 @@ static void connection_end(void)
 {
 	if (connection_intact())
 		cosy_syscall3(SYS_close, connection.socket, 0, 0);
-	connection.state = connection.daemons < MOST_DAEMONS ? UNTRIED : NONE;
+	connection.state = connection.daemons < MAX_DAEMONS ? UNTRIED : NONE;
 }
 
 static bool send_request(int socket, enum cosyd_op op, uint32_t slot, int fd)

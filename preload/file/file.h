@@ -39,7 +39,7 @@
 #define FILES 1024 /* descriptors from here on are left to the kernel */
 
 /* After so many leases that were broken or refused a file stays plain. */
-#define MOST_BREAKS 6
+#define MAX_BREAKS 6
 
 #define WORD_PLAIN	(1ULL << 63)
 #define WORD_LOCKED	(1ULL << 62)

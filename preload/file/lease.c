@@ -78,7 +78,7 @@ void lease_check(struct file *file)
 	word = file_lock(file, &signals);
 	if (!(word & WORD_PLAIN) && file->leased && !lease_holds(file)) {
 		word = file_replug(file, word, lease_loss(file));
-		if (++file->breaks >= MOST_BREAKS)
+		if (++file->breaks >= MAX_BREAKS)
 			file->unleased = true;
 	}
 	file_unlock(file, word, signals);

@@ -20,11 +20,11 @@
  * Page tables are what a mapping costs in memory: 8 bytes for each page touched, at most
  * 8 MiB for the largest file and twice as much for all.
  */
-#define MAPS	    32
-#define LARGEST_MAP (4ULL << 30)
-#define MOST_MAPPED (8ULL << 30)
+#define MAPS	     32
+#define MAX_MAP_SIZE (4ULL << 30)
+#define MAX_MAPPED   (8ULL << 30)
 /* Longer reads gain nothing any more. */
-#define LONGEST (1 << 20)
+#define MAX_LENGTH (1 << 20)
 
 /*
  * What a read from a mapping saves, in ns: the call, and a copy that is faster than the
@@ -38,7 +38,7 @@
 #define AREA_SHIFT     16
 #define COST_OF_AREA   2000
 #define CHARGE_OF_AREA 8000
-#define MOST_CAUTION   6
+#define MAX_CAUTION    6
 /* One read in so many speaks for all: a look at each would cost a hundredth of it. */
 #define SAMPLE 4
 
@@ -116,7 +116,7 @@ bool map_earned(struct file *file, uint64_t offset, size_t len)
 
 	if (!map_eagerly() && file->direct++ % SAMPLE)
 		return false;
-	if (file->map || forbidden != GUARDS || len > LONGEST || file->size > LARGEST_MAP ||
+	if (file->map || forbidden != GUARDS || len > MAX_LENGTH || file->size > MAX_MAP_SIZE ||
 	    file->size > file->most || !map_space())
 		return false;
 	/* Below 0 it was refused. */
@@ -164,7 +164,7 @@ static enum guard map_allowed(const struct file *file)
 		return GUARD_NO_HOLES;
 	if (cosy_syscall6(SYS_prlimit64, 0, RLIMIT_AS, 0, (unsigned long)&limit, 0, 0) ||
 	    limit.rlim_cur != RLIM_INFINITY ||
-	    __atomic_load_n(&mapped, __ATOMIC_RELAXED) + file->size > MOST_MAPPED)
+	    __atomic_load_n(&mapped, __ATOMIC_RELAXED) + file->size > MAX_MAPPED)
 		return GUARD_MEMORY;
 	return fault_arm() ? GUARDS : GUARD_FAULT_SIGNAL;
 }
@@ -240,7 +240,7 @@ void map_make(struct file *file, uint64_t word)
 		stats_mapped(file->fd, why);
 		/* What forbids it will not change soon. */
 		if (why != GUARDS)
-			file->credit = -(COST_OF_MAP << MOST_CAUTION);
+			file->credit = -(COST_OF_MAP << MAX_CAUTION);
 	}
 	file_unlock(file, held, signals);
 }
@@ -250,7 +250,7 @@ bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size
 	struct map *map = __atomic_load_n(&file->map, __ATOMIC_ACQUIRE);
 	bool copied = false;
 
-	if (!map || len > LONGEST)
+	if (!map || len > MAX_LENGTH)
 		return false;
 	ATOMIC_ADD(&map->readers, 1);
 	if (!((__atomic_load_n(&file->word, __ATOMIC_SEQ_CST) ^ word) & ~WORD_POSITION) &&
@@ -277,7 +277,7 @@ static void map_learn(const struct map *map)
 	if (map->reads * (SAVED_PER_READ / 2) >= map_cost(areas < map->reads ? areas : map->reads))
 		caution -= caution > 0;
 	else
-		caution += caution < MOST_CAUTION;
+		caution += caution < MAX_CAUTION;
 }
 
 void map_drop(struct file *file)

@@ -8,9 +8,9 @@
 #include "lock.h"
 #include "syscall.h"
 
-#define MOST_WHOLES 16
+#define MAX_WHOLES 16
 /* Small windows that keep their memory while nobody uses them. */
-#define MOST_WARM 4
+#define MAX_WARM 4
 
 /* Unused windows; a list is whole between any two stores. */
 static struct window *warm, *cold[2];
@@ -46,7 +46,7 @@ static bool store_find(uint64_t capacity, struct window **ret)
 	if (taken + capacity > policy_memory())
 		return false;
 	*ret = pop(&cold[whole]);
-	if (!*ret && whole && wholes == MOST_WHOLES)
+	if (!*ret && whole && wholes == MAX_WHOLES)
 		return false;
 	if (!*ret)
 		wholes += whole;
@@ -88,7 +88,7 @@ void store_put(struct window *window)
 
 	window->len = 0;
 	lock_take(&store_lock);
-	if (window->capacity == STORE_SMALL && warm_windows < MOST_WARM) {
+	if (window->capacity == STORE_SMALL && warm_windows < MAX_WARM) {
 		push(&warm, window);
 		warm_windows++;
 		keeps = true;

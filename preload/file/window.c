@@ -20,7 +20,7 @@
 #include "stats.h"
 #include "syscall.h"
 
-#define MOST_COST (WINDOW_COST << 6)
+#define MAX_COST (WINDOW_COST << 6)
 
 #define FIRST_FETCH 4096
 
@@ -47,7 +47,7 @@ static void window_learn(const struct file *file)
 	}
 	if (file->reads * (WINDOW_SAVED / 2) >= WINDOW_COST)
 		price = price / 2 < WINDOW_COST ? WINDOW_COST : price / 2;
-	else if (price < MOST_COST)
+	else if (price < MAX_COST)
 		price *= 2;
 }
 
@@ -95,13 +95,13 @@ bool window_earned(struct file *file, int fd, size_t len)
 	}
 	if (!len)
 		return false;
-	if (len > WINDOW_LONGEST) {
+	if (len > WINDOW_MAX_LENGTH) {
 		if (!window_earned_long(file, fd, len))
 			return false;
 	} else {
 		int saved = WINDOW_SAVED - (int)(len / WINDOW_SAVED_LESS);
 
-		if (file->credit < MOST_COST << MOST_BREAKS)
+		if (file->credit < MAX_COST << MAX_BREAKS)
 			file->credit += saved;
 		if (file->credit < window_price(file) << file->breaks)
 			return false;
@@ -226,7 +226,7 @@ bool window_specialise(struct file *file, int fd)
 		stats_declined(file, fd, why);
 		file->credit = 0;
 		/* A writer may go away, and others' windows; what else there is stays. */
-		if ((why == GUARD_READ_ONLY || why == GUARD_MEMORY) && file->breaks < MOST_BREAKS)
+		if ((why == GUARD_READ_ONLY || why == GUARD_MEMORY) && file->breaks < MAX_BREAKS)
 			file->breaks++;
 		else if (why != GUARD_MEMORY)
 			file->unleased = true;
@@ -320,7 +320,7 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 	bool whole = window_pays_whole(file), fine;
 	uint64_t signals, held;
 
-	if ((!whole && (!sequential || len > WINDOW_LONGEST || len > file->most)) ||
+	if ((!whole && (!sequential || len > WINDOW_MAX_LENGTH || len > file->most)) ||
 	    map_eagerly()) {
 		file->next = offset + len;
 		file->fetched += len < FIRST_FETCH ? FIRST_FETCH : len;

@@ -8,7 +8,7 @@
 #pragma GCC visibility push(hidden)
 
 /* Longer reads are served by a window only if it holds the whole file. */
-#define WINDOW_LONGEST 16384
+#define WINDOW_MAX_LENGTH 16384
 
 /*
  * What a window saves and costs, in ns, rounded from measurements on Linux 6.18: a
@@ -29,7 +29,7 @@ bool window_earned(struct file *file, int fd, size_t len);
 /* The same for most reads.  False: the file may have earned one, nothing was counted; ask window_earned. */
 static inline bool window_far(struct file *file, size_t len)
 {
-	if (likely(len <= WINDOW_LONGEST)) {
+	if (likely(len <= WINDOW_MAX_LENGTH)) {
 		int64_t credit = file->credit + WINDOW_SAVED - (int64_t)(len / WINDOW_SAVED_LESS);
 
 		if (unlikely(credit >= WINDOW_COST))

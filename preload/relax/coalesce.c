@@ -23,10 +23,10 @@
 #define CAPACITY 65536
 
 /* Longer writes gain nothing that a copy would not cost again. */
-#define LONGEST 8192
+#define MAX_LENGTH 8192
 
 /* After so many that were handed over alone, since something came between, it does not pay. */
-#define MOST_LONELY 8
+#define MAX_LONELY 8
 
 /* So many small writes one after the other have paid for lease and buffer. */
 #define EARNED 8
@@ -224,7 +224,7 @@ bool coalesce_begin(int fd, unsigned int what)
 /* NULL and the kernel's addresses are for the kernel to refuse. */
 static bool suits(const void *buf, size_t len)
 {
-	return len && len <= LONGEST && (uintptr_t)buf - 65536 < (1ULL << 56);
+	return len && len <= MAX_LENGTH && (uintptr_t)buf - 65536 < (1ULL << 56);
 }
 
 /* Copies behind what is there.  False: it does not fit, or this is not to be done now. */
@@ -264,7 +264,7 @@ static bool append(int fd, const void *buf, size_t len)
 /* Is this small write one of so many that they are gathered from now on? */
 static bool earned(int fd, size_t len)
 {
-	if (len > LONGEST) {
+	if (len > MAX_LENGTH) {
 		candidates[fd] = 1;
 		return false;
 	}
@@ -288,7 +288,7 @@ ssize_t coalesce_write(int fd, const void *buf, size_t len)
 	}
 	if (reflink_may(fd, buf, len) && reflink_write(fd, buf, len))
 		return len;
-	if (coalesce_has(fd) && gather.lonely >= MOST_LONELY) {
+	if (coalesce_has(fd) && gather.lonely >= MAX_LONELY) {
 		coalesce_forget(fd);
 		gather.lonely = 0;
 	} else if (!coalesce_has(fd) && !earned(fd, len))

@@ -24,13 +24,13 @@
 #define BLOCK 4096
 
 /* So much is shared by one call. */
-#define MOST_PENDING (8 << 20)
+#define MAX_PENDING (8 << 20)
 
 /* A source is mapped, to be compared with. */
-#define LARGEST (1ULL << 32)
+#define MAX_SIZE (1ULL << 32)
 
 /* After so many attempts in a row that came to nothing there are no more. */
-#define MOST_FAILURES 32
+#define MAX_FAILURES 32
 
 struct reflink_read reflink_read = {.fd = -1};
 
@@ -99,7 +99,7 @@ static bool begin(int from, int to)
 		map = -1;
 		/* From here on the size is fixed. */
 		if (!cosy_syscall3(SYS_fstat, from, (unsigned long)&st, 0) && st.st_size > 0 &&
-		    (uint64_t)st.st_size <= LARGEST)
+		    (uint64_t)st.st_size <= MAX_SIZE)
 			map = cosy_syscall6(SYS_mmap, 0, st.st_size, PROT_READ, MAP_SHARED, from,
 					    0);
 		if (map > 0 || map < -4095) {
@@ -126,7 +126,7 @@ bool reflink_write(int fd, const void *buf, size_t len)
 	bool done = false;
 
 	reflink_read.buf = NULL;
-	if (failures >= MOST_FAILURES)
+	if (failures >= MAX_FAILURES)
 		return false;
 	if ((!reflink_from(from) || !coalesce_has(fd)) && !begin(from, fd)) {
 		failures++;
@@ -154,7 +154,7 @@ bool reflink_write(int fd, const void *buf, size_t len)
 		done = true;
 	}
 	relaxed_restore_signals(signals);
-	if (done && clone.pending >= MOST_PENDING)
+	if (done && clone.pending >= MAX_PENDING)
 		coalesce_flush();
 	return done;
 }

@@ -191,7 +191,7 @@ int relax_after_open(int fd, int asked, int used)
 	return fd;
 }
 
-void relax_touch_slowly(int fd)
+void relax_touch_slow(int fd)
 {
 	struct stat st;
 	bool special;

@@ -56,12 +56,12 @@ static inline void relax_read(int fd, const void *buf, long len)
  * Before a call that reads, changes or shows the file of `fd` past write(2): what is
  * pending for that file is settled, and what others wait for if it is no regular file.
  */
-void relax_touch_slowly(int fd);
+void relax_touch_slow(int fd);
 
 static inline void relax_touch(int fd)
 {
 	if (tails || coalesce_pending())
-		relax_touch_slowly(fd);
+		relax_touch_slow(fd);
 }
 
 /* The same before lseek and fcntl, some of which show nothing. */

@@ -70,8 +70,8 @@ __attribute__((used, visibility("hidden"))) void *relax_prepare(struct call *cal
  * registers, rax (how many vector registers, if it is variadic), and those.
  */
 __asm__(".text\n"
-	".type relax_call_slowly, @function\n"
-	"relax_call_slowly:\n"
+	".type relax_call_slow, @function\n"
+	"relax_call_slow:\n"
 	"	.cfi_startproc\n"
 	"	pushq %rbp\n"
 	"	.cfi_def_cfa_offset 16\n"
@@ -117,7 +117,7 @@ __asm__(".text\n"
 	"	.cfi_def_cfa 7, 8\n"
 	"	jmp *%r11\n"
 	"	.cfi_endproc\n"
-	".size relax_call_slowly, . - relax_call_slowly\n");
+	".size relax_call_slow, . - relax_call_slow\n");
 
 #define CALL(name, class)                                                                          \
 	__asm__(".globl " #name "\n"                                                               \
@@ -132,7 +132,7 @@ __asm__(".text\n"
 		"	je 1f\n"                                                                         \
 		"	jmp *%r11\n"                                                                     \
 		"1:	leaq relax_call_" #name "(%rip), %r11\n"                                   \
-		"	jmp relax_call_slowly\n"                                                         \
+		"	jmp relax_call_slow\n"                                                           \
 		".size " #name ", . - " #name "\n");
 #include "relax/relax_calls.def"
 #undef CALL

@@ -14,7 +14,7 @@
 #define MAX_TRUNCS 32
 
 /* What is cut late is seen longer, and by more, the longer it takes to write. */
-#define LARGEST (16 << 20)
+#define MAX_SIZE (16 << 20)
 
 enum { FREE = 0, CLAIMED = -1 };
 
@@ -33,7 +33,7 @@ static uint8_t slot_of[FILES]; /* + 1 */
 bool trunc_fits(int fd, const struct stat *st)
 {
 	/* Without a name it may be a memfd, which may be sealed against what comes later. */
-	return (unsigned int)fd < FILES && st->st_nlink && st->st_size <= LARGEST &&
+	return (unsigned int)fd < FILES && st->st_nlink && st->st_size <= MAX_SIZE &&
 	       tails < MAX_TRUNCS && relaxed_local(fd, st->st_dev);
 }
 

@@ -28,7 +28,7 @@
 	cosy_syscall6(SYS_##name, (unsigned long)(a), (unsigned long)(b), (unsigned long)(c),      \
 		      (unsigned long)(d), 0, 0)
 
-enum { NAMES = 3, OPEN = 6, LONGEST = 20000, LARGEST = 1000000 };
+enum { NAMES = 3, OPEN = 6, MAX_LENGTH = 20000, MAX_SIZE = 1000000 };
 
 /* An open file of each set. */
 struct pair {
@@ -38,8 +38,8 @@ struct pair {
 static struct pair pairs[OPEN];
 static char names[2][NAMES][80];
 static char dir[64];
-static unsigned char text[LONGEST + 1000];
-static char a[LARGEST], b[LARGEST];
+static unsigned char text[MAX_LENGTH + 1000];
+static char a[MAX_SIZE], b[MAX_SIZE];
 static bool tails_allowed;
 static long step;
 static const char *operation;
@@ -78,7 +78,7 @@ static struct pair *some_pair(void)
 
 static size_t some_length(void)
 {
-	return chance(6) ? 1 + chance(100) : chance(LONGEST);
+	return chance(6) ? 1 + chance(100) : chance(MAX_LENGTH);
 }
 
 static void do_open(struct pair *ignored)
@@ -134,7 +134,7 @@ static void do_writes(struct pair *pair)
 static void do_pwrite(struct pair *pair)
 {
 	size_t len = some_length();
-	off_t at = chance(LARGEST / 30);
+	off_t at = chance(MAX_SIZE / 30);
 	long got = pwrite(pair->mine, text, len, at);
 
 	same_result(got, KERNEL6(pwrite64, pair->theirs, text, len, at));
@@ -160,7 +160,7 @@ static void do_read(struct pair *pair)
 static void do_pread(struct pair *pair)
 {
 	size_t len = some_length();
-	off_t at = chance(LARGEST / 30);
+	off_t at = chance(MAX_SIZE / 30);
 	long got = pread(pair->mine, a, len, at);
 
 	same_result(got, KERNEL6(pread64, pair->theirs, b, len, at));
@@ -196,7 +196,7 @@ static void do_stat(struct pair *pair)
 
 static void do_ftruncate(struct pair *pair)
 {
-	off_t size = chance(LARGEST / 30);
+	off_t size = chance(MAX_SIZE / 30);
 
 	same_result(ftruncate(pair->mine, size), KERNEL(ftruncate, pair->theirs, size, 0));
 }
@@ -204,7 +204,7 @@ static void do_ftruncate(struct pair *pair)
 static void do_truncate(struct pair *pair)
 {
 	int name = chance(NAMES);
-	off_t size = chance(LARGEST / 30);
+	off_t size = chance(MAX_SIZE / 30);
 
 	(void)pair;
 	same_result(truncate(names[0][name], size), KERNEL(truncate, names[1][name], size, 0));
@@ -244,8 +244,8 @@ static void do_stdio(struct pair *pair)
 	same(!stream, fd < 0, "fopen");
 	if (!stream)
 		return;
-	got = fread(a, 1, LARGEST, stream);
-	want = KERNEL(read, fd, b, LARGEST);
+	got = fread(a, 1, MAX_SIZE, stream);
+	want = KERNEL(read, fd, b, MAX_SIZE);
 	same(got, want, "what stdio reads");
 	same_bytes(got);
 	fclose(stream);
@@ -324,7 +324,7 @@ static void do_copy_loop(struct pair *pair)
 		if (!chance(20))
 			write_once(pair, 1 + chance(100));
 		if (!chance(30))
-			source_write(chance(100000), 1 + chance(LONGEST));
+			source_write(chance(100000), 1 + chance(MAX_LENGTH));
 	}
 	close(mine);
 	KERNEL(close, theirs, 0, 0);
@@ -351,8 +351,8 @@ static int compare(int name)
 
 	if (mine < 0 || theirs < 0)
 		return (mine < 0) != (theirs < 0);
-	got = KERNEL(read, mine, a, LARGEST);
-	want = KERNEL(read, theirs, b, LARGEST);
+	got = KERNEL(read, mine, a, MAX_SIZE);
+	want = KERNEL(read, theirs, b, MAX_SIZE);
 	KERNEL(close, mine, 0, 0);
 	KERNEL(close, theirs, 0, 0);
 	if (tails_allowed ? got < want : got != want)
@@ -425,7 +425,7 @@ static void do_tidy(struct pair *pair)
 {
 	struct stat st;
 
-	if (!fstat(pair->mine, &st) && st.st_size > LARGEST / 4) {
+	if (!fstat(pair->mine, &st) && st.st_size > MAX_SIZE / 4) {
 		same_result(ftruncate(pair->mine, 100), KERNEL(ftruncate, pair->theirs, 100, 0));
 		lseek(pair->mine, 0, SEEK_SET);
 		KERNEL(lseek, pair->theirs, 0, SEEK_SET);
@@ -511,8 +511,8 @@ int main(int argc, char **argv)
 		pairs[i].mine = pairs[i].theirs = -1;
 	for (int set = 0; set < 2; set++)
 		snprintf(sources[set], sizeof(sources[0]), "%s/%c", dir, 'x' + set);
-	for (off_t at = 0; at < 240000; at += LONGEST)
-		source_write(at, LONGEST);
+	for (off_t at = 0; at < 240000; at += MAX_LENGTH)
+		source_write(at, MAX_LENGTH);
 	observer_start();
 	for (step = 0; step < steps; step++) {
 		run_one();

@@ -40,12 +40,12 @@ int main(int argc, char **argv)
 {
 	static const char *const names[CONTENDERS] = {"plain", "an empty library",
 						      "libcosy-read.so", "cosy run"};
-	static double values[CONTENDERS][MOST_ROUNDS];
+	static double values[CONTENDERS][MAX_ROUNDS];
 	static char empty[4100] = "LD_PRELOAD=", library[4100] = "LD_PRELOAD=";
 	char *plain_argv[] = {NULL, NULL}, *run_argv[] = {NULL, "run", "--", NULL, NULL};
 	char *none[] = {NULL}, *with_empty[] = {empty, NULL}, *with_library[] = {library, NULL};
 
-	if (argc != 6 || (rounds = atoi(argv[1])) < 1 || rounds > MOST_ROUNDS) {
+	if (argc != 6 || (rounds = atoi(argv[1])) < 1 || rounds > MAX_ROUNDS) {
 		fprintf(stderr, "usage: preload_exec ROUNDS PROGRAM EMPTY LIBRARY COSY\n");
 		return 2;
 	}

@@ -53,7 +53,7 @@ static void write_file(size_t len)
 
 static void measure(const struct row *full)
 {
-	static double values[CONTENDERS][MOST_ROUNDS];
+	static double values[CONTENDERS][MAX_ROUNDS];
 	struct row row = *full;
 	FILE *stream;
 	int a, b;
@@ -127,9 +127,9 @@ int main(int argc, char **argv)
 		rounds = atoi(argv[1]);
 	if (argc > 2)
 		part = atoi(argv[2]);
-	if (rounds < 1 || rounds > MOST_ROUNDS || part < 1) {
+	if (rounds < 1 || rounds > MAX_ROUNDS || part < 1) {
 		fprintf(stderr, "usage: preload_rounds [ROUNDS, up to %d [PART [relaxed]]]\n",
-			MOST_ROUNDS);
+			MAX_ROUNDS);
 		return 2;
 	}
 	find_ordinary();

@@ -15,7 +15,7 @@ static int by_value(const void *a, const void *b)
 void values_print(const char *workload, const char *name, size_t len, const char *contender,
 		  double *values, const double *plain, int rounds)
 {
-	static double ratios[MOST_ROUNDS];
+	static double ratios[MAX_ROUNDS];
 	double middle, spread;
 
 	for (int i = 0; i < rounds; i++)

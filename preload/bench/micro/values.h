@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#define MOST_ROUNDS 10001
+#define MAX_ROUNDS 10001
 
 /*
  * Prints a line, with tabs between: workload, name, bytes of a read, contender, median of

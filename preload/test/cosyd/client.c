@@ -15,7 +15,7 @@
 
 #include "client.h"
 
-#define MOST_FDS 8
+#define MAX_FDS 8
 
 static char folder[64], path[128];
 static pid_t daemon_pid, keeper_pid;
@@ -121,13 +121,13 @@ bool client_send(int client, const void *bytes, size_t len, const int *fds, size
 	struct iovec part = {.iov_base = (void *)bytes, .iov_len = len};
 	union {
 		struct cmsghdr header;
-		char room[CMSG_SPACE(MOST_FDS * sizeof(int))];
+		char room[CMSG_SPACE(MAX_FDS * sizeof(int))];
 	} control = {.header = {.cmsg_level = SOL_SOCKET,
 				.cmsg_type = SCM_RIGHTS,
 				.cmsg_len = CMSG_LEN(count * sizeof(int))}};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
-	CHECK(count <= MOST_FDS);
+	CHECK(count <= MAX_FDS);
 	if (count) {
 		memcpy(CMSG_DATA(&control.header), fds, count * sizeof(int));
 		message.msg_control = &control;

@@ -17,7 +17,7 @@
 
 #include "raw.h"
 
-#define LONGEST 70000
+#define MAX_LENGTH 70000
 /* Of the buffers: more than any file is long. */
 #define ROOM (8 << 20)
 

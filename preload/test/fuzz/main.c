@@ -14,7 +14,7 @@
 
 #include "fuzz.h"
 
-#define MOST_THREADS 16
+#define MAX_THREADS 16
 
 _Thread_local int mine, theirs, mode, own;
 _Thread_local char *a, *b;
@@ -150,7 +150,7 @@ static void *run_thread(void *start_)
 
 static void run_threads(long operations_each)
 {
-	static struct start starts[MOST_THREADS];
+	static struct start starts[MAX_THREADS];
 	sigset_t alarm;
 
 	for (own = 0; own < threads; own++) {
@@ -179,8 +179,8 @@ static void run_threads(long operations_each)
 
 static void make_text(void)
 {
-	text = malloc(size + LONGEST);
-	for (size_t i = 0; i < size + LONGEST; i++)
+	text = malloc(size + MAX_LENGTH);
+	for (size_t i = 0; i < size + MAX_LENGTH; i++)
 		text[i] = chance(256);
 }
 
@@ -199,9 +199,9 @@ int main(int argc, char **argv)
 	steps = argc > 1 ? atol(argv[1]) : 20000;
 	seed = argc > 2 ? atol(argv[2]) : 1;
 	threads = argc > 3 ? atoi(argv[3]) : 1;
-	if (steps < 1 || threads < 1 || threads > MOST_THREADS) {
+	if (steps < 1 || threads < 1 || threads > MAX_THREADS) {
 		fprintf(stderr, "usage: preload_fuzz [OPERATIONS [SEED [THREADS, up to %d]]]\n",
-			MOST_THREADS);
+			MAX_THREADS);
 		return 2;
 	}
 	chance_state += seed * 7919ULL;

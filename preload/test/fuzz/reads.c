@@ -13,7 +13,7 @@ size_t some_length(void)
 {
 	switch (chance(8)) {
 	case 0:
-		return chance(LONGEST);
+		return chance(MAX_LENGTH);
 	case 1:
 	case 2:
 		return chance(5000);

@@ -110,7 +110,7 @@ static void wait_for_none(void)
 }
 
 /* kB.  One leaked page for each process would be 800 kB, one buffer 50 MB. */
-enum { MOST_MEMORY = 4096, MOST_VMALLOC = 512 };
+enum { MAX_MEMORY = 4096, MAX_VMALLOC = 512 };
 
 static void no_leak(void)
 {
@@ -130,13 +130,13 @@ static void no_leak(void)
 		sleep_ms(500);
 		after = memory_in_use();
 		vmalloc_after = value_of("/proc/meminfo", "VmallocUsed:");
-		if (after - before < MOST_MEMORY && vmalloc_after - vmalloc_before < MOST_VMALLOC)
+		if (after - before < MAX_MEMORY && vmalloc_after - vmalloc_before < MAX_VMALLOC)
 			break;
 	}
 	printf("in use %ld kB, then %ld kB; vmalloc %ld kB, then %ld kB\n", before, after,
 	       vmalloc_before, vmalloc_after);
-	CHECK(after - before < MOST_MEMORY, "%ld kB more in use", after - before);
-	CHECK(vmalloc_after - vmalloc_before < MOST_VMALLOC, "%ld kB more of vmalloc",
+	CHECK(after - before < MAX_MEMORY, "%ld kB more in use", after - before);
+	CHECK(vmalloc_after - vmalloc_before < MAX_VMALLOC, "%ld kB more of vmalloc",
 	      vmalloc_after - vmalloc_before);
 }
 
