@@ -138,7 +138,7 @@ static bool scan_put(struct dir_context *ctx, const char *name, int length, loff
 }
 
 /* As getdents64, with the position's lock as fdget_pos takes it.  Bytes, or an error. */
-static s64 list(struct file *file, struct listing *to)
+static s64 directory_list(struct file *file, struct listing *to)
 {
 	u8 *start = to->at;
 	s64 result;
@@ -181,7 +181,7 @@ s64 cosy_fast_getdents64(struct cosy_activation *run, const u64 *r)
 	if (run->held)
 		cosy_held_drop(run);
 	fd = fdget(r[1]);
-	result = fd_file(fd) ? list(fd_file(fd), &listing) : -EBADF;
+	result = fd_file(fd) ? directory_list(fd_file(fd), &listing) : -EBADF;
 	fdput(fd);
 	return cosy_call_result(run, result);
 }
@@ -372,7 +372,7 @@ s64 cosy_op_scan_dir(struct cosy_activation *run, u64 *r)
 		return -EBADF;
 	listing.at = at;
 	listing.room = size;
-	result = cosy_call_result(run, list(file, &listing));
+	result = cosy_call_result(run, directory_list(file, &listing));
 	if (result > 0) {
 		scan.dir = &file->f_path;
 		scan.allowed = cosy_may_search(scan.dir);

@@ -49,7 +49,7 @@ MODULE_PARM_DESC(max_kernel_ms,
 /* Makes call.S ask for a safepoint after every call. */
 static const bool always_look = true;
 
-static u64 smallest(u64 a, u64 b)
+static u64 limit_smaller(u64 a, u64 b)
 {
 	return a && b ? min(a, b) : a + b;
 }
@@ -93,8 +93,8 @@ static __always_inline void fuel_grant(struct cosy_activation *run, u64 fuel)
 
 static u64 limit_of_time(const struct cosy_prog *prog, const struct cosy_context *context)
 {
-	return smallest(smallest(prog->max_ns, READ_ONCE(context->max_ns)),
-			(u64)READ_ONCE(max_kernel_ms) * NSEC_PER_MSEC);
+	return limit_smaller(limit_smaller(prog->max_ns, READ_ONCE(context->max_ns)),
+			     (u64)READ_ONCE(max_kernel_ms) * NSEC_PER_MSEC);
 }
 
 /*
@@ -110,7 +110,7 @@ static noinline u64 processor_time(void)
 	return READ_ONCE(current->se.sum_exec_runtime);
 }
 
-static unsigned long switches(void)
+static unsigned long task_switches(void)
 {
 	return current->nvcsw + current->nivcsw;
 }
@@ -124,7 +124,7 @@ static u64 time_used(const struct cosy_activation *run)
 {
 	if (!run->max_ns)
 		return READ_ONCE(current->se.sum_exec_runtime) - run->exec_start;
-	if (switches() == run->switches)
+	if (task_switches() == run->switches)
 		return ktime_get_ns() - run->wall_start;
 	return max(processor_time() - run->exec_start, 1ull);
 }
@@ -154,8 +154,9 @@ static noinline void start_limited(struct cosy_activation *run, const struct cos
 {
 	const struct cosy_prog *prog = run->prog;
 
-	run->max_steps = smallest(smallest(prog->max_steps, READ_ONCE(context->max_steps)),
-				  READ_ONCE(max_steps));
+	run->max_steps =
+		limit_smaller(limit_smaller(prog->max_steps, READ_ONCE(context->max_steps)),
+			      READ_ONCE(max_steps));
 	run->max_ns = limit_of_time(prog, context);
 	/* The counts come from the user: they may only make the rest smaller. */
 	if (run->max_steps)
@@ -163,7 +164,7 @@ static noinline void start_limited(struct cosy_activation *run, const struct cos
 	if (run->max_ns) {
 		run->look = &always_look;
 		run->ns_before = min(run->ns_before, run->max_ns);
-		run->switches = switches();
+		run->switches = task_switches();
 		run->exec_start = processor_time();
 		run->wall_start = ktime_get_ns();
 		run->look_at = run->wall_start + (run->max_ns - run->ns_before);
