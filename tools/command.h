@@ -7,6 +7,7 @@
 int command_doctor(int argc, char **argv);
 int command_dis(int argc, char **argv);
 int command_run(int argc, char **argv);
+int command_profile(int argc, char **argv);
 
 /* The exit statuses of every subcommand. */
 enum { EXIT_FINE = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };

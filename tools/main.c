@@ -19,6 +19,8 @@ static const struct {
 	 "show the compounds in object files, executables and containers"},
 	{"run", command_run, "PROGRAM...",
 	 "run an unmodified program with its small file reads served from user space"},
+	{"profile", command_profile, "PROGRAM...",
+	 "say where a program's system calls go, and what would make them cheaper"},
 	{"help", help, "", "show this"},
 };
 
@@ -29,7 +31,7 @@ static void usage(FILE *to)
 		char line[40];
 
 		snprintf(line, sizeof(line), "%s %s", commands[i].name, commands[i].arguments);
-		fprintf(to, "  cosy %-14s %s\n", line, commands[i].what);
+		fprintf(to, "  cosy %-18s %s\n", line, commands[i].what);
 	}
 	fprintf(to, "\nSee cosy(1).\n");
 }

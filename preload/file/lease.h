@@ -17,12 +17,12 @@
 
 #include "cosyd/protocol.h"
 #include "file/file.h"
+#include "file/price.h"
 
 #pragma GCC visibility push(hidden)
 
-/* What a lease by the daemon costs more than one's own, in ns; and the first own one, for its thread. */
-#define LEASE_DISTANCE	  60000
-#define LEASE_THREAD_COST 20000
+/* What a lease by the daemon costs more than one's own, in ns. */
+#define LEASE_DISTANCE 60000
 
 /*
  * Takes a lease on what `fd` names; under LOCKED.  False, with the guard that failed in *why;

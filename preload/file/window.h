@@ -4,21 +4,9 @@
 #define COSY_PRELOAD_WINDOW_H
 
 #include "file/file.h"
+#include "file/price.h"
 
 #pragma GCC visibility push(hidden)
-
-/* Longer reads are served by a window only if it holds the whole file. */
-#define WINDOW_MAX_LENGTH 16384
-
-/*
- * What a window saves and costs, in ns, rounded from measurements on Linux 6.18: a
- * one-byte read 440, and a copy from the window costs about 1/32 ns per byte more than
- * copying once; lease, checks and window 4000.  That is Synthetix's inequality (§4.5):
- * a file is specialised when what it would have saved has paid for specialising it.
- */
-#define WINDOW_SAVED	  400 /* by a read, less a part of its length: */
-#define WINDOW_SAVED_LESS 32
-#define WINDOW_COST	  4000
 
 /* Bytes that long reads of one file are, if they cannot all be of different ones. */
 #define WINDOW_REREAD (4 << 20)

@@ -88,6 +88,11 @@ class Installed(unittest.TestCase):
     def test_the_tool_is_there(self) -> None:
         self.assertIn("doctor", run(self.prefix / "bin/cosy", "--help", env=self.library_path()))
 
+    def test_cosy_profile_is_found(self) -> None:
+        self.assertIn(
+            "usage: cosy profile", run(self.prefix / "bin/cosy", "profile", "--help", env=self.library_path())
+        )
+
     def test_cosy_run_finds_its_library(self) -> None:
         said = run(self.prefix / "bin/cosy", "run", "--", "sh", "-c", 'echo "$LD_PRELOAD"')
         self.assertTrue(said.startswith(str(self.prefix)), said)

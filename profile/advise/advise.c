@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: MIT
+/* advise.c - see advise.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "../preload/file/price.h"
+#include "advise/advise.h"
+#include "calls.h"
+
+/* What remains of a plain call's time; below 0: all but the crossing. */
+struct model_class {
+	const char *title;
+	double ordinary, least, most, named;
+};
+
+#include "model.h"
+
+/* What saves less is not worth a line, in parts of the whole. */
+#define MIN_SHARE 0.01
+/* What might cost more is not advised. */
+#define MAX_LOSS 0.02
+
+struct range {
+	double low, middle, high;
+};
+
+/* ns that an instruction takes here, by what getppid takes. */
+static double instruction(const struct profile *profile)
+{
+	double null_call =
+		profile->header.null_call ? profile->header.null_call : model_null_call / 3;
+
+	return null_call / model_null_call;
+}
+
+/* Never less than what a call without anything in it takes. */
+static double net_cpu(const struct profile *profile, uint64_t calls, uint64_t cpu)
+{
+	double least = (double)calls * profile->header.null_call;
+	double ret = (double)cpu - (double)calls * profile->header.call_cost;
+
+	return ret < least ? least : ret;
+}
+
+/* Sums of what a hostile recording says may be anything. */
+static int64_t whole_ns(double ns)
+{
+	return ns > 1e18 ? 1000000000000000000 : ns < -1e18 ? -1000000000000000000 : (int64_t)ns;
+}
+
+uint64_t advise_cpu(const struct profile *profile, const struct sums *sums)
+{
+	return sums->cpu ? whole_ns(net_cpu(profile, sums->calls, sums->cpu)) : 0;
+}
+
+uint64_t advise_user(const struct profile *profile, const struct sums *sums)
+{
+	double ret = (double)sums->user - (double)sums->calls * profile->header.gap_cost;
+
+	return ret < 0 ? 0 : whole_ns(ret);
+}
+
+/* --- Regions ------------------------------------------------------------------------ */
+
+static double class_saved(double cpu, double crossing, double remains)
+{
+	double ret = remains < 0 ? crossing : cpu * (1 - remains);
+
+	return ret < cpu ? ret : cpu;
+}
+
+/* What the calls of a class save in a region. */
+static struct range class_saves(const struct profile *profile, const struct sums *sums,
+				enum call_class class)
+{
+	const struct model_class *model = &model_classes[class];
+	uint64_t calls = sums->of[class].calls;
+	double cpu = net_cpu(profile, calls, sums->of[class].cpu);
+	double crossing = calls * model_crossing * instruction(profile);
+	double most = class_saved(cpu, crossing, model->most),
+	       least = class_saved(cpu, crossing, model->least);
+	struct range range;
+
+	if (model->ordinary == 1)
+		return (struct range){0, 0, 0};
+	range.low = crossing < cpu ? crossing : cpu;
+	range.middle = (least + most) / 2;
+	range.high = class_saved(cpu, crossing, model->named);
+	if (range.middle < range.low)
+		range.middle = range.low;
+	if (range.high < range.middle)
+		range.high = range.middle;
+	return range;
+}
+
+static struct range region_saves(const struct advice *advice, const struct profile_row *row)
+{
+	const struct profile *profile = advice->profile;
+	double user = advise_user(profile, &row->sums), ns = instruction(profile);
+	/* A call that no region may hold ends it, and the next one begins after it. */
+	double entries = row->entries + row->sums.of[CLASS_PROCESS].calls;
+	double cost = entries * model_region * ns + row->processes * model_first_region * ns;
+	struct range sum = {0, 0, 0};
+
+	for (int i = 0; i < CLASSES; i++) {
+		struct range range = class_saves(profile, &row->sums, i);
+
+		sum.low += range.low;
+		sum.middle += range.middle;
+		sum.high += range.high;
+	}
+	/* Some of the computing may be left outside. */
+	sum.low -= cost + user * (model_computing - 1);
+	sum.middle -= cost + user * (model_computing - 1) / 2;
+	sum.high -= cost;
+	return sum;
+}
+
+static bool row_has(const struct profile_row *row, enum call_class class)
+{
+	return row->sums.of[class].calls * 20 >= row->sums.calls;
+}
+
+static void region_type(const struct profile_row *row, char *to, size_t size)
+{
+	const char *named = "";
+
+	if (row_has(row, CLASS_STAT) && row_has(row, CLASS_QUESTION))
+		named = "; for a whole directory at once cosy_scan_dir()";
+	else if (row_has(row, CLASS_OPEN) &&
+		 (row_has(row, CLASS_READ_SMALL) || row_has(row, CLASS_READ)))
+		named = "; for whole small files cosy_read_file()";
+	else if (row_has(row, CLASS_SEND) &&
+		 (row_has(row, CLASS_READ) || row_has(row, CLASS_READ_LARGE)))
+		named = "; to send without the copy cosy_lend()";
+	else if (row_has(row, CLASS_SEEK))
+		named = "; lseek and read together: cosy_seek_read()";
+	snprintf(to, size, "COSY_START; before the loop, COSY_END; after it; compile with cosycc%s",
+		 named);
+}
+
+/* Why a region would not pay here. */
+static void region_why(const struct advice *advice, const struct profile_row *row, char *to,
+		       size_t size)
+{
+	const struct profile *profile = advice->profile;
+	double kernel = advise_cpu(profile, &row->sums), user = advise_user(profile, &row->sums);
+	double per_entry = row->entries ? (double)row->sums.calls / row->entries : 0;
+
+	if (10 * row->sums.of[CLASS_WAIT].calls > 6 * row->sums.calls)
+		snprintf(to, size,
+			 "it waits: %.0f %% of its calls sleep, and leaving out a crossing does "
+			 "not wake anybody",
+			 100.0 * row->sums.of[CLASS_WAIT].calls / row->sums.calls);
+	else if (3 * user > kernel)
+		snprintf(to, size,
+			 "it computes between its calls (%.0f %% of its time), which is slower in "
+			 "a region",
+			 100 * user / (user + kernel));
+	else if (5 * row->sums.of[CLASS_PROCESS].calls > row->sums.calls)
+		snprintf(to, size,
+			 "it starts processes, maps memory or handles signals, which ends a region "
+			 "each time");
+	else if (per_entry && per_entry < 7)
+		snprintf(to, size,
+			 "only %.1f calls each time that it is entered: a region pays from about "
+			 "seven",
+			 per_entry);
+	else
+		snprintf(to, size,
+			 "nearly all of its time is work that the kernel has to do in any case, or "
+			 "the loop is too short to pay for loading it");
+}
+
+static struct finding *finding_new(struct advice *advice, enum advise_way way, struct range range)
+{
+	struct finding *finding;
+
+	if (advice->n == ADVISE_MAX_FINDINGS)
+		return NULL;
+	finding = &advice->findings[advice->n++];
+	memset(finding, 0, sizeof(*finding));
+	finding->way = way;
+	finding->low = whole_ns(range.low);
+	finding->middle = whole_ns(range.middle);
+	finding->high = whole_ns(range.high);
+	return finding;
+}
+
+static void advise_row(struct advice *advice, uint32_t number)
+{
+	const struct profile *profile = advice->profile;
+	const struct profile_row *row = &profile->rows[number];
+	struct range range = region_saves(advice, row);
+	bool pays = range.middle > MIN_SHARE * advice->cpu && range.low > -MAX_LOSS * advice->cpu;
+	struct finding *finding = finding_new(advice, pays ? WAY_REGION : WAY_NOTHING, range);
+
+	if (!finding)
+		return;
+	finding->row = number;
+	finding->object = row->object;
+	finding->address = row->address;
+	finding->calls = row->sums.calls;
+	finding->cpu = advise_cpu(profile, &row->sums) + advise_user(profile, &row->sums);
+	advise_sequence(profile, row->symbol, finding->title, 160);
+	if (pays) {
+		region_type(row, finding->type, sizeof(finding->type));
+		strcpy(finding->gives_up, "nothing; the source is marked and built by cosycc");
+	} else {
+		region_why(advice, row, finding->why, sizeof(finding->why));
+	}
+}
+
+static int row_order(const void *a, const void *b, void *context)
+{
+	const struct profile_row *rows = ((const struct profile *)context)->rows;
+	uint64_t x = rows[*(const uint32_t *)a].sums.cpu, y = rows[*(const uint32_t *)b].sums.cpu;
+
+	return (x < y) - (x > y);
+}
+
+static void advise_rows(struct advice *advice)
+{
+	const struct profile *profile = advice->profile;
+	uint32_t *order = malloc((profile->n_rows + 1) * sizeof(*order)), n = 0;
+
+	for (uint32_t i = 1; order && i <= profile->n_rows; i++) {
+		const struct profile_row *row = &profile->rows[i];
+
+		if (row->merged)
+			continue;
+		advice->in_rows += row->sums.calls;
+		/* A loop of a few calls is noise. */
+		if (row->sums.calls >= 8 && row->sums.calls * 200 >= profile->sums.calls)
+			order[n++] = i;
+	}
+	if (order)
+		qsort_r(order, n, sizeof(*order), row_order, (void *)profile);
+	for (uint32_t i = 0; i < n && i < ADVISE_MAX_FINDINGS / 2; i++)
+		advise_row(advice, order[i]);
+	free(order);
+}
+
+/* --- cosy run ---------------------------------------------------------------------------- */
+
+static void run_why(const struct run_sums *run, char *to, size_t size)
+{
+	uint64_t reads = 0;
+	enum run_reason most = RUN_UNEARNED;
+
+	for (int i = 0; i < RUN_REASONS; i++) {
+		reads += i == RUN_NO_FILE ? 0 : run->calls[i];
+		if (i != RUN_SERVED && i != RUN_NO_FILE && run->calls[i] > run->calls[most])
+			most = i;
+	}
+	if (!reads)
+		snprintf(to, size, "the program reads no files by read or pread");
+	else if (!run->calls[most])
+		snprintf(to, size, "what it would save is less than what it costs each exec");
+	else
+		snprintf(to, size, "%lu of %lu reads would be served; %lu: %s",
+			 run->calls[RUN_SERVED], reads, run->calls[most], advise_run_reasons[most]);
+}
+
+static struct range run_saves(const struct profile *profile)
+{
+	const struct run_sums *run = &profile->run;
+	uint64_t served = run->calls[RUN_SERVED], bytes = run->bytes[RUN_SERVED];
+	double cpu = net_cpu(profile, served, run->cpu[RUN_SERVED]);
+	double seeks = net_cpu(profile, run->seeks, run->seeks_cpu);
+	double hot = served * model_hot_byte + bytes * (model_hot_block - model_hot_byte) / 8192;
+	double over =
+		served * model_over_byte + bytes * (model_over_block - model_over_byte) / 8192;
+	double cost = run->programs * model_exec_us * 1000;
+	double windows =
+		(double)run->windows * WINDOW_COST + (run->windows ? LEASE_THREAD_COST : 0);
+	struct range range;
+
+	range.high = cpu + seeks - hot - cost - windows / 2;
+	/* Caches, and a processor that runs ahead, make a call dearer alone than among others. */
+	range.low = 0.8 * (cpu + seeks) - over - 2 * cost - windows;
+	range.middle = (range.low + range.high) / 2;
+	return range;
+}
+
+static void advise_run(struct advice *advice)
+{
+	const struct profile *profile = advice->profile;
+	struct range range = run_saves(profile);
+	bool pays = range.middle > MIN_SHARE * advice->cpu && range.low > -MAX_LOSS * advice->cpu;
+	struct finding *finding = finding_new(advice, pays ? WAY_RUN : WAY_NOTHING, range);
+
+	if (!finding)
+		return;
+	for (int i = 0; i < RUN_REASONS; i++)
+		finding->calls += i == RUN_NO_FILE ? 0 : profile->run.calls[i];
+	finding->cpu = whole_ns(
+		net_cpu(profile, profile->run.calls[RUN_SERVED], profile->run.cpu[RUN_SERVED]));
+	snprintf(finding->title, sizeof(finding->title),
+		 "cosy run: %lu of %lu reads of files, %lu lseeks", profile->run.calls[RUN_SERVED],
+		 finding->calls, profile->run.seeks);
+	if (pays) {
+		const char *name = strrchr(profile->program, '/');
+
+		snprintf(finding->type, sizeof(finding->type), "cosy run -- %s",
+			 name ? name + 1 : "PROGRAM");
+		strcpy(finding->gives_up, "access times of the files; nothing to rebuild");
+	} else {
+		run_why(&profile->run, finding->why, sizeof(finding->why));
+	}
+	advice->run = *finding;
+}
+
+static void advise_relax(struct advice *advice, enum relax_kind kind, enum advise_way way,
+			 const char *title, const char *gives_up, double least, double most)
+{
+	const struct profile *profile = advice->profile;
+	uint64_t calls = profile->relax[kind].calls;
+	double cpu = net_cpu(profile, calls, profile->relax[kind].cpu);
+	double cost = profile->run.programs * model_exec_us * 1000;
+	struct range range = {.low = cpu * (1 - 1 / least) - 2 * cost,
+			      .high = cpu * (1 - 1 / most) - cost};
+	struct finding *finding;
+
+	range.middle = (range.low + range.high) / 2;
+	if (!calls || range.middle < MIN_SHARE * advice->cpu || range.low < -MAX_LOSS * advice->cpu)
+		return;
+	finding = finding_new(advice, way, range);
+	if (!finding)
+		return;
+	finding->calls = calls;
+	finding->cpu = whole_ns(cpu);
+	snprintf(finding->title, sizeof(finding->title), "%s (%lu files)", title,
+		 profile->relax[kind].files);
+	snprintf(finding->type, sizeof(finding->type), "cosy run --%s -- PROGRAM",
+		 advise_ways[way]);
+	strcpy(finding->gives_up, gives_up);
+}
+
+/* --- What could be left out ------------------------------------------------------------------ */
+
+static void advise_useless(struct advice *advice, enum useless_kind kind)
+{
+	static const struct {
+		const char *title, *of, *advice;
+	} texts[] = {
+#define USELESS(name, title, of, advice) [USELESS_##name] = {title, of, advice},
+#include "fold/useless.def"
+	};
+	const struct profile *profile = advice->profile;
+	uint64_t calls = profile->useless[kind].calls;
+	double cpu = net_cpu(profile, calls, profile->useless[kind].cpu);
+	struct range range = {cpu * 0.8, cpu, cpu};
+	const struct event_frame *frame;
+	struct finding *finding;
+
+	if (!calls || cpu < MIN_SHARE / 2 * advice->cpu)
+		return;
+	finding = finding_new(advice, WAY_REMOVE, range);
+	if (!finding)
+		return;
+	finding->calls = calls;
+	finding->cpu = whole_ns(cpu);
+	finding->site = profile->useless[kind].site;
+	frame = profile_frame(profile, profile->sites[finding->site].stack);
+	if (frame) {
+		finding->object = frame->object;
+		finding->address = frame->address;
+	}
+	snprintf(finding->title, sizeof(finding->title), "%s: %lu of %lu (%s)", texts[kind].title,
+		 calls, profile->useless[kind].of, texts[kind].of);
+	snprintf(finding->type, sizeof(finding->type), "%s", texts[kind].advice);
+	strcpy(finding->gives_up, "nothing");
+}
+
+static int finding_order(const void *a, const void *b)
+{
+	const struct finding *x = a, *y = b;
+
+	if ((x->way == WAY_NOTHING) != (y->way == WAY_NOTHING))
+		return x->way == WAY_NOTHING ? 1 : -1;
+	if (x->way == WAY_NOTHING)
+		return (x->cpu < y->cpu) - (x->cpu > y->cpu);
+	return (x->middle < y->middle) - (x->middle > y->middle);
+}
+
+void advise(const struct profile *profile, struct advice *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->profile = profile;
+	ret->kernel = advise_cpu(profile, &profile->sums);
+	ret->user = advise_user(profile, &profile->sums);
+	ret->cpu = ret->kernel + ret->user;
+	advise_rows(ret);
+	advise_run(ret);
+	advise_relax(
+		ret, RELAX_TRUNC, WAY_TRUNC, "files rewritten in place, not truncated first",
+		"after a crash the old end may be behind the new beginning; see docs/use/relax.md",
+		model_trunc_least, model_trunc_most);
+	advise_relax(
+		ret, RELAX_COALESCE, WAY_COALESCE, "small writes gathered",
+		"up to 64 KiB of the last writes if the process is killed; see docs/use/relax.md",
+		model_coalesce_least, model_coalesce_most);
+	for (int i = 0; i < USELESS_KINDS; i++)
+		advise_useless(ret, i);
+	qsort(ret->findings, ret->n, sizeof(*ret->findings), finding_order);
+}

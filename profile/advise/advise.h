@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * advise.h - what would pay, for a profile: findings, the best first.  Savings are ranges of
+ * processor time, in ns of the time that was recorded; what cannot be measured on this machine
+ * follows from the project's own measurements (model.def, model.txt).
+ */
+#ifndef COSY_PROFILE_ADVISE_H
+#define COSY_PROFILE_ADVISE_H
+
+#include "fold/profile.h"
+
+#define ADVISE_MAX_FINDINGS 64
+#define ADVISE_TEXT	    400
+
+enum advise_way {
+	WAY_REGION, /* mark a loop */
+	WAY_RUN,    /* cosy run */
+	WAY_TRUNC,  /* cosy run --relax= */
+	WAY_COALESCE,
+	WAY_REMOVE, /* calls that say nothing new */
+	WAY_NOTHING /* it does not pay, and why */
+};
+
+struct finding {
+	enum advise_way way;
+	uint32_t row;  /* of a region */
+	uint32_t site; /* whose place is meant; 0: none */
+	uint32_t object;
+	uint64_t address; /* of the place; in `object` */
+	uint64_t calls, cpu;
+	int64_t low, middle, high; /* ns saved; below 0 it costs */
+	char title[ADVISE_TEXT];   /* may hold bytes of the program's choice: print it clean */
+	char type[ADVISE_TEXT];	   /* what to type */
+	char gives_up[ADVISE_TEXT];
+	char why[ADVISE_TEXT]; /* of what does not pay */
+};
+
+struct advice {
+	const struct profile *profile;
+	uint64_t cpu, kernel, user; /* ns on the processor, recording's cost subtracted */
+	uint64_t in_rows;	    /* calls that are in repeated sequences */
+	struct finding findings[ADVISE_MAX_FINDINGS];
+	uint32_t n;
+	struct finding run; /* what `cosy run` would save, whether or not that is a finding */
+};
+
+void advise(const struct profile *profile, struct advice *ret);
+
+/* Processor time of so many calls, and between them, without what recording took. */
+uint64_t advise_cpu(const struct profile *profile, const struct sums *sums);
+uint64_t advise_user(const struct profile *profile, const struct sums *sums);
+
+/* "lseek read (epoll_wait write)+", at most `size` bytes of it. */
+void advise_sequence(const struct profile *profile, uint32_t symbol, char *to, size_t size);
+void advise_session(const struct profile *profile, const struct session *session, char *to,
+		    size_t size);
+
+extern const char *const advise_ways[],
+	*const advise_file_kinds[], *const advise_edge_kinds[], *const advise_run_reasons[];
+
+#endif /* COSY_PROFILE_ADVISE_H */

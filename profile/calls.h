@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* calls.h - what is known of each system call; most of it is core/ops.def's. */
+#ifndef COSY_PROFILE_CALLS_H
+#define COSY_PROFILE_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CALLS_MAX 512
+
+struct call_kind {
+	const char *name;
+	const char *arguments; /* core/ops.def's letters; "" where the call is unknown */
+	const char *denied;    /* why no compound may make it; NULL: it may */
+	bool blocks;
+};
+
+/* Of any number: one that is in no table has the name "call N" for all such. */
+const struct call_kind *call_kind(unsigned int nr);
+
+/* Which argument is a path, from 0; -1: none is. */
+int call_path(unsigned int nr);
+
+/* Which argument is a descriptor that the call uses, from 0; -1: none is. */
+int call_descriptor(unsigned int nr);
+
+/* Which argument is memory that the call reads, or writes, with its length in the next; -1: none. */
+int call_given(unsigned int nr);
+int call_made(unsigned int nr);
+
+/* Asks for memory, or gives it back: the allocator's business, not the loop's it comes in. */
+bool call_memory(unsigned int nr, const uint64_t args[6]);
+
+#endif /* COSY_PROFILE_CALLS_H */

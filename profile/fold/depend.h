@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * depend.h - what a call takes from one that the same thread made shortly before: its descriptor,
+ * the bytes in its buffer, its count, the file's position, or a name.
+ */
+#ifndef COSY_PROFILE_DEPEND_H
+#define COSY_PROFILE_DEPEND_H
+
+#include "fold/files.h"
+
+#define DEPEND_WINDOW 8 /* calls */
+
+struct recent {
+	uint32_t site;
+	uint16_t nr;
+	bool position;	/* it set the position of: */
+	uint64_t file;	/* open_file.serial; 0: none */
+	int64_t fd;	/* that it returned; -1: none */
+	int64_t count;	/* that it returned; -1: none */
+	uint64_t asked; /* for at most so much */
+	uint64_t buffer;
+	uint64_t size; /* of what it wrote there; 0: nothing */
+	uint32_t made;
+	uint64_t path; /* hash; 0: none */
+};
+
+struct depend {
+	struct recent recent[DEPEND_WINDOW];
+	uint32_t n; /* of all; the last is at (n - 1) % DEPEND_WINDOW */
+};
+
+struct depends {
+	struct profile *profile;
+	struct table edges;
+};
+
+bool depends_create(struct depends *depends, struct profile *profile);
+void depends_destroy(struct depends *depends);
+
+/* Counts what the call takes from those before, and remembers it. */
+void depend_count(struct depends *depends, struct depend *depend, const struct event_call *call,
+		  uint32_t site, const struct open_file *file);
+
+#endif /* COSY_PROFILE_DEPEND_H */

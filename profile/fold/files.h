@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* files.h - which file each descriptor of each process is, and what became of it until its close. */
+#ifndef COSY_PROFILE_FILES_H
+#define COSY_PROFILE_FILES_H
+
+#include "fold/grammar.h"
+
+#define FILES_MAX_DESCRIPTOR 65536
+
+/* Of one fold. */
+struct files {
+	struct grammar *grammar;
+	uint32_t n_open;
+	uint64_t serial;
+};
+
+/* What an open made, and all its duplicates refer to. */
+struct open_file {
+	uint32_t references;
+	uint64_t serial; /* of this one only */
+	uint8_t kind;	 /* enum file_kind */
+	bool opened;	 /* while recording */
+	bool shared;	 /* with another process */
+	bool position_known;
+	uint32_t flags; /* O_* */
+	int64_t position;
+	/* `cosy run`: what reads have earned so far, ns. */
+	int64_t credit;
+	bool window;
+	/* relax */
+	uint64_t open_cpu, calls, writes, small_writes, small_cpu;
+	uint64_t cpu;
+	struct grammar_line *line;
+};
+
+struct file_table {
+	uint32_t references;
+	uint32_t n;
+	struct open_file **files; /* by descriptor */
+};
+
+struct fold_process {
+	uint32_t pid;
+	uint32_t threads;
+	struct file_table *table;
+	int64_t thread_credit; /* `cosy run`: towards the thread that returns leases */
+	struct fold_process *next;
+};
+
+/* Made with one reference, which the caller drops. */
+struct open_file *open_file_create(struct files *files, unsigned int kind);
+
+struct open_file *files_get(const struct fold_process *process, int64_t fd);
+/* The file gets one more reference; what was there is dropped. */
+void files_set(struct files *files, struct fold_process *process, int64_t fd,
+	       struct open_file *file);
+void files_drop(struct files *files, struct open_file *file);
+
+struct file_table *file_table_create(void);
+struct file_table *file_table_copy(struct file_table *from);
+void file_table_drop(struct files *files, struct file_table *table);
+
+/* What the call does to descriptors, once it has been counted. */
+void files_call(struct files *files, struct fold_process *process, const struct event_call *call);
+
+/* The one that a call is made on, or NULL. */
+struct open_file *files_of_call(const struct fold_process *process, const struct event_call *call);
+
+/* Adds a call, of `cpu` ns, to the session of its file. */
+void files_session(struct files *files, struct open_file *file, const struct event_call *call,
+		   const struct sums *sums);
+
+/* What a path without a descriptor's help says of a file. */
+enum file_kind file_kind_of_path(const char *path);
+
+#endif /* COSY_PROFILE_FILES_H */

@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: MIT
+/* fold.c - see fold.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "calls.h"
+#include "fold/depend.h"
+#include "fold/files.h"
+#include "fold/fold.h"
+#include "fold/limits.h"
+#include "fold/reads.h"
+#include "fold/rows.h"
+#include "fold/useless.h"
+
+#define BUCKETS 512
+
+struct fold_thread {
+	uint32_t tid;
+	struct fold_process *process;
+	struct grammar_line *line;
+	struct depend depend;
+	struct fold_thread *next;
+};
+
+struct fold {
+	struct profile profile;
+	struct grammar grammar;
+	struct files files;
+	struct rows rows;
+	struct depends depends;
+	struct useless useless;
+	struct table sites, stack_ids, object_ids;
+	struct fold_thread *threads[BUCKETS];
+	struct fold_process *processes[BUCKETS];
+	uint32_t n_threads;
+	bool finished;
+};
+
+struct fold *fold_create(const struct event_header *header)
+{
+	struct fold *fold = calloc(1, sizeof(*fold));
+	struct profile *profile;
+
+	if (!fold)
+		return NULL;
+	profile = &fold->profile;
+	profile->header = *header;
+	profile->sites = calloc(LIMIT_SITES + 1, sizeof(*profile->sites));
+	profile->stacks = calloc(LIMIT_STACKS + 1, sizeof(*profile->stacks));
+	profile->frames = calloc(LIMIT_FRAMES, sizeof(*profile->frames));
+	profile->objects = calloc(LIMIT_OBJECTS + 1, sizeof(*profile->objects));
+	profile->sessions = calloc(LIMIT_SESSIONS, sizeof(*profile->sessions));
+	fold->files.grammar = &fold->grammar;
+	if (!profile->sites || !profile->stacks || !profile->frames || !profile->objects ||
+	    !profile->sessions || !grammar_create(&fold->grammar, profile, LIMIT_SYMBOLS) ||
+	    !rows_create(&fold->rows, profile) || !depends_create(&fold->depends, profile) ||
+	    !table_create(&fold->sites, LIMIT_SITES) ||
+	    !table_create(&fold->stack_ids, LIMIT_STACKS) ||
+	    !table_create(&fold->object_ids, LIMIT_OBJECTS)) {
+		fold_destroy(fold);
+		return NULL;
+	}
+	return fold;
+}
+
+/* --- Processes and threads --------------------------------------------------------- */
+
+static struct fold_process *process_of(struct fold *fold, uint32_t pid, struct fold_process *parent)
+{
+	struct fold_process **at = &fold->processes[pid % BUCKETS], *process;
+
+	for (process = *at; process; process = process->next)
+		if (process->pid == pid)
+			return process;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	process->table = parent ? file_table_copy(parent->table) : file_table_create();
+	process->next = *at;
+	*at = process;
+	fold->profile.processes++;
+	return process;
+}
+
+static void process_end(struct fold *fold, struct fold_process *process)
+{
+	struct fold_process **at = &fold->processes[process->pid % BUCKETS];
+
+	while (*at != process)
+		at = &(*at)->next;
+	*at = process->next;
+	file_table_drop(&fold->files, process->table);
+	free(process);
+}
+
+static struct fold_thread *thread_find(struct fold *fold, uint32_t tid)
+{
+	struct fold_thread *thread = fold->threads[tid % BUCKETS];
+
+	while (thread && thread->tid != tid)
+		thread = thread->next;
+	return thread;
+}
+
+static void thread_flush(struct fold *fold, struct fold_thread *thread)
+{
+	for (uint32_t i = 0; i < thread->line->n; i++)
+		rows_count(&fold->rows, &thread->line->nodes[i], thread->process->pid);
+	thread->line->n = 0;
+	thread->depend.n = 0;
+}
+
+static void thread_end(struct fold *fold, struct fold_thread *thread)
+{
+	struct fold_thread **at = &fold->threads[thread->tid % BUCKETS];
+
+	while (*at != thread)
+		at = &(*at)->next;
+	*at = thread->next;
+	thread_flush(fold, thread);
+	if (!--thread->process->threads)
+		process_end(fold, thread->process);
+	free(thread->line);
+	free(thread);
+	fold->n_threads--;
+}
+
+static struct fold_thread *thread_begin(struct fold *fold, uint32_t tid,
+					struct fold_process *process)
+{
+	struct fold_thread *thread;
+
+	if (!process || fold->n_threads == LIMIT_THREADS)
+		return NULL;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return NULL;
+	thread->line = line_create(LIMIT_LINE);
+	if (!thread->line) {
+		free(thread);
+		return NULL;
+	}
+	thread->tid = tid;
+	thread->process = process;
+	process->threads++;
+	thread->next = fold->threads[tid % BUCKETS];
+	fold->threads[tid % BUCKETS] = thread;
+	fold->n_threads++;
+	fold->profile.threads++;
+	return thread;
+}
+
+/* A process without a thread is dropped again. */
+static void process_check(struct fold *fold, struct fold_process *process)
+{
+	if (process && !process->threads)
+		process_end(fold, process);
+}
+
+static struct fold_thread *thread_of(struct fold *fold, uint32_t tid, uint32_t pid)
+{
+	struct fold_thread *thread = thread_find(fold, tid);
+	struct fold_process *process;
+
+	if (thread && thread->process->pid == pid)
+		return thread;
+	/* Its number is another's now, whose end was not seen. */
+	if (thread)
+		thread_end(fold, thread);
+	process = process_of(fold, pid, NULL);
+	thread = thread_begin(fold, tid, process);
+	process_check(fold, process);
+	return thread;
+}
+
+static void take_fork(struct fold *fold, const struct event_fork *fork)
+{
+	struct fold_thread *old = thread_find(fold, fork->event.tid);
+	struct fold_process *parent = NULL, *process;
+
+	if (old)
+		thread_end(fold, old);
+	for (process = fold->processes[fork->parent % BUCKETS]; process; process = process->next)
+		if (process->pid == fork->parent)
+			parent = process;
+	process = process_of(fold, fork->pid, parent);
+	if (process && parent && process != parent && fork->event.flags & EVENT_FORK_FILES &&
+	    process->table != parent->table) {
+		file_table_drop(&fold->files, process->table);
+		process->table = parent->table;
+		if (process->table)
+			process->table->references++;
+	}
+	thread_begin(fold, fork->event.tid, process);
+	process_check(fold, process);
+}
+
+/* Files with O_CLOEXEC are closed; whoever shared the table no longer does. */
+static void take_exec(struct fold *fold, const struct event_exec *exec)
+{
+	struct fold_thread *thread = thread_of(fold, exec->event.tid, exec->pid);
+	struct file_table *table;
+	const char *path = event_path(&exec->event);
+
+	if (path && !fold->profile.program[0])
+		strcpy(fold->profile.program, path);
+	fold->profile.run.programs++;
+	if (!thread)
+		return;
+	thread_flush(fold, thread);
+	table = thread->process->table;
+	thread->process->thread_credit = 0;
+	if (table && table->references > 1) {
+		thread->process->table = file_table_copy(table);
+		file_table_drop(&fold->files, table);
+		table = thread->process->table;
+	}
+	for (uint32_t i = 0; table && i < table->n; i++) {
+		struct open_file *file = table->files[i];
+
+		if (file && file->flags & O_CLOEXEC)
+			files_set(&fold->files, thread->process, i, NULL);
+		else if (file)
+			file->opened = false;
+	}
+}
+
+static void take_exit(struct fold *fold, const struct event_exit *exit)
+{
+	struct fold_thread *thread = thread_find(fold, exit->event.tid);
+
+	if (thread && thread->process->pid == exit->pid)
+		thread_end(fold, thread);
+}
+
+/* --- What code there is --------------------------------------------------------------- */
+
+static void take_object(struct fold *fold, const struct event_object *object)
+{
+	struct profile *profile = &fold->profile;
+	const char *path = event_path(&object->event);
+	bool new;
+	uint32_t number = table_add(&fold->object_ids, table_mix(9, object->id), &new);
+
+	if (!new)
+		return;
+	profile->n_objects = number;
+	strcpy(profile->objects[number].path, path ? path : "");
+	profile->objects[number].libc = object->libc;
+}
+
+static void take_stack(struct fold *fold, const struct event_stack *told)
+{
+	struct profile *profile = &fold->profile;
+	struct stack *stack;
+	uint32_t number;
+	bool new;
+
+	if (profile->n_frames + told->frames > LIMIT_FRAMES)
+		return;
+	number = table_add(&fold->stack_ids, table_mix(10, told->id), &new);
+	if (!new)
+		return;
+	profile->n_stacks = number;
+	stack = &profile->stacks[number];
+	stack->first = profile->n_frames;
+	stack->len = told->frames;
+	stack->user = stack->len;
+	for (uint32_t i = 0; i < told->frames; i++) {
+		struct event_frame frame = told->frame[i];
+
+		frame.object = table_find(&fold->object_ids, table_mix(9, frame.object));
+		if (stack->user == stack->len && frame.object &&
+		    !profile->objects[frame.object].libc)
+			stack->user = i;
+		profile->frames[profile->n_frames++] = frame;
+	}
+}
+
+/* Made by libc for its own purposes: the function that makes it was called from libc, too. */
+static bool stack_inside(const struct profile *profile, uint32_t number)
+{
+	return number && profile->stacks[number].user > 1;
+}
+
+static uint32_t site_of(struct fold *fold, const struct event_call *call, uint32_t stack,
+			unsigned int file)
+{
+	struct profile *profile = &fold->profile;
+	uint64_t hash = table_mix(11, (uint64_t)call->nr << 8 | file);
+	struct site *site;
+	bool new;
+	uint32_t number;
+
+	/* The place in the program, and who called it: what a shared helper is used for. */
+	if (stack) {
+		const struct stack *of = &profile->stacks[stack];
+
+		for (uint32_t i = of->user; i < of->len && i < of->user + 2; i++) {
+			const struct event_frame *frame = &profile->frames[of->first + i];
+
+			hash = table_mix(table_mix(hash, frame->object), frame->address);
+		}
+	}
+	number = table_add(&fold->sites, hash, &new);
+	if (!new)
+		return number;
+	site = &profile->sites[number];
+	profile->n_sites = number;
+	site->nr = call->nr;
+	site->file = file;
+	site->stack = stack && profile->stacks[stack].user < profile->stacks[stack].len ? stack : 0;
+	return number;
+}
+
+/* --- Calls ------------------------------------------------------------------------------ */
+
+static enum call_class class_of_read(const struct event_call *call, unsigned int file)
+{
+	if (file != FILE_REGULAR)
+		return CLASS_RECEIVE;
+	return call->ret <= 1024    ? CLASS_READ_SMALL
+	       : call->ret <= 16384 ? CLASS_READ
+				    : CLASS_READ_LARGE;
+}
+
+static enum call_class class_of(const struct event_call *call, unsigned int file)
+{
+	const struct call_kind *kind = call_kind(call->nr);
+
+	if (kind->denied)
+		return CLASS_PROCESS;
+	if (call->event.flags & EVENT_SLEPT && kind->blocks)
+		return CLASS_WAIT;
+	switch (call->nr) {
+	case SYS_getpid:
+	case SYS_gettid:
+	case SYS_getuid:
+	case SYS_geteuid:
+	case SYS_getgid:
+	case SYS_getegid:
+	case SYS_getppid:
+	case SYS_time:
+	case SYS_gettimeofday:
+	case SYS_clock_gettime:
+		return CLASS_PURE;
+	case SYS_read:
+	case SYS_pread64:
+		return class_of_read(call, file);
+	case SYS_readv:
+	case SYS_preadv:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+		return CLASS_RECEIVE;
+	case SYS_stat:
+	case SYS_lstat:
+		return CLASS_STAT;
+	case SYS_newfstatat:
+		return event_path(&call->event) && *event_path(&call->event) ? CLASS_STAT
+									     : CLASS_QUESTION;
+	case SYS_lseek:
+		return CLASS_SEEK;
+	case SYS_write:
+	case SYS_pwrite64:
+		return file == FILE_REGULAR ? CLASS_WRITE : CLASS_SEND;
+	case SYS_writev:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_sendfile:
+		return CLASS_SEND;
+	case SYS_open:
+	case SYS_openat:
+	case SYS_openat2:
+	case SYS_creat:
+		return CLASS_OPEN;
+	case SYS_close:
+		return CLASS_CLOSE;
+	case SYS_fstat:
+	case SYS_statx:
+	case SYS_getdents64:
+	case SYS_access:
+	case SYS_faccessat:
+	case SYS_faccessat2:
+	case SYS_readlink:
+	case SYS_readlinkat:
+	case SYS_fcntl:
+		return CLASS_QUESTION;
+	case SYS_unlink:
+	case SYS_unlinkat:
+	case SYS_rename:
+	case SYS_renameat:
+	case SYS_renameat2:
+	case SYS_mkdir:
+	case SYS_mkdirat:
+	case SYS_rmdir:
+		return CLASS_NAME;
+	case SYS_mmap:
+	case SYS_munmap:
+	case SYS_rt_sigaction:
+	case SYS_rt_sigprocmask:
+	case SYS_set_tid_address:
+	case SYS_set_robust_list:
+	case SYS_rseq:
+	case SYS_prlimit64:
+		return CLASS_PROCESS;
+	default:
+		return CLASS_OTHER;
+	}
+}
+
+static void sums_of_call(struct sums *sums, const struct event_call *call, enum call_class class)
+{
+	memset(sums, 0, sizeof(*sums));
+	sums->calls = 1;
+	sums->errors = call->ret < 0;
+	sums->cpu = call->cpu;
+	sums->user = call->user;
+	sums->took = call->took;
+	sums->slept = call->event.flags & EVENT_SLEPT;
+	sums->of[class].calls = 1;
+	sums->of[class].cpu = call->cpu;
+}
+
+/* What writes to a file say about `cosy run --relax`. */
+static void relax_count(struct open_file *file, const struct event_call *call)
+{
+	if (!file || call->nr != SYS_write || call->ret <= 0)
+		return;
+	file->writes++;
+	if (call->args[2] <= 8192) {
+		file->small_writes++;
+		file->small_cpu += call->cpu;
+	}
+}
+
+static void take_call(struct fold *fold, const struct event_call *call)
+{
+	struct profile *profile = &fold->profile;
+	struct fold_thread *thread = thread_of(fold, call->event.tid, call->pid);
+	struct open_file *file;
+	unsigned int kind = FILE_NONE;
+	uint32_t stack, site, symbol;
+	enum call_class class;
+	struct grammar_node left;
+	struct sums sums;
+
+	if (!profile->first || call->event.time < profile->first)
+		profile->first = call->event.time;
+	if (call->event.time > profile->last)
+		profile->last = call->event.time;
+	if (!thread) {
+		profile->forgotten++;
+		return;
+	}
+	file = files_of_call(thread->process, call);
+	if (file)
+		kind = file->kind;
+	else if (call_descriptor(call->nr) >= 0 && !event_path(&call->event))
+		kind = FILE_OTHER;
+	class = class_of(call, kind);
+	sums_of_call(&sums, call, class);
+	sums_add(&profile->sums, &sums);
+	stack = table_find(&fold->stack_ids, table_mix(10, call->stack));
+	site = site_of(fold, call, stack, kind);
+	if (!site) {
+		profile->forgotten++;
+		files_call(&fold->files, thread->process, call);
+		return;
+	}
+	sums_add(&profile->sites[site].all, &sums);
+	useless_count(&fold->useless, profile, file, call, site);
+	reads_count(profile, thread->process, file, call, stack_inside(profile, stack));
+	relax_count(file, call);
+	depend_count(&fold->depends, &thread->depend, call, site, file);
+	if (file)
+		files_session(&fold->files, file, call, &sums);
+	files_call(&fold->files, thread->process, call);
+	if (!file && call->ret >= 0 && class == CLASS_OPEN) {
+		file = files_get(thread->process, call->ret);
+		if (file)
+			files_session(&fold->files, file, call, &sums);
+	}
+	/* When memory is asked for is the allocator's choice, and would tear loops. */
+	symbol = call_memory(call->nr, call->args) ? 0 : grammar_site(&fold->grammar, site);
+	if (!symbol)
+		sums_add(&profile->sites[site].outside, &sums);
+	else if (grammar_add(&fold->grammar, thread->line, symbol, &sums, &left))
+		rows_count(&fold->rows, &left, call->pid);
+}
+
+static void take_descriptor(struct fold *fold, const struct event_descriptor *told)
+{
+	struct fold_thread *thread = thread_of(fold, told->event.tid, told->pid);
+	struct open_file *file;
+
+	if (!thread || told->fd < 0)
+		return;
+	file = open_file_create(&fold->files, file_kind_of_path(event_path(&told->event)));
+	if (!file)
+		return;
+	file->flags = told->open_flags;
+	if (told->open_flags & O_DIRECTORY)
+		file->kind = FILE_DIRECTORY;
+	file->position = told->position;
+	file->position_known = told->position >= 0 && file->kind == FILE_REGULAR;
+	files_set(&fold->files, thread->process, told->fd, file);
+	files_drop(&fold->files, file);
+}
+
+void fold_take(void *context, const struct event *event)
+{
+	struct fold *fold = context;
+	const struct event_end *end = (const struct event_end *)event;
+
+	switch (event->kind) {
+	case EVENT_CALL:
+		take_call(fold, (const struct event_call *)event);
+		break;
+	case EVENT_OBJECT:
+		take_object(fold, (const struct event_object *)event);
+		break;
+	case EVENT_STACK:
+		take_stack(fold, (const struct event_stack *)event);
+		break;
+	case EVENT_DESCRIPTOR:
+		take_descriptor(fold, (const struct event_descriptor *)event);
+		break;
+	case EVENT_FORK:
+		take_fork(fold, (const struct event_fork *)event);
+		break;
+	case EVENT_EXEC:
+		take_exec(fold, (const struct event_exec *)event);
+		break;
+	case EVENT_EXIT:
+		take_exit(fold, (const struct event_exit *)event);
+		break;
+	case EVENT_LOST:
+		fold->profile.lost += ((const struct event_lost *)event)->calls;
+		break;
+	case EVENT_END:
+		fold->profile.recorded = end->calls;
+		fold->profile.took = end->took;
+		fold->profile.recorder_cpu = end->cpu;
+		break;
+	}
+}
+
+static void fold_end_all(struct fold *fold)
+{
+	for (uint32_t i = 0; i < BUCKETS; i++)
+		while (fold->threads[i])
+			thread_end(fold, fold->threads[i]);
+}
+
+const struct profile *fold_finish(struct fold *fold)
+{
+	if (!fold->finished) {
+		fold_end_all(fold);
+		rows_finish(&fold->rows);
+	}
+	fold->finished = true;
+	return &fold->profile;
+}
+
+void fold_destroy(struct fold *fold)
+{
+	struct profile *profile = &fold->profile;
+
+	fold_end_all(fold);
+	grammar_destroy(&fold->grammar);
+	rows_destroy(&fold->rows);
+	depends_destroy(&fold->depends);
+	table_destroy(&fold->sites);
+	table_destroy(&fold->stack_ids);
+	table_destroy(&fold->object_ids);
+	free(profile->sites);
+	free(profile->symbols);
+	free(profile->bodies);
+	free(profile->stacks);
+	free(profile->frames);
+	free(profile->objects);
+	free(profile->rows);
+	free(profile->edges);
+	free(profile->sessions);
+	free(fold);
+}

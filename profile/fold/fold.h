@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fold.h - makes a profile of events as they come.  No I/O; what it keeps does not grow with the
+ * number of calls.  Every field of an event may be hostile; event_check has passed it.
+ */
+#ifndef COSY_PROFILE_FOLD_H
+#define COSY_PROFILE_FOLD_H
+
+#include "fold/profile.h"
+
+struct fold;
+
+/* NULL: there is no memory for it. */
+struct fold *fold_create(const struct event_header *header);
+
+/* A record_sink's function. */
+void fold_take(void *fold, const struct event *event);
+
+/* No more events come.  What is returned lives as long as the fold. */
+const struct profile *fold_finish(struct fold *fold);
+
+void fold_destroy(struct fold *fold);
+
+#endif /* COSY_PROFILE_FOLD_H */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* reads.h - what `cosy run` would make of a read, by the rules of preload/file/. */
+#ifndef COSY_PROFILE_READS_H
+#define COSY_PROFILE_READS_H
+
+#include "fold/files.h"
+
+/* Counts a call that reads or moves a file's position; `inside`: the C library makes it. */
+void reads_count(struct profile *profile, struct fold_process *process, struct open_file *file,
+		 const struct event_call *call, bool inside);
+
+#endif /* COSY_PROFILE_READS_H */

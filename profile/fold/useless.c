@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+/* useless.c - see useless.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#include "fold/useless.h"
+
+static bool is_wait(const struct event_call *call)
+{
+	switch (call->nr) {
+	case SYS_poll:
+	case SYS_ppoll:
+	case SYS_select:
+	case SYS_pselect6:
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_identity(const struct event_call *call)
+{
+	switch (call->nr) {
+	case SYS_getpid:
+	case SYS_getppid:
+	case SYS_gettid:
+	case SYS_getuid:
+	case SYS_geteuid:
+	case SYS_getgid:
+	case SYS_getegid:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Asks about a name and changes nothing. */
+static bool is_look_up(const struct event_call *call)
+{
+	switch (call->nr) {
+	case SYS_stat:
+	case SYS_lstat:
+	case SYS_newfstatat:
+	case SYS_statx:
+	case SYS_access:
+	case SYS_faccessat:
+	case SYS_faccessat2:
+	case SYS_readlink:
+	case SYS_readlinkat:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The same question had the same answer when it was asked last.  Relative names count by their directory's number. */
+static bool useless_again(struct useless *useless, const struct event_call *call)
+{
+	const char *path = event_path(&call->event);
+	uint64_t question = table_mix(table_mix(6, call->pid), call->nr), answer, *known;
+	bool again;
+
+	if (!path || !*path)
+		return false;
+	if (*path != '/' && call->nr != SYS_stat && call->nr != SYS_lstat &&
+	    call->nr != SYS_access && call->nr != SYS_readlink)
+		question = table_mix(question, call->args[0]);
+	while (*path)
+		question = table_mix(question, *path++);
+	answer = table_mix(question, call->ret) | 1;
+	known = &useless->names[question % LIMIT_NAMES];
+	again = *known == answer;
+	*known = answer;
+	return again;
+}
+
+static void useless_found(struct profile *profile, enum useless_kind kind,
+			  const struct event_call *call, uint32_t site)
+{
+	struct site *at = &profile->sites[site];
+
+	profile->useless[kind].calls++;
+	profile->useless[kind].cpu += call->cpu;
+	at->useless++;
+	at->useless_cpu += call->cpu;
+	if (at->useless > profile->useless[kind].site_calls) {
+		profile->useless[kind].site_calls = at->useless;
+		profile->useless[kind].site = site;
+	}
+}
+
+void useless_count(struct useless *useless, struct profile *profile, const struct open_file *file,
+		   const struct event_call *call, uint32_t site)
+{
+	enum useless_kind kind;
+	bool found;
+
+	if (call->nr == SYS_lseek) {
+		kind = USELESS_SEEK;
+		found = file && file->position_known && call->ret == file->position;
+	} else if (is_wait(call)) {
+		kind = USELESS_WAIT;
+		found = call->ret > 0 && !(call->event.flags & EVENT_SLEPT) &&
+			call->event.flags & EVENT_CPU;
+	} else if (call->nr == SYS_fcntl) {
+		kind = USELESS_FLAGS;
+		found = call->args[1] == F_GETFD || call->args[1] == F_GETFL;
+	} else if (is_look_up(call)) {
+		kind = USELESS_AGAIN;
+		found = useless_again(useless, call);
+	} else if (is_identity(call)) {
+		kind = USELESS_IDENTITY;
+		found = true;
+	} else if (file) {
+		kind = USELESS_EMPTY;
+		found = call->ret == -EAGAIN;
+	} else {
+		return;
+	}
+	profile->useless[kind].of++;
+	if (found)
+		useless_found(profile, kind, call, site);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* useless.h - calls that a program could leave out: they change nothing and say nothing new. */
+#ifndef COSY_PROFILE_USELESS_H
+#define COSY_PROFILE_USELESS_H
+
+#include "fold/files.h"
+#include "fold/limits.h"
+
+struct useless {
+	uint64_t names[LIMIT_NAMES]; /* hashes of process, call, name and answer */
+};
+
+/* Counts the call if it is one; `file` is as it was before the call. */
+void useless_count(struct useless *useless, struct profile *profile, const struct open_file *file,
+		   const struct event_call *call, uint32_t site);
+
+#endif /* COSY_PROFILE_USELESS_H */

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+/*
+ * main.c - `cosy profile`: record, fold while recording, advise, show.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "advise/advise.h"
+#include "advise/place.h"
+#include "fold/fold.h"
+#include "record/record.h"
+#include "show/show.h"
+
+/* As every subcommand's, and a shell's for what cannot be run. */
+enum { STATUS_FINE = 0, STATUS_BAD = 1, STATUS_USAGE = 2 };
+
+#define MAX_PIDS 256
+
+struct profile_options {
+	const char *read, *write, *json;
+	pid_t pids[MAX_PIDS];
+	unsigned int n_pids;
+	double seconds;
+	char **program;
+};
+
+/* Where events go: into the fold, and into a file where one is asked for. */
+struct recording {
+	struct event_header *header;
+	struct fold *fold;
+	FILE *file;
+	bool failed;
+};
+
+static volatile sig_atomic_t stop;
+
+static void profile_usage(FILE *to)
+{
+	fputs("usage: cosy profile [-d SECONDS] [-o FILE] [--json FILE] [--] PROGRAM "
+	      "[ARGUMENT...]\n"
+	      "       cosy profile [-d SECONDS] [-o FILE] [--json FILE] -p PID,...\n"
+	      "       cosy profile [--json FILE] --read FILE\n",
+	      to);
+}
+
+static void stop_on_signal(int signal)
+{
+	(void)signal;
+	stop = 1;
+}
+
+static void recording_take(void *context, const struct event *event)
+{
+	struct recording *recording = context;
+
+	/* What the back end has calibrated is known with the first event. */
+	if (!recording->fold) {
+		recording->fold = fold_create(recording->header);
+		if (!recording->fold ||
+		    (recording->file && !event_file_begin(recording->file, recording->header)))
+			recording->failed = true;
+	}
+	if (recording->failed)
+		return;
+	if (recording->file && !event_file_add(recording->file, event))
+		recording->failed = true;
+	fold_take(recording->fold, event);
+}
+
+/* ^C ends the recording, and so does the time; what is watched goes on. */
+static void signals_catch(double seconds)
+{
+	struct sigaction action = {.sa_handler = stop_on_signal};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGALRM, &action, NULL);
+	if (seconds > 0) {
+		struct timeval time = {(time_t)seconds,
+				       (suseconds_t)((seconds - (time_t)seconds) * 1e6)};
+		struct itimerval timer = {{0, 0}, time};
+
+		setitimer(ITIMER_REAL, &timer, NULL);
+	}
+}
+
+static int profile_record(const struct profile_options *options, struct recording *recording)
+{
+	struct record_options what = {
+		.program = options->program,
+		.pids = options->pids,
+		.n_pids = options->n_pids,
+		.seconds = options->seconds,
+		.stop = &stop,
+	};
+	struct record_sink sink = {recording_take, recording};
+	struct record_result result;
+
+	if (options->write) {
+		recording->file = fopen(options->write, "we");
+		if (!recording->file) {
+			fprintf(stderr, "cosy profile: %s: %s\n", options->write, strerror(errno));
+			return STATUS_USAGE;
+		}
+	}
+	signals_catch(options->seconds);
+	fputs("cosy profile: recording by ptrace, which makes each call some twenty times dearer "
+	      "meanwhile\n",
+	      stderr);
+	result = record_ptrace(&what, recording->header, &sink);
+	if (recording->file && fclose(recording->file))
+		recording->failed = true;
+	if (result.error) {
+		fprintf(stderr, "cosy profile: %s: %s\n", result.reason, strerror(-result.error));
+		return STATUS_BAD;
+	}
+	if (recording->failed) {
+		fprintf(stderr, "cosy profile: %s cannot be written, or there is no memory\n",
+			options->write ? options->write : "the recording");
+		return STATUS_BAD;
+	}
+	/* A program that could not be started has said so itself. */
+	if (options->program && WIFEXITED(result.status) &&
+	    (WEXITSTATUS(result.status) == 126 || WEXITSTATUS(result.status) == 127))
+		return WEXITSTATUS(result.status);
+	return STATUS_FINE;
+}
+
+static int profile_read(const char *path, struct recording *recording)
+{
+	_Alignas(8) char buffer[EVENT_MAX_SIZE];
+	struct event *event = (struct event *)buffer;
+	FILE *file = fopen(path, "re");
+	const char *why = NULL;
+	int got;
+
+	if (!file) {
+		fprintf(stderr, "cosy profile: %s: %s\n", path, strerror(errno));
+		return STATUS_USAGE;
+	}
+	got = event_file_header(file, recording->header, &why);
+	if (got > 0)
+		recording->fold = fold_create(recording->header);
+	while (got > 0 && recording->fold && (got = event_file_next(file, event, &why)) > 0)
+		fold_take(recording->fold, event);
+	fclose(file);
+	if (got < 0)
+		fprintf(stderr, "cosy profile: %s: %s\n", path, why);
+	return got < 0 ? STATUS_BAD : STATUS_FINE;
+}
+
+static int profile_show(const struct profile_options *options, const struct profile *profile)
+{
+	struct advice *advice = malloc(sizeof(*advice));
+	struct places *places = places_create();
+	int status = STATUS_FINE;
+
+	if (!advice || !places)
+		return STATUS_BAD;
+	advise(profile, advice);
+	if (options->json) {
+		FILE *to = strcmp(options->json, "-") ? fopen(options->json, "we") : stdout;
+
+		if (to)
+			show_json(to, advice, places);
+		if (!to || (to != stdout && fclose(to))) {
+			fprintf(stderr, "cosy profile: %s: %s\n", options->json, strerror(errno));
+			status = STATUS_BAD;
+		}
+	}
+	if (!options->json || strcmp(options->json, "-"))
+		show_terminal(stdout, advice, places);
+	places_destroy(places);
+	free(advice);
+	return status;
+}
+
+static bool options_pids(char *list, struct profile_options *options)
+{
+	char *save, *end;
+
+	for (char *word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		long pid = strtol(word, &end, 10);
+
+		if (*end || pid <= 0 || pid > INT32_MAX || options->n_pids == MAX_PIDS)
+			return false;
+		options->pids[options->n_pids++] = pid;
+	}
+	return options->n_pids;
+}
+
+static bool options_parse(int argc, char **argv, struct profile_options *options)
+{
+	enum { READ = 256, JSON };
+	static const struct option names[] = {
+		{"read", required_argument, NULL, READ},
+		{"json", required_argument, NULL, JSON},
+		{"help", no_argument, NULL, 'h'},
+		{},
+	};
+	char *end;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "+hp:d:o:", names, NULL)) != -1) {
+		switch (option) {
+		case 'p':
+			if (!options_pids(optarg, options))
+				return false;
+			break;
+		case 'd':
+			options->seconds = strtod(optarg, &end);
+			if (*end || !(options->seconds > 0) || options->seconds > 1e6)
+				return false;
+			break;
+		case 'o':
+			options->write = optarg;
+			break;
+		case READ:
+			options->read = optarg;
+			break;
+		case JSON:
+			options->json = optarg;
+			break;
+		case 'h':
+			profile_usage(stdout);
+			exit(STATUS_FINE);
+		default:
+			return false;
+		}
+	}
+	if (optind < argc)
+		options->program = argv + optind;
+	/* One source of events. */
+	return !!options->read + !!options->n_pids + !!options->program == 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct event_header header = {
+		.magic = EVENT_MAGIC, .version = EVENT_VERSION, .size = sizeof(header)};
+	struct recording recording = {.header = &header};
+	struct profile_options options = {.read = NULL};
+	int status;
+
+	if (!options_parse(argc, argv, &options)) {
+		profile_usage(stderr);
+		return STATUS_USAGE;
+	}
+	status = options.read ? profile_read(options.read, &recording)
+			      : profile_record(&options, &recording);
+	if (status == STATUS_FINE && !recording.fold)
+		status = STATUS_BAD;
+	if (status == STATUS_FINE)
+		status = profile_show(&options, fold_finish(recording.fold));
+	if (recording.fold)
+		fold_destroy(recording.fold);
+	return status;
+}

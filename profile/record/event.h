@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event.h - what a recording is made of: a header and then events, in the order in which the
+ * calls ended within each thread.  A back end makes them, fold/ eats them as they come, and a
+ * file of them can be read again (`cosy profile --read`).
+ *
+ * Everything is little-endian and a multiple of 8 bytes long.  Times are nanoseconds of
+ * CLOCK_MONOTONIC.  A reader takes EVENT_VERSION only, and skips no event that it does not know:
+ * whoever adds a kind or a field raises the version.  docs/inside/profile.md has the same in words.
+ */
+#ifndef COSY_PROFILE_EVENT_H
+#define COSY_PROFILE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define EVENT_MAGIC   "COSYEVT\n"
+#define EVENT_VERSION 1
+
+#define EVENT_MAX_SIZE	 8192	      /* of one event, in bytes */
+#define EVENT_MAX_PATH	 256	      /* of a path's bytes, more are cut; ends with a zero */
+#define EVENT_MAX_FRAMES 32	      /* of a stack */
+#define EVENT_MAX_TIME	 (1ULL << 48) /* that a call can take, or be after another one, in ns */
+
+enum event_backend { EVENT_BACKEND_PTRACE = 1, EVENT_BACKEND_TRACEPOINT, EVENT_BACKEND_FENTRY };
+
+struct event_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t size;	    /* of this header */
+	uint32_t backend;   /* enum event_backend */
+	uint32_t call_cost; /* ns of processor time that recording adds inside a call, calibrated */
+	uint32_t gap_cost;  /* and between two calls of a thread */
+	uint32_t null_call; /* ns that getppid takes here while nobody records */
+};
+
+enum event_kind {
+	EVENT_CALL = 1,
+	EVENT_OBJECT,	  /* a file that code is mapped from, before the first stack with it */
+	EVENT_STACK,	  /* before the first call from it */
+	EVENT_DESCRIPTOR, /* that a process had open when recording began */
+	EVENT_FORK,	  /* a process or a thread began */
+	EVENT_EXEC,
+	EVENT_EXIT, /* of a thread; of the process when it is the last one */
+	EVENT_LOST, /* calls that are not here */
+	EVENT_END,  /* the last event */
+	EVENT_KINDS
+};
+
+struct event {
+	uint16_t size; /* all of it, a multiple of 8 */
+	uint8_t kind;  /* enum event_kind */
+	uint8_t flags;
+	uint32_t tid;
+	uint64_t time;
+};
+
+/* Flags of a call. */
+#define EVENT_SLEPT    1 /* gave the processor up before it returned */
+#define EVENT_CPU      2 /* cpu and user are measured */
+#define EVENT_PATH_CUT 4
+
+struct event_call {
+	struct event event; /* its time is that of entering the kernel */
+	uint32_t pid;
+	uint16_t nr;
+	uint16_t path_size; /* bytes of path, its zero included; 0: the call has none */
+	uint32_t stack;	    /* 0: unknown */
+	uint32_t given; /* digest of the first bytes of the memory that it reads; 0: not taken */
+	uint32_t made;	/* and of the memory that it has written */
+	uint32_t unused;
+	uint64_t took; /* by the clock */
+	uint64_t cpu;  /* on the processor, in the kernel; recording's cost included */
+	uint64_t user; /* on the processor since the call before; recording's cost included */
+	int64_t ret;
+	uint64_t args[6];
+	char path[];
+};
+
+struct event_object {
+	struct event event;
+	uint32_t id;
+	uint32_t libc; /* 1: the C library or the dynamic linker */
+	uint32_t path_size;
+	uint32_t unused;
+	char path[];
+};
+
+struct event_frame {
+	uint32_t object; /* 0: none is known */
+	uint32_t unused;
+	uint64_t address;  /* as the object's file has it */
+	uint64_t function; /* where its function begins; 0: unknown */
+};
+
+struct event_stack {
+	struct event event;
+	uint32_t id;
+	uint32_t frames; /* innermost first */
+	struct event_frame frame[];
+};
+
+struct event_descriptor {
+	struct event event;
+	uint32_t pid;
+	int32_t fd;
+	uint32_t open_flags;
+	uint32_t path_size;
+	int64_t position; /* -1: none */
+	char path[];
+};
+
+#define EVENT_FORK_THREAD 1 /* of the same process */
+#define EVENT_FORK_FILES  2 /* another process with the same table of descriptors */
+
+struct event_fork { /* its tid is the new one */
+	struct event event;
+	uint32_t pid, parent;
+};
+
+struct event_exec {
+	struct event event;
+	uint32_t pid;
+	uint32_t path_size;
+	char path[];
+};
+
+struct event_exit {
+	struct event event;
+	uint32_t pid;
+	uint32_t last; /* 1: the process ends */
+};
+
+struct event_lost {
+	struct event event;
+	uint64_t calls;
+};
+
+struct event_end {
+	struct event event;
+	uint64_t calls; /* recorded */
+	uint64_t took;	/* ns by the clock */
+	uint64_t cpu;	/* ns that the recorder itself took */
+};
+
+/* Returns NULL: `event`, of which `size` bytes can be read, is well formed; or what is wrong. */
+const char *event_check(const struct event *event, size_t size);
+
+/* The path in an event that has one, or NULL. */
+const char *event_path(const struct event *event);
+
+/* Writes a recording.  Each returns false when the file cannot take it; errno says why. */
+bool event_file_begin(FILE *file, const struct event_header *header);
+bool event_file_add(FILE *file, const struct event *event);
+
+/*
+ * Reads one: the header, then event after event into `buffer`, of EVENT_MAX_SIZE bytes, aligned
+ * to 8.  1: there is one; 0: the file is at its end; -1: *why says what is wrong with it.
+ */
+int event_file_header(FILE *file, struct event_header *header, const char **why);
+int event_file_next(FILE *file, struct event *buffer, const char **why);
+
+#endif /* COSY_PROFILE_EVENT_H */

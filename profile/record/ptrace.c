@@ -1,0 +1,769 @@
+// SPDX-License-Identifier: MIT
+/*
+ * ptrace.c - a back end that stops each thread twice a call.  It needs no privilege and sees
+ * everything, and makes a call some twenty times dearer.  Processor time is the scheduler's
+ * (schedstat), read while the thread is stopped; what stopping itself takes of it is calibrated.
+ */
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <linux/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "calls.h"
+#include "record/record.h"
+#include "record/space.h"
+
+#define STACK_WORDS  1024
+#define DIGEST_BYTES 64
+#define CALIBRATIONS 1000
+#define BUCKETS	     256
+#define OPTIONS                                                                                    \
+	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |  \
+	 PTRACE_O_TRACEEXEC)
+
+struct traced_process {
+	struct traced_process *next;
+	pid_t pid;
+	unsigned int threads;
+	bool quiet; /* ours still: the program has not been executed */
+	struct space *space;
+};
+
+struct traced_thread {
+	struct traced_thread *next;
+	struct traced_process *process; /* NULL: stopped until its parent says who it is */
+	pid_t tid;
+	int schedstat;
+	bool in_call;
+	uint64_t cpu, slices; /* at the last stop */
+	char path[EVENT_MAX_PATH];
+	size_t path_size;
+	struct event_call call;
+};
+
+struct tracer {
+	struct record_sink sink;
+	struct objects *objects;
+	struct traced_process *processes;
+	struct traced_thread *threads[BUCKETS];
+	unsigned int n_threads;
+	pid_t program;
+	int status;
+	uint64_t calls;
+	uint64_t words[STACK_WORDS];
+};
+
+static uint64_t clock_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000ULL + time.tv_nsec;
+}
+
+/* --- Who is watched ------------------------------------------------------------- */
+
+static struct traced_thread **thread_place(struct tracer *tracer, pid_t tid)
+{
+	struct traced_thread **at = &tracer->threads[tid % BUCKETS];
+
+	while (*at && (*at)->tid != tid)
+		at = &(*at)->next;
+	return at;
+}
+
+static struct traced_thread *thread_create(struct tracer *tracer, pid_t tid)
+{
+	struct traced_thread *thread = calloc(1, sizeof(*thread));
+
+	if (!thread)
+		return NULL;
+	thread->tid = tid;
+	thread->schedstat = -1;
+	thread->next = tracer->threads[tid % BUCKETS];
+	tracer->threads[tid % BUCKETS] = thread;
+	tracer->n_threads++;
+	return thread;
+}
+
+static struct traced_process *process_find(struct tracer *tracer, pid_t pid)
+{
+	struct traced_process *process = tracer->processes;
+
+	while (process && process->pid != pid)
+		process = process->next;
+	return process;
+}
+
+static struct traced_process *process_get(struct tracer *tracer, pid_t pid)
+{
+	struct traced_process *process = process_find(tracer, pid);
+
+	if (process)
+		return process;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	process->space = space_create(tracer->objects, pid);
+	process->next = tracer->processes;
+	tracer->processes = process;
+	return process;
+}
+
+static void process_destroy(struct tracer *tracer, struct traced_process *process)
+{
+	struct traced_process **at = &tracer->processes;
+
+	while (*at && *at != process)
+		at = &(*at)->next;
+	if (*at)
+		*at = process->next;
+	space_destroy(process->space);
+	free(process);
+}
+
+static void thread_join(struct traced_thread *thread, struct traced_process *process)
+{
+	char name[64];
+
+	thread->process = process;
+	process->threads++;
+	snprintf(name, sizeof(name), "/proc/%d/task/%d/schedstat", (int)process->pid,
+		 (int)thread->tid);
+	thread->schedstat = open(name, O_RDONLY | O_CLOEXEC);
+}
+
+static void thread_destroy(struct tracer *tracer, struct traced_thread *thread)
+{
+	struct traced_thread **at = thread_place(tracer, thread->tid);
+
+	if (*at)
+		*at = thread->next;
+	if (thread->schedstat >= 0)
+		close(thread->schedstat);
+	if (thread->process && !--thread->process->threads)
+		process_destroy(tracer, thread->process);
+	tracer->n_threads--;
+	free(thread);
+}
+
+/* ns on the processor, and how many times it was given one. */
+static bool thread_times(const struct traced_thread *thread, uint64_t *cpu, uint64_t *slices)
+{
+	char text[96];
+	ssize_t len =
+		thread->schedstat < 0 ? -1 : pread(thread->schedstat, text, sizeof(text) - 1, 0);
+
+	if (len <= 0)
+		return false;
+	text[len] = 0;
+	return sscanf(text, "%lu %*u %lu", cpu, slices) == 2 && *cpu;
+}
+
+static pid_t thread_group(pid_t tid)
+{
+	char name[64], line[256];
+	int pid = 0;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/status", (int)tid);
+	file = fopen(name, "re");
+	while (file && !pid && fgets(line, sizeof(line), file))
+		sscanf(line, "Tgid: %d", &pid);
+	if (file)
+		fclose(file);
+	return pid;
+}
+
+/* --- What is told --------------------------------------------------------------- */
+
+static void event_tell(struct tracer *tracer, struct event *event, unsigned int kind, size_t size,
+		       pid_t tid)
+{
+	event->kind = kind;
+	event->size = (size + 7) & ~7UL;
+	event->tid = tid;
+	if (!event->time)
+		event->time = clock_now();
+	tracer->sink.take(tracer->sink.context, event);
+}
+
+static void tell_fork(struct tracer *tracer, struct traced_thread *thread, pid_t parent,
+		      unsigned int flags)
+{
+	struct event_fork fork = {.pid = thread->process->pid, .parent = parent};
+
+	fork.event.flags = flags;
+	event_tell(tracer, &fork.event, EVENT_FORK, sizeof(fork), thread->tid);
+}
+
+static void tell_exec(struct tracer *tracer, struct traced_thread *thread)
+{
+	_Alignas(8) char buffer[sizeof(struct event_exec) + EVENT_MAX_PATH] = {0};
+	struct event_exec *exec = (struct event_exec *)buffer;
+	char name[64];
+	ssize_t len;
+
+	snprintf(name, sizeof(name), "/proc/%d/exe", (int)thread->process->pid);
+	len = readlink(name, exec->path, EVENT_MAX_PATH - 1);
+	exec->pid = thread->process->pid;
+	exec->path_size = len > 0 ? len + 1 : 0;
+	event_tell(tracer, &exec->event, EVENT_EXEC, sizeof(*exec) + exec->path_size, thread->tid);
+}
+
+/* Descriptors that are open already. */
+static void tell_descriptors(struct tracer *tracer, struct traced_thread *thread)
+{
+	_Alignas(8) char buffer[sizeof(struct event_descriptor) + EVENT_MAX_PATH];
+	struct event_descriptor *told = (struct event_descriptor *)buffer;
+	int pid = thread->process->pid;
+	char name[320], line[256];
+	struct dirent *entry;
+	DIR *directory;
+
+	snprintf(name, sizeof(name), "/proc/%d/fd", pid);
+	directory = opendir(name);
+	while (directory && (entry = readdir(directory))) {
+		FILE *file;
+		ssize_t len;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		memset(buffer, 0, sizeof(buffer));
+		told->position = -1;
+		told->pid = pid;
+		told->fd = atoi(entry->d_name);
+		snprintf(name, sizeof(name), "/proc/%d/fd/%s", pid, entry->d_name);
+		len = readlink(name, told->path, EVENT_MAX_PATH - 1);
+		told->path_size = len > 0 ? len + 1 : 0;
+		snprintf(name, sizeof(name), "/proc/%d/fdinfo/%s", pid, entry->d_name);
+		file = fopen(name, "re");
+		while (file && fgets(line, sizeof(line), file))
+			if (sscanf(line, "pos: %ld", &told->position) != 1)
+				sscanf(line, "flags: %o", &told->open_flags);
+		if (file)
+			fclose(file);
+		event_tell(tracer, &told->event, EVENT_DESCRIPTOR, sizeof(*told) + told->path_size,
+			   thread->tid);
+	}
+	if (directory)
+		closedir(directory);
+}
+
+static void tell_call(struct tracer *tracer, struct traced_thread *thread)
+{
+	_Alignas(8) char buffer[sizeof(struct event_call) + EVENT_MAX_PATH];
+	struct event_call *call = (struct event_call *)buffer;
+
+	if (thread->process->quiet)
+		return;
+	memset(buffer, 0, sizeof(buffer));
+	*call = thread->call;
+	memcpy(call->path, thread->path, thread->path_size);
+	call->path_size = thread->path_size;
+	tracer->calls++;
+	event_tell(tracer, &call->event, EVENT_CALL, sizeof(*call) + call->path_size, thread->tid);
+}
+
+/* --- The memory of who is watched ------------------------------------------------- */
+
+static ssize_t memory_read(pid_t pid, uint64_t address, void *to, size_t size)
+{
+	struct iovec here = {to, size}, there = {(void *)(uintptr_t)address, size};
+
+	return process_vm_readv(pid, &here, 1, &there, 1, 0);
+}
+
+/* As much as there is up to the end of its page, or of the next. */
+static size_t memory_read_some(pid_t pid, uint64_t address, void *to, size_t size)
+{
+	size_t page = 4096 - address % 4096, had = size < page ? size : page;
+
+	if (memory_read(pid, address, to, had) != (ssize_t)had)
+		return 0;
+	if (had < size &&
+	    memory_read(pid, address + had, (char *)to + had, size - had) == (ssize_t)(size - had))
+		had = size;
+	return had;
+}
+
+static uint32_t memory_digest(pid_t pid, uint64_t address, uint64_t size)
+{
+	unsigned char bytes[DIGEST_BYTES];
+	uint32_t hash = 2166136261u;
+
+	if (!size || !address)
+		return 0;
+	if (size > DIGEST_BYTES)
+		size = DIGEST_BYTES;
+	if (memory_read(pid, address, bytes, size) != (ssize_t)size)
+		return 0;
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ bytes[i]) * 16777619u;
+	return hash | 1;
+}
+
+static void path_read(struct traced_thread *thread, uint64_t address)
+{
+	size_t had = memory_read_some(thread->process->pid, address, thread->path,
+				      sizeof(thread->path) - 1);
+
+	thread->path[had] = 0;
+	thread->path_size = had ? strlen(thread->path) + 1 : 0;
+	if (thread->path_size == sizeof(thread->path))
+		thread->call.event.flags |= EVENT_PATH_CUT;
+}
+
+/* --- A call's two stops ------------------------------------------------------------- */
+
+static void call_begin(struct tracer *tracer, struct traced_thread *thread,
+		       const struct ptrace_syscall_info *info)
+{
+	struct event_call *call = &thread->call;
+	struct space_registers registers = {
+		.ip = info->instruction_pointer,
+		.sp = info->stack_pointer,
+		.words = tracer->words,
+	};
+	pid_t pid = thread->process->pid;
+	uint64_t cpu, slices;
+	int argument;
+
+	memset(call, 0, sizeof(*call));
+	call->pid = pid;
+	call->nr = info->entry.nr;
+	for (int i = 0; i < 6; i++)
+		call->args[i] = info->entry.args[i];
+	thread->path_size = 0;
+	argument = call_path(call->nr);
+	if (argument >= 0)
+		path_read(thread, call->args[argument]);
+	argument = call_given(call->nr);
+	if (argument >= 0)
+		call->given = memory_digest(pid, call->args[argument], call->args[argument + 1]);
+	registers.n_words =
+		memory_read_some(pid, registers.sp, tracer->words, sizeof(tracer->words)) / 8;
+	registers.bp =
+		ptrace(PTRACE_PEEKUSER, thread->tid, offsetof(struct user_regs_struct, rbp), NULL);
+	call->stack = space_stack(thread->process->space, &registers);
+	if (thread_times(thread, &cpu, &slices)) {
+		call->event.flags |= EVENT_CPU;
+		call->user = cpu - thread->cpu;
+		thread->cpu = cpu;
+		thread->slices = slices;
+	}
+	thread->in_call = true;
+	call->event.time = clock_now();
+}
+
+static void call_end(struct tracer *tracer, struct traced_thread *thread,
+		     const struct ptrace_syscall_info *info)
+{
+	struct event_call *call = &thread->call;
+	uint64_t cpu, slices;
+	int argument;
+
+	if (!thread->in_call)
+		return;
+	thread->in_call = false;
+	call->took = clock_now() - call->event.time;
+	call->ret = info->exit.rval;
+	if (thread_times(thread, &cpu, &slices)) {
+		call->cpu = cpu - thread->cpu;
+		/* Once for being let go on; more, and it has slept or others have run. */
+		if (slices > thread->slices + 1)
+			call->event.flags |= EVENT_SLEPT;
+		thread->cpu = cpu;
+		thread->slices = slices;
+	}
+	argument = call_made(call->nr);
+	if (argument >= 0 && call->ret > 0)
+		call->made = memory_digest(call->pid, call->args[argument], call->ret);
+	tell_call(tracer, thread);
+}
+
+static void syscall_stop(struct tracer *tracer, struct traced_thread *thread)
+{
+	struct ptrace_syscall_info info;
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, thread->tid, sizeof(info), &info) <= 0)
+		return;
+	if (info.op == PTRACE_SYSCALL_INFO_ENTRY)
+		call_begin(tracer, thread, &info);
+	else if (info.op == PTRACE_SYSCALL_INFO_EXIT)
+		call_end(tracer, thread, &info);
+}
+
+/* --- Births, other programs, deaths ------------------------------------------------- */
+
+static unsigned int fork_flags(const struct traced_thread *parent, bool thread)
+{
+	uint64_t flags = 0;
+
+	if (parent->call.nr == SYS_clone)
+		flags = parent->call.args[0];
+	else if (parent->call.nr == SYS_clone3)
+		memory_read(parent->process->pid, parent->call.args[0], &flags, sizeof(flags));
+	return (thread ? EVENT_FORK_THREAD : 0) | (flags & CLONE_FILES ? EVENT_FORK_FILES : 0);
+}
+
+static void fork_stop(struct tracer *tracer, struct traced_thread *parent)
+{
+	unsigned long tid;
+	struct traced_process *process;
+	struct traced_thread *child;
+	bool early;
+	pid_t pid;
+
+	if (ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &tid))
+		return;
+	child = *thread_place(tracer, tid);
+	early = child;
+	pid = thread_group(tid);
+	if (!child)
+		child = thread_create(tracer, tid);
+	process = pid ? process_get(tracer, pid) : NULL;
+	if (!child || !process)
+		return;
+	thread_join(child, process);
+	tell_fork(tracer, child, parent->process->pid,
+		  fork_flags(parent, pid == parent->process->pid));
+	thread_times(child, &child->cpu, &child->slices);
+	if (early)
+		ptrace(PTRACE_SYSCALL, tid, NULL, NULL);
+}
+
+/* The thread has the process's number now, and all others are gone. */
+static void exec_stop(struct tracer *tracer, struct traced_thread *thread)
+{
+	unsigned long former = thread->tid;
+
+	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &former);
+	if ((pid_t)former != thread->tid) {
+		struct traced_thread *other = *thread_place(tracer, former);
+
+		if (other) {
+			thread->call = other->call;
+			thread->in_call = other->in_call;
+			memcpy(thread->path, other->path, sizeof(thread->path));
+			thread->path_size = other->path_size;
+			thread_destroy(tracer, other);
+		}
+		thread_times(thread, &thread->cpu, &thread->slices);
+	}
+	space_forget(thread->process->space);
+	thread->process->quiet = false;
+	tell_exec(tracer, thread);
+}
+
+static void thread_exited(struct tracer *tracer, struct traced_thread *thread, int status)
+{
+	struct event_exit exit = {.last = 1};
+
+	if (thread->tid == tracer->program)
+		tracer->status = status;
+	if (thread->process) {
+		exit.pid = thread->process->pid;
+		exit.last = thread->process->threads == 1;
+		event_tell(tracer, &exit.event, EVENT_EXIT, sizeof(exit), thread->tid);
+	}
+	thread_destroy(tracer, thread);
+}
+
+static void thread_stopped(struct tracer *tracer, pid_t tid, int status)
+{
+	struct traced_thread *thread = *thread_place(tracer, tid);
+	int signal = WSTOPSIG(status), event = status >> 16;
+
+	if (!thread) {
+		/* A child whose parent has not said yet that it has it: it waits for that. */
+		thread_create(tracer, tid);
+		return;
+	}
+	if (!thread->process)
+		return;
+	switch (event) {
+	case 0:
+		if (signal == (SIGTRAP | 0x80)) {
+			syscall_stop(tracer, thread);
+			signal = 0;
+		}
+		break;
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+	case PTRACE_EVENT_CLONE:
+		fork_stop(tracer, thread);
+		signal = 0;
+		break;
+	case PTRACE_EVENT_EXEC:
+		exec_stop(tracer, thread);
+		signal = 0;
+		break;
+	case PTRACE_EVENT_STOP:
+		if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN ||
+		    signal == SIGTTOU) {
+			ptrace(PTRACE_LISTEN, tid, NULL, NULL);
+			return;
+		}
+		signal = 0;
+		break;
+	default:
+		signal = 0;
+	}
+	ptrace(PTRACE_SYSCALL, tid, NULL, signal);
+}
+
+/* --- From the first to the last --------------------------------------------------- */
+
+static int thread_seize(struct tracer *tracer, pid_t pid, pid_t tid, bool quiet)
+{
+	struct traced_thread *thread;
+	struct traced_process *process;
+
+	if (*thread_place(tracer, tid))
+		return 0;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, OPTIONS) || ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+		return -errno;
+	thread = thread_create(tracer, tid);
+	process = process_get(tracer, pid);
+	if (!thread || !process)
+		return -ENOMEM;
+	thread_join(thread, process);
+	tell_fork(tracer, thread, 0, process->threads > 1 ? EVENT_FORK_THREAD : 0);
+	if (process->threads == 1) {
+		process->quiet = quiet;
+		if (!quiet)
+			tell_exec(tracer, thread);
+		tell_descriptors(tracer, thread);
+	}
+	thread_times(thread, &thread->cpu, &thread->slices);
+	return 0;
+}
+
+/* All threads of it, those too that begin meanwhile. */
+static int process_seize(struct tracer *tracer, pid_t pid, bool quiet)
+{
+	unsigned int before;
+	char name[64];
+	int ret = thread_seize(tracer, pid, pid, quiet);
+
+	snprintf(name, sizeof(name), "/proc/%d/task", (int)pid);
+	do {
+		DIR *directory = opendir(name);
+		struct dirent *entry;
+
+		before = tracer->n_threads;
+		while (!ret && directory && (entry = readdir(directory)))
+			if (atoi(entry->d_name))
+				thread_seize(tracer, pid, atoi(entry->d_name), quiet);
+		if (directory)
+			closedir(directory);
+	} while (!ret && tracer->n_threads > before);
+	return ret;
+}
+
+/* They go on as if nothing had been. */
+static void tracer_detach(struct tracer *tracer)
+{
+	for (unsigned int i = 0; i < BUCKETS; i++)
+		for (struct traced_thread *thread = tracer->threads[i]; thread;
+		     thread = thread->next)
+			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+	while (tracer->n_threads) {
+		int status;
+		pid_t tid = waitpid(-1, &status, __WALL);
+		struct traced_thread *thread;
+
+		if (tid < 0 && errno != EINTR)
+			break;
+		thread = tid > 0 ? *thread_place(tracer, tid) : NULL;
+		if (tid > 0 && WIFSTOPPED(status)) {
+			int signal = WSTOPSIG(status);
+
+			ptrace(PTRACE_DETACH, tid, NULL,
+			       status >> 16 || signal == (SIGTRAP | 0x80) ? 0 : signal);
+		}
+		if (thread)
+			thread_destroy(tracer, thread);
+	}
+}
+
+/* Until all have ended, or *stop.  Returns false when it was stopped. */
+static bool tracer_watch(struct tracer *tracer, const volatile sig_atomic_t *stop)
+{
+	while (tracer->n_threads) {
+		struct traced_thread *thread;
+		int status;
+		pid_t tid;
+
+		if (stop && *stop)
+			return false;
+		tid = waitpid(-1, &status, __WALL);
+		if (tid < 0 && errno == EINTR)
+			continue;
+		if (tid < 0)
+			break;
+		if (WIFSTOPPED(status)) {
+			thread_stopped(tracer, tid, status);
+			continue;
+		}
+		thread = *thread_place(tracer, tid);
+		if (thread)
+			thread_exited(tracer, thread, status);
+		else if (tid == tracer->program)
+			tracer->status = status;
+	}
+	return true;
+}
+
+static int tracer_begin(struct tracer *tracer, const struct record_sink *sink)
+{
+	memset(tracer, 0, sizeof(*tracer));
+	tracer->sink = *sink;
+	tracer->objects = objects_create(sink);
+	return tracer->objects ? 0 : -ENOMEM;
+}
+
+static void tracer_end(struct tracer *tracer)
+{
+	for (unsigned int i = 0; i < BUCKETS; i++)
+		while (tracer->threads[i])
+			thread_destroy(tracer, tracer->threads[i]);
+	objects_destroy(tracer->objects);
+}
+
+/* A child that waits until it is watched, and then does `run`. */
+static pid_t child_start(struct tracer *tracer, void (*run)(void *), void *argument, bool quiet,
+			 int *error)
+{
+	int gate[2];
+	pid_t pid;
+	char go;
+
+	if (pipe2(gate, O_CLOEXEC)) {
+		*error = -errno;
+		return -1;
+	}
+	pid = fork();
+	if (!pid) {
+		close(gate[1]);
+		if (read(gate[0], &go, 1) == 1)
+			run(argument);
+		_exit(127);
+	}
+	close(gate[0]);
+	*error = pid < 0 ? -errno : process_seize(tracer, pid, quiet);
+	tracer->program = pid;
+	if (!*error && write(gate[1], "", 1) != 1)
+		*error = -errno;
+	close(gate[1]);
+	return pid;
+}
+
+/* --- What stopping costs -------------------------------------------------------------- */
+
+struct calibration {
+	uint64_t cpu, user;
+	unsigned int n;
+};
+
+static void calibration_run(void *argument)
+{
+	(void)argument;
+	for (int i = 0; i < CALIBRATIONS; i++)
+		syscall(SYS_getppid);
+	_exit(0);
+}
+
+static void calibration_take(void *context, const struct event *event)
+{
+	struct calibration *calibration = context;
+	const struct event_call *call = (const struct event_call *)event;
+
+	if (event->kind != EVENT_CALL || call->nr != SYS_getppid || !(event->flags & EVENT_CPU))
+		return;
+	calibration->cpu += call->cpu;
+	calibration->user += call->user;
+	calibration->n++;
+}
+
+/* The mean: what is subtracted with it are sums of many calls, dear ones and cheap ones. */
+static void calibrate(struct tracer *tracer, struct event_header *header)
+{
+	struct calibration calibration = {.n = 0};
+	struct record_sink sink = {calibration_take, &calibration};
+	uint64_t cpu;
+	int error;
+
+	if (tracer_begin(tracer, &sink))
+		return;
+	child_start(tracer, calibration_run, NULL, false, &error);
+	if (!error)
+		tracer_watch(tracer, NULL);
+	tracer_end(tracer);
+	if (!calibration.n)
+		return;
+	cpu = calibration.cpu / calibration.n;
+	header->call_cost = cpu > header->null_call ? cpu - header->null_call : 0;
+	header->gap_cost = calibration.user / calibration.n;
+}
+
+static void program_run(void *argument)
+{
+	char **program = argument;
+
+	signal(SIGINT, SIG_DFL);
+	execvp(program[0], program);
+	fprintf(stderr, "cosy profile: %s: %s\n", program[0], strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+struct record_result record_ptrace(const struct record_options *options,
+				   struct event_header *header, const struct record_sink *sink)
+{
+	struct record_result result = {.reason = "nothing can be watched by ptrace"};
+	struct tracer *tracer = calloc(1, sizeof(*tracer));
+	struct event_end end = {.took = clock_now()};
+
+	if (!tracer) {
+		result.error = -ENOMEM;
+		return result;
+	}
+	header->backend = EVENT_BACKEND_PTRACE;
+	header->null_call = record_null_call();
+	calibrate(tracer, header);
+	result.error = tracer_begin(tracer, sink);
+	if (!result.error && options->program)
+		child_start(tracer, program_run, options->program, true, &result.error);
+	for (unsigned int i = 0; !result.error && i < options->n_pids; i++)
+		result.error = process_seize(tracer, options->pids[i], false);
+	if (!result.error) {
+		end.took = clock_now();
+		if (!tracer_watch(tracer, options->stop)) {
+			result.interrupted = true;
+			tracer_detach(tracer);
+		}
+	}
+	result.status = tracer->status;
+	end.calls = tracer->calls;
+	end.took = clock_now() - end.took;
+	end.cpu = clock() * (1000000000ULL / CLOCKS_PER_SEC);
+	event_tell(tracer, &end.event, EVENT_END, sizeof(end), 0);
+	tracer_end(tracer);
+	free(tracer);
+	return result;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record.h - the back ends: each watches processes and hands over events (event.h).
+ */
+#ifndef COSY_PROFILE_RECORD_H
+#define COSY_PROFILE_RECORD_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "record/event.h"
+
+/* Whom a back end hands its events to, in order. */
+struct record_sink {
+	void (*take)(void *context, const struct event *event);
+	void *context;
+};
+
+struct record_options {
+	char **program;	   /* to be started, ends with NULL; or NULL: */
+	const pid_t *pids; /* those to attach to */
+	unsigned int n_pids;
+	double seconds; /* 0: until they have ended, or ^C */
+	volatile sig_atomic_t *stop;
+};
+
+/* What became of it; -errno in `error` when nothing could be recorded. */
+struct record_result {
+	int error;
+	const char *reason; /* what failed */
+	int status;	    /* of the program, as wait(2) has it */
+	bool interrupted;
+};
+
+/* ns that one getppid takes in this process: what a crossing costs here. */
+uint32_t record_null_call(void);
+
+/* By ptrace: for everybody, without a privilege, and slow.  Fills `header` before the first event. */
+struct record_result record_ptrace(const struct record_options *options,
+				   struct event_header *header, const struct record_sink *sink);
+
+#endif /* COSY_PROFILE_RECORD_H */

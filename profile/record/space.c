@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: MIT
+/* space.c - see space.h. */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/space.h"
+
+#define RULES	   8192	 /* entries of the cache of unwind rules, a power of two */
+#define MAX_STACKS 65536 /* that are told apart; a power of two, half of them used */
+#define MAX_MAPS   4096
+
+enum { REGISTER_BP = 6, REGISTER_SP = 7 }; /* DWARF's numbers on x86-64 */
+
+struct space_object {
+	struct space_object *next;
+	char *path;
+	uint32_t id;
+	bool told, libc;
+	int fd;
+	Elf *elf;
+	Dwarf_CFI *cfi;
+	uint64_t *functions; /* where they begin, ascending */
+	size_t n_functions;
+};
+
+/* How to get from a frame to its caller's. */
+struct unwind_rule {
+	const struct space_object *object;
+	uint64_t address;
+	bool good, by_bp, bp_saved;
+	int32_t offset;	   /* of the caller's frame, from sp or bp */
+	int32_t bp_offset; /* of the saved bp, from the caller's frame */
+};
+
+struct objects {
+	struct space_object *first;
+	struct record_sink sink;
+	uint32_t n_objects, n_stacks;
+	struct unwind_rule rules[RULES];
+	struct {
+		uint64_t hash;
+		uint32_t id;
+	} stacks[MAX_STACKS];
+};
+
+struct space_map {
+	uint64_t start, end, offset;
+	struct space_object *object;
+	uint64_t address; /* of `offset`, as the object's file has it */
+};
+
+struct space {
+	struct objects *objects;
+	pid_t pid;
+	struct space_map *maps;
+	unsigned int n_maps;
+	unsigned int misses; /* since the maps were read */
+};
+
+struct objects *objects_create(const struct record_sink *sink)
+{
+	struct objects *objects = calloc(1, sizeof(*objects));
+
+	elf_version(EV_CURRENT);
+	if (objects)
+		objects->sink = *sink;
+	return objects;
+}
+
+void objects_destroy(struct objects *objects)
+{
+	struct space_object *object, *next;
+
+	if (!objects)
+		return;
+	for (object = objects->first; object; object = next) {
+		next = object->next;
+		if (object->cfi)
+			dwarf_cfi_end(object->cfi);
+		if (object->elf)
+			elf_end(object->elf);
+		if (object->fd >= 0)
+			close(object->fd);
+		free(object->functions);
+		free(object->path);
+		free(object);
+	}
+	free(objects);
+}
+
+/* The binary search table of .eh_frame_hdr has where each function begins, stripped or not. */
+static void object_functions(struct space_object *object)
+{
+	size_t names, n;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	const unsigned char *bytes;
+	Elf_Data *data;
+	int32_t entry;
+
+	if (elf_getshdrstrndx(object->elf, &names))
+		return;
+	while ((section = elf_nextscn(object->elf, section))) {
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(object->elf, names, header.sh_name)
+					   : NULL;
+
+		if (name && !strcmp(name, ".eh_frame_hdr"))
+			break;
+	}
+	data = section ? elf_rawdata(section, NULL) : NULL;
+	/* Version 1; pointer to .eh_frame of 4 bytes, count of 4, table of pairs relative to this. */
+	if (!data || data->d_size < 12)
+		return;
+	bytes = data->d_buf;
+	if (bytes[0] != 1 || (bytes[1] & 0x0f) != 0x0b || bytes[2] != 0x03 || bytes[3] != 0x3b)
+		return;
+	memcpy(&entry, bytes + 8, 4);
+	n = (uint32_t)entry;
+	if (n > (data->d_size - 12) / 8)
+		n = (data->d_size - 12) / 8;
+	object->functions = malloc(n * sizeof(*object->functions));
+	if (!object->functions)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&entry, bytes + 12 + 8 * i, 4);
+		object->functions[i] = header.sh_addr + (int64_t)entry;
+	}
+	object->n_functions = n;
+}
+
+static void object_open(struct space_object *object, pid_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	/* As the process sees it, which may have another root. */
+	object->fd = -1;
+	if (snprintf(path, sizeof(path), "/proc/%d/root", (int)pid) > 0) {
+		char *whole;
+
+		if (asprintf(&whole, "%s%s", path, object->path) < 0)
+			return;
+		object->fd = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		free(whole);
+	}
+	if (object->fd < 0)
+		object->fd = open(object->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (object->fd < 0 || fstat(object->fd, &st) || !S_ISREG(st.st_mode))
+		return;
+	object->elf = elf_begin(object->fd, ELF_C_READ_MMAP, NULL);
+	if (!object->elf || elf_kind(object->elf) != ELF_K_ELF)
+		return;
+	object->cfi = dwarf_getcfi_elf(object->elf);
+	object_functions(object);
+}
+
+static bool path_is_libc(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	name = name ? name + 1 : path;
+	return !strncmp(name, "libc.so", 7) || !strncmp(name, "libc-", 5) ||
+	       !strncmp(name, "ld-linux", 8) || !strncmp(name, "libpthread", 10);
+}
+
+static struct space_object *object_of(struct objects *objects, const char *path, pid_t pid)
+{
+	struct space_object *object;
+
+	for (object = objects->first; object; object = object->next)
+		if (!strcmp(object->path, path))
+			return object;
+	object = calloc(1, sizeof(*object));
+	if (!object)
+		return NULL;
+	object->path = strdup(path);
+	if (!object->path) {
+		free(object);
+		return NULL;
+	}
+	object->id = ++objects->n_objects;
+	object->libc = path_is_libc(path);
+	object_open(object, pid);
+	object->next = objects->first;
+	objects->first = object;
+	return object;
+}
+
+/* Where the file's byte `offset` is, as the file's own addresses go. */
+static uint64_t object_address(const struct space_object *object, uint64_t offset)
+{
+	size_t n = 0;
+	GElf_Phdr segment;
+
+	if (object->elf && !elf_getphdrnum(object->elf, &n))
+		for (size_t i = 0; i < n; i++)
+			if (gelf_getphdr(object->elf, i, &segment) && segment.p_type == PT_LOAD &&
+			    (segment.p_offset & ~4095ULL) <= offset &&
+			    offset < segment.p_offset + segment.p_filesz)
+				return offset - segment.p_offset + segment.p_vaddr;
+	return offset;
+}
+
+/* The innermost function's beginning at or below the address. */
+static uint64_t object_function(const struct space_object *object, uint64_t address)
+{
+	size_t low = 0, high = object->n_functions;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (object->functions[middle] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? object->functions[low - 1] : 0;
+}
+
+static void object_tell(struct objects *objects, struct space_object *object)
+{
+	_Alignas(8) char buffer[sizeof(struct event_object) + EVENT_MAX_PATH] = {0};
+	struct event_object *told = (struct event_object *)buffer;
+	size_t len = strnlen(object->path, EVENT_MAX_PATH - 1);
+
+	object->told = true;
+	told->id = object->id;
+	told->libc = object->libc;
+	memcpy(told->path, object->path, len);
+	told->path_size = len + 1;
+	told->event.kind = EVENT_OBJECT;
+	told->event.size = (sizeof(*told) + len + 1 + 7) & ~7UL;
+	objects->sink.take(objects->sink.context, &told->event);
+}
+
+struct space *space_create(struct objects *objects, pid_t pid)
+{
+	struct space *space = calloc(1, sizeof(*space));
+
+	if (space) {
+		space->objects = objects;
+		space->pid = pid;
+	}
+	return space;
+}
+
+void space_forget(struct space *space)
+{
+	free(space->maps);
+	space->maps = NULL;
+	space->n_maps = space->misses = 0;
+}
+
+void space_destroy(struct space *space)
+{
+	if (space)
+		space_forget(space);
+	free(space);
+}
+
+static void space_read(struct space *space)
+{
+	char name[64], line[4500];
+	FILE *file;
+
+	space_forget(space);
+	snprintf(name, sizeof(name), "/proc/%d/maps", (int)space->pid);
+	file = fopen(name, "re");
+	if (!file)
+		return;
+	space->maps = malloc(MAX_MAPS * sizeof(*space->maps));
+	while (space->maps && space->n_maps < MAX_MAPS && fgets(line, sizeof(line), file)) {
+		struct space_map map;
+		int at = 0;
+		char access[5] = "";
+
+		line[strcspn(line, "\n")] = 0;
+		if (sscanf(line, "%lx-%lx %4s %lx %*s %*s %n", &map.start, &map.end, access,
+			   &map.offset, &at) < 4 ||
+		    access[2] != 'x' || !at || line[at] != '/')
+			continue;
+		map.object = object_of(space->objects, line + at, space->pid);
+		if (!map.object)
+			continue;
+		map.address = object_address(map.object, map.offset);
+		space->maps[space->n_maps++] = map;
+	}
+	fclose(file);
+}
+
+static const struct space_map *space_find(const struct space *space, uint64_t address)
+{
+	for (unsigned int i = 0; i < space->n_maps; i++)
+		if (space->maps[i].start <= address && address < space->maps[i].end)
+			return &space->maps[i];
+	return NULL;
+}
+
+/* One operation: a register and an offset.  What is more than that is an expression. */
+static bool rule_cfa(Dwarf_Frame *frame, struct unwind_rule *rule)
+{
+	Dwarf_Op *ops;
+	size_t n;
+	uint64_t number;
+
+	if (dwarf_frame_cfa(frame, &ops, &n) || n != 1)
+		return false;
+	if (ops->atom == DW_OP_bregx) {
+		number = ops->number;
+		rule->offset = ops->number2;
+	} else if (ops->atom >= DW_OP_breg0 && ops->atom <= DW_OP_breg31) {
+		number = ops->atom - DW_OP_breg0;
+		rule->offset = ops->number;
+	} else {
+		return false;
+	}
+	rule->by_bp = number == REGISTER_BP;
+	return rule->by_bp || number == REGISTER_SP;
+}
+
+static void rule_make(struct unwind_rule *rule, const struct space_object *object, uint64_t address)
+{
+	Dwarf_Frame *frame;
+	Dwarf_Op memory[3], *ops;
+	size_t n;
+
+	memset(rule, 0, sizeof(*rule));
+	rule->object = object;
+	rule->address = address;
+	if (!object->cfi || dwarf_cfi_addrframe(object->cfi, address, &frame))
+		return;
+	rule->good = rule_cfa(frame, rule);
+	if (!dwarf_frame_register(frame, REGISTER_BP, memory, &ops, &n) && ops && n == 1 &&
+	    ops->atom == DW_OP_fbreg) {
+		rule->bp_saved = true;
+		rule->bp_offset = ops->number;
+	}
+	/* _start has no caller. */
+	if (!dwarf_frame_register(frame, 16, memory, &ops, &n) && ops == memory && !n)
+		rule->good = false;
+	free(frame);
+}
+
+static const struct unwind_rule *rule_of(struct objects *objects, const struct space_object *object,
+					 uint64_t address)
+{
+	struct unwind_rule *rule =
+		&objects->rules[(address * 0x9e3779b97f4a7c15ULL + object->id) >> 51 & (RULES - 1)];
+
+	if (rule->object != object || rule->address != address)
+		rule_make(rule, object, address);
+	return rule;
+}
+
+static bool word_at(const struct space_registers *registers, uint64_t address, uint64_t *ret)
+{
+	uint64_t offset = address - registers->sp;
+
+	if (offset % 8 || offset / 8 >= registers->n_words)
+		return false;
+	*ret = registers->words[offset / 8];
+	return true;
+}
+
+static unsigned int space_unwind(struct space *space, const struct space_registers *registers,
+				 struct event_frame *frames)
+{
+	uint64_t ip = registers->ip, sp = registers->sp, bp = registers->bp;
+	unsigned int n = 0;
+
+	while (n < EVENT_MAX_FRAMES) {
+		const struct space_map *map = space_find(space, ip - !!n);
+		const struct unwind_rule *rule;
+		uint64_t address, next;
+
+		if (!map)
+			break;
+		address = ip - map->start + map->address;
+		if (!map->object->told)
+			object_tell(space->objects, map->object);
+		frames[n] = (struct event_frame){
+			.object = map->object->id,
+			.address = address,
+			.function = object_function(map->object, address - !!n),
+		};
+		/* A return address may already be the next function's. */
+		rule = rule_of(space->objects, map->object, address - !!n);
+		n++;
+		if (!rule->good)
+			break;
+		next = (rule->by_bp ? bp : sp) + rule->offset;
+		if (next <= sp || !word_at(registers, next - 8, &ip))
+			break;
+		if (rule->bp_saved && !word_at(registers, next + rule->bp_offset, &bp))
+			break;
+		sp = next;
+	}
+	return n;
+}
+
+/* Tells the stack if it is new. */
+static uint32_t stack_number(struct objects *objects, const struct event_frame *frames,
+			     unsigned int n)
+{
+	_Alignas(8) char buffer[sizeof(struct event_stack) + EVENT_MAX_FRAMES * sizeof(*frames)];
+	struct event_stack *told = (struct event_stack *)buffer;
+	uint64_t hash = n;
+	uint32_t at;
+
+	for (unsigned int i = 0; i < n; i++)
+		hash = (hash ^ frames[i].address ^ (uint64_t)frames[i].object << 40) *
+			       0x9e3779b97f4a7c15ULL ^
+		       hash >> 29;
+	hash |= !hash;
+	for (at = hash % MAX_STACKS; objects->stacks[at].hash; at = (at + 1) % MAX_STACKS)
+		if (objects->stacks[at].hash == hash)
+			return objects->stacks[at].id;
+	if (objects->n_stacks >= MAX_STACKS / 2)
+		return 0;
+	objects->stacks[at].hash = hash;
+	objects->stacks[at].id = ++objects->n_stacks;
+	memset(told, 0, sizeof(*told));
+	told->event.kind = EVENT_STACK;
+	told->event.size = sizeof(*told) + n * sizeof(*frames);
+	told->id = objects->n_stacks;
+	told->frames = n;
+	memcpy(told->frame, frames, n * sizeof(*frames));
+	objects->sink.take(objects->sink.context, &told->event);
+	return told->id;
+}
+
+uint32_t space_stack(struct space *space, const struct space_registers *registers)
+{
+	struct event_frame frames[EVENT_MAX_FRAMES];
+	unsigned int n = space_unwind(space, registers, frames);
+
+	/* Libraries are mapped later; code that no file has (a JIT's) is looked for less and less. */
+	if (n < 2 && (!space->maps || !(space->misses & (space->misses - 1)))) {
+		unsigned int misses = space->misses + 1;
+
+		space_read(space);
+		space->misses = misses;
+		n = space_unwind(space, registers, frames);
+	} else if (n < 2) {
+		space->misses++;
+	}
+	return n ? stack_number(space->objects, frames, n) : 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * space.h - what code is mapped where in a watched process, and who called whom there: a stack is
+ * unwound by the call-frame information that every ELF file carries (.eh_frame), so neither frame
+ * pointers nor debug information are needed.
+ */
+#ifndef COSY_PROFILE_SPACE_H
+#define COSY_PROFILE_SPACE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "record/record.h"
+
+struct objects; /* the files that code is mapped from */
+struct space;	/* what of them is mapped into a process */
+
+/* The registers and the upper end of the stack of a thread that makes a call. */
+struct space_registers {
+	uint64_t ip, sp, bp;
+	const uint64_t *words; /* from sp */
+	unsigned int n_words;
+};
+
+struct objects *objects_create(const struct record_sink *sink);
+void objects_destroy(struct objects *objects);
+
+struct space *space_create(struct objects *objects, pid_t pid);
+void space_destroy(struct space *space);
+/* Another program runs in it. */
+void space_forget(struct space *space);
+
+/* The number of the stack that leads here, handed to the sink when it is new; 0: none is known. */
+uint32_t space_stack(struct space *space, const struct space_registers *registers);
+
+#endif /* COSY_PROFILE_SPACE_H */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* show.h - advice for a person and for programs.  Whatever a watched program chose is made harmless. */
+#ifndef COSY_PROFILE_SHOW_H
+#define COSY_PROFILE_SHOW_H
+
+#include <stdio.h>
+
+#include "advise/advise.h"
+#include "advise/place.h"
+
+enum show_escape { SHOW_TERMINAL, SHOW_JSON, SHOW_HTML };
+
+/* Prints text so that it can be nothing but text there; at most `width` characters, 0: all. */
+void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int width);
+
+/* "object`function (file:line)", as far as it is known. */
+void show_place(char *to, size_t size, struct places *places, const struct advice *advice,
+		const struct finding *finding);
+
+/* "1.2 ms" */
+void show_time(char *to, size_t size, double ns);
+
+/* One screen. */
+void show_terminal(FILE *to, const struct advice *advice, struct places *places);
+
+/* All of it; docs/inside/profile.md has the fields. */
+void show_json(FILE *to, const struct advice *advice, struct places *places);
+
+#endif /* COSY_PROFILE_SHOW_H */

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+/* terminal.c - the summary: ranked, one screen; see show.h. */
+#include <string.h>
+
+#include "calls.h"
+#include "show/show.h"
+
+#define WIDTH	 96 /* of text that may be cut */
+#define FINDINGS 6
+#define NOTHINGS 4
+
+static double percent(double part, double of)
+{
+	return of > 0 ? 100 * part / of : 0;
+}
+
+static void show_range(FILE *to, const struct advice *advice, const struct finding *finding)
+{
+	char middle[32];
+
+	show_time(middle, sizeof(middle), finding->middle);
+	fprintf(to, "saves %.0f to %.0f %% of the processor time (about %s)",
+		percent(finding->low, advice->cpu), percent(finding->high, advice->cpu), middle);
+}
+
+static void show_line(FILE *to, const char *label, const char *text)
+{
+	if (!*text)
+		return;
+	fprintf(to, "     %-9s ", label);
+	show_text(to, text, SHOW_TERMINAL, 2 * WIDTH);
+	putc('\n', to);
+}
+
+static void show_finding(FILE *to, const struct advice *advice, struct places *places,
+			 unsigned int number, const struct finding *finding)
+{
+	char place[ADVISE_TEXT];
+
+	fprintf(to, "\n%3u. %s: ", number, advise_ways[finding->way]);
+	show_range(to, advice, finding);
+	fprintf(to, "\n     %-9s ", "calls");
+	show_text(to, finding->title, SHOW_TERMINAL, WIDTH);
+	fprintf(to, "  [%lu, %.0f %%]\n", finding->calls,
+		percent(finding->calls, advice->profile->sums.calls));
+	show_place(place, sizeof(place), places, advice, finding);
+	show_line(to, "where", place);
+	show_line(to, "do", finding->type);
+	show_line(to, "gives up", finding->gives_up);
+}
+
+static void show_nothing(FILE *to, const struct advice *advice, struct places *places,
+			 const struct finding *finding)
+{
+	char place[ADVISE_TEXT];
+
+	fputs("  - ", to);
+	show_text(to, finding->title, SHOW_TERMINAL, WIDTH);
+	show_place(place, sizeof(place), places, advice, finding);
+	if (*place) {
+		fputs(" in ", to);
+		show_text(to, place, SHOW_TERMINAL, WIDTH);
+	}
+	fputs(": ", to);
+	show_text(to, finding->why, SHOW_TERMINAL, 2 * WIDTH);
+	putc('\n', to);
+}
+
+static void show_head(FILE *to, const struct advice *advice)
+{
+	const struct profile *profile = advice->profile;
+	double seconds = (profile->last - profile->first) / 1e9;
+	static const char *const backends[] = {"an unknown way", "ptrace", "tracepoints", "fentry"};
+	char cpu[32], kernel[32], own[32];
+	uint32_t backend = profile->header.backend;
+
+	show_time(cpu, sizeof(cpu), advice->cpu);
+	show_time(kernel, sizeof(kernel), advice->kernel);
+	show_time(own, sizeof(own), profile->recorder_cpu);
+	show_text(to, profile->program[0] ? profile->program : "processes", SHOW_TERMINAL, WIDTH);
+	fprintf(to, ": %lu calls, %u processes, %u threads, %.2f s\n", profile->sums.calls,
+		profile->processes, profile->threads, seconds);
+	fprintf(to,
+		"  processor time %s, of it in calls %s (%.0f %%); %.0f %% of the calls repeat in "
+		"loops\n",
+		cpu, kernel, percent(advice->kernel, advice->cpu),
+		percent(advice->in_rows, profile->sums.calls));
+	fprintf(to,
+		"  recorded by %s, which added %.1f us to a call (subtracted above) and took %s of "
+		"its own\n",
+		backends[backend <= EVENT_BACKEND_FENTRY ? backend : 0],
+		(profile->header.call_cost + (double)profile->header.gap_cost) / 1e3, own);
+	if (profile->lost)
+		fprintf(to, "  %lu calls were lost, and are in no sum\n", profile->lost);
+	if (profile->forgotten)
+		fprintf(to, "  of %lu calls only the number is known: a table was full\n",
+			profile->forgotten);
+}
+
+static void show_dependences(FILE *to, const struct advice *advice)
+{
+	const struct profile *profile = advice->profile;
+	unsigned int shown = 0;
+
+	for (int round = 0; round < 4; round++) {
+		const struct edge *best = NULL;
+		static const struct edge *had[4];
+
+		for (uint32_t i = 1; i <= profile->n_edges; i++) {
+			const struct edge *edge = &profile->edges[i];
+			bool again = false;
+
+			for (int j = 0; j < round; j++)
+				again |= had[j] == edge;
+			if (!again && edge->held * 50 > profile->sums.calls &&
+			    edge->kind != EDGE_DESCRIPTOR &&
+			    (edge->kind != EDGE_COUNT || edge->varied) &&
+			    (!best || edge->held > best->held))
+				best = edge;
+		}
+		had[round] = best;
+		if (!best)
+			break;
+		fprintf(to, "%s%s -> %s, same %s (%.0f %%)", shown++ ? "; " : "\nWhat flows: ",
+			call_kind(profile->sites[best->from].nr)->name,
+			call_kind(profile->sites[best->to].nr)->name, advise_edge_kinds[best->kind],
+			percent(best->held, profile->sites[best->to].all.calls));
+	}
+	if (shown)
+		putc('\n', to);
+}
+
+void show_terminal(FILE *to, const struct advice *advice, struct places *places)
+{
+	unsigned int shown = 0, nothings = 0;
+
+	show_head(to, advice);
+	for (uint32_t i = 0; i < advice->n && shown < FINDINGS; i++)
+		if (advice->findings[i].way != WAY_NOTHING)
+			show_finding(to, advice, places, ++shown, &advice->findings[i]);
+	if (!shown)
+		fputs("\nNothing here would pay.\n", to);
+	for (uint32_t i = 0; i < advice->n && nothings < NOTHINGS; i++) {
+		if (advice->findings[i].way != WAY_NOTHING)
+			continue;
+		if (!nothings++)
+			fputs("\nNothing to gain from:\n", to);
+		show_nothing(to, advice, places, &advice->findings[i]);
+	}
+	show_dependences(to, advice);
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/* text.c - text that a watched program chose, made harmless; see show.h. */
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "show/show.h"
+
+/* The character at `text`, and how many bytes it has; 0xfffd where it is no UTF-8. */
+static unsigned int character(const unsigned char *text, unsigned int *len)
+{
+	static const unsigned int least[] = {0, 0, 0x80, 0x800, 0x10000};
+	unsigned int c = *text, n = c < 0x80	   ? 1
+				    : c >> 5 == 6  ? 2
+				    : c >> 4 == 14 ? 3
+				    : c >> 3 == 30 ? 4
+						   : 0;
+
+	*len = 1;
+	if (n < 2)
+		return n ? c : 0xfffd;
+	c &= 0xff >> (n + 1);
+	for (unsigned int i = 1; i < n; i++) {
+		if (text[i] >> 6 != 2)
+			return 0xfffd;
+		c = c << 6 | (text[i] & 0x3f);
+	}
+	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return 0xfffd;
+	*len = n;
+	return c;
+}
+
+/* Moves the cursor, colours, turns the writing round, or takes no room. */
+static bool controls(unsigned int c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c ||
+	       (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff0 && c <= 0xfffb) ||
+	       c >= 0xe0000;
+}
+
+static void show_escaped(FILE *to, unsigned int c, enum show_escape escape)
+{
+	if (escape == SHOW_JSON && c >= 0x10000)
+		fprintf(to, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+			0xdc00 + ((c - 0x10000) & 0x3ff));
+	else if (escape == SHOW_JSON)
+		fprintf(to, "\\u%04x", c);
+	else if (escape == SHOW_HTML)
+		fprintf(to, "&#%u;", c);
+	else
+		putc('?', to);
+}
+
+void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int width)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	unsigned int len;
+
+	for (unsigned int n = 0; *at && (!width || n < width); at += len, n++) {
+		unsigned int c = character(at, &len);
+
+		if (c == 0xfffd) {
+			fputs(escape == SHOW_TERMINAL ? "?" : "\xef\xbf\xbd", to);
+		} else if (controls(c)) {
+			/* In a page they would be as bad as on a terminal. */
+			if (escape == SHOW_HTML)
+				fputs("\xef\xbf\xbd", to);
+			else
+				show_escaped(to, c, escape);
+		} else if (c < 0x80 && ((escape == SHOW_JSON && strchr("\"\\<>&", c)) ||
+					(escape == SHOW_HTML && strchr("\"'<>&`", c)))) {
+			show_escaped(to, c, escape);
+		} else {
+			fwrite(at, len, 1, to);
+		}
+	}
+}
+
+void show_time(char *to, size_t size, double ns)
+{
+	double a = fabs(ns);
+
+	if (a < 1e3)
+		snprintf(to, size, "%.0f ns", ns);
+	else if (a < 1e6)
+		snprintf(to, size, "%.1f us", ns / 1e3);
+	else if (a < 1e9)
+		snprintf(to, size, "%.1f ms", ns / 1e6);
+	else
+		snprintf(to, size, "%.2f s", ns / 1e9);
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: MIT
+/* What fold/ makes of streams of events. */
+#include <errno.h>
+
+#include "advise/advise.h"
+#include "stream.h"
+#include "test/check.h"
+
+static const struct edge *edge_find(const struct profile *profile, unsigned int from,
+				    unsigned int to, enum edge_kind kind)
+{
+	for (uint32_t i = 1; i <= profile->n_edges; i++) {
+		const struct edge *edge = &profile->edges[i];
+
+		if (profile->sites[edge->from].nr == from && profile->sites[edge->to].nr == to &&
+		    edge->kind == kind)
+			return edge;
+	}
+	return NULL;
+}
+
+/* The sequence of the row with most calls. */
+static const char *sequence(const struct profile *profile)
+{
+	static char text[1000];
+	const struct profile_row *most = NULL;
+
+	for (uint32_t i = 1; i <= profile->n_rows; i++)
+		if (!profile->rows[i].merged &&
+		    (!most || profile->rows[i].sums.calls > most->sums.calls))
+			most = &profile->rows[i];
+	*text = 0;
+	if (most)
+		advise_sequence(profile, most->symbol, text, sizeof(text));
+	return text;
+}
+
+static void test_loop(void)
+{
+	struct stream stream = stream_begin();
+	const struct profile *profile;
+
+	stream_open(&stream, "/a", O_RDONLY, 3);
+	for (int i = 0; i < 1000; i++) {
+		stream_call(&stream, SYS_read, 10, 3, 0x2000, 10);
+		stream_call(&stream, SYS_write, 10, 1, 0x2000, 10);
+	}
+	stream_call(&stream, SYS_close, 0, 3, 0, 0);
+	profile = fold_finish(stream.fold);
+	CHECK(!strcmp(sequence(profile), "(read write)+"));
+	CHECK_EQ(profile->n_rows, 1);
+	CHECK_EQ(profile->rows[1].sums.calls, 2000);
+	CHECK_EQ(profile->rows[1].turns, 1000);
+	CHECK_EQ(profile->rows[1].entries, 1);
+	CHECK_EQ(profile->sums.calls, 2002);
+	CHECK_EQ(profile->rows[1].sums.of[CLASS_READ_SMALL].calls, 1000);
+	fold_destroy(stream.fold);
+}
+
+/* What begins and ends with other calls, and has loops of different lengths in it, is one row. */
+static void test_nested(void)
+{
+	struct stream stream = stream_begin();
+	const struct profile *profile;
+
+	for (int i = 0; i < 200; i++) {
+		stream_open(&stream, "/d", O_RDONLY | O_DIRECTORY, 3);
+		for (int turn = 0; turn < 2 + i % 5; turn++)
+			stream_call_path(&stream, SYS_newfstatat, "name", 0, 3, 0x2000, 0x3000);
+		stream_call(&stream, SYS_close, 0, 3, 0, 0);
+	}
+	profile = fold_finish(stream.fold);
+	CHECK(!strcmp(sequence(profile), "(openat newfstatat+ close)+"));
+	CHECK_EQ(profile->rows[1].turns, 200);
+	fold_destroy(stream.fold);
+}
+
+/* A long inner loop counts in place of the one around it. */
+static void test_inner(void)
+{
+	struct stream stream = stream_begin();
+	const struct profile *profile;
+
+	for (int i = 0; i < 20; i++) {
+		stream_open(&stream, "/a", O_RDONLY, 3);
+		for (int turn = 0; turn < 100; turn++) {
+			stream_call(&stream, SYS_read, 10, 3, 0x2000, 10);
+			stream_call(&stream, SYS_write, 10, 1, 0x2000, 10);
+		}
+		stream_call(&stream, SYS_close, 0, 3, 0, 0);
+	}
+	profile = fold_finish(stream.fold);
+	CHECK(!strcmp(sequence(profile), "(read write)+"));
+	CHECK_EQ(profile->rows[1].entries, 20);
+	CHECK_EQ(profile->rows[1].turns, 2000);
+	fold_destroy(stream.fold);
+}
+
+/* Loops of one function are one row, loops of two are two. */
+static void test_functions(void)
+{
+	struct stream stream = stream_begin();
+	const struct profile *profile;
+
+	for (int i = 0; i < 200; i++) {
+		stream_place(&stream, 1, 0x1000, 0x1010);
+		stream_call(&stream, SYS_umask, 0, 0, 0, 0);
+		/* Now and then another call between. */
+		stream_place(&stream, 2, 0x1000, 0x1020);
+		if (i * i % 7 == 2)
+			stream_call(&stream, SYS_sched_yield, 0, 0, 0, 0);
+		stream_place(&stream, 3, 0x1000, 0x1030);
+		stream_call(&stream, SYS_getuid, 0, 0, 0, 0);
+	}
+	for (int i = 0; i < 50; i++) {
+		stream_place(&stream, 4, 0x2000, 0x2010);
+		stream_call(&stream, SYS_getppid, 1, 0, 0, 0);
+		stream_place(&stream, 5, 0x2000, 0x2020);
+		stream_call(&stream, SYS_getuid, 0, 0, 0, 0);
+	}
+	profile = fold_finish(stream.fold);
+	CHECK_EQ(profile->n_rows, 2);
+	CHECK(profile->rows[1].function == 0x1000 || profile->rows[2].function == 0x1000);
+	CHECK(profile->rows[1].function == 0x2000 || profile->rows[2].function == 0x2000);
+	CHECK_EQ(profile->rows[1].sums.calls + profile->rows[2].sums.calls, profile->sums.calls);
+	fold_destroy(stream.fold);
+}
+
+/* Each thread has loops of its own, however their calls are mixed. */
+static void test_threads(void)
+{
+	struct stream stream = stream_begin();
+	struct event_fork fork = {.event = {.kind = EVENT_FORK,
+					    .size = sizeof(fork),
+					    .flags = EVENT_FORK_THREAD | EVENT_FORK_FILES,
+					    .tid = 11},
+				  .pid = 10,
+				  .parent = 10};
+	const struct profile *profile;
+
+	stream_call(&stream, SYS_getppid, 1, 0, 0, 0);
+	fold_take(stream.fold, &fork.event);
+	for (int i = 0; i < 300; i++) {
+		stream.tid = 10 + i % 2;
+		stream_call(&stream, i % 2 ? SYS_umask : SYS_getppid, 0, 0, 0, 0);
+	}
+	profile = fold_finish(stream.fold);
+	CHECK_EQ(profile->processes, 1);
+	CHECK_EQ(profile->threads, 2);
+	CHECK_EQ(profile->n_rows, 2);
+	CHECK_EQ(profile->rows[1].sums.calls + profile->rows[2].sums.calls, 301);
+	fold_destroy(stream.fold);
+}
+
+static void test_useless(void)
+{
+	struct stream stream = stream_begin();
+	const struct profile *profile;
+
+	stream_open(&stream, "/a", O_RDONLY, 3);
+	for (int i = 0; i < 10; i++) {
+		stream_call(&stream, SYS_lseek, 100 * i, 3, 100 * i, SEEK_SET);
+		stream_call(&stream, SYS_read, 100, 3, 0x2000, 100);
+	}
+	/* These move it. */
+	stream_call(&stream, SYS_lseek, 0, 3, 0, SEEK_SET);
+	stream_call(&stream, SYS_lseek, 500, 3, 500, SEEK_SET);
+	stream_call(&stream, SYS_epoll_wait, 1, 4, 0x3000, 8);
+	stream.flags |= EVENT_SLEPT;
+	stream_call(&stream, SYS_epoll_wait, 1, 4, 0x3000, 8);
+	stream.flags &= ~EVENT_SLEPT;
+	for (int i = 0; i < 3; i++)
+		stream_call_path(&stream, SYS_newfstatat, "/b", -ENOENT, AT_FDCWD, 0x1000, 0x2000);
+	stream_call_path(&stream, SYS_newfstatat, "/b", 0, AT_FDCWD, 0x1000, 0x2000);
+	stream_call_path(&stream, SYS_newfstatat, "/c", 0, AT_FDCWD, 0x1000, 0x2000);
+	profile = fold_finish(stream.fold);
+	CHECK_EQ(profile->useless[USELESS_SEEK].calls, 10);
+	CHECK_EQ(profile->useless[USELESS_SEEK].of, 12);
+	CHECK_EQ(profile->useless[USELESS_WAIT].calls, 1);
+	CHECK_EQ(profile->useless[USELESS_WAIT].of, 2);
+	CHECK_EQ(profile->useless[USELESS_AGAIN].calls, 2);
+	CHECK_EQ(profile->useless[USELESS_AGAIN].of, 5);
+	fold_destroy(stream.fold);
+}
+
+/* dup shares the position, as fork does; a descriptor that is used again is another file. */
+static void test_position(void)
+{
+	struct stream stream = stream_begin();
+	const struct profile *profile;
+
+	stream_open(&stream, "/a", O_RDONLY, 3);
+	stream_call(&stream, SYS_dup, 4, 3, 0, 0);
+	stream_call(&stream, SYS_read, 100, 4, 0x2000, 100);
+	stream_call(&stream, SYS_lseek, 100, 3, 100, SEEK_SET); /* there already */
+	stream_call(&stream, SYS_close, 0, 3, 0, 0);
+	stream_call(&stream, SYS_lseek, 100, 4, 0, SEEK_CUR); /* there already */
+	stream_open(&stream, "/b", O_RDONLY, 3);
+	stream_call(&stream, SYS_lseek, 100, 3, 100, SEEK_SET); /* moves */
+	stream_open(&stream, "/c", O_WRONLY | O_APPEND, 5);
+	stream_call(&stream, SYS_write, 10, 5, 0x2000, 10);
+	stream_call(&stream, SYS_lseek, 10, 5, 0, SEEK_CUR); /* not known */
+	profile = fold_finish(stream.fold);
+	CHECK_EQ(profile->useless[USELESS_SEEK].calls, 2);
+	fold_destroy(stream.fold);
+}
+
+static void test_dependences(void)
+{
+	struct stream stream = stream_begin();
+	const struct profile *profile;
+	const struct edge *edge;
+
+	stream_call(&stream, SYS_socket, 4, 0, 0, 0);
+	for (int i = 0; i < 20; i++) {
+		stream_open(&stream, "/a", O_RDONLY, 3);
+		stream_call(&stream, SYS_lseek, 64, 3, 64, SEEK_SET);
+		stream.made = 77;
+		stream_call(&stream, SYS_read, 10 + i, 3, 0x2000, 4096);
+		stream.made = 0;
+		/* The bytes are others the second half of the time. */
+		stream.given = i < 10 ? 77 : 78;
+		stream_call(&stream, SYS_write, 10 + i, 4, 0x2000, 10 + i);
+		stream.given = 0;
+		/* From another buffer, and as many by chance: never the same twice. */
+		stream_call(&stream, SYS_write, 3, 4, 0x8000, 3);
+		stream_call(&stream, SYS_close, 0, 3, 0, 0);
+	}
+	profile = fold_finish(stream.fold);
+	edge = edge_find(profile, SYS_read, SYS_write, EDGE_BUFFER);
+	CHECK(edge && edge->held == 10 && edge->broken == 10);
+	edge = edge_find(profile, SYS_read, SYS_write, EDGE_COUNT);
+	CHECK(edge && edge->held == 20 && edge->varied);
+	edge = edge_find(profile, SYS_lseek, SYS_read, EDGE_POSITION);
+	CHECK(edge && edge->held == 20);
+	edge = edge_find(profile, SYS_openat, SYS_lseek, EDGE_DESCRIPTOR);
+	CHECK(edge && edge->held == 20);
+	CHECK(!edge_find(profile, SYS_socket, SYS_write, EDGE_DESCRIPTOR) ||
+	      edge_find(profile, SYS_socket, SYS_write, EDGE_DESCRIPTOR)->held <= 2);
+	CHECK(!edge_find(profile, SYS_read, SYS_write, EDGE_POSITION));
+	fold_destroy(stream.fold);
+}
+
+/* Read in full each time, with a constant in both calls: that says nothing. */
+static void test_constant_count(void)
+{
+	struct stream stream = stream_begin();
+	const struct profile *profile;
+	const struct edge *edge;
+
+	for (int i = 0; i < 20; i++) {
+		stream_call(&stream, SYS_read, 512, 3, 0x2000, 512);
+		stream_call(&stream, SYS_write, 512, 4, 0x8000, 512);
+	}
+	profile = fold_finish(stream.fold);
+	edge = edge_find(profile, SYS_read, SYS_write, EDGE_COUNT);
+	CHECK(!edge || !edge->varied);
+	CHECK(!edge_find(profile, SYS_read, SYS_write, EDGE_BUFFER));
+	fold_destroy(stream.fold);
+}
+
+static void test_sessions(void)
+{
+	struct stream stream = stream_begin();
+	const struct profile *profile;
+	char text[200];
+
+	for (int i = 0; i < 30; i++) {
+		stream_open(&stream, "/a", O_WRONLY | O_CREAT | O_TRUNC, 3);
+		for (int turn = 0; turn <= i % 3; turn++)
+			stream_call(&stream, SYS_write, 100, 3, 0x2000, 100);
+		stream_call(&stream, SYS_close, 0, 3, 0, 0);
+	}
+	profile = fold_finish(stream.fold);
+	CHECK_EQ(profile->n_sessions, 2);
+	advise_session(profile, &profile->sessions[0], text, sizeof(text));
+	CHECK(!strcmp(text, "openat write close"));
+	CHECK_EQ(profile->sessions[0].times, 10);
+	advise_session(profile, &profile->sessions[1], text, sizeof(text));
+	CHECK(!strcmp(text, "openat write+ close"));
+	CHECK_EQ(profile->sessions[1].times, 20);
+	CHECK_EQ(profile->relax[RELAX_TRUNC].files, 30);
+	fold_destroy(stream.fold);
+}
+
+/* Which reads `cosy run` would serve. */
+static void test_run(void)
+{
+	struct stream stream = stream_begin();
+	const struct profile *profile;
+
+	stream_open(&stream, "/a", O_RDONLY, 3);
+	for (int i = 0; i < 1000; i++)
+		stream_call(&stream, SYS_read, 1, 3, 0x2000, 1);
+	stream_call(&stream, SYS_close, 0, 3, 0, 0);
+	stream_open(&stream, "/b", O_RDWR, 3);
+	for (int i = 0; i < 100; i++)
+		stream_call(&stream, SYS_read, 1, 3, 0x2000, 1);
+	stream_call(&stream, SYS_close, 0, 3, 0, 0);
+	for (int i = 0; i < 50; i++) {
+		stream_open(&stream, "/c", O_RDONLY, 3);
+		stream_call(&stream, SYS_read, 100, 3, 0x2000, 4096);
+		stream_call(&stream, SYS_close, 0, 3, 0, 0);
+	}
+	stream_open(&stream, "/d", O_RDONLY, 3);
+	stream_call(&stream, SYS_read, 131072, 3, 0x2000, 131072);
+	profile = fold_finish(stream.fold);
+	CHECK(profile->run.calls[RUN_SERVED] > 900);
+	CHECK_EQ(profile->run.calls[RUN_SERVED] + profile->run.calls[RUN_UNEARNED], 1050);
+	CHECK_EQ(profile->run.calls[RUN_WRITING], 100);
+	CHECK_EQ(profile->run.calls[RUN_LARGE], 1);
+	CHECK_EQ(profile->run.windows, 1);
+	fold_destroy(stream.fold);
+}
+
+/* Of a number that another process had. */
+static void test_pid_again(void)
+{
+	struct stream stream = stream_begin();
+	struct event_exit exit = {.event = {.kind = EVENT_EXIT, .size = sizeof(exit), .tid = 10},
+				  .pid = 10,
+				  .last = 1};
+	const struct profile *profile;
+
+	stream_open(&stream, "/a", O_RDONLY, 3);
+	stream_call(&stream, SYS_read, 100, 3, 0x2000, 100);
+	fold_take(stream.fold, &exit.event);
+	/* Nothing is known of this one's descriptor 3. */
+	stream_call(&stream, SYS_lseek, 100, 3, 100, SEEK_SET);
+	profile = fold_finish(stream.fold);
+	CHECK_EQ(profile->processes, 2);
+	CHECK_EQ(profile->useless[USELESS_SEEK].calls, 0);
+	CHECK_EQ(profile->n_sessions, 1);
+	fold_destroy(stream.fold);
+}
+
+/* More of everything than there is room for is counted, and nothing else happens. */
+static void test_bounds(void)
+{
+	struct stream stream = stream_begin();
+	const struct profile *profile;
+
+	for (uint32_t i = 1; i < 60000; i++) {
+		stream_place(&stream, i, 0x10000 + 64 * i, 0x10000 + 64 * i + 8);
+		stream_call(&stream, SYS_getppid, 1, 0, 0, 0);
+	}
+	for (int i = 0; i < 70000; i++)
+		stream_open(&stream, "/a", O_RDONLY, i);
+	for (int i = 0; i < 5000; i++) {
+		stream.pid = stream.tid = 100 + i;
+		stream_call(&stream, SYS_getppid, 1, 0, 0, 0);
+	}
+	profile = fold_finish(stream.fold);
+	CHECK_EQ(profile->sums.calls + 0,
+		 profile->sums.of[CLASS_PURE].calls + profile->sums.of[CLASS_OPEN].calls);
+	CHECK(profile->forgotten > 0);
+	fold_destroy(stream.fold);
+}
+
+int main(void)
+{
+	test_loop();
+	test_nested();
+	test_inner();
+	test_functions();
+	test_threads();
+	test_useless();
+	test_position();
+	test_dependences();
+	test_constant_count();
+	test_sessions();
+	test_run();
+	test_pid_again();
+	test_bounds();
+	return check_result();
+}

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Records a program whose calls are known, and compares what `cosy profile` says of it.
+
+record_test.py COSY SUBJECT
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+COSY, SUBJECT = sys.argv[1:3]
+TURNS = 100
+
+
+def profile(*arguments: str, status: int = 0) -> str:
+    run = subprocess.run([COSY, "profile", *arguments], capture_output=True, text=True, timeout=100, check=False)
+    if "Operation not permitted" in run.stderr:
+        print("ptrace is not permitted here")
+        sys.exit(77)
+    assert run.returncode == status, (run.returncode, run.stderr)
+    return run.stdout
+
+
+def calls(report: dict[str, Any], call: str, function: str | None = None) -> int:
+    return sum(
+        site["calls"]
+        for site in report["sites"]
+        if site["call"] == call and (function is None or (site["place"] or {}).get("function") == function)
+    )
+
+
+def dependence(report: dict[str, Any], kind: str, function: str) -> dict[str, Any] | None:
+    """The one of this kind between calls of a function with most instances."""
+    inside = {s["site"] for s in report["sites"] if s["place"] and s["place"]["function"] == function}
+    found = [d for d in report["dependences"] if d["kind"] == kind and d["from"] in inside and d["to"] in inside]
+    return max(found, key=lambda d: d["held"], default=None)
+
+
+def check_calls(report: dict[str, Any]) -> None:
+    """Every call of the subject is there, at the function that makes it, and none twice."""
+    for call, function, number in (
+        ("lseek", "part_copy", TURNS),
+        ("read", "part_copy", TURNS),
+        ("write", "part_copy", TURNS),
+        ("pread64", "part_rewrite", TURNS),
+        ("pwrite64", "part_rewrite", TURNS),
+        ("getppid", "part_apart", TURNS),
+        ("lseek", "part_useless", TURNS + 1),
+        ("sched_yield", "thread_calls", 3 * TURNS),
+        ("getuid", "part_processes", TURNS),
+        ("getgid", "part_processes", 1),
+        ("geteuid", "main", TURNS),
+    ):
+        assert calls(report, call, function) == number, (call, function, calls(report, call, function))
+    assert report["processes"] == 4, report["processes"]
+    assert report["threads"] == 4 + 3, report["threads"]
+    assert report["lost"] == 0 and report["forgotten"] == 0
+    assert sum(site["calls"] for site in report["sites"]) == report["calls"]
+    assert report["useless"]["SEEK"][0] >= TURNS, report["useless"]
+
+
+def check_rows(report: dict[str, Any]) -> None:
+    """The loops are found, in their functions."""
+    rows = {(row["sequence"], (row["place"] or {}).get("function")): row for row in report["rows"]}
+    for sequence, function, turns in (
+        ("(lseek read write)+", "part_copy", TURNS),
+        ("(pread64 pwrite64)+", "part_rewrite", TURNS),
+        ("(pread64 write getppid)+", "part_apart", TURNS),
+        ("(lseek read)+", "part_useless", TURNS),
+        ("sched_yield+", "thread_calls", 3 * TURNS),
+        ("getuid+", "part_processes", TURNS),
+    ):
+        assert (sequence, function) in rows, (sequence, function, list(rows))
+        assert rows[sequence, function]["turns"] == turns, rows[sequence, function]
+
+
+def check_dependences(report: dict[str, Any]) -> None:
+    """What flows is found, and what only looks so is not."""
+    for kind in ("buffer", "count", "position"):
+        found = dependence(report, kind, "part_copy")
+        assert found and found["held"] == TURNS and found["of"] == TURNS, (kind, found)
+    found = dependence(report, "buffer", "part_rewrite")
+    assert found and found["held"] == 0 and found["broken"] == TURNS, found
+    found = dependence(report, "count", "part_rewrite")
+    assert found and found["held"] == TURNS and found["varied"], found
+    assert not dependence(report, "buffer", "part_apart")
+    found = dependence(report, "count", "part_apart")
+    assert not found or not found["varied"], found
+
+
+def check_same(report: dict[str, Any], again: dict[str, Any]) -> None:
+    """What is read from a file is what was recorded."""
+    assert again == report
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        source, out, events, first, second = (str(Path(folder) / name) for name in ("in", "out", "events", "1", "2"))
+        Path(source).write_bytes(os.urandom(8192))
+        text = profile("-o", events, "--json", first, "--", SUBJECT, source, out)
+        assert "calls" in text and "recorded by ptrace" in text, text
+        report = json.loads(Path(first).read_text())
+        check_calls(report)
+        check_rows(report)
+        check_dependences(report)
+        profile("--json", second, "--read", events)
+        check_same(report, json.loads(Path(second).read_text()))
+        # A file that is cut off, none at all, and a program that is not there.
+        Path(events).write_bytes(Path(events).read_bytes()[:-4])
+        profile("--read", events, status=1)
+        profile("--read", source, status=1)
+        profile("--read", folder + "/none", status=2)
+        profile("--", folder + "/none", status=127)
+        profile(status=2)
+        check_attach()
+
+
+def check_attach() -> None:
+    """A process that runs already is left as it was when the time is over."""
+    with subprocess.Popen(["sh", "-c", "while read -r line; do :; done"], stdin=subprocess.PIPE) as child:
+        try:
+            profile("-d", "0.2", "--json", "-", "-p", str(child.pid))
+            assert child.poll() is None
+        finally:
+            assert child.stdin
+            child.stdin.close()
+        assert child.wait(10) == 1 or child.returncode == 0
+
+
+if __name__ == "__main__":
+    main()

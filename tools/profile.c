@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+/*
+ * profile.c - `cosy profile`: a program of its own (profile/), since the libraries that it needs
+ * would make every start of `cosy run` dearer.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+
+#define PROGRAM "cosy-profile"
+
+/* Beside this command in the build tree, installed beside it, or where it was configured. */
+int command_profile(int argc, char **argv)
+{
+	static const char *const places[] = {"../profile", "../" COSY_LIBEXECDIR "/cosy",
+					     "../libexec/cosy"};
+	char self[PATH_MAX], path[2 * PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	(void)argc;
+	if (len > 0) {
+		self[len] = 0;
+		slash = strrchr(self, '/');
+		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+			snprintf(path, sizeof(path), "%.*s/%s/" PROGRAM, (int)(slash - self), self,
+				 places[i]);
+			execv(path, argv);
+		}
+	}
+	execv(COSY_FULL_LIBEXECDIR "/cosy/" PROGRAM, argv);
+	fprintf(stderr, "cosy profile: " PROGRAM ": %s\n", strerror(errno));
+	return EXIT_BAD;
+}
