@@ -51,8 +51,11 @@ bench-preload: all
 	@preload/bench/document.py $(BUILD)/preload/bench/results.jsonl
 	@tools/check/figures.py
 
+# In the guest: /t/cosy and /t/plain, the examples; /t/bin/cosy.
 vm: all
-	@python3 tests/vm/vm.py shell --kernel $(KERNEL) --put $(BUILD)/examples/cosy --put $(BUILD)/examples/plain
+	@mkdir -p $(BUILD)/vm/bin && ln -sfn $(abspath $(BUILD))/bin/cosy $(BUILD)/vm/bin/cosy
+	@python3 tests/vm/vm.py shell --kernel $(KERNEL) --put $(BUILD)/examples/cosy --put $(BUILD)/examples/plain \
+		--put $(BUILD)/vm/bin
 
 fuzz: PRESET = fuzz
 fuzz: all

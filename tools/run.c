@@ -27,11 +27,24 @@ enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 #define LIBRARY		"libcosy-read.so"
 #define RELAXED_LIBRARY "libcosy-relax.so"
 
-static void usage(void)
+static void usage(FILE *to)
 {
-	fprintf(stderr, "usage: cosy run [--stats] [--explain FILE] [--no-daemon] "
-			"[--relax=trunc,coalesce,copy] [--memory=SIZE] [--policy FILE] "
-			"[--alone[=PATTERN,...]] [--] PROGRAM [ARGUMENT...]\n");
+	fputs("usage: cosy run [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
+	      "\n"
+	      "Run PROGRAM, and what it starts, with small file reads served from user space.\n"
+	      "\n"
+	      "  --stats                when a process ends, print how its files were read\n"
+	      "  --explain FILE         print what becomes of descriptors of FILE, and why\n"
+	      "  --memory=SIZE          let windows take SIZE bytes in each process (32M)\n"
+	      "  --alone[=PATTERN,...]  start matching programs, or all, without the library\n"
+	      "  --policy FILE          take the rules from FILE, see cosy-run.conf(5)\n"
+	      "  --no-daemon            do without the leases that cosyd takes\n"
+	      "  --relax=KIND,...       give up something that other processes could observe:\n"
+	      "                         trunc, coalesce, copy\n"
+	      "  --help                 print this\n"
+	      "\n"
+	      "See cosy(1).\n",
+	      to);
 }
 
 /* Beside this command in the build tree, installed beside it, or where it was configured. */
@@ -232,15 +245,15 @@ int command_run(int argc, char **argv)
 				return EXIT_USAGE;
 			break;
 		case 'h':
-			usage();
+			usage(stdout);
 			return EXIT_FINE;
 		default:
-			usage();
+			usage(stderr);
 			return EXIT_USAGE;
 		}
 	}
 	if (optind == argc) {
-		usage();
+		usage(stderr);
 		return EXIT_USAGE;
 	}
 	if (!overlays_switch_off(&rules) || !read_policies(policy, &rules) ||

@@ -29,6 +29,12 @@ status() {
 }
 
 is "no program" "$(status)" 2
+is "--help" "$(status --help)" 0
+# Each option has its line, and no line is wider than a terminal.
+for option in stats explain memory alone policy no-daemon relax help; do
+	grep -q "^  --$option\b" "$work/out" || is "--help about --$option" nothing "a line"
+done
+is "lines of --help over 80 columns" "$(grep -c '.\{81\}' "$work/out")" 0
 is "an unknown option" "$(status --what true)" 2
 is "a kind that cannot be relaxed" "$(status --relax=trunc,trunk true)" 2
 says "a kind that cannot be relaxed" "at character 7"
