@@ -19,15 +19,15 @@ static const char names[ENVIRONMENT_VARIABLES][24] = {
 };
 
 #define PRELOAD "LD_PRELOAD="
-/* What the names of either library begin with. */
+/* The beginning of either library's name. */
 #define LIBRARY "/libcosy-re"
 
 static const char *found[ENVIRONMENT_VARIABLES]; /* NAME=VALUE, or NULL */
 static const char *program;			 /* NULL: ask libc */
 static bool kept;
 
-/* What `text` begins with is `start`: what follows, or NULL. */
-static const char *behind(const char *text, const char *start)
+/* The rest of `text` if it begins with `start`, or NULL. */
+static const char *text_after(const char *text, const char *start)
 {
 	while (*start && *text == *start)
 		text++, start++;
@@ -38,7 +38,7 @@ static const char *find(char *const envp[], const char *name)
 {
 	const char *value = NULL;
 
-	while (envp && *envp && !(value = behind(*envp, name)))
+	while (envp && *envp && !(value = text_after(*envp, name)))
 		envp++;
 	return value;
 }
@@ -73,10 +73,10 @@ static void keep(const char *path)
 void environment_begin(char *const envp[], const char *path)
 {
 	for (; *envp; envp++) {
-		if (!behind(*envp, "COSY"))
+		if (!text_after(*envp, "COSY"))
 			continue;
 		for (int i = 0; i < ENVIRONMENT_VARIABLES; i++) {
-			const char *value = behind(*envp, names[i]);
+			const char *value = text_after(*envp, names[i]);
 
 			if (!value || found[i])
 				continue;
@@ -101,7 +101,7 @@ char **environment_now(void)
 
 const char *environment_get(enum environment_variable variable)
 {
-	return found[variable] ? behind(found[variable], names[variable]) : NULL;
+	return found[variable] ? text_after(found[variable], names[variable]) : NULL;
 }
 
 const char *environment_program(void)
@@ -163,7 +163,7 @@ size_t environment_list_room(char *const envp[])
 	return preloaded ? sizeof(PRELOAD) + strlen(preloaded) : 0;
 }
 
-/* Copies the list behind `to`, but for this library. */
+/* Appends the list to `to`, without this library. */
 static void list_without(char *to, const char *list)
 {
 	char *begin = to;
@@ -191,7 +191,7 @@ char *const *environment_without(char *const envp[], char *room[], char *list)
 	char **end = room;
 
 	for (; envp && *envp; envp++) {
-		const char *preloaded = behind(*envp, PRELOAD);
+		const char *preloaded = text_after(*envp, PRELOAD);
 
 		if (!preloaded) {
 			*end++ = *envp;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * likely.h - keeps what is rare out of the way.  Behind a system call little of a program is
+ * likely.h - keeps what is rare out of the way.  After a system call little of a program is
  * left in the caches, so each line of code or data costs a short call about a thousandth.
  */
 #ifndef COSY_PRELOAD_LIKELY_H

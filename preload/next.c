@@ -31,7 +31,7 @@ bool alone_slow(void)
 	return *flag;
 }
 
-/* What an older libc has not got. */
+/* Stands for functions that an older libc has not got. */
 static long missing(void)
 {
 	errno = ENOSYS;
@@ -44,7 +44,7 @@ long next_error(long ret)
 	return -1;
 }
 
-/* Of `map` and those behind it, up to libc: all that were there from the beginning, as far as it matters. */
+/* Looks in `map` and the objects after it, up to libc: those that were there from the beginning. */
 static void *find_from(const struct link_map *map, const char *name)
 {
 	bool is_libc = false;

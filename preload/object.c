@@ -72,7 +72,7 @@ static bool object_has(const struct object *object, uint32_t index, const char *
 	return object_is_same(object->strings + symbol->st_name, name);
 }
 
-/* As the GNU hash table is laid out: numbers, a Bloom filter, buckets, chains. */
+/* Follows the layout of the GNU hash table: numbers, a Bloom filter, buckets, chains. */
 void *object_find(const struct object *object, const char *name)
 {
 	enum { BITS = 8 * sizeof(ElfW(Addr)) };

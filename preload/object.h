@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What the dynamic section of a loaded object leads to. */
+/* The tables that the dynamic section of a loaded object leads to. */
 struct object {
 	ElfW(Addr) base;
 	const ElfW(Sym) * symbols;
@@ -18,10 +18,10 @@ struct object {
 	const uint32_t *hashes;
 };
 
-/* Of `map` only l_addr and l_ld are looked at. */
+/* Reads l_addr and l_ld of `map`, nothing else. */
 void object_read(const struct link_map *map, struct object *object);
 
-/* Of the object's symbol `name`, in its default version; NULL if it defines none. */
+/* The address of the object's symbol `name`, in its default version; NULL if it defines none. */
 void *object_find(const struct object *object, const char *name);
 
 bool object_is_same(const char *name, const char *other);

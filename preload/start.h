@@ -3,7 +3,7 @@
 #ifndef COSY_PRELOAD_START_H
 #define COSY_PRELOAD_START_H
 
-/* Of functions that are called by each exec. */
+/* Marks functions that each exec calls. */
 #define START __attribute__((section(".text.start"), visibility("hidden")))
 
 START void library_begin(int argc, char **argv, char **envp);

@@ -63,7 +63,7 @@ int lockf64(int fd, int command, off64_t len)
 
 int lockf(int fd, int command, off_t len) __attribute__((alias("lockf64")));
 
-/* FIONREAD says how much is left behind the position. */
+/* FIONREAD says how much is left after the position. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	va_list args;

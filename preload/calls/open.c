@@ -67,7 +67,7 @@ int openat64(int dir, const char *path, int flags, ...)
 
 int openat(int dir, const char *path, int flags, ...) __attribute__((alias("openat64")));
 
-/* What _FORTIFY_SOURCE calls for an open without a mode. */
+/* Called by _FORTIFY_SOURCE for an open without a mode. */
 int __open64_2(const char *path, int flags);
 int __openat64_2(int dir, const char *path, int flags);
 

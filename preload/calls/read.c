@@ -38,7 +38,7 @@ static inline bool window_copy(struct file *file, uint64_t offset, void *buf, si
 	if (from > have || len > have - from)
 		return false;
 	copy_bytes(buf, window->data + from, len);
-	/* Nothing above may move behind the look at the word. */
+	/* Nothing above may move below the look at the word. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return true;
 }
@@ -50,7 +50,7 @@ static inline void cancellation_point(void)
 		NEXT(pthread_testcancel)();
 }
 
-/* What is to become of a read. */
+/* How a read is made. */
 enum way {
 	ORDINARY, /* the program's own call */
 	DIRECT,	  /* a pread, which leaves the kernel's position alone */
@@ -59,8 +59,7 @@ enum way {
 };
 
 /*
- * What read and pread have in common: waiting, specialising, copying.  `word` is the
- * file's, of which [offset, offset + len) is read, *served bytes if it is SERVED.
+ * Waits, specialises and copies, for read and pread.  `word` is the file's, of which [offset, offset + len) is read, *served bytes if it is SERVED.
  */
 static enum way read_way(struct file *file, int fd, uint64_t word, uint64_t offset, void *buf,
 			 size_t len, size_t *served)
@@ -144,7 +143,7 @@ static __attribute__((noinline)) ssize_t read_slow(int fd, void *buf, size_t len
 	}
 }
 
-/* Of a plain file that is far from having earned a window: in a process with one thread. */
+/* Reads from a plain file that is far from earning a window, in a process with one thread. */
 static __attribute__((noinline)) ssize_t read_plain(struct file *file, int fd, void *buf,
 						    size_t len, uint64_t word)
 {
@@ -213,7 +212,7 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 
 ssize_t pread(int fd, void *buf, size_t len, off_t offset) __attribute__((alias("pread64")));
 
-/* What _FORTIFY_SOURCE calls; only the calls that it would stop go to libc. */
+/* Called by _FORTIFY_SOURCE; only the calls that it would stop go to libc. */
 ssize_t __read_chk(int fd, void *buf, size_t len, size_t buf_len);
 ssize_t __pread64_chk(int fd, void *buf, size_t len, off64_t offset, size_t buf_len);
 

@@ -74,7 +74,7 @@ static void seek_keep(struct file *file, int fd)
 	file_unlock(file, word, signals);
 }
 
-/* Where a seek goes, or -1: let the kernel say. */
+/* The position that a seek goes to, or -1: let the kernel say. */
 static int64_t seek_target(const struct file *file, uint64_t word, off64_t offset, int whence)
 {
 	int64_t from = whence == SEEK_SET		    ? 0

@@ -142,7 +142,7 @@ pid_t vfork(void)
 int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 {
 	bool mine = !share_in_vfork_child();
-	/* As vfork: the child has this memory, but descriptors of its own, and is gone when this returns. */
+	/* Like vfork: the child has this memory, but its own descriptors, and is gone when this returns. */
 	bool vforks = (flags & (CLONE_VM | CLONE_VFORK | CLONE_FILES)) == (CLONE_VM | CLONE_VFORK);
 	va_list args;
 	pid_t *parent_tid, *child_tid;
@@ -255,7 +255,7 @@ int wordexp(const char *words, wordexp_t *expansion, int flags)
 	return SHARED(NEXT(wordexp)(words, expansion, flags));
 }
 
-/* What is open stays open: only the position has to be the kernel's. */
+/* Makes the kernel's position the files' own for an exec; open files stay open. */
 #define EXECUTED(call)                                                                             \
 	({                                                                                         \
 		bool mine_ = !share_in_vfork_child();                                              \

@@ -35,7 +35,7 @@ static bool wanted(int signal)
 	return signal == SIGBUS && fault_armed();
 }
 
-/* Those that it has a handler for. */
+/* Has the program a handler for this signal? */
 static bool armed(int signal)
 {
 #ifdef COSY_RELAX
@@ -197,7 +197,7 @@ int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, cons
 	return NEXT(ppoll)(fds, count, timeout, signals_without_own(set, &room));
 }
 
-/* What _FORTIFY_SOURCE calls. */
+/* Called by _FORTIFY_SOURCE. */
 int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 		const sigset_t *set, size_t fds_len);
 

@@ -21,9 +21,9 @@
 #include "message.h"
 #include "protocol.h"
 
-#define STACK_SIZE  (128 << 10)
-#define MAX_HELD    1024 /* by one connection: as many descriptors as the library looks after */
-#define PATIENCE_US 10000
+#define STACK_SIZE (128 << 10)
+#define MAX_HELD   1024 /* by one connection: as many descriptors as the library looks after */
+#define RETRY_US   10000
 
 struct client {
 	int socket;
@@ -60,7 +60,7 @@ static struct cosyd_reply keeper_ask(const struct keeper_request *request, int f
 /*
  * The file again, opened by this process: a lease on the client's own description could be
  * undone by the client (F_SETOWN, F_SETSIG), at the cost of writers and of other readers.
- * That this process may read the file as well is the price.
+ * The price is that this process may read the file as well.
  */
 static int client_reopen(int fd, struct stat *ret)
 {
@@ -110,7 +110,7 @@ static struct cosyd_reply client_take(struct client *client, int fd)
 	return reply;
 }
 
-/* One reference, by its place among those held. */
+/* Drops the reference at this place among those the client has. */
 static void client_drop(struct client *client, unsigned int place)
 {
 	struct keeper_request request = {.op = KEEPER_DROP, .slot = client->held[place]};
@@ -186,8 +186,7 @@ static void *client_run(void *client_)
 /* Whatever is in its queue may linger; only this thread has this signal. */
 static void connection_refuse(int socket)
 {
-	struct itimerval soon = {.it_value.tv_usec = PATIENCE_US,
-				 .it_interval.tv_usec = PATIENCE_US};
+	struct itimerval soon = {.it_value.tv_usec = RETRY_US, .it_interval.tv_usec = RETRY_US};
 	struct itimerval never = {};
 
 	setitimer(ITIMER_REAL, &soon, NULL);
@@ -264,7 +263,7 @@ void front_run(int listener, int keeper_, pid_t keeper_pid, int memory_,
 		if (socket >= 0)
 			connection_refuse(socket);
 		else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
-			usleep(PATIENCE_US); /* until one of the connections ends */
+			usleep(RETRY_US); /* until one of the connections ends */
 		else if (errno != EINTR && errno != ECONNABORTED)
 			front_end(strerror(errno));
 		pthread_sigmask(SIG_BLOCK, &alarm, NULL);

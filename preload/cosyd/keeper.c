@@ -37,7 +37,7 @@ static void keeper_loop(int socket, int signals)
 	struct pollfd fds[] = {{.fd = signals, .events = POLLIN}, {.fd = socket, .events = POLLIN}};
 
 	for (;;) {
-		if (poll(fds, 2, slots_patience()) < 0 && errno != EINTR)
+		if (poll(fds, 2, slots_timeout_ms()) < 0 && errno != EINTR)
 			return;
 		/* Before each request: a writer waits for this. */
 		if (!slots_answer(signals))

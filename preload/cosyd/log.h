@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* One write each, so that lines of the two processes and of threads stay whole. */
+/* Writes a line by one call, so that lines of both processes and of threads stay whole. */
 #define log_line(format, ...) dprintf(2, "cosyd: " format "\n" __VA_OPT__(, ) __VA_ARGS__)
 
 #endif /* COSYD_LOG_H */

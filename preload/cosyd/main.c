@@ -144,7 +144,7 @@ static int socket_passed(void)
 	return fcntl(PASSED_SOCKET, F_SETFD, FD_CLOEXEC) ? -1 : PASSED_SOCKET;
 }
 
-/* A socket that a daemon left behind does not answer. */
+/* A socket left over by an earlier daemon does not answer. */
 static void socket_remove_stale(const struct sockaddr_un *address)
 {
 	int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -6,11 +6,11 @@
  * the answer carries the *guard memory*, a memfd that only the daemon can write.  Then it
  * sends COSYD_TAKE with a descriptor of its own, opened for reading, and learns which guard
  * word stands for the file and which value of it means that there is a lease.  The word is
- * looked at behind every copy from a window; nothing is sent for that, and the daemon asks
+ * looked at after every copy from a window; nothing is sent for that, and the daemon asks
  * nobody when a lease is broken: it clears the word, then returns the lease.
  *
- * Why that is enough: a writer's open returns behind the daemon's F_UNLCK, which is behind
- * the store that clears the word.  Whoever knows that the writer has been let in is behind
+ * Why that is enough: a writer's open returns after the daemon's F_UNLCK, which comes after
+ * the store that clears the word.  Whoever knows that the writer has been let in is after
  * all of them, and sees the word cleared when it looks; a reader that still finds the value
  * began before the writer was let in.  A value never comes again: words only count up.
  *

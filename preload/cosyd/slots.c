@@ -25,7 +25,7 @@
 #define MORE_FILES  32
 #define DESCRIPTORS (COSYD_SLOTS + MORE_FILES)
 
-/* One inode.  Its descriptor was opened by this daemon: nobody else can change its owner or signal. */
+/* An inode.  Its descriptor was opened by this daemon: nobody else can change its owner or signal. */
 struct slot {
 	uint64_t dev, ino;
 	uint32_t refs; /* 0: free */
@@ -85,16 +85,16 @@ static unsigned int slots_deadline(void)
 
 /*
  * A keeper that is stopped would not clear its words when the kernel takes broken leases
- * away, after lease-break-time.  So long before that a timer ends it, unless it is set anew;
+ * away, after lease-break-time.  So long before that a timer ends it, unless it is set again;
  * the kernel's SIGKILL ends stopped processes too.
  */
-static void slots_put_off(unsigned int patience)
+static void slots_put_off(unsigned int ms)
 {
 	struct itimerspec time = {
-		.it_value = {.tv_sec = patience / 1000, .tv_nsec = patience % 1000 * 1000000L}};
+		.it_value = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}};
 
 	timer_settime(deadline, 0, &time, NULL);
-	deadline_armed = patience != 0;
+	deadline_armed = ms != 0;
 }
 
 static int slots_make_deadline(void)
@@ -260,13 +260,13 @@ int slots_drop(uint32_t number, int *ret_fd)
 	return 0;
 }
 
-int slots_patience(void)
+int slots_timeout_ms(void)
 {
-	unsigned int patience = leases ? slots_deadline() : 0;
+	unsigned int ms = leases ? slots_deadline() : 0;
 
-	if (patience || deadline_armed)
-		slots_put_off(patience);
-	return patience ? (int)patience / 2 : -1;
+	if (ms || deadline_armed)
+		slots_put_off(ms);
+	return ms ? (int)ms / 2 : -1;
 }
 
 /* No more slots than descriptors: one that could not be received would be lost. */

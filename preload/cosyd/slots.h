@@ -28,22 +28,22 @@ struct slots_options {
  */
 int slots_begin(struct cosyd_memory *memory, const struct slots_options *options, int *ret_signals);
 
-/* Before this process waits for anything, for at most as many ms; -1: for any time. */
-int slots_patience(void);
+/* ms that this process may wait for anything, -1: as long as it likes.  Call it before each wait. */
+int slots_timeout_ms(void);
 
 /* Answers all breaks.  False: a signal asks this process to end. */
 bool slots_answer(int signals);
 
 /*
- * One reference more to a file that `fd` was opened for; `fd` is the slots' from now on, and closed
- * unless it is needed.  0, with slot and value in *reply; or -EAGAIN, -EACCES or -EMFILE as in
+ * Takes one more reference to the file that `fd` was opened for; `fd` is the slots' from now on,
+ * and closed unless it is needed.  0, with slot and value in *reply; or -EAGAIN, -EACCES or -EMFILE as in
  * struct cosyd_reply.
  */
 int slots_take(uint64_t dev, uint64_t ino, int fd, struct cosyd_reply *reply);
 
 /*
- * One less.  In *ret_fd the descriptor, to be closed by the caller, if it was the last; else -1.
- * 0 or -EINVAL: there is no such reference.
+ * Drops a reference.  If it was the last, *ret_fd is the descriptor, which the caller closes; else -1.
+ * Returns 0, or -EINVAL if there is no such reference.
  */
 int slots_drop(uint32_t slot, int *ret_fd);
 

@@ -88,7 +88,7 @@ static bool receive_reply(int socket, struct cosyd_reply *reply, int *ret_fd)
 	struct pollfd ready = {.fd = socket, .events = POLLIN};
 	/* Tests that want windows at once do not mind that a machine is busy. */
 	long seconds = environment_get(ENVIRONMENT_EAGER) ? 60 : 0;
-	struct timespec patience = {.tv_sec = seconds, .tv_nsec = DAEMON_PATIENCE * 1000000L};
+	struct timespec timeout = {.tv_sec = seconds, .tv_nsec = DAEMON_TIMEOUT_MS * 1000000L};
 	union {
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(int))];
@@ -101,7 +101,7 @@ static bool receive_reply(int socket, struct cosyd_reply *reply, int *ret_fd)
 	long got;
 
 	*ret_fd = -1;
-	if (cosy_syscall6(SYS_ppoll, (unsigned long)&ready, 1, (unsigned long)&patience, 0, 0, 0) !=
+	if (cosy_syscall6(SYS_ppoll, (unsigned long)&ready, 1, (unsigned long)&timeout, 0, 0, 0) !=
 	    1)
 		return false;
 	got = cosy_syscall3(SYS_recvmsg, socket, (unsigned long)&message,

@@ -4,7 +4,7 @@
  * may read but does not own.  cosyd/protocol.h says what is exchanged.
  *
  * The connection is made when the first such file has earned it, and nothing waits for the
- * daemon longer than DAEMON_PATIENCE: whatever fails, there is no daemon then.
+ * daemon longer than DAEMON_TIMEOUT_MS: whatever fails, there is no daemon then.
  */
 #ifndef COSY_PRELOAD_DAEMON_H
 #define COSY_PRELOAD_DAEMON_H
@@ -14,7 +14,7 @@
 #pragma GCC visibility push(hidden)
 
 /* ms.  An answer takes about 0.05, and longer where processors are short. */
-#define DAEMON_PATIENCE 200
+#define DAEMON_TIMEOUT_MS 200
 
 /* Is the daemon's lease to be had even where one's own would be cheaper? */
 bool daemon_preferred(void);

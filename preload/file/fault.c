@@ -11,8 +11,8 @@
 static enum { UNARMED, ARMED, FORBIDDEN } state;
 
 /*
- * One instruction, which leaves in rcx how much it has not copied: to give up in the middle
- * is to go on behind it.  The handler has to know both addresses.
+ * Copies by one instruction, which leaves in rcx how much it has not copied: to give up in the
+ * middle is to go on after it.  The handler has to know both addresses.
  */
 extern const char fault_copying[] __attribute__((visibility("hidden")));
 extern const char fault_copied[] __attribute__((visibility("hidden")));

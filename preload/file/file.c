@@ -64,7 +64,7 @@ static inline struct file *file_claim_one(struct file_space *space, unsigned int
 	return file;
 }
 
-/* One that is not in use. */
+/* Finds a file that is not in use. */
 static COLD struct file *file_claim_any(struct file_space *space)
 {
 	struct file *file = NULL;
@@ -75,7 +75,7 @@ static COLD struct file *file_claim_any(struct file_space *space)
 	return file;
 }
 
-/* That of the descriptor's own number, but for duplicates. */
+/* Takes the file of the descriptor's own number, unless a duplicate has it. */
 static inline struct file *file_claim(int fd)
 {
 	struct file *file;
@@ -139,7 +139,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	file->price = 0;
 	stats.opened++;
 	__atomic_store_n(&file->refs, 2, __ATOMIC_RELEASE);
-	/* Something is there only if it was closed behind this library's back. */
+	/* Something is there only if it was closed without this library's knowing. */
 	old = file_name(fd, NULL, file);
 	if (unlikely(old))
 		file_replaced(fd, old, true);
@@ -174,7 +174,7 @@ static COLD void file_put_held(struct file *file, int fd, bool last)
 	file_unlock(file, word, signals);
 }
 
-/* One descriptor less.  `fd` is it while it is still open, or -1. */
+/* Counts one descriptor less: `fd` while it is still open, or -1. */
 static inline void file_put(struct file *file, int fd)
 {
 	bool last = ATOMIC_ADD(&file->refs, -1) == 1;
@@ -277,7 +277,7 @@ void file_let_go(struct file *file, uint64_t word)
 		(file->word + WORD_GENERATION) & ~(WORD_PLAIN | WORD_LOCKED | WORD_POSITION);
 
 	__atomic_store_n(&file->word, flags_position | generation, __ATOMIC_SEQ_CST);
-	/* Who comes to wait from here on finds that the word has changed. */
+	/* Whoever begins to wait from here on finds that the word has changed. */
 	if (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
 		futex_wake(word_half(file), INT_MAX);
 }
@@ -396,7 +396,7 @@ void file_forbid(enum guard why)
 
 void file_share_child(void)
 {
-	/* Threads that were in the middle of something stayed behind. */
+	/* Threads that were in the middle of something are not in the child. */
 	sharing = 0;
 	waiting = 0;
 	for (unsigned int number = 0; number < used_numbers; number++) {

@@ -148,7 +148,7 @@ void file_duplicated(int fd, int copy);
 void file_closing(int fd);
 
 /*
- * Before and behind a call that makes `fd` name something else, unless it fails.  The
+ * Before and after a call that makes `fd` name something else, unless it fails.  The
  * file goes from the first to the second.
  */
 struct file *file_replacing(int fd);
@@ -174,7 +174,7 @@ void file_let_go(struct file *file, uint64_t word);
 void file_wait(const struct file *file, uint64_t word);
 
 /*
- * Before and behind an ordinary call that uses the kernel's position.  False: the word
+ * Before and after an ordinary call that uses the kernel's position.  False: the word
  * is no longer `word`, which was plain; look again.
  */
 static inline void file_leave(struct file *file)

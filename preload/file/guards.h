@@ -14,7 +14,7 @@ enum guard {
 
 /* "NO_FP_SHARE" */
 const char *guard_name(enum guard guard);
-/* What is relied on, in a few words. */
+/* Says in a few words what is relied on. */
 const char *guard_what(enum guard guard);
 
 #pragma GCC visibility pop

@@ -15,10 +15,10 @@
 #include "stats.h"
 #include "syscall.h"
 
-/* What `guard_value` is while there is a lease of this process's own; no word of the daemon's. */
+/* The `guard_value` of a lease of this process's own; the daemon's words are never this. */
 #define LEASE_OWN (~0ULL)
 
-/* Where the thread is still coming: so much has to be saved before it is asked again. */
+/* ns that reads must save, while the thread is still starting, before it is asked for again. */
 #define LEASE_MOMENT 2000
 
 static int own_leases, distant_leases;
@@ -26,7 +26,7 @@ static int own_leases, distant_leases;
 /* ns that windows would have saved, by files that had earned theirs, while there was no thread. */
 static int thread_saved;
 
-/* What `guard` of an own lease is when it is over.  No `guard_value` is even, but for 0. */
+/* The `guard` of an own lease that is over.  No `guard_value` is even, but for 0. */
 static const uint64_t lease_over = 2;
 
 /*
@@ -61,7 +61,7 @@ static bool lease_is_own(const struct file *file)
 	return file->guard_value == LEASE_OWN && (!file->guard || file->guard == &lease_over);
 }
 
-/* Of a lease that is over: was it broken, or has it ended with the daemon? */
+/* Says why a lease is over: it was broken, or the daemon has ended. */
 static enum guard lease_loss(const struct file *file)
 {
 	return lease_is_own(file) || cosyd_alive(file->keeper) ? GUARD_READ_ONLY : GUARD_DAEMON;

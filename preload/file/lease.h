@@ -21,7 +21,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What a lease by the daemon costs more than one's own, in ns. */
+/* Further ns that a lease by the daemon costs, compared with an own one. */
 #define LEASE_DISTANCE 60000
 
 /*
@@ -32,12 +32,12 @@ bool lease_take(struct file *file, int fd, enum guard *why);
 /* Returns it; under LOCKED. */
 void lease_return(struct file *file, int fd);
 
-/* What a lease for this file costs more than an own one, in ns. */
+/* Further ns that a lease for this file costs, compared with an own one. */
 int lease_price(const struct file *file);
 
 /*
- * Of a file that has earned a window, and whose next read would save so much, ns: is there a thread,
- * or have such reads paid for one?
+ * Is there a thread for a file that has earned a window, or have reads like its next one, which
+ * would save `saved` ns, paid for a thread?
  */
 bool lease_earned(const struct file *file, int saved);
 

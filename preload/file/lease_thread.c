@@ -18,15 +18,15 @@
 #include "next.h"
 
 /*
- * Where the user's queue of signals is full (RLIMIT_SIGPENDING) the kernel sends SIGIO instead, which
- * cannot be told from the program's own.  So all leases are looked at after so many seconds.
+ * Seconds after which all leases are looked at.  When the user's queue of signals is full
+ * (RLIMIT_SIGPENDING) the kernel sends SIGIO instead, which looks like the program's own.
  */
-#define PATIENCE 5
+#define LOOK_AT_ALL 5
 
 /* And if it has not run for so long, something is wrong; the kernel takes leases after 45 s. */
 #define OVERSLEPT 15
 
-/* Where it takes them sooner than this, all that is divided. */
+/* Seconds: where the kernel takes leases sooner than this, these times are divided. */
 #define SHORTEST_BREAK 20
 
 #define STACK 16384
@@ -112,7 +112,7 @@ static bool thread_raise_priority(void)
 	if (!ordinary)
 		attr.nice = 0;
 	attr.policy = SCHED_OTHER;
-	/* Who asks for a short turn gets it sooner, from Linux 6.12 on. */
+	/* From Linux 6.12 on, a thread that asks for a short turn gets it sooner. */
 	attr.runtime = TURN;
 	return !cosy_syscall3(SYS_sched_setattr, 0, (unsigned long)&attr, 0) || ordinary;
 }
@@ -268,7 +268,7 @@ static int thread_run(void *unused)
 {
 	const uint64_t signals = 1ULL << (LEASE_SIGNAL - 1);
 	uint32_t state = thread_begin();
-	struct timespec patience = part_of(PATIENCE);
+	struct timespec wait = part_of(LOOK_AT_ALL);
 	int64_t asked = 0; /* when all leases were */
 
 	(void)unused;
@@ -276,11 +276,11 @@ static int thread_run(void *unused)
 	while (state == READY) {
 		siginfo_t info;
 		long signal = cosy_syscall6(SYS_rt_sigtimedwait, (unsigned long)&signals,
-					    (unsigned long)&info, (unsigned long)&patience,
+					    (unsigned long)&info, (unsigned long)&wait,
 					    sizeof(signals), 0, 0);
 		int64_t now = thread_now();
 		bool all = signal != LEASE_SIGNAL || info.si_code <= 0 ||
-			   now - asked >= patience.tv_sec * 1000000000 + patience.tv_nsec;
+			   now - asked >= wait.tv_sec * 1000000000 + wait.tv_nsec;
 
 		state = thread_state();
 		if (state == READY)
@@ -306,7 +306,7 @@ static bool thread_start(int fd)
 	int error = errno;
 	bool started;
 
-	/* One that could do nothing may still be about to end, on the same stack. */
+	/* A thread that could do nothing may still be about to end, on the same stack. */
 	while (__atomic_load_n(&thread->alive, __ATOMIC_ACQUIRE))
 		cosy_syscall6(SYS_futex, (unsigned long)&thread->alive, FUTEX_WAIT, 1, 0, 0, 0);
 	thread->process = cosy_syscall3(SYS_getpid, 0, 0, 0);

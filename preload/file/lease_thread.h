@@ -10,8 +10,8 @@
  *
  * It has descriptors of its own, none at first: a table that two threads share makes each call on a
  * descriptor dearer.  What it has to return it fetches (pidfd_getfd), for as long as that takes.
- * Where a filter of system calls was there before the program it shares the program's table, since
- * such filters often forbid that.
+ * If a filter of system calls was there before the program, the thread shares the program's table,
+ * since such filters often forbid a table of its own.
  */
 #ifndef COSY_PRELOAD_LEASE_THREAD_H
 #define COSY_PRELOAD_LEASE_THREAD_H
@@ -53,7 +53,7 @@ void lease_thread_put(int fd);
 void lease_thread_watch(void);
 void lease_thread_awake(bool leases);
 
-/* Those to come share the program's table. */
+/* Makes later threads share the program's table. */
 void lease_thread_share_table(void);
 
 /*

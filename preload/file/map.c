@@ -39,7 +39,7 @@
 #define COST_OF_AREA   2000
 #define CHARGE_OF_AREA 8000
 #define MAX_CAUTION    6
-/* One read in so many speaks for all: a look at each would cost a hundredth of it. */
+/* Looks at one read in this many: a look at each would cost a hundredth of it. */
 #define SAMPLE 4
 
 enum { FREE, USED, LEFT };
@@ -54,8 +54,8 @@ static enum guard forbidden = GUARDS;
 static struct map_space {
 	struct map maps[MAPS];
 	/*
-	 * Where each file has been read, to know what a mapping would have cost and saved so
-	 * far: a bit stands for an area of it.
+	 * The areas that each file has been read in, a bit each, to know what a mapping would
+	 * have cost and saved so far.
 	 */
 	struct areas {
 		unsigned char seen[AREAS / 8];
@@ -95,7 +95,7 @@ bool map_eagerly(void)
 	return mode == EAGER;
 }
 
-/* Of a mapping of which so many areas are touched. */
+/* The cost of a mapping with this many areas touched. */
 static uint64_t map_cost(uint64_t touched)
 {
 	return COST_OF_MAP + touched * COST_OF_AREA;
@@ -176,7 +176,7 @@ static void map_unmap(struct map *map)
 	__atomic_store_n(&map->state, FREE, __ATOMIC_RELEASE);
 }
 
-/* One that a reader had not left when it was taken away may be left now. */
+/* Unmaps a mapping that was taken away while a reader was in it, if the reader has left. */
 static void map_leave(struct map *map)
 {
 	if (__atomic_load_n(&map->state, __ATOMIC_ACQUIRE) == LEFT &&
@@ -238,7 +238,7 @@ void map_make(struct file *file, uint64_t word)
 	if (held == word && !file->map) {
 		why = map_attach(file);
 		stats_mapped(file->fd, why);
-		/* What forbids it will not change soon. */
+		/* Whatever forbids a mapping will not change soon. */
 		if (why != GUARDS)
 			file->credit = -(COST_OF_MAP << MAX_CAUTION);
 	}
@@ -256,7 +256,7 @@ bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size
 	if (!((__atomic_load_n(&file->word, __ATOMIC_SEQ_CST) ^ word) & ~WORD_POSITION) &&
 	    offset <= map->len && len <= map->len - offset) {
 		copied = fault_copy(buf, map->data + offset, len);
-		/* It may not move behind the look at the file's word. */
+		/* It may not move below the look at the file's word. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		map->reads++;
 	}
@@ -298,7 +298,7 @@ void map_drop(struct file *file)
 
 void map_forbid(enum guard why)
 {
-	/* Whoever is about to map one looks at this behind its hold. */
+	/* Whoever is about to map one looks at this once it has the lock. */
 	__atomic_store_n(&forbidden, why, __ATOMIC_SEQ_CST);
 	file_unspecialise_all(why, FOR_NOW);
 	for (int i = 0; space && i < MAPS; i++)

@@ -29,7 +29,7 @@ static const char *policy_rules(void)
 
 bool policy_match(const char *glob, const char *end, const char *text)
 {
-	/* Where to go on when what follows the last `*` and the last `**` does not match after all. */
+	/* The places to go on from when the rest after the last `*` or `**` does not match after all. */
 	const char *star = NULL, *star_text = NULL, *stars = NULL, *stars_text = NULL;
 
 	for (;;) {
@@ -60,7 +60,7 @@ bool policy_match(const char *glob, const char *end, const char *text)
 }
 
 /*
- * Where a link of /proc leads to.  Most paths fit in `room`, and a longer one gets memory of
+ * The path that a link of /proc leads to.  Most paths fit in `room`, and a longer one gets memory of
  * its own: whoever reads may have little stack.
  */
 struct path {
@@ -69,7 +69,7 @@ struct path {
 	char room[128];
 };
 
-/* What conditions are compared with; asked when the first condition needs it. */
+/* The subject of conditions; asked for when the first condition needs it. */
 struct subject {
 	int fd; /* -1: no file, only the program */
 	uint32_t type;
@@ -155,7 +155,7 @@ static uint64_t number(const char *from, const char *end, unsigned int base)
 	return value;
 }
 
-/* What a rule says: members that it does not name are negative. */
+/* A rule; members that it does not name are negative. */
 struct rule {
 	const char *place, *place_end;
 	int off, alone;
@@ -264,7 +264,7 @@ static COLD void find_by_rules(const char *at, int fd, unsigned int relax, struc
 		relaxed = relaxed < 0 ? rule.relax : relaxed;
 		window = window < 0 ? rule.window : window;
 	}
-	/* What cannot be judged is left alone. */
+	/* A file that cannot be judged is left alone. */
 	ret->off = off > 0 || subject.unknown;
 	ret->relax = relaxed < 0 ? relax : (unsigned int)relaxed;
 	ret->window = window < 0 ? UINT64_MAX : (uint64_t)window;

@@ -32,13 +32,13 @@ struct policy {
 	char place[96];	    /* of the first rule that said anything; "" */
 };
 
-/* What counts for the file that `fd` names. `relax` is what the command line says. */
+/* Finds the policy for the file that `fd` names.  `relax` is the command line's. */
 void policy_find(int fd, unsigned int relax, struct policy *ret);
 
 /* Has any rule something to relax? */
 bool policy_relaxes(void);
 
-/* Where neither a rule nor `cosy run --memory` says how much. */
+/* Bytes, unless a rule or `cosy run --memory` says how many. */
 #define POLICY_MEMORY (32ULL << 20)
 
 /* Is the program of this path, or name, to be started without the library? */

@@ -19,7 +19,7 @@
 #define WINDOW_SAVED_LESS 32
 #define WINDOW_COST	  4000
 
-/* What the first lease of a process costs, for its thread, in ns. */
+/* ns that the first lease of a process costs more, for its thread. */
 #define LEASE_THREAD_COST 20000
 
 #endif /* COSY_PRELOAD_PRICE_H */

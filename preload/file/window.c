@@ -25,8 +25,8 @@
 #define FIRST_FETCH 4096
 
 /*
- * What a window costs here, as experience has it.  A program that closes its files soon
- * after they were specialised raises it, one that goes on reading them lowers it.
+ * The cost of a window in this process, in ns, by experience.  A program that closes its files
+ * soon after they were specialised raises it, one that goes on reading them lowers it.
  */
 static int price = WINDOW_COST;
 
@@ -131,7 +131,7 @@ bool window_policy(struct file *file, int fd)
 	return !policy.off;
 }
 
-/* One that has not been read since this last looked at all files gives up its window. */
+/* Takes the window of a file that was not read since this last looked at all files. */
 static bool window_reclaim(const struct file *wanting)
 {
 	static unsigned int hand;
@@ -335,7 +335,7 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 		return true;
 	}
 	if (whole && !window_widen(file)) {
-		/* As if it had not been read so often yet. */
+		/* Begin to earn again. */
 		file->fetched = 0;
 		file_unlock(file, held, signals);
 		return true;

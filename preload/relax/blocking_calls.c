@@ -29,7 +29,7 @@ int poll(struct pollfd *fds, nfds_t count, int timeout)
 	return NEXT(poll)(fds, count, timeout);
 }
 
-/* What _FORTIFY_SOURCE calls. */
+/* Called by _FORTIFY_SOURCE. */
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t fds_len);
 
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t fds_len)

@@ -19,7 +19,7 @@
 #include "stats.h"
 #include "syscall.h"
 
-/* What is gathered is handed over when it does not fit any more. */
+/* Bytes gathered at most; the next write that does not fit has them handed over. */
 #define CAPACITY 65536
 
 /* Longer writes gain nothing that a copy would not cost again. */
@@ -77,7 +77,7 @@ static bool intact(void)
 	return cosy_syscall3(SYS_fcntl, gather.fd, F_GETLEASE, 0) == F_WRLCK;
 }
 
-/* One thread, so one instruction is enough against signal handlers. */
+/* Compares and exchanges by one instruction: with one thread that is enough against handlers. */
 static bool exchange(uint64_t old, uint64_t new)
 {
 #ifdef __x86_64__
@@ -227,7 +227,7 @@ static bool suits(const void *buf, size_t len)
 	return len && len <= MAX_LENGTH && (uintptr_t)buf - 65536 < (1ULL << 56);
 }
 
-/* Copies behind what is there.  False: it does not fit, or this is not to be done now. */
+/* Appends the bytes.  False: they do not fit, or this is not to be done now. */
 static bool append(int fd, const void *buf, size_t len)
 {
 	for (;;) {

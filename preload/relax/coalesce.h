@@ -16,7 +16,7 @@
  *	63 .. 32    31    30     19 .. 0
  *	generation  BUSY  REFLINK  bytes that are gathered
  *
- * BUSY: a write is copying its bytes behind those.  A signal handler that finds it has
+ * BUSY: a write is copying its bytes after those.  A signal handler that finds it has
  * interrupted that write; it hands over what was there before, which changes the
  * generation, and the write begins again when the handler returns.  REFLINK: blocks of another
  * file are to be shared (reflink.h), and there are no bytes.

@@ -28,8 +28,8 @@
 static uint8_t late_errors[FILES];
 
 /*
- * What a descriptor was compared with: `changes` shifted left, and in the lowest bit
- * whether its file is another than a regular one.
+ * The `changes` that a descriptor was compared at, shifted left; the lowest bit says whether its
+ * file is another than a regular one.
  */
 static uint32_t compared[FILES];
 static uint32_t changes = 1;
@@ -76,7 +76,7 @@ void relaxed_changed(void)
 	exit_signals_prepare();
 }
 
-/* What the command line says; a rule may add to it. */
+/* The kinds that the command line names; a rule may add to them. */
 static unsigned int asked;
 
 /* The kinds that may be relaxed here and now, for some file. */
@@ -133,7 +133,7 @@ bool relaxed_local(int fd, dev_t dev)
 
 int relax_before_open(int flags)
 {
-	/* One of this process's own leases would refuse it. */
+	/* A lease of this process's own would refuse it. */
 	if (flags & O_NONBLOCK)
 		coalesce_end();
 	coalesce_flush();
@@ -141,12 +141,12 @@ int relax_before_open(int flags)
 		return flags;
 	if ((flags & O_ACCMODE) != O_RDONLY && !(flags & NO_TAIL) && (relaxed_now() & RELAX_TRUNC))
 		return flags & ~(O_TRUNC | O_APPEND);
-	/* What the kernel truncates now would be lengthened again by a cut that comes later. */
+	/* A cut that comes later would lengthen again what the kernel truncates now. */
 	trunc_cut_all();
 	return flags;
 }
 
-/* What the open has left undone. */
+/* Truncates the file, which the open has not done. */
 static int truncate_now(int fd)
 {
 	long ret = cosy_syscall3(SYS_ftruncate, fd, 0, 0);
@@ -261,7 +261,7 @@ void relax_settle(void)
 {
 	coalesce_flush();
 	trunc_cut_all();
-	/* Descriptors may be closed behind this library's back now, and name something else. */
+	/* Descriptors may be closed without this library's knowing now, and name something else. */
 	changes++;
 }
 

@@ -41,7 +41,7 @@ uint64_t relax_signals(uint64_t signals);
 int relax_before_open(int flags);
 
 /*
- * Behind it.  `asked` are the program's flags, `used` those of relax_before_open.  The
+ * After it.  `asked` are the program's flags, `used` those of relax_before_open.  The
  * descriptor for the program, or -1 and errno.
  */
 int relax_after_open(int fd, int asked, int used);

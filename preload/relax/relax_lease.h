@@ -2,9 +2,9 @@
 /*
  * relax_lease.h - the leases of this process's own that gathered writes need, and their signal.
  *
- * Who breaks such a lease has to be kept waiting until what is pending has been written, which only
- * this process can do.  So it has the lease itself, and is told by a signal; in a process with one
- * thread.  (Windows need none of that: lease.h.)
+ * Whoever breaks such a lease has to be kept waiting until what is pending has been written, which only
+ * this process can do.  So it has the lease itself, and is told by a signal, in a process with one
+ * thread only.  (Windows need none of that: lease.h.)
  */
 #ifndef COSY_PRELOAD_RELAX_LEASE_H
 #define COSY_PRELOAD_RELAX_LEASE_H
@@ -14,7 +14,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Of the real-time signals that programs choose, the least likely: not the last one. */
+/* The real-time signal that programs are least likely to choose: not the last one. */
 #define RELAX_SIGNAL 62
 
 /*

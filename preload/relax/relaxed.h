@@ -14,7 +14,7 @@ uint64_t relaxed_block_signals(void);
 void relaxed_restore_signals(uint64_t signals);
 
 /*
- * What the kernel said, a negative errno, to something that `fd`'s user believes done.
+ * Keeps the kernel's answer, a negative errno, to something that `fd`'s user believes done.
  * The next write, fsync or close of `fd` reports it.
  */
 void relaxed_late_error(int fd, long error);

@@ -13,7 +13,7 @@
 
 #define MAX_TRUNCS 32
 
-/* What is cut late is seen longer, and by more, the longer it takes to write. */
+/* Largest file, in bytes: the longer it takes to write, the longer others see its old end. */
 #define MAX_SIZE (16 << 20)
 
 enum { FREE = 0, CLAIMED = -1 };
@@ -93,7 +93,7 @@ static void end_tail(int fd, bool closing)
 
 	if (!trunc_of(fd))
 		return;
-	/* A handler must find it either whole or cut: it may write behind it. */
+	/* A handler must find it either whole or cut: it may write after it. */
 	signals = relaxed_block_signals();
 	if (slot_of[fd]) {
 		struct tail *tail = &slots[slot_of[fd] - 1];

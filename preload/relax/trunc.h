@@ -2,7 +2,7 @@
 /*
  * trunc.h - files opened with O_TRUNC that were not truncated yet ("Poking holes" §4.2:
  * most of what squid's open, write and close cost is that blocks are freed and
- * allocated again).  They are written in place; what is left of the old file behind
+ * allocated again).  They are written in place; what is left of the old file after
  * the last byte written, the *tail*, is cut off when the descriptor is closed, or before
  * anything else but a write to it.
  *

@@ -202,7 +202,7 @@ static int goes_on_alone(void *fd)
 	_exit(open("/dev/null", O_RDONLY) != *(int *)fd);
 }
 
-/* As glibc itself does it for posix_spawn, and other libraries for theirs. */
+/* Does what glibc itself does for posix_spawn, and other libraries for theirs. */
 static void clones_that_are_waited_for_keep_to_themselves(void)
 {
 	static char stack[65536] __attribute__((aligned(16)));
@@ -259,7 +259,7 @@ static void stdio_takes_over(void)
 
 	CHECK(stream && getc(stream) == READS);
 	fclose(stream);
-	/* The same number, another file, opened behind the library's back. */
+	/* The same number, another file, opened without the library's knowing. */
 	CHECK(RAW(openat, AT_FDCWD, "/dev/null", O_RDONLY) == fd);
 	CHECK(read(fd, path + sizeof(path) - 1, 1) == 0);
 	close(fd);

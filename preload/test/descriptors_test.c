@@ -48,7 +48,7 @@ static int specialise(int fd)
 	return other;
 }
 
-/* What `fd` names now is a file of its own, and `other` is where it was. */
+/* Checks that `fd` names a file of its own now, and `other` is where it was. */
 static void has_left(int fd, int other)
 {
 	char byte = 0;

@@ -15,7 +15,7 @@
 #include "check.h"
 #include "raw.h"
 
-/* Of a process that read both files: neither got a lease, or the second one, as the rule says. */
+/* Statuses of a process that read both files: neither got a lease, or the second one, as ruled. */
 enum { NEITHER = 20, AS_RULED = 22 };
 
 static char self[PATH_MAX], preload[2 * PATH_MAX] = "LD_PRELOAD=", off[100], on[100];
@@ -141,7 +141,7 @@ int main(int argc, char **argv, char **envp)
 	make_file(off, getenv("TMPDIR"), "off");
 	make_file(on, getenv("TMPDIR"), "on");
 	atexit(remove_files);
-	/* As programs do that show what they are at in the place of their arguments. */
+	/* Does what programs do that show their progress in the place of their arguments. */
 	for (char **at = envp; *at; at++)
 		memset(*at, 'x', strlen(*at));
 	memset(argv[0], 'x', strlen(argv[0]));

@@ -169,7 +169,7 @@ static void a_blocked_fault_kills_nobody(void)
 	CHECK(mappings(path) == 1);
 }
 
-/* Who means that very signal has it, and no mapping. */
+/* A program that blocks that very signal has it blocked, and no mapping. */
 static void a_fault_that_is_blocked_alone(void)
 {
 	CHECK(!sighold(SIGBUS) && blocked(SIGBUS) && !mappings(path));

@@ -13,7 +13,7 @@
 
 #define LEN   70000
 #define BLOCK 512
-/* Of the process itself: one page for each window, the structures, stacks, four unused windows. */
+/* KiB of the process itself: a page for each window, the structures, stacks, four unused windows. */
 #define MORE_KIB   4096
 #define FIRST_READ 3
 

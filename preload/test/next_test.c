@@ -94,7 +94,7 @@ static void deny_vector(void)
 
 static const ElfW(auxv_t) * vector;
 
-/* As a kernel puts it on the stack that cannot be asked. */
+/* Notes the vector as a kernel that cannot be asked puts it on the stack. */
 static void note_old_vector(void)
 {
 	static ElfW(auxv_t) old[64];

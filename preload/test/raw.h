@@ -9,7 +9,7 @@
 
 #define RAW(name, ...) syscall(SYS_##name, __VA_ARGS__)
 
-/* One for each thread, and for all files of a program. */
+/* Each thread has one, for all files of a program. */
 __attribute__((weak)) _Thread_local uint64_t chance_state = 88172645463325252ULL;
 
 static inline unsigned int chance(unsigned int below)

@@ -4,7 +4,7 @@
  * C library's names, which `cosy run --relax` changes, and past them to the kernel.
  * Whatever this process can observe must be the same at every step, and so must what
  * another process finds when it opens a file; but for KINDS with "trunc" there may be
- * more behind it, since that is what is given up.
+ * more after it, since that is what is given up.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -342,7 +342,7 @@ static void do_rename(struct pair *pair)
 		same_result(unlink(names[0][from]), KERNEL(unlink, names[1][from], 0, 0));
 }
 
-/* What the kernel holds of both, compared past every library; 0 if it is the same. */
+/* Compares the kernel's bytes of both files, past every library; 0 if they are the same. */
 static int compare(int name)
 {
 	int mine = KERNEL(open, names[0][name], O_RDONLY, 0);

@@ -411,7 +411,7 @@ static void a_number_may_come_to_be_a_windows(void)
 	for (int i = 0; i < WRITES; i++)
 		CHECK(read(in, &byte, 1) == 1);
 	CHECK(cosy_syscall3(SYS_fcntl, in, F_GETLEASE, 0) == F_RDLCK);
-	/* What is gathered next takes the place of the old one. */
+	/* The file gathered next takes the place of the old one. */
 	other = relaxed();
 	CHECK(cosy_syscall3(SYS_fcntl, in, F_GETLEASE, 0) == F_RDLCK);
 	CHECK(!close(other) && !close(in) && !unlink(source));

@@ -20,7 +20,7 @@
 static char path[200];
 static char bytes[LONG];
 
-/* What is at `offset`. */
+/* The byte at `offset`. */
 static char content(long offset)
 {
 	return offset * 7 + (offset >> 8);

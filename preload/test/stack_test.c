@@ -29,7 +29,7 @@ static char buffer[PREAD_LEN];
 static size_t most;
 static int fd = -1;
 
-/* What is made on the other stack; its arguments and its result are in these. */
+/* The call to be made on the other stack, its result and its argument. */
 static long (*call)(void);
 static long result, count;
 

@@ -53,7 +53,7 @@ static struct timespec far_away(clockid_t clock)
 	return time;
 }
 
-/* What the reader waits in, and what the writer does to end it. */
+/* --- Calls that the reader waits in, and how the writer ends each --- */
 
 static void pipe_written(void)
 {
@@ -118,7 +118,7 @@ static void polled(void)
 	CHECK(poll(&ready, 1, -1) == 1 && recv(sockets[0], big, 8, 0) == 8);
 }
 
-/* What _FORTIFY_SOURCE calls. */
+/* Called by _FORTIFY_SOURCE. */
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t fds_len);
 
 static void polled_fortified(void)
@@ -323,7 +323,7 @@ static int writer(void)
 			usleep(100);
 			state = parent_state();
 		} while (state != 'S');
-		/* What comes first is the lease's end. */
+		/* The lease's end comes first. */
 		write_number(i);
 		shared->waits = false;
 		cases[i].end();

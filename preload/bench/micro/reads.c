@@ -35,7 +35,7 @@ static double once(const struct calls *calls, const struct row *row, int unused)
 	return (cpu_now() - start) / row->calls;
 }
 
-/* Where the next read at random is; not the same places in each round. */
+/* The next random position; each round has others. */
 static off_t somewhere(const struct row *row)
 {
 	static uint64_t x = 88172645463325252ULL;

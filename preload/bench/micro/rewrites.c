@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * rewrites.c - the call sequences that `cosy run --relax` is for ("Poking holes in the
- * black box", §4.2): by the clock, since file systems write behind a close.
+ * black box", §4.2): by the clock, since file systems write after a close.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void must_write(const struct calls *calls, int fd, size_t len)
 	}
 }
 
-/* squid's case: a file is emptied, written anew and closed. */
+/* squid's case: a file is emptied, written again and closed. */
 static double rewrite(const struct calls *calls, const struct row *row, int unused)
 {
 	double start = wall_now();

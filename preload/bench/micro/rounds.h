@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* One way to call what is measured. */
+/* A way to make the calls that are measured. */
 struct calls {
 	int (*open)(const char *path, int flags, ...);
 	int (*close)(int fd);

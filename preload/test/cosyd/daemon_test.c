@@ -21,7 +21,7 @@
 
 static const char *cosyd;
 
-/* One file, a connection, and what the daemon answered. */
+/* A file, a connection, and the daemon's answer. */
 struct taken {
 	char path[128];
 	int client, fd;
@@ -291,7 +291,7 @@ static void test_garbage(void)
 	client_send(client, &request, sizeof(request), NULL, 0);
 	CHECK(!client_answer(client, &reply, NULL));
 	close(client);
-	/* What is well formed and means nothing. */
+	/* Requests that are well formed and mean nothing. */
 	client = client_connect();
 	request.version--;
 	client_send(client, &request, sizeof(request), NULL, 0);
@@ -303,7 +303,7 @@ static void test_garbage(void)
 	CHECK(client_ask(client, COSYD_DROP, UINT32_MAX, 0));
 	CHECK(client_answer(client, &reply, NULL) && reply.error == -EINVAL);
 	close(client);
-	/* More descriptors than one; none stays behind. */
+	/* More descriptors than one; the daemon keeps none. */
 	request.op = COSYD_TAKE;
 	for (size_t count = 2; count <= 4; count++) {
 		client = client_connect();
@@ -425,7 +425,7 @@ static void test_limits(void)
 	CHECK(client_take(client, taken.fd).error == -EMFILE);
 	none = client_connect();
 	CHECK(!client_ask(none, COSYD_HELLO, 0, -1) || !client_answer(none, &reply, NULL));
-	/* What is dropped can be had again, and what was had is not harmed. */
+	/* A lease that is dropped can be taken again, and those taken are not harmed. */
 	client_ask(taken.client, COSYD_DROP, taken.reply.slot, -1);
 	client_ask(taken.client, COSYD_SYNC, 0, -1);
 	CHECK(client_answer(taken.client, &reply, NULL));

@@ -2,7 +2,7 @@
 /*
  * guard.pml - the guard words of preload/cosyd/protocol.h, for spin: two readers of one inode,
  * the keeper of its lease, a writer, and what may befall the keeper at any point: to be
- * killed, or to be stopped while the kernel's patience with the lease ends.
+ * killed, or to be stopped while the kernel takes the broken lease away.
  *
  *	- no read returns what was older when it began (staleness);
  *	- nobody waits for ever (no invalid end states): the writer gets in.
@@ -155,7 +155,7 @@ active proctype fate()
 	:: running = false; /* killed */
 		keeper_alive = false; lease = false
 	:: running = false; /* stopped */
-		keeper_alive = false; /* deadline before the kernel's patience ends */
+		keeper_alive = false; /* deadline before the kernel takes the lease away */
 		lease = false
 	fi
 }

@@ -49,7 +49,7 @@ void do_dup(void)
 	default:
 		copy = dup2(mine, to);
 	}
-	/* Where there may be no more than 1024. */
+	/* There may be no more than 1024. */
 	if (copy < 0)
 		return;
 	same_bytes(BOTH(read(copy, a, len), RAW(read, theirs, b, len)));
@@ -151,7 +151,7 @@ void do_lock_here(void)
 	struct flock found = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	off_t position = RAW(lseek, theirs, 0, SEEK_CUR);
 
-	/* Where a lock of ten bytes has no room. */
+	/* A lock of ten bytes has no room. */
 	if (position > INT64_MAX - 10)
 		return;
 	same(fcntl(mine, F_OFD_SETLK, &lock), 0, "a lock");
@@ -162,7 +162,7 @@ void do_lock_here(void)
 	BOTH(lockf(mine, F_TEST, 10), lockf(theirs, F_TEST, 10));
 }
 
-/* stdio reads past any library, ahead, and may move back. */
+/* stdio reads past any library, more than it is asked for, and may move back. */
 void do_stdio(void)
 {
 	int copy = dup(mine), copy_too = RAW(dup, theirs);

@@ -18,7 +18,7 @@
 #include "raw.h"
 
 #define MAX_LENGTH 70000
-/* Of the buffers: more than any file is long. */
+/* Size of the buffers: more than any file is long. */
 #define ROOM (8 << 20)
 
 extern _Thread_local int mine, theirs; /* by name; to the kernel */
@@ -54,15 +54,15 @@ void same_bytes(long len);
 size_t some_length(void);
 off_t some_offset(void);
 
-/* Opens the file anew, on both sides. */
+/* Opens the file again, on both sides. */
 void open_both(int flags);
 
 /* The process that writes: started before there are threads. */
 void writer_start(void);
-/* Its pipes, for what goes on behind an exec. */
+/* Its pipes, for what goes on after an exec. */
 extern _Thread_local int writer_commands, writer_answers;
 
-/* Behind do_exec main goes on with these: so many words, of which the first is the program. */
+/* After do_exec main goes on with these: so many words, of which the first is the program. */
 #define RESUMED 13
 void resume(char **words);
 extern _Thread_local long step, steps;

@@ -107,7 +107,7 @@ static void run_steps(void)
 	unlink(path);
 }
 
-/* What main made for a thread before there was any. */
+/* Made by main for a thread, before there was any. */
 struct start {
 	pthread_t thread;
 	uint64_t chance;

@@ -105,7 +105,7 @@ void do_map(void)
 	munmap(map, 4096);
 }
 
-/* What is left to be read; the kernel counts from its position. */
+/* Asks how much is left to be read; the kernel counts from its position. */
 void do_left(void)
 {
 	int left = 0, left_too = 0;
@@ -114,7 +114,7 @@ void do_left(void)
 	same(left, left_too, "what is left");
 }
 
-/* One request at a time, at offsets: io_uring does not come through the C library. */
+/* Makes one request at a time, at offsets: io_uring does not come through the C library. */
 static _Thread_local struct {
 	int fd;
 	struct io_uring_params params;

@@ -27,7 +27,7 @@ static void same_position(void)
 	BOTH(lseek(mine, 0, SEEK_CUR), RAW(lseek, theirs, 0, SEEK_CUR));
 }
 
-/* What the child reads moves the parent's position; it ends in every way there is. */
+/* Forks a child whose reads move the parent's position, and which ends in every way there is. */
 void do_fork(void)
 {
 	size_t len = some_length();
@@ -124,7 +124,7 @@ void do_popen(void)
 	do_read();
 }
 
-/* This very program goes on behind it: see main.c. */
+/* This very program goes on after it: see main.c. */
 void do_exec(void)
 {
 	static const struct itimerval never;
@@ -141,7 +141,7 @@ void do_exec(void)
 		argv[3 + i] = words[i];
 	}
 	fcntl(mine, F_SETFD, 0);
-	/* Its signal would have no handler behind the exec. */
+	/* Its signal would have no handler after the exec. */
 	setitimer(ITIMER_REAL, &never, NULL);
 	switch (way) {
 	case 0:

@@ -5,7 +5,7 @@
 
 #include "fuzz.h"
 
-/* What _FORTIFY_SOURCE makes of them. */
+/* Called by _FORTIFY_SOURCE in their place. */
 ssize_t __read_chk(int fd, void *buf, size_t len, size_t buf_len);
 ssize_t __pread_chk(int fd, void *buf, size_t len, off_t offset, size_t buf_len);
 

@@ -43,7 +43,7 @@ void do_rename(void)
 	same(rename(other, path), 0, "rename");
 }
 
-/* What is open stays what it was, with one name less. */
+/* Replaces a file by another: the open one stays what it was, with one name less. */
 void do_replace(void)
 {
 	int fd = open(other, O_CREAT | O_TRUNC | O_WRONLY, 0600);
