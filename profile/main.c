@@ -17,17 +17,22 @@
 #include "fold/fold.h"
 #include "record/record.h"
 #include "show/show.h"
+#include "verify/verify.h"
 
 /* As every subcommand's, and a shell's for what cannot be run. */
 enum { STATUS_FINE = 0, STATUS_BAD = 1, STATUS_USAGE = 2 };
 
 #define MAX_PIDS 256
 
+/* Of --verify without a number. */
+#define ROUNDS 7
+
 struct profile_options {
 	const char *read, *write, *json;
 	pid_t pids[MAX_PIDS];
 	unsigned int n_pids;
 	double seconds;
+	unsigned int rounds; /* of --verify; 0: none */
 	char **program;
 };
 
@@ -43,7 +48,8 @@ static volatile sig_atomic_t stop;
 
 static void profile_usage(FILE *to)
 {
-	fputs("usage: cosy profile [-d SECONDS] [-o FILE] [--json FILE] [--] PROGRAM "
+	fputs("usage: cosy profile [-d SECONDS] [-o FILE] [--json FILE] [--verify[=ROUNDS]] [--] "
+	      "PROGRAM "
 	      "[ARGUMENT...]\n"
 	      "       cosy profile [-d SECONDS] [-o FILE] [--json FILE] -p PID,...\n"
 	      "       cosy profile [--json FILE] --read FILE\n",
@@ -156,6 +162,26 @@ static int profile_read(const char *path, struct recording *recording)
 	return got < 0 ? STATUS_BAD : STATUS_FINE;
 }
 
+/* Status 1 when what was measured is not what was predicted. */
+static int profile_verify(const struct profile_options *options, const struct advice *advice,
+			  FILE *to)
+{
+	struct verdict verdict;
+	const char *why = verify_run(advice, options->program, options->rounds, &verdict);
+
+	if (why) {
+		fprintf(stderr, "cosy profile: --verify: %s\n", why);
+		return STATUS_BAD;
+	}
+	fprintf(to,
+		"\nVerified: cosy run, predicted %.0f to %.0f %%, measured %.0f %% (+-%.0f) less "
+		"processor time: %s\n"
+		"  %.1f ms, and %.1f ms under cosy run, medians of %u runs each without a tracer\n",
+		100 * verdict.low, 100 * verdict.high, 100 * verdict.measured, 100 * verdict.noise,
+		verdict.in ? "in" : "OUT", verdict.plain / 1e6, verdict.run / 1e6, verdict.rounds);
+	return verdict.in ? STATUS_FINE : STATUS_BAD;
+}
+
 static int profile_show(const struct profile_options *options, const struct profile *profile)
 {
 	struct advice *advice = malloc(sizeof(*advice));
@@ -177,6 +203,10 @@ static int profile_show(const struct profile_options *options, const struct prof
 	}
 	if (!options->json || strcmp(options->json, "-"))
 		show_terminal(stdout, advice, places);
+	if (options->rounds && status == STATUS_FINE)
+		status = profile_verify(options, advice,
+					options->json && !strcmp(options->json, "-") ? stderr
+										     : stdout);
 	places_destroy(places);
 	free(advice);
 	return status;
@@ -198,10 +228,11 @@ static bool options_pids(char *list, struct profile_options *options)
 
 static bool options_parse(int argc, char **argv, struct profile_options *options)
 {
-	enum { READ = 256, JSON };
+	enum { READ = 256, JSON, VERIFY };
 	static const struct option names[] = {
 		{"read", required_argument, NULL, READ},
 		{"json", required_argument, NULL, JSON},
+		{"verify", optional_argument, NULL, VERIFY},
 		{"help", no_argument, NULL, 'h'},
 		{},
 	};
@@ -228,6 +259,11 @@ static bool options_parse(int argc, char **argv, struct profile_options *options
 		case JSON:
 			options->json = optarg;
 			break;
+		case VERIFY:
+			options->rounds = optarg ? strtoul(optarg, &end, 10) : ROUNDS;
+			if ((optarg && *end) || !options->rounds || options->rounds > 100)
+				return false;
+			break;
 		case 'h':
 			profile_usage(stdout);
 			exit(STATUS_FINE);
@@ -237,6 +273,8 @@ static bool options_parse(int argc, char **argv, struct profile_options *options
 	}
 	if (optind < argc)
 		options->program = argv + optind;
+	if (options->rounds && !options->program)
+		return false;
 	/* One source of events. */
 	return !!options->read + !!options->n_pids + !!options->program == 1;
 }

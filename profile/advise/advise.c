@@ -264,23 +264,39 @@ static void run_why(const struct run_sums *run, char *to, size_t size)
 			 run->calls[RUN_SERVED], reads, run->calls[most], advise_run_reasons[most]);
 }
 
+/* What the reads that would be served take now, and lseeks with them. */
+static struct range run_takes(const struct profile *profile)
+{
+	const struct run_sums *run = &profile->run;
+	uint64_t served = run->calls[RUN_SERVED];
+	double cpu = net_cpu(profile, served, run->cpu[RUN_SERVED]);
+	double seeks = net_cpu(profile, run->seeks, run->seeks_cpu);
+	double byte = (model_plain_large - model_plain_byte) / 65536;
+
+	/* Stopping costs ten times what such a call does, so what is left of the sum is noise. */
+	if (profile->header.backend == EVENT_BACKEND_PTRACE && profile->header.read_call) {
+		cpu = (double)served * profile->header.read_call + run->bytes[RUN_SERVED] * byte;
+		seeks = (double)run->seeks * profile->header.null_call;
+		/* Among others a call is dearer than alone in a loop. */
+		return (struct range){0.8 * (cpu + seeks), cpu + seeks, 1.35 * (cpu + seeks)};
+	}
+	return (struct range){0.8 * (cpu + seeks), cpu + seeks, cpu + seeks};
+}
+
 static struct range run_saves(const struct profile *profile)
 {
 	const struct run_sums *run = &profile->run;
 	uint64_t served = run->calls[RUN_SERVED], bytes = run->bytes[RUN_SERVED];
-	double cpu = net_cpu(profile, served, run->cpu[RUN_SERVED]);
-	double seeks = net_cpu(profile, run->seeks, run->seeks_cpu);
 	double hot = served * model_hot_byte + bytes * (model_hot_block - model_hot_byte) / 8192;
 	double over =
 		served * model_over_byte + bytes * (model_over_block - model_over_byte) / 8192;
 	double cost = run->programs * model_exec_us * 1000;
 	double windows =
 		(double)run->windows * WINDOW_COST + (run->windows ? LEASE_THREAD_COST : 0);
-	struct range range;
+	struct range range = run_takes(profile);
 
-	range.high = cpu + seeks - hot - cost - windows / 2;
-	/* Caches, and a processor that runs ahead, make a call dearer alone than among others. */
-	range.low = 0.8 * (cpu + seeks) - over - 2 * cost - windows;
+	range.high -= hot + cost + windows / 2;
+	range.low -= over + 2 * cost + windows;
 	range.middle = (range.low + range.high) / 2;
 	return range;
 }

@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 #define EVENT_MAGIC   "COSYEVT\n"
-#define EVENT_VERSION 1
+#define EVENT_VERSION 2
 
 #define EVENT_MAX_SIZE	 8192	      /* of one event, in bytes */
 #define EVENT_MAX_PATH	 256	      /* of a path's bytes, more are cut; ends with a zero */
@@ -34,6 +34,8 @@ struct event_header {
 	uint32_t call_cost; /* ns of processor time that recording adds inside a call, calibrated */
 	uint32_t gap_cost;  /* and between two calls of a thread */
 	uint32_t null_call; /* ns that getppid takes here while nobody records */
+	uint32_t read_call; /* and a read of one byte of a file */
+	uint32_t unused;
 };
 
 enum event_kind {

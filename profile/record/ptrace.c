@@ -683,9 +683,8 @@ struct calibration {
 
 static void calibration_run(void *argument)
 {
-	(void)argument;
 	for (int i = 0; i < CALIBRATIONS; i++)
-		syscall(SYS_getppid);
+		record_usual_call(*(int *)argument);
 	_exit(0);
 }
 
@@ -694,7 +693,7 @@ static void calibration_take(void *context, const struct event *event)
 	struct calibration *calibration = context;
 	const struct event_call *call = (const struct event_call *)event;
 
-	if (event->kind != EVENT_CALL || call->nr != SYS_getppid || !(event->flags & EVENT_CPU))
+	if (event->kind != EVENT_CALL || call->nr != SYS_pread64 || !(event->flags & EVENT_CPU))
 		return;
 	calibration->cpu += call->cpu;
 	calibration->user += call->user;
@@ -706,20 +705,25 @@ static void calibrate(struct tracer *tracer, struct event_header *header)
 {
 	struct calibration calibration = {.n = 0};
 	struct record_sink sink = {calibration_take, &calibration};
-	uint64_t cpu;
-	int error;
+	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), error;
+	struct record_usual usual;
+	uint64_t cpu, user;
 
-	if (tracer_begin(tracer, &sink))
+	if (file < 0 || tracer_begin(tracer, &sink))
 		return;
-	child_start(tracer, calibration_run, NULL, false, &error);
+	usual = record_usual(file);
+	header->read_call = usual.call;
+	child_start(tracer, calibration_run, &file, false, &error);
 	if (!error)
 		tracer_watch(tracer, NULL);
 	tracer_end(tracer);
+	close(file);
 	if (!calibration.n)
 		return;
 	cpu = calibration.cpu / calibration.n;
-	header->call_cost = cpu > header->null_call ? cpu - header->null_call : 0;
-	header->gap_cost = calibration.user / calibration.n;
+	user = calibration.user / calibration.n;
+	header->call_cost = cpu > usual.call ? cpu - usual.call : 0;
+	header->gap_cost = user > usual.all - usual.call ? user - (usual.all - usual.call) : 0;
 }
 
 static void program_run(void *argument)

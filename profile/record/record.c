@@ -1,27 +1,74 @@
 // SPDX-License-Identifier: MIT
 /* record.c - see record.h. */
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "record/record.h"
 
-uint32_t record_null_call(void)
+#define ROUNDS 8
+#define TURNS  1000
+
+static void null_call(int fd)
+{
+	(void)fd;
+	syscall(SYS_getppid);
+}
+
+static void usual_memory(void)
+{
+	static volatile char memory[2048];
+
+	for (size_t i = 0; i < sizeof(memory); i += 32)
+		memory[i]++;
+}
+
+static void usual_memory_only(int fd)
+{
+	(void)fd;
+	usual_memory();
+}
+
+void record_usual_call(int fd)
+{
+	char byte;
+
+	usual_memory();
+	if (pread(fd, &byte, 1, 0) < 0)
+		abort();
+}
+
+/* ns for one: the least of a few rounds, since others run here, too. */
+static uint32_t time_of(void (*run)(int), int fd)
 {
 	uint64_t least = UINT64_MAX;
 
-	/* The least of a few rounds: others run here, too. */
-	for (int round = 0; round < 8; round++) {
+	for (int round = 0; round < ROUNDS; round++) {
 		struct timespec from, to;
 		uint64_t took;
 
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
-		for (int i = 0; i < 1000; i++)
-			syscall(SYS_getppid);
+		for (int i = 0; i < TURNS; i++)
+			run(fd);
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
 		took = (to.tv_sec - from.tv_sec) * 1000000000ULL + to.tv_nsec - from.tv_nsec;
 		if (took < least)
 			least = took;
 	}
-	return least / 1000;
+	return least / TURNS;
+}
+
+uint32_t record_null_call(void)
+{
+	return time_of(null_call, -1);
+}
+
+struct record_usual record_usual(int fd)
+{
+	struct record_usual ret = {.all = time_of(record_usual_call, fd)};
+	uint32_t memory = time_of(usual_memory_only, fd);
+
+	ret.call = ret.all > memory ? ret.all - memory : 0;
+	return ret;
 }

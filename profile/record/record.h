@@ -37,6 +37,18 @@ struct record_result {
 /* ns that one getppid takes in this process: what a crossing costs here. */
 uint32_t record_null_call(void);
 
+/*
+ * Something that programs do: reads one byte of `fd`, and looks at some memory.  What a back end adds
+ * to a call is more than to getppid, since what a call needs has left the caches meanwhile.
+ */
+void record_usual_call(int fd);
+
+/* ns that it takes while nobody records, and how much of that is the call's. */
+struct record_usual {
+	uint32_t all, call;
+};
+struct record_usual record_usual(int fd);
+
 /* By ptrace: for everybody, without a privilege, and slow.  Fills `header` before the first event. */
 struct record_result record_ptrace(const struct record_options *options,
 				   struct event_header *header, const struct record_sink *sink);

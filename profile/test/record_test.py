@@ -120,6 +120,20 @@ def main() -> None:
         profile("--", folder + "/none", status=127)
         profile(status=2)
         check_attach()
+        check_verify(source, out)
+
+
+def check_verify(source: str, out: str) -> None:
+    """What was measured is said beside what was predicted, and the status says which."""
+    run = subprocess.run(
+        [COSY, "profile", "--verify=2", "--", SUBJECT, source, out],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert "Verified: cosy run, predicted" in run.stdout, (run.stdout, run.stderr)
+    assert run.returncode == (0 if "processor time: in\n" in run.stdout else 1), run
 
 
 def check_attach() -> None:
