@@ -22,6 +22,9 @@ struct model_class {
 /* What might cost more is not advised. */
 #define MAX_LOSS 0.02
 
+/* Of what ptrace adds between two calls so much is not known better. */
+#define GAP_NOISE 0.3
+
 struct range {
 	double low, middle, high;
 };
@@ -95,10 +98,24 @@ static struct range class_saves(const struct profile *profile, const struct sums
 	return range;
 }
 
+/*
+ * The program's own time between the calls of a row, as far as it is surely that: a stop by ptrace
+ * leaves caches colder than any calibration knows, by a part of what it costs itself.
+ */
+static double row_computes(const struct advice *advice, const struct profile_row *row)
+{
+	const struct profile *profile = advice->profile;
+	double ret = advise_user(profile, &row->sums);
+
+	if (profile->header.backend == EVENT_BACKEND_PTRACE)
+		ret -= (double)row->sums.calls * profile->header.gap_cost * GAP_NOISE;
+	return ret < 0 ? 0 : ret;
+}
+
 static struct range region_saves(const struct advice *advice, const struct profile_row *row)
 {
 	const struct profile *profile = advice->profile;
-	double user = advise_user(profile, &row->sums), ns = instruction(profile);
+	double user = row_computes(advice, row), ns = instruction(profile);
 	/* A call that no region may hold ends it, and the next one begins after it. */
 	double entries = row->entries + row->sums.of[CLASS_PROCESS].calls;
 	double cost = entries * model_region * ns + row->processes * model_first_region * ns;
@@ -142,14 +159,19 @@ static void region_type(const struct profile_row *row, char *to, size_t size)
 }
 
 /* Why a region would not pay here. */
-static void region_why(const struct advice *advice, const struct profile_row *row, char *to,
-		       size_t size)
+static void region_why(const struct advice *advice, const struct profile_row *row,
+		       const struct range *range, char *to, size_t size)
 {
 	const struct profile *profile = advice->profile;
-	double kernel = advise_cpu(profile, &row->sums), user = advise_user(profile, &row->sums);
+	double kernel = advise_cpu(profile, &row->sums), user = row_computes(advice, row);
 	double per_entry = row->entries ? (double)row->sums.calls / row->entries : 0;
 
-	if (10 * row->sums.of[CLASS_WAIT].calls > 6 * row->sums.calls)
+	if (range->middle > MIN_SHARE * advice->cpu)
+		snprintf(to, size,
+			 "it may save %.0f %% or cost %.0f %%: what it computes between its calls "
+			 "is slower in a region; build both and compare",
+			 100 * range->high / advice->cpu, -100 * range->low / advice->cpu);
+	else if (10 * row->sums.of[CLASS_WAIT].calls > 6 * row->sums.calls)
 		snprintf(to, size,
 			 "it waits: %.0f %% of its calls sleep, and leaving out a crossing does "
 			 "not wake anybody",
@@ -209,7 +231,7 @@ static void advise_row(struct advice *advice, uint32_t number)
 		region_type(row, finding->type, sizeof(finding->type));
 		strcpy(finding->gives_up, "nothing; the source is marked and built by cosycc");
 	} else {
-		region_why(advice, row, finding->why, sizeof(finding->why));
+		region_why(advice, row, &range, finding->why, sizeof(finding->why));
 	}
 }
 

@@ -344,6 +344,10 @@ void files_call(struct files *files, struct fold_process *process, const struct 
 	case SYS_close:
 		files_set(files, process, call->args[0], NULL);
 		break;
+	case SYS_chdir:
+	case SYS_fchdir:
+		process->directory = ++files->serial;
+		break;
 	case SYS_close_range:
 		files_close_range(files, process, call);
 		break;

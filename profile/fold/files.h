@@ -43,6 +43,7 @@ struct fold_process {
 	uint32_t pid;
 	uint32_t threads;
 	struct file_table *table;
+	uint64_t directory;    /* changes with each chdir */
 	int64_t thread_credit; /* `cosy run`: towards the thread that returns leases */
 	struct fold_process *next;
 };

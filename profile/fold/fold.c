@@ -80,6 +80,7 @@ static struct fold_process *process_of(struct fold *fold, uint32_t pid, struct f
 		return NULL;
 	process->pid = pid;
 	process->table = parent ? file_table_copy(parent->table) : file_table_create();
+	process->directory = parent ? parent->directory : ++fold->files.serial;
 	process->next = *at;
 	*at = process;
 	fold->profile.processes++;
@@ -472,7 +473,7 @@ static void take_call(struct fold *fold, const struct event_call *call)
 		return;
 	}
 	sums_add(&profile->sites[site].all, &sums);
-	useless_count(&fold->useless, profile, file, call, site);
+	useless_count(&fold->useless, profile, thread->process, file, call, site);
 	reads_count(profile, thread->process, file, call, stack_inside(profile, stack));
 	relax_count(file, call);
 	depend_count(&fold->depends, &thread->depend, call, site, file);

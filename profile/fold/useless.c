@@ -57,8 +57,9 @@ static bool is_look_up(const struct event_call *call)
 	}
 }
 
-/* The same question had the same answer when it was asked last.  Relative names count by their directory's number. */
-static bool useless_again(struct useless *useless, const struct event_call *call)
+/* The same question had the same result when it was asked last, of the same directory if its name is relative. */
+static bool useless_again(struct useless *useless, const struct fold_process *process,
+			  const struct open_file *file, const struct event_call *call)
 {
 	const char *path = event_path(&call->event);
 	uint64_t question = table_mix(table_mix(6, call->pid), call->nr), answer, *known;
@@ -66,9 +67,8 @@ static bool useless_again(struct useless *useless, const struct event_call *call
 
 	if (!path || !*path)
 		return false;
-	if (*path != '/' && call->nr != SYS_stat && call->nr != SYS_lstat &&
-	    call->nr != SYS_access && call->nr != SYS_readlink)
-		question = table_mix(question, call->args[0]);
+	if (*path != '/')
+		question = table_mix(question, file ? file->serial : process->directory);
 	while (*path)
 		question = table_mix(question, *path++);
 	answer = table_mix(question, call->ret) | 1;
@@ -93,7 +93,8 @@ static void useless_found(struct profile *profile, enum useless_kind kind,
 	}
 }
 
-void useless_count(struct useless *useless, struct profile *profile, const struct open_file *file,
+void useless_count(struct useless *useless, struct profile *profile,
+		   const struct fold_process *process, const struct open_file *file,
 		   const struct event_call *call, uint32_t site)
 {
 	enum useless_kind kind;
@@ -111,7 +112,7 @@ void useless_count(struct useless *useless, struct profile *profile, const struc
 		found = call->args[1] == F_GETFD || call->args[1] == F_GETFL;
 	} else if (is_look_up(call)) {
 		kind = USELESS_AGAIN;
-		found = useless_again(useless, call);
+		found = useless_again(useless, process, file, call);
 	} else if (is_identity(call)) {
 		kind = USELESS_IDENTITY;
 		found = true;

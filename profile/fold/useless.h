@@ -11,7 +11,8 @@ struct useless {
 };
 
 /* Counts the call if it is one; `file` is as it was before the call. */
-void useless_count(struct useless *useless, struct profile *profile, const struct open_file *file,
+void useless_count(struct useless *useless, struct profile *profile,
+		   const struct fold_process *process, const struct open_file *file,
 		   const struct event_call *call, uint32_t site);
 
 #endif /* COSY_PROFILE_USELESS_H */

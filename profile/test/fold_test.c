@@ -152,6 +152,50 @@ static void test_threads(void)
 	fold_destroy(stream.fold);
 }
 
+/* A name is another one in another directory. */
+static void test_names(void)
+{
+	struct stream stream = stream_begin();
+	const struct profile *profile;
+
+	for (int i = 0; i < 5; i++) {
+		stream_open(&stream, "/d", O_RDONLY | O_DIRECTORY, 3);
+		stream_call_path(&stream, SYS_newfstatat, "name", 0, 3, 0x1000, 0x2000);
+		stream_call(&stream, SYS_close, 0, 3, 0, 0);
+		stream_call_path(&stream, SYS_chdir, "..", 0, 0x1000, 0, 0);
+		stream_call_path(&stream, SYS_stat, "name", 0, 0x1000, 0x2000, 0);
+	}
+	stream_call_path(&stream, SYS_stat, "name", 0, 0x1000, 0x2000, 0);
+	profile = fold_finish(stream.fold);
+	CHECK_EQ(profile->useless[USELESS_AGAIN].calls, 1);
+	fold_destroy(stream.fold);
+}
+
+/* Many small reads are worth a region; waits are not, nor is a loop of three turns. */
+static void test_advice(void)
+{
+	static struct advice advice;
+
+	for (int slept = 0; slept < 2; slept++)
+		for (int turns = 3; turns < 20000; turns *= 1000) {
+			struct stream stream = stream_begin();
+			bool region = false;
+
+			stream_open(&stream, "/a", O_RDWR, 3);
+			stream.flags |= slept ? EVENT_SLEPT : 0;
+			for (int i = 0; i < turns; i++) {
+				stream_call(&stream, SYS_pread64, 10, 3, 0x2000, 10);
+				stream_call(&stream, SYS_pread64, 10, 3, 0x2100, 10);
+				stream_call(&stream, SYS_poll, 1, 0x2000, 1, 100);
+			}
+			advise(fold_finish(stream.fold), &advice);
+			for (uint32_t i = 0; i < advice.n; i++)
+				region |= advice.findings[i].way == WAY_REGION;
+			CHECK_EQ(region, !slept && turns > 3);
+			fold_destroy(stream.fold);
+		}
+}
+
 static void test_useless(void)
 {
 	struct stream stream = stream_begin();
@@ -364,6 +408,8 @@ int main(void)
 	test_inner();
 	test_functions();
 	test_threads();
+	test_names();
+	test_advice();
 	test_useless();
 	test_position();
 	test_dependences();

@@ -24,6 +24,7 @@ static inline struct stream stream_begin(void)
 				      .version = EVENT_VERSION,
 				      .size = sizeof(header),
 				      .backend = EVENT_BACKEND_PTRACE,
+				      .gap_cost = 100,
 				      .null_call = 150};
 	struct stream stream = {
 		.fold = fold_create(&header), .pid = 10, .tid = 10, .flags = EVENT_CPU};
