@@ -16,7 +16,7 @@ WRITER_OPENS ?= 100000
 TESTS ?=
 RELEASE ?= trixie
 
-.PHONY: all bench bench-preload demo demo-on test test-on check vm fuzz fuzz-preload stale-preload programs-preload \
+.PHONY: all bench bench-preload demo demo-on test test-on check naming vm fuzz fuzz-preload stale-preload programs-preload \
 	bench-read fuzz-read stale-read programs-read same mutants format tables install clean setup configure
 
 all: configure
@@ -37,6 +37,10 @@ test-on demo-on: setup
 # What is to hold for the sources themselves: form, spelling, links, names.
 check: configure
 	@ctest --preset $(PRESET) -L check
+
+# The names of cosycc's sources as well, by clang-tidy, which takes some minutes.
+naming: all
+	@tools/check/naming.py --build $(BUILD) --all
 
 # Everything that docs/measured/compounds.md shows, in about half an hour.
 bench: all

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import tempfile
 import unittest
 from collections.abc import Callable, Iterator
@@ -11,6 +13,7 @@ from pathlib import Path
 import documents
 import figures
 import names
+import naming
 import tables
 import words
 
@@ -196,6 +199,29 @@ class Figures(Check):
             [
                 "README.md:2: '1,460 instructions' has no name in docs/measured/figures.txt",
                 "README.md:2: '5 to 20 ns' has no name in docs/measured/figures.txt",
+            ],
+        )
+
+
+@unittest.skipUnless(shutil.which(naming.CLANG_TIDY), f"{naming.CLANG_TIDY} is not installed")
+class Naming(Check):
+    def test_kinds(self) -> None:
+        self.write(
+            lib__a_c="#define lower 1\nenum { Mixed, FINE };\nstatic int Variable, fine_ = 1;\nint __its_own(void);\n",
+            other__b_c="int Elsewhere;\n",
+        )
+        shutil.copy(naming.tree.TOP / ".clang-tidy", self.top / ".clang-tidy")
+        build = self.top / "build"
+        build.mkdir()
+        entry = {"directory": str(self.top), "command": "cc -fno-tree-loop-im -c lib/a.c", "file": "lib/a.c"}
+        (build / "compile_commands.json").write_text(json.dumps([entry]))
+        chosen = naming.commands(build, [], False, self.top)
+        self.assertEqual(
+            [fault.partition(" [")[0] for fault in naming.faults(chosen, self.top)],
+            [
+                "lib/a.c:1:9: error: invalid case style for macro definition 'lower'",
+                "lib/a.c:2:8: error: invalid case style for enum constant 'Mixed'",
+                "lib/a.c:3:12: error: invalid case style for variable 'Variable'",
             ],
         )
 
