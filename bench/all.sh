@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # all.sh BUILD KERNEL: measures everything that docs/measured/compounds.md shows, two machines at a
-# time, into BUILD/bench/results.jsonl, and writes the documents and their plots anew.
+# time, into BUILD/bench/results.jsonl, and writes the documents and their plots.
 set -u
 here=$(dirname "$0")
 build=$1 kernel=$2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is measured: every workload with its parameters and its contenders."""
+"""The rows: every workload with its parameters and its contenders."""
 
 from __future__ import annotations
 

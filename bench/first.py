@@ -3,7 +3,7 @@
 """Keeps the README's first table and chart as they were measured.
 
     bench/run.py --beside --runs 3 --contenders CONTENDERS --json docs/measured/first.jsonl
-    first.py		writes the table in README.md and docs/measured/plots/first.svg anew
+    first.py		writes the table in README.md and docs/measured/plots/first.svg
     first.py --check	says where they are not those of the lines
 
 The lines are run.py's; the last one of a row and a contender counts. CONTENDERS are plain, io_uring,
@@ -41,7 +41,7 @@ class Row:
 
 
 def rows() -> list[Row]:
-    """What was measured, in the order of the benchmark."""
+    """The measured lines, in the order of the benchmark."""
     lines = [json.loads(text) for text in LINES.read_text().splitlines()]
     out = []
     for case in (case for name in cases.WORKLOADS for case in cases.cases(name) if case.title):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where programs are run: one shell script, in a virtual machine or here, whose output is the result."""
+"""Runs programs by one shell script, in a virtual machine or here, whose output is the result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNITS = {"insn": "instructions", "wall": "ns", "native": "ns"}
 NEEDS_MODULE = ("COSY", "COSY-FAST", "COSY-NAMED")
 TOOLS = ("cp", "du", "grep", "ls")  # of this machine, that guests are given
 
-# What Debian's kernels do by themselves; vm.py --icount switches it off (tests/vm/qemu.py).
+# Done by Debian's kernels by themselves; vm.py --icount switches it off (tests/vm/qemu.py).
 DEFAULT_PARAMETERS = (
     "init_on_alloc=1 randomize_kstack_offset=on hardened_usercopy=on "
     "lsm=landlock,lockdown,yama,loadpin,safesetid,integrity,apparmor,selinux,smack,tomoyo,bpf"
@@ -38,7 +38,7 @@ class BenchError(Exception):
 
 @dataclass
 class Setup:
-    """Where and how it is measured."""
+    """The place and way of a measurement."""
 
     lane: str
     kernel: str  # series, in a virtual machine

@@ -54,7 +54,7 @@ class Results:
         return json.dumps([line[name] for name in names], sort_keys=True)
 
     def some(self, **wanted: object) -> Results:
-        """Those lines whose fields are as wanted."""
+        """The lines whose fields are as wanted."""
         return Results([line for line in self.lines if all(line[name] == value for name, value in wanted.items())])
 
     def value(self, contender: str) -> float | None:
@@ -210,7 +210,7 @@ def _spread(insn: Results) -> str:
 
 
 def remarks_of(section: str) -> str:
-    """What bench/remarks.md says there."""
+    """The remark that bench/remarks.md has there."""
     text = (HERE / "remarks.md").read_text()
     for part in text.split("\n## ")[1:]:
         name, _, body = part.partition("\n")

@@ -57,7 +57,7 @@ class Line:
 
 
 def _rows(names: list[str], setup: Setup, short: bool, known: bool, contenders: list[str]) -> list[Row]:
-    """What is to be measured; says what cannot be."""
+    """The rows to measure; prints those that cannot be."""
     left_out: list[str] = []
     rows = []
     for case in (case for name in names for case in cases.cases(name)):

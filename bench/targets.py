@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the project set out to reach, beside what the papers reached: per cent less than plain calls."""
+"""The project's targets, beside what the papers reached: per cent less than plain calls."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ TARGETS = (
     Target("read1, 64 KB", "read1", {"size": 65536}, fast=12, paper="-, 12"),
 )
 
-# Where each workload comes from, and what was measured there.
+# The paper that each workload comes from, and what was measured there.
 PAPERS = {
     "getpid": "FSL-02-01, figure 2: 12 to 90 % less elapsed time, growing with the number of calls.",
     "db": "FSL-02-01, figure 3: COSY 26 %, COSY-FAST 64 % less elapsed time; the same with 2 and 4 processes.",

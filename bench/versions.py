@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What was measured, and on what: versions, the machine, the tree that is walked."""
+"""Says what was measured, and on what: versions, the machine, the tree that is walked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _package(name: str) -> str:
 
 @functools.cache
 def contenders() -> dict[str, str]:
-    """Those whose version is not the kernel's."""
+    """The programs whose version is not the kernel's."""
     project = re.search(r"project\(cosy VERSION (\S+)", (_TOP / "CMakeLists.txt").read_text())
     commit = _output("git", "describe", "--always", "--dirty")
     ours = f"cosy {project[1] if project else '?'}{f' ({commit})' if commit else ''}"

@@ -44,7 +44,7 @@ class DemoError(Exception):
 
 @dataclass
 class Outcome:
-    """What demo-guest.sh printed."""
+    """The output of demo-guest.sh."""
 
     files: int = 0
     bytes: int = 0

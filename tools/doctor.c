@@ -105,7 +105,7 @@ static bool read_fact(const char *path, char *ret, size_t size)
 	return got;
 }
 
-/* A number behind "Name:" in /proc/self/status, or -1. */
+/* The number after "Name:" in /proc/self/status, or -1. */
 static long status_number(const char *name)
 {
 	FILE *file = fopen("/proc/self/status", "re");
@@ -145,7 +145,7 @@ static const char *const wrappers[] = {
 };
 #define WRAPPER_CNT (sizeof(wrappers) / sizeof(*wrappers))
 
-/* What one object has its own of. */
+/* The functions that one object has its own of. */
 struct interposer {
 	struct visit *visit;
 	const char *object;
@@ -425,7 +425,8 @@ static void tell_cache(struct visit *v)
 	if (stats.cache_hits)
 		fine("what was compiled is kept for your next process");
 	else
-		fine("each process compiles anew (Linux before 6.9, max_user_cache=0 or no room in "
+		fine("each process compiles again (Linux before 6.9, max_user_cache=0 or no room "
+		     "in "
 		     "your locked memory)");
 }
 

@@ -8,7 +8,7 @@
 
 #include "overlays.h"
 
-/* Where there are more, as on hosts of many containers, what they are below counts. */
+/* With more of them, as on hosts of many containers, the folder that they are below counts. */
 #define MAX_OVERLAYS 32
 
 struct directories {

@@ -15,7 +15,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 
-/* Where the parser is. */
+/* The parser's place. */
 struct parser {
 	const char *path;
 	unsigned int line;
@@ -156,7 +156,7 @@ static const char *read_size(const char *from, size_t len, uint64_t *value, size
 		*value <<= 10 * (strchr(units, from[i++]) - units + 1);
 	*at = i;
 	if (!i || i != len)
-		return "a size is a number, with K, M or G behind it or nothing";
+		return "a size is a number, with K, M or G after it or nothing";
 	*at = 0;
 	return *value < 4096 || *value > 1ULL << 40 ? "a size is between 4K and 1024G" : NULL;
 }
@@ -303,7 +303,7 @@ static bool line(struct parser *parser)
 	skip_spaces(parser);
 	if (*parser->at == '#' || !*parser->at)
 		return true;
-	/* Behind a rule, too; a # within a word is part of it. */
+	/* After a rule, too; a # within a word is part of it. */
 	comment = strstr(parser->at, " #");
 	if (comment)
 		*comment = 0;

@@ -19,7 +19,7 @@ struct policy_text {
 bool policy_read(const char *path, bool optional, struct policy_text *rules);
 
 /*
- * Adds what `cosy run --memory` says, behind all rules.  False, with the reason on standard error,
+ * Adds what `cosy run --memory` says, after all rules.  False, with the reason on standard error,
  * if it is no size.
  */
 bool policy_add_memory(const char *text, struct policy_text *rules);
@@ -30,7 +30,7 @@ bool policy_leave_alone(const char *patterns, struct policy_text *rules);
 /* Adds a rule, of what is called `place`, that switches off files whose paths match `pattern`. */
 bool policy_switch_off(const char *place, const char *pattern, struct policy_text *rules);
 
-/* What a list of kinds to relax stands for, or -1 and the length of what was read in *good. */
+/* The bits of a list of kinds to relax, or -1, and in *good the length of what was read. */
 int policy_relax_list(const char *list, size_t len, size_t *good);
 
 #endif /* COSY_TOOLS_POLICY_H */

@@ -20,7 +20,7 @@
 #include "overlays.h"
 #include "policy.h"
 
-/* As a shell: not found, and found but not to be run. */
+/* A shell's statuses: not found, and found but not to be run. */
 enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
 /* The second is the first and more; it is taken when something is relaxed. */
@@ -130,7 +130,7 @@ static const char *refusal(const char *path)
 	return why;
 }
 
-/* Behind what is preloaded already, which may want to be first. */
+/* Appends to what is preloaded already, which may want to be first. */
 static bool preload(const char *library)
 {
 	const char *others = getenv("LD_PRELOAD");
@@ -150,7 +150,7 @@ static void ask_for_stats(void)
 	char number[16];
 	int fd = fcntl(STDERR_FILENO, F_DUPFD, 1000);
 
-	/* Where there is none, a file of the program's own may get its number. */
+	/* If there is none, a file of the program's own may get its number. */
 	if (fd < 0 && errno == EBADF)
 		return;
 	snprintf(number, sizeof(number), "%d", fd < 0 ? STDERR_FILENO : fd);

@@ -4,7 +4,7 @@
 
 #include "command.h"
 
-/* What du says of a folder, less what is the folder's own. */
+/* The blocks that du counts in a folder, without the folder's own. */
 static long blocks_said(const char *folder)
 {
 	struct stat st;

@@ -81,7 +81,7 @@ static void check_reads(long look)
 	compare_number("the sum over bonnie", blocks * BLOCK, pass(blocks, look), wanted);
 }
 
-/* What the first n blocks are after a pass of this phase. */
+/* The bytes of the first n blocks after a pass of this phase. */
 static void write_wanted(char *file, long n, int rewrite)
 {
 	int block[WORDS];

@@ -42,7 +42,7 @@ static void line_make(char line[CONTENT_LINE], uint32_t file, uint32_t number)
 		       tag = digits(line_tag(file, number)) + 'G' * bytes;
 	uint64_t head = digits(number);
 
-	/* Those from 10 on are letters. */
+	/* Digits from 10 on are letters. */
 	head += '0' * bytes + ((head + 6 * bytes) >> 4 & bytes) * ('a' - '9' - 1);
 	memset(line, 'a' + number % 26, CONTENT_LINE);
 	memcpy(line, &head, sizeof(head));

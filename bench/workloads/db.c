@@ -11,7 +11,7 @@ long db_transact(int fd, long n, uint64_t seed, uint32_t records)
 
 	COSY_START;
 	for (long i = 0; i < n; i++) {
-		/* The last record has no place behind it. */
+		/* The last record has no place after it. */
 		off_t at = (off_t)(db_random(&seed) % (records - 1)) * RECORD;
 
 		if (lseek(fd, at, SEEK_SET) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * db.h - the database simulation of FSL-02-01 section 4.3: a file of `megabytes`, read in
- * records of 4 KB at random places; behind every second read the record is written, where
+ * records of 4 KB at random places; after every second read the record is written, where
  * the read ended, as there.  Done by `processes` at once, each with a descriptor of its own,
  * the work divided among them.  An operation is one read with its seek and half a write.
  */

@@ -33,7 +33,7 @@ void bench_prepare(void)
 	if (processes > MOST)
 		processes = MOST;
 	records = size / RECORD;
-	/* Where contents are looked at, all contenders must begin with the same. */
+	/* All contenders must begin with the same contents where these are compared. */
 	if (bench_number("anew", 0))
 		unlink("db");
 	bench_file("db", size);
@@ -88,7 +88,7 @@ static int is_clean(uint64_t seed)
 	return 1;
 }
 
-/* What db_transact should return, with `file` as it should be afterwards. */
+/* The value that db_transact should return, with `file` as it should be afterwards. */
 static long transact_wanted(char *file, long n, uint64_t seed)
 {
 	const char *looks_at = bench_text("looks at", "nothing");

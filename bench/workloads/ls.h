@@ -69,7 +69,7 @@ static void ls_line(FILE *to, const struct entry *e)
 		e->name);
 }
 
-/* That of an entry, with its length. */
+/* The name of an entry, with its length. */
 static const char *ls_text(const struct entry *e, int *len)
 {
 	static char text[2][512];
@@ -106,7 +106,7 @@ static void ls_compare(const struct entry *got)
 	ls_seen[atol(got->name + sizeof("file-") - 1)]++;
 }
 
-/* What is done with the attributes; what all contenders must agree on. */
+/* Adds the attributes up; all contenders must agree on the sum. */
 static long ls_use(const struct entry *entries, int count)
 {
 	static FILE *to;
@@ -124,7 +124,7 @@ static long ls_use(const struct entry *entries, int count)
 	return sum;
 }
 
-/* What a fresh mount would do to the caches of names and attributes. */
+/* Empties the caches of names and attributes, as a fresh mount would. */
 static void ls_forget(void)
 {
 	int fd = BENCH_TRY(open("/proc/sys/vm/drop_caches", O_WRONLY));

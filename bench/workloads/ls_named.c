@@ -6,7 +6,7 @@
 #include <cosy/fast.h>
 #include <linux/cosy.h>
 
-/* As many entries as the plain source has in its two buffers. */
+/* Entries: as many as the plain source has in its two buffers. */
 #define SCAN (NAMES + ENTRIES * sizeof(struct stat))
 
 static long ls_pass(int dir)

@@ -16,7 +16,7 @@
 static char program[512], count[32];
 static int output;
 
-/* What the programs write, besides what they print. */
+/* The files that the programs write, besides what they print. */
 static const char *const written[] = {"keys",  "records", "part0", "part1",
 				      "part2", "part3",	  "copy"};
 
@@ -64,7 +64,7 @@ long bench_work(long n)
 	return failed;
 }
 
-/* What it printed, and the files that it wrote, are the row's bytes: run.py compares them. */
+/* Its output and the files that it wrote are the row's bytes: run.py compares them. */
 void bench_check(long n, long answer)
 {
 	static char bytes[1 << 20];

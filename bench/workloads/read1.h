@@ -15,7 +15,7 @@
 static int fd;
 static long size;
 
-/* Where the bytes of the last read are. */
+/* The place of the last read's bytes. */
 static const char *read1_got(void);
 
 void bench_prepare(void)

@@ -81,7 +81,7 @@ void bench_prepare(void)
 		receiver = pair[1];
 	}
 	BENCH_TRY(setsockopt(sender, SOL_SOCKET, SO_SNDBUFFORCE, &buffer, sizeof(buffer)));
-	/* Who says that he sent more than he did is not waited for. */
+	/* Does not wait for a sender that claims more than it sent. */
 	BENCH_TRY(setsockopt(receiver, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)));
 	serve_begin();
 }

@@ -35,12 +35,12 @@ def program(csmith: str, seed: int, work: Path) -> str:
 
 
 def limited(seconds: int) -> list[str]:
-    """What a command begins with that may take no more processor time than that."""
+    """The beginning of a command that may take no more processor time than that."""
     return ["prlimit", "--core=0", f"--cpu={seconds}:{seconds + 1}"]
 
 
 def output(path: Path, mode: str) -> str | None:
-    """What the program prints, or None when it takes too long."""
+    """The program's output, or None when it takes too long."""
     command = [*limited(RUN_LIMIT), str(path)]
     done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, COSY_MODE=mode))
     if done.returncode == -signal.SIGXCPU:

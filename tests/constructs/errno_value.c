@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// errno: read, written, and its exact value behind the region.
+// errno: read, written, and its exact value after the region.
 // expect: compiled
 #include <cosy/cosy.h>
 #include <errno.h>

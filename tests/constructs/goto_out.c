@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// goto to several labels behind and before the region.
+// goto to several labels after and before the region.
 // expect: compiled
 #include <cosy/cosy.h>
 #include <stdio.h>

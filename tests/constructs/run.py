@@ -63,7 +63,7 @@ def read_construct(source: Path) -> Construct:
 
 
 class Failed(Exception):
-    """What is wrong with a construct."""
+    """A construct is wrong; says how."""
 
 
 def execute(command: list[str]) -> str:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Several regions in a function, one in a loop, one behind a condition, with
+// Several regions in a function, one in a loop, one after a condition, with
 // values handed from one to the next.
 // expect: compiled
 #include <cosy/cosy.h>

@@ -120,7 +120,7 @@ static int two_at_a_time(int a, int b, int out)
 	return n;
 }
 
-/* Carried around a loop: what the read before left behind. */
+/* Carried around a loop: what the read before left. */
 static int carried(int fd, int out)
 {
 	char buf[PAGE];
@@ -142,7 +142,7 @@ static int carried(int fd, int out)
 	return lines + n;
 }
 
-/* Left early, looked at behind the region. */
+/* Left early, looked at after the region. */
 static int early(int fd)
 {
 	char buf[PAGE];
@@ -221,7 +221,7 @@ static int in_turns(int in, int out)
 
 		memset(buf, 'a' + i, sizeof(buf));
 		pread(in, buf, i * 1000, i);
-		/* Behind a short read is what was there before. */
+		/* After a short read is what was there before. */
 		write(out, buf, sizeof(buf));
 		getppid();
 	}

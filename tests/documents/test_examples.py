@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What documents show works: their C compiles by cosycc and by any compiler, their rules are rules.
+"""Tries what documents show: their C compiles by cosycc and by any compiler, their rules are rules.
 
 A block of C that includes a header is a whole file.  Under ```c it has to become compounds
 without a region left native; under ```c native a region has to stay native.  A block under
@@ -28,7 +28,7 @@ class Settings:
 
 
 def blocks(language: str) -> list[tuple[str, str, str]]:
-    """Where a block is, what its first line says besides, and the block."""
+    """The place of a block, the rest of its first line, and the block."""
     found = []
     for path in [TREE / "README.md", *sorted((TREE / "docs").rglob("*.md"))]:
         text = path.read_text()

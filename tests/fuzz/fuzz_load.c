@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
-/* Every other input gets a header that fits it, so that the parts behind are reached. */
+/* Every other input gets a header that fits it, so that the parts after it are reached. */
 static void repair(u8 *bytes, size_t size)
 {
 	struct cosy_compound *header = (void *)bytes;

@@ -56,7 +56,7 @@ static void on_alarm(int number)
 	(void)number;
 }
 
-/* Signals at any time, so that programs leave and go on behind their calls. */
+/* Signals at any time, so that programs leave and go on after their calls. */
 static void start_alarms(void)
 {
 	struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
@@ -328,7 +328,7 @@ int main(int argc, char **argv)
 	       (unsigned long long)counts.handed_over);
 	for (i = 0; i < RUN_LEFT; i++) {
 		printf("%s %llu\n", outcome_name(i), (unsigned long long)counts.outcomes[i]);
-		/* Of an end that was never met nothing is proven. */
+		/* An end that was never met proves nothing. */
 		if (!counts.outcomes[i] && counts.programs > 2000)
 			return 1;
 	}

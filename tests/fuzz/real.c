@@ -105,7 +105,7 @@ void real_worlds(const struct differential *setting, struct world *model, struct
 
 /* --- libcosy's interpreter ------------------------------------------------------------- */
 
-/* It overflows onto the first byte behind the stack, where an access may end, too. */
+/* It overflows onto the first byte after the stack, where an access may end, too. */
 static enum outcome stopped_by(int number)
 {
 	if (number == SIGILL)

@@ -46,7 +46,7 @@ def sources(folders: Iterable[str], *suffixes: str) -> list[Path]:
 
 
 def compile_together(headers: Iterable[Path]) -> str:
-    """What the compiler says of one file that includes them; "" when nothing."""
+    """The compiler's words about one file that includes them; "" when there are none."""
     include = [f"-I{TREE / part}" for part in ("include", "include/uapi", "core", "lib", "tools")]
     done = subprocess.run(
         [Settings.compiler, "-x", "c", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"]

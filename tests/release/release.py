@@ -34,15 +34,15 @@ from cache import SetupError  # noqa: E402
 
 # The tree in the chroot.
 PLACE = Path("root/cosy")
-# What no copy of the tree has, wherever it lies.
+# Left out of every copy of the tree, wherever it lies.
 LEFT_OUT = {".git", ".cache", "__pycache__", "Testing"}
 # Settings of this machine's apt without which its mirrors may not be reached.
 APT_SETTINGS = ("Acquire::http", "Acquire::https", "Acquire::Check-", "Acquire::ForceIPv")
-# What the command's environment has of this machine's, and what of its own.
+# The command's environment: this machine's variables, and its own.
 ENVIRONMENT = ("TERM", "COLUMNS", "LINES", "http_proxy", "https_proxy", "no_proxy")
 BARE = {"HOME": "/root", "LANG": "C.UTF-8", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 
-# As process 1 of the namespaces.  The shell waits for whatever loses its parent.
+# Runs as process 1 of the namespaces.  The shell waits for whatever loses its parent.
 INSIDE = """
 set -e
 mount -t proc proc "$0/proc"

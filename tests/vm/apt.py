@@ -49,7 +49,7 @@ class Apt:
         return dict(fields)
 
     def update(self) -> None:
-        """Fetches the lists of packages anew."""
+        """Fetches the lists of packages again."""
         self._run("apt-get", "-qq", "update")
 
     def download(self, packages: dict[str, str], folder: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where fetched and built things are kept, and how parallel runs share them."""
+"""Keeps fetched and built things, for runs in parallel, too."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a dynamically linked file needs besides itself."""
+"""Finds what a dynamically linked file needs besides itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import cache
 
 _LOADER = "/lib64/ld-linux-x86-64.so.2"
-# Where every x86-64 loader of Debian looks without being told.
+# Every x86-64 loader of Debian looks there without being told.
 _DEFAULT = {f"{top}{sub}" for top in ("/lib", "/usr/lib") for sub in ("", "/x86_64-linux-gnu")}
 _PT_DYNAMIC, _PT_INTERP, _X86_64 = 2, 3, 62
 

@@ -55,7 +55,7 @@ if [ -n "$COSY" ]; then
 	loaded=$?
 	report "load $loaded"
 	[ $loaded = 0 ] || finish
-	# What packaging/60-cosy.rules has udev do.
+	# Do what packaging/60-cosy.rules has udev do.
 	if [ -c /dev/cosy ]; then
 		chown root:cosy /dev/cosy
 		chmod 0660 /dev/cosy
@@ -75,7 +75,7 @@ else
 fi
 report "exit $?"
 
-# Whatever the command left behind must not keep the module.
+# Nothing that the command left may keep the module.
 kill -KILL -1 2>/dev/null
 if [ -n "$COSY" ] && [ -z "$KEEP" ] && grep -q '^cosy ' /proc/modules; then
 	tries=0

@@ -31,12 +31,12 @@ class Kernel:
 
     @property
     def headers(self) -> Path:
-        """What `make -C` wants for building a module."""
+        """The folder that `make -C` wants for building a module."""
         return self.root / f"usr/src/linux-headers-{self.release}"
 
     @property
     def module_base(self) -> Path:
-        """What depmod and modprobe call the base directory."""
+        """The folder that depmod and modprobe call the base directory."""
         return self._first(f"lib/modules/{self.release}", f"usr/lib/modules/{self.release}").parents[2]
 
     def _first(self, *names: str) -> Path:
@@ -74,7 +74,7 @@ def _depends(fields: dict[str, str], pattern: str) -> str:
 
 
 def _candidate(release: str, apt: apt_.Apt) -> _Candidate | str:
-    """What has to be fetched for a release, or why it cannot be used."""
+    """The packages to fetch for a release, or why it cannot be used."""
     image, headers = f"linux-image-{release}", f"linux-headers-{release}"
     fields = apt.show(headers)
     if not fields:

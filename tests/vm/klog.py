@@ -36,7 +36,7 @@ _BAD = re.compile(
 )
 
 
-# What init.sh logs before it does anything of ours.
+# init.sh logs this before it does anything of ours.
 _UP = "cosy guest: up"
 
 

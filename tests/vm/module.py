@@ -13,7 +13,7 @@ import cache
 from cache import SetupError
 from kernels import Kernel
 
-# What the module is made of; installed and staged side by side.
+# The module's sources; installed and staged side by side.
 PARTS = ("kmod", "core", "include")
 # Type information for the kernel's BPF verifier, which we do not use, would need pahole.
 NO_BTF = ("CONFIG_DEBUG_INFO_BTF_MODULES=",)
@@ -37,7 +37,7 @@ def sources(tree: Path) -> dict[str, bytes]:
 def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
     """cosy.ko for a kernel, built unless these very sources have been.
 
-    With `check` everything is compiled anew under sparse and W=1, and what they
+    With `check` everything is compiled again under sparse and W=1, and what they
     say is printed.
     """
     files = sources(tree)

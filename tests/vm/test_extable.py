@@ -38,7 +38,7 @@ def section(data: bytes, wanted: str) -> bytes:
 class ExceptionTable(unittest.TestCase):
     def test_a_memory_error_in_a_users_page_is_survived(self) -> None:
         table = section(module.build(kernels.find(KERNEL)).read_bytes(), "__ex_table")
-        # Where it happened, where to go on (both relocated), the type and its register.
+        # The place of the fault and the place to go on (both relocated), the type and its register.
         types = [data & 0xFF for _, _, data in struct.iter_unpack("<iii", table)]
         self.assertEqual(set(types) - {*RECOVERABLE.values(), *KERNELS_OWN_MEMORY.values()}, set(), "types that panic")
         # Our own assembly is there at all: thunks and the operations on memory.

@@ -86,7 +86,7 @@ class Ends(Machine):
 
 
 class Contents(Machine):
-    """What goes in and what comes out."""
+    """Bytes that go in, and those that come out."""
 
     def test_output_and_status_are_the_commands(self) -> None:
         done = vm("--", "sh", "-c", "echo to stdout; echo to stderr >&2; uname -r; exit 41")

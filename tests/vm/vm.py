@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
             continue
         sub.add_argument("--tree", type=Path, default=cache.TREE, help="where cosy.ko's sources are")
         if verb == "build":
-            sub.add_argument("--check", action="store_true", help="anew, under sparse and W=1")
+            sub.add_argument("--check", action="store_true", help="compile again, under sparse and W=1")
             continue
         sub.add_argument("--user", default="root", choices=("root", "nobody"))
         sub.add_argument("--icount", action="store_true", help="time is counted instructions: 1 ns each")

@@ -33,7 +33,7 @@ def without_code(text: str) -> str:
 
 
 def anchors(text: str) -> set[str]:
-    """What a link may name behind '#': headings, as the usual viewers make them."""
+    """The names that a link may have after '#': headings, as the usual viewers make them."""
     found: set[str] = set()
     for heading in HEADING.findall(without_code(text)):
         plain = re.sub(r"[^\w\- ]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()).replace(" ", "-")
@@ -62,7 +62,7 @@ def too_long(text: str) -> Iterator[int]:
 
 
 def faults(top: Path) -> Iterator[str]:
-    """What is wrong, a line each."""
+    """The faults, a line each."""
     documents = {path: path.read_text() for path in tree.files("*.md", top=top)}
     leads: dict[Path, set[Path]] = {path: set() for path in documents}
     for path, text in documents.items():

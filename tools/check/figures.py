@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Keeps measured figures in documents as the benchmarks' tables have them.
 
-    figures.py		writes those that are stale anew
+    figures.py		writes those that are stale again
     figures.py --check	says which are
 
-A document marks a figure by a name behind it, which readers do not see:
+A document marks a figure by a name after it, which readers do not see:
 
     reads of one byte take 360<!--=read1_fast--> instructions
 
@@ -34,7 +34,7 @@ MEASURED = Path("docs/measured")
 DEFINITIONS = MEASURED / "figures.txt"
 FIGURE = re.compile(r"(\d[\d,]*)(\.\d+)?<!--=(\w+)-->")
 TERM = re.compile(r"\b(\w+)\[([^\[\]]*)\]")
-# What is measured in these units is a figure; limits and sizes are not said in them.
+# A number in these units is a figure; limits and sizes are not said in them.
 BARE = re.compile(r"(?<![\w.,-])\d[\d,.]*(?: (?:and|to|or) \d[\d,.]*)? (?:instructions|ns)\b")
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
@@ -90,7 +90,7 @@ def _arithmetic(node: ast.expr) -> float:
 
 
 class Figures:
-    """What docs/measured/figures.txt defines."""
+    """The definitions of docs/measured/figures.txt."""
 
     def __init__(self, top: Path) -> None:
         self.formulas: dict[str, str] = {}
@@ -115,7 +115,7 @@ class Figures:
         return value
 
     def value(self, name: str) -> float:
-        """What a figure is by the tables."""
+        """The value of a figure by the tables."""
         if name not in self.formulas:
             raise FigureFault(f"{DEFINITIONS} does not define it")
         formula = TERM.sub(lambda term: repr(self._cell(term[1], term[2])), self.formulas[name])
@@ -130,7 +130,7 @@ def shown(value: float, decimals: int) -> str:
 
 
 def documents(top: Path) -> Iterator[Path]:
-    """Those that are written by hand."""
+    """The figures that are written by hand."""
     for path in tree.files("*.md", top=top):
         if path.relative_to(top).parent != MEASURED and path.name != "CHANGELOG.md":
             yield path

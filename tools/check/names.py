@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Checks that comments and documents name nothing that the code does not have.
 
-Such a name is one that begins with cosy_ or COSY_.  It is had where any source has it
+Such a name is one that begins with cosy_ or COSY_.  It exists where any source has it
 outside of comments, as part of a path (cosy_fast.3), or where a table makes it: where a
 macro pastes `prefix ## parameter`, and a *.def file has the rest.
 """
@@ -20,7 +20,7 @@ NAME = re.compile(r"\b(?:cosy|COSY)_\w*[A-Za-z0-9]\b(?![*(]?\*)")
 PASTED = re.compile(r"\b((?:cosy|COSY)_\w*_) ?## ?\w+|\w+ ?## ?(_cosy\w*)\b")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
-# What has comments as C has, what has its own, and what is all text.
+# Files that have comments as C has, that have their own, and that are all text.
 C_LIKE = ("*.c", "*.h", "*.S", "*.def", "*.cpp", "*.map", "*.pml")
 SCRIPTS = ("*.py", "*.sh", "*.cmake", "*.txt", "Kbuild", "*.mk", "Makefile", "*.conf", "*.rules", "*.json", "*.ll")
 TEXTS = ("*.md", "*.[1-8]")

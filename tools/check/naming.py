@@ -32,7 +32,7 @@ AT_ONCE = 8
 
 
 def commands(build: Path, asked: list[Path], every: bool, top: Path = tree.TOP) -> list[dict[str, str]]:
-    """Of the compile commands those to look at, one for each source, as clang takes them."""
+    """The compile commands to look at, one for each source, as clang takes them."""
     ret: dict[str, dict[str, str]] = {}
     for command in json.loads((build / "compile_commands.json").read_text()):
         path = Path(command["directory"], command["file"]).resolve()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Keeps what documents repeat of *.def files as it is there.
 
-    tables.py		writes the lists anew
+    tables.py		writes the lists again
     tables.py --check	says which are not as the *.def file has them
 
 A document has such a list between these lines:
@@ -41,7 +41,7 @@ def entries(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def said(macro: str, arguments: list[str]) -> str:
-    """What an entry says: what it relies on, what breaks it, what happens then."""
+    """An entry's text: what it relies on, what breaks it, what happens then."""
     if macro == "COSY_GUARD":  # (name, name of its statistics, what is relied on, what breaks it; what then)
         name, _, relies, breaks = arguments
         return f"- **{name}**: {relies}. *Broken by:* {breaks}."

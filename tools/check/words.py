@@ -31,7 +31,7 @@ SOURCES = (
     "Kbuild",
     "Makefile",
 )
-# What tells of the past, what the benchmarks wrote, and these checks themselves.
+# Left out: the history, what the benchmarks wrote, and these checks themselves.
 LEFT_OUT = ("CHANGELOG.md", "docs/measured", "tools/check")
 
 

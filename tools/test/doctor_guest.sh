@@ -25,7 +25,7 @@ as_nobody() {
 says 0 'a compound runs in the kernel' $cosy doctor
 says 0 'Compounds run in this kernel' $cosy doctor
 echo 0 >/sys/module/cosy/parameters/max_user_cache
-says 0 'each process compiles anew' $cosy doctor
+says 0 'each process compiles again' $cosy doctor
 echo 2097152 >/sys/module/cosy/parameters/max_user_cache
 says 1 'a tracer (strace, gdb) is armed' /t/strace -qq -e trace=none $cosy doctor
 says 1 'run without it' /t/strace -qq -e trace=none $cosy doctor

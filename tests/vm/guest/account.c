@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory: two hundred processes open, map, load, run and are killed, and nothing
- * stays behind; what a context holds is charged to its memory cgroup.
+ * is left; what a context holds is charged to its memory cgroup.
  */
 #include "raw.h"
 
@@ -97,7 +97,7 @@ static long memory_in_use(void)
 	       value_of(info, "SReclaimable:") - kept_by_processors();
 }
 
-/* What the module itself says is there, once the kernel has done what it puts off. */
+/* The module's own count, once the kernel has done what it puts off. */
 static void wait_for_none(void)
 {
 	const char *stats = "/sys/kernel/debug/cosy/stats";
@@ -125,7 +125,7 @@ static void no_leak(void)
 	for (int i = 0; i < ROUNDS; i++)
 		round_of(i);
 	wait_for_none();
-	/* What the kernel frees later is free in the end; what has leaked is not. */
+	/* Memory that the kernel frees later is free in the end; leaked memory is not. */
 	for (int i = 0; i < 40; i++) {
 		sleep_ms(500);
 		after = memory_in_use();

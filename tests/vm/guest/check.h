@@ -235,7 +235,7 @@ HELPER bool has_ended(pid_t pid)
 
 /*
  * Waits until the child has made it so; it may take its time, but not end before.  pid 0: a thread.
- * Who waits for ever is ended by suite.sh.
+ * suite.sh ends whoever waits for ever.
  */
 #define WAIT_FOR(pid, cond)                                                                        \
 	do {                                                                                       \

@@ -33,7 +33,7 @@ int main(void)
 	long ret;
 
 	for (unsigned i = 0; i < COUNT(denied); i++) {
-		/* Behind a jump over it: it counts even where it is never reached. */
+		/* After a jump over it: it counts even where it is never reached. */
 		const struct bpf_insn insns[] = { MOV(0, 1), MOV(1, 0), JUMP(1),
 						  CALL(denied[i].number), EXIT };
 

@@ -103,7 +103,7 @@ static void changes(int fd)
 	      c[5]);
 }
 
-/* What a descriptor stands for changes between two reads of the same region. */
+/* A descriptor names another file at the second of two reads of the same region. */
 static void descriptors(int fd)
 {
 	struct cosy_stats before = counts();

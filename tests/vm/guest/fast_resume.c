@@ -15,7 +15,7 @@ enum { SIZE = 20000, TRIES = 300 };
 
 static char content[SIZE];
 
-/* Where the one call of the compound is. */
+/* The place of the compound's one call. */
 #define AT_CALL 11
 
 static uint32_t load_read_file(const char *name, void *to, uint64_t size)
@@ -255,7 +255,7 @@ static void tsync_child(void *unused)
 	}
 	close(writer);
 	pthread_join(thread, NULL);
-	CHECK(after <= 1, "%d reads behind the filter", after);
+	CHECK(after <= 1, "%d reads after the filter", after);
 	CHECK(!tsync_ret && the_run.run.status == COSY_LEFT_TRACED &&
 		      the_run.run.resume == AT_CALL + 1 &&
 		      COSY_IS_UNDER_WAY(the_run.state.reg[5]) && the_run.state.reg[2] == 2,

@@ -111,7 +111,7 @@ static void whole(char *to, long size, int flags)
 			next += other->d_reclen;
 		}
 	}
-	CHECK(!bytes && next == end && entries > FILES, "scan ended with %ld behind %ld entries",
+	CHECK(!bytes && next == end && entries > FILES, "scan ended with %ld after %ld entries",
 	      bytes, entries);
 
 	/* And the plain listing, whose first bytes are those of the entries. */
@@ -245,7 +245,7 @@ static void scribbled(void)
 	pthread_join(thread, NULL);
 }
 
-/* Who may list but not search a directory gets the names, and an error for each. */
+/* A user who may list but not search a directory gets the names, and an error for each. */
 static void unsearchable(void *unused)
 {
 	long bytes, entries = 0;

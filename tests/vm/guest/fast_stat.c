@@ -173,7 +173,7 @@ static void memory(void)
 	edge = fstatat(dir, name, &st, 0);
 	COSY_END;
 	CHECK(!edge, "a name at the end of memory: %ld", edge);
-	/* "fil" and nothing behind it. */
+	/* "fil" and nothing after it. */
 	memmove(pages + 4093, "fil", 3);
 	name = pages + 4093;
 	COSY_START;

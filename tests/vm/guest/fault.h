@@ -86,7 +86,7 @@ static const struct fault_way {
 
 #define FAULT_WAYS (int)(sizeof(fault_ways) / sizeof(fault_ways[0]))
 
-/* What touching p in this way does. */
+/* Touches p in this way, and says what came of it. */
 static struct outcome fault_try(void (*touch)(volatile void *), volatile void *p)
 {
 	fault_seen.sig = fault_seen.code = 0;

@@ -2,7 +2,7 @@
 /*
  * Bad pointers in a region: the same signal, code and address as in plain code,
  * for each size and kind of access, also across a page's end; and nothing is
- * ever read or written behind a pointer into the kernel.
+ * ever read or written through a pointer into the kernel.
  */
 #include "fault.h"
 

@@ -67,7 +67,7 @@ static void writes(void)
 		expect += (uint64_t)i * 3 + 1;
 	}
 	CHECK(sum == expect, "writes: wrong contents");
-	/* At most a few calls behind each repair are the interpreter's. */
+	/* At most a few calls after each repair are the interpreter's. */
 	CHECK_KERNEL(before, PAGES / 2, n / 64 - 2 * PAGES);
 }
 

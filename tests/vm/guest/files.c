@@ -11,7 +11,7 @@
 
 #define FILES 60
 
-/* What the plain program comes to, on any file system. */
+/* The plain program's result, on any file system. */
 #define PLAIN_DIGEST 0xdfe55f57d895ff27
 
 struct linux_dirent64 {

@@ -166,7 +166,7 @@ static void among_threads(void *unused)
 	}
 }
 
-/* What an exec'd program has open; argv[1] tells how many descriptors are right. */
+/* Counts what an exec'd program has open; argv[1] tells how many descriptors are right. */
 static int open_files(void)
 {
 	DIR *dir = opendir("/proc/self/fd");

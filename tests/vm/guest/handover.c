@@ -188,7 +188,7 @@ static void test_everywhere(void)
 		everywhere(&ops[i], least[i]);
 }
 
-/* What is not an entry any more, or never was. */
+/* Addresses that are no entry any more, or never were. */
 static void test_forged_scan(void)
 {
 	static const uint64_t sizes[] = { 0, 8, 168, 175, 177, 184, 65528, 65535 };

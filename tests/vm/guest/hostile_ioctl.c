@@ -50,7 +50,7 @@ static void arguments(int fd)
 			CHECK(ret == -EFAULT, "request %u at %#llx: %ld", i,
 			      (unsigned long long)bad_pointers[j], ret);
 		}
-		/* Sizes from nothing to far too much, zeros and rubbish behind, also cut by a page's end. */
+		/* Sizes from nothing to far too much, zeros and rubbish after it, also cut by a page's end. */
 		for (uint64_t size = 0; size < 3 * 4096; size += size < 300 ? 4 : 509) {
 			uint32_t *arg = (uint32_t *)(memory + page);
 
@@ -109,7 +109,7 @@ static void run_arguments(int fd)
 	int taken = 0;
 	long ret;
 
-	/* Where RUN may go on: marked instructions only. */
+	/* RUN may go on at marked instructions only. */
 	for (uint64_t i = 1; i < 70000; i += i < 20 ? 1 : 997) {
 		raw_run_init(&r, handle, NULL);
 		memset(&r.state, 0, sizeof(r.state));
@@ -124,7 +124,7 @@ static void run_arguments(int fd)
 	}
 	CHECK(taken >= 1 && taken <= 3, "%d resume points taken", taken);
 	for (unsigned i = 0; i < COUNT(bad_pointers); i++) {
-		/* Where the state goes: asked for only when it leaves. */
+		/* The place for the state is asked for only when it leaves. */
 		raw_run_init(&r, fault, NULL);
 		r.run.state = bad_pointers[i];
 		ret = raw_run(fd, &r);
@@ -234,7 +234,7 @@ static void closing(void)
 	raw_buffer(fd, 1 << 16);
 	raw_run_init(&r, raw_load(fd, closes, COUNT(closes)), ctx);
 	ret = raw_run(fd, &r);
-	/* What close puts off is due on the way out, so that it may leave there. */
+	/* Work that close puts off is due on the way out, so that it may leave there. */
 	CHECK(!ret && (r.run.status == COSY_DONE || r.run.status == COSY_LEFT_WORK) &&
 		      r.run.ret == 0,
 	      "closing: RUN is %ld, status %u, close is %lld", ret, r.run.status,

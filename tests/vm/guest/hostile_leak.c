@@ -175,7 +175,7 @@ static void make(struct bpf_insn *insns)
 		insns[start + 3] = MOV(8, 8);
 		insns[(f ? LENGTH : end) - 1] = EXIT;
 	}
-	/* Where r1 was zeroed by a call, get it back. */
+	/* Get r1 back, which a call may have zeroed. */
 	for (int i = 4; i < LENGTH - 3; i++) {
 		if (i >= end - 4 && i < end + 4)
 			continue;

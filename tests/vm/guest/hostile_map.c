@@ -195,7 +195,7 @@ static void by_dontneed(struct victim *v)
 	madvise(v->buffer, SIZE, MADV_MERGEABLE);
 }
 
-/* What is thrown away comes back: the kernel and the program see the same bytes. */
+/* Pages thrown away come back: the kernel and the program see the same bytes. */
 static void dontneed(void)
 {
 	struct victim *v = victim_create();
@@ -245,7 +245,7 @@ static void protected_and_back(void)
 	free(v);
 }
 
-/* What would make two mappings of it, or one of a part: refused, and the whole one stays as it was. */
+/* Calls that would make two mappings of it, or one of a part, are refused; the whole one stays. */
 static void pieces(void)
 {
 	struct victim *v = victim_create();
@@ -255,7 +255,7 @@ static void pieces(void)
 	CHECK(mremap(v->buffer, 0, SIZE, MREMAP_MAYMOVE) == MAP_FAILED, "mremap made a second one");
 	CHECK(mremap(v->buffer, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
 		     elsewhere) == MAP_FAILED,
-	      "mremap left one behind");
+	      "mremap left one");
 	CHECK(mremap(v->buffer, SIZE, SIZE / 2, 0) == MAP_FAILED, "mremap shrank it");
 	CHECK(mremap(v->buffer, SIZE, SIZE * 2, MREMAP_MAYMOVE) == MAP_FAILED, "mremap grew it");
 	CHECK(mremap(middle, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere) == MAP_FAILED,

@@ -95,7 +95,7 @@ static uint64_t odd_value(void)
 	}
 }
 
-/* What a local call pushes, with anything in it. */
+/* The frame that a local call pushes, with anything in it. */
 static void odd_frame(struct raw_run *r, uint64_t at)
 {
 	struct cosy_frame *frame =

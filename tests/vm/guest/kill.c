@@ -161,7 +161,7 @@ static void killed(const char *name, void (*region)(void *), int sig, bool compu
 	seen = watch->turns;
 	if (computes)
 		WAIT_FOR(pid, watch->turns != seen);
-	/* What runs natively spends its time outside, for ever. */
+	/* A native run spends its time outside, for ever. */
 	if (computes && kernel_expected())
 		WAIT_FOR(pid, in_kernel(pid));
 	start = now_ms();

@@ -67,7 +67,7 @@ static inline void on_signal(int sig)
 	signals++;
 }
 
-/* The shared buffer, with no memory behind it. */
+/* The shared buffer, without memory. */
 static inline char *guarded_buffer(void)
 {
 	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = BUFFER_SIZE };

@@ -82,10 +82,10 @@ static void test_bad_pointers(void)
 		LEAVES(COSY_LEFT_FAULT, 2, WIDE(8, bad[i]), STOREK(BPF_DW, 8, 0, 5), EXIT);
 		LEAVES(COSY_LEFT_FAULT, 3, WIDE(8, bad[i]), MOV(0, 7),
 		       ATOMIC(BPF_DW, 8, 0, 0, BPF_ADD | BPF_FETCH), EXIT);
-		CHECK(the_run.state.reg[0] == 7, "r0 behind an atomic");
+		CHECK(the_run.state.reg[0] == 7, "r0 after an atomic");
 		LEAVES(COSY_LEFT_FAULT, 3, WIDE(8, bad[i]), MOV(0, 7),
 		       ATOMIC(BPF_W, 8, 0, 3, BPF_XOR), EXIT);
-		CHECK(the_run.state.reg[0] == 7, "r0 behind an atomic");
+		CHECK(the_run.state.reg[0] == 7, "r0 after an atomic");
 	}
 }
 

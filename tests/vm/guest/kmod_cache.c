@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was compiled is found again by the user's next process, and by nobody else; only by all
+ * The user's next process finds what was compiled, and nobody else does; only by all
  * of its bytes, only while compiling would give the same, and within its limits.
  */
 #include "raw.h"
@@ -238,7 +238,7 @@ static void eviction(void)
 	close(fd);
 }
 
-/* What is only cached makes room for what is loaded. */
+/* An image that is only cached makes room for one that is loaded. */
 static void quota(void)
 {
 	MUST(write_file(PARAMETER("max_user_code"), "100000"));
@@ -254,7 +254,7 @@ static void locked_memory(void *unused)
 	int fds[4];
 
 	(void)unused;
-	/* What is kept of other programs counts, too: a user of whom nothing is, or a limit above that. */
+	/* Images kept of other programs count, too: take a user who has none, or a limit above that. */
 	if (geteuid())
 		limit.rlim_cur = none.rlim_max = limit.rlim_max = 8 << 20;
 	else

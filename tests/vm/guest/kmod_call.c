@@ -11,7 +11,7 @@ static void test_calls(void)
 	struct cosy_stats before = counts(), after;
 
 	RESULT(getpid(), CALL(SYS_getpid), EXIT);
-	/* r1-r5 are 0 behind a call, r6-r9 what they were. */
+	/* r1-r5 are 0 after a call, r6-r9 what they were. */
 	RESULT(0, MOV(1, 1), MOV(2, 2), MOV(3, 3), MOV(4, 4), MOV(5, 5), CALL(SYS_getpid),
 	       MOV(0, 0), ADDR(0, 1), ADDR(0, 2), ADDR(0, 3), ADDR(0, 4), ADDR(0, 5), EXIT);
 	RESULT(6 + 7 + 8 + 9, MOV(6, 6), MOV(7, 7), MOV(8, 8), MOV(9, 9), CALL(SYS_getpid),
@@ -158,7 +158,7 @@ static void test_forged_stack(void)
 		CHECK(r->run.status == COSY_LEFT_TRAP, "fp %#llx: status %u",
 		      (unsigned long long)r->state.fp, r->run.status);
 	}
-	/* A frame that is its own caller: returns for ever, behind `call fib; exit`. */
+	/* A frame that is its own caller: returns for ever, to after `call fib; exit`. */
 	raw_run_init(r, handle, NULL);
 	memset(&r->state, 0, sizeof(r->state));
 	r->run.resume = 14 + 1;

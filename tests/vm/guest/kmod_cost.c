@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the module costs in instructions: for `vm.py run --icount`, where a
+ * Counts what the module costs in instructions: for `vm.py run --icount`, where a
  * nanosecond is one.  Elsewhere it prints times and fails nothing.
  *
  *	kmod_cost		print
@@ -98,7 +98,7 @@ static void ask(void *unused)
 	syscall(SYS_ioctl, fd, _IO('C', 0x99), NULL);
 }
 
-/* That system call, many times. */
+/* Makes that system call many times. */
 static void calls(void *number)
 {
 	for (int i = 0; i < TURNS; i++)
@@ -177,7 +177,7 @@ static double load_of(struct bpf_insn insn, size_t count)
 	return (double)took;
 }
 
-/* What LOAD takes grows as the program does; where it grew with the square this would be 16. */
+/* LOAD's time grows as the program does; if it grew with the square this would be 16. */
 static void grows(const char *what, struct bpf_insn insn)
 {
 	bound_ratio(what, load_of(insn, COSY_MAX_INSNS) / load_of(insn, COSY_MAX_INSNS / 4), 6);
@@ -271,7 +271,7 @@ static long thread_now(void)
 }
 
 /*
- * What RUNs take that leave within a tick of the scheduler's, by what is counted of
+ * The time of RUNs that leave within a tick of the scheduler's, by what is counted of
  * it towards a limit.
  */
 static double short_runs(void)
@@ -345,7 +345,7 @@ int main(int argc, char **argv)
 
 	loop = EACH(MOV(0, 0));
 	bound("a turn of a loop", loop, 0);
-	/* Where time is limited it looks at the clock behind every call, and at every 64th turn. */
+	/* With limited time it looks at the clock after every call, and at every 64th turn. */
 	raw_limits(fd, 0, 3600000000000);
 	bound("umask in a compound, time limited", EACH(MOV(1, 022), CALL(SYS_umask)), 0);
 	bound("a turn of a loop, time limited", EACH(MOV(0, 0)), 0);

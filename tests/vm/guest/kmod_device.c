@@ -88,7 +88,7 @@ static void test_memlock(void)
 	struct rlimit old, limit;
 
 	if (!geteuid()) {
-		/* As root the limit does not hold; user nobody tries it. */
+		/* The limit does not hold for root; user nobody tries it. */
 		printf("RLIMIT_MEMLOCK: not tried as root\n");
 		return;
 	}

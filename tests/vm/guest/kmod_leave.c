@@ -9,7 +9,7 @@
 
 static volatile sig_atomic_t under_way;
 
-/* Those that come before the compound runs, and later ones, change nothing. */
+/* Signals that come before the compound runs, and later ones, change nothing. */
 static void on_first_signal(int sig)
 {
 	(void)sig;
@@ -277,7 +277,7 @@ static void test_own_ground(void)
 	raw_run_init(r, unmapping, NULL);
 	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_BUFFER && !r->run.resume,
 	      "again: %u", r->run.status);
-	/* What is loaded now does not know of the buffer: its address is no memory. */
+	/* A program loaded now does not know of the buffer: its address is no memory. */
 	plain = raw_load(other, unmaps, COUNT(unmaps));
 	raw_run_init(r, plain, NULL);
 	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_FAULT && r->run.resume == 3,
@@ -433,7 +433,7 @@ static void test_half_frame(void)
 	munmap(pages, 8192);
 }
 
-/* What is long and cannot stop in the middle goes on in user mode, and is no fault. */
+/* An operation that is long and cannot stop in the middle goes on in user mode: no fault. */
 static void test_native(void)
 {
 	const uint64_t size = 64ull << 30;

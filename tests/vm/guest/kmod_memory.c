@@ -107,7 +107,7 @@ static void test_memory(void)
 			     op(RAW_OP_strchrnul, P(a + x), (uint64_t)byte, 0, 0));
 			SAME(P(rawmemchr(a + x, 0)), op(RAW_OP_rawmemchr, P(a + x), 0, 0, 0));
 		}
-		/* What writes: the same on the model. */
+		/* Operations that write: the same on the model. */
 		memcpy(model_a, a, ROOM);
 		memcpy(model_b, b, ROOM);
 		if (a == b) {

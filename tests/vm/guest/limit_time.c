@@ -30,11 +30,11 @@ static void free_program(uint32_t handle)
 	MUST(!raw_ioctl(fd, COSY_IOC_FREE, &free));
 }
 
-/* --- Behind calls ------------------------------------------------------------------------- */
+/* --- After calls -------------------------------------------------------------------------- */
 
-/* Two of the same call: it ends behind the first. */
-static void behind(const char *what, int number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
-		   uint64_t e)
+/* Two of the same call: it ends after the first. */
+static void ends_after(const char *what, int number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+		       uint64_t e)
 {
 	const struct bpf_insn insns[] = {
 		WIDE(1, a), WIDE(2, b),	  WIDE(3, c), WIDE(4, d),   WIDE(5, e),
@@ -59,45 +59,45 @@ static void behind(const char *what, int number, uint64_t a, uint64_t b, uint64_
 	free_program(handle);
 }
 
-#define BEHIND_(what, number, a, b, c, d, e, ...)                                                  \
-	behind(what, number, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d),           \
-	       (uint64_t)(e))
-#define BEHIND(name, ...) BEHIND_(#name, SYS_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
-#define BEHIND_OP(name, ...)                                                                       \
-	BEHIND_(#name, (int)COSY_OP_BASE + RAW_OP_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
+#define AFTER_(what, number, a, b, c, d, e, ...)                                                   \
+	ends_after(what, number, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d),       \
+		   (uint64_t)(e))
+#define AFTER(name, ...) AFTER_(#name, SYS_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
+#define AFTER_OP(name, ...)                                                                        \
+	AFTER_(#name, (int)COSY_OP_BASE + RAW_OP_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
 
 static void test_calls(void)
 {
 	struct stat st;
 	struct timespec ts;
 
-	BEHIND(umask, 022);
-	BEHIND(read, zero, memory, 100);
-	BEHIND(read, zero, memory, 1 << 20);
-	BEHIND(write, sink, memory, 100);
-	/* Those that have a specialised version, by it and in the ordinary way. */
+	AFTER(umask, 022);
+	AFTER(read, zero, memory, 100);
+	AFTER(read, zero, memory, 1 << 20);
+	AFTER(write, sink, memory, 100);
+	/* Calls that have a specialised version, by it and in the ordinary way. */
 	for (int i = 0; i < 2; i++) {
 		char *to = i ? shared : memory;
 
-		BEHIND(read, regular, to, 100);
-		BEHIND(pread64, regular, to, 100, 0);
-		BEHIND(write, regular, to, 100);
-		BEHIND(pwrite64, regular, to, 100, 0);
-		BEHIND(lseek, regular, 0, SEEK_SET);
-		BEHIND_OP(view_read, regular, to, 100);
-		BEHIND_OP(view_pread, regular, to, 100, 0);
-		BEHIND_OP(readc, regular);
-		BEHIND_OP(seek_read, regular, to, 100, 0, SEEK_SET);
-		BEHIND_OP(seek_write, regular, to, 100, 0, SEEK_SET);
-		BEHIND_OP(lend, regular, to, 100, 0);
-		BEHIND(getdents64, listing, to, 4096);
+		AFTER(read, regular, to, 100);
+		AFTER(pread64, regular, to, 100, 0);
+		AFTER(write, regular, to, 100);
+		AFTER(pwrite64, regular, to, 100, 0);
+		AFTER(lseek, regular, 0, SEEK_SET);
+		AFTER_OP(view_read, regular, to, 100);
+		AFTER_OP(view_pread, regular, to, 100, 0);
+		AFTER_OP(readc, regular);
+		AFTER_OP(seek_read, regular, to, 100, 0, SEEK_SET);
+		AFTER_OP(seek_write, regular, to, 100, 0, SEEK_SET);
+		AFTER_OP(lend, regular, to, 100, 0);
+		AFTER(getdents64, listing, to, 4096);
 	}
-	BEHIND(fstat, regular, &st);
-	BEHIND(newfstatat, AT_FDCWD, "/", &st, 0);
-	BEHIND(stat, "/", &st);
-	BEHIND(getppid);
-	BEHIND(clock_gettime, CLOCK_MONOTONIC, &ts);
-	BEHIND(gettimeofday, memory, 0);
+	AFTER(fstat, regular, &st);
+	AFTER(newfstatat, AT_FDCWD, "/", &st, 0);
+	AFTER(stat, "/", &st);
+	AFTER(getppid);
+	AFTER(clock_gettime, CLOCK_MONOTONIC, &ts);
+	AFTER(gettimeofday, memory, 0);
 }
 
 /* --- Between calls ------------------------------------------------------------------------ */
@@ -151,7 +151,7 @@ static void test_long_operations(void)
 		 searching = raw_load(fd, searches, COUNT(searches));
 
 	MUST(at != MAP_FAILED);
-	/* What resumes stops between two pieces ... */
+	/* A resumable operation stops between two pieces ... */
 	run_limited(filling, 1, NULL);
 	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == 5,
 	      "memset: status %u at %d", the_run.run.status, (int)the_run.run.resume - 1);
@@ -209,7 +209,7 @@ static void test_long_calls(void)
 	free_program(handle);
 }
 
-/* What was used is in the user's memory: it may make the rest smaller, not larger than at the start. */
+/* The time used is in the user's memory: it may make the rest smaller, not larger than at first. */
 static void test_forged(void)
 {
 	static const struct bpf_insn naps[] = {

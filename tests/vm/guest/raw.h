@@ -59,7 +59,7 @@ HELPER int raw_open(void)
 	return fd;
 }
 
-/* As the kernel returns it: negative errno. */
+/* Returns what the kernel does: a negative errno. */
 HELPER long raw_ioctl(int fd, unsigned long request, void *arg)
 {
 	long ret = syscall(SYS_ioctl, fd, request, arg);

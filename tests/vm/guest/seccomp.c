@@ -100,7 +100,7 @@ static void inside_region(void *unused)
 	COSY_END;
 	CHECK(!earlier && !privs && !set, "inside: mkdir %d, no_new_privs %d, filter %d", earlier,
 	      privs, set);
-	CHECK(ret == -1 && err == EPERM, "inside: the call behind the filter is %d, errno %d", ret,
+	CHECK(ret == -1 && err == EPERM, "inside: the call after the filter is %d, errno %d", ret,
 	      err);
 	CHECK(others == 100, "inside: %d other calls", others);
 	CHECK(!exists("inside.2"), "inside: the filter was bypassed");

@@ -91,7 +91,7 @@ static void by_sigsuspend(void)
 	MUST(!sigprocmask(SIG_SETMASK, &old, &now));
 	alarm_us(0, 0);
 	CHECK(ret == -1 && err == EINTR, "sigsuspend: %d, errno %d", ret, err);
-	CHECK(sigismember(&now, SIGALRM) == 1, "sigsuspend left its own mask behind");
+	CHECK(sigismember(&now, SIGALRM) == 1, "sigsuspend left its own mask");
 	CHECK_KERNEL(before, 1, 1);
 }
 

@@ -19,7 +19,7 @@ static void on_usr1(int sig)
 		hits = -1000;
 }
 
-/* What went over the wire must be h, r, h, r ... */
+/* The bytes on the wire must be h, r, h, r ... */
 static void check_order(const char *how)
 {
 	char seen[2 * ROUNDS];

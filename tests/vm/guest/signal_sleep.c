@@ -48,7 +48,7 @@ static void interrupted(void)
 	CHECK_KERNEL(before, 1, times + 1);
 }
 
-/* Of a child that sleeps for an hour.  Shared with it. */
+/* The state of a child that sleeps for an hour, shared with it. */
 struct hour {
 	volatile uint32_t begun;
 	double left; /* ms */

@@ -9,7 +9,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-/* What a tracer has seen of the numbered lseek(-1, i) calls. */
+/* The numbered lseek(-1, i) calls that a tracer has seen. */
 struct sight {
 	long first, last, calls, gaps;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What trace_*.c look at: `trace_target COUNT` makes COUNT calls of lseek(-1, i)
+ * Makes the calls that trace_*.c look at: `trace_target COUNT` makes COUNT calls of lseek(-1, i)
  * in one region, i counting up; with COUNT 0 it goes on until the file of its
  * second argument is there, reporting each 100th i on standard output.
  */

@@ -54,7 +54,7 @@ static void load(void)
 	MUST(fd >= 0);
 	MUST(!syscall(SYS_finit_module, fd, "", 0));
 	close(fd);
-	/* What the udev rule does. */
+	/* Do what the udev rule does. */
 	for (int i = 0; i < 100 && stat("/dev/cosy", &st); i++)
 		sleep_ms(10);
 }

@@ -20,7 +20,7 @@ static int make(const char *name, size_t size)
 
 	MUST(fd >= 0);
 	MUST(write(fd, text, size) == (ssize_t)size);
-	/* What is to be looked at lies on the disk as well, and is no page just read ahead. */
+	/* The bytes to be looked at are on the disk as well, and no page just read ahead. */
 	MUST(!fsync(fd) && !lseek(fd, 0, SEEK_SET));
 	return fd;
 }
@@ -85,7 +85,7 @@ static void in_one_jiffy(void)
 	CHECK(shared, "each RUN reads the ordinary way first");
 }
 
-/* What older views hold beside a new one stays; more than four, and all of one. */
+/* Bytes that older views hold beside a new one stay; more than four, and all of one. */
 static void overlaps(void)
 {
 	static char model[SIZE];
@@ -559,7 +559,7 @@ static void changes(void)
 	int a, fd = make("change", SIZE), copy = dup(fd);
 
 	MUST(copy >= 0);
-	/* The program's own writes come behind its reads. */
+	/* The program's own writes come after its reads. */
 	memset(b + SIZE, 'N', PAGE);
 	begin();
 	OP(view_pread, fd, b, 2 * PAGE, 10);

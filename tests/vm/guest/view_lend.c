@@ -73,7 +73,7 @@ static void lends(void (*pair)(int *))
 		CHECK(!memcmp(b + 3, text + at, size), "the buffer, too");
 		missing += skip && GUARD_FAILED(VIEW);
 	}
-	/* Where it left in between for other work, there is no view any more. */
+	/* If it left in between for other work, there is no view any more. */
 	CHECK(missing < 25, "%d of 50 times there was no view", missing);
 	/* A kept store: its bytes go by way of the buffer. */
 	begin();
@@ -210,7 +210,7 @@ static void interrupted(int flags)
 	program = script_load();
 	raw_run_init(&script_state, program, script_result);
 	while ((ret = raw_run_to_end(script_fd, &script_state)) == -EINTR) {
-		/* As the library does: it is the call's result. */
+		/* Do as the library does: it is the call's result. */
 		CHECK(!flags && script_state.run.status == COSY_LEFT_CALL, "status %u",
 		      script_state.run.status);
 		script_state.state.reg[0] = (uint64_t)ret;

@@ -5,7 +5,7 @@
 
 #define COUNT(array) (uint32_t)(sizeof(array) / sizeof((array)[0]))
 
-/* What is in the tree: see tree_make in round.c. */
+/* The tree's files: see tree_make in round.c. */
 static const char *const names[] = {
 	"a",
 	"b",
@@ -87,7 +87,7 @@ static void slot(struct making *m, uint32_t which)
 }
 
 /*
- * What is kept from one call to the next is of one file and some memory: a third of the
+ * Calls keep something of one file and some memory for the next: a third of the
  * steps is about those of a step before.
  */
 static struct {
@@ -312,7 +312,7 @@ static int64_t open_flags(struct round *round)
 	return round->direct ? flags : flags & ~O_DIRECT;
 }
 
-/* Where the step is told things; in the shared buffer or outside. */
+/* Memory that a step is told things in; in the shared buffer or outside. */
 static char *out(struct making *m)
 {
 	bool shared = draw(m->round, 3);
@@ -323,7 +323,7 @@ static char *out(struct making *m)
 
 static void an_out(struct making *m)
 {
-	/* What stands for scan_dir stores there by itself: a bad address is its end. */
+	/* The stand-in for scan_dir stores there by itself: a bad address is its end. */
 	if (m->step->op == STEP_scan_dir) {
 		set(m, (int64_t)out(m));
 	} else if (draw(m->round, 50) == 0) {

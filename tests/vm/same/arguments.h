@@ -13,7 +13,7 @@ struct making {
 	size_t len;
 	uint32_t arg;
 	int64_t space;	  /* bytes of the buffer chosen last */
-	bool may_overrun; /* what lies behind it is the same in every run */
+	bool may_overrun; /* what lies after it is the same in every run */
 };
 
 #define SAY(making, ...)                                                                           \

@@ -58,7 +58,7 @@ static void build_other(struct building *building, const struct step *step)
 	cosy_read(b, building->scratch, cosy_int(batch->wires[0]), word, size);
 }
 
-/* As region.c's tick; a tick is shorter than a second. */
+/* Does what region.c's tick does; a tick is shorter than a second. */
 static void build_tick(struct building *building)
 {
 	struct timespec *time = (void *)(building->round->out_shared + STEPS * OUT);
@@ -78,7 +78,7 @@ static bool in_shared(const struct round *round, int64_t address)
 	return address >= (int64_t)round->shared && address < (int64_t)round->shared + MEMORY;
 }
 
-/* As region.c's lend. */
+/* Does what region.c's lend does. */
 static void build_lend(struct building *building, const struct step *step, int result, int digest)
 {
 	struct batch *batch = building->round->batch;

@@ -37,7 +37,7 @@ static void a_step(struct round *round, uint32_t index, uint32_t op)
 		step->into = (int32_t)(8 + draw(round, SLOTS - 8));
 		SAY(&m, " -> #%d", step->into);
 	}
-	/* What a scan told is looked at behind the batch: each has a place of its own. */
+	/* A scan's answer is looked at after the batch: each has a place of its own. */
 	if (op != STEP_dup && op != STEP_open && op != STEP_openat && op != STEP_umask &&
 	    op != STEP_scan_dir && draw(round, 4) == 0) {
 		step->times = 2 + draw(round, 12);
@@ -55,7 +55,7 @@ static void a_scan_again(struct round *round, uint32_t n)
 	strcpy(round->text[n], round->text[n - 1]);
 }
 
-/* Of the directory that the step at n + 1 lists. */
+/* Rewinds the directory that the step at n + 1 lists. */
 static void a_rewind(struct round *round, uint32_t n)
 {
 	const struct step *list = &round->batch->step[n + 1];

@@ -11,8 +11,8 @@
  * it rounds go by region and built in turn.
  * SAME_SEED (1) is the first round's seed, SAME_SECONDS (40) how long rounds are
  * begun, SAME_LIMIT (300) how many seconds one may take.  SAME_NO_DIRECT leaves O_DIRECT
- * out: what btrfs leaves behind the bytes of such a read differs between plain calls.
- * SAME_ATIME=relatime lets the clock tick behind each change, and leaves out the calls whose
+ * out: what btrfs leaves after the bytes of such a read differs between plain calls.
+ * SAME_ATIME=relatime lets the clock tick after each change, and leaves out the calls whose
  * outcome then depends on a tick inside them (see generate.c).
  *
  * Any difference is a failure.  The round is then made once more, which tells whether
@@ -117,7 +117,7 @@ static int round_run(const char *way, uint64_t seed, const char *directory, cons
 
 /* --- Comparing ------------------------------------------------------------------------- */
 
-/* What is said again at the end, where it is found. */
+/* Said again at the end, where it is found. */
 static char summary[4096];
 
 static void say(const char *format, ...)

@@ -22,7 +22,7 @@
 
 enum { BLOCK = 4096, BLOCKS = 32, TURNS = 64, ENTRIES = 2048 };
 
-/* What a region does and finds, in the shared buffer. */
+/* A region's work and findings, in the shared buffer. */
 struct finding {
 	uint64_t random;
 	uint64_t calls, bytes, missing;
@@ -49,7 +49,7 @@ static inline void bad(struct finding *f, const char *what, int64_t where, int64
 	}
 }
 
-/* Of `bytes` that belong at `at`, a multiple of 8, in the file. */
+/* Checks `bytes` that belong at `at`, a multiple of 8, in the file. */
 static inline void check_content(struct finding *f, const char *data, int64_t at, int64_t bytes)
 {
 	for (int64_t i = 0; i + 8 <= bytes; i += 8) {
@@ -185,7 +185,7 @@ static void block_write(int fd, int64_t block, uint32_t generation)
 }
 
 /*
- * No two writers at once at one file's end: a block written behind a truncation leaves
+ * No two writers at once at one file's end: a block written after a truncation leaves
  * a hole before it, which is a whole block, too.
  */
 static void disturb(uint64_t seed)

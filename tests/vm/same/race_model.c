@@ -122,7 +122,7 @@ static void change(struct model *m, int file, uint64_t *random)
 
 	switch (draw(random, 12)) {
 	case 0:
-		/* As long as before, and empty. */
+		/* Makes the file as long as before, and empty. */
 		resize(m, file, 0);
 		resize(m, file, BLOCKS);
 		break;

@@ -45,7 +45,7 @@ static void clock_tick(struct timespec *ret)
 	while (ret->tv_nsec == then.tv_nsec);
 }
 
-/* Slots 0-7 are what they should be again, 8-13 are opened anew, the others are as they are. */
+/* Slots 0-7 are what they should be again, 8-13 are opened again, the others are as they are. */
 static void slots_refresh(struct round *round)
 {
 	static const struct {
@@ -108,7 +108,7 @@ static void *ordinary_memory(size_t size)
 	return memory;
 }
 
-/* As cosy_malloc, at the start of a page. */
+/* Allocates as cosy_malloc does, at the start of a page. */
 static void *shared_pages(size_t size)
 {
 	char *memory = cosy_malloc(size + 4096);
@@ -137,7 +137,7 @@ static void memory_make(struct round *round)
 	round->changes = shared_memory(CHANGES * sizeof(*round->changes));
 }
 
-/* What the process is charged for, as text. */
+/* The process's charges, as text. */
 static void accounts(const struct round *round, char *ret, size_t size)
 {
 	ssize_t len = pread(round->io, ret, size - 1, 0);
@@ -237,7 +237,7 @@ static void descriptors_make(struct round *round, const char *directory)
 {
 	int null = open("/dev/null", O_RDONLY);
 
-	/* That of whoever called has flags that steps of another round may have changed. */
+	/* The caller's descriptor 0 has flags that steps of another round may have changed. */
 	MUST(null >= 0 && dup2(null, 0) == 0);
 	round->outside = open("/", O_RDONLY | O_DIRECTORY);
 	MUST(round->outside >= 0 && !chdir(directory));
@@ -298,7 +298,7 @@ int round_make(const char *way, uint64_t seed, const char *directory, const char
 		CHECK_KERNEL(before, BATCHES, BATCHES);
 		tell_counters(&round);
 	}
-	/* What they close when they end must not be seen in the next round. */
+	/* The next round must not see what they close when they end. */
 	for (int i = 0; i < 2; i++)
 		if (round.child[i]) {
 			kill(round.child[i], SIGKILL);

@@ -46,7 +46,7 @@ enum step_op {
 	STEP_OPS
 };
 
-/* What the region knows.  In the shared buffer. */
+/* All that the region knows.  In the shared buffer. */
 struct step {
 	uint32_t op;
 	uint32_t times; /* it is made, one after another */
@@ -55,8 +55,8 @@ struct step {
 	int64_t arg[6];
 	uint32_t listed; /* scan_dir by plain calls: see scans.c */
 	uint64_t look,
-		look_len; /* bytes to sum up at once; the others are looked at behind the batch */
-	/* What came of it. */
+		look_len; /* bytes to sum up at once; the others are looked at after the batch */
+	/* Its results. */
 	int64_t result;	 /* of the last time */
 	uint64_t digest; /* of all results, and of what was looked at */
 };
@@ -81,12 +81,12 @@ struct change {
 	uint32_t made;
 };
 
-/* What a round has. */
+/* A round's state. */
 struct round {
 	uint64_t seed, random;
 	struct cosy *cosy;
 	bool as_root;
-	bool ticks;   /* a tick behind each change, for relatime */
+	bool ticks;   /* a tick after each change, for relatime */
 	bool direct;  /* O_DIRECT may be: see main.c */
 	bool limited; /* files may not grow beyond FILE_LIMIT */
 	struct batch *batch;
@@ -109,7 +109,7 @@ struct round {
 
 enum {
 	MEMORY = 256 << 10,
-	HALF = 8192, /* behind which nothing is */
+	HALF = 8192, /* after which nothing is */
 };
 
 #define MIX 0x100000001b3ull

@@ -7,7 +7,7 @@
  * ahead (ext4) or remembers when the directory was opened (btrfs).  Hence the operation
  * goes first and notes how much it took, as bytes that the entries are for getdents64,
  * which then gets a buffer of just that size: the file system cannot tell the two apart.
- * That nothing was left out which would have fitted, the next scan shows.
+ * The next scan shows that nothing was left out which would have fitted.
  *
  * A plain round that finds no notes takes as many entries as are sure to fit, and notes that.
  */
@@ -83,7 +83,7 @@ long scan_plainly(struct batch *batch, struct step *step, int fd, char *to, size
 	return len < 0 ? len : to - start;
 }
 
-/* Of each scan of the batch, before it is made. */
+/* Notes each scan of the batch before it is made. */
 void scans_expect(struct round *round)
 {
 	struct batch *batch = round->batch;
@@ -93,7 +93,7 @@ void scans_expect(struct round *round)
 			MUST(fscanf(round->notes, "%u", &batch->step[i].listed) == 1);
 }
 
-/* And behind it.  One that took nothing may take what it likes: then there is nothing, or an error. */
+/* And after it.  One that took nothing may take what it likes: then there is nothing, or an error. */
 void scans_note(struct round *round)
 {
 	const struct batch *batch = round->batch;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * watch.c - who watches: inotify, fanotify, and a process that allows or denies by
- * fanotify's permission events.  What they saw is told behind each batch.
+ * fanotify's permission events.  What they saw is told after each batch.
  */
 #include <sys/fanotify.h>
 #include <sys/inotify.h>
@@ -20,7 +20,7 @@ static struct {
 	} *log;
 } watch = { .inotify = -1, .fanotify = -1 };
 
-/* Where in the tree an event's file is. */
+/* The place in the tree of an event's file. */
 static void name_of(int fd, char *ret, size_t size)
 {
 	char link[32], target[256];
