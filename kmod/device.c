@@ -20,8 +20,7 @@ static long version_ioctl(struct cosy_context *context, void *argument)
 	version->abi = COSY_ABI_VERSION;
 	version->max_insns = COSY_MAX_INSNS;
 	version->max_buffer = COSY_MAX_BUFFER;
-	version->features = cosy_image_features();
-	return 0;
+	return cosy_image_features(&version->features);
 }
 
 static long setbuf_ioctl(struct cosy_context *context, void *argument)

@@ -7,6 +7,7 @@
  */
 #include <linux/filter.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/unistd.h>
@@ -14,12 +15,12 @@
 #include "load/cache.h"
 #include "load/image.h"
 #include "load/processor.h"
+#include "run/dispatch.h"
 #include "run/limits.h"
 #include "run/thunk.h"
 #include "stats.h"
 #include "users.h"
 
-static bool has_v4, has_gotol, has_based;
 /* Whether the last program had to hide its constants; so the next one will, most likely. */
 static bool blinds_lately;
 
@@ -27,6 +28,12 @@ static void refuse(struct cosy_reject *why, const char *reason)
 {
 	why->insn = ~0u;
 	strscpy(why->reason, reason, sizeof(why->reason));
+}
+
+static int refuse_off(struct cosy_reject *why)
+{
+	refuse(why, "the kernel's BPF JIT is off (net.core.bpf_jit_enable)");
+	return -EOPNOTSUPP;
 }
 
 /* --- The kernel's JIT ------------------------------------------------------------- */
@@ -68,51 +75,95 @@ static struct bpf_prog *bpf_compile(struct bpf_prog *bpf)
 	return NULL;
 }
 
-/* What net.core.bpf_jit_enable and _harden mean for the caller now: a program knows when it is made. */
-static bool bpf_asks(bool *blinds)
-{
-	struct bpf_prog *bpf = bpf_prog_alloc(bpf_prog_size(1), __GFP_NOWARN);
-	bool compiles;
+/* The variables of net.core.bpf_jit_enable and _harden; NULL where the kernel does not tell. */
+static const int *jit_enable, *jit_harden;
 
+/*
+ * What the two mean for the caller now: 0 and whether a program of his is compiled and hides its
+ * constants, or -ENOMEM.  While nothing is hidden from anybody the variables say it.  Who else
+ * may leave constants open is the kernel's business: a program knows when it is made.
+ */
+static int jit_ask(bool *compiles, bool *blinds)
+{
+	struct bpf_prog *bpf;
+
+	if (jit_enable && jit_harden && READ_ONCE(*jit_enable) && !READ_ONCE(*jit_harden)) {
+		*compiles = true;
+		*blinds = false;
+		return 0;
+	}
+	bpf = bpf_prog_alloc(bpf_prog_size(1), __GFP_NOWARN);
 	if (!bpf)
-		return false;
-	compiles = bpf->jit_requested;
+		return -ENOMEM;
+	*compiles = bpf->jit_requested;
 	*blinds = bpf->blinding_requested;
 	bpf_prog_free(bpf);
-	return compiles;
+	return 0;
 }
 
 bool cosy_image_fits(const struct cosy_image *image)
 {
-	bool blinds;
+	bool compiles, blinds;
 
-	return bpf_asks(&blinds) && blinds == image->blinds;
+	return !jit_ask(&compiles, &blinds) && compiles && blinds == image->blinds;
 }
 
-/* What a small program returns for `argument`; 0 when it does not compile. */
-static u32 bpf_try(struct bpf_insn *insns, u32 insn_cnt, u32 based_cnt, unsigned long argument)
+/* --- What the JIT knows ----------------------------------------------------------- */
+
+/* Learnt once, when there is memory to learn it; until then nothing is loaded. */
+static struct {
+	bool known;
+	bool v4, gotol, based;
+} jit;
+static DEFINE_MUTEX(jit_lock);
+
+/* What fails so often, while another program compiles, is not known to the JIT. */
+#define TRIES 3
+
+/* Runs a small program: 0 and what it returns for `argument`; -ENOMEM, -EOPNOTSUPP: JIT is off. */
+static int bpf_run_once(const struct cosy_code *code, unsigned long argument, u32 *result)
+{
+	bool blinds, compiles;
+	struct bpf_prog *bpf = bpf_create(code, &blinds);
+
+	if (!bpf)
+		return -ENOMEM;
+	compiles = bpf->jit_requested;
+	bpf = bpf_compile(bpf);
+	if (!bpf)
+		return compiles ? -ENOMEM : -EOPNOTSUPP;
+	*result = bpf_prog_run_pin_on_cpu(bpf, (void *)argument);
+	bpf_prog_free(bpf);
+	return 0;
+}
+
+/* The same of one that the JIT may not know: it does not say whether it was short of memory. */
+static int bpf_try(struct bpf_insn *insns, u32 insn_cnt, u32 based_cnt, unsigned long argument,
+		   u32 *result)
 {
 	const struct cosy_code code = { .insns = insns,
 					.insn_cnt = insn_cnt,
 					.based_cnt = based_cnt };
-	bool blinds;
-	struct bpf_prog *bpf = bpf_create(&code, &blinds);
-	u32 result = 0;
+	struct bpf_insn known_insns[] = { BPF_MOV64_IMM(BPF_REG_0, 0), BPF_EXIT_INSN() };
+	const struct cosy_code known = { .insns = known_insns,
+					 .insn_cnt = ARRAY_SIZE(known_insns) };
+	int i, error;
 
-	if (bpf)
-		bpf = bpf_compile(bpf);
-	if (bpf) {
-		result = bpf_prog_run_pin_on_cpu(bpf, (void *)argument);
-		bpf_prog_free(bpf);
+	for (i = 0; i < TRIES; i++) {
+		error = bpf_run_once(&code, argument, result);
+		if (error == -ENOMEM && !bpf_run_once(&known, 0, result))
+			continue;
+		return error;
 	}
-	return result;
+	*result = 0;
+	return 0;
 }
 
 /*
  * The arithmetic and the loads of cpu v4 came together.  A JIT that knows none of
  * them takes a sign-extending move for a plain one.
  */
-static bool bpf_has_v4(void)
+static int bpf_has_v4(bool *ret)
 {
 	struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_X,
@@ -121,11 +172,14 @@ static bool bpf_has_v4(void)
 		  .off = 8 },
 		BPF_EXIT_INSN(),
 	};
+	u32 result;
+	int error = bpf_try(insns, ARRAY_SIZE(insns), 0, 0xff, &result);
 
-	return bpf_try(insns, ARRAY_SIZE(insns), 0, 0xff) == ~0u;
+	*ret = !error && result == ~0u;
+	return error;
 }
 
-static bool bpf_has_gotol(void)
+static int bpf_has_gotol(bool *ret)
 {
 	struct bpf_insn insns[] = {
 		BPF_MOV64_REG(BPF_REG_0, BPF_REG_1),
@@ -133,12 +187,15 @@ static bool bpf_has_gotol(void)
 		BPF_MOV64_IMM(BPF_REG_0, 0),
 		BPF_EXIT_INSN(),
 	};
+	u32 result;
+	int error = bpf_try(insns, ARRAY_SIZE(insns), 0, 1, &result);
 
-	return bpf_try(insns, ARRAY_SIZE(insns), 0, 1) == 1;
+	*ret = !error && result == 1;
+	return error;
 }
 
 /* Loads and stores relative to r12, which the JIT sets up for arenas alone; cosy_enter does for us. */
-static bool bpf_has_based(void)
+static int bpf_has_based(bool *ret)
 {
 	/* Jumped over: r12 is not set here. */
 	struct bpf_insn insns[] = {
@@ -153,27 +210,70 @@ static bool bpf_has_based(void)
 		{ .code = BPF_ST | BPF_PROBE_MEM32 | BPF_W, .dst_reg = BPF_REG_AX, .imm = 1 },
 		BPF_EXIT_INSN(),
 	};
+	u32 result;
+	int error = bpf_try(insns, ARRAY_SIZE(insns), 3, 1, &result);
 
-	return bpf_try(insns, ARRAY_SIZE(insns), 3, 1) == 1;
+	*ret = !error && result == 1;
+	return error;
 }
 
-u64 cosy_image_features(void)
+/* Under the lock. */
+static int jit_learn_locked(void)
 {
-	bool blinds;
+	int error = bpf_has_v4(&jit.v4);
 
-	if (!bpf_asks(&blinds))
+	/* Long jumps alone were given to older kernels: Linux 6.1 has them, and not the rest. */
+	jit.gotol = jit.v4;
+	if (!error && !jit.v4)
+		error = bpf_has_gotol(&jit.gotol);
+	/* Not asked of a JIT that was made without: it would complain in the log. */
+	jit.based = false;
+	if (!error && COSY_JIT_MAY_BE_BASED && jit.v4)
+		error = bpf_has_based(&jit.based);
+	return error;
+}
+
+/* Learns what is not known yet: 0, -ENOMEM, or -EOPNOTSUPP while the JIT is off. */
+static int jit_learn(void)
+{
+	int error = 0;
+
+	/* Pairs with the release below. */
+	if (smp_load_acquire(&jit.known))
 		return 0;
-	return COSY_FEATURE_JIT | (has_gotol ? COSY_FEATURE_LONG_JUMP : 0) |
-	       (cosy_processor_refused(NULL) ? COSY_FEATURE_REFUSED : 0);
+	mutex_lock(&jit_lock);
+	if (!jit.known) {
+		error = jit_learn_locked();
+		if (!error)
+			smp_store_release(&jit.known, true);
+	}
+	mutex_unlock(&jit_lock);
+	return error;
+}
+
+int cosy_image_features(u64 *features)
+{
+	bool compiles, blinds;
+	int error = jit_ask(&compiles, &blinds);
+
+	*features = 0;
+	if (!error && compiles)
+		error = jit_learn();
+	else if (!error)
+		return 0;
+	if (error == -ENOMEM)
+		return error;
+	*features = COSY_FEATURE_JIT | (jit.gotol ? COSY_FEATURE_LONG_JUMP : 0) |
+		    (cosy_processor_refused(NULL) ? COSY_FEATURE_REFUSED : 0);
+	return 0;
 }
 
 int cosy_image_init(void)
 {
-	has_v4 = bpf_has_v4();
-	/* Long jumps alone were given to older kernels: Linux 6.1 has them, and not the rest. */
-	has_gotol = has_v4 || bpf_has_gotol();
-	/* Not asked of a JIT that was made without: it would complain in the log. */
-	has_based = COSY_JIT_MAY_BE_BASED && has_v4 && bpf_has_based();
+	jit_enable = cosy_unexported_data("bpf_jit_enable");
+	jit_harden = cosy_unexported_data("bpf_jit_harden");
+	/* What there is no memory to learn now is learnt by the first LOAD. */
+	jit_learn();
 	return 0;
 }
 
@@ -253,8 +353,7 @@ static int compile(struct cosy_image *image, const struct cosy_program *program,
 		WRITE_ONCE(blinds_lately, blinds);
 		error = -EAGAIN;
 	} else if (!bpf->jit_requested) {
-		refuse(why, "the kernel's BPF JIT is off (net.core.bpf_jit_enable)");
-		error = -EOPNOTSUPP;
+		error = refuse_off(why);
 	} else {
 		error = charge_code(image, bpf, code.insn_cnt * CODE_PER_INSN, why);
 	}
@@ -304,9 +403,6 @@ struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_c
 		.user_base = target->address,
 		.kernel_base = (unsigned long)target->base,
 		.size = target->size,
-		.has_v4 = has_v4,
-		.has_gotol = has_gotol,
-		.based = has_based,
 		.ordinary = target->ordinary,
 		.thunks = cosy_thunk_table,
 	};
@@ -317,12 +413,20 @@ struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_c
 	error = cosy_validate(container->insns, container->insn_cnt, &program, why);
 	if (error)
 		return ERR_PTR(error);
+	error = jit_learn();
+	if (error == -EOPNOTSUPP)
+		refuse_off(why);
+	if (error)
+		goto out;
+	how.has_v4 = jit.v4;
+	how.has_gotol = jit.gotol;
+	how.based = jit.based;
 	image = image_alloc(user, container);
 	if (!image) {
 		error = -ENOMEM;
 		goto out;
 	}
-	image->portable = has_based || !target->size;
+	image->portable = how.based || !target->size;
 	read_points(image, &program);
 	do
 		error = compile(image, &program, &how, why);

@@ -62,8 +62,8 @@ void cosy_image_put(struct cosy_image *image);
 /* Whether compiling now would give such an image: the JIT is on, and hides constants or not. */
 bool cosy_image_fits(const struct cosy_image *image);
 
-/* COSY_FEATURE_* of this kernel as it is set up now. */
-u64 cosy_image_features(void);
+/* COSY_FEATURE_* of this kernel as it is set up now; or -ENOMEM. */
+int cosy_image_features(u64 *features);
 
 int cosy_image_init(void);
 

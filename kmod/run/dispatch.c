@@ -26,9 +26,22 @@ void *cosy_unexported(const char *name)
 	return probe.addr;
 }
 
+/* As kallsyms_lookup_name, which is not exported either. */
+static unsigned long symbol_address_none(const char *name)
+{
+	return 0;
+}
+
+DEFINE_STATIC_CALL(cosy_symbol_address, symbol_address_none);
+
+const void *cosy_unexported_data(const char *name)
+{
+	return (const void *)static_call(cosy_symbol_address)(name);
+}
+
 int cosy_dispatch_init(void)
 {
-	void *dispatcher;
+	void *dispatcher, *lookup_function;
 
 #if defined(X86_FEATURE_CLEAR_BHB_LOOP) && !defined(COSY_CLEARS_HISTORY)
 	if (boot_cpu_has(X86_FEATURE_CLEAR_BHB_LOOP)) {
@@ -43,5 +56,9 @@ int cosy_dispatch_init(void)
 		return -ENOENT;
 	}
 	static_call_update(cosy_dispatch, (typeof(&cosy_dispatch_none))dispatcher);
+	lookup_function = cosy_unexported("kallsyms_lookup_name");
+	if (lookup_function)
+		static_call_update(cosy_symbol_address,
+				   (typeof(&symbol_address_none))lookup_function);
 	return 0;
 }

@@ -22,6 +22,8 @@ DECLARE_STATIC_CALL(cosy_dispatch, cosy_dispatch_none);
  * be a target for speculation.
  */
 void *cosy_unexported(const char *name);
+/* The same for a variable, of which there is a symbol only with CONFIG_KALLSYMS_ALL. */
+const void *cosy_unexported_data(const char *name);
 
 /* Finds it; -ENOENT with a line in the log when this kernel has none. */
 int cosy_dispatch_init(void);
