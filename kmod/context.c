@@ -61,7 +61,7 @@ int cosy_context_set_buffer(struct cosy_context *context, u64 size)
 		return -EBUSY;
 	buffer = cosy_buffer_create(context->mm, size);
 	/* What is only kept for the next process counts in the user's locked memory, too. */
-	if (buffer == ERR_PTR(-ENOMEM) && cosy_cache_drop(context->user))
+	if (buffer == ERR_PTR(-ENOMEM) && cosy_cache_unlock(context->user, size >> PAGE_SHIFT))
 		buffer = cosy_buffer_create(context->mm, size);
 	if (IS_ERR(buffer))
 		return PTR_ERR(buffer);

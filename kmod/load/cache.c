@@ -106,6 +106,50 @@ bool cosy_cache_drop(struct cosy_user *user)
 	return any;
 }
 
+/* Under the lock: what unlocking the whole cache would give back to the caller's user. */
+static unsigned long cache_locked_pages(const struct cosy_cache *cache)
+{
+	const struct cosy_image *image;
+	unsigned long pages = 0;
+
+	list_for_each_entry(image, &cache->images, node)
+	{
+		if (image->locked.payer == current_user())
+			pages += image->locked.pages;
+	}
+	return pages;
+}
+
+/* Under the lock, as cosy_cache_unlock; what goes is in `out`. */
+static void cache_unlock(struct cosy_cache *cache, unsigned long pages, struct list_head *out)
+{
+	struct cosy_image *image, *next;
+
+	if (cosy_locked_fits(pages, 0) || !cosy_locked_fits(pages, cache_locked_pages(cache)))
+		return;
+	list_for_each_entry_safe_reverse(image, next, &cache->images, node)
+	{
+		if (cosy_locked_fits(pages, 0))
+			break;
+		if (image->locked.payer == current_user())
+			cache_move_out(cache, image, out);
+	}
+}
+
+bool cosy_cache_unlock(struct cosy_user *user, unsigned long pages)
+{
+	struct cosy_cache *cache = cosy_user_cache(user);
+	LIST_HEAD(out);
+	bool any;
+
+	mutex_lock(&cache->lock);
+	cache_unlock(cache, pages, &out);
+	mutex_unlock(&cache->lock);
+	any = !list_empty(&out);
+	list_put(&out);
+	return any;
+}
+
 /* Images that nobody has loaded for long.  The user is this work's by a reference. */
 static void cache_age(struct work_struct *work)
 {
@@ -220,13 +264,15 @@ static bool cache_make_room(struct cosy_cache *cache, struct cosy_image *image,
 			    struct list_head *out)
 {
 	const unsigned long limit = READ_ONCE(max_user_cache), bytes = bytes_of(image);
+	const unsigned long pages = DIV_ROUND_UP(bytes, PAGE_SIZE);
 
 	if (bytes > limit)
 		return false;
 	while (!list_empty(&cache->images) && cache->bytes + bytes > limit)
 		cache_move_out(cache, list_last_entry(&cache->images, struct cosy_image, node),
 			       out);
-	return !cosy_locked_charge(&image->locked, DIV_ROUND_UP(bytes, PAGE_SIZE));
+	cache_unlock(cache, pages, out);
+	return !cosy_locked_charge(&image->locked, pages);
 }
 
 bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,

@@ -40,6 +40,11 @@ bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
 		    const struct cosy_target *target, u32 *evicted);
 /* Empties a user's; false: it was empty. */
 bool cosy_cache_drop(struct cosy_user *user);
+/*
+ * Takes images out, those that were used last last, until the caller may lock so many pages more;
+ * none if all of them would not be enough.  False: it took none out.
+ */
+bool cosy_cache_unlock(struct cosy_user *user, unsigned long pages);
 int cosy_cache_init(void);
 /* When the last context is closed and none is opened any more: empties all. */
 void cosy_cache_exit(void);

@@ -28,6 +28,14 @@ int cosy_locked_charge(struct cosy_locked *locked, unsigned long pages)
 	return 0;
 }
 
+bool cosy_locked_fits(unsigned long pages, unsigned long given_back)
+{
+	const unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	const unsigned long now = atomic_long_read(&current_user()->locked_vm);
+
+	return !is_counted() || now + pages <= limit + given_back;
+}
+
 void cosy_locked_charge_anyhow(struct cosy_locked *locked, unsigned long pages)
 {
 	struct user_struct *user = current_user();

@@ -15,6 +15,8 @@ struct cosy_locked {
 
 /* To the caller.  -ENOMEM above his RLIMIT_MEMLOCK; who may lock as much as he likes is not counted. */
 int cosy_locked_charge(struct cosy_locked *locked, unsigned long pages);
+/* Whether that would succeed if so many pages of the caller's user were given back before. */
+bool cosy_locked_fits(unsigned long pages, unsigned long given_back);
 /* Above the limit, too. */
 void cosy_locked_charge_anyhow(struct cosy_locked *locked, unsigned long pages);
 /* Takes no lock that a process can hold. */

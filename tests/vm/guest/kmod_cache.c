@@ -250,13 +250,14 @@ static void quota(void)
 static void locked_memory(void *unused)
 {
 	struct rlimit limit = { 1 << 20, 1 << 20 }, none = { 0, 1 << 20 };
+	struct rlimit little = { 40 << 10, 1 << 20 };
 	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = 1 << 18 };
 	int fds[4];
 
 	(void)unused;
 	/* Images kept of other programs count, too: take a user who has none, or a limit above that. */
 	if (geteuid())
-		limit.rlim_cur = none.rlim_max = limit.rlim_max = 8 << 20;
+		limit.rlim_cur = little.rlim_max = none.rlim_max = limit.rlim_max = 8 << 20;
 	else
 		become(4242, true);
 	MUST(!setrlimit(RLIMIT_MEMLOCK, &none));
@@ -265,6 +266,13 @@ static void locked_memory(void *unused)
 	for (int i = 0; i < 8; i++)
 		is_found(unique(400 + i));
 	CHECK(is_found(unique(407)), "not kept by who may lock %d MB", (int)(limit.rlim_cur >> 20));
+	/* Under a small limit the older ones make room, but not for what would never fit. */
+	MUST(!setrlimit(RLIMIT_MEMLOCK, &little));
+	CHECK(!is_found(unique(450)) && is_found(unique(450)), "not kept in place of older ones");
+	MUST(!setrlimit(RLIMIT_MEMLOCK, &none));
+	CHECK(!is_found(unique(451)) && !is_found(unique(451)), "kept by who may lock nothing");
+	CHECK(is_found(unique(450)), "dropped for nothing");
+	MUST(!setrlimit(RLIMIT_MEMLOCK, &limit));
 	for (int i = 0; i < 4; i++) {
 		fds[i] = raw_open();
 		CHECK(!raw_ioctl(fds[i], COSY_IOC_SETBUF, &setbuf),
