@@ -23,6 +23,7 @@
 #include "fork.h"
 #include "heap.h"
 #include "lock.h"
+#include "retry.h"
 #include "stats.h"
 #include "syscall.h"
 
@@ -122,7 +123,7 @@ static int open_device(void)
 	fd = libcosy_move_fd(fd);
 	err = cosy_syscall3(SYS_ioctl, fd, COSY_IOC_VERSION, (unsigned long)&version);
 	if (err || version.abi != COSY_ABI_VERSION) {
-		libcosy_native_only = true;
+		libcosy_native_only = !libcosy_passes(err);
 		if (err)
 			explain(DEVICE " refuses VERSION: %s", strerror(-err));
 		else

@@ -76,8 +76,11 @@ static const char *name_of(const struct cosy_loaded *loaded)
 	return container->str_size ? container->strings + container->header->name : "(unnamed)";
 }
 
-/* In interpreter mode every program is "refused", which keeps RUN out of the way. */
-static u32 load(struct cosy_loaded *loaded, u32 generation)
+/*
+ * 0 and its handle, or the kernel's error.  In interpreter mode every program is "refused", which
+ * keeps RUN out of the way.
+ */
+static long load(struct cosy_loaded *loaded, u32 generation, u32 *handle)
 {
 	char log[200] = "";
 	struct cosy_load arg = {
@@ -90,18 +93,41 @@ static u32 load(struct cosy_loaded *loaded, u32 generation)
 	};
 	long err;
 
+	*handle = 0;
 	if (libcosy_context_fd() < 0)
 		return 0;
 	err = libcosy_context_ioctl(COSY_IOC_LOAD, &arg);
-	/* Into a context that was opened meanwhile: of no use to this one. */
+	*handle = err ? 0 : arg.handle;
 	if (!err)
-		return libcosy_generation() == generation ? arg.handle : 0;
+		return 0;
 	if (err == -EXDEV || err == -EBADF || err == -ENOTTY)
 		libcosy_context_lost(generation);
 	if (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL)
 		libcosy_say("%s: the kernel refused the compound: %s%s%s", name_of(loaded),
 			    strerror(-err), *log ? ": " : "", log);
-	return 0;
+	return err;
+}
+
+/*
+ * Under the lock.  A context that is not in use any more says nothing of the program: who asks
+ * for it is late, and others may have loaded it into the next one.
+ */
+static void place(struct cosy_loaded *loaded, u32 generation)
+{
+	u32 handle;
+	long err;
+
+	if (libcosy_generation() != generation)
+		return;
+	err = load(loaded, generation, &handle);
+	if (libcosy_generation() != generation)
+		return;
+	if (libcosy_passes(err)) {
+		libcosy_retry_failed(&loaded->retry);
+		return;
+	}
+	loaded->retry.next = 0;
+	__atomic_store_n(&loaded->place, (u64)generation << 32 | handle, __ATOMIC_RELEASE);
 }
 
 bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation)
@@ -109,11 +135,10 @@ bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation)
 	if (!libcosy_program_placed(loaded, generation)) {
 		if (!generation || !libcosy_program_lock())
 			return false;
-		if (!libcosy_program_placed(loaded, generation))
-			__atomic_store_n(&loaded->place,
-					 (u64)generation << 32 | load(loaded, generation),
-					 __ATOMIC_RELEASE);
+		if (!libcosy_program_placed(loaded, generation) &&
+		    libcosy_retry_now(&loaded->retry))
+			place(loaded, generation);
 		libcosy_program_unlock();
 	}
-	return libcosy_program_handle(loaded);
+	return libcosy_program_placed(loaded, generation) && libcosy_program_handle(loaded);
 }

@@ -12,6 +12,7 @@
 #include "../core/core.h"
 
 #include "context.h"
+#include "retry.h"
 
 struct cosy_loaded {
 	struct cosy_container container;
@@ -19,6 +20,7 @@ struct cosy_loaded {
 	bool needs_stack; /* has local calls or alloca operations */
 	bool cancels;	  /* has calls that libc makes cancellation points */
 	u64 place;	  /* context generation << 32 | handle there; handle 0 = refused by it */
+	struct libcosy_retry retry; /* of LOAD, when it failed and may not fail again */
 };
 
 /*
@@ -31,7 +33,8 @@ int libcosy_program_create(const void *compound, size_t len, struct cosy_loaded 
 void libcosy_program_destroy(struct cosy_loaded *loaded);
 
 /*
- * Loads it into the context of that generation unless it is there already.
+ * Loads it into the context of that generation unless it is there already, or was refused.
+ * For want of memory or room it is not refused, but loaded at a later call.
  * True when RUN can take it.  Locks as libcosy_context_open does.
  */
 bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation);
