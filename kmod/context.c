@@ -53,16 +53,23 @@ void cosy_context_destroy(struct cosy_context *context)
 	kfree(context);
 }
 
-int cosy_context_set_buffer(struct cosy_context *context, u64 size)
+/* Or a larger front of the one that it has. */
+static int grow_buffer(struct cosy_buffer *buffer, u64 size, u64 front)
 {
-	struct cosy_buffer *buffer;
+	return size == buffer->size ? cosy_buffer_grow(buffer, front) : -EBUSY;
+}
 
-	if (READ_ONCE(context->buffer))
-		return -EBUSY;
-	buffer = cosy_buffer_create(context->mm, size);
+int cosy_context_set_buffer(struct cosy_context *context, u64 size, u64 front)
+{
+	/* Pairs with the release below. */
+	struct cosy_buffer *buffer = smp_load_acquire(&context->buffer);
+
+	if (buffer)
+		return grow_buffer(buffer, size, front);
+	buffer = cosy_buffer_create(context->mm, size, front);
 	/* What is only kept for the next process counts in the user's locked memory, too. */
 	if (buffer == ERR_PTR(-ENOMEM) && cosy_cache_unlock(context->user, size >> PAGE_SHIFT))
-		buffer = cosy_buffer_create(context->mm, size);
+		buffer = cosy_buffer_create(context->mm, size, front);
 	if (IS_ERR(buffer))
 		return PTR_ERR(buffer);
 	/* Threads may race; the others lose.  Pairs with the acquires of readers. */

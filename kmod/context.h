@@ -41,6 +41,6 @@ struct cosy_context *cosy_context_create(void);
 void cosy_context_destroy(struct cosy_context *context);
 
 /* SETBUF: see the uapi header for sizes and errors. */
-int cosy_context_set_buffer(struct cosy_context *context, u64 size);
+int cosy_context_set_buffer(struct cosy_context *context, u64 size, u64 front);
 
 #endif /* COSY_CONTEXT_H */

@@ -29,7 +29,8 @@ static long setbuf_ioctl(struct cosy_context *context, void *argument)
 
 	if (setbuf->flags)
 		return -EINVAL;
-	return cosy_context_set_buffer(context, setbuf->len);
+	return cosy_context_set_buffer(context, setbuf->len,
+				       setbuf->front ? setbuf->front : setbuf->len);
 }
 
 static long load_ioctl(struct cosy_context *context, void *argument)
@@ -74,17 +75,24 @@ union arguments {
 /* RUN is not among them: it has its own, quicker way of copying. */
 static const struct {
 	u32 command;
+	u32 least; /* bytes that every caller has; what came later is then 0 */
 	u32 size;
 	bool answers;	/* copy the argument back, also with an error */
 	bool own_space; /* only for the address space that opened the descriptor */
 	long (*handle)(struct cosy_context *context, void *argument);
 } commands[] = {
-	{ COSY_IOC_VERSION, sizeof(struct cosy_version), true, false, version_ioctl },
-	{ COSY_IOC_SETBUF, sizeof(struct cosy_setbuf), false, true, setbuf_ioctl },
-	{ COSY_IOC_LOAD, sizeof(struct cosy_load), true, true, load_ioctl },
-	{ COSY_IOC_LIMITS, sizeof(struct cosy_limits), false, true, limits_ioctl },
-	{ COSY_IOC_FREE, sizeof(struct cosy_free), false, true, free_ioctl },
-	{ COSY_IOC_STATS, sizeof(struct cosy_stats), true, true, stats_ioctl },
+	{ COSY_IOC_VERSION, sizeof(struct cosy_version), sizeof(struct cosy_version), true, false,
+	  version_ioctl },
+	{ COSY_IOC_SETBUF, offsetofend(struct cosy_setbuf, len), sizeof(struct cosy_setbuf), false,
+	  true, setbuf_ioctl },
+	{ COSY_IOC_LOAD, sizeof(struct cosy_load), sizeof(struct cosy_load), true, true,
+	  load_ioctl },
+	{ COSY_IOC_LIMITS, sizeof(struct cosy_limits), sizeof(struct cosy_limits), false, true,
+	  limits_ioctl },
+	{ COSY_IOC_FREE, sizeof(struct cosy_free), sizeof(struct cosy_free), false, true,
+	  free_ioctl },
+	{ COSY_IOC_STATS, sizeof(struct cosy_stats), sizeof(struct cosy_stats), true, true,
+	  stats_ioctl },
 };
 
 /* The size in a command number changes as structures grow; what it means does not. */
@@ -97,13 +105,14 @@ static u32 same_command(u32 command)
  * Copies an argument in by its own size: the tail that the caller does not know
  * becomes zero, a tail that we do not know must be.
  */
-static int argument_copy_in(union arguments *argument, void __user *from, u32 size, u32 *given)
+static int argument_copy_in(union arguments *argument, void __user *from, u32 least, u32 size,
+			    u32 *given)
 {
 	int error;
 
 	if (get_user(*given, (u32 __user *)from))
 		return -EFAULT;
-	if (*given < size)
+	if (*given < least)
 		return -EINVAL;
 	if (*given > PAGE_SIZE)
 		return -E2BIG;
@@ -128,7 +137,7 @@ static noinline long any_ioctl(struct cosy_context *context, u32 command, void _
 		return -ENOTTY;
 	if (commands[i].own_space && current->mm != context->mm)
 		return -EXDEV;
-	result = argument_copy_in(&argument, user, commands[i].size, &given);
+	result = argument_copy_in(&argument, user, commands[i].least, commands[i].size, &given);
 	if (result)
 		return result;
 

@@ -26,10 +26,17 @@
 #include "retry.h"
 #include "stats.h"
 #include "syscall.h"
+#include "thread.h"
 
 #define DEVICE	   "/dev/cosy"
 #define FIRST_FD   200
 #define MIN_BUFFER (64u << 10) /* below this a buffer is not worth its pages */
+/*
+ * The front at first, whose pages are there from the start: half of it the heap's, half the
+ * beginning of the first thread's blocks.
+ */
+#define FIRST_FRONT (64u << 10)
+#define FIRST_SLICE (256u << 10)
 
 static struct libcosy_alive not_alive;
 struct libcosy_alive *libcosy_alive = &not_alive;
@@ -43,6 +50,8 @@ static struct {
 	char reason[160];
 	uint8_t *buffer; /* stays mapped, as private memory, in a fork child */
 	uint64_t buffer_len;
+	uint64_t front; /* bytes of it */
+	struct libcosy_retry growing;
 } context;
 
 void *libcosy_context_buffer(uint64_t *len)
@@ -152,11 +161,26 @@ static void *map_buffer(int fd, uint64_t len)
 	return buffer;
 }
 
-static bool set_buffer(int fd, uint64_t len)
+static long set_buffer(int fd, uint64_t len, uint64_t front)
 {
-	struct cosy_setbuf setbuf = {.size = sizeof(setbuf), .len = len};
+	struct cosy_setbuf setbuf = {.size = sizeof(setbuf), .len = len, .front = front};
 
-	return !cosy_syscall3(SYS_ioctl, fd, COSY_IOC_SETBUF, (unsigned long)&setbuf);
+	return cosy_syscall3(SYS_ioctl, fd, COSY_IOC_SETBUF, (unsigned long)&setbuf);
+}
+
+/* Hands the memory out: what small programs use is in the first front. */
+static void use_buffer(void *buffer, uint64_t len)
+{
+	uint64_t low = len, reserved = 0;
+
+	if (len > FIRST_FRONT) {
+		low = FIRST_FRONT / 2;
+		reserved = len / 4 < FIRST_SLICE ? len / 4 : FIRST_SLICE;
+	}
+	context.buffer = buffer;
+	context.buffer_len = len;
+	context.front = len < FIRST_FRONT ? len : FIRST_FRONT;
+	libcosy_heap_init(buffer, len, low, reserved);
 }
 
 static void first_buffer(int fd)
@@ -165,18 +189,76 @@ static void first_buffer(int fd)
 	void *buffer;
 
 	for (len = libcosy_settings.buffer_len; len; len = len > MIN_BUFFER ? len / 2 : 0) {
-		if (!set_buffer(fd, len))
+		if (set_buffer(fd, len, len < FIRST_FRONT ? len : FIRST_FRONT))
 			continue;
 		buffer = map_buffer(fd, len);
 		if (buffer == MAP_FAILED)
 			break;
-		context.buffer = buffer;
-		context.buffer_len = len;
-		libcosy_heap_init(buffer, len);
+		use_buffer(buffer, len);
 		return;
 	}
 	if (libcosy_settings.buffer_len && libcosy_settings.debug)
 		libcosy_say("no shared buffer: RLIMIT_MEMLOCK or memory is too small");
+}
+
+/* --- The front -------------------------------------------------------------------- */
+
+int64_t libcosy_front_from(const void *at)
+{
+	const uint64_t front = __atomic_load_n(&context.front, __ATOMIC_RELAXED);
+
+	/* Without a context, in tests of the heap alone, all memory is alike. */
+	return context.buffer ? (int64_t)(context.buffer + front - (const uint8_t *)at) : INT64_MAX;
+}
+
+/*
+ * Under the lock.  The context is a new one to the programs, which are loaded for the front;
+ * those that run go on with the one that they know.
+ */
+static bool grow(uint64_t front)
+{
+	if (!libcosy_retry_now(&context.growing))
+		return false;
+	/* Without a context, as in a fork child, the next one begins with it. */
+	if (libcosy_generation()) {
+		if (set_buffer(libcosy_the_fd, context.buffer_len, front)) {
+			libcosy_retry_failed(&context.growing);
+			return false;
+		}
+		context.generation++;
+		__atomic_store_n(&libcosy_alive->generation, context.generation, __ATOMIC_RELEASE);
+	}
+	context.growing.next = 0;
+	__atomic_store_n(&context.front, front, __ATOMIC_RELAXED);
+	return true;
+}
+
+bool libcosy_front_cover(const void *end)
+{
+	const struct libcosy_thread *thread = libcosy_thread_self;
+	bool covered = libcosy_front_from(end) >= 0;
+	uint64_t front;
+
+	/* A filter may punish the call. */
+	if (covered || libcosy_native_only || (thread && thread->filtered) ||
+	    !libcosy_lock(&context.lock))
+		return covered;
+	for (front = context.front; front < (uint64_t)((const uint8_t *)end - context.buffer);)
+		front *= 4;
+	if (front > context.buffer_len)
+		front = context.buffer_len;
+	covered = front <= context.front || grow(front);
+	libcosy_unlock(&context.lock);
+	return covered;
+}
+
+void *libcosy_shared_alloc(size_t size)
+{
+	uint8_t *memory = libcosy_heap_alloc(size);
+
+	if (memory)
+		libcosy_front_cover(memory + size);
+	return memory;
 }
 
 static bool single_threaded(void)
@@ -195,25 +277,27 @@ static bool single_threaded(void)
 static void replace_buffer(int fd)
 {
 	uint64_t len = context.buffer_len;
+	/* Beyond the front only the second heap hands anything out. */
+	uint64_t used = libcosy_heap_is_beyond() ? len : context.front;
 	sigset_t all, old;
 	void *copy, *now;
 
-	if (!single_threaded() || !set_buffer(fd, len))
+	if (!single_threaded() || set_buffer(fd, len, context.front))
 		return;
-	copy = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	copy = mmap(NULL, used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (copy == MAP_FAILED)
 		return;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &old);
-	memcpy(copy, context.buffer, len);
+	memcpy(copy, context.buffer, used);
 	now = mmap(context.buffer, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
 	if (now == MAP_FAILED)
 		now = mmap(context.buffer, len, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	if (now != MAP_FAILED)
-		memcpy(context.buffer, copy, len);
+		memcpy(context.buffer, copy, used);
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	munmap(copy, len);
+	munmap(copy, used);
 }
 
 /* Closes the old descriptor if it is (still) one of ours. */

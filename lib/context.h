@@ -10,6 +10,7 @@
 #define COSY_LIB_CONTEXT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 
@@ -73,6 +74,20 @@ void libcosy_context_buffer_gone(void);
 
 /* Where the shared buffer is; length 0 without one. */
 void *libcosy_context_buffer(uint64_t *len);
+
+/*
+ * Compounds reach the beginning of the shared buffer directly, its front, and the rest as any
+ * other memory.  Bytes from `at`, in the buffer, that are in the front; at or below 0: none.
+ */
+int64_t libcosy_front_from(const void *at);
+/*
+ * Grows it to [.., end): programs are then loaded anew when they are next run.  False when it is
+ * not had, which does no harm.  Locks as libcosy_context_open does.
+ */
+bool libcosy_front_cover(const void *end);
+
+/* libcosy_heap_alloc of memory in the front, if the front can grow. */
+void *libcosy_shared_alloc(size_t size);
 
 /* Adds nothing when there is no context. */
 void libcosy_context_stats(struct cosy_stats *ret);

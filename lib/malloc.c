@@ -18,7 +18,7 @@ void *cosy_malloc(size_t size)
 	void *memory;
 
 	libcosy_context_open();
-	memory = libcosy_heap_alloc(size);
+	memory = libcosy_shared_alloc(size);
 	return memory ? memory : malloc(size);
 }
 
@@ -30,7 +30,7 @@ void *cosy_calloc(size_t count, size_t size)
 	if (__builtin_mul_overflow(count, size, &bytes))
 		return NULL;
 	libcosy_context_open();
-	memory = libcosy_heap_alloc(bytes);
+	memory = libcosy_shared_alloc(bytes);
 	return memory ? memset(memory, 0, bytes) : calloc(1, bytes);
 }
 

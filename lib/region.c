@@ -100,11 +100,10 @@ static struct cosy_loaded *create(struct cosy_region *region)
 }
 
 /* Everything that may allocate or lock, and every reason to stay native. */
-static struct cosy_loaded *prepare(struct cosy_region *region)
+static struct cosy_loaded *prepare(struct cosy_region *region, u32 generation)
 {
 	struct libcosy_thread *thread;
 	struct cosy_loaded *loaded = cached(region);
-	u32 generation = libcosy_context_open();
 
 	if (!generation || loaded == REFUSED)
 		return NULL;
@@ -130,20 +129,35 @@ static inline void count_native(void)
 	libcosy_count(&libcosy_counts.native, 1);
 }
 
+static void *try_enter(struct cosy_region *region, struct libcosy_site site, u32 generation)
+{
+	struct cosy_loaded *loaded = prepare(region, generation);
+	struct libcosy_place place;
+
+	if (loaded && libcosy_place_get(loaded, &place))
+		return begin(libcosy_thread_self, region, site, &place);
+	if (loaded && libcosy_settings.mode == COSY_MODE_INTERP)
+		return begin(libcosy_thread_self, region, site, NULL);
+	return NULL;
+}
+
+/* Tries where other threads change the context meanwhile: they grow its front a few times. */
+#define TRIES 4
+
 /* Out of line, so that the common way saves no registers. */
 __attribute__((noinline)) static void *enter_slow(struct cosy_region *region,
 						  struct libcosy_site site)
 {
-	struct cosy_loaded *loaded;
-	struct libcosy_place place;
 	int saved = errno, state = libcosy_cancel_disable();
 	void *ctx = NULL;
 
-	loaded = prepare(region);
-	if (loaded && libcosy_place_get(loaded, &place))
-		ctx = begin(libcosy_thread_self, region, site, &place);
-	else if (loaded && libcosy_settings.mode == COSY_MODE_INTERP)
-		ctx = begin(libcosy_thread_self, region, site, NULL);
+	for (int i = 0; i < TRIES && !ctx; i++) {
+		u32 generation = libcosy_context_open();
+
+		ctx = try_enter(region, site, generation);
+		if (!generation || generation == libcosy_generation())
+			break;
+	}
 	if (!ctx)
 		count_native();
 	libcosy_cancel_restore(state);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* stacks.c - see stacks.h. */
 #include "access.h"
+#include "context.h"
 #include "heap.h"
 #include "stacks.h"
 #include "thread.h"
@@ -140,9 +141,37 @@ static inline void *push(struct libcosy_thread *thread, struct libcosy_slice *sl
 	return memory_of(block);
 }
 
+void libcosy_slice_measure(struct libcosy_slice *slice)
+{
+	int64_t size = libcosy_front_from(slice->base);
+
+	if (size < 0)
+		size = 0;
+	slice->size = (uint64_t)size < slice->whole ? (uint64_t)size : slice->whole;
+}
+
+/* Into the part of the slice that the front does not cover yet. */
+static __attribute__((noinline)) void *push_further(struct libcosy_thread *thread, uint64_t size,
+						    struct libcosy_site site,
+						    struct libcosy_activation *act)
+{
+	struct libcosy_slice *slice = &thread->slice[0];
+	uint64_t end = slice->used + HEADER + ((size + 15) & ~15ull);
+
+	if (libcosy_heap_retired || slice->size == slice->whole || end > slice->whole ||
+	    size > slice->whole || !libcosy_front_cover(slice->base + end))
+		return NULL;
+	libcosy_slice_measure(slice);
+	return push(thread, slice, size, site, act);
+}
+
 void *libcosy_block_push(struct libcosy_thread *thread, uint64_t size, struct libcosy_site site)
 {
-	return libcosy_heap_retired ? NULL : push(thread, &thread->slice[0], size, site, NULL);
+	void *memory = NULL;
+
+	if (likely(!libcosy_heap_retired))
+		memory = push(thread, &thread->slice[0], size, site, NULL);
+	return likely(memory) ? memory : push_further(thread, size, site, NULL);
 }
 
 /* The shared buffer has no room: a ctx elsewhere is slower, but as good. */
@@ -150,7 +179,9 @@ static __attribute__((noinline)) void *push_on_heap(struct libcosy_thread *threa
 						    struct libcosy_site site,
 						    struct libcosy_activation *act)
 {
-	return push(thread, &thread->slice[1], size, site, act);
+	void *memory = push_further(thread, size, site, act);
+
+	return memory ? memory : push(thread, &thread->slice[1], size, site, act);
 }
 
 struct libcosy_activation *libcosy_activation_push(struct libcosy_thread *thread, uint64_t size,

@@ -23,10 +23,14 @@
 
 struct libcosy_slice {
 	uint8_t *base;
-	uint64_t size; /* 0: no such slice */
-	uint64_t used; /* bytes taken, those of a block being made included */
+	uint64_t whole; /* bytes; 0: no such slice */
+	uint64_t size;	/* of them, what may be used: more only once the front covers it */
+	uint64_t used;	/* bytes taken, those of a block being made included */
 	struct libcosy_block *top;
 };
+
+/* Finds out how much of it may be used now. */
+void libcosy_slice_measure(struct libcosy_slice *slice);
 
 /* Header of each block, in front of the memory handed out. */
 struct libcosy_block {

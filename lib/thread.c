@@ -15,7 +15,7 @@
 #include "syscall.h"
 #include "thread.h"
 
-#define SHARED_SLICE   (256u << 10) /* the first thread's share; later ones get less, see below */
+#define SHARED_SLICE   (256u << 10) /* at most; the first thread's is reserved, see heap.h */
 #define MIN_SLICE      (16u << 10)
 #define OTHER_SLICE    (1u << 20) /* address space only, until used */
 #define MAX_SOFT_STACK (64ul << 20)
@@ -70,13 +70,15 @@ static void find_slices(struct libcosy_thread *thread)
 
 	if (share > SHARED_SLICE)
 		share = SHARED_SLICE;
+	slice->base = libcosy_heap_take_reserved(&slice->whole);
 	for (; share >= MIN_SLICE && !slice->base; share /= 2) {
 		slice->base = libcosy_heap_alloc(share);
-		slice->size = slice->base ? share : 0;
+		slice->whole = slice->base ? share : 0;
 	}
+	libcosy_slice_measure(slice);
 	slice = &thread->slice[1];
 	slice->base = (uint8_t *)thread + THREAD_SIZE;
-	slice->size = OTHER_SLICE;
+	slice->whole = slice->size = OTHER_SLICE;
 }
 
 static void thread_free(struct libcosy_thread *thread)

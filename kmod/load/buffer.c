@@ -31,15 +31,29 @@ static unsigned long page_count_of(const struct cosy_buffer *buffer)
 /* In a fork's copy, in place of a page that there was no memory for. */
 #define LOST ((struct page *)ERR_PTR(-ENOMEM))
 
-static bool allocate_pages(struct cosy_buffer *buffer)
+/* Puts a page where there is none yet; false: somebody's fault was quicker. */
+static bool slot_fill(struct page **slot, struct page *page)
+{
+	return !cmpxchg(slot, NULL, page);
+}
+
+/* The pages from `i` on, up to `end`, that are not there yet. */
+static bool allocate_pages(struct cosy_buffer *buffer, unsigned long i, unsigned long end)
 {
 	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_ZERO;
-	unsigned long i, k, count = page_count_of(buffer);
-	unsigned int order = count < 1 << CHUNK_ORDER ? 0 : CHUNK_ORDER;
+	unsigned int order = CHUNK_ORDER;
+	unsigned long k;
 
-	for (i = 0; i < count; i += 1 << order) {
-		struct page *chunk = alloc_pages(order ? gfp | __GFP_NORETRY : gfp, order);
+	while (i < end) {
+		struct page *chunk;
 
+		if (READ_ONCE(buffer->pages[i])) {
+			i++;
+			continue;
+		}
+		if (end - i < 1 << order)
+			order = 0;
+		chunk = alloc_pages(order ? gfp | __GFP_NORETRY : gfp, order);
 		/* None in one piece: single ones for the rest. */
 		if (!chunk && order) {
 			order = 0;
@@ -51,8 +65,11 @@ static bool allocate_pages(struct cosy_buffer *buffer)
 			return false;
 		}
 		split_page(chunk, order);
-		for (k = 0; k < 1 << order; k++)
-			buffer->pages[i + k] = chunk + k;
+		for (k = 0; k < 1 << order; k++) {
+			if (!slot_fill(&buffer->pages[i + k], chunk + k))
+				__free_page(chunk + k);
+		}
+		i += 1 << order;
 		cond_resched();
 	}
 	return true;
@@ -81,6 +98,7 @@ static struct cosy_buffer *buffer_alloc(struct mm_struct *mm, u32 size)
 	refcount_set(&buffer->references, 1);
 	buffer->size = size;
 	buffer->mm = mm;
+	mutex_init(&buffer->growing);
 	buffer->pages = kvcalloc(page_count_of(buffer), sizeof(*buffer->pages),
 				 GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!buffer->pages) {
@@ -90,33 +108,66 @@ static struct cosy_buffer *buffer_alloc(struct mm_struct *mm, u32 size)
 	return buffer;
 }
 
-struct cosy_buffer *cosy_buffer_create(struct mm_struct *mm, u64 size)
+/* Under `growing`, or while nobody else has the buffer. */
+static int front_open(struct cosy_buffer *buffer, u32 size)
+{
+	struct cosy_front *front = &buffer->fronts[buffer->front_cnt];
+	const unsigned long count = size >> PAGE_SHIFT;
+
+	if (!allocate_pages(buffer, buffer->front ? buffer->front->size >> PAGE_SHIFT : 0, count))
+		return -ENOMEM;
+	/* The guard page after the area stops what speculation reads past the end. */
+	front->base = vmap(buffer->pages, count, VM_MAP, PAGE_KERNEL);
+	if (!front->base)
+		return -ENOMEM;
+	front->size = size;
+	buffer->front_cnt++;
+	/* Pairs with cosy_buffer_front. */
+	smp_store_release(&buffer->front, front);
+	return 0;
+}
+
+static bool is_size(u64 size)
+{
+	return is_power_of_2(size) && size >= PAGE_SIZE;
+}
+
+struct cosy_buffer *cosy_buffer_create(struct mm_struct *mm, u64 size, u64 front)
 {
 	struct cosy_buffer *buffer;
 
-	if (!is_power_of_2(size) || size < PAGE_SIZE || size > COSY_MAX_BUFFER)
+	if (!is_size(size) || size > COSY_MAX_BUFFER || !is_size(front) || front > size)
 		return ERR_PTR(-EINVAL);
 	buffer = buffer_alloc(mm, size);
 	if (!buffer)
 		return ERR_PTR(-ENOMEM);
-	if (cosy_locked_charge(&buffer->locked, page_count_of(buffer)) || !allocate_pages(buffer))
-		goto err_buffer;
-	/* The guard page behind the area stops what speculation reads past the end. */
-	buffer->base = vmap(buffer->pages, page_count_of(buffer), VM_MAP, PAGE_KERNEL);
-	if (!buffer->base)
-		goto err_buffer;
+	if (cosy_locked_charge(&buffer->locked, page_count_of(buffer)) ||
+	    front_open(buffer, front)) {
+		cosy_buffer_put(buffer);
+		return ERR_PTR(-ENOMEM);
+	}
 	return buffer;
+}
 
-err_buffer:
-	cosy_buffer_put(buffer);
-	return ERR_PTR(-ENOMEM);
+int cosy_buffer_grow(struct cosy_buffer *buffer, u64 front)
+{
+	int error;
+
+	if (!is_size(front) || front > buffer->size)
+		return -EINVAL;
+	if (mutex_lock_killable(&buffer->growing))
+		return -EINTR;
+	error = front > buffer->front->size ? front_open(buffer, front) : -EBUSY;
+	mutex_unlock(&buffer->growing);
+	return error;
 }
 
 void cosy_buffer_put(struct cosy_buffer *buffer)
 {
 	if (!refcount_dec_and_test(&buffer->references))
 		return;
-	vunmap(buffer->base);
+	while (buffer->front_cnt)
+		vunmap(buffer->fronts[--buffer->front_cnt].base);
 	release_pages_of(buffer);
 	cosy_locked_uncharge(&buffer->locked);
 	kfree(buffer);
@@ -178,7 +229,7 @@ static struct cosy_buffer *copy_for(struct mm_struct *mm, const struct cosy_buff
 	 */
 	cosy_locked_charge_anyhow(&copy->locked, page_count_of(copy));
 	for (i = 0; i < page_count_of(copy) && !fatal_signal_pending(current); i++) {
-		struct page *page = from->pages[i];
+		struct page *page = READ_ONCE(from->pages[i]);
 
 		if (page == LOST)
 			copy->pages[i] = LOST;
@@ -191,18 +242,14 @@ static struct cosy_buffer *copy_for(struct mm_struct *mm, const struct cosy_buff
 
 /* --- The mapping: every operation runs under the mmap lock ---------------------- */
 
-/* The page of zeros that a copy lacks; the first of those who fault there at once provides it. */
+/* The page of zeros that is not there yet; the first of those who fault there at once provides it. */
 static struct page *page_of_zeros(struct page **slot)
 {
-	struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_ZERO), *other;
+	struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_ZERO);
 
-	if (!page)
-		return NULL;
-	other = cmpxchg(slot, NULL, page);
-	if (!other)
-		return page;
-	__free_page(page);
-	return other;
+	if (page && !slot_fill(slot, page))
+		__free_page(page);
+	return READ_ONCE(*slot);
 }
 
 static vm_fault_t buffer_fault(struct vm_fault *vmf)

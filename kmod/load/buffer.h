@@ -3,28 +3,46 @@
 #ifndef COSY_BUFFER_H
 #define COSY_BUFFER_H
 
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
+#include <linux/cosy.h>
 #include "load/locked.h"
 
 struct mm_struct;
 struct page;
 struct vm_area_struct;
 
+/*
+ * The beginning of the buffer, whose pages are all there and mapped by the kernel: what programs
+ * that are loaded now reach directly.  Constant, and kept as long as the buffer, since programs
+ * refer to it that were loaded before it grew; pages are the same in each.
+ */
+struct cosy_front {
+	void *base;
+	u32 size; /* bytes, a power of two */
+};
+
+/* From a page to the largest buffer, if it grows to each. */
+#define COSY_MAX_FRONTS (const_ilog2(COSY_MAX_BUFFER) - PAGE_SHIFT + 1)
+
 struct cosy_buffer {
 	refcount_t references; /* the context's, and each mapping's */
 	u32 size;	       /* bytes, a power of two */
 	/*
-	 * A reference each.  In a copy NULL is a page of zeros that nobody has touched; its first
-	 * fault puts it there
+	 * A reference each.  NULL is a page of zeros that nobody has touched; its first fault puts it
+	 * there, or the front that reaches it; by cmpxchg, and then it stays
 	 */
 	struct page **pages;
-	struct cosy_locked locked;
-	void *base;		 /* the kernel's mapping; NULL in a fork child's copy */
-	struct mm_struct *mm;	 /* whose buffer; only to compare, kept by those who refer to us */
-	int mapped;		 /* 0, then 1 from the one mmap on; set by cmpxchg */
-	unsigned long user_base; /* where; written once, before `live` */
-	bool live;		 /* user_base is valid */
+	struct cosy_locked locked; /* of all pages, those that are not there included */
+	struct cosy_front fronts[COSY_MAX_FRONTS];
+	u32 front_cnt;
+	struct cosy_front *front; /* the newest; NULL in a fork child's copy */
+	struct mutex growing;	  /* fronts are made under it */
+	struct mm_struct *mm;	  /* whose buffer; only to compare, kept by those who refer to us */
+	int mapped;		  /* 0, then 1 from the one mmap on; set by cmpxchg */
+	unsigned long user_base;  /* where; written once, before `live` */
+	bool live;		  /* user_base is valid */
 	/*
 	 * The user's mapping is no longer what programs were compiled for: gone, or
 	 * with another protection.  Written under the mmap lock, read without:
@@ -35,9 +53,11 @@ struct cosy_buffer {
 
 /*
  * A buffer of `size` bytes for `mm`, charged to the calling user until the last reference is
- * put; -EINVAL for the size, -ENOMEM.
+ * put, with a front of that many; -EINVAL for the sizes, -ENOMEM.
  */
-struct cosy_buffer *cosy_buffer_create(struct mm_struct *mm, u64 size);
+struct cosy_buffer *cosy_buffer_create(struct mm_struct *mm, u64 size, u64 front);
+/* A larger front; -EBUSY: it is no larger, -EINVAL, -ENOMEM, -EINTR when being killed. */
+int cosy_buffer_grow(struct cosy_buffer *buffer, u64 front);
 /* Takes no lock that a process can hold: strangers close what was opened by others. */
 void cosy_buffer_put(struct cosy_buffer *buffer);
 
@@ -49,6 +69,13 @@ static inline bool cosy_buffer_usable(const struct cosy_buffer *buffer)
 {
 	/* Pairs with cosy_buffer_map. */
 	return buffer && smp_load_acquire(&buffer->live) && !READ_ONCE(buffer->gone);
+}
+
+/* The front for programs that are loaded now. */
+static inline const struct cosy_front *cosy_buffer_front(const struct cosy_buffer *buffer)
+{
+	/* Pairs with front_open. */
+	return smp_load_acquire(&buffer->front);
 }
 
 #endif /* COSY_BUFFER_H */

@@ -45,7 +45,7 @@ struct cosy_image {
 
 /* For whom an image is made. */
 struct cosy_target {
-	void *base;	       /* the shared buffer, kernel's mapping, ... */
+	void *base;	       /* the shared buffer's front, kernel's mapping, ... */
 	unsigned long address; /* ... user's ... */
 	u32 size;	       /* ... and size; 0: none */
 	bool ordinary;	       /* COSY_ORDINARY_CALLS */

@@ -74,12 +74,14 @@ static const bool *find_target(struct cosy_context *context, struct cosy_target 
 {
 	/* Pairs with cosy_context_set_buffer. */
 	struct cosy_buffer *buffer = smp_load_acquire(&context->buffer);
+	const struct cosy_front *front;
 
 	if (!cosy_buffer_usable(buffer))
 		return &never_gone;
-	ret->base = buffer->base;
+	front = cosy_buffer_front(buffer);
+	ret->base = front->base;
 	ret->address = buffer->user_base;
-	ret->size = buffer->size;
+	ret->size = front->size;
 	return &buffer->gone;
 }
 

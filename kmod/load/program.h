@@ -21,7 +21,7 @@ struct cosy_prog {
 	bool may_nest;		      /* makes ioctls, which RUN is one of */
 	bool ordinary;		      /* COSY_ORDINARY_CALLS: reads make no views either */
 	const void *code;	      /* what cosy_enter calls */
-	void *buffer;		      /* the shared buffer it is for, kernel's mapping, ... */
+	void *buffer;		      /* the shared buffer's front, kernel's mapping, ... */
 	unsigned long buffer_address; /* ... user's ... */
 	u32 buffer_size;	      /* ... and size; 0: none.  The context keeps it */
 	const bool *gone;	      /* of that buffer, or constant false */

@@ -37,7 +37,7 @@ static void give_heap(void)
 	libcosy_settings.mode = COSY_MODE_INTERP;
 	range = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	MUST(range != MAP_FAILED);
-	libcosy_heap_init(range, SIZE);
+	libcosy_heap_init(range, SIZE, SIZE / 8, 0);
 	printf("on memory of our own\n");
 }
 
@@ -134,9 +134,12 @@ static void exhaustion(void)
 {
 	enum { MANY = 300 };
 	static void *piece[MANY];
-	size_t room = libcosy_heap_room();
+	size_t room;
 	int shared = 0;
 
+	/* More than the first heap has, so that both are there. */
+	cosy_free(cosy_malloc(SIZE / 2));
+	room = libcosy_heap_room();
 	for (int i = 0; i < MANY; i++) {
 		piece[i] = cosy_malloc(10000);
 		MUST(piece[i]);

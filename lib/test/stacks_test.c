@@ -203,10 +203,13 @@ static void *count_slices(void *ret)
 /* What a thread had in the buffer is there for the next. */
 static void thread_exits(void)
 {
-	size_t room = libcosy_heap_room();
+	size_t room;
 	pthread_t thread;
 	bool got;
 
+	/* More than the first heap has, so that both are there. */
+	libcosy_heap_free(libcosy_heap_alloc(100000));
+	room = libcosy_heap_room();
 	for (int i = 0; i < 200; i++) {
 		MUST(!pthread_create(&thread, NULL, count_slices, &got) &&
 		     !pthread_join(thread, NULL));
@@ -222,7 +225,7 @@ int main(void)
 
 	MUST(range != MAP_FAILED);
 	libcosy_settings.mode = COSY_MODE_INTERP;
-	libcosy_heap_init(range, 1 << 20);
+	libcosy_heap_init(range, 1 << 20, 32 << 10, 256 << 10);
 	self = libcosy_thread();
 	MUST(self && self->slice[0].size);
 	CHECK((uintptr_t)&range > self->stack_low && (uintptr_t)&range < self->stack_high);

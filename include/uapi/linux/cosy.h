@@ -130,13 +130,17 @@ struct cosy_version {
  * nothing refers to it, whoever holds the descriptor.  A fork child's copy likewise, but
  * it may go above the limit.  Errors: EBUSY (it has one), EINVAL (len not a power of two,
  * below a page, above COSY_MAX_BUFFER), ENOMEM (also: above RLIMIT_MEMLOCK).
- * Compounds loaded afterwards reach it directly; one loaded before, or while it
- * is not mapped, reaches it as any other memory.
+ * Compounds loaded afterwards reach its first `front` bytes directly; one loaded before, or
+ * while it is not mapped, reaches it as any other memory, as the rest of it is reached.  Pages
+ * of the front are there from the start, others when they are touched.  SETBUF again, with the
+ * same len and a larger front, lets compounds that are loaded from then on reach more (EBUSY:
+ * another len, or no larger; EINVAL: the front not a power of two, below a page, above len).
  */
 struct cosy_setbuf {
-	__u32 size;
+	__u32 size;  /* from 16 on */
 	__u32 flags; /* 0 */
 	__u64 len;   /* bytes */
+	__u64 front; /* bytes, 0 = len */
 };
 
 /*
