@@ -28,7 +28,7 @@ enum { STATUS_FINE = 0, STATUS_BAD = 1, STATUS_USAGE = 2 };
 #define ROUNDS 7
 
 struct profile_options {
-	const char *read, *write, *json;
+	const char *read, *write, *json, *html;
 	pid_t pids[MAX_PIDS];
 	unsigned int n_pids;
 	double seconds;
@@ -48,11 +48,10 @@ static volatile sig_atomic_t stop;
 
 static void profile_usage(FILE *to)
 {
-	fputs("usage: cosy profile [-d SECONDS] [-o FILE] [--json FILE] [--verify[=ROUNDS]] [--] "
-	      "PROGRAM "
-	      "[ARGUMENT...]\n"
-	      "       cosy profile [-d SECONDS] [-o FILE] [--json FILE] -p PID,...\n"
-	      "       cosy profile [--json FILE] --read FILE\n",
+	fputs("usage: cosy profile [OPTION...] [--verify[=ROUNDS]] [--] PROGRAM [ARGUMENT...]\n"
+	      "       cosy profile [OPTION...] -p PID,...\n"
+	      "       cosy profile [OPTION...] --read FILE\n"
+	      "options: -d SECONDS, -o FILE, --json FILE, --html FILE; see cosy-profile(1)\n",
 	      to);
 }
 
@@ -182,6 +181,30 @@ static int profile_verify(const struct profile_options *options, const struct ad
 	return verdict.in ? STATUS_FINE : STATUS_BAD;
 }
 
+/* To a file, if there is to be one; "-" is standard output. */
+static bool show_file(const char *path,
+		      void (*print)(FILE *, const struct advice *, struct places *),
+		      const struct advice *advice, struct places *places)
+{
+	FILE *to;
+
+	if (!path)
+		return true;
+	to = strcmp(path, "-") ? fopen(path, "we") : stdout;
+	if (to)
+		print(to, advice, places);
+	if (to && (to == stdout ? !fflush(to) : !fclose(to)))
+		return true;
+	fprintf(stderr, "cosy profile: %s: %s\n", path, strerror(errno));
+	return false;
+}
+
+static bool stdout_taken(const struct profile_options *options)
+{
+	return (options->json && !strcmp(options->json, "-")) ||
+	       (options->html && !strcmp(options->html, "-"));
+}
+
 static int profile_show(const struct profile_options *options, const struct profile *profile)
 {
 	struct advice *advice = malloc(sizeof(*advice));
@@ -191,22 +214,13 @@ static int profile_show(const struct profile_options *options, const struct prof
 	if (!advice || !places)
 		return STATUS_BAD;
 	advise(profile, advice);
-	if (options->json) {
-		FILE *to = strcmp(options->json, "-") ? fopen(options->json, "we") : stdout;
-
-		if (to)
-			show_json(to, advice, places);
-		if (!to || (to != stdout && fclose(to))) {
-			fprintf(stderr, "cosy profile: %s: %s\n", options->json, strerror(errno));
-			status = STATUS_BAD;
-		}
-	}
-	if (!options->json || strcmp(options->json, "-"))
+	if (!show_file(options->json, show_json, advice, places) ||
+	    !show_file(options->html, show_html, advice, places))
+		status = STATUS_BAD;
+	if (!stdout_taken(options))
 		show_terminal(stdout, advice, places);
 	if (options->rounds && status == STATUS_FINE)
-		status = profile_verify(options, advice,
-					options->json && !strcmp(options->json, "-") ? stderr
-										     : stdout);
+		status = profile_verify(options, advice, stdout_taken(options) ? stderr : stdout);
 	places_destroy(places);
 	free(advice);
 	return status;
@@ -228,10 +242,11 @@ static bool options_pids(char *list, struct profile_options *options)
 
 static bool options_parse(int argc, char **argv, struct profile_options *options)
 {
-	enum { READ = 256, JSON, VERIFY };
+	enum { READ = 256, JSON, HTML, VERIFY };
 	static const struct option names[] = {
 		{"read", required_argument, NULL, READ},
 		{"json", required_argument, NULL, JSON},
+		{"html", required_argument, NULL, HTML},
 		{"verify", optional_argument, NULL, VERIFY},
 		{"help", no_argument, NULL, 'h'},
 		{},
@@ -258,6 +273,9 @@ static bool options_parse(int argc, char **argv, struct profile_options *options
 			break;
 		case JSON:
 			options->json = optarg;
+			break;
+		case HTML:
+			options->html = optarg;
 			break;
 		case VERIFY:
 			options->rounds = optarg ? strtoul(optarg, &end, 10) : ROUNDS;

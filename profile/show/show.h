@@ -26,4 +26,7 @@ void show_terminal(FILE *to, const struct advice *advice, struct places *places)
 /* All of it; docs/inside/profile.md has the fields. */
 void show_json(FILE *to, const struct advice *advice, struct places *places);
 
+/* One page that asks for nothing. */
+void show_html(FILE *to, const struct advice *advice, struct places *places);
+
 #endif /* COSY_PROFILE_SHOW_H */

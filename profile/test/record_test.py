@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +122,7 @@ def main() -> None:
         profile("--", folder + "/none", status=127)
         profile(status=2)
         check_attach()
+        check_page(Path(folder), source, out)
         check_verify(source, out)
 
 
@@ -134,6 +137,109 @@ def check_verify(source: str, out: str) -> None:
     )
     assert "Verified: cosy run, predicted" in run.stdout, (run.stdout, run.stderr)
     assert run.returncode == (0 if "processor time: in\n" in run.stdout else 1), run
+
+
+class Page(HTMLParser):
+    """What is in a page that must ask for nothing and run nothing."""
+
+    TAGS = frozenset(
+        (
+            "html",
+            "head",
+            "meta",
+            "title",
+            "style",
+            "body",
+            "h1",
+            "h2",
+            "h3",
+            "p",
+            "span",
+            "div",
+            "dl",
+            "dt",
+            "dd",
+            "code",
+            "table",
+            "tr",
+            "th",
+            "td",
+            "ul",
+            "li",
+            "svg",
+            "path",
+            "rect",
+            "text",
+        )
+    )
+    ATTRIBUTES = frozenset(
+        (
+            "lang",
+            "charset",
+            "content",
+            "name",
+            "http-equiv",
+            "class",
+            "id",
+            "style",
+            "role",
+            "aria-label",
+            "width",
+            "height",
+            "viewbox",
+            "x",
+            "y",
+            "rx",
+            "d",
+        )
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.places: list[list[str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in self.TAGS, tag
+        assert {name for name, _ in attrs} <= self.ATTRIBUTES, attrs
+        if tag not in ("meta", "path", "rect"):
+            self.open.append(tag)
+        if tag == "tr":
+            self.places.append([])
+        if tag in ("td", "th"):
+            self.places[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("meta", "path", "rect"):
+            assert self.open.pop() == tag, tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+        if self.open and self.open[-1] in ("td", "th"):
+            self.places[-1][-1] += data
+
+
+def check_page(folder: Path, source: str, out: str) -> None:
+    """The page is whole, has the same sums, and a name is nothing but a name in it and on the terminal."""
+    hostile = folder / "<script src=x onerror='a'>&\x1b[31m\u202e\x9b"
+    shutil.copy(SUBJECT, hostile)
+    page, report = folder / "page.html", folder / "page.json"
+    text = profile("--html", str(page), "--json", str(report), "--", str(hostile), source, out)
+    assert "\x1b" not in text and "\u202e" not in text and "\x9b" not in text, text
+    html = page.read_text()
+    assert not any(ord(letter) < 32 and letter != "\n" for letter in html)
+    assert "\u202e" not in html and "\x9b" not in html
+    assert "url(" not in html and "//" not in html and "@import" not in html
+    assert page.stat().st_size < 500_000
+    parser = Page()
+    parser.feed(html)
+    parser.close()
+    assert not parser.open, parser.open
+    assert any("<script src=x" in word for word in parser.words)
+    last = max(i for i, row in enumerate(parser.places) if row[:1] == ["all others"])
+    first = max(i for i, row in enumerate(parser.places) if row[:1] == ["where"])
+    assert sum(int(row[3]) for row in parser.places[first + 1 : last + 1]) == json.loads(report.read_text())["calls"]
 
 
 def check_attach() -> None:
