@@ -86,6 +86,7 @@ same: all
 
 # Which test notices when a guard of the module is broken; about an hour.
 mutants: all
+	@core/test/mutants.py
 	@tests/vm/same/mutants.py --build $(BUILD) --kernel $(KERNEL)
 
 format: setup

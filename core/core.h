@@ -6,6 +6,7 @@
  *	container.c	bytes -> header, instructions, line table	cosy_compound_open
  *	validate.c	is this program well formed?  its shape		cosy_validate
  *	sandbox.c	program -> program that can do no harm		cosy_sandbox
+ *	verify.c	does it stay in its own memory?			cosy_verify
  *	ops.c		the table of calls and operations		cosy_call_find
  *	disasm.c	an instruction as text				cosy_disasm
  *
@@ -214,7 +215,8 @@ struct cosy_sandbox {
 	/*
 	 * The JIT has loads and stores relative to a register of its own (BPF_PROBE_MEM32), which
 	 * whoever enters the code sets to the kernel's mapping.  Such code holds no address: user_base
-	 * and kernel_base are not looked at, and it serves every buffer of that size.  Implies has_v4.
+	 * and kernel_base are not looked at, and it serves every buffer of that size.  What is
+	 * mispredicted may reach the page after the mapping, where nothing may be.  Implies has_v4.
 	 */
 	bool based;
 	u64 seed;	   /* of the blinding */
@@ -239,6 +241,12 @@ struct cosy_code {
  */
 int cosy_sandbox(const struct cosy_program *program, const struct cosy_sandbox *how,
 		 struct cosy_code *ret, struct cosy_reject *why);
+
+/*
+ * NULL, or what in the code of a sandbox for a buffer of `size` bytes may reach memory that
+ * is not its own, whatever its registers hold.  Of based code.
+ */
+const char *cosy_verify(const struct cosy_code *code, u32 size);
 
 /* --- Disassembly ------------------------------------------------------------------- */
 

@@ -55,8 +55,24 @@ static void append(struct cosy_emit *e, struct bpf_insn insn)
 	e->insns[e->insn_cnt++] = insn;
 }
 
+/* Is it a new turn (emit.h)?  A jump without a label leads to an instruction or two further on. */
+static bool is_turn(u8 code, u8 dst)
+{
+	switch (BPF_CLASS(code)) {
+	case BPF_ST:
+	case BPF_STX:
+		return false;
+	case BPF_JMP:
+	case BPF_JMP32:
+		return true;
+	default:
+		return dst == COSY_AX;
+	}
+}
+
 void cosy_emit(struct cosy_emit *e, u8 code, u8 dst, u8 src, s32 off, s32 imm)
 {
+	e->turn += is_turn(code, dst);
 	append(e, (struct bpf_insn){
 			  .code = code, .dst_reg = dst, .src_reg = src, .off = off, .imm = imm});
 }
@@ -75,10 +91,16 @@ u32 cosy_emit_labels(struct cosy_emit *e, u32 count)
 	return first;
 }
 
-void cosy_emit_bind(struct cosy_emit *e, u32 label)
+void cosy_emit_note(struct cosy_emit *e, u32 label)
 {
 	if (!e->error)
 		e->labels[label] = e->insn_cnt;
+}
+
+void cosy_emit_bind(struct cosy_emit *e, u32 label)
+{
+	e->turn++;
+	cosy_emit_note(e, label);
 }
 
 static void append_jump(struct cosy_emit *e, struct bpf_insn jump, u32 label)
@@ -134,6 +156,7 @@ void cosy_emit_if(struct cosy_emit *e, struct bpf_insn branch, u32 label)
 		return;
 	}
 	branch.off = 1;
+	e->turn++;
 	if (!invert(&branch)) {
 		append(e, branch);
 		cosy_emit(e, GOTO, 0, 0, 1, 0);
@@ -150,6 +173,7 @@ void cosy_emit_unless(struct cosy_emit *e, struct bpf_insn branch, u32 label)
 		return;
 	}
 	branch.off = 1;
+	e->turn++;
 	append(e, branch);
 	cosy_emit_goto(e, label);
 }

@@ -36,6 +36,7 @@ struct cosy_emit {
 	bool far;   /* jumps of more than 16 bits */
 	bool blind; /* see emit_secret */
 	u64 random; /* state of the blinding's generator */
+	u32 turn;   /* counts whatever may change AX, and places that jumps lead to */
 	int error;
 };
 
@@ -50,6 +51,8 @@ void cosy_emit(struct cosy_emit *e, u8 code, u8 dst, u8 src, s32 off, s32 imm);
 u32 cosy_emit_labels(struct cosy_emit *e, u32 count);
 /* The label is here. */
 void cosy_emit_bind(struct cosy_emit *e, u32 label);
+/* The same for a label that no jump leads to. */
+void cosy_emit_note(struct cosy_emit *e, u32 label);
 void cosy_emit_goto(struct cosy_emit *e, u32 label);
 /* Jumps when the condition of `branch` (its offset is ignored) holds, or when not. */
 void cosy_emit_if(struct cosy_emit *e, struct bpf_insn branch, u32 label);

@@ -4,6 +4,7 @@
  *
  *	sandbox_flow.c	entry, resume points, jumps and fuel, calls, returns
  *	sandbox_mem.c	loads, stores, atomics
+ *	sandbox_piece.c	which loads and stores share a test
  *	sandbox_alu.c	arithmetic and constants
  *	emit.c		the growing code, its labels, hidden constants
  */
@@ -13,7 +14,7 @@
 static int rewrite_init(struct cosy_rewrite *w, const struct cosy_program *program,
 			const struct cosy_sandbox *how, bool far)
 {
-	u32 i, accesses = 0;
+	u32 i;
 
 	memset(w, 0, sizeof(*w));
 	w->program = program;
@@ -27,9 +28,10 @@ static int rewrite_init(struct cosy_rewrite *w, const struct cosy_program *progr
 			w->frame_words = program->functions[i].frame_words;
 	}
 	for (i = 0; i < program->insn_cnt; i++)
-		accesses += !!(program->marks[i] & COSY_MARK_LEAVE);
+		w->access_cnt += !!(program->marks[i] & COSY_MARK_LEAVE);
 
-	w->stubs = core_alloc((accesses + 1) * sizeof(*w->stubs));
+	/* One each, and one in its slow copy. */
+	w->stubs = core_alloc((2 * w->access_cnt + 1) * sizeof(*w->stubs));
 	w->safepoints = core_alloc(program->insn_cnt * sizeof(*w->safepoints));
 	if (!w->stubs || !w->safepoints)
 		return -ENOMEM;
@@ -41,7 +43,7 @@ static int rewrite_init(struct cosy_rewrite *w, const struct cosy_program *progr
 	w->resume = cosy_emit_labels(&w->code, 1);
 	w->returns = cosy_emit_labels(&w->code, 1);
 	w->trap = cosy_emit_labels(&w->code, 1);
-	return 0;
+	return how->based && how->size ? cosy_pieces_init(w) : 0;
 }
 
 static void rewrite_deinit(struct cosy_rewrite *w)
@@ -49,15 +51,12 @@ static void rewrite_deinit(struct cosy_rewrite *w)
 	cosy_emit_deinit(&w->code);
 	core_free(w->stubs);
 	core_free(w->safepoints);
+	cosy_pieces_deinit(w);
 }
 
 static void rewrite_insn(struct cosy_rewrite *w, u32 at)
 {
 	const struct bpf_insn *insn = &w->program->insns[at];
-
-	if (w->program->marks[at] & COSY_MARK_FUNCTION)
-		w->function = cosy_function_of(w->program, at);
-	cosy_emit_bind(&w->code, at);
 
 	switch (BPF_CLASS(insn->code)) {
 	case BPF_LD:
@@ -75,6 +74,46 @@ static void rewrite_insn(struct cosy_rewrite *w, u32 at)
 	}
 }
 
+/* Binds the label of a program instruction, which is its number. */
+static void bind_insn(struct cosy_rewrite *w, u32 at)
+{
+	const u8 entries = COSY_MARK_TARGET | COSY_MARK_RESUME | COSY_MARK_FUNCTION;
+
+	if (w->program->marks[at] & COSY_MARK_FUNCTION)
+		w->function = cosy_function_of(w->program, at);
+	if (w->program->marks[at] & entries)
+		cosy_emit_bind(&w->code, at);
+	else
+		cosy_emit_note(&w->code, at);
+}
+
+/* A slow copy goes on in the code proper, where nobody relies on a test of its piece. */
+static void rewrite_slow(struct cosy_rewrite *w, const struct cosy_slow *slow)
+{
+	u32 at;
+
+	w->slow = slow;
+	for (at = slow->first; at < slow->end; at++) {
+		cosy_emit_bind(&w->code, slow->labels + (at - slow->first));
+		if (w->program->marks[at] & COSY_MARK_HEAD)
+			rewrite_insn(w, at);
+	}
+	w->slow = NULL;
+	cosy_emit_goto(&w->code, slow->end);
+}
+
+static void rewrite_slows(struct cosy_rewrite *w)
+{
+	const struct cosy_slow *slow;
+	u32 i;
+
+	for (i = 0; (slow = cosy_piece_slow(w, i)); i++) {
+		rewrite_slow(w, slow);
+		if (i % 64 == 63)
+			core_yield();
+	}
+}
+
 /* -ERANGE: a jump does not reach. */
 static int rewrite(struct cosy_rewrite *w)
 {
@@ -82,11 +121,15 @@ static int rewrite(struct cosy_rewrite *w)
 
 	cosy_emit_prologue(w);
 	for (at = 0; at < w->program->insn_cnt; at++) {
-		if (w->program->marks[at] & COSY_MARK_HEAD)
+		if (w->program->marks[at] & COSY_MARK_HEAD) {
+			cosy_piece_enter(w, at);
+			bind_insn(w, at);
 			rewrite_insn(w, at);
+		}
 		if (at % 256 == 255)
 			core_yield();
 	}
+	rewrite_slows(w);
 	cosy_emit_stubs(w);
 	cosy_emit_epilogue(w);
 	return cosy_emit_resolve(&w->code);

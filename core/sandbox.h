@@ -16,7 +16,33 @@
 /* An access whose slow way is emitted out of line, behind the program. */
 struct cosy_stub {
 	u32 insn;	 /* the load or store */
-	u32 entry, back; /* labels: the stub; behind the access */
+	u32 entry, back; /* labels: the stub; where it goes on */
+	bool returns;	 /* only gives back what the access had borrowed: the access is at `back` */
+};
+
+/* The slow copy of program instructions [first, end). */
+struct cosy_slow {
+	u32 first, end;
+	u32 labels; /* of the copies */
+};
+
+/* Bytes from a group's first to its last: less than the page that nothing is mapped at next to the buffer. */
+#define COSY_REACH 4000
+
+/* An access that shares its leader's test. */
+struct cosy_near {
+	u32 group;     /* number within the piece, from 1 */
+	bool leads;    /* it has the test */
+	s32 at;	       /* its first byte, from where its leader's is */
+	s32 low, high; /* what the leader tests, likewise */
+	u32 slow;      /* label: the access in the slow copy */
+};
+
+/* What AX has: the masked offset of what is `at` bytes from a group's leader. */
+struct cosy_held {
+	u32 group; /* 0: nothing */
+	s32 at;
+	u32 turn; /* cosy_emit.turn, which a change of AX moves on */
 };
 
 struct cosy_rewrite {
@@ -27,12 +53,19 @@ struct cosy_rewrite {
 	u32 frame_words;		      /* of the deepest spill frame */
 	struct cosy_stub *stubs;
 	u32 stub_cnt;
+	u32 access_cnt;
 	u32 based_cnt;
+	struct cosy_pieces *pieces; /* NULL: not in based code */
+	struct cosy_held held;
+	const struct cosy_slow *slow; /* the copy that is emitted */
 	u32 *safepoints; /* [insn_cnt] label of the safepoint of back edges to there, or COSY_UNBOUND */
 	u32 resume;	 /* label: go on from cosy_entry.resume */
 	u32 returns;	 /* label: AX holds the call to return behind */
 	u32 trap;	 /* label: state that cannot be */
 };
+
+/* Bytes of a load or store. */
+u32 cosy_access_size(const struct bpf_insn *insn);
 
 static inline void emit_thunk(struct cosy_rewrite *w, enum cosy_thunk thunk)
 {
@@ -47,6 +80,16 @@ void cosy_emit_sign_extend(struct cosy_emit *e, u8 dst, u32 bits, bool wide);
 /* sandbox_mem.c: loads, stores, atomics */
 void cosy_rewrite_access(struct cosy_rewrite *w, u32 at);
 void cosy_emit_stubs(struct cosy_rewrite *w);
+
+/* sandbox_piece.c: which accesses share a test */
+int cosy_pieces_init(struct cosy_rewrite *w);
+void cosy_pieces_deinit(struct cosy_rewrite *w);
+/* Before each instruction of the program, in order. */
+void cosy_piece_enter(struct cosy_rewrite *w, u32 at);
+/* False: the access has a test of its own. */
+bool cosy_piece_find(const struct cosy_rewrite *w, u32 at, struct cosy_near *ret);
+/* The slow copies by number; NULL after the last. */
+const struct cosy_slow *cosy_piece_slow(const struct cosy_rewrite *w, u32 index);
 
 /* sandbox_flow.c: jumps, calls, entry, resume, return */
 void cosy_emit_prologue(struct cosy_rewrite *w);

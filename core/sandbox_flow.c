@@ -5,9 +5,13 @@
  */
 #include "sandbox.h"
 
-/* The label of a program instruction is its number. */
-static u32 label_of(u32 insn)
+/* The label of a program instruction is its number; in a slow copy its copy has one of its own. */
+static u32 label_of(const struct cosy_rewrite *w, u32 insn)
 {
+	const struct cosy_slow *slow = w->slow;
+
+	if (slow && insn >= slow->first && insn < slow->end)
+		return slow->labels + (insn - slow->first);
 	return insn;
 }
 
@@ -66,7 +70,7 @@ static void emit_resume(struct cosy_rewrite *w)
 	for (at = 0; at < program->insn_cnt; at++) {
 		if (program->marks[at] & COSY_MARK_RESUME) {
 			keys[count] = at + 1;
-			labels[count++] = label_of(at);
+			labels[count++] = label_of(w, at);
 		}
 	}
 
@@ -131,7 +135,8 @@ static void emit_back_edge(struct cosy_rewrite *w, u32 target)
 	emit_load(e, COSY_AX, COSY_FP, COSY_SLOT_FUEL);
 	emit_op_imm(e, BPF_SUB, COSY_AX, 1);
 	emit_store(e, COSY_FP, COSY_SLOT_FUEL, COSY_AX);
-	cosy_emit_if(e, cosy_branch(BPF_JMP | BPF_JSGT | BPF_K, COSY_AX, 0, 0), label_of(target));
+	cosy_emit_if(e, cosy_branch(BPF_JMP | BPF_JSGT | BPF_K, COSY_AX, 0, 0),
+		     label_of(w, target));
 	cosy_emit_goto(e, w->safepoints[target]);
 }
 
@@ -146,7 +151,7 @@ static void emit_safepoints(struct cosy_rewrite *w)
 		cosy_emit_bind(e, w->safepoints[at]);
 		cosy_emit_constant(e, COSY_AX, at);
 		emit_thunk(w, COSY_THUNK_SAFEPOINT);
-		cosy_emit_goto(e, label_of(at));
+		cosy_emit_goto(e, label_of(w, at));
 	}
 }
 
@@ -155,7 +160,7 @@ static void rewrite_always(struct cosy_rewrite *w, u32 at, u32 target)
 	if (target <= at)
 		emit_back_edge(w, target);
 	else
-		cosy_emit_goto(&w->code, label_of(target));
+		cosy_emit_goto(&w->code, label_of(w, target));
 }
 
 static void rewrite_branch(struct cosy_rewrite *w, u32 at, u32 target)
@@ -169,7 +174,7 @@ static void rewrite_branch(struct cosy_rewrite *w, u32 at, u32 target)
 		branch = cosy_branch(branch.code | BPF_X, branch.dst_reg, COSY_AX, 0);
 	}
 	if (target > at) {
-		cosy_emit_if(e, branch, label_of(target));
+		cosy_emit_if(e, branch, label_of(w, target));
 		return;
 	}
 	ahead = cosy_emit_labels(e, 1);
@@ -201,7 +206,7 @@ static void rewrite_local_call(struct cosy_rewrite *w, u32 at)
 	cosy_emit_secret(&w->code, COSY_AX,
 			 at << 16 | w->function->frame_words << 8 | callee->frame_words);
 	emit_thunk(w, COSY_THUNK_PUSH);
-	cosy_emit_goto(&w->code, label_of(target));
+	cosy_emit_goto(&w->code, label_of(w, target));
 }
 
 static void rewrite_exit(struct cosy_rewrite *w, u32 at)
@@ -235,7 +240,7 @@ static void emit_returns(struct cosy_rewrite *w)
 		if ((program->marks[at] & COSY_MARK_RESUME) && insn->code == (BPF_JMP | BPF_CALL) &&
 		    insn->src_reg == BPF_PSEUDO_CALL) {
 			keys[count] = at;
-			labels[count++] = label_of(at + 1);
+			labels[count++] = label_of(w, at + 1);
 		}
 	}
 	cosy_emit_bind(e, w->returns);

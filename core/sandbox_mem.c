@@ -30,10 +30,22 @@
  *
  * The same test and the same mask, and neither UB nor KB: whatever ORIGIN holds,
  * even an old value that the processor takes for it, the access is in the buffer.
+ *
+ * Where accesses share a test (sandbox_piece.c), of LEN bytes from AX on:
+ *
+ *	leader	AX = slot ORIGIN		follower    dst = *(B + AX + off)
+ *		AX += base + off		or, AX having changed,
+ *		if AX > S - LEN goto slow copy		    AX = slot ORIGIN
+ *		AX &= S - 1				    AX += base
+ *		dst = *(B + AX + 0)			    AX &= S - 1
+ *							    dst = *(B + AX + off)
+ *
+ * AX is masked, and off is from 0 to less than the page next to the buffer, which
+ * holds nothing.
  */
 #include "sandbox.h"
 
-static u32 size_of(const struct bpf_insn *insn)
+u32 cosy_access_size(const struct bpf_insn *insn)
 {
 	switch (BPF_SIZE(insn->code)) {
 	case BPF_B:
@@ -50,7 +62,7 @@ static u32 size_of(const struct bpf_insn *insn)
 /* 0-3 for 1-8 bytes: the order of the load and store thunks */
 static u32 size_order(const struct bpf_insn *insn)
 {
-	u32 size = size_of(insn);
+	u32 size = cosy_access_size(insn);
 
 	return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
 }
@@ -111,7 +123,7 @@ static void emit_offset(struct cosy_rewrite *w, u8 reg, const struct bpf_insn *i
 /* Leaves for the stub when reg is no offset of an N-byte access, and masks it. */
 static void emit_bound(struct cosy_rewrite *w, u8 reg, const struct bpf_insn *insn, u32 stub)
 {
-	s32 last = w->how->size - size_of(insn);
+	s32 last = w->how->size - cosy_access_size(insn);
 
 	cosy_emit_if(&w->code, cosy_branch(BPF_JMP | BPF_JGT | BPF_K, reg, 0, last), stub);
 	emit_op_imm(&w->code, BPF_AND, reg, w->how->size - 1);
@@ -125,6 +137,61 @@ static struct cosy_stub *new_stub(struct cosy_rewrite *w, u32 at)
 	stub->entry = cosy_emit_labels(&w->code, 2);
 	stub->back = stub->entry + 1;
 	return stub;
+}
+
+/* --- Accesses that share a test ---------------------------------------------------- */
+
+/* AX = the masked offset of reg + delta, if that is in the buffer. */
+static void emit_near_offset(struct cosy_rewrite *w, u8 reg, s32 delta)
+{
+	emit_load(&w->code, COSY_AX, COSY_FP, COSY_SLOT_ORIGIN);
+	emit_op(&w->code, BPF_ADD, COSY_AX, reg);
+	if (delta)
+		cosy_emit_add_secret(&w->code, COSY_AX, delta);
+}
+
+static void hold_ax(struct cosy_rewrite *w, const struct cosy_near *near, s32 at)
+{
+	w->held = (struct cosy_held){near->group, at, w->code.turn};
+}
+
+/* AX = the masked offset of the group's first byte, or on to the slow copy. */
+static void emit_lead(struct cosy_rewrite *w, const struct cosy_near *near, u8 reg, s32 off,
+		      u32 slow)
+{
+	struct cosy_emit *e = &w->code;
+	s32 last = w->how->size - (near->high - near->low);
+
+	emit_near_offset(w, reg, near->low - near->at + off);
+	cosy_emit_if(e, cosy_branch(BPF_JMP | BPF_JGT | BPF_K, COSY_AX, 0, last), slow);
+	emit_op_imm(e, BPF_AND, COSY_AX, w->how->size - 1);
+	hold_ax(w, near, near->low);
+}
+
+/* AX = the masked offset of something of the group that is not above the access. */
+static void emit_follow(struct cosy_rewrite *w, const struct cosy_near *near, u8 reg, s32 off)
+{
+	s32 base = near->at - off;
+
+	if (w->held.group == near->group && w->held.turn == w->code.turn && w->held.at <= near->at)
+		return;
+	/* Where the register points has been tested as well, or else only the access. */
+	if (off < 0 || base < near->low)
+		base = near->at;
+	emit_near_offset(w, reg, base - (near->at - off));
+	emit_op_imm(&w->code, BPF_AND, COSY_AX, w->how->size - 1);
+	hold_ax(w, near, base);
+}
+
+/* AX is what the access counts from; returns how far on it is. */
+static s32 emit_near(struct cosy_rewrite *w, const struct cosy_near *near, u8 reg, s32 off,
+		     u32 slow)
+{
+	if (near->leads)
+		emit_lead(w, near, reg, off, slow);
+	else
+		emit_follow(w, near, reg, off);
+	return near->at - w->held.at;
 }
 
 static void emit_insn_slot(struct cosy_rewrite *w, u32 at)
@@ -149,7 +216,7 @@ static void emit_raw_load(struct cosy_rewrite *w, const struct bpf_insn *insn, u
 		return;
 	}
 	cosy_emit(e, BPF_LDX | BPF_MEM | BPF_SIZE(insn->code), insn->dst_reg, base, off, 0);
-	cosy_emit_sign_extend(e, insn->dst_reg, 8 * size_of(insn), true);
+	cosy_emit_sign_extend(e, insn->dst_reg, 8 * cosy_access_size(insn), true);
 }
 
 static void emit_checked_load(struct cosy_rewrite *w, u32 at)
@@ -163,28 +230,34 @@ static void emit_checked_load(struct cosy_rewrite *w, u32 at)
 	emit_move(&w->code, insn->dst_reg, COSY_AX);
 }
 
-/* dst = *(B + AX); there is no sign-extending one in all JITs that have B. */
-static void emit_based_load(struct cosy_rewrite *w, const struct bpf_insn *insn)
+/* dst = *(B + AX + off); there is no sign-extending one in all JITs that have B. */
+static void emit_based_load(struct cosy_rewrite *w, const struct bpf_insn *insn, s32 off)
 {
 	struct cosy_emit *e = &w->code;
 	u8 dst = insn->dst_reg;
 
 	w->based_cnt++;
-	cosy_emit(e, BPF_LDX | BPF_PROBE_MEM32 | BPF_SIZE(insn->code), dst, COSY_AX, 0, 0);
+	cosy_emit(e, BPF_LDX | BPF_PROBE_MEM32 | BPF_SIZE(insn->code), dst, COSY_AX, off, 0);
 	if (is_signed(insn))
-		cosy_emit(e, BPF_ALU64 | BPF_MOV | BPF_X, dst, dst, 8 * size_of(insn), 0);
+		cosy_emit(e, BPF_ALU64 | BPF_MOV | BPF_X, dst, dst, 8 * cosy_access_size(insn), 0);
 }
 
 static void emit_buffer_load(struct cosy_rewrite *w, u32 at)
 {
 	const struct bpf_insn *insn = &w->program->insns[at];
-	struct cosy_stub *stub = new_stub(w, at);
 	struct cosy_emit *e = &w->code;
+	struct cosy_stub *stub;
+	struct cosy_near near;
 
+	if (cosy_piece_find(w, at, &near)) {
+		emit_based_load(w, insn, emit_near(w, &near, insn->src_reg, insn->off, near.slow));
+		return;
+	}
+	stub = new_stub(w, at);
 	emit_offset(w, insn->src_reg, insn);
 	emit_bound(w, COSY_AX, insn, stub->entry);
 	if (w->how->based) {
-		emit_based_load(w, insn);
+		emit_based_load(w, insn, 0);
 	} else {
 		cosy_emit_constant(e, insn->dst_reg, w->how->kernel_base);
 		emit_op(e, BPF_ADD, insn->dst_reg, COSY_AX);
@@ -279,27 +352,56 @@ static void emit_checked_store(struct cosy_rewrite *w, u32 at)
 	emit_thunk(w, COSY_THUNK_STORE1 + size_order(insn));
 }
 
-/* *(B + AX) = what emit_raw_store stores */
-static void emit_based_store(struct cosy_rewrite *w, const struct bpf_insn *insn, u8 value)
+/* *(B + AX + off) = what emit_raw_store stores */
+static void emit_based_store(struct cosy_rewrite *w, const struct bpf_insn *insn, s32 off, u8 value)
 {
 	struct cosy_emit *e = &w->code;
 	u8 how = BPF_PROBE_MEM32 | BPF_SIZE(insn->code);
 
 	w->based_cnt++;
 	if (value == COSY_FP)
-		cosy_emit(e, BPF_ST | how, COSY_AX, 0, 0, insn->imm);
+		cosy_emit(e, BPF_ST | how, COSY_AX, 0, off, insn->imm);
 	else
-		cosy_emit(e, BPF_STX | how, COSY_AX, value, 0, 0);
+		cosy_emit(e, BPF_STX | how, COSY_AX, value, off, 0);
+}
+
+/* What was borrowed for the access is given back on the way to the slow copy, too. */
+static void emit_near_store(struct cosy_rewrite *w, u32 at, const struct cosy_near *near)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+	u8 value = is_immediate(insn) ? COSY_FP : insn->src_reg;
+	u32 slow = near->slow;
+
+	if (is_borrowing(w, insn)) {
+		emit_borrow(w, insn);
+		value = borrowed(insn);
+	}
+	if (is_borrowing(w, insn) && near->leads) {
+		struct cosy_stub *stub = new_stub(w, at);
+
+		stub->returns = true;
+		stub->back = slow;
+		slow = stub->entry;
+	}
+	emit_based_store(w, insn, emit_near(w, near, insn->dst_reg, insn->off, slow), value);
+	if (is_borrowing(w, insn))
+		emit_give_back(w, insn);
 }
 
 static void emit_buffer_store(struct cosy_rewrite *w, u32 at)
 {
 	const struct bpf_insn *insn = &w->program->insns[at];
 	u8 value = is_immediate(insn) ? COSY_FP : insn->src_reg;
-	struct cosy_stub *stub = new_stub(w, at);
 	u64 delta = buffer_delta(w, insn);
 	struct cosy_emit *e = &w->code;
+	struct cosy_stub *stub;
+	struct cosy_near near;
 
+	if (cosy_piece_find(w, at, &near)) {
+		emit_near_store(w, at, &near);
+		return;
+	}
+	stub = new_stub(w, at);
 	if (is_borrowing(w, insn)) {
 		emit_borrow(w, insn);
 		value = borrowed(insn);
@@ -307,7 +409,7 @@ static void emit_buffer_store(struct cosy_rewrite *w, u32 at)
 	if (w->how->based) {
 		emit_offset(w, insn->dst_reg, insn);
 		emit_bound(w, COSY_AX, insn, stub->entry);
-		emit_based_store(w, insn, value);
+		emit_based_store(w, insn, 0, value);
 	} else {
 		emit_move_base(w, insn->dst_reg, delta);
 		emit_bound(w, insn->dst_reg, insn, stub->entry);
@@ -387,7 +489,9 @@ void cosy_emit_stubs(struct cosy_rewrite *w)
 		const struct bpf_insn *insn = &w->program->insns[stub->insn];
 
 		cosy_emit_bind(&w->code, stub->entry);
-		if (BPF_CLASS(insn->code) == BPF_LDX) {
+		if (stub->returns) {
+			emit_give_back(w, insn);
+		} else if (BPF_CLASS(insn->code) == BPF_LDX) {
 			emit_checked_load(w, stub->insn);
 		} else {
 			if (!w->how->based)

@@ -31,7 +31,7 @@ static const char *lint_access(const struct bpf_insn *insn, const struct cosy_sa
 	if (mode == BPF_MEMSX && class == BPF_LDX && how->has_v4)
 		mode = BPF_MEM;
 	/* AX holds an offset in based code, and an address elsewhere. */
-	if (how->based && base == AX && (mode != BPF_PROBE_MEM32 || insn->off))
+	if (how->based && base == AX && mode != BPF_PROBE_MEM32)
 		return "AX as an address in based code";
 	if (mode == BPF_PROBE_MEM32 && how->based && how->size && base == AX)
 		mode = BPF_MEM;
@@ -109,6 +109,8 @@ const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox
 	}
 	if (!problem && based != code->based_cnt)
 		problem = "based accesses are miscounted";
+	if (!problem && how->based)
+		problem = cosy_verify(code, how->size);
 	if (!problem && code->insns[0].code != COSY_FENCE)
 		problem = "the entry is not fenced";
 	if (!problem && code->insns[code->insn_cnt - 1].code != (BPF_JMP | BPF_EXIT))

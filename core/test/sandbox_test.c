@@ -162,6 +162,211 @@ static void loops_calls_and_recursion_work(void)
 		 ALU64_X(BPF_OR, 0, 5), ALU64_X(BPF_OR, 0, 1), EXIT());
 }
 
+/* --- Accesses that share a test ------------------------------------------------------ */
+
+/* Around twice, as what is not in a loop shares nothing; r6 is r1 + `start` at first, each time. */
+#define TWICE(start, ...) MOV_K(9, 2), MOV_X(6, 1), ALU64_K(BPF_ADD, 6, start), __VA_ARGS__
+#define AGAIN(count)	  ALU64_K(BPF_ADD, 9, -1), JUMP_K(BPF_JNE, 9, 0, -(count) - 4), EXIT()
+
+/* r1 is 64 bytes into 4096, in the buffer or out of it; nothing is next to them. */
+static void spans_end_where_memory_ends(void)
+{
+	/* All of it, up to the last byte and down to the first. */
+	ALL_WAYS(RUN_DONE, 7,
+		 TWICE(4024, STORE_K(BPF_DW, 6, 0, 1), STORE_K(BPF_B, 6, 7, 7),
+		       LOAD(BPF_B, 0, 6, 7)),
+		 AGAIN(3));
+	ALL_WAYS(RUN_DONE, 7,
+		 TWICE(-56, STORE_K(BPF_DW, 6, 0, 1), STORE_K(BPF_DW, 6, -8, 7),
+		       LOAD(BPF_DW, 0, 6, -8)),
+		 AGAIN(3));
+	/* One byte further, on either side. */
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(4025, STORE_K(BPF_B, 6, 0, 1), STORE_K(BPF_B, 6, 7, 7),
+		       LOAD(BPF_B, 0, 6, 1)),
+		 AGAIN(3));
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(-56, LOAD(BPF_DW, 0, 6, 0), LOAD(BPF_DW, 2, 6, -8), LOAD(BPF_B, 3, 6, -9)),
+		 AGAIN(3));
+	/* By a base that is outside itself, and by one that is moved out. */
+	ALL_WAYS(RUN_DONE, 7,
+		 TWICE(4032, STORE_K(BPF_B, 6, -1, 7), LOAD(BPF_B, 2, 6, -3),
+		       LOAD(BPF_B, 0, 6, -1)),
+		 AGAIN(3));
+	ALL_WAYS(RUN_DONE, 9,
+		 TWICE(-65, STORE_K(BPF_B, 6, 1, 9), LOAD(BPF_B, 2, 6, 2), LOAD(BPF_B, 0, 6, 1)),
+		 AGAIN(3));
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(4000, LOAD(BPF_DW, 2, 6, 0), ALU64_K(BPF_ADD, 6, 24), LOAD(BPF_DW, 0, 6, 0),
+		       ALU64_K(BPF_ADD, 6, 1), LOAD(BPF_DW, 0, 6, 0)),
+		 AGAIN(5));
+	/* Its leader is the one that crosses the end; it is lower than its leader, and over the end. */
+	ALL_WAYS(RUN_FAULT, 0, TWICE(4028, LOAD(BPF_DW, 0, 6, 0), LOAD(BPF_B, 0, 6, -8)), AGAIN(2));
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(4024, LOAD(BPF_DW, 0, 6, 0), LOAD(BPF_DW, 2, 6, -8), LOAD(BPF_DW, 2, 6, 1)),
+		 AGAIN(3));
+	/* From the first byte to the last. */
+	ALL_WAYS(RUN_DONE, 3,
+		 TWICE(-64, STORE_K(BPF_B, 6, 0, 3), STORE_K(BPF_B, 6, 4095, 4),
+		       LOAD(BPF_B, 0, 6, 0)),
+		 AGAIN(3));
+	/* The longest span, and one that is too long to be one. */
+	ALL_WAYS(RUN_DONE, 5,
+		 TWICE(0, STORE_K(BPF_B, 6, 0, 5), LOAD(BPF_B, 2, 6, 3999), LOAD(BPF_B, 0, 6, 0)),
+		 AGAIN(3));
+	ALL_WAYS(RUN_DONE, 5,
+		 TWICE(0, STORE_K(BPF_B, 6, 4000, 5), LOAD(BPF_B, 2, 6, -1),
+		       LOAD(BPF_B, 3, 6, 4000), LOAD(BPF_B, 0, 6, 4000)),
+		 AGAIN(4));
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(0, LOAD(BPF_B, 2, 6, 3999), LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, 4031),
+		       LOAD(BPF_B, 2, 6, 4032)),
+		 AGAIN(4));
+	/* Around the end of all addresses. */
+	ALL_WAYS(RUN_FAULT, 0, MOV_K(9, 2), MOV_K(6, 8), LOAD(BPF_B, 0, 6, -8),
+		 LOAD(BPF_B, 2, 6, -9), AGAIN(2));
+}
+
+/* Only what is the same value by all ways may rely on a test. */
+static void values_are_followed(void)
+{
+	/* 32 bits of an address, a product, a difference: others. */
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(0, LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, 1), ALU32_K(BPF_RSH, 6, 20),
+		       LOAD(BPF_B, 2, 6, 1)),
+		 AGAIN(4));
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(0, LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, 1), ALU64_K(BPF_MUL, 6, 3),
+		       LOAD(BPF_B, 2, 6, 1)),
+		 AGAIN(4));
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(0, LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, 1),
+		       INSN(BPF_ALU64 | BPF_MOV | BPF_X, 7, 6, 8, 0), LOAD(BPF_B, 2, 7, 0)),
+		 AGAIN(4));
+	/* What was loaded is another; so is what an atomic operation fetched. */
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(0, STORE_K(BPF_DW, 6, 0, 3), STORE_K(BPF_DW, 6, 8, 3), LOAD(BPF_DW, 6, 6, 0),
+		       LOAD(BPF_DW, 2, 6, 0)),
+		 AGAIN(4));
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(0, STORE_K(BPF_DW, 6, 0, 3), STORE_K(BPF_DW, 6, 8, 3), MOV_X(7, 6),
+		       ATOMIC(BPF_DW, BPF_XCHG, 6, 0, 7), LOAD(BPF_DW, 2, 7, 0)),
+		 AGAIN(5));
+	/* The same sum, in either order, is the same; another one is not. */
+	ALL_WAYS(RUN_DONE, 4, MOV_K(9, 2), MOV_K(7, 16), MOV_X(6, 1), ALU64_X(BPF_ADD, 6, 7),
+		 STORE_K(BPF_B, 6, 1, 4), MOV_X(8, 7), ALU64_X(BPF_ADD, 8, 1), LOAD(BPF_B, 0, 8, 1),
+		 ALU64_K(BPF_ADD, 9, -1), JUMP_K(BPF_JNE, 9, 0, -9), EXIT());
+	ALL_WAYS(RUN_FAULT, 0, MOV_K(9, 2), LOAD(BPF_B, 7, 10, -8), MOV_X(6, 1),
+		 ALU64_X(BPF_ADD, 6, 7), LOAD(BPF_B, 2, 6, 1), MOV_X(8, 6), ALU64_X(BPF_ADD, 8, 6),
+		 LOAD(BPF_B, 0, 8, 1), ALU64_K(BPF_ADD, 9, -1), JUMP_K(BPF_JNE, 9, 0, -9), EXIT());
+	/* A constant is as near another as their difference. */
+	ALL_WAYS(RUN_DONE, 0, MOV_K(9, 2), IMM64(6, WORLD_HEAP_BASE), LOAD(BPF_B, 2, 6, 0),
+		 IMM64(7, WORLD_HEAP_BASE + 4095), LOAD(BPF_B, 2, 7, 0), MOV_K(0, 0),
+		 ALU64_K(BPF_ADD, 9, -1), JUMP_K(BPF_JNE, 9, 0, -9), EXIT());
+}
+
+/* A test that may have been jumped over is nobody's; nor is a value after two ways. */
+static void ways_meet(void)
+{
+	/* Over the leader; into the middle from before the piece. */
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(4032, JUMP_K(BPF_JNE, 9, 0, 2), LOAD(BPF_B, 2, 6, -8), LOAD(BPF_B, 2, 6, -4),
+		       LOAD(BPF_B, 0, 6, 0)),
+		 AGAIN(4));
+	ALL_WAYS(RUN_FAULT, 0, MOV_K(9, 2), MOV_X(6, 1), ALU64_K(BPF_ADD, 6, 4032),
+		 JUMP_K(BPF_JEQ, 9, 2, 2), CALL(39), LOAD(BPF_B, 2, 6, -8), LOAD(BPF_B, 2, 6, 0),
+		 AGAIN(3));
+	/* From before the piece, where a jump of the piece leads as well. */
+	ALL_WAYS(RUN_FAULT, 0, MOV_K(9, 2), MOV_X(6, 1), ALU64_K(BPF_ADD, 6, 4032),
+		 JUMP_K(BPF_JEQ, 9, 2, 4), CALL(39), LOAD(BPF_B, 2, 6, -8),
+		 JUMP_K(BPF_JEQ, 9, 7, 1), LOAD(BPF_B, 2, 6, -16), LOAD(BPF_B, 2, 6, 0), AGAIN(6));
+	/* The way that is gone has the base out of memory; the other one, or the first, has not. */
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(4032, LOAD(BPF_B, 2, 6, -8), LOAD(BPF_B, 2, 6, -16),
+		       JUMP_K(BPF_JNE, 9, 0, 1), ALU64_K(BPF_ADD, 6, -8), LOAD(BPF_B, 0, 6, 0)),
+		 AGAIN(5));
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(4024, LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, -8), JUMP_K(BPF_JEQ, 9, 0, 2),
+		       ALU64_K(BPF_ADD, 6, 8), JUMP(0), LOAD(BPF_B, 0, 6, 0)),
+		 AGAIN(6));
+	/* One way moves the base out of memory; the other one is never gone. */
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(4024, LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, 1), JUMP_K(BPF_JEQ, 9, 0, 1),
+		       ALU64_K(BPF_ADD, 6, 8), LOAD(BPF_B, 0, 6, 0)),
+		 AGAIN(5));
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(4024, LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, 1), JUMP_K(BPF_JNE, 9, 0, 2),
+		       MOV_X(6, 1), JUMP(1), ALU64_K(BPF_ADD, 6, 8), LOAD(BPF_B, 0, 6, 0)),
+		 AGAIN(7));
+	/* Two ways that agree. */
+	ALL_WAYS(RUN_DONE, 6,
+		 TWICE(4024, STORE_K(BPF_B, 6, 7, 6), JUMP_K(BPF_JNE, 9, 0, 2),
+		       ALU64_K(BPF_ADD, 6, 7), JUMP(1), ALU64_K(BPF_ADD, 6, 7),
+		       LOAD(BPF_B, 0, 6, 0)),
+		 AGAIN(6));
+}
+
+/* R7 = r6 + 0, in a way that no value is followed. */
+#define UNKNOWN(dst, src) MOV_X(dst, src), ALU64_K(BPF_LSH, dst, 1), ALU64_K(BPF_RSH, dst, 1)
+
+/* Where one test fails the others count no more, up to where nobody relies on any. */
+static void slow_copies_are_whole(void)
+{
+	/* Another group begins and ends within. */
+	ALL_WAYS(RUN_DONE, 5, MOV_K(9, 2), UNKNOWN(7, 1), IMM64(6, WORLD_HEAP_BASE + 8),
+		 STORE_K(BPF_B, 6, 0, 5), LOAD(BPF_B, 2, 7, 0), LOAD(BPF_B, 2, 7, 1),
+		 LOAD(BPF_B, 0, 6, 0), ALU64_K(BPF_ADD, 9, -1), JUMP_K(BPF_JNE, 9, 0, -6), EXIT());
+	/* Jumps within, and to right after it. */
+	ALL_WAYS(RUN_DONE, 6, MOV_K(9, 2), IMM64(6, WORLD_HEAP_BASE + 8), STORE_K(BPF_B, 6, 7, 6),
+		 JUMP_K(BPF_JNE, 9, 0, 1), LOAD(BPF_B, 2, 6, 1), LOAD(BPF_B, 0, 6, 7),
+		 JUMP_K(BPF_JNE, 9, 0, 1), LOAD(BPF_B, 2, 6, 1), ALU64_K(BPF_ADD, 9, -1),
+		 JUMP_K(BPF_JNE, 9, 0, -8), EXIT());
+}
+
+/* What else needs AX comes between: another base, a division, a hidden constant, a lent register. */
+static void bases_take_turns(void)
+{
+	ALL_WAYS(RUN_DONE, 15,
+		 TWICE(8, IMM64(7, WORLD_HEAP_BASE), STORE_K(BPF_W, 6, 4, 0x12345678),
+		       STORE_K(BPF_W, 7, 4, 1), LOAD(BPF_W, 2, 6, 4), LOAD(BPF_W, 3, 7, 4),
+		       STORE_K(BPF_DW, 6, 8, 5), STORE_K(BPF_DW, 7, 8, 9), LOAD(BPF_DW, 0, 6, 8),
+		       LOAD(BPF_DW, 2, 7, 8), ALU64_K(BPF_XOR, 2, 0), ALU64_X(BPF_ADD, 0, 2),
+		       ALU64_X(BPF_ADD, 0, 3)),
+		 AGAIN(13));
+	ALL_WAYS(RUN_DONE, 100,
+		 TWICE(8, STORE_K(BPF_DW, 6, 8, 700), STORE_K(BPF_DW, 6, 16, 7),
+		       LOAD(BPF_DW, 0, 6, 8), LOAD(BPF_DW, 2, 6, 16),
+		       INSN(BPF_ALU64 | BPF_DIV | BPF_X, 0, 2, 1, 0), STORE(BPF_DW, 6, 24, 0),
+		       LOAD(BPF_DW, 0, 6, 24)),
+		 AGAIN(7));
+	/* Two bases of the buffer, and one that comes again from above, or below, or far away. */
+	ALL_WAYS(RUN_DONE, 0x0403,
+		 TWICE(8, UNKNOWN(7, 6), ALU64_K(BPF_ADD, 7, 256), STORE_K(BPF_B, 6, 0, 1),
+		       STORE_K(BPF_B, 7, 8, 2), STORE_K(BPF_B, 6, 1, 3), STORE_K(BPF_B, 7, 9, 4),
+		       STORE_K(BPF_B, 6, -8, 5), STORE_K(BPF_B, 7, 0, 6), STORE_K(BPF_B, 6, 2, 4),
+		       STORE_K(BPF_B, 6, -7, 5), LOAD(BPF_H, 0, 6, 1)),
+		 AGAIN(13));
+	ALL_WAYS(RUN_DONE, 7,
+		 TWICE(8, UNKNOWN(7, 6), MOV_X(8, 6), ALU64_K(BPF_ADD, 8, -3000),
+		       STORE_K(BPF_B, 6, 999, 7), STORE_K(BPF_B, 6, 0, 1),
+		       STORE_K(BPF_B, 6, 1500, 1), STORE_K(BPF_B, 7, 8, 2),
+		       LOAD(BPF_B, 0, 8, 3999)),
+		 AGAIN(10));
+	/* The leader stores r0's or r1's neighbour, and what it borrowed is whole on the slow way. */
+	ALL_WAYS(RUN_DONE, 42,
+		 TWICE(0, MOV_K(0, 42), IMM64(7, WORLD_HEAP_BASE), STORE_K(BPF_W, 7, 0, 0x7654321),
+		       STORE_K(BPF_W, 7, 4, 0x7654321)),
+		 AGAIN(5));
+	ALL_WAYS(RUN_DONE, 0,
+		 TWICE(0, MOV_X(0, 6), IMM64(7, WORLD_HEAP_BASE), STORE_K(BPF_W, 0, 0, 0x7654321),
+		       STORE_K(BPF_W, 0, 4, 0x7654321), STORE(BPF_DW, 0, 8, 0),
+		       LOAD(BPF_DW, 0, 0, 8), ALU64_X(BPF_SUB, 0, 6)),
+		 AGAIN(8));
+	ALL_WAYS(RUN_DONE, -2ll,
+		 TWICE(0, STORE_K(BPF_B, 6, 0, -2), STORE_K(BPF_H, 6, 2, 3), LOADS(BPF_B, 0, 6, 0)),
+		 AGAIN(3));
+}
+
 /* --- What it costs -------------------------------------------------------------------- */
 
 static u64 executed(u64 user_base, const struct bpf_insn *insns, u32 count)
@@ -195,6 +400,38 @@ static void buffer_accesses_are_cheap(void)
 	CHECK(added(BASED, LOAD(BPF_DW, 2, 6, 8)) <= 6);
 	CHECK(added(BASED, STORE(BPF_DW, 6, 8, 2)) <= 6);
 	CHECK(added(BASED, STORE_K(BPF_W, 6, 8, 5)) <= 6);
+}
+
+static u64 executed_around(const struct bpf_insn *body, u32 count)
+{
+	struct bpf_insn insns[40] = {MOV_K(9, 100), MOV_X(6, 1), MOV_X(7, 1)};
+
+	memcpy(&insns[3], body, count * sizeof(*body));
+	insns[count + 3] = ALU64_K(BPF_ADD, 9, -1);
+	insns[count + 4] = JUMP_K(BPF_JNE, 9, 0, -(s32)count - 4);
+	insns[count + 5] = EXIT();
+	return executed(BASED, insns, count + 6);
+}
+
+/* What the last access of a loop's body adds to all of it, a round. */
+static u64 added_last(const struct bpf_insn *body, u32 count)
+{
+	return (executed_around(body, count) - executed_around(body, count - 1)) / 100;
+}
+
+static void followers_are_cheaper(void)
+{
+	const struct bpf_insn same[] = {LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, 1),
+					LOAD(BPF_B, 3, 6, 2)};
+	const struct bpf_insn stores[] = {LOAD(BPF_B, 2, 6, 0), STORE(BPF_B, 6, 1, 2),
+					  STORE_K(BPF_B, 6, 2, 7)};
+	const struct bpf_insn turns[] = {MOV_K(8, 0),	       ALU64_X(BPF_ADD, 7, 9),
+					 LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, 1),
+					 LOAD(BPF_B, 2, 7, 0), LOAD(BPF_B, 3, 6, 2)};
+
+	CHECK_EQ(added_last(same, COUNT(same)), 1);
+	CHECK_EQ(added_last(stores, COUNT(stores)), 1);
+	CHECK_EQ(added_last(turns, COUNT(turns)), 4);
 }
 
 /* --- Sizes ------------------------------------------------------------------------------ */
@@ -303,7 +540,13 @@ int main(void)
 	newer_instructions_are_lowered();
 	accesses_reach_what_they_should();
 	loops_calls_and_recursion_work();
+	spans_end_where_memory_ends();
+	values_are_followed();
+	ways_meet();
+	slow_copies_are_whole();
+	bases_take_turns();
 	buffer_accesses_are_cheap();
+	followers_are_cheaper();
 	far_jumps_need_v4();
 	the_same_input_gives_the_same_code();
 	based_code_knows_no_address();

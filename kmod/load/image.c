@@ -331,6 +331,19 @@ static int charge_code(struct cosy_image *image, const struct bpf_prog *bpf, u32
 	return error;
 }
 
+/* Refuses code that the sandbox should not have made. */
+static int verify_code(const struct cosy_code *code, const struct cosy_sandbox *how,
+		       struct cosy_reject *why)
+{
+	const char *problem = how->based ? cosy_verify(code, how->size) : NULL;
+
+	if (!problem)
+		return 0;
+	core_free(code->insns);
+	refuse(why, problem);
+	return -EINVAL;
+}
+
 static int compile(struct cosy_image *image, const struct cosy_program *program,
 		   struct cosy_sandbox *how, struct cosy_reject *why)
 {
@@ -342,6 +355,8 @@ static int compile(struct cosy_image *image, const struct cosy_program *program,
 	how->blind = image->blinds;
 	how->seed = get_random_u64();
 	error = cosy_sandbox(program, how, &code, why);
+	if (!error)
+		error = verify_code(&code, how, why);
 	if (error)
 		return error;
 	bpf = bpf_create(&code, &blinds);

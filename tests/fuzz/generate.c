@@ -234,6 +234,49 @@ static void add_spill(struct generator *g)
 		add(g, BPF_ST | BPF_MEM | size, 10, 0, off, any_number(g));
 }
 
+static void add_access(struct generator *g, u8 base, s32 off)
+{
+	u8 size = any_size(g), choice = source_byte(g->source);
+
+	if (choice & 1)
+		add(g, BPF_LDX | BPF_MEM | size, choice >> 1 & 3, base, off, 0);
+	else if (choice & 2)
+		add(g, BPF_STX | BPF_MEM | size, base, choice >> 2 & 7, off, 0);
+	else
+		add(g, BPF_ST | BPF_MEM | size, base, 0, off, any_number(g));
+}
+
+/* Accesses of one place, as of a loop that was unrolled: the base moves, some are jumped over. */
+static void add_run(struct generator *g)
+{
+	u8 choice = source_byte(g->source), base = 6 + (choice & 1), count = 2 + (choice >> 1 & 7);
+	s32 off = (s8)source_byte(g->source);
+
+	while (count--) {
+		choice = source_byte(g->source);
+		off += choice & 7;
+		switch (choice >> 3 & 15) {
+		case 0:
+			add(g, BPF_ALU64 | BPF_ADD | BPF_K, base, 0, 0, (s8)source_byte(g->source));
+			break;
+		case 1:
+			add(g, BPF_ALU64 | BPF_MOV | BPF_X, 8, base, 0, 0);
+			base = 8;
+			break;
+		case 2:
+			add(g, BPF_ALU64 | BPF_ADD | BPF_X, base, any_register(g), 0, 0);
+			break;
+		case 3:
+			add(g, BPF_JMP | BPF_JSGT | BPF_K, any_register(g), 0, 1, any_number(g));
+			break;
+		case 4:
+			off = any_offset(g);
+			break;
+		}
+		add_access(g, base, off);
+	}
+}
+
 static void add_atomic(struct generator *g)
 {
 	static const s32 operations[] = {BPF_ADD,
@@ -312,7 +355,7 @@ static void add_local_call(struct generator *g)
 
 static void add_something(struct generator *g)
 {
-	switch (source_byte(g->source) % 24) {
+	switch (source_byte(g->source) % 26) {
 	case 0 ... 5:
 		add_arithmetic(g);
 		break;
@@ -348,6 +391,9 @@ static void add_something(struct generator *g)
 		break;
 	case 22:
 		add_pointer(g, 7);
+		break;
+	case 23 ... 24:
+		add_run(g);
 		break;
 	default:
 		if (source_byte(g->source) < 64)

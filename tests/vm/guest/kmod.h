@@ -67,13 +67,14 @@ static inline void on_signal(int sig)
 	signals++;
 }
 
-/* The shared buffer, without memory. */
+/* The shared buffer, without memory next to it. */
 static inline char *guarded_buffer(void)
 {
 	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = BUFFER_SIZE };
-	char *room = mmap(NULL, 2 * BUFFER_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *room = mmap(NULL, 3 * BUFFER_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	MUST(room != MAP_FAILED && !raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf));
+	room += BUFFER_SIZE;
 	MUST(mmap(room, BUFFER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
 	     room);
 	return room;

@@ -55,6 +55,65 @@ static void test_loads(void)
 	       EXIT);
 }
 
+/* Twice around, since what is not in a loop shares no test: a byte at r8 and one `far` from it. */
+#define PIECE(start, far)                                                                          \
+	MOV(9, 2), WIDE(8, (uintptr_t)(start)), LOAD(BPF_B, 2, 8, 0), LOAD(BPF_B, 3, 8, far),      \
+		STOREK(BPF_B, 8, far, 7), LOAD(BPF_B, 0, 8, far), ADD(9, -1), JUMP_NE(9, 0, -6),   \
+		EXIT
+
+/* The same by an address that is moved, and by one of which 32 bits are left. */
+#define MOVED(start, by)                                                                           \
+	MOV(9, 2), WIDE(8, (uintptr_t)(start)), LOAD(BPF_B, 2, 8, 0), LOAD(BPF_B, 2, 8, 0),        \
+		ADD(8, by), LOAD(BPF_B, 0, 8, 0), ADD(9, -1), JUMP_NE(9, 0, -8), EXIT
+#define NARROW(start)                                                                              \
+	MOV(9, 2), WIDE(8, (uintptr_t)(start)), LOAD(BPF_B, 2, 8, 0), LOAD(BPF_B, 2, 8, 1),        \
+		INSN(BPF_ALU | BPF_ADD | BPF_K, 8, 0, 0, 0), LOAD(BPF_B, 0, 8, 0), ADD(9, -1),     \
+		JUMP_NE(9, 0, -8), EXIT
+/* Into the middle: the first access, whose test the others rely on, is jumped over at first. */
+#define ENTERED(start)                                                                             \
+	MOV(9, 2), WIDE(8, (uintptr_t)(start)), JUMP_NE(9, 1, 1), LOAD(BPF_B, 2, 8, -16),          \
+		LOAD(BPF_B, 2, 8, -8), LOAD(BPF_B, 0, 8, 0), ADD(9, -1), JUMP_NE(9, 0, -6), EXIT
+
+/* Accesses that share a test reach what each is meant for: memory around the buffer, or none. */
+static void test_pieces(void)
+{
+	static const int places[] = {
+		0, 1, 8, 3999, BUFFER_SIZE / 2, BUFFER_SIZE - 4000, BUFFER_SIZE - 8, BUFFER_SIZE - 1
+	};
+	static const int distances[] = { 1,    -1,    8,    -8,	   3999,  -3999,
+					 4000, -4000, 4001, -4001, 32767, -32768 };
+
+	for (int mapped = 0; mapped < 2; mapped++) {
+		for (size_t p = 0; p < COUNT(places) * COUNT(distances); p++) {
+			int place = places[p % COUNT(places)];
+			int distance = distances[p / COUNT(places)], at = place + distance;
+			char *wrapped = &shared[at & (BUFFER_SIZE - 1)];
+
+			*wrapped = 3;
+			shared[place] = 1;
+			if (!mapped && (at < 0 || at >= BUFFER_SIZE)) {
+				LEAVES(COSY_LEFT_FAULT, 4, PIECE(&shared[place], distance));
+				continue;
+			}
+			RESULT(7, PIECE(&shared[place], distance));
+			CHECK(shared[at] == 7 && (wrapped == &shared[at] || *wrapped == 3),
+			      "%d bytes from %#x", distance, place);
+			RESULT(7, MOVED(&shared[place], distance));
+		}
+		if (!mapped) {
+			LEAVES(COSY_LEFT_FAULT, 3, MOVED(shared + BUFFER_SIZE, -8));
+			LEAVES(COSY_LEFT_FAULT, 6, MOVED(shared + BUFFER_SIZE - 2, 2));
+			LEAVES(COSY_LEFT_FAULT, 6, MOVED(shared, -1));
+			LEAVES(COSY_LEFT_FAULT, 6, NARROW(shared));
+			LEAVES(COSY_LEFT_FAULT, 6, ENTERED(shared + BUFFER_SIZE));
+		}
+		MUST(!mprotect(shared - BUFFER_SIZE, BUFFER_SIZE, PROT_READ | PROT_WRITE));
+		MUST(!mprotect(shared + BUFFER_SIZE, BUFFER_SIZE, PROT_READ | PROT_WRITE));
+	}
+	MUST(!mprotect(shared - BUFFER_SIZE, BUFFER_SIZE, PROT_NONE));
+	MUST(!mprotect(shared + BUFFER_SIZE, BUFFER_SIZE, PROT_NONE));
+}
+
 static void test_bad_pointers(void)
 {
 	static const uint64_t bad[] = {
@@ -183,6 +242,7 @@ int main(int argc, char **argv)
 {
 	static const struct kmod_test tests[] = {
 		{ "loads", test_loads },
+		{ "pieces", test_pieces },
 		{ "bad_pointers", test_bad_pointers },
 		{ "atomics", test_atomics },
 		{ "division", test_division },

@@ -403,6 +403,8 @@ int main(int argc, char **argv)
 	bound("shared buffer: store of 8", EACH(STORE(BPF_DW, 8, 8, 0)) - loop, 7);
 	bound("shared buffer: store of 1", EACH(STORE(BPF_B, 8, 8, 0)) - loop, 7);
 	bound("shared buffer: store of an immediate", EACH(STOREK(BPF_W, 8, 8, 5)) - loop, 7);
+	bound("shared buffer: a second load near it",
+	      EACH(LOAD(BPF_DW, 0, 8, 8), LOAD(BPF_DW, 2, 8, 16)) - EACH(LOAD(BPF_DW, 0, 8, 8)), 1);
 	bound("other memory: load of 8", EACH(LOAD(BPF_DW, 0, 9, 8)) - loop, 22);
 	bound("other memory: load of 1", EACH(LOAD(BPF_B, 0, 9, 8)) - loop, 22);
 	bound("other memory: store of 8", EACH(STORE(BPF_DW, 9, 8, 0)) - loop, 22);

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * sandbox_piece.c - pieces of based code, where one test serves several accesses.
+ *
+ *	r2 = *(u8 *)(r1 + 0)	leader: are all of [r1, r1 + 3) in the buffer?
+ *	r3 = *(u8 *)(r1 + 1)	follower
+ *	r1 += 2
+ *	r4 = *(u8 *)(r1 + 0)	follower
+ *
+ * A piece is straight code that only its first instruction leads into: jumps out of
+ * it and forward ones within it are allowed.  Its registers are numbered by value: a
+ * copy, and a sum with a constant or of the same two values, are the same value so
+ * and so far on.  Accesses of one value are a group; each is a leader, which runs
+ * before all the others, or one of its followers.
+ *
+ * The leader tests the whole span of its group, so that its followers reach what the
+ * program said or, where the test fails, do not run: the piece then goes on in its
+ * slow copy, where every access has a test of its own.  Exactly what the program
+ * means is done either way.
+ *
+ * Nothing here is needed for harmlessness: a follower is masked as its leader is, and
+ * cosy_verify looks for that in what was emitted.
+ */
+#include "sandbox.h"
+
+/* Instructions that are looked at together, and what is known of them at once. */
+enum { MAX_PIECE = 512, MAX_GROUPS = 16, MAX_SUMS = 8, MAX_JOINS = 6 };
+
+/* The value of every constant. */
+enum { CONSTANT = 0, NO_VALUE = ~0 };
+
+/* A register: a value that is not known, and how far from there. */
+struct known {
+	u32 value;
+	u64 delta;
+};
+
+/* value = a + b */
+struct sum {
+	u32 a, b, value;
+};
+
+/* Where forward jumps of the piece meet, and what is the same after all of them. */
+struct join {
+	u32 at;	  /* 0: none */
+	u32 from; /* the first of the jumps */
+	u32 seen; /* jumps */
+	struct known regs[10];
+};
+
+struct group {
+	u32 value, followers;
+	u32 first, last; /* the leader, the last follower */
+	u64 place;	 /* the leader's delta; others are counted from there */
+	s32 low, high;	 /* bytes from there that the leader tests */
+};
+
+struct access {
+	u8 group; /* its number + 1; 0: it stands alone */
+	s32 at;	  /* its first byte, from the group's place */
+};
+
+struct cosy_pieces {
+	u16 *shapes; /* [insn_cnt] jumps that lead there; IN_LOOP */
+	struct cosy_slow *slows;
+	u32 slow_cnt;
+
+	u32 start, end; /* the piece that is emitted */
+	struct group groups[MAX_GROUPS];
+	u32 group_cnt;
+	struct access accesses[MAX_PIECE];
+
+	/* While it is planned. */
+	struct known regs[10];
+	struct sum sums[MAX_SUMS];
+	struct join joins[MAX_JOINS];
+	u32 value_cnt, sum_cnt;
+};
+
+#define IN_LOOP	  0x8000
+#define MAX_JUMPS 0x7fff /* more are as many */
+
+static bool is_jump(const struct bpf_insn *insn)
+{
+	u8 class = BPF_CLASS(insn->code);
+
+	return (class == BPF_JMP || class == BPF_JMP32) && BPF_OP(insn->code) != BPF_CALL &&
+	       BPF_OP(insn->code) != BPF_EXIT;
+}
+
+static u32 target_of(const struct bpf_insn *insn, u32 at)
+{
+	return at + 1 + (insn->code == (BPF_JMP32 | BPF_JA) ? insn->imm : insn->off);
+}
+
+/* --- The whole program ------------------------------------------------------------- */
+
+/* Counts jumps; what runs once is not worth a slow copy. */
+static void find_shapes(u16 *shapes, const struct cosy_program *program)
+{
+	u32 at, low = ~0u;
+
+	for (at = program->insn_cnt; at-- > 0;) {
+		const struct bpf_insn *insn = &program->insns[at];
+
+		if (program->marks[at] & COSY_MARK_HEAD && is_jump(insn)) {
+			u32 target = target_of(insn, at);
+
+			if ((shapes[target] & MAX_JUMPS) < MAX_JUMPS)
+				shapes[target]++;
+			if (target <= at && target < low)
+				low = target;
+		}
+		/* A function may be called in a loop. */
+		if (low <= at || (program->function_cnt > 1 && at >= program->functions[1].start))
+			shapes[at] |= IN_LOOP;
+		if (at % 4096 == 0)
+			core_yield();
+	}
+}
+
+int cosy_pieces_init(struct cosy_rewrite *w)
+{
+	struct cosy_pieces *p = core_alloc(sizeof(*p));
+
+	w->pieces = p;
+	if (!p)
+		return -ENOMEM;
+	p->shapes = core_alloc(w->program->insn_cnt * sizeof(*p->shapes));
+	/* A slow copy has two accesses or more. */
+	p->slows = core_alloc((w->access_cnt / 2 + 1) * sizeof(*p->slows));
+	if (!p->shapes || !p->slows)
+		return -ENOMEM;
+	find_shapes(p->shapes, w->program);
+	return 0;
+}
+
+void cosy_pieces_deinit(struct cosy_rewrite *w)
+{
+	if (!w->pieces)
+		return;
+	core_free(w->pieces->shapes);
+	core_free(w->pieces->slows);
+	core_free(w->pieces);
+}
+
+/* --- Values ------------------------------------------------------------------------ */
+
+static void set_new(struct cosy_pieces *p, struct known *known)
+{
+	*known = (struct known){p->value_cnt++, 0};
+}
+
+static void set_constant(struct cosy_pieces *p, u8 reg, u64 value)
+{
+	p->regs[reg] = (struct known){CONSTANT, value};
+}
+
+static void add_register(struct cosy_pieces *p, struct known *dst, const struct known *src)
+{
+	u32 a = dst->value < src->value ? dst->value : src->value;
+	u32 b = dst->value < src->value ? src->value : dst->value;
+	u32 i;
+
+	dst->delta += src->delta;
+	dst->value = b;
+	if (a == CONSTANT)
+		return;
+	for (i = 0; i < p->sum_cnt && i < MAX_SUMS; i++) {
+		if (p->sums[i].a == a && p->sums[i].b == b) {
+			dst->value = p->sums[i].value;
+			return;
+		}
+	}
+	dst->value = p->value_cnt++;
+	p->sums[p->sum_cnt++ % MAX_SUMS] = (struct sum){a, b, dst->value};
+}
+
+static void plan_arithmetic(struct cosy_pieces *p, const struct bpf_insn *insn)
+{
+	struct known *dst = &p->regs[insn->dst_reg];
+
+	switch (insn->code) {
+	case BPF_ALU64 | BPF_MOV | BPF_K:
+		set_constant(p, insn->dst_reg, (s64)insn->imm);
+		break;
+	case BPF_ALU64 | BPF_MOV | BPF_X:
+		if (insn->off)
+			set_new(p, dst);
+		else
+			*dst = p->regs[insn->src_reg];
+		break;
+	case BPF_ALU64 | BPF_ADD | BPF_K:
+		dst->delta += (s64)insn->imm;
+		break;
+	case BPF_ALU64 | BPF_SUB | BPF_K:
+		dst->delta -= (s64)insn->imm;
+		break;
+	case BPF_ALU64 | BPF_ADD | BPF_X:
+		add_register(p, dst, &p->regs[insn->src_reg]);
+		break;
+	default:
+		set_new(p, dst);
+	}
+}
+
+/* The registers that an instruction other than a jump leaves changed. */
+static void plan_registers(struct cosy_pieces *p, const struct bpf_insn *insn)
+{
+	u32 reg;
+
+	switch (BPF_CLASS(insn->code)) {
+	case BPF_ALU:
+		set_new(p, &p->regs[insn->dst_reg]);
+		break;
+	case BPF_ALU64:
+		plan_arithmetic(p, insn);
+		break;
+	case BPF_LD:
+		set_constant(p, insn->dst_reg, (u32)insn[0].imm | (u64)(u32)insn[1].imm << 32);
+		break;
+	case BPF_LDX:
+		set_new(p, &p->regs[insn->dst_reg]);
+		break;
+	case BPF_STX:
+		for (reg = 0; BPF_MODE(insn->code) == BPF_ATOMIC && reg < 10; reg++)
+			set_new(p, &p->regs[reg]);
+		break;
+	}
+}
+
+/* --- Groups ------------------------------------------------------------------------ */
+
+static bool is_near(s64 distance)
+{
+	return distance >= -COSY_REACH && distance <= COSY_REACH;
+}
+
+/* Takes [low, high) into the group's span; false: it would get too long. */
+static bool widen_group(struct group *group, s64 low, s64 high)
+{
+	if (low > group->low)
+		low = group->low;
+	if (high < group->high)
+		high = group->high;
+	if (high - low > COSY_REACH)
+		return false;
+	group->low = low;
+	group->high = high;
+	return true;
+}
+
+/*
+ * Where the register itself points is taken in, too: what is above it is then reached by
+ * the register's own offset.
+ */
+static void widen_group_to_base(struct group *group, s64 at, s16 off)
+{
+	if (off > 0)
+		widen_group(group, at - off, at);
+}
+
+static void plan_access(struct cosy_pieces *p, const struct bpf_insn *insn, u32 at)
+{
+	u8 base = BPF_CLASS(insn->code) == BPF_LDX ? insn->src_reg : insn->dst_reg;
+	struct access *access = &p->accesses[at - p->start];
+	u64 place = p->regs[base].delta + insn->off;
+	struct group *group;
+	u32 i;
+
+	if (!is_near(insn->off))
+		return;
+	for (i = 0; i < p->group_cnt; i++) {
+		s64 distance;
+
+		group = &p->groups[i];
+		distance = place - group->place;
+		if (group->value != p->regs[base].value || !is_near(distance) ||
+		    !widen_group(group, distance, distance + cosy_access_size(insn)))
+			continue;
+		widen_group_to_base(group, distance, insn->off);
+		group->last = at;
+		group->followers++;
+		*access = (struct access){i + 1, distance};
+		return;
+	}
+	if (p->group_cnt == MAX_GROUPS)
+		return;
+	group = &p->groups[p->group_cnt++];
+	*group = (struct group){.value = p->regs[base].value,
+				.first = at,
+				.last = at,
+				.place = place,
+				.high = cosy_access_size(insn)};
+	widen_group_to_base(group, 0, insn->off);
+	*access = (struct access){p->group_cnt, 0};
+}
+
+/* --- Joins ------------------------------------------------------------------------- */
+
+static struct join *find_join(struct cosy_pieces *p, u32 at)
+{
+	u32 i;
+
+	for (i = 0; i < MAX_JOINS; i++) {
+		if (p->joins[i].at == at)
+			return &p->joins[i];
+	}
+	return NULL;
+}
+
+/* Keeps in `a` what is the same in `b`. */
+static void meet_registers(struct cosy_pieces *p, struct known *a, const struct known *b)
+{
+	u32 reg;
+
+	for (reg = 0; reg < 10; reg++) {
+		if (a[reg].value != b[reg].value || a[reg].delta != b[reg].delta)
+			set_new(p, &a[reg]);
+	}
+}
+
+/* A jump forward.  Without room to remember it the piece will end at its target. */
+static void plan_jump(struct cosy_pieces *p, u32 at, u32 target)
+{
+	struct join *join = find_join(p, target);
+
+	if (join) {
+		join->seen++;
+		meet_registers(p, join->regs, p->regs);
+		return;
+	}
+	join = find_join(p, 0);
+	if (!join)
+		return;
+	join->at = target;
+	join->from = at;
+	join->seen = 1;
+	memcpy(join->regs, p->regs, sizeof(join->regs));
+}
+
+/*
+ * Jumps lead here; `dead`: nothing else does.  False: some may be from elsewhere.  A leader
+ * that follows the first of the jumps was perhaps jumped over, so nobody relies on it from
+ * here on.
+ */
+static bool plan_target(struct cosy_pieces *p, u32 at, bool dead)
+{
+	struct join *join = find_join(p, at);
+	u32 i;
+
+	if (!join || join->seen != (p->shapes[at] & MAX_JUMPS) || join->seen == MAX_JUMPS)
+		return false;
+	for (i = 0; i < p->group_cnt; i++) {
+		if (p->groups[i].first > join->from)
+			p->groups[i].value = NO_VALUE;
+	}
+	if (dead)
+		memcpy(p->regs, join->regs, sizeof(p->regs));
+	else
+		meet_registers(p, p->regs, join->regs);
+	join->at = 0;
+	return true;
+}
+
+/* --- Pieces ------------------------------------------------------------------------ */
+
+/* Plans one instruction; false: it ends the piece, and is part of it. */
+static bool plan_insn(struct cosy_rewrite *w, u32 at, bool *dead)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+	struct cosy_pieces *p = w->pieces;
+	u32 target;
+
+	if (w->program->marks[at] & COSY_MARK_LEAVE && p->shapes[at] & IN_LOOP &&
+	    BPF_MODE(insn->code) != BPF_ATOMIC)
+		plan_access(p, insn, at);
+	if (BPF_CLASS(insn->code) != BPF_JMP && BPF_CLASS(insn->code) != BPF_JMP32) {
+		plan_registers(p, insn);
+		return true;
+	}
+	if (!is_jump(insn))
+		return false;
+	target = target_of(insn, at);
+	if (target <= at)
+		return false;
+	plan_jump(p, at, target);
+	*dead = BPF_OP(insn->code) == BPF_JA;
+	return true;
+}
+
+static u32 plan_piece(struct cosy_rewrite *w, u32 start)
+{
+	const u32 entries = COSY_MARK_RESUME | COSY_MARK_FUNCTION;
+	struct cosy_pieces *p = w->pieces;
+	bool dead = false;
+	u32 at;
+
+	for (at = start; at < w->program->insn_cnt && at - start < MAX_PIECE; at++) {
+		u8 marks = w->program->marks[at];
+
+		p->accesses[at - start].group = 0;
+		if (!(marks & COSY_MARK_HEAD))
+			continue;
+		if (at > start && marks & entries)
+			break;
+		if (at > start && marks & COSY_MARK_TARGET) {
+			if (!plan_target(p, at, dead))
+				break;
+			dead = false;
+		}
+		if (dead)
+			break;
+		if (!plan_insn(w, at, &dead))
+			return at + 1;
+	}
+	return at;
+}
+
+/* A slow copy from the first leader to the last follower, if there is any. */
+static void add_slow(struct cosy_rewrite *w)
+{
+	struct cosy_pieces *p = w->pieces;
+	u32 i, first = ~0u, end = 0;
+
+	for (i = 0; i < p->group_cnt; i++) {
+		const struct group *group = &p->groups[i];
+
+		if (!group->followers)
+			continue;
+		if (group->first < first)
+			first = group->first;
+		if (group->last >= end)
+			end = group->last + 1;
+	}
+	if (!end)
+		return;
+	p->slows[p->slow_cnt++] =
+		(struct cosy_slow){first, end, cosy_emit_labels(&w->code, end - first)};
+}
+
+void cosy_piece_enter(struct cosy_rewrite *w, u32 at)
+{
+	struct cosy_pieces *p = w->pieces;
+	u32 reg, i;
+
+	if (!p || at < p->end)
+		return;
+	p->start = at;
+	p->group_cnt = p->sum_cnt = 0;
+	p->value_cnt = CONSTANT + 1;
+	for (i = 0; i < MAX_JOINS; i++)
+		p->joins[i].at = 0;
+	for (reg = 0; reg < 10; reg++)
+		set_new(p, &p->regs[reg]);
+	p->end = plan_piece(w, at);
+	add_slow(w);
+}
+
+bool cosy_piece_find(const struct cosy_rewrite *w, u32 at, struct cosy_near *ret)
+{
+	const struct cosy_pieces *p = w->pieces;
+	const struct cosy_slow *slow;
+	const struct access *access;
+	const struct group *group;
+
+	if (!p || w->slow)
+		return false;
+	access = &p->accesses[at - p->start];
+	if (!access->group)
+		return false;
+	group = &p->groups[access->group - 1];
+	if (!group->followers)
+		return false;
+	slow = &p->slows[p->slow_cnt - 1];
+	*ret = (struct cosy_near){.group = access->group,
+				  .leads = at == group->first,
+				  .at = access->at,
+				  .low = group->low,
+				  .high = group->high,
+				  .slow = slow->labels + (at - slow->first)};
+	return true;
+}
+
+const struct cosy_slow *cosy_piece_slow(const struct cosy_rewrite *w, u32 index)
+{
+	return w->pieces && index < w->pieces->slow_cnt ? &w->pieces->slows[index] : NULL;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/* verify_test.c - each way out of a program's memory is seen in its code. */
+#include "assemble.h"
+#include "emit.h"
+
+#define SIZE 4096
+#define AX   11
+#define FP   10
+
+/* The code of an access, each line of which is there for a reason. */
+#define ORIGIN	     LOAD(BPF_DW, AX, FP, COSY_SLOT_ORIGIN)
+#define ADD(reg)     ALU64_X(BPF_ADD, AX, reg)
+#define MASK	     ALU64_K(BPF_AND, AX, SIZE - 1)
+#define BASED(off)   INSN(BPF_LDX | BPF_PROBE_MEM32 | BPF_B, 2, AX, off, 0)
+#define BASED_S(off) INSN(BPF_STX | BPF_PROBE_MEM32 | BPF_DW, AX, 2, off, 0)
+
+static const char *verify(const struct bpf_insn *insns, u32 count)
+{
+	struct cosy_code code = {
+		.insns = (struct bpf_insn *)insns, .insn_cnt = count, .stack_size = COSY_SLOT_SIZE};
+
+	return cosy_verify(&code, SIZE);
+}
+
+#define FINE(...)                                                                                  \
+	do {                                                                                       \
+		const struct bpf_insn insns_[] = {__VA_ARGS__};                                    \
+                                                                                                   \
+		CHECK(!verify(insns_, sizeof(insns_) / sizeof(insns_[0])));                        \
+	} while (0)
+
+#define FOUND(what, ...)                                                                           \
+	do {                                                                                       \
+		const struct bpf_insn insns_[] = {__VA_ARGS__};                                    \
+		const char *problem_ = verify(insns_, sizeof(insns_) / sizeof(insns_[0]));         \
+                                                                                                   \
+		CHECK(problem_ &&strstr(problem_, what));                                          \
+	} while (0)
+
+static void masked_accesses_are_fine(void)
+{
+	FINE(ORIGIN, ADD(3), MASK, BASED(0), EXIT());
+	FINE(ORIGIN, ADD(3), MASK, BASED(0), BASED_S(4088), EXIT());
+	/* Branches away, and other registers, change nothing. */
+	FINE(ORIGIN, ADD(3), MASK, JUMP_K(BPF_JEQ, 2, 0, 2), MOV_K(4, 1), BASED(1), EXIT());
+	FINE(ORIGIN, ADD(3), MASK, IMM64(4, 1), STORE(BPF_DW, FP, -8, AX), BASED(1), EXIT());
+}
+
+static void unmasked_accesses_are_found(void)
+{
+	FOUND("not masked", ORIGIN, ADD(3), BASED(0), EXIT());
+	FOUND("not masked", ORIGIN, MASK, ADD(3), BASED(0), EXIT());
+	FOUND("not masked", MASK, ORIGIN, BASED(0), EXIT());
+	FOUND("not masked", MASK, ALU64_K(BPF_ADD, AX, 1), BASED(0), EXIT());
+	FOUND("not masked", MASK, MOV_X(AX, 3), BASED(0), EXIT());
+	FOUND("not masked", MASK, IMM64(AX, 1), BASED(0), EXIT());
+	FOUND("not masked", MASK, CALL(0x100), BASED(0), EXIT());
+	/* Another mask, and one of 32 bits of which the rest is another thing. */
+	FOUND("not masked", ALU64_K(BPF_AND, AX, 2 * SIZE - 1), BASED(0), EXIT());
+	FOUND("not masked", ALU64_K(BPF_AND, AX, -1), BASED(0), EXIT());
+	FOUND("not masked", ALU64_K(BPF_OR, AX, SIZE - 1), BASED(0), EXIT());
+	/* Another register, that is masked as well. */
+	FOUND("not masked", MASK, ALU64_K(BPF_AND, 3, SIZE - 1),
+	      INSN(BPF_LDX | BPF_PROBE_MEM32 | BPF_B, 2, 3, 0, 0), EXIT());
+	FOUND("not masked", BASED_S(0), EXIT());
+}
+
+static void jumps_into_the_middle_are_found(void)
+{
+	FOUND("not masked", JUMP_K(BPF_JEQ, 2, 0, 1), MASK, BASED(0), EXIT());
+	FOUND("not masked", MASK, BASED(0), JUMP_K(BPF_JEQ, 2, 0, -2), EXIT());
+	/* Also when it is masked there: who knows of what the processor predicts. */
+	FOUND("not masked", MASK, JUMP_K(BPF_JEQ, 2, 0, 1), MOV_K(3, 0), BASED(0), EXIT());
+	FOUND("no instruction", JUMP(1), IMM64(2, 3), EXIT());
+	FOUND("no instruction", JUMP(5), EXIT());
+	FOUND("no instruction", JUMP(-3), EXIT());
+}
+
+static void offsets_stay_in_the_next_page(void)
+{
+	FOUND("too far", MASK, BASED(-1), EXIT());
+	FOUND("too far", MASK, BASED(-4000), EXIT());
+	FOUND("too far", MASK, BASED(4089), EXIT());
+	FOUND("too far", MASK, BASED_S(0x7fff), EXIT());
+}
+
+static void other_memory_is_found(void)
+{
+	FOUND("no memory of its own", LOAD(BPF_DW, 2, 3, 0), EXIT());
+	FOUND("no memory of its own", STORE(BPF_DW, 1, 0, 2), EXIT());
+	FOUND("no memory of its own", MASK, LOAD(BPF_DW, 2, AX, 0), EXIT());
+	FOUND("another kind", ATOMIC(BPF_DW, BPF_ADD, FP, -8, 2), EXIT());
+	FOUND("leaves its frame", LOAD(BPF_DW, 2, FP, 0), EXIT());
+	FOUND("leaves its frame", STORE(BPF_DW, FP, -4, 2), EXIT());
+	FOUND("leaves its frame", STORE_K(BPF_B, FP, -COSY_SLOT_SIZE - 1, 2), EXIT());
+	FOUND("changes r10", ALU64_K(BPF_ADD, FP, 8), EXIT());
+	FOUND("changes r10", LOAD(BPF_DW, FP, FP, -8), EXIT());
+}
+
+/* r1 is what the caller gave until it is something else. */
+static void the_entry_is_read_at_first(void)
+{
+	const s16 last = sizeof(struct cosy_entry) - 8;
+
+	FINE(LOAD(BPF_DW, 2, 1, 0), LOAD(BPF_DW, 1, 1, last), EXIT());
+	FINE(JUMP_K(BPF_JNE, 2, 0, 2), MOV_K(1, 0), EXIT(), LOAD(BPF_DW, 1, 1, 0), EXIT());
+	FOUND("no memory of its own", LOAD(BPF_DW, 2, 1, last + 1), EXIT());
+	FOUND("no memory of its own", LOAD(BPF_DW, 2, 1, -8), EXIT());
+	FOUND("no memory of its own", MOV_K(1, 0), LOAD(BPF_DW, 2, 1, 0), EXIT());
+	FOUND("no memory of its own", CALL(0x100), LOAD(BPF_DW, 2, 1, 0), EXIT());
+	/* By a jump from where it is another, forward or back. */
+	FOUND("no memory of its own", JUMP_K(BPF_JNE, 2, 0, 2), MOV_K(1, 0), JUMP(0),
+	      LOAD(BPF_DW, 1, 1, 0), EXIT());
+	FOUND("no memory of its own", JUMP_K(BPF_JNE, 2, 0, 1), MOV_K(1, 0), LOAD(BPF_DW, 1, 1, 0),
+	      EXIT());
+	FOUND("no memory of its own", LOAD(BPF_DW, 2, 1, 0), MOV_K(1, 0), JUMP(-3));
+	FOUND("goes back", JUMP_K(BPF_JNE, 2, 0, 1), EXIT(), LOAD(BPF_DW, 1, 1, 0), JUMP(-2));
+}
+
+int main(void)
+{
+	masked_accesses_are_fine();
+	unmasked_accesses_are_found();
+	jumps_into_the_middle_are_found();
+	offsets_stay_in_the_next_page();
+	other_memory_is_found();
+	the_entry_is_read_at_first();
+	return check_result();
+}

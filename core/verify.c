@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * verify.c - does based code stay in its own memory?  The sandbox's promise, looked for
+ * in what it emitted, by rules that know nothing of how it came about:
+ *
+ *	frame	r10 is never written, and offsets from it stay in the frame
+ *	entry	what the caller gave, at r1, is read until something else is in r1
+ *	buffer	each other access counts from AX, less than a page up, and AX has been
+ *		masked on the straight way to it: nothing changed it since, no jump leads
+ *		in between
+ *
+ * So whatever the registers hold, and whatever a processor predicts of the branches, an
+ * access is in the buffer or in the page after it, which holds nothing.
+ */
+#include "reject.h"
+#include "emit.h"
+
+/* The page after the buffer, less the largest access. */
+enum { MAX_OFFSET = 4096 - 8 };
+
+enum place {
+	PLACE_HEAD = 1 << 0,   /* an instruction starts here */
+	PLACE_TARGET = 1 << 1, /* a jump leads here */
+	PLACE_OTHER = 1 << 2,  /* ... from where r1 is not the entry */
+	PLACE_ENTRY = 1 << 3,  /* ... from where it is */
+};
+
+struct verifier {
+	const struct cosy_code *code;
+	u32 size; /* of the buffer */
+	u8 *places;
+	bool masked; /* AX is an offset in the buffer */
+	bool entry;  /* r1 is the caller's struct cosy_entry */
+	bool dead;   /* only jumps lead to the next instruction */
+};
+
+static bool is_constant(const struct bpf_insn *insn)
+{
+	return insn->code == (BPF_LD | BPF_IMM | BPF_DW);
+}
+
+static bool is_jump(const struct bpf_insn *insn)
+{
+	u8 class = BPF_CLASS(insn->code);
+
+	return (class == BPF_JMP || class == BPF_JMP32) && BPF_OP(insn->code) != BPF_CALL &&
+	       BPF_OP(insn->code) != BPF_EXIT;
+}
+
+static u32 target_of(const struct bpf_insn *insn, u32 at)
+{
+	return at + 1 + (insn->code == (BPF_JMP32 | BPF_JA) ? insn->imm : insn->off);
+}
+
+static u32 size_of(const struct bpf_insn *insn)
+{
+	static const u8 sizes[] = {4, 2, 1, 8}; /* BPF_W, BPF_H, BPF_B, BPF_DW */
+
+	return sizes[BPF_SIZE(insn->code) >> 3];
+}
+
+static const char *find_targets(struct verifier *v)
+{
+	u32 at;
+
+	for (at = 0; at < v->code->insn_cnt; at++) {
+		v->places[at] |= PLACE_HEAD;
+		if (is_constant(&v->code->insns[at]))
+			at++;
+	}
+	for (at = 0; at < v->code->insn_cnt; at++) {
+		const struct bpf_insn *insn = &v->code->insns[at];
+		u32 target;
+
+		if (!(v->places[at] & PLACE_HEAD) || !is_jump(insn))
+			continue;
+		target = target_of(insn, at);
+		if (target >= v->code->insn_cnt || !(v->places[target] & PLACE_HEAD))
+			return "jumps to where no instruction is";
+		v->places[target] |= PLACE_TARGET;
+		if (at % 4096 == 0)
+			core_yield();
+	}
+	return NULL;
+}
+
+static const char *verify_access(const struct verifier *v, const struct bpf_insn *insn)
+{
+	bool is_load = BPF_CLASS(insn->code) == BPF_LDX;
+	u8 base = is_load ? insn->src_reg : insn->dst_reg;
+
+	if (insn->code == COSY_FENCE)
+		return NULL;
+	if (BPF_MODE(insn->code) == BPF_PROBE_MEM32) {
+		if (base != COSY_AX || !v->masked)
+			return "reaches the buffer by what is not masked";
+		return insn->off < 0 || insn->off > MAX_OFFSET ? "reaches too far" : NULL;
+	}
+	if (BPF_MODE(insn->code) != BPF_MEM && (!is_load || BPF_MODE(insn->code) != BPF_MEMSX))
+		return "has an access of another kind";
+	if (base == COSY_FP)
+		return insn->off < -(s32)v->code->stack_size || insn->off + (s32)size_of(insn) > 0
+			       ? "leaves its frame"
+			       : NULL;
+	if (is_load && base == 1 && v->entry && insn->off >= 0 &&
+	    insn->off + size_of(insn) <= sizeof(struct cosy_entry))
+		return NULL;
+	return "has an access to no memory of its own";
+}
+
+/* What is known where the jump starts is all that is known where it leads to. */
+static const char *verify_jump(struct verifier *v, const struct bpf_insn *insn, u32 at)
+{
+	u32 target = target_of(insn, at);
+
+	if (target <= at && v->places[target] & PLACE_ENTRY)
+		return "goes back to where it began";
+	v->places[target] |= v->entry ? PLACE_ENTRY : PLACE_OTHER;
+	v->dead = BPF_OP(insn->code) == BPF_JA;
+	return NULL;
+}
+
+static void arrive_at_target(struct verifier *v, u32 at)
+{
+	const u8 both = PLACE_ENTRY | PLACE_OTHER;
+
+	v->masked = false;
+	v->entry = (v->entry || v->dead) && (v->places[at] & both) == PLACE_ENTRY;
+	if (!v->entry)
+		v->places[at] &= ~PLACE_ENTRY;
+}
+
+static const char *verify_register(struct verifier *v, const struct bpf_insn *insn)
+{
+	const u8 mask = BPF_ALU64 | BPF_AND | BPF_K;
+
+	if (insn->dst_reg == COSY_FP)
+		return "changes r10";
+	if (insn->dst_reg == 1)
+		v->entry = false;
+	if (insn->dst_reg == COSY_AX)
+		v->masked = insn->code == mask && (u32)insn->imm == v->size - 1;
+	return NULL;
+}
+
+static const char *verify_insn(struct verifier *v, u32 at)
+{
+	const struct bpf_insn *insn = &v->code->insns[at];
+	const char *problem;
+
+	if (v->places[at] & PLACE_TARGET)
+		arrive_at_target(v, at);
+	v->dead = false;
+	switch (BPF_CLASS(insn->code)) {
+	case BPF_LDX:
+		problem = verify_access(v, insn);
+		return problem ? problem : verify_register(v, insn);
+	case BPF_ST:
+	case BPF_STX:
+		return verify_access(v, insn);
+	case BPF_JMP:
+	case BPF_JMP32:
+		if (is_jump(insn))
+			return verify_jump(v, insn, at);
+		v->masked = v->entry = false;
+		v->dead = BPF_OP(insn->code) == BPF_EXIT;
+		return NULL;
+	default:
+		return verify_register(v, insn);
+	}
+}
+
+const char *cosy_verify(const struct cosy_code *code, u32 size)
+{
+	struct verifier v = {.code = code, .size = size, .entry = true};
+	const char *problem;
+	u32 at;
+
+	v.places = core_alloc(code->insn_cnt);
+	if (!v.places)
+		return "cannot be looked at: no memory";
+	problem = find_targets(&v);
+	for (at = 0; at < code->insn_cnt && !problem; at++) {
+		problem = verify_insn(&v, at);
+		if (is_constant(&code->insns[at]))
+			at++;
+		if (at % 4096 == 0)
+			core_yield();
+	}
+	core_free(v.places);
+	return problem;
+}
