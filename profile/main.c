@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static volatile sig_atomic_t stop;
 static void profile_usage(FILE *to)
 {
 	fputs("usage: cosy profile [OPTION...] [--verify[=ROUNDS]] [--] PROGRAM [ARGUMENT...]\n"
-	      "       cosy profile [OPTION...] -p PID,...\n"
+	      "       cosy profile [OPTION...] -p PID,... | --cgroup PATH\n"
 	      "       cosy profile [OPTION...] --read FILE\n"
 	      "options: -d SECONDS, -o FILE, --json FILE, --html FILE; see cosy-profile(1)\n",
 	      to);
@@ -240,13 +241,36 @@ static bool options_pids(char *list, struct profile_options *options)
 	return options->n_pids;
 }
 
+/* All that are in a control group, as it is mounted. */
+static bool options_cgroup(const char *path, struct profile_options *options)
+{
+	char name[PATH_MAX];
+	FILE *file;
+	int pid;
+
+	snprintf(name, sizeof(name), "%s/cgroup.procs", path);
+	file = fopen(name, "re");
+	if (!file) {
+		fprintf(stderr, "cosy profile: %s: %s\n", name, strerror(errno));
+		return false;
+	}
+	while (options->n_pids < MAX_PIDS && fscanf(file, "%d", &pid) == 1)
+		if (pid > 0)
+			options->pids[options->n_pids++] = pid;
+	fclose(file);
+	if (!options->n_pids)
+		fprintf(stderr, "cosy profile: %s: there is no process in it\n", path);
+	return options->n_pids;
+}
+
 static bool options_parse(int argc, char **argv, struct profile_options *options)
 {
-	enum { READ = 256, JSON, HTML, VERIFY };
+	enum { READ = 256, JSON, HTML, VERIFY, CGROUP };
 	static const struct option names[] = {
 		{"read", required_argument, NULL, READ},
 		{"json", required_argument, NULL, JSON},
 		{"html", required_argument, NULL, HTML},
+		{"cgroup", required_argument, NULL, CGROUP},
 		{"verify", optional_argument, NULL, VERIFY},
 		{"help", no_argument, NULL, 'h'},
 		{},
@@ -273,6 +297,10 @@ static bool options_parse(int argc, char **argv, struct profile_options *options
 			break;
 		case JSON:
 			options->json = optarg;
+			break;
+		case CGROUP:
+			if (!options_cgroup(optarg, options))
+				return false;
 			break;
 		case HTML:
 			options->html = optarg;

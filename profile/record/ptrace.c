@@ -447,6 +447,14 @@ static void fork_stop(struct tracer *tracer, struct traced_thread *parent)
 		ptrace(PTRACE_SYSCALL, tid, NULL, NULL);
 }
 
+static void thread_tell_exit(struct tracer *tracer, const struct traced_thread *thread)
+{
+	struct event_exit exit = {.pid = thread->process->pid,
+				  .last = thread->process->threads == 1};
+
+	event_tell(tracer, &exit.event, EVENT_EXIT, sizeof(exit), thread->tid);
+}
+
 /* The thread has the process's number now, and all others are gone. */
 static void exec_stop(struct tracer *tracer, struct traced_thread *thread)
 {
@@ -461,6 +469,7 @@ static void exec_stop(struct tracer *tracer, struct traced_thread *thread)
 			thread->in_call = other->in_call;
 			memcpy(thread->path, other->path, sizeof(thread->path));
 			thread->path_size = other->path_size;
+			thread_tell_exit(tracer, other);
 			thread_destroy(tracer, other);
 		}
 		thread_times(thread, &thread->cpu, &thread->slices);
@@ -472,15 +481,10 @@ static void exec_stop(struct tracer *tracer, struct traced_thread *thread)
 
 static void thread_exited(struct tracer *tracer, struct traced_thread *thread, int status)
 {
-	struct event_exit exit = {.last = 1};
-
 	if (thread->tid == tracer->program)
 		tracer->status = status;
-	if (thread->process) {
-		exit.pid = thread->process->pid;
-		exit.last = thread->process->threads == 1;
-		event_tell(tracer, &exit.event, EVENT_EXIT, sizeof(exit), thread->tid);
-	}
+	if (thread->process)
+		thread_tell_exit(tracer, thread);
 	thread_destroy(tracer, thread);
 }
 

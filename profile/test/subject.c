@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,36 @@ __attribute__((noinline)) static void part_processes(char *self)
 		exit(1);
 }
 
+static void *thread_exec(void *self)
+{
+	execl(self, self, "again", (char *)NULL);
+	exit(1);
+}
+
+/* A child that stops until it is told to go on, and one whose second thread runs this program again. */
+__attribute__((noinline)) static void part_signals(char *self)
+{
+	pthread_t thread;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		raise(SIGSTOP);
+		_exit(6);
+	}
+	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status) || kill(pid, SIGCONT) ||
+	    waitpid(pid, &status, 0) != pid || WEXITSTATUS(status) != 6)
+		exit(1);
+	pid = fork();
+	if (!pid) {
+		pthread_create(&thread, NULL, thread_exec, self);
+		for (;;)
+			pause();
+	}
+	if (waitpid(pid, &status, 0) != pid || WEXITSTATUS(status) != 4)
+		exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2) {
@@ -131,5 +162,6 @@ int main(int argc, char **argv)
 	part_useless();
 	part_threads();
 	part_processes(argv[0]);
+	part_signals(argv[0]);
 	return 5;
 }
