@@ -166,8 +166,8 @@ static int profile_read(const char *path, struct recording *recording)
 static int profile_verify(const struct profile_options *options, const struct advice *advice,
 			  FILE *to)
 {
-	struct verdict verdict;
-	const char *why = verify_run(advice, options->program, options->rounds, &verdict);
+	struct verify_result result;
+	const char *why = verify_run(advice, options->program, options->rounds, &result);
 
 	if (why) {
 		fprintf(stderr, "cosy profile: --verify: %s\n", why);
@@ -177,9 +177,9 @@ static int profile_verify(const struct profile_options *options, const struct ad
 		"\nVerified: cosy run, predicted %.0f to %.0f %%, measured %.0f %% (+-%.0f) less "
 		"processor time: %s\n"
 		"  %.1f ms, and %.1f ms under cosy run, medians of %u runs each without a tracer\n",
-		100 * verdict.low, 100 * verdict.high, 100 * verdict.measured, 100 * verdict.noise,
-		verdict.in ? "in" : "OUT", verdict.plain / 1e6, verdict.run / 1e6, verdict.rounds);
-	return verdict.in ? STATUS_FINE : STATUS_BAD;
+		100 * result.low, 100 * result.high, 100 * result.measured, 100 * result.noise,
+		result.in ? "in" : "OUT", result.plain / 1e6, result.run / 1e6, result.rounds);
+	return result.in ? STATUS_FINE : STATUS_BAD;
 }
 
 /* To a file, if there is to be one; "-" is standard output. */

@@ -282,8 +282,10 @@ static void run_why(const struct run_sums *run, char *to, size_t size)
 	else if (!run->calls[most])
 		snprintf(to, size, "what it would save is less than what it costs each exec");
 	else
-		snprintf(to, size, "%lu of %lu reads would be served; %lu: %s",
-			 run->calls[RUN_SERVED], reads, run->calls[most], advise_run_reasons[most]);
+		snprintf(to, size, "%lu of %lu reads would be served%s; %lu: %s",
+			 run->calls[RUN_SERVED], reads,
+			 run->calls[RUN_SERVED] ? ", too few to pay" : "", run->calls[most],
+			 advise_run_reasons[most]);
 }
 
 /* What the reads that would be served take now, and lseeks with them. */

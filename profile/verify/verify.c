@@ -101,7 +101,7 @@ static bool times_take(char *const *plain, char *const *run, unsigned int rounds
 }
 
 const char *verify_run(const struct advice *advice, char *const *program, unsigned int rounds,
-		       struct verdict *ret)
+		       struct verify_result *ret)
 {
 	static double plain[MAX_ROUNDS], run[MAX_ROUNDS], parts[MAX_ROUNDS];
 	static char cosy[2 * PATH_MAX];

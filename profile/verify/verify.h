@@ -7,7 +7,7 @@
 
 #include "advise/advise.h"
 
-struct verdict {
+struct verify_result {
 	unsigned int rounds;
 	double plain, run;	/* ns of processor time of a whole run, medians */
 	double low, high;	/* predicted, in parts of `plain` */
@@ -20,6 +20,6 @@ struct verdict {
  * thrown away.  Returns NULL, or what failed.
  */
 const char *verify_run(const struct advice *advice, char *const *program, unsigned int rounds,
-		       struct verdict *ret);
+		       struct verify_result *ret);
 
 #endif /* COSY_PROFILE_VERIFY_H */
