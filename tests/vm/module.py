@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +19,8 @@ from kernels import Kernel
 PARTS = ("kmod", "core", "include")
 # Type information for the kernel's BPF verifier, which we do not use, would need pahole.
 NO_BTF = ("CONFIG_DEBUG_INFO_BTF_MODULES=",)
+# A step of the kernel's make: its name in capitals, and a file.
+_STEP = re.compile(r"  [A-Z]{2,}[A-Z0-9 ]* (?:\[M\]  ?)?\S+$")
 _SUFFIXES = {".c", ".h", ".S", ".def", ".mk"}
 
 
@@ -57,7 +61,6 @@ def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
         os.utime(stage)
         arguments: list[str | Path] = [
             "make",
-            "-s",
             "-C",
             kernel.headers,
             f"M={stage}/kmod",
@@ -66,7 +69,7 @@ def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
         ]
         if check:
             arguments += ["C=2", "W=1"]
-        said = cache.run([*arguments, "modules"], f"building cosy.ko for {kernel.release}")
+        said = _make([*arguments, "modules"], f"building cosy.ko for {kernel.release}", check)
         if check or "warning:" in said:
             print(said.replace(f"{stage}/", ""), end="", file=sys.stderr)
         partial = built.with_suffix(f".{os.getpid()}")
@@ -75,6 +78,28 @@ def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
     cache.prune(cache.directory("modules"), keep=8)
     cache.prune(cache.directory("stages"), keep=4)
     return built
+
+
+def _make(arguments: list[str | Path], what: str, check: bool) -> str:
+    """Runs make; what it says besides its own steps.  A terminal shows how many files it has compiled."""
+    if check or not sys.stderr.isatty():
+        return cache.run([*arguments, "-s"], what)
+    said, steps = "", 0
+    with subprocess.Popen(
+        arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as make:
+        assert make.stdout
+        for line in make.stdout:
+            if _STEP.match(line):
+                steps += line.lstrip().startswith(("CC", "AS"))
+                print(f"\rvm: {what}: {steps} files compiled", end="", file=sys.stderr, flush=True)
+            elif not line.startswith("make"):
+                said += line
+    if steps:
+        print(file=sys.stderr)
+    if make.returncode:
+        raise SetupError(f"{what} failed: exit status {make.returncode}\n{said}")
+    return said
 
 
 def _stage(files: dict[str, bytes], stage: Path, anew: bool) -> None:

@@ -35,6 +35,18 @@ echo "setup: installing$missing"
 apt() {
 	$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
 }
+# How far apt is, as its status lines say: dlstatus:NUMBER:PER CENT:TEXT, then pmstatus:PACKAGE:...
+progress() {
+	awk -F: '$1 == "dlstatus" || $1 == "pmstatus" {
+			printf "\rsetup: %s %3d %%", ($1 == "dlstatus" ? "fetching  " : "installing"), $3; said = 1; fflush() }
+		 $0 == "failed" { failed = 1 }
+		 END { if (said) print ""; exit failed }'
+}
 apt update
 # shellcheck disable=SC2086
-apt install -y --no-install-recommends $missing >/dev/null
+set -- install -y --no-install-recommends $missing
+if [ -t 1 ]; then
+	{ apt -o APT::Status-Fd=1 "$@" || echo failed; } | progress
+else
+	apt "$@" >/dev/null
+fi
