@@ -38,23 +38,28 @@ def commands(build: Path, asked: list[Path], every: bool, top: Path = tree.TOP) 
         path = Path(command["directory"], command["file"]).resolve()
         if not path.is_relative_to(top) or path.is_relative_to(build) or not path.exists():
             continue
-        if path in asked if asked else path.suffix == ".c" or (every and path.suffix == ".cpp"):
+        if path in asked if asked else path.suffix == ".c" or (every and path.is_relative_to(top / "compiler")):
             ret.setdefault(str(path), command | {"file": str(path), "command": GCC_ONLY.sub("", command["command"])})
     return list(ret.values())
 
 
 def faults(chosen: list[dict[str, str]], top: Path = tree.TOP) -> Iterator[str]:
     """Names that are not as they should be, a line each."""
-    names = [command["file"] for command in chosen]
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "compile_commands.json").write_text(json.dumps(chosen))
+    names = sorted(command["file"] for command in chosen)
+    with tempfile.TemporaryDirectory() as database:
+        (Path(database) / "compile_commands.json").write_text(json.dumps(chosen))
 
         def look(some: list[str]) -> str:
-            arguments = [CLANG_TIDY, "--quiet", "-p", folder, *some]
+            # Said outright: a name that a macro makes has no file, and so no rules of a folder.
+            rules = next(
+                folder / ".clang-tidy" for folder in Path(some[0]).parents if (folder / ".clang-tidy").exists()
+            )
+            arguments = [CLANG_TIDY, "--quiet", f"--config-file={rules}", "-p", database, *some]
             return subprocess.run(arguments, capture_output=True, text=True, check=False).stdout
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            parts = [names[at : at + AT_ONCE] for at in range(0, len(names), AT_ONCE)]
+            kinds = [[name for name in names if name.endswith(suffix)] for suffix in (".c", ".cpp")]
+            parts = [kind[at : at + AT_ONCE] for kind in kinds for at in range(0, len(kind), AT_ONCE)]
             lines = [line for text in pool.map(look, parts) for line in text.splitlines()]
     yield from sorted({line.removeprefix(f"{top}/") for line in lines if ": error: " in line and NOT_BUILT not in line})
 
