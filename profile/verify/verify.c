@@ -17,6 +17,9 @@
 /* What two measurements of the same differ by in any case, in parts of the whole. */
 #define TOLERANCE 0.04
 
+/* ns that two starts of a program differ by at least, however few were seen. */
+#define MIN_START_SPREAD 300000
+
 /* The command that started this program, or the one that PATH has. */
 static void cosy_path(char *ret, size_t size)
 {
@@ -127,7 +130,7 @@ const char *verify_run(const struct advice *advice, char *const *program, unsign
 		return "cosy run cannot be started";
 	}
 	start = middle_of(run, rounds) - middle_of(plain, rounds);
-	start_spread = spread_of(run, rounds) + spread_of(plain, rounds);
+	start_spread = fmax(spread_of(run, rounds) + spread_of(plain, rounds), MIN_START_SPREAD);
 	/* Once for what comes into memory. */
 	if (command_time(program) < 0 || !times_take(program, command, rounds, plain, run)) {
 		free(command);
