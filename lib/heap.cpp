@@ -9,12 +9,19 @@
 
 #include <boost/interprocess/indexes/null_index.hpp>
 #include <boost/interprocess/mem_algo/rbtree_best_fit.hpp>
-#include <boost/interprocess/sync/mutex_family.hpp>
+#include <boost/interprocess/sync/null_mutex.hpp>
 
 #include <new>
 
-/* The lock is ours, since it has to survive forks and signal handlers. */
-using heap_type = boost::interprocess::rbtree_best_fit<boost::interprocess::null_mutex_family>;
+/*
+ * The lock is ours, since it has to survive forks and signal handlers.  Boost's own
+ * null_mutex_family comes with spin locks, which count the processors when a program starts.
+ */
+struct no_mutexes {
+	typedef boost::interprocess::null_mutex mutex_type;
+	typedef boost::interprocess::null_mutex recursive_mutex_type;
+};
+using heap_type = boost::interprocess::rbtree_best_fit<no_mutexes>;
 
 static const size_t alignment = 16;
 

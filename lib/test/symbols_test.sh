@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # symbols_test.sh LIBRARY MAP HEADER... - the library exports what its map lists, each
-# with the map's version, and every function that the headers declare is listed.
+# with the map's version, and every function that the headers declare is listed.  No
+# object of C++ is made when a program starts.
 set -u
 library=$1 map=$2
 shift 2
@@ -21,5 +22,10 @@ cat "$@" | sed -n 's/^[a-z].*[ *]\(_*cosy_[a-z0-9_]*\)(.*/\1/p' |
 	grep -vE '^(cosy_(int|ptr|ref|addr|free)|__cosy_region_(start|end))$' | sort -u >"$dir/declared"
 diff "$dir/declared" "$dir/listed" || {
 	echo "FAILED: the headers' declarations (<) and the map (>) differ" >&2
+	exit 1
+}
+
+! nm "$library" | grep ' _GLOBAL__sub_I_[a-z_]*[.]cpp' || {
+	echo "FAILED: this runs in every process" >&2
 	exit 1
 }
