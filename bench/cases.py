@@ -119,6 +119,18 @@ def _ls() -> Iterator[Case]:
         {"files": 5000, "cache": "warm", "lines": "printed"},
         {"files": 5000, "print": 1},
     )
+    yield Case(
+        "ls",
+        "ls_long",
+        OURS,
+        1,
+        4,
+        5000,
+        "entry",
+        {"files": 5000, "asks": "statx, label, access control list"},
+        {"files": 5000},
+        short=True,
+    )
     for files in (5000, 50000):
         yield Case(
             "ls",
@@ -262,8 +274,41 @@ def _process() -> Iterator[Case]:
             )
 
 
+# Everyday commands that bench/programs/ has equivalents of, and what their rows are called.
+_PROGRAMS = {
+    "du": "du -s",
+    "find": "find -size",
+    "ls": "ls -lR",
+    "status": "git status, its lstat of each file",
+    "grep": "grep -rl",
+    "tar": "tar c",
+}
+
+
+def _programs() -> Iterator[Case]:
+    for program, name in _PROGRAMS.items():
+        # git's own would have to make its index first: every file hashed and stored.
+        contenders = ("plain", "COSY-FAST") if program == "status" else ("plain", "COSY-FAST", "GNU")
+        for tree in ("small", "large"):
+            yield Case(
+                "programs",
+                "programs",
+                contenders,
+                1,
+                2,
+                1,
+                "process",
+                {"command": name, "tree": tree},
+                {"program": program},
+                short=tree == "small",
+                file_systems=("tmpfs",),
+                runs=1,
+            )
+
+
 _WORKLOADS = {
     "process": _process,
+    "programs": _programs,
     "getpid": _getpid,
     "db": _db,
     "bonnie": _bonnie,

@@ -21,7 +21,7 @@ from cases import Case
 VM = Path(__file__).resolve().parent.parent / "tests" / "vm" / "vm.py"
 UNITS = {"insn": "instructions", "wall": "ns", "native": "ns"}
 NEEDS_MODULE = ("COSY", "COSY-FAST", "COSY-NAMED")
-TOOLS = ("cp", "du", "grep", "ls")  # of this machine, that guests are given
+TOOLS = ("cp", "du", "find", "grep", "ls", "tar")  # of this machine, that guests are given
 
 # Done by Debian's kernels by themselves; vm.py --icount switches it off (tests/vm/qemu.py).
 DEFAULT_PARAMETERS = (
@@ -97,6 +97,9 @@ def _script(rows: list[Row], setup: Setup, directory: str, programs: str, tree: 
             last = place
         if row.case.program == "walk":
             lines.append(f"[ -d {place}/tree ] || cp -r {tree} {place}/tree")
+        if row.case.program == "programs":
+            size = row.case.parameters["tree"]
+            lines.append(f"[ -d {place}/{size} ] || cp -r {tree}-{size} {place}/{size}")
         if setup.statistics:
             lines.append("cat /sys/kernel/debug/cosy/stats >/tmp/stats-before")
         for run in range(row.case.runs or setup.runs):
@@ -128,9 +131,11 @@ def measure(rows: list[Row], setup: Setup, done: Callable[[Row, str], None]) -> 
     with tempfile.TemporaryDirectory(prefix="cosy-bench-") as name:
         scratch = Path(name)
         tree = versions.tree(setup.kernel) if any(row.case.program == "walk" for row in rows) else None
+        _trees(rows, scratch)
         if setup.lane == "native":
             place = _native_directory(setup.fs)
-            script = _script(rows, setup, f"{place}/cosy-bench.{os.getpid()}", str(setup.programs), str(tree))
+            base = str(tree or scratch / "tree")
+            script = _script(rows, setup, f"{place}/cosy-bench.{os.getpid()}", str(setup.programs), base)
             (scratch / "bench.sh").write_text(script)
             command = ["sh", str(scratch / "bench.sh")]
         else:
@@ -139,6 +144,12 @@ def measure(rows: list[Row], setup: Setup, done: Callable[[Row, str], None]) -> 
             command = _machine(setup, scratch, tree)
         marks = split.marks(scratch / "marks") if setup.split else None
         _read(rows, command, marks, done)
+
+
+def _trees(rows: list[Row], scratch: Path) -> None:
+    """Trees of installed files, scratch/tree-SIZE for each size that a row goes over."""
+    for size in {row.case.parameters["tree"] for row in rows if row.case.program == "programs"}:
+        versions.packages(scratch / f"tree-{size}", 30000 if size == "large" else 300)
 
 
 def _native_directory(fs: str) -> str:
@@ -165,6 +176,7 @@ def _machine(setup: Setup, scratch: Path, tree: Path | None) -> list[str]:
     if tree:
         (scratch / "tree").symlink_to(tree)
         put.append(scratch / "tree")
+    put += sorted(scratch.glob("tree-*"))
     for path in put:
         command += ["--put", str(path)]
     if setup.fs == "ext4":

@@ -7,6 +7,7 @@ import functools
 import os
 import platform
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def contenders() -> dict[str, str]:
     commit = _output("git", "describe", "--always", "--dirty")
     ours = f"cosy {project[1] if project else '?'}{f' ({commit})' if commit else ''}"
     ring = f"liburing {_package('liburing-dev')}"
-    tools = f"coreutils {_package('coreutils')}, grep {_package('grep')}"
+    tools = ", ".join(f"{name} {_package(name)}" for name in ("coreutils", "findutils", "grep", "tar"))
     libc = f"{os.confstr('CS_GNU_LIBC_VERSION')}, clang {_package('clang-19')}"
     return {
         "plain": libc,
@@ -60,6 +61,30 @@ def emulator() -> tuple[int, ...]:
     """QEMU's version."""
     found = re.search(r"version ([\d.]+\d)", _output("qemu-system-x86_64", "--version"))
     return tuple(map(int, found[1].split("."))) if found else ()
+
+
+_LARGEST = 120 << 10  # bytes of a file of a tree
+_LONGEST = 200  # ... of a path in it, so that any archive has room
+
+
+def packages(target: Path, count: int) -> None:
+    """A tree of `count` files that packages of this machine have installed, in about a ninth as many folders."""
+    made = 0
+    for place in ("/usr/share", "/usr/include", "/usr/lib"):
+        for folder, folders, names in os.walk(place):
+            folders.sort()
+            inside = target / Path(folder).relative_to("/usr")
+            # Few of each, so that there are many folders.
+            for name in sorted(names)[: count // 100 + 12]:
+                file = Path(folder, name)
+                wanted = file.is_file() and not file.is_symlink() and file.stat().st_size <= _LARGEST
+                if not wanted or len(str(inside.relative_to(target) / name)) > _LONGEST:
+                    continue
+                inside.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, inside / name)
+                made += 1
+                if made == count:
+                    return
 
 
 def tree(series: str) -> Path | None:

@@ -53,9 +53,20 @@ static inline int wrong_fstatat(int dir, const char *name, struct stat *st, int 
 	return err;
 }
 
+static inline int wrong_statx(int dir, const char *name, int flags, unsigned int mask,
+			      struct statx *stx)
+{
+	int err = statx(dir, name, flags, mask, stx);
+
+	stx->stx_size += is_turn();
+	return err;
+}
+
 #define getpid	wrong_getpid
 #define pread	wrong_pread
 #define read	wrong_read
 #define write	wrong_write
 #define fstatat wrong_fstatat
+/* With arguments only: the structure has the same name. */
+#define statx(...) wrong_statx(__VA_ARGS__)
 #include SOURCE
