@@ -20,6 +20,7 @@
 #include "fast/descriptor.h"
 #include "fast/fast.h"
 #include "fast/folio_cursor.h"
+#include "memory/access.h"
 
 /* Largest read served here; a longer one would need a safepoint in the middle. */
 #define MAX_FAST_READ (256 << 10)
@@ -75,6 +76,7 @@ static ssize_t read_byte_uncached(struct cosy_activation *run, struct file *file
 /* Bytes that could not be copied. */
 static __always_inline size_t read_copy_out(char __user *to, const u8 *from, size_t count)
 {
+	cosy_note_read(from, count);
 	if (count == 1)
 		return __put_user(*from, (u8 __user *)to) ? 1 : 0;
 	return raw_copy_to_user(to, from, count);

@@ -13,6 +13,7 @@
 #ifndef COSY_ACCESS_H
 #define COSY_ACCESS_H
 
+#include <linux/kasan-checks.h>
 #include <linux/uaccess.h>
 #include <asm/asm.h>
 
@@ -21,6 +22,22 @@
 #define COSY_WORD   sizeof(u64)
 #define COSY_BLOCK  (4 * COSY_WORD)
 #define COSY_STRIDE (8 * COSY_WORD)
+
+/*
+ * Tell KASAN what assembly does in the kernel's memory, which it does not see.  User addresses are
+ * none of its business.  Nothing is left of these where there is no KASAN.
+ */
+static __always_inline void cosy_note_read(const void *at, size_t size)
+{
+	if (IS_ENABLED(CONFIG_KASAN) && (long)at < 0)
+		kasan_check_read(at, size);
+}
+
+static __always_inline void cosy_note_write(const void *at, size_t size)
+{
+	if (IS_ENABLED(CONFIG_KASAN) && (long)at < 0)
+		kasan_check_write(at, size);
+}
 
 /* Assembly keeps a line for each instruction. */
 /* clang-format off */
@@ -33,6 +50,7 @@ static __always_inline u64 cosy_peek_word(const void *at, int *fault)
 {
 	u64 word;
 
+	cosy_note_read(at, COSY_WORD);
 	asm volatile("1:	movq %[from], %[word]\n"
 		     "9:\n"
 		     COSY_FAULTS(1b)
@@ -45,6 +63,7 @@ static __always_inline u8 cosy_peek_byte(const void *at, int *fault)
 {
 	u32 byte;
 
+	cosy_note_read(at, 1);
 	asm volatile("1:	movzbl %[from], %[byte]\n"
 		     "9:\n"
 		     COSY_FAULTS(1b)
@@ -69,6 +88,7 @@ static __always_inline u64 cosy_peek_match(const void *at, u64 pattern, int *fau
 {
 	u64 hits, word;
 
+	cosy_note_read(at, COSY_BLOCK);
 	asm volatile("	movq %[pattern], %[hits]\n"
 		     "1:	xorq (%[at]), %[hits]\n"
 		     "	addq %[minus], %[hits]\n"
@@ -89,6 +109,7 @@ static __always_inline u64 cosy_skip_strides(const void *at, u64 count, u64 patt
 {
 	u64 left = count, hits, word;
 
+	cosy_note_read(at, count * COSY_STRIDE);
 	asm volatile("10:	movq %[pattern], %[hits]\n"
 		     "1:	xorq (%[at]), %[hits]\n"
 		     "	addq %[minus], %[hits]\n"
@@ -115,6 +136,8 @@ static __always_inline u64 cosy_peek_difference(const void *a, const void *b, in
 {
 	u64 bits, word;
 
+	cosy_note_read(a, COSY_BLOCK);
+	cosy_note_read(b, COSY_BLOCK);
 	asm volatile("1:	movq (%[a]), %[bits]\n"
 		     "2:	xorq (%[b]), %[bits]\n"
 		     "3:	movq 8(%[a]), %[word]\n"
@@ -137,8 +160,16 @@ static __always_inline u64 cosy_peek_difference(const void *a, const void *b, in
 /* clang-format on */
 
 /* Stores jump to the label at a fault. */
-#define cosy_poke_byte(value, to, label) unsafe_put_user(value, (u8 __user *)(to), label)
-#define cosy_poke_word(value, to, label) unsafe_put_user(value, (u64 __user *)(to), label)
+#define cosy_poke_byte(value, to, label)                                                           \
+	do {                                                                                       \
+		cosy_note_write((const void *)(unsigned long)(to), 1);                             \
+		unsafe_put_user(value, (u8 __user *)(to), label);                                  \
+	} while (0)
+#define cosy_poke_word(value, to, label)                                                           \
+	do {                                                                                       \
+		cosy_note_write((const void *)(unsigned long)(to), COSY_WORD);                     \
+		unsafe_put_user(value, (u64 __user *)(to), label);                                 \
+	} while (0)
 
 /* The high bit of each byte that is 0, from the lowest up to the first such byte exact. */
 static __always_inline u64 cosy_zeroes(u64 word)

@@ -5,6 +5,7 @@
 
 #include <linux/string.h>
 #include <linux/types.h>
+#include "memory/access.h"
 
 /*
  * As memcpy, for pages' worth of bytes: by the string instruction that copies to and
@@ -14,6 +15,8 @@ static inline void cosy_copy(void *to, const void *from, size_t size)
 {
 	size_t words = size / sizeof(u64);
 
+	cosy_note_write(to, size);
+	cosy_note_read(from, size);
 	asm volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
 	if (size % sizeof(u64))
 		memcpy(to, from, size % sizeof(u64));

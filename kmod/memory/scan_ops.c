@@ -90,6 +90,7 @@ static u32 crc_slow(const u8 *at, u64 length, u32 crc, int *fault)
  */
 static __always_inline u64 crc_words(const u8 *at, u64 turns, u64 crc, int *fault)
 {
+	cosy_note_read(at, turns * TURN_WORDS * COSY_WORD);
 	asm volatile("2:\n" EACH_WORD(CRC_WORD) /* one turn */
 		     "	addq %[step], %[at]\n"
 		     "	decq %[turns]\n"
