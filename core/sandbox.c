@@ -82,7 +82,7 @@ static void bind_insn(struct cosy_rewrite *w, u32 at)
 	if (w->program->marks[at] & COSY_MARK_FUNCTION)
 		w->function = cosy_function_of(w->program, at);
 	if (w->program->marks[at] & entries)
-		cosy_emit_bind(&w->code, at);
+		cosy_piece_bind(w, at);
 	else
 		cosy_emit_note(&w->code, at);
 }
@@ -125,6 +125,7 @@ static int rewrite(struct cosy_rewrite *w)
 			cosy_piece_enter(w, at);
 			bind_insn(w, at);
 			rewrite_insn(w, at);
+			cosy_piece_jump(w, at);
 		}
 		if (at % 256 == 255)
 			core_yield();

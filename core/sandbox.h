@@ -88,6 +88,9 @@ void cosy_pieces_deinit(struct cosy_rewrite *w);
 void cosy_piece_enter(struct cosy_rewrite *w, u32 at);
 /* False: the access has a test of its own. */
 bool cosy_piece_find(const struct cosy_rewrite *w, u32 at, struct cosy_near *ret);
+/* After a jump of the code proper is emitted, and to bind a place that jumps lead to. */
+void cosy_piece_jump(struct cosy_rewrite *w, u32 at);
+void cosy_piece_bind(struct cosy_rewrite *w, u32 at);
 /* The slow copies by number; NULL after the last. */
 const struct cosy_slow *cosy_piece_slow(const struct cosy_rewrite *w, u32 index);
 

@@ -40,6 +40,13 @@ struct sum {
 	u32 a, b, value;
 };
 
+/* What AX has after all jumps to a join that are emitted by now. */
+struct held_join {
+	u32 at;	  /* 0: none */
+	u32 seen; /* jumps */
+	struct cosy_held held;
+};
+
 /* Where forward jumps of the piece meet, and what is the same after all of them. */
 struct join {
 	u32 at;	  /* 0: none */
@@ -75,6 +82,10 @@ struct cosy_pieces {
 	struct sum sums[MAX_SUMS];
 	struct join joins[MAX_JOINS];
 	u32 value_cnt, sum_cnt;
+
+	/* While it is emitted. */
+	struct held_join held_joins[MAX_JOINS];
+	bool dead; /* only jumps lead to the next instruction */
 };
 
 #define IN_LOOP	  0x8000
@@ -450,9 +461,11 @@ void cosy_piece_enter(struct cosy_rewrite *w, u32 at)
 	p->group_cnt = p->sum_cnt = 0;
 	p->value_cnt = CONSTANT + 1;
 	for (i = 0; i < MAX_JOINS; i++)
-		p->joins[i].at = 0;
+		p->joins[i].at = p->held_joins[i].at = 0;
+	p->dead = false;
 	for (reg = 0; reg < 10; reg++)
 		set_new(p, &p->regs[reg]);
+	w->held.group = 0;
 	p->end = plan_piece(w, at);
 	add_slow(w);
 }
@@ -480,6 +493,72 @@ bool cosy_piece_find(const struct cosy_rewrite *w, u32 at, struct cosy_near *ret
 				  .high = group->high,
 				  .slow = slow->labels + (at - slow->first)};
 	return true;
+}
+
+/* --- AX through joins -------------------------------------------------------------- */
+
+static struct held_join *find_held_join(struct cosy_pieces *p, u32 at)
+{
+	u32 i;
+
+	for (i = 0; i < MAX_JOINS; i++) {
+		if (p->held_joins[i].at == at)
+			return &p->held_joins[i];
+	}
+	return NULL;
+}
+
+static bool is_held(const struct cosy_rewrite *w, const struct cosy_held *held)
+{
+	return held->group && held->turn == w->code.turn;
+}
+
+void cosy_piece_jump(struct cosy_rewrite *w, u32 at)
+{
+	const struct bpf_insn *insn = &w->program->insns[at];
+	struct cosy_pieces *p = w->pieces;
+	struct held_join *join;
+	u32 target;
+
+	if (!p || w->slow || !is_jump(insn))
+		return;
+	target = target_of(insn, at);
+	p->dead = BPF_OP(insn->code) == BPF_JA;
+	if (target <= at || target >= p->end)
+		return;
+	join = find_held_join(p, target);
+	if (join) {
+		join->seen++;
+		if (!is_held(w, &w->held) || join->held.group != w->held.group ||
+		    join->held.at != w->held.at)
+			join->held.group = 0;
+		return;
+	}
+	join = find_held_join(p, 0);
+	if (join)
+		*join = (struct held_join){target, 1, w->held};
+	if (join && !is_held(w, &w->held))
+		join->held.group = 0;
+}
+
+void cosy_piece_bind(struct cosy_rewrite *w, u32 at)
+{
+	struct cosy_pieces *p = w->pieces;
+	struct held_join *join = p && at ? find_held_join(p, at) : NULL;
+	bool holds = join && join->held.group && join->seen == (p->shapes[at] & MAX_JUMPS);
+
+	if (holds && !p->dead)
+		holds = is_held(w, &w->held) && w->held.group == join->held.group &&
+			w->held.at == join->held.at;
+	cosy_emit_bind(&w->code, at);
+	if (holds) {
+		w->held = join->held;
+		w->held.turn = w->code.turn;
+	}
+	if (join)
+		join->at = 0;
+	if (p)
+		p->dead = false;
 }
 
 const struct cosy_slow *cosy_piece_slow(const struct cosy_rewrite *w, u32 index)

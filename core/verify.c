@@ -6,8 +6,8 @@
  *	frame	r10 is never written, and offsets from it stay in the frame
  *	entry	what the caller gave, at r1, is read until something else is in r1
  *	buffer	each other access counts from AX, less than a page up, and AX has been
- *		masked on the straight way to it: nothing changed it since, no jump leads
- *		in between
+ *		masked on each way to it: nothing changed it since, and what jumps in
+ *		between comes from further up, where it has been masked, too
  *
  * So whatever the registers hold, and whatever a processor predicts of the branches, an
  * access is in the buffer or in the page after it, which holds nothing.
@@ -19,10 +19,12 @@
 enum { MAX_OFFSET = 4096 - 8 };
 
 enum place {
-	PLACE_HEAD = 1 << 0,   /* an instruction starts here */
+	PLACE_HALF = 1 << 0,   /* the second half of a constant is here */
 	PLACE_TARGET = 1 << 1, /* a jump leads here */
 	PLACE_OTHER = 1 << 2,  /* ... from where r1 is not the entry */
 	PLACE_ENTRY = 1 << 3,  /* ... from where it is */
+	PLACE_ANY = 1 << 4,    /* ... from where AX may be anything */
+	PLACE_MASKED = 1 << 5, /* ... from where it is masked */
 };
 
 struct verifier {
@@ -59,27 +61,30 @@ static u32 size_of(const struct bpf_insn *insn)
 	return sizes[BPF_SIZE(insn->code) >> 3];
 }
 
+/* Most instructions are neither a jump nor the first half of a constant. */
 static const char *find_targets(struct verifier *v)
 {
-	u32 at;
+	const struct bpf_insn *insns = v->code->insns;
+	u32 at, target, count = v->code->insn_cnt;
 
-	for (at = 0; at < v->code->insn_cnt; at++) {
-		v->places[at] |= PLACE_HEAD;
-		if (is_constant(&v->code->insns[at]))
-			at++;
-	}
-	for (at = 0; at < v->code->insn_cnt; at++) {
-		const struct bpf_insn *insn = &v->code->insns[at];
-		u32 target;
-
-		if (!(v->places[at] & PLACE_HEAD) || !is_jump(insn))
+	for (at = 0; at < count; at++) {
+		if (!is_constant(&insns[at]))
 			continue;
-		target = target_of(insn, at);
-		if (target >= v->code->insn_cnt || !(v->places[target] & PLACE_HEAD))
+		if (++at == count)
+			return "ends in the middle of a constant";
+		v->places[at] = PLACE_HALF;
+	}
+	core_yield();
+	for (at = 0; at < count; at++) {
+		if (!is_jump(&insns[at]) || v->places[at] & PLACE_HALF)
+			continue;
+		target = target_of(&insns[at], at);
+		if (target >= count || v->places[target] & PLACE_HALF)
 			return "jumps to where no instruction is";
 		v->places[target] |= PLACE_TARGET;
-		if (at % 4096 == 0)
-			core_yield();
+		/* What is known where a way back starts is not known when its target is looked at. */
+		if (target <= at)
+			v->places[target] |= PLACE_OTHER | PLACE_ANY;
 	}
 	return NULL;
 }
@@ -109,25 +114,21 @@ static const char *verify_access(const struct verifier *v, const struct bpf_insn
 }
 
 /* What is known where the jump starts is all that is known where it leads to. */
-static const char *verify_jump(struct verifier *v, const struct bpf_insn *insn, u32 at)
+static void follow_jump(struct verifier *v, const struct bpf_insn *insn, u32 at)
 {
 	u32 target = target_of(insn, at);
 
-	if (target <= at && v->places[target] & PLACE_ENTRY)
-		return "goes back to where it began";
 	v->places[target] |= v->entry ? PLACE_ENTRY : PLACE_OTHER;
+	v->places[target] |= v->masked ? PLACE_MASKED : PLACE_ANY;
 	v->dead = BPF_OP(insn->code) == BPF_JA;
-	return NULL;
 }
 
 static void arrive_at_target(struct verifier *v, u32 at)
 {
-	const u8 both = PLACE_ENTRY | PLACE_OTHER;
+	const u8 entry = PLACE_ENTRY | PLACE_OTHER, masked = PLACE_MASKED | PLACE_ANY;
 
-	v->masked = false;
-	v->entry = (v->entry || v->dead) && (v->places[at] & both) == PLACE_ENTRY;
-	if (!v->entry)
-		v->places[at] &= ~PLACE_ENTRY;
+	v->entry = (v->entry || v->dead) && (v->places[at] & entry) == PLACE_ENTRY;
+	v->masked = (v->masked || v->dead) && (v->places[at] & masked) == PLACE_MASKED;
 }
 
 static const char *verify_register(struct verifier *v, const struct bpf_insn *insn)
@@ -160,8 +161,10 @@ static const char *verify_insn(struct verifier *v, u32 at)
 		return verify_access(v, insn);
 	case BPF_JMP:
 	case BPF_JMP32:
-		if (is_jump(insn))
-			return verify_jump(v, insn, at);
+		if (is_jump(insn)) {
+			follow_jump(v, insn, at);
+			return NULL;
+		}
 		v->masked = v->entry = false;
 		v->dead = BPF_OP(insn->code) == BPF_EXIT;
 		return NULL;

@@ -26,7 +26,7 @@ _FLAGS = ("-std=gnu11", "-w", "-D_GNU_SOURCE", *(f"-I{folder}" for folder in _FO
 
 MUTANTS = {
     "sandbox.c": [
-        ("\tif (w->program->marks[at] & entries)\n\t\tcosy_emit_bind", "\tif (0)\n\t\tcosy_emit_bind"),
+        ("\tif (w->program->marks[at] & entries)\n\t\tcosy_piece", "\tif (0)\n\t\tcosy_piece"),
     ],
     "emit.c": [
         ("\t\treturn dst == COSY_AX;", "\t\treturn false;"),
@@ -68,6 +68,9 @@ MUTANTS = {
         ("distance + cosy_access_size(insn)", "distance + 1"),
         ("\t\t\t\t.high = cosy_access_size(insn)};", "\t\t\t\t.high = 1};"),
         ("\t\tif (group->last >= end)\n\t\t\tend = group->last + 1;", "\t\tend = group->last + 1;"),
+        ("\t\t\tw->held.at == join->held.at;", "\t\t\ttrue;"),
+        ("\t\t    join->held.at != w->held.at)", "\t\t    false)"),
+        ("\tif (holds && !p->dead)", "\tif (0)"),
         ("\t\tif (group->first < first)\n\t\t\tfirst", "\t\tfirst"),
     ],
     "verify.c": [
@@ -82,11 +85,14 @@ MUTANTS = {
         ("\tif (insn->dst_reg == 1)\n\t\tv->entry = false;", ""),
         ('\tif (insn->dst_reg == COSY_FP)\n\t\treturn "changes r10";', ""),
         ("is_load && base == 1 && v->entry", "is_load && base == 1"),
-        ("if (target <= at && v->places[target] & PLACE_ENTRY)", "if (0)"),
+        ("\t\t\tv->places[target] |= PLACE_OTHER | PLACE_ANY;", "\t\t\tv->places[target] |= PLACE_OTHER;"),
+        ("\t\t\tv->places[target] |= PLACE_OTHER | PLACE_ANY;", "\t\t\tv->places[target] |= PLACE_ANY;"),
+        ("v->masked ? PLACE_MASKED : PLACE_ANY", "PLACE_MASKED"),
+        ("(v->masked || v->dead) &&", ""),
         ("v->entry ? PLACE_ENTRY : PLACE_OTHER", "PLACE_ENTRY"),
         ("(v->entry || v->dead) &&", ""),
-        ("target >= v->code->insn_cnt || ", ""),
-        ("|| !(v->places[target] & PLACE_HEAD)", ""),
+        ("target >= count || ", ""),
+        ("target >= count || v->places[target] & PLACE_HALF", "target >= count"),
         ("insn->off < -(s32)v->code->stack_size ||", ""),
     ],
 }

@@ -265,6 +265,9 @@ static void values_are_followed(void)
 		 ALU64_K(BPF_ADD, 9, -1), JUMP_K(BPF_JNE, 9, 0, -9), EXIT());
 }
 
+/* Copies a register in a way that no value is followed. */
+#define UNKNOWN(dst, src) MOV_X(dst, src), ALU64_K(BPF_LSH, dst, 1), ALU64_K(BPF_RSH, dst, 1)
+
 /* A test that may have been jumped over is nobody's; nor is a value after two ways. */
 static void ways_meet(void)
 {
@@ -298,6 +301,23 @@ static void ways_meet(void)
 		 TWICE(4024, LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, 1), JUMP_K(BPF_JNE, 9, 0, 2),
 		       MOV_X(6, 1), JUMP(1), ALU64_K(BPF_ADD, 6, 8), LOAD(BPF_B, 0, 6, 0)),
 		 AGAIN(7));
+	/* AX is another after one of the ways, or is there for another byte, or for another base. */
+#define TWO_WAYS(op, count, ...)                                                                   \
+	TWICE(8, UNKNOWN(7, 6), ALU64_K(BPF_ADD, 7, 256), MOV_X(8, 6), ALU64_K(BPF_ADD, 8, 4),     \
+	      STORE_K(BPF_W, 6, 0, 0x4030201), STORE_K(BPF_W, 7, 0, 0x8070605),                    \
+	      STORE_K(BPF_B, 8, 0, 9), LOAD(BPF_B, 3, 7, 0), LOAD(BPF_B, 3, 6, 1),                 \
+	      JUMP_K(op, 9, 1, count), __VA_ARGS__, LOAD(BPF_B, 0, 6, 1), LOAD(BPF_B, 3, 8, 0),    \
+	      ALU64_X(BPF_ADD, 0, 3)),                                                             \
+		AGAIN(15 + (count))
+	ALL_WAYS(RUN_DONE, 11, TWO_WAYS(BPF_JEQ, 2, LOAD(BPF_B, 3, 7, 1), LOAD(BPF_B, 3, 7, 2)));
+	ALL_WAYS(RUN_DONE, 11, TWO_WAYS(BPF_JNE, 2, LOAD(BPF_B, 3, 7, 1), LOAD(BPF_B, 3, 7, 2)));
+	ALL_WAYS(RUN_DONE, 11, TWO_WAYS(BPF_JEQ, 2, LOAD(BPF_B, 3, 7, 1), LOAD(BPF_B, 3, 8, 0)));
+	ALL_WAYS(RUN_DONE, 11, TWO_WAYS(BPF_JNE, 2, LOAD(BPF_B, 3, 7, 1), LOAD(BPF_B, 3, 8, 0)));
+	ALL_WAYS(RUN_DONE, 11, TWO_WAYS(BPF_JEQ, 2, LOAD(BPF_B, 3, 7, 1), JUMP(0)));
+	ALL_WAYS(RUN_DONE, 11,
+		 TWO_WAYS(BPF_JEQ, 3, LOAD(BPF_B, 3, 7, 1), LOAD(BPF_B, 3, 8, 0), JUMP(0)));
+	ALL_WAYS(RUN_DONE, 11,
+		 TWO_WAYS(BPF_JNE, 3, LOAD(BPF_B, 3, 7, 1), LOAD(BPF_B, 3, 8, 0), JUMP(0)));
 	/* Two ways that agree. */
 	ALL_WAYS(RUN_DONE, 6,
 		 TWICE(4024, STORE_K(BPF_B, 6, 7, 6), JUMP_K(BPF_JNE, 9, 0, 2),
@@ -305,9 +325,6 @@ static void ways_meet(void)
 		       LOAD(BPF_B, 0, 6, 0)),
 		 AGAIN(6));
 }
-
-/* R7 = r6 + 0, in a way that no value is followed. */
-#define UNKNOWN(dst, src) MOV_X(dst, src), ALU64_K(BPF_LSH, dst, 1), ALU64_K(BPF_RSH, dst, 1)
 
 /* Where one test fails the others count no more, up to where nobody relies on any. */
 static void slow_copies_are_whole(void)
@@ -428,10 +445,19 @@ static void followers_are_cheaper(void)
 	const struct bpf_insn turns[] = {MOV_K(8, 0),	       ALU64_X(BPF_ADD, 7, 9),
 					 LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, 1),
 					 LOAD(BPF_B, 2, 7, 0), LOAD(BPF_B, 3, 6, 2)};
+	/* After two ways of which neither changes AX, and of which one does. */
+	const struct bpf_insn ways[] = {LOAD(BPF_B, 2, 6, 0), JUMP_K(BPF_JEQ, 9, 0, 1), MOV_K(3, 1),
+					LOAD(BPF_B, 3, 6, 1), LOAD(BPF_B, 3, 6, 2)};
+	const struct bpf_insn other[] = {
+		MOV_K(8, 0),	      ALU64_X(BPF_ADD, 7, 9),	LOAD(BPF_B, 2, 6, 0),
+		LOAD(BPF_B, 2, 6, 1), JUMP_K(BPF_JEQ, 9, 0, 1), LOAD(BPF_B, 2, 7, 0),
+		LOAD(BPF_B, 3, 6, 2)};
 
 	CHECK_EQ(added_last(same, COUNT(same)), 1);
 	CHECK_EQ(added_last(stores, COUNT(stores)), 1);
 	CHECK_EQ(added_last(turns, COUNT(turns)), 4);
+	CHECK_EQ(added_last(ways, COUNT(ways)), 1);
+	CHECK_EQ(added_last(other, COUNT(other)), 4);
 }
 
 /* --- Sizes ------------------------------------------------------------------------------ */

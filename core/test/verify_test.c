@@ -69,8 +69,15 @@ static void jumps_into_the_middle_are_found(void)
 {
 	FOUND("not masked", JUMP_K(BPF_JEQ, 2, 0, 1), MASK, BASED(0), EXIT());
 	FOUND("not masked", MASK, BASED(0), JUMP_K(BPF_JEQ, 2, 0, -2), EXIT());
-	/* Also when it is masked there: who knows of what the processor predicts. */
-	FOUND("not masked", MASK, JUMP_K(BPF_JEQ, 2, 0, 1), MOV_K(3, 0), BASED(0), EXIT());
+	FOUND("not masked", MASK, JUMP_K(BPF_JEQ, 2, 0, 1), ORIGIN, BASED(0), EXIT());
+	FOUND("not masked", ORIGIN, JUMP_K(BPF_JEQ, 2, 0, 2), MASK, JUMP(0), BASED(0), EXIT());
+	FOUND("not masked", MASK, JUMP_K(BPF_JEQ, 2, 0, 2), ORIGIN, JUMP_K(BPF_JEQ, 2, 0, 1), MASK,
+	      BASED(0), EXIT());
+	/* From further down, where it is masked as well: that is not known yet. */
+	FOUND("not masked", MASK, JUMP_K(BPF_JEQ, 2, 0, 0), BASED(0), JUMP(-2));
+	/* Masked on all ways there are. */
+	FINE(MASK, JUMP_K(BPF_JEQ, 2, 0, 1), MOV_K(3, 0), BASED(0), EXIT());
+	FINE(MASK, JUMP_K(BPF_JEQ, 2, 0, 2), MOV_K(3, 0), JUMP(1), MOV_K(3, 1), BASED(0), EXIT());
 	FOUND("no instruction", JUMP(1), IMM64(2, 3), EXIT());
 	FOUND("no instruction", JUMP(5), EXIT());
 	FOUND("no instruction", JUMP(-3), EXIT());
@@ -114,7 +121,8 @@ static void the_entry_is_read_at_first(void)
 	FOUND("no memory of its own", JUMP_K(BPF_JNE, 2, 0, 1), MOV_K(1, 0), LOAD(BPF_DW, 1, 1, 0),
 	      EXIT());
 	FOUND("no memory of its own", LOAD(BPF_DW, 2, 1, 0), MOV_K(1, 0), JUMP(-3));
-	FOUND("goes back", JUMP_K(BPF_JNE, 2, 0, 1), EXIT(), LOAD(BPF_DW, 1, 1, 0), JUMP(-2));
+	FOUND("no memory of its own", JUMP_K(BPF_JNE, 2, 0, 1), EXIT(), LOAD(BPF_DW, 1, 1, 0),
+	      JUMP(-2));
 }
 
 int main(void)
