@@ -241,6 +241,36 @@ def _read1() -> Iterator[Case]:
         )
 
 
+_LOOPS = (
+    "word sum",
+    "byte sum",
+    "count",
+    "find",
+    "strlen",
+    "fnv",
+    "upper case",
+    "words",
+    "histogram",
+    "compare",
+)
+
+
+def _bytes() -> Iterator[Case]:
+    for loop in _LOOPS:
+        yield Case(
+            "bytes",
+            "bytes",
+            OURS,
+            4,
+            68,
+            4096,
+            "byte",
+            {"loop": loop},
+            short=loop == "byte sum",
+            file_systems=("tmpfs",),
+        )
+
+
 # Programs of bench/process/ and a short and a long run of each.
 _PROCESSES = {
     "keystore": (50, 20000),
@@ -318,6 +348,7 @@ _WORKLOADS = {
     "walk": _walk,
     "serve": _serve,
     "read1": _read1,
+    "bytes": _bytes,
 }
 WORKLOADS = tuple(_WORKLOADS)
 
