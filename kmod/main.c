@@ -47,7 +47,11 @@
  *	  read.c		read, pread64, lseek, readc
  *	  identity.c		getpid and its like, clocks
  *	  attributes.c		an inode's attributes, without a user's buffer in between
- *	  stat.c		stat, lstat, fstat, newfstatat
+ *	  mount.c		the number of a mount
+ *	  lookup.h, lookup.c	from a name to the directory cache's entry
+ *	  prefix.c		names of several components
+ *	  stat.c		stat, lstat, fstat, newfstatat, statx
+ *	  xattr.c		getxattr, lgetxattr
  *	  getdents.c		getdents64, scan_dir
  *	  read_file.c		read_file
  *
@@ -63,6 +67,7 @@
 #include <linux/module.h>
 #include "device.h"
 #include "fast/attributes.h"
+#include "fast/mount.h"
 #include "load/cache.h"
 #include "load/image.h"
 #include "load/processor.h"
@@ -82,6 +87,7 @@ static int __init cosy_init(void)
 		goto out;
 
 	cosy_attributes_init();
+	cosy_mount_init();
 
 	error = cosy_image_init();
 	if (error)

@@ -171,6 +171,13 @@ static inline bool cosy_times_are_coarse(const struct inode *inode)
 #endif
 }
 
+/* A mount's mapping of ids was a user namespace before 6.3. */
+#ifdef COSY_HAVE_IDMAP
+#define cosy_mnt_idmap(mnt) mnt_idmap(mnt)
+#else
+#define cosy_mnt_idmap(mnt) mnt_user_ns(mnt)
+#endif
+
 /*
  * The children of a directory are a list (an hlist from 6.8 on).  The one after `child`, the one
  * before it, or NULL; under the lock of `dir`, whose child it is.

@@ -18,6 +18,8 @@
 #include <linux/user_namespace.h>
 #include "compat/compat.h"
 #include "fast/attributes.h"
+#include "fast/guard.h"
+#include "fast/mount.h"
 #include "run/activation.h"
 #include "run/dispatch.h"
 #include "memory/access.h"
@@ -139,24 +141,34 @@ static __always_inline bool tmpfs_answers_inode(const struct path *path, const s
 }
 
 /* As generic_fillattr, without an idmapped mount. */
+static __always_inline void inode_fill(const struct inode *inode, struct kstat *ret)
+{
+	ret->dev = inode->i_sb->s_dev;
+	ret->ino = inode->i_ino;
+	ret->nlink = inode->i_nlink;
+	ret->mode = inode->i_mode;
+	ret->uid = inode->i_uid;
+	ret->gid = inode->i_gid;
+	ret->rdev = inode->i_rdev;
+	ret->size = i_size_read(inode);
+	ret->blksize = i_blocksize(inode);
+	ret->blocks = inode->i_blocks;
+	ret->atime = inode_get_atime(inode);
+	ret->mtime = inode_get_mtime(inode);
+	ret->ctime = inode_get_ctime(inode);
+}
+
 static __always_inline int put_inode(struct stat __user *to, const struct inode *inode)
 {
 	struct kstat stat __cosy_uninitialized;
 
-	stat.dev = inode->i_sb->s_dev;
-	stat.ino = inode->i_ino;
-	stat.nlink = inode->i_nlink;
-	stat.mode = inode->i_mode;
-	stat.uid = inode->i_uid;
-	stat.gid = inode->i_gid;
-	stat.rdev = inode->i_rdev;
-	stat.size = i_size_read(inode);
-	stat.blksize = i_blocksize(inode);
-	stat.blocks = inode->i_blocks;
-	stat.atime = inode_get_atime(inode);
-	stat.mtime = inode_get_mtime(inode);
-	stat.ctime = inode_get_ctime(inode);
+	inode_fill(inode, &stat);
 	return put(to, &stat);
+}
+
+static __always_inline bool is_agreed(const struct cosy_activation *run, const struct inode *inode)
+{
+	return (run->held & COSY_HELD_AGREED) && run->agreed == inode->i_sb;
 }
 
 static noinline int ask_file_system(struct cosy_activation *run, const struct path *path, int flags,
@@ -171,6 +183,7 @@ static noinline int ask_file_system(struct cosy_activation *run, const struct pa
 	if (more && S_ISREG(stat.mode) && tmpfs_answers_inode(path, inode) &&
 	    stat.blksize == i_blocksize(inode)) {
 		run->agreed = inode->i_sb;
+		run->asked = 0;
 		run->held |= COSY_HELD_AGREED;
 	}
 	return put(to, &stat);
@@ -182,10 +195,170 @@ int cosy_attributes(struct cosy_activation *run, const struct path *path, int fl
 	const struct inode *inode = d_backing_inode(path->dentry);
 	int error;
 
-	if (likely((run->held & COSY_HELD_AGREED) && run->agreed == inode->i_sb &&
-		   tmpfs_answers_inode(path, inode))) {
+	if (likely(is_agreed(run, inode) && tmpfs_answers_inode(path, inode))) {
 		error = static_call(cosy_hook_getattr)(path);
 		return error ? error : put_inode((struct stat __user *)to, inode);
 	}
 	return ask_file_system(run, path, flags, (struct stat __user *)to, more);
+}
+
+/* --- statx ------------------------------------------------------------------------------ */
+
+/*
+ * Whether struct statx has no field that put_extended does not know.  A later kernel's come
+ * out of its padding.
+ */
+#define STATX_PADDING (sizeof(((struct statx *)NULL)->__spare3) / sizeof(u64))
+#if defined(STATX_DIO_READ_ALIGN)
+#define STATX_IS_KNOWN false
+#elif defined(STATX_WRITE_ATOMIC)
+#define STATX_IS_KNOWN (STATX_PADDING == 9)
+#elif defined(STATX_SUBVOL)
+#define STATX_IS_KNOWN (STATX_PADDING == 11)
+#else
+#define STATX_IS_KNOWN (STATX_PADDING == 12)
+#endif
+
+/* What a file system may add for the kernel alone. */
+#ifdef STATX_CHANGE_COOKIE
+#define STATX_OWN      STATX_CHANGE_COOKIE
+#define STATX_ATTR_OWN STATX_ATTR_CHANGE_MONOTONIC
+#else
+#define STATX_OWN      0
+#define STATX_ATTR_OWN 0ull
+#endif
+
+#define PUT_TIME(field, time)                                                                      \
+	do {                                                                                       \
+		unsafe_put_user((time).tv_sec, &to->field.tv_sec, fault);                          \
+		unsafe_put_user((u32)(time).tv_nsec, &to->field.tv_nsec, fault);                   \
+		unsafe_put_user(0, &to->field.__reserved, fault);                                  \
+	} while (0)
+
+/* As cp_statx. */
+static __always_inline int put_extended(struct statx __user *to, const struct kstat *stat)
+{
+	struct user_namespace *ns = current_user_ns();
+	u32 uid = uid_seen(ns, stat->uid), gid = gid_seen(ns, stat->gid);
+	size_t rest = offsetofend(struct statx, stx_dio_offset_align);
+
+	static_assert(sizeof(*to) == COSY_STATX_SIZE);
+	cosy_access_begin();
+	unsafe_put_user(stat->result_mask & ~STATX_OWN, &to->stx_mask, fault);
+	unsafe_put_user(stat->blksize, &to->stx_blksize, fault);
+	unsafe_put_user(stat->attributes & ~STATX_ATTR_OWN, &to->stx_attributes, fault);
+	unsafe_put_user(stat->nlink, &to->stx_nlink, fault);
+	unsafe_put_user(uid, &to->stx_uid, fault);
+	unsafe_put_user(gid, &to->stx_gid, fault);
+	unsafe_put_user(stat->mode, &to->stx_mode, fault);
+	unsafe_put_user(0, &to->__spare0[0], fault);
+	unsafe_put_user(stat->ino, &to->stx_ino, fault);
+	unsafe_put_user(stat->size, &to->stx_size, fault);
+	unsafe_put_user(stat->blocks, &to->stx_blocks, fault);
+	unsafe_put_user(stat->attributes_mask, &to->stx_attributes_mask, fault);
+	PUT_TIME(stx_atime, stat->atime);
+	PUT_TIME(stx_btime, stat->btime);
+	PUT_TIME(stx_ctime, stat->ctime);
+	PUT_TIME(stx_mtime, stat->mtime);
+	unsafe_put_user(MAJOR(stat->rdev), &to->stx_rdev_major, fault);
+	unsafe_put_user(MINOR(stat->rdev), &to->stx_rdev_minor, fault);
+	unsafe_put_user(MAJOR(stat->dev), &to->stx_dev_major, fault);
+	unsafe_put_user(MINOR(stat->dev), &to->stx_dev_minor, fault);
+	unsafe_put_user(stat->mnt_id, &to->stx_mnt_id, fault);
+	unsafe_put_user(stat->dio_mem_align, &to->stx_dio_mem_align, fault);
+	unsafe_put_user(stat->dio_offset_align, &to->stx_dio_offset_align, fault);
+#ifdef STATX_SUBVOL
+	unsafe_put_user(stat->subvol, &to->stx_subvol, fault);
+	rest = offsetofend(struct statx, stx_subvol);
+#endif
+#ifdef STATX_WRITE_ATOMIC
+	unsafe_put_user(stat->atomic_write_unit_min, &to->stx_atomic_write_unit_min, fault);
+	unsafe_put_user(stat->atomic_write_unit_max, &to->stx_atomic_write_unit_max, fault);
+	unsafe_put_user(stat->atomic_write_segments_max, &to->stx_atomic_write_segments_max, fault);
+	unsafe_put_user(0, &to->__spare1[0], fault);
+	rest = offsetof(struct statx, __spare3);
+#endif
+	for (; rest < sizeof(*to); rest += COSY_WORD)
+		cosy_poke_word(0, (u8 __force *)to + rest, fault);
+	cosy_access_end();
+	return 0;
+
+fault:
+	cosy_access_end();
+	return -EFAULT;
+}
+
+/* As shmem_getattr, an inode whose flags say nothing that statx tells. */
+static __always_inline bool tmpfs_is_unflagged(const struct inode *inode)
+{
+	return !container_of(inode, struct shmem_inode_info, vfs_inode)->fsflags &&
+	       !(inode->i_flags & (S_APPEND | S_IMMUTABLE | S_AUTOMOUNT | S_DAX));
+}
+
+/* What statx adds for a mount to what the file system says. */
+static __always_inline void mount_fill(const struct path *path, struct kstat *ret)
+{
+	ret->mnt_id = cosy_mount_id(path->mnt);
+	ret->result_mask |= STATX_MNT_ID;
+	if (path->mnt->mnt_root == path->dentry)
+		ret->attributes |= STATX_ATTR_MOUNT_ROOT;
+	ret->attributes_mask |= STATX_ATTR_MOUNT_ROOT;
+}
+
+static noinline int ask_extended(struct cosy_activation *run, const struct path *path, int flags,
+				 u32 mask, struct statx __user *to, bool more)
+{
+	const struct inode *inode = d_backing_inode(path->dentry);
+	struct kstat stat __cosy_uninitialized;
+	int error = vfs_getattr(path, &stat, mask, flags);
+
+	if (error)
+		return error;
+	if (more && S_ISREG(stat.mode) && tmpfs_answers_inode(path, inode) &&
+	    tmpfs_is_unflagged(inode) && stat.blksize == i_blocksize(inode) && !stat.attributes) {
+		run->agreed = inode->i_sb;
+		run->asked = mask | COSY_ASKED;
+		run->answered = stat.result_mask;
+		run->answered_attributes = stat.attributes_mask;
+		run->held |= COSY_HELD_AGREED;
+	}
+	mount_fill(path, &stat);
+	return put_extended(to, &stat);
+}
+
+static __always_inline int put_inode_extended(const struct cosy_activation *run,
+					      const struct path *path, struct statx __user *to,
+					      const struct inode *inode)
+{
+	struct kstat stat = { .result_mask = run->answered,
+			      .attributes_mask = run->answered_attributes };
+
+	inode_fill(inode, &stat);
+	if (stat.result_mask & STATX_BTIME)
+		stat.btime = container_of(inode, struct shmem_inode_info, vfs_inode)->i_crtime;
+	mount_fill(path, &stat);
+	return put_extended(to, &stat);
+}
+
+bool cosy_statx_is_known(void)
+{
+	return STATX_IS_KNOWN && cosy_mount_ids_are_known();
+}
+
+s64 cosy_extended_attributes(struct cosy_activation *run, const struct path *path, int flags,
+			     u32 mask, u8 *at, bool more)
+{
+	const struct inode *inode = d_backing_inode(path->dentry);
+	struct statx __user *to = (struct statx __user *)at;
+	int error;
+
+	/* statx asks the device, too. */
+	if (unlikely(S_ISBLK(inode->i_mode)))
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
+	if (likely(is_agreed(run, inode) && run->asked == (mask | COSY_ASKED) &&
+		   tmpfs_answers_inode(path, inode) && tmpfs_is_unflagged(inode))) {
+		error = static_call(cosy_hook_getattr)(path);
+		return error ? error : put_inode_extended(run, path, to, inode);
+	}
+	return ask_extended(run, path, flags, mask, to, more);
 }

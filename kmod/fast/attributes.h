@@ -8,6 +8,8 @@
 
 /* Bytes of struct stat. */
 #define COSY_STAT_SIZE 144
+/* ... and struct statx. */
+#define COSY_STATX_SIZE 256
 
 struct cosy_activation;
 
@@ -30,5 +32,16 @@ int cosy_may_search(const struct path *dir);
  */
 int cosy_attributes(struct cosy_activation *run, const struct path *path, int flags, u8 *to,
 		    bool more);
+
+/* Whether this kernel's statx(2) can be answered by cosy_extended_attributes. */
+bool cosy_statx_is_known(void);
+
+/*
+ * The same as statx(2) with `mask` and its `flags`, into COSY_STATX_SIZE bytes at `to`;
+ * COSY_ORDINARY for block devices.  The mask asks for basic fields, the time of birth and the
+ * mount's number only.
+ */
+s64 cosy_extended_attributes(struct cosy_activation *run, const struct path *path, int flags,
+			     u32 mask, u8 *to, bool more);
 
 #endif /* COSY_ATTRIBUTES_H */

@@ -9,7 +9,6 @@
  * which is asked for once.  It remembers the lengths of the names itself, for the
  * entries lie in the user's memory and may change at any time.
  */
-#include <linux/dcache.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/sched/signal.h>
@@ -18,6 +17,7 @@
 #include "compat/compat.h"
 #include "fast/attributes.h"
 #include "fast/fast.h"
+#include "fast/lookup.h"
 #include "fast/stat.h"
 #include "memory/memory.h"
 #include "run/limits.h"
@@ -210,7 +210,7 @@ static int stat_entry(const struct scan *scan, u64 entry, u8 *at, u32 length)
 	if (unlikely(scan->flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
 		cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	else if (unlikely(at == (u8 *)entry))
-		result = cosy_stat_under(run, scan->dir, name, to, scan->flags, true);
+		result = cosy_stat_under(run, scan->dir, name, to, scan->flags);
 	else if (unlikely(!cosy_is_component(&component)))
 		cosy_guard_failed(run, COSY_GUARD_NAME);
 	else if (unlikely(scan->allowed))

@@ -7,7 +7,7 @@
 #include "fast/descriptor.h"
 #include "fast/folio_cursor.h"
 #include "fast/guard.h"
-#include "fast/stat.h"
+#include "fast/lookup.h"
 #include "run/dispatch.h"
 #include "stats.h"
 #include "view/view.h"
@@ -45,6 +45,8 @@ void cosy_held_drop(struct cosy_activation *run)
 	cosy_views_write_back(run);
 	cosy_cursors_drop(run);
 	cosy_child_drop(run);
+	cosy_prefix_drop(run);
+	cosy_pwd_drop(run);
 	run->held &= ~COSY_HELD_AGREED;
 }
 

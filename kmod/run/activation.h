@@ -4,6 +4,7 @@
 #define COSY_ACTIVATION_H
 
 #include <linux/file.h>
+#include <linux/path.h>
 #include "core.h"
 
 struct address_space;
@@ -43,6 +44,25 @@ struct cosy_folio_cursor {
 #define COSY_HELD_VIEWS	 (1 << 1)
 #define COSY_HELD_CHILD	 (1 << 2)
 #define COSY_HELD_AGREED (1 << 3)
+#define COSY_HELD_PWD	 (1 << 4)
+#define COSY_HELD_PREFIX (1 << 5)
+
+/* In cosy_activation.asked: there is an answer. */
+#define COSY_ASKED (1u << 31)
+
+/* The directories that names of several components led through, see prefix.c. */
+#define COSY_PREFIX_DEPTH 8
+#define COSY_PREFIX_TEXT  96
+
+struct cosy_prefix {
+	struct path base; /* where the names begin; only compared */
+	struct path dir;  /* the last of them, with the mount of all */
+	u32 depth;
+	u32 end[COSY_PREFIX_DEPTH];	     /* of each component, in the text */
+	unsigned int seq[COSY_PREFIX_DEPTH]; /* of each entry's sequence counter */
+	struct dentry *entry[COSY_PREFIX_DEPTH];
+	u8 text[COSY_PREFIX_TEXT];
+};
 
 /*
  * What RUN keeps on the kernel stack while a compound runs.  The thunks know it by
@@ -95,18 +115,23 @@ struct cosy_activation {
 	u32 next_cursor; /* which of them to give up for another file */
 	/* See folio_cursor.h; but for `base` and `mask` garbage unless `held` says otherwise */
 	struct cosy_folio_cursor cursor[COSY_FOLIO_CURSORS];
-	u64 stat_call; /* `calls` at the last stat by name; 0: none yet */
+	u64 named_call; /* `calls` at the last call by name; 0: none yet */
 	/* If COSY_HELD_AGREED: a file system whose own answer was that of the inode, see attributes.c.
 	 * Only compared */
 	const struct super_block *agreed;
+	/* The same for statx with the fields `asked`, | COSY_ASKED: what it has and what it may have */
+	u32 asked, answered;
+	u64 answered_attributes;
 	/* If COSY_HELD_CHILD, see stat.c: the last name found, a reference; names come in the order opposite
 	 * to the directory's list; look-ups in a row that found no neighbour of it */
 	struct dentry *child;
 	bool backwards;
 	u8 strangers;
-	u64 ops;	/* operations made (COSY_OP_BASE up) */
-	u32 op_work;	/* of the one under way, in bytes, since its last safepoint */
-	u32 op_resumes; /* its r1-r3 tell what remains, so it may stop for a signal */
+	struct cosy_prefix prefix; /* if COSY_HELD_PREFIX */
+	struct path pwd; /* if COSY_HELD_PWD, see lookup.h: the current directory, references */
+	u64 ops;	 /* operations made (COSY_OP_BASE up) */
+	u32 op_work;	 /* of the one under way, in bytes, since its last safepoint */
+	u32 op_resumes;	 /* its r1-r3 tell what remains, so it may stop for a signal */
 	u64 ctx;
 	void __user *stack; /* the software stack */
 	u64 stack_size;

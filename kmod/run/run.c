@@ -213,7 +213,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	run.put_off = false;
 	run.views = NULL;
 	cosy_fresh_init(&run);
-	run.stat_call = 0;
+	run.named_call = 0;
 	run.ops = 0;
 	run.status = COSY_DONE;
 	run.insn = 0;

@@ -352,6 +352,27 @@ static void some_times(struct making *m)
 	SAY(m, " times%u", which);
 }
 
+static void an_attribute(struct making *m)
+{
+	static const char *const these[] = {
+		"security.capability",
+		"system.posix_acl_access",
+		"system.posix_acl_default",
+		"security.selinux",
+		"user.a",
+		"user.b",
+		"trusted.a",
+		"user.",
+		"none",
+		"",
+		"user.a-name-that-is-longer-than-what-the-specialised-version-has-room-for",
+	};
+	uint32_t which = draw(m->round, COUNT(these) + 1);
+
+	set(m, which < COUNT(these) ? (int64_t)these[which] : -4096);
+	SAY(m, " %s", which < COUNT(these) ? these[which] : "bad-attribute");
+}
+
 void argument_make(struct making *m, char letter)
 {
 	struct round *round = m->round;
@@ -411,6 +432,12 @@ void argument_make(struct making *m, char letter)
 	case 'M':
 		a_value(m,
 			ONE_OF(round, 0x7ff, 0xfff, 0xfff, STATX_TYPE, STATX_SIZE, 0, 0x80000000));
+		break;
+	case 'x':
+		an_attribute(m);
+		break;
+	case 'v':
+		a_value(m, ONE_OF(round, 0, 0, 1, 8, 255, 256, 257, 4096, 65537));
 		break;
 	case 'T':
 		some_times(m);

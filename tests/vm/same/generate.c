@@ -95,6 +95,8 @@ static bool changes_files(uint32_t op)
 	case STEP_lstat:
 	case STEP_newfstatat:
 	case STEP_statx:
+	case STEP_getxattr:
+	case STEP_lgetxattr:
 	case STEP_getdents64:
 	case STEP_getpid:
 	case STEP_gettid:

@@ -25,7 +25,17 @@ from pathlib import Path
 _HERE = Path(__file__).resolve().parent
 _TREE = _HERE.parents[2]
 _PARTS = ("kmod", "core", "include")
-_GUEST = ["fast_ahead", "fast_list", "fast_read", "fast_scan", "fast_stat", "view", "view_lend"]
+_GUEST = [
+    "fast_ahead",
+    "fast_list",
+    "fast_path",
+    "fast_read",
+    "fast_scan",
+    "fast_stat",
+    "fast_statx",
+    "view",
+    "view_lend",
+]
 
 
 @dataclass(frozen=True)
@@ -84,10 +94,12 @@ MUTANTS = [
     ),
     Mutant("memory", "kmod/fast/read.c", "!access_ok((void __user *)buffer, count)", "0"),
     # Of names and attributes.
-    Mutant("name-link", "kmod/fast/stat.c", "follow && d_is_symlink(child)", "0"),
-    Mutant("cached-negative", "kmod/fast/stat.c", "else if (unlikely(d_is_negative(child)))", "else if (0)"),
-    Mutant("plain_dentry", "kmod/fast/stat.c", "DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE", "DCACHE_OP_REVALIDATE"),
-    Mutant("search", "kmod/fast/stat.c", "error = cosy_may_search(dir);", "error = 0;"),
+    Mutant("name-link", "kmod/fast/lookup.h", "follow && d_is_symlink(child)", "0"),
+    Mutant("cached-negative", "kmod/fast/lookup.h", "else if (unlikely(d_is_negative(child)))", "else if (0)"),
+    Mutant(
+        "plain_dentry", "kmod/fast/lookup.h", "DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE", "DCACHE_OP_REVALIDATE"
+    ),
+    Mutant("search", "kmod/fast/lookup.h", "result = cosy_may_search(ret->dir);", "result = 0;"),
     Mutant(
         "scan-search",
         "kmod/fast/getdents.c",
@@ -104,6 +116,50 @@ MUTANTS = [
     Mutant("agreed", "kmod/fast/guard.c", "run->held &= ~COSY_HELD_AGREED;", ""),
     Mutant("inode-pages", "kmod/fast/attributes.c", "READ_ONCE(info->swapped) ==", "READ_ONCE(info->swapped) + 1 !="),
     Mutant("child-drop", "kmod/fast/guard.c", "cosy_child_drop(run);", ""),
+    Mutant("pwd", "kmod/fast/lookup.h", "kept = path_equal(&fs->pwd, &run->pwd);", "kept = true;"),
+    Mutant("pwd-drop", "kmod/fast/guard.c", "cosy_pwd_drop(run);", ""),
+    # Of names of several components.
+    Mutant("prefix-changed", "kmod/fast/prefix.c", "!read_seqcount_retry(&entry->d_seq, prefix->seq[i]) &&", ""),
+    Mutant(
+        "prefix-mounted",
+        "kmod/fast/prefix.c",
+        "&&\n\t       !(READ_ONCE(entry->d_flags) & PREFIX_CARE);",
+        ";",
+    ),
+    Mutant("prefix-search", "kmod/fast/prefix.c", "error = cosy_may_search(&dir);", "error = 0;"),
+    Mutant("prefix-base", "kmod/fast/prefix.c", "!path_equal(&prefix->base, base)", "0"),
+    Mutant("prefix-drop", "kmod/fast/guard.c", "cosy_prefix_drop(run);", ""),
+    # Of statx and extended attributes.
+    Mutant("statx-mask", "kmod/fast/attributes.c", "run->asked == (mask | COSY_ASKED) &&", ""),
+    Mutant(
+        "statx-flags",
+        "kmod/fast/attributes.c",
+        "return !container_of(inode, struct shmem_inode_info, vfs_inode)->fsflags &&",
+        "return",
+    ),
+    Mutant(
+        "statx-device",
+        "kmod/fast/attributes.c",
+        "if (unlikely(S_ISBLK(inode->i_mode)))",
+        "if (0)",
+        harmless="today's kernels ask the device only for fields that are not served",
+    ),
+    Mutant("statx-served", "kmod/fast/stat.c", "(mask & ~STATX_SERVED) ||", ""),
+    Mutant("xattr-name", "kmod/fast/xattr.c", "!length || length == sizeof(name)", "0"),
+    Mutant(
+        "xattr-list",
+        "kmod/fast/xattr.c",
+        "posix_acl_release(acl);\n\treturn cosy_guard_failed(run, COSY_GUARD_CACHED);",
+        "posix_acl_release(acl);\n\treturn -ENODATA;",
+        harmless="a list that is there is known before: this one was set since",
+    ),
+    Mutant(
+        "xattr-known",
+        "kmod/fast/xattr.c",
+        "if (unlikely(IS_POSIXACL(inode) && acl))",
+        "if (0)",
+        harmless="the kernel's own function finds the list, and the security module is asked twice",
+    ),
     # Of views.
     Mutant(
         "view-write",

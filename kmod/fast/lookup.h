@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * lookup.h - from a name to the entry of the directory cache.
+ *
+ * Of a name of several components, all but the last are prefix.c's.  What the path walk
+ * does for the last, or the only one, in its order: the directory, the name from
+ * the user's memory, the permission to search (with the security module's say), the
+ * directory cache.  Whatever else the walk knows (dots, links to follow, mounts,
+ * automounts, hashes and comparisons of the file system's own, names that may have
+ * become stale, names that are not there) is the ordinary call's.
+ *
+ * The look-up and the check for a mount on what it found are as little one step as in
+ * the kernel's walk: each call's result is one that it could have had.
+ *
+ * In line, since these are the main path of every call that is given a name.
+ */
+#ifndef COSY_LOOKUP_H
+#define COSY_LOOKUP_H
+
+#include <linux/dcache.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/fs_struct.h>
+#include <linux/limits.h>
+#include <linux/stringhash.h>
+#include <asm/word-at-a-time.h>
+#include "compat/compat.h"
+#include "fast/attributes.h"
+#include "fast/guard.h"
+#include "memory/memory.h"
+
+/* A name of its own, neither too long nor a dot or two. */
+static inline bool cosy_is_component(const struct qstr *name)
+{
+	return name->len - 1 < NAME_MAX &&
+	       (likely(name->name[0] != '.') ||
+		(name->len > 1 && (name->len > 2 || name->name[1] != '.')));
+}
+
+/*
+ * Length of the component at `at` if it ends with a NUL before `most` bytes; 0 for no
+ * component, one that is followed by a slash, and one that is longer.
+ */
+static __always_inline u32 cosy_component_length(const u8 *at, u32 most)
+{
+	u64 word, ends, hits;
+	u32 i;
+
+	for (i = 0; i < most; i += COSY_WORD) {
+		word = load_unaligned_zeropad(at + i);
+		ends = cosy_zeroes(word);
+		hits = ends | cosy_zeroes(word ^ '/' * COSY_ONES);
+		if (hits) {
+			i += cosy_first_byte(hits);
+			return ends & hits & -hits && i < most ? i : 0;
+		}
+	}
+	return 0;
+}
+
+/*
+ * The name at user address `address`, in place when it is in the shared buffer.  There
+ * it may change at any time: that finds, at worst, another name of the same directory.
+ * False, uncounted: no such name.
+ */
+static __always_inline bool cosy_name_get(struct cosy_activation *run, u64 address, u8 *copy,
+					  struct qstr *ret)
+{
+	const struct cosy_prog *prog = run->prog;
+	u64 offset = address - prog->buffer_address;
+	long length;
+
+	if (likely(offset < prog->buffer_size)) {
+		offset &= prog->buffer_size - 1;
+		ret->name = prog->buffer + offset;
+		length = cosy_component_length(ret->name, min_t(u64, prog->buffer_size - offset,
+								NAME_MAX + 1));
+	} else {
+		length = strncpy_from_user(copy, u64_to_user_ptr(address), NAME_MAX + 1);
+		if (unlikely(length < 0))
+			return false;
+		ret->name = copy;
+		length = cosy_component_length(copy, min_t(u32, length + 1, NAME_MAX + 1));
+	}
+	ret->len = length;
+	return likely(cosy_is_component(ret));
+}
+
+/* --- Names in the directory's own order ---------------------------------------------------- */
+
+/*
+ * Programs ask for the attributes of names in the order in which a directory lists them, and a
+ * directory in memory lists them in the order of its list of children.  So the entry found last
+ * is kept, and the next name is first compared with its neighbours: no hash, no chain.  From the
+ * second call in a row on, since whatever an ordinary call comes between costs to drop.
+ *
+ * The entry is a reference, but none to its mount: it is kept only while the directory is open
+ * by a table of descriptors that nobody shares, since then it stays open until the task itself
+ * makes an ordinary call, before which everything is dropped.
+ */
+
+/* Look-ups in a row without a neighbour, after which none is looked for until all is dropped. */
+#define COSY_MAX_STRANGERS 8
+
+/* Drops the entry found last: part of cosy_held_drop. */
+void cosy_child_drop(struct cosy_activation *run);
+
+/* Keeps `child`, the caller's reference, in place of the one before it. */
+static __always_inline void cosy_child_keep(struct cosy_activation *run, struct dentry *child)
+{
+	struct dentry *old = run->child;
+
+	run->child = child;
+	if (likely(run->held & COSY_HELD_CHILD)) {
+		/* A file system in memory has a reference of its own: not the last one. */
+		if (unlikely(!lockref_put_or_lock(&old->d_lockref))) {
+			__acquire(&old->d_lock);
+			spin_unlock(&old->d_lock);
+			dput(old);
+		}
+		return;
+	}
+	run->held |= COSY_HELD_CHILD;
+	run->backwards = false;
+	run->strangers = 0;
+}
+
+/* The name of `dentry`, whose lock is held, is `name`, which may change meanwhile. */
+static __always_inline bool cosy_entry_is(const struct dentry *dentry, const struct qstr *name)
+{
+	const u8 *a = dentry->d_name.name, *b = name->name;
+	int left = name->len;
+
+	if (dentry->d_name.len != name->len)
+		return false;
+	for (; left >= (int)COSY_WORD; left -= COSY_WORD, a += COSY_WORD, b += COSY_WORD) {
+		if (*(const u64 *)a != load_unaligned_zeropad(b))
+			return false;
+	}
+	/* Names of entries are aligned and have room up to a whole word. */
+	return left <= 0 ||
+	       !((read_word_at_a_time(a) ^ load_unaligned_zeropad(b)) << (64 - 8 * left));
+}
+
+/* A reference to `next`, a child of a directory whose lock is held, if it is `name`. */
+static __always_inline bool cosy_entry_get(struct dentry *next, const struct qstr *name)
+{
+	bool found;
+
+	if (!next)
+		return false;
+	spin_lock_nested(&next->d_lock, DENTRY_D_LOCK_NESTED);
+	found = !d_unhashed(next) && cosy_entry_is(next, name);
+	if (likely(found))
+		dget_dlock(next);
+	spin_unlock(&next->d_lock);
+	return found;
+}
+
+/* A reference to the neighbour of the entry found last, if it is `name`. */
+static __always_inline struct dentry *cosy_next_child(struct cosy_activation *run,
+						      struct dentry *dir, const struct qstr *name)
+{
+	struct dentry *next = NULL;
+	int i;
+
+	if (!(run->held & COSY_HELD_CHILD) || READ_ONCE(run->child->d_parent) != dir ||
+	    run->strangers >= COSY_MAX_STRANGERS)
+		return NULL;
+	spin_lock(&dir->d_lock);
+	if (likely(run->child->d_parent == dir && cosy_dentry_has_siblings(run->child))) {
+		for (i = 0; i < 2; i++) {
+			next = run->backwards ? cosy_dentry_before(dir, run->child)
+					      : cosy_dentry_after(dir, run->child);
+			if (likely(cosy_entry_get(next, name)))
+				break;
+			next = NULL;
+			run->backwards = !run->backwards;
+		}
+	}
+	spin_unlock(&dir->d_lock);
+	run->strangers = next ? 0 : run->strangers + 1;
+	return next;
+}
+
+/* A reference to the entry found last, if it is `name`. */
+static __always_inline struct dentry *cosy_same_child(struct cosy_activation *run,
+						      struct dentry *dir, const struct qstr *name)
+{
+	struct dentry *child = run->child;
+	bool found;
+
+	if (!(run->held & COSY_HELD_CHILD))
+		return NULL;
+	spin_lock(&child->d_lock);
+	found = child->d_parent == dir && !d_unhashed(child) && cosy_entry_is(child, name);
+	if (likely(found))
+		dget_dlock(child);
+	spin_unlock(&child->d_lock);
+	return found ? child : NULL;
+}
+
+/*
+ * A reference to the entry `name` of `dir`, if the cache has it and it needs no more care.
+ * With `again` it is likely to be the one found last.
+ */
+static __always_inline struct dentry *cosy_child_get(struct cosy_activation *run,
+						     struct dentry *dir, struct qstr *name,
+						     bool follow, bool again)
+{
+	struct dentry *child;
+	enum cosy_guard failed;
+	u32 flags;
+
+	if (unlikely(dir->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))) {
+		cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
+		return NULL;
+	}
+	child = again ? cosy_same_child(run, dir, name) : NULL;
+	if (!child)
+		child = cosy_next_child(run, dir, name);
+	if (!child) {
+		name->hash = full_name_hash(dir, name->name, name->len);
+		child = d_lookup(dir, name);
+	}
+	if (unlikely(!child)) {
+		cosy_guard_failed(run, COSY_GUARD_CACHED);
+		return NULL;
+	}
+	flags = READ_ONCE(child->d_flags);
+	if (unlikely(flags & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE)))
+		failed = COSY_GUARD_PLAIN_DENTRY;
+	else if (unlikely(d_is_negative(child)))
+		failed = COSY_GUARD_CACHED;
+	else if (unlikely(follow && d_is_symlink(child)))
+		failed = COSY_GUARD_NAME;
+	else
+		return child;
+	dput(child);
+	cosy_guard_failed(run, failed);
+	return NULL;
+}
+
+/* --- From the call's arguments --------------------------------------------------------- */
+
+/* What a name led to, until cosy_found_put. */
+struct cosy_found {
+	struct path path; /* of the entry; the reference to its mount is the directory's */
+	const struct path *dir;
+	struct fd fd;	 /* the directory's, if it was given by a descriptor */
+	struct path pwd; /* ... or the current directory, if that is not kept */
+	bool more;	 /* the call before this one was given a name, too */
+	bool stays; /* the directory is open until the next cosy_held_drop, whatever others do */
+};
+
+/*
+ * The current directory, kept from the second call in a row on: references, as it may be
+ * another one at any time (pivot_root).  Out of line: to let it go; part of cosy_held_drop.
+ */
+void cosy_pwd_drop(struct cosy_activation *run);
+
+/*
+ * For a name of several components at user address `address`, which is copied to the
+ * NAME_MAX + 1 bytes at `copy`: 0, the directory that all but the last lead to in found->dir,
+ * and the last in `*ret`; an error that is the call's, or COSY_ORDINARY.
+ */
+s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, struct cosy_found *found,
+		    struct qstr *ret);
+
+/* Lets the entries go that such names have led to: part of cosy_held_drop. */
+void cosy_prefix_drop(struct cosy_activation *run);
+
+/* Whether the directory kept is the current one still. */
+static __always_inline bool cosy_pwd_is_kept(const struct cosy_activation *run)
+{
+	struct fs_struct *fs = current->fs;
+	unsigned int seq;
+	bool kept;
+
+	if (!(run->held & COSY_HELD_PWD))
+		return false;
+	do {
+		seq = read_seqcount_begin(&fs->seq);
+		kept = path_equal(&fs->pwd, &run->pwd);
+	} while (read_seqcount_retry(&fs->seq, seq));
+	return kept;
+}
+
+static __always_inline void cosy_pwd_get(struct cosy_activation *run, struct cosy_found *ret)
+{
+	if (likely(cosy_pwd_is_kept(run))) {
+		ret->stays = true;
+		ret->dir = &run->pwd;
+		return;
+	}
+	cosy_pwd_drop(run);
+	/* Nobody else can change it by chdir. */
+	ret->stays = ret->more && current->fs->users == 1;
+	if (ret->stays) {
+		get_fs_pwd(current->fs, &run->pwd);
+		run->held |= COSY_HELD_PWD;
+		ret->dir = &run->pwd;
+	} else {
+		get_fs_pwd(current->fs, &ret->pwd);
+		ret->dir = &ret->pwd;
+	}
+}
+
+static __always_inline void cosy_directory_put(s32 dirfd, struct cosy_found *found)
+{
+	if (dirfd != AT_FDCWD)
+		fdput(found->fd);
+	else if (unlikely(!found->stays))
+		path_put(&found->pwd);
+}
+
+/*
+ * The entry that the call's `dirfd` and `name` lead to: 0 and `*ret`, an error that is the
+ * call's, or COSY_ORDINARY.  `again`: others of its calls are likely to be about the same name.
+ */
+static __always_inline s64 cosy_find(struct cosy_activation *run, s32 dirfd, u64 address,
+				     bool follow, bool again, struct cosy_found *ret)
+{
+	u8 copy[NAME_MAX + 1] __aligned(COSY_WORD) __cosy_uninitialized;
+	struct qstr name;
+	s64 result;
+
+	ret->more = run->named_call && run->calls - run->named_call <= 1;
+	run->named_call = run->calls;
+	if (dirfd == AT_FDCWD) {
+		cosy_pwd_get(run, ret);
+	} else {
+		/* Not descriptors that are paths alone (O_PATH): those are left to the ordinary call. */
+		ret->fd = fdget(dirfd);
+		if (unlikely(!fd_file(ret->fd)))
+			return cosy_guard_failed(run, COSY_GUARD_NAME);
+		ret->dir = &fd_file(ret->fd)->f_path;
+		ret->stays = cosy_fd_is_borrowed(ret->fd);
+	}
+	if (unlikely(!cosy_name_get(run, address, copy, &name))) {
+		result = cosy_path_enter(run, address, copy, ret, &name);
+		if (result)
+			goto out;
+	}
+	if (unlikely(!d_can_lookup(ret->dir->dentry))) {
+		result = cosy_guard_failed(run, COSY_GUARD_NAME);
+		goto out;
+	}
+	result = cosy_may_search(ret->dir);
+	if (unlikely(result))
+		goto out;
+	ret->path.mnt = ret->dir->mnt;
+	ret->path.dentry = cosy_child_get(run, ret->dir->dentry, &name, follow, again);
+	if (likely(ret->path.dentry))
+		return 0;
+	result = COSY_ORDINARY;
+out:
+	cosy_directory_put(dirfd, ret);
+	return result;
+}
+
+static __always_inline void cosy_found_put(struct cosy_activation *run, s32 dirfd,
+					   struct cosy_found *found)
+{
+	if (found->more && found->stays)
+		cosy_child_keep(run, found->path.dentry);
+	else
+		dput(found->path.dentry);
+	cosy_directory_put(dirfd, found);
+}
+
+#endif /* COSY_LOOKUP_H */

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * prefix.c - names of several components: the directory that all but the last lead to.
+ *
+ * git, make and their like ask for a/b/c/x, then for a/b/c/y.  So the entries on the way are
+ * kept, references, and in each call each of them is looked at again in the walk's order: the
+ * permission to search the directory before it, then by its sequence counter that it still
+ * has this name there (renaming, removing and dropping it change that), and that nothing is
+ * mounted on it.  What has changed, and what follows it, is looked up anew.
+ *
+ * Like the entry found last they are no references to the mount, which is that of the
+ * directory where the name begins: see lookup.h.
+ */
+#include <linux/string.h>
+#include "fast/lookup.h"
+
+/* Entries that need more care than to be looked up. */
+#define PREFIX_CARE (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE)
+
+/* Keeps the first `depth` entries only. */
+static void prefix_cut(struct cosy_activation *run, u32 depth)
+{
+	struct cosy_prefix *prefix = &run->prefix;
+
+	while (prefix->depth > depth)
+		dput(prefix->entry[--prefix->depth]);
+	if (!depth)
+		run->held &= ~COSY_HELD_PREFIX;
+}
+
+void cosy_prefix_drop(struct cosy_activation *run)
+{
+	if (run->held & COSY_HELD_PREFIX)
+		prefix_cut(run, 0);
+}
+
+/* Entry `i` is what it was. */
+static bool prefix_holds(const struct cosy_prefix *prefix, u32 i)
+{
+	struct dentry *entry = prefix->entry[i];
+
+	return !read_seqcount_retry(&entry->d_seq, prefix->seq[i]) &&
+	       !(READ_ONCE(entry->d_flags) & PREFIX_CARE);
+}
+
+/* The sequence counter of `entry` while it is `name` in `dir`, in which it cannot be odd; else 1. */
+static unsigned int entry_sequence(struct dentry *entry, const struct dentry *dir,
+				   const struct qstr *name)
+{
+	unsigned int seq = 1;
+
+	spin_lock(&entry->d_lock);
+	if (entry->d_parent == dir && !d_unhashed(entry) && cosy_entry_is(entry, name))
+		seq = raw_read_seqcount(&entry->d_seq);
+	spin_unlock(&entry->d_lock);
+	return seq;
+}
+
+/* Looks the directory `name` of `dir` up, and keeps it. */
+static bool prefix_add(struct cosy_activation *run, struct dentry *dir, struct qstr *name, u32 end)
+{
+	struct cosy_prefix *prefix = &run->prefix;
+	enum cosy_guard failed = COSY_GUARD_NAME;
+	struct dentry *entry;
+	unsigned int seq;
+
+	if (prefix->depth == COSY_PREFIX_DEPTH || !cosy_is_component(name))
+		goto fail;
+	failed = COSY_GUARD_PLAIN_DENTRY;
+	if (dir->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))
+		goto fail;
+	name->hash = full_name_hash(dir, name->name, name->len);
+	failed = COSY_GUARD_CACHED;
+	entry = d_lookup(dir, name);
+	if (!entry)
+		goto fail;
+	seq = entry_sequence(entry, dir, name);
+	if (seq & 1)
+		goto put;
+	failed = COSY_GUARD_PLAIN_DENTRY;
+	if (READ_ONCE(entry->d_flags) & PREFIX_CARE)
+		goto put;
+	failed = COSY_GUARD_NAME;
+	if (!d_can_lookup(entry))
+		goto put;
+	prefix->entry[prefix->depth] = entry;
+	prefix->seq[prefix->depth] = seq;
+	prefix->end[prefix->depth++] = end;
+	run->held |= COSY_HELD_PREFIX;
+	return true;
+
+put:
+	dput(entry);
+fail:
+	cosy_guard_failed(run, failed);
+	return false;
+}
+
+/* Where the component at `from` ends, in `length` bytes of `path`. */
+static u32 component_end(const u8 *path, u32 from, u32 length)
+{
+	const u8 *slash = memchr(path + from, '/', length - from);
+
+	return slash ? slash - path : length;
+}
+
+/* From `base` by the first `length` bytes of `path` to run->prefix.dir. */
+static s64 prefix_enter(struct cosy_activation *run, const struct path *base, const u8 *path,
+			u32 length)
+{
+	struct cosy_prefix *prefix = &run->prefix;
+	struct path dir = *base;
+	struct qstr name;
+	u32 i, from, end;
+	int error;
+
+	if (!(run->held & COSY_HELD_PREFIX)) {
+		prefix->depth = 0;
+		prefix->base = *base;
+	} else if (!path_equal(&prefix->base, base)) {
+		prefix_cut(run, 0);
+		prefix->base = *base;
+	}
+	for (i = from = 0; from <= length; i++, from = end + 1) {
+		if (unlikely(!d_can_lookup(dir.dentry)))
+			return cosy_guard_failed(run, COSY_GUARD_NAME);
+		error = cosy_may_search(&dir);
+		if (unlikely(error))
+			return error;
+		end = component_end(path, from, length);
+		if (unlikely(i >= prefix->depth || prefix->end[i] != end ||
+			     memcmp(prefix->text + from, path + from, end - from) ||
+			     !prefix_holds(prefix, i))) {
+			prefix_cut(run, i);
+			name.name = path + from;
+			name.len = end - from;
+			if (!prefix_add(run, dir.dentry, &name, end))
+				return COSY_ORDINARY;
+			memcpy(prefix->text + from, path + from, end - from);
+		}
+		dir.dentry = prefix->entry[i];
+	}
+	prefix->dir = dir;
+	return 0;
+}
+
+s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, struct cosy_found *found,
+		    struct qstr *ret)
+{
+	long length = strncpy_from_user(copy, u64_to_user_ptr(address), NAME_MAX + 1);
+	const u8 *slash;
+	s64 result;
+
+	if (unlikely(length < 0))
+		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
+	if (unlikely(length > NAME_MAX || !found->more || !found->stays))
+		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	slash = strrchr(copy, '/');
+	if (unlikely(!slash || *copy == '/' || slash - copy > COSY_PREFIX_TEXT))
+		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	ret->name = slash + 1;
+	ret->len = copy + length - ret->name;
+	if (unlikely(!cosy_is_component(ret)))
+		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	result = prefix_enter(run, found->dir, copy, slash - copy);
+	found->dir = &run->prefix.dir;
+	return result;
+}

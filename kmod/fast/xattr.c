@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * xattr.c - getxattr and lgetxattr by a name of one component: short values, and above all
+ * the answer that there is none, which is what listing programs get of nearly every file.
+ *
+ * The path walk is lookup.h's; from there on it is the kernel's own function, which asks
+ * the security module and the file system.  It is asked once: what it might answer by
+ * something that is not for here (long values, access control lists, whose ids have to be
+ * translated) is told before.
+ */
+#include <linux/fs.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
+#include <linux/xattr.h>
+#include "fast/fast.h"
+#include "fast/lookup.h"
+
+/* Of an attribute's value and, with its NUL, of its name: longer ones are the ordinary call's. */
+#define MAX_VALUE 256
+#define MAX_NAME  64
+
+/* The answer of a file that is known to have no access control list. */
+static s64 acl_missing(struct cosy_activation *run, const struct path *path, const char *name,
+		       int type)
+{
+	struct inode *inode = d_backing_inode(path->dentry);
+	struct posix_acl *acl;
+
+	acl = type == ACL_TYPE_ACCESS ? READ_ONCE(inode->i_acl) : READ_ONCE(inode->i_default_acl);
+	if (unlikely(IS_POSIXACL(inode) && acl))
+		return cosy_guard_failed(run, COSY_GUARD_CACHED);
+#ifdef COSY_HAVE_GET_ACL
+	acl = vfs_get_acl(cosy_mnt_idmap(path->mnt), path->dentry, name);
+	if (likely(IS_ERR(acl)))
+		return PTR_ERR(acl);
+	posix_acl_release(acl);
+	return cosy_guard_failed(run, COSY_GUARD_CACHED);
+#else
+	s64 result = vfs_getxattr(cosy_mnt_idmap(path->mnt), path->dentry, name, NULL, 0);
+
+	return likely(result < 0) ? result : cosy_guard_failed(run, COSY_GUARD_CACHED);
+#endif
+}
+
+static s64 value_get(const struct path *path, const char *name, u64 to, u64 size)
+{
+	u8 value[MAX_VALUE] __cosy_uninitialized;
+	s64 result = vfs_getxattr(cosy_mnt_idmap(path->mnt), path->dentry, name,
+				  size ? value : NULL, size);
+
+	if (result > 0 && size &&
+	    copy_to_user(u64_to_user_ptr(to), value, min_t(u64, result, size)))
+		return -EFAULT;
+	return result;
+}
+
+static __always_inline s64 xattr_get(struct cosy_activation *run, const struct path *path,
+				     u64 address, u64 to, u64 size)
+{
+	char name[MAX_NAME] __cosy_uninitialized;
+	long length = strncpy_from_user(name, u64_to_user_ptr(address), sizeof(name));
+
+	if (unlikely(length < 0))
+		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
+	if (unlikely(!length || length == sizeof(name)))
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
+	if (!strcmp(name, XATTR_NAME_POSIX_ACL_ACCESS))
+		return acl_missing(run, path, name, ACL_TYPE_ACCESS);
+	if (!strcmp(name, XATTR_NAME_POSIX_ACL_DEFAULT))
+		return acl_missing(run, path, name, ACL_TYPE_DEFAULT);
+	return value_get(path, name, to, size);
+}
+
+static noinline s64 xattr_named(struct cosy_activation *run, const u64 *r, bool follow)
+{
+	struct cosy_found found __cosy_uninitialized;
+	s64 result;
+
+	if (unlikely(r[4] > MAX_VALUE))
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
+	result = cosy_find(run, AT_FDCWD, r[1], follow, true, &found);
+	if (unlikely(result))
+		return result;
+	result = xattr_get(run, &found.path, r[2], r[3], r[4]);
+	cosy_found_put(run, AT_FDCWD, &found);
+	return result;
+}
+
+s64 cosy_fast_getxattr(struct cosy_activation *run, const u64 *r)
+{
+	return cosy_call_result(run, xattr_named(run, r, true));
+}
+
+s64 cosy_fast_lgetxattr(struct cosy_activation *run, const u64 *r)
+{
+	return cosy_call_result(run, xattr_named(run, r, false));
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Attributes by names of several components, one after the other: the same results and bytes
+ * as by the calls themselves, whatever has become of the directories on the way.
+ */
+#include "guards.h"
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/fsuid.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+
+static int dir;
+
+static const char deep[] = "1/2/3/4/5/6/7/8/9/file";
+static const char longest[] = "a-component-of-thirty-two-bytes-/a-component-of-thirty-two-bytes-/"
+			      "a-component-of-thirty-two-bytes-/file";
+
+static void file_make(const char *name, int size)
+{
+	int fd = open(name, O_CREAT | O_WRONLY, 0644);
+
+	MUST(fd >= 0 && !ftruncate(fd, size) && !close(fd));
+}
+
+static void path_make(const char *path)
+{
+	char part[256];
+
+	strcpy(part, path);
+	for (char *at = strchr(part, '/'); at; at = strchr(at + 1, '/')) {
+		*at = 0;
+		MUST(!mkdir(part, 0755) || errno == EEXIST);
+		*at = '/';
+	}
+	file_make(path, 7);
+}
+
+static void path_remove(const char *path)
+{
+	char part[256];
+
+	strcpy(part, path);
+	unlink(part);
+	for (char *at = strrchr(part, '/'); at; at = strrchr(part, '/')) {
+		*at = 0;
+		rmdir(part);
+	}
+}
+
+/* In a region after others that led to the directories, and outside. */
+static void same_path(int dirfd, const char *path, int flags)
+{
+	static const char *const others[] = { "a/x",   "a/b/x",		"a/b/c/x", "a/b/c/y",
+					      "a/d/x", "a/b/c/missing", "a/b/c/y" };
+	struct stat got[3] = { 0 }, want = { 0 }, other;
+	long result[3], wanted;
+
+	COSY_START;
+	result[0] = fstatat(dirfd, path, &got[0], flags) ? -errno : 0;
+	for (int i = 0; i < 7; i++)
+		fstatat(dirfd, others[i], &other, 0);
+	result[1] = fstatat(dirfd, path, &got[1], flags) ? -errno : 0;
+	result[2] = fstatat(dirfd, path, &got[2], flags) ? -errno : 0;
+	COSY_END;
+	wanted = fstatat(dirfd, path, &want, flags) ? -errno : 0;
+	for (int i = 0; i < 3; i++) {
+		CHECK(result[i] == wanted, "fstatat(%d, \"%.80s\", %#x), %d: %ld, not %ld", dirfd,
+		      path, flags, i, result[i], wanted);
+		CHECK(!memcmp(&got[i], &want, sizeof(want)),
+		      "fstatat(%d, \"%.80s\", %#x), %d: other attributes", dirfd, path, flags, i);
+	}
+}
+
+static const char *const paths[] = { "a/x",	   "a/b/x",	"a/b/c/x",  "a/b/c",	"a//x",
+				     "a/b/../x",   "a/./x",	"./a/x",    "/",	"a/",
+				     "a/b/",	   "/a/x",	"a/x/y",    "a/none/x", "none/x",
+				     "a/b/none",   "to-b/x",	"a/to-c/x", "a/to-c",	"a/b/to-x",
+				     "dangling/x", "mount/x",	"a/m/x",    "a/m/n/x",	"../x",
+				     "a/..",	   "a/b/.",	"a/x/",	    deep,	longest,
+				     "secret/x",   "a/closed/x" };
+
+static void all_paths(void)
+{
+	struct cosy_stats before = counts();
+	int fds[] = { AT_FDCWD, dir, open("a", O_RDONLY), open("a", O_PATH), -1 };
+
+	for (size_t p = 0; p < sizeof(paths) / sizeof(*paths); p++)
+		for (size_t d = 0; d < sizeof(fds) / sizeof(*fds); d++) {
+			same_path(fds[d], paths[p], 0);
+			same_path(fds[d], paths[p], AT_SYMLINK_NOFOLLOW);
+		}
+	close(fds[2]);
+	close(fds[3]);
+	CHECK_FAST(before, 600);
+	CHECK_GUARD(before, NAME);
+	CHECK_GUARD(before, CACHED);
+}
+
+/* As a user who may not search some of the directories. */
+static void searching(void)
+{
+	if (geteuid())
+		return;
+	setfsuid(65534);
+	for (size_t p = 0; p < sizeof(paths) / sizeof(*paths); p++)
+		same_path(AT_FDCWD, paths[p], 0);
+	setfsuid(0);
+}
+
+/* --- Changed by another process ---------------------------------------------------------- */
+
+static struct {
+	_Atomic unsigned int asked, done;
+} *change;
+
+/* What is done in turn, so that change/b/x is another file each time: sizes 1, 2, 1, 2 ... */
+static void exchange_names(unsigned int turn)
+{
+	(void)turn;
+	if (syscall(SYS_renameat2, AT_FDCWD, "change/b", AT_FDCWD, "change/c", 2))
+		_exit(1);
+}
+
+static void exchange_above(unsigned int turn)
+{
+	(void)turn;
+	if (syscall(SYS_renameat2, AT_FDCWD, "change", AT_FDCWD, "other", 2))
+		_exit(1);
+}
+
+static void rename_names(unsigned int turn)
+{
+	(void)turn;
+	if (rename("change/b", "change/old") || rename("change/c", "change/b") ||
+	    rename("change/old", "change/c"))
+		_exit(1);
+}
+
+static void mount_over(unsigned int turn)
+{
+	if (turn % 2 ? mount("change/c", "change/b", NULL, MS_BIND, NULL)
+		     : umount2("change/b", MNT_DETACH))
+		_exit(1);
+}
+
+static void changes_make(void (*make)(unsigned int))
+{
+	for (;;) {
+		unsigned int asked = change->asked;
+
+		if (asked != change->done) {
+			make(asked);
+			change->done = asked;
+		} else {
+			sched_yield();
+		}
+		if (getppid() == 1)
+			_exit(0);
+	}
+}
+
+/* Whoever has seen that a change is done finds the other file. */
+static void follow(const char *what, void (*make)(unsigned int))
+{
+	struct cosy_stats before = counts();
+	unsigned long late = 0, followed = 0;
+	pid_t pid;
+
+	change->asked = change->done = 0;
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid)
+		changes_make(make);
+	for (unsigned int turn = 1; turn <= 40; turn++) {
+		unsigned int done = 0;
+		struct stat st;
+
+		COSY_START;
+		for (int i = 0; i < 4; i++)
+			fstatat(AT_FDCWD, "change/b/x", &st, 0);
+		change->asked = turn;
+		for (long i = 0; i < 2000000 && !done; i++) {
+			done = change->done == turn;
+			if (fstatat(AT_FDCWD, "change/b/x", &st, 0))
+				st.st_size = 0;
+		}
+		COSY_END;
+		followed += done;
+		late += done && st.st_size != 1 + turn % 2;
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	CHECK(followed == 40 && !late, "%s: %lu followed, %lu late", what, followed, late);
+	CHECK_FAST(before, 100);
+}
+
+static void following(void)
+{
+	change = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	MUST(change != MAP_FAILED);
+	path_make("change/b/x");
+	path_make("change/c/x");
+	path_make("other/b/x");
+	MUST(!truncate("change/b/x", 1) && !truncate("change/c/x", 2) && !truncate("other/b/x", 2));
+	follow("names exchanged", exchange_names);
+	follow("renamed", rename_names);
+	follow("names exchanged above", exchange_above);
+	if (!geteuid())
+		follow("mounted over", mount_over);
+	path_remove("change/c/x");
+	path_remove("change/b/x");
+	path_remove("other/b/x");
+	munmap(change, 4096);
+}
+
+/* A file system that the process has left can be unmounted from within the region. */
+static void unmounted(void)
+{
+	long r = 0, gone = -1;
+	struct stat st;
+	int outer;
+
+	if (geteuid())
+		return;
+	MUST(!mkdir("left", 0700) && !mount("none", "left", "tmpfs", 0, NULL));
+	path_make("left/a/b/x");
+	MUST(!chdir("left"));
+	outer = open("a", O_RDONLY | O_DIRECTORY);
+	COSY_START;
+	for (int i = 0; i < 8; i++)
+		r += fstatat(AT_FDCWD, "a/b/x", &st, 0);
+	for (int i = 0; i < 8; i++)
+		r += fstatat(outer, "b/x", &st, 0);
+	r += close(outer);
+	r += chdir("..");
+	gone = umount2("left", 0);
+	COSY_END;
+	CHECK(!r && !gone, "fstatat %ld, umount %ld", r, gone);
+	CHECK(!rmdir("left"), "rmdir");
+}
+
+static void tree_make(void)
+{
+	path_make("a/x");
+	path_make("a/b/x");
+	path_make("a/b/c/x");
+	path_make("a/b/c/y");
+	path_make("a/d/x");
+	path_make("a/m/n/x");
+	path_make("a/m/x");
+	path_make(deep);
+	path_make(longest);
+	path_make("secret/x");
+	path_make("a/closed/x");
+	path_make("mount/x");
+	MUST(!chmod("secret", 0700) && !chmod("a/closed", 0));
+	MUST(!symlink("a/b", "to-b") && !symlink("b/c", "a/to-c") && !symlink("x", "a/b/to-x") &&
+	     !symlink("nowhere", "dangling"));
+	mount("none", "mount", "tmpfs", 0, NULL);
+	mount("none", "a/m", "tmpfs", 0, NULL);
+}
+
+static void tree_remove(void)
+{
+	umount("a/m");
+	umount("mount");
+	chmod("a/closed", 0700);
+	unlink("to-b");
+	unlink("a/to-c");
+	unlink("a/b/to-x");
+	unlink("dangling");
+	for (size_t p = 0; p < sizeof(paths) / sizeof(*paths); p++)
+		if (!strstr(paths[p], "..") && paths[p][0] != '/')
+			path_remove(paths[p]);
+	path_remove("a/b/c/y");
+	path_remove("a/b/c/x");
+	path_remove("a/d/x");
+	path_remove("a/m/n/x");
+	path_remove("a/m/x");
+	path_remove("a/closed/x");
+	CHECK(access("a", F_OK), "cleaning up");
+}
+
+int main(void)
+{
+	directory_enter();
+	dir = open(".", O_RDONLY | O_DIRECTORY);
+	MUST(dir >= 0);
+	tree_make();
+	all_paths();
+	searching();
+	following();
+	unmounted();
+	tree_remove();
+	close(dir);
+	directory_leave();
+	return check_end();
+}
