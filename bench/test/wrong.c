@@ -3,6 +3,7 @@
  * wrong.c - a contender that is wrong, for the test that this shows: the plain SOURCE of a
  * workload, in which one call in five leaves its bytes out, and says the opposite.
  */
+#define _GNU_SOURCE
 #include HEADER
 
 #include <cosy/cosy.h>
