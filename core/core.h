@@ -44,6 +44,15 @@ enum cosy_op {
 #include "ops.def"
 };
 
+/* COSY_NR_read, COSY_NR_write, ...: the numbers of system calls. */
+enum cosy_nr {
+#define COSY_CALL(number, name, args, flags) COSY_NR_##name = (number),
+#include "ops.def"
+};
+
+/* How many system calls a COSY_COMPOSITE names that it makes. */
+#define COSY_COMPOSITE_CALLS 3
+
 /* The entry of a system call or operation, or NULL. */
 const struct cosy_call *cosy_call_find(u32 number);
 

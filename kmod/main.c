@@ -25,6 +25,7 @@
  *	  run.c			from the ioctl into the compiled code and back
  *	  leave.c		the saved state, out to the user and in again
  *	  limits.c		fuel, time, signals: what a safepoint looks for
+ *	  filter.c		who is to see a call: tracers, auditors, filters
  *	  frame.c		local calls on the software stack
  *	  dispatch.c		the kernel's own table of system calls, and others not exported
  *	  calling.h, offsets.c	what C and compiled code expect of each other
@@ -72,6 +73,7 @@
 #include "load/image.h"
 #include "load/processor.h"
 #include "run/dispatch.h"
+#include "run/filter.h"
 #include "run/thunk.h"
 #include "stats.h"
 
@@ -86,6 +88,7 @@ static int __init cosy_init(void)
 	if (error)
 		goto out;
 
+	cosy_filter_init();
 	cosy_attributes_init();
 	cosy_mount_init();
 

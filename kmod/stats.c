@@ -37,6 +37,7 @@ static const char *const names[COSY_COUNTERS] = {
 	[COSY_COUNT_LEFT + COSY_ENDED_STEPS] = "ended_steps",
 	[COSY_COUNT_LEFT + COSY_ENDED_TIME] = "ended_time",
 	[COSY_COUNT_LEFT + COSY_LEFT_NATIVE] = "left_native",
+	[COSY_COUNT_LEFT + COSY_LEFT_FILTERED] = "left_filtered",
 	[COSY_COUNT_LOADS] = "loads",
 	[COSY_COUNT_REJECTS] = "rejects",
 	[COSY_COUNT_FAST] = "fast",

@@ -58,7 +58,8 @@ TRACE_EVENT(cosy_run,
 				   { COSY_LEFT_BUFFER, "LEFT_BUFFER" },
 				   { COSY_LEFT_STACK, "LEFT_STACK" }, { COSY_LEFT_TRAP, "LEFT_TRAP" },
 				   { COSY_ENDED_STEPS, "ENDED_STEPS" }, { COSY_ENDED_TIME, "ENDED_TIME" },
-				   { COSY_LEFT_NATIVE, "LEFT_NATIVE" }),
+				   { COSY_LEFT_NATIVE, "LEFT_NATIVE" },
+				   { COSY_LEFT_FILTERED, "LEFT_FILTERED" }),
 		  (int)__entry->insn, __entry->calls)
 );
 

@@ -52,6 +52,7 @@ static struct {
 	uint64_t buffer_len;
 	uint64_t front; /* bytes of it */
 	struct libcosy_retry growing;
+	dev_t device; /* what the descriptor is, unless the program has closed it */
 } context;
 
 void *libcosy_context_buffer(uint64_t *len)
@@ -117,19 +118,45 @@ int libcosy_move_fd(int fd)
 	return high;
 }
 
+/* The descriptor, if filters let it be used, or -1 with the reason explained. */
+static int find_device(void)
+{
+	const char *why;
+	int fd = libcosy_filter_take(&why);
+	struct stat st;
+
+	if (fd < 0 && !why) {
+		fd = open(DEVICE, O_RDWR | O_CLOEXEC);
+		if (fd < 0) {
+			/* Out of descriptors or memory may pass; the rest will not. */
+			libcosy_native_only = errno != EMFILE && errno != ENFILE && errno != ENOMEM;
+			explain("cannot open " DEVICE ": %s", strerror(errno));
+			return -1;
+		}
+		why = libcosy_filter_forbids(fd, false);
+		if (why)
+			close(fd);
+		else
+			fd = libcosy_move_fd(fd);
+	}
+	if (why) {
+		libcosy_native_only = true;
+		explain("%s", why);
+		return -1;
+	}
+	if (!fstat(fd, &st))
+		context.device = st.st_rdev;
+	return fd;
+}
+
 static int open_device(void)
 {
 	struct cosy_version version = {.size = sizeof(version)};
-	int fd = open(DEVICE, O_RDWR | O_CLOEXEC);
+	int fd = find_device();
 	long err;
 
-	if (fd < 0) {
-		/* Out of descriptors or memory may pass; the rest will not. */
-		libcosy_native_only = errno != EMFILE && errno != ENFILE && errno != ENOMEM;
-		explain("cannot open " DEVICE ": %s", strerror(errno));
+	if (fd < 0)
 		return -1;
-	}
-	fd = libcosy_move_fd(fd);
 	err = cosy_syscall3(SYS_ioctl, fd, COSY_IOC_VERSION, (unsigned long)&version);
 	if (err || version.abi != COSY_ABI_VERSION) {
 		libcosy_native_only = !libcosy_passes(err);
@@ -321,11 +348,6 @@ static void open_locked(void)
 	alive_init();
 	drop_fd();
 	if (libcosy_settings.mode != COSY_MODE_INTERP) {
-		if (libcosy_filter_armed()) {
-			libcosy_native_only = true;
-			explain("a seccomp filter is armed");
-			return;
-		}
 		fd = open_device();
 		if (fd < 0)
 			return;
@@ -340,15 +362,32 @@ static void open_locked(void)
 	__atomic_store_n(&libcosy_alive->generation, context.generation, __ATOMIC_RELEASE);
 }
 
+/* A fork child of who has used the device can ask by its descriptor before it opens anything. */
+static bool filters_forbid(void)
+{
+	const char *why = NULL;
+
+	struct stat st;
+
+	if (libcosy_the_fd >= 0 && !fstat(libcosy_the_fd, &st) && S_ISCHR(st.st_mode) &&
+	    st.st_rdev == context.device)
+		why = libcosy_filter_forbids(libcosy_the_fd, true);
+	if (!why)
+		return false;
+	libcosy_native_only = true;
+	explain("%s", why);
+	return true;
+}
+
 void libcosy_context_start(void)
 {
 	int saved = errno, state = libcosy_cancel_disable();
 
 	libcosy_settings_init();
-	if (libcosy_settings.mode != COSY_MODE_NATIVE &&
+	if (libcosy_settings.mode != COSY_MODE_NATIVE && !filters_forbid() &&
 	    libcosy_settings.mode != COSY_MODE_INTERP && !libcosy_native_only &&
 	    !access(DEVICE, F_OK))
-		libcosy_filter_prepare();
+		libcosy_filter_prepare(DEVICE);
 	libcosy_cancel_restore(state);
 	errno = saved;
 }

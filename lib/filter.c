@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* filter.c - see filter.h. */
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "context.h"
@@ -11,27 +15,81 @@
 
 static struct {
 	int fd;
-	dev_t dev; /* which file it is, lest the program has closed it and */
-	ino_t ino; /* opened one of its own under the number */
-	pid_t pid; /* in a raw clone's child it tells of the parent */
-} status = {.fd = -1};
+	dev_t dev;   /* which file it is, lest the program has closed it and */
+	ino_t ino;   /* opened one of its own under the number */
+	pid_t pid;   /* in a raw clone's child it tells of the parent */
+	bool device; /* filters were there at the start: it is the device, not the status */
+} held = {.fd = -1};
+
+/*
+ * The calls that libcosy makes where a program without it may make none, after the start.
+ * mmap and mprotect are not among them: rules against memory that is written and executed
+ * look at their arguments, and malloc makes these calls as well.
+ */
+static const struct needed {
+	unsigned int number;
+	const char *name;
+} needed[] = {
+	{SYS_ioctl, "ioctl"},	      {SYS_close, "close"},
+	{SYS_munmap, "munmap"},	      {SYS_madvise, "madvise"},
+	{SYS_prlimit64, "prlimit64"}, {SYS_rt_sigprocmask, "rt_sigprocmask"},
+};
+
+/* To open the device again. */
+static const struct needed opening = {SYS_openat, "openat"};
+
+/* What read(2) of /dev/cosy tells: a bit for each system call. */
+struct allowed {
+	uint8_t calls[64];
+	ssize_t bytes;
+};
+
+static bool allows(const struct allowed *allowed, const struct needed *call)
+{
+	return (ssize_t)(call->number / 8) < allowed->bytes &&
+	       allowed->calls[call->number / 8] >> call->number % 8 & 1;
+}
+
+static const char *forbidden(const struct needed *call)
+{
+	static char why[80];
+
+	snprintf(why, sizeof(why), "a seccomp filter does not let every %s through", call->name);
+	return why;
+}
+
+const char *libcosy_filter_forbids(int fd, bool reopens)
+{
+	struct allowed allowed;
+
+	allowed.bytes = read(fd, allowed.calls, sizeof(allowed.calls));
+	if (allowed.bytes <= 0) {
+		/* A module from before this was asked: without filters it does not matter. */
+		return held.device ? "the module does not tell what seccomp filters let through"
+				   : NULL;
+	}
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+		if (!allows(&allowed, &needed[i]))
+			return forbidden(&needed[i]);
+	return reopens && !allows(&allowed, &opening) ? forbidden(&opening) : NULL;
+}
+
+/* --- At the start ------------------------------------------------------------------------ */
 
 /* Is the descriptor still what was opened? */
 static bool is_ours(int fd)
 {
 	struct stat st;
 
-	return fd >= 0 && !fstat(fd, &st) && st.st_dev == status.dev && st.st_ino == status.ino;
+	return fd >= 0 && !fstat(fd, &st) && st.st_dev == held.dev && st.st_ino == held.ino;
 }
 
-void libcosy_filter_prepare(void)
+static void hold(const char *path, int flags)
 {
-	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	int fd = open(path, flags | O_CLOEXEC);
 	struct stat st;
 
-	if (is_ours(status.fd))
-		close(status.fd);
-	status.fd = -1;
+	held.fd = -1;
 	if (fd < 0)
 		return;
 	fd = libcosy_move_fd(fd);
@@ -39,29 +97,54 @@ void libcosy_filter_prepare(void)
 		close(fd);
 		return;
 	}
-	status.dev = st.st_dev;
-	status.ino = st.st_ino;
-	status.pid = getpid();
-	status.fd = fd;
+	held.dev = st.st_dev;
+	held.ino = st.st_ino;
+	held.pid = getpid();
+	held.fd = fd;
 }
 
-static bool says_armed(const char *text)
+static bool is_armed(int status)
 {
-	const char *line = strstr(text, "\nSeccomp:");
+	char text[4096];
+	ssize_t got = pread(status, text, sizeof(text) - 1, 0);
+	const char *line;
 
+	text[got > 0 ? got : 0] = '\0';
+	line = strstr(text, "\nSeccomp:");
 	return line && atoi(line + sizeof("\nSeccomp:") - 1) > 0;
 }
 
-bool libcosy_filter_armed(void)
+void libcosy_filter_prepare(const char *device)
 {
-	int fd = __atomic_exchange_n(&status.fd, -1, __ATOMIC_RELAXED);
-	char text[4096];
-	ssize_t got;
+	int old = held.fd;
 
+	if (is_ours(old))
+		close(old);
+	hold("/proc/self/status", O_RDONLY);
+	held.device = held.fd >= 0 && is_armed(held.fd);
+	if (!held.device)
+		return;
+	close(held.fd);
+	hold(device, O_RDWR);
+}
+
+/* --- At the first region ------------------------------------------------------------------ */
+
+int libcosy_filter_take(const char **why)
+{
+	int fd = __atomic_exchange_n(&held.fd, -1, __ATOMIC_RELAXED);
+	bool reopens;
+
+	*why = NULL;
 	if (!is_ours(fd))
-		return false;
-	got = getpid() == status.pid ? read(fd, text, sizeof(text) - 1) : 0;
+		return -1;
+	reopens = getpid() != held.pid;
+	if (held.device)
+		*why = libcosy_filter_forbids(fd, reopens);
+	else if (!reopens && is_armed(fd))
+		*why = "a seccomp filter was armed before the first region";
+	if (held.device && !reopens && !*why)
+		return fd;
 	close(fd);
-	text[got > 0 ? got : 0] = '\0';
-	return says_armed(text);
+	return -1;
 }

@@ -1,21 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter.h - is a seccomp filter armed already?
+ * filter.h - what do the seccomp filters of this thread let through?
  *
- * A filter may kill for an ioctl that it does not know, so the first RUN must not
- * be how libcosy learns of one.  /proc/self/status tells, but opening it may be
- * forbidden by then too: it is opened when the program starts, and in a fork child, and
- * read, once, when the first region begins.
+ * A filter may kill for a call that it does not know, so none must be how libcosy learns of
+ * one.  /dev/cosy tells it in a read, but opening it may be forbidden by then.  So where filters
+ * are there already when the program starts, or in a fork child, as in containers, the device is
+ * opened then: it becomes the context's when the first region begins.  Where there are none
+ * /proc/self/status is, and read when the first region begins: filters that the program has
+ * armed meanwhile, before it used the kernel at all, keep it out.
  */
 #ifndef COSY_LIB_FILTER_H
 #define COSY_LIB_FILTER_H
 
 #include <stdbool.h>
 
-/* At the start of the process. */
-void libcosy_filter_prepare(void);
+/* At the start of the process; `device` is where /dev/cosy is. */
+void libcosy_filter_prepare(const char *device);
 
-/* Before anything else is asked of the kernel; the first call alone looks. */
-bool libcosy_filter_armed(void);
+/*
+ * Before anything else is asked of the kernel: a descriptor of the device, or -1 and *why, which
+ * is NULL when it may be opened now, otherwise why filters forbid it.  The first call alone has
+ * a descriptor or a reason.
+ */
+int libcosy_filter_take(const char **why);
+
+/*
+ * Why a descriptor of the device is not to be used under the filters that there are, or NULL;
+ * with `reopens` the device is to be opened again, too.
+ */
+const char *libcosy_filter_forbids(int fd, bool reopens);
 
 #endif /* COSY_LIB_FILTER_H */

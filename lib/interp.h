@@ -28,6 +28,7 @@ struct libcosy_interp {
 	s64 ret;	/* out on COSY_DONE: r0 at exit */
 	u64 calls;	/* system calls made; counts up */
 	enum libcosy_interp_cancel cancel; /* of this thread, meanwhile */
+	bool filtered; /* what libc asks of the vDSO is no call: filters do not see it */
 	u64 max_steps; /* end with COSY_ENDED_STEPS when state->steps reaches it, 0 = never */
 	/*
 	 * End with COSY_ENDED_TIME when state->kernel_ns and what the thread's CPU clock adds reach

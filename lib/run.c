@@ -66,6 +66,13 @@ static void end(struct libcosy_thread *thread, struct libcosy_activation *act)
 
 /* --- The interpreter's turns ------------------------------------------------------ */
 
+/* Has it left for filters, which are to see what a native program calls, and no more? */
+static bool is_filtered(const struct libcosy_activation *act)
+{
+	return act->run.status == COSY_LEFT_FILTERED ||
+	       (act->run.status == COSY_LEFT_TRACED && (act->run.detail & WORK_SECCOMP));
+}
+
 static enum cosy_status interpret(struct libcosy_thread *thread, struct cosy_loaded *loaded,
 				  struct libcosy_activation *act, unsigned int stop, bool limits,
 				  enum libcosy_interp_cancel cancel)
@@ -81,6 +88,7 @@ static enum cosy_status interpret(struct libcosy_thread *thread, struct cosy_loa
 		.max_steps = limits ? header->max_steps : 0,
 		.max_ns = limits ? header->max_kernel_ns : 0,
 		.cancel = cancel,
+		.filtered = is_filtered(act),
 	};
 	enum cosy_status status;
 
@@ -226,6 +234,7 @@ __attribute__((noinline)) static enum libcosy_outcome go_on(struct libcosy_threa
 			continue;
 		case COSY_LEFT_FAULT:
 		case COSY_LEFT_NATIVE:
+		case COSY_LEFT_FILTERED:
 			if (interpret(thread, loaded, act, COSY_MARK_RESUME, limits, cancel) ==
 			    COSY_DONE)
 				return COSY_RAN;

@@ -15,17 +15,12 @@ void libcosy_counts_reset(void)
 }
 
 static const char *const left_names[] = {
-	[COSY_DONE] = "done",
-	[COSY_LEFT_WORK] = "work",
-	[COSY_LEFT_CALL] = "call",
-	[COSY_LEFT_FAULT] = "fault",
-	[COSY_LEFT_TRACED] = "traced",
-	[COSY_LEFT_BUFFER] = "buffer",
-	[COSY_LEFT_STACK] = "stack",
-	[COSY_LEFT_TRAP] = "trap",
-	[COSY_ENDED_STEPS] = "steps",
-	[COSY_ENDED_TIME] = "time",
-	[COSY_LEFT_NATIVE] = "native_op",
+	[COSY_DONE] = "done",	       [COSY_LEFT_WORK] = "work",
+	[COSY_LEFT_CALL] = "call",     [COSY_LEFT_FAULT] = "fault",
+	[COSY_LEFT_TRACED] = "traced", [COSY_LEFT_FILTERED] = "filtered",
+	[COSY_LEFT_BUFFER] = "buffer", [COSY_LEFT_STACK] = "stack",
+	[COSY_LEFT_TRAP] = "trap",     [COSY_ENDED_STEPS] = "steps",
+	[COSY_ENDED_TIME] = "time",    [COSY_LEFT_NATIVE] = "native_op",
 };
 
 static const char *const guard_names[] = {

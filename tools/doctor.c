@@ -25,6 +25,7 @@
 #include <linux/bpf.h>
 #include <linux/cosy.h>
 
+#include "../core/core.h"
 #include "../lib/interpose.h"
 #include "../lib/settings.h"
 
@@ -283,6 +284,82 @@ static bool check_version(struct visit *v)
 	return true;
 }
 
+/* --- Filters ------------------------------------------------------------------------------- */
+
+#define MAX_NUMBER 512
+
+/* A call that a compound may make, or an operation with the calls that it makes itself. */
+static const struct maker {
+	const char *name;
+	unsigned short calls[3];
+} makers[] = {
+#define COSY_CALL(number, name, args, flags) {#name, {number, number, number}},
+#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c)                                  \
+	{"cosy_" #name, {COSY_NR_##a, COSY_NR_##b, COSY_NR_##c}},
+#include "../core/ops.def"
+};
+#define MAKER_CNT (sizeof(makers) / sizeof(*makers))
+
+static bool is_let_through(const unsigned char *calls, const struct maker *maker)
+{
+	for (size_t i = 0; i < sizeof(maker->calls) / sizeof(*maker->calls); i++)
+		if (!(calls[maker->calls[i] / 8] >> maker->calls[i] % 8 & 1))
+			return false;
+	return true;
+}
+
+/* Those of which `let` is true or false, as lines. */
+static void list_makers(const unsigned char *calls, size_t known, bool let)
+{
+	int column = 0;
+
+	for (size_t i = 0; i < MAKER_CNT; i++) {
+		if (makers[i].calls[0] >= known || is_let_through(calls, &makers[i]) != let)
+			continue;
+		if (column + strlen(makers[i].name) > 68)
+			column = 0;
+		column += printf("%s%s", column ? " " : "\n           ", makers[i].name);
+	}
+	putchar('\n');
+}
+
+/* Before anything is asked by ioctl, which a filter may punish. */
+static bool check_filter(struct visit *v)
+{
+	static const struct maker run = {"ioctl", {SYS_ioctl, SYS_ioctl, SYS_ioctl}};
+	unsigned char calls[MAX_NUMBER / 8] = {0};
+	ssize_t bytes = read(v->fd, calls, sizeof(calls));
+	size_t let = 0, known = 0;
+
+	if (status_number("Seccomp") <= 0 || bytes <= 0)
+		return true;
+	if (!is_let_through(calls, &run)) {
+		bad(v, "a seccomp filter is armed for this process, and does not let every ioctl "
+		       "through");
+		advise("programs run natively under it: allow ioctl whatever its arguments are, or "
+		       "stay outside");
+		return false;
+	}
+	for (size_t i = 0; i < MAKER_CNT; i++) {
+		known += makers[i].calls[0] < bytes * 8;
+		let += makers[i].calls[0] < bytes * 8 && is_let_through(calls, &makers[i]);
+	}
+	fine("a seccomp filter is armed, and lets %zu of %zu calls and operations of compounds "
+	     "through, which run in the kernel",
+	     let, known);
+	if (let == known)
+		return true;
+	if (let > known / 2) {
+		printf("        these are made natively, one by one, so that it sees them:");
+		list_makers(calls, bytes * 8, false);
+	} else {
+		printf("        all but these are made natively, one by one, so that it sees "
+		       "them:");
+		list_makers(calls, bytes * 8, true);
+	}
+	return true;
+}
+
 static int load_trial(int fd, __u32 *handle, char log[LOG_SIZE]);
 
 static bool check_processor(struct visit *v)
@@ -350,7 +427,7 @@ static const struct {
 	const char *what, *advice;
 } armed[] = {
 	{0, "a seccomp filter",
-	 "containers and sandboxes install one; outside of it compounds run"},
+	 "it lets not every ioctl through, or the module does not know this kernel's filters"},
 	{1, "tracing of system calls (ftrace, perf, bpftrace)",
 	 "as root: stop the tracing session"},
 	{2, "a tracer (strace, gdb)", "run without it"},
@@ -471,8 +548,9 @@ static void note_obstacles(void)
 	long tracer = status_number("TracerPid");
 
 	if (status_number("Seccomp") > 0)
-		note("a seccomp filter is armed for this process: its children's compounds run "
-		     "natively");
+		note("a seccomp filter is armed for this process: what of its calls it lets "
+		     "through "
+		     "could run in the kernel");
 	if (tracer > 0)
 		note("process %ld traces this one: traced programs run natively", tracer);
 }
@@ -480,8 +558,8 @@ static void note_obstacles(void)
 int command_doctor(int argc, char **argv)
 {
 	static bool (*const checks[])(struct visit *) = {
-		check_mode,	 check_functions, check_module, check_device, check_version,
-		check_processor, check_jit,	  check_buffer, check_run,
+		check_mode,    check_functions, check_module, check_device, check_filter,
+		check_version, check_processor, check_jit,    check_buffer, check_run,
 	};
 	struct visit v = {.fd = -1};
 	size_t i;

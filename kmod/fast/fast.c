@@ -54,7 +54,7 @@ static __always_inline u64 call_end(struct cosy_activation *run, const u64 *r, u
 		call_begin(run, r, word, VIEWS_##views);                                           \
 		return call_end(run, r, number, cosy_fast_##name(run, r));                         \
 	}
-#define COSY_COMPOSITE(number, name, args, flags, views)                                           \
+#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c)                                  \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)                        \
 	{                                                                                          \
 		call_begin(run, r, word, VIEWS_##views);                                           \
@@ -77,7 +77,8 @@ static void seek_mark(u64 *r)
  * What comes before the read or write.  True: there is a result, or run->status, already,
  * since the seek failed or somebody is to see the second call.
  */
-static __always_inline bool seek_ends(struct cosy_activation *run, u64 *r, s64 *result)
+static __always_inline bool seek_ends(struct cosy_activation *run, u64 *r, enum cosy_op op,
+				      s64 *result)
 {
 	const u64 seek[] = { 0, r[1], r[4], r[5] };
 
@@ -88,10 +89,12 @@ static __always_inline bool seek_ends(struct cosy_activation *run, u64 *r, s64 *
 		*result = cosy_ordinary(run, __NR_lseek, r[1], r[4], r[5], 0);
 	if (unlikely(*result < 0))
 		return true;
-	if (likely(!cosy_traced(run)))
+	if (likely(!cosy_is_watched(run)))
+		return false;
+	if (!cosy_leave_between(run, op))
 		return false;
 	seek_mark(r);
-	return cosy_leave_between(run);
+	return true;
 }
 
 static __always_inline s64 seek_result(struct cosy_activation *run, u64 *r, s64 result)
@@ -105,7 +108,7 @@ s64 cosy_op_seek_read(struct cosy_activation *run, u64 *r)
 {
 	s64 result;
 
-	if (unlikely(seek_ends(run, r, &result)))
+	if (unlikely(seek_ends(run, r, COSY_OP_seek_read, &result)))
 		return result;
 	result = cosy_fast_read(run, r);
 	if (result == COSY_ORDINARY)
@@ -117,7 +120,7 @@ s64 cosy_op_seek_write(struct cosy_activation *run, u64 *r)
 {
 	s64 result;
 
-	if (unlikely(seek_ends(run, r, &result)))
+	if (unlikely(seek_ends(run, r, COSY_OP_seek_write, &result)))
 		return result;
 	result = cosy_fast_write(run, r);
 	if (result == COSY_ORDINARY)

@@ -29,7 +29,7 @@
  * For each COSY_COMPOSITE, what it does: its result, or anything with run->status set,
  * and then `r` says what remains to be done when the operation is repeated.
  */
-#define COSY_COMPOSITE(number, name, args, flags, views)                                           \
+#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c)                                  \
 	s64 cosy_op_##name(struct cosy_activation *run, u64 *r);
 #include "ops.def"
 
@@ -39,7 +39,7 @@
  */
 #define COSY_FAST_CALL(number, name, args, flags, views)                                           \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
-#define COSY_COMPOSITE(number, name, args, flags, views)                                           \
+#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c)                                  \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
 #include "ops.def"
 

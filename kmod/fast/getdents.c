@@ -266,7 +266,7 @@ static s64 stat_entries(const struct scan *scan, u64 *r, u8 *at, u32 bytes, cons
 	u32 size;
 
 	for (; length < end; length++) {
-		if (unlikely(cosy_between_calls(run)))
+		if (unlikely(cosy_between_calls(run, COSY_OP_scan_dir)))
 			goto leave;
 		error = stat_entry(scan, entry, at, *length);
 		if (unlikely(error)) {
@@ -331,7 +331,7 @@ static s64 scan_rest(struct cosy_activation *run, u64 *r)
 			r[2] += size;
 			r[3] -= size;
 			r[5] += size;
-			if (r[2] == end || !cosy_between_calls(run))
+			if (r[2] == end || !cosy_between_calls(run, COSY_OP_scan_dir))
 				continue;
 		}
 		if (run->status == COSY_LEFT_CALL)

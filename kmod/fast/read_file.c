@@ -16,7 +16,7 @@
 
 static bool has_to_leave(struct cosy_activation *run)
 {
-	if (cosy_between_calls(run))
+	if (cosy_between_calls(run, COSY_OP_read_file))
 		return true;
 	if (likely(!cosy_stay_is_over(run)))
 		return false;

@@ -9,16 +9,26 @@
 
 /* --- System calls ----------------------------------------------------------------- */
 
-/* r11 is RUN, r9 the task, r10d insn << 16 | number: a tracer is to see this call. */
-SYM_CODE_START_LOCAL(cosy_leave_traced)
-	UNWIND_HINT_FUNC
-	mov	TASK_SYSCALL_WORK(%r9), %r9
-	mov	%r9, RUN_DETAIL(%r11)
-	movl	$LEFT_TRACED, RUN_STATUS(%r11)
-	shr	$16, %r10d
-	mov	%r10d, RUN_INSN(%r11)
-	jmp	cosy_leave_unspent
-SYM_CODE_END(cosy_leave_traced)
+/*
+ * Asks C whether somebody is to see the call AX = insn << 16 | number - r9d; every register
+ * of the program and r10 survive.  r9d = 0: nobody.  Otherwise to leave.  r11 = RUN.
+ */
+SYM_START(cosy_ask_watched, SYM_L_LOCAL, .balign 16)
+	ANNOTATE_NOENDBR
+	push	%r10
+	SAVE_R0_TO_R5
+	FORGET_BRANCHES
+	mov	STATE, %rdi
+	mov	%r10d, %esi
+	mov	%r9d, %edx
+	call	cosy_leave_watched
+	movzbl	%al, %r9d
+	CLEAR_AFTER_C
+	RESTORE_R0_TO_R5
+	pop	%r10
+	mov	STATE, %r11
+	RET
+SYM_END(cosy_ask_watched, SYM_T_FUNC)
 
 /* r11 is RUN with its status set, slot INSN the call that is done: leaves after it. */
 SYM_CODE_START_LOCAL(cosy_leave_after)
@@ -54,7 +64,7 @@ SYM_CODE_END(cosy_after_call)
 /* AX = insn << 16 | number, arguments in r1-r5 and r0 */
 THUNK cosy_thunk_syscall
 	SPEND_FUEL .Lcall_refuel
-	LEAVE_IF_TRACED
+	LEAVE_IF_WATCHED .Lcall_watched
 	cmpl	$0, RUN_HELD(%r11)
 	jne	.Lcall_drop
 .Lcall_dropped:
@@ -95,6 +105,7 @@ THUNK cosy_thunk_syscall
 	jmp	.Lcall_dropped
 
 	REFUEL .Lcall_refuel
+	WATCHED .Lcall_watched
 
 	/* -512, -513, -514 and -516 are restart codes, -515 is not. */
 .Lcall_restart:
@@ -153,28 +164,32 @@ THUNK cosy_thunk_\name
 THUNK_END cosy_thunk_\name
 .endm
 
-/* AX = insn << 16 | number, arguments in r1-r5 and r0: a specialised call, a composite */
-.macro CALL_THUNK name
+/*
+ * AX = insn << 16 | number, arguments in r1-r5 and r0: a specialised call, or, where `watched`
+ * is WATCHED_OP, a composite
+ */
+.macro CALL_THUNK name, watched
 THUNK cosy_thunk_\name
 	SPEND_FUEL .Lrefuel_\name
-	LEAVE_IF_TRACED
+	LEAVE_IF_WATCHED .Lwatched_\name
 	incq	RUN_CALLS(%r11)
 	mov	%r10, INSN
 	CALL_BY_ARRAY \name
 	RETURN_FROM_CALL
 	LEAVE_BY_ARRAY \name
+	\watched .Lwatched_\name
 THUNK_END cosy_thunk_\name
 .endm
 
-#define COSY_FAST_CALL(number, name, args, flags, views) CALL_THUNK name;
-#define COSY_COMPOSITE(number, name, args, flags, views) CALL_THUNK name;
-#define COSY_OP(number, name, args, flags)		 OP_THUNK name;
+#define COSY_FAST_CALL(number, name, args, flags, views)	  CALL_THUNK name, WATCHED;
+#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c) CALL_THUNK name, WATCHED_OP;
+#define COSY_OP(number, name, args, flags)			  OP_THUNK name;
 #include "ops.def"
 
 /* AX = insn << 16 | number of getpid, which takes no arguments and does not sleep */
 THUNK cosy_thunk_getpid
 	SPEND_FUEL .Lpid_refuel
-	LEAVE_IF_TRACED
+	LEAVE_IF_WATCHED .Lpid_watched
 	incq	RUN_CALLS(%r11)
 	mov	RUN_PID(%r11), %rax
 	test	%rax, %rax
@@ -199,6 +214,7 @@ THUNK cosy_thunk_getpid
 	mov	%r10, INSN
 	jmp	cosy_after_call
 	REFUEL .Lpid_refuel
+	WATCHED .Lpid_watched
 THUNK_END cosy_thunk_getpid
 
 /* --- Local calls ------------------------------------------------------------------- */

@@ -179,12 +179,61 @@ SYM_END(\name, SYM_T_FUNC)
 	jmp	cosy_leave_unspent
 .endm
 
-/* Leaves if a tracer, filter or auditor is to see this call.  r11 = RUN, r9 = the task. */
-.macro LEAVE_IF_TRACED
+/*
+ * Leaves if a tracer, filter or auditor is to see this call.  r11 = RUN, r9 = the task.
+ * `watched` is where WATCHED or WATCHED_OP stands, out of the way.
+ */
+.macro LEAVE_IF_WATCHED watched
 	mov	STATE, %r11
 	mov	RUN_TASK(%r11), %r9
 	testq	$TRACED, TASK_SYSCALL_WORK(%r9)
-	jnz	cosy_leave_traced
+	jnz	\watched
+\watched\()_not:
+.endm
+
+/*
+ * AX = insn << 16 | number, r9 = the task: somebody is armed.  If it is filters alone, the
+ * newest one's bitmap says whether they let this call through and RUN, as cosy_filter_allows
+ * reads it; otherwise C says what to do.
+ */
+.macro WATCHED watched
+\watched:
+#ifdef CONFIG_SECCOMP_FILTER
+	mov	TASK_SYSCALL_WORK(%r9), %r11
+	and	$TRACED, %r11
+	cmp	$FILTERED, %r11
+	jne	\watched\()_ask
+	mov	TASK_FILTER(%r9), %r11
+	test	%r11, %r11
+	jz	\watched\()_ask
+	movzwl	%r10w, %r9d
+	cmp	cosy_filter_calls(%rip), %r9d
+	jae	\watched\()_ask
+	add	cosy_filter_bitmap(%rip), %r11
+	bt	%r9, (%r11)
+	jnc	\watched\()_ask
+	testb	$1 << (NR_IOCTL % 8), NR_IOCTL / 8(%r11)
+	mov	STATE, %r11
+	mov	RUN_TASK(%r11), %r9
+	jnz	\watched\()_not
+\watched\()_ask:
+#endif
+	WATCHED_BY_C \watched, 0
+.endm
+
+/* AX = insn << 16 | operation: likewise, for the calls that an operation makes. */
+.macro WATCHED_OP watched
+\watched:
+	WATCHED_BY_C \watched, OP_BASE
+.endm
+
+.macro WATCHED_BY_C watched, base
+	mov	$\base, %r9d
+	call	cosy_ask_watched
+	test	%r9d, %r9d
+	mov	RUN_TASK(%r11), %r9
+	jz	\watched\()_not
+	jmp	cosy_leave_unspent
 .endm
 
 /* r11 is RUN: returns to the program, unless something is due (cosy_after_call) or may be. */

@@ -241,19 +241,14 @@ u32 cosy_safepoint_poll(struct cosy_activation *run)
 	return COSY_DONE;
 }
 
-bool cosy_leave_between(struct cosy_activation *run)
+bool cosy_leave_between(struct cosy_activation *run, enum cosy_op op)
 {
-	u64 detail = 0;
 	u32 status = cosy_safepoint_poll(run);
 
 	/* Last, since the poll may let others run, who install a filter. */
-	if (status == COSY_DONE && cosy_traced(run)) {
-		status = COSY_LEFT_TRACED;
-		detail = READ_ONCE(current_thread_info()->syscall_work);
-	}
 	if (status == COSY_DONE)
-		return false;
-	cosy_leave_at(run, status, run->insn, detail);
+		return cosy_leave_watched(run, run->insn << 16 | (op - COSY_OP_BASE), COSY_OP_BASE);
+	cosy_leave_at(run, status, run->insn, 0);
 	return true;
 }
 

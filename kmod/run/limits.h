@@ -7,15 +7,10 @@
 #include <linux/sched.h>
 #include "compat/compat.h"
 #include "run/activation.h"
+#include "run/filter.h"
 
 /* Flags of a thread that are looked at after every call. */
 #define COSY_CALL_WORK (COSY_EXIT_WORK | COSY_RESCHED)
-
-/*
- * Bits of syscall_work that stand for those who are to see the calls.  An audit context
- * that records was dealt with when RUN was entered: see run.c.
- */
-#define COSY_TRACED (~SYSCALL_WORK_SYSCALL_AUDIT)
 
 /* How long a compound may stay in the kernel while nothing is urgent. */
 #define COSY_MAX_STAY (HZ / 10)
@@ -60,24 +55,18 @@ u32 cosy_safepoint(struct cosy_activation *run, u32 insn);
 u32 cosy_safepoint_poll(struct cosy_activation *run);
 
 /* cosy_between_calls where there is something to look at. */
-bool cosy_leave_between(struct cosy_activation *run);
-
-/* Is somebody to see the next call? */
-static __always_inline bool cosy_traced(const struct cosy_activation *run)
-{
-	return READ_ONCE(task_thread_info(run->task)->syscall_work) & COSY_TRACED;
-}
+bool cosy_leave_between(struct cosy_activation *run, enum cosy_op op);
 
 /*
  * Before each call but the first of a composite that resumes: true when it has to leave
  * before that, with run->status set.
  */
-static __always_inline bool cosy_between_calls(struct cosy_activation *run)
+static __always_inline bool cosy_between_calls(struct cosy_activation *run, enum cosy_op op)
 {
 	if (likely(!(READ_ONCE(task_thread_info(run->task)->flags) & COSY_CALL_WORK) &&
-		   !cosy_traced(run) && !READ_ONCE(*run->look)))
+		   !cosy_is_watched(run) && !READ_ONCE(*run->look)))
 		return false;
-	return cosy_leave_between(run);
+	return cosy_leave_between(run, op);
 }
 
 /*

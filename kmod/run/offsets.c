@@ -3,8 +3,11 @@
 #include <linux/kbuild.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <linux/unistd.h>
 #include "compat/compat.h"
 #include "run/activation.h"
+#include "run/filter.h"
 #include "run/limits.h"
 
 int main(void);
@@ -38,12 +41,17 @@ int main(void)
 	BLANK();
 	DEFINE(LEFT_CALL, COSY_LEFT_CALL);
 	DEFINE(LEFT_FAULT, COSY_LEFT_FAULT);
-	DEFINE(LEFT_TRACED, COSY_LEFT_TRACED);
 	BLANK();
 	OFFSET(TASK_FLAGS, task_struct, thread_info.flags);
 	OFFSET(TASK_SYSCALL_WORK, task_struct, thread_info.syscall_work);
 	DEFINE(CALL_WORK, COSY_CALL_WORK);
 	DEFINE(TRACED, COSY_TRACED);
+#ifdef CONFIG_SECCOMP_FILTER
+	OFFSET(TASK_FILTER, task_struct, seccomp.filter);
+#endif
+	DEFINE(FILTERED, SYSCALL_WORK_SECCOMP);
+	DEFINE(NR_IOCTL, __NR_ioctl);
+	DEFINE(OP_BASE, COSY_OP_BASE);
 	BLANK();
 	DEFINE(PT_SIZE, sizeof(struct pt_regs));
 	OFFSET(PT_DI, pt_regs, di);

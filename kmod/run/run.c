@@ -13,6 +13,7 @@
 #include <linux/sched/signal.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
+#include <linux/unistd.h>
 #include "compat/compat.h"
 #include "context.h"
 #include "fast/descriptor.h"
@@ -20,6 +21,7 @@
 #include "fast/guard.h"
 #include "load/program.h"
 #include "memory/access.h"
+#include "run/filter.h"
 #include "run/leave.h"
 #include "run/limits.h"
 #include "run/run.h"
@@ -140,7 +142,8 @@ fault:
 /*
  * Filters, tracers and auditors sit in the entry code that the compound's calls
  * do not pass.  An audit context that records nothing sees nothing either way;
- * whether it records is decided at each entry, so once for this RUN.
+ * whether it records is decided at each entry, so once for this RUN.  Filters are asked
+ * at each call, if they let through every RUN.
  */
 static unsigned long traced(void)
 {
@@ -150,6 +153,8 @@ static unsigned long traced(void)
 		return 0;
 	if (audit_dummy_context())
 		work &= ~SYSCALL_WORK_SYSCALL_AUDIT;
+	if (cosy_filter_allows(__NR_ioctl))
+		work &= ~SYSCALL_WORK_SECCOMP;
 	return work;
 }
 
@@ -170,6 +175,7 @@ static long leave(struct cosy_activation *run, struct cosy_run __user *user,
 	/* The process ends on its way out; nobody will read anything. */
 	if (fatal_signal_pending(current))
 		return -EINTR;
+	cosy_leave_filtered(run);
 	error = cosy_leave_save(run, u64_to_user_ptr(argument->state));
 	if (!error)
 		error = argument_put(user, run->insn + 1, run->status, 0, run->detail);

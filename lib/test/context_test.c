@@ -182,12 +182,12 @@ static void fork_then_threads(void)
 	});
 }
 
-/* ioctl is answered with `action`; everything else goes through. */
-static void forbid_ioctl(uint32_t action)
+/* `number` is answered with `action`; everything else goes through. */
+static void forbid(int number, uint32_t action)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, action),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -195,6 +195,11 @@ static void forbid_ioctl(uint32_t action)
 
 	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	MUST(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+static void forbid_ioctl(uint32_t action)
+{
+	forbid(SYS_ioctl, action);
 }
 
 /* Armed before the first region: libcosy makes no call that could be punished. */
@@ -213,6 +218,34 @@ static void filter_after(void)
 	CHECK(!run_region());
 	CHECK(libcosy_thread_self->filtered);
 	CHECK(!run_region());
+}
+
+/* There when the process starts: what it lets through runs in the kernel. */
+static void filter_at_start(void)
+{
+	forbid(SYS_mkdir, SECCOMP_RET_ERRNO | EPERM);
+	IN_CHILD(CHECK(in_kernel()));
+	CHECK(!run_region());
+}
+
+/* The same, of a parent that has used the kernel; and the program's own on top. */
+static void filter_at_fork(void)
+{
+	CHECK(in_kernel());
+	forbid(SYS_mkdir, SECCOMP_RET_ERRNO | EPERM);
+	CHECK(in_kernel());
+	IN_CHILD({
+		forbid(SYS_openat, SECCOMP_RET_KILL_PROCESS);
+		CHECK(in_kernel());
+		IN_CHILD(CHECK(!run_region()));
+	});
+}
+
+/* RUN would be punished: nothing is asked of the kernel. */
+static void filter_of_ioctl_at_start(void)
+{
+	forbid_ioctl(SECCOMP_RET_KILL_PROCESS);
+	IN_CHILD(CHECK(!run_region()));
 }
 
 static void *region_in_thread(void *ret)
@@ -252,6 +285,9 @@ int main(void)
 	IN_CHILD(fork_of_fork());
 	IN_CHILD(fork_then_threads());
 	IN_CHILD(filter_before());
+	IN_CHILD(filter_at_start());
+	IN_CHILD(filter_at_fork());
+	IN_CHILD(filter_of_ioctl_at_start());
 	IN_CHILD(filter_after());
 	IN_CHILD(filter_inherited());
 	return check_result();

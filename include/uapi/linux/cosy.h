@@ -220,8 +220,8 @@ enum cosy_status {
 	COSY_LEFT_FAULT =
 		3, /* the access at `resume` faulted; detail = an address, 0 or ~0 if not known */
 	/*
-	 * A filter, tracer or auditor is armed: go on by plain calls. detail = the thread's
-	 * syscall_work bits
+	 * A tracer or auditor is armed, or a filter that may refuse RUN: go on by plain calls.
+	 * detail = the thread's syscall_work bits
 	 */
 	COSY_LEFT_TRACED = 4,
 	COSY_LEFT_BUFFER = 5, /* the shared buffer's mapping is gone or changed */
@@ -236,6 +236,12 @@ enum cosy_status {
 	 * stop in the middle, or does not work from the kernel
 	 */
 	COSY_LEFT_NATIVE = 10,
+	/*
+	 * The thread's seccomp filters are to see the call at `resume`, or one that the operation
+	 * there makes: make it by plain calls, this once, and RUN again after it.  detail = the
+	 * number of that system call.  Where filters may refuse RUN it is COSY_LEFT_TRACED
+	 */
+	COSY_LEFT_FILTERED = 11,
 };
 
 /*
@@ -269,6 +275,14 @@ struct cosy_dirent {
 	__u64 stat[18]; /* struct stat of x86-64 */
 	char name[];	/* NUL-terminated */
 };
+
+/*
+ * read(2) of the descriptor, by any process that has it, tells what the seccomp filters of the
+ * calling thread let through: bit n % 8 of byte n / 8 is set if all of them allow system call n
+ * whatever its arguments are, so that a compound may make it.  All bits without a filter; none
+ * in strict mode, and with filters where the module cannot tell.  At most as many bytes as the
+ * kernel has system calls for; the file position is ignored.
+ */
 
 /* FREE: forget a program; a RUN under way keeps it to its end.  ENOENT. */
 struct cosy_free {

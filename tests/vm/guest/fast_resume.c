@@ -256,7 +256,7 @@ static void tsync_child(void *unused)
 	close(writer);
 	pthread_join(thread, NULL);
 	CHECK(after <= 1, "%d reads after the filter", after);
-	CHECK(!tsync_ret && the_run.run.status == COSY_LEFT_TRACED &&
+	CHECK(!tsync_ret && the_run.run.status == COSY_LEFT_FILTERED &&
 		      the_run.run.resume == AT_CALL + 1 &&
 		      COSY_IS_UNDER_WAY(the_run.state.reg[5]) && the_run.state.reg[2] == 2,
 	      "RUN %ld, status %u at %d, %lld bytes", tsync_ret, the_run.run.status,

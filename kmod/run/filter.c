@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/* filter.c - see filter.h. */
+#include <linux/bpf.h>
+#include <linux/btf.h>
+#include <linux/bitmap.h>
+#include <linux/seccomp.h>
+#include <linux/static_call.h>
+#include <linux/uaccess.h>
+#include <linux/unistd.h>
+#include <asm/unistd.h>
+#include "run/dispatch.h"
+#include "run/filter.h"
+
+u32 cosy_filter_calls __ro_after_init;
+unsigned long cosy_filter_bitmap __ro_after_init;
+
+/* --- Where the bitmap is ----------------------------------------------------------------- */
+
+/*
+ * struct seccomp_filter is private to the kernel, so its layout is taken from the types that
+ * the running kernel describes itself by.  All that is relied on is looked at: the structure,
+ * its member `cache`, of that `allow_native`, and that it has a bit for each native call.
+ */
+
+#if defined(CONFIG_SECCOMP_FILTER) && defined(CONFIG_DEBUG_INFO_BTF)
+
+static struct btf *types_none(void)
+{
+	return NULL;
+}
+
+static s32 find_none(const struct btf *btf, const char *name, u8 kind)
+{
+	return -ENOENT;
+}
+
+static const char *name_none(const struct btf *btf, u32 offset)
+{
+	return NULL;
+}
+
+DEFINE_STATIC_CALL(cosy_filter_btf_get, types_none);
+DEFINE_STATIC_CALL(cosy_filter_btf_find, find_none);
+DEFINE_STATIC_CALL(cosy_filter_btf_name, name_none);
+
+/* The member of that name, with the type it has; NULL: there is none, or it is a bit field. */
+static const struct btf_member *__init member_find(const struct btf *btf,
+						   const struct btf_type *type, const char *name,
+						   const struct btf_type **ret)
+{
+	const struct btf_member *member = btf_type_member(type);
+	const char *found;
+	u16 i;
+
+	for (i = 0; i < btf_type_vlen(type); i++, member++) {
+		found = static_call(cosy_filter_btf_name)(btf, member->name_off);
+		if (!found || strcmp(found, name))
+			continue;
+		*ret = btf_type_by_id(btf, member->type);
+		if (!*ret || __btf_member_bitfield_size(type, member) ||
+		    __btf_member_bit_offset(type, member) % BITS_PER_BYTE)
+			return NULL;
+		return member;
+	}
+	return NULL;
+}
+
+/* The bitmap's offset, or an error. */
+static long __init bitmap_find(void)
+{
+	void *get = cosy_unexported("bpf_get_btf_vmlinux");
+	void *find = cosy_unexported("btf_find_by_name_kind");
+	void *name = cosy_unexported("btf_name_by_offset");
+	const struct btf_type *filter, *cache, *bitmap, *word;
+	const struct btf_member *outer, *inner;
+	const struct btf *btf;
+	s32 id;
+
+	if (!get || !find || !name)
+		return -ENOENT;
+	static_call_update(cosy_filter_btf_get, (typeof(&types_none))get);
+	static_call_update(cosy_filter_btf_find, (typeof(&find_none))find);
+	static_call_update(cosy_filter_btf_name, (typeof(&name_none))name);
+	btf = static_call(cosy_filter_btf_get)();
+	if (IS_ERR_OR_NULL(btf))
+		return -ENODATA;
+	id = static_call(cosy_filter_btf_find)(btf, "seccomp_filter", BTF_KIND_STRUCT);
+	if (id < 0)
+		return id;
+	filter = btf_type_by_id(btf, id);
+	outer = member_find(btf, filter, "cache", &cache);
+	if (!outer || !btf_type_is_struct(cache))
+		return -EINVAL;
+	inner = member_find(btf, cache, "allow_native", &bitmap);
+	if (!inner || BTF_INFO_KIND(bitmap->info) != BTF_KIND_ARRAY)
+		return -EINVAL;
+	word = btf_type_by_id(btf, btf_array(bitmap)->type);
+	if (!word || !btf_type_is_int(word) || word->size != sizeof(long) ||
+	    btf_array(bitmap)->nelems != BITS_TO_LONGS(NR_syscalls))
+		return -EINVAL;
+	return (__btf_member_bit_offset(filter, outer) + __btf_member_bit_offset(cache, inner)) /
+	       BITS_PER_BYTE;
+}
+
+void __init cosy_filter_init(void)
+{
+	long offset = bitmap_find();
+
+	if (offset < 0) {
+		pr_info("cosy: this kernel does not tell where its seccomp filters have their "
+			"bitmap (%ld): threads with a filter run natively\n",
+			offset);
+		return;
+	}
+	cosy_filter_bitmap = offset;
+	cosy_filter_calls = NR_syscalls;
+}
+
+#else
+
+void __init cosy_filter_init(void) {}
+
+#endif
+
+/* --- Asking it --------------------------------------------------------------------------- */
+
+/* The thread's newest filter's bitmap; NULL: nothing is let through without being seen. */
+static const unsigned long *allowed_calls(void)
+{
+#ifdef CONFIG_SECCOMP_FILTER
+	const void *filter = READ_ONCE(current->seccomp.filter);
+
+	if (filter && cosy_filter_calls)
+		return filter + cosy_filter_bitmap;
+#endif
+	return NULL;
+}
+
+bool cosy_filter_allows(u32 number)
+{
+	const unsigned long *allowed = allowed_calls();
+
+	return allowed && number < cosy_filter_calls && test_bit(number, allowed);
+}
+
+/* The system calls that each operation makes; those of others are none. */
+static const u16 operation_calls[][COSY_COMPOSITE_CALLS] = {
+#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c)                                  \
+	[number] = { COSY_NR_##a, COSY_NR_##b, COSY_NR_##c },
+#include "ops.def"
+};
+
+/* The call of `number`, which may be an operation, that is not let through; -1: all are. */
+static s64 refused_call(u32 number)
+{
+	u32 i, op = number - COSY_OP_BASE;
+
+	if (number < COSY_OP_BASE)
+		return cosy_filter_allows(number) ? -1 : number;
+	for (i = 0; i < COSY_COMPOSITE_CALLS; i++) {
+		if (!cosy_filter_allows(operation_calls[op][i]))
+			return operation_calls[op][i];
+	}
+	return -1;
+}
+
+bool cosy_leave_watched(struct cosy_activation *run, u32 word, u32 base)
+{
+	u64 work = READ_ONCE(current_thread_info()->syscall_work);
+	u32 insn = word >> 16;
+	s64 refused;
+
+	if (!(work & COSY_TRACED))
+		return false;
+	/* Where RUN itself may be refused, there is to be no next one. */
+	if ((work & COSY_TRACED) != SYSCALL_WORK_SECCOMP || !cosy_filter_allows(__NR_ioctl)) {
+		cosy_leave_at(run, COSY_LEFT_TRACED, insn, work);
+		return true;
+	}
+	refused = refused_call(base + (word & 0xffff));
+	if (refused < 0)
+		return false;
+	cosy_leave_at(run, COSY_LEFT_FILTERED, insn, refused);
+	return true;
+}
+
+void cosy_leave_filtered(struct cosy_activation *run)
+{
+	u64 work = READ_ONCE(current_thread_info()->syscall_work);
+
+	if (likely(!(work & SYSCALL_WORK_SECCOMP)) || cosy_filter_allows(__NR_ioctl))
+		return;
+	switch (run->status) {
+	case COSY_LEFT_WORK:
+	case COSY_LEFT_FAULT:
+	case COSY_LEFT_FILTERED:
+	case COSY_LEFT_NATIVE:
+		run->status = COSY_LEFT_TRACED;
+		run->detail = work;
+	}
+}
+
+ssize_t cosy_filter_read(char __user *to, size_t size)
+{
+	DECLARE_BITMAP(calls, NR_syscalls);
+	const unsigned long *allowed = allowed_calls();
+
+	bitmap_zero(calls, NR_syscalls);
+	if (!(READ_ONCE(current_thread_info()->syscall_work) & SYSCALL_WORK_SECCOMP))
+		bitmap_set(calls, 0, NR_syscalls);
+	else if (allowed)
+		bitmap_copy_clear_tail(calls, allowed, NR_syscalls);
+	size = min(size, sizeof(calls));
+	return copy_to_user(to, calls, size) ? -EFAULT : size;
+}

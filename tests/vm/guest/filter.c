@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Under a seccomp filter a region makes in the kernel what all filters allow, and the filters
+ * see every other call as they see a native program's: each action, rules about arguments,
+ * filters on top of each other.  Each case runs twice in processes of its own that begin under
+ * the filter, as a region and natively, and has to come to the same.
+ */
+#include "check.h"
+#include <cosy/fast.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define NR	 offsetof(struct seccomp_data, nr)
+#define ARG(n)	 (offsetof(struct seccomp_data, args) + 8 * (n))
+
+/* What both come to. */
+struct outcome {
+	int results[12];
+	int errors[12];
+	_Atomic int traps; /* SIGSYS that were handled */
+	int in_kernel;	   /* calls that a compound made */
+	int status;	   /* of the process */
+	_Atomic int ended; /* the thread has made all its calls */
+};
+
+static struct outcome *out;
+static volatile int rounds = 3;
+
+/* --- Filters -------------------------------------------------------------------------------- */
+
+/* `number` is answered with `action`; where `argument` is not -1, only if the first one is that. */
+static int arm(int number, uint32_t action, int argument, unsigned int flags)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NR),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG(0)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, argument, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { COUNT(filter), filter };
+
+	if (argument == -1)
+		filter[3] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NR);
+	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+}
+
+/* --- What is done under them ------------------------------------------------------------------ */
+
+/* Some calls that are let through between those that are not. */
+#define CALLS(r, e)                                                                                \
+	do {                                                                                       \
+		for (int i_ = 0; i_ < rounds; i_++) {                                              \
+			r[0] += getppid() > 0;                                                     \
+			r[1] = mkdir("made", 0700);                                                \
+			e[1] = errno;                                                              \
+			r[0] += getppid() > 0;                                                     \
+			r[2] += rmdir("made");                                                     \
+			r[3] += (int)write(writes_to, "x", 1);                                     \
+			e[3] = errno;                                                              \
+			r[4] += (int)pread(reads_from, byte, 1, 0);                                \
+		}                                                                                  \
+		r[5] = (int)cosy_read_file(AT_FDCWD, "file", byte, sizeof(byte), O_RDONLY);        \
+		e[5] = errno;                                                                      \
+		r[6] = (int)cosy_seek_read(reads_from, byte, 2, 1, SEEK_SET);                      \
+		e[6] = errno;                                                                      \
+		r[7] = (int)cosy_scan_dir(directory, entries, sizeof(entries), 0);                 \
+		r[8] = ((struct cosy_dirent *)entries)->error;                                     \
+		r[9] = clock_gettime(CLOCK_MONOTONIC, &time);                                      \
+	} while (0)
+
+static int writes_to, reads_from, directory;
+
+static void calls_natively(int *r, int *e)
+{
+	char byte[64], entries[4096] __attribute__((aligned(8)));
+	struct timespec time;
+
+	CALLS(r, e);
+}
+
+static void calls_in_region(int *r, int *e)
+{
+	char byte[64], entries[4096] __attribute__((aligned(8)));
+	struct timespec time;
+
+	COSY_START;
+	CALLS(r, e);
+	COSY_END;
+}
+
+static void prepare(void)
+{
+	MUST((reads_from = open("file", O_RDONLY)) >= 0);
+	MUST((writes_to = open("/dev/null", O_WRONLY)) >= 0);
+	MUST((directory = open("sub", O_RDONLY | O_DIRECTORY)) >= 0);
+}
+
+static void run_calls(bool region)
+{
+	struct cosy_stats then = counts();
+
+	if (region)
+		calls_in_region(out->results, out->errors);
+	else
+		calls_natively(out->results, out->errors);
+	out->in_kernel = (int)(counts().calls - then.calls);
+}
+
+/* --- Twice each --------------------------------------------------------------------------------- */
+
+/* Runs `filters`, then, in a process that begins under them, `test`. */
+static struct outcome outcome_of(void (*filters)(void), void (*test)(bool region), bool region)
+{
+	struct outcome *shared = shared_memory(4096), ret;
+	pid_t pid;
+	int status;
+
+	fflush(stdout);
+	MUST((pid = fork()) >= 0);
+	if (!pid) {
+		check_failures = 0;
+		out = shared;
+		prepare();
+		filters();
+		MUST((pid = fork()) >= 0);
+		if (!pid) {
+			test(region);
+			_exit(check_end());
+		}
+		MUST(waitpid(pid, &shared->status, 0) == pid);
+		_exit(0);
+	}
+	MUST(waitpid(pid, &status, 0) == pid);
+	ret = *shared;
+	if (status)
+		ret.status = -status;
+	rmdir("made");
+	munmap(shared, 4096);
+	return ret;
+}
+
+static void compare(const char *name, void (*filters)(void), void (*test)(bool), int min_calls)
+{
+	struct outcome native = outcome_of(filters, test, false);
+	struct outcome region = outcome_of(filters, test, true);
+
+	for (size_t i = 0; i < COUNT(native.results); i++)
+		CHECK(native.results[i] == region.results[i] &&
+			      native.errors[i] == region.errors[i],
+		      "%s: result %zu is %d, errno %d; natively %d, errno %d", name, i,
+		      region.results[i], region.errors[i], native.results[i], native.errors[i]);
+	CHECK(native.status == region.status, "%s: status %#x, natively %#x", name, region.status,
+	      native.status);
+	CHECK(native.traps == region.traps && native.ended == region.ended,
+	      "%s: %d SIGSYS, natively %d", name, region.traps, native.traps);
+	if (kernel_expected())
+		CHECK(region.in_kernel >= min_calls, "%s: %d calls in the kernel, at least %d",
+		      name, region.in_kernel, min_calls);
+}
+
+/* --- Actions ------------------------------------------------------------------------------------ */
+
+static void filter_errno(void)
+{
+	MUST(!arm(SYS_mkdir, SECCOMP_RET_ERRNO | EPERM, -1, 0));
+}
+
+static void filter_trap(void)
+{
+	MUST(!arm(SYS_mkdir, SECCOMP_RET_TRAP, -1, 0));
+}
+
+static void filter_trace(void)
+{
+	MUST(!arm(SYS_mkdir, SECCOMP_RET_TRACE | 7, -1, 0));
+}
+
+static void filter_kill(void)
+{
+	MUST(!arm(SYS_mkdir, SECCOMP_RET_KILL_PROCESS, -1, 0));
+}
+
+static void filter_kill_thread(void)
+{
+	MUST(!arm(SYS_mkdir, SECCOMP_RET_KILL_THREAD, -1, 0));
+}
+
+static void filter_argument(void)
+{
+	MUST(!arm(SYS_write, SECCOMP_RET_ERRNO | EDOM, writes_to, 0));
+}
+
+static void filter_other_argument(void)
+{
+	MUST(!arm(SYS_write, SECCOMP_RET_KILL_PROCESS, 99, 0));
+}
+
+static void filter_read(void)
+{
+	MUST(!arm(SYS_read, SECCOMP_RET_ERRNO | EXDEV, -1, 0));
+}
+
+static void filter_one_read(void)
+{
+	MUST(!arm(SYS_read, SECCOMP_RET_ERRNO | EXDEV, reads_from, 0));
+}
+
+static void filter_stat(void)
+{
+	MUST(!arm(SYS_newfstatat, SECCOMP_RET_ERRNO | EXDEV, directory, 0));
+}
+
+static void filter_clock(void)
+{
+	MUST(!arm(SYS_clock_gettime, SECCOMP_RET_ERRNO | EXDEV, -1, 0));
+}
+
+static void filter_stack(void)
+{
+	MUST(!arm(SYS_mkdir, SECCOMP_RET_ERRNO | EPERM, -1, 0));
+	MUST(!arm(SYS_rmdir, SECCOMP_RET_ERRNO | EDOM, -1, 0));
+	MUST(!arm(SYS_mkdir, SECCOMP_RET_TRAP, 1, 0));
+}
+
+/* RUN may be refused, or worse. */
+static void filter_ioctl(void)
+{
+	MUST(!arm(SYS_ioctl, SECCOMP_RET_KILL_PROCESS, 99, 0));
+}
+
+static void on_sigsys(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *user = context;
+
+	(void)sig;
+	if (info->si_code == 1 /* SYS_SECCOMP */ && info->si_syscall == SYS_mkdir)
+		out->traps++;
+	user->uc_mcontext.gregs[REG_RAX] = -ENOTTY;
+}
+
+static void under_trap(bool region)
+{
+	struct sigaction act = { .sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO };
+
+	MUST(!sigaction(SIGSYS, &act, NULL));
+	run_calls(region);
+}
+
+static void *thread_calls(void *region)
+{
+	run_calls(region != NULL);
+	out->ended = 1;
+	return NULL;
+}
+
+/* The thread alone ends, in its first mkdir. */
+static void under_kill_thread(bool region)
+{
+	pthread_t thread;
+
+	MUST(!pthread_create(&thread, NULL, thread_calls, region ? out : NULL));
+	MUST(!pthread_join(thread, NULL));
+}
+
+static void no_filter(void) {}
+
+/* The filter comes in the middle, and allows mkdir no more. */
+static void inside(bool region)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NR),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mkdir, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { COUNT(filter), filter };
+	struct cosy_stats then = counts();
+	int *r = out->results, *e = out->errors;
+
+	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+#define INSIDE                                                                                     \
+	do {                                                                                       \
+		r[0] = mkdir("made", 0700);                                                        \
+		r[1] = rmdir("made");                                                              \
+		r[2] = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);                 \
+		for (int i_ = 0; i_ < rounds; i_++) {                                              \
+			r[3] = mkdir("made", 0700);                                                \
+			e[3] = errno;                                                              \
+			r[4] += getppid() > 0;                                                     \
+		}                                                                                  \
+	} while (0)
+	if (region) {
+		COSY_START;
+		INSIDE;
+		COSY_END;
+	} else {
+		INSIDE;
+	}
+	out->in_kernel = (int)(counts().calls - then.calls);
+}
+
+/* --- Who is told ---------------------------------------------------------------------------------- */
+
+/* A filter whose decisions a supervisor makes: as many as there are calls, with their numbers. */
+static void notified(bool region)
+{
+	int listener = arm(SYS_mkdir, SECCOMP_RET_USER_NOTIF, -1, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+	pid_t pid;
+	int status;
+
+	MUST(listener >= 0);
+	MUST((pid = fork()) >= 0);
+	if (!pid) {
+		run_calls(region);
+		_exit(0);
+	}
+	for (;;) {
+		struct seccomp_notif request = { 0 };
+		struct seccomp_notif_resp answer = { .error = -EXFULL };
+		struct pollfd ready = { .fd = listener, .events = POLLIN };
+
+		if (poll(&ready, 1, 20) == 1 && (ready.revents & POLLIN)) {
+			MUST(!ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &request));
+			CHECK(request.data.nr == SYS_mkdir && request.pid == (uint32_t)pid &&
+				      (request.data.args[1] & 07777) == 0700,
+			      "notified of %d by %d", request.data.nr, request.pid);
+			out->results[10]++;
+			answer.id = request.id;
+			MUST(!ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer));
+			continue;
+		}
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			break;
+	}
+	CHECK(!status, "notified: status %#x", status);
+}
+
+/* A tracer that asked for nothing but what the filter tells it. */
+static void traced(bool region)
+{
+	pid_t pid;
+	int status;
+
+	MUST((pid = fork()) >= 0);
+	if (!pid) {
+		MUST(!ptrace(PTRACE_TRACEME, 0, 0, 0));
+		raise(SIGSTOP);
+		run_calls(region);
+		_exit(0);
+	}
+	MUST(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));
+	MUST(!ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESECCOMP | PTRACE_O_EXITKILL));
+	for (;;) {
+		unsigned long message = 0;
+
+		MUST(!ptrace(PTRACE_CONT, pid, 0, 0));
+		MUST(waitpid(pid, &status, 0) == pid);
+		if (!WIFSTOPPED(status))
+			break;
+		if (status >> 8 == (SIGTRAP | PTRACE_EVENT_SECCOMP << 8)) {
+			MUST(!ptrace(PTRACE_GETEVENTMSG, pid, 0, &message));
+			out->results[10]++;
+			out->results[11] += (int)message;
+		}
+	}
+	CHECK(!status, "traced: status %#x", status);
+}
+
+/* --- What the device tells ------------------------------------------------------------------------- */
+
+static bool is_let_through(int fd, int number)
+{
+	uint8_t calls[64] = { 0 };
+	ssize_t bytes = read(fd, calls, sizeof(calls));
+
+	return number / 8 < bytes && calls[number / 8] >> number % 8 & 1;
+}
+
+static void told(bool region)
+{
+	int fd = open("/dev/cosy", O_RDWR | O_CLOEXEC);
+
+	(void)region;
+	if (fd < 0)
+		return;
+	CHECK(is_let_through(fd, SYS_mkdir) && is_let_through(fd, SYS_ioctl), "without a filter");
+	MUST(!arm(SYS_mkdir, SECCOMP_RET_ERRNO | EPERM, -1, 0));
+	CHECK(!is_let_through(fd, SYS_mkdir) && is_let_through(fd, SYS_ioctl), "of one filter");
+	MUST(!arm(SYS_write, SECCOMP_RET_ERRNO | EPERM, 99, 0));
+	CHECK(!is_let_through(fd, SYS_mkdir) && !is_let_through(fd, SYS_write) &&
+		      is_let_through(fd, SYS_ioctl),
+	      "of two filters");
+	/* 32-bit and x32 callers get nothing, whatever the filter says of those numbers. */
+	{
+		long ret;
+
+		__asm__ volatile("int $0x80"
+				 : "=a"(ret)
+				 : "a"(54), "b"(fd), "c"(COSY_IOC_VERSION), "d"(0)
+				 : "memory", "r8", "r9", "r10", "r11");
+		CHECK(ret == -EOPNOTSUPP || ret == -ENOSYS, "int 0x80: %ld", ret);
+	}
+	MUST(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) || errno == EINVAL);
+}
+
+int main(void)
+{
+	static const struct {
+		const char *name;
+		void (*filters)(void);
+		void (*test)(bool region);
+		int min_calls;
+	} cases[] = {
+		{ "ERRNO", filter_errno, run_calls, 10 },
+		{ "TRAP", filter_trap, under_trap, 10 },
+		{ "TRACE without a tracer", filter_trace, run_calls, 10 },
+		{ "TRACE", filter_trace, traced, 10 },
+		{ "KILL_PROCESS", filter_kill, run_calls, 0 },
+		{ "KILL_THREAD", filter_kill_thread, under_kill_thread, 0 },
+		{ "USER_NOTIF", no_filter, notified, 10 },
+		{ "an argument", filter_argument, run_calls, 10 },
+		{ "another argument", filter_other_argument, run_calls, 10 },
+		{ "read", filter_read, run_calls, 0 }, /* by which libcosy asks */
+		{ "read of one file", filter_one_read, run_calls, 10 },
+		{ "newfstatat", filter_stat, run_calls, 10 },
+		{ "clock_gettime", filter_clock, run_calls, 10 },
+		{ "three filters", filter_stack, run_calls, 5 },
+		{ "ioctl", filter_ioctl, run_calls, 0 },
+		{ "inside", no_filter, inside, 4 },
+		{ "told", no_filter, told, 0 },
+	};
+	int file;
+
+	directory_enter();
+	MUST((file = open("file", O_CREAT | O_RDWR, 0644)) >= 0);
+	MUST(write(file, "some bytes", 10) == 10 && !close(file));
+	MUST(!mkdir("sub", 0755) && (file = open("sub/entry", O_CREAT | O_RDWR, 0644)) >= 0);
+	close(file);
+	for (size_t i = 0; i < COUNT(cases); i++)
+		compare(cases[i].name, cases[i].filters, cases[i].test, cases[i].min_calls);
+	MUST(!unlink("sub/entry") && !rmdir("sub") && !unlink("file"));
+	directory_leave();
+	return check_end();
+}
