@@ -12,12 +12,14 @@ SAME_SEED ?= 100000
 READ_OPERATIONS ?= 10000000
 READ_SEED ?= 1
 READ_OPTIONS ?=
+MOVE_STEPS ?= 1000000
+MOVE_SEED ?= 1
 WRITER_OPENS ?= 100000
 TESTS ?=
 RELEASE ?= trixie
 
 .PHONY: all bench bench-preload demo demo-on test test-on check naming vm fuzz fuzz-preload stale-preload programs-preload \
-	bench-read fuzz-read stale-read programs-read same mutants format tables install clean setup configure
+	bench-read fuzz-read stale-read programs-read same move-long mutants format tables install clean setup configure
 
 all: configure
 	@cmake --build --preset $(PRESET)
@@ -83,6 +85,11 @@ bench-read fuzz-read stale-read programs-read: %-read: %-preload
 
 same: all
 	@tests/vm/same/long.sh $(BUILD)/tests/vm/same/same $(SAME_SEED) $(SAME_SECONDS)
+
+# Random steps with pages that move, against a model: long, where the allocator watches.
+move-long: all
+	@python3 tests/vm/vm.py run --kernel $(KERNEL) --smp 2 --timeout 86400 --append=slub_debug=FZPU \
+		--put $(BUILD)/tests/vm/guest/guest/move_random -- /t/move_random $(MOVE_STEPS) $(MOVE_SEED)
 
 # Which test notices when a guard of the module is broken; about an hour.
 mutants: all

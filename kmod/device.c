@@ -9,6 +9,7 @@
 #include "load/buffer.h"
 #include "load/image.h"
 #include "load/program.h"
+#include "move/move.h"
 #include "run/filter.h"
 #include "run/limits.h"
 #include "run/run.h"
@@ -63,6 +64,16 @@ static long stats_ioctl(struct cosy_context *context, void *argument)
 	return 0;
 }
 
+static long arena_ioctl(struct cosy_context *context, void *argument)
+{
+	return cosy_move_arena(argument);
+}
+
+static long move_ioctl(struct cosy_context *context, void *argument)
+{
+	return cosy_move(context, argument);
+}
+
 union arguments {
 	u32 size;
 	struct cosy_version version;
@@ -71,6 +82,8 @@ union arguments {
 	struct cosy_limits limits;
 	struct cosy_free free;
 	struct cosy_stats stats;
+	struct cosy_arena_request arena;
+	struct cosy_move move;
 };
 
 /* RUN is not among them: it has its own, quicker way of copying. */
@@ -94,6 +107,10 @@ static const struct {
 	  free_ioctl },
 	{ COSY_IOC_STATS, sizeof(struct cosy_stats), sizeof(struct cosy_stats), true, true,
 	  stats_ioctl },
+	{ COSY_IOC_ARENA, sizeof(struct cosy_arena_request), sizeof(struct cosy_arena_request),
+	  false, true, arena_ioctl },
+	{ COSY_IOC_MOVE, sizeof(struct cosy_move), sizeof(struct cosy_move), false, true,
+	  move_ioctl },
 };
 
 /* The size in a command number changes as structures grow; what it means does not. */

@@ -63,6 +63,12 @@
  *	  tmpfs_write.c		writes into pages that tmpfs has already
  *	  lend.c		pages of a file, sent without being copied
  *
+ *	move/			memory whose pages are lent and taken over (docs/inside/move.md)
+ *	  move.c		loan, transfer, flush, ready
+ *	  arena.c		arenas: memory, mappings, faults, fork
+ *	  slots.c		their pages and page-table entries
+ *	  pipe.c		pages into pipes and out of them
+ *
  * What is validated and how code is sandboxed is in ../core.
  */
 #include <linux/module.h>

@@ -19,6 +19,7 @@ static const char *const live_names[COSY_LIVE_CNT] = {
 	[COSY_LIVE_CONTEXTS] = "contexts",
 	[COSY_LIVE_PROGRAMS] = "programs",
 	[COSY_LIVE_IMAGES] = "images",
+	[COSY_LIVE_ARENAS] = "arenas",
 };
 
 static const char *const names[COSY_COUNTERS] = {
@@ -44,6 +45,9 @@ static const char *const names[COSY_COUNTERS] = {
 	[COSY_COUNT_CACHE_HITS] = "cache_hits",
 	[COSY_COUNT_CACHE_MISSES] = "cache_misses",
 	[COSY_COUNT_CACHE_EVICTED] = "cache_evicted",
+	[COSY_COUNT_LOANED] = "loaned",
+	[COSY_COUNT_TRANSFERRED] = "transferred",
+	[COSY_COUNT_MOVE_REFUSED] = "move_refused",
 #define COSY_GUARD(guard, name, relies, breaks)                                                    \
 	[COSY_COUNT_GUARD_FAILED + COSY_GUARD_##guard] = "guard_failed_" #name,
 #include "guards.def"

@@ -24,6 +24,9 @@ enum cosy_counter {
 	COSY_COUNT_CACHE_HITS = COSY_COUNT_GUARD_FAILED + 29,
 	COSY_COUNT_CACHE_MISSES,
 	COSY_COUNT_CACHE_EVICTED,
+	COSY_COUNT_LOANED,
+	COSY_COUNT_TRANSFERRED,
+	COSY_COUNT_MOVE_REFUSED,
 	COSY_COUNTERS
 };
 
@@ -32,7 +35,13 @@ struct cosy_counters {
 };
 
 /* What there is of something now, not how often it happened. */
-enum cosy_live { COSY_LIVE_CONTEXTS, COSY_LIVE_PROGRAMS, COSY_LIVE_IMAGES, COSY_LIVE_CNT };
+enum cosy_live {
+	COSY_LIVE_CONTEXTS,
+	COSY_LIVE_PROGRAMS,
+	COSY_LIVE_IMAGES,
+	COSY_LIVE_ARENAS,
+	COSY_LIVE_CNT
+};
 
 struct cosy_all_counters {
 	u64 count[COSY_COUNTERS];

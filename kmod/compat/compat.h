@@ -121,9 +121,11 @@ static inline bool cosy_resume_work(void)
 
 /* vm_flags_set() came with the locking of single VMAs (6.3). */
 #ifdef COSY_HAVE_VM_FLAGS_SET
-#define cosy_vm_flags_set(vma, flags) vm_flags_set(vma, flags)
+#define cosy_vm_flags_set(vma, flags)	vm_flags_set(vma, flags)
+#define cosy_vm_flags_clear(vma, flags) vm_flags_clear(vma, flags)
 #else
-#define cosy_vm_flags_set(vma, flags) ((vma)->vm_flags |= (flags))
+#define cosy_vm_flags_set(vma, flags)	((vma)->vm_flags |= (flags))
+#define cosy_vm_flags_clear(vma, flags) ((vma)->vm_flags &= ~(flags))
 #endif
 
 /* The bits of vm_flags that hold a protection key; 0 where there are none. */

@@ -3,6 +3,7 @@
 #ifndef COSY_LIMITS_H
 #define COSY_LIMITS_H
 
+#include <linux/audit.h>
 #include <linux/jiffies.h>
 #include <linux/sched.h>
 #include "compat/compat.h"
@@ -11,6 +12,22 @@
 
 /* Flags of a thread that are looked at after every call. */
 #define COSY_CALL_WORK (COSY_EXIT_WORK | COSY_RESCHED)
+
+/*
+ * Filters, tracers and auditors sit in the entry code that a compound's calls and a loan do not
+ * pass.  An audit context that records nothing sees nothing either way; whether it records is
+ * decided at each entry, so once for this RUN.  Which of them there are, 0 for none.
+ */
+static __always_inline unsigned long cosy_traced_work(void)
+{
+	unsigned long work = READ_ONCE(current_thread_info()->syscall_work);
+
+	if (likely(!work))
+		return 0;
+	if (audit_dummy_context())
+		work &= ~SYSCALL_WORK_SYSCALL_AUDIT;
+	return work;
+}
 
 /* How long a compound may stay in the kernel while nothing is urgent. */
 #define COSY_MAX_STAY (HZ / 10)

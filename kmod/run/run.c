@@ -139,21 +139,12 @@ fault:
 
 /* --- Running ---------------------------------------------------------------------------- */
 
-/*
- * Filters, tracers and auditors sit in the entry code that the compound's calls
- * do not pass.  An audit context that records nothing sees nothing either way;
- * whether it records is decided at each entry, so once for this RUN.  Filters are asked
- * at each call, if they let through every RUN.
- */
+/* Who forbids this RUN.  Filters are asked at each call, if they let through every RUN. */
 static unsigned long traced(void)
 {
-	unsigned long work = READ_ONCE(current_thread_info()->syscall_work);
+	unsigned long work = cosy_traced_work();
 
-	if (likely(!work))
-		return 0;
-	if (audit_dummy_context())
-		work &= ~SYSCALL_WORK_SYSCALL_AUDIT;
-	if (cosy_filter_allows(__NR_ioctl))
+	if (unlikely(work) && cosy_filter_allows(__NR_ioctl))
 		work &= ~SYSCALL_WORK_SECCOMP;
 	return work;
 }

@@ -310,7 +310,62 @@ struct cosy_stats {
 	__u64 cache_hits;    /* LOADs that found what an earlier one of the user's compiled */
 	__u64 cache_misses;  /* LOADs that were compiled */
 	__u64 cache_evicted; /* compiled compounds that these made room of */
+	__u64 loaned;	     /* pages, or parts of one, that MOVE lent */
+	__u64 transferred;   /* pages that MOVE took over */
+	__u64 move_refused;  /* MOVEs that left it to the plain call: EOPNOTSUPP */
 };
+
+/*
+ * ARENA: memory whose pages move instead of being copied (UVM, USENIX '99).  The result is a
+ * descriptor, close-on-exec; mmap(length, PROT_READ|PROT_WRITE, MAP_SHARED, descriptor, 0) maps it,
+ * whole and once, in the caller's address space.  Charged as SETBUF's memory is, by its length; its
+ * pages to the memory cgroup of who touches them first, until the last holder lets go.  A fork child
+ * has a copy on write at the same address.  The memory is zeros at first; mremap cannot grow it,
+ * PROT_EXEC, MADV_DONTNEED, direct I/O and shared futexes are refused there.
+ * Errors: EINVAL (length no multiple of a page, 0 or above COSY_MAX_ARENA; flags), ENOMEM (also: above
+ * RLIMIT_MEMLOCK), EMFILE.
+ */
+struct cosy_arena_request {
+	__u32 size;
+	__u32 flags;  /* 0 */
+	__u64 length; /* bytes */
+};
+#define COSY_MAX_ARENA (1u << 30) /* bytes in an arena */
+
+/*
+ * MOVE: an operation on `length` bytes, at most 0x7ffff000, of an arena's memory at `address`, which
+ * is a multiple of a page.  Errors of all: EFAULT (no arena's memory, or no right to it), EINVAL,
+ * ENOMEM, EINTR (killed).  EOPNOTSUPP: nothing was done, and only the plain call can.
+ *
+ *	LOAN		write(2) to fd, a pipe, without copying: what was sent stays as it is now,
+ *			whatever the caller writes there afterwards.  The result is the number of bytes,
+ *			or an error of write(2).  GIVE: whole pages that went are zeros afterwards.
+ *	TRANSFER	read(2) from fd, a pipe: whole pages replace those at `address`.  The result is the
+ *			number of bytes, 0 at the end of the file, or an error of read(2); it is short where
+ *			a piece comes that is no whole page.  EOPNOTSUPP also when the first is none.
+ *			POPULATE: present afterwards; WILL_WRITE: and, as far as memory allows, writable
+ *			without a fault.
+ *	FLUSH		the pages are zeros again, and given back; `length` in whole pages
+ *	READY		present, with WILL_WRITE to be written without a fault; likewise
+ */
+struct cosy_move {
+	__u32 size;
+	__u32 operation; /* enum cosy_move_operation */
+	__u64 address;
+	__u64 length; /* bytes */
+	__s32 fd;     /* of LOAN and TRANSFER */
+	__u32 flags;  /* COSY_MOVE_GIVE, COSY_MOVE_POPULATE, COSY_MOVE_WILL_WRITE */
+};
+
+enum cosy_move_operation {
+	COSY_MOVE_LOAN = 1,
+	COSY_MOVE_TRANSFER = 2,
+	COSY_MOVE_FLUSH = 3,
+	COSY_MOVE_READY = 4,
+};
+#define COSY_MOVE_GIVE	     (1u << 0)
+#define COSY_MOVE_POPULATE   (1u << 1)
+#define COSY_MOVE_WILL_WRITE (1u << 2)
 
 #define COSY_IOC_VERSION _IOWR('C', 0x80, struct cosy_version)
 #define COSY_IOC_SETBUF	 _IOWR('C', 0x81, struct cosy_setbuf)
@@ -319,5 +374,7 @@ struct cosy_stats {
 #define COSY_IOC_LIMITS	 _IOWR('C', 0x84, struct cosy_limits)
 #define COSY_IOC_FREE	 _IOWR('C', 0x85, struct cosy_free)
 #define COSY_IOC_STATS	 _IOWR('C', 0x86, struct cosy_stats)
+#define COSY_IOC_ARENA	 _IOW('C', 0x90, struct cosy_arena_request)
+#define COSY_IOC_MOVE	 _IOW('C', 0x91, struct cosy_move)
 
 #endif /* _UAPI_LINUX_COSY_H */

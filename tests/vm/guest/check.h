@@ -130,6 +130,9 @@ HELPER void counts_add(int fd, void *arg)
 	sum->loads += one.loads;
 	sum->rejects += one.rejects;
 	sum->fast += one.fast;
+	sum->loaned += one.loaned;
+	sum->transferred += one.transferred;
+	sum->move_refused += one.move_refused;
 	for (size_t i = 0; i < sizeof(one.guard_failed) / sizeof(*one.guard_failed); i++)
 		sum->guard_failed[i] += one.guard_failed[i];
 }

@@ -4,7 +4,7 @@
  * goes on.  Unloaded or not allowed, a program runs as its native twin with the
  * same result.  The module is loaded again at the end.
  */
-#include "check.h"
+#include "move.h"
 #include <sys/syscall.h>
 
 #define MODULE "/vm/cosy.ko"
@@ -100,10 +100,31 @@ static void under_a_region(void)
 	CHECK_CHILD(status);
 }
 
+/* Lends a message and ends. */
+static void lender(void *to)
+{
+	char *memory = move_alloc(16);
+
+	move_fill(memory, 16 * PAGE, 1);
+	CHECK(cosy_loan(*(int *)to, memory, 16 * PAGE, 0) == (ssize_t)(16 * PAGE), "%s",
+	      strerror(errno));
+	CHECK(counts().loaned == 16, "%llu pages lent", (unsigned long long)counts().loaned);
+	memset(memory, 1, 16 * PAGE);
+}
+
+/* What is under way in a pipe needs no code of the module; `fds` is the pipe. */
+static void after_unloading(const int *fds)
+{
+	static char got[16 * PAGE];
+
+	read_all(fds[0], got, sizeof(got));
+	CHECK(move_differs(got, sizeof(got), 1) < 0, "what was lent is lost with the module");
+}
+
 int main(int argc, char **argv)
 {
 	struct stat st;
-	int fd, ret;
+	int fd, ret, fds[2];
 
 	if (argc > 1)
 		return run_once(argv[1]);
@@ -119,10 +140,13 @@ int main(int argc, char **argv)
 	CHECK(unload() == -EAGAIN, "unloaded under an open context");
 	close(fd);
 	under_a_region();
+	MUST(!pipe(fds));
+	CHECK_CHILD(in_child(lender, &fds[1]));
 	ret = unload();
 	CHECK(!ret, "unloading with nobody there: %s", strerror(-ret));
 	CHECK(region() == 499500, "wrong result without the module");
 	CHECK_CHILD(in_child(as_nobody, NULL));
+	after_unloading(fds);
 	load();
 	MUST(!chown("/dev/cosy", st.st_uid, st.st_gid) && !chmod("/dev/cosy", st.st_mode & 0777));
 	CHECK_CHILD(in_child(as_nobody, "may use"));

@@ -36,6 +36,7 @@ _GUEST = [
     "view",
     "view_lend",
 ]
+_MOVED = ["move", "move_random"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Mutant:
     new: str
     disk: bool = False  # it shows on ext4 rather than tmpfs
     raced: bool = False  # only what happens at the same time shows it
+    moved: bool = False  # of memory whose pages move
     harmless: str = ""  # why no result changes
 
 
@@ -206,6 +208,37 @@ MUTANTS = [
         "!(file->f_flags & (__O_SYNC | O_DSYNC))",
     ),
     Mutant("write-times", "kmod/view/tmpfs_write.c", "result = tmpfs_update_time(file);", "result = 0;"),
+    # Of pages that move.
+    Mutant("move-protect", "kmod/move/slots.c", "\tslots_write_protect(s, count);\n", "", moved=True),
+    Mutant(
+        "move-exclusive",
+        "kmod/move/slots.c",
+        "if (page_count(page) == 1) {",
+        "if (page_count(page) <= 2) {",
+        moved=True,
+    ),
+    Mutant(
+        "move-written",
+        "kmod/move/slots.c",
+        "\tcosy_slots_unmap(s, k, k + 1);\n\t*slot = (unsigned long)copy;",
+        "\t*slot = (unsigned long)copy;",
+        moved=True,
+    ),
+    Mutant("move-fork", "kmod/move/arena.c", "\tcosy_slots_unmap(&s, 0, count);\n", "", moved=True),
+    Mutant(
+        "move-alias",
+        "kmod/move/pipe.c",
+        "return buffer_is_written(buffer) && page_count(page) == 1 && !page->mapping;",
+        "return true;",
+        moved=True,
+    ),
+    Mutant(
+        "move-tee",
+        "kmod/move/pipe.c",
+        "buffer_is_written(buffer) && page_count(page) == 1",
+        "buffer_is_written(buffer)",
+        moved=True,
+    ),
 ]
 
 
@@ -264,15 +297,16 @@ class Tests:
         put = [self._programs / program, _HERE / "guest.sh"]
         return self._run(disk, environment, put, ["sh", "/t/guest.sh", *mount])
 
-    def _guest(self, disk: bool) -> str:
+    def _guest(self, disk: bool, programs: list[str]) -> str:
         put = [self._options.build / "tests/vm/guest/guest", _HERE.parent / "guest/suite.sh"]
-        return self._run(disk, ["TMPDIR=/mnt"] if disk else [], put, ["sh", "/t/suite.sh", "/t/guest", *_GUEST])
+        return self._run(disk, ["TMPDIR=/mnt"] if disk else [], put, ["sh", "/t/suite.sh", "/t/guest", *programs])
 
     def found_by(self, mutant: Mutant) -> tuple[str, str] | None:
         """The test that did, and why it failed."""
         names = ["race", "same"] if mutant.raced else ["same", "race"]
-        for name in [*names, "guest"]:
-            why = self._guest(mutant.disk) if name == "guest" else self._same(name, mutant.disk)
+        for name in ["guest"] if mutant.moved else [*names, "guest"]:
+            programs = _MOVED if mutant.moved else _GUEST
+            why = self._guest(mutant.disk, programs) if name == "guest" else self._same(name, mutant.disk)
             if why:
                 return name, why
         return None

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/* arena.c - arenas, their mappings and faults: see arena.h for the invariant. */
+#include <linux/anon_inodes.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/highmem.h>
+#include <linux/module.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/cosy.h>
+#include "compat/compat.h"
+#include "move/arena.h"
+#include "move/slots.h"
+#include "stats.h"
+
+/* Slots that one fault maps, when that needs no page for any but the first. */
+#define FAULT_SLOTS 16UL
+
+/* --- Arenas ------------------------------------------------------------------------------ */
+
+static struct cosy_arena *arena_alloc(struct mm_struct *mm, unsigned long first,
+				      unsigned long count)
+{
+	struct cosy_arena *arena = kzalloc(sizeof(*arena), GFP_KERNEL_ACCOUNT);
+
+	if (!arena)
+		return NULL;
+	arena->slots = kvcalloc(count, sizeof(*arena->slots), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!arena->slots) {
+		kfree(arena);
+		return NULL;
+	}
+	kref_init(&arena->references);
+	mutex_init(&arena->lock);
+	mmgrab(mm);
+	arena->mm = mm;
+	arena->first = first;
+	arena->count = count;
+	cosy_stats_live(COSY_LIVE_ARENAS, 1);
+	return arena;
+}
+
+/* No mapping is left, so no entry is, and the processors have forgotten them. */
+static void arena_free(struct kref *references)
+{
+	struct cosy_arena *arena = container_of(references, struct cosy_arena, references);
+	unsigned long i;
+
+	for (i = 0; i < arena->count; i++) {
+		struct page *page = cosy_slot_page(arena->slots[i]);
+
+		if (page)
+			put_page(page);
+		if (!(i & 1023))
+			cond_resched();
+	}
+	cosy_locked_uncharge(&arena->locked);
+	mmdrop(arena->mm);
+	kvfree(arena->slots);
+	kfree(arena);
+	cosy_stats_live(COSY_LIVE_ARENAS, -1);
+}
+
+static void arena_put(struct cosy_arena *arena)
+{
+	if (arena)
+		kref_put(&arena->references, arena_free);
+}
+
+/* --- The mapping ----------------------------------------------------------------------------- */
+
+/* The slots of a mapping from `address` on. */
+static void arena_slots(struct vm_area_struct *vma, unsigned long address, struct cosy_slots *ret)
+{
+	struct cosy_arena *arena = vma->vm_private_data;
+
+	ret->arena = arena;
+	ret->vma = vma;
+	ret->address = address;
+	ret->i = vma->vm_pgoff - arena->first + ((address - vma->vm_start) >> PAGE_SHIFT);
+	ret->count = (vma->vm_end - address) >> PAGE_SHIFT;
+}
+
+static vm_fault_t arena_fault_at(struct vm_fault *vmf, bool write)
+{
+	struct cosy_slots s;
+	vm_fault_t ret;
+
+	/* None: a fork that found no memory for the child's arena. */
+	if (!vmf->vma->vm_private_data)
+		return VM_FAULT_SIGBUS;
+	arena_slots(vmf->vma, vmf->address & PAGE_MASK, &s);
+	s.count = min(s.count, FAULT_SLOTS);
+	cosy_slots_lock(&s);
+	ret = cosy_slots_fault(&s, write);
+	cosy_slots_unlock(&s);
+	return ret;
+}
+
+static vm_fault_t arena_fault(struct vm_fault *vmf)
+{
+	return arena_fault_at(vmf, vmf->flags & FAULT_FLAG_WRITE);
+}
+
+/* An entry that may not write: the page is frozen, or was, or mprotect forbade it for a time. */
+static vm_fault_t arena_write_fault(struct vm_fault *vmf)
+{
+	return arena_fault_at(vmf, true);
+}
+
+/* Maps nothing around a fault; that it is there lets faults do without the mmap lock. */
+static vm_fault_t arena_map_pages(struct vm_fault *vmf, pgoff_t start, pgoff_t end)
+{
+	return 0;
+}
+
+/*
+ * fork: the child gets a copy on write.  The parent's mmap lock is held for writing, and the child
+ * does not run yet.  Entries that the child has already (before Linux 6.9) go first, memory or not.
+ */
+static void arena_fork(struct vm_area_struct *vma, struct cosy_arena *arena)
+{
+	struct vm_area_struct *mapping = find_vma(arena->mm, vma->vm_start);
+	unsigned long i, count = vma_pages(vma);
+	struct cosy_arena *child;
+	struct cosy_slots s;
+
+	vma->vm_private_data = NULL;
+	zap_vma_ptes(vma, vma->vm_start, count << PAGE_SHIFT);
+	if (WARN_ON_ONCE(!mapping || mapping->vm_start != vma->vm_start ||
+			 mapping->vm_private_data != arena))
+		return;
+	arena_slots(mapping, mapping->vm_start, &s);
+	child = arena_alloc(vma->vm_mm, vma->vm_pgoff, count);
+	cosy_slots_lock(&s);
+	cosy_slots_unmap(&s, 0, count);
+	for (i = 0; child && i < count; i++) {
+		child->slots[i] = cosy_slot_fork(arena, s.i + i);
+		if (!(i & 1023))
+			cond_resched();
+	}
+	cosy_slots_unlock(&s);
+	if (!child)
+		return;
+	/* The program's own data are in it, so it may not be refused: see cosy_buffer_create. */
+	cosy_locked_charge_anyhow(&child->locked, count);
+	child->mapped = true;
+	vma->vm_private_data = child;
+}
+
+/* The mapping was copied: by fork, a split or mremap. */
+static void arena_open(struct vm_area_struct *vma)
+{
+	struct cosy_arena *arena = vma->vm_private_data;
+
+	if (!arena)
+		return;
+	if (vma->vm_mm == arena->mm)
+		kref_get(&arena->references);
+	else
+		arena_fork(vma, arena);
+}
+
+static void arena_close(struct vm_area_struct *vma)
+{
+	arena_put(vma->vm_private_data);
+}
+
+static void page_access(struct page *page, unsigned long offset, void *buffer, int length,
+			int write)
+{
+	char *bytes = kmap_local_page(page);
+
+	if (write)
+		memcpy(bytes + offset, buffer, length);
+	else
+		memcpy(buffer, bytes + offset, length);
+	kunmap_local(bytes);
+}
+
+/* For debuggers: bytes within one page; the mmap lock is held.  How many, or an error. */
+static int arena_access(struct vm_area_struct *vma, unsigned long address, void *buffer, int length,
+			int write)
+{
+	unsigned long offset = offset_in_page(address);
+	struct cosy_slots s;
+	struct page *page;
+
+	if (!vma->vm_private_data || !(vma->vm_flags & (write ? VM_WRITE : VM_READ)))
+		return -EFAULT;
+	length = min_t(unsigned long, length, PAGE_SIZE - offset);
+	arena_slots(vma, address & PAGE_MASK, &s);
+	cosy_slots_lock(&s);
+	page = cosy_slot_page(s.arena->slots[s.i]);
+	if (write)
+		page = cosy_slot_own(&s);
+	if (IS_ERR(page) || s.arena->slots[s.i] == COSY_SLOT_LOST)
+		length = -EFAULT;
+	else if (page)
+		page_access(page, offset, buffer, length, write);
+	else
+		memset(buffer, 0, length);
+	cosy_slots_unlock(&s);
+	return length;
+}
+
+static const struct vm_operations_struct arena_vm_ops = {
+	.open = arena_open,
+	.close = arena_close,
+	.fault = arena_fault,
+	.pfn_mkwrite = arena_write_fault,
+	.map_pages = arena_map_pages,
+	.access = arena_access,
+};
+
+/*
+ * VM_PFNMAP: nobody pins the pages, and neither does the kernel merge mappings; VM_DONTEXPAND:
+ * nor can mremap make a second one.
+ */
+static int arena_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct cosy_arena *arena = file->private_data;
+
+	if (vma->vm_mm != arena->mm)
+		return -EXDEV;
+	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC || vma->vm_pgoff ||
+	    vma_pages(vma) != arena->count)
+		return -EINVAL;
+	if (cmpxchg(&arena->mapped, false, true))
+		return -EBUSY;
+	cosy_vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
+	cosy_vm_flags_clear(vma, VM_MAYEXEC);
+	kref_get(&arena->references);
+	vma->vm_private_data = arena;
+	vma->vm_ops = &arena_vm_ops;
+	return 0;
+}
+
+static int arena_release(struct inode *inode, struct file *file)
+{
+	arena_put(file->private_data);
+	return 0;
+}
+
+static const struct file_operations arena_fops = {
+	.owner = THIS_MODULE,
+	.mmap = arena_mmap,
+	.release = arena_release,
+	.llseek = noop_llseek,
+};
+
+long cosy_arena_create(u64 size)
+{
+	unsigned long count = size >> PAGE_SHIFT;
+	struct cosy_arena *arena;
+	long fd;
+
+	if (!size || size & ~PAGE_MASK || size > COSY_MAX_ARENA || !current->mm)
+		return -EINVAL;
+	arena = arena_alloc(current->mm, 0, count);
+	if (!arena)
+		return -ENOMEM;
+	fd = cosy_locked_charge(&arena->locked, count);
+	if (!fd)
+		fd = anon_inode_getfd("[cosy arena]", &arena_fops, arena, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		arena_put(arena);
+	return fd;
+}
+
+int cosy_slots_find(u64 address, unsigned long count, unsigned long flags, struct cosy_slots *ret)
+{
+	struct vm_area_struct *vma = find_vma(current->mm, address);
+
+	if (!vma || vma->vm_start > address || vma->vm_ops != &arena_vm_ops ||
+	    !vma->vm_private_data)
+		return -EFAULT;
+	/* A protection key may forbid the thread what the mapping allows. */
+	if ((vma->vm_flags & flags) != flags || cosy_vm_pkey(vma->vm_flags))
+		return -EFAULT;
+	arena_slots(vma, address & PAGE_MASK, ret);
+	ret->count = min(ret->count, count);
+	return 0;
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * move.c - loan, transfer, flush and ready (UVM, USENIX '99, sections 4.1, 4.2 and 5).
+ *
+ * Whatever cannot be moved is refused before anything is done, by -EOPNOTSUPP: libcosy makes the
+ * plain call then, with the same result.
+ */
+#include <linux/bvec.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/fsnotify.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/cosy.h>
+#include "compat/compat.h"
+#include "context.h"
+#include "move/arena.h"
+#include "move/move.h"
+#include "move/pipe.h"
+#include "run/limits.h"
+#include "stats.h"
+
+/* Pages that are looked up, unmapped and handed on at once. */
+#define BATCH 64U
+
+static unsigned long pages_in(u64 length)
+{
+	return DIV_ROUND_UP(length, PAGE_SIZE);
+}
+
+static void pages_put(struct page **pages, unsigned long from, unsigned long to)
+{
+	for (; from < to; from++)
+		put_page(pages[from]);
+}
+
+/* --- Loan: page loanout (section 4.1) ----------------------------------------------------- */
+
+/* References to the pages at `address`; how many, or an error. */
+static long loan_take(u64 address, unsigned long count, u32 flags, struct page **pages)
+{
+	struct cosy_slots s;
+	long ret;
+
+	if (mmap_read_lock_killable(current->mm))
+		return -EINTR;
+	ret = cosy_slots_find(address, count, flags & COSY_MOVE_GIVE ? VM_READ | VM_WRITE : VM_READ,
+			      &s);
+	if (!ret) {
+		cosy_slots_lock(&s);
+		ret = cosy_slots_loan(&s, s.count, pages);
+		cosy_slots_unlock(&s);
+	}
+	mmap_read_unlock(current->mm);
+	return ret;
+}
+
+/* The sender gives them up: his memory is zeros. */
+static void loan_give(u64 address, unsigned long count, struct page **pages)
+{
+	struct cosy_slots s;
+
+	if (mmap_read_lock_killable(current->mm))
+		return;
+	if (!cosy_slots_find(address, count, VM_WRITE, &s)) {
+		cosy_slots_lock(&s);
+		cosy_slots_clear_same(&s, s.count, pages);
+		cosy_slots_unlock(&s);
+	}
+	mmap_read_unlock(current->mm);
+}
+
+/* One batch of `length` bytes at most.  Bytes that went, or an error. */
+static long loan_batch(struct file *file, u64 address, u64 length, u32 flags)
+{
+	struct page *pages[BATCH] __cosy_uninitialized;
+	struct bio_vec pieces[BATCH] __cosy_uninitialized;
+	long i, count, went;
+
+	count = loan_take(address, min_t(unsigned long, pages_in(length), BATCH), flags, pages);
+	if (count < 0)
+		return count;
+	for (i = 0; i < count; i++)
+		pieces[i] = (struct bio_vec){
+			.bv_page = pages[i],
+			.bv_len = min_t(u64, PAGE_SIZE, length - i * PAGE_SIZE),
+		};
+	went = cosy_pipe_put(file, pieces, count);
+	pages_put(pages, max(went, 0L), count);
+	if (went <= 0)
+		return went;
+	if (flags & COSY_MOVE_GIVE)
+		loan_give(address, min_t(u64, went, length >> PAGE_SHIFT), pages);
+	return min_t(u64, went * PAGE_SIZE, length);
+}
+
+static long loan_to(struct file *file, const struct cosy_move *move)
+{
+	u64 done = 0;
+	loff_t none = 0;
+	long ret;
+
+	if (!(file->f_mode & FMODE_WRITE))
+		return -EBADF;
+	if (!cosy_pipe_takes(file))
+		return -EOPNOTSUPP;
+	ret = rw_verify_area(WRITE, file, &none, move->length);
+	if (ret)
+		return ret;
+	do {
+		ret = loan_batch(file, move->address + done, move->length - done, move->flags);
+		if (ret <= 0)
+			break;
+		done += ret;
+		cond_resched();
+	} while (done < move->length && !fatal_signal_pending(current));
+	if (!done)
+		return ret;
+	fsnotify_modify(file);
+	/* A FIFO's times are those of a file, on a file system that may be frozen. */
+	if (sb_start_write_trylock(file_inode(file)->i_sb)) {
+		file_update_time(file);
+		sb_end_write(file_inode(file)->i_sb);
+	}
+	return done;
+}
+
+static long move_loan(const struct cosy_move *move)
+{
+	struct fd f = fdget(move->fd);
+	long ret = -EBADF;
+
+	if (fd_file(f))
+		ret = loan_to(fd_file(f), move);
+	fdput(f);
+	return ret;
+}
+
+/* --- Transfer: page transfer (section 4.2) --------------------------------------------------- */
+
+/* Whether pages can be put there; asked before any is taken, since none can go back. */
+static long transfer_check(u64 address, unsigned long count)
+{
+	struct cosy_slots s;
+	long ret;
+
+	if (mmap_read_lock_killable(current->mm))
+		return -EINTR;
+	ret = cosy_slots_find(address, count, VM_READ | VM_WRITE, &s);
+	mmap_read_unlock(current->mm);
+	return ret ? ret : s.count;
+}
+
+/* Puts pages in; the references are gone afterwards.  An error: the memory is, too. */
+static long transfer_put(u64 address, struct page **pages, unsigned long count, u32 flags)
+{
+	unsigned long done = 0;
+	struct cosy_slots s;
+	long ret = 0;
+
+	/* A process that dies does not look at what it has received. */
+	if (mmap_read_lock_killable(current->mm)) {
+		pages_put(pages, 0, count);
+		return -EINTR;
+	}
+	for (; done < count; done += s.count) {
+		ret = cosy_slots_find(address + (done << PAGE_SHIFT), count - done, VM_WRITE, &s);
+		if (ret)
+			break;
+		cosy_slots_lock(&s);
+		cosy_slots_put(&s, s.count, pages + done);
+		/* Without memory for a copy there will be a fault. */
+		if (flags & (COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE))
+			cosy_slots_present(&s, flags & COSY_MOVE_WILL_WRITE);
+		cosy_slots_unlock(&s);
+	}
+	mmap_read_unlock(current->mm);
+	pages_put(pages, done, count);
+	return ret;
+}
+
+static long transfer_from(struct file *file, const struct cosy_move *move)
+{
+	struct page *pages[BATCH] __cosy_uninitialized;
+	u64 length = move->length & PAGE_MASK, done = 0;
+	loff_t none = 0;
+	long ret;
+
+	if (!(file->f_mode & FMODE_READ))
+		return -EBADF;
+	if (!cosy_pipe_gives(file))
+		return -EOPNOTSUPP;
+	ret = rw_verify_area(READ, file, &none, length);
+	if (ret)
+		return ret;
+	while (done < length) {
+		u64 address = move->address + done;
+		long count =
+			transfer_check(address, min_t(u64, BATCH, (length - done) >> PAGE_SHIFT));
+
+		ret = count;
+		if (count > 0)
+			ret = cosy_pipe_take(file, pages, count, done);
+		if (ret <= 0)
+			break;
+		count = ret;
+		ret = transfer_put(address, pages, count, move->flags);
+		if (ret)
+			break;
+		done += (u64)count << PAGE_SHIFT;
+	}
+	if (!done)
+		return ret;
+	fsnotify_access(file);
+	file_accessed(file);
+	return done;
+}
+
+static long move_transfer(const struct cosy_move *move)
+{
+	struct fd f = fdget(move->fd);
+	long ret = -EBADF;
+
+	if (fd_file(f))
+		ret = transfer_from(fd_file(f), move);
+	fdput(f);
+	return ret;
+}
+
+/* --- Without another process ------------------------------------------------------------------ */
+
+/* Empties the pages, so that they are zeros (section 5: anflush), or makes them present. */
+static long move_local(const struct cosy_move *move)
+{
+	bool flush = move->operation == COSY_MOVE_FLUSH, write = move->flags & COSY_MOVE_WILL_WRITE;
+	unsigned long count = move->length >> PAGE_SHIFT, done = 0;
+	struct cosy_slots s;
+	long ret = 0;
+
+	if (mmap_read_lock_killable(current->mm))
+		return -EINTR;
+	while (done < count && !ret) {
+		ret = cosy_slots_find(move->address + (done << PAGE_SHIFT),
+				      min_t(unsigned long, count - done, 8 * BATCH),
+				      flush || write ? VM_WRITE : VM_READ, &s);
+		if (ret)
+			break;
+		cosy_slots_lock(&s);
+		if (flush)
+			cosy_slots_clear(&s, 0, s.count);
+		else
+			ret = cosy_slots_present(&s, write);
+		cosy_slots_unlock(&s);
+		done += s.count;
+		if (fatal_signal_pending(current))
+			ret = -EINTR;
+		cond_resched();
+	}
+	mmap_read_unlock(current->mm);
+	return ret;
+}
+
+/* --- The ioctls --------------------------------------------------------------------------------- */
+
+#define FLAGS (COSY_MOVE_GIVE | COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE)
+
+static bool move_is_valid(const struct cosy_move *move)
+{
+	u64 end;
+
+	return !(move->flags & ~FLAGS) && !(move->address & ~PAGE_MASK) && move->length &&
+	       move->length <= MAX_RW_COUNT &&
+	       !check_add_overflow(move->address, move->length, &end) && end <= TASK_SIZE_MAX;
+}
+
+/* Filters, tracers and auditors are to see the plain call; less than a page is cheaper copied. */
+static bool move_is_plain(const struct cosy_move *move)
+{
+	return unlikely(cosy_traced_work()) || move->length < PAGE_SIZE;
+}
+
+long cosy_move_arena(struct cosy_arena_request *request)
+{
+	if (request->flags)
+		return -EINVAL;
+	return cosy_arena_create(request->length);
+}
+
+long cosy_move(struct cosy_context *context, const struct cosy_move *move)
+{
+	long ret = -EINVAL;
+
+	if (!move_is_valid(move))
+		return ret;
+	switch (move->operation) {
+	case COSY_MOVE_LOAN:
+		ret = move_is_plain(move) ? -EOPNOTSUPP : move_loan(move);
+		if (ret > 0)
+			cosy_stats_add(&context->stats, COSY_COUNT_LOANED, pages_in(ret));
+		break;
+	case COSY_MOVE_TRANSFER:
+		ret = move_is_plain(move) ? -EOPNOTSUPP : move_transfer(move);
+		if (ret > 0)
+			cosy_stats_add(&context->stats, COSY_COUNT_TRANSFERRED, pages_in(ret));
+		break;
+	case COSY_MOVE_FLUSH:
+	case COSY_MOVE_READY:
+		ret = move->length & ~PAGE_MASK ? -EINVAL : move_local(move);
+		break;
+	}
+	if (ret == -EOPNOTSUPP)
+		cosy_stats_add(&context->stats, COSY_COUNT_MOVE_REFUSED, 1);
+	return ret;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* move.h - COSY_IOC_ARENA and COSY_IOC_MOVE. */
+#ifndef COSY_MOVE_MOVE_H
+#define COSY_MOVE_MOVE_H
+
+#include <linux/types.h>
+
+struct cosy_arena_request;
+struct cosy_context;
+struct cosy_move;
+
+/* See the uapi header for what they do and for errors. */
+long cosy_move_arena(struct cosy_arena_request *request);
+long cosy_move(struct cosy_context *context, const struct cosy_move *move);
+
+#endif /* COSY_MOVE_MOVE_H */

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0
+/* slots.c - the pages of an arena, and their page-table entries: see arena.h for the invariant. */
+#include <linux/highmem.h>
+#include <linux/jhash.h>
+#include <linux/module.h>
+#include "compat/compat.h"
+#include "move/arena.h"
+#include "move/slots.h"
+
+static bool check_moved;
+module_param(check_moved, bool, 0600);
+MODULE_PARM_DESC(check_moved,
+		 "whether to sum up pages that are lent, and complain when they change");
+
+static uint fail_moved;
+module_param(fail_moved, uint, 0600);
+MODULE_PARM_DESC(fail_moved,
+		 "for tests: one of so many pages is refused for lack of memory; 0 none");
+
+/* --- Pages ------------------------------------------------------------------------------- */
+
+static const char frozen_mark;
+#define FROZEN ((unsigned long)&frozen_mark)
+
+/* Set in a sum, so that none is 0. */
+#define SUMMED (1UL << 32)
+
+/* A page's list head is free until the page is; no other user looks at it. */
+static unsigned long *page_sum_of(const struct page *page)
+{
+	return (unsigned long *)&page->lru.prev;
+}
+
+static unsigned long page_sum(const struct page *page)
+{
+	const void *bytes = kmap_local_page((struct page *)page);
+	unsigned long sum = jhash2(bytes, PAGE_SIZE / sizeof(u32), 0) | SUMMED;
+
+	kunmap_local(bytes);
+	return sum;
+}
+
+bool cosy_page_is_frozen(const struct page *page)
+{
+	return READ_ONCE(page->private) == FROZEN && !page->mapping;
+}
+
+void cosy_page_check(const struct page *page)
+{
+	unsigned long sum = *page_sum_of(page);
+
+	if (unlikely(READ_ONCE(check_moved)) && sum)
+		WARN_ONCE(sum != page_sum(page), "cosy: a frozen page has changed\n");
+}
+
+static void page_freeze(struct page *page)
+{
+	*page_sum_of(page) = unlikely(READ_ONCE(check_moved)) ? page_sum(page) : 0;
+	set_page_private(page, FROZEN);
+}
+
+static void page_thaw(struct page *page)
+{
+	cosy_page_check(page);
+	set_page_private(page, 0);
+}
+
+struct page *cosy_slot_page_alloc(gfp_t flags)
+{
+	static atomic_t asked;
+	uint fail = READ_ONCE(fail_moved);
+	struct page *page;
+
+	if (unlikely(fail) && (uint)atomic_inc_return(&asked) % fail == 0)
+		return NULL;
+	page = alloc_page(GFP_HIGHUSER | __GFP_ACCOUNT | __GFP_NOWARN | flags);
+	if (page)
+		set_page_private(page, 0);
+	return page;
+}
+
+/* --- Page-table entries -------------------------------------------------------------------- */
+
+static unsigned long slot_address(const struct cosy_slots *s, unsigned long k)
+{
+	return s->address + (k << PAGE_SHIFT);
+}
+
+void cosy_slots_unmap(const struct cosy_slots *s, unsigned long from, unsigned long to)
+{
+	unsigned long *slot = s->arena->slots + s->i;
+
+	/* The ends may be unmapped already. */
+	while (from < to && !(slot[from] & COSY_SLOT_MAPPED))
+		from++;
+	while (from < to && !(slot[to - 1] & COSY_SLOT_MAPPED))
+		to--;
+	if (from == to)
+		return;
+	zap_vma_ptes(s->vma, slot_address(s, from), (to - from) << PAGE_SHIFT);
+	for (; from < to; from++)
+		slot[from] &= ~COSY_SLOT_MAPPED;
+}
+
+/* Removes every entry that may be writable: none of a frozen page is. */
+static void slots_write_protect(const struct cosy_slots *s, unsigned long count)
+{
+	const unsigned long *slot = s->arena->slots + s->i;
+	unsigned long k, from = count, to = 0;
+
+	for (k = 0; k < count; k++) {
+		if (!(slot[k] & COSY_SLOT_MAPPED) || cosy_page_is_frozen(cosy_slot_page(slot[k])))
+			continue;
+		from = min(from, k);
+		to = k + 1;
+	}
+	if (to)
+		cosy_slots_unmap(s, from, to);
+}
+
+struct mapping_run {
+	struct mm_struct *mm;
+	unsigned long *slot; /* the next one's */
+	pgprot_t protection;
+	bool write;
+};
+
+/* The only place where an entry is made; its lock and the arena's are held. */
+static int slot_map(pte_t *pte, unsigned long address, void *data)
+{
+	struct mapping_run *run = data;
+	struct page *page = cosy_slot_page(*run->slot);
+	pte_t entry = pte_mkspecial(pfn_pte(page_to_pfn(page), run->protection));
+
+	if (WARN_ON_ONCE(run->write && cosy_page_is_frozen(page)))
+		return -EIO;
+	/* Over an entry there may only be one of the same page, with more rights. */
+	if (WARN_ON_ONCE(pte_present(*pte) && pte_pfn(*pte) != pte_pfn(entry)))
+		return -EIO;
+	*run->slot++ |= COSY_SLOT_MAPPED;
+	set_pte_at(run->mm, address, pte, run->write ? pte_mkdirty(entry) : entry);
+	return 0;
+}
+
+/* Maps slots [from, to), which have pages and are all to be written, or all not. */
+static int slots_map(const struct cosy_slots *s, unsigned long from, unsigned long to, bool write)
+{
+	unsigned long flags = s->vma->vm_flags;
+	struct mapping_run run = {
+		.mm = s->vma->vm_mm,
+		.slot = s->arena->slots + s->i + from,
+		.protection = vm_get_page_prot(write ? flags : flags & ~VM_WRITE),
+		.write = write,
+	};
+
+	return apply_to_page_range(run.mm, slot_address(s, from), (to - from) << PAGE_SHIFT,
+				   slot_map, &run);
+}
+
+/* --- Slots ------------------------------------------------------------------------------- */
+
+/* Gives slot k, which has none, a page of zeros. */
+static int slot_fill(const struct cosy_slots *s, unsigned long k)
+{
+	unsigned long *slot = &s->arena->slots[s->i + k];
+	struct page *page;
+
+	if (*slot == COSY_SLOT_LOST)
+		return -EFAULT;
+	page = cosy_slot_page_alloc(__GFP_ZERO);
+	if (!page)
+		return -ENOMEM;
+	*slot = (unsigned long)page;
+	return 0;
+}
+
+/* Gives slot k a page that nobody else refers to and that is not frozen. */
+static int slot_own(const struct cosy_slots *s, unsigned long k)
+{
+	unsigned long *slot = &s->arena->slots[s->i + k];
+	struct page *page = cosy_slot_page(*slot), *copy;
+
+	if (!page)
+		return slot_fill(s, k);
+	if (!cosy_page_is_frozen(page))
+		return 0;
+	/* Decided once: its read-only entries may stay when nobody else refers to it. */
+	if (page_count(page) == 1) {
+		page_thaw(page);
+		return 0;
+	}
+	copy = cosy_slot_page_alloc(0);
+	if (!copy)
+		return -ENOMEM;
+	cosy_page_check(page);
+	copy_highpage(copy, page);
+	cosy_slots_unmap(s, k, k + 1);
+	*slot = (unsigned long)copy;
+	put_page(page);
+	return 0;
+}
+
+struct page *cosy_slot_own(const struct cosy_slots *s)
+{
+	int error = slot_own(s, 0);
+
+	return error ? ERR_PTR(error) : cosy_slot_page(s->arena->slots[s->i]);
+}
+
+/*
+ * Another reference to a page as it is now, or a frozen copy; no entry may write it.  A page that
+ * is not frozen and that others refer to is in their hands for a moment only, but who knows.
+ */
+static struct page *page_loan(struct page *page)
+{
+	struct page *copy;
+
+	if (!cosy_page_is_frozen(page) && page_count(page) == 1)
+		page_freeze(page);
+	if (cosy_page_is_frozen(page)) {
+		get_page(page);
+		return page;
+	}
+	copy = cosy_slot_page_alloc(0);
+	if (!copy)
+		return NULL;
+	copy_highpage(copy, page);
+	page_freeze(copy);
+	return copy;
+}
+
+long cosy_slots_loan(const struct cosy_slots *s, unsigned long count, struct page **pages)
+{
+	unsigned long *slot = s->arena->slots + s->i;
+	unsigned long k;
+	int error = 0;
+
+	slots_write_protect(s, count);
+	for (k = 0; k < count; k++) {
+		if (!cosy_slot_page(slot[k])) {
+			error = slot_fill(s, k);
+			if (error)
+				break;
+		}
+		pages[k] = page_loan(cosy_slot_page(slot[k]));
+		if (!pages[k]) {
+			error = -ENOMEM;
+			break;
+		}
+	}
+	return k ? k : error;
+}
+
+unsigned long cosy_slot_fork(struct cosy_arena *arena, unsigned long i)
+{
+	struct page *page = cosy_slot_page(arena->slots[i]);
+
+	if (!page)
+		return arena->slots[i];
+	page = page_loan(page);
+	return page ? (unsigned long)page : COSY_SLOT_LOST;
+}
+
+void cosy_slots_clear(const struct cosy_slots *s, unsigned long from, unsigned long to)
+{
+	unsigned long *slot = s->arena->slots + s->i;
+
+	cosy_slots_unmap(s, from, to);
+	for (; from < to; from++) {
+		struct page *page = cosy_slot_page(slot[from]);
+
+		slot[from] = COSY_SLOT_EMPTY;
+		if (page)
+			put_page(page);
+	}
+}
+
+void cosy_slots_clear_same(const struct cosy_slots *s, unsigned long count, struct page **pages)
+{
+	const unsigned long *slot = s->arena->slots + s->i;
+	unsigned long k, from;
+
+	for (k = 0; k < count; k++) {
+		from = k;
+		while (k < count && cosy_slot_page(slot[k]) == pages[k])
+			k++;
+		if (from < k)
+			cosy_slots_clear(s, from, k);
+	}
+}
+
+void cosy_slots_put(const struct cosy_slots *s, unsigned long count, struct page **pages)
+{
+	unsigned long k;
+
+	cosy_slots_clear(s, 0, count);
+	for (k = 0; k < count; k++)
+		s->arena->slots[s->i + k] = (unsigned long)pages[k];
+}
+
+/* --- Present ------------------------------------------------------------------------------- */
+
+static bool slot_may_write(const struct cosy_slots *s, unsigned long k)
+{
+	return (s->vma->vm_flags & VM_WRITE) &&
+	       !cosy_page_is_frozen(cosy_slot_page(s->arena->slots[s->i + k]));
+}
+
+/* Maps the first `count` slots, which have pages. */
+static int slots_map_all(const struct cosy_slots *s, unsigned long count)
+{
+	unsigned long from, to;
+	int error;
+
+	for (from = 0; from < count; from = to) {
+		bool write = slot_may_write(s, from);
+
+		for (to = from + 1; to < count && slot_may_write(s, to) == write; to++)
+			;
+		error = slots_map(s, from, to, write);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+static int slot_prepare(const struct cosy_slots *s, unsigned long k, bool write)
+{
+	if (write)
+		return slot_own(s, k);
+	return cosy_slot_page(s->arena->slots[s->i + k]) ? 0 : slot_fill(s, k);
+}
+
+int cosy_slots_present(const struct cosy_slots *s, bool write)
+{
+	unsigned long k;
+	int error;
+
+	for (k = 0; k < s->count; k++) {
+		error = slot_prepare(s, k, write);
+		if (error)
+			return error;
+	}
+	return slots_map_all(s, s->count);
+}
+
+/* Whether slot k can be mapped along with an earlier one that faulted. */
+static bool slot_follows(const struct cosy_slots *s, unsigned long k, bool write)
+{
+	unsigned long slot = s->arena->slots[s->i + k];
+	struct page *page = cosy_slot_page(slot);
+
+	if (!page)
+		return false;
+	if (!write)
+		return !(slot & COSY_SLOT_MAPPED);
+	return !cosy_page_is_frozen(page) || page_count(page) == 1;
+}
+
+vm_fault_t cosy_slots_fault(const struct cosy_slots *s, bool write)
+{
+	unsigned long k;
+	int error = slot_prepare(s, 0, write);
+
+	for (k = 1; !error && k < s->count && slot_follows(s, k, write); k++) {
+		/* Decided anew: the slot's own look counts. */
+		if (write && slot_own(s, k))
+			break;
+	}
+	if (!error)
+		error = slots_map_all(s, k);
+	switch (error) {
+	case 0:
+		return VM_FAULT_NOPAGE;
+	case -ENOMEM:
+		return VM_FAULT_OOM;
+	default:
+		return VM_FAULT_SIGBUS;
+	}
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+/*
+ * move.c - <cosy/move.h>: the module's operations, and the plain calls where it has none.
+ *
+ * The kernel says by EOPNOTSUPP, before it has done anything, that only the plain call can.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cosy/move.h>
+#include <linux/cosy.h>
+
+#include "cancel.h"
+#include "context.h"
+
+#define PAGE	  4096UL
+#define MIN_MOVED (2 * PAGE) /* bytes; what is shorter is cheaper copied */
+#define OWN_FLAGS (COSY_GIVE | COSY_POPULATE | COSY_WILL_WRITE)
+
+/* --- Where arenas are ---------------------------------------------------------------------- */
+
+/* All arenas lie in [low, high), so that other memory costs no look into the kernel. */
+static uintptr_t arenas_low = UINTPTR_MAX, arenas_high;
+
+static void arenas_add(uintptr_t from, uintptr_t to)
+{
+	uintptr_t low = __atomic_load_n(&arenas_low, __ATOMIC_RELAXED);
+	uintptr_t high = __atomic_load_n(&arenas_high, __ATOMIC_RELAXED);
+
+	while (from < low && !__atomic_compare_exchange_n(&arenas_low, &low, from, true,
+							  __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	while (to > high && !__atomic_compare_exchange_n(&arenas_high, &high, to, true,
+							 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+static bool arenas_may_have(const void *memory)
+{
+	uintptr_t address = (uintptr_t)memory;
+
+	return address >= __atomic_load_n(&arenas_low, __ATOMIC_RELAXED) &&
+	       address < __atomic_load_n(&arenas_high, __ATOMIC_RELAXED);
+}
+
+static bool is_whole(const void *memory, size_t count)
+{
+	return !(((uintptr_t)memory | count) & (PAGE - 1));
+}
+
+/* --- The kernel ------------------------------------------------------------------------------ */
+
+static bool has_kernel(void)
+{
+	return libcosy_context_open() && libcosy_context_fd() >= 0;
+}
+
+/* Whether the descriptor is still our context's; it may have been closed, or inherited. */
+static bool context_answers(void)
+{
+	struct cosy_version version = {.size = sizeof(version)};
+
+	return !libcosy_context_ioctl(COSY_IOC_VERSION, &version);
+}
+
+/* COSY_IOC_MOVE, a cancellation point; the result or a negative errno. */
+static long move_ioctl(uint32_t operation, const void *memory, size_t count, int fd, uint32_t flags)
+{
+	struct cosy_move move = {
+		.size = sizeof(move),
+		.operation = operation,
+		.address = (uintptr_t)memory,
+		.length = count,
+		.fd = fd,
+		.flags = flags,
+	};
+	uint32_t generation = libcosy_context_open();
+	long ret;
+
+	if (!generation || libcosy_context_fd() < 0)
+		return -EOPNOTSUPP;
+	if (operation == COSY_MOVE_LOAN || operation == COSY_MOVE_TRANSFER) {
+		const u64 r[10] = {0, (unsigned int)libcosy_context_fd(), COSY_IOC_MOVE,
+				   (uintptr_t)&move};
+
+		ret = libcosy_cancellable_call(SYS_ioctl, r);
+	} else {
+		ret = libcosy_context_ioctl(COSY_IOC_MOVE, &move);
+	}
+	if (ret == -ENOTTY || ret == -EXDEV || (ret == -EBADF && !context_answers())) {
+		libcosy_context_lost(generation);
+		return -EOPNOTSUPP;
+	}
+	return ret;
+}
+
+static uint32_t kernel_flags(int flags)
+{
+	return (flags & COSY_GIVE ? COSY_MOVE_GIVE : 0) |
+	       (flags & COSY_POPULATE ? COSY_MOVE_POPULATE : 0) |
+	       (flags & COSY_WILL_WRITE ? COSY_MOVE_WILL_WRITE : 0);
+}
+
+static ssize_t answer(long ret)
+{
+	if (ret >= 0)
+		return ret;
+	errno = (int)-ret;
+	return -1;
+}
+
+/* --- Memory ---------------------------------------------------------------------------------- */
+
+static size_t size_in_pages(size_t size)
+{
+	return (size + PAGE - 1) & ~(PAGE - 1);
+}
+
+static void *arena_map(size_t size)
+{
+	struct cosy_arena_request request = {.size = sizeof(request), .length = size};
+	void *memory = MAP_FAILED;
+	long fd = -1;
+
+	if (has_kernel())
+		fd = libcosy_context_ioctl(COSY_IOC_ARENA, &request);
+	if (fd >= 0) {
+		memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+		close((int)fd);
+	}
+	if (memory != MAP_FAILED)
+		arenas_add((uintptr_t)memory, (uintptr_t)memory + size);
+	return memory;
+}
+
+void *cosy_move_alloc(size_t size, unsigned int flags)
+{
+	size_t mapped = size_in_pages(size);
+	int saved = errno;
+	void *memory;
+
+	if (flags || !mapped) {
+		errno = flags || !size ? EINVAL : ENOMEM;
+		return NULL;
+	}
+	memory = arena_map(mapped);
+	errno = saved;
+	if (memory == MAP_FAILED)
+		memory = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			      0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+void cosy_move_free(void *memory, size_t size)
+{
+	int saved = errno;
+
+	if (memory)
+		munmap(memory, size_in_pages(size));
+	errno = saved;
+}
+
+/* --- Loan and transfer ------------------------------------------------------------------------- */
+
+static bool can_move(const void *memory, size_t count, int flags)
+{
+	return count >= MIN_MOVED && !(flags & ~OWN_FLAGS) && is_whole(memory, 0) &&
+	       arenas_may_have(memory);
+}
+
+/* Whether the kernel did nothing: not its memory, or not its kind of file. */
+static bool is_refused(long ret)
+{
+	return ret == -EOPNOTSUPP || ret == -EFAULT || ret == -EINVAL || ret == -ENOMEM;
+}
+
+ssize_t cosy_loan(int fd, const void *memory, size_t count, int flags)
+{
+	int own = flags & ~OWN_FLAGS, saved;
+	ssize_t sent;
+	long ret;
+
+	if (can_move(memory, count, flags)) {
+		ret = move_ioctl(COSY_MOVE_LOAN, memory, count, fd,
+				 kernel_flags(flags & COSY_GIVE));
+		if (!is_refused(ret))
+			return answer(ret);
+	}
+	sent = own ? send(fd, memory, count, own) : write(fd, memory, count);
+	saved = errno;
+	if (sent >= (ssize_t)PAGE && flags & COSY_GIVE && is_whole(memory, 0))
+		cosy_flush((void *)(uintptr_t)memory, (size_t)sent & ~(PAGE - 1));
+	errno = saved;
+	return sent;
+}
+
+ssize_t cosy_transfer(int fd, void *memory, size_t count, int flags)
+{
+	int own = flags & ~OWN_FLAGS;
+	long ret;
+
+	if (can_move(memory, count, flags)) {
+		ret = move_ioctl(COSY_MOVE_TRANSFER, memory, count, fd,
+				 kernel_flags(flags & (COSY_POPULATE | COSY_WILL_WRITE)));
+		if (!is_refused(ret))
+			return answer(ret);
+	}
+	return own ? recv(fd, memory, count, own) : read(fd, memory, count);
+}
+
+/* --- Without another process ------------------------------------------------------------------- */
+
+int cosy_flush(void *memory, size_t count)
+{
+	int saved = errno;
+
+	if (!is_whole(memory, count)) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (!count)
+		return 0;
+	/* An arena refuses MADV_DONTNEED; without a context it is cleared like any memory. */
+	if (!arenas_may_have(memory) || move_ioctl(COSY_MOVE_FLUSH, memory, count, -1, 0) < 0) {
+		if (madvise(memory, count, MADV_DONTNEED))
+			memset(memory, 0, count);
+	}
+	errno = saved;
+	return 0;
+}
+
+int cosy_ready(void *memory, size_t count, int flags)
+{
+	int saved = errno;
+	long ret = -EFAULT;
+
+	if (!is_whole(memory, count) || flags & ~(COSY_POPULATE | COSY_WILL_WRITE)) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (!count)
+		return 0;
+	if (arenas_may_have(memory))
+		ret = move_ioctl(COSY_MOVE_READY, memory, count, -1,
+				 kernel_flags(flags & COSY_WILL_WRITE));
+	if (ret == -ENOMEM)
+		return (int)answer(ret);
+	/* Only advice: a page that is not there yet will be when it is touched. */
+	if (ret < 0)
+		madvise(memory, count,
+			flags & COSY_WILL_WRITE ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+	errno = saved;
+	return 0;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* move.h - what the programs that move pages share. */
+#ifndef MOVE_H
+#define MOVE_H
+
+#include "check.h"
+#include <cosy/move.h>
+
+#define PAGE 4096UL
+
+/* Whether memory of cosy_move_alloc is an arena's. */
+HELPER bool moves(void)
+{
+	return kernel_expected();
+}
+
+HELPER char *move_alloc(size_t pages)
+{
+	char *memory = cosy_move_alloc(pages * PAGE, 0);
+
+	MUST(memory);
+	return memory;
+}
+
+/* A parameter of the module, where one may be set. */
+HELPER bool move_parameter(const char *name, const char *value)
+{
+	char path[96];
+	int fd;
+	bool done;
+
+	snprintf(path, sizeof(path), "/sys/module/cosy/parameters/%s", name);
+	fd = open(path, O_WRONLY);
+	if (fd < 0)
+		return false;
+	done = write(fd, value, strlen(value)) == (ssize_t)strlen(value);
+	close(fd);
+	return done;
+}
+
+/* Each word of a message tells the message and its place. */
+HELPER uint64_t move_word(uint64_t message, uint64_t i)
+{
+	uint64_t x = message * 0x9e3779b97f4a7c15u + i * 0xd1b54a32d192ed03u;
+
+	x ^= x >> 29;
+	return x * 0xbf58476d1ce4e5b9u | 1;
+}
+
+HELPER void move_fill(void *memory, size_t bytes, uint64_t message)
+{
+	uint64_t *word = memory;
+
+	for (size_t i = 0; i < bytes / 8; i++)
+		word[i] = move_word(message, i);
+}
+
+/* The first word that is not the message's, or -1. */
+HELPER long move_differs(const void *memory, size_t bytes, uint64_t message)
+{
+	const uint64_t *word = memory;
+
+	for (size_t i = 0; i < bytes / 8; i++)
+		if (word[i] != move_word(message, i))
+			return (long)i;
+	return -1;
+}
+
+HELPER void read_all(int fd, void *to, size_t count)
+{
+	for (size_t done = 0; done < count;) {
+		ssize_t now = read(fd, (char *)to + done, count - done);
+
+		MUST(now > 0);
+		done += (size_t)now;
+	}
+}
+
+HELPER void transfer_all(int fd, void *to, size_t count, int flags)
+{
+	for (size_t done = 0; done < count;) {
+		ssize_t now = cosy_transfer(fd, (char *)to + done, count - done, flags);
+
+		MUST(now > 0);
+		done += (size_t)now;
+	}
+}
+
+#endif /* MOVE_H */
