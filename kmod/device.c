@@ -66,7 +66,7 @@ static long stats_ioctl(struct cosy_context *context, void *argument)
 
 static long arena_ioctl(struct cosy_context *context, void *argument)
 {
-	return cosy_move_arena(argument);
+	return cosy_move_arena(context, argument);
 }
 
 static long move_ioctl(struct cosy_context *context, void *argument)

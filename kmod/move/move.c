@@ -14,6 +14,7 @@
 #include <linux/cosy.h>
 #include "compat/compat.h"
 #include "context.h"
+#include "load/cache.h"
 #include "move/arena.h"
 #include "move/move.h"
 #include "move/pipe.h"
@@ -279,11 +280,17 @@ static bool move_is_plain(const struct cosy_move *move)
 	return unlikely(cosy_traced_work()) || move->length < PAGE_SIZE;
 }
 
-long cosy_move_arena(struct cosy_arena_request *request)
+long cosy_move_arena(struct cosy_context *context, const struct cosy_arena_request *request)
 {
+	long fd;
+
 	if (request->flags)
 		return -EINVAL;
-	return cosy_arena_create(request->length);
+	fd = cosy_arena_create(request->length);
+	/* What is only kept for the next process counts in the user's locked memory, too. */
+	if (fd == -ENOMEM && cosy_cache_unlock(context->user, request->length >> PAGE_SHIFT))
+		fd = cosy_arena_create(request->length);
+	return fd;
 }
 
 long cosy_move(struct cosy_context *context, const struct cosy_move *move)

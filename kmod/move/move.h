@@ -10,7 +10,7 @@ struct cosy_context;
 struct cosy_move;
 
 /* See the uapi header for what they do and for errors. */
-long cosy_move_arena(struct cosy_arena_request *request);
+long cosy_move_arena(struct cosy_context *context, const struct cosy_arena_request *request);
 long cosy_move(struct cosy_context *context, const struct cosy_move *move);
 
 #endif /* COSY_MOVE_MOVE_H */
