@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # test.sh DIR: each example of DIR/plain and DIR/cosy must print the same, the
-# latter as its native twin and by the interpreter, and, where the module is, in
-# the kernel.  How long it took ("ns N") is left out.
+# latter as its native twin and by the interpreter, from the start and from the third
+# entry or round on, and, where the module is, in the kernel.  How long it took ("ns N") is left out.
 set -u
 dir=$1
 work=$(mktemp -d)
@@ -23,10 +23,21 @@ run() {
 	"$dir/$build/$name" "$@" 2>&1 | sed 's/ ns [0-9]*$//'
 }
 
+# MODE COMMAND...
+in_mode() {
+	case $1 in
+	tier) export COSY_MODE=interp COSY_TIER=2 ;;
+	*) export COSY_MODE="$1" COSY_TIER=always ;;
+	esac
+	shift
+	"$@"
+	unset COSY_MODE COSY_TIER
+}
+
 check() {
 	run plain "$@" >"$work/want"
-	for mode in native interp auto; do
-		COSY_MODE=$mode run cosy "$@" >"$work/got"
+	for mode in native interp auto tier; do
+		in_mode $mode run cosy "$@" >"$work/got"
 		if cmp -s "$work/want" "$work/got"; then
 			echo "ok   $mode $*"
 		else
@@ -47,8 +58,8 @@ check grep needle "$work/none"
 check copy "$work/none" "$work/to"
 
 run plain copy "$work/tree" "$work/plain" >"$work/want"
-for mode in native interp auto; do
-	COSY_MODE=$mode run cosy copy "$work/tree" "$work/$mode" >"$work/got"
+for mode in native interp auto tier; do
+	in_mode $mode run cosy copy "$work/tree" "$work/$mode" >"$work/got"
 	if cmp -s "$work/want" "$work/got" && diff -r "$work/tree" "$work/$mode"; then
 		echo "ok   $mode copy"
 	else

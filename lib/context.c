@@ -47,6 +47,7 @@ bool libcosy_native_only;
 static struct {
 	struct libcosy_lock lock;
 	uint32_t generation; /* of the context behind the descriptor, whichever process opened it */
+	uint32_t openings;   /* of contexts, by whichever process; growing the front is none */
 	char reason[160];
 	uint8_t *buffer; /* stays mapped, as private memory, in a fork child */
 	uint64_t buffer_len;
@@ -358,6 +359,7 @@ static void open_locked(void)
 		context.reason[0] = '\0';
 	}
 	__atomic_store_n(&libcosy_the_fd, fd, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&context.openings, 1, __ATOMIC_RELAXED);
 	context.generation++;
 	__atomic_store_n(&libcosy_alive->generation, context.generation, __ATOMIC_RELEASE);
 }
@@ -366,7 +368,6 @@ static void open_locked(void)
 static bool filters_forbid(void)
 {
 	const char *why = NULL;
-
 	struct stat st;
 
 	if (libcosy_the_fd >= 0 && !fstat(libcosy_the_fd, &st) && S_ISCHR(st.st_mode) &&
@@ -379,14 +380,12 @@ static bool filters_forbid(void)
 	return true;
 }
 
+/* The environment is read when a region first asks: many a program never comes to one. */
 void libcosy_context_start(void)
 {
 	int saved = errno, state = libcosy_cancel_disable();
 
-	libcosy_settings_init();
-	if (libcosy_settings.mode != COSY_MODE_NATIVE && !filters_forbid() &&
-	    libcosy_settings.mode != COSY_MODE_INTERP && !libcosy_native_only &&
-	    !access(DEVICE, F_OK))
+	if (!libcosy_native_only && !filters_forbid() && !access(DEVICE, F_OK))
 		libcosy_filter_prepare(DEVICE);
 	libcosy_cancel_restore(state);
 	errno = saved;
@@ -397,6 +396,12 @@ __attribute__((constructor(101))) static void library_start(void)
 {
 	libcosy_context_start();
 	libcosy_fork_register();
+}
+
+uint32_t libcosy_context_life(void)
+{
+	/* The open one does not count. */
+	return __atomic_load_n(&context.openings, __ATOMIC_RELAXED) - !!libcosy_generation();
 }
 
 uint32_t libcosy_context_open(void)

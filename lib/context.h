@@ -45,6 +45,12 @@ uint32_t libcosy_context_open(void);
  */
 int libcosy_move_fd(int fd);
 
+/*
+ * Which life of the process this is: another number in a fork child, and after the context
+ * was lost, than before.
+ */
+uint32_t libcosy_context_life(void);
+
 extern int libcosy_the_fd;
 
 /* The descriptor, or -1. */

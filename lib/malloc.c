@@ -5,8 +5,20 @@
 
 #include "context.h"
 #include "heap.h"
+#include "tier.h"
 
 #include <cosy/cosy.h>
+
+/*
+ * Opens the context only where every region goes to the kernel at once; else memory is as good
+ * elsewhere until some region has earned one.
+ */
+static void *shared_alloc(size_t size)
+{
+	if (libcosy_tier_forced())
+		libcosy_context_open();
+	return libcosy_shared_alloc(size);
+}
 
 int cosy_is_shared(const void *memory)
 {
@@ -15,10 +27,8 @@ int cosy_is_shared(const void *memory)
 
 void *cosy_malloc(size_t size)
 {
-	void *memory;
+	void *memory = shared_alloc(size);
 
-	libcosy_context_open();
-	memory = libcosy_shared_alloc(size);
 	return memory ? memory : malloc(size);
 }
 
@@ -29,8 +39,7 @@ void *cosy_calloc(size_t count, size_t size)
 
 	if (__builtin_mul_overflow(count, size, &bytes))
 		return NULL;
-	libcosy_context_open();
-	memory = libcosy_shared_alloc(bytes);
+	memory = shared_alloc(bytes);
 	return memory ? memset(memory, 0, bytes) : calloc(1, bytes);
 }
 

@@ -8,6 +8,7 @@
 #include "region.h"
 #include "run.h"
 #include "stats.h"
+#include "tier.h"
 
 /* region->cache: NULL, this, or the struct cosy_loaded that it is. */
 #define REFUSED ((struct cosy_loaded *)1)
@@ -51,6 +52,12 @@ static bool has_handlers(const struct cosy_region *region)
 	return region->premises && region->premises->flags & COSY_PREMISE_HANDLERS;
 }
 
+/* The region that a loop's head is in, or NULL. */
+static struct cosy_region *head_entry(const struct cosy_region *region)
+{
+	return region->version >= 2 ? region->entry : NULL;
+}
+
 /* Before anything is locked, since the dynamic linker is asked. */
 static bool premises_hold(struct cosy_region *region)
 {
@@ -80,14 +87,16 @@ static struct cosy_loaded *create(struct cosy_region *region)
 		libcosy_program_unlock();
 		return cached(region);
 	}
-	if (region->version != 1) {
+	if (region->version != 1 && region->version != 2) {
 		err = -EINVAL;
 		strcpy(why.reason, "compiled for another version of libcosy");
 	} else {
 		err = libcosy_program_create(compound, compound->size, &loaded, &why);
 	}
 	if (!err && has_handlers(region) && loaded->cancels && libcosy_thread_self->cancels) {
-		say_native(region, "a thread cancelled in it has handlers or clean-ups to run");
+		if (!head_entry(region))
+			say_native(region,
+				   "a thread cancelled in it has handlers or clean-ups to run");
 		libcosy_program_destroy(loaded);
 		loaded = REFUSED;
 	}
@@ -107,6 +116,9 @@ static struct cosy_loaded *prepare(struct cosy_region *region, u32 generation)
 
 	if (!generation || loaded == REFUSED)
 		return NULL;
+	/* What holds for a region holds for the loops in it. */
+	if (head_entry(region) && cached(head_entry(region)) == REFUSED)
+		return NULL;
 	thread = libcosy_thread();
 	if (!thread || thread->filtered)
 		return NULL;
@@ -123,8 +135,11 @@ static struct cosy_loaded *prepare(struct cosy_region *region, u32 generation)
 	return loaded;
 }
 
-static inline void count_native(void)
+static inline void count_native(const struct cosy_region *region)
 {
+	/* A loop's next round is no activation. */
+	if (head_entry(region))
+		return;
 	libcosy_count(&libcosy_counts.regions, 1);
 	libcosy_count(&libcosy_counts.native, 1);
 }
@@ -148,9 +163,14 @@ static void *try_enter(struct cosy_region *region, struct libcosy_site site, u32
 __attribute__((noinline)) static void *enter_slow(struct cosy_region *region,
 						  struct libcosy_site site)
 {
-	int saved = errno, state = libcosy_cancel_disable();
+	int saved = errno, state;
 	void *ctx = NULL;
 
+	if (!libcosy_tier_earned(region)) {
+		count_native(region);
+		return NULL;
+	}
+	state = libcosy_cancel_disable();
 	for (int i = 0; i < TRIES && !ctx; i++) {
 		u32 generation = libcosy_context_open();
 
@@ -158,8 +178,10 @@ __attribute__((noinline)) static void *enter_slow(struct cosy_region *region,
 		if (!generation || generation == libcosy_generation())
 			break;
 	}
-	if (!ctx)
-		count_native();
+	if (!ctx) {
+		libcosy_tier_denied(region, cached(region) == REFUSED);
+		count_native(region);
+	}
 	libcosy_cancel_restore(state);
 	errno = saved;
 	return ctx;
@@ -178,7 +200,8 @@ void *__cosy_enter(struct cosy_region *region)
 		return begin(thread, region, site, &place);
 	if (!libcosy_native_only)
 		return enter_slow(region, site);
-	count_native();
+	libcosy_tier_denied(region, false);
+	count_native(region);
 	return NULL;
 }
 
@@ -218,8 +241,11 @@ void *__cosy_frame_enter(uint64_t size)
 	struct libcosy_thread *thread = libcosy_thread_self;
 	struct libcosy_site site = COSY_SITE();
 
-	if (libcosy_native_only ||
-	    (!thread && (!libcosy_context_open() || !(thread = libcosy_thread()))))
+	if (libcosy_native_only)
+		return NULL;
+	/* Where nothing has earned a context, locals are as well off on the stack. */
+	if (!thread && ((!libcosy_generation() && !libcosy_tier_forced()) ||
+			!libcosy_context_open() || !(thread = libcosy_thread())))
 		return NULL;
 	return libcosy_block_push(thread, size, site);
 }

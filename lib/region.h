@@ -5,6 +5,10 @@
  *
  * For each region cosycc emits a struct cosy_region and, in place of the region:
  *
+ *	if (region.left >= 0) {				// not earned yet: see tier.h
+ *		if (region.left <= COSY_LEFT_MAX) region.left -= GAIN;
+ *		goto native;
+ *	}
  *	ctx = __cosy_enter(&region);
  *	if (!ctx) goto native;
  *	... store inputs, addresses of globals and of errno in ctx ...
@@ -14,9 +18,13 @@
  *	__cosy_leave(ctx);
  *	switch (exit) ...
  *
+ * A loop of the native twin that makes calls has a struct cosy_region of its own, for a
+ * compound that begins at the loop's head and goes on to the region's end.  The same code is
+ * at the head: it counts in the region's `left`, and `native` is the loop's next round.
+ *
  * A function whose address-taken locals a region touches keeps them in
  *
- *	frame = __cosy_frame_enter(size);	// shared-buffer memory, or NULL
+ *	frame = region.left < 0 ? __cosy_frame_enter(size) : NULL; // shared-buffer memory, or NULL
  *	locals = frame ? frame : alloca'd space
  *	... on every return:  if (frame) __cosy_frame_leave(frame);
  */
@@ -55,10 +63,33 @@ struct cosy_premises {
 struct cosy_region {
 	const void *compound; /* struct cosy_compound, 8-byte aligned */
 	uint32_t ctx_size;    /* bytes that __cosy_enter hands out */
-	uint32_t version;     /* 1 */
+	uint32_t version;     /* 2; 1 of an older compiler ends before `left` */
 	uint64_t cache;	      /* libcosy's: which program of which context; starts 0 */
 	const struct cosy_premises *premises; /* NULL: of an older compiler */
+	/*
+	 * Instructions to be saved yet before it is loaded; < 0: call __cosy_enter, which sets it;
+	 * above COSY_LEFT_MAX: never.  Starts below 0
+	 */
+	int64_t left;
+	struct cosy_region *entry; /* of a loop's head: the region, in whose `left` it counts */
+	/*
+	 * What an arrival takes off `left`: instructions, less than 0 where entering costs more
+	 * than is known to be saved
+	 */
+	int32_t gain;
+	uint32_t share;	   /* it is loaded when so many times its cost would have been saved */
+	uint32_t flags;	   /* COSY_REGION_... */
+	uint32_t loops;	   /* heads that count in it */
+	uint32_t life;	   /* libcosy's: which context's life it counts in; starts 0 */
+	uint32_t arrivals; /* libcosy's: under COSY_TIER=N; starts 0 */
+	int64_t counted;   /* libcosy's: `left` under COSY_STATS=1; starts 0 */
 };
+
+/* What `left` begins with at most where it is counted at all. */
+#define COSY_LEFT_MAX 0x7fffffff
+
+#define COSY_REGION_FORCE 1u /* -fcosy-force: into the kernel at once */
+#define COSY_REGION_LOSES 2u /* by the compiler's estimate: not without being forced */
 
 /*
  * 16-byte aligned memory for one activation, in the shared buffer when there is

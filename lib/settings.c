@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* settings.c - see settings.h. */
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 #define MIN_BUFFER 4096u
 
-struct libcosy_settings libcosy_settings;
+struct libcosy_settings libcosy_settings = {.tier = COSY_TIER_AUTO};
 
 void libcosy_say(const char *format, ...)
 {
@@ -50,6 +51,22 @@ static enum libcosy_mode parse_mode(const char *text)
 			return i;
 	libcosy_say("COSY_MODE=%s is none of auto, native, interp, kernel: using auto", text);
 	return COSY_MODE_AUTO;
+}
+
+static int parse_tier(const char *text)
+{
+	unsigned long count;
+	char *end;
+
+	if (!text || !*text || !strcmp(text, "auto"))
+		return COSY_TIER_AUTO;
+	if (!strcmp(text, "always"))
+		return 0;
+	count = strtoul(text, &end, 10);
+	if (!*end && count <= INT_MAX)
+		return count;
+	libcosy_say("COSY_TIER=%s is none of auto, always, a number: using auto", text);
+	return COSY_TIER_AUTO;
 }
 
 static uint64_t parse_buffer(const char *text)
@@ -93,6 +110,7 @@ void libcosy_settings_init(void)
 	libcosy_settings.stats = parse_switch(secure_getenv("COSY_STATS"), false);
 	libcosy_settings.ordinary = !parse_switch(secure_getenv("COSY_FAST"), true);
 	libcosy_settings.mode = parse_mode(secure_getenv("COSY_MODE"));
+	libcosy_settings.tier = parse_tier(secure_getenv("COSY_TIER"));
 	libcosy_settings.buffer_len = parse_buffer(secure_getenv("COSY_BUFFER"));
 	__atomic_store_n(&done, 1, __ATOMIC_RELEASE);
 	errno = saved;

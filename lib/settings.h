@@ -4,6 +4,9 @@
  *
  *	COSY_MODE	auto (default), native, interp, kernel (auto, but says on
  *			standard error why a process cannot use the kernel)
+ *	COSY_TIER	auto (default: a region runs in the kernel once it has earned what
+ *			loading it costs), always (from the first entry on), or N: after N
+ *			entries and rounds of loops
  *	COSY_BUFFER	bytes of shared buffer, with k or M behind; 0 = none
  *	COSY_FAST=0	every call as the kernel makes it, none by a specialised version
  *	COSY_DEBUG=1	say once per reason why something stayed native
@@ -22,8 +25,11 @@ enum libcosy_mode {
 	COSY_MODE_KERNEL,
 };
 
+#define COSY_TIER_AUTO (-1)
+
 struct libcosy_settings {
 	enum libcosy_mode mode;
+	int tier; /* COSY_TIER_AUTO, or entries and rounds before the kernel: 0 always */
 	bool debug;
 	bool stats;
 	bool ordinary;	     /* COSY_FAST=0 */

@@ -2,6 +2,7 @@
 /* stats.c - see stats.h. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "context.h"
@@ -70,6 +71,9 @@ __attribute__((destructor)) static void stats_print(void)
 	struct cosy_stats kernel = {.size = sizeof(kernel)};
 	struct stats_line line = {.length = 0};
 
+	/* No region has asked for the settings in a program that came to none. */
+	if (secure_getenv("COSY_STATS"))
+		libcosy_settings_init();
 	if (!libcosy_settings.stats)
 		return;
 	libcosy_context_stats(&kernel);
@@ -81,6 +85,8 @@ __attribute__((destructor)) static void stats_print(void)
 	add_count(&line, "", "fast", c->fast);
 	add_count(&line, "", "interp_calls", c->interp_calls);
 	add_count(&line, "", "native", c->native);
+	add_count(&line, "", "unearned", c->unearned);
+	add_count(&line, "", "loses", c->loses);
 	for (unsigned int i = 0; i < sizeof(left_names) / sizeof(*left_names); i++)
 		add_count(&line, "", left_names[i], c->left[i]);
 	for (unsigned int i = 0; i < GUARDS; i++)

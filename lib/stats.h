@@ -12,7 +12,9 @@
 struct libcosy_counts {
 	uint64_t regions; /* activations begun: in the kernel, the interpreter or the native twin */
 	uint64_t native;  /* of these, run by the native twin */
-	uint64_t runs;	  /* RUN ioctls that ran something */
+	uint64_t unearned;     /* of these and of rounds of their loops: not worth loading yet */
+	uint64_t loses;	       /* never worth it, by the compiler's estimate */
+	uint64_t runs;	       /* RUN ioctls that ran something */
 	uint64_t interp_calls; /* system calls made by the interpreter */
 	uint64_t kernel_calls; /* system calls made in the kernel, of contexts given up already */
 	uint64_t left[16];     /* RUNs by enum cosy_status */

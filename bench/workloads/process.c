@@ -28,8 +28,9 @@ void bench_prepare(void)
 	program[length] = '\0';
 	snprintf(strrchr(program, '/') + 1, 64, "process-%s", bench_text("program", ""));
 	snprintf(count, sizeof(count), "%ld", bench_number("count", 0));
-	/* The children are as a user's: nothing is counted in them. */
+	/* The children are as a user's: nothing is counted in them, and nothing forced. */
 	unsetenv("COSY_STATS");
+	unsetenv("COSY_TIER");
 	output = BENCH_TRY(memfd_create("output", 0));
 	if (!log)
 		bench_fail("log");

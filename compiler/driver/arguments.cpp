@@ -163,6 +163,10 @@ static bool parseOwn(const string &Arg, Arguments &A) {
     A.Fast = false;
   else if (Arg == "-fcosy-fast")
     A.Fast = true;
+  else if (Arg == "-fno-cosy-force")
+    A.Force = false;
+  else if (Arg == "-fcosy-force")
+    A.Force = true;
   else if (Arg == "-Rcosy")
     A.Remarks = true;
   else if (Arg == "-Rno-cosy")

@@ -107,6 +107,8 @@ static void addPlugin(vector<string> &To, const Arguments &A,
     addPluginOption(To, "-cosy-error");
   if (!A.Fast)
     addPluginOption(To, "-cosy-no-fast");
+  if (A.Force)
+    addPluginOption(To, "-cosy-force");
   if (A.Remarks)
     add(To, {"-Rpass-missed=^cosy$"});
   if (A.Remarks && A.RemarkPattern.empty())

@@ -140,6 +140,13 @@ private:
 static Buffer inputBuffer(const Extracted &R, unsigned Input) {
   Buffer Ret;
   Value *V = R.Call->getArgOperand(Input);
+  // At a loop's head, what the region around it is given.
+  if (auto *A = dyn_cast<Argument>(V); A && R.Outer) {
+    Ret = inputBuffer(*R.Outer, A->getArgNo());
+    if (Ret.WhyShared.empty())
+      Ret.WhyShared = HostObject(R, Input).whyKnown(V, nullptr, 0);
+    return Ret;
+  }
   if (auto *A = dyn_cast<AllocaInst>(V)) {
     auto Size = A->getAllocationSize(R.Host->getDataLayout());
     Ret.Size = Size ? Size->getFixedValue() : 0;

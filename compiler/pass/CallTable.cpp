@@ -110,6 +110,17 @@ bool cosy::makesCalls(uint32_t Number) {
          (tables().Flags.lookup(Number) & COSY_CALL_COMPOSITE) != 0;
 }
 
+bool cosy::hasFastVersion(uint32_t Number) {
+  switch (Number) {
+#define COSY_FAST_CALL(number, name, args, flags, views) case number:
+#define COSY_THUNK_CALL(number, name, args, flags) case number:
+#include "../../core/ops.def"
+    return true;
+  default:
+    return makesCalls(Number) && Number >= COSY_OP_BASE;
+  }
+}
+
 bool cosy::neverFails(uint32_t Number) {
   switch (Number) {
   case SYS_getpid:

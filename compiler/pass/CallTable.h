@@ -33,6 +33,9 @@ std::string whyNoWrapper(llvm::StringRef LibcName);
 /// True for a system call, and for an operation that stands for some.
 bool makesCalls(uint32_t Number);
 
+/// True for a system call that has a specialised version.
+bool hasFastVersion(uint32_t Number);
+
 /// System calls that cannot fail, so that their result needs no test.
 bool neverFails(uint32_t Number);
 

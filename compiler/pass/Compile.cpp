@@ -66,12 +66,15 @@ static void dump(const BpfModule &B, const char *Stage) {
     B.M->print(Out, nullptr);
 }
 
-static std::string nameOf(const Extracted &R) {
+static std::string nameOf(const Extracted &Region) {
+  const Extracted &R = Region.Outer ? *Region.Outer : Region;
   std::string File = R.Host->getParent()->getSourceFileName();
   if (const DILocation *L = R.Where.get())
     File = L->getFilename().str();
   return formatv("{0}:{1} {2}", sys::path::filename(File), R.Line,
-                 R.Host->getName());
+                 R.Host->getName())
+             .str() +
+         (Region.Outer ? ", from a loop on" : "");
 }
 
 /// One try.  Retry is set when fewer inlined functions might help.

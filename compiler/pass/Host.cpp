@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 //===- Host.cpp - The code in the region's place --------------------------===//
 //
+//	count: region.left earned yet?     no -> left -= what this arrival would
+//	                                   save -> native
 //	ctx = __cosy_enter(&region)        none -> native
 //	fill in inputs, addresses, tables
 //	exit = __cosy_run(&region, ctx)    < 0: leave -> native
 //	take out outputs, leave
 //	native: the twin
 //	join: go on with the exit selector
+//
+// At the head of a loop of the twin, native is the loop's next round, and join
+// ends the twin.
 //
 // lib/region.h is the binary interface.
 //
@@ -32,6 +37,7 @@
 #include "llvm/Object/ELF.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include <algorithm>
 
 #define DEBUG_TYPE "cosy-host"
 
@@ -95,8 +101,14 @@ static GlobalVariable *createPremises(Module &M, const Compound &C) {
   return Premises;
 }
 
+static Constant *clamped(Type *I32, int64_t N) {
+  return ConstantInt::getSigned(
+      I32, std::clamp<int64_t>(N, INT32_MIN / 2, INT32_MAX / 2));
+}
+
 /// struct cosy_region, and what it points to.
-static GlobalVariable *createRegion(Module &M, const Compound &C) {
+static GlobalVariable *createRegion(Module &M, const Compound &C,
+                                    const Compound *Entry) {
   LLVMContext &Ctx = M.getContext();
   std::vector<uint8_t> Bytes = buildContainer(C);
   Constant *Data = ConstantDataArray::get(Ctx, Bytes);
@@ -108,16 +120,58 @@ static GlobalVariable *createRegion(Module &M, const Compound &C) {
 
   Type *Ptr = PointerType::get(Ctx, 0);
   Type *I32 = Type::getInt32Ty(Ctx), *I64 = Type::getInt64Ty(Ctx);
-  auto *Ty = StructType::get(Ctx, {Ptr, I32, I32, I64, Ptr});
-  auto *Init =
-      ConstantStruct::get(Ty, {Container, ConstantInt::get(I32, C.ContextSize),
-                               ConstantInt::get(I32, 1),
-                               ConstantInt::get(I64, 0), createPremises(M, C)});
+  auto *Ty = StructType::get(Ctx, {Ptr, I32, I32, I64, Ptr, I64, Ptr, I32, I32,
+                                   I32, I32, I32, I32, I64});
+  auto Number = [&](uint32_t N) { return ConstantInt::get(I32, N); };
+  Constant *Zero = ConstantInt::get(I64, 0);
+  const RegionCost &Cost = Entry ? Entry->Cost : C.Cost;
+  Constant *EntryRegion =
+      Entry ? static_cast<Constant *>(Entry->Region)
+            : ConstantPointerNull::get(cast<PointerType>(Ptr));
+  unsigned Flags = (options().Force ? 1 : 0) | (Cost.Loses ? 2 : 0);
+  // The first arrival asks.
+  Constant *Left = ConstantInt::getSigned(I64, INT64_MIN);
+  auto *Init = ConstantStruct::get(
+      Ty,
+      {Container, Number(C.ContextSize), Number(2), Zero, createPremises(M, C),
+       Left, EntryRegion, clamped(I32, C.Saves), Number(Cost.Share),
+       Number(Flags), Number(C.NumLoops), Number(0), Number(0), Zero});
   auto *Region =
       new GlobalVariable(M, Ty, /*isConstant=*/false,
                          GlobalValue::PrivateLinkage, Init, "cosy.region");
   Region->setAlignment(Align(8));
   return Region;
+}
+
+/// Branches to Asked when what was saved so far is enough; else takes what this
+/// arrival saves off `left` and branches to Native.  Writes nothing once the
+/// question is settled, so that processors do not fight for the line.
+static void countArrival(BasicBlock *At, GlobalVariable *Region, int64_t Saves,
+                         DebugLoc Where, BasicBlock *Asked,
+                         BasicBlock *Native) {
+  LLVMContext &Ctx = At->getContext();
+  Function *F = At->getParent();
+  BasicBlock *Count = BasicBlock::Create(Ctx, "cosy.count", F, Asked);
+  BasicBlock *Settled = BasicBlock::Create(Ctx, "cosy.settled", F, Asked);
+  auto *Ty = cast<StructType>(Region->getValueType());
+  IRBuilder<> B(At);
+  B.SetCurrentDebugLocation(Where);
+  Value *Place = B.CreateStructGEP(Ty, Region, LeftField);
+  LoadInst *Left =
+      B.CreateAlignedLoad(B.getInt64Ty(), Place, Align(8), "cosy.left");
+  Left->setAtomic(AtomicOrdering::Monotonic);
+  B.CreateCondBr(B.CreateICmpULE(Left, B.getInt64(MaxLeft)), Count, Settled,
+                 MDBuilder(Ctx).createLikelyBranchWeights());
+
+  B.SetInsertPoint(Count);
+  Value *Now = B.CreateSub(
+      Left, B.CreateSExt(clamped(B.getInt32Ty(), Saves), B.getInt64Ty()));
+  B.CreateAlignedStore(Now, Place, Align(8))
+      ->setAtomic(AtomicOrdering::Monotonic);
+  B.CreateBr(Native);
+
+  B.SetInsertPoint(Settled);
+  B.CreateCondBr(B.CreateICmpSLT(Left, B.getInt64(0)), Asked, Native);
 }
 
 /// A function that throws nothing.
@@ -154,6 +208,12 @@ static void fillIn(IRBuilder<> &B, Value *Context, const Extracted &R,
     B.CreateAlignedStore(B.CreateCall(Locator), field(B, Context, Offset),
                          Align(8));
   }
+  // At a loop's head they may have been computed natively.
+  if (R.Outer)
+    for (size_t I = 0; I < R.Outputs.size(); ++I)
+      B.CreateAlignedStore(
+          B.CreateLoad(R.Outputs[I], R.Call->getArgOperand(R.NumInputs + I)),
+          field(B, Context, C.OutputOffsets[I]), Align(8));
   for (const Compound::TableCopy &T : C.Tables)
     B.CreateMemCpy(field(B, Context, T.Offset), Align(8), T.Table,
                    T.Table->getAlign(), T.Size);
@@ -183,7 +243,20 @@ static void emitEscapes(IRBuilder<> &B, Value *Exit, Value *Context,
   }
 }
 
-void cosy::emitHostCode(Extracted &R, const Compound &C) {
+/// Goes on in the loop that a head's call is at, instead of making it.
+static void goRound(Extracted &R) {
+  BasicBlock *Native = R.Call->getParent();
+  Native->getSingleSuccessor()->removePredecessor(Native);
+  Native->getTerminator()->eraseFromParent();
+  R.Call->replaceAllUsesWith(PoisonValue::get(R.Call->getType()));
+  R.Call->eraseFromParent();
+  BranchInst::Create(R.Round, Native);
+  R.Call = nullptr;
+  R.Body->eraseFromParent();
+  R.Body = nullptr;
+}
+
+void cosy::emitHostCode(Extracted &R, Compound &C, Compound *Entry) {
   Module &M = *R.Host->getParent();
   LLVMContext &Ctx = M.getContext();
   Type *Ptr = PointerType::get(Ctx, 0), *Void = Type::getVoidTy(Ctx);
@@ -194,12 +267,17 @@ void cosy::emitHostCode(Extracted &R, const Compound &C) {
       FunctionType::get(Type::getInt64Ty(Ctx), {Ptr, Ptr}, false));
   auto Leave =
       libraryFunction(M, "__cosy_leave", FunctionType::get(Void, {Ptr}, false));
-  GlobalVariable *Region = createRegion(M, C);
+  GlobalVariable *Region = C.Region = createRegion(M, C, Entry);
   ++NumEntered;
   NumEscapes += C.Escapes.size();
 
   CallInst *Call = R.Call;
   BasicBlock *Before = Call->getParent();
+  if (R.Round) {
+    BasicBlock *Head = Before->getSinglePredecessor();
+    Head->getTerminator()->eraseFromParent();
+    BranchInst::Create(Before, Head);
+  }
   BasicBlock *Native =
       Before->splitBasicBlock(Call->getIterator(), "cosy.native");
   BasicBlock *Join =
@@ -207,14 +285,17 @@ void cosy::emitHostCode(Extracted &R, const Compound &C) {
   auto NewBlock = [&](const char *Name) {
     return BasicBlock::Create(Ctx, Name, R.Host, Join);
   };
-  BasicBlock *Fill = NewBlock("cosy.fill"), *Refused = NewBlock("cosy.refused"),
-             *Done = NewBlock("cosy.done");
+  BasicBlock *Ask = NewBlock("cosy.ask"), *Fill = NewBlock("cosy.fill"),
+             *Refused = NewBlock("cosy.refused"), *Done = NewBlock("cosy.done");
   DebugLoc Where = Call->getDebugLoc() ? Call->getDebugLoc() : R.Where;
   auto Locate = [&](IRBuilder<> &B) { B.SetCurrentDebugLocation(Where); };
   MDNode *Likely = MDBuilder(Ctx).createLikelyBranchWeights();
 
   Before->getTerminator()->eraseFromParent();
-  IRBuilder<> B(Before);
+  countArrival(Before, Entry ? Entry->Region : Region, C.Saves, Where, Ask,
+               Native);
+
+  IRBuilder<> B(Ask);
   Locate(B);
   Value *Context = B.CreateCall(Enter, {Region}, "cosy.ctx");
   B.CreateCondBr(B.CreateIsNotNull(Context), Fill, Native, Likely);
@@ -258,15 +339,21 @@ void cosy::emitHostCode(Extracted &R, const Compound &C) {
     Phi->addIncoming(Call, Native);
     Phi->addIncoming(Selector, Done);
   }
+  if (R.Round)
+    goRound(R);
 }
 
 void cosy::inlineTwin(Extracted &R) {
   InlineFunctionInfo Info;
+  Function *Twin = R.Twin ? R.Twin : R.Body;
+  R.Call->setCalledFunction(Twin);
   InlineResult Result = InlineFunction(*R.Call, Info);
   if (!Result.isSuccess())
     report_fatal_error(Twine("cosy: cannot inline a native twin: ") +
                        Result.getFailureReason());
+  if (Twin != R.Body)
+    Twin->eraseFromParent();
   R.Body->eraseFromParent();
-  R.Body = nullptr;
+  R.Body = R.Twin = nullptr;
   R.Call = nullptr;
 }

@@ -11,14 +11,18 @@
 //   %cosy.locals = select i1 .., ptr %cosy.frame, ptr %cosy.stack
 //
 // in place of %buf = alloca [4096 x i8], and __cosy_frame_leave before each
-// return.
+// return.  It is called as late as can be, and only when a region may run in
+// the kernel.
 //
 //===----------------------------------------------------------------------===//
 #include "Region.h"
 #include "llvm/ADT/Statistic.h"
+#include "llvm/Analysis/CFG.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -27,6 +31,7 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/EscapeEnumerator.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 #define DEBUG_TYPE "cosy-move-locals"
 
@@ -95,7 +100,77 @@ static void dropLifetimes(AllocaInst *A) {
       Intr->eraseFromParent();
 }
 
-void cosy::moveLocals(Function &F, ArrayRef<WeakTrackingVH> Inputs) {
+/// The latest place that every use of the locals comes after, and that a call
+/// of the function comes to once.
+static Instruction *placeOfFrame(Function &F, ArrayRef<AllocaInst *> Locals) {
+  DominatorTree DT(F);
+  LoopInfo LI(DT);
+  BasicBlock *Place = nullptr;
+  SmallPtrSet<Instruction *, 16> Uses;
+  for (AllocaInst *A : Locals)
+    for (Use &U : A->uses()) {
+      auto *I = cast<Instruction>(U.getUser());
+      if (auto *Phi = dyn_cast<PHINode>(I))
+        I = Phi->getIncomingBlock(U)->getTerminator();
+      if (!DT.isReachableFromEntry(I->getParent()))
+        continue;
+      Uses.insert(I);
+      Place = Place ? DT.findNearestCommonDominator(Place, I->getParent())
+                    : I->getParent();
+    }
+  if (!Place)
+    Place = &F.getEntryBlock();
+  if (Loop *L = LI.getLoopFor(Place)) {
+    Place =
+        DT.getNode(L->getOutermostLoop()->getHeader())->getIDom()->getBlock();
+    Uses.clear();
+  }
+  // Cycles that are no loops (two ways in) are unknown to LoopInfo.
+  if (any_of(successors(Place), [&](BasicBlock *S) {
+        return isPotentiallyReachable(S, Place, nullptr, &DT);
+      })) {
+    Place = &F.getEntryBlock();
+    Uses.clear();
+  }
+  for (Instruction &I : *Place)
+    if (Uses.contains(&I))
+      return &I;
+  return Place->getTerminator();
+}
+
+/// Functions with more regions ask always.
+static constexpr unsigned MaxAsked = 4;
+
+/// Whether a region would call __cosy_enter, and not go on natively; null: it
+/// is not known.
+static Value *asksForKernel(IRBuilder<> &B,
+                            ArrayRef<GlobalVariable *> Regions) {
+  Value *Ret = nullptr;
+  if (Regions.size() > MaxAsked)
+    return Ret;
+  for (GlobalVariable *Region : Regions) {
+    auto *Ty = cast<StructType>(Region->getValueType());
+    LoadInst *Left = B.CreateAlignedLoad(
+        B.getInt64Ty(), B.CreateStructGEP(Ty, Region, LeftField), Align(8));
+    Left->setAtomic(AtomicOrdering::Monotonic);
+    Value *Asks = B.CreateICmpSLT(Left, B.getInt64(0));
+    Ret = Ret ? B.CreateOr(Ret, Asks) : Asks;
+  }
+  return Ret;
+}
+
+/// Says where locals are only behind what computes it.
+static void sinkDeclares(Instruction &Base) {
+  for (DbgDeclareInst *D : findDbgDeclares(&Base))
+    D->moveAfter(&Base);
+  for (DbgVariableRecord *D : findDVRDeclares(&Base)) {
+    D->removeFromParent();
+    Base.getParent()->insertDbgRecordAfter(D, &Base);
+  }
+}
+
+void cosy::moveLocals(Function &F, ArrayRef<WeakTrackingVH> Inputs,
+                      ArrayRef<GlobalVariable *> Regions) {
   if (!mayMove(F))
     return;
   SetVector<AllocaInst *> Locals = touchedLocals(F, Inputs);
@@ -134,26 +209,42 @@ void cosy::moveLocals(Function &F, ArrayRef<WeakTrackingVH> Inputs) {
 
   for (AllocaInst *A : Moved)
     dropLifetimes(A);
-  // Behind the allocas, so that they stay static.
+  Instruction *At = placeOfFrame(F, Moved);
   BasicBlock &Entry = F.getEntryBlock();
-  BasicBlock::iterator At = Entry.getFirstNonPHIOrDbgOrAlloca();
-  IRBuilder<> B(&Entry, At);
+  IRBuilder<> AB(&Entry, Entry.begin());
+  AllocaInst *Stack = AB.CreateAlloca(
+      ArrayType::get(AB.getInt8Ty(), alignTo(Size, 16)), nullptr, "cosy.stack");
+  Stack->setAlignment(Alignment);
+  // The frame, on each way out, or null where it was not come to.
+  AllocaInst *Slot = AB.CreateAlloca(Ptr, nullptr, "cosy.slot");
+  AB.SetInsertPoint(&Entry, Entry.getFirstNonPHIOrDbgOrAlloca());
+  AB.CreateStore(ConstantPointerNull::get(PointerType::get(Ctx, 0)), Slot);
+
+  IRBuilder<> B(At);
   if (DISubprogram *SP = F.getSubprogram())
     B.SetCurrentDebugLocation(DILocation::get(Ctx, SP->getScopeLine(), 0, SP));
-  AllocaInst *Stack = B.CreateAlloca(
-      ArrayType::get(B.getInt8Ty(), alignTo(Size, 16)), nullptr, "cosy.stack");
-  Stack->setAlignment(Alignment);
-  Stack->moveBefore(Entry, Entry.begin());
+  DebugLoc Where = B.getCurrentDebugLocation();
+  if (Value *Asks = asksForKernel(B, Regions)) {
+    B.SetInsertPoint(SplitBlockAndInsertIfThen(
+        Asks, At->getIterator(), /*Unreachable=*/false,
+        MDBuilder(Ctx).createUnlikelyBranchWeights()));
+    B.SetCurrentDebugLocation(Where);
+  }
   CallInst *Frame =
       B.CreateCall(Enter, {B.getInt64(alignTo(Size, 16))}, "cosy.frame");
   Frame->addRetAttr(Attribute::NoAlias);
+  B.CreateStore(Frame, Slot);
+  B.SetInsertPoint(At);
+  B.SetCurrentDebugLocation(Where);
+  Value *Entered = B.CreateLoad(Ptr, Slot, "cosy.entered");
   Value *Base =
-      B.CreateSelect(B.CreateIsNotNull(Frame), Frame, Stack, "cosy.locals");
+      B.CreateSelect(B.CreateIsNotNull(Entered), Entered, Stack, "cosy.locals");
 
   DIBuilder DIB(M, /*AllowUnresolved=*/false);
   for (unsigned I = 0; I < Moved.size(); ++I) {
     AllocaInst *A = Moved[I];
     replaceDbgDeclare(A, Base, DIB, DIExpression::ApplyOffset, Offsets[I]);
+    sinkDeclares(*cast<Instruction>(Base));
     Value *Place =
         B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Base, Offsets[I]);
     Place->takeName(A);
@@ -170,11 +261,13 @@ void cosy::moveLocals(Function &F, ArrayRef<WeakTrackingVH> Inputs) {
     if (!RB.getCurrentDebugLocation() && F.getSubprogram())
       RB.SetCurrentDebugLocation(DILocation::get(
           Ctx, F.getSubprogram()->getScopeLine(), 0, F.getSubprogram()));
-    Instruction *Then =
-        SplitBlockAndInsertIfThen(RB.CreateIsNotNull(Frame),
-                                  Return->getIterator(), /*Unreachable=*/false);
+    Value *Left = RB.CreateLoad(Ptr, Slot, "cosy.left");
+    Instruction *Then = SplitBlockAndInsertIfThen(
+        RB.CreateIsNotNull(Left), Return->getIterator(), /*Unreachable=*/false);
     IRBuilder<> TB(Then);
     TB.SetCurrentDebugLocation(RB.getCurrentDebugLocation());
-    TB.CreateCall(Leave, {Frame});
+    TB.CreateCall(Leave, {Left});
   }
+  DominatorTree DT(F);
+  PromoteMemToReg({Slot}, DT);
 }

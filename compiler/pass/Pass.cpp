@@ -66,6 +66,39 @@ inputsOf(const Function &F, const std::vector<Extracted> &Regions,
   return Inputs;
 }
 
+/// The region structures of F's regions.
+static SmallVector<GlobalVariable *, 4>
+regionsOf(const Function &F, const std::vector<Extracted> &Regions,
+          const std::vector<std::unique_ptr<Compound>> &Compounds) {
+  SmallVector<GlobalVariable *, 4> Ret;
+  for (size_t I = 0; I < Regions.size(); ++I)
+    if (Compounds[I] && Regions[I].Host == &F)
+      Ret.push_back(Compounds[I]->Region);
+  return Ret;
+}
+
+/// The compounds of a region's loops, and what all of them are to save.
+static std::vector<std::pair<Extracted, std::unique_ptr<Compound>>>
+compileLoops(Extracted &R, Compound &Entry) {
+  std::vector<std::pair<Extracted, std::unique_ptr<Compound>>> Ret;
+  auto Heads = loopHeads(R);
+  estimateGain(*R.Body, Heads, Entry.Cost);
+  Entry.Saves = Entry.Cost.Entry;
+  std::vector<Extracted> Loops = enterLoops(R, Heads);
+  for (size_t I = 0; I < Loops.size(); ++I) {
+    auto C = std::make_unique<Compound>();
+    Reasons Why;
+    if (!compileRegion(Loops[I], *C, Why)) {
+      dropLoopEntry(Loops[I]);
+      continue;
+    }
+    C->Saves = Entry.Cost.Rounds[I];
+    Ret.push_back({Loops[I], std::move(C)});
+  }
+  Entry.NumLoops = Ret.size();
+  return Ret;
+}
+
 PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
   SmallVector<Function *, 8> Marked;
   for (Function &F : M)
@@ -99,6 +132,16 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
     Compounds.push_back(std::move(C));
   }
 
+  // The heads last: what is said of a region is said of its entry.
+  std::vector<std::vector<std::pair<Extracted, std::unique_ptr<Compound>>>>
+      Heads;
+  for (size_t I = 0; I < Regions.size(); ++I)
+    Heads.push_back(Compounds[I] ? compileLoops(Regions[I], *Compounds[I])
+                                 : decltype(Heads)::value_type());
+  for (size_t I = 0; I < Regions.size(); ++I)
+    if (Compounds[I])
+      reportGain(Regions[I], *Compounds[I]);
+
   std::vector<SmallVector<WeakTrackingVH, 16>> Inputs;
   for (Function *F : Marked)
     Inputs.push_back(inputsOf(*F, Regions, Compounds));
@@ -106,11 +149,14 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
   for (size_t I = 0; I < Regions.size(); ++I) {
     if (Compounds[I])
       emitHostCode(Regions[I], *Compounds[I]);
+    for (auto &[Head, C] : Heads[I])
+      emitHostCode(Head, *C, Compounds[I].get());
     inlineTwin(Regions[I]);
   }
   if (options().MoveLocals)
     for (size_t I = 0; I < Marked.size(); ++I)
-      moveLocals(*Marked[I], Inputs[I]);
+      moveLocals(*Marked[I], Inputs[I],
+                 regionsOf(*Marked[I], Regions, Compounds));
 
   dropLibcMarks(M);
   for (Function *F : Marked)

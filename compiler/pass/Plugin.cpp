@@ -34,6 +34,9 @@ static cl::opt<bool>
 static cl::opt<bool>
     NoFast("cosy-no-fast", cl::Hidden,
            cl::desc("Every call as it is written and as the kernel makes it"));
+static cl::opt<bool>
+    Force("cosy-force", cl::Hidden,
+          cl::desc("Regions run in the kernel from their first entry on"));
 static cl::opt<std::string>
     Dump("cosy-dump", cl::Hidden, cl::value_desc("prefix"),
          cl::desc("Write each region's BPF module and object to prefix.N.*"));
@@ -42,7 +45,7 @@ static cl::opt<bool> Stats("cosy-stats", cl::Hidden,
                            cl::desc("Print what the stages counted"));
 
 const cosy::Options &cosy::options() {
-  static const Options O{!NoWarn, IsError, !NoMoveLocals, !NoFast, Dump};
+  static const Options O{!NoWarn, IsError, !NoMoveLocals, !NoFast, Force, Dump};
   return O;
 }
 

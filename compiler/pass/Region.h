@@ -23,6 +23,8 @@
 //     Signatures.cpp   local calls that fit five registers  (packSignatures)
 //     Storage.cpp      locals and globals -> context        (assignStorage)
 //     Emit.cpp         instructions, relocations, lines     (emitCode)
+//   Loops.cpp      a loop's rest of the region -> one more  (enterLoops)
+//   Cost.cpp       what it would save                       (estimateGain)
 //   Container.cpp  Compound -> struct cosy_compound         (buildContainer)
 //   Host.cpp       the code in the region's place           (emitHostCode)
 //   MoveLocals.cpp locals that regions touch -> buffer      (moveLocals)
@@ -36,6 +38,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/DebugLoc.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/IR/ValueHandle.h"
@@ -44,6 +47,8 @@
 #include <vector>
 
 namespace llvm {
+class Loop;
+class LoopInfo;
 class Module;
 class TargetMachine;
 } // namespace llvm
@@ -75,6 +80,25 @@ struct Extracted {
   llvm::SmallVector<llvm::Type *, 8> Outputs;
   unsigned Line = 0;
   llvm::DebugLoc Where; ///< Of COSY_START.
+  /// The native twin: Body, or a copy of it that can leave loops for the
+  /// kernel.
+  llvm::Function *Twin = nullptr;
+  /// Of a loop's head: the region whose twin is Host, and the loop's next
+  /// native round.
+  std::shared_ptr<Extracted> Outer;
+  llvm::BasicBlock *Round = nullptr;
+};
+
+/// What is expected of a region, in instructions.
+struct Gain {
+  int64_t Saved = 0; ///< In the kernel, against outside.
+  int64_t Plain = 0; ///< What it takes outside, at least.
+};
+struct RegionCost {
+  int64_t Entry = 0; ///< Saved per entry, without loops that make calls.
+  llvm::SmallVector<int64_t, 4> Rounds; ///< Saved per round of such a loop.
+  unsigned Share = 1;                   ///< See struct cosy_region.
+  bool Loses = false;
 };
 
 /// A call that does not return (abort, exit, __assert_fail): the compound ends
@@ -134,7 +158,18 @@ struct Compound {
   std::vector<Choice> Choices;
   unsigned NumFunctions = 0, NumCalls = 0;
   double Milliseconds = 0;
+  /// What an arrival saves, and of a region more.
+  int64_t Saves = 0;
+  RegionCost Cost;
+  unsigned NumLoops = 0;
+  llvm::GlobalVariable *Region = nullptr; ///< struct cosy_region, when made.
 };
+
+/// The index of `left` in struct cosy_region.
+constexpr unsigned LeftField = 5;
+
+/// COSY_LEFT_MAX of lib/region.h.
+constexpr uint64_t MaxLeft = 0x7fffffff;
 
 /// Offset of the address of errno in every context.
 constexpr unsigned ErrnoOffset = 0;
@@ -144,6 +179,7 @@ constexpr unsigned ErrnoOffset = 0;
 struct Options {
   bool Warn, Error, MoveLocals;
   bool Fast;        ///< Choose operations; false: every call as it is written.
+  bool Force;       ///< Into the kernel at once, whatever is expected.
   std::string Dump; ///< Prefix of files to write every stage to.
 };
 const Options &options();
@@ -186,21 +222,44 @@ void markForeign(llvm::Module &M);
 void dropLibcMarks(llvm::Module &M);
 
 // Host.cpp
-/// Replaces the call of an extracted region by: enter, fill in, run, take out,
-/// or the native twin.
-void emitHostCode(Extracted &R, const Compound &C);
+/// Replaces the call of an extracted region by: count, enter, fill in, run,
+/// take out, or the native twin.  Entry is the region of a loop's head.
+void emitHostCode(Extracted &R, Compound &C, Compound *Entry = nullptr);
 /// Inlines the native twin back into its place.
 void inlineTwin(Extracted &R);
 
+// Loops.cpp
+/// The heads of those loops of a region's body of which every round makes a
+/// call.
+llvm::SmallVector<llvm::BasicBlock *, 4> loopHeads(const Extracted &R);
+/// For each head a function that goes on from there to the region's end, and
+/// a native twin that calls it there.
+std::vector<Extracted> enterLoops(Extracted &R,
+                                  llvm::ArrayRef<llvm::BasicBlock *> Heads);
+/// Makes the native twin go round where a head's call is in the way, since its
+/// compound does not exist.
+void dropLoopEntry(Extracted &Head);
+
+// Cost.cpp
+/// True if every round of a loop makes a call.
+bool roundsMakeCalls(const llvm::Loop &L, const llvm::LoopInfo &LI);
+void estimateGain(const llvm::Function &Body,
+                  llvm::ArrayRef<llvm::BasicBlock *> Heads, RegionCost &Ret);
+/// What it takes to load a program.
+uint64_t loadCost(size_t Instructions);
+
 // MoveLocals.cpp
 /// Moves the locals of F that its regions' inputs lead to into the shared
-/// buffer.
-void moveLocals(llvm::Function &F, llvm::ArrayRef<llvm::WeakTrackingVH> Inputs);
+/// buffer.  Regions are those of F, by whose counts is seen whether it pays.
+void moveLocals(llvm::Function &F, llvm::ArrayRef<llvm::WeakTrackingVH> Inputs,
+                llvm::ArrayRef<llvm::GlobalVariable *> Regions);
 
 // Report.cpp
 void reportNative(const llvm::Function &Host, unsigned RegionLine,
                   llvm::DebugLoc RegionWhere, const Reasons &Why);
 void reportCompiled(const Extracted &R, const Compound &C);
+/// What it is expected to save.
+void reportGain(const Extracted &R, const Compound &C);
 /// Which operations were chosen for calls, and where not, why.
 void reportChoices(const Extracted &R, const Compound &C);
 void reportMarker(const llvm::Function &F, llvm::DebugLoc Where,

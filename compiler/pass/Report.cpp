@@ -88,6 +88,27 @@ void cosy::reportCompiled(const Extracted &R, const Compound &C) {
   R.Host->getContext().diagnose(Remark);
 }
 
+void cosy::reportGain(const Extracted &R, const Compound &C) {
+  auto Report = [&](auto Remark, const std::string &Text) {
+    Remark << Text;
+    R.Host->getContext().diagnose(Remark);
+  };
+  DiagnosticLocation Where(R.Where);
+  const BasicBlock *Place = &R.Host->getEntryBlock();
+  std::string Text =
+      formatv("{0} expected to be saved by an entry", C.Cost.Entry);
+  if (!C.Cost.Rounds.empty())
+    Text += formatv(", {0:$[, ]} by a round of its loops",
+                    make_range(C.Cost.Rounds.begin(), C.Cost.Rounds.end()));
+  Text +=
+      formatv("; {0} to load it (instructions)", loadCost(C.Code.size() / 8));
+  if (C.Cost.Loses && !options().Force)
+    Report(OptimizationRemarkMissed("cosy", "Loses", Where, Place),
+           "region runs natively unless forced (-fcosy-force): " + Text);
+  else
+    Report(OptimizationRemark("cosy", "Gain", Where, Place), "gain: " + Text);
+}
+
 void cosy::reportChoices(const Extracted &R, const Compound &C) {
   auto Report = [&](auto Remark, const std::string &Text) {
     Remark << Text;

@@ -221,7 +221,7 @@ struct MoveLocalsPass : PassInfoMixin<MoveLocalsPass> {
           if (Function *Body = Call->getCalledFunction();
               Body && Body->hasFnAttribute(RegionAttr))
             Inputs.append(Call->arg_begin(), Call->arg_end());
-      moveLocals(*F, Inputs);
+      moveLocals(*F, Inputs, {});
     }
     return PreservedAnalyses::none();
   }

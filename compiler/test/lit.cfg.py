@@ -20,7 +20,7 @@ config.test_exec_root = parameters["work"]
 
 llvm = Path(parameters["clang"]).resolve().parent
 config.environment["PATH"] = os.pathsep.join([parameters["bin"], str(llvm), os.environ["PATH"]])
-for name in ("COSY_MODE", "COSY_STATS", "COSY_DEBUG"):
+for name in ("COSY_MODE", "COSY_TIER", "COSY_STATS", "COSY_DEBUG"):
     config.environment.pop(name, None)
 
 config.substitutions += [

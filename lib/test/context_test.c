@@ -61,6 +61,7 @@ static bool in_kernel(void)
 		MUST(pid_ >= 0);                                                                   \
 		if (!pid_) {                                                                       \
 			check_failures = 0;                                                        \
+			libcosy_settings_init();                                                   \
 			libcosy_settings.stats = true;                                             \
 			test;                                                                      \
 			_exit(check_failures != 0);                                                \

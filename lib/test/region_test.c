@@ -196,7 +196,8 @@ static void forks(bool raw)
 
 int main(void)
 {
-	/* The library has read its settings already: they are this test's to set. */
+	/* Once read, the settings are this test's. */
+	libcosy_settings_init();
 	if (access("/dev/cosy", F_OK))
 		libcosy_settings.mode = COSY_MODE_INTERP;
 	plain();

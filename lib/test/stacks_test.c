@@ -224,6 +224,7 @@ int main(void)
 		mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	MUST(range != MAP_FAILED);
+	libcosy_settings_init();
 	libcosy_settings.mode = COSY_MODE_INTERP;
 	libcosy_heap_init(range, 1 << 20, 32 << 10, 256 << 10);
 	self = libcosy_thread();

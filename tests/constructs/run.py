@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Each construct three ways: plain clang, the native twin, the compound.
+"""Each construct several ways: plain clang, the native twin, the compound, and from one to the other in the middle.
 
 A construct is a C or C++ program beside this file that prints what it computed.
 Its head says what is expected of its regions:
@@ -29,6 +29,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 TIMEOUT = 60  # seconds for one program
+# The native twin; the compound; the twin until so many entries and rounds of loops.
+WAYS = (("native", "always"), ("interp", "always"), ("interp", "1"), ("interp", "2"), ("interp", "3"))
 
 
 @dataclass
@@ -98,10 +100,10 @@ class Tools:
         return said
 
 
-def run(program: Path, construct: Construct, mode: str) -> tuple[str, str]:
+def run(program: Path, construct: Construct, mode: str, tier: str = "always") -> tuple[str, str]:
     """(output with exit status, what it said on stderr)."""
     # The constructs need not free what they allocate.
-    env = dict(os.environ, COSY_MODE=mode, COSY_STATS="1", ASAN_OPTIONS="detect_leaks=0")
+    env = dict(os.environ, COSY_MODE=mode, COSY_TIER=tier, COSY_STATS="1", ASAN_OPTIONS="detect_leaks=0")
     try:
         done = subprocess.run(
             [str(program)],
@@ -135,11 +137,11 @@ def check_level(tools: Tools, construct: Construct, level: str) -> None:
     tools.compile(construct, level, plain, False)
     check_report(construct, level, tools.compile(construct, level, cosy, True))
     expected, _ = run(plain, construct, "auto")
-    for mode in ("native", "interp"):
-        got, said = run(cosy, construct, mode)
+    for mode, tier in WAYS:
+        got, said = run(cosy, construct, mode, tier)
         if got != expected:
-            raise Failed(f"{mode} differs\n--- plain\n{expected}--- {mode}\n{got}{said}")
-        if mode == "interp" and construct.expected(level) == "compiled":
+            raise Failed(f"{mode}, {tier} differs\n--- plain\n{expected}--- {mode}, {tier}\n{got}{said}")
+        if mode == "interp" and tier == "always" and construct.expected(level) == "compiled":
             stats = dict(re.findall(r"(\w+)=(\d+)", said))
             if stats and (stats.get("native") != "0" or stats.get("regions") == "0"):
                 raise Failed(f"the twin ran instead of the compound:\n{said}")

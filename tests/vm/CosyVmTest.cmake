@@ -32,6 +32,8 @@ function(cosy_vm_test)
     set(arg_SMP 1)
   endif()
 
+  # What runs in the kernel is to be tested: not only what has earned it.
+  list(PREPEND arg_ENV COSY_TIER=always)
   set(options --timeout ${arg_TIMEOUT} --smp ${arg_SMP})
   foreach(name USER CPU MEM DISK DISK_TYPE)
     if(arg_${name})

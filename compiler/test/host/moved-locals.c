@@ -30,7 +30,8 @@ int f(int fd, int n)
 // CHECK: %[[STACK:.*]] = alloca [{{[0-9]+}} x i8], align 16
 // CHECK: alloca [10 x i32]
 // CHECK: %[[FRAME:.*]] = call noalias ptr @__cosy_frame_enter(i64
-// CHECK: select i1 {{.*}}, ptr %[[FRAME]], ptr %[[STACK]]
-// CHECK: call void @__cosy_frame_leave(ptr %[[FRAME]])
+// CHECK: %[[ENTERED:.*]] = phi ptr [ %[[FRAME]], %{{.*}} ], [ null,
+// CHECK: select i1 {{.*}}, ptr %[[ENTERED]], ptr %[[STACK]]
+// CHECK: call void @__cosy_frame_leave(ptr
 // CHECK: ret i32
 // CHECK-NOT: alloca [4096

@@ -1,5 +1,5 @@
-// The host's code: enter, fill in, run, take out, leave; or the twin, which is
-// plain code in place.
+// The host's code: count, enter, fill in, run, take out, leave; or the twin, which
+// is plain code in place.
 // RUN: %ir %s | FileCheck %s
 #include <cosy/cosy.h>
 #include <unistd.h>
@@ -12,10 +12,21 @@ int f(int n)
 	return n;
 }
 // CHECK: define {{.*}} @f(
-// CHECK: %[[CTX:.*]] = call ptr @__cosy_enter(ptr @cosy.region)
-// CHECK: br i1 {{.*}}, label %[[FILL:.*]], label %[[NATIVE:[^,]*]]
-// CHECK: {{^}}[[NATIVE]]:
+// CHECK: %[[LEFT:.*]] = load atomic i64, ptr {{.*}} monotonic
+// CHECK: icmp ule i64 %[[LEFT]], 2147483647
+// CHECK: br i1 {{.*}}, label %[[COUNT:.*]], label %[[SETTLED:[^,]*]]
+// CHECK: {{^}}[[NATIVE:cosy.native]]:
 // CHECK: call i32 @getpid()
+// CHECK: {{^}}[[COUNT]]:
+// CHECK: sub i64 %[[LEFT]],
+// CHECK: store atomic i64 {{.*}} monotonic
+// CHECK: br label %[[NATIVE]]
+// CHECK: {{^}}[[SETTLED]]:
+// CHECK: icmp slt i64 %[[LEFT]], 0
+// CHECK: br i1 {{.*}}, label %[[ASK:.*]], label %[[NATIVE]]
+// CHECK: {{^}}[[ASK]]:
+// CHECK: %[[CTX:.*]] = call ptr @__cosy_enter(ptr @cosy.region)
+// CHECK: br i1 {{.*}}, label %[[FILL:[^,]*]], label %[[NATIVE]]
 // CHECK: {{^}}[[FILL]]:
 // CHECK: call ptr @__errno_location()
 // CHECK: %[[EXIT:.*]] = call i64 @__cosy_run(ptr @cosy.region, ptr %[[CTX]])

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+/* tier_test.c - when a region has earned the kernel, and what an arrival does until then. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../core/costs.h"
+#include "../context.h"
+#include "../region.h"
+#include "../settings.h"
+#include "../tier.h"
+
+#include "assemble.h"
+
+#define GAIN 1000
+
+static struct bpf_insn code[] = {MOV_K(0, 0), EXIT()};
+
+static struct cosy_region new_region(void)
+{
+	return (struct cosy_region){.compound = assemble(code, 2, 16),
+				    .ctx_size = 16,
+				    .version = 2,
+				    .left = INT64_MIN,
+				    .gain = GAIN,
+				    .share = COSY_TIER_SHARE};
+}
+
+/* The code in a region's place: whether this arrival goes to the kernel. */
+static bool arrive(struct cosy_region *region)
+{
+	struct cosy_region *owner = region->entry ? region->entry : region;
+
+	if (owner->left >= 0) {
+		if (owner->left <= COSY_LEFT_MAX)
+			owner->left -= region->gain;
+		return false;
+	}
+	return libcosy_tier_earned(region);
+}
+
+/* Arrivals until one goes to the kernel, or `most`. */
+static long arrivals_until(struct cosy_region *region, long most)
+{
+	long count = 0;
+
+	while (count < most && !arrive(region))
+		count++;
+	return count;
+}
+
+static void earns_what_it_costs(void)
+{
+	struct cosy_region region = new_region();
+	long count = arrivals_until(&region, 1000000);
+	int64_t cost = COSY_COST_CONTEXT + COSY_COST_LOAD + 2 * COSY_COST_LOAD_INSN;
+
+	CHECK_EQ(count, cost * COSY_TIER_SHARE / GAIN + 1);
+	CHECK(arrive(&region));
+	/* From here nothing is written, whichever processor arrives. */
+	CHECK_EQ(region.left, INT64_MIN);
+}
+
+static void loops_count_in_their_region(void)
+{
+	struct cosy_region region = new_region(), head = new_region();
+	long alone = arrivals_until(&region, 1000000), together;
+
+	region = new_region();
+	region.loops = 1;
+	region.gain = -GAIN;
+	head.entry = &region;
+	CHECK(!arrive(&region));
+	together = arrivals_until(&head, 1000000);
+	CHECK(together > alone && together < 2 * alone);
+	CHECK(arrive(&region));
+}
+
+static void losing_stays_native(void)
+{
+	struct cosy_region region = new_region();
+
+	region.flags = COSY_REGION_LOSES;
+	CHECK_EQ(arrivals_until(&region, 100), 100);
+	CHECK_EQ(region.left, INT64_MAX);
+	region.left = INT64_MIN;
+	region.flags |= COSY_REGION_FORCE;
+	CHECK(arrive(&region));
+}
+
+static void large_costs_are_counted_too(void)
+{
+	struct cosy_region region = new_region();
+	struct cosy_compound *compound = (void *)region.compound;
+
+	compound->insn_cnt = 1u << 20;
+	CHECK(!arrive(&region));
+	CHECK(region.left > 0 && region.left <= COSY_LEFT_MAX);
+}
+
+static void refused_asks_no_more(void)
+{
+	struct cosy_region region = new_region();
+
+	arrivals_until(&region, 1000000);
+	libcosy_tier_denied(&region, false);
+	CHECK(region.left > 0 && region.left <= COSY_LEFT_MAX);
+	libcosy_tier_denied(&region, true);
+	CHECK_EQ(region.left, INT64_MAX);
+	CHECK(!arrive(&region));
+}
+
+static void counts_from_zero_by_number(void)
+{
+	struct cosy_region region = new_region();
+
+	libcosy_settings.tier = 3;
+	CHECK_EQ(arrivals_until(&region, 100), 3);
+	CHECK(arrive(&region));
+	libcosy_settings.tier = 0;
+	region = new_region();
+	CHECK(arrive(&region));
+	libcosy_settings.tier = COSY_TIER_AUTO;
+}
+
+/* What a parent has earned is not its child's, which has no context. */
+static void fork_children_count_anew(void)
+{
+	struct cosy_region region = new_region();
+	int status;
+	pid_t pid;
+
+	libcosy_settings.mode = COSY_MODE_INTERP;
+	libcosy_settings.tier = 1000000;
+	MUST(libcosy_context_open());
+	libcosy_settings.mode = COSY_MODE_AUTO;
+	libcosy_settings.tier = COSY_TIER_AUTO;
+	arrivals_until(&region, 1000000);
+	CHECK(arrive(&region));
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		CHECK(!arrive(&region));
+		_exit(check_failures != 0);
+	}
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK_EQ(status, 0);
+	CHECK(arrive(&region));
+}
+
+int main(void)
+{
+	/* Once read, the settings are this test's. */
+	libcosy_settings_init();
+	libcosy_settings.mode = COSY_MODE_AUTO;
+	libcosy_settings.tier = COSY_TIER_AUTO;
+	libcosy_settings.stats = false;
+	earns_what_it_costs();
+	loops_count_in_their_region();
+	losing_stays_native();
+	large_costs_are_counted_too();
+	refused_asks_no_more();
+	counts_from_zero_by_number();
+	fork_children_count_anew();
+	return check_result();
+}

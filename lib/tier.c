@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+/* tier.c - see tier.h. */
+#include "../core/core.h"
+#include "../core/costs.h"
+
+#include "context.h"
+#include "settings.h"
+#include "stats.h"
+#include "tier.h"
+
+/* region->left of one that asks at each arrival, and of one that never does. */
+#define ASK_ALWAYS INT64_MIN
+#define ASK_NEVER  INT64_MAX
+
+bool libcosy_tier_forced(void)
+{
+	libcosy_settings_init();
+	if (libcosy_settings.tier != COSY_TIER_AUTO)
+		return !libcosy_settings.tier;
+	return libcosy_settings.mode == COSY_MODE_INTERP ||
+	       libcosy_settings.mode == COSY_MODE_KERNEL;
+}
+
+/* A loop's head counts together with the region that it is in. */
+static struct cosy_region *counting(struct cosy_region *region)
+{
+	return region->entry ? region->entry : region;
+}
+
+static void set_left(struct cosy_region *region, int64_t left)
+{
+	__atomic_store_n(&counting(region)->left, left, __ATOMIC_RELAXED);
+}
+
+/* What the region has to save to earn what costs so many instructions. */
+static int64_t budget(const struct cosy_region *region, int64_t cost)
+{
+	int64_t saved = cost * region->share;
+
+	return saved < COSY_LEFT_MAX / 2 ? saved : COSY_LEFT_MAX / 2;
+}
+
+/* The entry's program, and one of a loop's head: whichever an arrival comes to first. */
+static int64_t load_budget(const struct cosy_region *region)
+{
+	const struct cosy_compound *compound = region->compound;
+	int64_t cost = COSY_COST_LOAD + (int64_t)compound->insn_cnt * COSY_COST_LOAD_INSN;
+
+	if (region->loops)
+		cost *= 2;
+	if (!libcosy_generation())
+		cost += COSY_COST_CONTEXT;
+	return budget(region, cost);
+}
+
+/* Counts here what the region's code counts otherwise: under COSY_STATS=1 each arrival asks. */
+static bool has_earned(struct cosy_region *region)
+{
+	struct cosy_region *owner = counting(region);
+
+	if (!libcosy_settings.stats)
+		return __atomic_load_n(&owner->left, __ATOMIC_RELAXED) < 0;
+	return __atomic_sub_fetch(&owner->counted, region->gain, __ATOMIC_RELAXED) < 0;
+}
+
+/* Another thread that sees `life` sees what it counts from, too. */
+static void begin_to_count(struct cosy_region *region, uint32_t life)
+{
+	struct cosy_region *owner = counting(region);
+	int64_t left = load_budget(owner) - region->gain;
+
+	__atomic_store_n(&owner->counted, left, __ATOMIC_RELAXED);
+	set_left(owner, libcosy_settings.stats ? ASK_ALWAYS : left);
+	__atomic_store_n(&owner->life, life, __ATOMIC_RELEASE);
+}
+
+bool libcosy_tier_earned(struct cosy_region *region)
+{
+	struct cosy_region *owner = counting(region);
+	uint32_t life;
+
+	if (region->version < 2 || libcosy_tier_forced() || region->flags & COSY_REGION_FORCE)
+		return true;
+	if (libcosy_settings.tier >= 0)
+		return __atomic_add_fetch(&owner->arrivals, 1, __ATOMIC_RELAXED) >
+		       (uint32_t)libcosy_settings.tier;
+	if (region->flags & COSY_REGION_LOSES) {
+		libcosy_count(&libcosy_counts.loses, 1);
+		if (!libcosy_settings.stats)
+			set_left(region, ASK_NEVER);
+		return false;
+	}
+	/* What the parent of a fork has earned its child has not, nor who lost its context. */
+	life = libcosy_context_life() + 1;
+	if (__atomic_load_n(&owner->life, __ATOMIC_ACQUIRE) != life) {
+		begin_to_count(region, life);
+	} else if (has_earned(region)) {
+		set_left(region, ASK_ALWAYS);
+		return true;
+	}
+	libcosy_count(&libcosy_counts.unearned, 1);
+	return false;
+}
+
+void libcosy_tier_denied(struct cosy_region *region, bool refused)
+{
+	struct cosy_region *owner;
+
+	if (region->version < 2 || libcosy_settings.stats || libcosy_settings.tier >= 0)
+		return;
+	owner = counting(region);
+	if (libcosy_native_only || (refused && owner == region))
+		set_left(owner, ASK_NEVER);
+	else if (libcosy_generation() && (refused || owner->cache))
+		set_left(owner, budget(owner, COSY_COST_ASK));
+	else
+		set_left(owner, load_budget(owner));
+}
