@@ -31,11 +31,11 @@ enum cosy_call_flags {
 
 struct cosy_call {
 	u32 number;
-	const char *name;
-	const char *args; /* one letter per argument, see ops.def */
+	char name[24];
+	char args[8]; /* one letter per argument, see ops.def */
 	u32 flags;
-	u32 thunk;	    /* enum cosy_thunk: COSY_THUNK_SYSCALL, or one of its own */
-	const char *denied; /* why it may not be in a compound; NULL when allowed */
+	u16 thunk;  /* enum cosy_thunk: COSY_THUNK_SYSCALL, or one of its own */
+	u16 denied; /* not 0: it may not be in a compound, see cosy_call_denied */
 };
 
 /* COSY_OP_ctx, COSY_OP_trap, ...: the numbers that `call` takes. */
@@ -55,6 +55,9 @@ enum cosy_nr {
 
 /* The entry of a system call or operation, or NULL. */
 const struct cosy_call *cosy_call_find(u32 number);
+
+/* Why a call may not be in a compound; NULL when it may. */
+const char *cosy_call_denied(const struct cosy_call *call);
 
 /* --- Why something was refused -------------------------------------------- */
 

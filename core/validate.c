@@ -237,7 +237,7 @@ static int check_call(u32 at, const struct bpf_insn *insn, struct cosy_reject *w
 		return cosy_refuse(why, -EINVAL, at, "unknown call %d", insn->imm);
 	if (call->denied)
 		return cosy_refuse(why, -EINVAL, at, "system call %s may not be in a compound: %s",
-				   call->name, call->denied);
+				   call->name, cosy_call_denied(call));
 	return 0;
 }
 

@@ -241,7 +241,7 @@ void cosy_call(struct cosy_builder *b, int dst, uint32_t number, unsigned int co
 		return;
 	}
 	if (!(call->flags & COSY_CALL_ALLOWED)) {
-		libcosy_build_mistake(b, -EINVAL, "%s: %s", call->name, call->denied);
+		libcosy_build_mistake(b, -EINVAL, "%s: %s", call->name, cosy_call_denied(call));
 		return;
 	}
 	if (count > 6) {

@@ -15,10 +15,11 @@ bool libcosy_cancel_used(void)
 	static uint64_t objects_seen; /* of those loaded so far */
 	static bool used;
 	uint64_t seen = __atomic_load_n(&objects_seen, __ATOMIC_RELAXED);
+	const char *name = "pthread_cancel";
 
 	if (__atomic_load_n(&used, __ATOMIC_RELAXED))
 		return true;
-	if (!__pthread_cancel && !libcosy_any_refers_to("pthread_cancel", &seen)) {
+	if (!__pthread_cancel && libcosy_any_refers_to(&name, 1, &seen) != COSY_REFERRED) {
 		__atomic_store_n(&objects_seen, seen, __ATOMIC_RELAXED);
 		return false;
 	}

@@ -28,7 +28,6 @@
 #include "syscall.h"
 #include "thread.h"
 
-#define DEVICE	   "/dev/cosy"
 #define FIRST_FD   200
 #define MIN_BUFFER (64u << 10) /* below this a buffer is not worth its pages */
 /*
@@ -127,11 +126,11 @@ static int find_device(void)
 	struct stat st;
 
 	if (fd < 0 && !why) {
-		fd = open(DEVICE, O_RDWR | O_CLOEXEC);
+		fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
 		if (fd < 0) {
 			/* Out of descriptors or memory may pass; the rest will not. */
 			libcosy_native_only = errno != EMFILE && errno != ENFILE && errno != ENOMEM;
-			explain("cannot open " DEVICE ": %s", strerror(errno));
+			explain("cannot open " COSY_DEVICE ": %s", strerror(errno));
 			return -1;
 		}
 		why = libcosy_filter_forbids(fd, false);
@@ -162,7 +161,7 @@ static int open_device(void)
 	if (err || version.abi != COSY_ABI_VERSION) {
 		libcosy_native_only = !libcosy_passes(err);
 		if (err)
-			explain(DEVICE " refuses VERSION: %s", strerror(-err));
+			explain(COSY_DEVICE " refuses VERSION: %s", strerror(-err));
 		else
 			explain("the module speaks version %u, this library %u", version.abi,
 				COSY_ABI_VERSION);
@@ -385,8 +384,8 @@ void libcosy_context_start(void)
 {
 	int saved = errno, state = libcosy_cancel_disable();
 
-	if (!libcosy_native_only && !filters_forbid() && !access(DEVICE, F_OK))
-		libcosy_filter_prepare(DEVICE);
+	if (!libcosy_native_only && !filters_forbid())
+		libcosy_filter_prepare();
 	libcosy_cancel_restore(state);
 	errno = saved;
 }

@@ -18,6 +18,8 @@
 
 #include "syscall.h"
 
+#define COSY_DEVICE "/dev/cosy"
+
 /* In a page of its own that a fork wipes in the child. */
 struct libcosy_alive {
 	uint32_t generation; /* of the context in use; 0 = none yet, or forked */

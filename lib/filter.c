@@ -12,6 +12,8 @@
 
 #include "context.h"
 #include "filter.h"
+#include "interpose.h"
+#include "settings.h"
 
 static struct {
 	int fd;
@@ -19,6 +21,8 @@ static struct {
 	ino_t ino;   /* opened one of its own under the number */
 	pid_t pid;   /* in a raw clone's child it tells of the parent */
 	bool device; /* filters were there at the start: it is the device, not the status */
+	bool early;  /* it had to be opened when the process began */
+	uint64_t objects_seen; /* that cannot arm a filter */
 } held = {.fd = -1};
 
 /*
@@ -28,7 +32,7 @@ static struct {
  */
 static const struct needed {
 	unsigned int number;
-	const char *name;
+	char name[20]; /* no pointer, which the dynamic linker would relocate in each process */
 } needed[] = {
 	{SYS_ioctl, "ioctl"},	      {SYS_close, "close"},
 	{SYS_munmap, "munmap"},	      {SYS_madvise, "madvise"},
@@ -114,28 +118,57 @@ static bool is_armed(int status)
 	return line && atoi(line + sizeof("\nSeccomp:") - 1) > 0;
 }
 
-void libcosy_filter_prepare(const char *device)
+/* What tells of filters: the device if there are any, otherwise the status. */
+static void hold_either(void)
 {
-	int old = held.fd;
-
-	if (is_ours(old))
-		close(old);
+	if (access(COSY_DEVICE, F_OK))
+		return;
 	hold("/proc/self/status", O_RDONLY);
 	held.device = held.fd >= 0 && is_armed(held.fd);
 	if (!held.device)
 		return;
 	close(held.fd);
-	hold(device, O_RDWR);
+	hold(COSY_DEVICE, O_RDWR);
+}
+
+/* Whether the program could arm a filter: libc's ways to do it are these. */
+static bool could_arm(void)
+{
+	const char *const names[] = {"prctl", "syscall"};
+
+	return libcosy_any_refers_to(names, 2, &held.objects_seen) != COSY_NOT_REFERRED;
+}
+
+void libcosy_filter_prepare(void)
+{
+	if (is_ours(held.fd))
+		close(held.fd);
+	held.fd = -1;
+	held.device = false;
+	held.early = could_arm();
+	if (!held.early)
+		return;
+	libcosy_settings_init();
+	if (libcosy_settings.mode != COSY_MODE_NATIVE && libcosy_settings.mode != COSY_MODE_INTERP)
+		hold_either();
 }
 
 /* --- At the first region ------------------------------------------------------------------ */
 
 int libcosy_filter_take(const char **why)
 {
-	int fd = __atomic_exchange_n(&held.fd, -1, __ATOMIC_RELAXED);
 	bool reopens;
+	int fd;
 
 	*why = NULL;
+	if (!held.early) {
+		if (could_arm()) {
+			*why = "a library that was loaded later may have armed a seccomp filter";
+			return -1;
+		}
+		hold_either();
+	}
+	fd = __atomic_exchange_n(&held.fd, -1, __ATOMIC_RELAXED);
 	if (!is_ours(fd))
 		return -1;
 	reopens = getpid() != held.pid;

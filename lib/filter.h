@@ -3,24 +3,26 @@
  * filter.h - what do the seccomp filters of this thread let through?
  *
  * A filter may kill for a call that it does not know, so none must be how libcosy learns of
- * one.  /dev/cosy tells it in a read, but opening it may be forbidden by then.  So where filters
- * are there already when the program starts, or in a fork child, as in containers, the device is
- * opened then: it becomes the context's when the first region begins.  Where there are none
- * /proc/self/status is, and read when the first region begins: filters that the program has
- * armed meanwhile, before it used the kernel at all, keep it out.
+ * one.  /dev/cosy tells it in a read, but opening it may be forbidden by then.  So in a program
+ * that could arm a filter, since some object of it refers to prctl or syscall, and in its fork
+ * children, one file is opened at the start: where filters are there already, as in containers,
+ * the device, which becomes the context's when the first region is to run in the kernel;
+ * where there are none /proc/self/status, which is read then: filters that the program has armed
+ * meanwhile, before it used the kernel at all, keep it out.  In all other programs both can
+ * wait: a filter that was there before them let the dynamic linker open files.
  */
 #ifndef COSY_LIB_FILTER_H
 #define COSY_LIB_FILTER_H
 
 #include <stdbool.h>
 
-/* At the start of the process; `device` is where /dev/cosy is. */
-void libcosy_filter_prepare(const char *device);
+/* At the start of the process: opens what cannot wait. */
+void libcosy_filter_prepare(void);
 
 /*
  * Before anything else is asked of the kernel: a descriptor of the device, or -1 and *why, which
- * is NULL when it may be opened now, otherwise why filters forbid it.  The first call alone has
- * a descriptor or a reason.
+ * is NULL when it may be opened now, otherwise why filters forbid it, or why one may be armed
+ * unseen.  The first call alone has a descriptor or a reason.
  */
 int libcosy_filter_take(const char **why);
 

@@ -207,20 +207,39 @@ bool libcosy_each_interposer(const struct libcosy_function *functions, unsigned 
 /* --- References ---------------------------------------------------------------------------- */
 
 struct reference {
-	const char *name;
+	const char *const *names;
+	unsigned int count;
+	uint64_t letters; /* letter_bit of the names */
 	uint64_t seen, loaded;
-	bool found;
+	bool found, libc_seen;
 };
 
+/* Of a name's first two letters; none is empty. */
+static uint64_t letter_bit(const char *name)
+{
+	return UINT64_C(1) << ((name[0] * 7 + name[1]) & 63);
+}
+
+/* Nearly every name differs in its letters: this is done whenever a program starts. */
+static bool is_named(const struct reference *reference, const char *name)
+{
+	if (!(reference->letters & letter_bit(name)))
+		return false;
+	for (unsigned int i = 0; i < reference->count; i++)
+		if (!strcmp(name, reference->names[i]))
+			return true;
+	return false;
+}
+
 static bool relocations_name(const struct symbol_table *table, const ElfW(Rela) * relocation,
-			     size_t count, const char *name)
+			     size_t count, const struct reference *reference)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint32_t index = ELF64_R_SYM(relocation[i].r_info);
 		const ElfW(Sym) *symbol = &table->symbols[index];
 
 		if (index && symbol->st_shndx == SHN_UNDEF &&
-		    !strcmp(table->strings + symbol->st_name, name))
+		    is_named(reference, table->strings + symbol->st_name))
 			return true;
 	}
 	return false;
@@ -230,13 +249,19 @@ static bool relocations_name(const struct symbol_table *table, const ElfW(Rela) 
  * What an object refers to has a relocation.  The symbol table itself has no length that can
  * be relied on: hash tables leave out what is not defined.
  */
-static bool refers_to(const struct dl_phdr_info *info, const char *name)
+static bool refers_to(const struct dl_phdr_info *info, struct reference *reference)
 {
 	ElfW(Addr) value[DT_JMPREL + 1] = {0}, relative_cnt = 0;
 	const ElfW(Rela) * relocations;
 	struct symbol_table table;
+	enum role role;
 
 	if (!symbol_table_open(info, &table))
+		return false;
+	role = role_of(table.soname);
+	reference->libc_seen |= role == LIBC;
+	/* What libc refers to says nothing of the program. */
+	if (role != OTHER)
 		return false;
 	for (const ElfW(Dyn) *dynamic = dynamic_of(info); dynamic->d_tag != DT_NULL; dynamic++) {
 		if ((uint64_t)dynamic->d_tag <= DT_JMPREL)
@@ -245,14 +270,14 @@ static bool refers_to(const struct dl_phdr_info *info, const char *name)
 			relative_cnt = dynamic->d_un.d_val;
 	}
 	relocations = dynamic_address(info, value[DT_JMPREL]);
-	if (relocations &&
-	    relocations_name(&table, relocations, value[DT_PLTRELSZ] / sizeof(*relocations), name))
+	if (relocations && relocations_name(&table, relocations,
+					    value[DT_PLTRELSZ] / sizeof(*relocations), reference))
 		return true;
 	relocations = dynamic_address(info, value[DT_RELA]);
 	/* Relocations without a symbol come first. */
 	return relocations &&
 	       relocations_name(&table, relocations + relative_cnt,
-				value[DT_RELASZ] / sizeof(*relocations) - relative_cnt, name);
+				value[DT_RELASZ] / sizeof(*relocations) - relative_cnt, reference);
 }
 
 static int find_reference(struct dl_phdr_info *info, size_t size, void *arg)
@@ -265,15 +290,23 @@ static int find_reference(struct dl_phdr_info *info, size_t size, void *arg)
 		return 1;
 	/* The vDSO is listed, but its addresses are not the dynamic linker's. */
 	if (!begins(info->dlpi_name, "linux-vdso"))
-		reference->found = refers_to(info, reference->name);
+		reference->found = refers_to(info, reference);
 	return reference->found;
 }
 
-bool libcosy_any_refers_to(const char *name, uint64_t *seen)
+enum libcosy_referred libcosy_any_refers_to(const char *const *names, unsigned int count,
+					    uint64_t *seen)
 {
-	struct reference reference = {.name = name, .seen = *seen};
+	struct reference reference = {.names = names, .count = count, .seen = *seen};
 
+	for (unsigned int i = 0; i < count; i++)
+		reference.letters |= letter_bit(names[i]);
 	dl_iterate_phdr(find_reference, &reference);
+	/* Each object was looked at, or none: the first one says that it is as it was. */
+	if (!reference.found && !reference.libc_seen && reference.loaded != *seen)
+		return COSY_REFERRED_UNKNOWN;
+	if (reference.found)
+		return COSY_REFERRED;
 	*seen = reference.loaded;
-	return reference.found;
+	return COSY_NOT_REFERRED;
 }

@@ -33,11 +33,18 @@ uint32_t libcosy_name_hash(const char *name);
 bool libcosy_each_interposer(const struct libcosy_function *functions, unsigned int count,
 			     libcosy_found *found, void *arg);
 
+enum libcosy_referred {
+	COSY_NOT_REFERRED,
+	COSY_REFERRED,
+	COSY_REFERRED_UNKNOWN, /* libc is part of the program */
+};
+
 /*
- * Whether an object refers to the function of that name without defining it.  *seen: how many
- * objects had been loaded when there was none, 0 at first; unless others have been loaded
- * since, none is looked at again.
+ * Whether an object refers to one of `count` functions without defining it.  *seen: how many
+ * objects had been loaded when there was none, 0 at first; unless others have been loaded since,
+ * none is looked at again.  Allocates nothing and makes no system call.
  */
-bool libcosy_any_refers_to(const char *name, uint64_t *seen);
+enum libcosy_referred libcosy_any_refers_to(const char *const *names, unsigned int count,
+					    uint64_t *seen);
 
 #endif /* COSY_LIB_INTERPOSE_H */

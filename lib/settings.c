@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <linux/cosy.h>
 
@@ -16,7 +18,10 @@
 
 #define MIN_BUFFER 4096u
 
-struct libcosy_settings libcosy_settings = {.tier = COSY_TIER_AUTO};
+struct libcosy_settings libcosy_settings = {
+	.tier = COSY_TIER_AUTO,
+	.buffer_len = COSY_DEFAULT_BUFFER,
+};
 
 void libcosy_say(const char *format, ...)
 {
@@ -98,20 +103,49 @@ static bool parse_switch(const char *text, bool otherwise)
 	return text && *text ? strcmp(text, "0") : otherwise;
 }
 
+static bool is_named(const char *variable, const char *name, const char **value)
+{
+	size_t length = strlen(name);
+
+	*value = variable + length + 1;
+	return !strncmp(variable, name, length) && variable[length] == '=';
+}
+
+/* Takes a variable without its COSY_. */
+static void read_variable(const char *variable)
+{
+	const char *value;
+
+	if (is_named(variable, "DEBUG", &value))
+		libcosy_settings.debug = parse_switch(value, false);
+	else if (is_named(variable, "STATS", &value))
+		libcosy_settings.stats = parse_switch(value, false);
+	else if (is_named(variable, "FAST", &value))
+		libcosy_settings.ordinary = !parse_switch(value, true);
+	else if (is_named(variable, "MODE", &value))
+		libcosy_settings.mode = parse_mode(value);
+	else if (is_named(variable, "TIER", &value))
+		libcosy_settings.tier = parse_tier(value);
+	else if (is_named(variable, "BUFFER", &value))
+		libcosy_settings.buffer_len = parse_buffer(value);
+}
+
+/* One pass, since each program that comes to a region does it. */
 void libcosy_settings_init(void)
 {
 	static int done;
+	char **last = environ;
 	int saved = errno;
 
 	if (__atomic_load_n(&done, __ATOMIC_ACQUIRE))
 		return;
 	/* Two threads that race here read the same environment. */
-	libcosy_settings.debug = parse_switch(secure_getenv("COSY_DEBUG"), false);
-	libcosy_settings.stats = parse_switch(secure_getenv("COSY_STATS"), false);
-	libcosy_settings.ordinary = !parse_switch(secure_getenv("COSY_FAST"), true);
-	libcosy_settings.mode = parse_mode(secure_getenv("COSY_MODE"));
-	libcosy_settings.tier = parse_tier(secure_getenv("COSY_TIER"));
-	libcosy_settings.buffer_len = parse_buffer(secure_getenv("COSY_BUFFER"));
+	while (last && *last)
+		last++;
+	/* Of two of one name the first holds, as for getenv. */
+	while (last != environ)
+		if (**--last == 'C' && !strncmp(*last, "COSY_", 5) && !getauxval(AT_SECURE))
+			read_variable(*last + 5);
 	__atomic_store_n(&done, 1, __ATOMIC_RELEASE);
 	errno = saved;
 }

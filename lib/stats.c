@@ -2,8 +2,8 @@
 /* stats.c - see stats.h. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "context.h"
 #include "stats.h"
@@ -15,7 +15,8 @@ void libcosy_counts_reset(void)
 	memset(&libcosy_counts, 0, sizeof(libcosy_counts));
 }
 
-static const char *const left_names[] = {
+/* Arrays, not pointers: those the dynamic linker would relocate in each process. */
+static const char left_names[][16] = {
 	[COSY_DONE] = "done",	       [COSY_LEFT_WORK] = "work",
 	[COSY_LEFT_CALL] = "call",     [COSY_LEFT_FAULT] = "fault",
 	[COSY_LEFT_TRACED] = "traced", [COSY_LEFT_FILTERED] = "filtered",
@@ -24,7 +25,7 @@ static const char *const left_names[] = {
 	[COSY_ENDED_TIME] = "time",    [COSY_LEFT_NATIVE] = "native_op",
 };
 
-static const char *const guard_names[] = {
+static const char guard_names[][16] = {
 #define COSY_GUARD(guard, name, relies, breaks) #name,
 #include "../core/guards.def"
 #undef COSY_GUARD
@@ -65,6 +66,15 @@ static void add_count(struct stats_line *line, const char *prefix, const char *n
 	add(line, " %s%s=%llu", prefix, name, (unsigned long long)count);
 }
 
+/* Cheaper than getenv, since each program asks. */
+static bool names_setting(void)
+{
+	for (char **variable = environ; variable && *variable; variable++)
+		if (**variable == 'C' && !strncmp(*variable, "COSY_STATS=", 11))
+			return true;
+	return false;
+}
+
 __attribute__((destructor)) static void stats_print(void)
 {
 	const struct libcosy_counts *c = &libcosy_counts;
@@ -72,8 +82,9 @@ __attribute__((destructor)) static void stats_print(void)
 	struct stats_line line = {.length = 0};
 
 	/* No region has asked for the settings in a program that came to none. */
-	if (secure_getenv("COSY_STATS"))
-		libcosy_settings_init();
+	if (!libcosy_settings.stats && !names_setting())
+		return;
+	libcosy_settings_init();
 	if (!libcosy_settings.stats)
 		return;
 	libcosy_context_stats(&kernel);

@@ -167,6 +167,8 @@ static bool parseOwn(const string &Arg, Arguments &A) {
     A.Force = false;
   else if (Arg == "-fcosy-force")
     A.Force = true;
+  else if (Arg == "-shared-libcosy")
+    A.SharesLibrary = true;
   else if (Arg == "-Rcosy")
     A.Remarks = true;
   else if (Arg == "-Rno-cosy")
@@ -217,6 +219,8 @@ Arguments parseArguments(int Count, char **Values) {
       A.Foreign = true;
     } else if (Arg == "-static" || Arg == "--static" || Arg == "-static-pie") {
       A.LinksStatically = true;
+    } else if (Arg == "-shared" || Arg == "--shared") {
+      A.SharesLibrary = true;
     } else if (Arg == "-nostdlib" || Arg == "-nodefaultlibs" || Arg == "-r") {
       A.LinksLibraries = false;
     } else if (startsWith(Arg, "-g") && !startsWith(Arg, "-gcc")) {

@@ -22,6 +22,8 @@ struct Arguments {
   bool Links = true;         ///< No option stops before the linker.
   bool HasDebugInfo = false; ///< Some -g option was given, even -g0.
   bool LinksStatically = false;
+  /// -shared, or -shared-libcosy.
+  bool SharesLibrary = COSY_SHARES_LIBRARY;
   bool Foreign = false;       ///< For a target other than x86-64.
   bool LinksLibraries = true; ///< No -nostdlib, -nodefaultlibs or -r.
 };

@@ -7,6 +7,8 @@
 // Its own options:
 //   -fno-cosy                 leave the marks plain blocks
 //   -Rcosy                    report each region: compiled, or why not
+//   -fcosy-force              run regions in the kernel from the start
+//   -shared-libcosy           link libcosy.so to a program, not libcosy.a
 //   -Wno-cosy, -Werror=cosy   do not warn / fail when a region stays native
 //
 // What it adds, and where that is found:
@@ -117,10 +119,14 @@ static void addPlugin(vector<string> &To, const Arguments &A,
     add(To, {"-Rpass=(" + A.RemarkPattern + ")|^cosy$"});
 }
 
+/// A program has libcosy in it, since the dynamic linker takes longer for one
+/// library more than short runs can earn.  Shared libraries of a process should
+/// have one libcosy between them.
 static void addLibrary(vector<string> &To, const Arguments &A,
                        const string &Own) {
+  bool Shared = A.SharesLibrary && !A.LinksStatically;
   string Dir = find({Own + "/../lib", Own + "/../" COSY_LIB_NAME},
-                    A.LinksStatically ? "libcosy.a" : "libcosy.so");
+                    Shared ? "libcosy.so" : "libcosy.a");
   if (Dir.empty())
     Dir = COSY_LIB_FALLBACK;
   if (char *Real = realpath(Dir.c_str(), nullptr)) {
@@ -128,11 +134,11 @@ static void addLibrary(vector<string> &To, const Arguments &A,
     free(Real);
   }
   add(To, {"-L" + Dir});
-  if (A.LinksStatically) {
-    add(To, {"-lcosy"});
+  if (!Shared) {
+    add(To, {"-l:libcosy.a"});
     return;
   }
-  // A program without regions does not need it at run time.
+  // One without regions does not need it at run time.
   add(To, {"-Wl,-rpath," + Dir, "-Wl,--push-state,--as-needed", "-lcosy",
            "-Wl,--pop-state"});
 }

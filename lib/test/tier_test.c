@@ -5,6 +5,7 @@
 
 #include "../../core/costs.h"
 #include "../context.h"
+#include "../interpose.h"
 #include "../region.h"
 #include "../settings.h"
 #include "../tier.h"
@@ -147,6 +148,19 @@ static void fork_children_count_anew(void)
 	CHECK(arrive(&region));
 }
 
+/* By which libcosy knows at the start whether a seccomp filter may come. */
+static void references_are_found(void)
+{
+	const char *const names[] = {"cosy_no_such", "waitpid"}, *const none[] = {"cosy_no_such"};
+	uint64_t seen = 0;
+
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(libcosy_any_refers_to(names, 2, &seen), COSY_REFERRED);
+	CHECK_EQ(libcosy_any_refers_to(none, 1, &seen), COSY_NOT_REFERRED);
+	CHECK(seen > 0);
+	CHECK_EQ(libcosy_any_refers_to(names, 2, &seen), COSY_NOT_REFERRED);
+}
+
 int main(void)
 {
 	/* Once read, the settings are this test's. */
@@ -161,5 +175,6 @@ int main(void)
 	refused_asks_no_more();
 	counts_from_zero_by_number();
 	fork_children_count_anew();
+	references_are_found();
 	return check_result();
 }
