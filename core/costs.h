@@ -10,10 +10,10 @@
 /* --- Of a process and of a program (kmod_cost) -------------------------------------- */
 
 /* A context with its buffer, and what libcosy does about it: once in a process. */
-#define COSY_COST_CONTEXT 400000
-/* LOAD: what each takes, and each of its instructions. */
-#define COSY_COST_LOAD	    200000
-#define COSY_COST_LOAD_INSN 3600
+#define COSY_COST_CONTEXT 75000
+/* LOAD of what nobody of the user has loaded lately: what each takes, and each instruction. */
+#define COSY_COST_LOAD	    37000
+#define COSY_COST_LOAD_INSN 2070
 
 /* Asking libcosy once more, in vain. */
 #define COSY_COST_ASK 200
@@ -34,12 +34,12 @@
 /* --- What computing costs more than outside (kmod_cost) ---------------------------------- */
 
 /* A load or store in the shared buffer, and elsewhere. */
-#define COSY_LOSS_SHARED    7
+#define COSY_LOSS_SHARED    5
 #define COSY_LOSS_ELSEWHERE 17
 /* A round of a loop, whose fuel is counted. */
 #define COSY_LOSS_ROUND 6
 /* A function on a string or memory, of few bytes. */
-#define COSY_LOSS_STRING 200
+#define COSY_LOSS_STRING 120
 
 /* --- The rule ----------------------------------------------------------------------------- */
 

@@ -12,17 +12,20 @@
 //	        ...                                   ...
 //
 // What is alive at the head becomes an input, the region's own locals too: they
-// stay in the twin's memory.  Since the rest includes what surrounds the loop,
+// stay in the twin's memory.  Loops of functions that the region calls become
+// its own by inlining.  Since the rest includes what surrounds the loop,
 // the head of an inner loop will do as well as that of an outer one.
 //
 //===----------------------------------------------------------------------===//
 #include "Region.h"
 #include "llvm/Analysis/CFG.h"
+#include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/SSAUpdater.h"
@@ -171,6 +174,48 @@ SmallVector<BasicBlock *, 4> cosy::loopHeads(const Extracted &R) {
       Heads.push_back(Head);
   }
   return Heads;
+}
+
+/// Instructions that a body may grow to by inlining.
+static constexpr unsigned MaxInlined = 3000;
+
+/// Whether some loop of it, or of what it calls, makes a call in every round.
+static bool hasHeads(Function &F, unsigned Depth = 0) {
+  if (F.isDeclaration() || Depth > 4)
+    return false;
+  DominatorTree DT(F);
+  LoopInfo LI(DT);
+  if (any_of(LI.getLoopsInPreorder(),
+             [&](const Loop *L) { return roundsMakeCalls(*L, LI); }))
+    return true;
+  return any_of(instructions(F), [&](Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    return Callee && Callee != &F && hasHeads(*Callee, Depth + 1);
+  });
+}
+
+void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts) {
+  Function &Body = *R.Body;
+  for (bool Changed = true; Changed;) {
+    Changed = false;
+    for (Instruction &I : instructions(Body)) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+      // A region's own host counts by itself.
+      if (!Callee || Callee == &Body || is_contained(Hosts, Callee) ||
+          !hasHeads(*Callee) || !isInlineViable(*Callee).isSuccess() ||
+          !AttributeFuncs::areInlineCompatible(Body, *Callee) ||
+          Body.getInstructionCount() + Callee->getInstructionCount() >
+              MaxInlined)
+        continue;
+      InlineFunctionInfo Info;
+      if (InlineFunction(*Call, Info).isSuccess()) {
+        Changed = true;
+        break;
+      }
+    }
+  }
 }
 
 static Function *cloneTwin(Function &Body, ValueToValueMapTy &Map) {

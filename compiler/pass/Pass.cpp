@@ -79,8 +79,9 @@ regionsOf(const Function &F, const std::vector<Extracted> &Regions,
 
 /// The compounds of a region's loops, and what all of them are to save.
 static std::vector<std::pair<Extracted, std::unique_ptr<Compound>>>
-compileLoops(Extracted &R, Compound &Entry) {
+compileLoops(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts) {
   std::vector<std::pair<Extracted, std::unique_ptr<Compound>>> Ret;
+  inlineLoops(R, Hosts);
   auto Heads = loopHeads(R);
   estimateGain(*R.Body, Heads, Entry.Cost);
   Entry.Saves = Entry.Cost.Entry;
@@ -136,8 +137,9 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
   std::vector<std::vector<std::pair<Extracted, std::unique_ptr<Compound>>>>
       Heads;
   for (size_t I = 0; I < Regions.size(); ++I)
-    Heads.push_back(Compounds[I] ? compileLoops(Regions[I], *Compounds[I])
-                                 : decltype(Heads)::value_type());
+    Heads.push_back(Compounds[I]
+                        ? compileLoops(Regions[I], *Compounds[I], Marked)
+                        : decltype(Heads)::value_type());
   for (size_t I = 0; I < Regions.size(); ++I)
     if (Compounds[I])
       reportGain(Regions[I], *Compounds[I]);

@@ -229,6 +229,8 @@ void emitHostCode(Extracted &R, Compound &C, Compound *Entry = nullptr);
 void inlineTwin(Extracted &R);
 
 // Loops.cpp
+/// Inlines what a compiled region calls and has such loops, except Hosts.
+void inlineLoops(Extracted &R, llvm::ArrayRef<llvm::Function *> Hosts);
 /// The heads of those loops of a region's body of which every round makes a
 /// call.
 llvm::SmallVector<llvm::BasicBlock *, 4> loopHeads(const Extracted &R);
