@@ -163,6 +163,10 @@ private:
 } // namespace
 
 SmallVector<BasicBlock *, 4> cosy::loopHeads(const Extracted &R) {
+  // The twin's locals stay on its stack, and where AddressSanitizer says which
+  // of them are in scope, the compound would use them without saying so.
+  if (R.Body->hasFnAttribute(Attribute::SanitizeAddress))
+    return {};
   DominatorTree DT(*R.Body);
   LoopInfo LI(DT);
   SmallVector<BasicBlock *, 4> Heads;
