@@ -28,6 +28,7 @@
  *	  filter.c		who is to see a call: tracers, auditors, filters
  *	  frame.c		local calls on the software stack
  *	  dispatch.c		the kernel's own table of system calls, and others not exported
+ *	  kernel_types.c	members of the kernel's private structures
  *	  calling.h, offsets.c	what C and compiled code expect of each other
  *	  enter.S		into compiled code and out of it, fuel
  *	  access.S		accesses outside the shared buffer, atomics, division
@@ -80,6 +81,7 @@
 #include "load/processor.h"
 #include "run/dispatch.h"
 #include "run/filter.h"
+#include "run/kernel_types.h"
 #include "run/thunk.h"
 #include "stats.h"
 
@@ -94,6 +96,7 @@ static int __init cosy_init(void)
 	if (error)
 		goto out;
 
+	cosy_kernel_types_init();
 	cosy_filter_init();
 	cosy_attributes_init();
 	cosy_mount_init();

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* filter.c - see filter.h. */
-#include <linux/bpf.h>
-#include <linux/btf.h>
 #include <linux/bitmap.h>
 #include <linux/seccomp.h>
-#include <linux/static_call.h>
 #include <linux/uaccess.h>
 #include <linux/unistd.h>
 #include <asm/unistd.h>
 #include "run/dispatch.h"
 #include "run/filter.h"
+#include "run/kernel_types.h"
 
 u32 cosy_filter_calls __ro_after_init;
 unsigned long cosy_filter_bitmap __ro_after_init;
@@ -17,95 +15,38 @@ unsigned long cosy_filter_bitmap __ro_after_init;
 /* --- Where the bitmap is ----------------------------------------------------------------- */
 
 /*
- * struct seccomp_filter is private to the kernel, so its layout is taken from the types that
- * the running kernel describes itself by.  All that is relied on is looked at: the structure,
- * its member `cache`, of that `allow_native`, and that it has a bit for each native call.
+ * struct seccomp_filter is private to the kernel.  All that is relied on is looked at: the
+ * structure, its member `cache`, of that `allow_native`, and that it has a bit for each
+ * native call.  Returns the bitmap's offset, or an error.
  */
-
-#if defined(CONFIG_SECCOMP_FILTER) && defined(CONFIG_DEBUG_INFO_BTF)
-
-static struct btf *types_none(void)
-{
-	return NULL;
-}
-
-static s32 find_none(const struct btf *btf, const char *name, u8 kind)
-{
-	return -ENOENT;
-}
-
-static const char *name_none(const struct btf *btf, u32 offset)
-{
-	return NULL;
-}
-
-DEFINE_STATIC_CALL(cosy_filter_btf_get, types_none);
-DEFINE_STATIC_CALL(cosy_filter_btf_find, find_none);
-DEFINE_STATIC_CALL(cosy_filter_btf_name, name_none);
-
-/* The member of that name, with the type it has; NULL: there is none, or it is a bit field. */
-static const struct btf_member *__init member_find(const struct btf *btf,
-						   const struct btf_type *type, const char *name,
-						   const struct btf_type **ret)
-{
-	const struct btf_member *member = btf_type_member(type);
-	const char *found;
-	u16 i;
-
-	for (i = 0; i < btf_type_vlen(type); i++, member++) {
-		found = static_call(cosy_filter_btf_name)(btf, member->name_off);
-		if (!found || strcmp(found, name))
-			continue;
-		*ret = btf_type_by_id(btf, member->type);
-		if (!*ret || __btf_member_bitfield_size(type, member) ||
-		    __btf_member_bit_offset(type, member) % BITS_PER_BYTE)
-			return NULL;
-		return member;
-	}
-	return NULL;
-}
-
-/* The bitmap's offset, or an error. */
 static long __init bitmap_find(void)
 {
-	void *get = cosy_unexported("bpf_get_btf_vmlinux");
-	void *find = cosy_unexported("btf_find_by_name_kind");
-	void *name = cosy_unexported("btf_name_by_offset");
-	const struct btf_type *filter, *cache, *bitmap, *word;
-	const struct btf_member *outer, *inner;
-	const struct btf *btf;
-	s32 id;
+	const struct btf_type *cache, *bitmap, *word;
+	long outer, inner;
 
-	if (!get || !find || !name)
-		return -ENOENT;
-	static_call_update(cosy_filter_btf_get, (typeof(&types_none))get);
-	static_call_update(cosy_filter_btf_find, (typeof(&find_none))find);
-	static_call_update(cosy_filter_btf_name, (typeof(&name_none))name);
-	btf = static_call(cosy_filter_btf_get)();
-	if (IS_ERR_OR_NULL(btf))
-		return -ENODATA;
-	id = static_call(cosy_filter_btf_find)(btf, "seccomp_filter", BTF_KIND_STRUCT);
-	if (id < 0)
-		return id;
-	filter = btf_type_by_id(btf, id);
-	outer = member_find(btf, filter, "cache", &cache);
-	if (!outer || !btf_type_is_struct(cache))
+	outer = cosy_kernel_member(cosy_kernel_struct("seccomp_filter"), "cache", &cache);
+	if (outer < 0)
+		return outer;
+	if (!btf_type_is_struct(cache))
 		return -EINVAL;
-	inner = member_find(btf, cache, "allow_native", &bitmap);
-	if (!inner || BTF_INFO_KIND(bitmap->info) != BTF_KIND_ARRAY)
+	inner = cosy_kernel_member(cache, "allow_native", &bitmap);
+	if (inner < 0)
+		return inner;
+	if (BTF_INFO_KIND(bitmap->info) != BTF_KIND_ARRAY)
 		return -EINVAL;
-	word = btf_type_by_id(btf, btf_array(bitmap)->type);
+	word = cosy_kernel_type(btf_array(bitmap)->type);
 	if (!word || !btf_type_is_int(word) || word->size != sizeof(long) ||
 	    btf_array(bitmap)->nelems != BITS_TO_LONGS(NR_syscalls))
 		return -EINVAL;
-	return (__btf_member_bit_offset(filter, outer) + __btf_member_bit_offset(cache, inner)) /
-	       BITS_PER_BYTE;
+	return outer + inner;
 }
 
 void __init cosy_filter_init(void)
 {
 	long offset = bitmap_find();
 
+	if (!IS_ENABLED(CONFIG_SECCOMP_FILTER))
+		return;
 	if (offset < 0) {
 		pr_info("cosy: this kernel does not tell where its seccomp filters have their "
 			"bitmap (%ld): threads with a filter run natively\n",
@@ -115,12 +56,6 @@ void __init cosy_filter_init(void)
 	cosy_filter_bitmap = offset;
 	cosy_filter_calls = NR_syscalls;
 }
-
-#else
-
-void __init cosy_filter_init(void) {}
-
-#endif
 
 /* --- Asking it --------------------------------------------------------------------------- */
 
