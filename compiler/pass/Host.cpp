@@ -174,9 +174,8 @@ static void countArrival(BasicBlock *At, GlobalVariable *Region, int64_t Saves,
   B.CreateCondBr(B.CreateICmpSLT(Left, B.getInt64(0)), Asked, Native);
 }
 
-/// A function that throws nothing.
-static FunctionCallee libraryFunction(Module &M, StringRef Name,
-                                      FunctionType *Type) {
+FunctionCallee cosy::declareHostFunction(Module &M, StringRef Name,
+                                         FunctionType *Type) {
   FunctionCallee Callee = M.getOrInsertFunction(Name, Type);
   if (auto *F = dyn_cast<Function>(Callee.getCallee()))
     F->setDoesNotThrow();
@@ -190,8 +189,8 @@ static Value *field(IRBuilder<> &B, Value *Context, unsigned Offset) {
 static void fillIn(IRBuilder<> &B, Value *Context, const Extracted &R,
                    const Compound &C) {
   Module &M = *R.Host->getParent();
-  auto Errno = libraryFunction(M, "__errno_location",
-                               FunctionType::get(B.getPtrTy(), false));
+  auto Errno = declareHostFunction(M, "__errno_location",
+                                   FunctionType::get(B.getPtrTy(), false));
   B.CreateStore(B.CreateCall(Errno), field(B, Context, ErrnoOffset));
   for (unsigned I = 0; I < R.NumInputs; ++I)
     B.CreateAlignedStore(R.Call->getArgOperand(I),
@@ -204,7 +203,7 @@ static void fillIn(IRBuilder<> &B, Value *Context, const Extracted &R,
   }
   for (const auto &[Name, Offset] : C.Locators) {
     auto Locator =
-        libraryFunction(M, Name, FunctionType::get(B.getPtrTy(), false));
+        declareHostFunction(M, Name, FunctionType::get(B.getPtrTy(), false));
     B.CreateAlignedStore(B.CreateCall(Locator), field(B, Context, Offset),
                          Align(8));
   }
@@ -219,16 +218,18 @@ static void fillIn(IRBuilder<> &B, Value *Context, const Extracted &R,
                    T.Table->getAlign(), T.Size);
 }
 
-/// The calls that end the program, one per escape, with the arguments that the
-/// compound left in the context.
+/// Calls what ends the program, one call per escape, with the arguments that
+/// the compound left in the context.  Goes on in a new block before Join, for
+/// exits that are no escape.
 static void emitEscapes(IRBuilder<> &B, Value *Exit, Value *Context,
-                        BasicBlock *Otherwise, const Extracted &R,
+                        BasicBlock *Join, const Extracted &R,
                         const Compound &C) {
   LLVMContext &Ctx = B.getContext();
-  SwitchInst *Switch = B.CreateSwitch(Exit, Otherwise, C.Escapes.size());
+  BasicBlock *Out = BasicBlock::Create(Ctx, "cosy.out", R.Host, Join);
+  SwitchInst *Switch = B.CreateSwitch(Exit, Out, C.Escapes.size());
   for (size_t I = 0; I < C.Escapes.size(); ++I) {
     const Escape &E = C.Escapes[I];
-    BasicBlock *BB = BasicBlock::Create(Ctx, "cosy.escape", R.Host, Otherwise);
+    BasicBlock *BB = BasicBlock::Create(Ctx, "cosy.escape", R.Host, Out);
     Switch->addCase(B.getInt64(FirstEscape + I), BB);
     IRBuilder<> EB(BB);
     EB.SetCurrentDebugLocation(B.getCurrentDebugLocation());
@@ -241,6 +242,62 @@ static void emitEscapes(IRBuilder<> &B, Value *Exit, Value *Context,
     Call->setAttributes(E.Attributes);
     EB.CreateUnreachable();
   }
+  B.SetInsertPoint(Out);
+}
+
+/// Stores the outputs that the compound left in the context where the host
+/// looks for them.
+static void takeOut(IRBuilder<> &B, Value *Context, const Extracted &R,
+                    const Compound &C) {
+  for (size_t I = 0; I < R.Outputs.size(); ++I) {
+    Value *V = B.CreateAlignedLoad(
+        R.Outputs[I], field(B, Context, C.OutputOffsets[I]), Align(8));
+    B.CreateStore(V, R.Call->getArgOperand(R.NumInputs + I));
+  }
+}
+
+namespace {
+/// The blocks in a region's place, in the order of the banner.
+struct HostBlocks {
+  BasicBlock *Count, *Ask, *Fill, *Refused, *Done;
+  BasicBlock *Native; ///< Holds the twin's call, and nothing else.
+  BasicBlock *Join;
+};
+} // namespace
+
+/// Cuts the region's call out of its block; the new blocks are empty, and Count
+/// has no terminator.
+static HostBlocks splitAtCall(const Extracted &R) {
+  HostBlocks To;
+  To.Count = R.Call->getParent();
+  if (R.Round) {
+    BasicBlock *Head = To.Count->getSinglePredecessor();
+    Head->getTerminator()->eraseFromParent();
+    BranchInst::Create(To.Count, Head);
+  }
+  To.Native = To.Count->splitBasicBlock(R.Call->getIterator(), "cosy.native");
+  To.Join =
+      To.Native->splitBasicBlock(std::next(R.Call->getIterator()), "cosy.join");
+  To.Count->getTerminator()->eraseFromParent();
+  auto NewBlock = [&](const char *Name) {
+    return BasicBlock::Create(R.Host->getContext(), Name, R.Host, To.Join);
+  };
+  To.Ask = NewBlock("cosy.ask");
+  To.Fill = NewBlock("cosy.fill");
+  To.Refused = NewBlock("cosy.refused");
+  To.Done = NewBlock("cosy.done");
+  return To;
+}
+
+/// Gives the host the exit selector of the twin or of the kernel, whichever
+/// ran.
+static void joinSelectors(CallInst *Call, Value *Selector, BasicBlock *Done,
+                          const HostBlocks &To) {
+  IRBuilder<> B(To.Join, To.Join->begin());
+  PHINode *Phi = B.CreatePHI(Call->getType(), 2, "cosy.selector");
+  Call->replaceAllUsesWith(Phi);
+  Phi->addIncoming(Call, To.Native);
+  Phi->addIncoming(Selector, Done);
 }
 
 /// Goes on in the loop that a head's call is at, instead of making it.
@@ -260,85 +317,49 @@ void cosy::emitHostCode(Extracted &R, Compound &C, Compound *Entry) {
   Module &M = *R.Host->getParent();
   LLVMContext &Ctx = M.getContext();
   Type *Ptr = PointerType::get(Ctx, 0), *Void = Type::getVoidTy(Ctx);
-  auto Enter =
-      libraryFunction(M, "__cosy_enter", FunctionType::get(Ptr, {Ptr}, false));
+  auto Enter = declareHostFunction(M, "__cosy_enter",
+                                   FunctionType::get(Ptr, {Ptr}, false));
+  // A thread that is cancelled ends here, by unwinding: this call may throw.
   auto Run = M.getOrInsertFunction(
       "__cosy_run",
       FunctionType::get(Type::getInt64Ty(Ctx), {Ptr, Ptr}, false));
-  auto Leave =
-      libraryFunction(M, "__cosy_leave", FunctionType::get(Void, {Ptr}, false));
+  auto Leave = declareHostFunction(M, "__cosy_leave",
+                                   FunctionType::get(Void, {Ptr}, false));
   GlobalVariable *Region = C.Region = createRegion(M, C, Entry);
   ++NumEntered;
   NumEscapes += C.Escapes.size();
 
-  CallInst *Call = R.Call;
-  BasicBlock *Before = Call->getParent();
-  if (R.Round) {
-    BasicBlock *Head = Before->getSinglePredecessor();
-    Head->getTerminator()->eraseFromParent();
-    BranchInst::Create(Before, Head);
-  }
-  BasicBlock *Native =
-      Before->splitBasicBlock(Call->getIterator(), "cosy.native");
-  BasicBlock *Join =
-      Native->splitBasicBlock(std::next(Call->getIterator()), "cosy.join");
-  auto NewBlock = [&](const char *Name) {
-    return BasicBlock::Create(Ctx, Name, R.Host, Join);
-  };
-  BasicBlock *Ask = NewBlock("cosy.ask"), *Fill = NewBlock("cosy.fill"),
-             *Refused = NewBlock("cosy.refused"), *Done = NewBlock("cosy.done");
-  DebugLoc Where = Call->getDebugLoc() ? Call->getDebugLoc() : R.Where;
-  auto Locate = [&](IRBuilder<> &B) { B.SetCurrentDebugLocation(Where); };
+  HostBlocks To = splitAtCall(R);
+  DebugLoc Where = R.Call->getDebugLoc() ? R.Call->getDebugLoc() : R.Where;
   MDNode *Likely = MDBuilder(Ctx).createLikelyBranchWeights();
+  countArrival(To.Count, Entry ? Entry->Region : Region, C.Saves, Where, To.Ask,
+               To.Native);
 
-  Before->getTerminator()->eraseFromParent();
-  countArrival(Before, Entry ? Entry->Region : Region, C.Saves, Where, Ask,
-               Native);
-
-  IRBuilder<> B(Ask);
-  Locate(B);
+  IRBuilder<> B(To.Ask);
+  B.SetCurrentDebugLocation(Where);
   Value *Context = B.CreateCall(Enter, {Region}, "cosy.ctx");
-  B.CreateCondBr(B.CreateIsNotNull(Context), Fill, Native, Likely);
+  B.CreateCondBr(B.CreateIsNotNull(Context), To.Fill, To.Native, Likely);
 
-  IRBuilder<> FB(Fill);
-  Locate(FB);
-  fillIn(FB, Context, R, C);
-  // A thread that is cancelled ends here, by unwinding: this call may throw.
-  CallInst *Exit = FB.CreateCall(Run, {Region, Context}, "cosy.exit");
-  FB.CreateCondBr(FB.CreateICmpSGE(Exit, FB.getInt64(0)), Done, Refused,
-                  Likely);
+  B.SetInsertPoint(To.Fill);
+  fillIn(B, Context, R, C);
+  CallInst *Exit = B.CreateCall(Run, {Region, Context}, "cosy.exit");
+  B.CreateCondBr(B.CreateICmpSGE(Exit, B.getInt64(0)), To.Done, To.Refused,
+                 Likely);
 
-  IRBuilder<> RB(Refused);
-  Locate(RB);
-  RB.CreateCall(Leave, {Context});
-  RB.CreateBr(Native);
+  B.SetInsertPoint(To.Refused);
+  B.CreateCall(Leave, {Context});
+  B.CreateBr(To.Native);
 
-  IRBuilder<> DB(Done);
-  Locate(DB);
-  if (!C.Escapes.empty()) {
-    BasicBlock *Out = NewBlock("cosy.out");
-    emitEscapes(DB, Exit, Context, Out, R, C);
-    DB.SetInsertPoint(Out);
-    Done = Out;
-  }
-  for (size_t I = 0; I < R.Outputs.size(); ++I) {
-    Value *V = DB.CreateAlignedLoad(
-        R.Outputs[I], field(DB, Context, C.OutputOffsets[I]), Align(8));
-    DB.CreateStore(V, Call->getArgOperand(R.NumInputs + I));
-  }
-  DB.CreateCall(Leave, {Context});
-  Value *Selector = nullptr;
-  if (!Call->getType()->isVoidTy())
-    Selector = DB.CreateTrunc(Exit, Call->getType());
-  DB.CreateBr(Join);
+  B.SetInsertPoint(To.Done);
+  if (!C.Escapes.empty())
+    emitEscapes(B, Exit, Context, To.Join, R, C);
+  takeOut(B, Context, R, C);
+  B.CreateCall(Leave, {Context});
+  if (!R.Call->getType()->isVoidTy())
+    joinSelectors(R.Call, B.CreateTrunc(Exit, R.Call->getType()),
+                  B.GetInsertBlock(), To);
+  B.CreateBr(To.Join);
 
-  if (Selector) {
-    IRBuilder<> JB(Join, Join->begin());
-    PHINode *Phi = JB.CreatePHI(Call->getType(), 2, "cosy.selector");
-    Call->replaceAllUsesWith(Phi);
-    Phi->addIncoming(Call, Native);
-    Phi->addIncoming(Selector, Done);
-  }
   if (R.Round)
     goRound(R);
 }

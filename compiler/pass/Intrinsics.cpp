@@ -96,86 +96,33 @@ static void expandMemory(BpfModule &B, MemIntrinsic *Mem) {
     expandSmallCopy(IB, cast<MemTransferInst>(Mem), Known->getZExtValue());
 }
 
-const char *cosy::legalizeIntrinsic(BpfModule &B, CallInst *Call) {
+/// The back end would take it from a table in .rodata.
+static void expandTrailingZeros(CallInst *Call) {
   IRBuilder<> IB(Call);
-  switch (Call->getIntrinsicID()) {
-  case Intrinsic::memcpy:
-  case Intrinsic::memcpy_inline:
-  case Intrinsic::memmove:
-  case Intrinsic::memset:
-  case Intrinsic::memset_inline:
-    expandMemory(B, cast<MemIntrinsic>(Call));
-    break;
+  Value *X = Call->getArgOperand(0);
+  Value *Low = IB.CreateAnd(X, IB.CreateNeg(X));
+  Call->replaceAllUsesWith(IB.CreateUnaryIntrinsic(
+      Intrinsic::ctpop, IB.CreateSub(Low, ConstantInt::get(X->getType(), 1))));
+  Call->eraseFromParent();
+}
 
-  case Intrinsic::cttz: {
-    // The back end would use a table in .rodata.
-    Value *X = Call->getArgOperand(0);
-    Value *Low = IB.CreateAnd(X, IB.CreateNeg(X));
-    Call->replaceAllUsesWith(IB.CreateUnaryIntrinsic(
-        Intrinsic::ctpop,
-        IB.CreateSub(Low, ConstantInt::get(X->getType(), 1))));
-    break;
-  }
-
-  case Intrinsic::umul_with_overflow:
-  case Intrinsic::smul_with_overflow: {
-    bool Signed = Call->getIntrinsicID() == Intrinsic::smul_with_overflow;
-    unsigned Bits = Call->getArgOperand(0)->getType()->getIntegerBitWidth();
-    if (Bits > 64)
-      return "an overflow check of a 128-bit multiplication";
-    if (Bits <= 32)
-      return nullptr;
-    if (Bits != 64)
-      return "an overflow check of an odd-sized multiplication";
-    expandMultiplyOverflow(Call, Signed);
+/// Up to 32 bits the back end multiplies in twice the width.
+static const char *legalizeMultiplyOverflow(CallInst *Call) {
+  unsigned Bits = Call->getArgOperand(0)->getType()->getIntegerBitWidth();
+  if (Bits > 64)
+    return "an overflow check of a 128-bit multiplication";
+  if (Bits <= 32)
     return nullptr;
-  }
+  if (Bits != 64)
+    return "an overflow check of an odd-sized multiplication";
+  expandMultiplyOverflow(Call, Call->getIntrinsicID() ==
+                                   Intrinsic::smul_with_overflow);
+  return nullptr;
+}
 
-  case Intrinsic::trap:
-  case Intrinsic::ubsantrap:
-  case Intrinsic::debugtrap:
-    B.createCall(IB, operationNumber("trap"), {}, IB.getVoidTy());
-    break;
-
-  case Intrinsic::launder_invariant_group:
-  case Intrinsic::strip_invariant_group:
-  case Intrinsic::ptr_annotation:
-  case Intrinsic::expect:
-  case Intrinsic::expect_with_probability:
-    Call->replaceAllUsesWith(Call->getArgOperand(0));
-    break;
-
-  case Intrinsic::lifetime_start:
-  case Intrinsic::lifetime_end:
-  case Intrinsic::assume:
-  case Intrinsic::prefetch:
-  case Intrinsic::sideeffect:
-  case Intrinsic::donothing:
-  case Intrinsic::invariant_end:
-  case Intrinsic::var_annotation:
-  case Intrinsic::experimental_noalias_scope_decl:
-    break;
-  case Intrinsic::invariant_start:
-    if (!Call->use_empty())
-      return "";
-    break;
-
-  case Intrinsic::stacksave:
-  case Intrinsic::stackrestore:
-    return "alloca() or a variable length array";
-  case Intrinsic::vastart:
-  case Intrinsic::vacopy:
-  case Intrinsic::vaend:
-    return "va_start, va_copy or va_end";
-  case Intrinsic::returnaddress:
-  case Intrinsic::frameaddress:
-    return "the address of a stack frame";
-  case Intrinsic::instrprof_increment:
-  case Intrinsic::instrprof_increment_step:
-  case Intrinsic::instrprof_value_profile:
-    return "a profile counter";
-
-  // The back end expands these.
+/// Intrinsics that the back end, or assignStorage, expands.
+static bool isLegal(Intrinsic::ID ID) {
+  switch (ID) {
   case Intrinsic::ctlz:
   case Intrinsic::ctpop:
   case Intrinsic::bswap:
@@ -202,13 +149,96 @@ const char *cosy::legalizeIntrinsic(BpfModule &B, CallInst *Call) {
   case Intrinsic::ptrmask:
   // assignStorage gives the host's address.
   case Intrinsic::threadlocal_address:
-    return nullptr;
-
+    return true;
   default:
-    if (isa<DbgInfoIntrinsic>(Call))
-      return nullptr;
+    return false;
+  }
+}
+
+/// Intrinsics that tell the optimizer something, and return nothing that is
+/// looked at.
+static bool isHint(const CallInst *Call) {
+  switch (Call->getIntrinsicID()) {
+  case Intrinsic::lifetime_start:
+  case Intrinsic::lifetime_end:
+  case Intrinsic::assume:
+  case Intrinsic::prefetch:
+  case Intrinsic::sideeffect:
+  case Intrinsic::donothing:
+  case Intrinsic::invariant_end:
+  case Intrinsic::var_annotation:
+  case Intrinsic::experimental_noalias_scope_decl:
+    return true;
+  case Intrinsic::invariant_start:
+    return Call->use_empty();
+  default:
+    return false;
+  }
+}
+
+/// Says what keeps a region native, as its author wrote it; empty: only the
+/// intrinsic's own name says it.
+static const char *refusedName(Intrinsic::ID ID) {
+  switch (ID) {
+  case Intrinsic::stacksave:
+  case Intrinsic::stackrestore:
+    return "alloca() or a variable length array";
+  case Intrinsic::vastart:
+  case Intrinsic::vacopy:
+  case Intrinsic::vaend:
+    return "va_start, va_copy or va_end";
+  case Intrinsic::returnaddress:
+  case Intrinsic::frameaddress:
+    return "the address of a stack frame";
+  case Intrinsic::instrprof_increment:
+  case Intrinsic::instrprof_increment_step:
+  case Intrinsic::instrprof_value_profile:
+    return "a profile counter";
+  default:
     return "";
   }
-  Call->eraseFromParent();
-  return nullptr;
+}
+
+const char *cosy::legalizeIntrinsic(BpfModule &B, CallInst *Call) {
+  Intrinsic::ID ID = Call->getIntrinsicID();
+  if (isLegal(ID) || isa<DbgInfoIntrinsic>(Call))
+    return nullptr;
+  if (isHint(Call)) {
+    Call->eraseFromParent();
+    return nullptr;
+  }
+  switch (ID) {
+  case Intrinsic::memcpy:
+  case Intrinsic::memcpy_inline:
+  case Intrinsic::memmove:
+  case Intrinsic::memset:
+  case Intrinsic::memset_inline:
+    expandMemory(B, cast<MemIntrinsic>(Call));
+    Call->eraseFromParent();
+    return nullptr;
+  case Intrinsic::cttz:
+    expandTrailingZeros(Call);
+    return nullptr;
+  case Intrinsic::umul_with_overflow:
+  case Intrinsic::smul_with_overflow:
+    return legalizeMultiplyOverflow(Call);
+  case Intrinsic::trap:
+  case Intrinsic::ubsantrap:
+  case Intrinsic::debugtrap: {
+    IRBuilder<> IB(Call);
+    B.createCall(IB, operationNumber("trap"), {}, IB.getVoidTy());
+    Call->eraseFromParent();
+    return nullptr;
+  }
+  case Intrinsic::launder_invariant_group:
+  case Intrinsic::strip_invariant_group:
+  case Intrinsic::ptr_annotation:
+  case Intrinsic::expect:
+  case Intrinsic::expect_with_probability:
+    Call->replaceAllUsesWith(Call->getArgOperand(0));
+    Call->eraseFromParent();
+    return nullptr;
+  default:
+    return refusedName(ID);
+  }
 }

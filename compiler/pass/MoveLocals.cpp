@@ -169,105 +169,138 @@ static void sinkDeclares(Instruction &Base) {
   }
 }
 
-void cosy::moveLocals(Function &F, ArrayRef<WeakTrackingVH> Inputs,
-                      ArrayRef<GlobalVariable *> Regions) {
-  if (!mayMove(F))
-    return;
-  SetVector<AllocaInst *> Locals = touchedLocals(F, Inputs);
-  Module &M = *F.getParent();
-  const DataLayout &DL = M.getDataLayout();
-  uint64_t Size = 0;
+namespace {
+/// The locals of a function that move, and where each goes in the frame.
+struct FrameLayout {
+  SmallVector<AllocaInst *, 8> Locals;
   SmallVector<uint64_t, 8> Offsets;
-  SmallVector<AllocaInst *, 8> Moved;
-  Align Alignment(16);
+  uint64_t Size = 0; ///< Of the frame, a multiple of 16.
+};
+
+/// A function's frame; the function may go on without one.
+struct EnteredFrame {
+  AllocaInst *Slot;  ///< Holds its address until it is left, or null.
+  Instruction *Base; ///< Its address, or that of stack memory in its place.
+};
+} // namespace
+
+static FrameLayout layOut(ArrayRef<AllocaInst *> Locals, const DataLayout &DL) {
+  FrameLayout L;
   for (AllocaInst *A : Locals) {
-    uint64_t Offset = alignTo(Size, std::max(A->getAlign(), Align(8)));
+    uint64_t Offset = alignTo(L.Size, std::max(A->getAlign(), Align(8)));
     uint64_t Bytes = A->getAllocationSize(DL)->getFixedValue();
     // The frame is 16-byte aligned, no more.
     if (A->getAlign() > Align(16) || Bytes > MaxFrame ||
         Offset + Bytes > MaxFrame)
       continue;
-    Offsets.push_back(Offset);
-    Moved.push_back(A);
-    Size = Offset + Bytes;
+    L.Offsets.push_back(Offset);
+    L.Locals.push_back(A);
+    L.Size = Offset + Bytes;
   }
-  if (Moved.empty())
-    return;
-  ++NumFrames;
-  NumMoved += Moved.size();
+  L.Size = alignTo(L.Size, 16);
+  return L;
+}
 
-  LLVMContext &Ctx = F.getContext();
-  Type *Ptr = PointerType::get(Ctx, 0), *I64 = Type::getInt64Ty(Ctx);
-  auto Enter = M.getOrInsertFunction("__cosy_frame_enter",
-                                     FunctionType::get(Ptr, {I64}, false));
-  auto Leave = M.getOrInsertFunction(
-      "__cosy_frame_leave",
-      FunctionType::get(Type::getVoidTy(Ctx), {Ptr}, false));
-  for (FunctionCallee Callee : {Enter, Leave})
-    if (auto *Fn = dyn_cast<Function>(Callee.getCallee()))
-      Fn->setDoesNotThrow();
+/// The place in the source of what belongs to the whole function.
+static DebugLoc scopeOf(const Function &F) {
+  DISubprogram *SP = F.getSubprogram();
+  return SP ? DILocation::get(F.getContext(), SP->getScopeLine(), 0, SP)
+            : nullptr;
+}
 
-  for (AllocaInst *A : Moved)
-    dropLifetimes(A);
-  Instruction *At = placeOfFrame(F, Moved);
+static EnteredFrame enterFrame(Function &F, const FrameLayout &L,
+                               FunctionCallee Enter,
+                               ArrayRef<GlobalVariable *> Regions) {
+  Instruction *At = placeOfFrame(F, L.Locals);
   BasicBlock &Entry = F.getEntryBlock();
-  IRBuilder<> AB(&Entry, Entry.begin());
-  AllocaInst *Stack = AB.CreateAlloca(
-      ArrayType::get(AB.getInt8Ty(), alignTo(Size, 16)), nullptr, "cosy.stack");
-  Stack->setAlignment(Alignment);
-  // The frame, on each way out, or null where it was not come to.
-  AllocaInst *Slot = AB.CreateAlloca(Ptr, nullptr, "cosy.slot");
-  AB.SetInsertPoint(&Entry, Entry.getFirstNonPHIOrDbgOrAlloca());
-  AB.CreateStore(ConstantPointerNull::get(PointerType::get(Ctx, 0)), Slot);
+  IRBuilder<> B(&Entry, Entry.begin());
+  AllocaInst *Stack = B.CreateAlloca(ArrayType::get(B.getInt8Ty(), L.Size),
+                                     nullptr, "cosy.stack");
+  Stack->setAlignment(Align(16));
+  AllocaInst *Slot = B.CreateAlloca(B.getPtrTy(), nullptr, "cosy.slot");
+  B.SetInsertPoint(&Entry, Entry.getFirstNonPHIOrDbgOrAlloca());
+  B.CreateStore(ConstantPointerNull::get(B.getPtrTy()), Slot);
 
-  IRBuilder<> B(At);
-  if (DISubprogram *SP = F.getSubprogram())
-    B.SetCurrentDebugLocation(DILocation::get(Ctx, SP->getScopeLine(), 0, SP));
+  B.SetInsertPoint(At);
+  if (DebugLoc Scope = scopeOf(F))
+    B.SetCurrentDebugLocation(Scope);
   DebugLoc Where = B.getCurrentDebugLocation();
   if (Value *Asks = asksForKernel(B, Regions)) {
     B.SetInsertPoint(SplitBlockAndInsertIfThen(
         Asks, At->getIterator(), /*Unreachable=*/false,
-        MDBuilder(Ctx).createUnlikelyBranchWeights()));
+        MDBuilder(F.getContext()).createUnlikelyBranchWeights()));
     B.SetCurrentDebugLocation(Where);
   }
-  CallInst *Frame =
-      B.CreateCall(Enter, {B.getInt64(alignTo(Size, 16))}, "cosy.frame");
-  Frame->addRetAttr(Attribute::NoAlias);
-  B.CreateStore(Frame, Slot);
+  CallInst *Entered = B.CreateCall(Enter, {B.getInt64(L.Size)}, "cosy.frame");
+  Entered->addRetAttr(Attribute::NoAlias);
+  B.CreateStore(Entered, Slot);
   B.SetInsertPoint(At);
   B.SetCurrentDebugLocation(Where);
-  Value *Entered = B.CreateLoad(Ptr, Slot, "cosy.entered");
+  Value *Loaded = B.CreateLoad(B.getPtrTy(), Slot, "cosy.entered");
   Value *Base =
-      B.CreateSelect(B.CreateIsNotNull(Entered), Entered, Stack, "cosy.locals");
+      B.CreateSelect(B.CreateIsNotNull(Loaded), Loaded, Stack, "cosy.locals");
+  return {Slot, cast<Instruction>(Base)};
+}
 
+/// Puts the locals' places in the frame in the locals' place.
+static void replaceLocals(Module &M, const FrameLayout &L, Instruction *Base) {
   DIBuilder DIB(M, /*AllowUnresolved=*/false);
-  for (unsigned I = 0; I < Moved.size(); ++I) {
-    AllocaInst *A = Moved[I];
-    replaceDbgDeclare(A, Base, DIB, DIExpression::ApplyOffset, Offsets[I]);
-    sinkDeclares(*cast<Instruction>(Base));
-    Value *Place =
-        B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Base, Offsets[I]);
+  IRBuilder<> B(Base->getNextNode());
+  B.SetCurrentDebugLocation(Base->getDebugLoc());
+  for (auto [A, Offset] : zip_equal(L.Locals, L.Offsets)) {
+    replaceDbgDeclare(A, Base, DIB, DIExpression::ApplyOffset, Offset);
+    sinkDeclares(*Base);
+    Value *Place = B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Base, Offset);
     Place->takeName(A);
     A->replaceAllUsesWith(Place);
     A->eraseFromParent();
   }
+}
 
+/// Leaves the frame, if one was entered, on each way out of F.
+static void leaveFrame(Function &F, AllocaInst *Slot, FunctionCallee Leave) {
   EscapeEnumerator Exits(F, "cosy.unwind", !F.doesNotThrow());
   SmallVector<Instruction *, 8> Returns;
   while (IRBuilder<> *At = Exits.Next())
     Returns.push_back(&*At->GetInsertPoint());
   for (Instruction *Return : Returns) {
-    IRBuilder<> RB(Return);
-    if (!RB.getCurrentDebugLocation() && F.getSubprogram())
-      RB.SetCurrentDebugLocation(DILocation::get(
-          Ctx, F.getSubprogram()->getScopeLine(), 0, F.getSubprogram()));
-    Value *Left = RB.CreateLoad(Ptr, Slot, "cosy.left");
+    IRBuilder<> B(Return);
+    if (DebugLoc Scope = scopeOf(F); Scope && !B.getCurrentDebugLocation())
+      B.SetCurrentDebugLocation(Scope);
+    Value *Left = B.CreateLoad(B.getPtrTy(), Slot, "cosy.left");
     Instruction *Then = SplitBlockAndInsertIfThen(
-        RB.CreateIsNotNull(Left), Return->getIterator(), /*Unreachable=*/false);
+        B.CreateIsNotNull(Left), Return->getIterator(), /*Unreachable=*/false);
     IRBuilder<> TB(Then);
-    TB.SetCurrentDebugLocation(RB.getCurrentDebugLocation());
+    TB.SetCurrentDebugLocation(B.getCurrentDebugLocation());
     TB.CreateCall(Leave, {Left});
   }
+}
+
+void cosy::moveLocals(Function &F, ArrayRef<WeakTrackingVH> Inputs,
+                      ArrayRef<GlobalVariable *> Regions) {
+  if (!mayMove(F))
+    return;
+  Module &M = *F.getParent();
+  FrameLayout L =
+      layOut(touchedLocals(F, Inputs).getArrayRef(), M.getDataLayout());
+  if (L.Locals.empty())
+    return;
+  ++NumFrames;
+  NumMoved += L.Locals.size();
+
+  LLVMContext &Ctx = F.getContext();
+  Type *Ptr = PointerType::get(Ctx, 0), *I64 = Type::getInt64Ty(Ctx);
+  auto Enter = declareHostFunction(M, "__cosy_frame_enter",
+                                   FunctionType::get(Ptr, {I64}, false));
+  auto Leave = declareHostFunction(
+      M, "__cosy_frame_leave",
+      FunctionType::get(Type::getVoidTy(Ctx), {Ptr}, false));
+
+  for (AllocaInst *A : L.Locals)
+    dropLifetimes(A);
+  EnteredFrame Entered = enterFrame(F, L, Enter, Regions);
+  replaceLocals(M, L, Entered.Base);
+  leaveFrame(F, Entered.Slot, Leave);
   DominatorTree DT(F);
-  PromoteMemToReg({Slot}, DT);
+  PromoteMemToReg({Entered.Slot}, DT);
 }

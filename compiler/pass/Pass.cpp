@@ -54,6 +54,19 @@ static void extractRegions(Function &F, FunctionAnalysisManager &FAM,
   dropMarkers(F, Region());
 }
 
+/// Compiles a region and says how that went.  Null: it stays native.
+static std::unique_ptr<Compound> compileAndReport(const Extracted &R) {
+  auto C = std::make_unique<Compound>();
+  Reasons Why;
+  if (!compileRegion(R, *C, Why)) {
+    reportNative(*R.Host, R.Line, R.Where, Why);
+    return nullptr;
+  }
+  reportCompiled(R, *C);
+  reportChoices(R, *C);
+  return C;
+}
+
 /// What the compounds among F's regions are given.
 static SmallVector<WeakTrackingVH, 16>
 inputsOf(const Function &F, const std::vector<Extracted> &Regions,
@@ -120,18 +133,8 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
     extractRegions(*F, FAM, Regions);
 
   std::vector<std::unique_ptr<Compound>> Compounds;
-  for (const Extracted &R : Regions) {
-    auto C = std::make_unique<Compound>();
-    Reasons Why;
-    if (compileRegion(R, *C, Why)) {
-      reportCompiled(R, *C);
-      reportChoices(R, *C);
-    } else {
-      C.reset();
-      reportNative(*R.Host, R.Line, R.Where, Why);
-    }
-    Compounds.push_back(std::move(C));
-  }
+  for (const Extracted &R : Regions)
+    Compounds.push_back(compileAndReport(R));
 
   // The heads last: what is said of a region is said of its entry.
   std::vector<std::vector<std::pair<Extracted, std::unique_ptr<Compound>>>>

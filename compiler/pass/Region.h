@@ -227,6 +227,9 @@ void dropLibcMarks(llvm::Module &M);
 void emitHostCode(Extracted &R, Compound &C, Compound *Entry = nullptr);
 /// Inlines the native twin back into its place.
 void inlineTwin(Extracted &R);
+/// Declares a function of libcosy's or libc's that throws nothing.
+llvm::FunctionCallee declareHostFunction(llvm::Module &M, llvm::StringRef Name,
+                                         llvm::FunctionType *Type);
 
 // Loops.cpp
 /// Inlines what a compiled region calls and has such loops, except Hosts.
