@@ -18,7 +18,7 @@ WRITER_OPENS ?= 100000
 TESTS ?=
 RELEASE ?= trixie
 
-.PHONY: all bench bench-preload demo demo-on test test-on check naming vm fuzz fuzz-preload stale-preload programs-preload \
+.PHONY: all bench bench-preload demo demo-on test test-on check naming vm vm-container fuzz fuzz-preload stale-preload programs-preload \
 	bench-read fuzz-read stale-read programs-read same move-long mutants format tables install clean setup configure
 
 all: configure
@@ -62,6 +62,12 @@ vm: all
 	@mkdir -p $(BUILD)/vm/bin && ln -sfn $(abspath $(BUILD))/bin/cosy $(BUILD)/vm/bin/cosy
 	@python3 tests/vm/vm.py shell --kernel $(KERNEL) --put $(BUILD)/examples/cosy --put $(BUILD)/examples/plain \
 		--put $(BUILD)/vm/bin
+
+# The examples in containers, with /dev/cosy and the seccomp filters of Podman, Docker and systemd.
+vm-container: all
+	@for kernel in 6.1 6.12; do \
+		python3 -B tests/vm/container.py --whole --build $(BUILD) --kernel $$kernel || exit 1; \
+	done
 
 fuzz: PRESET = fuzz
 fuzz: all

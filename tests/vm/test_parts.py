@@ -11,6 +11,7 @@ import cpio
 import kernels
 import klog
 import qemu
+import seccomp_profile
 
 HARM = """\
 [    2.3] BUG: kernel NULL pointer dereference, address: 0000000000000000
@@ -105,6 +106,47 @@ class Verdict(unittest.TestCase):
 
     def test_a_hang_of_a_harmed_kernel_is_harm(self) -> None:
         self.assertEqual(self.verdict("BUG: x", timed_out=True)[0], qemu.HARMED)
+
+
+class Profile(unittest.TestCase):
+    def resolved(self, rule: dict[str, object], capabilities: tuple[str, ...] = (), kernel: str = "6.1") -> bool:
+        rule = {"names": ["bpf"], "action": "SCMP_ACT_ALLOW", "args": None, **rule}
+        profile = {"defaultAction": "SCMP_ACT_ERRNO", "syscalls": [rule]}
+        return bool(seccomp_profile.resolve(profile, list(capabilities), kernel)["syscalls"])
+
+    def test_a_rule_holds_if_all_of_includes_does(self) -> None:
+        both = {"includes": {"caps": ["CAP_BPF", "CAP_PERFMON"]}}
+        self.assertTrue(self.resolved({}))
+        self.assertFalse(self.resolved(both, ("CAP_BPF",)))
+        self.assertTrue(self.resolved(both, ("CAP_BPF", "CAP_PERFMON", "CAP_CHOWN")))
+        self.assertTrue(self.resolved({"includes": {"arches": ["amd64", "x32"]}}))
+        self.assertFalse(self.resolved({"includes": {"arches": ["s390x"]}}))
+
+    def test_a_rule_holds_unless_one_of_excludes_does(self) -> None:
+        self.assertFalse(self.resolved({"excludes": {"caps": ["CAP_BPF", "CAP_CHOWN"]}}, ("CAP_BPF",)))
+        self.assertTrue(self.resolved({"excludes": {"caps": ["CAP_BPF"]}}, ("CAP_CHOWN",)))
+        self.assertFalse(self.resolved({"excludes": {"arches": ["amd64"]}}))
+
+    def test_the_oldest_kernel(self) -> None:
+        self.assertTrue(self.resolved({"includes": {"minKernel": "4.8"}}))
+        self.assertTrue(self.resolved({"includes": {"minKernel": "6.1"}}))
+        self.assertFalse(self.resolved({"includes": {"minKernel": "6.12"}}))
+
+    def test_architectures_and_errors_are_kept(self) -> None:
+        profile = {
+            "defaultAction": "SCMP_ACT_ERRNO",
+            "defaultErrnoRet": 38,
+            "archMap": [{"architecture": "SCMP_ARCH_X86_64", "subArchitectures": ["SCMP_ARCH_X86"]}],
+            "syscalls": [{"names": ["bpf"], "action": "SCMP_ACT_ERRNO", "errnoRet": 1}],
+        }
+        resolved = seccomp_profile.resolve(profile, [], "6.1")
+        self.assertEqual(resolved["architectures"], ["SCMP_ARCH_X86_64", "SCMP_ARCH_X86"])
+        self.assertEqual((resolved["defaultErrnoRet"], resolved["syscalls"][0]["errnoRet"]), (38, 1))
+
+    def test_sets_are_expanded(self) -> None:
+        text = "@outer\n    # Of two\n    @inner\n    write\n\n\x1b[0;1;39m@inner\x1b[0m\n    read\n"
+        sets = seccomp_profile.sets_of(text)
+        self.assertEqual(seccomp_profile.expanded(sets, "@outer"), {"read", "write"})
 
 
 class Series(unittest.TestCase):

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the examples in containers: /dev/cosy passed in, under the filters that containers have.
+
+For each profile a container is begun by crun in a virtual machine, as its engine would: default
+capabilities, device rules, and the default seccomp profile of Podman and of Docker, from their
+Debian packages; and systemd's SystemCallFilter=@system-service.  In it each example runs by the
+system's compiler and by cosycc.  Both have to print the same and leave the same files, and by
+libcosy's statistics the calls of the regions are made in the kernel, each region of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import kernels
+import seccomp_profile
+from cache import TREE, SetupError
+
+HERE = Path(__file__).resolve().parent
+EXAMPLES = ("getpid", "db", "ls", "grep", "copy")
+# Of the calls of regions: a signal, a fault of the compound or the like is made natively.
+MIN_IN_KERNEL = 0.98
+
+Json = dict[str, Any]
+
+
+def _mounts() -> list[Json]:
+    return [
+        {"destination": "/proc", "type": "proc", "source": "proc"},
+        {
+            "destination": "/dev",
+            "type": "tmpfs",
+            "source": "tmpfs",
+            "options": ["nosuid", "strictatime", "mode=755", "size=65536k"],
+        },
+        {
+            "destination": "/dev/shm",
+            "type": "tmpfs",
+            "source": "shm",
+            "options": ["nosuid", "noexec", "nodev", "mode=1777", "size=65536k"],
+        },
+        {"destination": "/sys", "type": "sysfs", "source": "sysfs", "options": ["nosuid", "noexec", "nodev", "ro"]},
+        {"destination": "/scratch", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "nodev", "mode=1777"]},
+    ]
+
+
+def configuration(profile: str, kernel: str, device: bool) -> Json:
+    """An OCI config.json, as `docker run --device /dev/cosy` or podman's comes to it."""
+    capabilities = seccomp_profile.capabilities(profile)
+    # misc devices; container.sh knows the minor number.
+    cosy = {"path": "/dev/cosy", "type": "c", "major": 10, "minor": "@MINOR@", "fileMode": 0o660, "uid": 0, "gid": 0}
+    allowed = {"allow": True, "type": "c", "major": 10, "minor": "@MINOR@", "access": "rwm"}
+    return {
+        "ociVersion": "1.0.2",
+        "process": {
+            "terminal": False,
+            "user": {"uid": 0, "gid": 0},
+            "args": ["sh", "/t/container.sh", "inside"],
+            "env": ["PATH=/t:/usr/bin", "HOME=/root", "LD_LIBRARY_PATH=@LD_LIBRARY_PATH@"],
+            "cwd": "/",
+            "capabilities": {name: capabilities for name in ("bounding", "effective", "permitted")},
+            "noNewPrivileges": profile == "system-service",
+        },
+        "root": {"path": "rootfs", "readonly": True},
+        "hostname": "container",
+        "mounts": _mounts(),
+        "linux": {
+            "namespaces": [{"type": name} for name in ("pid", "ipc", "uts", "mount", "network", "cgroup")],
+            "devices": [cosy] if device else [],
+            "resources": {"devices": [{"allow": False, "access": "rwm"}, *([allowed] if device else [])]},
+            "seccomp": seccomp_profile.PROFILES[profile](kernel),
+        },
+    }
+
+
+def _tree(series: str, whole: bool, into: Path) -> None:
+    """The files that the examples are about: some of ours, or the kernel's headers."""
+    if not whole:
+        shutil.copytree(TREE / "include", into)
+        return
+    headers = kernels.find(series).root.glob("usr/src/linux-headers-*-common*/include/linux")
+    shutil.copytree(next(headers), into, symlinks=True)
+
+
+def _stage(options: argparse.Namespace, folder: Path) -> list[Path]:
+    """What is put into the guest, at /t by its names."""
+    container, binaries = folder / "container", folder / "bin"
+    container.mkdir()
+    binaries.mkdir()
+    _tree(options.kernel, options.whole, container / "tree")
+    for profile in options.profile:
+        text = json.dumps(configuration(profile, options.kernel, not options.no_device), indent=1)
+        (container / f"{profile}.json").write_text(text)
+    shutil.copy2(options.build / "bin/cosy", binaries)
+    crun = shutil.which("crun")
+    if not crun:
+        raise SetupError("crun is not installed")
+    examples = options.build / "examples"
+    return [container, binaries, examples / "plain", examples / "cosy", HERE / "container.sh", Path(crun)]
+
+
+def _faults(profile: str, text: str) -> list[str]:
+    """Whatever is not as it has to be in a container's output."""
+    faults = []
+    if "Seccomp:\t2" not in text:
+        faults.append("no filter is armed")
+    if "doctor 0" not in text:
+        faults.append("cosy doctor finds fault")
+    if not re.search(r"a seccomp filter is armed, and lets \d+ of \d+ calls", text):
+        faults.append("cosy doctor does not tell what the filter lets through")
+    if "ended 0" not in text:
+        faults.append("the container failed")
+    faults += re.findall(r"^differs .*", text, re.M)
+    same = set(re.findall(r"^same (\w+)$", text, re.M))
+    faults += [f"{name} did not come out the same" for name in {*EXAMPLES, "tree"} - same]
+    stats = dict(re.findall(r"^stats (\w+) .*stats: (.*)$", text, re.M))
+    for name in EXAMPLES:
+        counts = {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", stats.get(name, ""))}
+        kernel, natively = counts.get("kernel_calls", 0), counts.get("interp_calls", 0)
+        print(
+            f"container: {profile}: {name}: {kernel} calls in the kernel, {natively} natively, "
+            f"{counts.get('filtered', 0)} times for the filter, {counts.get('native', 0)} native regions"
+        )
+        if kernel < MIN_IN_KERNEL * (kernel + natively) or not kernel:
+            faults.append(f"{name}: {kernel} calls in the kernel, {natively} natively")
+        if counts.get("native", 1) or counts.get("traced", 1):
+            faults.append(f"{name}: {stats.get(name, 'no statistics')}")
+    return [f"{profile}: {fault}" for fault in faults]
+
+
+def _run(options: argparse.Namespace) -> int:
+    with tempfile.TemporaryDirectory(prefix="cosy-container-") as name:
+        command = [sys.executable, "-B", str(HERE / "vm.py"), "run", "--kernel", options.kernel]
+        command += ["--smp", "2", "--mem", "1024", "--timeout", str(options.timeout)]
+        for path in _stage(options, Path(name)):
+            command += ["--put", str(path)]
+        command += ["--", "sh", "/t/container.sh", *options.profile]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, errors="replace")
+    faults = [] if done.returncode == 0 else [f"the guest ended with status {done.returncode}"]
+    parts = re.split(r"^profile (\S+)$", done.stdout, flags=re.M)
+    for profile, text in zip(parts[1::2], parts[2::2], strict=True):
+        faults += _faults(profile, text)
+    faults += [f"{profile}: it did not run" for profile in set(options.profile) - set(parts[1::2])]
+    if faults or options.verbose:
+        print(done.stdout)
+    for fault in faults:
+        print(f"container: FAILED: {fault}", file=sys.stderr)
+    return 1 if faults else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=TREE / "build", help="the build tree")
+    parser.add_argument("--kernel", default="6.12", metavar="SERIES")
+    parser.add_argument("--profile", action="append", choices=seccomp_profile.PROFILES, help="default: each of them")
+    parser.add_argument("--whole", action="store_true", help="the files of the demo: the kernel's headers")
+    parser.add_argument("--no-device", action="store_true", help="without /dev/cosy, to see the test fail")
+    parser.add_argument("--timeout", type=float, default=300, metavar="SECONDS")
+    parser.add_argument("--verbose", action="store_true", help="what the guest prints, too")
+    options = parser.parse_args()
+    options.profile = options.profile or list(seccomp_profile.PROFILES)
+    try:
+        return _run(options)
+    except SetupError as error:
+        print(f"container: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Debian packages of which a test wants a file: fetched and unpacked into the cache, not installed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import apt as apt_
+import cache
+
+
+def _version(name: str) -> tuple[apt_.Apt, str]:
+    """Where the newest version of a package is had, and its number."""
+    for make in (apt_.host, apt_.private):
+        apt = make()
+        version = apt.show(name).get("Version")
+        if version:
+            return apt, version
+    raise cache.SetupError(f"package {name} is in no suite of this host's mirrors")
+
+
+def unpacked(name: str) -> Path:
+    """The folder with all files of a package."""
+    with cache.locked(f"package-{name}"):
+        apt, version = _version(name)
+        target = cache.directory("packages") / f"{name}_{version.replace(':', '%')}"
+        if target.is_dir():
+            return target
+        print(f"vm: fetching package {name} {version}", file=sys.stderr)
+        with tempfile.TemporaryDirectory(dir=cache.directory("tmp")) as folder:
+            work = Path(folder)
+            apt.download({name: version}, work)
+            for package in work.glob("*.deb"):
+                cache.run(["dpkg-deb", "-x", package, work / "root"], f"unpacking {package.name}")
+            os.rename(work / "root", target)
+    return target
