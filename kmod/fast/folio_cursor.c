@@ -22,7 +22,7 @@ static void cursor_empty(struct cosy_folio_cursor *cursor)
 {
 	cursor_drop_folio(cursor);
 	while (cursor->next < cursor->count)
-		folio_put(cursor->ahead[cursor->next++]);
+		folio_put(cursor->following[cursor->next++]);
 }
 
 void cosy_cursors_drop(struct cosy_activation *run)
@@ -36,7 +36,7 @@ void cosy_cursors_drop(struct cosy_activation *run)
 	run->held &= ~COSY_HELD_FOLIOS;
 }
 
-/* The file's own, or the one that has not been taken for longest. */
+/* Returns the file's own cursor, or takes the one that was taken longest ago. */
 static struct cosy_folio_cursor *cursor_choose(struct cosy_activation *run,
 					       const struct address_space *mapping)
 {
@@ -62,7 +62,10 @@ static struct cosy_folio_cursor *cursor_choose(struct cosy_activation *run,
 	return cursor;
 }
 
-/* What the cache has from `index` on, as far as `last` and without a gap, goes to `ahead`. */
+/*
+ * Puts the folios that the cache has from `index` on, up to `last` and without a gap, into
+ * `following`.
+ */
 static void cursor_look_up(struct cosy_folio_cursor *cursor, struct address_space *mapping,
 			   pgoff_t index, pgoff_t last)
 {
@@ -71,15 +74,15 @@ static void cursor_look_up(struct cosy_folio_cursor *cursor, struct address_spac
 
 	cursor->next = 0;
 	if (index == last) {
-		cursor->ahead[0] = cosy_folio_get(mapping, index);
-		cursor->count = cursor->ahead[0] ? 1 : 0;
+		cursor->following[0] = cosy_folio_get(mapping, index);
+		cursor->count = cursor->following[0] ? 1 : 0;
 		return;
 	}
 	folio_batch_init(&batch);
 	filemap_get_folios_contig(mapping, &index, last, &batch);
-	cursor->count = min_t(u32, folio_batch_count(&batch), ARRAY_SIZE(cursor->ahead));
+	cursor->count = min_t(u32, folio_batch_count(&batch), ARRAY_SIZE(cursor->following));
 	for (i = 0; i < cursor->count; i++)
-		cursor->ahead[i] = batch.folios[i];
+		cursor->following[i] = batch.folios[i];
 	for (; i < folio_batch_count(&batch); i++)
 		folio_put(batch.folios[i]);
 }
@@ -95,19 +98,22 @@ struct cosy_folio_cursor *cosy_cursor_get(struct cosy_activation *run,
 
 	cursor_drop_folio(cursor);
 	if (cursor->next < cursor->count &&
-	    folio_pos(cursor->ahead[cursor->next]) != (index << PAGE_SHIFT))
+	    folio_pos(cursor->following[cursor->next]) != (index << PAGE_SHIFT))
 		cursor_empty(cursor);
 	if (cursor->next == cursor->count) {
-		/* Who goes on where the last folio ended will go on further. */
+		/*
+		 * A read that goes on where the last folio ended is likely to be followed by
+		 * others.
+		 */
 		if (onward)
-			last = index + ARRAY_SIZE(cursor->ahead) - 1;
+			last = index + ARRAY_SIZE(cursor->following) - 1;
 		cursor_look_up(cursor, mapping, index, last);
 	}
 	if (cursor->next == cursor->count) {
 		*failed = COSY_GUARD_NO_HOLES;
 		return NULL;
 	}
-	folio = cursor->ahead[cursor->next++];
+	folio = cursor->following[cursor->next++];
 	*failed = cosy_folio_guard(folio, mapping);
 	if (unlikely(*failed != COSY_GUARDS_HOLD)) {
 		folio_put(folio);

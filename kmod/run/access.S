@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * access.S - what BPF's JITs leave to others: loads, stores and atomics outside the shared
- * buffer, which may fault, and division.
+ * access.S - loads, stores and atomics outside the shared buffer, which may fault, and signed
+ * division: thunks, since not every kernel's JIT has instructions for them.
  */
 #include "run/calling.h"
 
@@ -12,16 +12,16 @@
 /* --- Loads and stores ----------------------------------------------------------- */
 
 /*
- * A fault at `access` goes on at `fault`.  So does a memory error in the user's page, from
- * which the kernel would not recover without MCE_SAFE: the interpreter repeats the access,
- * and the process gets the SIGBUS that it would have had.
+ * Has a fault at `access` go on at `fault`, and so a memory error in the user's page, from which
+ * the kernel would not recover without MCE_SAFE.  The interpreter then repeats the access, and
+ * the process gets the SIGBUS that it would have had.
  */
 #define USER_ACCESS(access, fault) _ASM_EXTABLE_TYPE(access, fault, EX_TYPE_DEFAULT_MCE_SAFE)
 
 /*
- * r10 = r10 when it is a user address, else all ones, without a branch that could
- * be mispredicted.  The page above the limit is never mapped, so that an access
- * may start at the last byte below it.
+ * Keeps r10 when it is a user address, else makes it all ones, without a branch that could be
+ * mispredicted.  The page above the limit is never mapped, so that an access may start at the
+ * last byte below it.
  */
 .macro MASK_USER_ADDRESS
 	ALTERNATIVE __stringify(movabs $((1 << 47) - PAGE_SIZE), %r11), \
@@ -31,7 +31,7 @@
 	or	%r11, %r10
 .endm
 
-/* The address is in r10, the instruction in its slot. */
+/* Leaves at an access that faulted.  The address is in r10, the instruction in slot INSN. */
 SYM_CODE_START_LOCAL(cosy_fault)
 	UNWIND_HINT_FUNC
 	ASM_CLAC
@@ -82,9 +82,8 @@ STORE cosy_thunk_store8 movq %r11, (%r10)
 /* --- Atomics --------------------------------------------------------------------- */
 
 /*
- * Only naturally aligned: a locked access across cache lines is an alignment
- * check exception on some processors, fatal in the kernel.  Others are left to
- * the interpreter, as if they faulted.
+ * Leaves a misaligned atomic to the interpreter, as if it had faulted: a locked access across
+ * cache lines is an alignment check exception on some processors, fatal in the kernel.
  */
 SYM_CODE_START_LOCAL(cosy_atomic_misaligned)
 	UNWIND_HINT_FUNC
@@ -97,7 +96,7 @@ SYM_CODE_START_LOCAL(cosy_atomic_misaligned)
 	jmp	cosy_leave
 SYM_CODE_END(cosy_atomic_misaligned)
 
-/* r9 holds the program's r0, which a compare-exchange loop may have changed. */
+/* Leaves at an atomic that faulted.  r9 holds the program's r0, since rax may be changed. */
 SYM_CODE_START_LOCAL(cosy_atomic_fault)
 	UNWIND_HINT_FUNC
 	ASM_CLAC
@@ -135,7 +134,10 @@ SYM_CODE_END(cosy_atomic_fault)
 	USER_ACCESS(23b, cosy_atomic_fault)
 .endm
 
-/* An operation for which the processor has one instruction; it leaves the old value in `old`. */
+/*
+ * Makes an atomic operation by the processor's one instruction for it, which puts the old value
+ * into `old`.
+ */
 .macro ATOMIC_INSN insn, old, old_half
 	test	$BPF_ATOMIC_WIDE, %r11d
 	mov	VALUE, %r11
@@ -150,7 +152,10 @@ SYM_CODE_END(cosy_atomic_fault)
 	USER_ACCESS(3b, cosy_atomic_fault)
 .endm
 
-/* AX address, slot VALUE operand, slot INSN insn << 16 | wide | BPF's number of the operation */
+/*
+ * Makes an atomic operation.  AX = the address, slot VALUE = the operand, slot INSN = insn << 16
+ * | wide | BPF's number of the operation.
+ */
 THUNK cosy_thunk_atomic
 	MASK_USER_ADDRESS
 	mov	%rax, %r9
@@ -187,8 +192,9 @@ THUNK_END cosy_thunk_atomic
 /* --- Signed division ------------------------------------------------------------- */
 
 /*
- * AX = AX op VALUE, with RFC 9669's results where the processor would trap: by zero 0,
- * or the dividend for a modulo; by -1 the negation, which wraps, or 0.
+ * Computes AX = AX op VALUE, with RFC 9669's results where the processor would trap.  By zero a
+ * division gives 0, a modulo the dividend; by -1 a division gives the negation, which wraps, a
+ * modulo 0.
  */
 .macro SIGNED_DIVISION name, ax, value, rax, extend, result, by_zero, by_minus_one
 THUNK \name

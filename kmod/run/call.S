@@ -10,8 +10,9 @@
 /* --- System calls ----------------------------------------------------------------- */
 
 /*
- * Asks C whether somebody is to see the call AX = insn << 16 | number - r9d; every register
- * of the program and r10 survive.  r9d = 0: nobody.  Otherwise to leave.  r11 = RUN.
+ * Asks C whether somebody is to see the call AX = insn << 16 | (number - r9d).  Every register
+ * of the program and r10 survive.  Returns r9d = 0: nobody is; otherwise the caller leaves.  r11
+ * = RUN.
  */
 SYM_START(cosy_ask_watched, SYM_L_LOCAL, .balign 16)
 	ANNOTATE_NOENDBR
@@ -30,7 +31,7 @@ SYM_START(cosy_ask_watched, SYM_L_LOCAL, .balign 16)
 	RET
 SYM_END(cosy_ask_watched, SYM_T_FUNC)
 
-/* r11 is RUN with its status set, slot INSN the call that is done: leaves after it. */
+/* Leaves after the call in slot INSN, which is done.  r11 is RUN with its status set. */
 SYM_CODE_START_LOCAL(cosy_leave_after)
 	UNWIND_HINT_FUNC
 	mov	INSN, %r9
@@ -41,8 +42,8 @@ SYM_CODE_START_LOCAL(cosy_leave_after)
 SYM_CODE_END(cosy_leave_after)
 
 /*
- * After a call, whose result is in place: signals, most task work, other tasks and a
- * limit of time go before the next instruction.
+ * Gives signals, most task work, other tasks and a limit of time their turn after a call, whose
+ * result is in place.
  */
 SYM_CODE_START_LOCAL(cosy_after_call)
 	UNWIND_HINT_FUNC
@@ -61,7 +62,7 @@ SYM_CODE_START_LOCAL(cosy_after_call)
 	jmp	cosy_leave_after
 SYM_CODE_END(cosy_after_call)
 
-/* AX = insn << 16 | number, arguments in r1-r5 and r0 */
+/* Makes a system call.  AX = insn << 16 | number, arguments in r1-r5 and r0. */
 THUNK cosy_thunk_syscall
 	SPEND_FUEL .Lcall_refuel
 	LEAVE_IF_WATCHED .Lcall_watched
@@ -92,7 +93,10 @@ THUNK cosy_thunk_syscall
 	mov	STATE, %r11
 	RETURN_FROM_CALL
 
-	/* An ordinary call may sleep, and may read what a view has not put in place yet. */
+	/*
+	 * An ordinary call may sleep, and may read memory into which a view has not been written
+	 * back.
+	 */
 .Lcall_drop:
 	push	%r10
 	SAVE_R0_TO_R5
@@ -107,7 +111,7 @@ THUNK cosy_thunk_syscall
 	REFUEL .Lcall_refuel
 	WATCHED .Lcall_watched
 
-	/* -512, -513, -514 and -516 are restart codes, -515 is not. */
+	/* -512, -513, -514 and -516 are restart codes; -515 is none. */
 .Lcall_restart:
 	cmp	$1, %r9
 	je	.Lcall_done
@@ -130,7 +134,10 @@ THUNK_END cosy_thunk_syscall
 
 /* --- Calls and operations by C functions of their own ------------------------------ */
 
-/* cosy_call_\name(run in r11, the arguments as an array, AX); it says whether to leave. */
+/*
+ * Calls cosy_call_
+ * ame(run in r11, the arguments as an array, AX).  RUN_STATUS then says whether to leave.
+ */
 .macro CALL_BY_ARRAY name
 	PUSH_ARRAY
 	FORGET_BRANCHES
@@ -145,7 +152,7 @@ THUNK_END cosy_thunk_syscall
 	ZERO_AFTER_C
 .endm
 
-/* Where it is to leave: an operation has brought r1-r3 up to date. */
+/* Leaves.  An operation that resumes has brought r1-r5 up to date. */
 .macro LEAVE_BY_ARRAY name
 .Lleave_\name:
 	POP_ARRAY
@@ -153,7 +160,7 @@ THUNK_END cosy_thunk_syscall
 	REFUEL .Lrefuel_\name
 .endm
 
-/* AX = insn << 16 | operation, arguments in r1-r5: an operation on memory */
+/* Makes an operation on memory.  AX = insn << 16 | operation, arguments in r1-r5. */
 .macro OP_THUNK name
 THUNK cosy_thunk_\name
 	SPEND_FUEL .Lrefuel_\name
@@ -165,8 +172,8 @@ THUNK_END cosy_thunk_\name
 .endm
 
 /*
- * AX = insn << 16 | number, arguments in r1-r5 and r0: a specialised call, or, where `watched`
- * is WATCHED_OP, a composite
+ * Makes a specialised call or, where `watched` is WATCHED_OP, a composite.  AX = insn << 16 |
+ * number, arguments in r1-r5 and r0.
  */
 .macro CALL_THUNK name, watched
 THUNK cosy_thunk_\name
@@ -186,7 +193,7 @@ THUNK_END cosy_thunk_\name
 #define COSY_OP(number, name, args, flags)			  OP_THUNK name;
 #include "ops.def"
 
-/* AX = insn << 16 | number of getpid, which takes no arguments and does not sleep */
+/* Answers getpid, which takes no arguments and does not sleep.  AX = insn << 16 | its number. */
 THUNK cosy_thunk_getpid
 	SPEND_FUEL .Lpid_refuel
 	LEAVE_IF_WATCHED .Lpid_watched
@@ -219,7 +226,7 @@ THUNK_END cosy_thunk_getpid
 
 /* --- Local calls ------------------------------------------------------------------- */
 
-/* AX = insn << 16 | caller's words << 8 | callee's words */
+/* Pushes a frame.  AX = insn << 16 | caller's words << 8 | callee's words. */
 THUNK cosy_thunk_push
 	SPEND_FUEL .Lpush_refuel
 	SAVE_R0_TO_R5
@@ -242,7 +249,7 @@ THUNK cosy_thunk_push
 	REFUEL .Lpush_refuel
 THUNK_END cosy_thunk_push
 
-/* AX = insn; AX = the call to return to, after it */
+/* Pops a frame.  AX = insn; returns AX = the local call to go on after. */
 THUNK cosy_thunk_pop
 	SPEND_FUEL .Lpop_refuel
 	SAVE_R0_TO_R5

@@ -37,7 +37,7 @@
 #define VALUE	SLOT_VALUE(%rbp)
 #define INSN	SLOT_INSN(%rbp)
 
-/* Reached by direct calls from compiled code alone: no ENDBR, which would cost. */
+/* A thunk has no ENDBR, which would cost: only direct calls from compiled code reach it. */
 .macro THUNK name
 SYM_START(\name, SYM_L_GLOBAL, .balign 16)
 	ANNOTATE_NOENDBR
@@ -47,12 +47,12 @@ SYM_END(\name, SYM_T_FUNC)
 .endm
 
 /*
- * Forgets the branches that the compound took, as the kernel's entry code forgets
- * user mode's, so that they steer no indirect branch of the kernel's: before every
- * call of C and at the end.  The bytes are IBHF, which older processors take for
- * the no-op that would have to stand here anyway; a virtual machine cannot know
- * which kind its next host will be.  Processors that need their returns untrained,
- * which have no IBHF, go to do that instead.  Changes rax, rcx and rdx.
+ * Forgets the branches that the compound took, as the kernel's entry code forgets user mode's,
+ * so that they steer no indirect branch of the kernel.  Stands before every call of C and at the
+ * end.  The bytes are IBHF.  Older processors take it for a no-op, of which there would have to
+ * be one here anyway; a virtual machine cannot know which kind its next host will be.
+ * Processors that need their returns untrained have no IBHF and do that instead.  Changes rax,
+ * rcx and rdx.
  */
 #define IBHF .byte 0xf3, 0x48, 0x0f, 0x1e, 0xf8
 .macro FORGET_BRANCHES
@@ -85,7 +85,7 @@ SYM_END(\name, SYM_T_FUNC)
 	pop	%rax
 .endm
 
-/* r0-r5 as an array for C */
+/* Pushes r0-r5 as an array for C. */
 .macro PUSH_ARRAY
 	push	%r8
 	push	%rcx
@@ -111,8 +111,9 @@ SYM_END(\name, SYM_T_FUNC)
 	xor	%r8d, %r8d
 
 /*
- * The same on the way back from C, with nothing of what C worked on left in the processor's
- * buffers where the kernel clears them on the way to user mode (processor.c).  Changes flags.
+ * Zeroes r1-r5 on the way back from C.  Where the kernel clears the processor's buffers on the
+ * way to user mode (load/processor.c), it clears them, too, so that nothing of C's work is left
+ * in them.  Changes flags.
  */
 .macro ZERO_AFTER_C
 #ifdef COSY_CLEARS_BUFFERS
@@ -123,7 +124,7 @@ SYM_END(\name, SYM_T_FUNC)
 #endif
 .endm
 
-/* Likewise on the way in: r11 = the code, r1 = its argument. */
+/* Clears the buffers likewise on the way in: r11 = the code, r1 = its argument. */
 #define MOVE_TO_ENTER mov %rdi, %r11; mov %rsi, %rdi
 .macro MOVE_AFTER_C
 #ifdef COSY_CLEARS_BUFFERS
@@ -135,8 +136,9 @@ SYM_END(\name, SYM_T_FUNC)
 .endm
 
 /*
- * For the slow ways back, since this is one instruction more.  Not where C only accesses the
- * user's own memory: what a fault does there it does at the compound's own accesses, too.
+ * Clears the buffers on the slow ways back from C, where one instruction more does not matter.
+ * Not needed where C only accesses the user's own memory: a fault leaves no more behind there
+ * than one at the compound's own accesses.
  */
 .macro CLEAR_AFTER_C
 #ifdef COSY_CLEARS_BUFFERS
@@ -144,7 +146,7 @@ SYM_END(\name, SYM_T_FUNC)
 #endif
 .endm
 
-/* r6-r9 as an array for C */
+/* Pushes r6-r9 as an array for C. */
 .macro SAVE_R6_TO_R9
 	push	%r15
 	push	%r14
@@ -159,8 +161,8 @@ SYM_END(\name, SYM_T_FUNC)
 .endm
 
 /*
- * Spends one fuel on an operation.  AX = insn << 16 | anything, or, with a shift of 0, the
- * instruction.  `refuel` is where REFUEL stands, out of the way.
+ * Spends one fuel on an operation.  AX = insn << 16 | anything; or, with a shift of 0, the
+ * instruction.  `refuel` is the label of REFUEL, which stands out of line.
  */
 .macro SPEND_FUEL refuel
 	decq	FUEL
@@ -181,7 +183,7 @@ SYM_END(\name, SYM_T_FUNC)
 
 /*
  * Leaves if a tracer, filter or auditor is to see this call.  r11 = RUN, r9 = the task.
- * `watched` is where WATCHED or WATCHED_OP stands, out of the way.
+ * `watched` is the label of WATCHED or WATCHED_OP, which stands out of line.
  */
 .macro LEAVE_IF_WATCHED watched
 	mov	STATE, %r11
@@ -192,9 +194,9 @@ SYM_END(\name, SYM_T_FUNC)
 .endm
 
 /*
- * AX = insn << 16 | number, r9 = the task: somebody is armed.  If it is filters alone, the
- * newest one's bitmap says whether they let this call through and RUN, as cosy_filter_allows
- * reads it; otherwise C says what to do.
+ * Decides about a call for which somebody is armed.  AX = insn << 16 | number, r9 = the task.
+ * Where filters alone are armed, the newest one's bitmap says whether all of them let this call
+ * and RUN through, as cosy_filter_allows reads it.  Otherwise C decides.
  */
 .macro WATCHED watched
 \watched:
@@ -221,7 +223,7 @@ SYM_END(\name, SYM_T_FUNC)
 	WATCHED_BY_C \watched, 0
 .endm
 
-/* AX = insn << 16 | operation: likewise, for the calls that an operation makes. */
+/* Has C decide about the calls that an operation makes.  AX = insn << 16 | operation. */
 .macro WATCHED_OP watched
 \watched:
 	WATCHED_BY_C \watched, OP_BASE
@@ -236,7 +238,7 @@ SYM_END(\name, SYM_T_FUNC)
 	jmp	cosy_leave_unspent
 .endm
 
-/* r11 is RUN: returns to the program, unless something is due (cosy_after_call) or may be. */
+/* Returns to the program, unless something is due or may be (cosy_after_call).  r11 is RUN. */
 .macro RETURN_FROM_CALL
 	mov	RUN_TASK(%r11), %r9
 	testl	$CALL_WORK, TASK_FLAGS(%r9)
@@ -248,8 +250,8 @@ SYM_END(\name, SYM_T_FUNC)
 .endm
 
 /*
- * A call by the name that the compiler would give it.  objtool makes it known to
- * the static call, for which it has to see the name of its key here, too.
+ * Makes a static call, by the name that the compiler would give its trampoline.  objtool notes
+ * the place, for which it has to see the name of the call's key here, too.
  */
 .macro STATIC_CALL name
 	call	__SCT__\name

@@ -26,7 +26,7 @@ void *cosy_unexported(const char *name)
 	return probe.addr;
 }
 
-/* As kallsyms_lookup_name, which is not exported either. */
+/* Stands for kallsyms_lookup_name, which is not exported either, where that is not found. */
 static unsigned long symbol_address_none(const char *name)
 {
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * enter.S - into compiled code and out of it again: cosy_enter, a leave in the middle, the
- * safepoint that fuel is for, and what the processor is to forget on the way.
+ * enter.S - the way into compiled code and out of it: cosy_enter, a leave in the middle, the
+ * safepoint that fuel is for, and what the processor has to forget between.
  */
 #include "run/calling.h"
 
@@ -50,7 +50,10 @@ SYM_FUNC_START(cosy_enter)
 	push	%r14
 	push	%r15
 	mov	%rsp, RUN_STACK_POINTER(%rsi)
-	/* Of based code's accesses; the program does not name it, thunks and C leave it as it is. */
+	/*
+	 * The base of based code's accesses.  The program cannot name the register; thunks and C
+	 * keep it.
+	 */
 	mov	RUN_BASE(%rsi), %r12
 	MOVE_AFTER_C
 	CALL_NOSPEC r11
@@ -66,7 +69,10 @@ SYM_FUNC_START(cosy_enter)
 	RET
 SYM_FUNC_END(cosy_enter)
 
-/* r11 is RUN, whose status, insn and detail are set: cosy_enter returns. */
+/*
+ * Saves the program's registers and spill frame and has cosy_enter return.  r11 is RUN, whose
+ * status, insn and detail are set.
+ */
 SYM_CODE_START(cosy_leave)
 	UNWIND_HINT_FUNC
 	mov	%rax, RUN_REG + 0 * 8(%r11)
@@ -89,10 +95,10 @@ SYM_CODE_START(cosy_leave)
 	sub	%rax, %rdi
 	rep movsq
 	/*
-	 * The processor expects two returns: the thunk's into the compiled code and the
-	 * compiled code's to cosy_enter.  It gets both, lest it takes later returns for
-	 * these.  The first it will predict wrongly, so all that the compiled code would
-	 * go on with are the program's own frame, r6-r9 and zeros.
+	 * The processor expects two returns: the thunk's into the compiled code and the compiled
+	 * code's to cosy_enter.  It gets both, so that it does not take later returns for these.
+	 * It mispredicts the first: what the compiled code goes on with then is only the
+	 * program's own frame, r6-r9 and zeros.
 	 */
 	lea	.Lleave_expected(%rip), %rax
 	mov	%rax, (%rsp)
@@ -108,7 +114,7 @@ SYM_CODE_START(cosy_leave)
 	RET
 SYM_CODE_END(cosy_leave)
 
-/* r11 is RUN: leaves before an operation that its fuel was spent on. */
+/* Leaves before an operation that fuel was spent on already; that is given back.  r11 is RUN. */
 SYM_CODE_START(cosy_leave_unspent)
 	UNWIND_HINT_FUNC
 	incq	FUEL
@@ -118,8 +124,8 @@ SYM_CODE_END(cosy_leave_unspent)
 /* --- Fuel --------------------------------------------------------------------- */
 
 /*
- * Asks C what to do at the instruction in r9d; every register of the program and r10
- * survive.  r9d = 0: there is new fuel.  Otherwise to leave, with r11 = RUN.
+ * Asks C what to do at the instruction in r9d.  Every register of the program and r10 survive.
+ * Returns r9d = 0: there is new fuel; otherwise the caller leaves, with r11 = RUN.
  */
 SYM_START(cosy_refuel, SYM_L_GLOBAL, .balign 16)
 	ANNOTATE_NOENDBR
@@ -142,7 +148,7 @@ SYM_START(cosy_refuel, SYM_L_GLOBAL, .balign 16)
 1:	RET
 SYM_END(cosy_refuel, SYM_T_FUNC)
 
-/* AX = the target of a back edge, which is taken already */
+/* Refills fuel at a back edge, or leaves.  AX = its target: the branch is taken already. */
 THUNK cosy_thunk_safepoint
 	mov	%r10d, %r9d
 	call	cosy_refuel

@@ -59,7 +59,7 @@ void __init cosy_filter_init(void)
 
 /* --- Asking it --------------------------------------------------------------------------- */
 
-/* The thread's newest filter's bitmap; NULL: nothing is let through without being seen. */
+/* Returns the bitmap of the thread's newest filter.  NULL: no call is let through. */
 static const unsigned long *allowed_calls(void)
 {
 #ifdef CONFIG_SECCOMP_FILTER
@@ -78,14 +78,14 @@ bool cosy_filter_allows(u32 number)
 	return allowed && number < cosy_filter_calls && test_bit(number, allowed);
 }
 
-/* The system calls that each operation makes; those of others are none. */
+/* The system calls that each composite makes.  No other operation is looked up here. */
 static const u16 operation_calls[][COSY_COMPOSITE_CALLS] = {
 #define COSY_COMPOSITE(number, name, args, flags, views, a, b, c)                                  \
 	[number] = { COSY_NR_##a, COSY_NR_##b, COSY_NR_##c },
 #include "ops.def"
 };
 
-/* The call of `number`, which may be an operation, that is not let through; -1: all are. */
+/* Returns the call of `number`, a call or a composite, that is not let through.  -1: all are. */
 static s64 refused_call(u32 number)
 {
 	u32 i, op = number - COSY_OP_BASE;
@@ -107,7 +107,10 @@ bool cosy_leave_watched(struct cosy_activation *run, u32 word, u32 base)
 
 	if (!(work & COSY_TRACED))
 		return false;
-	/* Where RUN itself may be refused, there is to be no next one. */
+	/*
+	 * Filters that may refuse RUN may refuse the next one, so the interpreter goes on to the
+	 * end.
+	 */
 	if ((work & COSY_TRACED) != SYSCALL_WORK_SECCOMP || !cosy_filter_allows(__NR_ioctl)) {
 		cosy_leave_at(run, COSY_LEFT_TRACED, insn, work);
 		return true;

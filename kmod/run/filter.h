@@ -3,13 +3,13 @@
  * filter.h - who is to see a compound's calls: tracers, auditors, and seccomp's filters.
  *
  * All of them sit in the entry code of system calls, which a compound's calls do not pass.
- * Filters are asked as that code asks them first: the newest one has a bitmap of the calls
- * that all of the thread's filters allow whatever the arguments are.  Such a call is made in
- * the kernel; for any other the compound leaves, and the filters see it when libcosy makes it.
+ * Filters are asked as that code asks them first: the newest one has a bitmap of the calls that
+ * all of the thread's filters allow whatever the arguments are.  Such a call is made in the
+ * kernel.  For any other the compound leaves, and the filters see it when libcosy makes it.
  *
- * A filter only ever gets stricter, and a thread's filters live as long as it does: one that
- * another thread adds (TSYNC) is in front of the older ones.  So current's are read without
- * a lock, as the entry code does.
+ * Filters only ever get stricter, and live as long as their thread: one that another thread adds
+ * (TSYNC) goes in front of the older ones.  So current's are read without a lock, as in the
+ * entry code.
  */
 #ifndef COSY_FILTER_H
 #define COSY_FILTER_H
@@ -38,21 +38,25 @@ void cosy_filter_init(void);
 bool cosy_filter_allows(u32 number);
 
 /*
- * Whether somebody is to see the call or operation of `word`, insn << 16 | number - `base`,
- * so that it has to leave before it.  Then run->status is set.  Called by call.S.
+ * Tells whether somebody is to see the call or operation of `word`, insn << 16 | (number -
+ * `base`), so that the compound has to leave before it.  Then run->status is set.  Called by
+ * call.S.
  */
 bool cosy_leave_watched(struct cosy_activation *run, u32 word, u32 base);
 
-/* At a leave: filters that may refuse the next RUN turn the status into COSY_LEFT_TRACED. */
+/* Turns a leave's status into COSY_LEFT_TRACED where filters may refuse the next RUN. */
 void cosy_leave_filtered(struct cosy_activation *run);
 
-/* Is somebody to see a call, perhaps not this one?  cosy_leave_watched knows. */
+/* Tells whether somebody may be to see a call.  cosy_leave_watched knows which. */
 static __always_inline bool cosy_is_watched(const struct cosy_activation *run)
 {
 	return READ_ONCE(task_thread_info(run->task)->syscall_work) & COSY_TRACED;
 }
 
-/* For read(2): a bit for each system call that the caller's filters allow.  Bytes, or an error. */
+/*
+ * Writes, for read(2), a bit for each system call that the caller's filters allow.  Returns
+ * bytes, or -EFAULT.
+ */
 ssize_t cosy_filter_read(char __user *to, size_t size);
 
 #endif /* COSY_FILTER_H */

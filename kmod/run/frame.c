@@ -2,10 +2,9 @@
 /*
  * frame.c - the software stack.
  *
- * One native frame serves a whole compound; what a local call has to keep goes to
- * memory that the user may change at any time.  So every word that comes back is
- * checked (where it says to go on, where the next frame is) or harmless (the
- * program's own registers and spilled words).
+ * One native frame serves a whole compound.  A local call keeps the rest in memory that the user
+ * may change at any time, so every word that comes back is checked (where to go on, where the
+ * next frame is) or harmless (the program's own registers and spilled words).
  */
 #include <linux/align.h>
 #include <linux/string.h>
@@ -29,7 +28,7 @@ static void leave_fault(struct cosy_activation *run, u32 insn, u64 offset)
 	cosy_leave_at(run, COSY_LEFT_FAULT, insn, (unsigned long)run->stack + offset);
 }
 
-/* Where the next `size` bytes of the stack start, or false when they are not there. */
+/* Finds where the next `size` bytes of the stack start; false when it has no room for them. */
 static bool has_room(const struct cosy_activation *run, u64 size, u64 *at)
 {
 	*at = ALIGN(run->sp, STACK_ALIGN);
@@ -98,7 +97,7 @@ static bool read_frame(const struct cosy_frame __user *frame, u64 *fp, u64 *save
 	user_read_access_end();
 	if (likely(!fault))
 		return true;
-	/* They may hold words of the kernel's now, and are written to the user's state. */
+	/* They may hold words of the kernel's now, and a leave would give them to the user. */
 	memset(saved, 0, 4 * sizeof(*saved));
 	memset(spill, 0, words * sizeof(*spill));
 	return false;

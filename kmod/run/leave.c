@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * leave.c - saved state out and in.
+ * leave.c - saved state, out to the user's memory and in again.
  *
- * Every word of it is the compound's: enter.S saved registers and the spill frame
- * as deep as the program uses it, both zeroed at entry, and the rest is filled in
- * here, so that nothing of the kernel's stack goes to the user.
+ * Nothing of the kernel's stack goes to the user.  enter.S saves the registers and as much of
+ * the spill frame as the program uses, all zeroed at entry; the rest is filled in here.
  */
 #include <linux/string.h>
 #include <linux/uaccess.h>

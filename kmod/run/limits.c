@@ -5,13 +5,13 @@
  * A compound spends one fuel for each back edge, call and return; out of fuel, it is at a
  * safepoint.  Limits that nobody set only bound the time in between.
  *
- * Fuel does not bound time: one call may take seconds, and a compound that leaves gets
- * new fuel when it goes on.  So time that is limited is looked at after every call, too
- * (run->look has call.S ask), and when the compound goes on, and safepoints are close.  What
- * overruns the limit is then one call, or the accesses of some thousand instructions.
+ * Fuel does not bound time: one call may take seconds, and a compound that leaves gets new fuel
+ * when it goes on.  So where time is limited, it is looked at after every call, too (run->look
+ * has call.S ask), and when the compound goes on, and safepoints are closer together.  The limit
+ * is overrun by one call at most, or by the accesses of some thousand instructions.
  *
- * What was used before comes from the user's memory.  Whoever forges it starts anew, as
- * he may at any time: it is each RUN that no limit is exceeded in.
+ * The steps and the time of earlier RUNs come from the user's memory.  A process that forges
+ * them gains a fresh start, which it may have at any time: no single RUN exceeds a limit.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -42,7 +42,10 @@ MODULE_PARM_DESC(max_kernel_ms,
 #define FUEL	 4096u
 #define MIN_FUEL 16u
 
-/* The same where time is limited, and instructions: any may be an access that faults. */
+/*
+ * Steps, and instructions, between two safepoints where time is limited: any instruction may be
+ * an access that faults.
+ */
 #define TIMED_FUEL  64u
 #define TIMED_INSNS 4096u
 
@@ -54,15 +57,15 @@ static u64 limit_smaller(u64 a, u64 b)
 	return a && b ? min(a, b) : a + b;
 }
 
-/* A long program may do much between two back edges, so it gets fewer of them. */
+/* Gives a long program less fuel, since it may do much between two back edges. */
 u32 cosy_limits_fuel(u32 insn_cnt)
 {
 	return clamp(FUEL * 64 / insn_cnt, MIN_FUEL, FUEL);
 }
 
 /*
- * The budget where nothing is limited.  A compound that an auditor watches gets little: where
- * its calls sleep it is to come to the end of COSY_MAX_STAY soon.
+ * The budget where nothing is limited.  Under an audit context it is small, so that a compound
+ * whose calls sleep soon finds that COSY_MAX_STAY is over.
  */
 static __always_inline u64 fuel_budget(const struct cosy_activation *run)
 {
@@ -71,7 +74,7 @@ static __always_inline u64 fuel_budget(const struct cosy_activation *run)
 	return run->prog->fuel;
 }
 
-/* With a limit; the one operation more than the limit finds it reached. */
+/* The budget under a limit: one step more than is left of it, at which it is found reached. */
 static u64 fuel_budget_limited(const struct cosy_activation *run)
 {
 	u64 most = fuel_budget(run);
@@ -98,9 +101,9 @@ static u64 limit_of_time(const struct cosy_prog *prog, const struct cosy_context
 }
 
 /*
- * The thread's time on the processor, which leaves out sleeping.  The scheduler's account
- * of it lags by up to a tick.  Whoever asks for the thread's clock has it brought up to
- * date, and where the answer is to go no user has memory.
+ * Returns the thread's time on the processor, which leaves out sleeping.  The scheduler's
+ * account of it lags by up to a tick; asking for the thread's clock brings it up to date.  The
+ * answer is to go where no user has memory, so it goes nowhere.
  */
 static noinline u64 processor_time(void)
 {
@@ -116,9 +119,10 @@ static unsigned long task_switches(void)
 }
 
 /*
- * What this RUN has used; without a limit of time, to the clock's last tick.  Who has not left
- * the processor has used all the time there was, whatever the scheduler's clock says,
- * which may stand still for a tick.  Nothing is done in no time.
+ * Returns the time that this RUN has used; without a limit of time, up to the clock's last tick.
+ * A thread that has not left the processor has used all the time that has passed, whatever the
+ * scheduler's clock says, which may stand still for a tick.  One that has left it has used 1 ns
+ * at least.
  */
 static u64 time_used(const struct cosy_activation *run)
 {
@@ -133,7 +137,7 @@ static bool limited_time_is_up(struct cosy_activation *run)
 {
 	u64 now = ktime_get_ns(), used;
 
-	/* No more of it can have been used than has passed. */
+	/* The time used is at most the time that has passed. */
 	if (likely(now < run->look_at))
 		return false;
 	used = run->ns_before + time_used(run);
@@ -206,8 +210,8 @@ void cosy_limits_stop(struct cosy_activation *run)
 /* --- Safepoints ---------------------------------------------------------------------------- */
 
 /*
- * Lets others have the processor, if they want it; then whether the thread has to go
- * back to user mode now.
+ * Lets others have the processor, if they want it; then tells whether the thread has to go back
+ * to user mode now.
  */
 static bool work_due(struct cosy_activation *run)
 {
@@ -220,9 +224,9 @@ static bool work_due(struct cosy_activation *run)
 	if (flags & ~_TIF_NOTIFY_RESUME)
 		return true;
 	/*
-	 * What can wait would be asked for again at every call: it is put off to the end
-	 * of this RUN.  Whoever adds work sets the flag after that, so it is looked for
-	 * behind the clearing.
+	 * Work that can wait would be asked for again at every call, so it is put off to the end
+	 * of this RUN.  Work is added before the flag is set, so it is looked for after the flag
+	 * is cleared.
 	 */
 	clear_thread_flag(TIF_NOTIFY_RESUME);
 	smp_mb__after_atomic();
@@ -245,7 +249,7 @@ bool cosy_leave_between(struct cosy_activation *run, enum cosy_op op)
 {
 	u32 status = cosy_safepoint_poll(run);
 
-	/* Last, since the poll may let others run, who install a filter. */
+	/* The filters come last: the poll may let other threads run, which may install one. */
 	if (status == COSY_DONE)
 		return cosy_leave_watched(run, run->insn << 16 | (op - COSY_OP_BASE), COSY_OP_BASE);
 	cosy_leave_at(run, status, run->insn, 0);
@@ -256,7 +260,7 @@ u32 cosy_safepoint(struct cosy_activation *run, u32 insn)
 {
 	u32 status;
 
-	/* A limit first: what went on from here would be one operation over it. */
+	/* The limit comes first: going on from here would be one step over it. */
 	if (run->max_steps && run->granted > run->max_steps)
 		status = COSY_ENDED_STEPS;
 	else
@@ -287,7 +291,7 @@ bool cosy_limits_pause(struct cosy_activation *run, u32 insn, bool resumes)
 		status = COSY_LEFT_WORK;
 	else if (!resumes && (signal_pending(current) ||
 			      time_after(jiffies, run->entered + 10 * COSY_MAX_STAY)))
-		status = COSY_LEFT_NATIVE; /* it cannot go on in the middle */
+		status = COSY_LEFT_NATIVE; /* it cannot go on from the middle */
 	cond_resched();
 	if (status == COSY_DONE)
 		return false;

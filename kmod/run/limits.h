@@ -14,9 +14,10 @@
 #define COSY_CALL_WORK (COSY_EXIT_WORK | COSY_RESCHED)
 
 /*
- * Filters, tracers and auditors sit in the entry code that a compound's calls and a loan do not
- * pass.  An audit context that records nothing sees nothing either way; whether it records is
- * decided at each entry, so once for this RUN.  Which of them there are, 0 for none.
+ * Returns the bits of syscall_work that stand for filters, tracers and auditors, 0 for none.
+ * They sit in the entry code, which a compound's calls and a loan do not pass.  An audit context
+ * that records nothing sees nothing either way; whether it records is decided at each entry, so
+ * once for this RUN.
  */
 static __always_inline unsigned long cosy_traced_work(void)
 {
@@ -33,10 +34,10 @@ static __always_inline unsigned long cosy_traced_work(void)
 #define COSY_MAX_STAY (HZ / 10)
 
 /*
- * However long a compound runs, its thread is back in user mode now and then: for
- * what hides behind TIF_NOTIFY_RESUME, for an audit rule added meanwhile, which only
- * the next system call entry will see, for those who wait until every thread has
- * been in user mode (RCU tasks, live patches).
+ * Tells whether the thread has to go back to user mode for a moment, however long the compound
+ * runs.  That is waited for by work that TIF_NOTIFY_RESUME stands for; by an audit rule added
+ * meanwhile, which only the next entry of a system call sees; and by those who wait until every
+ * thread has been in user mode (RCU tasks, live patches).
  */
 static __always_inline bool cosy_stay_is_over(const struct cosy_activation *run)
 {
@@ -47,8 +48,8 @@ static __always_inline bool cosy_stay_is_over(const struct cosy_activation *run)
 u32 cosy_limits_fuel(u32 insn_cnt);
 
 /*
- * Prepares fuel and clocks for a RUN that has used `steps` and `ns` already: the
- * smallest of the compound's, the context's and the administrator's limits.
+ * Prepares fuel and clocks for a RUN whose compound has used `steps` and `ns` already.  A limit
+ * is the smallest of the compound's, the context's and the administrator's.
  */
 void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context, u64 steps,
 		       u64 ns);
@@ -56,27 +57,27 @@ void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context
 /* Whether a compound that has used `ns` already may not go on. */
 bool cosy_limits_reached(const struct cosy_prog *prog, const struct cosy_context *context, u64 ns);
 
-/* After a leave: what has been used since the compound's start. */
+/* Notes after a leave what has been used since the compound's start. */
 void cosy_limits_stop(struct cosy_activation *run);
 
 /*
- * Fuel is out, before or after `insn`.  0 with new fuel in run->entry.fuel, or
- * non-zero: leave at `insn`, run->status says why.  Called by enter.S.
+ * Does what is due when fuel is out, before or after `insn`.  Returns 0 with new fuel in
+ * run->entry.fuel, or non-zero: leave at `insn`, run->status says why.  Called by enter.S.
  */
 u32 cosy_safepoint(struct cosy_activation *run, u32 insn);
 
 /*
- * After a call: lets others have the processor, if they want it.  COSY_DONE, or why it
- * has to leave now, which the caller has to do.  Called by call.S.
+ * Lets others have the processor after a call, if they want it.  Returns COSY_DONE, or the
+ * status with which the caller has to leave now.  Called by call.S.
  */
 u32 cosy_safepoint_poll(struct cosy_activation *run);
 
-/* cosy_between_calls where there is something to look at. */
+/* Slow path of cosy_between_calls. */
 bool cosy_leave_between(struct cosy_activation *run, enum cosy_op op);
 
 /*
- * Before each call but the first of a composite that resumes: true when it has to leave
- * before that, with run->status set.
+ * Called before each call but the first of a composite that resumes.  True when the composite
+ * has to leave before that call, with run->status set.
  */
 static __always_inline bool cosy_between_calls(struct cosy_activation *run, enum cosy_op op)
 {
@@ -87,9 +88,9 @@ static __always_inline bool cosy_between_calls(struct cosy_activation *run, enum
 }
 
 /*
- * For long work within the instruction `insn`, now and then: true when it must
- * stop, with run->status set.  Death and the time limit stop anything, signals
- * only what `resumes` where it stopped.
+ * Called now and then by long work within the instruction `insn`.  True when the work must stop,
+ * with run->status set.  Death and the time limit stop any work, signals only what `resumes`
+ * where it stopped.
  */
 bool cosy_limits_pause(struct cosy_activation *run, u32 insn, bool resumes);
 

@@ -2,9 +2,8 @@
 /*
  * run.c - RUN.
  *
- * The way in and out is short on purpose: an empty compound is to cost little
- * more than an empty ioctl.  What is rare (going on from saved state, leaving) is
- * in leave.c.
+ * The way in and out is short on purpose: an empty compound is to cost little more than an empty
+ * ioctl.  Rare work (going on from saved state, leaving) is in leave.c.
  */
 #include <linux/audit.h>
 #include <linux/file.h>
@@ -53,7 +52,7 @@ static bool is_running(void)
 	struct cosy_activation *other;
 	bool found = false;
 
-	/* Whoever is in it put himself there, so it is not empty for him, lock or no lock. */
+	/* Only the task itself adds its entry, so an unlocked empty test cannot miss it. */
 	if (likely(hlist_empty(&bucket->tasks)))
 		return false;
 	spin_lock(&bucket->lock);
@@ -92,7 +91,10 @@ static int argument_get(struct cosy_run *argument, const struct cosy_run __user 
 
 	if (!user_read_access_begin(from, sizeof(*from)))
 		return -EFAULT;
-	/* Two fields of 32 bits are a word; what `resume` shares one with is an answer. */
+	/*
+	 * Two fields of 32 bits are one word; the field that shares one with `resume` is an
+	 * answer.
+	 */
 	word = cosy_peek_word(&at->size, &fault);
 	argument->size = word;
 	argument->handle = word >> 32;
@@ -110,7 +112,7 @@ static int argument_get(struct cosy_run *argument, const struct cosy_run __user 
 	return argument->size < sizeof(*argument) ? -EINVAL : 1;
 }
 
-/* A longer argument, of a library newer than this module: the tail must be zero. */
+/* Reads a longer argument, of a library newer than this module; its tail must be zero. */
 static int argument_get_long(struct cosy_run *argument, const struct cosy_run __user *from)
 {
 	u32 size = argument->size;
@@ -139,8 +141,11 @@ fault:
 
 /* --- Running ---------------------------------------------------------------------------- */
 
-/* Who forbids this RUN.  Filters are asked at each call, if they let through every RUN. */
-static unsigned long traced(void)
+/*
+ * Returns the bits of syscall_work that forbid this RUN.  Filters that let every RUN through do
+ * not: they are asked at each call.
+ */
+static unsigned long run_tracers(void)
 {
 	unsigned long work = cosy_traced_work();
 
@@ -149,17 +154,17 @@ static unsigned long traced(void)
 	return work;
 }
 
-/* Why nothing was run, told as if it had left at once. */
-static long refuse(struct cosy_context *context, struct cosy_run __user *user,
-		   const struct cosy_run *argument, u32 status, u64 detail)
+/* Tells why nothing was run, as if the compound had left where it was to start. */
+static long run_refuse(struct cosy_context *context, struct cosy_run __user *user,
+		       const struct cosy_run *argument, u32 status, u64 detail)
 {
 	cosy_stats_add(&context->stats, COSY_COUNT_LEFT + status, 1);
 	return argument_put(user, argument->resume, status, 0, detail);
 }
 
-/* The compound has left: its state goes to the user. */
-static long leave(struct cosy_activation *run, struct cosy_run __user *user,
-		  const struct cosy_run *argument)
+/* Gives the user the state of a compound that has left. */
+static long run_leave(struct cosy_activation *run, struct cosy_run __user *user,
+		      const struct cosy_run *argument)
 {
 	int error;
 
@@ -175,7 +180,7 @@ static long leave(struct cosy_activation *run, struct cosy_run __user *user,
 	return run->status == COSY_LEFT_CALL ? run->code : 0;
 }
 
-static void count(struct cosy_context *context, const struct cosy_activation *run)
+static void run_count(struct cosy_context *context, const struct cosy_activation *run)
 {
 	cosy_stats_add(&context->stats, COSY_COUNT_RUNS, 1);
 	if (run->calls)
@@ -187,6 +192,39 @@ static void count(struct cosy_context *context, const struct cosy_activation *ru
 	cosy_stats_add(&context->stats, COSY_COUNT_LEFT + run->status, 1);
 }
 
+/* Fills in an activation but for what depends on whether it goes on from saved state. */
+static __always_inline void activation_init(struct cosy_activation *run,
+					    struct cosy_context *context,
+					    const struct cosy_prog *prog,
+					    const struct cosy_run *argument)
+{
+	static_assert(offsetof(struct cosy_activation, entry) == 0);
+	run->prog = prog;
+	run->context = context;
+	run->task = current;
+	run->base = prog->buffer;
+	run->entry.origin = 0 - prog->buffer_address;
+	run->frame_words = prog->frame_words;
+	run->calls = 0;
+	run->fast = 0;
+	run->pid = 0;
+	run->held = 0;
+	cosy_cursors_init(run);
+	cosy_descriptors_init(run);
+	run->put_off = false;
+	run->views = NULL;
+	cosy_fresh_init(run);
+	run->named_call = 0;
+	run->ops = 0;
+	run->status = COSY_DONE;
+	run->insn = 0;
+	run->detail = 0;
+	run->ctx = argument->ctx;
+	run->stack = u64_to_user_ptr(argument->stack);
+	run->stack_size = argument->stack_size;
+	run->entry.resume = argument->resume;
+}
+
 static long run_program(struct cosy_context *context, const struct cosy_prog *prog,
 			struct cosy_run __user *user, const struct cosy_run *argument)
 {
@@ -194,31 +232,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	u64 steps = 0, ns = 0, result;
 	int error;
 
-	static_assert(offsetof(struct cosy_activation, entry) == 0);
-	run.prog = prog;
-	run.context = context;
-	run.task = current;
-	run.base = prog->buffer;
-	run.entry.origin = 0 - prog->buffer_address;
-	run.frame_words = prog->frame_words;
-	run.calls = 0;
-	run.fast = 0;
-	run.pid = 0;
-	run.held = 0;
-	cosy_cursors_init(&run);
-	cosy_descriptors_init(&run);
-	run.put_off = false;
-	run.views = NULL;
-	cosy_fresh_init(&run);
-	run.named_call = 0;
-	run.ops = 0;
-	run.status = COSY_DONE;
-	run.insn = 0;
-	run.detail = 0;
-	run.ctx = argument->ctx;
-	run.stack = u64_to_user_ptr(argument->stack);
-	run.stack_size = argument->stack_size;
-	run.entry.resume = argument->resume;
+	activation_init(&run, context, prog, argument);
 	if (likely(!argument->resume)) {
 		/* The program zeroes its other registers and its spill frame itself. */
 		run.entry.state.reg[1] = argument->ctx;
@@ -228,9 +242,12 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 		error = cosy_leave_restore(&run, u64_to_user_ptr(argument->state), &steps, &ns);
 		if (error)
 			return error;
-		/* What leaves before its fuel is out never comes to a safepoint, however often it goes on. */
+		/*
+		 * A compound that leaves before its fuel is out never comes to a safepoint,
+		 * however often it goes on, so its time is looked at here.
+		 */
 		if (unlikely(cosy_limits_reached(prog, context, ns)))
-			return refuse(context, user, argument, COSY_ENDED_TIME, 0);
+			return run_refuse(context, user, argument, COSY_ENDED_TIME, 0);
 	}
 	cosy_limits_start(&run, context, steps, ns);
 
@@ -247,10 +264,10 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	if (run.views)
 		cosy_views_free(&run);
 
-	count(context, &run);
+	run_count(context, &run);
 	trace_cosy_run(argument->handle, run.status, run.insn, run.calls);
 	if (unlikely(run.status != COSY_DONE))
-		return leave(&run, user, argument);
+		return run_leave(&run, user, argument);
 	return argument_put(user, 0, COSY_DONE, result, 0);
 }
 
@@ -269,13 +286,13 @@ static long run_argument(struct cosy_context *context, struct cosy_run __user *u
 	prog = cosy_program_get(context, argument->handle);
 	if (!prog)
 		return -ENOENT;
-	work = traced();
+	work = run_tracers();
 	if (argument->resume && !cosy_program_resumes(prog, argument->resume))
 		result = -EINVAL;
 	else if (unlikely(work))
-		result = refuse(context, user, argument, COSY_LEFT_TRACED, work);
+		result = run_refuse(context, user, argument, COSY_LEFT_TRACED, work);
 	else if (unlikely(READ_ONCE(*prog->gone)))
-		result = refuse(context, user, argument, COSY_LEFT_BUFFER, 0);
+		result = run_refuse(context, user, argument, COSY_LEFT_BUFFER, 0);
 	else
 		result = run_program(context, prog, user, argument);
 	cosy_program_put(prog);

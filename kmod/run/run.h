@@ -9,8 +9,8 @@ struct cosy_context;
 struct file;
 
 /*
- * COSY_IOC_RUN on `file`, which is a context's.  Takes its own reference to the
- * file, hence to context and module, so that a compound may close it.
+ * Serves COSY_IOC_RUN on `file`, which is a context's.  Takes its own reference to the file,
+ * hence to context and module, so that a compound may close it.
  */
 long cosy_run_ioctl(struct file *file, struct cosy_context *context, void __user *argument);
 

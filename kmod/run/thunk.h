@@ -11,12 +11,12 @@
  */
 u64 cosy_enter(const void *code, struct cosy_activation *run);
 
-/* [COSY_THUNK_CNT]: what the sandbox puts into call instructions. */
+/* The immediates, [COSY_THUNK_CNT], that the sandbox puts into call instructions. */
 extern s32 cosy_thunk_table[COSY_THUNK_CNT];
 
 void cosy_thunk_init(void);
 
-/* Called by name from compiled code, never from C. */
+/* Called from compiled code, never from C. */
 void cosy_thunk_load1(void);
 void cosy_thunk_load2(void);
 void cosy_thunk_load4(void);
