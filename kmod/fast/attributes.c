@@ -2,11 +2,11 @@
 /*
  * attributes.c - see attributes.h.
  *
- * A file system may answer stat(2) in a way of its own.  What tmpfs answers are the fields of
- * the inode but for two things: it corrects the count of blocks first when pages have gone
- * without its knowing, and it tells of huge pages by st_blksize.  The first shows in the inode.
- * The second is a mount option, or a setting of the whole system that no module can see: so its
- * own answer is asked for once, of a regular file, each time that all has been dropped.
+ * A file system may answer stat(2) in a way of its own.  tmpfs answers with the fields of the
+ * inode but for two things.  It first corrects the count of blocks when pages have gone without
+ * its knowing; that shows in the inode.  And st_blksize tells of huge pages, which are a mount
+ * option, or a setting of the whole system that no module can see.  So tmpfs itself is asked once,
+ * about a regular file, after each cosy_held_drop.
  */
 #include <linux/cred.h>
 #include <linux/fs.h>
@@ -24,7 +24,7 @@
 #include "run/dispatch.h"
 #include "memory/access.h"
 
-/* As from_kuid_munged; in the first namespace, which maps all but the invalid to itself, at once. */
+/* Does from_kuid_munged.  The first namespace maps every valid id to itself. */
 static u32 uid_seen(struct user_namespace *ns, kuid_t uid)
 {
 	if (likely(ns == &init_user_ns && uid_valid(uid)))
@@ -39,8 +39,8 @@ static u32 gid_seen(struct user_namespace *ns, kgid_t gid)
 	return from_kgid_munged(ns, gid);
 }
 
-/* As cp_new_stat, which no field of x86-64's struct stat can overflow. */
-static __always_inline int put(struct stat __user *to, const struct kstat *stat)
+/* Writes a struct stat as cp_new_stat does; no field of x86-64's can overflow. */
+static __always_inline int stat_put(struct stat __user *to, const struct kstat *stat)
 {
 	struct user_namespace *ns = current_user_ns();
 	u32 uid = uid_seen(ns, stat->uid), gid = gid_seen(ns, stat->gid);
@@ -75,7 +75,7 @@ fault:
 	return -EFAULT;
 }
 
-/* --- What the inode says ---------------------------------------------------------------- */
+/* --- The inode's answer ----------------------------------------------------------------- */
 
 static int hook_getattr_none(const struct path *path)
 {
@@ -90,7 +90,10 @@ static int hook_permission_none(struct inode *inode, int mask)
 DEFINE_STATIC_CALL(cosy_hook_getattr, hook_getattr_none);
 DEFINE_STATIC_CALL(cosy_hook_permission, hook_permission_none);
 
-/* tmpfs's own way to answer, if the security module can be asked; and whether it can about searching. */
+/*
+ * tmpfs's ->getattr, if the security module can be asked; and whether that can be asked about
+ * searching.
+ */
 static const void *tmpfs_getattr __ro_after_init;
 static bool permission_known __ro_after_init;
 
@@ -126,7 +129,7 @@ int cosy_may_search(const struct path *dir)
 	return path_permission(dir, MAY_EXEC);
 }
 
-/* Whether tmpfs would answer with the fields of the inode, but for st_blksize. */
+/* Tells whether tmpfs would answer with the fields of the inode, but for st_blksize. */
 static __always_inline bool tmpfs_answers_inode(const struct path *path, const struct inode *inode)
 {
 	const struct shmem_inode_info *info;
@@ -140,7 +143,7 @@ static __always_inline bool tmpfs_answers_inode(const struct path *path, const s
 	       !((const struct shmem_sb_info *)inode->i_sb->s_fs_info)->huge;
 }
 
-/* As generic_fillattr, without an idmapped mount. */
+/* Fills `ret` as generic_fillattr does for a mount that is not idmapped. */
 static __always_inline void inode_fill(const struct inode *inode, struct kstat *ret)
 {
 	ret->dev = inode->i_sb->s_dev;
@@ -158,12 +161,12 @@ static __always_inline void inode_fill(const struct inode *inode, struct kstat *
 	ret->ctime = inode_get_ctime(inode);
 }
 
-static __always_inline int put_inode(struct stat __user *to, const struct inode *inode)
+static __always_inline int stat_put_inode(struct stat __user *to, const struct inode *inode)
 {
 	struct kstat stat __cosy_uninitialized;
 
 	inode_fill(inode, &stat);
-	return put(to, &stat);
+	return stat_put(to, &stat);
 }
 
 static __always_inline bool is_agreed(const struct cosy_activation *run, const struct inode *inode)
@@ -171,8 +174,8 @@ static __always_inline bool is_agreed(const struct cosy_activation *run, const s
 	return (run->held & COSY_HELD_AGREED) && run->agreed == inode->i_sb;
 }
 
-static noinline int ask_file_system(struct cosy_activation *run, const struct path *path, int flags,
-				    struct stat __user *to, bool more)
+static noinline int stat_ask(struct cosy_activation *run, const struct path *path, int flags,
+			     struct stat __user *to, bool more)
 {
 	const struct inode *inode = d_backing_inode(path->dentry);
 	struct kstat stat __cosy_uninitialized;
@@ -186,7 +189,7 @@ static noinline int ask_file_system(struct cosy_activation *run, const struct pa
 		run->asked = 0;
 		run->held |= COSY_HELD_AGREED;
 	}
-	return put(to, &stat);
+	return stat_put(to, &stat);
 }
 
 int cosy_attributes(struct cosy_activation *run, const struct path *path, int flags, u8 *to,
@@ -197,16 +200,16 @@ int cosy_attributes(struct cosy_activation *run, const struct path *path, int fl
 
 	if (likely(is_agreed(run, inode) && tmpfs_answers_inode(path, inode))) {
 		error = static_call(cosy_hook_getattr)(path);
-		return error ? error : put_inode((struct stat __user *)to, inode);
+		return error ? error : stat_put_inode((struct stat __user *)to, inode);
 	}
-	return ask_file_system(run, path, flags, (struct stat __user *)to, more);
+	return stat_ask(run, path, flags, (struct stat __user *)to, more);
 }
 
 /* --- statx ------------------------------------------------------------------------------ */
 
 /*
- * Whether struct statx has no field that put_extended does not know.  A later kernel's come
- * out of its padding.
+ * Tells whether statx_put knows each field of struct statx: a later kernel's come out of its
+ * padding.
  */
 #define STATX_PADDING (sizeof(((struct statx *)NULL)->__spare3) / sizeof(u64))
 #if defined(STATX_DIO_READ_ALIGN)
@@ -219,7 +222,7 @@ int cosy_attributes(struct cosy_activation *run, const struct path *path, int fl
 #define STATX_IS_KNOWN (STATX_PADDING == 12)
 #endif
 
-/* What a file system may add for the kernel alone. */
+/* Answers that a file system may add for the kernel alone. */
 #ifdef STATX_CHANGE_COOKIE
 #define STATX_OWN      STATX_CHANGE_COOKIE
 #define STATX_ATTR_OWN STATX_ATTR_CHANGE_MONOTONIC
@@ -235,8 +238,8 @@ int cosy_attributes(struct cosy_activation *run, const struct path *path, int fl
 		unsafe_put_user(0, &to->field.__reserved, fault);                                  \
 	} while (0)
 
-/* As cp_statx. */
-static __always_inline int put_extended(struct statx __user *to, const struct kstat *stat)
+/* Writes a struct statx as cp_statx does. */
+static __always_inline int statx_put(struct statx __user *to, const struct kstat *stat)
 {
 	struct user_namespace *ns = current_user_ns();
 	u32 uid = uid_seen(ns, stat->uid), gid = gid_seen(ns, stat->gid);
@@ -288,14 +291,14 @@ fault:
 	return -EFAULT;
 }
 
-/* As shmem_getattr, an inode whose flags say nothing that statx tells. */
+/* Tells whether the inode has no flag of which shmem_getattr tells statx. */
 static __always_inline bool tmpfs_is_unflagged(const struct inode *inode)
 {
 	return !container_of(inode, struct shmem_inode_info, vfs_inode)->fsflags &&
 	       !(inode->i_flags & (S_APPEND | S_IMMUTABLE | S_AUTOMOUNT | S_DAX));
 }
 
-/* What statx adds for a mount to what the file system says. */
+/* Adds what statx tells of the mount. */
 static __always_inline void mount_fill(const struct path *path, struct kstat *ret)
 {
 	ret->mnt_id = cosy_mount_id(path->mnt);
@@ -305,8 +308,8 @@ static __always_inline void mount_fill(const struct path *path, struct kstat *re
 	ret->attributes_mask |= STATX_ATTR_MOUNT_ROOT;
 }
 
-static noinline int ask_extended(struct cosy_activation *run, const struct path *path, int flags,
-				 u32 mask, struct statx __user *to, bool more)
+static noinline int statx_ask(struct cosy_activation *run, const struct path *path, int flags,
+			      u32 mask, struct statx __user *to, bool more)
 {
 	const struct inode *inode = d_backing_inode(path->dentry);
 	struct kstat stat __cosy_uninitialized;
@@ -323,12 +326,12 @@ static noinline int ask_extended(struct cosy_activation *run, const struct path 
 		run->held |= COSY_HELD_AGREED;
 	}
 	mount_fill(path, &stat);
-	return put_extended(to, &stat);
+	return statx_put(to, &stat);
 }
 
-static __always_inline int put_inode_extended(const struct cosy_activation *run,
-					      const struct path *path, struct statx __user *to,
-					      const struct inode *inode)
+static __always_inline int statx_put_inode(const struct cosy_activation *run,
+					   const struct path *path, struct statx __user *to,
+					   const struct inode *inode)
 {
 	struct kstat stat = { .result_mask = run->answered,
 			      .attributes_mask = run->answered_attributes };
@@ -337,7 +340,7 @@ static __always_inline int put_inode_extended(const struct cosy_activation *run,
 	if (stat.result_mask & STATX_BTIME)
 		stat.btime = container_of(inode, struct shmem_inode_info, vfs_inode)->i_crtime;
 	mount_fill(path, &stat);
-	return put_extended(to, &stat);
+	return statx_put(to, &stat);
 }
 
 bool cosy_statx_is_known(void)
@@ -352,13 +355,13 @@ s64 cosy_extended_attributes(struct cosy_activation *run, const struct path *pat
 	struct statx __user *to = (struct statx __user *)at;
 	int error;
 
-	/* statx asks the device, too. */
+	/* statx asks a block device, too. */
 	if (unlikely(S_ISBLK(inode->i_mode)))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	if (likely(is_agreed(run, inode) && run->asked == (mask | COSY_ASKED) &&
 		   tmpfs_answers_inode(path, inode) && tmpfs_is_unflagged(inode))) {
 		error = static_call(cosy_hook_getattr)(path);
-		return error ? error : put_inode_extended(run, path, to, inode);
+		return error ? error : statx_put_inode(run, path, to, inode);
 	}
-	return ask_extended(run, path, flags, mask, to, more);
+	return statx_ask(run, path, flags, mask, to, more);
 }

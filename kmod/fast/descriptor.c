@@ -17,8 +17,9 @@ struct fd cosy_descriptor_look_up(struct cosy_activation *run, u32 number)
 		return (struct fd){};
 	}
 	/*
-	 * Not whether the table is shared now: the thread that shared it a moment ago may have
-	 * ended, and the reference that fdget took would be dropped again at each use.
+	 * Go by fdget's answer, not by whether the table is shared now.  The thread that shared it
+	 * a moment ago may have ended, and the reference that fdget took would be dropped again at
+	 * each use.
 	 */
 	if (cosy_fd_is_borrowed(fd)) {
 		run->known[slot] = fd;

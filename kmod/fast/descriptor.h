@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * descriptor.h - the files of descriptors that a RUN has used: what fdget answered, and
- * that it is a file whose bytes are its page cache's, need not be asked again.
+ * descriptor.h - the files of descriptors that a RUN has used.  fdget's answer, and that the
+ * file's bytes are those of its page cache, need not be asked for again.
  *
- * fdget takes no reference where nobody shares the table of descriptors, since then only
- * the task itself can change it.  So it is here: what a compound may do to the table it
- * does by ordinary calls, each of which has all forgotten, and so has each safepoint.  With a
- * table that is shared nothing is remembered.
+ * fdget takes no reference where nobody shares the table of descriptors, since then only the task
+ * itself can change it.  The same holds here: a compound changes the table by ordinary calls only,
+ * and each of those, and each safepoint, makes the RUN forget all descriptors.  Of a table that is
+ * shared nothing is remembered.
  */
 #ifndef COSY_DESCRIPTOR_H
 #define COSY_DESCRIPTOR_H
@@ -15,7 +15,7 @@
 #include "compat/compat.h"
 #include "fast/page_cache.h"
 
-/* Also done by call.S, before each ordinary call. */
+/* Forgets all descriptors.  call.S does so, too, before each ordinary call. */
 static __always_inline void cosy_descriptors_forget(struct cosy_activation *run)
 {
 	int i;
@@ -24,7 +24,7 @@ static __always_inline void cosy_descriptors_forget(struct cosy_activation *run)
 		run->known_pair[i] = COSY_KNOWN_NONE;
 }
 
-/* The start of a RUN; nothing is there for a wrong guess either. */
+/* Starts a RUN with none known.  Clears the files, too, so that a mispredicted test finds none. */
 static __always_inline void cosy_descriptors_init(struct cosy_activation *run)
 {
 	int i;
@@ -34,18 +34,18 @@ static __always_inline void cosy_descriptors_init(struct cosy_activation *run)
 	cosy_descriptors_forget(run);
 }
 
-/* cosy_descriptor_get of one that is not known. */
+/* Slow path of cosy_descriptor_get, for a descriptor that is not known. */
 struct fd cosy_descriptor_look_up(struct cosy_activation *run, u32 number);
 
 /*
- * fdget of a cosy_cached_file; fdput is due.  Without a file: run->refused is the guard
- * that failed, LIMITED where there is none at all.
+ * Does fdget for a file that cosy_cached_file accepts; the caller does fdput.  Without a file
+ * run->refused is the guard that failed, LIMITED where the descriptor has none at all.
  */
 static __always_inline struct fd cosy_descriptor_get(struct cosy_activation *run, u32 number)
 {
 	const u32 slot = number % COSY_KNOWN;
 
-	/* All but O_DIRECT is for as long as the file is open. */
+	/* All that cosy_cached_file looks at but O_DIRECT stays as it is while the file is open. */
 	if (likely(run->known_number[slot] == number &&
 		   !(fd_file(run->known[slot])->f_flags & O_DIRECT)))
 		return run->known[slot];

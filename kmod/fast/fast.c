@@ -14,7 +14,7 @@ u64 cosy_ask_pid(struct cosy_activation *run)
 	return run->pid;
 }
 
-/* What is done about views before a call: the column `views` of ops.def. */
+/* How a call deals with views before it begins: the column `views` of ops.def. */
 enum call_views { VIEWS_KEPT, VIEWS_TARGET, VIEWS_WRITTEN_BACK };
 
 static __always_inline void call_begin(struct cosy_activation *run, const u64 *r, u32 word,
@@ -29,7 +29,10 @@ static __always_inline void call_begin(struct cosy_activation *run, const u64 *r
 		cosy_views_write_back(run);
 }
 
-/* Out of line: the registers would be room on the stack that no specialised version needs. */
+/*
+ * Makes the kernel's own call.  Out of line: the registers would take room on the stack that no
+ * specialised version needs.
+ */
 static noinline u64 call_ordinary(struct cosy_activation *run, const u64 *r, u32 number)
 {
 	return cosy_ordinary_regs(
@@ -38,7 +41,7 @@ static noinline u64 call_ordinary(struct cosy_activation *run, const u64 *r, u32
 			.di = r[1], .si = r[2], .dx = r[3], .r10 = r[4], .r8 = r[5], .r9 = r[0] });
 }
 
-/* The result of a specialised version, or of the kernel's own call where a guard failed. */
+/* Returns the result of a specialised version, or of the kernel's own call where a guard failed. */
 static __always_inline u64 call_end(struct cosy_activation *run, const u64 *r, u32 number,
 				    s64 result)
 {
@@ -65,8 +68,8 @@ static __always_inline u64 call_end(struct cosy_activation *run, const u64 *r, u
 /* --- Composites that are a few calls in a row ------------------------------------------- */
 
 /*
- * The seek is done, so what is interrupted or left from here on must not start over:
- * the marks of r5 say so.
+ * Marks in r5 that the seek is done, so that a call that is interrupted or left from here on does
+ * not start over.
  */
 static void seek_mark(u64 *r)
 {
@@ -74,8 +77,8 @@ static void seek_mark(u64 *r)
 }
 
 /*
- * What comes before the read or write.  True: there is a result, or run->status, already,
- * since the seek failed or somebody is to see the second call.
+ * Makes the seek before the read or write.  True: the operation ends here, with a result since the
+ * seek failed, or with run->status since somebody is to see the second call.
  */
 static __always_inline bool seek_ends(struct cosy_activation *run, u64 *r, enum cosy_op op,
 				      s64 *result)

@@ -2,15 +2,14 @@
 /*
  * fast.h - system calls by versions that are specialised to what holds just now.
  *
- * A specialised version (this folder and view/) does what the call it stands for does,
- * leaving out what earlier calls of the same RUN have done already, as long as its
- * guards hold (core/guards.def, docs/inside/fast.md).  When one fails it has changed nothing,
- * says COSY_ORDINARY, and the kernel's own system call is made: the replugging of
- * Synthetix (SOSP 1995, section 3.4) for a single call.
+ * A specialised version (this folder and view/) does what the call it stands for does, leaving out
+ * what earlier calls of the same RUN have done already, as long as its guards hold
+ * (core/guards.def, docs/inside/fast.md).  When a guard fails the version has changed nothing and
+ * returns COSY_ORDINARY.  The kernel's own system call is made then: the replugging of Synthetix
+ * (SOSP 1995, section 3.4) for a single call.
  *
- * The way of a call: compiled code -> cosy_thunk_NAME (call.S) -> cosy_call_NAME
- * (fast.c) -> cosy_fast_NAME.  `r` is r0-r5, so arguments are r[1] up, and r[0] is the
- * sixth one.
+ * The way of a call: compiled code -> cosy_thunk_NAME (call.S) -> cosy_call_NAME (fast.c) ->
+ * cosy_fast_NAME.  `r` is r0-r5, so arguments are r[1] up, and r[0] is the sixth one.
  */
 #ifndef COSY_FAST_H
 #define COSY_FAST_H
@@ -18,7 +17,7 @@
 #include "fast/guard.h"
 
 /*
- * For each COSY_FAST_CALL of ops.def, its specialised version: the call's result,
+ * The specialised version of each COSY_FAST_CALL of ops.def.  Returns the call's result,
  * COSY_ORDINARY, or anything with run->status set (see cosy_call_result).
  */
 #define COSY_FAST_CALL(number, name, args, flags, views)                                           \
@@ -26,8 +25,8 @@
 #include "ops.def"
 
 /*
- * For each COSY_COMPOSITE, what it does: its result, or anything with run->status set,
- * and then `r` says what remains to be done when the operation is repeated.
+ * The function of each COSY_COMPOSITE of ops.def.  Returns its result, or anything with
+ * run->status set; then `r` says what remains to be done when the operation is repeated.
  */
 #define COSY_COMPOSITE(number, name, args, flags, views, a, b, c)                                  \
 	s64 cosy_op_##name(struct cosy_activation *run, u64 *r);
@@ -43,7 +42,7 @@
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
 #include "ops.def"
 
-/* getpid, remembered in run->pid.  Called by call.S. */
+/* Answers getpid and remembers the answer in run->pid.  Called by call.S. */
 u64 cosy_ask_pid(struct cosy_activation *run);
 
 #endif /* COSY_FAST_H */

@@ -2,9 +2,9 @@
 /*
  * folio_cursor.h - folios held for the next read of the same file: guard SEQUENTIAL_ACCESS.
  *
- * A folio that is held may have been truncated, moved or replaced since: whoever takes
- * bytes from it looks at its guards again each time (cosy_cursor_find and _get do), and at
- * the end of file after that.
+ * A folio that is held may have been truncated, moved or replaced meanwhile.  Before each use its
+ * guards are looked at again (by cosy_cursor_find and cosy_cursor_get), and after them the end of
+ * file.
  */
 #ifndef COSY_FOLIO_CURSOR_H
 #define COSY_FOLIO_CURSOR_H
@@ -12,14 +12,14 @@
 #include "fast/page_cache.h"
 
 /*
- * Finds byte `pos` where nothing is held for it yet; `count` bytes are wanted.  NULL and
- * the guard that failed.
+ * Looks up byte `pos`, for which no folio is held yet; `count` bytes are wanted.  NULL and the
+ * guard that failed.
  */
 struct cosy_folio_cursor *cosy_cursor_get(struct cosy_activation *run,
 					  struct address_space *mapping, loff_t pos, size_t count,
 					  enum cosy_guard *failed);
 
-/* The start of a RUN. */
+/* Empties the cursors at the start of a RUN. */
 static __always_inline void cosy_cursors_init(struct cosy_activation *run)
 {
 	int i;
@@ -30,10 +30,10 @@ static __always_inline void cosy_cursors_init(struct cosy_activation *run)
 	}
 }
 
-/* Lets everything go: part of cosy_held_drop. */
+/* Drops all folios: part of cosy_held_drop. */
 void cosy_cursors_drop(struct cosy_activation *run);
 
-/* What is held at byte `pos`, if it still holds: else NULL. */
+/* Returns the cursor that has byte `pos`, if its folio's guards still hold; else NULL. */
 static __always_inline struct cosy_folio_cursor *cosy_cursor_find(
 	struct cosy_activation *run, const struct address_space *mapping, loff_t pos)
 {
@@ -51,8 +51,8 @@ static __always_inline struct cosy_folio_cursor *cosy_cursor_find(
 }
 
 /*
- * Returns where byte `pos` is, which the cursor has.  By a mask, so that no misprediction leaves
- * the folio; where the cursor has none, one that it has ends at address 0.
+ * Returns the address of byte `pos`, which the cursor has.  It is masked, so that a mispredicted
+ * read stays within the folio; a cursor without a folio has address 0.
  */
 static __always_inline const u8 *cosy_cursor_byte(const struct cosy_folio_cursor *cursor,
 						  loff_t pos)
@@ -60,7 +60,10 @@ static __always_inline const u8 *cosy_cursor_byte(const struct cosy_folio_cursor
 	return cursor->base + (pos & cursor->mask);
 }
 
-/* Guard READ_ONLY.  Looked at after the folio: writers put the bytes before the size. */
+/*
+ * Returns the end of file, for guard READ_ONLY.  To be called after the folio is looked at:
+ * writers put the bytes before the size.
+ */
 static __always_inline loff_t cosy_end_of_file(const struct address_space *mapping)
 {
 	smp_rmb();

@@ -2,12 +2,12 @@
 /*
  * getdents.c - the entries of a directory, and all of them with their attributes.
  *
- * A scan first has the directory's own iteration write the entries, as getdents64 does,
- * then goes over them: nothing of the directory is locked while attributes are asked
- * for, exactly as between separate calls.  What it saves is the way in and the look-up
- * of the descriptor for each entry, the length of its name, and the permission to search,
- * which is asked for once.  It remembers the lengths of the names itself, for the
- * entries lie in the user's memory and may change at any time.
+ * A scan first has the directory's own iteration write the entries, as getdents64 does, then goes
+ * over them.  Nothing of the directory is locked while attributes are asked for, exactly as
+ * between separate calls.  For each entry a scan saves the way into the kernel, the look-up of the
+ * descriptor and the search for the end of the name; the permission to search is asked for once.
+ * It remembers the lengths of the names itself, since the entries lie in the user's memory and may
+ * change at any time.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -22,13 +22,13 @@
 #include "memory/memory.h"
 #include "run/limits.h"
 
-/* Bytes of entries at once: signals and limits are to come between. */
-#define MOST (64 << 10)
+/* Most bytes of entries that one call writes: signals and limits get their turn between calls. */
+#define MAX_LISTING (64 << 10)
 
-/* Where the name is in an entry: struct linux_dirent64's, and struct cosy_dirent's. */
+/* Offset of the name in an entry: in struct linux_dirent64, and in struct cosy_dirent. */
 #define PLAIN_HEAD 19
 #define SCAN_HEAD  offsetof(struct cosy_dirent, name)
-#define OFFSET	   8 /* where the position is, in either */
+#define OFFSET	   8 /* of the position, in either */
 
 /* Bytes of an entry whose name has `length`. */
 static __always_inline u32 entry_size(u32 head, u32 length)
@@ -38,14 +38,14 @@ static __always_inline u32 entry_size(u32 head, u32 length)
 
 struct listing {
 	struct dir_context ctx;
-	u8 *at;	  /* where the next entry goes */
-	u8 *last; /* the one before it, or NULL */
+	u8 *at;	  /* the next entry goes here */
+	u8 *last; /* the entry before it, or NULL */
 	u32 room; /* bytes from `at` on */
 	int error;
-	u16 *length; /* where the length of the next name goes; scans only */
+	u16 *length; /* the next name's length goes here; scans only */
 };
 
-/* Of the kernel's name, `left` bytes from `from` on as a word: zeros behind them. */
+/* Returns `left` bytes, at most a word, of the kernel's name at `from`, with zeros above them. */
 static __always_inline u64 name_word(const char *from, int left)
 {
 	u64 word = load_unaligned_zeropad(from);
@@ -53,14 +53,20 @@ static __always_inline u64 name_word(const char *from, int left)
 	return left < (int)COSY_WORD ? word & ~(~0ull << (8 * left)) : word;
 }
 
-/* High bits that tell of a slash in `word`, among others. */
+/*
+ * Returns a word in which one of the bits COSY_HIGHS is set if `word` has a slash.  Other bits
+ * mean nothing.
+ */
 static __always_inline u64 slashes_in(u64 word)
 {
 	word ^= '/' * COSY_ONES;
 	return (word - COSY_ONES) & ~word;
 }
 
-/* As filldir64: stops with an error that counts if there is no entry before this one. */
+/*
+ * Writes an entry as filldir64 does.  False: to->error says why, which counts if there is no entry
+ * before this one.
+ */
 static __always_inline bool entry_put(struct listing *to, const char *name, int length,
 				      loff_t offset, u64 ino, u32 type, u32 head)
 {
@@ -137,7 +143,10 @@ static bool scan_put(struct dir_context *ctx, const char *name, int length, loff
 	return true;
 }
 
-/* As getdents64, with the position's lock as fdget_pos takes it.  Bytes, or an error. */
+/*
+ * Lists entries as getdents64 does, under the position's lock as fdget_pos takes it.  Returns
+ * bytes, or an error.
+ */
 static s64 directory_list(struct file *file, struct listing *to)
 {
 	u8 *start = to->at;
@@ -174,7 +183,7 @@ s64 cosy_fast_getdents64(struct cosy_activation *run, const u64 *r)
 	struct fd fd;
 	s64 result;
 
-	if (unlikely(!size || size > MOST))
+	if (unlikely(!size || size > MAX_LISTING))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	if (unlikely(!listing.at))
 		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
@@ -197,7 +206,7 @@ struct scan {
 };
 
 /*
- * The attributes of an entry at user address `entry`, in place at `at`.  Non-zero
+ * Writes the attributes of the entry at user address `entry`, reached at `at`.  Non-zero
  * run->status: examining it is to be restarted.
  */
 static int stat_entry(const struct scan *scan, u64 entry, u8 *at, u32 length)
@@ -225,7 +234,7 @@ static int stat_entry(const struct scan *scan, u64 entry, u8 *at, u32 length)
 	return result;
 }
 
-/* -EFAULT, or 0. */
+/* Writes the error in place of an entry's attributes.  0 or -EFAULT. */
 static int error_put(u8 *entry, int error)
 {
 	u32 at;
@@ -243,8 +252,9 @@ fault:
 }
 
 /*
- * It leaves before it examines the entry at `entry`, of those that end at `end`; `r` is
- * as it was called.  Restarted is that entry, not the call: the others are done.
+ * Notes that the scan leaves before the entry at `entry`, of those that end at `end`; `r` is still
+ * as the scan was called.  A restart begins with that entry, not with the call: those before it
+ * are done.
  */
 static void scan_mark(struct cosy_activation *run, u64 *r, u64 entry, u64 end)
 {
@@ -256,7 +266,10 @@ static void scan_mark(struct cosy_activation *run, u64 *r, u64 entry, u64 end)
 		run->status = COSY_LEFT_WORK;
 }
 
-/* The entries of `bytes` at `at`, which is in r2.  Non-zero run->status: r2-r5 say what remains. */
+/*
+ * Examines the entries in the `bytes` at `at`, whose user address is in r2.  Non-zero run->status:
+ * r2-r5 say what remains.
+ */
 static s64 stat_entries(const struct scan *scan, u64 *r, u8 *at, u32 bytes, const u16 *length,
 			const u16 *end)
 {
@@ -286,7 +299,10 @@ leave:
 	return 0;
 }
 
-/* One entry of those that remain, by its user address alone.  Its size, or an error. */
+/*
+ * Examines one of the entries that remain, by its user address alone.  Returns its size, or an
+ * error.
+ */
 static s64 stat_again(struct cosy_activation *run, const u64 *r)
 {
 	const u64 call[] = { 0, (u32)r[1], r[2] + SCAN_HEAD,
@@ -311,15 +327,15 @@ static s64 stat_again(struct cosy_activation *run, const u64 *r)
 }
 
 /*
- * Goes on with what remains.  Lengths of names are not known any more, and the entries
- * are the user's: what he wrote there since is the name that newfstatat is given.
+ * Goes on with the entries that remain.  The lengths of their names are no longer known, and the
+ * entries are the user's: newfstatat gets whatever name is there by now.
  */
 static s64 scan_rest(struct cosy_activation *run, u64 *r)
 {
 	u64 start = r[2] - r[5], end = r[2] + r[3];
 	s64 size;
 
-	if (r[3] > MOST)
+	if (r[3] > MAX_LISTING)
 		return -EINVAL;
 	if (run->held)
 		cosy_held_drop(run);
@@ -342,15 +358,15 @@ static s64 scan_rest(struct cosy_activation *run, u64 *r)
 }
 
 /*
- * As getdents64(fd, to, size), but with struct cosy_dirent, and then newfstatat(fd, its
- * name, its stat, flags) for each of them.  At most 64 KB at once.  Bytes, 0 at the end,
- * or getdents64's error.  Non-zero run->status: it leaves before the next call, and r1-r5
- * say which that is.
+ * Makes getdents64(fd, to, size), but with struct cosy_dirent, and then newfstatat(fd, its name,
+ * its stat, flags) for each entry.  At most 64 KB at once.  Returns bytes, 0 at the end, or
+ * getdents64's error.  Non-zero run->status: it leaves before the next call, and r1-r5 say which
+ * that is.
  */
 s64 cosy_op_scan_dir(struct cosy_activation *run, u64 *r)
 {
-	u64 size = min_t(u64, r[3], MOST);
-	u16 length[MOST / (SCAN_HEAD + COSY_WORD)] __cosy_uninitialized;
+	u64 size = min_t(u64, r[3], MAX_LISTING);
+	u16 length[MAX_LISTING / (SCAN_HEAD + COSY_WORD)] __cosy_uninitialized;
 	struct listing listing = { .ctx.actor = scan_put, .length = length };
 	struct scan scan = { .run = run, .fd = r[1], .flags = r[4] };
 	struct file *file;
@@ -361,9 +377,9 @@ s64 cosy_op_scan_dir(struct cosy_activation *run, u64 *r)
 	if (unlikely(COSY_IS_UNDER_WAY(r[4])))
 		return scan_rest(run, r);
 	at = cosy_reach(run, r[2], size);
+	/* Nothing is there, so a write fails, if one is made. */
 	if (unlikely(!at))
-		at = (u8 *)
-			TASK_SIZE_MAX; /* where nothing is: it fails when and if it is written to */
+		at = (u8 *)TASK_SIZE_MAX;
 	if (run->held)
 		cosy_held_drop(run);
 	fd = fdget(r[1]);
@@ -377,7 +393,10 @@ s64 cosy_op_scan_dir(struct cosy_activation *run, u64 *r)
 		scan.dir = &file->f_path;
 		scan.allowed = cosy_may_search(scan.dir);
 		result = stat_entries(&scan, r, at, result, length, listing.length);
-		/* It stays open for the scan; from here on only if nobody shares the descriptors. */
+		/*
+		 * The directory stays open for the scan; from here on only if nobody shares the
+		 * descriptors.
+		 */
 		if (!cosy_fd_is_borrowed(fd))
 			cosy_child_drop(run);
 	}

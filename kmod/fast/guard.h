@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * guard.h - what specialised versions and views stand on: guards that are counted when
- * they fail, and the kernel's own call, which is made then.
+ * guard.h - guards, counted when they fail, and the kernel's own call, which is made then:
+ * specialised versions and views are built on them.
  */
 #ifndef COSY_GUARD_H
 #define COSY_GUARD_H
@@ -20,19 +20,19 @@ enum cosy_guard {
 /* The answer of a specialised version whose guard failed: no result of any call. */
 #define COSY_ORDINARY S64_MIN
 
-/* An ordinary read of the file system whose guard FRESH failed has succeeded. */
+/* Notes that an ordinary read has succeeded of the file system whose guard FRESH failed. */
 void cosy_made_fresh(struct cosy_activation *run);
 
-/* The start of a RUN: what was made fresh in this jiffy still is. */
+/* Starts a RUN: file systems that were made fresh in this jiffy still are. */
 void cosy_fresh_init(struct cosy_activation *run);
 
 /* Counts a failed guard.  Returns COSY_ORDINARY, for `return cosy_guard_failed(...)`. */
 s64 cosy_guard_failed(struct cosy_activation *run, enum cosy_guard guard);
 
 /*
- * Makes system call `number` as the kernel makes it, after cosy_held_drop.
- * A restart code has run->status set: the caller returns, and the call in progress,
- * which must be able to start over, leaves.
+ * Makes system call `number` as the kernel makes it, after cosy_held_drop.  Sets run->status if
+ * the result is a restart code.  The caller then returns, and the call in progress, which must be
+ * able to start over, leaves.
  */
 s64 cosy_ordinary(struct cosy_activation *run, u32 number, u64 a, u64 b, u64 c, u64 d);
 
@@ -40,8 +40,8 @@ s64 cosy_ordinary(struct cosy_activation *run, u32 number, u64 a, u64 b, u64 c, 
 s64 cosy_ordinary_regs(struct cosy_activation *run, u32 number, const struct pt_regs *regs);
 
 /*
- * `result`, once a restart code among them has run->status set.  For what comes from
- * parts of calls that specialised versions make themselves; nothing may be done then.
+ * Returns `result`, and sets run->status if it is a restart code; then nothing may have been done.
+ * For results of parts of a call that a specialised version makes itself.
  */
 static __always_inline s64 cosy_call_result(struct cosy_activation *run, s64 result)
 {
@@ -53,8 +53,8 @@ static __always_inline s64 cosy_call_result(struct cosy_activation *run, s64 res
 }
 
 /*
- * Writes views back into the shared buffer and drops whatever else specialised versions
- * hold.  Before sleeping, at every safepoint, at the end.  Cannot fail.
+ * Writes views back into the shared buffer and drops all else that specialised versions hold.
+ * Called before sleeping, at every safepoint and at the end.  Cannot fail.
  */
 void cosy_held_drop(struct cosy_activation *run);
 

@@ -9,7 +9,10 @@
 #include <linux/uidgid.h>
 #include "fast/fast.h"
 
-/* In the first user namespace a number is what it is. */
+/*
+ * Returns the number by which the caller knows the user; in the first namespace that is the id
+ * itself.
+ */
 static __always_inline u32 user_number(kuid_t uid)
 {
 	struct user_namespace *ns = current_user_ns();
@@ -59,7 +62,7 @@ s64 cosy_fast_getegid(struct cosy_activation *run, const u64 *r)
 	return group_number(current_egid());
 }
 
-/* Two words, as struct timespec and struct timeval are. */
+/* Writes two words, as struct timespec and struct timeval have. */
 static s64 time_put(struct cosy_activation *run, u64 address, u64 seconds, u64 fraction)
 {
 	u64 __user *to = u64_to_user_ptr(address);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* lookup.c - what is kept of names: dropping it.  See lookup.h. */
+/* lookup.c - drops what is kept of names.  See lookup.h. */
 #include "fast/lookup.h"
 
 void cosy_child_drop(struct cosy_activation *run)
@@ -14,7 +14,9 @@ void cosy_pwd_drop(struct cosy_activation *run)
 {
 	if (!(run->held & COSY_HELD_PWD))
 		return;
-	/* Entries may be of this mount, to which they have no reference. */
+	/*
+	 * Entries that are kept may be of this mount without a reference to it, so they go first.
+	 */
 	cosy_child_drop(run);
 	cosy_prefix_drop(run);
 	run->held &= ~COSY_HELD_PWD;

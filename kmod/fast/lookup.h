@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * lookup.h - from a name to the entry of the directory cache.
+ * lookup.h - from a name to its entry in the directory cache.
  *
- * Of a name of several components, all but the last are prefix.c's.  What the path walk
- * does for the last, or the only one, in its order: the directory, the name from
- * the user's memory, the permission to search (with the security module's say), the
- * directory cache.  Whatever else the walk knows (dots, links to follow, mounts,
- * automounts, hashes and comparisons of the file system's own, names that may have
- * become stale, names that are not there) is the ordinary call's.
+ * Of a name of several components prefix.c follows all but the last.  For the last, or the only
+ * one, this is what the path walk does, in its order: the directory, the name from the user's
+ * memory, the permission to search (with the security module's say), the directory cache.  All
+ * else that the walk knows is left to the ordinary call: dots, links to follow, mounts,
+ * automounts, hashes and comparisons of the file system's own, names that may have become stale,
+ * names that are not there.
  *
- * The look-up and the check for a mount on what it found are as little one step as in
- * the kernel's walk: each call's result is one that it could have had.
+ * The look-up, and the check whether its entry is mounted on, are two steps, as in the kernel's
+ * walk: each call's result is one that it could have had there.
  *
  * In line, since these are the main path of every call that is given a name.
  */
@@ -29,7 +29,10 @@
 #include "fast/guard.h"
 #include "memory/memory.h"
 
-/* A name of its own, neither too long nor a dot or two. */
+/*
+ * Tells whether a name is one of an entry: neither empty nor too long, and neither one dot nor
+ * two.
+ */
 static inline bool cosy_is_component(const struct qstr *name)
 {
 	return name->len - 1 < NAME_MAX &&
@@ -38,7 +41,7 @@ static inline bool cosy_is_component(const struct qstr *name)
 }
 
 /*
- * Length of the component at `at` if it ends with a NUL before `most` bytes; 0 for no
+ * Returns the length of the component at `at` if it ends with a NUL within `most` bytes; 0 for no
  * component, one that is followed by a slash, and one that is longer.
  */
 static __always_inline u32 cosy_component_length(const u8 *at, u32 most)
@@ -59,9 +62,9 @@ static __always_inline u32 cosy_component_length(const u8 *at, u32 most)
 }
 
 /*
- * The name at user address `address`, in place when it is in the shared buffer.  There
- * it may change at any time: that finds, at worst, another name of the same directory.
- * False, uncounted: no such name.
+ * Gets the name at user address `address`: in place when it is in the shared buffer, else by
+ * `copy`.  In place it may change at any time; that finds, at worst, another name of the same
+ * directory.  False, with no guard counted: it is not one component, or cannot be read.
  */
 static __always_inline bool cosy_name_get(struct cosy_activation *run, u64 address, u8 *copy,
 					  struct qstr *ret)
@@ -90,29 +93,31 @@ static __always_inline bool cosy_name_get(struct cosy_activation *run, u64 addre
 
 /*
  * Programs ask for the attributes of names in the order in which a directory lists them, and a
- * directory in memory lists them in the order of its list of children.  So the entry found last
- * is kept, and the next name is first compared with its neighbours: no hash, no chain.  From the
- * second call in a row on, since whatever an ordinary call comes between costs to drop.
+ * directory in memory lists them in the order of its list of children.  So the entry found last is
+ * kept, and the next name is first compared with its neighbours: no hash, no chain.  It is kept
+ * from the second call in a row on, since an ordinary call in between drops it, which costs.
  *
- * The entry is a reference, but none to its mount: it is kept only while the directory is open
- * by a table of descriptors that nobody shares, since then it stays open until the task itself
- * makes an ordinary call, before which everything is dropped.
+ * The entry is a reference, but none to its mount.  So it is kept only while the directory is open
+ * by a table of descriptors that nobody shares: then it stays open until the task itself makes an
+ * ordinary call, before which everything is dropped.
  */
 
-/* Look-ups in a row without a neighbour, after which none is looked for until all is dropped. */
+/*
+ * After so many look-ups in a row that find no neighbour, none is looked for until all is dropped.
+ */
 #define COSY_MAX_STRANGERS 8
 
 /* Drops the entry found last: part of cosy_held_drop. */
 void cosy_child_drop(struct cosy_activation *run);
 
-/* Keeps `child`, the caller's reference, in place of the one before it. */
+/* Keeps `child`, the caller's reference, in place of the entry kept before. */
 static __always_inline void cosy_child_keep(struct cosy_activation *run, struct dentry *child)
 {
 	struct dentry *old = run->child;
 
 	run->child = child;
 	if (likely(run->held & COSY_HELD_CHILD)) {
-		/* A file system in memory has a reference of its own: not the last one. */
+		/* Not the last reference, since a file system in memory has one of its own. */
 		if (unlikely(!lockref_put_or_lock(&old->d_lockref))) {
 			__acquire(&old->d_lock);
 			spin_unlock(&old->d_lock);
@@ -125,7 +130,7 @@ static __always_inline void cosy_child_keep(struct cosy_activation *run, struct 
 	run->strangers = 0;
 }
 
-/* The name of `dentry`, whose lock is held, is `name`, which may change meanwhile. */
+/* Tells whether `dentry`, whose lock is held, has the name `name`, which may change meanwhile. */
 static __always_inline bool cosy_entry_is(const struct dentry *dentry, const struct qstr *name)
 {
 	const u8 *a = dentry->d_name.name, *b = name->name;
@@ -142,7 +147,7 @@ static __always_inline bool cosy_entry_is(const struct dentry *dentry, const str
 	       !((read_word_at_a_time(a) ^ load_unaligned_zeropad(b)) << (64 - 8 * left));
 }
 
-/* A reference to `next`, a child of a directory whose lock is held, if it is `name`. */
+/* Takes a reference to `next`, a child of a directory whose lock is held, if it is `name`. */
 static __always_inline bool cosy_entry_get(struct dentry *next, const struct qstr *name)
 {
 	bool found;
@@ -157,7 +162,7 @@ static __always_inline bool cosy_entry_get(struct dentry *next, const struct qst
 	return found;
 }
 
-/* A reference to the neighbour of the entry found last, if it is `name`. */
+/* Returns a reference to the neighbour of the entry found last, if that is `name`; else NULL. */
 static __always_inline struct dentry *cosy_next_child(struct cosy_activation *run,
 						      struct dentry *dir, const struct qstr *name)
 {
@@ -183,7 +188,7 @@ static __always_inline struct dentry *cosy_next_child(struct cosy_activation *ru
 	return next;
 }
 
-/* A reference to the entry found last, if it is `name`. */
+/* Returns a reference to the entry found last, if that is `name`; else NULL. */
 static __always_inline struct dentry *cosy_same_child(struct cosy_activation *run,
 						      struct dentry *dir, const struct qstr *name)
 {
@@ -201,8 +206,8 @@ static __always_inline struct dentry *cosy_same_child(struct cosy_activation *ru
 }
 
 /*
- * A reference to the entry `name` of `dir`, if the cache has it and it needs no more care.
- * With `again` it is likely to be the one found last.
+ * Returns a reference to the entry `name` of `dir`, if the cache has it and it needs no more care;
+ * else NULL, with a guard counted.  With `again` it is likely to be the one found last.
  */
 static __always_inline struct dentry *cosy_child_get(struct cosy_activation *run,
 						     struct dentry *dir, struct qstr *name,
@@ -243,7 +248,7 @@ static __always_inline struct dentry *cosy_child_get(struct cosy_activation *run
 
 /* --- From the call's arguments --------------------------------------------------------- */
 
-/* What a name led to, until cosy_found_put. */
+/* The entry that a name led to, until cosy_found_put. */
 struct cosy_found {
 	struct path path; /* of the entry; the reference to its mount is the directory's */
 	const struct path *dir;
@@ -254,23 +259,23 @@ struct cosy_found {
 };
 
 /*
- * The current directory, kept from the second call in a row on: references, as it may be
- * another one at any time (pivot_root).  Out of line: to let it go; part of cosy_held_drop.
+ * Drops the current directory: part of cosy_held_drop.  It is kept from the second call in a row
+ * on, by references, as it may be another one at any time (pivot_root).
  */
 void cosy_pwd_drop(struct cosy_activation *run);
 
 /*
- * For a name of several components at user address `address`, which is copied to the
- * NAME_MAX + 1 bytes at `copy`: 0, the directory that all but the last lead to in found->dir,
- * and the last in `*ret`; an error that is the call's, or COSY_ORDINARY.
+ * Follows all but the last component of the name at user address `address`, which is copied to the
+ * NAME_MAX + 1 bytes at `copy`.  0, with the directory that they lead to in found->dir and the
+ * last component in `*ret`; an error that is the call's; or COSY_ORDINARY.
  */
 s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, struct cosy_found *found,
 		    struct qstr *ret);
 
-/* Lets the entries go that such names have led to: part of cosy_held_drop. */
+/* Drops the entries that such names have led to: part of cosy_held_drop. */
 void cosy_prefix_drop(struct cosy_activation *run);
 
-/* Whether the directory kept is the current one still. */
+/* Tells whether the directory that is kept is still the current one. */
 static __always_inline bool cosy_pwd_is_kept(const struct cosy_activation *run)
 {
 	struct fs_struct *fs = current->fs;
@@ -294,7 +299,7 @@ static __always_inline void cosy_pwd_get(struct cosy_activation *run, struct cos
 		return;
 	}
 	cosy_pwd_drop(run);
-	/* Nobody else can change it by chdir. */
+	/* Kept where nobody else can change it by chdir. */
 	ret->stays = ret->more && current->fs->users == 1;
 	if (ret->stays) {
 		get_fs_pwd(current->fs, &run->pwd);
@@ -315,8 +320,9 @@ static __always_inline void cosy_directory_put(s32 dirfd, struct cosy_found *fou
 }
 
 /*
- * The entry that the call's `dirfd` and `name` lead to: 0 and `*ret`, an error that is the
- * call's, or COSY_ORDINARY.  `again`: others of its calls are likely to be about the same name.
+ * Finds the entry that the call's `dirfd` and the name at `address` lead to.  0 and `*ret`, an
+ * error that is the call's, or COSY_ORDINARY.  `again`: several such calls about one name are
+ * likely.
  */
 static __always_inline s64 cosy_find(struct cosy_activation *run, s32 dirfd, u64 address,
 				     bool follow, bool again, struct cosy_found *ret)
@@ -330,7 +336,10 @@ static __always_inline s64 cosy_find(struct cosy_activation *run, s32 dirfd, u64
 	if (dirfd == AT_FDCWD) {
 		cosy_pwd_get(run, ret);
 	} else {
-		/* Not descriptors that are paths alone (O_PATH): those are left to the ordinary call. */
+		/*
+		 * fdget has no descriptors that are paths alone (O_PATH); they are left to the
+		 * ordinary call.
+		 */
 		ret->fd = fdget(dirfd);
 		if (unlikely(!fd_file(ret->fd)))
 			return cosy_guard_failed(run, COSY_GUARD_NAME);

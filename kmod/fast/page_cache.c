@@ -10,8 +10,8 @@
 #define DAY (24 * 60 * 60)
 
 /*
- * What touch_atime asks last, before all else that may forbid an update: where there is
- * none to make, it does not matter who forbids it.
+ * Asks before all else what touch_atime asks last: where no update is due, it does not matter who
+ * might forbid one.
  */
 static __always_inline bool access_is_recent(const struct inode *inode,
 					     const struct vfsmount *mount)
@@ -21,7 +21,7 @@ static __always_inline bool access_is_recent(const struct inode *inode,
 	if (likely(mount->mnt_flags & MNT_RELATIME)) {
 		modified = inode_get_mtime(inode);
 		changed = inode_get_ctime(inode);
-		/* The coarse clock's seconds. */
+		/* These are the coarse clock's seconds, as touch_atime takes them. */
 		if (timespec64_compare(&modified, &accessed) < 0 &&
 		    timespec64_compare(&changed, &accessed) < 0 &&
 		    ktime_get_real_seconds() - accessed.tv_sec < DAY)
@@ -57,11 +57,11 @@ struct folio *cosy_folio_find(struct address_space *mapping, pgoff_t index)
 {
 	struct folio *folio = filemap_get_folio(mapping, index);
 
-	/* NULL before Linux 6.3. */
+	/* Linux before 6.3 returns NULL. */
 	return IS_ERR_OR_NULL(folio) ? NULL : folio;
 }
 
-/* The same as cosy_folios_get, of one folio, which may have several of the pages. */
+/* Does cosy_folios_get for one folio, which may have several of the pages. */
 static enum cosy_guard page_cache_get_folio(struct address_space *mapping, pgoff_t index, u32 count,
 					    struct folio **ret, u8 **page, u32 *got)
 {

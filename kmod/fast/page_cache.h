@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * page_cache.h - files whose bytes are those of their page cache, and what has to hold
- * for a folio of it to be read.
+ * page_cache.h - files whose bytes are those of their page cache, and what has to hold for a folio
+ * of it to be read.
  *
- * A specialised read looks for its guards in this order: the file (cosy_cached_file),
- * the file system (cosy_is_fresh), i_size, the folio (cosy_folios_get, cosy_folio_guard);
- * makes the checks that the call makes, which may sleep (rw_verify_area);
- * looks at the folio's mapping and at i_size again; and tells what it did
- * (cosy_read_done).  From rw_verify_area on it is seen by others: a guard that fails
- * behind it has them asked twice, so none may but by an invalidation in between.
+ * A view's read looks at its guards in this order: the file (cosy_cached_file), the file system
+ * (cosy_is_fresh), i_size, the folios (cosy_folios_get).  It then makes the checks that the call
+ * makes, which may sleep (rw_verify_area); looks at the folios' mapping and at i_size again; and
+ * tells what it did (cosy_read_done).  From rw_verify_area on others see the read, and a guard
+ * that failed after it would have them asked twice.  So none may fail there, but by an
+ * invalidation in between.  read.c makes the rest of its call by the file system instead.
  */
 #ifndef COSY_PAGE_CACHE_H
 #define COSY_PAGE_CACHE_H
@@ -23,9 +23,8 @@
 #define COSY_GUARDS_HOLD COSY_GUARD_CNT
 
 /*
- * COSY_GUARD_FS_CONSTANT: a regular file of a file system that reads and writes by
- * the page cache alone.  Those stacked upon others, remote ones and FUSE are not,
- * and others have not been looked at.
+ * Checks COSY_GUARD_FS_CONSTANT: a regular file of a file system that reads and writes by the page
+ * cache alone.  Stacked and remote ones and FUSE do not, and others have not been looked at.
  */
 static inline bool cosy_cached_file(const struct file *file)
 {
@@ -45,9 +44,9 @@ static inline bool cosy_cached_file(const struct file *file)
 }
 
 /*
- * COSY_GUARD_FRESH: an ordinary read of that file system succeeded in this RUN, behind
- * its last safepoint, or in one before it in the jiffy in which this one began.  Where it
- * fails, the ordinary call that follows sees to it.
+ * Checks COSY_GUARD_FRESH: an ordinary read of that file system succeeded in this RUN, after its
+ * last safepoint, or in an earlier RUN in the jiffy in which this one began.  Where it fails, the
+ * ordinary call that follows makes it hold.
  */
 static inline bool cosy_is_fresh(struct cosy_activation *run, const struct super_block *sb)
 {
@@ -57,7 +56,7 @@ static inline bool cosy_is_fresh(struct cosy_activation *run, const struct super
 	return false;
 }
 
-/* Where byte `position` of its file is, which `folio` has. */
+/* Returns the address of byte `position` of the file, which `folio` has. */
 static inline u8 *cosy_folio_byte(struct folio *folio, loff_t position)
 {
 	return (u8 *)folio_address(folio) + (position & (folio_size(folio) - 1));
@@ -68,7 +67,7 @@ static __always_inline unsigned long cosy_folio_flags(const struct folio *folio)
 	return READ_ONCE(*(const unsigned long *)&folio->flags);
 }
 
-/* All of a folio's flags that matter, looked at once: is it up to date and nothing else? */
+/* Looks at all of a folio's flags that matter at once: it is up to date and nothing else. */
 static inline bool cosy_folio_sound(const struct folio *folio)
 {
 	unsigned long interesting = BIT(PG_uptodate) | BIT(PG_readahead) | BIT(PG_head);
@@ -79,7 +78,7 @@ static inline bool cosy_folio_sound(const struct folio *folio)
 	return (cosy_folio_flags(folio) & interesting) == BIT(PG_uptodate);
 }
 
-/* The guard that fails for `folio`, which must be held, or COSY_GUARDS_HOLD. */
+/* Returns the guard that fails for `folio`, which must be held, or COSY_GUARDS_HOLD. */
 static inline enum cosy_guard cosy_folio_guard(struct folio *folio,
 					       const struct address_space *mapping)
 {
@@ -87,7 +86,7 @@ static inline enum cosy_guard cosy_folio_guard(struct folio *folio,
 		return COSY_GUARD_NO_HOLES;
 	if (likely(cosy_folio_sound(folio)))
 		return COSY_GUARDS_HOLD;
-	/* A hole of tmpfs, preallocated, is a folio that is not up to date. */
+	/* A preallocated hole of tmpfs is a folio that is not up to date. */
 	if (!folio_test_uptodate(folio) || folio_test_hwpoison(folio) ||
 	    (folio_test_large(folio) && folio_test_has_hwpoisoned(folio)))
 		return COSY_GUARD_NO_HOLES;
@@ -95,9 +94,9 @@ static inline enum cosy_guard cosy_folio_guard(struct folio *folio,
 }
 
 /*
- * Folios are found under RCU.  Where its readers may be preempted that is two calls;
- * a stretch without preemption is as good.  It must not sleep, and a reference that is
- * put back may have to: that waits until the end.
+ * Begins a stretch in which folios can be found, under RCU.  Where RCU's readers may be preempted
+ * that is two calls; a stretch without preemption is as good.  Nothing in it may sleep.  A
+ * reference that is dropped may have to, so that waits until the end.
  */
 static __always_inline void cosy_tree_enter(void)
 {
@@ -110,8 +109,8 @@ static __always_inline void cosy_tree_leave(void)
 }
 
 /*
- * The slot of page `index` in the page cache's tree, and behind which slot its row ends:
- * in it the following pages have the following slots.  That one itself: there is none.
+ * Returns the slot of page `index` in the page cache's tree, and in `*end` where its row ends:
+ * within the row the next pages have the next slots.  `*end` itself: there is no slot.
  */
 static __always_inline void __rcu *const *cosy_tree_slot(const struct xarray *tree, pgoff_t index,
 							 void __rcu *const **end)
@@ -137,17 +136,17 @@ static __always_inline void __rcu *const *cosy_tree_slot(const struct xarray *tr
 	return slot;
 }
 
-/* As folio_try_get, which enters once more. */
+/* Does folio_try_get, without entering RCU once more. */
 static __always_inline bool cosy_folio_try_get(struct folio *folio)
 {
-	/* What is left of a huge page's memory map must not be written to. */
+	/* A fake head is what is left of a huge page's memory map, which must not be written to. */
 	return likely(!page_is_fake_head(&folio->page)) &&
 	       likely(atomic_inc_not_zero(&folio->_refcount));
 }
 
 /*
- * The folios of up to `count` pages from `index` on, a reference each, and where their
- * bytes are unless `page` is NULL.  How many: up to the first that is not there, not
+ * Gets the folios of up to `count` pages from `index` on, a reference each, and the addresses of
+ * their bytes unless `page` is NULL.  Returns how many: up to the first that is not there, not
  * sound, or in another row.
  */
 static __always_inline u32 cosy_row_get(struct address_space *mapping, pgoff_t index, u32 count,
@@ -161,7 +160,7 @@ static __always_inline u32 cosy_row_get(struct address_space *mapping, pgoff_t i
 	slot = cosy_tree_slot(&mapping->i_pages, index, &end);
 	for (got = 0; got < count && slot < end; got++, slot++) {
 		folio = rcu_dereference_raw(*slot);
-		/* Neither a value nor anything of the tree's own. */
+		/* A folio is neither a value nor anything of the tree's own. */
 		if (unlikely(!folio || (unsigned long)folio & 3 || !cosy_folio_try_get(folio)))
 			break;
 		if (unlikely(folio != rcu_access_pointer(*slot) || !cosy_folio_sound(folio))) {
@@ -178,7 +177,7 @@ static __always_inline u32 cosy_row_get(struct address_space *mapping, pgoff_t i
 	return got;
 }
 
-/* A reference to the folio of page `index`, whatever it is like, or NULL. */
+/* Returns a reference to the folio of page `index`, whatever it is like, or NULL. */
 struct folio *cosy_folio_find(struct address_space *mapping, pgoff_t index);
 
 static __always_inline struct folio *cosy_folio_get(struct address_space *mapping, pgoff_t index)
@@ -190,14 +189,14 @@ static __always_inline struct folio *cosy_folio_get(struct address_space *mappin
 	return cosy_folio_find(mapping, index);
 }
 
-/* cosy_folios_get from the page on that has none in its row. */
+/* Slow path of cosy_folios_get: goes on with the page that has no sound folio in its row. */
 enum cosy_guard cosy_folios_get_rest(struct address_space *mapping, pgoff_t index, u32 count,
 				     struct folio **ret, u8 **page, u32 *got);
 
 /*
- * The folios of `count` pages from `index` on, one for each page, a reference each, and
- * where these pages are unless `page` is NULL.  *got are there and their guards hold; if
- * that is not all of them the next one's guard, which is returned, does not.
+ * Gets the folios of `count` pages from `index` on, one for each page, a reference each, and the
+ * addresses of these pages unless `page` is NULL.  Afterwards `*got` of them are there and their
+ * guards hold.  If these are not all, returns the guard that failed for the next one.
  */
 static __always_inline enum cosy_guard cosy_folios_get(struct address_space *mapping, pgoff_t index,
 						       u32 count, struct folio **ret, u8 **page,
@@ -210,8 +209,8 @@ static __always_inline enum cosy_guard cosy_folios_get(struct address_space *map
 }
 
 /*
- * folio_mark_accessed, which is no more than looking where a folio is as young already
- * as it can be.
+ * Does folio_mark_accessed, which is no more than a look where a folio is as young already as it
+ * can be.
  */
 static __always_inline void cosy_folio_mark_accessed(struct folio *folio)
 {
@@ -226,8 +225,8 @@ static __always_inline void cosy_folio_mark_accessed(struct folio *folio)
 }
 
 /*
- * What fdget_pos does: holds the file position against others who share the
- * description.  Returns whether cosy_position_unlock is due; `file` is held by fdget.
+ * Locks the file position, as fdget_pos does, against others who share the description.  Returns
+ * whether cosy_position_unlock is due; `file` is held by fdget.
  */
 static inline bool cosy_position_lock(struct file *file)
 {
@@ -243,13 +242,11 @@ static inline void cosy_position_unlock(struct file *file, bool locked)
 		mutex_unlock(&file->f_pos_lock);
 }
 
-/*
- * file_accessed: the access time, unless it is recent enough, which most reads find.
- */
+/* Does file_accessed: sets the access time, unless it is recent enough, as in most reads. */
 void cosy_file_accessed(struct file *file);
 
 /*
- * A read of `count` bytes (may be 0) up to `end` is done: accounting, access time,
+ * Tells of a read of `count` bytes (may be 0) up to `end` that is done: accounting, access time,
  * notification, and the position that readahead goes by.
  */
 void cosy_read_done(struct file *file, loff_t end, size_t count);

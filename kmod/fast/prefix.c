@@ -2,19 +2,19 @@
 /*
  * prefix.c - names of several components: the directory that all but the last lead to.
  *
- * git, make and their like ask for a/b/c/x, then for a/b/c/y.  So the entries on the way are
- * kept, references, and in each call each of them is looked at again in the walk's order: the
- * permission to search the directory before it, then by its sequence counter that it still
- * has this name there (renaming, removing and dropping it change that), and that nothing is
- * mounted on it.  What has changed, and what follows it, is looked up anew.
+ * git, make and their like ask for a/b/c/x, then for a/b/c/y.  So references to the entries on the
+ * way are kept.  In each call each of them is looked at again, in the walk's order: the permission
+ * to search the directory above it; by its sequence counter, that it still has this name there
+ * (renaming, removing and dropping it change that); and that nothing is mounted on it.  An entry
+ * that has changed, and those below it, are looked up anew.
  *
- * Like the entry found last they are no references to the mount, which is that of the
- * directory where the name begins: see lookup.h.
+ * Like the entry found last (lookup.h) they are no references to the mount, which is that of the
+ * directory where the name begins.
  */
 #include <linux/string.h>
 #include "fast/lookup.h"
 
-/* Entries that need more care than to be looked up. */
+/* Flags of entries that need more care than a look-up. */
 #define PREFIX_CARE (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE)
 
 /* Keeps the first `depth` entries only. */
@@ -34,7 +34,7 @@ void cosy_prefix_drop(struct cosy_activation *run)
 		prefix_cut(run, 0);
 }
 
-/* Entry `i` is what it was. */
+/* Tells whether entry `i` is what it was. */
 static bool prefix_holds(const struct cosy_prefix *prefix, u32 i)
 {
 	struct dentry *entry = prefix->entry[i];
@@ -43,7 +43,10 @@ static bool prefix_holds(const struct cosy_prefix *prefix, u32 i)
 	       !(READ_ONCE(entry->d_flags) & PREFIX_CARE);
 }
 
-/* The sequence counter of `entry` while it is `name` in `dir`, in which it cannot be odd; else 1. */
+/*
+ * Returns the sequence counter of `entry` if it is `name` in `dir`, else 1.  While it is locked
+ * the counter cannot be odd.
+ */
 static unsigned int entry_sequence(struct dentry *entry, const struct dentry *dir,
 				   const struct qstr *name)
 {
@@ -56,7 +59,7 @@ static unsigned int entry_sequence(struct dentry *entry, const struct dentry *di
 	return seq;
 }
 
-/* Looks the directory `name` of `dir` up, and keeps it. */
+/* Looks up the directory `name` of `dir`, and keeps it. */
 static bool prefix_add(struct cosy_activation *run, struct dentry *dir, struct qstr *name, u32 end)
 {
 	struct cosy_prefix *prefix = &run->prefix;
@@ -96,7 +99,7 @@ fail:
 	return false;
 }
 
-/* Where the component at `from` ends, in `length` bytes of `path`. */
+/* Returns where the component at `from` ends, in `length` bytes of `path`. */
 static u32 component_end(const u8 *path, u32 from, u32 length)
 {
 	const u8 *slash = memchr(path + from, '/', length - from);
@@ -104,7 +107,7 @@ static u32 component_end(const u8 *path, u32 from, u32 length)
 	return slash ? slash - path : length;
 }
 
-/* From `base` by the first `length` bytes of `path` to run->prefix.dir. */
+/* Goes from `base` along the first `length` bytes of `path`, to run->prefix.dir. */
 static s64 prefix_enter(struct cosy_activation *run, const struct path *base, const u8 *path,
 			u32 length)
 {

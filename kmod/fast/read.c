@@ -2,13 +2,13 @@
 /*
  * read.c - Synthetix's specialised read (SOSP 1995, section 3) for a compound.
  *
- * The first read of a page finds its folio and holds it; the next ones copy from where
- * it is as long as the guards of core/guards.def hold.  Everything that read(2) does
- * beside finding the page and copying is done for each call: mode, position and its
- * lock, the security module's and fanotify's say, access time, events, accounting.
+ * The first read of a page finds its folio and holds it; the next ones copy from it as long as the
+ * guards of core/guards.def hold.  Everything that read(2) does beside finding the page and
+ * copying is done for each call: mode, position and its lock, the security module's and fanotify's
+ * say, access time, events, accounting.
  *
- * A guard that fails in the middle of a call has the file system's own ->read_iter make
- * the rest of it, for then all that comes before it has been done.
+ * When a guard fails in the middle of a call, the file system's own ->read_iter makes the rest of
+ * it, since all that comes before has been done by then.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -25,7 +25,7 @@
 /* Largest read served here; a longer one would need a safepoint in the middle. */
 #define MAX_FAST_READ (256 << 10)
 
-/* Guard NO_FP_SHARE: where it fails the lock is all that it takes. */
+/* Locks the position, and counts guard NO_FP_SHARE where that is needed; the read goes on. */
 static __always_inline bool position_lock(struct cosy_activation *run, struct file *file)
 {
 	bool locked = cosy_position_lock(file);
@@ -35,7 +35,7 @@ static __always_inline bool position_lock(struct cosy_activation *run, struct fi
 	return locked;
 }
 
-/* The rest of a read as the file system makes it. */
+/* Makes the rest of a read as the file system makes it. */
 static ssize_t read_rest(struct cosy_activation *run, struct file *file, struct iov_iter *to,
 			 loff_t *pos)
 {
@@ -73,7 +73,7 @@ static ssize_t read_byte_uncached(struct cosy_activation *run, struct file *file
 	return read_rest(run, file, &iter, pos);
 }
 
-/* Bytes that could not be copied. */
+/* Returns the bytes that could not be copied. */
 static __always_inline size_t read_copy_out(char __user *to, const u8 *from, size_t count)
 {
 	cosy_note_read(from, count);
@@ -82,7 +82,7 @@ static __always_inline size_t read_copy_out(char __user *to, const u8 *from, siz
 	return raw_copy_to_user(to, from, count);
 }
 
-/* Bytes read, or an error.  `to` has been checked to be user memory. */
+/* Returns bytes read, or an error.  `to` has been checked to be user memory. */
 static __always_inline ssize_t read_cached(struct cosy_activation *run, struct file *file,
 					   char __user *to, size_t count, loff_t *pos)
 {
@@ -132,7 +132,7 @@ rest:
 	return done + result;
 }
 
-/* As vfs_read, for a file that cosy_cached_file has accepted. */
+/* Does vfs_read for a file that cosy_cached_file has accepted. */
 static __always_inline ssize_t read_file(struct cosy_activation *run, struct file *file,
 					 char __user *to, size_t count, loff_t *pos)
 {
@@ -149,7 +149,7 @@ static __always_inline ssize_t read_file(struct cosy_activation *run, struct fil
 	return result;
 }
 
-/* Whether this call is one for us; every error is the ordinary call's to tell. */
+/* Tells whether the specialised version fits this call.  Errors are left to the ordinary call. */
 static __always_inline bool read_fits(struct cosy_activation *run, const struct file *file,
 				      u64 buffer, u64 count, s64 *result)
 {
@@ -209,8 +209,8 @@ s64 cosy_fast_pread64(struct cosy_activation *run, const u64 *r)
 }
 
 /*
- * What ->llseek does where the new position is not beyond the end of file, hence not
- * beyond what the file system can have.  Others than directories have no f_version.
+ * Does what ->llseek does for a new position up to the end of file, which the file system can
+ * have.  Only directories have an f_version to set.
  */
 static __always_inline bool position_seek(struct file *file, s64 offset, u32 whence)
 {
@@ -245,7 +245,7 @@ s64 cosy_fast_lseek(struct cosy_activation *run, const u64 *r)
 
 /* --- One byte, in a register ------------------------------------------------------- */
 
-/* 1 with the byte, 0 at the end of file, or an error. */
+/* Reads one byte.  Returns 1 with the byte, 0 at the end of file, or an error. */
 static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, u8 *ret,
 				loff_t *pos)
 {
@@ -274,7 +274,10 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 	return result;
 }
 
-/* Pipes and sockets read into kernel memory as well as into a user's; of others nothing is known. */
+/*
+ * Tells whether the file reads into kernel memory as well as into a user's: regular files, pipes
+ * and sockets do, of others nothing is known.
+ */
 static bool reads_bytes(const struct file *file)
 {
 	umode_t mode = file_inode(file)->i_mode;
@@ -307,8 +310,8 @@ static s64 read_byte(struct cosy_activation *run, struct file *file, bool cached
 }
 
 /*
- * The next byte of the file, -ENODATA at its end, or read's error, also a restart code.
- * A byte that can only be read into a user's memory is left to the interpreter.
+ * Reads the next byte of a file.  Returns it, -ENODATA at the end, or read's error, which may be a
+ * restart code.  A byte that can only be read into a user's memory is left to the interpreter.
  */
 s64 cosy_op_readc(struct cosy_activation *run, u64 *r)
 {
@@ -324,7 +327,7 @@ s64 cosy_op_readc(struct cosy_activation *run, u64 *r)
 	file = fd_file(fd);
 	if (unlikely(!file || !(file->f_mode & FMODE_READ)))
 		goto out;
-	/* It may wait for others, who may change what is viewed before they wake us. */
+	/* The read may wait for others, who may change what is viewed before they wake us. */
 	if (unlikely(!cached && run->held))
 		cosy_held_drop(run);
 	if (likely(cached || (file->f_mode & FMODE_CAN_READ && reads_bytes(file))))

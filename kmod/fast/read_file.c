@@ -2,13 +2,12 @@
 /*
  * read_file.c - a small file opened, read and closed: the composite read_file.
  *
- * Opening and closing are the kernel's own calls, so that the file has a descriptor
- * meanwhile, as it would have; what there is to save is in the reads, and in the two
- * calls that the compound does not make.
+ * Opening and closing are the kernel's own calls, so that the file has a descriptor meanwhile, as
+ * it would have natively.  The reads are specialised, and the compound makes one call, not three.
  *
- * Before each call but the first it looks for filters, tracers, signals and limits, and
- * leaves with what remains in r1-r5 (COSY_UNDER_WAY).  All of that is the user's: the
- * kernel's own calls check it as they would have from him.
+ * Before each call but the first it looks for filters, tracers, signals and limits, and leaves
+ * with what remains in r1-r5 (COSY_UNDER_WAY).  The user may change these: the kernel's own calls
+ * check them as they check any argument.
  */
 #include <linux/unistd.h>
 #include "fast/fast.h"
@@ -24,7 +23,10 @@ static bool has_to_leave(struct cosy_activation *run)
 	return true;
 }
 
-/* One read of what remains.  Non-zero run->status: it is to be restarted, or has failed by then. */
+/*
+ * Makes one read of what remains.  Non-zero run->status: it is to be restarted, or a signal's
+ * handler makes it fail.
+ */
 static void read_some(struct cosy_activation *run, u64 *r)
 {
 	const u64 read[] = { 0, (u32)r[1], r[3], r[4] };
@@ -46,8 +48,8 @@ static void read_some(struct cosy_activation *run, u64 *r)
 }
 
 /*
- * openat(dirfd, path, flags), read up to the end of the file or until `size` bytes are at
- * user address `to`, close.  Bytes, or the error of the call that failed.  Non-zero
+ * Makes openat(dirfd, path, flags), reads up to the end of the file or until `size` bytes are at
+ * user address `to`, and closes.  Returns bytes, or the error of the call that failed.  Non-zero
  * run->status: it leaves before the next of its calls, and r1-r5 say which that is.
  */
 s64 cosy_op_read_file(struct cosy_activation *run, u64 *r)
@@ -69,7 +71,7 @@ s64 cosy_op_read_file(struct cosy_activation *run, u64 *r)
 		if (run->status != COSY_DONE || has_to_leave(run))
 			return 0;
 	}
-	/* Closing is never restarted. */
+	/* close is never restarted. */
 	closed = cosy_ordinary(run, __NR_close, (u32)r[1], 0, 0, 0);
 	result = r[2];
 	return result < 0 || closed >= 0 ? result : closed;

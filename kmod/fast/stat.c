@@ -79,7 +79,7 @@ static __always_inline s64 stat_open(struct cosy_activation *run, u32 number, u6
 	return result;
 }
 
-/* AT_EMPTY_PATH alone and no name: it is about the descriptor itself. */
+/* Tells whether a call is about the descriptor itself: AT_EMPTY_PATH alone, and an empty name. */
 static bool is_of_descriptor(s32 dirfd, u64 name, s32 flags)
 {
 	u8 first;
@@ -88,7 +88,7 @@ static bool is_of_descriptor(s32 dirfd, u64 name, s32 flags)
 	       !get_user(first, (u8 __user *)name) && !first;
 }
 
-/* Flags that change the way: fstat, perhaps. */
+/* Serves flags that change the way: fstat, perhaps. */
 static noinline s64 stat_special(struct cosy_activation *run, s32 dirfd, u64 name, u64 to,
 				 s32 flags)
 {
@@ -107,7 +107,10 @@ static __always_inline s64 stat_at(struct cosy_activation *run, s32 dirfd, u64 n
 	return stat_named(run, dirfd, name, to, flags);
 }
 
-/* Attributes are any file system's, and those of remote ones are interrupted by signals. */
+/*
+ * Any file system may be asked for attributes, and signals interrupt remote ones: hence
+ * cosy_call_result.
+ */
 
 s64 cosy_fast_newfstatat(struct cosy_activation *run, const u64 *r)
 {
@@ -131,7 +134,7 @@ s64 cosy_fast_fstat(struct cosy_activation *run, const u64 *r)
 
 /* --- statx ------------------------------------------------------------------------------ */
 
-/* The fields that are served, and flags: others are asked for rarely. */
+/* The fields and the flags that are served; others are asked for rarely. */
 #define STATX_SERVED	   (STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID)
 #define STATX_SERVED_FLAGS (AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE)
 

@@ -14,15 +14,16 @@
 #include "fast/guard.h"
 
 /*
- * newfstatat(2) under the directory `dir`, which the caller holds; flags are LIMITED.  It stays
- * open until the caller has called cosy_child_drop, or for good if nobody shares its descriptor.
+ * Makes newfstatat(2) under the directory `dir`, which the caller holds; `flags` have passed guard
+ * LIMITED.  Unless nobody shares its descriptor, the caller keeps `dir` open until it has called
+ * cosy_child_drop.
  */
 s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 name, u64 to,
 		    s32 flags);
 
 /*
- * The same once the directory may be searched, for a name in kernel memory that
- * cosy_is_component, with the attributes to `to` as cosy_reach gave it.
+ * Does the same once the directory may be searched, for a name that cosy_is_component accepts and
+ * that kernel code can read.  The attributes go to `to` as cosy_reach gave it.
  */
 s64 cosy_stat_child(struct cosy_activation *run, const struct path *dir, struct qstr *name, u8 *to,
 		    s32 flags);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * xattr.c - getxattr and lgetxattr by a name of one component: short values, and above all
- * the answer that there is none, which is what listing programs get of nearly every file.
+ * xattr.c - getxattr and lgetxattr by a name of one component: short values, and above all the
+ * answer that there is none, which is what listing programs get of nearly every file.
  *
- * The path walk is lookup.h's; from there on it is the kernel's own function, which asks
- * the security module and the file system.  It is asked once: what it might answer by
- * something that is not for here (long values, access control lists, whose ids have to be
- * translated) is told before.
+ * lookup.h walks the path.  From there on the kernel's own function asks the security module and
+ * the file system, once.  So answers that do not belong here (long values; access control lists,
+ * whose ids have to be translated) are found out before.
  */
 #include <linux/fs.h>
 #include <linux/posix_acl.h>
@@ -15,11 +14,14 @@
 #include "fast/fast.h"
 #include "fast/lookup.h"
 
-/* Of an attribute's value and, with its NUL, of its name: longer ones are the ordinary call's. */
+/*
+ * Most bytes of an attribute's value and, with its NUL, of its name; longer ones are left to the
+ * ordinary call.
+ */
 #define MAX_VALUE 256
 #define MAX_NAME  64
 
-/* The answer of a file that is known to have no access control list. */
+/* Answers for a file that is known to have no access control list. */
 static s64 acl_missing(struct cosy_activation *run, const struct path *path, const char *name,
 		       int type)
 {
