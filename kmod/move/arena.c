@@ -14,7 +14,7 @@
 #include "move/slots.h"
 #include "stats.h"
 
-/* Slots that one fault maps, when that needs no page for any but the first. */
+/* Most slots that one fault maps; those but the first are mapped only if they need no page. */
 #define FAULT_SLOTS 16UL
 
 /* --- Arenas ------------------------------------------------------------------------------ */
@@ -41,7 +41,7 @@ static struct cosy_arena *arena_alloc(struct mm_struct *mm, unsigned long first,
 	return arena;
 }
 
-/* No mapping is left, so no entry is, and the processors have forgotten them. */
+/* Frees an arena.  No mapping is left, so no entry is, and no processor has a translation. */
 static void arena_free(struct kref *references)
 {
 	struct cosy_arena *arena = container_of(references, struct cosy_arena, references);
@@ -70,7 +70,7 @@ static void arena_put(struct cosy_arena *arena)
 
 /* --- The mapping ----------------------------------------------------------------------------- */
 
-/* The slots of a mapping from `address` on. */
+/* Finds the slots of a mapping from `address` on. */
 static void arena_slots(struct vm_area_struct *vma, unsigned long address, struct cosy_slots *ret)
 {
 	struct cosy_arena *arena = vma->vm_private_data;
@@ -87,7 +87,7 @@ static vm_fault_t arena_fault_at(struct vm_fault *vmf, bool write)
 	struct cosy_slots s;
 	vm_fault_t ret;
 
-	/* None: a fork that found no memory for the child's arena. */
+	/* The mapping has no arena when fork found no memory for the child's. */
 	if (!vmf->vma->vm_private_data)
 		return VM_FAULT_SIGBUS;
 	arena_slots(vmf->vma, vmf->address & PAGE_MASK, &s);
@@ -103,21 +103,25 @@ static vm_fault_t arena_fault(struct vm_fault *vmf)
 	return arena_fault_at(vmf, vmf->flags & FAULT_FLAG_WRITE);
 }
 
-/* An entry that may not write: the page is frozen, or was, or mprotect forbade it for a time. */
+/*
+ * Handles a write by an entry that may not: the page is frozen, or was, or mprotect forbade it for
+ * a time.
+ */
 static vm_fault_t arena_write_fault(struct vm_fault *vmf)
 {
 	return arena_fault_at(vmf, true);
 }
 
-/* Maps nothing around a fault; that it is there lets faults do without the mmap lock. */
+/* Maps nothing around a fault.  That this operation exists lets faults do without the mmap lock. */
 static vm_fault_t arena_map_pages(struct vm_fault *vmf, pgoff_t start, pgoff_t end)
 {
 	return 0;
 }
 
 /*
- * fork: the child gets a copy on write.  The parent's mmap lock is held for writing, and the child
- * does not run yet.  Entries that the child has already (before Linux 6.9) go first, memory or not.
+ * Gives the child of a fork a copy on write.  The parent's mmap lock is held for writing, and the
+ * child does not run yet.  Entries that the child has already (before Linux 6.9) go first, whether
+ * there is memory or not.
  */
 static void arena_fork(struct vm_area_struct *vma, struct cosy_arena *arena)
 {
@@ -143,13 +147,16 @@ static void arena_fork(struct vm_area_struct *vma, struct cosy_arena *arena)
 	cosy_slots_unlock(&s);
 	if (!child)
 		return;
-	/* The program's own data are in it, so it may not be refused: see cosy_buffer_create. */
+	/*
+	 * The program's own data are in the arena, so it may not be refused: see
+	 * cosy_buffer_create.
+	 */
 	cosy_locked_charge_anyhow(&child->locked, count);
 	child->mapped = true;
 	vma->vm_private_data = child;
 }
 
-/* The mapping was copied: by fork, a split or mremap. */
+/* Follows the copying of a mapping by fork, a split or mremap. */
 static void arena_open(struct vm_area_struct *vma)
 {
 	struct cosy_arena *arena = vma->vm_private_data;
@@ -179,7 +186,10 @@ static void page_access(struct page *page, unsigned long offset, void *buffer, i
 	kunmap_local(bytes);
 }
 
-/* For debuggers: bytes within one page; the mmap lock is held.  How many, or an error. */
+/*
+ * Copies bytes within one page for debuggers; the mmap lock is held.  Returns how many, or an
+ * error.
+ */
 static int arena_access(struct vm_area_struct *vma, unsigned long address, void *buffer, int length,
 			int write)
 {
@@ -215,8 +225,8 @@ static const struct vm_operations_struct arena_vm_ops = {
 };
 
 /*
- * VM_PFNMAP: nobody pins the pages, and neither does the kernel merge mappings; VM_DONTEXPAND:
- * nor can mremap make a second one.
+ * VM_PFNMAP keeps others from pinning the pages and the kernel from merging mappings;
+ * VM_DONTEXPAND keeps mremap from making a second one.
  */
 static int arena_mmap(struct file *file, struct vm_area_struct *vma)
 {

@@ -2,8 +2,8 @@
 /*
  * arena.h - memory whose pages move instead of being copied (UVM, USENIX '99, section 4).
  *
- * An arena is an array of slots, each of one page of user memory.  A slot refers to its page;
- * whoever else has the page, a pipe or another arena's slot, refers to it as well.
+ * An arena is an array of slots, each of one page of user memory.  A slot has a reference to its
+ * page, and so has each other place that has the page: a pipe's buffer, another arena's slot.
  *
  *  INVARIANT  A frozen page has no writable page-table entry anywhere, and while two refer to it
  *  its bytes do not change.
@@ -65,25 +65,25 @@ static inline struct page *cosy_slot_page(unsigned long slot)
 	return slot > COSY_SLOT_LOST ? (struct page *)(slot & ~COSY_SLOT_MAPPED) : NULL;
 }
 
-/* Whether the bytes of the page cannot change while the caller refers to it. */
+/* Tells whether the bytes of the page cannot change while the caller refers to it. */
 bool cosy_page_is_frozen(const struct page *page);
 
 /* Complains when a frozen page is not what it was; does nothing unless check_moved is set. */
 void cosy_page_check(const struct page *page);
 
 /*
- * A descriptor of a new arena of `size` bytes, which mmap maps whole and once, shared.
+ * Returns a descriptor of a new arena of `size` bytes, which mmap maps whole and once, shared.
  * -EINVAL, -ENOMEM (RLIMIT_MEMLOCK, too), -EMFILE.
  */
 long cosy_arena_create(u64 size);
 
 /*
- * The slots at `address`, at most `count` pages of one mapping; the mmap lock is held.
+ * Finds the slots at `address`, at most `count` pages of one mapping; the mmap lock is held.
  * -EFAULT: no memory of an arena, or not with the rights `flags` (VM_READ, VM_WRITE).
  */
 int cosy_slots_find(u64 address, unsigned long count, unsigned long flags, struct cosy_slots *ret);
 
-/* The following ones need the arena's lock, which these take and drop. */
+/* The functions below need the arena's lock, which these two take and drop. */
 static inline void cosy_slots_lock(const struct cosy_slots *s)
 {
 	mutex_lock(&s->arena->lock);
@@ -95,8 +95,8 @@ static inline void cosy_slots_unlock(const struct cosy_slots *s)
 }
 
 /*
- * References to the first `count` pages, frozen: what they hold now.  Those that are empty get a
- * page of zeros.  How many there are in `pages`; -ENOMEM or -EFAULT when there is none.
+ * Takes references to the first `count` pages, frozen as they are now; an empty slot gets a page
+ * of zeros.  Returns how many are in `pages`; -ENOMEM or -EFAULT when none is.
  */
 long cosy_slots_loan(const struct cosy_slots *s, unsigned long count, struct page **pages);
 
@@ -109,10 +109,10 @@ void cosy_slots_clear(const struct cosy_slots *s, unsigned long from, unsigned l
 /* Empties those of the first `count` slots that still have the page in `pages`. */
 void cosy_slots_clear_same(const struct cosy_slots *s, unsigned long count, struct page **pages);
 
-/* Maps the slots, `write`: to be written without a fault.  0, -ENOMEM or -EFAULT. */
+/* Maps the slots; with `write` so that a write does not fault.  0, -ENOMEM or -EFAULT. */
 int cosy_slots_present(const struct cosy_slots *s, bool write);
 
-/* A page for a slot, not zeroed; NULL without memory. */
+/* Allocates a page for a slot, not zeroed unless `flags` say so; NULL without memory. */
 struct page *cosy_slot_page_alloc(gfp_t flags);
 
 #endif /* COSY_MOVE_ARENA_H */

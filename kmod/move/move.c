@@ -2,8 +2,8 @@
 /*
  * move.c - loan, transfer, flush and ready (UVM, USENIX '99, sections 4.1, 4.2 and 5).
  *
- * Whatever cannot be moved is refused before anything is done, by -EOPNOTSUPP: libcosy makes the
- * plain call then, with the same result.
+ * A request that cannot be made by moving is refused before anything is done, by -EOPNOTSUPP:
+ * libcosy makes the plain call then, with the same result.
  */
 #include <linux/bvec.h>
 #include <linux/file.h>
@@ -21,7 +21,7 @@
 #include "run/limits.h"
 #include "stats.h"
 
-/* Pages that are looked up, unmapped and handed on at once. */
+/* Pages that are looked up, unmapped and handed on in one go. */
 #define BATCH 64U
 
 static unsigned long pages_in(u64 length)
@@ -37,7 +37,7 @@ static void pages_put(struct page **pages, unsigned long from, unsigned long to)
 
 /* --- Loan: page loanout (section 4.1) ----------------------------------------------------- */
 
-/* References to the pages at `address`; how many, or an error. */
+/* Takes references to the pages at `address`.  Returns how many, or an error. */
 static long loan_take(u64 address, unsigned long count, u32 flags, struct page **pages)
 {
 	struct cosy_slots s;
@@ -56,7 +56,7 @@ static long loan_take(u64 address, unsigned long count, u32 flags, struct page *
 	return ret;
 }
 
-/* The sender gives them up: his memory is zeros. */
+/* Has the sender give the pages up: its memory becomes zeros. */
 static void loan_give(u64 address, unsigned long count, struct page **pages)
 {
 	struct cosy_slots s;
@@ -71,7 +71,7 @@ static void loan_give(u64 address, unsigned long count, struct page **pages)
 	mmap_read_unlock(current->mm);
 }
 
-/* One batch of `length` bytes at most.  Bytes that went, or an error. */
+/* Lends one batch of `length` bytes at most.  Returns the bytes that went, or an error. */
 static long loan_batch(struct file *file, u64 address, u64 length, u32 flags)
 {
 	struct page *pages[BATCH] __cosy_uninitialized;
@@ -139,7 +139,10 @@ static long move_loan(const struct cosy_move *move)
 
 /* --- Transfer: page transfer (section 4.2) --------------------------------------------------- */
 
-/* Whether pages can be put there; asked before any is taken, since none can go back. */
+/*
+ * Returns how many of the pages can be put there, or an error.  Asked before any is taken, since
+ * none can go back.
+ */
 static long transfer_check(u64 address, unsigned long count)
 {
 	struct cosy_slots s;
@@ -152,7 +155,10 @@ static long transfer_check(u64 address, unsigned long count)
 	return ret ? ret : s.count;
 }
 
-/* Puts pages in; the references are gone afterwards.  An error: the memory is, too. */
+/*
+ * Puts pages in, and gives up the references in any case.  An error: the memory is gone, or the
+ * process is dying.
+ */
 static long transfer_put(u64 address, struct page **pages, unsigned long count, u32 flags)
 {
 	unsigned long done = 0;
@@ -170,7 +176,7 @@ static long transfer_put(u64 address, struct page **pages, unsigned long count, 
 			break;
 		cosy_slots_lock(&s);
 		cosy_slots_put(&s, s.count, pages + done);
-		/* Without memory for a copy there will be a fault. */
+		/* Without memory for this the next access faults. */
 		if (flags & (COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE))
 			cosy_slots_present(&s, flags & COSY_MOVE_WILL_WRITE);
 		cosy_slots_unlock(&s);
@@ -274,7 +280,10 @@ static bool move_is_valid(const struct cosy_move *move)
 	       !check_add_overflow(move->address, move->length, &end) && end <= TASK_SIZE_MAX;
 }
 
-/* Filters, tracers and auditors are to see the plain call; less than a page is cheaper copied. */
+/*
+ * Tells whether the plain call is to be made: filters, tracers or auditors are to see it, or it is
+ * less than a page, which is cheaper to copy.
+ */
 static bool move_is_plain(const struct cosy_move *move)
 {
 	return unlikely(cosy_traced_work()) || move->length < PAGE_SIZE;
@@ -287,7 +296,7 @@ long cosy_move_arena(struct cosy_context *context, const struct cosy_arena_reque
 	if (request->flags)
 		return -EINVAL;
 	fd = cosy_arena_create(request->length);
-	/* What is only kept for the next process counts in the user's locked memory, too. */
+	/* Images that are kept for the next process count in the user's locked memory, too. */
 	if (fd == -ENOMEM && cosy_cache_unlock(context->user, request->length >> PAGE_SHIFT))
 		fd = cosy_arena_create(request->length);
 	return fd;

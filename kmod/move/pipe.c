@@ -2,8 +2,8 @@
 /*
  * pipe.c - see pipe.h.
  *
- * What is under way in a pipe needs no code of the module: buffers have operations of the
- * kernel's own, so the module can be unloaded, and every way to read them works.
+ * A page that is under way in a pipe needs no code of the module: its buffer has the kernel's own
+ * operations, so the module can be unloaded, and every way to read the pipe works.
  */
 #include <linux/bvec.h>
 #include <linux/file.h>
@@ -62,7 +62,7 @@ static void pipe_wake_writers(struct pipe_inode_info *pipe)
 	kill_fasync(&pipe->fasync_writers, SIGIO, POLL_OUT);
 }
 
-/* Puts in what there is room for; the pipe is locked.  How many pieces. */
+/* Puts in as many pieces as there is room for, and returns how many; the pipe is locked. */
 static u32 pipe_fill(struct pipe_inode_info *pipe, const struct bio_vec *pieces, u32 count)
 {
 	u32 i;
@@ -120,8 +120,9 @@ long cosy_pipe_put(struct file *file, const struct bio_vec *pieces, u32 count)
 }
 
 /*
- * Whether the buffer holds data of write(2).  The operations of those have no name outside of the
- * kernel's fs/pipe.c, but one of theirs does; where it is another, their pages are copied.
+ * Tells whether write(2) filled the buffer.  The operations of such buffers have no name outside
+ * of the kernel's fs/pipe.c, but one of the functions has.  Where it has another name, their pages
+ * are copied.
  */
 static bool buffer_is_written(const struct pipe_buffer *buffer)
 {
@@ -141,8 +142,9 @@ static bool buffer_is_written(const struct pipe_buffer *buffer)
 }
 
 /*
- * Whether the buffer is a whole page that is constant once the buffer's own reference is ours: it is
- * frozen, or write(2) filled it, which appends to no full one, and no other buffer has it.
+ * Tells whether the buffer is a whole page that is constant once the buffer's own reference is
+ * ours.  It is when the page is frozen, or when write(2) filled it, which appends to no full one,
+ * and no other buffer has it.
  */
 static bool buffer_is_whole(const struct pipe_buffer *buffer)
 {
@@ -156,7 +158,7 @@ static bool buffer_is_whole(const struct pipe_buffer *buffer)
 	return buffer_is_written(buffer) && page_count(page) == 1 && !page->mapping;
 }
 
-/* Takes whole pages out; the pipe is locked.  How many. */
+/* Takes whole pages out, and returns how many; the pipe is locked. */
 static u32 pipe_drain(struct pipe_inode_info *pipe, struct page **pages, u32 count)
 {
 	u32 i;
@@ -169,7 +171,10 @@ static u32 pipe_drain(struct pipe_inode_info *pipe, struct page **pages, u32 cou
 		pages[i] = buffer->page;
 		if (cosy_page_is_frozen(pages[i]))
 			cosy_page_check(pages[i]);
-		/* Its reference is the caller's: releasing it would have dropped that and no more. */
+		/*
+		 * The buffer's reference is the caller's now: releasing the buffer would only have
+		 * dropped it.
+		 */
 		buffer->ops = NULL;
 		pipe->tail++;
 	}

@@ -9,22 +9,25 @@ struct bio_vec;
 struct file;
 struct page;
 
-/* Whether pages can be put into the file, or taken from it: it is a pipe that has no messages. */
+/*
+ * Tell whether pages can be put into the file, or taken from it: it is a pipe that has no
+ * messages.
+ */
 bool cosy_pipe_takes(struct file *file);
 bool cosy_pipe_gives(struct file *file);
 
 /*
- * Puts pieces of frozen pages into a pipe, as write(2) does: waits for room for each of them, unless
- * the file is not to.  How many went, with the references to their pages; or -EAGAIN, -EPIPE (and
- * SIGPIPE), -ERESTARTSYS when none did.
+ * Puts pieces of frozen pages into a pipe, as write(2) does: waits for room for each of them,
+ * unless the file does not block.  Returns how many went, with the references to their pages; or
+ * -EAGAIN, -EPIPE (and SIGPIPE), -ERESTARTSYS when none did.
  */
 long cosy_pipe_put(struct file *file, const struct bio_vec *pieces, u32 count);
 
 /*
- * Takes up to `count` whole pages from a pipe whose bytes nobody will change, as read(2) does: waits
- * for the first, unless `more` follow others.  How many there are in `pages`, with references; 0 at the
- * end of the file, and when there are no more; -EOPNOTSUPP: what comes first is no such page, and
- * read(2) can have it; -EAGAIN, -ERESTARTSYS.
+ * Takes up to `count` whole pages whose bytes nobody will change from a pipe, as read(2) does.
+ * Waits for the first, unless these are `more` after others.  Returns how many are in `pages`,
+ * with references; 0 at the end of the file, and when there are no more after others; -EOPNOTSUPP:
+ * no such page comes first, and read(2) can read what does; -EAGAIN, -ERESTARTSYS.
  */
 long cosy_pipe_take(struct file *file, struct page **pages, u32 count, bool more);
 

@@ -25,7 +25,10 @@ static const char frozen_mark;
 /* Set in a sum, so that none is 0. */
 #define SUMMED (1UL << 32)
 
-/* A page's list head is free until the page is; no other user looks at it. */
+/*
+ * Returns the place of a page's sum, in its list head: that is free until the page is, and no
+ * other user looks at it.
+ */
 static unsigned long *page_sum_of(const struct page *page)
 {
 	return (unsigned long *)&page->lru.prev;
@@ -90,7 +93,7 @@ void cosy_slots_unmap(const struct cosy_slots *s, unsigned long from, unsigned l
 {
 	unsigned long *slot = s->arena->slots + s->i;
 
-	/* The ends may be unmapped already. */
+	/* The slots at either end may have no entry. */
 	while (from < to && !(slot[from] & COSY_SLOT_MAPPED))
 		from++;
 	while (from < to && !(slot[to - 1] & COSY_SLOT_MAPPED))
@@ -120,12 +123,12 @@ static void slots_write_protect(const struct cosy_slots *s, unsigned long count)
 
 struct mapping_run {
 	struct mm_struct *mm;
-	unsigned long *slot; /* the next one's */
+	unsigned long *slot; /* of the slot to map next */
 	pgprot_t protection;
 	bool write;
 };
 
-/* The only place where an entry is made; its lock and the arena's are held. */
+/* Makes an entry, as no other function does.  The page table's lock and the arena's are held. */
 static int slot_map(pte_t *pte, unsigned long address, void *data)
 {
 	struct mapping_run *run = data;
@@ -134,7 +137,7 @@ static int slot_map(pte_t *pte, unsigned long address, void *data)
 
 	if (WARN_ON_ONCE(run->write && cosy_page_is_frozen(page)))
 		return -EIO;
-	/* Over an entry there may only be one of the same page, with more rights. */
+	/* An entry may only be replaced by one of the same page, with more rights. */
 	if (WARN_ON_ONCE(pte_present(*pte) && pte_pfn(*pte) != pte_pfn(entry)))
 		return -EIO;
 	*run->slot++ |= COSY_SLOT_MAPPED;
@@ -142,7 +145,7 @@ static int slot_map(pte_t *pte, unsigned long address, void *data)
 	return 0;
 }
 
-/* Maps slots [from, to), which have pages and are all to be written, or all not. */
+/* Maps slots [from, to), which have pages and are either all to be written or all not. */
 static int slots_map(const struct cosy_slots *s, unsigned long from, unsigned long to, bool write)
 {
 	unsigned long flags = s->vma->vm_flags;
@@ -184,7 +187,7 @@ static int slot_own(const struct cosy_slots *s, unsigned long k)
 		return slot_fill(s, k);
 	if (!cosy_page_is_frozen(page))
 		return 0;
-	/* Decided once: its read-only entries may stay when nobody else refers to it. */
+	/* Looked at once.  The page's read-only entries may stay when nobody else refers to it. */
 	if (page_count(page) == 1) {
 		page_thaw(page);
 		return 0;
@@ -208,8 +211,9 @@ struct page *cosy_slot_own(const struct cosy_slots *s)
 }
 
 /*
- * Another reference to a page as it is now, or a frozen copy; no entry may write it.  A page that
- * is not frozen and that others refer to is in their hands for a moment only, but who knows.
+ * Takes another reference to a page as it is now, or makes a frozen copy; no entry may write it.
+ * Where others refer to a page that is not frozen, it is theirs for a moment only, but it is not
+ * known what they do with it: it is copied.
  */
 static struct page *page_loan(struct page *page)
 {
@@ -344,7 +348,7 @@ int cosy_slots_present(const struct cosy_slots *s, bool write)
 	return slots_map_all(s, s->count);
 }
 
-/* Whether slot k can be mapped along with an earlier one that faulted. */
+/* Tells whether slot k can be mapped along with an earlier one that faulted. */
 static bool slot_follows(const struct cosy_slots *s, unsigned long k, bool write)
 {
 	unsigned long slot = s->arena->slots[s->i + k];
@@ -363,7 +367,7 @@ vm_fault_t cosy_slots_fault(const struct cosy_slots *s, bool write)
 	int error = slot_prepare(s, 0, write);
 
 	for (k = 1; !error && k < s->count && slot_follows(s, k, write); k++) {
-		/* Decided anew: the slot's own look counts. */
+		/* slot_own looks at the page again, and its answer counts. */
 		if (write && slot_own(s, k))
 			break;
 	}
