@@ -126,17 +126,6 @@ static long loan_to(struct file *file, const struct cosy_move *move)
 	return done;
 }
 
-static long move_loan(const struct cosy_move *move)
-{
-	struct fd f = fdget(move->fd);
-	long ret = -EBADF;
-
-	if (fd_file(f))
-		ret = loan_to(fd_file(f), move);
-	fdput(f);
-	return ret;
-}
-
 /* --- Transfer: page transfer (section 4.2) --------------------------------------------------- */
 
 /*
@@ -223,17 +212,6 @@ static long transfer_from(struct file *file, const struct cosy_move *move)
 	return done;
 }
 
-static long move_transfer(const struct cosy_move *move)
-{
-	struct fd f = fdget(move->fd);
-	long ret = -EBADF;
-
-	if (fd_file(f))
-		ret = transfer_from(fd_file(f), move);
-	fdput(f);
-	return ret;
-}
-
 /* --- Without another process ------------------------------------------------------------------ */
 
 /* Empties the pages, so that they are zeros (section 5: anflush), or makes them present. */
@@ -289,6 +267,22 @@ static bool move_is_plain(const struct cosy_move *move)
 	return unlikely(cosy_traced_work()) || move->length < PAGE_SIZE;
 }
 
+/* Makes a loan or a transfer, by the file that it names. */
+static long move_by_file(const struct cosy_move *move)
+{
+	struct fd f;
+	long ret = -EBADF;
+
+	if (move_is_plain(move))
+		return -EOPNOTSUPP;
+	f = fdget(move->fd);
+	if (fd_file(f))
+		ret = move->operation == COSY_MOVE_LOAN ? loan_to(fd_file(f), move)
+							: transfer_from(fd_file(f), move);
+	fdput(f);
+	return ret;
+}
+
 long cosy_move_arena(struct cosy_context *context, const struct cosy_arena_request *request)
 {
 	long fd;
@@ -310,12 +304,12 @@ long cosy_move(struct cosy_context *context, const struct cosy_move *move)
 		return ret;
 	switch (move->operation) {
 	case COSY_MOVE_LOAN:
-		ret = move_is_plain(move) ? -EOPNOTSUPP : move_loan(move);
+		ret = move_by_file(move);
 		if (ret > 0)
 			cosy_stats_add(&context->stats, COSY_COUNT_LOANED, pages_in(ret));
 		break;
 	case COSY_MOVE_TRANSFER:
-		ret = move_is_plain(move) ? -EOPNOTSUPP : move_transfer(move);
+		ret = move_by_file(move);
 		if (ret > 0)
 			cosy_stats_add(&context->stats, COSY_COUNT_TRANSFERRED, pages_in(ret));
 		break;
