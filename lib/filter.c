@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -17,11 +16,10 @@
 
 static struct {
 	int fd;
-	dev_t dev;   /* which file it is, lest the program has closed it and */
-	ino_t ino;   /* opened one of its own under the number */
-	pid_t pid;   /* in a raw clone's child it tells of the parent */
-	bool device; /* filters were there at the start: it is the device, not the status */
-	bool early;  /* it had to be opened when the process began */
+	dev_t dev;	       /* which file it is, lest the program has closed it and */
+	ino_t ino;	       /* opened one of its own under the number */
+	pid_t pid;	       /* a child cannot use its parent's, but ask it */
+	bool early;	       /* it had to be opened when the process began */
 	uint64_t objects_seen; /* that cannot arm a filter */
 } held = {.fd = -1};
 
@@ -67,11 +65,8 @@ const char *libcosy_filter_forbids(int fd, bool reopens)
 	struct allowed allowed;
 
 	allowed.bytes = read(fd, allowed.calls, sizeof(allowed.calls));
-	if (allowed.bytes <= 0) {
-		/* A module from before this was asked: without filters it does not matter. */
-		return held.device ? "the module does not tell what seccomp filters let through"
-				   : NULL;
-	}
+	if (allowed.bytes <= 0)
+		return "the module does not tell what seccomp filters let through";
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
 		if (!allows(&allowed, &needed[i]))
 			return forbidden(&needed[i]);
@@ -88,9 +83,9 @@ static bool is_ours(int fd)
 	return fd >= 0 && !fstat(fd, &st) && st.st_dev == held.dev && st.st_ino == held.ino;
 }
 
-static void hold(const char *path, int flags)
+static void hold(void)
 {
-	int fd = open(path, flags | O_CLOEXEC);
+	int fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
 	struct stat st;
 
 	held.fd = -1;
@@ -107,30 +102,6 @@ static void hold(const char *path, int flags)
 	held.fd = fd;
 }
 
-static bool is_armed(int status)
-{
-	char text[4096];
-	ssize_t got = pread(status, text, sizeof(text) - 1, 0);
-	const char *line;
-
-	text[got > 0 ? got : 0] = '\0';
-	line = strstr(text, "\nSeccomp:");
-	return line && atoi(line + sizeof("\nSeccomp:") - 1) > 0;
-}
-
-/* What tells of filters: the device if there are any, otherwise the status. */
-static void hold_either(void)
-{
-	if (access(COSY_DEVICE, F_OK))
-		return;
-	hold("/proc/self/status", O_RDONLY);
-	held.device = held.fd >= 0 && is_armed(held.fd);
-	if (!held.device)
-		return;
-	close(held.fd);
-	hold(COSY_DEVICE, O_RDWR);
-}
-
 /* Whether the program could arm a filter: libc's ways to do it are these. */
 static bool could_arm(void)
 {
@@ -141,16 +112,19 @@ static bool could_arm(void)
 
 void libcosy_filter_prepare(void)
 {
-	if (is_ours(held.fd))
+	if (is_ours(held.fd)) {
+		/* A fork child's parent may have armed one that does not let it open its own. */
+		if (libcosy_filter_forbids(held.fd, true))
+			return;
 		close(held.fd);
+	}
 	held.fd = -1;
-	held.device = false;
 	held.early = could_arm();
 	if (!held.early)
 		return;
 	libcosy_settings_init();
 	if (libcosy_settings.mode != COSY_MODE_NATIVE && libcosy_settings.mode != COSY_MODE_INTERP)
-		hold_either();
+		hold();
 }
 
 /* --- At the first region ------------------------------------------------------------------ */
@@ -162,21 +136,16 @@ int libcosy_filter_take(const char **why)
 
 	*why = NULL;
 	if (!held.early) {
-		if (could_arm()) {
+		if (could_arm())
 			*why = "a library that was loaded later may have armed a seccomp filter";
-			return -1;
-		}
-		hold_either();
+		return -1;
 	}
 	fd = __atomic_exchange_n(&held.fd, -1, __ATOMIC_RELAXED);
 	if (!is_ours(fd))
 		return -1;
 	reopens = getpid() != held.pid;
-	if (held.device)
-		*why = libcosy_filter_forbids(fd, reopens);
-	else if (!reopens && is_armed(fd))
-		*why = "a seccomp filter was armed before the first region";
-	if (held.device && !reopens && !*why)
+	*why = libcosy_filter_forbids(fd, reopens);
+	if (!*why && !reopens)
 		return fd;
 	close(fd);
 	return -1;

@@ -5,18 +5,17 @@
  * A filter may kill for a call that it does not know, so none must be how libcosy learns of
  * one.  /dev/cosy tells it in a read, but opening it may be forbidden by then.  So in a program
  * that could arm a filter, since some object of it refers to prctl or syscall, and in its fork
- * children, one file is opened at the start: where filters are there already, as in containers,
- * the device, which becomes the context's when the first region is to run in the kernel;
- * where there are none /proc/self/status, which is read then: filters that the program has armed
- * meanwhile, before it used the kernel at all, keep it out.  In all other programs both can
- * wait: a filter that was there before them let the dynamic linker open files.
+ * children, the device is opened at the start.  The descriptor becomes the context's when the
+ * first region is to run in the kernel, if the filters let libcosy's further calls through.  In
+ * all other programs it can wait: a filter that was there before them let the dynamic linker
+ * open files.
  */
 #ifndef COSY_LIB_FILTER_H
 #define COSY_LIB_FILTER_H
 
 #include <stdbool.h>
 
-/* At the start of the process: opens what cannot wait. */
+/* At the start of the process and of a fork child: opens the device if that cannot wait. */
 void libcosy_filter_prepare(void);
 
 /*

@@ -277,6 +277,13 @@ static void under_kill_thread(bool region)
 
 static void no_filter(void) {}
 
+/* The process itself arms the filter, and its first region comes after it. */
+static void under_own(bool region)
+{
+	filter_errno();
+	run_calls(region);
+}
+
 /* The filter comes in the middle, and allows mkdir no more. */
 static void inside(bool region)
 {
@@ -439,6 +446,7 @@ int main(void)
 		{ "clock_gettime", filter_clock, run_calls, 10 },
 		{ "three filters", filter_stack, run_calls, 5 },
 		{ "ioctl", filter_ioctl, run_calls, 0 },
+		{ "before the first region", no_filter, under_own, 10 },
 		{ "inside", no_filter, inside, 4 },
 		{ "told", no_filter, told, 0 },
 	};
