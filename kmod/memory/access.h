@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * access.h - loads and stores that may fault, for operations on memory: in the
- * kernel's mapping of the shared buffer or, between cosy_access_begin and
- * cosy_access_end, in user memory.  The caller has bounded and masked the address.
+ * access.h - loads and stores that may fault, for operations on memory: in the kernel's mapping of
+ * the shared buffer or, between cosy_access_begin and cosy_access_end, in user memory.  The caller
+ * has bounded and masked the address.
  *
- * Of their own rather than unsafe_get_user, since that tests for a fault behind
- * every load where the compiler cannot jump out of assembly with a result.  Here a
- * fault sets *fault, which starts as 0, to the number of the trap, and what was loaded
- * means nothing.  A memory error in a user's page is such a fault, too: the kernel
- * recovers where the exception table says MCE_SAFE, and the trap's number comes in rax.
+ * unsafe_get_user would test for a fault after every load where the compiler cannot jump out of
+ * assembly with a result.  Here a fault sets *fault, which starts as 0, to the number of the trap,
+ * and the value loaded means nothing.  A memory error in a user's page is such a fault, too: the
+ * kernel recovers where the exception table says MCE_SAFE, and the trap's number comes in rax.
  */
 #ifndef COSY_ACCESS_H
 #define COSY_ACCESS_H
@@ -24,8 +23,8 @@
 #define COSY_STRIDE (8 * COSY_WORD)
 
 /*
- * Tell KASAN what assembly does in the kernel's memory, which it does not see.  User addresses are
- * none of its business.  Nothing is left of these where there is no KASAN.
+ * Tell KASAN of accesses to the kernel's memory by assembly, which it does not see.  User
+ * addresses are none of its business.  Without KASAN nothing is left of these.
  */
 static __always_inline void cosy_note_read(const void *at, size_t size)
 {
@@ -72,7 +71,7 @@ static __always_inline u8 cosy_peek_byte(const void *at, int *fault)
 	return byte;
 }
 
-/* What is done with the word at `offset`; `label` is where it is loaded. */
+/* Adds the word at `offset` to the hits; `label` is where it is loaded. */
 #define COSY_ADD_HITS(label, offset)			\
 	"	movq %[pattern], %[word]\n"		\
 	#label ":	xorq " #offset "(%[at]), %[word]\n"	\
@@ -80,9 +79,9 @@ static __always_inline u8 cosy_peek_byte(const void *at, int *fault)
 	"	orq %[word], %[hits]\n"
 
 /*
- * High bits that are set if one of the four words at `at` has a byte of `pattern`
- * (that byte in all places), and sometimes if one has a byte that differs from it
- * in its high bit.
+ * Returns high bits, of which some are set if one of the four words at `at` has a byte of
+ * `pattern` (that byte in all places), and sometimes if one has a byte that differs from it in its
+ * high bit.
  */
 static __always_inline u64 cosy_peek_match(const void *at, u64 pattern, int *fault)
 {
@@ -102,8 +101,8 @@ static __always_inline u64 cosy_peek_match(const void *at, u64 pattern, int *fau
 }
 
 /*
- * How many of `count` strides from `at` on, one or more, have no such high bits.  The loop
- * is written out since a compiler would look at *fault in each turn.
+ * Returns how many of `count` (1 up) strides from `at` on have no such high bits.  The loop is
+ * written out since a compiler would look at *fault in each turn.
  */
 static __always_inline u64 cosy_skip_strides(const void *at, u64 count, u64 pattern, int *fault)
 {
@@ -131,7 +130,7 @@ static __always_inline u64 cosy_skip_strides(const void *at, u64 count, u64 patt
 	return count - left;
 }
 
-/* Non-zero if the four words at `a` differ from those at `b`. */
+/* Returns non-zero if the four words at `a` differ from those at `b`. */
 static __always_inline u64 cosy_peek_difference(const void *a, const void *b, int *fault)
 {
 	u64 bits, word;
@@ -171,13 +170,16 @@ static __always_inline u64 cosy_peek_difference(const void *a, const void *b, in
 		unsafe_put_user(value, (u64 __user *)(to), label);                                 \
 	} while (0)
 
-/* The high bit of each byte that is 0, from the lowest up to the first such byte exact. */
+/*
+ * Returns the high bit of each byte that is 0, exact from the lowest byte up to the first such
+ * one.
+ */
 static __always_inline u64 cosy_zeroes(u64 word)
 {
 	return (word - COSY_ONES) & ~word & COSY_HIGHS;
 }
 
-/* The high bit of each byte that is 0, and no other. */
+/* Returns the high bit of each byte that is 0, and no other. */
 static __always_inline u64 cosy_zeroes_exactly(u64 word)
 {
 	return ~(((word & ~COSY_HIGHS) + ~COSY_HIGHS) | word | ~COSY_HIGHS);

@@ -8,8 +8,8 @@
 #include "memory/access.h"
 
 /*
- * As memcpy, for pages' worth of bytes: by the string instruction that copies to and
- * from user mode use, where memcpy is a loop on processors without FSRM.
+ * Does memcpy of pages' worth of bytes, by the string instruction with which the kernel copies to
+ * and from user mode.  memcpy is a loop on processors without FSRM.
  */
 static inline void cosy_copy(void *to, const void *from, size_t size)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * memory.h - where a compound's memory is, for operations that take ranges of it.
+ * memory.h - ways to a compound's memory, for operations that take ranges of it.
  *
- * A range in the shared buffer is reached by the kernel's mapping of it, any other
- * as user memory, piece by piece.  Both by the same loads and stores (access.h),
- * which may fault, from an address that cosy_resolve has bounded and masked.  The
- * user may change what is read between two reads of it; then the result is one of
- * the two, and no bound depends on it.
+ * A range in the shared buffer is reached by the kernel's mapping of it, any other as user memory,
+ * piece by piece.  Both are reached by the same loads and stores (access.h), which may fault, at
+ * an address that cosy_resolve has bounded and masked.  The user may change what is read between
+ * two reads of it; then the result is one of the two, and no bound depends on it.
  *
- * run->insn is the operation's instruction throughout.  An operation that has left
- * says so by run->status; its result then means nothing.
+ * run->insn is the operation's instruction throughout.  An operation that has left says so by
+ * run->status; its result then means nothing.
  */
 #ifndef COSY_MEMORY_H
 #define COSY_MEMORY_H
@@ -22,10 +21,10 @@
 #include "run/limits.h"
 #include "view/view.h"
 
-/* Bytes of work between two safepoints; also of one piece. */
+/* Most bytes of work between two safepoints, and in one piece. */
 #define COSY_SLICE (16 << 10)
 
-/* False: stop, the activation says why. */
+/* Counts work.  False: stop, the activation says why. */
 static __always_inline bool cosy_spend(struct cosy_activation *run, u64 bytes)
 {
 	run->op_work += bytes + 64;
@@ -40,7 +39,10 @@ static inline void cosy_leave_fault(struct cosy_activation *run, u64 address)
 	cosy_leave_at(run, COSY_LEFT_FAULT, run->insn, address);
 }
 
-/* TASK_SIZE_MAX in a register: without CONFIG_X86_5LEVEL it is a constant that no comparison takes. */
+/*
+ * Returns TASK_SIZE_MAX in a register: without CONFIG_X86_5LEVEL it is a constant that no
+ * comparison takes.
+ */
 static __always_inline unsigned long cosy_user_end(void)
 {
 	unsigned long end = TASK_SIZE_MAX;
@@ -50,15 +52,15 @@ static __always_inline unsigned long cosy_user_end(void)
 }
 
 struct cosy_place {
-	u8 *at; /* in the kernel's mapping of the buffer, a view's page, or user memory */
-	u64 before, behind; /* bytes below `at`, and from it on, that are reached alike */
+	u8 *at;		  /* in the kernel's mapping of the buffer, a view's page, or user memory */
+	u64 below, above; /* bytes below `at`, and from it on, that are reached alike */
 	bool user;
 };
 
 /*
- * Where the byte at `address` is to be read.  False, and it has left, for what is no
- * user address.  Whoever writes there first has views of the range written back, and
- * then reaches the buffer by this as well.
+ * Finds where the byte at `address` is to be read.  False, and it has left, for what is no user
+ * address.  A writer first has views of the range written back, and then finds the buffer by this
+ * as well.
  */
 static __always_inline bool cosy_resolve(struct cosy_activation *run, u64 address,
 					 struct cosy_place *ret)
@@ -69,8 +71,8 @@ static __always_inline bool cosy_resolve(struct cosy_activation *run, u64 addres
 	if (offset < prog->buffer_size) {
 		offset &= prog->buffer_size - 1;
 		ret->at = prog->buffer + offset;
-		ret->before = offset;
-		ret->behind = prog->buffer_size - offset;
+		ret->below = offset;
+		ret->above = prog->buffer_size - offset;
 		ret->user = false;
 		if (unlikely(cosy_has_views(run)))
 			cosy_view_place(run, offset, ret);
@@ -82,16 +84,16 @@ static __always_inline bool cosy_resolve(struct cosy_activation *run, u64 addres
 	}
 	address &= array_index_mask_nospec(address, cosy_user_end());
 	ret->at = (u8 *)address;
-	ret->before = address;
-	ret->behind = TASK_SIZE_MAX - address;
+	ret->below = address;
+	ret->above = TASK_SIZE_MAX - address;
 	ret->user = true;
 	return true;
 }
 
 /*
- * All `size` bytes at user address `address`, for stores (access.h) between
- * cosy_access_begin and cosy_access_end: in the kernel's mapping where they lie in the
- * shared buffer.  NULL for what is no user memory.
+ * Returns the address of all `size` bytes at user address `address`, for stores (access.h) between
+ * cosy_access_begin and cosy_access_end: in the kernel's mapping where they lie in the shared
+ * buffer.  NULL for what is no user memory.
  */
 static __always_inline u8 *cosy_reach(const struct cosy_activation *run, u64 address, u64 size)
 {
@@ -106,16 +108,16 @@ static __always_inline u8 *cosy_reach(const struct cosy_activation *run, u64 add
 }
 
 /*
- * Bytes from `place` on that can be read if the first can: to the end of the page,
- * of the buffer, or of a view.  Whole words are there at either end, though not all of
- * them may belong to the range.
+ * Returns how many bytes from `place` on can be read if the first can: to the end of the page, of
+ * the buffer, or of a view.  Whole words are there at either end, though not all of them may
+ * belong to the range.
  */
 static __always_inline u64 cosy_readable(const struct cosy_place *place)
 {
-	return place->user ? PAGE_SIZE - offset_in_page(place->at) : place->behind;
+	return place->user ? PAGE_SIZE - offset_in_page(place->at) : place->above;
 }
 
-/* Which of the two it was that faulted, when that is known. */
+/* Leaves for a fault at one of two places, and says at which when that is known. */
 static inline void cosy_leave_fault_of(struct cosy_activation *run, const struct cosy_place *a,
 				       u64 a_address, const struct cosy_place *b, u64 b_address)
 {
@@ -128,15 +130,15 @@ static inline void cosy_leave_fault_of(struct cosy_activation *run, const struct
 #define COSY_NOT_FOUND (~0ull)
 #define COSY_FAULTED   (~1ull)
 
-/* The lowest byte of which cosy_zeroes found the high bit. */
+/* Returns the lowest byte of which cosy_zeroes found the high bit. */
 static __always_inline u32 cosy_first_byte(u64 highs)
 {
 	return __ffs(highs) / 8;
 }
 
 /*
- * Index of the first of `length` bytes at `at` that has `pattern`'s value or, with
- * `zero`, is 0.  Reads whole aligned words.
+ * Returns the index of the first of `length` bytes at `at` that has `pattern`'s value or, with
+ * `zero`, is 0; else COSY_NOT_FOUND or COSY_FAULTED.  Reads whole aligned words.
  */
 static __always_inline u64 cosy_scan(const u8 *at, u64 length, u64 pattern, bool zero)
 {
@@ -156,7 +158,10 @@ static __always_inline u64 cosy_scan(const u8 *at, u64 length, u64 pattern, bool
 		goto out;
 
 	for (i = COSY_WORD; i < length; i += COSY_WORD) {
-		/* Many words as long as there is nothing; word by word to where there is. */
+		/*
+		 * Skip many words as long as there is nothing, then go word by word to what there
+		 * is.
+		 */
 		if (!zero && i + COSY_STRIDE <= length && i >= stride) {
 			i += COSY_STRIDE * cosy_skip_strides(base + i, (length - i) / COSY_STRIDE,
 							     pattern, &fault);

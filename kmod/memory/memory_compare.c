@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* memory_compare.c - ranges and strings that are the same, and one within another. */
+/* memory_compare.c - comparing ranges and strings, and finding one within another. */
 #include <linux/nospec.h>
 #include "memory/memory.h"
 #include "memory/operations.h"
@@ -7,8 +7,8 @@
 enum { SAME, DIFFERENT, ENDED, UNREADABLE };
 
 /*
- * As memcmp, or as strncmp with `zero`.  ENDED: they are the same up to a 0.
- * `room` bytes can be read of both, of which `length` count.
+ * Compares as memcmp does, or as strncmp with `zero`.  ENDED: they are the same up to a 0.  `room`
+ * bytes can be read of both, of which `length` count.
  */
 static __always_inline int memory_differ(const u8 *a, const u8 *b, u64 length, u64 room, bool zero,
 					 s64 *difference)
@@ -101,57 +101,60 @@ u64 cosy_op_strncmp(struct cosy_activation *run, u64 *r)
 	return compare_strings(run, r[1], r[2], r[3]);
 }
 
-/* What text and binary files are full of: a search for it would stop in each stride. */
+/*
+ * Tells whether text and binary files are full of the byte: a search for it would stop in each
+ * stride.
+ */
 static __always_inline bool is_common(u8 byte)
 {
 	return !byte || byte == ' ' || byte == '\n' || (byte >= 'a' && byte <= 'z');
 }
 
-/* 0 in each byte of a word where `first` is, and `last` `ahead` bytes behind it. */
-static __always_inline u64 differing_ends(const u8 *at, u64 ahead, u64 first, u64 last)
+/* Returns a word with 0 in each byte where `first` is, and `last` `span` bytes above it. */
+static __always_inline u64 differing_ends(const u8 *at, u64 span, u64 first, u64 last)
 {
 	return (READ_ONCE(*(const u64 *)at) ^ first) |
-	       (READ_ONCE(*(const u64 *)(at + ahead)) ^ last);
+	       (READ_ONCE(*(const u64 *)(at + span)) ^ last);
 }
 
-/* Index of the first such byte in the words of `length` bytes; COSY_NOT_FOUND. */
-static __always_inline u64 ends_in_words(const u8 *at, u64 ahead, u64 length, u64 first, u64 last)
+/* Returns the index of the first such byte in the words of `length` bytes, or COSY_NOT_FOUND. */
+static __always_inline u64 ends_in_words(const u8 *at, u64 span, u64 length, u64 first, u64 last)
 {
 	u64 hits, i;
 
 	for (i = 0; i + COSY_WORD <= length; i += COSY_WORD) {
-		hits = cosy_zeroes(differing_ends(at + i, ahead, first, last));
+		hits = cosy_zeroes(differing_ends(at + i, span, first, last));
 		if (hits)
 			return i + cosy_first_byte(hits);
 	}
 	return COSY_NOT_FOUND;
 }
 
-/* The same of a stride, which mostly has none. */
-static __always_inline u64 ends_in_stride(const u8 *at, u64 ahead, u64 first, u64 last)
+/* Does the same for a stride, which mostly has none. */
+static __always_inline u64 ends_in_stride(const u8 *at, u64 span, u64 first, u64 last)
 {
 	u64 hits = 0;
 	u32 i;
 
-	/* Finds every zero byte, and bytes above 0x80 besides. */
+	/* This finds every zero byte, and bytes above 0x80 besides. */
 #pragma GCC unroll 8
 	for (i = 0; i < COSY_STRIDE; i += COSY_WORD)
-		hits |= differing_ends(at + i, ahead, first, last) - COSY_ONES;
+		hits |= differing_ends(at + i, span, first, last) - COSY_ONES;
 	if (likely(!(hits & COSY_HIGHS)))
 		return COSY_NOT_FOUND;
-	return ends_in_words(at, ahead, COSY_STRIDE, first, last);
+	return ends_in_words(at, span, COSY_STRIDE, first, last);
 }
 
 /*
- * Index of the first of `length` places in the buffer where `first` is, and `last`
- * `ahead` bytes behind it; both bytes in all places.  Only strides that have the rarer of
- * the two are looked at more closely.  What they hold may change meanwhile: the answer
- * is a candidate, to be compared.
+ * Returns the index of the first of `length` places in the buffer where `first` is, and `last`
+ * `span` bytes above it; both have the byte in all places.  Only strides that have the rarer of
+ * the two are looked at more closely.  The bytes may change meanwhile: the answer is a candidate,
+ * to be compared.
  */
-static __always_inline u64 scan_ends(const u8 *at, u64 ahead, u64 length, u64 first, u64 last)
+static __always_inline u64 scan_ends(const u8 *at, u64 span, u64 length, u64 first, u64 last)
 {
 	bool by_last = is_common(first) && !is_common(last);
-	const u8 *rarer_at = by_last ? at + ahead : at;
+	const u8 *rarer_at = by_last ? at + span : at;
 	u64 i, index, rarer = by_last ? last : first;
 	int never = 0;
 
@@ -160,15 +163,15 @@ static __always_inline u64 scan_ends(const u8 *at, u64 ahead, u64 length, u64 fi
 		     cosy_skip_strides(rarer_at + i, (length - i) / COSY_STRIDE, rarer, &never);
 		if (i + COSY_STRIDE > length)
 			break;
-		index = ends_in_stride(at + i, ahead, first, last);
+		index = ends_in_stride(at + i, span, first, last);
 		if (index != COSY_NOT_FOUND)
 			return i + index;
 	}
-	index = ends_in_words(at + i, ahead, length - i, first, last);
+	index = ends_in_words(at + i, span, length - i, first, last);
 	if (index != COSY_NOT_FOUND)
 		return i + index;
 	for (i = round_down(length, COSY_WORD); i < length; i++) {
-		if (READ_ONCE(at[i]) == (u8)first && READ_ONCE(at[i + ahead]) == (u8)last)
+		if (READ_ONCE(at[i]) == (u8)first && READ_ONCE(at[i + span]) == (u8)last)
 			return i;
 	}
 	return COSY_NOT_FOUND;
@@ -180,24 +183,24 @@ struct needle {
 };
 
 /*
- * The first of `length` places where the needle may be: both its ends are there,
- * or, outside the buffer, its first byte.  0: none, or it has left.
+ * Returns the first of `length` places where the needle may be: both its ends are there, or,
+ * outside the buffer, its first byte.  0: none, or it has left.
  */
 static noinline u64 find_ends(struct cosy_activation *run, u64 from, u64 length,
 			      const struct needle *needle)
 {
-	u64 ahead = needle->length - 1, index, now;
+	u64 span = needle->length - 1, index, now;
 	struct cosy_place place __cosy_uninitialized;
 
 	while (length) {
 		if (!cosy_resolve(run, from, &place))
 			return 0;
 		now = min(length, (u64)COSY_SLICE);
-		if (!place.user && place.behind > ahead) {
-			now = min(now, place.behind - ahead);
-			/* The test may be guessed: `ahead` is any number then. */
+		if (!place.user && place.above > span) {
+			now = min(now, place.above - span);
+			/* If the test is mispredicted, `span` is any number. */
 			index = scan_ends(place.at,
-					  ahead & array_index_mask_nospec(ahead, place.behind), now,
+					  span & array_index_mask_nospec(span, place.above), now,
 					  needle->first * COSY_ONES, needle->last * COSY_ONES);
 		} else {
 			now = min(now, cosy_readable(&place));
@@ -217,7 +220,7 @@ static noinline u64 find_ends(struct cosy_activation *run, u64 from, u64 length,
 	return 0;
 }
 
-/* The needle's ends; false: it has left. */
+/* Reads the needle's ends; false: it has left. */
 static __always_inline bool read_ends(struct cosy_activation *run, struct needle *needle)
 {
 	u64 last = needle->at + needle->length - 1;
@@ -257,7 +260,7 @@ u64 cosy_op_memmem(struct cosy_activation *run, u64 *r)
 	needle.length = needle_length;
 	if (hay_length < needle_length || !read_ends(run, &needle))
 		return 0;
-	/* Not 0, since the needle is not empty. */
+	/* This is not 0, since the needle is not empty. */
 	places = hay_length - needle_length + 1;
 	for (;;) {
 		at = find_ends(run, hay, places, &needle);

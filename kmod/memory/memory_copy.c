@@ -4,7 +4,7 @@
 #include "memory/memory.h"
 #include "memory/operations.h"
 
-/* Copies up from the first byte; the number of bytes done, all but at a fault. */
+/* Copies up from the first byte.  Returns the number of bytes done: all but at a fault. */
 static u64 copy_up(u8 *to, const u8 *from, u64 length)
 {
 	int fault = 0;
@@ -55,10 +55,10 @@ out:
 }
 
 /*
- * What is left to do stays right when it starts over: every byte counted as done
- * is, and no byte of the rest's source has been written to.  That is why ranges
- * that overlap, where a fault could come between, are copied in order, word by
- * word; others as the kernel copies user memory.
+ * Copies a piece so that what is left to do stays right when it starts over: every byte counted as
+ * done is, and no byte of the rest's source has been written to.  So ranges that overlap, where a
+ * fault could come between, are copied in order, word by word; others as the kernel copies user
+ * memory.
  */
 static __always_inline u64 copy_piece(const struct cosy_place *to, const struct cosy_place *from,
 				      u64 length, bool overlap)
@@ -72,7 +72,7 @@ static __always_inline u64 copy_piece(const struct cosy_place *to, const struct 
 	return length - copy_user_generic(to->at, from->at, length);
 }
 
-/* As memmove upwards; advances what it is given.  False: it has left. */
+/* Does memmove upwards, and advances what it is given.  False: it has left. */
 static bool move_up(struct cosy_activation *run, u64 *to, u64 *from, u64 *length)
 {
 	bool overlap = *from - *to < *length;
@@ -84,7 +84,7 @@ static bool move_up(struct cosy_activation *run, u64 *to, u64 *from, u64 *length
 	while (*length) {
 		if (!cosy_resolve(run, *to, &to_place) || !cosy_resolve(run, *from, &from_place))
 			return false;
-		now = min3(min(to_place.behind, from_place.behind), (u64)COSY_SLICE, *length);
+		now = min3(min(to_place.above, from_place.above), (u64)COSY_SLICE, *length);
 		done = copy_piece(&to_place, &from_place, now, overlap);
 		*to += done;
 		*from += done;
@@ -99,7 +99,7 @@ static bool move_up(struct cosy_activation *run, u64 *to, u64 *from, u64 *length
 	return true;
 }
 
-/* As memmove downwards: only the length changes. */
+/* Does memmove downwards: only the length changes.  False: it has left. */
 static bool move_down(struct cosy_activation *run, u64 to, u64 from, u64 *length)
 {
 	struct cosy_place to_place __cosy_uninitialized, from_place __cosy_uninitialized;
@@ -111,7 +111,7 @@ static bool move_down(struct cosy_activation *run, u64 to, u64 from, u64 *length
 		if (!cosy_resolve(run, to + *length - 1, &to_place) ||
 		    !cosy_resolve(run, from + *length - 1, &from_place))
 			return false;
-		now = min3(min(to_place.before, from_place.before) + 1, (u64)COSY_SLICE, *length);
+		now = min3(min(to_place.below, from_place.below) + 1, (u64)COSY_SLICE, *length);
 		to_place.at -= now - 1;
 		from_place.at -= now - 1;
 		if (!to_place.user && !from_place.user) {
@@ -168,7 +168,7 @@ static bool memory_set(struct cosy_activation *run, u64 *to, u8 byte, u64 *lengt
 	while (*length) {
 		if (!cosy_resolve(run, *to, &place))
 			return false;
-		now = min3(place.behind, (u64)COSY_SLICE, *length);
+		now = min3(place.above, (u64)COSY_SLICE, *length);
 		if (place.user) {
 			done = fill_words(place.at, byte * COSY_ONES, now);
 		} else {
@@ -187,12 +187,12 @@ static bool memory_set(struct cosy_activation *run, u64 *to, u8 byte, u64 *lengt
 	return true;
 }
 
-/* The address of the copy's terminating 0, or 0: it has left. */
+/* Returns the address of the copy's terminating 0, or 0: it has left. */
 static noinline u64 copy_string(struct cosy_activation *run, u64 to, u64 from)
 {
 	u64 length, end;
 
-	/* A bounded piece at a time, so that little is read twice. */
+	/* Copy a bounded piece at a time, so that little is read twice. */
 	for (;;) {
 		end = cosy_find_byte(run, from, PAGE_SIZE, 0);
 		if (run->status != COSY_DONE)

@@ -3,7 +3,9 @@
 #include "memory/memory.h"
 #include "memory/operations.h"
 
-/* The address of what scan looks for; 0: there is none, or (run->status) it has left. */
+/*
+ * Returns the address of what cosy_scan looks for; 0: there is none, or (run->status) it has left.
+ */
 static __always_inline u64 memory_find(struct cosy_activation *run, u64 from, u64 length, u8 byte,
 				       bool zero)
 {
@@ -29,7 +31,7 @@ static __always_inline u64 memory_find(struct cosy_activation *run, u64 from, u6
 	return 0;
 }
 
-/* Two instances, shared by all that search. */
+/* Two instances of memory_find are shared by all that search. */
 u64 cosy_find_byte(struct cosy_activation *run, u64 from, u64 length, u8 byte)
 {
 	return memory_find(run, from, length, byte, false);
@@ -40,7 +42,7 @@ static noinline u64 find_byte_or_end(struct cosy_activation *run, u64 from, u8 b
 	return memory_find(run, from, ~0ull, byte, true);
 }
 
-/* Whether the byte that find_byte_or_end found is that byte, not the end. */
+/* Tells whether the byte that find_byte_or_end found is that byte, not the end. */
 static bool is_byte(struct cosy_activation *run, u64 address, u8 byte)
 {
 	struct cosy_place place __cosy_uninitialized;
@@ -114,7 +116,10 @@ u64 cosy_op_strrchr(struct cosy_activation *run, u64 *r)
 	}
 }
 
-/* As scan, from the end down: the distance of the last such byte from `end`, from 1 on. */
+/*
+ * Scans as cosy_scan does, from the end down.  Returns the distance of the last such byte from
+ * `end`, from 1 on.
+ */
 static u64 scan_back(const u8 *end, u64 length, u64 pattern)
 {
 	u64 done = 0, hit;
@@ -151,10 +156,10 @@ u64 cosy_op_memrchr(struct cosy_activation *run, u64 *r)
 	u64 index, now;
 
 	while (length) {
-		/* The last byte says what kind of memory it is. */
+		/* The last byte says in what kind of memory it is. */
 		if (!cosy_resolve(run, from + length - 1, &place))
 			return 0;
-		now = place.user ? offset_in_page(place.at) : place.before;
+		now = place.user ? offset_in_page(place.at) : place.below;
 		now = min3(now + 1, length, (u64)COSY_SLICE);
 		index = scan_back(place.at + 1, now, byte * COSY_ONES);
 		if (index <= now)

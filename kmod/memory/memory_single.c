@@ -11,7 +11,10 @@ static bool is_access(struct cosy_activation *run, u64 size)
 	return false;
 }
 
-/* At most as many bytes as are reached alike from `address` on; 0: it has left. */
+/*
+ * Loads as many bytes as are reached alike from `address` on, at most `size`.  Returns how many;
+ * 0: it has left.
+ */
 static u64 load_piece(struct cosy_activation *run, u64 address, u64 size, u8 *to)
 {
 	struct cosy_place place __cosy_uninitialized;
@@ -20,7 +23,7 @@ static u64 load_piece(struct cosy_activation *run, u64 address, u64 size, u8 *to
 
 	if (!cosy_resolve(run, address, &place))
 		return 0;
-	size = min(size, place.behind);
+	size = min(size, place.above);
 	cosy_access_begin();
 	for (i = 0; i < size && !fault; i++)
 		to[i] = cosy_peek_byte(place.at + i, &fault);
@@ -31,7 +34,7 @@ static u64 load_piece(struct cosy_activation *run, u64 address, u64 size, u8 *to
 	return 0;
 }
 
-/* Of user memory, or of bytes that do not lie beside each other. */
+/* Loads user memory, or bytes that do not lie next to each other. */
 static noinline u64 load_pieces(struct cosy_activation *run, u64 address, u64 size)
 {
 	u64 value = 0, done, now;
@@ -54,7 +57,7 @@ u64 cosy_op_view_load(struct cosy_activation *run, u64 *r)
 
 	if (!is_access(run, size) || !cosy_resolve(run, address, &place))
 		return 0;
-	if (unlikely(place.user || size > place.behind))
+	if (unlikely(place.user || size > place.above))
 		return load_pieces(run, address, size);
 	switch (size) {
 	case 1:
@@ -78,7 +81,7 @@ static u64 store_piece(struct cosy_activation *run, u64 address, u64 size, const
 
 	if (!cosy_resolve(run, address, &place))
 		return 0;
-	size = min(size, place.behind);
+	size = min(size, place.above);
 	cosy_access_begin();
 	for (; i < size; i++)
 		cosy_poke_byte(from[i], place.at + i, out);

@@ -2,9 +2,9 @@
 /*
  * operations.h - operations on memory (COSY_OP of core/ops.def).
  *
- * mem* and str* are as the libc functions of those names, on a compound's memory, with
- * addresses for pointers.  Their way: compiled code -> cosy_thunk_NAME (call.S) ->
- * cosy_call_NAME (operations.c) -> cosy_op_NAME.  `r` is r0-r5.
+ * mem* and str* do what the libc functions of those names do, on a compound's memory, with
+ * addresses for pointers.  Their way: compiled code -> cosy_thunk_NAME (call.S) -> cosy_call_NAME
+ * (operations.c) -> cosy_op_NAME.  `r` is r0-r5.
  */
 #ifndef COSY_OPERATIONS_H
 #define COSY_OPERATIONS_H
@@ -12,8 +12,8 @@
 #include "run/activation.h"
 
 /*
- * What an operation does; its result.  With run->status set it has left, and those that
- * are COSY_CALL_RESUMES have brought r1-r3 up to date.
+ * Makes an operation; returns its result.  With run->status set it has left, and one that is
+ * COSY_CALL_RESUMES has brought r1-r3 up to date.
  */
 #define COSY_COMPOSITE(...)
 #define COSY_OP(number, name, args, flags) u64 cosy_op_##name(struct cosy_activation *run, u64 *r);
@@ -25,7 +25,7 @@
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word);
 #include "ops.def"
 
-/* The address of `byte` in [from, from + length), or 0.  For memory_copy.c, too. */
+/* Returns the address of `byte` in [from, from + length), or 0.  For memory_copy.c, too. */
 u64 cosy_find_byte(struct cosy_activation *run, u64 from, u64 length, u8 byte);
 
 #endif /* COSY_OPERATIONS_H */

@@ -4,13 +4,13 @@
 #include "memory/memory.h"
 #include "memory/operations.h"
 
-/* Bytes of `word` that equal those of `pattern`, by their number. */
+/* Returns how many bytes of `word` equal those of `pattern`. */
 static __always_inline u32 equal_bytes(u64 word, u64 pattern)
 {
 	return (cosy_zeroes_exactly(word ^ pattern) >> 7) * COSY_ONES >> 56;
 }
 
-/* How many of `length` bytes at `at` are `byte`; COSY_FAULTED. */
+/* Returns how many of `length` bytes at `at` are `byte`, or COSY_FAULTED. */
 static u64 count_bytes(const u8 *at, u64 length, u8 byte)
 {
 	u64 pattern = byte * COSY_ONES, found = 0, i = 0;
@@ -25,7 +25,7 @@ static u64 count_bytes(const u8 *at, u64 length, u8 byte)
 	return fault ? COSY_FAULTED : found;
 }
 
-/* How many of the bytes are r3. */
+/* Counts those of the r2 bytes at r1 that are r3. */
 u64 cosy_op_count(struct cosy_activation *run, u64 *r)
 {
 	u64 from = r[1], length = r[2];
@@ -66,7 +66,7 @@ static __always_inline u32 crc_byte_slow(u32 crc, u8 byte)
 	return crc;
 }
 
-/* *crc goes on over `length` bytes at `at`; sets *fault. */
+/* Continues `crc` over `length` bytes at `at`; sets *fault. */
 static u32 crc_slow(const u8 *at, u64 length, u32 crc, int *fault)
 {
 	u64 i;
@@ -76,7 +76,7 @@ static u32 crc_slow(const u8 *at, u64 length, u32 crc, int *fault)
 	return crc;
 }
 
-/* Each word of what crc_words takes in one turn. */
+/* Goes over the words that crc_words takes in one turn. */
 #define TURN_WORDS 16
 #define EACH_WORD(X)                                                                               \
 	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
@@ -84,8 +84,8 @@ static u32 crc_slow(const u8 *at, u64 length, u32 crc, int *fault)
 #define CRC_WORD_FAULTS(n) COSY_FAULTS(1##n##b)
 
 /*
- * By the processor's instructions, which work on general registers, so that nothing has
- * to be saved for them.  `turns` is at least 1; the loop is written out since a
+ * Continues `crc` by the processor's instructions, which work on general registers, so that
+ * nothing has to be saved for them.  `turns` is at least 1; the loop is written out since a
  * compiler would look at *fault in each turn.
  */
 static __always_inline u64 crc_words(const u8 *at, u64 turns, u64 crc, int *fault)
@@ -102,7 +102,7 @@ static __always_inline u64 crc_words(const u8 *at, u64 turns, u64 crc, int *faul
 	return crc;
 }
 
-static u32 crc_quickly(const u8 *at, u64 length, u32 crc, int *fault)
+static u32 crc_fast(const u8 *at, u64 length, u32 crc, int *fault)
 {
 	u64 turns = length / (TURN_WORDS * COSY_WORD);
 
@@ -122,24 +122,21 @@ static u32 crc_quickly(const u8 *at, u64 length, u32 crc, int *fault)
 	return crc;
 }
 
-/* *crc goes on over `length` bytes at `at`; false: a fault. */
+/* Continues *crc over `length` bytes at `at`; false: a fault. */
 static bool crc_bytes(const u8 *at, u64 length, u32 *crc)
 {
 	int fault = 0;
 
 	cosy_access_begin();
 	if (static_cpu_has(X86_FEATURE_XMM4_2))
-		*crc = crc_quickly(at, length, *crc, &fault);
+		*crc = crc_fast(at, length, *crc, &fault);
 	else
 		*crc = crc_slow(at, length, *crc, &fault);
 	cosy_access_end();
 	return !fault;
 }
 
-/*
- * CRC-32C (RFC 3720, appendix B.4) of what r1 is that of, 0 for nothing, followed by the
- * bytes.
- */
+/* Continues the CRC-32C (RFC 3720, appendix B.4) in r1, 0 for none yet, over the r3 bytes at r2. */
 u64 cosy_op_crc32c(struct cosy_activation *run, u64 *r)
 {
 	u64 from = r[2], length = r[3];

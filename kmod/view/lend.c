@@ -2,8 +2,8 @@
 /*
  * lend.c - a view's pages to a socket, which keeps them until they are sent.
  *
- * What a page holds then is what goes, as with sendfile(2): a write to the file in the
- * meantime shows.  Hence nothing does this but the operation that asks for it.
+ * The bytes that a page has by then are sent, as with sendfile(2): a write to the file in the
+ * meantime shows.  Hence pages are lent only by the operation that asks for it.
  */
 #include <linux/bvec.h>
 #include <linux/file.h>
@@ -22,7 +22,7 @@
 
 #ifdef COSY_HAVE_SENDPAGE
 
-/* One page at a time; what was sent before an error is the result. */
+/* Sends one page at a time.  The result is what was sent before an error. */
 static s64 view_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count,
 			   int flags)
 {
@@ -58,14 +58,14 @@ static s64 view_send_pages(struct socket *socket, struct bio_vec *piece, u32 pie
 #endif
 
 static s64 view_lend_pages(struct cosy_activation *run, struct file *file, struct socket *socket,
-			   const struct cosy_page_view *view, u32 ahead, u32 count, int flags)
+			   const struct cosy_page_view *view, u32 within, u32 count, int flags)
 {
 	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
-	u32 pieces = cosy_view_pieces(view, ahead, count, piece);
+	u32 pieces = cosy_view_pieces(view, within, count, piece);
 	loff_t none = 0;
 	s64 result;
 
-	/* As sendfile asks. */
+	/* sendfile asks the same. */
 	result = rw_verify_area(WRITE, file, &none, count);
 	if (unlikely(result))
 		return cosy_call_result(run, result);
@@ -82,18 +82,21 @@ static s64 view_lend_to(struct cosy_activation *run, struct file *file, u64 addr
 
 	if (unlikely(flags & ~(u64)FLAGS))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
-	/* A message of its own must not be sent in pieces. */
+	/* Where each write is a message, it must not be sent in pieces. */
 	if (unlikely(socket->type != SOCK_STREAM))
 		return cosy_guard_failed(run, COSY_GUARD_PEER);
 	view = count ? cosy_view_find(run, address, count) : NULL;
-	/* Kept stores lie in memory that is not to be lent. */
+	/* Kept stores lie in memory that must not be lent. */
 	if (!view || view->stores)
 		return cosy_guard_failed(run, COSY_GUARD_VIEW);
 	return view_lend_pages(run, file, socket, view,
 			       address - run->prog->buffer_address - view->offset, count, flags);
 }
 
-/* Where there is nothing to lend: a socket is sent to, whatever else is written to. */
+/*
+ * Lends a view's pages to a socket.  Where there is nothing to lend, a socket is sent to, anything
+ * else written to.
+ */
 s64 cosy_op_lend(struct cosy_activation *run, u64 *r)
 {
 	struct fd f = fdget(r[1]);

@@ -2,9 +2,9 @@
 /*
  * tmpfs_write.c - bytes of the shared buffer into pages of tmpfs that are there.
  *
- * What vfs_write, generic_file_write_iter and shmem_write_begin come to when every page
- * exists and the file does not grow.  Bytes that come from the very place they go to,
- * by way of a view, need no copy.
+ * This is what vfs_write, generic_file_write_iter and shmem_write_begin come to when every page
+ * exists and the file does not grow.  Bytes that come from the very place they go to, by way of a
+ * view, need no copy.
  */
 #include <linux/fs.h>
 #include <linux/iversion.h>
@@ -19,10 +19,13 @@
 #include "memory/memory.h"
 #include "view/write.h"
 
-/* What forbids writing: tmpfs files are sealed against sealing from the start. */
+/*
+ * Seals that forbid writing.  There may be another: tmpfs files are sealed against sealing from
+ * the start.
+ */
 #define SEALED (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)
 
-/* A write need not begin at a page's start. */
+/* Most pages of a write, which need not begin at a page's start. */
 #define MAX_PAGES (COSY_VIEW_PAGES + 1)
 
 struct folios {
@@ -31,8 +34,8 @@ struct folios {
 };
 
 /*
- * Only what the ordinary call would let through: limits, seals, synchronous writes and
- * growing are left to it.  Holds until the inode is unlocked.
+ * Tells whether the ordinary call would let the write through.  Limits, seals, synchronous writes
+ * and growing are left to it.  Holds until the inode is unlocked.
  */
 static __always_inline bool tmpfs_write_allowed(const struct cosy_writing *write)
 {
@@ -52,7 +55,7 @@ static __always_inline void tmpfs_put_folios(struct folios *folios)
 		folio_put(folios->folio[--folios->count]);
 }
 
-/* All of them; false: none. */
+/* Finds the folios of all pages; false: none is held. */
 static __always_inline bool tmpfs_find_folios(const struct cosy_writing *write, struct folios *ret)
 {
 	u32 count = DIV_ROUND_UP(offset_in_page(write->position) + write->count, PAGE_SIZE);
@@ -65,9 +68,9 @@ static __always_inline bool tmpfs_find_folios(const struct cosy_writing *write, 
 }
 
 /*
- * Whether the folios are sound and will stay.  Truncation waits for the inode; reclaim,
- * migration and merging into larger folios give up at our references, unless they came
- * before, and then they hold the folio's lock.
+ * Tells whether the folios are sound and will stay.  Truncation waits for the inode.  Reclaim,
+ * migration and merging into larger folios give up at our references, unless they began before,
+ * and then they hold the folio's lock.
  */
 static __always_inline bool tmpfs_folios_stay(const struct cosy_writing *write,
 					      const struct folios *folios)
@@ -85,13 +88,16 @@ static __always_inline bool tmpfs_folios_stay(const struct cosy_writing *write,
 	return true;
 }
 
-/* What is written: from `address` in the shared buffer on, and where as much of it as is known lies. */
+/*
+ * The source of a write: `address` in the shared buffer, and the place of as much from there on as
+ * is known.
+ */
 struct source {
 	u64 address;
 	struct cosy_place place;
 };
 
-/* The next `size` bytes, wherever they are. */
+/* Copies the next `size` bytes, wherever they are. */
 static __always_inline void tmpfs_copy_from(struct cosy_activation *run, struct source *from,
 					    u8 *to, u32 size)
 {
@@ -100,13 +106,13 @@ static __always_inline void tmpfs_copy_from(struct cosy_activation *run, struct 
 
 	while (size) {
 		/* Cannot fail: the range was tested. */
-		if (!place->behind && WARN_ON_ONCE(!cosy_resolve(run, from->address, place)))
+		if (!place->above && WARN_ON_ONCE(!cosy_resolve(run, from->address, place)))
 			return;
-		now = min_t(u64, size, place->behind);
+		now = min_t(u64, size, place->above);
 		if (place->at != to)
 			cosy_copy(to, place->at, now);
 		place->at += now;
-		place->behind -= now;
+		place->above -= now;
 		from->address += now;
 		to += now;
 		size -= now;
@@ -138,8 +144,8 @@ static __always_inline void tmpfs_write_folios(struct cosy_activation *run,
 }
 
 /*
- * file_update_time, which has nothing to do where the times are this tick's already and
- * nobody has asked for the version: most writes but a tick's first.
+ * Does file_update_time, which has nothing to do where the times are this tick's already and
+ * nobody has asked for the version: as in most writes but a tick's first.
  */
 static __always_inline int tmpfs_update_time(struct file *file)
 {
@@ -154,7 +160,7 @@ static __always_inline int tmpfs_update_time(struct file *file)
 	return file_update_time(file);
 }
 
-/* Under freeze protection. */
+/* Writes with the inode locked; called under freeze protection. */
 static __always_inline s64 tmpfs_write_locked(struct cosy_activation *run,
 					      const struct cosy_writing *write,
 					      const struct folios *folios, u64 address)

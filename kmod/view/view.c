@@ -11,7 +11,10 @@
 
 /* --- Memory -------------------------------------------------------------------------- */
 
-/* One lies with the context between RUNs, since most RUNs need one only for a moment. */
+/*
+ * Takes the memory that lies with the context between RUNs, since most RUNs need it only for a
+ * moment.
+ */
 struct cosy_views *cosy_views_get(struct cosy_activation *run)
 {
 	run->views = xchg(&run->context->spare_views, NULL);
@@ -29,11 +32,11 @@ void cosy_views_free(struct cosy_activation *run)
 /* --- Making and ending ----------------------------------------------------------------- */
 
 void cosy_view_copy_out(const struct cosy_activation *run, const struct cosy_page_view *view,
-			u32 ahead, u32 length)
+			u32 within, u32 length)
 {
-	u8 *to = run->prog->buffer + view->offset + ahead;
+	u8 *to = run->prog->buffer + view->offset + within;
 	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
-	u32 i, count = cosy_view_pieces(view, ahead, length, piece);
+	u32 i, count = cosy_view_pieces(view, within, length, piece);
 
 	for (i = 0; i < count; i++) {
 		cosy_copy(to, page_address(piece[i].bv_page) + piece[i].bv_offset, piece[i].bv_len);
@@ -41,7 +44,7 @@ void cosy_view_copy_out(const struct cosy_activation *run, const struct cosy_pag
 	}
 }
 
-/* The last view that ends takes the mark with it. */
+/* Ends a view.  The last one takes COSY_HELD_VIEWS with it. */
 static void view_end(struct cosy_activation *run, struct cosy_page_view *view)
 {
 	struct cosy_views *views = run->views;
@@ -52,7 +55,7 @@ static void view_end(struct cosy_activation *run, struct cosy_page_view *view)
 		run->held &= ~COSY_HELD_VIEWS;
 }
 
-/* Each view there is; the one at hand may end meanwhile.  Only where there are views. */
+/* Goes over the views that there are, of which the current one may end meanwhile. */
 #define for_each_view(cursor, left, run)                                                           \
 	for (left = cosy_has_views(run) ? (run)->views->active : 0;                                \
 	     left && (cursor = &(run)->views->view[__ffs(left)], true); left &= left - 1)
@@ -92,7 +95,7 @@ void cosy_views_write_back_memory(struct cosy_activation *run, u64 address, u64 
 	unsigned long left;
 
 	for_each_view(view, left, run) {
-		/* Modulo 2^64: one begins inside the other. */
+		/* They overlap if, modulo 2^64, one begins inside the other. */
 		if (view->offset - from < length || from - view->offset < view->length)
 			view_write_back(run, view);
 	}
@@ -111,7 +114,7 @@ void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length)
 	cosy_views_write_back_memory(run, address, length);
 }
 
-/* Nobody will look at r1's r2 bytes before they are written again. */
+/* Ends views of the r2 bytes at r1: nobody will look at these before they are written again. */
 u64 cosy_op_discard(struct cosy_activation *run, u64 *r)
 {
 	cosy_views_end_memory(run, r[1], r[2]);
@@ -123,7 +126,7 @@ const struct cosy_page_view *cosy_views_write_back_file(struct cosy_activation *
 							loff_t position, u64 address, u64 length,
 							bool *same)
 {
-	u64 ahead, offset = address - run->prog->buffer_address;
+	u64 within, offset = address - run->prog->buffer_address;
 	const struct cosy_page_view *source = NULL;
 	struct cosy_page_view *view;
 	unsigned long left;
@@ -131,12 +134,12 @@ const struct cosy_page_view *cosy_views_write_back_file(struct cosy_activation *
 
 	*same = false;
 	for_each_view(view, left, run) {
-		ahead = offset - view->offset;
-		all = ahead < view->length && length <= view->length - ahead;
+		within = offset - view->offset;
+		all = within < view->length && length <= view->length - within;
 		if (view->mapping == mapping &&
 		    (position < 0 || (u64)(view->position - position) + view->length - 1 <
 					     length + view->length - 1)) {
-			if (!all || position < 0 || view->position + ahead != position) {
+			if (!all || position < 0 || view->position + within != position) {
 				view_write_back(run, view);
 				continue;
 			}
@@ -150,34 +153,36 @@ const struct cosy_page_view *cosy_views_write_back_file(struct cosy_activation *
 
 /* --- Looking at them -------------------------------------------------------------------- */
 
-/* Byte `ahead` of the view, which has it; also when the processor only guesses so. */
-static __always_inline void view_place_in(const struct cosy_page_view *view, u32 ahead,
+/*
+ * Finds byte `within` of the view, which has it.  A mispredicted test of that reads nothing else.
+ */
+static __always_inline void view_place_in(const struct cosy_page_view *view, u32 within,
 					  struct cosy_place *place)
 {
 	u32 at, in, i;
 
-	ahead &= array_index_mask_nospec(ahead, view->length);
-	at = view->skew + ahead;
+	within &= array_index_mask_nospec(within, view->length);
+	at = view->skew + within;
 	in = offset_in_page(at);
 	at >>= PAGE_SHIFT;
 	place->at = view->page[at & array_index_mask_nospec(at, view->pages)] + in;
-	place->before = min(in, ahead);
-	place->behind = min_t(u32, PAGE_SIZE - in, view->length - ahead);
+	place->below = min(in, within);
+	place->above = min_t(u32, PAGE_SIZE - in, view->length - within);
 	for (i = 0; unlikely(i < view->stores); i++) {
 		const struct cosy_store *store = &view->store[i];
-		u32 into = ahead - store->offset;
+		u32 into = within - store->offset;
 
 		if (into < store->size) {
 			into &= array_index_mask_nospec(into, store->size);
 			place->at = (u8 *)&store->bytes + into;
-			place->before = into;
-			place->behind = store->size - into;
+			place->below = into;
+			place->above = store->size - into;
 			return;
 		}
-		if (store->offset > ahead)
-			place->behind = min_t(u64, place->behind, store->offset - ahead);
+		if (store->offset > within)
+			place->above = min_t(u64, place->above, store->offset - within);
 		else
-			place->before = min_t(u64, place->before, into - store->size);
+			place->below = min_t(u64, place->below, into - store->size);
 	}
 }
 
@@ -185,49 +190,49 @@ void cosy_view_place(const struct cosy_activation *run, u32 offset, struct cosy_
 {
 	const struct cosy_page_view *view;
 	unsigned long left;
-	u32 ahead;
+	u32 within;
 
 	for_each_view(view, left, run) {
-		ahead = offset - view->offset;
-		if (ahead < view->length) {
-			view_place_in(view, ahead, place);
+		within = offset - view->offset;
+		if (within < view->length) {
+			view_place_in(view, within, place);
 			return;
 		}
 		if (view->offset > offset)
-			place->behind = min_t(u64, place->behind, view->offset - offset);
+			place->above = min_t(u64, place->above, view->offset - offset);
 		else
-			place->before = min_t(u64, place->before, ahead - view->length);
+			place->below = min_t(u64, place->below, within - view->length);
 	}
 }
 
 struct cosy_page_view *cosy_view_find(const struct cosy_activation *run, u64 address, u64 length)
 {
-	u64 ahead, offset = address - run->prog->buffer_address;
+	u64 within, offset = address - run->prog->buffer_address;
 	struct cosy_page_view *view;
 	unsigned long left;
 
 	for_each_view(view, left, run) {
-		ahead = offset - view->offset;
-		if (ahead < view->length && length <= view->length - ahead)
+		within = offset - view->offset;
+		if (within < view->length && length <= view->length - within)
 			return view;
 	}
 	return NULL;
 }
 
-u32 cosy_view_pieces(const struct cosy_page_view *view, u32 ahead, u32 length, struct bio_vec *ret)
+u32 cosy_view_pieces(const struct cosy_page_view *view, u32 within, u32 length, struct bio_vec *ret)
 {
 	struct cosy_place place __cosy_uninitialized;
 	u32 now, count = 0;
 
 	while (length) {
-		view_place_in(view, ahead, &place);
-		now = min_t(u64, length, place.behind);
+		view_place_in(view, within, &place);
+		now = min_t(u64, length, place.above);
 		ret->bv_page = virt_to_page(place.at);
 		ret->bv_offset = offset_in_page(place.at);
 		ret->bv_len = now;
 		ret++;
 		count++;
-		ahead += now;
+		within += now;
 		length -= now;
 	}
 	return count;
@@ -236,26 +241,26 @@ u32 cosy_view_pieces(const struct cosy_page_view *view, u32 ahead, u32 length, s
 bool cosy_view_keep(struct cosy_activation *run, u64 address, u64 value, u32 size)
 {
 	struct cosy_page_view *view = cosy_view_find(run, address, size);
-	u32 i, ahead;
+	u32 i, within;
 
 	if (!view)
 		return false;
-	ahead = address - run->prog->buffer_address - view->offset;
+	within = address - run->prog->buffer_address - view->offset;
 	for (i = 0; i < view->stores; i++) {
 		struct cosy_store *store = &view->store[i];
-		u32 into = ahead - store->offset;
+		u32 into = within - store->offset;
 
 		if (into < store->size && size <= store->size - into) {
 			memcpy((u8 *)&store->bytes + into, &value, size);
 			return true;
 		}
-		/* It overlaps one without lying in it: rare enough. */
-		if (into < store->size || store->offset - ahead < size)
+		/* It overlaps a kept store without lying in it: rare enough. */
+		if (into < store->size || store->offset - within < size)
 			return false;
 	}
 	if (view->stores == COSY_VIEW_STORES)
 		return false;
 	view->store[view->stores++] =
-		(struct cosy_store){ .bytes = value, .offset = ahead, .size = size };
+		(struct cosy_store){ .bytes = value, .offset = within, .size = size };
 	return true;
 }

@@ -35,33 +35,39 @@ struct cosy_page_view {
 	loff_t position;			   /* of the first byte in the file */
 	u64 born;				   /* views made before */
 	struct cosy_store store[COSY_VIEW_STORES]; /* do not overlap */
-	u8 *page[COSY_VIEW_PAGES];		   /* in the kernel's mapping of all memory ... */
-	struct folio *folio[COSY_VIEW_PAGES]; /* ... and what it belongs to: a reference each */
+	u8 *page[COSY_VIEW_PAGES];		   /* by the kernel's mapping of all memory ... */
+	struct folio *folio[COSY_VIEW_PAGES];	   /* ... and the folio of each: a reference each */
 };
 
 /* Four that are held and one that is being made. */
 #define COSY_VIEWS 5
 
 struct cosy_views {
-	unsigned long active; /* a bit for each that is a view now; none: run->held says so */
+	unsigned long active; /* a bit for each that is a view now; 0 without COSY_HELD_VIEWS */
 	u64 born;
-	u32 newest; /* of view[]; of no use when that one has ended */
+	u32 newest; /* the newest in view[]; of no use when that has ended */
 	struct cosy_page_view view[COSY_VIEWS];
 };
 
 /* --- Making and ending (view.c) ------------------------------------------------------ */
 
-/* What the views of a RUN lie in: there is none yet.  NULL: there is no memory. */
+/* Gets the memory for the views of a RUN that has none yet.  NULL: there is none. */
 struct cosy_views *cosy_views_get(struct cosy_activation *run);
 
-/* Writes the oldest of as many views as there can be back; it is none any more. */
+/*
+ * Writes back the oldest of as many views as there can be.  Returns its entry, which is no view
+ * any more.
+ */
 struct cosy_page_view *cosy_views_write_back_oldest(struct cosy_activation *run);
 
-/* What a compound has to find in the buffer at [ahead, ahead + length) of the view. */
+/*
+ * Copies the bytes [within, within + length) of the view to where a compound has to find them in
+ * the shared buffer.
+ */
 void cosy_view_copy_out(const struct cosy_activation *run, const struct cosy_page_view *view,
-			u32 ahead, u32 length);
+			u32 within, u32 length);
 
-/* Puts the folios back of what is no view, or none any more. */
+/* Drops the folios of an entry that is no view, or none any more. */
 static __always_inline void cosy_view_put(struct cosy_page_view *view)
 {
 	u32 i, pages = view->pages;
@@ -71,27 +77,27 @@ static __always_inline void cosy_view_put(struct cosy_page_view *view)
 	view->pages = 0;
 }
 
-/* The end of a RUN: gives the memory back.  Nothing is held any more. */
+/* Gives the memory back at the end of a RUN, when nothing is held any more. */
 void cosy_views_free(struct cosy_activation *run);
 
-/* For cosy_held_drop: all of them. */
+/* Writes back all views, for cosy_held_drop. */
 void cosy_views_write_back(struct cosy_activation *run);
 
-/* Those that overlap `length` bytes from the user's `address` on. */
+/* Writes back the views that overlap `length` bytes from the user's `address` on. */
 void cosy_views_write_back_memory(struct cosy_activation *run, u64 address, u64 length);
 
 /*
- * The same for memory whose contents nobody needs any more: what is discarded, and a
- * function's that returns.  Written back later, views of that would overwrite what the next
+ * Ends views of memory whose contents nobody needs any more: discarded memory, and the frame of a
+ * function that returns.  Written back later, views of such a frame would overwrite what the next
  * function has there.
  */
 void cosy_views_end_memory(struct cosy_activation *run, u64 address, u64 length);
 
 /*
- * Before `length` bytes from the user's `address` on are written to `mapping`, at
- * `position`, or -1 for anywhere: a later write must not change what was read before, so
- * views of bytes that it changes are written back.  But one that is written to its own place
- * is not, and *same says so.  The view that has all the bytes that are written, or NULL.
+ * Called before `length` bytes from the user's `address` on are written to `mapping`, at
+ * `position`, or anywhere if that is -1.  A later write must not change what was read before, so
+ * views of bytes that it changes are written back.  But a view that is written to its own place is
+ * not, and then sets `*same`.  Returns the view that has all the bytes that are written, or NULL.
  */
 const struct cosy_page_view *cosy_views_write_back_file(struct cosy_activation *run,
 							const struct address_space *mapping,
@@ -106,30 +112,31 @@ static inline bool cosy_has_views(const struct cosy_activation *run)
 }
 
 /*
- * Corrects `place`, which is `offset` bytes into the shared buffer, for views: to the
- * page that holds the byte, or only in how much is reached alike.
+ * Corrects `place`, which is `offset` bytes into the shared buffer, for views.  Where a view has
+ * the byte, `place` becomes the page that holds it; elsewhere its extent ends at the next views.
  */
 void cosy_view_place(const struct cosy_activation *run, u32 offset, struct cosy_place *place);
 
-/* The view that has all of `length` (1 up) bytes from `address` on, or NULL. */
+/* Returns the view that has all of `length` (1 up) bytes from `address` on, or NULL. */
 struct cosy_page_view *cosy_view_find(const struct cosy_activation *run, u64 address, u64 length);
 
-/* view_store: false when it is to be an ordinary store. */
+/* Keeps a store of view_store beside its view.  False: it is to be an ordinary store. */
 bool cosy_view_keep(struct cosy_activation *run, u64 address, u64 value, u32 size);
 
 /* Most pieces that a range of a view consists of. */
 #define COSY_VIEW_PIECES (COSY_VIEW_PAGES + 2 * COSY_VIEW_STORES)
 
 /*
- * `length` bytes from `ahead` on as pages and kept stores; how many pieces.  They live
- * as long as the view.
+ * Fills in `length` bytes of the view, from byte `within` on, as pieces of pages and of kept
+ * stores.  Returns how many pieces; they live as long as the view.
  */
-u32 cosy_view_pieces(const struct cosy_page_view *view, u32 ahead, u32 length, struct bio_vec *ret);
+u32 cosy_view_pieces(const struct cosy_page_view *view, u32 within, u32 length,
+		     struct bio_vec *ret);
 
 /* --- Calls ----------------------------------------------------------------------------- */
 
 /*
- * read(2) and pread(2) without the copy (view_read.c).  COSY_ORDINARY: nothing is done.
+ * Make read(2) and pread(2) without the copy (view_read.c).  COSY_ORDINARY: nothing is done.
  * run->status may be set, see cosy_call_result.
  */
 s64 cosy_view_read(struct cosy_activation *run, u64 fd, u64 address, u64 count);

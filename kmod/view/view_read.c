@@ -8,14 +8,14 @@
 #include "load/program.h"
 #include "view/view.h"
 
-/* What there is to read, once the guards of the file hold. */
+/* A read, once the guards of the file hold. */
 struct reading {
 	struct file *file;
 	loff_t position;
 	u32 count; /* asked for; 1 up */
 };
 
-/* One that is no view, to be filled in; NULL: there is no memory. */
+/* Returns an entry that is no view, to be filled in; NULL: there is no memory. */
 static __always_inline struct cosy_page_view *view_prepare(struct cosy_activation *run)
 {
 	struct cosy_views *views = run->views;
@@ -31,8 +31,8 @@ static __always_inline struct cosy_page_view *view_prepare(struct cosy_activatio
 }
 
 /*
- * What views hold of the bytes [from, to) of the shared buffer ends; what they hold
- * beside them is written back.  Those that are left.
+ * Ends the views of the bytes [from, to) of the shared buffer, and writes back what such views
+ * have outside of these.  Returns the views that are left, a bit for each.
  */
 static noinline unsigned long views_end_overlapping(struct cosy_activation *run, u32 from, u32 to)
 {
@@ -57,8 +57,8 @@ static noinline unsigned long views_end_overlapping(struct cosy_activation *run,
 }
 
 /*
- * `view`, filled in but for `born` and `length`, becomes `length` (1 up) bytes at its
- * offset, and older ones make way.  Mostly that is one, at the same place.
+ * Makes `view`, which is filled in but for `born` and `length`, a view of `length` (1 up) bytes at
+ * its offset.  Older views make way: mostly there is one, at the same place.
  */
 static __always_inline void view_begin(struct cosy_activation *run, struct cosy_page_view *view,
 				       u32 length)
@@ -83,7 +83,7 @@ static __always_inline void view_begin(struct cosy_activation *run, struct cosy_
 	run->held |= COSY_HELD_VIEWS;
 }
 
-/* The folios of `count` bytes from `position` on into `view`. */
+/* Finds the folios of `count` bytes from `position` on, for `view`. */
 static __always_inline enum cosy_guard view_find_pages(struct address_space *mapping,
 						       loff_t position, u32 count,
 						       struct cosy_page_view *view)
@@ -94,7 +94,7 @@ static __always_inline enum cosy_guard view_find_pages(struct address_space *map
 			       &view->pages);
 }
 
-/* Whether what find_pages found is still there, and below the end of file. */
+/* Tells whether the folios that view_find_pages found are still the file's, and below its end. */
 static __always_inline bool view_still_there(const struct address_space *mapping, loff_t end,
 					     const struct cosy_page_view *view)
 {
@@ -107,7 +107,7 @@ static __always_inline bool view_still_there(const struct address_space *mapping
 	return i_size_read(mapping->host) >= end;
 }
 
-/* As the page cache's own read marks them: not again where the last read ended. */
+/* Marks folios as the page cache's own read does: not again the one where the last read ended. */
 static __always_inline void view_mark_accessed(const struct reading *read,
 					       const struct cosy_page_view *view)
 {
@@ -119,7 +119,7 @@ static __always_inline void view_mark_accessed(const struct reading *read,
 		cosy_folio_mark_accessed(view->folio[i]);
 }
 
-/* At the end of file there is nothing to hold. */
+/* Reads at the end of file, where there is nothing to hold. */
 static s64 view_read_nothing(struct cosy_activation *run, const struct reading *read)
 {
 	int error = rw_verify_area(READ, read->file, &read->position, read->count);
@@ -130,7 +130,7 @@ static s64 view_read_nothing(struct cosy_activation *run, const struct reading *
 	return 0;
 }
 
-/* The bytes read, an error that has been given, or COSY_ORDINARY. */
+/* Reads by way of a view.  Returns the bytes read, an error, or COSY_ORDINARY. */
 static __always_inline s64 read_view(struct cosy_activation *run, const struct reading *read,
 				     u32 offset)
 {
@@ -156,7 +156,7 @@ static __always_inline s64 read_view(struct cosy_activation *run, const struct r
 		cosy_view_put(view);
 		return cosy_call_result(run, error);
 	}
-	/* It may have slept, and whoever it asked may have changed the file. */
+	/* That may have slept, and those whom it asked may have changed the file. */
 	guard = COSY_GUARD_READ_ONLY;
 	if (unlikely(!view_still_there(mapping, position + length, view)))
 		goto failed;
@@ -175,7 +175,7 @@ failed:
 	return cosy_guard_failed(run, guard);
 }
 
-/* Of a file that is held: the guards that do not depend on the position. */
+/* Checks those guards of a file, which is held, that do not depend on the position. */
 static __always_inline s64 view_check(struct cosy_activation *run, const struct file *file)
 {
 	if (unlikely(!(file->f_mode & FMODE_READ)))
@@ -185,7 +185,7 @@ static __always_inline s64 view_check(struct cosy_activation *run, const struct 
 	return 0;
 }
 
-/* The place in the shared buffer where all of it goes, and that a view can hold it. */
+/* Checks that all the bytes lie in the shared buffer, and that there are any. */
 static __always_inline s64 view_check_memory(struct cosy_activation *run, u64 offset, u64 count)
 {
 	const struct cosy_prog *prog = run->prog;

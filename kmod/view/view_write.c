@@ -17,13 +17,13 @@
 #include "view/write.h"
 
 /*
- * The file system's own write, from a view's pages: what vfs_write does, with another
+ * Makes the file system's own write from a view's pages: does what vfs_write does, with another
  * source.
  */
 static s64 view_write_pages(struct cosy_activation *run, const struct cosy_writing *write,
 			    const struct cosy_page_view *view, u64 address)
 {
-	u32 ahead = address - run->prog->buffer_address - view->offset;
+	u32 within = address - run->prog->buffer_address - view->offset;
 	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
 	struct file *file = write->file;
 	loff_t position = write->position;
@@ -34,8 +34,8 @@ static s64 view_write_pages(struct cosy_activation *run, const struct cosy_writi
 	ret = rw_verify_area(WRITE, file, &position, write->count);
 	if (unlikely(ret))
 		return cosy_call_result(run, ret);
-	iov_iter_bvec(&from, ITER_SOURCE, piece, cosy_view_pieces(view, ahead, write->count, piece),
-		      write->count);
+	iov_iter_bvec(&from, ITER_SOURCE, piece,
+		      cosy_view_pieces(view, within, write->count, piece), write->count);
 	init_sync_kiocb(&kiocb, file);
 	kiocb.ki_pos = position;
 	/* A frozen file system may stay so for long: only the ordinary call waits. */
@@ -66,7 +66,7 @@ static __always_inline s64 view_write_file(struct cosy_activation *run,
 	bool same = false;
 	s64 result;
 
-	/* Where an appending write goes is known when the inode is locked. */
+	/* The place of an appending write is known only when the inode is locked. */
 	if (cosy_has_views(run))
 		view = cosy_views_write_back_file(
 			run, file->f_mapping,
@@ -81,7 +81,7 @@ static __always_inline s64 view_write_file(struct cosy_activation *run,
 	return view_write_pages(run, write, view, address);
 }
 
-/* Of a file that is held, and of the memory: whether it is for us. */
+/* Checks the guards of a file, which is held, and of the memory. */
 static __always_inline s64 view_write_check(struct cosy_activation *run, const struct file *file,
 					    u64 address, u64 count)
 {

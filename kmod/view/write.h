@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* write.h - what writes of a view have in common. */
+/* write.h - declarations that the ways of writing a view share. */
 #ifndef COSY_WRITE_H
 #define COSY_WRITE_H
 
@@ -14,17 +14,19 @@ struct cosy_writing {
 	struct file *file; /* cosy_cached_file, open for writing, held */
 	loff_t position;
 	u32 count;   /* 1 up, at most COSY_MAX_WRITE */
-	loff_t *end; /* where the position behind it goes if it succeeds */
+	loff_t *end; /* the position after the write goes here if it succeeds */
 };
 
 /*
- * Into pages of tmpfs that are there already (tmpfs_write.c).  The source lies in the
- * shared buffer, and no view of the bytes to be written is held but one at that very
- * place.  COSY_ORDINARY: a guard failed, nothing is done.
+ * Writes into pages of tmpfs that are there already (tmpfs_write.c).  The source lies in the
+ * shared buffer.  No view of the file's bytes to be written is held, but one that is written to
+ * its own place.  COSY_ORDINARY: a guard failed, nothing is done.
  */
 s64 cosy_tmpfs_write(struct cosy_activation *run, const struct cosy_writing *write, u64 address);
 
-/* Behind a write that returned `written`, under freeze protection. */
+/*
+ * Tells of a write that returned `written`: accounting and notification, under freeze protection.
+ */
 void cosy_write_done(struct file *file, ssize_t written);
 
 #endif /* COSY_WRITE_H */
