@@ -2,10 +2,9 @@
 /*
  * buffer.c - the shared buffer.
  *
- * Its pages are ordinary, reference-counted ones, so direct I/O and the like work
- * on them and nothing is freed under anybody.  The user's page tables are filled by
- * faults rather than at mmap, so that fork copies none of them: the child's
- * faults find the child's own copy.
+ * Its pages are ordinary, reference-counted ones, so direct I/O and the like work on them and none
+ * is freed while somebody uses it.  The user's page tables are filled by faults rather than at
+ * mmap, so that fork copies none of them: the child's faults find the child's own copy.
  */
 #include <linux/highmem.h>
 #include <linux/log2.h>
@@ -25,19 +24,22 @@ static unsigned long page_count_of(const struct cosy_buffer *buffer)
 
 /* --- Pages ---------------------------------------------------------------------- */
 
-/* Pages are asked for in chunks of so many, as a power of two: fewer trips to the allocator. */
+/* Pages are allocated in chunks of so many, as a power of two: fewer trips to the allocator. */
 #define CHUNK_ORDER 3
 
-/* In a fork's copy, in place of a page that there was no memory for. */
+/* Stands in a fork's copy for a page that there was no memory for. */
 #define LOST ((struct page *)ERR_PTR(-ENOMEM))
 
-/* Puts a page where there is none yet; false: somebody's fault was quicker. */
+/* Puts a page where there is none yet; false: somebody's fault was faster. */
 static bool slot_fill(struct page **slot, struct page *page)
 {
 	return !cmpxchg(slot, NULL, page);
 }
 
-/* The pages from `i` on, up to `end`, that are not there yet. */
+/*
+ * Allocates the pages from `i` up to `end` that are not there yet.  False: no memory, or the
+ * process is being killed.
+ */
 static bool allocate_pages(struct cosy_buffer *buffer, unsigned long i, unsigned long end)
 {
 	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_ZERO;
@@ -54,7 +56,7 @@ static bool allocate_pages(struct cosy_buffer *buffer, unsigned long i, unsigned
 		if (end - i < 1 << order)
 			order = 0;
 		chunk = alloc_pages(order ? gfp | __GFP_NORETRY : gfp, order);
-		/* None in one piece: single ones for the rest. */
+		/* There is no chunk in one piece, so the rest is single pages. */
 		if (!chunk && order) {
 			order = 0;
 			chunk = alloc_page(gfp);
@@ -75,7 +77,7 @@ static bool allocate_pages(struct cosy_buffer *buffer, unsigned long i, unsigned
 	return true;
 }
 
-/* Packs what there is of them, for release_pages. */
+/* Drops the pages that are there, packed for release_pages. */
 static void release_pages_of(struct cosy_buffer *buffer)
 {
 	unsigned long i, count = 0;
@@ -88,7 +90,7 @@ static void release_pages_of(struct cosy_buffer *buffer)
 	kvfree(buffer->pages);
 }
 
-/* A buffer without pages, for nobody. */
+/* Allocates a buffer without pages, charged to nobody. */
 static struct cosy_buffer *buffer_alloc(struct mm_struct *mm, u32 size)
 {
 	struct cosy_buffer *buffer = kzalloc(sizeof(*buffer), GFP_KERNEL_ACCOUNT);
@@ -108,7 +110,7 @@ static struct cosy_buffer *buffer_alloc(struct mm_struct *mm, u32 size)
 	return buffer;
 }
 
-/* Under `growing`, or while nobody else has the buffer. */
+/* Makes a front.  Called under `growing`, or while nobody else has the buffer. */
 static int front_open(struct cosy_buffer *buffer, u32 size)
 {
 	struct cosy_front *front = &buffer->fronts[buffer->front_cnt];
@@ -116,7 +118,7 @@ static int front_open(struct cosy_buffer *buffer, u32 size)
 
 	if (!allocate_pages(buffer, buffer->front ? buffer->front->size >> PAGE_SHIFT : 0, count))
 		return -ENOMEM;
-	/* The guard page after the area stops what speculation reads past the end. */
+	/* The guard page above the area stops mispredicted reads past the end. */
 	front->base = vmap(buffer->pages, count, VM_MAP, PAGE_KERNEL);
 	if (!front->base)
 		return -ENOMEM;
@@ -175,12 +177,12 @@ void cosy_buffer_put(struct cosy_buffer *buffer)
 
 /* --- A fork's copy ---------------------------------------------------------------- */
 
-/* Ticks that a fork waits for memory in all, longer each time. */
+/* Most ticks that a fork waits for memory in all, longer each time. */
 #define MAX_WAIT (HZ / 2)
 
 /*
- * Whether to ask for memory again.  When an allocation like these fails, others have been killed
- * to make room, and that takes a moment.
+ * Waits, and tells whether to ask for memory again.  When an allocation like these fails, others
+ * have been killed to make room, and that takes a moment.
  */
 static bool wait_for_memory(unsigned long *waited)
 {
@@ -207,10 +209,10 @@ static struct page *copy_page_of(struct page *from, unsigned long *waited)
 }
 
 /*
- * A fork child gets a copy of its own, at the same address.  Pages of zeros are left to
- * buffer_fault, which can wait for memory as any fault does.  Here a fork cannot be made to
- * fail: a page that there is no memory for is missing, and who touches it gets SIGBUS.
- * Who is being killed forks nothing, so that it does not matter what his copy is like.
+ * Makes a fork child's own copy, at the same address.  Pages of zeros are left to buffer_fault,
+ * which can wait for memory as any fault does.  Here a fork cannot be made to fail: a page that
+ * there is no memory for is missing, and touching it gives SIGBUS.  A process that is being killed
+ * forks nothing, so that it does not matter what its copy is like.
  */
 static struct cosy_buffer *copy_for(struct mm_struct *mm, const struct cosy_buffer *from)
 {
@@ -223,8 +225,8 @@ static struct cosy_buffer *copy_for(struct mm_struct *mm, const struct cosy_buff
 	if (!copy)
 		return NULL;
 	/*
-	 * The program's own data are in it, so it may not be refused.  No buffer is created above the
-	 * limit any more, so that a process never has more of its own and of inherited ones than the
+	 * The program's own data are in the copy, so it may not be refused.  Above the limit no
+	 * buffer is created, so that a process never has more, of its own and inherited, than the
 	 * largest limit that it or an ancestor of it had.
 	 */
 	cosy_locked_charge_anyhow(&copy->locked, page_count_of(copy));
@@ -242,7 +244,10 @@ static struct cosy_buffer *copy_for(struct mm_struct *mm, const struct cosy_buff
 
 /* --- The mapping: every operation runs under the mmap lock ---------------------- */
 
-/* The page of zeros that is not there yet; the first of those who fault there at once provides it. */
+/*
+ * Returns the page of zeros that is not there yet.  When several fault there at the same time, the
+ * first one provides it.
+ */
 static struct page *page_of_zeros(struct page **slot)
 {
 	struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_ZERO);
@@ -257,7 +262,7 @@ static vm_fault_t buffer_fault(struct vm_fault *vmf)
 	struct cosy_buffer *buffer = vmf->vma->vm_private_data;
 	struct page *page;
 
-	/* None: a fork that found no memory for the child's copy. */
+	/* The mapping has no buffer when fork found no memory for the child's copy. */
 	if (!buffer || vmf->pgoff >= page_count_of(buffer))
 		return VM_FAULT_SIGBUS;
 	page = READ_ONCE(buffer->pages[vmf->pgoff]);
@@ -272,7 +277,7 @@ static vm_fault_t buffer_fault(struct vm_fault *vmf)
 	return 0;
 }
 
-/* The mapping was copied: by fork, or by an mremap that buffer_mremap will refuse. */
+/* Follows the copying of the mapping by fork, or by an mremap that buffer_mremap will refuse. */
 static void buffer_open(struct vm_area_struct *vma)
 {
 	struct cosy_buffer *buffer = vma->vm_private_data;
@@ -296,7 +301,7 @@ static void buffer_close(struct vm_area_struct *vma)
 	cosy_buffer_put(buffer);
 }
 
-/* Programs are compiled for one address and the whole size. */
+/* Refuses a split: programs are compiled for one address and the whole size. */
 static int buffer_may_split(struct vm_area_struct *vma, unsigned long address)
 {
 	return -EINVAL;
@@ -307,7 +312,10 @@ static int buffer_mremap(struct vm_area_struct *vma)
 	return -EINVAL;
 }
 
-/* Programs do not see page protections: while they forbid anything, no program may run. */
+/*
+ * Notes whether programs may run.  They do not see page protections, so while these forbid
+ * anything, none may.
+ */
 static int buffer_mprotect(struct vm_area_struct *vma, unsigned long start, unsigned long end,
 			   unsigned long flags)
 {
@@ -336,7 +344,7 @@ int cosy_buffer_map(struct cosy_buffer *buffer, struct vm_area_struct *vma)
 	if ((vma->vm_flags & all) != all || vma->vm_pgoff ||
 	    vma->vm_end - vma->vm_start != buffer->size)
 		return -EINVAL;
-	/* Once: programs know where it is. */
+	/* It is mapped once: programs know where it is. */
 	if (cmpxchg(&buffer->mapped, 0, 1))
 		return -EBUSY;
 	cosy_vm_flags_set(vma, VM_DONTEXPAND);

@@ -14,24 +14,24 @@ struct page;
 struct vm_area_struct;
 
 /*
- * The beginning of the buffer, whose pages are all there and mapped by the kernel: what programs
- * that are loaded now reach directly.  Constant, and kept as long as the buffer, since programs
- * refer to it that were loaded before it grew; pages are the same in each.
+ * A beginning of the buffer, whose pages are all there and mapped by the kernel: programs that are
+ * loaded for it reach it directly.  It is constant, and kept as long as the buffer, since programs
+ * that were loaded before the buffer's front grew refer to it.  All fronts have the same pages.
  */
 struct cosy_front {
 	void *base;
 	u32 size; /* bytes, a power of two */
 };
 
-/* From a page to the largest buffer, if it grows to each. */
+/* A front may grow from a page to the largest buffer, by each power of two. */
 #define COSY_MAX_FRONTS (const_ilog2(COSY_MAX_BUFFER) - PAGE_SHIFT + 1)
 
 struct cosy_buffer {
 	refcount_t references; /* the context's, and each mapping's */
 	u32 size;	       /* bytes, a power of two */
 	/*
-	 * A reference each.  NULL is a page of zeros that nobody has touched; its first fault puts it
-	 * there, or the front that reaches it; by cmpxchg, and then it stays
+	 * A reference each.  NULL is a page of zeros that nobody has touched.  Its first fault
+	 * puts the page there, or the front that reaches it, by cmpxchg; then it stays
 	 */
 	struct page **pages;
 	struct cosy_locked locked; /* of all pages, those that are not there included */
@@ -39,39 +39,42 @@ struct cosy_buffer {
 	u32 front_cnt;
 	struct cosy_front *front; /* the newest; NULL in a fork child's copy */
 	struct mutex growing;	  /* fronts are made under it */
-	struct mm_struct *mm;	  /* whose buffer; only to compare, kept by those who refer to us */
+	struct mm_struct *mm;	  /* whose buffer; only compared, kept by those who refer to us */
 	int mapped;		  /* 0, then 1 from the one mmap on; set by cmpxchg */
-	unsigned long user_base;  /* where; written once, before `live` */
+	unsigned long user_base;  /* its mapping's start; written once, before `live` */
 	bool live;		  /* user_base is valid */
 	/*
-	 * The user's mapping is no longer what programs were compiled for: gone, or
-	 * with another protection.  Written under the mmap lock, read without:
-	 * programs look at every call and safepoint.
+	 * The user's mapping is no longer what programs were compiled for: it is gone, or has
+	 * another protection.  Written under the mmap lock, read without: programs look at every
+	 * call and safepoint.
 	 */
 	bool gone;
 };
 
 /*
- * A buffer of `size` bytes for `mm`, charged to the calling user until the last reference is
- * put, with a front of that many; -EINVAL for the sizes, -ENOMEM.
+ * Makes a buffer of `size` bytes for `mm` with a front of `front` bytes, charged to the calling
+ * user until the last reference is dropped.  -EINVAL for the sizes, -ENOMEM.
  */
 struct cosy_buffer *cosy_buffer_create(struct mm_struct *mm, u64 size, u64 front);
-/* A larger front; -EBUSY: it is no larger, -EINVAL, -ENOMEM, -EINTR when being killed. */
+/* Makes a larger front.  -EBUSY: it is no larger; -EINVAL, -ENOMEM, -EINTR when being killed. */
 int cosy_buffer_grow(struct cosy_buffer *buffer, u64 front);
-/* Takes no lock that a process can hold: strangers close what was opened by others. */
+/*
+ * Drops a reference.  Takes no lock that a process can hold: strangers close what was opened by
+ * others.
+ */
 void cosy_buffer_put(struct cosy_buffer *buffer);
 
-/* ->mmap: the whole buffer, shared, readable and writable, once. */
+/* Serves ->mmap: the whole buffer, shared, readable and writable, once. */
 int cosy_buffer_map(struct cosy_buffer *buffer, struct vm_area_struct *vma);
 
-/* Whether programs can be compiled to reach the buffer directly now. */
+/* Tells whether programs can be compiled to reach the buffer directly now. */
 static inline bool cosy_buffer_usable(const struct cosy_buffer *buffer)
 {
 	/* Pairs with cosy_buffer_map. */
 	return buffer && smp_load_acquire(&buffer->live) && !READ_ONCE(buffer->gone);
 }
 
-/* The front for programs that are loaded now. */
+/* Returns the front for programs that are loaded now. */
 static inline const struct cosy_front *cosy_buffer_front(const struct cosy_buffer *buffer)
 {
 	/* Pairs with front_open. */

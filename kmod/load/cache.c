@@ -2,15 +2,15 @@
 /*
  * cache.c - compiled compounds that outlive the process that loaded them.
  *
- * One cache for each kernel user id, with a lock, a list and a limit of its own, so that
- * nothing in it depends on what other users do: neither what is found nor how long that
- * takes.  What is not clearly one user's is kept apart, too: containers (user and process
- * namespaces are compared), and a process whose real and effective user differ neither
- * finds anything nor leaves anything.  Nor does one that uses a descriptor of another user's.
+ * Each kernel user id has a cache, with a lock, a list and a limit of its own, so that neither
+ * what is found in it nor how long that takes depends on other users.  What is not clearly one
+ * user's is kept apart, too.  User and process namespaces are compared, which tells containers
+ * apart.  A process whose real and effective user differ neither finds anything nor leaves
+ * anything; nor does one that uses a descriptor of another user's.
  *
- * An image is found by all bytes of its container, not by a hash alone, and only while it
- * is what compiling them now would give.  It holds no address (core's based code), so
- * what programs have in common in it is constant.
+ * An image is found by all bytes of its container, not by a hash alone, and only while compiling
+ * them now would give the same.  It is constant and holds no address (core's based code), so
+ * programs can share it.
  */
 #include <linux/cred.h>
 #include <linux/filter.h>
@@ -31,9 +31,10 @@ MODULE_PARM_DESC(max_user_cache,
 
 static uint cache_seconds = 300;
 module_param(cache_seconds, uint, 0644);
-MODULE_PARM_DESC(cache_seconds, "for how long a compiled compound is kept that nobody loads again");
+MODULE_PARM_DESC(cache_seconds,
+		 "seconds for which a compiled compound is kept that nobody loads again");
 
-/* How often it is looked whether something is cold. */
+/* Ticks between two looks for cold images. */
 #define AGEING (60 * HZ)
 
 static struct workqueue_struct *queue;
@@ -43,7 +44,10 @@ static unsigned long cold_after(void)
 	return min(READ_ONCE(cache_seconds), 24u * 60 * 60) * HZ;
 }
 
-/* Whether the caller is that user and no other, so that the cache may serve him and tell of him. */
+/*
+ * Tells whether the caller is that user and no other, so that the cache may serve the caller and
+ * keep what it loads.
+ */
 static bool is_served(struct cosy_user *user)
 {
 	return uid_eq(current_uid(), cosy_user_uid(user)) &&
@@ -58,28 +62,31 @@ static void read_spaces(unsigned int spaces[2])
 	spaces[1] = pids ? pids->ns.inum : 0;
 }
 
-static unsigned long bytes_of(const struct cosy_image *image)
+static unsigned long image_bytes(const struct cosy_image *image)
 {
 	return image->code_bytes + image->len + image->insn_cnt + sizeof(*image);
 }
 
-/* Tells most apart by their length and beginning; in the end all bytes are compared. */
-static u32 hash_of(const void *container, u32 len)
+/*
+ * Hashes the length and the beginning, which tell most containers apart; in the end all bytes are
+ * compared.
+ */
+static u32 container_hash(const void *container, u32 len)
 {
 	return jhash(container, min(len, 512u), len);
 }
 
 /* --- Taking out ------------------------------------------------------------------------- */
 
-/* Takes an image out of the cache, for list_put once the lock is dropped. */
+/* Takes an image out of the cache, for images_put once the lock is dropped. */
 static void cache_move_out(struct cosy_cache *cache, struct cosy_image *image, struct list_head *to)
 {
-	cache->bytes -= bytes_of(image);
+	cache->bytes -= image_bytes(image);
 	cosy_locked_uncharge(&image->locked);
 	list_move(&image->node, to);
 }
 
-static void list_put(struct list_head *images)
+static void images_put(struct list_head *images)
 {
 	struct cosy_image *image, *next;
 
@@ -102,11 +109,14 @@ bool cosy_cache_drop(struct cosy_user *user)
 		cache_move_out(cache, image, &dropped);
 	mutex_unlock(&cache->lock);
 	any = !list_empty(&dropped);
-	list_put(&dropped);
+	images_put(&dropped);
 	return any;
 }
 
-/* Under the lock: what unlocking the whole cache would give back to the caller's user. */
+/*
+ * Returns what unlocking the whole cache would give back to the caller's user.  Called under the
+ * lock.
+ */
 static unsigned long cache_locked_pages(const struct cosy_cache *cache)
 {
 	const struct cosy_image *image;
@@ -120,7 +130,7 @@ static unsigned long cache_locked_pages(const struct cosy_cache *cache)
 	return pages;
 }
 
-/* Under the lock, as cosy_cache_unlock; what goes is in `out`. */
+/* Does cosy_cache_unlock under the lock; images that go are in `out`. */
 static void cache_unlock(struct cosy_cache *cache, unsigned long pages, struct list_head *out)
 {
 	struct cosy_image *image, *next;
@@ -146,11 +156,11 @@ bool cosy_cache_unlock(struct cosy_user *user, unsigned long pages)
 	cache_unlock(cache, pages, &out);
 	mutex_unlock(&cache->lock);
 	any = !list_empty(&out);
-	list_put(&out);
+	images_put(&out);
 	return any;
 }
 
-/* Images that nobody has loaded for long.  The user is this work's by a reference. */
+/* Drops images that nobody has loaded for long.  The work has a reference to the user. */
 static void cache_age(struct work_struct *work)
 {
 	struct cosy_cache *cache = container_of(to_delayed_work(work), struct cosy_cache, ageing);
@@ -169,12 +179,12 @@ static void cache_age(struct work_struct *work)
 	more = !list_empty(&cache->images);
 	cache->ages = more;
 	mutex_unlock(&cache->lock);
-	list_put(&cold);
+	images_put(&cold);
 	if (!more || !queue_delayed_work(queue, &cache->ageing, AGEING))
 		cosy_user_put(user);
 }
 
-/* Under the lock, when an image has come. */
+/* Starts ageing when an image has come.  Called under the lock. */
 static void cache_start_ageing(struct cosy_cache *cache, struct cosy_user *user)
 {
 	if (cache->ages)
@@ -237,7 +247,7 @@ struct cosy_image *cosy_cache_find(struct cosy_user *user, const void *container
 				   const struct cosy_target *target)
 {
 	struct cosy_cache *cache = cosy_user_cache(user);
-	u32 hash = hash_of(container, len);
+	u32 hash = container_hash(container, len);
 	struct cosy_image *image;
 	unsigned int spaces[2];
 
@@ -259,11 +269,11 @@ struct cosy_image *cosy_cache_find(struct cosy_user *user, const void *container
 	return image;
 }
 
-/* Under the lock.  Makes room as the limits want it; what goes is in `out`. */
+/* Makes room as the limits want it; images that go are in `out`.  Called under the lock. */
 static bool cache_make_room(struct cosy_cache *cache, struct cosy_image *image,
 			    struct list_head *out)
 {
-	const unsigned long limit = READ_ONCE(max_user_cache), bytes = bytes_of(image);
+	const unsigned long limit = READ_ONCE(max_user_cache), bytes = image_bytes(image);
 	const unsigned long pages = DIV_ROUND_UP(bytes, PAGE_SIZE);
 
 	if (bytes > limit)
@@ -279,7 +289,7 @@ bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
 		    const struct cosy_target *target, u32 *evicted)
 {
 	struct cosy_cache *cache = cosy_user_cache(image->user);
-	u32 hash = hash_of(container, len);
+	u32 hash = container_hash(container, len);
 	struct cosy_image *same;
 	struct list_head *at;
 	LIST_HEAD(out);
@@ -293,7 +303,10 @@ bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
 	image->buffer_size = target->size;
 	image->ordinary = target->ordinary;
 	mutex_lock(&cache->lock);
-	/* Another thread's that was quicker, or one from before the JIT's settings changed. */
+	/*
+	 * There may be the same one of a thread that was faster, or of the time before the JIT's
+	 * settings changed.
+	 */
 	same = cache_find(cache, container, len, hash, target, image->spaces);
 	if (same)
 		cache_move_out(cache, same, &out);
@@ -303,11 +316,11 @@ bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
 		image->used = jiffies;
 		refcount_inc(&image->references);
 		list_add(&image->node, &cache->images);
-		cache->bytes += bytes_of(image);
+		cache->bytes += image_bytes(image);
 		cache_start_ageing(cache, image->user);
 	}
 	mutex_unlock(&cache->lock);
 	list_for_each(at, &out)++ *evicted;
-	list_put(&out);
+	images_put(&out);
 	return added;
 }

@@ -2,7 +2,7 @@
 /*
  * image.c - from a container to machine code.
  *
- * The kernel's BPF JIT compiles what core's sandbox made of the compound.  The BPF
+ * The kernel's BPF JIT compiles the program that core's sandbox made of the compound.  The BPF
  * verifier has no part in it: the program is harmless by construction.
  */
 #include <linux/filter.h>
@@ -21,7 +21,7 @@
 #include "stats.h"
 #include "users.h"
 
-/* Whether the last program had to hide its constants; so the next one will, most likely. */
+/* The last program had to hide its constants, so the next one will, most likely. */
 static bool blinds_lately;
 
 static void refuse(struct cosy_reject *why, const char *reason)
@@ -30,7 +30,7 @@ static void refuse(struct cosy_reject *why, const char *reason)
 	strscpy(why->reason, reason, sizeof(why->reason));
 }
 
-static int refuse_off(struct cosy_reject *why)
+static int refuse_jit_off(struct cosy_reject *why)
 {
 	refuse(why, "the kernel's BPF JIT is off (net.core.bpf_jit_enable)");
 	return -EOPNOTSUPP;
@@ -79,9 +79,9 @@ static struct bpf_prog *bpf_compile(struct bpf_prog *bpf)
 static const int *jit_enable, *jit_harden;
 
 /*
- * What the two mean for the caller now: 0 and whether a program of his is compiled and hides its
- * constants, or -ENOMEM.  While nothing is hidden from anybody the variables say it.  Who else
- * may leave constants open is the kernel's business: a program knows when it is made.
+ * Finds out whether a program of the caller's is compiled now and hides its constants.  0 or
+ * -ENOMEM.  While nothing is hidden from anybody the two variables say it.  Who else may leave
+ * constants open is the kernel's business: a program is told when it is allocated.
  */
 static int jit_ask(bool *compiles, bool *blinds)
 {
@@ -108,19 +108,28 @@ bool cosy_image_fits(const struct cosy_image *image)
 	return !jit_ask(&compiles, &blinds) && compiles && blinds == image->blinds;
 }
 
-/* --- What the JIT knows ----------------------------------------------------------- */
+/* --- The abilities of the JIT ---------------------------------------------------- */
 
-/* Learnt once, when there is memory to learn it; until then nothing is loaded. */
+/*
+ * The abilities of the JIT, learnt once, when there is memory to learn them; until then nothing is
+ * loaded.
+ */
 static struct {
 	bool known;
 	bool v4, gotol, based;
 } jit;
 static DEFINE_MUTEX(jit_lock);
 
-/* What fails so often, while another program compiles, is not known to the JIT. */
+/*
+ * Tries of a program, while another one compiles, after which the JIT does not know its
+ * instructions.
+ */
 #define TRIES 3
 
-/* Runs a small program: 0 and what it returns for `argument`; -ENOMEM, -EOPNOTSUPP: JIT is off. */
+/*
+ * Compiles and runs a small program: 0 and what it returns for `argument`; -ENOMEM; -EOPNOTSUPP:
+ * the JIT is off.
+ */
 static int bpf_run_once(const struct cosy_code *code, unsigned long argument, u32 *result)
 {
 	bool blinds, compiles;
@@ -137,7 +146,10 @@ static int bpf_run_once(const struct cosy_code *code, unsigned long argument, u3
 	return 0;
 }
 
-/* The same of one that the JIT may not know: it does not say whether it was short of memory. */
+/*
+ * Does the same with a program that the JIT may not know: it does not say whether it was short of
+ * memory.
+ */
 static int bpf_try(struct bpf_insn *insns, u32 insn_cnt, u32 based_cnt, unsigned long argument,
 		   u32 *result)
 {
@@ -160,8 +172,8 @@ static int bpf_try(struct bpf_insn *insns, u32 insn_cnt, u32 based_cnt, unsigned
 }
 
 /*
- * The arithmetic and the loads of cpu v4 came together.  A JIT that knows none of
- * them takes a sign-extending move for a plain one.
+ * Asks for cpu v4, whose arithmetic and loads came together.  A JIT that knows none of them takes
+ * a sign-extending move for a plain one.
  */
 static int bpf_has_v4(bool *ret)
 {
@@ -194,10 +206,13 @@ static int bpf_has_gotol(bool *ret)
 	return error;
 }
 
-/* Loads and stores relative to r12, which the JIT sets up for arenas alone; cosy_enter does for us. */
+/*
+ * Asks for loads and stores relative to r12, which the JIT sets up for arenas alone; cosy_enter
+ * does for us.
+ */
 static int bpf_has_based(bool *ret)
 {
-	/* Jumped over: r12 is not set here. */
+	/* They are jumped over: r12 is not set here. */
 	struct bpf_insn insns[] = {
 		BPF_MOV64_REG(BPF_REG_0, BPF_REG_1),
 		BPF_JMP_IMM(BPF_JNE, BPF_REG_0, 0, 3),
@@ -217,7 +232,7 @@ static int bpf_has_based(bool *ret)
 	return error;
 }
 
-/* Under the lock. */
+/* Learns under the lock. */
 static int jit_learn_locked(void)
 {
 	int error = bpf_has_v4(&jit.v4);
@@ -226,7 +241,7 @@ static int jit_learn_locked(void)
 	jit.gotol = jit.v4;
 	if (!error && !jit.v4)
 		error = bpf_has_gotol(&jit.gotol);
-	/* Not asked of a JIT that was made without: it would complain in the log. */
+	/* A JIT that was made without them is not asked: it would complain in the log. */
 	jit.based = false;
 	if (!error && COSY_JIT_MAY_BE_BASED && jit.v4)
 		error = bpf_has_based(&jit.based);
@@ -272,7 +287,7 @@ int cosy_image_init(void)
 {
 	jit_enable = cosy_unexported_data("bpf_jit_enable");
 	jit_harden = cosy_unexported_data("bpf_jit_harden");
-	/* What there is no memory to learn now is learnt by the first LOAD. */
+	/* Without memory for it now, the first LOAD learns it. */
 	jit_learn();
 	return 0;
 }
@@ -300,13 +315,13 @@ static void read_points(struct cosy_image *image, const struct cosy_program *pro
 }
 
 /*
- * Machine code of a rewritten instruction, in bytes: more than the JIT makes of nearly
- * all programs.  What it made of this one is only known once the user has it.
+ * Bytes of machine code for a rewritten instruction: more than the JIT makes of nearly all
+ * programs.  How much it made of this one is only known once the user has it.
  */
 #define CODE_PER_INSN 16
 
 /*
- * Charges for what `bpf` takes or will take; what was charged before is part of it.  Programs that
+ * Charges for what `bpf` takes or will take; what was charged before is part of it.  Images that
  * are only cached make room.
  */
 static int charge_code(struct cosy_image *image, const struct bpf_prog *bpf, u32 code_bytes,
@@ -344,8 +359,8 @@ static int verify_code(const struct cosy_code *code, const struct cosy_sandbox *
 	return -EINVAL;
 }
 
-static int compile(struct cosy_image *image, const struct cosy_program *program,
-		   struct cosy_sandbox *how, struct cosy_reject *why)
+static int image_compile(struct cosy_image *image, const struct cosy_program *program,
+			 struct cosy_sandbox *how, struct cosy_reject *why)
 {
 	struct bpf_prog *bpf;
 	struct cosy_code code;
@@ -368,7 +383,7 @@ static int compile(struct cosy_image *image, const struct cosy_program *program,
 		WRITE_ONCE(blinds_lately, blinds);
 		error = -EAGAIN;
 	} else if (!bpf->jit_requested) {
-		error = refuse_off(why);
+		error = refuse_jit_off(why);
 	} else {
 		error = charge_code(image, bpf, code.insn_cnt * CODE_PER_INSN, why);
 	}
@@ -430,7 +445,7 @@ struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_c
 		return ERR_PTR(error);
 	error = jit_learn();
 	if (error == -EOPNOTSUPP)
-		refuse_off(why);
+		refuse_jit_off(why);
 	if (error)
 		goto out;
 	how.has_v4 = jit.v4;
@@ -444,7 +459,7 @@ struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_c
 	image->portable = how.based || !target->size;
 	read_points(image, &program);
 	do
-		error = compile(image, &program, &how, why);
+		error = image_compile(image, &program, &how, why);
 	while (error == -EAGAIN);
 	if (error)
 		cosy_image_put(image);

@@ -15,7 +15,7 @@ struct cosy_user;
 #define COSY_POINT_RESUME 0x80 /* RUN may go on here */
 #define COSY_POINT_CALL	  0x7f /* words of the caller's spill frame + 1 at a local call, or 0 */
 
-/* Constant once made, but for the reference count and what cache.c keeps in it. */
+/* Constant once made, but for the reference count and cache.c's members. */
 struct cosy_image {
 	refcount_t references; /* each program's, and the cache's */
 	u32 insn_cnt;	       /* of the compound as loaded */
@@ -28,13 +28,13 @@ struct cosy_image {
 	bool portable;	       /* holds no address: serves every buffer of that size */
 	u64 max_steps, max_ns; /* the compound's own limits, 0 = none */
 	u8 *points;	       /* [insn_cnt]: COSY_POINT_*, see program.h */
-	const void *code;      /* what cosy_enter calls */
+	const void *code;      /* the code that cosy_enter calls */
 	struct bpf_prog *bpf;
-	struct cosy_user *user; /* who is charged; a reference */
+	struct cosy_user *user; /* the user that is charged; a reference */
 
-	/* While it is in its user's cache: cache.c's, under its lock */
+	/* cache.c's, under its lock, while the image is in its user's cache */
 	struct list_head node;
-	const void *container; /* what it was made from, and how; the image's */
+	const void *container; /* the bytes that it was made from; the image's */
 	u32 len, hash;
 	u32 buffer_size;
 	bool ordinary;
@@ -43,7 +43,7 @@ struct cosy_image {
 	struct cosy_locked locked;
 };
 
-/* For whom an image is made. */
+/* The buffer, and the flags, that an image is made for. */
 struct cosy_target {
 	void *base;	       /* the shared buffer's front, kernel's mapping, ... */
 	unsigned long address; /* ... user's ... */
@@ -52,17 +52,19 @@ struct cosy_target {
 };
 
 /*
- * Checks, sandboxes and compiles, charged to `user`.  A reference, or -EINVAL, -E2BIG, -EDQUOT,
- * -EOPNOTSUPP with `why` filled in, or -ENOMEM.
+ * Checks, sandboxes and compiles a container, charged to `user`.  Returns a reference; or -EINVAL,
+ * -E2BIG, -EDQUOT, -EOPNOTSUPP with `why` filled in, or -ENOMEM.
  */
 struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_container *container,
 				     const struct cosy_target *target, struct cosy_reject *why);
 void cosy_image_put(struct cosy_image *image);
 
-/* Whether compiling now would give such an image: the JIT is on, and hides constants or not. */
+/*
+ * Tells whether compiling now would give such an image: the JIT is on, and hides constants or not.
+ */
 bool cosy_image_fits(const struct cosy_image *image);
 
-/* COSY_FEATURE_* of this kernel as it is set up now; or -ENOMEM. */
+/* Finds out COSY_FEATURE_* of this kernel as it is set up now.  0 or -ENOMEM. */
 int cosy_image_features(u64 *features);
 
 int cosy_image_init(void);

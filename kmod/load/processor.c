@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * processor.c - which processors compounds are refused on.
+ * processor.c - processors on which compounds are refused.
  *
- * A compound is code of the user's own choosing that runs in kernel mode, before and after
- * kernel code that works on others' data.  What the kernel does once on the way to user
- * mode, or once on the way in, lies outside of that.  The thunks do it where they pass
- * between compound and kernel (calling.h), but interrupts arrive in a compound, too, and
+ * A compound is code of the user's own choosing that runs in kernel mode, before and after kernel
+ * code that works on others' data.  The kernel protects these at its border with user mode, and
+ * some of that it does once on the way out or in: not between compound and kernel.  The thunks do
+ * it where they pass between the two (calling.h), but interrupts arrive in a compound, too, and
  * return to it.  docs/inside/security.md goes through the mitigations one by one.
  */
 #include <linux/kernel.h>
@@ -18,8 +18,8 @@
 
 static bool allow_processor;
 module_param(allow_processor, bool, 0644);
-MODULE_PARM_DESC(allow_processor, "run compounds also on processors of which they get around what "
-				  "the kernel does against leaks");
+MODULE_PARM_DESC(allow_processor, "also run compounds on processors where they get around what the "
+				  "kernel does against leaks");
 
 #define BUFFERS	   "clears its buffers on the way to user mode"
 #define RETURNS	   "untrains its returns on the way into the kernel"
@@ -45,7 +45,7 @@ static const struct {
 	{ X86_FEATURE_ENTRY_IBPB, X86_FEATURE_ENTRY_IBPB, UNKNOWN, PREDICTORS },
 };
 
-/* What a compound would get around here; NULL: nothing. */
+/* The mitigation that a compound would get around here; NULL: none. */
 static const char *weakness_name, *weakness_what;
 
 static bool processor_has(u16 bit)
@@ -64,7 +64,10 @@ static void find_weakness(void)
 			return;
 		}
 	}
-	/* TAA alone asks for it, too, but takes a transaction to read by: compounds have none. */
+	/*
+	 * TAA alone has the kernel clear its buffers, too, but takes a transaction to read them
+	 * by: compounds have none.
+	 */
 	if (processor_has(X86_FEATURE_CLEAR_CPU_BUF) && !processor_has(X86_BUG_TAA)) {
 		weakness_name = UNKNOWN;
 		weakness_what = BUFFERS;

@@ -7,10 +7,10 @@
 
 struct cosy_reject;
 
-/* Whether no program may be loaded; if so, `why` (or NULL) gets the reason. */
+/* Tells whether no program may be loaded; if so, `why` (or NULL) gets the reason. */
 bool cosy_processor_refused(struct cosy_reject *why);
 
-/* Finds out, and says so in the log. */
+/* Finds out whether this is one, and says so in the log. */
 void cosy_processor_init(void);
 
 #endif /* COSY_PROCESSOR_H */

@@ -24,7 +24,10 @@ static void refuse(struct cosy_reject *why, const char *reason)
 
 /* --- Loading ------------------------------------------------------------------------- */
 
-/* Takes over the reference to the image, unless it fails.  Counted among the user's from here on. */
+/*
+ * Makes a program, which counts among the user's from here on.  Takes over the reference to the
+ * image, unless it fails.
+ */
 static struct cosy_prog *prog_create(struct cosy_user *user, struct cosy_image *image,
 				     const struct cosy_target *target, const bool *gone,
 				     struct cosy_reject *why)
@@ -69,7 +72,10 @@ static void prog_destroy(struct cosy_prog *prog)
 	kfree_rcu(prog, rcu);
 }
 
-/* Where the programs of a context are to run, and what tells when they no longer may. */
+/*
+ * Finds the buffer that the programs of a context are to run with.  Returns what tells when they
+ * no longer may.
+ */
 static const bool *find_target(struct cosy_context *context, struct cosy_target *ret)
 {
 	/* Pairs with cosy_context_set_buffer. */
@@ -85,7 +91,10 @@ static const bool *find_target(struct cosy_context *context, struct cosy_target 
 	return &buffer->gone;
 }
 
-/* Whether its calls are the kernel's own: asked for here, or in a header that may yet be refused. */
+/*
+ * Tells whether its calls are to be the kernel's own: LOAD asks for it, or a header that may yet
+ * be refused.
+ */
 static bool is_ordinary(const void *data, const struct cosy_load *load)
 {
 	const struct cosy_compound *header = data;
@@ -108,7 +117,9 @@ static int give_handle(struct cosy_context *context, struct cosy_prog *prog, u32
 	return error;
 }
 
-/* Compiled now, or by an earlier LOAD.  `*data` is the cache's, and NULL, once it keeps it. */
+/*
+ * Gets the image, compiled now or by an earlier LOAD.  Once the cache keeps `*data` that is NULL.
+ */
 static struct cosy_image *get_image(struct cosy_context *context, void **data, u32 len,
 				    const struct cosy_target *target, struct cosy_reject *why)
 {
@@ -154,7 +165,7 @@ static int load_container(struct cosy_context *context, void **data, struct cosy
 		cosy_image_put(image);
 		return PTR_ERR(prog);
 	}
-	/* The program is anybody's to FREE once it has a handle. */
+	/* Once the program has a handle, any thread may FREE it. */
 	load->rewritten = image->rewritten;
 	load->jited = image->jited;
 	error = give_handle(context, prog, &handle);
@@ -166,7 +177,7 @@ static int load_container(struct cosy_context *context, void **data, struct cosy
 	return 0;
 }
 
-/* The reason goes to the user's log, cut to its size. */
+/* Writes the reason to the user's log, cut to its size. */
 static void write_log(const struct cosy_load *load, const struct cosy_reject *why)
 {
 	char text[sizeof(why->reason)];

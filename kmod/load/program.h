@@ -20,45 +20,45 @@ struct cosy_prog {
 	u32 fuel;		      /* steps between two safepoints */
 	bool may_nest;		      /* makes ioctls, which RUN is one of */
 	bool ordinary;		      /* COSY_ORDINARY_CALLS: reads make no views either */
-	const void *code;	      /* what cosy_enter calls */
+	const void *code;	      /* the code that cosy_enter calls */
 	void *buffer;		      /* the shared buffer's front, kernel's mapping, ... */
 	unsigned long buffer_address; /* ... user's ... */
 	u32 buffer_size;	      /* ... and size; 0: none.  The context keeps it */
-	const bool *gone;	      /* of that buffer, or constant false */
+	const bool *gone;	      /* the buffer's `gone`, or constant false */
 	u64 max_steps, max_ns;	      /* the compound's own limits, 0 = none */
-	struct cosy_user *user;	      /* who is charged; the context keeps it */
+	struct cosy_user *user;	      /* the user that is charged; the context keeps it */
 	const u8 *points;	      /* [insn_cnt]: see cosy_program_resumes, _call_words */
-	struct cosy_image *image;     /* whose these are; a reference */
+	struct cosy_image *image;     /* which has code and points; a reference */
 	struct rcu_head rcu;
 };
 
-/* LOAD.  Fills in the answers, also with -EINVAL and the like; see the uapi header. */
+/* Serves LOAD.  Fills in the answers, also with -EINVAL and the like; see the uapi header. */
 long cosy_program_load(struct cosy_context *context, struct cosy_load *load);
 
-/* FREE: -ENOENT. */
+/* Serves FREE.  0 or -ENOENT. */
 long cosy_program_forget(struct cosy_context *context, u32 handle);
 void cosy_program_forget_all(struct cosy_context *context);
 
-/* The program of a handle, a reference; or NULL. */
+/* Returns a reference to the program of a handle, or NULL. */
 struct cosy_prog *cosy_program_get(struct cosy_context *context, u32 handle);
 void cosy_program_put(struct cosy_prog *prog);
 
 /*
- * What is at an instruction whose number came from the user; 0 for one that is not
- * there.  Also when the processor only guesses that it is there.
+ * Returns COSY_POINT_* of an instruction whose number came from the user; 0 for one that is not
+ * there.  A mispredicted test of that reads the first one's.
  */
 static inline u8 cosy_program_point(const struct cosy_prog *prog, u64 insn)
 {
 	return insn < prog->insn_cnt ? prog->points[array_index_nospec(insn, prog->insn_cnt)] : 0;
 }
 
-/* Whether `resume` (an instruction + 1) is a place to go on from. */
+/* Tells whether `resume` (an instruction + 1) is a place to go on from. */
 static inline bool cosy_program_resumes(const struct cosy_prog *prog, u32 resume)
 {
 	return cosy_program_point(prog, (u64)resume - 1) & COSY_POINT_RESUME;
 }
 
-/* Spill words that a local call at `insn` keeps; negative when there is none there. */
+/* Returns the spill words that a local call at `insn` keeps; negative when there is none there. */
 static inline int cosy_program_call_words(const struct cosy_prog *prog, u64 insn)
 {
 	return (cosy_program_point(prog, insn) & COSY_POINT_CALL) - 1;

@@ -6,7 +6,7 @@
 
 s32 cosy_thunk_table[COSY_THUNK_CNT];
 
-/* The JIT adds __bpf_call_base; modules are within its reach. */
+/* Returns the immediate of a call.  The JIT adds __bpf_call_base; modules are within its reach. */
 static s32 thunk_immediate(void (*thunk)(void))
 {
 	return (unsigned long)thunk - (unsigned long)__bpf_call_base;
