@@ -53,7 +53,7 @@ void cosy_context_destroy(struct cosy_context *context)
 	kfree(context);
 }
 
-/* Or a larger front of the one that it has. */
+/* Gives a context that has its buffer a larger front of it. */
 static int grow_buffer(struct cosy_buffer *buffer, u64 size, u64 front)
 {
 	return size == buffer->size ? cosy_buffer_grow(buffer, front) : -EBUSY;
@@ -67,12 +67,12 @@ int cosy_context_set_buffer(struct cosy_context *context, u64 size, u64 front)
 	if (buffer)
 		return grow_buffer(buffer, size, front);
 	buffer = cosy_buffer_create(context->mm, size, front);
-	/* What is only kept for the next process counts in the user's locked memory, too. */
+	/* Images that are kept for the next process count in the user's locked memory, too. */
 	if (buffer == ERR_PTR(-ENOMEM) && cosy_cache_unlock(context->user, size >> PAGE_SHIFT))
 		buffer = cosy_buffer_create(context->mm, size, front);
 	if (IS_ERR(buffer))
 		return PTR_ERR(buffer);
-	/* Threads may race; the others lose.  Pairs with the acquires of readers. */
+	/* Threads may race: one of them wins.  Pairs with the acquires of readers. */
 	if (cmpxchg_release(&context->buffer, NULL, buffer)) {
 		cosy_buffer_put(buffer);
 		return -EBUSY;

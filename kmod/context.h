@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* context.h - what an open descriptor of /dev/cosy stands for. */
+/* context.h - contexts: an open descriptor of /dev/cosy stands for one. */
 #ifndef COSY_CONTEXT_H
 #define COSY_CONTEXT_H
 
@@ -19,14 +19,14 @@ struct super_block;
  * buffer all hold that.
  */
 struct cosy_context {
-	struct mm_struct *mm;	    /* who may use it; mmgrab'ed, so no address space is kept */
-	struct cosy_user *user;	    /* who is charged; a reference */
+	struct mm_struct *mm;	    /* the only one that may use it; mmgrab'ed: keeps no pages */
+	struct cosy_user *user;	    /* the user that is charged; a reference */
 	struct cosy_buffer *buffer; /* NULL until SETBUF, then constant */
 	struct xarray programs;	    /* handle -> struct cosy_prog, a reference; its own lock */
-	/* The first of them, to be found without a walk; xa_lock */
+	/* The first programs, found without a walk; xa_lock */
 	struct cosy_prog __rcu *direct[COSY_DIRECT_HANDLES];
 	struct cosy_views *spare_views; /* memory for the next RUN that makes one; by xchg */
-	u64 max_steps, max_ns;		/* LIMITS; each read and written at once */
+	u64 max_steps, max_ns;		/* LIMITS; each by READ_ONCE and WRITE_ONCE */
 	/*
 	 * File systems of which a RUN made an ordinary read in this jiffy, for the RUNs that begin
 	 * in it, too.  Only compared; threads that RUN at once may mix theirs.
@@ -36,11 +36,11 @@ struct cosy_context {
 	struct cosy_counters stats;
 };
 
-/* A context for the caller, or -EDQUOT, -ENOMEM; -EINVAL without an address space. */
+/* Makes a context for the caller; or -EDQUOT, -ENOMEM, -EINVAL without an address space. */
 struct cosy_context *cosy_context_create(void);
 void cosy_context_destroy(struct cosy_context *context);
 
-/* SETBUF: see the uapi header for sizes and errors. */
+/* Serves SETBUF: see the uapi header for sizes and errors. */
 int cosy_context_set_buffer(struct cosy_context *context, u64 size, u64 front);
 
 #endif /* COSY_CONTEXT_H */

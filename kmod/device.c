@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* device.c - /dev/cosy: what reaches which part of the module. */
+/* device.c - /dev/cosy: hands each operation to its part of the module. */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -86,10 +86,10 @@ union arguments {
 	struct cosy_move move;
 };
 
-/* RUN is not among them: it has its own, quicker way of copying. */
+/* RUN is not among them: it copies its argument in a faster way of its own. */
 static const struct {
 	u32 command;
-	u32 least; /* bytes that every caller has; what came later is then 0 */
+	u32 least; /* bytes that every caller gives; members that came later are then 0 */
 	u32 size;
 	bool answers;	/* copy the argument back, also with an error */
 	bool own_space; /* only for the address space that opened the descriptor */
@@ -113,15 +113,15 @@ static const struct {
 	  move_ioctl },
 };
 
-/* The size in a command number changes as structures grow; what it means does not. */
+/* Leaves the size out of a command number: it changes as structures grow, the meaning does not. */
 static u32 same_command(u32 command)
 {
 	return command & ~IOCSIZE_MASK;
 }
 
 /*
- * Copies an argument in by its own size: the tail that the caller does not know
- * becomes zero, a tail that we do not know must be.
+ * Copies an argument in by its own size: a tail that the caller does not know becomes zero, a tail
+ * that we do not know must be zero.
  */
 static int argument_copy_in(union arguments *argument, void __user *from, u32 least, u32 size,
 			    u32 *given)
@@ -140,7 +140,10 @@ static int argument_copy_in(union arguments *argument, void __user *from, u32 le
 	return error;
 }
 
-/* Out of line, since its argument is cleared on entry, which RUN would pay for. */
+/*
+ * Serves all ioctls but RUN.  Out of line, since its argument is cleared on entry, which RUN would
+ * pay for.
+ */
 static noinline long any_ioctl(struct cosy_context *context, u32 command, void __user *user)
 {
 	union arguments argument;
@@ -186,7 +189,7 @@ static long cosy_compat_ioctl(struct file *file, unsigned int command, unsigned 
 	return -EOPNOTSUPP;
 }
 
-/* What the caller's filters let through: see <linux/cosy.h>. */
+/* Tells what the caller's filters let through: see <linux/cosy.h>. */
 static ssize_t cosy_read(struct file *file, char __user *to, size_t size, loff_t *position)
 {
 	return cosy_filter_read(to, size);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* device.h - /dev/cosy. */
 #ifndef COSY_DEVICE_H
 #define COSY_DEVICE_H
 

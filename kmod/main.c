@@ -27,7 +27,7 @@
  *	  limits.c		fuel, time, signals: what a safepoint looks for
  *	  filter.c		who is to see a call: tracers, auditors, filters
  *	  frame.c		local calls on the software stack
- *	  dispatch.c		the kernel's own table of system calls, and others not exported
+ *	  dispatch.c		the kernel's own dispatcher, and other symbols it does not export
  *	  kernel_types.c	members of the kernel's private structures
  *	  calling.h, offsets.c	what C and compiled code expect of each other
  *	  enter.S		into compiled code and out of it, fuel
@@ -70,7 +70,7 @@
  *	  slots.c		their pages and page-table entries
  *	  pipe.c		pages into pipes and out of them
  *
- * What is validated and how code is sandboxed is in ../core.
+ * ../core validates compounds and sandboxes their code.
  */
 #include <linux/module.h>
 #include "device.h"

@@ -10,7 +10,7 @@
 
 struct cosy_activation;
 
-/* As struct cosy_stats, in its order. */
+/* The counters of struct cosy_stats, in its order. */
 enum cosy_counter {
 	COSY_COUNT_RUNS,
 	COSY_COUNT_CALLS,
@@ -34,7 +34,7 @@ struct cosy_counters {
 	atomic64_t count[COSY_COUNTERS];
 };
 
-/* What there is of something now, not how often it happened. */
+/* Things that are counted while they exist. */
 enum cosy_live {
 	COSY_LIVE_CONTEXTS,
 	COSY_LIVE_PROGRAMS,

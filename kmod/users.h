@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* users.h - how much of each thing a user has, and may have. */
+/* users.h - the accounts of users: how much of each thing one has, and may have. */
 #ifndef COSY_USERS_H
 #define COSY_USERS_H
 
@@ -16,20 +16,20 @@ enum cosy_charge {
 	COSY_CHARGE_CNT
 };
 
-/* The account of the caller's real user id, a reference; or -ENOMEM. */
+/* Returns the account of the caller's real user id, a reference; or -ENOMEM. */
 struct cosy_user *cosy_user_get(void);
-/* Another one; returns the user. */
+/* Takes another reference; returns the user. */
 struct cosy_user *cosy_user_hold(struct cosy_user *user);
 void cosy_user_put(struct cosy_user *user);
-/* Some user's that there still is, a reference; or NULL. */
+/* Returns some account that there still is, a reference; or NULL. */
 struct cosy_user *cosy_user_any(void);
 
 kuid_t cosy_user_uid(const struct cosy_user *user);
-/* A user's cache, and whose a cache is. */
+/* Return a user's cache, and the user whose cache it is. */
 struct cosy_cache *cosy_user_cache(struct cosy_user *user);
 struct cosy_user *cosy_user_of_cache(struct cosy_cache *cache);
 
-/* 0, or -EDQUOT when that would be above the module's parameter. */
+/* Charges an amount: 0, or -EDQUOT when that would be above the module's parameter. */
 int cosy_user_charge(struct cosy_user *user, enum cosy_charge what, long amount);
 void cosy_user_uncharge(struct cosy_user *user, enum cosy_charge what, long amount);
 

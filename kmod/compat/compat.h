@@ -26,7 +26,9 @@
 #define COSY_CLEARS_HISTORY 1
 #endif
 
-/* What the kernel does on the way in and out, as far as modules may do it as well. */
+/*
+ * Mitigations that the kernel applies on the way in and out, where modules can apply them as well.
+ */
 #if defined(X86_FEATURE_CLEAR_CPU_BUF) && defined(COSY_HAVE_VERW_SEL)
 #define COSY_CLEARS_BUFFERS 1
 #endif
@@ -97,16 +99,16 @@
 #endif
 
 /*
- * What the way back to user mode has to do for the thread, other than giving up
- * the processor (cond_resched does) and restartable sequences (which concern the
- * user's instruction pointer alone, so can wait until it goes on there).
+ * Work that the way back to user mode has for the thread, other than giving up the processor
+ * (cond_resched does) and restartable sequences (which concern the user's instruction pointer
+ * alone, so can wait until it goes on there).
  */
 #define COSY_EXIT_WORK (EXIT_TO_USER_MODE_WORK & ~(COSY_RESCHED | _TIF_RSEQ))
 
 /*
- * Whether TIF_NOTIFY_RESUME stands for work that may not wait.  Before _TIF_RSEQ
- * it is also set at every preemption of a thread that has registered restartable
- * sequences, which is every thread of a current glibc.
+ * Tells whether TIF_NOTIFY_RESUME stands for work that may not wait.  Before _TIF_RSEQ it is also
+ * set at every preemption of a thread that has registered restartable sequences, which is every
+ * thread of a current glibc.
  */
 static inline bool cosy_resume_work(void)
 {
@@ -128,7 +130,7 @@ static inline bool cosy_resume_work(void)
 #define cosy_vm_flags_clear(vma, flags) ((vma)->vm_flags &= ~(flags))
 #endif
 
-/* The bits of vm_flags that hold a protection key; 0 where there are none. */
+/* Returns the bits of vm_flags that hold a protection key; 0 where there are none. */
 static inline unsigned long cosy_vm_pkey(unsigned long flags)
 {
 #ifdef VM_PKEY_BIT0
@@ -156,14 +158,17 @@ static inline int cosy_import_user(int direction, void __user *base, size_t len,
 #define ITER_SOURCE WRITE
 #endif
 
-/* The times of an inode are fields, or behind functions, from 6.7 on. */
+/* The times of an inode were fields before functions for them came with 6.7. */
 #ifndef COSY_HAVE_INODE_TIMES
 #define inode_get_atime(inode) ((inode)->i_atime)
 #define inode_get_mtime(inode) ((inode)->i_mtime)
 #define inode_get_ctime(inode) ((inode)->i_ctime)
 #endif
 
-/* From 6.13 on a change time that was looked at may be finer than the clock's ticks. */
+/*
+ * Tells whether times are the clock's ticks.  From 6.13 on a change time that was looked at may be
+ * finer.
+ */
 static inline bool cosy_times_are_coarse(const struct inode *inode)
 {
 #ifdef FS_MGTIME
@@ -181,8 +186,8 @@ static inline bool cosy_times_are_coarse(const struct inode *inode)
 #endif
 
 /*
- * The children of a directory are a list (an hlist from 6.8 on).  The one after `child`, the one
- * before it, or NULL; under the lock of `dir`, whose child it is.
+ * The children of a directory are a list (an hlist from 6.8 on).  These return the child after
+ * `child`, the one before it, or NULL; called under the lock of `dir`, whose child it is.
  */
 #ifdef COSY_HAVE_D_SIB
 static inline bool cosy_dentry_has_siblings(const struct dentry *child)

@@ -14,7 +14,7 @@ u64 cosy_ask_pid(struct cosy_activation *run)
 	return run->pid;
 }
 
-/* How a call deals with views before it begins: the column `views` of ops.def. */
+/* The column `views` of ops.def: how a call deals with views before it begins. */
 enum call_views { VIEWS_KEPT, VIEWS_TARGET, VIEWS_WRITTEN_BACK };
 
 static __always_inline void call_begin(struct cosy_activation *run, const u64 *r, u32 word,

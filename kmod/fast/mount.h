@@ -5,7 +5,7 @@
 
 #include <linux/mount.h>
 
-/* From a struct vfsmount to the number, in bytes; 0 where it is not known. */
+/* Bytes from a struct vfsmount to the number; 0 where it is not known. */
 extern long cosy_mount_id_offset;
 
 /* Finds where it is. */
@@ -16,7 +16,7 @@ static inline bool cosy_mount_ids_are_known(void)
 	return cosy_mount_id_offset;
 }
 
-/* As statx's stx_mnt_id, with STATX_MNT_ID.  It stays the same while the mount is held. */
+/* Returns statx's stx_mnt_id, as with STATX_MNT_ID.  It stays the same while the mount is held. */
 static inline int cosy_mount_id(const struct vfsmount *mnt)
 {
 	return *(const int *)((const u8 *)mnt + cosy_mount_id_offset);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* page_cache.c - what a read does besides finding and copying bytes. */
+/* page_cache.c - the work of a read besides finding and copying bytes. */
 #include <linux/fsnotify.h>
 #include <linux/mount.h>
 #include <linux/sched/xacct.h>

@@ -15,7 +15,7 @@ MODULE_PARM_DESC(check_moved,
 static uint fail_moved;
 module_param(fail_moved, uint, 0600);
 MODULE_PARM_DESC(fail_moved,
-		 "for tests: one of so many pages is refused for lack of memory; 0 none");
+		 "for tests: refuse one of so many pages, as for lack of memory; 0 for none");
 
 /* --- Pages ------------------------------------------------------------------------------- */
 

@@ -149,7 +149,7 @@ struct cosy_activation {
 	u64 ctx;
 	void __user *stack; /* the software stack */
 	u64 stack_size;
-	u64 sp, fp;	       /* as in struct cosy_state */
+	u64 sp, fp;	       /* see struct cosy_state */
 	u64 max_steps, max_ns; /* the smallest of the limits, 0 = none */
 	u64 granted;	       /* steps granted so far, from the compound's start on */
 	u64 ns_before;	       /* kernel time of earlier RUNs of this compound */

@@ -137,8 +137,8 @@ SYM_END(\name, SYM_T_FUNC)
 
 /*
  * Clears the buffers on the slow ways back from C, where one instruction more does not matter.
- * Not needed where C only accesses the user's own memory: a fault leaves no more behind there
- * than one at the compound's own accesses.
+ * Not needed where C only accesses the user's own memory: a fault there leaves no more in the
+ * buffers than one at the compound's own accesses.
  */
 .macro CLEAR_AFTER_C
 #ifdef COSY_CLEARS_BUFFERS

@@ -12,12 +12,12 @@
 u32 cosy_filter_calls __ro_after_init;
 unsigned long cosy_filter_bitmap __ro_after_init;
 
-/* --- Where the bitmap is ----------------------------------------------------------------- */
+/* --- The place of the bitmap ------------------------------------------------------------- */
 
 /*
- * struct seccomp_filter is private to the kernel.  All that is relied on is looked at: the
- * structure, its member `cache`, of that `allow_native`, and that it has a bit for each
- * native call.  Returns the bitmap's offset, or an error.
+ * Returns the bitmap's offset, or an error.  struct seccomp_filter is private to the kernel, so
+ * all that is relied on is looked at: the structure, its member `cache`, of that `allow_native`,
+ * and that it has a bit for each native call.
  */
 static long __init bitmap_find(void)
 {
@@ -57,7 +57,7 @@ void __init cosy_filter_init(void)
 	cosy_filter_calls = NR_syscalls;
 }
 
-/* --- Asking it --------------------------------------------------------------------------- */
+/* --- Asking the bitmap ------------------------------------------------------------------- */
 
 /* Returns the bitmap of the thread's newest filter.  NULL: no call is let through. */
 static const unsigned long *allowed_calls(void)

@@ -25,7 +25,7 @@
 #define COSY_TRACED (~SYSCALL_WORK_SYSCALL_AUDIT)
 
 /*
- * How many calls the bitmap has, and where it is in struct seccomp_filter; 0 calls: this
+ * The number of calls that the bitmap has, and its place in struct seccomp_filter.  0 calls: this
  * kernel's filters are not known, and no compound makes calls under one.  For call.S.
  */
 extern u32 cosy_filter_calls;
@@ -34,7 +34,10 @@ extern unsigned long cosy_filter_bitmap;
 /* Finds the bitmap; a line in the log where it cannot. */
 void cosy_filter_init(void);
 
-/* Whether all filters of the calling thread allow system call `number`, whatever its arguments. */
+/*
+ * Tells whether all filters of the calling thread allow system call `number`, whatever its
+ * arguments.
+ */
 bool cosy_filter_allows(u32 number);
 
 /*

@@ -27,7 +27,7 @@ DEFINE_STATIC_CALL(cosy_btf_types, types_none);
 DEFINE_STATIC_CALL(cosy_btf_find, find_none);
 DEFINE_STATIC_CALL(cosy_btf_name, name_none);
 
-/* The kernel holds a reference of its own for as long as it runs.  NULL: not known. */
+/* The kernel's types; it holds a reference of its own for as long as it runs.  NULL: not known. */
 static struct btf *kernel_btf __initdata;
 
 void __init cosy_kernel_types_init(void)
@@ -37,7 +37,7 @@ void __init cosy_kernel_types_init(void)
 	void *name = cosy_unexported("btf_name_by_offset");
 	struct btf *btf;
 
-	/* As the headers declare them. */
+	/* The headers declare them so. */
 	static_assert(__same_type(&bpf_get_btf_vmlinux, &types_none));
 	static_assert(__same_type(&btf_find_by_name_kind, &find_none));
 	static_assert(__same_type(&btf_name_by_offset, &name_none));

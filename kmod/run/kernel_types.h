@@ -2,9 +2,9 @@
 /*
  * kernel_types.h - members of structures that the kernel keeps to itself.
  *
- * Neither a header nor an exported function tells of them.  The running kernel's description
- * of its own types (BTF) does.  Whoever looks a member up checks its type too, and does
- * without where anything differs from what it was written for.
+ * Neither a header nor an exported function tells of them, but the running kernel's description of
+ * its own types (BTF) does.  A caller that looks a member up checks its type, too, and does
+ * without it where anything differs from what it was written for.
  *
  * For the module's start only: main.c calls cosy_kernel_types_init before the others.
  */
@@ -17,15 +17,16 @@
 /* Finds the kernel's types.  Without them every look-up below fails. */
 void cosy_kernel_types_init(void);
 
-/* The structure of that name, as in `struct mount`, or NULL. */
+/* Returns the structure of that name, as in `struct mount`, or NULL. */
 const struct btf_type *cosy_kernel_struct(const char *name);
 
-/* The type with that number, as a member or an array's elements refer to it, or NULL. */
+/* Returns the type with that number, as a member or an array's elements refer to it, or NULL. */
 const struct btf_type *cosy_kernel_type(u32 id);
 
 /*
- * The offset in bytes of the member `name` of a structure, and in *member_type its type, not
- * looked through typedefs and const.  -ENOENT: there is none, or it is a bit field.
+ * Returns the offset in bytes of the member `name` of a structure, and in *member_type its type,
+ * of which typedefs and const are not looked through.  -ENOENT: there is none, or it is a bit
+ * field.
  */
 long cosy_kernel_member(const struct btf_type *structure, const char *name,
 			const struct btf_type **member_type);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* limits.h - what ends or interrupts a compound while it runs: limits and safepoints. */
+/* limits.h - limits and safepoints, which end or interrupt a compound while it runs. */
 #ifndef COSY_LIMITS_H
 #define COSY_LIMITS_H
 
@@ -30,7 +30,7 @@ static __always_inline unsigned long cosy_traced_work(void)
 	return work;
 }
 
-/* How long a compound may stay in the kernel while nothing is urgent. */
+/* Ticks that a compound may stay in the kernel while nothing is urgent. */
 #define COSY_MAX_STAY (HZ / 10)
 
 /*
@@ -54,7 +54,7 @@ u32 cosy_limits_fuel(u32 insn_cnt);
 void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context, u64 steps,
 		       u64 ns);
 
-/* Whether a compound that has used `ns` already may not go on. */
+/* Tells whether a compound that has used `ns` already may not go on. */
 bool cosy_limits_reached(const struct cosy_prog *prog, const struct cosy_context *context, u64 ns);
 
 /* Notes after a leave what has been used since the compound's start. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* offsets.c - what assembly (calling.h) has to know of C; becomes offsets.h. */
+/* offsets.c - offsets and constants of C for assembly (calling.h); becomes offsets.h. */
 #include <linux/kbuild.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>

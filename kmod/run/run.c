@@ -29,7 +29,7 @@
 #include "trace.h"
 #include "view/view.h"
 
-/* --- Who is running: a compound's system calls may not RUN again -------------------- */
+/* --- Running tasks: a compound's system calls may not RUN again --------------------- */
 
 #define RUNNING_BITS 8
 
