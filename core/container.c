@@ -38,7 +38,7 @@ static int check_header(const struct cosy_compound *header, size_t len, struct c
 	return 0;
 }
 
-/* Every part lies behind the header, within the container and apart from the others. */
+/* Checks that every part lies above the header, within the container and apart from the others. */
 static int check_parts(const struct cosy_compound *header, struct cosy_reject *why)
 {
 	const struct part parts[] = {
@@ -139,7 +139,7 @@ const struct cosy_line *cosy_line_find(const struct cosy_container *container, u
 {
 	u32 low = 0, high = container->line_cnt;
 
-	/* The last entry that is not behind the instruction. */
+	/* Finds the last entry that is not above the instruction. */
 	while (low < high) {
 		u32 middle = low + (high - low) / 2;
 

@@ -50,16 +50,16 @@ enum cosy_nr {
 #include "ops.def"
 };
 
-/* How many system calls a COSY_COMPOSITE names that it makes. */
+/* The number of system calls that a COSY_COMPOSITE names. */
 #define COSY_COMPOSITE_CALLS 3
 
-/* The entry of a system call or operation, or NULL. */
+/* Returns the entry of a system call or operation, or NULL. */
 const struct cosy_call *cosy_call_find(u32 number);
 
-/* Why a call may not be in a compound; NULL when it may. */
+/* Returns why a call may not be in a compound; NULL when it may. */
 const char *cosy_call_denied(const struct cosy_call *call);
 
-/* --- Why something was refused -------------------------------------------- */
+/* --- Reasons of a refusal ------------------------------------------------------ */
 
 struct cosy_reject {
 	u32 insn;	  /* ~0: the container */
@@ -85,12 +85,12 @@ struct cosy_container {
 int cosy_compound_open(const void *data, size_t len, struct cosy_container *container,
 		       struct cosy_reject *why);
 
-/* The line table's entry for an instruction, or NULL. */
+/* Returns the line table's entry for an instruction, or NULL. */
 const struct cosy_line *cosy_line_find(const struct cosy_container *container, u32 insn);
 
 /* --- Validation --------------------------------------------------------------- */
 
-/* What validation learns of each instruction slot. */
+/* Marks that validation sets for each instruction slot. */
 enum cosy_mark {
 	/* An instruction starts here: not the second half of a 64-bit constant. */
 	COSY_MARK_HEAD = 1 << 0,
@@ -99,12 +99,12 @@ enum cosy_mark {
 	/* A function starts here. */
 	COSY_MARK_FUNCTION = 1 << 2,
 	/*
-	 * RUN may go on from here: calls, local calls, what is behind either, targets of
+	 * RUN may go on from here: calls, local calls, the instructions after either, targets of
 	 * back edges, exits of functions other than the first.
 	 */
 	COSY_MARK_RESUME = 1 << 3,
 	/*
-	 * May leave here, but only the interpreter goes on: loads, stores and atomics
+	 * A compound may leave here, but only the interpreter goes on: loads, stores and atomics
 	 * outside the spill frame.
 	 */
 	COSY_MARK_LEAVE = 1 << 4,
@@ -132,7 +132,7 @@ int cosy_validate(const struct bpf_insn *insns, u32 insn_cnt, struct cosy_progra
 		  struct cosy_reject *why);
 void cosy_program_deinit(struct cosy_program *program);
 
-/* The function an instruction is in. */
+/* Returns the function that an instruction is in. */
 const struct cosy_function *cosy_function_of(const struct cosy_program *program, u32 insn);
 
 /* --- Sandbox -------------------------------------------------------------------- */
@@ -143,7 +143,7 @@ const struct cosy_function *cosy_function_of(const struct cosy_program *program,
  * reaches it.
  */
 enum cosy_slot {
-	COSY_SLOT_STATE = -8,	/* what r1 was at entry: struct cosy_entry */
+	COSY_SLOT_STATE = -8,	/* r1 as it was at entry: struct cosy_entry */
 	COSY_SLOT_FUEL = -16,	/* steps until the next safepoint */
 	COSY_SLOT_VALUE = -24,	/* store thunks: the value; div and atomic thunks: second operand */
 	COSY_SLOT_INSN = -32,	/* access thunks: the instruction, for a fault */
@@ -152,7 +152,9 @@ enum cosy_slot {
 	COSY_SLOT_SIZE = 64,	/* bytes reserved */
 };
 
-/* What the program finds at r1 on entry (the head of the kernel's run object). */
+/*
+ * The memory at r1 when the program is entered (the head of the kernel's struct cosy_activation).
+ */
 struct cosy_entry {
 	u64 fuel;
 	u64 resume;		 /* 0 or instruction + 1, checked to be a resume point */
@@ -203,7 +205,7 @@ enum cosy_thunk {
 	 * Spends fuel, since frames in the user's memory may form a ring.
 	 */
 	COSY_THUNK_POP,
-/* As COSY_THUNK_SYSCALL, for that call alone: COSY_THUNK_CALL_read, ... */
+/* The same as COSY_THUNK_SYSCALL for one call alone: COSY_THUNK_CALL_read, ... */
 #define COSY_FAST_CALL(number, name, args, flags, views) COSY_THUNK_CALL_##name,
 #define COSY_THUNK_CALL(number, name, args, flags)	 COSY_THUNK_CALL_##name,
 #include "ops.def"
@@ -221,14 +223,15 @@ struct cosy_sandbox {
 	u64 kernel_base; /* the kernel's mapping of it */
 	u32 size;	 /* bytes, a power of two >= 4096, or 0: no shared buffer */
 	bool has_v4;	 /* the JIT knows cpu v4 instructions (Linux 6.6) */
-	bool has_gotol;	 /* ... and the one of them with 32-bit jumps, which older ones got late */
+	bool has_gotol;	 /* ... and 32-bit jumps, which older JITs got late, without the rest */
 	bool blind;	 /* hide the program's constants from the code (against JIT spraying) */
 	bool ordinary;	 /* no specialised versions of calls */
 	/*
 	 * The JIT has loads and stores relative to a register of its own (BPF_PROBE_MEM32), which
-	 * whoever enters the code sets to the kernel's mapping.  Such code holds no address: user_base
-	 * and kernel_base are not looked at, and it serves every buffer of that size.  What is
-	 * mispredicted may reach the page after the mapping, where nothing may be.  Implies has_v4.
+	 * the code's caller sets to the kernel's mapping.  Such code holds no address: user_base
+	 * and kernel_base are not looked at, and it serves every buffer of that size.
+	 * Mispredicted accesses may reach the page above the mapping, where nothing may be.
+	 * Implies has_v4.
 	 */
 	bool based;
 	u64 seed;	   /* of the blinding */
@@ -255,8 +258,8 @@ int cosy_sandbox(const struct cosy_program *program, const struct cosy_sandbox *
 		 struct cosy_code *ret, struct cosy_reject *why);
 
 /*
- * NULL, or what in the code of a sandbox for a buffer of `size` bytes may reach memory that
- * is not its own, whatever its registers hold.  Of based code.
+ * Verifies based code of a sandbox for a buffer of `size` bytes.  Returns NULL, or what in it may
+ * reach memory that is not its own, whatever its registers hold.
  */
 const char *cosy_verify(const struct cosy_code *code, u32 size);
 

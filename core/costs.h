@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * costs.h - what things cost, in instructions, for libcosy, which decides when a region has
- * earned the kernel, and for cosycc, which estimates what a region gains.  The figures are
- * those of docs/measured/costs.md, measured where it says.
+ * costs.h - costs of things, in instructions.  libcosy decides by them when a region has earned
+ * the kernel, and cosycc estimates what a region gains.  The figures are those of
+ * docs/measured/costs.md, measured where it says.
  */
 #ifndef COSY_COSTS_H
 #define COSY_COSTS_H
 
-/* --- Of a process and of a program (kmod_cost) -------------------------------------- */
+/* --- A process and a program (kmod_cost) -------------------------------------------- */
 
 /* A context with its buffer, and what libcosy does about it: once in a process. */
 #define COSY_COST_CONTEXT 75000
-/* LOAD of what nobody of the user has loaded lately: what each takes, and each instruction. */
+/* A LOAD of what the user has not loaded lately: what each takes, and each instruction. */
 #define COSY_COST_LOAD	    37000
 #define COSY_COST_LOAD_INSN 2070
 
 /* Asking libcosy once more, in vain. */
 #define COSY_COST_ASK 200
 
-/* --- Of a region (the getpid rows of docs/measured/compounds.md) --------------------------------- */
+/* --- A region (the getpid rows of docs/measured/compounds.md) ----------------------- */
 
 /* Entering one and leaving it again. */
 #define COSY_COST_RUN 1100
 
-/* --- What a call saves, and what it costs outside -------------------------------------- */
+/* --- A call: its gain, and its cost outside -------------------------------------------- */
 
 #define COSY_GAIN_CALL	150
 #define COSY_PLAIN_CALL 500
-/* One with a specialised version (read1, less what a miss costs). */
+/* A call with a specialised version (read1, less what a miss costs). */
 #define COSY_GAIN_FAST	400
 #define COSY_PLAIN_FAST 1000
 
-/* --- What computing costs more than outside (kmod_cost) ---------------------------------- */
+/* --- Computing: its cost above that outside (kmod_cost) ---------------------------------- */
 
 /* A load or store in the shared buffer, and elsewhere. */
 #define COSY_LOSS_SHARED    5
@@ -44,8 +44,8 @@
 /* --- The rule ----------------------------------------------------------------------------- */
 
 /*
- * A program is loaded when what was run outside cost so many times what loading does: it is
- * 2 % at most of what the process has needed by then, whatever comes next.
+ * A program is loaded when what was run outside has cost so many times what loading does.  Loading
+ * is then 2 % at most of what the process has needed so far, whatever comes next.
  */
 #define COSY_TIER_SHARE 50
 

@@ -15,7 +15,8 @@ void cosy_emit_deinit(struct cosy_emit *e)
 	e->fixups = NULL;
 }
 
-static void *move(struct cosy_emit *e, void *array, u32 count, u32 *max, u32 need, size_t size)
+static void *array_move(struct cosy_emit *e, void *array, u32 count, u32 *max, u32 need,
+			size_t size)
 {
 	u32 larger = *max ? *max : 64;
 	void *moved;
@@ -35,19 +36,22 @@ static void *move(struct cosy_emit *e, void *array, u32 count, u32 *max, u32 nee
 	return moved;
 }
 
-/* Makes room for `need` entries; the array, possibly moved, or NULL.  Asked at every instruction. */
-static inline void *grow(struct cosy_emit *e, void *array, u32 count, u32 *max, u32 need,
-			 size_t size)
+/*
+ * Makes room for `need` entries.  Returns the array, possibly moved, or NULL.  Called at every
+ * instruction.
+ */
+static inline void *array_grow(struct cosy_emit *e, void *array, u32 count, u32 *max, u32 need,
+			       size_t size)
 {
 	if (e->error)
 		return NULL;
-	return need <= *max ? array : move(e, array, count, max, need, size);
+	return need <= *max ? array : array_move(e, array, count, max, need, size);
 }
 
-static void append(struct cosy_emit *e, struct bpf_insn insn)
+static void insn_append(struct cosy_emit *e, struct bpf_insn insn)
 {
 	struct bpf_insn *insns =
-		grow(e, e->insns, e->insn_cnt, &e->insn_max, e->insn_cnt + 1, sizeof(*insns));
+		array_grow(e, e->insns, e->insn_cnt, &e->insn_max, e->insn_cnt + 1, sizeof(*insns));
 
 	if (!insns)
 		return;
@@ -55,7 +59,10 @@ static void append(struct cosy_emit *e, struct bpf_insn insn)
 	e->insns[e->insn_cnt++] = insn;
 }
 
-/* Is it a new turn (emit.h)?  A jump without a label leads to an instruction or two further on. */
+/*
+ * Tells whether a new turn (emit.h) begins.  A jump without a label leads to an instruction one or
+ * two further on.
+ */
 static bool is_turn(u8 code, u8 dst)
 {
 	switch (BPF_CLASS(code)) {
@@ -73,14 +80,15 @@ static bool is_turn(u8 code, u8 dst)
 void cosy_emit(struct cosy_emit *e, u8 code, u8 dst, u8 src, s32 off, s32 imm)
 {
 	e->turn += is_turn(code, dst);
-	append(e, (struct bpf_insn){
-			  .code = code, .dst_reg = dst, .src_reg = src, .off = off, .imm = imm});
+	insn_append(e,
+		    (struct bpf_insn){
+			    .code = code, .dst_reg = dst, .src_reg = src, .off = off, .imm = imm});
 }
 
 u32 cosy_emit_labels(struct cosy_emit *e, u32 count)
 {
-	u32 *labels = grow(e, e->labels, e->label_cnt, &e->label_max, e->label_cnt + count,
-			   sizeof(*labels));
+	u32 *labels = array_grow(e, e->labels, e->label_cnt, &e->label_max, e->label_cnt + count,
+				 sizeof(*labels));
 	u32 first = e->label_cnt;
 
 	if (!labels)
@@ -103,19 +111,22 @@ void cosy_emit_bind(struct cosy_emit *e, u32 label)
 	cosy_emit_note(e, label);
 }
 
-static void append_jump(struct cosy_emit *e, struct bpf_insn jump, u32 label)
+static void jump_append(struct cosy_emit *e, struct bpf_insn jump, u32 label)
 {
-	struct cosy_fixup *fixups =
-		grow(e, e->fixups, e->fixup_cnt, &e->fixup_max, e->fixup_cnt + 1, sizeof(*fixups));
+	struct cosy_fixup *fixups = array_grow(e, e->fixups, e->fixup_cnt, &e->fixup_max,
+					       e->fixup_cnt + 1, sizeof(*fixups));
 
 	if (!fixups)
 		return;
 	e->fixups = fixups;
 	e->fixups[e->fixup_cnt++] = (struct cosy_fixup){e->insn_cnt, label};
-	append(e, jump);
+	insn_append(e, jump);
 }
 
-/* Nothing ahead is known to be near; what lies behind is. */
+/*
+ * Tells whether a 16-bit jump reaches the label.  A forward target is not placed yet, so assume it
+ * is far; a backward one is measured.
+ */
 static bool is_near(const struct cosy_emit *e, u32 label)
 {
 	if (!e->far)
@@ -127,11 +138,11 @@ static bool is_near(const struct cosy_emit *e, u32 label)
 
 void cosy_emit_goto(struct cosy_emit *e, u32 label)
 {
-	append_jump(e, cosy_branch(is_near(e, label) ? GOTO : GOTOL, 0, 0, 0), label);
+	jump_append(e, cosy_branch(is_near(e, label) ? GOTO : GOTOL, 0, 0, 0), label);
 }
 
-/* The branch that is taken exactly when this one is not; false: there is none. */
-static bool invert(struct bpf_insn *branch)
+/* Makes a branch one that is taken exactly when it was not; false: there is none. */
+static bool branch_invert(struct bpf_insn *branch)
 {
 	static const u8 pairs[][2] = {
 		{BPF_JEQ, BPF_JNE},   {BPF_JGT, BPF_JLE},   {BPF_JGE, BPF_JLT},
@@ -152,29 +163,29 @@ static bool invert(struct bpf_insn *branch)
 void cosy_emit_if(struct cosy_emit *e, struct bpf_insn branch, u32 label)
 {
 	if (is_near(e, label)) {
-		append_jump(e, branch, label);
+		jump_append(e, branch, label);
 		return;
 	}
 	branch.off = 1;
 	e->turn++;
-	if (!invert(&branch)) {
-		append(e, branch);
+	if (!branch_invert(&branch)) {
+		insn_append(e, branch);
 		cosy_emit(e, GOTO, 0, 0, 1, 0);
 	} else {
-		append(e, branch);
+		insn_append(e, branch);
 	}
 	cosy_emit_goto(e, label);
 }
 
 void cosy_emit_unless(struct cosy_emit *e, struct bpf_insn branch, u32 label)
 {
-	if (invert(&branch)) {
+	if (branch_invert(&branch)) {
 		cosy_emit_if(e, branch, label);
 		return;
 	}
 	branch.off = 1;
 	e->turn++;
-	append(e, branch);
+	insn_append(e, branch);
 	cosy_emit_goto(e, label);
 }
 

@@ -18,12 +18,12 @@
 #endif
 #define COSY_FP 10
 
-/* Nothing behind it runs before all in front of it has: <linux/filter.h>'s BPF_NOSPEC. */
+/* Nothing after it runs before all that comes before it has: <linux/filter.h>'s BPF_NOSPEC. */
 #define COSY_FENCE (BPF_ST | 0xc0)
 
 struct cosy_fixup {
 	u32 at;	   /* the jump */
-	u32 label; /* where to */
+	u32 label; /* its target */
 };
 
 struct cosy_emit {
@@ -34,7 +34,7 @@ struct cosy_emit {
 	struct cosy_fixup *fixups;
 	u32 fixup_cnt, fixup_max;
 	bool far;   /* jumps of more than 16 bits */
-	bool blind; /* see emit_secret */
+	bool blind; /* see cosy_emit_secret */
 	u64 random; /* state of the blinding's generator */
 	u32 turn;   /* counts whatever may change AX, and places that jumps lead to */
 	int error;
@@ -47,14 +47,14 @@ void cosy_emit_deinit(struct cosy_emit *e);
 /* Appends one instruction. */
 void cosy_emit(struct cosy_emit *e, u8 code, u8 dst, u8 src, s32 off, s32 imm);
 
-/* `count` new labels; returns the first. */
+/* Makes `count` new labels; returns the first. */
 u32 cosy_emit_labels(struct cosy_emit *e, u32 count);
-/* The label is here. */
+/* Places the label here. */
 void cosy_emit_bind(struct cosy_emit *e, u32 label);
-/* The same for a label that no jump leads to. */
+/* Places a label that no jump leads to. */
 void cosy_emit_note(struct cosy_emit *e, u32 label);
 void cosy_emit_goto(struct cosy_emit *e, u32 label);
-/* Jumps when the condition of `branch` (its offset is ignored) holds, or when not. */
+/* Jump when the condition of `branch` (its offset is ignored) holds, or when it does not. */
 void cosy_emit_if(struct cosy_emit *e, struct bpf_insn branch, u32 label);
 void cosy_emit_unless(struct cosy_emit *e, struct bpf_insn branch, u32 label);
 /* Fills in all jumps; -ERANGE when one does not reach. */

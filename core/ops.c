@@ -5,7 +5,7 @@
  */
 #include "core.h"
 
-/* Why calls are denied: a member for each reason, and `denied` is its offset. */
+/* The reasons why calls are denied: a member for each, and `denied` is its offset. */
 static const struct reasons {
 	char none;
 #define COSY_DENY(number_, name_, reason_) char name_[sizeof(reason_)];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * port.h - what core needs from where it is compiled: types, struct bpf_insn,
+ * port.h - needs of core where it is compiled: types, struct bpf_insn,
  * zeroed memory, formatted text, and a place to be preempted.
  */
 #ifndef COSY_PORT_H

@@ -30,7 +30,7 @@ static int rewrite_init(struct cosy_rewrite *w, const struct cosy_program *progr
 	for (i = 0; i < program->insn_cnt; i++)
 		w->access_cnt += !!(program->marks[i] & COSY_MARK_LEAVE);
 
-	/* One each, and one in its slow copy. */
+	/* Each access may have one, and one in its slow copy. */
 	w->stubs = core_alloc((2 * w->access_cnt + 1) * sizeof(*w->stubs));
 	w->safepoints = core_alloc(program->insn_cnt * sizeof(*w->safepoints));
 	if (!w->stubs || !w->safepoints)
@@ -87,7 +87,10 @@ static void bind_insn(struct cosy_rewrite *w, u32 at)
 		cosy_emit_note(&w->code, at);
 }
 
-/* A slow copy goes on in the code proper, where nobody relies on a test of its piece. */
+/*
+ * Emits a slow copy.  It goes on in the code proper, where no access relies on a test of its
+ * piece.
+ */
 static void rewrite_slow(struct cosy_rewrite *w, const struct cosy_slow *slow)
 {
 	u32 at;
@@ -114,8 +117,8 @@ static void rewrite_slows(struct cosy_rewrite *w)
 	}
 }
 
-/* -ERANGE: a jump does not reach. */
-static int rewrite(struct cosy_rewrite *w)
+/* Rewrites the whole program.  -ERANGE: a jump does not reach. */
+static int rewrite_program(struct cosy_rewrite *w)
 {
 	u32 at;
 
@@ -146,7 +149,7 @@ int cosy_sandbox(const struct cosy_program *program, const struct cosy_sandbox *
 again:
 	error = rewrite_init(&w, program, how, far);
 	if (!error)
-		error = rewrite(&w);
+		error = rewrite_program(&w);
 	if (error == -ERANGE && how->has_gotol && !far) {
 		rewrite_deinit(&w);
 		far = true;

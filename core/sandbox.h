@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * sandbox.h - what the parts of the rewriter share; private to core.
+ * sandbox.h - declarations that the parts of the rewriter share; private to core.
  *
  * The invariant that everything emitted keeps: an address in the kernel's
  * mapping of the shared buffer is only ever in AX, or in the register that a
@@ -13,11 +13,11 @@
 
 #include "emit.h"
 
-/* An access whose slow way is emitted out of line, behind the program. */
+/* An access whose slow path is emitted out of line, after the program. */
 struct cosy_stub {
 	u32 insn;	 /* the load or store */
 	u32 entry, back; /* labels: the stub; where it goes on */
-	bool returns;	 /* only gives back what the access had borrowed: the access is at `back` */
+	bool returns;	 /* it only gives back a borrowed register: the access is at `back` */
 };
 
 /* The slow copy of program instructions [first, end). */
@@ -26,19 +26,22 @@ struct cosy_slow {
 	u32 labels; /* of the copies */
 };
 
-/* Bytes from a group's first to its last: less than the page that nothing is mapped at next to the buffer. */
+/*
+ * Most bytes from a group's first to its last: fewer than in the page above the buffer, where
+ * nothing is mapped.
+ */
 #define COSY_REACH 4000
 
 /* An access that shares its leader's test. */
 struct cosy_near {
 	u32 group;     /* number within the piece, from 1 */
 	bool leads;    /* it has the test */
-	s32 at;	       /* its first byte, from where its leader's is */
-	s32 low, high; /* what the leader tests, likewise */
+	s32 at;	       /* its first byte, counted from its leader's */
+	s32 low, high; /* the bytes that the leader tests, likewise */
 	u32 slow;      /* label: the access in the slow copy */
 };
 
-/* What AX has: the masked offset of what is `at` bytes from a group's leader. */
+/* The content of AX: the masked offset of the byte that is `at` bytes from a group's leader. */
 struct cosy_held {
 	u32 group; /* 0: nothing */
 	s32 at;
@@ -60,11 +63,11 @@ struct cosy_rewrite {
 	const struct cosy_slow *slow; /* the copy that is emitted */
 	u32 *safepoints; /* [insn_cnt] label of the safepoint of back edges to there, or COSY_UNBOUND */
 	u32 resume;	 /* label: go on from cosy_entry.resume */
-	u32 returns;	 /* label: AX holds the call to return behind */
+	u32 returns;	 /* label: AX holds the call to return after */
 	u32 trap;	 /* label: state that cannot be */
 };
 
-/* Bytes of a load or store. */
+/* Returns the bytes of a load or store. */
 u32 cosy_access_size(const struct bpf_insn *insn);
 
 static inline void emit_thunk(struct cosy_rewrite *w, enum cosy_thunk thunk)
@@ -84,14 +87,14 @@ void cosy_emit_stubs(struct cosy_rewrite *w);
 /* sandbox_piece.c: which accesses share a test */
 int cosy_pieces_init(struct cosy_rewrite *w);
 void cosy_pieces_deinit(struct cosy_rewrite *w);
-/* Before each instruction of the program, in order. */
+/* Called before each instruction of the program, in order. */
 void cosy_piece_enter(struct cosy_rewrite *w, u32 at);
 /* False: the access has a test of its own. */
 bool cosy_piece_find(const struct cosy_rewrite *w, u32 at, struct cosy_near *ret);
-/* After a jump of the code proper is emitted, and to bind a place that jumps lead to. */
+/* Called after a jump of the code proper is emitted, and to bind a place that jumps lead to. */
 void cosy_piece_jump(struct cosy_rewrite *w, u32 at);
 void cosy_piece_bind(struct cosy_rewrite *w, u32 at);
-/* The slow copies by number; NULL after the last. */
+/* Returns a slow copy by its number; NULL after the last. */
 const struct cosy_slow *cosy_piece_slow(const struct cosy_rewrite *w, u32 index);
 
 /* sandbox_flow.c: jumps, calls, entry, resume, return */

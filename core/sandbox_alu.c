@@ -52,7 +52,7 @@ static void rewrite_move(struct cosy_rewrite *w, struct bpf_insn insn)
 	cosy_emit_sign_extend(&w->code, insn.dst_reg, bits, wide);
 }
 
-/* Signed division: by the thunk, which knows about zero and overflow. */
+/* Divides by the thunk, which knows about zero and overflow. */
 static void rewrite_signed_division(struct cosy_rewrite *w, struct bpf_insn insn)
 {
 	bool wide = BPF_CLASS(insn.code) == BPF_ALU64;
@@ -83,7 +83,7 @@ static void rewrite_division(struct cosy_rewrite *w, struct bpf_insn insn)
 		return;
 	}
 	if (BPF_SRC(insn.code) == BPF_K) {
-		/* Not 0: the validator has seen to it. */
+		/* The validator has seen to it that this is not 0. */
 		if (is_blinded(w, &insn))
 			emit_blind(w, insn);
 		else

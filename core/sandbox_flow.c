@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * sandbox_flow.c - where control goes: entry and resume, jumps with their fuel,
+ * sandbox_flow.c - the flow of control: entry and resume, jumps with their fuel,
  * calls, and returns without a native frame.
  */
 #include "sandbox.h"
 
-/* The label of a program instruction is its number; in a slow copy its copy has one of its own. */
+/* Returns the label of a program instruction: its number, or in a slow copy that of its copy. */
 static u32 label_of(const struct cosy_rewrite *w, u32 insn)
 {
 	const struct cosy_slow *slow = w->slow;
@@ -15,7 +15,7 @@ static u32 label_of(const struct cosy_rewrite *w, u32 insn)
 	return insn;
 }
 
-/* Word `index` of the spill frame, counted from r10 down, starting at 1. */
+/* Returns the offset of word `index` of the spill frame, counted from r10 down, starting at 1. */
 static s32 frame_slot(u32 index)
 {
 	return -COSY_SLOT_SIZE - 8 * (s32)index;
@@ -33,7 +33,7 @@ static s32 entry_frame(u32 index)
 
 /* --- Entry and resume -------------------------------------------------------------- */
 
-/* AX holds one of keys[low..high); goes to that key's label, or to the trap. */
+/* Goes to the label of the key of keys[low..high) that AX holds, or to the trap. */
 static void emit_select(struct cosy_rewrite *w, const u32 *keys, const u32 *labels, u32 low,
 			u32 high)
 {
@@ -90,12 +90,12 @@ static void emit_resume(struct cosy_rewrite *w)
 }
 
 /*
- * Every word of the frame is zeroed, not only the first function's: what is
- * below it on the kernel's stack must not be there to be saved by a leave.
+ * Zeroes every word of the frame, not only the first function's: what is below it on the kernel's
+ * stack must not be there to be saved by a leave.
  *
- * Fenced, as is the way to the resume points: the processor may have guessed that
- * it goes here, on another's behalf and with another's registers, and the state to
- * resume from is only there when it is asked for.
+ * Fences come first here and on the way to the resume points.  The processor may have come here by
+ * a misprediction, on another's behalf and with another's registers, and the state to resume from
+ * is only there when it is asked for.
  */
 void cosy_emit_prologue(struct cosy_rewrite *w)
 {
@@ -123,8 +123,8 @@ void cosy_emit_prologue(struct cosy_rewrite *w)
 /* --- Jumps ------------------------------------------------------------------------- */
 
 /*
- * Goes to `target`, which is not ahead, and spends one fuel.  Signed, so that a
- * count that started at 0 comes to its safepoint at once instead of wrapping.
+ * Goes to `target`, which is not above, and spends one fuel.  The test is signed, so that a count
+ * that started at 0 comes to its safepoint at once instead of wrapping.
  */
 static void emit_back_edge(struct cosy_rewrite *w, u32 target)
 {
@@ -167,7 +167,7 @@ static void rewrite_branch(struct cosy_rewrite *w, u32 at, u32 target)
 {
 	struct bpf_insn branch = w->program->insns[at];
 	struct cosy_emit *e = &w->code;
-	u32 ahead;
+	u32 next;
 
 	if (e->blind && BPF_SRC(branch.code) == BPF_K) {
 		cosy_emit_secret(e, COSY_AX, (s64)branch.imm);
@@ -177,10 +177,10 @@ static void rewrite_branch(struct cosy_rewrite *w, u32 at, u32 target)
 		cosy_emit_if(e, branch, label_of(w, target));
 		return;
 	}
-	ahead = cosy_emit_labels(e, 1);
-	cosy_emit_unless(e, branch, ahead);
+	next = cosy_emit_labels(e, 1);
+	cosy_emit_unless(e, branch, next);
 	emit_back_edge(w, target);
-	cosy_emit_bind(e, ahead);
+	cosy_emit_bind(e, next);
 }
 
 /* --- Calls and returns ------------------------------------------------------------- */
@@ -220,7 +220,7 @@ static void rewrite_exit(struct cosy_rewrite *w, u32 at)
 	cosy_emit_goto(&w->code, w->returns);
 }
 
-/* AX holds the number of a local call, from the software stack: r1-r5 = 0, go behind it. */
+/* Goes on after the local call whose number AX holds, from the software stack, with r1-r5 = 0. */
 static void emit_returns(struct cosy_rewrite *w)
 {
 	const struct cosy_program *program = w->program;
@@ -282,7 +282,7 @@ void cosy_emit_epilogue(struct cosy_rewrite *w)
 	emit_resume(w);
 	if (w->program->function_cnt > 1)
 		emit_returns(w);
-	/* Nothing leads here unless the caller broke its word; it ends, whatever. */
+	/* Nothing leads here unless the caller broke its word; the compound ends then. */
 	cosy_emit_bind(e, w->trap);
 	cosy_emit_constant(e, COSY_AX, COSY_OP_trap - COSY_OP_BASE);
 	emit_thunk(w, COSY_THUNK_OP_trap);

@@ -13,11 +13,10 @@
  *		dst = *dst				*AX = src
  *						base += UB - off
  *
- * The and changes nothing that the test lets through; it is there for what the
- * processor does before it knows the test's outcome.  A store moves its base
- * register instead of taking a second one, so it needs no register of its own;
- * the base is whole again wherever anything can be seen of it.  The stubs go
- * through the checked accessors.
+ * The `and` changes nothing that the test lets through; it is there for a test that
+ * is mispredicted.  A store moves its base register instead of taking a second one, so
+ * it needs no register of its own; the base is whole again wherever anything can be
+ * seen of it.  The stubs go through the checked accessors.
  *
  * Based code, with the kernel's address in a register B of the JIT's that no
  * instruction of BPF names, and 0 - UB in a slot of the frame:
@@ -28,8 +27,8 @@
  *	AX &= S - 1
  *	dst = *(B + AX), or *(B + AX) = src
  *
- * The same test and the same mask, and neither UB nor KB: whatever ORIGIN holds,
- * even an old value that the processor takes for it, the access is in the buffer.
+ * Test and mask are the same, and neither UB nor KB is there: whatever ORIGIN holds,
+ * even a mispredicted old value, the access is in the buffer.
  *
  * Where accesses share a test (sandbox_piece.c), of LEN bytes from AX on:
  *
@@ -40,7 +39,7 @@
  *		dst = *(B + AX + 0)			    AX &= S - 1
  *							    dst = *(B + AX + off)
  *
- * AX is masked, and off is from 0 to less than the page next to the buffer, which
+ * AX is masked, and off is from 0 to less than the page above the buffer, which
  * holds nothing.
  */
 #include "sandbox.h"
@@ -59,7 +58,7 @@ u32 cosy_access_size(const struct bpf_insn *insn)
 	}
 }
 
-/* 0-3 for 1-8 bytes: the order of the load and store thunks */
+/* Returns 0-3 for 1-8 bytes, the order of the load and store thunks. */
 static u32 size_order(const struct bpf_insn *insn)
 {
 	u32 size = cosy_access_size(insn);
@@ -105,7 +104,7 @@ static u64 buffer_delta(const struct cosy_rewrite *w, const struct bpf_insn *ins
 	return (u64)(s64)insn->off - w->how->user_base;
 }
 
-/* AX = the access's address, less where the user has the buffer: its offset, if it is there. */
+/* AX = the access's address less the buffer's user address: its offset, if it is in the buffer. */
 static void emit_offset(struct cosy_rewrite *w, u8 reg, const struct bpf_insn *insn)
 {
 	struct cosy_emit *e = &w->code;
@@ -120,7 +119,7 @@ static void emit_offset(struct cosy_rewrite *w, u8 reg, const struct bpf_insn *i
 		cosy_emit_add_secret(e, COSY_AX, insn->off);
 }
 
-/* Leaves for the stub when reg is no offset of an N-byte access, and masks it. */
+/* Goes to the stub when reg is no offset of an N-byte access, and masks it. */
 static void emit_bound(struct cosy_rewrite *w, u8 reg, const struct bpf_insn *insn, u32 stub)
 {
 	s32 last = w->how->size - cosy_access_size(insn);
@@ -141,7 +140,7 @@ static struct cosy_stub *new_stub(struct cosy_rewrite *w, u32 at)
 
 /* --- Accesses that share a test ---------------------------------------------------- */
 
-/* AX = the masked offset of reg + delta, if that is in the buffer. */
+/* AX = the offset of reg + delta, if that is in the buffer.  The caller masks it. */
 static void emit_near_offset(struct cosy_rewrite *w, u8 reg, s32 delta)
 {
 	emit_load(&w->code, COSY_AX, COSY_FP, COSY_SLOT_ORIGIN);
@@ -155,7 +154,7 @@ static void hold_ax(struct cosy_rewrite *w, const struct cosy_near *near, s32 at
 	w->held = (struct cosy_held){near->group, at, w->code.turn};
 }
 
-/* AX = the masked offset of the group's first byte, or on to the slow copy. */
+/* AX = the masked offset of the group's first byte, or goes to the slow copy. */
 static void emit_lead(struct cosy_rewrite *w, const struct cosy_near *near, u8 reg, s32 off,
 		      u32 slow)
 {
@@ -168,14 +167,17 @@ static void emit_lead(struct cosy_rewrite *w, const struct cosy_near *near, u8 r
 	hold_ax(w, near, near->low);
 }
 
-/* AX = the masked offset of something of the group that is not above the access. */
+/* AX = the masked offset of something of the group, at the access or below it. */
 static void emit_follow(struct cosy_rewrite *w, const struct cosy_near *near, u8 reg, s32 off)
 {
 	s32 base = near->at - off;
 
 	if (w->held.group == near->group && w->held.turn == w->code.turn && w->held.at <= near->at)
 		return;
-	/* Where the register points has been tested as well, or else only the access. */
+	/*
+	 * Count from where the register points if that has been tested as well, else from the
+	 * access.
+	 */
 	if (off < 0 || base < near->low)
 		base = near->at;
 	emit_near_offset(w, reg, base - (near->at - off));
@@ -183,7 +185,7 @@ static void emit_follow(struct cosy_rewrite *w, const struct cosy_near *near, u8
 	hold_ax(w, near, base);
 }
 
-/* AX is what the access counts from; returns how far on it is. */
+/* Makes AX what the access counts from.  Returns how far above that the access is. */
 static s32 emit_near(struct cosy_rewrite *w, const struct cosy_near *near, u8 reg, s32 off,
 		     u32 slow)
 {
@@ -298,9 +300,8 @@ static void emit_raw_store(struct cosy_rewrite *w, const struct bpf_insn *insn, 
 }
 
 /*
- * A store to the buffer has no register left for a hidden constant, and a store
- * of its own base would store the moved one, where bases are moved: both borrow a
- * register.
+ * Tells whether a store to the buffer borrows a register.  It has none left for a hidden constant,
+ * and where bases are moved, a store of its own base would store the moved one.
  */
 static bool is_borrowing(const struct cosy_rewrite *w, const struct bpf_insn *insn)
 {
@@ -309,23 +310,23 @@ static bool is_borrowing(const struct cosy_rewrite *w, const struct bpf_insn *in
 	return insn->src_reg == insn->dst_reg && !w->how->based;
 }
 
-static u8 borrowed(const struct bpf_insn *insn)
+static u8 register_borrowed(const struct bpf_insn *insn)
 {
 	return insn->dst_reg ? 0 : 1;
 }
 
 static void emit_borrow(struct cosy_rewrite *w, const struct bpf_insn *insn)
 {
-	emit_store(&w->code, COSY_FP, COSY_SLOT_SAVE, borrowed(insn));
+	emit_store(&w->code, COSY_FP, COSY_SLOT_SAVE, register_borrowed(insn));
 	if (is_immediate(insn))
-		cosy_emit_secret(&w->code, borrowed(insn), (s64)insn->imm);
+		cosy_emit_secret(&w->code, register_borrowed(insn), (s64)insn->imm);
 	else
-		emit_move(&w->code, borrowed(insn), insn->src_reg);
+		emit_move(&w->code, register_borrowed(insn), insn->src_reg);
 }
 
 static void emit_give_back(struct cosy_rewrite *w, const struct bpf_insn *insn)
 {
-	emit_load(&w->code, borrowed(insn), COSY_FP, COSY_SLOT_SAVE);
+	emit_load(&w->code, register_borrowed(insn), COSY_FP, COSY_SLOT_SAVE);
 }
 
 static void emit_value_slot(struct cosy_rewrite *w, const struct bpf_insn *insn)
@@ -365,7 +366,10 @@ static void emit_based_store(struct cosy_rewrite *w, const struct bpf_insn *insn
 		cosy_emit(e, BPF_STX | how, COSY_AX, value, off, 0);
 }
 
-/* What was borrowed for the access is given back on the way to the slow copy, too. */
+/*
+ * Emits a store that shares a test.  What it borrowed is given back on the way to the slow copy,
+ * too.
+ */
 static void emit_near_store(struct cosy_rewrite *w, u32 at, const struct cosy_near *near)
 {
 	const struct bpf_insn *insn = &w->program->insns[at];
@@ -374,7 +378,7 @@ static void emit_near_store(struct cosy_rewrite *w, u32 at, const struct cosy_ne
 
 	if (is_borrowing(w, insn)) {
 		emit_borrow(w, insn);
-		value = borrowed(insn);
+		value = register_borrowed(insn);
 	}
 	if (is_borrowing(w, insn) && near->leads) {
 		struct cosy_stub *stub = new_stub(w, at);
@@ -404,7 +408,7 @@ static void emit_buffer_store(struct cosy_rewrite *w, u32 at)
 	stub = new_stub(w, at);
 	if (is_borrowing(w, insn)) {
 		emit_borrow(w, insn);
-		value = borrowed(insn);
+		value = register_borrowed(insn);
 	}
 	if (w->how->based) {
 		emit_offset(w, insn->dst_reg, insn);

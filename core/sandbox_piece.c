@@ -8,28 +8,28 @@
  *	r4 = *(u8 *)(r1 + 0)	follower
  *
  * A piece is straight code that only its first instruction leads into: jumps out of
- * it and forward ones within it are allowed.  Its registers are numbered by value: a
- * copy, and a sum with a constant or of the same two values, are the same value so
- * and so far on.  Accesses of one value are a group; each is a leader, which runs
- * before all the others, or one of its followers.
+ * it and forward ones within it are allowed.  Registers are numbered by their values.
+ * A copy has the same value, and so has a sum with a constant, at a distance; two sums
+ * of the same two values are the same value, too.  Accesses by one value are a group:
+ * a leader, which runs before all the others, and its followers.
  *
  * The leader tests the whole span of its group, so that its followers reach what the
- * program said or, where the test fails, do not run: the piece then goes on in its
- * slow copy, where every access has a test of its own.  Exactly what the program
- * means is done either way.
+ * program said.  Where the test fails they do not run: the piece goes on in its slow
+ * copy, where every access has a test of its own.  Either way exactly what the program
+ * means is done.
  *
  * Nothing here is needed for harmlessness: a follower is masked as its leader is, and
  * cosy_verify looks for that in what was emitted.
  */
 #include "sandbox.h"
 
-/* Instructions that are looked at together, and what is known of them at once. */
+/* Most instructions that are looked at together, and most of what is known of them at one time. */
 enum { MAX_PIECE = 512, MAX_GROUPS = 16, MAX_SUMS = 8, MAX_JOINS = 6 };
 
 /* The value of every constant. */
 enum { CONSTANT = 0, NO_VALUE = ~0 };
 
-/* A register: a value that is not known, and how far from there. */
+/* The content of a register: a value that is not known, and how far it is from there. */
 struct known {
 	u32 value;
 	u64 delta;
@@ -40,14 +40,14 @@ struct sum {
 	u32 a, b, value;
 };
 
-/* What AX has after all jumps to a join that are emitted by now. */
+/* The content of AX after all jumps to a join that are emitted so far. */
 struct held_join {
 	u32 at;	  /* 0: none */
 	u32 seen; /* jumps */
 	struct cosy_held held;
 };
 
-/* Where forward jumps of the piece meet, and what is the same after all of them. */
+/* A place where forward jumps of the piece meet, and what is the same after all of them. */
 struct join {
 	u32 at;	  /* 0: none */
 	u32 from; /* the first of the jumps */
@@ -89,7 +89,7 @@ struct cosy_pieces {
 };
 
 #define IN_LOOP	  0x8000
-#define MAX_JUMPS 0x7fff /* more are as many */
+#define MAX_JUMPS 0x7fff /* more count as so many */
 
 static bool is_jump(const struct bpf_insn *insn)
 {
@@ -106,7 +106,7 @@ static u32 target_of(const struct bpf_insn *insn, u32 at)
 
 /* --- The whole program ------------------------------------------------------------- */
 
-/* Counts jumps; what runs once is not worth a slow copy. */
+/* Counts jumps, and marks what is in a loop: code that runs once is not worth a slow copy. */
 static void find_shapes(u16 *shapes, const struct cosy_program *program)
 {
 	u32 at, low = ~0u;
@@ -215,7 +215,7 @@ static void plan_arithmetic(struct cosy_pieces *p, const struct bpf_insn *insn)
 	}
 }
 
-/* The registers that an instruction other than a jump leaves changed. */
+/* Notes the registers that an instruction other than a jump changes. */
 static void plan_registers(struct cosy_pieces *p, const struct bpf_insn *insn)
 {
 	u32 reg;
@@ -262,8 +262,8 @@ static bool widen_group(struct group *group, s64 low, s64 high)
 }
 
 /*
- * Where the register itself points is taken in, too: what is above it is then reached by
- * the register's own offset.
+ * Takes in the byte that the register itself points to: accesses above it can then count from the
+ * register, by their own offsets.
  */
 static void widen_group_to_base(struct group *group, s64 at, s16 off)
 {
@@ -331,7 +331,7 @@ static void meet_registers(struct cosy_pieces *p, struct known *a, const struct 
 	}
 }
 
-/* A jump forward.  Without room to remember it the piece will end at its target. */
+/* Notes a jump forward.  Without room to remember it the piece will end at its target. */
 static void plan_jump(struct cosy_pieces *p, u32 at, u32 target)
 {
 	struct join *join = find_join(p, target);
@@ -351,9 +351,9 @@ static void plan_jump(struct cosy_pieces *p, u32 at, u32 target)
 }
 
 /*
- * Jumps lead here; `dead`: nothing else does.  False: some may be from elsewhere.  A leader
- * that follows the first of the jumps was perhaps jumped over, so nobody relies on it from
- * here on.
+ * Brings together what is known at a place that jumps lead to; `dead`: nothing else leads there.
+ * False: some may be from elsewhere.  A leader after the first of the jumps may have been jumped
+ * over, so no access relies on it from here on.
  */
 static bool plan_target(struct cosy_pieces *p, u32 at, bool dead)
 {
@@ -428,7 +428,7 @@ static u32 plan_piece(struct cosy_rewrite *w, u32 start)
 	return at;
 }
 
-/* A slow copy from the first leader to the last follower, if there is any. */
+/* Adds a slow copy from the first leader to the last follower, if there is any. */
 static void add_slow(struct cosy_rewrite *w)
 {
 	struct cosy_pieces *p = w->pieces;

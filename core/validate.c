@@ -25,17 +25,17 @@ static u32 access_size(const struct bpf_insn *insn)
 	}
 }
 
-static int reserved(u32 at, const char *field, struct cosy_reject *why)
+static int refuse_reserved(u32 at, const char *field, struct cosy_reject *why)
 {
 	return cosy_refuse(why, -EINVAL, at, "reserved field %s is not 0", field);
 }
 
-static int unknown(u32 at, const struct bpf_insn *insn, struct cosy_reject *why)
+static int refuse_unknown(u32 at, const struct bpf_insn *insn, struct cosy_reject *why)
 {
 	return cosy_refuse(why, -EINVAL, at, "unknown opcode 0x%02x", insn->code);
 }
 
-/* A register that holds the program's own values: r0-r9. */
+/* Checks that a register holds the program's own values: r0-r9. */
 static int check_register(u32 at, u32 reg, struct cosy_reject *why)
 {
 	if (reg < FRAME_POINTER)
@@ -46,7 +46,7 @@ static int check_register(u32 at, u32 reg, struct cosy_reject *why)
 	return cosy_refuse(why, -EINVAL, at, "register r%u does not exist", reg);
 }
 
-/* The base of a plain load or store: r0-r9, or r10 within the spill frame. */
+/* Checks the base of a plain load or store: r0-r9, or r10 within the spill frame. */
 static int check_base(u32 at, u32 reg, const struct bpf_insn *insn, struct cosy_reject *why)
 {
 	if (reg != FRAME_POINTER)
@@ -62,11 +62,11 @@ static int check_base(u32 at, u32 reg, const struct bpf_insn *insn, struct cosy_
 static int check_swap(u32 at, const struct bpf_insn *insn, struct cosy_reject *why)
 {
 	if (BPF_CLASS(insn->code) == BPF_ALU64 && BPF_SRC(insn->code) != BPF_TO_LE)
-		return unknown(at, insn, why);
+		return refuse_unknown(at, insn, why);
 	if (insn->src_reg)
-		return reserved(at, "src_reg", why);
+		return refuse_reserved(at, "src_reg", why);
 	if (insn->off)
-		return reserved(at, "offset", why);
+		return refuse_reserved(at, "offset", why);
 	if (insn->imm != 16 && insn->imm != 32 && insn->imm != 64)
 		return cosy_refuse(why, -EINVAL, at,
 				   "byte swap of %d bits; there are 16, 32 and 64", insn->imm);
@@ -103,11 +103,11 @@ static int check_alu_operand(u32 at, const struct bpf_insn *insn, struct cosy_re
 
 	if (BPF_SRC(insn->code) == BPF_X) {
 		if (insn->imm)
-			return reserved(at, "imm", why);
+			return refuse_reserved(at, "imm", why);
 		return check_register(at, insn->src_reg, why);
 	}
 	if (insn->src_reg)
-		return reserved(at, "src_reg", why);
+		return refuse_reserved(at, "src_reg", why);
 	switch (BPF_OP(insn->code)) {
 	case BPF_DIV:
 	case BPF_MOD:
@@ -136,9 +136,9 @@ static int check_alu(u32 at, const struct bpf_insn *insn, struct cosy_reject *wh
 		return check_swap(at, insn, why);
 	case BPF_NEG:
 		if (BPF_SRC(insn->code) != BPF_K)
-			return unknown(at, insn, why);
+			return refuse_unknown(at, insn, why);
 		if (insn->imm)
-			return reserved(at, "imm", why);
+			return refuse_reserved(at, "imm", why);
 		break;
 	case BPF_ADD:
 	case BPF_SUB:
@@ -154,7 +154,7 @@ static int check_alu(u32 at, const struct bpf_insn *insn, struct cosy_reject *wh
 	case BPF_ARSH:
 		break;
 	default:
-		return unknown(at, insn, why);
+		return refuse_unknown(at, insn, why);
 	}
 	error = check_alu_offset(at, insn, why);
 	return error ? error : check_alu_operand(at, insn, why);
@@ -166,9 +166,9 @@ static int check_load(u32 at, const struct bpf_insn *insn, struct cosy_reject *w
 	int error;
 
 	if (mode != BPF_MEM && !(mode == BPF_MEMSX && BPF_SIZE(insn->code) != BPF_DW))
-		return unknown(at, insn, why);
+		return refuse_unknown(at, insn, why);
 	if (insn->imm)
-		return reserved(at, "imm", why);
+		return refuse_reserved(at, "imm", why);
 	error = check_register(at, insn->dst_reg, why);
 	return error ? error : check_base(at, insn->src_reg, insn, why);
 }
@@ -208,11 +208,11 @@ static int check_store(u32 at, const struct bpf_insn *insn, struct cosy_reject *
 	if (from_register && BPF_MODE(insn->code) == BPF_ATOMIC)
 		return check_atomic(at, insn, why);
 	if (BPF_MODE(insn->code) != BPF_MEM)
-		return unknown(at, insn, why);
+		return refuse_unknown(at, insn, why);
 	if (from_register && insn->imm)
-		return reserved(at, "imm", why);
+		return refuse_reserved(at, "imm", why);
 	if (!from_register && insn->src_reg)
-		return reserved(at, "src_reg", why);
+		return refuse_reserved(at, "src_reg", why);
 	error = check_register(at, insn->src_reg, why);
 	return error ? error : check_base(at, insn->dst_reg, insn, why);
 }
@@ -224,9 +224,9 @@ static int check_call(u32 at, const struct bpf_insn *insn, struct cosy_reject *w
 	if (BPF_SRC(insn->code) == BPF_X)
 		return cosy_refuse(why, -EINVAL, at, "indirect call");
 	if (insn->dst_reg)
-		return reserved(at, "dst_reg", why);
+		return refuse_reserved(at, "dst_reg", why);
 	if (insn->off)
-		return reserved(at, "offset", why);
+		return refuse_reserved(at, "offset", why);
 	if (insn->src_reg == BPF_PSEUDO_CALL)
 		return 0;
 	if (insn->src_reg)
@@ -248,11 +248,11 @@ static int check_always(u32 at, const struct bpf_insn *insn, struct cosy_reject 
 	if (BPF_SRC(insn->code) == BPF_X)
 		return cosy_refuse(why, -EINVAL, at, "indirect jump");
 	if (insn->dst_reg || insn->src_reg)
-		return reserved(at, insn->dst_reg ? "dst_reg" : "src_reg", why);
+		return refuse_reserved(at, insn->dst_reg ? "dst_reg" : "src_reg", why);
 	if (wide && insn->off)
-		return reserved(at, "offset", why);
+		return refuse_reserved(at, "offset", why);
 	if (!wide && insn->imm)
-		return reserved(at, "imm", why);
+		return refuse_reserved(at, "imm", why);
 	return 0;
 }
 
@@ -264,10 +264,10 @@ static int check_branch(u32 at, const struct bpf_insn *insn, struct cosy_reject 
 		return error;
 	if (BPF_SRC(insn->code) == BPF_X) {
 		if (insn->imm)
-			return reserved(at, "imm", why);
+			return refuse_reserved(at, "imm", why);
 		return check_register(at, insn->src_reg, why);
 	}
-	return insn->src_reg ? reserved(at, "src_reg", why) : 0;
+	return insn->src_reg ? refuse_reserved(at, "src_reg", why) : 0;
 }
 
 static int check_jump(u32 at, const struct bpf_insn *insn, struct cosy_reject *why)
@@ -290,27 +290,27 @@ static int check_jump(u32 at, const struct bpf_insn *insn, struct cosy_reject *w
 	case BPF_JSLE:
 		return check_branch(at, insn, why);
 	case BPF_CALL:
-		return narrow ? unknown(at, insn, why) : check_call(at, insn, why);
+		return narrow ? refuse_unknown(at, insn, why) : check_call(at, insn, why);
 	case BPF_EXIT:
 		if (narrow || BPF_SRC(insn->code) != BPF_K)
-			return unknown(at, insn, why);
+			return refuse_unknown(at, insn, why);
 		if (insn->dst_reg || insn->src_reg)
-			return reserved(at, insn->dst_reg ? "dst_reg" : "src_reg", why);
+			return refuse_reserved(at, insn->dst_reg ? "dst_reg" : "src_reg", why);
 		if (insn->off || insn->imm)
-			return reserved(at, insn->off ? "offset" : "imm", why);
+			return refuse_reserved(at, insn->off ? "offset" : "imm", why);
 		return 0;
 	case BPF_JCOND:
 		return cosy_refuse(why, -EINVAL, at, "may_goto is for the kernel's verifier only");
 	default:
-		return unknown(at, insn, why);
+		return refuse_unknown(at, insn, why);
 	}
 }
 
-/* The two-slot load of a 64-bit constant; nothing of the kernel's pseudo values. */
+/* Checks the two-slot load of a 64-bit constant; the kernel's pseudo values are refused. */
 static int check_constant(u32 at, const struct bpf_insn *insn, u32 left, struct cosy_reject *why)
 {
 	if (insn->code != LD_IMM64)
-		return unknown(at, insn, why);
+		return refuse_unknown(at, insn, why);
 	if (left < 2)
 		return cosy_refuse(why, -EINVAL, at,
 				   "the second half of a 64-bit constant is missing");
@@ -318,7 +318,7 @@ static int check_constant(u32 at, const struct bpf_insn *insn, u32 left, struct 
 		return cosy_refuse(why, -EINVAL, at, "64-bit constant of kernel kind %u",
 				   insn->src_reg);
 	if (insn->off)
-		return reserved(at, "offset", why);
+		return refuse_reserved(at, "offset", why);
 	if (insn[1].code || insn[1].dst_reg || insn[1].src_reg || insn[1].off)
 		return cosy_refuse(
 			why, -EINVAL, at,
@@ -549,7 +549,7 @@ const struct cosy_function *cosy_function_of(const struct cosy_program *program,
 
 	if (insn >= program->insn_cnt)
 		return NULL;
-	/* The last function that does not start behind the instruction. */
+	/* Finds the last function that does not start above the instruction. */
 	while (high - low > 1) {
 		u32 middle = low + (high - low) / 2;
 

@@ -6,8 +6,8 @@
  *	frame	r10 is never written, and offsets from it stay in the frame
  *	entry	what the caller gave, at r1, is read until something else is in r1
  *	buffer	each other access counts from AX, less than a page up, and AX has been
- *		masked on each way to it: nothing changed it since, and what jumps in
- *		between comes from further up, where it has been masked, too
+ *		masked on each way to it: nothing changed it since, and jumps that come in
+ *		between start where it has been masked, too
  *
  * So whatever the registers hold, and whatever a processor predicts of the branches, an
  * access is in the buffer or in the page after it, which holds nothing.
@@ -15,7 +15,7 @@
 #include "reject.h"
 #include "emit.h"
 
-/* The page after the buffer, less the largest access. */
+/* The largest offset: the page above the buffer, less the largest access. */
 enum { MAX_OFFSET = 4096 - 8 };
 
 enum place {
@@ -61,7 +61,10 @@ static u32 size_of(const struct bpf_insn *insn)
 	return sizes[BPF_SIZE(insn->code) >> 3];
 }
 
-/* Most instructions are neither a jump nor the first half of a constant. */
+/*
+ * Notes second halves of constants, and where jumps lead.  Most instructions are neither a jump
+ * nor the first half of a constant.
+ */
 static const char *find_targets(struct verifier *v)
 {
 	const struct bpf_insn *insns = v->code->insns;
@@ -82,7 +85,10 @@ static const char *find_targets(struct verifier *v)
 		if (target >= count || v->places[target] & PLACE_HALF)
 			return "jumps to where no instruction is";
 		v->places[target] |= PLACE_TARGET;
-		/* What is known where a way back starts is not known when its target is looked at. */
+		/*
+		 * The target of a back edge is looked at before what is known where the edge
+		 * starts.
+		 */
 		if (target <= at)
 			v->places[target] |= PLACE_OTHER | PLACE_ANY;
 	}
@@ -113,7 +119,7 @@ static const char *verify_access(const struct verifier *v, const struct bpf_insn
 	return "has an access to no memory of its own";
 }
 
-/* What is known where the jump starts is all that is known where it leads to. */
+/* Notes at a jump's target what is known where it starts: that is all that is known there. */
 static void follow_jump(struct verifier *v, const struct bpf_insn *insn, u32 at)
 {
 	u32 target = target_of(insn, at);
