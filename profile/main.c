@@ -33,7 +33,8 @@ struct profile_options {
 	pid_t pids[MAX_PIDS];
 	unsigned int n_pids;
 	double seconds;
-	unsigned int rounds; /* of --verify; 0: none */
+	enum event_backend backend; /* 0: the best that can be had */
+	unsigned int rounds;	    /* of --verify; 0: none */
 	char **program;
 };
 
@@ -52,7 +53,8 @@ static void profile_usage(FILE *to)
 	fputs("usage: cosy profile [OPTION...] [--verify[=ROUNDS]] [--] PROGRAM [ARGUMENT...]\n"
 	      "       cosy profile [OPTION...] -p PID,... | --cgroup PATH\n"
 	      "       cosy profile [OPTION...] --read FILE\n"
-	      "options: -d SECONDS, -o FILE, --json FILE, --html FILE; see cosy-profile(1)\n",
+	      "options: -d SECONDS, -o FILE, --json FILE, --html FILE,\n"
+	      "         --backend fentry|tracepoint|ptrace; see cosy-profile(1)\n",
 	      to);
 }
 
@@ -97,9 +99,45 @@ static void signals_catch(double seconds)
 	}
 }
 
+static void backend_say(enum event_backend backend)
+{
+	if (backend == EVENT_BACKEND_TRACEPOINT)
+		fputs("cosy profile: recording by tracepoints: meanwhile the compounds of every "
+		      "process on "
+		      "this machine run natively\n",
+		      stderr);
+	if (backend == EVENT_BACKEND_PTRACE)
+		fputs("cosy profile: recording by ptrace, which makes each call some twenty times "
+		      "dearer "
+		      "meanwhile\n",
+		      stderr);
+}
+
+/* By the one that was asked for, or by the first that can be had. */
+static struct record_result record_by(const struct record_options *options,
+				      struct recording *recording, const struct record_sink *sink)
+{
+	static const enum event_backend order[] = {EVENT_BACKEND_FENTRY, EVENT_BACKEND_TRACEPOINT,
+						   EVENT_BACKEND_PTRACE};
+	struct record_options what = *options;
+	struct record_result result = {.refused = true};
+
+	for (size_t i = 0; result.refused && i < sizeof(order) / sizeof(*order); i++) {
+		if (options->backend && options->backend != order[i])
+			continue;
+		what.backend = order[i];
+		result = order[i] == EVENT_BACKEND_PTRACE
+				 ? record_ptrace(&what, recording->header, sink)
+				 : record_bpf(&what, recording->header, sink);
+	}
+	return result;
+}
+
 static int profile_record(const struct profile_options *options, struct recording *recording)
 {
 	struct record_options what = {
+		.backend = options->backend,
+		.say = backend_say,
 		.program = options->program,
 		.pids = options->pids,
 		.n_pids = options->n_pids,
@@ -117,10 +155,7 @@ static int profile_record(const struct profile_options *options, struct recordin
 		}
 	}
 	signals_catch(options->seconds);
-	fputs("cosy profile: recording by ptrace, which makes each call some twenty times dearer "
-	      "meanwhile\n",
-	      stderr);
-	result = record_ptrace(&what, recording->header, &sink);
+	result = record_by(&what, recording, &sink);
 	if (recording->file && fclose(recording->file))
 		recording->failed = true;
 	if (result.error) {
@@ -263,14 +298,29 @@ static bool options_cgroup(const char *path, struct profile_options *options)
 	return options->n_pids;
 }
 
+static enum event_backend backend_named(const char *name)
+{
+	static const char *const names[] = {
+		[EVENT_BACKEND_PTRACE] = "ptrace",
+		[EVENT_BACKEND_TRACEPOINT] = "tracepoint",
+		[EVENT_BACKEND_FENTRY] = "fentry",
+	};
+
+	for (enum event_backend i = EVENT_BACKEND_PTRACE; i <= EVENT_BACKEND_FENTRY; i++)
+		if (!strcmp(name, names[i]))
+			return i;
+	return 0;
+}
+
 static bool options_parse(int argc, char **argv, struct profile_options *options)
 {
-	enum { READ = 256, JSON, HTML, VERIFY, CGROUP };
+	enum { READ = 256, JSON, HTML, VERIFY, CGROUP, BACKEND };
 	static const struct option names[] = {
 		{"read", required_argument, NULL, READ},
 		{"json", required_argument, NULL, JSON},
 		{"html", required_argument, NULL, HTML},
 		{"cgroup", required_argument, NULL, CGROUP},
+		{"backend", required_argument, NULL, BACKEND},
 		{"verify", optional_argument, NULL, VERIFY},
 		{"help", no_argument, NULL, 'h'},
 		{},
@@ -304,6 +354,11 @@ static bool options_parse(int argc, char **argv, struct profile_options *options
 			break;
 		case HTML:
 			options->html = optarg;
+			break;
+		case BACKEND:
+			options->backend = backend_named(optarg);
+			if (!options->backend)
+				return false;
 			break;
 		case VERIFY:
 			options->rounds = optarg ? strtoul(optarg, &end, 10) : ROUNDS;

@@ -23,13 +23,14 @@
 #include <unistd.h>
 
 #include "calls.h"
+#include "record/child.h"
+#include "record/digest.h"
 #include "record/record.h"
 #include "record/space.h"
+#include "record/tell.h"
 
-#define STACK_WORDS  1024
-#define DIGEST_BYTES 64
-#define CALIBRATIONS 1000
-#define BUCKETS	     256
+#define STACK_WORDS 1024
+#define BUCKETS	    256
 #define OPTIONS                                                                                    \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |  \
 	 PTRACE_O_TRACEEXEC)
@@ -65,14 +66,6 @@ struct tracer {
 	uint64_t calls;
 	uint64_t words[STACK_WORDS];
 };
-
-static uint64_t clock_now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000000000ULL + time.tv_nsec;
-}
 
 /* --- Who is watched ------------------------------------------------------------- */
 
@@ -191,77 +184,13 @@ static pid_t thread_group(pid_t tid)
 
 /* --- What is told --------------------------------------------------------------- */
 
-static void event_tell(struct tracer *tracer, struct event *event, unsigned int kind, size_t size,
-		       pid_t tid)
-{
-	event->kind = kind;
-	event->size = (size + 7) & ~7UL;
-	event->tid = tid;
-	if (!event->time)
-		event->time = clock_now();
-	tracer->sink.take(tracer->sink.context, event);
-}
-
 static void tell_fork(struct tracer *tracer, struct traced_thread *thread, pid_t parent,
 		      unsigned int flags)
 {
 	struct event_fork fork = {.pid = thread->process->pid, .parent = parent};
 
 	fork.event.flags = flags;
-	event_tell(tracer, &fork.event, EVENT_FORK, sizeof(fork), thread->tid);
-}
-
-static void tell_exec(struct tracer *tracer, struct traced_thread *thread)
-{
-	_Alignas(8) char buffer[sizeof(struct event_exec) + EVENT_MAX_PATH] = {0};
-	struct event_exec *exec = (struct event_exec *)buffer;
-	char name[64];
-	ssize_t len;
-
-	snprintf(name, sizeof(name), "/proc/%d/exe", (int)thread->process->pid);
-	len = readlink(name, exec->path, EVENT_MAX_PATH - 1);
-	exec->pid = thread->process->pid;
-	exec->path_size = len > 0 ? len + 1 : 0;
-	event_tell(tracer, &exec->event, EVENT_EXEC, sizeof(*exec) + exec->path_size, thread->tid);
-}
-
-/* Descriptors that are open already. */
-static void tell_descriptors(struct tracer *tracer, struct traced_thread *thread)
-{
-	_Alignas(8) char buffer[sizeof(struct event_descriptor) + EVENT_MAX_PATH];
-	struct event_descriptor *told = (struct event_descriptor *)buffer;
-	int pid = thread->process->pid;
-	char name[320], line[256];
-	struct dirent *entry;
-	DIR *directory;
-
-	snprintf(name, sizeof(name), "/proc/%d/fd", pid);
-	directory = opendir(name);
-	while (directory && (entry = readdir(directory))) {
-		FILE *file;
-		ssize_t len;
-
-		if (entry->d_name[0] == '.')
-			continue;
-		memset(buffer, 0, sizeof(buffer));
-		told->position = -1;
-		told->pid = pid;
-		told->fd = atoi(entry->d_name);
-		snprintf(name, sizeof(name), "/proc/%d/fd/%s", pid, entry->d_name);
-		len = readlink(name, told->path, EVENT_MAX_PATH - 1);
-		told->path_size = len > 0 ? len + 1 : 0;
-		snprintf(name, sizeof(name), "/proc/%d/fdinfo/%s", pid, entry->d_name);
-		file = fopen(name, "re");
-		while (file && fgets(line, sizeof(line), file))
-			if (sscanf(line, "pos: %ld", &told->position) != 1)
-				sscanf(line, "flags: %o", &told->open_flags);
-		if (file)
-			fclose(file);
-		event_tell(tracer, &told->event, EVENT_DESCRIPTOR, sizeof(*told) + told->path_size,
-			   thread->tid);
-	}
-	if (directory)
-		closedir(directory);
+	event_tell(&tracer->sink, &fork.event, EVENT_FORK, sizeof(fork), thread->tid);
 }
 
 static void tell_call(struct tracer *tracer, struct traced_thread *thread)
@@ -276,7 +205,8 @@ static void tell_call(struct tracer *tracer, struct traced_thread *thread)
 	memcpy(call->path, thread->path, thread->path_size);
 	call->path_size = thread->path_size;
 	tracer->calls++;
-	event_tell(tracer, &call->event, EVENT_CALL, sizeof(*call) + call->path_size, thread->tid);
+	event_tell(&tracer->sink, &call->event, EVENT_CALL, sizeof(*call) + call->path_size,
+		   thread->tid);
 }
 
 /* --- The memory of who is watched ------------------------------------------------- */
@@ -303,18 +233,13 @@ static size_t memory_read_some(pid_t pid, uint64_t address, void *to, size_t siz
 
 static uint32_t memory_digest(pid_t pid, uint64_t address, uint64_t size)
 {
-	unsigned char bytes[DIGEST_BYTES];
-	uint32_t hash = 2166136261u;
+	unsigned long long words[DIGEST_WORDS] = {0};
 
 	if (!size || !address)
 		return 0;
 	if (size > DIGEST_BYTES)
 		size = DIGEST_BYTES;
-	if (memory_read(pid, address, bytes, size) != (ssize_t)size)
-		return 0;
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ bytes[i]) * 16777619u;
-	return hash | 1;
+	return memory_read(pid, address, words, size) == (ssize_t)size ? digest_words(words) : 0;
 }
 
 static void path_read(struct traced_thread *thread, uint64_t address)
@@ -452,7 +377,7 @@ static void thread_tell_exit(struct tracer *tracer, const struct traced_thread *
 	struct event_exit exit = {.pid = thread->process->pid,
 				  .last = thread->process->threads == 1};
 
-	event_tell(tracer, &exit.event, EVENT_EXIT, sizeof(exit), thread->tid);
+	event_tell(&tracer->sink, &exit.event, EVENT_EXIT, sizeof(exit), thread->tid);
 }
 
 /* The thread has the process's number now, and all others are gone. */
@@ -476,7 +401,7 @@ static void exec_stop(struct tracer *tracer, struct traced_thread *thread)
 	}
 	space_forget(thread->process->space);
 	thread->process->quiet = false;
-	tell_exec(tracer, thread);
+	tell_exec(&tracer->sink, thread->process->pid, thread->tid, 0, NULL);
 }
 
 static void thread_exited(struct tracer *tracer, struct traced_thread *thread, int status)
@@ -551,8 +476,8 @@ static int thread_seize(struct tracer *tracer, pid_t pid, pid_t tid, bool quiet)
 	if (process->threads == 1) {
 		process->quiet = quiet;
 		if (!quiet)
-			tell_exec(tracer, thread);
-		tell_descriptors(tracer, thread);
+			tell_exec(&tracer->sink, thread->process->pid, thread->tid, 0, NULL);
+		tell_descriptors(&tracer->sink, pid, thread->tid);
 	}
 	thread_times(thread, &thread->cpu, &thread->slices);
 	return 0;
@@ -650,94 +575,32 @@ static void tracer_end(struct tracer *tracer)
 	objects_destroy(tracer->objects);
 }
 
-/* A child that waits until it is watched, and then does `run`. */
-static pid_t child_start(struct tracer *tracer, void (*run)(void *), void *argument, bool quiet,
-			 int *error)
+/* A child that is watched, and then does `run`. */
+static int child_watch(struct tracer *tracer, void (*run)(void *), void *argument, bool quiet)
 {
-	int gate[2];
-	pid_t pid;
-	char go;
+	struct child child;
+	int error = child_start(&child, run, argument);
 
-	if (pipe2(gate, O_CLOEXEC)) {
-		*error = -errno;
-		return -1;
-	}
-	pid = fork();
-	if (!pid) {
-		close(gate[1]);
-		if (read(gate[0], &go, 1) == 1)
-			run(argument);
-		_exit(127);
-	}
-	close(gate[0]);
-	*error = pid < 0 ? -errno : process_seize(tracer, pid, quiet);
-	tracer->program = pid;
-	if (!*error && write(gate[1], "", 1) != 1)
-		*error = -errno;
-	close(gate[1]);
-	return pid;
+	if (error)
+		return error;
+	error = process_seize(tracer, child.pid, quiet);
+	tracer->program = child.pid;
+	return child_go(&child, error);
 }
 
-/* --- What stopping costs -------------------------------------------------------------- */
-
-struct calibration {
-	uint64_t cpu, user;
-	unsigned int n;
-};
-
-static void calibration_run(void *argument)
-{
-	for (int i = 0; i < CALIBRATIONS; i++)
-		record_usual_call(*(int *)argument);
-	_exit(0);
-}
-
-static void calibration_take(void *context, const struct event *event)
-{
-	struct calibration *calibration = context;
-	const struct event_call *call = (const struct event_call *)event;
-
-	if (event->kind != EVENT_CALL || call->nr != SYS_pread64 || !(event->flags & EVENT_CPU))
-		return;
-	calibration->cpu += call->cpu;
-	calibration->user += call->user;
-	calibration->n++;
-}
-
-/* The mean: what is subtracted with it are sums of many calls, dear ones and cheap ones. */
 static void calibrate(struct tracer *tracer, struct event_header *header)
 {
-	struct calibration calibration = {.n = 0};
+	struct calibration calibration;
 	struct record_sink sink = {calibration_take, &calibration};
-	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), error;
-	struct record_usual usual;
-	uint64_t cpu, user;
 
-	if (file < 0 || tracer_begin(tracer, &sink))
+	if (!calibration_begin(&calibration))
 		return;
-	usual = record_usual(file);
-	header->read_call = usual.call;
-	child_start(tracer, calibration_run, &file, false, &error);
-	if (!error)
-		tracer_watch(tracer, NULL);
-	tracer_end(tracer);
-	close(file);
-	if (!calibration.n)
-		return;
-	cpu = calibration.cpu / calibration.n;
-	user = calibration.user / calibration.n;
-	header->call_cost = cpu > usual.call ? cpu - usual.call : 0;
-	header->gap_cost = user > usual.all - usual.call ? user - (usual.all - usual.call) : 0;
-}
-
-static void program_run(void *argument)
-{
-	char **program = argument;
-
-	signal(SIGINT, SIG_DFL);
-	execvp(program[0], program);
-	fprintf(stderr, "cosy profile: %s: %s\n", program[0], strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
+	if (!tracer_begin(tracer, &sink)) {
+		if (!child_watch(tracer, calibration_run, &calibration, false))
+			tracer_watch(tracer, NULL);
+		tracer_end(tracer);
+	}
+	calibration_end(&calibration, header);
 }
 
 struct record_result record_ptrace(const struct record_options *options,
@@ -751,12 +614,12 @@ struct record_result record_ptrace(const struct record_options *options,
 		result.error = -ENOMEM;
 		return result;
 	}
+	options->say(EVENT_BACKEND_PTRACE);
 	header->backend = EVENT_BACKEND_PTRACE;
-	header->null_call = record_null_call();
 	calibrate(tracer, header);
 	result.error = tracer_begin(tracer, sink);
 	if (!result.error && options->program)
-		child_start(tracer, program_run, options->program, true, &result.error);
+		result.error = child_watch(tracer, program_run, options->program, true);
 	for (unsigned int i = 0; !result.error && i < options->n_pids; i++)
 		result.error = process_seize(tracer, options->pids[i], false);
 	if (!result.error) {
@@ -770,7 +633,7 @@ struct record_result record_ptrace(const struct record_options *options,
 	end.calls = tracer->calls;
 	end.took = clock_now() - end.took;
 	end.cpu = clock() * (1000000000ULL / CLOCKS_PER_SEC);
-	event_tell(tracer, &end.event, EVENT_END, sizeof(end), 0);
+	event_tell(&tracer->sink, &end.event, EVENT_END, sizeof(end), 0);
 	tracer_end(tracer);
 	free(tracer);
 	return result;

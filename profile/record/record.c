@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* record.c - see record.h. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "record/record.h"
+#include "record/tell.h"
 
 #define ROUNDS 8
 #define TURNS  1000
@@ -71,4 +73,29 @@ struct record_usual record_usual(int fd)
 
 	ret.call = ret.all > memory ? ret.all - memory : 0;
 	return ret;
+}
+
+#define SECOND 1000000000ULL
+
+void record_progress(struct record_progress *progress, uint64_t calls, uint64_t lost, uint64_t cpu)
+{
+	uint64_t now = clock_now();
+
+	if (!progress->began)
+		progress->began = progress->told = now;
+	if (now - progress->told < SECOND || !isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr,
+		"\rcosy profile: %.0f calls/s, %lu in all, %lu lost, %.0f %% of a processor for "
+		"itself \033[K",
+		(calls - progress->calls) * 1e9 / (now - progress->told), calls, lost,
+		100.0 * cpu / (now - progress->began));
+	progress->told = now;
+	progress->calls = calls;
+}
+
+void record_progress_end(struct record_progress *progress)
+{
+	if (progress->began != progress->told)
+		fputs("\r\033[K", stderr);
 }

@@ -23,6 +23,8 @@ struct record_options {
 	const pid_t *pids; /* those to attach to */
 	unsigned int n_pids;
 	double seconds; /* 0: until they have ended, or ^C */
+	enum event_backend backend;
+	void (*say)(enum event_backend backend); /* when it is known that it can be had */
 	volatile sig_atomic_t *stop;
 };
 
@@ -30,6 +32,7 @@ struct record_options {
 struct record_result {
 	int error;
 	const char *reason; /* what failed */
+	bool refused;	    /* the back end cannot be had here; nothing was begun */
 	int status;	    /* of the program, as wait(2) has it */
 	bool interrupted;
 };
@@ -48,6 +51,22 @@ struct record_usual {
 	uint32_t all, call;
 };
 struct record_usual record_usual(int fd);
+
+/* Says on a terminal, once a second, how it goes.  `cpu`: ns that recording has taken itself. */
+struct record_progress {
+	uint64_t began, told, calls;
+};
+void record_progress(struct record_progress *progress, uint64_t calls, uint64_t lost, uint64_t cpu);
+/* Leaves the line empty. */
+void record_progress_end(struct record_progress *progress);
+
+/*
+ * By BPF programs, on x64_sys_call or on tracepoints, which cosy-observe loads: for root and for those
+ * who may execute it.  Fills `header` before the first event.  An error before that is one of the
+ * back end: another may be tried.
+ */
+struct record_result record_bpf(const struct record_options *options, struct event_header *header,
+				const struct record_sink *sink);
 
 /* By ptrace: for everybody, without a privilege, and slow.  Fills `header` before the first event. */
 struct record_result record_ptrace(const struct record_options *options,

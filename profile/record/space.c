@@ -4,6 +4,7 @@
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ struct space {
 	struct objects *objects;
 	pid_t pid;
 	struct space_map *maps;
-	unsigned int n_maps;
+	unsigned int n_maps, room;
 	unsigned int misses; /* since the maps were read */
 };
 
@@ -256,7 +257,7 @@ void space_forget(struct space *space)
 {
 	free(space->maps);
 	space->maps = NULL;
-	space->n_maps = space->misses = 0;
+	space->n_maps = space->room = space->misses = 0;
 }
 
 void space_destroy(struct space *space)
@@ -266,18 +267,36 @@ void space_destroy(struct space *space)
 	free(space);
 }
 
+/* What it covers of others is no longer theirs. */
+static void space_add(struct space *space, const struct space_map *map)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < space->n_maps; i++)
+		if (space->maps[i].end <= map->start || map->end <= space->maps[i].start)
+			space->maps[n++] = space->maps[i];
+	space->n_maps = n;
+	if (n == space->room) {
+		unsigned int room = n ? 2 * n : 16;
+		struct space_map *maps =
+			n < MAX_MAPS ? realloc(space->maps, room * sizeof(*maps)) : NULL;
+
+		if (!maps)
+			return;
+		space->maps = maps;
+		space->room = room;
+	}
+	space->maps[space->n_maps++] = *map;
+}
+
 static void space_read(struct space *space)
 {
 	char name[64], line[4500];
 	FILE *file;
 
-	space_forget(space);
 	snprintf(name, sizeof(name), "/proc/%d/maps", (int)space->pid);
 	file = fopen(name, "re");
-	if (!file)
-		return;
-	space->maps = malloc(MAX_MAPS * sizeof(*space->maps));
-	while (space->maps && space->n_maps < MAX_MAPS && fgets(line, sizeof(line), file)) {
+	while (file && fgets(line, sizeof(line), file)) {
 		struct space_map map;
 		int at = 0;
 		char access[5] = "";
@@ -291,9 +310,96 @@ static void space_read(struct space *space)
 		if (!map.object)
 			continue;
 		map.address = object_address(map.object, map.offset);
-		space->maps[space->n_maps++] = map;
+		space_add(space, &map);
 	}
-	fclose(file);
+	if (file)
+		fclose(file);
+}
+
+void space_code(struct space *space, const char *path, uint64_t start, uint64_t size,
+		uint64_t offset)
+{
+	char whole[PATH_MAX];
+	struct space_map map = {.start = start, .end = start + size, .offset = offset};
+
+	map.object = object_of(space->objects, realpath(path, whole) ? whole : path, space->pid);
+	if (!map.object || map.end <= start)
+		return;
+	map.address = object_address(map.object, offset);
+	space_add(space, &map);
+}
+
+/* Code of an object whose addresses begin at `base`. */
+static void space_segments(struct space *space, const struct space_object *object, uint64_t base)
+{
+	size_t n = 0;
+	GElf_Phdr segment;
+
+	if (!object->elf || elf_getphdrnum(object->elf, &n))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(object->elf, i, &segment) && segment.p_type == PT_LOAD &&
+		    segment.p_flags & PF_X)
+			space_code(space, object->path, (base + segment.p_vaddr) & ~4095ULL,
+				   ((segment.p_vaddr & 4095) + segment.p_filesz + 4095) & ~4095ULL,
+				   segment.p_offset & ~4095ULL);
+}
+
+/* Where the headers of segments are, as the object's own addresses go. */
+static uint64_t object_headers(const struct space_object *object)
+{
+	size_t n = 0;
+	GElf_Ehdr header;
+	GElf_Phdr segment;
+
+	if (!object->elf || !gelf_getehdr(object->elf, &header) || elf_getphdrnum(object->elf, &n))
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(object->elf, i, &segment) && segment.p_type == PT_LOAD &&
+		    segment.p_offset <= header.e_phoff &&
+		    header.e_phoff < segment.p_offset + segment.p_filesz)
+			return segment.p_vaddr + header.e_phoff - segment.p_offset;
+	return 0;
+}
+
+static const char *object_linker(const struct space_object *object)
+{
+	size_t n = 0, size;
+	GElf_Phdr segment;
+	const char *bytes = object->elf ? elf_rawfile(object->elf, &size) : NULL;
+
+	if (!bytes || elf_getphdrnum(object->elf, &n))
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(object->elf, i, &segment) && segment.p_type == PT_INTERP &&
+		    segment.p_filesz && segment.p_offset < size &&
+		    segment.p_filesz <= size - segment.p_offset &&
+		    !bytes[segment.p_offset + segment.p_filesz - 1])
+			return bytes + segment.p_offset;
+	return NULL;
+}
+
+void space_program(struct space *space, const char *path, uint64_t headers, uint64_t linker)
+{
+	char whole[PATH_MAX];
+	struct space_object *object =
+		object_of(space->objects, realpath(path, whole) ? whole : path, space->pid);
+	const char *name;
+
+	if (!object || !object_headers(object))
+		return;
+	space_segments(space, object, headers - object_headers(object));
+	name = linker ? object_linker(object) : NULL;
+	object = name ? object_of(space->objects, realpath(name, whole) ? whole : name, space->pid)
+		      : NULL;
+	if (object)
+		space_segments(space, object, linker);
+}
+
+void space_copy(struct space *space, const struct space *from)
+{
+	for (unsigned int i = 0; i < from->n_maps; i++)
+		space_add(space, &from->maps[i]);
 }
 
 static const struct space_map *space_find(const struct space *space, uint64_t address)
@@ -444,10 +550,8 @@ uint32_t space_stack(struct space *space, const struct space_registers *register
 
 	/* Libraries are mapped later; code that no file has (a JIT's) is looked for less and less. */
 	if (n < 2 && (!space->maps || !(space->misses & (space->misses - 1)))) {
-		unsigned int misses = space->misses + 1;
-
+		space->misses++;
 		space_read(space);
-		space->misses = misses;
 		n = space_unwind(space, registers, frames);
 	} else if (n < 2) {
 		space->misses++;

@@ -30,6 +30,13 @@ void space_destroy(struct space *space);
 /* Another program runs in it. */
 void space_forget(struct space *space);
 
+/* What is known without /proc, which may be too late: the program and its dynamic linker, a file's code. */
+void space_program(struct space *space, const char *path, uint64_t headers, uint64_t linker);
+void space_code(struct space *space, const char *path, uint64_t start, uint64_t size,
+		uint64_t offset);
+/* A child begins with what its parent has. */
+void space_copy(struct space *space, const struct space *from);
+
 /* The number of the stack that leads here, handed to the sink when it is new; 0: none is known. */
 uint32_t space_stack(struct space *space, const struct space_registers *registers);
 

@@ -22,7 +22,8 @@ TURNS = 100
 
 
 def profile(*arguments: str, status: int = 0) -> str:
-    run = subprocess.run([COSY, "profile", *arguments], capture_output=True, text=True, timeout=100, check=False)
+    command = [COSY, "profile", "--backend", "ptrace", *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     if "Operation not permitted" in run.stderr:
         print("ptrace is not permitted here")
         sys.exit(77)

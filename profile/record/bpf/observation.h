@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * observation.h - what the BPF programs hand over, and what they are asked for.  cosy-observe passes
+ * observations on as they come: they are no format that lasts.  Includers have __u64 and the like.
+ */
+#ifndef COSY_PROFILE_OBSERVATION_H
+#define COSY_PROFILE_OBSERVATION_H
+
+#define OBSERVATION_WORDS 64  /* of the stack: a further one costs each call half a nanosecond */
+#define OBSERVATION_PATH  256 /* EVENT_MAX_PATH */
+#define OBSERVATION_AUXV                                                                           \
+	48 /* words of the auxiliary vector: as many as there are up to AT_BASE and some */
+#define OBSERVATION_RING  (64 << 20)
+#define OBSERVATION_CALLS 512 /* CALLS_MAX */
+
+enum observation_kind {
+	OBSERVE_CALL = 1,
+	OBSERVE_CALL_PATH, /* the same, and a path */
+	OBSERVE_LEAVING,   /* the same, before an execve, which leaves neither path nor stack */
+	OBSERVE_ATTACHED,  /* a thread is watched from now on */
+	OBSERVE_FORK,
+	OBSERVE_EXEC,
+	OBSERVE_EXIT,
+	OBSERVE_DROPPED, /* a thread is no longer watched: its privileges are not the caller's any more */
+	/* Made by cosy-observe itself. */
+	OBSERVE_READY,	  /* arg: enum event_backend; or -errno: of what did not work */
+	OBSERVE_ANSWERED, /* tid: whom ATTACH named; arg: threads that are watched, or -errno */
+	OBSERVE_LOST,	  /* arg: calls since the last such */
+	OBSERVE_END,	  /* arg: ns of processor time that cosy-observe took */
+};
+
+struct observation {
+	__u32 kind; /* enum observation_kind */
+	__u32 size;
+	__u32 pid, tid;
+	__u64 time;
+	__s64 arg; /* FORK: the parent's pid; EXEC: the former tid; EXIT: 1 for the last thread */
+};
+
+#define OBSERVED_SLEPT	1
+#define OBSERVED_NESTED 2 /* made by a compound, so within another call */
+
+struct observed_call {
+	struct observation head; /* time: of entering; arg: the result */
+	__u32 nr;
+	__u32 flags;
+	__u32 given, made;
+	__u64 took;
+	__u64 away; /* of it off the processor */
+	__u64 gap;  /* on the processor since the call before */
+	__u64 args[6];
+	__u64 ip, sp, bp;
+	__u32 words; /* that could be read */
+	__u32 path_size;
+	__u64 word[OBSERVATION_WORDS];
+};
+
+struct observed_call_path {
+	struct observed_call call;
+	char path[OBSERVATION_PATH];
+};
+
+struct observed_fork {
+	struct observation head;
+	__u64 flags;  /* of clone */
+	__u64 thread; /* 1: of the same process */
+};
+
+struct observed_exec {
+	struct observation head;
+	__u64 auxv[OBSERVATION_AUXV];
+	char path[OBSERVATION_PATH];
+};
+
+/* What cosy-observe reads from its standard input. */
+enum observe_order {
+	OBSERVE_ATTACH = 1, /* all threads of `pid`, and whatever they start */
+	OBSERVE_STOP,
+};
+
+struct observe_command {
+	__u32 order; /* enum observe_order */
+	__s32 pid;
+};
+
+#endif /* COSY_PROFILE_OBSERVATION_H */

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * observe.bpf.c - one observation for each system call of the threads that are watched, and for their
+ * beginnings and ends.
+ *
+ * Who is watched has a `watched` in his task's storage: nothing is looked up by number, so a number
+ * that is used again is nobody's, and a task that is not watched costs one look at its own storage.
+ */
+#include <linux/types.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#include "observation.h"
+#include "../digest.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+#define NUMBERS		 512
+#define SYS_clone	 56
+#define SYS_clone3	 435
+#define SYS_execve	 59
+#define SYS_execveat	 322
+#define DUMPABLE_BITS	 3
+#define DUMPABLE_BY_USER 1 /* SUID_DUMP_USER */
+#define MAX_ANCESTORS	 32
+
+/* What is read of the kernel's structures; where it is in this kernel, libbpf looks up. */
+#define KERNELS __attribute__((preserve_access_index))
+
+typedef struct {
+	__u32 val;
+} kernel_id;
+
+struct cred {
+	kernel_id uid, gid, suid, sgid, euid, egid;
+	struct {
+		__u64 bits;
+	} cap_permitted;
+	struct user_namespace *user_ns;
+} KERNELS;
+
+struct mm_struct {
+	unsigned long flags;
+	unsigned long saved_auxv[1];
+} KERNELS;
+
+/* Since Linux 6.18 a bitmap. */
+typedef struct {
+	unsigned long bits[1];
+} mm_flags_t___bitmap;
+
+struct mm_struct___bitmap {
+	mm_flags_t___bitmap flags;
+} KERNELS;
+
+struct signal_struct {
+	struct {
+		int counter;
+	} live;
+} KERNELS;
+
+struct task_struct {
+	int pid, tgid;
+	struct task_struct *real_parent;
+	const struct cred *real_cred;
+	struct mm_struct *mm;
+	struct signal_struct *signal;
+} KERNELS;
+
+struct linux_binprm {
+	const char *interp;
+} KERNELS;
+
+struct pt_regs {
+	unsigned long r10, r9, r8, bp, dx, si, di, ip, sp;
+} KERNELS;
+
+struct bpf_iter__task {
+	void *meta;
+	struct task_struct *task;
+} KERNELS;
+
+struct call_begun {
+	__u64 time;
+	__u64 away, voluntary; /* watched's, when it began */
+	__u64 args[8];	       /* from 1, a power of two for the verifier's sake */
+	__u32 nr;
+	__u32 in;
+};
+
+struct watched {
+	__u64 away;		    /* ns off the processor, in all */
+	__u64 since;		    /* when it went off; 0: it is on */
+	__u64 voluntary;	    /* times that it gave the processor up */
+	__u64 ended, ended_away;    /* the call before */
+	struct call_begun calls[2]; /* the program's, and a compound's within it */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct watched);
+} watched SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, OBSERVATION_RING);
+} ring SEC(".maps");
+
+/* 1 + the argument; 0: none. */
+const volatile __u8 argument_path[OBSERVATION_CALLS], argument_given[OBSERVATION_CALLS],
+	argument_made[OBSERVATION_CALLS];
+
+/* Whether only processes of one user, without privileges, are watched; and which. */
+const volatile bool confined;
+const volatile __u32 only_uid, only_gid, only_below;
+
+/* Of ATTACH: whom; how many threads of his are watched now, and were refused. */
+__u32 attach_pid, attach_added, attach_refused;
+__u64 lost;
+
+static __always_inline void *observation(__u32 kind, __u64 size)
+{
+	struct observation *head = bpf_ringbuf_reserve(&ring, size, 0);
+	__u64 id = bpf_get_current_pid_tgid();
+
+	if (!head) {
+		__sync_fetch_and_add(&lost, 1);
+		return NULL;
+	}
+	head->kind = kind;
+	head->size = size;
+	head->pid = id >> 32;
+	head->tid = id;
+	head->time = bpf_ktime_get_ns();
+	head->arg = 0;
+	return head;
+}
+
+/* The reader looks every few milliseconds by itself. */
+static __always_inline void submit(void *record)
+{
+	bool full = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > OBSERVATION_RING / 16;
+
+	bpf_ringbuf_submit(record, full ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+}
+
+/* --- Who may be watched ------------------------------------------------------------ */
+
+static bool mm_dumpable(struct mm_struct *mm)
+{
+	unsigned long flags = 0;
+
+	if (bpf_core_field_exists(struct mm_struct, flags)) {
+		flags = BPF_CORE_READ(mm, flags);
+	} else {
+		struct mm_struct___bitmap *later = (void *)mm;
+
+		bpf_core_read(&flags, sizeof(flags), &later->flags);
+	}
+	return (flags & DUMPABLE_BITS) == DUMPABLE_BY_USER;
+}
+
+/* What ptrace(2) would ask of a caller without privileges, for this task. */
+static bool task_allowed(struct task_struct *task)
+{
+	const struct cred *cred = BPF_CORE_READ(task, real_cred);
+	struct task_struct *current = (void *)bpf_get_current_task();
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	__u64 capabilities = ~0ULL;
+
+	if (!confined)
+		return true;
+	bpf_core_read(&capabilities, sizeof(capabilities), &cred->cap_permitted);
+	return mm && mm_dumpable(mm) && !capabilities && BPF_CORE_READ(cred, uid.val) == only_uid &&
+	       BPF_CORE_READ(cred, euid.val) == only_uid &&
+	       BPF_CORE_READ(cred, suid.val) == only_uid &&
+	       BPF_CORE_READ(cred, gid.val) == only_gid &&
+	       BPF_CORE_READ(cred, egid.val) == only_gid &&
+	       BPF_CORE_READ(cred, sgid.val) == only_gid &&
+	       BPF_CORE_READ(cred, user_ns) == BPF_CORE_READ(current, real_cred, user_ns);
+}
+
+/* Where an administrator allows a debugger only its own descendants (Yama). */
+static bool task_below(struct task_struct *task)
+{
+	if (!only_below)
+		return true;
+	for (int i = 0; i < MAX_ANCESTORS; i++) {
+		task = BPF_CORE_READ(task, real_parent);
+		if (!task || BPF_CORE_READ(task, tgid) <= 1)
+			return false;
+		if (BPF_CORE_READ(task, tgid) == (int)only_below)
+			return true;
+	}
+	return false;
+}
+
+/* For each task there is, once for each ATTACH. */
+SEC("iter/task")
+int attach_task(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct watched *it;
+	struct observation *told;
+
+	if (!task || (__u32)task->tgid != attach_pid || bpf_task_storage_get(&watched, task, 0, 0))
+		return 0;
+	if (!task_allowed(task) || !task_below(task)) {
+		attach_refused++;
+		return 0;
+	}
+	it = bpf_task_storage_get(&watched, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!it)
+		return 0;
+	attach_added++;
+	told = observation(OBSERVE_ATTACHED, sizeof(*told));
+	if (told) {
+		told->pid = task->tgid;
+		told->tid = task->pid;
+		submit(told);
+	}
+	return 0;
+}
+
+/* --- Calls ------------------------------------------------------------------------- */
+
+static struct call_begun *call_of(struct watched *it, bool nested)
+{
+	return nested ? &it->calls[1] : &it->calls[0];
+}
+
+static __u32 memory_digest(__u64 address, __u64 size)
+{
+	__u64 words[DIGEST_WORDS] = {};
+
+	if (!address || !size)
+		return 0;
+	if (size > DIGEST_BYTES)
+		size = DIGEST_BYTES;
+	if (bpf_probe_read_user(words, size, (void *)address))
+		return 0;
+	return digest_words(words);
+}
+
+/* Which argument of a call a table names, from 1; 0: none. */
+static __u32 argument_of(const volatile __u8 *table, __u32 nr)
+{
+	return nr < NUMBERS ? table[nr] : 0;
+}
+
+static __u64 argument_value(const struct call_begun *call, __u32 argument)
+{
+	/* clang must not know better than the verifier how large it is. */
+	asm volatile("" : "+r"(argument));
+	return call->args[argument & 7];
+}
+
+/* Fills everything but the path.  The registers are the thread's own, not the ones of a compound. */
+static void call_fill(struct observed_call *told, const struct call_begun *call,
+		      const struct watched *it, const struct pt_regs *regs, long ret)
+{
+	__u32 argument;
+
+	told->head.time = call->time;
+	told->head.arg = ret;
+	told->nr = call->nr;
+	told->flags = it->voluntary != call->voluntary ? OBSERVED_SLEPT : 0;
+	told->away = it->away - call->away;
+	told->gap = it->ended ? call->time - it->ended - (call->away - it->ended_away) : 0;
+	__builtin_memcpy(told->args, call->args + 1, sizeof(told->args));
+	told->ip = regs->ip;
+	told->sp = regs->sp;
+	told->bp = regs->bp;
+	told->path_size = 0;
+	told->given = told->made = 0;
+	argument = argument_of(argument_given, call->nr);
+	if (argument)
+		told->given = memory_digest(argument_value(call, argument),
+					    argument_value(call, argument + 1));
+	argument = argument_of(argument_made, call->nr);
+	if (argument && ret > 0)
+		told->made = memory_digest(argument_value(call, argument), ret);
+}
+
+/* As much as there is up to the end of its page, if not all. */
+static void stack_fill(struct observed_call *told)
+{
+	__u32 page = 4096 - (told->sp & 4095);
+
+	told->words = OBSERVATION_WORDS;
+	if (!bpf_probe_read_user(told->word, sizeof(told->word), (void *)told->sp))
+		return;
+	told->words = 0;
+	if (page <= sizeof(told->word) && !bpf_probe_read_user(told->word, page, (void *)told->sp))
+		told->words = page / 8;
+}
+
+static void path_fill(struct observed_call_path *told, const struct call_begun *call,
+		      __u32 argument)
+{
+	long size = bpf_probe_read_user_str(told->path, sizeof(told->path),
+					    (void *)argument_value(call, argument));
+
+	told->call.path_size = size > 0 ? size : 0;
+}
+
+/* What an execve that succeeds leaves nothing of. */
+static void call_leaving(const struct call_begun *call, const struct watched *it,
+			 const struct pt_regs *regs)
+{
+	struct observed_call_path *told =
+		observation(OBSERVE_LEAVING, sizeof(struct observed_call_path));
+
+	if (!told)
+		return;
+	told->call.took = 0;
+	call_fill(&told->call, call, it, regs, 0);
+	stack_fill(&told->call);
+	path_fill(told, call, argument_of(argument_path, call->nr));
+	submit(told);
+}
+
+static int call_begin(struct pt_regs *regs, __u32 nr)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct watched *it = bpf_task_storage_get(&watched, task, 0, 0);
+	struct call_begun *call;
+
+	if (!it)
+		return 0;
+	call = call_of(it, (long)regs != bpf_task_pt_regs(task));
+	call->args[1] = regs->di;
+	call->args[2] = regs->si;
+	call->args[3] = regs->dx;
+	call->args[4] = regs->r10;
+	call->args[5] = regs->r8;
+	call->args[6] = regs->r9;
+	call->nr = nr;
+	call->in = 1;
+	call->away = it->away;
+	call->voluntary = it->voluntary;
+	if (nr == SYS_execve || nr == SYS_execveat)
+		call_leaving(call, it, regs);
+	call->time = bpf_ktime_get_ns();
+	return 0;
+}
+
+static int call_end(struct pt_regs *from, long ret)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct watched *it = bpf_task_storage_get(&watched, task, 0, 0);
+	struct pt_regs *regs;
+	struct call_begun *call;
+	struct observed_call *told;
+	bool nested;
+	__u32 path;
+
+	if (!it)
+		return 0;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	nested = from != regs;
+	call = call_of(it, nested);
+	if (!call->in)
+		return 0;
+	call->in = 0;
+	path = argument_of(argument_path, call->nr);
+	told = path ? observation(OBSERVE_CALL_PATH, sizeof(struct observed_call_path))
+		    : observation(OBSERVE_CALL, sizeof(struct observed_call));
+	if (told) {
+		told->took = now - call->time;
+		call_fill(told, call, it, regs, ret);
+		if (nested)
+			told->flags |= OBSERVED_NESTED;
+		stack_fill(told);
+	}
+	if (told && path)
+		path_fill((struct observed_call_path *)told, call, path);
+	if (told)
+		submit(told);
+	if (!nested) {
+		it->ended_away = it->away;
+		it->ended = bpf_ktime_get_ns();
+	}
+	return 0;
+}
+
+SEC("fentry/x64_sys_call")
+int fentry_begin(__u64 *context)
+{
+	return call_begin((struct pt_regs *)context[0], context[1]);
+}
+
+SEC("fexit/x64_sys_call")
+int fentry_end(__u64 *context)
+{
+	return call_end((struct pt_regs *)context[0], context[2]);
+}
+
+SEC("tp_btf/sys_enter")
+int tracepoint_begin(__u64 *context)
+{
+	return call_begin((struct pt_regs *)context[0], context[1]);
+}
+
+SEC("tp_btf/sys_exit")
+int tracepoint_end(__u64 *context)
+{
+	return call_end((struct pt_regs *)context[0], context[1]);
+}
+
+/* --- Processor, births, other programs, deaths -------------------------------------- */
+
+SEC("tp_btf/sched_switch")
+int task_switched(__u64 *context)
+{
+	bool preempted = context[0];
+	struct watched *off =
+		bpf_task_storage_get(&watched, (struct task_struct *)context[1], 0, 0);
+	struct watched *on = bpf_task_storage_get(&watched, (struct task_struct *)context[2], 0, 0);
+
+	if (off) {
+		off->since = bpf_ktime_get_ns();
+		off->voluntary += !preempted;
+	}
+	if (on && on->since) {
+		on->away += bpf_ktime_get_ns() - on->since;
+		on->since = 0;
+	}
+	return 0;
+}
+
+static __u64 clone_flags(const struct watched *parent)
+{
+	const struct call_begun *call = &parent->calls[0];
+	__u64 flags = 0;
+
+	if (call->in && call->nr == SYS_clone)
+		return call->args[1];
+	if (call->in && call->nr == SYS_clone3)
+		bpf_probe_read_user(&flags, sizeof(flags), (void *)call->args[1]);
+	return flags;
+}
+
+SEC("tp_btf/sched_process_fork")
+int task_forked(__u64 *context)
+{
+	struct task_struct *parent = (struct task_struct *)context[0];
+	struct task_struct *child = (struct task_struct *)context[1];
+	struct watched *it = bpf_task_storage_get(&watched, parent, 0, 0), *its;
+	struct observed_fork *told;
+
+	/* The child's memory is known to be the same or a copy: what held for the parent holds for it. */
+	if (!it || !task_allowed(parent))
+		return 0;
+	its = bpf_task_storage_get(&watched, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!its) {
+		__sync_fetch_and_add(&lost, 1);
+		return 0;
+	}
+	its->since = its->ended = bpf_ktime_get_ns();
+	told = observation(OBSERVE_FORK, sizeof(*told));
+	if (told) {
+		told->head.pid = child->tgid;
+		told->head.tid = child->pid;
+		told->head.arg = parent->tgid;
+		told->flags = clone_flags(it);
+		told->thread = child->tgid == parent->tgid;
+		submit(told);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int task_execed(__u64 *context)
+{
+	struct task_struct *task = (struct task_struct *)context[0];
+	struct linux_binprm *program = (struct linux_binprm *)context[2];
+	struct mm_struct *mm = task->mm;
+	struct observed_exec *told;
+
+	if (!bpf_task_storage_get(&watched, task, 0, 0))
+		return 0;
+	if (!task_allowed(task)) {
+		struct observation *dropped;
+
+		bpf_task_storage_delete(&watched, task);
+		dropped = observation(OBSERVE_DROPPED, sizeof(*dropped));
+		if (dropped) {
+			dropped->arg = (int)context[1];
+			submit(dropped);
+		}
+		return 0;
+	}
+	told = observation(OBSERVE_EXEC, sizeof(*told));
+	if (!told)
+		return 0;
+	told->head.arg = (int)context[1];
+	told->path[0] = 0;
+	if (bpf_core_read(told->auxv, sizeof(told->auxv), &mm->saved_auxv))
+		told->auxv[0] = 0;
+	bpf_probe_read_kernel_str(told->path, sizeof(told->path), BPF_CORE_READ(program, interp));
+	submit(told);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int task_exited(__u64 *context)
+{
+	struct task_struct *task = (struct task_struct *)context[0];
+	struct observation *told;
+
+	if (!bpf_task_storage_get(&watched, task, 0, 0))
+		return 0;
+	told = observation(OBSERVE_EXIT, sizeof(*told));
+	if (told) {
+		told->arg = !BPF_CORE_READ(task, signal, live.counter);
+		submit(told);
+	}
+	bpf_task_storage_delete(&watched, task);
+	return 0;
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+/*
+ * observe.c - cosy-observe: loads the BPF programs of observe.bpf.c and passes on what they observe.
+ *
+ *   cosy-observe fentry|tracepoint	commands on standard input, observations on standard output
+ *
+ * It is the only part of `cosy profile` that needs a privilege: it is root's, or has CAP_BPF and
+ * CAP_PERFMON as file capabilities and may be executed by group cosy.  Then it is in an
+ * unprivileged user's hands, and the programs watch that user's processes alone (task_allowed).  It
+ * reads nothing but commands, writes nothing but observations, and opens nothing by a name that it
+ * is given.  When either end of its pipes is closed it ends, and the programs with it.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/types.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "calls.h"
+#include "record/event.h"
+#include "record/bpf/observation.h"
+#include "observe.skel.h"
+
+#define BUFFER		      (1 << 18)
+#define LOOK_MS		      5 /* between two looks at the ring */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
+
+struct observer {
+	struct observe *programs;
+	struct ring_buffer *ring;
+	int threads; /* the iterator over all tasks */
+	__u64 lost;  /* told already */
+	size_t used;
+	bool broken;
+	_Alignas(8) char buffer[BUFFER];
+};
+
+static __u64 clock_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000ULL + time.tv_nsec;
+}
+
+/* --- Towards the reader --------------------------------------------------------------- */
+
+static void observer_flush(struct observer *observer)
+{
+	size_t done = 0;
+
+	while (!observer->broken && done < observer->used) {
+		ssize_t n = write(STDOUT_FILENO, observer->buffer + done, observer->used - done);
+
+		if (n > 0)
+			done += n;
+		else if (errno != EINTR)
+			observer->broken = true;
+	}
+	observer->used = 0;
+}
+
+static void observer_put(struct observer *observer, const void *bytes, size_t size)
+{
+	if (size > sizeof(observer->buffer) - observer->used)
+		observer_flush(observer);
+	memcpy(observer->buffer + observer->used, bytes, size);
+	observer->used += size;
+}
+
+static int observer_take(void *context, void *bytes, size_t size)
+{
+	struct observer *observer = context;
+
+	if (size <= sizeof(observer->buffer))
+		observer_put(observer, bytes, size);
+	return observer->broken ? -EPIPE : 0;
+}
+
+static void observer_say(struct observer *observer, __u32 kind, __u32 tid, __s64 arg)
+{
+	struct observation said = {
+		.kind = kind, .size = sizeof(said), .tid = tid, .time = clock_now(), .arg = arg};
+
+	observer_put(observer, &said, sizeof(said));
+}
+
+/* What the ring has, and how many calls it had no room for. */
+static void observer_drain(struct observer *observer)
+{
+	__u64 lost;
+
+	ring_buffer__consume(observer->ring);
+	lost = __atomic_load_n(&observer->programs->bss->lost, __ATOMIC_RELAXED);
+	if (lost > observer->lost)
+		observer_say(observer, OBSERVE_LOST, 0, lost - observer->lost);
+	observer->lost = lost;
+	observer_flush(observer);
+}
+
+/* Runs of the programs that the kernel left out, since one was running on the processor. */
+static __u64 observer_missed(struct observer *observer)
+{
+	struct bpf_program *program;
+	__u64 missed = 0;
+
+	bpf_object__for_each_program(program, observer->programs->obj)
+	{
+		struct bpf_prog_info info = {};
+		__u32 size = sizeof(info);
+
+		if (bpf_program__fd(program) >= 0 &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+			missed += info.recursion_misses;
+	}
+	return missed;
+}
+
+/* --- Commands ------------------------------------------------------------------------- */
+
+/* Looks at every task until no thread has come that was not there. */
+static int observer_attach(struct observer *observer, __s32 pid)
+{
+	struct observe__bss *shared = observer->programs->bss;
+	__u32 before, all = 0;
+
+	if (pid <= 0)
+		return -EINVAL;
+	shared->attach_pid = pid;
+	shared->attach_added = shared->attach_refused = 0;
+	do {
+		int iterator = bpf_iter_create(observer->threads);
+		char nothing[64];
+
+		if (iterator < 0)
+			return -errno;
+		before = shared->attach_added;
+		while (read(iterator, nothing, sizeof(nothing)) > 0)
+			;
+		close(iterator);
+		all = shared->attach_added;
+	} while (all > before);
+	if (all)
+		return all;
+	return shared->attach_refused ? -EPERM : -ESRCH;
+}
+
+/* Returns false when it is to end. */
+static bool observer_command(struct observer *observer)
+{
+	struct observe_command command;
+	ssize_t n = read(STDIN_FILENO, &command, sizeof(command));
+
+	if (n < 0 && errno == EINTR)
+		return true;
+	if (n != sizeof(command) || command.order != OBSERVE_ATTACH)
+		return false;
+	n = observer_attach(observer, command.pid);
+	observer_drain(observer);
+	observer_say(observer, OBSERVE_ANSWERED, command.pid, n);
+	observer_flush(observer);
+	return true;
+}
+
+static void observer_serve(struct observer *observer)
+{
+	struct pollfd wait[] = {
+		{.fd = STDIN_FILENO, .events = POLLIN},
+		{.fd = ring_buffer__epoll_fd(observer->ring), .events = POLLIN},
+	};
+	bool more = true;
+
+	while (more && !observer->broken) {
+		if (poll(wait, 2, LOOK_MS) < 0 && errno != EINTR)
+			break;
+		observer_drain(observer);
+		if (wait[0].revents)
+			more = observer_command(observer);
+	}
+}
+
+/* --- Programs --------------------------------------------------------------------------- */
+
+/*
+ * An unprivileged user's: see task_allowed.  Root's own processes are no secret to root.  Yama's
+ * scope 1 lets a debugger at its own descendants only, a higher one at nobody's.
+ */
+static int observer_confine(struct observe *programs)
+{
+	FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	int scope = 0;
+
+	if (file) {
+		if (fscanf(file, "%d", &scope) != 1)
+			scope = 3;
+		fclose(file);
+	}
+	programs->rodata->confined = getuid() != 0;
+	if (!programs->rodata->confined)
+		return 0;
+	programs->rodata->only_uid = getuid();
+	programs->rodata->only_gid = getgid();
+	if (scope > 1)
+		return -EPERM;
+	if (scope)
+		programs->rodata->only_below = getppid();
+	return 0;
+}
+
+static int observer_load(struct observer *observer, enum event_backend backend)
+{
+	struct observe *programs = observe__open();
+	bool fentry = backend == EVENT_BACKEND_FENTRY;
+	int error;
+
+	if (!programs)
+		return -errno;
+	observer->programs = programs;
+	bpf_program__set_autoload(programs->progs.fentry_begin, fentry);
+	bpf_program__set_autoload(programs->progs.fentry_end, fentry);
+	bpf_program__set_autoload(programs->progs.tracepoint_begin, !fentry);
+	bpf_program__set_autoload(programs->progs.tracepoint_end, !fentry);
+	for (unsigned int nr = 0; nr < OBSERVATION_CALLS; nr++) {
+		programs->rodata->argument_path[nr] = call_path(nr) + 1;
+		programs->rodata->argument_given[nr] = call_given(nr) + 1;
+		programs->rodata->argument_made[nr] = call_made(nr) + 1;
+	}
+	error = observer_confine(programs);
+	if (!error)
+		error = observe__load(programs);
+	if (!error)
+		error = observe__attach(programs);
+	if (error)
+		return error;
+	observer->threads = bpf_link__fd(programs->links.attach_task);
+	observer->ring =
+		ring_buffer__new(bpf_map__fd(programs->maps.ring), observer_take, observer, NULL);
+	return observer->ring ? 0 : -errno;
+}
+
+/* Numbers of processes are those of the first namespace here, and so must be the reader's. */
+static bool namespace_is_first(void)
+{
+	char name[64] = "";
+	unsigned int number;
+
+	return readlink("/proc/self/ns/pid", name, sizeof(name) - 1) > 0 &&
+	       sscanf(name, "pid:[%u]", &number) == 1 && number == INITIAL_PID_NAMESPACE;
+}
+
+static int libbpf_silent(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	return level == LIBBPF_WARN && getenv("COSY_OBSERVE_SAYS")
+		       ? vfprintf(stderr, format, arguments)
+		       : 0;
+}
+
+/* Nothing that the caller chose is left but its pipes. */
+static bool surroundings_clean(void)
+{
+	bool says = getenv("COSY_OBSERVE_SAYS") && getuid() == 0;
+	struct rlimit files = {64, 64}, cores = {0, 0};
+
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			return false;
+	clearenv();
+	if (says)
+		setenv("COSY_OBSERVE_SAYS", "1", 1);
+	close_range(3, ~0U, 0);
+	setrlimit(RLIMIT_NOFILE, &files);
+	setrlimit(RLIMIT_CORE, &cores);
+	/* ^C is the reader's, who says when it ends. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	return chdir("/") == 0;
+}
+
+static __u64 own_time(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return time.tv_sec * 1000000000ULL + time.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+	static struct observer observer;
+	enum event_backend backend;
+	int error = -EINVAL;
+
+	if (argc == 2 && !strcmp(argv[1], "fentry"))
+		backend = EVENT_BACKEND_FENTRY;
+	else if (argc == 2 && !strcmp(argv[1], "tracepoint"))
+		backend = EVENT_BACKEND_TRACEPOINT;
+	else
+		return 2;
+	if (!surroundings_clean())
+		return 1;
+	libbpf_set_print(libbpf_silent);
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	if (namespace_is_first())
+		error = observer_load(&observer, backend);
+	observer_say(&observer, OBSERVE_READY, 0, error ? error : (int)backend);
+	observer_flush(&observer);
+	if (!error) {
+		observer_serve(&observer);
+		observe__detach(observer.programs);
+		observer_drain(&observer);
+		if (observer_missed(&observer))
+			observer_say(&observer, OBSERVE_LOST, 0, observer_missed(&observer));
+		observer_say(&observer, OBSERVE_END, 0, own_time());
+		observer_flush(&observer);
+	}
+	ring_buffer__free(observer.ring);
+	observe__destroy(observer.programs);
+	return error || observer.broken;
+}

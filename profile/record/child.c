@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/* child.c - see child.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "record/child.h"
+
+#define CALIBRATIONS 1000
+
+int child_start(struct child *child, void (*run)(void *), void *argument)
+{
+	int gate[2];
+	char go;
+
+	if (pipe2(gate, O_CLOEXEC))
+		return -errno;
+	child->pid = fork();
+	if (!child->pid) {
+		close(gate[1]);
+		if (read(gate[0], &go, 1) == 1)
+			run(argument);
+		_exit(127);
+	}
+	close(gate[0]);
+	child->gate = gate[1];
+	if (child->pid > 0)
+		return 0;
+	close(gate[1]);
+	return -errno;
+}
+
+int child_go(struct child *child, int error)
+{
+	if (!error && write(child->gate, "", 1) != 1)
+		error = -errno;
+	close(child->gate);
+	return error;
+}
+
+void program_run(void *arguments)
+{
+	char **program = arguments;
+
+	signal(SIGINT, SIG_DFL);
+	execvp(program[0], program);
+	fprintf(stderr, "cosy profile: %s: %s\n", program[0], strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+bool calibration_begin(struct calibration *calibration)
+{
+	memset(calibration, 0, sizeof(*calibration));
+	calibration->file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	if (calibration->file < 0)
+		return false;
+	calibration->usual = record_usual(calibration->file);
+	return true;
+}
+
+void calibration_run(void *context)
+{
+	struct calibration *calibration = context;
+
+	for (int i = 0; i < CALIBRATIONS; i++)
+		record_usual_call(calibration->file);
+	_exit(0);
+}
+
+void calibration_take(void *context, const struct event *event)
+{
+	struct calibration *calibration = context;
+	const struct event_call *call = (const struct event_call *)event;
+
+	if (event->kind != EVENT_CALL || call->nr != SYS_pread64 || !(event->flags & EVENT_CPU))
+		return;
+	calibration->cpu += call->cpu;
+	calibration->user += call->user;
+	calibration->calls++;
+}
+
+/* The mean: what is subtracted with it are sums of many calls, dear ones and cheap ones. */
+void calibration_end(struct calibration *calibration, struct event_header *header)
+{
+	uint64_t call = calibration->usual.call, gap = calibration->usual.all - call, cpu, user;
+
+	close(calibration->file);
+	header->null_call = record_null_call();
+	header->read_call = call;
+	if (!calibration->calls)
+		return;
+	cpu = calibration->cpu / calibration->calls;
+	user = calibration->user / calibration->calls;
+	header->call_cost = cpu > call ? cpu - call : 0;
+	header->gap_cost = user > gap ? user - gap : 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* tell.h - events that every back end makes alike. */
+#ifndef COSY_PROFILE_TELL_H
+#define COSY_PROFILE_TELL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "record/record.h"
+
+uint64_t clock_now(void);
+
+/* Fills kind, size, tid, and the time if it has none yet; then hands it over. */
+void event_tell(const struct record_sink *sink, struct event *event, unsigned int kind, size_t size,
+		pid_t tid);
+
+/* `path` NULL: what /proc says that runs there. */
+void tell_exec(const struct record_sink *sink, pid_t pid, pid_t tid, uint64_t time,
+	       const char *path);
+
+/* Descriptors that are open already. */
+void tell_descriptors(const struct record_sink *sink, pid_t pid, pid_t tid);
+
+#endif /* COSY_PROFILE_TELL_H */

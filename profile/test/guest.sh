@@ -1,0 +1,74 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: MIT
+# Records in a guest, where BPF programs may be attached to x64_sys_call: what both of the kernel's
+# back ends see is what ptrace sees.  guest.sh
+cd /t || exit 1
+failed=0
+note() { echo "$*"; }
+fail() { echo "FAILED: $*"; failed=1; }
+
+# A number of the report that the last `record` wrote: number NAME
+number() { tr ',' '\n' </tmp/report | sed -n "s/^[{ ]*\"$1\": *\([0-9]*\).*/\1/p" | head -1; }
+# How many calls of one name were recorded.
+calls() { ./profile_sequence /tmp/events | grep -c "^$1 at "; }
+record() { COSY_OBSERVE_SAYS=1 ./cosy-profile -o /tmp/events --json /tmp/report "$@" >/tmp/text 2>/tmp/errors; }
+expect() { [ "$2" "$3" "$4" ] || fail "$1: $2 $3 $4"; }
+
+# Threads, fork, vfork, exec, an exec by a thread, one that stops, one that is killed.
+head -c 8192 /dev/urandom >/tmp/in
+for backend in ptrace fentry tracepoint; do
+	record --backend $backend -- ./profile_subject /tmp/in /tmp/out
+	grep -q "recorded by $backend" /tmp/text || { fail "$backend does not record"; cat /tmp/errors; }
+	expect "$backend lost" "$(number lost)" -eq 0
+	expect "$backend processes" "$(number processes)" -eq 6
+	expect "$backend threads" "$(number threads)" -eq 10
+	./profile_sequence /tmp/events >/tmp/$backend
+	note "$backend: $(wc -l </tmp/$backend) lines"
+	cmp /tmp/ptrace /tmp/$backend || { fail "$backend sees something else than ptrace"; diff /tmp/ptrace /tmp/$backend | head -20; }
+done
+record -- ./profile_subject /tmp/in /tmp/out
+grep -q "recorded by fentry" /tmp/text || fail "fentry is not the first choice"
+
+# Numbers of processes that are used again, by those that are watched and by others.
+echo 400 >/proc/sys/kernel/pid_max
+./profile_crowd others 300 &
+record --backend fentry -- ./profile_crowd forks 300
+wait $! || fail "crowd others"
+echo 32768 >/proc/sys/kernel/pid_max
+expect "children's calls" "$(calls getuid)" -eq 300
+expect "others' calls" "$(calls getgid)" -eq 0
+expect "processes" "$(number processes)" -eq 301
+expect "lost" "$(number lost)" -eq 0
+
+# Who reads is stopped until the ring is full: what is not there is counted.
+mkfifo /tmp/go
+record --backend fentry -- ./profile_crowd flood 200000 </tmp/go &
+recorder=$!
+exec 7>/tmp/go
+until grep -q ready /tmp/text; do sleep 0.1; done
+profile=$(pidof cosy-profile)
+kill -STOP "$profile"
+echo >&7
+exec 7>&-
+until grep -q done /tmp/text; do sleep 0.1; done
+kill -CONT "$profile"
+wait $recorder
+note "loss: $(number calls) calls, $(number lost) lost"
+expect "lost" "$(number lost)" -gt 0
+expect "calls and lost" $(($(number calls) + $(number lost))) -ge 200000
+expect "calls and lost" $(($(number calls) + $(number lost))) -le 200300
+
+# A compound stays in the kernel while fentry watches, and leaves it while tracepoints do.
+if [ -e /dev/cosy ]; then
+	stats() { sed -n "s/^ *$1[: ]*\([0-9]*\).*/\1/p" /sys/kernel/debug/cosy/stats | head -1; }
+	export COSY_TIER=always
+	for backend in fentry tracepoint; do
+		before=$(stats left_traced)
+		record --backend $backend -- ./getpid
+		eval "left_$backend=$(($(stats left_traced) - before)) calls_$backend=$(calls getpid)"
+	done
+	note "compound: by fentry left $left_fentry times, $calls_fentry getpids seen; by tracepoints $left_tracepoint, $calls_tracepoint"
+	expect "left under fentry" "$left_fentry" -eq 0
+	expect "left under tracepoints" "$left_tracepoint" -gt 0
+fi
+exit $failed
