@@ -202,27 +202,13 @@ static void print_relaxed(int to)
 	line_print(&line, to);
 }
 
-void stats_print(void)
+static void print_counts(int to)
 {
-	static bool printed;
 	struct line line = {.len = 0};
 	char name[16] = "";
-	unsigned long gain, cost;
-	const char *asked;
-	int to;
 
-	/* A process that opened nothing has nothing to say, and does not even look. */
-	if (!stats.opened && !stats.tails && !stats.gathered && !stats.cloned)
-		return;
-	asked = environment_get(ENVIRONMENT_STATS);
-	if (!asked || printed)
-		return;
-	for (to = 0; *asked >= '0' && *asked <= '9'; asked++)
-		to = to * 10 + *asked - '0';
-	printed = true;
-	file_each(add_reads);
-	line_text(&line, "cosy: ");
 	cosy_syscall3(SYS_prctl, PR_GET_NAME, (unsigned long)name, 0);
+	line_text(&line, "cosy: ");
 	line_text(&line, name);
 	line_text(&line, " (");
 	line_number(&line, cosy_syscall3(SYS_getpid, 0, 0, 0));
@@ -252,18 +238,44 @@ void stats_print(void)
 	line_number(&line, stats.seeks);
 	line_text(&line, " seeks kept");
 	line_print(&line, to);
-	print_guards(to, "cosy: not specialised: ", stats.declined);
-	print_guards(to, "cosy: replugged: ", stats.replugs);
-	print_relaxed(to);
-	/* Synthetix §4.5, from the costs measured for window.c: an estimate. */
-	gain = stats.reads * SAVED_PER_READ + stats.seeks * SAVED_PER_SEEK;
-	cost = stats.specialised * COST_OF_SPECIALISE + stats.fetches * COST_OF_FETCH +
-	       stats.fetched / BYTES_PER_NS + stats.distant * LEASE_DISTANCE +
-	       stats.maps * COST_OF_MAP;
+}
+
+/* Estimates as Synthetix §4.5 does, from the costs measured for window.c. */
+static void print_estimate(int to)
+{
+	struct line line = {.len = 0};
+	unsigned long gain = stats.reads * SAVED_PER_READ + stats.seeks * SAVED_PER_SEEK;
+	unsigned long cost = stats.specialised * COST_OF_SPECIALISE +
+			     stats.fetches * COST_OF_FETCH + stats.fetched / BYTES_PER_NS +
+			     stats.distant * LEASE_DISTANCE + stats.maps * COST_OF_MAP;
+
 	line_text(&line, "cosy: estimated ");
 	line_number(&line, (gain > cost ? gain - cost : cost - gain) / 1000);
 	line_text(&line, gain >= cost ? " us saved" : " us lost");
 	line_print(&line, to);
+}
+
+void stats_print(void)
+{
+	static bool printed;
+	const char *asked;
+	int to;
+
+	/* A process that opened nothing has nothing to say, and does not even look. */
+	if (!stats.opened && !stats.tails && !stats.gathered && !stats.cloned)
+		return;
+	asked = environment_get(ENVIRONMENT_STATS);
+	if (!asked || printed)
+		return;
+	for (to = 0; *asked >= '0' && *asked <= '9'; asked++)
+		to = to * 10 + *asked - '0';
+	printed = true;
+	file_each(add_reads);
+	print_counts(to);
+	print_guards(to, "cosy: not specialised: ", stats.declined);
+	print_guards(to, "cosy: replugged: ", stats.replugs);
+	print_relaxed(to);
+	print_estimate(to);
 }
 
 static void stats_at_exit(void *unused)

@@ -188,7 +188,28 @@ static bool read_policies(const char *only, struct policy_text *rules)
 	return policy_read(path, true, rules) && policy_read("/etc/cosy/run.conf", true, rules);
 }
 
-int command_run(int argc, char **argv)
+/* As the user asks for it. */
+struct invocation {
+	const char *library, *policy, *memory;
+	struct policy_text rules;
+};
+
+static bool ask_to_explain(const char *file)
+{
+	/* The program may change its directory. */
+	char *path = realpath(file, NULL);
+
+	if (!path) {
+		fprintf(stderr, "cosy run: %s: %s\n", file, strerror(errno));
+		return false;
+	}
+	setenv("COSY_READ_EXPLAIN", path, 1);
+	free(path);
+	return true;
+}
+
+/* The status to end with, or -1 to go on with the program at argv[optind]. */
+static int parse_options(int argc, char **argv, struct invocation *asked)
 {
 	enum { STATS = 256, NO_DAEMON, EXPLAIN, RELAX, MEMORY, POLICY, ALONE };
 	static const struct option options[] = {
@@ -202,15 +223,10 @@ int command_run(int argc, char **argv)
 		{"help", no_argument, NULL, 'h'},
 		{},
 	};
-	char library[PATH_MAX], program[PATH_MAX], *explained;
-	const char *why, *library_name = LIBRARY, *policy = NULL, *memory = NULL;
-	struct policy_text rules = {NULL, 0, false};
+	bool good = true;
 	int option;
 
-	unsetenv("COSY_READ_STATS");
-	unsetenv("COSY_READ_EXPLAIN");
-	unsetenv("COSY_READ_RELAX");
-	while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+	while (good && (option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
 		switch (option) {
 		case STATS:
 			ask_for_stats();
@@ -219,30 +235,21 @@ int command_run(int argc, char **argv)
 			setenv("COSY_READ_DAEMON", "0", 1);
 			break;
 		case EXPLAIN:
-			/* The program may change its directory. */
-			explained = realpath(optarg, NULL);
-			if (!explained) {
-				fprintf(stderr, "cosy run: %s: %s\n", optarg, strerror(errno));
-				return EXIT_USAGE;
-			}
-			setenv("COSY_READ_EXPLAIN", explained, 1);
-			free(explained);
+			good = ask_to_explain(optarg);
 			break;
 		case RELAX:
-			if (!relax(optarg))
-				return EXIT_USAGE;
-			library_name = RELAXED_LIBRARY;
+			good = relax(optarg);
+			asked->library = RELAXED_LIBRARY;
 			break;
 		case MEMORY:
-			memory = optarg;
+			asked->memory = optarg;
 			break;
 		case POLICY:
-			policy = optarg;
+			asked->policy = optarg;
 			break;
 		case ALONE:
 			/* Without a pattern: all, also those that are called by a path. */
-			if (!policy_leave_alone(optarg ? optarg : "**", &rules))
-				return EXIT_USAGE;
+			good = policy_leave_alone(optarg ? optarg : "**", &asked->rules);
 			break;
 		case 'h':
 			usage(stdout);
@@ -252,33 +259,66 @@ int command_run(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	if (optind == argc) {
+	if (good && optind == argc)
 		usage(stderr);
-		return EXIT_USAGE;
-	}
-	if (!overlays_switch_off(&rules) || !read_policies(policy, &rules) ||
-	    (memory && !policy_add_memory(memory, &rules)))
+	return good && optind < argc ? -1 : EXIT_USAGE;
+}
+
+/* Hands the rules of the command line, the user and the administrator to the library. */
+static int hand_on_rules(struct invocation *asked)
+{
+	struct policy_text *rules = &asked->rules;
+
+	if (!overlays_switch_off(rules) || !read_policies(asked->policy, rules) ||
+	    (asked->memory && !policy_add_memory(asked->memory, rules)))
 		return EXIT_USAGE;
 	/* Without rules too: a program that finds none set has lost them (environment.h). */
-	if (setenv(POLICY_VARIABLE, rules.text ? rules.text : "", 1))
+	if (setenv(POLICY_VARIABLE, rules->text ? rules->text : "", 1))
 		return EXIT_NOT_RUN;
-	if (rules.relaxes)
-		library_name = RELAXED_LIBRARY;
-	if (!find_program(argv[optind], program)) {
-		fprintf(stderr, "cosy run: %s: command not found\n", argv[optind]);
-		return EXIT_NOT_FOUND;
-	}
-	why = refusal(program);
+	if (rules->relaxes)
+		asked->library = RELAXED_LIBRARY;
+	return EXIT_FINE;
+}
+
+/* Preloads the library, or says why the program runs without; false: out of memory. */
+static bool preload_or_say(const char *name, const char *program)
+{
+	char library[PATH_MAX];
+	const char *why = refusal(program);
+
 	if (why)
 		fprintf(stderr, "cosy run: %s %s: it runs as it is\n", program, why);
-	else if (!find_library(library_name, library))
-		fprintf(stderr, "cosy run: there is no %s: %s runs as it is\n", library_name,
-			program);
+	else if (!find_library(name, library))
+		fprintf(stderr, "cosy run: there is no %s: %s runs as it is\n", name, program);
 	else if (strpbrk(library, ": "))
 		fprintf(stderr,
 			"cosy run: %s cannot be preloaded, for its path's sake: %s runs as it is\n",
 			library, program);
-	else if (!preload(library))
+	else
+		return preload(library);
+	return true;
+}
+
+int command_run(int argc, char **argv)
+{
+	struct invocation asked = {.library = LIBRARY};
+	char program[PATH_MAX];
+	int status;
+
+	unsetenv("COSY_READ_STATS");
+	unsetenv("COSY_READ_EXPLAIN");
+	unsetenv("COSY_READ_RELAX");
+	status = parse_options(argc, argv, &asked);
+	if (status >= 0)
+		return status;
+	status = hand_on_rules(&asked);
+	if (status != EXIT_FINE)
+		return status;
+	if (!find_program(argv[optind], program)) {
+		fprintf(stderr, "cosy run: %s: command not found\n", argv[optind]);
+		return EXIT_NOT_FOUND;
+	}
+	if (!preload_or_say(asked.library, program))
 		return EXIT_NOT_RUN;
 	execv(program, argv + optind);
 	fprintf(stderr, "cosy run: %s: %s\n", program, strerror(errno));
