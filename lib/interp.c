@@ -320,14 +320,68 @@ static u64 operand(const struct libcosy_interp *in, const struct bpf_insn *insn)
 	return BPF_SRC(insn->code) == BPF_X ? in->state->reg[insn->src_reg] : (u64)(s64)insn->imm;
 }
 
+/* The instruction after a jump. */
+static inline u32 jump(const struct libcosy_interp *in, const struct bpf_insn *insn, u64 *r, u32 pc)
+{
+	if (BPF_OP(insn->code) == BPF_JA)
+		return pc + 1 + (BPF_CLASS(insn->code) == BPF_JMP32 ? insn->imm : insn->off);
+	if (compare(insn, r[insn->dst_reg], operand(in, insn)))
+		return pc + 1 + insn->off;
+	return pc + 1;
+}
+
+static inline void store(struct libcosy_interp *in, const struct bpf_insn *insn, u64 *r)
+{
+	u64 to = address(in, insn->dst_reg, insn->off);
+
+	if (BPF_MODE(insn->code) == BPF_ATOMIC)
+		libcosy_atomic(to, insn, &r[insn->src_reg], &r[0]);
+	else
+		libcosy_store(to, r[insn->src_reg], insn->code);
+}
+
+/*
+ * Executes a call, or the exit of a local function, at in->resume, which then names the
+ * instruction to go on with; or returns the status to end with.
+ */
+__attribute__((noinline)) static enum cosy_status call_or_exit(struct libcosy_interp *in,
+							       const struct bpf_insn *insn,
+							       u64 started)
+{
+	u64 *r = in->state->reg;
+	bool is_exit = BPF_OP(insn->code) == BPF_EXIT;
+	bool is_system_call = !is_exit && insn->src_reg != 1;
+	enum cosy_status status;
+
+	if (in->cancel == COSY_CANCEL_STOPS && is_system_call &&
+	    libcosy_is_cancellation_point(insn->imm, r))
+		return COSY_LEFT_CALL;
+	status = count(in, started, is_system_call);
+	if (status != COSY_DONE)
+		return status;
+	if (is_exit) {
+		in->resume = pop(in) + 1;
+		memset(&r[1], 0, 5 * sizeof(*r));
+		return COSY_DONE;
+	}
+	if (!is_system_call) {
+		in->resume = push(in, in->resume - 1, in->resume + insn->imm) + 1;
+		return COSY_DONE;
+	}
+	if ((u32)insn->imm < COSY_OP_BASE)
+		system_call(in, insn->imm);
+	else
+		libcosy_interp_op(in, insn->imm);
+	in->resume++;
+	return COSY_DONE;
+}
+
 static enum cosy_status loop(struct libcosy_interp *in, unsigned int stop, u64 started)
 {
 	const struct bpf_insn *insns = in->program->insns;
 	u64 *r = in->state->reg;
+	u32 pc = in->resume ? in->resume - 1 : 0, first = pc, next;
 	enum cosy_status status;
-	u32 pc, next, first;
-
-	first = pc = in->resume ? in->resume - 1 : 0;
 
 	for (;; pc = next) {
 		const struct bpf_insn *insn = &insns[pc];
@@ -357,12 +411,7 @@ static enum cosy_status loop(struct libcosy_interp *in, unsigned int stop, u64 s
 				      insn->code);
 			continue;
 		case BPF_STX:
-			if (BPF_MODE(insn->code) == BPF_ATOMIC)
-				libcosy_atomic(address(in, insn->dst_reg, insn->off), insn,
-					       &r[insn->src_reg], &r[0]);
-			else
-				libcosy_store(address(in, insn->dst_reg, insn->off),
-					      r[insn->src_reg], insn->code);
+			store(in, insn, r);
 			continue;
 		default: /* BPF_JMP, BPF_JMP32 */
 			break;
@@ -374,41 +423,20 @@ static enum cosy_status loop(struct libcosy_interp *in, unsigned int stop, u64 s
 				in->ret = (s64)r[0];
 				return COSY_DONE;
 			}
-			in->resume = pc + 1;
-			status = count(in, started, false);
-			if (status != COSY_DONE)
-				return status;
-			next = pop(in);
-			memset(&r[1], 0, 5 * sizeof(*r));
-			continue;
+			/* fall through */
 		case BPF_CALL:
 			in->resume = pc + 1;
-			if (in->cancel == COSY_CANCEL_STOPS && insn->src_reg != 1 &&
-			    libcosy_is_cancellation_point(insn->imm, r))
-				return COSY_LEFT_CALL;
-			status = count(in, started, insn->src_reg != 1);
-			if (status != COSY_DONE)
-				return status;
-			if (insn->src_reg == 1)
-				next = push(in, pc, pc + 1 + insn->imm);
-			else if ((u32)insn->imm < COSY_OP_BASE)
-				system_call(in, insn->imm);
-			else
-				libcosy_interp_op(in, insn->imm);
-			continue;
-		case BPF_JA:
-			next = pc + 1 +
-			       (BPF_CLASS(insn->code) == BPF_JMP32 ? insn->imm : insn->off);
+			status = call_or_exit(in, insn, started);
+			next = in->resume - 1;
 			break;
 		default:
-			if (compare(insn, r[insn->dst_reg], operand(in, insn)))
-				next = pc + 1 + insn->off;
+			next = jump(in, insn, r, pc);
+			if (next > pc)
+				continue;
+			in->resume = next + 1;
+			status = count(in, started, false);
 			break;
 		}
-		if (next > pc)
-			continue;
-		in->resume = next + 1;
-		status = count(in, started, false);
 		if (status != COSY_DONE)
 			return status;
 	}
