@@ -9,8 +9,8 @@
 #include "build.h"
 
 /*
- * A variable's number: its index, and from bit 16 up the function it is local to
- * plus one; 0 there: a variable of the compound, in ctx.
+ * Numbers a variable: bits 0 to 15 are its index, the bits above them the function that it is
+ * local to plus 1, or 0 for a variable of the compound, in ctx.
  */
 static int local_number(u32 function, u32 index)
 {
@@ -154,8 +154,6 @@ int libcosy_build_hidden_var(struct cosy_builder *b)
 
 int cosy_var(struct cosy_builder *b)
 {
-	int var;
-
 	if (b->failed)
 		return COSY_NO_VAR;
 	if (!b->current) {
@@ -164,9 +162,8 @@ int cosy_var(struct cosy_builder *b)
 		libcosy_build_mistake(b, -E2BIG, "more than %d variables", MAX_VARS);
 		return COSY_NO_VAR;
 	}
-	var = libcosy_build_hidden_var(b);
-	/* In a loop it begins anew as the same word: what it held is its business. */
-	return var;
+	/* Made in a loop, it is the same word in each round, and keeps its value. */
+	return libcosy_build_hidden_var(b);
 }
 
 int cosy_param(struct cosy_builder *b, unsigned int index)
@@ -181,7 +178,7 @@ int cosy_param(struct cosy_builder *b, unsigned int index)
 	return local_number(b->current, index);
 }
 
-/* Where the variable is: base register and offset.  False when it is not one. */
+/* Finds a variable's base register and offset.  False, and a mistake, when there is none. */
 static bool find_var(struct cosy_builder *b, int var, u8 *base, s16 *off)
 {
 	u32 owner = (u32)var >> 16, index = var & 0xffff;

@@ -11,7 +11,7 @@
  * computes and stores; r9 is ctx throughout, in functions too.
  *
  *	variables of the compound	ctx, in order
- *	the "stopped" word		ctx, behind them
+ *	the "stopped" word		ctx, after them
  *	a function's variables		its spill frame, downwards from r10
  */
 #ifndef COSY_LIB_BUILD_H
@@ -29,7 +29,7 @@ enum {
 	MAX_VARS = 4000, /* of the compound: an offset has 16 bits */
 };
 
-/* What a jump, a call of a function or a word of ctx still has to be told. */
+/* An instruction whose operand is known only when all code is written. */
 enum libcosy_fixup_kind { FIX_JUMP, FIX_INVOKE, FIX_STOPPED };
 
 struct libcosy_fixup {
@@ -76,9 +76,9 @@ enum libcosy_block_kind {
 struct libcosy_open_block {
 	enum libcosy_block_kind kind;
 	u32 statement;
-	u32 again, next, out; /* labels: the body; where continue goes; behind it */
+	u32 again, next, out; /* labels: the body; where continue goes; after it */
 	/* BLOCK_FOR */
-	int var, bound; /* bound: local that holds `to`, or COSY_NO_VAR: it is `to` itself */
+	int var, bound; /* bound: the local that holds `to`, or COSY_NO_VAR: use `to` itself */
 	struct cosy_value to;
 	enum cosy_operator op;
 	s64 step;
@@ -111,7 +111,7 @@ struct cosy_builder {
 	u32 file, line; /* cosy_at: offset into strings, line */
 };
 
-/* Room for one more; false, and the builder failed, without memory. */
+/* Makes room for one more element.  False, and the builder has failed, without memory. */
 bool libcosy_build_grow(struct cosy_builder *b, void *array, size_t element);
 #define COSY_APPEND(b, array, ...)                                                                 \
 	(libcosy_build_grow(b, &(array), sizeof(*(array).at))                                      \
@@ -122,7 +122,7 @@ bool libcosy_build_grow(struct cosy_builder *b, void *array, size_t element);
 void libcosy_build_mistake(struct cosy_builder *b, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* At the head of every statement: counts it.  False when there is a mistake already. */
+/* Counts a statement, as each does first.  False when there is a mistake already. */
 bool libcosy_build_begin(struct cosy_builder *b);
 
 static inline struct libcosy_code_of *libcosy_build_current(struct cosy_builder *b)
@@ -135,20 +135,20 @@ static inline struct libcosy_code_of *libcosy_build_current(struct cosy_builder 
 void libcosy_build_emit(struct cosy_builder *b, u8 code, u8 dst, u8 src, s16 off, s32 imm);
 void libcosy_build_imm(struct cosy_builder *b, u8 reg, s64 value);
 void libcosy_build_fixup(struct cosy_builder *b, enum libcosy_fixup_kind kind, u32 target);
-/* reg = what the value is when this is executed */
+/* Loads the value, as it is when this is executed, into reg. */
 void libcosy_build_get(struct cosy_builder *b, u8 reg, struct cosy_value value);
-/* var = reg; nothing for COSY_NO_VAR */
+/* Stores reg into var; nothing for COSY_NO_VAR. */
 void libcosy_build_put(struct cosy_builder *b, int var, u8 reg);
-/* A hidden variable in the spill frame of the current function. */
+/* Makes a hidden variable in the spill frame of the current function. */
 int libcosy_build_hidden_var(struct cosy_builder *b);
 
 u32 libcosy_build_new_label(struct cosy_builder *b);
 void libcosy_build_set_label(struct cosy_builder *b, u32 label);
 void libcosy_build_jump(struct cosy_builder *b, u32 label);
-/* To the label when `left op right` is as wanted.  Uses r0 and r5. */
+/* Jumps to the label when `left op right` is `wanted`.  Uses r0 and r5. */
 void libcosy_build_branch(struct cosy_builder *b, struct cosy_value left, enum cosy_operator op,
 			  struct cosy_value right, bool wanted, u32 label);
-/* The same for two registers or a register and an immediate. */
+/* Jumps to the label when `jump` (BPF_JEQ ..) holds for reg and imm. */
 void libcosy_build_branch_imm(struct cosy_builder *b, u8 jump, u8 reg, s32 imm, u32 label);
 /* Ends the compound with r0, from inside a function too.  Uses r1. */
 void libcosy_build_stop(struct cosy_builder *b);

@@ -43,7 +43,7 @@ static bool is_constant(struct cosy_value value)
 	return value.kind == COSY_VALUE_INT && value.value == (s32)value.value;
 }
 
-/* The validator refuses what C leaves undefined; here it is a mistake of the statement. */
+/* Finds what C leaves undefined, which the validator would refuse without naming a statement. */
 static bool check_constant(struct cosy_builder *b, enum cosy_operator op, s64 value)
 {
 	bool divides = op == COSY_DIV || op == COSY_MOD || op == COSY_UDIV || op == COSY_UMOD;
@@ -57,7 +57,7 @@ static bool check_constant(struct cosy_builder *b, enum cosy_operator op, s64 va
 	return !b->failed;
 }
 
-/* dst = whether a branch is taken */
+/* Puts 1 into dst where the condition holds, else 0. */
 static void put_condition(struct cosy_builder *b, int dst, struct cosy_value left,
 			  enum cosy_operator op, struct cosy_value right)
 {
@@ -175,7 +175,7 @@ void cosy_convert(struct cosy_builder *b, int dst, struct cosy_value value, enum
 	libcosy_build_put(b, dst, BPF_REG_0);
 }
 
-/* REG_SCRATCH = base + offset, as far as the offset is not returned for the access itself. */
+/* Adds base and offset into REG_SCRATCH, but for what the access itself can add: that is returned. */
 static s16 get_address(struct cosy_builder *b, struct cosy_value base, struct cosy_value offset)
 {
 	libcosy_build_get(b, REG_SCRATCH, base);
@@ -215,7 +215,7 @@ void cosy_store_to(struct cosy_builder *b, struct cosy_value base, struct cosy_v
 
 /* --- System calls ------------------------------------------------------------------------ */
 
-/* r0 = -errno ends the compound, and tells which statement it was. */
+/* Ends the compound when r0 is a negative errno, and tells which statement it was. */
 static void stop_if_failed(struct cosy_builder *b)
 {
 	u32 fine = libcosy_build_new_label(b);

@@ -58,7 +58,7 @@ static u8 jump_of(enum cosy_operator op)
 	return table[op];
 }
 
-/* The condition that holds when `op` does not; COSY_TEST has none. */
+/* Returns the condition that holds when `op` does not; COSY_TEST has none. */
 static enum cosy_operator opposite(enum cosy_operator op)
 {
 	switch (op) {
@@ -158,7 +158,7 @@ static struct libcosy_open_block *open_block(struct cosy_builder *b, enum libcos
 	return &b->blocks.at[b->blocks.count - 1];
 }
 
-/* The innermost block, or NULL; it is the current function's at the furthest. */
+/* Returns the innermost block, or NULL; in a function the outermost one is the function's. */
 static struct libcosy_open_block *innermost(struct cosy_builder *b)
 {
 	return b->blocks.count ? &b->blocks.at[b->blocks.count - 1] : NULL;
@@ -269,7 +269,7 @@ static void end_for(struct cosy_builder *b, const struct libcosy_open_block *blo
 
 /* --- Switch -------------------------------------------------------------------------------------- */
 
-/* The value stays in r0 from here to the comparisons, which stand behind the cases. */
+/* The value stays in r0 from here to the comparisons, which come after the cases. */
 void cosy_switch(struct cosy_builder *b, struct cosy_value value)
 {
 	struct libcosy_open_block *block;
@@ -382,7 +382,7 @@ void cosy_end(struct cosy_builder *b)
 	b->blocks.count--;
 }
 
-/* The innermost block that break (or, without `or_switch`, continue) is about; or NULL. */
+/* Returns the block that break (continue: without `or_switch`) is about, or NULL. */
 static const struct libcosy_open_block *around(struct cosy_builder *b, bool or_switch)
 {
 	for (u32 i = b->blocks.count; i--;) {
@@ -474,7 +474,7 @@ void cosy_define(struct cosy_builder *b, int function)
 	block->outside = b->current;
 	b->current = function;
 	libcosy_build_current(b)->defined = true;
-	/* Parameters first: the operation zeroes r1-r5.  Then r9 = ctx, as everywhere. */
+	/* Save the parameters before the operation zeroes r1-r5; then r9 = ctx, as everywhere. */
 	for (u32 i = 0; i < libcosy_build_current(b)->params; i++)
 		libcosy_build_put(b, cosy_param(b, i), BPF_REG_1 + i);
 	libcosy_build_emit(b, BPF_JMP | BPF_CALL, 0, 0, 0, COSY_OP_ctx);
@@ -501,7 +501,7 @@ void cosy_return(struct cosy_builder *b, struct cosy_value value)
 	libcosy_build_emit(b, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
-/* A function that stops the compound returns, and each caller behind it as well. */
+/* To stop the compound a function sets "stopped" and returns; each of its callers then returns too. */
 void libcosy_build_stop(struct cosy_builder *b)
 {
 	if (b->current) {

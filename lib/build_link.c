@@ -6,7 +6,7 @@
 
 #include "build.h"
 
-/* STEP 1: everything that was begun is complete. */
+/* STEP 1: check that every block that was begun has its end. */
 static void check_complete(struct cosy_builder *b)
 {
 	const struct libcosy_open_block *block;
@@ -18,7 +18,7 @@ static void check_complete(struct cosy_builder *b)
 	libcosy_build_mistake(b, -EINVAL, "the block that begins here is not ended");
 }
 
-/* STEP 2: which functions are called at all; the others are left out. */
+/* STEP 2: find the functions that are called at all; the others are left out. */
 static void reach(struct cosy_builder *b)
 {
 	bool more = true;
@@ -55,7 +55,7 @@ static const struct bpf_insn ending[] = {
 };
 #define ENDING (sizeof(ending) / sizeof(*ending))
 
-/* STEP 3: where each function goes.  starts[i] is instructions before function i. */
+/* STEP 3: place the functions: starts[i] instructions come before function i. */
 static u32 lay_out(const struct cosy_builder *b, u32 *starts)
 {
 	u32 at = 0;

@@ -7,7 +7,7 @@
 #include "interpose.h"
 #include "syscall.h"
 
-/* In a statically linked program libc's own name of it; no other program has it. */
+/* libc's own name of pthread_cancel, which only a statically linked program can see. */
 extern void __pthread_cancel(void) __attribute__((weak));
 
 bool libcosy_cancel_used(void)

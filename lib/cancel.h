@@ -2,11 +2,11 @@
 /*
  * cancel.h - pthread_cancel of threads that run compounds.
  *
- * A thread is cancelled in the functions of libc that may wait, its cancellation points, and
- * in no others.  A compound's calls are raw ones, so while one waits libcosy has libc cancel
- * the thread at once, and at any other place of a compound brings the compound forward to its
- * next cancellation point first (run.c).  All that only where some object of the process
- * refers to pthread_cancel.
+ * libc cancels a thread only in its cancellation points, functions that may wait.  A compound's
+ * calls are raw ones.  So while one waits libcosy lets libc cancel the thread at once; a thread
+ * that is cancelled at any other place of a compound first runs it up to its next cancellation
+ * point (run.c).  Nothing of this is done where no object of the process refers to
+ * pthread_cancel.
  */
 #ifndef COSY_LIB_CANCEL_H
 #define COSY_LIB_CANCEL_H
@@ -34,7 +34,7 @@ bool libcosy_has_cancellation_points(const struct cosy_program *program);
  */
 long libcosy_cancellable_call(u32 number, const u64 *r);
 
-/* Around what must not end in the middle, since it holds locks or descriptors. */
+/* For code that a cancellation must not end in the middle, since it holds locks or descriptors. */
 static inline int libcosy_cancel_disable(void)
 {
 	int state;

@@ -31,8 +31,8 @@
 #define FIRST_FD   200
 #define MIN_BUFFER (64u << 10) /* below this a buffer is not worth its pages */
 /*
- * The front at first, whose pages are there from the start: half of it the heap's, half the
- * beginning of the first thread's blocks.
+ * The front at first.  Its pages are there from the start: half of it is the heap's, the other
+ * half the beginning of the first thread's slice.
  */
 #define FIRST_FRONT (64u << 10)
 #define FIRST_SLICE (256u << 10)
@@ -45,14 +45,15 @@ bool libcosy_native_only;
 
 static struct {
 	struct libcosy_lock lock;
-	uint32_t generation; /* of the context behind the descriptor, whichever process opened it */
-	uint32_t openings;   /* of contexts, by whichever process; growing the front is none */
+	uint32_t generation; /* of the descriptor's context, whichever process opened it */
+	uint32_t
+		openings; /* contexts opened so far, here or before a fork; a front that grew counts none */
 	char reason[160];
 	uint8_t *buffer; /* stays mapped, as private memory, in a fork child */
 	uint64_t buffer_len;
 	uint64_t front; /* bytes of it */
 	struct libcosy_retry growing;
-	dev_t device; /* what the descriptor is, unless the program has closed it */
+	dev_t device; /* the descriptor's, to see whether it is still the device */
 } context;
 
 void *libcosy_context_buffer(uint64_t *len)
@@ -74,7 +75,7 @@ void libcosy_context_stats(struct cosy_stats *ret)
 
 /* --- Opening --------------------------------------------------------------------- */
 
-/* The page that a fork wipes; without such pages pthread_atfork has to do. */
+/* Maps the page that a fork wipes.  Where the kernel has no such pages, pthread_atfork has to do. */
 static void alive_init(void)
 {
 	void *page;
@@ -101,8 +102,8 @@ __attribute__((format(printf, 1, 2))) static void explain(const char *format, ..
 }
 
 /*
- * Each context gets a number of its own, so that a RUN that was meant for one
- * that is gone finds no other program under its handle.
+ * Gives each context's descriptor another number, so that a RUN meant for a context that is gone
+ * does not reach a later one, where its handle may be another program's.
  */
 int libcosy_move_fd(int fd)
 {
@@ -118,7 +119,7 @@ int libcosy_move_fd(int fd)
 	return high;
 }
 
-/* The descriptor, if filters let it be used, or -1 with the reason explained. */
+/* Returns a descriptor that filters let us use, or -1 with the reason explained. */
 static int find_device(void)
 {
 	const char *why;
@@ -128,7 +129,7 @@ static int find_device(void)
 	if (fd < 0 && !why) {
 		fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
 		if (fd < 0) {
-			/* Out of descriptors or memory may pass; the rest will not. */
+			/* A lack of descriptors or memory may pass; the other errors will not. */
 			libcosy_native_only = errno != EMFILE && errno != ENFILE && errno != ENOMEM;
 			explain("cannot open " COSY_DEVICE ": %s", strerror(errno));
 			return -1;
@@ -177,7 +178,7 @@ static int open_device(void)
 	return fd;
 }
 
-/* Below 2 GB, where the sandbox's shortest access sequence reaches it. */
+/* Maps the buffer below 2 GB if it can: the sandbox's shortest access sequence reaches there. */
 static void *map_buffer(int fd, uint64_t len)
 {
 	void *buffer;
@@ -239,14 +240,14 @@ int64_t libcosy_front_from(const void *at)
 }
 
 /*
- * Under the lock.  The context is a new one to the programs, which are loaded for the front;
- * those that run go on with the one that they know.
+ * Grows the front; under the lock.  Programs are compiled for a front, so the generation changes
+ * as if this were a new context: they are loaded again, while those that run keep the old front.
  */
 static bool grow(uint64_t front)
 {
 	if (!libcosy_retry_now(&context.growing))
 		return false;
-	/* Without a context, as in a fork child, the next one begins with it. */
+	/* Without a context, as in a fork child, the next one will begin with this front. */
 	if (libcosy_generation()) {
 		if (set_buffer(libcosy_the_fd, context.buffer_len, front)) {
 			libcosy_retry_failed(&context.growing);
@@ -298,8 +299,8 @@ static bool single_threaded(void)
 
 /*
  * A fork child, or a process that lost its descriptor, has the old buffer as
- * ordinary memory with live data in it.  Put a new buffer at the same address,
- * with the same contents, while nobody can be looking.
+ * ordinary memory with live data in it.  Puts a new buffer at the same address,
+ * with the same contents, while no other thread or handler can look.
  */
 static void replace_buffer(int fd)
 {
@@ -363,7 +364,7 @@ static void open_locked(void)
 	__atomic_store_n(&libcosy_alive->generation, context.generation, __ATOMIC_RELEASE);
 }
 
-/* A fork child of who has used the device can ask by its descriptor before it opens anything. */
+/* Asks by the descriptor that a fork child inherits, before this process opens anything. */
 static bool filters_forbid(void)
 {
 	const char *why = NULL;
@@ -379,7 +380,7 @@ static bool filters_forbid(void)
 	return true;
 }
 
-/* The environment is read when a region first asks: many a program never comes to one. */
+/* Reads the environment only where a filter could be armed: many programs never come to a region. */
 void libcosy_context_start(void)
 {
 	int saved = errno, state = libcosy_cancel_disable();
@@ -390,7 +391,7 @@ void libcosy_context_start(void)
 	errno = saved;
 }
 
-/* Here, since whatever uses libcosy links this file from libcosy.a. */
+/* In this file, since whatever uses libcosy.a links it. */
 __attribute__((constructor(101))) static void library_start(void)
 {
 	libcosy_context_start();
@@ -399,7 +400,7 @@ __attribute__((constructor(101))) static void library_start(void)
 
 uint32_t libcosy_context_life(void)
 {
-	/* The open one does not count. */
+	/* So that opening a context does not change it, and losing one does. */
 	return __atomic_load_n(&context.openings, __ATOMIC_RELAXED) - !!libcosy_generation();
 }
 

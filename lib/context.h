@@ -20,7 +20,7 @@
 
 #define COSY_DEVICE "/dev/cosy"
 
-/* In a page of its own that a fork wipes in the child. */
+/* Lies in a page of its own, which a fork wipes in the child. */
 struct libcosy_alive {
 	uint32_t generation; /* of the context in use; 0 = none yet, or forked */
 };
@@ -31,11 +31,11 @@ static inline uint32_t libcosy_generation(void)
 	return __atomic_load_n(&libcosy_alive->generation, __ATOMIC_ACQUIRE);
 }
 
-/* For good: no device here, not for us, switched off.  Everything runs natively. */
+/* Everything runs natively for good: there is no device, or not for us, or it is switched off. */
 extern bool libcosy_native_only;
 
 /*
- * Opens the context if need be.  Its generation, never 0, or 0 when the native
+ * Opens the context if need be.  Returns its generation, never 0, or 0 when the native
  * twin should run.  In interpreter mode it has a generation but no descriptor.
  * Locks; not async-signal-safe, but returns 0 rather than deadlock in a handler.
  */
@@ -43,13 +43,13 @@ uint32_t libcosy_context_open(void);
 
 /*
  * Moves a descriptor to a number so high that a program's own are the same with
- * and without libcosy, close-on-exec.  The new number, or the old one.
+ * and without libcosy, close-on-exec.  Returns the new number, or the old one where that fails.
  */
 int libcosy_move_fd(int fd);
 
 /*
- * Which life of the process this is: another number in a fork child, and after the context
- * was lost, than before.
+ * Numbers the process's contexts in turn: the number changes when one is lost, as it is in a fork
+ * child, not when one is opened.
  */
 uint32_t libcosy_context_life(void);
 
@@ -61,7 +61,7 @@ static inline int libcosy_context_fd(void)
 	return __atomic_load_n(&libcosy_the_fd, __ATOMIC_RELAXED);
 }
 
-/* ioctl on the context; the result or a negative errno. */
+/* Makes an ioctl on the context.  Returns the result or a negative errno. */
 static inline long libcosy_context_ioctl(unsigned long request, void *arg)
 {
 	return cosy_syscall3(SYS_ioctl, (unsigned int)libcosy_context_fd(), request,
@@ -69,41 +69,41 @@ static inline long libcosy_context_ioctl(unsigned long request, void *arg)
 }
 
 /*
- * To be called when RUN or LOAD says that the context of that generation is
- * gone (EBADF, ENOTTY, EXDEV, ENOENT): the next libcosy_context_open opens a new one.
+ * Notes that RUN or LOAD found the context of that generation gone (EBADF, ENOTTY, EXDEV,
+ * ENOENT): the next libcosy_context_open opens a new one.
  */
 void libcosy_context_lost(uint32_t generation);
 
 /*
- * The program unmapped or changed the shared buffer: nothing of it is touched any
- * more, and everything runs natively from here.
+ * Notes that the program unmapped or changed the shared buffer: libcosy touches it no more, and
+ * everything runs natively from here.
  */
 void libcosy_context_buffer_gone(void);
 
-/* Where the shared buffer is; length 0 without one. */
+/* Returns the shared buffer and its length; length 0 without one. */
 void *libcosy_context_buffer(uint64_t *len);
 
 /*
- * Compounds reach the beginning of the shared buffer directly, its front, and the rest as any
- * other memory.  Bytes from `at`, in the buffer, that are in the front; at or below 0: none.
+ * Returns how many bytes from `at`, in the shared buffer, are in its front, which compounds reach
+ * directly; 0 or less: none, so compounds reach `at` as they do any other memory.
  */
 int64_t libcosy_front_from(const void *at);
 /*
- * Grows it to [.., end): programs are then loaded anew when they are next run.  False when it is
- * not had, which does no harm.  Locks as libcosy_context_open does.
+ * Grows the front up to `end`; programs are then loaded again when they next run.  False when it
+ * cannot grow, which costs only time.  Locks as libcosy_context_open does.
  */
 bool libcosy_front_cover(const void *end);
 
-/* libcosy_heap_alloc of memory in the front, if the front can grow. */
+/* Allocates from the shared buffer's heap, in the front if that can grow. */
 void *libcosy_shared_alloc(size_t size);
 
-/* Adds nothing when there is no context. */
+/* Asks the kernel for the context's counts; leaves *ret as it is when there is no context. */
 void libcosy_context_stats(struct cosy_stats *ret);
 
 /* Why the kernel is not used, for people; "" while it is. */
 const char *libcosy_context_reason(void);
 
-/* In a process that begins, a fork child too: what may be forbidden later. */
+/* Does, when a process or fork child begins, what filters may forbid later. */
 void libcosy_context_start(void);
 
 /* Around fork: see fork.c. */

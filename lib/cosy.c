@@ -11,7 +11,7 @@
 
 #include <cosy/cosy.h>
 
-/* All there is to know is the process's; a handle says that somebody uses it. */
+/* A handle has no state of its own: the context is the process's. */
 struct cosy {
 	char reason[160];
 };

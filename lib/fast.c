@@ -10,7 +10,7 @@
 
 #include "fast_calls.h"
 
-/* libc's convention for a result of ours. */
+/* Turns a negative errno into libc's -1 and errno. */
 static s64 with_errno(s64 result)
 {
 	if (result >= 0)

@@ -12,7 +12,7 @@
 #include "fast_calls.h"
 #include "syscall.h"
 
-/* Arguments of system calls, as the register holds them. */
+/* An argument of a system call, as its register holds it. */
 #define ARG(value) ((unsigned long)(value))
 
 static s64 call(long number, unsigned long a, unsigned long b, unsigned long c)
@@ -20,7 +20,7 @@ static s64 call(long number, unsigned long a, unsigned long b, unsigned long c)
 	return cosy_syscall3(number, a, b, c);
 }
 
-/* What may wait is libc's functions, in which a thread may be cancelled. */
+/* Calls that may wait are libc's functions, in which a thread may be cancelled. */
 static s64 without_errno(s64 result, int saved)
 {
 	if (result < 0)
@@ -123,7 +123,7 @@ s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags)
 
 /* --- Directories --------------------------------------------------------------------- */
 
-/* What getdents64 writes; no header of libc has it under this name everywhere. */
+/* getdents64's entry; libc's headers do not all have it under one name. */
 struct entry {
 	u64 ino;
 	s64 off;
@@ -132,10 +132,10 @@ struct entry {
 	char name[];
 };
 
-/* A buffer of its own for getdents64: its entries are smaller than those they become. */
+/* Size of the buffer for getdents64, whose entries grow when they are described. */
 #define BATCH 2048
 
-/* Bytes of the smallest entry, and how many more one may take when it is described: that or 8 less. */
+/* Bytes of the smallest entry, and how many more it takes when described: this many or 8 less. */
 #define LEAST  24
 #define GROWTH 152
 
@@ -166,7 +166,7 @@ static void describe(int fd, const struct entry *from, size_t reclen, int flags,
 	strcpy(to->name, from->name);
 }
 
-/* Writes entries, for all of which there is room; where the next one goes. */
+/* Writes a batch of entries, which all fit.  Returns where the next one goes. */
 static char *describe_batch(int fd, const char *batch, s64 bytes, int flags, char *to)
 {
 	for (s64 done = 0; done < bytes;) {
@@ -181,9 +181,9 @@ static char *describe_batch(int fd, const char *batch, s64 bytes, int flags, cha
 }
 
 /*
- * Takes from the directory only what is sure to fit into `room` bytes when described:
- * going back in one shows other entries than going on does, where the file system reads
- * ahead or remembers when the directory was opened.
+ * Takes from the directory only what is sure to fit into `room` bytes when described.  It must
+ * not take more and seek back: on file systems that read in advance, or that remember when the
+ * directory was opened, a second look shows other entries.
  */
 static s64 list(int fd, char *batch, u64 room)
 {
@@ -194,13 +194,13 @@ static s64 list(int fd, char *batch, u64 room)
 		return call(SYS_getdents64, ARG(fd), ARG(batch), BATCH);
 	do {
 		n = call(SYS_getdents64, ARG(fd), ARG(batch), size);
-		/* The next entry alone is longer: then no other fits beside it. */
+		/* The next entry alone is longer: ask for 8 bytes more, it will be the only one. */
 		size += 8;
 	} while (n == -EINVAL && size <= BATCH && size + GROWTH <= room);
 	return n;
 }
 
-/* An entry that fits exactly, if it does: only its name tells. */
+/* Takes one entry that may just fit: only its name tells whether it does. */
 static s64 list_exactly(int fd, char *batch, u64 room)
 {
 	s64 at, n;
@@ -231,7 +231,7 @@ s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags)
 	return to == (char *)buffer ? n : to - (char *)buffer;
 }
 
-/* As many bytes of entries as the kernel lists at once. */
+/* Most bytes of entries that the kernel lists at once. */
 #define MAX_LISTED (64u << 10)
 
 s64 libcosy_do_scan_rest(int fd, void *entries, u64 left, int flags, u64 before)
@@ -273,7 +273,7 @@ u64 libcosy_do_count(const void *buffer, u64 count, u8 byte)
 	return found;
 }
 
-/* The polynomial of RFC 3720, bits reversed, a nibble at a time. */
+/* CRC of each nibble, by the polynomial of RFC 3720 with its bits reversed. */
 static const u32 crc32c_table[16] = {
 	0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
 	0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
@@ -308,7 +308,7 @@ __attribute__((target("sse4.2"))) static u32 crc32c_sse42(u32 crc, const u8 *at,
 
 u32 libcosy_do_crc32c(u32 crc, const void *buffer, u64 count)
 {
-	/* The complements are RFC 3720's: they make leading zeros count. */
+	/* RFC 3720 complements the CRC before and after, so that leading zeros count. */
 	if (__builtin_cpu_supports("sse4.2"))
 		return ~crc32c_sse42(~crc, buffer, count);
 	return ~crc32c_portable(~crc, buffer, count);

@@ -16,31 +16,32 @@
 
 static struct {
 	int fd;
-	dev_t dev;	       /* which file it is, lest the program has closed it and */
-	ino_t ino;	       /* opened one of its own under the number */
-	pid_t pid;	       /* a child cannot use its parent's, but ask it */
-	bool early;	       /* it had to be opened when the process began */
-	uint64_t objects_seen; /* that cannot arm a filter */
+	/* Which file fd was opened for: the program may have closed it and reused the number. */
+	dev_t dev;
+	ino_t ino;
+	pid_t pid;	       /* who opened it; a child can ask it, but not use it */
+	bool early;	       /* fd had to be opened when the process began */
+	uint64_t objects_seen; /* objects loaded when none of them could arm a filter */
 } held = {.fd = -1};
 
 /*
- * The calls that libcosy makes where a program without it may make none, after the start.
- * mmap and mprotect are not among them: rules against memory that is written and executed
- * look at their arguments, and malloc makes these calls as well.
+ * Calls that libcosy makes, after the start, where a program without it may make none.
+ * mmap and mprotect are not listed: malloc makes them as well, and filters against memory that
+ * is both written and executed look at their arguments, so they never let every one through.
  */
 static const struct needed {
 	unsigned int number;
-	char name[20]; /* no pointer, which the dynamic linker would relocate in each process */
+	char name[20]; /* an array: the dynamic linker would relocate a pointer in each process */
 } needed[] = {
 	{SYS_ioctl, "ioctl"},	      {SYS_close, "close"},
 	{SYS_munmap, "munmap"},	      {SYS_madvise, "madvise"},
 	{SYS_prlimit64, "prlimit64"}, {SYS_rt_sigprocmask, "rt_sigprocmask"},
 };
 
-/* To open the device again. */
+/* The call that opens the device again. */
 static const struct needed opening = {SYS_openat, "openat"};
 
-/* What read(2) of /dev/cosy tells: a bit for each system call. */
+/* read(2) of /dev/cosy tells this: a bit for each system call that is let through. */
 struct allowed {
 	uint8_t calls[64];
 	ssize_t bytes;
@@ -75,7 +76,7 @@ const char *libcosy_filter_forbids(int fd, bool reopens)
 
 /* --- At the start ------------------------------------------------------------------------ */
 
-/* Is the descriptor still what was opened? */
+/* Whether the descriptor is still the file that was opened. */
 static bool is_ours(int fd)
 {
 	struct stat st;
@@ -102,7 +103,7 @@ static void hold(void)
 	held.fd = fd;
 }
 
-/* Whether the program could arm a filter: libc's ways to do it are these. */
+/* Whether the program could arm a filter: through libc that takes one of these functions. */
 static bool could_arm(void)
 {
 	const char *const names[] = {"prctl", "syscall"};
@@ -113,7 +114,7 @@ static bool could_arm(void)
 void libcosy_filter_prepare(void)
 {
 	if (is_ours(held.fd)) {
-		/* A fork child's parent may have armed one that does not let it open its own. */
+		/* The parent may have armed a filter that forbids this fork child to open its own. */
 		if (libcosy_filter_forbids(held.fd, true))
 			return;
 		close(held.fd);

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter.h - what do the seccomp filters of this thread let through?
+ * filter.h - finds out what the seccomp filters of this thread let through.
  *
- * A filter may kill for a call that it does not know, so none must be how libcosy learns of
- * one.  /dev/cosy tells it in a read, but opening it may be forbidden by then.  So in a program
- * that could arm a filter, since some object of it refers to prctl or syscall, and in its fork
- * children, the device is opened at the start.  The descriptor becomes the context's when the
- * first region is to run in the kernel, if the filters let libcosy's further calls through.  In
- * all other programs it can wait: a filter that was there before them let the dynamic linker
- * open files.
+ * A filter may kill the program for a call, so libcosy must not try calls to find out.  A read of
+ * /dev/cosy tells, but a filter may forbid to open it by then.  So a program that could arm a
+ * filter, since one of its objects refers to prctl or syscall, opens the device at the start, and
+ * so do its fork children.  The context uses that descriptor when the first region is to run in
+ * the kernel, if the filters let libcosy's further calls through.  All other programs open the
+ * device only then: filters that were there before them have let the dynamic linker open files.
  */
 #ifndef COSY_LIB_FILTER_H
 #define COSY_LIB_FILTER_H
 
 #include <stdbool.h>
 
-/* At the start of the process and of a fork child: opens the device if that cannot wait. */
+/* Opens the device at the start of a process or fork child, if that cannot wait. */
 void libcosy_filter_prepare(void);
 
 /*
- * Before anything else is asked of the kernel: a descriptor of the device, or -1 and *why, which
- * is NULL when it may be opened now, otherwise why filters forbid it, or why one may be armed
- * unseen.  The first call alone has a descriptor or a reason.
+ * Returns a descriptor of the device, or -1.  Then *why is NULL when the caller may open the
+ * device now; otherwise it says why filters forbid it, or how one may be armed unseen.  To be
+ * called before anything else is asked of the kernel; what was opened at the start it hands out
+ * once.
  */
 int libcosy_filter_take(const char **why);
 
 /*
- * Why a descriptor of the device is not to be used under the filters that there are, or NULL;
- * with `reopens` the device is to be opened again, too.
+ * Returns why the filters that are armed forbid the use of a descriptor of the device, or NULL.
+ * `reopens`: the caller has to open the device again, too.
  */
 const char *libcosy_filter_forbids(int fd, bool reopens);
 

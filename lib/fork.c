@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * fork.c - a fork takes every lock, so that the child finds everything whole.
- * A child of a raw clone finds out by its wiped generation (context.h), and takes
- * over what locks were held (lock.h).
+ * fork.c - takes every lock around a fork, so that the child finds everything whole.
+ * The child of a raw clone learns of it by its wiped generation (context.h), and takes
+ * over locks that were held (lock.h).
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -26,7 +26,7 @@ static const struct {
 };
 #define LOCKS (sizeof(locks) / sizeof(*locks))
 
-/* Of locks, what before() has taken: a handler that forks leaves the others alone. */
+/* Which of the locks before() took: one that this thread held already stays as it is. */
 static _Thread_local bool taken[LOCKS] __attribute__((tls_model("initial-exec")));
 
 static void before(void)

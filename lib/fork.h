@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fork.h - registers what has to be done around fork; once. */
+/* fork.h - registers, once, the handlers around fork. */
 #ifndef COSY_LIB_FORK_H
 #define COSY_LIB_FORK_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * heap.cpp - see heap.h.  C++ for Boost's sake only: nothing here throws, and the
- * C++ run-time library is not linked; Boost's headers do need exceptions to be
+ * C++ run-time library is not linked.  Only Boost's headers need exceptions to be
  * switched on.
  */
 #include "heap.h"

@@ -3,9 +3,9 @@
  * heap.h - the allocator of the shared buffer: Boost.Interprocess's
  * best-fit red-black tree, in the buffer itself, behind one lock.
  *
- * There are two such heaps, so that what a small program uses is the buffer's beginning
- * (context.h, front): one in the low bytes, and, made when that has no room, one in the rest.
- * Between them are the reserved bytes, which grow from their beginning.
+ * There are two such heaps, so that a small program uses only the buffer's front (context.h): one
+ * in the low bytes and, made when that has no room, one in the rest.  Between them lie the
+ * reserved bytes, which the first thread takes as its slice.
  */
 #ifndef COSY_LIB_HEAP_H
 #define COSY_LIB_HEAP_H
@@ -19,11 +19,11 @@ extern "C" {
 
 /*
  * Takes over [base, base + size), page-aligned, for good: `low` bytes are the first heap's, the
- * next `reserved` ones nobody's yet.
+ * next `reserved` ones wait for libcosy_heap_take_reserved.
  */
 void libcosy_heap_init(void *base, size_t size, size_t low, size_t reserved);
 
-/* Its memory is gone: nothing of it is touched any more, frees included. */
+/* Notes that the heap's memory is gone: nothing touches it any more, not even a free. */
 void libcosy_heap_retire(void);
 extern bool libcosy_heap_retired;
 
@@ -32,12 +32,12 @@ extern bool libcosy_heap_retired;
  * in a signal handler that interrupted the heap.
  */
 void *libcosy_heap_alloc(size_t size);
-/* The reserved bytes, *size of them; NULL when there are none, or somebody has them. */
+/* Returns the reserved bytes, *size of them; NULL when there are none, or somebody has them. */
 void *libcosy_heap_take_reserved(size_t *size);
-/* Of memory that libcosy_heap_owns, the reserved too; NULL leaves it alone. */
+/* Frees memory that libcosy_heap_owns, the reserved too.  Does nothing for NULL. */
 bool libcosy_heap_free(void *memory);
 
-/* Bytes that the caller may use, at least what was asked for. */
+/* Returns how many bytes the caller may use, at least what was asked for. */
 size_t libcosy_heap_size(const void *memory);
 
 /* Whether the address lies in the heap. */
@@ -46,7 +46,7 @@ bool libcosy_heap_owns(const void *memory);
 /* Whether memory of the second heap may have been handed out. */
 bool libcosy_heap_is_beyond(void);
 
-/* Bytes free, in however many pieces; 0 without a heap. */
+/* Returns how many bytes are free, in however many pieces; 0 without a heap. */
 size_t libcosy_heap_room(void);
 
 bool libcosy_heap_lock(void);

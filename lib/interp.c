@@ -16,7 +16,7 @@
 #include "interp_ops.h"
 #include "syscall.h"
 
-/* Between calls the CPU clock is looked at once in this many operations. */
+/* Between calls the CPU clock is looked at once in this many steps. */
 #define CLOCK_EVERY 4096u
 
 #define NO_FRAME (~0ull)
@@ -173,7 +173,7 @@ static bool compare(const struct bpf_insn *insn, u64 a, u64 b)
 
 /* --- Local calls ---------------------------------------------------------------- */
 
-/* The used part of a function's spill frame, which is its upper end. */
+/* Returns the used part of a function's spill frame: its upper end. */
 static u64 *spills(struct cosy_state *state, const struct cosy_function *function)
 {
 	return state->frame + COSY_FRAME_SIZE / 8 - function->frame_words;
@@ -203,7 +203,7 @@ static u32 push(struct libcosy_interp *in, u32 call, u32 callee)
 	return callee;
 }
 
-/* Returns the instruction behind the call; traps when the frame names none. */
+/* Returns the instruction after the call; traps when the frame names no call. */
 static u32 pop(struct libcosy_interp *in)
 {
 	const struct cosy_program *program = in->program;
@@ -241,7 +241,7 @@ static u64 cpu_ns(void)
 }
 
 /*
- * Counts an operation; the status to end with, or COSY_DONE to go on.  Calls may take
+ * Counts a step.  Returns the status to end with, or COSY_DONE to go on.  Calls may take
  * long, so the clock is looked at before each.
  */
 static enum cosy_status count(struct libcosy_interp *in, u64 started, bool is_call)
@@ -266,7 +266,7 @@ static void start(struct libcosy_interp *in)
 	in->state->fp = NO_FRAME;
 }
 
-/* The calls that libc's functions make only where the vDSO has no answer: r0, if it is one. */
+/* Asks libc for what the vDSO may answer without a system call; false: it is no such call. */
 static bool ask_libc(u32 number, u64 *r)
 {
 	int saved = errno, error;
@@ -306,7 +306,7 @@ static void system_call(struct libcosy_interp *in, u32 number)
 	memset(&r[1], 0, 5 * sizeof(*r));
 }
 
-/* Loads, stores and atomics: the address, or the place in the spill frame for r10. */
+/* Returns the address of a load, store or atomic; through r10 it is in the spill frame. */
 static u64 address(struct libcosy_interp *in, u8 base, s16 off)
 {
 	u64 reg = base == BPF_REG_10 ? (u64)(in->state->frame + COSY_FRAME_SIZE / 8)
@@ -314,13 +314,13 @@ static u64 address(struct libcosy_interp *in, u8 base, s16 off)
 	return reg + (s64)off;
 }
 
-/* The operand of an arithmetic or jump instruction: a register or the immediate. */
+/* Returns the operand of an arithmetic or jump instruction: a register or the immediate. */
 static u64 operand(const struct libcosy_interp *in, const struct bpf_insn *insn)
 {
 	return BPF_SRC(insn->code) == BPF_X ? in->state->reg[insn->src_reg] : (u64)(s64)insn->imm;
 }
 
-/* The instruction after a jump. */
+/* Returns the instruction after a jump. */
 static inline u32 jump(const struct libcosy_interp *in, const struct bpf_insn *insn, u64 *r, u32 pc)
 {
 	if (BPF_OP(insn->code) == BPF_JA)

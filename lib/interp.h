@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interp.h - run a compound in user mode, from any resume point, with real
+ * interp.h - runs a compound in user mode, from any resume point, with real
  * system calls and plain loads and stores.
  *
  * It keeps struct cosy_state and struct cosy_frame exactly as the kernel does,
@@ -11,7 +11,7 @@
 
 #include "../core/core.h"
 
-/* What it does at a call that libc makes a cancellation point. */
+/* How it treats a call that libc makes a cancellation point. */
 enum libcosy_interp_cancel {
 	COSY_CANCEL_IGNORED,
 	COSY_CANCEL_ACTS,  /* the thread may be cancelled in the call */
@@ -22,17 +22,17 @@ struct libcosy_interp {
 	const struct cosy_program *program;
 	struct cosy_state *state;
 	u64 ctx;	/* r1 at the start, and the answer of COSY_OP_ctx */
-	u8 *stack;	/* software stack, 16-byte aligned, with a guard page behind it */
-	u64 stack_size; /* bytes before the guard page */
+	u8 *stack;	/* software stack, 16-byte aligned, with a guard page above it */
+	u64 stack_size; /* bytes below the guard page */
 	u32 resume;	/* in/out: 0 = start, else instruction + 1 */
 	s64 ret;	/* out on COSY_DONE: r0 at exit */
 	u64 calls;	/* system calls made; counts up */
-	enum libcosy_interp_cancel cancel; /* of this thread, meanwhile */
-	bool filtered; /* what libc asks of the vDSO is no call: filters do not see it */
+	enum libcosy_interp_cancel cancel; /* of this thread while it runs */
+	bool filtered; /* let libc ask the vDSO: filters are not to see such a call */
 	u64 max_steps; /* end with COSY_ENDED_STEPS when state->steps reaches it, 0 = never */
 	/*
-	 * End with COSY_ENDED_TIME when state->kernel_ns and what the thread's CPU clock adds reach
-	 * it, 0 = never
+	 * End with COSY_ENDED_TIME when state->kernel_ns, and the thread's CPU time since, reach
+	 * it; 0 = never
 	 */
 	u64 max_ns;
 };

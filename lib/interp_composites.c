@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * interp_composites.c - the operations of core/ops.def that make system calls, in user
- * mode: the calls themselves, one after the other.  What the kernel left between two of
- * them goes on there (COSY_UNDER_WAY).
+ * mode: the calls themselves, one after the other.  An operation that the kernel left between
+ * two of its calls goes on there (COSY_UNDER_WAY).
  */
 #include <sys/syscall.h>
 

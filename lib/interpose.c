@@ -2,9 +2,9 @@
 /*
  * interpose.c - see interpose.h.
  *
- * Asking the dynamic linker (dlsym) would look each name up in every object.  This
- * looks into the hash tables of the few objects before libc, whose Bloom filters answer no in
- * ten, and relies on names that are hashed when a program is compiled.
+ * dlsym would hash each name and look it up in every object.  This takes names that were hashed
+ * when a program was compiled, and looks only into the hash tables of the few objects before
+ * libc, whose Bloom filters say no in some ten instructions.
  */
 #include <elf.h>
 #include <link.h>
@@ -13,7 +13,7 @@
 
 #include "interpose.h"
 
-/* What of an object's dynamic section a look-up needs. */
+/* The part of an object's dynamic section that a look-up needs. */
 struct symbol_table {
 	const ElfW(Sym) * symbols;
 	const char *strings, *soname;
@@ -39,7 +39,7 @@ uint32_t libcosy_name_hash(const char *name)
 
 /* --- One object --------------------------------------------------------------------- */
 
-/* The dynamic linker has made addresses absolute, where it could write them. */
+/* The dynamic linker makes addresses absolute where it can write them; the others are relative. */
 static const void *dynamic_address(const struct dl_phdr_info *info, ElfW(Addr) value)
 {
 	if (!value)
@@ -47,7 +47,7 @@ static const void *dynamic_address(const struct dl_phdr_info *info, ElfW(Addr) v
 	return (const void *)(value < info->dlpi_addr ? value + info->dlpi_addr : value);
 }
 
-/* An object's dynamic section, or NULL. */
+/* Returns an object's dynamic section, or NULL. */
 static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++)
@@ -79,7 +79,7 @@ static bool symbol_table_open(const struct dl_phdr_info *info, struct symbol_tab
 	return true;
 }
 
-/* A definition that others may be bound to.  A function's address in a program is none. */
+/* Whether others may be bound to this symbol.  A function's address in a program is no definition. */
 static bool symbol_matches(const struct symbol_table *table, uint32_t index, const char *name)
 {
 	const ElfW(Sym) *symbol = &table->symbols[index];
@@ -113,7 +113,7 @@ static bool gnu_hash_has(const struct symbol_table *table, const struct libcosy_
 	return false;
 }
 
-/* The table of before 2006, of objects that have no other: rare enough for a walk. */
+/* Walks the hash table of before 2006, for the rare object that has no other. */
 static bool sysv_hash_has(const struct symbol_table *table, const struct libcosy_function *function)
 {
 	uint32_t symbol_cnt = table->sysv_hash[1];
@@ -132,7 +132,7 @@ static bool symbol_table_has(const struct symbol_table *table,
 	return table->sysv_hash && sysv_hash_has(table, function);
 }
 
-/* A sanitizer has the same function under this name, too. */
+/* Whether a sanitizer defines the function, which it also exports under this name. */
 static bool is_interceptor(const struct symbol_table *table, const char *name)
 {
 	char text[96];
@@ -155,7 +155,7 @@ static bool begins(const char *text, const char *with)
 
 enum role { OTHER, PART_OF_LIBC, LIBC };
 
-/* libc itself, or a part of it: before glibc 2.34 some of its wrappers were elsewhere. */
+/* Tells libc and its parts from other objects: before glibc 2.34 some wrappers were in parts. */
 static enum role role_of(const char *soname)
 {
 	if (!begins(soname, "lib"))
@@ -214,13 +214,13 @@ struct reference {
 	bool found, libc_seen;
 };
 
-/* Of a name's first two letters; none is empty. */
+/* Hashes a name's first two letters to a bit; no name is empty. */
 static uint64_t letter_bit(const char *name)
 {
 	return UINT64_C(1) << ((name[0] * 7 + name[1]) & 63);
 }
 
-/* Nearly every name differs in its letters: this is done whenever a program starts. */
+/* Compares letters first, in which nearly all names differ, since each program that starts does this. */
 static bool is_named(const struct reference *reference, const char *name)
 {
 	if (!(reference->letters & letter_bit(name)))
@@ -246,8 +246,8 @@ static bool relocations_name(const struct symbol_table *table, const ElfW(Rela) 
 }
 
 /*
- * What an object refers to has a relocation.  The symbol table itself has no length that can
- * be relied on: hash tables leave out what is not defined.
+ * Looks through relocations: all that an object refers to has one.  The symbol table would not
+ * do, since nothing tells its length: hash tables leave out symbols that are not defined.
  */
 static bool refers_to(const struct dl_phdr_info *info, struct reference *reference)
 {
@@ -260,7 +260,7 @@ static bool refers_to(const struct dl_phdr_info *info, struct reference *referen
 		return false;
 	role = role_of(table.soname);
 	reference->libc_seen |= role == LIBC;
-	/* What libc refers to says nothing of the program. */
+	/* References of libc itself say nothing of the program. */
 	if (role != OTHER)
 		return false;
 	for (const ElfW(Dyn) *dynamic = dynamic_of(info); dynamic->d_tag != DT_NULL; dynamic++) {
@@ -302,7 +302,7 @@ enum libcosy_referred libcosy_any_refers_to(const char *const *names, unsigned i
 	for (unsigned int i = 0; i < count; i++)
 		reference.letters |= letter_bit(names[i]);
 	dl_iterate_phdr(find_reference, &reference);
-	/* Each object was looked at, or none: the first one says that it is as it was. */
+	/* Here either every object was looked at, or, since none is new, not even the first. */
 	if (!reference.found && !reference.libc_seen && reference.loaded != *seen)
 		return COSY_REFERRED_UNKNOWN;
 	if (reference.found)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose.h - which of libc's functions this process defines once more, or refers to.
+ * interpose.h - finds which of libc's functions this process defines once more, or refers to.
  *
  * A preloaded library (fakeroot, libfaketime, `cosy run`), a library that is linked before
  * libc, or the program itself may define getuid() or read(), and every call of it reaches that
@@ -40,9 +40,9 @@ enum libcosy_referred {
 };
 
 /*
- * Whether an object refers to one of `count` functions without defining it.  *seen: how many
- * objects had been loaded when there was none, 0 at first; unless others have been loaded since,
- * none is looked at again.  Allocates nothing and makes no system call.
+ * Whether an object refers to one of `count` functions without defining it.  *seen, 0 at first,
+ * remembers how many objects had been loaded when none did, so that nothing is looked at again
+ * until there are more.  Allocates nothing and makes no system call.
  */
 enum libcosy_referred libcosy_any_refers_to(const char *const *names, unsigned int count,
 					    uint64_t *seen);

@@ -10,7 +10,7 @@
 
 #define WAITERS 0x80000000u
 
-/* How long to wait before asking whether the owner is alive. */
+/* Time to wait before asking whether the owner is alive. */
 static const struct timespec owner_timeout = {.tv_nsec = 100000000};
 
 static bool alive(uint32_t tid)

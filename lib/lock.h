@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.h - a lock that knows its owner: a signal handler that interrupted the
- * owner is told so instead of deadlocking, and one left locked by a thread that
- * a raw clone did not bring along is taken over.
+ * lock.h - a lock that knows its owner.  A signal handler that interrupted the
+ * owner is told so instead of deadlocking.  A lock whose owner a raw clone did not
+ * bring along is taken over.
  */
 #ifndef COSY_LIB_LOCK_H
 #define COSY_LIB_LOCK_H

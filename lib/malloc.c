@@ -10,8 +10,8 @@
 #include <cosy/cosy.h>
 
 /*
- * Opens the context only where every region goes to the kernel at once; else memory is as good
- * elsewhere until some region has earned one.
+ * Opens the context only where every region goes to the kernel at once; otherwise the shared
+ * buffer gains nothing until some region has earned a context.
  */
 static void *shared_alloc(size_t size)
 {

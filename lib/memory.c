@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * memory.c - core's allocator in libcosy: pages straight from the kernel, since a
- * region's first run, which makes its program, may be in a signal handler that
+ * memory.c - core's allocator in libcosy: takes pages straight from the kernel, since a
+ * region may run for the first time, and make its program, in a signal handler that
  * has interrupted malloc.  A program's pieces are few and live long.
  */
 #include <sys/mman.h>

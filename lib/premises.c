@@ -19,7 +19,7 @@ struct verdict {
 	char *why;
 	size_t size;
 	const struct libcosy_function *functions;
-	uint64_t checked; /* functions that a sanitizer has its own of, which will do */
+	uint64_t checked; /* functions that only a sanitizer defines once more, which will do */
 	bool broken;
 };
 
@@ -44,7 +44,7 @@ static void object_found(void *arg, unsigned int function, const char *object, b
 
 /* --- What the linker has bound ----------------------------------------------------------- */
 
-/* A jump through the GOT: by bfd, gold and lld, with and without endbr64, and by mold. */
+/* Whether this is a jump through the GOT, as bfd, gold, lld and mold write it, with endbr64 or not. */
 static bool is_plt_entry(const uint8_t *code)
 {
 	if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa)
@@ -57,9 +57,9 @@ static bool is_plt_entry(const uint8_t *code)
 }
 
 /*
- * Whether calls reach a definition in the object itself.  In a statically linked program libc's
- * are there, too: the linker takes archives in their order, and libcosy.a is before libc.a and
- * behind all that is the program's.
+ * Whether calls reach a definition in the object itself.  A statically linked program has libc's
+ * there, too: the linker takes archives in order, the program's own first, then libcosy.a, then
+ * libc.a, so an address tells whose it is.
  */
 static bool is_bound_here(const struct cosy_replaced *call, bool is_static)
 {

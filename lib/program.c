@@ -77,8 +77,8 @@ static const char *name_of(const struct cosy_loaded *loaded)
 }
 
 /*
- * 0 and its handle, or the kernel's error.  In interpreter mode every program is "refused", which
- * keeps RUN out of the way.
+ * Returns 0 and the program's handle, or the kernel's error.  In interpreter mode every program
+ * is "refused", so that nothing calls RUN.
  */
 static long load(struct cosy_loaded *loaded, u32 generation, u32 *handle)
 {
@@ -109,8 +109,8 @@ static long load(struct cosy_loaded *loaded, u32 generation, u32 *handle)
 }
 
 /*
- * Under the lock.  A context that is not in use any more says nothing of the program: who asks
- * for it is late, and others may have loaded it into the next one.
+ * Loads the program; under the lock.  A caller that names a context that is not in use any more
+ * is late: others may have loaded the program into the next one, so nothing is done.
  */
 static void place(struct cosy_loaded *loaded, u32 generation)
 {

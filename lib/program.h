@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program.h - a compound that this process has validated, and loaded into the
- * kernel as far as there is one.
+ * program.h - a compound that this process has validated and, where it has a context,
+ * loaded into the kernel.
  *
  * Programs are made once and, for regions, never freed: a fork child inherits
  * them and only loads them again into its own context.
@@ -20,7 +20,7 @@ struct cosy_loaded {
 	bool needs_stack; /* has local calls or alloca operations */
 	bool cancels;	  /* has calls that libc makes cancellation points */
 	u64 place;	  /* context generation << 32 | handle there; handle 0 = refused by it */
-	struct libcosy_retry retry; /* of LOAD, when it failed and may not fail again */
+	struct libcosy_retry retry; /* of a LOAD whose failure may pass */
 };
 
 /*
@@ -34,7 +34,7 @@ void libcosy_program_destroy(struct cosy_loaded *loaded);
 
 /*
  * Loads it into the context of that generation unless it is there already, or was refused.
- * For want of memory or room it is not refused, but loaded at a later call.
+ * A lack of memory or room is no refusal: a later call tries again.
  * True when RUN can take it.  Locks as libcosy_context_open does.
  */
 bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation);

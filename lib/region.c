@@ -46,19 +46,19 @@ static void say_native(const struct cosy_region *region, const char *why)
 	libcosy_say("%s stays native: %s", name, why);
 }
 
-/* What a cancellation would run is code of the native twin's place, not of the compound's. */
+/* Whether a cancellation would have to run handlers: their code is around the native twin's calls. */
 static bool has_handlers(const struct cosy_region *region)
 {
 	return region->premises && region->premises->flags & COSY_PREMISE_HANDLERS;
 }
 
-/* The region that a loop's head is in, or NULL. */
+/* Returns the region that a loop's head is in, or NULL. */
 static struct cosy_region *head_entry(const struct cosy_region *region)
 {
 	return region->version >= 2 ? region->entry : NULL;
 }
 
-/* Before anything is locked, since the dynamic linker is asked. */
+/* Asks the dynamic linker, so nothing may be locked yet. */
 static bool premises_hold(struct cosy_region *region)
 {
 	char why[300];
@@ -108,7 +108,7 @@ static struct cosy_loaded *create(struct cosy_region *region)
 	return err ? REFUSED : loaded;
 }
 
-/* Everything that may allocate or lock, and every reason to stay native. */
+/* Does all that may allocate or lock.  NULL for each reason to stay native. */
 static struct cosy_loaded *prepare(struct cosy_region *region, u32 generation)
 {
 	struct libcosy_thread *thread;
@@ -116,7 +116,7 @@ static struct cosy_loaded *prepare(struct cosy_region *region, u32 generation)
 
 	if (!generation || loaded == REFUSED)
 		return NULL;
-	/* What holds for a region holds for the loops in it. */
+	/* The loops of a refused region stay native with it. */
 	if (head_entry(region) && cached(head_entry(region)) == REFUSED)
 		return NULL;
 	thread = libcosy_thread();
@@ -137,7 +137,7 @@ static struct cosy_loaded *prepare(struct cosy_region *region, u32 generation)
 
 static inline void count_native(const struct cosy_region *region)
 {
-	/* A loop's next round is no activation. */
+	/* The next round of a loop is no activation of its own. */
 	if (head_entry(region))
 		return;
 	libcosy_count(&libcosy_counts.regions, 1);
@@ -156,10 +156,10 @@ static void *try_enter(struct cosy_region *region, struct libcosy_site site, u32
 	return NULL;
 }
 
-/* Tries where other threads change the context meanwhile: they grow its front a few times. */
+/* Tries again while other threads change the context; a front grows only a few times. */
 #define TRIES 4
 
-/* Out of line, so that the common way saves no registers. */
+/* Out of line, so that the common path saves no registers. */
 __attribute__((noinline)) static void *enter_slow(struct cosy_region *region,
 						  struct libcosy_site site)
 {
@@ -243,7 +243,7 @@ void *__cosy_frame_enter(uint64_t size)
 
 	if (libcosy_native_only)
 		return NULL;
-	/* Where nothing has earned a context, locals are as well off on the stack. */
+	/* Until some region has earned a context, locals gain nothing in the buffer. */
 	if (!thread && ((!libcosy_generation() && !libcosy_tier_forced()) ||
 			!libcosy_context_open() || !(thread = libcosy_thread())))
 		return NULL;

@@ -38,28 +38,28 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* A function of libc's that the compound has a system call for. */
+/* A function of libc's in whose place the compound makes its system call. */
 struct cosy_replaced {
 	uint32_t hash; /* of its name, as DT_GNU_HASH has it */
 	int32_t name;  /* its name, relative to this field */
 	/*
-	 * What a call of it in the native twin reaches, the function or an entry of the PLT,
-	 * relative to this field; 0: it is libcosy that calls it
+	 * The address that a call of it in the native twin reaches (the function or its PLT
+	 * entry), relative to this field; 0: it is libcosy that calls it
 	 */
 	int32_t where;
 };
 
-/* What the compound takes for granted; where it does not hold the native twin runs. */
+/* The compound takes these for granted; where they do not hold the native twin runs. */
 struct cosy_premises {
 	uint32_t flags; /* COSY_PREMISE_HANDLERS or 0 */
 	uint32_t count;
 	struct cosy_replaced calls[];
 };
 
-/* Exception handlers or clean-ups are around some call, which a cancellation would run. */
+/* A call has exception handlers or clean-ups around it, which a cancellation would run. */
 #define COSY_PREMISE_HANDLERS 1u
 
-/* In writable data; the container is in read-only section "cosy_compounds". */
+/* Lies in writable data; the container is in the read-only section "cosy_compounds". */
 struct cosy_region {
 	const void *compound; /* struct cosy_compound, 8-byte aligned */
 	uint32_t ctx_size;    /* bytes that __cosy_enter hands out */
@@ -67,34 +67,34 @@ struct cosy_region {
 	uint64_t cache;	      /* libcosy's: which program of which context; starts 0 */
 	const struct cosy_premises *premises; /* NULL: of an older compiler */
 	/*
-	 * Instructions to be saved yet before it is loaded; < 0: call __cosy_enter, which sets it;
-	 * above COSY_LEFT_MAX: never.  Starts below 0
+	 * Instructions that the region still has to save before it is loaded.  < 0: call
+	 * __cosy_enter, which sets it; above COSY_LEFT_MAX: never.  Starts below 0
 	 */
 	int64_t left;
 	struct cosy_region *entry; /* of a loop's head: the region, in whose `left` it counts */
 	/*
-	 * What an arrival takes off `left`: instructions, less than 0 where entering costs more
-	 * than is known to be saved
+	 * Instructions that an arrival takes off `left`; negative where entering costs more than
+	 * the region is known to save
 	 */
 	int32_t gain;
-	uint32_t share;	   /* it is loaded when so many times its cost would have been saved */
-	uint32_t flags;	   /* COSY_REGION_... */
-	uint32_t loops;	   /* heads that count in it */
-	uint32_t life;	   /* libcosy's: which context's life it counts in; starts 0 */
+	uint32_t share; /* load it once this many times the cost of loading would have been saved */
+	uint32_t flags; /* COSY_REGION_... */
+	uint32_t loops; /* heads that count in it */
+	uint32_t life;	/* libcosy's: which context's life it counts in; starts 0 */
 	uint32_t arrivals; /* libcosy's: under COSY_TIER=N; starts 0 */
 	int64_t counted;   /* libcosy's: `left` under COSY_STATS=1; starts 0 */
 };
 
-/* What `left` begins with at most where it is counted at all. */
+/* The highest budget that `left` is counted down from. */
 #define COSY_LEFT_MAX 0x7fffffff
 
 #define COSY_REGION_FORCE 1u /* -fcosy-force: into the kernel at once */
-#define COSY_REGION_LOSES 2u /* by the compiler's estimate: not without being forced */
+#define COSY_REGION_LOSES 2u /* by the compiler's estimate: stays native unless forced */
 
 /*
  * 16-byte aligned memory for one activation, in the shared buffer when there is
  * room, else elsewhere; NULL when the native twin should run (no module and no
- * COSY_MODE=interp, switched off, refused earlier).  Contents undefined.
+ * COSY_MODE=interp, switched off, refused earlier, not earned yet).  Contents undefined.
  * Async-signal-safe after the thread's first call.
  */
 void *__cosy_enter(struct cosy_region *region);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * retry.h - for what failed for want of something that others may give back: asked for again
- * after 1, 2, 4, .. further needs of it, so that neither a passing failure nor the asking lasts.
+ * retry.h - tries again what failed for a lack that may pass (memory, room): after 1, 2, 4, ..
+ * further needs of it, so that a failure that passes does not last and one that stays costs little.
  */
 #ifndef COSY_LIB_RETRY_H
 #define COSY_LIB_RETRY_H
@@ -17,13 +17,13 @@ struct libcosy_retry {
 
 #define MAX_RETRY 1024u
 
-/* Whether an error of the kernel's (negative) may pass. */
+/* Whether an error of the kernel's, a negative errno, may pass. */
 static inline bool libcosy_passes(long err)
 {
 	return err == -ENOMEM || err == -EDQUOT || err == -EAGAIN || err == -EINTR;
 }
 
-/* At each need: whether to try now. */
+/* Whether to try now; to be asked at each need. */
 static inline bool libcosy_retry_now(struct libcosy_retry *retry)
 {
 	if (!retry->left)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * run.c - the leave loop: who goes on where a compound left (docs/inside/overview.md,
- * "Leaving").
+ * run.c - the leave loop: goes on where a compound left, in the kernel or the interpreter
+ * (docs/inside/leaving.md).
  */
 #include <errno.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 #include "stats.h"
 #include "syscall.h"
 
-/* No RUN writes these statuses: what stands here after one that did nothing, */
+/* No RUN writes these statuses.  The first is still there after a RUN that did nothing, */
 #define NOT_RUN (~0u)
-/* and while the interpreter runs for a thread that may be cancelled. */
+/* the second is there while the interpreter runs. */
 #define INTERPRETED (~1u)
 
 /* The kernel's SYSCALL_WORK_SECCOMP in a LEFT_TRACED detail. */
@@ -27,8 +27,8 @@
 /* --- The software stack ------------------------------------------------------- */
 
 /*
- * An activation inside a signal handler gets what the ones it interrupted leave
- * free.  They are all between two instructions, so their `sp` counts.
+ * Gives an activation in a signal handler what is free above the stacks of those that it
+ * interrupted.  They all stopped between two instructions, so their `sp` is right.
  */
 static void stack_begin(struct libcosy_thread *thread, struct libcosy_activation *act)
 {
@@ -66,7 +66,7 @@ static void end(struct libcosy_thread *thread, struct libcosy_activation *act)
 
 /* --- The interpreter's turns ------------------------------------------------------ */
 
-/* Has it left for filters, which are to see what a native program calls, and no more? */
+/* Whether it left for filters, which are to see the calls that a native program makes, and no more. */
 static bool is_filtered(const struct libcosy_activation *act)
 {
 	return act->run.status == COSY_LEFT_FILTERED ||
@@ -124,7 +124,7 @@ static bool not_reached(long err)
 	       err == -EPERM || err == -EACCES || err == -ENOSYS;
 }
 
-/* RUN did nothing: is it over for the context, or for the thread? */
+/* Notes, after a RUN that did nothing, that the context is gone or that this thread may not RUN. */
 static void give_up(struct libcosy_thread *thread, u32 generation, long err)
 {
 	if (err == -EXDEV || err == -EBADF || err == -ENOTTY || err == -ENOENT)
@@ -143,7 +143,7 @@ static void traced(struct libcosy_thread *thread, u64 work)
 	thread->pause = thread->next_pause;
 }
 
-/* What a read inside read_file gave that was interrupted: it still has to be closed. */
+/* Puts the result of an interrupted read into its read_file, which still has to close the file. */
 static void finish_read(u64 *r, s64 result)
 {
 	if (result > 0) {
@@ -165,7 +165,7 @@ static bool reads_file(const struct cosy_program *program, const struct libcosy_
 	       COSY_IS_UNDER_WAY(act->state.reg[5]);
 }
 
-/* The interrupted call's result is RUN's: put it where the call would have. */
+/* Puts RUN's result, which is the interrupted call's, where that call would have. */
 static void finish_call(const struct cosy_program *program, struct libcosy_activation *act,
 			long result)
 {
@@ -181,8 +181,8 @@ static void finish_call(const struct cosy_program *program, struct libcosy_activ
 }
 
 /*
- * `type`: NULL, or the thread may be cancelled; libc then does it at once, and *type is what
- * the program had told it to do.
+ * Calls RUN.  `type` is NULL unless the thread may be cancelled: then libc may do that at once,
+ * and *type keeps the cancellation type that the program had set.
  */
 static inline long kernel_turn(struct libcosy_thread *thread, struct libcosy_activation *act,
 			       int *type)
@@ -207,7 +207,7 @@ static inline void count_turn(struct libcosy_thread *thread, const struct libcos
 	libcosy_count(&libcosy_counts.left[act->run.status & 15], 1);
 }
 
-/* Goes on from a kernel's turn that was not the whole compound; `err` is its answer. */
+/* Goes on after a turn of the kernel's that did not end the compound; `err` is its result. */
 __attribute__((noinline)) static enum libcosy_outcome go_on(struct libcosy_thread *thread,
 							    struct cosy_loaded *loaded,
 							    struct libcosy_activation *act,
@@ -296,15 +296,15 @@ struct cancellable {
 	struct cosy_loaded *loaded;
 	struct libcosy_activation *act;
 	bool limits;
-	int type; /* of cancellation, as the program has it */
+	int type; /* the program's own cancellation type */
 };
 
-/* Whether the thread is where libc, too, may cancel it. */
+/* Whether the thread is at a place where libc, too, might have cancelled it. */
 static bool at_cancellation_point(const struct cancellable *run)
 {
 	u32 status = run->act->run.status;
 
-	/* An activation that this one interrupted, or the program wants it anywhere. */
+	/* An inner activation has done it already, or the program wants to be cancelled anywhere. */
 	if (!run->thread->cancels || run->type != PTHREAD_CANCEL_DEFERRED)
 		return true;
 	return status == INTERPRETED || status == COSY_DONE ||
@@ -312,8 +312,8 @@ static bool at_cancellation_point(const struct cancellable *run)
 }
 
 /*
- * Called by libc while the thread unwinds.  A signal has ended RUN somewhere, with all
- * that the compound had done so far in act->state.
+ * libc calls this while the thread unwinds.  Its signal has ended RUN at any place; act->state
+ * has all that the compound had done by then.
  */
 static void cancelled(void *arg)
 {
@@ -331,7 +331,7 @@ static void cancelled(void *arg)
 	libcosy_block_pop(run->act->ctx);
 }
 
-/* pthread_cleanup_push, in C without exceptions, is a setjmp: out of line. */
+/* pthread_cleanup_push is a setjmp in C without exceptions, so this is out of line. */
 enum libcosy_outcome libcosy_run_cancellable(struct libcosy_thread *thread,
 					     struct cosy_loaded *loaded,
 					     struct libcosy_activation *act, bool limits)

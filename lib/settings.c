@@ -111,7 +111,7 @@ static bool is_named(const char *variable, const char *name, const char **value)
 	return !strncmp(variable, name, length) && variable[length] == '=';
 }
 
-/* Takes a variable without its COSY_. */
+/* Takes a variable, given without its prefix COSY_. */
 static void read_variable(const char *variable)
 {
 	const char *value;
@@ -130,7 +130,7 @@ static void read_variable(const char *variable)
 		libcosy_settings.buffer_len = parse_buffer(value);
 }
 
-/* One pass, since each program that comes to a region does it. */
+/* Makes one pass over the environment, since each program that comes to a region pays for it. */
 void libcosy_settings_init(void)
 {
 	static int done;
@@ -142,7 +142,7 @@ void libcosy_settings_init(void)
 	/* Two threads that race here read the same environment. */
 	while (last && *last)
 		last++;
-	/* Of two of one name the first holds, as for getenv. */
+	/* Go backwards: of two of one name the first holds, as for getenv. */
 	while (last != environ)
 		if (**--last == 'C' && !strncmp(*last, "COSY_", 5) && !getauxval(AT_SECURE))
 			read_variable(*last + 5);

@@ -7,10 +7,10 @@
  *	COSY_TIER	auto (default: a region runs in the kernel once it has earned what
  *			loading it costs), always (from the first entry on), or N: after N
  *			entries and rounds of loops
- *	COSY_BUFFER	bytes of shared buffer, with k or M behind; 0 = none
- *	COSY_FAST=0	every call as the kernel makes it, none by a specialised version
- *	COSY_DEBUG=1	say once per reason why something stayed native
- *	COSY_STATS=1	print counts at exit
+ *	COSY_BUFFER	bytes of shared buffer, k or M may follow; 0 = none
+ *	COSY_FAST=0	makes every call the kernel's ordinary way, none by a specialised version
+ *	COSY_DEBUG=1	says once per reason why something stayed native
+ *	COSY_STATS=1	prints counts at exit
  */
 #ifndef COSY_LIB_SETTINGS_H
 #define COSY_LIB_SETTINGS_H

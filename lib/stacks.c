@@ -28,7 +28,7 @@ static bool own_stack(const struct libcosy_thread *thread, uintptr_t sp)
 
 /* --- Activations ------------------------------------------------------------------- */
 
-/* Out of those that are running, lest a handler takes a dead one for interrupted. */
+/* Unlinks it from those that are running, lest a handler takes a dead one for interrupted. */
 static void stop_running(struct libcosy_thread *thread, struct libcosy_activation *act)
 {
 	for (struct libcosy_activation **at = &thread->running; *at; at = &(*at)->outer) {
@@ -76,8 +76,8 @@ static bool is_ended(const struct libcosy_block *block)
 }
 
 /*
- * Takes ended blocks off the top.  Not while something above them is being made
- * (used is beyond the top block's end): a signal handler may be running us then.
+ * Takes ended blocks off the top, unless a block above them is being made (`used` is beyond the
+ * top block's end): then this is a signal handler that interrupted the maker.
  */
 static void trim(struct libcosy_thread *thread, struct libcosy_slice *slice)
 {
@@ -86,14 +86,15 @@ static void trim(struct libcosy_thread *thread, struct libcosy_slice *slice)
 	while ((top = slice->top) && is_ended(top) && slice->used == top->end) {
 		uint64_t start = top->start;
 
-		release(thread, top); /* of one that another thread ended */
+		release(thread,
+			top); /* releases the activation of a block that another thread ended */
 		slice->top = top->below;
 		COSY_BARRIER();
 		slice->used = start;
 	}
 }
 
-/* Ends the blocks that longjmp left behind; `site` is where the next one is made. */
+/* Ends the blocks that a longjmp abandoned; `site` is where the next one is made. */
 static __attribute__((noinline)) void end_abandoned(struct libcosy_thread *thread,
 						    struct libcosy_slice *slice,
 						    struct libcosy_site site)
@@ -150,7 +151,7 @@ void libcosy_slice_measure(struct libcosy_slice *slice)
 	slice->size = (uint64_t)size < slice->whole ? (uint64_t)size : slice->whole;
 }
 
-/* Into the part of the slice that the front does not cover yet. */
+/* Takes memory that the front does not cover yet. */
 static __attribute__((noinline)) void *push_further(struct libcosy_thread *thread, uint64_t size,
 						    struct libcosy_site site,
 						    struct libcosy_activation *act)
@@ -218,7 +219,7 @@ static __attribute__((noinline)) void pop_slow(struct libcosy_thread *thread,
 	struct libcosy_block *above;
 
 	if (!thread || (slice != &thread->slice[0] && slice != &thread->slice[1])) {
-		/* Of a coroutine that has moved: its thread takes the block off. */
+		/* Another thread's, since a coroutine has moved: only mark it, its thread takes it off. */
 		__atomic_store_n(&block->ended, 1, __ATOMIC_RELEASE);
 		return;
 	}
@@ -237,7 +238,7 @@ void libcosy_block_pop(void *memory)
 	struct libcosy_slice *slice = block->owner;
 	struct libcosy_block *below = block->below;
 
-	/* The top block of a slice of ours, and nothing to be trimmed below it. */
+	/* The common case: the top block of our own slice, with nothing to trim below it. */
 	if (unlikely(!thread || slice != &thread->slice[0] || slice->top != block ||
 		     slice->used != block->end || (below && is_ended(below)))) {
 		pop_slow(thread, block);

@@ -3,12 +3,12 @@
  * stacks.h - per-thread stacks of blocks in the shared buffer: contexts of
  * activations, and locals that cosycc moved there.
  *
- * Blocks end in reverse order, except that longjmp ends some without a word.  So
- * each block remembers the native stack pointer and return address it was made
- * at: a block is dead once its thread makes another one at a higher stack
- * pointer, or at the same one from the same place, as long as both lie on the
- * thread's own stack (signal stacks and coroutines are left alone).  A block
- * ended out of order, or by another thread, is marked and goes when it is on top.
+ * Blocks end in reverse order, except that a longjmp abandons some without a word.  So each
+ * block remembers the native stack pointer and return address it was made at: it is dead
+ * once its thread makes another block at a higher stack pointer, or at the same one from the
+ * same place.  That holds only where both lie on the thread's own stack; blocks made on signal
+ * stacks and in coroutines are left alone.  A block that ends out of order, or by another
+ * thread, is marked, and goes when it is on top.
  *
  * Making and ending blocks is async-signal-safe: `used` moves before a block is
  * written, and a block leaves the stack before its bytes are free.
@@ -24,15 +24,15 @@
 struct libcosy_slice {
 	uint8_t *base;
 	uint64_t whole; /* bytes; 0: no such slice */
-	uint64_t size;	/* of them, what may be used: more only once the front covers it */
+	uint64_t size;	/* usable now: those that the front covers */
 	uint64_t used;	/* bytes taken, those of a block being made included */
 	struct libcosy_block *top;
 };
 
-/* Finds out how much of it may be used now. */
+/* Sets `size`: how much of the slice may be used now. */
 void libcosy_slice_measure(struct libcosy_slice *slice);
 
-/* Header of each block, in front of the memory handed out. */
+/* Header of each block, below the memory handed out. */
 struct libcosy_block {
 	struct libcosy_block *below;
 	struct libcosy_slice *owner;
@@ -44,8 +44,8 @@ struct libcosy_block {
 };
 
 /*
- * One run of a compound: what the kernel and the interpreter share.  In memory of
- * the thread's own, so that it outlives a shared buffer that the program unmaps.
+ * One run of a compound, as the kernel and the interpreter share it.  Lies in the thread's own
+ * memory, so that it outlives a shared buffer that the program unmaps.
  */
 struct libcosy_activation {
 	/*
@@ -60,10 +60,10 @@ struct libcosy_activation {
 	struct cosy_state state;
 };
 
-/* At once in one thread: signal handlers' regions nest in those they interrupt. */
+/* Most activations of one thread at a time: regions in signal handlers nest. */
 #define COSY_ACTIVATIONS 32
 
-/* Where a block is asked for from. */
+/* The place on the native stack from which a block is asked for. */
 struct libcosy_site {
 	uintptr_t sp, site;
 };
@@ -73,15 +73,15 @@ struct libcosy_site {
 
 struct libcosy_thread;
 
-/* An activation with a ctx of `size` bytes; NULL when there is no room. */
+/* Makes an activation with a ctx of `size` bytes; NULL when there is no room. */
 struct libcosy_activation *libcosy_activation_push(struct libcosy_thread *thread, uint64_t size,
 						   struct libcosy_site site);
-/* The activation that a ctx belongs to; it ends with libcosy_block_pop(ctx). */
+/* Returns a ctx's activation, which ends with libcosy_block_pop(ctx). */
 struct libcosy_activation *libcosy_activation_of(void *ctx);
 
 /* 16-byte aligned memory of the shared buffer, contents undefined; or NULL. */
 void *libcosy_block_push(struct libcosy_thread *thread, uint64_t size, struct libcosy_site site);
-/* Ends a block, its activation, and what dead blocks lie above it.  Any thread may. */
+/* Ends a block, its activation, and dead blocks above it.  Any thread may call it. */
 void libcosy_block_pop(void *memory);
 
 #endif /* COSY_LIB_STACKS_H */

@@ -15,7 +15,7 @@ void libcosy_counts_reset(void)
 	memset(&libcosy_counts, 0, sizeof(libcosy_counts));
 }
 
-/* Arrays, not pointers: those the dynamic linker would relocate in each process. */
+/* Arrays, since the dynamic linker would relocate pointers in each process. */
 static const char left_names[][16] = {
 	[COSY_DONE] = "done",	       [COSY_LEFT_WORK] = "work",
 	[COSY_LEFT_CALL] = "call",     [COSY_LEFT_FAULT] = "fault",
@@ -66,7 +66,7 @@ static void add_count(struct stats_line *line, const char *prefix, const char *n
 	add(line, " %s%s=%llu", prefix, name, (unsigned long long)count);
 }
 
-/* Cheaper than getenv, since each program asks. */
+/* Whether COSY_STATS is set; cheaper than getenv, since each program asks at its end. */
 static bool names_setting(void)
 {
 	for (char **variable = environ; variable && *variable; variable++)
@@ -81,7 +81,7 @@ __attribute__((destructor)) static void stats_print(void)
 	struct cosy_stats kernel = {.size = sizeof(kernel)};
 	struct stats_line line = {.length = 0};
 
-	/* No region has asked for the settings in a program that came to none. */
+	/* In a program that came to no region, nobody has read the settings yet. */
 	if (!libcosy_settings.stats && !names_setting())
 		return;
 	libcosy_settings_init();

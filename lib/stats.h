@@ -12,9 +12,9 @@
 struct libcosy_counts {
 	uint64_t regions; /* activations begun: in the kernel, the interpreter or the native twin */
 	uint64_t native;  /* of these, run by the native twin */
-	uint64_t unearned;     /* of these and of rounds of their loops: not worth loading yet */
-	uint64_t loses;	       /* never worth it, by the compiler's estimate */
-	uint64_t runs;	       /* RUN ioctls that ran something */
+	uint64_t unearned; /* of these, and of rounds of their loops: had not earned a LOAD yet */
+	uint64_t loses;	   /* will never earn it, by the compiler's estimate */
+	uint64_t runs;	   /* RUN ioctls that ran something */
 	uint64_t interp_calls; /* system calls made by the interpreter */
 	uint64_t kernel_calls; /* system calls made in the kernel, of contexts given up already */
 	uint64_t left[16];     /* RUNs by enum cosy_status */
@@ -25,7 +25,7 @@ struct libcosy_counts {
 
 extern struct libcosy_counts libcosy_counts;
 
-/* Counts nothing, and costs a load, unless asked for. */
+/* Counts under COSY_STATS=1; otherwise it only looks at the setting. */
 static inline void libcosy_count(uint64_t *which, uint64_t n)
 {
 	if (__builtin_expect(libcosy_settings.stats, 0))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * syscall.h - raw system calls.  libc's wrappers change errno, truncate results
- * to int and are cancellation points; a compound's calls and RUN may do none of
- * that by themselves (cancel.h).
+ * syscall.h - makes raw system calls.  libc's wrappers change errno, truncate results
+ * to int and are cancellation points; a compound's calls and RUN must do none of
+ * that (cancel.h does the last for them).
  */
 #ifndef COSY_LIB_SYSCALL_H
 #define COSY_LIB_SYSCALL_H
 
-/* The result or a negative errno; errno is untouched. */
+/* Returns the result or a negative errno; errno is untouched. */
 static inline long cosy_syscall6(long number, unsigned long a, unsigned long b, unsigned long c,
 				 unsigned long d, unsigned long e, unsigned long f)
 {

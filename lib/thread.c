@@ -33,7 +33,7 @@ static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 
 extern void *__libc_stack_end __attribute__((weak));
 
-/* Where this thread's native stack is, without opening files. */
+/* Finds this thread's native stack without opening files. */
 static void find_stack(struct libcosy_thread *thread)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -45,7 +45,7 @@ static void find_stack(struct libcosy_thread *thread)
 	if (cosy_syscall3(SYS_gettid, 0, 0, 0) == cosy_syscall3(SYS_getpid, 0, 0, 0)) {
 		if (!&__libc_stack_end || getrlimit(RLIMIT_STACK, &limit))
 			return;
-		/* No further down than where mappings, other stacks among them, may begin. */
+		/* Reach no further down than where mappings, other stacks among them, may begin. */
 		if (limit.rlim_cur > MAX_MAIN_STACK)
 			limit.rlim_cur = MAX_MAIN_STACK;
 		thread->stack_high = (uintptr_t)__libc_stack_end;
@@ -57,7 +57,7 @@ static void find_stack(struct libcosy_thread *thread)
 		}
 		pthread_attr_destroy(&attr);
 	}
-	/* A fork by a thread, or a stack of the program's own making: unknown. */
+	/* After a fork by a thread, or on a stack that the program made: unknown. */
 	if (here < thread->stack_low || here >= thread->stack_high)
 		thread->stack_low = thread->stack_high = 0;
 }
@@ -218,6 +218,6 @@ void libcosy_thread_child(void)
 		return;
 	list->next = NULL;
 	list->link = &list;
-	/* A tracer or filter's pause was for the parent; a filter is inherited. */
+	/* The pause was the parent's tracer's; filters are inherited, so `filtered` stays. */
 	list->pause = list->next_pause = 0;
 }

@@ -8,7 +8,7 @@
 #include "stats.h"
 #include "tier.h"
 
-/* region->left of one that asks at each arrival, and of one that never does. */
+/* Values of region->left: call __cosy_enter at each arrival, or never. */
 #define ASK_ALWAYS INT64_MIN
 #define ASK_NEVER  INT64_MAX
 
@@ -21,7 +21,7 @@ bool libcosy_tier_forced(void)
 	       libcosy_settings.mode == COSY_MODE_KERNEL;
 }
 
-/* A loop's head counts together with the region that it is in. */
+/* Returns the region that counts: a loop's head counts in the region that it is in. */
 static struct cosy_region *counting(struct cosy_region *region)
 {
 	return region->entry ? region->entry : region;
@@ -32,7 +32,7 @@ static void set_left(struct cosy_region *region, int64_t left)
 	__atomic_store_n(&counting(region)->left, left, __ATOMIC_RELAXED);
 }
 
-/* What the region has to save to earn what costs so many instructions. */
+/* Returns how much the region has to save to earn something of this cost, in instructions. */
 static int64_t budget(const struct cosy_region *region, int64_t cost)
 {
 	int64_t saved = cost * region->share;
@@ -40,7 +40,7 @@ static int64_t budget(const struct cosy_region *region, int64_t cost)
 	return saved < COSY_LEFT_MAX / 2 ? saved : COSY_LEFT_MAX / 2;
 }
 
-/* The entry's program, and one of a loop's head: whichever an arrival comes to first. */
+/* Counts two programs where there are loops: the entry's and a head's will both be loaded. */
 static int64_t load_budget(const struct cosy_region *region)
 {
 	const struct cosy_compound *compound = region->compound;
@@ -53,7 +53,7 @@ static int64_t load_budget(const struct cosy_region *region)
 	return budget(region, cost);
 }
 
-/* Counts here what the region's code counts otherwise: under COSY_STATS=1 each arrival asks. */
+/* Under COSY_STATS=1 each arrival asks, so this counts in place of the region's code. */
 static bool has_earned(struct cosy_region *region)
 {
 	struct cosy_region *owner = counting(region);
@@ -63,7 +63,7 @@ static bool has_earned(struct cosy_region *region)
 	return __atomic_sub_fetch(&owner->counted, region->gain, __ATOMIC_RELAXED) < 0;
 }
 
-/* Another thread that sees `life` sees what it counts from, too. */
+/* `life` is stored last, so that a thread that sees it sees the budget, too. */
 static void begin_to_count(struct cosy_region *region, uint32_t life)
 {
 	struct cosy_region *owner = counting(region);
@@ -90,7 +90,7 @@ bool libcosy_tier_earned(struct cosy_region *region)
 			set_left(region, ASK_NEVER);
 		return false;
 	}
-	/* What the parent of a fork has earned its child has not, nor who lost its context. */
+	/* A fork child, or a process that lost its context, has to earn anew. */
 	life = libcosy_context_life() + 1;
 	if (__atomic_load_n(&owner->life, __ATOMIC_ACQUIRE) != life) {
 		begin_to_count(region, life);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tier.h - whether a region has earned its way into the kernel.
+ * tier.h - decides whether a region has earned its way into the kernel.
  *
  * Loading a program costs as much as thousands of system calls, so a region's native twin
  * runs first.  It counts, in code that cosycc puts at the region's entry and at the heads of
@@ -8,8 +8,8 @@
  * the region's budget: `share` times what loading costs (core/costs.h).  The counts
  * are the process's, without locks: an update that two threads make at once may be lost.
  *
- * COSY_TIER=always, COSY_MODE=kernel, COSY_MODE=interp and -fcosy-force do without,
- * COSY_TIER=N switches after N entries and rounds.
+ * With COSY_TIER=always, COSY_MODE=kernel, COSY_MODE=interp or -fcosy-force a region need not
+ * earn it; with COSY_TIER=N it is in the kernel after N entries and rounds.
  */
 #ifndef COSY_LIB_TIER_H
 #define COSY_LIB_TIER_H
@@ -19,15 +19,15 @@
 #include "region.h"
 
 /*
- * For a region or loop head that __cosy_enter is called for and that is not in the kernel yet:
- * true when it is to go there now.  Async-signal-safe.
+ * Whether a region or loop head that is not in the kernel yet, and for which __cosy_enter was
+ * called, is to go there now.  Async-signal-safe.
  */
 bool libcosy_tier_earned(struct cosy_region *region);
 
 /*
- * It had earned it, and cannot go now: it asks again when that has paid for asking, or for a
- * context where there is none, or, where nothing will ever change that (`refused`: this program
- * was, for good), never.
+ * Notes that a region that had earned it cannot go to the kernel now.  It asks again once it has
+ * earned the cost of asking, or of a LOAD where it was not loaded yet; never where nothing can
+ * change that.  `refused`: this program was refused for good.
  */
 void libcosy_tier_denied(struct cosy_region *region, bool refused);
 

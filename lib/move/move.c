@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * move.c - <cosy/move.h>: the module's operations, and the plain calls where it has none.
+ * move.c - <cosy/move.h>: the module's operations, or plain calls where they cannot serve.
  *
- * The kernel says by EOPNOTSUPP, before it has done anything, that only the plain call can.
+ * The module answers EOPNOTSUPP, before it has done anything, where only the plain call can.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -19,12 +19,12 @@
 #include "context.h"
 
 #define PAGE	  4096UL
-#define MIN_MOVED (2 * PAGE) /* bytes; what is shorter is cheaper copied */
+#define MIN_MOVED (2 * PAGE) /* bytes; fewer are cheaper to copy */
 #define OWN_FLAGS (COSY_GIVE | COSY_POPULATE | COSY_WILL_WRITE)
 
 /* --- Where arenas are ---------------------------------------------------------------------- */
 
-/* All arenas lie in [low, high), so that other memory costs no look into the kernel. */
+/* All arenas lie between these two, so that nobody asks the kernel about other memory. */
 static uintptr_t arenas_low = UINTPTR_MAX, arenas_high;
 
 static void arenas_add(uintptr_t from, uintptr_t to)
@@ -60,7 +60,7 @@ static bool has_kernel(void)
 	return libcosy_context_open() && libcosy_context_fd() >= 0;
 }
 
-/* Whether the descriptor is still our context's; it may have been closed, or inherited. */
+/* Whether the descriptor is still our context's: the program may have closed it, or inherited it. */
 static bool context_answers(void)
 {
 	struct cosy_version version = {.size = sizeof(version)};
@@ -68,7 +68,7 @@ static bool context_answers(void)
 	return !libcosy_context_ioctl(COSY_IOC_VERSION, &version);
 }
 
-/* COSY_IOC_MOVE, a cancellation point; the result or a negative errno. */
+/* Makes COSY_IOC_MOVE, a cancellation point.  Returns the result or a negative errno. */
 static long move_ioctl(uint32_t operation, const void *memory, size_t count, int fd, uint32_t flags)
 {
 	struct cosy_move move = {
@@ -173,7 +173,7 @@ static bool can_move(const void *memory, size_t count, int flags)
 	       arenas_may_have(memory);
 }
 
-/* Whether the kernel did nothing: not its memory, or not its kind of file. */
+/* Whether the kernel did nothing, since the memory is no arena's or the file of another kind. */
 static bool is_refused(long ret)
 {
 	return ret == -EOPNOTSUPP || ret == -EFAULT || ret == -EINVAL || ret == -ENOMEM;
@@ -250,7 +250,7 @@ int cosy_ready(void *memory, size_t count, int flags)
 				 kernel_flags(flags & COSY_WILL_WRITE));
 	if (ret == -ENOMEM)
 		return (int)answer(ret);
-	/* Only advice: a page that is not there yet will be when it is touched. */
+	/* Ignore failures: a page that is not there yet will be when it is touched. */
 	if (ret < 0)
 		madvise(memory, count,
 			flags & COSY_WILL_WRITE ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
