@@ -37,19 +37,19 @@ extern "C" {
 
 struct cosy_builder;
 
-/* The name (may be NULL) is copied.  NULL without memory. */
+/* Makes a builder; copies the name, which may be NULL.  NULL without memory. */
 struct cosy_builder *cosy_builder_create(const char *name);
 void cosy_builder_destroy(struct cosy_builder *b);
 
 /* --- Variables and values ------------------------------------------------------------ */
 
 /*
- * A new variable, or a negative number after a mistake.  Outside functions: the
- * 0th, 1st, 2nd, .. word of cosy_run's ctx, where it begins and is left.  Inside
- * a function: local to one activation, begins as 0.
+ * Makes a variable; a negative number after a mistake.  Outside functions it is the
+ * 0th, 1st, 2nd, .. word of cosy_run's ctx, begins with what is there and is left there.
+ * Inside a function it is local to one activation and begins as 0.
  */
 int cosy_var(struct cosy_builder *b);
-#define COSY_NO_VAR (-1) /* as a result: nobody wants it */
+#define COSY_NO_VAR (-1) /* as `dst`: drop the result */
 
 /* An operand: a value, a reference to a variable, or a variable's address. */
 struct cosy_value {
@@ -66,13 +66,13 @@ static inline struct cosy_value cosy_int(int64_t value)
 	return v;
 }
 
-/* A string or buffer of the process.  It must outlive every run. */
+/* The address of a string or buffer of the process, which must outlive every run. */
 static inline struct cosy_value cosy_ptr(const volatile void *address)
 {
 	return cosy_int((int64_t)(intptr_t)address);
 }
 
-/* What the variable holds when the statement is executed. */
+/* The value that the variable has when the statement is executed. */
 static inline struct cosy_value cosy_ref(int var)
 {
 	struct cosy_value v = {0, var, COSY_VALUE_REF};
@@ -80,7 +80,7 @@ static inline struct cosy_value cosy_ref(int var)
 	return v;
 }
 
-/* Where the variable is, for calls that write through a pointer; not of locals. */
+/* The variable's address, for calls that write through a pointer; a function's variable has none. */
 static inline struct cosy_value cosy_addr(int var)
 {
 	struct cosy_value v = {0, var, COSY_VALUE_ADDR};
@@ -122,7 +122,7 @@ void cosy_unary(struct cosy_builder *b, int dst, enum cosy_unary_operator op,
 /* dst = (width)value */
 void cosy_convert(struct cosy_builder *b, int dst, struct cosy_value value, enum cosy_width width);
 
-/* dst = *(width *)((char *)base + offset), and the other way round. */
+/* dst = *(width *)((char *)base + offset), and *(width *)((char *)base + offset) = value */
 void cosy_load_from(struct cosy_builder *b, int dst, struct cosy_value base,
 		    struct cosy_value offset, enum cosy_width width);
 void cosy_store_to(struct cosy_builder *b, struct cosy_value base, struct cosy_value offset,
@@ -140,7 +140,7 @@ void cosy_call(struct cosy_builder *b, int dst, uint32_t number, unsigned int co
 
 /* --- Control flow ---------------------------------------------------------------------------- */
 
-/* Blocks end with cosy_end, do-while ones with cosy_do_while. */
+/* Begin blocks, which cosy_end ends; a cosy_do ends with cosy_do_while. */
 void cosy_if(struct cosy_builder *b, struct cosy_value left, enum cosy_operator op,
 	     struct cosy_value right);
 void cosy_else(struct cosy_builder *b);
@@ -169,21 +169,21 @@ int cosy_label(struct cosy_builder *b);
 void cosy_place(struct cosy_builder *b, int label);
 void cosy_goto(struct cosy_builder *b, int label);
 
-/* Ends the compound, wherever it is, with this exit value.  At its end stands 0. */
+/* Ends the compound, from inside functions too, with this exit value.  Without it that is 0. */
 void cosy_stop(struct cosy_builder *b, struct cosy_value value);
 
 /* --- User functions ------------------------------------------------------------------------------ */
 
 /*
- * The statements up to cosy_end are a function with up to five parameters; its
- * number, for cosy_invoke.  Inside, variables of the compound and its own are at
- * hand; it may call itself.  It returns 0 at its end.
+ * Begins a function of up to five parameters, which cosy_end ends, and returns its number
+ * for cosy_invoke.  It can use its own variables and the compound's, and call itself.  At its
+ * end it returns 0.
  */
 int cosy_function(struct cosy_builder *b, unsigned int params);
-/* The same in two steps, for functions that call each other. */
+/* Do the same in two steps, for functions that call each other. */
 int cosy_declare(struct cosy_builder *b, unsigned int params);
 void cosy_define(struct cosy_builder *b, int function);
-/* The variable that parameter `index`, from 0, of the function being defined is in. */
+/* Returns the variable that holds parameter `index`, from 0, of the function being defined. */
 int cosy_param(struct cosy_builder *b, unsigned int index);
 void cosy_return(struct cosy_builder *b, struct cosy_value value);
 /* dst = function(args) */
@@ -192,35 +192,34 @@ void cosy_invoke(struct cosy_builder *b, int dst, int function, unsigned int cou
 
 /* --- Modes and limits ---------------------------------------------------------------------------- */
 
-/* At most this many calls and loop iterations; 0 = no limit.  FSL-02-01 section 2.3.1. */
+/* Ends it after so many steps: calls, returns, loop rounds (FSL-02-01 section 2.3.1); 0 = no limit. */
 void cosy_limit_steps(struct cosy_builder *b, uint64_t steps);
-/* At most this much time in the kernel, in nanoseconds, sleep not counted; 0 = no limit. */
+/* Ends it after so many nanoseconds in the kernel, sleep not counted; 0 = no limit. */
 void cosy_limit_time(struct cosy_builder *b, uint64_t ns);
 /*
- * From this statement on a system call that fails, or an operation that makes
- * some, ends the compound with its negative errno as exit value (FSL-02-01
- * section 2.4.1), and the number of the failed statement in `var`, unless that is
- * COSY_NO_VAR.
+ * From this statement on, a system call that fails, or an operation that makes some, ends the
+ * compound: its negative errno is the exit value (FSL-02-01 section 2.4.1), and the number of
+ * the statement that failed is in `var`, unless that is COSY_NO_VAR.
  */
 void cosy_stop_on_failure(struct cosy_builder *b, int var);
 void cosy_go_on_after_failure(struct cosy_builder *b);
 
-/* The following statements come from there; shown by `cosy dis` and in errors. */
+/* Says where in a source the following statements are; `cosy dis` and errors show it. */
 void cosy_at(struct cosy_builder *b, const char *file, uint32_t line);
 
 /* --- The end ------------------------------------------------------------------------------------- */
 
-/* Statements so far: the number of the one before. */
+/* Returns the number of statements so far, which is also that of the last one. */
 uint32_t cosy_statement(const struct cosy_builder *b);
 
 /*
- * The compound in *ret, `*len` bytes for the caller to free().  -EINVAL with
- * `error` for the first mistake, -E2BIG for one too large, -ENOMEM.  The builder
+ * Writes the compound, *len bytes that the caller frees with free(), and returns it in *ret.
+ * -EINVAL with `error` for the first mistake, -E2BIG for one too large, -ENOMEM.  The builder
  * can go on afterwards.
  */
 int cosy_compile(struct cosy_builder *b, void **ret, size_t *len, struct cosy_error *error);
 
-/* cosy_compile and cosy_load in one. */
+/* Makes cosy_compile and cosy_load in one. */
 int cosy_build(struct cosy *cosy, struct cosy_builder *b, struct cosy_loaded **ret,
 	       struct cosy_error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cosy.h - mark regions (COSY_START, COSY_END), run compounds, share a buffer
- * with the kernel.  Compounds built by hand: <cosy/builder.h>.
+ * cosy.h - marks regions (COSY_START, COSY_END), runs compounds, shares a buffer
+ * with the kernel.  <cosy/builder.h> builds compounds by hand.
  *
  * Marking needs only this header and cosycc; with any other compiler, or with
  * -DCOSY_OFF, the marks are a plain block.  Everything else is in libcosy.
@@ -23,8 +23,8 @@ extern "C" {
 /*
  * COSY_START; ... COSY_END;	(FSL-02-01 section 2.2, HotOS IX section 2.4)
  *
- * The statements between the two become one compound.  They form a block: what
- * is declared inside ends with it.  return, break, continue and goto may leave
+ * The statements between the two become one compound.  They form a block:
+ * declarations inside end with it.  return, break, continue and goto may leave
  * it; nothing may jump into it.  A missing or crossing mark is a syntax error.
  */
 /* clang-format off */
@@ -53,22 +53,22 @@ struct cosy;
 
 /*
  * Opens the context unless it is open, and returns a handle in *ret, which the
- * caller gives back with cosy_free.  No module is no error.  -ENOMEM.
+ * caller gives back with cosy_free.  A missing module is no error.  -ENOMEM.
  */
 int cosy_init(struct cosy **ret);
 
 /* Gives a handle back; the context stays for the regions.  NULL is allowed. */
 void cosy_release(struct cosy *cosy);
 
-/* NULL when compounds run in the kernel, else why not, as one line of text. */
+/* Returns NULL when compounds run in the kernel, else one line of text that says why not. */
 const char *cosy_native_reason(struct cosy *cosy);
 
 /* --- Compounds -------------------------------------------------------------------- */
 
-/* Why something was refused or ended.  Any `error` argument may be NULL. */
+/* Says why something was refused or ended.  Any `error` argument may be NULL. */
 struct cosy_error {
-	uint32_t statement; /* of a built compound, from 1; 0 = not known or none */
-	uint32_t insn;	    /* of a loaded one, from 0; ~0 = the container or none */
+	uint32_t statement; /* of a compound that was built, from 1; 0 = not known or none */
+	uint32_t insn;	    /* instruction, from 0; ~0 = the container or none */
 	char reason[184];   /* one line */
 };
 
@@ -83,16 +83,16 @@ struct cosy_loaded;
 int cosy_load(struct cosy *cosy, const void *compound, size_t len, struct cosy_loaded **ret,
 	      struct cosy_error *error);
 
-/* No thread may be running it.  NULL is allowed. */
+/* Frees a compound, which no thread may be running.  NULL is allowed. */
 void cosy_unload(struct cosy_loaded *loaded);
 
 /*
  * Runs a compound from its start to its end.  `ctx` is the `len` bytes that it
  * begins with and leaves its results in (for a built compound: int64_t[], indexed
- * by cosy_var's answers); a shorter one is taken as zeros behind.  *ret (may be
- * NULL) is its exit value.
+ * by what cosy_var returned); the rest of a longer context begins as zeros.  *ret
+ * (may be NULL) is its exit value.
  *
- * -EDQUOT: its limit of steps was reached; -ETIME: its time limit; ctx and
+ * -EDQUOT: it reached its limit of steps; -ETIME: its time limit; ctx and
  * `error` then say how far it came.  -ENOMEM: it did not start.
  */
 int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t len, int64_t *ret,
@@ -101,17 +101,17 @@ int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t le
 /* --- The shared buffer (FSL-02-01 section 2.3) --------------------------------------- */
 
 /*
- * As malloc and its family, but the memory is the kernel's and the process's at
- * once, so compounds load and store there at full speed and need no copy.
- * 16-byte aligned.  When the buffer is full or there is none, ordinary memory:
- * a program needs no other path.  NULL when that is out too.
+ * Work like malloc and its family, but the kernel and the process share the memory,
+ * so compounds load and store there at full speed and need no copy.  16-byte
+ * aligned.  When the buffer is full or there is none they give ordinary memory, so
+ * a program needs no other path; NULL when there is none of that either.
  */
 void *cosy_malloc(size_t size) __attribute__((malloc));
 void *cosy_calloc(size_t count, size_t size) __attribute__((malloc));
-/* Of what this family returned, or NULL.  The old memory is untouched on failure. */
+/* Takes what this family returned, or NULL.  The old memory is untouched on failure. */
 void *cosy_realloc(void *memory, size_t size);
 void cosy_mem_free(void *memory);
-/* Whether the address is in the shared buffer. */
+/* True if the address is in the shared buffer. */
 int cosy_is_shared(const void *memory);
 
 #pragma GCC visibility pop
@@ -119,7 +119,7 @@ int cosy_is_shared(const void *memory);
 #ifdef __cplusplus
 }
 
-/* cosy_free: both of the papers' calls of that name. */
+/* Overloads cosy_free: the papers have two calls of that name. */
 static inline void cosy_free(struct cosy *cosy)
 {
 	cosy_release(cosy);

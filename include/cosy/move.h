@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * move.h - pages that move between processes instead of being copied (UVM: Cranor and Parulkar,
+ * move.h - moves pages between processes instead of copying them (UVM: Cranor and Parulkar,
  * USENIX '99).
  *
- * What was lent stays as it was at the call, whatever the sender writes to its memory afterwards;
- * vmsplice(2) and MSG_ZEROCOPY promise nothing of the kind.  Every function works without the
- * module, too, by the plain call and with the same results: docs/use/moving.md says when moving
+ * Bytes that were lent stay as they were at the call, whatever the sender writes to its memory
+ * afterwards; vmsplice(2) and MSG_ZEROCOPY promise nothing of the kind.  Without the module every
+ * function makes the plain call, with the same results: docs/use/moving.md says when moving
  * pays and when it loses.
  *
- * Memory is that of cosy_move_alloc.  Any other memory may be given to cosy_loan and
- * cosy_transfer, which are the plain calls then.  Functions return -1 with errno set when they
+ * Pages move from and to memory of cosy_move_alloc.  For any other memory cosy_loan and
+ * cosy_transfer are the plain calls.  Functions return -1 with errno set when they
  * fail, unless they say otherwise, and are thread-safe; a fork child has a copy on write of the
  * memory and may use all of them.
  */
@@ -25,14 +25,14 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /* Flags; cosy_loan and cosy_transfer take those of send(2) and recv(2) beside them. */
-#define COSY_GIVE	(1 << 22) /* loan: the pages go, and whole ones that went are zeros */
+#define COSY_GIVE	(1 << 22) /* loan: give the pages away; whole ones that went are zeros */
 #define COSY_POPULATE	(1 << 23) /* transfer: the pages will be read soon */
-#define COSY_WILL_WRITE (1 << 24) /* transfer, ready: and written */
+#define COSY_WILL_WRITE (1 << 24) /* transfer, ready: the pages will be written soon */
 
 /*
- * `size` bytes of zeros at a multiple of a page, which cosy_move_free gives back; NULL with errno
- * set without memory.  Its pages stay in memory: they count, all of `size`, in what the user has
- * locked (RLIMIT_MEMLOCK), and above that limit, or without the module, this is ordinary memory,
+ * Allocates `size` bytes of zeros at a multiple of a page, which cosy_move_free gives back; NULL
+ * with errno set without memory.  The pages stay in memory, so all of `size` counts as locked by
+ * the user (RLIMIT_MEMLOCK).  Above that limit, or without the module, this is ordinary memory,
  * whose pages are copied.  Direct I/O, futexes shared between processes, PROT_EXEC and growing it
  * by mremap(2) may fail there.  `flags` is 0.
  */
@@ -42,33 +42,35 @@ void *cosy_move_alloc(size_t size, unsigned int flags);
 void cosy_move_free(void *memory, size_t size);
 
 /*
- * Sends `count` bytes (UVM section 4.1, page loanout).  Is write(2), or send(2) when `flags` has any
- * of its own, with their results, partial ones too, errors and signals.
+ * Sends `count` bytes (UVM section 4.1, page loanout) as write(2) does, or send(2) when `flags` has
+ * any of its own: with their results, partial ones too, errors and signals.
  *
- * To a pipe, the pages of 8 KB and more at a multiple of a page are lent instead of copied: the
- * first write to one afterwards, while somebody has it, copies it.  With COSY_GIVE the memory
- * is zeros afterwards, whole pages of what went, and nothing needs to be copied.
+ * A pipe is lent the pages, where 8 KB and more begin at a multiple of a page: the first write to
+ * such a page afterwards, while somebody has it, copies it.  With COSY_GIVE the whole pages that
+ * went are zeros afterwards, and nothing needs to be copied.
  */
 ssize_t cosy_loan(int fd, const void *memory, size_t count, int flags);
 
 /*
- * Receives up to `count` bytes (UVM section 4.2, page transfer).  Is read(2), or recv(2) when `flags`
- * has any of its own, with their results, errors and signals.
+ * Receives up to `count` bytes (UVM section 4.2, page transfer) as read(2) does, or recv(2) when
+ * `flags` has any of its own: with their results, errors and signals.
  *
- * From a pipe, 8 KB and more at a multiple of a page: whole pages, lent or written by write(2),
- * take the place of those at `memory`.  Such a read is short where the next bytes are no whole page.
+ * Whole pages of a pipe, lent or written by write(2), take the place of those at `memory`, where
+ * that is a multiple of a page and `count` 8 KB or more.  Such a read ends short at bytes that
+ * are no whole page.
  */
 ssize_t cosy_transfer(int fd, void *memory, size_t count, int flags);
 
 /*
- * Makes the pages zeros and gives back what they held (UVM section 5, anflush), so that its sender may
- * write there again without a copy.  Both `memory` and `count` are multiples of a page: EINVAL.  0.
+ * Makes the pages zeros and gives back those that were there (UVM section 5, anflush), so that their
+ * sender may write to them again without a copy.  Returns 0.  EINVAL: `memory` or `count` is no
+ * multiple of a page.
  */
 int cosy_flush(void *memory, size_t count);
 
 /*
- * Makes the pages present, and with COSY_WILL_WRITE ones that can be written without a fault, all at
- * once.  Both `memory` and `count` are multiples of a page: EINVAL.  0; ENOMEM.
+ * Makes the pages present all at once; with COSY_WILL_WRITE they can be written without a fault.
+ * Returns 0.  ENOMEM; EINVAL: `memory` or `count` is no multiple of a page.
  */
 int cosy_ready(void *memory, size_t count, int flags);
 

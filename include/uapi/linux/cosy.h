@@ -11,7 +11,7 @@
  *    The result, or a negative errno, is in r0; r1-r5 are 0 afterwards, except
  *    after the operations that document otherwise.
  *  - `call +off` with src_reg 1: a local call.  r6-r9 and the spill frame are
- *    preserved across it and r1-r5 are 0 behind it; the callee's own spill frame
+ *    preserved across it and r1-r5 are 0 after it; the callee's own spill frame
  *    starts zeroed.  The first function, where the compound starts, is not called.
  *  - Loads and stores take the process's own 64-bit addresses.
  *  - r10 is only ever the base of a constant-offset load or store into the
@@ -31,12 +31,12 @@
 #define COSY_ABI_VERSION 1
 #define COSY_MAGIC	 0x59534f43u /* "COSY" */
 
-/* Bounds that the validator enforces; each has its own message. */
+/* Bounds that the validator enforces, with a message for each. */
 #define COSY_MAX_INSNS	  16384u     /* instruction slots in a compound */
 #define COSY_MAX_COMPOUND (1u << 20) /* bytes in a container */
 /*
- * Bytes of spill frame per function: with the sandbox's own slots the 512 that BPF has, which the
- * kernel's table of stack depths ends at
+ * Bytes of spill frame per function.  With the sandbox's own slots they make the 512 of BPF,
+ * where the kernel's table of stack depths ends
  */
 #define COSY_FRAME_SIZE 448u
 #define COSY_MAX_BUFFER (1u << 26) /* bytes in a shared buffer */
@@ -45,8 +45,8 @@
 #define COSY_OP_BASE 0x10000u
 
 /*
- * Operations that stand for several system calls leave before any of them.  What then
- * remains is in r1-r5, and the upper half of the operation's flags is COSY_UNDER_WAY's:
+ * An operation that stands for several system calls may leave before any of them.  r1-r5 then
+ * say what remains, and the upper half of the operation's flags is COSY_UNDER_WAY's:
  *
  *	read_file	r1 the open file; r2 the bytes read or, when only the close is left, a
  *			negative errno; r3 where the next go; r4 how many; r5 the flags
@@ -55,8 +55,8 @@
  *	seek_read, seek_write
  *			as at the start, r5 the whence: the seek is done
  *
- * Whoever writes other values there gets what the calls say of them; -EINVAL is the
- * result where r2 of scan_dir is no entry as scan_dir writes them.
+ * A program that writes other values there gets the errors that the calls have for them, and
+ * -EINVAL where r2 of scan_dir is no entry as scan_dir writes them.
  */
 #define COSY_UNDER_WAY	     0x59534f4300000000ull
 #define COSY_IS_UNDER_WAY(r) ((r) >> 32 == COSY_UNDER_WAY >> 32)
@@ -79,18 +79,18 @@ struct cosy_compound {
 	__u32 str_off;	     /* NUL-terminated strings; the last byte is NUL */
 	__u32 str_size;	     /* 0 only when nothing names a string */
 	__u32 name;	     /* offset into the strings; 0 with str_size 0 */
-	__u32 ctx_size;	     /* bytes the code uses behind r1 at the start */
+	__u32 ctx_size;	     /* bytes the code uses at r1, as it is at the start */
 	__u64 max_steps;     /* limit of steps, 0 = none: see COSY_IOC_LIMITS */
 	__u64 max_kernel_ns; /* kernel time limit, 0 = none */
 };
 
 /*
- * In a container's or LOAD's flags: every system call as the kernel makes it, none
- * by a specialised version (docs/inside/fast.md).  For comparisons, and for the doubtful.
+ * In a container's or LOAD's flags: make every system call the ordinary way, none by a
+ * specialised version (docs/inside/fast.md).  For comparisons, and in case of doubt.
  */
 #define COSY_ORDINARY_CALLS (1u << 0)
 
-/* From instruction `insn` on (until the next entry): this source position. */
+/* The source position of the instructions from `insn` on, until the next entry. */
 struct cosy_line {
 	__u32 insn;
 	__u32 file;   /* offset into the strings */
@@ -107,7 +107,7 @@ struct cosy_line {
  * a fork child opens its own), EOPNOTSUPP (32-bit or x32 caller).
  */
 
-/* VERSION: what this kernel offers. */
+/* VERSION: tells what this kernel offers. */
 struct cosy_version {
 	__u32 size;
 	__u32 abi;	  /* out: COSY_ABI_VERSION */
@@ -118,23 +118,28 @@ struct cosy_version {
 #define COSY_FEATURE_JIT       (1ull << 0) /* compounds are compiled */
 #define COSY_FEATURE_LONG_JUMP (1ull << 1) /* no 32K limit on rewritten code */
 /*
- * LOAD takes nothing on this processor, until the administrator allows it: cosy(4), allow_processor
+ * LOAD refuses everything on this processor until the administrator allows it: cosy(4),
+ * allow_processor
  */
 #define COSY_FEATURE_REFUSED (1ull << 2)
 
 /*
- * SETBUF: allocate the shared buffer (FSL-02-01 section 2.1); then
+ * SETBUF: allocates the shared buffer (FSL-02-01 section 2.1); then
  * mmap(len, PROT_READ|PROT_WRITE, MAP_SHARED, fd, 0) maps it, whole and once.
- * Charged to the caller's memcg and, unless he has CAP_IPC_LOCK, to his user's locked
- * memory, all processes and io_uring's together, which his RLIMIT_MEMLOCK bounds; until
- * nothing refers to it, whoever holds the descriptor.  A fork child's copy likewise, but
- * it may go above the limit.  Errors: EBUSY (it has one), EINVAL (len not a power of two,
- * below a page, above COSY_MAX_BUFFER), ENOMEM (also: above RLIMIT_MEMLOCK).
- * Compounds loaded afterwards reach its first `front` bytes directly; one loaded before, or
- * while it is not mapped, reaches it as any other memory, as the rest of it is reached.  Pages
+ *
+ * It is charged to the caller's memcg and, unless he has CAP_IPC_LOCK, to his user's locked
+ * memory: RLIMIT_MEMLOCK bounds that of all his processes together, io_uring's included.  It
+ * stays charged until nothing refers to it, whoever holds the descriptor.  A fork child's copy
+ * is charged likewise, but may go above the limit.
+ *
+ * Compounds loaded afterwards reach the first `front` bytes directly.  The rest is reached as any
+ * other memory is; so is all of it by a compound loaded before, or while it is not mapped.  Pages
  * of the front are there from the start, others when they are touched.  SETBUF again, with the
- * same len and a larger front, lets compounds that are loaded from then on reach more (EBUSY:
- * another len, or no larger; EINVAL: the front not a power of two, below a page, above len).
+ * same len and a larger front, lets compounds that are loaded from then on reach more.
+ *
+ * Errors: EBUSY (there is one; the second time: another len, or a front no larger), EINVAL (len or
+ * front not a power of two, below a page; len above COSY_MAX_BUFFER, front above len), ENOMEM
+ * (also: above RLIMIT_MEMLOCK).
  */
 struct cosy_setbuf {
 	__u32 size;  /* from 16 on */
@@ -144,7 +149,7 @@ struct cosy_setbuf {
 };
 
 /*
- * LOAD: validate, sandbox and compile a compound.  Errors: EINVAL (rejected:
+ * LOAD: validates, sandboxes and compiles a compound.  Errors: EINVAL (rejected:
  * bad_insn and the log say which instruction and why), E2BIG (too large for a
  * bound), EDQUOT (this user's number or bytes of programs), ENOMEM, EOPNOTSUPP
  * (the kernel's BPF JIT is off, or COSY_FEATURE_REFUSED); the log has the reason for these, too.
@@ -175,20 +180,20 @@ struct cosy_state {
 	__u64 kernel_ns; /* kernel time since the start, likewise */
 };
 
-/* What a local call pushes on the software stack, 16-byte aligned. */
+/* A local call pushes this on the software stack, 16-byte aligned. */
 struct cosy_frame {
-	__u64 call;    /* instruction of the call; the return goes behind it */
+	__u64 call;    /* instruction of the call; the return goes on after it */
 	__u64 fp;      /* the caller's cosy_state.fp */
 	__u64 reg[4];  /* the caller's r6-r9 */
 	__u64 spill[]; /* the caller's spill frame, as many words as it uses, r10-8 last */
 };
 
 /*
- * RUN: run a compound from its start (resume 0) or go on from where it left
- * (resume and *state as the leave wrote them).  0 and a status, or an error that
- * did nothing: ENOENT (handle), ELOOP (RUN inside RUN), EINVAL (resume point, stack),
- * EFAULT (argument or state not readable).  EFAULT also when the argument or, at a
- * leave, *state cannot be written: then what was done is done, and where it stopped
+ * RUN: runs a compound from its start (resume 0) or goes on from where it left
+ * (resume and *state as the leave wrote them).  Returns 0 and a status, or an error
+ * and has done nothing: ENOENT (handle), ELOOP (RUN inside RUN), EINVAL (resume point,
+ * stack), EFAULT (argument or state not readable).  EFAULT also when the argument or, at a
+ * leave, *state cannot be written: then the compound has run, and where it stopped
  * is lost.  With COSY_LEFT_CALL the return value is not RUN's: see there.
  */
 struct cosy_run {
@@ -212,9 +217,9 @@ enum cosy_status {
 	/*
 	 * The system call at `resume` was interrupted: if the ioctl returns to user mode at all,
 	 * its raw return value is the result of that call (-EINTR, or what restart_syscall gave);
-	 * go on behind it.  But where it is a read of read_file, under way, RUN goes on at
-	 * `resume`: bytes are added to r2 and r3 and subtracted from r4; an error goes to r2, and
-	 * r4 is 0 then and at the end of the file
+	 * go on after it.  But where the result is that of a read in read_file, under way, go on at
+	 * `resume` with changed registers: add the bytes to r2 and r3 and subtract them from r4; an
+	 * error goes to r2, and r4 becomes 0 then and at the end of the file
 	 */
 	COSY_LEFT_CALL = 2,
 	COSY_LEFT_FAULT =
@@ -245,14 +250,15 @@ enum cosy_status {
 };
 
 /*
- * LIMITS: for every later RUN in this context, on top of the compound's own and
+ * LIMITS: sets limits for every later RUN in this context, beside the compound's own and
  * the administrator's (the smallest wins).  0 = none.  A step is a call, a local
- * return or a back edge taken.  Sleeping is not kernel time.  A compound that
- * left and goes on is still the same run: struct cosy_state carries what it has used,
- * and when that is all RUN ends at once, with nothing done.  Whoever writes less there
- * starts anew, as with a new compound; no RUN exceeds a limit, whatever it was given.
- * Time is looked at after every call and every few steps: what is under way then
- * (one call, or some thousand instructions) comes on top of the limit.
+ * return or a back edge taken.  Sleeping is not kernel time.
+ *
+ * A compound that left and goes on is still the same run: struct cosy_state carries what it
+ * has used, and when nothing is left RUN ends at once, with nothing done.  A program that
+ * writes less there starts anew, as it could with a new compound; no RUN exceeds a limit,
+ * whatever it was given.  Time is looked at after every call and every few steps, so a limit
+ * is overrun by what is under way then: one call, or some thousand instructions.
  */
 struct cosy_limits {
 	__u32 size;
@@ -262,8 +268,8 @@ struct cosy_limits {
 };
 
 /*
- * What COSY_OP scan_dir writes: one entry of a directory with what newfstatat says
- * of it.  The next one is reclen bytes further.
+ * COSY_OP_scan_dir writes these: one entry of a directory with the result of newfstatat for
+ * it.  The next one is reclen bytes above it.
  */
 struct cosy_dirent {
 	__u64 ino; /* these four as in struct linux_dirent64 */
@@ -279,18 +285,18 @@ struct cosy_dirent {
 /*
  * read(2) of the descriptor, by any process that has it, tells what the seccomp filters of the
  * calling thread let through: bit n % 8 of byte n / 8 is set if all of them allow system call n
- * whatever its arguments are, so that a compound may make it.  All bits without a filter; none
- * in strict mode, and with filters where the module cannot tell.  At most as many bytes as the
- * kernel has system calls for; the file position is ignored.
+ * whatever its arguments are, so that a compound may make it.  Without a filter all bits are set;
+ * none is in strict mode, nor with filters where the module cannot tell.  The bytes end where the
+ * kernel's system calls do; the file position is ignored.
  */
 
-/* FREE: forget a program; a RUN under way keeps it to its end.  ENOENT. */
+/* FREE: forgets a program; a RUN under way keeps it to its end.  ENOENT. */
 struct cosy_free {
 	__u32 size;
 	__u32 handle;
 };
 
-/* STATS: this context's counts since it was opened. */
+/* STATS: tells this context's counts since it was opened. */
 struct cosy_stats {
 	__u32 size;
 	__u32 pad;
@@ -303,25 +309,26 @@ struct cosy_stats {
 	__u64 rejects; /* LOADs refused by the validator */
 	__u64 fast;    /* of `calls`: by a specialised version */
 	/*
-	 * Calls that the ordinary way made after all, by the guard that failed: the order of
+	 * Calls made the ordinary way after all, by the guard that failed, in the order of
 	 * core/guards.def
 	 */
 	__u64 guard_failed[29];
-	__u64 cache_hits;    /* LOADs that found what an earlier one of the user's compiled */
+	__u64 cache_hits;    /* LOADs that found an image of an earlier LOAD of the user's */
 	__u64 cache_misses;  /* LOADs that were compiled */
-	__u64 cache_evicted; /* compiled compounds that these made room of */
+	__u64 cache_evicted; /* images that made room for these */
 	__u64 loaned;	     /* pages, or parts of one, that MOVE lent */
 	__u64 transferred;   /* pages that MOVE took over */
-	__u64 move_refused;  /* MOVEs that left it to the plain call: EOPNOTSUPP */
+	__u64 move_refused;  /* MOVEs left to the plain call: EOPNOTSUPP */
 };
 
 /*
- * ARENA: memory whose pages move instead of being copied (UVM, USENIX '99).  The result is a
+ * ARENA: makes memory whose pages move instead of being copied (UVM, USENIX '99).  Returns a
  * descriptor, close-on-exec; mmap(length, PROT_READ|PROT_WRITE, MAP_SHARED, descriptor, 0) maps it,
- * whole and once, in the caller's address space.  Charged as SETBUF's memory is, by its length; its
- * pages to the memory cgroup of who touches them first, until the last holder lets go.  A fork child
- * has a copy on write at the same address.  The memory is zeros at first; mremap cannot grow it,
- * PROT_EXEC, MADV_DONTNEED, direct I/O and shared futexes are refused there.
+ * whole and once, in the caller's address space.  Its length is charged to the user's locked
+ * memory as SETBUF's is, each page to the memory cgroup that touches it first, until its last
+ * holder drops it.  A fork child has a copy on write at the same address.  The memory is zeros at
+ * first.  mremap cannot grow it; PROT_EXEC, MADV_DONTNEED, direct I/O and shared futexes are
+ * refused there.
  * Errors: EINVAL (length no multiple of a page, 0 or above COSY_MAX_ARENA; flags), ENOMEM (also: above
  * RLIMIT_MEMLOCK), EMFILE.
  */
@@ -333,9 +340,9 @@ struct cosy_arena_request {
 #define COSY_MAX_ARENA (1u << 30) /* bytes in an arena */
 
 /*
- * MOVE: an operation on `length` bytes, at most 0x7ffff000, of an arena's memory at `address`, which
- * is a multiple of a page.  Errors of all: EFAULT (no arena's memory, or no right to it), EINVAL,
- * ENOMEM, EINTR (killed).  EOPNOTSUPP: nothing was done, and only the plain call can.
+ * MOVE: makes an operation on `length` bytes, at most 0x7ffff000, of an arena's memory at `address`,
+ * which is a multiple of a page.  Errors of all: EFAULT (no arena's memory, or no right to it), EINVAL,
+ * ENOMEM, EINTR (killed).  EOPNOTSUPP: nothing was done, and only the plain call can do it.
  *
  *	LOAN		write(2) to fd, a pipe, without copying: what was sent stays as it is now,
  *			whatever the caller writes there afterwards.  The result is the number of bytes,
@@ -343,10 +350,11 @@ struct cosy_arena_request {
  *	TRANSFER	read(2) from fd, a pipe: whole pages replace those at `address`.  The result is the
  *			number of bytes, 0 at the end of the file, or an error of read(2); it is short where
  *			a piece comes that is no whole page.  EOPNOTSUPP also when the first is none.
- *			POPULATE: present afterwards; WILL_WRITE: and, as far as memory allows, writable
- *			without a fault.
- *	FLUSH		the pages are zeros again, and given back; `length` in whole pages
- *	READY		present, with WILL_WRITE to be written without a fault; likewise
+ *			POPULATE: the pages are present afterwards; WILL_WRITE: and, as far as memory
+ *			allows, writable without a fault.
+ *	FLUSH		makes the pages zeros and gives back those that were there; whole pages only
+ *	READY		makes the pages present, with WILL_WRITE writable without a fault; whole pages
+ *			only
  */
 struct cosy_move {
 	__u32 size;
