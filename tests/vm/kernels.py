@@ -15,6 +15,7 @@ from pathlib import Path
 
 import apt as apt_
 import cache
+import instrumented
 from cache import SetupError
 
 
@@ -24,6 +25,7 @@ class Kernel:
 
     release: str  # as uname -r says
     root: Path  # its packages, unpacked
+    module_flags: tuple[str, ...] = ()  # for make, when cosy.ko is built
 
     @property
     def image(self) -> Path:
@@ -173,7 +175,12 @@ def _relocate(root: Path, target: Path) -> None:
 
 
 def find(series: str) -> Kernel:
-    """The newest kernel of a series such as 6.12, fetched when it is not there yet."""
+    """The newest kernel of a series such as 6.12, fetched when it is not there yet.
+
+    6.12-kasan and the like are built: see instrumented.py.
+    """
+    if instrumented.split(series)[1]:
+        return Kernel(*instrumented.find(series), instrumented.MODULE_FLAGS)
     tried: list[str] = []
     with cache.locked(f"kernel-{series}"):
         remembered = _remembered(series)

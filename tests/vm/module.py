@@ -45,7 +45,7 @@ def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
     say is printed.
     """
     files = sources(tree)
-    digest = hashlib.sha256(kernel.release.encode())
+    digest = hashlib.sha256(kernel.root.name.encode())
     for name, data in files.items():
         digest.update(f"{name}\0{len(data)}\0".encode() + data)
     built = cache.directory("modules") / f"{kernel.release}-{digest.hexdigest()[:16]}.ko"
@@ -66,6 +66,7 @@ def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
             f"M={stage}/kmod",
             f"-j{os.cpu_count() or 1}",
             *NO_BTF,
+            *kernel.module_flags,
         ]
         if check:
             arguments += ["C=2", "W=1"]
@@ -78,6 +79,15 @@ def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
     cache.prune(cache.directory("modules"), keep=8)
     cache.prune(cache.directory("stages"), keep=4)
     return built
+
+
+def build_other(kernel: Kernel, folder: Path, to: Path) -> Path:
+    """The module of a folder that has a Kbuild, for a kernel; built in `to`."""
+    place = to / folder.name
+    shutil.copytree(folder, place, ignore=shutil.ignore_patterns("*.ko", "*.o"))
+    arguments: list[str | Path] = ["make", "-C", kernel.headers, f"M={place}", "-s", *NO_BTF, "modules"]
+    cache.run(arguments, f"building the module of {folder.name}/ for {kernel.release}")
+    return next(place.glob("*.ko"))
 
 
 def _make(arguments: list[str | Path], what: str, check: bool) -> str:

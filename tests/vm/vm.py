@@ -38,7 +38,12 @@ def _parser() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(dest="verb", required=True)
     for verb in ("run", "shell", "build", "fetch"):
         sub = verbs.add_parser(verb)
-        sub.add_argument("--kernel", default="6.12", metavar="SERIES", help="newest Debian cloud kernel of it")
+        sub.add_argument(
+            "--kernel",
+            default="6.12",
+            metavar="SERIES",
+            help="newest Debian cloud kernel of it; 6.12-kasan, 6.12-kcsan: built",
+        )
         if verb == "fetch":
             continue
         sub.add_argument("--tree", type=Path, default=cache.TREE, help="where cosy.ko's sources are")
@@ -57,6 +62,9 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--append", action="append", default=[], metavar="STR", help="kernel parameters")
         sub.add_argument(
             "--put", type=Path, action="append", default=[], metavar="PATH", help="into /t, with libraries"
+        )
+        sub.add_argument(
+            "--module", type=Path, action="append", default=[], metavar="DIR", help="a further module, built into /t"
         )
         sub.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
         sub.add_argument("--qemu", action="append", default=[], metavar="ARGUMENTS", help="further ones for QEMU")
@@ -80,6 +88,7 @@ def _run(options: argparse.Namespace) -> int:
     built = None if options.no_module else module.build(kernel, options.tree.resolve())
     with tempfile.TemporaryDirectory(prefix="cosy-vm-") as name:
         scratch = Path(name)
+        further = [module.build_other(kernel, folder.resolve(), scratch) for folder in options.module]
         image = disk.make(options.disk, scratch / "disk", options.disk_type) if options.disk else None
         guest_.write(
             guest_.Guest(
@@ -87,7 +96,7 @@ def _run(options: argparse.Namespace) -> int:
                 command=options.command or ["sh"],
                 module=built,
                 user=options.user,
-                put=options.put,
+                put=options.put + further,
                 disk=options.disk_type if image else "",
                 load=options.load,
                 keep=options.keep,
