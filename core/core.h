@@ -258,10 +258,10 @@ int cosy_sandbox(const struct cosy_program *program, const struct cosy_sandbox *
 		 struct cosy_code *ret, struct cosy_reject *why);
 
 /*
- * Verifies based code of a sandbox for a buffer of `size` bytes.  Returns NULL, or what in it may
- * reach memory that is not its own, whatever its registers hold.
+ * Verifies based code of a sandbox for a buffer of `size` bytes.  Returns 0, -ENOMEM, or -EINVAL:
+ * *ret says what in it may reach memory that is not its own, whatever its registers hold.
  */
-const char *cosy_verify(const struct cosy_code *code, u32 size);
+int cosy_verify(const struct cosy_code *code, u32 size, const char **ret);
 
 /* --- Disassembly ------------------------------------------------------------------- */
 

@@ -179,7 +179,7 @@ static const char *verify_insn(struct verifier *v, u32 at)
 	}
 }
 
-const char *cosy_verify(const struct cosy_code *code, u32 size)
+int cosy_verify(const struct cosy_code *code, u32 size, const char **ret)
 {
 	struct verifier v = {.code = code, .size = size, .entry = true};
 	const char *problem;
@@ -187,7 +187,7 @@ const char *cosy_verify(const struct cosy_code *code, u32 size)
 
 	v.places = core_alloc(code->insn_cnt);
 	if (!v.places)
-		return "cannot be looked at: no memory";
+		return -ENOMEM;
 	problem = find_targets(&v);
 	for (at = 0; at < code->insn_cnt && !problem; at++) {
 		problem = verify_insn(&v, at);
@@ -197,5 +197,6 @@ const char *cosy_verify(const struct cosy_code *code, u32 size)
 			core_yield();
 	}
 	core_free(v.places);
-	return problem;
+	*ret = problem;
+	return problem ? -EINVAL : 0;
 }

@@ -109,8 +109,8 @@ const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox
 	}
 	if (!problem && based != code->based_cnt)
 		problem = "based accesses are miscounted";
-	if (!problem && how->based)
-		problem = cosy_verify(code, how->size);
+	if (!problem && how->based && cosy_verify(code, how->size, &problem) == -ENOMEM)
+		problem = "no memory to verify it";
 	if (!problem && code->insns[0].code != COSY_FENCE)
 		problem = "the entry is not fenced";
 	if (!problem && code->insns[code->insn_cnt - 1].code != (BPF_JMP | BPF_EXIT))

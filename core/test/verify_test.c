@@ -18,8 +18,11 @@ static const char *verify(const struct bpf_insn *insns, u32 count)
 {
 	struct cosy_code code = {
 		.insns = (struct bpf_insn *)insns, .insn_cnt = count, .stack_size = COSY_SLOT_SIZE};
+	const char *problem = NULL;
+	int error = cosy_verify(&code, SIZE, &problem);
 
-	return cosy_verify(&code, SIZE);
+	CHECK(error == (problem ? -EINVAL : 0));
+	return problem;
 }
 
 #define FINE(...)                                                                                  \

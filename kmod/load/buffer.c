@@ -27,9 +27,6 @@ static unsigned long page_count_of(const struct cosy_buffer *buffer)
 /* Pages are allocated in chunks of so many, as a power of two: fewer trips to the allocator. */
 #define CHUNK_ORDER 3
 
-/* Stands in a fork's copy for a page that there was no memory for. */
-#define LOST ((struct page *)ERR_PTR(-ENOMEM))
-
 /* Puts a page where there is none yet; false: somebody's fault was faster. */
 static bool slot_fill(struct page **slot, struct page *page)
 {
@@ -83,17 +80,17 @@ static void release_pages_of(struct cosy_buffer *buffer)
 	unsigned long i, count = 0;
 
 	for (i = 0; i < page_count_of(buffer); i++) {
-		if (!IS_ERR_OR_NULL(buffer->pages[i]))
+		if (buffer->pages[i])
 			buffer->pages[count++] = buffer->pages[i];
 	}
 	release_pages(buffer->pages, count);
 	kvfree(buffer->pages);
 }
 
-/* Allocates a buffer without pages, charged to nobody. */
-static struct cosy_buffer *buffer_alloc(struct mm_struct *mm, u32 size)
+/* Allocates a buffer without pages, charged to nobody; with __GFP_NOFAIL always. */
+static struct cosy_buffer *buffer_alloc(struct mm_struct *mm, u32 size, gfp_t flags)
 {
-	struct cosy_buffer *buffer = kzalloc(sizeof(*buffer), GFP_KERNEL_ACCOUNT);
+	struct cosy_buffer *buffer = kzalloc(sizeof(*buffer), GFP_KERNEL_ACCOUNT | flags);
 
 	if (!buffer)
 		return NULL;
@@ -102,7 +99,7 @@ static struct cosy_buffer *buffer_alloc(struct mm_struct *mm, u32 size)
 	buffer->mm = mm;
 	mutex_init(&buffer->growing);
 	buffer->pages = kvcalloc(page_count_of(buffer), sizeof(*buffer->pages),
-				 GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+				 GFP_KERNEL_ACCOUNT | __GFP_NOWARN | flags);
 	if (!buffer->pages) {
 		kfree(buffer);
 		return NULL;
@@ -140,7 +137,7 @@ struct cosy_buffer *cosy_buffer_create(struct mm_struct *mm, u64 size, u64 front
 
 	if (!is_size(size) || size > COSY_MAX_BUFFER || !is_size(front) || front > size)
 		return ERR_PTR(-EINVAL);
-	buffer = buffer_alloc(mm, size);
+	buffer = buffer_alloc(mm, size, 0);
 	if (!buffer)
 		return ERR_PTR(-ENOMEM);
 	if (cosy_locked_charge(&buffer->locked, page_count_of(buffer)) ||
@@ -177,53 +174,21 @@ void cosy_buffer_put(struct cosy_buffer *buffer)
 
 /* --- A fork's copy ---------------------------------------------------------------- */
 
-/* Most ticks that a fork waits for memory in all, longer each time. */
-#define MAX_WAIT (HZ / 2)
-
-/*
- * Waits, and tells whether to ask for memory again.  When an allocation like these fails, others
- * have been killed to make room, and that takes a moment.
- */
-static bool wait_for_memory(unsigned long *waited)
-{
-	unsigned long ticks = *waited + 1;
-
-	if (*waited >= MAX_WAIT || fatal_signal_pending(current))
-		return false;
-	*waited += ticks;
-	schedule_timeout_killable(ticks);
-	return true;
-}
-
-static struct page *copy_page_of(struct page *from, unsigned long *waited)
-{
-	struct page *page;
-
-	do
-		page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	while (!page && wait_for_memory(waited));
-	if (!page)
-		return LOST;
-	copy_highpage(page, from);
-	return page;
-}
-
 /*
  * Makes a fork child's own copy, at the same address.  Pages of zeros are left to buffer_fault,
- * which can wait for memory as any fault does.  Here a fork cannot be made to fail: a page that
- * there is no memory for is missing, and touching it gives SIGBUS.  A process that is being killed
- * forks nothing, so that it does not matter what its copy is like.
+ * which can wait for memory as any fault does.
+ *
+ * Here a fork cannot be made to fail, and a child without a page would have lost data.  So the fork
+ * waits for memory as long as it takes, as the kernel does for any single page, and others are
+ * killed to make room.  In a memory cgroup with nobody to kill the copy goes above the limit.  When
+ * the parent is killed, the copy ends early and the fork fails: copy_process looks for a deadly
+ * signal afterwards.
  */
 static struct cosy_buffer *copy_for(struct mm_struct *mm, const struct cosy_buffer *from)
 {
-	struct cosy_buffer *copy;
-	unsigned long i, waited = 0;
+	struct cosy_buffer *copy = buffer_alloc(mm, from->size, __GFP_NOFAIL);
+	unsigned long i;
 
-	do
-		copy = buffer_alloc(mm, from->size);
-	while (!copy && wait_for_memory(&waited));
-	if (!copy)
-		return NULL;
 	/*
 	 * The program's own data are in the copy, so it may not be refused.  Above the limit no
 	 * buffer is created, so that a process never has more, of its own and inherited, than the
@@ -233,10 +198,10 @@ static struct cosy_buffer *copy_for(struct mm_struct *mm, const struct cosy_buff
 	for (i = 0; i < page_count_of(copy) && !fatal_signal_pending(current); i++) {
 		struct page *page = READ_ONCE(from->pages[i]);
 
-		if (page == LOST)
-			copy->pages[i] = LOST;
-		else if (page && memchr_inv(page_address(page), 0, PAGE_SIZE))
-			copy->pages[i] = copy_page_of(page, &waited);
+		if (page && memchr_inv(page_address(page), 0, PAGE_SIZE)) {
+			copy->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_NOFAIL);
+			copy_highpage(copy->pages[i], page);
+		}
 		cond_resched();
 	}
 	return copy;
@@ -262,16 +227,13 @@ static vm_fault_t buffer_fault(struct vm_fault *vmf)
 	struct cosy_buffer *buffer = vmf->vma->vm_private_data;
 	struct page *page;
 
-	/* The mapping has no buffer when fork found no memory for the child's copy. */
-	if (!buffer || vmf->pgoff >= page_count_of(buffer))
+	if (vmf->pgoff >= page_count_of(buffer))
 		return VM_FAULT_SIGBUS;
 	page = READ_ONCE(buffer->pages[vmf->pgoff]);
 	if (!page)
 		page = page_of_zeros(&buffer->pages[vmf->pgoff]);
 	if (!page)
 		return VM_FAULT_OOM;
-	if (page == LOST)
-		return VM_FAULT_SIGBUS;
 	vmf->page = page;
 	get_page(page);
 	return 0;
@@ -282,8 +244,6 @@ static void buffer_open(struct vm_area_struct *vma)
 {
 	struct cosy_buffer *buffer = vma->vm_private_data;
 
-	if (!buffer)
-		return;
 	if (vma->vm_mm == buffer->mm)
 		refcount_inc(&buffer->references);
 	else
@@ -294,8 +254,6 @@ static void buffer_close(struct vm_area_struct *vma)
 {
 	struct cosy_buffer *buffer = vma->vm_private_data;
 
-	if (!buffer)
-		return;
 	if (vma->vm_start == buffer->user_base)
 		WRITE_ONCE(buffer->gone, true);
 	cosy_buffer_put(buffer);
@@ -322,7 +280,7 @@ static int buffer_mprotect(struct vm_area_struct *vma, unsigned long start, unsi
 	const unsigned long all = VM_READ | VM_WRITE;
 	struct cosy_buffer *buffer = vma->vm_private_data;
 
-	if (buffer && start == vma->vm_start && end == vma->vm_end)
+	if (start == vma->vm_start && end == vma->vm_end)
 		WRITE_ONCE(buffer->gone, (flags & all) != all || cosy_vm_pkey(flags));
 	/* A part would need a split, which is refused. */
 	return 0;

@@ -350,13 +350,14 @@ static int charge_code(struct cosy_image *image, const struct bpf_prog *bpf, u32
 static int verify_code(const struct cosy_code *code, const struct cosy_sandbox *how,
 		       struct cosy_reject *why)
 {
-	const char *problem = how->based ? cosy_verify(code, how->size) : NULL;
+	const char *problem = NULL;
+	int error = how->based ? cosy_verify(code, how->size, &problem) : 0;
 
-	if (!problem)
-		return 0;
-	core_free(code->insns);
-	refuse(why, problem);
-	return -EINVAL;
+	if (error)
+		core_free(code->insns);
+	if (problem)
+		refuse(why, problem);
+	return error;
 }
 
 static int image_compile(struct cosy_image *image, const struct cosy_program *program,

@@ -19,14 +19,16 @@
 
 /* --- Arenas ------------------------------------------------------------------------------ */
 
+/* Never NULL with __GFP_NOFAIL. */
 static struct cosy_arena *arena_alloc(struct mm_struct *mm, unsigned long first,
-				      unsigned long count)
+				      unsigned long count, gfp_t flags)
 {
-	struct cosy_arena *arena = kzalloc(sizeof(*arena), GFP_KERNEL_ACCOUNT);
+	struct cosy_arena *arena = kzalloc(sizeof(*arena), GFP_KERNEL_ACCOUNT | flags);
 
 	if (!arena)
 		return NULL;
-	arena->slots = kvcalloc(count, sizeof(*arena->slots), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	arena->slots =
+		kvcalloc(count, sizeof(*arena->slots), GFP_KERNEL_ACCOUNT | __GFP_NOWARN | flags);
 	if (!arena->slots) {
 		kfree(arena);
 		return NULL;
@@ -87,7 +89,7 @@ static vm_fault_t arena_fault_at(struct vm_fault *vmf, bool write)
 	struct cosy_slots s;
 	vm_fault_t ret;
 
-	/* The mapping has no arena when fork found no memory for the child's. */
+	/* The mapping has no arena when arena_fork did not find the parent's, and warned. */
 	if (!vmf->vma->vm_private_data)
 		return VM_FAULT_SIGBUS;
 	arena_slots(vmf->vma, vmf->address & PAGE_MASK, &s);
@@ -136,17 +138,16 @@ static void arena_fork(struct vm_area_struct *vma, struct cosy_arena *arena)
 			 mapping->vm_private_data != arena))
 		return;
 	arena_slots(mapping, mapping->vm_start, &s);
-	child = arena_alloc(vma->vm_mm, vma->vm_pgoff, count);
+	/* A fork cannot be made to fail here: see copy_for in load/buffer.c. */
+	child = arena_alloc(vma->vm_mm, vma->vm_pgoff, count, __GFP_NOFAIL);
 	cosy_slots_lock(&s);
 	cosy_slots_unmap(&s, 0, count);
-	for (i = 0; child && i < count; i++) {
+	for (i = 0; i < count; i++) {
 		child->slots[i] = cosy_slot_fork(arena, s.i + i);
 		if (!(i & 1023))
 			cond_resched();
 	}
 	cosy_slots_unlock(&s);
-	if (!child)
-		return;
 	/*
 	 * The program's own data are in the arena, so it may not be refused: see
 	 * cosy_buffer_create.
@@ -205,7 +206,7 @@ static int arena_access(struct vm_area_struct *vma, unsigned long address, void 
 	page = cosy_slot_page(s.arena->slots[s.i]);
 	if (write)
 		page = cosy_slot_own(&s);
-	if (IS_ERR(page) || s.arena->slots[s.i] == COSY_SLOT_LOST)
+	if (IS_ERR(page))
 		length = -EFAULT;
 	else if (page)
 		page_access(page, offset, buffer, length, write);
@@ -268,7 +269,7 @@ long cosy_arena_create(u64 size)
 
 	if (!size || size & ~PAGE_MASK || size > COSY_MAX_ARENA || !current->mm)
 		return -EINVAL;
-	arena = arena_alloc(current->mm, 0, count);
+	arena = arena_alloc(current->mm, 0, count, 0);
 	if (!arena)
 		return -ENOMEM;
 	fd = cosy_locked_charge(&arena->locked, count);

@@ -35,10 +35,9 @@
 #include <linux/mutex.h>
 #include "load/locked.h"
 
-/* A slot: a page and COSY_SLOT_MAPPED, or one of the values that are no page. */
+/* A slot: a page and COSY_SLOT_MAPPED, or no page. */
 #define COSY_SLOT_EMPTY	 0UL /* zeros, when it is touched */
 #define COSY_SLOT_MAPPED 1UL /* an entry may refer to the page */
-#define COSY_SLOT_LOST	 2UL /* a fork found no memory for it: SIGBUS */
 
 struct cosy_arena {
 	struct kref references; /* the file's and each mapping's */
@@ -62,7 +61,7 @@ struct cosy_slots {
 
 static inline struct page *cosy_slot_page(unsigned long slot)
 {
-	return slot > COSY_SLOT_LOST ? (struct page *)(slot & ~COSY_SLOT_MAPPED) : NULL;
+	return (struct page *)(slot & ~COSY_SLOT_MAPPED);
 }
 
 /* Tells whether the bytes of the page cannot change while the caller refers to it. */

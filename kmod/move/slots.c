@@ -74,7 +74,8 @@ struct page *cosy_slot_page_alloc(gfp_t flags)
 	uint fail = READ_ONCE(fail_moved);
 	struct page *page;
 
-	if (unlikely(fail) && (uint)atomic_inc_return(&asked) % fail == 0)
+	if (unlikely(fail) && !(flags & __GFP_NOFAIL) &&
+	    (uint)atomic_inc_return(&asked) % fail == 0)
 		return NULL;
 	page = alloc_page(GFP_HIGHUSER | __GFP_ACCOUNT | __GFP_NOWARN | flags);
 	if (page)
@@ -168,8 +169,6 @@ static int slot_fill(const struct cosy_slots *s, unsigned long k)
 	unsigned long *slot = &s->arena->slots[s->i + k];
 	struct page *page;
 
-	if (*slot == COSY_SLOT_LOST)
-		return -EFAULT;
 	page = cosy_slot_page_alloc(__GFP_ZERO);
 	if (!page)
 		return -ENOMEM;
@@ -215,7 +214,7 @@ struct page *cosy_slot_own(const struct cosy_slots *s)
  * Where others refer to a page that is not frozen, it is theirs for a moment only, but it is not
  * known what they do with it: it is copied.
  */
-static struct page *page_loan(struct page *page)
+static struct page *page_loan(struct page *page, gfp_t flags)
 {
 	struct page *copy;
 
@@ -225,7 +224,7 @@ static struct page *page_loan(struct page *page)
 		get_page(page);
 		return page;
 	}
-	copy = cosy_slot_page_alloc(0);
+	copy = cosy_slot_page_alloc(flags);
 	if (!copy)
 		return NULL;
 	copy_highpage(copy, page);
@@ -246,7 +245,7 @@ long cosy_slots_loan(const struct cosy_slots *s, unsigned long count, struct pag
 			if (error)
 				break;
 		}
-		pages[k] = page_loan(cosy_slot_page(slot[k]));
+		pages[k] = page_loan(cosy_slot_page(slot[k]), 0);
 		if (!pages[k]) {
 			error = -ENOMEM;
 			break;
@@ -260,9 +259,8 @@ unsigned long cosy_slot_fork(struct cosy_arena *arena, unsigned long i)
 	struct page *page = cosy_slot_page(arena->slots[i]);
 
 	if (!page)
-		return arena->slots[i];
-	page = page_loan(page);
-	return page ? (unsigned long)page : COSY_SLOT_LOST;
+		return COSY_SLOT_EMPTY;
+	return (unsigned long)page_loan(page, __GFP_NOFAIL);
 }
 
 void cosy_slots_clear(const struct cosy_slots *s, unsigned long from, unsigned long to)

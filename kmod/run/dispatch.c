@@ -13,17 +13,27 @@ long cosy_dispatch_none(const struct pt_regs *regs, unsigned int number)
 
 DEFINE_STATIC_CALL(cosy_dispatch, cosy_dispatch_none);
 
-void *cosy_unexported(const char *name)
+/* -ENOENT: the kernel has none; -ENOMEM. */
+static int symbol_find(const char *name, void **ret)
 {
 	struct kprobe probe = { .symbol_name = name };
 	int error = register_kprobe(&probe);
 
 	if (error) {
 		pr_info("cosy: cannot find %s (kprobe: %d)\n", name, error);
-		return NULL;
+		return error;
 	}
 	unregister_kprobe(&probe);
-	return probe.addr;
+	*ret = probe.addr;
+	return 0;
+}
+
+void *cosy_unexported(const char *name)
+{
+	void *ret = NULL;
+
+	symbol_find(name, &ret);
+	return ret;
 }
 
 /* Stands for kallsyms_lookup_name, which is not exported either, where that is not found. */
@@ -42,6 +52,7 @@ const void *cosy_unexported_data(const char *name)
 int cosy_dispatch_init(void)
 {
 	void *dispatcher, *lookup_function;
+	int error;
 
 #if defined(X86_FEATURE_CLEAR_BHB_LOOP) && !defined(COSY_CLEARS_HISTORY)
 	if (boot_cpu_has(X86_FEATURE_CLEAR_BHB_LOOP)) {
@@ -50,10 +61,10 @@ int cosy_dispatch_init(void)
 		return -EOPNOTSUPP;
 	}
 #endif
-	dispatcher = cosy_unexported("x64_sys_call");
-	if (!dispatcher) {
-		pr_err("cosy: this kernel has no x64_sys_call, the dispatcher of system calls\n");
-		return -ENOENT;
+	error = symbol_find("x64_sys_call", &dispatcher);
+	if (error) {
+		pr_err("cosy: cannot use x64_sys_call, the dispatcher of system calls\n");
+		return error;
 	}
 	static_call_update(cosy_dispatch, (typeof(&cosy_dispatch_none))dispatcher);
 	lookup_function = cosy_unexported("kallsyms_lookup_name");

@@ -6,6 +6,7 @@
 #     [PUT <path>...]		files for the guest's /t; generator expressions welcome
 #     [USER nobody] [CPU <model>] [SMP <n>] [MEM <MB>] [DISK <dir>] [DISK_TYPE ext4|btrfs]
 #     [LOAD <module>...]	of the kernel's own
+#     [MODULE <dir>...]	further ones, built and put into /t
 #     [ENV NAME=VALUE...]
 #     [APPEND <parameters>]	of the kernel
 #     [TIMEOUT <seconds>]	for the whole machine, default 120
@@ -18,7 +19,7 @@
 # fails, those that need it are not run.
 function(cosy_vm_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "ICOUNT;SLOW;NO_MODULE"
-    "NAME;USER;CPU;SMP;MEM;DISK;DISK_TYPE;TIMEOUT" "KERNELS;PUT;LOAD;ENV;APPEND;LABELS;COMMAND")
+    "NAME;USER;CPU;SMP;MEM;DISK;DISK_TYPE;TIMEOUT" "KERNELS;PUT;LOAD;MODULE;ENV;APPEND;LABELS;COMMAND")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_COMMAND)
     message(FATAL_ERROR "cosy_vm_test: NAME or COMMAND missing, or unknown: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -42,7 +43,7 @@ function(cosy_vm_test)
       list(APPEND options --${option} ${arg_${name}})
     endif()
   endforeach()
-  foreach(name PUT LOAD ENV)
+  foreach(name PUT LOAD MODULE ENV)
     string(TOLOWER ${name} option)
     foreach(value ${arg_${name}})
       list(APPEND options --${option} ${value})

@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# failing.sh [KIND]... - in the guest, as root: step.c with each kind of failure, then with the
+# loading of the module.  /t/failing.ko makes them fail.
+insmod /t/failing.ko || exit 1
+[ $# -gt 0 ] || set -- allocation copy check hardened module
+failed=
+for kind in "$@"; do
+	path=
+	[ "$kind" != module ] || path=/vm/cosy.ko
+	/t/step "$kind" $path || failed="$failed $kind"
+done
+rmmod failing
+[ -z "$failed" ] || { echo "failed:$failed"; exit 1; }

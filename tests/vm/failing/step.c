@@ -1,0 +1,840 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Everything that cosy.ko asks for and may not get fails once, one after the other: memory, copies
+ * from and to the user, the answers of file systems and security modules (failing.c makes them
+ * fail).  Each time there is an error that says so, or the same result as ever; nothing is left;
+ * and the next try works.
+ *
+ *	step allocation|copy|check	with all that a process does, as an unprivileged user
+ *	step hardened			memory, where what the JIT does for a user has to be asked
+ *	step module PATH		loading PATH, which is cosy.ko, as root
+ */
+#include "step.h"
+#include <cosy/move.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/xattr.h>
+
+#define PAGE	    4096UL
+#define LOCK_LIMIT  (4UL << 20)
+#define FILE_SIZE   (300 << 10)
+#define NOT_CHANGED ((char)0x55)
+
+static char expected[FILE_SIZE];
+
+/* --- Opening and the buffer ------------------------------------------------------------- */
+
+static void step_open(void)
+{
+	POINTS("open", 20)
+	{
+		int fd;
+
+		step_arm();
+		fd = open("/dev/cosy", O_RDWR | O_CLOEXEC);
+		fd = fd < 0 ? -errno : fd;
+		step_disarm();
+		JUDGE("open", fd, fd >= 0);
+		if (fd >= 0)
+			close(fd);
+		step_check_nothing_left();
+	}
+}
+
+/* All of the user's locked memory can be had: nothing is still charged. */
+static void check_nothing_charged(void)
+{
+	int fd = raw_open();
+
+	munmap(raw_buffer(fd, LOCK_LIMIT), LOCK_LIMIT);
+	close(fd);
+}
+
+static void check_zeros(const char *memory, size_t size)
+{
+	for (size_t i = 0; i < size; i += PAGE)
+		if (memory[i]) {
+			CHECK(0, "%s, point %d: not zeros at %zu", step_name, step_point, i);
+			return;
+		}
+}
+
+static void step_setbuf(const char *name, uint64_t size, uint64_t front)
+{
+	POINTS(name, 2000)
+	{
+		struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = size, .front = front };
+		int fd = raw_open();
+		char *memory;
+		long ret;
+
+		step_arm();
+		ret = raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf);
+		step_disarm();
+		JUDGE("SETBUF", ret, !ret);
+		if (ret)
+			CHECK(!raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf), "%s, point %d: again; %s",
+			      name, step_point, step_last);
+		memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		MUST(memory != MAP_FAILED);
+		check_zeros(memory, size);
+		munmap(memory, size);
+		close(fd);
+		step_check_nothing_left();
+		check_nothing_charged();
+	}
+}
+
+/* The front grows under what is there already. */
+static void step_grow(void)
+{
+	const uint64_t size = 1 << 20;
+
+	POINTS("SETBUF for a larger front", 200)
+	{
+		struct cosy_setbuf setbuf = { .size = sizeof(setbuf),
+					      .len = size,
+					      .front = 16 * PAGE };
+		int fd = raw_open();
+		char *memory;
+		long ret;
+
+		MUST(!raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf));
+		memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		MUST(memory != MAP_FAILED);
+		for (size_t i = 0; i < size; i += 5 * PAGE)
+			memory[i] = (char)(i / PAGE + 1);
+		setbuf.front = size / 4;
+		step_arm();
+		ret = raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf);
+		step_disarm();
+		JUDGE("SETBUF", ret, !ret);
+		if (ret)
+			CHECK(!raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf), "point %d: again; %s",
+			      step_point, step_last);
+		for (size_t i = 0; i < size; i += PAGE)
+			CHECK(memory[i] == (i % (5 * PAGE) ? 0 : (char)(i / PAGE + 1)),
+			      "point %d: page %zu", step_point, i / PAGE);
+		munmap(memory, size);
+		close(fd);
+		step_check_nothing_left();
+	}
+}
+
+static void step_map(void)
+{
+	POINTS("mmap", 20)
+	{
+		struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = 16 * PAGE };
+		int fd = raw_open();
+		char *memory;
+
+		MUST(!raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf));
+		step_arm();
+		memory = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		step_disarm();
+		JUDGE("mmap", memory == MAP_FAILED ? -errno : 0, memory != MAP_FAILED);
+		if (memory != MAP_FAILED)
+			munmap(memory, 16 * PAGE);
+		close(fd);
+		step_check_nothing_left();
+	}
+}
+
+/* --- Programs ------------------------------------------------------------------------------- */
+
+static size_t make_program(struct bpf_insn *insns, size_t count)
+{
+	for (size_t i = 1; i + 4 < count; i++)
+		insns[i] = i % 3 == 0	? STORE(BPF_DW, 6, 8, 7)
+			   : i % 3 == 1 ? LOAD(BPF_DW, 7, 6, 0)
+					: ADD(8, 0x1234567);
+	insns[0] = MOVR(6, 1);
+	insns[count - 4] = CALL(SYS_getuid);
+	insns[count - 3] = MOV(0, 42);
+	insns[count - 2] = JUMP_NE(0, 42, -2);
+	insns[count - 1] = EXIT;
+	return count;
+}
+
+static void step_load(const char *name, size_t count)
+{
+	static struct bpf_insn insns[COSY_MAX_INSNS];
+	static uint64_t words[8];
+
+	make_program(insns, count);
+	POINTS(name, 200)
+	{
+		int fd = raw_open();
+		char *memory = raw_buffer(fd, 16 * PAGE);
+		struct cosy_load load;
+		long ret;
+
+		step_arm();
+		ret = raw_try_load(fd, insns, count, &load);
+		step_disarm();
+		JUDGE("LOAD", ret, !ret);
+		if (ret) {
+			CHECK(!step_live("programs "),
+			      "%s, point %d: a program of a LOAD that failed; %s", name, step_point,
+			      step_last);
+			ret = raw_try_load(fd, insns, count, &load);
+			CHECK(!ret, "%s, point %d: again: %ld, %s", name, step_point, ret, raw_log);
+		}
+		MUST(!ret);
+		raw_run_init(&script_state, load.handle, words);
+		ret = raw_run_to_end(fd, &script_state);
+		CHECK(!ret && script_state.run.status == COSY_DONE && script_state.run.ret == 42,
+		      "%s, point %d: RUN %ld, status %u", name, step_point, ret,
+		      script_state.run.status);
+		munmap(memory, 16 * PAGE);
+		close(fd);
+		step_check_nothing_left();
+	}
+}
+
+static void step_version(void)
+{
+	POINTS("VERSION", 20)
+	{
+		struct cosy_version version = { .size = sizeof(version) };
+		int fd = raw_open();
+		char calls[64];
+		long ret;
+
+		step_arm();
+		ret = raw_ioctl(fd, COSY_IOC_VERSION, &version);
+		if (!ret)
+			ret = read(fd, calls, sizeof(calls)) < 0 ? -errno : 0;
+		step_disarm();
+		JUDGE("VERSION, read", ret, !ret || ret == -ENODATA || ret == -EOPNOTSUPP);
+		CHECK(ret || version.features & COSY_FEATURE_JIT,
+		      "point %d: it answers that there is no JIT; %s", step_point, step_last);
+		close(fd);
+	}
+}
+
+/* None of these has anything to ask for, but arguments and answers are copied. */
+static void step_others(void)
+{
+	static const struct bpf_insn insns[] = { MOV(0, 1), EXIT };
+
+	POINTS("LIMITS, STATS, FREE, close", 20)
+	{
+		struct cosy_limits limits = { .size = sizeof(limits), .max_steps = 1000 };
+		struct cosy_stats stats = { .size = sizeof(stats) };
+		struct cosy_free free = { .size = sizeof(free) };
+		int fd = raw_open();
+		char *memory = raw_buffer(fd, 16 * PAGE);
+		long ret[3];
+
+		free.handle = raw_load(fd, insns, COUNT(insns));
+		raw_load(fd, insns, COUNT(insns));
+		step_arm();
+		ret[0] = raw_ioctl(fd, COSY_IOC_LIMITS, &limits);
+		ret[1] = raw_ioctl(fd, COSY_IOC_STATS, &stats);
+		ret[2] = raw_ioctl(fd, COSY_IOC_FREE, &free);
+		munmap(memory, 16 * PAGE);
+		close(fd);
+		step_disarm();
+		JUDGE("LIMITS", ret[0], !ret[0]);
+		JUDGE("STATS", ret[1], !ret[1]);
+		JUDGE("FREE", ret[2], !ret[2]);
+		step_check_nothing_left();
+	}
+}
+
+/* --- RUN -------------------------------------------------------------------------------------- */
+
+static int make_file(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	MUST(fd >= 0 && write(fd, expected, FILE_SIZE) == FILE_SIZE);
+	return fd;
+}
+
+static void connect_tcp(int to[2])
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	socklen_t length = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	MUST(!bind(listener, (struct sockaddr *)&address, sizeof(address)) && !listen(listener, 1));
+	MUST(!getsockname(listener, (struct sockaddr *)&address, &length));
+	to[0] = socket(AF_INET, SOCK_STREAM, 0);
+	MUST(!connect(to[0], (struct sockaddr *)&address, sizeof(address)));
+	to[1] = accept(listener, NULL, NULL);
+	MUST(to[1] >= 0);
+	close(listener);
+}
+
+static void drain(int fd)
+{
+	static char away[1 << 16];
+
+	while (recv(fd, away, sizeof(away), MSG_DONTWAIT) > 0)
+		;
+}
+
+static struct {
+	int in, out, dir, tcp[2], local[2];
+} files;
+static char private_memory[131072];
+static struct statx attributes;
+
+/* Bytes that a step of the script puts at `to`, when it returns `count`. */
+static struct {
+	int step;
+	const char *to;
+	size_t position;
+	ssize_t count;
+} puts_bytes[8];
+static size_t puts_cnt;
+
+static void puts_at(int step, const char *to, size_t position, ssize_t count)
+{
+	MUST(puts_cnt < COUNT(puts_bytes));
+	puts_bytes[puts_cnt].step = step;
+	puts_bytes[puts_cnt].to = to;
+	puts_bytes[puts_cnt].position = position;
+	puts_bytes[puts_cnt++].count = count;
+}
+
+/* The step whose result depends on how others went. */
+static int sums;
+
+/* Each kind of specialised call, views that cross pages, that are written from and lent. */
+static void script_write(void)
+{
+	char *b = script_buffer;
+
+	puts_cnt = 0;
+	script_begin();
+	SYS(read, files.in, b, 16);
+	puts_at(OP(view_pread, files.in, b + 65536, 65536, 4096), b + 65536, 4096, 65536);
+	puts_at(OP(view_pread, files.in, b + 2 * 65536, 65536, 8197), b + 2 * 65536, 8197, 65536);
+	OP(view_pread, files.in, b + 3 * 65536, 4096, 0);
+	OP(view_pread, files.in, b + 4 * 65536, 4096, 100);
+	puts_at(SYS(pread64, files.in, b + 5 * 65536, 10000, 33), b + 5 * 65536, 33, 10000);
+	puts_at(SYS(pread64, files.in, private_memory, 10000, 133), private_memory, 133, 10000);
+	OP(view_pread, files.in, b + 8 * 65536, 40000, 4096);
+	SYS(pwrite64, files.out, b + 8 * 65536, 40000, 4096);
+	sums = OP(crc32c, 0, b + 8 * 65536, 40000);
+	OP(view_pread, files.in, b + 8 * 65536, 40000, 4096);
+	OP(lend, files.tcp[0], b + 8 * 65536, 40000, MSG_DONTWAIT);
+	OP(view_pread, files.in, b + 8 * 65536, 40000, 4096);
+	OP(lend, files.local[0], b + 8 * 65536, 40000, MSG_DONTWAIT);
+	OP(readc, files.in);
+	puts_at(OP(seek_read, files.in, b, 5000, 777, SEEK_SET), b, 777, 5000);
+	OP(seek_write, files.out, b + 65536, 5000, 777, SEEK_SET);
+	OP(scan_dir, files.dir, b + 9 * 65536, 65536, 0);
+	SYS(lseek, files.dir, 0, SEEK_SET);
+	SYS(getdents64, files.dir, b + 10 * 65536, 65536);
+	puts_at(OP(read_file, files.dir, "in", b + 11 * 65536, 65536, O_RDONLY), b + 11 * 65536, 0,
+		65536);
+	SYS(newfstatat, files.dir, "in", b + 12 * 65536, 0);
+	SYS(newfstatat, files.dir, "in", b + 12 * 65536, 0);
+	SYS(stat, "in", b + 12 * 65536);
+	SYS(stat, "./below/it", b + 12 * 65536);
+	SYS(fstat, files.in, b + 12 * 65536);
+	SYS(statx, files.dir, "in", 0, STATX_BASIC_STATS, &attributes);
+	SYS(statx, files.dir, "in", 0, STATX_BASIC_STATS, &attributes);
+	SYS(getxattr, "in", "system.posix_acl_access", private_memory + 65536, 100);
+	SYS(getxattr, "in", "user.none", private_memory + 65536, 100);
+	SYS(clock_gettime, CLOCK_REALTIME, private_memory + 65536);
+	OP(memcpy, private_memory + 65536, b + 65536, 10000);
+}
+
+/* A context of its own, which has no memory for views yet; the RUN's result. */
+static long script_turn(void)
+{
+	uint32_t handle;
+	long ret;
+
+	script_init();
+	memset(script_buffer, NOT_CHANGED, SCRIPT_BUFFER);
+	for (int i = 0; i < 2; i++)
+		lseek((&files.in)[i], 0, SEEK_SET);
+	lseek(files.dir, 0, SEEK_SET);
+	script_write();
+	handle = script_load();
+	memset(script_result, 0xee, sizeof(script_result));
+	raw_run_init(&script_state, handle, script_result);
+	if (step_point)
+		step_arm();
+	ret = raw_run_to_end(script_fd, &script_state);
+	if (step_point)
+		step_disarm();
+	return ret;
+}
+
+static void script_close(void)
+{
+	drain(files.tcp[1]);
+	drain(files.local[1]);
+	munmap(script_buffer, SCRIPT_BUFFER);
+	close(script_fd);
+}
+
+/* Whether the step may have had another result than without failures. */
+static bool depends(int step, const int64_t *good)
+{
+	/* What reads or seeks a failed call's file position or view follows it. */
+	return step == sums || (step_hit && script_result[step] >= 0 && good[step] < 0) ||
+	       (step_kind == STEP_CHECK && script_result[step] >= 0);
+}
+
+static void check_script(const int64_t *good, int count)
+{
+	for (int i = 0; i < count; i++)
+		JUDGE("a step", script_result[i],
+		      script_result[i] == good[i] || (step_hit && depends(i, good)));
+	for (size_t i = 0; i < puts_cnt; i++) {
+		int step = puts_bytes[i].step;
+
+		if (script_result[step] == puts_bytes[i].count)
+			CHECK(!memcmp(puts_bytes[i].to, expected + puts_bytes[i].position,
+				      (size_t)puts_bytes[i].count),
+			      "point %d: bytes of step %d; %s", step_point, step, step_last);
+	}
+}
+
+static void step_run(void)
+{
+	int64_t good[SCRIPT_STEPS];
+
+	files.in = make_file("in");
+	files.out = make_file("out");
+	MUST(!mkdir("below", 0755));
+	close(make_file("below/it"));
+	files.dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	connect_tcp(files.tcp);
+	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, files.local));
+	step_point = 0;
+	CHECK(!script_turn() && script_state.run.status == COSY_DONE, "status %u",
+	      script_state.run.status);
+	memcpy(good, script_result, sizeof(good));
+	script_close();
+	POINTS("RUN", 1000)
+	{
+		long ret = script_turn();
+
+		JUDGE("RUN", ret, !ret);
+		/* A program whose state cannot be written is left where it was. */
+		CHECK(ret || script_state.run.status == COSY_DONE ||
+			      (step_kind == STEP_COPY &&
+			       script_state.run.status == COSY_LEFT_FAULT),
+		      "point %d: status %u at %u; %s", step_point, script_state.run.status,
+		      script_state.run.resume, step_last);
+		if (!ret && script_state.run.status == COSY_DONE)
+			check_script(good, script_count);
+		script_close();
+		step_check_nothing_left();
+	}
+	for (size_t i = 0; i < sizeof(files) / sizeof(int); i++)
+		close((&files.in)[i]);
+	MUST(!unlink("in") && !unlink("out") && !unlink("below/it") && !rmdir("below"));
+}
+
+/* --- Fork --------------------------------------------------------------------------------------- */
+
+/* The child always has all of it, whatever fails in the fork; or there is no child. */
+static void step_fork(const char *name, size_t size)
+{
+	POINTS(name, 2000)
+	{
+		int fd = raw_open(), status;
+		char *memory = raw_buffer(fd, size);
+		pid_t pid;
+
+		for (size_t i = 0; i < size; i += PAGE)
+			memory[i] = (char)(i / PAGE | 1);
+		step_arm();
+		pid = fork();
+		if (!pid) {
+			for (size_t i = 0; i < size; i += PAGE)
+				if (memory[i] != (char)(i / PAGE | 1))
+					_exit(3);
+			memory[0] = 99;
+			_exit(0);
+		}
+		step_disarm();
+		JUDGE("fork", pid < 0 ? -errno : 0, pid > 0);
+		if (pid > 0) {
+			MUST(waitpid(pid, &status, 0) == pid);
+			CHECK(!status, "%s, point %d: the child ended with %#x; %s", name,
+			      step_point, status, step_last);
+			CHECK(memory[0] == 1, "%s, point %d: the parent's memory", name,
+			      step_point);
+		}
+		munmap(memory, size);
+		close(fd);
+		step_check_nothing_left();
+	}
+}
+
+/* --- Pages that move ------------------------------------------------------------------------------ */
+
+#define MOVED (8 * PAGE)
+
+static char *arena_map(int fd, long *ret)
+{
+	struct cosy_arena_request request = { .size = sizeof(request), .length = MOVED };
+	char *memory = NULL;
+
+	*ret = raw_ioctl(fd, COSY_IOC_ARENA, &request);
+	if (*ret < 0)
+		return NULL;
+	memory = mmap(NULL, MOVED, PROT_READ | PROT_WRITE, MAP_SHARED, (int)*ret, 0);
+	MUST(memory != MAP_FAILED);
+	close((int)*ret);
+	return memory;
+}
+
+static long move(int fd, unsigned int operation, int pipe, char *memory, unsigned int flags)
+{
+	struct cosy_move argument = { .size = sizeof(argument),
+				      .operation = operation,
+				      .address = (uintptr_t)memory,
+				      .length = MOVED,
+				      .fd = pipe,
+				      .flags = flags };
+
+	return raw_ioctl(fd, COSY_IOC_MOVE, &argument);
+}
+
+static bool all_are(const char *memory, size_t size, char value)
+{
+	for (size_t i = 0; i < size; i++)
+		if (memory[i] != value)
+			return false;
+	return true;
+}
+
+/* The rest of a message of `value` is in the pipe, as plain bytes or pages. */
+static void check_rest(int pipe, size_t left, char value)
+{
+	char bytes[PAGE];
+
+	while (left) {
+		ssize_t now = read(pipe, bytes, sizeof(bytes));
+
+		MUST(now > 0 && (size_t)now <= left);
+		CHECK(all_are(bytes, (size_t)now, value), "%s, point %d: what was lent; %s",
+		      step_name, step_point, step_last);
+		left -= (size_t)now;
+	}
+}
+
+static void step_arena(void)
+{
+	POINTS("ARENA", 50)
+	{
+		int fd = raw_open();
+		char *memory;
+		long ret;
+
+		step_arm();
+		memory = arena_map(fd, &ret);
+		step_disarm();
+		JUDGE("ARENA", ret, ret >= 0);
+		if (!memory)
+			memory = arena_map(fd, &ret);
+		CHECK(memory, "point %d: again: %ld", step_point, ret);
+		check_zeros(memory, MOVED);
+		munmap(memory, MOVED);
+		close(fd);
+		step_check_nothing_left();
+		check_nothing_charged();
+	}
+}
+
+/* A message of one arena goes to another, flags as given; then both are used on. */
+static void step_move(const char *name, unsigned int loan, unsigned int transfer)
+{
+	POINTS(name, 200)
+	{
+		int fd = raw_open(), ends[2];
+		char *from, *to;
+		long ret[4];
+
+		MUST(!pipe(ends));
+		from = arena_map(fd, ret);
+		to = arena_map(fd, ret);
+		MUST(from && to);
+		memset(from, 'a', MOVED);
+		memset(to, 'b', MOVED);
+		step_arm();
+		ret[0] = move(fd, COSY_MOVE_LOAN, ends[1], from, loan);
+		if (!(loan & COSY_MOVE_GIVE))
+			ret[1] = move(fd, COSY_MOVE_READY, -1, from, COSY_MOVE_WILL_WRITE);
+		else
+			ret[1] = move(fd, COSY_MOVE_FLUSH, -1, from, 0);
+		ret[2] = ret[0] <= 0 ? 0 : move(fd, COSY_MOVE_TRANSFER, ends[0], to, transfer);
+		step_disarm();
+		JUDGE("LOAN", ret[0], ret[0] > 0);
+		JUDGE(loan ? "FLUSH" : "READY", ret[1], !ret[1]);
+		JUDGE("TRANSFER", ret[2], ret[2] >= 0);
+		if (loan & COSY_MOVE_GIVE)
+			CHECK(ret[1] || all_are(from, MOVED, 0), "point %d: given; %s", step_point,
+			      step_last);
+		memset(from, 'c', MOVED);
+		if (ret[2] > 0) {
+			CHECK(all_are(to, (size_t)ret[2], 'a'), "point %d: received; %s",
+			      step_point, step_last);
+			CHECK(all_are(to + ret[2], MOVED - (size_t)ret[2], 'b'),
+			      "point %d: after what was received; %s", step_point, step_last);
+		}
+		if (ret[0] > 0)
+			check_rest(ends[0], (size_t)ret[0] - (ret[2] > 0 ? (size_t)ret[2] : 0),
+				   'a');
+		memset(to, 'd', MOVED);
+		CHECK(all_are(from, MOVED, 'c'), "point %d: the sender's; %s", step_point,
+		      step_last);
+		munmap(from, MOVED);
+		munmap(to, MOVED);
+		close(fd);
+		close(ends[0]);
+		close(ends[1]);
+		step_check_nothing_left();
+	}
+}
+
+/* The child's copy on write, when some pages are out. */
+static void step_fork_arena(void)
+{
+	POINTS("fork with an arena", 200)
+	{
+		int fd = raw_open(), ends[2], status;
+		long ret;
+		char *memory = arena_map(fd, &ret);
+		pid_t pid;
+
+		MUST(memory && !pipe(ends));
+		memset(memory, 'a', MOVED);
+		MUST(move(fd, COSY_MOVE_LOAN, ends[1], memory, 0) > 0);
+		memset(memory + PAGE, 'b', PAGE);
+		step_arm();
+		pid = fork();
+		if (!pid) {
+			bool same = all_are(memory, PAGE, 'a') &&
+				    all_are(memory + PAGE, PAGE, 'b') &&
+				    all_are(memory + 2 * PAGE, MOVED - 2 * PAGE, 'a');
+
+			_exit(same ? 0 : 3);
+		}
+		step_disarm();
+		JUDGE("fork", pid < 0 ? -errno : 0, pid > 0);
+		if (pid > 0) {
+			MUST(waitpid(pid, &status, 0) == pid);
+			CHECK(!status, "point %d: the child ended with %#x; %s", step_point, status,
+			      step_last);
+		}
+		munmap(memory, MOVED);
+		close(fd);
+		close(ends[0]);
+		close(ends[1]);
+		step_check_nothing_left();
+	}
+}
+
+/* --- A region by libcosy ---------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) long copy_file(const char *from, const char *to)
+{
+	char bytes[4096];
+	long total = 0;
+	ssize_t now;
+
+	COSY_START;
+	int in = open(from, O_RDONLY);
+	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	if (in < 0 || out < 0)
+		return -1;
+	while ((now = read(in, bytes, sizeof(bytes))) > 0)
+		total += write(out, bytes, (size_t)now);
+	close(in);
+	close(out);
+	COSY_END;
+	return total;
+}
+
+static bool is_copied(const char *path)
+{
+	static char back[FILE_SIZE];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool ret = read(fd, back, FILE_SIZE) == FILE_SIZE && !memcmp(back, expected, FILE_SIZE);
+
+	close(fd);
+	return ret;
+}
+
+/* What a child whose point failed, or had none, says by its exit status. */
+enum { ALL_WELL, HIT, WRONG, WRONG_LATER, NEVER_IN_KERNEL };
+
+static int region_in_child(void)
+{
+	uint64_t before;
+	bool good, hit;
+	int turns = 0;
+
+	step_arm();
+	good = copy_file("source", "target") == FILE_SIZE;
+	step_disarm();
+	hit = step_hit;
+	/* A call that the region makes may fail as it would natively: only checks and copies do. */
+	if (step_kind == STEP_ALLOCATION && !(good && is_copied("target")))
+		return WRONG;
+	/* It is loaded again with more calls between, each time that it fails. */
+	before = counts().runs;
+	do
+		good = copy_file("source", "target") == FILE_SIZE && is_copied("target");
+	while (good && counts().runs == before && turns++ < 100);
+	/* EFAULT is no want that passes. */
+	if (!good)
+		return WRONG_LATER;
+	if (step_kind == STEP_ALLOCATION && counts().runs == before)
+		return NEVER_IN_KERNEL;
+	return hit ? HIT : ALL_WELL;
+}
+
+static void step_region(void)
+{
+	close(make_file("source"));
+	POINTS("a region by libcosy", 500)
+	{
+		int status;
+		pid_t pid = fork();
+
+		MUST(pid >= 0);
+		if (!pid)
+			_exit(region_in_child());
+		MUST(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+		step_hit = WEXITSTATUS(status) != ALL_WELL;
+		CHECK(WEXITSTATUS(status) <= HIT, "point %d: the child says %d", step_point,
+		      WEXITSTATUS(status));
+		step_check_nothing_left();
+	}
+	MUST(!unlink("source") && !unlink("target"));
+}
+
+/* --- Loading the module ------------------------------------------------------------------------------- */
+
+static long module_load(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	long ret;
+
+	MUST(fd >= 0);
+	ret = syscall(SYS_finit_module, fd, "", 0);
+	close(fd);
+	return ret ? -errno : 0;
+}
+
+/* It is refused and leaves nothing, or all of it works: what it did not learn it learns later. */
+static void step_module(const char *path)
+{
+	close(step_statistics);
+	POINTS("loading the module", 100)
+	{
+		static const struct bpf_insn insns[] = { MOV(0, 1), EXIT };
+		struct cosy_version version = { .size = sizeof(version) };
+		long ret;
+		int fd;
+
+		MUST(!syscall(SYS_delete_module, "cosy", 0));
+		step_arm();
+		ret = module_load(path);
+		step_disarm();
+		JUDGE("finit_module", ret, !ret);
+		if (ret) {
+			CHECK(access("/dev/cosy", F_OK) && access("/sys/kernel/debug/cosy", F_OK),
+			      "point %d: something is left; %s", step_point, step_last);
+			MUST(!module_load(path));
+		}
+		fd = raw_open();
+		CHECK(!raw_ioctl(fd, COSY_IOC_VERSION, &version) &&
+			      version.features & COSY_FEATURE_JIT,
+		      "point %d: features %#llx; %s", step_point,
+		      (unsigned long long)version.features, step_last);
+		raw_load(fd, insns, COUNT(insns));
+		close(fd);
+	}
+}
+
+/* --- All of it ------------------------------------------------------------------------------------------ */
+
+static void step_begin(enum step_kind kind)
+{
+	struct rlimit limit = { LOCK_LIMIT, LOCK_LIMIT };
+
+	step_init(kind);
+	/* What is kept for the user's next process would be counted with what is left. */
+	step_write("/sys/module/cosy/parameters/max_user_cache", "0");
+	MUST(!setrlimit(RLIMIT_MEMLOCK, &limit));
+	directory_enter();
+	MUST(!chmod(".", 0777));
+	become_nobody(true);
+}
+
+static void step_hardened(void)
+{
+	step_version();
+	step_load("LOAD of 10 instructions", 10);
+}
+
+static void step_all(void)
+{
+	step_open();
+	step_setbuf("SETBUF of a page", PAGE, 0);
+	step_setbuf("SETBUF of 64 KB", 16 * PAGE, 0);
+	step_setbuf("SETBUF of 4 MB", LOCK_LIMIT, 16 * PAGE);
+	step_grow();
+	step_map();
+	step_load("LOAD of 10 instructions", 10);
+	step_load("LOAD of 4000 instructions", 4000);
+	step_version();
+	step_others();
+	step_run();
+	step_all_that_follows(true);
+	step_fork("fork with a buffer of a page", PAGE);
+	step_fork("fork with a buffer of 1 MB", 1 << 20);
+	step_fork_arena();
+	step_all_that_follows(false);
+	step_arena();
+	step_move("LOAN, READY, TRANSFER", 0, COSY_MOVE_POPULATE);
+	step_move("LOAN of what is given, FLUSH, TRANSFER", COSY_MOVE_GIVE, COSY_MOVE_WILL_WRITE);
+	step_region();
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const kinds[] = { "allocation", "copy", "check" };
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (int i = 0; i < FILE_SIZE; i++)
+		expected[i] = (char)(i * 7 + i / 4096 * 13);
+	if (argc == 3 && !strcmp(argv[1], "module")) {
+		step_init(STEP_ALLOCATION);
+		step_module(argv[2]);
+		return check_end();
+	}
+	if (argc == 2 && !strcmp(argv[1], "hardened")) {
+		step_write("/proc/sys/net/core/bpf_jit_harden", "2");
+		step_begin(STEP_ALLOCATION);
+		step_hardened();
+		return check_end();
+	}
+	for (size_t i = 0; argc == 2 && i < COUNT(kinds); i++) {
+		if (strcmp(argv[1], kinds[i]))
+			continue;
+		step_begin((enum step_kind)(1 << i));
+		step_all();
+		return check_end();
+	}
+	printf("usage: step allocation|copy|check|hardened|module PATH\n");
+	return 2;
+}
