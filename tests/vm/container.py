@@ -117,6 +117,10 @@ def _faults(profile: str, text: str) -> list[str]:
         faults.append("cosy doctor finds fault")
     if not re.search(r"a seccomp filter is armed, and lets \d+ of \d+ calls", text):
         faults.append("cosy doctor does not tell what the filter lets through")
+    listed = re.search(r"made natively[^:]*:\n((?: {11}.*\n)*)", text)
+    natively = set(listed[1].split()) if listed else set()
+    if not {"bpf", "kexec_load"} <= natively or natively & {"ioctl", "openat", "pread64", "newfstatat", "getdents64"}:
+        faults.append(f"cosy doctor tells that these are made natively: {sorted(natively)}")
     if "ended 0" not in text:
         faults.append("the container failed")
     faults += re.findall(r"^differs .*", text, re.M)

@@ -162,6 +162,8 @@ static void compare(const char *name, void (*filters)(void), void (*test)(bool),
 			      native.errors[i] == region.errors[i],
 		      "%s: result %zu is %d, errno %d; natively %d, errno %d", name, i,
 		      region.results[i], region.errors[i], native.results[i], native.errors[i]);
+	CHECK(!WIFEXITED(native.status) || !WEXITSTATUS(native.status),
+	      "%s: natively a check of its own failed", name);
 	CHECK(native.status == region.status, "%s: status %#x, natively %#x", name, region.status,
 	      native.status);
 	CHECK(native.traps == region.traps && native.ended == region.ended,
@@ -186,6 +188,11 @@ static void filter_trap(void)
 static void filter_trace(void)
 {
 	MUST(!arm(SYS_mkdir, SECCOMP_RET_TRACE | 7, -1, 0));
+}
+
+static void filter_log(void)
+{
+	MUST(!arm(SYS_mkdir, SECCOMP_RET_LOG, -1, 0));
 }
 
 static void filter_kill(void)
@@ -275,7 +282,76 @@ static void under_kill_thread(bool region)
 	MUST(!pthread_join(thread, NULL));
 }
 
+/* Records of type SECCOMP in the kernel's log that are about this process. */
+static int records_of(int log, pid_t pid)
+{
+	char record[1024], wanted[32];
+	int count = 0;
+	ssize_t got;
+
+	snprintf(wanted, sizeof(wanted), " pid=%d ", pid);
+	while ((got = read(log, record, sizeof(record) - 1)) > 0) {
+		record[got] = '\0';
+		count += strstr(record, "type=1326 ") && strstr(record, wanted);
+	}
+	return count;
+}
+
+/* The log has each call once.  It is written by a thread of the kernel's: a while later. */
+static void under_log(bool region)
+{
+	int limit = open("/proc/sys/kernel/printk_ratelimit", O_WRONLY);
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK), count = 0;
+
+	if (limit < 0 || log < 0)
+		return; /* for root alone */
+	MUST(write(limit, "0", 1) == 1 && lseek(log, 0, SEEK_END) >= 0);
+	run_calls(region);
+	for (int i = 0; i < 3000 && count < rounds; i++) {
+		usleep(10000);
+		count += records_of(log, getpid());
+	}
+	usleep(50000);
+	out->results[10] = count + records_of(log, getpid());
+	CHECK(out->results[10] == rounds, "%d records of %d calls", out->results[10], rounds);
+}
+
 static void no_filter(void) {}
+
+/* Strict mode from the middle of a region on: read and write go on, all else kills. */
+static void strict_inside(bool region)
+{
+	int *r = out->results, *e = out->errors;
+	char byte;
+
+	run_calls(region); /* so that the region is loaded, and this one soon is */
+#define STRICT                                                                                     \
+	do {                                                                                       \
+		e[10] = getppid() > 0;                                                             \
+		r[10] = prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0);                       \
+		for (int i_ = 0; i_ < rounds; i_++) {                                              \
+			e[11] += (int)write(writes_to, "x", 1);                                    \
+			r[11] += (int)read(reads_from, &byte, 1);                                  \
+		}                                                                                  \
+	} while (0)
+	if (region) {
+		COSY_START;
+		STRICT;
+		COSY_END;
+	} else {
+		STRICT;
+	}
+	out->ended = 1;
+	if (out->errors[0]) /* as strict_kills has asked */
+		getppid();
+	syscall(SYS_exit, 0);
+}
+
+static void strict_kills(bool region)
+{
+	out->errors[0] = 1;
+	strict_inside(region);
+}
 
 /* The process itself arms the filter, and its first region comes after it. */
 static void under_own(bool region)
@@ -420,7 +496,6 @@ static void told(bool region)
 				 : "memory", "r8", "r9", "r10", "r11");
 		CHECK(ret == -EOPNOTSUPP || ret == -ENOSYS, "int 0x80: %ld", ret);
 	}
-	MUST(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) || errno == EINVAL);
 }
 
 int main(void)
@@ -433,6 +508,7 @@ int main(void)
 	} cases[] = {
 		{ "ERRNO", filter_errno, run_calls, 10 },
 		{ "TRAP", filter_trap, under_trap, 10 },
+		{ "LOG", filter_log, under_log, 0 },
 		{ "TRACE without a tracer", filter_trace, run_calls, 10 },
 		{ "TRACE", filter_trace, traced, 10 },
 		{ "KILL_PROCESS", filter_kill, run_calls, 0 },
@@ -448,6 +524,8 @@ int main(void)
 		{ "ioctl", filter_ioctl, run_calls, 0 },
 		{ "before the first region", no_filter, under_own, 10 },
 		{ "inside", no_filter, inside, 4 },
+		{ "strict", no_filter, strict_inside, 10 },
+		{ "strict, and another call", no_filter, strict_kills, 10 },
 		{ "told", no_filter, told, 0 },
 	};
 	int file;
