@@ -61,7 +61,8 @@
  *	  view.c		views: begin, write back, end
  *	  view_read.c		view_read, view_pread
  *	  view_write.c		write and pwrite64 of views and of the shared buffer
- *	  tmpfs_write.c		writes into pages that tmpfs has already
+ *	  cached_write.c	writes into pages that are in the page cache already
+ *	  ext4_write.c		what is ext4's of it
  *	  lend.c		pages of a file, sent without being copied
  *
  *	move/			memory whose pages are lent and taken over (docs/inside/move.md)
@@ -84,6 +85,7 @@
 #include "run/kernel_types.h"
 #include "run/thunk.h"
 #include "stats.h"
+#include "view/write.h"
 
 static int __init cosy_init(void)
 {
@@ -109,9 +111,13 @@ static int __init cosy_init(void)
 	if (error)
 		goto out;
 
-	error = cosy_stats_init();
+	error = cosy_ext4_init();
 	if (error)
 		goto err_cache;
+
+	error = cosy_stats_init();
+	if (error)
+		goto err_ext4;
 
 	error = cosy_device_init();
 	if (error)
@@ -121,6 +127,8 @@ static int __init cosy_init(void)
 
 err_stats:
 	cosy_stats_exit();
+err_ext4:
+	cosy_ext4_exit();
 err_cache:
 	cosy_cache_exit();
 out:
@@ -131,6 +139,7 @@ static void __exit cosy_exit(void)
 {
 	cosy_device_exit();
 	cosy_stats_exit();
+	cosy_ext4_exit();
 	cosy_cache_exit();
 }
 

@@ -178,6 +178,16 @@ static inline bool cosy_times_are_coarse(const struct inode *inode)
 #endif
 }
 
+/* Whether pages under writeback must not change: a property of the file system before 6.6. */
+static inline bool cosy_stable_writes(const struct address_space *mapping)
+{
+#ifdef COSY_HAVE_STABLE_MAPPINGS
+	return mapping_stable_writes(mapping);
+#else
+	return mapping->host->i_sb->s_iflags & SB_I_STABLE_WRITES;
+#endif
+}
+
 /* A mount's mapping of ids was a user namespace before 6.3. */
 #ifdef COSY_HAVE_IDMAP
 #define cosy_mnt_idmap(mnt) mnt_idmap(mnt)

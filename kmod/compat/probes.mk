@@ -10,6 +10,7 @@ cosy-compat := $(call cosy-header,vm_flags_set.struct,include/linux/mm.h,COSY_HA
 	       $(call cosy-header,int import_ubuf,include/linux/uio.h,COSY_HAVE_IMPORT_UBUF) \
 	       $(call cosy-header,timespec64 inode_get_atime,include/linux/fs.h,COSY_HAVE_INODE_TIMES) \
 	       $(call cosy-header,hlist_node d_sib,include/linux/dcache.h,COSY_HAVE_D_SIB) \
+	       $(call cosy-header,bool mapping_stable_writes,include/linux/pagemap.h,COSY_HAVE_STABLE_MAPPINGS) \
 	       $(call cosy-header,mnt_idmap .mnt_idmap,include/linux/mount.h,COSY_HAVE_IDMAP) \
 	       $(call cosy-symbol,vfs_get_acl,COSY_HAVE_GET_ACL) \
 	       $(call cosy-symbol,kernel_sendpage,COSY_HAVE_SENDPAGE) \

@@ -28,7 +28,7 @@ void cosy_fresh_init(struct cosy_activation *run)
 	run->unfresh = NULL;
 }
 
-void cosy_made_fresh(struct cosy_activation *run)
+static void fresh_add(struct cosy_activation *run)
 {
 	struct cosy_context *context = run->context;
 	bool still = READ_ONCE(context->fresh_in) == jiffies;
@@ -38,6 +38,13 @@ void cosy_made_fresh(struct cosy_activation *run)
 	WRITE_ONCE(context->fresh[1], still ? READ_ONCE(context->fresh[0]) : NULL);
 	WRITE_ONCE(context->fresh[0], run->unfresh);
 	WRITE_ONCE(context->fresh_in, jiffies);
+}
+
+void cosy_fresh_end(struct cosy_activation *run, s64 result)
+{
+	if (result >= 0)
+		fresh_add(run);
+	run->unfresh = NULL;
 }
 
 void cosy_held_drop(struct cosy_activation *run)
@@ -58,11 +65,8 @@ s64 cosy_ordinary_regs(struct cosy_activation *run, u32 number, const struct pt_
 		cosy_held_drop(run);
 	cosy_descriptors_forget(run);
 	result = static_call(cosy_dispatch)(regs, number);
-	if (run->unfresh) {
-		if (result >= 0)
-			cosy_made_fresh(run);
-		run->unfresh = NULL;
-	}
+	if (run->unfresh)
+		cosy_fresh_end(run, result);
 	return cosy_call_result(run, result);
 }
 

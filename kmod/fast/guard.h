@@ -20,8 +20,11 @@ enum cosy_guard {
 /* The answer of a specialised version whose guard failed: no result of any call. */
 #define COSY_ORDINARY S64_MIN
 
-/* Notes that an ordinary read has succeeded of the file system whose guard FRESH failed. */
-void cosy_made_fresh(struct cosy_activation *run);
+/*
+ * Ends a failed guard FRESH, if run->unfresh says that there was one: the ordinary read or
+ * write of that file system returned `result`.  No error: the file system is fresh.
+ */
+void cosy_fresh_end(struct cosy_activation *run, s64 result);
 
 /* Starts a RUN: file systems that were made fresh in this jiffy still are. */
 void cosy_fresh_init(struct cosy_activation *run);

@@ -46,11 +46,8 @@ static ssize_t read_rest(struct cosy_activation *run, struct file *file, struct 
 	kiocb.ki_pos = *pos;
 	result = file->f_op->read_iter(&kiocb, to);
 	*pos = kiocb.ki_pos;
-	if (run->unfresh) {
-		if (result >= 0)
-			cosy_made_fresh(run);
-		run->unfresh = NULL;
-	}
+	if (run->unfresh)
+		cosy_fresh_end(run, result);
 	return result;
 }
 

@@ -42,6 +42,8 @@ static s64 view_write_pages(struct cosy_activation *run, const struct cosy_writi
 	if (unlikely(!file_start_write_trylock(file)))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	ret = file->f_op->write_iter(&kiocb, &from);
+	if (run->unfresh)
+		cosy_fresh_end(run, ret);
 	if (ret > 0)
 		*write->end = kiocb.ki_pos;
 	cosy_write_done(file, ret);
@@ -72,7 +74,7 @@ static __always_inline s64 view_write_file(struct cosy_activation *run,
 			run, file->f_mapping,
 			unlikely(file->f_flags & O_APPEND) ? -1 : write->position, address,
 			write->count, &same);
-	result = cosy_tmpfs_write(run, write, address);
+	result = cosy_cached_write(run, write, address);
 	if (result != COSY_ORDINARY)
 		return result;
 	/* The file system would copy a page onto itself. */

@@ -5,7 +5,9 @@
 
 #include "view/view.h"
 
+struct address_space;
 struct file;
+struct folio;
 
 /* Longest write that is not left to the ordinary call. */
 #define COSY_MAX_WRITE (COSY_VIEW_PAGES * PAGE_SIZE)
@@ -18,15 +20,34 @@ struct cosy_writing {
 };
 
 /*
- * Writes into pages of tmpfs that are there already (tmpfs_write.c).  The source lies in the
- * shared buffer.  No view of the file's bytes to be written is held, but one that is written to
- * its own place.  COSY_ORDINARY: a guard failed, nothing is done.
+ * Writes into pages of tmpfs or ext4 that are in the page cache already (cached_write.c).  The
+ * source lies in the shared buffer.  No view of the file's bytes to be written is held, but one
+ * that is written to its own place.  COSY_ORDINARY: a guard failed, nothing is done.
  */
-s64 cosy_tmpfs_write(struct cosy_activation *run, const struct cosy_writing *write, u64 address);
+s64 cosy_cached_write(struct cosy_activation *run, const struct cosy_writing *write, u64 address);
 
 /*
  * Tells of a write that returned `written`: accounting and notification, under freeze protection.
  */
 void cosy_write_done(struct file *file, ssize_t written);
+
+/* --- ext4 (ext4_write.c) ------------------------------------------------------------------ */
+
+/* Learns of ext4, which may be a module that comes and goes. */
+int cosy_ext4_init(void);
+void cosy_ext4_exit(void);
+
+/* Whether a file's blocks are allocated by ext4, late: its `delalloc`, the default. */
+bool cosy_ext4_delays(const struct address_space *mapping);
+
+/*
+ * Locks a folio of such a file.  false: it is locked already, or bytes [begin, end) of it
+ * cannot be changed without ext4.
+ */
+bool cosy_ext4_folio_lock(struct folio *folio, const struct address_space *mapping, size_t begin,
+			  size_t end);
+
+/* Bytes [begin, end) were changed: makes them dirty and unlocks.  Whether none was dirty before. */
+bool cosy_ext4_folio_written(struct folio *folio, size_t begin, size_t end);
 
 #endif /* COSY_WRITE_H */

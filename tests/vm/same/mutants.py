@@ -203,11 +203,11 @@ MUTANTS = [
     ),
     Mutant(
         "write-limits",
-        "kmod/view/tmpfs_write.c",
+        "kmod/view/cached_write.c",
         "!(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC))",
         "!(file->f_flags & (__O_SYNC | O_DSYNC))",
     ),
-    Mutant("write-times", "kmod/view/tmpfs_write.c", "result = tmpfs_update_time(file);", "result = 0;"),
+    Mutant("write-times", "kmod/view/cached_write.c", "likely(!error) ? cached_update_time(file) : error", "error"),
     # Of pages that move.
     Mutant("move-protect", "kmod/move/slots.c", "\tslots_write_protect(s, count);\n", "", moved=True),
     Mutant(

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * cached_write.c - write bytes of the shared buffer into pages that are in the page cache.
+ *
+ * This is what vfs_write, generic_file_write_iter and shmem_write_begin come to, or ext4's
+ * buffered write, when every page exists and the file does not grow.  Bytes that come from
+ * the very place they go to, by way of a view, need no copy.
+ */
+#include <linux/fs.h>
+#include <linux/iversion.h>
+#include <linux/magic.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/shmem_fs.h>
+#include <linux/timekeeping.h>
+#include <linux/writeback.h>
+#include "compat/compat.h"
+#include "fast/page_cache.h"
+#include "memory/copy.h"
+#include "memory/memory.h"
+#include "view/write.h"
+
+/*
+ * Seals that forbid writing.  There may be another: tmpfs files are sealed against sealing from
+ * the start.
+ */
+#define SEALED (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)
+
+/* Most pages of a write, which need not begin at a page's start. */
+#define MAX_PAGES (COSY_VIEW_PAGES + 1)
+
+struct folios {
+	u32 count;
+	struct folio *folio[MAX_PAGES]; /* of each page, a reference each */
+};
+
+/* The file systems whose writes are known here. */
+enum owner { OWNER_TMPFS, OWNER_EXT4, OWNER_OTHER };
+
+static __always_inline enum owner cached_write_owner(const struct file *file)
+{
+	if (IS_ENABLED(CONFIG_SHMEM) && file_inode(file)->i_sb->s_magic == TMPFS_MAGIC)
+		return OWNER_TMPFS;
+	return cosy_ext4_delays(file->f_mapping) ? OWNER_EXT4 : OWNER_OTHER;
+}
+
+/*
+ * Tells whether the ordinary call would let the write through.  Limits, seals, synchronous writes
+ * and growing are left to it.  Holds until the inode is unlocked.
+ */
+static __always_inline bool cached_write_allowed(const struct cosy_writing *write, enum owner owner)
+{
+	const struct file *file = write->file;
+	struct inode *inode = file_inode(file);
+
+	if (likely(owner == OWNER_TMPFS)) {
+		if (READ_ONCE(SHMEM_I(inode)->seals) & SEALED)
+			return false;
+	} else if (IS_IMMUTABLE(inode) || sb_rdonly(inode->i_sb)) {
+		return false;
+	}
+	return !(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC)) &&
+	       (file->f_flags & O_LARGEFILE) && !IS_SYNC(inode) && !IS_SWAPFILE(inode) &&
+	       rlimit(RLIMIT_FSIZE) == RLIM_INFINITY &&
+	       write->position + write->count <= i_size_read(inode);
+}
+
+static __always_inline void cached_put_folios(struct folios *folios)
+{
+	while (folios->count)
+		folio_put(folios->folio[--folios->count]);
+}
+
+/* Finds the folios of all pages; false: none is held. */
+static __always_inline bool cached_find_folios(const struct cosy_writing *write, struct folios *ret)
+{
+	u32 count = DIV_ROUND_UP(offset_in_page(write->position) + write->count, PAGE_SIZE);
+
+	if (likely(cosy_folios_get(write->file->f_mapping, write->position >> PAGE_SHIFT, count,
+				   ret->folio, NULL, &ret->count) == COSY_GUARDS_HOLD))
+		return true;
+	cached_put_folios(ret);
+	return false;
+}
+
+/* Tells which folio byte `position` of the write goes to, and how many of the bytes from there. */
+static __always_inline struct folio *cached_folio_at(const struct cosy_writing *write,
+						     const struct folios *folios, loff_t position,
+						     u32 *bytes)
+{
+	struct folio *folio =
+		folios->folio[(position >> PAGE_SHIFT) - (write->position >> PAGE_SHIFT)];
+	*bytes = min_t(u64, folio_size(folio) - offset_in_folio(folio, position),
+		       write->position + write->count - position);
+	return folio;
+}
+
+/*
+ * Tells whether the folios of a file of tmpfs are sound and will stay.  Truncation waits for the
+ * inode.  Reclaim, migration and merging into larger folios give up at our references, unless
+ * they began before, and then they hold the folio's lock.
+ */
+static __always_inline bool tmpfs_folios_stay(const struct cosy_writing *write,
+					      const struct folios *folios)
+{
+	const struct address_space *mapping = write->file->f_mapping;
+	u32 i;
+
+	for (i = 0; i < folios->count; i++) {
+		struct folio *folio = folios->folio[i];
+
+		if (unlikely(folio_test_locked(folio) ||
+			     cosy_folio_guard(folio, mapping) != COSY_GUARDS_HOLD))
+			return false;
+	}
+	return true;
+}
+
+static noinline void ext4_folios_unlock(const struct cosy_writing *write,
+					const struct folios *folios, loff_t end)
+{
+	struct folio *folio;
+	loff_t position;
+	u32 bytes;
+
+	for (position = write->position; position < end; position += bytes) {
+		folio = cached_folio_at(write, folios, position, &bytes);
+		folio_unlock(folio);
+	}
+}
+
+/*
+ * Locks all folios of a file of ext4, so that either all bytes are written or none.  In
+ * ascending order, as writeback locks them, and without waiting for any.
+ */
+static bool ext4_folios_lock(const struct cosy_writing *write, const struct folios *folios)
+{
+	const loff_t end = write->position + write->count;
+	struct folio *folio;
+	loff_t position;
+	size_t offset;
+	u32 bytes;
+
+	for (position = write->position; position < end; position += bytes) {
+		folio = cached_folio_at(write, folios, position, &bytes);
+		offset = offset_in_folio(folio, position);
+		if (unlikely(!cosy_ext4_folio_lock(folio, write->file->f_mapping, offset,
+						   offset + bytes))) {
+			ext4_folios_unlock(write, folios, position);
+			return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * The source of a write: `address` in the shared buffer, and the place of as much from there on as
+ * is known.
+ */
+struct source {
+	u64 address;
+	struct cosy_place place;
+};
+
+/* Copies the next `size` bytes, wherever they are. */
+static __always_inline void cached_copy_from(struct cosy_activation *run, struct source *from,
+					     u8 *to, u32 size)
+{
+	struct cosy_place *place = &from->place;
+	u32 now;
+
+	while (size) {
+		/* Cannot fail: the range was tested. */
+		if (!place->above && WARN_ON_ONCE(!cosy_resolve(run, from->address, place)))
+			return;
+		now = min_t(u64, size, place->above);
+		if (place->at != to)
+			cosy_copy(to, place->at, now);
+		place->at += now;
+		place->above -= now;
+		from->address += now;
+		to += now;
+		size -= now;
+	}
+}
+
+static __always_inline void tmpfs_write_folios(struct cosy_activation *run,
+					       const struct cosy_writing *write,
+					       const struct folios *folios, u64 address)
+{
+	const loff_t end = write->position + write->count;
+	struct source from = { .address = address };
+	struct folio *folio;
+	loff_t position;
+	u32 bytes;
+
+	for (position = write->position; position < end; position += bytes) {
+		folio = cached_folio_at(write, folios, position, &bytes);
+		if (unlikely(!folio_trylock(folio)))
+			folio_lock(folio);
+		cosy_folio_mark_accessed(folio);
+		cached_copy_from(run, &from, cosy_folio_byte(folio, position), bytes);
+		if (!folio_test_dirty(folio))
+			folio_mark_dirty(folio);
+		folio_unlock(folio);
+	}
+}
+
+/* Returns whether a folio got dirty that was clean. */
+static bool ext4_write_folios(struct cosy_activation *run, const struct cosy_writing *write,
+			      const struct folios *folios, u64 address)
+{
+	const loff_t end = write->position + write->count;
+	struct source from = { .address = address };
+	bool got_dirty = false;
+	struct folio *folio;
+	loff_t position;
+	size_t offset;
+	u32 bytes;
+
+	for (position = write->position; position < end; position += bytes) {
+		folio = cached_folio_at(write, folios, position, &bytes);
+		offset = offset_in_folio(folio, position);
+		cached_copy_from(run, &from, cosy_folio_byte(folio, position), bytes);
+		got_dirty |= cosy_ext4_folio_written(folio, offset, offset + bytes);
+	}
+	return got_dirty;
+}
+
+/*
+ * Does file_update_time, which has nothing to do where the times are this tick's already and
+ * nobody has asked for the version: as in most writes but a tick's first.
+ */
+static __always_inline int cached_update_time(struct file *file)
+{
+	const struct inode *inode = file_inode(file);
+	struct timespec64 now, modified = inode_get_mtime(inode), changed = inode_get_ctime(inode);
+
+	ktime_get_coarse_real_ts64(&now);
+	if (likely(cosy_times_are_coarse(inode) && timespec64_equal(&modified, &now) &&
+		   timespec64_equal(&changed, &now) &&
+		   !(IS_I_VERSION(inode) && inode_iversion_need_inc((struct inode *)inode))))
+		return 0;
+	return file_update_time(file);
+}
+
+/* Does what comes before a write's first byte.  0, or an error that the call would return, too. */
+static __always_inline s64 cached_write_begin(struct file *file)
+{
+	s64 error = IS_NOSEC(file_inode(file)) ? 0 : file_remove_privs(file);
+
+	return likely(!error) ? cached_update_time(file) : error;
+}
+
+/*
+ * Writes to a file of tmpfs; called under freeze protection.  After the guards nothing fails but
+ * by an error that the call would return, too.
+ */
+static __always_inline s64 tmpfs_write(struct cosy_activation *run,
+				       const struct cosy_writing *write,
+				       const struct folios *folios, u64 address)
+{
+	struct inode *inode = file_inode(write->file);
+	s64 result = COSY_ORDINARY;
+
+	inode_lock(inode);
+	if (unlikely(!cached_write_allowed(write, OWNER_TMPFS) ||
+		     !tmpfs_folios_stay(write, folios) || fatal_signal_pending(current)))
+		goto out;
+	result = cached_write_begin(write->file);
+	if (likely(!result)) {
+		tmpfs_write_folios(run, write, folios, address);
+		result = write->count;
+	}
+out:
+	inode_unlock(inode);
+	return result;
+}
+
+/*
+ * Does the same for ext4.  The times come first: they may need the journal, for which nobody may
+ * wait with a locked folio.  The ordinary call finds them updated.
+ */
+static s64 ext4_write(struct cosy_activation *run, const struct cosy_writing *write,
+		      const struct folios *folios, u64 address)
+{
+	struct address_space *mapping = write->file->f_mapping;
+	struct inode *inode = mapping->host;
+	s64 result = COSY_ORDINARY;
+	bool got_dirty = false;
+
+	inode_lock(inode);
+	if (unlikely(!cached_write_allowed(write, OWNER_EXT4) || fatal_signal_pending(current)))
+		goto out;
+	result = cached_write_begin(write->file);
+	if (unlikely(result))
+		goto out;
+	result = COSY_ORDINARY;
+	if (likely(ext4_folios_lock(write, folios))) {
+		got_dirty = ext4_write_folios(run, write, folios, address);
+		result = write->count;
+	}
+out:
+	inode_unlock(inode);
+	if (got_dirty) {
+		/* A task that has dirtied much waits here until some of it is written. */
+		if (run->held && current->nr_dirtied >= current->nr_dirtied_pause)
+			cosy_held_drop(run);
+		balance_dirty_pages_ratelimited(mapping);
+	}
+	return result;
+}
+
+s64 cosy_cached_write(struct cosy_activation *run, const struct cosy_writing *write, u64 address)
+{
+	struct file *file = write->file;
+	const enum owner owner = cached_write_owner(file);
+	loff_t position = write->position;
+	struct folios folios __cosy_uninitialized;
+	s64 result;
+
+	if (owner == OWNER_OTHER)
+		return COSY_ORDINARY;
+	if (owner == OWNER_EXT4 && unlikely(!cosy_is_fresh(run, file_inode(file)->i_sb)))
+		return cosy_guard_failed(run, COSY_GUARD_FRESH);
+	if (unlikely(position < 0 || position + write->count > i_size_read(file_inode(file))))
+		return cosy_guard_failed(run, COSY_GUARD_READ_ONLY);
+	if (unlikely(!cached_find_folios(write, &folios)))
+		return cosy_guard_failed(run, COSY_GUARD_NO_HOLES);
+	result = rw_verify_area(WRITE, file, &position, write->count);
+	if (unlikely(result)) {
+		cached_put_folios(&folios);
+		return cosy_call_result(run, result);
+	}
+	/* A frozen file system may stay so for long: only the ordinary call waits. */
+	result = COSY_ORDINARY;
+	if (likely(file_start_write_trylock(file))) {
+		result = likely(owner == OWNER_TMPFS) ? tmpfs_write(run, write, &folios, address)
+						      : ext4_write(run, write, &folios, address);
+		if (likely(result != COSY_ORDINARY))
+			cosy_write_done(file, result);
+		file_end_write(file);
+	}
+	cached_put_folios(&folios);
+	if (likely(result > 0))
+		*write->end = position + result;
+	return likely(result != COSY_ORDINARY) ? result
+					       : cosy_guard_failed(run, COSY_GUARD_LIMITED);
+}
