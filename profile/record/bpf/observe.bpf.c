@@ -24,7 +24,6 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define SYS_execveat	 322
 #define DUMPABLE_BITS	 3
 #define DUMPABLE_BY_USER 1 /* SUID_DUMP_USER */
-#define MAX_ANCESTORS	 32
 
 /* What is read of the kernel's structures; where it is in this kernel, libbpf looks up. */
 #define KERNELS __attribute__((preserve_access_index))
@@ -63,7 +62,6 @@ struct signal_struct {
 
 struct task_struct {
 	int pid, tgid;
-	struct task_struct *real_parent;
 	const struct cred *real_cred;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
@@ -116,7 +114,7 @@ const volatile __u8 argument_path[OBSERVATION_CALLS], argument_given[OBSERVATION
 
 /* Whether only processes of one user, without privileges, are watched; and which. */
 const volatile bool confined;
-const volatile __u32 only_uid, only_gid, only_below;
+const volatile __u32 only_uid, only_gid;
 
 /* Of ATTACH: whom; how many threads of his are watched now, and were refused. */
 __u32 attach_pid, attach_added, attach_refused;
@@ -184,21 +182,6 @@ static bool task_allowed(struct task_struct *task)
 	       BPF_CORE_READ(cred, user_ns) == BPF_CORE_READ(current, real_cred, user_ns);
 }
 
-/* Where an administrator allows a debugger only its own descendants (Yama). */
-static bool task_below(struct task_struct *task)
-{
-	if (!only_below)
-		return true;
-	for (int i = 0; i < MAX_ANCESTORS; i++) {
-		task = BPF_CORE_READ(task, real_parent);
-		if (!task || BPF_CORE_READ(task, tgid) <= 1)
-			return false;
-		if (BPF_CORE_READ(task, tgid) == (int)only_below)
-			return true;
-	}
-	return false;
-}
-
 /* For each task there is, once for each ATTACH. */
 SEC("iter/task")
 int attach_task(struct bpf_iter__task *context)
@@ -209,7 +192,7 @@ int attach_task(struct bpf_iter__task *context)
 
 	if (!task || (__u32)task->tgid != attach_pid || bpf_task_storage_get(&watched, task, 0, 0))
 		return 0;
-	if (!task_allowed(task) || !task_below(task)) {
+	if (!task_allowed(task)) {
 		attach_refused++;
 		return 0;
 	}

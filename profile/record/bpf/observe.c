@@ -191,29 +191,26 @@ static void observer_serve(struct observer *observer)
 /* --- Programs --------------------------------------------------------------------------- */
 
 /*
- * An unprivileged user's: see task_allowed.  Root's own processes are no secret to root.  Yama's
- * scope 1 lets a debugger at its own descendants only, a higher one at nobody's.
+ * Root's own processes are no secret to root.  For others see task_allowed; and Yama must leave
+ * debuggers alone, as we cannot tell whose descendant a caller's process is to be.  Tracepoints
+ * would let anybody slow down every process of the machine.
  */
-static int observer_confine(struct observe *programs)
+static int observer_confine(struct observe *programs, enum event_backend backend)
 {
-	FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	FILE *file;
 	int scope = 0;
 
-	if (file) {
-		if (fscanf(file, "%d", &scope) != 1)
-			scope = 3;
-		fclose(file);
-	}
 	programs->rodata->confined = getuid() != 0;
 	if (!programs->rodata->confined)
 		return 0;
 	programs->rodata->only_uid = getuid();
 	programs->rodata->only_gid = getgid();
-	if (scope > 1)
-		return -EPERM;
-	if (scope)
-		programs->rodata->only_below = getppid();
-	return 0;
+	file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	if (file && fscanf(file, "%d", &scope) != 1)
+		scope = -1;
+	if (file)
+		fclose(file);
+	return scope || backend != EVENT_BACKEND_FENTRY ? -EPERM : 0;
 }
 
 static int observer_load(struct observer *observer, enum event_backend backend)
@@ -234,7 +231,7 @@ static int observer_load(struct observer *observer, enum event_backend backend)
 		programs->rodata->argument_given[nr] = call_given(nr) + 1;
 		programs->rodata->argument_made[nr] = call_made(nr) + 1;
 	}
-	error = observer_confine(programs);
+	error = observer_confine(programs, backend);
 	if (!error)
 		error = observe__load(programs);
 	if (!error)
