@@ -5,10 +5,14 @@
  *   crowd flood N	says "ready", waits for a line of input, makes N times getppid, says "done"
  *   crowd forks N	N children in turn, each of which calls getuid and ends
  *   crowd others N	the same with getgid
+ *   crowd rewrite N	N times access and write, of memory that another thread rewrites and unmaps meanwhile
  */
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +42,36 @@ static int crowd_fork(int n, int nr)
 	return 0;
 }
 
+/* A path and a buffer that reach from one page into another, which comes and goes. */
+static char *volatile shifting;
+
+static void *crowd_rewriter(void *argument)
+{
+	(void)argument;
+	for (unsigned int i = 0;; i++) {
+		memset(shifting + 4000, "\033/<&\377"[i % 5], 96);
+		mprotect(shifting + 4096, 4096, i % 2 ? PROT_NONE : PROT_READ | PROT_WRITE);
+		shifting[4000 + i % 96] = 0;
+	}
+	return NULL;
+}
+
+static int crowd_rewrite(int n)
+{
+	int null = open("/dev/null", O_WRONLY);
+	pthread_t thread;
+
+	shifting = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (shifting == MAP_FAILED || null < 0 ||
+	    pthread_create(&thread, NULL, crowd_rewriter, NULL))
+		return 1;
+	for (int i = 0; i < n; i++) {
+		syscall(SYS_access, shifting + 4000, R_OK);
+		syscall(SYS_write, null, shifting + 4064, 64);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int n = argc == 3 ? atoi(argv[2]) : 0;
@@ -48,5 +82,7 @@ int main(int argc, char **argv)
 		return crowd_fork(n, SYS_getuid);
 	if (n > 0 && !strcmp(argv[1], "others"))
 		return crowd_fork(n, SYS_getgid);
+	if (n > 0 && !strcmp(argv[1], "rewrite"))
+		return crowd_rewrite(n);
 	return 2;
 }

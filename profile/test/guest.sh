@@ -40,6 +40,11 @@ expect "others' calls" "$(calls getgid)" -eq 0
 expect "processes" "$(number processes)" -eq 301
 expect "lost" "$(number lost)" -eq 0
 
+# What a call names is rewritten and unmapped while it is looked at.
+record --backend fentry -- ./profile_crowd rewrite 2000 || fail "rewrite"
+expect "accesses" "$(./profile_sequence /tmp/events | grep -ac "^access")" -ge 2000
+expect "lost" "$(number lost)" -eq 0
+
 # Who reads is stopped until the ring is full: what is not there is counted.
 mkfifo /tmp/go
 record --backend fentry -- ./profile_crowd flood 200000 </tmp/go &

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Records a program whose calls are known, and compares what `cosy profile` says of it.
 
-record_test.py COSY SUBJECT
+record_test.py COSY SUBJECT CROWD
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-COSY, SUBJECT = sys.argv[1:3]
+COSY, SUBJECT, CROWD = sys.argv[1:4]
 TURNS = 100
 
 
@@ -123,6 +123,7 @@ def main() -> None:
         profile("--", folder + "/none", status=127)
         profile(status=2)
         check_attach()
+        check_rewritten()
         check_page(Path(folder), source, out)
         check_verify(source, out)
 
@@ -241,6 +242,15 @@ def check_page(folder: Path, source: str, out: str) -> None:
     last = max(i for i, row in enumerate(parser.places) if row[:1] == ["all others"])
     first = max(i for i, row in enumerate(parser.places) if row[:1] == ["where"])
     assert sum(int(row[3]) for row in parser.places[first + 1 : last + 1]) == json.loads(report.read_text())["calls"]
+
+
+def check_rewritten() -> None:
+    """Names and bytes that another thread rewrites and unmaps while they are looked at do no harm."""
+    text = profile("--json", "-", "--", CROWD, "rewrite", str(20 * TURNS))
+    report = json.loads(text)
+    assert calls(report, "access") >= 20 * TURNS, text
+    assert calls(report, "write") == 20 * TURNS, text
+    assert "\x1b" not in text
 
 
 def check_attach() -> None:
