@@ -100,7 +100,7 @@ static bool isForeignTarget(const string &Arg, const string &Next) {
   return !Target.empty() && !startsWith(Target, "x86_64");
 }
 
-/// The words of a response file, quoted as GNU tools do.
+/// Splits a response file into words, quoted as GNU tools do.
 static vector<string> splitResponse(const string &Text) {
   vector<string> Words;
   string Word;
@@ -134,7 +134,7 @@ static vector<string> splitResponse(const string &Text) {
   return Words;
 }
 
-/// A file that names itself must end somewhere.
+/// Depth of response files in response files: one may name itself.
 static constexpr int MaxNesting = 16;
 
 static void expand(const string &Arg, vector<string> &Out, int Nesting) {
@@ -197,7 +197,7 @@ Arguments parseArguments(int Count, char **Values) {
     if (parseOwn(Arg, A))
       continue;
     if (startsWith(Arg, "-Rpass=")) {
-      A.RemarkPattern = Arg.substr(7); // of several the last holds
+      A.RemarkPattern = Arg.substr(7); // the last of several holds
       continue;
     }
     A.Rest.push_back(Arg);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-/// What cosycc has to know of a command line that it passes on to clang.
+/// The facts that cosycc needs of a command line that it passes on to clang.
 struct Arguments {
   std::vector<std::string> Rest; ///< Everything that is not cosycc's own.
 
@@ -16,7 +16,7 @@ struct Arguments {
   bool Remarks = false;      ///< -Rcosy
   bool Warnings = true;      ///< -W[no-]cosy
   bool Errors = false;       ///< -W[no-]error=cosy
-  std::string RemarkPattern; ///< Of an -Rpass=, which is not in Rest.
+  std::string RemarkPattern; ///< Taken from -Rpass=, which is not in Rest.
 
   bool HasInput = false;
   bool Links = true;         ///< No option stops before the linker.

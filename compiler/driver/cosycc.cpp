@@ -11,7 +11,7 @@
 //   -shared-libcosy           link libcosy.so to a program, not libcosy.a
 //   -Wno-cosy, -Werror=cosy   do not warn / fail when a region stays native
 //
-// What it adds, and where that is found:
+// It adds these, and finds them there:
 //   the plugins   $COSY_PLUGIN (CosyPass.so alone), beside cosycc, ../lib,
 //                 ../lib/cosy, as built
 //   headers       ../include, as built
@@ -33,7 +33,7 @@ static bool exists(const string &Path) {
   return access(Path.c_str(), R_OK) == 0;
 }
 
-/// The directory that this program is in, without a slash at the end.
+/// Returns the directory of this program, without a slash at the end.
 static string ownDirectory() {
   char Path[PATH_MAX];
   ssize_t Length = readlink("/proc/self/exe", Path, sizeof(Path));
@@ -43,7 +43,7 @@ static string ownDirectory() {
   return S.substr(0, S.rfind('/'));
 }
 
-/// The first of the places where Name is, as Place/Name, or "".
+/// Finds Name in the first of the places that has it; Place/Name, or "".
 static string find(const vector<string> &Places, const string &Name) {
   for (const string &Place : Places)
     if (exists(Place + "/" + Name))
@@ -71,7 +71,7 @@ static void add(vector<string> &To, std::initializer_list<string> Words) {
   To.insert(To.end(), Words);
 }
 
-/// An option for the plugin: it must reach cc1 and nobody else.
+/// Adds an option for the plugin: it must reach cc1 and nobody else.
 static void addPluginOption(vector<string> &To, const string &Option) {
   add(To, {"-Xclang", "-mllvm", "-Xclang", Option});
 }
@@ -82,8 +82,8 @@ static void addHeaders(vector<string> &To, const string &Own) {
     add(To, {"-isystem", Installed});
     return;
   }
-  // In the source tree the kernel's interface has a folder of its own, and what
-  // is generated lies with the build.
+  // In the source tree the kernel's interface has a folder of its own, and
+  // generated headers lie with the build.
   add(To, {"-isystem", COSY_INCLUDE_FALLBACK, "-isystem",
            COSY_INCLUDE_FALLBACK "/uapi", "-isystem", COSY_GENERATED_FALLBACK});
 }
@@ -98,7 +98,8 @@ static void addPlugin(vector<string> &To, const Arguments &A,
               Plugin == Pass ? " (set COSY_PLUGIN)" : "");
       exit(1);
     }
-  // The pass twice: first its options are made known to cc1, then itself.
+  // Name the pass twice: -fplugin makes its options known, -fpass-plugin runs
+  // it.
   add(To, {"-fplugin=" + Frontend, "-fplugin=" + Pass, "-fpass-plugin=" + Pass,
            "-D__COSYCC__=1"});
   if (!A.HasDebugInfo)
@@ -119,9 +120,9 @@ static void addPlugin(vector<string> &To, const Arguments &A,
     add(To, {"-Rpass=(" + A.RemarkPattern + ")|^cosy$"});
 }
 
-/// A program has libcosy in it, since the dynamic linker takes longer for one
-/// library more than short runs can earn.  Shared libraries of a process should
-/// have one libcosy between them.
+/// Adds libcosy.  A program gets libcosy.a, since the dynamic linker takes
+/// longer for one more library than short runs can earn.  Shared libraries get
+/// libcosy.so, so that those of one process share it.
 static void addLibrary(vector<string> &To, const Arguments &A,
                        const string &Own) {
   bool Shared = A.SharesLibrary && !A.LinksStatically;
@@ -138,7 +139,7 @@ static void addLibrary(vector<string> &To, const Arguments &A,
     add(To, {"-l:libcosy.a"});
     return;
   }
-  // One without regions does not need it at run time.
+  // A library without regions does not need it at run time.
   add(To, {"-Wl,-rpath," + Dir, "-Wl,--push-state,--as-needed", "-lcosy",
            "-Wl,--pop-state"});
 }
@@ -157,7 +158,7 @@ int main(int Count, char **Values) {
     add(Command, {"--driver-mode=g++"});
   if (!A.RemarkPattern.empty() && (A.Off || !A.Remarks))
     add(Command, {"-Rpass=" + A.RemarkPattern});
-  // Whatever is not used by this invocation is none of the user's business.
+  // Do not warn the user of options that cosycc added and clang does not use.
   add(Command, {"--start-no-unused-arguments"});
   if (!A.Off)
     addPlugin(Command, A, Own);
@@ -165,22 +166,22 @@ int main(int Count, char **Values) {
   add(Command, {"--end-no-unused-arguments"});
 
   bool Files = false;
-  vector<string> Behind;
+  vector<string> Libraries;
   if (A.HasInput && A.Links && A.LinksLibraries && !A.Foreign) {
-    add(Behind, {"--start-no-unused-arguments"});
-    addLibrary(Behind, A, Own);
-    add(Behind, {"--end-no-unused-arguments"});
+    add(Libraries, {"--start-no-unused-arguments"});
+    addLibrary(Libraries, A, Own);
+    add(Libraries, {"--end-no-unused-arguments"});
   }
   for (const string &Arg : A.Rest) {
-    // Options cannot follow the files behind "--".
+    // No option may follow the files after "--".
     if (Arg == "--" && !Files) {
       Files = true;
-      Command.insert(Command.end(), Behind.begin(), Behind.end());
-      Behind.clear();
+      Command.insert(Command.end(), Libraries.begin(), Libraries.end());
+      Libraries.clear();
     }
     Command.push_back(Arg);
   }
-  Command.insert(Command.end(), Behind.begin(), Behind.end());
+  Command.insert(Command.end(), Libraries.begin(), Libraries.end());
 
   if (A.Rest.size() == 1 && A.Rest[0] == "--version") {
     printf("cosycc version %s\n", COSY_VERSION);

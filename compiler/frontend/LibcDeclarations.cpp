@@ -2,9 +2,9 @@
 //===- LibcDeclarations.cpp - Which functions are the C library's ---------===//
 //
 // A clang plugin.  IR does not say where a function was declared, so bind(2)
-// and a program's own bind() of another file look alike there.  This marks what
-// a header of the C library declares: each call and declaration gets an
-// attribute,
+// and a program's own bind() in another file look alike there.  This marks the
+// functions that a header of the C library declares: each call and declaration
+// gets an attribute,
 //
 //   declare i32 @bind(i32, ptr, i32) #1
 //   attributes #1 = { "llvm.assume"="cosy_libc" }
@@ -28,7 +28,7 @@
 using namespace clang;
 using llvm::StringRef;
 
-/// Folders of headers of the C library, and its headers that are in none.
+/// True for headers in the C library's folders, and for its others by name.
 static bool isLibcHeader(StringRef Path) {
   static const llvm::StringSet<> Folders = {"arpa", "bits", "netinet", "sys"};
   static const llvm::StringSet<> Files = {
@@ -44,7 +44,7 @@ namespace {
 
 class Marker : public ASTConsumer {
   ASTContext *Context = nullptr;
-  /// By the name of a system header.
+  /// Caches isLibcHeader by the name of a system header.
   llvm::StringMap<bool> IsLibc;
 
 public:
@@ -67,7 +67,8 @@ private:
     }
   }
 
-  /// A preprocessed file says by its line markers where a line is from.
+  /// Looks at line markers, too: a preprocessed file says by them where a line
+  /// is from.
   bool isInLibcHeader(const FunctionDecl &F) {
     const SourceManager &Sources = Context->getSourceManager();
     if (!Sources.isInSystemHeader(F.getLocation()))
@@ -92,7 +93,8 @@ protected:
                  const std::vector<std::string> &) override {
     return true;
   }
-  /// Code is made of each declaration as it is read, so this comes first.
+  /// Runs first, since clang generates code for each declaration as it reads
+  /// it.
   ActionType getActionType() override { return AddBeforeMainAction; }
 };
 

@@ -21,7 +21,7 @@ using namespace cosy;
 
 ALWAYS_ENABLED_STATISTIC(NumWide, "Number of products and shifts of 128 bits");
 
-/// The upper 64 bits of a product of unsigned ones.
+/// Computes the upper 64 bits of a product of two unsigned words.
 static Value *upperProduct(IRBuilder<> &B, Value *X, Value *Y) {
   Value *Mask = B.getInt64(0xffffffff);
   Value *XL = B.CreateAnd(X, Mask), *XH = B.CreateLShr(X, 32);
@@ -60,8 +60,8 @@ void cosy::expandWideShift(BinaryOperator *Op) {
   Value *High = B.CreateTrunc(B.CreateLShr(Op->getOperand(0), 64), I64);
   Value *InWord = B.CreateAnd(Count, 63);
   Value *Whole = B.CreateICmpNE(B.CreateAnd(Count, 64), B.getInt64(0));
-  // What leaves the one word enters the other; by 64 and more, a whole word
-  // does.
+  // Bits that leave the one word enter the other; a shift by 64 or more moves
+  // a whole word.
   Value *Both = B.CreateIntrinsic(Left ? Intrinsic::fshl : Intrinsic::fshr,
                                   {I64}, {High, Low, InWord});
   if (Left) {
@@ -87,7 +87,7 @@ void cosy::expandMultiplyOverflow(CallInst *Call, bool Signed) {
   Value *Low = B.CreateMul(X, Y), *High = upperProduct(B, X, Y);
   Value *Fits = B.getInt64(0);
   if (Signed) {
-    // As signed: minus Y where X is negative, minus X where Y is.
+    // For signed words: minus Y where X is negative, minus X where Y is.
     High = B.CreateSub(High, B.CreateAnd(B.CreateAShr(X, 63), Y));
     High = B.CreateSub(High, B.CreateAnd(B.CreateAShr(Y, 63), X));
     Fits = B.CreateAShr(Low, 63);
@@ -101,7 +101,7 @@ void cosy::expandMultiplyOverflow(CallInst *Call, bool Signed) {
 
 namespace {
 /// Rebuilds values of floating-point or vector type as integers of the same
-/// size, as far as they only come from loads, constants and choices.
+/// size, where they only come from loads, constants and choices.
 class FloatMoves {
   const DataLayout &DL;
   DenseMap<Value *, Value *> Done;

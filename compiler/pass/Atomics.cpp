@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //===- Atomics.cpp - Atomic accesses in terms of BPF ----------------------===//
 //
-// Compounds run on x86-64 only: every load acquires and every store releases,
-// so plain accesses do, kept in their order by compiler barriers.  BPF has
-// updates of 4 and 8 bytes; smaller ones are a compare-exchange of the word.
+// Compounds run on x86-64 only, where every load acquires and every store
+// releases: plain accesses will do if compiler barriers keep their order.  BPF
+// has updates of 4 and 8 bytes; smaller ones are a compare-exchange of the
+// word.
 //
 //   %v = load atomic i64, ptr %p acquire   ->  %v = load volatile i64, ptr %p
 //   %o = atomicrmw sub ptr %p, i64 %n ..   ->  atomicrmw add ptr %p, i64 -%n
@@ -46,9 +47,9 @@ static void lowerLoad(LoadInst *L) {
 static void lowerStore(BpfModule &M, StoreInst *S) {
   IRBuilder<> Before(S);
   createCompilerBarrier(Before);
-  IRBuilder<> Behind(S->getNextNode());
+  IRBuilder<> After(S->getNextNode());
   if (S->getOrdering() == AtomicOrdering::SequentiallyConsistent)
-    createFence(M, Behind);
+    createFence(M, After);
   S->setAtomic(AtomicOrdering::NotAtomic);
   S->setVolatile(true);
 }
@@ -101,7 +102,7 @@ static std::pair<Value *, Value *> exchange(IRBuilder<> &B, Value *P,
   return {B.CreateExtractValue(Pair, 0), B.CreateExtractValue(Pair, 1)};
 }
 
-/// old = *p; do new = f(old); while (!exchange(p, old, new));
+/// Expands to: old = *p; do new = f(old); while (!exchange(p, old, new));
 static void expandUpdate(AtomicRMWInst *I, uint64_t Size) {
   IRBuilder<> B(I);
   bool Small = !isWholeWord(Size);
@@ -133,8 +134,8 @@ static void expandUpdate(AtomicRMWInst *I, uint64_t Size) {
   I->eraseFromParent();
 }
 
-/// A compare-exchange of the word fails too when its other bytes changed; then
-/// it is repeated as long as this object still has the expected value.
+/// Compares and exchanges the word.  That also fails when only its other bytes
+/// changed, so it is repeated while this object still has the expected value.
 static void expandSmallExchange(AtomicCmpXchgInst *I) {
   IRBuilder<> B(I);
   Type *Small = I->getCompareOperand()->getType();

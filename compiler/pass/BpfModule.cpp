@@ -79,7 +79,8 @@ LoadInst *BpfModule::loadField(IRBuilderBase &B, Type *Ty, unsigned Offset) {
 
 unsigned BpfModule::allocateField(uint64_t Size, Align Alignment) {
   unsigned Offset = alignTo(ContextSize, std::max(Alignment, Align(8)));
-  // Refused as too large long before this overflows: see assignStorage.
+  // assignStorage refuses such a context as too large; this only avoids
+  // overflow.
   ContextSize = std::min<uint64_t>(Offset + alignTo(Size, 8), 1u << 30);
   return Offset;
 }
@@ -94,8 +95,8 @@ CallInst *BpfModule::createCall(IRBuilderBase &B, uint32_t Number,
   }
   auto *Ty = FunctionType::get(Result ? Result : B.getInt64Ty(), Types, false);
   auto *F = cast<Function>(M->getOrInsertFunction(Name, Ty).getCallee());
-  // What the call does to memory stays unknown, as it is for clang: a signal
-  // handler may run, a mapping may change.
+  // Say nothing about memory, as clang does: a signal handler may run in the
+  // call, or a mapping may change.
   F->setDoesNotThrow();
   return B.CreateCall(F, Args);
 }
@@ -108,8 +109,8 @@ bool cosy::isNumberedCall(const Value *Callee, uint32_t &Number) {
   return !Name.consumeInteger(10, Number);
 }
 
-/// The functions with a body that F can reach, and that cannot be replaced at
-/// link time.
+/// Collects the functions that F can reach, have a body and cannot be replaced
+/// at link time.
 static void collectReachable(Function *F, SetVector<Function *> &Found) {
   if (F->isDeclaration() || F->isInterposable() || !Found.insert(F))
     return;
@@ -135,8 +136,8 @@ static void collectReachable(Function *F, SetVector<Function *> &Found) {
   }
 }
 
-/// What a function keeps of the host: what it says of its behaviour, nothing
-/// of the host's processor, sanitizers or sections.
+/// Leaves a function the attributes that describe its behaviour, and takes
+/// those about the host's processor, sanitizers and sections.
 static void stripFunction(BpfModule &B, Function &F) {
   AttrBuilder Keep(F.getContext());
   for (auto Kind : {Attribute::NoUnwind, Attribute::MustProgress,
@@ -154,7 +155,7 @@ static void stripFunction(BpfModule &B, Function &F) {
   F.setCallingConv(CallingConv::C);
   F.setAlignment(MaybeAlign());
   F.setDSOLocal(true);
-  // Type hashes of sanitizers would become data between the functions.
+  // A sanitizer's hash of the type would become data between the functions.
   SmallVector<std::pair<unsigned, MDNode *>, 4> Metadata;
   F.getAllMetadata(Metadata);
   for (auto [Kind, Node] : Metadata)
@@ -248,7 +249,7 @@ static void mapGlobals(BpfModule &B, ValueToValueMapTy &Map) {
         B.HostGlobals[Copy->getName()] = &F;
 }
 
-/// A scope for Main, so that what is inlined into it keeps its positions.
+/// Gives Main a scope, so that code inlined into it keeps its positions.
 static DebugLoc mainLocation(BpfModule &B, const Function &Body) {
   DISubprogram *SP = Body.getSubprogram();
   if (!SP)
@@ -264,7 +265,8 @@ static DebugLoc mainLocation(BpfModule &B, const Function &Body) {
   return DILocation::get(B.M->getContext(), SP->getLine(), 0, Scope);
 }
 
-/// Takes the inputs from the context, calls the region, puts the outputs there.
+/// Makes Main: it takes the inputs from the context, calls the region and puts
+/// the outputs there.
 static void createMain(const Extracted &R, Compound &C, BpfModule &B,
                        Function *Body) {
   LLVMContext &Ctx = B.M->getContext();
@@ -273,7 +275,7 @@ static void createMain(const Extracted &R, Compound &C, BpfModule &B,
                                {PointerType::get(Ctx, 0)}, false);
   B.Main =
       Function::Create(Ty, GlobalValue::ExternalLinkage, "cosy.main", *B.M);
-  // First in the module is first in the text.
+  // The first function of the module comes first in the text.
   B.Main->removeFromParent();
   B.M->getFunctionList().push_front(B.Main);
   B.Main->setDoesNotThrow();

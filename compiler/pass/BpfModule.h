@@ -17,33 +17,33 @@ struct BpfModule {
   std::unique_ptr<llvm::Module> M;
   /// i64 main(ptr ctx): the compound's first function.
   llvm::Function *Main = nullptr;
-  /// What a global's name in M stands for in the host.
+  /// Maps a global's name in M to what it stands for in the host.
   llvm::StringMap<llvm::GlobalValue *> HostGlobals;
-  /// Some call had a handler or clean-up for exceptions.
+  /// True if some call had a handler or clean-up for exceptions.
   bool HasHandlers = false;
   /// The context's layout so far: bytes in use.
   unsigned ContextSize = 0;
 
   explicit BpfModule(llvm::Module &Host) : Host(Host) {}
 
-  /// The compound's context, in any function: a placeholder until
+  /// Returns the compound's context, in any function: a placeholder until
   /// assignStorage.
   llvm::Value *context(llvm::IRBuilderBase &B);
   llvm::Value *contextField(llvm::IRBuilderBase &B, unsigned Offset);
-  /// Loads what the host stored at entry.
+  /// Loads a field that the host stored at entry.
   llvm::LoadInst *loadField(llvm::IRBuilderBase &B, llvm::Type *Ty,
                             unsigned Offset);
-  /// Room for a value in the context.
+  /// Allocates room for a value in the context; returns its offset.
   unsigned allocateField(uint64_t Size, llvm::Align Alignment = llvm::Align(8));
 
-  /// `call Number` with up to five arguments; i64 unless void.
+  /// Makes `call Number` with up to five arguments; i64 unless void.
   llvm::CallInst *createCall(llvm::IRBuilderBase &B, uint32_t Number,
                              llvm::ArrayRef<llvm::Value *> Args,
                              llvm::Type *Result = nullptr);
 };
 
-/// Functions that stand for `call N`: this prefix, N, and what tells apart
-/// declarations of one N with different types.
+/// Prefix of functions that stand for `call N`; N follows, and letters that
+/// tell declarations of one N with different types apart.
 constexpr char CallPrefix[] = "__cosy_call.";
 constexpr char ContextName[] = "__cosy_context";
 /// Attribute of functions that may be active more than once.
@@ -55,26 +55,27 @@ bool isNumberedCall(const llvm::Value *Callee, uint32_t &Number);
 /// True for the inline assembly that makes a call with a sixth argument.
 bool isSixCall(const llvm::InlineAsm &Asm);
 
-/// The BPF target machine.
+/// Returns the BPF target machine.
 llvm::TargetMachine &bpfTarget();
 
 /// Fills in M, Main and HostGlobals.
 void makeBpfModule(const Extracted &R, Compound &C, BpfModule &B);
 
 // LibcFunctions.cpp
-/// True if a function without a body may be the program's own, whatever its
-/// name is.  Also of a copy in M.
+/// True if a function without a body, or its copy in M, may be the program's
+/// own in spite of its name.
 bool isForeign(const llvm::Function &F);
 
 // LowerCalls.cpp
 /// Turns calls of libc functions that the table knows into calls by number
 /// with errno handling, or of the embedded runtime.  Leaves the others alone.
 void lowerCalls(BpfModule &B, Compound &C);
-/// The name of the C library's (or libcosy's) function that is called, or "".
+/// Returns the name of the C library's (or libcosy's) function that is called,
+/// or "".
 llvm::StringRef libcName(const llvm::CallBase &C);
 /// Adds a function to those that the compound replaces by system calls.
 void noteReplaced(const BpfModule &B, Compound &C, const llvm::Function &F);
-/// Says of an operation on memory what LLVM may rely on.
+/// Marks a call of an operation on memory with what LLVM may rely on.
 void describeOperation(llvm::CallInst *Call, const char *Letters,
                        bool MayReturnArgument);
 
@@ -84,12 +85,12 @@ void describeOperation(llvm::CallInst *Call, const char *Letters,
 llvm::CallBase *expandFortified(BpfModule &B, llvm::CallBase *C);
 
 // Bytes.cpp
-/// Reads of a single byte into a local become readc, where the byte is in a
-/// register; true when any did.
+/// Makes reads of a single byte into a local readc, which returns it in a
+/// register; true when there was one.
 bool chooseBytes(BpfModule &B, const Extracted &R, Compound &C);
 
 // Views.cpp
-/// Reads into buffers that nothing else sees become views of the page cache.
+/// Makes reads into buffers that nothing else sees views of the page cache.
 void chooseViews(BpfModule &B, const Extracted &R, Compound &C);
 
 // Runtime.cpp
@@ -108,9 +109,9 @@ bool runtimeMakesCalls(llvm::StringRef LibcName);
 void planCalls(BpfModule &B, unsigned Budget);
 
 // Optimize.cpp
-/// clang's -O2 without what only hurts here.
+/// Runs clang's -O2 without what only hurts here.
 void optimize(BpfModule &B);
-/// After assignStorage: what its loads left to clean up.
+/// Cleans up, after assignStorage, what its loads left.
 void cleanUp(BpfModule &B);
 
 // Legalize.cpp
@@ -118,7 +119,7 @@ void cleanUp(BpfModule &B);
 void legalize(BpfModule &B, Compound &C, Reasons &Why);
 
 // Signatures.cpp
-/// Before optimisation: structures passed by value become explicit copies.
+/// Makes structures passed by value explicit copies; before optimisation.
 void expandByValue(BpfModule &B);
 /// Makes the signatures of called functions fit: five registers, one result.
 void packSignatures(BpfModule &B);
@@ -132,8 +133,8 @@ void assignStorage(BpfModule &B, Compound &C, Reasons &Why);
 bool emitCode(BpfModule &B, Compound &C, Reasons &Why);
 
 // Validate.cpp
-/// Why core/ refuses a program, and at which instruction; empty when it does
-/// not.
+/// Says why core/ refuses a program, and at which instruction; empty when it
+/// does not.
 std::string validateCode(const std::vector<uint8_t> &Code, uint32_t &Insn);
 
 } // namespace cosy

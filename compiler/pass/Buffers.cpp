@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //===- Buffers.cpp - What a compound does with a piece of memory ----------===//
 //
-// Two questions of one buffer: can anything but this region look at it while
-// the region runs (asked of the host's code, where the buffer is made), and
-// what does the region itself do with it (asked of the compound's module)?
-// Whatever is not understood counts as a look.
+// Answers two questions about a buffer.  Can anything but this region look at
+// it while the region runs?  The host's code tells, where the buffer is made.
+// What does the region itself do with it?  The compound's module tells.  A use
+// that is not understood counts as a look.
 //
 //===----------------------------------------------------------------------===//
 #include "Buffers.h"
@@ -19,7 +19,7 @@
 using namespace llvm;
 using namespace cosy;
 
-/// A function that gives memory of its own, in the shared buffer if it can.
+/// True for the result of a function that allocates in the shared buffer.
 static bool isSharedAllocation(const Value *V) {
   const auto *C = dyn_cast<CallBase>(V);
   if (!C)
@@ -41,7 +41,7 @@ class HostObject {
   TargetLibraryInfo Library;
   SmallPtrSet<const Value *, 16> Seen;
 
-  /// Functions into which an argument is followed, one from the other.
+  /// How many calls deep an argument is followed.
   static constexpr unsigned MaxDepth = 4;
 
 public:
@@ -50,8 +50,9 @@ public:
         LibraryImpl(Triple(R.Host->getParent()->getTargetTriple())),
         Library(LibraryImpl) {}
 
-  /// What makes it known, or nothing.  Site is where the host does it: null
-  /// while V is the host's own value.
+  /// Says what makes the address known to others; empty: nothing does.  Site is
+  /// the host's instruction that leads there, null while V is the host's own
+  /// value.
   std::string whyKnown(Value *V, const Instruction *Site, unsigned Depth) {
     if (!Seen.insert(V).second)
       return "";
@@ -67,8 +68,8 @@ public:
   }
 
 private:
-  /// Only what can happen before the region, or between two runs of it,
-  /// matters.
+  /// True if Site can run before the region or between two runs of it; later
+  /// does not matter.
   bool matters(const Instruction *Site) const {
     return isPotentiallyReachable(Site, R.Call);
   }
@@ -119,7 +120,7 @@ private:
       if (Name == "cosy_mem_free")
         return "";
       if (findWrapper(Name) || Name == "cosy_is_shared")
-        // memchr and its like return a part of it.
+        // memchr and its like return a pointer into it.
         return Call->getType()->isPointerTy()
                    ? whyKnown(Call, Depth ? Site : nullptr, Depth)
                    : "";
@@ -140,7 +141,7 @@ private:
 static Buffer inputBuffer(const Extracted &R, unsigned Input) {
   Buffer Ret;
   Value *V = R.Call->getArgOperand(Input);
-  // At a loop's head, what the region around it is given.
+  // At a loop's head, look at what the region around it is given.
   if (auto *A = dyn_cast<Argument>(V); A && R.Outer) {
     Ret = inputBuffer(*R.Outer, A->getArgNo());
     if (Ret.WhyShared.empty())
@@ -216,7 +217,8 @@ Buffer cosy::bufferOf(BpfModule &B, const Extracted &R, const Compound &C,
     if (auto *A = dyn_cast<AllocaInst>(Object)) {
       auto Size = A->getAllocationSize(B.M->getDataLayout());
       Ret.Size = Size ? Size->getFixedValue() : 0;
-      // The others' memory is soon somebody else's.
+      // Another function's local is gone, and its memory reused, when it
+      // returns.
       if (A->getFunction() != B.Main)
         Ret.WhyShared = "the buffer is of a function that is not inlined";
     } else if (isa<GlobalVariable>(Object)) {
@@ -229,7 +231,7 @@ Buffer cosy::bufferOf(BpfModule &B, const Extracted &R, const Compound &C,
   return Ret;
 }
 
-/// Operations whose result points into what their first argument points to.
+/// True for operations that return a pointer into their first argument.
 static bool returnsPart(uint32_t Number) {
   for (const char *Name :
        {"memchr", "memrchr", "memmem", "strchr", "strrchr", "strchrnul",
@@ -247,7 +249,7 @@ class UseFollower {
   SmallPtrSet<Value *, 16> Seen;
   SmallVector<Value *, 16> Work;
   SmallVector<BinaryOperator *, 4> Differences;
-  bool Masks = false; ///< Some of what is followed may be bits of an address.
+  bool Masks = false; ///< Some values followed may be bits of an address.
 
 public:
   BufferUses follow(const Buffer &Buf) {
@@ -257,8 +259,8 @@ public:
       while (!Work.empty())
         for (Use &U : Work.pop_back_val()->uses())
           visit(U);
-      // The difference of two addresses of the object is no address, but that
-      // of one and another's low bits is.
+      // The difference of two addresses of the object is no address.  That of
+      // an address and another's low bits is one.
       erase_if(Differences, [&](BinaryOperator *Op) {
         return !Masks && Seen.contains(Op->getOperand(0)) &&
                Seen.contains(Op->getOperand(1));
@@ -355,7 +357,7 @@ private:
         lose(Intr, "the buffer's address is computed with");
       return;
     }
-    // Among six it is a number.
+    // A call of six arguments takes addresses as numbers.
     if (auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand());
         Asm && isSixCall(*Asm))
       return addCall(Call);

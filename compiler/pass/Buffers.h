@@ -8,8 +8,8 @@
 
 namespace cosy {
 
-/// An object of the compound's module: an alloca, a global, or what every load
-/// of one input gives.
+/// An object of the compound's module: an alloca, a global, or the memory that
+/// every load of one input points to.
 struct Buffer {
   llvm::Value *Object = nullptr;             ///< The first of Roots.
   llvm::SmallVector<llvm::Value *, 2> Roots; ///< Where its address comes from.
@@ -18,11 +18,11 @@ struct Buffer {
   std::string WhyShared;
 };
 
-/// The object that a pointer of the compound's module leads to.
+/// Finds the object that a pointer of the compound's module leads to.
 Buffer bufferOf(BpfModule &B, const Extracted &R, const Compound &C,
                 llvm::Value *Pointer);
 
-/// The offset of the context's field that a load reads, or nothing.
+/// Returns the offset of the context's field that a load reads, or nothing.
 std::optional<uint64_t> fieldOf(const llvm::Value *V);
 
 /// All that happens to an object by way of its roots.
@@ -37,8 +37,8 @@ struct BufferUses {
 };
 BufferUses usesOf(const Buffer &Buf);
 
-/// Has the views of a local end where nobody looks at it any more.
-void discardBehindUses(BpfModule &B, const Buffer &Buf);
+/// Ends views of a local after the last look at it.
+void discardAfterUses(BpfModule &B, const Buffer &Buf);
 
 } // namespace cosy
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Bytes.cpp - Reads of one byte give it in a register ----------------===//
+//===- Bytes.cpp - Reads of one byte return it in a register --------------===//
 //
 // read(fd, &c, 1) into a byte that only the region sees becomes readc: c is
 // then a value, and the program's tests of both fold into tests of one:
@@ -57,13 +57,13 @@ static bool isOnlyAByte(const Buffer &Buf, const BufferUses &Uses) {
          });
 }
 
-/// read's result, and the byte where there is one, from readc's.
+/// Makes read's result, and the byte where there is one, of readc's.
 static void replaceRead(BpfModule &B, CallInst *Read, Value *Byte) {
   IRBuilder<> IB(Read);
   Value *Result =
       B.createCall(IB, operationNumber("readc"), {Read->getArgOperand(0)});
   Instruction *Got, *Not;
-  // Two ways rather than selects: each folds into the tests that follow.
+  // Branch rather than select: each branch folds into the tests that follow.
   SplitBlockAndInsertIfThenElse(IB.CreateICmpSGE(Result, IB.getInt64(0)), Read,
                                 &Got, &Not);
   IRBuilder<> GB(Got), NB(Not);
@@ -78,7 +78,7 @@ static void replaceRead(BpfModule &B, CallInst *Read, Value *Byte) {
   Read->eraseFromParent();
 }
 
-/// A local of the compound in place of a byte of the host's.
+/// Makes a local of the compound in place of a byte of the host's.
 static AllocaInst *createShadow(BpfModule &B, Value *HostByte) {
   IRBuilder<> IB(cast<Instruction>(HostByte)->getNextNode());
   IRBuilder<> EB(&B.Main->getEntryBlock(), B.Main->getEntryBlock().begin());

@@ -18,16 +18,17 @@ struct Wrapper {
   bool MakesCalls;  ///< System call, or operation that stands for some.
 };
 
-/// The call that a libc function means, or null.
+/// Finds the call that a libc function means, or null.
 const Wrapper *findWrapper(llvm::StringRef LibcName);
 
-/// The number of an operation of core/ops.def; it must exist.
+/// Returns the number of an operation of core/ops.def, which must exist.
 uint32_t operationNumber(llvm::StringRef Name);
 
-/// Why a system call may not be in a compound; nothing when it may.
+/// Says why a system call may not be in a compound; nothing when it may.
 std::optional<std::string> deniedCall(uint64_t Number);
 
-/// What is to be said of a function without a body that no wrapper covers.
+/// Says why a function without a body, which no wrapper covers, cannot be
+/// called.
 std::string whyNoWrapper(llvm::StringRef LibcName);
 
 /// True for a system call, and for an operation that stands for some.
@@ -36,7 +37,7 @@ bool makesCalls(uint32_t Number);
 /// True for a system call that has a specialised version.
 bool hasFastVersion(uint32_t Number);
 
-/// System calls that cannot fail, so that their result needs no test.
+/// True for system calls that cannot fail, so that their result needs no test.
 bool neverFails(uint32_t Number);
 
 } // namespace cosy

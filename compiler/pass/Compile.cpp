@@ -15,9 +15,9 @@ using namespace llvm;
 using namespace cosy;
 
 namespace {
-/// While a compound is compiled: keeps what LLVM complains of, since the region
-/// stays native then, no more; drops remarks, which would be of code that the
-/// user has not written.
+/// Takes LLVM's diagnostics while a compound is compiled.  Keeps errors as
+/// reasons: the region then stays native, and the build goes on.  Drops
+/// remarks, which would be about code that the user has not written.
 class QuietContext {
   LLVMContext &Ctx;
   std::unique_ptr<DiagnosticHandler> Previous;
@@ -51,8 +51,8 @@ public:
 };
 } // namespace
 
-/// Instructions to inline, first try and second: a compound whose spills or
-/// code get too large is tried again with more calls.
+/// Instructions to inline, at the first try and the second: a compound whose
+/// spills or code get too large is tried again with more calls.
 static constexpr unsigned InlineBudgets[] = {6000, 200};
 
 static void dump(const BpfModule &B, const char *Stage) {
@@ -77,7 +77,7 @@ static std::string nameOf(const Extracted &Region) {
          (Region.Outer ? ", from a loop on" : "");
 }
 
-/// One try.  Retry is set when fewer inlined functions might help.
+/// Tries once.  Sets Retry when fewer inlined functions might help.
 static bool compileOnce(const Extracted &R, unsigned Budget, Compound &C,
                         Reasons &Why, bool &Retry) {
   BpfModule B(*R.Host->getParent());

@@ -14,7 +14,7 @@ class Bytes {
   std::vector<uint8_t> Data;
 
 public:
-  /// The offset of a copy of [Source, Source + Size).
+  /// Appends a copy of [Source, Source + Size) and returns its offset.
   uint32_t append(const void *Source, size_t Size) {
     Data.resize(alignTo(Data.size(), 8));
     size_t Offset = Data.size();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //===- Cost.cpp - What a region gains in the kernel -----------------------===//
 //
-// An estimate from the native twin's code and the measured costs of
+// Estimates from the native twin's code and the measured costs of
 // core/costs.h: each system call saves its crossing, each access to memory and
-// each round of a loop costs more than outside.  How often a loop goes round is
-// not known, so one that makes no calls is taken for a short one.
+// each round of a loop costs more than outside.  Nobody knows how often a loop
+// will go round, so one that makes no calls is assumed to be short.
 //
 //===----------------------------------------------------------------------===//
 #include "CallTable.h"
@@ -19,7 +19,7 @@
 using namespace llvm;
 using namespace cosy;
 
-/// Rounds that a loop without calls is taken to go.
+/// Rounds that a loop is assumed to go.
 static constexpr int64_t AssumedRounds = 64;
 
 static Gain operator+(Gain A, Gain B) {
@@ -32,8 +32,8 @@ static bool isCall(const Instruction &I) {
 }
 
 bool cosy::roundsMakeCalls(const Loop &L, const LoopInfo &LI) {
-  // Is there a way round without a call?  Of inner loops it is not known
-  // whether they go round at all.
+  // Look for a way round without a call.  A call in an inner loop does not
+  // count, since that may go no round at all.
   SmallPtrSet<const BasicBlock *, 16> Seen;
   SmallVector<const BasicBlock *, 16> Work{L.getHeader()};
   while (!Work.empty()) {
@@ -53,11 +53,12 @@ bool cosy::roundsMakeCalls(const Loop &L, const LoopInfo &LI) {
 
 namespace {
 class Estimate {
-  /// Of functions that are called; while one is looked at, nothing.
+  /// Results for functions that are called; 0 while one is looked at, for
+  /// recursion.
   DenseMap<const Function *, Gain> Known;
 
 public:
-  /// All of a function, each loop for as often as is assumed.
+  /// Sums up a function, each loop for as many rounds as are assumed.
   Gain ofFunction(const Function &F) {
     auto [It, New] = Known.insert({&F, Gain{}});
     if (!New)
@@ -71,7 +72,7 @@ public:
     return Known[&F] = Ret;
   }
 
-  /// What is in no loop whose rounds all make calls.
+  /// Sums up the code that is in no loop whose rounds all make calls.
   Gain ofEntry(const Function &F, const LoopInfo &LI) {
     Gain Ret;
     for (const BasicBlock &BB : F)
@@ -79,7 +80,7 @@ public:
     return Ret;
   }
 
-  /// One round, without inner loops whose rounds all make calls.
+  /// Sums up one round, without inner loops whose rounds all make calls.
   Gain ofRound(const Loop &L, const LoopInfo &LI) {
     Gain Ret{-COSY_LOSS_ROUND, 0};
     for (const BasicBlock *BB : L.blocks())
@@ -88,8 +89,8 @@ public:
   }
 
 private:
-  /// For each round of the loop, or each entry of the function.  What an inner
-  /// loop loses it loses again and again; the calls in it are few.
+  /// Sums up a block, for each round of the loop or each entry of the function.
+  /// The losses of an inner loop count for every assumed round, its calls once.
   Gain ofBlock(const BasicBlock &BB, const Loop *Around, const LoopInfo &LI) {
     int64_t Rounds = 1;
     for (const Loop *L = LI.getLoopFor(&BB); L != Around;
@@ -115,7 +116,7 @@ private:
     const Value *Pointer = getLoadStorePointerOperand(&I);
     if (!Pointer)
       return {0, 1};
-    // What is not a global may be in the shared buffer, or in a register.
+    // All but globals may be in the shared buffer, or in a register.
     bool Elsewhere = isa<GlobalVariable>(getUnderlyingObject(Pointer));
     return {Elsewhere ? -COSY_LOSS_ELSEWHERE : -COSY_LOSS_SHARED, 1};
   }
@@ -152,8 +153,9 @@ void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> Heads,
     Ret.Loses &= Round.Saved <= 0;
     All = All + Round * AssumedRounds;
   }
-  // What is saved of what it costs outside, so that the rule on what was run
-  // outside becomes one on what would have been saved.
+  // The part saved of the cost outside: it turns the rule about the cost that
+  // ran outside (core/costs.h) into one about the cost that would have been
+  // saved.
   int64_t Share = All.Plain ? COSY_TIER_SHARE * All.Saved / All.Plain : 1;
   Ret.Share = std::clamp<int64_t>(Share, 1, COSY_TIER_SHARE);
 }

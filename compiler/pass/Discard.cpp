@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-//===- Discard.cpp - Views that end behind their last use -----------------===//
+//===- Discard.cpp - Views that end after their last use ------------------===//
 //
-// Before a call that may wait the module puts views into memory.  Of a buffer
-// that nobody looks at any more it need not (docs/inside/views.md): discard
-// says so after the last use of a local, wherever the region goes from there.
-// A part of cosy-choose-views:
+// Before a call that may wait the module writes views back, which is in vain
+// for a buffer that nobody looks at any more (docs/inside/views.md).  discard
+// says so after the last use of a local, on each way that the region can take
+// from there.  A part of cosy-choose-views:
 //
 //   call i64 @__cosy_call.65558.lpl(i64 %fd, ptr %p, i64 4096) ; view_read
 //   call void @__cosy_call.65570.pl(ptr %p, i64 4096)          ; discard, added
@@ -23,7 +23,7 @@ using namespace cosy;
 ALWAYS_ENABLED_STATISTIC(NumDiscards, "Number of discards after last uses");
 
 namespace {
-/// Where a local's bytes are still looked at.
+/// Knows where a local's bytes are still looked at.
 class Liveness {
   SmallPtrSet<const Instruction *, 16> Looks, Ends;
   SmallPtrSet<const BasicBlock *, 16> LiveIn;
@@ -51,7 +51,7 @@ public:
     });
   }
 
-  bool isLiveBehind(const Instruction &I) const {
+  bool isLiveAfter(const Instruction &I) const {
     return isLiveFrom(std::next(I.getIterator()), *I.getParent());
   }
 
@@ -70,7 +70,7 @@ private:
 };
 } // namespace
 
-void cosy::discardBehindUses(BpfModule &B, const Buffer &Buf) {
+void cosy::discardAfterUses(BpfModule &B, const Buffer &Buf) {
   auto *Object = dyn_cast<AllocaInst>(Buf.Object);
   if (!Object || !Buf.Size)
     return;
@@ -83,9 +83,9 @@ void cosy::discardBehindUses(BpfModule &B, const Buffer &Buf) {
   SmallVector<Instruction *, 8> Before;
   for (BasicBlock &BB : F) {
     for (Instruction &I : BB)
-      if (Live.looks().contains(&I) && !Live.isLiveBehind(I))
+      if (Live.looks().contains(&I) && !Live.isLiveAfter(I))
         Before.push_back(I.getNextNode());
-    // It was live on every way here, so that it is not said in vain.
+    // Only where it was live on every way here: elsewhere it may hold no view.
     if (!Live.isLiveIn(BB) && !pred_empty(&BB) &&
         all_of(predecessors(&BB),
                [&](BasicBlock *From) { return Live.isLiveOut(*From); }))

@@ -34,7 +34,7 @@ using namespace cosy;
 ALWAYS_ENABLED_STATISTIC(NumCompounds, "Number of compounds");
 ALWAYS_ENABLED_STATISTIC(NumInsns, "Number of their instructions");
 
-/// Where a fatal error of the back end is told, while it runs.
+/// Takes a fatal error of the back end while that runs.
 static std::string *FatalError;
 
 /// Ends a region's code generation, or, anywhere else, does what clang does.
@@ -49,12 +49,13 @@ static void handleFatalError(void *, const char *Reason,
   sys::Process::Exit(CrashDiagnostics ? 70 : 1);
 }
 
-/// Without this, unaligned accesses become byte loops; x86 has none of that.
+/// Makes accesses aligned: BPF's back end would split unaligned ones into
+/// bytes, which x86 does not need.
 static void raiseAlignment(Module &M) {
   const DataLayout &DL = M.getDataLayout();
   auto Raised = [&](Type *Ty, Align Old) {
     uint64_t Size = DL.getTypeStoreSize(Ty);
-    // Larger ones are split into words.
+    // The back end splits larger ones into words.
     return std::max(Old,
                     Size < 8 && isPowerOf2_64(Size) ? Align(Size) : Align(8));
   };
@@ -76,7 +77,7 @@ static bool generate(Module &M, SmallVectorImpl<char> &Object, Reasons &Why) {
     HandlerInstalled = true;
   }
   raw_svector_ostream OS(Object);
-  // A pass manager that was left in the middle cannot be destroyed.
+  // Leak it on an error: a pass manager left in the middle cannot be destroyed.
   auto *Passes = new legacy::PassManager;
   bool Supported = !bpfTarget().addPassesToEmitFile(
       *Passes, OS, nullptr, CodeGenFileType::ObjectFile);
@@ -136,7 +137,7 @@ static void readLines(const object::ObjectFile &Object, Compound &C) {
         C.Files.push_back(Path);
       LineEntry E{uint32_t(Row.Address.Address / 8), It->second, Row.Line,
                   Row.Column};
-      // Several rows may name one instruction: the last holds.
+      // Several rows may name one instruction: the last one holds.
       if (!C.Lines.empty() && C.Lines.back().Insn == E.Insn)
         C.Lines.back() = E;
       else if (C.Lines.empty() || C.Lines.back().Insn < E.Insn)
@@ -145,7 +146,7 @@ static void readLines(const object::ObjectFile &Object, Compound &C) {
   }
 }
 
-/// The position of an instruction, for what the validator says of it.
+/// Names an instruction's place in the source, for the validator's complaint.
 static std::string lineOf(const Compound &C, uint32_t Insn) {
   const LineEntry *Found = nullptr;
   for (const LineEntry &E : C.Lines)
@@ -154,7 +155,7 @@ static std::string lineOf(const Compound &C, uint32_t Insn) {
   return Found ? formatv(" (line {0})", Found->Line).str() : "";
 }
 
-/// What would be refused at run time is refused here.
+/// Refuses here a program that the kernel would refuse at run time.
 static void validate(const Compound &C, Reasons &Why) {
   uint32_t Insn;
   std::string Text = validateCode(C.Code, Insn);
@@ -163,7 +164,7 @@ static void validate(const Compound &C, Reasons &Why) {
         {formatv("instruction {0}{1}: {2}", Insn, lineOf(C, Insn), Text), {}});
 }
 
-/// What -Rcosy tells.
+/// Counts functions and calls for -Rcosy.
 static void count(Module &M, Compound &C) {
   for (Function &F : M) {
     C.NumFunctions += !F.isDeclaration();

@@ -29,7 +29,8 @@ ALWAYS_ENABLED_STATISTIC(NumExtracted,
                          "Number of regions that became functions");
 ALWAYS_ENABLED_STATISTIC(NumUnmovable, "Number of regions that cannot");
 
-/// What of an instruction cannot be moved to another function, or nothing.
+/// Says what keeps an instruction from being moved to another function, or
+/// null.
 static const char *unmovable(const Instruction &I) {
   if (isa<IndirectBrInst>(I))
     return "a computed goto";
@@ -85,9 +86,9 @@ static bool isLifetime(const User *U) {
   return Intr && Intr->isLifetimeStartOrEnd();
 }
 
-/// True if a local exists only while the region runs, so that it can live in
-/// the compound's context: its life starts inside.  That it is used only inside
-/// is not enough, since a later run or a pointer kept may find it again.
+/// True if a local's life starts inside the region, so that it can live in the
+/// compound's context.  A local that is only used inside will not do: a later
+/// run, or a pointer that was kept, may find it again.
 static bool isLocalToRegion(AllocaInst &A, const Region &R) {
   bool Starts = false;
   for (User *U : A.users()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //===- Fortify.cpp - The functions of _FORTIFY_SOURCE become plain ones ---===//
 //
-// A part of cosy-lower-calls.  The size that such a function is given besides
-// is compared here:
+// A part of cosy-lower-calls.  Such a function is also given the object's size,
+// which is compared here:
 //
 //   %n = call i64 @__read_chk(i32 %fd, ptr %p, i64 %count, i64 100)
 //
@@ -59,7 +59,7 @@ static const Checked CheckedFunctions[] = {
     {"__stpcpy_chk", "stpcpy", 2, -1, 1, 1},
 };
 
-/// Makes a checked call a plain one behind the check itself.
+/// Makes a checked call the check itself and then a plain call.
 static CallBase *expandChecked(BpfModule &B, CallBase *C) {
   StringRef Name = libcName(*C);
   const Checked *Found = find_if(
@@ -112,7 +112,7 @@ static CallBase *expandChecked(BpfModule &B, CallBase *C) {
   return Plain;
 }
 
-/// open without a mode, of _FORTIFY_SOURCE.
+/// Makes _FORTIFY_SOURCE's open without a mode a plain one.
 static CallBase *expandOpenTwo(BpfModule &B, CallBase *C) {
   StringRef Name = libcName(*C);
   bool At = Name.starts_with("__openat");

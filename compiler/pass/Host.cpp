@@ -49,7 +49,7 @@ ALWAYS_ENABLED_STATISTIC(NumEntered,
 ALWAYS_ENABLED_STATISTIC(NumEscapes,
                          "Number of calls that end the program after one");
 
-/// Value as 32 bits that are relative to a field of Base.
+/// Makes of Value a 32-bit offset from a field of Base.
 static Constant *relativeTo(GlobalVariable *Base, ArrayRef<Constant *> Field,
                             Constant *Value) {
   LLVMContext &Ctx = Base->getContext();
@@ -62,7 +62,7 @@ static Constant *relativeTo(GlobalVariable *Base, ArrayRef<Constant *> Field,
       Type::getInt32Ty(Ctx));
 }
 
-/// struct cosy_premises: what the program must not have of its own.
+/// Makes struct cosy_premises: the functions that must be libc's own.
 static GlobalVariable *createPremises(Module &M, const Compound &C) {
   LLVMContext &Ctx = M.getContext();
   Type *I32 = Type::getInt32Ty(Ctx);
@@ -86,8 +86,8 @@ static GlobalVariable *createPremises(Module &M, const Compound &C) {
           Premises, {Number(0), Number(2), Number(Calls.size()), Number(Field)},
           Value);
     };
-    // A reference by which the linker may go through its PLT: nothing is looked
-    // up when the program starts.
+    // Refer to it in a way that the linker may resolve to a PLT entry, so that
+    // nothing is looked up when the program starts.
     Constant *Where = Number(0);
     if (F.Host &&
         M.getCodeModel().value_or(CodeModel::Small) != CodeModel::Large)
@@ -106,7 +106,7 @@ static Constant *clamped(Type *I32, int64_t N) {
       I32, std::clamp<int64_t>(N, INT32_MIN / 2, INT32_MAX / 2));
 }
 
-/// struct cosy_region, and what it points to.
+/// Makes struct cosy_region and what it points to.
 static GlobalVariable *createRegion(Module &M, const Compound &C,
                                     const Compound *Entry) {
   LLVMContext &Ctx = M.getContext();
@@ -129,7 +129,7 @@ static GlobalVariable *createRegion(Module &M, const Compound &C,
       Entry ? static_cast<Constant *>(Entry->Region)
             : ConstantPointerNull::get(cast<PointerType>(Ptr));
   unsigned Flags = (options().Force ? 1 : 0) | (Cost.Loses ? 2 : 0);
-  // The first arrival asks.
+  // Below 0, so that the first arrival asks.
   Constant *Left = ConstantInt::getSigned(I64, INT64_MIN);
   auto *Init = ConstantStruct::get(
       Ty,
@@ -143,9 +143,9 @@ static GlobalVariable *createRegion(Module &M, const Compound &C,
   return Region;
 }
 
-/// Branches to Asked when what was saved so far is enough; else takes what this
+/// Branches to Asked when the region has earned it; else takes what this
 /// arrival saves off `left` and branches to Native.  Writes nothing once the
-/// question is settled, so that processors do not fight for the line.
+/// question is settled, so that processors do not fight for the cache line.
 static void countArrival(BasicBlock *At, GlobalVariable *Region, int64_t Saves,
                          DebugLoc Where, BasicBlock *Asked,
                          BasicBlock *Native) {
@@ -207,7 +207,7 @@ static void fillIn(IRBuilder<> &B, Value *Context, const Extracted &R,
     B.CreateAlignedStore(B.CreateCall(Locator), field(B, Context, Offset),
                          Align(8));
   }
-  // At a loop's head they may have been computed natively.
+  // At a loop's head native rounds may have computed some outputs already.
   if (R.Outer)
     for (size_t I = 0; I < R.Outputs.size(); ++I)
       B.CreateAlignedStore(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //===- Inline.cpp - What is inlined, what is called -----------------------===//
 //
-// A local call costs a software frame in user memory, so everything that does
-// not recurse is inlined, as long as the compound stays small.  This stage only
-// says so:
+// A local call costs a software frame in user memory, so all functions that do
+// not recurse are inlined, as long as the compound stays small.  This stage
+// only marks them:
 //
 //   define internal i64 @small(..)  ->  define internal i64 @small(..)
 //                                           alwaysinline
@@ -26,7 +26,7 @@ ALWAYS_ENABLED_STATISTIC(NumInlined, "Number of functions to be inlined");
 ALWAYS_ENABLED_STATISTIC(NumCalled, "Number of functions that stay calls");
 ALWAYS_ENABLED_STATISTIC(NumRecursive, "Number of functions that recurse");
 
-/// Smaller than the code of a call.
+/// Functions of up to so many instructions are no larger than a call of them.
 static constexpr unsigned AlwaysInlined = 30;
 
 static void setInline(Function &F, bool Inline) {

@@ -23,7 +23,7 @@ ALWAYS_ENABLED_STATISTIC(
 /// Copies up to this size are loads and stores in place.
 static constexpr uint64_t MaxInlineBytes = 64;
 
-/// [0, Size) in pieces of 8, 4, 2 and 1 bytes.
+/// Cuts [0, Size) into pieces of 8, 4, 2 and 1 bytes.
 static SmallVector<std::pair<uint64_t, unsigned>, 16> pieces(uint64_t Size) {
   SmallVector<std::pair<uint64_t, unsigned>, 16> P;
   for (uint64_t Offset = 0; Offset < Size;) {
@@ -36,7 +36,7 @@ static SmallVector<std::pair<uint64_t, unsigned>, 16> pieces(uint64_t Size) {
   return P;
 }
 
-/// All loads come before all stores, so this is right for memmove too.
+/// Loads all before it stores any, so this is right for memmove too.
 static void expandSmallCopy(IRBuilder<> &IB, MemTransferInst *Copy,
                             uint64_t Size) {
   auto Pieces = pieces(Size);
@@ -77,8 +77,8 @@ void cosy::createMemoryOperation(BpfModule &B, MemIntrinsic *Mem) {
                  IB.getVoidTy());
     return;
   }
-  // llvm.memcpy may be given the same object twice, which memcpy may not; the
-  // operations are one in that.
+  // llvm.memcpy may be given the same object twice, unlike C's memcpy; the
+  // operation memcpy may be as well.
   auto *Copy = cast<MemTransferInst>(Mem);
   B.createCall(IB,
                operationNumber(isa<MemMoveInst>(Mem) ? "memmove" : "memcpy"),
@@ -96,7 +96,7 @@ static void expandMemory(BpfModule &B, MemIntrinsic *Mem) {
     expandSmallCopy(IB, cast<MemTransferInst>(Mem), Known->getZExtValue());
 }
 
-/// The back end would take it from a table in .rodata.
+/// Counts trailing zeros by ctpop: the back end would use a table in .rodata.
 static void expandTrailingZeros(CallInst *Call) {
   IRBuilder<> IB(Call);
   Value *X = Call->getArgOperand(0);
@@ -106,7 +106,7 @@ static void expandTrailingZeros(CallInst *Call) {
   Call->eraseFromParent();
 }
 
-/// Up to 32 bits the back end multiplies in twice the width.
+/// Leaves up to 32 bits to the back end, which multiplies in twice the width.
 static const char *legalizeMultiplyOverflow(CallInst *Call) {
   unsigned Bits = Call->getArgOperand(0)->getType()->getIntegerBitWidth();
   if (Bits > 64)
@@ -120,7 +120,7 @@ static const char *legalizeMultiplyOverflow(CallInst *Call) {
   return nullptr;
 }
 
-/// Intrinsics that the back end, or assignStorage, expands.
+/// True for intrinsics that the back end, or assignStorage, expands.
 static bool isLegal(Intrinsic::ID ID) {
   switch (ID) {
   case Intrinsic::ctlz:
@@ -147,7 +147,7 @@ static bool isLegal(Intrinsic::ID ID) {
   case Intrinsic::is_constant:
   case Intrinsic::objectsize:
   case Intrinsic::ptrmask:
-  // assignStorage gives the host's address.
+  // assignStorage puts the host's address in its place.
   case Intrinsic::threadlocal_address:
     return true;
   default:
@@ -155,8 +155,8 @@ static bool isLegal(Intrinsic::ID ID) {
   }
 }
 
-/// Intrinsics that tell the optimizer something, and return nothing that is
-/// looked at.
+/// True for intrinsics that only tell the optimizer something and whose result
+/// nobody looks at.
 static bool isHint(const CallInst *Call) {
   switch (Call->getIntrinsicID()) {
   case Intrinsic::lifetime_start:

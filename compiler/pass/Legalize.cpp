@@ -28,7 +28,7 @@ using namespace cosy;
 
 ALWAYS_ENABLED_STATISTIC(NumEscapes, "Number of calls that end a compound");
 ALWAYS_ENABLED_STATISTIC(NumRefused, "Number of reasons to stay native");
-ALWAYS_ENABLED_STATISTIC(NumTraps, "Number of ends that nobody comes to");
+ALWAYS_ENABLED_STATISTIC(NumTraps, "Number of places that are never reached");
 
 static bool isFloatOrVector(Type *Ty) {
   if (auto *A = dyn_cast<ArrayType>(Ty))
@@ -45,7 +45,7 @@ static void insertTrap(BpfModule &B, Instruction *Before) {
   B.createCall(IB, operationNumber("trap"), {}, IB.getVoidTy());
 }
 
-/// Ends the function: no one can come here.
+/// Ends the function at a place that is never reached.
 static void replaceUnreachable(BpfModule &B, UnreachableInst *U) {
   insertTrap(B, U);
   Type *Ty = U->getFunction()->getReturnType();
@@ -57,12 +57,13 @@ static void replaceUnreachable(BpfModule &B, UnreachableInst *U) {
   U->eraseFromParent();
 }
 
-/// A call that does not return leaves the compound, and the host makes it.
+/// Makes a call that does not return leave the compound, for the host to make
+/// it.
 static bool makeEscape(BpfModule &B, Compound &C, CallBase *Call) {
   auto *Callee = dyn_cast<Function>(Call->getCalledOperand());
   if (!Callee || Call->getFunction() != B.Main || !Call->doesNotReturn())
     return false;
-  // What it throws would miss the handlers and clean-ups of the region.
+  // Its exception would miss the handlers and clean-ups of the region.
   if (!Call->doesNotThrow() && B.HasHandlers)
     return false;
   if (any_of(Call->args(),
@@ -201,7 +202,7 @@ private:
 
   void visitCall(CallBase *Call) {
     if (auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand())) {
-      // An empty one only orders the compiler.
+      // Without instructions it only orders the compiler.
       if (!Asm->getAsmString().empty() && !isSixCall(*Asm))
         refuse(Call, "inline assembly");
       return;
@@ -238,8 +239,8 @@ private:
 };
 } // namespace
 
-/// Functions that are not called are no part of the compound: only their host
-/// addresses matter.
+/// Drops the bodies of functions that are not called: only their addresses in
+/// the host matter.
 static void dropUncalled(BpfModule &B) {
   SetVector<Function *> Reached;
   Reached.insert(B.Main);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Legalize.h - What legalisation is made of --------------------------===//
+//===- Legalize.h - The parts of legalisation -----------------------------===//
 #ifndef COSY_PASS_LEGALIZE_H
 #define COSY_PASS_LEGALIZE_H
 
@@ -13,19 +13,20 @@ namespace cosy {
 bool legalizeAtomic(BpfModule &B, llvm::Instruction *I, Reasons &Why);
 
 // Arithmetic.cpp
-/// i128 multiplication from 64-bit ones.
+/// Expands an i128 multiplication into 64-bit ones.
 void expandWideMultiply(llvm::BinaryOperator *Op);
-/// i128 shifts by a variable count.
+/// Expands an i128 shift by a variable count.
 void expandWideShift(llvm::BinaryOperator *Op);
-/// [us]mul.with.overflow of 64 bits.
+/// Expands [us]mul.with.overflow of 64 bits.
 void expandMultiplyOverflow(llvm::CallInst *Call, bool Signed);
-/// Values of floating-point or vector type that are only moved become integers.
+/// Makes values of floating-point or vector type that are only moved integers.
 void legalizeFloatMoves(llvm::Function &F);
 
 // Intrinsics.cpp
-/// Puts the operation in front of an intrinsic on memory that it stands for.
+/// Calls, before an intrinsic on memory, the operation that stands for it.
 void createMemoryOperation(BpfModule &B, llvm::MemIntrinsic *Mem);
-/// Null when done; else what to refuse ("": name the intrinsic).
+/// Returns null when done, else what to refuse; "" to refuse it by its own
+/// name.
 const char *legalizeIntrinsic(BpfModule &B, llvm::CallInst *Call);
 
 } // namespace cosy

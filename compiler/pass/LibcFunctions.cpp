@@ -38,7 +38,7 @@ ALWAYS_ENABLED_STATISTIC(NumForeign,
 /// Attribute of functions without a body that may be the program's own.
 static constexpr char ForeignAttr[] = "cosy-foreign";
 
-/// The assumptions of an attribute, without the mark; false if it has none.
+/// Takes the mark off an attribute's assumptions; false if it has no mark.
 static bool withoutMark(Attribute A, std::string &Rest) {
   if (!A.isValid())
     return false;
@@ -54,7 +54,7 @@ static bool isMarked(const Function &F) {
   std::string Rest;
   if (withoutMark(F.getFnAttribute(AssumptionAttrKey), Rest))
     return true;
-  // Where a declaration of the program's own came first, only calls have it.
+  // Where the program's own declaration came first, only calls have the mark.
   return any_of(F.users(), [&](const User *U) {
     const auto *C = dyn_cast<CallBase>(U);
     return C && C->getCalledOperand() == &F &&
@@ -68,7 +68,7 @@ static bool makesCalls(StringRef Name) {
 }
 
 namespace {
-/// What clang takes for the standard's functions in a module.
+/// Knows which functions of a module clang takes for the standard's.
 class Builtins {
   TargetLibraryInfoImpl Impl;
   StringSet<> Off; ///< -fno-builtin-NAME

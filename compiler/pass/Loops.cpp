@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //===- Loops.cpp - From the native twin's loops into the kernel -----------===//
 //
-// A region that is entered once and goes round for long would never be seen in
-// the kernel if the twin could leave for it only at the entry.  So each loop
-// that makes a call in every round gets a function of its own, compiled as one
-// more compound: all of the region from the loop's head on.
+// A region that is entered once and goes round for long would never get into
+// the kernel if the twin could go there only at the entry.  So each loop that
+// makes a call in every round gets a function of its own, compiled as one more
+// compound: all of the region from the loop's head on.
 //
 //	twin:   head: i = phi ..              body.loop(inputs, i, .., outputs):
 //	        if earned:                            goto head
@@ -33,7 +33,7 @@
 using namespace llvm;
 using namespace cosy;
 
-/// Each is a compound more.
+/// Heads of one region; each is a compound more.
 static constexpr unsigned MaxHeads = 4;
 
 namespace {
@@ -46,7 +46,7 @@ class LoopEntry {
   unsigned NumInputs;
 
 public:
-  /// Of Body, in the order of the new function's arguments.
+  /// Values of Body that the new function takes, in the order of its arguments.
   SmallVector<Value *, 16> Live;
 
   LoopEntry(Function &Body, BasicBlock *Head, unsigned NumInputs)
@@ -60,7 +60,7 @@ public:
     findLive();
   }
 
-  /// Whether everything that is alive can be an argument.
+  /// True if everything that is alive can be an argument.
   bool canEnter() const {
     return all_of(Live, [](const Value *V) {
       Type *Ty = V->getType();
@@ -85,7 +85,7 @@ public:
         Map[Live[I]] = F->getArg(I);
     for (unsigned I = NumInputs; I < Body.arg_size(); ++I)
       Map[Body.getArg(I)] = F->getArg(Live.size() + I - NumInputs);
-    // Whatever of the arguments is not alive is used in code that goes.
+    // Arguments that are not alive are used only in code that will go.
     for (Argument &A : Body.args())
       if (!Map.count(&A))
         Map[&A] = PoisonValue::get(A.getType());
@@ -127,7 +127,7 @@ private:
     BasicBlock *Entry =
         BasicBlock::Create(F.getContext(), "cosy.entry", &F, &F.front());
     BranchInst::Create(HeadOfF, Entry);
-    // Defined again in the rest, when a loop around this one comes back.
+    // A loop around this one comes back and defines some of them again.
     SmallVector<std::pair<Instruction *, Value *>, 8> Redefined;
     for (unsigned I = 0; I < Live.size(); ++I) {
       auto *Old = dyn_cast<Instruction>(Live[I]);
@@ -143,7 +143,7 @@ private:
     }
     for (auto [New, Argument] : Redefined)
       mergeDefinitions(*New, Argument, Entry);
-    // Last, since a phi that has one edge left is replaced.
+    // Do this last: it replaces phis that have one edge left.
     EliminateUnreachableBlocks(F);
   }
 
@@ -172,7 +172,7 @@ SmallVector<BasicBlock *, 4> cosy::loopHeads(const Extracted &R) {
   SmallVector<BasicBlock *, 4> Heads;
   for (const Loop *L : LI.getLoopsInPreorder()) {
     BasicBlock *Head = L->getHeader();
-    // Else counting would cost as much as the round.
+    // In a loop without calls, counting would cost as much as the round.
     if (Heads.size() < MaxHeads && roundsMakeCalls(*L, LI) &&
         !Head->isEHPad() && LoopEntry(*R.Body, Head, R.NumInputs).canEnter())
       Heads.push_back(Head);
@@ -183,7 +183,7 @@ SmallVector<BasicBlock *, 4> cosy::loopHeads(const Extracted &R) {
 /// Instructions that a body may grow to by inlining.
 static constexpr unsigned MaxInlined = 3000;
 
-/// Whether some loop of it, or of what it calls, makes a call in every round.
+/// True if some loop of F, or of what F calls, makes a call in every round.
 static bool hasHeads(Function &F, unsigned Depth = 0) {
   if (F.isDeclaration() || Depth > 4)
     return false;
@@ -206,7 +206,7 @@ void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts) {
     for (Instruction &I : instructions(Body)) {
       auto *Call = dyn_cast<CallBase>(&I);
       Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-      // A region's own host counts by itself.
+      // The host of another region counts by itself.
       if (!Callee || Callee == &Body || is_contained(Hosts, Callee) ||
           !hasHeads(*Callee) || !isInlineViable(*Callee).isSuccess() ||
           !AttributeFuncs::areInlineCompatible(Body, *Callee) ||

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //===- LowerCalls.cpp - libc functions become calls by number -------------===//
 //
-// core/ops.def says which libc function means which call.  What libc adds,
-// setting errno and returning -1, becomes code here:
+// core/ops.def says which libc function means which call.  libc also sets errno
+// and returns -1: that becomes code here:
 //
 //   %n = call i64 @read(i32 %fd, ptr %p, i64 8)
 //
@@ -50,7 +50,8 @@ static bool isPointerLetter(char Letter) {
   return Letter == 'p' || Letter == 'r' || Letter == 'P';
 }
 
-/// An argument as ops.def's letter wants it, or null.
+/// Converts an argument to what ops.def's letter wants; null: it cannot be
+/// that.
 static Value *convertArgument(IRBuilder<> &B, Value *V, char Letter) {
   Type *I64 = B.getInt64Ty();
   if (isPointerLetter(Letter)) {
@@ -70,8 +71,8 @@ static Value *convertArgument(IRBuilder<> &B, Value *V, char Letter) {
                        : B.CreateSExtOrTrunc(V, I64);
 }
 
-/// The arguments of the call that a libc call means; false when they do not
-/// look like those of that libc function.
+/// Converts a libc call's arguments to those of the call that it means; false
+/// when they do not look like those of that libc function.
 static bool convertArguments(IRBuilder<> &B, CallBase &C, const char *Letters,
                              unsigned First, SmallVectorImpl<Value *> &Args) {
   unsigned Next = First;
@@ -98,7 +99,7 @@ bool cosy::isSixCall(const InlineAsm &Asm) {
   return Asm.getConstraintString() == SixConstraints;
 }
 
-/// `call Number` with six arguments: the sixth is in r0, where no calling
+/// Makes `call Number` with six arguments: the sixth is in r0, where no calling
 /// convention puts it.
 static Value *createSixCall(IRBuilder<> &B, uint32_t Number,
                             ArrayRef<Value *> Args) {
@@ -116,7 +117,7 @@ static Value *createSixCall(IRBuilder<> &B, uint32_t Number,
   return B.CreateExtractValue(Call, 0);
 }
 
-/// r0 becomes what libc returns: -1, with errno set, for -4095..-1.
+/// Makes of r0 what libc returns: for -4095..-1 it sets errno and returns -1.
 static Value *createErrnoTest(BpfModule &B, CallBase *C, Value *Result) {
   IRBuilder<> IB(C);
   Value *Failed =
@@ -150,8 +151,8 @@ static void replaceCall(CallBase *C, Value *Result) {
   C->eraseFromParent();
 }
 
-/// A system call, or an operation that stands for some: either fails as they
-/// do.
+/// Lowers to a system call, or to an operation that stands for some and fails
+/// as they do.
 static bool lowerSystemCall(BpfModule &B, CallBase *C, uint32_t Number,
                             const char *Letters, unsigned First) {
   IRBuilder<> IB(C);
@@ -169,7 +170,7 @@ static bool lowerSystemCall(BpfModule &B, CallBase *C, uint32_t Number,
   return true;
 }
 
-/// Operations on memory touch only what their arguments point to.
+/// Says that an operation on memory touches only what its arguments point to.
 void cosy::describeOperation(CallInst *Call, const char *Letters,
                              bool MayReturnArgument) {
   Function *F = Call->getCalledFunction();
@@ -192,7 +193,7 @@ void cosy::describeOperation(CallInst *Call, const char *Letters,
 /// Comparisons for equality up to this many bytes are loads in place.
 static constexpr uint64_t MaxInlineCompare = 16;
 
-/// memcmp of few bytes, of which only whether they are equal matters.
+/// Makes a memcmp of few bytes loads, where only equality matters.
 static bool expandSmallCompare(CallBase *C, const Wrapper &W) {
   if (W.Number != operationNumber("memcmp") || C->arg_size() != 3)
     return false;
@@ -254,7 +255,7 @@ static bool lowerSyscallFunction(BpfModule &B, CallBase *C) {
   return lowerSystemCall(B, C, Number->getZExtValue(), Letters.c_str(), 1);
 }
 
-/// Functions that tell an address of the thread's, the same throughout.
+/// Lowers a function that returns an address which is constant for a thread.
 static bool lowerLocator(BpfModule &B, Compound &Comp, CallBase *C,
                          StringRef Name) {
   unsigned Offset;
@@ -278,8 +279,8 @@ static bool lowerLocator(BpfModule &B, Compound &Comp, CallBase *C,
   return true;
 }
 
-/// fcntl(F_GETOWN) asks the kernel in another way, to tell a process group
-/// from an error.
+/// False for fcntl(F_GETOWN), for which libc makes another call, to tell a
+/// process group from an error.
 static bool isPlainFcntl(const CallBase &C) {
   auto *Command =
       C.arg_size() > 1 ? dyn_cast<ConstantInt>(C.getArgOperand(1)) : nullptr;
@@ -290,7 +291,7 @@ void cosy::noteReplaced(const BpfModule &B, Compound &C, const Function &F) {
   StringRef Name = F.getName();
   GlobalValue *Host = B.HostGlobals.lookup(Name);
   Name.consume_front("\1");
-  // libcosy's own: those that call libc's function of that name, the others
+  // Some of libcosy's functions call libc's function of that name; the others
   // make system calls themselves.
   if (Name.consume_front("cosy_")) {
     Host = nullptr;
@@ -302,7 +303,8 @@ void cosy::noteReplaced(const BpfModule &B, Compound &C, const Function &F) {
     C.Functions.push_back({Name.str(), Host});
 }
 
-/// A view only makes sense with what chooseViews makes of loads and stores.
+/// Returns the plain call in a view's place, for code whose loads and stores
+/// chooseViews will not see.
 static uint32_t plainCall(uint32_t Number) {
   if (Number == operationNumber("view_read"))
     return SYS_read;

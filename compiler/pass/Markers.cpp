@@ -50,7 +50,7 @@ bool cosy::hasMarkers(const Function &F) {
   return false;
 }
 
-/// The variable that COSY_START declares, or null.
+/// Returns the variable that COSY_START declares, or null.
 static AllocaInst *tokenOf(CallBase &Start) {
   AllocaInst *Token = nullptr;
   for (User *U : Start.users()) {
@@ -106,7 +106,7 @@ void cosy::pairMarkers(Function &F) {
   }
 }
 
-/// True for a local of which nothing but its value is used.
+/// True for a local whose address is used only to load and store it.
 static bool isPlainVariable(const Value *V) {
   const auto *A = dyn_cast<AllocaInst>(V);
   return A && all_of(A->users(), [&](const User *U) {
@@ -115,8 +115,7 @@ static bool isPlainVariable(const Value *V) {
          });
 }
 
-/// True if all that unwinding does on its way through these blocks is to end
-/// regions.
+/// True if unwinding does nothing in these blocks but end regions.
 static bool onlyEndsRegions(const BasicBlock *BB) {
   SmallPtrSet<const BasicBlock *, 8> Seen;
   while (BB && Seen.insert(BB).second) {
@@ -142,8 +141,8 @@ static bool onlyEndsRegions(const BasicBlock *BB) {
   return false;
 }
 
-/// The clean-up of a region's scope makes each call an invoke.  Where it is the
-/// only one, nothing has to be done when such a call unwinds.
+/// Makes invokes calls again where the clean-up of a region's scope is the only
+/// one: then nothing has to be done when such a call unwinds.
 static void dropEmptyPads(Function &F) {
   SmallVector<InvokeInst *, 8> Invokes;
   bool Others = false;
@@ -195,7 +194,7 @@ static bool unshareBlock(BasicBlock *BB,
   return true;
 }
 
-/// The blocks that Start reaches without crossing an END of its own.
+/// Returns the blocks that Start reaches without crossing an END of its own.
 static SetVector<BasicBlock *>
 blocksOf(CallBase *Start, const SmallPtrSetImpl<BasicBlock *> &EndBlocks) {
   SetVector<BasicBlock *> Blocks;
@@ -208,8 +207,8 @@ blocksOf(CallBase *Start, const SmallPtrSetImpl<BasicBlock *> &EndBlocks) {
 }
 
 Region cosy::findRegion(Function &F) {
-  // Outermost first: in the order of a walk from the entry, a region's START
-  // comes before those nested in it.
+  // Take the outermost first: in a walk from the entry, a region's START comes
+  // before those nested in it.
   CallBase *Start = nullptr;
   for (BasicBlock *BB : depth_first(&F)) {
     for (Instruction &I : *BB)

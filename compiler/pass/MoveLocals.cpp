@@ -3,16 +3,16 @@
 //
 // A compound reaches the shared buffer directly, and every other address
 // through a check that costs some 16 instructions.  So the locals of a
-// function that its regions touch get their memory from __cosy_frame_enter:
-// only their place changes:
+// function that its regions touch get their memory from __cosy_frame_enter.
+// Only their place changes:
 //
 //   %cosy.stack = alloca [4096 x i8]       ; for when there is no frame
 //   %cosy.frame = call ptr @__cosy_frame_enter(i64 4096)
 //   %cosy.locals = select i1 .., ptr %cosy.frame, ptr %cosy.stack
 //
 // in place of %buf = alloca [4096 x i8], and __cosy_frame_leave before each
-// return.  It is called as late as can be, and only when a region may run in
-// the kernel.
+// return.  A frame is entered as late as can be, and only when a region may run
+// in the kernel.
 //
 //===----------------------------------------------------------------------===//
 #include "Region.h"
@@ -42,7 +42,7 @@ ALWAYS_ENABLED_STATISTIC(NumFrames,
                          "Number of functions with a frame in the buffer");
 ALWAYS_ENABLED_STATISTIC(NumMoved, "Number of locals moved there");
 
-/// More than this, half of what the first thread has, would crowd out
+/// Largest frame, half of what the first thread has; more would crowd out
 /// activations and the frames of callers.
 static constexpr uint64_t MaxFrame = 128 << 10;
 
@@ -68,8 +68,8 @@ static void addObjects(Value *V, SetVector<AllocaInst *> &Found) {
       Found.insert(const_cast<AllocaInst *>(A));
 }
 
-/// The locals that the regions' inputs point to, and those whose addresses the
-/// function stores in one of these (an iovec's buffers).
+/// Collects the locals that the regions' inputs point to, and those whose
+/// addresses the function stores in one of these (an iovec's buffers).
 static SetVector<AllocaInst *> touchedLocals(Function &F,
                                              ArrayRef<WeakTrackingVH> Inputs) {
   SetVector<AllocaInst *> Touched;
@@ -92,7 +92,7 @@ static SetVector<AllocaInst *> touchedLocals(Function &F,
   return Touched;
 }
 
-/// Removes what says when a local is alive: its memory lives with the frame.
+/// Removes the marks of a local's life: its memory lives with the frame.
 static void dropLifetimes(AllocaInst *A) {
   for (User *U : make_early_inc_range(A->users()))
     if (auto *Intr = dyn_cast<IntrinsicInst>(U);
@@ -100,8 +100,8 @@ static void dropLifetimes(AllocaInst *A) {
       Intr->eraseFromParent();
 }
 
-/// The latest place that every use of the locals comes after, and that a call
-/// of the function comes to once.
+/// Finds the latest place that comes before every use of the locals and is
+/// reached at most once in a call of the function.
 static Instruction *placeOfFrame(Function &F, ArrayRef<AllocaInst *> Locals) {
   DominatorTree DT(F);
   LoopInfo LI(DT);
@@ -125,7 +125,7 @@ static Instruction *placeOfFrame(Function &F, ArrayRef<AllocaInst *> Locals) {
         DT.getNode(L->getOutermostLoop()->getHeader())->getIDom()->getBlock();
     Uses.clear();
   }
-  // Cycles that are no loops (two ways in) are unknown to LoopInfo.
+  // LoopInfo does not know cycles with two ways in.
   if (any_of(successors(Place), [&](BasicBlock *S) {
         return isPotentiallyReachable(S, Place, nullptr, &DT);
       })) {
@@ -138,11 +138,11 @@ static Instruction *placeOfFrame(Function &F, ArrayRef<AllocaInst *> Locals) {
   return Place->getTerminator();
 }
 
-/// Functions with more regions ask always.
+/// Regions that are asked; a function with more always enters its frame.
 static constexpr unsigned MaxAsked = 4;
 
-/// Whether a region would call __cosy_enter, and not go on natively; null: it
-/// is not known.
+/// Computes whether some region would call __cosy_enter rather than go on
+/// natively; null: too many to ask.
 static Value *asksForKernel(IRBuilder<> &B,
                             ArrayRef<GlobalVariable *> Regions) {
   Value *Ret = nullptr;
@@ -159,7 +159,7 @@ static Value *asksForKernel(IRBuilder<> &B,
   return Ret;
 }
 
-/// Says where locals are only behind what computes it.
+/// Moves the debugger's declarations of locals after Base, which they name.
 static void sinkDeclares(Instruction &Base) {
   for (DbgDeclareInst *D : findDbgDeclares(&Base))
     D->moveAfter(&Base);

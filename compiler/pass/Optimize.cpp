@@ -2,8 +2,8 @@
 //===- Optimize.cpp - clang's -O2 without what only hurts here ------------===//
 //
 // cosy-optimize inlines what cosy-plan-calls chose and runs LLVM's -O2 without
-// unrolling and vectors, and without library calls that nobody would answer.
-// cosy-clean-up is for what cosy-assign-storage left: loads of one field twice,
+// unrolling and vectors, and without library calls that have no body here.
+// cosy-clean-up removes what cosy-assign-storage left: second loads of a field,
 // arithmetic that nobody uses.  Both are LLVM's passes, which count themselves.
 //
 //===----------------------------------------------------------------------===//

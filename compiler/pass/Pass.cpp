@@ -10,7 +10,7 @@
 using namespace llvm;
 using namespace cosy;
 
-/// Why no region of this module can be compiled, or nothing.
+/// Says why no region of this module can be compiled, or nothing.
 static std::string unsupportedTarget(const Module &M) {
   Triple T(M.getTargetTriple());
   if (T.getArch() != Triple::x86_64 || T.isX32() || !T.isOSLinux())
@@ -18,7 +18,7 @@ static std::string unsupportedTarget(const Module &M) {
   return "";
 }
 
-/// Why no region of this function can be compiled, or nothing.
+/// Says why no region of this function can be compiled, or nothing.
 static std::string unsupportedFunction(const Function &F) {
   if (F.hasFnAttribute(Attribute::SanitizeMemory))
     return "MemorySanitizer cannot see what a compound writes";
@@ -31,7 +31,7 @@ static std::string unsupportedFunction(const Function &F) {
   return "";
 }
 
-/// Every region of F becomes a function of its own.
+/// Makes every region of F a function of its own.
 static void extractRegions(Function &F, FunctionAnalysisManager &FAM,
                            std::vector<Extracted> &All) {
   std::string Unsupported = unsupportedTarget(*F.getParent());
@@ -67,7 +67,7 @@ static std::unique_ptr<Compound> compileAndReport(const Extracted &R) {
   return C;
 }
 
-/// What the compounds among F's regions are given.
+/// Collects the inputs of the compounds among F's regions.
 static SmallVector<WeakTrackingVH, 16>
 inputsOf(const Function &F, const std::vector<Extracted> &Regions,
          const std::vector<std::unique_ptr<Compound>> &Compounds) {
@@ -79,7 +79,7 @@ inputsOf(const Function &F, const std::vector<Extracted> &Regions,
   return Inputs;
 }
 
-/// The region structures of F's regions.
+/// Collects the region structures of F's regions.
 static SmallVector<GlobalVariable *, 4>
 regionsOf(const Function &F, const std::vector<Extracted> &Regions,
           const std::vector<std::unique_ptr<Compound>> &Compounds) {
@@ -90,7 +90,7 @@ regionsOf(const Function &F, const std::vector<Extracted> &Regions,
   return Ret;
 }
 
-/// The compounds of a region's loops, and what all of them are to save.
+/// Compiles a region's loops, and estimates what the region and they will save.
 static std::vector<std::pair<Extracted, std::unique_ptr<Compound>>>
 compileLoops(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts) {
   std::vector<std::pair<Extracted, std::unique_ptr<Compound>>> Ret;
@@ -136,7 +136,7 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
   for (const Extracted &R : Regions)
     Compounds.push_back(compileAndReport(R));
 
-  // The heads last: what is said of a region is said of its entry.
+  // Compile the heads last: reports on a region are about its entry.
   std::vector<std::vector<std::pair<Extracted, std::unique_ptr<Compound>>>>
       Heads;
   for (size_t I = 0; I < Regions.size(); ++I)

@@ -9,7 +9,7 @@ namespace cosy {
 
 struct CosyPass : llvm::PassInfoMixin<CosyPass> {
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);
-  /// Also at -O0 and for optnone functions: the markers must go.
+  /// Runs also at -O0 and for optnone functions: the markers must go.
   static bool isRequired() { return true; }
 };
 

@@ -27,16 +27,16 @@ static cl::opt<bool> NoWarn("cosy-no-warn", cl::Hidden,
                             cl::desc("Do not warn when a region stays native"));
 static cl::opt<bool>
     IsError("cosy-error", cl::Hidden,
-            cl::desc("A region that stays native is an error"));
+            cl::desc("Make a region that stays native an error"));
 static cl::opt<bool>
     NoMoveLocals("cosy-no-move-locals", cl::Hidden,
                  cl::desc("Leave the locals that regions touch on the stack"));
-static cl::opt<bool>
-    NoFast("cosy-no-fast", cl::Hidden,
-           cl::desc("Every call as it is written and as the kernel makes it"));
+static cl::opt<bool> NoFast(
+    "cosy-no-fast", cl::Hidden,
+    cl::desc("Make every call as it is written, the kernel's ordinary way"));
 static cl::opt<bool>
     Force("cosy-force", cl::Hidden,
-          cl::desc("Regions run in the kernel from their first entry on"));
+          cl::desc("Run regions in the kernel from their first entry on"));
 static cl::opt<std::string>
     Dump("cosy-dump", cl::Hidden, cl::value_desc("prefix"),
          cl::desc("Write each region's BPF module and object to prefix.N.*"));
@@ -74,7 +74,7 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "Cosy", COSY_VERSION, [](PassBuilder &PB) {
             if (Stats)
               EnableStatistics(/*DoPrintOnExit=*/false);
-            // The start of the pipeline: later, regions may have been cloned
+            // At the start of the pipeline: later, regions may have been cloned
             // and code moved across the markers.
             PB.registerPipelineStartEPCallback(
                 [](ModulePassManager &MPM, OptimizationLevel) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//===- Region.h - The stages of the pass and what they hand on ------------===//
+//===- Region.h - The stages of the pass, and their data ------------------===//
 //
 // A region's way through the plugin, one file per stage:
 //
@@ -23,7 +23,7 @@
 //     Signatures.cpp   local calls that fit five registers  (packSignatures)
 //     Storage.cpp      locals and globals -> context        (assignStorage)
 //     Emit.cpp         instructions, relocations, lines     (emitCode)
-//   Loops.cpp      a loop's rest of the region -> one more  (enterLoops)
+//   Loops.cpp      the region from a loop on -> one more    (enterLoops)
 //   Cost.cpp       what it would save                       (estimateGain)
 //   Container.cpp  Compound -> struct cosy_compound         (buildContainer)
 //   Host.cpp       the code in the region's place           (emitHostCode)
@@ -62,7 +62,7 @@ struct Reason {
 };
 using Reasons = llvm::SmallVector<Reason, 4>;
 
-/// A marked region inside its function.  Single entry by construction: the
+/// A marked region inside its function.  It has a single entry, since the
 /// macros open a scope whose clean-up is the END marker.
 struct Region {
   llvm::CallBase *Start = nullptr;
@@ -83,16 +83,16 @@ struct Extracted {
   /// The native twin: Body, or a copy of it that can leave loops for the
   /// kernel.
   llvm::Function *Twin = nullptr;
-  /// Of a loop's head: the region whose twin is Host, and the loop's next
+  /// For a loop's head: the region whose twin is Host, and the loop's next
   /// native round.
   std::shared_ptr<Extracted> Outer;
   llvm::BasicBlock *Round = nullptr;
 };
 
-/// What is expected of a region, in instructions.
+/// The expected gain of a region, in instructions.
 struct Gain {
-  int64_t Saved = 0; ///< In the kernel, against outside.
-  int64_t Plain = 0; ///< What it takes outside, at least.
+  int64_t Saved = 0; ///< In the kernel, compared with outside.
+  int64_t Plain = 0; ///< Cost outside, at least.
 };
 struct RegionCost {
   int64_t Entry = 0; ///< Saved per entry, without loops that make calls.
@@ -101,8 +101,9 @@ struct RegionCost {
   bool Loses = false;
 };
 
-/// A call that does not return (abort, exit, __assert_fail): the compound ends
-/// and the host makes it, with arguments that the compound left in the context.
+/// A call that does not return (abort, exit, __assert_fail).  The compound
+/// ends, and the host makes the call with the arguments that the compound left
+/// in the context.
 struct Escape {
   llvm::GlobalValue *Callee = nullptr; ///< In the host module.
   llvm::FunctionType *Type = nullptr;
@@ -115,7 +116,7 @@ struct Escape {
 /// CodeExtractor's.
 constexpr uint64_t FirstEscape = 0x10000;
 
-/// Where a source line's instructions start.
+/// A source line and its first instruction.
 struct LineEntry {
   uint32_t Insn, File, Line, Column;
 };
@@ -123,10 +124,11 @@ struct LineEntry {
 /// A libc function that a compound replaces by its system call.
 struct Replaced {
   std::string Name;
-  llvm::GlobalValue *Host; ///< What the native twin calls; null: libcosy does.
+  llvm::GlobalValue
+      *Host; ///< The native twin's callee; null: libcosy calls it.
 };
 
-/// What a region compiles to.
+/// The result of compiling a region.
 struct Compound {
   std::vector<uint8_t> Code; ///< struct bpf_insn[]
   std::vector<LineEntry> Lines;
@@ -147,9 +149,9 @@ struct Compound {
   std::vector<TableCopy> Tables;
   std::vector<Escape> Escapes;
   std::vector<Replaced> Functions;
-  /// Clean-ups or handlers for exceptions are around some call.
+  /// True if clean-ups or handlers for exceptions are around some call.
   bool HasHandlers = false;
-  /// Operations put in place of calls, or not: what is said of each.
+  /// Operations that were put in place of calls, or were not, and why.
   struct Choice {
     bool Chosen;
     std::string Text;
@@ -158,7 +160,7 @@ struct Compound {
   std::vector<Choice> Choices;
   unsigned NumFunctions = 0, NumCalls = 0;
   double Milliseconds = 0;
-  /// What an arrival saves, and of a region more.
+  /// Instructions saved by an arrival; Cost has more of a region.
   int64_t Saves = 0;
   RegionCost Cost;
   unsigned NumLoops = 0;
@@ -192,7 +194,7 @@ bool hasMarkers(const llvm::Function &F);
 void pairMarkers(llvm::Function &F);
 /// Makes the function fit for findRegion: no scalars in memory, no dead blocks.
 void normalizeFunction(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
-/// The next outermost region, or one with Start == nullptr when none is left.
+/// Finds the next outermost region; Start is null when none is left.
 Region findRegion(llvm::Function &F);
 /// True if a block of a region, not its entry, is jumped to from elsewhere.
 bool isReachedFromOutside(llvm::BasicBlock *BB,
@@ -211,14 +213,14 @@ bool extractRegion(llvm::Function &F, Region &R, Extracted &Ret, Reasons &Why);
 bool compileRegion(const Extracted &R, Compound &Ret, Reasons &Why);
 
 // Container.cpp
-/// The bytes of struct cosy_compound, with line table and strings.
+/// Makes the bytes of struct cosy_compound, with line table and strings.
 std::vector<uint8_t> buildContainer(const Compound &C);
 
 // LibcFunctions.cpp
 /// Notes at each function without a body if it may be the program's own.
 void markForeign(llvm::Module &M);
-/// Takes that off again, and what compiler/frontend marked functions of the C
-/// library with.
+/// Takes these notes off again, and the marks by which compiler/frontend told
+/// functions of the C library.
 void dropLibcMarks(llvm::Module &M);
 
 // Host.cpp
@@ -234,15 +236,15 @@ llvm::FunctionCallee declareHostFunction(llvm::Module &M, llvm::StringRef Name,
 // Loops.cpp
 /// Inlines what a compiled region calls and has such loops, except Hosts.
 void inlineLoops(Extracted &R, llvm::ArrayRef<llvm::Function *> Hosts);
-/// The heads of those loops of a region's body of which every round makes a
-/// call.
+/// Returns the heads of those loops of a region's body that make a call in
+/// every round.
 llvm::SmallVector<llvm::BasicBlock *, 4> loopHeads(const Extracted &R);
-/// For each head a function that goes on from there to the region's end, and
-/// a native twin that calls it there.
+/// Makes, for each head, a function that goes on from there to the region's
+/// end, and a native twin that calls it there.
 std::vector<Extracted> enterLoops(Extracted &R,
                                   llvm::ArrayRef<llvm::BasicBlock *> Heads);
-/// Makes the native twin go round where a head's call is in the way, since its
-/// compound does not exist.
+/// Takes a head's call out of the native twin, whose loop then goes round as
+/// before: its compound does not exist.
 void dropLoopEntry(Extracted &Head);
 
 // Cost.cpp
@@ -250,12 +252,12 @@ void dropLoopEntry(Extracted &Head);
 bool roundsMakeCalls(const llvm::Loop &L, const llvm::LoopInfo &LI);
 void estimateGain(const llvm::Function &Body,
                   llvm::ArrayRef<llvm::BasicBlock *> Heads, RegionCost &Ret);
-/// What it takes to load a program.
+/// Returns what it costs to load a program.
 uint64_t loadCost(size_t Instructions);
 
 // MoveLocals.cpp
 /// Moves the locals of F that its regions' inputs lead to into the shared
-/// buffer.  Regions are those of F, by whose counts is seen whether it pays.
+/// buffer.  Regions are those of F; their counts tell whether a frame pays.
 void moveLocals(llvm::Function &F, llvm::ArrayRef<llvm::WeakTrackingVH> Inputs,
                 llvm::ArrayRef<llvm::GlobalVariable *> Regions);
 
@@ -263,9 +265,9 @@ void moveLocals(llvm::Function &F, llvm::ArrayRef<llvm::WeakTrackingVH> Inputs,
 void reportNative(const llvm::Function &Host, unsigned RegionLine,
                   llvm::DebugLoc RegionWhere, const Reasons &Why);
 void reportCompiled(const Extracted &R, const Compound &C);
-/// What it is expected to save.
+/// Reports what the region is expected to save.
 void reportGain(const Extracted &R, const Compound &C);
-/// Which operations were chosen for calls, and where not, why.
+/// Reports which operations were chosen for calls, and why others were not.
 void reportChoices(const Extracted &R, const Compound &C);
 void reportMarker(const llvm::Function &F, llvm::DebugLoc Where,
                   const llvm::Twine &Text);

@@ -16,7 +16,8 @@
 using namespace llvm;
 using namespace cosy;
 
-/// Enough to see what is the matter, not so many that they bury it.
+/// Reasons shown for a region: enough to understand, not so many that they bury
+/// it.
 static constexpr unsigned MaxReasons = 4;
 
 static void warn(const Function &F, DebugLoc Where, const Twine &Text) {
@@ -29,8 +30,8 @@ static void warn(const Function &F, DebugLoc Where, const Twine &Text) {
       F, Text, Location, options().Error ? DS_Error : DS_Warning));
 }
 
-/// " (inlined at line N)" when the position is in a function that the region
-/// calls.
+/// Says by which line of the region a position in a called function was
+/// reached.
 static std::string inlinedFrom(DebugLoc Where) {
   const DILocation *At = Where ? Where->getInlinedAt() : nullptr;
   if (!At)
@@ -49,8 +50,8 @@ void cosy::reportNative(const Function &Host, unsigned RegionLine,
                         DebugLoc RegionWhere, const Reasons &Why) {
   StringSet<> Seen;
   unsigned Count = 0;
-  // What the region's own arguments do has no position; mostly, what follows
-  // from them has.
+  // Code about the region's own arguments has no position; code that follows
+  // from it mostly has.
   bool AnyPlace = any_of(Why, hasPlace);
   for (const Reason &R : Why) {
     if (AnyPlace && !hasPlace(R))
@@ -68,7 +69,7 @@ void cosy::reportNative(const Function &Host, unsigned RegionLine,
   }
   if (options().Warn || options().Error)
     return;
-  // With -Rcosy -Wno-cosy this is all that is said.
+  // With -Rcosy -Wno-cosy this remark is all there is.
   OptimizationRemarkMissed Remark(
       "cosy", "Native", DiagnosticLocation(RegionWhere), &Host.getEntryBlock());
   Remark << "region stays native: " << Why.front().Text;

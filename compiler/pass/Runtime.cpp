@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //===- Runtime.cpp - Bodies for libc functions that are no call -----------===//
 //
-// What of libc is neither a system call nor an operation, but short, has a body
-// in runtime/runtime.c, which the plugin carries as bitcode:
+// Short functions of libc that are neither a system call nor an operation have
+// a body in runtime/runtime.c, which the plugin carries as bitcode:
 //
 //   %n = call i32 @atoi(ptr %p)   ->   %n = call i32 @__cosy_rt_atoi(ptr %p)
 //
@@ -38,7 +38,7 @@ static std::unique_ptr<Module> parseRuntime(LLVMContext &Ctx) {
   return std::move(*Parsed);
 }
 
-/// Whether a function makes system calls, itself or in one that it calls.
+/// True if a function makes system calls, itself or in one that it calls.
 static bool makesCalls(const Function &F) {
   return any_of(instructions(F), [](const Instruction &I) {
     const auto *C = dyn_cast<CallBase>(&I);
@@ -51,7 +51,7 @@ static bool makesCalls(const Function &F) {
   });
 }
 
-/// The functions that have a body here: whether it makes system calls.
+/// Maps each function that has a body here to whether it makes system calls.
 static const StringMap<bool> &bodies() {
   static const StringMap<bool> Bodies = [] {
     StringMap<bool> Found;

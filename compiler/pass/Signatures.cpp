@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //===- Signatures.cpp - Local calls that fit BPF's registers --------------===//
 //
-// A local call has five arguments in r1-r5 and one result in r0.  What is more
-// goes through memory of the caller's:
+// A local call has five arguments in r1-r5 and one result in r0.  Further
+// arguments and results go through memory of the caller's:
 //
 //   %r = call i64 @f(i64 %a, i64 %b, i64 %c, i64 %d, i64 %e, i64 %g)
 //
@@ -85,8 +85,8 @@ static bool fits(const Function &F) {
 }
 
 namespace {
-/// Which arguments stay in registers, and the structure for the others and the
-/// result, whose address is the last argument.
+/// Decides which arguments stay in registers, and lays out the structure for
+/// the others and the result, whose address is the last argument.
 struct Packing {
   SmallVector<unsigned, 4> InRegister, InMemory;
   bool ResultInMemory;

@@ -45,7 +45,8 @@ static void warn(const Function &F, const Reason &R) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a stage is given when it runs alone.  Of the host there are names only.
+/// Makes what a stage takes when it runs alone: of the host only names are
+/// known.
 class Alone {
   std::unique_ptr<Module> Host;
 
@@ -70,7 +71,7 @@ public:
   }
 
 private:
-  /// How much of the context the module has given away.
+  /// Returns how many bytes of the context the module has given away.
   static unsigned usedBytes(const Module &M) {
     int64_t Used = ErrnoOffset + 8;
     const Function *Context = M.getFunction(ContextName);
@@ -96,7 +97,7 @@ struct Stage {
   void (*Run)(Alone &A);
 };
 
-/// A region's stages, in the order of compileOnce.
+/// The stages of a region, in the order of compileOnce.
 const Stage Stages[] = {
     {"cosy-lower-calls", [](Alone &A) { lowerCalls(A.B, A.C); }},
     {"cosy-link-runtime", [](Alone &A) { linkRuntime(A.B, A.C); }},
@@ -130,7 +131,7 @@ struct StagePass : PassInfoMixin<StagePass> {
 // On the host's module
 //===----------------------------------------------------------------------===//
 
-/// As CosyPass does, for every function that holds marks.
+/// Extracts regions as CosyPass does, from every function that holds marks.
 static std::vector<Extracted> extractAll(Module &M, ModuleAnalysisManager &AM) {
   auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   SmallVector<Function *, 8> Marked;

@@ -3,7 +3,7 @@
 //
 // The BPF stack holds spills alone, since its address may not be taken.  So
 // the locals of the first function, and of called ones that do not recurse,
-// live in the context behind its fields, in the shared buffer; those of
+// live in the context above its fields, in the shared buffer; those of
 // recursive functions on the software stack.  Globals stay where the host has
 // them: their addresses are fields that it fills in at entry.
 //
@@ -40,7 +40,7 @@ ALWAYS_ENABLED_STATISTIC(NumTables,
 /// Larger tables are cheaper to reach where they are than to copy per entry.
 static constexpr uint64_t MaxTableSize = 512;
 
-/// Addresses loaded once, at the function's entry: more would only be spilled.
+/// Most addresses loaded once, at the function's entry: more would be spilled.
 static constexpr unsigned MaxHoisted = 24;
 
 static SmallVector<AllocaInst *, 8> allocasOf(Function &F) {
@@ -51,10 +51,10 @@ static SmallVector<AllocaInst *, 8> allocasOf(Function &F) {
   return Allocas;
 }
 
-/// What __cosy_enter and the operation alloca give.
+/// Alignment that __cosy_enter and the operation alloca give.
 static const Align ContextAlign(16);
 
-/// The first aligned address from P on.
+/// Computes the first aligned address from P on.
 static Value *alignUp(IRBuilder<> &B, Value *P, Align Alignment) {
   Value *Int = B.CreatePtrToInt(P, B.getInt64Ty());
   Int = B.CreateAdd(Int, B.getInt64(Alignment.value() - 1));
@@ -149,8 +149,8 @@ isTableOfLoops(GlobalVariable &G,
   return InLoop;
 }
 
-/// The host's object of a global of the compound's module.  One that only LLVM
-/// knows (a merged constant) is created there.
+/// Returns the host's object of a global of the compound's module, and creates
+/// there one that only LLVM knows (a merged constant).
 static GlobalValue *hostObject(BpfModule &B, GlobalValue *G) {
   if (GlobalValue *Host = B.HostGlobals.lookup(G->getName()))
     return Host;
@@ -167,7 +167,7 @@ static GlobalValue *hostObject(BpfModule &B, GlobalValue *G) {
 }
 
 namespace {
-/// Replaces the uses of one global by what MakeValue builds in front of them.
+/// Replaces the uses of one global by what MakeValue builds before them.
 class UseReplacer {
   DenseMap<Function *, std::unique_ptr<LoopInfo>> &Loops;
   DenseMap<std::pair<Function *, GlobalValue *>, Value *> Hoisted;
@@ -181,7 +181,7 @@ public:
                function_ref<Value *(IRBuilder<> &)> MakeValue) {
     auto *I = cast<Instruction>(U.getUser());
     if (auto *Phi = dyn_cast<PHINode>(I)) {
-      // Equal incoming blocks need equal values.
+      // A phi needs equal values for equal incoming blocks.
       BasicBlock *From = Phi->getIncomingBlock(U);
       int First = Phi->getBasicBlockIndex(From);
       if (First >= 0 && unsigned(First) != U.getOperandNo() &&
@@ -276,12 +276,13 @@ static void placeGlobals(BpfModule &B, Compound &C, Reasons &Why) {
   }
 }
 
-/// r1 in the first function; an operation, once, in the others.
+/// Puts r1 in the context's place in the first function; in the others an
+/// operation, once.
 static void placeContext(BpfModule &B) {
   Function *Placeholder = B.M->getFunction(ContextName);
   if (!Placeholder)
     return;
-  // What was inferred while the context was no memory holds no longer.
+  // Drop what LLVM inferred while the context was no memory.
   B.Main->setAttributes(
       B.Main->getAttributes().removeParamAttributes(B.Main->getContext(), 0));
   for (Function &F : *B.M)

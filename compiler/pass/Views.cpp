@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //===- Views.cpp - Reads that leave the bytes in the page cache -----------===//
 //
-// view_read is read without the copy: until the module writes it back, what
-// was read is where calls and operations find it, not where loads look
-// (docs/inside/views.md).  So a read becomes a view when every load and store
-// that may see its bytes is known, and the few that there are become view_load
-// and view_store.  Nobody else may look: leaving the region
-// writes back.
+// view_read is read without the copy: until the module writes the view back,
+// calls and operations find the bytes, and loads do not (docs/inside/views.md).
+// So a read becomes a view when every load and store that may see its bytes is
+// known; the few that there are become view_load and view_store.  Nobody else
+// may look while the region runs; leaving it writes back.
 //
 //   call i64 @__cosy_call.0.lpl(i64 %fd, ptr %p, i64 4096)     ; read
 //   %v = load i64, ptr %p
@@ -42,7 +41,7 @@ static constexpr uint64_t MinBytes = 512;
 /// A load by way of a view costs some 60 instructions, a copy one for 8 bytes.
 static constexpr uint64_t BytesPerAccess = 512;
 static constexpr unsigned MaxAccesses = 8;
-/// For reads of a number of bytes that is not a constant.
+/// Most accesses where the number of bytes read is not a constant.
 static constexpr unsigned MaxAccessesUnknown = 2;
 
 namespace {
@@ -58,13 +57,13 @@ struct Group {
   SmallVector<Read, 4> Reads;
 };
 
-/// What of a function can run behind one of some calls.
-class Behind {
+/// Knows which code of a function can run after one of some reads.
+class RunsAfter {
   ArrayRef<Read> Reads;
   SmallPtrSet<const BasicBlock *, 16> Whole;
 
 public:
-  explicit Behind(ArrayRef<Read> Reads) : Reads(Reads) {
+  explicit RunsAfter(ArrayRef<Read> Reads) : Reads(Reads) {
     SmallVector<const BasicBlock *, 16> Work;
     for (const Read &R : Reads)
       append_range(Work, successors(R.Call->getParent()));
@@ -104,7 +103,7 @@ public:
   }
 
 private:
-  /// A read in a block, behind From and before To.
+  /// True if a block has a read after From and before To.
   bool hasRead(const BasicBlock *BB, const Instruction *From,
                const Instruction *To) const {
     return any_of(Reads, [&](const Read &R) {
@@ -125,7 +124,7 @@ public:
       : B(B), R(R), C(C) {}
 
   void run() {
-    // What is chosen for one buffer changes the code that the next one sees.
+    // A choice for one buffer changes the code that the next one sees.
     for (Group G = nextGroup(); !G.Reads.empty(); G = nextGroup())
       choose(G);
   }
@@ -133,7 +132,8 @@ public:
 private:
   SmallPtrSet<const CallInst *, 16> Decided;
 
-  /// The first read that is not decided on, with all into the same buffer.
+  /// Returns the first read that is not decided on, and all into the same
+  /// buffer.
   Group nextGroup() {
     Group Ret;
     for (const Read &Found : findReads()) {
@@ -180,8 +180,8 @@ private:
     if (!Why.empty())
       return makePlain(G, Why);
 
-    // What runs before the first read sees memory as it is.
-    Behind After(G.Reads);
+    // Code that runs before the first read sees memory as it is.
+    RunsAfter After(G.Reads);
     auto Before = [&](Instruction *I) { return !After.contains(I); };
     erase_if(Uses.Accesses, Before);
     erase_if(Uses.Copies, Before);
@@ -193,15 +193,16 @@ private:
     makeViews(G, Uses);
   }
 
-  /// That there are more accesses than reads, or nothing.
-  static std::string loopedOver(const BufferUses &Uses, const Behind &After) {
+  /// Says which access is made more often than the reads, or nothing.
+  static std::string loopedOver(const BufferUses &Uses,
+                                const RunsAfter &After) {
     for (Instruction *I : Uses.Accesses)
       if (After.repeats(I))
         return "its bytes are loaded or stored in a loop" + at(I);
     return "";
   }
 
-  /// Why a copy is cheaper, or nothing.
+  /// Says why a copy is cheaper, or nothing.
   static std::string tooDear(const Group &G, const BufferUses &Uses) {
     uint64_t Allowed = MaxAccesses;
     for (const Read &Found : G.Reads) {
@@ -220,14 +221,14 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
-  // By name, where more may look than is known
+  // Views by name of buffers that others may know
   //===--------------------------------------------------------------------===//
 
   /// False if an access cannot be of the buffer's memory.
   bool mayTouch(const Value *Pointer, const Buffer &Buf) const {
     SmallVector<const Value *, 4> Objects;
     getUnderlyingObjects(Pointer, Objects, nullptr, /*MaxLookup=*/0);
-    // What is older than the compound is none of its locals.
+    // An object that is older than the compound is none of its locals.
     bool IsOlder = fieldOf(Buf.Object).has_value();
     return any_of(Objects, [&](const Value *O) {
       if (std::optional<uint64_t> Field = fieldOf(O))
@@ -245,8 +246,8 @@ private:
            Call->getCalledFunction()->getName() == ContextName;
   }
 
-  /// A view by name of a buffer that others may know: every access that may be
-  /// of it goes where the bytes are.
+  /// Makes a view by name of a buffer that others may know: every access that
+  /// may be of it goes to where the bytes are.
   void chooseUnknown(Group &G) {
     const Function *Own = G.Reads.front().Call->getFunction();
     BufferUses All;
@@ -261,14 +262,14 @@ private:
       }
     // Of several reads by name, each may be of this buffer.
     SmallVector<Read, 8> Reads = findReads();
-    std::string Why = loopedOver(All, Behind(Reads));
+    std::string Why = loopedOver(All, RunsAfter(Reads));
     if (!Why.empty())
       return makePlain(G, Why);
     makeViews(G, All);
   }
 
-  /// Adds an instruction that may be an access of the buffer; why it cannot be
-  /// rewritten, or nothing.
+  /// Adds an instruction that may be an access of the buffer.  Says why it
+  /// cannot be rewritten, or nothing.
   std::string addAccess(Instruction &I, const Buffer &Buf, BufferUses &All) {
     if (auto *Mem = dyn_cast<MemIntrinsic>(&I)) {
       auto *Copy = dyn_cast<MemTransferInst>(Mem);
@@ -295,7 +296,7 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
-  // Doing it
+  // Rewriting
   //===--------------------------------------------------------------------===//
 
   static std::string at(const Instruction *I) {
@@ -317,7 +318,7 @@ private:
     Found.Call->eraseFromParent();
   }
 
-  /// Says why the reads copy; those by name become plain ones.
+  /// Reports why the reads copy, and makes those by name plain ones.
   void makePlain(const Group &G, const std::string &Why) {
     NumCopies += G.Reads.size();
     for (const Read &Found : G.Reads) {
@@ -353,7 +354,7 @@ private:
       createMemoryOperation(B, Mem);
       Mem->eraseFromParent();
     }
-    discardBehindUses(B, G.Buf);
+    discardAfterUses(B, G.Buf);
     for (IntrinsicInst *I : Uses.Lifetimes)
       I->eraseFromParent();
   }

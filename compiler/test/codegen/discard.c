@@ -1,4 +1,4 @@
-// Views of a local end behind its last use, and a use is also an argument of a call with
+// Views of a local end after its last use, and a use is also an argument of a call with
 // six arguments, of memchr's result, and of the next turn of a loop.
 // RUN: %cosycc -O2 -c %s -o %t.o && cosy dis %t.o | FileCheck %s
 #include <cosy/cosy.h>

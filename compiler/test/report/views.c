@@ -71,7 +71,7 @@ long scanned(int in)
 }
 // CHECK: views.c:[[#@LINE-6]]:14: remark: read without a copy (view_read) [
 
-// Behind the region anybody may look.
+// After the region anybody may look.
 long shown_later(int in)
 {
 	char buf[4096];

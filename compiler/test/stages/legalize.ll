@@ -9,7 +9,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 ; CHECK-DAG: 3 cosy-legalize - Number of atomic accesses put in terms of BPF
 ; CHECK-DAG: 1 cosy-legalize - Number of products and shifts of 128 bits
 ; CHECK-DAG: 1 cosy-legalize - Number of intrinsics that became operations on memory
-; CHECK-DAG: 1 cosy-legalize - Number of ends that nobody comes to
+; CHECK-DAG: 1 cosy-legalize - Number of places that are never reached
 
 ; The argument goes into the context, and the host makes the call.
 ; CHECK-LABEL: define i64 @cosy.main(
