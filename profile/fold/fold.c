@@ -79,6 +79,7 @@ static struct fold_process *process_of(struct fold *fold, uint32_t pid, struct f
 	if (!process)
 		return NULL;
 	process->pid = pid;
+	process->lane = timeline_lane(&fold->profile.timeline, pid);
 	process->table = parent ? file_table_copy(parent->table) : file_table_create();
 	process->directory = parent ? parent->directory : ++fold->files.serial;
 	process->next = *at;
@@ -213,6 +214,8 @@ static void take_exec(struct fold *fold, const struct event_exec *exec)
 	if (!thread)
 		return;
 	thread_flush(fold, thread);
+	if (path && thread->process->lane)
+		strcpy(fold->profile.timeline.lanes[thread->process->lane].program, path);
 	table = thread->process->table;
 	thread->process->thread_credit = 0;
 	if (table && table->references > 1) {
@@ -465,6 +468,7 @@ static void take_call(struct fold *fold, const struct event_call *call)
 	class = class_of(call, kind);
 	sums_of_call(&sums, call, class);
 	sums_add(&profile->sums, &sums);
+	timeline_count(&profile->timeline, thread->process->lane, call);
 	stack = table_find(&fold->stack_ids, table_mix(10, call->stack));
 	site = site_of(fold, call, stack, kind);
 	if (!site) {

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fold/timeline.h"
 #include "record/event.h"
 
 /* A descriptor refers to one of these; `none` is of calls that use none. */
@@ -146,6 +147,7 @@ struct profile {
 	uint32_t n_sites, n_symbols, n_bodies, n_stacks, n_frames, n_objects, n_rows, n_edges,
 		n_sessions;
 
+	struct timeline timeline;
 	struct run_sums run;
 	struct {
 		uint64_t files, calls, cpu;

@@ -40,6 +40,10 @@ static const char style[] =
 	"svg .kind{font-size:11px;opacity:.75}svg rect{fill:var(--soft);stroke:var(--line)}"
 	"svg path{fill:none;stroke:currentColor}svg .loop{stroke:var(--loop);stroke-width:2}"
 	"svg .flow{stroke:var(--flow);stroke-width:1.5;stroke-dasharray:4 3}"
+	"p.lane{margin:.4em 0 0}svg.lane{width:100%;height:28px;background:var(--soft)}"
+	"svg .kernel{fill:var(--loop);stroke:none}svg .user{fill:var(--flow);stroke:none}"
+	".way.kernel{color:var(--loop);border-color:var(--loop)}"
+	".way.user{color:var(--flow);border-color:var(--flow)}"
 	".flows{margin:.2em 0;padding-left:1.2em}";
 
 static double percent_of(double part, double of)
@@ -252,11 +256,75 @@ static void html_places(FILE *to, const struct advice *advice, struct places *pl
 	free(order);
 }
 
+/* Without what recording took. */
+static double bin_net(uint64_t calls, uint64_t cpu, uint32_t cost)
+{
+	double net = (double)cpu - (double)calls * cost;
+
+	return net > 0 ? net : 0;
+}
+
+/* Columns upon `below`, each as high as its share of a processor. */
+static void html_columns(FILE *to, const struct profile *profile, const struct timeline_lane *lane,
+			 bool user)
+{
+	const struct event_header *header = &profile->header;
+	double whole = (double)(1ULL << profile->timeline.shift);
+
+	fprintf(to, "<path class=\"%s\" d=\"", user ? "user" : "kernel");
+	for (unsigned int i = 0; i < TIMELINE_BINS; i++) {
+		const struct timeline_bin *bin = &lane->bins[i];
+		double below = 28 * bin_net(bin->calls, bin->kernel, header->call_cost) / whole;
+		double height = user ? 28 * bin_net(bin->calls, bin->user, header->gap_cost) / whole
+				     : below;
+
+		below = user ? below : 0;
+		below = below < 28 ? below : 28;
+		height = below + height < 28 ? height : 28 - below;
+		if (height > 0)
+			fprintf(to, "M%u,%.1fv-%.1fh1v%.1fz", i, 28 - below, height, height);
+	}
+	fputs("\"/>", to);
+}
+
+static void html_timeline(FILE *to, const struct profile *profile)
+{
+	const struct timeline *timeline = &profile->timeline;
+	char whole[32];
+
+	if (!timeline->shift)
+		return;
+	show_time(whole, sizeof(whole), (double)TIMELINE_BINS * (1ULL << timeline->shift));
+	fprintf(to,
+		"<h2>Over time</h2>\n<p>Each line is %s long, and a whole processor high: "
+		"<span class=\"way kernel\">in calls</span> <span class=\"way user\">between "
+		"them</span></p>\n",
+		whole);
+	for (uint32_t i = 0; i <= timeline->n_lanes; i++) {
+		const struct timeline_lane *lane = &timeline->lanes[i];
+
+		if (!lane->calls)
+			continue;
+		fputs("<p class=\"lane\">", to);
+		html_text(to, !i ? "all others" : *lane->program ? lane->program : "a child");
+		if (i)
+			fprintf(to, ", process %u", lane->pid);
+		fprintf(to,
+			": %lu calls</p><svg class=\"lane\" role=\"img\" viewBox=\"0 0 %d 28\" "
+			"preserveAspectRatio=\"none\" aria-label=\"%lu calls over time\">",
+			lane->calls, TIMELINE_BINS, lane->calls);
+		html_columns(to, profile, lane, false);
+		html_columns(to, profile, lane, true);
+		fputs("</svg>\n", to);
+	}
+}
+
 void show_html(FILE *to, const struct advice *advice, struct places *places)
 {
 	html_head(to, advice);
 	html_findings(to, advice, places);
 	html_sequences(to, advice, places);
+	html_timeline(to, advice->profile);
 	html_places(to, advice, places);
 	fputs("</body></html>\n", to);
 }

@@ -174,6 +174,32 @@ static void json_run(FILE *to, const struct advice *advice)
 	fprintf(to, "[%ld, %ld, %ld]}", advice->run.low, advice->run.middle, advice->run.high);
 }
 
+static void json_timeline(FILE *to, const struct timeline *timeline)
+{
+	bool first = true;
+
+	fputs("{", to);
+	json_number(to, true, "bin_ns", timeline->shift ? 1ULL << timeline->shift : 0);
+	fputs(", \"lanes\": [", to);
+	for (uint32_t i = 0; i <= timeline->n_lanes; i++) {
+		const struct timeline_lane *lane = &timeline->lanes[i];
+
+		if (!lane->calls)
+			continue;
+		fputs(first ? "\n    {" : ",\n    {", to);
+		first = false;
+		json_number(to, true, "pid", lane->pid);
+		json_string(to, false, "program", lane->program);
+		json_number(to, false, "calls", lane->calls);
+		fputs(", \"bins\": [", to);
+		for (unsigned int j = 0; j < TIMELINE_BINS; j++)
+			fprintf(to, "%s[%lu, %lu, %lu]", j ? ", " : "", lane->bins[j].calls,
+				lane->bins[j].kernel, lane->bins[j].user);
+		fputs("]}", to);
+	}
+	fputs("]}", to);
+}
+
 static void json_useless(FILE *to, const struct profile *profile)
 {
 	static const char *const names[] = {
@@ -224,5 +250,7 @@ void show_json(FILE *to, const struct advice *advice, struct places *places)
 	json_run(to, advice);
 	fputs(",\n  \"useless\": ", to);
 	json_useless(to, profile);
+	fputs(",\n  \"timeline\": ", to);
+	json_timeline(to, &profile->timeline);
 	fputs("\n}\n", to);
 }

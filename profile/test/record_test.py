@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -66,6 +67,10 @@ def check_calls(report: dict[str, Any]) -> None:
     assert report["threads"] == 6 + 4, report["threads"]
     assert report["lost"] == 0 and report["forgotten"] == 0
     assert sum(site["calls"] for site in report["sites"]) == report["calls"]
+    lanes = report["timeline"]["lanes"]
+    assert len(lanes) == report["processes"]
+    assert all(sum(bin[0] for bin in lane["bins"]) == lane["calls"] for lane in lanes)
+    assert sum(lane["calls"] for lane in lanes) == report["calls"]
     assert report["useless"]["SEEK"][0] >= TURNS, report["useless"]
 
 
@@ -189,6 +194,7 @@ class Page(HTMLParser):
             "width",
             "height",
             "viewbox",
+            "preserveaspectratio",
             "x",
             "y",
             "rx",
@@ -241,6 +247,9 @@ def check_page(folder: Path, source: str, out: str) -> None:
     assert any("<script src=x" in word for word in parser.words)
     last = max(i for i, row in enumerate(parser.places) if row[:1] == ["all others"])
     first = max(i for i, row in enumerate(parser.places) if row[:1] == ["where"])
+    lanes = (re.search(r": (\d+) calls$", word) for word in parser.words)
+    shown = sum(int(lane[1]) for lane in lanes if lane)
+    assert shown == json.loads(report.read_text())["calls"], shown
     assert sum(int(row[3]) for row in parser.places[first + 1 : last + 1]) == json.loads(report.read_text())["calls"]
 
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timeline.h - when each process was in calls and between them: a lane for each of the first processes,
+ * one for all others, in bins that become twice as long whenever the recording outgrows them.
+ */
+#ifndef COSY_PROFILE_TIMELINE_H
+#define COSY_PROFILE_TIMELINE_H
+
+#include "record/event.h"
+
+#define TIMELINE_BINS  128
+#define TIMELINE_LANES 24
+#define TIMELINE_SHIFT 16 /* the shortest bin, as a power of two in ns */
+
+struct timeline_bin {
+	uint64_t calls, kernel, user; /* ns as recorded */
+};
+
+struct timeline_lane {
+	uint32_t pid; /* 0: all others */
+	uint64_t calls;
+	char program[EVENT_MAX_PATH]; /* that it executed last; "": none */
+	struct timeline_bin bins[TIMELINE_BINS];
+};
+
+struct timeline {
+	uint64_t start;
+	unsigned int shift; /* a bin is 1 << shift ns long */
+	uint32_t n_lanes;   /* besides the first, which is all others' */
+	struct timeline_lane lanes[TIMELINE_LANES + 1];
+};
+
+/* The lane of a new process. */
+uint32_t timeline_lane(struct timeline *timeline, uint32_t pid);
+
+void timeline_count(struct timeline *timeline, uint32_t lane, const struct event_call *call);
+
+#endif /* COSY_PROFILE_TIMELINE_H */
