@@ -3,7 +3,7 @@
 #ifndef COSY_TOOLS_COMMAND_H
 #define COSY_TOOLS_COMMAND_H
 
-/* argv[0] is the subcommand's name.  The answer is the exit status. */
+/* Run a subcommand, whose name is argv[0], and return the exit status. */
 int command_doctor(int argc, char **argv);
 int command_dis(int argc, char **argv);
 int command_run(int argc, char **argv);

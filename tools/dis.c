@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * dis.c - `cosy dis`: the compounds in a file, with what the validator thinks of
- * them and the source lines they come from.
+ * dis.c - `cosy dis`: prints the compounds in a file, with the validator's verdict and
+ * the source lines they come from.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -75,7 +75,7 @@ static void print_function(const struct cosy_program *program, u32 at)
 	       function->frame_words);
 }
 
-/* One instruction: where jumps land (>), where RUN may resume (*). */
+/* Prints an instruction, marked where jumps land (>) and where RUN may resume (*). */
 static u32 print_insn(const struct cosy_container *container, const struct cosy_program *program,
 		      u32 at)
 {
@@ -112,7 +112,7 @@ static void print_code(const struct cosy_container *container, const struct cosy
 	}
 }
 
-/* 0, or -EINVAL when the module would refuse it; it is printed as far as possible. */
+/* Prints a compound, as far as possible.  Returns -EINVAL when the module would refuse it. */
 static int print_compound(const char *path, const void *data, size_t size,
 			  struct cosy_source *source)
 {
@@ -145,7 +145,7 @@ static int print_compound(const char *path, const void *data, size_t size,
 
 /* --- Compounds back to back ------------------------------------------------------------------ */
 
-/* The linker pads between those of different object files with zeros. */
+/* Skips the zeros by which the linker pads between compounds of different object files. */
 static size_t skip_padding(const char *data, size_t size, size_t at)
 {
 	static const char zeros[8];
@@ -174,14 +174,14 @@ static int print_all(const char *path, const char *data, size_t size, struct cos
 		}
 		memcpy(&header, data + at, sizeof(header));
 		if (header.magic != COSY_MAGIC) {
-			complain(path, "something that is no compound lies between them");
+			complain(path, "something other than a compound lies between them");
 			return -EINVAL;
 		}
 		if (header.size < sizeof(header) || header.size > left) {
 			complain(path, "a compound is cut off");
 			return -EINVAL;
 		}
-		/* Aligned, wherever it lies in the file. */
+		/* A copy is aligned, wherever the compound lies in the file. */
 		copy = malloc(header.size);
 		if (!copy) {
 			complain(path, strerror(ENOMEM));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * doctor.c - `cosy doctor`: would a compound run in this kernel, here and now?
+ * doctor.c - `cosy doctor`: finds out whether a compound would run in this kernel, here and now.
  *
  * The checks go from the outside in; the last one loads and runs a compound.  A
- * check that fails says what to do about it, and ends the list when what follows
- * depends on it.
+ * check that fails says what to do about it, and ends the list when the others
+ * depend on it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -91,7 +91,7 @@ __attribute__((format(printf, 1, 2))) static void advise(const char *format, ...
 
 /* --- Small facts ------------------------------------------------------------------------- */
 
-/* The first line of a file of the kernel's, without its newline; false when unreadable. */
+/* Reads the first line of a file of the kernel's, without its newline; false when unreadable. */
 static bool read_fact(const char *path, char *ret, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -106,7 +106,7 @@ static bool read_fact(const char *path, char *ret, size_t size)
 	return got;
 }
 
-/* The number after "Name:" in /proc/self/status, or -1. */
+/* Returns the number after "Name:" in /proc/self/status, or -1. */
 static long status_number(const char *name)
 {
 	FILE *file = fopen("/proc/self/status", "re");
@@ -136,7 +136,7 @@ static bool check_mode(struct visit *v)
 	return true;
 }
 
-/* libc's functions that cosycc makes system calls of. */
+/* Functions of libc in whose place cosycc makes system calls. */
 static const char *const wrappers[] = {
 #define COSY_WRAP(function, call, args) #function,
 #include "../core/ops.def"
@@ -146,7 +146,7 @@ static const char *const wrappers[] = {
 };
 #define WRAPPER_CNT (sizeof(wrappers) / sizeof(*wrappers))
 
-/* The functions that one object has its own of. */
+/* The object that defines some of these functions itself, and how many. */
 struct interposer {
 	struct visit *visit;
 	const char *object;
@@ -182,7 +182,7 @@ static void interposer_found(void *arg, unsigned int function, const char *objec
 	in->count++;
 }
 
-/* This program is preloaded what others of this environment are. */
+/* Looks at this process, which has the same libraries preloaded as others of this environment. */
 static bool check_functions(struct visit *v)
 {
 	struct libcosy_function functions[WRAPPER_CNT];
@@ -197,7 +197,7 @@ static bool check_functions(struct visit *v)
 	return true;
 }
 
-/* Why a module that is not loaded might not load either. */
+/* Says how to load the module, or why this kernel would not take it. */
 static void advise_loading(void)
 {
 	char lockdown[80], signatures[8];
@@ -308,7 +308,7 @@ static bool is_let_through(const unsigned char *calls, const struct maker *maker
 	return true;
 }
 
-/* Those of which `let` is true or false, as lines. */
+/* Lists the calls that are let through (`let`) or are not, as lines. */
 static void list_makers(const unsigned char *calls, size_t known, bool let)
 {
 	int column = 0;
@@ -323,7 +323,7 @@ static void list_makers(const unsigned char *calls, size_t known, bool let)
 	putchar('\n');
 }
 
-/* Before anything is asked by ioctl, which a filter may punish. */
+/* Comes before any ioctl, which a filter may punish. */
 static bool check_filter(struct visit *v)
 {
 	static const struct maker run = {"ioctl", {SYS_ioctl, SYS_ioctl, SYS_ioctl}};
@@ -337,7 +337,7 @@ static bool check_filter(struct visit *v)
 		bad(v, "a seccomp filter is armed for this process, and does not let every ioctl "
 		       "through");
 		advise("programs run natively under it: allow ioctl whatever its arguments are, or "
-		       "stay outside");
+		       "run them outside of it");
 		return false;
 	}
 	for (size_t i = 0; i < MAKER_CNT; i++) {
@@ -427,7 +427,7 @@ static const struct {
 	const char *what, *advice;
 } armed[] = {
 	{0, "a seccomp filter",
-	 "it lets not every ioctl through, or the module does not know this kernel's filters"},
+	 "it does not let every ioctl through, or the module does not know this kernel's filters"},
 	{1, "tracing of system calls (ftrace, perf, bpftrace)",
 	 "as root: stop the tracing session"},
 	{2, "a tracer (strace, gdb)", "run without it"},
@@ -451,7 +451,7 @@ static void explain_armed(struct visit *v, unsigned long long work)
 		bad(v, "something is armed for this process's system calls (bits %#llx)", work);
 }
 
-/* getpid(), as a compound */
+/* A compound that calls getpid(). */
 static const struct {
 	struct cosy_compound header;
 	struct bpf_insn insns[2];
@@ -472,7 +472,7 @@ static const struct {
 		},
 };
 
-/* 0 and a handle, or the errno and perhaps a reason. */
+/* Loads it.  Returns 0 and a handle, or the errno and perhaps a reason. */
 static int load_trial(int fd, __u32 *handle, char log[LOG_SIZE])
 {
 	struct cosy_load load = {
@@ -490,7 +490,7 @@ static int load_trial(int fd, __u32 *handle, char log[LOG_SIZE])
 	return 0;
 }
 
-/* Whether a second LOAD finds what the first one compiled. */
+/* Tells whether a second LOAD finds the image of the first. */
 static void tell_cache(struct visit *v)
 {
 	struct cosy_stats stats = {.size = sizeof(stats)};
@@ -522,7 +522,7 @@ static bool check_run(struct visit *v)
 			advise("other programs of yours hold too many: end them");
 		return false;
 	}
-	/* A signal in the way is no verdict. */
+	/* Try again after a signal, which is no verdict. */
 	do {
 		if (ioctl(v->fd, COSY_IOC_RUN, &run)) {
 			bad(v, "a compound cannot be run: %s", strerror(errno));
@@ -542,7 +542,7 @@ static bool check_run(struct visit *v)
 	return true;
 }
 
-/* Without a kernel to ask, the usual obstacles can be seen from here too. */
+/* Notes the usual obstacles that can be seen without the module. */
 static void note_obstacles(void)
 {
 	long tracer = status_number("TracerPid");

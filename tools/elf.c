@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* elf.c - see elf.h.  Every number that the file says is checked against its size. */
+/* elf.c - see elf.h.  Checks every number that the file names against its size. */
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static int header_get(const char *file, size_t size, Elf64_Ehdr *ret, const char
 	return 0;
 }
 
-/* Numbers that do not fit the header are in section 0. */
+/* Reads the counts from section 0 where they do not fit the header. */
 static int counts_get(const char *file, size_t size, const Elf64_Ehdr *header, uint64_t *sections,
 		      uint64_t *names, const char **why)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* elf.h - one section of a 64-bit ELF file, which may be hostile. */
+/* elf.h - finds a section of a 64-bit ELF file, which may be hostile. */
 #ifndef COSY_TOOLS_ELF_H
 #define COSY_TOOLS_ELF_H
 
@@ -13,8 +13,8 @@ struct cosy_section {
 bool cosy_elf_is(const void *file, size_t size);
 
 /*
- * The first section named `name`.  0; -ENOENT: there is none; -EINVAL, with *why
- * saying what is wrong with the file.
+ * Finds the first section named `name`.  Returns 0; -ENOENT: there is none; -EINVAL, with
+ * *why saying what is wrong with the file.
  */
 int cosy_elf_find(const void *file, size_t size, const char *name, struct cosy_section *ret,
 		  const char **why);

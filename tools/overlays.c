@@ -8,7 +8,7 @@
 
 #include "overlays.h"
 
-/* With more of them, as on hosts of many containers, the folder that they are below counts. */
+/* Most rules; with more overlays, as on hosts of many containers, one rule serves a whole folder. */
 #define MAX_OVERLAYS 32
 
 struct directories {
@@ -30,7 +30,7 @@ static bool add(struct directories *directories, char *path)
 	return true;
 }
 
-/* `text` up to a comma or a space, with what is escaped there; characters that rules cannot have are `?`. */
+/* Copies `text` up to a comma or space without its escapes; `?` stands for what no rule can hold. */
 static char *unescaped(const char *text)
 {
 	char *path = malloc(strlen(text) + 1), *end = path;
@@ -49,8 +49,8 @@ static char *unescaped(const char *text)
 }
 
 /*
- * As files below it are called; one that is not there (in a container the host's are not) is called
- * nothing.  A path that was relative for whoever mounted it may be anywhere.
+ * Resolves the path to the name that files below it have.  One that is not there, such as a host's
+ * in a container, has none; one that was relative for the mounter may be anywhere.
  */
 static char *resolved(char *path)
 {
@@ -75,7 +75,7 @@ static char *resolved(char *path)
 	return asprintf(&found, "**/%s", path) < 0 ? NULL : found;
 }
 
-/* The upper directory of the overlay that is mounted here, if there is one. */
+/* Adds the upper directory of the overlay that is mounted here, if there is one. */
 static bool add_mount(struct directories *directories, const char *mount)
 {
 	const char *type = strstr(mount, " - overlay "),
@@ -101,7 +101,7 @@ static int compare(const void *one, const void *other)
 	return strcmp(*(char *const *)one, *(char *const *)other);
 }
 
-/* Each once. */
+/* Sorts the directories and drops duplicates. */
 static void sort(struct directories *directories)
 {
 	size_t kept = 0;
@@ -117,7 +117,7 @@ static void sort(struct directories *directories)
 	directories->count = kept;
 }
 
-/* Each becomes what it is in, unless that is the root. */
+/* Replaces each by its parent, unless that is the root. */
 static bool shorten(struct directories *directories)
 {
 	bool shorter = false;
@@ -158,7 +158,7 @@ bool overlays_switch_off(struct policy_text *rules)
 	size_t room = 0;
 	bool fine = true;
 
-	/* Without /proc nobody knows. */
+	/* Without /proc the mounts are unknown. */
 	if (!mounts)
 		return true;
 	while (fine && getline(&mount, &room, mounts) > 0)

@@ -6,9 +6,9 @@
 #include "policy.h"
 
 /*
- * An overlay truncates files of its upper directory without breaking their leases, so whoever
- * reads them there would not hear of it.  Adds a rule that switches off all below the upper directory
- * of each overlay that is mounted.  False: there is no memory, or there are too many rules.
+ * Adds a rule, for each overlay that is mounted, that switches off all files below its upper
+ * directory: the overlay truncates these without breaking their leases, so a program that reads
+ * them there would not hear of it.  False: there is no memory, or there are too many rules.
  */
 bool overlays_switch_off(struct policy_text *rules);
 

@@ -15,7 +15,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof(*(array)))
 
-/* The parser's place. */
+/* The parser and its place in the text. */
 struct parser {
 	const char *path;
 	unsigned int line;
@@ -36,7 +36,7 @@ static bool wrong(const struct parser *parser, const char *at, const char *reaso
 	return false;
 }
 
-/* Adds a field of the library's form. */
+/* Adds a field in the library's form. */
 static bool emit(struct parser *parser, char kind, const char *from, size_t len)
 {
 	struct policy_text *rules = parser->rules;
@@ -77,7 +77,7 @@ static bool is(const char *from, size_t len, const char *name)
 	return strlen(name) == len && !strncmp(from, name, len);
 }
 
-/* A word up to a space, or anything but quotes between two of those. */
+/* Reads a word up to a space, or up to the closing quote after an opening one. */
 static bool word(struct parser *parser, const char *what, const char **from, size_t *len)
 {
 	skip_spaces(parser);
@@ -120,7 +120,7 @@ static bool file_system(struct parser *parser, const char *from, size_t len)
 		(int)len, from);
 }
 
-/* "program GLOB", "file GLOB", "filesystem NAME"; their name has been read. */
+/* Reads "program GLOB", "file GLOB" or "filesystem NAME", whose first word has been read. */
 static bool condition(struct parser *parser, const char *name, size_t name_len, bool *of_file)
 {
 	const char *from;
@@ -144,7 +144,7 @@ static bool condition(struct parser *parser, const char *name, size_t name_len, 
 		     (int)name_len, name);
 }
 
-/* 4096, 64K, 1M, 1G.  What is wrong, and where in *at; NULL: nothing. */
+/* Reads 4096, 64K, 1M or 1G.  Returns what is wrong, and where in *at; NULL: nothing. */
 static const char *read_size(const char *from, size_t len, uint64_t *value, size_t *at)
 {
 	static const char units[] = "KMG";
@@ -303,7 +303,7 @@ static bool line(struct parser *parser)
 	skip_spaces(parser);
 	if (*parser->at == '#' || !*parser->at)
 		return true;
-	/* After a rule, too; a # within a word is part of it. */
+	/* A comment may follow a rule, too; a # within a word is part of the word. */
 	comment = strstr(parser->at, " #");
 	if (comment)
 		*comment = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy.h - cosy-run.conf(5): read, checked, and put into the form of preload/file/policy.h. */
+/* policy.h - reads and checks cosy-run.conf(5), and writes its rules as preload/file/policy.h has them. */
 #ifndef COSY_TOOLS_POLICY_H
 #define COSY_TOOLS_POLICY_H
 
@@ -19,18 +19,18 @@ struct policy_text {
 bool policy_read(const char *path, bool optional, struct policy_text *rules);
 
 /*
- * Adds what `cosy run --memory` says, after all rules.  False, with the reason on standard error,
- * if it is no size.
+ * Adds the size that `cosy run --memory` gives, after all rules.  False, with the reason on
+ * standard error, if it is no size.
  */
 bool policy_add_memory(const char *text, struct policy_text *rules);
 
 /* Adds a rule that leaves programs alone for each of these patterns, with commas between. */
 bool policy_leave_alone(const char *patterns, struct policy_text *rules);
 
-/* Adds a rule, of what is called `place`, that switches off files whose paths match `pattern`. */
+/* Adds a rule that switches off files whose paths match `pattern`; --explain calls its origin `place`. */
 bool policy_switch_off(const char *place, const char *pattern, struct policy_text *rules);
 
-/* The bits of a list of kinds to relax, or -1, and in *good the length of what was read. */
+/* Returns the bits of a list of kinds to relax, or -1; *good is how much of it is right. */
 int policy_relax_list(const char *list, size_t len, size_t *good);
 
 #endif /* COSY_TOOLS_POLICY_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * profile.c - `cosy profile`: a program of its own (profile/), since the libraries that it needs
- * would make every start of `cosy run` dearer.
+ * profile.c - `cosy profile`: starts a program of its own (profile/), since the libraries that it
+ * needs would make every start of `cosy run` dearer.
  */
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 
 #define PROGRAM "cosy-profile"
 
-/* Beside this command in the build tree, installed beside it, or where it was configured. */
+/* Looks beside this command in the build tree, in libexec beside it, and where it was configured. */
 int command_profile(int argc, char **argv)
 {
 	static const char *const places[] = {"../profile", "../" COSY_LIBEXECDIR "/cosy",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * run.c - `cosy run`: starts a program with libcosy-read.so before its C library, or as
- * it is where that cannot be.
+ * run.c - `cosy run`: starts a program with libcosy-read.so before its C library, or without it
+ * where that cannot be done.
  */
 #include <elf.h>
 #include <errno.h>
@@ -20,10 +20,10 @@
 #include "overlays.h"
 #include "policy.h"
 
-/* A shell's statuses: not found, and found but not to be run. */
+/* Exit statuses that shells use: found but cannot be run, and not found. */
 enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 
-/* The second is the first and more; it is taken when something is relaxed. */
+/* The second does all that the first does; it is taken when something is relaxed. */
 #define LIBRARY		"libcosy-read.so"
 #define RELAXED_LIBRARY "libcosy-relax.so"
 
@@ -47,7 +47,7 @@ static void usage(FILE *to)
 	      to);
 }
 
-/* Beside this command in the build tree, installed beside it, or where it was configured. */
+/* Looks beside this command, in the build tree or as installed, and where it was configured. */
 static bool find_library(const char *name, char *ret)
 {
 	static const char *const places[] = {"../preload", "../" COSY_LIBDIR, "../lib"};
@@ -69,7 +69,7 @@ static bool find_library(const char *name, char *ret)
 	return realpath(path, ret) && !access(ret, R_OK);
 }
 
-/* The file that execvp would run. */
+/* Finds the file that execvp would run. */
 static bool find_program(const char *name, char *ret)
 {
 	const char *path = getenv("PATH");
@@ -89,7 +89,7 @@ static bool find_program(const char *name, char *ret)
 	return false;
 }
 
-/* Why the dynamic linker of an ELF file would not preload the library; NULL: it would. */
+/* Says why the dynamic linker of an ELF file would not preload the library; NULL: it would. */
 static const char *elf_refusal(int fd, const Elf64_Ehdr *header)
 {
 	Elf64_Phdr segment;
@@ -110,7 +110,7 @@ static const char *elf_refusal(int fd, const Elf64_Ehdr *header)
 	return "is linked statically";
 }
 
-/* The same for any program that can be executed; scripts are their interpreter's matter. */
+/* Does the same for any program; a script is its interpreter's matter. */
 static const char *refusal(const char *path)
 {
 	Elf64_Ehdr header;
@@ -130,7 +130,7 @@ static const char *refusal(const char *path)
 	return why;
 }
 
-/* Appends to what is preloaded already, which may want to be first. */
+/* Appends the library to those preloaded already, which may want to be first. */
 static bool preload(const char *library)
 {
 	const char *others = getenv("LD_PRELOAD");
@@ -144,13 +144,13 @@ static bool preload(const char *library)
 	return done;
 }
 
-/* Statistics come when the program ends and may have closed its standard error. */
+/* Keeps a copy of standard error, since statistics come when the program may have closed its own. */
 static void ask_for_stats(void)
 {
 	char number[16];
 	int fd = fcntl(STDERR_FILENO, F_DUPFD, 1000);
 
-	/* If there is none, a file of the program's own may get its number. */
+	/* Without a standard error, one of the program's own files may get that number. */
 	if (fd < 0 && errno == EBADF)
 		return;
 	snprintf(number, sizeof(number), "%d", fd < 0 ? STDERR_FILENO : fd);
@@ -182,13 +182,13 @@ static bool read_policies(const char *only, struct policy_text *rules)
 	if (only)
 		return policy_read(only, false, rules);
 	snprintf(path, sizeof(path), "%s%s/cosy/run.conf", where, has_config ? "" : "/.config");
-	/* Another user's home, as su and setpriv may leave it, has no rules for this one. */
+	/* Ignore a home that is another user's, as su and setpriv may leave it. */
 	if (access(where, X_OK) && errno == EACCES)
 		path[0] = 0;
 	return policy_read(path, true, rules) && policy_read("/etc/cosy/run.conf", true, rules);
 }
 
-/* As the user asks for it. */
+/* The command line, as the user gave it. */
 struct invocation {
 	const char *library, *policy, *memory;
 	struct policy_text rules;
@@ -208,7 +208,7 @@ static bool ask_to_explain(const char *file)
 	return true;
 }
 
-/* The status to end with, or -1 to go on with the program at argv[optind]. */
+/* Returns the status to end with, or -1 to go on with the program at argv[optind]. */
 static int parse_options(int argc, char **argv, struct invocation *asked)
 {
 	enum { STATS = 256, NO_DAEMON, EXPLAIN, RELAX, MEMORY, POLICY, ALONE };
@@ -272,7 +272,7 @@ static int hand_on_rules(struct invocation *asked)
 	if (!overlays_switch_off(rules) || !read_policies(asked->policy, rules) ||
 	    (asked->memory && !policy_add_memory(asked->memory, rules)))
 		return EXIT_USAGE;
-	/* Without rules too: a program that finds none set has lost them (environment.h). */
+	/* Set it without rules, too: a program that finds it unset has lost them (environment.h). */
 	if (setenv(POLICY_VARIABLE, rules->text ? rules->text : "", 1))
 		return EXIT_NOT_RUN;
 	if (rules->relaxes)
@@ -292,7 +292,8 @@ static bool preload_or_say(const char *name, const char *program)
 		fprintf(stderr, "cosy run: there is no %s: %s runs as it is\n", name, program);
 	else if (strpbrk(library, ": "))
 		fprintf(stderr,
-			"cosy run: %s cannot be preloaded, for its path's sake: %s runs as it is\n",
+			"cosy run: %s cannot be preloaded, since its path has a colon or a space: "
+			"%s runs as it is\n",
 			library, program);
 	else
 		return preload(library);

@@ -15,7 +15,7 @@
 struct source_file {
 	struct source_file *next;
 	char *path;
-	const char *text; /* mapped; NULL: not to be read */
+	const char *text; /* mapped; NULL: cannot be read */
 	size_t size;
 	unsigned int line; /* the last one found, */
 	size_t at;	   /* and where it begins: callers ask in ascending order */
@@ -44,7 +44,7 @@ void cosy_source_destroy(struct cosy_source *source)
 	free(source);
 }
 
-/* Not a device or a pipe, whatever the name in the compound says. */
+/* Maps regular files only: the compound may name a device or a pipe. */
 static void map(struct source_file *file)
 {
 	int fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

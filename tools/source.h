@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* source.h - lines of source files, as far as they can be read. */
+/* source.h - reads lines of source files, where it can. */
 #ifndef COSY_TOOLS_SOURCE_H
 #define COSY_TOOLS_SOURCE_H
 
@@ -11,8 +11,8 @@ struct cosy_source *cosy_source_create(void);
 void cosy_source_destroy(struct cosy_source *source);
 
 /*
- * Line `line`, from 1, of the regular file `path`, without its newline: *len bytes
- * that live as long as `source`.  NULL when there is none to read.
+ * Returns line `line`, from 1, of the regular file `path`, without its newline: *len bytes
+ * that live as long as `source`.  NULL when there is no such line to read.
  */
 const char *cosy_source_line(struct cosy_source *source, const char *path, unsigned int line,
 			     size_t *len);
