@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* alone.h - has the process one thread?  libc's __libc_single_threaded, found when first asked. */
+/* alone.h - tells whether the process has one thread, by libc's __libc_single_threaded. */
 #ifndef COSY_PRELOAD_ALONE_H
 #define COSY_PRELOAD_ALONE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atomic.h - changes in one step.  With one thread only a signal handler can come between,
- * and one instruction is enough against that; the lock prefix costs as much as the rest
- * of a one-byte read.
+ * atomic.h - changes memory in one step.  With one thread only a signal handler can come
+ * between, and a single instruction is enough against that: the lock prefix would cost as much
+ * as the rest of a one-byte read.
  */
 #ifndef COSY_PRELOAD_ATOMIC_H
 #define COSY_PRELOAD_ATOMIC_H
@@ -11,7 +11,7 @@
 
 #include "alone.h"
 
-/* *at becomes `new_value` if it is `old_value`.  Was it? */
+/* Puts `new_value` into *at if that is `old_value`.  True if it was. */
 #define ATOMIC_EXCHANGE(at, old_value, new_value)                                                  \
 	({                                                                                         \
 		__typeof__(*(at)) old_ = (old_value), new_ = (new_value);                          \
@@ -23,7 +23,7 @@
 		same_;                                                                             \
 	})
 
-/* Adds `more` to *at, an int; the sum. */
+/* Adds `more` to *at, an int; returns the sum. */
 #define ATOMIC_ADD(at, more)                                                                       \
 	({                                                                                         \
 		int sum_ = (more);                                                                 \
@@ -33,7 +33,7 @@
 		sum_ + (more);                                                                     \
 	})
 
-/* The same without the lock, where that is enough; else they do nothing and are false. */
+/* Do the same without the lock prefix where that is enough; elsewhere do nothing and are false. */
 #ifdef __x86_64__
 #define ATOMIC_ALONE_EXCHANGE(at, old, new, same)                                                  \
 	(likely(alone()) ? ({                                                                      \

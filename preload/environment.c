@@ -26,7 +26,7 @@ static const char *found[ENVIRONMENT_VARIABLES]; /* NAME=VALUE, or NULL */
 static const char *program;			 /* NULL: ask libc */
 static bool kept;
 
-/* The rest of `text` if it begins with `start`, or NULL. */
+/* Returns the rest of `text` if it begins with `start`, or NULL. */
 static const char *text_after(const char *text, const char *start)
 {
 	while (*start && *text == *start)
@@ -43,7 +43,7 @@ static const char *find(char *const envp[], const char *name)
 	return value;
 }
 
-/* Strings on the stack may be written over.  Without memory they stay where they are. */
+/* Copies the strings, since those on the stack may be written over.  Without memory they stay there. */
 static void keep(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * environment.h - what `cosy run` tells this library, in environment variables.
+ * environment.h - reads what `cosy run` tells this library in environment variables.
  *
- * They are looked at once, when the program starts, and what they say is copied: later they may be
- * gone (clearenv), be written over (by programs that change what ps shows), or be moved by another
+ * The library looks at them once, when the program starts, and copies them: later they may be gone
+ * (clearenv), be written over (by programs that change what ps shows), or be moved by another
  * thread while they are looked for.
  */
 #ifndef COSY_PRELOAD_ENVIRONMENT_H
@@ -15,8 +15,8 @@
 #pragma GCC visibility push(hidden)
 
 enum environment_variable {
-	ENVIRONMENT_DAEMON,  /* 0: no daemon; first: its leases rather than one's own */
-	ENVIRONMENT_EAGER,   /* windows at once, whether they have paid or not; map: mapped ones */
+	ENVIRONMENT_DAEMON,  /* 0: no daemon; first: prefer its leases to own ones */
+	ENVIRONMENT_EAGER,   /* make windows before reads have earned them; map: mapped ones */
 	ENVIRONMENT_EXPLAIN, /* the path of a file */
 	ENVIRONMENT_POLICY,  /* rules, or nothing: policy.h.  Always set by `cosy run`. */
 	ENVIRONMENT_RELAX,   /* kinds, with commas between */
@@ -26,31 +26,31 @@ enum environment_variable {
 };
 
 /*
- * When the program starts, if any of them has a value; `path` is what the program was called.  If
- * this is not called, none has.
+ * Reads them when the program starts; `path` is how the program was called.  Need not be called
+ * where none of them has a value.
  */
 void environment_begin(char *const envp[], const char *path);
 
-/* Its value when the program started, or NULL; never for programs with their owner's rights. */
+/* Returns its value when the program started, or NULL; always NULL in programs with their owner's rights. */
 const char *environment_get(enum environment_variable variable);
 
-/* The program's name when it started, without directories. */
+/* Returns the program's name when it started, without directories. */
 const char *environment_program(void);
 
-/* Did `cosy run` say anything that programs that are started have to know as well? */
+/* True if `cosy run` said anything that programs started from here have to know as well. */
 bool environment_kept(void);
 
 /*
- * An environment for another program that still has this library preloaded, but not what goes with
- * it, gets that again.  The first says how many pointers the other has to have room for, 0 if
- * there is nothing to add; that returns the environment to start the program with.
+ * Put back these variables in the environment for another program, where it still preloads this
+ * library but has lost them.  The first returns how many pointers the second needs room for, 0 if
+ * there is nothing to add; the second returns the environment to start the program with.
  */
 size_t environment_room(char *const envp[]);
 char *const *environment_complete(char *const envp[], char *room[]);
 
 /*
- * The same environment without the library, but with what else is preloaded.  The first says how
- * many pointers the second has to have room for; `list` is room for the value of LD_PRELOAD.
+ * Take the library, but no other that is preloaded, out of an environment.  The first returns how
+ * many pointers the second needs room for; `list` is room for the value of LD_PRELOAD.
  */
 size_t environment_count(char *const envp[]);
 size_t environment_list_room(char *const envp[]);

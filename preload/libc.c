@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * libc.c - small functions of the C library, for this library alone.  What is imported is bound
- * when the program starts, which each exec pays for, or when it is first called, on a stack that
- * may be too small for that (next.h).  Some of these the compiler calls by itself.
+ * libc.c - small functions of the C library, for this library alone.  An imported function is
+ * bound when the program starts, which each exec pays for, or when it is first called, on a stack
+ * that may be too small for that (next.h).  The compiler makes calls of some of these by itself.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * likely.h - keeps what is rare out of the way.  After a system call little of a program is
+ * likely.h - keeps rare code out of the way.  After a system call little of a program is
  * left in the caches, so each line of code or data costs a short call about a thousandth.
  */
 #ifndef COSY_PRELOAD_LIKELY_H
@@ -9,7 +9,7 @@
 #define likely(condition)   __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* A function that is called rarely, and whose caller should not be made larger by it. */
+/* Marks a function that is called rarely and should not make its caller larger. */
 #define COLD __attribute__((noinline, cold))
 
 #endif /* COSY_PRELOAD_LIKELY_H */

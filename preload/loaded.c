@@ -59,7 +59,7 @@ struct image {
 	ElfW(Addr) base;
 };
 
-/* The dynamic linker; or, where the kernel has started none, whatever it has started. */
+/* Returns the dynamic linker or, where the kernel started none, the program that it started. */
 static struct image image_of(const ElfW(auxv_t) * entry)
 {
 	struct image image = {NULL, 0, 0};
@@ -85,7 +85,7 @@ static struct image image_of(const ElfW(auxv_t) * entry)
 	return image;
 }
 
-/* The linker exports it, and tells programs' debuggers. */
+/* Finds the structure that the dynamic linker keeps for debuggers. */
 static const struct r_debug *debug_of(const struct image *image)
 {
 	struct link_map map = {.l_addr = image->base, .l_ld = NULL};
@@ -103,7 +103,7 @@ static const struct r_debug *debug_of(const struct image *image)
 	return object_find(&linker, "_r_debug");
 }
 
-/* Not by its address in a table, which would have to be relocated. */
+/* Computes the address, since one in a table would have to be relocated. */
 static const void *own_dynamic(void)
 {
 	const void *at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.h - a lock for a few instructions, or for a conversation with the daemon.  Whoever takes it
- * has blocked all signals, so no handler can want what its own thread has.  Who waits sleeps: a
- * thread of real-time priority that only yielded would keep the holder from the processor.
+ * lock.h - a lock for a few instructions, or for a conversation with the daemon.  Its holder has
+ * blocked all signals, so no handler can want what its own thread has.  A waiter sleeps: if it only
+ * yielded, one of real-time priority would keep the holder from the processor.
  *
  * 0: free; 1: held; 2: held, and somebody may sleep.  ("Futexes are tricky", Drepper, mutex 2.)
  */
@@ -16,7 +16,7 @@
 #include "atomic.h"
 #include "syscall.h"
 
-/* Sleeps while *at is `value`, or shorter. */
+/* Sleeps while *at is `value`, or for a shorter time. */
 static inline void futex_wait(const uint32_t *at, uint32_t value)
 {
 	cosy_syscall6(SYS_futex, (unsigned long)at, FUTEX_WAIT_PRIVATE, value, 0, 0, 0);

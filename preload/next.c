@@ -2,12 +2,12 @@
 /*
  * next.c - see next.h.
  *
- * dlsym(RTLD_NEXT, ...) would find the same, but under the dynamic linker's lock.  A thread that
- * needs it for its first poll() waits for whoever is in dlopen() or dlclose(), who may be in a
- * constructor and wait for that thread; and in a child of _Fork() the lock may belong to nobody.
- * So this looks into the symbol tables of the objects between this library and libc.  They were
- * all loaded when the program started and are never unloaded, so it takes no lock, no memory, few
- * hundred bytes of stack, and may be called anywhere.
+ * dlsym(RTLD_NEXT, ...) would find the same, but under the dynamic linker's lock.  A thread's first
+ * poll() would wait for another that is in dlopen() or dlclose(), which may be in a constructor
+ * and wait for the first; and in a child of _Fork() nobody may be left to release the lock.  So
+ * this looks into the symbol tables of the objects between this library and libc.  They were all
+ * loaded when the program started and are never unloaded, so it takes no lock, no memory and a
+ * few hundred bytes of stack, and may be called anywhere.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -31,7 +31,7 @@ bool alone_slow(void)
 	return *flag;
 }
 
-/* Stands for functions that an older libc has not got. */
+/* Stands for functions that an older libc does not have. */
 static long missing(void)
 {
 	errno = ENOSYS;
@@ -44,7 +44,7 @@ long next_error(long ret)
 	return -1;
 }
 
-/* Looks in `map` and the objects after it, up to libc: those that were there from the beginning. */
+/* Looks in `map` and the objects after it, up to libc, which all were there at the start. */
 static void *find_from(const struct link_map *map, const char *name)
 {
 	bool is_libc = false;
@@ -85,7 +85,7 @@ void *next_find(const char *name)
 	return found ? found : (void *)missing;
 }
 
-/* Has the object one of these functions? */
+/* True if the object has one of these functions. */
 static bool object_interposes(const struct object *object)
 {
 	static const char names[][6] = {"open", "read", "close"};

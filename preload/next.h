@@ -21,19 +21,19 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * The function of this name that would be called if this library were not there; one that
+ * Finds the function of this name that would be called if this library were not there; one that
  * fails with ENOSYS if there is none.  Takes no lock: it may be called in any thread, signal
  * handler or child.
  */
 void *next_find(const char *name);
 
-/* A variable of libc's, wherever the program has it; NULL if there is none. */
+/* Finds a variable of libc's, wherever the program has it; NULL if there is none. */
 void *next_variable(const char *name);
 
-/* Does what opens, reads and closes files come from libc, past no other library's functions? */
+/* True if the functions that open, read and close files are libc's, and no other library's. */
 COLD bool next_is_libc(void);
 
-/* Takes errno from what a raw call gave; -1. */
+/* Sets errno from a raw call's result; returns -1. */
 COLD long next_error(long ret);
 
 #pragma GCC visibility pop
@@ -50,19 +50,19 @@ COLD long next_error(long ret);
 		found_;                                                                            \
 	})
 
-/* libc's convention for what a raw call gave. */
+/* Turns a raw call's result into libc's -1 and errno. */
 static inline long next_result(long ret)
 {
 	return unlikely(ret < 0 && ret >= -4095) ? next_error(ret) : ret;
 }
 
 /*
- * The calls that cost little more than the crossing.  Processors that forget, for
- * safety's sake, where calls return to whenever the kernel is entered make one function
- * more between program and kernel dear, so with one thread these go there directly.  What
- * libc's functions do beyond that is to end a thread that another one has cancelled.  Where
- * another library's functions come before libc's there are no files of this library's (file.c),
- * and those functions are called.
+ * Calls that cost little more than the crossing.  Some processors forget, for safety's sake,
+ * where calls return to whenever the kernel is entered, which makes one more function between
+ * program and kernel dear.  So with one thread these go to the kernel directly; libc's functions
+ * would only add the end of a thread that another one has cancelled.  Where another library's
+ * functions come before libc's there are no files of this library's (file.c), and those
+ * functions are called.
  */
 extern struct file_space *file_space __attribute__((visibility("hidden")));
 

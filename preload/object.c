@@ -5,7 +5,7 @@
 
 #include "object.h"
 
-/* Hidden versions are older ones, for programs that were linked when they were new. */
+/* Marks an older version, for programs that were linked when it was new. */
 #define VERSION_HIDDEN 0x8000
 
 bool object_is_same(const char *name, const char *other)
@@ -15,7 +15,7 @@ bool object_is_same(const char *name, const char *other)
 	return *name == *other;
 }
 
-/* The linker has made most of these addresses of offsets, but not the vDSO's. */
+/* The linker has made most of these offsets addresses, but not the vDSO's. */
 static const void *address(ElfW(Addr) base, ElfW(Addr) value)
 {
 	return (const void *)(value < base ? value + base : value);
@@ -59,7 +59,7 @@ static uint32_t hash_of(const char *name)
 	return hash;
 }
 
-/* Is symbol `index` defined here under this name, in its default version? */
+/* True if symbol `index` is defined here under this name, in its default version. */
 static bool object_has(const struct object *object, uint32_t index, const char *name)
 {
 	const ElfW(Sym) *symbol = &object->symbols[index];

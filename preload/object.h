@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object.h - the symbols of a loaded object: the dynamic linker's tables, read without its lock. */
+/* object.h - finds symbols of a loaded object in the dynamic linker's tables, without its lock. */
 #ifndef COSY_PRELOAD_OBJECT_H
 #define COSY_PRELOAD_OBJECT_H
 
@@ -21,7 +21,7 @@ struct object {
 /* Reads l_addr and l_ld of `map`, nothing else. */
 void object_read(const struct link_map *map, struct object *object);
 
-/* The address of the object's symbol `name`, in its default version; NULL if it defines none. */
+/* Finds the address of the object's symbol `name`, in its default version; NULL if it defines none. */
 void *object_find(const struct object *object, const char *name);
 
 bool object_is_same(const char *name, const char *other);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * start.c - what is done when a program starts, before the constructors of all other libraries.
- * Each exec pays for it, so it is laid beside what the dynamic linker reads in any case, and where
- * `cosy run` has said nothing it writes nothing (library.ld).
+ * start.c - begins when a program starts, before the constructors of all other libraries.  Each
+ * exec pays for it, so it lies beside pages that the dynamic linker reads in any case, and writes
+ * nothing where `cosy run` has said nothing (library.ld).
  */
 #include <stdbool.h>
 
@@ -11,7 +11,7 @@
 #include "start.h"
 #include "stats.h"
 
-/* A variable of `cosy run` with a value. */
+/* True for a variable of `cosy run` that has a value. */
 static inline bool says(const char *variable)
 {
 	if (variable[0] != 'C' || variable[1] != 'O' || variable[2] != 'S' || variable[3] != 'Y')
@@ -21,7 +21,7 @@ static inline bool says(const char *variable)
 	return *variable && variable[1];
 }
 
-/* Called by the dynamic linker, as DT_INIT. */
+/* The dynamic linker calls this, as DT_INIT. */
 START void library_begin(int argc, char **argv, char **envp)
 {
 	bool said = false;

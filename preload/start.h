@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* start.h - what is done when a program starts. */
+/* start.h - marks the functions that each exec calls. */
 #ifndef COSY_PRELOAD_START_H
 #define COSY_PRELOAD_START_H
 

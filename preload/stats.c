@@ -17,7 +17,7 @@
 #include "stats.h"
 #include "syscall.h"
 
-/* The cost model of window.c, for the estimate of time saved. */
+/* Costs in ns, as window.c has them, for the estimate of time saved. */
 #define SAVED_PER_READ	   430
 #define SAVED_PER_SEEK	   150
 #define COST_OF_SPECIALISE 4000
@@ -27,7 +27,7 @@
 struct stats stats;
 bool stats_silent;
 
-/* A line that is put together in a signal handler as safely as anywhere. */
+/* A line under construction; safe in a signal handler, too. */
 struct line {
 	char text[400];
 	size_t len;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats.h - what happened, for `cosy run --stats` and `--explain`.  Counts are exact
- * in a process with one thread and may be low in others.
+ * stats.h - counts events for `cosy run --stats`, and tells `--explain` of them.  Counts are
+ * exact in a process with one thread and may be low in others.
  */
 #ifndef COSY_PRELOAD_STATS_H
 #define COSY_PRELOAD_STATS_H
@@ -11,12 +11,12 @@
 #pragma GCC visibility push(hidden)
 
 struct stats {
-	unsigned long opened;		/* files that might have been specialised */
-	unsigned long ordinary;		/* reads of those by ordinary calls */
-	unsigned long specialised;	/* how often a file became so */
-	unsigned long distant;		/* of those, by leases of the daemon's */
-	unsigned long reads;		/* by windows; of files in use when they are done */
-	unsigned long direct;		/* by pread, of specialised files */
+	unsigned long opened;	   /* files that might have been specialised */
+	unsigned long ordinary;	   /* reads of these by ordinary calls */
+	unsigned long specialised; /* how often a file became so */
+	unsigned long distant;	   /* of these, by leases of the daemon's */
+	unsigned long reads;  /* by windows; a file's are added when it is replugged or closed */
+	unsigned long direct; /* by pread, of specialised files */
 	unsigned long fetches, fetched; /* of windows; bytes */
 	unsigned long maps;		/* mapped windows made */
 	unsigned long seeks;		/* that the kernel did not see */
@@ -29,15 +29,15 @@ struct stats {
 
 extern struct stats stats;
 
-/* Each counts, and says so on standard error if --explain names this file. */
+/* Count an event, and tell of it on standard error if --explain names this file. */
 void stats_declined(struct file *file, int fd, enum guard why);
 void stats_replugged(struct file *file, enum guard why); /* in a signal handler, too */
 void stats_specialised(struct file *file, int fd);
-/* `why` not, or GUARDS: it is. */
+/* `why` it was not mapped, or GUARDS: it was. */
 void stats_mapped(int fd, enum guard why);
 void stats_closed_explained(struct file *file, int fd);
 
-/* There is no --explain; false also before anybody has looked. */
+/* True if there is no --explain; false before anybody has looked. */
 extern bool stats_silent;
 
 static inline void stats_closed(struct file *file, int fd)
@@ -46,7 +46,7 @@ static inline void stats_closed(struct file *file, int fd)
 		stats_closed_explained(file, fd);
 }
 
-/* They are to be printed when the program ends. */
+/* Has the statistics printed when the program ends. */
 void stats_begin(void);
 
 /* Prints the statistics, once, to the descriptor that COSY_READ_STATS names. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * credentials.c - calls after which this process may do less than it could.  A lease can be
- * returned only by who could take it, so none is held across a change of user; and a
- * filter of system calls ends a program that makes another one than it says, so nothing
- * is specialised from then on: UNCONFINED.
+ * credentials.c - wraps calls after which this process may do less than before.  Only a user who
+ * could take a lease can return it, so none is held across a change of user.  A filter of system
+ * calls may end a program for one that it does not list, so after it nothing is specialised any
+ * more: UNCONFINED.
  */
 #include <grp.h>
 #include <sched.h>
@@ -19,7 +19,7 @@
 
 int capset(void *header, const void *data);
 
-/* And the thread that returns leases ends: it would go on as who this was. */
+/* Also ends the thread that returns leases, which would go on as the former user. */
 #define RETURNED(call)                                                                             \
 	({                                                                                         \
 		bool mine_ = !share_in_vfork_child();                                              \
@@ -113,7 +113,7 @@ int setns(int fd, int type)
 	return RETURNED(NEXT(setns)(fd, type));
 }
 
-/* A filter follows what makes one possible without rights. */
+/* PR_SET_NO_NEW_PRIVS is how a filter becomes possible without rights, so one will follow. */
 int prctl(int option, ...)
 {
 	unsigned long arguments[4];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* kernel_position.c - calls that make the kernel use or move a position: KERNEL_POSITION. */
+/* kernel_position.c - wraps calls by which the kernel uses or moves a position: KERNEL_POSITION. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
@@ -55,7 +55,7 @@ ssize_t copy_file_range(int in, off64_t *in_offset, int out, off64_t *out_offset
 	return BORROWED(in, NEXT(copy_file_range)(in, in_offset, out, out_offset, len, flags));
 }
 
-/* A lock from the position on. */
+/* Locks from the position on. */
 int lockf64(int fd, int command, off64_t len)
 {
 	return BORROWED(fd, NEXT(lockf64)(fd, command, len));
@@ -63,7 +63,7 @@ int lockf64(int fd, int command, off64_t len)
 
 int lockf(int fd, int command, off_t len) __attribute__((alias("lockf64")));
 
-/* FIONREAD says how much is left after the position. */
+/* FIONREAD tells how much is left after the position. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	va_list args;

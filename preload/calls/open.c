@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* open.c - calls that make, copy and close descriptors. */
+/* open.c - wraps calls that make, copy and close descriptors. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <unistd.h>
@@ -12,8 +12,9 @@
 #include "relax/relax.h"
 
 /*
- * A blocking open for writing waits for this process's own leases, whose signal comes
- * in the middle of it.  One that must not block would fail instead.  The flags to open with.
+ * Returns the flags to open with.  A blocking open for writing waits for this process's own
+ * leases, whose signal comes in the middle of it; one that must not block would fail instead, so
+ * the leases are returned first.
  */
 static int before_open(int flags)
 {

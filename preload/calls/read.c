@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* read.c - read and pread: the calls that windows are for. */
+/* read.c - wraps read and pread, the calls that windows serve. */
 #include <limits.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -13,21 +13,21 @@
 #include "relax/relax.h"
 #include "stats.h"
 
-/* NULL and the kernel's addresses, which read answers with EFAULT, are left to the kernel. */
+/* False for NULL and the kernel's addresses: the kernel answers those reads with EFAULT. */
 static inline bool plausible(const void *buf)
 {
 	return (uintptr_t)buf - 65536 < (1ULL << 56);
 }
 
-/* So are lengths that it cuts, or refuses for where they would end. */
+/* False, too, for lengths that the kernel cuts, or refuses for where they would end. */
 static inline bool plausible_read(const void *buf, size_t len)
 {
 	return plausible(buf) && len <= INT_MAX;
 }
 
 /*
- * Copies [offset, offset + len) if the window has it.  What is copied is the file's only
- * if the word has not changed since before.
+ * Copies [offset, offset + len) if the window has it.  The bytes are the file's only if the word
+ * does not change meanwhile.
  */
 static inline bool window_copy(struct file *file, uint64_t offset, void *buf, size_t len)
 {
@@ -38,7 +38,7 @@ static inline bool window_copy(struct file *file, uint64_t offset, void *buf, si
 	if (from > have || len > have - from)
 		return false;
 	copy_bytes(buf, window->data + from, len);
-	/* Nothing above may move below the look at the word. */
+	/* The copy must not be delayed until after the next look at the word. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return true;
 }
@@ -50,11 +50,11 @@ static inline void cancellation_point(void)
 		NEXT(pthread_testcancel)();
 }
 
-/* How a read is made. */
+/* Ways to make a read. */
 enum way {
 	ORDINARY, /* the program's own call */
 	DIRECT,	  /* a pread, which leaves the kernel's position alone */
-	SERVED,	  /* it is there already, and counts if the word stays */
+	SERVED,	  /* the bytes are copied, and count if the word stays */
 	AGAIN,	  /* something has changed */
 };
 
@@ -153,7 +153,7 @@ static __attribute__((noinline)) ssize_t read_plain(struct file *file, int fd, v
 	return read_ordinary(file, fd, buf, len);
 }
 
-/* A process with several threads takes the slow way, which begins with the same. */
+/* A process with several threads takes the slow path, which begins in the same way. */
 ssize_t read(int fd, void *buf, size_t len)
 {
 	struct file *file = file_of(fd);
@@ -175,7 +175,7 @@ ssize_t read(int fd, void *buf, size_t len)
 	return read_slow(fd, buf, len);
 }
 
-/* The generation and the flags: what must not have changed around a pread. */
+/* True if generation and flags are as they were: neither may change during a pread. */
 static bool word_same(struct file *file, uint64_t word)
 {
 	return !((file_word(file) ^ word) & ~WORD_POSITION);

@@ -16,8 +16,8 @@
 #include "stats.h"
 
 /*
- * Looking at the file and holding it costs about four seeks, giving the position back two
- * more.  A file that asks for it back sooner pays more the next time.
+ * Seeks to earn before a position is kept: looking at the file and holding it costs about four,
+ * giving the position back two more.  A file that wants it back sooner pays more the next time.
  */
 #define PRICE	  8
 #define MAX_PRICE (PRICE << 7)
@@ -74,7 +74,7 @@ static void seek_keep(struct file *file, int fd)
 	file_unlock(file, word, signals);
 }
 
-/* The position that a seek goes to, or -1: let the kernel say. */
+/* Returns the position that a seek goes to, or -1: let the kernel say. */
 static int64_t seek_target(const struct file *file, uint64_t word, off64_t offset, int whence)
 {
 	int64_t from = whence == SEEK_SET		    ? 0
@@ -90,7 +90,7 @@ static int64_t seek_target(const struct file *file, uint64_t word, off64_t offse
 	return target;
 }
 
-/* A seek that only the kernel can answer, though the position is kept.  False: look again. */
+/* Asks the kernel for a seek that only it can answer, though the position is kept.  False: look again. */
 static bool seek_asked(struct file *file, int fd, uint64_t word, off64_t offset, int whence,
 		       long *ret)
 {

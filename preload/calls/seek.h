@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A position that was kept no longer is; under LOCKED.  Was it worth it? */
+/* Learns whether a position that is kept no longer was worth it; under LOCKED. */
 void seek_learn(struct file *file);
 
 #pragma GCC visibility pop

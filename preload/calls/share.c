@@ -46,13 +46,13 @@ COLD bool share_in_vfork_child_slow(void)
 {
 	if (cosy_syscall3(SYS_getpid, 0, 0, 0) != share_vforked)
 		return true;
-	/* The only thread goes on, so the child is gone. */
+	/* The only thread runs again, so the child is gone. */
 	if (alone())
 		share_vforked = 0;
 	return false;
 }
 
-/* In a new process, which shares nothing that it opens from here on. */
+/* Begins a new process, which shares nothing that it opens from here on. */
 static void share_in_child(void)
 {
 	share_vforked = 0;
@@ -159,14 +159,14 @@ int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 	if (mine && vforks)
 		share_vforked = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	ret = NEXT(clone)(child, stack, flags, argument, parent_tid, tls, child_tid);
-	/* Whoever goes on sharing memory or descriptors does so unseen. */
+	/* A child that goes on sharing memory or descriptors does so unseen. */
 	if (mine && (ret < 0 || vforks || !(flags & (CLONE_VM | CLONE_FILES))))
 		file_share_end();
 	return ret;
 }
 
 /*
- * `call` with `envp_`, which is `environment` and what has to go with it; or without the library,
+ * Makes `call` with `envp_`: `environment` with the library's variables; or without the library,
  * where a rule leaves `program` alone.
  */
 #define WITH_ENVIRONMENT(program, environment, call)                                               \
@@ -184,7 +184,7 @@ int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 		(call);                                                                            \
 	})
 
-/* A call that makes a process within libc. */
+/* Makes a call of libc's that makes a process. */
 #define SHARED(call)                                                                               \
 	({                                                                                         \
 		bool mine_ = !share_in_vfork_child();                                              \
@@ -362,7 +362,7 @@ int execle(const char *path, const char *first, ...)
 	return ret;
 }
 
-/* Descriptors that go to another process take their position with them. */
+/* Gives the kernel the positions of descriptors that are sent to another process. */
 static void passing(const struct msghdr *message)
 {
 	if (!message || !message->msg_control || !message->msg_controllen)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* share.h - other processes that share this one's descriptors or memory: NO_FP_SHARE. */
+/* share.h - knows of other processes that share this one's descriptors or memory: NO_FP_SHARE. */
 #ifndef COSY_PRELOAD_SHARE_H
 #define COSY_PRELOAD_SHARE_H
 
@@ -16,15 +16,15 @@ extern pid_t share_vforked;
 
 bool share_in_vfork_child_slow(void);
 
-/* Is this the child of a vfork, before its exec?  Then what is in memory is its parent's. */
+/* True in the child of a vfork before its exec: then all memory is its parent's. */
 static inline bool share_in_vfork_child(void)
 {
 	return unlikely(share_vforked) && share_in_vfork_child_slow();
 }
 
 /*
- * A call, with libc's convention, after which this thread's descriptors are not those of the others: a
- * number may mean two files then, and nothing is specialised any more.
+ * Makes a call, with libc's convention, after which this thread's descriptors are not those of the
+ * others: a number may mean two files then, so nothing is specialised any more.
  */
 #define SHARE_NO_TABLE(call)                                                                       \
 	({                                                                                         \

@@ -25,7 +25,7 @@ static const int own[] = {SIGBUS};
 
 #define OWN (sizeof(own) / sizeof(*own))
 
-/* The signals that this library uses, or might come to use. */
+/* True for signals that this library uses, or might come to use. */
 static bool wanted(int signal)
 {
 #ifdef COSY_RELAX
@@ -56,8 +56,8 @@ static void forbid(int signal)
 }
 
 /*
- * A set that has the signal but not its neighbours was not filled: the program means this
- * very signal, and shall have it.
+ * True if the set has the signal's neighbours, too, as after sigfillset.  Without them the program
+ * means this very signal, and shall have it.
  */
 static bool filled(const sigset_t *set, int signal)
 {
@@ -97,7 +97,7 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 	int ret;
 
 	if (!armed(signal) && action) {
-		/* A handler may run for long, or be left by longjmp with its mask. */
+		/* A handler may run for long, or be left by longjmp and keep its mask. */
 		room = *action;
 		room.sa_mask = *signals_without_own(&action->sa_mask, &room.sa_mask);
 		action = &room;
@@ -137,7 +137,7 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 		how, how == SIG_UNBLOCK ? set : signals_without_own(set, &room), old);
 }
 
-/* The older ways, which newer programs are warned of. */
+/* The older functions, which are deprecated. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* `set` without them; `room` is for a changed copy. */
+/* Returns `set` without them; `room` takes a changed copy. */
 const sigset_t *signals_without_own(const sigset_t *set, sigset_t *room);
 
 #pragma GCC visibility pop

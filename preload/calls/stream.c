@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * stream.c - descriptors that libc uses, closes and replaces by itself: of stdio, directories and
- * terminals.  A number that stood for a file stands for none, or another one, afterwards.
+ * stream.c - wraps calls by which libc uses, closes and replaces descriptors itself: of stdio,
+ * directories and terminals.  Their numbers stand for no file, or another one, afterwards.
  */
 #include <dirent.h>
 #include <errno.h>

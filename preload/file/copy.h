@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* copy.h - copying from a window: mostly a few bytes. */
+/* copy.h - copies from a window: mostly a few bytes. */
 #ifndef COSY_PRELOAD_COPY_H
 #define COSY_PRELOAD_COPY_H
 

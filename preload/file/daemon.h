@@ -16,15 +16,15 @@
 /* ms.  An answer takes about 0.05, and longer where processors are short. */
 #define DAEMON_TIMEOUT_MS 200
 
-/* Is the daemon's lease to be had even where one's own would be cheaper? */
+/* True if the daemon's lease is wanted even where one's own would be cheaper. */
 bool daemon_preferred(void);
 
-/* Connects if that has not been tried. */
+/* True if there is a daemon; connects if that has not been tried. */
 bool daemon_there(void);
 
 /*
- * A lease on what `fd` names; under LOCKED.  True: file->guard and its fellows are set.
- * False, with the guard that failed in *why.
+ * Asks for a lease on the file that `fd` names; under LOCKED.  True: file->guard and its fellows
+ * are set.  False, with the guard that failed in *why.
  */
 bool daemon_take(struct file *file, int fd, enum guard *why);
 
@@ -34,7 +34,7 @@ void daemon_drop(struct file *file);
 /* Waits until the daemon has returned all that was dropped. */
 void daemon_sync(void);
 
-/* In the child of fork: the connection is the parent's. */
+/* Forgets, in the child of a fork, the connection, which is the parent's. */
 void daemon_share_child(void);
 
 #pragma GCC visibility pop

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fault.h - copying from a mapped file.  A page that cannot be had, because the disk does
- * not give it or the file has become shorter (which a lease prevents, until the kernel takes
- * it from a process that did not return it), raises SIGBUS where read would give EIO.
+ * fault.h - copies from a mapped file.  A missing page raises SIGBUS where read would return EIO:
+ * the disk failed, or the file has become shorter (which a lease prevents, until the kernel takes
+ * it from a process that did not return it).
  */
 #ifndef COSY_PRELOAD_FAULT_H
 #define COSY_PRELOAD_FAULT_H
@@ -17,16 +17,16 @@
 /* Copies; only between these two.  False: not all of it. */
 bool fault_copy(void *to, const void *from, size_t len);
 
-/* Makes that possible.  False: the program has SIGBUS for itself. */
+/* Makes copies safe.  False: the program has SIGBUS for itself. */
 bool fault_arm(void);
 
-/* Is this a signal that the library handles now, and that the program has not asked for? */
+/* True if the library handles SIGBUS now, and the program has not asked for it. */
 bool fault_armed(void);
 
-/* A signal mask without SIGBUS, while it is armed: blocked, it would kill. */
+/* Returns a signal mask without SIGBUS while it is armed: blocked, it would kill. */
 uint64_t fault_signals(uint64_t signals);
 
-/* The program wants SIGBUS for itself: no mapped windows any more. */
+/* Ends mapped windows, since the program wants SIGBUS for itself. */
 void fault_forbid(void);
 
 #pragma GCC visibility pop

@@ -56,7 +56,7 @@ static inline struct file *file_claim_one(struct file_space *space, unsigned int
 {
 	struct file *file = &space->all[number];
 
-	/* Not looked at first: a page that is read and then written is faulted in twice. */
+	/* Do not look before: a page that is read and then written is faulted in twice. */
 	if (unlikely(!ATOMIC_EXCHANGE(&file->refs, 0, 1)))
 		return NULL;
 	if (unlikely(number >= __atomic_load_n(&used_numbers, __ATOMIC_RELAXED)))
@@ -92,7 +92,7 @@ bool file_sharing(void)
 	       __atomic_load_n(&forbidden, __ATOMIC_SEQ_CST);
 }
 
-/* `fd` names the file from now on.  What it named before, most likely `expected`. */
+/* Makes `fd` name the file.  Returns what it named before, most likely `expected`. */
 static struct file *file_name(int fd, struct file *expected, struct file *file)
 {
 	while (unlikely(!ATOMIC_EXCHANGE(&file_space->table[fd], expected, file)))
@@ -100,7 +100,7 @@ static struct file *file_name(int fd, struct file *expected, struct file *file)
 	return expected;
 }
 
-/* No file for what was opened. */
+/* Notes that a descriptor that was opened gets no file. */
 static COLD void file_refused(int fd)
 {
 	if (next_is_libc())
@@ -122,7 +122,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 		file_refused(fd);
 		return;
 	}
-	/* Whoever still has its last word in mind must not take this for that file. */
+	/* A reader that still has the last word must not take this for the former file. */
 	file->word = ((file->word + WORD_GENERATION) & ~(WORD_LOCKED | WORD_POSITION)) | WORD_PLAIN;
 	file->inside = 0;
 	file->stays_plain = false;
@@ -139,7 +139,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	file->price = 0;
 	stats.opened++;
 	__atomic_store_n(&file->refs, 2, __ATOMIC_RELEASE);
-	/* Something is there only if it was closed without this library's knowing. */
+	/* Something is there only if it was closed without this library's notice. */
 	old = file_name(fd, NULL, file);
 	if (unlikely(old))
 		file_replaced(fd, old, true);
@@ -148,7 +148,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 		__atomic_store_n(&file->stays_plain, true, __ATOMIC_SEQ_CST);
 }
 
-/* Under LOCKED: what makes it specialised is given back. */
+/* Gives back lease and window; under LOCKED. */
 static void file_unlease(struct file *file, int fd)
 {
 	lease_return(file, fd);
@@ -156,7 +156,7 @@ static void file_unlease(struct file *file, int fd)
 	window_drop(file);
 }
 
-/* The same for a file that is not plain, or held; `last`: the last one. */
+/* Does the same for a file that is not plain, or is held; `last`: no descriptor is left. */
 static COLD void file_put_held(struct file *file, int fd, bool last)
 {
 	uint64_t signals, word = file_lock(file, &signals);
@@ -234,7 +234,7 @@ void file_duplicated(int fd, int copy)
 		file_put(old, -1);
 }
 
-/* The half of the word with the flags and the generation, one of which changes at each release. */
+/* Returns the half of the word that has flags and generation; each release changes one of them. */
 static const uint32_t *word_half(const struct file *file)
 {
 	return (const uint32_t *)&file->word + 1;
@@ -277,7 +277,7 @@ void file_let_go(struct file *file, uint64_t word)
 		(file->word + WORD_GENERATION) & ~(WORD_PLAIN | WORD_LOCKED | WORD_POSITION);
 
 	__atomic_store_n(&file->word, flags_position | generation, __ATOMIC_SEQ_CST);
-	/* Whoever begins to wait from here on finds that the word has changed. */
+	/* A thread that begins to wait from here on sees that the word has changed. */
 	if (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
 		futex_wake(word_half(file), INT_MAX);
 }
@@ -336,7 +336,7 @@ void file_unspecialise(struct file *file, enum guard why, enum how_long how_long
 	if (how_long == UNTIL_CLOSED)
 		__atomic_store_n(&file->stays_plain, true, __ATOMIC_SEQ_CST);
 	word = __atomic_load_n(&file->word, __ATOMIC_SEQ_CST);
-	/* Whoever is about to specialise it looks at `stays_plain` once it has the lock. */
+	/* A thread about to specialise it looks at `stays_plain` once it has the lock. */
 	if ((word & WORD_PLAIN) && !(word & WORD_LOCKED))
 		return;
 	word = file_lock(file, &signals);

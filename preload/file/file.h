@@ -21,7 +21,7 @@
  * signal handler did, the lease broke, the window was refilled, the descriptor was
  * closed and the structure serves another file - the exchange fails and nothing has
  * been read.  Structures and windows are never unmapped, so that a reader who comes too
- * late copies rubbish and then finds out.  (Mapped windows count their readers: map.h.)
+ * late copies rubbish and then finds out.  (A mapped window counts its readers: map.h.)
  */
 #ifndef COSY_PRELOAD_FILE_H
 #define COSY_PRELOAD_FILE_H
@@ -48,14 +48,14 @@
 
 struct window {
 	uint64_t start;	   /* file offset of data[0] */
-	uint64_t len;	   /* bytes that hold the file's; never above capacity */
+	uint64_t len;	   /* bytes of the file in it; never above capacity */
 	uint64_t capacity; /* fixed */
 	struct window *next;
 	unsigned char data[] __attribute__((aligned(64)));
 };
 
 struct file {
-	/* All that a file needs that is opened, read a few times and closed: one cache line. */
+	/* This cache line is all that a file needs that is opened, read a few times and closed. */
 	uint64_t word;
 	int refs;	  /* 1 + descriptors that name it; 0: free */
 	int inside;	  /* threads in an ordinary call that uses the kernel's position */
@@ -70,11 +70,11 @@ struct file {
 	uint64_t fetched; /* bytes by long reads; while specialised: for the window or past it */
 	uint64_t next;	  /* where a sequential read would go on; while plain: a number of bytes */
 	unsigned long reads; /* by the window since it was specialised; low when threads race */
-	uint16_t price;	     /* seeks, before the position is kept */
+	uint16_t price;	     /* seeks to earn before the position is kept */
 	uint16_t noted;	     /* of reads, when somebody last wanted its window */
 	uint32_t direct;     /* reads past the window since it was specialised */
 
-	/* Changed under LOCKED.  A late reader may see any of its values: all are safe to follow. */
+	/* Changes under LOCKED.  A late reader may see any of its values: all are safe to follow. */
 	struct window *window;
 	struct map *map; /* NULL: none */
 	uint64_t size;	 /* of the file while there is a lease; else the kernel seeks so far */
@@ -93,8 +93,8 @@ _Static_assert(offsetof(struct file, window) == 64 && sizeof(struct file) == 128
 	       "a file takes two cache lines, of which the first one is enough for most");
 
 /*
- * Mapped when the first file is opened: what is static beyond the one page that the dynamic
- * linker writes to in any case is paid for at each exec.
+ * Mapped when the first file is opened: each exec pays for static memory beyond the one page that
+ * the dynamic linker writes to in any case.
  */
 struct file_space {
 	struct file *table[FILES]; /* what descriptors name; NULL: nothing */
@@ -128,12 +128,12 @@ static inline bool file_exchange(struct file *file, uint64_t old, uint64_t new)
 }
 
 /*
- * A descriptor was opened with `flags`; if a window could ever help, it becomes a file.
+ * Makes a file of a descriptor that was opened with `flags`, if a window could ever help.
  * `epoch` is file_epoch() before the open: a fork in between shares the descriptor.
  */
 void file_opened(int fd, int flags, unsigned int epoch);
 
-/* How often file_share_begin was called UNTIL_CLOSED. */
+/* Counts calls of file_share_begin with UNTIL_CLOSED. */
 extern unsigned int file_epochs;
 
 static inline unsigned int file_epoch(void)
@@ -141,41 +141,41 @@ static inline unsigned int file_epoch(void)
 	return __atomic_load_n(&file_epochs, __ATOMIC_ACQUIRE);
 }
 
-/* `copy` now names what `fd` names. */
+/* Notes that `copy` now names what `fd` names. */
 void file_duplicated(int fd, int copy);
 
-/* Before close(fd). */
+/* To be called before close(fd). */
 void file_closing(int fd);
 
 /*
- * Before and after a call that makes `fd` name something else, unless it fails.  The
- * file goes from the first to the second.
+ * Surround a call that makes `fd` name something else, unless it fails.  The second takes the
+ * file that the first returned.
  */
 struct file *file_replacing(int fd);
 void file_replaced(int fd, struct file *file, bool done);
 
 /*
- * Holds the file: every signal is blocked, other threads wait.  The word as it was.
- * Never while user memory is touched or another file is held, which file_try_hold is for.
+ * Holds the file: blocks every signal, makes other threads wait.  Returns the word as it was.
+ * Not to be used while user memory is touched, or another file is held: see file_try_hold.
  */
 uint64_t file_lock(struct file *file, uint64_t *signals);
 
-/* Ends it.  `word` is stored with the next generation. */
+/* Releases the file and stores `word` with the next generation. */
 void file_unlock(struct file *file, uint64_t word, uint64_t signals);
 
 /*
- * The same for who has blocked all signals already, and may hold another file: never waits.
- * False: its word is no longer `word`, which was not plain.
+ * Holds a file for a caller that has blocked all signals already and may hold another one: never
+ * waits.  False: its word is no longer `word`, which was not plain.
  */
 bool file_try_hold(struct file *file, uint64_t word);
 void file_let_go(struct file *file, uint64_t word);
 
-/* Sleeps until the file's word is no longer `word`, which was LOCKED, or shorter. */
+/* Sleeps until the file's word is no longer `word`, which was LOCKED, or for a shorter time. */
 void file_wait(const struct file *file, uint64_t word);
 
 /*
- * Before and after an ordinary call that uses the kernel's position.  False: the word
- * is no longer `word`, which was plain; look again.
+ * Surround an ordinary call that uses the kernel's position.  False: the word is no longer
+ * `word`, which was plain; look again.
  */
 static inline void file_leave(struct file *file)
 {
@@ -191,22 +191,22 @@ static inline bool file_enter(struct file *file, uint64_t word)
 	return false;
 }
 
-/* The same for a descriptor, whatever its state: replugs, then enters.  NULL if it is no file. */
+/* Enters for a descriptor in any state: replugs its file first.  NULL if it names no file. */
 struct file *file_borrow(int fd, enum guard why);
 
 /*
- * Replugs a file that is not plain, under LOCKED: position to the kernel, lease and window
- * returned.  The word to release it with.
+ * Replugs a file that is not plain, under LOCKED: gives the kernel its position, returns lease and
+ * window.  Returns the word to release the file with.
  */
 uint64_t file_replug(struct file *file, uint64_t word, enum guard why);
 
 /*
- * Under LOCKED: may the position of the file, which `fd` names and whose word was `word`,
- * become this library's?  Not while an ordinary read of another thread is moving it.
+ * True if the position of the file, which `fd` names and whose word was `word`, may become this
+ * library's: no ordinary read of another thread is moving it.  Under LOCKED.
  */
 bool file_may_change(const struct file *file, int fd, uint64_t word);
 
-/* How long a file that is unspecialised stays plain. */
+/* The time that an unspecialised file stays plain. */
 enum how_long {
 	FOR_NOW, /* until reads earn a window again */
 	UNTIL_CLOSED,
@@ -218,19 +218,19 @@ void file_unspecialise_fd(int fd, enum guard why, enum how_long how_long);
 void file_unspecialise_all(enum guard why, enum how_long how_long);
 
 /*
- * Between these nothing is specialised; at the first everything is replugged; UNTIL_CLOSED if
- * others share the files that are open then.  Around fork, exec and their like.  They nest.
+ * Surround fork, exec and their like: the first replugs everything, and nothing is specialised
+ * until the second.  UNTIL_CLOSED: others share the files that are open then.  They nest.
  */
 void file_share_begin(enum guard why, enum how_long how_long);
 void file_share_end(void);
-/* In the child of fork. */
+/* To be called in the child of a fork. */
 void file_share_child(void);
 bool file_sharing(void);
 
 /* Unspecialises everything, for as long as this process and its children live. */
 void file_forbid(enum guard why);
 
-/* Files from this number on have never been used. */
+/* Returns the number from which on files have never been used. */
 unsigned int file_used(void);
 
 /* Calls `visit` for each file in use. */

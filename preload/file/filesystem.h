@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* filesystem.h - where a lease means something.  For the library and the daemon. */
+/* filesystem.h - knows where a lease means something, for the library and the daemon. */
 #ifndef COSY_PRELOAD_FILESYSTEM_H
 #define COSY_PRELOAD_FILESYSTEM_H
 

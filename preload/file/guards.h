@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guards.h - guards.def as numbers and as text. */
+/* guards.h - the guards of guards.def, as numbers and as text. */
 #ifndef COSY_PRELOAD_GUARDS_H
 #define COSY_PRELOAD_GUARDS_H
 

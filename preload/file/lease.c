@@ -15,7 +15,7 @@
 #include "stats.h"
 #include "syscall.h"
 
-/* The `guard_value` of a lease of this process's own; the daemon's words are never this. */
+/* `guard_value` of a lease of this process's own; the daemon's words never have this value. */
 #define LEASE_OWN (~0ULL)
 
 /* ns that reads must save, while the thread is still starting, before it is asked for again. */
@@ -71,7 +71,7 @@ void lease_check(struct file *file)
 {
 	uint64_t word, signals;
 
-	/* A file that is held may have taken the lease, and be about to say so. */
+	/* A thread that holds the file may have taken the lease and be about to say so. */
 	word = __atomic_load_n(&file->word, __ATOMIC_SEQ_CST);
 	if ((word & WORD_PLAIN) && !(word & WORD_LOCKED))
 		return;
@@ -97,7 +97,7 @@ static bool lease_give_up(struct file *file, int fd)
 
 	over = fd < 0 || cosy_syscall3(SYS_fcntl, fd, F_GETLEASE, 0) != F_RDLCK;
 	if (over) {
-		/* Whoever copies looks at this when he has copied, so it comes before all the rest. */
+		/* A reader looks at this after its copy, so it changes before all the rest. */
 		__atomic_store_n(&file->guard, &lease_over, __ATOMIC_SEQ_CST);
 		map = __atomic_load_n(&file->map, __ATOMIC_ACQUIRE);
 		if (map)
@@ -108,7 +108,7 @@ static bool lease_give_up(struct file *file, int fd)
 	return over;
 }
 
-/* The same in the thread. */
+/* Does the same in the thread. */
 static bool lease_give_up_fetched(struct file *file)
 {
 	int fd;
@@ -128,7 +128,7 @@ void lease_broken(int fd)
 	unsigned int used = lease_any_own() ? file_used() : 0;
 
 	leases_lock_take();
-	/* Else all are asked: the number may mean another file by now. */
+	/* Otherwise ask all of them: the number may mean another file by now. */
 	if (!file || !lease_give_up_fetched(file))
 		for (unsigned int number = 0; number < used; number++)
 			lease_give_up_fetched(&file_space->all[number]);
@@ -277,7 +277,7 @@ void lease_return(struct file *file, int fd)
 		return;
 	}
 	leases_lock_take();
-	/* Once more than needed where the thread has done it. */
+	/* The thread may have done it already: once more does no harm. */
 	cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);
 	__atomic_store_n(&file->guard, NULL, __ATOMIC_RELEASE);
 	file->guard_value = 0;
@@ -294,7 +294,7 @@ bool lease_earned(const struct file *file, int saved)
 {
 	if (file->distant || lease_thread_ready() || environment_get(ENVIRONMENT_EAGER))
 		return true;
-	/* Low when threads race. */
+	/* The sum may be too low when threads race. */
 	if (thread_saved < LEASE_THREAD_COST)
 		thread_saved += saved;
 	return thread_saved >= LEASE_THREAD_COST;

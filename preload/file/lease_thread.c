@@ -18,12 +18,12 @@
 #include "next.h"
 
 /*
- * Seconds after which all leases are looked at.  When the user's queue of signals is full
+ * Seconds between looks at all leases.  When the user's queue of signals is full
  * (RLIMIT_SIGPENDING) the kernel sends SIGIO instead, which looks like the program's own.
  */
 #define LOOK_AT_ALL 5
 
-/* And if it has not run for so long, something is wrong; the kernel takes leases after 45 s. */
+/* Seconds without a run after which something is wrong; the kernel takes leases after 45. */
 #define OVERSLEPT 15
 
 /* Seconds: where the kernel takes leases sooner than this, these times are divided. */
@@ -31,7 +31,7 @@
 
 #define STACK 16384
 
-/* ns.  As short as the kernel has them. */
+/* ns; the shortest that the kernel has. */
 #define TURN 100000
 
 /* Highest of all real-time priorities. */
@@ -94,7 +94,7 @@ struct kernel_sched_attr {
 	uint64_t runtime, deadline, period;
 };
 
-/* False: it would wait for a processor, and writers for it. */
+/* Raises the thread's priority.  False: it would wait for a processor, and writers for it. */
 static bool thread_raise_priority(void)
 {
 	struct kernel_sched_attr attr = {.size = sizeof(attr)};
@@ -103,7 +103,7 @@ static bool thread_raise_priority(void)
 	if (cosy_syscall6(SYS_sched_getattr, 0, (unsigned long)&attr, sizeof(attr), 0, 0, 0))
 		return false;
 	if (attr.policy == SCHED_FIFO || attr.policy == SCHED_RR) {
-		/* Above a program that never sleeps, where that is allowed. */
+		/* Go above a program that never sleeps, where that is allowed. */
 		attr.priority += attr.priority < MAX_RT_PRIORITY;
 		cosy_syscall3(SYS_sched_setattr, 0, (unsigned long)&attr, 0);
 		return true;
@@ -117,7 +117,7 @@ static bool thread_raise_priority(void)
 	return !cosy_syscall3(SYS_sched_setattr, 0, (unsigned long)&attr, 0) || ordinary;
 }
 
-/* False: that cannot be done here. */
+/* Gives the thread descriptors of its own.  False: that cannot be done here. */
 static bool thread_leave_table(void)
 {
 	long fetched;
@@ -134,7 +134,7 @@ static bool thread_leave_table(void)
 	return true;
 }
 
-/* Seconds until the kernel takes a lease that is not returned. */
+/* Returns the seconds until the kernel takes a lease that is not returned. */
 static long break_time(void)
 {
 	static const char path[] = "/proc/sys/fs/lease-break-time";
@@ -207,7 +207,7 @@ static void thread_make_timer(void)
 		thread->timer = -1;
 }
 
-/* Seconds of which a part is meant. */
+/* Scales a time that was given in seconds. */
 static struct timespec part_of(long seconds)
 {
 	long ns = seconds * 1000000000 / thread->part;
@@ -365,7 +365,7 @@ void lease_thread_put(int fd)
 		cosy_syscall3(SYS_close, fd, 0, 0);
 }
 
-/* There, and this process's own: the child of a vfork has its parent's memory. */
+/* True if there is one and it is this process's: the child of a vfork has its parent's memory. */
 static bool thread_is_ours(void)
 {
 	return __atomic_load_n(&thread, __ATOMIC_ACQUIRE) && thread_state() != NONE &&

@@ -23,7 +23,7 @@
 #define MAPS	     32
 #define MAX_MAP_SIZE (4ULL << 30)
 #define MAX_MAPPED   (8ULL << 30)
-/* Longer reads gain nothing any more. */
+/* Reads above this gain nothing. */
 #define MAX_LENGTH (1 << 20)
 
 /*
@@ -95,7 +95,7 @@ bool map_eagerly(void)
 	return mode == EAGER;
 }
 
-/* The cost of a mapping with this many areas touched. */
+/* Returns the cost of a mapping with this many areas touched. */
 static uint64_t map_cost(uint64_t touched)
 {
 	return COST_OF_MAP + touched * COST_OF_AREA;
@@ -148,7 +148,7 @@ static bool map_fills_holes(int fd, const struct stat *st)
 	       (cosy_syscall3(SYS_fstatfs, fd, (unsigned long)&fs, 0) || fs.f_type == 0x01021994);
 }
 
-/* May this process have one more, of a file like this?  GUARDS: yes. */
+/* Says which guard forbids one more mapping, of a file like this; GUARDS: none. */
 static enum guard map_allowed(const struct file *file)
 {
 	enum guard why = __atomic_load_n(&forbidden, __ATOMIC_SEQ_CST);
@@ -238,7 +238,7 @@ void map_make(struct file *file, uint64_t word)
 	if (held == word && !file->map) {
 		why = map_attach(file);
 		stats_mapped(file->fd, why);
-		/* Whatever forbids a mapping will not change soon. */
+		/* The reason against a mapping will not change soon. */
 		if (why != GUARDS)
 			file->credit = -(COST_OF_MAP << MAX_CAUTION);
 	}
@@ -256,7 +256,7 @@ bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size
 	if (!((__atomic_load_n(&file->word, __ATOMIC_SEQ_CST) ^ word) & ~WORD_POSITION) &&
 	    offset <= map->len && len <= map->len - offset) {
 		copied = fault_copy(buf, map->data + offset, len);
-		/* It may not move below the look at the file's word. */
+		/* The copy must not be delayed until after the next look at the word. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		map->reads++;
 	}
@@ -298,14 +298,14 @@ void map_drop(struct file *file)
 
 void map_forbid(enum guard why)
 {
-	/* Whoever is about to map one looks at this once it has the lock. */
+	/* A thread about to map one looks at this once it has the lock. */
 	__atomic_store_n(&forbidden, why, __ATOMIC_SEQ_CST);
 	file_unspecialise_all(why, FOR_NOW);
 	for (int i = 0; space && i < MAPS; i++)
 		map_leave(&space->maps[i]);
 }
 
-/* Memory that is locked must not be the files that a program reads. */
+/* Unmap first: mlockall must not lock the files that the program reads. */
 int mlockall(int flags)
 {
 	map_forbid(GUARD_MEMORY);

@@ -60,8 +60,8 @@ bool policy_match(const char *glob, const char *end, const char *text)
 }
 
 /*
- * The path that a link of /proc leads to.  Most paths fit in `room`, and a longer one gets memory of
- * its own: whoever reads may have little stack.
+ * A path that a link of /proc leads to.  Most fit in `room`; a longer one gets memory of its own,
+ * since the reading thread may have little stack.
  */
 struct path {
 	const char *text; /* NULL: not asked yet */
@@ -137,7 +137,7 @@ static uint32_t subject_type(struct subject *subject)
 	return subject->type;
 }
 
-/* A program by its name, or by its path where the glob has a slash. */
+/* Matches a program by its name, or by its path where the glob has a slash. */
 static bool is_program(const char *glob, const char *end, struct subject *subject)
 {
 	if (!memchr(glob, '/', end - glob))
@@ -176,8 +176,8 @@ static bool holds(char kind, const char *from, const char *end, struct subject *
 }
 
 /*
- * Reads the rule at `at`; where the next one is, or NULL at the end.  *matches: its
- * conditions hold.  Without a file only those of programs can.
+ * Reads the rule at `at`.  Returns where the next one is, or NULL at the end.  *matches: its
+ * conditions hold; without a file only those of programs can.
  */
 static const char *read_rule(const char *at, struct subject *subject, struct rule *rule,
 			     bool *matches)
@@ -255,7 +255,7 @@ static COLD void find_by_rules(const char *at, int fd, unsigned int relax, struc
 	int off = -1;
 
 	subject_begin(&subject, fd);
-	/* For each setting the first rule that names it counts. */
+	/* The first rule that names a setting decides it. */
 	while ((at = read_rule(at, &subject, &rule, &matches))) {
 		if (!matches)
 			continue;

@@ -33,7 +33,7 @@ static void push(struct window **list, struct window *window)
 	__atomic_store_n(list, window, __ATOMIC_RELEASE);
 }
 
-/* Locked.  False: there may be no more.  *ret: one that is there, or NULL: map one. */
+/* Finds an unused window; locked.  False: no more are allowed.  *ret NULL: map one. */
 static bool store_find(uint64_t capacity, struct window **ret)
 {
 	bool whole = capacity != STORE_SMALL;
@@ -96,7 +96,7 @@ void store_put(struct window *window)
 	lock_drop(&store_lock);
 	if (keeps)
 		return;
-	/* All but the page that the structure is in. */
+	/* Give back all but the page that the structure is in. */
 	cosy_syscall3(SYS_madvise, ((unsigned long)window | 4095) + 1, window->capacity,
 		      MADV_DONTNEED);
 	lock_take(&store_lock);
@@ -107,6 +107,6 @@ void store_put(struct window *window)
 
 void store_share_child(void)
 {
-	/* A thread that stayed in the parent may have had it. */
+	/* A thread that only the parent has may have held it. */
 	store_lock = 0;
 }

@@ -65,7 +65,7 @@ struct window *window_none(void)
 	return &none;
 }
 
-/* A file that long reads have gone over again and again. */
+/* True for a file that long reads have gone over again and again. */
 static bool window_earned_long(struct file *file, int fd, size_t len)
 {
 	struct stat st;
@@ -79,7 +79,7 @@ static bool window_earned_long(struct file *file, int fd, size_t len)
 	return file->fetched >= file->next;
 }
 
-/* With the lease. */
+/* Returns the price of a window, its lease included. */
 static int window_price(const struct file *file)
 {
 	return price + lease_price(file);
@@ -88,7 +88,7 @@ static int window_price(const struct file *file)
 bool window_earned(struct file *file, int fd, size_t len)
 {
 	if (file->stays_plain || file->unleased) {
-		/* Far from it for good. */
+		/* So low that it never earns one. */
 		file->credit = INT64_MIN / 2;
 		file->fetched = 0;
 		return false;
@@ -146,7 +146,7 @@ static bool window_reclaim(const struct file *wanting)
 		if ((word & WORD_PLAIN) || file == wanting || !file->leased)
 			continue;
 		file->noted = file->reads;
-		/* Not waited for: its holder may want this one's. */
+		/* Do not wait for it: its holder may want this file. */
 		if (!idle || !file_try_hold(file, word))
 			continue;
 		reclaimed = file->leased;
@@ -195,7 +195,7 @@ static int64_t window_prepare(struct file *file, int fd, uint64_t word, enum gua
 	window = window_obtain(file);
 	if (!window)
 		goto returned;
-	/* Never NULL again: a reader who saw an earlier window may still be about to look at it. */
+	/* Never becomes NULL again: a late reader may still be about to look at it. */
 	file->window = window;
 	file->size = st.st_size;
 	return position;
@@ -225,7 +225,7 @@ bool window_specialise(struct file *file, int fd)
 	if (position < 0) {
 		stats_declined(file, fd, why);
 		file->credit = 0;
-		/* A writer may go away, and others' windows; what else there is stays. */
+		/* A writer, or other files' windows, may go away; the other reasons stay. */
 		if ((why == GUARD_READ_ONLY || why == GUARD_MEMORY) && file->breaks < MAX_BREAKS)
 			file->breaks++;
 		else if (why != GUARD_MEMORY)
@@ -273,14 +273,14 @@ static bool window_fill(struct file *file, uint64_t start, uint64_t want)
 	return true;
 }
 
-/* Has the file been fetched so often that it had better been fetched whole? */
+/* True if fetching the whole file would have been cheaper than its fetches so far. */
 static bool window_pays_whole(const struct file *file)
 {
 	return file->size <= STORE_WHOLE && file->size <= file->most &&
 	       file->fetched >= 2 * file->size;
 }
 
-/* Under LOCKED.  A window for all of the file, if there may be one more. */
+/* Makes a window for all of the file, if one more is allowed; under LOCKED. */
 static bool window_widen(struct file *file)
 {
 	struct window *whole;
@@ -295,7 +295,7 @@ static bool window_widen(struct file *file)
 	return true;
 }
 
-/* Under LOCKED.  What a sequential reader will want next. */
+/* Reads what a sequential reader will want next; under LOCKED. */
 static bool window_fill_ahead(struct file *file, uint64_t offset, size_t len)
 {
 	uint64_t want = file->ramp < len ? len : file->ramp;
@@ -344,7 +344,7 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 		fine = window_fill(file, 0, file->size);
 	else
 		fine = window_fill_ahead(file, offset, len);
-	/* Without a lease it is the next look at that which says so. */
+	/* Without a lease the next look at the lease says so. */
 	if (!fine && lease_holds(file)) {
 		held = file_replug(file, held, GUARD_FS_CONSTANT);
 		file->stays_plain = true;
