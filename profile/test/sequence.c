@@ -4,7 +4,8 @@
  * compared: no times, addresses or numbers of processes, and the threads sorted.  sequence FILE
  *
  * Left out is what depends on who was quicker: waiting for a lock, memory for threads' stacks, and
- * calls that a signal has begin again.
+ * calls that a signal has begin again; and the end of a clone whose new thread may execute a program
+ * and so end the one that made it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,8 +47,9 @@ static struct sequence *sequence_of(uint32_t tid)
 static bool call_races(const struct event_call *call)
 {
 	return (call->ret <= -512 && call->ret >= -516) || call->nr == SYS_futex ||
-	       call->nr == SYS_rt_sigprocmask || call->nr == SYS_sched_yield ||
-	       call->nr == SYS_mprotect || call_memory(call->nr, call->args);
+	       call->nr == SYS_rt_sigprocmask || call->nr == SYS_clone3 ||
+	       call->nr == SYS_sched_yield || call->nr == SYS_mprotect ||
+	       call_memory(call->nr, call->args);
 }
 
 /* The function outside libc that makes the call, if one is known. */
