@@ -301,6 +301,7 @@ def _process() -> Iterator[Case]:
                 {"program": program, "run": length},
                 {"count": count},
                 file_systems=("tmpfs",),
+                short=length == "short" or program == "keystore",
             )
 
 

@@ -225,6 +225,9 @@ def main() -> int:
     )
     contenders = options.contenders.split(",") if options.contenders else []
     rows = _rows(options.workloads, setup, options.short, options.beside, contenders)
+    if not rows:
+        print("bench: nothing to measure: no row of these workloads fits", file=sys.stderr)
+        return 1
     report = Report(setup, options.json, options.beside, len(rows))
     try:
         lanes.measure(rows, setup, report.row)

@@ -171,6 +171,10 @@ static Buffer inputBuffer(const Extracted &R, unsigned Input) {
   return Ret;
 }
 
+bool cosy::isKnownToRegionOnly(const Extracted &R, unsigned Input) {
+  return inputBuffer(R, Input).WhyShared.empty();
+}
+
 //===----------------------------------------------------------------------===//
 // In the compound
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,7 @@
 #include "Region.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InlineAsm.h"
@@ -101,12 +102,41 @@ static bool isLocalToRegion(AllocaInst &A, const Region &R) {
   return Starts;
 }
 
+/// True if one call of the function may come to the region more than once.
+static bool isRepeated(const Region &R) {
+  return any_of(R.Blocks, [&](BasicBlock *BB) {
+    return any_of(successors(BB), [&](BasicBlock *S) {
+      return !R.Blocks.contains(S) && isPotentiallyReachable(S, R.Blocks[0]);
+    });
+  });
+}
+
+/// Larger ones stay in the host: contexts are small.
+static constexpr uint64_t MaxSunk = 32 << 10;
+
+/// True if a local of the function might as well be declared in the region,
+/// which is come to once: nobody but the region uses it.
+static bool isUsedInRegion(AllocaInst &A, const Region &R) {
+  auto Size = A.getAllocationSize(A.getModule()->getDataLayout());
+  if (!Size || Size->isScalable() || Size->getFixedValue() > MaxSunk)
+    return false;
+  std::optional<LocalPointers> Pointers = pointersInto(A);
+  return Pointers && all_of(*Pointers, [&](Value *V) {
+           return all_of(V->users(), [&](User *U) {
+             return isLifetime(U) ||
+                    R.Blocks.contains(cast<Instruction>(U)->getParent());
+           });
+         });
+}
+
 /// Moves the region's own locals to its entry.
 static SmallVector<AllocaInst *, 8> sinkLocals(Function &F, const Region &R) {
   SmallVector<AllocaInst *, 8> Sunk;
+  bool Once = !F.callsFunctionThatReturnsTwice() && !isRepeated(R);
   for (Instruction &I : F.getEntryBlock())
     if (auto *A = dyn_cast<AllocaInst>(&I); A && A->isStaticAlloca())
-      if (!R.Blocks.contains(A->getParent()) && isLocalToRegion(*A, R))
+      if (!R.Blocks.contains(A->getParent()) &&
+          (isLocalToRegion(*A, R) || (Once && isUsedInRegion(*A, R))))
         Sunk.push_back(A);
   BasicBlock *Entry = R.Blocks[0];
   for (AllocaInst *A : Sunk) {

@@ -11,10 +11,12 @@
 //	          return body.loop(.., i, ..)   head: i = phi [i, entry], ..
 //	        ...                                   ...
 //
-// What is alive at the head becomes an input, the region's own locals too: they
-// stay in the twin's memory.  Loops of functions that the region calls become
-// its own by inlining.  Since the rest includes what surrounds the loop,
-// the head of an inner loop will do as well as that of an outer one.
+// What is alive at the head becomes an input.  A local that nobody else knows
+// the address of is copied into the compound's context first, and pointers into
+// it with it; one of the host's is copied back at the end.  Others stay in the
+// twin's memory.  Loops of functions that the region calls become its own by
+// inlining.  Since the rest includes what surrounds the loop, the head of an
+// inner loop will do as well as that of an outer one.
 //
 //===----------------------------------------------------------------------===//
 #include "Region.h"
@@ -37,6 +39,64 @@ using namespace cosy;
 static constexpr unsigned MaxHeads = 4;
 
 namespace {
+/// A local of the twin, or of the host and then an input, that a compound may
+/// have its own copy of.
+struct MovedLocal {
+  LocalPointers Pointers; ///< Itself first.
+  uint64_t Size;
+  Align Alignment;
+  bool IsHosts;
+};
+
+/// The copied ones of a compound that begins at a loop's head.
+class LocalCopies {
+  Function &F;
+  IRBuilder<> B;
+
+public:
+  LocalCopies(Function &F, BasicBlock *Entry)
+      : F(F), B(Entry->getTerminator()) {}
+
+  /// Copies one, and moves what points into it: Values[I] is Live[I] at the
+  /// head.
+  void copy(const MovedLocal &Local, ArrayRef<Value *> Live,
+            MutableArrayRef<Value *> Values) {
+    auto It = find(Live, Local.Pointers[0]);
+    if (It == Live.end())
+      return;
+    Value *Old = Values[It - Live.begin()];
+    AllocaInst *New = IRBuilder<>(&F.front(), F.front().begin())
+                          .CreateAlloca(ArrayType::get(B.getInt8Ty(), Local.Size));
+    New->setAlignment(Local.Alignment);
+    B.CreateMemCpy(New, Local.Alignment, Old, Local.Alignment, Local.Size);
+    for (auto [V, At] : zip(Live, Values))
+      if (At != Old && Local.Pointers.contains(V))
+        At = moved(At, Old, New, Local.Size);
+    Values[It - Live.begin()] = New;
+    if (Local.IsHosts)
+      Hosts.push_back({&Local, Old, New});
+  }
+
+  void copyBack() {
+    for (BasicBlock &BB : F)
+      if (auto *Return = dyn_cast<ReturnInst>(BB.getTerminator()))
+        for (auto &[Local, Old, New] : Hosts)
+          IRBuilder<>(Return).CreateMemCpy(Old, Local->Alignment, New,
+                                           Local->Alignment, Local->Size);
+  }
+
+private:
+  SmallVector<std::tuple<const MovedLocal *, Value *, AllocaInst *>, 4> Hosts;
+
+  /// A pointer into the copy; null, and what memchr found nothing with, stays.
+  Value *moved(Value *Pointer, Value *Old, Value *New, uint64_t Size) {
+    Value *Offset = B.CreateSub(B.CreatePtrToInt(Pointer, B.getInt64Ty()),
+                                B.CreatePtrToInt(Old, B.getInt64Ty()));
+    return B.CreateSelect(B.CreateICmpULE(Offset, B.getInt64(Size)),
+                          B.CreatePtrAdd(New, Offset), Pointer);
+  }
+};
+
 /// One loop's head of a region's body.
 class LoopEntry {
   Function &Body;
@@ -68,7 +128,7 @@ public:
     });
   }
 
-  Function *create() {
+  Function *create(ArrayRef<MovedLocal> Locals) {
     FunctionType *Old = Body.getFunctionType();
     SmallVector<Type *, 16> Types;
     for (Value *V : Live)
@@ -92,7 +152,7 @@ public:
     SmallVector<ReturnInst *, 4> Returns;
     CloneFunctionInto(F, &Body, Map, CloneFunctionChangeType::LocalChangesOnly,
                       Returns);
-    enterAtHead(*F, Map);
+    enterAtHead(*F, Map, Locals);
     return F;
   }
 
@@ -122,11 +182,24 @@ private:
       }
   }
 
-  void enterAtHead(Function &F, ValueToValueMapTy &Map) {
+  void enterAtHead(Function &F, ValueToValueMapTy &Map,
+                   ArrayRef<MovedLocal> Locals) {
     auto *HeadOfF = cast<BasicBlock>(Map[Head]);
     BasicBlock *Entry =
         BasicBlock::Create(F.getContext(), "cosy.entry", &F, &F.front());
     BranchInst::Create(HeadOfF, Entry);
+    SmallVector<Value *, 16> Values;
+    for (unsigned I = 0; I < Live.size(); ++I)
+      Values.push_back(F.getArg(I));
+    LocalCopies Copies(F, Entry);
+    for (const MovedLocal &Local : Locals)
+      Copies.copy(Local, Live, Values);
+    for (unsigned I = 0; I < Live.size(); ++I)
+      if (isa<Argument>(Live[I]))
+        F.getArg(I)->replaceUsesWithIf(Values[I], [&](Use &U) {
+          return cast<Instruction>(U.getUser())->getParent() != Entry;
+        });
+    Copies.copyBack();
     // A loop around this one comes back and defines some of them again.
     SmallVector<std::pair<Instruction *, Value *>, 8> Redefined;
     for (unsigned I = 0; I < Live.size(); ++I) {
@@ -135,23 +208,23 @@ private:
         continue;
       auto *New = cast<Instruction>(Map[Old]);
       if (Old->getParent() == Head)
-        cast<PHINode>(New)->addIncoming(F.getArg(I), Entry);
+        cast<PHINode>(New)->addIncoming(Values[I], Entry);
       else if (!Rest.contains(Old->getParent()))
-        New->replaceAllUsesWith(F.getArg(I));
+        New->replaceAllUsesWith(Values[I]);
       else
-        Redefined.push_back({New, F.getArg(I)});
+        Redefined.push_back({New, Values[I]});
     }
-    for (auto [New, Argument] : Redefined)
-      mergeDefinitions(*New, Argument, Entry);
+    for (auto [New, First] : Redefined)
+      mergeDefinitions(*New, First, Entry);
     // Do this last: it replaces phis that have one edge left.
     EliminateUnreachableBlocks(F);
   }
 
-  static void mergeDefinitions(Instruction &Def, Value *Argument,
+  static void mergeDefinitions(Instruction &Def, Value *First,
                                BasicBlock *Entry) {
     SSAUpdater Updater;
     Updater.Initialize(Def.getType(), Def.getName());
-    Updater.AddAvailableValue(Entry, Argument);
+    Updater.AddAvailableValue(Entry, First);
     Updater.AddAvailableValue(Def.getParent(), &Def);
     for (Use &U : make_early_inc_range(Def.uses())) {
       auto *I = cast<Instruction>(U.getUser());
@@ -163,8 +236,8 @@ private:
 } // namespace
 
 SmallVector<BasicBlock *, 4> cosy::loopHeads(const Extracted &R) {
-  // The twin's locals stay on its stack, and where AddressSanitizer says which
-  // of them are in scope, the compound would use them without saying so.
+  // Where AddressSanitizer says which of the twin's locals are in scope, the
+  // compound would use them without saying so.
   if (R.Body->hasFnAttribute(Attribute::SanitizeAddress))
     return {};
   DominatorTree DT(*R.Body);
@@ -222,6 +295,40 @@ void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts) {
   }
 }
 
+/// Copying a larger one costs more than a shortlived compound gains.
+static constexpr uint64_t MaxMoved = 32 << 10;
+
+static std::optional<MovedLocal> movedLocal(Value &Local, const AllocaInst *A,
+                                            bool IsHosts) {
+  auto Size = A->getAllocationSize(A->getModule()->getDataLayout());
+  if (!A->isStaticAlloca() || !Size || Size->isScalable() ||
+      Size->getFixedValue() > MaxMoved || A->getAlign() > Align(16))
+    return std::nullopt;
+  std::optional<LocalPointers> Pointers = pointersInto(Local);
+  if (!Pointers)
+    return std::nullopt;
+  return MovedLocal{std::move(*Pointers), Size->getFixedValue(), A->getAlign(),
+                    IsHosts};
+}
+
+/// The locals that a loop's compound may have a copy of.
+static SmallVector<MovedLocal, 4> movedLocals(const Extracted &R) {
+  SmallVector<MovedLocal, 4> Ret;
+  for (Instruction &I : R.Body->getEntryBlock())
+    if (auto *A = dyn_cast<AllocaInst>(&I))
+      if (auto Local = movedLocal(*A, A, /*IsHosts=*/false))
+        Ret.push_back(std::move(*Local));
+  // Somebody looks at the host's when a compound is unwound or jumped out of.
+  if (R.Host->hasPersonalityFn() || R.Host->callsFunctionThatReturnsTwice())
+    return Ret;
+  for (unsigned I = 0; I < R.NumInputs; ++I)
+    if (auto *A = dyn_cast<AllocaInst>(R.Call->getArgOperand(I));
+        A && isKnownToRegionOnly(R, I))
+      if (auto Local = movedLocal(*R.Body->getArg(I), A, /*IsHosts=*/true))
+        Ret.push_back(std::move(*Local));
+  return Ret;
+}
+
 static Function *cloneTwin(Function &Body, ValueToValueMapTy &Map) {
   Function *Twin = CloneFunction(&Body, Map);
   Twin->setName(Body.getName() + ".twin");
@@ -238,11 +345,12 @@ std::vector<Extracted> cosy::enterLoops(Extracted &R,
   R.Twin = cloneTwin(*R.Body, Map);
   auto Outer = std::make_shared<Extracted>(R);
   LLVMContext &Ctx = R.Body->getContext();
+  SmallVector<MovedLocal, 4> Locals = movedLocals(R);
   for (BasicBlock *Head : Heads) {
     LoopEntry Loop(*R.Body, Head, R.NumInputs);
     Extracted E;
     E.Host = R.Twin;
-    E.Body = E.Twin = Loop.create();
+    E.Body = E.Twin = Loop.create(Locals);
     E.NumInputs = Loop.Live.size();
     E.Outputs = R.Outputs;
     E.Line = R.Line;

@@ -8,6 +8,7 @@
 //   Stages.cpp     the stages as passes of opt's, each by its name
 //   Markers.cpp    COSY_START/COSY_END -> Region            (findRegion)
 //   Extract.cpp    Region -> a function of its own          (extractRegion)
+//   Private.cpp    locals that only the function knows      (pointersInto)
 //   Compile.cpp    that function -> Compound                (compileRegion):
 //     BpfModule.cpp    a module of its own, for BPF         (makeBpfModule)
 //     LibcFunctions.cpp  which functions are libc's         (isForeign)
@@ -43,6 +44,7 @@
 #include "llvm/IR/PassManager.h"
 #include "llvm/IR/ValueHandle.h"
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -206,6 +208,17 @@ void dropMarkers(llvm::Function &F, const Region &R);
 /// Moves a region into a function of its own.  False with Why filled in when
 /// that cannot be done; the function is then as it was.
 bool extractRegion(llvm::Function &F, Region &R, Extracted &Ret, Reasons &Why);
+
+// Private.cpp
+/// A local, and what may point into it.
+using LocalPointers = llvm::SmallSetVector<llvm::Value *, 16>;
+/// All pointers into a local, or nothing where others may know its address.
+std::optional<LocalPointers> pointersInto(llvm::Value &Local);
+
+// Buffers.cpp
+/// True if nobody but the region can know the address of an input while it
+/// runs, and the region is given it once.
+bool isKnownToRegionOnly(const Extracted &R, unsigned Input);
 
 // Compile.cpp
 /// Compiles an extracted region.  False with Why filled in.  Does not change
