@@ -65,8 +65,9 @@ public:
     if (It == Live.end())
       return;
     Value *Old = Values[It - Live.begin()];
-    AllocaInst *New = IRBuilder<>(&F.front(), F.front().begin())
-                          .CreateAlloca(ArrayType::get(B.getInt8Ty(), Local.Size));
+    AllocaInst *New =
+        IRBuilder<>(&F.front(), F.front().begin())
+            .CreateAlloca(ArrayType::get(B.getInt8Ty(), Local.Size));
     New->setAlignment(Local.Alignment);
     B.CreateMemCpy(New, Local.Alignment, Old, Local.Alignment, Local.Size);
     for (auto [V, At] : zip(Live, Values))
