@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,8 +29,14 @@
 #include "syscall.h"
 #include "thread.h"
 
-#define FIRST_FD   200
-#define MIN_BUFFER (64u << 10) /* below this a buffer is not worth its pages */
+#define FIRST_FD 200
+/*
+ * With threads a table of descriptors grows only after a grace period of RCU, milliseconds
+ * during which this thread waits, so the number is one of the 64 that every table has.
+ */
+#define THREADS_FIRST_FD 40
+#define THREADS_FDS	 20
+#define MIN_BUFFER	 (64u << 10) /* below this a buffer is not worth its pages */
 /*
  * The front at first.  Its pages are there from the start: half of it is the heap's, the other
  * half the beginning of the first thread's slice.
@@ -110,6 +117,8 @@ int libcosy_move_fd(int fd)
 	int first = FIRST_FD + context.generation % FIRST_FD, high;
 	struct rlimit limit;
 
+	if (!__libc_single_threaded)
+		first = THREADS_FIRST_FD + context.generation % THREADS_FDS;
 	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur <= (rlim_t)first + 16)
 		first = (int)limit.rlim_cur / 2;
 	high = fcntl(fd, F_DUPFD_CLOEXEC, first);
@@ -346,6 +355,8 @@ static void open_locked(void)
 {
 	int fd = -1;
 
+	/* Not earlier: many a program never comes here, and its children need none of it. */
+	libcosy_fork_register();
 	alive_init();
 	drop_fd();
 	if (libcosy_settings.mode != COSY_MODE_INTERP) {
@@ -385,17 +396,20 @@ void libcosy_context_start(void)
 {
 	int saved = errno, state = libcosy_cancel_disable();
 
-	if (!libcosy_native_only && !filters_forbid())
-		libcosy_filter_prepare();
+	if (!libcosy_native_only && !filters_forbid() && libcosy_filter_prepare())
+		libcosy_fork_register();
 	libcosy_cancel_restore(state);
 	errno = saved;
 }
 
-/* In this file, since whatever uses libcosy.a links it. */
+/*
+ * In this file, since whatever uses libcosy.a links it.  Each function of libc's that is called
+ * costs a look-up by the dynamic linker, so no more than is needed: nobody can cancel us yet.
+ */
 __attribute__((constructor(101))) static void library_start(void)
 {
-	libcosy_context_start();
-	libcosy_fork_register();
+	if (libcosy_filter_prepare())
+		libcosy_fork_register();
 }
 
 uint32_t libcosy_context_life(void)

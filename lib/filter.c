@@ -111,21 +111,22 @@ static bool could_arm(void)
 	return libcosy_any_refers_to(names, 2, &held.objects_seen) != COSY_NOT_REFERRED;
 }
 
-void libcosy_filter_prepare(void)
+bool libcosy_filter_prepare(void)
 {
 	if (is_ours(held.fd)) {
 		/* The parent may have armed a filter that forbids this fork child to open its own. */
 		if (libcosy_filter_forbids(held.fd, true))
-			return;
+			return true;
 		close(held.fd);
 	}
 	held.fd = -1;
 	held.early = could_arm();
 	if (!held.early)
-		return;
+		return false;
 	libcosy_settings_init();
 	if (libcosy_settings.mode != COSY_MODE_NATIVE && libcosy_settings.mode != COSY_MODE_INTERP)
 		hold();
+	return true;
 }
 
 /* --- At the first region ------------------------------------------------------------------ */

@@ -14,8 +14,11 @@
 
 #include <stdbool.h>
 
-/* Opens the device at the start of a process or fork child, if that cannot wait. */
-void libcosy_filter_prepare(void);
+/*
+ * Opens the device at the start of a process or fork child, if that cannot wait.  Returns whether
+ * a fork child has to do so, too.
+ */
+bool libcosy_filter_prepare(void);
 
 /*
  * Returns a descriptor of the device, or -1.  Then *why is NULL when the caller may open the

@@ -54,5 +54,8 @@ static void in_child(void)
 
 void libcosy_fork_register(void)
 {
-	pthread_atfork(before, in_parent, in_child);
+	static bool done;
+
+	if (!__atomic_exchange_n(&done, true, __ATOMIC_RELAXED))
+		pthread_atfork(before, in_parent, in_child);
 }

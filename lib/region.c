@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cancel.h"
+#include "fork.h"
 #include "premises.h"
 #include "region.h"
 #include "run.h"
@@ -167,6 +168,9 @@ __attribute__((noinline)) static void *enter_slow(struct cosy_region *region,
 	void *ctx = NULL;
 
 	if (!libcosy_tier_earned(region)) {
+		/* What a parent has counted is not its child's. */
+		if (libcosy_settings.stats)
+			libcosy_fork_register();
 		count_native(region);
 		return NULL;
 	}
