@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* alu.c - what RFC 9669 says arithmetic and comparisons give. */
+/* alu.c - the results that RFC 9669 gives to arithmetic and comparisons. */
 #include "alu.h"
 
 u64 alu_divide(u64 dst, u64 src, bool wide, bool is_signed, bool modulo)

@@ -413,7 +413,7 @@ static void set_taint(struct checker *c, u32 reg, bool taint)
 		c->tainted &= ~(1 << reg);
 }
 
-/* The buffer's byte behind a kernel address, or NULL. */
+/* Returns the buffer's byte at a kernel address, or NULL. */
 static u8 *buffer_bytes(struct checker *c, u64 address, u32 size)
 {
 	u64 offset = address - c->how->kernel_base;
@@ -424,7 +424,10 @@ static u8 *buffer_bytes(struct checker *c, u64 address, u32 size)
 	return c->world->area[WORLD_BUFFER].bytes + offset;
 }
 
-/* Relative to the JIT's own register, which is the kernel's address of the buffer. */
+/*
+ * Tells whether an access is relative to the JIT's own register, which has the kernel's address of
+ * the buffer.
+ */
 static bool is_based(const struct bpf_insn *insn)
 {
 	return BPF_MODE(insn->code) == BPF_PROBE_MEM32;
@@ -536,7 +539,7 @@ static enum outcome run_alu(struct checker *c, const struct bpf_insn *insn)
 static enum outcome run_insn(struct checker *c);
 static enum outcome run_jump(struct checker *c, const struct bpf_insn *insn);
 
-/* May the processor touch this before it knows that it should not be here? */
+/* Tells whether the processor may touch this before it knows that it should not be here. */
 static bool is_harmless(struct checker *c, const struct bpf_insn *insn)
 {
 	u32 base = BPF_CLASS(insn->code) == BPF_LDX ? insn->src_reg : insn->dst_reg;
@@ -548,7 +551,7 @@ static bool is_harmless(struct checker *c, const struct bpf_insn *insn)
 	return (base == 10 && !is_based(insn)) || (c->how->size && offset < c->how->size);
 }
 
-/* A load on the wrong way; stores there go nowhere. */
+/* Makes a load on a mispredicted path; stores there go nowhere. */
 static void speculate_load(struct checker *c, const struct bpf_insn *insn)
 {
 	u64 offset = c->reg[insn->src_reg] + insn->off - (is_based(insn) ? 0 : c->how->kernel_base);
@@ -561,7 +564,7 @@ static void speculate_load(struct checker *c, const struct bpf_insn *insn)
 	set_taint(c, insn->dst_reg, false);
 }
 
-/* One step of the wrong way; RUN_DONE: nothing more to see there. */
+/* Makes a step of a mispredicted path.  RUN_DONE: there is nothing more to see. */
 static enum outcome speculate(struct checker *c)
 {
 	const struct bpf_insn *insn = &c->code->insns[c->pc];
@@ -585,14 +588,14 @@ static enum outcome speculate(struct checker *c)
 	case BPF_LD:
 		return run_insn(c);
 	default:
-		/* What would divide by zero goes nowhere either. */
+		/* A division by zero goes nowhere either. */
 		return run_alu(c, insn) == RUN_ON ? RUN_ON : RUN_DONE;
 	}
 }
 
 /*
- * Goes some way down the branch that is not taken, as a processor does that
- * predicts it wrongly, up to the next branch or call.  Nothing is kept of it.
+ * Goes some way along the branch that is not taken, as a processor does that mispredicts it, up to
+ * the next branch or call.  Nothing of that is kept.
  */
 static enum outcome mispredict(struct checker *c, u32 wrong)
 {
@@ -682,7 +685,7 @@ enum outcome checker_run(struct checker *c)
 	enum outcome outcome;
 	u32 reg;
 
-	/* What a kernel has in its registers and on its stack. */
+	/* The machine starts with what a kernel has in its registers and on its stack. */
 	for (reg = 0; reg < 12; reg++)
 		c->reg[reg] = 0xffffffff80000000ull + world_mix(c->chance, reg) % 0x1000000;
 	memset(c->frame, 0xcc, sizeof(c->frame));

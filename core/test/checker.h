@@ -2,11 +2,10 @@
 /*
  * checker.h - runs rewritten code as the JIT and cosy.ko would, and watches it.
  *
- * Every access must lie in the code's own frame or in the kernel's mapping of the
- * shared buffer; only thunks are called, each with what its contract asks for;
- * nothing that the JIT leaves undefined is done; fuel is spent on every way
- * around; and no value made from a kernel address or from uninitialised stack is
- * in a register or slot wherever a thunk could save it.
+ * Every access must lie in the code's own frame or in the kernel's mapping of the shared buffer.
+ * Only thunks are called, each with what its contract asks for.  Nothing that the JIT leaves
+ * undefined is done.  Each round of a loop spends fuel.  And no value made from a kernel address
+ * or from uninitialised stack is in a register or slot wherever a thunk could save it.
  */
 #ifndef COSY_TEST_CHECKER_H
 #define COSY_TEST_CHECKER_H
@@ -14,7 +13,7 @@
 #include "emit.h"
 #include "world.h"
 
-/* thunks[i] of the sandbox under test calls this number. */
+/* A call of this number + i is one of the tested sandbox's thunks[i]. */
 enum { CHECKER_THUNK_BASE = 0x100 };
 extern const s32 checker_thunks[COSY_THUNK_CNT];
 
@@ -48,9 +47,12 @@ struct checker {
 
 enum outcome checker_run(struct checker *c);
 
-/* lint.c: NULL, or what in the code no JIT should be given. */
+/* Looks at the code without running it (lint.c).  NULL, or what in it no JIT should be given. */
 const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox *how);
-/* NULL, or what of the program's constants is in its blinded code, whatever the seed. */
+/*
+ * Looks for the program's constants in its blinded code.  NULL, or what of them is there whatever
+ * the seed.
+ */
 const char *checker_lint_blind(const struct cosy_program *program, const struct cosy_sandbox *how);
 
 #endif /* COSY_TEST_CHECKER_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-/* container_test.c - what is a container, and what is refused with which words. */
+/* container_test.c - what is a container, and what is refused in which words. */
 #include "assemble.h"
 
 /* A container with everything, and room to spoil it. */

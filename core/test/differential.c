@@ -3,7 +3,10 @@
 #include "differential.h"
 #include "reference.h"
 
-/* Which runs of the reference take over from a leave go on before handing back. */
+/*
+ * Most resume points at which the reference goes on before it hands back, and runs after which
+ * nothing leaves at will any more.
+ */
 enum { MAX_LEAVE_AFTER = 3, MAX_RUNS = 4096 };
 
 const char *outcome_name(enum outcome outcome)
@@ -27,7 +30,7 @@ __printf(2, 3) static bool problem(struct differential *d, const char *format, .
 	return false;
 }
 
-/* Rewritten code, going on behind every leave, now and then by the reference. */
+/* Runs rewritten code, which goes on after every leave, every other time by the reference. */
 static enum outcome run_rewritten(struct differential *d, struct checker *c, u32 *at)
 {
 	enum outcome outcome;
@@ -100,7 +103,7 @@ static u64 hostile_value(const struct differential *d, u64 noise)
 	}
 }
 
-/* Frames at every other place on the stack, some of them returning somewhere. */
+/* Puts frames at every other place on the stack, some of which return somewhere. */
 static void hostile_stack(const struct cosy_program *program, struct world *world, u64 noise)
 {
 	u8 *bytes = world->area[WORLD_STACK].bytes;
@@ -201,10 +204,10 @@ bool differential_run(struct differential *d, const struct cosy_program *program
 
 	d->problem[0] = 0;
 	d->how.thunks = checker_thunks;
-	/* No constant of the program can be meant to be this. */
+	/* The kernel's address is one that no constant of the program can be meant to be. */
 	d->how.kernel_base = 0xffffc90000000000ull | (world_mix(d->seed, 1) & 0xffffffff000ull);
 	given = d->how;
-	/* What the code is not made of is not told to who makes it. */
+	/* Addresses that the code must not hold are not told to the sandbox. */
 	if (given.based)
 		given.user_base = given.kernel_base = 0;
 	if (cosy_sandbox(program, &given, &code, &why)) {

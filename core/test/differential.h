@@ -26,8 +26,8 @@ struct differential {
 bool differential_run(struct differential *d, const struct cosy_program *program);
 
 /*
- * A state that no run ever left, by d->seed, and a resume point + 1 to start from;
- * 0: the program has none.  The stack gets frames, some of which return somewhere.
+ * Makes a state that no run ever left, by d->seed.  Returns a resume point + 1 to start from; 0:
+ * the program has none.  The stack gets frames, some of which return somewhere.
  */
 u32 differential_hostile(const struct differential *d, const struct cosy_program *program,
 			 struct cosy_state *state, struct world *world);

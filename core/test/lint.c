@@ -119,13 +119,13 @@ const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox
 	return problem;
 }
 
-/* The same program, blinded by several seeds. */
+/* One program, blinded by several seeds. */
 enum { BLINDINGS = 3 };
 struct blindings {
 	struct cosy_code code[BLINDINGS];
 };
 
-/* Is this what the program chose, and more than a counter or a mask? */
+/* Tells whether a value is the program's choice, and more than a counter or a mask. */
 static bool is_telling(s64 value)
 {
 	return value > 0xffff || value < -0xffff;
@@ -143,9 +143,9 @@ static bool appears(const struct cosy_code *code, s32 value)
 }
 
 /*
- * Is it there whatever the blinding's random masks are?  By one seed alone a mask may be what
- * the program has too: once in 2^32, but a fuzzer that watches comparisons writes
- * what it saw there into its next program.
+ * Tells whether a value is there whatever the blinding's random masks are.  With one seed alone a
+ * mask may be a constant that the program has, too.  That happens once in 2^32, but a fuzzer that
+ * watches comparisons writes what it saw there into its next program.
  */
 static bool always_appears(const struct blindings *blindings, s32 value)
 {

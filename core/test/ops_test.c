@@ -91,7 +91,7 @@ static void what_needs_the_real_entry_is_denied(void)
 	CHECK(!(find_name(0, 500, "getpid")->flags & COSY_CALL_BLOCKS));
 }
 
-/* A wrapper passes as many values as the call takes, constants included. */
+/* Checks that a wrapper passes as many values as the call takes, constants included. */
 static void check_wrap(const struct wrap *wrap, const struct cosy_call *call, u32 missing)
 {
 	if (!call || call->denied) {
@@ -112,7 +112,7 @@ static void wrappers_fit_their_calls(void)
 	u32 i;
 
 	for (i = 0; i < COUNT(wraps); i++) {
-		/* The high half of the position, which x86-64 ignores. */
+		/* They do not pass the high half of the position, which x86-64 ignores. */
 		bool vector = !strncmp(wraps[i].call, "preadv", 7) ||
 			      !strncmp(wraps[i].call, "pwritev", 8);
 		u32 missing = vector && strlen(wraps[i].call) < 8 ? 1 : 0;

@@ -19,7 +19,7 @@ void reference_start(struct cosy_state *state, const struct world *world)
 	state->fp = ~0ull;
 }
 
-/* The frame as bytes: r10 + off */
+/* Returns the byte at r10 + off of the frame. */
 static u8 *frame_bytes(struct cosy_state *state, s32 off)
 {
 	return (u8 *)state->frame + COSY_FRAME_SIZE + off;
@@ -145,7 +145,7 @@ static enum outcome run_jump(struct machine *m, const struct bpf_insn *insn)
 	return RUN_ON;
 }
 
-/* RUN_ON: done, go on at m->next. */
+/* Runs one instruction.  RUN_ON: go on at m->next. */
 static enum outcome run_insn(struct machine *m)
 {
 	const struct bpf_insn *insn = &m->program->insns[m->at];

@@ -5,20 +5,20 @@
 
 #include "world.h"
 
-/* The state that a run starts with. */
+/* Makes the state that a run starts with. */
 void reference_start(struct cosy_state *state, const struct world *world);
 
 /*
- * Runs from instruction *at until the run ends or, when `leave_after` is not 0,
- * until it stands before a resume point for that many times (RUN_LEFT).
- * Steps are counted in state->steps, up to `limit`.
+ * Runs from instruction *at until the run ends or, when `leave_after` is not 0, until it stands
+ * before a resume point for the `leave_after`th time (RUN_LEFT).  Steps are counted in
+ * state->steps, up to `limit`.
  */
 enum outcome reference_run(const struct cosy_program *program, struct world *world,
 			   struct cosy_state *state, u32 *at, u64 limit, u32 leave_after);
 
 /*
- * An atomic operation on memory and registers, with BPF's results; r0 is
- * compared and set by compare-exchange.  The old value.
+ * Makes an atomic operation on memory, with BPF's results; compare-exchange compares with r0.
+ * Returns the old value.
  */
 u64 reference_atomic(u8 *bytes, u32 size, s32 imm, u64 operand, u64 r0);
 

@@ -25,7 +25,7 @@ static struct differential setting(u64 user_base)
 	};
 }
 
-/* Runs it by this setting; the test fails when the oracle is not content. */
+/* Runs a program by a setting; the test fails when the oracle is not content. */
 static void run(struct differential *d, const struct bpf_insn *insns, u32 count)
 {
 	struct cosy_program program = validated(insns, count);
@@ -37,7 +37,7 @@ static void run(struct differential *d, const struct bpf_insn *insns, u32 count)
 	cosy_program_deinit(&program);
 }
 
-/* The same in every way there is to sandbox it, left at every chance and not at all. */
+/* Runs a program in every way there is to sandbox it, left at every chance and not at all. */
 static void run_all_ways(const struct bpf_insn *insns, u32 count, enum outcome outcome, u64 result)
 {
 	static const u64 bases[] = {LOW, HIGH};
@@ -68,7 +68,7 @@ static void run_all_ways(const struct bpf_insn *insns, u32 count, enum outcome o
 		run_all_ways(insns_, COUNT(insns_), outcome, result);                              \
 	} while (0)
 
-/* --- What programs give ------------------------------------------------------------- */
+/* --- Results ------------------------------------------------------------------------------ */
 
 static void division_follows_the_rfc(void)
 {
@@ -84,7 +84,10 @@ static void division_follows_the_rfc(void)
 	ALL_WAYS(RUN_DONE, 0xfffffffd, DIVIDE(BPF_DIV, BPF_ALU, 1, -7, 2));
 	ALL_WAYS(RUN_DONE, -3ll, DIVIDE(BPF_DIV, BPF_ALU64, 1, -7, 2));
 	ALL_WAYS(RUN_DONE, -1ll, DIVIDE(BPF_MOD, BPF_ALU64, 1, -7, 2));
-	/* 32 bits: zero by its low half, and zero-extended whatever happens. */
+	/*
+	 * In 32 bits the low half decides what is zero, and the result is zero-extended whatever
+	 * happens.
+	 */
 	ALL_WAYS(RUN_DONE, 0x9, DIVIDE(BPF_MOD, BPF_ALU, 0, 0x500000009, 0x700000000));
 	ALL_WAYS(RUN_DONE, 0, DIVIDE(BPF_DIV, BPF_ALU, 0, 0x500000009, 0x700000000));
 	ALL_WAYS(RUN_DONE, 0x40000000, MOV_K(0, 1 << 31),
@@ -157,14 +160,17 @@ static void loops_calls_and_recursion_work(void)
 	ALL_WAYS(RUN_TRAP, 0, CALL(COSY_OP_trap), EXIT());
 	ALL_WAYS(RUN_LIMIT, 0, JUMP(-1));
 	ALL_WAYS(RUN_LIMIT, 0, CALL(39), JUMP(-2));
-	/* r1-r5 are 0 behind a call. */
+	/* r1-r5 are 0 after a call. */
 	ALL_WAYS(RUN_DONE, 0, MOV_K(2, 1), MOV_K(5, 1), CALL(39), MOV_X(0, 2),
 		 ALU64_X(BPF_OR, 0, 5), ALU64_X(BPF_OR, 0, 1), EXIT());
 }
 
 /* --- Accesses that share a test ------------------------------------------------------ */
 
-/* Around twice, as what is not in a loop shares nothing; r6 is r1 + `start` at first, each time. */
+/*
+ * Goes around twice, since accesses outside of a loop share no test; r6 is r1 + `start` at the
+ * beginning of each round.
+ */
 #define TWICE(start, ...) MOV_K(9, 2), MOV_X(6, 1), ALU64_K(BPF_ADD, 6, start), __VA_ARGS__
 #define AGAIN(count)	  ALU64_K(BPF_ADD, 9, -1), JUMP_K(BPF_JNE, 9, 0, -(count) - 4), EXIT()
 
@@ -188,7 +194,7 @@ static void spans_end_where_memory_ends(void)
 	ALL_WAYS(RUN_FAULT, 0,
 		 TWICE(-56, LOAD(BPF_DW, 0, 6, 0), LOAD(BPF_DW, 2, 6, -8), LOAD(BPF_B, 3, 6, -9)),
 		 AGAIN(3));
-	/* By a base that is outside itself, and by one that is moved out. */
+	/* A base that points outside, and one that is moved out. */
 	ALL_WAYS(RUN_DONE, 7,
 		 TWICE(4032, STORE_K(BPF_B, 6, -1, 7), LOAD(BPF_B, 2, 6, -3),
 		       LOAD(BPF_B, 0, 6, -1)),
@@ -200,7 +206,7 @@ static void spans_end_where_memory_ends(void)
 		 TWICE(4000, LOAD(BPF_DW, 2, 6, 0), ALU64_K(BPF_ADD, 6, 24), LOAD(BPF_DW, 0, 6, 0),
 		       ALU64_K(BPF_ADD, 6, 1), LOAD(BPF_DW, 0, 6, 0)),
 		 AGAIN(5));
-	/* Its leader is the one that crosses the end; it is lower than its leader, and over the end. */
+	/* The leader crosses the end, with a follower below it; then a follower does. */
 	ALL_WAYS(RUN_FAULT, 0, TWICE(4028, LOAD(BPF_DW, 0, 6, 0), LOAD(BPF_B, 0, 6, -8)), AGAIN(2));
 	ALL_WAYS(RUN_FAULT, 0,
 		 TWICE(4024, LOAD(BPF_DW, 0, 6, 0), LOAD(BPF_DW, 2, 6, -8), LOAD(BPF_DW, 2, 6, 1)),
@@ -230,7 +236,7 @@ static void spans_end_where_memory_ends(void)
 /* Only what is the same value by all ways may rely on a test. */
 static void values_are_followed(void)
 {
-	/* 32 bits of an address, a product, a difference: others. */
+	/* 32 bits of an address, a product and a sign-extension are other values. */
 	ALL_WAYS(RUN_FAULT, 0,
 		 TWICE(0, LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, 1), ALU32_K(BPF_RSH, 6, 20),
 		       LOAD(BPF_B, 2, 6, 1)),
@@ -243,7 +249,7 @@ static void values_are_followed(void)
 		 TWICE(0, LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, 1),
 		       INSN(BPF_ALU64 | BPF_MOV | BPF_X, 7, 6, 8, 0), LOAD(BPF_B, 2, 7, 0)),
 		 AGAIN(4));
-	/* What was loaded is another; so is what an atomic operation fetched. */
+	/* A loaded value is another; so is one that an atomic operation fetched. */
 	ALL_WAYS(RUN_FAULT, 0,
 		 TWICE(0, STORE_K(BPF_DW, 6, 0, 3), STORE_K(BPF_DW, 6, 8, 3), LOAD(BPF_DW, 6, 6, 0),
 		       LOAD(BPF_DW, 2, 6, 0)),
@@ -265,13 +271,16 @@ static void values_are_followed(void)
 		 ALU64_K(BPF_ADD, 9, -1), JUMP_K(BPF_JNE, 9, 0, -9), EXIT());
 }
 
-/* Copies a register in a way that no value is followed. */
+/* Copies a register so that the copy counts as another value. */
 #define UNKNOWN(dst, src) MOV_X(dst, src), ALU64_K(BPF_LSH, dst, 1), ALU64_K(BPF_RSH, dst, 1)
 
-/* A test that may have been jumped over is nobody's; nor is a value after two ways. */
+/*
+ * A test that may have been jumped over counts for no access; nor does a value that two ways left
+ * different.
+ */
 static void ways_meet(void)
 {
-	/* Over the leader; into the middle from before the piece. */
+	/* A jump over the leader; one into the middle from before the piece. */
 	ALL_WAYS(RUN_FAULT, 0,
 		 TWICE(4032, JUMP_K(BPF_JNE, 9, 0, 2), LOAD(BPF_B, 2, 6, -8), LOAD(BPF_B, 2, 6, -4),
 		       LOAD(BPF_B, 0, 6, 0)),
@@ -279,11 +288,14 @@ static void ways_meet(void)
 	ALL_WAYS(RUN_FAULT, 0, MOV_K(9, 2), MOV_X(6, 1), ALU64_K(BPF_ADD, 6, 4032),
 		 JUMP_K(BPF_JEQ, 9, 2, 2), CALL(39), LOAD(BPF_B, 2, 6, -8), LOAD(BPF_B, 2, 6, 0),
 		 AGAIN(3));
-	/* From before the piece, where a jump of the piece leads as well. */
+	/* A jump from before the piece to where a jump of the piece leads as well. */
 	ALL_WAYS(RUN_FAULT, 0, MOV_K(9, 2), MOV_X(6, 1), ALU64_K(BPF_ADD, 6, 4032),
 		 JUMP_K(BPF_JEQ, 9, 2, 4), CALL(39), LOAD(BPF_B, 2, 6, -8),
 		 JUMP_K(BPF_JEQ, 9, 7, 1), LOAD(BPF_B, 2, 6, -16), LOAD(BPF_B, 2, 6, 0), AGAIN(6));
-	/* The way that is gone has the base out of memory; the other one, or the first, has not. */
+	/*
+	 * The way that is taken has the base out of memory; the other one, or the first access,
+	 * has not.
+	 */
 	ALL_WAYS(RUN_FAULT, 0,
 		 TWICE(4032, LOAD(BPF_B, 2, 6, -8), LOAD(BPF_B, 2, 6, -16),
 		       JUMP_K(BPF_JNE, 9, 0, 1), ALU64_K(BPF_ADD, 6, -8), LOAD(BPF_B, 0, 6, 0)),
@@ -292,7 +304,7 @@ static void ways_meet(void)
 		 TWICE(4024, LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, -8), JUMP_K(BPF_JEQ, 9, 0, 2),
 		       ALU64_K(BPF_ADD, 6, 8), JUMP(0), LOAD(BPF_B, 0, 6, 0)),
 		 AGAIN(6));
-	/* One way moves the base out of memory; the other one is never gone. */
+	/* One way moves the base out of memory; the other one is never taken. */
 	ALL_WAYS(RUN_FAULT, 0,
 		 TWICE(4024, LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, 1), JUMP_K(BPF_JEQ, 9, 0, 1),
 		       ALU64_K(BPF_ADD, 6, 8), LOAD(BPF_B, 0, 6, 0)),
@@ -301,7 +313,10 @@ static void ways_meet(void)
 		 TWICE(4024, LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, 1), JUMP_K(BPF_JNE, 9, 0, 2),
 		       MOV_X(6, 1), JUMP(1), ALU64_K(BPF_ADD, 6, 8), LOAD(BPF_B, 0, 6, 0)),
 		 AGAIN(7));
-	/* AX is another after one of the ways, or is there for another byte, or for another base. */
+	/*
+	 * AX holds another value after one of the ways, or one for another byte, or for another
+	 * base.
+	 */
 #define TWO_WAYS(op, count, ...)                                                                   \
 	TWICE(8, UNKNOWN(7, 6), ALU64_K(BPF_ADD, 7, 256), MOV_X(8, 6), ALU64_K(BPF_ADD, 8, 4),     \
 	      STORE_K(BPF_W, 6, 0, 0x4030201), STORE_K(BPF_W, 7, 0, 0x8070605),                    \
@@ -326,21 +341,21 @@ static void ways_meet(void)
 		 AGAIN(6));
 }
 
-/* Where one test fails the others count no more, up to where nobody relies on any. */
+/* Where one test fails the others count no more, up to where no access relies on any. */
 static void slow_copies_are_whole(void)
 {
-	/* Another group begins and ends within. */
+	/* Another group begins and ends within the slow copy. */
 	ALL_WAYS(RUN_DONE, 5, MOV_K(9, 2), UNKNOWN(7, 1), IMM64(6, WORLD_HEAP_BASE + 8),
 		 STORE_K(BPF_B, 6, 0, 5), LOAD(BPF_B, 2, 7, 0), LOAD(BPF_B, 2, 7, 1),
 		 LOAD(BPF_B, 0, 6, 0), ALU64_K(BPF_ADD, 9, -1), JUMP_K(BPF_JNE, 9, 0, -6), EXIT());
-	/* Jumps within, and to right after it. */
+	/* Jumps within the copy, and to right after it. */
 	ALL_WAYS(RUN_DONE, 6, MOV_K(9, 2), IMM64(6, WORLD_HEAP_BASE + 8), STORE_K(BPF_B, 6, 7, 6),
 		 JUMP_K(BPF_JNE, 9, 0, 1), LOAD(BPF_B, 2, 6, 1), LOAD(BPF_B, 0, 6, 7),
 		 JUMP_K(BPF_JNE, 9, 0, 1), LOAD(BPF_B, 2, 6, 1), ALU64_K(BPF_ADD, 9, -1),
 		 JUMP_K(BPF_JNE, 9, 0, -8), EXIT());
 }
 
-/* What else needs AX comes between: another base, a division, a hidden constant, a lent register. */
+/* Other uses of AX come between: another base, a division, a hidden constant, a lent register. */
 static void bases_take_turns(void)
 {
 	ALL_WAYS(RUN_DONE, 15,
@@ -369,7 +384,9 @@ static void bases_take_turns(void)
 		       STORE_K(BPF_B, 6, 1500, 1), STORE_K(BPF_B, 7, 8, 2),
 		       LOAD(BPF_B, 0, 8, 3999)),
 		 AGAIN(10));
-	/* The leader stores r0's or r1's neighbour, and what it borrowed is whole on the slow way. */
+	/*
+	 * The leader borrows r0, or r1 where r0 is its base; that is whole again on the slow path.
+	 */
 	ALL_WAYS(RUN_DONE, 42,
 		 TWICE(0, MOV_K(0, 42), IMM64(7, WORLD_HEAP_BASE), STORE_K(BPF_W, 7, 0, 0x7654321),
 		       STORE_K(BPF_W, 7, 4, 0x7654321)),
@@ -384,7 +401,7 @@ static void bases_take_turns(void)
 		 AGAIN(3));
 }
 
-/* --- What it costs -------------------------------------------------------------------- */
+/* --- Cost --------------------------------------------------------------------------------- */
 
 static u64 executed(u64 user_base, const struct bpf_insn *insns, u32 count)
 {
@@ -396,7 +413,10 @@ static u64 executed(u64 user_base, const struct bpf_insn *insns, u32 count)
 	return d.executed;
 }
 
-/* BPF instructions that a buffer access adds; the JIT makes one x86 instruction of each. */
+/*
+ * Returns the BPF instructions that a buffer access adds; the JIT makes one x86 instruction of
+ * each.
+ */
 static u64 added(u64 user_base, struct bpf_insn access)
 {
 	struct bpf_insn with[] = {MOV_X(6, 1), access, EXIT()};
@@ -430,7 +450,7 @@ static u64 executed_around(const struct bpf_insn *body, u32 count)
 	return executed(BASED, insns, count + 6);
 }
 
-/* What the last access of a loop's body adds to all of it, a round. */
+/* Returns what the last access of a loop's body adds to each round. */
 static u64 added_last(const struct bpf_insn *body, u32 count)
 {
 	return (executed_around(body, count) - executed_around(body, count - 1)) / 100;
@@ -534,7 +554,7 @@ static void the_same_input_gives_the_same_code(void)
 	cosy_program_deinit(&program);
 }
 
-/* Whoever loads the program next, wherever his buffer is, may have the same code. */
+/* The next process that loads the program, wherever its buffer is, may have the same code. */
 static void based_code_knows_no_address(void)
 {
 	struct bpf_insn insns[] = {LOAD(BPF_DW, 2, 1, 8), STORE(BPF_W, 1, 16, 2),

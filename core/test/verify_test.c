@@ -62,7 +62,7 @@ static void unmasked_accesses_are_found(void)
 	FOUND("not masked", ALU64_K(BPF_AND, AX, 2 * SIZE - 1), BASED(0), EXIT());
 	FOUND("not masked", ALU64_K(BPF_AND, AX, -1), BASED(0), EXIT());
 	FOUND("not masked", ALU64_K(BPF_OR, AX, SIZE - 1), BASED(0), EXIT());
-	/* Another register, that is masked as well. */
+	/* Another register, which is masked as well. */
 	FOUND("not masked", MASK, ALU64_K(BPF_AND, 3, SIZE - 1),
 	      INSN(BPF_LDX | BPF_PROBE_MEM32 | BPF_B, 2, 3, 0, 0), EXIT());
 	FOUND("not masked", BASED_S(0), EXIT());
@@ -76,7 +76,7 @@ static void jumps_into_the_middle_are_found(void)
 	FOUND("not masked", ORIGIN, JUMP_K(BPF_JEQ, 2, 0, 2), MASK, JUMP(0), BASED(0), EXIT());
 	FOUND("not masked", MASK, JUMP_K(BPF_JEQ, 2, 0, 2), ORIGIN, JUMP_K(BPF_JEQ, 2, 0, 1), MASK,
 	      BASED(0), EXIT());
-	/* From further down, where it is masked as well: that is not known yet. */
+	/* A jump back from where it is masked as well: that is not known yet. */
 	FOUND("not masked", MASK, JUMP_K(BPF_JEQ, 2, 0, 0), BASED(0), JUMP(-2));
 	/* Masked on all ways there are. */
 	FINE(MASK, JUMP_K(BPF_JEQ, 2, 0, 1), MOV_K(3, 0), BASED(0), EXIT());
@@ -118,7 +118,7 @@ static void the_entry_is_read_at_first(void)
 	FOUND("no memory of its own", LOAD(BPF_DW, 2, 1, -8), EXIT());
 	FOUND("no memory of its own", MOV_K(1, 0), LOAD(BPF_DW, 2, 1, 0), EXIT());
 	FOUND("no memory of its own", CALL(0x100), LOAD(BPF_DW, 2, 1, 0), EXIT());
-	/* By a jump from where it is another, forward or back. */
+	/* A jump from where it is another, forward or back. */
 	FOUND("no memory of its own", JUMP_K(BPF_JNE, 2, 0, 2), MOV_K(1, 0), JUMP(0),
 	      LOAD(BPF_DW, 1, 1, 0), EXIT());
 	FOUND("no memory of its own", JUMP_K(BPF_JNE, 2, 0, 1), MOV_K(1, 0), LOAD(BPF_DW, 1, 1, 0),

@@ -136,7 +136,7 @@ s64 frame_pop(struct world *world, struct cosy_state *state, const struct cosy_p
 	if (state->fp % 8 || state->fp > WORLD_STACK_SIZE - sizeof(*frame))
 		return -1;
 	frame = (void *)(world->area[WORLD_STACK].bytes + state->fp);
-	/* A ring of frames would return for ever. */
+	/* A ring of frames would return forever. */
 	if (frame->fp != ~0ull && frame->fp >= state->fp) {
 		world->forged = true;
 		return -1;

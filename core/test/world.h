@@ -22,25 +22,25 @@ struct world {
 		u8 *bytes;
 	} area[WORLD_AREAS];
 	u64 ctx;  /* r1 at the start */
-	u64 seed; /* of what system calls answer */
+	u64 seed; /* of the answers of system calls */
 	u64 log;  /* hash of every call made, with its arguments */
 	u32 calls;
-	/* What answers calls instead of the seed, if anything. */
+	/* Answers calls instead of the seed, unless NULL. */
 	u64 (*answer)(struct world *world, u32 number, const u64 reg[6]);
 	bool forged; /* a frame was met that no push ever made */
 };
 
-/* An independent world; equal arguments give equal worlds. */
+/* Makes an independent world; equal arguments give equal worlds. */
 void world_init(struct world *world, u64 buffer_base, u32 buffer_size, u64 seed);
 void world_deinit(struct world *world);
 
-/* `size` bytes at a user address, or NULL when they are not all in one area. */
+/* Returns `size` bytes at a user address, or NULL when they are not all in one area. */
 u8 *world_bytes(struct world *world, u64 address, u32 size);
 
-/* A system call or operation (r0-r5 in reg); the result.  May write memory. */
+/* Makes a system call or operation (r0-r5 in reg); returns its result.  May write memory. */
 u64 world_call(struct world *world, u32 number, const u64 reg[6]);
 
-/* NULL when equal, else what differs. */
+/* Compares two worlds: NULL when they are equal, else what differs. */
 const char *world_difference(const struct world *a, const struct world *b);
 
 u64 world_mix(u64 state, u64 value);
@@ -62,10 +62,10 @@ enum outcome {
 /* Pushes the caller's registers and frame, zeroes the callee's; false: it is full. */
 bool frame_push(struct world *world, struct cosy_state *state, u32 at, u32 caller_words,
 		u32 callee_words);
-/* Undoes it; the instruction of the call, or -1: no such frame. */
+/* Pops the newest frame; returns the instruction of its call, or -1: no such frame. */
 s64 frame_pop(struct world *world, struct cosy_state *state, const struct cosy_program *program);
 
-/* A word of the spill frame: index 1 is r10-8. */
+/* Returns a word of the spill frame: index 1 is r10-8. */
 static inline u64 *frame_word(struct cosy_state *state, u32 index)
 {
 	return &state->frame[COSY_FRAME_SIZE / 8 - index];
