@@ -15,6 +15,7 @@
 #include "load/cache.h"
 #include "load/image.h"
 #include "load/processor.h"
+#include "reject.h"
 #include "run/dispatch.h"
 #include "run/limits.h"
 #include "run/thunk.h"
@@ -24,16 +25,10 @@
 /* The last program had to hide its constants, so the next one will, most likely. */
 static bool blinds_lately;
 
-static void refuse(struct cosy_reject *why, const char *reason)
+static int jit_refuse_off(struct cosy_reject *why)
 {
-	why->insn = ~0u;
-	strscpy(why->reason, reason, sizeof(why->reason));
-}
-
-static int refuse_jit_off(struct cosy_reject *why)
-{
-	refuse(why, "the kernel's BPF JIT is off (net.core.bpf_jit_enable)");
-	return -EOPNOTSUPP;
+	return cosy_refuse(why, -EOPNOTSUPP, COSY_REJECT_CONTAINER,
+			   "the kernel's BPF JIT is off (net.core.bpf_jit_enable)");
 }
 
 /* --- The kernel's JIT ------------------------------------------------------------- */
@@ -339,11 +334,11 @@ static int charge_code(struct cosy_image *image, const struct bpf_prog *bpf, u32
 						 bytes - image->code_bytes);
 	}
 	if (error)
-		refuse(why,
-		       "this user's programs are as large as the module allows (max_user_code)");
-	else
-		image->code_bytes = bytes;
-	return error;
+		return cosy_refuse(why, error, COSY_REJECT_CONTAINER,
+				   "this user's programs are as large as the module allows "
+				   "(max_user_code)");
+	image->code_bytes = bytes;
+	return 0;
 }
 
 /* Refuses code that the sandbox should not have made. */
@@ -356,7 +351,7 @@ static int verify_code(const struct cosy_code *code, const struct cosy_sandbox *
 	if (error)
 		core_free(code->insns);
 	if (problem)
-		refuse(why, problem);
+		return cosy_refuse(why, error, COSY_REJECT_CONTAINER, "%s", problem);
 	return error;
 }
 
@@ -384,7 +379,7 @@ static int image_compile(struct cosy_image *image, const struct cosy_program *pr
 		WRITE_ONCE(blinds_lately, blinds);
 		error = -EAGAIN;
 	} else if (!bpf->jit_requested) {
-		error = refuse_jit_off(why);
+		error = jit_refuse_off(why);
 	} else {
 		error = charge_code(image, bpf, code.insn_cnt * CODE_PER_INSN, why);
 	}
@@ -393,11 +388,10 @@ static int image_compile(struct cosy_image *image, const struct cosy_program *pr
 		return error;
 	}
 	image->bpf = bpf_compile(bpf);
-	if (!image->bpf) {
-		refuse(why, "the kernel's BPF JIT did not compile it; its memory may be used up "
-			    "(net.core.bpf_jit_limit)");
-		return -ENOMEM;
-	}
+	if (!image->bpf)
+		return cosy_refuse(why, -ENOMEM, COSY_REJECT_CONTAINER,
+				   "the kernel's BPF JIT did not compile it; its memory may be "
+				   "used up (net.core.bpf_jit_limit)");
 	image->code = image->bpf->bpf_func;
 	image->rewritten = code.insn_cnt;
 	image->jited = image->bpf->jited_len;
@@ -446,7 +440,7 @@ struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_c
 		return ERR_PTR(error);
 	error = jit_learn();
 	if (error == -EOPNOTSUPP)
-		refuse_jit_off(why);
+		jit_refuse_off(why);
 	if (error)
 		goto out;
 	how.has_v4 = jit.v4;

@@ -12,9 +12,9 @@
 #include <linux/module.h>
 #include <asm/cpufeature.h>
 #include <asm/processor.h>
-#include "../core/core.h"
 #include "compat/compat.h"
 #include "load/processor.h"
+#include "reject.h"
 
 static bool allow_processor;
 module_param(allow_processor, bool, 0644);
@@ -78,13 +78,10 @@ bool cosy_processor_refused(struct cosy_reject *why)
 {
 	if (likely(!weakness_name) || READ_ONCE(allow_processor))
 		return false;
-	if (why) {
-		why->insn = ~0u;
-		snprintf(why->reason, sizeof(why->reason),
-			 "this processor has %s: the kernel %s, and compounds get around that "
-			 "(cosy(4), allow_processor)",
-			 weakness_name, weakness_what);
-	}
+	cosy_refuse(why, 0, COSY_REJECT_CONTAINER,
+		    "this processor has %s: the kernel %s, and compounds get around that "
+		    "(cosy(4), allow_processor)",
+		    weakness_name, weakness_what);
 	return true;
 }
 

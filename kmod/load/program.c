@@ -10,17 +10,12 @@
 #include "load/image.h"
 #include "load/processor.h"
 #include "load/program.h"
+#include "reject.h"
 #include "stats.h"
 #include "trace.h"
 #include "users.h"
 
 static const bool never_gone;
-
-static void refuse(struct cosy_reject *why, const char *reason)
-{
-	why->insn = ~0u;
-	strscpy(why->reason, reason, sizeof(why->reason));
-}
 
 /* --- Loading ------------------------------------------------------------------------- */
 
@@ -39,10 +34,10 @@ static struct cosy_prog *prog_create(struct cosy_user *user, struct cosy_image *
 		return ERR_PTR(-ENOMEM);
 	error = cosy_user_charge(user, COSY_CHARGE_PROGRAMS, 1);
 	if (error) {
-		refuse(why,
-		       "this user has as many programs as the module allows (max_user_programs)");
 		kfree(prog);
-		return ERR_PTR(error);
+		return ERR_PTR(cosy_refuse(why, error, COSY_REJECT_CONTAINER,
+					   "this user has as many programs as the module allows "
+					   "(max_user_programs)"));
 	}
 	refcount_set(&prog->references, 1);
 	prog->image = image;
@@ -193,7 +188,7 @@ static void write_log(const struct cosy_load *load, const struct cosy_reject *wh
 
 long cosy_program_load(struct cosy_context *context, struct cosy_load *load)
 {
-	struct cosy_reject why = { .insn = ~0u };
+	struct cosy_reject why = { .insn = COSY_REJECT_CONTAINER };
 	void *data;
 	int error;
 
@@ -209,8 +204,8 @@ long cosy_program_load(struct cosy_context *context, struct cosy_load *load)
 		goto out;
 	}
 	if (load->len > COSY_MAX_COMPOUND) {
-		refuse(&why, "the container is larger than COSY_MAX_COMPOUND");
-		error = -E2BIG;
+		error = cosy_refuse(&why, -E2BIG, COSY_REJECT_CONTAINER,
+				    "the container is larger than COSY_MAX_COMPOUND");
 		goto out;
 	}
 	/* Copied once: what is checked is what is compiled. */
