@@ -54,7 +54,7 @@ void cosy_context_destroy(struct cosy_context *context)
 }
 
 /* Gives a context that has its buffer a larger front of it. */
-static int grow_buffer(struct cosy_buffer *buffer, u64 size, u64 front)
+static int buffer_grow(struct cosy_buffer *buffer, u64 size, u64 front)
 {
 	return size == buffer->size ? cosy_buffer_grow(buffer, front) : -EBUSY;
 }
@@ -65,7 +65,7 @@ int cosy_context_set_buffer(struct cosy_context *context, u64 size, u64 front)
 	struct cosy_buffer *buffer = smp_load_acquire(&context->buffer);
 
 	if (buffer)
-		return grow_buffer(buffer, size, front);
+		return buffer_grow(buffer, size, front);
 	buffer = cosy_buffer_create(context->mm, size, front);
 	/* Images that are kept for the next process count in the user's locked memory, too. */
 	if (buffer == ERR_PTR(-ENOMEM) && cosy_cache_unlock(context->user, size >> PAGE_SHIFT))

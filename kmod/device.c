@@ -114,7 +114,7 @@ static const struct {
 };
 
 /* Leaves the size out of a command number: it changes as structures grow, the meaning does not. */
-static u32 same_command(u32 command)
+static u32 command_without_size(u32 command)
 {
 	return command & ~IOCSIZE_MASK;
 }
@@ -151,7 +151,7 @@ static noinline long any_ioctl(struct cosy_context *context, u32 command, void _
 	long result;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
-		if (same_command(command) == same_command(commands[i].command))
+		if (command_without_size(command) == command_without_size(commands[i].command))
 			break;
 	}
 	if (i == ARRAY_SIZE(commands))
@@ -178,7 +178,7 @@ static long cosy_ioctl(struct file *file, unsigned int command, unsigned long ad
 	struct cosy_context *context = file->private_data;
 	void __user *user = (void __user *)address;
 
-	if (likely(same_command(command) == same_command(COSY_IOC_RUN)))
+	if (likely(command_without_size(command) == command_without_size(COSY_IOC_RUN)))
 		return cosy_run_ioctl(file, context, user);
 	return any_ioctl(context, command, user);
 }

@@ -121,7 +121,7 @@ void cosy_user_put(struct cosy_user *user)
 		kfree(user);
 }
 
-static ulong limit_of(enum cosy_charge what)
+static ulong charge_limit(enum cosy_charge what)
 {
 	switch (what) {
 	case COSY_CHARGE_CONTEXTS:
@@ -137,7 +137,7 @@ int cosy_user_charge(struct cosy_user *user, enum cosy_charge what, long amount)
 {
 	ulong now = atomic_long_add_return(amount, &user->charged[what]);
 
-	if (now <= limit_of(what))
+	if (now <= charge_limit(what))
 		return 0;
 	atomic_long_sub(amount, &user->charged[what]);
 	return -EDQUOT;

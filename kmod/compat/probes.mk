@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-# What compat.h cannot see by the preprocessor; each line asks the headers or the
+# Probes for what compat.h cannot see by the preprocessor: each line asks the headers or the
 # list of exported symbols of the kernel that is built against.
 
 cosy-header = $(if $(shell grep -lE '$(1)' $(addprefix $(srctree)/,$(2)) 2>/dev/null),-D$(3))
-# Exported to all, not to some modules only: nothing in the last column.
+# A symbol that is exported to all, not to some modules only: nothing is in the last column.
 cosy-symbol = $(if $(shell grep -P '\t$(1)\tvmlinux\t\w+\t*$$' $(objtree)/Module.symvers 2>/dev/null),-D$(2))
 
 cosy-compat := $(call cosy-header,vm_flags_set.struct,include/linux/mm.h,COSY_HAVE_VM_FLAGS_SET) \

@@ -37,7 +37,7 @@ static bool slot_fill(struct page **slot, struct page *page)
  * Allocates the pages from `i` up to `end` that are not there yet.  False: no memory, or the
  * process is being killed.
  */
-static bool allocate_pages(struct cosy_buffer *buffer, unsigned long i, unsigned long end)
+static bool pages_allocate(struct cosy_buffer *buffer, unsigned long i, unsigned long end)
 {
 	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_ZERO;
 	unsigned int order = CHUNK_ORDER;
@@ -75,7 +75,7 @@ static bool allocate_pages(struct cosy_buffer *buffer, unsigned long i, unsigned
 }
 
 /* Drops the pages that are there, packed for release_pages. */
-static void release_pages_of(struct cosy_buffer *buffer)
+static void pages_release(struct cosy_buffer *buffer)
 {
 	unsigned long i, count = 0;
 
@@ -113,7 +113,7 @@ static int front_open(struct cosy_buffer *buffer, u32 size)
 	struct cosy_front *front = &buffer->fronts[buffer->front_cnt];
 	const unsigned long count = size >> PAGE_SHIFT;
 
-	if (!allocate_pages(buffer, buffer->front ? buffer->front->size >> PAGE_SHIFT : 0, count))
+	if (!pages_allocate(buffer, buffer->front ? buffer->front->size >> PAGE_SHIFT : 0, count))
 		return -ENOMEM;
 	/* The guard page above the area stops mispredicted reads past the end. */
 	front->base = vmap(buffer->pages, count, VM_MAP, PAGE_KERNEL);
@@ -126,7 +126,7 @@ static int front_open(struct cosy_buffer *buffer, u32 size)
 	return 0;
 }
 
-static bool is_size(u64 size)
+static bool size_is_valid(u64 size)
 {
 	return is_power_of_2(size) && size >= PAGE_SIZE;
 }
@@ -135,7 +135,7 @@ struct cosy_buffer *cosy_buffer_create(struct mm_struct *mm, u64 size, u64 front
 {
 	struct cosy_buffer *buffer;
 
-	if (!is_size(size) || size > COSY_MAX_BUFFER || !is_size(front) || front > size)
+	if (!size_is_valid(size) || size > COSY_MAX_BUFFER || !size_is_valid(front) || front > size)
 		return ERR_PTR(-EINVAL);
 	buffer = buffer_alloc(mm, size, 0);
 	if (!buffer)
@@ -152,7 +152,7 @@ int cosy_buffer_grow(struct cosy_buffer *buffer, u64 front)
 {
 	int error;
 
-	if (!is_size(front) || front > buffer->size)
+	if (!size_is_valid(front) || front > buffer->size)
 		return -EINVAL;
 	if (mutex_lock_killable(&buffer->growing))
 		return -EINTR;
@@ -167,7 +167,7 @@ void cosy_buffer_put(struct cosy_buffer *buffer)
 		return;
 	while (buffer->front_cnt)
 		vunmap(buffer->fronts[--buffer->front_cnt].base);
-	release_pages_of(buffer);
+	pages_release(buffer);
 	cosy_locked_uncharge(&buffer->locked);
 	kfree(buffer);
 }
@@ -184,7 +184,7 @@ void cosy_buffer_put(struct cosy_buffer *buffer)
  * the parent is killed, the copy ends early and the fork fails: copy_process looks for a deadly
  * signal afterwards.
  */
-static struct cosy_buffer *copy_for(struct mm_struct *mm, const struct cosy_buffer *from)
+static struct cosy_buffer *buffer_copy(struct mm_struct *mm, const struct cosy_buffer *from)
 {
 	struct cosy_buffer *copy = buffer_alloc(mm, from->size, __GFP_NOFAIL);
 	unsigned long i;
@@ -247,7 +247,7 @@ static void buffer_open(struct vm_area_struct *vma)
 	if (vma->vm_mm == buffer->mm)
 		refcount_inc(&buffer->references);
 	else
-		vma->vm_private_data = copy_for(vma->vm_mm, buffer);
+		vma->vm_private_data = buffer_copy(vma->vm_mm, buffer);
 }
 
 static void buffer_close(struct vm_area_struct *vma)

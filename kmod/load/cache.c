@@ -48,13 +48,13 @@ static unsigned long cold_after(void)
  * Tells whether the caller is that user and no other, so that the cache may serve the caller and
  * keep what it loads.
  */
-static bool is_served(struct cosy_user *user)
+static bool user_is_served(struct cosy_user *user)
 {
 	return uid_eq(current_uid(), cosy_user_uid(user)) &&
 	       uid_eq(current_uid(), current_euid()) && gid_eq(current_gid(), current_egid());
 }
 
-static void read_spaces(unsigned int spaces[2])
+static void spaces_read(unsigned int spaces[2])
 {
 	struct pid_namespace *pids = task_active_pid_ns(current);
 
@@ -251,9 +251,9 @@ struct cosy_image *cosy_cache_find(struct cosy_user *user, const void *container
 	struct cosy_image *image;
 	unsigned int spaces[2];
 
-	if (!is_served(user) || !READ_ONCE(max_user_cache))
+	if (!user_is_served(user) || !READ_ONCE(max_user_cache))
 		return NULL;
-	read_spaces(spaces);
+	spaces_read(spaces);
 	mutex_lock(&cache->lock);
 	image = cache_find(cache, container, len, hash, target, spaces);
 	if (image) {
@@ -295,9 +295,9 @@ bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
 	LIST_HEAD(out);
 	bool added;
 
-	if (!is_served(image->user) || !image->portable)
+	if (!user_is_served(image->user) || !image->portable)
 		return false;
-	read_spaces(image->spaces);
+	spaces_read(image->spaces);
 	image->hash = hash;
 	image->len = len;
 	image->buffer_size = target->size;

@@ -289,7 +289,7 @@ int cosy_image_init(void)
 
 /* --- Images --------------------------------------------------------------------------- */
 
-static void read_points(struct cosy_image *image, const struct cosy_program *program)
+static void image_read_points(struct cosy_image *image, const struct cosy_program *program)
 {
 	const struct bpf_insn *insns = program->insns;
 	u32 i;
@@ -319,8 +319,8 @@ static void read_points(struct cosy_image *image, const struct cosy_program *pro
  * Charges for what `bpf` takes or will take; what was charged before is part of it.  Images that
  * are only cached make room.
  */
-static int charge_code(struct cosy_image *image, const struct bpf_prog *bpf, u32 code_bytes,
-		       struct cosy_reject *why)
+static int image_charge(struct cosy_image *image, const struct bpf_prog *bpf, u32 code_bytes,
+			struct cosy_reject *why)
 {
 	u32 bytes = bpf->pages * PAGE_SIZE + code_bytes;
 	int error = 0;
@@ -342,7 +342,7 @@ static int charge_code(struct cosy_image *image, const struct bpf_prog *bpf, u32
 }
 
 /* Refuses code that the sandbox should not have made. */
-static int verify_code(const struct cosy_code *code, const struct cosy_sandbox *how,
+static int code_verify(const struct cosy_code *code, const struct cosy_sandbox *how,
 		       struct cosy_reject *why)
 {
 	const char *problem = NULL;
@@ -367,7 +367,7 @@ static int image_compile(struct cosy_image *image, const struct cosy_program *pr
 	how->seed = get_random_u64();
 	error = cosy_sandbox(program, how, &code, why);
 	if (!error)
-		error = verify_code(&code, how, why);
+		error = code_verify(&code, how, why);
 	if (error)
 		return error;
 	bpf = bpf_create(&code, &blinds);
@@ -381,7 +381,7 @@ static int image_compile(struct cosy_image *image, const struct cosy_program *pr
 	} else if (!bpf->jit_requested) {
 		error = jit_refuse_off(why);
 	} else {
-		error = charge_code(image, bpf, code.insn_cnt * CODE_PER_INSN, why);
+		error = image_charge(image, bpf, code.insn_cnt * CODE_PER_INSN, why);
 	}
 	if (error) {
 		bpf_prog_free(bpf);
@@ -395,7 +395,7 @@ static int image_compile(struct cosy_image *image, const struct cosy_program *pr
 	image->code = image->bpf->bpf_func;
 	image->rewritten = code.insn_cnt;
 	image->jited = image->bpf->jited_len;
-	return charge_code(image, image->bpf, image->jited, why);
+	return image_charge(image, image->bpf, image->jited, why);
 }
 
 static struct cosy_image *image_alloc(struct cosy_user *user,
@@ -452,7 +452,7 @@ struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_c
 		goto out;
 	}
 	image->portable = how.based || !target->size;
-	read_points(image, &program);
+	image_read_points(image, &program);
 	do
 		error = image_compile(image, &program, &how, why);
 	while (error == -EAGAIN);

@@ -6,7 +6,7 @@
 #include <linux/sched/user.h>
 #include "load/locked.h"
 
-static bool is_counted(void)
+static bool caller_is_counted(void)
 {
 	return !ns_capable_noaudit(&init_user_ns, CAP_IPC_LOCK);
 }
@@ -17,7 +17,7 @@ int cosy_locked_charge(struct cosy_locked *locked, unsigned long pages)
 	struct user_struct *user = current_user();
 	long now = atomic_long_read(&user->locked_vm);
 
-	if (!is_counted())
+	if (!caller_is_counted())
 		return 0;
 	do {
 		if (now + pages > limit)
@@ -33,14 +33,14 @@ bool cosy_locked_fits(unsigned long pages, unsigned long given_back)
 	const unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
 	const unsigned long now = atomic_long_read(&current_user()->locked_vm);
 
-	return !is_counted() || now + pages <= limit + given_back;
+	return !caller_is_counted() || now + pages <= limit + given_back;
 }
 
 void cosy_locked_charge_anyhow(struct cosy_locked *locked, unsigned long pages)
 {
 	struct user_struct *user = current_user();
 
-	if (!is_counted())
+	if (!caller_is_counted())
 		return;
 	atomic_long_add(pages, &user->locked_vm);
 	locked->payer = get_uid(user);

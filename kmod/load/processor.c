@@ -53,7 +53,7 @@ static bool processor_has(u16 bit)
 	return bit != COSY_NO_BIT && test_cpu_cap(&boot_cpu_data, bit);
 }
 
-static void find_weakness(void)
+static void weakness_find(void)
 {
 	int i;
 
@@ -87,7 +87,7 @@ bool cosy_processor_refused(struct cosy_reject *why)
 
 void cosy_processor_init(void)
 {
-	find_weakness();
+	weakness_find();
 	if (weakness_name)
 		pr_notice("cosy: this processor has %s: the kernel %s, and compounds get around "
 			  "that; they are %s\n",

@@ -71,7 +71,7 @@ static void prog_destroy(struct cosy_prog *prog)
  * Finds the buffer that the programs of a context are to run with.  Returns what tells when they
  * no longer may.
  */
-static const bool *find_target(struct cosy_context *context, struct cosy_target *ret)
+static const bool *target_find(struct cosy_context *context, struct cosy_target *ret)
 {
 	/* Pairs with cosy_context_set_buffer. */
 	struct cosy_buffer *buffer = smp_load_acquire(&context->buffer);
@@ -90,7 +90,7 @@ static const bool *find_target(struct cosy_context *context, struct cosy_target 
  * Tells whether its calls are to be the kernel's own: LOAD asks for it, or a header that may yet
  * be refused.
  */
-static bool is_ordinary(const void *data, const struct cosy_load *load)
+static bool load_is_ordinary(const void *data, const struct cosy_load *load)
 {
 	const struct cosy_compound *header = data;
 	u32 flags = load->flags;
@@ -100,7 +100,7 @@ static bool is_ordinary(const void *data, const struct cosy_load *load)
 	return flags & COSY_ORDINARY_CALLS;
 }
 
-static int give_handle(struct cosy_context *context, struct cosy_prog *prog, u32 *ret)
+static int handle_give(struct cosy_context *context, struct cosy_prog *prog, u32 *ret)
 {
 	int error;
 
@@ -115,7 +115,7 @@ static int give_handle(struct cosy_context *context, struct cosy_prog *prog, u32
 /*
  * Gets the image, compiled now or by an earlier LOAD.  Once the cache keeps `*data` that is NULL.
  */
-static struct cosy_image *get_image(struct cosy_context *context, void **data, u32 len,
+static struct cosy_image *image_get(struct cosy_context *context, void **data, u32 len,
 				    const struct cosy_target *target, struct cosy_reject *why)
 {
 	struct cosy_image *image = cosy_cache_find(context->user, *data, len, target);
@@ -141,18 +141,18 @@ static struct cosy_image *get_image(struct cosy_context *context, void **data, u
 	return image;
 }
 
-static int load_container(struct cosy_context *context, void **data, struct cosy_load *load,
+static int container_load(struct cosy_context *context, void **data, struct cosy_load *load,
 			  struct cosy_reject *why)
 {
 	struct cosy_target target = {};
-	const bool *gone = find_target(context, &target);
+	const bool *gone = target_find(context, &target);
 	struct cosy_image *image;
 	struct cosy_prog *prog;
 	u32 handle;
 	int error;
 
-	target.ordinary = is_ordinary(*data, load);
-	image = get_image(context, data, load->len, &target, why);
+	target.ordinary = load_is_ordinary(*data, load);
+	image = image_get(context, data, load->len, &target, why);
 	if (IS_ERR(image))
 		return PTR_ERR(image);
 	prog = prog_create(context->user, image, &target, gone, why);
@@ -163,7 +163,7 @@ static int load_container(struct cosy_context *context, void **data, struct cosy
 	/* Once the program has a handle, any thread may FREE it. */
 	load->rewritten = image->rewritten;
 	load->jited = image->jited;
-	error = give_handle(context, prog, &handle);
+	error = handle_give(context, prog, &handle);
 	if (error) {
 		prog_destroy(prog);
 		return error;
@@ -173,7 +173,7 @@ static int load_container(struct cosy_context *context, void **data, struct cosy
 }
 
 /* Writes the reason to the user's log, cut to its size. */
-static void write_log(const struct cosy_load *load, const struct cosy_reject *why)
+static void log_write(const struct cosy_load *load, const struct cosy_reject *why)
 {
 	char text[sizeof(why->reason)];
 	u32 size = min_t(u32, load->log_size, sizeof(text));
@@ -216,13 +216,13 @@ long cosy_program_load(struct cosy_context *context, struct cosy_load *load)
 		kvfree(data);
 		return -EFAULT;
 	}
-	error = load_container(context, &data, load, &why);
+	error = container_load(context, &data, load, &why);
 	kvfree(data);
 out:
 	load->bad_insn = why.insn;
 	trace_cosy_load(load, error);
 	if (error)
-		write_log(load, &why);
+		log_write(load, &why);
 	if (error == -EINVAL || error == -E2BIG)
 		cosy_stats_add(&context->stats, COSY_COUNT_REJECTS, 1);
 	else if (!error)

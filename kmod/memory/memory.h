@@ -40,7 +40,7 @@ static inline void cosy_leave_fault(struct cosy_activation *run, u64 address)
 }
 
 /*
- * Returns TASK_SIZE_MAX in a register: without CONFIG_X86_5LEVEL it is a constant that no
+ * Returns TASK_SIZE_MAX in a register: without CONFIG_X86_5LEVEL it is a 64-bit constant, which no
  * comparison takes.
  */
 static __always_inline unsigned long cosy_user_end(void)

@@ -86,26 +86,26 @@ u64 cosy_op_memcmp(struct cosy_activation *run, u64 *r)
 	return memory_compare(run, r[1], r[2], r[3], false);
 }
 
-static noinline s64 compare_strings(struct cosy_activation *run, u64 a, u64 b, u64 length)
+static noinline s64 strings_compare(struct cosy_activation *run, u64 a, u64 b, u64 length)
 {
 	return memory_compare(run, a, b, length, true);
 }
 
 u64 cosy_op_strcmp(struct cosy_activation *run, u64 *r)
 {
-	return compare_strings(run, r[1], r[2], ~0ull);
+	return strings_compare(run, r[1], r[2], ~0ull);
 }
 
 u64 cosy_op_strncmp(struct cosy_activation *run, u64 *r)
 {
-	return compare_strings(run, r[1], r[2], r[3]);
+	return strings_compare(run, r[1], r[2], r[3]);
 }
 
 /*
  * Tells whether text and binary files are full of the byte: a search for it would stop in each
  * stride.
  */
-static __always_inline bool is_common(u8 byte)
+static __always_inline bool byte_is_common(u8 byte)
 {
 	return !byte || byte == ' ' || byte == '\n' || (byte >= 'a' && byte <= 'z');
 }
@@ -151,9 +151,9 @@ static __always_inline u64 ends_in_stride(const u8 *at, u64 span, u64 first, u64
  * the two are looked at more closely.  The bytes may change meanwhile: the answer is a candidate,
  * to be compared.
  */
-static __always_inline u64 scan_ends(const u8 *at, u64 span, u64 length, u64 first, u64 last)
+static __always_inline u64 ends_scan(const u8 *at, u64 span, u64 length, u64 first, u64 last)
 {
-	bool by_last = is_common(first) && !is_common(last);
+	bool by_last = byte_is_common(first) && !byte_is_common(last);
 	const u8 *rarer_at = by_last ? at + span : at;
 	u64 i, index, rarer = by_last ? last : first;
 	int never = 0;
@@ -186,8 +186,8 @@ struct needle {
  * Returns the first of `length` places where the needle may be: both its ends are there, or,
  * outside the buffer, its first byte.  0: none, or it has left.
  */
-static noinline u64 find_ends(struct cosy_activation *run, u64 from, u64 length,
-			      const struct needle *needle)
+static noinline u64 needle_find(struct cosy_activation *run, u64 from, u64 length,
+				const struct needle *needle)
 {
 	u64 span = needle->length - 1, index, now;
 	struct cosy_place place __cosy_uninitialized;
@@ -199,7 +199,7 @@ static noinline u64 find_ends(struct cosy_activation *run, u64 from, u64 length,
 		if (!place.user && place.above > span) {
 			now = min(now, place.above - span);
 			/* If the test is mispredicted, `span` is any number. */
-			index = scan_ends(place.at,
+			index = ends_scan(place.at,
 					  span & array_index_mask_nospec(span, place.above), now,
 					  needle->first * COSY_ONES, needle->last * COSY_ONES);
 		} else {
@@ -221,7 +221,7 @@ static noinline u64 find_ends(struct cosy_activation *run, u64 from, u64 length,
 }
 
 /* Reads the needle's ends; false: it has left. */
-static __always_inline bool read_ends(struct cosy_activation *run, struct needle *needle)
+static __always_inline bool needle_read_ends(struct cosy_activation *run, struct needle *needle)
 {
 	u64 last = needle->at + needle->length - 1;
 	struct cosy_place place __cosy_uninitialized;
@@ -258,12 +258,12 @@ u64 cosy_op_memmem(struct cosy_activation *run, u64 *r)
 		return hay;
 	needle.at = r[3];
 	needle.length = needle_length;
-	if (hay_length < needle_length || !read_ends(run, &needle))
+	if (hay_length < needle_length || !needle_read_ends(run, &needle))
 		return 0;
 	/* This is not 0, since the needle is not empty. */
 	places = hay_length - needle_length + 1;
 	for (;;) {
-		at = find_ends(run, hay, places, &needle);
+		at = needle_find(run, hay, places, &needle);
 		if (!at)
 			return 0;
 		difference = memory_compare(run, at, needle.at, needle.length, false);

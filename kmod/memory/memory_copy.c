@@ -5,7 +5,7 @@
 #include "memory/operations.h"
 
 /* Copies up from the first byte.  Returns the number of bytes done: all but at a fault. */
-static u64 copy_up(u8 *to, const u8 *from, u64 length)
+static u64 bytes_copy_up(u8 *to, const u8 *from, u64 length)
 {
 	int fault = 0;
 	u64 word, i = 0;
@@ -30,7 +30,7 @@ out:
 }
 
 /* Copies down from the last byte. */
-static u64 copy_down(u8 *to, const u8 *from, u64 length)
+static u64 bytes_copy_down(u8 *to, const u8 *from, u64 length)
 {
 	u64 word, left = length;
 	int fault = 0;
@@ -60,7 +60,7 @@ out:
  * fault could come between, are copied in order, word by word; others as the kernel copies user
  * memory.
  */
-static __always_inline u64 copy_piece(const struct cosy_place *to, const struct cosy_place *from,
+static __always_inline u64 piece_copy(const struct cosy_place *to, const struct cosy_place *from,
 				      u64 length, bool overlap)
 {
 	if (!to->user && !from->user) {
@@ -68,12 +68,12 @@ static __always_inline u64 copy_piece(const struct cosy_place *to, const struct 
 		return length;
 	}
 	if (overlap)
-		return copy_up(to->at, from->at, length);
+		return bytes_copy_up(to->at, from->at, length);
 	return length - copy_user_generic(to->at, from->at, length);
 }
 
 /* Does memmove upwards, and advances what it is given.  False: it has left. */
-static bool move_up(struct cosy_activation *run, u64 *to, u64 *from, u64 *length)
+static bool memory_move_up(struct cosy_activation *run, u64 *to, u64 *from, u64 *length)
 {
 	bool overlap = *from - *to < *length;
 	struct cosy_place to_place __cosy_uninitialized, from_place __cosy_uninitialized;
@@ -85,7 +85,7 @@ static bool move_up(struct cosy_activation *run, u64 *to, u64 *from, u64 *length
 		if (!cosy_resolve(run, *to, &to_place) || !cosy_resolve(run, *from, &from_place))
 			return false;
 		now = min3(min(to_place.above, from_place.above), (u64)COSY_SLICE, *length);
-		done = copy_piece(&to_place, &from_place, now, overlap);
+		done = piece_copy(&to_place, &from_place, now, overlap);
 		*to += done;
 		*from += done;
 		*length -= done;
@@ -100,7 +100,7 @@ static bool move_up(struct cosy_activation *run, u64 *to, u64 *from, u64 *length
 }
 
 /* Does memmove downwards: only the length changes.  False: it has left. */
-static bool move_down(struct cosy_activation *run, u64 to, u64 from, u64 *length)
+static bool memory_move_down(struct cosy_activation *run, u64 to, u64 from, u64 *length)
 {
 	struct cosy_place to_place __cosy_uninitialized, from_place __cosy_uninitialized;
 	u64 now, done;
@@ -118,7 +118,7 @@ static bool move_down(struct cosy_activation *run, u64 to, u64 from, u64 *length
 			memmove(to_place.at, from_place.at, now);
 			done = now;
 		} else {
-			done = copy_down(to_place.at, from_place.at, now);
+			done = bytes_copy_down(to_place.at, from_place.at, now);
 		}
 		*length -= done;
 		if (unlikely(done < now)) {
@@ -135,12 +135,12 @@ static bool move_down(struct cosy_activation *run, u64 to, u64 from, u64 *length
 static noinline void memory_move(struct cosy_activation *run, u64 *to, u64 *from, u64 *length)
 {
 	if (*to - *from < *length && *to != *from)
-		move_down(run, *to, *from, length);
+		memory_move_down(run, *to, *from, length);
 	else
-		move_up(run, to, from, length);
+		memory_move_up(run, to, from, length);
 }
 
-static u64 fill_words(u8 *to, u64 word, u64 length)
+static u64 words_fill(u8 *to, u64 word, u64 length)
 {
 	u64 i = 0;
 
@@ -170,7 +170,7 @@ static bool memory_set(struct cosy_activation *run, u64 *to, u8 byte, u64 *lengt
 			return false;
 		now = min3(place.above, (u64)COSY_SLICE, *length);
 		if (place.user) {
-			done = fill_words(place.at, byte * COSY_ONES, now);
+			done = words_fill(place.at, byte * COSY_ONES, now);
 		} else {
 			memset(place.at, byte, now);
 			done = now;
@@ -188,7 +188,7 @@ static bool memory_set(struct cosy_activation *run, u64 *to, u8 byte, u64 *lengt
 }
 
 /* Returns the address of the copy's terminating 0, or 0: it has left. */
-static noinline u64 copy_string(struct cosy_activation *run, u64 to, u64 from)
+static noinline u64 string_copy(struct cosy_activation *run, u64 to, u64 from)
 {
 	u64 length, end;
 
@@ -198,7 +198,7 @@ static noinline u64 copy_string(struct cosy_activation *run, u64 to, u64 from)
 		if (run->status != COSY_DONE)
 			return 0;
 		length = end ? end - from + 1 : PAGE_SIZE;
-		if (!move_up(run, &to, &from, &length))
+		if (!memory_move_up(run, &to, &from, &length))
 			return 0;
 		if (end)
 			return to - 1;
@@ -225,12 +225,12 @@ u64 cosy_op_memset(struct cosy_activation *run, u64 *r)
 
 u64 cosy_op_stpcpy(struct cosy_activation *run, u64 *r)
 {
-	return copy_string(run, r[1], r[2]);
+	return string_copy(run, r[1], r[2]);
 }
 
 u64 cosy_op_strcpy(struct cosy_activation *run, u64 *r)
 {
-	copy_string(run, r[1], r[2]);
+	string_copy(run, r[1], r[2]);
 	return r[1];
 }
 
@@ -241,7 +241,7 @@ u64 cosy_op_strncpy(struct cosy_activation *run, u64 *r)
 
 	used = end ? end - from : r[3];
 	padding = r[3] - used;
-	if (run->status == COSY_DONE && move_up(run, &to, &from, &used))
+	if (run->status == COSY_DONE && memory_move_up(run, &to, &from, &used))
 		memory_set(run, &to, 0, &padding);
 	return r[1];
 }

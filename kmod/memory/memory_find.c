@@ -37,13 +37,13 @@ u64 cosy_find_byte(struct cosy_activation *run, u64 from, u64 length, u8 byte)
 	return memory_find(run, from, length, byte, false);
 }
 
-static noinline u64 find_byte_or_end(struct cosy_activation *run, u64 from, u8 byte)
+static noinline u64 memory_find_or_end(struct cosy_activation *run, u64 from, u8 byte)
 {
 	return memory_find(run, from, ~0ull, byte, true);
 }
 
-/* Tells whether the byte that find_byte_or_end found is that byte, not the end. */
-static bool is_byte(struct cosy_activation *run, u64 address, u8 byte)
+/* Tells whether the byte that memory_find_or_end found is that byte, not the end. */
+static bool byte_is(struct cosy_activation *run, u64 address, u8 byte)
 {
 	struct cosy_place place __cosy_uninitialized;
 	int fault = 0;
@@ -85,19 +85,19 @@ u64 cosy_op_strlen(struct cosy_activation *run, u64 *r)
 
 u64 cosy_op_strchrnul(struct cosy_activation *run, u64 *r)
 {
-	return find_byte_or_end(run, r[1], r[2]);
+	return memory_find_or_end(run, r[1], r[2]);
 }
 
-static u64 find_in_string(struct cosy_activation *run, u64 from, u8 byte)
+static u64 string_find(struct cosy_activation *run, u64 from, u8 byte)
 {
-	u64 at = find_byte_or_end(run, from, byte);
+	u64 at = memory_find_or_end(run, from, byte);
 
-	return at && is_byte(run, at, byte) ? at : 0;
+	return at && byte_is(run, at, byte) ? at : 0;
 }
 
 u64 cosy_op_strchr(struct cosy_activation *run, u64 *r)
 {
-	return find_in_string(run, r[1], r[2]);
+	return string_find(run, r[1], r[2]);
 }
 
 u64 cosy_op_strrchr(struct cosy_activation *run, u64 *r)
@@ -108,7 +108,7 @@ u64 cosy_op_strrchr(struct cosy_activation *run, u64 *r)
 	if (!byte)
 		return cosy_find_byte(run, from, ~0ull, 0);
 	for (;;) {
-		at = find_in_string(run, from, byte);
+		at = string_find(run, from, byte);
 		if (!at || !cosy_spend(run, 0))
 			return last;
 		last = at;
@@ -120,7 +120,7 @@ u64 cosy_op_strrchr(struct cosy_activation *run, u64 *r)
  * Scans as cosy_scan does, from the end down.  Returns the distance of the last such byte from
  * `end`, from 1 on.
  */
-static u64 scan_back(const u8 *end, u64 length, u64 pattern)
+static u64 memory_scan_back(const u8 *end, u64 length, u64 pattern)
 {
 	u64 done = 0, hit;
 	int fault = 0;
@@ -161,7 +161,7 @@ u64 cosy_op_memrchr(struct cosy_activation *run, u64 *r)
 			return 0;
 		now = place.user ? offset_in_page(place.at) : place.below;
 		now = min3(now + 1, length, (u64)COSY_SLICE);
-		index = scan_back(place.at + 1, now, byte * COSY_ONES);
+		index = memory_scan_back(place.at + 1, now, byte * COSY_ONES);
 		if (index <= now)
 			return from + length - index;
 		if (index == COSY_FAULTED) {

@@ -3,7 +3,7 @@
 #include "memory/memory.h"
 #include "memory/operations.h"
 
-static bool is_access(struct cosy_activation *run, u64 size)
+static bool access_is_valid(struct cosy_activation *run, u64 size)
 {
 	if (likely(size <= sizeof(u64) && is_power_of_2(size)))
 		return true;
@@ -15,7 +15,7 @@ static bool is_access(struct cosy_activation *run, u64 size)
  * Loads as many bytes as are reached alike from `address` on, at most `size`.  Returns how many;
  * 0: it has left.
  */
-static u64 load_piece(struct cosy_activation *run, u64 address, u64 size, u8 *to)
+static u64 piece_load(struct cosy_activation *run, u64 address, u64 size, u8 *to)
 {
 	struct cosy_place place __cosy_uninitialized;
 	int fault = 0;
@@ -35,12 +35,12 @@ static u64 load_piece(struct cosy_activation *run, u64 address, u64 size, u8 *to
 }
 
 /* Loads user memory, or bytes that do not lie next to each other. */
-static noinline u64 load_pieces(struct cosy_activation *run, u64 address, u64 size)
+static noinline u64 pieces_load(struct cosy_activation *run, u64 address, u64 size)
 {
 	u64 value = 0, done, now;
 
 	for (done = 0; done < size; done += now) {
-		now = load_piece(run, address + done, size - done, (u8 *)&value + done);
+		now = piece_load(run, address + done, size - done, (u8 *)&value + done);
 		if (!now)
 			return 0;
 	}
@@ -55,10 +55,10 @@ u64 cosy_op_view_load(struct cosy_activation *run, u64 *r)
 	u32 word;
 	u64 whole;
 
-	if (!is_access(run, size) || !cosy_resolve(run, address, &place))
+	if (!access_is_valid(run, size) || !cosy_resolve(run, address, &place))
 		return 0;
 	if (unlikely(place.user || size > place.above))
-		return load_pieces(run, address, size);
+		return pieces_load(run, address, size);
 	switch (size) {
 	case 1:
 		return *place.at;
@@ -74,7 +74,7 @@ u64 cosy_op_view_load(struct cosy_activation *run, u64 *r)
 	}
 }
 
-static u64 store_piece(struct cosy_activation *run, u64 address, u64 size, const u8 *from)
+static u64 piece_store(struct cosy_activation *run, u64 address, u64 size, const u8 *from)
 {
 	struct cosy_place place __cosy_uninitialized;
 	u64 i = 0;
@@ -98,7 +98,7 @@ u64 cosy_op_view_store(struct cosy_activation *run, u64 *r)
 	u64 address = r[1], value = r[2], size = r[3];
 	u64 done, now;
 
-	if (!is_access(run, size))
+	if (!access_is_valid(run, size))
 		return 0;
 	if (cosy_has_views(run)) {
 		if (cosy_view_keep(run, address, value, size))
@@ -106,7 +106,7 @@ u64 cosy_op_view_store(struct cosy_activation *run, u64 *r)
 		cosy_views_write_back_memory(run, address, size);
 	}
 	for (done = 0; done < size; done += now) {
-		now = store_piece(run, address + done, size - done, (u8 *)&value + done);
+		now = piece_store(run, address + done, size - done, (u8 *)&value + done);
 		if (!now)
 			break;
 	}

@@ -5,20 +5,20 @@
 #include "memory/operations.h"
 
 /* Returns how many bytes of `word` equal those of `pattern`. */
-static __always_inline u32 equal_bytes(u64 word, u64 pattern)
+static __always_inline u32 bytes_equal(u64 word, u64 pattern)
 {
 	return (cosy_zeroes_exactly(word ^ pattern) >> 7) * COSY_ONES >> 56;
 }
 
 /* Returns how many of `length` bytes at `at` are `byte`, or COSY_FAULTED. */
-static u64 count_bytes(const u8 *at, u64 length, u8 byte)
+static u64 bytes_count(const u8 *at, u64 length, u8 byte)
 {
 	u64 pattern = byte * COSY_ONES, found = 0, i = 0;
 	int fault = 0;
 
 	cosy_access_begin();
 	for (; i + COSY_WORD <= length && !fault; i += COSY_WORD)
-		found += equal_bytes(cosy_peek_word(at + i, &fault), pattern);
+		found += bytes_equal(cosy_peek_word(at + i, &fault), pattern);
 	for (; i < length && !fault; i++)
 		found += cosy_peek_byte(at + i, &fault) == byte;
 	cosy_access_end();
@@ -37,7 +37,7 @@ u64 cosy_op_count(struct cosy_activation *run, u64 *r)
 		if (!cosy_resolve(run, from, &place))
 			return 0;
 		now = min3(cosy_readable(&place), length, (u64)COSY_SLICE);
-		found = count_bytes(place.at, now, byte);
+		found = bytes_count(place.at, now, byte);
 		if (unlikely(found == COSY_FAULTED)) {
 			cosy_leave_fault(run, from);
 			return 0;

@@ -138,7 +138,7 @@ static void arena_fork(struct vm_area_struct *vma, struct cosy_arena *arena)
 			 mapping->vm_private_data != arena))
 		return;
 	arena_slots(mapping, mapping->vm_start, &s);
-	/* A fork cannot be made to fail here: see copy_for in load/buffer.c. */
+	/* A fork cannot be made to fail here: see buffer_copy in load/buffer.c. */
 	child = arena_alloc(vma->vm_mm, vma->vm_pgoff, count, __GFP_NOFAIL);
 	cosy_slots_lock(&s);
 	cosy_slots_unmap(&s, 0, count);

@@ -82,7 +82,7 @@ static s64 view_lend_to(struct cosy_activation *run, struct file *file, u64 addr
 
 	if (unlikely(flags & ~(u64)FLAGS))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
-	/* Where each write is a message, it must not be sent in pieces. */
+	/* A socket that keeps messages apart must not get one in pieces. */
 	if (unlikely(socket->type != SOCK_STREAM))
 		return cosy_guard_failed(run, COSY_GUARD_PEER);
 	view = count ? cosy_view_find(run, address, count) : NULL;

@@ -131,8 +131,8 @@ static s64 view_read_nothing(struct cosy_activation *run, const struct reading *
 }
 
 /* Reads by way of a view.  Returns the bytes read, an error, or COSY_ORDINARY. */
-static __always_inline s64 read_view(struct cosy_activation *run, const struct reading *read,
-				     u32 offset)
+static __always_inline s64 view_read_file(struct cosy_activation *run, const struct reading *read,
+					  u32 offset)
 {
 	struct file *file = read->file;
 	struct address_space *mapping = file->f_mapping;
@@ -156,7 +156,7 @@ static __always_inline s64 read_view(struct cosy_activation *run, const struct r
 		cosy_view_put(view);
 		return cosy_call_result(run, error);
 	}
-	/* That may have slept, and those whom it asked may have changed the file. */
+	/* rw_verify_area may have slept, and those whom it asked may have changed the file. */
 	guard = COSY_GUARD_READ_ONLY;
 	if (unlikely(!view_still_there(mapping, position + length, view)))
 		goto failed;
@@ -229,7 +229,7 @@ s64 cosy_view_read(struct cosy_activation *run, u64 fd, u64 address, u64 count)
 	read.count = count;
 	result = view_check_position(run, &read);
 	if (likely(!result)) {
-		result = read_view(run, &read, offset);
+		result = view_read_file(run, &read, offset);
 		if (result > 0)
 			read.file->f_pos = read.position + result;
 	}
@@ -258,7 +258,7 @@ s64 cosy_view_pread(struct cosy_activation *run, u64 fd, u64 address, u64 count,
 	if (likely(!result))
 		result = view_check_position(run, &read);
 	if (likely(!result))
-		result = read_view(run, &read, offset);
+		result = view_read_file(run, &read, offset);
 	fdput(f);
 	return result;
 }
