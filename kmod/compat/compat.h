@@ -178,7 +178,7 @@ static inline bool cosy_times_are_coarse(const struct inode *inode)
 #endif
 }
 
-/* Whether pages under writeback must not change: a property of the file system before 6.6. */
+/* Tells whether pages under writeback must not change: a property of the file system before 6.6. */
 static inline bool cosy_stable_writes(const struct address_space *mapping)
 {
 #ifdef COSY_HAVE_STABLE_MAPPINGS

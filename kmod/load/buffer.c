@@ -87,7 +87,7 @@ static void pages_release(struct cosy_buffer *buffer)
 	kvfree(buffer->pages);
 }
 
-/* Allocates a buffer without pages, charged to nobody; with __GFP_NOFAIL always. */
+/* Allocates a buffer without pages, charged to nobody; never NULL with __GFP_NOFAIL. */
 static struct cosy_buffer *buffer_alloc(struct mm_struct *mm, u32 size, gfp_t flags)
 {
 	struct cosy_buffer *buffer = kzalloc(sizeof(*buffer), GFP_KERNEL_ACCOUNT | flags);

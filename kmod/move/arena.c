@@ -19,7 +19,7 @@
 
 /* --- Arenas ------------------------------------------------------------------------------ */
 
-/* Never NULL with __GFP_NOFAIL. */
+/* Allocates an arena; never NULL with __GFP_NOFAIL. */
 static struct cosy_arena *arena_alloc(struct mm_struct *mm, unsigned long first,
 				      unsigned long count, gfp_t flags)
 {

@@ -13,7 +13,7 @@ long cosy_dispatch_none(const struct pt_regs *regs, unsigned int number)
 
 DEFINE_STATIC_CALL(cosy_dispatch, cosy_dispatch_none);
 
-/* -ENOENT: the kernel has none; -ENOMEM. */
+/* Finds a function by a kprobe.  -ENOENT: the kernel has none; -ENOMEM. */
 static int symbol_find(const char *name, void **ret)
 {
 	struct kprobe probe = { .symbol_name = name };

@@ -26,8 +26,8 @@ void *cosy_unexported(const char *name);
 const void *cosy_unexported_data(const char *name);
 
 /*
- * Finds the dispatcher.  -ENOENT or -EOPNOTSUPP, with a line in the log, when compounds cannot
- * run on this kernel or processor.
+ * Finds the dispatcher.  -ENOENT or -EOPNOTSUPP, with a line in the log, when compounds cannot run
+ * on this kernel or processor; -ENOMEM.
  */
 int cosy_dispatch_init(void);
 

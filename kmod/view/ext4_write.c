@@ -18,7 +18,7 @@
 #include "run/dispatch.h"
 #include "view/write.h"
 
-/* --- Which files are ext4's with delayed allocation ----------------------------------------- */
+/* --- Files of ext4 with delayed allocation ------------------------------------------------ */
 
 /* NULL while no ext4 is there.  Compared, not called: no inode has it when ext4 is unloaded. */
 static const struct address_space_operations *ext4_delayed;
@@ -105,7 +105,7 @@ bool cosy_ext4_folio_lock(struct folio *folio, const struct address_space *mappi
 {
 	if (!folio_trylock(folio))
 		return false;
-	/* The end of a direct write may have taken it out of the page cache. */
+	/* The end of a direct write may have taken the folio out of the page cache. */
 	if (likely(folio->mapping == mapping && folio_test_uptodate(folio) &&
 		   !folio_test_hwpoison(folio) && ext4_buffers_known(folio, begin, end) &&
 		   !(folio_test_writeback(folio) && cosy_stable_writes(mapping))))

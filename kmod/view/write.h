@@ -37,17 +37,20 @@ void cosy_write_done(struct file *file, ssize_t written);
 int cosy_ext4_init(void);
 void cosy_ext4_exit(void);
 
-/* Whether a file's blocks are allocated by ext4, late: its `delalloc`, the default. */
+/* Tells whether ext4 allocates a file's blocks late: its `delalloc`, the default. */
 bool cosy_ext4_delays(const struct address_space *mapping);
 
 /*
- * Locks a folio of such a file.  false: it is locked already, or bytes [begin, end) of it
- * cannot be changed without ext4.
+ * Locks a folio of such a file.  False: it is locked already, or bytes [begin, end) of it cannot
+ * be changed without ext4.
  */
 bool cosy_ext4_folio_lock(struct folio *folio, const struct address_space *mapping, size_t begin,
 			  size_t end);
 
-/* Bytes [begin, end) were changed: makes them dirty and unlocks.  Whether none was dirty before. */
+/*
+ * Makes bytes [begin, end), which were changed, dirty, and unlocks the folio.  Returns whether
+ * none was dirty before.
+ */
 bool cosy_ext4_folio_written(struct folio *folio, size_t begin, size_t end);
 
 #endif /* COSY_WRITE_H */
