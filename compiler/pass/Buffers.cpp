@@ -119,7 +119,10 @@ private:
       StringRef Name = libcName(*Call);
       if (Name == "cosy_mem_free")
         return "";
-      if (findWrapper(Name) || Name == "cosy_is_shared")
+      const Wrapper *W = findWrapper(Name);
+      if (W && keepsAddress(W->Number))
+        return known(Site, "'" + Name + "' may keep the buffer's address");
+      if (W || Name == "cosy_is_shared")
         // memchr and its like return a pointer into it.
         return Call->getType()->isPointerTy()
                    ? whyKnown(Call, Depth ? Site : nullptr, Depth)

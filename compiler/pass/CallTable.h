@@ -34,6 +34,9 @@ std::string whyNoWrapper(llvm::StringRef LibcName);
 /// True for a system call, and for an operation that stands for some.
 bool makesCalls(uint32_t Number);
 
+/// True for a system call that may remember an address which it is given.
+bool keepsAddress(uint32_t Number);
+
 /// True for a system call that has a specialised version.
 bool hasFastVersion(uint32_t Number);
 

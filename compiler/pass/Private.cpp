@@ -13,27 +13,9 @@
 #include "CallTable.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include <sys/syscall.h>
 
 using namespace llvm;
 using namespace cosy;
-
-/// System calls that remember an address which they are given, or may do so.
-static bool keepsAddress(uint32_t Number) {
-  switch (Number) {
-  case SYS_futex:
-  case SYS_ioctl:
-  case SYS_io_submit:
-  case SYS_io_uring_enter:
-  case SYS_io_uring_register:
-  case SYS_rseq:
-  case SYS_set_robust_list:
-  case SYS_set_tid_address:
-    return true;
-  default:
-    return false;
-  }
-}
 
 namespace {
 class Follower {
