@@ -188,17 +188,17 @@ static void print_relaxed(int to)
 {
 	struct line line = {.len = 0};
 
-	if (!stats.tails && !stats.gathered && !stats.cloned)
+	if (!stats.trunc && !stats.coalesce && !stats.reflink)
 		return;
-	line_text(&line, "cosy: relaxed: ");
-	line_number(&line, stats.tails);
-	line_text(&line, " opened untruncated, ");
-	line_number(&line, stats.gathered);
-	line_text(&line, " writes gathered into ");
-	line_number(&line, stats.flushes);
-	line_text(&line, ", ");
-	line_number(&line, stats.cloned);
-	line_text(&line, " bytes shared");
+	line_text(&line, "cosy: relaxed: trunc ");
+	line_number(&line, stats.trunc);
+	line_text(&line, ", coalesce ");
+	line_number(&line, stats.coalesce);
+	line_text(&line, " writes into ");
+	line_number(&line, stats.coalesce_flushes);
+	line_text(&line, ", copy ");
+	line_number(&line, stats.reflink);
+	line_text(&line, " bytes");
 	line_print(&line, to);
 }
 
@@ -262,7 +262,7 @@ void stats_print(void)
 	int to;
 
 	/* A process that opened nothing has nothing to say, and does not even look. */
-	if (!stats.opened && !stats.tails && !stats.gathered && !stats.cloned)
+	if (!stats.opened && !stats.trunc && !stats.coalesce && !stats.reflink)
 		return;
 	asked = environment_get(ENVIRONMENT_STATS);
 	if (!asked || printed)

@@ -22,9 +22,10 @@ struct stats {
 	unsigned long seeks;		/* that the kernel did not see */
 	unsigned long declined[GUARDS]; /* enough reads for a window, but no window */
 	unsigned long replugs[GUARDS];
-	unsigned long tails;		 /* opens without truncation (--relax=trunc) */
-	unsigned long cloned;		 /* bytes of shared blocks (copy) */
-	unsigned long gathered, flushes; /* writes, and writes that handed them over (coalesce) */
+	unsigned long trunc;		/* files opened without truncation (--relax=trunc) */
+	unsigned long coalesce;		/* small writes that were coalesced (--relax=coalesce) */
+	unsigned long coalesce_flushes; /* writes that handed these over */
+	unsigned long reflink;		/* bytes of shared blocks (--relax=copy) */
 };
 
 extern struct stats stats;

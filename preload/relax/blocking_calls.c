@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * blocking_calls.c - calls that wait, under --relax: the signal of a broken lease would cut them short,
- * since any handler interrupts them even with SA_RESTART.  So what is gathered is handed over, and its
+ * since any handler interrupts them even with SA_RESTART.  So what is coalesced is handed over, and its
  * lease returned.  (Those that take a mask are in signals.c.)
  */
 #include <poll.h>

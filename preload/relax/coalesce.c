@@ -19,7 +19,7 @@
 #include "stats.h"
 #include "syscall.h"
 
-/* Bytes gathered at most; the next write that does not fit has them handed over. */
+/* Bytes coalesced at most; the next write that does not fit has them handed over. */
 #define CAPACITY 65536
 
 /* Longer writes gain nothing that a copy would not cost again. */
@@ -35,14 +35,14 @@ uint64_t coalesce_word;
 
 static struct {
 	int fd;		     /* -1: none; changed with signals blocked */
-	unsigned int writes; /* gathered and not handed over */
+	unsigned int writes; /* coalesced and not handed over */
 	unsigned int lonely; /* times in a row that it was one */
 	bool coalesces;	     /* not only copy loops */
 	bool lent;	     /* a write that was interrupted may still copy into `buffer` */
 	dev_t dev;
 	ino_t ino;
 	char *buffer;
-} gather = {.fd = -1};
+} coalesced = {.fd = -1};
 
 /* 0: no candidate; otherwise 1 + small writes in a row, as long as they are few. */
 static uint8_t candidates[FILES];
@@ -60,12 +60,12 @@ bool coalesce_may(int fd)
 
 bool coalesce_has(int fd)
 {
-	return fd == gather.fd;
+	return fd == coalesced.fd;
 }
 
 bool coalesce_same(const struct stat *st)
 {
-	return gather.fd >= 0 && st->st_ino == gather.ino && st->st_dev == gather.dev;
+	return coalesced.fd >= 0 && st->st_ino == coalesced.ino && st->st_dev == coalesced.dev;
 }
 
 /*
@@ -74,7 +74,7 @@ bool coalesce_same(const struct stat *st)
  */
 static bool intact(void)
 {
-	return cosy_syscall3(SYS_fcntl, gather.fd, F_GETLEASE, 0) == F_WRLCK;
+	return cosy_syscall3(SYS_fcntl, coalesced.fd, F_GETLEASE, 0) == F_WRLCK;
 }
 
 /* Compares and exchanges by one instruction: with one thread that is enough against handlers. */
@@ -100,27 +100,27 @@ static void hand_over(void)
 	size_t len = coalesce_word & COALESCE_LEN, done = 0;
 
 	while (done < len) {
-		long ret = cosy_syscall3(SYS_write, gather.fd, (unsigned long)gather.buffer + done,
-					 len - done);
+		long ret = cosy_syscall3(SYS_write, coalesced.fd,
+					 (unsigned long)coalesced.buffer + done, len - done);
 
 		if (ret == -EINTR)
 			continue;
 		if (ret <= 0) {
-			relaxed_late_error(gather.fd, ret ? ret : -EIO);
+			relaxed_late_error(coalesced.fd, ret ? ret : -EIO);
 			break;
 		}
 		done += ret;
 	}
 	if (coalesce_word & COALESCE_REFLINK)
-		reflink_hand_over(gather.fd);
+		reflink_hand_over(coalesced.fd);
 	if (coalesce_word & COALESCE_BUSY)
-		gather.lent = true;
+		coalesced.lent = true;
 	coalesce_word = (coalesce_word & ~(uint64_t)UINT32_MAX) + COALESCE_GENERATION;
 	if (!len)
 		return;
-	stats.flushes++;
-	gather.lonely = gather.writes > 1 ? 0 : gather.lonely + 1;
-	gather.writes = 0;
+	stats.coalesce_flushes++;
+	coalesced.lonely = coalesced.writes > 1 ? 0 : coalesced.lonely + 1;
+	coalesced.writes = 0;
 }
 
 void coalesce_flush(void)
@@ -138,15 +138,15 @@ void coalesce_end(void)
 {
 	uint64_t signals;
 
-	if (gather.fd < 0)
+	if (coalesced.fd < 0)
 		return;
 	signals = relaxed_block_signals();
 	hand_over();
 	reflink_end();
-	relax_lease_return(gather.fd);
-	if (candidates[gather.fd])
-		candidates[gather.fd] = 1;
-	gather.fd = -1;
+	relax_lease_return(coalesced.fd);
+	if (candidates[coalesced.fd])
+		candidates[coalesced.fd] = 1;
+	coalesced.fd = -1;
 	relaxed_restore_signals(signals);
 }
 
@@ -169,7 +169,7 @@ void coalesce_lease_broken(void)
 {
 	if (reflink_broken())
 		coalesce_end();
-	if (gather.fd >= 0 && !intact())
+	if (coalesced.fd >= 0 && !intact())
 		coalesce_end();
 }
 
@@ -177,13 +177,13 @@ static bool buffer_made(void)
 {
 	long mapping;
 
-	if (gather.buffer)
+	if (coalesced.buffer)
 		return true;
 	mapping = cosy_syscall6(SYS_mmap, 0, CAPACITY, PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mapping < 0)
 		return false;
-	gather.buffer = (char *)mapping;
+	coalesced.buffer = (char *)mapping;
 	return true;
 }
 
@@ -205,16 +205,16 @@ bool coalesce_begin(int fd, unsigned int what)
 	bool taken;
 
 	/* The child of a vfork has its parent's memory, but not its descriptors. */
-	if (gather.lent || share_in_vfork_child() || file_sharing() || !fits(fd, what, &st))
+	if (coalesced.lent || share_in_vfork_child() || file_sharing() || !fits(fd, what, &st))
 		return false;
 	coalesce_end();
 	signals = relaxed_block_signals();
 	taken = buffer_made() && relax_lease_take(fd, F_WRLCK);
 	if (taken) {
-		gather.dev = st.st_dev;
-		gather.ino = st.st_ino;
-		gather.coalesces = relaxed_allows(fd, RELAX_COALESCE);
-		gather.fd = fd;
+		coalesced.dev = st.st_dev;
+		coalesced.ino = st.st_ino;
+		coalesced.coalesces = relaxed_allows(fd, RELAX_COALESCE);
+		coalesced.fd = fd;
 		relaxed_changed();
 	}
 	relaxed_restore_signals(signals);
@@ -233,8 +233,8 @@ static bool append(int fd, const void *buf, size_t len)
 	for (;;) {
 		uint64_t word = __atomic_load_n(&coalesce_word, __ATOMIC_RELAXED);
 
-		if (!coalesce_has(fd) || !gather.coalesces || gather.lent || !suits(buf, len) ||
-		    (word & COALESCE_LEN) + len > CAPACITY)
+		if (!coalesce_has(fd) || !coalesced.coalesces || coalesced.lent ||
+		    !suits(buf, len) || (word & COALESCE_LEN) + len > CAPACITY)
 			return false;
 		if (word & COALESCE_REFLINK)
 			return false;
@@ -250,18 +250,18 @@ static bool append(int fd, const void *buf, size_t len)
 		}
 		if (!exchange(word, word | COALESCE_BUSY))
 			continue;
-		copy_bytes(gather.buffer + (word & COALESCE_LEN), buf, len);
+		copy_bytes(coalesced.buffer + (word & COALESCE_LEN), buf, len);
 		if (exchange(word | COALESCE_BUSY, word + len)) {
-			stats.gathered++;
-			gather.writes++;
+			stats.coalesce++;
+			coalesced.writes++;
 			return true;
 		}
 		/* A handler has settled; nobody else copies now. */
-		gather.lent = false;
+		coalesced.lent = false;
 	}
 }
 
-/* Is this small write one of so many that they are gathered from now on? */
+/* Is this small write one of so many that they are coalesced from now on? */
 static bool earned(int fd, size_t len)
 {
 	if (len > MAX_LENGTH) {
@@ -288,9 +288,9 @@ ssize_t coalesce_write(int fd, const void *buf, size_t len)
 	}
 	if (reflink_may(fd, buf, len) && reflink_write(fd, buf, len))
 		return len;
-	if (coalesce_has(fd) && gather.lonely >= MAX_LONELY) {
+	if (coalesce_has(fd) && coalesced.lonely >= MAX_LONELY) {
 		coalesce_forget(fd);
-		gather.lonely = 0;
+		coalesced.lonely = 0;
 	} else if (!coalesce_has(fd) && !earned(fd, len))
 		return next_write(fd, buf, len);
 	if (append(fd, buf, len))

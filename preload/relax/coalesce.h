@@ -2,19 +2,19 @@
 /*
  * coalesce.h - small writes to one file that are handed to the kernel together.
  *
- * At most one file is gathered at a time, and what was gathered is handed over before
+ * At most one file is coalesced at a time, and what was coalesced is handed over before
  * anything that another process could learn something by.  So the order of what
  * others see of this process is kept, and of a process that is killed no more is missing
  * than the last bytes of one file.
  *
- * While bytes are gathered this process holds a *write* lease on the file, which the
+ * While bytes are coalesced this process holds a *write* lease on the file, which the
  * kernel grants when nobody else has it open; whoever opens it is kept waiting until
  * the bytes are there.
  *
  * `word` is changed by one instruction:
  *
  *	63 .. 32    31    30     19 .. 0
- *	generation  BUSY  REFLINK  bytes that are gathered
+ *	generation  BUSY  REFLINK  bytes that are coalesced
  *
  * BUSY: a write is copying its bytes after those.  A signal handler that finds it has
  * interrupted that write; it hands over what was there before, which changes the
@@ -45,13 +45,13 @@ static inline bool coalesce_pending(void)
 	return (uint32_t)__atomic_load_n(&coalesce_word, __ATOMIC_RELAXED) != 0;
 }
 
-/* `fd` was opened for writing and may be gathered. */
+/* `fd` was opened for writing and may be coalesced. */
 void coalesce_candidate(int fd);
 
 /* Is it one still? */
 bool coalesce_may(int fd);
 
-/* Is it the one that is gathered? */
+/* Is it the one that is coalesced? */
 bool coalesce_has(int fd);
 bool coalesce_same(const struct stat *st);
 
@@ -59,15 +59,15 @@ bool coalesce_same(const struct stat *st);
 ssize_t coalesce_write(int fd, const void *buf, size_t len);
 
 /*
- * Begins to gather `fd`, if the policy allows `what` for it and the lease is granted; leaves the
+ * Begins to coalesce `fd`, if the policy allows `what` for it and the lease is granted; leaves the
  * file before.
  */
 bool coalesce_begin(int fd, unsigned int what);
 
-/* Hands over what is gathered; an error is kept: relaxed_late_error. */
+/* Hands over what is coalesced; an error is kept: relaxed_late_error. */
 void coalesce_flush(void);
 
-/* And gives the lease back: nothing is gathered until that has been earned again. */
+/* And gives the lease back: nothing is coalesced until that has been earned again. */
 void coalesce_end(void);
 
 /* `fd` is no candidate any more, or none is. */

@@ -41,27 +41,28 @@ static struct {
 	uint64_t size;	/* of the source; fixed, as its bytes are, while there is a lease */
 	uint64_t start; /* what is pending, in the source */
 	uint64_t pending;
-} clone = {.from = -1};
+} reflink = {.from = -1};
 
 static int failures;
 
 bool reflink_from(int fd)
 {
-	return fd >= 0 && fd == clone.from;
+	return fd >= 0 && fd == reflink.from;
 }
 
 bool reflink_broken(void)
 {
-	return clone.from >= 0 && cosy_syscall3(SYS_fcntl, clone.from, F_GETLEASE, 0) != F_RDLCK;
+	return reflink.from >= 0 &&
+	       cosy_syscall3(SYS_fcntl, reflink.from, F_GETLEASE, 0) != F_RDLCK;
 }
 
 void reflink_end(void)
 {
-	if (clone.from < 0)
+	if (reflink.from < 0)
 		return;
-	cosy_syscall3(SYS_munmap, (unsigned long)clone.map, clone.size, 0);
-	relax_lease_return(clone.from);
-	clone.from = -1;
+	cosy_syscall3(SYS_munmap, (unsigned long)reflink.map, reflink.size, 0);
+	relax_lease_return(reflink.from);
+	reflink.from = -1;
 }
 
 /* Two files of one file system that can share blocks. */
@@ -103,15 +104,15 @@ static bool begin(int from, int to)
 			map = cosy_syscall6(SYS_mmap, 0, st.st_size, PROT_READ, MAP_SHARED, from,
 					    0);
 		if (map > 0 || map < -4095) {
-			clone.map = (const char *)map;
-			clone.size = st.st_size;
-			clone.from = from;
+			reflink.map = (const char *)map;
+			reflink.size = st.st_size;
+			reflink.from = from;
 		} else {
 			relax_lease_return(from);
 		}
 	}
 	relaxed_restore_signals(signals);
-	return clone.from == from;
+	return reflink.from == from;
 }
 
 static bool aligned(int to, uint64_t offset)
@@ -133,28 +134,29 @@ bool reflink_write(int fd, const void *buf, size_t len)
 		return false;
 	}
 	offset = cosy_syscall3(SYS_lseek, from, 0, SEEK_CUR) - len;
-	if (offset > clone.size || len > clone.size - offset)
+	if (offset > reflink.size || len > reflink.size - offset)
 		return false;
 	word = coalesce_word;
-	if ((word & COALESCE_LEN) || (clone.pending && offset != clone.start + clone.pending)) {
+	if ((word & COALESCE_LEN) ||
+	    (reflink.pending && offset != reflink.start + reflink.pending)) {
 		coalesce_flush();
 		word = coalesce_word;
 	}
-	if (!clone.pending && !aligned(fd, offset))
+	if (!reflink.pending && !aligned(fd, offset))
 		return false;
-	if (NEXT(memcmp)(buf, clone.map + offset, len))
+	if (NEXT(memcmp)(buf, reflink.map + offset, len))
 		return false;
 	signals = relaxed_block_signals();
 	/* A handler may have settled, or ended it all. */
 	if (coalesce_word == word && coalesce_has(fd) && reflink_from(from)) {
-		if (!clone.pending)
-			clone.start = offset;
-		clone.pending += len;
+		if (!reflink.pending)
+			reflink.start = offset;
+		reflink.pending += len;
 		coalesce_word |= COALESCE_REFLINK;
 		done = true;
 	}
 	relaxed_restore_signals(signals);
-	if (done && clone.pending >= MAX_PENDING)
+	if (done && reflink.pending >= MAX_PENDING)
 		coalesce_flush();
 	return done;
 }
@@ -162,12 +164,12 @@ bool reflink_write(int fd, const void *buf, size_t len)
 /* How much the kernel was willing to share. */
 static uint64_t share(int to)
 {
-	bool at_end = clone.start + clone.pending == clone.size;
+	bool at_end = reflink.start + reflink.pending == reflink.size;
 	long position = cosy_syscall3(SYS_lseek, to, 0, SEEK_CUR);
 	struct file_clone_range range = {
-		.src_fd = clone.from,
-		.src_offset = clone.start,
-		.src_length = at_end ? clone.pending : clone.pending / BLOCK * BLOCK,
+		.src_fd = reflink.from,
+		.src_offset = reflink.start,
+		.src_length = at_end ? reflink.pending : reflink.pending / BLOCK * BLOCK,
 		.dest_offset = position,
 	};
 
@@ -175,7 +177,7 @@ static uint64_t share(int to)
 	    cosy_syscall3(SYS_ioctl, to, FICLONERANGE, (unsigned long)&range))
 		return 0;
 	cosy_syscall3(SYS_lseek, to, position + range.src_length, SEEK_SET);
-	stats.cloned += range.src_length;
+	stats.reflink += range.src_length;
 	return range.src_length;
 }
 
@@ -184,10 +186,10 @@ void reflink_hand_over(int to)
 	uint64_t done = share(to);
 
 	failures = done ? 0 : failures + 1;
-	while (done < clone.pending) {
-		long ret =
-			cosy_syscall3(SYS_write, to, (unsigned long)clone.map + clone.start + done,
-				      clone.pending - done);
+	while (done < reflink.pending) {
+		long ret = cosy_syscall3(SYS_write, to,
+					 (unsigned long)reflink.map + reflink.start + done,
+					 reflink.pending - done);
 
 		if (ret == -EINTR)
 			continue;
@@ -197,5 +199,5 @@ void reflink_hand_over(int to)
 		}
 		done += ret;
 	}
-	clone.pending = 0;
+	reflink.pending = 0;
 }

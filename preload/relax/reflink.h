@@ -8,7 +8,7 @@
  * the source's blocks (FICLONERANGE), for many such writes at once.
  *
  * Until that is done nothing may change the source, so there is a read lease on it; the
- * destination is the file that is gathered (coalesce.h), with REFLINK in its word, and has a write
+ * destination is the file that is coalesced (coalesce.h), with REFLINK in its word, and has a write
  * lease.  Where blocks cannot be shared this gains nothing, and is not done.
  */
 #ifndef COSY_PRELOAD_REFLINK_H

@@ -158,7 +158,7 @@ static int truncate_now(int fd)
 	return -1;
 }
 
-static int give_tail(int fd, bool appends)
+static int open_truncated(int fd, bool appends)
 {
 	struct stat st;
 	long ret = cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0);
@@ -182,7 +182,7 @@ static int give_tail(int fd, bool appends)
 int relax_after_open(int fd, int asked, int used)
 {
 	if (fd >= 0 && asked != used)
-		fd = give_tail(fd, asked & O_APPEND);
+		fd = open_truncated(fd, asked & O_APPEND);
 	if ((unsigned int)fd >= FILES)
 		return fd;
 	compared[fd] = 0;

@@ -6,9 +6,9 @@
  * here, by the stubs of relax_calls.def, and in signal handlers of the program as
  * everywhere else.
  *
- * There are two kinds: tails (trunc.h, trunc) and gathered bytes (coalesce.h, coalesce).
- * Neither exists in a process with a second thread, so only signal handlers can come
- * between.
+ * There are two kinds: old ends of files that were not truncated (trunc.h) and coalesced
+ * bytes (coalesce.h).  Neither exists in a process with a second thread, so only signal
+ * handlers can come between.
  *
  * These are in libcosy-relax.so alone, which `cosy run` preloads in place of
  * libcosy-read.so when anything is relaxed; the hooks are empty in the latter.
@@ -60,7 +60,7 @@ void relax_touch_slow(int fd);
 
 static inline void relax_touch(int fd)
 {
-	if (tails || coalesce_pending())
+	if (truncs || coalesce_pending())
 		relax_touch_slow(fd);
 }
 
@@ -81,8 +81,8 @@ void relax_sleep(void);
 void relax_share(enum how_long how_long);
 
 /*
- * `copy` is a duplicate of `fd` now.  Whichever of the two is gathered, a call on the other settles
- * that; a tail is cut now, since either would move its position.
+ * `copy` is a duplicate of `fd` now.  Whichever of the two is coalesced, a call on the other settles
+ * that; an old end is cut now, since either would move its position.
  */
 void relax_duplicated(int fd, int copy);
 

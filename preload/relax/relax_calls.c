@@ -124,7 +124,7 @@ __asm__(".text\n"
 		".type " #name ", @function\n"                                                     \
 		".balign 16\n" #name ":\n"                                                         \
 		"	endbr64\n"                                                                       \
-		"	movl tails(%rip), %r11d\n"                                                       \
+		"	movl truncs(%rip), %r11d\n"                                                      \
 		"	orl coalesce_word(%rip), %r11d\n"                                                \
 		"	jne 1f\n"                                                                        \
 		"	movq relax_call_" #name "(%rip), %r11\n"                                   \
@@ -139,7 +139,7 @@ __asm__(".text\n"
 
 ssize_t write(int fd, const void *buf, size_t len)
 {
-	if (tails && !trunc_of(fd))
+	if (truncs && !trunc_of(fd))
 		relax_touch(fd);
 	if (coalesce_pending() && !(coalesce_has(fd) && alone()))
 		coalesce_flush();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relax_lease.h - the leases of this process's own that gathered writes need, and their signal.
+ * relax_lease.h - the leases of this process's own that coalesced writes need, and their signal.
  *
- * Whoever breaks such a lease has to be kept waiting until what is pending has been written, which only
+ * Who breaks such a lease has to be kept waiting until what is pending has been written, which only
  * this process can do.  So it has the lease itself, and is told by a signal, in a process with one
  * thread only.  (Windows need none of that: lease.h.)
  */

@@ -18,7 +18,7 @@
 
 enum { FREE = 0, CLAIMED = -1 };
 
-static struct tail {
+static struct trunc {
 	int owner;    /* its descriptor + 1, or one of the above */
 	bool appends; /* the program's flags have O_APPEND, the open file's not yet */
 	off_t old_size;
@@ -26,7 +26,7 @@ static struct tail {
 	ino_t ino;
 } slots[MAX_TRUNCS];
 
-uint32_t tails;
+uint32_t truncs;
 
 static uint8_t slot_of[FILES]; /* + 1 */
 
@@ -34,27 +34,27 @@ bool trunc_fits(int fd, const struct stat *st)
 {
 	/* Without a name it may be a memfd, which may be sealed against what comes later. */
 	return (unsigned int)fd < FILES && st->st_nlink && st->st_size <= MAX_SIZE &&
-	       tails < MAX_TRUNCS && relaxed_local(fd, st->st_dev);
+	       truncs < MAX_TRUNCS && relaxed_local(fd, st->st_dev);
 }
 
 bool trunc_begin(int fd, const struct stat *st, bool appends)
 {
 	for (unsigned int i = 0; i < MAX_TRUNCS; i++) {
-		struct tail *tail = &slots[i];
+		struct trunc *slot = &slots[i];
 		int free = FREE;
 
-		if (!__atomic_compare_exchange_n(&tail->owner, &free, CLAIMED, false,
+		if (!__atomic_compare_exchange_n(&slot->owner, &free, CLAIMED, false,
 						 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 			continue;
-		tail->appends = appends;
-		tail->old_size = st->st_size;
-		tail->dev = st->st_dev;
-		tail->ino = st->st_ino;
+		slot->appends = appends;
+		slot->old_size = st->st_size;
+		slot->dev = st->st_dev;
+		slot->ino = st->st_ino;
 		__atomic_store_n(&slot_of[fd], i + 1, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&tail->owner, fd + 1, __ATOMIC_SEQ_CST);
-		__atomic_add_fetch(&tails, 1, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&slot->owner, fd + 1, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&truncs, 1, __ATOMIC_SEQ_CST);
 		relaxed_changed();
-		stats.tails++;
+		stats.trunc++;
 		return true;
 	}
 	return false;
@@ -69,11 +69,11 @@ bool trunc_of(int fd)
  * A file that nothing was written to is cut even if it is empty, as O_TRUNC would have:
  * for its times and its set-user-ID bit.
  */
-static long cut(const struct tail *tail, int fd)
+static long slot_cut(const struct trunc *slot, int fd)
 {
 	long end = cosy_syscall3(SYS_lseek, fd, 0, SEEK_CUR);
 
-	if (end > 0 && end >= tail->old_size)
+	if (end > 0 && end >= slot->old_size)
 		return 0;
 	return end < 0 ? end : cosy_syscall3(SYS_ftruncate, fd, end, 0);
 }
@@ -86,7 +86,7 @@ void trunc_append(int fd)
 		cosy_syscall3(SYS_fcntl, fd, F_SETFL, flags | O_APPEND);
 }
 
-static void end_tail(int fd, bool closing)
+static void trunc_end(int fd, bool closing)
 {
 	uint64_t signals;
 	long ret = 0;
@@ -96,14 +96,14 @@ static void end_tail(int fd, bool closing)
 	/* A handler must find it either whole or cut: it may write after it. */
 	signals = relaxed_block_signals();
 	if (slot_of[fd]) {
-		struct tail *tail = &slots[slot_of[fd] - 1];
+		struct trunc *slot = &slots[slot_of[fd] - 1];
 
-		ret = cut(tail, fd);
-		if (tail->appends && !closing)
+		ret = slot_cut(slot, fd);
+		if (slot->appends && !closing)
 			trunc_append(fd);
 		slot_of[fd] = 0;
-		tail->owner = FREE;
-		tails--;
+		slot->owner = FREE;
+		truncs--;
 	}
 	relaxed_restore_signals(signals);
 	if (ret < 0)
@@ -112,17 +112,17 @@ static void end_tail(int fd, bool closing)
 
 void trunc_cut(int fd)
 {
-	end_tail(fd, false);
+	trunc_end(fd, false);
 }
 
 void trunc_close(int fd)
 {
-	end_tail(fd, true);
+	trunc_end(fd, true);
 }
 
 void trunc_cut_all(void)
 {
-	if (!tails)
+	if (!truncs)
 		return;
 	for (unsigned int i = 0; i < MAX_TRUNCS; i++)
 		if (slots[i].owner > 0)

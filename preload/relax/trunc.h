@@ -3,7 +3,7 @@
  * trunc.h - files opened with O_TRUNC that were not truncated yet ("Poking holes" §4.2:
  * most of what squid's open, write and close cost is that blocks are freed and
  * allocated again).  They are written in place; what is left of the old file after
- * the last byte written, the *tail*, is cut off when the descriptor is closed, or before
+ * the last byte written, its *old end*, is cut off when the descriptor is closed, or before
  * anything else but a write to it.
  *
  * Until then the file's true end is the kernel's position: only write(2) has moved it.
@@ -17,15 +17,16 @@
 
 #pragma GCC visibility push(hidden)
 
-/* How many files have a tail; the stubs look at it. */
-extern uint32_t tails;
+/* How many files are open so; the stubs look at it. */
+extern uint32_t truncs;
 
-/* May a file of this kind have one? */
+/* May a file of this kind be opened so? */
 bool trunc_fits(int fd, const struct stat *st);
 
 /*
- * `fd`, just opened, has one.  False: there are too many.  With `appends` it is to have O_APPEND, but
- * gets it only when the tail is cut: until then its position is its end all the same.
+ * Notes that `fd`, just opened, was not truncated.  False: there are too many.  With `appends` it is
+ * to have O_APPEND, but gets it only when the old end is cut: until then its position is its end all
+ * the same.
  */
 bool trunc_begin(int fd, const struct stat *st, bool appends);
 
@@ -34,14 +35,14 @@ void trunc_append(int fd);
 
 bool trunc_of(int fd);
 
-/* Cuts the tail of `fd`, if it has one; an error is kept: relaxed_late_error. */
+/* Cuts the old end of `fd`, if it has one; an error is kept: relaxed_late_error. */
 void trunc_cut(int fd);
 void trunc_cut_all(void);
 
 /* The same before close(fd). */
 void trunc_close(int fd);
 
-/* Cuts the tails of this file, by whatever descriptors they are known. */
+/* Cuts the old end of this file, by whatever descriptors it was opened. */
 void trunc_cut_same(const struct stat *st);
 
 #pragma GCC visibility pop

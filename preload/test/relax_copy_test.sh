@@ -31,7 +31,7 @@ copies() {
 	rm -f "$work/copy"
 	"$cosy" run --stats --relax=copy -- dd if="$work/source" of="$work/copy" bs="$2" status=none 2>"$work/err"
 	cmp "$work/source" "$work/copy" || failed=1
-	shared=$(grep -o '[0-9]* bytes shared' "$work/err" | sed 's/ .*//')
+	shared=$(grep -o 'copy [0-9]* bytes' "$work/err" | tr -cd 0-9)
 	if [ "${shared:-0}" -lt "$1" ]; then
 		echo "FAIL: dd bs=$2 shared ${shared:-0} bytes, not $1"
 		failed=1

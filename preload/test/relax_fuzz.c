@@ -40,7 +40,7 @@ static char names[2][NAMES][80];
 static char dir[64];
 static unsigned char text[MAX_LENGTH + 1000];
 static char a[MAX_SIZE], b[MAX_SIZE];
-static bool tails_allowed;
+static bool trunc_allowed;
 static long step;
 static const char *operation;
 
@@ -355,7 +355,7 @@ static int compare(int name)
 	want = KERNEL(read, theirs, b, MAX_SIZE);
 	KERNEL(close, mine, 0, 0);
 	KERNEL(close, theirs, 0, 0);
-	if (tails_allowed ? got < want : got != want)
+	if (trunc_allowed ? got < want : got != want)
 		return 2;
 	return memcmp(a, b, want) ? 3 : 0;
 }
@@ -486,7 +486,7 @@ static void all_closed_is_all_the_same(void)
 	for (unsigned int i = 0; i < OPEN; i++)
 		if (pairs[i].mine >= 0)
 			do_close(&pairs[i]);
-	tails_allowed = false;
+	trunc_allowed = false;
 	for (int name = 0; name < NAMES; name++)
 		same(compare(name), 0, "what is in the files");
 }
@@ -497,7 +497,7 @@ int main(int argc, char **argv)
 	const char *in = getenv("TMPDIR");
 
 	chance_state += (argc > 2 ? atol(argv[2]) : 1) * 7919ULL;
-	tails_allowed = argc > 3 && strstr(argv[3], "trunc");
+	trunc_allowed = argc > 3 && strstr(argv[3], "trunc");
 	for (size_t i = 0; i < sizeof(text); i++)
 		text[i] = chance(256);
 	snprintf(dir, sizeof(dir), "%s/cosy-relax-fuzz.%d", in ? in : "/tmp", getpid());
@@ -517,10 +517,10 @@ int main(int argc, char **argv)
 	for (step = 0; step < steps; step++) {
 		run_one();
 		if (step % 997 == 996) {
-			bool allowed = tails_allowed;
+			bool allowed = trunc_allowed;
 
 			all_closed_is_all_the_same();
-			tails_allowed = allowed;
+			trunc_allowed = allowed;
 		}
 	}
 	all_closed_is_all_the_same();

@@ -45,7 +45,7 @@ static void make_old_file(void)
 	cosy_syscall3(SYS_close, fd, 0, 0);
 }
 
-/* Open, with something that is not settled: an old end, and gathered bytes. */
+/* Open, with something that is not settled: an old end, and coalesced bytes. */
 static int relaxed(void)
 {
 	int fd;
@@ -129,8 +129,8 @@ static void every_end_settles(void)
 	}
 }
 
-/* Files that are truncated at once after all: too large for a tail, too many, no write. */
-static void what_has_no_tail_is_truncated(void)
+/* Files that are truncated at once after all: too large, too many, no write. */
+static void what_is_not_relaxed_is_truncated(void)
 {
 	enum { MANY = 60 };
 	int fds[MANY];
@@ -411,7 +411,7 @@ static void a_number_may_come_to_be_a_windows(void)
 	for (int i = 0; i < WRITES; i++)
 		CHECK(read(in, &byte, 1) == 1);
 	CHECK(cosy_syscall3(SYS_fcntl, in, F_GETLEASE, 0) == F_RDLCK);
-	/* The file gathered next takes the place of the old one. */
+	/* The file coalesced next takes the place of the old one. */
 	other = relaxed();
 	CHECK(cosy_syscall3(SYS_fcntl, in, F_GETLEASE, 0) == F_RDLCK);
 	CHECK(!close(other) && !close(in) && !unlink(source));
@@ -439,7 +439,7 @@ int main(void)
 	closing_settles();
 	nothing_written_is_an_empty_file();
 	every_end_settles();
-	what_has_no_tail_is_truncated();
+	what_is_not_relaxed_is_truncated();
 	every_deadly_signal_settles();
 	a_fault_settles();
 	sigkill_does_not_settle();

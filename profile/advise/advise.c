@@ -437,10 +437,10 @@ void advise(const struct profile *profile, struct advice *ret)
 	advise_run(ret);
 	advise_relax(
 		ret, RELAX_TRUNC, WAY_TRUNC, "files rewritten in place, not truncated first",
-		"after a crash the old end may be behind the new beginning; see docs/use/relax.md",
+		"after a crash the old end may come after the new beginning; see docs/use/relax.md",
 		model_trunc_least, model_trunc_most);
 	advise_relax(
-		ret, RELAX_COALESCE, WAY_COALESCE, "small writes gathered",
+		ret, RELAX_COALESCE, WAY_COALESCE, "small writes coalesced",
 		"up to 64 KiB of the last writes if the process is killed; see docs/use/relax.md",
 		model_coalesce_least, model_coalesce_most);
 	for (int i = 0; i < USELESS_KINDS; i++)
