@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* du.c - du -s: the blocks below a folder, each file's once. */
+/*
+ * du.c - du -s: the blocks below a folder, each file's once.  Its walk is also that of
+ * ../workloads/walk.c, twice on purpose: each program is whole in its file.
+ */
 #include "programs.h"
 
 #define LINKED 4096

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* find.c - find -size +100k: what is larger than 100 KB, begun ones counted. */
+/*
+ * find.c - find -size +100k: what is larger than 100 KB, begun ones counted.  Its output is written
+ * as in grep.c, twice on purpose: each program is whole in its file.
+ */
 #include "programs.h"
 
 #define OUTPUT 4096

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* grep.c - grep -rlF WORD: the files that have it. */
+/*
+ * grep.c - grep -rlF WORD: the files that have it.  Its output is written as in find.c, twice on
+ * purpose: each program is whole in its file.
+ */
 #include "programs.h"
 
 #define OUTPUT 4096

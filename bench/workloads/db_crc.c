@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The loop of db.h in which every record that was read is also checksummed: by the
- * processor's own instruction in plain code, in a region by the operation.
+ * processor's own instruction in plain code, in a region by the operation.  A copy of db.c's
+ * loop on purpose, since a row compares whole sources.
  */
 #include <cosy/cosy.h>
 #include <cosy/fast.h>

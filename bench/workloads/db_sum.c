@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The loop of db.h in which every record that was read is also summed up by a user function. */
+/*
+ * The loop of db.h in which a user function adds up every record that was read.  A copy of
+ * db.c's loop on purpose, since a row compares whole sources.
+ */
 #include <cosy/cosy.h>
 
 #include "db.h"

@@ -4,12 +4,7 @@
  * the directory and count=, as a user would start it.
  */
 #define _GNU_SOURCE
-#include <spawn.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-
-#include "bench.h"
-#include "compare.h"
+#include "child.h"
 
 #define LINES 8000 /* of the log, 40 bytes each */
 
@@ -22,16 +17,14 @@ static const char *const written[] = {"keys",  "records", "part0", "part1",
 
 void bench_prepare(void)
 {
-	ssize_t length = BENCH_TRY(readlink("/proc/self/exe", program, sizeof(program) - 1));
 	FILE *log = fopen("log", "w");
 
-	program[length] = '\0';
-	snprintf(strrchr(program, '/') + 1, 64, "process-%s", bench_text("program", ""));
+	child_path(program, sizeof(program), "process", bench_text("program", ""));
 	snprintf(count, sizeof(count), "%ld", bench_number("count", 0));
 	/* The children are as a user's: nothing is counted in them, and nothing forced. */
 	unsetenv("COSY_STATS");
 	unsetenv("COSY_TIER");
-	output = BENCH_TRY(memfd_create("output", 0));
+	output = child_output();
 	if (!log)
 		bench_fail("log");
 	/* A row whose bytes are not compared leaves its files to the next one. */
@@ -45,44 +38,24 @@ void bench_prepare(void)
 long bench_work(long n)
 {
 	char *const arguments[] = {program, ".", count, NULL};
-	posix_spawn_file_actions_t actions;
-	long failed = 0;
 
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, output, 1);
-	for (long i = 0; i < n; i++) {
-		int status;
-		pid_t pid;
-
-		BENCH_TRY(ftruncate(output, 0));
-		BENCH_TRY(lseek(output, 0, SEEK_SET));
-		if (posix_spawn(&pid, program, &actions, NULL, arguments, environ))
-			bench_fail(program);
-		BENCH_TRY(waitpid(pid, &status, 0));
-		failed += status != 0;
-	}
-	posix_spawn_file_actions_destroy(&actions);
-	return failed;
+	return child_run(program, arguments, output, n);
 }
 
-/* Its output and the files that it wrote are the row's bytes: run.py compares them. */
+/* Its output and the files that it wrote are the row's bytes. */
 void bench_check(long n, long answer)
 {
-	static char bytes[1 << 20];
-	ssize_t got = BENCH_TRY(pread(output, bytes, sizeof(bytes), 0));
-
 	(void)n;
 	if (answer)
 		bench_fail("a process failed");
-	compare_bytes("output", 0, bytes, bytes, got);
+	child_compare("output", output);
 	for (size_t i = 0; i < sizeof(written) / sizeof(*written); i++) {
 		int fd = open(written[i], O_RDONLY);
-		off_t at = 0;
 
-		for (; fd >= 0 && (got = read(fd, bytes, sizeof(bytes))) > 0; at += got)
-			compare_bytes(written[i], at, bytes, bytes, got);
-		if (fd >= 0)
-			close(fd);
+		if (fd < 0)
+			continue;
+		child_compare(written[i], fd);
+		close(fd);
 		unlink(written[i]);
 	}
 }

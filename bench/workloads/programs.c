@@ -4,12 +4,7 @@
  * tree=: the equivalent of program= (../programs/), or with COMMAND the distribution's own.
  */
 #define _GNU_SOURCE
-#include <spawn.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-
-#include "bench.h"
-#include "compare.h"
+#include "child.h"
 
 #define WORDS 8
 
@@ -55,10 +50,7 @@ void bench_prepare(void)
 	snprintf(program, sizeof(program), "%s/%s", bench_text("tools", "/usr/bin"), name);
 	arguments_add(asked[which].command);
 #else
-	ssize_t length = BENCH_TRY(readlink("/proc/self/exe", program, sizeof(program) - 1));
-
-	program[length] = '\0';
-	snprintf(strrchr(program, '/') + 1, 64, "programs-%s", name);
+	child_path(program, sizeof(program), "programs", name);
 	arguments_add((const char *[]){name, NULL});
 	arguments_add(asked[which].equivalent);
 #endif
@@ -72,41 +64,19 @@ void bench_prepare(void)
 	/* The children are as a user's, but for the language: nothing is counted in them. */
 	unsetenv("COSY_STATS");
 	setenv("LC_ALL", "C", 1);
-	output = BENCH_TRY(memfd_create("output", 0));
+	output = child_output();
 }
 
 long bench_work(long n)
 {
-	posix_spawn_file_actions_t actions;
-	long failed = 0;
-
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, output, 1);
-	for (long i = 0; i < n; i++) {
-		int status;
-		pid_t pid;
-
-		BENCH_TRY(ftruncate(output, 0));
-		BENCH_TRY(lseek(output, 0, SEEK_SET));
-		if (posix_spawn(&pid, program, &actions, NULL, arguments, environ))
-			bench_fail(program);
-		BENCH_TRY(waitpid(pid, &status, 0));
-		failed += status != 0;
-	}
-	posix_spawn_file_actions_destroy(&actions);
-	return failed;
+	return child_run(program, arguments, output, n);
 }
 
-/* What it printed are the row's bytes: run.py compares them. */
+/* What it printed are the row's bytes. */
 void bench_check(long n, long answer)
 {
-	static char bytes[1 << 20];
-	ssize_t got;
-
 	(void)n;
 	if (answer)
 		bench_fail("a process failed");
-	for (off_t at = 0; (got = BENCH_TRY(pread(output, bytes, sizeof(bytes), at))) > 0;
-	     at += got)
-		compare_bytes("output", at, bytes, bytes, got);
+	child_compare("output", output);
 }

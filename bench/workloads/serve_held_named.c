@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* serve.h by cosy_pread and cosy_lend of files that stay open: as sendfile does it, a later write to a file may show. */
+/*
+ * serve.h by cosy_pread and cosy_lend of files that stay open: as sendfile does it, a later write
+ * to a file may show.  A copy of serve_held.c on purpose, since a row compares whole sources.
+ */
 #include "serve.h"
 
 #include <cosy/cosy.h>

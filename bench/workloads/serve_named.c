@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* serve.h by open, cosy_read, cosy_lend and close of each file: as sendfile does it, a later write to a file may show. */
+/*
+ * serve.h by open, cosy_read, cosy_lend and close of each file: as sendfile does it, a later write
+ * to a file may show.  A copy of serve.c on purpose, since a row compares whole sources.
+ */
 #include "serve.h"
 
 #include <cosy/cosy.h>

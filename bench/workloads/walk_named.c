@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* walk.h by cosy_scan_dir and openat, in one recursive function. */
+/*
+ * walk.h by cosy_scan_dir and openat, in one recursive function.  What it shares with walk.c is
+ * written twice on purpose, since a row compares whole sources.
+ */
 #include "walk.h"
 
 #include <cosy/cosy.h>
