@@ -22,7 +22,7 @@
 #include "protocol.h"
 
 #define STACK_SIZE (128 << 10)
-#define MAX_HELD   1024 /* by one connection: as many descriptors as the library looks after */
+#define MAX_HELD   1024 /* for one connection: as many as the library has files */
 #define RETRY_US   10000
 
 struct client {
@@ -44,7 +44,7 @@ static void front_end(const char *why)
 	_exit(EXIT_FAILURE);
 }
 
-/* *ret_fd: a descriptor to be closed, or -1. */
+/* Sends a request to the keeper and waits for its reply.  *ret_fd: a descriptor to close, or -1. */
 static struct cosyd_reply keeper_ask(const struct keeper_request *request, int fd, int *ret_fd)
 {
 	struct cosyd_reply reply;
@@ -58,9 +58,9 @@ static struct cosyd_reply keeper_ask(const struct keeper_request *request, int f
 }
 
 /*
- * The file again, opened by this process: a lease on the client's own description could be
- * undone by the client (F_SETOWN, F_SETSIG), at the cost of writers and of other readers.
- * The price is that this process may read the file as well.
+ * Opens the client's file again.  A lease on the client's own description could be undone by
+ * the client (F_SETOWN, F_SETSIG), at the cost of writers and of other readers.  The price
+ * is that this process may read the file as well.
  */
 static int client_reopen(int fd, struct stat *ret)
 {
@@ -76,7 +76,7 @@ static int client_reopen(int fd, struct stat *ret)
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return -EACCES;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	/* Without waiting for a lease of others. */
+	/* Do not wait for a lease of others. */
 	own = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (own < 0)
 		return errno == EWOULDBLOCK ? -EAGAIN : -EACCES;
@@ -110,7 +110,7 @@ static struct cosyd_reply client_take(struct client *client, int fd)
 	return reply;
 }
 
-/* Drops the reference at this place among those the client has. */
+/* Drops the client's reference at `place` in `held`. */
 static void client_drop(struct client *client, unsigned int place)
 {
 	struct keeper_request request = {.op = KEEPER_DROP, .slot = client->held[place]};
@@ -119,7 +119,7 @@ static void client_drop(struct client *client, unsigned int place)
 	keeper_ask(&request, -1, &last);
 	client->held[place] = client->held[--client->refs];
 	user_remove_file(client->user);
-	/* It may have been deleted meanwhile, and closing it then takes long. */
+	/* Close it here, not in the keeper: if it has been deleted meanwhile that takes long. */
 	if (last >= 0)
 		close(last);
 }
@@ -135,7 +135,7 @@ static bool client_drop_slot(struct client *client, uint32_t slot)
 	return false;
 }
 
-/* False: this client is to be left. */
+/* Serves one request.  False: end the connection. */
 static bool client_serve(struct client *client)
 {
 	struct cosyd_request request;
@@ -161,7 +161,7 @@ static bool client_serve(struct client *client)
 			close(fd);
 		return true;
 	}
-	/* A client that does not take its answers is left. */
+	/* End the connection of a client that does not take its answers. */
 	if (answer)
 		answer = !message_send(client->socket, &reply, sizeof(reply), send, MSG_DONTWAIT);
 	if (fd >= 0)
@@ -183,7 +183,10 @@ static void *client_run(void *client_)
 	return NULL;
 }
 
-/* Whatever is in its queue may linger; only this thread has this signal. */
+/*
+ * Closes a connection.  Sockets in its queue may linger, so an alarm interrupts the close; it
+ * is unblocked in this thread only.
+ */
 static void connection_refuse(int socket)
 {
 	struct itimerval soon = {.it_value.tv_usec = RETRY_US, .it_interval.tv_usec = RETRY_US};

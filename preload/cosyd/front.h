@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * front.h - the process of the daemon that clients talk to.
+ * front.h - runs the daemon's process that clients talk to.
  *
- * It has no privileges, and a thread for each connection: a descriptor that a client sends
- * may be anything, and looking at it or closing it may take as long as that client likes
- * (FUSE, a socket that lingers).  That is then this client's thread's trouble alone; leases
- * are the keeper's.
+ * The front has no privileges, and a thread for each connection: a descriptor that a client
+ * sends may be anything, and looking at it or closing it may take as long as that client
+ * likes (FUSE, a socket that lingers).  That delays this client's thread alone; the keeper
+ * has the leases.
  */
 #ifndef COSYD_FRONT_H
 #define COSYD_FRONT_H

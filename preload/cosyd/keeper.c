@@ -11,7 +11,7 @@
 #include "log.h"
 #include "message.h"
 
-/* False: the front is gone. */
+/* Serves one request.  False: the front is gone. */
 static bool keeper_serve(int socket)
 {
 	struct keeper_request request;
@@ -20,7 +20,7 @@ static bool keeper_serve(int socket)
 
 	if (message_receive(socket, &request, sizeof(request), &fd) != sizeof(request))
 		return false;
-	/* Never closed for the last time here: the front has it open until this is answered. */
+	/* No close here is the last one: the front has the file open until this is answered. */
 	if (request.op == KEEPER_TAKE && fd >= 0)
 		reply.error = slots_take(request.dev, request.ino, fd, &reply);
 	else if (request.op == KEEPER_DROP)
@@ -39,7 +39,7 @@ static void keeper_loop(int socket, int signals)
 	for (;;) {
 		if (poll(fds, 2, slots_timeout_ms()) < 0 && errno != EINTR)
 			return;
-		/* Before each request: a writer waits for this. */
+		/* Answer breaks before each request: a writer waits for them. */
 		if (!slots_answer(signals))
 			return;
 		if (fds[1].revents && !keeper_serve(socket))

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keeper.h - the process of the daemon that has the leases.
+ * keeper.h - runs the daemon's process that has the leases.
  *
- * It does nothing that could wait for anybody: no file is opened, read or closed for the
- * last time here, and no client is known here.  The front gives it files that it has opened
- * itself, and clients' counts of them; it is the only other end of the keeper's socket.
+ * The keeper does nothing that could wait for anybody: it opens and reads no file, closes none
+ * for the last time, and knows no clients.  The front gives it files that the front itself has
+ * opened, and takes and drops references for its clients; nobody else has the other end of the
+ * keeper's socket.
  */
 #ifndef COSYD_KEEPER_H
 #define COSYD_KEEPER_H
@@ -14,17 +15,17 @@
 #include "slots.h"
 
 enum keeper_op {
-	KEEPER_TAKE, /* with a descriptor of nobody else's: one reference more */
-	KEEPER_DROP, /* one less; the answer to the last has the descriptor, to be closed */
+	KEEPER_TAKE, /* takes a reference; sent with a descriptor that no client shares */
+	KEEPER_DROP, /* drops one; the answer to the last carries the descriptor, to be closed */
 };
 
-/* Answered by a struct cosyd_reply. */
+/* A request to the keeper, which answers with a struct cosyd_reply. */
 struct keeper_request {
-	uint64_t dev, ino; /* of the file: TAKE */
+	uint64_t dev, ino; /* of the file, for TAKE */
 	uint32_t op, slot;
 };
 
-/* Serves `socket` until it is closed or a signal ends it.  The exit status. */
+/* Serves `socket` until it is closed or a signal ends the process.  Returns the exit status. */
 int keeper_run(int socket, struct cosyd_memory *memory, const struct slots_options *options);
 
 #endif /* COSYD_KEEPER_H */

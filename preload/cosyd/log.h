@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* log.h - lines on standard error, which a service's journal keeps. */
+/* log.h - writes lines to standard error, which a service's journal keeps. */
 #ifndef COSYD_LOG_H
 #define COSYD_LOG_H
 

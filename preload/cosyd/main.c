@@ -56,7 +56,7 @@ static void usage(FILE *to)
 		    "  --help, --version\n");
 }
 
-/* A number from 1 (0 where `zero`) to a million. */
+/* Returns an option's number, from 1 (0 if `zero`) to a million. */
 static unsigned int number(const char *option, const char *text, bool zero)
 {
 	char *end;
@@ -134,7 +134,7 @@ static void fail(const char *what)
 	exit(EXIT_FAILURE);
 }
 
-/* The socket that systemd listens on (sd_listen_fds(3)), or -1. */
+/* Returns the socket that systemd listens on (sd_listen_fds(3)), or -1. */
 static int socket_passed(void)
 {
 	const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
@@ -144,7 +144,7 @@ static int socket_passed(void)
 	return fcntl(PASSED_SOCKET, F_SETFD, FD_CLOEXEC) ? -1 : PASSED_SOCKET;
 }
 
-/* A socket left over by an earlier daemon does not answer. */
+/* Removes the socket of an earlier daemon, which does not answer.  Exits if one answers. */
 static void socket_remove_stale(const struct sockaddr_un *address)
 {
 	int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -171,7 +171,7 @@ static int socket_listen(const char *path)
 	}
 	strcpy(address.sun_path, path);
 	socket_remove_stale(&address);
-	/* Everyone may connect: who may read what is proved file by file. */
+	/* Let everyone connect: clients prove for each file that they may read it. */
 	mask = umask(0);
 	if (listener < 0 || bind(listener, (const struct sockaddr *)&address, sizeof(address)) ||
 	    listen(listener, BACKLOG))
@@ -180,7 +180,7 @@ static int socket_listen(const char *path)
 	return listener;
 }
 
-/* Gives up all capabilities but `capability`, if it is there; -1: all.  Is it there? */
+/* Gives up all capabilities but `capability`; -1: all.  True if the process had that one. */
 static bool capabilities_keep(int capability)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -223,7 +223,7 @@ int main(int argc, char **argv)
 	if (memory_file < 0 || ftruncate(memory_file, sizeof(*memory)))
 		fail("memfd_create");
 	memory = mmap(NULL, sizeof(*memory), PROT_READ | PROT_WRITE, MAP_SHARED, memory_file, 0);
-	/* No mapping made from here on can be written, and none loses a page. */
+	/* Seal it: no later mapping can be written, and no page goes away. */
 	if (memory == MAP_FAILED ||
 	    fcntl(memory_file, F_ADD_SEALS,
 		  F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))

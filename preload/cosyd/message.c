@@ -38,7 +38,7 @@ ssize_t message_receive(int socket, void *bytes, size_t len, int *ret_fd)
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
 				 .msg_control = &control,
-				 /* Not the padding, too: there is room for a second one in it. */
+				 /* Without the padding, which has room for a second descriptor. */
 				 .msg_controllen = CMSG_LEN(sizeof(int))};
 	struct cmsghdr *rights;
 	ssize_t got;

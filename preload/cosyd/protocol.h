@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * protocol.h - what libcosy-read.so and the lease daemon cosyd say to each other.
+ * protocol.h - defines the messages between libcosy-read.so and the lease daemon cosyd.
  *
  * A client connects to the daemon's socket (SOCK_SEQPACKET) and sends one COSYD_HELLO;
  * the answer carries the *guard memory*, a memfd that only the daemon can write.  Then it
  * sends COSYD_TAKE with a descriptor of its own, opened for reading, and learns which guard
- * word stands for the file and which value of it means that there is a lease.  The word is
- * looked at after every copy from a window; nothing is sent for that, and the daemon asks
- * nobody when a lease is broken: it clears the word, then returns the lease.
+ * word stands for the file and which value of it means that there is a lease.  The client
+ * looks at the word after every copy from a window, and sends nothing for that.  When a lease
+ * is broken the daemon asks nobody: it adds one to the word, then returns the lease.
  *
- * Why that is enough: a writer's open returns after the daemon's F_UNLCK, which comes after
- * the store that clears the word.  Whoever knows that the writer has been let in is after
- * all of them, and sees the word cleared when it looks; a reader that still finds the value
- * began before the writer was let in.  A value never comes again: words only count up.
+ * That is enough.  A writer's open returns after the daemon's F_UNLCK, which comes after the
+ * store to the word.  A process that knows of the open looks later than both, and finds the
+ * new value; a reader that still finds the old one looked before the writer's open returned.
+ * A value never comes again: words only count up.
  *
- * The daemon may die at any moment, and its leases with it.  `keeper` is a robust futex that
- * the process with the leases owns: the kernel takes its number out when the process dies,
- * however it dies, and before it closes the descriptors that the leases are on (exit_mm is
- * before exit_files).  So a value counts only while `keeper` has an owner, by the same
- * argument.
+ * The daemon may die at any moment, and its leases with it.  `keeper` is a robust futex owned
+ * by the process with the leases.  When that dies, however it dies, the kernel takes its number
+ * out before it closes the descriptors that the leases are on (exit_mm is before exit_files).
+ * So, by the same argument, a value counts only while `keeper` has an owner.
  */
 #ifndef COSYD_PROTOCOL_H
 #define COSYD_PROTOCOL_H
@@ -41,26 +40,27 @@ enum cosyd_op {
 	COSYD_HELLO, /* answered with the guard memory */
 	COSYD_TAKE,  /* with a descriptor; answered with slot and value */
 	COSYD_DROP,  /* one TAKE of `slot` is over; not answered */
-	COSYD_SYNC,  /* answered when what was sent before is done */
+	COSYD_SYNC,  /* answered when all earlier requests are done */
 };
 
-/* `version` is COSYD_VERSION. */
+/* A request; `version` is COSYD_VERSION. */
 struct cosyd_request {
 	uint16_t version, op;
 	uint32_t slot;
 };
 
 /*
- * `error` is 0 or a negative errno: -EACCES this file cannot have a lease, -EAGAIN somebody
- * has it open for writing, or had a moment ago, -EMFILE a limit, -EINVAL no such request.
+ * A reply; `error` is 0 or a negative errno: -EACCES this file cannot have a lease, -EAGAIN
+ * somebody has it open for writing, or had a moment ago, -EMFILE a limit, -EINVAL no such
+ * request.
  */
 struct cosyd_reply {
 	int32_t error;
 	uint32_t slot;
-	uint64_t value; /* what words[slot] is while there is this lease */
+	uint64_t value; /* of words[slot] while this lease lasts */
 };
 
-/* Has the daemon that this memory is from got its leases still? */
+/* True if the daemon that this memory is from still has its leases. */
 static inline bool cosyd_alive(const uint32_t *keeper)
 {
 	return __atomic_load_n(keeper, __ATOMIC_ACQUIRE) & FUTEX_TID_MASK;

@@ -23,7 +23,7 @@ static uint64_t now(void)
 
 void quiet_init(void)
 {
-	/* Without chance, at the very start of a system, the entries are known: no more than that. */
+	/* Early in boot there may be no random bytes.  Then clients may learn which files share. */
 	if (getrandom(secret, sizeof(secret), GRND_NONBLOCK) != sizeof(secret))
 		secret[0] = secret[1] = now() * 0x9e3779b97f4a7c15ULL;
 }

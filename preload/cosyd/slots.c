@@ -16,20 +16,20 @@
 #include "quiet.h"
 #include "slots.h"
 
-/* Real-time, so that each break is queued with the descriptor that it is about. */
+/* A real-time signal: each break is queued with the descriptor that it is about. */
 #define BREAK_SIGNAL (SIGRTMIN + 8)
 
 #define BUCKETS 4096
 #define NO_SLOT UINT32_MAX
-/* Descriptors besides those of the slots, which are the lowest that are free. */
+/* The keeper's other descriptors; slots get the lowest numbers that are free. */
 #define MORE_FILES  32
 #define DESCRIPTORS (COSYD_SLOTS + MORE_FILES)
 
-/* An inode.  Its descriptor was opened by this daemon: nobody else can change its owner or signal. */
+/* An inode.  The daemon opened its descriptor: nobody else can change its owner or signal. */
 struct slot {
 	uint64_t dev, ino;
 	uint32_t refs; /* 0: free */
-	uint32_t next; /* in its bucket, or of the free ones */
+	uint32_t next; /* next in its bucket, or among the free slots */
 	int fd;
 	bool leased;
 };
@@ -46,9 +46,9 @@ static bool deadline_armed;
 static int break_time_file = -1;
 
 /*
- * From here on the kernel takes this process's number out of memory->keeper when it dies.
- * The list is in memory that is shared, and locked: the out-of-memory killer takes private
- * pages away before the list is looked at, and nothing has to be read in from a swap.
+ * Makes the kernel take this process's number out of memory->keeper when the process dies.
+ * The list is in shared memory, since the out-of-memory killer takes private pages away
+ * before the kernel looks at the list; and locked, so that it is never on a swap.
  */
 static int slots_own_memory(void)
 {
@@ -69,7 +69,10 @@ static int slots_own_memory(void)
 	return 0;
 }
 
-/* In ms; half of what the kernel gives a holder to return a lease, if that is less. */
+/*
+ * Returns the deadline in ms: the option's, or half of the time that the kernel gives a holder to
+ * return a lease, if that is less.
+ */
 static unsigned int slots_deadline(void)
 {
 	char text[16] = "";
@@ -84,9 +87,9 @@ static unsigned int slots_deadline(void)
 }
 
 /*
- * A keeper that is stopped would not clear its words when the kernel takes broken leases
- * away, after lease-break-time.  So long before that a timer ends it, unless it is set again;
- * the kernel's SIGKILL ends stopped processes too.
+ * Sets the timer that ends this process, anew; 0: none.  A keeper that is stopped would not
+ * change its words when the kernel takes broken leases away, after lease-break-time.  So the
+ * timer ends it long before that: SIGKILL ends stopped processes too.
  */
 static void slots_put_off(unsigned int ms)
 {
@@ -123,7 +126,7 @@ static uint32_t slot_number(const struct slot *slot)
 	return slot - slots;
 }
 
-/* The descriptor becomes the slot's. */
+/* Gives an inode a slot, which takes the descriptor over.  NULL: there is none. */
 static struct slot *slot_claim(uint64_t dev, uint64_t ino, int fd)
 {
 	uint32_t *bucket = &buckets[bucket_of(dev, ino)];
@@ -139,7 +142,7 @@ static struct slot *slot_claim(uint64_t dev, uint64_t ino, int fd)
 	return slot;
 }
 
-/* The descriptor is the caller's again. */
+/* Frees a slot.  The descriptor is the caller's again. */
 static void slot_free(struct slot *slot)
 {
 	uint32_t *link = &buckets[bucket_of(slot->dev, slot->ino)];
@@ -153,7 +156,7 @@ static void slot_free(struct slot *slot)
 	free_slot = slot_number(slot);
 }
 
-/* The two orders that everything rests on: first the lease, then the word ... */
+/* Takes a lease, then changes the word.  Everything rests on this order and on the next one. */
 static int slot_lease(struct slot *slot)
 {
 	uint64_t *word = &memory->words[slot_number(slot)];
@@ -162,7 +165,7 @@ static int slot_lease(struct slot *slot)
 		return -EAGAIN;
 	if (!deadline_armed)
 		slots_put_off(slots_deadline());
-	/* Returning a lease forgets its signal, and one that is broken with none set sends SIGIO. */
+	/* Returning a lease clears its signal, and a lease that is broken with none sends SIGIO. */
 	if (fcntl(slot->fd, F_SETSIG, BREAK_SIGNAL) || fcntl(slot->fd, F_SETLEASE, F_RDLCK))
 		return errno == EAGAIN ? -EAGAIN : -EACCES;
 	slot->leased = true;
@@ -171,7 +174,7 @@ static int slot_lease(struct slot *slot)
 	return 0;
 }
 
-/* ... and first the word, then the lease. */
+/* Changes the word, then returns the lease. */
 static void slot_unlease(struct slot *slot)
 {
 	uint64_t *word = &memory->words[slot_number(slot)];
@@ -182,7 +185,7 @@ static void slot_unlease(struct slot *slot)
 	leases--;
 }
 
-/* A signal may be late, and about a descriptor that is another file's by now: the lease is asked. */
+/* Asks whether the lease is broken: the signal may be late, and the descriptor another file's. */
 static void slot_check(struct slot *slot)
 {
 	if (!slot->refs || !slot->leased || fcntl(slot->fd, F_GETLEASE) == F_RDLCK)
@@ -269,7 +272,7 @@ int slots_timeout_ms(void)
 	return ms ? (int)ms / 2 : -1;
 }
 
-/* No more slots than descriptors: one that could not be received would be lost. */
+/* Makes no more slots than descriptors: one that could not be received would be lost. */
 static void slots_init(void)
 {
 	struct rlimit files = {.rlim_cur = 0};

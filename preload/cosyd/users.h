@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* users.h - what each user has of the daemon, so that none has all of it. */
+/* users.h - limits what each user has of the daemon, so that none has all of it. */
 #ifndef COSYD_USERS_H
 #define COSYD_USERS_H
 
@@ -13,11 +13,11 @@ struct user_limits {
 	unsigned int files;	  /* references to files, by all connections of one user */
 };
 
-/* A connection more.  NULL: too many of this user, or too many users. */
+/* Count a connection more, or less.  NULL: too many of this user, or too many users. */
 struct user *user_enter(uid_t uid, const struct user_limits *limits);
 void user_leave(struct user *user);
 
-/* A reference to a file more.  False: too many. */
+/* Count a reference to a file more, or less.  False: too many. */
 bool user_add_file(struct user *user, const struct user_limits *limits);
 void user_remove_file(struct user *user);
 
