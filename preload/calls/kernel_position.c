@@ -55,7 +55,7 @@ ssize_t copy_file_range(int in, off64_t *in_offset, int out, off64_t *out_offset
 	return BORROWED(in, NEXT(copy_file_range)(in, in_offset, out, out_offset, len, flags));
 }
 
-/* Locks from the position on. */
+/* A lock from the position on. */
 int lockf64(int fd, int command, off64_t len)
 {
 	return BORROWED(fd, NEXT(lockf64)(fd, command, len));

@@ -118,7 +118,7 @@ int close_range(unsigned int first, unsigned int last, int flags)
 	/* The other threads' descriptors stay open. */
 	if ((flags & CLOSE_RANGE_UNSHARE) && !alone())
 		return SHARE_NO_TABLE(NEXT(close_range)(first, last, flags));
-	/* With one thread of the program's: the one that returns leases may share its descriptors. */
+	/* The program has one thread, but the one that returns leases may share its descriptors. */
 	if (flags & CLOSE_RANGE_UNSHARE) {
 		file_share_begin(GUARD_ONE_TABLE, FOR_NOW);
 		lease_thread_end();

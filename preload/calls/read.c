@@ -59,7 +59,8 @@ enum way {
 };
 
 /*
- * Waits, specialises and copies, for read and pread.  `word` is the file's, of which [offset, offset + len) is read, *served bytes if it is SERVED.
+ * Waits, specialises and copies, for read and pread of [offset, offset + len) in the file, whose
+ * word is `word`.  If the read is SERVED, *served is the number of bytes.
  */
 static enum way read_way(struct file *file, int fd, uint64_t word, uint64_t offset, void *buf,
 			 size_t len, size_t *served)

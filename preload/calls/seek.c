@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * seek.c - lseek.  A file on which it is called again and again gets its position kept in
+ * seek.c - wraps lseek.  A file on which it is called again and again gets its position kept in
  * user space, whether it has a window or not: lseek is then a change of the word, and
  * lseek and read are one pread ("Poking holes", §4.2).
  */
@@ -41,7 +41,7 @@ static bool seek_earned(struct file *file)
 	return !__atomic_load_n(&file->inside, __ATOMIC_RELAXED) && !file_sharing();
 }
 
-/* Under LOCKED.  False: not a file whose seeks are known to be nothing but a number. */
+/* Finds a file's position, under LOCKED.  False: its seeks may do more than set a number. */
 static bool seek_prepare(struct file *file, int fd, int64_t *position)
 {
 	struct stat st;
@@ -90,7 +90,10 @@ static int64_t seek_target(const struct file *file, uint64_t word, off64_t offse
 	return target;
 }
 
-/* Asks the kernel for a seek that only it can answer, though the position is kept.  False: look again. */
+/*
+ * Asks the kernel for a seek that only it can answer, though the position is kept.  False: look
+ * again.
+ */
 static bool seek_asked(struct file *file, int fd, uint64_t word, off64_t offset, int whence,
 		       long *ret)
 {
@@ -115,7 +118,7 @@ static bool seek_asked(struct file *file, int fd, uint64_t word, off64_t offset,
 	return true;
 }
 
-/* SEQUENTIAL_ACCESS respecialised: the position is all that changes (Synthetix §3.3). */
+/* Respecialises SEQUENTIAL_ACCESS: the position is all that changes (Synthetix §3.3). */
 off64_t lseek64(int fd, off64_t offset, int whence)
 {
 	relax_seek(fd, offset, whence);

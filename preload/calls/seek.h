@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* seek.h - positions that are kept in user space. */
+/* seek.h - keeps positions in user space. */
 #ifndef COSY_PRELOAD_SEEK_H
 #define COSY_PRELOAD_SEEK_H
 

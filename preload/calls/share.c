@@ -63,7 +63,7 @@ static void share_in_child(void)
 	memset(&stats, 0, sizeof(stats));
 }
 
-/* A process that forks has as many threads as the program has made: some look. */
+/* Makes a call that forks, without the library's own thread: some programs count threads then. */
 #define FORKED(call)                                                                               \
 	({                                                                                         \
 		bool mine_ = !share_in_vfork_child();                                              \
@@ -108,8 +108,8 @@ int daemon(int nochdir, int noclose)
 }
 
 /*
- * libc's vfork.  The caller's frame is left twice, so the function below may have none: it ends in
- * a jump to what this returns.
+ * Returns libc's vfork, to which the next function jumps: the caller's frame is left twice, so that
+ * function may have none.
  */
 __attribute__((used, visibility("hidden"))) void *share_before_vfork(void)
 {
@@ -142,7 +142,10 @@ pid_t vfork(void)
 int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 {
 	bool mine = !share_in_vfork_child();
-	/* Like vfork: the child has this memory, but its own descriptors, and is gone when this returns. */
+	/*
+	 * The child of such a clone has this memory, but descriptors of its own, and is gone on
+	 * return.
+	 */
 	bool vforks = (flags & (CLONE_VM | CLONE_VFORK | CLONE_FILES)) == (CLONE_VM | CLONE_VFORK);
 	va_list args;
 	pid_t *parent_tid, *child_tid;
@@ -212,7 +215,7 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 		file, envp, NEXT(posix_spawnp)(pid, file, actions, attributes, argv, envp_)));
 }
 
-/* From glibc 2.39 on; before that there is none, which they say as if the kernel had none. */
+/* glibc has these from 2.39 on; without them they fail as if the kernel could not do it. */
 int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *actions,
 		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]);
 int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t *actions,
@@ -396,7 +399,7 @@ int sendmmsg(int socket, struct mmsghdr *messages, unsigned int count, int flags
 	return NEXT(sendmmsg)(socket, messages, count, flags);
 }
 
-/* The number of a process stands for its first thread's descriptors, as long as that lives. */
+/* A process's number stands for the descriptors of its first thread, while that lives. */
 void pthread_exit(void *ret)
 {
 	if (cosy_syscall3(SYS_gettid, 0, 0, 0) == cosy_syscall3(SYS_getpid, 0, 0, 0)) {
@@ -409,7 +412,10 @@ void pthread_exit(void *ret)
 	__builtin_unreachable();
 }
 
-/* Nobody shares a specialised file's position, so nothing is lost with the process; only counts. */
+/*
+ * Settles, and prints the statistics.  Nobody shares a specialised file's position, so nothing else
+ * is lost with the process.
+ */
 void _exit(int status)
 {
 	if (!share_in_vfork_child()) {

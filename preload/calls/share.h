@@ -11,7 +11,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The process that called vfork and may not have gone on yet, or 0. */
+/* The process that called vfork and may still be waiting for its child, or 0. */
 extern pid_t share_vforked;
 
 bool share_in_vfork_child_slow(void);

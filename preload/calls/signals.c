@@ -35,7 +35,7 @@ static bool wanted(int signal)
 	return signal == SIGBUS && fault_armed();
 }
 
-/* Has the program a handler for this signal? */
+/* True if the program has a handler for this signal. */
 static bool armed(int signal)
 {
 #ifdef COSY_RELAX
@@ -83,7 +83,7 @@ const sigset_t *signals_without_own(const sigset_t *set, sigset_t *room)
 	return set;
 }
 
-/* A new meaning for such a signal.  True: it was only reset, which is not done. */
+/* Prepares for a new meaning of such a signal.  True: it is only reset, and stays as it is. */
 static bool kept(int signal, bool reset)
 {
 	if (!reset)
@@ -143,7 +143,7 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 
 #define BIT(signal) (1 << ((signal) - 1))
 
-/* Such a mask has the first signals only. */
+/* Does the same for a mask of the older kind, which has the first signals only. */
 static int mask_without_own(int mask)
 {
 	if (!(mask & BIT(SIGBUS)) || !wanted(SIGBUS))
@@ -181,7 +181,7 @@ sighandler_t sigset(int signal, sighandler_t handler)
 #pragma GCC diagnostic pop
 
 /*
- * Calls with a mask for as long as they wait, which handlers that run meanwhile have as well.
+ * The next calls set a mask while they wait, which handlers that run meanwhile have, too.
  */
 static bool waits(const struct timespec *timeout)
 {

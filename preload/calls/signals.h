@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* signals.h - masks without the signals that the library uses. */
+/* signals.h - takes the signals that the library uses out of masks. */
 #ifndef COSY_PRELOAD_SIGNALS_H
 #define COSY_PRELOAD_SIGNALS_H
 

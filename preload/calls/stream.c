@@ -26,7 +26,7 @@ DIR *fdopendir(int fd)
 	return NEXT(fdopendir)(fd);
 }
 
-/* `call` leaves `fd` with another meaning, whether it fails or not; its result. */
+/* Makes `call`, after which `fd` means something else, even if it fails; yields its result. */
 #define REPLACED(fd, call)                                                                         \
 	({                                                                                         \
 		int fd_ = (fd);                                                                    \
@@ -38,7 +38,7 @@ DIR *fdopendir(int fd)
 		ret_;                                                                              \
 	})
 
-/* The same where it closes the number, and may tell late errors. */
+/* Does the same for a call that closes the number, and reports a late error. */
 #define CLOSED(fd, call)                                                                           \
 	({                                                                                         \
 		int number_ = (fd), late_ = relax_closing(number_);                                \
@@ -46,7 +46,7 @@ DIR *fdopendir(int fd)
 		relax_closed(REPLACED(number_, call), late_);                                      \
 	})
 
-/* -1: none, or it cannot matter. */
+/* Returns the stream's descriptor; -1: it has none, or it cannot matter. */
 static int stream_number(FILE *stream)
 {
 	int error = errno, fd = -1;
@@ -88,7 +88,7 @@ int closedir(DIR *directory)
 	return CLOSED(NEXT(dirfd)(directory), NEXT(closedir)(directory));
 }
 
-/* Standard input, output and error become the terminal, and its own number is closed. */
+/* Makes standard input, output and error the terminal, and closes its own number. */
 int login_tty(int terminal)
 {
 	struct file *files[3];

@@ -9,7 +9,7 @@
 
 #include "next.h"
 
-/* Two moves that may overlap cover any length between one and two of them. */
+/* Copies a length of one to two words by two moves that may overlap. */
 #define COPY_BY(type, to, from, len)                                                               \
 	do {                                                                                       \
 		type first_, last_;                                                                \

@@ -20,24 +20,24 @@
 #include "lock.h"
 #include "syscall.h"
 
-/* The program does not meet the connection where it looks for descriptors of its own. */
+/* The connection's number, where the program does not look for descriptors of its own. */
 #define SOCKET_AT 1000
-/* Each maps the guard memory of one more daemon, for good. */
+/* Daemons, one after the other, whose guard memory is mapped for good. */
 #define MAX_DAEMONS 8
 
 static struct {
 	enum { UNTRIED, CONNECTED, NONE } state;
 	int socket;
-	pid_t pid; /* whose connection it is */
+	pid_t pid; /* the process that has the connection */
 	dev_t dev; /* the socket's identity: programs close descriptors that they do not know */
 	ino_t ino;
 	unsigned int daemons;
 	const struct cosyd_memory *memory;
 } connection;
-static uint32_t connection_lock; /* all signals are blocked: a handler might read */
+static uint32_t connection_lock; /* taken with all signals blocked, since a handler might read */
 static bool dropped;		 /* since the last SYNC */
 
-/* A filter may end the process for a call that the program itself never makes. */
+/* True if a filter may end the process for a call that the program itself never makes. */
 static bool sandboxed(void)
 {
 	return cosy_syscall6(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) != 0;
@@ -53,7 +53,7 @@ static bool connection_intact(void)
 	       st.st_dev == connection.dev && st.st_ino == connection.ino;
 }
 
-/* All leases go with the connection; the words say so. */
+/* Closes the connection, and all leases go with it; the words show that. */
 static void connection_end(void)
 {
 	if (connection_intact())
@@ -82,11 +82,11 @@ static bool send_request(int socket, enum cosyd_op op, uint32_t slot, int fd)
 			     MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(request);
 }
 
-/* *ret_fd: a descriptor that came with it, or -1. */
+/* Waits for a reply.  *ret_fd: the descriptor that came with it, or -1. */
 static bool receive_reply(int socket, struct cosyd_reply *reply, int *ret_fd)
 {
 	struct pollfd ready = {.fd = socket, .events = POLLIN};
-	/* Tests that want windows at once do not mind that a machine is busy. */
+	/* Tests that want windows at once wait longer, since their machine may be busy. */
 	long seconds = environment_get(ENVIRONMENT_EAGER) ? 60 : 0;
 	struct timespec timeout = {.tv_sec = seconds, .tv_nsec = DAEMON_TIMEOUT_MS * 1000000L};
 	union {
@@ -112,7 +112,7 @@ static bool receive_reply(int socket, struct cosyd_reply *reply, int *ret_fd)
 	return got == sizeof(*reply);
 }
 
-/* COSY_READ_DAEMON: 0 for none, "first" for tests that want to meet no other leases. */
+/* True if COSY_READ_DAEMON is `what`: 0 for no daemon, "first" for tests of its leases only. */
 static bool wanted_is(const char *what)
 {
 	const char *wanted = environment_get(ENVIRONMENT_DAEMON);
@@ -129,7 +129,7 @@ bool daemon_preferred(void)
 	return preferred == YES;
 }
 
-/* A mapping of guard memory that cannot shrink under its readers, or NULL. */
+/* Maps guard memory that cannot shrink under its readers.  NULL: it cannot be had. */
 static const struct cosyd_memory *map_memory(int fd)
 {
 	const struct cosyd_memory *memory;
@@ -147,7 +147,7 @@ static const struct cosyd_memory *map_memory(int fd)
 	return memory->version == COSYD_VERSION ? memory : NULL;
 }
 
-/* A connected socket, at a high number, or -1. */
+/* Returns a connected socket, at a high number, or -1. */
 static int connect_socket(void)
 {
 	const char *path = environment_get(ENVIRONMENT_SOCKET);
@@ -198,11 +198,11 @@ static void connection_make(void)
 	connection.state = CONNECTED;
 }
 
-/* Locked. */
+/* Connects unless that has been tried; locked.  True: there is a connection. */
 static bool connected(void)
 {
 	if (connection.state == CONNECTED && !connection_intact()) {
-		/* The child of a vfork has nothing to do with it. */
+		/* The child of a vfork does not use its parent's connection. */
 		if (cosy_syscall3(SYS_getpid, 0, 0, 0) != connection.pid)
 			return false;
 		connection_end();
@@ -224,7 +224,7 @@ bool daemon_there(void)
 	return there;
 }
 
-/* Locked. */
+/* Sends a request and waits for its reply; locked. */
 static bool exchange(enum cosyd_op op, int fd, struct cosyd_reply *reply)
 {
 	int none;
@@ -234,7 +234,7 @@ static bool exchange(enum cosyd_op op, int fd, struct cosyd_reply *reply)
 	if (send_request(connection.socket, op, 0, fd) &&
 	    receive_reply(connection.socket, reply, &none))
 		return true;
-	/* An answer that comes later would be taken for another's. */
+	/* A reply that came later would be taken for another request's. */
 	connection_end();
 	return false;
 }
@@ -266,7 +266,7 @@ void daemon_drop(struct file *file)
 		return;
 	__atomic_store_n(&file->guard, NULL, __ATOMIC_RELEASE);
 	lock_take(&connection_lock);
-	/* Another daemon's went with its connection. */
+	/* A lease of an earlier daemon went with that connection. */
 	if (connection_intact() && &connection.memory->keeper == file->keeper &&
 	    !send_request(connection.socket, COSYD_DROP, word - connection.memory->words, -1))
 		connection_end();
@@ -294,7 +294,7 @@ void daemon_sync(void)
 
 void daemon_share_child(void)
 {
-	/* It would keep the parent's leases when the parent has ended. */
+	/* Close it here: it would keep the parent's leases when the parent has ended. */
 	if (connection.state == CONNECTED) {
 		connection.pid = cosy_syscall3(SYS_getpid, 0, 0, 0);
 		connection_end();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * daemon.h - leases that the daemon cosyd has for this process, on files that its user
- * may read but does not own.  cosyd/protocol.h says what is exchanged.
+ * daemon.h - gets leases from the daemon cosyd, on files that this process's user may read but
+ * does not own.  cosyd/protocol.h defines the messages.
  *
  * The connection is made when the first such file has earned it, and nothing waits for the
  * daemon longer than DAEMON_TIMEOUT_MS: whatever fails, there is no daemon then.

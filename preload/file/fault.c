@@ -11,8 +11,8 @@
 static enum { UNARMED, ARMED, FORBIDDEN } state;
 
 /*
- * Copies by one instruction, which leaves in rcx how much it has not copied: to give up in the
- * middle is to go on after it.  The handler has to know both addresses.
+ * Copies by one instruction, which leaves in rcx how much it has not copied.  To give up in the
+ * middle, the handler goes on after the instruction, so it has to know both addresses.
  */
 extern const char fault_copying[] __attribute__((visibility("hidden")));
 extern const char fault_copied[] __attribute__((visibility("hidden")));
@@ -35,7 +35,7 @@ __asm__(".text\n"
 	"	.cfi_endproc\n"
 	".size fault_copy, . - fault_copy\n");
 
-/* Any other fault has the meaning that it has without a handler. */
+/* Lets any other fault have the effect that it has without a handler. */
 static void fault_elsewhere(siginfo_t *info)
 {
 	struct sigaction action = {.sa_handler = SIG_DFL};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fault.h - copies from a mapped file.  A missing page raises SIGBUS where read would return EIO:
- * the disk failed, or the file has become shorter (which a lease prevents, until the kernel takes
- * it from a process that did not return it).
+ * fault.h - copies from a mapped file, in which a missing page raises SIGBUS where read would
+ * return EIO: the disk failed, or the file has become shorter (which a lease prevents, until the
+ * kernel takes it from a process that did not return it).
  */
 #ifndef COSY_PRELOAD_FAULT_H
 #define COSY_PRELOAD_FAULT_H
@@ -14,7 +14,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Copies; only between these two.  False: not all of it. */
+/* Copies; to be called between fault_arm and fault_forbid only.  False: not all of it. */
 bool fault_copy(void *to, const void *from, size_t len);
 
 /* Makes copies safe.  False: the program has SIGBUS for itself. */

@@ -25,7 +25,7 @@ static int sharing;
 static int waiting; /* threads in file_wait */
 static bool forbidden;
 
-static unsigned int used_numbers; /* none from here on was ever used, nor its memory touched */
+static unsigned int used_numbers; /* files from this one on were never used, nor touched */
 
 static COLD bool file_map(void)
 {
@@ -139,7 +139,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	file->price = 0;
 	stats.opened++;
 	__atomic_store_n(&file->refs, 2, __ATOMIC_RELEASE);
-	/* Something is there only if it was closed without this library's notice. */
+	/* A file is there only if its descriptor was closed without this library's notice. */
 	old = file_name(fd, NULL, file);
 	if (unlikely(old))
 		file_replaced(fd, old, true);
@@ -156,7 +156,7 @@ static void file_unlease(struct file *file, int fd)
 	window_drop(file);
 }
 
-/* Does the same for a file that is not plain, or is held; `last`: no descriptor is left. */
+/* Gives them back for a file that is not plain, or is held; `last`: no descriptor is left. */
 static COLD void file_put_held(struct file *file, int fd, bool last)
 {
 	uint64_t signals, word = file_lock(file, &signals);

@@ -17,7 +17,7 @@
  * The generation changes whenever window, lease or meaning of the file do.
  *
  * So a specialised read is: load the word, copy from the window, exchange the word for
- * one with the new position.  If anything happened in between - another thread read, a
+ * one with the new position.  If anything happened meanwhile - another thread read, a
  * signal handler did, the lease broke, the window was refilled, the descriptor was
  * closed and the structure serves another file - the exchange fails and nothing has
  * been read.  Structures and windows are never unmapped, so that a reader who comes too
@@ -65,21 +65,26 @@ struct file {
 	bool unleased;	  /* never specialised until it is closed */
 	bool leased;	  /* unless PLAIN: specialised */
 	uint8_t breaks;	  /* leases broken so far */
-	uint16_t seeks;	  /* while plain: so far; while the position is kept: saved by that */
+	uint16_t seeks;	  /* while plain: made; while the position is kept: saved */
 	int64_t credit;	  /* ns that a window would have saved; when it has one, a mapped one */
 	uint64_t fetched; /* bytes by long reads; while specialised: for the window or past it */
 	uint64_t next;	  /* where a sequential read would go on; while plain: a number of bytes */
 	unsigned long reads; /* by the window since it was specialised; low when threads race */
 	uint16_t price;	     /* seeks to earn before the position is kept */
 	uint16_t noted;	     /* of reads, when somebody last wanted its window */
-	uint32_t direct;     /* reads past the window since it was specialised */
+	uint32_t direct;     /* reads not by the window since it was specialised */
 
-	/* Changes under LOCKED.  A late reader may see any of its values: all are safe to follow. */
+	/*
+	 * Changes under LOCKED.  A late reader may see any of its values: all are safe to follow.
+	 */
 	struct window *window;
 	struct map *map; /* NULL: none */
 	uint64_t size;	 /* of the file while there is a lease; else the kernel seeks so far */
 
-	/* lease_holds() in lease.h.  NULL: the lease, if there is one, is this process's own, and not over. */
+	/*
+	 * lease_holds() in lease.h.  NULL: the lease, if there is one, is this process's own, and
+	 * not over.
+	 */
 	const uint64_t *guard;
 	uint64_t guard_value;
 	const uint32_t *keeper;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guards.h - the guards of guards.def, as numbers and as text. */
+/* guards.h - gives the guards of guards.def numbers and texts. */
 #ifndef COSY_PRELOAD_GUARDS_H
 #define COSY_PRELOAD_GUARDS_H
 
@@ -12,7 +12,7 @@ enum guard {
 
 #pragma GCC visibility push(hidden)
 
-/* "NO_FP_SHARE" */
+/* Returns a guard's name, such as "NO_FP_SHARE". */
 const char *guard_name(enum guard guard);
 /* Says in a few words what is relied on. */
 const char *guard_what(enum guard guard);

@@ -89,7 +89,10 @@ static bool lease_is_held(const struct file *file)
 	return lease_is_own(file) && !file->guard;
 }
 
-/* Locked.  `fd` names an own lease's file, or is an error.  True: it had been broken, and has been returned. */
+/*
+ * Returns an own lease if it has been broken; locked.  `fd` names its file, or is an error.
+ * True: it had been broken.
+ */
 static bool lease_give_up(struct file *file, int fd)
 {
 	const struct map *map;
@@ -132,7 +135,7 @@ void lease_broken(int fd)
 	if (!file || !lease_give_up_fetched(file))
 		for (unsigned int number = 0; number < used; number++)
 			lease_give_up_fetched(&file_space->all[number]);
-	/* Not sooner: this takes back a signal that is on its way. */
+	/* Only after that: this takes back a signal that is on its way. */
 	if (fd < 0)
 		lease_thread_awake(lease_any_own());
 	leases_lock_drop();
@@ -177,7 +180,10 @@ static bool lease_refused_to_owner(int fd)
 	       st.st_uid == (uid_t)cosy_syscall3(SYS_geteuid, 0, 0, 0);
 }
 
-/* Locked.  Tells the thread of breaks first: a lease that is broken before that sends SIGIO, which kills. */
+/*
+ * Takes an own lease; locked.  Sets the thread and its signal first: a lease that is broken before
+ * that sends SIGIO, which kills.
+ */
 static long lease_set(int fd)
 {
 	struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = lease_thread_number()};
@@ -233,7 +239,7 @@ static bool lease_take_own(struct file *file, int fd, enum guard *why)
 	return false;
 }
 
-/* A distant file has to earn the difference before the daemon is asked. */
+/* Asks the daemon for a lease, once a distant file has earned the difference. */
 static bool lease_take_distant(struct file *file, int fd, enum guard *why)
 {
 	if (!file->distant && file->credit < LEASE_DISTANCE && !daemon_preferred()) {
@@ -277,7 +283,7 @@ void lease_return(struct file *file, int fd)
 		return;
 	}
 	leases_lock_take();
-	/* The thread may have done it already: once more does no harm. */
+	/* The thread may have returned it already; to do so again does no harm. */
 	cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);
 	__atomic_store_n(&file->guard, NULL, __ATOMIC_RELEASE);
 	file->guard_value = 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lease.h - read leases, the guard READ_ONLY, and how their end is noticed.
+ * lease.h - takes read leases, the guard READ_ONLY, and notices their end.
  *
  * While there is a lease the kernel keeps everyone who would open the file for writing, or
  * truncate it, waiting until the lease is returned (at most
- * /proc/sys/fs/lease-break-time).  Nobody asks the program: of a lease of its own a thread of
- * this library's is told (lease_thread.h), of one of the daemon's the daemon.  Either changes
- * what `guard` says, and only then returns the lease; whoever has copied from a window looks at
- * that before the copy counts, and replugs the file if it has changed.
+ * /proc/sys/fs/lease-break-time).  Nobody asks the program.  The kernel tells a thread of this
+ * library's (lease_thread.h) of the break of an own lease, and the daemon of its leases'.  Either
+ * changes what `guard` says, and only then returns the lease.  A thread that has copied from a
+ * window looks at that before the copy counts, and replugs the file if it has changed.
  *
- * One's own lease is cheap to have (about 1.7 us); one by the daemon costs a conversation (about
+ * An own lease is cheap (about 1.7 us); one by the daemon costs a conversation (about
  * 60 us) and is for files on which the kernel grants this process none.
  */
 #ifndef COSY_PRELOAD_LEASE_H
@@ -36,15 +36,15 @@ void lease_return(struct file *file, int fd);
 int lease_price(const struct file *file);
 
 /*
- * Is there a thread for a file that has earned a window, or have reads like its next one, which
- * would save `saved` ns, paid for a thread?
+ * True if there is a thread for a file that has earned a window, or if reads like its next one,
+ * which would save `saved` ns, have paid for a thread.
  */
 bool lease_earned(const struct file *file, int saved);
 
 /*
- * Is what was copied since the file's word was read the file's, as far as anybody knows?
- * Looked at when it has been copied and before the word is exchanged: a late reader may find the
- * members of different leases here, but then the word has changed as well.
+ * True if, as far as anybody knows, bytes copied since the word was loaded are the file's.  To be
+ * asked after the copy and before the word is exchanged.  A late reader may find the members of
+ * different leases here, but then the word has changed, too.
  */
 static inline bool lease_holds(const struct file *file)
 {
@@ -56,26 +56,29 @@ static inline bool lease_holds(const struct file *file)
 		cosyd_alive(__atomic_load_n(&file->keeper, __ATOMIC_RELAXED)));
 }
 
-/* Under LOCKED: gives the file a mapped window, unless its lease is over. */
+/* Gives the file a mapped window, unless its lease is over; under LOCKED. */
 bool lease_holds_map(struct file *file, struct map *map);
 
 /* Replugs a file whose lease is over. */
 void lease_check(struct file *file);
 
 /*
- * In the thread: the lease on what `fd` named when it was taken has been broken; below 0, all are asked.
+ * Called in the thread when the lease on what `fd` named then has been broken; below 0: asks all.
  */
 void lease_broken(int fd);
 
-/* The thread may not have run for longer than the kernel waits: all own leases are asked, by the first thread. */
+/*
+ * Asks all own leases, in the program's first thread: the library's may not have run for longer
+ * than the kernel waits.
+ */
 void lease_overslept(void);
 
-/* Has this process any? */
+/* True if this process has leases. */
 bool lease_any(void);
 /* Replugs all, and waits until all leases are returned. */
 void lease_return_all(enum guard why);
 
-/* In the child of fork, which has none. */
+/* Forgets all leases, in the child of a fork, which has none. */
 void lease_share_child(void);
 
 #pragma GCC visibility pop

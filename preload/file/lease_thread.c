@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* lease_thread.c - see lease_thread.h.  Nothing in that thread may touch libc's: it has no TLS of its own. */
+/*
+ * lease_thread.c - see lease_thread.h.  The thread must not call libc, since it has no TLS of its
+ * own.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -18,15 +21,15 @@
 #include "next.h"
 
 /*
- * Seconds between looks at all leases.  When the user's queue of signals is full
- * (RLIMIT_SIGPENDING) the kernel sends SIGIO instead, which looks like the program's own.
+ * Seconds between looks at all leases.  They are needed since the kernel sends SIGIO, which looks
+ * like the program's own, when the user's queue of signals is full (RLIMIT_SIGPENDING).
  */
 #define LOOK_AT_ALL 5
 
 /* Seconds without a run after which something is wrong; the kernel takes leases after 45. */
 #define OVERSLEPT 15
 
-/* Seconds: where the kernel takes leases sooner than this, these times are divided. */
+/* Seconds: if the kernel takes leases sooner than this, the times above are divided. */
 #define SHORTEST_BREAK 20
 
 #define STACK 16384
@@ -39,13 +42,16 @@
 
 enum { NONE, COMING, READY, REFUSED, ENDING };
 
-/* At the lower end of its stack.  A child that is made by a raw call finds zeros: it has no such thread. */
+/*
+ * The thread's state, at the lower end of its stack.  A child that is made by a raw call finds
+ * zeros: it has no such thread.
+ */
 static struct thread {
 	uint32_t state; /* a futex */
-	uint32_t alive; /* 1; the kernel puts 0 there at its end, and wakes */
+	uint32_t alive; /* 1; when the thread ends the kernel puts 0 here, and wakes */
 	pid_t process, number;
 	int probe; /* a descriptor of the program's */
-	int self;  /* where it has descriptors of its own: one for the process */
+	int self;  /* if it has descriptors of its own: one for the process */
 	int timer; /* below 0: none */
 	bool watched;
 	long part; /* the times above are divided by it */
@@ -94,7 +100,10 @@ struct kernel_sched_attr {
 	uint64_t runtime, deadline, period;
 };
 
-/* Raises the thread's priority.  False: it would wait for a processor, and writers for it. */
+/*
+ * Raises the thread's priority.  False: the thread would wait for a processor, and writers for
+ * the thread.
+ */
 static bool thread_raise_priority(void)
 {
 	struct kernel_sched_attr attr = {.size = sizeof(attr)};
@@ -142,7 +151,7 @@ static long break_time(void)
 	long time = 0;
 	long fd;
 
-	/* In the program's table it would be seen. */
+	/* A descriptor in the program's table would be seen. */
 	if (shares_table)
 		return SHORTEST_BREAK;
 	fd = cosy_syscall6(SYS_openat, AT_FDCWD, (unsigned long)path, O_RDONLY | O_CLOEXEC, 0, 0,
@@ -182,7 +191,10 @@ __asm__(".text\n"
 	"	syscall\n"
 	".size lease_thread_restorer, . - lease_thread_restorer\n");
 
-/* Not where libc has a handler of its own: once there are threads.  It ignores signals of timers. */
+/*
+ * Makes the timer, unless libc has a handler of its own, as it has once there are threads: that
+ * ignores signals of timers.
+ */
 static void thread_make_timer(void)
 {
 	struct kernel_sigaction action = {.handler = overslept,
@@ -251,7 +263,7 @@ static uint32_t thread_begin(void)
 		thread_make_timer();
 		return READY;
 	}
-	/* The next one is to do without. */
+	/* The next thread is to do without a table of its own. */
 	shares_table = true;
 	return NONE;
 }
@@ -293,7 +305,7 @@ static int thread_run(void *unused)
 	return 0;
 }
 
-/* A filter may end the process for a call that the program itself never makes. */
+/* True if a filter may end the process for a call that the program itself never makes. */
 static bool thread_is_filtered(void)
 {
 	return cosy_syscall3(SYS_prctl, PR_GET_SECCOMP, 0, 0) != 0;
@@ -365,7 +377,7 @@ void lease_thread_put(int fd)
 		cosy_syscall3(SYS_close, fd, 0, 0);
 }
 
-/* True if there is one and it is this process's: the child of a vfork has its parent's memory. */
+/* True if there is a thread, and in this process: the child of a vfork has its parent's memory. */
 static bool thread_is_ours(void)
 {
 	return __atomic_load_n(&thread, __ATOMIC_ACQUIRE) && thread_state() != NONE &&

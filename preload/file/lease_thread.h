@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lease_thread.h - the thread that is told of broken leases, and returns them.
+ * lease_thread.h - runs the thread that is told of broken leases, and returns them.
  *
  * A signal to the program itself would interrupt calls that SA_RESTART does not restart, and would
  * come late, or never, where the program has blocked it, or has no processor.  So a thread of this
@@ -9,9 +9,9 @@
  * an ordinary priority whatever the program's is.
  *
  * It has descriptors of its own, none at first: a table that two threads share makes each call on a
- * descriptor dearer.  What it has to return it fetches (pidfd_getfd), for as long as that takes.
- * If a filter of system calls was there before the program, the thread shares the program's table,
- * since such filters often forbid a table of its own.
+ * descriptor dearer.  To return a lease it fetches the descriptor (pidfd_getfd), and then closes
+ * it.  If a filter of system calls was there before the program, the thread shares the program's
+ * table, since such filters often forbid a table of its own.
  */
 #ifndef COSY_PRELOAD_LEASE_THREAD_H
 #define COSY_PRELOAD_LEASE_THREAD_H
@@ -21,34 +21,40 @@
 
 #pragma GCC visibility push(hidden)
 
-/* SIGSETXID: libc neither blocks it nor lets programs use it, and sends it to its own threads only. */
+/*
+ * SIGSETXID: libc neither blocks it nor lets programs use it, and sends it to its own threads only.
+ */
 #define LEASE_SIGNAL 33
 
 enum lease_thread {
-	LEASE_THREAD_NONE, /* and none to be had, for now */
+	LEASE_THREAD_NONE, /* and none can be had for now */
 	LEASE_THREAD_COMING,
 	LEASE_THREAD_READY,
 };
 
 /*
- * Starts it, unless it is there; with all signals blocked.  `fd` names something.  Where tests want
- * windows at once it is waited for.
+ * Starts the thread, unless it is there; all signals are blocked.  `fd` names something.  Waits for
+ * the thread if tests want windows at once.
  */
 enum lease_thread lease_thread_ask(int fd);
 bool lease_thread_ready(void);
 
-/* Its number, once it is ready. */
+/* Returns the thread's number, once it is ready. */
 pid_t lease_thread_number(void);
 
-/* In that thread: a descriptor for what the program's `fd` names, or a negative errno; closes it. */
+/*
+ * In that thread, return a descriptor for what the program's `fd` names, or a negative errno; and
+ * close it.
+ */
 int lease_thread_fetch(int fd);
 void lease_thread_put(int fd);
 
 /*
- * While there are leases the thread has to run now and then.  If it has not (as all of a program that
- * is stopped), the program's first thread gets a signal before anything else happens in it: the kernel
- * may have taken the leases meanwhile, and whoever reads would know it before the thread does.  The first
- * is called when a lease has been taken, the second when all have been asked; both locked by lease.c.
+ * While there are leases the thread has to run now and then.  If it has not, as when all of the
+ * program is stopped, the program's first thread gets a signal before it does anything else: the
+ * kernel may have taken the leases meanwhile, and a reader could know that before the thread does.
+ * The first is called when a lease has been taken, the second when all have been asked; lease.c
+ * locks both.
  */
 void lease_thread_watch(void);
 void lease_thread_awake(bool leases);
@@ -57,8 +63,8 @@ void lease_thread_awake(bool leases);
 void lease_thread_share_table(void);
 
 /*
- * Ends it, and waits until the process has a thread less.  No lease is held, and none is taken until
- * this returns.
+ * Ends the thread, and waits until the process has a thread less.  To be called with no lease held;
+ * none is taken until this returns.
  */
 void lease_thread_end(void);
 

@@ -30,7 +30,7 @@
  * What a read from a mapping saves, in ns: the call, and a copy that is faster than the
  * kernel's by 1/48 ns per byte.  Touching a page for the first time maps the 64 KiB around it,
  * which costs 600 if the page cache has them in one piece and 2000 if it has them page by page.
- * Charged is so much more that a program that stops as soon as it has a mapping, and touched
+ * The charge is higher, so that a program that stops as soon as it has a mapping, and has touched
  * everything once more, has lost a thirtieth.
  */
 #define SAVED_PER_READ 400
@@ -45,7 +45,7 @@
 enum { FREE, USED, LEFT };
 
 static uint64_t mapped; /* bytes */
-static int caution;	/* doublings of what must have been saved, as experience has it */
+static int caution;	/* doublings, by experience, of what must have been saved */
 static enum guard forbidden = GUARDS;
 
 #define AREAS 4096
@@ -54,7 +54,7 @@ static enum guard forbidden = GUARDS;
 static struct map_space {
 	struct map maps[MAPS];
 	/*
-	 * The areas that each file has been read in, a bit each, to know what a mapping would
+	 * The areas in which each file has been read, a bit each, to know what a mapping would
 	 * have cost and saved so far.
 	 */
 	struct areas {
@@ -196,7 +196,7 @@ static struct map *map_claim(void)
 	return NULL;
 }
 
-/* Under LOCKED. */
+/* Maps the file, under LOCKED.  Returns the guard that forbids it; GUARDS: none. */
 static enum guard map_attach(struct file *file)
 {
 	enum guard why = map_allowed(file);
@@ -214,8 +214,8 @@ static enum guard map_attach(struct file *file)
 		return GUARD_MEMORY;
 	}
 	/*
-	 * No more read ahead than pread would; no trace in a core dump; and a child that is
-	 * made unseen must not keep the open file, and so the lease.
+	 * Let the kernel read no more ahead than for pread; leave no trace in a core dump; and keep
+	 * the open file, and so the lease, from a child that is made unseen.
 	 */
 	cosy_syscall3(SYS_madvise, mapping, file->size, MADV_RANDOM);
 	cosy_syscall3(SYS_madvise, mapping, file->size, MADV_DONTDUMP);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * map.h - mapped windows: for random access, and for files that are gone over again and
+ * map.h - makes mapped windows, for random access, and for files that are gone over again and
  * again but are too large for a window that is a copy.
  *
  * A mapped window is all of the file.  It is used like any other, under the lease, but two
  * things are different: it cannot stay when the lease goes, and a page of it may fail to be
- * there.  So whoever copies counts himself as a reader, then looks at the file's word
- * again: if it is still the same, whoever takes the mapping away (who holds the file first,
- * and then looks at the count) will find him there, and leaves the addresses to him.  And it
- * is copied by fault_copy, which a page that cannot be read does not kill.
+ * there.  So a thread that copies counts itself as a reader, then looks at the file's word
+ * again.  A thread that takes the mapping away holds the file first, then looks at the count.
+ * So if the reader finds the word unchanged, the other thread will find the reader, and leaves
+ * the addresses to it.  The copy is made by fault_copy, which survives a page that cannot be
+ * read.
  */
 #ifndef COSY_PRELOAD_MAP_H
 #define COSY_PRELOAD_MAP_H
@@ -23,24 +24,24 @@
 struct map {
 	const unsigned char *data;
 	uint64_t len;
-	int readers; /* of this map, whichever file's it is or was */
+	int readers; /* threads that copy from it, whichever file it is of */
 	int state;
 	unsigned long reads; /* by it; low when threads race */
 };
 
-/* A file has just been specialised: nothing is known about where it is read. */
+/* Forgets, for a file that has just been specialised, where it was read. */
 void map_forget(struct file *file);
 
-/* Tests may want mapped windows at once, of any file. */
+/* True for tests that want mapped windows at once, of any file. */
 bool map_eagerly(void);
 
 /*
- * Counts a read of a specialised file that its window has not got.  Has the file earned a
- * mapped window?
+ * Counts a read of a specialised file that its window cannot serve.  True: the file has earned a
+ * mapped window.
  */
 bool map_earned(struct file *file, uint64_t offset, size_t len);
 
-/* Gives it one, if its word is `word`.  In any case that changes: look again. */
+/* Gives it one, if its word is `word`.  The word changes in any case: look again. */
 void map_make(struct file *file, uint64_t word);
 
 /*
@@ -49,13 +50,13 @@ void map_make(struct file *file, uint64_t word);
  */
 bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size_t len);
 
-/* Puts zeros in its place: the file is let go, a reader copies on and finds out. */
+/* Puts zeros in its place.  This drops the file; a reader copies on and then finds out. */
 void map_blank(const struct map *map);
 
 /* Takes it away, if there is one; under LOCKED. */
 void map_drop(struct file *file);
 
-/* No mapped windows any more, because of `why`. */
+/* Ends mapped windows for good, because of `why`. */
 void map_forbid(enum guard why);
 
 #pragma GCC visibility pop

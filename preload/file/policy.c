@@ -29,7 +29,7 @@ static const char *policy_rules(void)
 
 bool policy_match(const char *glob, const char *end, const char *text)
 {
-	/* The places to go on from when the rest after the last `*` or `**` does not match after all. */
+	/* The places to go on from when the rest after the last `*` or `**` fails to match. */
 	const char *star = NULL, *star_text = NULL, *stars = NULL, *stars_text = NULL;
 
 	for (;;) {

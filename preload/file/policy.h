@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * policy.h - what cosy-run.conf(5) says of a file.  `cosy run` has read and checked the
- * configuration; what is left for the library comes in the environment variable
- * COSY_READ_POLICY (environment.h), and is read when the first file has earned a window.
+ * policy.h - finds what cosy-run.conf(5) says of a file.  `cosy run` has read and checked the
+ * configuration.  It passes the rules that the library needs in the environment variable
+ * COSY_READ_POLICY (environment.h), which is read when the first file has earned a window.
  *
  * One line for each rule, in the order in which they count, of fields that end with a tab:
  *
@@ -35,20 +35,20 @@ struct policy {
 /* Finds the policy for the file that `fd` names.  `relax` is the command line's. */
 void policy_find(int fd, unsigned int relax, struct policy *ret);
 
-/* Has any rule something to relax? */
+/* True if any rule relaxes something. */
 bool policy_relaxes(void);
 
 /* Bytes, unless a rule or `cosy run --memory` says how many. */
 #define POLICY_MEMORY (32ULL << 20)
 
-/* Is the program of this path, or name, to be started without the library? */
+/* True if the program of this path, or name, is to be started without the library. */
 bool policy_alone(const char *path);
 
-/* Bytes that windows may take in this process. */
+/* Returns the bytes that windows may take in this process. */
 uint64_t policy_memory(void);
 
 /*
- * `*` stands for any characters but slashes, `**` for any, `?` for one that is no slash.
+ * Matches: `*` stands for any characters but slashes, `**` for any, `?` for one that is no slash.
  */
 bool policy_match(const char *glob, const char *end, const char *text);
 

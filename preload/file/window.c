@@ -30,7 +30,7 @@
  */
 static int price = WINDOW_COST;
 
-/* The next window comes late, since its lease did: it says nothing about what windows cost. */
+/* True if the next window comes late, since its lease did: it tells nothing about the price. */
 static bool late;
 
 static void window_learn(const struct file *file)
@@ -88,7 +88,7 @@ static int window_price(const struct file *file)
 bool window_earned(struct file *file, int fd, size_t len)
 {
 	if (file->stays_plain || file->unleased) {
-		/* So low that it never earns one. */
+		/* This is so low that the file never earns a window. */
 		file->credit = INT64_MIN / 2;
 		file->fetched = 0;
 		return false;
@@ -159,7 +159,7 @@ static bool window_reclaim(const struct file *wanting)
 	return false;
 }
 
-/* Under LOCKED. */
+/* Returns a window for the file, or NULL; under LOCKED. */
 static struct window *window_obtain(const struct file *file)
 {
 	struct window *window = store_take(STORE_SMALL);
@@ -167,7 +167,7 @@ static struct window *window_obtain(const struct file *file)
 	return !window && window_reclaim(file) ? store_take(STORE_SMALL) : window;
 }
 
-/* Under LOCKED.  The position to begin with, or -1 and the guard in *why. */
+/* Takes lease and window, under LOCKED.  Returns the position, or -1 and the guard in *why. */
 static int64_t window_prepare(struct file *file, int fd, uint64_t word, enum guard *why)
 {
 	int64_t position = word & WORD_POSITION;
@@ -186,7 +186,7 @@ static int64_t window_prepare(struct file *file, int fd, uint64_t word, enum gua
 		return -1;
 	if (!lease_take(file, fd, why))
 		return -1;
-	/* From here on the size is fixed. */
+	/* The lease keeps the size from changing from now on. */
 	*why = GUARD_FS_CONSTANT;
 	if (cosy_syscall3(SYS_fstat, fd, (unsigned long)&st, 0) || !S_ISREG(st.st_mode) ||
 	    st.st_size <= 0 || (uint64_t)st.st_size > WORD_POSITION)
@@ -249,7 +249,7 @@ out:
 	return done;
 }
 
-/* Under LOCKED.  False: the file is not what it was. */
+/* Fills the window, under LOCKED.  False: the file is not what it was. */
 static bool window_fill(struct file *file, uint64_t start, uint64_t want)
 {
 	struct window *window = file->window;
@@ -344,7 +344,7 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 		fine = window_fill(file, 0, file->size);
 	else
 		fine = window_fill_ahead(file, offset, len);
-	/* Without a lease the next look at the lease says so. */
+	/* If the lease is over, the next look at it tells. */
 	if (!fine && lease_holds(file)) {
 		held = file_replug(file, held, GUARD_FS_CONSTANT);
 		file->stays_plain = true;

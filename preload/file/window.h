@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* window.h - when a file gets a window, and what is in it. */
+/* window.h - decides when a file gets a window, and fills it. */
 #ifndef COSY_PRELOAD_WINDOW_H
 #define COSY_PRELOAD_WINDOW_H
 
@@ -8,13 +8,18 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Bytes that long reads of one file are, if they cannot all be of different ones. */
+/*
+ * Bytes that long reads of one file fetch before its size tells whether they came again and again.
+ */
 #define WINDOW_REREAD (4 << 20)
 
-/* Counts an ordinary read of `len` bytes.  Has the file earned a window? */
+/* Counts an ordinary read of `len` bytes.  True: the file has earned a window. */
 bool window_earned(struct file *file, int fd, size_t len);
 
-/* The same for most reads.  False: the file may have earned one, nothing was counted; ask window_earned. */
+/*
+ * Counts most reads, and returns true.  False: the file may have earned a window, and nothing was
+ * counted; ask window_earned.
+ */
 static inline bool window_far(struct file *file, size_t len)
 {
 	if (likely(len <= WINDOW_MAX_LENGTH)) {
@@ -45,13 +50,13 @@ bool window_fetch(struct file *file, uint64_t word, uint64_t offset, size_t len)
 /* Gives the window back, and the mapped one; under LOCKED. */
 void window_drop(struct file *file);
 
-/* The window of a file whose position is kept, but that has none: nothing is in it. */
+/* Returns the empty window of files whose position is kept but that have no window. */
 struct window *window_none(void);
 
-/* Do the rules let this library touch the file?  Notes how large its window may be. */
+/* True if the rules let this library touch the file.  Notes how large its window may be. */
 bool window_policy(struct file *file, int fd);
 
-/* Is the file on a file system that is known to work as this library expects? */
+/* True if the file is on a file system that is known to work as this library expects. */
 bool window_filesystem(int fd);
 
 #pragma GCC visibility pop
