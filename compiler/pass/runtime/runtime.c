@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * runtime.c - bodies of libc functions for compounds, where core/ops.def has
- * no call or operation that means the same.  Compiled to BPF bitcode and put
- * into the plugin; a function named __cosy_rt_X is used for calls of X.
+ * runtime.c - gives compounds bodies of libc functions for which core/ops.def
+ * has no call or operation.  It is compiled to BPF bitcode and put into the
+ * plugin, which uses a function named __cosy_rt_X for calls of X.
  *
  * They may call what ops.def wraps, and __errno_location.
  */
@@ -37,7 +37,7 @@ int tgkill(int pid, int tid, int sig);
 
 /* --- _FORTIFY_SOURCE --- */
 
-/* FD_SET and its like: the word of a set that a descriptor's bit is in. */
+/* Returns, for FD_SET and its like, which word of a set has a descriptor's bit. */
 long RT(__fdelt_chk)(long fd)
 {
 	if (fd < 0 || fd >= 1024)
@@ -290,7 +290,7 @@ static int digit(int c)
 	return c >= 'a' && c <= 'z' ? c - 'a' + 10 : 36;
 }
 
-/* How many characters before the digits say that they are of base 16 or 2: 2 or 0. */
+/* Returns the length of a prefix that tells base 16 or 2: 2, or 0 if there is none. */
 static int prefix(const char *s, int base, int letter, int wanted)
 {
 	return (base == 0 || base == wanted) && s[0] == '0' && (s[1] | 32) == letter &&
@@ -305,7 +305,7 @@ static int prefix(const char *s, int base, int letter, int wanted)
 #define SIGNED	      1
 #define BINARY_PREFIX 2 /* 0b before one of base 2, as C23 has it */
 
-/* The value, with its sign applied.  One that is out of range sets errno. */
+/* Returns the value, with its sign applied.  Sets errno if it is out of range. */
 static unsigned long parse(const char *s, char **end, int base, int how)
 {
 	const char *start = s;
@@ -327,7 +327,7 @@ static unsigned long parse(const char *s, char **end, int base, int how)
 	else if (base == 0)
 		base = s[0] == '0' ? 8 : 10;
 	s += skip;
-	/* The largest magnitude is also the bits of what is returned beyond it. */
+	/* Its bits are also the result for a number of larger magnitude. */
 	max = !(how & SIGNED) ? ~0ul : negative ? LONG_MAX + 1 : LONG_MAX;
 	for (; digit(*s) < base; s++) {
 		unsigned d = digit(*s);
@@ -347,7 +347,7 @@ static unsigned long parse(const char *s, char **end, int base, int how)
 	return negative ? -value : value;
 }
 
-/* Headers of glibc 2.38 and later turn calls of the plain name into the second one. */
+/* Defines both names: headers of glibc 2.38 and later turn calls of the first into the second. */
 #define NUMBER(type, name, how)                                                                    \
 	type RT(name)(const char *s, char **end, int base)                                         \
 	{                                                                                          \
@@ -442,7 +442,7 @@ struct timespec {
 	long tv_sec, tv_nsec;
 };
 
-/* A negative result with errno becomes a positive one without. */
+/* Makes a negative result with errno a positive one without. */
 #define WITHOUT_ERRNO(call)                                                                        \
 	({                                                                                         \
 		int saved = *__errno_location(), error = 0;                                        \
@@ -485,7 +485,7 @@ unsigned RT(sleep)(unsigned seconds)
 	return 0;
 }
 
-/* The kernel writes the rest of the timeout; libc's does not. */
+/* Passes a copy of the timeout, into which the kernel writes the rest; libc leaves it alone. */
 int RT(ppoll)(void *fds, unsigned long n, const struct timespec *timeout, const void *mask)
 {
 	struct timespec copy;
@@ -495,7 +495,7 @@ int RT(ppoll)(void *fds, unsigned long n, const struct timespec *timeout, const 
 	return syscall(SYS_ppoll, fds, n, timeout ? &copy : NULL, mask, 8);
 }
 
-/* libc keeps the two signals that it uses itself from being blocked. */
+/* Keeps the two signals that libc uses itself from being blocked, as libc does. */
 int RT(sigprocmask)(int how, const unsigned long *set, unsigned long *old)
 {
 	unsigned long copy;
@@ -546,7 +546,7 @@ int RT(isatty)(int fd)
 	return ioctl(fd, TCGETS, termios) == 0;
 }
 
-/* The kernel's result is 20 minus the priority, so that it is no error. */
+/* Turns the kernel's result, 20 minus the priority so that it is no error, into the priority. */
 int RT(getpriority)(int which, unsigned who)
 {
 	long r = syscall(SYS_getpriority, which, who);
@@ -554,7 +554,7 @@ int RT(getpriority)(int which, unsigned who)
 	return r < 0 ? r : 20 - r;
 }
 
-/* --- Signal sets, as libc's with room for 1024 signals --- */
+/* --- Signal sets, which have room for 1024 signals, as libc's have --- */
 
 struct sigset {
 	unsigned long word[16];
