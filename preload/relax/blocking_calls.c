@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * blocking_calls.c - calls that wait, under --relax: the signal of a broken lease would cut them short,
- * since any handler interrupts them even with SA_RESTART.  So what is coalesced is handed over, and its
- * lease returned.  (Those that take a mask are in signals.c.)
+ * blocking_calls.c - wraps calls that wait, under --relax.  The signal of a broken lease would cut
+ * them short, since any handler interrupts them even with SA_RESTART.  So each wrapper first hands
+ * over what is coalesced and returns the lease.  (calls/signals.c wraps the calls that set a mask
+ * while they wait.)
  */
 #include <poll.h>
 #include <signal.h>

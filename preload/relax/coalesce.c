@@ -22,13 +22,13 @@
 /* Bytes coalesced at most; the next write that does not fit has them handed over. */
 #define CAPACITY 65536
 
-/* Longer writes gain nothing that a copy would not cost again. */
+/* Bytes of the longest write that is coalesced: copying a longer one costs what it saves. */
 #define MAX_LENGTH 8192
 
-/* After so many that were handed over alone, since something came between, it does not pay. */
+/* Times in a row that a single write was handed over, after which coalescing does not pay. */
 #define MAX_LONELY 8
 
-/* So many small writes one after the other have paid for lease and buffer. */
+/* Small writes in a row that pay for lease and buffer. */
 #define EARNED 8
 
 uint64_t coalesce_word;
@@ -36,15 +36,15 @@ uint64_t coalesce_word;
 static struct {
 	int fd;		     /* -1: none; changed with signals blocked */
 	unsigned int writes; /* coalesced and not handed over */
-	unsigned int lonely; /* times in a row that it was one */
-	bool coalesces;	     /* not only copy loops */
-	bool lent;	     /* a write that was interrupted may still copy into `buffer` */
+	unsigned int lonely; /* times in a row that a single write was handed over */
+	bool coalesces;	     /* false: for copy loops only */
+	bool lent;	     /* an interrupted write may still copy into `buffer` */
 	dev_t dev;
 	ino_t ino;
 	char *buffer;
 } coalesced = {.fd = -1};
 
-/* 0: no candidate; otherwise 1 + small writes in a row, as long as they are few. */
+/* For each descriptor 0: no candidate; else 1 + small writes in a row, up to EARNED. */
 static uint8_t candidates[FILES];
 
 void coalesce_candidate(int fd)
@@ -69,15 +69,18 @@ bool coalesce_same(const struct stat *st)
 }
 
 /*
- * Is its lease there still?  Not if it was broken, nor if the descriptor was closed where
- * nobody looks, by syscall(2) or by stdio, and its number stands for something else.
+ * True if the coalesced file still has its lease.  It has none if the lease was broken, or if the
+ * descriptor was closed unseen, by syscall(2) or by stdio, and its number names something else.
  */
 static bool intact(void)
 {
 	return cosy_syscall3(SYS_fcntl, coalesced.fd, F_GETLEASE, 0) == F_WRLCK;
 }
 
-/* Compares and exchanges by one instruction: with one thread that is enough against handlers. */
+/*
+ * Compares and exchanges coalesce_word by one instruction.  There is one thread, so only handlers
+ * come in between, and against them one instruction is enough.
+ */
 static bool exchange(uint64_t old, uint64_t new)
 {
 #ifdef __x86_64__
@@ -94,7 +97,10 @@ static bool exchange(uint64_t old, uint64_t new)
 #endif
 }
 
-/* Signals are blocked.  What finds no room is lost, as with any write that is late. */
+/*
+ * Writes what is coalesced; signals are blocked.  Bytes that the disk has no room for are lost, as
+ * with any write that the kernel makes late.
+ */
 static void hand_over(void)
 {
 	size_t len = coalesce_word & COALESCE_LEN, done = 0;
@@ -187,7 +193,7 @@ static bool buffer_made(void)
 	return true;
 }
 
-/* A regular file whose writes mean nothing but bytes in the page cache. */
+/* True for a regular file whose writes only put bytes into the page cache. */
 static bool fits(int fd, unsigned int what, struct stat *st)
 {
 	long flags = cosy_syscall3(SYS_fcntl, fd, F_GETFL, 0);
@@ -204,7 +210,7 @@ bool coalesce_begin(int fd, unsigned int what)
 	uint64_t signals;
 	bool taken;
 
-	/* The child of a vfork has its parent's memory, but not its descriptors. */
+	/* The child of a vfork has its parent's memory, but descriptors of its own. */
 	if (coalesced.lent || share_in_vfork_child() || file_sharing() || !fits(fd, what, &st))
 		return false;
 	coalesce_end();
@@ -221,13 +227,13 @@ bool coalesce_begin(int fd, unsigned int what)
 	return taken;
 }
 
-/* NULL and the kernel's addresses are for the kernel to refuse. */
+/* False for NULL and the kernel's addresses, which the kernel refuses, and for long writes. */
 static bool suits(const void *buf, size_t len)
 {
 	return len && len <= MAX_LENGTH && (uintptr_t)buf - 65536 < (1ULL << 56);
 }
 
-/* Appends the bytes.  False: they do not fit, or this is not to be done now. */
+/* Appends the bytes.  False: they do not fit, or must not be coalesced now. */
 static bool append(int fd, const void *buf, size_t len)
 {
 	for (;;) {
@@ -238,13 +244,16 @@ static bool append(int fd, const void *buf, size_t len)
 			return false;
 		if (word & COALESCE_REFLINK)
 			return false;
-		/* Whatever may have closed it has handed over first. */
+		/*
+		 * Look if nothing is coalesced.  Else the file is open: calls that may close it
+		 * hand over first.
+		 */
 		if (!(uint32_t)word && !intact()) {
 			coalesce_forget(fd);
 			return false;
 		}
 		if (word & COALESCE_BUSY) {
-			/* This is a handler, and interrupts the write that is copying. */
+			/* A handler runs this: it has interrupted the write that is copying. */
 			coalesce_flush();
 			return false;
 		}
@@ -256,12 +265,12 @@ static bool append(int fd, const void *buf, size_t len)
 			coalesced.writes++;
 			return true;
 		}
-		/* A handler has settled; nobody else copies now. */
+		/* The exchange failed because a handler has settled.  No other write copies now. */
 		coalesced.lent = false;
 	}
 }
 
-/* Is this small write one of so many that they are coalesced from now on? */
+/* Counts a write.  True: so many small ones came in a row that they are coalesced from now on. */
 static bool earned(int fd, size_t len)
 {
 	if (len > MAX_LENGTH) {
@@ -295,7 +304,9 @@ ssize_t coalesce_write(int fd, const void *buf, size_t len)
 		return next_write(fd, buf, len);
 	if (append(fd, buf, len))
 		return len;
-	/* Full, or not to be done now; what came before goes first, and with it its error. */
+	/*
+	 * Before a write that is not coalesced, hand over the earlier ones and report their error.
+	 */
 	coalesce_flush();
 	error = relaxed_take_error(fd);
 	if (error) {

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coalesce.h - small writes to one file that are handed to the kernel together.
+ * coalesce.h - coalesces small writes to one file, and hands them to the kernel together.
  *
- * At most one file is coalesced at a time, and what was coalesced is handed over before
- * anything that another process could learn something by.  So the order of what
- * others see of this process is kept, and of a process that is killed no more is missing
- * than the last bytes of one file.
+ * Writes to at most one file are coalesced at a time, and handed over before any call by which
+ * another process could learn something.  So others see what this process does in its order, and
+ * if it is killed, only the last bytes of one file are missing.
  *
  * While bytes are coalesced this process holds a *write* lease on the file, which the
- * kernel grants when nobody else has it open; whoever opens it is kept waiting until
+ * kernel grants when nobody else has it open; a process that opens it is kept waiting until
  * the bytes are there.
  *
- * `word` is changed by one instruction:
+ * `coalesce_word` is changed by one instruction:
  *
  *	63 .. 32    31    30     19 .. 0
  *	generation  BUSY  REFLINK  bytes that are coalesced
  *
- * BUSY: a write is copying its bytes after those.  A signal handler that finds it has
- * interrupted that write; it hands over what was there before, which changes the
+ * BUSY: a write is copying its bytes after those.  A signal handler that finds BUSY has
+ * interrupted that write.  It hands over what was coalesced before, which changes the
  * generation, and the write begins again when the handler returns.  REFLINK: blocks of another
  * file are to be shared (reflink.h), and there are no bytes.
  */
@@ -37,7 +36,7 @@
 #define COALESCE_LEN	    ((1ULL << 20) - 1)
 #define COALESCE_GENERATION (1ULL << 32)
 
-/* The lower half is zero when there is nothing to hand over; the stubs look at it. */
+/* Its lower half is zero when there is nothing to hand over; the stubs look at it. */
 extern uint64_t coalesce_word;
 
 static inline bool coalesce_pending(void)
@@ -45,36 +44,36 @@ static inline bool coalesce_pending(void)
 	return (uint32_t)__atomic_load_n(&coalesce_word, __ATOMIC_RELAXED) != 0;
 }
 
-/* `fd` was opened for writing and may be coalesced. */
+/* Makes `fd`, opened for writing, a candidate: its writes may be coalesced. */
 void coalesce_candidate(int fd);
 
-/* Is it one still? */
+/* True if `fd` is still a candidate. */
 bool coalesce_may(int fd);
 
-/* Is it the one that is coalesced? */
+/* True if `fd`, or the file that `st` describes, is the one whose writes are coalesced. */
 bool coalesce_has(int fd);
 bool coalesce_same(const struct stat *st);
 
-/* write(2) to a candidate. */
+/* Makes a write(2) to a candidate. */
 ssize_t coalesce_write(int fd, const void *buf, size_t len);
 
 /*
- * Begins to coalesce `fd`, if the policy allows `what` for it and the lease is granted; leaves the
- * file before.
+ * Begins to coalesce writes to `fd`, if the policy allows `what` for it and the lease is granted;
+ * first ends coalescing for another file.
  */
 bool coalesce_begin(int fd, unsigned int what);
 
-/* Hands over what is coalesced; an error is kept: relaxed_late_error. */
+/* Hands over what is coalesced; keeps an error for later: relaxed_late_error. */
 void coalesce_flush(void);
 
-/* And gives the lease back: nothing is coalesced until that has been earned again. */
+/* Also returns the lease: nothing is coalesced until writes have earned it again. */
 void coalesce_end(void);
 
-/* `fd` is no candidate any more, or none is. */
+/* Make `fd`, or every descriptor, no candidate any more. */
 void coalesce_forget(int fd);
 void coalesce_forget_all(void);
 
-/* The lease's signal has come. */
+/* Ends coalescing if a lease was broken; called by the lease's signal. */
 void coalesce_lease_broken(void);
 
 #pragma GCC visibility pop

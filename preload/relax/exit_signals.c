@@ -13,7 +13,7 @@
 #include "relax/relax.h"
 #include "syscall.h"
 
-/* And SIGBUS, whose handler is in fault.c, and the real-time signals. */
+/* The real-time signals are deadly, too, and SIGBUS, which has its handler in fault.c. */
 static const unsigned char deadly[] = {
 	SIGHUP,	 SIGINT,  SIGQUIT,   SIGILL,  SIGTRAP, SIGABRT, SIGFPE,
 	SIGUSR1, SIGSEGV, SIGUSR2,   SIGPIPE, SIGALRM, SIGTERM, SIGSTKFLT,
@@ -37,7 +37,7 @@ static void last_words(int signal, siginfo_t *info, void *context)
 	(void)context;
 	relax_end();
 	NEXT(sigaction)(signal, &by_default, NULL);
-	/* A fault happens again when this returns; what was sent has to be sent again. */
+	/* A fault happens again when this returns; a signal that was sent has to be sent again. */
 	if (info->si_code <= 0 || (signal != SIGSEGV && signal != SIGFPE && signal != SIGILL))
 		cosy_syscall3(SYS_tgkill, cosy_syscall3(SYS_getpid, 0, 0, 0),
 			      cosy_syscall3(SYS_gettid, 0, 0, 0), signal);
@@ -71,7 +71,7 @@ void exit_signals_prepare(void)
 			NEXT(sigaction)(signal, &action, NULL);
 }
 
-/* Would this set what is to stay? */
+/* True if this would set the default action, where last_words has to stay. */
 static bool resets(int signal, sighandler_t handler)
 {
 	return prepared && handler == SIG_DFL && is_deadly(signal);

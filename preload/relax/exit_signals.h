@@ -2,10 +2,9 @@
 /*
  * exit_signals.h - settles when a signal is about to end the process (relax.h).
  *
- * Signals whose default action is to end it get a handler, unless the program has given
- * them another meaning, when something is relaxed for the first time.  It settles, and lets the
- * default action follow.  The program goes on believing in
- * SIG_DFL: relax_sigaction and relax_signal.
+ * When something is relaxed for the first time, each signal whose default action ends the process
+ * gets a handler, unless the program has given it another meaning.  The handler settles, and lets
+ * the default action follow.  relax_sigaction and relax_signal go on telling the program SIG_DFL.
  */
 #ifndef COSY_PRELOAD_EXIT_SIGNALS_H
 #define COSY_PRELOAD_EXIT_SIGNALS_H

@@ -23,13 +23,13 @@
 /* Blocks that are shared begin and end at multiples of this. */
 #define BLOCK 4096
 
-/* So much is shared by one call. */
+/* Bytes that one call shares at most. */
 #define MAX_PENDING (8 << 20)
 
-/* A source is mapped, to be compared with. */
+/* Bytes of the largest source, all of which is mapped, to be compared with. */
 #define MAX_SIZE (1ULL << 32)
 
-/* After so many attempts in a row that came to nothing there are no more. */
+/* Failed attempts in a row, after which no more are made. */
 #define MAX_FAILURES 32
 
 struct reflink_read reflink_read = {.fd = -1};
@@ -38,8 +38,8 @@ struct reflink_read reflink_read = {.fd = -1};
 static struct {
 	int from; /* -1: none */
 	const char *map;
-	uint64_t size;	/* of the source; fixed, as its bytes are, while there is a lease */
-	uint64_t start; /* what is pending, in the source */
+	uint64_t size;	/* of the source; the lease keeps it, and the bytes, from changing */
+	uint64_t start; /* offset, in the source, of what is pending */
 	uint64_t pending;
 } reflink = {.from = -1};
 
@@ -65,7 +65,7 @@ void reflink_end(void)
 	reflink.from = -1;
 }
 
-/* Two files of one file system that can share blocks. */
+/* True for two files of one file system that can share blocks; fills *from_st. */
 static bool shareable(int from, int to, struct stat *from_st)
 {
 	struct stat to_st;
@@ -80,7 +80,7 @@ static bool shareable(int from, int to, struct stat *from_st)
 	       ((uint32_t)fs.f_type == 0x9123683e /* btrfs */ || fs.f_type == 0x58465342 /* xfs */);
 }
 
-/* The source gets a lease; the destination has one. */
+/* Begins to share: takes a lease on the source, and on the destination unless that has one. */
 static bool begin(int from, int to)
 {
 	struct stat st;
@@ -89,7 +89,7 @@ static bool begin(int from, int to)
 
 	if (!relaxed_allows(to, RELAX_COPY) || !shareable(from, to, &st))
 		return false;
-	/* Its lease is ours now, and no window may give it back. */
+	/* Take the file from windows, which would return its lease. */
 	file_unspecialise_fd(from, GUARD_OWN_CALLS, UNTIL_CLOSED);
 	if (!coalesce_has(to) && !coalesce_begin(to, RELAX_COPY))
 		return false;
@@ -98,7 +98,7 @@ static bool begin(int from, int to)
 	reflink_end();
 	if (relax_lease_take(from, F_RDLCK)) {
 		map = -1;
-		/* From here on the size is fixed. */
+		/* Ask for the size again: with the lease it cannot change any more. */
 		if (!cosy_syscall3(SYS_fstat, from, (unsigned long)&st, 0) && st.st_size > 0 &&
 		    (uint64_t)st.st_size <= MAX_SIZE)
 			map = cosy_syscall6(SYS_mmap, 0, st.st_size, PROT_READ, MAP_SHARED, from,
@@ -147,7 +147,7 @@ bool reflink_write(int fd, const void *buf, size_t len)
 	if (NEXT(memcmp)(buf, reflink.map + offset, len))
 		return false;
 	signals = relaxed_block_signals();
-	/* A handler may have settled, or ended it all. */
+	/* Look again: a handler may have settled, or ended coalescing. */
 	if (coalesce_word == word && coalesce_has(fd) && reflink_from(from)) {
 		if (!reflink.pending)
 			reflink.start = offset;
@@ -161,7 +161,7 @@ bool reflink_write(int fd, const void *buf, size_t len)
 	return done;
 }
 
-/* How much the kernel was willing to share. */
+/* Asks the kernel to share what is pending.  Returns the bytes that it has shared. */
 static uint64_t share(int to)
 {
 	bool at_end = reflink.start + reflink.pending == reflink.size;

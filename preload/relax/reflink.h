@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reflink.h - copy loops on file systems that share blocks between files (btrfs, xfs).
+ * reflink.h - serves copy loops on file systems that share blocks between files (btrfs, xfs).
  *
- * A program that writes from the same buffer what it has just read may have looked at
- * the bytes or not, so they are read all the same.  But if they still are what the source
- * has, which is compared, the write need not copy them: the destination is told to share
- * the source's blocks (FICLONERANGE), for many such writes at once.
+ * A program that writes a buffer that it has just read into may have looked at the bytes, so they
+ * are read all the same.  The write compares them with the source's.  If they are equal it need
+ * not copy them: the destination is told to share the source's blocks (FICLONERANGE), for many
+ * such writes at once.
  *
- * Until that is done nothing may change the source, so there is a read lease on it; the
- * destination is the file that is coalesced (coalesce.h), with REFLINK in its word, and has a write
- * lease.  Where blocks cannot be shared this gains nothing, and is not done.
+ * Until that is done nothing may change the source, so there is a read lease on it.  The
+ * destination is the file whose writes are coalesced (coalesce.h), with REFLINK in coalesce_word,
+ * and has a write lease.  Where blocks cannot be shared none of this is done.
  */
 #ifndef COSY_PRELOAD_REFLINK_H
 #define COSY_PRELOAD_REFLINK_H
@@ -19,10 +19,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Shorter reads are not worth a comparison. */
+/* Bytes of the shortest read that is worth a comparison. */
 #define MIN_REFLINK 16384
 
-/* The last long read: what a copy loop writes next. */
+/* The last long read, whose bytes a copy loop writes next. */
 struct reflink_read {
 	int fd;
 	const void *buf;
@@ -37,13 +37,13 @@ static inline void reflink_note(int fd, const void *buf, long len)
 		reflink_read = (struct reflink_read){fd, buf, len};
 }
 
-/* May a write of these bytes be one of a copy loop? */
+/* True if a write of these bytes may be one of a copy loop. */
 static inline bool reflink_may(int fd, const void *buf, size_t len)
 {
 	return buf == reflink_read.buf && len == reflink_read.len && fd != reflink_read.fd;
 }
 
-/* Such a write.  False: it is to be made in the ordinary way. */
+/* Makes such a write.  False: the caller makes it the ordinary way. */
 bool reflink_write(int fd, const void *buf, size_t len);
 
 /* Makes `to` share what is pending, or writes it; with signals blocked. */
@@ -52,10 +52,10 @@ void reflink_hand_over(int to);
 /* Gives up the source, with nothing pending; with signals blocked. */
 void reflink_end(void);
 
-/* Is `fd` the source? */
+/* True if `fd` is the source. */
 bool reflink_from(int fd);
 
-/* Has the source's lease been broken? */
+/* True if the source's lease has been broken. */
 bool reflink_broken(void);
 
 #pragma GCC visibility pop

@@ -24,17 +24,17 @@
 #include "relax/trunc.h"
 #include "syscall.h"
 
-/* Written only when an error comes too late to be told. */
+/* For each descriptor the errno of an error that came too late for the call that caused it. */
 static uint8_t late_errors[FILES];
 
 /*
- * The `changes` that a descriptor was compared at, shifted left; the lowest bit says whether its
- * file is another than a regular one.
+ * The value of `changes` when each descriptor was last compared, shifted left; the lowest bit is
+ * set if its file is not a regular one.
  */
 static uint32_t compared[FILES];
 static uint32_t changes = 1;
 
-static bool over; /* exit has settled everything; nobody would settle it again */
+static bool over; /* exit has settled everything, and nothing settles after it */
 
 uint64_t relaxed_block_signals(void)
 {
@@ -54,7 +54,7 @@ void relaxed_restore_signals(uint64_t signals)
 
 void relaxed_late_error(int fd, long error)
 {
-	/* The first counts. */
+	/* Keep the first. */
 	if ((unsigned int)fd < FILES && !late_errors[fd])
 		late_errors[fd] = -error;
 }
@@ -76,10 +76,10 @@ void relaxed_changed(void)
 	exit_signals_prepare();
 }
 
-/* The kinds that the command line names; a rule may add to them. */
+/* The kinds of relaxing that the command line names; a rule may add to them. */
 static unsigned int asked;
 
-/* The kinds that may be relaxed here and now, for some file. */
+/* Returns the kinds of relaxing that are possible now, for some file. */
 static unsigned int relaxed_now(void)
 {
 	static bool looked, by_rule;
@@ -111,7 +111,7 @@ bool relaxed_allows(int fd, unsigned int what)
 	return !policy.off && (policy.relax & what);
 }
 
-/* Asks only when it is another file system than the last time. */
+/* Asks the kernel only for another file system than the last time. */
 bool relaxed_local(int fd, dev_t dev)
 {
 	static dev_t last;
@@ -133,7 +133,7 @@ bool relaxed_local(int fd, dev_t dev)
 
 int relax_before_open(int flags)
 {
-	/* A lease of this process's own would refuse it. */
+	/* With a lease of this process's own the open would fail. */
 	if (flags & O_NONBLOCK)
 		coalesce_end();
 	coalesce_flush();
@@ -141,12 +141,14 @@ int relax_before_open(int flags)
 		return flags;
 	if ((flags & O_ACCMODE) != O_RDONLY && !(flags & NO_TAIL) && (relaxed_now() & RELAX_TRUNC))
 		return flags & ~(O_TRUNC | O_APPEND);
-	/* A cut that comes later would lengthen again what the kernel truncates now. */
+	/*
+	 * Cut now: the kernel is about to truncate, and a later cut would lengthen the file again.
+	 */
 	trunc_cut_all();
 	return flags;
 }
 
-/* Truncates the file, which the open has not done. */
+/* Truncates the file, since the open has not. */
 static int truncate_now(int fd)
 {
 	long ret = cosy_syscall3(SYS_ftruncate, fd, 0, 0);
@@ -168,7 +170,7 @@ static int open_truncated(int fd, bool appends)
 			trunc_append(fd);
 		return fd;
 	}
-	/* If that changes the size, it was larger before, and a cut does no less. */
+	/* If this changes st_size, the file was larger, so a later cut of ours does no less. */
 	if (!ret)
 		trunc_cut_same(&st);
 	if (!ret && trunc_fits(fd, &st) && relaxed_allows(fd, RELAX_TRUNC) &&
@@ -220,7 +222,10 @@ void relax_seek(int fd, int64_t offset, int whence)
 	}
 	if (coalesce_has(fd))
 		coalesce_flush();
-	/* To where it is: squid goes to the beginning once more before it writes. */
+	/*
+	 * Let a seek to the current position pass: squid makes one to the beginning before it
+	 * writes.
+	 */
 	if ((whence == SEEK_CUR && !offset) ||
 	    (whence == SEEK_SET && cosy_syscall3(SYS_lseek, fd, 0, SEEK_CUR) == offset))
 		return;
@@ -237,7 +242,10 @@ void relax_fcntl(int fd, int command, long argument)
 	case F_DUPFD_CLOEXEC:
 		break;
 	case F_GETFL:
-		/* A lease shows as O_ASYNC, through a duplicate as well; O_APPEND may be missing. */
+		/*
+		 * Settle: a lease shows as O_ASYNC, also through a duplicate, and O_APPEND may be
+		 * missing.
+		 */
 		trunc_cut(fd);
 		coalesce_end();
 		break;
@@ -261,7 +269,7 @@ void relax_settle(void)
 {
 	coalesce_flush();
 	trunc_cut_all();
-	/* Descriptors may be closed without this library's knowing now, and name something else. */
+	/* The call may close descriptors without this library's notice, and reuse their numbers. */
 	changes++;
 }
 
@@ -304,7 +312,7 @@ int relax_closing(int fd)
 {
 	if ((unsigned int)fd >= FILES || share_in_vfork_child())
 		return 0;
-	/* Closing drops locks, and ends pipes. */
+	/* Others can see a close: it drops locks, and ends pipes. */
 	coalesce_flush();
 	trunc_close(fd);
 	relax_forget(fd);
@@ -324,7 +332,7 @@ void relax_lease_broken(void)
 	coalesce_lease_broken();
 }
 
-/* Later destructors write by ordinary calls. */
+/* Settles everything; destructors that run later write by ordinary calls. */
 void library_end(void)
 {
 	if (share_in_vfork_child())

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relax.h - where `cosy run --relax` comes in.  It gives up what other processes may
- * observe; whatever the process itself can observe stays as it is.  So what the kernel
- * has not been told yet is *settled* before any call that could show it: by the hooks
- * here, by the stubs of relax_calls.def, and in signal handlers of the program as
- * everywhere else.
+ * relax.h - hooks of `cosy run --relax`, which gives up what other processes may observe;
+ * whatever the process itself can observe stays as it is.  So what the kernel has not been
+ * told yet is *settled* before any call that could show it, by the hooks here and by the
+ * stubs of relax_calls.def; also before calls in the program's signal handlers.
  *
- * There are two kinds: old ends of files that were not truncated (trunc.h) and coalesced
- * bytes (coalesce.h).  Neither exists in a process with a second thread, so only signal
- * handlers can come between.
+ * Two kinds of things are pending: old ends of files that were not truncated (trunc.h) and
+ * coalesced writes (coalesce.h).  Neither exists in a process with a second thread, so only
+ * signal handlers can come in between.
  *
- * These are in libcosy-relax.so alone, which `cosy run` preloads in place of
- * libcosy-read.so when anything is relaxed; the hooks are empty in the latter.
+ * All this is only in libcosy-relax.so, which `cosy run` preloads in place of
+ * libcosy-read.so when anything is relaxed; in libcosy-read.so the hooks are empty.
  */
 #ifndef COSY_PRELOAD_RELAX_H
 #define COSY_PRELOAD_RELAX_H
@@ -34,27 +33,28 @@
 #ifdef COSY_RELAX
 #define RELAXES true
 
-/* A signal mask without RELAX_SIGNAL, once there is a handler for it. */
+/* Returns a signal mask without RELAX_SIGNAL, once that has a handler. */
 uint64_t relax_signals(uint64_t signals);
 
-/* Before an open with `flags`: the flags to open with. */
+/* Prepares an open with `flags`.  Returns the flags to open with. */
 int relax_before_open(int flags);
 
 /*
- * After it.  `asked` are the program's flags, `used` those of relax_before_open.  The
- * descriptor for the program, or -1 and errno.
+ * Completes the open.  `asked` are the program's flags, `used` those of relax_before_open.
+ * Returns the descriptor for the program, or -1 and errno.
  */
 int relax_after_open(int fd, int asked, int used);
 
-/* An ordinary read has put `len` bytes into `buf`. */
+/* Notes that an ordinary read has put `len` bytes into `buf`. */
 static inline void relax_read(int fd, const void *buf, long len)
 {
 	reflink_note(fd, buf, len);
 }
 
 /*
- * Before a call that reads, changes or shows the file of `fd` past write(2): what is
- * pending for that file is settled, and what others wait for if it is no regular file.
+ * Settles what is pending for the file of `fd`, before a call other than write(2) that reads,
+ * changes or shows it.  If it is no regular file, hands over what is coalesced, since others may
+ * learn something by the call.
  */
 void relax_touch_slow(int fd);
 
@@ -64,45 +64,45 @@ static inline void relax_touch(int fd)
 		relax_touch_slow(fd);
 }
 
-/* The same before lseek and fcntl, some of which show nothing. */
+/* Do the same before lseek and fcntl, unless that shows nothing. */
 void relax_seek(int fd, int64_t offset, int whence);
 void relax_fcntl(int fd, int command, long argument);
 
-/* Before a call that others could learn something by. */
+/* Hands over what is coalesced, before a call by which others could learn something. */
 void relax_tell(void);
 
-/* Before a call that names files, or shows several. */
+/* Settles everything, before a call that names files, or shows several. */
 void relax_settle(void);
 
-/* Before a call that may wait long and that a lease's signal would cut short. */
+/* Returns leases, before a call that may wait long and that a lease's signal would cut short. */
 void relax_sleep(void);
 
-/* Before a process is made (UNTIL_CLOSED: it shares the open files) or another program run. */
+/* To be called before a process is made (UNTIL_CLOSED: it shares the open files), or an exec. */
 void relax_share(enum how_long how_long);
 
 /*
- * `copy` is a duplicate of `fd` now.  Whichever of the two is coalesced, a call on the other settles
- * that; an old end is cut now, since either would move its position.
+ * Notes that `copy` is a duplicate of `fd` now.  Cuts an old end, since writes to either would move
+ * its position.  If writes to one of the two are coalesced, a call on the other settles them.
  */
 void relax_duplicated(int fd, int copy);
 
-/* `fd` is not to be relaxed any more: closed, handed to stdio or to another process. */
+/* Ends relaxing for `fd`, which is closed, or handed to stdio or to another process. */
 void relax_forget(int fd);
 
 /*
- * Around close(fd): the first returns an errno that the second is to report, or 0.
+ * Surround close(fd).  The first returns an errno that the second is to report, or 0.
  */
 int relax_closing(int fd);
 int relax_closed(int ret, int error);
 
-/* The lease's signal has come. */
+/* Called by the lease's signal. */
 void relax_lease_broken(void);
 
-/* sigaction(2) and signal(2), for signals that this library has no use for itself. */
+/* Make sigaction(2) and signal(2), for signals that this library does not use itself. */
 int relax_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
 sighandler_t relax_signal(int number, sighandler_t handler);
 
-/* Before the process ends, or a thread begins. */
+/* Settles everything and returns leases, before the process ends or a thread begins. */
 void relax_end(void);
 
 /* Called by the dynamic linker when the program has ended, as DT_FINI. */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * relax_calls.c - the functions of relax_calls.def, and those that need more than that.
+ * relax_calls.c - makes the stubs of relax_calls.def, and wraps the calls that need more than one.
  *
- * Each function of the table is a stub without a frame: unless there is something to
- * settle it jumps to the C library's, with the arguments, of whatever number and
- * type, where they were.
+ * A stub has no frame.  Unless there is something to settle it jumps to the C library's function,
+ * and leaves the arguments, whatever their number and types, where they are.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +32,7 @@ struct call {
 #include "relax/relax_calls.def"
 #undef CALL
 
-/* Settles what the call asks for; the function to go on with. */
+/* Settles what the call's class asks for.  Returns the function to jump to. */
 __attribute__((used, visibility("hidden"))) void *relax_prepare(struct call *call, int first)
 {
 	int error = errno;
@@ -58,7 +57,9 @@ __attribute__((used, visibility("hidden"))) void *relax_prepare(struct call *cal
 	next = call->next;
 	if (!next)
 		next = next_find(call->name);
-	/* Leases are returned even where nothing is pending: that always comes this way. */
+	/*
+	 * END returns leases even if nothing is pending: leave NULL, so that its stub comes here.
+	 */
 	if (call->class != END)
 		call->next = next;
 	errno = error;
@@ -66,8 +67,8 @@ __attribute__((used, visibility("hidden"))) void *relax_prepare(struct call *cal
 }
 
 /*
- * In: the call in r11, and the arguments of a function with any number of them: six
- * registers, rax (how many vector registers, if it is variadic), and those.
+ * Saves all argument registers around relax_prepare: six, rax (which counts the vector registers
+ * for a variadic function), and eight vector registers.  In: the struct call in r11.
  */
 __asm__(".text\n"
 	".type relax_call_slow, @function\n"
@@ -155,7 +156,7 @@ int creat64(const char *path, mode_t mode)
 
 int creat(const char *path, mode_t mode) __attribute__((alias("creat64")));
 
-/* A late error is told here at the latest, if the program asks. */
+/* Makes `call`, and reports a late error if there is one. */
 #define SYNCED(fd, call)                                                                           \
 	({                                                                                         \
 		int error_, ret_;                                                                  \

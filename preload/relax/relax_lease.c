@@ -42,7 +42,7 @@ bool relax_lease_take(int fd, int kind)
 {
 	if (!arm())
 		return false;
-	/* First the signal: a lease that is broken with none set sends SIGIO, which kills. */
+	/* Set the signal first: a lease that is broken before sends SIGIO, which kills. */
 	cosy_syscall3(SYS_fcntl, fd, F_SETSIG, RELAX_SIGNAL);
 	if (!cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, kind))
 		return true;
@@ -54,7 +54,9 @@ void relax_lease_return(int fd)
 {
 	const struct file *file = file_of(fd);
 
-	/* Closed where nobody looks, the number may be a window's now, and the lease that file's. */
+	/*
+	 * fd may have been closed unseen and reused for a specialised file, whose lease must stay.
+	 */
 	if (file && file->leased)
 		return;
 	cosy_syscall3(SYS_fcntl, fd, F_SETLEASE, F_UNLCK);

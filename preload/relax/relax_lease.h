@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relax_lease.h - the leases of this process's own that coalesced writes need, and their signal.
+ * relax_lease.h - takes and returns the leases that coalesced writes need, and handles their signal.
  *
- * Who breaks such a lease has to be kept waiting until what is pending has been written, which only
- * this process can do.  So it has the lease itself, and is told by a signal, in a process with one
- * thread only.  (Windows need none of that: lease.h.)
+ * A process that breaks such a lease has to wait until what is pending has been written, which only
+ * this process can do.  So this process has the lease itself, not the daemon or a thread, and a
+ * signal tells it; it has one thread only.  (Windows need none of that: lease.h.)
  */
 #ifndef COSY_PRELOAD_RELAX_LEASE_H
 #define COSY_PRELOAD_RELAX_LEASE_H
@@ -18,8 +18,8 @@
 #define RELAX_SIGNAL 62
 
 /*
- * F_WRLCK, which is granted when nobody else has the file open at all, or F_RDLCK.  With signals
- * blocked.  Their signal calls relax_lease_broken.
+ * Take and return a lease of `kind`: F_RDLCK, or F_WRLCK, which is granted when nobody else has the
+ * file open at all.  Signals are blocked.  The lease's signal calls relax_lease_broken.
  */
 bool relax_lease_take(int fd, int kind);
 void relax_lease_return(int fd);
@@ -27,7 +27,7 @@ void relax_lease_return(int fd);
 bool relax_lease_armed(void);
 bool relax_lease_forbidden(void);
 
-/* The program wants RELAX_SIGNAL for itself: no such leases any more. */
+/* Ends such leases for good, since the program wants RELAX_SIGNAL for itself. */
 void relax_lease_forbid(void);
 
 #pragma GCC visibility pop

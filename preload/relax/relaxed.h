@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* relaxed.h - what trunc.c and coalesce.c share; see relax.h for the whole. */
+/* relaxed.h - functions that trunc.c, coalesce.c and reflink.c share; relax.h tells the whole. */
 #ifndef COSY_PRELOAD_RELAXED_H
 #define COSY_PRELOAD_RELAXED_H
 
@@ -9,26 +9,26 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Every signal; the mask as it was. */
+/* Blocks every signal.  Returns the mask as it was. */
 uint64_t relaxed_block_signals(void);
 void relaxed_restore_signals(uint64_t signals);
 
 /*
- * Keeps the kernel's answer, a negative errno, to something that `fd`'s user believes done.
+ * Keeps the error, a negative errno, of something that the program believes done on `fd`.
  * The next write, fsync or close of `fd` reports it.
  */
 void relaxed_late_error(int fd, long error);
 
-/* Takes it: an errno, or 0. */
+/* Returns that error as an errno, or 0, and forgets it. */
 int relaxed_take_error(int fd);
 
-/* Something is relaxed that descriptors have not been compared with. */
+/* Notes that a file is newly relaxed, with which other descriptors have not been compared. */
 void relaxed_changed(void);
 
-/* Is `what`, of policy.h, asked for and possible now, for this open file? */
+/* True if `what`, of policy.h, is asked for and possible now, for this open file. */
 bool relaxed_allows(int fd, unsigned int what);
 
-/* Is the open file, which is on device `dev`, one of a file system that is known well? */
+/* True if the open file, on device `dev`, is of a file system where leases mean something. */
 bool relaxed_local(int fd, dev_t dev);
 
 #pragma GCC visibility pop

@@ -13,13 +13,13 @@
 
 #define MAX_TRUNCS 32
 
-/* Largest file, in bytes: the longer it takes to write, the longer others see its old end. */
+/* Bytes of the largest such file: the longer writing takes, the longer others see the old end. */
 #define MAX_SIZE (16 << 20)
 
 enum { FREE = 0, CLAIMED = -1 };
 
 static struct trunc {
-	int owner;    /* its descriptor + 1, or one of the above */
+	int owner;    /* its descriptor + 1, FREE or CLAIMED */
 	bool appends; /* the program's flags have O_APPEND, the open file's not yet */
 	off_t old_size;
 	dev_t dev;
@@ -32,7 +32,7 @@ static uint8_t slot_of[FILES]; /* + 1 */
 
 bool trunc_fits(int fd, const struct stat *st)
 {
-	/* Without a name it may be a memfd, which may be sealed against what comes later. */
+	/* A file without a name may be a memfd, which may be sealed against a later cut. */
 	return (unsigned int)fd < FILES && st->st_nlink && st->st_size <= MAX_SIZE &&
 	       truncs < MAX_TRUNCS && relaxed_local(fd, st->st_dev);
 }
@@ -66,8 +66,8 @@ bool trunc_of(int fd)
 }
 
 /*
- * A file that nothing was written to is cut even if it is empty, as O_TRUNC would have:
- * for its times and its set-user-ID bit.
+ * Cuts the file at the kernel's position.  If nothing was written it is truncated even if it is
+ * empty, since O_TRUNC would have changed its times and its set-user-ID bit.
  */
 static long slot_cut(const struct trunc *slot, int fd)
 {
@@ -93,7 +93,7 @@ static void trunc_end(int fd, bool closing)
 
 	if (!trunc_of(fd))
 		return;
-	/* A handler must find it either whole or cut: it may write after it. */
+	/* A handler must find the old end either whole or cut, since it may write after it. */
 	signals = relaxed_block_signals();
 	if (slot_of[fd]) {
 		struct trunc *slot = &slots[slot_of[fd] - 1];

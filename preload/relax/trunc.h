@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trunc.h - files opened with O_TRUNC that were not truncated yet ("Poking holes" §4.2:
- * most of what squid's open, write and close cost is that blocks are freed and
- * allocated again).  They are written in place; what is left of the old file after
- * the last byte written, its *old end*, is cut off when the descriptor is closed, or before
- * anything else but a write to it.
+ * trunc.h - delays the truncation of files opened with O_TRUNC ("Poking holes" §4.2: most
+ * of what squid's open, write and close cost is that blocks are freed and allocated again).
+ * Until then they are written in place.  The rest of the old file after the last byte
+ * written, its *old end*, is cut off when the descriptor is closed, or before any call but a
+ * write to it.
  *
  * Until then the file's true end is the kernel's position: only write(2) has moved it.
  */
@@ -17,32 +17,32 @@
 
 #pragma GCC visibility push(hidden)
 
-/* How many files are open so; the stubs look at it. */
+/* Counts the files that are open so; the stubs look at it. */
 extern uint32_t truncs;
 
-/* May a file of this kind be opened so? */
+/* True if a file of this kind may be opened so. */
 bool trunc_fits(int fd, const struct stat *st);
 
 /*
- * Notes that `fd`, just opened, was not truncated.  False: there are too many.  With `appends` it is
- * to have O_APPEND, but gets it only when the old end is cut: until then its position is its end all
- * the same.
+ * Notes that `fd`, just opened, was not truncated.  False: there are too many.  `appends`: the
+ * program asked for O_APPEND, which the file gets when the old end is cut; until then its position
+ * is its end anyway.
  */
 bool trunc_begin(int fd, const struct stat *st, bool appends);
 
-/* Gives it O_APPEND. */
+/* Gives `fd` O_APPEND. */
 void trunc_append(int fd);
 
 bool trunc_of(int fd);
 
-/* Cuts the old end of `fd`, if it has one; an error is kept: relaxed_late_error. */
+/* Cuts the old end of `fd`, if it has one; keeps an error for later: relaxed_late_error. */
 void trunc_cut(int fd);
 void trunc_cut_all(void);
 
-/* The same before close(fd). */
+/* Does the same before close(fd). */
 void trunc_close(int fd);
 
-/* Cuts the old end of this file, by whatever descriptors it was opened. */
+/* Cuts the old end of this file, whatever descriptors have it open. */
 void trunc_cut_same(const struct stat *st);
 
 #pragma GCC visibility pop
