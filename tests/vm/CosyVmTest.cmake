@@ -5,6 +5,7 @@
 #     [KERNELS <series>...]	default: COSY_KERNELS; one test for each, vm-<name>-<series>
 #     [PUT <path>...]		files for the guest's /t; generator expressions welcome
 #     [USER nobody] [CPU <model>] [SMP <n>] [MEM <MB>] [DISK <dir>] [DISK_TYPE ext4|btrfs]
+#     [DISK_BLOCK <bytes>]	of ext4, default 4096
 #     [LOAD <module>...]	of the kernel's own
 #     [MODULE <dir>...]	further ones, built and put into /t
 #     [ENV NAME=VALUE...]
@@ -19,7 +20,7 @@
 # fails, those that need it are not run.
 function(cosy_vm_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "ICOUNT;SLOW;NO_MODULE"
-    "NAME;USER;CPU;SMP;MEM;DISK;DISK_TYPE;TIMEOUT" "KERNELS;PUT;LOAD;MODULE;ENV;APPEND;LABELS;COMMAND")
+    "NAME;USER;CPU;SMP;MEM;DISK;DISK_TYPE;DISK_BLOCK;TIMEOUT" "KERNELS;PUT;LOAD;MODULE;ENV;APPEND;LABELS;COMMAND")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_COMMAND)
     message(FATAL_ERROR "cosy_vm_test: NAME or COMMAND missing, or unknown: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -36,7 +37,7 @@ function(cosy_vm_test)
   # What runs in the kernel is to be tested: not only what has earned it.
   list(PREPEND arg_ENV COSY_TIER=always)
   set(options --timeout ${arg_TIMEOUT} --smp ${arg_SMP})
-  foreach(name USER CPU MEM DISK DISK_TYPE)
+  foreach(name USER CPU MEM DISK DISK_TYPE DISK_BLOCK)
     if(arg_${name})
       string(TOLOWER ${name} option)
       string(REPLACE _ - option ${option})

@@ -124,7 +124,7 @@ class Contents(Machine):
     def test_disk_is_a_writable_copy(self) -> None:
         self.write("disk/sub/file", "kept\n")
         script = "cat /mnt/sub/file; echo new >/mnt/sub/file; cat /mnt/sub/file; grep -c ' /mnt ext4 ' /proc/mounts"
-        done = vm("--disk", self.folder / "disk", "--", "sh", "-c", script)
+        done = vm("--disk", self.folder / "disk", "--disk-block", "2048", "--", "sh", "-c", script)
         self.assertEqual(done.stdout, "kept\nnew\n1\n", done.stderr)
         self.assertEqual((self.folder / "disk/sub/file").read_text(), "kept\n")
 

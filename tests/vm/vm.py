@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--mem", type=int, default=512, metavar="MB", help="besides what is put in")
         sub.add_argument("--disk", type=Path, metavar="DIR", help="a copy of it becomes the file system /mnt")
         sub.add_argument("--disk-type", default="ext4", choices=disk.TYPES)
+        sub.add_argument("--disk-block", type=int, default=4096, choices=(1024, 2048, 4096), help="bytes; of ext4")
         sub.add_argument("--load", action="append", default=[], metavar="MODULE", help="a module of the kernel's own")
         sub.add_argument("--append", action="append", default=[], metavar="STR", help="kernel parameters")
         sub.add_argument(
@@ -89,7 +90,9 @@ def _run(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="cosy-vm-") as name:
         scratch = Path(name)
         further = [module.build_other(kernel, folder.resolve(), scratch) for folder in options.module]
-        image = disk.make(options.disk, scratch / "disk", options.disk_type) if options.disk else None
+        image = (
+            disk.make(options.disk, scratch / "disk", options.disk_type, options.disk_block) if options.disk else None
+        )
         guest_.write(
             guest_.Guest(
                 kernel=kernel,
