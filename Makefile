@@ -5,6 +5,7 @@ PRESET ?= release
 BUILD = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 JOBS ?= $(shell nproc)
 KERNEL ?= 6.12
+SANITIZER ?= kasan
 FUZZ_SECONDS ?= 3600
 FUZZ_SEED ?= $(shell date +%s)
 SAME_SECONDS ?= 600
@@ -19,7 +20,7 @@ TESTS ?=
 RELEASE ?= trixie
 
 .PHONY: all bench bench-preload demo demo-on test test-on check naming vm vm-container fuzz fuzz-preload stale-preload programs-preload \
-	bench-read fuzz-read stale-read programs-read same move-long mutants format tables install clean setup configure
+	bench-read fuzz-read stale-read programs-read same move-long mutants vm-debug format tables install clean setup configure
 
 all: configure
 	@cmake --build --preset $(PRESET)
@@ -96,6 +97,13 @@ same: all
 move-long: all
 	@python3 tests/vm/vm.py run --kernel $(KERNEL) --smp 2 --timeout 86400 --append=slub_debug=FZPU \
 		--put $(BUILD)/tests/vm/guest/guest/move_random -- /t/move_random $(MOVE_STEPS) $(MOVE_SEED)
+
+# All guest programs in a kernel that watches over itself; SANITIZER: kasan (with lockdep, UBSAN and more) or
+# kcsan.  Then bugs that are planted and have to be reported.  An hour, the kernel's build not counted.
+vm-debug: all
+	@tools/setup/setup.sh packages-debug.txt
+	@tests/vm/debug/suite.py --build $(BUILD) --sanitizer $(SANITIZER)
+	@tests/vm/debug/suite.py --build $(BUILD) --sanitizer $(SANITIZER) --planted
 
 # Which test notices when a guard of the module is broken; about an hour.
 mutants: all

@@ -74,6 +74,13 @@ class KernelLog(unittest.TestCase):
         self.assertEqual(klog.bad_lines(log), [])
         self.assertEqual(klog.bad_lines(log + "BUG: x\n"), ["BUG: x"])
 
+    def test_only_our_data_races_are_harm(self) -> None:
+        rule = "[    3.0] " + "=" * 66
+        for where, harm in (("write_it+0x1/0x2 [cosy]", 1), ("fs_write+0x1/0x2", 0)):
+            report = f"{rule}\n[    3.0] BUG: KCSAN: data-race in a / b\n\n[    3.0]  {where}\n{rule}\n"
+            with self.subTest(where):
+                self.assertEqual(len(klog.bad_lines(report + report)), 2 * harm)
+
     def test_excerpt_starts_before_the_first_bad_line(self) -> None:
         log = "\n".join([*map(str, range(100)), "WARNING: here", "after"])
         self.assertEqual(klog.excerpt(log).splitlines(), ["95", "96", "97", "98", "99", "WARNING: here", "after"])
