@@ -111,9 +111,11 @@ def _target_row(target: Target, insn: Results) -> list[str]:
     verdicts = []
     if target.cosy is not None and cosy is not None:
         verdicts.append("COSY reached" if round(cosy) >= target.cosy else "**COSY missed**")
-    best = max((value for value in (fast, named) if value is not None), default=None)
+    best = fast if target.named is not None else max((v for v in (fast, named) if v is not None), default=None)
     if target.fast is not None and best is not None:
         verdicts.append("COSY-FAST reached" if round(best) >= target.fast else "**COSY-FAST missed**")
+    if target.named is not None and named is not None:
+        verdicts.append("by name reached" if round(named) >= target.named else "**by name missed**")
     peer = part.value(target.below)
     if peer is not None and part.fast() is not None:
         less = part.fast() < peer
@@ -123,7 +125,7 @@ def _target_row(target: Target, insn: Results) -> list[str]:
         target.label,
         _percent(target.cosy),
         _percent(cosy),
-        _percent(target.fast),
+        _percent(target.fast) + (f" (by name {_percent(target.named)})" if target.named is not None else ""),
         shown,
         target.paper,
         ", ".join(verdicts) or "not measured",
