@@ -56,7 +56,9 @@ static __always_inline bool cached_write_allowed(const struct cosy_writing *writ
 	if (likely(owner == OWNER_TMPFS)) {
 		if (READ_ONCE(SHMEM_I(inode)->seals) & SEALED)
 			return false;
-	} else if (IS_IMMUTABLE(inode) || sb_rdonly(inode->i_sb)) {
+	} else if (!cosy_ext4_delays(inode->i_mapping) || IS_IMMUTABLE(inode) ||
+		   sb_rdonly(inode->i_sb)) {
+		/* Data that the journal is to have from now on: the flag changes under the lock. */
 		return false;
 	}
 	return !(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC)) &&
