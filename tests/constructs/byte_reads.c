@@ -39,7 +39,7 @@ static int inside(int fd)
 	return sum;
 }
 
-/* One that is not all: the same byte is written, too. */
+/* Copies a byte in a region that writes it, too, so the read is not all that it does. */
 static int copied(int from, int to)
 {
 	unsigned char c;

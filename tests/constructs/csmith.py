@@ -24,7 +24,7 @@ HEADERS = ("/usr/include/csmith", "/usr/include/csmith-2.3.0")
 
 
 def program(csmith: str, seed: int, work: Path) -> str:
-    """A program whose first function is a region.  csmith leaves a file where it runs."""
+    """Returns a program whose first function is a region.  Runs csmith in `work`, where it leaves a file."""
     options = ["--seed", str(seed), "--max-funcs", "8"]
     text = subprocess.run([csmith, *options], capture_output=True, text=True, check=True, cwd=work).stdout
     call = re.search(r"crc32_gentab\(\);\n( *func_\d+\(\);\n)", text)
@@ -35,12 +35,12 @@ def program(csmith: str, seed: int, work: Path) -> str:
 
 
 def limited(seconds: int) -> list[str]:
-    """The beginning of a command that may take no more processor time than that."""
+    """Returns the beginning of a command that may take no more processor time than that."""
     return ["prlimit", "--core=0", f"--cpu={seconds}:{seconds + 1}"]
 
 
 def output(path: Path, mode: str) -> str | None:
-    """The program's output, or None when it takes too long."""
+    """Returns the program's output, or None if it takes too long."""
     command = [*limited(RUN_LIMIT), str(path)]
     done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, COSY_MODE=mode))
     if done.returncode == -signal.SIGXCPU:

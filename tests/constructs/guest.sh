@@ -16,7 +16,7 @@ check() {
 		diff "$2.out" /tmp/out
 		return 1
 	fi
-	# Every region must have run in the kernel, unless it stays native.  One that
+	# Every region must have run in the kernel, unless it stays native.  A region that
 	# a handler leaves by longjmp has made its calls there, but ends no run.
 	if [ "$1" = always ] && [ "$(cat "$2.kind")" = compiled ] &&
 		! grep -q ' \(runs=[1-9]\|runs=0 kernel_calls=[1-9]\).* native=0 ' /tmp/stats; then
@@ -34,7 +34,7 @@ for kind in "$dir"/*.kind; do
 		fi
 	done
 done
-# The middle of loops that are alive in the kernel.
+# Enter the kernel in the middle of loops.
 COSY_TIER=2 COSY_STATS=1 "$dir/switch_in_loops" 2>&1 >/dev/null | grep -q ' runs=[1-9]' || failed=$((failed + 1))
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -20,7 +20,7 @@ static int odd(unsigned n)
 	return n == 0 ? 0 : even(n - 1);
 }
 
-/* Locals whose address is taken, alive across the recursive calls. */
+/* Has locals whose address is taken, alive across the recursive calls. */
 static int permute(int *set, int n, int k, int *sum)
 {
 	int copy[6], count = 0;

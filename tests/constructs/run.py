@@ -3,7 +3,7 @@
 """Each construct several ways: plain clang, the native twin, the compound, and from one to the other in the middle.
 
 A construct is a C or C++ program beside this file that prints what it computed.
-Its head says what is expected of its regions:
+The comments at its head say what is expected of its regions:
 
     // expect: compiled             every region becomes a compound
     // expect: native: TEXT         a region stays native, for a reason with TEXT
@@ -11,9 +11,9 @@ Its head says what is expected of its regions:
     // flags: ...                   for the compiler
     // stdin: TEXT                  what the program reads
 
-Outputs and exit statuses of the three must be equal, and no compound may have
-been replaced by its twin.  With --put the compounds are built statically into a
-folder with what plain clang's print, for guest.sh in a virtual machine.
+Outputs and exit statuses of all must be equal, and no compound may have been replaced by its twin.
+With --put the compounds are built statically into a folder, with what plain clang's programs print,
+for guest.sh in a virtual machine.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Failed(Exception):
 
 
 def execute(command: list[str]) -> str:
-    """Runs a compiler; what it said."""
+    """Runs a compiler.  Returns what it said."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise Failed(f"{' '.join(command)}\n{done.stderr[:1500]}")
@@ -86,7 +86,7 @@ class Tools:
     link: list[str]  # for linking compounds
 
     def compile(self, construct: Construct, level: str, output: Path, cosy: bool, *more: str) -> str:
-        """Compiles one way; what the compiler said."""
+        """Compiles one way.  Returns what the compiler said."""
         cplusplus = construct.source.suffix == ".cpp"
         if cosy:
             command = [self.cosycc, *(["--driver-mode=g++"] if cplusplus else []), "-Rcosy"]
@@ -101,7 +101,7 @@ class Tools:
 
 
 def run(program: Path, construct: Construct, mode: str, tier: str = "always") -> tuple[str, str]:
-    """(output with exit status, what it said on stderr)."""
+    """Returns the output with the exit status, and what the program said on stderr."""
     # The constructs need not free what they allocate.
     env = dict(os.environ, COSY_MODE=mode, COSY_TIER=tier, COSY_STATS="1", ASAN_OPTIONS="detect_leaks=0")
     try:
@@ -148,7 +148,7 @@ def check_level(tools: Tools, construct: Construct, level: str) -> None:
 
 
 def put(tools: Tools, constructs: list[Construct], level: str, folder: Path, jobs: int) -> None:
-    """Static compounds and expected outputs for a virtual machine."""
+    """Makes static compounds and expected outputs for a virtual machine."""
     folder.mkdir(parents=True, exist_ok=True)
 
     def put_one(construct: Construct) -> None:

@@ -1,5 +1,5 @@
 // expect: compiled
-// Loops that are left for the compound in the middle (COSY_TIER=N): whatever is alive at their heads goes along.
+// Loops that are left for the compound in the middle (COSY_TIER=N); values that are alive at a loop's head go along.
 #define _GNU_SOURCE
 #include <cosy/cosy.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 static int wire[2];
 
-/* A pipe with so many bytes, which count up from 1. */
+/* Fills a pipe with so many bytes, which count up from 1. */
 static void NOINLINE fill(int count)
 {
 	char bytes[200];
@@ -23,7 +23,7 @@ static void NOINLINE fill(int count)
 	close(wire[1]);
 }
 
-/* Results that are known before the loop. */
+/* Uses results that are known before the loop. */
 static long NOINLINE known_before(int fd)
 {
 	long first = 0, sum = 0, again, early = 0;
@@ -41,7 +41,7 @@ static long NOINLINE known_before(int fd)
 	return first * 1000000 + sum * 10 + again + early;
 }
 
-/* One that each outer round sets, and an inner loop that ends the region. */
+/* Has a value that each outer round sets, and an inner loop that ends the region. */
 static long NOINLINE set_by_outer(int fd)
 {
 	unsigned char c = 0;
@@ -68,7 +68,7 @@ struct pair {
 	const char *text;
 };
 
-/* Pointers to locals of the region and of the function, changed in every round. */
+/* Has pointers to locals of the region and of the function, changed in every round. */
 static long NOINLINE pointers(int fd)
 {
 	struct pair outside = {1, {2, 3, 4}, "outside"};
@@ -94,7 +94,7 @@ static long NOINLINE pointers(int fd)
 	return ret + 7 * outside.high[0] + 11 * outside.high[1] + 13 * outside.high[2];
 }
 
-/* Memory that lives for a round. */
+/* Has memory that lives for one round. */
 static long NOINLINE per_round(int fd, int length)
 {
 	long ret = 0;
@@ -119,7 +119,7 @@ static long NOINLINE per_round(int fd, int length)
 	return ret;
 }
 
-/* Types that no register holds, and small ones. */
+/* Has values of types that no register holds, and small ones. */
 static long NOINLINE types(int fd)
 {
 	unsigned __int128 wide = 1;
@@ -142,7 +142,7 @@ static long NOINLINE types(int fd)
 	return (long)(wide >> 60) ^ (long)wide ^ small ^ medium ^ (long)(real * 4);
 }
 
-/* A cycle with two ways in is no loop; the buffer is the same in each round. */
+/* Has a cycle with two ways in, which is no loop; the buffer is the same in each round. */
 static long NOINLINE two_ways_in(int fd, int where)
 {
 	unsigned char kept[8] = {0};
@@ -177,7 +177,7 @@ static int NOINLINE inner(int fd, int count)
 	return sum;
 }
 
-/* A region in a loop of another one's, and one that comes back to itself. */
+/* Has a region in a loop of another one's, and one that comes back to itself. */
 static long NOINLINE nested(int fd, int deep)
 {
 	volatile long rounds = 0;
@@ -198,7 +198,7 @@ static long NOINLINE nested(int fd, int deep)
 	return ret + rounds;
 }
 
-/* Ways out of a loop, early and late. */
+/* Has ways out of a loop, early and late. */
 static long NOINLINE ways_out(int fd, int which)
 {
 	unsigned char c = 0;
@@ -230,7 +230,7 @@ done:
 	return sum;
 }
 
-/* The loop is in a function that the region calls; that one's buffer is its own. */
+/* Has the loop in a function that the region calls; that function has a buffer of its own. */
 static long NOINLINE called(int fd, long sum)
 {
 	unsigned char pair[2];

@@ -1,6 +1,6 @@
 // expect: compiled
-// Locals that go along into the compound in the middle of a loop (COSY_TIER=N), and pointers into them; and those
-// whose address somebody knows, which stay.
+// Locals that go along into the compound in the middle of a loop (COSY_TIER=N), and pointers into them; and locals
+// that stay, since their address is known elsewhere.
 #define _GNU_SOURCE
 #include <cosy/cosy.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 static int wire[2];
 static char *known;
 
-/* A pipe with that text. */
+/* Fills a pipe with that text. */
 static void NOINLINE fill(const char *text)
 {
 	if (pipe(wire) || write(wire[1], text, strlen(text)) != (ssize_t)strlen(text))
@@ -21,7 +21,7 @@ static void NOINLINE fill(const char *text)
 	close(wire[1]);
 }
 
-/* The function's, set before the region and looked at after it. */
+/* Has a local of the function's, set before the region and looked at after it. */
 static void NOINLINE read_after(int fd)
 {
 	char text[40] = "----------";
@@ -35,7 +35,7 @@ static void NOINLINE read_after(int fd)
 	printf("%s %d\n", text, length);
 }
 
-/* Pointers into it, one past its end, and none, that are alive at the head. */
+/* Has pointers into a local, one past its end, and none, that are alive at the head. */
 static void NOINLINE pointers(int fd)
 {
 	char text[8] = {0}, *next = text, *end = text + sizeof(text), *colon = NULL;
@@ -54,7 +54,7 @@ static void NOINLINE pointers(int fd)
 	printf("%ld %ld %.8s %ld\n", found, gaps, text, (long)(next - text));
 }
 
-/* Used by nobody outside the region: as if it were declared in it. */
+/* Has a local that is used only inside the region, as if it were declared there. */
 static long NOINLINE inside(int fd)
 {
 	char block[16], *at = block;
@@ -71,7 +71,7 @@ static long NOINLINE inside(int fd)
 	return sum;
 }
 
-/* The region is come to twice, and finds what it left there. */
+/* Enters the region twice: the second time finds what the first left in the local. */
 static long NOINLINE left_there(int fd)
 {
 	char block[16];
@@ -98,7 +98,7 @@ static void NOINLINE remember(char *at)
 	known = at;
 }
 
-/* Somebody knows where it is: it stays where it is. */
+/* Has a local whose address is known elsewhere, so that it stays where it is. */
 static long NOINLINE escaped(int fd)
 {
 	char text[16] = {0};
@@ -115,7 +115,7 @@ static long NOINLINE escaped(int fd)
 	return sum + known[2];
 }
 
-/* Two of them, by each other's pointers; and pieces of memory that name them. */
+/* Has two locals with pointers to each other, and pieces of memory that point to them. */
 static long NOINLINE mixed(int fd)
 {
 	char even[12] = {0}, odd[12] = {0}, *at = even;
@@ -134,7 +134,7 @@ static long NOINLINE mixed(int fd)
 	return sum;
 }
 
-/* A loop around the loop sets it anew each time. */
+/* Has a loop around the loop that sets the local anew each time. */
 static long NOINLINE around(int fd)
 {
 	long sum = 0;

@@ -38,7 +38,7 @@ static unsigned checksum(int fd)
 	return sum;
 }
 
-/* The file changes between the read and the look, by another descriptor. */
+/* Changes the file by another descriptor, between the read and the look. */
 static int changed_meanwhile(int fd, int other)
 {
 	char buf[PAGE];
@@ -54,7 +54,7 @@ static int changed_meanwhile(int fd, int other)
 	return sum;
 }
 
-/* It is truncated and written again before the bytes go on. */
+/* Truncates the file and writes it again, before the bytes go on. */
 static int truncated_meanwhile(int fd, int out)
 {
 	char buf[2 * PAGE];
@@ -69,7 +69,7 @@ static int truncated_meanwhile(int fd, int out)
 	return n;
 }
 
-/* Written back over itself, shifted: the source is the destination. */
+/* Writes the bytes back over the file itself, shifted: the source is the destination. */
 static int shifted(int fd)
 {
 	char buf[PAGE];
@@ -83,7 +83,7 @@ static int shifted(int fd)
 	return n;
 }
 
-/* Partial reads into one buffer, then a look across the seams. */
+/* Reads parts into one buffer, then looks across the seams. */
 static int in_parts(int fd, int out)
 {
 	char buf[3000];
@@ -103,7 +103,7 @@ static int in_parts(int fd, int out)
 	return sum;
 }
 
-/* Two views at a time, one stored into. */
+/* Has two views at a time, one of them stored into. */
 static int two_at_a_time(int a, int b, int out)
 {
 	char first[PAGE], second[PAGE];
@@ -120,7 +120,7 @@ static int two_at_a_time(int a, int b, int out)
 	return n;
 }
 
-/* Carried around a loop: what the read before left. */
+/* Carries the bytes that one round's read left into the next round. */
 static int carried(int fd, int out)
 {
 	char buf[PAGE];
@@ -142,7 +142,7 @@ static int carried(int fd, int out)
 	return lines + n;
 }
 
-/* Left early, looked at after the region. */
+/* Leaves early, and looks at the bytes after the region. */
 static int early(int fd)
 {
 	char buf[PAGE];
@@ -161,7 +161,7 @@ out:
 	return sum;
 }
 
-/* A call that only the kernel's own way can make takes the bytes. */
+/* Makes a call with the bytes that only the kernel's own way can make. */
 static int sent(int fd, int *ends)
 {
 	char buf[PAGE], back[PAGE];
@@ -177,7 +177,7 @@ static int sent(int fd, int *ends)
 	return n;
 }
 
-/* Failures and ends leave the buffer as it was. */
+/* Checks that failures and ends leave the buffer as it was. */
 static int nothing_read(int fd)
 {
 	char buf[PAGE];
@@ -193,7 +193,9 @@ static int nothing_read(int fd)
 	return n;
 }
 
-/* Buffers that end before the region does, on each way there is: what lies there next is their own. */
+/*
+ * Has buffers that end before the region does, on each way there is; the memory is then used anew.
+ */
 static int in_turns(int in, int out)
 {
 	int sum = 0;
@@ -221,7 +223,7 @@ static int in_turns(int in, int out)
 
 		memset(buf, 'a' + i, sizeof(buf));
 		pread(in, buf, i * 1000, i);
-		/* After a short read is what was there before. */
+		/* The bytes after a short read are those that were there before. */
 		write(out, buf, sizeof(buf));
 		getppid();
 	}

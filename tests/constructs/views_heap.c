@@ -15,7 +15,7 @@
 #define SIZE 20000
 
 #ifdef COSY_OFF
-/* Without the library: what its functions stand for. */
+/* Without the library, use the functions that its own stand for. */
 #define cosy_malloc malloc
 #undef cosy_free
 #define cosy_free			 free
@@ -82,7 +82,7 @@ struct record {
 	char *text;
 };
 
-/* Known to others: only by name is this a view, and every access goes there. */
+/* Has a buffer known elsewhere: a read is a view only by name, and every access goes there. */
 static long by_name(int fd, struct record *record, char *alias)
 {
 	long sum = 0;
@@ -117,7 +117,7 @@ static long by_choice(int fd, int out)
 	return sum;
 }
 
-/* The unnamed ways in and out of these calls. */
+/* Tries these calls' other ways in and out. */
 static long others(int fd, const char *path)
 {
 	static char buf[100];
