@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * fuzz_load.c - arbitrary bytes as a container: opening, validating, printing and
- * sandboxing never goes wrong, and what is accepted passes the oracle.
+ * fuzz_load.c - takes arbitrary bytes as a container: opening, validating, printing and sandboxing
+ * never go wrong, and an accepted program passes the oracle.
  */
 #include "generate.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
-/* Every other input gets a header that fits it, so that the parts after it are reached. */
+/* Gives every other input a header that fits it, so that the parts after it are reached. */
 static void repair(u8 *bytes, size_t size)
 {
 	struct cosy_compound *header = (void *)bytes;
@@ -38,7 +38,7 @@ static void print_all(const struct cosy_container *container)
 		if (slots < 1 || slots > 2 || at + slots > container->insn_cnt || !text[0] ||
 		    strlen(text) >= sizeof(text))
 			abort();
-		/* The promise of cosy_compound_open: a file name can be printed. */
+		/* Check the promise of cosy_compound_open: a file name can be printed. */
 		if (line && strlen(container->strings + line->file) >= container->str_size)
 			abort();
 		at += slots;
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	if (size < 1 || size > 4096)
 		return 0;
-	/* A copy of just this size, so that reading past it is seen. */
+	/* Take a copy of just this size, so that a read past it is seen. */
 	size--;
 	bytes = malloc(size ? size : 1);
 	if (!bytes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * fuzz_sandbox.c - any program that validates, once sandboxed, does what it did
- * before and nothing that it must not, however often it leaves and resumes.
+ * fuzz_sandbox.c - checks that any program that validates does, once sandboxed, what it did before
+ * and nothing that it must not, however often it leaves and resumes.
  */
 #include "generate.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* generate.c - bytes to programs. */
+/* generate.c - makes programs of bytes. */
 #include "generate.h"
 
 enum { MAX_FUNCTIONS = 4, MAX_BODY = 80, MAX_JUMPS = GENERATE_MAX };
@@ -102,7 +102,7 @@ static s32 any_number(struct generator *g)
 	return source_word(g->source);
 }
 
-/* Mostly near, sometimes as far as an offset goes. */
+/* Returns an offset: mostly near, sometimes as far as one goes. */
 static s32 any_offset(struct generator *g)
 {
 	u8 choice = source_byte(g->source);
@@ -112,7 +112,7 @@ static s32 any_offset(struct generator *g)
 	return (s16)(source_byte(g->source) | source_byte(g->source) << 8);
 }
 
-/* An address in or at the edge of an area, or anything. */
+/* Adds an address in or at the edge of an area, or any number. */
 static void add_pointer(struct generator *g, u8 dst)
 {
 	u8 choice = source_byte(g->source);
@@ -183,7 +183,7 @@ static void add_arithmetic(struct generator *g)
 	add(g, class | op | source, dst, src, off, imm);
 }
 
-/* r6 and r7 are meant to be pointers; now and then any register is taken for one. */
+/* Returns a base: r6 or r7, which are meant to be pointers, now and then any register. */
 static u8 any_base(struct generator *g)
 {
 	u8 choice = source_byte(g->source);
@@ -246,7 +246,7 @@ static void add_access(struct generator *g, u8 base, s32 off)
 		add(g, BPF_ST | BPF_MEM | size, base, 0, off, any_number(g));
 }
 
-/* Accesses of one place, as of a loop that was unrolled: the base moves, some are jumped over. */
+/* Adds accesses of one place, as of an unrolled loop: the base moves, jumps go over some. */
 static void add_run(struct generator *g)
 {
 	u8 choice = source_byte(g->source), base = 6 + (choice & 1), count = 2 + (choice >> 1 & 7);
@@ -403,7 +403,7 @@ static void add_something(struct generator *g)
 	}
 }
 
-/* The instruction of a function that `where` stands for; never the half of one. */
+/* Returns the instruction of a function that `where` stands for; never the second half of one. */
 static u32 pick(const struct generator *g, u32 start, u32 end, u8 where)
 {
 	u32 at = start + (end - start) * where / 256;

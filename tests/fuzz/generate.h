@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* generate.h - bytes to programs that nearly always validate, so that every byte matters. */
+/* generate.h - makes programs of bytes.  Nearly all validate, so that every byte matters. */
 #ifndef COSY_FUZZ_GENERATE_H
 #define COSY_FUZZ_GENERATE_H
 
@@ -12,15 +12,15 @@ struct source {
 	size_t left;
 };
 
-/* The next byte, or 0 at the end. */
+/* Returns the next byte, or 0 at the end. */
 u8 source_byte(struct source *source);
 u32 source_word(struct source *source);
 
-/* How to sandbox and run: everything but the program. */
+/* Chooses how to sandbox and run: everything but the program. */
 void generate_setting(struct source *source, struct differential *ret);
 
 /*
- * A program for that setting: at most GENERATE_MAX instructions.  Returns their
+ * Makes a program for that setting, of at most GENERATE_MAX instructions.  Returns their
  * number; *mutated tells that one of them was spoilt and may be refused.
  */
 u32 generate_program(struct source *source, const struct differential *setting,

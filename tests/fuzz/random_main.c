@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * random_main.c - drives a fuzz target with random bytes for so many seconds,
+ * random_main.c - drives a fuzz target with random bytes for SECONDS,
  * where the compiler has no libFuzzer:  TARGET SECONDS [SEED]
  */
 #include <stdint.h>

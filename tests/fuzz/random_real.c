@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * random_real.c - the fuzzers' programs for real: what the kernel's JIT, the thunks
- * and libcosy's interpreter make of a program is what the reference makes of it.
+ * random_real.c - runs the fuzzers' programs for real.  The kernel's JIT, the thunks and libcosy's
+ * interpreter have to come to the same as the reference.
  *
  *	random_real kernel|interp [SECONDS [SEED]]
  *
@@ -56,7 +56,7 @@ static void on_alarm(int number)
 	(void)number;
 }
 
-/* Signals at any time, so that programs leave and go on after their calls. */
+/* Sends signals at any time, so that programs leave, and go on after their calls. */
 static void start_alarms(void)
 {
 	struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
@@ -122,7 +122,7 @@ static enum outcome outcome_of(u32 status)
 	}
 }
 
-/* From the access at *at to a resume point or the end. */
+/* Interprets from the access at *at to a resume point or the end. */
 static enum outcome hand_over(const struct cosy_program *program, struct world *real,
 			      struct cosy_state *state, u32 *at, bool by_reference)
 {
@@ -139,9 +139,9 @@ static enum outcome hand_over(const struct cosy_program *program, struct world *
 }
 
 /*
- * From `start` (an instruction + 1) or the beginning (0) to the end.  A fault is
- * handed over, for the thunks leave atomics that are not aligned, too; a forged
- * state is none that libcosy's interpreter must stand.
+ * Runs from `start` (an instruction + 1) or the beginning (0) to the end.  A fault is handed over,
+ * since the thunks leave at unaligned atomics, too.  A forged state is not handed over: libcosy's
+ * interpreter need not stand one.
  */
 static enum outcome run_kernel(const struct cosy_program *program, struct world *real, u32 handle,
 			       u32 start, struct cosy_state *state, u32 *at)
@@ -207,7 +207,7 @@ static bool same_state(const struct cosy_program *program, const struct cosy_sta
 	return true;
 }
 
-/* Is the state there to be compared, and where it stands? */
+/* True if the state can be compared, and where it stands. */
 static bool is_known(enum outcome outcome)
 {
 	return outcome == RUN_LIMIT || (device >= 0 && outcome != RUN_DONE);
@@ -237,7 +237,7 @@ static bool run_both(const struct differential *setting, const struct cosy_progr
 	if (model->forged)
 		return true;
 	counts.outcomes[expected]++;
-	/* Work that is due at the limit comes first, and going on does one operation more. */
+	/* Work that is due at the limit comes first; then RUN goes on for one operation more. */
 	if (expected == RUN_LIMIT && got == RUN_LIMIT && counts.leaves != leaves)
 		return true;
 	if (!handle && expected == RUN_FAULT && got == RUN_STACK)
@@ -328,7 +328,7 @@ int main(int argc, char **argv)
 	       (unsigned long long)counts.handed_over);
 	for (i = 0; i < RUN_LEFT; i++) {
 		printf("%s %llu\n", outcome_name(i), (unsigned long long)counts.outcomes[i]);
-		/* An end that was never met proves nothing. */
+		/* An outcome that no program had proves nothing. */
 		if (!counts.outcomes[i] && counts.programs > 2000)
 			return 1;
 	}

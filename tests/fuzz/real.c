@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* real.c - the model's world made real. */
+/* real.c - makes the model's world real. */
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -105,7 +105,10 @@ void real_worlds(const struct differential *setting, struct world *model, struct
 
 /* --- libcosy's interpreter ------------------------------------------------------------- */
 
-/* It overflows onto the first byte after the stack, where an access may end, too. */
+/*
+ * Sorts a signal.  The interpreter overflows onto the first byte after the stack, where an access
+ * may end, too.
+ */
 static enum outcome stopped_by(int number)
 {
 	if (number == SIGILL)
