@@ -28,7 +28,7 @@ class Settings:
 
 
 def blocks(language: str) -> list[tuple[str, str, str]]:
-    """The place of a block, the rest of its first line, and the block."""
+    """Yields the place of each block, the rest of its first line, and the block."""
     found = []
     for path in [TREE / "README.md", *sorted((TREE / "docs").rglob("*.md"))]:
         text = path.read_text()
@@ -66,7 +66,7 @@ class Examples(unittest.TestCase):
                     self.assertEqual((ours.returncode, ours.stderr), (0, ""))
 
     def test_remarks(self) -> None:
-        """A remark that a comment quotes is the compiler's."""
+        """Checks that a remark that a comment quotes is one of the compiler's."""
         quoted = [(w, t) for w, _, t in blocks("c") if "-Rcosy:" in t]
         self.assertTrue(quoted)
         for where, text in quoted:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A compound built by hand, with nothing but the installed headers and library. */
+/* Builds a compound by hand, with nothing but the installed headers and library. */
 #include <cosy/builder.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A program of somebody else's, against the installed library. */
+/* Stands for a program of somebody else's, built against the installed library. */
 #include <cosy/cosy.h>
 #include <cosy/fast.h>
 #include <errno.h>
@@ -19,7 +19,7 @@ int main(void)
 	const char *why = cosy_native_reason(cosy);
 	printf("runs %s%s\n", why ? "natively: " : "in the kernel", why ? why : "");
 
-	/* Refused with a reason. */
+	/* The load must be refused, with a reason. */
 	if (cosy_load(cosy, &word, sizeof(word), &loaded, &error) != -EINVAL || !error.reason[0])
 		return 2;
 

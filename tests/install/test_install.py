@@ -105,7 +105,7 @@ class Installed(unittest.TestCase):
         self.assertTrue(list(self.prefix.rglob("man8/cosyd.8")))
         if not shutil.which("systemd-analyze"):
             self.skipTest("systemd-analyze is not installed")
-        # It looks for the program and the manual where they will be.
+        # The units look for the program and the manual where they will be.
         for unit in ("cosyd.service", "cosyd.socket"):
             text = (units / unit).read_text().replace(f"ExecStart={daemon}", "ExecStart=/bin/true")
             (self.root / unit).write_text(text.replace("Documentation=man:cosyd(8)\n", ""))

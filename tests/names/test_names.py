@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A name is one thing in the whole tree.
+"""Checks that a name is one thing in the whole tree.
 
 Headers are compiled each alone, and all together in both orders, so any two of
 them in either order: a name that means two things does not compile.  Structures
@@ -40,13 +40,13 @@ class Settings:
 
 
 def sources(folders: Iterable[str], *suffixes: str) -> list[Path]:
-    """The product's files: no tests, no benchmarks."""
+    """Returns the product's files: no tests, no benchmarks."""
     found = [path for folder in folders for path in (TREE / folder).rglob("*") if path.suffix in suffixes]
     return sorted(path for path in found if not {"test", "bench"} & set(path.relative_to(TREE).parts))
 
 
 def compile_together(headers: Iterable[Path]) -> str:
-    """The compiler's words about one file that includes them; "" when there are none."""
+    """Returns what the compiler says about one file that includes them; "" if nothing."""
     include = [f"-I{TREE / part}" for part in ("include", "include/uapi", "core", "lib", "tools")]
     done = subprocess.run(
         [Settings.compiler, "-x", "c", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"]

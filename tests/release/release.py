@@ -38,11 +38,11 @@ PLACE = Path("root/cosy")
 LEFT_OUT = {".git", ".cache", "__pycache__", "Testing"}
 # Settings of this machine's apt without which its mirrors may not be reached.
 APT_SETTINGS = ("Acquire::http", "Acquire::https", "Acquire::Check-", "Acquire::ForceIPv")
-# The command's environment: this machine's variables, and its own.
+# The command's environment: these variables of this machine's, and BARE.
 ENVIRONMENT = ("TERM", "COLUMNS", "LINES", "http_proxy", "https_proxy", "no_proxy")
 BARE = {"HOME": "/root", "LANG": "C.UTF-8", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 
-# Runs as process 1 of the namespaces.  The shell waits for whatever loses its parent.
+# Runs as process 1 of the namespaces.  The shell waits for any process that loses its parent.
 INSIDE = """
 set -e
 mount -t proc proc "$0/proc"
@@ -54,7 +54,7 @@ exit $?
 
 
 def bootstrap(release: str, root: Path) -> None:
-    """A bare system of that release in `root`, which is there only when it is whole."""
+    """Makes a bare system of that release in `root`, which is there only when it is whole."""
     partial = root.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
     archive, security = apt.mirrors()
@@ -84,7 +84,7 @@ def bootstrap(release: str, root: Path) -> None:
 
 
 def tree_files(tree: Path) -> Iterator[str]:
-    """The tree's files, without builds and what they leave."""
+    """Yields the tree's files, without builds and what those leave."""
     for folder, folders, files in os.walk(tree):
         folders[:] = [name for name in folders if name not in LEFT_OUT and not name.startswith("build")]
         for name in files:
@@ -109,7 +109,7 @@ def tree_copy(tree: Path, to: Path) -> None:
 
 
 def run(release: str, command: list[str], anew: bool) -> int:
-    """The command's exit status."""
+    """Runs the command there.  Returns its exit status."""
     root = cache.directory("releases") / release
     with cache.locked(f"release-{release}"):
         if anew:
@@ -128,7 +128,7 @@ def run(release: str, command: list[str], anew: bool) -> int:
 
 
 def main() -> int:
-    """Reads the arguments, and becomes root where that takes no more than sudo."""
+    """Reads the arguments, and becomes root if that takes no more than sudo."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--anew", action="store_true", help="make the chroot again")
     parser.add_argument("release", choices=apt.RELEASES)
