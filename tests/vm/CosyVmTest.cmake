@@ -14,10 +14,9 @@
 #     [LABELS <label>...]	besides vm
 #     [ICOUNT] [SLOW] [NO_MODULE])	vm.py's --icount and --slow
 #
-# Exit status 77 of the command means skipped; it then prints why.  ctest -j runs
-# as many machines at once as fit by their processors.  The kernel and the module
-# are had once, by the tests vm-kernel-<series> and vm-module-<series>: when one
-# fails, those that need it are not run.
+# Exit status 77 of the command means skipped; it then prints why.  ctest -j runs as many machines
+# at once as fit by their processors.  The tests vm-kernel-<series> and vm-module-<series> fetch the
+# kernel and build the module once; when one fails, those that need it are not run.
 function(cosy_vm_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "ICOUNT;SLOW;NO_MODULE"
     "NAME;USER;CPU;SMP;MEM;DISK;DISK_TYPE;DISK_BLOCK;TIMEOUT" "KERNELS;PUT;LOAD;MODULE;ENV;APPEND;LABELS;COMMAND")
@@ -34,7 +33,7 @@ function(cosy_vm_test)
     set(arg_SMP 1)
   endif()
 
-  # What runs in the kernel is to be tested: not only what has earned it.
+  # Test what runs in the kernel: not only regions that have earned it.
   list(PREPEND arg_ENV COSY_TIER=always)
   set(options --timeout ${arg_TIMEOUT} --smp ${arg_SMP})
   foreach(name USER CPU MEM DISK DISK_TYPE DISK_BLOCK)

@@ -25,7 +25,7 @@ LISTS_MAX_AGE = 12 * 3600.0  # seconds
 
 
 class Apt:
-    """One apt configuration: the host's, or the options of a private one."""
+    """An apt configuration: the host's, or the options of a private one."""
 
     def __init__(self, name: str, options: list[str], can_update: bool) -> None:
         self.name = name
@@ -36,11 +36,11 @@ class Apt:
         return cache.run([program, *self.options, *arguments], self.name, cwd=cwd)
 
     def names(self, prefix: str) -> list[str]:
-        """Every known package whose name begins so."""
+        """Returns every known package whose name begins so."""
         return self._run("apt-cache", "pkgnames", prefix).split()
 
     def show(self, package: str) -> dict[str, str]:
-        """The fields of the newest version of a package; empty when unknown."""
+        """Returns the fields of the newest version of a package; empty if it is unknown."""
         try:
             text = self._run("apt-cache", "show", "--no-all-versions", package)
         except cache.SetupError:
@@ -64,12 +64,12 @@ class Apt:
 
 
 def host() -> Apt:
-    """The host's own configuration."""
+    """Returns the host's own configuration."""
     return Apt("apt", ["-o", "APT::Sandbox::User=root"], os.geteuid() == 0)
 
 
 def mirrors() -> tuple[str, str]:
-    """The host's mirrors of the archive and of its security updates."""
+    """Returns the host's mirrors of the archive and of its security updates."""
     lines = cache.run(
         ["apt-get", "indextargets", "--format", "$(SITE) $(RELEASE)", "Created-By: Packages"],
         "reading the mirrors of this host's apt",
@@ -87,7 +87,7 @@ def mirrors() -> tuple[str, str]:
 
 
 def private() -> Apt:
-    """Every suite of RELEASES from the host's mirrors, lists up to date."""
+    """Returns a configuration with every suite of RELEASES from the host's mirrors, its lists up to date."""
     folder = cache.directory("apt")
     for sub in ("state/lists/partial", "cache/archives/partial"):
         cache.directory("apt", *sub.split("/"))
@@ -127,5 +127,5 @@ def private() -> Apt:
 
 
 def newer(one: str, other: str) -> bool:
-    """Whether one Debian version is later than the other."""
+    """Returns whether one Debian version is later than the other."""
     return subprocess.run(["dpkg", "--compare-versions", one, "gt", other]).returncode == 0

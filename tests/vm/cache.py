@@ -20,7 +20,7 @@ class SetupError(Exception):
 
 
 def directory(*parts: str) -> Path:
-    """A directory of the cache, made when missing.
+    """Returns a directory of the cache, made if it is missing.
 
     COSY_CACHE, else $XDG_CACHE_HOME/cosy, else ~/.cache/cosy.
     """
@@ -48,7 +48,7 @@ def run(
     cwd: Path | None = None,
     env: dict[str, str] | None = None,
 ) -> str:
-    """Runs a host program; its output, or a SetupError that shows it."""
+    """Runs a host program.  Returns its output, or raises a SetupError that shows it."""
     arguments = [str(word) for word in command]
     try:
         done = subprocess.run(

@@ -54,7 +54,7 @@ def _mounts() -> list[Json]:
 
 
 def configuration(profile: str, kernel: str, device: bool) -> Json:
-    """An OCI config.json, as `docker run --device /dev/cosy` or podman's comes to it."""
+    """Returns an OCI config.json, as `docker run --device /dev/cosy` or podman's comes to it."""
     capabilities = seccomp_profile.capabilities(profile)
     # misc devices; container.sh knows the minor number.
     cosy = {"path": "/dev/cosy", "type": "c", "major": 10, "minor": "@MINOR@", "fileMode": 0o660, "uid": 0, "gid": 0}
@@ -83,7 +83,7 @@ def configuration(profile: str, kernel: str, device: bool) -> Json:
 
 
 def _tree(series: str, whole: bool, into: Path) -> None:
-    """The files that the examples are about: some of ours, or the kernel's headers."""
+    """Copies the files that the examples are about: some of ours, or the kernel's headers."""
     if not whole:
         shutil.copytree(TREE / "include", into)
         return
@@ -92,7 +92,7 @@ def _tree(series: str, whole: bool, into: Path) -> None:
 
 
 def _stage(options: argparse.Namespace, folder: Path) -> list[Path]:
-    """What is put into the guest, at /t by its names."""
+    """Returns what is put into the guest, at /t by its names."""
     container, binaries = folder / "container", folder / "bin"
     container.mkdir()
     binaries.mkdir()
@@ -109,7 +109,7 @@ def _stage(options: argparse.Namespace, folder: Path) -> list[Path]:
 
 
 def _faults(profile: str, text: str) -> list[str]:
-    """Whatever is not as it has to be in a container's output."""
+    """Returns whatever is not as it has to be in a container's output."""
     faults = []
     if "Seccomp:\t2" not in text:
         faults.append("no filter is armed")

@@ -6,13 +6,13 @@
 set -e
 here=/t/container
 
-# What a program printed, as it can be compared: without times, and without statistics.
+# printed: prints a program's output so that it can be compared: without times and statistics.
 printed() {
 	sed 's/ ns [0-9]*$//' "$1.out"
 	sed -e 's/ ns [0-9]*$//' -e '/^cosy: stats:/d' "$1.err"
 }
 
-# EXAMPLE ARGUMENT...: by either compiler the same output; and libcosy's statistics.
+# compare EXAMPLE ARGUMENT...: checks that either compiler's program prints the same; reads libcosy's statistics.
 compare() {
 	example=$1 want=0 got=0
 	shift
@@ -51,7 +51,7 @@ inside() {
 	fi
 }
 
-# The guest's own files, as an image would have them.
+# make_root: copies the guest's own files, as an image would have them.
 make_root() {
 	mkdir -p /image
 	mount -t tmpfs -o mode=0755 image /image

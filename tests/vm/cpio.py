@@ -6,12 +6,12 @@ from __future__ import annotations
 import stat
 from typing import BinaryIO
 
-# Permission to everybody who may: the guest has only what we put there.
+# Permissions do not matter: the guest has only what we put there.
 DIRECTORY, FILE, SYMLINK = stat.S_IFDIR, stat.S_IFREG, stat.S_IFLNK
 
 
 class Archive:
-    """An archive under construction; parents of a path are made as needed."""
+    """An archive under construction; it makes parents of a path as needed."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out

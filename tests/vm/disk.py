@@ -25,7 +25,7 @@ def make(source: Path, image: Path, kind: str, block: int = 4096) -> Path:
         for name in names:
             used += (os.lstat(os.path.join(folder, name)).st_size + 4095) & ~4095
     size = used + used // 4 + files * 512 + _SPARE
-    # Sparse: only what is written takes room on the host.
+    # The image is sparse: only what is written takes room on the host.
     with open(image, "wb") as stream:
         stream.truncate(size)
     if kind == "btrfs":

@@ -12,13 +12,13 @@ from pathlib import Path
 import cache
 
 _LOADER = "/lib64/ld-linux-x86-64.so.2"
-# Every x86-64 loader of Debian looks there without being told.
+# Folders in which every x86-64 loader of Debian looks without being told.
 _DEFAULT = {f"{top}{sub}" for top in ("/lib", "/usr/lib") for sub in ("", "/x86_64-linux-gnu")}
 _PT_DYNAMIC, _PT_INTERP, _X86_64 = 2, 3, 62
 
 
 def _interpreter(data: bytes) -> str | None:
-    """The interpreter a file asks for; "" for a bare shared object, None for any other file."""
+    """Returns the interpreter a file asks for; "" for a bare shared object, None for any other file."""
     if data[:5] != b"\x7fELF\x02" or len(data) < 64:
         return None
     machine, _, _, offset = struct.unpack_from("<HIQQ", data, 18)
@@ -36,7 +36,7 @@ def _interpreter(data: bytes) -> str | None:
 
 @functools.cache
 def _listed(loader: str, path: str) -> tuple[list[str], list[str]]:
-    """The loader's own answer: libraries found, and names not found."""
+    """Asks the loader.  Returns the libraries that it finds, and the names that it does not."""
     done = subprocess.run([loader, "--list", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if "statically linked" in done.stdout:
         return [], []

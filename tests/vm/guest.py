@@ -28,7 +28,7 @@ _GROUP = f"root:x:0:\ncosy:x:{_COSY_GROUP}:nobody\nnogroup:x:65534:\n"
 
 @dataclass
 class Guest:
-    """What a guest is to hold and to do."""
+    """A guest's contents and work."""
 
     kernel: Kernel
     command: list[str]
@@ -51,7 +51,7 @@ class _Image:
         self.folders: set[str] = set()  # for LD_LIBRARY_PATH
 
     def put(self, source: Path, target: str) -> None:
-        """A file, link or folder of the host, as `target`."""
+        """Adds a file, link or folder of the host, as `target`."""
         if source.is_symlink() and not source.exists():
             self.archive.symlink(target, os.readlink(source))
         elif source.is_dir():
@@ -78,7 +78,7 @@ class _Image:
 
 
 def _merged(path: str) -> str:
-    """A path as it is where /bin, /lib and the like are links into /usr."""
+    """Returns a path as it is where /bin, /lib and the like are links into /usr."""
     return re.sub(r"^/(bin|sbin|lib|lib64)/", r"/usr/\1/", path)
 
 
@@ -124,7 +124,7 @@ def _busybox(image: _Image) -> None:
 
 
 def _kernel_modules(guest: Guest, archive: cpio.Archive) -> list[str]:
-    """Adds the modules that are asked for or that the disk needs; their file names in loading order."""
+    """Adds the modules that are asked for or that the disk needs.  Returns their files in loading order."""
     wanted = list(guest.load)
     if guest.disk:
         wanted += ["virtio_pci", "virtio_blk", guest.disk]
@@ -153,7 +153,7 @@ def _decompressed(path: Path) -> bytes:
 
 
 def _command(guest: Guest, folders: set[str]) -> str:
-    """The script that becomes the command."""
+    """Returns the script that becomes the command."""
     home = "/root" if guest.user == "root" else "/tmp"
     variables = {"PATH": "/t:/usr/bin", "HOME": home, "USER": guest.user, "TERM": os.environ.get("TERM", "linux")}
     library_path = [p for p in os.environ.get("LD_LIBRARY_PATH", "").split(":") if os.path.isabs(p)]

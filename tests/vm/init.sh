@@ -38,10 +38,10 @@ finish() {
 	reboot -f
 }
 
-# From here on every message counts, not only those that `quiet` lets through.
+# Count every message from now on, not only those that `quiet` lets through.
 echo 8 >/proc/sys/kernel/printk
 echo 'cosy guest: up' >/dev/kmsg
-# The processors that qemu.py had the kernel leave off.
+# Start the processors that qemu.py had the kernel leave off.
 for processor in /sys/devices/system/cpu/cpu[1-9]*; do
 	[ ! -e "$processor/online" ] || echo 1 >"$processor/online" || { report "load ${processor##*/}"; finish; }
 done
@@ -77,7 +77,7 @@ else
 fi
 report "exit $?"
 
-# Nothing that the command left may keep the module.
+# Kill all that the command left, which could keep the module.
 kill -KILL -1 2>/dev/null
 if [ -n "$COSY" ] && [ -z "$KEEP" ] && grep -q '^cosy ' /proc/modules; then
 	tries=0

@@ -32,7 +32,7 @@ _STEP = re.compile(r"  (CC|AS|LD|HOSTCC|AR|BTF) ")
 
 
 def split(series: str) -> tuple[str, str]:
-    """6.12-kasan as 6.12 and kasan; the latter is empty for a distribution's kernel."""
+    """Splits 6.12-kasan into 6.12 and kasan; the latter is empty for a distribution's kernel."""
     base, _, sanitizer = series.partition("-")
     if sanitizer and sanitizer not in SANITIZERS:
         raise SetupError(f"kernel {series}: no configuration of that name; there are {', '.join(SANITIZERS)}")
@@ -40,7 +40,7 @@ def split(series: str) -> tuple[str, str]:
 
 
 def _source_package(series: str) -> tuple[apt_.Apt, str, str]:
-    """The apt that has it, its name, and its version."""
+    """Returns the apt that has the source, the package's name, and its version."""
     name = f"linux-source-{series}"
     for apt in (apt_.host(), apt_.private()):
         version = apt.show(name).get("Version")
@@ -50,7 +50,7 @@ def _source_package(series: str) -> tuple[apt_.Apt, str, str]:
 
 
 def _source(series: str) -> Path:
-    """The unpacked source, fetched when it is not there yet."""
+    """Returns the unpacked source, fetched unless it is there."""
     apt, name, version = _source_package(series)
     target = cache.directory("sources") / f"{name}-{version.replace('~', '_')}"
     with cache.locked(f"source-{series}"):
@@ -85,7 +85,7 @@ def _configure(build: Path, source: Path, fragment: str) -> None:
     wanted.write_text(fragment)
     environment = os.environ | {"KCONFIG_ALLCONFIG": str(wanted)}
     cache.run(_make(build, source, "-s", "allnoconfig"), "configuring the kernel", env=environment)
-    # What Kconfig does not know, or does not let be, it drops without a word.
+    # Kconfig drops silently what it does not know, or forbids.
     got = set((build / ".config").read_text().splitlines())
     for setting in _settings(fragment):
         name = re.sub(r"^# | is not set$|=.*", "", setting)
@@ -124,7 +124,7 @@ def _compile(build: Path, source: Path, what: str) -> None:
 
 
 def _lay_out(root: Path, build: Path) -> str:
-    """Puts links where kernels.Kernel looks for the parts of a distribution's kernel; the release."""
+    """Puts links where kernels.Kernel looks for the parts of a distribution's kernel.  Returns the release."""
     release = (build / "include/config/kernel.release").read_text().strip()
     modules = root / "lib/modules" / release
     for folder in (root / "boot", root / "usr/src", modules / "kernel"):
@@ -143,7 +143,7 @@ def _lay_out(root: Path, build: Path) -> str:
 
 
 def find(series: str) -> tuple[str, Path]:
-    """The release and the root of an instrumented kernel, built unless it has been."""
+    """Returns the release and the root of an instrumented kernel, built unless it has been."""
     base, sanitizer = split(series)
     missing = sorted(package for tool, package in _TOOLS.items() if not shutil.which(tool))
     if missing:

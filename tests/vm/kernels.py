@@ -33,12 +33,12 @@ class Kernel:
 
     @property
     def headers(self) -> Path:
-        """The folder that `make -C` wants for building a module."""
+        """Returns the folder that `make -C` wants for building a module."""
         return self.root / f"usr/src/linux-headers-{self.release}"
 
     @property
     def module_base(self) -> Path:
-        """The folder that depmod and modprobe call the base directory."""
+        """Returns the folder that depmod and modprobe call the base directory."""
         return self._first(f"lib/modules/{self.release}", f"usr/lib/modules/{self.release}").parents[2]
 
     def _first(self, *names: str) -> Path:
@@ -58,7 +58,7 @@ class _Candidate:
 
 
 def pattern(series: str) -> re.Pattern[str]:
-    """The names of the packages with a series' images; group 1 is the release."""
+    """Returns the pattern of the names of a series' image packages; group 1 is the release."""
     # 6.1.0-49-cloud-amd64 (bookworm's own) or 6.12.117+deb12-cloud-amd64
     # (trixie on, and rebuilt for bookworm), with or without +deb parts.
     number = re.escape(series)
@@ -76,7 +76,7 @@ def _depends(fields: dict[str, str], pattern: str) -> str:
 
 
 def _candidate(release: str, apt: apt_.Apt) -> _Candidate | str:
-    """The packages to fetch for a release, or why it cannot be used."""
+    """Returns the packages to fetch for a release, or why it cannot be used."""
     image, headers = f"linux-image-{release}", f"linux-headers-{release}"
     fields = apt.show(headers)
     if not fields:
@@ -114,7 +114,7 @@ def _libc_version() -> str:
 
 
 def _newest(series: str, apt: apt_.Apt, tried: list[str]) -> _Candidate | None:
-    """The newest usable release of a series; `tried` learns why others are not."""
+    """Returns the newest usable release of a series; adds to `tried` why others are not."""
     names = apt.names(f"linux-image-{series}")
     releases = [m[1] for m in map(pattern(series).fullmatch, names) if m]
     if not releases:
@@ -128,14 +128,14 @@ def _newest(series: str, apt: apt_.Apt, tried: list[str]) -> _Candidate | None:
 
 
 def _cached(series: str) -> list[Kernel]:
-    """Unpacked kernels of a series, newest first."""
+    """Returns the unpacked kernels of a series, newest first."""
     folder = cache.directory("kernels")
     matching = [e.name for e in folder.iterdir() if pattern(series).fullmatch(f"linux-image-{e.name}")]
     return [Kernel(name, folder / name) for name in sorted(matching, key=release_key, reverse=True)]
 
 
 def _unpack(candidate: _Candidate) -> Kernel:
-    """Downloads and unpacks a release under its name; all of it or nothing."""
+    """Downloads and unpacks a release under its name, whole or not at all."""
     target = cache.directory("kernels") / candidate.release
     print(f"vm: fetching kernel {candidate.release}", file=sys.stderr)
     with tempfile.TemporaryDirectory(dir=cache.directory("tmp")) as name:
@@ -175,7 +175,7 @@ def _relocate(root: Path, target: Path) -> None:
 
 
 def find(series: str) -> Kernel:
-    """The newest kernel of a series such as 6.12, fetched when it is not there yet.
+    """Returns the newest kernel of a series such as 6.12, fetched unless it is there.
 
     6.12-kasan and the like are built: see instrumented.py.
     """
@@ -205,7 +205,7 @@ def find(series: str) -> Kernel:
 
 
 def _remembered(series: str) -> Kernel | None:
-    """The answer that was found with apt's present lists, which take seconds to read."""
+    """Returns the answer that was found with apt's present lists, which take seconds to read."""
     note = cache.directory("resolved") / series
     try:
         release, when = note.read_text().split()
@@ -220,7 +220,7 @@ def _remember(series: str, kernel: Kernel) -> None:
 
 
 def _lists_state() -> str:
-    """Changes whenever the lists of the host's apt do, and every day."""
+    """Returns a value that changes whenever the lists of the host's apt do, and every day."""
     lists = Path("/var/lib/apt/lists")
     newest = max((entry.stat().st_mtime_ns for entry in (lists, *lists.glob("*Packages*"))), default=0)
     return f"{newest}-{int(time.time() // 86400)}"
@@ -231,7 +231,7 @@ def _host(series: str, tried: list[str]) -> _Candidate | None:
 
 
 def _host_updated(series: str, tried: list[str]) -> _Candidate | None:
-    """The host's lists may be older than its mirror: kernels move within a day."""
+    """Updates the host's lists, which may be older than its mirror: kernels move within a day."""
     apt = apt_.host()
     if not apt.can_update:
         tried.append("apt-get update: only root may")

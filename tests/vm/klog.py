@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's log: which lines mean that the kernel was harmed."""
+"""Finds the lines of the kernel's log which mean that the kernel was harmed."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def _without_foreign_races(log: str) -> str:
 
 
 def bad_lines(log: str) -> list[str]:
-    """The lines that mean harm, in order: all since the guest was up, or of a boot that failed."""
+    """Returns the lines that mean harm, in order: all since the guest was up, or of a boot that failed."""
     ours = _without_foreign_races(log.split(_UP, 1)[-1])
     return [line for line in ours.splitlines() if _BAD.search(line)]
 
 
 def excerpt(log: str, limit: int = 120) -> str:
-    """From shortly before the first bad line on, or the end when there is none."""
+    """Returns the log from shortly before the first bad line on, or its end if there is none."""
     lines = log.splitlines()
     bad = bad_lines(log)
     if bad:

@@ -25,7 +25,7 @@ _SUFFIXES = {".c", ".h", ".S", ".def", ".mk"}
 
 
 def sources(tree: Path) -> dict[str, bytes]:
-    """The module's sources by path relative to the tree."""
+    """Returns the module's sources by path relative to the tree."""
     found: dict[str, bytes] = {}
     for part in PARTS:
         for path in sorted((tree / part).rglob("*")):
@@ -39,7 +39,7 @@ def sources(tree: Path) -> dict[str, bytes]:
 
 
 def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
-    """cosy.ko for a kernel, built unless these very sources have been.
+    """Returns cosy.ko for a kernel, built unless these very sources have been.
 
     With `check` everything is compiled again under sparse and W=1, and what they
     say is printed.
@@ -82,7 +82,7 @@ def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
 
 
 def build_other(kernel: Kernel, folder: Path, to: Path) -> Path:
-    """The module of a folder that has a Kbuild, for a kernel; built in `to`."""
+    """Builds the module of a folder that has a Kbuild, for a kernel, in `to`."""
     place = to / folder.name
     shutil.copytree(folder, place, ignore=shutil.ignore_patterns("*.ko", "*.o"))
     arguments: list[str | Path] = ["make", "-C", kernel.headers, f"M={place}", "-s", *NO_BTF, "modules"]
@@ -91,7 +91,7 @@ def build_other(kernel: Kernel, folder: Path, to: Path) -> Path:
 
 
 def _make(arguments: list[str | Path], what: str, check: bool) -> str:
-    """Runs make; what it says besides its own steps.  A terminal shows how many files it has compiled."""
+    """Runs make.  Returns what it says besides its steps.  On a terminal shows how many files are compiled."""
     if check or not sys.stderr.isatty():
         return cache.run([*arguments, "-s"], what)
     said, steps = "", 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Debian packages of which a test wants a file: fetched and unpacked into the cache, not installed."""
+"""Fetches Debian packages of which a test wants a file, and unpacks them into the cache, not installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import cache
 
 
 def _version(name: str) -> tuple[apt_.Apt, str]:
-    """Where the newest version of a package is had, and its number."""
+    """Returns the apt that has the newest version of a package, and its number."""
     for make in (apt_.host, apt_.private):
         apt = make()
         version = apt.show(name).get("Version")
@@ -23,7 +23,7 @@ def _version(name: str) -> tuple[apt_.Apt, str]:
 
 
 def unpacked(name: str) -> Path:
-    """The folder with all files of a package."""
+    """Returns the folder with all files of a package."""
     with cache.locked(f"package-{name}"):
         apt, version = _version(name)
         target = cache.directory("packages") / f"{name}_{version.replace(':', '%')}"

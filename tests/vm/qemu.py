@@ -55,7 +55,7 @@ class Outcome:
     timed_out: bool = False
 
     def verdict(self) -> tuple[int, str]:
-        """Our exit status, and the reason when it is not the command's own."""
+        """Returns our exit status, and the reason if it is not the command's own."""
         bad = klog.bad_lines(self.log)
         loaded = self.reports.get("load", "0")
         if bad:
@@ -87,7 +87,7 @@ def _arguments(machine: Machine) -> list[str]:
         append = f"{append} maxcpus=1 tsc=nowatchdog"
     if machine.icount:
         cpu, append = _icount_cpu(), f"{append} {_ICOUNT_APPEND}"
-    # setpriv: should we be killed, QEMU goes too.
+    # setpriv: if we are killed, QEMU is, too.
     arguments = ["setpriv", "--pdeathsig", "KILL", QEMU, "-nodefaults", "-no-user-config", "-display", "none"]
     arguments += ["-no-reboot", "-accel", "tcg", "-cpu", cpu, "-m", str(memory), "-smp", str(machine.smp)]
     arguments += ["-kernel", str(machine.image), "-initrd", str(machine.initramfs)]
@@ -110,7 +110,7 @@ def _icount_cpu() -> str:
 
 
 def run(machine: Machine) -> Outcome:
-    """Boots, passes the output on as it comes, waits for the end."""
+    """Boots, passes the output on as it comes, and waits for the end."""
     try:
         process = subprocess.Popen(
             _arguments(machine),

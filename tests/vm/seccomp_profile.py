@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Seccomp profiles that containers and services have by default, as the OCI run-time wants them.
+"""Returns seccomp profiles that containers and services have by default, as the OCI run-time wants them.
 
 Podman's and Docker's are JSON files of one format, taken from Debian packages.  Their engines
 resolve them for the container before the OCI run-time sees them: a rule holds only if all of
@@ -47,7 +47,7 @@ def _version(text: str) -> list[int]:
 
 
 def _holds(rule: Json, capabilities: list[str], kernel: str) -> bool:
-    """Whether a rule is one for this container."""
+    """Returns whether a rule holds for this container."""
     includes, excludes = rule.get("includes") or {}, rule.get("excludes") or {}
     if ARCHITECTURE in excludes.get("arches", ()) or set(excludes.get("caps", ())) & set(capabilities):
         return False
@@ -61,7 +61,7 @@ def _holds(rule: Json, capabilities: list[str], kernel: str) -> bool:
 
 
 def resolve(profile: Json, capabilities: list[str], kernel: str) -> Json:
-    """An engine's profile as the `linux.seccomp` of an OCI config.json."""
+    """Returns an engine's profile as the `linux.seccomp` of an OCI config.json."""
     architectures = [OCI_ARCHITECTURE]
     for entry in profile.get("archMap", ()):
         if entry["architecture"] == OCI_ARCHITECTURE:
@@ -82,13 +82,13 @@ def resolve(profile: Json, capabilities: list[str], kernel: str) -> Json:
 
 
 def podman(kernel: str) -> Json:
-    """What `podman run` gives a container, as root."""
+    """Returns what `podman run` gives a container, as root."""
     file = packages.unpacked("golang-github-containers-common") / "usr/share/containers/seccomp.json"
     return resolve(json.loads(file.read_text()), PODMAN_CAPABILITIES, kernel)
 
 
 def docker(kernel: str) -> Json:
-    """What `docker run` gives a container."""
+    """Returns what `docker run` gives a container."""
     folder = packages.unpacked("golang-github-docker-docker-dev") / "usr/share/gocode/src/github.com/docker/docker"
     return resolve(
         json.loads((folder / "profiles/seccomp/default.json").read_text()),
@@ -98,7 +98,7 @@ def docker(kernel: str) -> Json:
 
 
 def sets_of(text: str) -> dict[str, list[str]]:
-    """The sets in the output of `systemd-analyze syscall-filter`, with their members."""
+    """Returns the sets in the output of `systemd-analyze syscall-filter`, with their members."""
     sets: dict[str, list[str]] = {}
     members: list[str] = []
     for line in text.splitlines():
@@ -120,7 +120,7 @@ def expanded(sets: dict[str, list[str]], name: str) -> set[str]:
 
 
 def system_service(_kernel: str) -> Json:
-    """SystemCallFilter=@system-service with SystemCallErrorNumber=EPERM."""
+    """Returns SystemCallFilter=@system-service with SystemCallErrorNumber=EPERM."""
     text = cache.run(["systemd-analyze", "--no-pager", "syscall-filter"], "asking systemd for its sets of calls")
     calls = sorted(expanded(sets_of(text), "@system-service"))
     rule = {"names": calls, "action": "SCMP_ACT_ALLOW", "args": []}
@@ -136,5 +136,5 @@ def capabilities(name: str) -> list[str]:
     return DOCKER_CAPABILITIES if name == "docker" else PODMAN_CAPABILITIES
 
 
-# As named in a test's output.
+# Profiles by their names in a test's output.
 PROFILES = {"podman": podman, "docker": docker, "system-service": system_service}

@@ -23,7 +23,7 @@ OURS = (14, 15)
 
 
 def section(data: bytes, wanted: str) -> bytes:
-    """The contents of an ELF file's section."""
+    """Returns the contents of an ELF file's section."""
     (table,) = struct.unpack_from("<Q", data, 40)
     size, count, names = struct.unpack_from("<HHH", data, 58)
     headers = [struct.unpack_from("<IIQQQQ", data, table + index * size) for index in range(count)]
@@ -41,7 +41,7 @@ class ExceptionTable(unittest.TestCase):
         # The place of the fault and the place to go on (both relocated), the type and its register.
         types = [data & 0xFF for _, _, data in struct.iter_unpack("<iii", table)]
         self.assertEqual(set(types) - {*RECOVERABLE.values(), *KERNELS_OWN_MEMORY.values()}, set(), "types that panic")
-        # Our own assembly is there at all: thunks and the operations on memory.
+        # Check that our own assembly is there: thunks and the operations on memory.
         self.assertGreater(sum(kind in OURS for kind in types), 50)
 
 

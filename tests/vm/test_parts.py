@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests of the harness's parts that need no machine."""
+"""Tests the parts of the harness that need no machine."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests of the virtual machines themselves: what goes in, what comes out, what each end is called."""
+"""Tests the virtual machines themselves: what goes in, what comes out, the name of each end."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Machine(unittest.TestCase):
 
 
 class Ends(Machine):
-    """How a machine's end is told."""
+    """Tests how a machine's end is told."""
 
     def test_a_hang_is_124(self) -> None:
         done = vm("--timeout", "45", "--", "sh", "-c", "echo started; sleep 1000")
@@ -86,7 +86,7 @@ class Ends(Machine):
 
 
 class Contents(Machine):
-    """Bytes that go in, and those that come out."""
+    """Tests the bytes that go in, and those that come out."""
 
     def test_output_and_status_are_the_commands(self) -> None:
         done = vm("--", "sh", "-c", "echo to stdout; echo to stderr >&2; uname -r; exit 41")
@@ -173,10 +173,10 @@ class Contents(Machine):
 
 
 class Module(Machine):
-    """cosy.ko on its way in and out."""
+    """Tests how cosy.ko goes in and out."""
 
     def tree(self, at_exit: str = "") -> Path:
-        """A tree with a module that stands for cosy.ko."""
+        """Makes a tree with a module that stands for cosy.ko."""
         self.write("tree/kmod/main.c", MODULE % at_exit)
         self.write("tree/kmod/Kbuild", "obj-m := cosy.o\ncosy-y := main.o\n")
         return self.folder / "tree"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * failing.c - a module for tests: makes the nth call of some kind that cosy.ko makes fail, by kprobes,
- * on any kernel.
+ * failing.c - a module for tests.  It makes the nth call of some kind that cosy.ko makes fail, by
+ * kprobes, on any kernel.
  *
- * Write `kind`, then `nth`: it counts in the writing thread.  `nth` reads 0 once that call has failed,
- * and `last` then says which it was.  kind is a mask of the KIND_ values below.  With `on` set all
- * that follow fail, too, until `nth` is written again.
+ * Write `kind`, then `nth`, which counts the calls of the writing thread.  `nth` reads 0 once that
+ * call has failed, and `last` then names it.  kind is a mask of the KIND_ values below.  With `on`
+ * set all later calls fail, too, until `nth` is written again.
  */
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
@@ -15,13 +15,13 @@
 enum {
 	KIND_ALLOCATION = 1, /* memory of any kind, and what needs some; -ENOMEM or NULL */
 	KIND_COPY = 2,	     /* from and to user memory: nothing is copied */
-	KIND_CHECK = 4,	     /* what others have to say about a call */
+	KIND_CHECK = 4,	     /* answers of others about a call */
 };
 
-/* What a point returns that counts the bytes that were not copied: its third argument. */
+/* Result of a point that tells the bytes that were not copied: its third argument. */
 #define NOT_COPIED LONG_MIN
 
-/* Where the flags of an allocation are among the arguments. */
+/* Place of an allocation's flags among the arguments. */
 enum { NO_FLAGS, FIRST, SECOND, THIRD };
 
 #ifdef CONFIG_SLAB_BUCKETS
@@ -40,7 +40,7 @@ struct point {
 	bool planted;
 };
 
-/* Functions of all kernels; those that one does not have are left out. */
+/* Points in functions of all kernels; those that a kernel does not have are left out. */
 static struct point points[] = {
 	{ "__kmalloc_cache_noprof", KIND_ALLOCATION, 0, SECOND },
 	{ "kmalloc_trace", KIND_ALLOCATION, 0, SECOND },
@@ -85,7 +85,7 @@ static bool on, has_failed;
 static struct task_struct *counted; /* only compared */
 static char last[160];
 
-/* What the function is left by: the kprobe sends its caller here instead of into it. */
+/* Returns from the function: the kprobe sends the caller here instead of into it. */
 asm(".pushsection .text, \"ax\"\n"
     ".type failing_return, @function\n"
     "failing_return:\n"
@@ -96,7 +96,7 @@ asm(".pushsection .text, \"ax\"\n"
     ".popsection\n");
 void failing_return(void);
 
-/* Memory that is asked for like this comes, sooner or later. */
+/* True for memory that always comes, sooner or later, as these flags demand. */
 static bool never_fails(const struct point *point, const struct pt_regs *regs)
 {
 	const unsigned long arguments[] = { 0, regs->di, regs->si, regs->dx };

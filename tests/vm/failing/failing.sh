@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# failing.sh [KIND]... - in the guest, as root: step.c with each kind of failure, then with the
-# loading of the module.  /t/failing.ko makes them fail.
+# failing.sh [KIND]... - in the guest, as root: runs step.c with each kind of failure, then with the
+# loading of the module.  /t/failing.ko makes the calls fail.
 insmod /t/failing.ko || exit 1
 [ $# -gt 0 ] || set -- allocation copy check hardened module
 failed=

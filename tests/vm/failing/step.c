@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Everything that cosy.ko asks for and may not get fails once, one after the other: memory, copies
- * from and to the user, the answers of file systems and security modules (failing.c makes them
- * fail).  Each time there is an error that says so, or the same result as ever; nothing is left;
- * and the next try works.
+ * Makes everything that cosy.ko asks for and may not get fail once, one after the other: memory,
+ * copies from and to the user, the answers of file systems and security modules (by failing.c).
+ * Each time there is an error that tells so, or the same result as ever; nothing is left; and the
+ * next try works.
  *
  *	step allocation|copy|check	with all that a process does, as an unprivileged user
  *	step hardened			memory, where what the JIT does for a user has to be asked
@@ -42,7 +42,7 @@ static void step_open(void)
 	}
 }
 
-/* All of the user's locked memory can be had: nothing is still charged. */
+/* Checks that all of the user's locked memory can be had: nothing is still charged. */
 static void check_nothing_charged(void)
 {
 	int fd = raw_open();
@@ -86,7 +86,7 @@ static void step_setbuf(const char *name, uint64_t size, uint64_t front)
 	}
 }
 
-/* The front grows under what is there already. */
+/* Lets the front grow under data that are there already. */
 static void step_grow(void)
 {
 	const uint64_t size = 1 << 20;
@@ -215,7 +215,7 @@ static void step_version(void)
 	}
 }
 
-/* None of these has anything to ask for, but arguments and answers are copied. */
+/* Makes the other ioctls, which ask for nothing, but copy arguments and results. */
 static void step_others(void)
 {
 	static const struct bpf_insn insns[] = { MOV(0, 1), EXIT };
@@ -285,7 +285,7 @@ static struct {
 static char private_memory[131072];
 static struct statx attributes;
 
-/* Bytes that a step of the script puts at `to`, when it returns `count`. */
+/* Bytes that a step of the script puts at `to`, if it returns `count`. */
 static struct {
 	int step;
 	const char *to;
@@ -306,7 +306,7 @@ static void puts_at(int step, const char *to, size_t position, ssize_t count)
 /* The step whose result depends on how others went. */
 static int sums;
 
-/* Each kind of specialised call, views that cross pages, that are written from and lent. */
+/* Writes each kind of specialised call, views that cross pages, that are written from and lent. */
 static void script_write(void)
 {
 	char *b = script_buffer;
@@ -348,7 +348,7 @@ static void script_write(void)
 	OP(memcpy, private_memory + 65536, b + 65536, 10000);
 }
 
-/* A context of its own, which has no memory for views yet; the RUN's result. */
+/* Runs in a context of its own, which has no memory for views yet.  Returns the RUN's result. */
 static long script_turn(void)
 {
 	uint32_t handle;
@@ -379,10 +379,13 @@ static void script_close(void)
 	close(script_fd);
 }
 
-/* Whether the step may have had another result than without failures. */
+/* True if the step may have had another result than without failures. */
 static bool depends(int step, const int64_t *good)
 {
-	/* What reads or seeks a failed call's file position or view follows it. */
+	/*
+	 * A step that reads from, or seeks in, a failed call's file position or view follows that
+	 * call.
+	 */
 	return step == sums || (step_hit && script_result[step] >= 0 && good[step] < 0) ||
 	       (step_kind == STEP_CHECK && script_result[step] >= 0);
 }
@@ -439,9 +442,11 @@ static void step_run(void)
 	MUST(!unlink("in") && !unlink("out") && !unlink("below/it") && !rmdir("below"));
 }
 
-/* --- Fork --------------------------------------------------------------------------------------- */
+/*
+ * --- Fork ---------------------------------------------------------------------------------------
+ */
 
-/* The child always has all of it, whatever fails in the fork; or there is no child. */
+/* Checks that the child has all of it, whatever fails in the fork; or that there is no child. */
 static void step_fork(const char *name, size_t size)
 {
 	POINTS(name, 2000)
@@ -476,7 +481,10 @@ static void step_fork(const char *name, size_t size)
 	}
 }
 
-/* --- Pages that move ------------------------------------------------------------------------------ */
+/*
+ * --- Pages that move
+ * ------------------------------------------------------------------------------
+ */
 
 #define MOVED (8 * PAGE)
 
@@ -514,7 +522,7 @@ static bool all_are(const char *memory, size_t size, char value)
 	return true;
 }
 
-/* The rest of a message of `value` is in the pipe, as plain bytes or pages. */
+/* Checks that the rest of a message of `value` is in the pipe, as plain bytes or pages. */
 static void check_rest(int pipe, size_t left, char value)
 {
 	char bytes[PAGE];
@@ -552,7 +560,7 @@ static void step_arena(void)
 	}
 }
 
-/* A message of one arena goes to another, flags as given; then both are used on. */
+/* Sends a message of one arena to another, flags as given; then uses both on. */
 static void step_move(const char *name, unsigned int loan, unsigned int transfer)
 {
 	POINTS(name, 200)
@@ -603,7 +611,7 @@ static void step_move(const char *name, unsigned int loan, unsigned int transfer
 	}
 }
 
-/* The child's copy on write, when some pages are out. */
+/* Makes the child copy on write, while some pages are out. */
 static void step_fork_arena(void)
 {
 	POINTS("fork with an arena", 200)
@@ -641,7 +649,10 @@ static void step_fork_arena(void)
 	}
 }
 
-/* --- A region by libcosy ---------------------------------------------------------------------------- */
+/*
+ * --- A region by libcosy
+ * ----------------------------------------------------------------------------
+ */
 
 static __attribute__((noinline)) long copy_file(const char *from, const char *to)
 {
@@ -672,7 +683,7 @@ static bool is_copied(const char *path)
 	return ret;
 }
 
-/* What a child whose point failed, or had none, says by its exit status. */
+/* Exit statuses of a child whose point failed, or that had none. */
 enum { ALL_WELL, HIT, WRONG, WRONG_LATER, NEVER_IN_KERNEL };
 
 static int region_in_child(void)
@@ -688,12 +699,12 @@ static int region_in_child(void)
 	/* A call that the region makes may fail as it would natively: only checks and copies do. */
 	if (step_kind == STEP_ALLOCATION && !(good && is_copied("target")))
 		return WRONG;
-	/* It is loaded again with more calls between, each time that it fails. */
+	/* It is loaded again each time that it fails, after more and more calls. */
 	before = counts().runs;
 	do
 		good = copy_file("source", "target") == FILE_SIZE && is_copied("target");
 	while (good && counts().runs == before && turns++ < 100);
-	/* EFAULT is no want that passes. */
+	/* EFAULT is not a want of memory, which passes. */
 	if (!good)
 		return WRONG_LATER;
 	if (step_kind == STEP_ALLOCATION && counts().runs == before)
@@ -721,7 +732,10 @@ static void step_region(void)
 	MUST(!unlink("source") && !unlink("target"));
 }
 
-/* --- Loading the module ------------------------------------------------------------------------------- */
+/*
+ * --- Loading the module
+ * -------------------------------------------------------------------------------
+ */
 
 static long module_load(const char *path)
 {
@@ -734,7 +748,10 @@ static long module_load(const char *path)
 	return ret ? -errno : 0;
 }
 
-/* It is refused and leaves nothing, or all of it works: what it did not learn it learns later. */
+/*
+ * Checks that loading is refused and leaves nothing, or works: what it did not learn it learns
+ * later.
+ */
 static void step_module(const char *path)
 {
 	close(step_statistics);
@@ -765,14 +782,17 @@ static void step_module(const char *path)
 	}
 }
 
-/* --- All of it ------------------------------------------------------------------------------------------ */
+/*
+ * --- All of it
+ * ------------------------------------------------------------------------------------------
+ */
 
 static void step_begin(enum step_kind kind)
 {
 	struct rlimit limit = { LOCK_LIMIT, LOCK_LIMIT };
 
 	step_init(kind);
-	/* What is kept for the user's next process would be counted with what is left. */
+	/* Turn the user's cache off, which would be counted with what is left. */
 	step_write("/sys/module/cosy/parameters/max_user_cache", "0");
 	MUST(!setrlimit(RLIMIT_MEMLOCK, &limit));
 	directory_enter();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * step.h - goes through everything that may fail in an action, one point after the other.
+ * step.h - makes each point of an action that may fail do so, one after the other.
  *
  *	POINTS("open", 100) {
  *		step_arm();
@@ -24,7 +24,7 @@ static enum step_kind step_kind;
 static const char *step_name;
 static int step_point;	    /* from 1 on */
 static bool step_hit;	    /* in this turn, a point failed */
-static char step_last[160]; /* which */
+static char step_last[160]; /* its name */
 static int step_errors[160];
 static int step_nth = -1, step_on = -1, step_told = -1, step_statistics = -1;
 static const char *const step_lives[] = { "contexts ", "programs ", "images ", "arenas " };
@@ -48,7 +48,7 @@ HELPER size_t step_read(int fd, char *to, size_t size)
 	return (size_t)got;
 }
 
-/* As root; descriptors stay when the user changes. */
+/* To be called as root; descriptors stay when the user changes. */
 HELPER void step_init(enum step_kind kind)
 {
 	char text[16];
@@ -63,7 +63,7 @@ HELPER void step_init(enum step_kind kind)
 	MUST(step_nth >= 0 && step_on >= 0 && step_told >= 0 && step_statistics >= 0);
 }
 
-/* From here on this thread's calls count. */
+/* Counts this thread's calls from now on. */
 HELPER void step_arm_at(int point)
 {
 	char text[16];
@@ -72,7 +72,7 @@ HELPER void step_arm_at(int point)
 	MUST(pwrite(step_nth, text, (size_t)length, 0) == length);
 }
 
-/* Whether all that follows a point fails with it, as where there is no memory at all. */
+/* Says whether all calls after a point fail, too, as when there is no memory at all. */
 HELPER void step_all_that_follows(bool on)
 {
 	MUST(pwrite(step_on, on ? "1" : "0", 1, 0) == 1);
@@ -94,7 +94,7 @@ HELPER void step_disarm(void)
 	step_last[strcspn(step_last, "\n")] = 0;
 }
 
-/* How many the module has of it. */
+/* Returns how many of it the module has. */
 HELPER int step_live(const char *what)
 {
 	char text[16384], *at;
@@ -105,11 +105,13 @@ HELPER int step_live(const char *what)
 	return atoi(at + strlen(what));
 }
 
-/* Everything but what is kept for the user's next process, which step.c turns off. */
+/*
+ * Checks that nothing is left but what is kept for the user's next process, which step.c turns off.
+ */
 HELPER void step_check_nothing_left(void)
 {
 	for (size_t i = 0; i < COUNT(step_lives); i++) {
-		/* What a kernel worker frees takes a moment. */
+		/* A kernel worker frees some of it, which takes a moment. */
 		for (int tries = 0; step_live(step_lives[i]) && tries < 500; tries++)
 			sleep_ms(2);
 		CHECK(!step_live(step_lives[i]), "%s, point %d: %s%d; %s", step_name, step_point,
@@ -117,7 +119,7 @@ HELPER void step_check_nothing_left(void)
 	}
 }
 
-/* The errors that the kind of failure stands for. */
+/* True for the errors that the kind of failure stands for. */
 HELPER bool step_allows(long error)
 {
 	switch (step_kind) {
@@ -131,7 +133,9 @@ HELPER bool step_allows(long error)
 	}
 }
 
-/* Good, or an error that says what happened; with no failure only good. */
+/*
+ * Checks that the result is good, or an error that tells what happened; with no failure only good.
+ */
 #define JUDGE(what, ret, good)                                                                     \
 	do {                                                                                       \
 		long ret_ = (ret);                                                                 \
