@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory: two hundred processes open, map, load, run and are killed, and nothing
- * is left; what a context holds is charged to its memory cgroup.
+ * Checks memory: two hundred processes open, map, load, run and are killed, and nothing is left; a
+ * context's memory is charged to its memory cgroup.
  */
 #include "raw.h"
 
 #define ROUNDS 200
 #define SIZE   (1 << 18)
 
-/* Endless, with its work in the buffer and some hundred instructions, so that there is something to leak. */
+/* An endless compound, with its work in the buffer and enough instructions for a leak to show. */
 static struct bpf_insn big[600];
 
 static void big_init(void)
@@ -73,7 +73,9 @@ static long value_of(const char *path, const char *key)
 	return value;
 }
 
-/* kB of free pages that the processors keep for themselves, for some seconds: not in MemFree. */
+/*
+ * Returns the kB of free pages that the processors keep for some seconds: MemFree leaves them out.
+ */
 static long kept_by_processors(void)
 {
 	FILE *f = fopen("/proc/zoneinfo", "r");
@@ -97,7 +99,7 @@ static long memory_in_use(void)
 	       value_of(info, "SReclaimable:") - kept_by_processors();
 }
 
-/* The module's own count, once the kernel has done what it puts off. */
+/* Waits until the module counts none, once the kernel has done what it puts off. */
 static void wait_for_none(void)
 {
 	const char *stats = "/sys/kernel/debug/cosy/stats";
@@ -109,7 +111,7 @@ static void wait_for_none(void)
 		sleep_ms(20);
 }
 
-/* kB.  One leaked page for each process would be 800 kB, one buffer 50 MB. */
+/* Bounds in kB.  One leaked page for each process would be 800 kB, one buffer 50 MB. */
 enum { MAX_MEMORY = 4096, MAX_VMALLOC = 512 };
 
 static void no_leak(void)
@@ -125,7 +127,7 @@ static void no_leak(void)
 	for (int i = 0; i < ROUNDS; i++)
 		round_of(i);
 	wait_for_none();
-	/* Memory that the kernel frees later is free in the end; leaked memory is not. */
+	/* Memory that the kernel frees late does become free; leaked memory does not. */
 	for (int i = 0; i < 40; i++) {
 		sleep_ms(500);
 		after = memory_in_use();
@@ -151,7 +153,7 @@ static void write_to(const char *path, const char *text)
 
 #define GROUP "/sys/fs/cgroup/cosy-account"
 
-/* In a memory cgroup of 24 MB. */
+/* Runs in a memory cgroup of 24 MB. */
 static void in_group(void *unused)
 {
 	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = 4 << 20 };
@@ -197,7 +199,7 @@ static void charged(void)
 		return;
 	}
 	status = in_child(in_group, NULL);
-	/* The limit is met by an error, or by the kernel's killer; both hold it. */
+	/* An error or the kernel's killer ends the process at the limit; either holds it. */
 	CHECK((WIFEXITED(status) && !WEXITSTATUS(status)) ||
 		      (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL),
 	      "memory cgroup: status %#x", status);

@@ -73,7 +73,7 @@ static void wait_lock(void)
 	COSY_END;
 }
 
-/* It waits in the region's second call; what it has opened is the program's to close. */
+/* Cancels at the region's second call; the program closes what the first has opened. */
 static void close_opened(void *arg)
 {
 	CHECK(!close(*(int *)arg), "what the region opened is not open: %s", strerror(errno));
@@ -94,7 +94,7 @@ static void wait_with_file(void)
 	pthread_cleanup_pop(1);
 }
 
-/* The file that read_file has open is closed, as it is natively. */
+/* Checks that the file that read_file has open is closed, as it is natively. */
 static void wait_read_file(void)
 {
 	static char text[64];
@@ -165,7 +165,7 @@ static void waiting(const char *name, void (*wait)(void))
 
 /* --- Between two points -------------------------------------------------------------- */
 
-/* The two numbers differ only where the thread may not be cancelled. */
+/* Counts: the two numbers differ only where the thread may not be cancelled. */
 static void *counter(void *arg)
 {
 	pthread_cleanup_push(on_cancel, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.h - what the guest programs share: checks that print a reason, and the
- * counters that prove where a region ran.
+ * check.h - checks that print a reason, and the counters that prove where a region ran; the guest
+ * programs share them.
  *
  * A program ends with check_end(): 0 passed, 1 failed; SKIP() ends it with 77.
  * Built by plain clang a region is plain code and nothing is asked of the
@@ -37,7 +37,7 @@
 
 static int check_failures;
 
-/* The first twenty failures are told. */
+/* Checks; prints only the first twenty failures. */
 #define CHECK(cond, ...)                                                                           \
 	do {                                                                                       \
 		if (!(cond) && ++check_failures <= 20) {                                           \
@@ -48,7 +48,7 @@ static int check_failures;
 		}                                                                                  \
 	} while (0)
 
-/* The test cannot go on without this. */
+/* Checks a condition without which the test cannot go on. */
 #define MUST(cond)                                                                                 \
 	do {                                                                                       \
 		if (!(cond)) {                                                                     \
@@ -75,7 +75,7 @@ HELPER int check_end(void)
 
 /* --- Where did it run? -------------------------------------------------------- */
 
-/* Must the regions of this process run in the kernel? */
+/* True if the regions of this process must run in the kernel. */
 HELPER bool kernel_expected(void)
 {
 #if defined(__COSYCC__) && !defined(COSY_OFF)
@@ -120,7 +120,7 @@ HELPER void counts_add(int fd, void *arg)
 	struct cosy_stats *sum = arg, one = { .size = sizeof(one) };
 
 	if (ioctl(fd, COSY_IOC_STATS, &one))
-		return; /* inherited from the parent: not ours */
+		return; /* inherited from the parent: not this process's */
 	sum->runs += one.runs;
 	sum->calls += one.calls;
 	sum->ops += one.ops;
@@ -137,7 +137,7 @@ HELPER void counts_add(int fd, void *arg)
 		sum->guard_failed[i] += one.guard_failed[i];
 }
 
-/* The sum of this process's contexts; zeros when it has none. */
+/* Returns the sum of this process's contexts; zeros if it has none. */
 HELPER struct cosy_stats counts(void)
 {
 	struct cosy_stats sum = { .size = sizeof(sum) };
@@ -146,7 +146,7 @@ HELPER struct cosy_stats counts(void)
 	return sum;
 }
 
-/* At least so many RUNs and system calls were made in the kernel since `then`. */
+/* Checks that at least so many RUNs and system calls were made in the kernel since `then`. */
 #define CHECK_KERNEL(then, min_runs, min_calls)                                                    \
 	do {                                                                                       \
 		struct cosy_stats now_ = counts();                                                 \
@@ -190,7 +190,7 @@ HELPER void handle(int sig, void (*handler)(int), int flags)
 	MUST(!sigaction(sig, &sa, NULL));
 }
 
-/* SIGALRM after `first_us`, then every `every_us`; 0, 0 stops it. */
+/* Sends SIGALRM after `first_us`, then every `every_us`; 0, 0 stops it. */
 HELPER void alarm_us(long first_us, long every_us)
 {
 	struct itimerval it = {
@@ -201,7 +201,7 @@ HELPER void alarm_us(long first_us, long every_us)
 	MUST(!setitimer(ITIMER_REAL, &it, NULL));
 }
 
-/* Runs f in a child; its wait status. */
+/* Runs f in a child.  Returns its wait status. */
 HELPER int in_child(void (*f)(void *), void *arg)
 {
 	int status;
@@ -237,8 +237,8 @@ HELPER bool has_ended(pid_t pid)
 }
 
 /*
- * Waits until the child has made it so; it may take its time, but not end before.  pid 0: a thread.
- * suite.sh ends whoever waits for ever.
+ * Waits until the child has made it so; the child may take its time, but not end before.  pid 0: a
+ * thread.  suite.sh ends a program that waits for ever.
  */
 #define WAIT_FOR(pid, cond)                                                                        \
 	do {                                                                                       \
@@ -247,7 +247,7 @@ HELPER bool has_ended(pid_t pid)
 		MUST(cond);                                                                        \
 	} while (0)
 
-/* Root becomes another user, who may use the device or not; anybody else stays who they are. */
+/* Makes root another user, who may use the device or not; any other user stays. */
 HELPER void become(uid_t user, bool may_use)
 {
 	struct stat st;
@@ -265,7 +265,7 @@ HELPER void become_nobody(bool may_use)
 	become(65534, may_use);
 }
 
-/* Zeroed memory shared with children. */
+/* Returns zeroed memory shared with children. */
 HELPER void *shared_memory(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

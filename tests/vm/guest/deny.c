@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A call that a compound may not make is refused at LOAD, with its place and the reason in words. */
+/*
+ * Checks that LOAD refuses a call that a compound may not make, with its place and the reason in
+ * words.
+ */
 #include "raw.h"
 
 static const struct {
@@ -33,7 +36,7 @@ int main(void)
 	long ret;
 
 	for (unsigned i = 0; i < COUNT(denied); i++) {
-		/* After a jump over it: it counts even where it is never reached. */
+		/* Put it after a jump over it: it counts even where it is never reached. */
 		const struct bpf_insn insns[] = { MOV(0, 1), MOV(1, 0), JUMP(1),
 						  CALL(denied[i].number), EXIT };
 
@@ -48,7 +51,7 @@ int main(void)
 		CHECK(strlen(raw_log) > strlen(denied[i].name) + 10, "%s: no reason in words: %s",
 		      denied[i].name, raw_log);
 	}
-	/* All other numbers: taken, or refused at their place with a reason. */
+	/* Every other number is taken, or refused at its place with a reason. */
 	for (int number = 0; number < 1024; number++) {
 		const struct bpf_insn insns[] = { MOV(0, 0), CALL(number), EXIT };
 
@@ -76,7 +79,7 @@ int main(void)
 		CHECK(raw_try_load(fd, negative, 2, &load) == -EINVAL && load.bad_insn == 0,
 		      "a negative number was taken");
 	}
-	/* The device still works for those who behave. */
+	/* A program without such a call still works. */
 	const struct bpf_insn fine[] = { CALL(SYS_getpid), EXIT };
 
 	raw_run_init(&r, raw_load(fd, fine, 2), NULL);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A security module that comes to deny something bites in a compound as it does natively:
+ * Checks that a security module's new rule bites in a compound as it does natively:
  *
  *	deny_rule				Landlock
  *	deny_rule FILE TEXT DIRECTORY [LABEL]	TEXT is written to FILE, as AppArmor's and SELinux's
  *						profile and domain of a process are changed; it may
  *						not use DIRECTORY/shut then, which has LABEL
  *
- * In a directory with `open` and `shut` the calls are made, the rule begins to hold, and they
- * are made again, in the middle of one region: what was looked up, remembered or read by the
- * specialised calls before must not let them past the module's word.  Each pass runs in processes
- * of its own, natively and as a region, ordinary and specialised, and comes to the same.
+ * In a directory with `open` and `shut` the calls are made, the rule begins to hold, and they are
+ * made again, in the middle of one region.  What the specialised calls looked up, remembered or
+ * read before must not let later calls past the security module.  Each pass runs in processes of
+ * its own, natively and as a region, ordinary and specialised, and comes to the same.
  */
 #include "guards.h"
 #include <cosy/fast.h>
@@ -29,15 +29,15 @@ struct outcome {
 	uint64_t calls, fast;
 };
 
-/* How the rule begins to hold: a write, or Landlock's call. */
+/* The descriptor that the rule is written to, or that of Landlock's rules. */
 static int rule_fd = -1, landlock_fd = -1;
 static const char *rule_text = "";
 static size_t rule_size;
 
-/* Opened before the rule. */
+/* Descriptors opened before the rule. */
 static int open_fd, shut_fd, scanned_fd, write_fd, shut_dir, here;
 
-/* One call's result, or minus its errno. */
+/* Keeps one call's result, or minus its errno. */
 #define RESULT(call)                                                                               \
 	do {                                                                                       \
 		errno = 0;                                                                         \
@@ -45,7 +45,7 @@ static int open_fd, shut_fd, scanned_fd, write_fd, shut_dir, here;
 		r[i++] = long_ < 0 ? -errno : (int)(long_ > 0);                                    \
 	} while (0)
 
-/* Opens, and closes again. */
+/* Opens and closes again; yields the result. */
 #define OPENED(call)                                                                               \
 	do {                                                                                       \
 		int fd_ = (call);                                                                  \
@@ -64,18 +64,21 @@ static inline __attribute__((always_inline)) int make_calls(int *r)
 	struct stat st;
 	int i = 0;
 
-	/* What is let through lies between. */
+	/* Calls that are let through come in between. */
 	RESULT(fstatat(here, "open/file", &st, 0));
 	RESULT(pread(open_fd, byte, 1, 0));
 	RESULT(getppid());
-	/* By descriptors from before. */
+	/* Use descriptors from before. */
 	RESULT(pread(shut_fd, byte, 1, 0));
 	RESULT(read(shut_fd, byte, 1));
 	RESULT(lseek(shut_fd, 0, SEEK_SET));
 	RESULT(cosy_readc(shut_fd));
 	RESULT(cosy_seek_read(shut_fd, byte, 2, 1, SEEK_SET));
 	RESULT(pwrite(write_fd, "x", 1, 0));
-	/* The third of a row takes attributes from the inode; the security module is asked all the same. */
+	/*
+	 * The third in a row takes attributes from the inode; the security module must be asked all
+	 * the same.
+	 */
 	for (int same = 0; same < 3; same++)
 		fstatat(here, "open/file", &st, 0);
 	RESULT(fstat(shut_fd, &st));
@@ -89,11 +92,11 @@ static inline __attribute__((always_inline)) int make_calls(int *r)
 	r[i++] = ((struct cosy_dirent *)entries)->error;
 	RESULT(fstatat(shut_dir, "file", &st, 0));
 	RESULT(fstatat(shut_dir, "file", &st, AT_SYMLINK_NOFOLLOW));
-	/* The way there is denied, the file itself not. */
+	/* The way there is denied, but not the file itself. */
 	RESULT(fstatat(shut_dir, "free", &st, 0));
 	RESULT(fstatat(here, "shut/free", &st, 0));
 	RESULT(statx(shut_dir, "free", 0, STATX_BASIC_STATS, &stx));
-	/* By names. */
+	/* Use names. */
 	RESULT(fstatat(here, "shut/file", &st, 0));
 	RESULT(stat("shut/file", &st));
 	RESULT(lstat("shut/file", &st));
@@ -120,7 +123,7 @@ static inline __attribute__((always_inline)) int make_calls(int *r)
 	return i;
 }
 
-/* The calls, the rule, the calls. */
+/* Makes the calls, sets the rule, makes the calls again. */
 static inline __attribute__((always_inline)) void pass(struct outcome *out)
 {
 	for (int when = 0; when < 2; when++) {
@@ -147,9 +150,11 @@ static void pass_in_region(struct outcome *out)
 	COSY_END;
 }
 
-/* --- The rule ---------------------------------------------------------------------------------- */
+/*
+ * --- The rule ----------------------------------------------------------------------------------
+ */
 
-/* Everything that this kernel's Landlock knows, but below `shut`. */
+/* Denies all that this kernel's Landlock knows, below `shut`. */
 static void landlock_prepare(void)
 {
 	struct landlock_ruleset_attr attr = { 0 };
@@ -195,7 +200,9 @@ static void prepare(char **argv)
 	MUST((write_fd = open("shut/file", O_WRONLY)) >= 0);
 }
 
-/* --- Twice each -------------------------------------------------------------------------------- */
+/*
+ * --- Twice each --------------------------------------------------------------------------------
+ */
 
 static struct outcome *outcome_of(char **argv, bool region)
 {
@@ -242,7 +249,7 @@ static void make_files(const char *name, const char *label)
 	     !setxattr(name, "security.selinux", label, strlen(label), 0));
 }
 
-/* How many calls were denied, and, for who looks at them, which. */
+/* Returns how many calls were denied, and prints which. */
 static int denied(const struct outcome *out, int when)
 {
 	int count = 0;

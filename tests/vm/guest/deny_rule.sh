@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# deny_rule.sh apparmor|selinux - deny_rule under a profile or policy of that security module, in
-# a kernel that was started with it.  Needs deny_rule in /t, and apparmor_parser and
+# deny_rule.sh apparmor|selinux - runs deny_rule under a profile or policy of that security module,
+# in a kernel that was started with it.  Needs deny_rule in /t, and apparmor_parser and
 # deny_rule.apparmor, or deny_rule.policy.
 set -e
 export CHECK_EXPECT="${CHECK_EXPECT-kernel}"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages that have to be read first: guard READAHEAD, and a file that comes from the
+ * Reads pages that have to be brought in first: guard READAHEAD, and a file that comes from the
  * disk through a region all the same.
  */
 #include "guards.h"
@@ -14,7 +14,7 @@ static uint64_t word(long at)
 	return (uint64_t)at * 0x9e3779b97f4a7c15;
 }
 
-/* Out of the cache: only root may. */
+/* Drops the page cache, which only root may. */
 static void forget(void)
 {
 	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attributes of many names of a directory in a row: in its own order, backwards, in no
- * order, while another process changes it, and of inodes whose attributes a file system
- * answers in a way of its own.  The same results and bytes as by the calls alone.
+ * Takes attributes of many names of a directory in a row: in its own order, backwards, in no order,
+ * while another process changes it, and of inodes whose attributes a file system answers in a way
+ * of its own.  Results and bytes are those of the calls alone.
  */
 #include "guards.h"
 #include <sys/mount.h>
@@ -17,7 +17,10 @@ static struct stat got[NAMES * ROUNDS];
 static long results[NAMES * ROUNDS];
 static int order[NAMES * ROUNDS];
 
-/* Lengths around those of words, equal beginnings, and one that begins like another one. */
+/*
+ * Makes names of lengths around those of words, with equal beginnings, one the beginning of
+ * another.
+ */
 static void names_make(void)
 {
 	for (int i = 0; i < NAMES; i++) {
@@ -44,7 +47,9 @@ static void names_list(void)
 	MUST(count == NAMES && !closedir(list));
 }
 
-/* The attributes of names[order[...]], all in one region; a number too high is a name that is not there. */
+/*
+ * Compares attributes of names[order[...]], all in one region; a number too high is no name there.
+ */
 static void order_compare(const char *what, int count)
 {
 	COSY_START;
@@ -111,7 +116,10 @@ static void change_without_end(void)
 	}
 }
 
-/* Each is there or not, and never another kind of thing; and nothing is kept for good. */
+/*
+ * Checks that each name is there or not, never another kind of thing, and that nothing is kept for
+ * good.
+ */
 static void changing(void)
 {
 	long found = 0, missing = 0, other = 0;
@@ -153,7 +161,7 @@ static void changing(void)
 
 static struct stat twice[2];
 
-/* The same file by itself and after `count` others of the directory, natively too. */
+/* Compares a file by itself with the same after `count` others of the directory, natively too. */
 static void inode_compare(const char *what, const char *name)
 {
 	struct stat want = { 0 };
@@ -189,7 +197,10 @@ static void inodes(void)
 	inode_compare("a hole", "inode");
 	map = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	MUST(map != MAP_FAILED);
-	/* Pages of zeros that nobody has written to are dropped, and tmpfs counts them when it is asked. */
+	/*
+	 * The kernel drops pages of zeros that nobody has written to; tmpfs counts them when it is
+	 * asked.
+	 */
 	for (int i = 16; i < 80; i++)
 		(void)*(volatile char *)(map + (i << 12));
 	inode_compare("a hole that was read through a mapping", "inode");
@@ -232,7 +243,7 @@ static void inodes(void)
 
 #define SETTING "/sys/kernel/mm/transparent_hugepage/shmem_enabled"
 
-/* Huge pages are told of by st_blksize: by an option of the mount, and by a setting that changes meanwhile. */
+/* Huge pages show in st_blksize: by a mount's option, and by a setting that changes meanwhile. */
 static void huge(void)
 {
 	static const char *const forced = "force", *const not_forced = "never";
@@ -279,7 +290,7 @@ static void huge(void)
 	MUST(write(fd, not_forced, 5) == 5 && !close(fd));
 }
 
-/* A file system can be unmounted once its directory is closed, whatever was found there last. */
+/* Unmounts a file system once its directory is closed, whatever was found there last. */
 static void unmounted(void)
 {
 	int outer = dir;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every COSY_FAST_CALL of core/ops.def is answered by its specialised version where all its
- * guards hold.  (That there is one at all, the linker checks.)
+ * Checks that every COSY_FAST_CALL of core/ops.def is answered by its specialised version if all
+ * its guards hold.  (The linker checks that there is a version.)
  */
 #include "script.h"
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ static const struct marked {
 
 static int file, folder;
 
-/* One call with arguments that its version is for; false: none are known here. */
+/* Adds one call with arguments that its version is for; false: this test knows none. */
 static bool add(int number)
 {
 	char *buffer = script_buffer;
@@ -84,7 +84,7 @@ static bool add(int number)
 	}
 }
 
-/* The ordinary calls first, after which the guards hold that look at recent ones. */
+/* Makes the ordinary calls that guards which look at recent ones need. */
 static void begin(void)
 {
 	script_begin();

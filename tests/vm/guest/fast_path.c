@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attributes by names of several components, one after the other: the same results and bytes
- * as by the calls themselves, whatever has become of the directories on the way.
+ * Takes attributes by names of several components, one after the other: results and bytes are those
+ * of the calls themselves, whatever has become of the directories on the way.
  */
 #include "guards.h"
 #include <sched.h>
@@ -48,7 +48,7 @@ static void path_remove(const char *path)
 	}
 }
 
-/* In a region after others that led to the directories, and outside. */
+/* Compares a call in a region, after others that led to the directories, with one outside. */
 static void same_path(int dirfd, const char *path, int flags)
 {
 	static const char *const others[] = { "a/x",   "a/b/x",		"a/b/c/x", "a/b/c/y",
@@ -97,7 +97,7 @@ static void all_paths(void)
 	CHECK_GUARD(before, CACHED);
 }
 
-/* As a user who may not search some of the directories. */
+/* Runs as a user who may not search some of the directories. */
 static void searching(void)
 {
 	if (geteuid())
@@ -114,7 +114,7 @@ static struct {
 	_Atomic unsigned int asked, done;
 } *change;
 
-/* What is done in turn, so that change/b/x is another file each time: sizes 1, 2, 1, 2 ... */
+/* Changes the names in turn, so that change/b/x is another file each time: sizes 1, 2, 1, 2 ... */
 static void exchange_names(unsigned int turn)
 {
 	(void)turn;
@@ -160,7 +160,7 @@ static void changes_make(void (*make)(unsigned int))
 	}
 }
 
-/* Whoever has seen that a change is done finds the other file. */
+/* Checks that a process that has seen that a change is done finds the other file. */
 static void follow(const char *what, void (*make)(unsigned int))
 {
 	struct cosy_stats before = counts();
@@ -214,7 +214,7 @@ static void following(void)
 	munmap(change, 4096);
 }
 
-/* A file system that the process has left can be unmounted from within the region. */
+/* Unmounts, from within the region, a file system that the process has left. */
 static void unmounted(void)
 {
 	long r = 0, gone = -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Specialised reads: the same bytes, positions and errors as by read(2) itself, and
- * each guard once, failing.
+ * Makes specialised reads: bytes, positions and errors are those of read(2) itself; and fails each
+ * guard once.
  */
 #include "guards.h"
 #include <pthread.h>
@@ -45,7 +45,7 @@ static void bytes(int fd)
 	CHECK_GUARD(before, READ_ONLY);
 }
 
-/* Sizes that end in the middle of pages, to both kinds of memory. */
+/* Reads sizes that end in the middle of pages, to both kinds of memory. */
 static void pieces(int fd)
 {
 	static const int sizes[] = { 1, 7, 4095, 4096, 4097, 9000, 16384, 39999 };
@@ -78,7 +78,7 @@ static void pieces(int fd)
 	free(to[1]);
 }
 
-/* The file changes between two reads of the same region. */
+/* Changes the file between two reads of one region. */
 static void changes(int fd)
 {
 	long r[8] = { 0 };
@@ -103,7 +103,7 @@ static void changes(int fd)
 	      c[5]);
 }
 
-/* A descriptor names another file at the second of two reads of the same region. */
+/* Makes a descriptor name another file at the second of two reads of one region. */
 static void descriptors(int fd)
 {
 	struct cosy_stats before = counts();
@@ -132,7 +132,7 @@ static void descriptors(int fd)
 	unlink("other");
 }
 
-/* Pages that are not there: in the middle of a read, too. */
+/* Reads pages that are not there, also in the middle of a read. */
 static void holes(void)
 {
 	struct cosy_stats before = counts();
@@ -144,7 +144,7 @@ static void holes(void)
 	memset(shared, 1, SIZE);
 	COSY_START;
 	for (int i = 0; i < 3; i++) {
-		/* The first one after a safepoint goes the ordinary way. */
+		/* The first read after a safepoint goes the ordinary way. */
 		pread(fd, shared, 1, 0);
 		got = pread(fd, shared, SIZE, 0);
 		for (int k = 0; k < SIZE; k++)
@@ -193,7 +193,7 @@ static void other_files(void)
 		close(directory);
 }
 
-/* Memory that is not there, not all there, or not the user's. */
+/* Reads into memory that is not there, not all there, or not the user's. */
 static void bad_memory(int fd)
 {
 	struct cosy_stats before = counts();
@@ -226,7 +226,7 @@ static void bad_memory(int fd)
 	munmap(page, 8192);
 }
 
-/* Longer than what is read at once. */
+/* Reads more than the specialised read reads at once. */
 static void long_read(void)
 {
 	struct cosy_stats before = counts();
@@ -246,7 +246,7 @@ static void long_read(void)
 	free(to);
 }
 
-/* One description, two readers: each byte goes to one of them. */
+/* Counts the reads of each number: one description has several readers, each byte goes to one. */
 static int taken[SIZE];
 
 static void *take(void *arg)

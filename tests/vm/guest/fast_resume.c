@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read_file leaves before any of its calls, for filters, signals and limits, and goes on there
+ * Makes read_file leave before any of its calls, for filters, signals and limits, and go on there
  * from what r1-r5 say, whoever wrote that.
  */
 #include "kmod.h"
@@ -38,7 +38,9 @@ static int free_descriptor(void)
 	return number;
 }
 
-/* With a nanosecond each RUN makes one call; from point `plain` on there is no limit. */
+/*
+ * Gives each RUN a nanosecond, in which it makes one call; from point `plain` on there is no limit.
+ */
 static int stepped(const char *name, char *to, uint64_t size, int plain, int64_t want)
 {
 	uint32_t handle = load_read_file(name, to, size);
@@ -82,7 +84,7 @@ static void test_every_point(void)
 	free(to[1]);
 }
 
-/* Nothing of what says where to go on is believed. */
+/* Checks that nothing in a state is believed without a test. */
 static void test_forged(void)
 {
 	static const uint64_t words[] = { 0,	      1,     4096,	 1ull << 31,
@@ -121,7 +123,7 @@ static void on_ring(int sig)
 		close(ring_writer);
 }
 
-/* A read that waits is interrupted and restarted as read(2) is, and the file is closed. */
+/* Checks that a waiting read is interrupted and restarted as read(2) is, and the file closed. */
 static void test_signal(void)
 {
 	uint32_t reading = load_read_file("fifo", shared, SIZE);
@@ -171,7 +173,7 @@ static void on_interrupt(int sig)
 	(void)sig;
 }
 
-/* The same in a region, which libcosy goes on with: the file is closed as it is natively. */
+/* Does the same in a region, with which libcosy goes on: the file is closed as it is natively. */
 static void test_region(void)
 {
 	int before, keep, error;
@@ -234,7 +236,7 @@ static void deny_reads(void)
 	MUST(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program));
 }
 
-/* At most the read that sleeps when it is installed gets anything: as natively. */
+/* As natively, only a read that sleeps when the filter is installed may get anything. */
 static void tsync_child(void *unused)
 {
 	static char to[4096];

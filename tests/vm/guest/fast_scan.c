@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directories listed and scanned, and whole files read, as one operation: what getdents64,
- * newfstatat, openat, read and close say, in their order, however memory and names change.
+ * Lists and scans directories and reads whole files, each as one operation: the result is that of
+ * getdents64, newfstatat, openat, read and close in their order, however memory and names change.
  */
 #include "guards.h"
 #include "raw.h"
@@ -70,7 +70,7 @@ static long read_file(const char *name, void *to, long size, int flags)
 	return call((int)COSY_OP_BASE + RAW_OP_read_file, dir, (long)name, (long)to, size, flags);
 }
 
-/* One entry of a scan against the calls, whose entry is `plain`. */
+/* Compares one entry of a scan with that of the calls, `plain`. */
 static void compare(const struct cosy_dirent *entry, const struct dirent64 *plain, int flags)
 {
 	struct stat st;
@@ -87,7 +87,7 @@ static void compare(const struct cosy_dirent *entry, const struct dirent64 *plai
 	      flags);
 }
 
-/* A whole directory, in bites of `size` bytes. */
+/* Scans a whole directory, in bites of `size` bytes. */
 static void whole(char *to, long size, int flags)
 {
 	static char plain[FILES * 300];
@@ -114,7 +114,7 @@ static void whole(char *to, long size, int flags)
 	CHECK(!bytes && next == end && entries > FILES, "scan ended with %ld after %ld entries",
 	      bytes, entries);
 
-	/* And the plain listing, whose first bytes are those of the entries. */
+	/* The plain listing has entries that begin with the same bytes. */
 	MUST(!lseek(dir, 0, SEEK_SET));
 	next = plain;
 	while ((bytes = getdents(dir, to, size)) > 0)
@@ -184,7 +184,7 @@ static void *mover(void *unused)
 	return unused;
 }
 
-/* Entries may have gone by the time they are examined, and nothing else is wrong with them. */
+/* Entries may have gone by the time they are examined; nothing else may be wrong with them. */
 static void moving(void)
 {
 	long entries = 0, missing = 0, bytes;
@@ -226,7 +226,7 @@ static void *scribbler(void *unused)
 	return unused;
 }
 
-/* The entries are written over while they are gone through: nonsense, and no harm. */
+/* Writes over the entries while the scan goes through them: it gives nonsense, and does no harm. */
 static void scribbled(void)
 {
 	pthread_t thread;
@@ -245,7 +245,7 @@ static void scribbled(void)
 	pthread_join(thread, NULL);
 }
 
-/* A user who may list but not search a directory gets the names, and an error for each. */
+/* Runs as a user who may list but not search a directory: gets the names, and an error for each. */
 static void unsearchable(void *unused)
 {
 	long bytes, entries = 0;
@@ -273,7 +273,7 @@ static void unsearchable(void *unused)
 	      "cleaning up");
 }
 
-/* A directory whose names have to be revalidated: each is examined the ordinary way. */
+/* Scans a directory whose names have to be revalidated: each is examined the ordinary way. */
 static void revalidated(void)
 {
 	struct cosy_stats before = counts();
@@ -347,7 +347,7 @@ int main(void)
 	dir = open(".", O_RDONLY | O_DIRECTORY);
 	MUST(dir >= 0 && !mkdir("sub", 0750) && !symlink("sub", "link") &&
 	     !symlink("nowhere", "dangling"));
-	/* Names of all lengths, so that each way they can end in a word is there. */
+	/* Take names of all lengths, so that they end at each place in a word. */
 	for (int i = 0; i < FILES; i++) {
 		int length = snprintf(name, sizeof(name), "f%d", i);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page cache's tree in all its shapes: of one entry and of one to four levels, with
- * rows that are full, sparse and cut off, with large folios, and with the entries that
- * the kernel leaves for pages that are gone.  The specialised read walks the tree by its
- * own code (kmod/fast/page_cache.h): where the kernel's tree is no longer what that code
- * takes it for, the bytes differ here, or no read is specialised any more.
+ * Makes the page cache's tree in all its shapes: of one entry and of one to four levels, with rows
+ * that are full, sparse and cut off, with large folios, and with the entries that the kernel leaves
+ * for pages that are gone.  The specialised read walks the tree by its own code
+ * (kmod/fast/page_cache.h): if the kernel's tree is no longer what that code takes it for, the
+ * bytes differ here, or no read is specialised any more.
  */
 #include "guards.h"
 #include <linux/magic.h>
@@ -43,7 +43,7 @@ static const struct shape shapes[] = {
 static char wanted[PROBES][PIECE], got[PROBES][PIECE];
 static long position[PROBES], result[PROBES];
 
-/* Bytes that no other page has. */
+/* Fills a page with bytes that no other page has. */
 static void page_fill(char *page, long index)
 {
 	for (long i = 0; i < PAGE; i++)
@@ -58,7 +58,7 @@ static void page_write(int fd, long index)
 	MUST(pwrite(fd, page, PAGE, index * PAGE) == PAGE);
 }
 
-/* The same bytes as by pread(2), twice: the first time may bring pages in. */
+/* Compares the bytes with pread(2)'s, twice: the first time may bring pages in. */
 static void probes_compare(const char *what, int fd, int count)
 {
 	for (int turn = 0; turn < 2; turn++) {
@@ -101,8 +101,8 @@ static void shape_probe(const struct shape *shape, const char *what, int fd)
 	position[count++] = shape->pages * PAGE + 10;
 	probes_compare(what, fd, count);
 	/*
-	 * Two reads of each page are within it, in each of two turns; one is the ordinary one of each
-	 * RUN.  Whoever is interrupted begins another RUN.
+	 * Two reads of each page lie within it, in each of two turns; the first of each RUN is an
+	 * ordinary one.  A process that is interrupted begins another RUN.
 	 */
 	fast = 2 * (2 * there - 1);
 	for (int turn = 0; turn < 100 && kernel_expected() && counts().fast - before.fast < fast;
@@ -136,7 +136,7 @@ static void shapes_read(const char *where)
 
 /* --- Rows, and what is left of pages that are gone ----------------------------------------- */
 
-/* Every page of three rows, read at every page's end; `gone` takes some of them away. */
+/* Reads every page of three rows at every page's end; `gone` takes some of them away. */
 static void rows_read(const char *what, void (*gone)(int fd, char *map, long size))
 {
 	long pages = 3 * ROW, size = pages * PAGE;
@@ -172,7 +172,7 @@ static void pages_dropped(int fd, char *map, long size)
 	MUST(!posix_fadvise(fd, ROW * PAGE / 2, size / 2, POSIX_FADV_DONTNEED));
 }
 
-/* Where they go leaves values in the tree: of the swap, or of when they were last used. */
+/* Reclaims pages, which leaves values in the tree: of the swap, or of when they were last used. */
 static void pages_reclaimed(int fd, char *map, long size)
 {
 	(void)fd;
@@ -197,7 +197,7 @@ static void rows(const char *where)
 
 /* --- Other file systems ---------------------------------------------------------------------- */
 
-/* On a tmpfs of its own that is mounted with these options. */
+/* Runs on a tmpfs of its own that is mounted with these options. */
 static void mounted(const char *options, const char *where)
 {
 	if (geteuid() || mkdir("mount", 0700)) {
@@ -218,7 +218,7 @@ static void mounted(const char *options, const char *where)
 
 #define SWAP_PAGES 4096l
 
-/* A swap area, as mkswap(8) makes it. */
+/* Makes a swap area, as mkswap(8) does. */
 static bool swap_make(const char *name)
 {
 	static char page[PAGE];
@@ -235,7 +235,7 @@ static bool swap_make(const char *name)
 	return made && !fsync(fd) && !close(fd) && !swapon(name, 0);
 }
 
-/* tmpfs whose pages are really swapped out: only where a file may be swapped to. */
+/* Swaps pages of a tmpfs out, if a file may be swapped to. */
 static void swapped(void)
 {
 	struct statfs fs;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attributes by name under an open directory: the same results, errors and bytes as by
- * the calls themselves, and each guard once, failing.
+ * Takes attributes by name under an open directory: results, errors and bytes are those of the
+ * calls themselves; and fails each guard once.
  */
 #include "guards.h"
 #include <pthread.h>
@@ -25,7 +25,7 @@ static void compare(const char *what, const char *name, int dirfd, int flags,
 	      "%s(%d, \"%.40s\", %#x): other attributes", what, dirfd, name, flags);
 }
 
-/* newfstatat in a region, and outside. */
+/* Compares newfstatat in a region and outside. */
 static void same_at(int dirfd, const char *name, int flags)
 {
 	struct answer got = { 0 }, want = { 0 };
@@ -77,7 +77,7 @@ static void make(const char *name)
 	MUST(fd >= 0 && write(fd, "12345", 5) == 5 && !close(fd));
 }
 
-/* Every kind of name, directory and flag. */
+/* Tries every kind of name, directory and flag. */
 static void same(void)
 {
 	static const int flags[] = { 0,
@@ -135,7 +135,7 @@ static void same(void)
 	CHECK_GUARD(before, LIMITED);
 }
 
-/* Names and destinations that are not memory, at the end of it, or no user's. */
+/* Passes names and destinations that are not memory, at its end, or no user's. */
 static void memory(void)
 {
 	struct cosy_stats before = counts();
@@ -173,7 +173,7 @@ static void memory(void)
 	edge = fstatat(dir, name, &st, 0);
 	COSY_END;
 	CHECK(!edge, "a name at the end of memory: %ld", edge);
-	/* "fil" and nothing after it. */
+	/* The page ends with "fil". */
 	memmove(pages + 4093, "fil", 3);
 	name = pages + 4093;
 	COSY_START;
@@ -186,7 +186,7 @@ static void memory(void)
 	CHECK_GUARD(before, MEMORY);
 }
 
-/* Something is mounted on the name between two looks. */
+/* Mounts something on the name between two looks. */
 static void mounted(void)
 {
 	struct cosy_stats before = counts();
@@ -210,7 +210,7 @@ static void mounted(void)
 	CHECK_GUARD(before, PLAIN_DENTRY);
 }
 
-/* A directory whose entries come and go by themselves. */
+/* Looks in a directory whose entries come and go by themselves. */
 static void revalidated(void)
 {
 	struct cosy_stats before = counts();
@@ -229,7 +229,7 @@ static void revalidated(void)
 	CHECK_GUARD(before, PLAIN_DENTRY);
 }
 
-/* Names that are removed, renamed and made between two looks. */
+/* Removes, renames and makes names between two looks. */
 static void changes(void)
 {
 	struct stat st[6] = { 0 };
@@ -261,7 +261,10 @@ static void changes(void)
 
 static _Atomic bool done;
 
-/* Whoever may not search the directory at the moment is told so; chmod is another process's. */
+/*
+ * Checks that a user who may not search the directory at the moment is told so; another process
+ * does the chmod.
+ */
 static void permission(void *unused)
 {
 	long ok = 0, denied = 0, other = 0;
@@ -304,7 +307,7 @@ static void permission(void *unused)
 	CHECK(!fchmod(mine, 0700) && !unlinkat(mine, "file", 0) && !rmdir("mine"), "cleaning up");
 }
 
-/* A number that nobody else takes when it is free. */
+/* A number that nobody else takes while it is free. */
 #define SLOT 777
 
 struct two {
@@ -323,7 +326,7 @@ static void *closer(void *arg)
 	return NULL;
 }
 
-/* Another thread closes the directory, or makes it another. */
+/* Another thread closes the directory, or puts another one in its place. */
 static void closed(void)
 {
 	struct two two = { .slot = SLOT };
@@ -380,7 +383,7 @@ static void *renamer(void *unused)
 	return unused;
 }
 
-/* Names that move while they are looked for: found or not, and never something else. */
+/* Moves names while they are looked for: each is found or not, never something else. */
 static void moving(void)
 {
 	long found = 0, missing = 0, other = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What ls -l asks of each file: statx and extended attributes by name in the current
- * directory.  The same results and bytes as by the calls themselves, and each guard once.
+ * Makes the calls of ls -l for each file: statx and extended attributes by name in the current
+ * directory.  Results and bytes are those of the calls themselves; each guard fails once.
  */
 #include "guards.h"
 #include <sched.h>
@@ -27,7 +27,10 @@ static long result_of(long result)
 
 /* --- statx ---------------------------------------------------------------------------- */
 
-/* In a region twice after another file, so that it may be told from the inode, and outside. */
+/*
+ * Compares statx outside and in a region, there twice after another file, so that the inode may
+ * answer.
+ */
 static void same_statx(int dirfd, const char *name, int flags, unsigned int mask)
 {
 	struct statx got[3], want;
@@ -99,7 +102,7 @@ static void all_statx(void)
 	CHECK_GUARD(before, CACHED);
 }
 
-/* Fields that were not asked for before, and attributes of stat before those of statx. */
+/* Asks for fields that were not asked for before, and for stat's attributes before statx's. */
 static void masks_mixed(void)
 {
 	static const unsigned int masks[] = {
@@ -124,7 +127,7 @@ static void masks_mixed(void)
 	}
 }
 
-/* Flags of an inode, which statx tells, set between two calls. */
+/* Sets flags of an inode, which statx tells, between two calls. */
 static void flags_change(void)
 {
 	int fd = open("file", O_RDONLY), flags = 0, with = FS_NODUMP_FL;
@@ -149,7 +152,7 @@ static void flags_change(void)
 	close(fd);
 }
 
-/* Another process sets an inode's flags: they are seen by whoever is still in the region. */
+/* Another process sets an inode's flags: a process still in its region has to see them. */
 static void flags_change_elsewhere(void)
 {
 	int fd = open("file", O_RDONLY), flags = 0, with;
@@ -192,7 +195,7 @@ static void flags_change_elsewhere(void)
 	close(fd);
 }
 
-/* Destinations that are no memory, or end too early. */
+/* Passes destinations that are no memory, or end too early. */
 static void statx_memory(void)
 {
 	struct cosy_stats before = counts();
@@ -274,7 +277,7 @@ static void all_xattrs(void)
 			}
 }
 
-/* The bytes of a list with one user more than the mode has. */
+/* Bytes of a list with one user more than the mode has. */
 static const unsigned char listed[] = {
 	2,  0, 0, 0,			   /* version */
 	1,  0, 6, 0, 255,  255,	 255, 255, /* its owner: rw */
@@ -284,7 +287,7 @@ static const unsigned char listed[] = {
 	32, 0, 0, 0, 255,  255,	 255, 255, /* others: none */
 };
 
-/* A list that is made and removed in a region, and by somebody else while one runs. */
+/* Makes and removes a list in a region, and from another process while one runs. */
 static void lists_change(void)
 {
 	long r[6];
@@ -329,7 +332,7 @@ static void xattr_counts(void)
 
 /* --- The current directory ------------------------------------------------------------- */
 
-/* Whoever changes it, in the region or by another thread, is followed at once. */
+/* Changes the current directory, in the region or by another thread: calls follow at once. */
 static void directory_change(void)
 {
 	struct stat here, there;
@@ -351,7 +354,7 @@ static void directory_change(void)
 	      "the current directory's file: %ld", r);
 }
 
-/* A file system that the process has left can be unmounted from within the region. */
+/* Unmounts, from within the region, a file system that the process has left. */
 static void unmounted(void)
 {
 	struct statx got;
@@ -387,7 +390,7 @@ static void root_turn(void)
 	_exit(0);
 }
 
-/* Whoever has seen that it has changed finds files of the new one. */
+/* Checks that a process that has seen the change finds files of the new root. */
 static void root_follow(void)
 {
 	unsigned long late = 0, seen = 0;
@@ -395,7 +398,7 @@ static void root_follow(void)
 	struct statx got;
 	pid_t pid;
 
-	/* The module is to be found there, too, and what it counts. */
+	/* The new root needs the device and the module's counters, too. */
 	MUST(!mount("none", "turn", "tmpfs", 0, NULL) && !mkdir("turn/dev", 0700) &&
 	     !mkdir("turn/proc", 0700) && !mount("/dev", "turn/dev", NULL, MS_BIND, NULL) &&
 	     !mount("/proc", "turn/proc", NULL, MS_BIND, NULL));

@@ -16,9 +16,9 @@
 #include <sys/xattr.h>
 
 #define SIZE 20000
-#define OLD  1000000000 /* seconds; when the files were last changed */
+#define OLD  1000000000 /* seconds; the time at which the files were last changed */
 
-/* Everything that one write is seen by. */
+/* Everything by which others see one write. */
 struct effects {
 	long result;
 	int error;
@@ -40,7 +40,7 @@ struct kind {
 static char *shared; /* in the shared buffer where there is one */
 static int notify;
 
-/* A counter of this process's, out of /proc/self/io. */
+/* Returns a counter of this process's, out of /proc/self/io. */
 static unsigned long long counter(const char *name)
 {
 	unsigned long long value = 0;
@@ -90,7 +90,7 @@ static void effects_look(int fd, const char *name, struct effects *effects)
 	MUST(pread(fd, effects->stored, sizeof(effects->stored), 0) >= 0);
 }
 
-/* Such writes are specialised; not in a RUN that is interrupted before them. */
+/* Checks that such writes are specialised; a RUN that is interrupted before them makes none. */
 static void writes_specialised(int fd, long at, long count)
 {
 	const int writes = 10;
@@ -113,7 +113,7 @@ static void writes_specialised(int fd, long at, long count)
 	CHECK_FAST(before, writes * (at < 0 ? 2 : 1));
 }
 
-/* A file of this kind, written to by the call itself or in a region. */
+/* Writes to a file of this kind, by the call itself or in a region. */
 static void write_try(const struct kind *kind, bool in_region, struct effects *effects)
 {
 	const struct timespec times[2] = { { OLD, 0 }, { OLD, 0 } };
@@ -138,13 +138,13 @@ static void write_try(const struct kind *kind, bool in_region, struct effects *e
 	errno = 0;
 	if (in_region) {
 		COSY_START;
-		/* An ordinary call that a RUN begins with. */
+		/* A RUN begins with an ordinary call. */
 		pread(fd, &c, 1, SIZE + 1);
 		result = at < 0 ? write(fd, shared, count) : pwrite(fd, shared, count, at);
 		if (result < 0)
 			error = errno;
 		COSY_END;
-		/* What one more write, to nowhere, counts. */
+		/* Measure what one more write counts. */
 		written = counter("wchar: ");
 		writes = counter("syscw: ");
 		COSY_START;
@@ -168,7 +168,7 @@ static void write_try(const struct kind *kind, bool in_region, struct effects *e
 	inotify_rm_watch(notify, watch);
 	if (in_region && kind->fast)
 		writes_specialised(fd, at, count);
-	/* The watch's own end. */
+	/* Read what the watch's own end tells. */
 	while (read(notify, text, sizeof(text)) > 0)
 		;
 	MUST(!close(fd) && !unlink(name));
@@ -216,7 +216,7 @@ static void set_group_id_alone(int fd)
 	MUST(!fchmod(fd, 02745));
 }
 
-/* cap_net_raw=ep, as setcap(8) writes it. */
+/* Gives the file cap_net_raw=ep, as setcap(8) writes it. */
 static void capability(int fd)
 {
 	static const unsigned int raw[5] = { 0x02000001, 1 << 13, 0, 0, 0 };
@@ -256,7 +256,7 @@ static void written_back(int fd)
 	MUST(!fsync(fd));
 }
 
-/* Leaves the cache of a file system that has a disk, and comes back without its buffers. */
+/* Drops a disk file's pages from the cache, so that they come back without buffers. */
 static void read_again(int fd)
 {
 	char text[SIZE];
@@ -265,7 +265,7 @@ static void read_again(int fd)
 	MUST(pread(fd, text, SIZE, 0) == SIZE);
 }
 
-/* Which ext4 does not heed where it allocates blocks late. */
+/* Asks for a journalled file, which ext4 does not heed where it allocates blocks late. */
 static void journalled(int fd)
 {
 	int flags, set;
@@ -343,7 +343,9 @@ static void limited(void *unused)
 	      result[1], error);
 }
 
-/* A file that became immutable after it was opened: each file system has its own answer. */
+/*
+ * Writes to a file that became immutable after it was opened: each file system has its own answer.
+ */
 static void immutable(void)
 {
 	int fd = open("immutable", O_RDWR | O_CREAT | O_TRUNC, 0600), flags = 0, set;

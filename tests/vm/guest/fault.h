@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fault.h - every way to touch memory, once in a region and once as plain code,
- * and what came of it.  Included once by each fault_*.c.
+ * fault.h - touches memory in every way, once in a region and once as plain code, and tells the
+ * outcome.  Each fault_*.c includes it once.
  */
 #ifndef FAULT_H
 #define FAULT_H
@@ -39,7 +39,7 @@ static void fault_catch(void)
 	MUST(!sigaction(SIGBUS, &sa, NULL));
 }
 
-/* name_plain(p) and name_region(p): touch p, return what was read. */
+/* Defines name_plain(p) and name_region(p), which touch p and return what was read. */
 #define FAULT_WAY(name, type, action)                                                              \
 	static __attribute__((noinline)) void name##_plain(volatile type *p)                       \
 	{                                                                                          \
@@ -86,7 +86,7 @@ static const struct fault_way {
 
 #define FAULT_WAYS (int)(sizeof(fault_ways) / sizeof(fault_ways[0]))
 
-/* Touches p in this way, and says what came of it. */
+/* Touches p in this way.  Returns the outcome. */
 static struct outcome fault_try(void (*touch)(volatile void *), volatile void *p)
 {
 	fault_seen.sig = fault_seen.code = 0;

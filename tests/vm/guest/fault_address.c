@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bad pointers in a region: the same signal, code and address as in plain code,
- * for each size and kind of access, also across a page's end; and nothing is
- * ever read or written through a pointer into the kernel.
+ * Uses bad pointers in a region: signal, code and address are those of plain code, for each size
+ * and kind of access, also across a page's end; and nothing is ever read or written through a
+ * pointer into the kernel.
  */
 #include "fault.h"
 
@@ -65,7 +65,7 @@ int main(void)
 		      "only %llu faults met in the kernel",
 		      (unsigned long long)(after.left[COSY_LEFT_FAULT] -
 					   before.left[COSY_LEFT_FAULT]));
-	/* All that left the process in order: an ordinary region still runs, there. */
+	/* The process must still be in order: an ordinary region runs in it, in the kernel. */
 	before = counts();
 	COSY_START;
 	local = local * 6 + (getpid() > 0 ? 0 : 1);

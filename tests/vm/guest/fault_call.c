@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bad pointers given to system calls in a region: EFAULT, no signal, and not a
- * byte of the kernel read or written.
+ * Gives bad pointers to system calls in a region: EFAULT, no signal, and not a byte of the kernel
+ * read or written.
  */
 #include "check.h"
 #include <sys/stat.h>
@@ -62,7 +62,7 @@ int main(void)
 		if (p)
 			EFAULTS("nanosleep", p, syscall(SYS_nanosleep, p, p));
 	}
-	/* Nothing was taken from the pipe or put into it. */
+	/* The calls must have taken nothing from the pipe, and put nothing into it. */
 	MUST(read(wire[0], text, 8) == 8);
 	CHECK(!memcmp(text, "12345678", 8), "the pipe holds %.8s", text);
 	MUST(!fcntl(wire[0], F_SETFL, O_NONBLOCK));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A handler repairs what a region faulted on, by mprotect or mmap, and returns:
- * the region goes on, nothing is skipped or done twice, and it goes on in the
- * kernel.
+ * A handler repairs what a region faulted on, by mprotect or mmap, and returns: the region goes on,
+ * skips nothing, does nothing twice, and is in the kernel again.
  */
 #include "check.h"
 #include <sys/syscall.h>
@@ -67,7 +66,7 @@ static void writes(void)
 		expect += (uint64_t)i * 3 + 1;
 	}
 	CHECK(sum == expect, "writes: wrong contents");
-	/* At most a few calls after each repair are the interpreter's. */
+	/* The interpreter makes at most a few calls after each repair. */
 	CHECK_KERNEL(before, PAGES / 2, n / 64 - 2 * PAGES);
 }
 
@@ -93,7 +92,7 @@ static void atomics(void)
 	CHECK_KERNEL(before, 1, 0);
 }
 
-/* Operations that stop in the middle: what was moved before the fault is not moved again. */
+/* Operations that stop in the middle must not move again what they moved before the fault. */
 static void moves(void)
 {
 	struct cosy_stats before = counts();
@@ -130,7 +129,7 @@ static void moves(void)
 	munmap(from, size);
 }
 
-/* An overlapping move downwards: doing part of it twice would show. */
+/* Moves downwards over overlapping memory: doing part of it twice would show. */
 static void overlapping(void)
 {
 	struct cosy_stats before = counts();
@@ -180,7 +179,7 @@ int main(void)
 		atomics();
 		moves();
 	}
-	by_mmap = false; /* what is there must stay */
+	by_mmap = false; /* memory that is there must stay */
 	overlapping();
 	CHECK(!strays, "%d faults elsewhere", (int)strays);
 	return check_end();

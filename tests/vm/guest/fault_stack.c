@@ -11,7 +11,7 @@
 static volatile int endless = 1;
 static volatile uint64_t deepest;
 
-/* Work after the recursive call, so that no compiler makes a loop of it. */
+/* Works after the recursive call, so that no compiler makes a loop of it. */
 static __attribute__((noinline)) uint64_t down(uint64_t n, uint64_t last, uint64_t *at)
 {
 	uint64_t below;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program's worth of work on files, pipes, sockets, epoll and memory, each step
- * done by a region; what it does and prints is the same wherever it runs.
+ * Does a program's worth of work on files, pipes, sockets, epoll and memory, each step by a region;
+ * effects and output are the same wherever it runs.
  */
 #include "check.h"
 #include <sys/epoll.h>
@@ -11,7 +11,7 @@
 
 #define FILES 60
 
-/* The plain program's result, on any file system. */
+/* The plain program's result, which is the same on any file system. */
 #define PLAIN_DIGEST 0xdfe55f57d895ff27
 
 struct linux_dirent64 {
@@ -24,7 +24,7 @@ struct linux_dirent64 {
 
 static uint64_t digest = 0xcbf29ce484222325;
 
-/* Into the digest, which is printed at the end. */
+/* Adds to the digest, which is printed at the end. */
 static void note(const char *what, long value)
 {
 	for (const char *c = what; *c; c++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Under a seccomp filter a region makes in the kernel what all filters allow, and the filters
- * see every other call as they see a native program's: each action, rules about arguments,
- * filters on top of each other.  Each case runs twice in processes of its own that begin under
- * the filter, as a region and natively, and has to come to the same.
+ * Checks that under a seccomp filter a region makes in the kernel what all filters allow, and that
+ * the filters see every other call as they see a native program's: each action, rules about
+ * arguments, filters on top of each other.  Each case runs twice in processes of its own that begin
+ * under the filter, as a region and natively, and has to come to the same.
  */
 #include "check.h"
 #include <cosy/fast.h>
@@ -23,7 +23,7 @@
 #define NR	 offsetof(struct seccomp_data, nr)
 #define ARG(n)	 (offsetof(struct seccomp_data, args) + 8 * (n))
 
-/* What both come to. */
+/* The outcome that both must have. */
 struct outcome {
 	int results[12];
 	int errors[12];
@@ -38,7 +38,10 @@ static volatile int rounds = 3;
 
 /* --- Filters -------------------------------------------------------------------------------- */
 
-/* `number` is answered with `action`; where `argument` is not -1, only if the first one is that. */
+/*
+ * Arms a filter that answers `number` with `action`; unless `argument` is -1, only for that first
+ * argument.
+ */
 static int arm(int number, uint32_t action, int argument, unsigned int flags)
 {
 	struct sock_filter filter[] = {
@@ -59,7 +62,7 @@ static int arm(int number, uint32_t action, int argument, unsigned int flags)
 
 /* --- What is done under them ------------------------------------------------------------------ */
 
-/* Some calls that are let through between those that are not. */
+/* Makes some calls that are let through between others that are not. */
 #define CALLS(r, e)                                                                                \
 	do {                                                                                       \
 		for (int i_ = 0; i_ < rounds; i_++) {                                              \
@@ -119,9 +122,11 @@ static void run_calls(bool region)
 	out->in_kernel = (int)(counts().calls - then.calls);
 }
 
-/* --- Twice each --------------------------------------------------------------------------------- */
+/*
+ * --- Twice each ---------------------------------------------------------------------------------
+ */
 
-/* Runs `filters`, then, in a process that begins under them, `test`. */
+/* Runs `filters`, then `test` in a process that begins under them. */
 static struct outcome outcome_of(void (*filters)(void), void (*test)(bool region), bool region)
 {
 	struct outcome *shared = shared_memory(4096), ret;
@@ -173,7 +178,9 @@ static void compare(const char *name, void (*filters)(void), void (*test)(bool),
 		      name, region.in_kernel, min_calls);
 }
 
-/* --- Actions ------------------------------------------------------------------------------------ */
+/*
+ * --- Actions ------------------------------------------------------------------------------------
+ */
 
 static void filter_errno(void)
 {
@@ -242,7 +249,7 @@ static void filter_stack(void)
 	MUST(!arm(SYS_mkdir, SECCOMP_RET_TRAP, 1, 0));
 }
 
-/* RUN may be refused, or worse. */
+/* Answers ioctl, so that RUN may be refused, or worse. */
 static void filter_ioctl(void)
 {
 	MUST(!arm(SYS_ioctl, SECCOMP_RET_KILL_PROCESS, 99, 0));
@@ -273,7 +280,7 @@ static void *thread_calls(void *region)
 	return NULL;
 }
 
-/* The thread alone ends, in its first mkdir. */
+/* Ends the thread alone, in its first mkdir. */
 static void under_kill_thread(bool region)
 {
 	pthread_t thread;
@@ -282,7 +289,7 @@ static void under_kill_thread(bool region)
 	MUST(!pthread_join(thread, NULL));
 }
 
-/* Records of type SECCOMP in the kernel's log that are about this process. */
+/* Returns the number of records of type SECCOMP in the kernel's log about this process. */
 static int records_of(int log, pid_t pid)
 {
 	char record[1024], wanted[32];
@@ -297,7 +304,7 @@ static int records_of(int log, pid_t pid)
 	return count;
 }
 
-/* The log has each call once.  It is written by a thread of the kernel's: a while later. */
+/* Finds each call once in the log, which a kernel thread writes a while later. */
 static void under_log(bool region)
 {
 	int limit = open("/proc/sys/kernel/printk_ratelimit", O_WRONLY);
@@ -318,7 +325,7 @@ static void under_log(bool region)
 
 static void no_filter(void) {}
 
-/* Strict mode from the middle of a region on: read and write go on, all else kills. */
+/* Enters strict mode in the middle of a region: read and write go on, all else kills. */
 static void strict_inside(bool region)
 {
 	int *r = out->results, *e = out->errors;
@@ -342,7 +349,7 @@ static void strict_inside(bool region)
 		STRICT;
 	}
 	out->ended = 1;
-	if (out->errors[0]) /* as strict_kills has asked */
+	if (out->errors[0]) /* strict_kills asks for this */
 		getppid();
 	syscall(SYS_exit, 0);
 }
@@ -353,14 +360,14 @@ static void strict_kills(bool region)
 	strict_inside(region);
 }
 
-/* The process itself arms the filter, and its first region comes after it. */
+/* Arms the filter in the process itself, before its first region. */
 static void under_own(bool region)
 {
 	filter_errno();
 	run_calls(region);
 }
 
-/* The filter comes in the middle, and allows mkdir no more. */
+/* Arms the filter, which forbids mkdir, in the middle. */
 static void inside(bool region)
 {
 	struct sock_filter filter[] = {
@@ -395,9 +402,12 @@ static void inside(bool region)
 	out->in_kernel = (int)(counts().calls - then.calls);
 }
 
-/* --- Who is told ---------------------------------------------------------------------------------- */
+/*
+ * --- Who is told
+ * ----------------------------------------------------------------------------------
+ */
 
-/* A filter whose decisions a supervisor makes: as many as there are calls, with their numbers. */
+/* Has a supervisor make a filter's decisions: one for each call, with its number. */
 static void notified(bool region)
 {
 	int listener = arm(SYS_mkdir, SECCOMP_RET_USER_NOTIF, -1, SECCOMP_FILTER_FLAG_NEW_LISTENER);
@@ -431,7 +441,7 @@ static void notified(bool region)
 	CHECK(!status, "notified: status %#x", status);
 }
 
-/* A tracer that asked for nothing but what the filter tells it. */
+/* Attaches a tracer that asks for nothing but what the filter tells it. */
 static void traced(bool region)
 {
 	pid_t pid;
@@ -462,7 +472,10 @@ static void traced(bool region)
 	CHECK(!status, "traced: status %#x", status);
 }
 
-/* --- What the device tells ------------------------------------------------------------------------- */
+/*
+ * --- What the device tells
+ * -------------------------------------------------------------------------
+ */
 
 static bool is_let_through(int fd, int number)
 {
@@ -486,7 +499,10 @@ static void told(bool region)
 	CHECK(!is_let_through(fd, SYS_mkdir) && !is_let_through(fd, SYS_write) &&
 		      is_let_through(fd, SYS_ioctl),
 	      "of two filters");
-	/* 32-bit and x32 callers get nothing, whatever the filter says of those numbers. */
+	/*
+	 * Callers by the 32-bit and x32 tables get nothing, whatever the filter says of those
+	 * numbers.
+	 */
 	{
 		long ret;
 
@@ -516,7 +532,7 @@ int main(void)
 		{ "USER_NOTIF", no_filter, notified, 10 },
 		{ "an argument", filter_argument, run_calls, 10 },
 		{ "another argument", filter_other_argument, run_calls, 10 },
-		{ "read", filter_read, run_calls, 0 }, /* by which libcosy asks */
+		{ "read", filter_read, run_calls, 0 }, /* libcosy asks by read */
 		{ "read of one file", filter_one_read, run_calls, 10 },
 		{ "newfstatat", filter_stat, run_calls, 10 },
 		{ "clock_gettime", filter_clock, run_calls, 10 },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork with an open context and live data in the shared buffer: parent and child
- * each keep their own, and the child's regions run in the kernel again.  And
- * children that only exec see nothing of it at all.
+ * Forks with an open context and live data in the shared buffer: parent and child each keep their
+ * own, and the child's regions run in the kernel again.  Children that only exec see nothing of it
+ * at all.
  */
 #include "check.h"
 #include <pthread.h>
@@ -41,7 +41,7 @@ static void fill(char *data, char value)
 	CHECK_KERNEL(before, 1, 50);
 }
 
-/* Each generation changes its data and forks the next in the middle. */
+/* Changes its data and forks the next generation in the middle. */
 static void generation(char *data, int n)
 {
 	char mine = (char)('a' + n), *own;
@@ -73,7 +73,7 @@ static void generation(char *data, int n)
 	cosy_mem_free(own);
 }
 
-/* A raw fork that no library hears of. */
+/* Forks by a raw call, of which no library hears. */
 static void raw_fork(char *data)
 {
 	int status;
@@ -126,7 +126,7 @@ static void *busy(void *arg)
 	return (void *)(long)bad;
 }
 
-/* Forks of a process whose other threads are in regions, in the allocator, in the library. */
+/* Forks while other threads are in regions, in the allocator, in the library. */
 static void among_threads(void *unused)
 {
 	pthread_t threads[4];
@@ -193,7 +193,7 @@ static int highest_open(void)
 	return n;
 }
 
-/* A descriptor that another process has opened: this one may have opened its own already. */
+/* Counts a descriptor that another process has opened: this one may have opened its own already. */
 static void inherited_add(int fd, void *arg)
 {
 	struct cosy_stats stats = { .size = sizeof(stats) };
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 	CHECK_CHILD(in_child(among_threads, NULL));
 	generation(data, 0);
 	exec_leaks_nothing(before);
-	fill(data, 'z'); /* the parent is as it was */
+	fill(data, 'z'); /* the parent's data stay */
 	CHECK(all(data, 'z'), "the parent's data is wrong");
 	cosy_mem_free(data);
 	return check_end();

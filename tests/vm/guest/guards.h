@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guards.h - the guards of specialised calls, and how often they failed. */
+/* guards.h - counts how often guards of specialised calls failed. */
 #ifndef GUARDS_H
 #define GUARDS_H
 
@@ -11,7 +11,7 @@ enum guard {
 #undef COSY_GUARD
 };
 
-/* Since `then` at least `min_fast` calls were specialised. */
+/* Checks that at least `min_fast` calls were specialised since `then`. */
 #define CHECK_FAST(then, min_fast)                                                                 \
 	do {                                                                                       \
 		struct cosy_stats now_ = counts();                                                 \
@@ -23,7 +23,7 @@ enum guard {
 		      (unsigned long long)(min_fast));                                             \
 	} while (0)
 
-/* Since `then` the guard failed at least once. */
+/* Checks that the guard failed at least once since `then`. */
 #define CHECK_GUARD(then, guard)                                                                   \
 	do {                                                                                       \
 		struct cosy_stats now_ = counts();                                                 \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operations that stand for several calls, handed over between any two of them: what the
- * kernel has begun it ends itself, or libcosy's interpreter does, with the same result.
+ * Hands over operations that stand for several calls, between any two of the calls: the kernel ends
+ * what it has begun, or libcosy's interpreter does, with the same result.
  */
 #include "kmod.h"
 #include <sys/ptrace.h>
@@ -43,7 +43,7 @@ static void fill(char *to)
 	MUST(!lseek(directory, 0, SEEK_SET) && lseek(file, 100, SEEK_SET) == 100);
 }
 
-/* From where RUN left, in user mode. */
+/* Interprets in user mode from where RUN left. */
 static int64_t interpret(const struct bpf_insn *insns)
 {
 	struct cosy_program program;
@@ -61,7 +61,10 @@ static int64_t interpret(const struct bpf_insn *insns)
 	return in.ret;
 }
 
-/* `points` calls in the kernel one by one, the rest there or by the interpreter; the result. */
+/*
+ * Makes `points` calls in the kernel one by one, the rest there or by the interpreter.  Returns the
+ * result.
+ */
 static int64_t handed_over(const struct operation *op, char *to, int points, bool by_interpreter,
 			   bool *all)
 {
@@ -188,7 +191,7 @@ static void test_everywhere(void)
 		everywhere(&ops[i], least[i]);
 }
 
-/* Addresses that are no entry any more, or never were. */
+/* Forges addresses that are no entry any more, or never were. */
 static void test_forged_scan(void)
 {
 	static const uint64_t sizes[] = { 0, 8, 168, 175, 177, 184, 65528, 65535 };
@@ -235,7 +238,7 @@ static void test_forged_scan(void)
 			      (unsigned long long)left, (long long)the_run.run.ret);
 		}
 	}
-	/* Addresses and numbers that are no one's. */
+	/* Forge addresses and numbers that mean nothing. */
 	for (int i = 0; i < 64; i++) {
 		the_run.run.resume = AT_CALL + 1;
 		the_run.state.reg[1] = i % 2 ? 999 : ~0ull << (i % 64);
@@ -247,7 +250,9 @@ static void test_forged_scan(void)
 	}
 }
 
-/* --- A tracer that comes in the middle --------------------------------------------------------- */
+/*
+ * --- A tracer that comes in the middle ---------------------------------------------------------
+ */
 
 static void traced_child(void)
 {
@@ -305,7 +310,7 @@ static void test_tracer(void)
 		if (info.entry.nr == SYS_read) {
 			number = info.entry.args[0];
 			reads++;
-			/* One byte for each read that is seen, then the end. */
+			/* Send one byte for each read that is seen, then the end. */
 			if (sent < 5)
 				MUST(write(writer, &"abcde"[sent++], 1) == 1);
 			else

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The descriptor in wrong hands: another process (sent over a socket, inherited
- * by fork, kept across exec, taken by pidfd_getfd) may do nothing with it, and
- * nothing it tries disturbs the owner.
+ * Puts the descriptor into wrong hands: another process (sent over a socket, inherited by fork,
+ * kept across exec, taken by pidfd_getfd) may do nothing with it, and nothing it tries disturbs the
+ * owner.
  */
 #include "raw.h"
 #include <sys/socket.h>
 
 static const struct bpf_insn forty_two[] = { MOV(0, 42), EXIT };
 
-/* Everything a stranger may try; wrong answers are counted. */
+/* Tries everything that a stranger may.  Returns how many answers were wrong. */
 static int stranger(int fd, uint32_t handle)
 {
 	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = 4096 };
@@ -121,7 +121,7 @@ static void by_socket(void)
 	send_fd(pair[0], owner.fd);
 	MUST(waitpid(pid, &status, 0) == pid);
 	CHECK_CHILD(status);
-	/* In flight in a socket that dies: released with it. */
+	/* A descriptor in flight in a socket that dies is released with it. */
 	send_fd(pair[0], owner.fd);
 	close(pair[0]);
 	close(pair[1]);
@@ -139,7 +139,7 @@ static void by_exec(void *unused)
 	MUST(!"exec");
 }
 
-/* exec in the owner itself: the same process, another address space. */
+/* Execs in the owner itself: the same process, another address space. */
 static void own_exec(void *unused)
 {
 	owner.fd = raw_open();
@@ -167,7 +167,7 @@ static void others_calls(void)
 	ssize_t got = read(owner.fd, tells, sizeof(tells));
 	char c[16];
 
-	/* What it tells of filters is the caller's, whoever opened it. */
+	/* It tells of the caller's filters, whoever opened it. */
 	CHECK(got > 0 && got == read(fd, own, sizeof(own)) && !memcmp(tells, own, got), "read: %zd",
 	      got);
 	close(fd);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Every ioctl with wrong numbers, sizes, flags and pointers; RUN inside RUN; closing the device from inside. */
+/*
+ * Makes every ioctl with wrong numbers, sizes, flags and pointers; RUN inside RUN; closes the
+ * device from inside.
+ */
 #include "raw.h"
 
 static const uint64_t bad_pointers[] = {
@@ -50,7 +53,10 @@ static void arguments(int fd)
 			CHECK(ret == -EFAULT, "request %u at %#llx: %ld", i,
 			      (unsigned long long)bad_pointers[j], ret);
 		}
-		/* Sizes from nothing to far too much, zeros and rubbish after it, also cut by a page's end. */
+		/*
+		 * Try sizes from nothing to far too much, with zeros and rubbish after it, also cut
+		 * by a page's end.
+		 */
 		for (uint64_t size = 0; size < 3 * 4096; size += size < 300 ? 4 : 509) {
 			uint32_t *arg = (uint32_t *)(memory + page);
 
@@ -109,7 +115,7 @@ static void run_arguments(int fd)
 	int taken = 0;
 	long ret;
 
-	/* RUN may go on at marked instructions only. */
+	/* RUN may resume at marked instructions only. */
 	for (uint64_t i = 1; i < 70000; i += i < 20 ? 1 : 997) {
 		raw_run_init(&r, handle, NULL);
 		memset(&r.state, 0, sizeof(r.state));
@@ -124,7 +130,7 @@ static void run_arguments(int fd)
 	}
 	CHECK(taken >= 1 && taken <= 3, "%d resume points taken", taken);
 	for (unsigned i = 0; i < COUNT(bad_pointers); i++) {
-		/* The place for the state is asked for only when it leaves. */
+		/* RUN looks at the place for the state only when it leaves. */
 		raw_run_init(&r, fault, NULL);
 		r.run.state = bad_pointers[i];
 		ret = raw_run(fd, &r);
@@ -162,7 +168,7 @@ static void run_arguments(int fd)
 	still_works(fd, "odd RUNs");
 }
 
-/* A compound that is given (descriptor, request, argument) and makes that ioctl. */
+/* A compound that gets (descriptor, request, argument) in its context and makes that ioctl. */
 static const struct bpf_insn does_ioctl[] = {
 	MOVR(6, 1),	 LOAD(BPF_DW, 1, 6, 0),	  LOAD(BPF_DW, 2, 6, 8), LOAD(BPF_DW, 3, 6, 16),
 	CALL(SYS_ioctl), STORE(BPF_DW, 6, 24, 0), CALL(SYS_getpid),	 EXIT,
@@ -179,7 +185,7 @@ static void inside(int fd)
 	int64_t ctx[4];
 	long ret;
 
-	/* The same descriptor, and another one. */
+	/* Try the same descriptor, and another one. */
 	for (int i = 0; i < 2; i++) {
 		raw_run_init(&inner, i ? there : other, NULL);
 		ctx[0] = i ? second : fd;
@@ -191,7 +197,7 @@ static void inside(int fd)
 		      "RUN around RUN is %ld, status %u", ret, outer.run.status);
 		CHECK(ctx[3] == -ELOOP, "RUN inside RUN is %lld", (long long)ctx[3]);
 	}
-	/* Freed while it runs: it runs to its end. */
+	/* A program that is freed while it runs runs to its end. */
 	ctx[0] = fd;
 	ctx[1] = (int64_t)COSY_IOC_FREE;
 	ctx[2] = (int64_t)(uintptr_t)&free;
@@ -205,7 +211,7 @@ static void inside(int fd)
 	close(second);
 }
 
-/* Closes its own device, and the number is taken by another file, in the middle. */
+/* Closes its own device in the middle, and another file takes the number. */
 static void closing(void)
 {
 	static const struct bpf_insn closes[] = {
@@ -234,7 +240,7 @@ static void closing(void)
 	raw_buffer(fd, 1 << 16);
 	raw_run_init(&r, raw_load(fd, closes, COUNT(closes)), ctx);
 	ret = raw_run(fd, &r);
-	/* Work that close puts off is due on the way out, so that it may leave there. */
+	/* Work that close puts off is due on the way out, so the RUN may leave there. */
 	CHECK(!ret && (r.run.status == COSY_DONE || r.run.status == COSY_LEFT_WORK) &&
 		      r.run.ret == 0,
 	      "closing: RUN is %ld, status %u, close is %lld", ret, r.run.status,

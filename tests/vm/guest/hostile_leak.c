@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No kernel value is ever seen: random programs that leave at random points
- * (limits, faults, a full stack, traps, signals), and after each leave every
- * saved register, spill frame, software stack, context and buffer is looked
- * through.
+ * Checks that no kernel value is ever seen: random programs leave at random points (limits, faults,
+ * a full stack, traps, signals), and after each leave every saved register, spill frame, software
+ * stack, context and buffer is looked through.
  *
  * The programs are made so that nothing of their own looks like a kernel
  * address: small numbers, user addresses, and small negative errnos.
@@ -48,7 +47,7 @@ static void look(const char *where, const void *memory, size_t size)
 	}
 }
 
-/* A register other than r1 (the area), r9 (the buffer) and r8 (nothing mapped). */
+/* Returns a register other than r1 (the area), r9 (the buffer) and r8 (nothing mapped). */
 static int any(void)
 {
 	static const int registers[] = { 0, 2, 3, 4, 5, 6, 7 };
@@ -66,7 +65,7 @@ static short offset(void)
 	return (short)(8 * chance(AREA / 8));
 }
 
-/* Calls that read and write little and never block. */
+/* Returns a call that reads and writes little and never blocks. */
 static struct bpf_insn some_call(void)
 {
 	static const int calls[] = {
@@ -132,7 +131,7 @@ static struct bpf_insn some_insn(int at, int main_end)
 		return some_call();
 	case 16:
 		return some_operation();
-	case 17: /* leaves, if ever reached */
+	case 17: /* it leaves, if ever reached */
 		switch (chance(8)) {
 		case 0:
 			return LOAD(BPF_DW, any(), 8, 0);
@@ -145,14 +144,14 @@ static struct bpf_insn some_insn(int at, int main_end)
 		default:
 			return MOV(any(), (int)chance(1000));
 		}
-	case 18: /* to the function at the end, from anywhere: recursion, too */
+	case 18: /* call the function at the end, from anywhere: recursion, too */
 		return CALL_LOCAL(main_end - at - 1);
 	default:
 		return JUMP_LT(any(), (int)chance(1000), (short)((int)chance(9) - 4));
 	}
 }
 
-/* main is [0, end), and what it and itself call is [end, LENGTH). */
+/* Makes a program: main is [0, end), and the function that it and itself call is [end, LENGTH). */
 static void make(struct bpf_insn *insns)
 {
 	const int end = LENGTH * 2 / 3;
@@ -165,7 +164,9 @@ static void make(struct bpf_insn *insns)
 		    (i + 1 + insns[i].off < start + 3 || i + 1 + insns[i].off > stop))
 			insns[i].off = 0;
 	}
-	/* ctx[0] is the buffer's address, ctx[1] the area's: r0 = ctx, then r9 and r1 through it. */
+	/*
+	 * ctx[0] is the buffer's address, ctx[1] the area's: r0 = ctx, then r9 and r1 through it.
+	 */
 	for (int f = 0; f < 2; f++) {
 		int start = f ? end : 0;
 
@@ -198,7 +199,7 @@ static void fill(void)
 	memset(r.stack, 0x22, sizeof(r.stack));
 }
 
-/* Enough to say something: programs, and every way of leaving. */
+/* True once there were enough programs, and every way of leaving. */
 static bool seen_all(int programs, const int *left)
 {
 	return programs > 20 && left[COSY_LEFT_FAULT] && left[COSY_ENDED_STEPS] &&

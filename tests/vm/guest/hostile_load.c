@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LOAD with containers that are random, broken in one place, or as large and
- * costly as allowed: an error or a program that behaves.  kmod_cost bounds what LOAD takes.
+ * Calls LOAD with containers that are random, broken in one place, or as large and costly as
+ * allowed: it gives an error or a program that behaves.  kmod_cost bounds what LOAD takes.
  */
 #include "raw.h"
 
@@ -35,7 +35,7 @@ static int random_containers(int fd)
 
 		for (size_t i = 0; i < sizeof(c.header) / 8 + words; i++)
 			raw[i] = chance(0);
-		if (tried % 4) { /* a good header, and then perhaps one field wrong */
+		if (tried % 4) { /* take a good header, and then perhaps change one field */
 			memset(&c.header, 0, sizeof(c.header));
 			c.header.magic = COSY_MAGIC;
 			c.header.version = COSY_ABI_VERSION;
@@ -68,7 +68,7 @@ static int random_containers(int fd)
 	return tried;
 }
 
-/* Good programs with one instruction changed, run when they are taken. */
+/* Changes one instruction of good programs, and runs those that are taken. */
 static void mutated(int fd)
 {
 	static const struct bpf_insn good[] = {
@@ -111,7 +111,7 @@ static void mutated(int fd)
 			*byte = (unsigned char)(chance(2) ? chance(256)
 							  : *byte ^ (1u << chance(8)));
 		}
-		/* Calls of this program that would hurt its own process are not the point. */
+		/* Leave out programs whose calls would hurt this process itself. */
 		bool harmless = true;
 
 		for (unsigned i = 0; i < COUNT(good); i++)
@@ -136,7 +136,7 @@ static void mutated(int fd)
 	printf("mutated programs: %d tried, %d taken, %d run\n", tried, taken, ran);
 }
 
-/* Each instruction over and over, as long as programs may be. */
+/* Repeats each instruction, in programs as long as they may be. */
 static void largest(int fd)
 {
 	static const struct {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shared buffer mapped wrongly, twice, unmapped, moved, protected and thrown
- * away, while nothing runs and while a compound works on it in another thread.
+ * Maps the shared buffer wrongly, twice, unmaps, moves, protects and throws it away, while nothing
+ * runs and while a compound works on it in another thread.
  */
 #include "raw.h"
 #include <pthread.h>
 
 #define SIZE (1 << 16)
 
-/* Counts in the buffer's first word, for ever, with all kinds of access and a call now and then. */
+/* Counts in the buffer's first word, for ever, by all kinds of access and now and then a call. */
 static const struct bpf_insn hammer[] = {
 	MOVR(6, 1),
 	MOV(7, 0),
@@ -125,7 +125,7 @@ static void by_munmap(struct victim *v)
 
 static void by_partial_munmap(struct victim *v)
 {
-	if (munmap(at(v, SIZE / 2), SIZE / 2)) /* may be refused; then all of it */
+	if (munmap(at(v, SIZE / 2), SIZE / 2)) /* it may be refused; then unmap all */
 		MUST(!munmap(v->buffer, SIZE));
 }
 
@@ -152,7 +152,7 @@ static void by_mprotect_read(struct victim *v)
 	MUST(!mprotect(v->buffer, SIZE, PROT_READ));
 }
 
-/* A compound that is at work when its buffer goes stops soon, and harms nobody. */
+/* Checks that a compound at work when its buffer goes stops soon, and harms nobody. */
 static void during_run(const char *what, void (*take)(struct victim *), bool ends)
 {
 	struct victim *v = victim_create();
@@ -174,7 +174,7 @@ static void during_run(const char *what, void (*take)(struct victim *), bool end
 	CHECK(!v->ret &&
 		      (v->r.run.status == COSY_LEFT_BUFFER || v->r.run.status == COSY_LEFT_FAULT),
 	      "%s: RUN is %ld, status %u", what, v->ret, v->r.run.status);
-	/* And it may not start again. */
+	/* It must not start again. */
 	raw_run_init(&r, v->adds, v->buffer);
 	ret = raw_run(v->fd, &r);
 	CHECK(!ret && (r.run.status == COSY_LEFT_BUFFER || r.run.status == COSY_LEFT_FAULT),
@@ -195,7 +195,7 @@ static void by_dontneed(struct victim *v)
 	madvise(v->buffer, SIZE, MADV_MERGEABLE);
 }
 
-/* Pages thrown away come back: the kernel and the program see the same bytes. */
+/* Throws pages away: they come back, and the kernel and the program see the same bytes. */
 static void dontneed(void)
 {
 	struct victim *v = victim_create();
@@ -216,7 +216,7 @@ static void dontneed(void)
 	free(v);
 }
 
-/* Read-only and back: programs run again, with the same buffer. */
+/* Makes the buffer read-only and back: programs run again, with the same buffer. */
 static void protected_and_back(void)
 {
 	struct victim *v = victim_create();
@@ -233,7 +233,7 @@ static void protected_and_back(void)
 	ret = raw_run_to_end(v->fd, &v->r);
 	CHECK(!ret && v->r.run.status == COSY_DONE && v->r.run.ret == 1,
 	      "writable again: RUN is %ld, status %u", ret, v->r.run.status);
-	/* A part of it only: refused, or no program runs. */
+	/* Protecting a part of it is refused, or no program runs. */
 	if (!mprotect(at(v, 4096), 4096, PROT_NONE)) {
 		raw_run_init(&v->r, v->adds, v->buffer);
 		ret = raw_run(v->fd, &v->r);
@@ -245,7 +245,7 @@ static void protected_and_back(void)
 	free(v);
 }
 
-/* Calls that would make two mappings of it, or one of a part, are refused; the whole one stays. */
+/* Checks that calls that would map it twice, or a part of it, are refused; the whole one stays. */
 static void pieces(void)
 {
 	struct victim *v = victim_create();

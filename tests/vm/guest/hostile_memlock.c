@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locked memory: neither a chain of forks nor descriptors that others hold get around
- * RLIMIT_MEMLOCK; and who closes a descriptor waits for nobody's memory lock.
+ * Checks locked memory: neither a chain of forks nor descriptors that others hold get around
+ * RLIMIT_MEMLOCK; and a process that closes a descriptor waits for nobody's memory lock.
  */
 #include "raw.h"
 #include <linux/fuse.h>
@@ -12,7 +12,7 @@
 
 #define LIMIT  (1 << 20)
 #define HALF   (LIMIT / 2)
-#define MAX_MS 20000 /* what takes longer never ends */
+#define MAX_MS 20000 /* a step that takes longer never ends */
 
 static void be_limited(void)
 {
@@ -47,8 +47,8 @@ static long fresh_buffer(size_t size)
 #define GENERATIONS 6
 
 /*
- * Each generation inherits copies, waits until its parent is gone with all that it had, takes a
- * buffer more and forks the next.  Tells how many buffers the last one has.
+ * Forks in a chain: each generation inherits copies, waits until its parent is gone with all that
+ * it had, takes one buffer more and forks the next.  Tells how many buffers the last one has.
  */
 static void chain(int tell)
 {
@@ -89,7 +89,7 @@ static void forks(void *unused)
 	MUST(read(tell[0], &had, 1) == 1);
 	printf("%d forks, %d KB to lock: one process with %d buffers of %d KB\n", GENERATIONS,
 	       LIMIT >> 10, had, HALF >> 10);
-	/* With each copy its file is inherited, and so what the parent had: that counts, too. */
+	/* Each copy inherits its file, and so what the parent had: that counts, too. */
 	CHECK(had >= 1 && had <= LIMIT / HALF, "%d buffers", had);
 	/* The last of the chain may still be going. */
 	for (double start = now_ms(); fresh_buffer(LIMIT) && now_ms() - start < MAX_MS;)
@@ -97,7 +97,7 @@ static void forks(void *unused)
 	CHECK(fresh_buffer(HALF) == -ENOMEM, "all of it is not charged");
 }
 
-/* A fork is not refused at the limit: the program's data are in the buffer. */
+/* Checks that a fork is not refused at the limit: the program's data are in the buffer. */
 static void fork_at_limit(void *unused)
 {
 	int fd, status;
@@ -202,7 +202,7 @@ static void parked(void *unused)
 
 #define MOUNT "/tmp/hostile_memlock"
 
-/* A file system with one file, whose first READ is never answered but told to `asked`. */
+/* Serves a file system with one file, whose first READ is never answered but told to `asked`. */
 static void serve(int fuse, int asked)
 {
 	static char in[1 << 17], out[1 << 16];
@@ -271,7 +271,10 @@ static void serve(int fuse, int asked)
 	}
 }
 
-/* Opens a context that it gives away, then reads its own memory where the file is: under its memory lock. */
+/*
+ * Opens a context and gives it away, then reads its own memory where the file is: under its memory
+ * lock.
+ */
 static void stall(int to)
 {
 	int fd = raw_open(), file, own;
@@ -307,7 +310,7 @@ static void mount_stalling(int fuse)
 	MUST(!mount("hostile", MOUNT, "fuse", 0, options));
 }
 
-/* Closes what it is sent, once it is told to, and tells when that is done. */
+/* Closes the descriptor that it is sent once it is told to, and tells when that is done. */
 static void close_it(int from, int now, int closed)
 {
 	int fd = receive_fd(from);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A user who takes all there is gets errors; programs of the same user then run
+ * Checks that a user who takes all there is gets errors; programs of the same user then run
  * natively, other users are not touched, and what was taken comes back.
  */
 #include "raw.h"
@@ -61,18 +61,18 @@ static void large_programs(void)
 		insns[i] = STORE(BPF_DW, 1, 8, 2);
 	insns[COUNT(insns) - 1] = EXIT;
 	for (loads = 0; loads < 2000 && !ret; loads++) {
-		/* Another one each time: equal ones share their code. */
+		/* Change the number each time: equal programs share their code. */
 		insns[0] = MOV(2, loads);
 		ret = raw_try_load(fd, insns, COUNT(insns), &load);
 	}
 	printf("large programs: %d, then %s\n", loads - 1, strerror((int)-ret));
 	CHECK(good_error(ret), "large programs: %ld after %d", ret, loads);
 	close(fd);
-	MUST(!munmap(buffer, 4096)); /* it would count in what the user has locked */
+	MUST(!munmap(buffer, 4096)); /* else it would count in what the user has locked */
 	CHECK(can_run(), "large programs: nothing runs after they are gone");
 }
 
-/* Also over many processes: children keep descriptors, too. */
+/* Takes contexts in many processes, too: children keep descriptors as well. */
 static void many_contexts(void)
 {
 	struct rlimit files = { GREED, GREED };
@@ -116,7 +116,7 @@ static void locked_memory(void *unused)
 	      ret);
 }
 
-/* With the quota used up by another process of the user, a region runs as its native twin. */
+/* Runs a region as its native twin while another process of the user has used the quota up. */
 static void greedy(int ready, int done)
 {
 	struct rlimit files = { GREED, GREED };

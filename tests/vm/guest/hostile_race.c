@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Eight threads do everything at once to a few contexts: load, run, free, map, unmap, close, open. */
+/*
+ * Does everything at once to a few contexts, by eight threads: load, run, free, map, unmap, close,
+ * open.
+ */
 #include "raw.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -40,7 +43,7 @@ static void on_usr1(int sig)
 	(void)sig;
 }
 
-/* Each errno that a race explains. */
+/* Lets each errno pass that a race explains. */
 static void expect(long ret, const char *what)
 {
 	switch (ret) {
@@ -159,7 +162,7 @@ static void *attack(void *arg)
 			expect(ret, "RUN");
 			if (!ret && r->run.status < 10)
 				done[r->run.status]++;
-			/* Sometimes on from wherever it left, on whatever is there now. */
+			/* Sometimes resume from wherever it left, on whatever is there now. */
 			if (!ret && r->run.status && chance(2))
 				expect(raw_run(contexts[i].fd, r), "RUN again");
 		}

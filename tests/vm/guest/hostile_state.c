@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RUN goes on from states that no compound ever left: random registers, spill
- * frames, stack pointers and software stacks, some of them nearly right.  The
- * worst that may happen is a fault or a trap of the compound's own.
+ * Makes RUN resume from states that no compound ever left: random registers, spill frames, stack
+ * pointers and software stacks, some of them nearly right.  The worst that may happen is a fault or
+ * a trap of the compound's own.
  */
 #include "raw.h"
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #define SIZE	(1 << 16)
 #define SECONDS 4
 
-/* Recursion with saved registers and spills, loads, stores, a loop, a call, an operation. */
+/* Recurses with saved registers and spills, loads, stores, a loop, a call, an operation. */
 static const struct bpf_insn program[] = {
 	/* 0 */ MOVR(6, 1),
 	MOV(7, 9),
@@ -39,7 +39,7 @@ static const struct bpf_insn program[] = {
 	EXIT,
 };
 
-/* In a wide space of their own: wild stores of the program must not hit the test itself. */
+/* Lie in a wide space of their own: wild stores of the program must not hit the test itself. */
 static struct raw_run *runs;
 static char *buffer;
 
@@ -95,7 +95,7 @@ static uint64_t odd_value(void)
 	}
 }
 
-/* The frame that a local call pushes, with anything in it. */
+/* Writes the frame that a local call pushes, with anything in it. */
 static void odd_frame(struct raw_run *r, uint64_t at)
 {
 	struct cosy_frame *frame =
@@ -133,7 +133,7 @@ static void odd_run(struct raw_run *r, uint32_t handle, uint32_t resume)
 		r->run.ctx = odd_value();
 }
 
-/* The stack changes under the compound all the time. */
+/* Changes the stack under the compound all the time. */
 static volatile bool stop;
 
 static void *scribble(void *arg)
@@ -161,7 +161,7 @@ int main(void)
 		struct raw_run *r = &runs[chance(2)];
 		long ret;
 
-		/* First every number, to find the resume points; then those. */
+		/* Try every number first, to find the resume points; then those. */
 		odd_run(r, handle,
 			tried < 30 * COUNT(program) ? 1 + tried % COUNT(program)
 						    : resume[chance(points)]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SIGKILL ends a region that would never end by itself.  The milliseconds are
- * printed, and no failure: the machine may be slow.
+ * Checks that SIGKILL ends a region that would never end by itself.  It prints the milliseconds,
+ * and fails for none: the machine may be slow.
  */
 #include "check.h"
 #include <pthread.h>
@@ -60,7 +60,7 @@ static void endless_sleep(void *arg)
 	COSY_END;
 }
 
-/* Much memory at a time: the operation itself must be killable. */
+/* Copies much memory at a time: the operation itself must be killable. */
 static void endless_copy(void *arg)
 {
 	struct watch *watch = arg;
@@ -81,7 +81,7 @@ static void *endless_thread(void *arg)
 	return NULL;
 }
 
-/* The whole process ends, or execs, while other threads are in their regions. */
+/* Ends the whole process, or execs, while other threads are in their regions. */
 static void leave_threads(void *arg, bool by_exec)
 {
 	struct watch *watches = arg;
@@ -115,7 +115,7 @@ static void left(const char *name, void (*how)(void *))
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 42, "%s: status %#x", name, status);
 }
 
-/* Processor time in the kernel counts: RLIMIT_CPU ends it. */
+/* Uses up RLIMIT_CPU, for which processor time in the kernel counts, too. */
 static void out_of_time(void *arg)
 {
 	struct rlimit limit = { 1, 1 };
@@ -124,7 +124,7 @@ static void out_of_time(void *arg)
 	endless_loop(arg);
 }
 
-/* Has the process spent more time in the kernel than outside? */
+/* True if the process has spent more time in the kernel than outside. */
 static bool in_kernel(pid_t pid)
 {
 	unsigned long user = 0, kernel = 0;
@@ -140,7 +140,9 @@ static bool in_kernel(pid_t pid)
 	return kernel > user;
 }
 
-/* SIGKILL is never handled; SIGTERM by its default is the same to a region. */
+/*
+ * Kills by SIGKILL, which is never handled, or by SIGTERM's default, which is the same to a region.
+ */
 static void killed(const char *name, void (*region)(void *), int sig, bool computes)
 {
 	struct watch *watch = shared_memory(sizeof(*watch));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kmod.h - what the tests of the module by its ioctls alone share (kmod_*.c): a context
- * with a buffer, compounds written by hand, and what each of them is to come to.
+ * kmod.h - gives the tests of the module by its ioctls alone (kmod_*.c) a context with a buffer,
+ * compounds written by hand, and checks of what each comes to.
  */
 #ifndef COSY_GUEST_KMOD_H
 #define COSY_GUEST_KMOD_H
@@ -20,8 +20,8 @@ static uint64_t private[64] __attribute__((aligned(64), unused));
 static struct raw_run the_run;
 
 /*
- * Loads and runs once from the start, on whenever task work came between; the
- * status, with the_run filled in.
+ * Loads and runs once from the start, on whenever task work came between.  Returns the status, with
+ * the_run filled in.
  */
 static inline uint32_t once(const struct bpf_insn *insns, size_t count, void *ctx)
 {
@@ -47,7 +47,7 @@ static inline uint32_t once(const struct bpf_insn *insns, size_t count, void *ct
 		      (unsigned long long)the_run.run.ret, (unsigned long long)(want));            \
 	} while (0)
 
-/* The compound leaves so, at this instruction. */
+/* Checks that the compound leaves so, at this instruction. */
 #define LEAVES(want, insn, ...)                                                                    \
 	do {                                                                                       \
 		const struct bpf_insn insns_[] = { __VA_ARGS__ };                                  \
@@ -58,7 +58,7 @@ static inline uint32_t once(const struct bpf_insn *insns, size_t count, void *ct
 		      (int)(want), (int)(insn));                                                   \
 	} while (0)
 
-/* How many SIGALRMs were handled. */
+/* Counts the SIGALRMs that were handled. */
 static volatile sig_atomic_t signals;
 
 static inline void on_signal(int sig)
@@ -67,7 +67,7 @@ static inline void on_signal(int sig)
 	signals++;
 }
 
-/* The shared buffer, without memory next to it. */
+/* Returns the shared buffer, without memory next to it. */
 static inline char *guarded_buffer(void)
 {
 	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = BUFFER_SIZE };
@@ -85,7 +85,7 @@ struct kmod_test {
 	void (*test)(void);
 };
 
-/* Runs those of `count` tests that the arguments name, or all; the exit status. */
+/* Runs those of `count` tests that the arguments name, or all.  Returns the exit status. */
 static inline int kmod_main(const struct kmod_test *tests, size_t count, int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads, stores, atomics and division: every thunk that is reached for them.
+ * Tests loads, stores, atomics and division: every thunk that is reached for them.
  * Arguments choose tests by name; none runs all.
  */
 #include "kmod.h"
@@ -33,7 +33,7 @@ static void test_loads(void)
 						  (64 - bits)),
 				       WIDE(8, at),
 				       INSN(BPF_LDX | 0x80 | sizes[s].size, 0, 8, 0, 0), EXIT);
-			/* Every store kind: a register, its own base, an immediate. */
+			/* Try every store kind: a register, its own base, an immediate. */
 			RESULT(0x0123456789abcdef & (~0ull >> (64 - bits)), WIDE(8, at),
 			       WIDE(3, 0x0123456789abcdef), STORE(sizes[s].size, 8, 0, 3),
 			       LOAD(sizes[s].size, 0, 8, 0), EXIT);
@@ -55,13 +55,15 @@ static void test_loads(void)
 	       EXIT);
 }
 
-/* Twice around, since what is not in a loop shares no test: a byte at r8 and one `far` from it. */
+/*
+ * Goes round twice, since only accesses in a loop share a test: a byte at r8 and one `far` from it.
+ */
 #define PIECE(start, far)                                                                          \
 	MOV(9, 2), WIDE(8, (uintptr_t)(start)), LOAD(BPF_B, 2, 8, 0), LOAD(BPF_B, 3, 8, far),      \
 		STOREK(BPF_B, 8, far, 7), LOAD(BPF_B, 0, 8, far), ADD(9, -1), JUMP_NE(9, 0, -6),   \
 		EXIT
 
-/* The same by an address that is moved, and by one of which 32 bits are left. */
+/* Does the same by an address that is moved, and by one of which 32 bits are left. */
 #define MOVED(start, by)                                                                           \
 	MOV(9, 2), WIDE(8, (uintptr_t)(start)), LOAD(BPF_B, 2, 8, 0), LOAD(BPF_B, 2, 8, 0),        \
 		ADD(8, by), LOAD(BPF_B, 0, 8, 0), ADD(9, -1), JUMP_NE(9, 0, -8), EXIT
@@ -69,12 +71,15 @@ static void test_loads(void)
 	MOV(9, 2), WIDE(8, (uintptr_t)(start)), LOAD(BPF_B, 2, 8, 0), LOAD(BPF_B, 2, 8, 1),        \
 		INSN(BPF_ALU | BPF_ADD | BPF_K, 8, 0, 0, 0), LOAD(BPF_B, 0, 8, 0), ADD(9, -1),     \
 		JUMP_NE(9, 0, -8), EXIT
-/* Into the middle: the first access, whose test the others rely on, is jumped over at first. */
+/* Enters in the middle: jumps at first over the first access, on whose test the others rely. */
 #define ENTERED(start)                                                                             \
 	MOV(9, 2), WIDE(8, (uintptr_t)(start)), JUMP_NE(9, 1, 1), LOAD(BPF_B, 2, 8, -16),          \
 		LOAD(BPF_B, 2, 8, -8), LOAD(BPF_B, 0, 8, 0), ADD(9, -1), JUMP_NE(9, 0, -6), EXIT
 
-/* Accesses that share a test reach what each is meant for: memory around the buffer, or none. */
+/*
+ * Checks that accesses that share a test reach what each is meant for: memory around the buffer, or
+ * none.
+ */
 static void test_pieces(void)
 {
 	static const int places[] = {
@@ -196,7 +201,7 @@ static void test_atomics(void)
 		RESULT(9, WIDE(8, a), WIDE(0, 0x100000009), MOV(3, 11),
 		       ATOMIC(BPF_W, 8, 0, 3, BPF_CMPXCHG), EXIT);
 		CHECK(*at == 11, "narrow compare-exchange");
-		/* Not aligned: a locked access across cache lines; the interpreter's. */
+		/* An unaligned locked access across cache lines is the interpreter's. */
 		LEAVES(COSY_LEFT_FAULT, 3, WIDE(8, a + 61), MOV(3, 1),
 		       ATOMIC(BPF_W, 8, 0, 3, BPF_ADD), EXIT);
 		LEAVES(COSY_LEFT_FAULT, 3, WIDE(8, a + 60), MOV(3, 1),

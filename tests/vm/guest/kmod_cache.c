@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The user's next process finds what was compiled, and nobody else does; only by all
- * of its bytes, only while compiling would give the same, and within its limits.
+ * Checks that the user's next process finds what was compiled, and nobody else does; only by all of
+ * its bytes, only while compiling would give the same, and within its limits.
  */
 #include "raw.h"
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 static int first; /* of the test's process, before it forks */
 
-/* Programs of this run of the test: no other left them in the cache. */
+/* Makes the number of a program of this test run: no other run left it in the cache. */
 static int unique(int number)
 {
 	return first << 10 | number;
@@ -39,7 +39,7 @@ static struct cosy_stats stats_of(int fd)
 	return stats;
 }
 
-/* Loads by a context of its own; whether it was found.  It must give `number`. */
+/* Loads by a context of its own.  True if the program was found.  It must give `number`. */
 static bool is_found_by(int fd, int number, uint32_t flags)
 {
 	const struct bpf_insn insns[] = { MOV(0, number), EXIT };
@@ -92,7 +92,7 @@ static void found_by_content(void)
 	close(fd);
 }
 
-/* The same code on two buffers at once, wherever each is. */
+/* Runs the same code on two buffers at once, wherever each is. */
 static void each_its_buffer(void)
 {
 	const struct bpf_insn insns[] = {
@@ -227,7 +227,7 @@ static void eviction(void)
 	CHECK(stats_of(fd).cache_evicted > 10, "nothing is evicted");
 	CHECK(is_found(unique(139)), "the last one is not found");
 	CHECK(!is_found(unique(100)), "the first one is found");
-	/* Used again and again, it stays while others come and go. */
+	/* An image that is used again and again stays while others come and go. */
 	for (int i = 0; i < 40; i++) {
 		CHECK(is_found(unique(139)), "not found after %d others", i);
 		CHECK(!is_found(unique(200 + i)), "%d found in advance", i);
@@ -238,7 +238,7 @@ static void eviction(void)
 	close(fd);
 }
 
-/* An image that is only cached makes room for one that is loaded. */
+/* Checks that an image that is only cached makes room for one that is loaded. */
 static void quota(void)
 {
 	MUST(write_file(PARAMETER("max_user_code"), "100000"));
@@ -255,7 +255,10 @@ static void locked_memory(void *unused)
 	int fds[4];
 
 	(void)unused;
-	/* Images kept of other programs count, too: take a user who has none, or a limit above that. */
+	/*
+	 * Images kept of other programs count, too, so take a user who has none, or a limit above
+	 * that.
+	 */
 	if (geteuid())
 		limit.rlim_cur = little.rlim_max = none.rlim_max = limit.rlim_max = 8 << 20;
 	else
@@ -266,7 +269,7 @@ static void locked_memory(void *unused)
 	for (int i = 0; i < 8; i++)
 		is_found(unique(400 + i));
 	CHECK(is_found(unique(407)), "not kept by who may lock %d MB", (int)(limit.rlim_cur >> 20));
-	/* Under a small limit the older ones make room, but not for what would never fit. */
+	/* Under a small limit older images make room, but not for one that would never fit. */
 	MUST(!setrlimit(RLIMIT_MEMLOCK, &little));
 	CHECK(!is_found(unique(450)) && is_found(unique(450)), "not kept in place of older ones");
 	MUST(!setrlimit(RLIMIT_MEMLOCK, &none));

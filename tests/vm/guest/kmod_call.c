@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls, operations and local calls of compounds.
+ * Tests system calls, operations and local calls of compounds.
  * Arguments choose tests by name; none runs all.
  */
 #include "kmod.h"
@@ -11,13 +11,13 @@ static void test_calls(void)
 	struct cosy_stats before = counts(), after;
 
 	RESULT(getpid(), CALL(SYS_getpid), EXIT);
-	/* r1-r5 are 0 after a call, r6-r9 what they were. */
+	/* After a call r1-r5 are 0, and r6-r9 what they were. */
 	RESULT(0, MOV(1, 1), MOV(2, 2), MOV(3, 3), MOV(4, 4), MOV(5, 5), CALL(SYS_getpid),
 	       MOV(0, 0), ADDR(0, 1), ADDR(0, 2), ADDR(0, 3), ADDR(0, 4), ADDR(0, 5), EXIT);
 	RESULT(6 + 7 + 8 + 9, MOV(6, 6), MOV(7, 7), MOV(8, 8), MOV(9, 9), CALL(SYS_getpid),
 	       MOV(0, 0), ADDR(0, 6), ADDR(0, 7), ADDR(0, 8), ADDR(0, 9), EXIT);
 	RESULT(-EBADF, MOV(1, -1), CALL(SYS_close), EXIT);
-	/* Six arguments: mmap, with the offset in r0. */
+	/* Pass six arguments: mmap, with the offset in r0. */
 	RESULT(-EINVAL, MOV(1, 0), MOV(2, 4096), MOV(3, 3), MOV(4, MAP_PRIVATE | MAP_ANONYMOUS),
 	       MOV(5, -1), MOV(0, 1), CALL(SYS_mmap), EXIT);
 	MUST(!pipe(pipes));
@@ -29,7 +29,7 @@ static void test_calls(void)
 	after = counts();
 	CHECK(after.calls - before.calls == 7, "%llu calls",
 	      (unsigned long long)(after.calls - before.calls));
-	/* Task work that comes between has one of them made in two. */
+	/* Task work that comes in between makes two of one RUN. */
 	CHECK(after.runs - before.runs >= 7, "%llu runs",
 	      (unsigned long long)(after.runs - before.runs));
 	RESULT((uintptr_t)private, CALL_OP(RAW_OP_ctx), EXIT);
@@ -38,7 +38,7 @@ static void test_calls(void)
 	CHECK(the_run.state.reg[6] == 66, "registers at a trap");
 }
 
-/* r0 = fib(r1) by calling itself; r6, r7 and a spilled word live across the calls. */
+/* Computes r0 = fib(r1) by calling itself; r6, r7 and a spilled word live across the calls. */
 static const struct bpf_insn fib[] = {
 	MOV(1, 15),
 	CALL_LOCAL(1),
@@ -90,7 +90,7 @@ static void test_local_calls(void)
 	      (unsigned long long)the_run.state.reg[1]);
 	status = once(up, COUNT(up), NULL);
 	CHECK(status == COSY_LEFT_STACK, "500 of the largest frames: status %u", status);
-	/* More room for the same compound: RUN again from there. */
+	/* Give the same compound more room: RUN again from there. */
 	{
 		static char large[500 * (sizeof(struct cosy_frame) + COSY_FRAME_SIZE) + 4096]
 			__attribute__((aligned(16)));
@@ -120,7 +120,7 @@ static void test_local_calls(void)
 			      the_run.run.detail == 4096,
 		      "status %u", the_run.run.status);
 	}
-	/* alloca: room of its own for each level, given back at return. */
+	/* Give alloca room of its own at each level, which is given back at return. */
 	RESULT(0, MOV(1, 100), CALL_OP(RAW_OP_alloca), MOVR(6, 0), MOV(1, 1),
 	       CALL_OP(RAW_OP_alloca), INSN(BPF_ALU64 | BPF_SUB | BPF_X, 0, 6, 0, 0), ADD(0, -112),
 	       EXIT);
@@ -128,7 +128,7 @@ static void test_local_calls(void)
 	LEAVES(COSY_LEFT_STACK, 2, WIDE(1, -1), CALL_OP(RAW_OP_alloca), EXIT);
 }
 
-/* A stack that says other things than what was pushed. */
+/* Resumes with a stack that says other things than what was pushed. */
 static void test_forged_stack(void)
 {
 	uint32_t handle = raw_load(fd, fib, COUNT(fib));
@@ -139,7 +139,7 @@ static void test_forged_stack(void)
 	};
 
 	for (size_t i = 0; i < COUNT(wild); i++) {
-		/* At the exit of the second function, with this frame on top. */
+		/* Resume at the exit of the second function, with this frame on top. */
 		raw_run_init(r, handle, NULL);
 		memset(&r->state, 0, sizeof(r->state));
 		r->run.resume = 14 + 1;
@@ -158,7 +158,7 @@ static void test_forged_stack(void)
 		CHECK(r->run.status == COSY_LEFT_TRAP, "fp %#llx: status %u",
 		      (unsigned long long)r->state.fp, r->run.status);
 	}
-	/* A frame that is its own caller: returns for ever, to after `call fib; exit`. */
+	/* A frame that is its own caller returns for ever, to after `call fib; exit`. */
 	raw_run_init(r, handle, NULL);
 	memset(&r->state, 0, sizeof(r->state));
 	r->run.resume = 14 + 1;

@@ -19,7 +19,7 @@ static struct raw_run the_run;
 static bool checking;
 static int serial = 5;
 
-/* Below 2 GB, as libcosy's: its address then fits an instruction. */
+/* Returns a buffer below 2 GB, as libcosy's: its address then fits an instruction. */
 static char *low_buffer(void)
 {
 	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = BUFFER_SIZE };
@@ -39,7 +39,7 @@ static long now(void)
 	return ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* The cost of one call of f, least of many. */
+/* Returns the cost of one call of f, least of many. */
 static long least(void (*f)(void *), void *arg)
 {
 	long best = -1, nothing = -1;
@@ -114,7 +114,7 @@ static void run(void *arg)
 	syscall(SYS_ioctl, fd, COSY_IOC_RUN, &r->run);
 }
 
-/* LOAD and FREE of a compound of that many instructions, which an earlier LOAD has compiled. */
+/* LOADs and FREEs a compound of that many instructions, which an earlier LOAD has compiled. */
 static void load(void *arg)
 {
 	static struct bpf_insn insns[COSY_MAX_INSNS];
@@ -129,14 +129,17 @@ static void load(void *arg)
 	raw_ioctl(fd, COSY_IOC_FREE, &free);
 }
 
-/* The same of one that no LOAD has seen yet. */
+/* Does the same with one that no LOAD has seen yet. */
 static void load_new(void *arg)
 {
 	serial++;
 	load(arg);
 }
 
-/* All that a process has to do for its first compound, of 100 instructions, from open to close. */
+/*
+ * Does all that a process has to do for its first compound, of 100 instructions, from open to
+ * close.
+ */
 enum { OPEN, VERSION, SETBUF, MMAP, LOADING, RUNNING, CLOSING, PHASES };
 static const char *const phases[PHASES] = {
 	[OPEN] = "first RUN: open",
@@ -197,7 +200,7 @@ static void first_run(void *arg)
 	phase_end(CLOSING);
 }
 
-/* LOAD of that instruction `count` times. */
+/* Returns the cost of LOAD of that instruction `count` times. */
 static double load_of(struct bpf_insn insn, size_t count)
 {
 	static struct bpf_insn insns[COSY_MAX_INSNS];
@@ -214,13 +217,15 @@ static double load_of(struct bpf_insn insn, size_t count)
 	return (double)took;
 }
 
-/* LOAD's time grows as the program does; if it grew with the square this would be 16. */
+/*
+ * Checks that LOAD's time grows as the program does; if it grew with the square this would be 16.
+ */
 static void grows(const char *what, struct bpf_insn insn)
 {
 	bound_ratio(what, load_of(insn, COSY_MAX_INSNS) / load_of(insn, COSY_MAX_INSNS / 4), 6);
 }
 
-/* RUN of a compound that makes `turns` turns of `body`; r8 is the buffer, r9 private memory. */
+/* RUNs a compound that makes `turns` turns of `body`; r8 is the buffer, r9 private memory. */
 static long looped(const struct bpf_insn *body, size_t count, int turns)
 {
 	struct cosy_free free = { .size = sizeof(free) };
@@ -249,7 +254,7 @@ static double each(const struct bpf_insn *body, size_t count)
 	return (double)(looped(body, count, TURNS) - looped(body, count, 0)) / TURNS;
 }
 
-/* RUN of a compound that makes `turns` local calls of a function which does nothing. */
+/* RUNs a compound that makes `turns` local calls of a function which does nothing. */
 static long looped_calls(int turns)
 {
 	const struct bpf_insn insns[] = {
@@ -278,7 +283,7 @@ static long looped_calls(int turns)
 		each(body_, COUNT(body_));                                                         \
 	})
 
-/* Instructions per byte of one operation over `size` bytes. */
+/* Returns the instructions per byte of one operation over `size` bytes. */
 static double per_byte(int number, uint64_t a, uint64_t b, uint64_t c, uint64_t size)
 {
 	struct cosy_free free = { .size = sizeof(free) };
@@ -308,8 +313,8 @@ static long thread_now(void)
 }
 
 /*
- * The time of RUNs that leave within a tick of the scheduler's, by what is counted of
- * it towards a limit.
+ * Returns the time of RUNs that leave within a tick of the scheduler's, divided by what is counted
+ * of it towards a limit.
  */
 static double short_runs(void)
 {
@@ -378,7 +383,7 @@ int main(int argc, char **argv)
 	compound = EACH(CALL(SYS_getpid));
 	bound("getpid in a plain loop", plain, 0);
 	bound("getpid in a compound", compound, plain * 0.62);
-	/* A call that has no specialised version. */
+	/* This call has no specialised version. */
 	plain = (double)least(calls, &(long){ SYS_umask }) / TURNS;
 	compound = EACH(MOV(1, 022), CALL(SYS_umask));
 	bound("umask in a plain loop", plain, 0);
@@ -386,7 +391,10 @@ int main(int argc, char **argv)
 
 	loop = EACH(MOV(0, 0));
 	bound("a turn of a loop", loop, 0);
-	/* With limited time it looks at the clock after every call, and at every 64th turn. */
+	/*
+	 * With limited time the compound looks at the clock after every call, and at every 64th
+	 * turn.
+	 */
 	raw_limits(fd, 0, 3600000000000);
 	bound("umask in a compound, time limited", EACH(MOV(1, 022), CALL(SYS_umask)), 0);
 	bound("a turn of a loop, time limited", EACH(MOV(0, 0)), 0);
@@ -397,7 +405,7 @@ int main(int argc, char **argv)
 	      0);
 	raw_limits(fd, 0, 0);
 	bound_ratio("time of short RUNs, by what is counted of it", short_runs(), 1.5);
-	/* A native load or store is the one instruction that the move is. */
+	/* A native load or store is one instruction, the move. */
 	bound("shared buffer: load of 8", EACH(LOAD(BPF_DW, 0, 8, 8)) - loop, 7);
 	bound("shared buffer: load of 1", EACH(LOAD(BPF_B, 0, 8, 8)) - loop, 7);
 	bound("shared buffer: store of 8", EACH(STORE(BPF_DW, 8, 8, 0)) - loop, 7);

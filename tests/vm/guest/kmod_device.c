@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening, the buffer, LOAD; all of it in many threads at once.
+ * Tests opening, the buffer, LOAD; all of it in many threads at once.
  * Arguments choose tests by name; none runs all.
  */
 #include "kmod.h"
@@ -186,7 +186,7 @@ static void test_load(void)
 	CHECK(raw_ioctl(fd, COSY_IOC_RUN, NULL) == -EFAULT, "RUN of nothing");
 }
 
-/* The largest compound, and the same with far jumps. */
+/* Loads the largest compound, and the same with far jumps. */
 static void test_large(void)
 {
 	static struct bpf_insn insns[COSY_MAX_INSNS];
@@ -217,7 +217,9 @@ static void test_large(void)
 	      (unsigned long long)the_run.run.ret);
 }
 
-/* --- Many at once ------------------------------------------------------------------------------ */
+/*
+ * --- Many at once ------------------------------------------------------------------------------
+ */
 
 static volatile bool stop_racing;
 static int race_fd;

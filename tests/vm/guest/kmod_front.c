@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A shared buffer of which compounds reach the beginning directly: the rest is the same memory,
- * the front grows under those that run, and what is charged is the whole from the start.
+ * Tests a shared buffer of which compounds reach the beginning directly: the rest is the same
+ * memory, the front grows under those that run, and the whole is charged from the start.
  */
 #include "raw.h"
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #define SIZE  (1ul << 20)
 #define FIRST (1ul << 16)
 
-/* *(u64 *)ctx[0] += 1, whose result is the answer. */
+/* Does *(u64 *)ctx[0] += 1, whose result is the answer. */
 static const struct bpf_insn increment[] = {
 	LOAD(BPF_DW, 2, 1, 0), LOAD(BPF_DW, 0, 2, 0), ADD(0, 1), STORE(BPF_DW, 2, 0, 0), EXIT,
 };
@@ -66,7 +66,7 @@ static void sizes(void)
 	CHECK(!set_buffer(fd, SIZE, 0), "grown to the whole");
 	CHECK(set_buffer(fd, SIZE, 0) == -EBUSY, "grown twice");
 	close(fd);
-	/* As programs call it that know of no fronts. */
+	/* Call it as programs do that know of no fronts. */
 	fd = raw_open();
 	CHECK(!raw_ioctl(fd, COSY_IOC_SETBUF, &old), "the older argument");
 	CHECK(raw_ioctl(fd, COSY_IOC_SETBUF, &old) == -EBUSY, "the older argument, again");
@@ -75,7 +75,7 @@ static void sizes(void)
 
 /* --- Inside and outside ------------------------------------------------------------------ */
 
-/* Programs that were loaded for each front, on the same memory by turns. */
+/* Runs programs that were loaded for each front, on the same memory by turns. */
 static void grows(void)
 {
 	static const size_t fronts[] = { FIRST, SIZE / 4, SIZE / 2, SIZE };
@@ -102,7 +102,7 @@ static void grows(void)
 			expected[i] = *at = n << 32;
 		}
 	}
-	/* What the user has the kernel forget is still there. */
+	/* Pages that the user has the kernel forget are still there. */
 	MUST(!madvise(buffer, SIZE, MADV_DONTNEED));
 	for (size_t i = 0; i < COUNT(offsets); i++)
 		run_at(fd, handles[i % COUNT(handles)], buffer + offsets[i], ++expected[i]);
@@ -135,7 +135,7 @@ static void forks(void)
 		CHECK(set_buffer(fd, SIZE, SIZE) == -EXDEV, "the child grows the parent's");
 		_exit(check_end());
 	}
-	/* Meanwhile the parent's grows. */
+	/* Meanwhile the parent's front grows. */
 	CHECK(!set_buffer(fd, SIZE, SIZE), "the parent's");
 	MUST(waitpid(pid, &status, 0) == pid);
 	CHECK_CHILD(status);
@@ -164,7 +164,7 @@ static void *grower(void *arg)
 	return arg;
 }
 
-/* Each has its own word of each page, by turns from user mode and in a compound. */
+/* Touches its own word of each page, by turns from user mode and in a compound. */
 static void *toucher(void *arg)
 {
 	uintptr_t number = (uintptr_t)arg;

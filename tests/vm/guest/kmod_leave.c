@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every way of leaving, what is saved then, and going on.
+ * Tests every way of leaving, what is saved then, and going on.
  * Arguments choose tests by name; none runs all.
  */
 #include "kmod.h"
@@ -9,7 +9,7 @@
 
 static volatile sig_atomic_t under_way;
 
-/* Signals that come before the compound runs, and later ones, change nothing. */
+/* Changes the word; signals that come before the compound runs change nothing. */
 static void on_first_signal(int sig)
 {
 	(void)sig;
@@ -19,7 +19,7 @@ static void on_first_signal(int sig)
 
 static void test_signal_loop(void)
 {
-	/* Until the handler has changed the word, which it does once this is under way. */
+	/* Wait until the handler has changed the word, which it does once this runs. */
 	const struct bpf_insn waits[] = {
 		WIDE(8, (uintptr_t)&signals),
 		MOV(6, 0),
@@ -51,7 +51,7 @@ static void test_signal_loop(void)
 	ret = raw_run_to_end(fd, &the_run);
 	CHECK(!ret && the_run.run.status == COSY_DONE && the_run.run.ret == 12345,
 	      "RUN %ld, status %u", ret, the_run.run.status);
-	/* A signal to itself is handled before the next instruction. */
+	/* The handler of a signal to itself runs before the next instruction. */
 	{
 		const struct bpf_insn raises[] = {
 			CALL(SYS_getpid),
@@ -106,7 +106,7 @@ static void test_restart(void)
 	handle(SIGALRM, on_signal, 0);
 	raw_run_init(&the_run, raw_load(fd, reads, COUNT(reads)), NULL);
 	alarm_us(20000, 20000);
-	/* One that comes before the read waits is work like any other. */
+	/* A signal that comes before the read waits is work like any other. */
 	do
 		ret = raw_run(fd, &the_run);
 	while (!ret && the_run.run.status == COSY_LEFT_WORK);
@@ -117,7 +117,7 @@ static void test_restart(void)
 	CHECK(the_run.state.reg[1] == (uint64_t)pipes[0] && the_run.state.reg[3] == 1,
 	      "arguments at the call");
 
-	/* With it the kernel restarts RUN, which goes on at the read. */
+	/* With SA_RESTART the kernel restarts RUN, which goes on at the read. */
 	*restarts = 0;
 	handle(SIGALRM, on_restart, SA_RESTART);
 	if (!fork()) {
@@ -134,7 +134,7 @@ static void test_restart(void)
 	      (long long)the_run.run.ret);
 	wait(NULL);
 
-	/* A signal that is ignored: restart_syscall ends the sleep, and RUN has its result. */
+	/* After a signal that is ignored restart_syscall ends the sleep, and RUN has its result. */
 	signals = 0;
 	raw_run_init(&the_run, raw_load(fd, naps, COUNT(naps)), NULL);
 	if (!fork()) {
@@ -200,7 +200,7 @@ static void seccomp_child(void *unused)
 	fd = raw_open();
 	raw_run_init(&the_run, raw_load(fd, locks, COUNT(locks)), NULL);
 	raw_run(fd, &the_run);
-	/* Strict: read, write, exit and sigreturn are all that is left. */
+	/* In strict mode read, write, exit and sigreturn are all that is left. */
 	if (the_run.run.status == COSY_LEFT_TRACED && the_run.run.resume == 8 &&
 	    the_run.state.reg[6] == 0)
 		syscall(SYS_exit, 42);
@@ -226,12 +226,12 @@ static void test_nested(void)
 	raw_run_init(&inner, raw_load(other, good, COUNT(good)), NULL);
 	RESULT(-ELOOP, MOV(1, other), WIDE(2, COSY_IOC_RUN), WIDE(3, (uintptr_t)&inner.run),
 	       CALL(SYS_ioctl), EXIT);
-	/* And afterwards it may. */
+	/* The other may run afterwards. */
 	CHECK(!raw_run(other, &inner) && inner.run.status == COSY_DONE, "RUN");
 	close(other);
 }
 
-/* A compound that takes away what it runs on. */
+/* Runs a compound that takes away what it runs on. */
 static void test_own_ground(void)
 {
 	int other = raw_open();
@@ -284,7 +284,7 @@ static void test_own_ground(void)
 	      "loaded later: %u", r->run.status);
 
 	raw_run_init(r, closing, NULL);
-	/* It was compiled for the buffer that is gone. */
+	/* The program was compiled for the buffer that is gone. */
 	CHECK(!raw_run(other, r) && r->run.status == COSY_LEFT_BUFFER, "closing: %u",
 	      r->run.status);
 	raw_run_init(r, raw_load(other, closes, COUNT(closes)), NULL);
@@ -327,7 +327,7 @@ static void test_fork(void)
 	      "the parent's buffer");
 }
 
-/* Nothing that looks like a kernel address in what a leave saves. */
+/* Checks that nothing in what a leave saves looks like a kernel address. */
 static void scan_state(const char *what)
 {
 	const uint64_t *words = (const uint64_t *)&the_run.state;
@@ -342,12 +342,14 @@ static void scan_state(const char *what)
 
 static void test_kernel_values(void)
 {
-	/* A frame as deep as can be of which nothing was written, in a program of two functions. */
+	/*
+	 * A frame as deep as can be, of which nothing was written, in a program of two functions.
+	 */
 	static const struct bpf_insn deep_trap[] = {
 		CALL(SYS_getpid),	   CALL_LOCAL(1),	 EXIT,
 		LOAD(BPF_DW, 6, 10, -448), CALL_OP(RAW_OP_trap), EXIT,
 	};
-	/* Stores to the buffer, then every kind of leave. */
+	/* Stores to the buffer, then leaves in every way. */
 	const struct bpf_insn store_trap[] = {
 		WIDE(8, (uintptr_t)shared),
 		STORE(BPF_DW, 8, 0, 8),
@@ -380,7 +382,7 @@ static void test_kernel_values(void)
 	scan_state("fault");
 }
 
-/* A frame whose second half cannot be read any more when it is returned from. */
+/* Returns from a frame whose second half cannot be read any more. */
 static void test_half_frame(void)
 {
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -418,7 +420,7 @@ static void test_half_frame(void)
 	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_LEFT_FAULT,
 	      "status %u at %d", the_run.run.status, (int)the_run.run.resume - 1);
 	scan_state("half a frame");
-	/* Nothing is made up for what could not be read. */
+	/* Registers that could not be read must not be made up. */
 	for (int i = 6; i < 10; i++)
 		CHECK(!the_run.state.reg[i], "r%d is %#llx", i,
 		      (unsigned long long)the_run.state.reg[i]);
@@ -433,7 +435,7 @@ static void test_half_frame(void)
 	munmap(pages, 8192);
 }
 
-/* An operation that is long and cannot stop in the middle goes on in user mode: no fault. */
+/* Checks that a long operation that cannot stop in the middle goes on in user mode: no fault. */
 static void test_native(void)
 {
 	const uint64_t size = 64ull << 30;
@@ -456,7 +458,7 @@ static void test_native(void)
 	CHECK(the_run.run.status == COSY_LEFT_NATIVE && the_run.run.resume == 6 && signals == 1,
 	      "status %u at %u, %d signals", the_run.run.status, the_run.run.resume, (int)signals);
 	CHECK(the_run.state.reg[1] == (uintptr_t)at && the_run.state.reg[3] == size, "arguments");
-	/* A file whose bytes go to a user's memory only. */
+	/* Bytes of such a file go to a user's memory only. */
 	LEAVES(COSY_LEFT_NATIVE, 1, MOV(1, zero), CALL_OP(RAW_OP_readc), EXIT);
 	after = counts();
 	CHECK(after.left[COSY_LEFT_NATIVE] - before.left[COSY_LEFT_NATIVE] == 2, "%llu counted",

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The operations on memory, against the C library's functions.
+ * Compares the operations on memory with the C library's functions.
  * Arguments choose tests by name; none runs all.
  */
 #include "kmod.h"
 
 static uint32_t op_handle[RAW_OPS];
 
-/* Runs one operation; its result.  Must not leave. */
+/* Runs one operation, which must not leave.  Returns its result. */
 static uint64_t op(int number, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	uint64_t arguments[4] = { a, b, c, d };
@@ -88,7 +88,7 @@ static void test_memory(void)
 			SAME(P(memmem(a + x, n, b + y, m)),
 			     op(RAW_OP_memmem, P(a + x), n, P(b + y), m));
 		}
-		/* Strings: an end within. */
+		/* Strings have an end within. */
 		if (n) {
 			a[x + n - 1] = 0;
 			b[y + n - 1] = 0;
@@ -107,7 +107,7 @@ static void test_memory(void)
 			     op(RAW_OP_strchrnul, P(a + x), (uint64_t)byte, 0, 0));
 			SAME(P(rawmemchr(a + x, 0)), op(RAW_OP_rawmemchr, P(a + x), 0, 0, 0));
 		}
-		/* Operations that write: the same on the model. */
+		/* Do operations that write on the model, too. */
 		memcpy(model_a, a, ROOM);
 		memcpy(model_b, b, ROOM);
 		if (a == b) {
@@ -136,7 +136,7 @@ static void test_memory(void)
 	munmap(plain, ROOM);
 }
 
-/* An operation that faults in the middle keeps what remains in r1-r3. */
+/* Checks that an operation that faults in the middle keeps what remains in r1-r3. */
 static void test_memory_faults(void)
 {
 	char *plain =
@@ -168,7 +168,7 @@ static void test_memory_faults(void)
 		CHECK(!ret && the_run.run.status == COSY_LEFT_FAULT && the_run.run.resume == 6,
 		      "RUN %ld, status %u at %u", ret, the_run.run.status, the_run.run.resume);
 		MUST(!mprotect(plain + hole * 4096, 4096, PROT_READ | PROT_WRITE));
-		/* Repaired: what remains, done over. */
+		/* After the repair, do what remains over. */
 		CHECK(the_run.state.reg[3] <= n, "remains %llu",
 		      (unsigned long long)the_run.state.reg[3]);
 		ret = raw_run_to_end(fd, &the_run);
@@ -180,7 +180,7 @@ static void test_memory_faults(void)
 		      (unsigned long long)from, (unsigned long long)n, hole);
 	}
 	munmap(plain, 8 * 4096);
-	/* Wild ranges. */
+	/* Try wild ranges. */
 	static const uint64_t wild[] = {
 		0,	   0xffffffff81000000, 0x7ffffffff000, 0x800000000000, 0xfffffffffffffff0,
 		1ull << 63

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits, seen from the ioctl: who sets them, what they count, how a compound ends. */
+/* Tests limits, as the ioctl shows them: who sets them, what they count, how a compound ends. */
 #include "raw.h"
 
-/* r6 counts turns; one back edge each, for ever. */
+/* Counts turns in r6; one back edge each, for ever. */
 static const struct bpf_insn endless[] = { MOV(6, 0), ADD(6, 1), JUMP(-2) };
 
-/* r6 counts turns of one call and one back edge, for ever. */
+/* Counts turns in r6, of one call and one back edge, for ever. */
 static const struct bpf_insn endless_calls[] = { MOV(6, 0), ADD(6, 1), CALL(SYS_getpid), JUMP(-3) };
 
 static volatile sig_atomic_t ticks;
@@ -74,7 +74,7 @@ static void operations(int fd)
 	ends(fd, "the compound's 20000 before the context's 1000000", own, COSY_ENDED_STEPS, 20000);
 	raw_limits(fd, 1, 0);
 	ends(fd, "1 operation", loop, COSY_ENDED_STEPS, 1);
-	/* Interrupted runs count together. */
+	/* Interrupted RUNs count together. */
 	raw_limits(fd, 20000000, 0);
 	ticks = 0;
 	alarm_us(2000, 2000);
@@ -119,7 +119,7 @@ static void kernel_time(int fd)
 	raw_limits(fd, 0, 0);
 }
 
-/* Nobody set a limit: it yields to others and goes on to its end. */
+/* Sets no limit: the compound yields to others and goes on to its end. */
 static void none(int fd)
 {
 	static const struct bpf_insn long_loop[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A region that reaches a limit still does what it should: the interpreter goes on. */
+/* Checks that a region that reaches a limit still does what it should: the interpreter goes on. */
 #include "check.h"
 #include <sys/syscall.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A limit of time holds for whatever a compound is made of: it overruns it by one call, or by
- * what a few operations do.  A nanosecond is used up by anything, so with that limit
- * a compound has to end wherever it looks: which tells where that is, on any machine.
+ * Checks that a limit of time holds for whatever a compound is made of: it overruns it by one call,
+ * or by what a few operations do.  A nanosecond is used up by anything, so with that limit a
+ * compound has to end wherever it looks: which tells where that is, on any machine.
  */
 #include "kmod.h"
 
@@ -14,7 +14,7 @@ static int sink;     /* /dev/null */
 static int listing;  /* a directory */
 static char *memory; /* other than the shared buffer */
 
-/* One RUN from the start, with that limit. */
+/* Makes one RUN from the start, with that limit. */
 static void run_limited(uint32_t handle, uint64_t ns, void *ctx)
 {
 	raw_limits(fd, 0, ns);
@@ -32,7 +32,7 @@ static void free_program(uint32_t handle)
 
 /* --- After calls -------------------------------------------------------------------------- */
 
-/* Two of the same call: it ends after the first. */
+/* Makes two of the same call: the compound ends after the first. */
 static void ends_after(const char *what, int number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 		       uint64_t e)
 {
@@ -50,7 +50,7 @@ static void ends_after(const char *what, int number, uint64_t a, uint64_t b, uin
 		      the_run.state.kernel_ns >= 1,
 	      "%s: result %lld, %llu operations, %llu ns", what, (long long)the_run.state.reg[0],
 	      (unsigned long long)the_run.state.steps, (unsigned long long)the_run.state.kernel_ns);
-	/* And from there without a limit. */
+	/* Go on from there without a limit. */
 	the_run.state.kernel_ns = 0;
 	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE &&
 		      the_run.run.ret >= 0,
@@ -75,7 +75,7 @@ static void test_calls(void)
 	AFTER(read, zero, memory, 100);
 	AFTER(read, zero, memory, 1 << 20);
 	AFTER(write, sink, memory, 100);
-	/* Calls that have a specialised version, by it and in the ordinary way. */
+	/* Make calls that have a specialised version, by it and in the ordinary way. */
 	for (int i = 0; i < 2; i++) {
 		char *to = i ? shared : memory;
 
@@ -131,7 +131,7 @@ static void test_operations(void)
 	FEW("small copies", WIDE(1, (uintptr_t)memory), WIDE(2, (uintptr_t)shared), MOV(3, 64),
 	    CALL_OP(RAW_OP_memcpy), JUMP(-7));
 	FEW("getpid", CALL(SYS_getpid), JUMP(-2));
-	/* Each of its instructions may fault: it looks at every turn. */
+	/* Each of its instructions may fault: the compound looks at the clock at every turn. */
 	for (size_t i = 0; i < COUNT(large) - 1; i++)
 		large[i] = ADD(2, 1);
 	large[COUNT(large) - 1] = JUMP(-(int)COUNT(large));
@@ -160,7 +160,7 @@ static void test_long_operations(void)
 	CHECK(the_run.state.reg[1] + the_run.state.reg[3] == (uintptr_t)at + LONG,
 	      "memset: where it goes on");
 	CHECK(!at[LONG - 1] && at[0] == 1, "memset: what it wrote");
-	/* ... and what does not starts over. */
+	/* ... and one that is not starts over. */
 	munmap(at, LONG);
 	MUST(mmap(at, LONG, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at);
 	run_limited(searching, 1, NULL);
@@ -175,7 +175,7 @@ static void test_long_operations(void)
 
 /* --- From RUN to RUN ------------------------------------------------------------------------- */
 
-/* Long calls never come to a safepoint, however often they go on. */
+/* Makes long calls: none comes to a safepoint, however often they go on. */
 static void test_long_calls(void)
 {
 	enum { LIMIT = 10000000, CALLS = 4000 };
@@ -199,7 +199,7 @@ static void test_long_calls(void)
 	      (unsigned long long)left);
 	CHECK(the_run.state.kernel_ns >= LIMIT, "%llu ns",
 	      (unsigned long long)the_run.state.kernel_ns);
-	/* Used up is used up. */
+	/* Time that is used up stays used up. */
 	for (int i = 0; i < 3; i++) {
 		CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_ENDED_TIME,
 		      "again: status %u", the_run.run.status);
@@ -209,7 +209,10 @@ static void test_long_calls(void)
 	free_program(handle);
 }
 
-/* The time used is in the user's memory: it may make the rest smaller, not larger than at first. */
+/*
+ * Forges the time used, in the user's memory: the rest may become smaller, not larger than at
+ * first.
+ */
 static void test_forged(void)
 {
 	static const struct bpf_insn naps[] = {
@@ -237,7 +240,7 @@ static void test_forged(void)
 			      the_run.state.kernel_ns == used_up[i],
 		      "%llu ns used: it ran", (unsigned long long)used_up[i]);
 	}
-	/* Nothing used: a whole RUN, and no more. */
+	/* With nothing used there is a whole RUN's time, and no more. */
 	raw_limits(fd, 0, 1);
 	the_run.state.kernel_ns = 0;
 	CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_ENDED_TIME &&
@@ -263,7 +266,7 @@ static void parameter_set(const char *name, const char *value)
 	     !close(file));
 }
 
-/* No RUN exceeds the administrator's, whatever its state says. */
+/* Checks that no RUN exceeds the administrator's limit, whatever its state says. */
 static void test_administrator(void)
 {
 	static const struct bpf_insn endless[] = { JUMP(-1) };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two processes with eight threads each run regions at once; nobody sees anybody else's data. */
+/* Runs regions at once in two processes of eight threads each; none sees another's data. */
 #include "check.h"
 #include <pthread.h>
 
@@ -16,7 +16,7 @@ static __attribute__((noinline)) uint32_t mix(uint32_t x, int depth)
 	return depth ? mix(x * 1664525u + 1013904223u, depth - 1) ^ (uint32_t)depth : x;
 }
 
-/* Writes blocks only this thread knows, and reads them back, all in regions. */
+/* Writes blocks that only this thread knows, and reads them back, all in regions. */
 static void *work(void *arg)
 {
 	const uint32_t me = (uint32_t)(uintptr_t)arg;
@@ -60,7 +60,7 @@ static void one_process(void *unused)
 	CHECK_KERNEL(before, THREADS * TURNS, THREADS * TURNS * 8);
 }
 
-/* Threads come and go: their stacks in the shared buffer must come back. */
+/* Starts and ends threads: their stacks in the shared buffer must come back. */
 static void *short_lived(void *arg)
 {
 	char text[1000];

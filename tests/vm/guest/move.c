@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <cosy/move.h>: what was lent stays as it was, whatever the sender, the receiver, their children
- * and their mappings do; and every call has the results of the plain one.
+ * Tests <cosy/move.h>: lent bytes stay as they were, whatever the sender, the receiver, their
+ * children and their mappings do; and every call has the results of the plain one.
  */
 #include "move.h"
 #include <pthread.h>
@@ -69,7 +69,7 @@ static void scribble(void *unused)
 	transfer_all(p.from, to, SIZE, COSY_WILL_WRITE);
 	CHECK(move_differs(to, SIZE, 1) < 0, "transfer, writable");
 	CHECK(move_differs(from, SIZE, 2) < 0, "what the sender wrote");
-	/* The receiver writes what both have, and gives it back. */
+	/* The receiver writes to pages that both have, and gives them back. */
 	move_fill(from, SIZE, 1);
 	MUST(cosy_loan(p.to, from, SIZE, 0) == (ssize_t)SIZE);
 	transfer_all(p.from, to, SIZE, 0);
@@ -78,7 +78,7 @@ static void scribble(void *unused)
 	MUST(!cosy_flush(to, SIZE));
 	for (size_t i = 0; i < SIZE; i++)
 		CHECK(!to[i], "byte %zu is not zero after a flush", i);
-	/* Lent twice. */
+	/* Lend twice. */
 	MUST(cosy_loan(p.to, from, SIZE / 2, 0) == (ssize_t)SIZE / 2);
 	MUST(cosy_loan(p.to, from, SIZE / 2, 0) == (ssize_t)SIZE / 2);
 	transfer_all(p.from, to, SIZE / 2, 0);
@@ -114,7 +114,7 @@ static void gives(void *unused)
 	pipe_close(p);
 }
 
-/* Data of write(2) are taken over; what is no whole page is read. */
+/* Takes over data of write(2); reads what is no whole page. */
 static void written(void *unused)
 {
 	struct pair p = pipe_new();
@@ -129,7 +129,7 @@ static void written(void *unused)
 	MUST(write(p.to, got, 3 * PAGE + 80) == (ssize_t)(3 * PAGE + 80));
 	transfer_all(p.from, to, 3 * PAGE + 80, 0);
 	CHECK(move_differs(to, 3 * PAGE + 80, 2) < 0, "what was written in part is another");
-	/* Of a page that two pipes have, one's reader may write. */
+	/* A reader may write a page that two pipes have. */
 	{
 		struct pair other = pipe_new();
 
@@ -141,7 +141,7 @@ static void written(void *unused)
 		CHECK(move_differs(got, 2 * PAGE, 2) < 0, "the other pipe's data are others");
 		pipe_close(other);
 	}
-	/* A page that its owner can still write is no page to take. */
+	/* A page that its owner can still write must not be taken. */
 	{
 		char *mine = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 				  -1, 0);
@@ -157,7 +157,9 @@ static void written(void *unused)
 	pipe_close(p);
 }
 
-/* --- A thread that writes all the time --------------------------------------------------------- */
+/*
+ * --- A thread that writes all the time ---------------------------------------------------------
+ */
 
 static volatile bool stop;
 
@@ -184,7 +186,7 @@ static void racing(void *unused)
 
 		MUST(cosy_loan(p.to, from, SIZE, turn % 5 ? 0 : COSY_GIVE) == (ssize_t)SIZE);
 		if (turn % 3 == 0) {
-			/* Another reader of the same pages, later. */
+			/* Another reader gets the same pages, later. */
 			MUST(cosy_loan(p.to, from, 0, 0) == 0);
 			sched_yield();
 		}
@@ -201,9 +203,11 @@ static void racing(void *unused)
 	pipe_close(p);
 }
 
-/* --- Mappings ---------------------------------------------------------------------------------- */
+/*
+ * --- Mappings ----------------------------------------------------------------------------------
+ */
 
-/* A page that is out must not become writable by a change of rights alone. */
+/* Checks that a page that is out does not become writable by a change of rights alone. */
 static void rights(void *unused)
 {
 	struct pair p = pipe_new();
@@ -213,7 +217,10 @@ static void rights(void *unused)
 	(void)unused;
 	for (int turn = 0; turn < 4; turn++) {
 		move_fill(from, SIZE, 1);
-		/* Written, so that the entries are dirty; then read-only, before or after the loan. */
+		/*
+		 * Write, so that the entries are dirty; then make them read-only, before or after
+		 * the loan.
+		 */
 		if (turn & 1)
 			MUST(!mprotect(from, SIZE, PROT_READ));
 		MUST(cosy_loan(p.to, from, SIZE, 0) == (ssize_t)SIZE);
@@ -230,11 +237,14 @@ static void rights(void *unused)
 		move_fill(from, SIZE, 2);
 		check_read(p, "after mprotect");
 	}
-	/* No right to read, none to lend; no right to write, none to receive. */
+	/*
+	 * Memory without a right to read cannot be lent, nor without a right to write received
+	 * into.
+	 */
 	MUST(!mprotect(from, SIZE, PROT_NONE));
 	CHECK(cosy_loan(p.to, from, SIZE, 0) == -1 && errno == EFAULT, "%s", strerror(errno));
 	MUST(!mprotect(from, SIZE, PROT_READ));
-	/* Not all of it: a write(2) that failed may have left a buffer of no bytes. */
+	/* Not all of it goes: a write(2) that failed may have left a buffer of no bytes. */
 	MUST(cosy_loan(p.to, from, SIZE / 2, 0) == (ssize_t)SIZE / 2);
 	CHECK(cosy_transfer(p.from, from, SIZE, 0) == -1 && errno == EFAULT, "%s", strerror(errno));
 	pipe_close(p);
@@ -255,7 +265,7 @@ static void mappings(void *unused)
 	CHECK(move_differs(moved, SIZE, 1) < 0, "moved");
 	move_fill(moved, SIZE, 2);
 	check_read(p, "after mremap");
-	/* In pieces, of which one moves and one goes. */
+	/* Move one piece of it, and unmap another. */
 	lend(p, moved);
 	from = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	from = mremap(moved + 4 * PAGE, 4 * PAGE, 4 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, from);
@@ -273,7 +283,7 @@ static void mappings(void *unused)
 		pipe_close(p);
 		return;
 	}
-	/* None can be doubled, grown or pinned. */
+	/* No mapping can be doubled, grown or pinned. */
 	CHECK(mremap(moved, 0, PAGE, MREMAP_MAYMOVE) == MAP_FAILED, "a second mapping");
 	CHECK(mremap(moved, PAGE, 8 * PAGE, MREMAP_MAYMOVE) == MAP_FAILED, "a mapping grew");
 	CHECK(mprotect(moved, PAGE, PROT_READ | PROT_EXEC) == -1, "executable");
@@ -282,7 +292,9 @@ static void mappings(void *unused)
 	pipe_close(p);
 }
 
-/* --- Processes ---------------------------------------------------------------------------------- */
+/*
+ * --- Processes ----------------------------------------------------------------------------------
+ */
 
 static void forks(void *unused)
 {
@@ -296,7 +308,7 @@ static void forks(void *unused)
 		move_fill(memory, SIZE, 1);
 		if (turn & 1)
 			MUST(cosy_loan(p.to, memory, SIZE, 0) == (ssize_t)SIZE);
-		/* In two mappings, of which each gets an arena of its own. */
+		/* Split it into two mappings, each of which gets an arena of its own. */
 		if (turn & 2)
 			MUST(!mprotect(memory + SIZE / 2, SIZE / 2, PROT_READ));
 		fflush(stdout);
@@ -323,7 +335,7 @@ static void forks(void *unused)
 	pipe_close(p);
 }
 
-/* Killed while it lends, or when it has: what came is whole pages of one message or another. */
+/* Kills the child while it lends, or later: what came is whole pages of one message or another. */
 static void killed(void *unused)
 {
 	(void)unused;
@@ -367,7 +379,9 @@ static void killed(void *unused)
 	}
 }
 
-/* --- The plain call's results ------------------------------------------------------------------ */
+/*
+ * --- The plain call's results ------------------------------------------------------------------
+ */
 
 static volatile int signals;
 
@@ -397,7 +411,7 @@ static void results(void *unused)
 	CHECK(cosy_loan(-1, memory, SIZE, 0) == -1 && errno == EBADF, "%s", strerror(errno));
 	CHECK(cosy_loan(p.to, memory, SIZE, MSG_DONTWAIT) == -1 && errno == ENOTSOCK, "%s",
 	      strerror(errno));
-	/* A blocked call ends with a signal: nothing, or a part. */
+	/* A signal ends a blocked call: nothing is sent, or a part. */
 	MUST(!fcntl(p.from, F_SETFL, 0) && !fcntl(p.to, F_SETFL, 0));
 	handle(SIGALRM, count_signal, 0);
 	alarm_us(20000, 20000);
@@ -409,13 +423,13 @@ static void results(void *unused)
 	      strerror(errno));
 	alarm_us(0, 0);
 	CHECK(signals >= 3, "%d signals", signals);
-	/* Part of a page at the end. */
+	/* Lend part of a page at the end. */
 	MUST(cosy_loan(p.to, memory, 3 * PAGE + 77, 0) == (ssize_t)(3 * PAGE + 77));
 	MUST(cosy_loan(p.to, memory + 1, 3 * PAGE, 0) == (ssize_t)(3 * PAGE));
 	transfer_all(p.from, memory, 6 * PAGE + 77, 0);
 	for (size_t i = 0; i < 6 * PAGE + 77; i++)
 		CHECK(memory[i] == 'm', "byte %zu", i);
-	/* Other kinds of files. */
+	/* Try other kinds of files. */
 	fd = open("/dev/null", O_WRONLY);
 	CHECK(cosy_loan(fd, memory, SIZE, COSY_GIVE) == (ssize_t)SIZE && !memory[0], "/dev/null");
 	close(fd);
@@ -424,7 +438,7 @@ static void results(void *unused)
 	CHECK(cosy_transfer(fd, memory, SIZE, 0) == (ssize_t)SIZE && !memory[SIZE - 1],
 	      "/dev/zero");
 	close(fd);
-	/* Nobody writes; nobody reads. */
+	/* Close the writing end, then the reading end. */
 	close(p.to);
 	CHECK(!cosy_transfer(p.from, memory, SIZE, 0), "%s", strerror(errno));
 	close(p.from);
@@ -444,7 +458,7 @@ static void results(void *unused)
 	cosy_move_free(memory, 2 * SIZE);
 }
 
-/* Whoever looks by way of the kernel. */
+/* Looks at the memory by way of the kernel. */
 static void debuggers(void *unused)
 {
 	char *memory = move_alloc(PAGES);
@@ -462,7 +476,7 @@ static void debuggers(void *unused)
 	close(fd);
 }
 
-/* Whether the memory's pages are lent. */
+/* True if the memory's pages are lent. */
 static bool is_lent(struct pair p, char *memory)
 {
 	uint64_t before = counts().loaned;
@@ -472,7 +486,7 @@ static bool is_lent(struct pair p, char *memory)
 	return counts().loaned > before;
 }
 
-/* Above the limit it is ordinary memory, and everything works. */
+/* Above the limit takes ordinary memory, and everything works. */
 static void memlock(void *unused)
 {
 	const struct rlimit limit = { 20 * SIZE, 20 * SIZE };
@@ -489,13 +503,13 @@ static void memlock(void *unused)
 	if (!moves())
 		return;
 	CHECK(made > 1 && made < 21, "%d pieces as large as a twentieth of the limit", made);
-	/* What is freed is not charged any more. */
+	/* Memory that is freed is not charged any more. */
 	cosy_move_free(memory[0], SIZE);
 	CHECK(is_lent(p, move_alloc(PAGES)), "what was freed is still charged");
 	pipe_close(p);
 }
 
-/* Every third page is refused: calls fail or are made plainly, and nothing shows that should not. */
+/* Refuses every third page: calls fail or are made plainly, and nothing shows that should not. */
 static void without_memory(void *unused)
 {
 	struct pair p = pipe_new();
@@ -519,7 +533,7 @@ static void without_memory(void *unused)
 			_exit(move_differs(from, SIZE, 2) >= 0);
 		}
 		MUST(waitpid(pid, &status, 0) == pid);
-		/* Killed where a fault found no memory. */
+		/* A fault that found no memory kills. */
 		ended += WIFSIGNALED(status);
 		CHECK(WIFSIGNALED(status) || !WEXITSTATUS(status), "status %#x", status);
 		CHECK(move_differs(from, SIZE, 1) < 0, "the parent's memory");
@@ -545,7 +559,7 @@ static const struct {
 	{ "killed", killed },	  { "racing", racing },
 };
 
-/* Only those that are named, or all. */
+/* Runs only those that are named, or all. */
 int main(int argc, char **argv)
 {
 	bool checked = move_parameter("check_moved", "Y");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* move.h - what the programs that move pages share. */
+/* move.h - helps the programs that move pages. */
 #ifndef MOVE_H
 #define MOVE_H
 
@@ -8,7 +8,7 @@
 
 #define PAGE 4096UL
 
-/* Whether memory of cosy_move_alloc is an arena's. */
+/* True if memory of cosy_move_alloc is an arena's. */
 HELPER bool moves(void)
 {
 	return kernel_expected();
@@ -22,7 +22,7 @@ HELPER char *move_alloc(size_t pages)
 	return memory;
 }
 
-/* A parameter of the module, where one may be set. */
+/* Sets a parameter of the module, where one may be set. */
 HELPER bool move_parameter(const char *name, const char *value)
 {
 	char path[96];
@@ -38,7 +38,7 @@ HELPER bool move_parameter(const char *name, const char *value)
 	return done;
 }
 
-/* Each word of a message tells the message and its place. */
+/* Returns a word of a message, which tells the message and its place. */
 HELPER uint64_t move_word(uint64_t message, uint64_t i)
 {
 	uint64_t x = message * 0x9e3779b97f4a7c15u + i * 0xd1b54a32d192ed03u;
@@ -55,7 +55,7 @@ HELPER void move_fill(void *memory, size_t bytes, uint64_t message)
 		word[i] = move_word(message, i);
 }
 
-/* The first word that is not the message's, or -1. */
+/* Returns the first word that is not the message's, or -1. */
 HELPER long move_differs(const void *memory, size_t bytes, uint64_t message)
 {
 	const uint64_t *word = memory;

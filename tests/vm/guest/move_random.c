@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random steps with memory that moves, against a model: three arenas and what their bytes have to
- * be, lent, given, taken over and copied by way of a pipe, written at once, flushed, moved about,
- * forked, with children killed at any moment and a thread that writes all the time to a fourth.
+ * Makes random steps with memory that moves, against a model: three arenas and what their bytes
+ * have to be, lent, given, taken over and copied by way of a pipe, written at once, flushed, moved
+ * about, forked, with children killed at any moment and a thread that writes all the time to a
+ * fourth.
  *
  *	move_random [STEPS [SEED]]
  *
- * Without arguments so few steps that it is quick; `make move-long` takes a million.
+ * Without arguments it makes so few steps that it is quick; `make move-long` takes a million.
  */
 #include "move.h"
 #include <pthread.h>
@@ -79,7 +80,7 @@ static void message(long step, int a, size_t at, int b, size_t there, size_t pag
 	write_some(b, there, pages);
 }
 
-/* What a thread writes meanwhile must not show once the message is there. */
+/* Checks that bytes which a thread writes meanwhile do not show once the message is there. */
 static void race(long step, int b, size_t there, size_t pages)
 {
 	size_t size = pages * PAGE;
@@ -91,7 +92,7 @@ static void race(long step, int b, size_t there, size_t pages)
 	compare(step, b, there, size);
 }
 
-/* A child finds what its parent had, and writes and lends it. */
+/* Checks that a child finds what its parent had, and writes and lends it. */
 static void child(long step)
 {
 	bool killed = any(3) == 0;

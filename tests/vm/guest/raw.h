@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * raw.h - compounds made by hand and given straight to /dev/cosy, without libcosy.
+ * raw.h - makes compounds by hand and gives them straight to /dev/cosy, without libcosy.
  *
  * A program that needs the module ends as skipped where there is none.
  */
@@ -59,7 +59,7 @@ HELPER int raw_open(void)
 	return fd;
 }
 
-/* Returns what the kernel does: a negative errno. */
+/* Makes an ioctl.  Returns the kernel's result: a negative errno for an error. */
 HELPER long raw_ioctl(int fd, unsigned long request, void *arg)
 {
 	long ret = syscall(SYS_ioctl, fd, request, arg);
@@ -67,7 +67,7 @@ HELPER long raw_ioctl(int fd, unsigned long request, void *arg)
 	return ret == -1 ? -errno : ret;
 }
 
-/* A mapped shared buffer of that size. */
+/* Returns a mapped shared buffer of that size. */
 HELPER char *raw_buffer(int fd, size_t size)
 {
 	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = size };
@@ -98,7 +98,7 @@ HELPER void raw_container(struct raw_container *c, const struct bpf_insn *insns,
 
 static char raw_log[256];
 
-/* 0 and a handle, or a negative errno with raw_log and *load filled in. */
+/* Returns 0 and a handle, or a negative errno with raw_log and *load filled in. */
 HELPER long raw_load_container(int fd, const struct raw_container *c, struct cosy_load *load)
 {
 	memset(load, 0, sizeof(*load));
@@ -119,7 +119,7 @@ HELPER long raw_try_load(int fd, const struct bpf_insn *insns, size_t count, str
 	return raw_load_container(fd, &c, load);
 }
 
-/* The handle; the test ends when it is refused. */
+/* Returns the handle; the test ends if the program is refused. */
 HELPER uint32_t raw_load(int fd, const struct bpf_insn *insns, size_t count)
 {
 	struct cosy_load load;
@@ -158,7 +158,7 @@ HELPER long raw_run(int fd, struct raw_run *r)
 	return raw_ioctl(fd, COSY_IOC_RUN, &r->run);
 }
 
-/* Through all signals to the end; the last RUN's result. */
+/* Runs through all signals to the end.  Returns the last RUN's result. */
 HELPER long raw_run_to_end(int fd, struct raw_run *r)
 {
 	long ret;
@@ -182,7 +182,7 @@ HELPER void raw_limits(int fd, uint64_t steps, uint64_t ns)
 
 static _Thread_local uint64_t raw_seed;
 
-/* The same each time for the same seed, so that a failure can be had again. */
+/* Returns the same numbers each time for the same seed, so that a failure can be had again. */
 HELPER uint64_t chance(uint64_t below)
 {
 	raw_seed += 0x9e3779b97f4a7c15u;
@@ -194,7 +194,10 @@ HELPER uint64_t chance(uint64_t below)
 	return below ? x % below : x;
 }
 
-/* SEED from the environment, else always the same one, so that a test says the same of the same tree. */
+/*
+ * Takes SEED from the environment, else always the same one, so that a test says the same of the
+ * same tree.
+ */
 HELPER void chance_init(void)
 {
 	const char *seed = getenv("SEED");

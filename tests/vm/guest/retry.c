@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A region whose compound is refused for want of room runs natively, and in the kernel once
- * there is room again.
+ * Checks that a region whose compound is refused for want of room runs natively, and in the kernel
+ * once there is room again.
  */
 #include "check.h"
 
@@ -40,7 +40,7 @@ int main(void)
 	while (!counts().runs && turns++ < 4096)
 		CHECK(region() == 10, "answer %d", turns);
 	CHECK(counts().runs, "native for good");
-	/* Not asked again and again while there was no room. */
+	/* The library must not ask again and again while there is no room. */
 	CHECK(counts().loads == 1, "%llu loads", (unsigned long long)counts().loads);
 	return check_end();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * script.h - compounds that are lists of calls: each with constant arguments, or with
- * results of earlier ones, and each result kept.
+ * script.h - makes compounds of lists of calls, each with constant arguments or with results of
+ * earlier ones, and keeps each result.
  */
 #ifndef SCRIPT_H
 #define SCRIPT_H
@@ -49,7 +49,7 @@ HELPER int script_call(int call, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
 	return script_count++;
 }
 
-/* A call, or an operation, of the script; the index of its result. */
+/* Adds a call, or an operation, to the script; yields the index of its result. */
 #define STEP_(call, a, b, c, d, e, ...)                                                            \
 	script_call(call, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d), (uint64_t)(e))
 #define SYS(name, ...) STEP_(SYS_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
@@ -80,7 +80,7 @@ HELPER void script_forget(uint32_t handle)
 	MUST(!raw_ioctl(script_fd, COSY_IOC_FREE, &free));
 }
 
-/* Runs it to its end, in the kernel. */
+/* Runs the script to its end, in the kernel. */
 HELPER void script_run(void)
 {
 	uint32_t handle = script_load();
@@ -102,7 +102,7 @@ HELPER void script_run(void)
 #define CHECK_RESULT(step, wanted)                                                                 \
 	CHECK(script_result[step] == (int64_t)(wanted), "step %d: %lld, not %lld", step,           \
 	      (long long)script_result[step], (long long)(wanted))
-/* A script that left in the middle, for a signal or another task, lost its views there. */
+/* True if the script ran in one RUN: one that left in the middle lost its views there. */
 #define AT_ONCE() (script_after.runs - script_before.runs == 1)
 
 #define CHECK_GUARD_FAILED(guard, wanted)                                                          \

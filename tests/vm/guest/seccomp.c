@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A seccomp filter bites in regions as anywhere: installed before the region,
- * inside it, by another thread while it runs (TSYNC), returning an error or
- * killing.  Filters stay for good, so each case has a child.
+ * Checks that a seccomp filter bites in regions as anywhere: installed before the region, inside
+ * it, by another thread while it runs (TSYNC), returning an error or killing.  Filters stay for
+ * good, so each case has a child.
  */
 #include "check.h"
 #include <linux/audit.h>
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-/* mkdir, mkdirat: `action`; all else is allowed. */
+/* Makes a filter: `action` for mkdir and mkdirat; all else is allowed. */
 #define FILTER(action)                                                                             \
 	{                                                                                          \
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),             \
@@ -55,7 +55,7 @@ static void before_region(void *unused)
 	CHECK(!exists("before"), "before: the filter was bypassed");
 }
 
-/* The program has used the kernel already; the filter comes between two regions. */
+/* Installs the filter between two regions, when the program has used the kernel already. */
 static void between_regions(void *unused)
 {
 	struct cosy_stats then = counts();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A region waits for a flag that only a signal handler sets. */
+/* Waits in a region for a flag that only a signal handler sets. */
 #include "check.h"
 #include <sys/syscall.h>
 
@@ -11,7 +11,7 @@ static void on_alarm(int sig)
 	flag++;
 }
 
-/* The timer repeats: a tick before the region or between test and sleep delays but never hangs. */
+/* Repeats the timer: a tick before the region or between test and sleep delays but never hangs. */
 static void ready(void)
 {
 	flag = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A handler leaves a region by siglongjmp, over and over: nothing is lost or kept. */
+/* Leaves a region by a handler's siglongjmp, over and over: nothing is lost or kept. */
 #include "check.h"
 #include <setjmp.h>
 
@@ -49,7 +49,10 @@ static long proc_kb(const char *path, const char *key)
 	return kb;
 }
 
-/* kB of memory that is there, counted page by page: VmRSS is a sum of counters that lag. */
+/*
+ * Returns the kB of memory that is there, counted page by page: VmRSS is a sum of counters that
+ * lag.
+ */
 static long resident_kb(void)
 {
 	return proc_kb("/proc/self/smaps_rollup", "Rss:");
@@ -75,7 +78,7 @@ int main(void)
 	long resident, size, grown;
 
 	handle(SIGUSR1, on_usr1, 0);
-	for (i = 0; i < 100; i++) /* warm up: whatever is made once is made now */
+	for (i = 0; i < 100; i++) /* warm up: what is made once is made now */
 		if (!sigsetjmp(out, 1))
 			jump_out(me);
 	resident = resident_kb();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ppoll and sigsuspend exchange the signal mask for the time of the call: the
- * handler of a signal that only the call lets in has run when it returns, with
- * the call's mask in force, and the old mask is back afterwards.
+ * Tests ppoll and sigsuspend, which exchange the signal mask for the time of the call: the handler
+ * of a signal that only the call lets in has run when it returns, with the call's mask in force,
+ * and the old mask is back afterwards.
  */
 #include "check.h"
 #include <poll.h>
@@ -26,7 +26,7 @@ static void on_usr1(int sig)
 {
 	(void)sig;
 	hits++;
-	/* USR1 itself is blocked in its handler; of the call's mask USR2 is seen. */
+	/* USR1 itself is blocked in its handler; USR2 shows that the call's mask is in force. */
 	if ((mask_now() & (USR1 | USR2)) != (USR1 | USR2))
 		bad_mask++;
 }
@@ -84,7 +84,7 @@ static void by_sigsuspend(void)
 	CHECK_KERNEL(before, ROUNDS, 2 * ROUNDS);
 }
 
-/* ppoll that ends by itself: the blocked signal stays pending, the mask is back. */
+/* Lets ppoll end by itself: the blocked signal stays pending, the mask is back. */
 static void ppoll_ready(void)
 {
 	struct cosy_stats before = counts();

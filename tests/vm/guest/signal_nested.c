@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handlers that run regions themselves while a region is interrupted. */
+/* Runs regions in handlers while a region is interrupted. */
 #include "check.h"
 
 #define ROUNDS 300
@@ -68,7 +68,7 @@ int main(void)
 	handle(SIGUSR2, on_usr2, 0);
 	handle(SIGALRM, on_tick, SA_RESTART);
 
-	/* Asked for: three regions deep. */
+	/* Ask for it: three regions deep. */
 	before = counts();
 	COSY_START;
 	for (int i = 0; i < ROUNDS; i++) {
@@ -83,7 +83,7 @@ int main(void)
 	CHECK(sum == ROUNDS * (ROUNDS - 1) / 2, "the outer region lost count: %u", sum);
 	CHECK_KERNEL(before, 3 * ROUNDS, 4 * ROUNDS);
 
-	/* Unasked for: wherever the timer strikes. */
+	/* Be interrupted unasked, wherever the timer strikes. */
 	for (int i = 0; i < 100; i++)
 		expect = expect * 1664525u + 1013904223u;
 	CHECK(expect == 2146152485u, "the test itself is wrong: %u", expect);

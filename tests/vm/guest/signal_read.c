@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A blocking read in a region, interrupted with and without SA_RESTART. */
+/* Interrupts a blocking read in a region, with and without SA_RESTART. */
 #include "check.h"
 
 static volatile sig_atomic_t ticks, interrupted;
@@ -24,7 +24,7 @@ static void on_third_tick(int sig)
 		write_x();
 }
 
-/* When a read has been interrupted; ticks that come before the first one waits do nothing. */
+/* Acts once a read has been interrupted; ticks that come before the first one waits do nothing. */
 static void on_tick_after_one(int sig)
 {
 	(void)sig;
@@ -73,7 +73,7 @@ static void with_restart(void)
 	CHECK_KERNEL(before, 1, 1);
 }
 
-/* The usual loop around EINTR. */
+/* Loops around EINTR in the usual way. */
 static void retried_by_hand(void)
 {
 	struct cosy_stats before = counts();

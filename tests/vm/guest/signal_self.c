@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A region sends itself a signal: the handler has run before the next
- * statement has any effect.
+ * Sends itself a signal in a region: the handler has run before the next statement has any effect.
  */
 #include "check.h"
 #include <sys/syscall.h>
@@ -19,7 +18,7 @@ static void on_usr1(int sig)
 		hits = -1000;
 }
 
-/* The bytes on the wire must be h, r, h, r ... */
+/* Checks that the bytes on the wire are h, r, h, r ... */
 static void check_order(const char *how)
 {
 	char seen[2 * ROUNDS];
@@ -93,7 +92,7 @@ static void by_raise(void)
 	check_order("raise");
 }
 
-/* The last thing a region does: the handler still runs before what follows. */
+/* Sends it as the last thing in a region: the handler still runs before what follows. */
 static void at_the_end(void)
 {
 	struct cosy_stats before = counts();
@@ -113,7 +112,7 @@ static void at_the_end(void)
 	check_order("at the end");
 }
 
-/* A blocked signal waits until the region itself unblocks it. */
+/* Blocks a signal, which waits until the region itself unblocks it. */
 static void blocked(void)
 {
 	struct cosy_stats before = counts();

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sleep in a region that is interrupted: by a handler it ends with EINTR and
- * the rest of its time; by SIGSTOP and SIGCONT it goes on to its end, not over
- * again (restart_syscall).
+ * Interrupts a sleep in a region: by a handler it ends with EINTR and the rest of its time; after
+ * SIGSTOP and SIGCONT it goes on to its end, and does not start over (restart_syscall).
  */
 #include "check.h"
 #include <poll.h>
@@ -27,7 +26,10 @@ static void interrupted(void)
 	ticks = 0;
 	alarm_us(50000, 50000);
 	COSY_START;
-	/* Three times in an hour, which nobody oversleeps; then to the end of a shorter time. */
+	/*
+	 * Interrupt it three times in an hour, which nobody oversleeps; then let a shorter time
+	 * end.
+	 */
 	while ((ret = syscall(SYS_nanosleep, &want, &left)) < 0) {
 		err = errno;
 		if (err != EINTR)
@@ -83,7 +85,10 @@ static bool sleeps(pid_t pid)
 	return state && state[2] == 'S';
 }
 
-/* Stopped three times and then interrupted: no more is left of it than had it never been stopped. */
+/*
+ * Stops it three times and then interrupts it: the rest is no longer than if it had never been
+ * stopped.
+ */
 static void stopped_hour(void)
 {
 	struct hour *hour = shared_memory(sizeof(*hour));
@@ -117,7 +122,7 @@ static void stopped_hour(void)
 	munmap(hour, sizeof(*hour));
 }
 
-/* In a child that is stopped and continued all the time. */
+/* Sleeps in a child that is stopped and continued all the time. */
 static void stopped_nanosleep(void *arg)
 {
 	struct cosy_stats before = counts();
@@ -170,8 +175,8 @@ static void stopped_read(void *arg)
 }
 
 /*
- * Stops and continues a child that runs f, every 50 ms, `stops` times at most
- * or until it ends; then calls late(arg) and waits for it.  The stops made.
+ * Stops and continues a child that runs f, every 50 ms, `stops` times at most or until it ends;
+ * then calls late(arg) and waits for it.  Returns the stops made.
  */
 static int stop_and_go(void (*f)(void *), void *arg, int stops, void (*late)(void *))
 {
@@ -218,7 +223,10 @@ int main(void)
 
 	interrupted();
 	stopped_hour();
-	/* Started over at each stop it would end only after the last, the 200th.  One without a stop says nothing. */
+	/*
+	 * A sleep that started over at each stop would end only after the last, the 200th.  One
+	 * without a stop tells nothing.
+	 */
 	while (!(stops = stop_and_go(stopped_nanosleep, NULL, 200, NULL)))
 		;
 	CHECK(stops < 200, "nanosleep: over after %d stops", stops);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An interval timer's handler runs while a region computes, and disturbs nothing. */
+/* Runs an interval timer's handler while a region computes: it must disturb nothing. */
 #include "check.h"
 #include <sys/syscall.h>
 
@@ -14,7 +14,7 @@ static void on_tick(int sig)
 	errno = EDOM; /* a handler that forgets to save errno hurts nobody but the code it interrupts */
 }
 
-/* A chain that shows any step lost, repeated or mixed up. */
+/* Takes a step of a chain that shows any step lost, repeated or mixed up. */
 static inline uint64_t step(uint64_t x)
 {
 	return x * 6364136223846793005u + 1442695040888963407u;

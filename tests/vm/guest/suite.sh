@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# suite.sh DIR [NAME]... - runs the programs of DIR, or only those named, one after
-# another in the guest.  A line for each; what a program says when it fails, or
-# why it was skipped.  Exit status 1 when any failed.
+# suite.sh DIR [NAME]... - runs the programs of DIR, or only those named, one after another in the
+# guest.  Prints a line for each, and what a program says when it fails, or why it was skipped.
+# Exit status 1 if any failed.
 directory=$1
 shift
 export CHECK_EXPECT=${CHECK_EXPECT-kernel} TMPDIR=${TMPDIR-/tmp}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tracer of system calls, there from the start or attached in the middle of
- * a region, sees every call; when it detaches, the program goes on, in the
- * kernel again with its next region.
+ * Traces system calls, from the start or attached in the middle of a region: the tracer sees every
+ * call, and when it detaches the program goes on, in the kernel again with its next region.
  */
 #include "check.h"
 #include <sys/prctl.h>
@@ -45,7 +44,7 @@ static bool follow(pid_t pid, struct sight *sight, int *status)
 	return true;
 }
 
-/* One region of `count` numbered calls. */
+/* Runs one region of `count` numbered calls. */
 static long numbered(long count, long from)
 {
 	long wrong = 0;
@@ -81,7 +80,7 @@ static void from_the_start(void)
 	CHECK_CHILD(status);
 }
 
-/* Between two regions no one looks; the tracer comes and goes in the middle of the first. */
+/* Attaches in the middle of one region and detaches at its end: the later ones run untraced. */
 static void in_the_middle(void)
 {
 	volatile long *shared =
@@ -126,11 +125,11 @@ static void in_the_middle(void)
 	turn = shared[1];
 	while (sight.calls < 100 && follow(pid, &sight, &status))
 		;
-	/* One call may have been made and not yet noted when it was stopped. */
+	/* The last call may have been made and not yet noted when the child was stopped. */
 	CHECK(sight.first == turn + 1 || sight.first == turn + 2,
 	      "in the middle: turn %ld when attached, then %ld seen", turn, sight.first);
 	CHECK(!sight.gaps, "in the middle: %ld gaps", sight.gaps);
-	/* On to the end of the region: the last call made must be the last seen. */
+	/* Let the region end: the last call made must be the last seen. */
 	shared[0] = 1;
 	while (!shared[3] && follow(pid, &sight, &status))
 		;

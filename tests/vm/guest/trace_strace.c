@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* strace sees every call of a region: started with the program, and attached in the middle. */
+/*
+ * Checks that strace sees every call of a region: started with the program, and attached in the
+ * middle.
+ */
 #include "check.h"
 #include <libgen.h>
 
@@ -9,7 +12,7 @@ struct sight {
 	long first, last, calls, gaps, end;
 };
 
-/* Reads what strace wrote; end is the number that the target itself reports, or -1. */
+/* Reads the output of strace; end is the number that the target itself reports, or -1. */
 static struct sight sight_read(const char *path)
 {
 	struct sight sight = { .end = -1 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The module cannot be unloaded while anybody has a context; the program in it
- * goes on.  Unloaded or not allowed, a program runs as its native twin with the
- * same result.  The module is loaded again at the end.
+ * Checks that the module cannot be unloaded while a process has a context, and that the program
+ * there goes on.  When it is unloaded or not allowed, a program runs as its native twin with the
+ * same result.  The test loads the module again at the end.
  */
 #include "move.h"
 #include <sys/syscall.h>
@@ -20,7 +20,7 @@ static long region(void)
 	return sum;
 }
 
-/* May use the device, or not: argv of the program itself, run as nobody. */
+/* Runs the program itself as nobody, by argv, who may use the device, or not. */
 static void as_nobody(void *arg)
 {
 	bool may_use = arg != NULL;
@@ -64,7 +64,7 @@ static int unload(void)
 	return syscall(SYS_delete_module, "cosy", O_NONBLOCK) ? -errno : 0;
 }
 
-/* A child is in its region all the time. */
+/* Tries to unload while a child is in its region. */
 static void under_a_region(void)
 {
 	volatile long *shared = shared_memory(4096); /* [0] stop, [1] turns */
@@ -112,7 +112,7 @@ static void lender(void *to)
 	memset(memory, 1, 16 * PAGE);
 }
 
-/* What is under way in a pipe needs no code of the module; `fds` is the pipe. */
+/* Checks that a message under way in a pipe needs no code of the module; `fds` is the pipe. */
 static void after_unloading(const int *fds)
 {
 	static char got[16 * PAGE];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Views (docs/inside/views.md): reads that leave the bytes in the page cache, everything that
+ * Tests views (docs/inside/views.md): reads that leave the bytes in the page cache, everything that
  * may look at them then, and everything that ends them.
  */
 #include "script.h"
@@ -13,19 +13,19 @@
 static char text[SIZE];
 static int file, other;
 
-/* A file of `size` bytes of the text in the current directory, its position 0. */
+/* Makes a file of `size` bytes of the text in the current directory, its position 0. */
 static int make(const char *name, size_t size)
 {
 	int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0644);
 
 	MUST(fd >= 0);
 	MUST(write(fd, text, size) == (ssize_t)size);
-	/* The bytes to be looked at are on the disk as well, and no page just read ahead. */
+	/* Put the bytes on the disk as well; none is in a page just read ahead. */
 	MUST(!fsync(fd) && !lseek(fd, 0, SEEK_SET));
 	return fd;
 }
 
-/* The ordinary read that a RUN begins with. */
+/* Makes the ordinary read that a RUN begins with. */
 static void begin(void)
 {
 	script_begin();
@@ -70,7 +70,7 @@ static void reads(void)
 	CHECK(!memcmp(b + 30000, text + SIZE - 50, 50) && b[30050] == 'Z', "tail");
 }
 
-/* RUNs that begin in one jiffy share what FRESH is about. */
+/* Begins RUNs in one jiffy, which share what FRESH tests. */
 static void in_one_jiffy(void)
 {
 	bool shared = false;
@@ -85,7 +85,7 @@ static void in_one_jiffy(void)
 	CHECK(shared, "each RUN reads the ordinary way first");
 }
 
-/* Bytes that older views hold beside a new one stay; more than four, and all of one. */
+/* Checks that older views keep their bytes beside a new one; more than four, and all of one. */
 static void overlaps(void)
 {
 	static char model[SIZE];
@@ -153,7 +153,7 @@ static uint64_t occurrences(const char *p, size_t n, char c)
 	return found;
 }
 
-/* Operations find what a plain read would have put there, in views and without. */
+/* Checks that operations find what a plain read would have put there, in views and without. */
 static void looks(void)
 {
 	static char model[SIZE], mine[SIZE];
@@ -216,7 +216,7 @@ static void looks(void)
 	CHECK(crc32c(0, "123456789", 9) == 0xe3069283, "the test's own");
 }
 
-/* A view that lies in what is discarded is never put into memory; of others nothing is lost. */
+/* Discards views: those within are never put into memory, and nothing is lost of others. */
 static void discards(void)
 {
 	static char model[SIZE];
@@ -238,7 +238,7 @@ static void discards(void)
 		OP(view_pread, file, b + to, size, at);
 		OP(discard, b + from, length);
 		script_run();
-		/* A safepoint may have come before, and that puts all views into memory. */
+		/* A safepoint may have come before, and put all views into memory. */
 		if (inside && b[to] == '#')
 			left_out++;
 		else
@@ -251,7 +251,7 @@ static void discards(void)
 		}
 	}
 	CHECK(left_out, "everything was put into memory");
-	/* Ranges that are nobody's. */
+	/* Try ranges of nothing. */
 	begin();
 	OP(view_pread, file, b, PAGE, 0);
 	OP(discard, 0, 0);
@@ -262,7 +262,7 @@ static void discards(void)
 	CHECK(!memcmp(b, text, PAGE), "nobody's");
 }
 
-/* write and pwrite of a view, to another file, to the same one, to its own place. */
+/* Writes a view by write and pwrite, to another file, to the same one, to its own place. */
 static void writes(void)
 {
 	static char model[SIZE + PAGE];
@@ -321,7 +321,7 @@ static void writes(void)
 	MUST(pwrite(file, text, SIZE, 0) == SIZE && pwrite(other, text, SIZE, 0) == SIZE);
 }
 
-/* Calls that nothing was said about find the bytes in the buffer. */
+/* Makes calls that know nothing of views, which find the bytes in the buffer. */
 static void ordinary(void)
 {
 	char *b = script_buffer, got[16];
@@ -346,7 +346,7 @@ static void ordinary(void)
 	close(pipes[1]);
 }
 
-/* Specialised calls, too: a name is in a view, and where results go there is one. */
+/* Makes specialised calls, with a name in a view, and with results that go to one. */
 static void specialised(void)
 {
 	static const char name[] = "file";
@@ -384,7 +384,7 @@ static void specialised(void)
 	MUST(pwrite(other, text, sizeof(name), 0) == sizeof(name) && !lseek(file, 0, SEEK_SET));
 }
 
-/* Whether a process sleeps so that a signal would wake it. */
+/* True if a process sleeps so that a signal would wake it. */
 static bool sleeps(pid_t pid)
 {
 	char path[32], line[512] = "", *state;
@@ -398,7 +398,7 @@ static bool sleeps(pid_t pid)
 	return state && state[2] == 'S';
 }
 
-/* A byte that has to be waited for: whoever sends it may have written to the file before. */
+/* Waits for a byte: its sender may have written to the file before. */
 static void waits(void)
 {
 	char *b = script_buffer;
@@ -428,7 +428,7 @@ static void waits(void)
 	close(pipes[1]);
 }
 
-/* A function's memory, viewed, is another's after it has returned. */
+/* Views a function's memory, which is another's after it has returned. */
 static void returned(void)
 {
 	struct bpf_insn insns[64];
@@ -490,7 +490,7 @@ static void guards(void)
 	char *b = script_buffer, *mine = malloc(PAGE);
 	int pipes[2], a, c, d, fd;
 
-	/* Memory elsewhere, no bytes, more than a view holds. */
+	/* Try memory elsewhere, no bytes, more than a view holds. */
 	begin();
 	a = OP(view_pread, file, mine, 100, 0);
 	c = OP(view_pread, file, b, 0, 0);
@@ -503,7 +503,10 @@ static void guards(void)
 	CHECK_GUARD_FAILED(MEMORY, 1);
 	CHECK_GUARD_FAILED(LIMITED, 1 + 1);
 
-	/* Not for reading, no file, negative position: the errors of the calls. */
+	/*
+	 * A descriptor not open for reading, no file, a negative position give the errors of the
+	 * calls.
+	 */
 	fd = open("file", O_WRONLY);
 	begin();
 	a = OP(view_read, fd, b, 100);
@@ -515,7 +518,7 @@ static void guards(void)
 	CHECK_RESULT(d, -EINVAL);
 	close(fd);
 
-	/* Pipes; O_DIRECT where it can be had. */
+	/* Try pipes; and O_DIRECT where it can be had. */
 	MUST(!pipe(pipes) && write(pipes[1], "abc", 3) == 3);
 	begin();
 	a = OP(view_read, pipes[0], b, 100);
@@ -537,7 +540,7 @@ static void guards(void)
 		close(fd);
 	}
 
-	/* A hole. */
+	/* Read a hole. */
 	fd = make("hole", 100);
 	MUST(!ftruncate(fd, 3 * PAGE));
 	begin();
@@ -584,7 +587,7 @@ static void changes(void)
 	CHECK(!memcmp(b, text + 10, 2 * PAGE), "read before the hole was punched");
 	MUST(pwrite(fd, text, SIZE, 0) == SIZE);
 
-	/* Closed and gone, and another one in its place. */
+	/* Put another file in its place, then close and remove both. */
 	begin();
 	OP(view_pread, fd, b, 2 * PAGE, 10);
 	SYS(dup2, other, fd);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lend (docs/inside/views.md): a view's pages to a socket.  What is sent is what was read; each
- * thing that keeps pages from being lent; waiting that is interrupted, or ends in death.
+ * Tests lend (docs/inside/views.md), which sends a view's pages to a socket: the bytes that were
+ * read are sent; each thing that keeps pages from being lent; waiting that is interrupted, or ends
+ * in death.
  */
 #include "script.h"
 #include <arpa/inet.h>
@@ -73,14 +74,14 @@ static void lends(void (*pair)(int *))
 		CHECK(!memcmp(b + 3, text + at, size), "the buffer, too");
 		missing += skip && GUARD_FAILED(VIEW);
 	}
-	/* If it left in between for other work, there is no view any more. */
+	/* After a RUN that left in between for other work there is no view any more. */
 	CHECK(missing < 25, "%d of 50 times there was no view", missing);
-	/* A kept store: its bytes go by way of the buffer. */
+	/* After a store that is kept, the bytes go by way of the buffer. */
 	begin();
 	OP(view_pread, file, b, 1000, 0);
 	OP(view_store, b + 10, '!', 1);
 	a = OP(lend, s[0], b, 1000, 0);
-	/* No view; flags that mean something else; no socket; the other end closed. */
+	/* Try no view; flags that mean something else; no socket; the other end closed. */
 	c = OP(lend, s[0], b, 500, 0);
 	OP(view_pread, file, b, 1000, 0);
 	OP(lend, s[0], b, 1000, MSG_EOR);
@@ -139,7 +140,7 @@ static void elsewhere(void)
 	unlink("out");
 }
 
-/* A socket that is full. */
+/* Fills a socket. */
 static void fills(void)
 {
 	char *b = script_buffer;
@@ -187,7 +188,7 @@ static void *drain(void *arg)
 	return NULL;
 }
 
-/* Signals while it waits: with SA_RESTART it starts over, else RUN returns -EINTR. */
+/* Sends signals while it waits: with SA_RESTART it starts over, else RUN returns -EINTR. */
 static void interrupted(int flags)
 {
 	uint32_t program;
@@ -234,7 +235,7 @@ static void interrupted(int flags)
 	close(s[1]);
 }
 
-/* Nobody reads: it waits for ever, and is killed. */
+/* Waits for ever, since nobody reads, and is killed. */
 static void waits(void *arg)
 {
 	int *s = arg;
@@ -268,7 +269,7 @@ static void killed(void)
 	close(s[1]);
 }
 
-/* Two threads, each with views of its own; and the buffer unmapped under one that runs. */
+/* Makes views in two threads, of each its own; and unmaps the buffer under one that runs. */
 static void *looks(void *arg)
 {
 	struct raw_run *state = malloc(sizeof(*state));
