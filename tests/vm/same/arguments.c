@@ -5,7 +5,7 @@
 
 #define COUNT(array) (uint32_t)(sizeof(array) / sizeof((array)[0]))
 
-/* The tree's files: see tree_make in round.c. */
+/* Names of the tree's files: see tree_make in round.c. */
 static const char *const names[] = {
 	"a",
 	"b",
@@ -87,8 +87,8 @@ static void slot(struct making *m, uint32_t which)
 }
 
 /*
- * Calls keep something of one file and some memory for the next: a third of the
- * steps is about those of a step before.
+ * Files and memory of the last steps: calls keep something of them for the next, so a third of the
+ * steps uses those of a step before.
  */
 static struct {
 	uint32_t slot, place;
@@ -180,7 +180,7 @@ static void a_buffer(struct making *m, bool filled)
 		before.place = place;
 	m->may_overrun = false;
 	m->space = 16384;
-	/* Operations that are no calls take a bad address as a load does. */
+	/* Operations that are no calls treat a bad address as a load does. */
 	switch (draw(round, is_no_call(m->step->op) ? 4 : 16)) {
 	case 0:
 	case 1:
@@ -306,13 +306,13 @@ static int64_t open_flags(struct round *round)
 		O_DIRECT, O_NOATIME, O_PATH,  O_SYNC, O_DSYNC, O_TMPFILE,   1 << 30,
 	};
 
-	/* Nothing but files and directories is in the tree, so no open blocks. */
+	/* The tree has nothing but files and directories, so no open blocks. */
 	for (uint32_t n = draw(round, 4); n > 1; n--)
 		flags |= others[draw(round, COUNT(others))];
 	return round->direct ? flags : flags & ~O_DIRECT;
 }
 
-/* Memory that a step is told things in; in the shared buffer or outside. */
+/* Returns memory that a step's results go to; in the shared buffer or outside. */
 static char *out(struct making *m)
 {
 	bool shared = draw(m->round, 3);
@@ -323,7 +323,7 @@ static char *out(struct making *m)
 
 static void an_out(struct making *m)
 {
-	/* The stand-in for scan_dir stores there by itself: a bad address is its end. */
+	/* The stand-in for scan_dir stores there by itself: a bad address would end it. */
 	if (m->step->op == STEP_scan_dir) {
 		set(m, (int64_t)out(m));
 	} else if (draw(m->round, 50) == 0) {
@@ -394,7 +394,7 @@ void argument_make(struct making *m, char letter)
 	case 'c':
 		if (m->step->op == STEP_scan_dir)
 			a_value(m, ONE_OF(round, OUT, OUT,
-					  768)); /* room for some at least: see scans.c */
+					  768)); /* room for one entry at least: see scans.c */
 		else if (m->step->op == STEP_getdents64)
 			a_value(m, ONE_OF(round, OUT, OUT, OUT, 512, 100, 24, 0));
 		else

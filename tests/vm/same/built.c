@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * built.c - a batch as a compound of its own, made by the builder.  Reads into the
- * shared buffer become views, and what looks at their bytes are operations.
+ * built.c - makes a batch a compound of its own, by the builder.  Reads into the shared buffer
+ * become views, and operations look at their bytes.
  */
 #include <cosy/builder.h>
 #include <sys/socket.h>
@@ -16,7 +16,7 @@ static const struct {
 #include "steps.def"
 #define STEP(...)
 #define OPERATION(name, arguments, weight) { COSY_OP_BASE + OPERATION_##name, arguments },
-/* The order of core/ops.def. */
+/* Numbers in the order of core/ops.def. */
 #define OPERATION_view_load  24
 #define OPERATION_view_store 25
 #define OPERATION_readc	     26
@@ -116,7 +116,7 @@ static void build_call(struct building *building, const struct step *step, int r
 	for (size_t i = 0; i < count; i++)
 		args[i] = step->slots >> i & 1 ? cosy_ref(building->slot[step->arg[i]])
 					       : cosy_int(step->arg[i]);
-	/* Three in four, always the same ones. */
+	/* Take three in four, always the same ones. */
 	if (in_shared(building->round, step->arg[1]) && (step->arg[2] ^ step->arg[1] >> 12) % 4) {
 		if (step->op == STEP_read)
 			number = COSY_OP_BASE + OPERATION_view_read;

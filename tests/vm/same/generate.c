@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* generate.c - a batch of random steps; the same ones from the same seed, wherever memory lies. */
+/*
+ * generate.c - makes a batch of random steps; the same ones from the same seed, wherever memory
+ * lies.
+ */
 #include "arguments.h"
 
 static const struct {
@@ -11,7 +14,7 @@ static const struct {
 #include "steps.def"
 };
 
-/* splitmix64 */
+/* Draws by splitmix64. */
 uint32_t draw(struct round *round, uint32_t n)
 {
 	uint64_t z = round->random += 0x9e3779b97f4a7c15;
@@ -37,7 +40,7 @@ static void a_step(struct round *round, uint32_t index, uint32_t op)
 		step->into = (int32_t)(8 + draw(round, SLOTS - 8));
 		SAY(&m, " -> #%d", step->into);
 	}
-	/* A scan's answer is looked at after the batch: each has a place of its own. */
+	/* A scan's result is looked at after the batch: each has a place of its own. */
 	if (op != STEP_dup && op != STEP_open && op != STEP_openat && op != STEP_umask &&
 	    op != STEP_scan_dir && draw(round, 4) == 0) {
 		step->times = 2 + draw(round, 12);
@@ -45,7 +48,7 @@ static void a_step(struct round *round, uint32_t index, uint32_t op)
 	}
 }
 
-/* The scan at n - 1 goes on from where it is. */
+/* Makes a scan that continues the one at n - 1. */
 static void a_scan_again(struct round *round, uint32_t n)
 {
 	struct step *step = &round->batch->step[n];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * main.c - are calls by specialised versions what plain calls are?
+ * main.c - compares calls by specialised versions with plain calls.
  *
  *	same DIRECTORY			rounds in DIRECTORY, each twice, until the time is up
  *	same --one WAY SEED DIRECTORY OUT NOTES	one round: its transcript
@@ -24,7 +24,7 @@
 #include <sys/mount.h>
 #include "same.h"
 
-/* Whatever was mounted in the tree, the newest first. */
+/* Unmounts everything in the tree, the newest first. */
 void unmount_all(const char *tree)
 {
 	char line[512], point[256], newest[256];
@@ -42,7 +42,7 @@ void unmount_all(const char *tree)
 	} while (*newest && !umount2(newest, MNT_DETACH));
 }
 
-/* The steps may have made a directory such that its owner cannot empty it. */
+/* Opens directories that the steps have made such that their owner cannot empty them. */
 static int open_up(const char *path, const struct stat *st, int type, struct FTW *at)
 {
 	(void)st;
@@ -59,9 +59,9 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 }
 
 /*
- * The tree is some directories deep in what is made for the round.  Steps can change what
- * is above it by "..": of one directory as root, whose steps are confined to it, and
- * anybody else's must have gone up each by each to reach what stays.
+ * The tree is some directories deep in what is made for the round.  Steps can change what is above
+ * it by "..": as root one directory, to which the steps are confined; as another user they would
+ * have to go up one by one to reach what stays.
  */
 static const char above[] = "/round/above/above/above", tree_name[] = "/tree";
 
@@ -87,7 +87,7 @@ static uint64_t setting(const char *name, uint64_t otherwise)
 	return text && *text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-/* A round in a child of its own, in an empty directory; its exit status. */
+/* Makes a round in a child of its own, in an empty directory.  Returns its exit status. */
 static int round_run(const char *way, uint64_t seed, const char *directory, const char *out,
 		     const char *notes)
 {
@@ -117,7 +117,7 @@ static int round_run(const char *way, uint64_t seed, const char *directory, cons
 
 /* --- Comparing ------------------------------------------------------------------------- */
 
-/* Said again at the end, where it is found. */
+/* The first difference, told again at the end, where it is found. */
 static char summary[4096];
 
 static void say(const char *format, ...)
@@ -133,7 +133,7 @@ static void say(const char *format, ...)
 
 enum { CONTEXT = 12, LINE = 32768 };
 
-/* The next line that is compared, or NULL. */
+/* Returns the next line that is compared, or NULL. */
 static char *line_next(char *line, FILE *file)
 {
 	char *ret;
@@ -144,7 +144,7 @@ static char *line_next(char *line, FILE *file)
 	return ret;
 }
 
-/* Both transcripts line by line; what led to the first difference is shown. */
+/* Compares both transcripts line by line; shows what led to the first difference. */
 static bool transcripts_equal(const char *plain, const char *other, const char *name)
 {
 	static char before[CONTEXT][LINE], a[LINE], b[LINE];
@@ -208,7 +208,7 @@ static void counters_print(void)
 
 static const char notes[] = "/tmp/same.notes";
 
-/* One seed the other way and plainly: did both end, and alike? */
+/* Makes a round of one seed the other way and plainly.  True if both ended, and alike. */
 static bool round_same(uint64_t seed, const char *way, const char *directory, const char *plain,
 		       const char *other)
 {
@@ -224,7 +224,7 @@ static bool round_same(uint64_t seed, const char *way, const char *directory, co
 	return false;
 }
 
-/* A difference was found: what kind of one? */
+/* Tells what kind of difference was found, by another round. */
 static void round_again(uint64_t seed, const char *way, const char *directory, const char *plain)
 {
 	static const char again[] = "/tmp/same.again", other[] = "/tmp/same.other";
@@ -254,7 +254,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (!kernel_expected())
-		wanted = "plain"; /* then rounds are at least found to repeat */
+		wanted = "plain"; /* so that rounds are at least found to repeat */
 	umask(022);
 	for (; now_ms() < end && different < 3; seed++, rounds++) {
 		const char *way = wanted && *wanted ? wanted : seed % 4 < 2 ? "region" : "built";

@@ -54,7 +54,7 @@ class Mutant:
 
 
 MUTANTS = [
-    # Guards of reads.
+    # Guards of reads
     Mutant("fs_constant", "kmod/fast/page_cache.h", "(file->f_flags & O_DIRECT) ||", "", disk=True),
     Mutant(
         "no_fp_share",
@@ -95,7 +95,7 @@ MUTANTS = [
         "limited-mode", "kmod/fast/read.c", "!(file->f_mode & FMODE_READ) || !(file->f_mode & FMODE_CAN_READ) ||", ""
     ),
     Mutant("memory", "kmod/fast/read.c", "!access_ok((void __user *)buffer, count)", "0"),
-    # Of names and attributes.
+    # Names and attributes
     Mutant("name-link", "kmod/fast/lookup.h", "follow && d_is_symlink(child)", "0"),
     Mutant("cached-negative", "kmod/fast/lookup.h", "else if (unlikely(d_is_negative(child)))", "else if (0)"),
     Mutant(
@@ -114,13 +114,13 @@ MUTANTS = [
         "listing.room = size;\n\tresult = cosy_call_result",
         "listing.room = size * 3 / 4;\n\tresult = cosy_call_result",
     ),
-    # Of attributes taken from the inode, and of names found as neighbours.
+    # Attributes taken from the inode, and names found as neighbours
     Mutant("agreed", "kmod/fast/guard.c", "run->held &= ~COSY_HELD_AGREED;", ""),
     Mutant("inode-pages", "kmod/fast/attributes.c", "READ_ONCE(info->swapped) ==", "READ_ONCE(info->swapped) + 1 !="),
     Mutant("child-drop", "kmod/fast/guard.c", "cosy_child_drop(run);", ""),
     Mutant("pwd", "kmod/fast/lookup.h", "kept = path_equal(&fs->pwd, &run->pwd);", "kept = true;"),
     Mutant("pwd-drop", "kmod/fast/guard.c", "cosy_pwd_drop(run);", ""),
-    # Of names of several components.
+    # Names of several components
     Mutant("prefix-changed", "kmod/fast/prefix.c", "!read_seqcount_retry(&entry->d_seq, prefix->seq[i]) &&", ""),
     Mutant(
         "prefix-mounted",
@@ -131,7 +131,7 @@ MUTANTS = [
     Mutant("prefix-search", "kmod/fast/prefix.c", "error = cosy_may_search(&dir);", "error = 0;"),
     Mutant("prefix-base", "kmod/fast/prefix.c", "!path_equal(&prefix->base, base)", "0"),
     Mutant("prefix-drop", "kmod/fast/guard.c", "cosy_prefix_drop(run);", ""),
-    # Of statx and extended attributes.
+    # statx and extended attributes
     Mutant("statx-mask", "kmod/fast/attributes.c", "run->asked == (mask | COSY_ASKED) &&", ""),
     Mutant(
         "statx-flags",
@@ -162,7 +162,7 @@ MUTANTS = [
         "if (0)",
         harmless="the kernel's own function finds the list, and the security module is asked twice",
     ),
-    # Of views.
+    # Views
     Mutant(
         "view-write",
         "kmod/view/view_write.c",
@@ -173,14 +173,14 @@ MUTANTS = [
     Mutant("view-call", "kmod/fast/fast.c", "\telse\n\t\tcosy_views_write_back(run);", "\telse\n\t\treturn;"),
     Mutant("view-lent-stores", "kmod/view/lend.c", "if (!view || view->stores)", "if (!view)"),
     Mutant("peer", "kmod/view/lend.c", "if (unlikely(socket->type != SOCK_STREAM))", "if (0)"),
-    # Of descriptors.
+    # Descriptors
     Mutant(
         "descriptors-call",
         "kmod/run/call.S",
         "\tmovq\t$KNOWN_NONE, RUN_KNOWN(%r11)\n\tmovq\t$KNOWN_NONE, RUN_KNOWN + 8(%r11)\n",
         "",
     ),
-    # What a call does beside its work.
+    # Effects of a call beside its work
     Mutant("access-time", "kmod/fast/page_cache.c", "\tif (!access_is_recent(", "\tif (0 && !access_is_recent("),
     Mutant(
         "event",
@@ -208,7 +208,7 @@ MUTANTS = [
         "!(file->f_flags & (__O_SYNC | O_DSYNC))",
     ),
     Mutant("write-times", "kmod/view/cached_write.c", "likely(!error) ? cached_update_time(file) : error", "error"),
-    # Of pages that move.
+    # Pages that move
     Mutant("move-protect", "kmod/move/slots.c", "\tslots_write_protect(s, count);\n", "", moved=True),
     Mutant(
         "move-exclusive",
@@ -243,7 +243,7 @@ MUTANTS = [
 
 
 def _misplaced(mutant: Mutant) -> str:
-    """Why the mutant cannot be made from today's sources, or nothing."""
+    """Returns why the mutant cannot be made from today's sources, or nothing."""
     path = _TREE / mutant.file
     if not path.is_file():
         return f"there is no {mutant.file}"
@@ -261,7 +261,7 @@ def _stage(mutant: Mutant, tree: Path) -> None:
 
 
 def _last(output: str) -> str:
-    """The line that says why, of what a test said."""
+    """Returns the line of a test's output that says why."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     for start in ("vm:", "FAIL", "plain:", "failed:"):
         for line in lines:
@@ -279,7 +279,7 @@ class Tests:
         self._programs = options.build / "tests/vm/same"
 
     def _run(self, disk: bool, environment: list[str], put: list[Path], command: list[str]) -> str:
-        """Why it failed, or nothing."""
+        """Runs a test.  Returns why it failed, or nothing."""
         with tempfile.TemporaryDirectory() as empty:
             arguments = [sys.executable, _HERE.parent / "vm.py", "run", "--kernel", self._options.kernel, "--smp", "2"]
             arguments += ["--tree", self._tree, "--timeout", str(10 * self._options.seconds + 100)]
@@ -302,7 +302,7 @@ class Tests:
         return self._run(disk, ["TMPDIR=/mnt"] if disk else [], put, ["sh", "/t/suite.sh", "/t/guest", *programs])
 
     def found_by(self, mutant: Mutant) -> tuple[str, str] | None:
-        """The test that did, and why it failed."""
+        """Returns the test that noticed, and why it failed."""
         names = ["race", "same"] if mutant.raced else ["same", "race"]
         for name in ["guest"] if mutant.moved else [*names, "guest"]:
             programs = _MOVED if mutant.moved else _GUEST

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * other.c - what others do meanwhile: another process, and another thread of the
- * process under test, which shares its descriptors.  One change at a time: its index
- * comes on a pipe, and goes back on another when it is done.  The thread hands what
- * is the process's on to it, and the other way round its answer.
+ * other.c - makes changes meanwhile, by another process, and by another thread of the process under
+ * test, which shares its descriptors.  There is one change at a time: its index comes on a pipe,
+ * and goes back on another when it is made.  The thread hands changes that are the process's on to
+ * it, and the process's answers back.
  */
 #include <linux/falloc.h>
 #include <pthread.h>
@@ -36,7 +36,7 @@ enum change_op {
 	CHANGE_UNMOUNT,
 	CHANGE_CHOWN,
 	CHANGE_OPS,
-	/* By the thread only: */
+	/* changes that only the thread makes */
 	CHANGE_CLOSE = CHANGE_OPS,
 	CHANGE_DUP2,
 	CHANGE_SEEK,
@@ -86,7 +86,7 @@ static int64_t errno_of(int64_t result)
 	return result < 0 ? -errno : result;
 }
 
-/* With the file open for it. */
+/* Makes a change to the file, opened for it. */
 static int64_t on_file(int root, struct change *change)
 {
 	int fd = openat(root, change->name,
@@ -120,7 +120,7 @@ static int64_t on_file(int root, struct change *change)
 	return result;
 }
 
-/* Clean pages leave the cache. */
+/* Drops clean pages from the cache. */
 static int64_t evict(int root)
 {
 	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
@@ -136,7 +136,7 @@ static int64_t evict(int root)
 	return result < 0;
 }
 
-/* The root of what goes stays open, lest the next mount gets the same number of a device. */
+/* Unmounts.  The mount's root stays open, lest the next mount gets the same number of a device. */
 static int64_t unmount(const char *path)
 {
 	int kept = open(path, O_PATH);
@@ -217,7 +217,7 @@ static void serve(struct round *round, int from, int to)
 	}
 }
 
-/* Asked for all changes; those of the process are passed on. */
+/* Is asked for all changes, and passes on those of the process. */
 static void *thread(void *arg)
 {
 	struct round *round = arg;
@@ -258,7 +258,7 @@ void others_start(struct round *round)
 		_exit(0);
 	}
 	if (round->seed % 2) {
-		/* No thread: what is its part, the process does. */
+		/* There is no thread: the process makes its changes, too. */
 		round->batch->wires[0] = wires.from_process[0];
 		round->batch->wires[1] = wires.to_process[1];
 		return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * race.c - calls of a region while others truncate, extend, punch, write, rename,
- * remove and chmod the same files.  What a call says is not known in advance; it must be
- * something that some order of what happened allows:
+ * race.c - makes calls in a region while others truncate, extend, punch, write, rename, remove and
+ * chmod the same files.  What a call says is not known in advance; it must be something that some
+ * order of what happened allows:
  *
  *  - The first half of each word of a block tells where in the file it belongs, or it
  *    is 0 for a hole; nothing else is ever written.  (Words may tear: memory is copied
@@ -61,7 +61,7 @@ static inline void check_content(struct finding *f, const char *data, int64_t at
 	}
 }
 
-/* `result` bytes of `count` that were asked for at `at`. */
+/* Checks `result`, of `count` bytes that were asked for at `at`. */
 static inline bool check_length(struct finding *f, int64_t at, int64_t count, int64_t result)
 {
 	f->calls++;
@@ -79,7 +79,7 @@ static inline void check_read(struct finding *f, int64_t at, int64_t count, int6
 		check_content(f, f->data, at, result);
 }
 
-/* From the file to a socket and out of its other end, with time for others in between. */
+/* Lends from the file to a socket and reads its other end, with time for others in between. */
 static inline void check_lend(struct finding *f, int file, const int *pair, int64_t at,
 			      int64_t count)
 {
@@ -135,7 +135,7 @@ static inline void check_entries(struct finding *f, int directory)
 	}
 }
 
-/* Some turns of everything; `file` may be unlinked by now. */
+/* Makes some turns of everything; `file` may be unlinked by now. */
 static void turns(struct finding *f, int directory, int file, const int *pair)
 {
 	COSY_START;
@@ -185,8 +185,8 @@ static void block_write(int fd, int64_t block, uint32_t generation)
 }
 
 /*
- * No two writers at once at one file's end: a block written after a truncation leaves
- * a hole before it, which is a whole block, too.
+ * Changes files.  No two writers are at one file's end at once: a block written after a truncation
+ * leaves a hole before it, which is a whole block, too.
  */
 static void disturb(uint64_t seed)
 {

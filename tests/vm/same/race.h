@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * race.h - calls of a region while others do something to the same files at any time.
+ * race.h - makes calls in a region while others do something to the same files at any time.
  *
  *	race.c		what each call says must be possible: several others, many changes
  *	race_model.c	and, where nobody changed anything meanwhile, exact: one other
@@ -11,7 +11,7 @@
 
 #include "../guest/check.h"
 
-/* Until now_ms() is `end`, in the current directory.  An exit status. */
+/* Run until now_ms() is `end`, in the current directory.  Return an exit status. */
 int race_model(double end);
 int race_position(double end);
 

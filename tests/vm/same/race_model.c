@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * race_model.c - a thread changes a file and says what it is then, with a number that is
- * odd meanwhile.  A call between two looks at the same even number must be exact, and
- * what it goes by (a folio that is held, a size, a name) is mostly of the time before.
+ * race_model.c - has a thread change a file and say what it is then, with a number that is odd
+ * meanwhile.  A call between two looks at the same even number must be exact, though what it relies
+ * on (a folio that is held, a size, a name) is mostly of the time before.
  */
 #include <cosy/fast.h>
 #include <linux/falloc.h>
@@ -11,7 +11,7 @@
 
 enum { BLOCK = 4096, BLOCKS = 24, LOOKS = 256 };
 
-/* In the shared buffer. */
+/* The model, in the shared buffer. */
 struct model {
 	volatile uint64_t turn; /* odd: being changed */
 	volatile uint32_t blocks, mode, named;
@@ -32,7 +32,7 @@ static inline uint32_t draw(uint64_t *random, uint32_t n)
 	return (uint32_t)(*random >> 33) % n;
 }
 
-/* Some calls, one of them, between two looks at the number. */
+/* Makes one of some calls between two looks at the number. */
 static inline void look(struct model *m, int file, int directory)
 {
 	uint32_t block = draw(&m->random, BLOCKS), from = draw(&m->random, BLOCK),
@@ -122,7 +122,7 @@ static void change(struct model *m, int file, uint64_t *random)
 
 	switch (draw(random, 12)) {
 	case 0:
-		/* Makes the file as long as before, and empty. */
+		/* Make the file as long as before, and empty. */
 		resize(m, file, 0);
 		resize(m, file, BLOCKS);
 		break;
@@ -186,7 +186,7 @@ int race_model(double end)
 	MUST(!pthread_join(thread, NULL));
 	CHECK(!m->wrong, "%s: %lld, not %lld, and %llu more", m->what, (long long)m->found,
 	      (long long)m->wanted, (unsigned long long)m->wrong - 1);
-	/* Mostly nothing is changed. */
+	/* Most looks must find nothing changed. */
 	CHECK(m->exact * 20 > regions * LOOKS, "%llu looks of %llu exact",
 	      (unsigned long long)m->exact, (unsigned long long)regions * LOOKS);
 	printf("model: %llu regions, %llu changes, %llu looks exact\n", (unsigned long long)regions,

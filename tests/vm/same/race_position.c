@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * race_position.c - two processes read from one open file, whose words are all
- * different: whoever reads, each word is read once.
+ * race_position.c - reads in two processes from one open file, whose words are all different:
+ * whichever reads, each word is read once.
  */
 #include <cosy/fast.h>
 #include "race.h"
@@ -13,7 +13,7 @@ struct share {
 	uint8_t seen[WORDS + 1];
 };
 
-/* In the shared buffer. */
+/* The state of the readers, in the shared buffer. */
 struct reading {
 	uint32_t count, by_view;
 	uint64_t word[WORDS + 1];
@@ -89,7 +89,7 @@ int race_position(double end)
 	printf("position: %llu rounds, %llu words of %llu read by regions\n",
 	       (unsigned long long)rounds, (unsigned long long)words,
 	       (unsigned long long)rounds * WORDS);
-	/* Both took part. */
+	/* Both must have taken part. */
 	CHECK(words && words < rounds * WORDS, "one alone has read everything");
 	unlink("words");
 	return check_end();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * region.c - the steps of a batch, made by plain calls or inside a region.  The functions
- * of <cosy/fast.h> are operations in a region and what they stand for outside.
+ * region.c - makes the steps of a batch, by plain calls or inside a region.  The functions of
+ * <cosy/fast.h> are operations in a region, and the calls that they stand for outside.
  */
 #include <cosy/fast.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include "same.h"
 
-/* FNV-1a, by words; built.c has it too. */
+/* Adds a word to an FNV-1a digest; built.c does so, too. */
 static inline uint64_t mix(uint64_t digest, uint64_t word)
 {
 	return (digest ^ word) * MIX;
@@ -19,7 +19,7 @@ static inline long result_of(long result)
 	return result == -1 ? -errno : result;
 }
 
-/* At any address. */
+/* A word at any address. */
 typedef uint64_t u64 __attribute__((may_alias, aligned(1)));
 typedef uint32_t u32 __attribute__((may_alias, aligned(1)));
 typedef uint16_t u16 __attribute__((may_alias, aligned(1)));
@@ -88,7 +88,7 @@ static inline long make(uint32_t op, long a, long b, long c, long d, long e, lon
 	}
 }
 
-/* Until the clock that files are stamped by has moved on. */
+/* Waits until the clock that files are stamped by has moved on. */
 static inline void tick(void)
 {
 	struct timespec then, now;
@@ -99,7 +99,7 @@ static inline void tick(void)
 	while (now.tv_nsec == then.tv_nsec && now.tv_sec == then.tv_sec);
 }
 
-/* The others do what they are to do; see other.c. */
+/* Has the others make their change; see other.c. */
 static inline void meanwhile(struct batch *batch, uint32_t change)
 {
 	batch->word = change;
@@ -107,7 +107,7 @@ static inline void meanwhile(struct batch *batch, uint32_t change)
 		read(batch->wires[0], &batch->word, sizeof(batch->word));
 }
 
-/* Bytes of a file are lent to a socket, and what comes out of its other end is looked at at once. */
+/* Lends bytes of a file to a socket, and looks at once at what comes out of its other end. */
 static inline long lend(struct batch *batch, struct step *step, const long *arg)
 {
 	const int *pair = batch->pair[arg[4]];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* round.c - a round: a fresh tree, some batches, and what is told of them. */
+/* round.c - makes a round: a fresh tree, some batches, and a transcript of them. */
 #include <arpa/inet.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
@@ -45,7 +45,7 @@ static void clock_tick(struct timespec *ret)
 	while (ret->tv_nsec == then.tv_nsec);
 }
 
-/* Slots 0-7 are what they should be again, 8-13 are opened again, the others are as they are. */
+/* Makes slots 0-7 what they should be, opens 8-13 again, leaves the others as they are. */
 static void slots_refresh(struct round *round)
 {
 	static const struct {
@@ -87,7 +87,7 @@ static void slots_refresh(struct round *round)
 	}
 }
 
-/* Descriptors that no slot names are closed, so that none are used up. */
+/* Closes descriptors that no slot names, so that none are used up. */
 static void slots_sweep(struct round *round)
 {
 	for (int fd = FD_FIRST; fd < FD_LAST; fd++) {
@@ -137,7 +137,7 @@ static void memory_make(struct round *round)
 	round->changes = shared_memory(CHANGES * sizeof(*round->changes));
 }
 
-/* The process's charges, as text. */
+/* Writes the process's charges, as text. */
 static void accounts(const struct round *round, char *ret, size_t size)
 {
 	ssize_t len = pread(round->io, ret, size - 1, 0);
@@ -152,7 +152,7 @@ static void tell_accounts(struct round *round, const char *before, const char *a
 	for (int i = 0; i < 4; i++) {
 		const char *a = strstr(before, names[i]), *b = strstr(after, names[i]);
 
-		/* Reading `before` was itself charged for, by its length. */
+		/* To read `before` was itself charged for, by its length. */
 		if (a && b)
 			TELL(round, "%s %lld\n", names[i],
 			     atoll(b + 7) - atoll(a + 7) - (i ? 0 : (long long)strlen(before)));
@@ -160,8 +160,9 @@ static void tell_accounts(struct round *round, const char *before, const char *a
 }
 
 /*
- * Wherever steps go by "..", they come no further than to what is around the tree, which
- * is as new as the tree.  (Who may not do this has a few such directories; see main.c.)
+ * Confines the steps: wherever they go by "..", they come no further than to what is around the
+ * tree, which is as new as the tree.  (Users who may not do this have a few such directories; see
+ * main.c.)
  */
 static void confine(const struct round *round)
 {
@@ -196,7 +197,7 @@ static void batch_make(struct round *round, void (*make)(struct round *))
 	setfsuid(0);
 	umask(022);
 	release(round);
-	/* The steps may have shut their owner out. */
+	/* Open the root again: the steps may have shut their owner out. */
 	MUST(!fchdir(round->root) || (!fchmod(round->root, 0755) && !fchdir(round->root)));
 	tell_accounts(round, before, after);
 	tell_batch(round);
@@ -215,7 +216,7 @@ static void tell_counters(struct round *round)
 	TELL(round, "\n");
 }
 
-/* Connected, to itself. */
+/* Makes a TCP connection to itself. */
 static void tcp_pair(int32_t *ret)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
@@ -232,12 +233,14 @@ static void tcp_pair(int32_t *ret)
 	MUST(ret[1] >= 0 && !close(listener));
 }
 
-/* Descriptors that no step knows, below those that steps may have. */
+/* Opens descriptors that no step knows, below those that steps may have. */
 static void descriptors_make(struct round *round, const char *directory)
 {
 	int null = open("/dev/null", O_RDONLY);
 
-	/* The caller's descriptor 0 has flags that steps of another round may have changed. */
+	/*
+	 * Open the caller's descriptor 0 anew: steps of another round may have changed its flags.
+	 */
 	MUST(null >= 0 && dup2(null, 0) == 0);
 	round->outside = open("/", O_RDONLY | O_DIRECTORY);
 	MUST(round->outside >= 0 && !chdir(directory));
@@ -298,7 +301,7 @@ int round_make(const char *way, uint64_t seed, const char *directory, const char
 		CHECK_KERNEL(before, BATCHES, BATCHES);
 		tell_counters(&round);
 	}
-	/* The next round must not see what they close when they end. */
+	/* The next round must not see what the others close when they end. */
 	for (int i = 0; i < 2; i++)
 		if (round.child[i]) {
 			kill(round.child[i], SIGKILL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * same.h - random programs of system calls, run plain and as regions, told in words
- * that are equal when nothing distinguishes the two.
+ * same.h - makes random programs of system calls, runs them plainly and as regions, and tells both
+ * in words that are equal if nothing distinguishes the two.
  *
  *	generate.c	a batch of steps from a seed
  *	arguments.c	what their calls are given
@@ -40,13 +40,13 @@ enum step_op {
 #define OPERATION(name, arguments, weight) STEP_##name,
 #include "steps.def"
 	STEP_CALLS,
-	/* Not calls of the program under test: */
+	/* Steps that are not calls of the program under test: */
 	STEP_other = STEP_CALLS, /* somebody else makes change arg[0] */
 	STEP_tick,		 /* the clock of files moves on */
 	STEP_OPS
 };
 
-/* All that the region knows.  In the shared buffer. */
+/* All that the region knows of a step.  It is in the shared buffer. */
 struct step {
 	uint32_t op;
 	uint32_t times; /* it is made, one after another */
@@ -56,7 +56,7 @@ struct step {
 	uint32_t listed; /* scan_dir by plain calls: see scans.c */
 	uint64_t look,
 		look_len; /* bytes to sum up at once; the others are looked at after the batch */
-	/* Its results. */
+	/* Its results: */
 	int64_t result;	 /* of the last time */
 	uint64_t digest; /* of all results, and of what was looked at */
 };
@@ -71,7 +71,7 @@ struct batch {
 	char received[RECEIVED];
 };
 
-/* A change that somebody else makes. */
+/* A change that another process or thread makes. */
 struct change {
 	uint32_t op;
 	uint32_t by_thread;
@@ -93,7 +93,7 @@ struct round {
 	char (*text)[160];	/* of each step of the batch */
 	struct change *changes; /* shared with the others */
 	uint32_t change_count;
-	/* Memory of each kind, and the names as the process and the kernel see them. */
+	/* Memory of each kind, and the names as the process and the kernel see them: */
 	char *shared, *ordinary, *half, *read_only;
 	char *half_out; /* room for a part of what a call tells */
 	char *names_shared, *names_ordinary;
@@ -114,17 +114,17 @@ enum {
 
 #define MIX 0x100000001b3ull
 
-/* The batch's steps by plain calls, inside a region, or as a compound built for them. */
+/* Make the batch's steps by plain calls, inside a region, or as a compound built for them. */
 void batch_plain(struct round *round);
 void batch_region(struct round *round);
 void batch_built(struct round *round);
 
-/* scan_dir by plain calls, and what goes from one way to the other about it. */
+/* Makes scan_dir's answer by plain calls; passes from one way to the other what each took. */
 long scan_plainly(struct batch *batch, struct step *step, int fd, char *to, size_t size, int flags);
 void scans_expect(struct round *round);
 void scans_note(struct round *round);
 
-/* A number below n. */
+/* Returns a random number below n. */
 uint32_t draw(struct round *round, uint32_t n);
 void batch_generate(struct round *round);
 void memory_fill(struct round *round);
@@ -132,7 +132,7 @@ void memory_fill(struct round *round);
 /* Thinks a change up, and says it in words. */
 void other_generate(struct round *round, struct change *change, char *text);
 void others_prepare(void);
-/* They share the descriptors that are open now. */
+/* Starts the others, which share the descriptors that are open now. */
 void others_start(struct round *round);
 
 enum { WATCH_INOTIFY = 1, WATCH_FANOTIFY = 2, WATCH_PERMISSIONS = 4 };
@@ -141,12 +141,12 @@ void watch_tell(struct round *round);
 
 void tell_batch(struct round *round);
 void tell_tree(struct round *round);
-/* The batch that a file's time lies in, or the time itself if it was set. */
+/* Returns the batch that a file's time lies in, or the time itself if it was set. */
 const char *tell_time(struct round *round, int64_t sec, uint32_t nsec);
 
 /*
- * The whole round, in the empty directory; the transcript goes to `out`.  Plain rounds go
- * by the notes of scans, all others leave them there.  An exit status.
+ * Makes the whole round, in the empty directory; the transcript goes to `out`.  Plain rounds go by
+ * the notes of scans, all others leave them there.  Returns an exit status.
  */
 int round_make(const char *way, uint64_t seed, const char *directory, const char *out,
 	       const char *notes);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * scans.c - scan_dir by plain calls: getdents64, then newfstatat of each entry.
+ * scans.c - makes scan_dir by plain calls: getdents64, then newfstatat of each entry.
  *
- * How many entries getdents64 must be made to take, nobody knows before: going back in a
- * directory by lseek shows other entries than going on does, where the file system reads
- * ahead (ext4) or remembers when the directory was opened (btrfs).  Hence the operation
- * goes first and notes how much it took, as bytes that the entries are for getdents64,
- * which then gets a buffer of just that size: the file system cannot tell the two apart.
- * The next scan shows that nothing was left out which would have fitted.
+ * Nobody knows beforehand how many entries getdents64 must be made to take: going back in a
+ * directory by lseek shows other entries than going on does, where the file system reads ahead
+ * (ext4) or remembers when the directory was opened (btrfs).  So the operation goes first, and
+ * notes the bytes that its entries are for getdents64, which then gets a buffer of just that size:
+ * the file system cannot tell the two apart.  The next scan shows that nothing was left out which
+ * would have fitted.
  *
  * A plain round that finds no notes takes as many entries as are sure to fit, and notes that.
  */
@@ -35,7 +35,7 @@ static long result_of(long result)
 	return result == -1 ? -errno : result;
 }
 
-/* The scan just before `step`, at the same place of the same directory, or NULL. */
+/* Returns the scan just before `step`, at the same place of the same directory, or NULL. */
 static const struct step *scan_before(const struct batch *batch, const struct step *step)
 {
 	const struct step *before = step - 1;
@@ -65,7 +65,7 @@ long scan_plainly(struct batch *batch, struct step *step, int fd, char *to, size
 			return -EOVERFLOW; /* the operation took more than fits */
 		if (!at && step->listed && before &&
 		    before->result + (int64_t)room <= before->arg[2])
-			return -EPROTO; /* and here less */
+			return -EPROTO; /* it took less here */
 		memset(now, 0, room);
 		*now = (struct cosy_dirent){
 			.ino = entry->d_ino,
@@ -93,7 +93,10 @@ void scans_expect(struct round *round)
 			MUST(fscanf(round->notes, "%u", &batch->step[i].listed) == 1);
 }
 
-/* And after it.  One that took nothing may take what it likes: then there is nothing, or an error. */
+/*
+ * Notes each scan after it.  One that took nothing may find anything: then there is nothing, or an
+ * error.
+ */
 void scans_note(struct round *round)
 {
 	const struct batch *batch = round->batch;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * tell.c - what came of a batch, in words.  What may differ from run to run is told by
- * what it is to mean: times by the batch that they lie in, inodes by who else has the
- * same, clocks by whether they went on.
+ * tell.c - tells in words what came of a batch.  Values that may differ from run to run are told by
+ * their meaning: times by the batch that they lie in, inodes by who else has the same, clocks by
+ * whether they went on.
  */
 #include <dirent.h>
 #include <sys/syscall.h>
@@ -128,7 +128,7 @@ static void tell_scan(struct round *round, const char *entries, int64_t len)
 	}
 }
 
-/* A clock: it goes on, and not far. */
+/* Tells a clock: it goes on, and not far. */
 static void tell_clock(struct round *round, const struct step *step, const int64_t *time)
 {
 	static int64_t last[16];
@@ -141,7 +141,7 @@ static void tell_clock(struct round *round, const struct step *step, const int64
 	*before = time[0];
 }
 
-/* A process's or thread's number, by what it is. */
+/* Tells a process's or thread's number by what it is. */
 static void tell_who(struct round *round, const struct step *step)
 {
 	TELL(round, " = %s",
@@ -164,7 +164,7 @@ static size_t tell_out(struct round *round, const struct step *step, char letter
 			tell_scan(round, out, step->result);
 		else
 			tell_entries(round, out, step->result);
-		return OUT; /* beyond the entries the kernel may leave what it likes */
+		return OUT; /* the kernel may leave anything beyond the entries */
 	default:
 		tell_clock(round, step, (const int64_t *)out);
 		return step->op == STEP_gettimeofday ? sizeof(struct timeval)
@@ -200,7 +200,7 @@ static void tell_step(struct round *round, uint32_t index)
 		if (step->result >= 0 && (letters[i] != 'D' || step->result <= OUT))
 			used = tell_out(round, step, letters[i], out);
 		else if (letters[i] == 'D' && step->times > 1)
-			used = OUT; /* entries of the times before, with numbers of inodes */
+			used = OUT; /* leave out earlier entries, with numbers of inodes */
 		TELL(round, " rest %016llx", (unsigned long long)digest_of(out + used, OUT - used));
 	}
 	TELL(round, "\n");
@@ -223,7 +223,7 @@ static void tell_descriptors(struct round *round)
 		len = read(info, text, sizeof(text) - 1);
 		close(info);
 		text[len < 0 ? 0 : len] = 0;
-		/* The position and the flags; what follows names mounts and inodes. */
+		/* Take the position and the flags; the rest names mounts and inodes. */
 		for (char *at = text; *at; at++)
 			if (*at == '\n')
 				*at = strncmp(at + 1, "mnt_id", 6) ? ' ' : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * watch.c - who watches: inotify, fanotify, and a process that allows or denies by
- * fanotify's permission events.  What they saw is told after each batch.
+ * watch.c - watches, by inotify, fanotify, and a process that allows or denies by fanotify's
+ * permission events.  What they saw is told after each batch.
  */
 #include <sys/fanotify.h>
 #include <sys/inotify.h>
@@ -10,7 +10,7 @@
 
 static struct {
 	int inotify, fanotify;
-	/* Shared with the process that permits. */
+	/* Shared with the process that permits: */
 	struct {
 		uint32_t count, told;
 		struct {
@@ -20,7 +20,7 @@ static struct {
 	} *log;
 } watch = { .inotify = -1, .fanotify = -1 };
 
-/* The place in the tree of an event's file. */
+/* Finds the place in the tree of an event's file. */
 static void name_of(int fd, char *ret, size_t size)
 {
 	char link[32], target[256];
@@ -37,7 +37,7 @@ static void name_of(int fd, char *ret, size_t size)
 	snprintf(ret, size, "%s", tree ? tree + 5 : "?");
 }
 
-/* Reading a file whose name ends in f, and opening one that ends in g, is denied. */
+/* Denies to read a file whose name ends in f, and to open one that ends in g. */
 static void permit(int group)
 {
 	char events[4096];
@@ -60,7 +60,9 @@ static void permit(int group)
 				answer.response = FAN_DENY;
 			watch.log->event[at].mask = event->mask;
 			watch.log->count = (at + 1) % 4096;
-			/* By now nobody but who asks has the file: it goes when they let it go. */
+			/*
+			 * Only the asking process has the file now: it goes when that lets it go.
+			 */
 			close(event->fd);
 			MUST(write(group, &answer, sizeof(answer)) == sizeof(answer));
 		}
