@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* assemble.h - instructions and containers written out by hand. */
+/* assemble.h - writes instructions and containers out by hand. */
 #ifndef COSY_LIB_TEST_ASSEMBLE_H
 #define COSY_LIB_TEST_ASSEMBLE_H
 
@@ -38,7 +38,7 @@
 #define CALL_LOCAL(off)			INSN(BPF_JMP | BPF_CALL, 0, 1, 0, off)
 #define EXIT()				INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
-/* A container around instructions; free() it. */
+/* Returns a container around instructions; free() it. */
 static inline struct cosy_compound *assemble(const struct bpf_insn *insns, u32 insn_cnt,
 					     u32 ctx_size)
 {
@@ -59,7 +59,7 @@ static inline struct cosy_compound *assemble(const struct bpf_insn *insns, u32 i
 	return compound;
 }
 
-/* Validated, or the test ends. */
+/* Validates, or ends the test. */
 static inline struct cosy_program validated(const struct bpf_insn *insns, u32 insn_cnt)
 {
 	struct cosy_program program;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* builder_test.c - every construct of FSL-02-01 section 2.3.1, built by hand and run; and mistakes. */
+/*
+ * builder_test.c - builds every construct of FSL-02-01 section 2.3.1 by hand and runs it; and makes
+ * mistakes.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +20,7 @@
 
 static struct cosy *cosy;
 
-/* Builds and runs; the exit value.  `vars` is cosy_run's ctx. */
+/* Builds and runs.  Returns the exit value.  `vars` is cosy_run's ctx. */
 static int64_t finish(struct cosy_builder *b, int64_t *vars, size_t count)
 {
 	struct cosy_loaded *loaded;
@@ -44,7 +47,7 @@ static struct cosy_builder *begin(void)
 
 /* --- Assignment, arithmetic, memory ------------------------------------------------------ */
 
-/* What C makes of it, where C defines it; RFC 9669 where not. */
+/* Computes as C does where C defines it, and as RFC 9669 does where not. */
 static int64_t expected(int64_t a, enum cosy_operator op, int64_t b)
 {
 	uint64_t ua = a, ub = b;
@@ -107,7 +110,7 @@ static int64_t expected(int64_t a, enum cosy_operator op, int64_t b)
 	return 0;
 }
 
-/* Every operator on one pair of values, the right one a variable or a constant. */
+/* Tries every operator on one pair of values, the right one a variable or a constant. */
 static void compute(int64_t left, int64_t right, bool constant)
 {
 	struct cosy_builder *b = begin();
@@ -202,7 +205,7 @@ static void memory(void)
 /* Statements are indented as the C that they stand for. */
 /* clang-format off */
 
-/* HotOS IX section 2.4: the copy program, with a dependency of every kind. */
+/* Builds the copy program of HotOS IX section 2.4, with a dependency of every kind. */
 static void copy(void)
 {
 	char from[] = "/tmp/cosy-from-XXXXXX", to[] = "/tmp/cosy-to-XXXXXX", data[10000], back[10001];
@@ -244,7 +247,7 @@ static void calls(void)
 	struct cosy_builder *b = begin();
 	int a = cosy_var(b), address = cosy_var(b), len = cosy_var(b);
 
-	/* Six arguments; and a result written through a variable's address. */
+	/* Pass six arguments; and have a result written through a variable's address. */
 	cosy_mmap(b, a, cosy_int(0), cosy_int(4096), cosy_int(1), cosy_int(0x22), cosy_int(-1), cosy_int(1));
 	cosy_time(b, COSY_NO_VAR, cosy_addr(address));
 	cosy_strlen(b, len, cosy_ptr("four"));
@@ -254,9 +257,11 @@ static void calls(void)
 	CHECK_EQ(vars[2], 4);
 }
 
-/* --- Control flow ------------------------------------------------------------------------------- */
+/*
+ * --- Control flow -------------------------------------------------------------------------------
+ */
 
-/* A trace of decimal digits: which way was taken. */
+/* Adds a decimal digit to a trace, which tells the way that was taken. */
 static void digit(struct cosy_builder *b, int trace, int d)
 {
 	cosy_arith(b, trace, cosy_ref(trace), COSY_MUL, cosy_int(10));
@@ -315,14 +320,14 @@ static void loops(void)
 			cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_int(100));
 		cosy_end(b);
 	cosy_end(b);
-	/* A for that is not entered, and one with a step that fits no immediate. */
+	/* Build a for that is not entered, and one with a step that fits no immediate. */
 	cosy_for(b, j, cosy_int(5), COSY_LT, cosy_int(5), 1);
 		cosy_assign(b, sum, cosy_int(-1));
 	cosy_end(b);
 	cosy_for(b, j, cosy_int(0), COSY_LT, cosy_int(1ll << 41), 1ll << 40);
 		cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_int(10000));
 	cosy_end(b);
-	/* do-while: once though the condition is false; continue goes to the condition. */
+	/* A do-while runs once though the condition is false; continue goes to the condition. */
 	cosy_do(b);
 		cosy_arith(b, sum, cosy_ref(sum), COSY_ADD, cosy_int(100000));
 		cosy_if(b, cosy_int(0), COSY_EQ, cosy_int(0));
@@ -388,7 +393,10 @@ static void gotos(void)
 	CHECK_EQ(vars[1], 55);
 }
 
-/* --- User functions -------------------------------------------------------------------------------- */
+/*
+ * --- User functions
+ * --------------------------------------------------------------------------------
+ */
 
 static void functions(void)
 {
@@ -397,7 +405,9 @@ static void functions(void)
 	int result = cosy_var(b), counter = cosy_var(b), parity = cosy_var(b);
 	int fib, even, odd, left, sum, unused;
 
-	/* Recursive, with locals that live across the calls, and a variable of the compound. */
+	/*
+	 * It calls itself, with locals that live across the calls, and a variable of the compound.
+	 */
 	fib = cosy_function(b, 1);
 		left = cosy_var(b);
 		cosy_arith(b, counter, cosy_ref(counter), COSY_ADD, cosy_int(1));
@@ -412,7 +422,7 @@ static void functions(void)
 		cosy_return(b, cosy_ref(left));
 	cosy_end(b);
 
-	/* Two that call each other, by declaration. */
+	/* Two functions call each other, by declaration. */
 	even = cosy_declare(b, 1);
 	odd = cosy_declare(b, 1);
 	cosy_define(b, even);
@@ -432,7 +442,7 @@ static void functions(void)
 		cosy_return(b, cosy_ref(cosy_param(b, 0)));
 	cosy_end(b);
 
-	/* All five parameters; returns at its end. */
+	/* It has all five parameters, and returns at its end. */
 	sum = cosy_function(b, 5);
 		for (int i = 0; i < 5; i++)
 			cosy_arith(b, result, cosy_ref(result), COSY_ADD, cosy_ref(cosy_param(b, i)));
@@ -452,7 +462,10 @@ static void functions(void)
 
 /* clang-format on */
 
-/* --- Modes and limits -------------------------------------------------------------------------------- */
+/*
+ * --- Modes and limits
+ * --------------------------------------------------------------------------------
+ */
 
 static void stop_on_failure(bool in_function)
 {
@@ -461,7 +474,7 @@ static void stop_on_failure(bool in_function)
 	int failed = cosy_var(b), after = cosy_var(b), before = cosy_var(b), f = 0;
 	uint32_t statement;
 
-	cosy_close(b, COSY_NO_VAR, cosy_int(-1)); /* fails, and nobody minds */
+	cosy_close(b, COSY_NO_VAR, cosy_int(-1)); /* it fails, and nothing minds */
 	cosy_stop_on_failure(b, failed);
 	if (in_function)
 		f = cosy_function(b, 0);
@@ -528,9 +541,12 @@ static void limits(void)
 	cosy_builder_destroy(b);
 }
 
-/* --- Mistakes -------------------------------------------------------------------------------------------- */
+/*
+ * --- Mistakes
+ * --------------------------------------------------------------------------------------------
+ */
 
-/* The statements are wrong: compiling says which, and why. */
+/* Checks that compiling says which statement is wrong, and why. */
 static void expect(struct cosy_builder *b, uint32_t statement, const char *reason)
 {
 	struct cosy_error error;

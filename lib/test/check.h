@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check.h - for unit tests: one program per topic, exit status 0 or 1. */
+/* check.h - checks for unit tests: one program per topic, exit status 0 or 1. */
 #ifndef COSY_LIB_TEST_CHECK_H
 #define COSY_LIB_TEST_CHECK_H
 
@@ -27,7 +27,7 @@ static int check_failures;
 		}                                                                                  \
 	} while (0)
 
-/* For what the rest of the test cannot go on without. */
+/* Checks a condition without which the rest of the test cannot go on. */
 #define MUST(condition)                                                                            \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \

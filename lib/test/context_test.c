@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * context_test.c - the process's context in the kernel, and what programs do to
- * it: descriptors closed and replaced, few of them, forks, filters.  For a
- * machine with the module.
+ * context_test.c - tests the process's context in the kernel, and what programs do to it: they
+ * close and replace descriptors, have few of them, fork, arm filters.  For a machine with the
+ * module.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@
 
 static struct cosy_region region = {.ctx_size = 16, .version = 1};
 
-/* One region that calls getpid; what its native twin does, too, is one getpid. */
+/* Runs one region that calls getpid; its native twin does no more. */
 static bool run_region(void)
 {
 	int64_t *ctx = __cosy_enter(&region), value;
@@ -44,7 +44,7 @@ static bool run_region(void)
 	return value >= 0;
 }
 
-/* Whether that ran in the kernel. */
+/* True if that ran in the kernel. */
 static bool in_kernel(void)
 {
 	uint64_t runs = libcosy_counts.runs, calls = libcosy_counts.interp_calls;
@@ -52,7 +52,7 @@ static bool in_kernel(void)
 	return run_region() && libcosy_counts.runs > runs && libcosy_counts.interp_calls == calls;
 }
 
-/* In a child, so that each begins anew; its exit status or signal must be 0. */
+/* Runs a test in a child, so that each begins anew; its exit status or signal must be 0. */
 #define IN_CHILD(test)                                                                             \
 	do {                                                                                       \
 		pid_t pid_ = fork();                                                               \
@@ -91,14 +91,14 @@ static void closed(void)
 	strcpy(memory, "kept");
 	for (int i = 0; i < 3; i++) {
 		close_range(3, ~0u, 0);
-		run_region(); /* finds out */
+		run_region(); /* it finds out */
 		CHECK(in_kernel());
 		CHECK(!strcmp(memory, "kept"));
 	}
 	CHECK(cosy_is_shared(memory));
 }
 
-/* Descriptors of the program's own under our number stay its own. */
+/* Checks that descriptors of the program's own under our number stay its own. */
 static void replaced(void)
 {
 	struct stat st, null;
@@ -122,13 +122,13 @@ static void few(void)
 	CHECK(libcosy_context_fd() >= 20);
 }
 
-/* None left now, but later. */
+/* Leaves no descriptors now, but gives some later. */
 static void none_left(void)
 {
 	struct rlimit limit = {40, 40};
 	int last = -1, fd;
 
-	close_range(3, ~0u, 0); /* what libcosy has opened at the start, too */
+	close_range(3, ~0u, 0); /* close what libcosy has opened at the start, too */
 	MUST(!setrlimit(RLIMIT_NOFILE, &limit));
 	while ((fd = open("/dev/null", O_RDONLY)) >= 0)
 		last = fd;
@@ -165,7 +165,7 @@ static void *wait_for_it(void *it)
 	return NULL;
 }
 
-/* With threads about, nothing is moved under their feet. */
+/* Checks that nothing is moved under the feet of other threads. */
 static void fork_then_threads(void)
 {
 	pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
@@ -184,7 +184,7 @@ static void fork_then_threads(void)
 	});
 }
 
-/* `number` is answered with `action`; everything else goes through. */
+/* Arms a filter that answers `number` with `action`; all else goes through. */
 static void forbid(int number, uint32_t action)
 {
 	struct sock_filter filter[] = {
@@ -204,7 +204,7 @@ static void forbid_ioctl(uint32_t action)
 	forbid(SYS_ioctl, action);
 }
 
-/* Armed before the first region: libcosy makes no call that could be punished. */
+/* Armed before the first region: libcosy must make no call that could be punished. */
 static void filter_before(void)
 {
 	forbid_ioctl(SECCOMP_RET_KILL_PROCESS);
@@ -212,14 +212,17 @@ static void filter_before(void)
 		CHECK(!run_region());
 }
 
-/* Armed before the first region: what it lets through runs in the kernel, which was asked before. */
+/*
+ * Armed before the first region: calls that it lets through run in the kernel, which was asked
+ * before.
+ */
 static void filter_early(void)
 {
 	forbid(SYS_mkdir, SECCOMP_RET_ERRNO | EPERM);
 	CHECK(in_kernel());
 }
 
-/* The device cannot be opened any more, in fork children either; it is open already. */
+/* Forbids to open the device, in fork children either: it is open already. */
 static void filter_of_openat(void)
 {
 	forbid(SYS_openat, SECCOMP_RET_KILL_PROCESS);
@@ -230,7 +233,10 @@ static void filter_of_openat(void)
 	CHECK(run_region());
 }
 
-/* Armed behind it: the answer is taken for no result, and not asked for again. */
+/*
+ * Armed later, without libcosy's notice: the answer is not taken for a result, and RUN is not tried
+ * again.
+ */
 static void filter_after(void)
 {
 	CHECK(in_kernel());
@@ -240,14 +246,14 @@ static void filter_after(void)
 	CHECK(!run_region());
 }
 
-/* There when the process starts: what it lets through runs in the kernel. */
+/* Armed when the process starts: calls that it lets through run in the kernel. */
 static void filter_at_start(void)
 {
 	forbid(SYS_mkdir, SECCOMP_RET_ERRNO | EPERM);
 	IN_CHILD(CHECK(in_kernel()));
 }
 
-/* The same, of a parent that has used the kernel; and the program's own on top. */
+/* Inherited from a parent that has used the kernel; and the program's own on top. */
 static void filter_at_fork(void)
 {
 	CHECK(in_kernel());
@@ -260,7 +266,7 @@ static void filter_at_fork(void)
 	});
 }
 
-/* RUN would be punished: nothing is asked of the kernel. */
+/* RUN would be punished: libcosy asks nothing of the kernel. */
 static void filter_of_ioctl_at_start(void)
 {
 	forbid_ioctl(SECCOMP_RET_KILL_PROCESS);
@@ -273,7 +279,7 @@ static void *region_in_thread(void *ret)
 	return NULL;
 }
 
-/* A thread that inherits the filter does not try its luck. */
+/* Inherited by a thread, which must not try its luck. */
 static void filter_inherited(void)
 {
 	pthread_t thread;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * fast_test.c - <cosy/fast.h>, and the same operations in the interpreter: each on a
- * file, directory or socket of its own, with the same results.
+ * fast_test.c - makes the calls of <cosy/fast.h>, and the same operations in the interpreter, each
+ * on a file, directory or socket of its own, with the same results.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 static u8 stack[8192] __attribute__((aligned(4096)));
 
-/* r1-r5 come from the context, which is the five arguments. */
+/* Interprets one operation; r1-r5 come from the context, which is the five arguments. */
 static s64 interpreted(u32 number, const u64 *args)
 {
 	const struct bpf_insn insns[] = {
@@ -146,12 +146,12 @@ static void seeks(void)
 	CHECK_EQ(OP(seek_write, fd, A("xy"), 2, A(-9), SEEK_CUR), 2);
 	CHECK_EQ(OP(seek_read, fd, A(buf), 4, 0, SEEK_SET), 4);
 	CHECK(!memcmp(buf, "0xy3", 4));
-	/* The seek fails: nothing is read. */
+	/* If the seek fails, nothing is read. */
 	CHECK_EQ(OP(seek_read, fd, A(buf), 4, A(-1), SEEK_SET), -EINVAL);
 	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 4);
 	MUST(!pipe(pipes));
 	CHECK_EQ(OP(seek_write, pipes[1], A("z"), 1, 0, SEEK_SET), -ESPIPE);
-	/* The seek succeeds, the read fails. */
+	/* The seek succeeds, and the read fails. */
 	close(pipes[0]);
 	close(pipes[1]);
 	CHECK_EQ(OP(seek_read, fd, 1, 4, 2, SEEK_SET), -EFAULT);
@@ -172,7 +172,7 @@ static void whole_files(void)
 	CHECK_EQ(OP(read_file, A(AT_FDCWD), A(name), 1, 5, O_RDONLY), -EFAULT);
 	CHECK_EQ(OP(read_file, A(AT_FDCWD), A("/tmp"), A(buf), 5, O_RDONLY), -EISDIR);
 	CHECK_EQ(OP(read_file, A(AT_FDCWD), A("/tmp/none/such"), A(buf), 5, O_RDONLY), -ENOENT);
-	/* None of these left a descriptor open. */
+	/* None of these may leave a descriptor open. */
 	close(next);
 	CHECK_EQ(dup(fd), next);
 	close(next);
@@ -200,7 +200,7 @@ static void scan(int dir, size_t size, u8 *seen)
 			memcpy(&stat, entry->stat, sizeof(stat));
 			CHECK_EQ(entry->error, 0);
 			CHECK_EQ(fstatat(dir, entry->name, &plain, AT_SYMLINK_NOFOLLOW), 0);
-			/* Above it is /tmp, where others come and go. */
+			/* The parent is /tmp, where others come and go. */
 			if (strcmp(entry->name, ".."))
 				CHECK(!memcmp(&stat, &plain, sizeof(stat)));
 			if (sscanf(entry->name, "file%d", &index) == 1) {
@@ -223,7 +223,7 @@ static int entries_in(const char *buf, s64 bytes)
 	return entries;
 }
 
-/* Names of all lengths from 200 on, each into what is just enough for it, and into 8 bytes less. */
+/* Reads names of all lengths from 200 on, each into just enough room, and into 8 bytes less. */
 static void longest_names(int dir)
 {
 	_Alignas(8) char buf[sizeof(struct cosy_dirent) + 256];
@@ -274,7 +274,7 @@ static void directories(void)
 		MUST(fd >= 0 && !ftruncate(fd, i));
 		close(fd);
 	}
-	/* One entry at a time, a few, all: each is seen once. */
+	/* Read one entry at a time, a few, all: each is seen once. */
 	for (size_t size = 192; size <= 32768; size = size * 4 + 8) {
 		memset(seen, 0, sizeof(seen));
 		lseek(dir, 0, SEEK_SET);
@@ -282,14 +282,14 @@ static void directories(void)
 		for (int i = 0; i < FILES; i++)
 			CHECK_EQ(seen[i], 1);
 	}
-	/* Not one fits: nothing is lost. */
+	/* Where not one fits nothing is lost. */
 	memset(seen, 0, sizeof(seen));
 	lseek(dir, 0, SEEK_SET);
 	CHECK_EQ(OP(scan_dir, dir, A(buf), 100, 0), -EINVAL);
 	scan(dir, 4096, seen);
 	CHECK_EQ(seen[0], 1);
 	longest_names(dir);
-	/* What stat says of a link that leads nowhere is the entry's own error. */
+	/* The error of stat for a link that leads nowhere is the entry's own. */
 	for (int i = 0; i < FILES; i++) {
 		char file[16];
 
@@ -343,7 +343,7 @@ static void passes_over_memory(void)
 	CHECK_EQ(OP(count, A("a\nb\n\n"), 0, '\n'), 0);
 	CHECK_EQ(OP(count, A("\xff"), 1, A(-1)), 1);
 	CHECK_EQ(OP(crc32c, 0, A("123456789"), 9), 0xe3069283);
-	/* RFC 3720, appendix B.4. */
+	/* The value is of RFC 3720, appendix B.4. */
 	CHECK_EQ(OP(crc32c, 0, A(zeros), 32), 0x8a9136aa);
 	CHECK_EQ(OP(crc32c, 0, A(data), 0), 0);
 	for (unsigned int i = 0; i < sizeof(data); i += 37)

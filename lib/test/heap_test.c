@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * heap_test.c - cosy_malloc and its family: contents, alignment, exhaustion,
- * threads, signal handlers, forks.  On the shared buffer where there is a module,
- * else on a range of the same size.
+ * heap_test.c - tests cosy_malloc and its family: contents, alignment, exhaustion, threads, signal
+ * handlers, forks; on the shared buffer if there is a module, else on a range of the same size.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -25,7 +24,7 @@
 
 #define SIZE (1u << 20)
 
-/* A range to test on where the kernel gives none. */
+/* Makes a range to test on where the kernel gives none. */
 static void give_heap(void)
 {
 	void *range;
@@ -62,7 +61,7 @@ static unsigned int next_random(unsigned int *seed)
 	return *seed = *seed * 1664525u + 1013904223u, *seed >> 8;
 }
 
-/* The number of mistakes. */
+/* Allocates and frees at random.  Returns the number of mistakes. */
 static uintptr_t churn(unsigned int seed, int rounds, size_t largest)
 {
 	struct piece pieces[200] = {0};
@@ -129,7 +128,7 @@ static void threads(void)
 	}
 }
 
-/* When the buffer is full, ordinary memory; freed, the buffer serves again. */
+/* Checks that a full buffer gives ordinary memory, and serves again once memory is freed. */
 static void exhaustion(void)
 {
 	enum { MANY = 300 };
@@ -137,7 +136,7 @@ static void exhaustion(void)
 	size_t room;
 	int shared = 0;
 
-	/* More than the first heap has, so that both are there. */
+	/* Take more than the first heap has, so that both are there. */
 	cosy_free(cosy_malloc(SIZE / 2));
 	room = libcosy_heap_room();
 	for (int i = 0; i < MANY; i++) {
@@ -160,7 +159,7 @@ static void exhaustion(void)
 	cosy_free((void *)NULL);
 }
 
-/* A handler that allocates while the interrupted code does must not deadlock. */
+/* Allocates in a handler while the interrupted code does, which must not deadlock. */
 static void on_alarm(int sig)
 {
 	void *memory = cosy_malloc(100);
@@ -180,14 +179,17 @@ static void in_handler(void)
 	sigaction(SIGUSR1, &action, NULL);
 	CHECK(libcosy_heap_alloc(16));
 	libcosy_heap_lock();
-	/* While the lock is this thread's: refused, so the handler gets ordinary memory. */
+	/* The heap refuses while the lock is this thread's, so the handler gets ordinary memory. */
 	CHECK(!libcosy_heap_alloc(16));
 	kill(self, SIGUSR1);
 	libcosy_heap_unlock();
 	CHECK(libcosy_heap_alloc(16));
 }
 
-/* Live data keeps its address and contents; the parent does not see the child's stores. */
+/*
+ * Checks that live data keep address and contents, and that the parent does not see the child's
+ * stores.
+ */
 static void forks(bool raw)
 {
 	unsigned char *memory = cosy_malloc(50000);
@@ -225,7 +227,7 @@ static void *hold_the_lock(void *ready)
 	return NULL;
 }
 
-/* A raw clone's child has the lock as another thread held it, but not the thread. */
+/* Makes a child by a raw clone: it has the lock as another thread held it, but not the thread. */
 static void lock_left_behind(void)
 {
 	pthread_t thread;

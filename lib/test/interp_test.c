@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* interp_test.c - every instruction, operation and leave of the interpreter. */
+/* interp_test.c - tests every instruction, operation and leave of the interpreter. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 
 #define STACK_SIZE 65536
 
-static u8 *stack; /* with a guard page behind it */
+static u8 *stack; /* below a guard page */
 static struct cosy_state state;
 static struct cosy_program latest; /* released by the next run, since faults jump away */
 
@@ -40,7 +40,7 @@ static s64 run(const struct bpf_insn *insns, u32 cnt, void *ctx)
 		run(insns_, sizeof(insns_) / sizeof(*insns_), ctx);                                \
 	})
 
-/* One arithmetic instruction on r0 = a, r2 = b. */
+/* Makes one arithmetic instruction on r0 = a, r2 = b. */
 static u64 compute(struct bpf_insn insn, u64 a, u64 b)
 {
 	return RUN(NULL, IMM64(0, a), IMM64(2, b), insn, EXIT());
@@ -154,7 +154,7 @@ static void moves_and_swaps(void)
 	CHECK_EQ(compute(INSN(BPF_ALU64 | BPF_END, 0, 0, 0, 64), v, 0), 0x8887868584838281);
 }
 
-/* Whether `a op b` jumps, in 64 and in 32 bits. */
+/* True if `a op b` jumps, in 64 and in 32 bits. */
 static bool jumps(u8 class, u8 op, u64 a, u64 b)
 {
 	return RUN(NULL, IMM64(1, a), IMM64(2, b), MOV_K(0, 1),
@@ -195,7 +195,7 @@ static void jump_conditions(void)
 			CHECK_EQ(jumps(BPF_JMP32, BPF_JSLE, a, b), (s32)a32 <= (s32)b32);
 		}
 	}
-	/* gotol, over an instruction, and a loop of ten. */
+	/* Try gotol, over an instruction, and a loop of ten. */
 	CHECK_EQ(RUN(NULL, MOV_K(0, 3), INSN(BPF_JMP32 | BPF_JA, 0, 0, 0, 1), MOV_K(0, 4), EXIT()),
 		 3);
 	CHECK_EQ(RUN(NULL, MOV_K(0, 0), ALU64_K(BPF_ADD, 0, 2), JUMP_K(BPF_JLT, 0, 20, -2), EXIT()),
@@ -227,7 +227,7 @@ static void memory(void)
 	RUN(mem, IMM64(2, 0x1122334455667788), STORE(BPF_W, 1, 3, 2), EXIT());
 	memcpy(&v, mem + 3, 8);
 	CHECK_EQ(v, 0xffffffff55667788);
-	/* The spill frame, which begins zeroed. */
+	/* The spill frame begins zeroed. */
 	CHECK_EQ(RUN(NULL, LOAD(BPF_DW, 0, 10, -448), EXIT()), 0);
 	CHECK_EQ(RUN(NULL, MOV_K(2, -5), STORE(BPF_DW, 10, -8, 2), STORE_K(BPF_B, 10, -8, 0),
 		     LOADS(BPF_H, 0, 10, -8), EXIT()),
@@ -255,7 +255,7 @@ static void atomics(void)
 	CHECK_EQ(m[0], 7);
 	CHECK_EQ(CELL(12, MOV_K(0, 13), MOV_K(2, 7), ATOMIC(BPF_DW, BPF_CMPXCHG, 1, 0, 2)), 12);
 	CHECK_EQ(m[0], 12);
-	/* 32 bits: the neighbour is untouched, a fetched value zero-extended. */
+	/* At 32 bits the neighbour is untouched, and a fetched value zero-extended. */
 	CHECK_EQ(CELL(0x1ffffffff, MOV_K(0, 1), ATOMIC(BPF_W, BPF_ADD | BPF_FETCH, 1, 0, 0)),
 		 0xffffffff);
 	CHECK_EQ(m[0], 0x100000000);
@@ -274,11 +274,11 @@ static void calls(void)
 
 	CHECK_EQ(RUN(NULL, CALL(SYS_getpid), EXIT()), getpid());
 	CHECK_EQ(RUN(NULL, MOV_K(1, -1), CALL(SYS_close), EXIT()), -EBADF);
-	/* r1-r5 are 0 behind a call, r6-r9 are kept. */
+	/* After a call r1-r5 are 0, and r6-r9 are kept. */
 	CHECK_EQ(RUN(NULL, MOV_K(1, 9), MOV_K(5, 9), MOV_K(6, 1), CALL(SYS_getppid), MOV_X(0, 1),
 		     ALU64_X(BPF_OR, 0, 5), ALU64_X(BPF_OR, 0, 6), EXIT()),
 		 1);
-	/* Six arguments: the sixth is in r0. */
+	/* Pass six arguments: the sixth is in r0. */
 	CHECK_EQ(RUN(NULL, MOV_K(1, 0), MOV_K(2, 4096), MOV_K(3, PROT_READ),
 		     MOV_K(4, MAP_PRIVATE | MAP_ANONYMOUS), MOV_K(5, -1), MOV_K(0, 1),
 		     CALL(SYS_mmap), EXIT()),
@@ -338,7 +338,7 @@ static void operations(void)
 	CHECK_EQ(RUN(NULL, CALL(COSY_OP_fence), EXIT()), 0);
 }
 
-/* fib(n) by recursion, with r6 and a spill slot live across the calls. */
+/* Computes fib(n) by recursion, with r6 and a spill slot live across the calls. */
 static const struct bpf_insn fib[] = {
 	LOAD(BPF_DW, 1, 1, 0),
 	CALL_LOCAL(1), /* -> 3 */
@@ -370,7 +370,7 @@ static void local_calls(void)
 		     ALU64_X(BPF_ADD, 0, 1), EXIT(), LOAD(BPF_DW, 0, 10, -8),
 		     STORE_K(BPF_DW, 10, -8, 70), EXIT()),
 		 5);
-	/* alloca: 16-byte aligned, gone at the function's end. */
+	/* alloca gives memory that is 16-byte aligned, and gone at the function's end. */
 	CHECK_EQ(RUN(NULL, CALL_LOCAL(1), EXIT(), MOV_K(1, 5), CALL(COSY_OP_alloca), MOV_X(6, 0),
 		     MOV_K(1, 5), CALL(COSY_OP_alloca), ALU64_X(BPF_SUB, 0, 6), EXIT()),
 		 16);
@@ -434,7 +434,7 @@ static void limits(void)
 	CHECK_EQ(state.reg[0], 1001);
 	CHECK_EQ(in.resume, 1);
 	CHECK_EQ(state.steps, 1000);
-	/* What was used stays used. */
+	/* Steps that are used stay used. */
 	CHECK_EQ(libcosy_interp_run(&in, 0), COSY_ENDED_STEPS);
 	in.max_steps = 0;
 	in.max_ns = 20000000;
@@ -444,7 +444,7 @@ static void limits(void)
 	cosy_program_deinit(&program);
 }
 
-/* Calls may take long: once the time is up no other is made, however few there were. */
+/* Checks that once the time is up no other call is made, however few there were. */
 static void limit_of_long_calls(void)
 {
 	static char text[1 << 20];
@@ -455,7 +455,7 @@ static void limit_of_long_calls(void)
 	struct cosy_program program = validated(insns, sizeof(insns) / sizeof(*insns));
 	struct libcosy_interp in = {.program = &program, .state = &state, .resume = 1, .max_ns = 1};
 
-	/* One operation is made: between calls the clock is not looked at just now. */
+	/* One operation may be made first: between calls the clock is not read each time. */
 	memset(&state, 0, sizeof(state));
 	state.steps = 1;
 	state.reg[6] = (u64)text;
@@ -498,7 +498,7 @@ static void faults(void)
 	CHECK_EQ(sig, SIGSEGV);
 	CHECK(fault_addr == page + 5);
 
-	/* A handler that repairs: the access is made again and the run goes on. */
+	/* The handler repairs: the access is made again and the run goes on. */
 	repair = page;
 	CHECK_EQ(RUN(page, STORE_K(BPF_B, 1, 5, 44), LOAD(BPF_B, 0, 1, 5), EXIT()), 44);
 
@@ -521,7 +521,7 @@ static void faults(void)
 	CHECK(fault_addr == stack + STACK_SIZE);
 }
 
-/* A saved frame that names no call of this program. */
+/* Returns by a saved frame that names no call of this program. */
 static void forged_return(void)
 {
 	struct cosy_program program = validated(fib, FIB_CNT);

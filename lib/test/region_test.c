@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * region_test.c - what compiled regions call, as cosycc emits it: activations,
- * nesting, errno, longjmp, threads, signal handlers, forks.  In the kernel where
- * there is a module, else in the interpreter.
+ * region_test.c - tests what compiled regions call, as cosycc emits it: activations, nesting,
+ * errno, longjmp, threads, signal handlers, forks; in the kernel if there is a module, else in the
+ * interpreter.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,10 +28,13 @@
 		name.compound = assemble(insns, sizeof(insns) / sizeof(*insns), (ctx_size_));      \
 	}
 
-/* ctx[1] = ctx[0] + 1; exit selector 2. */
+/* Does ctx[1] = ctx[0] + 1; exit selector 2. */
 REGION(add_one, 16, LOAD(BPF_DW, 2, 1, 0), ALU64_K(BPF_ADD, 2, 1), STORE(BPF_DW, 1, 8, 2),
        MOV_K(0, 2), EXIT())
-/* kill(ctx[0], ctx[1]), so a signal handler runs in the middle; then recursion to depth ctx[2]. */
+/*
+ * Calls kill(ctx[0], ctx[1]), so a signal handler runs in the middle; then recurses to depth
+ * ctx[2].
+ */
 REGION(interrupted, 24, LOAD(BPF_DW, 6, 1, 16), MOV_X(7, 1), LOAD(BPF_DW, 1, 7, 0),
        LOAD(BPF_DW, 2, 7, 8), MOV_X(8, 6), MOV_X(1, 8), CALL_LOCAL(1), EXIT(),
        JUMP_K(BPF_JEQ, 1, 0, 6), STORE(BPF_DW, 10, -8, 1), ALU64_K(BPF_ADD, 1, -1), CALL_LOCAL(-4),
@@ -69,7 +72,7 @@ static void plain(void)
 	CHECK_EQ(errno, 99);
 }
 
-/* 1 + 2 + .. + depth, with a handler's run at the bottom. */
+/* Returns 1 + 2 + .. + depth, with a handler's run at the bottom. */
 static int64_t run_interrupted(int sig, uint64_t depth)
 {
 	uint64_t *ctx = __cosy_enter(&interrupted);
@@ -93,7 +96,7 @@ static void handler(int sig)
 	handled++;
 	CHECK_EQ(run_add_one(41, &out), 2);
 	CHECK_EQ(out, 42);
-	/* A recursion of its own, on top of the one it interrupted. */
+	/* Recurse again, on top of the recursion that it interrupted. */
 	if (sig == SIGUSR1)
 		CHECK_EQ(run_interrupted(SIGUSR2, 20), 210);
 }
@@ -121,7 +124,7 @@ static uint64_t bytes_used(void)
 	return libcosy_thread_self->slice[0].used + libcosy_thread_self->slice[1].used;
 }
 
-/* A handler that jumps out of a region, again and again, from the same and from deeper frames. */
+/* Lets a handler jump out of a region, again and again, from the same and from deeper frames. */
 __attribute__((noinline)) static void abandon(int depth)
 {
 	volatile char frame[64 * (depth + 1)];
@@ -144,7 +147,7 @@ static void abandoned(void)
 		if (bytes_used() > most)
 			most = bytes_used();
 	}
-	/* At most what one chain of frames leaves behind, not ten thousand. */
+	/* There must be at most what one chain of frames leaves, not ten thousand. */
 	CHECK(most < 20000);
 	CHECK_EQ(run_add_one(1, &out), 2);
 	CHECK_EQ(bytes_used(), 0);
@@ -175,7 +178,7 @@ static void threads(void)
 	}
 }
 
-/* The child of fork(), and of a clone that no library hears of. */
+/* Tests the child of fork(), and of a clone that no library hears of. */
 static void forks(bool raw)
 {
 	uint64_t out = 0;
@@ -196,7 +199,7 @@ static void forks(bool raw)
 
 int main(void)
 {
-	/* Once read, the settings are this test's. */
+	/* The settings, once read, are this test's. */
 	libcosy_settings_init();
 	if (access("/dev/cosy", F_OK))
 		libcosy_settings.mode = COSY_MODE_INTERP;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* stacks_test.c - blocks of a thread: order, longjmp, other stacks, other threads, overflow. */
+/*
+ * stacks_test.c - tests a thread's blocks: order, longjmp, other stacks, other threads, overflow.
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -49,17 +51,17 @@ static void jumped_over(void)
 	uint64_t before = used();
 
 	MUST(outer);
-	/* Frames that are gone: the next block made further out ends their blocks. */
+	/* A frame further out ends the blocks of frames that are gone. */
 	for (int i = 0; i < 100; i++)
 		MUST(libcosy_block_push(self, 64, at(10 - i % 5, 7)));
 	same = libcosy_block_push(self, 64, at(2, 3));
 	MUST(same);
 	CHECK_EQ(used(), 2 * before);
-	/* The same place in the same frame again: the former one is dead. */
+	/* At the same place in the same frame the former block is dead. */
 	for (int i = 0; i < 100; i++)
 		MUST(libcosy_block_push(self, 64, at(2, 3)));
 	CHECK_EQ(used(), 2 * before);
-	/* Another place in the same frame: both live. */
+	/* At another place in the same frame both live. */
 	inner = libcosy_block_push(self, 64, at(2, 4));
 	MUST(inner);
 	CHECK_EQ(used(), 3 * before);
@@ -69,7 +71,7 @@ static void jumped_over(void)
 	CHECK_EQ(used(), 0);
 }
 
-/* Blocks of a signal or coroutine stack are not taken for dead. */
+/* Checks that blocks of a signal or coroutine stack are not taken for dead. */
 static void other_stacks(void)
 {
 	struct libcosy_site elsewhere = {(uintptr_t)self, 9};
@@ -82,7 +84,7 @@ static void other_stacks(void)
 	memset(theirs, 5, 64);
 	memset(mine2, 6, 64);
 	CHECK_EQ(theirs[63], 5);
-	/* Out of order: kept until what is above is gone. */
+	/* A block popped out of order is kept until those made after it are gone. */
 	libcosy_block_pop(mine);
 	CHECK_EQ(theirs[63], 5);
 	CHECK(used());
@@ -106,7 +108,7 @@ static void other_thread(void)
 
 	MUST(block && !pthread_create(&thread, NULL, end_for_another, block));
 	pthread_join(thread, NULL);
-	/* Marked only: this thread takes it off when it next comes by. */
+	/* It is marked only: this thread frees it when it next comes by. */
 	next = libcosy_block_push(self, 64, at(2, 2));
 	MUST(next);
 	libcosy_block_pop(next);
@@ -125,7 +127,7 @@ static void full(void)
 	most = libcosy_block_push(self, size - 4096, at(1, 1));
 	MUST(most);
 	CHECK(!libcosy_block_push(self, 8192, at(2, 2)));
-	/* A ctx that finds no room in the shared buffer is elsewhere. */
+	/* A ctx that finds no room in the shared buffer gets ordinary memory. */
 	act = libcosy_activation_push(self, 8192, at(2, 2));
 	MUST(act);
 	CHECK(!libcosy_heap_owns(act->ctx));
@@ -144,7 +146,7 @@ static void full(void)
 	CHECK_EQ(self->slice[1].used, 0);
 }
 
-/* Handlers that push and pop at any instruction of the same. */
+/* Handlers push and pop at any instruction of the same. */
 static volatile int handled;
 
 static void handler(int sig)
@@ -200,14 +202,14 @@ static void *count_slices(void *ret)
 	return NULL;
 }
 
-/* What a thread had in the buffer is there for the next. */
+/* Checks that the next thread gets what a thread had in the buffer. */
 static void thread_exits(void)
 {
 	size_t room;
 	pthread_t thread;
 	bool got;
 
-	/* More than the first heap has, so that both are there. */
+	/* Take more than the first heap has, so that both are there. */
 	libcosy_heap_free(libcosy_heap_alloc(100000));
 	room = libcosy_heap_room();
 	for (int i = 0; i < 200; i++) {

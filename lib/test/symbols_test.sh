@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# symbols_test.sh LIBRARY MAP HEADER... - the library exports what its map lists, each
-# with the map's version, and every function that the headers declare is listed.  No
+# symbols_test.sh LIBRARY MAP HEADER... - checks that the library exports what its map lists, each
+# with the map's version, that the map lists every function that the headers declare, and that no
 # object of C++ is made when a program starts.
 set -u
 library=$1 map=$2

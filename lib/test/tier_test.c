@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* tier_test.c - when a region has earned the kernel, and what an arrival does until then. */
+/* tier_test.c - tests when a region has earned the kernel, and what an arrival does until then. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ static struct cosy_region new_region(void)
 				    .share = COSY_TIER_SHARE};
 }
 
-/* The code in a region's place: whether this arrival goes to the kernel. */
+/* Does what the code in a region's place does.  True if this arrival goes to the kernel. */
 static bool arrive(struct cosy_region *region)
 {
 	struct cosy_region *owner = region->entry ? region->entry : region;
@@ -39,7 +39,7 @@ static bool arrive(struct cosy_region *region)
 	return libcosy_tier_earned(region);
 }
 
-/* Arrivals until one goes to the kernel, or `most`. */
+/* Counts arrivals until one goes to the kernel, up to `most`. */
 static long arrivals_until(struct cosy_region *region, long most)
 {
 	long count = 0;
@@ -57,7 +57,7 @@ static void earns_what_it_costs(void)
 
 	CHECK_EQ(count, cost * COSY_TIER_SHARE / GAIN + 1);
 	CHECK(arrive(&region));
-	/* From here nothing is written, whichever processor arrives. */
+	/* Nothing is written from now on, whichever processor arrives. */
 	CHECK_EQ(region.left, INT64_MIN);
 }
 
@@ -123,7 +123,7 @@ static void counts_from_zero_by_number(void)
 	libcosy_settings.tier = COSY_TIER_AUTO;
 }
 
-/* What a parent has earned is not its child's, which has no context. */
+/* Checks that a child, which has no context, does not get what its parent has earned. */
 static void fork_children_count_anew(void)
 {
 	struct cosy_region region = new_region();
@@ -148,7 +148,7 @@ static void fork_children_count_anew(void)
 	CHECK(arrive(&region));
 }
 
-/* By which libcosy knows at the start whether a seccomp filter may come. */
+/* Checks the references by which libcosy knows at the start whether a seccomp filter may come. */
 static void references_are_found(void)
 {
 	const char *const names[] = {"cosy_no_such", "waitpid"}, *const none[] = {"cosy_no_such"};
@@ -163,7 +163,7 @@ static void references_are_found(void)
 
 int main(void)
 {
-	/* Once read, the settings are this test's. */
+	/* The settings, once read, are this test's. */
 	libcosy_settings_init();
 	libcosy_settings.mode = COSY_MODE_AUTO;
 	libcosy_settings.tier = COSY_TIER_AUTO;
