@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * calls_test.c - calls that chance alone would hardly try on a specialised descriptor:
- * each leaves position, lease and signals as they would be without a window.
+ * calls_test.c - makes calls that chance alone would hardly try on a specialised descriptor: each
+ * leaves position, lease and signals as they would be without a window.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -33,7 +33,7 @@
 extern char **environ;
 static char path[200];
 
-/* A descriptor at READS that reads have specialised, if anything can. */
+/* Returns a descriptor at READS that reads have specialised, if anything can be. */
 static int specialised(void)
 {
 	int fd = open(path, O_RDONLY);
@@ -44,7 +44,7 @@ static int specialised(void)
 	return fd;
 }
 
-/* Without it the other tests would prove nothing. */
+/* Checks that windows are used: otherwise the other tests would prove nothing. */
 static void windows_are_used(void)
 {
 	int fd = specialised();
@@ -54,7 +54,7 @@ static void windows_are_used(void)
 	close(fd);
 }
 
-/* A mapping keeps the description, and so would keep the lease. */
+/* A mapping keeps the description, and would keep the lease with it. */
 static void a_mapping_keeps_no_lease(void)
 {
 	int fd = specialised(), writer;
@@ -122,7 +122,7 @@ static void a_handler_that_blocks_everything_delays_no_writer(void)
 	CHECK(!sigaction(SIGUSR1, &action, NULL));
 	fd = specialised();
 	CHECK(!raise(SIGUSR1));
-	/* After 45 the kernel would let the writer in. */
+	/* After 45 seconds the kernel would let the writer in. */
 	CHECK(time(NULL) - before < 40);
 	CHECK(lseek(fd, 0, SEEK_CUR) == READS);
 	close(fd);
@@ -223,7 +223,7 @@ int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *
 		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 	__attribute__((weak));
 
-/* A child may have the descriptor, so there is no lease from here on. */
+/* A child may have the descriptor, so there is no lease from then on. */
 static void spawned_programs_share_what_is_open(void)
 {
 	char *argv[] = {"true", NULL};
@@ -232,7 +232,7 @@ static void spawned_programs_share_what_is_open(void)
 
 	CHECK(pidfd_spawn);
 	ret = pidfd_spawn(&pidfd, "/bin/true", NULL, NULL, argv, environ);
-	/* libc may have none. */
+	/* libc may have no such function. */
 	CHECK(!ret || ret == ENOSYS);
 	CHECK(ret || !waitid(P_PIDFD, pidfd, &info, WEXITED));
 	CHECK(RAW(lseek, fd, 0, SEEK_CUR) == READS);
@@ -259,7 +259,7 @@ static void stdio_takes_over(void)
 
 	CHECK(stream && getc(stream) == READS);
 	fclose(stream);
-	/* The same number, another file, opened without the library's knowing. */
+	/* Without the library's knowing, open another file at the same number. */
 	CHECK(RAW(openat, AT_FDCWD, "/dev/null", O_RDONLY) == fd);
 	CHECK(read(fd, path + sizeof(path) - 1, 1) == 0);
 	close(fd);
@@ -325,7 +325,7 @@ static void the_kernel_counts_from_the_position(void)
 	close(fd);
 }
 
-/* No handler is there for it either, but for libc's own signals and, with mapped windows, faults. */
+/* Looks for handlers, too: there are only libc's own and, with mapped windows, that of faults. */
 static void a_lease_does_not_show(void)
 {
 	int fd = specialised();
@@ -356,7 +356,7 @@ static void a_refused_lease_leaves_nothing(void)
 	close(writer);
 }
 
-/* The thread that returns leases, or 0; *threads: how many there are. */
+/* Returns the thread that returns leases, or 0; *threads: how many there are. */
 static pid_t lease_thread(int *threads)
 {
 	DIR *tasks = opendir("/proc/self/task");
@@ -383,7 +383,7 @@ static pid_t lease_thread(int *threads)
 	return found;
 }
 
-/* Some that fork look how many threads they have; and others may do only what has one. */
+/* Some programs that fork count their threads; and some calls need a process with one. */
 static void a_process_that_forks_has_its_own_threads_only(void)
 {
 	int fd = specialised(), threads, status = -1;
@@ -405,13 +405,15 @@ static void a_process_that_forks_has_its_own_threads_only(void)
 	if (!pid) {
 		specialised();
 		CHECK(lease_thread(&threads));
-		/* Only a process with one thread may; whether anybody may is the system's. */
+		/*
+		 * Only a process with one thread may; whether any user may is the system's choice.
+		 */
 		_exit(unshare(CLONE_NEWUSER) && errno == EINVAL);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid && !status);
 }
 
-/* A writer waits for that thread, so it waits for no processor longer than others do. */
+/* A writer waits for that thread, which must wait for a processor no longer than others do. */
 static void a_neglected_program_delays_no_writer(void)
 {
 	struct sched_param none = {.sched_priority = 0};
@@ -449,7 +451,7 @@ static void *read_on(void *fd)
 	_exit(RAW(lseek, *(int *)fd, 0, SEEK_CUR) != 2 * READS + 2);
 }
 
-/* Its first thread's number stands for a process's descriptors. */
+/* The number of a process stands for its first thread's descriptors. */
 static void the_first_thread_may_end(void)
 {
 	static int fd;
@@ -466,7 +468,7 @@ static void the_first_thread_may_end(void)
 	CHECK(waitpid(pid, &status, 0) == pid && !status);
 }
 
-/* closedir closes within the C library; then the number is a stream's. */
+/* closedir closes within the C library; then a stream gets the number. */
 static void a_directory_leaves_nothing_behind(void)
 {
 	int fd = open("/", O_RDONLY), writer;
@@ -516,7 +518,7 @@ static void a_change_of_user_leaves_no_lease(void)
 	close(changed[1]);
 }
 
-/* A filter that lets a program do no more than it says. */
+/* Arms a filter that lets a program make only the calls that it lists. */
 static void a_confined_program_lives(void)
 {
 	struct sock_filter filter[] = {
@@ -582,7 +584,7 @@ int main(void)
 	resetting_all_signals_keeps_the_process();
 	a_process_that_forks_has_its_own_threads_only();
 	a_neglected_program_delays_no_writer();
-	/* From here on there has been a second thread. */
+	/* The process has had a second thread from now on. */
 	a_lease_outlives_its_thread();
 	spawned_programs_get_the_position();
 	vfork_children_keep_to_themselves();

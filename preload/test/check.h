@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check.h - what must be so. */
+/* check.h - checks what must be so. */
 #ifndef COSY_PRELOAD_TEST_CHECK_H
 #define COSY_PRELOAD_TEST_CHECK_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * descriptors_test.c - descriptors whose meaning changes inside libc, or for one thread only.
+ * descriptors_test.c - tests descriptors whose meaning changes inside libc, or for one thread only.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -37,7 +37,7 @@ static void read_on(int fd, int file, int from, int to)
 	}
 }
 
-/* `fd` names a file that reads have specialised, at READS; so does the descriptor returned. */
+/* Makes reads specialise the file of `fd`, at READS; returns another descriptor of it. */
 static int specialise(int fd)
 {
 	int other = open(paths[0], O_RDONLY);
@@ -120,7 +120,7 @@ static void a_terminal_becomes_ones_own(void)
 static pthread_barrier_t barrier;
 static int shared;
 
-/* The number is another file's in this thread. */
+/* Makes the number another file's in this thread. */
 static void *take_another_table(void *unused)
 {
 	CHECK(!unshare(CLONE_FILES));
@@ -133,7 +133,7 @@ static void *take_another_table(void *unused)
 	return unused;
 }
 
-/* It is closed in this thread. */
+/* Closes it in this thread. */
 static void *close_in_another_table(void *unused)
 {
 	char byte;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * environment_test.c - rules hold when the environment is gone.  Run with a rule that switches
- * files off whose name ends with ".off", and COSY_READ_EAGER=1.
+ * environment_test.c - checks that rules hold when the environment is gone.  Run with a rule that
+ * switches files off whose name ends with ".off", and COSY_READ_EAGER=1.
  *
  * environment_test.c --reads OFF ON: reads both, and says by its status which got a lease.
  */
@@ -15,7 +15,7 @@
 #include "check.h"
 #include "raw.h"
 
-/* Statuses of a process that read both files: neither got a lease, or the second one, as ruled. */
+/* Statuses of a process that read both files: neither got a lease, or only the second, as ruled. */
 enum { NEITHER = 20, AS_RULED = 22 };
 
 static char self[PATH_MAX], preload[2 * PATH_MAX] = "LD_PRELOAD=", off[100], on[100];
@@ -66,7 +66,7 @@ static void status_is(int want, const char *what, int status)
 	exit(1);
 }
 
-/* `exec` in a child makes a program that reads both files. */
+/* Checks that `exec` in a child starts a program that reads both files. */
 #define RUNS(want, exec)                                                                           \
 	do {                                                                                       \
 		pid_t child_ = fork();                                                             \
@@ -80,7 +80,7 @@ static void status_is(int want, const char *what, int status)
 		status_is(want, #exec, status_);                                                   \
 	} while (0)
 
-/* The same by a call that makes the child itself. */
+/* Checks the same of a call that makes the child itself. */
 #define SPAWNS(want, spawn)                                                                        \
 	do {                                                                                       \
 		pid_t child_;                                                                      \
@@ -100,11 +100,11 @@ static void programs(void)
 	FILE *pipe;
 
 	CHECK(fd >= 0);
-	/* Nothing is left of the library. */
+	/* Leave nothing of the library. */
 	RUNS(NEITHER, execve(self, argv, empty));
 	RUNS(NEITHER, execle(self, self, "--reads", off, on, NULL, empty));
 	SPAWNS(NEITHER, posix_spawn(&child_, self, NULL, NULL, argv, empty));
-	/* The library is left. */
+	/* Leave the library. */
 	RUNS(AS_RULED, execve(self, argv, kept));
 	RUNS(AS_RULED, execvpe(self, argv, kept));
 	RUNS(AS_RULED, execveat(AT_FDCWD, self, argv, kept, 0));

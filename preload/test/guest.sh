@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# guest.sh OPENS - stale_test.c with windows of either kind, and stopped_test.c, in a virtual machine whose /tmp
-# is a tmpfs.
+# guest.sh OPENS - runs stale_test.c with windows of either kind, and stopped_test.c, in a virtual
+# machine whose /tmp is a tmpfs.
 failed=0
 for eager in 1 map; do
 	if COSY_READ_EAGER=$eager COSY_READ_STATS=2 LD_PRELOAD=/t/libcosy-read.so \
 		/t/preload_stale_test "$1" 2>/tmp/err; then
-		# Without windows, or without a writer who breaks leases, it says nothing.
+		# Without windows, or without a writer who breaks leases, the test tells nothing.
 		grep -q "replugged: READ_ONLY [1-9]" /tmp/err && continue
 		echo "FAIL: no window was taken from the reader"
 	else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * map_test.c - mapped windows, which the environment variable COSY_READ_EAGER=map asks for:
- * what a mapping could show, keep or break that reads do not.
+ * map_test.c - tests mapped windows, which the environment variable COSY_READ_EAGER=map asks for:
+ * effects of a mapping that reads do not have.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 static char path[200], sparse[200];
 static char bytes[8192];
 
-/* How many mappings of the file this process has. */
+/* Counts the mappings of the file that this process has. */
 static int mappings(const char *of)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -67,7 +67,7 @@ static void the_bytes_are_the_file_s(void)
 	CHECK(!mappings(path));
 }
 
-/* Whoever truncates waits for the lease, and the mapping is gone by then. */
+/* A process that truncates waits for the lease, and the mapping is gone by then. */
 static void a_shorter_file_is_shorter(void)
 {
 	int fd = mapped();
@@ -81,7 +81,7 @@ static void a_shorter_file_is_shorter(void)
 	close(fd);
 }
 
-/* A page that is not there, here that of the buffer, is EFAULT or EIO and no signal. */
+/* A missing page, here that of the buffer, gives EFAULT or EIO and no signal. */
 static void a_page_that_cannot_be_had_is_an_error(void)
 {
 	int fd = mapped(), other = open(sparse, O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -93,7 +93,7 @@ static void a_page_that_cannot_be_had_is_an_error(void)
 	CHECK(beyond != MAP_FAILED);
 	CHECK(pread(fd, beyond + 4096, 10, 0) == -1 && errno == EFAULT);
 	CHECK(read(fd, beyond + 4096, 10) == -1 && errno == EFAULT);
-	/* Blocked, it would kill. */
+	/* SIGBUS, if it were blocked, would kill. */
 	sigfillset(&all);
 	CHECK(!sigprocmask(SIG_BLOCK, &all, &old));
 	CHECK(pread(fd, beyond + 4096, 10, 0) == -1 && errno == EFAULT);
@@ -107,7 +107,7 @@ static void a_page_that_cannot_be_had_is_an_error(void)
 	close(fd);
 }
 
-/* The status of a child that does it, with a mapped window. */
+/* Returns the status of a child that does it, with a mapped window. */
 static int child(void (*does)(void))
 {
 	int status = -1;
@@ -155,7 +155,7 @@ static int blocked(int signal)
 	return sigismember(&set, signal);
 }
 
-/* The older ways to block signals, of which newer programs are warned. */
+/* The older functions to block signals, which are deprecated. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 static void a_blocked_fault_kills_nobody(void)
@@ -169,7 +169,7 @@ static void a_blocked_fault_kills_nobody(void)
 	CHECK(mappings(path) == 1);
 }
 
-/* A program that blocks that very signal has it blocked, and no mapping. */
+/* Blocks that very signal: the program has it blocked, and no mapping. */
 static void a_fault_that_is_blocked_alone(void)
 {
 	CHECK(!sighold(SIGBUS) && blocked(SIGBUS) && !mappings(path));
@@ -216,7 +216,7 @@ static void address_space_that_is_limited_is_left_alone(void)
 
 	CHECK(!setrlimit(RLIMIT_AS, &limit));
 	fd = read_of(path);
-	/* The one that was there before. */
+	/* The remaining mapping is the former one. */
 	CHECK(mappings(path) == 1);
 	close(fd);
 }
@@ -235,7 +235,7 @@ static void memory_is_locked_without_files(void)
 static void children_have_no_mapping(void)
 {
 	int fd = mapped(), status;
-	/* Unseen by the library. */
+	/* The library does not see this. */
 	pid_t pid = RAW(clone, SIGCHLD, 0, 0, 0, 0);
 
 	if (!pid)

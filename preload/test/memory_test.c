@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * memory_test.c KIB FILES - windows take no more memory than KIB say, however many files are open,
- * and give it back when they are closed; files that are read no more make room for others.
+ * memory_test.c KIB FILES - checks that windows take no more memory than KIB, however many files
+ * are open, and give it back when they are closed; files that are read no more make room for
+ * others.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -13,13 +14,15 @@
 
 #define LEN   70000
 #define BLOCK 512
-/* KiB of the process itself: a page for each window, the structures, stacks, four unused windows. */
+/*
+ * KiB of the process itself: a page for each window, the structures, stacks, four unused windows.
+ */
 #define MORE_KIB   4096
 #define FIRST_READ 3
 
 static char path[200], block[BLOCK];
 
-/* Private memory that is there, page by page. */
+/* Returns the private memory that is there, counted page by page. */
 static long anonymous_kib(void)
 {
 	FILE *file = fopen("/proc/self/smaps_rollup", "r");
@@ -40,7 +43,7 @@ static bool leased(int fd)
 	return RAW(fcntl, fd, F_GETLEASE) == F_RDLCK;
 }
 
-/* Reads it again and again by blocks. */
+/* Reads a file again and again by blocks. */
 static void read_all(int fd, int times)
 {
 	for (int i = 0; i < times; i++) {
@@ -76,7 +79,7 @@ int main(int argc, char **argv)
 	printf("%d leases, %ld KiB with all files open\n", leases, anonymous_kib() - begin);
 	CHECK(anonymous_kib() - begin <= limit + MORE_KIB);
 	CHECK(leases > 0 && leases <= limit / 64);
-	/* More have been open than there is room for, and the last one has a window. */
+	/* More files have been open than there is room for, and the last one has a window. */
 	CHECK(leased(fds[count - 1]));
 	CHECK(!leased(fds[0]));
 	read_all(fds[0], 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * next_test.c MAP - next_find, in a program of its own, finds what the dynamic linker finds, for
- * each function in the version script MAP and in relax_calls.def; in whichever way loaded.c has
+ * next_test.c MAP - checks that next_find, in a program of its own, finds what the dynamic linker
+ * finds, for each function in the version script MAP and in relax_calls.def, however loaded.c has
  * found the linker's list.
  */
 #include <ctype.h>
@@ -29,7 +29,7 @@ static void same(const char *name)
 
 	names++;
 	if (!want) {
-		/* A function that this libc has not got. */
+		/* Ask for a function that this libc has not. */
 		errno = 0;
 		CHECK(((long (*)(void))got)() == -1 && errno == ENOSYS);
 	} else if (got != want) {
@@ -75,7 +75,7 @@ static void same_everywhere(const char *map)
 	CHECK(next_variable("environ") == dlsym(RTLD_DEFAULT, "environ"));
 }
 
-/* The kernel does not give its description of the process to those who ask. */
+/* Keeps the kernel from giving its description of the process. */
 static void deny_vector(void)
 {
 	struct sock_filter filter[] = {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# pages_test.sh LIBRARY - what each exec pays for the library: two mappings, neither of them
+# pages_test.sh LIBRARY - checks what each exec pays for the library: two mappings, neither of them
 # written to by the dynamic linker, and the first pages of one.
 set -u
 command -v readelf >/dev/null || {
@@ -19,7 +19,7 @@ sections() {
 	readelf -SW "$library" | sed 's/^ *\[ *[0-9]*\]//'
 }
 
-# address SECTION: where it begins and how long it is, in decimal
+# address SECTION: prints its address and length, in decimal
 address() {
 	sections | while read -r name _ from _ size _; do
 		[ "$name" = "$1" ] && echo $((0x$from)) $((0x$size))
@@ -32,7 +32,7 @@ readelf -dW "$library" | grep NEEDED && fail "other libraries to look for"
 [ "$(readelf -lW "$library" | grep -c ' LOAD ')" = 2 ] || fail "more than two segments"
 readelf -lW "$library" | grep -q 'DYNAMIC .* R  *0x' || fail "a dynamic section that is written to"
 sections | grep NOBITS && fail "zeros that are written, or mapped, when the library is loaded"
-# What is read or called when a program starts and ends.
+# Count what is read or called when a program starts and ends.
 set -- $(address .text.start)
 [ $(($1 + $2)) -le 8192 ] || fail "library_begin is not in the first two pages"
 readelf -dW "$library" | grep -E '_ARRAY|\(FINI\)' && fail "constructors or destructors elsewhere"

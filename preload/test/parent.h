@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* parent.h - what a child sees of the process that is tested, by calls that nobody specialises. */
+/* parent.h - tells a child about the process that is tested, by calls that nobody specialises. */
 #ifndef COSY_PRELOAD_TEST_PARENT_H
 #define COSY_PRELOAD_TEST_PARENT_H
 
@@ -10,7 +10,7 @@
 #include "check.h"
 #include "raw.h"
 
-/* The state of the parent's main thread, as proc(5) writes it: S asleep, T stopped. */
+/* Returns the state of the parent's main thread, as proc(5) writes it: S asleep, T stopped. */
 static inline char parent_state(void)
 {
 	char name[64], text[500] = "", *at;

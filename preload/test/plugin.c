@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * plugin.c - for plugin_test.c: its constructor and its destructor wait for a thread, and for a
- * child, that call what nobody has called before.  The dynamic linker holds its lock meanwhile.
+ * plugin.c - waits, in the constructor and in the destructor, for a thread and for a child that
+ * make calls for the first time.  The dynamic linker holds its lock meanwhile.  See plugin_test.c.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -86,7 +86,7 @@ static void run(void *(*calls)(void *))
 	CHECK(!pthread_join(thread, NULL));
 }
 
-/* In the child the lock belongs to a thread that is not there. */
+/* A thread that is not in the child has the lock there. */
 static void run_in_child(void)
 {
 	pid_t child = _Fork();

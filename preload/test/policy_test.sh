@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# policy_test.sh COSY STACK_TEST - cosy-run.conf(5): which rule counts, what it does, and what is
-# said about a file that is wrong.
+# policy_test.sh COSY STACK_TEST - tests cosy-run.conf(5): which rule counts, what it does, and what
+# is said about a wrong file.
 set -u
 cosy=$1 stack_test=$2
 work=$(mktemp -d) || exit 1
@@ -19,14 +19,14 @@ fail() {
 	failed=1
 }
 
-# run OPTION... FILE: reads FILE by bytes and says what became of it
+# run OPTION... FILE: reads FILE by bytes and tells what became of it
 run() {
 	local file=${!#}
 	"$cosy" run "${@:1:$#-1}" --explain "$file" dd if="$file" of=/dev/null bs=1 status=none 2>"$work/err" ||
 		fail "dd did not run"
 }
 
-# becomes WHAT FILE RULES: WHAT is in the explanation
+# becomes WHAT FILE RULES: fails unless WHAT is in the explanation
 becomes() {
 	printf '%s\n' "$3" >"$conf"
 	run --policy "$conf" "$work/$2"
@@ -73,7 +73,7 @@ esac
 becomes "$off" file "filesystem $name : off"
 becomes "$on" file "filesystem squashfs : off"
 
-# Limits: 4 KiB at a time, and no memory for a second window.
+# Test limits: 4 KiB at a time, and no memory for a second window.
 printf ': window=4K\n' >"$conf"
 "$cosy" run --stats --policy "$conf" dd if="$work/file" of=/dev/null bs=100 status=none 2>"$work/err"
 grep -q ' 1[0-9] fetches of' "$work/err" || fail "window=4K"
@@ -93,7 +93,7 @@ grep -q 'memory=64X: at character 3: a size' "$work/err" || fail "--memory=64X"
 "$cosy" run --memory=1K true 2>"$work/err" && fail "--memory=1K"
 grep -q 'between 4K' "$work/err" || fail "--memory=1K"
 
-# Files that are read without being named; the user's rules come first.
+# Read files without naming them; the user's rules come first.
 printf ': off\n' >"$work/home/.config/cosy/run.conf"
 run "$work/file"
 grep -q "$off.*; rule $HOME/.config/cosy/run.conf:1" "$work/err" || fail "the user's own rules"
@@ -115,7 +115,7 @@ for file in "$work/file" "$long/file"; do
 done
 grep -q "$off" "$work/err" || fail "a long path is not matched"
 
-# What is relaxed, by file.  relaxes NUMBER FILE RULES OPTION...: so many opens, of FILE
+# relaxes NUMBER FILE RULES OPTION...: fails unless so many opens of FILE are relaxed
 relaxes() {
 	printf '%s\n' "$3" >"$conf"
 	"$cosy" run --stats --policy "$conf" "${@:4}" -- perl -e \
@@ -159,7 +159,7 @@ case $? in
 *) echo "no overlays: $(cat "$work/err" "$work/overlays/err" 2>/dev/null)" ;;
 esac
 
-# preloads NUMBER RULES COMMAND OPTION...: in so many mappings of a child is the library
+# preloads NUMBER RULES COMMAND OPTION...: fails unless a child has so many mappings of it
 preloads() {
 	printf '%s\n' "$2" >"$conf"
 	got=$("$cosy" run --policy "$conf" "${@:4}" sh -c "$3")
@@ -177,17 +177,17 @@ preloads -gt 'program g : alone' "$count /proc/self/maps; true"
 preloads -eq 'program **/bin/grep : alone' "$(command -v grep) -c libcosy-re /proc/self/maps; true"
 preloads -gt "program grep : preloaded
 : alone" "$count /proc/self/maps; true"
-# What is left alone starts others alone; other libraries stay.
+# A program that is left alone starts others alone; other libraries stay.
 preloads -eq '' "env $count /proc/self/maps; true" --alone=env
 printf '\n' >"$conf"
 got=$(LD_PRELOAD=libm.so.6 "$cosy" run --policy "$conf" --alone sh -c 'env; true' | grep '^LD_PRELOAD')
 [ "$got" = LD_PRELOAD=libm.so.6 ] || fail "--alone with another library preloaded: $got"
-# Where libc stands before the library its functions are found there.
+# libc may stand before the library: its functions are found there, too.
 LD_PRELOAD=libc.so.6 "$cosy" run --policy "$conf" --alone sh -c 'env' >"$work/out" || fail "libc preloaded"
 "$cosy" run --alone=a,,b true 2>"$work/err" && fail "an empty pattern is taken"
 grep -q 'alone:1:3: .*missing' "$work/err" || fail "an empty pattern"
 
-# wrong PLACE REASON LINE...: what is said about a file of these lines
+# wrong PLACE REASON LINE...: fails unless a file of these lines is refused so
 wrong() {
 	printf '%s\n' "${@:3}" >"$conf"
 	if "$cosy" run --policy "$conf" true 2>"$work/err"; then

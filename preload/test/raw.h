@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* raw.h - the kernel's own calls, past any library, and reproducible chance. */
+/* raw.h - makes the kernel's own calls, past any library, and reproducible chance. */
 #ifndef COSY_PRELOAD_TEST_RAW_H
 #define COSY_PRELOAD_TEST_RAW_H
 
@@ -9,7 +9,7 @@
 
 #define RAW(name, ...) syscall(SYS_##name, __VA_ARGS__)
 
-/* Each thread has one, for all files of a program. */
+/* Each thread has one state, for all files of a program. */
 __attribute__((weak)) _Thread_local uint64_t chance_state = 88172645463325252ULL;
 
 static inline unsigned int chance(unsigned int below)

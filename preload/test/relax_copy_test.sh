@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# relax_copy_test.sh COSY FUZZER - --relax=copy where blocks can be shared: in $TMPDIR if
-# its file system can, otherwise on a btrfs in a loop device, which takes root.
+# relax_copy_test.sh COSY FUZZER - tests --relax=copy where blocks can be shared: in $TMPDIR if its
+# file system can, otherwise on a btrfs in a loop device, which takes root.
 set -u
 cosy=$1 fuzzer=$2
 work=$(mktemp -d) || exit 1
@@ -26,7 +26,7 @@ if ! cp --reflink=always "$work/source" "$work/probe" 2>/dev/null; then
 fi
 failed=0
 
-# copies AT_LEAST BS OPTION...: dd by blocks of BS makes a copy, and shares so many bytes
+# copies AT_LEAST BS OPTION...: fails unless dd by blocks of BS makes a copy, and shares so many bytes
 copies() {
 	rm -f "$work/copy"
 	"$cosy" run --stats --relax=copy -- dd if="$work/source" of="$work/copy" bs="$2" status=none 2>"$work/err"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * relax_fuzz.c [OPERATIONS [SEED [KINDS]]] - the same random calls on two sets of files: by the
- * C library's names, which `cosy run --relax` changes, and past them to the kernel.
- * Whatever this process can observe must be the same at every step, and so must what
- * another process finds when it opens a file; but for KINDS with "trunc" there may be
- * more after it, since that is what is given up.
+ * relax_fuzz.c [OPERATIONS [SEED [KINDS]]] - makes the same random calls on two sets of files: by
+ * the C library's names, which `cosy run --relax` changes, and past them to the kernel.  Whatever
+ * this process can observe must be the same at every step, and so must what another process finds
+ * when it opens a file; but for KINDS with "trunc" there may be more after it, since that is what
+ * is given up.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include "raw.h"
 #include "syscall.h"
 
-/* syscall(2) settles; an instruction does not. */
+/* Makes a call by an instruction, since syscall(2) settles. */
 #define KERNEL(name, a, b, c)                                                                      \
 	cosy_syscall3(SYS_##name, (unsigned long)(a), (unsigned long)(b), (unsigned long)(c))
 #define KERNEL6(name, a, b, c, d)                                                                  \
@@ -53,7 +53,7 @@ static void same(long got, long want, const char *what)
 	exit(1);
 }
 
-/* A call's result by libc's convention, against the kernel's. */
+/* Compares a call's result, by libc's convention, with the kernel's. */
 static void same_result(long got, long want)
 {
 	same(got < 0 ? -errno : got, want, "the result");
@@ -286,7 +286,7 @@ static void do_copy(struct pair *pair)
 	}
 }
 
-/* Each set's file that copy loops read; it changes, but seldom. */
+/* The file of each set that copy loops read; it changes, but seldom. */
 static char sources[2][80];
 
 static void source_write(off_t at, size_t len)
@@ -369,7 +369,7 @@ static void do_fork(struct pair *pair)
 		for (int name = 0; name < NAMES; name++)
 			if (compare(name))
 				_exit(1);
-		/* The position is shared, and the file is of this size. */
+		/* The position is shared, and the file has this size. */
 		if (KERNEL(lseek, pair->mine, 0, SEEK_CUR) !=
 		    KERNEL(lseek, pair->theirs, 0, SEEK_CUR))
 			_exit(2);
@@ -390,7 +390,7 @@ static void do_system(struct pair *pair)
 	same(system(command), 0, "what another program finds");
 }
 
-/* The other process was there before and learns nothing from this one but the time. */
+/* Asks the other process, which was there before and learns nothing from this one but the time. */
 static volatile char *asked;
 
 static void observer_start(void)
@@ -420,7 +420,7 @@ static void do_observe(struct pair *pair)
 	same(asked[1], 0, "what another process finds");
 }
 
-/* A file of the first set is never longer than this. */
+/* Keeps files of the first set no longer than this. */
 static void do_tidy(struct pair *pair)
 {
 	struct stat st;

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# relax_programs_test.sh COSY - programs that write files leave the same ones, give the same output and
-# the same status, with and without `cosy run --relax=trunc,coalesce,copy`.  Programs
-# that are not installed are left out.
+# relax_programs_test.sh COSY - checks that programs that write files leave the same ones, give the
+# same output and the same status, with and without `cosy run --relax=trunc,coalesce,copy`.
+# Programs that are not installed are left out.
 set -u
 cosy=$1
 work=$(mktemp -d) || exit 1
@@ -15,7 +15,7 @@ for set in want got; do
 	for file in old1 old2 old3; do cp "$work/$set/text" "$work/$set/$file"; done
 done
 
-# check COMMAND...: in two directories, without and with; then everything in them is compared
+# check COMMAND...: runs it in two directories, without and with; then compares everything in them
 check() {
 	command -v "$1" >/dev/null || return 0
 	(cd "$work/want" && "$@" >"$work/want.out" 2>"$work/want.err" </dev/null)
@@ -108,7 +108,7 @@ if command -v sqlite3 >/dev/null; then
 fi
 check sh -c 'command -v cc >/dev/null || exit 0; printf "int main(void) { return 3; }" >old1.c; cc -o prog old1.c; ./prog; echo $?; rm prog'
 
-# And it was not for nothing.
+# Check that something was relaxed.
 "$cosy" run --relax=trunc,coalesce --stats -- dd if="$work/want/text" of="$work/want/old1" bs=1 count=5000 status=none 2>"$work/stats"
 grep -q 'relaxed: trunc 1, coalesce 49[0-9]* writes into 1,' "$work/stats" || {
 	echo "FAIL: dd bs=1 was not relaxed"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * relax_test.c - runs under `cosy run --relax=trunc,coalesce`: what chance would hardly
+ * relax_test.c - runs under `cosy run --relax=trunc,coalesce` and does what chance would hardly
  * try.  However a process ends, whoever looks, nothing of it shows.
  */
 #include <errno.h>
@@ -26,7 +26,7 @@ enum { OLD = 10000, WRITES = 100 };
 
 static char path[200];
 
-/* The size that the kernel knows, asked past the library. */
+/* Returns the size that the kernel knows, asked past the library. */
 static long kernel_size(void)
 {
 	struct stat st;
@@ -45,7 +45,7 @@ static void make_old_file(void)
 	cosy_syscall3(SYS_close, fd, 0, 0);
 }
 
-/* Open, with something that is not settled: an old end, and coalesced bytes. */
+/* Returns a descriptor with something that is not settled: an old end, and coalesced bytes. */
 static int relaxed(void)
 {
 	int fd;
@@ -75,7 +75,7 @@ static void nothing_written_is_an_empty_file(void)
 	CHECK(kernel_size() == 0);
 }
 
-/* The ways to end that a program has a say in. */
+/* Ends in each way that a program chooses. */
 static void end_by_exit(void)
 {
 	exit(0);
@@ -129,7 +129,7 @@ static void every_end_settles(void)
 	}
 }
 
-/* Files that are truncated at once after all: too large, too many, no write. */
+/* Opens files that are truncated at once after all: too large, too many, no write. */
 static void what_is_not_relaxed_is_truncated(void)
 {
 	enum { MANY = 60 };
@@ -157,7 +157,7 @@ static void what_is_not_relaxed_is_truncated(void)
 	}
 }
 
-/* By a signal from outside, at a time when it makes no calls. */
+/* Sends a signal from outside, at a time when the process makes no calls. */
 static void every_deadly_signal_settles(void)
 {
 	const int signals[] = {SIGHUP,	SIGINT, SIGTERM, SIGUSR1, SIGALRM,  SIGSEGV,
@@ -175,7 +175,7 @@ static void every_deadly_signal_settles(void)
 		if (!pid) {
 			setrlimit(RLIMIT_CORE, &none);
 			relaxed();
-			/* And the program has no idea of it. */
+			/* The program must not see the handler. */
 			if (sigaction(signals[i], NULL, &action) || action.sa_handler != SIG_DFL ||
 			    signal(signals[i], SIG_DFL) != SIG_DFL)
 				_exit(1);
@@ -194,7 +194,7 @@ static void every_deadly_signal_settles(void)
 	}
 }
 
-/* A fault happens where it happens. */
+/* Faults: the fault must be where it happens. */
 static void a_fault_settles(void)
 {
 	volatile int *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -213,7 +213,7 @@ static void a_fault_settles(void)
 	CHECK(kernel_size() == WRITES);
 }
 
-/* Which is what the options give up. */
+/* Sends SIGKILL, which is what the options give up. */
 static void sigkill_does_not_settle(void)
 {
 	pid_t pid = fork();
@@ -278,7 +278,7 @@ static void errors_come_late_but_come(void)
 	CHECK(!setrlimit(RLIMIT_FSIZE, &small));
 	CHECK(write(fd, "x", 1) == 1);
 	CHECK(fsync(fd) == -1 && errno == EFBIG);
-	/* Told once. */
+	/* The error is reported once. */
 	CHECK(!close(fd));
 	CHECK(!setrlimit(RLIMIT_FSIZE, &old));
 	signal(SIGXFSZ, SIG_DFL);
@@ -320,8 +320,8 @@ static void bad_addresses_are_refused(void)
 }
 
 /*
- * Whole lines by the program and by a signal handler that comes at any point of it.
- * In the end each is there once, whole, and each one's are in order.
+ * Writes whole lines in the program and in a signal handler that comes at any point of it.  In the
+ * end each is there once, whole, and in its writer's order.
  */
 static int lines_fd;
 static volatile int handler_lines;
@@ -343,7 +343,7 @@ static void on_timer(int signal)
 {
 	(void)signal;
 	write_line('h', handler_lines++);
-	/* Now and then something that settles. */
+	/* Now and then make a call that settles. */
 	if (handler_lines % 8 == 0)
 		CHECK(lseek(lines_fd, 0, SEEK_CUR) > 0);
 }
@@ -382,7 +382,7 @@ static void *write_some(void *fd)
 	return NULL;
 }
 
-/* Closed where nobody looks, the number is something else's when it is used again. */
+/* Closes unseen: the number is something else's when it is used again. */
 static void a_number_may_come_to_stand_for_something_else(void)
 {
 	int fd = relaxed(), ends[2];
@@ -397,7 +397,7 @@ static void a_number_may_come_to_stand_for_something_else(void)
 	CHECK(!close(fd) && !close(ends[0]) && !close(ends[1]));
 }
 
-/* Or a file with a window, whose lease is nobody else's to return. */
+/* Or it names a file with a window, whose lease is nobody else's to return. */
 static void a_number_may_come_to_be_a_windows(void)
 {
 	int fd = relaxed(), other, in;
@@ -411,7 +411,7 @@ static void a_number_may_come_to_be_a_windows(void)
 	for (int i = 0; i < WRITES; i++)
 		CHECK(read(in, &byte, 1) == 1);
 	CHECK(cosy_syscall3(SYS_fcntl, in, F_GETLEASE, 0) == F_RDLCK);
-	/* The file coalesced next takes the place of the old one. */
+	/* Coalesce another file, in place of the old one. */
 	other = relaxed();
 	CHECK(cosy_syscall3(SYS_fcntl, in, F_GETLEASE, 0) == F_RDLCK);
 	CHECK(!close(other) && !close(in) && !unlink(source));
@@ -451,7 +451,7 @@ int main(void)
 	handlers_may_write_too();
 	a_number_may_come_to_stand_for_something_else();
 	a_number_may_come_to_be_a_windows();
-	/* From here on there has been a second thread. */
+	/* The process has had a second thread from now on. */
 	threads_lose_nothing();
 	unlink(path);
 	return 0;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run_test.sh COSY - `cosy run` itself: statuses, words, options, what it leaves alone.
+# run_test.sh COSY - tests `cosy run` itself: statuses, words, options, what it leaves alone.
 set -u
 cosy=$1
 work=$(mktemp -d) || exit 1
@@ -8,14 +8,14 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 head -c 5000 /dev/zero >"$work/file"
 
-# is WHAT GOT WANT
+# is WHAT GOT WANT: fails unless GOT is WANT
 is() {
 	[ "$2" = "$3" ] && return
 	echo "FAIL: $1: $2, not $3"
 	failed=1
 }
 
-# says WHAT PATTERN: standard error of the last command
+# says WHAT PATTERN: fails unless the last command's standard error has the pattern
 says() {
 	grep -q "$2" "$work/err" && return
 	echo "FAIL: $1 does not say: $2"
@@ -50,7 +50,7 @@ is "death by a signal" "$(status sh -c 'kill -KILL $$')" 137
 is "a process identity" "$(sh -c 'echo $$; exec "$0" run sh -c "echo \$\$"' "$cosy" | uniq | wc -l)" 1
 is "an other preload" "$(LD_PRELOAD=libc.so.6 "$cosy" run sh -c 'echo "${LD_PRELOAD%%:*}"')" libc.so.6
 
-# What is left alone, in clear words; and it still runs.
+# It says in clear words what it leaves alone, and runs that.
 cp /bin/true "$work/setuid" && chmod u+s "$work/setuid"
 is "a set-user-ID program" "$(status "$work/setuid")" 0
 says "a set-user-ID program" "set-user-ID"
@@ -61,7 +61,7 @@ if printf 'int main(void){return 6;}' | ${CC:-cc} -static -x c - -o "$work/stati
 	says "a static program" "linked statically"
 fi
 
-# Sanitizers of gcc's are libraries that want to see the calls: nothing is specialised, and they do.
+# gcc's sanitizers are libraries that want to see the calls: nothing is specialised, and they do.
 printf '%s\n' '#include <fcntl.h>' '#include <stdlib.h>' '#include <unistd.h>' \
 	'int main(int count, char **args) { char *four = malloc(4); int fd = open(args[1], O_RDONLY);' \
 	'for (int i = 0; i < 99; i++) if (read(fd, four, 1) != 1) return 8;' \
@@ -78,7 +78,7 @@ else
 	echo "not run: a sanitized program: ${CC:-cc} -fsanitize=address makes none"
 fi
 
-# However a program is started, libc's functions are found.
+# libc's functions are found however a program is started.
 linker=$(readelf -lW /bin/cat | sed -n 's/.*interpreter: \(.*\)]/\1/p')
 [ -z "$linker" ] || is "a program started by its linker" "$(status "$linker" "$(command -v head)" -c 3 "$work/file")" 0
 if [ "$(id -u)" = 0 ]; then
@@ -106,7 +106,7 @@ exec 9>&-
 is "--explain of no file" "$(status --explain "$work/none" true)" 2
 is "--stats" "$(status --stats dd if="$work/file" of=/dev/null bs=1 status=none)" 0
 says "--stats" "1 specialised; reads: 49"
-# No writer is to wait for a thread that waits for a processor.
+# No writer may wait for a thread that waits for a processor.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	mkdir -p "$work/bin" "$work/lib" && cp "$cosy" "$work/bin/cosy" && cp "$library" "$work/lib/"
 	chmod 755 "$work" "$work/bin" "$work/lib"

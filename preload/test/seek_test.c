@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * seek_test.c - positions that are kept in user space: whoever needs the kernel's gets it,
- * and every answer of lseek is the kernel's.
+ * seek_test.c - tests positions that are kept in user space: a call that needs the kernel's gets
+ * it, and every answer of lseek is the kernel's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,13 +20,13 @@
 static char path[200];
 static char bytes[LONG];
 
-/* The byte at `offset`. */
+/* Returns the byte at `offset`. */
 static char content(long offset)
 {
 	return offset * 7 + (offset >> 8);
 }
 
-/* A descriptor whose position, 500, is kept if any can be. */
+/* Returns a descriptor whose position, 500, is kept if any can be. */
 static int kept_at(const char *file)
 {
 	int fd = open(file, O_RDONLY);
@@ -60,7 +60,7 @@ static void seek_and_read_are_one(void)
 	close(fd);
 }
 
-/* Nothing but a lease would keep it from changing. */
+/* Asks for the end each time, since nothing but a lease keeps it from changing. */
 static void the_end_is_asked_for(void)
 {
 	int fd = kept(), writer = open(path, O_WRONLY | O_APPEND);
@@ -89,7 +89,7 @@ static void data_and_holes_are_asked_for(void)
 	close(fd);
 }
 
-/* How far beyond the end one may go is for the file system to say. */
+/* The file system says how far beyond the end a position may be. */
 static void impossible_seeks_fail_as_ever(void)
 {
 	int fd = kept(), plain = open(path, O_RDONLY);
@@ -156,7 +156,7 @@ static void a_window_comes_later(void)
 	close(fd);
 }
 
-/* Seeks of other files are more than a number, or none. */
+/* Seeks of other files do more than set a number, or nothing. */
 static void other_files_are_left_alone(void)
 {
 	int fd = kept_at("/proc/self/maps"), pair[2];
@@ -188,7 +188,7 @@ static void *read_records(void *unused)
 	return unused;
 }
 
-/* Each of two readers' reads takes its own part, as with the kernel's position. */
+/* Each reader's reads take their own part, as with the kernel's position. */
 static void threads_share_the_position(void)
 {
 	char other[220];
@@ -202,7 +202,7 @@ static void threads_share_the_position(void)
 
 		CHECK(write(fd, record, sizeof(record)) == sizeof(record));
 	}
-	/* Somebody has it open for writing, so there is no window. */
+	/* The file is open for writing, so there is no window. */
 	shared = kept_at(other);
 	lseek(shared, 0, SEEK_SET);
 	CHECK(!pthread_create(&thread, NULL, read_records, NULL));

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# spin_test.sh MODEL - spin finds no error in a model, and finds one when what the algorithm
-# rests on is taken out: the model says how, in lines "without WHAT: SED-SCRIPT".
+# spin_test.sh MODEL - checks that spin finds no error in a model, and finds one when what the
+# algorithm relies on is taken out: the model says how, in lines "without WHAT: SED-SCRIPT".
 set -u
 model=$1
 command -v spin >/dev/null || {
@@ -12,7 +12,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-# fine MODEL: has it no error?
+# fine MODEL: true if spin finds no error in it
 fine() {
 	spin -a "$1" >/dev/null && ${CC:-cc} -O2 -DSAFETY -w -o pan pan.c || exit 1
 	./pan -m100000 >said
@@ -28,7 +28,7 @@ sed -n 's/^ \* without //p' "$model" >mutants
 [ -s mutants ] || exit 1
 while IFS= read -r mutant; do
 	what=${mutant%%: *}
-	# What is said about it is not part of it.
+	# Leave the lines that tell how out of the model.
 	sed "/^ \* without /d" "$model" >plain.pml
 	sed "s/^#define WRITES.*/#define WRITES 1/; ${mutant#*: }" plain.pml >less.pml
 	sed "s/^#define WRITES.*/#define WRITES 1/" plain.pml | cmp -s - less.pml && {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * stack_test.c alone|threads [FILE] - calls on descriptors need less than 2 KB of stack, the first as well as
- * the later ones, since coroutines and signal handlers may have small ones.  Each is made on a
- * stack that was painted, in a process with one thread or with two.
+ * stack_test.c alone|threads [FILE] - checks that calls on descriptors need less than 2 KB of
+ * stack, the first as well as the later ones, since coroutines and signal handlers may have small
+ * stacks.  It makes each on a stack that was painted, in a process with one thread or with two.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
 	check("open", call_open, 1);
 	for (count = 1; count <= MANY; count++)
 		check("read", call_read, count % 5 ? 1 : 32);
-	/* Its windows are taken away, and earned again. */
+	/* Take its windows away; reads earn them again. */
 	check("open for writing", call_writer, 0);
 	for (; count <= 2 * MANY; count++)
 		check("read", call_read, count % 5 ? 1 : 32);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * stale_test.c [OPENS [USER]] - one process writes version after version of a file, each by
- * a new descriptor, some after truncating it; another reads without end.  A read that
- * begins when a version has been written never sees an older one, nor an older end.  With
- * USER the reader is that user, who does not own the file, and leases are the daemon's.
+ * stale_test.c [OPENS [USER]] - writes, in one process, version after version of a file, each by a
+ * new descriptor, some after truncating it; another process reads without end.  A read that begins
+ * when a version has been written must never see an older one, nor an older end.  With USER the
+ * reader is that user, who does not own the file, and leases are the daemon's.
  *
  * Zeros are of no version: the first is 1.  On tmpfs the kernel's own read gives them past the
  * end of a file that is made shorter while it looks for the page (docs/inside/preload.md).  So
@@ -28,7 +28,7 @@ struct versions {
 	volatile uint64_t begun, written;
 };
 
-/* Over what is there, from nothing, or from half. */
+/* Opens to write over what is there, from nothing, or from half. */
 static int open_somehow(const char *path, uint64_t version)
 {
 	if (version % 7 == 1)
@@ -56,7 +56,7 @@ static void write_versions(const char *path, struct versions *versions, uint64_t
 			_exit(1);
 		RAW(close, fd);
 		versions->written = version;
-		/* Long enough for the reader to earn a window again. */
+		/* Wait long enough for the reader to earn a window again. */
 		for (volatile int i = 0; i < pause; i++)
 			;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * stop_test.c late|fork|wait - what one thread may do while another one has stopped in the middle.
+ * stop_test.c late|fork|wait - tests what one thread may do while another has stopped in a call.
  *
  * A traced process has two threads.  Its first, the worker, is stopped in a call; the second, the
  * helper, is then told to do something, and the worker goes on.
@@ -94,7 +94,7 @@ static void make_child(void)
 	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
-/* The helper: an order is a byte, its answer too. */
+/* Runs the helper: an order is a byte, its answer too. */
 static void *help(void *unused)
 {
 	int32_t thread = RAW(gettid, 0);
@@ -156,7 +156,7 @@ static void traced(void)
 	}
 }
 
-/* Lets the worker go on; what it stopped for. */
+/* Lets the worker go on.  Returns what it stopped for. */
 static enum { MARK, STEP, CALL } go_on(pid_t worker, int request)
 {
 	siginfo_t info;
@@ -198,7 +198,7 @@ static void helper_acts(void)
 	hear_helper();
 }
 
-/* Before each instruction of a call, in a call of its own. */
+/* Stops before each instruction of a call, in a call of its own. */
 static int each_alone(pid_t worker)
 {
 	for (int count = 0;; count++) {
@@ -222,7 +222,7 @@ static bool blocks_signals(pid_t worker)
 	return mask >> (SIGTERM - 1) & 1;
 }
 
-/* Before each instruction of one call, from where it holds something. */
+/* Stops before each instruction of one call, once it holds something. */
 static int all_of_one(pid_t worker)
 {
 	int count = 0;
@@ -237,7 +237,7 @@ static int all_of_one(pid_t worker)
 	return count;
 }
 
-/* Clock ticks that a thread has run for. */
+/* Returns the clock ticks that a thread has run for. */
 static long ticks(pid_t worker, pid_t thread)
 {
 	char path[64], text[500], *at;
@@ -254,7 +254,7 @@ static long ticks(pid_t worker, pid_t thread)
 	return user + system;
 }
 
-/* Is it asleep until somebody wakes it? */
+/* True if it sleeps until another thread wakes it. */
 static bool sleeps(pid_t worker, pid_t thread)
 {
 	char path[64];
@@ -299,7 +299,7 @@ static int while_held(pid_t worker, pid_t helper)
 	return 1;
 }
 
-/* The helper's number; the worker is about to begin. */
+/* Returns the helper's number; the worker is about to begin. */
 static pid_t attach(pid_t worker)
 {
 	int32_t helper;

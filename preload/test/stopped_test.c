@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * stopped_test.c - a program with a window is stopped for so long that the kernel takes its lease away and
- * lets a writer in.  What it reads when it goes on is what was written.  For root, where nobody else
- * minds that leases are taken sooner.
+ * stopped_test.c - stops a program with a window for so long that the kernel takes its lease away
+ * and lets a writer in.  When it goes on it must read what was written.  For root, on a machine
+ * where nobody else minds that leases are taken sooner.
  */
 #include <fcntl.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * threads_test.c [ROUNDS] - threads and a signal handler read records from one
- * descriptor, while others break its lease and copy and close descriptors.  Each record
- * is read exactly once, as with one lock in the kernel.
+ * threads_test.c [ROUNDS] - reads records from one descriptor in threads and a signal handler,
+ * while others break its lease and copy and close descriptors.  Each record is read exactly once,
+ * as with one lock in the kernel.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * waits_test.c - a writer comes while a program without signal handlers waits in a call, and reads
- * from a window before and after: the call is as if there were no window.  Nothing is cut short, and
- * the writer does not wait for the call.
+ * from a window before and after: the call is as without a window.  Nothing is cut short, and the
+ * writer does not wait for the call.
  */
 #include <aio.h>
 #include <errno.h>
@@ -233,7 +233,7 @@ static void wake(int signal)
 	woken = true;
 }
 
-/* These end by a signal only: the program's own, which comes last. */
+/* Waits in calls that end by a signal only: the program's own, which comes last. */
 static void slept(void)
 {
 	struct timespec far = {FAR, 0};
@@ -254,7 +254,7 @@ static void slept_as_thread(void)
 	signal(SIGUSR1, SIG_DFL);
 }
 
-/* Every signal that there is, 33 too, past any library. */
+/* Blocks every signal that there is, 33 too, past any library. */
 static void blocked(void)
 {
 	uint64_t all = ~0ULL, old;
@@ -264,7 +264,7 @@ static void blocked(void)
 	CHECK(!RAW(rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old)));
 }
 
-/* With a thread more from here on, which libc makes. */
+/* Waits with one thread more from now on, which libc makes. */
 static void input_came(void)
 {
 	struct aiocb input = {.aio_fildes = sockets[0], .aio_buf = big, .aio_nbytes = 8};
@@ -323,7 +323,7 @@ static int writer(void)
 			usleep(100);
 			state = parent_state();
 		} while (state != 'S');
-		/* The lease's end comes first. */
+		/* End the lease first. */
 		write_number(i);
 		shared->waits = false;
 		cases[i].end();
@@ -331,7 +331,7 @@ static int writer(void)
 	return 0;
 }
 
-/* At READS, from a window. */
+/* Returns a descriptor at READS, specialised by reads. */
 static int specialised(void)
 {
 	int fd = open(path, O_RDONLY);

@@ -66,7 +66,7 @@ void daemon_start(const char *program, const char *const *more)
 		_exit(127);
 	}
 	close(pipes[1]);
-	/* Its first lines; what it says later it says to nobody. */
+	/* Read its first lines; nobody reads the later ones. */
 	while (len < sizeof(said) - 1 && read(pipes[0], said + len, 1) == 1)
 		if (said[len++] == '\n' && strstr(said, "ready"))
 			break;

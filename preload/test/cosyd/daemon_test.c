@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * daemon_test.c CASE COSYD - the lease daemon, as its clients see it.  Each case has a
+ * daemon_test.c CASE COSYD - tests the lease daemon, as its clients see it.  Each case has a
  * daemon of its own.
  */
 #include <dirent.h>
@@ -63,7 +63,7 @@ static void write_file(const char *path)
 	CHECK(fd >= 0 && write(fd, "else", 4) == 4 && !close(fd));
 }
 
-/* A client of good will, beside whatever the test does. */
+/* Checks that a client of good will is served, whatever the test does meanwhile. */
 static void check_served(void)
 {
 	struct taken taken = take_new();
@@ -89,7 +89,7 @@ static void test_memory(void)
 	CHECK(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE) == -1);
 }
 
-/* Two clients, three descriptors, one lease. */
+/* Has one lease for two clients with three descriptors. */
 static void test_shared(void)
 {
 	static const char *const at_once[] = {"--hold-off", "0", NULL};
@@ -106,7 +106,7 @@ static void test_shared(void)
 	again.reply = client_take(one.client, two.fd);
 	CHECK(again.reply.slot == one.reply.slot && valid(&again));
 
-	/* The lease lasts as long as anybody's. */
+	/* The lease lasts until the last client drops it. */
 	client_ask(one.client, COSYD_DROP, one.reply.slot, -1);
 	client_ask(one.client, COSYD_SYNC, 0, -1);
 	CHECK(client_answer(one.client, &again.reply, NULL) && valid(&one));
@@ -114,7 +114,10 @@ static void test_shared(void)
 	client_ask(one.client, COSYD_SYNC, 0, -1);
 	CHECK(client_answer(one.client, &again.reply, NULL) && valid(&two));
 
-	/* Broken for both; the next has another value, also for who has kept the slot. */
+	/*
+	 * It is broken for both; the next lease has another value, also for a client that kept the
+	 * slot.
+	 */
 	write_file(one.path);
 	CHECK(!valid(&one) && !valid(&two));
 	again.reply = client_take(one.client, one.fd);
@@ -144,7 +147,7 @@ static void test_exit(void)
 	CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
 	taken.memory = client_memory(client_connect(), NULL);
 	wait_until(invalid, &taken);
-	/* Nobody has to be waited for. */
+	/* The writer has to wait for nobody. */
 	CHECK(open(taken.path, O_WRONLY | O_NONBLOCK) >= 0);
 }
 
@@ -164,7 +167,7 @@ static void test_hold_off(void)
 	check_served();
 }
 
-/* A client that has the lease taken again and again does not keep writers out for long. */
+/* Has the lease taken again and again, which does not keep writers out for long. */
 static void test_nonblocking(void)
 {
 	enum { TRIES = 60 };
@@ -183,7 +186,7 @@ static void test_nonblocking(void)
 		usleep(2000);
 		client_take(taken.client, taken.fd);
 	}
-	/* Each time four times longer, from 1 ms to a quarter of an hour. */
+	/* The file is quiet four times longer each time, from 1 ms to a quarter of an hour. */
 	CHECK(refused > 0 && refused <= 11);
 	check_served();
 }
@@ -222,7 +225,7 @@ static void test_descriptors(void)
 	check_refused(open("/dev/null", O_RDONLY), -EACCES);
 	check_refused(memfd_create("mine", 0), -EACCES);
 	check_refused(client_connect(), -EACCES);
-	/* Somebody has it open to write. */
+	/* Have it open for writing. */
 	writer = open(file_make(), O_RDWR);
 	{
 		char path[64];
@@ -233,7 +236,7 @@ static void test_descriptors(void)
 	check_served();
 }
 
-/* A lease is not on the client's own description: nothing that can be done to that matters. */
+/* Does all that can be done to the client's own description, which the lease is not on. */
 static void test_owner(void)
 {
 	struct taken taken;
@@ -278,20 +281,20 @@ static void test_garbage(void)
 
 	daemon_start(cosyd, NULL);
 	files = front_files();
-	/* Messages of any length but the one. */
+	/* Send messages of any length but the right one. */
 	for (size_t len = 1; len <= sizeof(bytes); len = len * 2 + 1) {
 		client = client_connect();
 		client_send(client, bytes, len, NULL, 0);
 		CHECK(!client_answer(client, &reply, NULL));
 		close(client);
 	}
-	/* Another version. */
+	/* Send another version. */
 	client = client_connect();
 	request.version++;
 	client_send(client, &request, sizeof(request), NULL, 0);
 	CHECK(!client_answer(client, &reply, NULL));
 	close(client);
-	/* Requests that are well formed and mean nothing. */
+	/* Send requests that are well formed and mean nothing. */
 	client = client_connect();
 	request.version--;
 	client_send(client, &request, sizeof(request), NULL, 0);
@@ -303,7 +306,7 @@ static void test_garbage(void)
 	CHECK(client_ask(client, COSYD_DROP, UINT32_MAX, 0));
 	CHECK(client_answer(client, &reply, NULL) && reply.error == -EINVAL);
 	close(client);
-	/* More descriptors than one; the daemon keeps none. */
+	/* Send more descriptors than one; the daemon keeps none. */
 	request.op = COSYD_TAKE;
 	for (size_t count = 2; count <= 4; count++) {
 		client = client_connect();
@@ -315,7 +318,7 @@ static void test_garbage(void)
 	check_served();
 }
 
-/* A TCP socket that lingers in close, with bytes nobody takes. */
+/* Returns a TCP socket that lingers in close, with bytes nobody takes. */
 static int lingering_socket(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
@@ -334,14 +337,14 @@ static int lingering_socket(void)
 	return one; /* `listener` stays open, and takes nothing */
 }
 
-/* While the front is stopped, so that not this process is the last to close them. */
+/* Sends them while the front is stopped, so that this process is not the last to close them. */
 static void send_lingering(int client, size_t count)
 {
 	struct cosyd_request request = {.version = COSYD_VERSION, .op = COSYD_TAKE};
 	int fds[2] = {lingering_socket(), lingering_socket()};
 
 	CHECK(client_send(client, &request, sizeof(request), fds, count));
-	/* No linger for this process's own close of what was not sent. */
+	/* Turn lingering off for a socket that was not sent, which this process closes. */
 	if (count < 2)
 		setsockopt(fds[1], SOL_SOCKET, SO_LINGER, &(struct linger){},
 			   sizeof(struct linger));
@@ -351,7 +354,7 @@ static void send_lingering(int client, size_t count)
 
 static int served_client;
 
-/* A connection that is not refused: those that were closed are gone a little later. */
+/* True if a connection is not refused: those that were closed are gone a little later. */
 static bool served(const void *unused)
 {
 	struct cosyd_reply reply;
@@ -365,7 +368,10 @@ static bool served(const void *unused)
 	return false;
 }
 
-/* Sockets as what is asked for, as one descriptor too many, and in the queues of the refused. */
+/*
+ * Sends sockets as the request's descriptor, as one too many, and in the queues of refused
+ * connections.
+ */
 static void test_lingering(void)
 {
 	static const char *const few[] = {"--user-connections", "4", NULL};
@@ -425,7 +431,7 @@ static void test_limits(void)
 	CHECK(client_take(client, taken.fd).error == -EMFILE);
 	none = client_connect();
 	CHECK(!client_ask(none, COSYD_HELLO, 0, -1) || !client_answer(none, &reply, NULL));
-	/* A lease that is dropped can be taken again, and those taken are not harmed. */
+	/* A lease that is dropped can be taken again, without harm to the others. */
 	client_ask(taken.client, COSYD_DROP, taken.reply.slot, -1);
 	client_ask(taken.client, COSYD_SYNC, 0, -1);
 	CHECK(client_answer(taken.client, &reply, NULL));
@@ -441,7 +447,7 @@ static void test_limits(void)
 	CHECK(!seteuid(0) && !setegid(0));
 }
 
-/* Is each of them in open(2)? */
+/* True if each of them is in open(2). */
 static bool all_open(const void *context)
 {
 	for (const pid_t *writer = context; *writer; writer++) {
@@ -461,7 +467,7 @@ static bool all_open(const void *context)
 	return true;
 }
 
-/* More leases, each broken, than signals can be queued. */
+/* Breaks more leases than signals can be queued. */
 static void test_many(void)
 {
 	enum { MANY = 100 };
@@ -480,7 +486,7 @@ static void test_many(void)
 		close(taken[i].fd);
 	}
 	CHECK(!prlimit(daemon_keeper(), RLIMIT_SIGPENDING, &(struct rlimit){2, 2}, NULL));
-	/* All writers wait while it is stopped. */
+	/* All writers wait while the keeper is stopped. */
 	CHECK(!kill(daemon_keeper(), SIGSTOP));
 	for (int i = 0; i < MANY; i++) {
 		writers[i] = fork();
@@ -497,7 +503,7 @@ static void test_many(void)
 	}
 }
 
-/* However one of its processes ends: no word counts when the first writer has been let in. */
+/* Ends one of the processes, in every way: no word counts when the first writer has been let in. */
 static void test_end(void)
 {
 	static const int signals[] = {SIGKILL, SIGTERM, SIGSEGV, SIGSTOP};

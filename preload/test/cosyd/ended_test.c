@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * ended_test.c PID SIGNAL USER - under `cosy run`, with a daemon whose process PID gets the
+ * ended_test.c PID SIGNAL USER - runs under `cosy run`, with a daemon whose process PID gets the
  * signal while another user's process has a window of this one's file.  Then the file is
  * rewritten, and longer: the reader sees it.
  */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# guest.sh CASE... - the cases of daemon_test.c, in a virtual machine.
+# guest.sh CASE... - runs the cases of daemon_test.c, in a virtual machine.
 ip link set lo up 2>/dev/null || ifconfig lo up
 failed=0
 for case in "$@"; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run_test.sh CASE COSY COSYD [PROGRAM ... | LIBRARY] - `cosy run` with the lease daemon: programs of
-# one user read files of another.
+# run_test.sh CASE COSY COSYD [PROGRAM ... | LIBRARY] - tests `cosy run` with the lease daemon:
+# programs of one user read files of another.
 set -u
 case=$1 cosy=$2 cosyd=$3
 shift 3
@@ -17,17 +17,17 @@ work=$(mktemp -d) || exit 1
 chmod 755 "$work"
 daemon=
 trap '[ -z "$daemon" ] || kill "$daemon"; rm -rf "$work"' EXIT
-# Windows are waited for, however busy the machine is.
+# Wait for windows, however busy the machine is.
 export COSYD_SOCKET="$work/socket" TMPDIR="$work" COSY_READ_EAGER=1
 failed=0
 head -c 200000 /dev/urandom >"$work/file"
 
-# lives PROCESS: has it not ended, reaped or not
+# lives PROCESS: true if it has not ended, reaped or not
 lives() {
 	readlink -q "/proc/$1/exe" >/dev/null
 }
 
-# start OPTION...: a daemon; $keeper is its other process
+# start OPTION...: starts a daemon; $keeper is its other process
 start() {
 	: >"$work/log"
 	"$cosyd" --socket "$COSYD_SOCKET" "$@" 2>"$work/log" &
@@ -48,18 +48,18 @@ stop() {
 	daemon=
 }
 
-# reachable LIBRARY - the command and its library where another user gets, wherever the build lies
+# reachable LIBRARY - copies the command and its library where another user can reach them
 reachable() {
 	mkdir "$work/bin" "$work/lib" && cp "$cosy" "$work/bin/cosy" && cp "$1" "$work/lib/" || exit 1
 	cosy="$work/bin/cosy"
 }
 
-# nobody COMMAND...: as a user who owns nothing, at an ordinary priority
+# nobody COMMAND...: runs it as a user who owns nothing, at an ordinary priority
 nobody() {
 	nice -n "-$(nice)" setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }
 
-# says WHAT PATTERN
+# says WHAT PATTERN: fails unless the output has the pattern
 says() {
 	grep -q "$2" "$work/err" && return
 	echo "FAIL: $1 does not say: $2"
@@ -67,7 +67,7 @@ says() {
 	failed=1
 }
 
-# copies WHAT COMMAND...: the command copies the file
+# copies WHAT COMMAND...: fails unless the command copies the file
 copies() {
 	what=$1
 	shift
@@ -117,7 +117,7 @@ stale)
 	says "the reader" "READ_ONLY"
 	;;
 ended)
-	# KILL, TERM and STOP of the keeper, then of the front.
+	# Send KILL, TERM and STOP to the keeper, then to the front.
 	for process in keeper front; do
 		for signal in 9 15 19; do
 			[ "$process$signal" = front19 ] && continue
@@ -139,12 +139,12 @@ ended)
 	exit $failed
 	;;
 killed)
-	# One daemon after the other, while a program reads what another writes.
+	# Run one daemon after the other, while a program reads what another writes.
 	start --hold-off 0 --verbose
 	"$cosy" run --stats -- "$1" 4000 65534 >"$work/out" 2>"$work/err" &
 	reader=$!
 	for _ in 1 2 3 4 5; do
-		# Each has had a lease.
+		# Wait until each has had a lease.
 		until grep -q references "$work/log" || ! lives "$reader"; do sleep 0.01; done
 		kill -KILL "$keeper"
 		wait "$daemon" 2>/dev/null
@@ -158,7 +158,7 @@ killed)
 	says "the reader" "specialised ([1-9][0-9]* by cosyd)"
 	;;
 programs)
-	# What is tested without a daemon, with its leases wherever there is one.
+	# Run the tests that need no daemon with its leases, wherever there is one.
 	start --hold-off 0 --verbose
 	export COSY_READ_DAEMON=first COSY_READ_EAGER=1
 	"$cosy" run -- "$@" >"$work/out" 2>"$work/err" || {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* descriptors.c - more than one descriptor, and what else is known of one. */
+/* descriptors.c - copies, closes and locks descriptors, and asks what is known of them. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,13 +7,13 @@
 
 #include "fuzz.h"
 
-/* Numbers that no other thread uses: 40 for each, from 100 on. */
+/* Returns a number that no other thread uses: 40 for each, from 100 on. */
 static int own_number(int which)
 {
 	return 100 + 40 * own + which;
 }
 
-/* `mine` goes on by another descriptor, or not. */
+/* Goes on by the copy as `mine`, or not. */
 static void keep_one(int copy)
 {
 	if (chance(2)) {
@@ -43,13 +43,13 @@ void do_dup(void)
 		copy = dup3(mine, to, chance(2) ? O_CLOEXEC : 0);
 		break;
 	case 4:
-		/* More than `cosy run` looks after. */
+		/* Take a number above those that `cosy run` looks after. */
 		copy = fcntl(mine, F_DUPFD, 1024);
 		break;
 	default:
 		copy = dup2(mine, to);
 	}
-	/* There may be no more than 1024. */
+	/* The limit may be 1024. */
 	if (copy < 0)
 		return;
 	same_bytes(BOTH(read(copy, a, len), RAW(read, theirs, b, len)));
@@ -63,7 +63,7 @@ void do_dup_over(void)
 	for (int i = 0; i < 20; i++)
 		if (read(copy, a, 1) < 0)
 			same(-1, 1, "a read");
-	/* These fail, and nothing may have changed. */
+	/* These fail, and must change nothing. */
 	same(dup2(-1, mine), -1, "dup2 of a bad descriptor");
 	same(dup3(mine, mine, 0), -1, "dup3 onto itself");
 	same(dup2(mine, mine), mine, "dup2 onto itself");
@@ -71,7 +71,7 @@ void do_dup_over(void)
 	keep_one(copy);
 }
 
-/* Two descriptors of one description move one position. */
+/* Moves one position by two descriptors of one description. */
 void do_aliases(void)
 {
 	int copy = dup(mine);
@@ -91,7 +91,7 @@ void do_close_range(void)
 	int first = fcntl(mine, F_DUPFD, own_number(10)), last = dup2(mine, first + 3);
 
 	do_read();
-	/* Nothing is closed yet. */
+	/* This closes nothing yet. */
 	same(close_range(first, last, CLOSE_RANGE_CLOEXEC), 0, "close_range to mark");
 	same_bytes(BOTH(read(first, a, 20), RAW(read, theirs, b, 20)));
 	same(close_range(last, first, 0), -1, "close_range with the ends exchanged");
@@ -106,7 +106,7 @@ void do_closefrom(void)
 {
 	int copy;
 
-	/* Would close what other threads have, or `mine` itself. */
+	/* It would close what other threads have, or `mine` itself. */
 	if (threads > 1 || mine >= 900)
 		return;
 	copy = fcntl(mine, F_DUPFD, 900);
@@ -144,7 +144,7 @@ void do_locks(void)
 	BOTH(fcntl(mine, F_OFD_SETLK, &lock), RAW(fcntl, theirs, F_OFD_SETLK, &lock));
 }
 
-/* The kernel counts from its position: ask where the lock has got to. */
+/* Asks where the lock has got to, since the kernel counts from its position. */
 void do_lock_here(void)
 {
 	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_CUR, .l_len = 10};
@@ -162,7 +162,7 @@ void do_lock_here(void)
 	BOTH(lockf(mine, F_TEST, 10), lockf(theirs, F_TEST, 10));
 }
 
-/* stdio reads past any library, more than it is asked for, and may move back. */
+/* Reads by stdio, past any library, more than it is asked for; it may move back. */
 void do_stdio(void)
 {
 	int copy = dup(mine), copy_too = RAW(dup, theirs);
@@ -188,7 +188,7 @@ void do_flags(void)
 	BOTH(fcntl(mine, F_SETFL, flag), RAW(fcntl, theirs, F_SETFL, flag));
 	BOTH(fcntl(mine, F_GETFL), RAW(fcntl, theirs, F_GETFL));
 	do_reads();
-	/* With O_DIRECT most reads are refused, alike. */
+	/* With O_DIRECT most reads are refused, on both sides. */
 	do_read();
 	BOTH(fcntl(mine, F_SETFL, 0), RAW(fcntl, theirs, F_SETFL, 0));
 	do_read();
@@ -229,7 +229,7 @@ void do_reopen(void)
 		open_both(O_RDONLY);
 		return;
 	}
-	/* With a writer there is no lease; what one writes the other reads. */
+	/* A writer keeps leases away; what one side writes the other reads. */
 	open_both(flags[chance(3)]);
 	do_reads();
 	same(write(mine, text, 100), 100, "a write");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz.h - one file read twice: by the C library's names, which `cosy run` puts windows
- * behind, and past them to the kernel.  Each operation does the same to both
- * descriptors and compares results, errno, bytes and positions.
+ * fuzz.h - reads one file twice: by the C library's names, which `cosy run` serves from windows,
+ * and past them by the kernel.  Each operation does the same to both descriptors and compares
+ * results, errno, bytes and positions.
  *
  * Each thread has a file, two descriptors and a process that writes, of its own; what
  * they share is the process, and so everything that `cosy run` keeps.
@@ -27,15 +27,17 @@ extern _Thread_local char *a, *b;      /* what each has read */
 extern _Thread_local int own;	       /* number of the thread */
 extern _Thread_local char path[100], other[120];
 extern int threads;
-extern unsigned int size;   /* files are about as long as this */
-extern unsigned char *text; /* what is written */
+extern unsigned int size;   /* files are about so long */
+extern unsigned char *text; /* what the fuzzer writes */
 
 /* Ends the fuzzer unless they are equal. */
 void same(long got, long want, const char *what);
 /* a and b, `len` bytes, which may be a negative result. */
 void same_bytes(long len);
 
-/* Makes a call by name and one to the kernel: the same result and errno.  The result. */
+/*
+ * Makes a call by name and one to the kernel, with the same result and errno.  Yields the result.
+ */
 #define BOTH(by_name, to_kernel)                                                                   \
 	({                                                                                         \
 		long got_, want_;                                                                  \
@@ -57,12 +59,12 @@ off_t some_offset(void);
 /* Opens the file again, on both sides. */
 void open_both(int flags);
 
-/* The process that writes: started before there are threads. */
+/* Starts the process that writes, before there are threads. */
 void writer_start(void);
-/* Its pipes, for what goes on after an exec. */
+/* Its pipes, which the program needs after an exec. */
 extern _Thread_local int writer_commands, writer_answers;
 
-/* After do_exec main goes on with these: so many words, of which the first is the program. */
+/* Number of words that main goes on with after do_exec; the first is the program. */
 #define RESUMED 13
 void resume(char **words);
 extern _Thread_local long step, steps;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# long.sh BUILD OPERATIONS SEED [OPTION...] - the fuzzer for longer: so many operations, in
+# long.sh BUILD OPERATIONS SEED [OPTION...] - runs the fuzzer for longer: so many operations, in
 # quarters, with one thread and with several, on the file systems of /tmp and /dev/shm, under
 # `cosy run` with these options.  A failure prints the seed with which it comes again.
 set -u

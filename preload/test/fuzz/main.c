@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * main.c [OPERATIONS [SEED [THREADS]]] - random operations, each by name and to the kernel,
+ * main.c [OPERATIONS [SEED [THREADS]]] - makes random operations, each by name and to the kernel,
  * until one of them gives two answers: see fuzz.h.  A timer's handler reads in the midst
  * of them.
  */
@@ -68,7 +68,7 @@ static void run_one(void)
 	operations[i].run();
 }
 
-/* In the midst of anything: a read that moves no position, and the question for it. */
+/* Reads in the midst of anything, without moving a position, and asks for it. */
 static void on_timer(int signal)
 {
 	char bytes[50];
@@ -107,7 +107,7 @@ static void run_steps(void)
 	unlink(path);
 }
 
-/* Made by main for a thread, before there was any. */
+/* Made by main for a thread, before there is any. */
 struct start {
 	pthread_t thread;
 	uint64_t chance;
@@ -169,7 +169,7 @@ static void run_threads(long operations_each)
 	for (int i = 0; i < threads; i++)
 		if (pthread_create(&starts[i].thread, NULL, run_thread, &starts[i]))
 			exit(1);
-	/* For one of them. */
+	/* One thread takes the alarm. */
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
 	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
@@ -205,7 +205,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	chance_state += seed * 7919ULL;
-	/* Above 1 MiB there are other windows. */
+	/* Windows are of another kind above 1 MiB. */
 	size = seed % 3 ? 200000 : 3000000;
 	make_text();
 	if (threads > 1) {

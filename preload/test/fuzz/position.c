@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* position.c - other calls that read the file, or use the kernel's idea of the position. */
+/* position.c - makes other calls that read the file, or use the kernel's idea of the position. */
 #include <fcntl.h>
 #include <linux/io_uring.h>
 #include <string.h>
@@ -38,7 +38,7 @@ void do_sendfile(void)
 {
 	int null = RAW(openat, AT_FDCWD, "/dev/null", O_WRONLY);
 	off_t from = some_offset(), from_too = from;
-	/* Longer ones the kernel does in parts, and ends with one when a signal is pending. */
+	/* The kernel does longer ones in parts, and ends after one when a signal is pending. */
 	size_t len = some_length() % 57000;
 
 	if (chance(2)) {
@@ -81,7 +81,7 @@ void do_copy_range(void)
 	size_t len = 1 + chance(9000);
 	long got;
 
-	/* From one file system to another some kernels refuse: alike on both sides. */
+	/* Some kernels refuse this from one file system to another: on both sides. */
 	got = BOTH(copy_file_range(mine, at ? &from : NULL, to, NULL, len, 0),
 		   RAW(copy_file_range, theirs, at ? &from_too : NULL, to_too, NULL, len, 0));
 	same(from, from_too, "the offset");
@@ -174,7 +174,7 @@ void do_ring(void)
 
 	if (!uring_start())
 		return;
-	/* A signal may be there before the kernel has a thread for the request. */
+	/* A signal may come before the kernel has a thread for the request. */
 	do
 		got = uring_pread(mine, a, len, offset);
 	while (got == -ECANCELED);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* processes.c - calls that share a descriptor with another process, or end this one. */
+/* processes.c - makes calls that share a descriptor with another process, or end this one. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ void do_fork(void)
 			do_reads();
 		if (chance(2))
 			close(mine);
-		/* Not with other threads' locks and buffers. */
+		/* Leave this out where other threads may have locks and buffers. */
 		if (end == 0 && threads == 1)
 			exit(7);
 		if (end == 1)
@@ -72,7 +72,7 @@ void do_vfork(void)
 	do_read();
 }
 
-/* A program that reads from standard input what `theirs` then has to skip. */
+/* Starts a program that reads from standard input what `theirs` then has to skip. */
 void do_spawn(void)
 {
 	char count[20], *argv[] = {"head", "-c", count, NULL};
@@ -84,13 +84,13 @@ void do_spawn(void)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, mine, 0);
 	posix_spawn_file_actions_adddup2(&actions, null, 1);
-	/* It complains where a position is beyond any file. */
+	/* It complains if a position is beyond any file. */
 	posix_spawn_file_actions_adddup2(&actions, null, 2);
 	same(posix_spawnp(&pid, "head", &actions, NULL, argv, environ), 0, "posix_spawnp");
 	posix_spawn_file_actions_destroy(&actions);
 	close(null);
 	same(WIFEXITED(status_of(pid)), 1, "a child's status");
-	/* head moves back what it has read too much, if the file is not at its end. */
+	/* head moves back by what it has read too much, unless the file is at its end. */
 	RAW(lseek, theirs, RAW(lseek, mine, 0, SEEK_CUR), SEEK_SET);
 	same_position();
 	do_reads();
@@ -124,7 +124,7 @@ void do_popen(void)
 	do_read();
 }
 
-/* This very program goes on after it: see main.c. */
+/* Execs this very program, which goes on: see main.c. */
 void do_exec(void)
 {
 	static const struct itimerval never;

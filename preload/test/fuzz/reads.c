@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* reads.c - the calls that windows are for. */
+/* reads.c - makes the calls that windows serve. */
 #include <limits.h>
 #include <stdint.h>
 
@@ -22,7 +22,7 @@ size_t some_length(void)
 	}
 }
 
-/* Mostly inside the file. */
+/* Returns an offset, mostly inside the file. */
 off_t some_offset(void)
 {
 	return (off_t)chance(size + size / 5) - 20;
@@ -38,7 +38,7 @@ void do_read(void)
 		same_bytes(BOTH(__read_chk(mine, a, len, ROOM), RAW(read, theirs, b, len)));
 }
 
-/* Without many small reads nothing is ever specialised. */
+/* Makes many small reads: without them nothing is ever specialised. */
 void do_reads(void)
 {
 	size_t len = 1 + chance(chance(4) ? 40 : 4096);
@@ -86,7 +86,7 @@ void do_rewind(void)
 	BOTH(lseek(mine, 0, SEEK_SET), RAW(lseek, theirs, 0, SEEK_SET));
 }
 
-/* A program that looks records up. */
+/* Looks records up, as programs do. */
 void do_records(void)
 {
 	size_t len = chance(2) ? 1 + chance(500) : 4096;
@@ -99,7 +99,7 @@ void do_records(void)
 	}
 }
 
-/* Addresses and lengths that no program means. */
+/* Reads with addresses and lengths that no program means. */
 void do_odd_read(void)
 {
 	static const uintptr_t addresses[] = {0, 1, 4096, 1UL << 63, -4096UL};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* writers.c - changes to the file, by this process and by another one. */
+/* writers.c - changes the file, from this process and from another one. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ void do_replace(void)
 	do_reads();
 }
 
-/* Keeps the size about `size`. */
+/* Keeps the file's size about `size`. */
 void do_tidy(void)
 {
 	struct stat st;
@@ -69,7 +69,7 @@ void do_tidy(void)
 	}
 }
 
-/* The other process: does what a byte asks for, then answers. */
+/* Does, in the other process, what a byte asks for, then answers. */
 static void write_as_asked(char command)
 {
 	int fd;
@@ -123,7 +123,7 @@ void do_writer(void)
 	char command = chance(4);
 
 	same(write(writer_commands, &command, 1), 1, "a command");
-	/* The lease's signal comes in the middle of this. */
+	/* The lease's signal comes in the middle of this call. */
 	same(read(writer_answers, &command, 1), 1, "an answer");
 	do_reads();
 }

@@ -15,7 +15,7 @@ unset COSY_READ_EAGER
 
 "$here/samples.sh" "$work/samples" || exit 1
 
-# run DIRECTORY COMMAND...: in a fresh copy of the samples, always under the same name
+# run DIRECTORY COMMAND...: runs it in a fresh copy of the samples, always under the same name
 run() {
 	local kept=$1
 	shift
@@ -27,7 +27,7 @@ run() {
 	mv out err status "$kept"
 }
 
-# compare COMMAND WHAT DIRECTORY
+# compare COMMAND WHAT DIRECTORY: fails unless it left the same
 compare() {
 	diff -r --no-dereference want "$3" >difference 2>&1 && return
 	echo "FAIL, $2: $1"
@@ -55,7 +55,7 @@ while IFS= read -r line; do
 	[ -z "${COSY_SHOW_STATUS:-}" ] || echo "$(cat want/status), $(wc -c <want/out) bytes, $(head -n 1 want/err): $command"
 done <"$list"
 
-# And it was not for nothing.
+# Check that windows were used.
 COSY_READ_EAGER=1 "$cosy" run --stats -- dd if=samples/small of=copy bs=1 status=none 2>stats
 cmp samples/small copy || failed=1
 grep -q ' 1 specialised; reads: 69[0-9]* specialised' stats || {

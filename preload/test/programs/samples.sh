@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# samples.sh DIRECTORY - the files that commands of the lists read, the same at each time.
+# samples.sh DIRECTORY - makes the files that commands of the lists read, always the same ones.
 set -eu
 mkdir -p "$1"
 cp "$(dirname "$0")"/samples/* "$1"
@@ -12,7 +12,7 @@ head -c 70000 text >small
 : >empty
 mkdir many
 for i in $(seq 60); do head -c $((i * 37)) text >many/$i; done
-# Not text, and longer than a window.
+# This one is not text, and longer than a window.
 gzip -n -9 <text | head -c 40000 >bytes
 for i in $(seq 40); do cat bytes; done >large
 awk 'BEGIN { print "["; for (i = 0; i < 2000; i++) printf "%s{\"n\":%d,\"s\":\"value %d\"}\n", i ? "," : "", i, i * 7919 % 2003; print "]" }' >values.json
