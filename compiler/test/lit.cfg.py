@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests of cosycc: what it says, and what it makes of a region."""
+"""Tests cosycc: what it says, and what it makes of a region."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import lit.formats
 
-# The build gives, with -D: bin, plugin, work, clang, libcosy, sanitize.
+# Parameters that the build gives, with -D: bin, plugin, work, clang, libcosy, sanitize.
 parameters = lit_config.params  # noqa: F821
 config = config  # noqa: F821
 

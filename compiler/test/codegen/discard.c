@@ -111,7 +111,7 @@ long annotated(int in, int out)
 	return n;
 }
 
-// The host looks at it.
+// The host looks at this local.
 // CHECK-LABEL: compound {{.*}} of_the_host:
 long of_the_host(int in)
 {

@@ -1,4 +1,4 @@
-// The numbers that headers of glibc 2.38 and later read with functions of other names, which
+// Functions of other names, by which headers of glibc 2.38 and later read numbers and which
 // know 0b; and the two functions of strings that it brought.
 // RUN: %cosycc -O2 -Werror=cosy -c %s -o %t.o
 // RUN: %if links %{ %cosycc -O2 -Werror=cosy %s %S/Inputs/isoc23.c -o %t %}

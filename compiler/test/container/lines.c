@@ -1,4 +1,4 @@
-// The container: its name, its calls, and the source line of each.
+// The container has its name, its calls, and the source line of each.
 // RUN: %cosycc -O2 -c %s -o %t.o && cosy dis %t.o | FileCheck %s
 #include <cosy/cosy.h>
 #include <fcntl.h>

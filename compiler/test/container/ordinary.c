@@ -1,4 +1,4 @@
-// -fno-cosy-fast: the container asks for ordinary calls, and holds no operation for one.
+// With -fno-cosy-fast the container asks for ordinary calls, and holds no operation for one.
 // RUN: %cosycc -O2 -c %s -o %t.o && llvm-readelf -x cosy_compounds %t.o | FileCheck %s --check-prefix=FAST
 // RUN: %cosycc -O2 -fno-cosy-fast -c %s -o %t.o && llvm-readelf -x cosy_compounds %t.o | FileCheck %s
 // RUN: cosy dis %t.o | FileCheck %s --check-prefix=CODE

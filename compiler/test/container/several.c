@@ -1,4 +1,4 @@
-// A container for each region, in a section of their own, read-only.
+// Each region has a container in a section of its own, read-only.
 // RUN: %cosycc -O2 -c %s -o %t.o && cosy dis %t.o | FileCheck %s
 // RUN: llvm-readelf -S %t.o | FileCheck %s --check-prefix=SECTION
 // SECTION: cosy_compounds PROGBITS {{[0-9a-f]+ [0-9a-f]+ [0-9a-f]+ [0-9a-f]+}} A

@@ -1,4 +1,4 @@
-// One reason each, at its position.
+// Each construct gives one reason, at its position.
 // RUN: %cosycc -O1 -c %s -o %t.o 2>&1 | FileCheck %s
 #include <cosy/cosy.h>
 #include <setjmp.h>

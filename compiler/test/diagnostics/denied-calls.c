@@ -1,4 +1,4 @@
-// System calls that core/ops.def denies, by wrapper and by number.
+// System calls that core/ops.def denies are refused, by wrapper and by number.
 // RUN: %cosycc -c %s -o %t.o 2>&1 | FileCheck %s
 #define _GNU_SOURCE
 #include <cosy/cosy.h>

@@ -1,4 +1,4 @@
-// Each of several reasons once, four at most.
+// Each of several reasons is told once, four at most.
 // RUN: %cosycc -c %s -o %t.o 2>&1 | FileCheck %s --implicit-check-not=warning:
 #include <cosy/cosy.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// What a compound does is invisible to these two; AddressSanitizer is fine.
+// These two cannot see what a compound does; AddressSanitizer is fine.
 // RUN: %cosycc -fsanitize=memory -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=MEMORY
 // RUN: %cosycc -fsanitize=thread -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=THREAD
 // RUN: %cosycc -fsanitize=address -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=ADDRESS

@@ -1,4 +1,4 @@
-// -Werror=cosy, -Wno-error=cosy, -Wno-cosy and -w.
+// Obeys -Werror=cosy, -Wno-error=cosy, -Wno-cosy and -w.
 // RUN: not %cosycc -Werror=cosy -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=ERROR
 // RUN: %cosycc -Werror=cosy -Wno-error=cosy -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=WARNING
 // RUN: %cosycc -Wno-cosy -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=QUIET --allow-empty

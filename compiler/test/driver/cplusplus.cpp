@@ -1,4 +1,4 @@
-// cosyc++ and .cpp files: a region in a class template's member.
+// cosyc++ and .cpp files work: a region in a class template's member.
 // REQUIRES: links
 // RUN: %cosyc++ -O2 -Rcosy %s -o %t 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: %t | FileCheck %s

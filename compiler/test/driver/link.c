@@ -1,4 +1,4 @@
-// What linking adds: libcosy, into a program; a library is given its run path, only as needed.
+// Linking adds libcosy, to a program; a library is given its run path, only as needed.
 // RUN: %cosycc -### %s 2>&1 | FileCheck %s --check-prefix=PROGRAM
 // RUN: %cosycc -### -shared-libcosy %s 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: %cosycc -### -shared -fPIC %s 2>&1 | FileCheck %s --check-prefix=SHARED

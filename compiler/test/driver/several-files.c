@@ -1,4 +1,4 @@
-// Several inputs, objects among them, and -o; the program runs.
+// Several inputs, objects among them, go with -o; the program runs.
 // REQUIRES: links
 // RUN: echo 'int other(void) { return 40; }' > %t.other.c
 // RUN: echo 'int third(void) { return 2; }' > %t.third.c

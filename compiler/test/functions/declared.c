@@ -1,5 +1,5 @@
-// What counts as libc's: declared by a header of the C library, however often it is declared
-// again; not what only the program declares, be it libc's prototype.
+// A function counts as libc's if a header of the C library declares it, however often it is declared
+// again; not if only the program declares it, even by libc's prototype.
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 // RUN: %cosycc -O0 -D_FORTIFY_SOURCE=2 -O1 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 // RUN: %cosycc -E %s -o %t.i && %cosycc -O1 -Rcosy -c %t.i -o %t.o 2>&1 | FileCheck %s --check-prefix=MARKERS
@@ -9,11 +9,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// Again, with and without what the header says of it.
+// Declared again, with and without what the header says of it.
 ssize_t read(int, void *, size_t);
 extern int getpid(void) __attribute__((nothrow));
 
-// Not included: <signal.h>.
+// <signal.h> is not included.
 int kill(int pid, int sig);
 
 int again(int fd, char *buffer)

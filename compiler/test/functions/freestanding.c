@@ -1,4 +1,4 @@
-// Functions on memory: the C standard's, unless the compiler is told that they are not.
+// Functions on memory are the C standard's, unless the compiler is told that they are not.
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=STANDARD
 // RUN: %cosycc -O2 -Rcosy -fno-builtin -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=OWN
 // RUN: %cosycc -O2 -Rcosy -ffreestanding -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=OWN

@@ -1,5 +1,5 @@
-// A region stays native where a function that it has a system call for is not libc's: of a preloaded
-// library, of one that is linked, of the program itself, exported, hidden or by --wrap, also where all is
+// A region stays native if a function that it has a system call for is not libc's but that of a preloaded
+// or linked library, or of the program itself, exported, hidden or by --wrap, also if all is
 // linked statically.  Another region goes on being a compound.
 // REQUIRES: links
 // DEFINE: %{check} = FileCheck %s --check-prefix=

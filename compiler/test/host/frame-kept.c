@@ -1,4 +1,4 @@
-// Not moved: in a function with setjmp, and what is too large.
+// A local stays where it is in a function with setjmp, or if it is too large.
 // RUN: %ir %s | FileCheck %s
 #include <cosy/cosy.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-// A system call that may remember an address, as ioctl does for some devices: the local stays where it is.
+// A system call may remember an address, as ioctl does for some devices: the local stays where it is.
 // RUN: %cosycc -O2 -Xclang -mllvm -Xclang -cosy-dump=%t -c %s -o %t.o
 // RUN: cat %t.*.extracted.ll | FileCheck %s
 #include <cosy/cosy.h>

@@ -1,4 +1,4 @@
-// The host's code: count, enter, fill in, run, take out, leave; or the twin, which
+// The host's code counts, enters, fills in, runs, takes out, leaves; or takes the twin, which
 // is plain code in place.
 // RUN: %ir %s | FileCheck %s
 #include <cosy/cosy.h>

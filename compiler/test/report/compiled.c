@@ -1,4 +1,4 @@
-// -Rcosy: what became of each region.
+// -Rcosy tells what became of each region.
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 // RUN: %cosycc -O2 -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=SILENT
 // RUN: %cosycc -O2 -Rcosy -Rpass=inline -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=BOTH

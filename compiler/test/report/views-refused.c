@@ -1,4 +1,4 @@
-// -Rcosy: which reads copy, and why.
+// -Rcosy tells which reads copy, and why.
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 // RUN: %cosycc -O0 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 #include <cosy/cosy.h>
@@ -62,7 +62,7 @@ long stored_before(int in, int out)
 }
 // CHECK: views-refused.c:[[#@LINE-2]]:2: remark: read copies: the buffer's address is stored
 
-// Known between two runs of the region.
+// The buffer is known between two runs of the region.
 void known_next_time(int in, int out, int times)
 {
 	char buf[4096];
@@ -98,7 +98,7 @@ long summed(int in)
 }
 // CHECK: views-refused.c:[[#@LINE-6]]:14: remark: read copies: its bytes are loaded or stored in a loop (line [[#@LINE-4]])
 
-// A byte at a time from a buffer that is read into now and then.
+// The loop takes a byte at a time from a buffer that is read into now and then.
 long getchars(int in)
 {
 	char buf[4096];
@@ -146,7 +146,7 @@ long atomically(int in)
 }
 // CHECK: views-refused.c:[[#@LINE-5]]:6: remark: read copies: a volatile or atomic access (line [[#@LINE-4]])
 
-// By name, others may know the buffer: all that may be of it goes there.
+// By name others may know the buffer: all accesses that may be of it go there.
 long by_name(int in, char *buf, char *same)
 {
 	long sum = 0;

@@ -1,4 +1,4 @@
-// -Rcosy: which reads become views.
+// -Rcosy tells which reads become views.
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 // RUN: %cosycc -O0 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 // RUN: %cosycc -O2 -Rcosy -fno-cosy-fast -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=PLAIN
@@ -71,7 +71,7 @@ long scanned(int in)
 }
 // CHECK: views.c:[[#@LINE-6]]:14: remark: read without a copy (view_read) [
 
-// After the region anybody may look.
+// The buffer may be looked at after the region.
 long shown_later(int in)
 {
 	char buf[4096];

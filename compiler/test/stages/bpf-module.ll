@@ -1,5 +1,5 @@
-; A region's module: inputs from the context, outputs into it; the functions that it can reach are copied
-; without what is the host's processor's, all others are declarations.
+; A region's module has its inputs from the context, outputs into it; the functions that it can reach
+; are copied without what is only for the host's processor, all others are declarations.
 ; RUN: %stage=cosy-bpf-module %s 2>&1 | FileCheck %s --implicit-check-not=@unrelated
 target triple = "x86_64-pc-linux-gnu"
 

@@ -1,4 +1,4 @@
-; What is between the marks becomes a function, with its inputs by value and its outputs by address.
+; The code between the marks becomes a function, with its inputs by value and its outputs by address.
 ; A region that cannot be moved stays where it is, without its marks.
 ; RUN: %stage=cosy-extract %s 2>&1 | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"

@@ -1,4 +1,4 @@
-; What BPF lacks is put in terms of what it has.
+; Operations that BPF lacks become those that it has.
 ; RUN: %stage=cosy-legalize %s 2>&1 | FileCheck %s
 target triple = "bpfel"
 

@@ -1,5 +1,5 @@
 ; libc's functions become calls by number, with errno where they can fail; functions on memory become
-; operations, small comparisons loads; what may be the program's own stays a call.
+; operations, small comparisons loads; a function that may be the program's own stays a call.
 ; RUN: %stage=cosy-lower-calls %s 2>&1 | FileCheck %s
 target triple = "bpfel"
 

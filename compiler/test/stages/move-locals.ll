@@ -1,4 +1,4 @@
-; What a region is given moves into the shared buffer, which each return gives back; other locals stay.
+; Locals that a region gets move into the shared buffer, which each return gives back; others stay.
 ; RUN: %stage=cosy-move-locals %s 2>&1 | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 

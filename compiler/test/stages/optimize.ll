@@ -1,4 +1,4 @@
-; What was planned is inlined and -O2 runs, but nothing is unrolled or made a vector.
+; Calls that were planned for it are inlined and -O2 runs, but nothing is unrolled or made a vector.
 ; RUN: %stage=cosy-optimize %s 2>&1 | FileCheck %s --implicit-check-not='<2 x' --implicit-check-not='<4 x'
 target triple = "bpfel"
 

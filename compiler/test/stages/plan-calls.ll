@@ -1,4 +1,4 @@
-; Small functions, and those called once, are to be inlined; what recurses stays a call and is marked.
+; Small functions, and those called once, are to be inlined; a recursive one stays a call and is marked.
 ; RUN: %stage=cosy-plan-calls %s 2>&1 | FileCheck %s
 target triple = "bpfel"
 

@@ -1,4 +1,4 @@
-; What no compound can do is a reason to stay native, each with its own.
+; Each construct that no compound can have is a reason of its own to stay native.
 ; RUN: %stage=cosy-legalize %s 2>&1 | FileCheck %s
 target triple = "bpfel"
 

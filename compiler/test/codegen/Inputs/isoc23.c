@@ -1,4 +1,4 @@
-// What the names of glibc 2.38 mean, for the native twin where libc lacks them.  Where it has
+// Defines the names of glibc 2.38, for the native twin where libc lacks them.  Where libc has
 // them, strtol below would be __isoc23_strtol itself, which libc's headers make of it.
 #define _GNU_SOURCE
 #include <inttypes.h>

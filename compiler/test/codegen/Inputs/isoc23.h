@@ -1,4 +1,4 @@
-// As <stdlib.h> and <inttypes.h> of glibc 2.38 and later declare them, and <string.h> its two.
+// Declares functions as <stdlib.h> and <inttypes.h> of glibc 2.38 and later do, and two of <string.h>.
 #pragma GCC system_header
 #include <inttypes.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// The linker binds calls of it in the same program to it, and the dynamic linker never hears of it.
+// The linker binds the program's calls of this function to it; the dynamic linker never hears of it.
 #include <sys/types.h>
 #include <unistd.h>
 

@@ -12,7 +12,7 @@ int bind(int key, struct node *node, unsigned count)
 	return node->value;
 }
 
-// Not what libc's say of anything.
+// These do not do what libc's functions do.
 size_t strnlen(const char *s, size_t n)
 {
 	return s[0] + n;

@@ -1,4 +1,4 @@
-// As fakeroot and libfaketime do it.
+// Wraps a function as fakeroot and libfaketime do.
 #include <sys/types.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// For -Wl,--wrap=getuid.
+// Takes the calls by -Wl,--wrap=getuid.
 #include <sys/types.h>
 #include <unistd.h>
 
