@@ -13,12 +13,12 @@ run() {
 	python3 -B "$here/run.py" --build "$build" --kernel "$kernel" --json "$out" "$@" >&2 || echo failed
 }
 
-# The figures: every workload and contender, on both file systems.
+# Measure every workload and contender, on both file systems.
 first=$(mktemp)
 run --fs ext4 >"$first" &
 second=$(run --fs tmpfs)
 wait
-# Beside them: the kernel's own parameters, user and kernel apart, and clocks.
+# Measure beside them with the kernel's own parameters, user and kernel apart, and by clocks.
 run --fs tmpfs --short --flags default >>"$first" &
 second=$second$(run --fs tmpfs --short --split --runs 1)
 wait
@@ -28,8 +28,8 @@ run --fs tmpfs --short --lane native --runs 5 >>"$first"
 [ -z "$second" ] && [ ! -s "$first" ] || status=1
 rm -f "$first"
 python3 -B "$here/costs.py" --build "$build" --kernel "$kernel" || status=1
-# The system's own interpreter: matplotlib is a package of the distribution's.
+# Use the system's own interpreter: matplotlib is a package of the distribution's.
 /usr/bin/python3 -B "$here/report.py" "$out" || status=1
-# Documents that show figures of these tables.
+# Fill in the documents that show figures of these tables.
 python3 -B "$here/../tools/check/figures.py" || status=1
 exit $status

@@ -15,7 +15,7 @@ WRONG = "WRONG"
 
 @dataclass(frozen=True)
 class Case:
-    """One row: a workload at one setting of its parameters."""
+    """A row: a workload at one setting of its parameters."""
 
     workload: str
     program: str
@@ -32,7 +32,7 @@ class Case:
     runs: int = 0  # 0: as the caller says
 
     def name(self) -> str:
-        """The row, for a message."""
+        """Returns the row's name, for a message."""
         named = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
         return f"{self.workload} ({named})" if named else self.workload
 
@@ -271,7 +271,7 @@ def _bytes() -> Iterator[Case]:
         )
 
 
-# Programs of bench/process/ and a short and a long run of each.
+# Programs of bench/process/, with a short and a long run of each.
 _PROCESSES = {
     "keystore": (50, 20000),
     "records": (100, 30000),
@@ -305,7 +305,7 @@ def _process() -> Iterator[Case]:
             )
 
 
-# Everyday commands that bench/programs/ has equivalents of, and what their rows are called.
+# Everyday commands that bench/programs/ has equivalents of, with the names of their rows.
 _PROGRAMS = {
     "du": "du -s",
     "find": "find -size",
@@ -318,7 +318,7 @@ _PROGRAMS = {
 
 def _programs() -> Iterator[Case]:
     for program, name in _PROGRAMS.items():
-        # git's own would have to make its index first: every file hashed and stored.
+        # git would have to make its index first: every file hashed and stored.
         contenders = ("plain", "COSY-FAST") if program == "status" else ("plain", "COSY-FAST", "GNU")
         for tree in ("small", "large"):
             yield Case(
@@ -355,5 +355,5 @@ WORKLOADS = tuple(_WORKLOADS)
 
 
 def cases(workload: str) -> list[Case]:
-    """The rows of a workload, in the order in which they are measured."""
+    """Returns the rows of a workload, in the order in which they are measured."""
     return list(_WORKLOADS[workload]())

@@ -24,7 +24,7 @@ Cost = tuple[str, float, float | None]  # what, instructions, the bound that tes
 
 
 def costs(said: str) -> list[Cost]:
-    """The lines of kmod_cost that are costs; those in "times" are ratios."""
+    """Returns the lines of kmod_cost that are costs; those in "times" are ratios."""
     found = (LINE.match(line) for line in said.splitlines())
     return [(f[1], float(f[2]), float(f[4]) if f[4] else None) for f in found if f and not f[3]]
 

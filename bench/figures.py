@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measured figures in prose: placeholders that are filled from the lines when a document is written.
+"""Fills in measured figures in prose: placeholders get their values from the lines when a document is written.
 
     {db:looks at nothing, megabytes 4, processes 1:plain}
     {4*getpid:calls 2:COSY-FAST - 4*getpid:calls 4:COSY-FAST}
@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+)\*)?([\w-]+):([^:{}]*):([\w-]+)")
 
-# The value of a contender in the row of a workload, or nothing.
+# Returns the value of a contender in the row of a workload, or nothing.
 LookUp = Callable[[str, str, str], float | None]
 
 
@@ -39,5 +39,5 @@ def _value(text: str, look_up: LookUp) -> float:
 
 
 def fill(text: str, look_up: LookUp, show: Callable[[float], str]) -> str:
-    """The text with every placeholder replaced by its figure."""
+    """Returns the text with every placeholder replaced by its figure."""
     return re.sub(r"\{([^{}]*)\}", lambda found: show(_value(found[1], look_up)), text)

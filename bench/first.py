@@ -41,7 +41,7 @@ class Row:
 
 
 def rows() -> list[Row]:
-    """The measured lines, in the order of the benchmark."""
+    """Returns the measured lines, in the order of the benchmark."""
     lines = [json.loads(text) for text in LINES.read_text().splitlines()]
     out = []
     for case in (case for name in cases.WORKLOADS for case in cases.cases(name) if case.title):
@@ -56,7 +56,7 @@ def rows() -> list[Row]:
 
 
 def table(measured: list[Row]) -> str:
-    """The table, as Markdown."""
+    """Returns the table, as Markdown."""
     out = ["| instructions | " + " | ".join(COLOURS) + " | |", "| --- |" + " --: |" * len(COLOURS) + " --- |"]
     for row in measured:
         cells = [f"{row.needs[name]:,.0f}" if name in row.needs else "-" for name in COLOURS]
@@ -66,7 +66,7 @@ def table(measured: list[Row]) -> str:
 
 
 def chart(measured: list[Row]) -> str:
-    """The chart, as SVG: each row against plain C; a bar that would not fit ends in its figure."""
+    """Returns the chart, as SVG: each row against plain C; a bar that would not fit ends in its figure."""
     group = BAR * len(COLOURS) + GAP
     scale = (WIDTH - LABEL - 60) / 250  # pixels per per cent: plain C is 100, the picture ends at 250
     out = [

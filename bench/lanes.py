@@ -23,7 +23,7 @@ UNITS = {"insn": "instructions", "wall": "ns", "native": "ns"}
 NEEDS_MODULE = ("COSY", "COSY-FAST", "COSY-NAMED")
 TOOLS = ("cp", "du", "find", "grep", "ls", "tar")  # of this machine, that guests are given
 
-# Done by Debian's kernels by themselves; vm.py --icount switches it off (tests/vm/qemu.py).
+# Debian's kernels do this by themselves; vm.py --icount switches it off (tests/vm/qemu.py).
 DEFAULT_PARAMETERS = (
     "init_on_alloc=1 randomize_kstack_offset=on hardened_usercopy=on "
     "lsm=landlock,lockdown,yama,loadpin,safesetid,integrity,apparmor,selinux,smack,tomoyo,bpf"
@@ -51,7 +51,7 @@ class Setup:
     programs: Path
 
     def cannot(self, contender: str, case: Case) -> str:
-        """Why a contender cannot be measured, or nothing."""
+        """Returns why a contender cannot be measured, or nothing."""
         if self.lane == "native" and contender in NEEDS_MODULE and not os.path.exists("/dev/cosy"):
             return f"{contender}: cosy.ko is not loaded on this machine"
         if self.lane == "native" and case.settings.get("cold"):
@@ -84,7 +84,7 @@ class Row:
 
 
 def _script(rows: list[Row], setup: Setup, directory: str, programs: str, tree: str) -> str:
-    """Runs everything.  `@ ROW CELL` announces whose result follows, `row ROW` that it is complete."""
+    """Returns the script that runs all.  `@ ROW CELL` announces whose result follows, `row ROW` that it is complete."""
     lines = ["ulimit -n 4096", f"mkdir -p {directory}", "uname -r | sed 's/^/release /'"]
     if setup.lane != "native":
         lines.append("echo 0 >/proc/sys/vm/dirty_writeback_centisecs")
@@ -103,7 +103,7 @@ def _script(rows: list[Row], setup: Setup, directory: str, programs: str, tree: 
         if setup.statistics:
             lines.append("cat /sys/kernel/debug/cosy/stats >/tmp/stats-before")
         for run in range(row.case.runs or setup.runs):
-            # Once is enough to compare; what the module counts is to be the work's alone.
+            # To compare once is enough; the module must count the work's calls alone.
             check = run == 0 and not setup.statistics
             for index, cell in enumerate(row.cells):
                 command = _command(row.case, cell.contender, setup, place, programs, check)
@@ -147,13 +147,13 @@ def measure(rows: list[Row], setup: Setup, done: Callable[[Row, str], None]) -> 
 
 
 def _trees(rows: list[Row], scratch: Path) -> None:
-    """Trees of installed files, scratch/tree-SIZE for each size that a row goes over."""
+    """Makes trees of installed files, scratch/tree-SIZE for each size that a row goes over."""
     for size in {row.case.parameters["tree"] for row in rows if row.case.program == "programs"}:
         versions.packages(scratch / f"tree-{size}", 30000 if size == "large" else 300)
 
 
 def _native_directory(fs: str) -> str:
-    """A folder of this machine on that kind of file system."""
+    """Returns a folder of this machine on that kind of file system."""
     for place in ("/dev/shm", "/tmp", os.getcwd()):
         done = subprocess.run(["stat", "-f", "-c", "%T", place], stdout=subprocess.PIPE, text=True)
         if done.stdout.strip().split("/")[0].replace("ext2", "ext4") == fs:
@@ -162,7 +162,7 @@ def _native_directory(fs: str) -> str:
 
 
 def _machine(setup: Setup, scratch: Path, tree: Path | None) -> list[str]:
-    """The command that runs scratch/bench.sh in a virtual machine."""
+    """Returns the command that runs scratch/bench.sh in a virtual machine."""
     command = [sys.executable, "-B", str(VM), "run", "--kernel", setup.kernel, "--timeout", "5400", "--mem", "1536"]
     command += ["--icount"] if setup.lane == "insn" else ["--smp", "2"]
     if setup.flags == "default":
@@ -188,7 +188,7 @@ def _machine(setup: Setup, scratch: Path, tree: Path | None) -> list[str]:
 def _read(
     rows: list[Row], command: list[str], marks: Iterator[tuple[int, int]] | None, done: Callable[[Row, str], None]
 ) -> None:
-    """Runs a command and takes its output to the rows."""
+    """Runs a command and gives its output to the rows."""
     release, case, cell = platform.release(), rows[0].case, rows[0].cells[0]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as process:
         assert process.stdout

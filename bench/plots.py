@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The plots of docs/measured/compounds.md: cost as the work grows, and everything at a glance."""
+"""Draws the plots of docs/measured/compounds.md: cost as the work grows, and everything at a glance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import matplotlib
 
 matplotlib.use("svg")
-# Else every run would change the files.
+# Fix the salt: else every run would change the files.
 matplotlib.rcParams["svg.hashsalt"] = "cosy"
 matplotlib.rcParams["svg.fonttype"] = "none"
 
@@ -44,7 +44,7 @@ _COLOURS = {
 
 
 def draw(results: Results, docs: Path) -> list[str]:
-    """Writes the plots below docs; their names from there."""
+    """Writes the plots below docs.  Returns their names from there."""
     (docs / "plots").mkdir(exist_ok=True)
     insn = results.some(lane="insn", flags="calibrated", fs="tmpfs")
     return [_glance(results, docs), _growth(insn, docs)]
@@ -58,7 +58,7 @@ def _save(figure: plt.Figure, docs: Path, name: str) -> str:
 
 
 def _glance(results: Results, docs: Path) -> str:
-    """Per cent less than plain calls, the targets beside."""
+    """Draws per cent less than plain calls, with the targets."""
     figure, axes = plt.subplots(figsize=(9, 6))
     insn = results.some(lane="insn", flags="calibrated")
     for at, target in enumerate(TARGETS):
@@ -80,7 +80,7 @@ def _glance(results: Results, docs: Path) -> str:
 
 
 def _growth(insn: Results, docs: Path) -> str:
-    """Instructions per operation as the work grows."""
+    """Draws instructions per operation as the work grows."""
     figure, grid = plt.subplots(3, 3, figsize=(12, 9))
     for (workload, name, fixed, title), axes in zip(_GROWTH, grid.flat, strict=True):
         part = [

@@ -41,10 +41,10 @@ def _row_name(line: Line) -> str:
 
 
 class Results:
-    """The lines, by what they are about."""
+    """The lines, by the fields that tell what they are about."""
 
     def __init__(self, lines: list[Line]) -> None:
-        # The last one counts, so that a part can be measured again.
+        # Take the last one, so that a part can be measured again.
         self.by_key = {self._key(line): line for line in lines}
         self.lines = list(self.by_key.values())
 
@@ -54,26 +54,26 @@ class Results:
         return json.dumps([line[name] for name in names], sort_keys=True)
 
     def some(self, **wanted: object) -> Results:
-        """The lines whose fields are as wanted."""
+        """Returns the lines whose fields are as wanted."""
         return Results([line for line in self.lines if all(line[name] == value for name, value in wanted.items())])
 
     def value(self, contender: str) -> float | None:
-        """The one value of a contender."""
+        """Returns the one value of a contender."""
         return next((line["value"] for line in self.lines if line["contender"] == contender), None)
 
     def look_up(self, workload: str, row: str, contender: str) -> float | None:
-        """The value that a placeholder of figures.py names: of the calibrated lines on tmpfs."""
+        """Returns the value that a placeholder of figures.py names: of the calibrated lines on tmpfs."""
         part = self.some(workload=workload, contender=contender, lane="insn", flags="calibrated", fs="tmpfs")
         part = Results([line for line in part.lines if line["metric"].startswith("per ") and _row_name(line) == row])
         return part.value(contender)
 
     def less(self, contender: str) -> float | None:
-        """How much less than plain, in per cent."""
+        """Returns how much less than plain it is, in per cent."""
         plain, value = self.value("plain"), self.value(contender)
         return None if plain is None or value is None or not plain else 100 * (1 - value / plain)
 
     def fast(self) -> float | None:
-        """The better of the two builds with specialised calls."""
+        """Returns the better of the two builds with specialised calls."""
         found = [self.value(name) for name in OURS[2:]]
         return min((value for value in found if value is not None), default=None)
 
@@ -82,7 +82,7 @@ class Results:
         return [name for name in COLUMNS if name in present]
 
     def rows(self) -> list[Results]:
-        """One part for each file system and setting of the parameters, in the order measured."""
+        """Returns one part for each file system and setting of the parameters, in the order measured."""
         seen: dict[str, list[Line]] = {}
         for line in self.lines:
             seen.setdefault(json.dumps([line["parameters"], line["fs"]]), []).append(line)
@@ -133,7 +133,7 @@ def _target_row(target: Target, insn: Results) -> list[str]:
 
 
 def _named(part: Results) -> str:
-    """The parameters of a row, for a table that is about one workload."""
+    """Names the parameters of a row, for a table that is about one workload."""
     return _row_name(part.lines[0])
 
 
@@ -155,7 +155,7 @@ def _workload_table(part: Results) -> str:
 
 
 def _losing(insn: Results) -> str:
-    """Every row in which a peer needs less than COSY-FAST."""
+    """Lists every row in which a peer needs less than COSY-FAST."""
     rows = []
     for row in (row for name in cases.WORKLOADS for row in insn.some(workload=name).rows()):
         fast = row.fast()
@@ -170,7 +170,7 @@ def _losing(insn: Results) -> str:
 
 
 def _beside(insn: Results, other: Results, heading: str) -> str:
-    """The same rows under other kernel parameters."""
+    """Shows the same rows under other kernel parameters."""
     rows = []
     for row in other.rows():
         line = row.lines[0]
@@ -184,7 +184,7 @@ def _beside(insn: Results, other: Results, heading: str) -> str:
 
 
 def _split(part: Results) -> str:
-    """User and kernel instructions apart."""
+    """Shows user and kernel instructions apart."""
     rows = []
     for row in part.rows():
         line = row.lines[0]
@@ -199,7 +199,7 @@ def _split(part: Results) -> str:
 
 
 def _spread(insn: Results) -> str:
-    """How far the runs of a value lie apart."""
+    """Tells how far the runs of a value lie apart."""
     repeated = [line for line in insn.lines if line["runs"] > 1]
     if not repeated:
         return ""
@@ -212,7 +212,7 @@ def _spread(insn: Results) -> str:
 
 
 def remarks_of(section: str) -> str:
-    """The remark that bench/remarks.md has there."""
+    """Returns the remark that bench/remarks.md has there."""
     text = (HERE / "remarks.md").read_text()
     for part in text.split("\n## ")[1:]:
         name, _, body = part.partition("\n")
@@ -222,12 +222,12 @@ def remarks_of(section: str) -> str:
 
 
 def remarks(section: str, results: Results) -> str:
-    """The same with its figures filled in, and its lines as long as they may be."""
+    """Returns the same with its figures filled in, and its lines as long as they may be."""
     return wrapped(figures.fill(remarks_of(section), results.look_up, number))
 
 
 def wrapped(text: str) -> str:
-    """Paragraphs and lists, in lines of at most WIDTH columns."""
+    """Breaks paragraphs and lists into lines of at most WIDTH columns."""
 
     def filled(item: str) -> str:
         indent = "  " if item.startswith("- ") else ""
@@ -245,7 +245,7 @@ def wrapped(text: str) -> str:
 
 
 def narrow(text: str) -> str:
-    """The document with its paragraphs in lines of at most WIDTH columns; a table's rows stay."""
+    """Breaks the document's paragraphs into lines of at most WIDTH columns; a table's rows stay."""
     lines = text.splitlines()
     return "\n".join(wrapped(line)[:-1] if len(line) > WIDTH and line[0] not in "|!" else line for line in lines) + "\n"
 

@@ -57,7 +57,7 @@ class Line:
 
 
 def _rows(names: list[str], setup: Setup, short: bool, known: bool, contenders: list[str]) -> list[Row]:
-    """The rows to measure; prints those that cannot be."""
+    """Returns the rows to measure; prints those that cannot be."""
     left_out: list[str] = []
     rows = []
     for case in (case for name in names for case in cases.cases(name)):
@@ -80,7 +80,7 @@ def _rows(names: list[str], setup: Setup, short: bool, known: bool, contenders: 
 
 
 def _complaint(row: Row, cell: Cell, compares: bool) -> str:
-    """Why a cell does not count: the same bytes must have come out, and of ours by the kernel."""
+    """Returns why a cell does not count: the same bytes must have come out, and of ours by the kernel."""
     first = row.cells[0]
     if cell.differs:
         return cell.differs
@@ -154,7 +154,7 @@ class Report:
 
 
 def _beside(row: Row, lines: list[Line]) -> str:
-    """A row as one JSON object: what each contender needs."""
+    """Returns a row as one JSON object: what each contender needs."""
     needs = {line.contender: line.value for line in lines}
     unit = lines[0].unit if lines else ""
     return json.dumps(
@@ -163,7 +163,7 @@ def _beside(row: Row, lines: list[Line]) -> str:
 
 
 def _table(lines: list[Line]) -> list[str]:
-    """Lines for the eye: how much less than plain, in per cent."""
+    """Returns lines for the eye: how much less than plain, in per cent."""
     plain = {line.metric: line.value for line in lines if line.contender == "plain"}
     out = []
     for line in lines:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""User and kernel instructions apart: split.c counts them inside QEMU, and this reads its counts."""
+"""Takes user and kernel instructions apart: split.c counts them inside QEMU, and this reads its counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REPORTS = 4  # of a program: two warm-ups, small, large; see bench.c
 
 
 def build(scratch: Path) -> Path:
-    """The plugin, for the interface that the installed QEMU has."""
+    """Builds the plugin, for the interface that the installed QEMU has."""
     plugin = scratch / "split.so"
     # QEMU 9.0 stopped taking plugins of version 1; what split.c uses is the same in 2.
     version = 1 if versions.emulator() < (9,) else 2
@@ -25,7 +25,7 @@ def build(scratch: Path) -> Path:
 
 
 def marks(path: Path) -> Iterator[tuple[int, int]]:
-    """The counts that the plugin writes, as they come."""
+    """Yields the counts that the plugin writes, as they come."""
     while not path.exists():
         time.sleep(0.1)
     with open(path) as file:
@@ -41,6 +41,6 @@ def marks(path: Path) -> Iterator[tuple[int, int]]:
 
 
 def between(counts: Iterator[tuple[int, int]]) -> tuple[int, int]:
-    """The next program's large part less its small one."""
+    """Returns the next program's large part less its small one."""
     *_, small, large = (next(counts) for _ in range(_REPORTS))
     return large[0] - small[0], large[1] - small[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The project's targets, beside what the papers reached: per cent less than plain calls."""
+"""Lists the project's targets, beside what the papers reached: per cent less than plain calls."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ TARGETS = (
     Target("read1, 64 KB", "read1", {"size": 65536}, fast=40, paper="-, 12"),
 )
 
-# The paper that each workload comes from, and what was measured there.
+# The paper that each workload comes from, with its measured figures.
 PAPERS = {
     "getpid": "FSL-02-01, figure 2: 12 to 90 % less elapsed time, growing with the number of calls.",
     "db": "FSL-02-01, figure 3: COSY 26 %, COSY-FAST 64 % less elapsed time; the same with 2 and 4 processes.",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Says what was measured, and on what: versions, the machine, the tree that is walked."""
+"""Tells the versions, the machine, and the tree that is walked, of a measurement."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VM = _TOP / "tests" / "vm" / "vm.py"
 
 
 def _output(*command: str | Path) -> str:
-    """A program's first line, or nothing when it cannot be run."""
+    """Returns a program's first line, or nothing if it cannot be run."""
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=_TOP)
     except FileNotFoundError:
@@ -30,7 +30,7 @@ def _package(name: str) -> str:
 
 @functools.cache
 def contenders() -> dict[str, str]:
-    """The programs whose version is not the kernel's."""
+    """Returns the programs whose version is not the kernel's."""
     project = re.search(r"project\(cosy VERSION (\S+)", (_TOP / "CMakeLists.txt").read_text())
     commit = _output("git", "describe", "--always", "--dirty")
     ours = f"cosy {project[1] if project else '?'}{f' ({commit})' if commit else ''}"
@@ -49,7 +49,7 @@ def contenders() -> dict[str, str]:
 
 
 def machine(lane: str) -> str:
-    """The processor, and the emulator where there is one."""
+    """Returns the processor, and the emulator if there is one."""
     model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     host = f"{model[1] if model else platform.machine()}, {os.cpu_count()} processors"
     if lane == "native":
@@ -58,7 +58,7 @@ def machine(lane: str) -> str:
 
 
 def emulator() -> tuple[int, ...]:
-    """QEMU's version."""
+    """Returns QEMU's version."""
     found = re.search(r"version ([\d.]+\d)", _output("qemu-system-x86_64", "--version"))
     return tuple(map(int, found[1].split("."))) if found else ()
 
@@ -68,13 +68,13 @@ _LONGEST = 200  # ... of a path in it, so that any archive has room
 
 
 def packages(target: Path, count: int) -> None:
-    """A tree of `count` files that packages of this machine have installed, in about a ninth as many folders."""
+    """Makes a tree of `count` files that packages of this machine have installed, in about a ninth as many folders."""
     made = 0
     for place in ("/usr/share", "/usr/include", "/usr/lib"):
         for folder, folders, names in os.walk(place):
             folders.sort()
             inside = target / Path(folder).relative_to("/usr")
-            # Few of each, so that there are many folders.
+            # Take few of each, so that there are many folders.
             for name in sorted(names)[: count // 100 + 12]:
                 file = Path(folder, name)
                 wanted = file.is_file() and not file.is_symlink() and file.stat().st_size <= _LARGEST
@@ -88,7 +88,7 @@ def packages(target: Path, count: int) -> None:
 
 
 def tree(series: str) -> Path | None:
-    """A real source tree to walk: the kernel's own headers, which the machines need anyway."""
+    """Returns a real source tree to walk: the kernel's own headers, which the machines need anyway."""
     root = _output("python3", "-B", _VM, "fetch", "--kernel", series)
     found = sorted(Path(root).glob("usr/src/linux-headers-*-common/include/linux")) if root else []
     return found[0] if found else None

@@ -9,7 +9,7 @@
 
 #define COMMAND_WORDS 512
 
-/* Runs argv with its output in the file `out`; its status must be 0. */
+/* Runs argv with its output in the file `out`; fails unless its status is 0. */
 static inline void command_run(char *const argv[], const char *out)
 {
 	char path[256];
@@ -33,7 +33,7 @@ static inline void command_run(char *const argv[], const char *out)
 	}
 }
 
-/* Runs argv, timed less what `nothing` takes: the same command that has nothing to do. */
+/* Runs argv, timed less the time of `nothing`: the same command with nothing to do. */
 static inline void command_timed(char *const argv[], char *const nothing[], const char *out)
 {
 	long long start;

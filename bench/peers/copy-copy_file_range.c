@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* copy.h by copy_file_range(2); with whole=1 in as few calls as it takes. */
+/* Does copy.h by copy_file_range(2); with whole=1 in as few calls as it takes. */
 #define _GNU_SOURCE
 #include "copy.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* copy.h by io_uring: pairs of a read and a write linked to it, 16 of them at once. */
+/* Does copy.h by io_uring: pairs of a read and a write linked to it, 16 of them at once. */
 #include "copy.h"
 #include "ring.h"
 

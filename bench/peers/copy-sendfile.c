@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* copy.h by sendfile(2). */
+/* Does copy.h by sendfile(2). */
 #include <sys/sendfile.h>
 
 #include "copy.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* copy.h by splice(2), by way of a pipe. */
+/* Does copy.h by splice(2), by way of a pipe. */
 #define _GNU_SOURCE
 #include "copy.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * db.h by io_uring: preads and pwrites of records, a write linked to the read whose bytes it
+ * Does db.h by io_uring: preads and pwrites of records, a write linked to the read whose bytes it
  * takes.  BATCH transactions go to the kernel at once; with more than one, a read may pass
  * an earlier write, which the plain loop's cannot.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bonnie.h, fastread, by io_uring: 32 blocks at once. */
+/* Does bonnie.h, fastread, by io_uring: 32 blocks at once. */
 #include "bonnie.h"
 #include "ring.h"
 

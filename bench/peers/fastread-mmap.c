@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* bonnie.h, fastread, by mapping the file; the program then has to live with SIGBUS when it is cut. */
+/*
+ * Does bonnie.h, fastread, by mapping the file; the program then has to live with SIGBUS when it is
+ * cut.
+ */
 #include <sys/mman.h>
 
 #include "bonnie.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* bonnie.h, fastwrite, by io_uring: 32 blocks, each with one more word changed than the one before it, are written at once. */
+/*
+ * Does bonnie.h, fastwrite, by io_uring: writes 32 blocks at once, each with one more word changed
+ * than the one before it.
+ */
 #include "bonnie.h"
 #include "ring.h"
 
@@ -18,7 +21,7 @@ long bonnie_pass(int fd, long n, unsigned long look)
 		for (; i < n && i < first + BATCH; i++) {
 			int *block = (int *)(ring_buffer + (i - first) * BLOCK);
 
-			/* And those words that changed since it was last this block's turn. */
+			/* Change also the words that changed since this block's last turn. */
 			for (long word = i < BATCH ? 0 : i - BATCH + 1; word <= i; word++)
 				block[word % WORDS]++;
 			ring_write(0, block, BLOCK, i * BLOCK, 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* grep.h by grep itself. */
+/* Does grep.h by grep itself. */
 #include "grep.h"
 
 #include "command.h"
 
 #define OUTPUT "../grep-output"
 
-/* The sum of the counts that grep printed. */
+/* Returns the sum of the counts that grep printed. */
 static long output_sum(void)
 {
 	FILE *output = fopen(OUTPUT, "r");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* grep.h by io_uring: of 8 files at once open, two reads and close, each file's linked. */
+/* Does grep.h by io_uring: for 8 files at once open, two reads and close, each file's linked. */
 #include "grep.h"
 #include "ring.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* held.h - where the files of serve.h come from: HELD keeps them open, else each is opened and closed. */
+/* held.h - gives serve.h its files: HELD keeps them open, else each is opened and closed. */
 #ifndef HELD_H
 #define HELD_H
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* ls.h by ls -l itself, unsorted. */
+/* Does ls.h by ls -l itself, unsorted. */
 #define LS_LINE_ONLY
 #include "ls.h"
 
 #include "command.h"
 
-/* The entries that ls printed, which leaves out . and .. */
+/* Takes the entries that ls printed, which leaves out . and .. */
 static void take_output(const char *path)
 {
 	FILE *output = fopen(path, "r");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ls.h by getdents64(2), and io_uring for all the statx of a bufferful at once. */
+/* Does ls.h by getdents64(2), and io_uring for all the statx of a bufferful at once. */
 #define LS_LINE_ONLY
 #include "ls.h"
 #include "ring.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* read1.h by io_uring: 32 reads at once. */
+/* Does read1.h by io_uring: 32 reads at once. */
 #include "read1.h"
 #include "ring.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* read1.h by copying from a mapping of the file that is made once. */
+/* Does read1.h by copying from a mapping of the file that is made once. */
 #include <sys/mman.h>
 
 #include "read1.h"

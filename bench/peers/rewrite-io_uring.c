@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bonnie.h, rewrite, by io_uring: 32 blocks are read at once, changed, and written at once. */
+/* Does bonnie.h, rewrite, by io_uring: 32 blocks are read at once, changed, and written at once. */
 #include "bonnie.h"
 #include "ring.h"
 

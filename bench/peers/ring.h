@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* ring.h - one io_uring as its users are told to set it up: registered files and buffers, completions taken in batches. */
+/*
+ * ring.h - sets up one io_uring as its users are told to: registered files and buffers, completions
+ * taken in batches.
+ */
 #ifndef RING_H
 #define RING_H
 
@@ -35,7 +38,10 @@ static inline void ring_begin(const int *files, int count, size_t bytes)
 	}
 }
 
-/* The ring with `fd` as its one file: set up by the first pass, given another file by the later ones. */
+/*
+ * Sets up the ring with `fd` as its one file in the first pass, and gives it another file in later
+ * ones.
+ */
 static inline void ring_use(int fd, size_t bytes)
 {
 	if (!ring_buffer)
@@ -44,7 +50,7 @@ static inline void ring_use(int fd, size_t bytes)
 		io_uring_register_files_update(&ring, 0, &fd, 1);
 }
 
-/* The next entry, with flags that the prep functions would clear. */
+/* Returns the next entry, with flags that the prep functions would clear. */
 static inline void ring_flags(struct io_uring_sqe *entry, unsigned int flags)
 {
 	entry->flags |= IOSQE_FIXED_FILE | flags;
@@ -66,7 +72,10 @@ static inline void ring_write(int file, const void *from, size_t len, off_t at, 
 	ring_flags(entry, flags);
 }
 
-/* Submits what was prepared and waits for `count` results; their sum.  None may fail. */
+/*
+ * Submits what was prepared and waits for `count` results, none of which may fail.  Returns their
+ * sum.
+ */
 static inline long ring_finish(int count)
 {
 	struct io_uring_cqe *entry;

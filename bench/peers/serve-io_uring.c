@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * serve.h by io_uring: all files of a burst in one chain of linked requests, since they
+ * Does serve.h by io_uring: all files of a burst in one chain of linked requests, since they
  * go to one socket in their order: open, read, send, close, or with HELD read and send.
  */
 #include "serve.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* serve.h by sendfile(2). */
+/* Does serve.h by sendfile(2). */
 #include <sys/sendfile.h>
 
 #include "held.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* serve.h by splice(2), by way of a pipe. */
+/* Does serve.h by splice(2), by way of a pipe. */
 #include "held.h"
 
 static long serve_files(int to, long count, long len)

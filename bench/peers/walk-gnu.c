@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* walk.h by du itself. */
+/* Does walk.h by du itself. */
 #include "walk.h"
 
 #include "command.h"
 
-/* The blocks that du counts in a folder, without the folder's own. */
+/* Returns the blocks that du counts in a folder, without the folder's own. */
 static long blocks_said(const char *folder)
 {
 	struct stat st;

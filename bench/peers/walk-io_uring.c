@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* walk.h by openat and getdents64, and io_uring for all the statx of a bufferful at once. */
+/* Does walk.h by openat and getdents64, and io_uring for all the statx of a bufferful at once. */
 #include "walk.h"
 
 #include "ring.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* cold.c - a cache whose miss is a region, and hardly ever come to. */
+/* cold.c - has a cache whose miss is a region, and hardly ever happens. */
 #include "process.h"
 
 static int fd;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* filecopy.c - a file of COUNT blocks of 4 KB is copied. */
+/* filecopy.c - copies a file of COUNT blocks of 4 KB. */
 #include "process.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* keystore.c - a hash table in a file: COUNT keys are put, then looked up. */
+/* keystore.c - has a hash table in a file: puts COUNT keys, then looks them up. */
 #include "process.h"
 
 #define SLOTS 4096

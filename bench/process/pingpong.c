@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* pingpong.c - a byte goes COUNT times to a child and back. */
+/* pingpong.c - sends a byte COUNT times to a child and back. */
 #include <sys/wait.h>
 
 #include "process.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* records.c - records of 128 bytes: COUNT are appended, read back at random, and changed. */
+/* records.c - appends COUNT records of 128 bytes, reads them back at random, and changes them. */
 #include "process.h"
 
 struct record {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* split.c - a log's lines go to four files, by their first letter. */
+/* split.c - writes a log's lines to four files, by their first letter. */
 #include "process.h"
 
 static char input[16384], line[4][16384];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* sum.c - a checksum that rotates and adds, of COUNT blocks of 4 KB. */
+/* sum.c - makes a checksum that rotates and adds, of COUNT blocks of 4 KB. */
 #include "process.h"
 
 int main(int argc, char **argv)

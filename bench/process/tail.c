@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* tail.c - the end of a file, found from its end in small blocks, COUNT times. */
+/* tail.c - finds the end of a file from its end in small blocks, COUNT times. */
 #include "process.h"
 
 static off_t last_lines(int fd, int lines)

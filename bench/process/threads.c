@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* threads.c - four threads read a file's blocks and add up what they begin with. */
+/* threads.c - reads a file's blocks in four threads and adds up what they begin with. */
 #include <pthread.h>
 
 #include "process.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* tree.c - directories made and removed, each with files that are looked at. */
+/* tree.c - makes and removes directories, each with files that it looks at. */
 #include "process.h"
 
 static long one(const char *base, long number)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* wc.c - lines, words and bytes, COUNT blocks of 4 KB of them. */
+/* wc.c - counts lines, words and bytes of COUNT blocks of 4 KB. */
 #include "process.h"
 
 int main(int argc, char **argv)

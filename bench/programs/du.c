@@ -7,7 +7,7 @@
 
 #define LINKED 4096
 
-/* Files of several names that have been counted. */
+/* Files of several names that have been counted already. */
 static struct {
 	dev_t device;
 	ino_t inode;

@@ -33,7 +33,7 @@ static int say(size_t length)
 	return 0;
 }
 
-/* 1: the open file has the word, 0: it has not. */
+/* Returns 1 if the open file has the word, 0 if not. */
 static int has_word(int fd)
 {
 	char text[PIECE + sizeof(word)];

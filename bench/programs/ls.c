@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ls.c - ls -lnR --time-style=+%s: each folder's entries by name, with their attributes. */
+/* ls.c - ls -lnR --time-style=+%s: prints each folder's entries by name, with their attributes. */
 #include "programs.h"
 
 #define FOLDER 65536 /* bytes of a folder's names; entries of it */
@@ -12,7 +12,7 @@ struct entry {
 
 static char path[PATHS];
 
-/* All entries of a folder but hidden ones, unsorted; their number, or -1. */
+/* Reads all entries of a folder but hidden ones, unsorted.  Returns their number, or -1. */
 static int folder_read(int dir, char *names, struct entry *entries)
 {
 	int count = 0, failed = 0;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* tar.c - tar cf - --format=ustar --numeric-owner: the archive of a tree without hard links. */
+/*
+ * tar.c - tar cf - --format=ustar --numeric-owner: makes the archive of a tree without hard links.
+ */
 #include "programs.h"
 
 #define RECORD 10240
@@ -26,7 +28,7 @@ static void octal(char *to, int digits, unsigned long value)
 		to[digits] = (char)('0' + (value & 7));
 }
 
-/* The path, in two parts where it is too long for one. */
+/* Writes the path, in two parts if it is too long for one. */
 static int header_name(struct header *to, size_t length)
 {
 	size_t cut = 0;
@@ -35,7 +37,7 @@ static int header_name(struct header *to, size_t length)
 		memcpy(to->name, path, length);
 		return 0;
 	}
-	/* The longest prefix that leaves a name, as tar does. */
+	/* Take the longest prefix that leaves a name, as tar does. */
 	for (size_t i = length - 2 > sizeof(to->prefix) ? sizeof(to->prefix) : length - 2; i; i--) {
 		if (path[i] == '/') {
 			cut = i;
@@ -77,7 +79,7 @@ static int header_put(const struct stat *st, size_t length, char type, int dir, 
 	return filled == RECORD ? flush() : 0;
 }
 
-/* The bytes of an open file, and zeros up to a whole block. */
+/* Writes the bytes of an open file, and zeros up to a whole block. */
 static int content_put(int fd, long size)
 {
 	while (size > 0) {
@@ -155,7 +157,7 @@ int main(int argc, char **argv)
 	strcpy(path, tree);
 	COSY_START;
 	failed = entry_put(AT_FDCWD, tree, strlen(tree));
-	/* Two blocks of zeros, and whole records. */
+	/* Write two blocks of zeros, and whole records. */
 	for (int i = 0; i < 2 && !failed; i++) {
 		memset(record + filled, 0, 512);
 		filled += 512;

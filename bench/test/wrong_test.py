@@ -25,7 +25,7 @@ def main() -> int:
     command = [sys.executable, "-B", str(BENCH / "run.py"), "--build", build, "--kernel", kernel, *options]
     done = subprocess.run(command, capture_output=True, text=True)
     rows = [case for name in cases.WORKLOADS for case in cases.cases(name) if case.short]
-    # What whole programs print is compared with each other's, with the distribution's own among them.
+    # Outputs of whole programs are compared with each other, among them those of the distribution's own.
     names = [case.name() for case in rows if case.program not in ("programs", "process")]
     wrong = []
     for name in names:

@@ -15,7 +15,7 @@ static long long timed, since;
 static clockid_t the_clock = CLOCK_MONOTONIC;
 static int marking;
 
-/* A page of returns: that one of them is executed is all that split.c looks for. */
+/* A page of returns: split.c only looks whether one of them is executed. */
 static void mark_begin(void)
 {
 	void *page = mmap((void *)MARK_PAGE, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
@@ -125,13 +125,13 @@ int main(int argc, char **argv)
 	large = atol(argv[3]);
 	if (chdir(argv[1]) < 0)
 		bench_fail(argv[1]);
-	/* Waiting for a disk is no work: the process's own time counts then. */
+	/* Waiting for a disk is no work, so the process's own time counts then. */
 	if (!strcmp(bench_text("clock", "monotonic"), "process"))
 		the_clock = CLOCK_PROCESS_CPUTIME_ID;
 	if (bench_number("split", 0))
 		mark_begin();
 	bench_prepare();
-	/* An earlier program's writing back would disturb. */
+	/* An earlier program's writing back would disturb, so let it end. */
 	sync();
 	run(bench_number("warm", small), &answer);
 	run(bench_number("warm", small), &answer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench.h - what every benchmark program shares: parameters, the clock, the result line.
+ * bench.h - gives every benchmark program parameters, the clock, the result line.
  *
  *	PROGRAM DIRECTORY SMALL LARGE [NAME=VALUE...]
  *
@@ -30,41 +30,41 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Under DIRECTORY, which is the current one: whatever the operations need.  Not timed. */
+/* Prepares, in DIRECTORY, which is the current one, all that the operations need.  Not timed. */
 void bench_prepare(void);
 
 /* Does n operations. */
 long bench_work(long n);
 
 /*
- * Compares the bytes: after bench_work(n) returned `answer`, and of operations done again by
- * the very functions that were timed.
+ * Compares the bytes after bench_work(n) returned `answer`, and those of operations that the very
+ * functions that were timed do again.
  */
 void bench_check(long n, long answer);
 
-/* bench_work(n) once more, for bench_check. */
+/* Does bench_work(n) once more, for bench_check. */
 long bench_again(long n);
 
-/* The value of NAME=VALUE on the command line, or what holds without it. */
+/* Returns the value of NAME=VALUE on the command line, or `otherwise`. */
 long bench_number(const char *name, long otherwise);
 const char *bench_text(const char *name, const char *otherwise);
 
-/* Between the two nothing is timed: emptying a socket, filling a file again. */
+/* Surround what is not timed: emptying a socket, filling a file again. */
 void bench_pause(void);
 void bench_resume(void);
 
 /* Takes ns off what is timed. */
 void bench_discount(long long ns);
-/* The clock that is timed by, in ns. */
+/* Returns the time of the clock that is used, in ns. */
 long long bench_now(void);
 
-/* Ends the program with "what: reason"; for whatever must not fail. */
+/* Ends the program with "what: reason", when something failed that must not. */
 _Noreturn void bench_fail(const char *what);
 
-/* A file of that many bytes, unless it is there: of its name's (content.h). */
+/* Makes a file of that many bytes, unless it is there, with the content of its name (content.h). */
 void bench_file(const char *name, size_t size);
 
-/* For what must not fail; the value. */
+/* Makes a call that must not fail; yields its value. */
 #define BENCH_TRY(call)                                                                            \
 	({                                                                                         \
 		long bench_it = (call);                                                            \

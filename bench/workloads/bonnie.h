@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bonnie.h - the block phases of Bonnie (FSL-02-01 section 4.3): a file of `megabytes`, from
+ * bonnie.h - runs the block phases of Bonnie (FSL-02-01 section 4.3): a file of `megabytes`, from
  * its start, in blocks of 16 KB, one word of each block looked at or changed as Bonnie does.
  * The file is there already and in the cache.  An operation is one block.
  */
@@ -30,7 +30,7 @@ void bench_prepare(void)
 	bench_file("bonnie", bonnie_blocks() * BLOCK);
 }
 
-/* More blocks than the file has are several passes. */
+/* If the file has fewer blocks, makes several passes. */
 long bench_work(long n)
 {
 	const long blocks = bonnie_blocks();
@@ -62,7 +62,7 @@ static unsigned char looked_at(long i, long look)
 	return byte;
 }
 
-/* Each byte by itself: what one block more adds.  Then the sum over the file. */
+/* Compares each byte by itself, as what one block more adds; then the sum over the file. */
 static void check_reads(long look)
 {
 	const long blocks = bonnie_blocks();
@@ -81,7 +81,7 @@ static void check_reads(long look)
 	compare_number("the sum over bonnie", blocks * BLOCK, pass(blocks, look), wanted);
 }
 
-/* The bytes of the first n blocks after a pass of this phase. */
+/* Makes the bytes that the first n blocks should have after a pass of this phase. */
 static void write_wanted(char *file, long n, int rewrite)
 {
 	int block[WORDS];
@@ -123,7 +123,7 @@ void bench_check(long n, long answer)
 		check_writes(!strcmp(phase, "rewrite"));
 		return;
 	}
-	/* In each page of a block. */
+	/* Look in each page of a block. */
 	for (long look = 0; look < BLOCK; look += 4096 + 37)
 		check_reads(look);
 	for (long i = 0; i < n; i++)

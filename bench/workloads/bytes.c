@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* The loops of bytes.h, each in a region with what reads the page. */
+/* The loops of bytes.h, each in a region together with the read of the page. */
 #include <cosy/cosy.h>
 
 #include "bytes.h"
 
-/* A function that does `body` with each page, which is in `text`. */
+/* Defines a function that does `body` with each page, which is in `text`. */
 #define LOOP(name, declarations, body, result)                                                     \
 	__attribute__((noinline)) static long name(int file, long n)                               \
 	{                                                                                          \

@@ -13,10 +13,10 @@
 #define PAGE  4096
 #define PAGES 16
 
-/* Bytes after operation `i`. */
+/* Offset of the page that operation `i` reads. */
 #define PAGE_OF(i) ((i) % PAGES * PAGE)
 
-/* After n operations: the answer; what is in memory then goes to bytes_left. */
+/* Does n operations.  Returns the answer; bytes_left gets what is in memory then. */
 typedef long bytes_loop(int file, long n);
 
 static bytes_loop words_sum, bytes_sum, lines_count, byte_find, string_length, fnv_hash,
@@ -55,7 +55,7 @@ long bench_work(long n)
 	return loop(fd, n);
 }
 
-/* The same by code of another kind, which no contender has. */
+/* Computes the same by code of another kind, which no contender has. */
 static long expected(long n, unsigned char *left)
 {
 	unsigned char text[PAGE];
@@ -96,7 +96,7 @@ static long expected(long n, unsigned char *left)
 	return sum;
 }
 
-/* Each number of operations shows its last page. */
+/* Compares each number of operations, which shows its last page. */
 void bench_check(long n, long answer)
 {
 	unsigned char left[PAGE];

@@ -13,7 +13,7 @@
 #include "bench.h"
 #include "compare.h"
 
-/* The path of PREFIX-NAME, beside this executable. */
+/* Makes the path of PREFIX-NAME, beside this executable. */
 static inline void child_path(char *path, size_t size, const char *prefix, const char *name)
 {
 	ssize_t length = BENCH_TRY(readlink("/proc/self/exe", path, size - 1));
@@ -24,13 +24,13 @@ static inline void child_path(char *path, size_t size, const char *prefix, const
 	snprintf(last, size - (last - path), "%s-%s", prefix, name);
 }
 
-/* A file in memory for what processes print. */
+/* Returns a file in memory for what processes print. */
 static inline int child_output(void)
 {
 	return BENCH_TRY(memfd_create("output", 0));
 }
 
-/* Runs the program n times, one after the other; how many failed. */
+/* Runs the program n times, one after the other.  Returns how many failed. */
 static inline long child_run(const char *path, char *const arguments[], int output, long n)
 {
 	posix_spawn_file_actions_t actions;
@@ -53,7 +53,7 @@ static inline long child_run(const char *path, char *const arguments[], int outp
 	return failed;
 }
 
-/* Compares all bytes of a file: run.py does, between contenders. */
+/* Notes all bytes of a file, which run.py compares between contenders. */
 static inline void child_compare(const char *name, int fd)
 {
 	static char bytes[1 << 20];

@@ -36,7 +36,7 @@ static const char *byte_text(char text[8], int byte)
 	return text;
 }
 
-/* The first one is enough; -1: there is no byte. */
+/* Reports the first difference only; -1: there is no byte. */
 static void report_difference(const char *what, off_t at, int got, int wanted)
 {
 	char texts[2][8];
@@ -65,7 +65,7 @@ void compare_bytes(const char *what, off_t at, const void *got, const void *want
 {
 	compare_besides(what, at, got, wanted, len);
 	compared += len;
-	/* A sum, so that the order in which they come does not matter. */
+	/* Add up, so that the order in which they come does not matter. */
 	digest += (uint64_t)compare_crc(0, got, len) << 16;
 }
 

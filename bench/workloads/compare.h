@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compare.h - the bytes that arrived, or were written, against those that should have.
- * Nothing of it may be called between bench_resume and bench_pause.
+ * compare.h - compares the bytes that arrived, or were written, with those that should have.  No
+ * function of it may be called between bench_resume and bench_pause.
  *
  * The first byte that differs is printed at once:
  *
@@ -20,25 +20,25 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* len bytes that arrived: those of WHAT from `at` on.  Calls may come in any order. */
+/* Compares len bytes that arrived: those of WHAT from `at` on.  Calls may come in any order. */
 void compare_bytes(const char *what, off_t at, const void *got, const void *wanted, size_t len);
 
-/* The same for bytes that not all contenders have to show: they are not in the digest. */
+/* Does the same for bytes that not all contenders have to show: they are not in the digest. */
 void compare_besides(const char *what, off_t at, const void *got, const void *wanted, size_t len);
 
-/* The same, with the file `name` as content.h makes it. */
+/* Does the same with the file `name` as content.h makes it. */
 void compare_content(const char *name, off_t at, const void *got, size_t len);
 
-/* A number that depends on bytes that cannot be shown; `at` says where they were. */
+/* Compares a number that depends on bytes that cannot be shown; `at` says where they were. */
 void compare_number(const char *what, off_t at, uint64_t got, uint64_t wanted);
 
-/* The whole file, which must be len bytes long. */
+/* Compares the whole file, which must be len bytes long. */
 void compare_file(const char *path, const void *wanted, size_t len);
 
 /* Prints what was compared. */
 void compare_report(void);
 
-/* The CRC-32C of what `crc` is the CRC of and len bytes more. */
+/* Returns the CRC-32C of what `crc` is the CRC of and len bytes more. */
 uint32_t compare_crc(uint32_t crc, const void *data, size_t len);
 
 #endif /* COMPARE_H */

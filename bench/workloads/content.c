@@ -24,7 +24,7 @@ static uint32_t line_tag(uint32_t file, uint32_t number)
 	return tag ^ tag >> 13;
 }
 
-/* The eight digits of a number in base 16, a byte each, the first one lowest. */
+/* Returns the eight digits of a number in base 16, a byte each, the first one lowest. */
 static uint64_t digits(uint32_t number)
 {
 	uint64_t bytes = number;
@@ -35,7 +35,7 @@ static uint64_t digits(uint32_t number)
 	return __builtin_bswap64(bytes);
 }
 
-/* The tag's letters are none of those that the rest of a line is made of. */
+/* Makes a line; the tag's letters are none of those that the rest of a line is made of. */
 static void line_make(char line[CONTENT_LINE], uint32_t file, uint32_t number)
 {
 	const uint64_t bytes = 0x0101010101010101,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* copy.h by read(2) and write(2). */
+/* Does copy.h by read(2) and write(2). */
 #include <cosy/cosy.h>
 
 #include "copy.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copy.h - a file of 1 MB copied in pieces of `size` bytes, over a file that exists already
+ * copy.h - copies a file of 1 MB in pieces of `size` bytes, over a file that exists already
  * (or with fresh=1 has just been cut to nothing).  An operation is one piece.
  */
 #ifndef COPY_H
@@ -16,7 +16,7 @@
 static int in, out;
 static long size, fresh;
 
-/* n pieces on from where both files are; bytes copied. */
+/* Copies n pieces on from where both files are.  Returns the bytes copied. */
 static long copy_pieces(int from, int to, long n, long len);
 
 void bench_prepare(void)
@@ -48,7 +48,9 @@ long bench_work(long n)
 	return sum;
 }
 
-/* The target, after its last bytes were written by n pieces: the source's, and what was there before. */
+/*
+ * Checks the target, after n pieces wrote its last bytes: the source's, and what was there before.
+ */
 static void check_target(long n, const char *before)
 {
 	static char wanted[FILE_SIZE];
@@ -59,7 +61,7 @@ static void check_target(long n, const char *before)
 	compare_file("copy-to", wanted, fresh ? last * size : FILE_SIZE);
 }
 
-/* The target had other bytes, so that those count that are written. */
+/* Copies over a target with other bytes, so that those count that are written. */
 static void check_again(long n)
 {
 	BENCH_TRY(content_write("copy-to", "other", FILE_SIZE));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The plain loop of db.h: what is written is what was read, nobody looks at it. */
+/* The plain loop of db.h writes the bytes that it has read, and nobody looks at them. */
 #include <cosy/cosy.h>
 
 #include "db.h"

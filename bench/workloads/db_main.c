@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* db_main.c - the file of db.h and the processes that work on it. */
+/* db_main.c - makes the file of db.h and the processes that work on it. */
 #include <sys/wait.h>
 
 #include "compare.h"
@@ -42,7 +42,7 @@ void bench_prepare(void)
 		BENCH_TRY(pipe(order[i]));
 		BENCH_TRY(pipe(answer[i]));
 		if (BENCH_TRY(fork()) == 0) {
-			/* Else no reader would see the parent's end. */
+			/* Close it, or no reader would see the parent's end. */
 			for (int j = 0; j <= i; j++)
 				close(order[j][1]);
 			serve(i);
@@ -69,7 +69,10 @@ long bench_work(long n)
 #define WINDOW	32 /* transactions that a contender may have under way at once */
 #define CHECKED (2 * WINDOW)
 
-/* Whether transactions under way at once touch no record of each other's, so that their order does not matter. */
+/*
+ * True if transactions under way at once touch no record of each other's, so that their order does
+ * not matter.
+ */
 static int is_clean(uint64_t seed)
 {
 	for (int first = 0; first < CHECKED; first += WINDOW) {
@@ -88,7 +91,7 @@ static int is_clean(uint64_t seed)
 	return 1;
 }
 
-/* The value that db_transact should return, with `file` as it should be afterwards. */
+/* Returns the value that db_transact should return, with `file` as it should be afterwards. */
 static long transact_wanted(char *file, long n, uint64_t seed)
 {
 	const char *looks_at = bench_text("looks at", "nothing");
@@ -124,7 +127,10 @@ static void check_transactions(int fd, char *wanted, long n, uint64_t seed)
 		compare_file("db", wanted, records * RECORD);
 }
 
-/* In this process, by sequences whose outcome does not depend on how many are under way at once. */
+/*
+ * Compares in this process, by sequences whose outcome does not depend on how many are under way at
+ * once.
+ */
 void bench_check(long n, long answer)
 {
 	char *wanted = malloc(records * RECORD);

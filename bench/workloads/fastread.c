@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bonnie.h, fastread: each block is read and one byte of it looked at. */
+/* Does bonnie.h, fastread: reads each block and looks at one byte of it. */
 #include <cosy/cosy.h>
 
 #include "bonnie.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bonnie.h, fastwrite: a block with one word changed each time is written over the file. */
+/* Does bonnie.h, fastwrite: writes a block over the file, with one more word changed each time. */
 #include <cosy/cosy.h>
 
 #include "bonnie.h"

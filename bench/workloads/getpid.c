@@ -11,7 +11,7 @@
 
 void bench_prepare(void) {}
 
-/* The sum of what they returned. */
+/* Returns the sum of the calls' results. */
 static unsigned long pids(long calls)
 {
 	unsigned long sum = 0;
@@ -30,7 +30,7 @@ long bench_work(long n)
 
 	while (n--)
 		sum += pids(calls);
-	/* The number of calls, if each returned what it should. */
+	/* This is the number of calls, if each returned what it should. */
 	return sum - regions * calls * (getpid() - 1ul);
 }
 

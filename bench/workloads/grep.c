@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* grep.h by open, read, close, and a user function over each chunk. */
+/* Does grep.h by open, read, close, and a user function over each chunk. */
 #include "grep.h"
 
 #include <cosy/cosy.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grep.h - the lines with a text in them, in files of 8 KB of which there are `kilobytes`
+ * grep.h - counts the lines with a text in them, in files of 8 KB of which there are `kilobytes`
  * in all, counted by a user function that is given each chunk of 4096 bytes (FSL-02-01
  * section 4.3).  As there, a text across the border of two chunks is not looked for; no
  * line of these files crosses one.  An operation is one pass over all the files.
@@ -17,7 +17,7 @@
 #define CHUNK	  4096
 #define TEXT	  "1e eee"
 
-/* The user function: how many lines of data[0..len) have the text in them. */
+/* Counts the lines of data[0..len) with the text in them; the user function. */
 static inline long matching_lines(const char *data, size_t len)
 {
 	const char *p = data, *end = data + len;
@@ -32,11 +32,11 @@ static inline long matching_lines(const char *data, size_t len)
 	return lines;
 }
 
-/* Lines with TEXT in `files` files, which are called grep-00000 and so on. */
+/* Counts the lines with TEXT in `files` files, which are called grep-00000 and so on. */
 static long grep_files(long files);
 
 static long files;
-/* While what is found is compared. */
+/* True while what is found is compared. */
 static int grep_checked;
 
 void bench_prepare(void)
@@ -62,7 +62,7 @@ long bench_work(long n)
 	return lines;
 }
 
-/* "grep-00000" for 0, without stdio, so that it can be inside a region. */
+/* Writes "grep-00000" for 0, without stdio, so that it can be inside a region. */
 static inline void grep_name(char name[11], long number)
 {
 	memcpy(name, "grep-00000", 11);
@@ -81,12 +81,15 @@ static void make_chunk(char chunk[CHUNK], const char *name, long at, long count)
 	content_bytes(chunk, name, at, CHUNK);
 	while ((p = memmem(p, chunk + CHUNK - p, TEXT, sizeof(TEXT) - 1)))
 		*p = 'x';
-	/* Here and there: 37 and the number of lines have no common factor. */
+	/* Spread them: 37 and the number of lines have no common factor. */
 	for (long i = 0; i < count; i++)
 		memcpy(chunk + 37 * i % LINES * CONTENT_LINE, TEXT, sizeof(TEXT) - 1);
 }
 
-/* Files whose chunks all have another number of matches, so that bytes of another chunk show; then the row's own. */
+/*
+ * Compares files whose chunks all have another number of matches, so that bytes of another chunk
+ * show; then the row's own.
+ */
 void bench_check(long n, long answer)
 {
 	long wanted, sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ls.h by getdents64(2) and one fstatat(2) for each entry. */
+/* Does ls.h by getdents64(2) and one fstatat(2) for each entry. */
 #include "ls.h"
 
 #include <cosy/cosy.h>

@@ -25,10 +25,10 @@ struct entry {
 };
 
 static long print, cold;
-/* While the entries are compared: how often each file was among them; else NULL. */
+/* How often each file was among the entries, while they are compared; else NULL. */
 static unsigned char *ls_seen;
 
-/* One pass over the open directory, a bufferful of entries after the other given to ls_use. */
+/* Makes one pass over the open directory, and gives each bufferful of entries to ls_use. */
 static long ls_pass(int dir);
 
 void bench_prepare(void)
@@ -50,7 +50,7 @@ void bench_prepare(void)
 
 		snprintf(name, sizeof(name), "file-%05ld", i);
 		fd = BENCH_TRY(open(name, O_WRONLY | O_CREAT, 0644));
-		/* Sizes that differ, without content to write. */
+		/* The sizes differ, without content to write. */
 		BENCH_TRY(ftruncate(fd, i));
 		close(fd);
 	}
@@ -69,7 +69,7 @@ static void ls_line(FILE *to, const struct entry *e)
 		e->name);
 }
 
-/* The name of an entry, with its length. */
+/* Returns the name of an entry, with its length. */
 static const char *ls_text(const struct entry *e, int *len)
 {
 	static char text[2][512];
@@ -86,7 +86,10 @@ static const char *ls_text(const struct entry *e, int *len)
 	return text[turn];
 }
 
-/* Against what a call for this entry alone says: all that its line has, and what only some contenders ask for. */
+/*
+ * Compares an entry with what a call for it alone says: all that its line has, and what only some
+ * contenders ask for.
+ */
 static void ls_compare(const struct entry *got)
 {
 	struct entry wanted = {.name = got->name};
@@ -153,7 +156,7 @@ long bench_work(long n)
 	return sum;
 }
 
-/* Each file once. */
+/* Checks that each file comes once. */
 void bench_check(long n, long answer)
 {
 	const long files = bench_number("files", 5000);

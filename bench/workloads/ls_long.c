@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * ls.h by what ls -l asks of each entry, which is the current directory's: statx(2), and whether
+ * Does ls.h with the calls of ls -l for each entry of the current directory: statx(2), and whether
  * there is a label of a security module and an access control list.
  */
 #define LS_LINE_ONLY
@@ -11,7 +11,7 @@
 
 #define LONG_MASK (STATX_MODE | STATX_NLINK | STATX_UID | STATX_GID | STATX_MTIME | STATX_SIZE)
 
-/* Those of an entry that statx(2) was asked about. */
+/* Takes the attributes of an entry that statx(2) was asked about. */
 static void long_entry(struct entry *to, const struct statx *stx)
 {
 	to->st.st_mode = stx->stx_mode;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* ls.h by cosy_scan_dir: names and attributes in one. */
+/* Does ls.h by cosy_scan_dir: names and attributes in one. */
 #include "ls.h"
 
 #include <cosy/cosy.h>
 #include <cosy/fast.h>
 #include <linux/cosy.h>
 
-/* Entries: as many as the plain source has in its two buffers. */
+/* Bytes for as many entries as the plain source has in its two buffers. */
 #define SCAN (NAMES + ENTRIES * sizeof(struct stat))
 
 static long ls_pass(int dir)

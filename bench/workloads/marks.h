@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* marks.h - where bench.c puts the code whose execution split.c notices. */
+/* marks.h - tells where bench.c puts the code whose execution split.c notices. */
 #ifndef MARKS_H
 #define MARKS_H
 

@@ -21,7 +21,7 @@ void bench_prepare(void)
 
 	child_path(program, sizeof(program), "process", bench_text("program", ""));
 	snprintf(count, sizeof(count), "%ld", bench_number("count", 0));
-	/* The children are as a user's: nothing is counted in them, and nothing forced. */
+	/* Children are as a user's: nothing is counted in them, and nothing forced. */
 	unsetenv("COSY_STATS");
 	unsetenv("COSY_TIER");
 	output = child_output();
@@ -42,7 +42,7 @@ long bench_work(long n)
 	return child_run(program, arguments, output, n);
 }
 
-/* Its output and the files that it wrote are the row's bytes. */
+/* Compares the program's output and the files that it wrote, the row's bytes. */
 void bench_check(long n, long answer)
 {
 	(void)n;

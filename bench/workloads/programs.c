@@ -8,7 +8,7 @@
 
 #define WORDS 8
 
-/* What is asked for; the last word is the tree. */
+/* Arguments of each command; the last word is the tree. */
 static const struct {
 	const char *program;
 	const char *command[WORDS], *equivalent[WORDS];
@@ -61,7 +61,7 @@ void bench_prepare(void)
 #else
 	(void)large;
 #endif
-	/* The children are as a user's, but for the language: nothing is counted in them. */
+	/* Children are as a user's, but for the language: nothing is counted in them. */
 	unsetenv("COSY_STATS");
 	setenv("LC_ALL", "C", 1);
 	output = child_output();
@@ -72,7 +72,7 @@ long bench_work(long n)
 	return child_run(program, arguments, output, n);
 }
 
-/* What it printed are the row's bytes. */
+/* Compares the bytes that the program printed. */
 void bench_check(long n, long answer)
 {
 	(void)n;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* read1.h by read(2), and lseek(2) at the end of the file. */
+/* Does read1.h by read(2), and lseek(2) at the end of the file. */
 #include <cosy/cosy.h>
 
 #include "read1.h"
 
-/* Others may look at it: what is read has to arrive. */
+/* Others may look at the buffer: bytes that are read have to arrive. */
 char read1_buffer[MOST];
 
 static const char *read1_got(void)
@@ -32,7 +32,7 @@ static long read_on(int in, long n, long len)
 	return sum;
 }
 
-/* Each time from the start, so that all contenders read the same. */
+/* Begins each time at the start, so that all contenders read the same. */
 long bench_work(long n)
 {
 	lseek(fd, 0, SEEK_SET);

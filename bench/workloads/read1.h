@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read1.h - sequential reads of `size` bytes of a file of 1 MB that is in the cache, from
+ * read1.h - reads a file of 1 MB that is in the cache in sequence, by `size` bytes, from
  * its start again at its end (Synthetix, SOSP 1995, table 3).  An operation is one read.
  */
 #ifndef READ1_H
@@ -15,7 +15,7 @@
 static int fd;
 static long size;
 
-/* The place of the last read's bytes. */
+/* Returns the place of the last read's bytes. */
 static const char *read1_got(void);
 
 void bench_prepare(void)
@@ -30,7 +30,10 @@ static void check_last(long n)
 	compare_content("read1", (n - 1) * size % FILE_SIZE, read1_got(), size);
 }
 
-/* Each number of reads shows its last one; of single bytes many are as the one before. */
+/*
+ * Compares each number of reads, which shows its last one; of single bytes many are as the one
+ * before.
+ */
 void bench_check(long n, long answer)
 {
 	const long most = size == 1 ? 130 : 34;

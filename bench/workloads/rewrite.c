@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bonnie.h, rewrite: each block is read, one word of it changed, and written back. */
+/* Does bonnie.h, rewrite: reads each block, changes one word of it, and writes it back. */
 #include <cosy/cosy.h>
 
 #include "bonnie.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* serve.h by open, read, send and close of each file. */
+/* Does serve.h by open, read, send and close of each file. */
 #include "serve.h"
 
 #include <cosy/cosy.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * serve.h - small files sent to a socket, as a web server does: files of `size` bytes go to a
+ * serve.h - sends small files to a socket, as a web server does: files of `size` bytes go to a
  * connected stream socket (socket=unix, or tcp over the loopback device).  The receiver
  * reads while the clock stands, so only the sender's side counts.  An operation is one file.
  */
@@ -22,16 +22,16 @@
 #define SOCKET (8 << 20)   /* bytes that it may hold */
 #define FILES  16
 
-/* Sends `count` files; bytes sent. */
+/* Sends `count` files.  Returns the bytes sent. */
 static long serve_files(int to, long count, long len);
-/* Before the first, for what stays from file to file. */
+/* Called before the first, for what stays from file to file. */
 static void serve_begin(void);
 
 static int sender, receiver;
 static long size;
 static char wanted[FILES * MOST]; /* all the files */
 
-/* "file-00" for 0, without stdio, so that it can be inside a region. */
+/* Writes "file-00" for 0, without stdio, so that it can be inside a region. */
 static inline void serve_name(char name[8], long number)
 {
 	memcpy(name, "file-00", 8);
@@ -45,7 +45,7 @@ static void connect_tcp(void)
 	socklen_t len = sizeof(at);
 	int buffer = SOCKET, on = 1, listener = BENCH_TRY(socket(AF_INET, SOCK_STREAM, 0));
 
-	/* Before connecting: the window's scale follows from it. */
+	/* Set it before connecting: the window's scale follows from it. */
 	BENCH_TRY(setsockopt(listener, SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof(buffer)));
 	BENCH_TRY(bind(listener, (struct sockaddr *)&at, len));
 	BENCH_TRY(getsockname(listener, (struct sockaddr *)&at, &len));
@@ -81,7 +81,7 @@ void bench_prepare(void)
 		receiver = pair[1];
 	}
 	BENCH_TRY(setsockopt(sender, SOL_SOCKET, SO_SNDBUFFORCE, &buffer, sizeof(buffer)));
-	/* Does not wait for a sender that claims more than it sent. */
+	/* Do not wait for a sender that claims more than it sent. */
 	BENCH_TRY(setsockopt(receiver, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)));
 	serve_begin();
 }
@@ -126,7 +126,7 @@ long bench_work(long n)
 	return sum;
 }
 
-/* Every burst was compared; here the short ones, and that no more was sent than was said. */
+/* Compares short bursts, as every burst was, and checks that no more was sent than was said. */
 void bench_check(long n, long answer)
 {
 	char byte;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* serve.h with files that stay open: only pread and send. */
+/* Does serve.h with files that stay open: only pread and send. */
 #include "serve.h"
 
 #include <cosy/cosy.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* walk.h by openat, getdents64 and fstatat, in one recursive function. */
+/* Does walk.h by openat, getdents64 and fstatat, in one recursive function. */
 #include "walk.h"
 
 #include <cosy/cosy.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk.h - what du does: the blocks of every file below a folder, each counted once.  The tree
+ * walk.h - counts as du does: the blocks of every file below a folder, each counted once.  The tree
  * is a real one: TREE, a folder the caller puts beside the directory (bench/run.py: the kernel's
  * own headers).  An operation is one pass over the tree.
  */
@@ -17,7 +17,7 @@
 /* The folder that is walked, while the walks are compared; else NULL. */
 static const char *walk_checked;
 
-/* Blocks of 512 bytes in and below a directory that is open; -1 when something failed. */
+/* Counts blocks of 512 bytes in and below a directory that is open; -1 if something failed. */
 static long walk_tree(int root);
 
 void bench_prepare(void) {}
@@ -58,7 +58,7 @@ static void check_walk(const char *folder)
 	close(root);
 }
 
-/* Each folder by itself, and the tree. */
+/* Compares each folder by itself, and the tree. */
 void bench_check(long n, long answer)
 {
 	const char *tree = bench_text("tree", "tree");
