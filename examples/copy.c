@@ -21,7 +21,7 @@
 static const char *from_root, *to_root;
 static long files, bytes;
 
-/* Bytes copied, or -1 with errno set and no half-written file left. */
+/* Returns the bytes copied, or -1 with errno set and no half-written file left. */
 static long copy_file(const char *from, const char *to, mode_t mode)
 {
 	char buf[4096];

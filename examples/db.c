@@ -31,7 +31,7 @@ static uint32_t random_key(void)
 	return (seed >> 33) % RECORDS;
 }
 
-/* The sum of all counts read, or -1 with errno set. */
+/* Returns the sum of all counts read, or -1 with errno set. */
 static long transact(int fd, long transactions)
 {
 	struct record r;

@@ -73,7 +73,7 @@ class Outcome:
 
 
 def cpu_seconds(command: list[str]) -> tuple[float, str]:
-    """The processor time of a command and its children, and what it printed."""
+    """Returns the processor time of a command and its children, and what it printed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
@@ -83,7 +83,7 @@ def cpu_seconds(command: list[str]) -> tuple[float, str]:
 
 
 def unmodified(build: Path) -> None:
-    """Step 1: perl reads a file byte by byte, as it is and under `cosy run`, in turn."""
+    """Runs step 1: perl reads a file byte by byte, as it is and under `cosy run`, in turn."""
     cosy, perl = build / "bin" / "cosy", shutil.which("perl")
     if not perl:
         raise DemoError("perl is not installed")
@@ -109,7 +109,7 @@ def unmodified(build: Path) -> None:
 
 
 def known(build: Path, kernel: str) -> None:
-    """Step 2: rows of the benchmark that need no explanation, each printed as soon as it is measured."""
+    """Runs step 2: rows of the benchmark that need no explanation, each printed as soon as it is measured."""
     command = [
         sys.executable,
         "-B",
@@ -138,7 +138,7 @@ def known(build: Path, kernel: str) -> None:
 
 
 def real_tree(into: Path) -> None:
-    """A tree of real files: the headers of the kernel that the virtual machine runs."""
+    """Makes a tree of real files: the headers of the kernel that the virtual machine runs."""
     found = subprocess.run([sys.executable, VM, "fetch", "--kernel", "6.12"], stdout=subprocess.PIPE, text=True)
     root = Path(found.stdout.strip()) if found.returncode == 0 else Path("/usr")
     for source in [*root.glob("usr/src/linux-headers-*-common/include/linux"), root / "include"]:
@@ -224,7 +224,7 @@ def report(counted: Outcome | None, timed: Outcome) -> None:
 
 
 def copies(build: Path, kernel: str, here: bool) -> None:
-    """Step 3: copy a real tree."""
+    """Runs step 3: copies a real tree."""
     with tempfile.TemporaryDirectory(prefix="cosy-demo-") as name:
         folder = Path(name)
         stage(build, folder)

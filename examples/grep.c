@@ -18,9 +18,9 @@
 #define MAX_PATTERN 1024 /* text to look for */
 
 /*
- * The user function: counts the lines of data[0..len) with the text in them.
- * *rest is set to where the search has to go on when more data follows, *inside
- * to whether a counted line goes on there.
+ * The user function.  It counts the lines of data[0..len) with the text in them.  It sets *rest to
+ * where the search has to go on when more data follows, and *inside to whether a counted line goes
+ * on there.
  */
 static long matching_lines(const char *data, size_t len, const char *text, size_t text_len,
 			   size_t *rest, int *inside)
@@ -42,7 +42,7 @@ static long matching_lines(const char *data, size_t len, const char *text, size_
 	return lines;
 }
 
-/* Matching lines in a file, or -1 with errno set. */
+/* Counts the matching lines in a file, or returns -1 with errno set. */
 static long search(const char *name, const char *text, size_t text_len)
 {
 	char buf[MAX_PATTERN + CHUNK];

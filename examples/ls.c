@@ -27,7 +27,7 @@ struct entry {
 	struct stat st;
 };
 
-/* Entries fetched, 0 at the end, -1 with errno set. */
+/* Returns the entries fetched, 0 at the end, -1 with errno set. */
 static int fetch(int dir, char *names, struct entry *entries)
 {
 	int n = 0;

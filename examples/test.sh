@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# test.sh DIR: each example of DIR/plain and DIR/cosy must print the same, the
-# latter as its native twin and by the interpreter, from the start and from the third
-# entry or round on, and, where the module is, in the kernel.  How long it took ("ns N") is left out.
+# test.sh DIR: each example of DIR/plain and DIR/cosy must print the same, the latter as its native
+# twin and by the interpreter, from the start and from the third entry or round on, and in the
+# kernel if the module is there.  The time it took ("ns N") is left out.
 set -u
 dir=$1
 work=$(mktemp -d)
@@ -16,14 +16,14 @@ for i in 1 2 3 4 5 6 7 8 9; do
 done
 : >"$work/tree/empty"
 
-# BUILD NAME ARGUMENT...: output and status
+# run BUILD NAME ARGUMENT...: prints output and status
 run() {
 	build=$1 name=$2
 	shift 2
 	"$dir/$build/$name" "$@" 2>&1 | sed 's/ ns [0-9]*$//'
 }
 
-# MODE COMMAND...
+# in_mode MODE COMMAND...: runs it with that mode
 in_mode() {
 	case $1 in
 	tier) export COSY_MODE=interp COSY_TIER=2 ;;
