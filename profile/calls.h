@@ -15,16 +15,19 @@ struct call_kind {
 	bool blocks;
 };
 
-/* Of any number: one that is in no table has the name "call N" for all such. */
+/* Names any number: one that is in no table has the name "call N" for all such. */
 const struct call_kind *call_kind(unsigned int nr);
 
-/* Which argument is a path, from 0; -1: none is. */
+/* Returns which argument is a path, from 0; -1: none is. */
 int call_path(unsigned int nr);
 
-/* Which argument is a descriptor that the call uses, from 0; -1: none is. */
+/* Returns which argument is a descriptor that the call uses, from 0; -1: none is. */
 int call_descriptor(unsigned int nr);
 
-/* Which argument is memory that the call reads, or writes, with its length in the next; -1: none. */
+/*
+ * Returns which argument is memory that the call reads, or writes, with its length in the next; -1:
+ * none.
+ */
 int call_given(unsigned int nr);
 int call_made(unsigned int nr);
 

@@ -20,12 +20,12 @@
 #include "show/show.h"
 #include "verify/verify.h"
 
-/* As every subcommand's, and a shell's for what cannot be run. */
+/* Exit statuses as every subcommand's, and a shell's for a program that cannot be run. */
 enum { STATUS_FINE = 0, STATUS_BAD = 1, STATUS_USAGE = 2 };
 
 #define MAX_PIDS 256
 
-/* Of --verify without a number. */
+/* Default of --verify without a number. */
 #define ROUNDS 7
 
 struct profile_options {
@@ -38,7 +38,7 @@ struct profile_options {
 	char **program;
 };
 
-/* Where events go: into the fold, and into a file where one is asked for. */
+/* Destinations of events: the fold, and a file if one is asked for. */
 struct recording {
 	struct event_header *header;
 	struct fold *fold;
@@ -68,7 +68,7 @@ static void recording_take(void *context, const struct event *event)
 {
 	struct recording *recording = context;
 
-	/* What the back end has calibrated is known with the first event. */
+	/* The first event tells what the back end has calibrated. */
 	if (!recording->fold) {
 		recording->fold = fold_create(recording->header);
 		if (!recording->fold ||
@@ -113,7 +113,7 @@ static void backend_say(enum event_backend backend)
 		      stderr);
 }
 
-/* By the one that was asked for, or by the first that can be had. */
+/* Records by the back end that was asked for, or by the first that can be had. */
 static struct record_result record_by(const struct record_options *options,
 				      struct recording *recording, const struct record_sink *sink)
 {

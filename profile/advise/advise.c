@@ -9,7 +9,7 @@
 #include "advise/advise.h"
 #include "calls.h"
 
-/* What remains of a plain call's time; below 0: all but the crossing. */
+/* Time that remains of a plain call; below 0: all but the crossing. */
 struct model_class {
 	const char *title;
 	double ordinary, least, most, named;
@@ -17,12 +17,12 @@ struct model_class {
 
 #include "model.h"
 
-/* What saves less is not worth a line, in parts of the whole. */
+/* Smallest saving, in parts of the whole, that is worth a line. */
 #define MIN_SHARE 0.01
-/* What might cost more is not advised. */
+/* Things that might cost more are not advised. */
 #define MAX_LOSS 0.02
 
-/* Of what ptrace adds between two calls so much is not known better. */
+/* Part of ptrace's time between two calls that is not known better. */
 #define GAP_NOISE 0.3
 
 struct range {
@@ -74,7 +74,7 @@ static double class_saved(double cpu, double crossing, double remains)
 	return ret < cpu ? ret : cpu;
 }
 
-/* What the calls of a class save in a region. */
+/* Returns what the calls of a class save in a region. */
 static struct range class_saves(const struct profile *profile, const struct sums *sums,
 				enum call_class class)
 {
@@ -288,7 +288,7 @@ static void run_why(const struct run_sums *run, char *to, size_t size)
 			 advise_run_reasons[most]);
 }
 
-/* What the reads that would be served take now, and lseeks with them. */
+/* Returns the time that the reads that would be served take now, and lseeks with them. */
 static struct range run_takes(const struct profile *profile)
 {
 	const struct run_sums *run = &profile->run;

@@ -141,7 +141,10 @@ static void depend_count_of(struct depends *depends, const struct depend *depend
 		return;
 	for (uint32_t i = 1; (from = recent_at(depend, i)); i++)
 		if (from->count >= 0) {
-			/* As many as were asked for says little: both may be a constant. */
+			/*
+			 * That it is as many as were asked for tells little: both may be a
+			 * constant.
+			 */
 			if ((uint64_t)from->count == call->args[argument + 1]) {
 				edge_count(depends, from->site, site, EDGE_COUNT, from->count);
 				if ((uint64_t)from->count < from->asked) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* files.h - which file each descriptor of each process is, and what became of it until its close. */
+/*
+ * files.h - which file each descriptor of each process is, and what became of it until its close.
+ */
 #ifndef COSY_PROFILE_FILES_H
 #define COSY_PROFILE_FILES_H
 
@@ -14,7 +16,7 @@ struct files {
 	uint64_t serial;
 };
 
-/* What an open made, and all its duplicates refer to. */
+/* The object of an open, to which all its duplicates refer. */
 struct open_file {
 	uint32_t references;
 	uint64_t serial; /* of this one only */
@@ -62,7 +64,7 @@ struct file_table *file_table_create(void);
 struct file_table *file_table_copy(struct file_table *from);
 void file_table_drop(struct files *files, struct file_table *table);
 
-/* What the call does to descriptors, once it has been counted. */
+/* Does to descriptors what the call does, once it has been counted. */
 void files_call(struct files *files, struct fold_process *process, const struct event_call *call);
 
 /* The one that a call is made on, or NULL. */
@@ -72,7 +74,7 @@ struct open_file *files_of_call(const struct fold_process *process, const struct
 void files_session(struct files *files, struct open_file *file, const struct event_call *call,
 		   const struct sums *sums);
 
-/* What a path without a descriptor's help says of a file. */
+/* Tells from a path without a descriptor's help what file it may be. */
 enum file_kind file_kind_of_path(const char *path);
 
 #endif /* COSY_PROFILE_FILES_H */

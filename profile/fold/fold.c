@@ -429,7 +429,7 @@ static void sums_of_call(struct sums *sums, const struct event_call *call, enum 
 	sums->of[class].cpu = call->cpu;
 }
 
-/* What writes to a file say about `cosy run --relax`. */
+/* Tells what writes to a file mean for `cosy run --relax`. */
 static void relax_count(struct open_file *file, const struct event_call *call)
 {
 	if (!file || call->nr != SYS_write || call->ret <= 0)
@@ -489,7 +489,7 @@ static void take_call(struct fold *fold, const struct event_call *call)
 		if (file)
 			files_session(&fold->files, file, call, &sums);
 	}
-	/* When memory is asked for is the allocator's choice, and would tear loops. */
+	/* The allocator chooses when to ask for memory; such calls would tear loops. */
 	symbol = call_memory(call->nr, call->args) ? 0 : grammar_site(&fold->grammar, site);
 	if (!symbol)
 		sums_add(&profile->sites[site].outside, &sums);

@@ -84,7 +84,7 @@ struct profile_row {
 
 enum edge_kind { EDGE_DESCRIPTOR, EDGE_BUFFER, EDGE_COUNT, EDGE_POSITION, EDGE_PATH, EDGES };
 
-/* What a call takes from one shortly before it in the same thread. */
+/* Finds what a call takes from one shortly before it in the same thread. */
 struct edge {
 	uint32_t from, to; /* sites */
 	uint8_t kind;	   /* enum edge_kind */
@@ -108,7 +108,7 @@ enum run_reason {
 	RUN_REASONS
 };
 
-/* What `cosy run` would make of the reads of files. */
+/* Foretells what `cosy run` would make of the reads of files. */
 struct run_sums {
 	uint64_t calls[RUN_REASONS], cpu[RUN_REASONS], bytes[RUN_REASONS];
 	uint64_t seeks, seeks_cpu;  /* lseeks that would not reach the kernel */

@@ -21,7 +21,7 @@ static enum run_reason reads_reason(const struct open_file *file, bool inside)
 	return RUN_SERVED;
 }
 
-/* Has the file a window when this read of so many bytes is made?  Counts what it earns. */
+/* Counts what a read of so many bytes earns.  True if the file has a window when it is made. */
 static bool reads_earned(struct profile *profile, struct fold_process *process,
 			 struct open_file *file, uint64_t size)
 {

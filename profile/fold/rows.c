@@ -104,7 +104,7 @@ void rows_count(struct rows *rows, const struct grammar_node *node, uint32_t pid
 	symbol_sites(profile, node->symbol, MAX_DEPTH, &budget, site_join, number);
 }
 
-/* Where the calls of a row's sites are counted, if nearly all are in one other row. */
+/* Finds where the calls of a row's sites are counted, if nearly all are in one other row. */
 static void row_merge(struct profile *profile, uint32_t number)
 {
 	struct profile_row *row = &profile->rows[number], *to;

@@ -171,7 +171,7 @@ static void tell_fork(struct watcher *watcher, const struct observation *from, p
 	event_tell(&watcher->sink, &fork.event, EVENT_FORK, sizeof(fork), from->tid);
 }
 
-/* Where a library is open, and where its code is mapped. */
+/* Notes where a library is open, and where its code is mapped. */
 static void library_look(struct observed_process *process, const struct event_call *call)
 {
 	const char *path = call->path_size ? call->path : NULL;
@@ -188,7 +188,7 @@ static void library_look(struct observed_process *process, const struct event_ca
 			   (call->args[1] + 4095) & ~4095ULL, call->args[5]);
 }
 
-/* As the kernel never lets a thread wait that long, a larger one is a mistake. */
+/* The kernel never lets a thread wait that long, so a larger one is a mistake. */
 static uint64_t time_limited(uint64_t time)
 {
 	return time < EVENT_MAX_TIME ? time : EVENT_MAX_TIME;
@@ -460,7 +460,7 @@ static void observation_take(struct watcher *watcher, const struct observation *
 	}
 }
 
-/* What has come, for at most PAUSE_MS; false when there will be no more. */
+/* Takes what has come, for at most PAUSE_MS; false when there will be no more. */
 static bool watcher_read(struct watcher *watcher)
 {
 	struct pollfd wait = {.fd = watcher->from, .events = POLLIN};
@@ -608,7 +608,7 @@ static int watcher_begin(struct watcher *watcher, enum event_backend backend,
 	return error;
 }
 
-/* What is under way still comes. */
+/* Events that are under way still come. */
 static void watcher_stop(struct watcher *watcher)
 {
 	helper_command(watcher, OBSERVE_STOP, 0);
@@ -630,7 +630,7 @@ static void watcher_end(struct watcher *watcher)
 	objects_destroy(watcher->objects);
 }
 
-/* Where observations were lost, an end may have been among them. */
+/* If observations were lost, an end may have been among them. */
 static void watcher_sweep(struct watcher *watcher)
 {
 	for (unsigned int i = 0; i < BUCKETS; i++) {

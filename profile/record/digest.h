@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* digest.h - the digest of a call's first bytes, by the back ends in user space and in the kernel alike. */
+/*
+ * digest.h - the digest of a call's first bytes, by the back ends in user space and in the kernel
+ * alike.
+ */
 #ifndef COSY_PROFILE_DIGEST_H
 #define COSY_PROFILE_DIGEST_H
 
 #define DIGEST_BYTES 64
 #define DIGEST_WORDS (DIGEST_BYTES / 8)
 
-/* Of bytes that zeros fill up; never 0, which says that there is none. */
+/* Number for bytes that zeros fill up; never 0, which means that there is none. */
 static inline unsigned int digest_words(const unsigned long long *words)
 {
 	unsigned long long hash = 0x9e3779b97f4a7c15ULL;

@@ -4,7 +4,7 @@
 
 #include "record/event.h"
 
-/* Where the path of an event is, and how long it says it is. */
+/* Finds where the path of an event is, and how long it says it is. */
 struct path_place {
 	size_t at, size;
 };

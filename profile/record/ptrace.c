@@ -218,7 +218,7 @@ static ssize_t memory_read(pid_t pid, uint64_t address, void *to, size_t size)
 	return process_vm_readv(pid, &here, 1, &there, 1, 0);
 }
 
-/* As much as there is up to the end of its page, or of the next. */
+/* If all of it cannot be read, read up to the end of its page, or of the next. */
 static size_t memory_read_some(pid_t pid, uint64_t address, void *to, size_t size)
 {
 	size_t page = 4096 - address % 4096, had = size < page ? size : page;

@@ -12,7 +12,7 @@
 
 #include "record/event.h"
 
-/* Whom a back end hands its events to, in order. */
+/* Receivers of a back end's events, in order. */
 struct record_sink {
 	void (*take)(void *context, const struct event *event);
 	void *context;
@@ -28,7 +28,7 @@ struct record_options {
 	volatile sig_atomic_t *stop;
 };
 
-/* What became of it; -errno in `error` when nothing could be recorded. */
+/* Its outcome; -errno in `error` if nothing could be recorded. */
 struct record_result {
 	int error;
 	const char *reason; /* what failed */
@@ -68,7 +68,10 @@ void record_progress_end(struct record_progress *progress);
 struct record_result record_bpf(const struct record_options *options, struct event_header *header,
 				const struct record_sink *sink);
 
-/* By ptrace: for everybody, without a privilege, and slow.  Fills `header` before the first event. */
+/*
+ * Records by ptrace: for everybody, without a privilege, and slow.  Fills `header` before the first
+ * event.
+ */
 struct record_result record_ptrace(const struct record_options *options,
 				   struct event_header *header, const struct record_sink *sink);
 

@@ -31,7 +31,7 @@ struct space_object {
 	size_t n_functions;
 };
 
-/* How to get from a frame to its caller's. */
+/* Tells how to get from a frame to its caller's. */
 struct unwind_rule {
 	const struct space_object *object;
 	uint64_t address;
@@ -117,7 +117,9 @@ static void object_functions(struct space_object *object)
 			break;
 	}
 	data = section ? elf_rawdata(section, NULL) : NULL;
-	/* Version 1; pointer to .eh_frame of 4 bytes, count of 4, table of pairs relative to this. */
+	/*
+	 * Version 1; pointer to .eh_frame of 4 bytes, count of 4, table of pairs relative to this.
+	 */
 	if (!data || data->d_size < 12)
 		return;
 	bytes = data->d_buf;
@@ -142,7 +144,7 @@ static void object_open(struct space_object *object, pid_t pid)
 	char path[64];
 	struct stat st;
 
-	/* As the process sees it, which may have another root. */
+	/* The path is as the process sees it, which may have another root. */
 	object->fd = -1;
 	if (snprintf(path, sizeof(path), "/proc/%d/root", (int)pid) > 0) {
 		char *whole;
@@ -195,7 +197,7 @@ static struct space_object *object_of(struct objects *objects, const char *path,
 	return object;
 }
 
-/* Where the file's byte `offset` is, as the file's own addresses go. */
+/* Returns where the file's byte `offset` is, by the file's own addresses. */
 static uint64_t object_address(const struct space_object *object, uint64_t offset)
 {
 	size_t n = 0;
@@ -267,7 +269,7 @@ void space_destroy(struct space *space)
 	free(space);
 }
 
-/* What it covers of others is no longer theirs. */
+/* A mapping takes the addresses that it covers from others. */
 static void space_add(struct space *space, const struct space_map *map)
 {
 	unsigned int n = 0;
@@ -345,7 +347,7 @@ static void space_segments(struct space *space, const struct space_object *objec
 				   segment.p_offset & ~4095ULL);
 }
 
-/* Where the headers of segments are, as the object's own addresses go. */
+/* Returns where the headers of segments are, by the object's own addresses. */
 static uint64_t object_headers(const struct space_object *object)
 {
 	size_t n = 0;
@@ -548,7 +550,9 @@ uint32_t space_stack(struct space *space, const struct space_registers *register
 	struct event_frame frames[EVENT_MAX_FRAMES];
 	unsigned int n = space_unwind(space, registers, frames);
 
-	/* Libraries are mapped later; code that no file has (a JIT's) is looked for less and less. */
+	/*
+	 * Libraries are mapped later; code that no file has (a JIT's) is looked for less and less.
+	 */
 	if (n < 2 && (!space->maps || !(space->misses & (space->misses - 1)))) {
 		space->misses++;
 		space_read(space);

@@ -30,7 +30,10 @@ void space_destroy(struct space *space);
 /* Another program runs in it. */
 void space_forget(struct space *space);
 
-/* What is known without /proc, which may be too late: the program and its dynamic linker, a file's code. */
+/*
+ * Finds what is known without /proc, which may be too late: the program and its dynamic linker, a
+ * file's code.
+ */
 void space_program(struct space *space, const char *path, uint64_t headers, uint64_t linker);
 void space_code(struct space *space, const char *path, uint64_t start, uint64_t size,
 		uint64_t offset);

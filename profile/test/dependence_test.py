@@ -19,7 +19,7 @@ COSY, PROGRAM = sys.argv[1:3]
 GOLDEN = Path(__file__).resolve().parent / "golden"
 TURNS = 10
 
-# Of each loop: kind, from, to, how often it held and was broken, whether a count varied.
+# For each loop: kind, from, to, how often it held and was broken, whether a count varied.
 Edge = tuple[str, str, str, int, int, bool]
 EXPECTED: dict[str, set[Edge]] = {
     "loop_descriptor": {

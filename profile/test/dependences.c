@@ -57,7 +57,7 @@ LOOP loop_duplicate(void)
 	}
 }
 
-/* What was read is written, and as many bytes. */
+/* Writes what was read, and as many bytes. */
 LOOP loop_buffer(void)
 {
 	for (int i = 0; i < TURNS; i++) {
@@ -87,7 +87,7 @@ LOOP loop_buffer_half(void)
 	}
 }
 
-/* As many bytes are written as were read, from elsewhere. */
+/* Writes as many bytes as were read, from elsewhere. */
 LOOP loop_count(void)
 {
 	for (int i = 0; i < TURNS; i++) {
@@ -97,7 +97,7 @@ LOOP loop_count(void)
 	}
 }
 
-/* As many by chance: a constant. */
+/* Writes as many by chance: a constant. */
 LOOP loop_count_false(void)
 {
 	for (int i = 0; i < TURNS; i++) {
@@ -124,7 +124,7 @@ LOOP loop_position_false(void)
 	}
 }
 
-/* What is asked for by name is opened by it. */
+/* Opens by the name that it has asked about. */
 LOOP loop_path(void)
 {
 	struct stat st;
@@ -135,7 +135,7 @@ LOOP loop_path(void)
 	}
 }
 
-/* By another one. */
+/* Opens by another one. */
 LOOP loop_path_false(void)
 {
 	struct stat st;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a recording's reader refuses, and text that a program chose. */
+/* Checks what a recording's reader refuses, and text that a program chose. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What fold/ makes of streams of events. */
+/* Checks what fold/ makes of streams of events. */
 #include <errno.h>
 
 #include "advise/advise.h"
@@ -57,7 +57,10 @@ static void test_loop(void)
 	fold_destroy(stream.fold);
 }
 
-/* What begins and ends with other calls, and has loops of different lengths in it, is one row. */
+/*
+ * A loop that begins and ends with other calls, and has loops of different lengths in it, is one
+ * row.
+ */
 static void test_nested(void)
 {
 	struct stream stream = stream_begin();
@@ -327,7 +330,7 @@ static void test_sessions(void)
 	fold_destroy(stream.fold);
 }
 
-/* Which reads `cosy run` would serve. */
+/* Checks which reads `cosy run` would serve. */
 static void test_run(void)
 {
 	struct stream stream = stream_begin();
@@ -357,7 +360,7 @@ static void test_run(void)
 	fold_destroy(stream.fold);
 }
 
-/* Of a number that another process had. */
+/* Uses a number that another process had. */
 static void test_pid_again(void)
 {
 	struct stream stream = stream_begin();

@@ -9,7 +9,7 @@ fail() { echo "FAILED: $*"; failed=1; }
 
 # A number of the report that the last `record` wrote: number NAME
 number() { tr ',' '\n' </tmp/report | sed -n "s/^[{ ]*\"$1\": *\([0-9]*\).*/\1/p" | head -1; }
-# How many calls of one name were recorded.
+# Counts how many calls of one name were recorded.
 calls() { ./profile_sequence /tmp/events | grep -c "^$1 at "; }
 record() { COSY_OBSERVE_SAYS=1 ./cosy-profile -o /tmp/events --json /tmp/report "$@" >/tmp/text 2>/tmp/errors; }
 expect() { [ "$2" "$3" "$4" ] || fail "$1: $2 $3 $4"; }
@@ -40,12 +40,12 @@ expect "others' calls" "$(calls getgid)" -eq 0
 expect "processes" "$(number processes)" -eq 301
 expect "lost" "$(number lost)" -eq 0
 
-# What a call names is rewritten and unmapped while it is looked at.
+# Rewrite and unmap what a call names while it is looked at.
 record --backend fentry -- ./profile_crowd rewrite 2000 || fail "rewrite"
 expect "accesses" "$(./profile_sequence /tmp/events | grep -ac "^access")" -ge 2000
 expect "lost" "$(number lost)" -eq 0
 
-# Who reads is stopped until the ring is full: what is not there is counted.
+# Stop the reader until the ring is full: what is not there must be counted.
 mkfifo /tmp/go
 record --backend fentry -- ./profile_crowd flood 200000 </tmp/go &
 recorder=$!

@@ -90,7 +90,7 @@ def check_rows(report: dict[str, Any]) -> None:
 
 
 def check_dependences(report: dict[str, Any]) -> None:
-    """What flows is found, and what only looks so is not."""
+    """Finds what flows, and not what only looks so."""
     for kind in ("buffer", "count", "position"):
         found = dependence(report, kind, "part_copy")
         assert found and found["held"] == TURNS and found["of"] == TURNS, (kind, found)
@@ -104,7 +104,7 @@ def check_dependences(report: dict[str, Any]) -> None:
 
 
 def check_same(report: dict[str, Any], again: dict[str, Any]) -> None:
-    """What is read from a file is what was recorded."""
+    """Reads from a file what was recorded."""
     assert again == report
 
 
@@ -134,7 +134,7 @@ def main() -> None:
 
 
 def check_verify(source: str, out: str) -> None:
-    """What was measured is said beside what was predicted, and the status says which."""
+    """Tells what was measured beside what was predicted, and by the status which."""
     run = subprocess.run(
         [COSY, "profile", "--verify=2", "--", SUBJECT, source, out],
         capture_output=True,
@@ -147,7 +147,7 @@ def check_verify(source: str, out: str) -> None:
 
 
 class Page(HTMLParser):
-    """What is in a page that must ask for nothing and run nothing."""
+    """Checks the contents of a page that must ask for nothing and run nothing."""
 
     TAGS = frozenset(
         (

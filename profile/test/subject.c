@@ -32,7 +32,7 @@ __attribute__((noinline)) static void part_copy(void)
 	}
 }
 
-/* As many bytes, but others: the buffer is rewritten between. */
+/* Writes as many bytes, but others: the buffer is rewritten between. */
 __attribute__((noinline)) static void part_rewrite(void)
 {
 	for (int i = 0; i < TURNS; i++) {
@@ -121,7 +121,10 @@ static void *thread_exec(void *self)
 	exit(1);
 }
 
-/* A child that stops until it is told to go on, and one whose second thread runs this program again. */
+/*
+ * A child that stops until it is told to go on, and one whose second thread runs this program
+ * again.
+ */
 __attribute__((noinline)) static void part_signals(char *self)
 {
 	pthread_t thread;

@@ -14,7 +14,7 @@
 
 #define MAX_ROUNDS 100
 
-/* What two measurements of the same differ by in any case, in parts of the whole. */
+/* Parts of the whole by which two measurements of the same differ in any case. */
 #define TOLERANCE 0.04
 
 /* ns that two starts of a program differ by at least, however few were seen. */
@@ -142,7 +142,7 @@ const char *verify_run(const struct advice *advice, char *const *program, unsign
 	ret->rounds = rounds;
 	ret->measured = middle_of(parts, rounds);
 	ret->plain = middle_of(plain, rounds);
-	/* Of short programs, and of those that start many, a start is a large part. */
+	/* A start is a large part of short programs, and of those that start many. */
 	ret->noise = spread_of(parts, rounds);
 	if (ret->plain > 0)
 		ret->noise += start_spread * advice->profile->run.programs / ret->plain;

@@ -72,7 +72,7 @@ struct observed_exec {
 	char path[OBSERVATION_PATH];
 };
 
-/* What cosy-observe reads from its standard input. */
+/* Commands that cosy-observe reads from its standard input. */
 enum observe_order {
 	OBSERVE_ATTACH = 1, /* all threads of `pid`, and whatever they start */
 	OBSERVE_STOP,

@@ -25,7 +25,9 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define DUMPABLE_BITS	 3
 #define DUMPABLE_BY_USER 1 /* SUID_DUMP_USER */
 
-/* What is read of the kernel's structures; where it is in this kernel, libbpf looks up. */
+/*
+ * Members of the kernel's structures that are read; libbpf looks up where they are in this kernel.
+ */
 #define KERNELS __attribute__((preserve_access_index))
 
 typedef struct {
@@ -112,11 +114,11 @@ struct {
 const volatile __u8 argument_path[OBSERVATION_CALLS], argument_given[OBSERVATION_CALLS],
 	argument_made[OBSERVATION_CALLS];
 
-/* Whether only processes of one user, without privileges, are watched; and which. */
+/* Tells whether only processes of one user, without privileges, are watched; and which. */
 const volatile bool confined;
 const volatile __u32 only_uid, only_gid;
 
-/* Of ATTACH: whom; how many threads of his are watched now, and were refused. */
+/* Request of ATTACH, and how many threads are watched now, and were refused. */
 __u32 attach_pid, attach_added, attach_refused;
 __u64 lost;
 
@@ -162,7 +164,7 @@ static bool mm_dumpable(struct mm_struct *mm)
 	return (flags & DUMPABLE_BITS) == DUMPABLE_BY_USER;
 }
 
-/* What ptrace(2) would ask of a caller without privileges, for this task. */
+/* Asks what ptrace(2) would of a caller without privileges, for this task. */
 static bool task_allowed(struct task_struct *task)
 {
 	const struct cred *cred = BPF_CORE_READ(task, real_cred);
@@ -182,7 +184,7 @@ static bool task_allowed(struct task_struct *task)
 	       BPF_CORE_READ(cred, user_ns) == BPF_CORE_READ(current, real_cred, user_ns);
 }
 
-/* For each task there is, once for each ATTACH. */
+/* Called for each task there is, once for each ATTACH. */
 SEC("iter/task")
 int attach_task(struct bpf_iter__task *context)
 {
@@ -229,7 +231,7 @@ static __u32 memory_digest(__u64 address, __u64 size)
 	return digest_words(words);
 }
 
-/* Which argument of a call a table names, from 1; 0: none. */
+/* Returns which argument of a call a table names, from 1; 0: none. */
 static __u32 argument_of(const volatile __u8 *table, __u32 nr)
 {
 	return nr < NUMBERS ? table[nr] : 0;
@@ -242,7 +244,9 @@ static __u64 argument_value(const struct call_begun *call, __u32 argument)
 	return call->args[argument & 7];
 }
 
-/* Fills everything but the path.  The registers are the thread's own, not the ones of a compound. */
+/*
+ * Fills everything but the path.  The registers are the thread's own, not the ones of a compound.
+ */
 static void call_fill(struct observed_call *told, const struct call_begun *call,
 		      const struct watched *it, const struct pt_regs *regs, long ret)
 {
@@ -269,7 +273,7 @@ static void call_fill(struct observed_call *told, const struct call_begun *call,
 		told->made = memory_digest(argument_value(call, argument), ret);
 }
 
-/* As much as there is up to the end of its page, if not all. */
+/* If all of it cannot be read, read up to the end of its page. */
 static void stack_fill(struct observed_call *told)
 {
 	__u32 page = 4096 - (told->sp & 4095);
@@ -291,7 +295,7 @@ static void path_fill(struct observed_call_path *told, const struct call_begun *
 	told->call.path_size = size > 0 ? size : 0;
 }
 
-/* What an execve that succeeds leaves nothing of. */
+/* An execve that succeeds leaves nothing of this. */
 static void call_leaving(const struct call_begun *call, const struct watched *it,
 			 const struct pt_regs *regs)
 {
@@ -437,7 +441,10 @@ int task_forked(__u64 *context)
 	struct watched *it = bpf_task_storage_get(&watched, parent, 0, 0), *its;
 	struct observed_fork *told;
 
-	/* The child's memory is known to be the same or a copy: what held for the parent holds for it. */
+	/*
+	 * The child's memory is known to be the same or a copy: what held for the parent holds for
+	 * it.
+	 */
 	if (!it || !task_allowed(parent))
 		return 0;
 	its = bpf_task_storage_get(&watched, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);

@@ -94,7 +94,7 @@ static void observer_say(struct observer *observer, __u32 kind, __u32 tid, __s64
 	observer_put(observer, &said, sizeof(said));
 }
 
-/* What the ring has, and how many calls it had no room for. */
+/* Takes what the ring has, and how many calls it had no room for. */
 static void observer_drain(struct observer *observer)
 {
 	__u64 lost;
