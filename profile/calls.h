@@ -15,7 +15,7 @@ struct call_kind {
 	bool blocks;
 };
 
-/* Names any number: one that is in no table has the name "call N" for all such. */
+/* Describes any number: one that is in no table has the name "call N" for all such. */
 const struct call_kind *call_kind(unsigned int nr);
 
 /* Returns which argument is a path, from 0; -1: none is. */

@@ -20,7 +20,7 @@ import figures  # noqa: E402
 
 CLASS = re.compile(r"^CLASS\((\w+),\s*(.*?)\)$", re.M | re.S)
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
-# Texts for classes where nothing was measured: only the crossing is left out.
+# Marks a class where nothing was measured: only the crossing is left out.
 CROSSING = -1.0
 
 

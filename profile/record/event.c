@@ -4,7 +4,7 @@
 
 #include "record/event.h"
 
-/* Finds where the path of an event is, and how long it says it is. */
+/* The place of an event's path, and the length that it claims. */
 struct path_place {
 	size_t at, size;
 };

@@ -61,7 +61,7 @@ void record_progress(struct record_progress *progress, uint64_t calls, uint64_t 
 void record_progress_end(struct record_progress *progress);
 
 /*
- * By BPF programs, on x64_sys_call or on tracepoints, which cosy-observe loads: for root and for those
+ * Records by BPF programs, on x64_sys_call or on tracepoints, which cosy-observe loads: for root and for those
  * who may execute it.  Fills `header` before the first event.  An error before that is one of the
  * back end: another may be tried.
  */

@@ -118,7 +118,7 @@ const volatile __u8 argument_path[OBSERVATION_CALLS], argument_given[OBSERVATION
 const volatile bool confined;
 const volatile __u32 only_uid, only_gid;
 
-/* Request of ATTACH, and how many threads are watched now, and were refused. */
+/* Arguments of ATTACH: the process; how many of its threads are watched now, and were refused. */
 __u32 attach_pid, attach_added, attach_refused;
 __u64 lost;
 
@@ -295,7 +295,7 @@ static void path_fill(struct observed_call_path *told, const struct call_begun *
 	told->call.path_size = size > 0 ? size : 0;
 }
 
-/* An execve that succeeds leaves nothing of this. */
+/* Looks, before the call, at what a successful execve leaves nothing of. */
 static void call_leaving(const struct call_begun *call, const struct watched *it,
 			 const struct pt_regs *regs)
 {
