@@ -26,12 +26,8 @@ _TREE = _VM.parents[1]
 # Parameters: kmemleak takes half of the time; KCSAN looks at one access of 4000 unless told.
 _APPEND = {"kasan": "kmemleak=off kasan_multi_shot", "kcsan": "kcsan.skip_watch=200"}
 # Programs that fail here: under which sanitizers, how, and the cause as far as it is known.
-_CLOCK = "its times come out as 0 ns; presumably the clock has ticks of 4 ms, as these kernels lack ACPI"
 _LEFT_OUT = {
-    "account": (("kasan",), "23 MB more stay in use; presumably KASAN's quarantine, which was not tested"),
-    "limit_time": (("kasan", "kcsan"), _CLOCK),
-    "fast_resume": (("kasan", "kcsan"), _CLOCK),
-    "handover": (("kasan", "kcsan"), _CLOCK),
+    "account": (("kasan",), "17 MB more stay in use; presumably KASAN's quarantine, which was not tested"),
 }
 _LAST = "unload"
 
