@@ -136,8 +136,8 @@ struct entry {
 #define BATCH 2048
 
 /* Bytes of the smallest entry, and how many more it takes when described: this many or 8 less. */
-#define LEAST  24
-#define GROWTH 152
+#define MIN_ENTRY 24
+#define GROWTH	  152
 
 _Static_assert(sizeof(struct stat) == sizeof(((struct cosy_dirent *)0)->stat),
 	       "struct cosy_dirent has room for a struct stat");
@@ -187,7 +187,7 @@ static char *describe_batch(int fd, const char *batch, s64 bytes, int flags, cha
  */
 static s64 list(int fd, char *batch, u64 room)
 {
-	u64 size = room / (LEAST + GROWTH) * LEAST;
+	u64 size = room / (MIN_ENTRY + GROWTH) * MIN_ENTRY;
 	s64 n;
 
 	if (size > BATCH - 8)
@@ -205,7 +205,7 @@ static s64 list_exactly(int fd, char *batch, u64 room)
 {
 	s64 at, n;
 
-	if (room < LEAST + GROWTH || room > BATCH)
+	if (room < MIN_ENTRY + GROWTH || room > BATCH)
 		return -EINVAL;
 	at = call(SYS_lseek, ARG(fd), 0, SEEK_CUR);
 	n = call(SYS_getdents64, ARG(fd), ARG(batch), room - GROWTH + 8);
@@ -227,7 +227,7 @@ s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags)
 			n = list_exactly(fd, batch, size);
 		if (n > 0)
 			to = describe_batch(fd, batch, n, flags, to);
-	} while (n > 0 && end - to >= LEAST + GROWTH);
+	} while (n > 0 && end - to >= MIN_ENTRY + GROWTH);
 	return to == (char *)buffer ? n : to - (char *)buffer;
 }
 
@@ -246,7 +246,7 @@ s64 libcosy_do_scan_rest(int fd, void *entries, u64 left, int flags, u64 before)
 		struct stat stat;
 		s64 error;
 
-		if (size < LEAST + GROWTH || size % 8 || size > left - done)
+		if (size < MIN_ENTRY + GROWTH || size % 8 || size > left - done)
 			return -EINVAL;
 		error = cosy_syscall6(SYS_newfstatat, ARG(fd), ARG(at->name), ARG(&stat),
 				      ARG(flags), 0, 0);

@@ -10,7 +10,7 @@ static long copy_pieces(int from, int to, long n, long len)
 	long at = 0, sum = 0;
 
 	if (!ring_buffer)
-		ring_begin((int[]){from, to}, 2, BATCH * MOST);
+		ring_begin((int[]){from, to}, 2, BATCH * MAX_SIZE);
 	while (n > 0) {
 		int k;
 

@@ -17,7 +17,7 @@ long bench_work(long n)
 	long sum = 0, at = 0;
 
 	if (!ring_buffer)
-		ring_begin(&fd, 1, BATCH * MOST);
+		ring_begin(&fd, 1, BATCH * MAX_SIZE);
 	while (n > 0) {
 		int k;
 

@@ -4,7 +4,7 @@
 
 #include "read1.h"
 
-static char buf[MOST];
+static char buf[MAX_SIZE];
 
 static const char *read1_got(void)
 {

@@ -22,7 +22,7 @@ static void serve_begin(void)
 		(void)name;
 #endif
 	}
-	ring_begin(files, FILES + 1, FILES * MOST);
+	ring_begin(files, FILES + 1, FILES * MAX_SIZE);
 }
 
 static long serve_files(int to, long count, long len)

@@ -2,8 +2,8 @@
 /* ls.c - ls -lnR --time-style=+%s: prints each folder's entries by name, with their attributes. */
 #include "programs.h"
 
-#define FOLDER 65536 /* bytes of a folder's names; entries of it */
-#define MOST   4096
+#define FOLDER	    65536 /* bytes of a folder's names; entries of it */
+#define MAX_ENTRIES 4096
 
 struct entry {
 	char *name;
@@ -33,7 +33,7 @@ static int folder_read(int dir, char *names, struct entry *entries)
 			at += d->d_reclen;
 			if (d->d_name[0] == '.')
 				continue;
-			if (count == MOST ||
+			if (count == MAX_ENTRIES ||
 			    fstatat(dir, d->d_name, &entries[count].st, AT_SYMLINK_NOFOLLOW) < 0) {
 				failed = 1;
 				break;
@@ -114,7 +114,7 @@ static void folder_print(int dir, struct entry *const *entries, int count)
 
 static void folder_list(int dir, size_t length)
 {
-	struct entry *entries = malloc(MOST * sizeof(*entries)), **sorted;
+	struct entry *entries = malloc(MAX_ENTRIES * sizeof(*entries)), **sorted;
 	char *names = malloc(FOLDER);
 	int count;
 

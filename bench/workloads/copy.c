@@ -6,7 +6,7 @@
 
 static long copy_pieces(int from, int to, long n, long len)
 {
-	char buf[MOST];
+	char buf[MAX_SIZE];
 	long sum = 0;
 
 	COSY_START;

@@ -11,7 +11,7 @@
 #include "content.h"
 
 #define FILE_SIZE (1 << 20)
-#define MOST	  (64 << 10)
+#define MAX_SIZE  (64 << 10)
 
 static int in, out;
 static long size, fresh;

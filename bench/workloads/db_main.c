@@ -6,10 +6,10 @@
 #include "content.h"
 #include "db.h"
 
-#define MOST 16
+#define MAX_PROCESSES 16
 
 static long processes, records;
-static int order[MOST][2], answer[MOST][2];
+static int order[MAX_PROCESSES][2], answer[MAX_PROCESSES][2];
 
 static void serve(int number)
 {
@@ -30,8 +30,8 @@ void bench_prepare(void)
 	size_t size = (size_t)bench_number("megabytes", 4) << 20;
 
 	processes = bench_number("processes", 1);
-	if (processes > MOST)
-		processes = MOST;
+	if (processes > MAX_PROCESSES)
+		processes = MAX_PROCESSES;
 	records = size / RECORD;
 	/* All contenders must begin with the same contents where these are compared. */
 	if (bench_number("anew", 0))

@@ -5,7 +5,7 @@
 #include "read1.h"
 
 /* Others may look at the buffer: bytes that are read have to arrive. */
-char read1_buffer[MOST];
+char read1_buffer[MAX_SIZE];
 
 static const char *read1_got(void)
 {

@@ -10,7 +10,7 @@
 #include "compare.h"
 
 #define FILE_SIZE (1 << 20)
-#define MOST	  (64 << 10)
+#define MAX_SIZE  (64 << 10)
 
 static int fd;
 static long size;

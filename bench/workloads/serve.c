@@ -13,7 +13,7 @@ static long serve_files(int to, long count, long len)
 
 	COSY_START;
 	for (long i = 0; i < count; i++) {
-		char buf[MOST];
+		char buf[MAX_SIZE];
 
 		serve_name(name, i);
 		int fd = open(name, O_RDONLY);

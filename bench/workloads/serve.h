@@ -17,10 +17,10 @@
 #include "compare.h"
 #include "content.h"
 
-#define MOST   (64 << 10)  /* bytes in a file */
-#define BURST  (512 << 10) /* bytes that the socket holds before the receiver reads */
-#define SOCKET (8 << 20)   /* bytes that it may hold */
-#define FILES  16
+#define MAX_SIZE (64 << 10)  /* bytes in a file */
+#define BURST	 (512 << 10) /* bytes that the socket holds before the receiver reads */
+#define SOCKET	 (8 << 20)   /* bytes that it may hold */
+#define FILES	 16
 
 /* Sends `count` files.  Returns the bytes sent. */
 static long serve_files(int to, long count, long len);
@@ -29,7 +29,7 @@ static void serve_begin(void);
 
 static int sender, receiver;
 static long size;
-static char wanted[FILES * MOST]; /* all the files */
+static char wanted[FILES * MAX_SIZE]; /* all the files */
 
 /* Writes "file-00" for 0, without stdio, so that it can be inside a region. */
 static inline void serve_name(char name[8], long number)
@@ -89,7 +89,7 @@ void bench_prepare(void)
 /* Takes what was sent, whole files from the first on, and compares it. */
 static void receive(long bytes)
 {
-	static char buf[BURST + MOST];
+	static char buf[BURST + MAX_SIZE];
 	char name[8];
 	long at = 0;
 

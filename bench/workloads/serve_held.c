@@ -22,7 +22,7 @@ static long serve_files(int to, long count, long len)
 
 	COSY_START;
 	for (long i = 0; i < count; i++) {
-		char buf[MOST];
+		char buf[MAX_SIZE];
 		ssize_t got = pread(held[i], buf, len, 0);
 
 		if (got > 0)

@@ -10,7 +10,7 @@
 static bool check_moved;
 module_param(check_moved, bool, 0600);
 MODULE_PARM_DESC(check_moved,
-		 "whether to sum up pages that are lent, and complain when they change");
+		 "whether to compute checksums of lent pages, and complain when one changes");
 
 static uint fail_moved;
 module_param(fail_moved, uint, 0600);

@@ -12,9 +12,9 @@
 #include "move.h"
 #include <pthread.h>
 
-#define ARENAS 3
-#define PAGES  24UL
-#define MOST   8UL /* pages in a message, at least two */
+#define ARENAS	  3
+#define PAGES	  24UL
+#define MAX_PAGES 8UL /* pages in a message, at least two */
 
 static uint64_t state;
 
@@ -27,7 +27,7 @@ static uint64_t any(uint64_t below)
 }
 
 static char *arena[ARENAS], *racing;
-static char model[ARENAS][PAGES * PAGE], sent[MOST * PAGE], got[MOST * PAGE];
+static char model[ARENAS][PAGES * PAGE], sent[MAX_PAGES * PAGE], got[MAX_PAGES * PAGE];
 static int from, to; /* ends of the pipe */
 static long steps, forks, kills;
 
@@ -161,7 +161,7 @@ static void remap(int a)
 static void step_once(long step)
 {
 	int a = (int)any(ARENAS), b = (int)any(ARENAS);
-	size_t pages = 2 + any(MOST - 1), at = any(PAGES - pages + 1) * PAGE,
+	size_t pages = 2 + any(MAX_PAGES - 1), at = any(PAGES - pages + 1) * PAGE,
 	       there = any(PAGES - pages + 1) * PAGE;
 
 	switch (any(12)) {
@@ -206,7 +206,7 @@ static void *writes(void *unused)
 {
 	(void)unused;
 	for (uint64_t k = 1; !stop; k++) {
-		for (size_t i = 0; i < MOST; i++)
+		for (size_t i = 0; i < MAX_PAGES; i++)
 			*(volatile uint64_t *)(racing + i * PAGE + k % 512 * 8) = k;
 		if (k % 64 == 0)
 			sched_yield();
@@ -227,7 +227,7 @@ int main(int argc, char **argv)
 	to = fds[1];
 	for (int a = 0; a < ARENAS; a++)
 		arena[a] = move_alloc(PAGES);
-	racing = move_alloc(MOST);
+	racing = move_alloc(MAX_PAGES);
 	MUST(!pthread_create(&thread, NULL, writes, NULL));
 	for (long step = 0; step < steps && check_failures < 10; step++)
 		step_once(step);

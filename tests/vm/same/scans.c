@@ -16,8 +16,8 @@
 #include "same.h"
 
 enum {
-	LEAST = 24,   /* bytes of the smallest entry of getdents64 */
-	GROWTH = 152, /* and what it grows by at most */
+	MIN_ENTRY = 24, /* bytes of the smallest entry of getdents64 */
+	GROWTH = 152,	/* and what it grows by at most */
 };
 
 static size_t plain_size(const char *name)
@@ -52,7 +52,7 @@ long scan_plainly(struct batch *batch, struct step *step, int fd, char *to, size
 {
 	static char entries[2 * OUT];
 	const struct step *before = scan_before(batch, step);
-	size_t most = step->listed ? step->listed : size / (LEAST + GROWTH) * LEAST;
+	size_t most = step->listed ? step->listed : size / (MIN_ENTRY + GROWTH) * MIN_ENTRY;
 	long len = result_of(syscall(SYS_getdents64, fd, entries, most));
 	char *start = to;
 
