@@ -18,6 +18,9 @@
 
 #include "../guest/script.h"
 
+#define PAGE	   4096UL
+#define LOCK_LIMIT (4UL << 20)
+
 enum step_kind { STEP_ALLOCATION = 1, STEP_COPY = 2, STEP_CHECK = 4 };
 
 static enum step_kind step_kind;
@@ -117,6 +120,25 @@ HELPER void step_check_nothing_left(void)
 		CHECK(!step_live(step_lives[i]), "%s, point %d: %s%d; %s", step_name, step_point,
 		      step_lives[i], step_live(step_lives[i]), step_last);
 	}
+}
+
+/* Checks that memory has zeros, a look at each page. */
+HELPER void check_zeros(const char *memory, size_t size)
+{
+	for (size_t i = 0; i < size; i += PAGE)
+		if (memory[i]) {
+			CHECK(0, "%s, point %d: not zeros at %zu", step_name, step_point, i);
+			return;
+		}
+}
+
+/* Checks that all of the user's locked memory can be had: nothing is still charged. */
+HELPER void check_nothing_charged(void)
+{
+	int fd = raw_open();
+
+	munmap(raw_buffer(fd, LOCK_LIMIT), LOCK_LIMIT);
+	close(fd);
 }
 
 /* True for the errors that the kind of failure stands for. */
