@@ -23,7 +23,7 @@
 
 /* --- Arithmetic with RFC 9669's results --------------------------------------- */
 
-static u64 divide(u64 a, u64 b, bool is_signed, bool wide)
+static u64 interp_divide(u64 a, u64 b, bool is_signed, bool wide)
 {
 	if (!wide) {
 		a = is_signed ? (u64)(s32)a : (u32)a;
@@ -37,7 +37,7 @@ static u64 divide(u64 a, u64 b, bool is_signed, bool wide)
 	return b == ~0ull ? -a : (u64)((s64)a / (s64)b);
 }
 
-static u64 modulo(u64 a, u64 b, bool is_signed, bool wide)
+static u64 interp_modulo(u64 a, u64 b, bool is_signed, bool wide)
 {
 	if (!wide) {
 		a = is_signed ? (u64)(s32)a : (u32)a;
@@ -50,7 +50,7 @@ static u64 modulo(u64 a, u64 b, bool is_signed, bool wide)
 	return b == ~0ull ? 0 : (u64)((s64)a % (s64)b);
 }
 
-static u64 sign_extend(u64 value, int bits)
+static u64 interp_sign_extend(u64 value, int bits)
 {
 	switch (bits) {
 	case 8:
@@ -64,7 +64,7 @@ static u64 sign_extend(u64 value, int bits)
 	}
 }
 
-static u64 byte_swap(u64 value, s32 bits)
+static u64 interp_byte_swap(u64 value, s32 bits)
 {
 	switch (bits) {
 	case 16:
@@ -76,15 +76,15 @@ static u64 byte_swap(u64 value, s32 bits)
 	}
 }
 
-static u64 byte_order(u64 value, const struct bpf_insn *insn)
+static u64 interp_byte_order(u64 value, const struct bpf_insn *insn)
 {
 	/* To little endian on a little-endian machine is a truncation. */
 	if (BPF_CLASS(insn->code) == BPF_ALU && BPF_SRC(insn->code) == BPF_TO_LE)
 		return insn->imm == 16 ? (u16)value : insn->imm == 32 ? (u32)value : value;
-	return byte_swap(value, insn->imm);
+	return interp_byte_swap(value, insn->imm);
 }
 
-static u64 alu(const struct bpf_insn *insn, u64 a, u64 b)
+static u64 interp_alu(const struct bpf_insn *insn, u64 a, u64 b)
 {
 	bool wide = BPF_CLASS(insn->code) == BPF_ALU64;
 	u64 r;
@@ -100,10 +100,10 @@ static u64 alu(const struct bpf_insn *insn, u64 a, u64 b)
 		r = a * b;
 		break;
 	case BPF_DIV:
-		r = divide(a, b, insn->off == 1, wide);
+		r = interp_divide(a, b, insn->off == 1, wide);
 		break;
 	case BPF_MOD:
-		r = modulo(a, b, insn->off == 1, wide);
+		r = interp_modulo(a, b, insn->off == 1, wide);
 		break;
 	case BPF_OR:
 		r = a | b;
@@ -127,15 +127,15 @@ static u64 alu(const struct bpf_insn *insn, u64 a, u64 b)
 		r = -a;
 		break;
 	case BPF_MOV:
-		r = insn->off ? sign_extend(b, insn->off) : b;
+		r = insn->off ? interp_sign_extend(b, insn->off) : b;
 		break;
 	default: /* BPF_END: its result is as wide as its imm says, in either class */
-		return byte_order(a, insn);
+		return interp_byte_order(a, insn);
 	}
 	return wide ? r : (u32)r;
 }
 
-static bool compare(const struct bpf_insn *insn, u64 a, u64 b)
+static bool interp_compare(const struct bpf_insn *insn, u64 a, u64 b)
 {
 	s64 sa = (s64)a, sb = (s64)b;
 
@@ -174,7 +174,7 @@ static bool compare(const struct bpf_insn *insn, u64 a, u64 b)
 /* --- Local calls ---------------------------------------------------------------- */
 
 /* Returns the used part of a function's spill frame: its upper end. */
-static u64 *spills(struct cosy_state *state, const struct cosy_function *function)
+static u64 *interp_spills(struct cosy_state *state, const struct cosy_function *function)
 {
 	return state->frame + COSY_FRAME_SIZE / 8 - function->frame_words;
 }
@@ -184,7 +184,7 @@ static u64 *spills(struct cosy_state *state, const struct cosy_function *functio
  * the frame is written and after it is read, so that a signal handler that runs
  * a region of its own on the rest of this stack finds the frame taken.
  */
-static u32 push(struct libcosy_interp *in, u32 call, u32 callee)
+static u32 interp_push(struct libcosy_interp *in, u32 call, u32 callee)
 {
 	const struct cosy_function *from = cosy_function_of(in->program, call);
 	const struct cosy_function *to = cosy_function_of(in->program, callee);
@@ -197,14 +197,14 @@ static u32 push(struct libcosy_interp *in, u32 call, u32 callee)
 	frame->call = call;
 	frame->fp = state->fp;
 	memcpy(frame->reg, &state->reg[6], sizeof(frame->reg));
-	memcpy(frame->spill, spills(state, from), from->frame_words * sizeof(u64));
+	memcpy(frame->spill, interp_spills(state, from), from->frame_words * sizeof(u64));
 	state->fp = at;
-	memset(spills(state, to), 0, to->frame_words * sizeof(u64));
+	memset(interp_spills(state, to), 0, to->frame_words * sizeof(u64));
 	return callee;
 }
 
 /* Returns the instruction after the call; traps when the frame names no call. */
-static u32 pop(struct libcosy_interp *in)
+static u32 interp_pop(struct libcosy_interp *in)
 {
 	const struct cosy_program *program = in->program;
 	struct cosy_state *state = in->state;
@@ -223,7 +223,7 @@ static u32 pop(struct libcosy_interp *in)
 	if (in->stack_size - at < sizeof(*frame) + from->frame_words * sizeof(u64))
 		__builtin_trap();
 	memcpy(&state->reg[6], frame->reg, sizeof(frame->reg));
-	memcpy(spills(state, from), frame->spill, from->frame_words * sizeof(u64));
+	memcpy(interp_spills(state, from), frame->spill, from->frame_words * sizeof(u64));
 	state->fp = frame->fp;
 	COSY_BARRIER();
 	state->sp = at;
@@ -244,7 +244,7 @@ static u64 cpu_ns(void)
  * Counts a step.  Returns the status to end with, or COSY_DONE to go on.  Calls may take
  * long, so the clock is looked at before each.
  */
-static enum cosy_status count(struct libcosy_interp *in, u64 started, bool is_call)
+static enum cosy_status interp_count(struct libcosy_interp *in, u64 started, bool is_call)
 {
 	struct cosy_state *state = in->state;
 
@@ -259,7 +259,7 @@ static enum cosy_status count(struct libcosy_interp *in, u64 started, bool is_ca
 
 /* --- The loop ------------------------------------------------------------------------ */
 
-static void start(struct libcosy_interp *in)
+static void interp_start(struct libcosy_interp *in)
 {
 	memset(in->state, 0, sizeof(*in->state));
 	in->state->reg[1] = in->ctx;
@@ -267,7 +267,7 @@ static void start(struct libcosy_interp *in)
 }
 
 /* Asks libc for what the vDSO may answer without a system call; false: it is no such call. */
-static bool ask_libc(u32 number, u64 *r)
+static bool interp_ask_libc(u32 number, u64 *r)
 {
 	int saved = errno, error;
 
@@ -292,12 +292,12 @@ static bool ask_libc(u32 number, u64 *r)
 	return true;
 }
 
-static void system_call(struct libcosy_interp *in, u32 number)
+static void interp_system_call(struct libcosy_interp *in, u32 number)
 {
 	u64 *r = in->state->reg;
 
 	in->calls++;
-	if (in->filtered && ask_libc(number, r))
+	if (in->filtered && interp_ask_libc(number, r))
 		;
 	else if (in->cancel && libcosy_is_cancellation_point(number, r))
 		r[0] = libcosy_cancellable_call(number, r);
@@ -307,7 +307,7 @@ static void system_call(struct libcosy_interp *in, u32 number)
 }
 
 /* Returns the address of a load, store or atomic; through r10 it is in the spill frame. */
-static u64 address(struct libcosy_interp *in, u8 base, s16 off)
+static u64 interp_address(struct libcosy_interp *in, u8 base, s16 off)
 {
 	u64 reg = base == BPF_REG_10 ? (u64)(in->state->frame + COSY_FRAME_SIZE / 8)
 				     : in->state->reg[base];
@@ -315,24 +315,25 @@ static u64 address(struct libcosy_interp *in, u8 base, s16 off)
 }
 
 /* Returns the operand of an arithmetic or jump instruction: a register or the immediate. */
-static u64 operand(const struct libcosy_interp *in, const struct bpf_insn *insn)
+static u64 interp_operand(const struct libcosy_interp *in, const struct bpf_insn *insn)
 {
 	return BPF_SRC(insn->code) == BPF_X ? in->state->reg[insn->src_reg] : (u64)(s64)insn->imm;
 }
 
 /* Returns the instruction after a jump. */
-static inline u32 jump(const struct libcosy_interp *in, const struct bpf_insn *insn, u64 *r, u32 pc)
+static inline u32 interp_jump(const struct libcosy_interp *in, const struct bpf_insn *insn, u64 *r,
+			      u32 pc)
 {
 	if (BPF_OP(insn->code) == BPF_JA)
 		return pc + 1 + (BPF_CLASS(insn->code) == BPF_JMP32 ? insn->imm : insn->off);
-	if (compare(insn, r[insn->dst_reg], operand(in, insn)))
+	if (interp_compare(insn, r[insn->dst_reg], interp_operand(in, insn)))
 		return pc + 1 + insn->off;
 	return pc + 1;
 }
 
-static inline void store(struct libcosy_interp *in, const struct bpf_insn *insn, u64 *r)
+static inline void interp_store(struct libcosy_interp *in, const struct bpf_insn *insn, u64 *r)
 {
-	u64 to = address(in, insn->dst_reg, insn->off);
+	u64 to = interp_address(in, insn->dst_reg, insn->off);
 
 	if (BPF_MODE(insn->code) == BPF_ATOMIC)
 		libcosy_atomic(to, insn, &r[insn->src_reg], &r[0]);
@@ -344,9 +345,9 @@ static inline void store(struct libcosy_interp *in, const struct bpf_insn *insn,
  * Executes a call, or the exit of a local function, at in->resume, which then names the
  * instruction to go on with; or returns the status to end with.
  */
-__attribute__((noinline)) static enum cosy_status call_or_exit(struct libcosy_interp *in,
-							       const struct bpf_insn *insn,
-							       u64 started)
+__attribute__((noinline)) static enum cosy_status interp_call_or_exit(struct libcosy_interp *in,
+								      const struct bpf_insn *insn,
+								      u64 started)
 {
 	u64 *r = in->state->reg;
 	bool is_exit = BPF_OP(insn->code) == BPF_EXIT;
@@ -356,27 +357,27 @@ __attribute__((noinline)) static enum cosy_status call_or_exit(struct libcosy_in
 	if (in->cancel == COSY_CANCEL_STOPS && is_system_call &&
 	    libcosy_is_cancellation_point(insn->imm, r))
 		return COSY_LEFT_CALL;
-	status = count(in, started, is_system_call);
+	status = interp_count(in, started, is_system_call);
 	if (status != COSY_DONE)
 		return status;
 	if (is_exit) {
-		in->resume = pop(in) + 1;
+		in->resume = interp_pop(in) + 1;
 		memset(&r[1], 0, 5 * sizeof(*r));
 		return COSY_DONE;
 	}
 	if (!is_system_call) {
-		in->resume = push(in, in->resume - 1, in->resume + insn->imm) + 1;
+		in->resume = interp_push(in, in->resume - 1, in->resume + insn->imm) + 1;
 		return COSY_DONE;
 	}
 	if ((u32)insn->imm < COSY_OP_BASE)
-		system_call(in, insn->imm);
+		interp_system_call(in, insn->imm);
 	else
 		libcosy_interp_op(in, insn->imm);
 	in->resume++;
 	return COSY_DONE;
 }
 
-static enum cosy_status loop(struct libcosy_interp *in, unsigned int stop, u64 started)
+static enum cosy_status interp_loop(struct libcosy_interp *in, unsigned int stop, u64 started)
 {
 	const struct bpf_insn *insns = in->program->insns;
 	u64 *r = in->state->reg;
@@ -396,22 +397,23 @@ static enum cosy_status loop(struct libcosy_interp *in, unsigned int stop, u64 s
 		switch (BPF_CLASS(insn->code)) {
 		case BPF_ALU:
 		case BPF_ALU64:
-			r[insn->dst_reg] = alu(insn, r[insn->dst_reg], operand(in, insn));
+			r[insn->dst_reg] =
+				interp_alu(insn, r[insn->dst_reg], interp_operand(in, insn));
 			continue;
 		case BPF_LD:
 			r[insn->dst_reg] = (u32)insn[0].imm | (u64)(u32)insn[1].imm << 32;
 			next = pc + 2;
 			continue;
 		case BPF_LDX:
-			r[insn->dst_reg] =
-				libcosy_load(address(in, insn->src_reg, insn->off), insn->code);
+			r[insn->dst_reg] = libcosy_load(
+				interp_address(in, insn->src_reg, insn->off), insn->code);
 			continue;
 		case BPF_ST:
-			libcosy_store(address(in, insn->dst_reg, insn->off), (s64)insn->imm,
+			libcosy_store(interp_address(in, insn->dst_reg, insn->off), (s64)insn->imm,
 				      insn->code);
 			continue;
 		case BPF_STX:
-			store(in, insn, r);
+			interp_store(in, insn, r);
 			continue;
 		default: /* BPF_JMP, BPF_JMP32 */
 			break;
@@ -426,15 +428,15 @@ static enum cosy_status loop(struct libcosy_interp *in, unsigned int stop, u64 s
 			/* fall through */
 		case BPF_CALL:
 			in->resume = pc + 1;
-			status = call_or_exit(in, insn, started);
+			status = interp_call_or_exit(in, insn, started);
 			next = in->resume - 1;
 			break;
 		default:
-			next = jump(in, insn, r, pc);
+			next = interp_jump(in, insn, r, pc);
 			if (next > pc)
 				continue;
 			in->resume = next + 1;
-			status = count(in, started, false);
+			status = interp_count(in, started, false);
 			break;
 		}
 		if (status != COSY_DONE)
@@ -448,10 +450,10 @@ enum cosy_status libcosy_interp_run(struct libcosy_interp *in, unsigned int stop
 	u64 started = 0;
 
 	if (!in->resume)
-		start(in);
+		interp_start(in);
 	if (in->max_ns)
 		started = cpu_ns() - in->state->kernel_ns;
-	status = loop(in, stop, started);
+	status = interp_loop(in, stop, started);
 	if (in->max_ns)
 		in->state->kernel_ns = cpu_ns() - started;
 	return status;
