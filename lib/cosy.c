@@ -48,7 +48,7 @@ const char *cosy_native_reason(struct cosy *cosy)
 
 /* --- Loading --------------------------------------------------------------------------- */
 
-static void explain(struct cosy_error *error, u32 insn, const char *reason)
+static void error_explain(struct cosy_error *error, u32 insn, const char *reason)
 {
 	if (!error)
 		return;
@@ -70,7 +70,7 @@ int cosy_load(struct cosy *cosy, const void *compound, size_t len, struct cosy_l
 		err = libcosy_program_create(copy, len, ret, &why);
 	}
 	if (err) {
-		explain(error, why.insn, why.reason[0] ? why.reason : strerror(-err));
+		error_explain(error, why.insn, why.reason[0] ? why.reason : strerror(-err));
 		core_free(copy);
 	}
 	return err;
@@ -89,16 +89,17 @@ void cosy_unload(struct cosy_loaded *loaded)
 
 /* --- Running ------------------------------------------------------------------------------ */
 
-static enum libcosy_outcome run_bound(struct libcosy_thread *thread, struct cosy_loaded *loaded,
-				      struct libcosy_activation *act)
+static enum libcosy_outcome loaded_run_bound(struct libcosy_thread *thread,
+					     struct cosy_loaded *loaded,
+					     struct libcosy_activation *act)
 {
 	if (thread->cancels)
 		return libcosy_run_cancellable(thread, loaded, act, true);
 	return libcosy_run_bound(thread, loaded, act, true);
 }
 
-static enum libcosy_outcome run(struct libcosy_thread *thread, struct cosy_loaded *loaded,
-				struct libcosy_activation *act)
+static enum libcosy_outcome loaded_run(struct libcosy_thread *thread, struct cosy_loaded *loaded,
+				       struct libcosy_activation *act)
 {
 	enum libcosy_outcome outcome;
 	struct libcosy_place place;
@@ -107,18 +108,18 @@ static enum libcosy_outcome run(struct libcosy_thread *thread, struct cosy_loade
 	    libcosy_program_place(loaded, libcosy_context_open()) &&
 	    libcosy_place_get(loaded, &place)) {
 		libcosy_activation_bind(act, &place);
-		outcome = run_bound(thread, loaded, act);
+		outcome = loaded_run_bound(thread, loaded, act);
 		if (outcome != COSY_RAN_NOTHING)
 			return outcome;
 	} else if (thread->pause) {
 		thread->pause--;
 	}
 	libcosy_activation_bind(act, NULL);
-	return run_bound(thread, loaded, act);
+	return loaded_run_bound(thread, loaded, act);
 }
 
-static int ran_out(const struct cosy_loaded *loaded, const struct libcosy_activation *act,
-		   struct cosy_error *error)
+static int loaded_ran_out(const struct cosy_loaded *loaded, const struct libcosy_activation *act,
+			  struct cosy_error *error)
 {
 	const struct cosy_line *line = cosy_line_find(&loaded->container, act->run.resume - 1);
 	bool steps = act->run.status == COSY_ENDED_STEPS;
@@ -129,7 +130,7 @@ static int ran_out(const struct cosy_loaded *loaded, const struct libcosy_activa
 			 line->line);
 	snprintf(reason, sizeof(reason), "the limit of %s was reached%s after %llu steps",
 		 steps ? "steps" : "time", place, (unsigned long long)act->state.steps);
-	explain(error, act->run.resume - 1, reason);
+	error_explain(error, act->run.resume - 1, reason);
 	return steps ? -EDQUOT : -ETIME;
 }
 
@@ -146,7 +147,7 @@ int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t le
 	if (thread)
 		act = libcosy_activation_push(thread, size, site);
 	if (!act) {
-		explain(error, ~0u, "no memory for the compound's context");
+		error_explain(error, ~0u, "no memory for the compound's context");
 		return -ENOMEM;
 	}
 	if (len > size)
@@ -155,8 +156,8 @@ int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t le
 		memcpy(act->ctx, ctx, len);
 	memset((u8 *)act->ctx + len, 0, size - len);
 	libcosy_count(&libcosy_counts.regions, 1);
-	if (run(thread, loaded, act) == COSY_RAN_OUT)
-		err = ran_out(loaded, act, error);
+	if (loaded_run(thread, loaded, act) == COSY_RAN_OUT)
+		err = loaded_ran_out(loaded, act, error);
 	else if (ret)
 		*ret = act->run.ret;
 	if (len)

@@ -14,13 +14,13 @@
 /* region->cache: NULL, this, or the struct cosy_loaded that it is. */
 #define REFUSED ((struct cosy_loaded *)1)
 
-static struct cosy_loaded *cached(const struct cosy_region *region)
+static struct cosy_loaded *region_program(const struct cosy_region *region)
 {
 	return (struct cosy_loaded *)__atomic_load_n(&region->cache, __ATOMIC_ACQUIRE);
 }
 
-static inline void *begin(struct libcosy_thread *thread, const struct cosy_region *region,
-			  struct libcosy_site site, const struct libcosy_place *place)
+static inline void *region_begin(struct libcosy_thread *thread, const struct cosy_region *region,
+				 struct libcosy_site site, const struct libcosy_place *place)
 {
 	struct libcosy_activation *act = libcosy_activation_push(thread, region->ctx_size, site);
 
@@ -31,7 +31,7 @@ static inline void *begin(struct libcosy_thread *thread, const struct cosy_regio
 	return act->ctx;
 }
 
-static void say_native(const struct cosy_region *region, const char *why)
+static void region_say_native(const struct cosy_region *region, const char *why)
 {
 	struct cosy_reject reject;
 	struct cosy_container container;
@@ -48,19 +48,19 @@ static void say_native(const struct cosy_region *region, const char *why)
 }
 
 /* Whether a cancellation would have to run handlers: their code is around the native twin's calls. */
-static bool has_handlers(const struct cosy_region *region)
+static bool region_has_handlers(const struct cosy_region *region)
 {
 	return region->premises && region->premises->flags & COSY_PREMISE_HANDLERS;
 }
 
 /* Returns the region that a loop's head is in, or NULL. */
-static struct cosy_region *head_entry(const struct cosy_region *region)
+static struct cosy_region *region_of_head(const struct cosy_region *region)
 {
 	return region->version >= 2 ? region->entry : NULL;
 }
 
 /* Asks the dynamic linker, so nothing may be locked yet. */
-static bool premises_hold(struct cosy_region *region)
+static bool region_premises_hold(struct cosy_region *region)
 {
 	char why[300];
 
@@ -69,24 +69,24 @@ static bool premises_hold(struct cosy_region *region)
 	if (!region->premises || libcosy_premises_hold(region->premises, why, sizeof(why)))
 		return true;
 	if (!__atomic_exchange_n(&region->cache, (uint64_t)REFUSED, __ATOMIC_ACQ_REL))
-		say_native(region, why);
+		region_say_native(region, why);
 	return false;
 }
 
-static struct cosy_loaded *create(struct cosy_region *region)
+static struct cosy_loaded *region_load(struct cosy_region *region)
 {
 	const struct cosy_compound *compound = region->compound;
 	struct cosy_loaded *loaded = REFUSED;
 	struct cosy_reject why = {.insn = ~0u};
 	int err;
 
-	if (!premises_hold(region))
+	if (!region_premises_hold(region))
 		return NULL;
 	if (!libcosy_program_lock())
 		return NULL;
-	if (cached(region)) {
+	if (region_program(region)) {
 		libcosy_program_unlock();
-		return cached(region);
+		return region_program(region);
 	}
 	if (region->version != 1 && region->version != 2) {
 		err = -EINVAL;
@@ -94,10 +94,12 @@ static struct cosy_loaded *create(struct cosy_region *region)
 	} else {
 		err = libcosy_program_create(compound, compound->size, &loaded, &why);
 	}
-	if (!err && has_handlers(region) && loaded->cancels && libcosy_thread_self->cancels) {
-		if (!head_entry(region))
-			say_native(region,
-				   "a thread cancelled in it has handlers or clean-ups to run");
+	if (!err && region_has_handlers(region) && loaded->cancels &&
+	    libcosy_thread_self->cancels) {
+		if (!region_of_head(region))
+			region_say_native(
+				region,
+				"a thread cancelled in it has handlers or clean-ups to run");
 		libcosy_program_destroy(loaded);
 		loaded = REFUSED;
 	}
@@ -110,15 +112,15 @@ static struct cosy_loaded *create(struct cosy_region *region)
 }
 
 /* Does all that may allocate or lock.  NULL for each reason to stay native. */
-static struct cosy_loaded *prepare(struct cosy_region *region, u32 generation)
+static struct cosy_loaded *region_prepare(struct cosy_region *region, u32 generation)
 {
 	struct libcosy_thread *thread;
-	struct cosy_loaded *loaded = cached(region);
+	struct cosy_loaded *loaded = region_program(region);
 
 	if (!generation || loaded == REFUSED)
 		return NULL;
 	/* The loops of a refused region stay native with it. */
-	if (head_entry(region) && cached(head_entry(region)) == REFUSED)
+	if (region_of_head(region) && region_program(region_of_head(region)) == REFUSED)
 		return NULL;
 	thread = libcosy_thread();
 	if (!thread || thread->filtered)
@@ -128,7 +130,7 @@ static struct cosy_loaded *prepare(struct cosy_region *region, u32 generation)
 		return NULL;
 	}
 	if (!loaded)
-		loaded = create(region);
+		loaded = region_load(region);
 	if (!loaded || loaded == REFUSED)
 		return NULL;
 	if (!libcosy_program_place(loaded, generation) && libcosy_settings.mode != COSY_MODE_INTERP)
@@ -136,24 +138,24 @@ static struct cosy_loaded *prepare(struct cosy_region *region, u32 generation)
 	return loaded;
 }
 
-static inline void count_native(const struct cosy_region *region)
+static inline void region_count_native(const struct cosy_region *region)
 {
 	/* The next round of a loop is no activation of its own. */
-	if (head_entry(region))
+	if (region_of_head(region))
 		return;
 	libcosy_count(&libcosy_counts.regions, 1);
 	libcosy_count(&libcosy_counts.native, 1);
 }
 
-static void *try_enter(struct cosy_region *region, struct libcosy_site site, u32 generation)
+static void *region_try_enter(struct cosy_region *region, struct libcosy_site site, u32 generation)
 {
-	struct cosy_loaded *loaded = prepare(region, generation);
+	struct cosy_loaded *loaded = region_prepare(region, generation);
 	struct libcosy_place place;
 
 	if (loaded && libcosy_place_get(loaded, &place))
-		return begin(libcosy_thread_self, region, site, &place);
+		return region_begin(libcosy_thread_self, region, site, &place);
 	if (loaded && libcosy_settings.mode == COSY_MODE_INTERP)
-		return begin(libcosy_thread_self, region, site, NULL);
+		return region_begin(libcosy_thread_self, region, site, NULL);
 	return NULL;
 }
 
@@ -161,8 +163,8 @@ static void *try_enter(struct cosy_region *region, struct libcosy_site site, u32
 #define TRIES 4
 
 /* Out of line, so that the common path saves no registers. */
-__attribute__((noinline)) static void *enter_slow(struct cosy_region *region,
-						  struct libcosy_site site)
+__attribute__((noinline)) static void *region_enter_slow(struct cosy_region *region,
+							 struct libcosy_site site)
 {
 	int saved = errno, state;
 	void *ctx = NULL;
@@ -171,20 +173,20 @@ __attribute__((noinline)) static void *enter_slow(struct cosy_region *region,
 		/* What a parent has counted is not its child's. */
 		if (libcosy_settings.stats)
 			libcosy_fork_register();
-		count_native(region);
+		region_count_native(region);
 		return NULL;
 	}
 	state = libcosy_cancel_disable();
 	for (int i = 0; i < TRIES && !ctx; i++) {
 		u32 generation = libcosy_context_open();
 
-		ctx = try_enter(region, site, generation);
+		ctx = region_try_enter(region, site, generation);
 		if (!generation || generation == libcosy_generation())
 			break;
 	}
 	if (!ctx) {
-		libcosy_tier_denied(region, cached(region) == REFUSED);
-		count_native(region);
+		libcosy_tier_denied(region, region_program(region) == REFUSED);
+		region_count_native(region);
 	}
 	libcosy_cancel_restore(state);
 	errno = saved;
@@ -194,27 +196,27 @@ __attribute__((noinline)) static void *enter_slow(struct cosy_region *region,
 void *__cosy_enter(struct cosy_region *region)
 {
 	struct libcosy_thread *thread = libcosy_thread_self;
-	struct cosy_loaded *loaded = cached(region);
+	struct cosy_loaded *loaded = region_program(region);
 	struct libcosy_site site = COSY_SITE();
 	struct libcosy_place place;
 
 	if (__builtin_expect(thread && loaded && loaded != REFUSED && !thread->filtered &&
 				     !thread->pause && libcosy_place_get(loaded, &place),
 			     1))
-		return begin(thread, region, site, &place);
+		return region_begin(thread, region, site, &place);
 	if (!libcosy_native_only)
-		return enter_slow(region, site);
+		return region_enter_slow(region, site);
 	libcosy_tier_denied(region, false);
-	count_native(region);
+	region_count_native(region);
 	return NULL;
 }
 
-__attribute__((noinline)) static enum libcosy_outcome run_cancellable(
+__attribute__((noinline)) static enum libcosy_outcome region_run_cancellable(
 	struct libcosy_thread *thread, struct cosy_region *region, struct libcosy_activation *act)
 {
-	struct cosy_loaded *loaded = cached(region);
+	struct cosy_loaded *loaded = region_program(region);
 
-	if (loaded->cancels && has_handlers(region))
+	if (loaded->cancels && region_has_handlers(region))
 		return COSY_RAN_NOTHING;
 	return libcosy_run_cancellable(thread, loaded, act, false);
 }
@@ -226,9 +228,9 @@ int64_t __cosy_run(struct cosy_region *region, void *ctx)
 	enum libcosy_outcome outcome;
 
 	if (__builtin_expect(thread->cancels, 0))
-		outcome = run_cancellable(thread, region, act);
+		outcome = region_run_cancellable(thread, region, act);
 	else
-		outcome = libcosy_run_bound(thread, cached(region), act, false);
+		outcome = libcosy_run_bound(thread, region_program(region), act, false);
 	if (outcome == COSY_RAN)
 		return act->run.ret;
 	libcosy_count(&libcosy_counts.native, 1);

@@ -45,8 +45,8 @@ static void stack_begin(struct libcosy_thread *thread, struct libcosy_activation
 	act->run.stack_size = thread->soft_stack + thread->soft_size - from;
 }
 
-static inline void begin(struct libcosy_thread *thread, const struct cosy_loaded *loaded,
-			 struct libcosy_activation *act)
+static inline void run_begin(struct libcosy_thread *thread, const struct cosy_loaded *loaded,
+			     struct libcosy_activation *act)
 {
 	act->run.stack = 0;
 	act->run.stack_size = 0;
@@ -59,7 +59,7 @@ static inline void begin(struct libcosy_thread *thread, const struct cosy_loaded
 	thread->running = act;
 }
 
-static void end(struct libcosy_thread *thread, struct libcosy_activation *act)
+static void run_end(struct libcosy_thread *thread, struct libcosy_activation *act)
 {
 	thread->running = act->outer;
 }
@@ -67,15 +67,15 @@ static void end(struct libcosy_thread *thread, struct libcosy_activation *act)
 /* --- The interpreter's turns ------------------------------------------------------ */
 
 /* Whether it left for filters, which are to see the calls that a native program makes, and no more. */
-static bool is_filtered(const struct libcosy_activation *act)
+static bool run_is_filtered(const struct libcosy_activation *act)
 {
 	return act->run.status == COSY_LEFT_FILTERED ||
 	       (act->run.status == COSY_LEFT_TRACED && (act->run.detail & WORK_SECCOMP));
 }
 
-static enum cosy_status interpret(struct libcosy_thread *thread, struct cosy_loaded *loaded,
-				  struct libcosy_activation *act, unsigned int stop, bool limits,
-				  enum libcosy_interp_cancel cancel)
+static enum cosy_status run_interpret(struct libcosy_thread *thread, struct cosy_loaded *loaded,
+				      struct libcosy_activation *act, unsigned int stop,
+				      bool limits, enum libcosy_interp_cancel cancel)
 {
 	const struct cosy_compound *header = loaded->container.header;
 	struct libcosy_interp in = {
@@ -88,7 +88,7 @@ static enum cosy_status interpret(struct libcosy_thread *thread, struct cosy_loa
 		.max_steps = limits ? header->max_steps : 0,
 		.max_ns = limits ? header->max_kernel_ns : 0,
 		.cancel = cancel,
-		.filtered = is_filtered(act),
+		.filtered = run_is_filtered(act),
 	};
 	enum cosy_status status;
 
@@ -102,13 +102,13 @@ static enum cosy_status interpret(struct libcosy_thread *thread, struct cosy_loa
 	return status;
 }
 
-static enum libcosy_outcome interpret_to_end(struct libcosy_thread *thread,
-					     struct cosy_loaded *loaded,
-					     struct libcosy_activation *act, bool limits,
-					     enum libcosy_interp_cancel cancel)
+static enum libcosy_outcome run_interpret_to_end(struct libcosy_thread *thread,
+						 struct cosy_loaded *loaded,
+						 struct libcosy_activation *act, bool limits,
+						 enum libcosy_interp_cancel cancel)
 {
-	return interpret(thread, loaded, act, 0, limits, cancel) == COSY_DONE ? COSY_RAN
-									      : COSY_RAN_OUT;
+	return run_interpret(thread, loaded, act, 0, limits, cancel) == COSY_DONE ? COSY_RAN
+										  : COSY_RAN_OUT;
 }
 
 /* --- The kernel's turns ------------------------------------------------------------- */
@@ -118,14 +118,14 @@ static enum libcosy_outcome interpret_to_end(struct libcosy_thread *thread,
  * has no such context any more, or a filter answered in the kernel's stead.
  * None is a result that an interrupted call comes back with.
  */
-static bool not_reached(long err)
+static bool run_not_reached(long err)
 {
 	return err == -EXDEV || err == -EBADF || err == -ENOTTY || err == -ENOENT ||
 	       err == -EPERM || err == -EACCES || err == -ENOSYS;
 }
 
 /* Notes, after a RUN that did nothing, that the context is gone or that this thread may not RUN. */
-static void give_up(struct libcosy_thread *thread, u32 generation, long err)
+static void run_give_up(struct libcosy_thread *thread, u32 generation, long err)
 {
 	if (err == -EXDEV || err == -EBADF || err == -ENOTTY || err == -ENOENT)
 		libcosy_context_lost(generation);
@@ -133,7 +133,7 @@ static void give_up(struct libcosy_thread *thread, u32 generation, long err)
 		libcosy_thread_filtered(thread);
 }
 
-static void traced(struct libcosy_thread *thread, u64 work)
+static void run_traced(struct libcosy_thread *thread, u64 work)
 {
 	if (work & WORK_SECCOMP)
 		libcosy_thread_filtered(thread);
@@ -144,7 +144,7 @@ static void traced(struct libcosy_thread *thread, u64 work)
 }
 
 /* Puts the result of an interrupted read into its read_file, which still has to close the file. */
-static void finish_read(u64 *r, s64 result)
+static void run_finish_read(u64 *r, s64 result)
 {
 	if (result > 0) {
 		r[2] += result;
@@ -158,7 +158,8 @@ static void finish_read(u64 *r, s64 result)
 }
 
 /* Whether it is in the middle of a read_file, whose file is in r1. */
-static bool reads_file(const struct cosy_program *program, const struct libcosy_activation *act)
+static bool run_is_in_read_file(const struct cosy_program *program,
+				const struct libcosy_activation *act)
 {
 	return act->run.resume &&
 	       program->insns[act->run.resume - 1].imm == (s32)COSY_OP_read_file &&
@@ -166,13 +167,13 @@ static bool reads_file(const struct cosy_program *program, const struct libcosy_
 }
 
 /* Puts RUN's result, which is the interrupted call's, where that call would have. */
-static void finish_call(const struct cosy_program *program, struct libcosy_activation *act,
-			long result)
+static void run_finish_call(const struct cosy_program *program, struct libcosy_activation *act,
+			    long result)
 {
 	u64 *r = act->state.reg;
 
-	if (reads_file(program, act)) {
-		finish_read(r, result);
+	if (run_is_in_read_file(program, act)) {
+		run_finish_read(r, result);
 		return;
 	}
 	r[0] = result;
@@ -184,8 +185,8 @@ static void finish_call(const struct cosy_program *program, struct libcosy_activ
  * Calls RUN.  `type` is NULL unless the thread may be cancelled: then libc may do that at once,
  * and *type keeps the cancellation type that the program had set.
  */
-static inline long kernel_turn(struct libcosy_thread *thread, struct libcosy_activation *act,
-			       int *type)
+static inline long run_turn(struct libcosy_thread *thread, struct libcosy_activation *act,
+			    int *type)
 {
 	long err;
 
@@ -200,7 +201,8 @@ static inline long kernel_turn(struct libcosy_thread *thread, struct libcosy_act
 	return err;
 }
 
-static inline void count_turn(struct libcosy_thread *thread, const struct libcosy_activation *act)
+static inline void run_count_turn(struct libcosy_thread *thread,
+				  const struct libcosy_activation *act)
 {
 	thread->interp_calls -= act->run.interp_calls;
 	libcosy_count(&libcosy_counts.runs, act->run.status == COSY_DONE || act->run.resume);
@@ -208,39 +210,39 @@ static inline void count_turn(struct libcosy_thread *thread, const struct libcos
 }
 
 /* Goes on after a turn of the kernel's that did not end the compound; `err` is its result. */
-__attribute__((noinline)) static enum libcosy_outcome go_on(struct libcosy_thread *thread,
-							    struct cosy_loaded *loaded,
-							    struct libcosy_activation *act,
-							    bool limits, long err, int *type)
+__attribute__((noinline)) static enum libcosy_outcome run_go_on(struct libcosy_thread *thread,
+								struct cosy_loaded *loaded,
+								struct libcosy_activation *act,
+								bool limits, long err, int *type)
 {
 	enum libcosy_interp_cancel cancel = type ? COSY_CANCEL_ACTS : COSY_CANCEL_IGNORED;
 
-	for (;; err = kernel_turn(thread, act, type)) {
+	for (;; err = run_turn(thread, act, type)) {
 		if (act->run.status == NOT_RUN ||
-		    (act->run.status == COSY_LEFT_CALL && not_reached(err))) {
-			give_up(thread, act->generation, err);
+		    (act->run.status == COSY_LEFT_CALL && run_not_reached(err))) {
+			run_give_up(thread, act->generation, err);
 			if (!act->run.resume)
 				return COSY_RAN_NOTHING;
-			return interpret_to_end(thread, loaded, act, limits, cancel);
+			return run_interpret_to_end(thread, loaded, act, limits, cancel);
 		}
-		count_turn(thread, act);
+		run_count_turn(thread, act);
 		switch (act->run.status) {
 		case COSY_DONE:
 			return COSY_RAN;
 		case COSY_LEFT_WORK:
 			continue;
 		case COSY_LEFT_CALL:
-			finish_call(&loaded->program, act, err);
+			run_finish_call(&loaded->program, act, err);
 			continue;
 		case COSY_LEFT_FAULT:
 		case COSY_LEFT_NATIVE:
 		case COSY_LEFT_FILTERED:
-			if (interpret(thread, loaded, act, COSY_MARK_RESUME, limits, cancel) ==
+			if (run_interpret(thread, loaded, act, COSY_MARK_RESUME, limits, cancel) ==
 			    COSY_DONE)
 				return COSY_RAN;
 			continue;
 		case COSY_LEFT_TRACED:
-			traced(thread, act->run.detail);
+			run_traced(thread, act->run.detail);
 			if (!act->run.resume)
 				return COSY_RAN_NOTHING;
 			break;
@@ -257,7 +259,7 @@ __attribute__((noinline)) static enum libcosy_outcome go_on(struct libcosy_threa
 		default: /* LEFT_STACK, LEFT_TRAP: the interpreter fails as native code does */
 			break;
 		}
-		return interpret_to_end(thread, loaded, act, limits, cancel);
+		return run_interpret_to_end(thread, loaded, act, limits, cancel);
 	}
 }
 
@@ -266,11 +268,11 @@ static inline enum libcosy_outcome run_in_kernel(struct libcosy_thread *thread,
 						 struct libcosy_activation *act, bool limits,
 						 int *type)
 {
-	long err = kernel_turn(thread, act, type);
+	long err = run_turn(thread, act, type);
 
 	if (__builtin_expect(act->run.status != COSY_DONE, 0))
-		return go_on(thread, loaded, act, limits, err, type);
-	count_turn(thread, act);
+		return run_go_on(thread, loaded, act, limits, err, type);
+	run_count_turn(thread, act);
 	thread->next_pause = 0;
 	return COSY_RAN;
 }
@@ -280,12 +282,12 @@ enum libcosy_outcome libcosy_run_bound(struct libcosy_thread *thread, struct cos
 {
 	enum libcosy_outcome outcome;
 
-	begin(thread, loaded, act);
+	run_begin(thread, loaded, act);
 	if (__builtin_expect(act->run.handle, 1))
 		outcome = run_in_kernel(thread, loaded, act, limits, NULL);
 	else
-		outcome = interpret_to_end(thread, loaded, act, limits, COSY_CANCEL_IGNORED);
-	end(thread, act);
+		outcome = run_interpret_to_end(thread, loaded, act, limits, COSY_CANCEL_IGNORED);
+	run_end(thread, act);
 	return outcome;
 }
 
@@ -300,7 +302,7 @@ struct cancellable {
 };
 
 /* Whether the thread is at a place where libc, too, might have cancelled it. */
-static bool at_cancellation_point(const struct cancellable *run)
+static bool run_at_cancellation_point(const struct cancellable *run)
 {
 	u32 status = run->act->run.status;
 
@@ -315,19 +317,20 @@ static bool at_cancellation_point(const struct cancellable *run)
  * libc calls this while the thread unwinds.  Its signal has ended RUN at any place; act->state
  * has all that the compound had done by then.
  */
-static void cancelled(void *arg)
+static void run_cancelled(void *arg)
 {
 	struct cancellable *run = arg;
 
-	if (!at_cancellation_point(run)) {
+	if (!run_at_cancellation_point(run)) {
 		run->thread->cancels = false;
-		interpret(run->thread, run->loaded, run->act, 0, run->limits, COSY_CANCEL_STOPS);
+		run_interpret(run->thread, run->loaded, run->act, 0, run->limits,
+			      COSY_CANCEL_STOPS);
 		if (run->act->run.status != COSY_DONE &&
-		    reads_file(&run->loaded->program, run->act))
+		    run_is_in_read_file(&run->loaded->program, run->act))
 			cosy_syscall3(SYS_close, run->act->state.reg[1], 0, 0);
 	}
 	run->thread->cancels = false;
-	end(run->thread, run->act);
+	run_end(run->thread, run->act);
 	libcosy_block_pop(run->act->ctx);
 }
 
@@ -347,13 +350,13 @@ enum libcosy_outcome libcosy_run_cancellable(struct libcosy_thread *thread,
 
 	if (!loaded->cancels)
 		return libcosy_run_bound(thread, loaded, act, limits);
-	begin(thread, loaded, act);
-	pthread_cleanup_push(cancelled, &run);
+	run_begin(thread, loaded, act);
+	pthread_cleanup_push(run_cancelled, &run);
 	if (act->run.handle)
 		outcome = run_in_kernel(thread, loaded, act, limits, &run.type);
 	else
-		outcome = interpret_to_end(thread, loaded, act, limits, COSY_CANCEL_ACTS);
+		outcome = run_interpret_to_end(thread, loaded, act, limits, COSY_CANCEL_ACTS);
 	pthread_cleanup_pop(0);
-	end(thread, act);
+	run_end(thread, act);
 	return outcome;
 }
