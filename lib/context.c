@@ -97,7 +97,7 @@ static void alive_init(void)
 	__atomic_store_n(&libcosy_alive, page, __ATOMIC_RELEASE);
 }
 
-__attribute__((format(printf, 1, 2))) static void explain(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void context_explain(const char *format, ...)
 {
 	va_list args;
 
@@ -129,7 +129,7 @@ int libcosy_move_fd(int fd)
 }
 
 /* Returns a descriptor that filters let us use, or -1 with the reason explained. */
-static int find_device(void)
+static int device_find(void)
 {
 	const char *why;
 	int fd = libcosy_filter_take(&why);
@@ -140,7 +140,7 @@ static int find_device(void)
 		if (fd < 0) {
 			/* A lack of descriptors or memory may pass; the other errors will not. */
 			libcosy_native_only = errno != EMFILE && errno != ENFILE && errno != ENOMEM;
-			explain("cannot open " COSY_DEVICE ": %s", strerror(errno));
+			context_explain("cannot open " COSY_DEVICE ": %s", strerror(errno));
 			return -1;
 		}
 		why = libcosy_filter_forbids(fd, false);
@@ -151,7 +151,7 @@ static int find_device(void)
 	}
 	if (why) {
 		libcosy_native_only = true;
-		explain("%s", why);
+		context_explain("%s", why);
 		return -1;
 	}
 	if (!fstat(fd, &st))
@@ -159,10 +159,10 @@ static int find_device(void)
 	return fd;
 }
 
-static int open_device(void)
+static int device_open(void)
 {
 	struct cosy_version version = {.size = sizeof(version)};
-	int fd = find_device();
+	int fd = device_find();
 	long err;
 
 	if (fd < 0)
@@ -171,16 +171,16 @@ static int open_device(void)
 	if (err || version.abi != COSY_ABI_VERSION) {
 		libcosy_native_only = !libcosy_passes(err);
 		if (err)
-			explain(COSY_DEVICE " refuses VERSION: %s", strerror(-err));
+			context_explain(COSY_DEVICE " refuses VERSION: %s", strerror(-err));
 		else
-			explain("the module speaks version %u, this library %u", version.abi,
-				COSY_ABI_VERSION);
+			context_explain("the module speaks version %u, this library %u",
+					version.abi, COSY_ABI_VERSION);
 		close(fd);
 		return -1;
 	}
 	if (version.features & COSY_FEATURE_REFUSED) {
 		libcosy_native_only = true;
-		explain("the module refuses compounds on this processor: see cosy doctor");
+		context_explain("the module refuses compounds on this processor: see cosy doctor");
 		close(fd);
 		return -1;
 	}
@@ -188,7 +188,7 @@ static int open_device(void)
 }
 
 /* Maps the buffer below 2 GB if it can: the sandbox's shortest access sequence reaches there. */
-static void *map_buffer(int fd, uint64_t len)
+static void *buffer_map(int fd, uint64_t len)
 {
 	void *buffer;
 
@@ -198,7 +198,7 @@ static void *map_buffer(int fd, uint64_t len)
 	return buffer;
 }
 
-static long set_buffer(int fd, uint64_t len, uint64_t front)
+static long buffer_set(int fd, uint64_t len, uint64_t front)
 {
 	struct cosy_setbuf setbuf = {.size = sizeof(setbuf), .len = len, .front = front};
 
@@ -206,7 +206,7 @@ static long set_buffer(int fd, uint64_t len, uint64_t front)
 }
 
 /* Hands the memory out: what small programs use is in the first front. */
-static void use_buffer(void *buffer, uint64_t len)
+static void buffer_use(void *buffer, uint64_t len)
 {
 	uint64_t low = len, reserved = 0;
 
@@ -220,18 +220,18 @@ static void use_buffer(void *buffer, uint64_t len)
 	libcosy_heap_init(buffer, len, low, reserved);
 }
 
-static void first_buffer(int fd)
+static void buffer_make(int fd)
 {
 	uint64_t len;
 	void *buffer;
 
 	for (len = libcosy_settings.buffer_len; len; len = len > MIN_BUFFER ? len / 2 : 0) {
-		if (set_buffer(fd, len, len < FIRST_FRONT ? len : FIRST_FRONT))
+		if (buffer_set(fd, len, len < FIRST_FRONT ? len : FIRST_FRONT))
 			continue;
-		buffer = map_buffer(fd, len);
+		buffer = buffer_map(fd, len);
 		if (buffer == MAP_FAILED)
 			break;
-		use_buffer(buffer, len);
+		buffer_use(buffer, len);
 		return;
 	}
 	if (libcosy_settings.buffer_len && libcosy_settings.debug)
@@ -252,13 +252,13 @@ int64_t libcosy_front_from(const void *at)
  * Grows the front; under the lock.  Programs are compiled for a front, so the generation changes
  * as if this were a new context: they are loaded again, while those that run keep the old front.
  */
-static bool grow(uint64_t front)
+static bool front_grow(uint64_t front)
 {
 	if (!libcosy_retry_now(&context.growing))
 		return false;
 	/* Without a context, as in a fork child, the next one will begin with this front. */
 	if (libcosy_generation()) {
-		if (set_buffer(libcosy_the_fd, context.buffer_len, front)) {
+		if (buffer_set(libcosy_the_fd, context.buffer_len, front)) {
 			libcosy_retry_failed(&context.growing);
 			return false;
 		}
@@ -284,7 +284,7 @@ bool libcosy_front_cover(const void *end)
 		front *= 4;
 	if (front > context.buffer_len)
 		front = context.buffer_len;
-	covered = front <= context.front || grow(front);
+	covered = front <= context.front || front_grow(front);
 	libcosy_unlock(&context.lock);
 	return covered;
 }
@@ -298,7 +298,7 @@ void *libcosy_shared_alloc(size_t size)
 	return memory;
 }
 
-static bool single_threaded(void)
+static bool process_is_single_threaded(void)
 {
 	struct stat task;
 
@@ -311,7 +311,7 @@ static bool single_threaded(void)
  * ordinary memory with live data in it.  Puts a new buffer at the same address,
  * with the same contents, while no other thread or handler can look.
  */
-static void replace_buffer(int fd)
+static void buffer_replace(int fd)
 {
 	uint64_t len = context.buffer_len;
 	/* Beyond the front only the second heap hands anything out. */
@@ -319,7 +319,7 @@ static void replace_buffer(int fd)
 	sigset_t all, old;
 	void *copy, *now;
 
-	if (!single_threaded() || set_buffer(fd, len, context.front))
+	if (!process_is_single_threaded() || buffer_set(fd, len, context.front))
 		return;
 	copy = mmap(NULL, used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (copy == MAP_FAILED)
@@ -338,7 +338,7 @@ static void replace_buffer(int fd)
 }
 
 /* Closes the old descriptor if it is (still) one of ours. */
-static void drop_fd(void)
+static void fd_drop(void)
 {
 	struct cosy_version version = {.size = sizeof(version)};
 	long err;
@@ -351,22 +351,22 @@ static void drop_fd(void)
 	__atomic_store_n(&libcosy_the_fd, -1, __ATOMIC_RELAXED);
 }
 
-static void open_locked(void)
+static void context_open_locked(void)
 {
 	int fd = -1;
 
 	/* Not earlier: many a program never comes here, and its children need none of it. */
 	libcosy_fork_register();
 	alive_init();
-	drop_fd();
+	fd_drop();
 	if (libcosy_settings.mode != COSY_MODE_INTERP) {
-		fd = open_device();
+		fd = device_open();
 		if (fd < 0)
 			return;
 		if (context.buffer)
-			replace_buffer(fd);
+			buffer_replace(fd);
 		else
-			first_buffer(fd);
+			buffer_make(fd);
 		context.reason[0] = '\0';
 	}
 	__atomic_store_n(&libcosy_the_fd, fd, __ATOMIC_RELAXED);
@@ -376,7 +376,7 @@ static void open_locked(void)
 }
 
 /* Asks by the descriptor that a fork child inherits, before this process opens anything. */
-static bool filters_forbid(void)
+static bool context_is_forbidden(void)
 {
 	const char *why = NULL;
 	struct stat st;
@@ -387,7 +387,7 @@ static bool filters_forbid(void)
 	if (!why)
 		return false;
 	libcosy_native_only = true;
-	explain("%s", why);
+	context_explain("%s", why);
 	return true;
 }
 
@@ -396,7 +396,7 @@ void libcosy_context_start(void)
 {
 	int saved = errno, state = libcosy_cancel_disable();
 
-	if (!libcosy_native_only && !filters_forbid() && libcosy_filter_prepare())
+	if (!libcosy_native_only && !context_is_forbidden() && libcosy_filter_prepare())
 		libcosy_fork_register();
 	libcosy_cancel_restore(state);
 	errno = saved;
@@ -433,7 +433,7 @@ uint32_t libcosy_context_open(void)
 	state = libcosy_cancel_disable();
 	if (libcosy_lock(&context.lock)) {
 		if (!libcosy_generation() && !libcosy_native_only)
-			open_locked();
+			context_open_locked();
 		generation = libcosy_generation();
 		libcosy_unlock(&context.lock);
 	}
@@ -458,7 +458,7 @@ void libcosy_context_buffer_gone(void)
 	libcosy_heap_retire();
 	context.buffer_len = 0;
 	if (!__atomic_exchange_n(&libcosy_native_only, true, __ATOMIC_RELAXED))
-		explain("the program unmapped or changed the shared buffer");
+		context_explain("the program unmapped or changed the shared buffer");
 }
 
 /* --- Fork -------------------------------------------------------------------------- */

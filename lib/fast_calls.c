@@ -15,13 +15,13 @@
 /* An argument of a system call, as its register holds it. */
 #define ARG(value) ((unsigned long)(value))
 
-static s64 call(long number, unsigned long a, unsigned long b, unsigned long c)
+static s64 call_kernel(long number, unsigned long a, unsigned long b, unsigned long c)
 {
 	return cosy_syscall3(number, a, b, c);
 }
 
 /* Calls that may wait are libc's functions, in which a thread may be cancelled. */
-static s64 without_errno(s64 result, int saved)
+static s64 call_result(s64 result, int saved)
 {
 	if (result < 0)
 		result = -errno;
@@ -29,25 +29,25 @@ static s64 without_errno(s64 result, int saved)
 	return result;
 }
 
-static s64 seek(int fd, s64 offset, int whence)
+static s64 seek_to(int fd, s64 offset, int whence)
 {
 	int saved = errno;
 
-	return without_errno(lseek(fd, offset, whence), saved);
+	return call_result(lseek(fd, offset, whence), saved);
 }
 
 static s64 read_from(int fd, void *buffer, u64 count)
 {
 	int saved = errno;
 
-	return without_errno(read(fd, buffer, count), saved);
+	return call_result(read(fd, buffer, count), saved);
 }
 
 static s64 write_to(int fd, const void *buffer, u64 count)
 {
 	int saved = errno;
 
-	return without_errno(write(fd, buffer, count), saved);
+	return call_result(write(fd, buffer, count), saved);
 }
 
 s64 libcosy_do_readc(int fd)
@@ -62,14 +62,14 @@ s64 libcosy_do_readc(int fd)
 
 s64 libcosy_do_seek_read(int fd, void *buffer, u64 count, s64 offset, int whence)
 {
-	s64 at = seek(fd, offset, whence);
+	s64 at = seek_to(fd, offset, whence);
 
 	return at < 0 ? at : read_from(fd, buffer, count);
 }
 
 s64 libcosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int whence)
 {
-	s64 at = seek(fd, offset, whence);
+	s64 at = seek_to(fd, offset, whence);
 
 	return at < 0 ? at : write_to(fd, buffer, count);
 }
@@ -87,9 +87,9 @@ static s64 read_all(int fd, char *buffer, u64 size)
 	return n < 0 ? n : (s64)done;
 }
 
-static void close_file(void *arg)
+static void file_close(void *arg)
 {
-	call(SYS_close, ARG(*(int *)arg), 0, 0);
+	call_kernel(SYS_close, ARG(*(int *)arg), 0, 0);
 }
 
 s64 libcosy_do_read_rest(int fd, s64 done, void *buffer, u64 left)
@@ -97,18 +97,18 @@ s64 libcosy_do_read_rest(int fd, s64 done, void *buffer, u64 left)
 	s64 n = 0, closed;
 
 	if (done >= 0) {
-		pthread_cleanup_push(close_file, &fd);
+		pthread_cleanup_push(file_close, &fd);
 		n = read_all(fd, buffer, left);
 		pthread_cleanup_pop(0);
 		done = n < 0 ? n : done + n;
 	}
-	closed = call(SYS_close, ARG(fd), 0, 0);
+	closed = call_kernel(SYS_close, ARG(fd), 0, 0);
 	return done < 0 || closed >= 0 ? done : closed;
 }
 
 s64 libcosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags)
 {
-	int saved = errno, fd = without_errno(openat(dirfd, path, flags, 0), saved);
+	int saved = errno, fd = call_result(openat(dirfd, path, flags, 0), saved);
 
 	return fd < 0 ? fd : libcosy_do_read_rest(fd, 0, buffer, size);
 }
@@ -116,7 +116,7 @@ s64 libcosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, in
 s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags)
 {
 	int saved = errno;
-	s64 n = without_errno(send(fd, buffer, count, flags), saved);
+	s64 n = call_result(send(fd, buffer, count, flags), saved);
 
 	return n == -ENOTSOCK ? write_to(fd, buffer, count) : n;
 }
@@ -142,14 +142,14 @@ struct entry {
 _Static_assert(sizeof(struct stat) == sizeof(((struct cosy_dirent *)0)->stat),
 	       "struct cosy_dirent has room for a struct stat");
 
-static size_t described_size(const struct entry *entry)
+static size_t entry_described_size(const struct entry *entry)
 {
 	return (sizeof(struct cosy_dirent) + strlen(entry->name) + 1 + 7) & ~7ull;
 }
 
 /* Writes one entry at `to`, where there is room. */
-static void describe(int fd, const struct entry *from, size_t reclen, int flags,
-		     struct cosy_dirent *to)
+static void entry_describe(int fd, const struct entry *from, size_t reclen, int flags,
+			   struct cosy_dirent *to)
 {
 	struct stat stat;
 	s64 error = cosy_syscall6(SYS_newfstatat, ARG(fd), ARG(from->name), ARG(&stat), ARG(flags),
@@ -167,13 +167,13 @@ static void describe(int fd, const struct entry *from, size_t reclen, int flags,
 }
 
 /* Writes a batch of entries, which all fit.  Returns where the next one goes. */
-static char *describe_batch(int fd, const char *batch, s64 bytes, int flags, char *to)
+static char *entries_describe(int fd, const char *batch, s64 bytes, int flags, char *to)
 {
 	for (s64 done = 0; done < bytes;) {
 		const struct entry *from = (const struct entry *)(batch + done);
-		size_t reclen = described_size(from);
+		size_t reclen = entry_described_size(from);
 
-		describe(fd, from, reclen, flags, (struct cosy_dirent *)to);
+		entry_describe(fd, from, reclen, flags, (struct cosy_dirent *)to);
 		to += reclen;
 		done += from->reclen;
 	}
@@ -185,15 +185,15 @@ static char *describe_batch(int fd, const char *batch, s64 bytes, int flags, cha
  * not take more and seek back: on file systems that read in advance, or that remember when the
  * directory was opened, a second look shows other entries.
  */
-static s64 list(int fd, char *batch, u64 room)
+static s64 entries_list(int fd, char *batch, u64 room)
 {
 	u64 size = room / (MIN_ENTRY + GROWTH) * MIN_ENTRY;
 	s64 n;
 
 	if (size > BATCH - 8)
-		return call(SYS_getdents64, ARG(fd), ARG(batch), BATCH);
+		return call_kernel(SYS_getdents64, ARG(fd), ARG(batch), BATCH);
 	do {
-		n = call(SYS_getdents64, ARG(fd), ARG(batch), size);
+		n = call_kernel(SYS_getdents64, ARG(fd), ARG(batch), size);
 		/* The next entry alone is longer: ask for 8 bytes more, it will be the only one. */
 		size += 8;
 	} while (n == -EINVAL && size <= BATCH && size + GROWTH <= room);
@@ -201,17 +201,17 @@ static s64 list(int fd, char *batch, u64 room)
 }
 
 /* Takes one entry that may just fit: only its name tells whether it does. */
-static s64 list_exactly(int fd, char *batch, u64 room)
+static s64 entry_list_exactly(int fd, char *batch, u64 room)
 {
 	s64 at, n;
 
 	if (room < MIN_ENTRY + GROWTH || room > BATCH)
 		return -EINVAL;
-	at = call(SYS_lseek, ARG(fd), 0, SEEK_CUR);
-	n = call(SYS_getdents64, ARG(fd), ARG(batch), room - GROWTH + 8);
-	if (n <= 0 || described_size((const struct entry *)batch) <= room)
+	at = call_kernel(SYS_lseek, ARG(fd), 0, SEEK_CUR);
+	n = call_kernel(SYS_getdents64, ARG(fd), ARG(batch), room - GROWTH + 8);
+	if (n <= 0 || entry_described_size((const struct entry *)batch) <= room)
 		return n;
-	call(SYS_lseek, ARG(fd), ARG(at), SEEK_SET);
+	call_kernel(SYS_lseek, ARG(fd), ARG(at), SEEK_SET);
 	return -EINVAL;
 }
 
@@ -222,11 +222,11 @@ s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags)
 	s64 n;
 
 	do {
-		n = list(fd, batch, end - to);
+		n = entries_list(fd, batch, end - to);
 		if (n == -EINVAL && to == (char *)buffer)
-			n = list_exactly(fd, batch, size);
+			n = entry_list_exactly(fd, batch, size);
 		if (n > 0)
-			to = describe_batch(fd, batch, n, flags, to);
+			to = entries_describe(fd, batch, n, flags, to);
 	} while (n > 0 && end - to >= MIN_ENTRY + GROWTH);
 	return to == (char *)buffer ? n : to - (char *)buffer;
 }

@@ -47,13 +47,13 @@ struct allowed {
 	ssize_t bytes;
 };
 
-static bool allows(const struct allowed *allowed, const struct needed *call)
+static bool allowed_has(const struct allowed *allowed, const struct needed *call)
 {
 	return (ssize_t)(call->number / 8) < allowed->bytes &&
 	       allowed->calls[call->number / 8] >> call->number % 8 & 1;
 }
 
-static const char *forbidden(const struct needed *call)
+static const char *filter_forbids_call(const struct needed *call)
 {
 	static char why[80];
 
@@ -69,22 +69,22 @@ const char *libcosy_filter_forbids(int fd, bool reopens)
 	if (allowed.bytes <= 0)
 		return "the module does not tell what seccomp filters let through";
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
-		if (!allows(&allowed, &needed[i]))
-			return forbidden(&needed[i]);
-	return reopens && !allows(&allowed, &opening) ? forbidden(&opening) : NULL;
+		if (!allowed_has(&allowed, &needed[i]))
+			return filter_forbids_call(&needed[i]);
+	return reopens && !allowed_has(&allowed, &opening) ? filter_forbids_call(&opening) : NULL;
 }
 
 /* --- At the start ------------------------------------------------------------------------ */
 
 /* Whether the descriptor is still the file that was opened. */
-static bool is_ours(int fd)
+static bool held_is_ours(int fd)
 {
 	struct stat st;
 
 	return fd >= 0 && !fstat(fd, &st) && st.st_dev == held.dev && st.st_ino == held.ino;
 }
 
-static void hold(void)
+static void held_open(void)
 {
 	int fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
 	struct stat st;
@@ -104,7 +104,7 @@ static void hold(void)
 }
 
 /* Whether the program could arm a filter: through libc that takes one of these functions. */
-static bool could_arm(void)
+static bool filter_could_be_armed(void)
 {
 	const char *const names[] = {"prctl", "syscall"};
 
@@ -113,19 +113,19 @@ static bool could_arm(void)
 
 bool libcosy_filter_prepare(void)
 {
-	if (is_ours(held.fd)) {
+	if (held_is_ours(held.fd)) {
 		/* The parent may have armed a filter that forbids this fork child to open its own. */
 		if (libcosy_filter_forbids(held.fd, true))
 			return true;
 		close(held.fd);
 	}
 	held.fd = -1;
-	held.early = could_arm();
+	held.early = filter_could_be_armed();
 	if (!held.early)
 		return false;
 	libcosy_settings_init();
 	if (libcosy_settings.mode != COSY_MODE_NATIVE && libcosy_settings.mode != COSY_MODE_INTERP)
-		hold();
+		held_open();
 	return true;
 }
 
@@ -138,12 +138,12 @@ int libcosy_filter_take(const char **why)
 
 	*why = NULL;
 	if (!held.early) {
-		if (could_arm())
+		if (filter_could_be_armed())
 			*why = "a library that was loaded later may have armed a seccomp filter";
 		return -1;
 	}
 	fd = __atomic_exchange_n(&held.fd, -1, __ATOMIC_RELAXED);
-	if (!is_ours(fd))
+	if (!held_is_ours(fd))
 		return -1;
 	reopens = getpid() != held.pid;
 	*why = libcosy_filter_forbids(fd, reopens);

@@ -26,23 +26,23 @@ static const struct {
 };
 #define LOCKS (sizeof(locks) / sizeof(*locks))
 
-/* Which of the locks before() took: one that this thread held already stays as it is. */
+/* Which of the locks fork_prepare() took: one that this thread held already stays as it is. */
 static _Thread_local bool taken[LOCKS] __attribute__((tls_model("initial-exec")));
 
-static void before(void)
+static void fork_prepare(void)
 {
 	for (size_t i = 0; i < LOCKS; i++)
 		taken[i] = locks[i].lock();
 }
 
-static void in_parent(void)
+static void fork_in_parent(void)
 {
 	for (size_t i = LOCKS; i--;)
 		if (taken[i])
 			locks[i].unlock();
 }
 
-static void in_child(void)
+static void fork_in_child(void)
 {
 	libcosy_heap_child();
 	libcosy_context_child();
@@ -57,5 +57,5 @@ void libcosy_fork_register(void)
 	static bool done;
 
 	if (!__atomic_exchange_n(&done, true, __ATOMIC_RELAXED))
-		pthread_atfork(before, in_parent, in_child);
+		pthread_atfork(fork_prepare, fork_in_parent, fork_in_child);
 }

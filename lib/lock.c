@@ -13,7 +13,7 @@
 /* Time to wait before asking whether the owner is alive. */
 static const struct timespec owner_timeout = {.tv_nsec = 100000000};
 
-static bool alive(uint32_t tid)
+static bool lock_owner_lives(uint32_t tid)
 {
 	return cosy_syscall3(SYS_tgkill, cosy_syscall3(SYS_getpid, 0, 0, 0), tid, 0) != -ESRCH;
 }
@@ -35,7 +35,7 @@ bool libcosy_lock(struct libcosy_lock *lock)
 		seen |= WAITERS;
 		if (cosy_syscall6(SYS_futex, (unsigned long)&lock->word, FUTEX_WAIT_PRIVATE, seen,
 				  (unsigned long)&owner_timeout, 0, 0) == -ETIMEDOUT &&
-		    !alive(seen & ~WAITERS))
+		    !lock_owner_lives(seen & ~WAITERS))
 			__atomic_compare_exchange_n(&lock->word, &seen, 0, false, __ATOMIC_RELAXED,
 						    __ATOMIC_RELAXED);
 		/* Others may be waiting still: whoever has waited wakes one more. */

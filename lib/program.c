@@ -25,7 +25,7 @@ void libcosy_program_child(void)
 	lock.word = 0;
 }
 
-static bool needs_stack(const struct cosy_program *program)
+static bool program_needs_stack(const struct cosy_program *program)
 {
 	for (u32 i = 0; i < program->insn_cnt; i++) {
 		const struct bpf_insn *insn = &program->insns[i];
@@ -53,7 +53,7 @@ int libcosy_program_create(const void *compound, size_t len, struct cosy_loaded 
 		core_free(loaded);
 		return err;
 	}
-	loaded->needs_stack = needs_stack(&loaded->program);
+	loaded->needs_stack = program_needs_stack(&loaded->program);
 	loaded->cancels = libcosy_has_cancellation_points(&loaded->program);
 	*ret = loaded;
 	return 0;
@@ -69,7 +69,7 @@ void libcosy_program_destroy(struct cosy_loaded *loaded)
 	core_free(loaded);
 }
 
-static const char *name_of(const struct cosy_loaded *loaded)
+static const char *program_name(const struct cosy_loaded *loaded)
 {
 	const struct cosy_container *container = &loaded->container;
 
@@ -80,7 +80,7 @@ static const char *name_of(const struct cosy_loaded *loaded)
  * Returns 0 and the program's handle, or the kernel's error.  In interpreter mode every program
  * is "refused", so that nothing calls RUN.
  */
-static long load(struct cosy_loaded *loaded, u32 generation, u32 *handle)
+static long program_load(struct cosy_loaded *loaded, u32 generation, u32 *handle)
 {
 	char log[200] = "";
 	struct cosy_load arg = {
@@ -103,7 +103,7 @@ static long load(struct cosy_loaded *loaded, u32 generation, u32 *handle)
 	if (err == -EXDEV || err == -EBADF || err == -ENOTTY)
 		libcosy_context_lost(generation);
 	if (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL)
-		libcosy_say("%s: the kernel refused the compound: %s%s%s", name_of(loaded),
+		libcosy_say("%s: the kernel refused the compound: %s%s%s", program_name(loaded),
 			    strerror(-err), *log ? ": " : "", log);
 	return err;
 }
@@ -112,14 +112,14 @@ static long load(struct cosy_loaded *loaded, u32 generation, u32 *handle)
  * Loads the program; under the lock.  A caller that names a context that is not in use any more
  * is late: others may have loaded the program into the next one, so nothing is done.
  */
-static void place(struct cosy_loaded *loaded, u32 generation)
+static void program_place(struct cosy_loaded *loaded, u32 generation)
 {
 	u32 handle;
 	long err;
 
 	if (libcosy_generation() != generation)
 		return;
-	err = load(loaded, generation, &handle);
+	err = program_load(loaded, generation, &handle);
 	if (libcosy_generation() != generation)
 		return;
 	if (libcosy_passes(err)) {
@@ -137,7 +137,7 @@ bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation)
 			return false;
 		if (!libcosy_program_placed(loaded, generation) &&
 		    libcosy_retry_now(&loaded->retry))
-			place(loaded, generation);
+			program_place(loaded, generation);
 		libcosy_program_unlock();
 	}
 	return libcosy_program_placed(loaded, generation) && libcosy_program_handle(loaded);

@@ -8,17 +8,17 @@
 
 #define HEADER ((sizeof(struct libcosy_block) + 15) & ~15ull)
 
-static void *memory_of(struct libcosy_block *block)
+static void *block_memory(struct libcosy_block *block)
 {
 	return (uint8_t *)block + HEADER;
 }
 
-static struct libcosy_block *block_of(void *memory)
+static struct libcosy_block *block_of_memory(void *memory)
 {
 	return (struct libcosy_block *)((uint8_t *)memory - HEADER);
 }
 
-static bool own_stack(const struct libcosy_thread *thread, uintptr_t sp)
+static bool thread_owns_stack(const struct libcosy_thread *thread, uintptr_t sp)
 {
 	return sp >= thread->stack_low && sp < thread->stack_high;
 }
@@ -29,7 +29,7 @@ static bool own_stack(const struct libcosy_thread *thread, uintptr_t sp)
 /* --- Activations ------------------------------------------------------------------- */
 
 /* Unlinks it from those that are running, lest a handler takes a dead one for interrupted. */
-static void stop_running(struct libcosy_thread *thread, struct libcosy_activation *act)
+static void activation_stop(struct libcosy_thread *thread, struct libcosy_activation *act)
 {
 	for (struct libcosy_activation **at = &thread->running; *at; at = &(*at)->outer) {
 		if (*at == act) {
@@ -43,10 +43,10 @@ static void stop_running(struct libcosy_thread *thread, struct libcosy_activatio
  * The free list needs no atomics: a handler that interrupts its user gives back
  * what it takes before it returns.
  */
-static inline void release_activation(struct libcosy_thread *thread, struct libcosy_activation *act)
+static inline void activation_release(struct libcosy_thread *thread, struct libcosy_activation *act)
 {
 	if (unlikely(thread->running))
-		stop_running(thread, act);
+		activation_stop(thread, act);
 	act->outer = thread->free;
 	COSY_BARRIER();
 	thread->free = act;
@@ -54,23 +54,23 @@ static inline void release_activation(struct libcosy_thread *thread, struct libc
 
 /* --- Blocks -------------------------------------------------------------------------- */
 
-static inline void release(struct libcosy_thread *thread, struct libcosy_block *block)
+static inline void block_release(struct libcosy_thread *thread, struct libcosy_block *block)
 {
 	struct libcosy_activation *act = block->act;
 
 	if (act) {
 		block->act = NULL;
-		release_activation(thread, act);
+		activation_release(thread, act);
 	}
 }
 
-static void end(struct libcosy_thread *thread, struct libcosy_block *block)
+static void block_end(struct libcosy_thread *thread, struct libcosy_block *block)
 {
-	release(thread, block);
+	block_release(thread, block);
 	__atomic_store_n(&block->ended, 1, __ATOMIC_RELEASE);
 }
 
-static bool is_ended(const struct libcosy_block *block)
+static bool block_is_ended(const struct libcosy_block *block)
 {
 	return __atomic_load_n(&block->ended, __ATOMIC_ACQUIRE);
 }
@@ -79,14 +79,15 @@ static bool is_ended(const struct libcosy_block *block)
  * Takes ended blocks off the top, unless a block above them is being made (`used` is beyond the
  * top block's end): then this is a signal handler that interrupted the maker.
  */
-static void trim(struct libcosy_thread *thread, struct libcosy_slice *slice)
+static void slice_trim(struct libcosy_thread *thread, struct libcosy_slice *slice)
 {
 	struct libcosy_block *top;
 
-	while ((top = slice->top) && is_ended(top) && slice->used == top->end) {
+	while ((top = slice->top) && block_is_ended(top) && slice->used == top->end) {
 		uint64_t start = top->start;
 
-		release(thread,
+		block_release(
+			thread,
 			top); /* releases the activation of a block that another thread ended */
 		slice->top = top->below;
 		COSY_BARRIER();
@@ -95,33 +96,34 @@ static void trim(struct libcosy_thread *thread, struct libcosy_slice *slice)
 }
 
 /* Ends the blocks that a longjmp abandoned; `site` is where the next one is made. */
-static __attribute__((noinline)) void end_abandoned(struct libcosy_thread *thread,
-						    struct libcosy_slice *slice,
-						    struct libcosy_site site)
+static __attribute__((noinline)) void slice_end_abandoned(struct libcosy_thread *thread,
+							  struct libcosy_slice *slice,
+							  struct libcosy_site site)
 {
 	struct libcosy_block *block, *dead = NULL;
 
-	for (block = slice->top;
-	     block && !is_ended(block) && own_stack(thread, block->sp) && block->sp <= site.sp;
+	for (block = slice->top; block && !block_is_ended(block) &&
+				 thread_owns_stack(thread, block->sp) && block->sp <= site.sp;
 	     block = block->below)
 		if (block->sp < site.sp || block->site == site.site)
 			dead = block;
 	if (dead) {
 		for (block = slice->top; block != dead; block = block->below)
-			end(thread, block);
-		end(thread, dead);
+			block_end(thread, block);
+		block_end(thread, dead);
 	}
-	trim(thread, slice);
+	slice_trim(thread, slice);
 }
 
-static inline void *push(struct libcosy_thread *thread, struct libcosy_slice *slice, uint64_t size,
-			 struct libcosy_site site, struct libcosy_activation *act)
+static inline void *block_push(struct libcosy_thread *thread, struct libcosy_slice *slice,
+			       uint64_t size, struct libcosy_site site,
+			       struct libcosy_activation *act)
 {
 	struct libcosy_block *block;
 	uint64_t start, end;
 
-	if (slice->top && own_stack(thread, site.sp))
-		end_abandoned(thread, slice, site);
+	if (slice->top && thread_owns_stack(thread, site.sp))
+		slice_end_abandoned(thread, slice, site);
 	start = slice->used;
 	end = start + HEADER + ((size + 15) & ~15ull);
 	if (unlikely(end > slice->size || size > slice->size))
@@ -139,7 +141,7 @@ static inline void *push(struct libcosy_thread *thread, struct libcosy_slice *sl
 	block->below = slice->top;
 	COSY_BARRIER();
 	slice->top = block;
-	return memory_of(block);
+	return block_memory(block);
 }
 
 void libcosy_slice_measure(struct libcosy_slice *slice)
@@ -152,9 +154,9 @@ void libcosy_slice_measure(struct libcosy_slice *slice)
 }
 
 /* Takes memory that the front does not cover yet. */
-static __attribute__((noinline)) void *push_further(struct libcosy_thread *thread, uint64_t size,
-						    struct libcosy_site site,
-						    struct libcosy_activation *act)
+static __attribute__((noinline)) void *block_push_further(struct libcosy_thread *thread,
+							  uint64_t size, struct libcosy_site site,
+							  struct libcosy_activation *act)
 {
 	struct libcosy_slice *slice = &thread->slice[0];
 	uint64_t end = slice->used + HEADER + ((size + 15) & ~15ull);
@@ -163,7 +165,7 @@ static __attribute__((noinline)) void *push_further(struct libcosy_thread *threa
 	    size > slice->whole || !libcosy_front_cover(slice->base + end))
 		return NULL;
 	libcosy_slice_measure(slice);
-	return push(thread, slice, size, site, act);
+	return block_push(thread, slice, size, site, act);
 }
 
 void *libcosy_block_push(struct libcosy_thread *thread, uint64_t size, struct libcosy_site site)
@@ -171,18 +173,18 @@ void *libcosy_block_push(struct libcosy_thread *thread, uint64_t size, struct li
 	void *memory = NULL;
 
 	if (likely(!libcosy_heap_retired))
-		memory = push(thread, &thread->slice[0], size, site, NULL);
-	return likely(memory) ? memory : push_further(thread, size, site, NULL);
+		memory = block_push(thread, &thread->slice[0], size, site, NULL);
+	return likely(memory) ? memory : block_push_further(thread, size, site, NULL);
 }
 
 /* The shared buffer has no room: a ctx elsewhere is slower, but as good. */
-static __attribute__((noinline)) void *push_on_heap(struct libcosy_thread *thread, uint64_t size,
-						    struct libcosy_site site,
-						    struct libcosy_activation *act)
+static __attribute__((noinline)) void *block_push_on_heap(struct libcosy_thread *thread,
+							  uint64_t size, struct libcosy_site site,
+							  struct libcosy_activation *act)
 {
-	void *memory = push_further(thread, size, site, act);
+	void *memory = block_push_further(thread, size, site, act);
 
-	return memory ? memory : push(thread, &thread->slice[1], size, site, act);
+	return memory ? memory : block_push(thread, &thread->slice[1], size, site, act);
 }
 
 struct libcosy_activation *libcosy_activation_push(struct libcosy_thread *thread, uint64_t size,
@@ -196,11 +198,11 @@ struct libcosy_activation *libcosy_activation_push(struct libcosy_thread *thread
 	thread->free = act->outer;
 	COSY_BARRIER();
 	if (likely(!libcosy_heap_retired))
-		ctx = push(thread, &thread->slice[0], size, site, act);
+		ctx = block_push(thread, &thread->slice[0], size, site, act);
 	if (unlikely(!ctx))
-		ctx = push_on_heap(thread, size, site, act);
+		ctx = block_push_on_heap(thread, size, site, act);
 	if (unlikely(!ctx)) {
-		release_activation(thread, act);
+		activation_release(thread, act);
 		return NULL;
 	}
 	act->ctx = ctx;
@@ -209,11 +211,11 @@ struct libcosy_activation *libcosy_activation_push(struct libcosy_thread *thread
 
 struct libcosy_activation *libcosy_activation_of(void *ctx)
 {
-	return block_of(ctx)->act;
+	return block_of_memory(ctx)->act;
 }
 
-static __attribute__((noinline)) void pop_slow(struct libcosy_thread *thread,
-					       struct libcosy_block *block)
+static __attribute__((noinline)) void block_pop_slow(struct libcosy_thread *thread,
+						     struct libcosy_block *block)
 {
 	struct libcosy_slice *slice = block->owner;
 	struct libcosy_block *above;
@@ -224,27 +226,27 @@ static __attribute__((noinline)) void pop_slow(struct libcosy_thread *thread,
 		return;
 	}
 	for (above = slice->top; above && above != block; above = above->below)
-		if (own_stack(thread, above->sp) && own_stack(thread, block->sp) &&
+		if (thread_owns_stack(thread, above->sp) && thread_owns_stack(thread, block->sp) &&
 		    above->sp < block->sp)
-			end(thread, above);
-	end(thread, block);
-	trim(thread, slice);
+			block_end(thread, above);
+	block_end(thread, block);
+	slice_trim(thread, slice);
 }
 
 void libcosy_block_pop(void *memory)
 {
 	struct libcosy_thread *thread = libcosy_thread_self;
-	struct libcosy_block *block = block_of(memory);
+	struct libcosy_block *block = block_of_memory(memory);
 	struct libcosy_slice *slice = block->owner;
 	struct libcosy_block *below = block->below;
 
 	/* The common case: the top block of our own slice, with nothing to trim below it. */
 	if (unlikely(!thread || slice != &thread->slice[0] || slice->top != block ||
-		     slice->used != block->end || (below && is_ended(below)))) {
-		pop_slow(thread, block);
+		     slice->used != block->end || (below && block_is_ended(below)))) {
+		block_pop_slow(thread, block);
 		return;
 	}
-	release(thread, block);
+	block_release(thread, block);
 	slice->top = below;
 	COSY_BARRIER();
 	slice->used = block->start;

@@ -49,8 +49,8 @@ struct stats_line {
 	int length;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct stats_line *line, const char *format,
-						      ...)
+__attribute__((format(printf, 2, 3))) static void line_add(struct stats_line *line,
+							   const char *format, ...)
 {
 	int room = sizeof(line->text) - line->length, n;
 	va_list args;
@@ -61,13 +61,14 @@ __attribute__((format(printf, 2, 3))) static void add(struct stats_line *line, c
 	line->length += n < room ? n : room - 1;
 }
 
-static void add_count(struct stats_line *line, const char *prefix, const char *name, uint64_t count)
+static void line_add_count(struct stats_line *line, const char *prefix, const char *name,
+			   uint64_t count)
 {
-	add(line, " %s%s=%llu", prefix, name, (unsigned long long)count);
+	line_add(line, " %s%s=%llu", prefix, name, (unsigned long long)count);
 }
 
 /* Whether COSY_STATS is set; cheaper than getenv, since each program asks at its end. */
-static bool names_setting(void)
+static bool stats_are_named(void)
 {
 	for (char **variable = environ; variable && *variable; variable++)
 		if (**variable == 'C' && !strncmp(*variable, "COSY_STATS=", 11))
@@ -82,26 +83,26 @@ __attribute__((destructor)) static void stats_print(void)
 	struct stats_line line = {.length = 0};
 
 	/* In a program that came to no region, nobody has read the settings yet. */
-	if (!libcosy_settings.stats && !names_setting())
+	if (!libcosy_settings.stats && !stats_are_named())
 		return;
 	libcosy_settings_init();
 	if (!libcosy_settings.stats)
 		return;
 	libcosy_context_stats(&kernel);
 	libcosy_counts_keep(&kernel);
-	add(&line, "stats:");
-	add_count(&line, "", "regions", c->regions);
-	add_count(&line, "", "runs", c->runs);
-	add_count(&line, "", "kernel_calls", c->kernel_calls);
-	add_count(&line, "", "fast", c->fast);
-	add_count(&line, "", "interp_calls", c->interp_calls);
-	add_count(&line, "", "native", c->native);
-	add_count(&line, "", "unearned", c->unearned);
-	add_count(&line, "", "loses", c->loses);
+	line_add(&line, "stats:");
+	line_add_count(&line, "", "regions", c->regions);
+	line_add_count(&line, "", "runs", c->runs);
+	line_add_count(&line, "", "kernel_calls", c->kernel_calls);
+	line_add_count(&line, "", "fast", c->fast);
+	line_add_count(&line, "", "interp_calls", c->interp_calls);
+	line_add_count(&line, "", "native", c->native);
+	line_add_count(&line, "", "unearned", c->unearned);
+	line_add_count(&line, "", "loses", c->loses);
 	for (unsigned int i = 0; i < sizeof(left_names) / sizeof(*left_names); i++)
-		add_count(&line, "", left_names[i], c->left[i]);
+		line_add_count(&line, "", left_names[i], c->left[i]);
 	for (unsigned int i = 0; i < GUARDS; i++)
 		if (c->guard_failed[i])
-			add_count(&line, "guard_failed_", guard_names[i], c->guard_failed[i]);
+			line_add_count(&line, "guard_failed_", guard_names[i], c->guard_failed[i]);
 	libcosy_say("%s", line.text);
 }

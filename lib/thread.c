@@ -34,7 +34,7 @@ static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 extern void *__libc_stack_end __attribute__((weak));
 
 /* Finds this thread's native stack without opening files. */
-static void find_stack(struct libcosy_thread *thread)
+static void thread_find_stack(struct libcosy_thread *thread)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	pthread_attr_t attr;
@@ -63,7 +63,7 @@ static void find_stack(struct libcosy_thread *thread)
 }
 
 /* Each thread takes at most a quarter of what is free, so that many get some. */
-static void find_slices(struct libcosy_thread *thread)
+static void thread_find_slices(struct libcosy_thread *thread)
 {
 	uint64_t share = libcosy_heap_room() / 4 & ~(PAGE - 1);
 	struct libcosy_slice *slice = &thread->slice[0];
@@ -103,7 +103,7 @@ static void thread_exit(void *arg)
 	thread_free(thread);
 }
 
-static void exit_init(void)
+static void thread_exit_init(void)
 {
 	pthread_key_create(&exit_key, thread_exit);
 }
@@ -126,9 +126,9 @@ static struct libcosy_thread *thread_create(void)
 	}
 	thread->filtered = __atomic_load_n(&any_filtered, __ATOMIC_RELAXED);
 	thread->cancels = libcosy_cancel_used();
-	find_stack(thread);
-	find_slices(thread);
-	pthread_once(&exit_once, exit_init);
+	thread_find_stack(thread);
+	thread_find_slices(thread);
+	pthread_once(&exit_once, thread_exit_init);
 	pthread_setspecific(exit_key, thread);
 	if (!libcosy_lock(&list_lock)) {
 		/* A handler interrupted this very function: one of them is enough. */

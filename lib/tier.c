@@ -22,18 +22,18 @@ bool libcosy_tier_forced(void)
 }
 
 /* Returns the region that counts: a loop's head counts in the region that it is in. */
-static struct cosy_region *counting(struct cosy_region *region)
+static struct cosy_region *tier_owner(struct cosy_region *region)
 {
 	return region->entry ? region->entry : region;
 }
 
-static void set_left(struct cosy_region *region, int64_t left)
+static void tier_set_left(struct cosy_region *region, int64_t left)
 {
-	__atomic_store_n(&counting(region)->left, left, __ATOMIC_RELAXED);
+	__atomic_store_n(&tier_owner(region)->left, left, __ATOMIC_RELAXED);
 }
 
 /* Returns how much the region has to save to earn something of this cost, in instructions. */
-static int64_t budget(const struct cosy_region *region, int64_t cost)
+static int64_t tier_budget(const struct cosy_region *region, int64_t cost)
 {
 	int64_t saved = cost * region->share;
 
@@ -41,7 +41,7 @@ static int64_t budget(const struct cosy_region *region, int64_t cost)
 }
 
 /* Counts two programs where there are loops: the entry's and a head's will both be loaded. */
-static int64_t load_budget(const struct cosy_region *region)
+static int64_t tier_load_budget(const struct cosy_region *region)
 {
 	const struct cosy_compound *compound = region->compound;
 	int64_t cost = COSY_COST_LOAD + (int64_t)compound->insn_cnt * COSY_COST_LOAD_INSN;
@@ -50,13 +50,13 @@ static int64_t load_budget(const struct cosy_region *region)
 		cost *= 2;
 	if (!libcosy_generation())
 		cost += COSY_COST_CONTEXT;
-	return budget(region, cost);
+	return tier_budget(region, cost);
 }
 
 /* Under COSY_STATS=1 each arrival asks, so this counts in place of the region's code. */
-static bool has_earned(struct cosy_region *region)
+static bool tier_has_earned(struct cosy_region *region)
 {
-	struct cosy_region *owner = counting(region);
+	struct cosy_region *owner = tier_owner(region);
 
 	if (!libcosy_settings.stats)
 		return __atomic_load_n(&owner->left, __ATOMIC_RELAXED) < 0;
@@ -64,19 +64,19 @@ static bool has_earned(struct cosy_region *region)
 }
 
 /* `life` is stored last, so that a thread that sees it sees the budget, too. */
-static void begin_to_count(struct cosy_region *region, uint32_t life)
+static void tier_begin_count(struct cosy_region *region, uint32_t life)
 {
-	struct cosy_region *owner = counting(region);
-	int64_t left = load_budget(owner) - region->gain;
+	struct cosy_region *owner = tier_owner(region);
+	int64_t left = tier_load_budget(owner) - region->gain;
 
 	__atomic_store_n(&owner->counted, left, __ATOMIC_RELAXED);
-	set_left(owner, libcosy_settings.stats ? ASK_ALWAYS : left);
+	tier_set_left(owner, libcosy_settings.stats ? ASK_ALWAYS : left);
 	__atomic_store_n(&owner->life, life, __ATOMIC_RELEASE);
 }
 
 bool libcosy_tier_earned(struct cosy_region *region)
 {
-	struct cosy_region *owner = counting(region);
+	struct cosy_region *owner = tier_owner(region);
 	uint32_t life;
 
 	if (region->version < 2 || libcosy_tier_forced() || region->flags & COSY_REGION_FORCE)
@@ -87,15 +87,15 @@ bool libcosy_tier_earned(struct cosy_region *region)
 	if (region->flags & COSY_REGION_LOSES) {
 		libcosy_count(&libcosy_counts.loses, 1);
 		if (!libcosy_settings.stats)
-			set_left(region, ASK_NEVER);
+			tier_set_left(region, ASK_NEVER);
 		return false;
 	}
 	/* A fork child, or a process that lost its context, has to earn anew. */
 	life = libcosy_context_life() + 1;
 	if (__atomic_load_n(&owner->life, __ATOMIC_ACQUIRE) != life) {
-		begin_to_count(region, life);
-	} else if (has_earned(region)) {
-		set_left(region, ASK_ALWAYS);
+		tier_begin_count(region, life);
+	} else if (tier_has_earned(region)) {
+		tier_set_left(region, ASK_ALWAYS);
 		return true;
 	}
 	libcosy_count(&libcosy_counts.unearned, 1);
@@ -108,11 +108,11 @@ void libcosy_tier_denied(struct cosy_region *region, bool refused)
 
 	if (region->version < 2 || libcosy_settings.stats || libcosy_settings.tier >= 0)
 		return;
-	owner = counting(region);
+	owner = tier_owner(region);
 	if (libcosy_native_only || (refused && owner == region))
-		set_left(owner, ASK_NEVER);
+		tier_set_left(owner, ASK_NEVER);
 	else if (libcosy_generation() && (refused || owner->cache))
-		set_left(owner, budget(owner, COSY_COST_ASK));
+		tier_set_left(owner, tier_budget(owner, COSY_COST_ASK));
 	else
-		set_left(owner, load_budget(owner));
+		tier_set_left(owner, tier_load_budget(owner));
 }
