@@ -71,7 +71,7 @@ void cosy_stats_read(struct cosy_counters *context, struct cosy_stats *ret)
 		to[i] = atomic64_read(&context->count[i]);
 }
 
-static int all_show(struct seq_file *file, void *unused)
+static int stats_show(struct seq_file *file, void *unused)
 {
 	int cpu, i;
 
@@ -87,13 +87,13 @@ static int all_show(struct seq_file *file, void *unused)
 		seq_printf(file, "%s %d\n", live_names[i], atomic_read(&live[i]));
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(all);
+DEFINE_SHOW_ATTRIBUTE(stats);
 
 int cosy_stats_init(void)
 {
 	/* Without debugfs there are no counters to read, and nothing else is missing. */
 	directory = debugfs_create_dir("cosy", NULL);
-	debugfs_create_file("stats", 0444, directory, NULL, &all_fops);
+	debugfs_create_file("stats", 0444, directory, NULL, &stats_fops);
 	return 0;
 }
 

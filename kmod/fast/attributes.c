@@ -169,7 +169,8 @@ static __always_inline int stat_put_inode(struct stat __user *to, const struct i
 	return stat_put(to, &stat);
 }
 
-static __always_inline bool is_agreed(const struct cosy_activation *run, const struct inode *inode)
+static __always_inline bool stat_is_agreed(const struct cosy_activation *run,
+					   const struct inode *inode)
 {
 	return (run->held & COSY_HELD_AGREED) && run->agreed == inode->i_sb;
 }
@@ -198,7 +199,7 @@ int cosy_attributes(struct cosy_activation *run, const struct path *path, int fl
 	const struct inode *inode = d_backing_inode(path->dentry);
 	int error;
 
-	if (likely(is_agreed(run, inode) && tmpfs_answers_inode(path, inode))) {
+	if (likely(stat_is_agreed(run, inode) && tmpfs_answers_inode(path, inode))) {
 		error = static_call(cosy_hook_getattr)(path);
 		return error ? error : stat_put_inode((struct stat __user *)to, inode);
 	}
@@ -358,7 +359,7 @@ s64 cosy_extended_attributes(struct cosy_activation *run, const struct path *pat
 	/* statx asks a block device, too. */
 	if (unlikely(S_ISBLK(inode->i_mode)))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
-	if (likely(is_agreed(run, inode) && run->asked == (mask | COSY_ASKED) &&
+	if (likely(stat_is_agreed(run, inode) && run->asked == (mask | COSY_ASKED) &&
 		   tmpfs_answers_inode(path, inode) && tmpfs_is_unflagged(inode))) {
 		error = static_call(cosy_hook_getattr)(path);
 		return error ? error : statx_put_inode(run, path, to, inode);

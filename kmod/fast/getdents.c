@@ -57,7 +57,7 @@ static __always_inline u64 name_word(const char *from, int left)
  * Returns a word in which one of the bits COSY_HIGHS is set if `word` has a slash.  Other bits
  * mean nothing.
  */
-static __always_inline u64 slashes_in(u64 word)
+static __always_inline u64 name_slashes(u64 word)
 {
 	word ^= '/' * COSY_ONES;
 	return (word - COSY_ONES) & ~word;
@@ -90,7 +90,7 @@ static __always_inline bool entry_put(struct listing *to, const char *name, int 
 	if (head % COSY_WORD) {
 		/* The first bytes of the name share a word with size and type. */
 		word = name_word(name, length) << (8 * (head % COSY_WORD));
-		slashes = slashes_in(word);
+		slashes = name_slashes(word);
 		cosy_poke_word(first | word, at + start, fault);
 		name += COSY_WORD - head % COSY_WORD;
 		length -= COSY_WORD - head % COSY_WORD;
@@ -102,12 +102,12 @@ static __always_inline bool entry_put(struct listing *to, const char *name, int 
 	}
 	for (; length >= (int)COSY_WORD; length -= COSY_WORD, name += COSY_WORD, at += COSY_WORD) {
 		word = load_unaligned_zeropad(name);
-		slashes |= slashes_in(word);
+		slashes |= name_slashes(word);
 		cosy_poke_word(word, at, fault);
 	}
 	if (at < end) {
 		word = length > 0 ? name_word(name, length) : 0;
-		slashes |= slashes_in(word);
+		slashes |= name_slashes(word);
 		cosy_poke_word(word, at, fault);
 	}
 	cosy_access_end();

@@ -275,7 +275,7 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
  * Tells whether the file reads into kernel memory as well as into a user's: regular files, pipes
  * and sockets do, of others nothing is known.
  */
-static bool reads_bytes(const struct file *file)
+static bool file_reads_to_kernel(const struct file *file)
 {
 	umode_t mode = file_inode(file)->i_mode;
 
@@ -327,7 +327,7 @@ s64 cosy_op_readc(struct cosy_activation *run, u64 *r)
 	/* The read may wait for others, who may change what is viewed before they wake us. */
 	if (unlikely(!cached && run->held))
 		cosy_held_drop(run);
-	if (likely(cached || (file->f_mode & FMODE_CAN_READ && reads_bytes(file))))
+	if (likely(cached || (file->f_mode & FMODE_CAN_READ && file_reads_to_kernel(file))))
 		result = read_byte(run, file, cached);
 	else
 		goto leave;

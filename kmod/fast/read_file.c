@@ -13,7 +13,7 @@
 #include "fast/fast.h"
 #include "run/limits.h"
 
-static bool has_to_leave(struct cosy_activation *run)
+static bool read_file_has_to_leave(struct cosy_activation *run)
 {
 	if (cosy_between_calls(run, COSY_OP_read_file))
 		return true;
@@ -27,7 +27,7 @@ static bool has_to_leave(struct cosy_activation *run)
  * Makes one read of what remains.  Non-zero run->status: it is to be restarted, or a signal's
  * handler makes it fail.
  */
-static void read_some(struct cosy_activation *run, u64 *r)
+static void read_file_some(struct cosy_activation *run, u64 *r)
 {
 	const u64 read[] = { 0, (u32)r[1], r[3], r[4] };
 	s64 result = cosy_fast_read(run, read);
@@ -63,12 +63,12 @@ s64 cosy_op_read_file(struct cosy_activation *run, u64 *r)
 		r[1] = result;
 		r[2] = 0;
 		r[5] = COSY_UNDER_WAY | (u32)r[5];
-		if (has_to_leave(run))
+		if (read_file_has_to_leave(run))
 			return 0;
 	}
 	while (r[4] && (s64)r[2] >= 0) {
-		read_some(run, r);
-		if (run->status != COSY_DONE || has_to_leave(run))
+		read_file_some(run, r);
+		if (run->status != COSY_DONE || read_file_has_to_leave(run))
 			return 0;
 	}
 	/* close is never restarted. */

@@ -80,7 +80,7 @@ static __always_inline s64 stat_open(struct cosy_activation *run, u32 number, u6
 }
 
 /* Tells whether a call is about the descriptor itself: AT_EMPTY_PATH alone, and an empty name. */
-static bool is_of_descriptor(s32 dirfd, u64 name, s32 flags)
+static bool stat_is_of_descriptor(s32 dirfd, u64 name, s32 flags)
 {
 	u8 first;
 
@@ -92,7 +92,7 @@ static bool is_of_descriptor(s32 dirfd, u64 name, s32 flags)
 static noinline s64 stat_special(struct cosy_activation *run, s32 dirfd, u64 name, u64 to,
 				 s32 flags)
 {
-	if (is_of_descriptor(dirfd, name, flags))
+	if (stat_is_of_descriptor(dirfd, name, flags))
 		return stat_open(run, dirfd, to);
 	return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 }
@@ -176,7 +176,7 @@ static __always_inline s64 statx_at(struct cosy_activation *run, s32 dirfd, u64 
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	if (likely(!(flags & ~STATX_SERVED_FLAGS)))
 		return statx_named(run, dirfd, name, flags, mask, at);
-	if (is_of_descriptor(dirfd, name, flags))
+	if (stat_is_of_descriptor(dirfd, name, flags))
 		return statx_open(run, dirfd, mask, at);
 	return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 }

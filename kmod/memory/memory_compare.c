@@ -111,7 +111,7 @@ static __always_inline bool byte_is_common(u8 byte)
 }
 
 /* Returns a word with 0 in each byte where `first` is, and `last` `span` bytes above it. */
-static __always_inline u64 differing_ends(const u8 *at, u64 span, u64 first, u64 last)
+static __always_inline u64 ends_differing(const u8 *at, u64 span, u64 first, u64 last)
 {
 	return (READ_ONCE(*(const u64 *)at) ^ first) |
 	       (READ_ONCE(*(const u64 *)(at + span)) ^ last);
@@ -123,7 +123,7 @@ static __always_inline u64 ends_in_words(const u8 *at, u64 span, u64 length, u64
 	u64 hits, i;
 
 	for (i = 0; i + COSY_WORD <= length; i += COSY_WORD) {
-		hits = cosy_zeroes(differing_ends(at + i, span, first, last));
+		hits = cosy_zeroes(ends_differing(at + i, span, first, last));
 		if (hits)
 			return i + cosy_first_byte(hits);
 	}
@@ -139,7 +139,7 @@ static __always_inline u64 ends_in_stride(const u8 *at, u64 span, u64 first, u64
 	/* This finds every zero byte, and bytes above 0x80 besides. */
 #pragma GCC unroll 8
 	for (i = 0; i < COSY_STRIDE; i += COSY_WORD)
-		hits |= differing_ends(at + i, span, first, last) - COSY_ONES;
+		hits |= ends_differing(at + i, span, first, last) - COSY_ONES;
 	if (likely(!(hits & COSY_HIGHS)))
 		return COSY_NOT_FOUND;
 	return ends_in_words(at, span, COSY_STRIDE, first, last);

@@ -18,18 +18,18 @@
 #define STACK_ALIGN 16
 #define NO_FRAME    (~0ull)
 
-static void leave_full(struct cosy_activation *run, u32 insn, u64 needed)
+static void stack_leave_full(struct cosy_activation *run, u32 insn, u64 needed)
 {
 	cosy_leave_at(run, COSY_LEFT_STACK, insn, needed);
 }
 
-static void leave_fault(struct cosy_activation *run, u32 insn, u64 offset)
+static void stack_leave_fault(struct cosy_activation *run, u32 insn, u64 offset)
 {
 	cosy_leave_at(run, COSY_LEFT_FAULT, insn, (unsigned long)run->stack + offset);
 }
 
 /* Finds where the next `size` bytes of the stack start; false when it has no room for them. */
-static bool has_room(const struct cosy_activation *run, u64 size, u64 *at)
+static bool stack_has_room(const struct cosy_activation *run, u64 size, u64 *at)
 {
 	*at = ALIGN(run->sp, STACK_ALIGN);
 	return *at >= run->sp && *at <= run->stack_size && run->stack_size - *at >= size;
@@ -40,7 +40,7 @@ static u64 frame_size(u32 words)
 	return ALIGN(sizeof(struct cosy_frame) + words * sizeof(u64), STACK_ALIGN);
 }
 
-static bool write_frame(struct cosy_frame __user *frame, u64 call, u64 fp, const u64 *saved,
+static bool frame_write(struct cosy_frame __user *frame, u64 call, u64 fp, const u64 *saved,
 			const u64 *spill, u32 words)
 {
 	u32 i;
@@ -66,12 +66,12 @@ u32 cosy_frame_push(struct cosy_activation *run, const u64 *saved, u64 *top, u32
 	u32 insn = word >> 16, words = word >> 8 & 0xff, callee_words = word & 0xff;
 	u64 at;
 
-	if (!has_room(run, frame_size(words), &at)) {
-		leave_full(run, insn, ALIGN(run->sp, STACK_ALIGN) + frame_size(words));
+	if (!stack_has_room(run, frame_size(words), &at)) {
+		stack_leave_full(run, insn, ALIGN(run->sp, STACK_ALIGN) + frame_size(words));
 		return true;
 	}
-	if (!write_frame(run->stack + at, insn, run->fp, saved, top - words, words)) {
-		leave_fault(run, insn, at);
+	if (!frame_write(run->stack + at, insn, run->fp, saved, top - words, words)) {
+		stack_leave_fault(run, insn, at);
 		return true;
 	}
 	run->fp = at;
@@ -80,7 +80,7 @@ u32 cosy_frame_push(struct cosy_activation *run, const u64 *saved, u64 *top, u32
 	return false;
 }
 
-static bool read_frame(const struct cosy_frame __user *frame, u64 *fp, u64 *saved, u64 *spill,
+static bool frame_read(const struct cosy_frame __user *frame, u64 *fp, u64 *saved, u64 *spill,
 		       u32 words)
 {
 	const struct cosy_frame *from = (const void __force *)frame;
@@ -118,7 +118,7 @@ s64 cosy_frame_pop(struct cosy_activation *run, u64 *saved, u64 *top, u32 insn)
 	words = cosy_program_call_words(run->prog, call);
 	if (words < 0 || run->stack_size - at < frame_size(words))
 		goto trap;
-	if (!read_frame(frame, &fp, saved, top - words, words))
+	if (!frame_read(frame, &fp, saved, top - words, words))
 		goto fault;
 	if (unlikely(cosy_has_views(run)))
 		cosy_views_end_memory(run, (unsigned long)run->stack + at, run->sp - at);
@@ -130,7 +130,7 @@ trap:
 	cosy_leave_at(run, COSY_LEFT_TRAP, insn, 0);
 	return -1;
 fault:
-	leave_fault(run, insn, at);
+	stack_leave_fault(run, insn, at);
 	return -1;
 }
 
@@ -138,8 +138,8 @@ u64 cosy_op_alloca(struct cosy_activation *run, u64 *r)
 {
 	u64 size = r[1], at;
 
-	if (!has_room(run, size, &at) || ALIGN(size, STACK_ALIGN) > run->stack_size - at) {
-		leave_full(run, run->insn, ALIGN(run->sp, STACK_ALIGN) + size);
+	if (!stack_has_room(run, size, &at) || ALIGN(size, STACK_ALIGN) > run->stack_size - at) {
+		stack_leave_full(run, run->insn, ALIGN(run->sp, STACK_ALIGN) + size);
 		return 0;
 	}
 	run->sp = at + ALIGN(size, STACK_ALIGN);

@@ -133,7 +133,7 @@ static u64 time_used(const struct cosy_activation *run)
 	return max(processor_time() - run->exec_start, 1ull);
 }
 
-static bool limited_time_is_up(struct cosy_activation *run)
+static bool time_is_up_limited(struct cosy_activation *run)
 {
 	u64 now = ktime_get_ns(), used;
 
@@ -149,12 +149,12 @@ static bool limited_time_is_up(struct cosy_activation *run)
 
 static __always_inline bool time_is_up(struct cosy_activation *run)
 {
-	return unlikely(run->max_ns) && limited_time_is_up(run);
+	return unlikely(run->max_ns) && time_is_up_limited(run);
 }
 
 /* --- The start and the end of a RUN ------------------------------------------------------ */
 
-static noinline void start_limited(struct cosy_activation *run, const struct cosy_context *context)
+static noinline void limits_start(struct cosy_activation *run, const struct cosy_context *context)
 {
 	const struct cosy_prog *prog = run->prog;
 
@@ -189,7 +189,7 @@ void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context
 	run->exec_start = current->se.sum_exec_runtime;
 	if (unlikely(prog->max_steps | prog->max_ns | READ_ONCE(context->max_steps) |
 		     READ_ONCE(context->max_ns) | READ_ONCE(max_steps) | READ_ONCE(max_kernel_ms)))
-		start_limited(run, context);
+		limits_start(run, context);
 	else
 		fuel_grant(run, fuel_budget(run));
 }

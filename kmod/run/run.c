@@ -46,7 +46,7 @@ static struct running *running_of_task(void)
 	return &running[hash_ptr(current, RUNNING_BITS)];
 }
 
-static bool is_running(void)
+static bool running_has_task(void)
 {
 	struct running *bucket = running_of_task();
 	struct cosy_activation *other;
@@ -64,7 +64,7 @@ static bool is_running(void)
 	return found;
 }
 
-static u64 enter_among_running(struct cosy_activation *run)
+static u64 running_enter(struct cosy_activation *run)
 {
 	struct running *bucket = running_of_task();
 	u64 result;
@@ -251,10 +251,10 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	}
 	cosy_limits_start(&run, context, steps, ns);
 
-	if (unlikely(is_running()))
+	if (unlikely(running_has_task()))
 		return -ELOOP;
 	if (unlikely(prog->may_nest))
-		result = enter_among_running(&run);
+		result = running_enter(&run);
 	else
 		result = cosy_enter(prog->code, &run);
 	if (unlikely(run.put_off))
