@@ -34,7 +34,7 @@ static const char *text_after(const char *text, const char *start)
 	return *start ? NULL : text;
 }
 
-static const char *find(char *const envp[], const char *name)
+static const char *environment_find(char *const envp[], const char *name)
 {
 	const char *value = NULL;
 
@@ -44,7 +44,7 @@ static const char *find(char *const envp[], const char *name)
 }
 
 /* Copies the strings, since those on the stack may be written over.  Without memory they stay there. */
-static void keep(const char *path)
+static void environment_keep(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
 	size_t len = name ? strlen(name) + 1 : 0;
@@ -89,7 +89,7 @@ void environment_begin(char *const envp[], const char *path)
 		kept = false;
 	}
 	if (kept)
-		keep(path);
+		environment_keep(path);
 }
 
 char **environment_now(void)
@@ -124,9 +124,9 @@ size_t environment_room(char *const envp[])
 	const char *preloaded;
 	size_t count = 0;
 
-	if (!environment_kept() || find(envp, names[ENVIRONMENT_POLICY]))
+	if (!environment_kept() || environment_find(envp, names[ENVIRONMENT_POLICY]))
 		return 0;
-	preloaded = find(envp, PRELOAD);
+	preloaded = environment_find(envp, PRELOAD);
 	if (!preloaded || !strstr(preloaded, LIBRARY))
 		return 0;
 	while (envp[count])
@@ -141,7 +141,7 @@ char *const *environment_complete(char *const envp[], char *room[])
 	for (size_t i = 0; envp[i]; i++)
 		*end++ = envp[i];
 	for (int i = 0; i < ENVIRONMENT_VARIABLES; i++)
-		if (found[i] && !find(envp, names[i]))
+		if (found[i] && !environment_find(envp, names[i]))
 			*end++ = (char *)found[i];
 	*end = NULL;
 	return room;
@@ -158,7 +158,7 @@ size_t environment_count(char *const envp[])
 
 size_t environment_list_room(char *const envp[])
 {
-	const char *preloaded = find(envp, PRELOAD);
+	const char *preloaded = environment_find(envp, PRELOAD);
 
 	return preloaded ? sizeof(PRELOAD) + strlen(preloaded) : 0;
 }
@@ -211,6 +211,6 @@ void environment_restore(void)
 	if (!environment_kept() || !environment_room(environment_now()))
 		return;
 	for (int i = 0; i < ENVIRONMENT_VARIABLES; i++)
-		if (found[i] && !find(environment_now(), names[i]))
+		if (found[i] && !environment_find(environment_now(), names[i]))
 			NEXT(putenv)((char *)found[i]);
 }

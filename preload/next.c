@@ -32,7 +32,7 @@ bool alone_slow(void)
 }
 
 /* Stands for functions that an older libc does not have. */
-static long missing(void)
+static long function_missing(void)
 {
 	errno = ENOSYS;
 	return -1;
@@ -45,7 +45,7 @@ long next_error(long ret)
 }
 
 /* Looks in `map` and the objects after it, up to libc, which all were there at the start. */
-static void *find_from(const struct link_map *map, const char *name)
+static void *objects_find(const struct link_map *map, const char *name)
 {
 	bool is_libc = false;
 
@@ -63,7 +63,7 @@ static void *find_from(const struct link_map *map, const char *name)
 }
 
 /* libc may be named in LD_PRELOAD too, and stand before this library. */
-static void *find_in_earlier_libc(const struct link_map *map, const char *name)
+static void *libc_find_earlier(const struct link_map *map, const char *name)
 {
 	while ((map = map->l_prev)) {
 		struct object object;
@@ -78,11 +78,11 @@ static void *find_in_earlier_libc(const struct link_map *map, const char *name)
 void *next_find(const char *name)
 {
 	const struct link_map *map = loaded_own();
-	void *found = map ? find_from(map->l_next, name) : NULL;
+	void *found = map ? objects_find(map->l_next, name) : NULL;
 
 	if (map && !found)
-		found = find_in_earlier_libc(map, name);
-	return found ? found : (void *)missing;
+		found = libc_find_earlier(map, name);
+	return found ? found : (void *)function_missing;
 }
 
 /* True if the object has one of these functions. */
@@ -122,7 +122,7 @@ void *next_variable(const char *name)
 	/* A program that names the variable has it, and libc uses the program's. */
 	while (map && map->l_prev)
 		map = map->l_prev;
-	return find_from(map, name);
+	return objects_find(map, name);
 }
 
 /*

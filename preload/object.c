@@ -16,7 +16,7 @@ bool object_is_same(const char *name, const char *other)
 }
 
 /* The linker has made most of these offsets addresses, but not the vDSO's. */
-static const void *address(ElfW(Addr) base, ElfW(Addr) value)
+static const void *object_address(ElfW(Addr) base, ElfW(Addr) value)
 {
 	return (const void *)(value < base ? value + base : value);
 }
@@ -27,7 +27,7 @@ void object_read(const struct link_map *map, struct object *object)
 
 	*object = (struct object){.base = map->l_addr};
 	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
-		const void *table = address(map->l_addr, entry->d_un.d_ptr);
+		const void *table = object_address(map->l_addr, entry->d_un.d_ptr);
 
 		switch (entry->d_tag) {
 		case DT_SYMTAB:
@@ -50,7 +50,7 @@ void object_read(const struct link_map *map, struct object *object)
 	object->name = object->strings && name ? object->strings + name : "";
 }
 
-static uint32_t hash_of(const char *name)
+static uint32_t object_hash(const char *name)
 {
 	uint32_t hash = 5381;
 
@@ -76,7 +76,7 @@ static bool object_has(const struct object *object, uint32_t index, const char *
 void *object_find(const struct object *object, const char *name)
 {
 	enum { BITS = 8 * sizeof(ElfW(Addr)) };
-	const uint32_t *table = object->hashes, hash = hash_of(name);
+	const uint32_t *table = object->hashes, hash = object_hash(name);
 	const ElfW(Addr) * filter;
 	const uint32_t *buckets, *chains;
 	ElfW(Addr) word, found;

@@ -12,7 +12,7 @@
 #include "stats.h"
 
 /* True for a variable of `cosy run` that has a value. */
-static inline bool says(const char *variable)
+static inline bool variable_says(const char *variable)
 {
 	if (variable[0] != 'C' || variable[1] != 'O' || variable[2] != 'S' || variable[3] != 'Y')
 		return false;
@@ -28,7 +28,7 @@ START void library_begin(int argc, char **argv, char **envp)
 	char **end = envp;
 
 	for (; *end; end++)
-		said |= says(*end);
+		said |= variable_says(*end);
 	loaded_begin((const ElfW(auxv_t) *)(end + 1));
 	if (!said)
 		return;

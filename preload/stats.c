@@ -66,7 +66,7 @@ static struct {
 	ino_t ino;
 } explained;
 
-static bool explains(int fd)
+static bool stats_explains(int fd)
 {
 	struct stat st;
 
@@ -88,7 +88,7 @@ static bool explains(int fd)
 	       st.st_dev == explained.dev && st.st_ino == explained.ino;
 }
 
-static void explain(int fd, const char *what, enum guard why)
+static void stats_explain(int fd, const char *what, enum guard why)
 {
 	struct line line = {.len = 0};
 	struct policy policy;
@@ -118,8 +118,8 @@ void stats_declined(struct file *file, int fd, enum guard why)
 {
 	(void)file;
 	stats.declined[why]++;
-	if (explains(fd))
-		explain(fd, "not specialised", why);
+	if (stats_explains(fd))
+		stats_explain(fd, "not specialised", why);
 }
 
 void stats_replugged(struct file *file, enum guard why)
@@ -127,8 +127,8 @@ void stats_replugged(struct file *file, enum guard why)
 	stats.replugs[why]++;
 	stats.reads += file->reads;
 	file->reads = 0;
-	if (explains(file->fd))
-		explain(file->fd, "ordinary reads again", why);
+	if (stats_explains(file->fd))
+		stats_explain(file->fd, "ordinary reads again", why);
 }
 
 void stats_specialised(struct file *file, int fd)
@@ -136,9 +136,10 @@ void stats_specialised(struct file *file, int fd)
 	stats.specialised++;
 	if (file->guard)
 		stats.distant++;
-	if (explains(fd))
-		explain(fd, file->guard ? "specialised, by a lease of cosyd's" : "specialised",
-			GUARDS);
+	if (stats_explains(fd))
+		stats_explain(fd,
+			      file->guard ? "specialised, by a lease of cosyd's" : "specialised",
+			      GUARDS);
 }
 
 void stats_mapped(int fd, enum guard why)
@@ -147,28 +148,28 @@ void stats_mapped(int fd, enum guard why)
 		stats.maps++;
 	else
 		stats.declined[why]++;
-	if (explains(fd))
-		explain(fd, why == GUARDS ? "mapped" : "not mapped", why);
+	if (stats_explains(fd))
+		stats_explain(fd, why == GUARDS ? "mapped" : "not mapped", why);
 }
 
 void stats_closed_explained(struct file *file, int fd)
 {
-	if (!explains(fd) || file->refs > 2)
+	if (!stats_explains(fd) || file->refs > 2)
 		return;
 	if ((file_word(file) & WORD_PLAIN) && !file->stays_plain)
-		explain(fd, "closed unspecialised", GUARD_EARNED);
+		stats_explain(fd, "closed unspecialised", GUARD_EARNED);
 	else
-		explain(fd, "closed", GUARDS);
+		stats_explain(fd, "closed", GUARDS);
 }
 
-static void add_reads(struct file *file)
+static void stats_add_reads(struct file *file)
 {
 	if (!(file_word(file) & WORD_PLAIN) && file->leased)
 		stats.reads += file->reads;
 	file->reads = 0;
 }
 
-static void print_guards(int to, const char *what, const unsigned long *counts)
+static void stats_print_guards(int to, const char *what, const unsigned long *counts)
 {
 	struct line line = {.len = 0};
 
@@ -184,7 +185,7 @@ static void print_guards(int to, const char *what, const unsigned long *counts)
 		line_print(&line, to);
 }
 
-static void print_relaxed(int to)
+static void stats_print_relaxed(int to)
 {
 	struct line line = {.len = 0};
 
@@ -202,7 +203,7 @@ static void print_relaxed(int to)
 	line_print(&line, to);
 }
 
-static void print_counts(int to)
+static void stats_print_counts(int to)
 {
 	struct line line = {.len = 0};
 	char name[16] = "";
@@ -241,7 +242,7 @@ static void print_counts(int to)
 }
 
 /* Estimates as Synthetix §4.5 does, from the costs measured for window.c. */
-static void print_estimate(int to)
+static void stats_print_estimate(int to)
 {
 	struct line line = {.len = 0};
 	unsigned long gain = stats.reads * SAVED_PER_READ + stats.seeks * SAVED_PER_SEEK;
@@ -270,12 +271,12 @@ void stats_print(void)
 	for (to = 0; *asked >= '0' && *asked <= '9'; asked++)
 		to = to * 10 + *asked - '0';
 	printed = true;
-	file_each(add_reads);
-	print_counts(to);
-	print_guards(to, "cosy: not specialised: ", stats.declined);
-	print_guards(to, "cosy: replugged: ", stats.replugs);
-	print_relaxed(to);
-	print_estimate(to);
+	file_each(stats_add_reads);
+	stats_print_counts(to);
+	stats_print_guards(to, "cosy: not specialised: ", stats.declined);
+	stats_print_guards(to, "cosy: replugged: ", stats.replugs);
+	stats_print_relaxed(to);
+	stats_print_estimate(to);
 }
 
 static void stats_at_exit(void *unused)

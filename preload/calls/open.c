@@ -16,14 +16,14 @@
  * leases, whose signal comes in the middle of it; one that must not block would fail instead, so
  * the leases are returned first.
  */
-static int before_open(int flags)
+static int open_before(int flags)
 {
 	if ((flags & O_NONBLOCK) && (flags & O_ACCMODE) != O_RDONLY)
 		lease_return_all(GUARD_READ_ONLY);
 	return relax_before_open(flags);
 }
 
-static int after_open(int fd, int flags, unsigned int epoch)
+static int open_after(int fd, int flags, unsigned int epoch)
 {
 	/* The child of a vfork has its own descriptors but our memory. */
 	if (fd >= 0 && !share_in_vfork_child())
@@ -48,8 +48,8 @@ int open64(const char *path, int flags, ...)
 {
 	unsigned int epoch = file_epoch();
 	mode_t mode = OPEN_MODE(flags);
-	int used = before_open(flags);
-	int fd = after_open(next_open(path, used, mode), used, epoch);
+	int used = open_before(flags);
+	int fd = open_after(next_open(path, used, mode), used, epoch);
 
 	return relax_after_open(fd, flags, used);
 }
@@ -60,8 +60,8 @@ int openat64(int dir, const char *path, int flags, ...)
 {
 	unsigned int epoch = file_epoch();
 	mode_t mode = OPEN_MODE(flags);
-	int used = before_open(flags);
-	int fd = after_open(NEXT(openat64)(dir, path, used, mode), used, epoch);
+	int used = open_before(flags);
+	int fd = open_after(NEXT(openat64)(dir, path, used, mode), used, epoch);
 
 	return relax_after_open(fd, flags, used);
 }
@@ -75,8 +75,8 @@ int __openat64_2(int dir, const char *path, int flags);
 int __open64_2(const char *path, int flags)
 {
 	unsigned int epoch = file_epoch();
-	int used = before_open(flags);
-	int fd = after_open(NEXT(__open64_2)(path, used), used, epoch);
+	int used = open_before(flags);
+	int fd = open_after(NEXT(__open64_2)(path, used), used, epoch);
 
 	return relax_after_open(fd, flags, used);
 }
@@ -86,8 +86,8 @@ int __open_2(const char *path, int flags) __attribute__((alias("__open64_2")));
 int __openat64_2(int dir, const char *path, int flags)
 {
 	unsigned int epoch = file_epoch();
-	int used = before_open(flags);
-	int fd = after_open(NEXT(__openat64_2)(dir, path, used), used, epoch);
+	int used = open_before(flags);
+	int fd = open_after(NEXT(__openat64_2)(dir, path, used), used, epoch);
 
 	return relax_after_open(fd, flags, used);
 }
@@ -103,7 +103,7 @@ int close(int fd)
 	return relax_closed(next_close(fd), late);
 }
 
-static void closing_from(unsigned int first, unsigned int last)
+static void close_from(unsigned int first, unsigned int last)
 {
 	if (share_in_vfork_child())
 		return;
@@ -126,17 +126,17 @@ int close_range(unsigned int first, unsigned int last, int flags)
 	}
 	/* A copy of the descriptors shares their descriptions for a moment. */
 	if (!(flags & ~CLOSE_RANGE_UNSHARE) && first <= last)
-		closing_from(first, last);
+		close_from(first, last);
 	return NEXT(close_range)(first, last, flags);
 }
 
 void closefrom(int first)
 {
-	closing_from(first < 0 ? 0 : first, FILES);
+	close_from(first < 0 ? 0 : first, FILES);
 	NEXT(closefrom)(first);
 }
 
-static int duplicated(int fd, int copy)
+static int dup_done(int fd, int copy)
 {
 	if (copy >= 0 && !share_in_vfork_child()) {
 		file_duplicated(fd, copy);
@@ -147,10 +147,10 @@ static int duplicated(int fd, int copy)
 
 int dup(int fd)
 {
-	return duplicated(fd, NEXT(dup)(fd));
+	return dup_done(fd, NEXT(dup)(fd));
 }
 
-static int duplicate_to(int fd, int copy, int flags)
+static int dup_to(int fd, int copy, int flags)
 {
 	bool mine = fd != copy && !share_in_vfork_child();
 	struct file *replaced;
@@ -161,17 +161,17 @@ static int duplicate_to(int fd, int copy, int flags)
 	replaced = mine ? file_replacing(copy) : NULL;
 	ret = flags < 0 ? NEXT(dup2)(fd, copy) : NEXT(dup3)(fd, copy, flags);
 	file_replaced(copy, replaced, ret >= 0);
-	return mine ? duplicated(fd, ret) : ret;
+	return mine ? dup_done(fd, ret) : ret;
 }
 
 int dup2(int fd, int copy)
 {
-	return duplicate_to(fd, copy, -1);
+	return dup_to(fd, copy, -1);
 }
 
 int dup3(int fd, int copy, int flags)
 {
-	return duplicate_to(fd, copy, flags);
+	return dup_to(fd, copy, flags);
 }
 
 /* A lease shows as O_ASYNC. */
@@ -194,7 +194,7 @@ static void flags_changing(int fd, int flags)
 }
 
 /* The kernel counts from its own position where the lock says SEEK_CUR. */
-static int lock_from_position(int fd, int command, struct flock *lock)
+static int flock_from_position(int fd, int command, struct flock *lock)
 {
 	bool here = lock && lock->l_whence == SEEK_CUR;
 	struct file *file = here ? file_borrow(fd, GUARD_KERNEL_POSITION) : NULL;
@@ -217,7 +217,7 @@ int fcntl64(int fd, int command, ...)
 	switch (command) {
 	case F_DUPFD:
 	case F_DUPFD_CLOEXEC:
-		return duplicated(fd, NEXT(fcntl64)(fd, command, argument));
+		return dup_done(fd, NEXT(fcntl64)(fd, command, argument));
 	case F_SETFL:
 		flags_changing(fd, argument);
 		break;
@@ -229,7 +229,7 @@ int fcntl64(int fd, int command, ...)
 	case F_OFD_SETLK:
 	case F_OFD_SETLKW:
 	case F_OFD_GETLK:
-		return lock_from_position(fd, command, (struct flock *)argument);
+		return flock_from_position(fd, command, (struct flock *)argument);
 	case F_SETLEASE:
 		/* The daemon has the file open, too, and that refuses a lease for writing. */
 		lease_return_all(GUARD_OWN_CALLS);

@@ -14,15 +14,15 @@
 #include "stats.h"
 
 /* False for NULL and the kernel's addresses: the kernel answers those reads with EFAULT. */
-static inline bool plausible(const void *buf)
+static inline bool buffer_is_plausible(const void *buf)
 {
 	return (uintptr_t)buf - 65536 < (1ULL << 56);
 }
 
 /* False, too, for lengths that the kernel cuts, or refuses for where they would end. */
-static inline bool plausible_read(const void *buf, size_t len)
+static inline bool read_is_plausible(const void *buf, size_t len)
 {
-	return plausible(buf) && len <= INT_MAX;
+	return buffer_is_plausible(buf) && len <= INT_MAX;
 }
 
 /*
@@ -44,7 +44,7 @@ static inline bool window_copy(struct file *file, uint64_t offset, void *buf, si
 }
 
 /* read and pread are cancellation points even where they do not reach the kernel. */
-static inline void cancellation_point(void)
+static inline void read_cancellation_point(void)
 {
 	if (!likely(alone()))
 		NEXT(pthread_testcancel)();
@@ -76,12 +76,12 @@ static enum way read_way(struct file *file, int fd, uint64_t word, uint64_t offs
 			return AGAIN;
 		return word & WORD_PLAIN ? ORDINARY : DIRECT;
 	}
-	cancellation_point();
+	read_cancellation_point();
 	if (!lease_holds(file)) {
 		lease_check(file);
 		return AGAIN;
 	}
-	if (!plausible_read(buf, len))
+	if (!read_is_plausible(buf, len))
 		return DIRECT;
 	size = file->size;
 	*served = 0;
@@ -168,7 +168,8 @@ ssize_t read(int fd, void *buf, size_t len)
 	word = file_word(file);
 	if (word & WORD_PLAIN)
 		return read_plain(file, fd, buf, len, word);
-	if (likely(plausible(buf)) && likely(window_copy(file, word & WORD_POSITION, buf, len)) &&
+	if (likely(buffer_is_plausible(buf)) &&
+	    likely(window_copy(file, word & WORD_POSITION, buf, len)) &&
 	    likely(lease_holds(file)) && likely(file_exchange(file, word, word + len))) {
 		file->reads++;
 		return len;
@@ -177,7 +178,7 @@ ssize_t read(int fd, void *buf, size_t len)
 }
 
 /* True if generation and flags are as they were: neither may change during a pread. */
-static bool word_same(struct file *file, uint64_t word)
+static bool word_is_same(struct file *file, uint64_t word)
 {
 	return !((file_word(file) ^ word) & ~WORD_POSITION);
 }
@@ -203,7 +204,7 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 			stats.direct++;
 			return next_pread(fd, buf, len, offset);
 		case SERVED:
-			if (!word_same(file, word))
+			if (!word_is_same(file, word))
 				continue;
 			file->reads++;
 			return served;

@@ -31,7 +31,7 @@
 #include "stats.h"
 #include "syscall.h"
 
-static int result(long ret)
+static int exec_result(long ret)
 {
 	if (ret < 0) {
 		errno = -ret;
@@ -221,7 +221,7 @@ int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *
 int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t *actions,
 		 const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]);
 
-static int spawned(int ret)
+static int spawn_result(int ret)
 {
 	return ret < 0 ? ENOSYS : ret;
 }
@@ -229,14 +229,14 @@ static int spawned(int ret)
 int pidfd_spawn(int *pidfd, const char *path, const posix_spawn_file_actions_t *actions,
 		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	return spawned(SHARED(WITH_ENVIRONMENT(
+	return spawn_result(SHARED(WITH_ENVIRONMENT(
 		path, envp, NEXT(pidfd_spawn)(pidfd, path, actions, attributes, argv, envp_))));
 }
 
 int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t *actions,
 		 const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	return spawned(SHARED(WITH_ENVIRONMENT(
+	return spawn_result(SHARED(WITH_ENVIRONMENT(
 		file, envp, NEXT(pidfd_spawnp)(pidfd, file, actions, attributes, argv, envp_))));
 }
 
@@ -274,10 +274,10 @@ int wordexp(const char *words, wordexp_t *expansion, int flags)
 
 int execve(const char *path, char *const argv[], char *const envp[])
 {
-	return EXECUTED(
-		WITH_ENVIRONMENT(path, envp,
-				 result(cosy_syscall3(SYS_execve, (unsigned long)path,
-						      (unsigned long)argv, (unsigned long)envp_))));
+	return EXECUTED(WITH_ENVIRONMENT(path, envp,
+					 exec_result(cosy_syscall3(SYS_execve, (unsigned long)path,
+								   (unsigned long)argv,
+								   (unsigned long)envp_))));
 }
 
 int execv(const char *path, char *const argv[])
@@ -366,7 +366,7 @@ int execle(const char *path, const char *first, ...)
 }
 
 /* Gives the kernel the positions of descriptors that are sent to another process. */
-static void passing(const struct msghdr *message)
+static void message_passing(const struct msghdr *message)
 {
 	if (!message || !message->msg_control || !message->msg_controllen)
 		return;
@@ -387,7 +387,7 @@ static void passing(const struct msghdr *message)
 ssize_t sendmsg(int socket, const struct msghdr *message, int flags)
 {
 	relax_tell();
-	passing(message);
+	message_passing(message);
 	return NEXT(sendmsg)(socket, message, flags);
 }
 
@@ -395,7 +395,7 @@ int sendmmsg(int socket, struct mmsghdr *messages, unsigned int count, int flags
 {
 	relax_tell();
 	for (unsigned int i = 0; messages && i < count; i++)
-		passing(&messages[i].msg_hdr);
+		message_passing(&messages[i].msg_hdr);
 	return NEXT(sendmmsg)(socket, messages, count, flags);
 }
 

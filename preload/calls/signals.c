@@ -26,7 +26,7 @@ static const int own[] = {SIGBUS};
 #define OWN (sizeof(own) / sizeof(*own))
 
 /* True for signals that this library uses, or might come to use. */
-static bool wanted(int signal)
+static bool signal_is_wanted(int signal)
 {
 #ifdef COSY_RELAX
 	if (signal == RELAX_SIGNAL)
@@ -36,7 +36,7 @@ static bool wanted(int signal)
 }
 
 /* True if the program has a handler for this signal. */
-static bool armed(int signal)
+static bool signal_is_armed(int signal)
 {
 #ifdef COSY_RELAX
 	if (signal == RELAX_SIGNAL)
@@ -45,7 +45,7 @@ static bool armed(int signal)
 	return signal == SIGBUS && fault_armed();
 }
 
-static void forbid(int signal)
+static void signal_forbid(int signal)
 {
 #ifdef COSY_RELAX
 	if (signal == RELAX_SIGNAL)
@@ -59,7 +59,7 @@ static void forbid(int signal)
  * True if the set has the signal's neighbours, too, as after sigfillset.  Without them the program
  * means this very signal, and shall have it.
  */
-static bool filled(const sigset_t *set, int signal)
+static bool set_is_filled(const sigset_t *set, int signal)
 {
 	return sigismember(set, signal - 1) && sigismember(set, signal + 1);
 }
@@ -69,10 +69,10 @@ const sigset_t *signals_without_own(const sigset_t *set, sigset_t *room)
 	if (!set)
 		return set;
 	for (size_t i = 0; i < OWN; i++) {
-		if (sigismember(set, own[i]) <= 0 || !wanted(own[i]))
+		if (sigismember(set, own[i]) <= 0 || !signal_is_wanted(own[i]))
 			continue;
-		if (!filled(set, own[i])) {
-			forbid(own[i]);
+		if (!set_is_filled(set, own[i])) {
+			signal_forbid(own[i]);
 			continue;
 		}
 		if (set != room)
@@ -84,10 +84,10 @@ const sigset_t *signals_without_own(const sigset_t *set, sigset_t *room)
 }
 
 /* Prepares for a new meaning of such a signal.  True: it is only reset, and stays as it is. */
-static bool kept(int signal, bool reset)
+static bool signal_is_kept(int signal, bool reset)
 {
 	if (!reset)
-		forbid(signal);
+		signal_forbid(signal);
 	return reset;
 }
 
@@ -96,15 +96,15 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 	struct sigaction room;
 	int ret;
 
-	if (!armed(signal) && action) {
+	if (!signal_is_armed(signal) && action) {
 		/* A handler may run for long, or be left by longjmp and keep its mask. */
 		room = *action;
 		room.sa_mask = *signals_without_own(&action->sa_mask, &room.sa_mask);
 		action = &room;
 	}
-	if (!armed(signal))
+	if (!signal_is_armed(signal))
 		return relax_sigaction(signal, action, old);
-	ret = !action || kept(signal, action->sa_handler == SIG_DFL)
+	ret = !action || signal_is_kept(signal, action->sa_handler == SIG_DFL)
 		      ? 0
 		      : NEXT(sigaction)(signal, action, old);
 	if (!ret && old)
@@ -114,9 +114,9 @@ int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 
 sighandler_t signal(int number, sighandler_t handler)
 {
-	if (!armed(number))
+	if (!signal_is_armed(number))
 		return relax_signal(number, handler);
-	if (!kept(number, handler == SIG_DFL))
+	if (!signal_is_kept(number, handler == SIG_DFL))
 		NEXT(signal)(number, handler);
 	return SIG_DFL;
 }
@@ -146,11 +146,11 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 /* Does the same for a mask of the older kind, which has the first signals only. */
 static int mask_without_own(int mask)
 {
-	if (!(mask & BIT(SIGBUS)) || !wanted(SIGBUS))
+	if (!(mask & BIT(SIGBUS)) || !signal_is_wanted(SIGBUS))
 		return mask;
 	if ((mask & BIT(SIGBUS - 1)) && (mask & BIT(SIGBUS + 1)))
 		return mask & ~BIT(SIGBUS);
-	forbid(SIGBUS);
+	signal_forbid(SIGBUS);
 	return mask;
 }
 
@@ -166,33 +166,27 @@ int sigsetmask(int mask)
 
 int sighold(int signal)
 {
-	if (wanted(signal))
-		forbid(signal);
+	if (signal_is_wanted(signal))
+		signal_forbid(signal);
 	return NEXT(sighold)(signal);
 }
 
 sighandler_t sigset(int signal, sighandler_t handler)
 {
-	if (wanted(signal) && handler != SIG_DFL)
-		forbid(signal);
+	if (signal_is_wanted(signal) && handler != SIG_DFL)
+		signal_forbid(signal);
 	return NEXT(sigset)(signal, handler);
 }
 
 #pragma GCC diagnostic pop
 
-/*
- * The next calls set a mask while they wait, which handlers that run meanwhile have, too.
- */
-static bool waits(const struct timespec *timeout)
-{
-	return !timeout || timeout->tv_sec || timeout->tv_nsec;
-}
+/* The next calls set a mask while they wait, which handlers that run meanwhile have, too. */
 
 int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *set)
 {
 	sigset_t room;
 
-	if (waits(timeout))
+	if (timeout_waits(timeout))
 		relax_sleep();
 	return NEXT(ppoll)(fds, count, timeout, signals_without_own(set, &room));
 }
@@ -206,7 +200,7 @@ int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout
 {
 	sigset_t room;
 
-	if (waits(timeout))
+	if (timeout_waits(timeout))
 		relax_sleep();
 	return NEXT(__ppoll_chk)(fds, count, timeout, signals_without_own(set, &room), fds_len);
 }
@@ -216,7 +210,7 @@ int pselect(int count, fd_set *reads, fd_set *writes, fd_set *exceptions,
 {
 	sigset_t room;
 
-	if (waits(timeout))
+	if (timeout_waits(timeout))
 		relax_sleep();
 	return NEXT(pselect)(count, reads, writes, exceptions, timeout,
 			     signals_without_own(set, &room));
@@ -236,7 +230,7 @@ int epoll_pwait2(int epoll, struct epoll_event *events, int count, const struct 
 {
 	sigset_t room;
 
-	if (waits(timeout))
+	if (timeout_waits(timeout))
 		relax_sleep();
 	return NEXT(epoll_pwait2)(epoll, events, count, timeout, signals_without_own(set, &room));
 }

@@ -232,7 +232,7 @@ static void *keeper_watch(void *pid)
 	return NULL;
 }
 
-static void interrupted(int signal)
+static void alarm_interrupts(int signal)
 {
 	(void)signal;
 }
@@ -240,7 +240,7 @@ static void interrupted(int signal)
 void front_run(int listener, int keeper_, pid_t keeper_pid, int memory_,
 	       const struct front_options *options_)
 {
-	struct sigaction action = {.sa_handler = interrupted}; /* without SA_RESTART */
+	struct sigaction action = {.sa_handler = alarm_interrupts}; /* without SA_RESTART */
 	sigset_t alarm;
 	pthread_attr_t attributes;
 	pthread_t thread;

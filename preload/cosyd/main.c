@@ -57,7 +57,7 @@ static void usage(FILE *to)
 }
 
 /* Returns an option's number, from 1 (0 if `zero`) to a million. */
-static unsigned int number(const char *option, const char *text, bool zero)
+static unsigned int option_number(const char *option, const char *text, bool zero)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
@@ -70,7 +70,7 @@ static unsigned int number(const char *option, const char *text, bool zero)
 	return value;
 }
 
-static struct options parse(int argc, char **argv)
+static struct options cosyd_options(int argc, char **argv)
 {
 	enum { SOCKET, CONNECTIONS, USER_FILES, HOLD_OFF, DEADLINE, VERBOSE, HELP, VERSION };
 	static const struct option names[] = {
@@ -96,16 +96,17 @@ static struct options parse(int argc, char **argv)
 			ret.socket = optarg;
 			break;
 		case CONNECTIONS:
-			ret.front.limits.connections = number("user-connections", optarg, false);
+			ret.front.limits.connections =
+				option_number("user-connections", optarg, false);
 			break;
 		case USER_FILES:
-			ret.front.limits.files = number("user-files", optarg, false);
+			ret.front.limits.files = option_number("user-files", optarg, false);
 			break;
 		case HOLD_OFF:
-			ret.keeper.hold_off = number("hold-off", optarg, true);
+			ret.keeper.hold_off = option_number("hold-off", optarg, true);
 			break;
 		case DEADLINE:
-			ret.keeper.deadline = number("deadline", optarg, false);
+			ret.keeper.deadline = option_number("deadline", optarg, false);
 			break;
 		case VERBOSE:
 			ret.keeper.verbose = ret.front.verbose = true;
@@ -128,7 +129,7 @@ static struct options parse(int argc, char **argv)
 	return ret;
 }
 
-static void fail(const char *what)
+static void cosyd_fail(const char *what)
 {
 	log_line("%s: %s", what, strerror(errno));
 	exit(EXIT_FAILURE);
@@ -152,7 +153,7 @@ static void socket_remove_stale(const struct sockaddr_un *address)
 	if (probe < 0 || !connect(probe, (const struct sockaddr *)address, sizeof(*address)) ||
 	    errno == EAGAIN) {
 		errno = EADDRINUSE;
-		fail(address->sun_path);
+		cosyd_fail(address->sun_path);
 	}
 	if (errno == ECONNREFUSED)
 		unlink(address->sun_path);
@@ -167,7 +168,7 @@ static int socket_listen(const char *path)
 
 	if (strlen(path) >= sizeof(address.sun_path)) {
 		errno = ENAMETOOLONG;
-		fail(path);
+		cosyd_fail(path);
 	}
 	strcpy(address.sun_path, path);
 	socket_remove_stale(&address);
@@ -175,7 +176,7 @@ static int socket_listen(const char *path)
 	mask = umask(0);
 	if (listener < 0 || bind(listener, (const struct sockaddr *)&address, sizeof(address)) ||
 	    listen(listener, BACKLOG))
-		fail(path);
+		cosyd_fail(path);
 	umask(mask);
 	return listener;
 }
@@ -188,16 +189,17 @@ static bool capabilities_keep(int capability)
 	bool has;
 
 	if (syscall(SYS_capget, &header, data))
-		fail("capget");
+		cosyd_fail("capget");
 	if (capability >= 0)
 		kept[0].permitted = kept[0].effective = data[0].permitted & (1U << capability);
 	has = kept[0].permitted;
 	if (syscall(SYS_capset, &header, kept) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		fail("capset");
+		cosyd_fail("capset");
 	return has;
 }
 
-static void run_keeper(int socket, struct cosyd_memory *memory, const struct slots_options *options)
+static void keeper_start(int socket, struct cosyd_memory *memory,
+			 const struct slots_options *options)
 {
 	prctl(PR_SET_NAME, "cosyd-keeper");
 	if (!capabilities_keep(CAP_LEASE))
@@ -207,7 +209,7 @@ static void run_keeper(int socket, struct cosyd_memory *memory, const struct slo
 
 int main(int argc, char **argv)
 {
-	struct options options = parse(argc, argv);
+	struct options options = cosyd_options(argc, argv);
 	int listener = options.socket ? -1 : socket_passed(), sockets[2];
 	int memory_file = memfd_create("cosyd", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	struct cosyd_memory *memory;
@@ -221,23 +223,23 @@ int main(int argc, char **argv)
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	if (memory_file < 0 || ftruncate(memory_file, sizeof(*memory)))
-		fail("memfd_create");
+		cosyd_fail("memfd_create");
 	memory = mmap(NULL, sizeof(*memory), PROT_READ | PROT_WRITE, MAP_SHARED, memory_file, 0);
 	/* Seal it: no later mapping can be written, and no page goes away. */
 	if (memory == MAP_FAILED ||
 	    fcntl(memory_file, F_ADD_SEALS,
 		  F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-		fail("guard memory");
+		cosyd_fail("guard memory");
 	memory->version = COSYD_VERSION;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
-		fail("socketpair");
+		cosyd_fail("socketpair");
 	keeper = fork();
 	if (keeper < 0)
-		fail("fork");
+		cosyd_fail("fork");
 	if (!keeper) {
 		close(sockets[0]);
 		close(listener);
-		run_keeper(sockets[1], memory, &options.keeper);
+		keeper_start(sockets[1], memory, &options.keeper);
 	}
 	close(sockets[1]);
 	munmap(memory, sizeof(*memory));

@@ -13,7 +13,7 @@ static struct {
 } entries[1 << ENTRIES_LOG2];
 static uint64_t secret[2];
 
-static uint64_t now(void)
+static uint64_t quiet_clock(void)
 {
 	struct timespec time;
 
@@ -25,10 +25,10 @@ void quiet_init(void)
 {
 	/* Early in boot there may be no random bytes.  Then clients may learn which files share. */
 	if (getrandom(secret, sizeof(secret), GRND_NONBLOCK) != sizeof(secret))
-		secret[0] = secret[1] = now() * 0x9e3779b97f4a7c15ULL;
+		secret[0] = secret[1] = quiet_clock() * 0x9e3779b97f4a7c15ULL;
 }
 
-static unsigned int entry_of(uint64_t dev, uint64_t ino)
+static unsigned int quiet_entry(uint64_t dev, uint64_t ino)
 {
 	uint64_t mixed = (dev ^ secret[0]) * (secret[1] | 1) + ino;
 
@@ -38,8 +38,8 @@ static unsigned int entry_of(uint64_t dev, uint64_t ino)
 
 void quiet_begin(uint64_t dev, uint64_t ino, unsigned int first)
 {
-	unsigned int entry = entry_of(dev, ino);
-	uint64_t length = (uint64_t)entries[entry].length * QUIET_FACTOR, time = now();
+	unsigned int entry = quiet_entry(dev, ino);
+	uint64_t length = (uint64_t)entries[entry].length * QUIET_FACTOR, time = quiet_clock();
 
 	if (time >= entries[entry].until + MAX_QUIET || length < first)
 		length = first;
@@ -51,5 +51,5 @@ void quiet_begin(uint64_t dev, uint64_t ino, unsigned int first)
 
 bool quiet_now(uint64_t dev, uint64_t ino)
 {
-	return entries[entry_of(dev, ino)].until > now();
+	return entries[quiet_entry(dev, ino)].until > quiet_clock();
 }

@@ -38,7 +38,7 @@ static uint32_t connection_lock; /* taken with all signals blocked, since a hand
 static bool dropped;		 /* since the last SYNC */
 
 /* True if a filter may end the process for a call that the program itself never makes. */
-static bool sandboxed(void)
+static bool process_is_sandboxed(void)
 {
 	return cosy_syscall6(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) != 0;
 }
@@ -48,7 +48,7 @@ static bool connection_intact(void)
 	struct stat st;
 
 	return connection.state == CONNECTED &&
-	       cosy_syscall3(SYS_getpid, 0, 0, 0) == connection.pid && !sandboxed() &&
+	       cosy_syscall3(SYS_getpid, 0, 0, 0) == connection.pid && !process_is_sandboxed() &&
 	       !cosy_syscall3(SYS_fstat, connection.socket, (unsigned long)&st, 0) &&
 	       st.st_dev == connection.dev && st.st_ino == connection.ino;
 }
@@ -61,7 +61,7 @@ static void connection_end(void)
 	connection.state = connection.daemons < MAX_DAEMONS ? UNTRIED : NONE;
 }
 
-static bool send_request(int socket, enum cosyd_op op, uint32_t slot, int fd)
+static bool request_send(int socket, enum cosyd_op op, uint32_t slot, int fd)
 {
 	struct cosyd_request request = {.version = COSYD_VERSION, .op = op, .slot = slot};
 	union {
@@ -83,7 +83,7 @@ static bool send_request(int socket, enum cosyd_op op, uint32_t slot, int fd)
 }
 
 /* Waits for a reply.  *ret_fd: the descriptor that came with it, or -1. */
-static bool receive_reply(int socket, struct cosyd_reply *reply, int *ret_fd)
+static bool reply_receive(int socket, struct cosyd_reply *reply, int *ret_fd)
 {
 	struct pollfd ready = {.fd = socket, .events = POLLIN};
 	/* Tests that want windows at once wait longer, since their machine may be busy. */
@@ -130,7 +130,7 @@ bool daemon_preferred(void)
 }
 
 /* Maps guard memory that cannot shrink under its readers.  NULL: it cannot be had. */
-static const struct cosyd_memory *map_memory(int fd)
+static const struct cosyd_memory *memory_map(int fd)
 {
 	const struct cosyd_memory *memory;
 	struct stat st;
@@ -148,7 +148,7 @@ static const struct cosyd_memory *map_memory(int fd)
 }
 
 /* Returns a connected socket, at a high number, or -1. */
-static int connect_socket(void)
+static int socket_connect(void)
 {
 	const char *path = environment_get(ENVIRONMENT_SOCKET);
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -175,15 +175,15 @@ static void connection_make(void)
 	int fd = -1;
 
 	connection.state = NONE;
-	if (wanted_is("0") || sandboxed())
+	if (wanted_is("0") || process_is_sandboxed())
 		return;
-	connection.socket = connect_socket();
+	connection.socket = socket_connect();
 	if (connection.socket < 0)
 		return;
 	connection.memory = NULL;
-	if (send_request(connection.socket, COSYD_HELLO, 0, -1) &&
-	    receive_reply(connection.socket, &reply, &fd) && !reply.error && fd >= 0)
-		connection.memory = map_memory(fd);
+	if (request_send(connection.socket, COSYD_HELLO, 0, -1) &&
+	    reply_receive(connection.socket, &reply, &fd) && !reply.error && fd >= 0)
+		connection.memory = memory_map(fd);
 	if (fd >= 0)
 		cosy_syscall3(SYS_close, fd, 0, 0);
 	if (!connection.memory ||
@@ -199,7 +199,7 @@ static void connection_make(void)
 }
 
 /* Connects unless that has been tried; locked.  True: there is a connection. */
-static bool connected(void)
+static bool connection_get(void)
 {
 	if (connection.state == CONNECTED && !connection_intact()) {
 		/* The child of a vfork does not use its parent's connection. */
@@ -219,20 +219,20 @@ bool daemon_there(void)
 	if (__atomic_load_n(&connection.state, __ATOMIC_RELAXED) != UNTRIED)
 		return connection.state == CONNECTED;
 	lock_take(&connection_lock);
-	there = connected();
+	there = connection_get();
 	lock_drop(&connection_lock);
 	return there;
 }
 
 /* Sends a request and waits for its reply; locked. */
-static bool exchange(enum cosyd_op op, int fd, struct cosyd_reply *reply)
+static bool request_exchange(enum cosyd_op op, int fd, struct cosyd_reply *reply)
 {
 	int none;
 
-	if (!connected())
+	if (!connection_get())
 		return false;
-	if (send_request(connection.socket, op, 0, fd) &&
-	    receive_reply(connection.socket, reply, &none))
+	if (request_send(connection.socket, op, 0, fd) &&
+	    reply_receive(connection.socket, reply, &none))
 		return true;
 	/* A reply that came later would be taken for another request's. */
 	connection_end();
@@ -246,7 +246,7 @@ bool daemon_take(struct file *file, int fd, enum guard *why)
 	bool answered;
 
 	lock_take(&connection_lock);
-	answered = exchange(COSYD_TAKE, fd, &reply);
+	answered = request_exchange(COSYD_TAKE, fd, &reply);
 	memory = connection.memory;
 	lock_drop(&connection_lock);
 	*why = answered && reply.error == -EAGAIN ? GUARD_READ_ONLY : GUARD_LEASE_PERMITTED;
@@ -268,7 +268,7 @@ void daemon_drop(struct file *file)
 	lock_take(&connection_lock);
 	/* A lease of an earlier daemon went with that connection. */
 	if (connection_intact() && &connection.memory->keeper == file->keeper &&
-	    !send_request(connection.socket, COSYD_DROP, word - connection.memory->words, -1))
+	    !request_send(connection.socket, COSYD_DROP, word - connection.memory->words, -1))
 		connection_end();
 	__atomic_store_n(&dropped, true, __ATOMIC_RELAXED);
 	lock_drop(&connection_lock);
@@ -286,7 +286,7 @@ void daemon_sync(void)
 	lock_take(&connection_lock);
 	__atomic_store_n(&dropped, false, __ATOMIC_RELAXED);
 	if (connection_intact())
-		exchange(COSYD_SYNC, -1, &reply);
+		request_exchange(COSYD_SYNC, -1, &reply);
 	lock_drop(&connection_lock);
 	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
 		      0, 0);

@@ -138,7 +138,7 @@ static uint32_t subject_type(struct subject *subject)
 }
 
 /* Matches a program by its name, or by its path where the glob has a slash. */
-static bool is_program(const char *glob, const char *end, struct subject *subject)
+static bool subject_is_program(const char *glob, const char *end, struct subject *subject)
 {
 	if (!memchr(glob, '/', end - glob))
 		return policy_match(glob, end,
@@ -146,7 +146,7 @@ static bool is_program(const char *glob, const char *end, struct subject *subjec
 	return policy_match(glob, end, path_read(subject, &subject->program, "/proc/self/exe"));
 }
 
-static uint64_t number(const char *from, const char *end, unsigned int base)
+static uint64_t condition_number(const char *from, const char *end, unsigned int base)
 {
 	uint64_t value = 0;
 
@@ -162,15 +162,15 @@ struct rule {
 	int64_t relax, window, memory;
 };
 
-static bool holds(char kind, const char *from, const char *end, struct subject *subject)
+static bool condition_holds(char kind, const char *from, const char *end, struct subject *subject)
 {
 	switch (kind) {
 	case 'p':
-		return is_program(from, end, subject);
+		return subject_is_program(from, end, subject);
 	case 'f':
 		return subject->fd >= 0 && policy_match(from, end, subject_path(subject));
 	case 't':
-		return subject->fd >= 0 && subject_type(subject) == number(from, end, 16);
+		return subject->fd >= 0 && subject_type(subject) == condition_number(from, end, 16);
 	}
 	return true;
 }
@@ -179,7 +179,7 @@ static bool holds(char kind, const char *from, const char *end, struct subject *
  * Reads the rule at `at`.  Returns where the next one is, or NULL at the end.  *matches: its
  * conditions hold; without a file only those of programs can.
  */
-static const char *read_rule(const char *at, struct subject *subject, struct rule *rule,
+static const char *rule_read(const char *at, struct subject *subject, struct rule *rule,
 			     bool *matches)
 {
 	if (!*at)
@@ -191,7 +191,7 @@ static const char *read_rule(const char *at, struct subject *subject, struct rul
 
 		if (!end)
 			return NULL;
-		*matches = *matches && holds(*at, from, end, subject);
+		*matches = *matches && condition_holds(*at, from, end, subject);
 		switch (*at) {
 		case 'o':
 			rule->place = from;
@@ -204,13 +204,13 @@ static const char *read_rule(const char *at, struct subject *subject, struct rul
 			rule->alone = *from == '1';
 			break;
 		case 'r':
-			rule->relax = number(from, end, 10);
+			rule->relax = condition_number(from, end, 10);
 			break;
 		case 'w':
-			rule->window = number(from, end, 10);
+			rule->window = condition_number(from, end, 10);
 			break;
 		case 'm':
-			rule->memory = number(from, end, 10);
+			rule->memory = condition_number(from, end, 10);
 			break;
 		}
 		at = end + 1;
@@ -218,7 +218,7 @@ static const char *read_rule(const char *at, struct subject *subject, struct rul
 	return at + (*at == '\n');
 }
 
-static void remember_place(struct policy *policy, const struct rule *rule)
+static void policy_remember_place(struct policy *policy, const struct rule *rule)
 {
 	size_t len = rule->place_end - rule->place;
 
@@ -246,7 +246,8 @@ static COLD void subject_end(struct subject *subject)
 	path_drop(&subject->program);
 }
 
-static COLD void find_by_rules(const char *at, int fd, unsigned int relax, struct policy *ret)
+static COLD void policy_find_by_rules(const char *at, int fd, unsigned int relax,
+				      struct policy *ret)
 {
 	int64_t relaxed = -1, window = -1;
 	struct subject subject;
@@ -256,10 +257,10 @@ static COLD void find_by_rules(const char *at, int fd, unsigned int relax, struc
 
 	subject_begin(&subject, fd);
 	/* The first rule that names a setting decides it. */
-	while ((at = read_rule(at, &subject, &rule, &matches))) {
+	while ((at = rule_read(at, &subject, &rule, &matches))) {
 		if (!matches)
 			continue;
-		remember_place(ret, &rule);
+		policy_remember_place(ret, &rule);
 		off = off < 0 ? rule.off : off;
 		relaxed = relaxed < 0 ? rule.relax : relaxed;
 		window = window < 0 ? rule.window : window;
@@ -280,7 +281,7 @@ void policy_find(int fd, unsigned int relax, struct policy *ret)
 	ret->relax = relax;
 	ret->window = UINT64_MAX;
 	if (*at)
-		find_by_rules(at, fd, relax, ret);
+		policy_find_by_rules(at, fd, relax, ret);
 }
 
 bool policy_relaxes(void)
@@ -291,13 +292,13 @@ bool policy_relaxes(void)
 	bool matches, relaxes = false;
 
 	subject_begin(&subject, -1);
-	while (!relaxes && (at = read_rule(at, &subject, &rule, &matches)))
+	while (!relaxes && (at = rule_read(at, &subject, &rule, &matches)))
 		relaxes = rule.relax > 0;
 	subject_end(&subject);
 	return relaxes;
 }
 
-static COLD uint64_t memory_by_rules(const char *at)
+static COLD uint64_t policy_memory_by_rules(const char *at)
 {
 	int64_t memory = -1;
 	struct subject subject;
@@ -305,14 +306,14 @@ static COLD uint64_t memory_by_rules(const char *at)
 	bool matches;
 
 	subject_begin(&subject, -1);
-	while (memory < 0 && (at = read_rule(at, &subject, &rule, &matches)))
+	while (memory < 0 && (at = rule_read(at, &subject, &rule, &matches)))
 		if (matches)
 			memory = rule.memory;
 	subject_end(&subject);
 	return memory < 0 ? POLICY_MEMORY : (uint64_t)memory;
 }
 
-static COLD bool alone_by_rules(const char *at, const char *path)
+static COLD bool policy_alone_by_rules(const char *at, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	struct subject subject;
@@ -323,7 +324,7 @@ static COLD bool alone_by_rules(const char *at, const char *path)
 	subject_begin(&subject, -1);
 	subject.name = slash ? slash + 1 : path;
 	subject.program.text = path;
-	while (leaves < 0 && (at = read_rule(at, &subject, &rule, &matches)))
+	while (leaves < 0 && (at = rule_read(at, &subject, &rule, &matches)))
 		if (matches)
 			leaves = rule.alone;
 	subject_end(&subject);
@@ -334,7 +335,7 @@ bool policy_alone(const char *path)
 {
 	const char *at = policy_rules();
 
-	return unlikely(*at) && path && alone_by_rules(at, path);
+	return unlikely(*at) && path && policy_alone_by_rules(at, path);
 }
 
 uint64_t policy_memory(void)
@@ -343,6 +344,6 @@ uint64_t policy_memory(void)
 	const char *at = policy_rules();
 
 	if (!memory)
-		memory = *at ? memory_by_rules(at) : POLICY_MEMORY;
+		memory = *at ? policy_memory_by_rules(at) : POLICY_MEMORY;
 	return memory;
 }

@@ -18,7 +18,7 @@ static uint32_t store_lock;
 static unsigned int warm_windows, wholes;
 static uint64_t taken; /* bytes of windows that are used, or warm */
 
-static struct window *pop(struct window **list)
+static struct window *window_pop(struct window **list)
 {
 	struct window *window = *list;
 
@@ -27,7 +27,7 @@ static struct window *pop(struct window **list)
 	return window;
 }
 
-static void push(struct window **list, struct window *window)
+static void window_push(struct window **list, struct window *window)
 {
 	window->next = *list;
 	__atomic_store_n(list, window, __ATOMIC_RELEASE);
@@ -38,14 +38,14 @@ static bool store_find(uint64_t capacity, struct window **ret)
 {
 	bool whole = capacity != STORE_SMALL;
 
-	*ret = whole ? NULL : pop(&warm);
+	*ret = whole ? NULL : window_pop(&warm);
 	if (*ret) {
 		warm_windows--;
 		return true;
 	}
 	if (taken + capacity > policy_memory())
 		return false;
-	*ret = pop(&cold[whole]);
+	*ret = window_pop(&cold[whole]);
 	if (!*ret && whole && wholes == MAX_WHOLES)
 		return false;
 	if (!*ret)
@@ -89,7 +89,7 @@ void store_put(struct window *window)
 	window->len = 0;
 	lock_take(&store_lock);
 	if (window->capacity == STORE_SMALL && warm_windows < MAX_WARM) {
-		push(&warm, window);
+		window_push(&warm, window);
 		warm_windows++;
 		keeps = true;
 	}
@@ -100,7 +100,7 @@ void store_put(struct window *window)
 	cosy_syscall3(SYS_madvise, ((unsigned long)window | 4095) + 1, window->capacity,
 		      MADV_DONTNEED);
 	lock_take(&store_lock);
-	push(&cold[window->capacity != STORE_SMALL], window);
+	window_push(&cold[window->capacity != STORE_SMALL], window);
 	taken -= window->capacity;
 	lock_drop(&store_lock);
 }

@@ -18,11 +18,6 @@
 #include "relax/relax.h"
 #include "calls/signals.h"
 
-static bool waits(const struct timespec *timeout)
-{
-	return !timeout || timeout->tv_sec || timeout->tv_nsec;
-}
-
 int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
 	if (timeout)
@@ -110,7 +105,7 @@ int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *ti
 {
 	sigset_t room;
 
-	if (waits(timeout))
+	if (timeout_waits(timeout))
 		relax_sleep();
 	return NEXT(sigtimedwait)(signals_without_own(set, &room), info, timeout);
 }

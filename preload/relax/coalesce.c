@@ -72,7 +72,7 @@ bool coalesce_same(const struct stat *st)
  * True if the coalesced file still has its lease.  It has none if the lease was broken, or if the
  * descriptor was closed unseen, by syscall(2) or by stdio, and its number names something else.
  */
-static bool intact(void)
+static bool lease_is_intact(void)
 {
 	return cosy_syscall3(SYS_fcntl, coalesced.fd, F_GETLEASE, 0) == F_WRLCK;
 }
@@ -81,7 +81,7 @@ static bool intact(void)
  * Compares and exchanges coalesce_word by one instruction.  There is one thread, so only handlers
  * come in between, and against them one instruction is enough.
  */
-static bool exchange(uint64_t old, uint64_t new)
+static bool word_exchange(uint64_t old, uint64_t new)
 {
 #ifdef __x86_64__
 	bool same;
@@ -101,7 +101,7 @@ static bool exchange(uint64_t old, uint64_t new)
  * Writes what is coalesced; signals are blocked.  Bytes that the disk has no room for are lost, as
  * with any write that the kernel makes late.
  */
-static void hand_over(void)
+static void coalesce_hand_over(void)
 {
 	size_t len = coalesce_word & COALESCE_LEN, done = 0;
 
@@ -136,7 +136,7 @@ void coalesce_flush(void)
 	if (!coalesce_pending())
 		return;
 	signals = relaxed_block_signals();
-	hand_over();
+	coalesce_hand_over();
 	relaxed_restore_signals(signals);
 }
 
@@ -147,7 +147,7 @@ void coalesce_end(void)
 	if (coalesced.fd < 0)
 		return;
 	signals = relaxed_block_signals();
-	hand_over();
+	coalesce_hand_over();
 	reflink_end();
 	relax_lease_return(coalesced.fd);
 	if (candidates[coalesced.fd])
@@ -175,11 +175,11 @@ void coalesce_lease_broken(void)
 {
 	if (reflink_broken())
 		coalesce_end();
-	if (coalesced.fd >= 0 && !intact())
+	if (coalesced.fd >= 0 && !lease_is_intact())
 		coalesce_end();
 }
 
-static bool buffer_made(void)
+static bool buffer_is_made(void)
 {
 	long mapping;
 
@@ -194,7 +194,7 @@ static bool buffer_made(void)
 }
 
 /* True for a regular file whose writes only put bytes into the page cache. */
-static bool fits(int fd, unsigned int what, struct stat *st)
+static bool file_fits(int fd, unsigned int what, struct stat *st)
 {
 	long flags = cosy_syscall3(SYS_fcntl, fd, F_GETFL, 0);
 
@@ -211,11 +211,11 @@ bool coalesce_begin(int fd, unsigned int what)
 	bool taken;
 
 	/* The child of a vfork has its parent's memory, but descriptors of its own. */
-	if (coalesced.lent || share_in_vfork_child() || file_sharing() || !fits(fd, what, &st))
+	if (coalesced.lent || share_in_vfork_child() || file_sharing() || !file_fits(fd, what, &st))
 		return false;
 	coalesce_end();
 	signals = relaxed_block_signals();
-	taken = buffer_made() && relax_lease_take(fd, F_WRLCK);
+	taken = buffer_is_made() && relax_lease_take(fd, F_WRLCK);
 	if (taken) {
 		coalesced.dev = st.st_dev;
 		coalesced.ino = st.st_ino;
@@ -228,19 +228,19 @@ bool coalesce_begin(int fd, unsigned int what)
 }
 
 /* False for NULL and the kernel's addresses, which the kernel refuses, and for long writes. */
-static bool suits(const void *buf, size_t len)
+static bool write_suits(const void *buf, size_t len)
 {
 	return len && len <= MAX_LENGTH && (uintptr_t)buf - 65536 < (1ULL << 56);
 }
 
 /* Appends the bytes.  False: they do not fit, or must not be coalesced now. */
-static bool append(int fd, const void *buf, size_t len)
+static bool coalesce_append(int fd, const void *buf, size_t len)
 {
 	for (;;) {
 		uint64_t word = __atomic_load_n(&coalesce_word, __ATOMIC_RELAXED);
 
 		if (!coalesce_has(fd) || !coalesced.coalesces || coalesced.lent ||
-		    !suits(buf, len) || (word & COALESCE_LEN) + len > CAPACITY)
+		    !write_suits(buf, len) || (word & COALESCE_LEN) + len > CAPACITY)
 			return false;
 		if (word & COALESCE_REFLINK)
 			return false;
@@ -248,7 +248,7 @@ static bool append(int fd, const void *buf, size_t len)
 		 * Look if nothing is coalesced.  Else the file is open: calls that may close it
 		 * hand over first.
 		 */
-		if (!(uint32_t)word && !intact()) {
+		if (!(uint32_t)word && !lease_is_intact()) {
 			coalesce_forget(fd);
 			return false;
 		}
@@ -257,10 +257,10 @@ static bool append(int fd, const void *buf, size_t len)
 			coalesce_flush();
 			return false;
 		}
-		if (!exchange(word, word | COALESCE_BUSY))
+		if (!word_exchange(word, word | COALESCE_BUSY))
 			continue;
 		copy_bytes(coalesced.buffer + (word & COALESCE_LEN), buf, len);
-		if (exchange(word | COALESCE_BUSY, word + len)) {
+		if (word_exchange(word | COALESCE_BUSY, word + len)) {
 			stats.coalesce++;
 			coalesced.writes++;
 			return true;
@@ -271,7 +271,7 @@ static bool append(int fd, const void *buf, size_t len)
 }
 
 /* Counts a write.  True: so many small ones came in a row that they are coalesced from now on. */
-static bool earned(int fd, size_t len)
+static bool coalesce_earned(int fd, size_t len)
 {
 	if (len > MAX_LENGTH) {
 		candidates[fd] = 1;
@@ -300,9 +300,9 @@ ssize_t coalesce_write(int fd, const void *buf, size_t len)
 	if (coalesce_has(fd) && coalesced.lonely >= MAX_LONELY) {
 		coalesce_forget(fd);
 		coalesced.lonely = 0;
-	} else if (!coalesce_has(fd) && !earned(fd, len))
+	} else if (!coalesce_has(fd) && !coalesce_earned(fd, len))
 		return next_write(fd, buf, len);
-	if (append(fd, buf, len))
+	if (coalesce_append(fd, buf, len))
 		return len;
 	/*
 	 * Before a write that is not coalesced, hand over the earlier ones and report their error.
@@ -313,7 +313,7 @@ ssize_t coalesce_write(int fd, const void *buf, size_t len)
 		errno = error;
 		return -1;
 	}
-	if (append(fd, buf, len))
+	if (coalesce_append(fd, buf, len))
 		return len;
 	return next_write(fd, buf, len);
 }

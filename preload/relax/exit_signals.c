@@ -49,7 +49,7 @@ static bool is_last_words(const struct sigaction *action)
 	return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == last_words;
 }
 
-static void fill(struct sigaction *action)
+static void action_fill(struct sigaction *action)
 {
 	memset(action, 0, sizeof(*action));
 	action->sa_sigaction = last_words;
@@ -64,7 +64,7 @@ void exit_signals_prepare(void)
 		return;
 	prepared = true;
 	fault_arm();
-	fill(&action);
+	action_fill(&action);
 	for (int signal = 1; signal <= SIGRTMAX; signal++)
 		if (is_deadly(signal) && !NEXT(sigaction)(signal, NULL, &old) &&
 		    old.sa_handler == SIG_DFL)
@@ -72,7 +72,7 @@ void exit_signals_prepare(void)
 }
 
 /* True if this would set the default action, where last_words has to stay. */
-static bool resets(int signal, sighandler_t handler)
+static bool signal_resets(int signal, sighandler_t handler)
 {
 	return prepared && handler == SIG_DFL && is_deadly(signal);
 }
@@ -81,8 +81,8 @@ int relax_sigaction(int signal, const struct sigaction *action, struct sigaction
 {
 	struct sigaction room;
 
-	if (action && resets(signal, action->sa_handler)) {
-		fill(&room);
+	if (action && signal_resets(signal, action->sa_handler)) {
+		action_fill(&room);
 		action = &room;
 	}
 	if (NEXT(sigaction)(signal, action, old))
@@ -96,7 +96,7 @@ sighandler_t relax_signal(int number, sighandler_t handler)
 {
 	struct sigaction action = {.sa_handler = handler}, old;
 
-	if (resets(number, handler))
+	if (signal_resets(number, handler))
 		return relax_sigaction(number, &action, &old) ? SIG_ERR : old.sa_handler;
 	handler = NEXT(signal)(number, handler);
 	return handler == (sighandler_t)(void *)last_words ? SIG_DFL : handler;

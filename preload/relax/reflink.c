@@ -66,7 +66,7 @@ void reflink_end(void)
 }
 
 /* True for two files of one file system that can share blocks; fills *from_st. */
-static bool shareable(int from, int to, struct stat *from_st)
+static bool files_share_blocks(int from, int to, struct stat *from_st)
 {
 	struct stat to_st;
 	struct statfs fs;
@@ -81,13 +81,13 @@ static bool shareable(int from, int to, struct stat *from_st)
 }
 
 /* Begins to share: takes a lease on the source, and on the destination unless that has one. */
-static bool begin(int from, int to)
+static bool reflink_begin(int from, int to)
 {
 	struct stat st;
 	uint64_t signals;
 	long map;
 
-	if (!relaxed_allows(to, RELAX_COPY) || !shareable(from, to, &st))
+	if (!relaxed_allows(to, RELAX_COPY) || !files_share_blocks(from, to, &st))
 		return false;
 	/* Take the file from windows, which would return its lease. */
 	file_unspecialise_fd(from, GUARD_OWN_CALLS, UNTIL_CLOSED);
@@ -115,7 +115,7 @@ static bool begin(int from, int to)
 	return reflink.from == from;
 }
 
-static bool aligned(int to, uint64_t offset)
+static bool reflink_is_aligned(int to, uint64_t offset)
 {
 	return !(offset % BLOCK) && !(cosy_syscall3(SYS_lseek, to, 0, SEEK_CUR) % BLOCK);
 }
@@ -129,7 +129,7 @@ bool reflink_write(int fd, const void *buf, size_t len)
 	reflink_read.buf = NULL;
 	if (failures >= MAX_FAILURES)
 		return false;
-	if ((!reflink_from(from) || !coalesce_has(fd)) && !begin(from, fd)) {
+	if ((!reflink_from(from) || !coalesce_has(fd)) && !reflink_begin(from, fd)) {
 		failures++;
 		return false;
 	}
@@ -142,7 +142,7 @@ bool reflink_write(int fd, const void *buf, size_t len)
 		coalesce_flush();
 		word = coalesce_word;
 	}
-	if (!reflink.pending && !aligned(fd, offset))
+	if (!reflink.pending && !reflink_is_aligned(fd, offset))
 		return false;
 	if (NEXT(memcmp)(buf, reflink.map + offset, len))
 		return false;
@@ -162,7 +162,7 @@ bool reflink_write(int fd, const void *buf, size_t len)
 }
 
 /* Asks the kernel to share what is pending.  Returns the bytes that it has shared. */
-static uint64_t share(int to)
+static uint64_t reflink_share(int to)
 {
 	bool at_end = reflink.start + reflink.pending == reflink.size;
 	long position = cosy_syscall3(SYS_lseek, to, 0, SEEK_CUR);
@@ -183,7 +183,7 @@ static uint64_t share(int to)
 
 void reflink_hand_over(int to)
 {
-	uint64_t done = share(to);
+	uint64_t done = reflink_share(to);
 
 	failures = done ? 0 : failures + 1;
 	while (done < reflink.pending) {

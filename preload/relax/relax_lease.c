@@ -12,15 +12,15 @@
 
 static enum { UNARMED, ARMED, FORBIDDEN } state;
 
-static void broken(int signal, siginfo_t *info, void *context)
+static void signal_lease_broken(int signal, siginfo_t *info, void *context)
 {
 	(void)signal, (void)info, (void)context;
 	relax_lease_broken();
 }
 
-static bool arm(void)
+static bool lease_arm(void)
 {
-	struct sigaction action = {.sa_sigaction = broken,
+	struct sigaction action = {.sa_sigaction = signal_lease_broken,
 				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 	struct sigaction old;
 
@@ -40,7 +40,7 @@ static bool arm(void)
 
 bool relax_lease_take(int fd, int kind)
 {
-	if (!arm())
+	if (!lease_arm())
 		return false;
 	/* Set the signal first: a lease that is broken before sends SIGIO, which kills. */
 	cosy_syscall3(SYS_fcntl, fd, F_SETSIG, RELAX_SIGNAL);
