@@ -20,7 +20,7 @@ TESTS ?=
 RELEASE ?= trixie
 
 .PHONY: all bench bench-preload demo demo-on test test-on check naming vm vm-container fuzz fuzz-preload stale-preload programs-preload \
-	bench-read fuzz-read stale-read programs-read same move-long mutants vm-debug format tables install clean setup configure
+	bench-read fuzz-read stale-read programs-read same move-long mutants page vm-debug format tables install clean setup configure
 
 all: configure
 	@cmake --build --preset $(PRESET)
@@ -89,6 +89,11 @@ programs-preload: all
 
 # Their names before the folder was called preload/.
 bench-read fuzz-read stale-read programs-read: %-read: %-preload
+
+# The page of `cosy profile --html` in headless Chromium.
+page: all
+	@tools/setup/setup.sh packages-page.txt
+	@ctest --preset $(PRESET) -R profile/page --output-on-failure
 
 same: all
 	@tests/vm/same/long.sh $(BUILD)/tests/vm/same/same $(SAME_SEED) $(SAME_SECONDS)

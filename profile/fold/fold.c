@@ -95,6 +95,7 @@ static void process_end(struct fold *fold, struct fold_process *process)
 	while (*at != process)
 		at = &(*at)->next;
 	*at = process->next;
+	timeline_end(&fold->profile.timeline, process->lane);
 	file_table_drop(&fold->files, process->table);
 	free(process);
 }

@@ -4,12 +4,53 @@
 
 #include "fold/timeline.h"
 
+static uint64_t lane_time(const struct timeline_lane *lane)
+{
+	uint64_t time = 0;
+
+	for (unsigned int i = 0; i < TIMELINE_BINS; i++)
+		time += lane->bins[i].kernel + lane->bins[i].user;
+	return time;
+}
+
+/* Adds what is in a lane to all others'. */
+static void lane_leave(struct timeline *timeline, struct timeline_lane *lane)
+{
+	struct timeline_lane *others = &timeline->lanes[0];
+
+	others->calls += lane->calls;
+	for (unsigned int i = 0; i < TIMELINE_BINS; i++) {
+		others->bins[i].calls += lane->bins[i].calls;
+		others->bins[i].kernel += lane->bins[i].kernel;
+		others->bins[i].user += lane->bins[i].user;
+	}
+	memset(lane, 0, sizeof(*lane));
+}
+
 uint32_t timeline_lane(struct timeline *timeline, uint32_t pid)
 {
-	if (timeline->n_lanes == TIMELINE_LANES)
-		return 0;
-	timeline->lanes[++timeline->n_lanes].pid = pid;
-	return timeline->n_lanes;
+	uint32_t least = 0;
+
+	if (timeline->n_lanes < TIMELINE_LANES) {
+		least = ++timeline->n_lanes;
+	} else {
+		for (uint32_t i = 1; i <= TIMELINE_LANES; i++)
+			if (timeline->lanes[i].ended &&
+			    (!least ||
+			     lane_time(&timeline->lanes[i]) < lane_time(&timeline->lanes[least])))
+				least = i;
+		if (!least)
+			return 0;
+		lane_leave(timeline, &timeline->lanes[least]);
+	}
+	timeline->lanes[least].pid = pid;
+	return least;
+}
+
+void timeline_end(struct timeline *timeline, uint32_t lane)
+{
+	if (lane)
+		timeline->lanes[lane].ended = true;
 }
 
 /* Two bins become one. */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline.h - when each process was in calls and between them: a lane for each of the first processes,
- * one for all others, in bins that become twice as long whenever the recording outgrows them.
+ * timeline.h - when each process was in calls and between them, in bins that become twice as long
+ * whenever the recording outgrows them.  There is a lane for each process that runs, as long as there
+ * is room, and for those of the ended that had most to do; one for all others.
  */
 #ifndef COSY_PROFILE_TIMELINE_H
 #define COSY_PROFILE_TIMELINE_H
+
+#include <stdbool.h>
 
 #include "record/event.h"
 
@@ -18,6 +21,7 @@ struct timeline_bin {
 
 struct timeline_lane {
 	uint32_t pid; /* 0: all others */
+	bool ended;   /* the process */
 	uint64_t calls;
 	char program[EVENT_MAX_PATH]; /* that it executed last; "": none */
 	struct timeline_bin bins[TIMELINE_BINS];
@@ -30,8 +34,11 @@ struct timeline {
 	struct timeline_lane lanes[TIMELINE_LANES + 1];
 };
 
-/* The lane of a new process. */
+/* The lane of a new process; the ended one that had least to do makes room for it. */
 uint32_t timeline_lane(struct timeline *timeline, uint32_t pid);
+
+/* A process that ends needs its lane no more. */
+void timeline_end(struct timeline *timeline, uint32_t lane);
 
 void timeline_count(struct timeline *timeline, uint32_t lane, const struct event_call *call);
 

@@ -17,6 +17,9 @@ void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int
 void show_place(char *to, size_t size, struct places *places, const struct advice *advice,
 		const struct finding *finding);
 
+/* "tracepoints" */
+const char *show_backend(const struct profile *profile);
+
 /* "1.2 ms" */
 void show_time(char *to, size_t size, double ns);
 

@@ -66,13 +66,19 @@ static void show_nothing(FILE *to, const struct advice *advice, struct places *p
 	putc('\n', to);
 }
 
+const char *show_backend(const struct profile *profile)
+{
+	static const char *const backends[] = {"an unknown way", "ptrace", "tracepoints", "fentry"};
+	uint32_t backend = profile->header.backend;
+
+	return backends[backend <= EVENT_BACKEND_FENTRY ? backend : 0];
+}
+
 static void show_head(FILE *to, const struct advice *advice)
 {
 	const struct profile *profile = advice->profile;
 	double seconds = (profile->last - profile->first) / 1e9;
-	static const char *const backends[] = {"an unknown way", "ptrace", "tracepoints", "fentry"};
 	char cpu[32], kernel[32], own[32];
-	uint32_t backend = profile->header.backend;
 
 	show_time(cpu, sizeof(cpu), advice->cpu);
 	show_time(kernel, sizeof(kernel), advice->kernel);
@@ -88,7 +94,7 @@ static void show_head(FILE *to, const struct advice *advice)
 	fprintf(to,
 		"  recorded by %s, which added %.1f us to a call (subtracted above) and took %s of "
 		"its own\n",
-		backends[backend <= EVENT_BACKEND_FENTRY ? backend : 0],
+		show_backend(profile),
 		(profile->header.call_cost + (double)profile->header.gap_cost) / 1e3, own);
 	if (profile->lost)
 		fprintf(to, "  %lu calls were lost, and are in no sum\n", profile->lost);

@@ -381,6 +381,41 @@ static void test_pid_again(void)
 	fold_destroy(stream.fold);
 }
 
+/* A process that comes late and has much to do is not hidden by many that came before it. */
+static void test_lanes(void)
+{
+	struct stream stream = stream_begin();
+	const struct timeline *timeline;
+	const struct profile *profile;
+	uint64_t calls = 0;
+
+	for (int i = 0; i < 100; i++) {
+		struct event_exit left = {
+			.event = {.kind = EVENT_EXIT, .size = sizeof(left), .tid = 1000 + i},
+			.pid = 1000 + i};
+
+		stream.pid = stream.tid = 1000 + i;
+		for (int j = 0; j < 1 + (i == 50) * 500; j++)
+			stream_call(&stream, SYS_getppid, 1, 0, 0, 0);
+		left.event.time = stream.time;
+		fold_take(stream.fold, &left.event);
+	}
+	stream.pid = stream.tid = 5000;
+	for (int j = 0; j < 300; j++)
+		stream_call(&stream, SYS_getppid, 1, 0, 0, 0);
+	profile = fold_finish(stream.fold);
+	timeline = &profile->timeline;
+	CHECK_EQ(timeline->n_lanes, TIMELINE_LANES);
+	for (uint32_t i = 0; i <= TIMELINE_LANES; i++) {
+		calls += timeline->lanes[i].calls;
+		CHECK(timeline->lanes[i].pid != 1050 || timeline->lanes[i].calls == 501);
+		CHECK(timeline->lanes[i].pid != 5000 || timeline->lanes[i].calls == 300);
+	}
+	CHECK_EQ(timeline->lanes[0].calls, 100 + 1 - TIMELINE_LANES);
+	CHECK_EQ(calls, profile->sums.calls);
+	fold_destroy(stream.fold);
+}
+
 /* More of everything than there is room for is counted, and nothing else happens. */
 static void test_bounds(void)
 {
@@ -420,6 +455,7 @@ int main(void)
 	test_sessions();
 	test_run();
 	test_pid_again();
+	test_lanes();
 	test_bounds();
 	return check_result();
 }
