@@ -147,7 +147,7 @@ static bool client_serve(struct client *client)
 	if (got != sizeof(request) || request.version != COSYD_VERSION) {
 		answer = false;
 		if (got && got != -ECONNRESET && options->verbose)
-			log_line("process %d of user %u sends no message of version %d: left",
+			log_line("process %d of user %u: closed, its message is not of version %d",
 				 client->pid, client->uid, COSYD_VERSION);
 	} else if (request.op == COSYD_HELLO) {
 		reply.error = 0;
@@ -212,8 +212,9 @@ static bool connection_start(int socket, const pthread_attr_t *attributes)
 	client->user = user_enter(peer.uid, &options->limits);
 	if (!client->user) {
 		if (options->verbose)
-			log_line("process %d of user %u is refused: too many connections", peer.pid,
-				 peer.uid);
+			log_line(
+				"process %d of user %u: refused, the user has too many connections",
+				peer.pid, peer.uid);
 		goto fail;
 	}
 	if (!pthread_create(&thread, attributes, client_run, client))

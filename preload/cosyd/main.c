@@ -40,20 +40,24 @@ struct options {
 
 static void usage(FILE *to)
 {
-	fprintf(to, "usage: cosyd [--socket PATH] [--user-connections N] [--user-files N]\n"
-		    "             [--hold-off MS] [--deadline MS] [--verbose]\n"
-		    "Takes read leases for `cosy run` on files that its users may read but do not "
-		    "own.\n"
-		    "\n"
-		    "  --socket PATH          where clients connect (" COSYD_SOCKET
-		    ", or what systemd passes)\n"
-		    "  --user-connections N   connections of one user (128)\n"
-		    "  --user-files N         references to files of one user (1024)\n"
-		    "  --hold-off MS          no lease for a file this long after a writer wanted "
-		    "it (100)\n"
-		    "  --deadline MS          end a daemon that does not run for so long (10000)\n"
-		    "  --verbose              say what is leased and returned\n"
-		    "  --help, --version\n");
+	fprintf(to,
+		"usage: cosyd [--socket PATH] [--user-connections N] [--user-files N]\n"
+		"             [--hold-off MS] [--deadline MS] [--verbose]\n"
+		"\n"
+		"Take read leases for `cosy run` on files that its users may read but do not "
+		"own.\n"
+		"\n"
+		"  --socket PATH          listen at PATH, not at the socket that systemd passes\n"
+		"                         or " COSYD_SOCKET "\n"
+		"  --user-connections N   let one user have N connections (128)\n"
+		"  --user-files N         let one user have N files leased at a time (1024)\n"
+		"  --hold-off MS          after a write, leave a file without lease for MS (100)\n"
+		"  --deadline MS          end cosyd if it is stopped for MS with leases (10000)\n"
+		"  --verbose              say what is leased and returned, and who is refused\n"
+		"  --help                 print this\n"
+		"  --version              print the version\n"
+		"\n"
+		"See cosyd(8).\n");
 }
 
 /* Returns an option's number, from 1 (0 if `zero`) to a million. */
@@ -63,7 +67,7 @@ static unsigned int option_number(const char *option, const char *text, bool zer
 	unsigned long value = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || value > 1000000 || (!value && !zero)) {
-		fprintf(stderr, "cosyd: --%s %s: not a number from %d to 1000000\n", option, text,
+		fprintf(stderr, "cosyd: --%s %s: give a number from %d to 1000000\n", option, text,
 			!zero);
 		exit(EXIT_USAGE);
 	}
@@ -123,7 +127,7 @@ static struct options cosyd_options(int argc, char **argv)
 		}
 	}
 	if (optind < argc) {
-		fprintf(stderr, "cosyd: %s: no arguments are known\n", argv[optind]);
+		fprintf(stderr, "cosyd: unexpected argument: %s\n", argv[optind]);
 		exit(EXIT_USAGE);
 	}
 	return ret;
@@ -203,7 +207,7 @@ static void keeper_start(int socket, struct cosyd_memory *memory,
 {
 	prctl(PR_SET_NAME, "cosyd-keeper");
 	if (!capabilities_keep(CAP_LEASE))
-		log_line("without CAP_LEASE only files of user %u can have leases", getuid());
+		log_line("no CAP_LEASE: only files of user %u can be leased", getuid());
 	exit(keeper_run(socket, memory, options));
 }
 

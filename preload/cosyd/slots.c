@@ -193,7 +193,7 @@ static void slot_check(struct slot *slot)
 	slot_unlease(slot);
 	quiet_begin(slot->dev, slot->ino, options->hold_off);
 	if (options->verbose)
-		log_line("slot %u: somebody opens inode %llu to write", slot_number(slot),
+		log_line("slot %u: inode %llu is returned to a writer", slot_number(slot),
 			 (unsigned long long)slot->ino);
 }
 
@@ -242,7 +242,7 @@ int slots_take(uint64_t dev, uint64_t ino, int fd, struct cosyd_reply *reply)
 	reply->slot = slot_number(slot);
 	reply->value = memory->words[reply->slot];
 	if (options->verbose)
-		log_line("slot %u: inode %llu, %u references", reply->slot,
+		log_line("slot %u: inode %llu is leased, %u references", reply->slot,
 			 (unsigned long long)slot->ino, slot->refs);
 	return 0;
 }
