@@ -197,7 +197,7 @@ static void stats_print_relaxed(int to)
 	line_number(&line, stats.coalesce);
 	line_text(&line, " writes into ");
 	line_number(&line, stats.coalesce_flushes);
-	line_text(&line, ", copy ");
+	line_text(&line, ", reflink ");
 	line_number(&line, stats.reflink);
 	line_text(&line, " bytes");
 	line_print(&line, to);

@@ -25,7 +25,7 @@ struct stats {
 	unsigned long trunc;		/* files opened without truncation (--relax=trunc) */
 	unsigned long coalesce;		/* small writes that were coalesced (--relax=coalesce) */
 	unsigned long coalesce_flushes; /* writes that handed these over */
-	unsigned long reflink;		/* bytes of shared blocks (--relax=copy) */
+	unsigned long reflink;		/* bytes of shared blocks (--relax=reflink) */
 };
 
 extern struct stats stats;

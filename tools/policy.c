@@ -196,7 +196,8 @@ int policy_relax_list(const char *list, size_t len, size_t *good)
 	static const struct {
 		char name[12];
 		int bit;
-	} kinds[] = {{"trunc", RELAX_TRUNC}, {"coalesce", RELAX_COALESCE}, {"copy", RELAX_COPY}};
+	} kinds[] = {
+		{"trunc", RELAX_TRUNC}, {"coalesce", RELAX_COALESCE}, {"reflink", RELAX_REFLINK}};
 	int bits = 0;
 
 	for (*good = 0;; ++*good) {
@@ -220,8 +221,9 @@ static bool relaxing(struct parser *parser, const char *from, size_t len)
 	int bits = is(from, len, "none") ? 0 : policy_relax_list(from, len, &good);
 
 	if (bits < 0)
-		return wrong(parser, from + good,
-			     "relax= takes trunc, coalesce and copy, with commas between, or none");
+		return wrong(
+			parser, from + good,
+			"relax= takes trunc, coalesce and reflink, with commas between, or none");
 	parser->rules->relaxes |= bits != 0;
 	return emit_number(parser, 'r', bits, "%lu");
 }

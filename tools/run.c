@@ -40,7 +40,7 @@ static void usage(FILE *to)
 	      "  --policy FILE          take the rules from FILE, see cosy-run.conf(5)\n"
 	      "  --no-daemon            do without the leases that cosyd takes\n"
 	      "  --relax=KIND,...       give up something that other processes could observe:\n"
-	      "                         trunc, coalesce, copy\n"
+	      "                         trunc, coalesce, reflink\n"
 	      "  --help                 print this\n"
 	      "\n"
 	      "See cosy(1).\n",
@@ -164,9 +164,8 @@ static bool relax(const char *list)
 	if (policy_relax_list(list, strlen(list), &good) >= 0)
 		return !setenv("COSY_READ_RELAX", list, 1);
 	fprintf(stderr,
-		"cosy run: --relax=%s: at character %zu: it takes trunc, coalesce and copy, with "
-		"commas "
-		"between\n",
+		"cosy run: --relax=%s: at character %zu: it takes trunc, coalesce and reflink, "
+		"with commas between\n",
 		list, good + 1);
 	return false;
 }

@@ -27,7 +27,7 @@ def _take(command: list[str], lines: Lines, directory: str = "") -> None:
 def measure(cosy: Installed, lines: Lines, rounds: int, part: int) -> None:
     """`part`: an Nth of the calls, for a test."""
     _take([cosy.command, "run", "--", cosy.program("preload_rounds"), str(rounds), str(part)], lines)
-    relaxed = [cosy.command, "run", "--relax=trunc,coalesce,copy", "--", cosy.program("preload_rounds")]
+    relaxed = [cosy.command, "run", "--relax=trunc,coalesce,reflink", "--", cosy.program("preload_rounds")]
     for directory in RELAXED_ON:
         _take([*relaxed, str(rounds), str(part), "relaxed"], lines.on(directory), directory)
     command = [cosy.program("preload_exec"), str(10 * rounds), "/bin/true", cosy.program("preload_empty.so")]

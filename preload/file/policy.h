@@ -21,7 +21,7 @@
 
 #define POLICY_VARIABLE "COSY_READ_POLICY"
 
-enum { RELAX_TRUNC = 1, RELAX_COALESCE = 2, RELAX_COPY = 4 };
+enum { RELAX_TRUNC = 1, RELAX_COALESCE = 2, RELAX_REFLINK = 4 };
 
 #pragma GCC visibility push(hidden)
 

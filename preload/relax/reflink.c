@@ -87,11 +87,11 @@ static bool reflink_begin(int from, int to)
 	uint64_t signals;
 	long map;
 
-	if (!relaxed_allows(to, RELAX_COPY) || !files_share_blocks(from, to, &st))
+	if (!relaxed_allows(to, RELAX_REFLINK) || !files_share_blocks(from, to, &st))
 		return false;
 	/* Take the file from windows, which would return its lease. */
 	file_unspecialise_fd(from, GUARD_OWN_CALLS, UNTIL_CLOSED);
-	if (!coalesce_has(to) && !coalesce_begin(to, RELAX_COPY))
+	if (!coalesce_has(to) && !coalesce_begin(to, RELAX_REFLINK))
 		return false;
 	signals = relaxed_block_signals();
 	coalesce_flush();

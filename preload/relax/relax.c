@@ -91,14 +91,14 @@ static unsigned int relaxed_now(void)
 			asked |= RELAX_TRUNC;
 		if (list && strstr(list, "coalesce"))
 			asked |= RELAX_COALESCE;
-		if (list && strstr(list, "copy"))
-			asked |= RELAX_COPY;
+		if (list && strstr(list, "reflink"))
+			asked |= RELAX_REFLINK;
 		by_rule = policy_relaxes();
 		looked = true;
 	}
 	if (!alone() || over || !next_is_libc() || file_sharing() || share_in_vfork_child())
 		return 0;
-	return by_rule ? RELAX_TRUNC | RELAX_COALESCE | RELAX_COPY : asked;
+	return by_rule ? RELAX_TRUNC | RELAX_COALESCE | RELAX_REFLINK : asked;
 }
 
 bool relaxed_allows(int fd, unsigned int what)
@@ -188,7 +188,7 @@ int relax_after_open(int fd, int asked, int used)
 	if ((unsigned int)fd >= FILES)
 		return fd;
 	compared[fd] = 0;
-	if ((asked & O_ACCMODE) != O_RDONLY && (relaxed_now() & (RELAX_COALESCE | RELAX_COPY)))
+	if ((asked & O_ACCMODE) != O_RDONLY && (relaxed_now() & (RELAX_COALESCE | RELAX_REFLINK)))
 		coalesce_candidate(fd);
 	return fd;
 }

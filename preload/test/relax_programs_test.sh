@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # relax_programs_test.sh COSY - checks that programs that write files leave the same ones, give the
-# same output and the same status, with and without `cosy run --relax=trunc,coalesce,copy`.
+# same output and the same status, with and without `cosy run --relax=trunc,coalesce,reflink`.
 # Programs that are not installed are left out.
 set -u
 cosy=$1
@@ -20,7 +20,7 @@ check() {
 	command -v "$1" >/dev/null || return 0
 	(cd "$work/want" && "$@" >"$work/want.out" 2>"$work/want.err" </dev/null)
 	status=$?
-	(cd "$work/got" && "$cosy" run --relax=trunc,coalesce,copy -- "$@" >"$work/got.out" 2>"$work/got.err" </dev/null)
+	(cd "$work/got" && "$cosy" run --relax=trunc,coalesce,reflink -- "$@" >"$work/got.out" 2>"$work/got.err" </dev/null)
 	got=$?
 	ran=$((ran + 1))
 	if [ $got != $status ] || ! cmp "$work/want.out" "$work/got.out" ||

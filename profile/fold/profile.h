@@ -115,7 +115,7 @@ struct run_sums {
 	uint64_t windows, programs; /* windows made; execs and processes */
 };
 
-enum relax_kind { RELAX_TRUNC, RELAX_COALESCE, RELAX_COPY, RELAXES };
+enum relax_kind { RELAX_TRUNC, RELAX_COALESCE, RELAX_REFLINK, RELAXES };
 
 enum useless_kind {
 #define USELESS(name, ...) USELESS_##name,

@@ -78,6 +78,6 @@ const struct row rewrite_rows[] = {
 	{"relax=coalesce", "write", 1, 4096, 2000, small_writes, NULL, NULL},
 	{"relax=coalesce", "write", 64, 4096, 2000, small_writes, NULL, NULL},
 	{"relax=coalesce", "write", 1024, 4096, 500, small_writes, NULL, NULL},
-	{"relax=copy", "read + write", 4096, 1 << 22, 1024, copy, NULL, NULL},
+	{"relax=reflink", "read + write", 4096, 1 << 22, 1024, copy, NULL, NULL},
 	{0},
 };

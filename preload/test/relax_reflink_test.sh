@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# relax_copy_test.sh COSY FUZZER - tests --relax=copy where blocks can be shared: in $TMPDIR if its
+# relax_reflink_test.sh COSY FUZZER - tests --relax=reflink where blocks can be shared: in $TMPDIR if its
 # file system can, otherwise on a btrfs in a loop device, which takes root.
 set -u
 cosy=$1 fuzzer=$2
@@ -29,9 +29,9 @@ failed=0
 # copies AT_LEAST BS OPTION...: fails unless dd by blocks of BS makes a copy, and shares so many bytes
 copies() {
 	rm -f "$work/copy"
-	"$cosy" run --stats --relax=copy -- dd if="$work/source" of="$work/copy" bs="$2" status=none 2>"$work/err"
+	"$cosy" run --stats --relax=reflink -- dd if="$work/source" of="$work/copy" bs="$2" status=none 2>"$work/err"
 	cmp "$work/source" "$work/copy" || failed=1
-	shared=$(grep -o 'copy [0-9]* bytes' "$work/err" | tr -cd 0-9)
+	shared=$(grep -o 'reflink [0-9]* bytes' "$work/err" | tr -cd 0-9)
 	if [ "${shared:-0}" -lt "$1" ]; then
 		echo "FAIL: dd bs=$2 shared ${shared:-0} bytes, not $1"
 		failed=1
@@ -44,6 +44,6 @@ copies 6000000 1M
 # Blocks that begin within blocks cannot be shared; they are copied.
 copies 0 50000
 copies 0 4k
-TMPDIR=$work "$cosy" run --relax=copy -- "$fuzzer" 10000 3 copy || failed=1
-TMPDIR=$work "$cosy" run --relax=trunc,coalesce,copy -- "$fuzzer" 10000 4 trunc,coalesce,copy || failed=1
+TMPDIR=$work "$cosy" run --relax=reflink -- "$fuzzer" 10000 3 reflink || failed=1
+TMPDIR=$work "$cosy" run --relax=trunc,coalesce,reflink -- "$fuzzer" 10000 4 trunc,coalesce,reflink || failed=1
 exit $failed
