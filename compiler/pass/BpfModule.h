@@ -111,8 +111,14 @@ void planCalls(BpfModule &B, unsigned Budget);
 // Optimize.cpp
 /// Runs clang's -O2 without what only hurts here.
 void optimize(BpfModule &B);
+/// Runs passes as the stages do: with few library functions, and BPF's costs.
+void runPasses(BpfModule &B, llvm::ModulePassManager &Passes);
 /// Cleans up, after assignStorage, what its loads left.
 void cleanUp(BpfModule &B);
+
+// Unroll.cpp
+/// Makes small loops that load and store go several rounds at once.
+void unrollLoops(BpfModule &B, Compound &C);
 
 // Legalize.cpp
 /// Expands what BPF lacks; Why says what cannot be.

@@ -49,11 +49,17 @@ public:
   }
   ~QuietContext() { Ctx.setDiagnosticHandler(std::move(Previous)); }
 };
-} // namespace
 
-/// Instructions to inline, at the first try and the second: a compound whose
-/// spills or code get too large is tried again with more calls.
-static constexpr unsigned InlineBudgets[] = {6000, 200};
+/// A way to compile a region.
+struct Try {
+  unsigned InlineBudget; ///< Instructions to inline.
+  bool Unrolls;
+};
+
+/// A compound whose spills or code get too large is tried again, with smaller
+/// loops first, then with more calls.
+constexpr Try Tries[] = {{6000, true}, {6000, false}, {200, false}};
+} // namespace
 
 static void dump(const BpfModule &B, const char *Stage) {
   if (options().Dump.empty())
@@ -77,9 +83,9 @@ static std::string nameOf(const Extracted &Region) {
          (Region.Outer ? ", from a loop on" : "");
 }
 
-/// Tries once.  Sets Retry when fewer inlined functions might help.
-static bool compileOnce(const Extracted &R, unsigned Budget, Compound &C,
-                        Reasons &Why, bool &Retry) {
+/// Tries once.  Sets Retry when smaller code might help.
+static bool compileOnce(const Extracted &R, Try How, Compound &C, Reasons &Why,
+                        bool &Retry) {
   BpfModule B(*R.Host->getParent());
   makeBpfModule(R, C, B);
   dump(B, "extracted");
@@ -87,7 +93,7 @@ static bool compileOnce(const Extracted &R, unsigned Budget, Compound &C,
   lowerCalls(B, C);
   linkRuntime(B, C);
   lowerCalls(B, C);
-  planCalls(B, Budget);
+  planCalls(B, How.InlineBudget);
   expandByValue(B);
   optimize(B);
   // Again: now more call numbers and function pointers are constants.
@@ -97,6 +103,8 @@ static bool compileOnce(const Extracted &R, unsigned Budget, Compound &C,
       optimize(B);
     chooseViews(B, R, C);
   }
+  if (How.Unrolls)
+    unrollLoops(B, C);
   dump(B, "optimized");
 
   legalize(B, C, Why);
@@ -121,12 +129,12 @@ static bool compileOnce(const Extracted &R, unsigned Budget, Compound &C,
 bool cosy::compileRegion(const Extracted &R, Compound &Ret, Reasons &Why) {
   auto Start = std::chrono::steady_clock::now();
   QuietContext Quiet(R.Host->getContext(), Why);
-  for (unsigned Budget : InlineBudgets) {
+  for (Try How : Tries) {
     Ret = Compound();
     Ret.Name = nameOf(R);
     Why.clear();
     bool Retry = false;
-    if (compileOnce(R, Budget, Ret, Why, Retry)) {
+    if (compileOnce(R, How, Ret, Why, Retry)) {
       Ret.Milliseconds = std::chrono::duration<double, std::milli>(
                              std::chrono::steady_clock::now() - Start)
                              .count();

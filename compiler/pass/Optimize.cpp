@@ -20,7 +20,18 @@
 using namespace llvm;
 using namespace cosy;
 
-static void run(Module &M, PassBuilder &PB, ModulePassManager &Passes) {
+static PassBuilder passBuilder() {
+  PipelineTuningOptions Tuning;
+  Tuning.LoopVectorization = false;
+  Tuning.SLPVectorization = false;
+  Tuning.LoopInterleaving = false;
+  Tuning.LoopUnrolling = false;
+  // Without the target machine: its passes only please the kernel's verifier.
+  return PassBuilder(nullptr, Tuning);
+}
+
+void cosy::runPasses(BpfModule &B, ModulePassManager &Passes) {
+  PassBuilder PB = passBuilder();
   LoopAnalysisManager LAM;
   FunctionAnalysisManager FAM;
   CGSCCAnalysisManager CGAM;
@@ -28,7 +39,7 @@ static void run(Module &M, PassBuilder &PB, ModulePassManager &Passes) {
   // Loops that are a memset or memcpy become operations; any other library
   // call that LLVM might invent has no body here.
   FAM.registerPass([&] {
-    TargetLibraryInfoImpl Library{Triple(M.getTargetTriple())};
+    TargetLibraryInfoImpl Library{Triple(B.M->getTargetTriple())};
     Library.disableAllFunctions();
     for (LibFunc F : {LibFunc_memcpy, LibFunc_memmove, LibFunc_memset})
       Library.setAvailable(F);
@@ -40,27 +51,20 @@ static void run(Module &M, PassBuilder &PB, ModulePassManager &Passes) {
   PB.registerFunctionAnalyses(FAM);
   PB.registerLoopAnalyses(LAM);
   PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
-  Passes.run(M, MAM);
+  Passes.run(*B.M, MAM);
 }
 
 void cosy::optimize(BpfModule &B) {
-  PipelineTuningOptions Tuning;
-  Tuning.LoopVectorization = false;
-  Tuning.SLPVectorization = false;
-  Tuning.LoopInterleaving = false;
-  Tuning.LoopUnrolling = false;
-  // Without the target machine: its passes only please the kernel's verifier.
-  PassBuilder PB(nullptr, Tuning);
+  PassBuilder PB = passBuilder();
   ModulePassManager Passes;
   Passes.addPass(GlobalDCEPass());
   Passes.addPass(AlwaysInlinerPass());
   Passes.addPass(PB.buildPerModuleDefaultPipeline(OptimizationLevel::O2));
   Passes.addPass(GlobalDCEPass());
-  run(*B.M, PB, Passes);
+  runPasses(B, Passes);
 }
 
 void cosy::cleanUp(BpfModule &B) {
-  PassBuilder PB;
   FunctionPassManager FPM;
   FPM.addPass(EarlyCSEPass());
   FPM.addPass(DCEPass());
@@ -68,5 +72,5 @@ void cosy::cleanUp(BpfModule &B) {
   ModulePassManager Passes;
   Passes.addPass(createModuleToFunctionPassAdaptor(std::move(FPM)));
   Passes.addPass(GlobalDCEPass());
-  run(*B.M, PB, Passes);
+  runPasses(B, Passes);
 }

@@ -20,6 +20,7 @@
 //     Buffers.cpp      who looks at a piece of memory       (bufferOf, usesOf)
 //     Bytes.cpp        reads of one byte -> readc           (chooseBytes)
 //     Views.cpp        reads without the copy               (chooseViews)
+//     Unroll.cpp       several rounds at once               (unrollLoops)
 //     Legalize.cpp     what BPF lacks; what stays native    (legalize)
 //     Signatures.cpp   local calls that fit five registers  (packSignatures)
 //     Storage.cpp      locals and globals -> context        (assignStorage)

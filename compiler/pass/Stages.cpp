@@ -106,6 +106,7 @@ const Stage Stages[] = {
     {"cosy-optimize", [](Alone &A) { optimize(A.B); }},
     {"cosy-choose-bytes", [](Alone &A) { chooseBytes(A.B, A.R, A.C); }},
     {"cosy-choose-views", [](Alone &A) { chooseViews(A.B, A.R, A.C); }},
+    {"cosy-unroll-loops", [](Alone &A) { unrollLoops(A.B, A.C); }},
     {"cosy-legalize", [](Alone &A) { legalize(A.B, A.C, A.Why); }},
     {"cosy-pack-signatures", [](Alone &A) { packSignatures(A.B); }},
     {"cosy-assign-storage", [](Alone &A) { assignStorage(A.B, A.C, A.Why); }},

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+//===- Unroll.cpp - Loops over memory go several rounds at once -----------===//
+//
+// In a compound the loads and stores of straight code share a test, and each
+// round of a loop spends fuel (docs/inside/sandbox.md).  So a small loop that
+// calls nothing goes several rounds at once:
+//
+//	loop:  c = load p		loop:  c = load p; test c
+//	       test c			       c = load p + 1; test c
+//	       p = p + 1		       ..
+//	       br loop			       p = p + 8
+//					       br loop
+//
+// This stage chooses the loops and the rounds; LLVM's unroller does the rest,
+// with a loop for the rounds that remain where their number is known before.
+// Every instruction is paid for at LOAD, also in processes whose loops are
+// short, so there is a budget for a loop and one for the compound.
+//
+//===----------------------------------------------------------------------===//
+#include "BpfModule.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+
+#define DEBUG_TYPE "cosy-unroll-loops"
+
+using namespace llvm;
+using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumUnrolled, "Number of loops unrolled");
+
+/// Rounds at once.  With more, what they share is a small part of each already.
+static constexpr unsigned MaxRounds = 8;
+/// Instructions of IR that a loop, and all loops of a compound, may have after.
+static constexpr unsigned LoopBudget = 128, CompoundBudget = 384;
+
+/// Returns how many instructions a round has, 0 if unrolling gains nothing.
+static unsigned sizeOfRound(const Loop &L) {
+  unsigned Size = 0;
+  bool Accesses = false;
+  for (const BasicBlock *BB : L.blocks())
+    for (const Instruction &I : *BB) {
+      if (isa<CallBase>(I) && (!isa<IntrinsicInst>(I) || isa<MemIntrinsic>(I)))
+        return 0;
+      if (isa<PHINode>(I) || isa<DbgInfoIntrinsic>(I))
+        continue;
+      ++Size;
+      Accesses |= isa<LoadInst>(I) || isa<StoreInst>(I);
+    }
+  return Accesses ? Size : 0;
+}
+
+static unsigned roundsAtOnce(const Loop &L, ScalarEvolution &SE,
+                             unsigned Budget) {
+  if (!L.isInnermost() || hasUnrollTransformation(&L) == TM_Disable)
+    return 0;
+  unsigned Size = sizeOfRound(L);
+  if (!Size)
+    return 0;
+  unsigned Rounds = MaxRounds;
+  while (Rounds * Size > Budget)
+    Rounds /= 2;
+  unsigned Most = SE.getSmallConstantMaxTripCount(&L);
+  return Most ? std::min(Rounds, Most) : Rounds;
+}
+
+namespace {
+/// Writes down for the unroller which loops it is to unroll.
+struct ChooseLoops : PassInfoMixin<ChooseLoops> {
+  Compound &C;
+  unsigned Left = CompoundBudget;
+
+  explicit ChooseLoops(Compound &C) : C(C) {}
+
+  PreservedAnalyses run(Function &F, FunctionAnalysisManager &FAM) {
+    auto &LI = FAM.getResult<LoopAnalysis>(F);
+    auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
+    for (Loop *L : LI.getLoopsInPreorder()) {
+      unsigned Rounds = roundsAtOnce(*L, SE, std::min(Left, LoopBudget));
+      if (Rounds < 2)
+        continue;
+      Left -= Rounds * sizeOfRound(*L);
+      addStringMetadataToLoop(L, "llvm.loop.unroll.count", Rounds);
+      C.Choices.push_back(
+          {true,
+           formatv("loop goes {0} rounds at once, with one test of what they "
+                   "load and store",
+                   Rounds)
+               .str(),
+           L->getStartLoc()});
+      ++NumUnrolled;
+    }
+    return PreservedAnalyses::all();
+  }
+};
+} // namespace
+
+void cosy::unrollLoops(BpfModule &B, Compound &C) {
+  FunctionPassManager FPM;
+  FPM.addPass(ChooseLoops(C));
+  FPM.addPass(LoopUnrollPass(LoopUnrollOptions(2, /*OnlyWhenForced=*/true)));
+  FPM.addPass(InstCombinePass());
+  FPM.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  FPM.addPass(SimplifyCFGPass());
+  ModulePassManager Passes;
+  Passes.addPass(createModuleToFunctionPassAdaptor(std::move(FPM)));
+  runPasses(B, Passes);
+}
