@@ -17,15 +17,17 @@
 #include "program.h"
 
 /*
- * Whether some object of this process refers to pthread_cancel; asked anew when others have
+ * Tells whether some object of this process refers to pthread_cancel; asked anew when others have
  * been loaded since.  Locks the dynamic linker's list; not async-signal-safe.
  */
 bool libcosy_cancel_used(void);
 
-/* Whether libc's function for this call is a cancellation point; its arguments are r[1] up. */
+/*
+ * Tells whether libc's function for this call is a cancellation point; its arguments are r[1] up.
+ */
 bool libcosy_is_cancellation_point(u32 number, const u64 *r);
 
-/* Whether a program has a call that may be one. */
+/* Tells whether a program has a call that may be one. */
 bool libcosy_has_cancellation_points(const struct cosy_program *program);
 
 /*

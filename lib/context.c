@@ -403,8 +403,8 @@ void libcosy_context_start(void)
 }
 
 /*
- * In this file, since whatever uses libcosy.a links it.  Each function of libc's that is called
- * costs a look-up by the dynamic linker, so no more than is needed: nobody can cancel us yet.
+ * Stands in this file since whatever uses libcosy.a links it.  Calls as few of libc's functions as
+ * it can, since the dynamic linker looks up each of them; nobody can cancel us yet.
  */
 __attribute__((constructor(101))) static void library_start(void)
 {

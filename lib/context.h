@@ -100,13 +100,13 @@ void *libcosy_shared_alloc(size_t size);
 /* Asks the kernel for the context's counts; leaves *ret as it is when there is no context. */
 void libcosy_context_stats(struct cosy_stats *ret);
 
-/* Why the kernel is not used, for people; "" while it is. */
+/* Returns, for people, why the kernel is not used; "" while it is. */
 const char *libcosy_context_reason(void);
 
 /* Does, when a process or fork child begins, what filters may forbid later. */
 void libcosy_context_start(void);
 
-/* Around fork: see fork.c. */
+/* Called around a fork: see fork.c. */
 bool libcosy_context_lock(void);
 void libcosy_context_unlock(void);
 void libcosy_context_child(void);

@@ -16,7 +16,7 @@
 
 static struct {
 	int fd;
-	/* Which file fd was opened for: the program may have closed it and reused the number. */
+	/* The file that fd was opened for: the program may have closed it and reused the number. */
 	dev_t dev;
 	ino_t ino;
 	pid_t pid;	       /* who opened it; a child can ask it, but not use it */
@@ -76,7 +76,7 @@ const char *libcosy_filter_forbids(int fd, bool reopens)
 
 /* --- At the start ------------------------------------------------------------------------ */
 
-/* Whether the descriptor is still the file that was opened. */
+/* Tells whether the descriptor is still the file that was opened. */
 static bool held_is_ours(int fd)
 {
 	struct stat st;
@@ -103,7 +103,7 @@ static void held_open(void)
 	held.fd = fd;
 }
 
-/* Whether the program could arm a filter: through libc that takes one of these functions. */
+/* Tells whether the program could arm a filter: through libc that takes one of these functions. */
 static bool filter_could_be_armed(void)
 {
 	const char *const names[] = {"prctl", "syscall"};

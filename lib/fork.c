@@ -26,7 +26,7 @@ static const struct {
 };
 #define LOCKS (sizeof(locks) / sizeof(*locks))
 
-/* Which of the locks fork_prepare() took: one that this thread held already stays as it is. */
+/* Locks that fork_prepare() took; one that this thread had already stays as it is. */
 static _Thread_local bool taken[LOCKS] __attribute__((tls_model("initial-exec")));
 
 static void fork_prepare(void)

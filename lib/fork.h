@@ -3,7 +3,7 @@
 #ifndef COSY_LIB_FORK_H
 #define COSY_LIB_FORK_H
 
-/* Does so at its first call.  Not async-signal-safe. */
+/* Registers them at its first call.  Not async-signal-safe. */
 void libcosy_fork_register(void);
 
 #endif /* COSY_LIB_FORK_H */

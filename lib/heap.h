@@ -40,10 +40,10 @@ bool libcosy_heap_free(void *memory);
 /* Returns how many bytes the caller may use, at least what was asked for. */
 size_t libcosy_heap_size(const void *memory);
 
-/* Whether the address lies in the heap. */
+/* Tells whether the address lies in the heap. */
 bool libcosy_heap_owns(const void *memory);
 
-/* Whether memory of the second heap may have been handed out. */
+/* Tells whether memory of the second heap may have been handed out. */
 bool libcosy_heap_is_beyond(void);
 
 /* Returns how many bytes are free, in however many pieces; 0 without a heap. */

@@ -11,7 +11,7 @@
 
 #include "../core/core.h"
 
-/* How it treats a call that libc makes a cancellation point. */
+/* Says what becomes of a call that libc makes a cancellation point. */
 enum libcosy_interp_cancel {
 	COSY_CANCEL_IGNORED,
 	COSY_CANCEL_ACTS,  /* the thread may be cancelled in the call */

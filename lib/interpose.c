@@ -79,7 +79,10 @@ static bool symbol_table_open(const struct dl_phdr_info *info, struct symbol_tab
 	return true;
 }
 
-/* Whether others may be bound to this symbol.  A function's address in a program is no definition. */
+/*
+ * Tells whether others may be bound to this symbol.  A function's address in a program is no
+ * definition.
+ */
 static bool symbol_matches(const struct symbol_table *table, uint32_t index, const char *name)
 {
 	const ElfW(Sym) *symbol = &table->symbols[index];
@@ -132,7 +135,7 @@ static bool symbol_table_has(const struct symbol_table *table,
 	return table->sysv_hash && sysv_hash_has(table, function);
 }
 
-/* Whether a sanitizer defines the function, which it also exports under this name. */
+/* Tells whether a sanitizer defines the function, which it also exports under this name. */
 static bool is_interceptor(const struct symbol_table *table, const char *name)
 {
 	char text[96];

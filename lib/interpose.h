@@ -40,9 +40,9 @@ enum libcosy_referred {
 };
 
 /*
- * Whether an object refers to one of `count` functions without defining it.  *seen, 0 at first,
- * remembers how many objects had been loaded when none did, so that nothing is looked at again
- * until there are more.  Allocates nothing and makes no system call.
+ * Tells whether an object refers to one of `count` functions without defining it.  *seen, 0 at
+ * first, remembers how many objects had been loaded when none did, so that nothing is looked at
+ * again until there are more.  Allocates nothing and makes no system call.
  */
 enum libcosy_referred libcosy_any_refers_to(const char *const *names, unsigned int count,
 					    uint64_t *seen);

@@ -38,7 +38,7 @@ bool libcosy_lock(struct libcosy_lock *lock)
 		    !lock_owner_lives(seen & ~WAITERS))
 			__atomic_compare_exchange_n(&lock->word, &seen, 0, false, __ATOMIC_RELAXED,
 						    __ATOMIC_RELAXED);
-		/* Others may be waiting still: whoever has waited wakes one more. */
+		/* Others may still wait, so an owner that has waited wakes one more. */
 		mine = self | WAITERS;
 		seen = 0;
 	}

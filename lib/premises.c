@@ -44,7 +44,10 @@ static void object_found(void *arg, unsigned int function, const char *object, b
 
 /* --- What the linker has bound ----------------------------------------------------------- */
 
-/* Whether this is a jump through the GOT, as bfd, gold, lld and mold write it, with endbr64 or not. */
+/*
+ * Tells whether this is a jump through the GOT, as bfd, gold, lld and mold write it, with endbr64
+ * or not.
+ */
 static bool is_plt_entry(const uint8_t *code)
 {
 	if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa)
@@ -57,9 +60,9 @@ static bool is_plt_entry(const uint8_t *code)
 }
 
 /*
- * Whether calls reach a definition in the object itself.  A statically linked program has libc's
- * there, too: the linker takes archives in order, the program's own first, then libcosy.a, then
- * libc.a, so an address tells whose it is.
+ * Tells whether calls reach a definition in the object itself.  A statically linked program has
+ * libc's there, too: the linker takes archives in order, the program's own first, then libcosy.a,
+ * then libc.a, so an address tells whose it is.
  */
 static bool is_bound_here(const struct cosy_replaced *call, bool is_static)
 {

@@ -39,7 +39,7 @@ void libcosy_program_destroy(struct cosy_loaded *loaded);
  */
 bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation);
 
-/* Whether it was loaded, or refused, in the context of that generation. */
+/* Tells whether it was loaded, or refused, in the context of that generation. */
 static inline bool libcosy_program_placed(const struct cosy_loaded *loaded, u32 generation)
 {
 	return generation && __atomic_load_n(&loaded->place, __ATOMIC_ACQUIRE) >> 32 == generation;

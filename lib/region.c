@@ -47,7 +47,10 @@ static void region_say_native(const struct cosy_region *region, const char *why)
 	libcosy_say("%s stays native: %s", name, why);
 }
 
-/* Whether a cancellation would have to run handlers: their code is around the native twin's calls. */
+/*
+ * Tells whether a cancellation would have to run handlers: their code is around the native twin's
+ * calls.
+ */
 static bool region_has_handlers(const struct cosy_region *region)
 {
 	return region->premises && region->premises->flags & COSY_PREMISE_HANDLERS;
@@ -159,7 +162,7 @@ static void *region_try_enter(struct cosy_region *region, struct libcosy_site si
 	return NULL;
 }
 
-/* Tries again while other threads change the context; a front grows only a few times. */
+/* Tries to enter while other threads change the context; a front grows only a few times. */
 #define TRIES 4
 
 /* Out of line, so that the common path saves no registers. */
@@ -170,7 +173,7 @@ __attribute__((noinline)) static void *region_enter_slow(struct cosy_region *reg
 	void *ctx = NULL;
 
 	if (!libcosy_tier_earned(region)) {
-		/* What a parent has counted is not its child's. */
+		/* A fork child must not inherit its parent's counts. */
 		if (libcosy_settings.stats)
 			libcosy_fork_register();
 		region_count_native(region);

@@ -13,9 +13,8 @@
 #include "stats.h"
 #include "syscall.h"
 
-/* No RUN writes these statuses.  The first is still there after a RUN that did nothing, */
-#define NOT_RUN (~0u)
-/* the second is there while the interpreter runs. */
+/* Statuses that no RUN writes: left by a RUN that did nothing, and while the interpreter runs. */
+#define NOT_RUN	    (~0u)
 #define INTERPRETED (~1u)
 
 /* The kernel's SYSCALL_WORK_SECCOMP in a LEFT_TRACED detail. */
@@ -66,7 +65,10 @@ static void run_end(struct libcosy_thread *thread, struct libcosy_activation *ac
 
 /* --- The interpreter's turns ------------------------------------------------------ */
 
-/* Whether it left for filters, which are to see the calls that a native program makes, and no more. */
+/*
+ * Tells whether it left for filters, which are to see the calls that a native program makes, and no
+ * more.
+ */
 static bool run_is_filtered(const struct libcosy_activation *act)
 {
 	return act->run.status == COSY_LEFT_FILTERED ||
@@ -157,7 +159,7 @@ static void run_finish_read(u64 *r, s64 result)
 	r[4] = 0;
 }
 
-/* Whether it is in the middle of a read_file, whose file is in r1. */
+/* Tells whether it is in the middle of a read_file, whose file is in r1. */
 static bool run_is_in_read_file(const struct cosy_program *program,
 				const struct libcosy_activation *act)
 {
@@ -301,7 +303,7 @@ struct cancellable {
 	int type; /* the program's own cancellation type */
 };
 
-/* Whether the thread is at a place where libc, too, might have cancelled it. */
+/* Tells whether the thread is at a place where libc, too, might have cancelled it. */
 static bool run_at_cancellation_point(const struct cancellable *run)
 {
 	u32 status = run->act->run.status;

@@ -22,9 +22,9 @@ enum libcosy_outcome libcosy_run_bound(struct libcosy_thread *thread, struct cos
 				       struct libcosy_activation *act, bool limits);
 
 /*
- * As libcosy_run_bound, for a thread with thread->cancels: if it is cancelled meanwhile, it
- * is so where the compound makes a call that libc would make a cancellation point, or where
- * the compound ends.  The activation has ended then.
+ * Does the same for a thread with thread->cancels.  A thread that is cancelled meanwhile ends where
+ * the compound makes a call that libc would make a cancellation point, or where the compound ends;
+ * its activation has ended by then.
  */
 enum libcosy_outcome libcosy_run_cancellable(struct libcosy_thread *thread,
 					     struct cosy_loaded *loaded,
@@ -42,13 +42,13 @@ struct libcosy_place {
 /* False unless the program is loaded into the context that is in use now. */
 static inline bool libcosy_place_get(const struct cosy_loaded *loaded, struct libcosy_place *ret)
 {
-	/* In this order: a new context's descriptor is there before its generation. */
+	/* Read in this order: a new context's descriptor is there before its generation. */
 	ret->fd = __atomic_load_n(&libcosy_the_fd, __ATOMIC_ACQUIRE);
 	ret->place = __atomic_load_n(&loaded->place, __ATOMIC_ACQUIRE);
 	return (u32)ret->place && ret->place >> 32 == libcosy_generation();
 }
 
-/* To the kernel, or with NULL to the interpreter. */
+/* Binds the activation to the kernel or, with NULL, to the interpreter. */
 static inline void libcosy_activation_bind(struct libcosy_activation *act,
 					   const struct libcosy_place *place)
 {

@@ -43,7 +43,7 @@ extern struct libcosy_settings libcosy_settings;
 /* Reads the environment, once; every slow path calls it before it looks. */
 void libcosy_settings_init(void);
 
-/* One line on standard error, without touching errno. */
+/* Prints one line on standard error, without touching errno. */
 void libcosy_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* COSY_LIB_SETTINGS_H */

@@ -67,7 +67,7 @@ static void line_add_count(struct stats_line *line, const char *prefix, const ch
 	line_add(line, " %s%s=%llu", prefix, name, (unsigned long long)count);
 }
 
-/* Whether COSY_STATS is set; cheaper than getenv, since each program asks at its end. */
+/* Tells whether COSY_STATS is set; cheaper than getenv, since each program asks at its end. */
 static bool stats_are_named(void)
 {
 	for (char **variable = environ; variable && *variable; variable++)

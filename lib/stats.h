@@ -35,7 +35,7 @@ static inline void libcosy_count(uint64_t *which, uint64_t n)
 /* Adds what the kernel counted for a context that is given up. */
 void libcosy_counts_keep(const struct cosy_stats *kernel);
 
-/* A fork child counts its own. */
+/* Starts the counts of a fork child from 0. */
 void libcosy_counts_reset(void);
 
 #endif /* COSY_LIB_STATS_H */

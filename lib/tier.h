@@ -19,7 +19,7 @@
 #include "region.h"
 
 /*
- * Whether a region or loop head that is not in the kernel yet, and for which __cosy_enter was
+ * Tells whether a region or loop head that is not in the kernel yet, and for which __cosy_enter was
  * called, is to go there now.  Async-signal-safe.
  */
 bool libcosy_tier_earned(struct cosy_region *region);
@@ -31,7 +31,7 @@ bool libcosy_tier_earned(struct cosy_region *region);
  */
 void libcosy_tier_denied(struct cosy_region *region, bool refused);
 
-/* Whether every region goes to the kernel at once, so that it pays to prepare for it. */
+/* Tells whether every region goes to the kernel at once, so that it pays to prepare for it. */
 bool libcosy_tier_forced(void);
 
 #endif /* COSY_LIB_TIER_H */

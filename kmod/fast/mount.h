@@ -8,7 +8,7 @@
 /* Bytes from a struct vfsmount to the number; 0 where it is not known. */
 extern long cosy_mount_id_offset;
 
-/* Finds where it is. */
+/* Finds the number's place; without it cosy_mount_ids_are_known returns false. */
 void cosy_mount_init(void);
 
 static inline bool cosy_mount_ids_are_known(void)

@@ -304,8 +304,8 @@ bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
 	image->ordinary = target->ordinary;
 	mutex_lock(&cache->lock);
 	/*
-	 * There may be the same one of a thread that was faster, or of the time before the JIT's
-	 * settings changed.
+	 * The cache may have the same image already: a faster thread's, or one from before the
+	 * JIT's settings changed.
 	 */
 	same = cache_find(cache, container, len, hash, target, image->spaces);
 	if (same)

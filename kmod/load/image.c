@@ -22,7 +22,7 @@
 #include "stats.h"
 #include "users.h"
 
-/* The last program had to hide its constants, so the next one will, most likely. */
+/* True if the last program had to hide its constants: most likely the next one has to, too. */
 static bool blinds_lately;
 
 static int jit_refuse_off(struct cosy_reject *why)
@@ -52,7 +52,7 @@ static struct bpf_prog *bpf_create(const struct cosy_code *code, bool *blinds)
 	bpf->type = BPF_PROG_TYPE_UNSPEC;
 	bpf->len = code->insn_cnt;
 	bpf->aux->stack_depth = code->stack_size;
-	/* The JIT wants a place for each in an exception table, though none of them can fault. */
+	/* Give each based access the exception entry that the JIT wants, though none can fault. */
 	bpf->aux->num_exentries = code->based_cnt;
 	memcpy(bpf->insnsi, code->insns, code->insn_cnt * sizeof(*code->insns));
 	return bpf;
@@ -75,8 +75,8 @@ static const int *jit_enable, *jit_harden;
 
 /*
  * Finds out whether a program of the caller's is compiled now and hides its constants.  0 or
- * -ENOMEM.  While nothing is hidden from anybody the two variables say it.  Who else may leave
- * constants open is the kernel's business: a program is told when it is allocated.
+ * -ENOMEM.  Where nobody has to hide anything, the two variables say so.  Otherwise it depends
+ * on the caller, and only the kernel knows: it decides when a program is allocated.
  */
 static int jit_ask(bool *compiles, bool *blinds)
 {
@@ -116,8 +116,8 @@ static struct {
 static DEFINE_MUTEX(jit_lock);
 
 /*
- * Tries of a program, while another one compiles, after which the JIT does not know its
- * instructions.
+ * Times that a program is tried while another one compiles.  If it never compiles, the JIT does not
+ * know its instructions.
  */
 #define TRIES 3
 

@@ -87,8 +87,8 @@ static const bool *target_find(struct cosy_context *context, struct cosy_target 
 }
 
 /*
- * Tells whether its calls are to be the kernel's own: LOAD asks for it, or a header that may yet
- * be refused.
+ * Tells whether all calls are to be the kernel's own: because LOAD asks for it, or the container's
+ * header, which is not checked yet.
  */
 static bool load_is_ordinary(const void *data, const struct cosy_load *load)
 {

@@ -9,7 +9,7 @@ struct cosy_arena_request;
 struct cosy_context;
 struct cosy_move;
 
-/* See the uapi header for what they do and for errors. */
+/* Serve the two ioctls: the uapi header says what each does and returns. */
 long cosy_move_arena(struct cosy_context *context, const struct cosy_arena_request *request);
 long cosy_move(struct cosy_context *context, const struct cosy_move *move);
 

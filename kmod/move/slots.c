@@ -211,8 +211,8 @@ struct page *cosy_slot_own(const struct cosy_slots *s)
 
 /*
  * Takes another reference to a page as it is now, or makes a frozen copy; no entry may write it.
- * Where others refer to a page that is not frozen, it is theirs for a moment only, but it is not
- * known what they do with it: it is copied.
+ * Copies a page that is not frozen if others refer to it: they do so for a moment only, but nobody
+ * knows what they do with it.
  */
 static struct page *page_loan(struct page *page, gfp_t flags)
 {

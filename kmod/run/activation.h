@@ -34,7 +34,7 @@ struct cosy_folio_cursor {
 
 #define COSY_FOLIO_CURSORS 2
 
-/* How many descriptors' files are kept, by the descriptors' lowest bits; see descriptor.h. */
+/* Number of descriptors whose files are kept, by their lowest bits; see descriptor.h. */
 #define COSY_KNOWN 4
 /* Empties two entries of known_number: each gets a descriptor that belongs into the other one. */
 #define COSY_KNOWN_NONE 1

@@ -50,7 +50,7 @@ bool cosy_leave_watched(struct cosy_activation *run, u32 word, u32 base);
 /* Turns a leave's status into COSY_LEFT_TRACED where filters may refuse the next RUN. */
 void cosy_leave_filtered(struct cosy_activation *run);
 
-/* Tells whether somebody may be to see a call.  cosy_leave_watched knows which. */
+/* Tells whether any call may have to be shown to somebody; cosy_leave_watched decides which. */
 static __always_inline bool cosy_is_watched(const struct cosy_activation *run)
 {
 	return READ_ONCE(task_thread_info(run->task)->syscall_work) & COSY_TRACED;

@@ -37,7 +37,7 @@ void __init cosy_kernel_types_init(void)
 	void *name = cosy_unexported("btf_name_by_offset");
 	struct btf *btf;
 
-	/* The headers declare them so. */
+	/* Compare with the types that the headers declare. */
 	static_assert(__same_type(&bpf_get_btf_vmlinux, &types_none));
 	static_assert(__same_type(&btf_find_by_name_kind, &find_none));
 	static_assert(__same_type(&btf_name_by_offset, &name_none));

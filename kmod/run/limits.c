@@ -291,7 +291,7 @@ bool cosy_limits_pause(struct cosy_activation *run, u32 insn, bool resumes)
 		status = COSY_LEFT_WORK;
 	else if (!resumes && (signal_pending(current) ||
 			      time_after(jiffies, run->entered + 10 * COSY_MAX_STAY)))
-		status = COSY_LEFT_NATIVE; /* it cannot go on from the middle */
+		status = COSY_LEFT_NATIVE; /* the instruction cannot go on from its middle */
 	cond_resched();
 	if (status == COSY_DONE)
 		return false;

@@ -44,7 +44,7 @@ static __always_inline bool cosy_stay_is_over(const struct cosy_activation *run)
 	return time_after(jiffies, run->entered + COSY_MAX_STAY);
 }
 
-/* Steps between two safepoints, for a program of so many instructions. */
+/* Returns the steps between two safepoints of a program of `insn_cnt` instructions. */
 u32 cosy_limits_fuel(u32 insn_cnt);
 
 /*
@@ -57,7 +57,7 @@ void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context
 /* Tells whether a compound that has used `ns` already may not go on. */
 bool cosy_limits_reached(const struct cosy_prog *prog, const struct cosy_context *context, u64 ns);
 
-/* Notes after a leave what has been used since the compound's start. */
+/* Notes, after a leave, the steps and the time that the compound has used since its start. */
 void cosy_limits_stop(struct cosy_activation *run);
 
 /*

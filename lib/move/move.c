@@ -60,7 +60,10 @@ static bool has_kernel(void)
 	return libcosy_context_open() && libcosy_context_fd() >= 0;
 }
 
-/* Whether the descriptor is still our context's: the program may have closed it, or inherited it. */
+/*
+ * Tells whether the descriptor is still our context's: the program may have closed it, or inherited
+ * it.
+ */
 static bool context_answers(void)
 {
 	struct cosy_version version = {.size = sizeof(version)};
@@ -173,7 +176,9 @@ static bool can_move(const void *memory, size_t count, int flags)
 	       arenas_may_have(memory);
 }
 
-/* Whether the kernel did nothing, since the memory is no arena's or the file of another kind. */
+/*
+ * Tells whether the kernel did nothing, since the memory is no arena's or the file of another kind.
+ */
 static bool is_refused(long ret)
 {
 	return ret == -EOPNOTSUPP || ret == -EFAULT || ret == -EINVAL || ret == -ENOMEM;

@@ -127,8 +127,8 @@ struct cosy_version {
  * SETBUF: allocates the shared buffer (FSL-02-01 section 2.1); then
  * mmap(len, PROT_READ|PROT_WRITE, MAP_SHARED, fd, 0) maps it, whole and once.
  *
- * It is charged to the caller's memcg and, unless he has CAP_IPC_LOCK, to his user's locked
- * memory: RLIMIT_MEMLOCK bounds that of all his processes together, io_uring's included.  It
+ * It is charged to the caller's memcg and, unless it has CAP_IPC_LOCK, to its user's locked
+ * memory: RLIMIT_MEMLOCK bounds that of all the user's processes together, io_uring's included.  It
  * stays charged until nothing refers to it, whoever holds the descriptor.  A fork child's copy
  * is charged likewise, but may go above the limit.
  *

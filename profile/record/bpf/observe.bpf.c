@@ -3,7 +3,7 @@
  * observe.bpf.c - one observation for each system call of the threads that are watched, and for their
  * beginnings and ends.
  *
- * Who is watched has a `watched` in his task's storage: nothing is looked up by number, so a number
+ * A task that is watched has a `watched` in its storage: nothing is looked up by number, so a number
  * that is used again is nobody's, and a task that is not watched costs one look at its own storage.
  */
 #include <linux/types.h>
