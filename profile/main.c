@@ -18,6 +18,7 @@
 #include "fold/fold.h"
 #include "record/record.h"
 #include "show/show.h"
+#include "verify/server.h"
 #include "verify/verify.h"
 
 /* Exit statuses as every subcommand's, and a shell's for a program that cannot be run. */
@@ -35,6 +36,8 @@ struct profile_options {
 	double seconds;
 	enum event_backend backend; /* 0: the best that can be had */
 	unsigned int rounds;	    /* of --verify; 0: none */
+	const char *marked;	    /* what it verifies */
+	struct load load;	    /* command NULL: none */
 	char **program;
 };
 
@@ -53,7 +56,8 @@ static void profile_usage(FILE *to)
 	fputs("usage: cosy profile [OPTION...] [--verify[=ROUNDS]] [--] PROGRAM [ARGUMENT...]\n"
 	      "       cosy profile [OPTION...] -p PID,... | --cgroup PATH\n"
 	      "       cosy profile [OPTION...] --read FILE\n"
-	      "options: -d SECONDS, -o FILE, --json FILE, --html FILE,\n"
+	      "options: -d SECONDS, --load COMMAND, -o FILE, --json FILE, --html FILE, --marked "
+	      "FILE,\n"
 	      "         --backend fentry|tracepoint|ptrace; see cosy-profile(1)\n",
 	      to);
 }
@@ -133,7 +137,30 @@ static struct record_result record_by(const struct record_options *options,
 	return result;
 }
 
-static int profile_record(const struct profile_options *options, struct recording *recording)
+static bool load_begin(void *context)
+{
+	return load_start(context);
+}
+
+/* A server that was started for the load ends with it; one that ran before goes on. */
+static int load_finish(struct profile_options *options, bool interrupted)
+{
+	int status;
+
+	if (!options->load.pid)
+		return STATUS_FINE;
+	status = load_end(&options->load);
+	if (options->program)
+		server_end();
+	if (!status || (status < 0 && interrupted))
+		return STATUS_FINE;
+	fprintf(stderr, "cosy profile: %s: %s\n",
+		status > 0 ? "the load failed" : "the program has ended before the load",
+		options->load.command);
+	return STATUS_BAD;
+}
+
+static int profile_record(struct profile_options *options, struct recording *recording)
 {
 	struct record_options what = {
 		.backend = options->backend,
@@ -143,9 +170,12 @@ static int profile_record(const struct profile_options *options, struct recordin
 		.n_pids = options->n_pids,
 		.seconds = options->seconds,
 		.stop = &stop,
+		.begun = options->load.command ? load_begin : NULL,
+		.begun_context = &options->load,
 	};
 	struct record_sink sink = {recording_take, recording};
 	struct record_result result;
+	int load;
 
 	if (options->write) {
 		recording->file = fopen(options->write, "we");
@@ -154,8 +184,11 @@ static int profile_record(const struct profile_options *options, struct recordin
 			return STATUS_USAGE;
 		}
 	}
+	if (options->load.command && options->program)
+		server_adopt();
 	signals_catch(options->seconds);
 	result = record_by(&what, recording, &sink);
+	load = load_finish(options, result.interrupted);
 	if (recording->file && fclose(recording->file))
 		recording->failed = true;
 	if (result.error) {
@@ -171,7 +204,7 @@ static int profile_record(const struct profile_options *options, struct recordin
 	if (options->program && WIFEXITED(result.status) &&
 	    (WEXITSTATUS(result.status) == 126 || WEXITSTATUS(result.status) == 127))
 		return WEXITSTATUS(result.status);
-	return STATUS_FINE;
+	return load;
 }
 
 static int profile_read(const char *path, struct recording *recording)
@@ -201,19 +234,25 @@ static int profile_read(const char *path, struct recording *recording)
 static int profile_verify(const struct profile_options *options, const struct advice *advice,
 			  FILE *to)
 {
+	const char *way = options->marked ? "regions" : "cosy run";
+	struct verify_plan plan = {.program = options->program,
+				   .marked = options->marked,
+				   .load = options->load.command,
+				   .rounds = options->rounds};
 	struct verify_result result;
-	const char *why = verify_run(advice, options->program, options->rounds, &result);
+	const char *why = verify(advice, &plan, &result);
 
 	if (why) {
 		fprintf(stderr, "cosy profile: --verify: %s\n", why);
 		return STATUS_BAD;
 	}
 	fprintf(to,
-		"\nVerified: cosy run, predicted %.0f to %.0f %%, measured %.0f %% (+-%.0f) less "
+		"\nVerified: %s, predicted %.0f to %.0f %%, measured %.0f %% (+-%.0f) less "
 		"processor time: %s\n"
-		"  %.1f ms, and %.1f ms under cosy run, medians of %u runs each without a tracer\n",
-		100 * result.low, 100 * result.high, 100 * result.measured, 100 * result.noise,
-		result.in ? "in" : "OUT", result.plain / 1e6, result.run / 1e6, result.rounds);
+		"  %.1f ms, and %.1f ms with %s, medians of %u runs each without a tracer\n",
+		way, 100 * result.low, 100 * result.high, 100 * result.measured, 100 * result.noise,
+		result.in ? "in" : "OUT", result.plain / 1e6, result.other / 1e6, way,
+		result.rounds);
 	return result.in ? STATUS_FINE : STATUS_BAD;
 }
 
@@ -314,7 +353,7 @@ static enum event_backend backend_named(const char *name)
 
 static bool options_parse(int argc, char **argv, struct profile_options *options)
 {
-	enum { READ = 256, JSON, HTML, VERIFY, CGROUP, BACKEND };
+	enum { READ = 256, JSON, HTML, VERIFY, CGROUP, BACKEND, LOAD, MARKED };
 	static const struct option names[] = {
 		{"read", required_argument, NULL, READ},
 		{"json", required_argument, NULL, JSON},
@@ -322,6 +361,8 @@ static bool options_parse(int argc, char **argv, struct profile_options *options
 		{"cgroup", required_argument, NULL, CGROUP},
 		{"backend", required_argument, NULL, BACKEND},
 		{"verify", optional_argument, NULL, VERIFY},
+		{"load", required_argument, NULL, LOAD},
+		{"marked", required_argument, NULL, MARKED},
 		{"help", no_argument, NULL, 'h'},
 		{},
 	};
@@ -365,6 +406,12 @@ static bool options_parse(int argc, char **argv, struct profile_options *options
 			if ((optarg && *end) || !options->rounds || options->rounds > 100)
 				return false;
 			break;
+		case LOAD:
+			options->load.command = optarg;
+			break;
+		case MARKED:
+			options->marked = optarg;
+			break;
 		case 'h':
 			profile_usage(stdout);
 			exit(STATUS_FINE);
@@ -374,7 +421,9 @@ static bool options_parse(int argc, char **argv, struct profile_options *options
 	}
 	if (optind < argc)
 		options->program = argv + optind;
-	if (options->rounds && !options->program)
+	if (options->marked && !options->rounds)
+		options->rounds = ROUNDS;
+	if ((options->rounds && !options->program) || (options->load.command && options->read))
 		return false;
 	/* One source of events. */
 	return !!options->read + !!options->n_pids + !!options->program == 1;

@@ -728,6 +728,8 @@ struct record_result record_bpf(const struct record_options *options, struct eve
 		result.error = child_watch(watcher, program_run, options->program, true);
 	for (unsigned int i = 0; !result.error && i < options->n_pids; i++)
 		result.error = watcher_attach(watcher, options->pids[i]);
+	if (!result.error && options->begun && !options->begun(options->begun_context))
+		result.error = -EAGAIN;
 	if (!result.error) {
 		end.took = clock_now();
 		result.interrupted = !watcher_watch(watcher, options->stop);

@@ -622,6 +622,8 @@ struct record_result record_ptrace(const struct record_options *options,
 		result.error = child_watch(tracer, program_run, options->program, true);
 	for (unsigned int i = 0; !result.error && i < options->n_pids; i++)
 		result.error = process_seize(tracer, options->pids[i], false);
+	if (!result.error && options->begun && !options->begun(options->begun_context))
+		result.error = -EAGAIN;
 	if (!result.error) {
 		end.took = clock_now();
 		if (!tracer_watch(tracer, options->stop)) {

@@ -26,6 +26,8 @@ struct record_options {
 	enum event_backend backend;
 	void (*say)(enum event_backend backend); /* when it is known that it can be had */
 	volatile sig_atomic_t *stop;
+	bool (*begun)(void *context); /* when all are watched; NULL, or false: it cannot go on */
+	void *begun_context;
 };
 
 /* Its outcome; -errno in `error` if nothing could be recorded. */

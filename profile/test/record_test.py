@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Records a program whose calls are known, and compares what `cosy profile` says of it.
 
-record_test.py COSY SUBJECT CROWD
+record_test.py COSY SUBJECT CROWD SERVER
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-COSY, SUBJECT, CROWD = sys.argv[1:4]
+COSY, SUBJECT, CROWD, SERVER = sys.argv[1:5]
 TURNS = 100
 
 
@@ -130,6 +130,7 @@ def main() -> None:
         check_rewritten()
         check_page(Path(folder), source, out)
         check_verify(source, out)
+        check_load(Path(folder))
 
 
 def check_verify(source: str, out: str) -> None:
@@ -143,6 +144,56 @@ def check_verify(source: str, out: str) -> None:
     )
     assert "Verified: cosy run, predicted" in run.stdout, (run.stdout, run.stderr)
     assert run.returncode == (0 if "processor time: in\n" in run.stdout else 1), run
+
+
+def running(word: str) -> list[str]:
+    """Processes that have a word in their command."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if word.encode() in command:
+            found.append(path.parent.name)
+    return found
+
+
+def check_load(folder: Path) -> None:
+    """Ends a server when its load has ended, also one that went into the background; and measures it so."""
+    times, size = 10, 500
+    file, at = folder / "served", folder / "socket"
+    file.write_bytes(os.urandom(size))
+    load = f"{sys.executable} {SERVER} load {at} {times}"
+    for how in ("foreground", "background"):
+        report = folder / "load.json"
+        command = [sys.executable, SERVER, how, str(at), str(file)]
+        arguments = ["--verify=1", "--json", str(report), "--load", load, "--", *command]
+        run = subprocess.run(
+            [COSY, "profile", "--backend", "ptrace", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        assert "Verified: cosy run" in run.stdout, (run.stdout, run.stderr)
+        assert run.returncode == (0 if "processor time: in\n" in run.stdout else 1), run
+        reads = [one for one in json.loads(report.read_text())["sites"] if one["call"] == "read"]
+        assert max(one["calls"] for one in reads) >= times * (size + 1), reads
+        assert not running(str(at)), "a server goes on"
+    # A process that was there before goes on, and is recorded for as long as the load takes.
+    with subprocess.Popen([sys.executable, SERVER, "foreground", str(at), str(file)]) as server:
+        try:
+            text = profile("--load", load, "-p", str(server.pid))
+            assert "calls, 1 processes" in text, text
+            assert server.poll() is None
+        finally:
+            server.kill()
+    profile("--load", "exit 3", "--", SUBJECT, str(file), str(folder / "out"), status=1)
+    profile("--load", "exec sleep 1000", "--", SUBJECT, str(file), str(folder / "out"), status=1)
+    assert not running("1000"), "a load goes on"
+    if not os.access("/dev/cosy", os.R_OK | os.W_OK):
+        profile("--marked", SUBJECT, "--", SUBJECT, str(file), str(folder / "out"), status=1)
 
 
 class Page(HTMLParser):

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "verify/server.h"
 #include "verify/verify.h"
 
 #define MAX_ROUNDS 100
@@ -44,6 +45,17 @@ static void cosy_path(char *ret, size_t size)
 	}
 }
 
+static void program_run(char *const *command)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	execvp(command[0], command);
+	_exit(127);
+}
+
 static double time_ns(struct timeval time)
 {
 	return time.tv_sec * 1e9 + time.tv_usec * 1e3;
@@ -56,19 +68,33 @@ static double command_time(char *const *command)
 	int status;
 	pid_t pid = fork();
 
-	if (!pid) {
-		int null = open("/dev/null", O_RDWR);
-
-		dup2(null, STDIN_FILENO);
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
-		execvp(command[0], command);
-		_exit(127);
-	}
+	if (!pid)
+		program_run(command);
 	if (pid < 0 || wait4(pid, &status, 0, &usage) != pid ||
 	    (WIFEXITED(status) && WEXITSTATUS(status) == 127))
 		return -1;
 	return time_ns(usage.ru_utime) + time_ns(usage.ru_stime);
+}
+
+/* The same of a server, from its start to its end under load; the load itself does not count. */
+static double server_time(char *const *command, const char *load)
+{
+	pid_t pid = fork();
+	int status;
+	double ns;
+
+	if (!pid)
+		program_run(command);
+	if (pid < 0)
+		return -1;
+	status = load_run(load);
+	ns = server_end();
+	return status ? -1 : ns;
+}
+
+static double work_time(char *const *command, const char *load)
+{
+	return load ? server_time(command, load) : command_time(command);
 }
 
 static int double_order(const void *a, const void *b)
@@ -91,68 +117,129 @@ static double spread_of(const double *values, unsigned int n)
 }
 
 /* In turn, so that what changes on the machine changes for both. */
-static bool times_take(char *const *plain, char *const *run, unsigned int rounds,
-		       double *plain_times, double *run_times)
+static bool times_take(char *const *plain, char *const *other, const char *load,
+		       unsigned int rounds, double *plain_times, double *other_times)
 {
 	for (unsigned int i = 0; i < rounds; i++) {
-		plain_times[i] = command_time(plain);
-		run_times[i] = command_time(run);
-		if (plain_times[i] < 0 || run_times[i] < 0)
+		plain_times[i] = work_time(plain, load);
+		other_times[i] = work_time(other, load);
+		if (plain_times[i] < 0 || other_times[i] < 0)
 			return false;
 	}
 	return true;
 }
 
-const char *verify_run(const struct advice *advice, char *const *program, unsigned int rounds,
-		       struct verify_result *ret)
+struct times {
+	double plain[MAX_ROUNDS], other[MAX_ROUNDS];
+	double start, start_spread; /* of `cosy run` itself */
+};
+
+/* `cosy run` itself starts first; what its library costs each exec is in the prediction. */
+static bool start_take(struct times *times, char *cosy, unsigned int rounds)
 {
-	static double plain[MAX_ROUNDS], run[MAX_ROUNDS], parts[MAX_ROUNDS];
-	static char cosy[2 * PATH_MAX];
 	char *nothing[] = {(char *)"true", NULL};
 	char *run_nothing[] = {cosy, (char *)"run", (char *)"--", (char *)"true", NULL};
-	unsigned int n = 0;
-	char **command;
-	double start, start_spread;
 
-	if (rounds > MAX_ROUNDS)
-		rounds = MAX_ROUNDS;
-	cosy_path(cosy, sizeof(cosy));
-	while (program[n])
+	if (!times_take(nothing, run_nothing, NULL, rounds, times->plain, times->other))
+		return false;
+	times->start = middle_of(times->other, rounds) - middle_of(times->plain, rounds);
+	times->start_spread =
+		fmax(spread_of(times->other, rounds) + spread_of(times->plain, rounds),
+		     MIN_START_SPREAD);
+	return true;
+}
+
+/* The program under `cosy run`, or the marked one with the same arguments. */
+static char **other_command(const struct verify_plan *plan, char *cosy)
+{
+	unsigned int n = 0, first = plan->marked ? 0 : 3;
+	char **ret;
+
+	while (plan->program[n])
 		n++;
-	command = calloc(n + 4, sizeof(*command));
-	if (!command)
-		return "there is no memory";
-	memcpy(command, run_nothing, 3 * sizeof(*command));
-	memcpy(command + 3, program, n * sizeof(*command));
-	/* `cosy run` itself starts first; what its library costs each exec is in the prediction. */
-	if (!times_take(nothing, run_nothing, rounds, plain, run)) {
-		free(command);
-		return "cosy run cannot be started";
+	ret = calloc(n + 4, sizeof(*ret));
+	if (!ret)
+		return NULL;
+	ret[0] = cosy;
+	ret[1] = (char *)"run";
+	ret[2] = (char *)"--";
+	memcpy(ret + first, plan->program, n * sizeof(*ret));
+	if (plan->marked)
+		ret[0] = (char *)plan->marked;
+	return ret;
+}
+
+/* From the best loop marked alone to all of them. */
+static void predict_regions(const struct advice *advice, double *low, double *high)
+{
+	bool first = true;
+
+	*low = *high = 0;
+	for (uint32_t i = 0; i < advice->n; i++) {
+		const struct finding *finding = &advice->findings[i];
+
+		if (finding->way != WAY_REGION)
+			continue;
+		if (first)
+			*low = finding->low;
+		first = false;
+		*high += finding->high;
 	}
-	start = middle_of(run, rounds) - middle_of(plain, rounds);
-	start_spread = fmax(spread_of(run, rounds) + spread_of(plain, rounds), MIN_START_SPREAD);
-	/* Once for what comes into memory. */
-	if (command_time(program) < 0 || !times_take(program, command, rounds, plain, run)) {
-		free(command);
-		return "the program cannot be run again";
-	}
-	free(command);
+}
+
+static void verify_judge(const struct advice *advice, const struct verify_plan *plan,
+			 struct times *times, unsigned int rounds, struct verify_result *ret)
+{
+	static double parts[MAX_ROUNDS];
+	double low = advice->run.low, high = advice->run.high;
+
 	for (unsigned int i = 0; i < rounds; i++)
-		parts[i] = plain[i] > 0 ? 1 - (run[i] - start) / plain[i] : 0;
+		parts[i] = times->plain[i] > 0
+				   ? 1 - (times->other[i] - times->start) / times->plain[i]
+				   : 0;
+	if (plan->marked)
+		predict_regions(advice, &low, &high);
 	ret->rounds = rounds;
 	ret->measured = middle_of(parts, rounds);
-	ret->plain = middle_of(plain, rounds);
+	ret->plain = middle_of(times->plain, rounds);
 	/* A start is a large part of short programs, and of those that start many. */
 	ret->noise = spread_of(parts, rounds);
-	if (ret->plain > 0)
-		ret->noise += start_spread * advice->profile->run.programs / ret->plain;
-	ret->run = middle_of(run, rounds) - start;
-	ret->low = ret->plain > 0 ? advice->run.low / ret->plain : 0;
-	ret->high = ret->plain > 0 ? fmin(advice->run.high / ret->plain, 1) : 0;
+	if (ret->plain > 0 && !plan->marked)
+		ret->noise += times->start_spread * advice->profile->run.programs / ret->plain;
+	ret->other = middle_of(times->other, rounds) - times->start;
+	ret->low = ret->plain > 0 ? low / ret->plain : 0;
+	ret->high = ret->plain > 0 ? fmin(high / ret->plain, 1) : 0;
 	/* Nothing is served, nothing is lost but what each exec costs. */
-	if (!advice->profile->run.calls[RUN_SERVED])
+	if (!plan->marked && !advice->profile->run.calls[RUN_SERVED])
 		ret->high = fmax(ret->high, 0);
 	ret->in = ret->measured >= ret->low - TOLERANCE - ret->noise &&
 		  ret->measured <= ret->high + TOLERANCE + ret->noise;
+}
+
+const char *verify(const struct advice *advice, const struct verify_plan *plan,
+		   struct verify_result *ret)
+{
+	unsigned int rounds = plan->rounds < MAX_ROUNDS ? plan->rounds : MAX_ROUNDS;
+	static char cosy[2 * PATH_MAX];
+	static struct times times;
+	bool taken;
+	char **command;
+
+	cosy_path(cosy, sizeof(cosy));
+	if (plan->marked && access("/dev/cosy", R_OK | W_OK))
+		return "/dev/cosy cannot be opened here, so that regions run natively";
+	if (!plan->marked && !start_take(&times, cosy, rounds))
+		return "cosy run cannot be started";
+	command = other_command(plan, cosy);
+	if (!command)
+		return "there is no memory";
+	/* Once for what comes into memory. */
+	taken = work_time(plan->program, plan->load) >= 0 &&
+		times_take(plan->program, command, plan->load, rounds, times.plain, times.other);
+	free(command);
+	if (!taken)
+		return plan->load ? "the program cannot be run again, or the load failed"
+				  : "the program cannot be run again";
+	verify_judge(advice, plan, &times, rounds, ret);
 	return NULL;
 }

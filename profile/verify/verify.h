@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verify.h - does `cosy run` save what was predicted?  Nothing is traced while that is measured. */
+/* verify.h - is what was predicted saved?  Nothing is traced while that is measured. */
 #ifndef COSY_PROFILE_VERIFY_H
 #define COSY_PROFILE_VERIFY_H
 
@@ -7,19 +7,28 @@
 
 #include "advise/advise.h"
 
+/* Two ways of the same work, and how often each. */
+struct verify_plan {
+	char *const *program; /* ends with NULL */
+	const char *marked;   /* the same program with its regions marked; NULL: under `cosy run` */
+	const char
+		*load; /* a command for sh that puts load on it, after which it is ended; or NULL */
+	unsigned int rounds;
+};
+
 struct verify_result {
 	unsigned int rounds;
-	double plain, run;	/* ns of processor time of a whole run, medians */
+	double plain, other;	/* ns of processor time of a whole run, medians */
 	double low, high;	/* predicted, in parts of `plain` */
 	double measured, noise; /* the same; noise: the middle half of the rounds */
 	bool in;
 };
 
 /*
- * Runs `program`, which ends with NULL, in turn as it is and under `cosy run`, its output
- * thrown away.  Returns NULL, or what failed.
+ * Runs the program in turn as it is and the other way, its output thrown away.  Returns NULL, or
+ * what failed.
  */
-const char *verify_run(const struct advice *advice, char *const *program, unsigned int rounds,
-		       struct verify_result *ret);
+const char *verify(const struct advice *advice, const struct verify_plan *plan,
+		   struct verify_result *ret);
 
 #endif /* COSY_PROFILE_VERIFY_H */
