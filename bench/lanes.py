@@ -83,8 +83,12 @@ class Row:
     cells: list[Cell] = field(default_factory=list)
 
 
-def _script(rows: list[Row], setup: Setup, directory: str, programs: str, tree: str) -> str:
-    """Returns the script that runs all.  `@ ROW CELL` announces whose result follows, `row ROW` that it is complete."""
+def _script(rows: list[Row], setup: Setup, directory: str, programs: str, tree: str, trees: str) -> str:
+    """Returns the script that runs all in directory.
+
+    `@ ROW CELL` announces whose result follows, `row ROW` that it is complete.  programs holds the contenders,
+    tree what walk goes over, trees/tree-SIZE what programs goes over.
+    """
     lines = ["ulimit -n 4096", f"mkdir -p {directory}", "uname -r | sed 's/^/release /'"]
     if setup.lane != "native":
         lines.append("echo 0 >/proc/sys/vm/dirty_writeback_centisecs")
@@ -99,7 +103,7 @@ def _script(rows: list[Row], setup: Setup, directory: str, programs: str, tree: 
             lines.append(f"[ -d {place}/tree ] || cp -r {tree} {place}/tree")
         if row.case.program == "programs":
             size = row.case.parameters["tree"]
-            lines.append(f"[ -d {place}/{size} ] || cp -r {tree}-{size} {place}/{size}")
+            lines.append(f"[ -d {place}/{size} ] || cp -r {trees}/tree-{size} {place}/{size}")
         if setup.statistics:
             lines.append("cat /sys/kernel/debug/cosy/stats >/tmp/stats-before")
         for run in range(row.case.runs or setup.runs):
@@ -134,13 +138,14 @@ def measure(rows: list[Row], setup: Setup, done: Callable[[Row, str], None]) -> 
         _trees(rows, scratch)
         if setup.lane == "native":
             place = _native_directory(setup.fs)
-            base = str(tree or scratch / "tree")
-            script = _script(rows, setup, f"{place}/cosy-bench.{os.getpid()}", str(setup.programs), base)
+            script = _script(
+                rows, setup, f"{place}/cosy-bench.{os.getpid()}", str(setup.programs), str(tree), str(scratch)
+            )
             (scratch / "bench.sh").write_text(script)
             command = ["sh", str(scratch / "bench.sh")]
         else:
             directory = "/mnt/bench" if setup.fs == "ext4" else "/tmp/bench"
-            (scratch / "bench.sh").write_text(_script(rows, setup, directory, "/t/guest", "/t/tree"))
+            (scratch / "bench.sh").write_text(_script(rows, setup, directory, "/t/guest", "/t/tree", "/t"))
             command = _machine(setup, scratch, tree)
         marks = split.marks(scratch / "marks") if setup.split else None
         _read(rows, command, marks, done)

@@ -87,7 +87,7 @@ def _growth(insn: Results, docs: Path) -> str:
             line
             for line in insn.some(workload=workload).lines
             if not line["metric"].startswith(("user ", "kernel "))
-            and all(line["parameters"][key] == value for key, value in fixed.items())
+            and all(line["parameters"].get(key) == value for key, value in fixed.items())
         ]
         for contender in dict.fromkeys(line["contender"] for line in part):
             mine = [line for line in part if line["contender"] == contender]
