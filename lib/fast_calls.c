@@ -92,14 +92,23 @@ static void file_close(void *arg)
 	call_kernel(SYS_close, ARG(*(int *)arg), 0, 0);
 }
 
+/* Reads as read_all does; a thread that is cancelled meanwhile closes the file. */
+static s64 read_all_or_close(int fd, char *buffer, u64 size)
+{
+	s64 n;
+
+	pthread_cleanup_push(file_close, &fd);
+	n = read_all(fd, buffer, size);
+	pthread_cleanup_pop(0);
+	return n;
+}
+
 s64 libcosy_do_read_rest(int fd, s64 done, void *buffer, u64 left)
 {
-	s64 n = 0, closed;
+	s64 n, closed;
 
 	if (done >= 0) {
-		pthread_cleanup_push(file_close, &fd);
-		n = read_all(fd, buffer, left);
-		pthread_cleanup_pop(0);
+		n = read_all_or_close(fd, buffer, left);
 		done = n < 0 ? n : done + n;
 	}
 	closed = call_kernel(SYS_close, ARG(fd), 0, 0);

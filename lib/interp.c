@@ -377,6 +377,36 @@ __attribute__((noinline)) static enum cosy_status interp_call_or_exit(struct lib
 	return COSY_DONE;
 }
 
+/*
+ * Executes an instruction that always goes on with the next one.  Returns how many slots it takes;
+ * 0, and nothing is done, for calls, exits and jumps.
+ */
+static inline u32 interp_straight(struct libcosy_interp *in, const struct bpf_insn *insn, u64 *r)
+{
+	switch (BPF_CLASS(insn->code)) {
+	case BPF_ALU:
+	case BPF_ALU64:
+		r[insn->dst_reg] = interp_alu(insn, r[insn->dst_reg], interp_operand(in, insn));
+		return 1;
+	case BPF_LD:
+		r[insn->dst_reg] = (u32)insn[0].imm | (u64)(u32)insn[1].imm << 32;
+		return 2;
+	case BPF_LDX:
+		r[insn->dst_reg] =
+			libcosy_load(interp_address(in, insn->src_reg, insn->off), insn->code);
+		return 1;
+	case BPF_ST:
+		libcosy_store(interp_address(in, insn->dst_reg, insn->off), (s64)insn->imm,
+			      insn->code);
+		return 1;
+	case BPF_STX:
+		interp_store(in, insn, r);
+		return 1;
+	default: /* BPF_JMP, BPF_JMP32 */
+		return 0;
+	}
+}
+
 static enum cosy_status interp_loop(struct libcosy_interp *in, unsigned int stop, u64 started)
 {
 	const struct bpf_insn *insns = in->program->insns;
@@ -386,38 +416,17 @@ static enum cosy_status interp_loop(struct libcosy_interp *in, unsigned int stop
 
 	for (;; pc = next) {
 		const struct bpf_insn *insn = &insns[pc];
+		u32 slots;
 
 		if (stop && pc != first && in->program->marks[pc] & stop) {
 			in->resume = pc + 1;
 			return COSY_LEFT_WORK;
 		}
 		first = ~0u;
-		next = pc + 1;
-
-		switch (BPF_CLASS(insn->code)) {
-		case BPF_ALU:
-		case BPF_ALU64:
-			r[insn->dst_reg] =
-				interp_alu(insn, r[insn->dst_reg], interp_operand(in, insn));
+		slots = interp_straight(in, insn, r);
+		next = pc + slots;
+		if (slots)
 			continue;
-		case BPF_LD:
-			r[insn->dst_reg] = (u32)insn[0].imm | (u64)(u32)insn[1].imm << 32;
-			next = pc + 2;
-			continue;
-		case BPF_LDX:
-			r[insn->dst_reg] = libcosy_load(
-				interp_address(in, insn->src_reg, insn->off), insn->code);
-			continue;
-		case BPF_ST:
-			libcosy_store(interp_address(in, insn->dst_reg, insn->off), (s64)insn->imm,
-				      insn->code);
-			continue;
-		case BPF_STX:
-			interp_store(in, insn, r);
-			continue;
-		default: /* BPF_JMP, BPF_JMP32 */
-			break;
-		}
 
 		switch (BPF_OP(insn->code)) {
 		case BPF_EXIT:
