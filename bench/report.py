@@ -250,6 +250,22 @@ def narrow(text: str) -> str:
     return "\n".join(wrapped(line)[:-1] if len(line) > WIDTH and line[0] not in "|!" else line for line in lines) + "\n"
 
 
+def _lanes(results: Results) -> list[str]:
+    """The lanes that are measured by the clock."""
+    out = []
+    for lane in ("wall", "native"):
+        part = results.some(lane=lane)
+        if part.lines:
+            where = part.lines[0]
+            out += [f"## Lane {lane}", "", f"Nanoseconds; {where['machine']}, Linux {where['kernel']}.", ""]
+            out += [remarks(lane, results)]
+            for name in cases.WORKLOADS:
+                of_it = part.some(workload=name)
+                if of_it.lines:
+                    out += [f"{name}, per {of_it.lines[0]['metric'].removeprefix('per ')}:", "", _workload_table(of_it)]
+    return out
+
+
 def document(results: Results, plots: list[str]) -> str:
     insn = results.some(lane="insn", flags="calibrated")
     insn = Results([line for line in insn.lines if not line["metric"].startswith(("user ", "kernel "))])
@@ -300,16 +316,7 @@ def document(results: Results, plots: list[str]) -> str:
             remarks("default", results),
             _beside(insn, default, "default"),
         ]
-    for lane in ("wall", "native"):
-        part = results.some(lane=lane)
-        if part.lines:
-            where = part.lines[0]
-            out += [f"## Lane {lane}", "", f"Nanoseconds; {where['machine']}, Linux {where['kernel']}.", ""]
-            out += [remarks(lane, results)]
-            for name in cases.WORKLOADS:
-                of_it = part.some(workload=name)
-                if of_it.lines:
-                    out += [f"{name}, per {of_it.lines[0]['metric'].removeprefix('per ')}:", "", _workload_table(of_it)]
+    out += _lanes(results)
     return narrow("\n".join(out).rstrip())
 
 

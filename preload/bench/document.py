@@ -237,30 +237,10 @@ def _targets(results: Results) -> str:
     return table(["", "target", "measured", ""], rows)
 
 
-def document(results: Results) -> str:
-    first = results.lines[0]
-    versions = sorted({line["version"] for line in results.lines if line["contender"] == COSY})
+def _rows(results: Results) -> list[str]:
+    """The rows of single calls, in the order of Synthetix's sections."""
     guards = {name: str(GUARD) for name in ("readv", "dup + close")}
-    out = [
-        "# Results: `cosy run`",
-        "",
-        "Written by `make bench-preload` from the lines that `preload/bench/measure.py` measured.",
-        "",
-        f"{first['machine']}, Linux {first['kernel']}, files on {first['fs']}; {', '.join(versions)}. "
-        "On the machine itself, in one run, contenders in turn; a cost is the median of its rounds, "
-        "x (times faster) the median of the ratios of neighbours, "
-        f"spread the middle half of the rounds over the median. **Bold**: below {NEVER_BELOW}.",
-        "",
-        "Synthetix's figures are cycles of a PA7100 at 96 MHz under HP-UX 9.04, from the paper (SOSP 1995).",
-        "",
-        "## Targets",
-        "",
-        _targets(results),
-        "## Where it loses",
-        "",
-        "Every row below 1, whether or not that was to be expected.",
-        "",
-        _losses(results),
+    return [
         "## Reads: Synthetix's table 3",
         "",
         "Hot: a file of 64 KB over and over. Once over: a file opened, read to its end, closed; "
@@ -298,6 +278,33 @@ def document(results: Results) -> str:
         "A file opened, so many reads, closed.",
         "",
         _break_even(results),
+    ]
+
+
+def document(results: Results) -> str:
+    first = results.lines[0]
+    versions = sorted({line["version"] for line in results.lines if line["contender"] == COSY})
+    out = [
+        "# Results: `cosy run`",
+        "",
+        "Written by `make bench-preload` from the lines that `preload/bench/measure.py` measured.",
+        "",
+        f"{first['machine']}, Linux {first['kernel']}, files on {first['fs']}; {', '.join(versions)}. "
+        "On the machine itself, in one run, contenders in turn; a cost is the median of its rounds, "
+        "x (times faster) the median of the ratios of neighbours, "
+        f"spread the middle half of the rounds over the median. **Bold**: below {NEVER_BELOW}.",
+        "",
+        "Synthetix's figures are cycles of a PA7100 at 96 MHz under HP-UX 9.04, from the paper (SOSP 1995).",
+        "",
+        "## Targets",
+        "",
+        _targets(results),
+        "## Where it loses",
+        "",
+        "Every row below 1, whether or not that was to be expected.",
+        "",
+        _losses(results),
+        *_rows(results),
         "## Relaxed (Poking holes, §4.2)",
         "",
         "By the clock, under `cosy run --relax=trunc,coalesce,reflink`. "
