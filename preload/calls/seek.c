@@ -16,7 +16,7 @@
 #include "stats.h"
 
 /*
- * Seeks to earn before a position is kept: looking at the file and holding it costs about four,
+ * Seeks to earn before a position is kept: looking at the file and locking it costs about four,
  * giving the position back two more.  A file that wants it back sooner pays more the next time.
  */
 #define PRICE	  8
@@ -97,24 +97,24 @@ static int64_t seek_target(const struct file *file, uint64_t word, off64_t offse
 static bool seek_asked(struct file *file, int fd, uint64_t word, off64_t offset, int whence,
 		       long *ret)
 {
-	uint64_t signals, held = file_lock(file, &signals);
+	uint64_t signals, now = file_lock(file, &signals);
 
-	if (held != word) {
-		file_unlock(file, held, signals);
+	if (now != word) {
+		file_unlock(file, now, signals);
 		return false;
 	}
 	if (whence == SEEK_CUR)
 		cosy_syscall3(SYS_lseek, fd, word & WORD_POSITION, SEEK_SET);
 	*ret = cosy_syscall3(SYS_lseek, fd, offset, whence);
 	if (*ret > (long)WORD_POSITION) {
-		held = file_replug(file, held, GUARD_KERNEL_POSITION);
+		now = file_replug(file, now, GUARD_KERNEL_POSITION);
 		cosy_syscall3(SYS_lseek, fd, *ret, SEEK_SET);
 	} else if (*ret >= 0) {
-		held = *ret;
+		now = *ret;
 		if (!file->leased && (uint64_t)*ret > file->size)
 			file->size = *ret;
 	}
-	file_unlock(file, held, signals);
+	file_unlock(file, now, signals);
 	return true;
 }
 

@@ -156,8 +156,8 @@ static void file_unlease(struct file *file, int fd)
 	window_drop(file);
 }
 
-/* Gives them back for a file that is not plain, or is held; `last`: no descriptor is left. */
-static COLD void file_put_held(struct file *file, int fd, bool last)
+/* Gives them back for a file that is not plain, or is locked; `last`: no descriptor is left. */
+static COLD void file_put_locked(struct file *file, int fd, bool last)
 {
 	uint64_t signals, word = file_lock(file, &signals);
 
@@ -180,7 +180,7 @@ static inline void file_put(struct file *file, int fd)
 	bool last = ATOMIC_ADD(&file->refs, -1) == 1;
 
 	if (unlikely((file_word(file) & (WORD_PLAIN | WORD_LOCKED)) != WORD_PLAIN))
-		file_put_held(file, fd, last);
+		file_put_locked(file, fd, last);
 	if (likely(last))
 		__atomic_store_n(&file->refs, 0, __ATOMIC_RELEASE);
 }
@@ -264,13 +264,13 @@ uint64_t file_lock(struct file *file, uint64_t *signals)
 	}
 }
 
-bool file_try_hold(struct file *file, uint64_t word)
+bool file_try_lock(struct file *file, uint64_t word)
 {
 	return __atomic_compare_exchange_n(&file->word, &word, word | WORD_LOCKED | WORD_PLAIN,
 					   false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-void file_let_go(struct file *file, uint64_t word)
+void file_drop_lock(struct file *file, uint64_t word)
 {
 	uint64_t flags_position = word & (WORD_PLAIN | WORD_POSITION);
 	uint64_t generation =
@@ -284,7 +284,7 @@ void file_let_go(struct file *file, uint64_t word)
 
 void file_unlock(struct file *file, uint64_t word, uint64_t signals)
 {
-	file_let_go(file, word);
+	file_drop_lock(file, word);
 	signals = fault_signals(relax_signals(signals));
 	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
 		      0, 0);

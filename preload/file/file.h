@@ -160,20 +160,20 @@ struct file *file_replacing(int fd);
 void file_replaced(int fd, struct file *file, bool done);
 
 /*
- * Holds the file: blocks every signal, makes other threads wait.  Returns the word as it was.
- * Not to be used while user memory is touched, or another file is held: see file_try_hold.
+ * Locks the file: blocks every signal, makes other threads wait.  Returns the word as it was.
+ * Not to be used while user memory is touched, or another file is locked: see file_try_lock.
  */
 uint64_t file_lock(struct file *file, uint64_t *signals);
 
-/* Releases the file and stores `word` with the next generation. */
+/* Unlocks the file and stores `word` with the next generation. */
 void file_unlock(struct file *file, uint64_t word, uint64_t signals);
 
 /*
- * Holds a file for a caller that has blocked all signals already and may hold another one: never
- * waits.  False: its word is no longer `word`, which was not plain.
+ * Locks a file for a caller that has blocked all signals already and may have locked another one:
+ * never waits.  False: its word is no longer `word`, which was not plain.  The second unlocks it.
  */
-bool file_try_hold(struct file *file, uint64_t word);
-void file_let_go(struct file *file, uint64_t word);
+bool file_try_lock(struct file *file, uint64_t word);
+void file_drop_lock(struct file *file, uint64_t word);
 
 /* Sleeps until the file's word is no longer `word`, which was LOCKED, or for a shorter time. */
 void file_wait(const struct file *file, uint64_t word);

@@ -71,7 +71,7 @@ void lease_check(struct file *file)
 {
 	uint64_t word, signals;
 
-	/* A thread that holds the file may have taken the lease and be about to say so. */
+	/* A thread that has locked the file may have taken the lease and be about to say so. */
 	word = __atomic_load_n(&file->word, __ATOMIC_SEQ_CST);
 	if ((word & WORD_PLAIN) && !(word & WORD_LOCKED))
 		return;

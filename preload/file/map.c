@@ -232,17 +232,17 @@ static enum guard map_attach(struct file *file)
 
 void map_make(struct file *file, uint64_t word)
 {
-	uint64_t signals, held = file_lock(file, &signals);
+	uint64_t signals, now = file_lock(file, &signals);
 	enum guard why;
 
-	if (held == word && !file->map) {
+	if (now == word && !file->map) {
 		why = map_attach(file);
 		stats_mapped(file->fd, why);
 		/* The reason against a mapping will not change soon. */
 		if (why != GUARDS)
 			file->credit = -(COST_OF_MAP << MAX_CAUTION);
 	}
-	file_unlock(file, held, signals);
+	file_unlock(file, now, signals);
 }
 
 bool map_copy(struct file *file, uint64_t word, uint64_t offset, void *buf, size_t len)

@@ -6,7 +6,7 @@
  * A mapped window is all of the file.  It is used like any other, under the lease, but two
  * things are different: it cannot stay when the lease goes, and a page of it may fail to be
  * there.  So a thread that copies counts itself as a reader, then looks at the file's word
- * again.  A thread that takes the mapping away holds the file first, then looks at the count.
+ * again.  A thread that takes the mapping away locks the file first, then looks at the count.
  * So if the reader finds the word unchanged, the other thread will find the reader, and leaves
  * the addresses to it.  The copy is made by fault_copy, which survives a page that cannot be
  * read.

@@ -146,13 +146,13 @@ static bool window_reclaim(const struct file *wanting)
 		if ((word & WORD_PLAIN) || file == wanting || !file->leased)
 			continue;
 		file->noted = file->reads;
-		/* Do not wait for it: its holder may want this file. */
-		if (!idle || !file_try_hold(file, word))
+		/* Do not wait: whoever has locked it may want this file. */
+		if (!idle || !file_try_lock(file, word))
 			continue;
 		reclaimed = file->leased;
 		if (reclaimed)
 			word = file_replug(file, word, GUARD_MEMORY);
-		file_let_go(file, word);
+		file_drop_lock(file, word);
 		if (reclaimed)
 			return true;
 	}
