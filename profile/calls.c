@@ -72,7 +72,7 @@ int call_descriptor(unsigned int nr)
 	const char *arguments = call_kind(nr)->arguments;
 
 	switch (nr) {
-	/* Numbers that are none. */
+	/* Their first argument is a number, but no descriptor. */
 	case SYS_kill:
 	case SYS_tkill:
 	case SYS_tgkill:

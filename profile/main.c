@@ -72,7 +72,7 @@ static void recording_take(void *context, const struct event *event)
 {
 	struct recording *recording = context;
 
-	/* The first event tells what the back end has calibrated. */
+	/* By the first event the back end has calibrated, and filled in the header. */
 	if (!recording->fold) {
 		recording->fold = fold_create(recording->header);
 		if (!recording->fold ||
@@ -256,7 +256,7 @@ static int profile_verify(const struct profile_options *options, const struct ad
 	return result.in ? STATUS_FINE : STATUS_BAD;
 }
 
-/* To a file, if there is to be one; "-" is standard output. */
+/* Prints to a file, if there is to be one; "-" is standard output. */
 static bool show_file(const char *path,
 		      void (*print)(FILE *, const struct advice *, struct places *),
 		      const struct advice *advice, struct places *places)
@@ -315,7 +315,7 @@ static bool options_pids(char *list, struct profile_options *options)
 	return options->n_pids;
 }
 
-/* All that are in a control group, as it is mounted. */
+/* Takes all processes of a control group, given by its folder. */
 static bool options_cgroup(const char *path, struct profile_options *options)
 {
 	char name[PATH_MAX];
@@ -425,7 +425,7 @@ static bool options_parse(int argc, char **argv, struct profile_options *options
 		options->rounds = ROUNDS;
 	if ((options->rounds && !options->program) || (options->load.command && options->read))
 		return false;
-	/* One source of events. */
+	/* There is one source of events. */
 	return !!options->read + !!options->n_pids + !!options->program == 1;
 }
 

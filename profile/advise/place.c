@@ -37,7 +37,7 @@ void places_destroy(struct places *places)
 	free(places);
 }
 
-/* One file each, so that addresses are the file's own but for a constant. */
+/* Reports one file each, so that addresses are the file's own but for a constant. */
 static void place_open(struct place_object *object)
 {
 	static char *debug_path;
@@ -87,7 +87,7 @@ struct place place_find(struct places *places, const char *path, uint64_t addres
 
 	if (!object || !object->module)
 		return place;
-	/* The call before the return address. */
+	/* Look up the call, which is before the return address. */
 	address += object->bias - 1;
 	place.function = dwfl_module_addrname(object->module, address);
 	line = dwfl_module_getsrc(object->module, address);

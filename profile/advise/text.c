@@ -80,7 +80,7 @@ static void symbol_text(const struct profile *profile, uint32_t number, unsigned
 	text_add(text, symbol->len > 1 ? ")+" : "+");
 }
 
-/* Cut text ends with two dots. */
+/* End cut text with two dots. */
 static void text_end(struct text *text)
 {
 	if (text->len + 1 >= text->size && text->size > 3)

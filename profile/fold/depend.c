@@ -70,7 +70,7 @@ static bool makes_descriptor(const struct event_call *call)
 	}
 }
 
-/* The count that it asks for: what follows its buffer. */
+/* Returns the count that a call asks for: the argument after its buffer. */
 static uint64_t asked_count(const struct event_call *call)
 {
 	int argument = call_made(call->nr);
@@ -102,7 +102,7 @@ static void depend_descriptor(struct depends *depends, const struct depend *depe
 		}
 }
 
-/* From the last one that wrote where this one reads. */
+/* Counts a dependence on the last call that wrote where this one reads. */
 static void depend_buffer(struct depends *depends, const struct depend *depend,
 			  const struct event_call *call, uint32_t site)
 {
@@ -142,7 +142,7 @@ static void depend_count_of(struct depends *depends, const struct depend *depend
 	for (uint32_t i = 1; (from = recent_at(depend, i)); i++)
 		if (from->count >= 0) {
 			/*
-			 * That it is as many as were asked for tells little: both may be a
+			 * A count that is all that was asked for tells little: both may be a
 			 * constant.
 			 */
 			if ((uint64_t)from->count == call->args[argument + 1]) {
@@ -159,7 +159,7 @@ static void depend_count_of(struct depends *depends, const struct depend *depend
 		}
 }
 
-/* From an lseek of the same file, nothing between. */
+/* Counts a dependence on an lseek of the same file, with nothing between. */
 static void depend_position(struct depends *depends, const struct depend *depend,
 			    const struct event_call *call, uint32_t site,
 			    const struct open_file *file)

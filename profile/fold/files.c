@@ -198,7 +198,7 @@ void files_set(struct files *files, struct fold_process *process, int64_t fd,
 	table->files[fd] = file;
 }
 
-/* A new file at `fd`. */
+/* Makes a new file at `fd`. */
 static struct open_file *files_open(struct files *files, struct fold_process *process, int64_t fd,
 				    unsigned int kind)
 {
@@ -209,7 +209,7 @@ static struct open_file *files_open(struct files *files, struct fold_process *pr
 	file->opened = true;
 	files_set(files, process, fd, file);
 	file->references--;
-	/* The table would not take it. */
+	/* The table has no room for it. */
 	if (!file->references) {
 		free(file);
 		files->n_open--;
@@ -265,7 +265,7 @@ static void files_opened(struct files *files, struct fold_process *process,
 	const char *path = event_path(&call->event);
 	struct open_file *file;
 
-	/* openat2 has them in memory; nothing of what follows is then known. */
+	/* openat2 has its flags in memory, so nothing that depends on them is known. */
 	if (call->nr == SYS_openat2)
 		flags = O_RDWR;
 	file = files_open(files, process, call->ret,
@@ -324,7 +324,7 @@ void files_call(struct files *files, struct fold_process *process, const struct 
 	if (file)
 		files_moved(file, call);
 	if (call->ret < 0) {
-		/* It is closed even if that fails. */
+		/* The descriptor is closed even if the call fails. */
 		if (call->nr == SYS_close)
 			files_set(files, process, call->args[0], NULL);
 		return;

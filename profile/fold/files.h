@@ -51,11 +51,11 @@ struct fold_process {
 	struct fold_process *next;
 };
 
-/* Made with one reference, which the caller drops. */
+/* Makes a file with one reference, which the caller drops. */
 struct open_file *open_file_create(struct files *files, unsigned int kind);
 
 struct open_file *files_get(const struct fold_process *process, int64_t fd);
-/* The file gets one more reference; what was there is dropped. */
+/* Puts the file there, with one more reference; drops what was there. */
 void files_set(struct files *files, struct fold_process *process, int64_t fd,
 	       struct open_file *file);
 void files_drop(struct files *files, struct open_file *file);
@@ -64,17 +64,17 @@ struct file_table *file_table_create(void);
 struct file_table *file_table_copy(struct file_table *from);
 void file_table_drop(struct files *files, struct file_table *table);
 
-/* Does to descriptors what the call does, once it has been counted. */
+/* Does to descriptors what the call does; to be called once the call has been counted. */
 void files_call(struct files *files, struct fold_process *process, const struct event_call *call);
 
-/* The one that a call is made on, or NULL. */
+/* Returns the file that a call is made on, or NULL. */
 struct open_file *files_of_call(const struct fold_process *process, const struct event_call *call);
 
 /* Adds a call, of `cpu` ns, to the session of its file. */
 void files_session(struct files *files, struct open_file *file, const struct event_call *call,
 		   const struct sums *sums);
 
-/* Tells from a path without a descriptor's help what file it may be. */
+/* Tells by its path alone what kind of file it may be. */
 enum file_kind file_kind_of_path(const char *path);
 
 #endif /* COSY_PROFILE_FILES_H */

@@ -157,7 +157,7 @@ static struct fold_thread *thread_begin(struct fold *fold, uint32_t tid,
 	return thread;
 }
 
-/* A process without a thread is dropped again. */
+/* Drops a process that has no thread again. */
 static void process_check(struct fold *fold, struct fold_process *process)
 {
 	if (process && !process->threads)
@@ -171,7 +171,7 @@ static struct fold_thread *thread_of(struct fold *fold, uint32_t tid, uint32_t p
 
 	if (thread && thread->process->pid == pid)
 		return thread;
-	/* Its number is another's now, whose end was not seen. */
+	/* The number is another thread's now; the end of the former one was not seen. */
 	if (thread)
 		thread_end(fold, thread);
 	process = process_of(fold, pid, NULL);
@@ -301,7 +301,7 @@ static uint32_t site_of(struct fold *fold, const struct event_call *call, uint32
 	bool new;
 	uint32_t number;
 
-	/* The place in the program, and who called it: what a shared helper is used for. */
+	/* Take the place in the program and its caller, which tells what a shared helper is for. */
 	if (stack) {
 		const struct stack *of = &profile->stacks[stack];
 

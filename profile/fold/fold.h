@@ -10,13 +10,13 @@
 
 struct fold;
 
-/* NULL: there is no memory for it. */
+/* Makes an empty fold.  NULL: there is no memory for it. */
 struct fold *fold_create(const struct event_header *header);
 
-/* A record_sink's function. */
+/* Takes an event: a record_sink's function. */
 void fold_take(void *fold, const struct event *event);
 
-/* No more events come.  What is returned lives as long as the fold. */
+/* Ends the fold and returns its profile, which lives as long as the fold. */
 const struct profile *fold_finish(struct fold *fold);
 
 void fold_destroy(struct fold *fold);

@@ -80,7 +80,7 @@ uint32_t grammar_site(struct grammar *grammar, uint32_t site)
 	return number;
 }
 
-/* The innermost function that calls of both come from. */
+/* Leaves the symbol the innermost function that calls of both come from. */
 static void symbol_common(const struct profile *profile, struct symbol *symbol,
 			  const struct symbol *with)
 {
@@ -106,7 +106,7 @@ static void symbol_common(const struct profile *profile, struct symbol *symbol,
 	symbol->stack = 0;
 }
 
-/* The loop whose body is so many nodes; 0: the tables are full. */
+/* Returns the loop whose body these nodes are; 0: the tables are full. */
 static uint32_t grammar_loop(struct grammar *grammar, const struct grammar_node *nodes,
 			     uint32_t len)
 {
@@ -142,7 +142,7 @@ static uint32_t grammar_loop(struct grammar *grammar, const struct grammar_node 
 		if (i)
 			symbol_common(profile, symbol, part);
 	}
-	/* One call that repeats is taken for one that does not. */
+	/* Let one call that repeats match one that does not. */
 	site = symbol_of(grammar, nodes[0].symbol)->site;
 	if (len == 1 && site)
 		symbol->match = nodes[0].symbol;
@@ -168,7 +168,7 @@ static bool is_body(const struct grammar *grammar, const struct symbol *loop,
 	return true;
 }
 
-/* The inner loop that counts in place of one made of these nodes, or 0. */
+/* Returns the inner loop that counts in place of one made of these nodes, or 0. */
 static uint32_t core_of(const struct grammar_node *nodes, uint32_t n, uint64_t calls)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -188,7 +188,7 @@ static uint32_t core_of(const struct grammar_node *nodes, uint32_t n, uint64_t c
 	return 0;
 }
 
-/* The last `n` nodes are two turns of `loop`. */
+/* Replaces the last `n` nodes, two turns of `loop`, by the loop. */
 static void line_fold(struct grammar_line *line, uint32_t n, uint32_t loop)
 {
 	struct grammar_node *to = &line->nodes[line->n - n];
@@ -212,7 +212,7 @@ static void line_fold(struct grammar_line *line, uint32_t n, uint32_t loop)
 	line->n -= n - 1;
 }
 
-/* The last `len` nodes are one more turn of the loop before them. */
+/* Adds the last `len` nodes, one more turn, to the loop before them. */
 static void line_absorb(struct grammar_line *line, uint32_t len)
 {
 	struct grammar_node *loop = &line->nodes[line->n - len - 1];
@@ -229,7 +229,7 @@ static void line_absorb(struct grammar_line *line, uint32_t len)
 	line->n -= len;
 }
 
-/* Two nodes that match: a call and a call, a call and its loop, a loop and itself. */
+/* Tells whether two nodes match: a call and a call, a call and its loop, a loop and itself. */
 static bool line_join(struct grammar *grammar, struct grammar_line *line)
 {
 	struct grammar_node *a = &line->nodes[line->n - 2], *b = a + 1;

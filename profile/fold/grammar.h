@@ -38,7 +38,7 @@ struct grammar_line *line_create(uint32_t max);
 bool grammar_create(struct grammar *grammar, struct profile *profile, uint32_t max_symbols);
 void grammar_destroy(struct grammar *grammar);
 
-/* The symbol of a site's calls; 0: the table is full. */
+/* Returns the symbol of a site's calls; 0: the table is full. */
 uint32_t grammar_site(struct grammar *grammar, uint32_t site);
 
 /*

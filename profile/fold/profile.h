@@ -159,7 +159,7 @@ struct profile {
 	} useless[USELESS_KINDS];
 };
 
-/* The frame of a stack that is the program's own and innermost, or NULL. */
+/* Returns the innermost frame of a stack that is the program's own, or NULL. */
 static inline const struct event_frame *profile_frame(const struct profile *profile, uint32_t stack)
 {
 	const struct stack *of;

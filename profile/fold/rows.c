@@ -21,7 +21,7 @@ void rows_destroy(struct rows *rows)
 	table_destroy(&rows->table);
 }
 
-/* Calls `each` for the sites in a symbol. */
+/* Calls `each` for each site in a symbol. */
 static void symbol_sites(struct profile *profile, uint32_t symbol, unsigned int depth,
 			 unsigned int *budget, void (*each)(struct site *, uint32_t), uint32_t row)
 {

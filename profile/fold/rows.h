@@ -14,7 +14,7 @@ struct rows {
 bool rows_create(struct rows *rows, struct profile *profile);
 void rows_destroy(struct rows *rows);
 
-/* Counts a node of a process's that has left its line, or that is in it at the end. */
+/* Counts a node of a process that has left its line, or is in it at the end. */
 void rows_count(struct rows *rows, const struct grammar_node *node, uint32_t pid);
 
 /* Adds calls outside of loops to the rows that their sites are in, and merges rows that are one. */

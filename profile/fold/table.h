@@ -17,10 +17,12 @@ struct table {
 bool table_create(struct table *table, uint32_t max);
 void table_destroy(struct table *table);
 
-/* The number of `hash`, or 0 where it has none. */
+/* Returns the number of `hash`, or 0 where it has none. */
 uint32_t table_find(const struct table *table, uint64_t hash);
 
-/* The same; one that has none gets the next one, with *new set, or 0 when the table is full. */
+/*
+ * Does the same; a hash without a number gets the next one and sets *new.  0: the table is full.
+ */
 uint32_t table_add(struct table *table, uint64_t hash, bool *new);
 
 static inline uint64_t table_mix(uint64_t hash, uint64_t value)

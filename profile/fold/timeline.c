@@ -13,7 +13,7 @@ static uint64_t lane_time(const struct timeline_lane *lane)
 	return time;
 }
 
-/* Adds what is in a lane to all others'. */
+/* Adds a lane to the one of all others. */
 static void lane_leave(struct timeline *timeline, struct timeline_lane *lane)
 {
 	struct timeline_lane *others = &timeline->lanes[0];
@@ -53,7 +53,7 @@ void timeline_end(struct timeline *timeline, uint32_t lane)
 		timeline->lanes[lane].ended = true;
 }
 
-/* Two bins become one. */
+/* Makes two bins one. */
 static void timeline_fold(struct timeline *timeline)
 {
 	timeline->shift++;
@@ -79,7 +79,7 @@ void timeline_count(struct timeline *timeline, uint32_t lane, const struct event
 		timeline->shift = TIMELINE_SHIFT;
 		timeline->start = time;
 	}
-	/* One that began before the first that ended. */
+	/* A call that began before the first one ended counts at the start. */
 	time = time > timeline->start ? time - timeline->start : 0;
 	while (time >> timeline->shift >= TIMELINE_BINS)
 		timeline_fold(timeline);

@@ -34,10 +34,10 @@ struct timeline {
 	struct timeline_lane lanes[TIMELINE_LANES + 1];
 };
 
-/* The lane of a new process; the ended one that had least to do makes room for it. */
+/* Returns the lane of a new process; the ended one that had least to do makes room for it. */
 uint32_t timeline_lane(struct timeline *timeline, uint32_t pid);
 
-/* A process that ends needs its lane no more. */
+/* Notes that a process has ended, and needs its lane no more. */
 void timeline_end(struct timeline *timeline, uint32_t lane);
 
 void timeline_count(struct timeline *timeline, uint32_t lane, const struct event_call *call);

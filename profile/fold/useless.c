@@ -38,7 +38,7 @@ static bool is_identity(const struct event_call *call)
 	}
 }
 
-/* Asks about a name and changes nothing. */
+/* Tells whether the call asks about a name and changes nothing. */
 static bool is_look_up(const struct event_call *call)
 {
 	switch (call->nr) {

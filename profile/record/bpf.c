@@ -294,7 +294,7 @@ static const char *path_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The path of what runs now, as /proc has it while it runs; where it has ended, as it was named. */
+/* Returns the program's path: by /proc while it runs, as it was named once it has ended. */
 static const char *program_path(const struct observed_exec *told, char *whole)
 {
 	char name[64];
@@ -322,7 +322,7 @@ static void take_exec(struct watcher *watcher, const struct observed_exec *told)
 
 	if (!thread)
 		return;
-	/* The thread has the process's number now. */
+	/* The thread took over the process's number. */
 	if (former != (pid_t)told->head.tid && *thread_place(watcher, former)) {
 		const struct observed_thread *other = *thread_place(watcher, former);
 
@@ -346,7 +346,7 @@ static void take_exec(struct watcher *watcher, const struct observed_exec *told)
 	tell_exec(&watcher->sink, told->head.pid, told->head.tid, told->head.time, path);
 }
 
-/* The first thread counts until its process ends, as for wait(2). */
+/* Ends a thread; the first one counts until its process ends, as for wait(2). */
 static void take_exit(struct watcher *watcher, const struct observation *told)
 {
 	struct observed_thread **at = thread_place(watcher, told->tid);
@@ -608,7 +608,7 @@ static int watcher_begin(struct watcher *watcher, enum event_backend backend,
 	return error;
 }
 
-/* Events that are under way still come. */
+/* Stops, and takes the events that are still under way. */
 static void watcher_stop(struct watcher *watcher)
 {
 	helper_command(watcher, OBSERVE_STOP, 0);
@@ -630,7 +630,7 @@ static void watcher_end(struct watcher *watcher)
 	objects_destroy(watcher->objects);
 }
 
-/* If observations were lost, an end may have been among them. */
+/* Drops threads that are gone: their ends may be among observations that were lost. */
 static void watcher_sweep(struct watcher *watcher)
 {
 	for (unsigned int i = 0; i < BUCKETS; i++) {
@@ -648,7 +648,7 @@ static void watcher_sweep(struct watcher *watcher)
 	}
 }
 
-/* Until all have ended, or *stop.  Returns false when it was stopped. */
+/* Watches until all have ended, or *stop.  Returns false when it was stopped. */
 static bool watcher_watch(struct watcher *watcher, const volatile sig_atomic_t *stop)
 {
 	while (watcher->n_threads) {

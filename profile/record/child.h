@@ -15,16 +15,16 @@ struct child {
 	int gate;
 };
 
-/* 0, or -errno. */
+/* Starts the child, which waits.  Returns 0 or a negative errno. */
 int child_start(struct child *child, void (*run)(void *), void *argument);
 
-/* Lets it go on, or end if `error` is not 0; which is returned. */
+/* Lets the child go on, or end if `error` is not 0.  Returns `error`. */
 int child_go(struct child *child, int error);
 
-/* A child's run: executes the program, whose arguments these are. */
+/* Executes a program with these arguments: a child's `run`. */
 void program_run(void *arguments);
 
-/* A child of our own makes calls whose cost without a recorder is known. */
+/* Calibrates a back end by a child whose calls have a known cost without it. */
 struct calibration {
 	int file;
 	struct record_usual usual;
@@ -33,9 +33,9 @@ struct calibration {
 };
 
 bool calibration_begin(struct calibration *calibration);
-/* The child's run. */
+/* Makes those calls: the child's `run`. */
 void calibration_run(void *calibration);
-/* The sink of what it does. */
+/* Takes the events of those calls. */
 void calibration_take(void *calibration, const struct event *event);
 void calibration_end(struct calibration *calibration, struct event_header *header);
 

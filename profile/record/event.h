@@ -150,16 +150,16 @@ struct event_end {
 /* Returns NULL: `event`, of which `size` bytes can be read, is well formed; or what is wrong. */
 const char *event_check(const struct event *event, size_t size);
 
-/* The path in an event that has one, or NULL. */
+/* Returns the path of an event that has one, or NULL. */
 const char *event_path(const struct event *event);
 
-/* Writes a recording.  Each returns false when the file cannot take it; errno says why. */
+/* Write a recording.  Both return false when the file cannot take it; errno says why. */
 bool event_file_begin(FILE *file, const struct event_header *header);
 bool event_file_add(FILE *file, const struct event *event);
 
 /*
- * Reads one: the header, then event after event into `buffer`, of EVENT_MAX_SIZE bytes, aligned
- * to 8.  1: there is one; 0: the file is at its end; -1: *why says what is wrong with it.
+ * Read a recording: the header, then event after event into `buffer`, of EVENT_MAX_SIZE bytes,
+ * aligned to 8.  1: there is one; 0: the file is at its end; -1: *why says what is wrong with it.
  */
 int event_file_header(FILE *file, struct event_header *header, const char **why);
 int event_file_next(FILE *file, struct event *buffer, const char **why);

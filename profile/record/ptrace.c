@@ -154,7 +154,7 @@ static void thread_destroy(struct tracer *tracer, struct traced_thread *thread)
 	free(thread);
 }
 
-/* ns on the processor, and how many times it was given one. */
+/* Reads the thread's ns on a processor, and how many times it was given one. */
 static bool thread_times(const struct traced_thread *thread, uint64_t *cpu, uint64_t *slices)
 {
 	char text[96];
@@ -309,7 +309,7 @@ static void call_end(struct tracer *tracer, struct traced_thread *thread,
 	call->ret = info->exit.rval;
 	if (thread_times(thread, &cpu, &slices)) {
 		call->cpu = cpu - thread->cpu;
-		/* Once for being let go on; more, and it has slept or others have run. */
+		/* It got a processor once, to go on; more often if it slept or others ran. */
 		if (slices > thread->slices + 1)
 			call->event.flags |= EVENT_SLEPT;
 		thread->cpu = cpu;
@@ -380,7 +380,7 @@ static void thread_tell_exit(struct tracer *tracer, const struct traced_thread *
 	event_tell(&tracer->sink, &exit.event, EVENT_EXIT, sizeof(exit), thread->tid);
 }
 
-/* The thread has the process's number now, and all others are gone. */
+/* Notes an exec: the thread has the process's number now, and all others are gone. */
 static void exec_stop(struct tracer *tracer, struct traced_thread *thread)
 {
 	unsigned long former = thread->tid;
@@ -419,7 +419,7 @@ static void thread_stopped(struct tracer *tracer, pid_t tid, int status)
 	int signal = WSTOPSIG(status), event = status >> 16;
 
 	if (!thread) {
-		/* A child whose parent has not said yet that it has it: it waits for that. */
+		/* A child that its parent has not told of yet waits until it has. */
 		thread_create(tracer, tid);
 		return;
 	}
@@ -483,7 +483,7 @@ static int thread_seize(struct tracer *tracer, pid_t pid, pid_t tid, bool quiet)
 	return 0;
 }
 
-/* All threads of it, those too that begin meanwhile. */
+/* Seizes all threads of a process, those too that begin meanwhile. */
 static int process_seize(struct tracer *tracer, pid_t pid, bool quiet)
 {
 	unsigned int before;
@@ -505,7 +505,7 @@ static int process_seize(struct tracer *tracer, pid_t pid, bool quiet)
 	return ret;
 }
 
-/* They go on as if nothing had been. */
+/* Lets all threads go on as if nothing had been. */
 static void tracer_detach(struct tracer *tracer)
 {
 	for (unsigned int i = 0; i < BUCKETS; i++)
@@ -531,7 +531,7 @@ static void tracer_detach(struct tracer *tracer)
 	}
 }
 
-/* Until all have ended, or *stop.  Returns false when it was stopped. */
+/* Watches until all have ended, or *stop.  Returns false when it was stopped. */
 static bool tracer_watch(struct tracer *tracer, const volatile sig_atomic_t *stop)
 {
 	while (tracer->n_threads) {
@@ -575,7 +575,7 @@ static void tracer_end(struct tracer *tracer)
 	objects_destroy(tracer->objects);
 }
 
-/* A child that is watched, and then does `run`. */
+/* Makes a child that is watched, and then does `run`. */
 static int child_watch(struct tracer *tracer, void (*run)(void *), void *argument, bool quiet)
 {
 	struct child child;

@@ -41,7 +41,7 @@ void record_usual_call(int fd)
 		abort();
 }
 
-/* ns for one: the least of a few rounds, since others run here, too. */
+/* Returns the ns that one takes: the least of a few rounds, since others run here, too. */
 static uint32_t time_of(void (*run)(int), int fd)
 {
 	uint64_t least = UINT64_MAX;

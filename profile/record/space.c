@@ -331,7 +331,7 @@ void space_code(struct space *space, const char *path, uint64_t start, uint64_t 
 	space_add(space, &map);
 }
 
-/* Code of an object whose addresses begin at `base`. */
+/* Adds the code of an object whose addresses begin at `base`. */
 static void space_segments(struct space *space, const struct space_object *object, uint64_t base)
 {
 	size_t n = 0;
@@ -412,7 +412,7 @@ static const struct space_map *space_find(const struct space *space, uint64_t ad
 	return NULL;
 }
 
-/* One operation: a register and an offset.  What is more than that is an expression. */
+/* Reads a rule of one operation, a register and an offset.  False for anything longer. */
 static bool rule_cfa(Dwarf_Frame *frame, struct unwind_rule *rule)
 {
 	Dwarf_Op *ops;

@@ -27,7 +27,7 @@ void objects_destroy(struct objects *objects);
 
 struct space *space_create(struct objects *objects, pid_t pid);
 void space_destroy(struct space *space);
-/* Another program runs in it. */
+/* Forgets all, since another program runs in the process. */
 void space_forget(struct space *space);
 
 /*
@@ -37,10 +37,10 @@ void space_forget(struct space *space);
 void space_program(struct space *space, const char *path, uint64_t headers, uint64_t linker);
 void space_code(struct space *space, const char *path, uint64_t start, uint64_t size,
 		uint64_t offset);
-/* A child begins with what its parent has. */
+/* Gives a child what its parent has. */
 void space_copy(struct space *space, const struct space *from);
 
-/* The number of the stack that leads here, handed to the sink when it is new; 0: none is known. */
+/* Returns the number of the stack that leads here; a new one goes to the sink.  0: unknown. */
 uint32_t space_stack(struct space *space, const struct space_registers *registers);
 
 #endif /* COSY_PROFILE_SPACE_H */

@@ -15,11 +15,11 @@ uint64_t clock_now(void);
 void event_tell(const struct record_sink *sink, struct event *event, unsigned int kind, size_t size,
 		pid_t tid);
 
-/* `path` NULL: what /proc says that runs there. */
+/* Tells of an exec; `path` NULL: of what /proc says. */
 void tell_exec(const struct record_sink *sink, pid_t pid, pid_t tid, uint64_t time,
 	       const char *path);
 
-/* Descriptors that are open already. */
+/* Tells of the descriptors that are open already. */
 void tell_descriptors(const struct record_sink *sink, pid_t pid, pid_t tid);
 
 #endif /* COSY_PROFILE_TELL_H */

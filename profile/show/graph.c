@@ -58,7 +58,7 @@ static int box_of(const struct graph *graph, uint32_t site)
 	return -1;
 }
 
-/* A curve from one height to another that swings out so far from x, with a head at its end. */
+/* Draws a curve from one height to another that swings out from x, with a head at its end. */
 static void graph_arc(FILE *to, const char *class, int x, int from, int last, int out)
 {
 	int side = out < 0 ? -6 : 6;
@@ -70,7 +70,7 @@ static void graph_arc(FILE *to, const char *class, int x, int from, int last, in
 		x, last, side);
 }
 
-/* From the last call of a loop back to its first; outer loops swing out further. */
+/* Draws arcs from the last call of a loop back to its first; outer loops swing out further. */
 static void graph_loops(FILE *to, const struct graph *graph)
 {
 	for (unsigned int i = 0; i < graph->n_arcs; i++) {
@@ -116,7 +116,7 @@ static void graph_flows(FILE *to, const struct graph *graph)
 	}
 }
 
-/* Those between calls of the picture that mostly held. */
+/* Finds the dependences between calls of the picture that mostly held. */
 static void graph_find_edges(struct graph *graph)
 {
 	const struct profile *profile = graph->profile;
@@ -155,7 +155,7 @@ static void graph_name(FILE *to, const struct graph *graph, uint32_t site)
 		call_kind(graph->profile->sites[site].nr)->name);
 }
 
-/* One line for all that takes the same from the same call. */
+/* Writes one line for all that takes the same from the same call. */
 static void graph_words(FILE *to, const struct graph *graph)
 {
 	bool said[DEPENDS] = {false};

@@ -107,7 +107,7 @@ static void html_item(FILE *to, const char *name, const char *text)
 	fputs("</dd>", to);
 }
 
-/* From the low end to the high one, of all the processor time. */
+/* Draws a bar from the low end to the high one, of all the processor time. */
 static void html_bar(FILE *to, double low, double high)
 {
 	low = low < 0 ? 0 : low > 100 ? 100 : low;

@@ -3,7 +3,7 @@
 #include "calls.h"
 #include "show/show.h"
 
-/* A member, with a comma before it unless it is the first of its object. */
+/* Begins a member, with a comma before it unless it is the first of its object. */
 static void json_member(FILE *to, bool first, const char *name)
 {
 	fprintf(to, "%s\"%s\": ", first ? "" : ", ", name);

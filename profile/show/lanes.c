@@ -6,7 +6,7 @@
 
 #define HIGH 30 /* of a lane, in pixels */
 
-/* Without what recording took. */
+/* Returns a bin's time without what recording took. */
 static double bin_net(uint64_t calls, uint64_t cpu, uint32_t cost)
 {
 	double net = (double)cpu - (double)calls * cost;
@@ -37,7 +37,7 @@ static double lane_highest(const struct profile *profile, const struct timeline_
 	return highest;
 }
 
-/* How many bins the recording reaches. */
+/* Returns how many bins the recording reaches. */
 static unsigned int lanes_bins(const struct profile *profile)
 {
 	const struct timeline *timeline = &profile->timeline;
@@ -95,7 +95,7 @@ static void lane_show(FILE *to, const struct profile *profile, uint32_t number, 
 	fputs("</svg>\n", to);
 }
 
-/* One that would not be seen beside the others. */
+/* Tells whether a lane would not be seen beside the others. */
 static bool lane_small(const struct profile *profile, const struct timeline_lane *lane)
 {
 	return lane->calls * 1000 < profile->sums.calls &&

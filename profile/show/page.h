@@ -13,17 +13,17 @@ double page_percent(double part, double of);
 
 void page_text(FILE *to, const char *text);
 
-/* The place of a call, or "" where it is not known. */
+/* Writes the place of a call, or "" where it is not known. */
 void page_site(char *to, size_t size, const struct advice *advice, struct places *places,
 	       uint32_t site);
 
 /*
- * A sequence as a picture: its calls from top to bottom, loops as arcs to the left of them,
+ * Draws a sequence: its calls from top to bottom, loops as arcs to the left of them,
  * dependences as arcs to the right; beside it a table of the calls, and the dependences in words.
  */
 void page_graph(FILE *to, const struct advice *advice, struct places *places, uint32_t symbol);
 
-/* What each process did over time. */
+/* Draws what each process did over time. */
 void page_lanes(FILE *to, const struct profile *profile);
 
 #endif /* COSY_PROFILE_PAGE_H */

@@ -13,23 +13,23 @@ enum show_escape { SHOW_TERMINAL, SHOW_JSON, SHOW_HTML };
 /* Prints text so that it can be nothing but text there; at most `width` characters, 0: all. */
 void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int width);
 
-/* "object`function (file:line)", as far as it is known. */
+/* Writes "object`function (file:line)", as far as it is known. */
 void show_place(char *to, size_t size, struct places *places, const struct advice *advice,
 		const struct finding *finding);
 
-/* "tracepoints" */
+/* Returns the back end's name, such as "tracepoints". */
 const char *show_backend(const struct profile *profile);
 
-/* "1.2 ms" */
+/* Writes a time, such as "1.2 ms". */
 void show_time(char *to, size_t size, double ns);
 
-/* One screen. */
+/* Prints the summary, one screen. */
 void show_terminal(FILE *to, const struct advice *advice, struct places *places);
 
-/* All of it; docs/inside/profile.md has the fields. */
+/* Prints all of it; docs/inside/profile.md has the fields. */
 void show_json(FILE *to, const struct advice *advice, struct places *places);
 
-/* One page that asks for nothing. */
+/* Prints one page, which asks for nothing from anywhere. */
 void show_html(FILE *to, const struct advice *advice, struct places *places);
 
 #endif /* COSY_PROFILE_SHOW_H */

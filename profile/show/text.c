@@ -6,7 +6,7 @@
 
 #include "show/show.h"
 
-/* The character at `text`, and how many bytes it has; 0xfffd where it is no UTF-8. */
+/* Returns the character at `text` and its bytes in *len; 0xfffd where it is no UTF-8. */
 static unsigned int character(const unsigned char *text, unsigned int *len)
 {
 	static const unsigned int least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -31,7 +31,7 @@ static unsigned int character(const unsigned char *text, unsigned int *len)
 	return c;
 }
 
-/* Moves the cursor, colours, turns the writing round, or takes no room. */
+/* Tells whether c moves the cursor, colours, turns the writing round, or takes no room. */
 static bool controls(unsigned int c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c ||
@@ -64,7 +64,7 @@ void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int
 		if (c == 0xfffd) {
 			fputs(escape == SHOW_TERMINAL ? "?" : "\xef\xbf\xbd", to);
 		} else if (controls(c)) {
-			/* In a page they would be as bad as on a terminal. */
+			/* Controls are as bad in a page as on a terminal. */
 			if (escape == SHOW_HTML)
 				fputs("\xef\xbf\xbd", to);
 			else

@@ -51,7 +51,7 @@ double server_end(void)
 		int status;
 		pid_t pid;
 
-		/* Again and again, for those that have just become ours. */
+		/* Signal again and again: some children have just become ours. */
 		if (waited % 20 == 0)
 			children_signal(waited < PATIENCE * 20 ? SIGTERM : SIGKILL);
 		while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0)
@@ -63,7 +63,7 @@ double server_end(void)
 	}
 }
 
-/* In a child: what its shell says is seen only where `loud`. */
+/* Becomes a shell in a child; what that says is seen only where `loud`. */
 static void shell(const char *command, bool loud)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -88,7 +88,7 @@ int load_run(const char *command)
 	return status;
 }
 
-/* In the process beside the recording. */
+/* Runs the load, in a process beside the recording. */
 static void load_beside(const char *command, int to, pid_t parent)
 {
 	int status = -1;
@@ -106,7 +106,7 @@ static void load_beside(const char *command, int to, pid_t parent)
 		waitpid(pid, &status, 0);
 	if (write(to, &status, sizeof(status)) < 0)
 		_exit(1);
-	/* Not once: a signal that comes between a look at the flag and a wait is not seen. */
+	/* Signal more than once: one between a look at the flag and a wait is not seen. */
 	while (getppid() == parent) {
 		kill(parent, SIGTERM);
 		nap(100);
@@ -139,7 +139,7 @@ int load_end(struct load *load)
 	    read(load->from, &status, sizeof(status)) != sizeof(status))
 		status = -1;
 	close(load->from);
-	/* With all that it has started. */
+	/* End it with all that it has started. */
 	kill(-load->pid, SIGKILL);
 	return status;
 }

@@ -18,10 +18,10 @@
 /* Parts of the whole by which two measurements of the same differ in any case. */
 #define TOLERANCE 0.04
 
-/* ns that two starts of a program differ by at least, however few were seen. */
+/* Least ns by which two starts of a program differ, however few were seen. */
 #define MIN_START_SPREAD 300000
 
-/* The command that started this program, or the one that PATH has. */
+/* Finds the command that started this program, or the one that PATH has. */
 static void cosy_path(char *ret, size_t size)
 {
 	static const char *const places[] = {"../bin/cosy", "../../bin/cosy", "../../../bin/cosy"};
@@ -61,7 +61,7 @@ static double time_ns(struct timeval time)
 	return time.tv_sec * 1e9 + time.tv_usec * 1e3;
 }
 
-/* ns of processor time, its children's with it; below 0: it could not be run. */
+/* Returns ns of processor time, its children's with it; below 0: it could not be run. */
 static double command_time(char *const *command)
 {
 	struct rusage usage;
@@ -76,7 +76,7 @@ static double command_time(char *const *command)
 	return time_ns(usage.ru_utime) + time_ns(usage.ru_stime);
 }
 
-/* The same of a server, from its start to its end under load; the load itself does not count. */
+/* Does the same for a server, from start to end under load; the load itself does not count. */
 static double server_time(char *const *command, const char *load)
 {
 	pid_t pid = fork();
@@ -110,13 +110,13 @@ static double middle_of(double *values, unsigned int n)
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* Half of what the middle half of them spans; they are in order. */
+/* Returns half of what the middle half of the ordered values spans. */
 static double spread_of(const double *values, unsigned int n)
 {
 	return (values[n - 1 - n / 4] - values[n / 4]) / 2;
 }
 
-/* In turn, so that what changes on the machine changes for both. */
+/* Measures in turn, so that what changes on the machine changes for both. */
 static bool times_take(char *const *plain, char *const *other, const char *load,
 		       unsigned int rounds, double *plain_times, double *other_times)
 {
@@ -134,7 +134,7 @@ struct times {
 	double start, start_spread; /* of `cosy run` itself */
 };
 
-/* `cosy run` itself starts first; what its library costs each exec is in the prediction. */
+/* Measures the start of `cosy run` itself; the prediction has what its library costs each exec. */
 static bool start_take(struct times *times, char *cosy, unsigned int rounds)
 {
 	char *nothing[] = {(char *)"true", NULL};
@@ -149,7 +149,7 @@ static bool start_take(struct times *times, char *cosy, unsigned int rounds)
 	return true;
 }
 
-/* The program under `cosy run`, or the marked one with the same arguments. */
+/* Returns the program under `cosy run`, or the marked one with the same arguments. */
 static char **other_command(const struct verify_plan *plan, char *cosy)
 {
 	unsigned int n = 0, first = plan->marked ? 0 : 3;
@@ -169,7 +169,7 @@ static char **other_command(const struct verify_plan *plan, char *cosy)
 	return ret;
 }
 
-/* From the best loop marked alone to all of them. */
+/* Predicts a range: from the best loop marked alone to all of them. */
 static void predict_regions(const struct advice *advice, double *low, double *high)
 {
 	bool first = true;

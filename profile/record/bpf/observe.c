@@ -107,7 +107,7 @@ static void observer_drain(struct observer *observer)
 	observer_flush(observer);
 }
 
-/* Runs of the programs that the kernel left out, since one was running on the processor. */
+/* Returns how many runs of the programs the kernel left out, since one was running. */
 static __u64 observer_missed(struct observer *observer)
 {
 	struct bpf_program *program;
@@ -276,7 +276,7 @@ static bool surroundings_clean(void)
 	close_range(3, ~0U, 0);
 	setrlimit(RLIMIT_NOFILE, &files);
 	setrlimit(RLIMIT_CORE, &cores);
-	/* ^C is the reader's, who says when it ends. */
+	/* Leave ^C to the reader, which says when to end. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	return chdir("/") == 0;
