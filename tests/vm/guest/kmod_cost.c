@@ -338,22 +338,18 @@ static double short_runs(void)
 	return (double)all / (double)the_run.state.kernel_ns;
 }
 
-int main(int argc, char **argv)
+static const struct bpf_insn empty[] = { MOV(0, 0), EXIT };
+
+static void run_costs(void)
 {
-	static const struct bpf_insn empty[] = { MOV(0, 0), EXIT };
-	enum { MANY = 64 << 10 };
-	static char text[MANY];
-	double plain, compound, loop;
-
-	checking = argc > 1 && !strcmp(argv[1], "check");
-	fd = raw_open();
-	shared = low_buffer();
-	memset(shared, 'x', BUFFER_SIZE);
-	memset(text, 'x', sizeof(text));
-
 	bound("an ioctl that does nothing", (double)least(ask, NULL), 0);
 	raw_run_init(&the_run, raw_load(fd, empty, COUNT(empty)), NULL);
 	bound("RUN of an empty compound", (double)least(run, &the_run), 850);
+}
+
+static void load_costs(void)
+{
+	double once;
 
 	bound("open, SETBUF of 4 KB, mmap, close", (double)least(set_up, &(size_t){ 4096 }), 0);
 	bound("open, SETBUF of 1 MB, mmap, close", (double)least(set_up, &(size_t){ 1 << 20 }), 0);
@@ -365,9 +361,9 @@ int main(int argc, char **argv)
 	      0);
 	bound("LOAD, FREE of 4000 instructions, seen before",
 	      (double)least(load, &(size_t){ 4000 }), 0);
-	plain = (double)now();
+	once = (double)now();
 	load_new(&(size_t){ 100 });
-	bound("LOAD and FREE of 100 instructions, once", (double)now() - plain, 0);
+	bound("LOAD and FREE of 100 instructions, once", (double)now() - once, 0);
 
 	bound("open to first RUN and close", (double)least(first_run, &(int){ 1 }), 0);
 	memset(phase_cost, 0, sizeof(phase_cost));
@@ -378,6 +374,11 @@ int main(int argc, char **argv)
 
 	grows("LOAD of four times as many back jumps", JUMP_NE(2, 0, -1));
 	grows("LOAD of four times as many stores", STORE(BPF_DW, 1, 8, 2));
+}
+
+static void call_costs(void)
+{
+	double plain, compound;
 
 	plain = (double)least(calls, &(long){ SYS_getpid }) / TURNS;
 	compound = EACH(CALL(SYS_getpid));
@@ -388,9 +389,10 @@ int main(int argc, char **argv)
 	compound = EACH(MOV(1, 022), CALL(SYS_umask));
 	bound("umask in a plain loop", plain, 0);
 	bound("umask in a compound", compound, plain * 0.62);
+}
 
-	loop = EACH(MOV(0, 0));
-	bound("a turn of a loop", loop, 0);
+static void limited_costs(void)
+{
 	/*
 	 * With limited time the compound looks at the clock after every call, and at every 64th
 	 * turn.
@@ -405,6 +407,11 @@ int main(int argc, char **argv)
 	      0);
 	raw_limits(fd, 0, 0);
 	bound_ratio("time of short RUNs, by what is counted of it", short_runs(), 1.5);
+}
+
+/* Takes off what a turn of the loop costs in which each access is made. */
+static void access_costs(double loop)
+{
 	/* A native load or store is one instruction, the move. */
 	bound("shared buffer: load of 8", EACH(LOAD(BPF_DW, 0, 8, 8)) - loop, 7);
 	bound("shared buffer: load of 1", EACH(LOAD(BPF_B, 0, 8, 8)) - loop, 7);
@@ -419,6 +426,10 @@ int main(int argc, char **argv)
 	bound("other memory: store of 1", EACH(STORE(BPF_B, 9, 8, 0)) - loop, 22);
 	bound("other memory: store of an immediate", EACH(STOREK(BPF_W, 9, 8, 5)) - loop, 22);
 	bound("atomic add", EACH(ATOMIC(BPF_DW, 8, 8, 0, BPF_ADD)) - loop, 0);
+}
+
+static void operation_costs(double loop)
+{
 	bound("a local call and its return",
 	      (double)(looped_calls(TURNS + 1) - looped_calls(1)) / TURNS - loop, 0);
 	bound("operation: ctx", EACH(CALL_OP(RAW_OP_ctx)) - loop, 0);
@@ -435,7 +446,14 @@ int main(int argc, char **argv)
 	bound("operation: memcpy of 64, other memory",
 	      EACH(MOVR(1, 9), MOVR(2, 9), ADD(2, 64), MOV(3, 64), CALL_OP(RAW_OP_memcpy)) - loop,
 	      0);
+}
 
+static void byte_costs(void)
+{
+	enum { MANY = 64 << 10 };
+	static char text[MANY];
+
+	memset(text, 'x', sizeof(text));
 	bound("memchr per byte, shared buffer", per_byte(8, (uintptr_t)shared, 'y', MANY, MANY),
 	      0.85);
 	bound("memchr per byte, other memory", per_byte(8, (uintptr_t)text, 'y', MANY, MANY), 0);
@@ -453,5 +471,24 @@ int main(int argc, char **argv)
 	      per_byte(4, (uintptr_t)shared, (uintptr_t)text, MANY, MANY), 0);
 	bound("memset per byte, shared buffer", per_byte(6, (uintptr_t)shared, 1, MANY, MANY), 0);
 	bound("memset per byte, other memory", per_byte(6, (uintptr_t)text, 1, MANY, MANY), 0);
+}
+
+int main(int argc, char **argv)
+{
+	double loop;
+
+	checking = argc > 1 && !strcmp(argv[1], "check");
+	fd = raw_open();
+	shared = low_buffer();
+	memset(shared, 'x', BUFFER_SIZE);
+	run_costs();
+	load_costs();
+	call_costs();
+	loop = EACH(MOV(0, 0));
+	bound("a turn of a loop", loop, 0);
+	limited_costs();
+	access_costs(loop);
+	operation_costs(loop);
+	byte_costs();
 	return check_end();
 }
