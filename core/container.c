@@ -7,7 +7,8 @@ struct part {
 	u64 start, end;
 };
 
-static int check_header(const struct cosy_compound *header, size_t len, struct cosy_reject *why)
+static int container_check_header(const struct cosy_compound *header, size_t len,
+				  struct cosy_reject *why)
 {
 	if (len < sizeof(*header))
 		return cosy_refuse(why, -EINVAL, COSY_REJECT_CONTAINER,
@@ -39,7 +40,7 @@ static int check_header(const struct cosy_compound *header, size_t len, struct c
 }
 
 /* Checks that every part lies above the header, within the container and apart from the others. */
-static int check_parts(const struct cosy_compound *header, struct cosy_reject *why)
+static int container_check_parts(const struct cosy_compound *header, struct cosy_reject *why)
 {
 	const struct part parts[] = {
 		{"instructions", header->insn_off,
@@ -70,7 +71,7 @@ static int check_parts(const struct cosy_compound *header, struct cosy_reject *w
 	return 0;
 }
 
-static int check_strings(const struct cosy_container *container, struct cosy_reject *why)
+static int container_check_strings(const struct cosy_container *container, struct cosy_reject *why)
 {
 	if (container->str_size && container->strings[container->str_size - 1])
 		return cosy_refuse(why, -EINVAL, COSY_REJECT_CONTAINER,
@@ -81,7 +82,7 @@ static int check_strings(const struct cosy_container *container, struct cosy_rej
 	return 0;
 }
 
-static int check_lines(const struct cosy_container *container, struct cosy_reject *why)
+static int container_check_lines(const struct cosy_container *container, struct cosy_reject *why)
 {
 	u32 i;
 
@@ -109,10 +110,10 @@ int cosy_compound_open(const void *data, size_t len, struct cosy_container *cont
 	const char *bytes = data;
 	int error;
 
-	error = check_header(header, len, why);
+	error = container_check_header(header, len, why);
 	if (error)
 		return error;
-	error = check_parts(header, why);
+	error = container_check_parts(header, why);
 	if (error)
 		return error;
 
@@ -129,10 +130,10 @@ int cosy_compound_open(const void *data, size_t len, struct cosy_container *cont
 		container->str_size = header->str_size;
 	}
 
-	error = check_strings(container, why);
+	error = container_check_strings(container, why);
 	if (error)
 		return error;
-	return check_lines(container, why);
+	return container_check_lines(container, why);
 }
 
 const struct cosy_line *cosy_line_find(const struct cosy_container *container, u32 insn)

@@ -179,7 +179,7 @@ int cosy_param(struct cosy_builder *b, unsigned int index)
 }
 
 /* Finds a variable's base register and offset.  False, and a mistake, when there is none. */
-static bool find_var(struct cosy_builder *b, int var, u8 *base, s16 *off)
+static bool var_find(struct cosy_builder *b, int var, u8 *base, s16 *off)
 {
 	u32 owner = (u32)var >> 16, index = var & 0xffff;
 
@@ -251,7 +251,7 @@ void libcosy_build_get(struct cosy_builder *b, u8 reg, struct cosy_value value)
 		libcosy_build_imm(b, reg, value.value);
 		return;
 	}
-	if (!find_var(b, value.var, &base, &off))
+	if (!var_find(b, value.var, &base, &off))
 		return;
 	if (value.kind == COSY_VALUE_REF) {
 		libcosy_build_emit(b, BPF_LDX | BPF_MEM | BPF_DW, reg, base, off, 0);
@@ -270,6 +270,6 @@ void libcosy_build_put(struct cosy_builder *b, int var, u8 reg)
 	u8 base;
 	s16 off;
 
-	if (var != COSY_NO_VAR && !b->failed && find_var(b, var, &base, &off))
+	if (var != COSY_NO_VAR && !b->failed && var_find(b, var, &base, &off))
 		libcosy_build_emit(b, BPF_STX | BPF_MEM | BPF_DW, base, reg, off, 0);
 }

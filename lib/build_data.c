@@ -22,7 +22,7 @@ struct alu {
 	s16 off; /* 1: signed division */
 };
 
-static bool find_alu(enum cosy_operator op, struct alu *ret)
+static bool arith_find(enum cosy_operator op, struct alu *ret)
 {
 	static const struct alu table[] = {
 		[COSY_ADD] = {BPF_ADD, 0},  [COSY_SUB] = {BPF_SUB, 0}, [COSY_MUL] = {BPF_MUL, 0},
@@ -38,13 +38,13 @@ static bool find_alu(enum cosy_operator op, struct alu *ret)
 	return true;
 }
 
-static bool is_constant(struct cosy_value value)
+static bool value_is_constant(struct cosy_value value)
 {
 	return value.kind == COSY_VALUE_INT && value.value == (s32)value.value;
 }
 
 /* Finds what C leaves undefined, which the validator would refuse without naming a statement. */
-static bool check_constant(struct cosy_builder *b, enum cosy_operator op, s64 value)
+static bool arith_check_constant(struct cosy_builder *b, enum cosy_operator op, s64 value)
 {
 	bool divides = op == COSY_DIV || op == COSY_MOD || op == COSY_UDIV || op == COSY_UMOD;
 	bool shifts = op == COSY_SHL || op == COSY_SHR || op == COSY_USHR;
@@ -58,7 +58,7 @@ static bool check_constant(struct cosy_builder *b, enum cosy_operator op, s64 va
 }
 
 /* Puts 1 into dst where the condition holds, else 0. */
-static void put_condition(struct cosy_builder *b, int dst, struct cosy_value left,
+static void condition_put(struct cosy_builder *b, int dst, struct cosy_value left,
 			  enum cosy_operator op, struct cosy_value right)
 {
 	u32 taken = libcosy_build_new_label(b);
@@ -70,7 +70,7 @@ static void put_condition(struct cosy_builder *b, int dst, struct cosy_value lef
 	libcosy_build_put(b, dst, BPF_REG_1);
 }
 
-static void put_logical(struct cosy_builder *b, int dst, struct cosy_value left,
+static void logical_put(struct cosy_builder *b, int dst, struct cosy_value left,
 			enum cosy_operator op, struct cosy_value right)
 {
 	bool is_or = op == COSY_LOR;
@@ -92,14 +92,14 @@ void cosy_arith(struct cosy_builder *b, int dst, struct cosy_value left, enum co
 	if (!libcosy_build_begin(b))
 		return;
 	if (libcosy_build_is_condition(op)) {
-		put_condition(b, dst, left, op, right);
+		condition_put(b, dst, left, op, right);
 	} else if (op == COSY_LAND || op == COSY_LOR) {
-		put_logical(b, dst, left, op, right);
-	} else if (!find_alu(op, &alu)) {
+		logical_put(b, dst, left, op, right);
+	} else if (!arith_find(op, &alu)) {
 		libcosy_build_mistake(b, -EINVAL, "%d is no operator", op);
 	} else {
 		libcosy_build_get(b, BPF_REG_0, left);
-		if (is_constant(right) && check_constant(b, op, right.value)) {
+		if (value_is_constant(right) && arith_check_constant(b, op, right.value)) {
 			libcosy_build_emit(b, BPF_ALU64 | BPF_K | alu.op, BPF_REG_0, 0, alu.off,
 					   (s32)right.value);
 		} else {
@@ -128,7 +128,7 @@ void cosy_unary(struct cosy_builder *b, int dst, enum cosy_unary_operator op,
 		libcosy_build_put(b, dst, BPF_REG_0);
 		return;
 	case COSY_LNOT:
-		put_condition(b, dst, value, COSY_EQ, cosy_int(0));
+		condition_put(b, dst, value, COSY_EQ, cosy_int(0));
 		return;
 	}
 	libcosy_build_mistake(b, -EINVAL, "%d is no operator", op);
@@ -142,7 +142,7 @@ struct width {
 	bool is_signed;
 };
 
-static bool find_width(struct cosy_builder *b, enum cosy_width width, struct width *ret)
+static bool width_find(struct cosy_builder *b, enum cosy_width width, struct width *ret)
 {
 	static const struct width table[] = {
 		[COSY_U8] = {BPF_B, 8, false},	 [COSY_S8] = {BPF_B, 8, true},
@@ -163,7 +163,7 @@ void cosy_convert(struct cosy_builder *b, int dst, struct cosy_value value, enum
 {
 	struct width w;
 
-	if (!libcosy_build_begin(b) || !find_width(b, width, &w))
+	if (!libcosy_build_begin(b) || !width_find(b, width, &w))
 		return;
 	libcosy_build_get(b, BPF_REG_0, value);
 	if (w.is_signed) {
@@ -176,7 +176,7 @@ void cosy_convert(struct cosy_builder *b, int dst, struct cosy_value value, enum
 }
 
 /* Adds base and offset into REG_SCRATCH, but for what the access itself can add: that is returned. */
-static s16 get_address(struct cosy_builder *b, struct cosy_value base, struct cosy_value offset)
+static s16 address_get(struct cosy_builder *b, struct cosy_value base, struct cosy_value offset)
 {
 	libcosy_build_get(b, REG_SCRATCH, base);
 	if (offset.kind == COSY_VALUE_INT && offset.value == (s16)offset.value)
@@ -192,9 +192,9 @@ void cosy_load_from(struct cosy_builder *b, int dst, struct cosy_value base,
 	struct width w;
 	s16 off;
 
-	if (!libcosy_build_begin(b) || !find_width(b, width, &w))
+	if (!libcosy_build_begin(b) || !width_find(b, width, &w))
 		return;
-	off = get_address(b, base, offset);
+	off = address_get(b, base, offset);
 	libcosy_build_emit(b, BPF_LDX | (w.is_signed ? BPF_MEMSX : BPF_MEM) | w.size, BPF_REG_0,
 			   REG_SCRATCH, off, 0);
 	libcosy_build_put(b, dst, BPF_REG_0);
@@ -206,9 +206,9 @@ void cosy_store_to(struct cosy_builder *b, struct cosy_value base, struct cosy_v
 	struct width w;
 	s16 off;
 
-	if (!libcosy_build_begin(b) || !find_width(b, width, &w))
+	if (!libcosy_build_begin(b) || !width_find(b, width, &w))
 		return;
-	off = get_address(b, base, offset);
+	off = address_get(b, base, offset);
 	libcosy_build_get(b, BPF_REG_0, value);
 	libcosy_build_emit(b, BPF_STX | BPF_MEM | w.size, REG_SCRATCH, BPF_REG_0, off, 0);
 }
@@ -216,7 +216,7 @@ void cosy_store_to(struct cosy_builder *b, struct cosy_value base, struct cosy_v
 /* --- System calls ------------------------------------------------------------------------ */
 
 /* Ends the compound when r0 is a negative errno, and tells which statement it was. */
-static void stop_if_failed(struct cosy_builder *b)
+static void call_stop_if_failed(struct cosy_builder *b)
 {
 	u32 fine = libcosy_build_new_label(b);
 
@@ -254,5 +254,5 @@ void cosy_call(struct cosy_builder *b, int dst, uint32_t number, unsigned int co
 	libcosy_build_emit(b, BPF_JMP | BPF_CALL, 0, 0, 0, (s32)number);
 	libcosy_build_put(b, dst, BPF_REG_0);
 	if (b->stop_on_failure && (number < COSY_OP_BASE || call->flags & COSY_CALL_COMPOSITE))
-		stop_if_failed(b);
+		call_stop_if_failed(b);
 }

@@ -46,7 +46,7 @@ bool libcosy_build_is_condition(enum cosy_operator op)
 	return op >= COSY_EQ && op <= COSY_TEST;
 }
 
-static u8 jump_of(enum cosy_operator op)
+static u8 condition_jump(enum cosy_operator op)
 {
 	static const u8 table[] = {
 		[COSY_EQ] = BPF_JEQ,  [COSY_NE] = BPF_JNE,    [COSY_LT] = BPF_JSLT,
@@ -59,7 +59,7 @@ static u8 jump_of(enum cosy_operator op)
 }
 
 /* Returns the condition that holds when `op` does not; COSY_TEST has none. */
-static enum cosy_operator opposite(enum cosy_operator op)
+static enum cosy_operator condition_opposite(enum cosy_operator op)
 {
 	switch (op) {
 	case COSY_EQ:
@@ -104,15 +104,15 @@ void libcosy_build_branch(struct cosy_builder *b, struct cosy_value left, enum c
 		return;
 	}
 	if (!wanted)
-		op = opposite(op);
+		op = condition_opposite(op);
 	libcosy_build_get(b, BPF_REG_0, left);
 	if (right.kind == COSY_VALUE_INT && right.value == (s32)right.value) {
-		libcosy_build_branch_imm(b, jump_of(op), BPF_REG_0, (s32)right.value, label);
+		libcosy_build_branch_imm(b, condition_jump(op), BPF_REG_0, (s32)right.value, label);
 		return;
 	}
 	libcosy_build_get(b, REG_SCRATCH, right);
 	libcosy_build_fixup(b, FIX_JUMP, label);
-	libcosy_build_emit(b, BPF_JMP | BPF_X | jump_of(op), BPF_REG_0, REG_SCRATCH, 0, 0);
+	libcosy_build_emit(b, BPF_JMP | BPF_X | condition_jump(op), BPF_REG_0, REG_SCRATCH, 0, 0);
 }
 
 int cosy_label(struct cosy_builder *b)
@@ -120,7 +120,7 @@ int cosy_label(struct cosy_builder *b)
 	return b->failed ? -1 : (int)libcosy_build_new_label(b);
 }
 
-static bool check_label(struct cosy_builder *b, int label)
+static bool label_check(struct cosy_builder *b, int label)
 {
 	if (label < 0 || (u32)label >= b->labels.count)
 		libcosy_build_mistake(b, -EINVAL, "there is no label %d", label);
@@ -131,7 +131,7 @@ static bool check_label(struct cosy_builder *b, int label)
 
 void cosy_place(struct cosy_builder *b, int label)
 {
-	if (!libcosy_build_begin(b) || !check_label(b, label))
+	if (!libcosy_build_begin(b) || !label_check(b, label))
 		return;
 	if (b->labels.at[label].insn != NOT_PLACED)
 		libcosy_build_mistake(b, -EINVAL, "the label is placed already");
@@ -140,13 +140,13 @@ void cosy_place(struct cosy_builder *b, int label)
 
 void cosy_goto(struct cosy_builder *b, int label)
 {
-	if (libcosy_build_begin(b) && check_label(b, label))
+	if (libcosy_build_begin(b) && label_check(b, label))
 		libcosy_build_jump(b, label);
 }
 
 /* --- Blocks ---------------------------------------------------------------------------------- */
 
-static struct libcosy_open_block *open_block(struct cosy_builder *b, enum libcosy_block_kind kind)
+static struct libcosy_open_block *block_open(struct cosy_builder *b, enum libcosy_block_kind kind)
 {
 	struct libcosy_open_block block = {.kind = kind, .statement = b->statement};
 
@@ -159,15 +159,15 @@ static struct libcosy_open_block *open_block(struct cosy_builder *b, enum libcos
 }
 
 /* Returns the innermost block, or NULL; in a function the outermost one is the function's. */
-static struct libcosy_open_block *innermost(struct cosy_builder *b)
+static struct libcosy_open_block *block_innermost(struct cosy_builder *b)
 {
 	return b->blocks.count ? &b->blocks.at[b->blocks.count - 1] : NULL;
 }
 
-static struct libcosy_open_block *expect(struct cosy_builder *b, enum libcosy_block_kind kind,
-					 const char *what)
+static struct libcosy_open_block *block_expect(struct cosy_builder *b, enum libcosy_block_kind kind,
+					       const char *what)
 {
-	struct libcosy_open_block *block = innermost(b);
+	struct libcosy_open_block *block = block_innermost(b);
 
 	if (!block)
 		libcosy_build_mistake(b, -EINVAL, "%s without %s", what, block_names[kind]);
@@ -182,7 +182,7 @@ void cosy_if(struct cosy_builder *b, struct cosy_value left, enum cosy_operator 
 {
 	struct libcosy_open_block *block;
 
-	if (libcosy_build_begin(b) && (block = open_block(b, BLOCK_IF)))
+	if (libcosy_build_begin(b) && (block = block_open(b, BLOCK_IF)))
 		libcosy_build_branch(b, left, op, right, false, block->next);
 }
 
@@ -190,7 +190,7 @@ void cosy_else(struct cosy_builder *b)
 {
 	struct libcosy_open_block *block;
 
-	if (!libcosy_build_begin(b) || !(block = expect(b, BLOCK_IF, "else")))
+	if (!libcosy_build_begin(b) || !(block = block_expect(b, BLOCK_IF, "else")))
 		return;
 	libcosy_build_jump(b, block->out);
 	libcosy_build_set_label(b, block->next);
@@ -202,7 +202,7 @@ void cosy_while(struct cosy_builder *b, struct cosy_value left, enum cosy_operat
 {
 	struct libcosy_open_block *block;
 
-	if (!libcosy_build_begin(b) || !(block = open_block(b, BLOCK_WHILE)))
+	if (!libcosy_build_begin(b) || !(block = block_open(b, BLOCK_WHILE)))
 		return;
 	libcosy_build_set_label(b, block->next);
 	libcosy_build_branch(b, left, op, right, false, block->out);
@@ -212,7 +212,7 @@ void cosy_do(struct cosy_builder *b)
 {
 	struct libcosy_open_block *block;
 
-	if (libcosy_build_begin(b) && (block = open_block(b, BLOCK_DO)))
+	if (libcosy_build_begin(b) && (block = block_open(b, BLOCK_DO)))
 		libcosy_build_set_label(b, block->again);
 }
 
@@ -221,7 +221,7 @@ void cosy_do_while(struct cosy_builder *b, struct cosy_value left, enum cosy_ope
 {
 	struct libcosy_open_block *block;
 
-	if (!libcosy_build_begin(b) || !(block = expect(b, BLOCK_DO, "do_while")))
+	if (!libcosy_build_begin(b) || !(block = block_expect(b, BLOCK_DO, "do_while")))
 		return;
 	libcosy_build_set_label(b, block->next);
 	libcosy_build_branch(b, left, op, right, true, block->again);
@@ -234,7 +234,7 @@ void cosy_for(struct cosy_builder *b, int var, struct cosy_value from, enum cosy
 {
 	struct libcosy_open_block *block;
 
-	if (!libcosy_build_begin(b) || !(block = open_block(b, BLOCK_FOR)))
+	if (!libcosy_build_begin(b) || !(block = block_open(b, BLOCK_FOR)))
 		return;
 	block->var = var;
 	block->op = op;
@@ -251,7 +251,7 @@ void cosy_for(struct cosy_builder *b, int var, struct cosy_value from, enum cosy
 	libcosy_build_set_label(b, block->again);
 }
 
-static void end_for(struct cosy_builder *b, const struct libcosy_open_block *block)
+static void for_end(struct cosy_builder *b, const struct libcosy_open_block *block)
 {
 	libcosy_build_set_label(b, block->next);
 	libcosy_build_get(b, BPF_REG_0, cosy_ref(block->var));
@@ -274,7 +274,7 @@ void cosy_switch(struct cosy_builder *b, struct cosy_value value)
 {
 	struct libcosy_open_block *block;
 
-	if (!libcosy_build_begin(b) || !(block = open_block(b, BLOCK_SWITCH)))
+	if (!libcosy_build_begin(b) || !(block = block_open(b, BLOCK_SWITCH)))
 		return;
 	block->first_case = b->cases.count;
 	block->otherwise = block->out;
@@ -287,7 +287,7 @@ void cosy_case(struct cosy_builder *b, int64_t value)
 	struct libcosy_open_block *block;
 	u32 label;
 
-	if (!libcosy_build_begin(b) || !(block = expect(b, BLOCK_SWITCH, "case")))
+	if (!libcosy_build_begin(b) || !(block = block_expect(b, BLOCK_SWITCH, "case")))
 		return;
 	for (u32 i = block->first_case; i < b->cases.count; i++) {
 		if (b->cases.at[i].value == value) {
@@ -306,7 +306,7 @@ void cosy_default(struct cosy_builder *b)
 {
 	struct libcosy_open_block *block;
 
-	if (!libcosy_build_begin(b) || !(block = expect(b, BLOCK_SWITCH, "default")))
+	if (!libcosy_build_begin(b) || !(block = block_expect(b, BLOCK_SWITCH, "default")))
 		return;
 	if (block->otherwise != block->out)
 		libcosy_build_mistake(b, -EINVAL, "a second default");
@@ -314,7 +314,7 @@ void cosy_default(struct cosy_builder *b)
 	libcosy_build_set_label(b, block->otherwise);
 }
 
-static void end_switch(struct cosy_builder *b, const struct libcosy_open_block *block)
+static void switch_end(struct cosy_builder *b, const struct libcosy_open_block *block)
 {
 	libcosy_build_jump(b, block->out);
 	libcosy_build_set_label(b, block->again);
@@ -336,7 +336,7 @@ static void end_switch(struct cosy_builder *b, const struct libcosy_open_block *
 
 /* --- End, break, continue ---------------------------------------------------------------------------- */
 
-static void end_function(struct cosy_builder *b, const struct libcosy_open_block *block)
+static void function_end(struct cosy_builder *b, const struct libcosy_open_block *block)
 {
 	libcosy_build_imm(b, BPF_REG_0, 0);
 	libcosy_build_emit(b, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
@@ -353,7 +353,7 @@ void cosy_end(struct cosy_builder *b)
 		libcosy_build_mistake(b, -EINVAL, "nothing to end here");
 		return;
 	}
-	block = *innermost(b);
+	block = *block_innermost(b);
 	switch (block.kind) {
 	case BLOCK_IF:
 		libcosy_build_set_label(b, block.next);
@@ -370,20 +370,20 @@ void cosy_end(struct cosy_builder *b)
 				      block.statement);
 		break;
 	case BLOCK_FOR:
-		end_for(b, &block);
+		for_end(b, &block);
 		break;
 	case BLOCK_SWITCH:
-		end_switch(b, &block);
+		switch_end(b, &block);
 		break;
 	case BLOCK_FUNCTION:
-		end_function(b, &block);
+		function_end(b, &block);
 		break;
 	}
 	b->blocks.count--;
 }
 
 /* Returns the block that break (continue: without `or_switch`) is about, or NULL. */
-static const struct libcosy_open_block *around(struct cosy_builder *b, bool or_switch)
+static const struct libcosy_open_block *block_around(struct cosy_builder *b, bool or_switch)
 {
 	for (u32 i = b->blocks.count; i--;) {
 		switch (b->blocks.at[i].kind) {
@@ -410,7 +410,7 @@ void cosy_break(struct cosy_builder *b)
 
 	if (!libcosy_build_begin(b))
 		return;
-	block = around(b, true);
+	block = block_around(b, true);
 	if (block)
 		libcosy_build_jump(b, block->out);
 	else
@@ -423,7 +423,7 @@ void cosy_continue(struct cosy_builder *b)
 
 	if (!libcosy_build_begin(b))
 		return;
-	block = around(b, false);
+	block = block_around(b, false);
 	if (block)
 		libcosy_build_jump(b, block->next);
 	else
@@ -447,7 +447,7 @@ int cosy_declare(struct cosy_builder *b, unsigned int params)
 	return (int)b->functions.count - 1;
 }
 
-static bool check_function(struct cosy_builder *b, int function)
+static bool function_check(struct cosy_builder *b, int function)
 {
 	if (function < 1 || (u32)function >= b->functions.count)
 		libcosy_build_mistake(b, -EINVAL, "there is no function %d", function);
@@ -458,7 +458,7 @@ void cosy_define(struct cosy_builder *b, int function)
 {
 	struct libcosy_open_block *block;
 
-	if (!libcosy_build_begin(b) || !check_function(b, function))
+	if (!libcosy_build_begin(b) || !function_check(b, function))
 		return;
 	if (b->current) {
 		libcosy_build_mistake(b, -EINVAL, "a function inside a function");
@@ -468,7 +468,7 @@ void cosy_define(struct cosy_builder *b, int function)
 		libcosy_build_mistake(b, -EINVAL, "function %d is defined already", function);
 		return;
 	}
-	block = open_block(b, BLOCK_FUNCTION);
+	block = block_open(b, BLOCK_FUNCTION);
 	if (!block)
 		return;
 	block->outside = b->current;
@@ -525,7 +525,7 @@ void cosy_invoke(struct cosy_builder *b, int dst, int function, unsigned int cou
 {
 	u32 go_on;
 
-	if (!libcosy_build_begin(b) || !check_function(b, function))
+	if (!libcosy_build_begin(b) || !function_check(b, function))
 		return;
 	if (count != b->functions.at[function].params) {
 		libcosy_build_mistake(b, -EINVAL, "%u arguments, function %d has %u parameters",

@@ -7,7 +7,7 @@
 #include "build.h"
 
 /* STEP 1: check that every block that was begun has its end. */
-static void check_complete(struct cosy_builder *b)
+static void builder_check_complete(struct cosy_builder *b)
 {
 	const struct libcosy_open_block *block;
 
@@ -19,7 +19,7 @@ static void check_complete(struct cosy_builder *b)
 }
 
 /* STEP 2: find the functions that are called at all; the others are left out. */
-static void reach(struct cosy_builder *b)
+static void function_reach(struct cosy_builder *b)
 {
 	bool more = true;
 
@@ -56,7 +56,7 @@ static const struct bpf_insn ending[] = {
 #define ENDING (sizeof(ending) / sizeof(*ending))
 
 /* STEP 3: place the functions: starts[i] instructions come before function i. */
-static u32 lay_out(const struct cosy_builder *b, u32 *starts)
+static u32 functions_lay_out(const struct cosy_builder *b, u32 *starts)
 {
 	u32 at = 0;
 
@@ -69,7 +69,7 @@ static u32 lay_out(const struct cosy_builder *b, u32 *starts)
 }
 
 /* STEP 4: copy and fix. */
-static void write_function(struct cosy_builder *b, u32 which, const u32 *starts,
+static void function_write(struct cosy_builder *b, u32 which, const u32 *starts,
 			   struct bpf_insn *out)
 {
 	const struct libcosy_code_of *code = &b->functions.at[which];
@@ -105,7 +105,7 @@ static void write_function(struct cosy_builder *b, u32 which, const u32 *starts,
 	}
 }
 
-static u32 write_lines(const struct cosy_builder *b, const u32 *starts, struct cosy_line *out)
+static u32 lines_write(const struct cosy_builder *b, const u32 *starts, struct cosy_line *out)
 {
 	u32 cnt = 0;
 
@@ -128,7 +128,7 @@ static u32 align8(u32 bytes)
 	return (bytes + 7) & ~7u;
 }
 
-static int link_all(struct cosy_builder *b, u32 *starts, void **ret, size_t *len)
+static int functions_link(struct cosy_builder *b, u32 *starts, void **ret, size_t *len)
 {
 	struct cosy_compound header = {
 		.magic = COSY_MAGIC,
@@ -142,13 +142,13 @@ static int link_all(struct cosy_builder *b, u32 *starts, void **ret, size_t *len
 	};
 	char *bytes;
 
-	header.insn_cnt = lay_out(b, starts);
+	header.insn_cnt = functions_lay_out(b, starts);
 	if (header.insn_cnt > COSY_MAX_INSNS) {
 		libcosy_build_mistake(b, -E2BIG, "%u instructions, a compound has at most %u",
 				      header.insn_cnt, COSY_MAX_INSNS);
 		return b->failed;
 	}
-	header.line_cnt = write_lines(b, starts, NULL);
+	header.line_cnt = lines_write(b, starts, NULL);
 	header.line_off = header.insn_off + header.insn_cnt * sizeof(struct bpf_insn);
 	header.str_off = header.line_off + header.line_cnt * sizeof(struct cosy_line);
 	header.size = align8(header.str_off + header.str_size);
@@ -159,8 +159,8 @@ static int link_all(struct cosy_builder *b, u32 *starts, void **ret, size_t *len
 	memcpy(bytes, &header, sizeof(header));
 	for (u32 i = 0; i < b->functions.count; i++)
 		if (b->functions.at[i].reached)
-			write_function(b, i, starts, (struct bpf_insn *)(bytes + header.insn_off));
-	write_lines(b, starts, (struct cosy_line *)(bytes + header.line_off));
+			function_write(b, i, starts, (struct bpf_insn *)(bytes + header.insn_off));
+	lines_write(b, starts, (struct cosy_line *)(bytes + header.line_off));
 	memcpy(bytes + header.str_off, b->strings.at, header.str_size);
 	if (b->failed) {
 		free(bytes);
@@ -177,13 +177,13 @@ int cosy_compile(struct cosy_builder *b, void **ret, size_t *len, struct cosy_er
 	int err;
 
 	if (!b->failed)
-		check_complete(b);
+		builder_check_complete(b);
 	if (!b->failed)
-		reach(b);
+		function_reach(b);
 	err = b->failed;
 	if (!err) {
 		starts = calloc(b->functions.count, sizeof(*starts));
-		err = starts ? link_all(b, starts, ret, len) : -ENOMEM;
+		err = starts ? functions_link(b, starts, ret, len) : -ENOMEM;
 	}
 	free(starts);
 	b->statement = statement;
