@@ -9,6 +9,10 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Module.h"
 
+namespace llvm {
+class TargetLibraryInfoImpl;
+} // namespace llvm
+
 namespace cosy {
 
 /// A region's functions in a module of their own, on their way to BPF.
@@ -70,6 +74,12 @@ bool isForeign(const llvm::Function &F);
 /// Turns calls of libc functions that the table knows into calls by number
 /// with errno handling, or of the embedded runtime.  Leaves the others alone.
 void lowerCalls(BpfModule &B, Compound &C);
+/// Turns calls of functions on strings and memory, which lowerCalls leaves to
+/// LLVM, into operations; after optimisation.
+void lowerStrings(BpfModule &B);
+/// Allows LLVM what it knows about these functions.
+void allowStringFunctions(const llvm::Module &M,
+                          llvm::TargetLibraryInfoImpl &Library);
 /// Returns the name of the C library's (or libcosy's) function that is called,
 /// or "".
 llvm::StringRef libcName(const llvm::CallBase &C);
@@ -102,6 +112,15 @@ bool isOfRuntime(const llvm::Function &F);
 bool isInRuntime(llvm::StringRef LibcName);
 /// True if there is one, and it makes system calls.
 bool runtimeMakesCalls(llvm::StringRef LibcName);
+
+/// Returns runtime/strings.c as a module.
+std::unique_ptr<llvm::Module> stringBodies(llvm::LLVMContext &Ctx);
+/// Links the functions of an embedded module that B calls.
+void linkNeeded(BpfModule &B, std::unique_ptr<llvm::Module> Embedded);
+
+// Strings.cpp
+/// Expands operations on short strings and little memory in place.
+void expandStrings(BpfModule &B, const Extracted &R, const Compound &C);
 
 // Inline.cpp
 /// Decides which functions are inlined: all but recursive ones, within Budget

@@ -53,11 +53,11 @@ public:
 /// A way to compile a region.
 struct Try {
   unsigned InlineBudget; ///< Instructions to inline.
-  bool Unrolls;
+  bool Grows;            ///< Unrolls loops, expands operations.
 };
 
-/// A compound whose spills or code get too large is tried again, with smaller
-/// loops first, then with more calls.
+/// A compound whose spills or code get too large is tried again, first
+/// without what makes it grow, then with more calls.
 constexpr Try Tries[] = {{6000, true}, {6000, false}, {200, false}};
 } // namespace
 
@@ -98,13 +98,16 @@ static bool compileOnce(const Extracted &R, Try How, Compound &C, Reasons &Why,
   optimize(B);
   // Again: now more call numbers and function pointers are constants.
   lowerCalls(B, C);
+  lowerStrings(B);
   if (options().Fast) {
     if (chooseBytes(B, R, C))
       optimize(B);
     chooseViews(B, R, C);
   }
-  if (How.Unrolls)
+  if (How.Grows) {
     unrollLoops(B, C);
+    expandStrings(B, R, C);
+  }
   dump(B, "optimized");
 
   legalize(B, C, Why);

@@ -12,10 +12,15 @@
 //   %cosy.failed = icmp ugt i64 %r, -4096  ; then store -%r where errno is
 //   %n = phi i64 [ %r, .. ], [ -1, .. ]
 //
+// A function on strings or memory that LLVM knows stays a call until the region
+// is optimised (lowerStrings), so that what LLVM makes of short and constant
+// ones it makes here, too.
+//
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "CallTable.h"
 #include "llvm/ADT/Statistic.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
@@ -44,6 +49,33 @@ StringRef cosy::libcName(const CallBase &C) {
   StringRef Name = F->getName();
   Name.consume_front("\1");
   return Name;
+}
+
+/// Functions that are operations, and that LLVM simplifies.
+static constexpr std::pair<const char *, LibFunc> StringFunctions[] = {
+    {"memcpy", LibFunc_memcpy},   {"memmove", LibFunc_memmove},
+    {"memset", LibFunc_memset},   {"memcmp", LibFunc_memcmp},
+    {"bcmp", LibFunc_bcmp},       {"memchr", LibFunc_memchr},
+    {"memrchr", LibFunc_memrchr}, {"strlen", LibFunc_strlen},
+    {"strnlen", LibFunc_strnlen}, {"strcmp", LibFunc_strcmp},
+    {"strncmp", LibFunc_strncmp}, {"strchr", LibFunc_strchr},
+    {"strrchr", LibFunc_strrchr}, {"strcpy", LibFunc_strcpy},
+    {"stpcpy", LibFunc_stpcpy},   {"strncpy", LibFunc_strncpy},
+};
+
+static bool isStringFunction(StringRef Name) {
+  return any_of(StringFunctions,
+                [&](const auto &F) { return F.first == Name; });
+}
+
+void cosy::allowStringFunctions(const Module &M,
+                                TargetLibraryInfoImpl &Library) {
+  for (auto [Name, Func] : StringFunctions) {
+    const Function *F = M.getFunction(Name);
+    // The program's own function of that name may do anything.
+    if (!F || (F->isDeclaration() && !isForeign(*F)))
+      Library.setAvailable(Func);
+  }
 }
 
 static bool isPointerLetter(char Letter) {
@@ -332,18 +364,30 @@ static void lowerCall(BpfModule &B, Compound &Comp, CallBase *C) {
   if (Name.empty() || lowerLocator(B, Comp, C, Name))
     return;
   const Wrapper *W = findWrapper(Name);
-  if (W && !W->MakesCalls)
-    lowerOperation(B, C, *W);
-  else if (lowerToSystemCall(B, C, Name) && IsUsers)
+  if (W && !W->MakesCalls) {
+    if (!isStringFunction(Name))
+      lowerOperation(B, C, *W);
+  } else if (lowerToSystemCall(B, C, Name) && IsUsers) {
     noteReplaced(B, Comp, *Callee);
+  }
 }
 
-void cosy::lowerCalls(BpfModule &B, Compound &Comp) {
+static SmallVector<CallBase *, 32> libcCalls(Module &M) {
   SmallVector<CallBase *, 32> Calls;
-  for (Function &F : *B.M)
+  for (Function &F : M)
     for (Instruction &I : instructions(F))
       if (auto *C = dyn_cast<CallBase>(&I); C && !libcName(*C).empty())
         Calls.push_back(C);
-  for (CallBase *C : Calls)
+  return Calls;
+}
+
+void cosy::lowerCalls(BpfModule &B, Compound &Comp) {
+  for (CallBase *C : libcCalls(*B.M))
     lowerCall(B, Comp, C);
+}
+
+void cosy::lowerStrings(BpfModule &B) {
+  for (CallBase *C : libcCalls(*B.M))
+    if (StringRef Name = libcName(*C); isStringFunction(Name))
+      lowerOperation(B, C, *findWrapper(Name));
 }

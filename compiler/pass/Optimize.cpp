@@ -36,13 +36,11 @@ void cosy::runPasses(BpfModule &B, ModulePassManager &Passes) {
   FunctionAnalysisManager FAM;
   CGSCCAnalysisManager CGAM;
   ModuleAnalysisManager MAM;
-  // Loops that are a memset or memcpy become operations; any other library
-  // call that LLVM might invent has no body here.
+  // Of library calls that LLVM might invent only those have an operation.
   FAM.registerPass([&] {
     TargetLibraryInfoImpl Library{Triple(B.M->getTargetTriple())};
     Library.disableAllFunctions();
-    for (LibFunc F : {LibFunc_memcpy, LibFunc_memmove, LibFunc_memset})
-      Library.setAvailable(F);
+    allowStringFunctions(*B.M, Library);
     return TargetLibraryAnalysis(Library);
   });
   FAM.registerPass([] { return bpfTarget().getTargetIRAnalysis(); });

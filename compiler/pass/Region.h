@@ -17,10 +17,12 @@
 //     Runtime.cpp      bodies for libc functions that none covers
 //     Inline.cpp       what is inlined, what is called      (planCalls)
 //     Optimize.cpp     clang's pipeline for it              (optimize)
+//     LowerCalls.cpp   strings' functions -> operations     (lowerStrings)
 //     Buffers.cpp      who looks at a piece of memory       (bufferOf, usesOf)
 //     Bytes.cpp        reads of one byte -> readc           (chooseBytes)
 //     Views.cpp        reads without the copy               (chooseViews)
 //     Unroll.cpp       several rounds at once               (unrollLoops)
+//     Strings.cpp      operations on short strings in place (expandStrings)
 //     Legalize.cpp     what BPF lacks; what stays native    (legalize)
 //     Signatures.cpp   local calls that fit five registers  (packSignatures)
 //     Storage.cpp      locals and globals -> context        (assignStorage)

@@ -23,19 +23,24 @@ using namespace cosy;
 ALWAYS_ENABLED_STATISTIC(NumBodies,
                          "Number of libc calls that were given bodies");
 
-// runtime/runtime.c as BPF bitcode, made by the build.
-extern "C" const unsigned char cosy_runtime_bitcode[];
-extern "C" const unsigned long cosy_runtime_bitcode_size;
+// runtime/*.c as BPF bitcode, made by the build.
+extern "C" const unsigned char cosy_runtime_bitcode[], cosy_strings_bitcode[];
+extern "C" const unsigned long cosy_runtime_bitcode_size,
+    cosy_strings_bitcode_size;
 
 static constexpr char Prefix[] = "__cosy_rt_";
 
-static std::unique_ptr<Module> parseRuntime(LLVMContext &Ctx) {
-  StringRef Bitcode(reinterpret_cast<const char *>(cosy_runtime_bitcode),
-                    cosy_runtime_bitcode_size);
+static std::unique_ptr<Module> parse(LLVMContext &Ctx,
+                                     const unsigned char *Bytes, size_t Size) {
+  StringRef Bitcode(reinterpret_cast<const char *>(Bytes), Size);
   auto Parsed = parseBitcodeFile(MemoryBufferRef(Bitcode, "runtime"), Ctx);
   if (!Parsed)
     report_fatal_error(Parsed.takeError());
   return std::move(*Parsed);
+}
+
+static std::unique_ptr<Module> parseRuntime(LLVMContext &Ctx) {
+  return parse(Ctx, cosy_runtime_bitcode, cosy_runtime_bitcode_size);
 }
 
 /// True if a function makes system calls, itself or in one that it calls.
@@ -77,11 +82,32 @@ bool cosy::isOfRuntime(const Function &F) {
   return F.getName().starts_with(Prefix);
 }
 
+/// Lets LLVM take the calls of an embedded body for those of the C library.
+static void allowBuiltins(Function &F) {
+  F.removeFnAttr("no-builtins");
+  for (Instruction &I : instructions(F))
+    if (auto *C = dyn_cast<CallBase>(&I)) {
+      C->removeFnAttr(Attribute::NoBuiltin);
+      C->removeFnAttr("no-builtins");
+    }
+}
+
+void cosy::linkNeeded(BpfModule &B, std::unique_ptr<Module> Parsed) {
+  Parsed->setTargetTriple(B.M->getTargetTriple());
+  Parsed->setDataLayout(B.M->getDataLayout());
+  for (Function &F : *Parsed)
+    allowBuiltins(F);
+  if (Linker::linkModules(*B.M, std::move(Parsed), Linker::LinkOnlyNeeded))
+    report_fatal_error("cosy: cannot link the runtime");
+}
+
+std::unique_ptr<Module> cosy::stringBodies(LLVMContext &Ctx) {
+  return parse(Ctx, cosy_strings_bitcode, cosy_strings_bitcode_size);
+}
+
 void cosy::linkRuntime(BpfModule &B, Compound &Comp) {
   std::unique_ptr<Module> Parsed = parseRuntime(B.M->getContext());
   Module &Runtime = *Parsed;
-  Runtime.setTargetTriple(B.M->getTargetTriple());
-  Runtime.setDataLayout(B.M->getDataLayout());
 
   bool Used = false;
   for (Function &F : *B.M)
@@ -103,13 +129,11 @@ void cosy::linkRuntime(BpfModule &B, Compound &Comp) {
     }
   if (!Used)
     return;
-  if (Linker::linkModules(*B.M, std::move(Parsed), Linker::LinkOnlyNeeded))
-    report_fatal_error("cosy: cannot link the runtime");
+  linkNeeded(B, std::move(Parsed));
   for (Function &F : *B.M)
     if (isOfRuntime(F) && !F.isDeclaration()) {
       F.setLinkage(GlobalValue::InternalLinkage);
       F.addFnAttr("no-jump-tables", "true");
-      F.removeFnAttr("no-builtins");
       F.removeFnAttr(Attribute::NoInline);
     }
 }

@@ -1,4 +1,5 @@
-; Calls that were planned for it are inlined and -O2 runs, but nothing is unrolled or made a vector.
+; Calls that were planned for it are inlined and -O2 runs, but nothing is unrolled or made a vector.  LLVM makes of
+; functions on strings what it makes of them natively, except of those that may be the program's own.
 ; RUN: %stage=cosy-optimize %s 2>&1 | FileCheck %s --implicit-check-not='<2 x' --implicit-check-not='<4 x'
 target triple = "bpfel"
 
@@ -27,4 +28,26 @@ loop:
   br i1 %again, label %loop, label %end
 end:
   ret i64 %more
+}
+
+@text = available_externally constant [6 x i8] c"hello\00"
+
+declare i64 @strlen(ptr)
+declare ptr @strcpy(ptr, ptr)
+declare ptr @strchr(ptr, i32) "cosy-foreign"
+
+; CHECK-LABEL: define {{.*}}i64 @copied(
+; CHECK: llvm.memcpy{{.*}}, i64 6,
+; CHECK: ret i64 5
+define i64 @copied(ptr %p) {
+  %d = call ptr @strcpy(ptr %p, ptr @text)
+  %n = call i64 @strlen(ptr @text)
+  ret i64 %n
+}
+
+; CHECK-LABEL: define {{.*}}ptr @own(
+; CHECK: call ptr @strchr(ptr {{.*}}@text, i32 {{.*}}101)
+define ptr @own() {
+  %at = call ptr @strchr(ptr @text, i32 101)
+  ret ptr %at
 }
