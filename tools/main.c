@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* main.c - `cosy`: a table of subcommands. */
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,16 +14,17 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *arguments;
 	const char *what;
+	bool has_options; /* and tells them itself */
 } commands[] = {
 	{"doctor", command_doctor, "",
-	 "say whether compounds run in this kernel, and if not, what to do"},
+	 "say whether compounds run in this kernel, and if not, what to do", false},
 	{"dis", command_dis, "FILE...",
-	 "show the compounds in object files, executables and containers"},
+	 "show the compounds in object files, executables and containers", false},
 	{"run", command_run, "PROGRAM...",
-	 "run an unmodified program with its small file reads served from user space"},
+	 "run an unmodified program with its small file reads served from user space", true},
 	{"profile", command_profile, "PROGRAM...",
-	 "say where a program's system calls go, and what would make them cheaper"},
-	{"help", help, "", "show this"},
+	 "say where a program's system calls go, and what would make them cheaper", true},
+	{"help", help, "", "show this", false},
 };
 
 static void usage(FILE *to)
@@ -43,11 +46,26 @@ static int help(int argc, char **argv)
 	return EXIT_FINE;
 }
 
+static bool asks_for_help(const char *argument)
+{
+	return !strcmp(argument, "--help") || !strcmp(argument, "-h");
+}
+
+static int command_start(size_t i, int argc, char **argv)
+{
+	if (commands[i].has_options || argc < 2 || !asks_for_help(argv[1]))
+		return commands[i].run(argc, argv);
+	printf("usage: cosy %s%s%s\n\n%c%s.\n\nSee cosy(1).\n", commands[i].name,
+	       *commands[i].arguments ? " " : "", commands[i].arguments,
+	       toupper(commands[i].what[0]), commands[i].what + 1);
+	return EXIT_FINE;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
 
-	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+	if (asks_for_help(name))
 		name = "help";
 	if (!strcmp(name, "--version")) {
 		printf("cosy %s\n", COSY_PROJECT_VERSION);
@@ -55,7 +73,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		if (!strcmp(name, commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+			return command_start(i, argc - 1, argv + 1);
 	if (*name)
 		fprintf(stderr, "cosy: there is no command %s\n", name);
 	usage(stderr);

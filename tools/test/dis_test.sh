@@ -27,6 +27,10 @@ printf 'for (i = 0; i < 10; i++)\n\tf(getpid(), i);\nreturn x;\n' >source.c
 "$make" one source.c >one.cosy || exit 1
 "$make" two "$dir/source.c" >two.cosy || exit 1
 
+# A word on each command, and not the look for a file of that name.
+shows 0 'usage: cosy dis FILE...' --help
+"$cosy" doctor --help | grep -q 'what to do' || fail "doctor --help"
+
 # A container by itself: header, shape, call by name, source lines.
 shows 0 'compound one: ' one.cosy
 shows 0 'at most 500 steps' one.cosy
