@@ -53,12 +53,26 @@ static volatile sig_atomic_t stop;
 
 static void profile_usage(FILE *to)
 {
-	fputs("usage: cosy profile [OPTION...] [--verify[=ROUNDS]] [--] PROGRAM [ARGUMENT...]\n"
+	fputs("usage: cosy profile [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
 	      "       cosy profile [OPTION...] -p PID,... | --cgroup PATH\n"
 	      "       cosy profile [OPTION...] --read FILE\n"
-	      "options: -d SECONDS, --load COMMAND, -o FILE, --json FILE, --html FILE, --marked "
-	      "FILE,\n"
-	      "         --backend fentry|tracepoint|ptrace; see cosy-profile(1)\n",
+	      "\n"
+	      "Say where a program's system calls go, and what would make them cheaper.\n"
+	      "\n"
+	      "  -p PID,...             record processes that run already\n"
+	      "  --cgroup PATH          record the processes of a control group\n"
+	      "  --load COMMAND         record until COMMAND, which puts load on it, has ended\n"
+	      "  -d SECONDS             record for so long, not until all have ended\n"
+	      "  --backend NAME         record by fentry, tracepoint or ptrace, or not at all\n"
+	      "  -o FILE                keep the recording in FILE\n"
+	      "  --read FILE            look at a recording again\n"
+	      "  --json FILE            write all that was found, for programs\n"
+	      "  --html FILE            write it as a page\n"
+	      "  --verify[=ROUNDS]      measure `cosy run PROGRAM` against what was predicted (7)\n"
+	      "  --marked FILE          verify by the same program with its regions marked\n"
+	      "  --help                 print this\n"
+	      "\n"
+	      "See cosy-profile(1).\n",
 	      to);
 }
 
@@ -351,9 +365,55 @@ static enum event_backend backend_named(const char *name)
 	return 0;
 }
 
+enum { READ = 256, JSON, HTML, VERIFY, CGROUP, BACKEND, LOAD, MARKED };
+
+/* Takes one option, whose argument is `optarg`; false: that is none. */
+static bool options_take(int option, struct profile_options *options)
+{
+	char *end;
+
+	switch (option) {
+	case 'p':
+		return options_pids(optarg, options);
+	case 'd':
+		options->seconds = strtod(optarg, &end);
+		return !*end && options->seconds > 0 && options->seconds <= 1e6;
+	case 'o':
+		options->write = optarg;
+		return true;
+	case READ:
+		options->read = optarg;
+		return true;
+	case JSON:
+		options->json = optarg;
+		return true;
+	case CGROUP:
+		return options_cgroup(optarg, options);
+	case HTML:
+		options->html = optarg;
+		return true;
+	case BACKEND:
+		options->backend = backend_named(optarg);
+		return options->backend;
+	case VERIFY:
+		options->rounds = optarg ? strtoul(optarg, &end, 10) : ROUNDS;
+		return !(optarg && *end) && options->rounds && options->rounds <= 100;
+	case LOAD:
+		options->load.command = optarg;
+		return true;
+	case MARKED:
+		options->marked = optarg;
+		return true;
+	case 'h':
+		profile_usage(stdout);
+		exit(STATUS_FINE);
+	default:
+		return false;
+	}
+}
+
 static bool options_parse(int argc, char **argv, struct profile_options *options)
 {
-	enum { READ = 256, JSON, HTML, VERIFY, CGROUP, BACKEND, LOAD, MARKED };
 	static const struct option names[] = {
 		{"read", required_argument, NULL, READ},
 		{"json", required_argument, NULL, JSON},
@@ -366,59 +426,11 @@ static bool options_parse(int argc, char **argv, struct profile_options *options
 		{"help", no_argument, NULL, 'h'},
 		{},
 	};
-	char *end;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "+hp:d:o:", names, NULL)) != -1) {
-		switch (option) {
-		case 'p':
-			if (!options_pids(optarg, options))
-				return false;
-			break;
-		case 'd':
-			options->seconds = strtod(optarg, &end);
-			if (*end || !(options->seconds > 0) || options->seconds > 1e6)
-				return false;
-			break;
-		case 'o':
-			options->write = optarg;
-			break;
-		case READ:
-			options->read = optarg;
-			break;
-		case JSON:
-			options->json = optarg;
-			break;
-		case CGROUP:
-			if (!options_cgroup(optarg, options))
-				return false;
-			break;
-		case HTML:
-			options->html = optarg;
-			break;
-		case BACKEND:
-			options->backend = backend_named(optarg);
-			if (!options->backend)
-				return false;
-			break;
-		case VERIFY:
-			options->rounds = optarg ? strtoul(optarg, &end, 10) : ROUNDS;
-			if ((optarg && *end) || !options->rounds || options->rounds > 100)
-				return false;
-			break;
-		case LOAD:
-			options->load.command = optarg;
-			break;
-		case MARKED:
-			options->marked = optarg;
-			break;
-		case 'h':
-			profile_usage(stdout);
-			exit(STATUS_FINE);
-		default:
+	while ((option = getopt_long(argc, argv, "+hp:d:o:", names, NULL)) != -1)
+		if (!options_take(option, options))
 			return false;
-		}
-	}
 	if (optind < argc)
 		options->program = argv + optind;
 	if (options->marked && !options->rounds)
