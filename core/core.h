@@ -51,7 +51,7 @@ enum cosy_nr {
 };
 
 /* The number of system calls that a COSY_COMPOSITE names. */
-#define COSY_COMPOSITE_CALLS 3
+#define COSY_COMPOSITE_CALLS 4
 
 /* Returns the entry of a system call or operation, or NULL. */
 const struct cosy_call *cosy_call_find(u32 number);

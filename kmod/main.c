@@ -55,6 +55,7 @@
  *	  stat.c		stat, lstat, fstat, newfstatat, statx
  *	  xattr.c		getxattr, lgetxattr
  *	  getdents.c		getdents64, scan_dir
+ *	  scan_tree.c		scan_tree
  *	  read_file.c		read_file
  *
  *	view/			reads and writes that share pages instead of copying

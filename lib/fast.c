@@ -79,6 +79,11 @@ ssize_t cosy_scan_dir(int fd, void *buffer, size_t size, int flags)
 	return with_errno(libcosy_do_scan_dir(fd, buffer, size, flags));
 }
 
+ssize_t cosy_scan_tree(struct cosy_tree *tree, void *buffer, size_t size)
+{
+	return with_errno(libcosy_do_scan_tree(tree, buffer, size));
+}
+
 ssize_t cosy_lend(int fd, const void *buffer, size_t count, int flags)
 {
 	return with_errno(libcosy_do_lend(fd, buffer, count, flags));

@@ -224,6 +224,14 @@ static s64 entry_list_exactly(int fd, char *batch, u64 room)
 	return -EINVAL;
 }
 
+s64 libcosy_do_scan_once(int fd, void *buffer, u64 size, int flags)
+{
+	_Alignas(struct entry) char batch[BATCH];
+	s64 n = list(fd, batch, size);
+
+	return n > 0 ? describe_batch(fd, batch, n, flags, buffer) - (char *)buffer : n;
+}
+
 s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags)
 {
 	_Alignas(struct entry) char batch[BATCH];

@@ -18,6 +18,9 @@ s64 libcosy_do_read_rest(int fd, s64 done, void *buffer, u64 left);
 s64 libcosy_do_scan_rest(int fd, void *entries, u64 left, int flags, u64 before);
 s64 libcosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags);
 s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags);
+/* Scans by one getdents64, for which `size` has room for the longest name. */
+s64 libcosy_do_scan_once(int fd, void *buffer, u64 size, int flags);
+s64 libcosy_do_scan_tree(void *tree, void *buffer, u64 size);
 s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags);
 u64 libcosy_do_count(const void *buffer, u64 count, u8 byte);
 u32 libcosy_do_crc32c(u32 crc, const void *buffer, u64 count);

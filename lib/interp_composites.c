@@ -39,4 +39,5 @@ AS_CALLS(read_file, COSY_IS_UNDER_WAY(r[5]) ? libcosy_do_read_rest(I(1), r[2], P
 					    : libcosy_do_read_file(I(1), P(2), P(3), r[4], I(5)))
 AS_CALLS(scan_dir, COSY_IS_UNDER_WAY(r[4]) ? libcosy_do_scan_rest(I(1), P(2), r[3], I(4), r[5])
 					   : libcosy_do_scan_dir(I(1), P(2), r[3], I(4)))
+AS_CALLS(scan_tree, libcosy_do_scan_tree(P(1), P(2), r[3]))
 AS_CALLS(lend, libcosy_do_lend(I(1), P(2), r[3], I(4)))

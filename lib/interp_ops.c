@@ -124,7 +124,7 @@ void libcosy_interp_op(struct libcosy_interp *in, u32 number)
 	case COSY_OP_BASE + (number):                                                              \
 		r[0] = libcosy_interp_##name(in, r);                                               \
 		break;
-#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c)                                  \
+#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
 	case COSY_OP_BASE + (number):                                                              \
 		r[0] = libcosy_interp_##name(in, r);                                               \
 		in->calls++;                                                                       \

@@ -291,11 +291,11 @@ static bool check_version(struct visit *v)
 /* A call that a compound may make, or an operation with the calls that it makes itself. */
 static const struct maker {
 	const char *name;
-	unsigned short calls[3];
+	unsigned short calls[COSY_COMPOSITE_CALLS];
 } makers[] = {
-#define COSY_CALL(number, name, args, flags) {#name, {number, number, number}},
-#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c)                                  \
-	{"cosy_" #name, {COSY_NR_##a, COSY_NR_##b, COSY_NR_##c}},
+#define COSY_CALL(number, name, args, flags) {#name, {number, number, number, number}},
+#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
+	{"cosy_" #name, {COSY_NR_##a, COSY_NR_##b, COSY_NR_##c, COSY_NR_##d}},
 #include "../core/ops.def"
 };
 #define MAKER_CNT (sizeof(makers) / sizeof(*makers))

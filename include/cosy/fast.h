@@ -102,6 +102,21 @@ ssize_t cosy_read_file(int dirfd, const char *path, void *buffer, size_t size, i
  */
 ssize_t cosy_scan_dir(int fd, void *buffer, size_t size, int flags);
 
+/*
+ * Goes through all directories below an open one, as nftw(3) does without following links: writes
+ * as many entries as fit into `size` bytes (COSY_TREE_MIN_BUFFER up) of the 8-byte aligned
+ * `buffer`, and goes on in the next call.  struct cosy_tree of <linux/cosy.h> says what is asked
+ * for, what the entries are, and how much memory the caller gives; it is zeroed but for the first
+ * four members.  In a compound it is best in the shared buffer.
+ *
+ * Returns the bytes written, 0 at the end, or -1 with errno; ENOBUFS: make `tree` larger and call
+ * again with the same buffer.  A directory that cannot be gone through has an entry that says why.
+ * Descriptors, at most COSY_TREE_OPEN, are open until the end, or until a call with `size` 0 ends
+ * the walk.  A call that is left by a jump out of a signal handler can only be followed by that.
+ */
+struct cosy_tree;
+ssize_t cosy_scan_tree(struct cosy_tree *tree, void *buffer, size_t size);
+
 /* Are stat(2), fstat(2) and lstat(2) under the papers' names; the plain calls are as fast. */
 int cosy_stat(const char *path, struct stat *ret);
 int cosy_fstat(int fd, struct stat *ret);

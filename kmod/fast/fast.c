@@ -57,7 +57,7 @@ static __always_inline u64 call_end(struct cosy_activation *run, const u64 *r, u
 		call_begin(run, r, word, VIEWS_##views);                                           \
 		return call_end(run, r, number, cosy_fast_##name(run, r));                         \
 	}
-#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c)                                  \
+#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)                        \
 	{                                                                                          \
 		call_begin(run, r, word, VIEWS_##views);                                           \

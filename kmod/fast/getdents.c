@@ -18,6 +18,7 @@
 #include "fast/attributes.h"
 #include "fast/fast.h"
 #include "fast/lookup.h"
+#include "fast/scan.h"
 #include "fast/stat.h"
 #include "memory/memory.h"
 #include "run/limits.h"
@@ -199,6 +200,7 @@ s64 cosy_fast_getdents64(struct cosy_activation *run, const u64 *r)
 
 struct scan {
 	struct cosy_activation *run;
+	enum cosy_op op;
 	const struct path *dir;
 	u32 fd;
 	s32 flags;
@@ -267,24 +269,24 @@ static void scan_mark(struct cosy_activation *run, u64 *r, u64 entry, u64 end)
 }
 
 /*
- * Examines the entries in the `bytes` at `at`, whose user address is in r2.  Non-zero run->status:
- * r2-r5 say what remains.
+ * Examines the entries in the `bytes` at `at`, whose user address is `entry`.  Returns the bytes of
+ * those that it examined, all of them unless run->status is non-zero then; or -EFAULT.
  */
-static s64 stat_entries(const struct scan *scan, u64 *r, u8 *at, u32 bytes, const u16 *length,
+static s64 stat_entries(const struct scan *scan, u64 entry, u8 *at, const u16 *length,
 			const u16 *end)
 {
 	struct cosy_activation *run = scan->run;
-	u64 entry = r[2];
+	u64 start = entry;
 	int error;
 	u32 size;
 
 	for (; length < end; length++) {
-		if (unlikely(cosy_between_calls(run, COSY_OP_scan_dir)))
-			goto leave;
+		if (unlikely(cosy_between_calls(run, scan->op)))
+			break;
 		error = stat_entry(scan, entry, at, *length);
 		if (unlikely(error)) {
 			if (run->status != COSY_DONE)
-				goto leave;
+				break;
 			if (error_put(at, error))
 				return -EFAULT;
 		}
@@ -292,11 +294,7 @@ static s64 stat_entries(const struct scan *scan, u64 *r, u8 *at, u32 bytes, cons
 		entry += size;
 		at += size;
 	}
-	return bytes;
-
-leave:
-	scan_mark(run, r, entry, r[2] + bytes);
-	return 0;
+	return entry - start;
 }
 
 /*
@@ -327,10 +325,11 @@ static s64 stat_again(struct cosy_activation *run, const u64 *r)
 }
 
 /*
- * Goes on with the entries that remain.  The lengths of their names are no longer known, and the
- * entries are the user's: newfstatat gets whatever name is there by now.
+ * Goes on with the entries that remain: r1-r5 as scan_dir leaves them.  The lengths of their names
+ * are no longer known, and the entries are the user's: newfstatat gets whatever name is there by
+ * now.
  */
-static s64 scan_rest(struct cosy_activation *run, u64 *r)
+s64 cosy_scan_rest(struct cosy_activation *run, u64 *r, enum cosy_op op)
 {
 	u64 start = r[2] - r[5], end = r[2] + r[3];
 	s64 size;
@@ -347,7 +346,7 @@ static s64 scan_rest(struct cosy_activation *run, u64 *r)
 			r[2] += size;
 			r[3] -= size;
 			r[5] += size;
-			if (r[2] == end || !cosy_between_calls(run, COSY_OP_scan_dir))
+			if (r[2] == end || !cosy_between_calls(run, op))
 				continue;
 		}
 		if (run->status == COSY_LEFT_CALL)
@@ -357,25 +356,18 @@ static s64 scan_rest(struct cosy_activation *run, u64 *r)
 	return end - start;
 }
 
-/*
- * Makes getdents64(fd, to, size), but with struct cosy_dirent, and then newfstatat(fd, its name,
- * its stat, flags) for each entry.  At most 64 KB at once.  Returns bytes, 0 at the end, or
- * getdents64's error.  Non-zero run->status: it leaves before the next call, and r1-r5 say which
- * that is.
- */
-s64 cosy_op_scan_dir(struct cosy_activation *run, u64 *r)
+s64 cosy_scan_once(struct cosy_activation *run, const u64 *r, enum cosy_op op, u64 *left)
 {
 	u64 size = min_t(u64, r[3], MAX_LISTING);
 	u16 length[MAX_LISTING / (SCAN_HEAD + COSY_WORD)] __cosy_uninitialized;
 	struct listing listing = { .ctx.actor = scan_put, .length = length };
-	struct scan scan = { .run = run, .fd = r[1], .flags = r[4] };
+	struct scan scan = { .run = run, .op = op, .fd = r[1], .flags = r[4] };
 	struct file *file;
 	struct fd fd;
-	s64 result;
+	s64 result, examined;
 	u8 *at;
 
-	if (unlikely(COSY_IS_UNDER_WAY(r[4])))
-		return scan_rest(run, r);
+	*left = 0;
 	at = cosy_reach(run, r[2], size);
 	/* Nothing is there, so a write fails, if one is made. */
 	if (unlikely(!at))
@@ -392,7 +384,11 @@ s64 cosy_op_scan_dir(struct cosy_activation *run, u64 *r)
 	if (result > 0) {
 		scan.dir = &file->f_path;
 		scan.allowed = cosy_may_search(scan.dir);
-		result = stat_entries(&scan, r, at, result, length, listing.length);
+		examined = stat_entries(&scan, r[2], at, length, listing.length);
+		if (unlikely(examined < 0))
+			result = examined;
+		else
+			*left = result - examined;
 		/*
 		 * The directory stays open for the scan; from here on only if nobody shares the
 		 * descriptors.
@@ -401,5 +397,24 @@ s64 cosy_op_scan_dir(struct cosy_activation *run, u64 *r)
 			cosy_child_drop(run);
 	}
 	fdput(fd);
+	return result;
+}
+
+/*
+ * Makes getdents64(fd, to, size), but with struct cosy_dirent, and then newfstatat(fd, its name,
+ * its stat, flags) for each entry.  At most 64 KB at once.  Returns bytes, 0 at the end, or
+ * getdents64's error.  Non-zero run->status: it leaves before the next call, and r1-r5 say which
+ * that is.
+ */
+s64 cosy_op_scan_dir(struct cosy_activation *run, u64 *r)
+{
+	s64 result;
+	u64 left;
+
+	if (unlikely(COSY_IS_UNDER_WAY(r[4])))
+		return cosy_scan_rest(run, r, COSY_OP_scan_dir);
+	result = cosy_scan_once(run, r, COSY_OP_scan_dir, &left);
+	if (unlikely(left))
+		scan_mark(run, r, r[2] + result - left, r[2] + result);
 	return result;
 }

@@ -80,8 +80,8 @@ bool cosy_filter_allows(u32 number)
 
 /* The system calls that each composite makes.  No other operation is looked up here. */
 static const u16 operation_calls[][COSY_COMPOSITE_CALLS] = {
-#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c)                                  \
-	[number] = { COSY_NR_##a, COSY_NR_##b, COSY_NR_##c },
+#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
+	[number] = { COSY_NR_##a, COSY_NR_##b, COSY_NR_##c, COSY_NR_##d },
 #include "ops.def"
 };
 

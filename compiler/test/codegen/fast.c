@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-long f(int fd, char *buf, const char *path, struct stat *st)
+long f(int fd, char *buf, const char *path, struct stat *st, struct cosy_tree *tree)
 {
 	long n = 0;
 
@@ -24,6 +24,8 @@ long f(int fd, char *buf, const char *path, struct stat *st)
 	n += cosy_read_file(AT_FDCWD, path, buf, 4096, O_RDONLY);
 	// CHECK: call cosy_scan_dir
 	n += cosy_scan_dir(fd, buf, 4096, AT_SYMLINK_NOFOLLOW);
+	// CHECK: call cosy_scan_tree
+	n += cosy_scan_tree(tree, buf, 4096);
 	// CHECK: call cosy_lend
 	n += cosy_lend(fd, buf, 100, 0);
 	// CHECK: call write

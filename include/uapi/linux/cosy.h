@@ -55,6 +55,8 @@
  *	seek_read, seek_write
  *			as at the start, r5 the whence: the seek is done
  *
+ * (scan_tree leaves r1-r5 alone: what remains is in its struct cosy_tree.)
+ *
  * A program that writes other values there gets the errors that the calls have for them, and
  * -EINVAL where r2 of scan_dir is no entry as scan_dir writes them.
  */
@@ -276,11 +278,81 @@ struct cosy_dirent {
 	__s64 off;
 	__u16 reclen;	/* bytes, a multiple of 8 */
 	__u8 type;	/* DT_* */
-	__u8 pad;	/* 0 */
+	__u8 kind;	/* 0; of scan_tree COSY_TREE_* */
 	__s32 error;	/* of newfstatat: 0, or a negative errno and `stat` is zeroed */
 	__u64 stat[18]; /* struct stat of x86-64 */
 	char name[];	/* NUL-terminated */
 };
+
+/*
+ * COSY_OP_scan_tree goes through a tree of directories: tree, buffer, size.  `tree` is this
+ * structure with more room above it, which has the names of the directories that are still to be
+ * gone through.  All of it is the caller's memory; each call goes on where the one before ended.
+ *
+ * What the `size` bytes at `buffer` get are struct cosy_dirent, and `kind` says which:
+ *
+ *	COSY_TREE_ENTRY		as scan_dir writes them, "." and ".." included, with
+ *				AT_SYMLINK_NOFOLLOW: an entry of the directory entered last
+ *	COSY_TREE_ENTER		a directory that was opened: ino, name, `stat` of what was opened,
+ *				`off` its depth, which is 0 for the first one, named ".".  All its
+ *				entries follow before the next directory is entered
+ *	COSY_TREE_LEAVE		with COSY_TREE_POST: a directory and all in it is done; ino, name,
+ *				depth; `stat` is zeroed
+ *	COSY_TREE_FAILED	a directory could not be opened (instead of COSY_TREE_ENTER), listed
+ *				to its end, or come back to: `error` is a negative errno, else as
+ *				COSY_TREE_LEAVE.  -EXDEV: another file system was mounted there since
+ *				its entry was examined.  -ESTALE: what is below it was moved away
+ *				meanwhile, and the rest of its directories is left out
+ *
+ * The directories in a directory are entered in the order of their entries, each with all in it
+ * before the next one: nftw's order, with or without FTW_DEPTH.  An entry is entered if it is a
+ * directory, on the first one's file system, and not too deep.  Symbolic links are not followed.
+ *
+ * At most COSY_TREE_OPEN descriptors are open besides `dirfd`.  Those of other levels are closed
+ * meanwhile, and opened again by ".." if that is still the same directory.
+ *
+ * Returns bytes, or 0 at the end; then nothing is open any more.  A `size` of 0 ends the walk
+ * early.  Errors: -EINVAL (fewer than COSY_TREE_MIN_BUFFER bytes; members that make no sense),
+ * -EFAULT, -ENOBUFS: `tree` has no room for another name.  Nothing is lost then: the caller makes
+ * it larger, and calls again with the same buffer.  Of the first directory newfstatat's.
+ */
+struct cosy_tree {
+	__u32 size;	 /* bytes, with the room above: COSY_TREE_MIN_SIZE up, at most 1 GB */
+	__s32 dirfd;	 /* the first directory; its position moves, and it stays open */
+	__u32 flags;	 /* COSY_TREE_POST, COSY_TREE_CROSS, COSY_TREE_UNORDERED */
+	__u32 max_depth; /* list so many levels, 1: the first directory alone; 0: all */
+
+	/* Zeros before the first call; then scan_tree's own. */
+	__u32 step;
+	__u32 level; /* offset of the directory at hand */
+	__u32 top;   /* offset of the room that is left */
+	__u32 kept;  /* offset of the first directory, but for dirfd, that is open ... */
+	__u32 open;  /* ... and how many are */
+	__u32 name;  /* of the directory that failed ... */
+	__u32 depth; /* ... its depth ... */
+	__s32 error; /* ... and why */
+	__s32 fd;    /* a directory that was come back to, until it is known to be the one; or -1 */
+	__u8 empty[4]; /* names for calls: "" */
+	__u8 up[4];    /* ".." */
+	__u32 pad;
+	__u64 device; /* of the first directory */
+	__u64 done;   /* bytes that the call under way has written, */
+	__u64 seen;   /* of which these have been searched for directories, */
+	__u64 left;   /* and these, the last, are not examined yet */
+	__u64 stat[18];
+};
+#define COSY_TREE_POST	    (1u << 0) /* tell when a directory is done, too */
+#define COSY_TREE_CROSS	    (1u << 1) /* enter other file systems */
+#define COSY_TREE_UNORDERED (1u << 2) /* any order of entries will do */
+
+#define COSY_TREE_OPEN	     8
+#define COSY_TREE_MIN_SIZE   4096
+#define COSY_TREE_MIN_BUFFER 1024
+
+#define COSY_TREE_ENTRY	 0
+#define COSY_TREE_ENTER	 1
+#define COSY_TREE_LEAVE	 2
+#define COSY_TREE_FAILED 3
 
 /*
  * read(2) of the descriptor, by any process that has it, tells what the seccomp filters of the

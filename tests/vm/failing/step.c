@@ -264,6 +264,10 @@ static struct {
 } files;
 static char private_memory[131072];
 static struct statx attributes;
+static struct {
+	struct cosy_tree head;
+	char names[4096];
+} tree; /* for scan_tree */
 
 /* Bytes that a step of the script puts at `to`, if it returns `count`. */
 static struct {
@@ -311,6 +315,11 @@ static void script_write(void)
 	puts_at(OP(seek_read, files.in, b, 5000, 777, SEEK_SET), b, 777, 5000);
 	OP(seek_write, files.out, b + 65536, 5000, 777, SEEK_SET);
 	OP(scan_dir, files.dir, b + 9 * 65536, 65536, 0);
+	SYS(lseek, files.dir, 0, SEEK_SET);
+	memset(&tree, 0, sizeof(tree));
+	tree.head.size = sizeof(tree);
+	tree.head.dirfd = files.dir;
+	OP(scan_tree, &tree, b + 9 * 65536, 65536);
 	SYS(lseek, files.dir, 0, SEEK_SET);
 	SYS(getdents64, files.dir, b + 10 * 65536, 65536);
 	puts_at(OP(read_file, files.dir, "in", b + 11 * 65536, 65536, O_RDONLY), b + 11 * 65536, 0,

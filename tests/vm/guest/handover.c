@@ -12,6 +12,10 @@
 enum { AT_CALL = 11, AREA = 60000, FILES = 30 };
 
 static int directory, file;
+static struct {
+	struct cosy_tree head;
+	char room[16384];
+} tree; /* for scan_tree */
 
 struct operation {
 	const char *name;
@@ -41,6 +45,10 @@ static void fill(char *to)
 	for (int i = 0; i < AREA; i++)
 		to[i] = (char)(i * 5);
 	MUST(!lseek(directory, 0, SEEK_SET) && lseek(file, 100, SEEK_SET) == 100);
+	memset(&tree, 0, sizeof(tree));
+	tree.head.size = sizeof(tree);
+	tree.head.dirfd = directory;
+	tree.head.flags = COSY_TREE_POST;
 }
 
 /* Interprets in user mode from where RUN left. */
@@ -178,6 +186,7 @@ static void test_everywhere(void)
 		  { (uint64_t)directory, 0, 1000, 0, 0 },
 		  1 },
 		{ "scan_dir of a file", RAW_OP_scan_dir, { (uint64_t)file, 0, AREA, 0, 0 }, 1 },
+		{ "scan_tree", RAW_OP_scan_tree, { (uintptr_t)&tree, 0, AREA }, 1 },
 		{ "seek_read", RAW_OP_seek_read, { (uint64_t)file, 0, 500, 50, SEEK_CUR }, 1 },
 		{ "seek_write", RAW_OP_seek_write, { (uint64_t)file, 0, 500, 50, SEEK_CUR }, 1 },
 		{ "seek_read before the start",
@@ -185,7 +194,7 @@ static void test_everywhere(void)
 		  { (uint64_t)file, 0, 500, (uint64_t)-500, SEEK_SET },
 		  1 },
 	};
-	const int least[] = { 4, 3, 2, 1, 3, 3, FILES, FILES, 4, 1, 1, 1, 1 };
+	const int least[] = { 4, 3, 2, 1, 3, 3, FILES, FILES, 4, 1, FILES + 40, 1, 1, 1 };
 
 	for (size_t i = 0; i < COUNT(ops); i++)
 		everywhere(&ops[i], least[i]);
@@ -330,7 +339,7 @@ int main(int argc, char **argv)
 		{ "forged_scan", test_forged_scan },
 		{ "tracer", test_tracer },
 	};
-	char name[16];
+	char name[64];
 	int status;
 
 	directory_enter();
@@ -340,6 +349,16 @@ int main(int argc, char **argv)
 		MUST(i % 7 ? !close(open(name, O_CREAT | O_RDWR, 0600))
 			   : !symlink(i ? "nowhere" : "..", name));
 	}
+	/* A tree that is deeper than scan_tree keeps directories open. */
+	strcpy(name, "d/down");
+	for (int i = 0; i < COSY_TREE_OPEN + 4; i++) {
+		MUST(!mkdir(name, 0755));
+		strcat(name, "/d");
+		if (i < 2)
+			MUST(!mkdir(name, 0755) && !strcpy(name + strlen(name) - 1, "e")[1]);
+	}
+	/* The first listing sets times of access, later ones leave them. */
+	system("ls -R d > /dev/null");
 	file = open("file", O_CREAT | O_RDWR, 0600);
 	for (int i = 0; i < 20000; i++)
 		MUST(write(file, &"0123456789"[i % 10], 1) == 1);

@@ -33,6 +33,7 @@ _GUEST = [
     "fast_scan",
     "fast_stat",
     "fast_statx",
+    "scan_tree",
     "view",
     "view_lend",
 ]
@@ -114,6 +115,24 @@ MUTANTS = [
         "listing.room = size;\n\tresult = cosy_call_result",
         "listing.room = size * 3 / 4;\n\tresult = cosy_call_result",
     ),
+    # Trees of directories
+    Mutant("tree-link", "core/scan_tree.h", "O_DIRECTORY | O_NOFOLLOW |", "O_DIRECTORY |"),
+    Mutant(
+        "tree-device",
+        "core/scan_tree.h",
+        "if (!error && identity[0] != w->t.device && !(w->t.flags & COSY_TREE_CROSS))",
+        "if (0)",
+    ),
+    Mutant(
+        "tree-mounted",
+        "core/scan_tree.h",
+        "(entry->stat[0] == w->t.device || (w->t.flags & COSY_TREE_CROSS));",
+        "1;",
+    ),
+    Mutant("tree-moved", "core/scan_tree.h", "|| identity[1] != below.inode)", ")"),
+    Mutant("tree-shed", "core/scan_tree.h", "else if (w->t.open >= COSY_TREE_OPEN)", "else if (0)"),
+    Mutant("tree-depth", "core/scan_tree.h", "w->here.depth + 1 >= w->t.max_depth", "w->here.depth >= w->t.max_depth"),
+    Mutant("tree-room", "core/scan_tree.h", "if (!tree_reaches(w, w->t.top, length + 2))\n\t\treturn -ENOBUFS;", ""),
     # Attributes taken from the inode, and names found as neighbours
     Mutant("agreed", "kmod/fast/guard.c", "run->held &= ~COSY_HELD_AGREED;", ""),
     Mutant("inode-pages", "kmod/fast/attributes.c", "READ_ONCE(info->swapped) ==", "READ_ONCE(info->swapped) + 1 !="),
