@@ -54,7 +54,7 @@ static unsigned long look(char *end, long length, long gap, char fill)
 		sum = sum * 31 + (at ? at - s : 78);
 		at = memchr(s, '.', length + 1 - i % 2);
 		sum = sum * 31 + (at ? at - s : 79);
-		at = memchr(s, fill, i);
+		at = memchr(s, fill, i < length ? i : length);
 		sum = sum * 31 + (at ? at - s : 80);
 		sum = sum * 31 + (memchr(s, 'q', length + 1) != NULL);
 		sum = sum * 31 + !strcmp(s, ".") + 2 * !strcmp(s, "aaaaaaaaaaa.") +
@@ -93,7 +93,7 @@ static unsigned long pair(char *end, char *other, long length, long gap, long di
 		sum = sum * 31 + !strncmp(s, t, length);
 		sum = sum * 31 + (sign(memcmp(s, t, length + 1)) + 1);
 		sum = sum * 31 + !memcmp(s, t, different);
-		sum = sum * 31 + (sign(memcmp(s, t, 3)) + 1);
+		sum = sum * 31 + (length < 2 ? 1 : sign(memcmp(s, t, 3)) + 1);
 		memset(t, (char)(i + 'a'), different);
 		memmove(t + (length > 1), t, length - (length > 1));
 		memcpy(s, t, length + 1);
