@@ -4,11 +4,14 @@
 #include <sys/syscall.h>
 
 #include "cancel.h"
-#include "interpose.h"
+#include "refer.h"
 #include "syscall.h"
 
-/* libc's own name of pthread_cancel, which only a statically linked program can see. */
-extern void __pthread_cancel(void) __attribute__((weak));
+/*
+ * libc's own name of pthread_cancel, which only a statically linked program can see.  Hidden, so
+ * that no other has the dynamic linker look for it.
+ */
+extern void __pthread_cancel(void) __attribute__((weak, visibility("hidden")));
 
 bool libcosy_cancel_used(void)
 {

@@ -48,13 +48,12 @@ static struct libcosy_alive not_alive;
 struct libcosy_alive *libcosy_alive = &not_alive;
 
 int libcosy_the_fd = -1;
+uint32_t libcosy_context_openings;
 bool libcosy_native_only;
 
 static struct {
 	struct libcosy_lock lock;
 	uint32_t generation; /* of the descriptor's context, whichever process opened it */
-	uint32_t
-		openings; /* contexts opened so far, here or before a fork; a front that grew counts none */
 	char reason[160];
 	uint8_t *buffer; /* stays mapped, as private memory, in a fork child */
 	uint64_t buffer_len;
@@ -370,7 +369,7 @@ static void context_open_locked(void)
 		context.reason[0] = '\0';
 	}
 	__atomic_store_n(&libcosy_the_fd, fd, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&context.openings, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&libcosy_context_openings, 1, __ATOMIC_RELAXED);
 	context.generation++;
 	__atomic_store_n(&libcosy_alive->generation, context.generation, __ATOMIC_RELEASE);
 }
@@ -400,22 +399,6 @@ void libcosy_context_start(void)
 		libcosy_fork_register();
 	libcosy_cancel_restore(state);
 	errno = saved;
-}
-
-/*
- * Stands in this file since whatever uses libcosy.a links it.  Calls as few of libc's functions as
- * it can, since the dynamic linker looks up each of them; nobody can cancel us yet.
- */
-__attribute__((constructor(101))) static void library_start(void)
-{
-	if (libcosy_filter_prepare())
-		libcosy_fork_register();
-}
-
-uint32_t libcosy_context_life(void)
-{
-	/* So that opening a context does not change it, and losing one does. */
-	return __atomic_load_n(&context.openings, __ATOMIC_RELAXED) - !!libcosy_generation();
 }
 
 uint32_t libcosy_context_open(void)

@@ -47,11 +47,19 @@ uint32_t libcosy_context_open(void);
  */
 int libcosy_move_fd(int fd);
 
+/* Contexts opened so far, here or before a fork; a front that grew counts none. */
+extern uint32_t libcosy_context_openings;
+
 /*
  * Numbers the process's contexts in turn: the number changes when one is lost, as it is in a fork
  * child, not when one is opened.
  */
-uint32_t libcosy_context_life(void);
+static inline uint32_t libcosy_context_life(void)
+{
+	/* So that opening a context does not change it, and losing one does. */
+	return __atomic_load_n(&libcosy_context_openings, __ATOMIC_RELAXED) -
+	       !!libcosy_generation();
+}
 
 extern int libcosy_the_fd;
 

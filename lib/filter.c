@@ -11,8 +11,8 @@
 
 #include "context.h"
 #include "filter.h"
-#include "interpose.h"
 #include "settings.h"
+#include "start.h"
 
 static struct {
 	int fd;
@@ -103,14 +103,6 @@ static void held_open(void)
 	held.fd = fd;
 }
 
-/* Tells whether the program could arm a filter: through libc that takes one of these functions. */
-static bool filter_could_be_armed(void)
-{
-	const char *const names[] = {"prctl", "syscall"};
-
-	return libcosy_any_refers_to(names, 2, &held.objects_seen) != COSY_NOT_REFERRED;
-}
-
 bool libcosy_filter_prepare(void)
 {
 	if (held_is_ours(held.fd)) {
@@ -120,7 +112,7 @@ bool libcosy_filter_prepare(void)
 		close(held.fd);
 	}
 	held.fd = -1;
-	held.early = filter_could_be_armed();
+	held.early = libcosy_could_arm(&held.objects_seen);
 	if (!held.early)
 		return false;
 	libcosy_settings_init();
@@ -138,7 +130,7 @@ int libcosy_filter_take(const char **why)
 
 	*why = NULL;
 	if (!held.early) {
-		if (filter_could_be_armed())
+		if (libcosy_could_arm(&held.objects_seen))
 			*why = "a library that was loaded later may have armed a seccomp filter";
 		return -1;
 	}

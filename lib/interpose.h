@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interpose.h - finds which of libc's functions this process defines once more, or refers to.
+ * interpose.h - finds which of libc's functions this process defines once more.
  *
  * A preloaded library (fakeroot, libfaketime, `cosy run`), a library that is linked before
  * libc, or the program itself may define getuid() or read(), and every call of it reaches that
@@ -32,19 +32,5 @@ uint32_t libcosy_name_hash(const char *name);
  */
 bool libcosy_each_interposer(const struct libcosy_function *functions, unsigned int count,
 			     libcosy_found *found, void *arg);
-
-enum libcosy_referred {
-	COSY_NOT_REFERRED,
-	COSY_REFERRED,
-	COSY_REFERRED_UNKNOWN, /* libc is part of the program */
-};
-
-/*
- * Tells whether an object refers to one of `count` functions without defining it.  *seen, 0 at
- * first, remembers how many objects had been loaded when none did, so that nothing is looked at
- * again until there are more.  Allocates nothing and makes no system call.
- */
-enum libcosy_referred libcosy_any_refers_to(const char *const *names, unsigned int count,
-					    uint64_t *seen);
 
 #endif /* COSY_LIB_INTERPOSE_H */

@@ -11,6 +11,7 @@
 #include "interpose.h"
 #include "premises.h"
 #include "region.h"
+#include "tier.h"
 
 /* Functions looked up at once: a bit of a word each. */
 #define MAX_FUNCTIONS 64u
@@ -62,7 +63,7 @@ static bool is_plt_entry(const uint8_t *code)
 /*
  * Tells whether calls reach a definition in the object itself.  A statically linked program has
  * libc's there, too: the linker takes archives in order, the program's own first, then libcosy.a,
- * then libc.a, so an address tells whose it is.
+ * then libc.a, so an address tells whose it is, next to that of one in .text (CMakeLists.txt).
  */
 static bool is_bound_here(const struct cosy_replaced *call, bool is_static)
 {
@@ -70,7 +71,7 @@ static bool is_bound_here(const struct cosy_replaced *call, bool is_static)
 
 	if (!call->where || is_plt_entry((const uint8_t *)address))
 		return false;
-	return !is_static || address < (uintptr_t)libcosy_premises_hold;
+	return !is_static || address < (uintptr_t)libcosy_tier_earned;
 }
 
 static bool functions_are_libcs(const struct cosy_replaced *calls, unsigned int count, char *why,

@@ -169,9 +169,10 @@ static void *region_try_enter(struct cosy_region *region, struct libcosy_site si
 __attribute__((noinline)) static void *region_enter_slow(struct cosy_region *region,
 							 struct libcosy_site site)
 {
-	int saved = errno, state;
+	int saved, state;
 	void *ctx = NULL;
 
+	/* Until it has earned the kernel, a region calls nothing of libc's here, nor finds errno. */
 	if (!libcosy_tier_earned(region)) {
 		/* A fork child must not inherit its parent's counts. */
 		if (libcosy_settings.stats)
@@ -179,6 +180,7 @@ __attribute__((noinline)) static void *region_enter_slow(struct cosy_region *reg
 		region_count_native(region);
 		return NULL;
 	}
+	saved = errno;
 	state = libcosy_cancel_disable();
 	for (int i = 0; i < TRIES && !ctx; i++) {
 		u32 generation = libcosy_context_open();

@@ -111,6 +111,15 @@ static bool is_named(const char *variable, const char *name, const char **value)
 	return !strncmp(variable, name, length) && variable[length] == '=';
 }
 
+/* Calls no function, which the dynamic linker would have to look up. */
+static bool is_prefixed(const char *variable)
+{
+	for (const char *prefix = "COSY_"; *prefix; prefix++, variable++)
+		if (*variable != *prefix)
+			return false;
+	return true;
+}
+
 /* Takes a variable, given without its prefix COSY_. */
 static void read_variable(const char *variable)
 {
@@ -135,7 +144,6 @@ void libcosy_settings_init(void)
 {
 	static int done;
 	char **last = environ;
-	int saved = errno;
 
 	if (__atomic_load_n(&done, __ATOMIC_ACQUIRE))
 		return;
@@ -144,8 +152,12 @@ void libcosy_settings_init(void)
 		last++;
 	/* Go backwards: of two of one name the first holds, as for getenv. */
 	while (last != environ)
-		if (**--last == 'C' && !strncmp(*last, "COSY_", 5) && !getauxval(AT_SECURE))
-			read_variable(*last + 5);
+		if (**--last == 'C' && is_prefixed(*last)) {
+			int saved = errno;
+
+			if (!getauxval(AT_SECURE))
+				read_variable(*last + 5);
+			errno = saved;
+		}
 	__atomic_store_n(&done, 1, __ATOMIC_RELEASE);
-	errno = saved;
 }

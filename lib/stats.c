@@ -67,27 +67,12 @@ static void line_add_count(struct stats_line *line, const char *prefix, const ch
 	line_add(line, " %s%s=%llu", prefix, name, (unsigned long long)count);
 }
 
-/* Tells whether COSY_STATS is set; cheaper than getenv, since each program asks at its end. */
-static bool stats_are_named(void)
-{
-	for (char **variable = environ; variable && *variable; variable++)
-		if (**variable == 'C' && !strncmp(*variable, "COSY_STATS=", 11))
-			return true;
-	return false;
-}
-
-__attribute__((destructor)) static void stats_print(void)
+void libcosy_stats_print(void)
 {
 	const struct libcosy_counts *c = &libcosy_counts;
 	struct cosy_stats kernel = {.size = sizeof(kernel)};
 	struct stats_line line = {.length = 0};
 
-	/* In a program that came to no region, nobody has read the settings yet. */
-	if (!libcosy_settings.stats && !stats_are_named())
-		return;
-	libcosy_settings_init();
-	if (!libcosy_settings.stats)
-		return;
 	libcosy_context_stats(&kernel);
 	libcosy_counts_keep(&kernel);
 	line_add(&line, "stats:");

@@ -35,6 +35,9 @@ static inline void libcosy_count(uint64_t *which, uint64_t n)
 /* Adds what the kernel counted for a context that is given up. */
 void libcosy_counts_keep(const struct cosy_stats *kernel);
 
+/* Prints the counts as one line, with the kernel's. */
+void libcosy_stats_print(void);
+
 /* Starts the counts of a fork child from 0. */
 void libcosy_counts_reset(void);
 

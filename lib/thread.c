@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -31,8 +32,6 @@ static struct libcosy_thread *list;
 static pthread_key_t exit_key;
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 
-extern void *__libc_stack_end __attribute__((weak));
-
 /* Finds this thread's native stack without opening files. */
 static void thread_find_stack(struct libcosy_thread *thread)
 {
@@ -43,12 +42,15 @@ static void thread_find_stack(struct libcosy_thread *thread)
 	void *low;
 
 	if (cosy_syscall3(SYS_gettid, 0, 0, 0) == cosy_syscall3(SYS_getpid, 0, 0, 0)) {
-		if (!&__libc_stack_end || getrlimit(RLIMIT_STACK, &limit))
+		/* The kernel puts these bytes above all frames. */
+		uintptr_t top = getauxval(AT_RANDOM);
+
+		if (!top || getrlimit(RLIMIT_STACK, &limit))
 			return;
 		/* Reach no further down than where mappings, other stacks among them, may begin. */
 		if (limit.rlim_cur > MAX_MAIN_STACK)
 			limit.rlim_cur = MAX_MAIN_STACK;
-		thread->stack_high = (uintptr_t)__libc_stack_end;
+		thread->stack_high = top;
 		thread->stack_low = thread->stack_high - limit.rlim_cur;
 	} else if (!pthread_getattr_np(pthread_self(), &attr)) {
 		if (!pthread_attr_getstack(&attr, &low, &size)) {

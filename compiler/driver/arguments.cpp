@@ -186,6 +186,21 @@ static bool parseOwn(const string &Arg, Arguments &A) {
   return true;
 }
 
+/// Tells whether the option takes another linker than clang would, or a script
+/// of the program's own.
+static bool choosesLinker(const string &Arg) {
+  if (startsWith(Arg, "-fuse-ld="))
+    return Arg != "-fuse-ld=bfd";
+  if (startsWith(Arg, "-Wl,"))
+    return Arg.find(",-T") != string::npos ||
+           Arg.find("script") != string::npos;
+  for (const char *Prefix :
+       {"-B", "-T", "--ld-path", "--sysroot", "--config", "-Xlinker"})
+    if (startsWith(Arg, Prefix))
+      return true;
+  return false;
+}
+
 Arguments parseArguments(int Count, char **Values) {
   vector<string> All;
   for (int I = 1; I < Count; ++I)
@@ -217,8 +232,11 @@ Arguments parseArguments(int Count, char **Values) {
       A.Links = false;
     } else if (isForeignTarget(Arg, I + 1 < All.size() ? All[I + 1] : "")) {
       A.Foreign = true;
+    } else if (choosesLinker(Arg)) {
+      A.PlainLink = false;
     } else if (Arg == "-static" || Arg == "--static" || Arg == "-static-pie") {
       A.LinksStatically = true;
+      A.PlainLink = false;
     } else if (Arg == "-shared" || Arg == "--shared") {
       A.SharesLibrary = true;
     } else if (Arg == "-nostdlib" || Arg == "-nodefaultlibs" || Arg == "-r") {

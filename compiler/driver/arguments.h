@@ -22,6 +22,8 @@ struct Arguments {
   bool Links = true;         ///< No option stops before the linker.
   bool HasDebugInfo = false; ///< Some -g option was given, even -g0.
   bool LinksStatically = false;
+  /// By the linker that clang chooses, with no script of the program's.
+  bool PlainLink = true;
   /// -shared, or -shared-libcosy.
   bool SharesLibrary = COSY_SHARES_LIBRARY;
   bool Foreign = false;       ///< For a target other than x86-64.

@@ -120,8 +120,20 @@ static void addPlugin(vector<string> &To, const Arguments &A,
     add(To, {"-Rpass=(" + A.RemarkPattern + ")|^cosy$"});
 }
 
+/// Tells whether clang's own choice of a linker is GNU ld, whose scripts can
+/// add to its default one.
+static bool isGnuLd() {
+  char *Real = realpath("/usr/bin/ld", nullptr);
+  if (!Real)
+    return false;
+  string Path = Real;
+  free(Real);
+  return Path.size() > 4 && Path.compare(Path.size() - 4, 4, ".bfd") == 0;
+}
+
 /// Adds libcosy.  A program gets libcosy.a, since the dynamic linker takes
-/// longer for one more library than short runs can earn.  Shared libraries get
+/// longer for one more library than short runs can earn.  What most of them
+/// never run of it is mapped apart, if the linker can.  Shared libraries get
 /// libcosy.so, so that those of one process share it.
 static void addLibrary(vector<string> &To, const Arguments &A,
                        const string &Own) {
@@ -137,6 +149,8 @@ static void addLibrary(vector<string> &To, const Arguments &A,
   add(To, {"-L" + Dir});
   if (!Shared) {
     add(To, {"-l:libcosy.a"});
+    if (A.PlainLink && isGnuLd() && exists(Dir + "/cosy_cold.ld"))
+      add(To, {"-T", Dir + "/cosy_cold.ld"});
     return;
   }
   // A library without regions does not need it at run time.

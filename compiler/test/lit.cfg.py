@@ -38,5 +38,7 @@ config.substitutions += [
 ]
 if parameters.get("sanitize") != "ON":
     config.available_features.add("links")  # with libcosy, without a sanitizer
+if os.path.realpath("/usr/bin/ld").endswith(".bfd"):
+    config.available_features.add("gnu-ld")
 if shutil.which("ld.gold"):
     config.available_features.add("gold")

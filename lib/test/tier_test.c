@@ -5,7 +5,7 @@
 
 #include "../../core/costs.h"
 #include "../context.h"
-#include "../interpose.h"
+#include "../refer.h"
 #include "../region.h"
 #include "../settings.h"
 #include "../tier.h"
@@ -159,6 +159,8 @@ static void references_are_found(void)
 	CHECK_EQ(libcosy_any_refers_to(none, 1, &seen), COSY_NOT_REFERRED);
 	CHECK(seen > 0);
 	CHECK_EQ(libcosy_any_refers_to(names, 2, &seen), COSY_NOT_REFERRED);
+	CHECK_EQ(libcosy_any_refers_at_start(names, 2), COSY_REFERRED);
+	CHECK_EQ(libcosy_any_refers_at_start(none, 1), COSY_NOT_REFERRED);
 }
 
 int main(void)
