@@ -227,9 +227,9 @@ static s64 entry_list_exactly(int fd, char *batch, u64 room)
 s64 libcosy_do_scan_once(int fd, void *buffer, u64 size, int flags)
 {
 	_Alignas(struct entry) char batch[BATCH];
-	s64 n = list(fd, batch, size);
+	s64 n = entries_list(fd, batch, size);
 
-	return n > 0 ? describe_batch(fd, batch, n, flags, buffer) - (char *)buffer : n;
+	return n > 0 ? entries_describe(fd, batch, n, flags, buffer) - (char *)buffer : n;
 }
 
 s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags)
