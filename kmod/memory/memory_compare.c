@@ -177,19 +177,65 @@ static __always_inline u64 ends_scan(const u8 *at, u64 span, u64 length, u64 fir
 	return COSY_NOT_FOUND;
 }
 
+/* Returns a word with 0 in each byte where both ends are, in memory where reading may fault. */
+static __always_inline u64 peek_ends(const u8 *at, u64 span, u64 first, u64 last, int *fault)
+{
+	return (cosy_peek_word(at, fault) ^ first) | (cosy_peek_word(at + span, fault) ^ last);
+}
+
+/*
+ * Does what ends_scan does in user memory, where whole words can be read from all of these places
+ * on, and `span` bytes above them.  May return COSY_FAULTED.
+ */
+static u64 ends_scan_user(const u8 *at, u64 span, u64 length, u64 first, u64 last)
+{
+	u64 hits = 0, i = 0, block, j;
+	int fault = 0;
+
+	cosy_access_begin();
+	for (; i + COSY_BLOCK <= length; i += COSY_BLOCK) {
+		block = 0;
+		/* This finds every zero byte, and bytes above 0x80 besides. */
+#pragma GCC unroll 4
+		for (j = 0; j < COSY_BLOCK; j += COSY_WORD)
+			block |= peek_ends(at + i + j, span, first, last, &fault) - COSY_ONES;
+		if (!(block & COSY_HIGHS) && !fault)
+			continue;
+		for (j = 0; j < COSY_BLOCK && !hits && !fault; j += COSY_WORD)
+			hits = cosy_zeroes(peek_ends(at + i + j, span, first, last, &fault));
+		if (hits || fault) {
+			i += j - COSY_WORD;
+			goto out;
+		}
+	}
+	for (; i < length && !fault; i += COSY_WORD) {
+		hits = cosy_zeroes(peek_ends(at + i, span, first, last, &fault));
+		if (hits)
+			break;
+	}
+out:
+	cosy_access_end();
+	if (unlikely(fault))
+		return COSY_FAULTED;
+	if (!hits)
+		return COSY_NOT_FOUND;
+	i += cosy_first_byte(hits);
+	return i < length ? i : COSY_NOT_FOUND;
+}
+
 struct needle {
 	u64 at, length; /* length is not 0 */
 	u8 first, last; /* its ends */
 };
 
 /*
- * Returns the first of `length` places where the needle may be: both its ends are there, or,
- * outside the buffer, its first byte.  0: none, or it has left.
+ * Returns the first of `length` places where the needle may be: both its ends are there, or, at
+ * the end of a page of user memory, its first byte.  0: none, or it has left.
  */
 static noinline u64 needle_find(struct cosy_activation *run, u64 from, u64 length,
 				const struct needle *needle)
 {
-	u64 span = needle->length - 1, index, now;
+	u64 span = needle->length - 1, index, now, room;
 	struct cosy_place place __cosy_uninitialized;
 
 	while (length) {
@@ -202,6 +248,12 @@ static noinline u64 needle_find(struct cosy_activation *run, u64 from, u64 lengt
 			index = ends_scan(place.at,
 					  span & array_index_mask_nospec(span, place.above), now,
 					  needle->first * COSY_ONES, needle->last * COSY_ONES);
+		} else if (place.user && cosy_readable(&place) > COSY_WORD &&
+			   span < (room = cosy_readable(&place) - COSY_WORD)) {
+			now = min(now, room - span);
+			index = ends_scan_user(place.at, span & array_index_mask_nospec(span, room),
+					       now, needle->first * COSY_ONES,
+					       needle->last * COSY_ONES);
 		} else {
 			now = min(now, cosy_readable(&place));
 			index = cosy_scan(place.at, now, needle->first * COSY_ONES, false);

@@ -83,7 +83,7 @@ static void memory_searched(const struct ranges *in)
 	SAME(P(memchr(a + x, byte, n)),
 	     op(RAW_OP_memchr, P(a + x), 0xffffff00ull | (uint8_t)byte, n, 0));
 	SAME(P(memrchr(a + x, byte, n)), op(RAW_OP_memrchr, P(a + x), (uint64_t)byte, n, 0));
-	m = chance(n < 5 ? n + 1 : 5);
+	m = chance(n < 60 ? n + 1 : chance(2) ? 5 : 60);
 	SAME(P(memmem(a + x, n, b + y, m)), op(RAW_OP_memmem, P(a + x), n, P(b + y), m));
 }
 
