@@ -16,10 +16,9 @@ static atomic_t live[COSY_LIVE_CNT];
 static struct dentry *directory;
 
 static const char *const live_names[COSY_LIVE_CNT] = {
-	[COSY_LIVE_CONTEXTS] = "contexts",
-	[COSY_LIVE_PROGRAMS] = "programs",
-	[COSY_LIVE_IMAGES] = "images",
-	[COSY_LIVE_ARENAS] = "arenas",
+	[COSY_LIVE_CONTEXTS] = "contexts", [COSY_LIVE_PROGRAMS] = "programs",
+	[COSY_LIVE_IMAGES] = "images",	   [COSY_LIVE_ARENAS] = "arenas",
+	[COSY_LIVE_PARCELS] = "parcels",
 };
 
 static const char *const names[COSY_COUNTERS] = {
@@ -48,6 +47,8 @@ static const char *const names[COSY_COUNTERS] = {
 	[COSY_COUNT_LOANED] = "loaned",
 	[COSY_COUNT_TRANSFERRED] = "transferred",
 	[COSY_COUNT_MOVE_REFUSED] = "move_refused",
+	[COSY_COUNT_EXPORTED] = "exported",
+	[COSY_COUNT_IMPORTED] = "imported",
 #define COSY_GUARD(guard, name, relies, breaks)                                                    \
 	[COSY_COUNT_GUARD_FAILED + COSY_GUARD_##guard] = "guard_failed_" #name,
 #include "guards.def"

@@ -11,6 +11,7 @@
 #include "context.h"
 #include "fork.h"
 #include "heap.h"
+#include "move/ranges.h"
 #include "program.h"
 #include "stats.h"
 #include "thread.h"
@@ -23,6 +24,7 @@ static const struct {
 	{libcosy_context_lock, libcosy_context_unlock},
 	{libcosy_thread_lock, libcosy_thread_unlock},
 	{libcosy_heap_lock, libcosy_heap_unlock},
+	{libcosy_ranges_lock, libcosy_ranges_unlock},
 };
 #define LOCKS (sizeof(locks) / sizeof(*locks))
 
@@ -48,6 +50,7 @@ static void fork_in_child(void)
 	libcosy_context_child();
 	libcosy_program_child();
 	libcosy_thread_child();
+	libcosy_ranges_child();
 	libcosy_counts_reset();
 	libcosy_context_start();
 }

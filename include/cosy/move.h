@@ -26,8 +26,8 @@ extern "C" {
 
 /* Flags; cosy_loan and cosy_transfer take those of send(2) and recv(2) beside them. */
 #define COSY_GIVE	(1 << 22) /* loan: give the pages away; whole ones that went are zeros */
-#define COSY_POPULATE	(1 << 23) /* transfer: the pages will be read soon */
-#define COSY_WILL_WRITE (1 << 24) /* transfer, ready: the pages will be written soon */
+#define COSY_POPULATE	(1 << 23) /* transfer, import: the pages will be read soon */
+#define COSY_WILL_WRITE (1 << 24) /* transfer, import, ready: the pages will be written soon */
 
 /*
  * Allocates `size` bytes of zeros at a multiple of a page, which cosy_move_free gives back; NULL
@@ -48,6 +48,11 @@ void cosy_move_free(void *memory, size_t size);
  * A pipe is lent the pages, where 8 KB and more begin at a multiple of a page: the first write to
  * such a page afterwards, while somebody has it, copies it.  With COSY_GIVE the whole pages that
  * went are zeros afterwards, and nothing needs to be copied.
+ *
+ * So is a socket of a stream (AF_UNIX, TCP), until the bytes are received or acknowledged.  Its
+ * reader copies, so a loan pays there only where the bytes are sent again unchanged: what was lent
+ * and not written since is lent, other messages from 64 KB on, and seldom when the sender always
+ * rewrites them.  MSG_NOSIGNAL, MSG_DONTWAIT and MSG_MORE may be given.
  */
 ssize_t cosy_loan(int fd, const void *memory, size_t count, int flags);
 
@@ -73,6 +78,41 @@ int cosy_flush(void *memory, size_t count);
  * Returns 0.  ENOMEM; EINVAL: `memory` or `count` is no multiple of a page.
  */
 int cosy_ready(void *memory, size_t count, int flags);
+
+/* How a parcel is made (UVM section 4.3, map-entry passing). */
+enum cosy_how {
+	COSY_SHARE,	  /* both sides read and write the same pages from then on */
+	COSY_COPY,	  /* the bytes as they are now; both keep them */
+	COSY_DONATE,	  /* the pages go; where they were, an access is a SIGSEGV */
+	COSY_DONATE_ZERO, /* the pages go; where they were are zeros */
+};
+
+/*
+ * Makes a parcel of whole pages.  Returns a descriptor, close-on-exec, which SCM_RIGHTS or fork hands
+ * to a process that imports it; its owner closes it.  What was shared can be imported by as many as
+ * have the descriptor, and so can a copy; a donation by one of them.
+ *
+ * Memory that is gone by COSY_DONATE can be filled again by cosy_flush, cosy_transfer and
+ * cosy_import.  Shared pages are written to by cosy_transfer like by any write.  cosy_flush,
+ * cosy_import, donations and COSY_GIVE put others in their place, which nobody shares.
+ *
+ * The pages count as locked by the user (RLIMIT_MEMLOCK) until the parcel is closed, or the donation
+ * imported; above that, and without the module, the parcel is a memfd, into which they are copied.
+ * Then other threads must not write to the memory during the call; memory that is shared must not be
+ * moved by mremap(2), and can be shared again only as a whole: EOPNOTSUPP.
+ *
+ * EINVAL: `memory` or `count` is no multiple of a page, or `count` is 0.  EFAULT: some of it is not
+ * there.  EMFILE, ENOMEM.
+ */
+int cosy_export(void *memory, size_t count, enum cosy_how how);
+
+/*
+ * Puts the pages of a parcel in place of those at `memory`, of which `count` bytes may be used.
+ * Returns how many bytes came.  EINVAL: no parcel, or no multiple of a page.  EMSGSIZE: there are
+ * more.  ENODATA: the donation was imported already.  EFAULT: no memory to write to.  Flags are
+ * COSY_POPULATE and COSY_WILL_WRITE.
+ */
+ssize_t cosy_import(int parcel, void *memory, size_t count, int flags);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

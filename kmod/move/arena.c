@@ -153,6 +153,7 @@ static void arena_fork(struct vm_area_struct *vma, struct cosy_arena *arena)
 	 * cosy_buffer_create.
 	 */
 	cosy_locked_charge_anyhow(&child->locked, count);
+	child->shares = arena->shares;
 	child->mapped = true;
 	vma->vm_private_data = child;
 }

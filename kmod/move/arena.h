@@ -3,7 +3,8 @@
  * arena.h - memory whose pages move instead of being copied (UVM, USENIX '99, section 4).
  *
  * An arena is an array of slots, each of one page of user memory.  A slot has a reference to its
- * page, and so has each other place that has the page: a pipe's buffer, another arena's slot.
+ * page, and so has each other place that has the page: a pipe's buffer, a parcel, another arena's
+ * slot.
  *
  *  INVARIANT  A frozen page has no writable page-table entry anywhere, and while two refer to it
  *  its bytes do not change.
@@ -11,6 +12,10 @@
  * A page is frozen when its page->private says so.  The mark is set and cleared by nobody but a
  * slot that finds itself the only one that refers to the page: page_count() is 1, looked at once,
  * with the arena's lock held.  So it needs no lock of its own, and any holder can rely on it.
+ *
+ * A page that is not frozen has one slot, and who else refers to it neither reads nor writes it;
+ * except that shared pages have several, all of which are marked.  None of them ever freezes the
+ * page, even when it is the last: a loan of it is a copy.
  *
  *  - Entries are made in one place (slot_map), with the arena's lock held, and never writable ones
  *    of a frozen page.  Fault handlers insert by themselves and return VM_FAULT_NOPAGE: the kernel
@@ -25,7 +30,8 @@
  * mappings may be split, moved and removed, but neither merged nor doubled, and fork gives the
  * child an arena of its own.
  *
- * Locks: mmap lock (or a mapping's) > arena's lock.  A pipe's is taken with neither held.
+ * Locks: parcel's lock > mmap lock (or a mapping's) > arena's lock.  A pipe's is taken with none
+ * held.
  */
 #ifndef COSY_MOVE_ARENA_H
 #define COSY_MOVE_ARENA_H
@@ -35,9 +41,12 @@
 #include <linux/mutex.h>
 #include "load/locked.h"
 
-/* A slot: a page and COSY_SLOT_MAPPED, or no page. */
+/* A slot: a page and marks, or no page and EMPTY or GONE. */
 #define COSY_SLOT_EMPTY	 0UL /* zeros, when it is touched */
 #define COSY_SLOT_MAPPED 1UL /* an entry may refer to the page */
+#define COSY_SLOT_SHARED 2UL /* others may write the page as well; it is not frozen */
+#define COSY_SLOT_GONE	 4UL /* donated: an access is a SIGSEGV */
+#define COSY_SLOT_MARKS	 7UL
 
 struct cosy_arena {
 	struct kref references; /* the file's and each mapping's */
@@ -47,6 +56,8 @@ struct cosy_arena {
 	unsigned long count;	   /* slots */
 	unsigned long *slots;	   /* lock */
 	struct cosy_locked locked; /* its size */
+	u32 rewritten;		   /* lock; see cosy_slots_pay */
+	bool shares;		   /* lock; some slot is shared, or was */
 	bool mapped;		   /* by cmpxchg: mmap was called */
 };
 
@@ -61,7 +72,7 @@ struct cosy_slots {
 
 static inline struct page *cosy_slot_page(unsigned long slot)
 {
-	return (struct page *)(slot & ~COSY_SLOT_MAPPED);
+	return (struct page *)(slot & ~COSY_SLOT_MARKS);
 }
 
 /* Tells whether the bytes of the page cannot change while the caller refers to it. */
@@ -99,14 +110,36 @@ static inline void cosy_slots_unlock(const struct cosy_slots *s)
  */
 long cosy_slots_loan(const struct cosy_slots *s, unsigned long count, struct page **pages);
 
+/*
+ * Tells whether to lend `length` bytes from the first slot on to a socket, whose reader copies them.
+ * That pays when they stay as they are until they are sent again: when the page is frozen still.  A
+ * sender that has always rewritten them pays for faults what it saves, so it is tried rarely.
+ */
+bool cosy_slots_pay(const struct cosy_slots *s, u64 length);
+
 /* Puts pages into the first `count` slots, which take over the references. */
 void cosy_slots_put(const struct cosy_slots *s, unsigned long count, struct page **pages);
 
-/* Empties slots [from, to). */
-void cosy_slots_clear(const struct cosy_slots *s, unsigned long from, unsigned long to);
+/* Empties the first `count` slots. */
+void cosy_slots_clear(const struct cosy_slots *s, unsigned long count);
 
-/* Empties those of the first `count` slots that still have the page in `pages`. */
-void cosy_slots_clear_same(const struct cosy_slots *s, unsigned long count, struct page **pages);
+/* Tells whether one of the first `count` slots is shared. */
+bool cosy_slots_shared(const struct cosy_slots *s, unsigned long count);
+
+/*
+ * Fill a parcel with what all the slots have: pages, with references, or EMPTY.  They do so whole or
+ * not at all: -EFAULT (a slot is gone), -ENOMEM, -EINTR.
+ *
+ *	share	the slots and the parcel have the same pages, marked
+ *	copy	the pages are frozen
+ *	donate	the pages leave the slots, in which `left` remains: COSY_SLOT_GONE or COSY_SLOT_EMPTY
+ */
+int cosy_slots_share(const struct cosy_slots *s, unsigned long *contents);
+int cosy_slots_copy(const struct cosy_slots *s, unsigned long *contents);
+int cosy_slots_donate(const struct cosy_slots *s, unsigned long *contents, unsigned long left);
+
+/* Puts the contents of a parcel into all the slots, which take over the references. */
+void cosy_slots_import(const struct cosy_slots *s, const unsigned long *contents);
 
 /* Maps the slots; with `write` so that a write does not fault.  0, -ENOMEM or -EFAULT. */
 int cosy_slots_present(const struct cosy_slots *s, bool write);

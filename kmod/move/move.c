@@ -17,7 +17,9 @@
 #include "load/cache.h"
 #include "move/arena.h"
 #include "move/move.h"
+#include "move/parcel.h"
 #include "move/pipe.h"
+#include "move/socket.h"
 #include "run/limits.h"
 #include "stats.h"
 
@@ -57,7 +59,7 @@ static long loan_take(u64 address, unsigned long count, u32 flags, struct page *
 }
 
 /* Has the sender give the pages up: its memory becomes zeros. */
-static void loan_give(u64 address, unsigned long count, struct page **pages)
+static void loan_give(u64 address, unsigned long count)
 {
 	struct cosy_slots s;
 
@@ -65,72 +67,136 @@ static void loan_give(u64 address, unsigned long count, struct page **pages)
 		return;
 	if (!cosy_slots_find(address, count, VM_WRITE, &s)) {
 		cosy_slots_lock(&s);
-		cosy_slots_clear_same(&s, s.count, pages);
+		cosy_slots_clear(&s, s.count);
 		cosy_slots_unlock(&s);
 	}
 	mmap_read_unlock(current->mm);
 }
 
-/* Lends one batch of `length` bytes at most.  Returns the bytes that went, or an error. */
-static long loan_batch(struct file *file, u64 address, u64 length, u32 flags)
-{
-	struct page *pages[BATCH] __cosy_uninitialized;
-	struct bio_vec pieces[BATCH] __cosy_uninitialized;
-	long i, count, went;
+struct loan {
+	struct file *file;
+	u64 address, length; /* of what is left */
+	u64 done;
+	u32 flags;
+	bool to_socket;
+	bool ended; /* less went than was tried */
+};
 
-	count = loan_take(address, min_t(unsigned long, pages_in(length), BATCH), flags, pages);
-	if (count < 0)
-		return count;
+/*
+ * Puts `length` bytes of frozen pages into the file, and gives up the references that it does not
+ * take.  Returns how many bytes went, or an error.
+ */
+static long loan_put(const struct loan *loan, struct page **pages, u32 count, u32 length)
+{
+	struct bio_vec pieces[BATCH] __cosy_uninitialized;
+	long went;
+	u32 i;
+
 	for (i = 0; i < count; i++)
 		pieces[i] = (struct bio_vec){
 			.bv_page = pages[i],
-			.bv_len = min_t(u64, PAGE_SIZE, length - i * PAGE_SIZE),
+			.bv_len = min_t(u32, PAGE_SIZE, length - i * PAGE_SIZE),
 		};
-	went = cosy_pipe_put(file, pieces, count);
+	if (loan->to_socket) {
+		went = cosy_socket_put(loan->file, pieces, count, length, loan->flags, loan->done,
+				       length < loan->length);
+		pages_put(pages, 0, count);
+		return went;
+	}
+	went = cosy_pipe_put(loan->file, pieces, count);
 	pages_put(pages, max(went, 0L), count);
+	return went > 0 ? min_t(long, went *PAGE_SIZE, length) : went;
+}
+
+/* Lends one batch.  Returns the bytes that went, or an error. */
+static long loan_batch(struct loan *loan)
+{
+	struct page *pages[BATCH] __cosy_uninitialized;
+	u64 length = loan->length;
+	long count, went;
+
+	count = loan_take(loan->address, min_t(unsigned long, pages_in(length), BATCH), loan->flags,
+			  pages);
+	if (count < 0)
+		return count;
+	length = min_t(u64, length, count * PAGE_SIZE);
+	went = loan_put(loan, pages, count, length);
 	if (went <= 0)
 		return went;
-	if (flags & COSY_MOVE_GIVE)
-		loan_give(address, min_t(u64, went, length >> PAGE_SHIFT), pages);
-	return min_t(u64, went * PAGE_SIZE, length);
+	if (loan->flags & COSY_MOVE_GIVE && went >= PAGE_SIZE)
+		loan_give(loan->address, went >> PAGE_SHIFT);
+	loan->address += went;
+	loan->length -= went;
+	loan->done += went;
+	loan->ended = went < length;
+	return went;
+}
+
+/* Tells whether to lend to a socket: see cosy_slots_pay. */
+static bool loan_pays(const struct cosy_move *move)
+{
+	struct cosy_slots s;
+	bool pays = false;
+
+	if (mmap_read_lock_killable(current->mm))
+		return false;
+	if (!cosy_slots_find(move->address, 1, VM_READ, &s)) {
+		cosy_slots_lock(&s);
+		pays = cosy_slots_pay(&s, move->length);
+		cosy_slots_unlock(&s);
+	}
+	mmap_read_unlock(current->mm);
+	return pays;
+}
+
+/* Tells the times and watchers of the file, as write(2) does. */
+static void loan_notify(const struct loan *loan)
+{
+	struct inode *inode = file_inode(loan->file);
+
+	fsnotify_modify(loan->file);
+	/* A FIFO's times are those of a file, on a file system that may be frozen. */
+	if (!loan->to_socket && sb_start_write_trylock(inode->i_sb)) {
+		file_update_time(loan->file);
+		sb_end_write(inode->i_sb);
+	}
 }
 
 static long loan_to(struct file *file, const struct cosy_move *move)
 {
-	u64 done = 0;
+	struct loan loan = {
+		.file = file,
+		.address = move->address,
+		.length = move->length,
+		.flags = move->flags,
+		.to_socket = cosy_socket_takes(file),
+	};
 	loff_t none = 0;
 	long ret;
 
 	if (!(file->f_mode & FMODE_WRITE))
 		return -EBADF;
-	if (!cosy_pipe_takes(file))
+	if (loan.to_socket ? !loan_pays(move)
+			   : !cosy_pipe_takes(file) || move->flags & COSY_MOVE_SEND)
 		return -EOPNOTSUPP;
 	ret = rw_verify_area(WRITE, file, &none, move->length);
 	if (ret)
 		return ret;
 	do {
-		ret = loan_batch(file, move->address + done, move->length - done, move->flags);
-		if (ret <= 0)
-			break;
-		done += ret;
+		ret = loan_batch(&loan);
 		cond_resched();
-	} while (done < move->length && !fatal_signal_pending(current));
-	if (!done)
+	} while (ret > 0 && loan.length && !loan.ended && !fatal_signal_pending(current));
+	if (!loan.done)
 		return ret;
-	fsnotify_modify(file);
-	/* A FIFO's times are those of a file, on a file system that may be frozen. */
-	if (sb_start_write_trylock(file_inode(file)->i_sb)) {
-		file_update_time(file);
-		sb_end_write(file_inode(file)->i_sb);
-	}
-	return done;
+	loan_notify(&loan);
+	return loan.done;
 }
 
 /* --- Transfer: page transfer (section 4.2) --------------------------------------------------- */
 
 /*
  * Returns how many of the pages can be put there, or an error.  Asked before any is taken, since
- * none can go back.
+ * none can go back.  Shared pages must be written, not replaced.
  */
 static long transfer_check(u64 address, unsigned long count)
 {
@@ -140,6 +206,12 @@ static long transfer_check(u64 address, unsigned long count)
 	if (mmap_read_lock_killable(current->mm))
 		return -EINTR;
 	ret = cosy_slots_find(address, count, VM_READ | VM_WRITE, &s);
+	if (!ret && READ_ONCE(s.arena->shares)) {
+		cosy_slots_lock(&s);
+		if (cosy_slots_shared(&s, s.count))
+			ret = -EOPNOTSUPP;
+		cosy_slots_unlock(&s);
+	}
 	mmap_read_unlock(current->mm);
 	return ret ? ret : s.count;
 }
@@ -232,7 +304,7 @@ static long move_local(const struct cosy_move *move)
 			break;
 		cosy_slots_lock(&s);
 		if (flush)
-			cosy_slots_clear(&s, 0, s.count);
+			cosy_slots_clear(&s, s.count);
 		else
 			ret = cosy_slots_present(&s, write);
 		cosy_slots_unlock(&s);
@@ -247,7 +319,7 @@ static long move_local(const struct cosy_move *move)
 
 /* --- The ioctls --------------------------------------------------------------------------------- */
 
-#define FLAGS (COSY_MOVE_GIVE | COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE)
+#define FLAGS (COSY_MOVE_GIVE | COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE | COSY_MOVE_SEND)
 
 static bool move_is_valid(const struct cosy_move *move)
 {
@@ -296,6 +368,15 @@ long cosy_move_arena(struct cosy_context *context, const struct cosy_arena_reque
 	return fd;
 }
 
+static long move_export(struct cosy_context *context, const struct cosy_move *move)
+{
+	long fd = cosy_parcel_export(move);
+
+	if (fd == -ENOMEM && cosy_cache_unlock(context->user, pages_in(move->length)))
+		fd = cosy_parcel_export(move);
+	return fd;
+}
+
 long cosy_move(struct cosy_context *context, const struct cosy_move *move)
 {
 	long ret = -EINVAL;
@@ -316,6 +397,20 @@ long cosy_move(struct cosy_context *context, const struct cosy_move *move)
 	case COSY_MOVE_FLUSH:
 	case COSY_MOVE_READY:
 		ret = move->length & ~PAGE_MASK ? -EINVAL : move_local(move);
+		break;
+	case COSY_MOVE_SHARE:
+	case COSY_MOVE_COPY:
+	case COSY_MOVE_DONATE:
+	case COSY_MOVE_DONATE_ZERO:
+		ret = move_export(context, move);
+		if (ret >= 0)
+			cosy_stats_add(&context->stats, COSY_COUNT_EXPORTED,
+				       pages_in(move->length));
+		break;
+	case COSY_MOVE_IMPORT:
+		ret = cosy_parcel_import(move);
+		if (ret > 0)
+			cosy_stats_add(&context->stats, COSY_COUNT_IMPORTED, pages_in(ret));
 		break;
 	}
 	if (ret == -EOPNOTSUPP)

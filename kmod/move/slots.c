@@ -3,6 +3,8 @@
 #include <linux/highmem.h>
 #include <linux/jhash.h>
 #include <linux/module.h>
+#include <linux/sched/signal.h>
+#include <linux/sizes.h>
 #include "compat/compat.h"
 #include "move/arena.h"
 #include "move/slots.h"
@@ -16,6 +18,14 @@ static uint fail_moved;
 module_param(fail_moved, uint, 0600);
 MODULE_PARM_DESC(fail_moved,
 		 "for tests: refuse one of so many pages, as for lack of memory; 0 for none");
+
+/*
+ * Loans to sockets: bytes of one whose pages must be frozen first; how many of those may find their
+ * pages rewritten before most are made by copying, and one of how many is a loan then.
+ */
+#define MIN_SOCKET_LOAN SZ_64K
+#define MAX_REWRITTEN	4U
+#define REWRITTEN_RETRY 16U
 
 /* --- Pages ------------------------------------------------------------------------------- */
 
@@ -106,14 +116,15 @@ void cosy_slots_unmap(const struct cosy_slots *s, unsigned long from, unsigned l
 		slot[from] &= ~COSY_SLOT_MAPPED;
 }
 
-/* Removes every entry that may be writable: none of a frozen page is. */
+/* Removes every entry that may write a page which a loan can freeze. */
 static void slots_write_protect(const struct cosy_slots *s, unsigned long count)
 {
 	const unsigned long *slot = s->arena->slots + s->i;
 	unsigned long k, from = count, to = 0;
 
 	for (k = 0; k < count; k++) {
-		if (!(slot[k] & COSY_SLOT_MAPPED) || cosy_page_is_frozen(cosy_slot_page(slot[k])))
+		if (!(slot[k] & COSY_SLOT_MAPPED) || slot[k] & COSY_SLOT_SHARED ||
+		    cosy_page_is_frozen(cosy_slot_page(slot[k])))
 			continue;
 		from = min(from, k);
 		to = k + 1;
@@ -163,12 +174,14 @@ static int slots_map(const struct cosy_slots *s, unsigned long from, unsigned lo
 
 /* --- Slots ------------------------------------------------------------------------------- */
 
-/* Gives slot k, which has none, a page of zeros. */
+/* Gives slot k, which has none, a page of zeros; -EFAULT when its page was donated. */
 static int slot_fill(const struct cosy_slots *s, unsigned long k)
 {
 	unsigned long *slot = &s->arena->slots[s->i + k];
 	struct page *page;
 
+	if (*slot & COSY_SLOT_GONE)
+		return -EFAULT;
 	page = cosy_slot_page_alloc(__GFP_ZERO);
 	if (!page)
 		return -ENOMEM;
@@ -210,15 +223,15 @@ struct page *cosy_slot_own(const struct cosy_slots *s)
 }
 
 /*
- * Takes another reference to a page as it is now, or makes a frozen copy; no entry may write it.
- * Copies a page that is not frozen if others refer to it: they do so for a moment only, but nobody
- * knows what they do with it.
+ * Takes another reference to a slot's page as it is now, or makes a frozen copy.  No entry may write
+ * the page, unless it is shared: then it is copied.  Also copies a page that is not frozen if others
+ * refer to it: they do so for a moment only, but nobody knows what they do with it.
  */
-static struct page *page_loan(struct page *page, gfp_t flags)
+static struct page *slot_loan(unsigned long slot, gfp_t flags)
 {
-	struct page *copy;
+	struct page *page = cosy_slot_page(slot), *copy;
 
-	if (!cosy_page_is_frozen(page) && page_count(page) == 1)
+	if (!cosy_page_is_frozen(page) && !(slot & COSY_SLOT_SHARED) && page_count(page) == 1)
 		page_freeze(page);
 	if (cosy_page_is_frozen(page)) {
 		get_page(page);
@@ -245,7 +258,7 @@ long cosy_slots_loan(const struct cosy_slots *s, unsigned long count, struct pag
 			if (error)
 				break;
 		}
-		pages[k] = page_loan(cosy_slot_page(slot[k]), 0);
+		pages[k] = slot_loan(slot[k], 0);
 		if (!pages[k]) {
 			error = -ENOMEM;
 			break;
@@ -256,48 +269,192 @@ long cosy_slots_loan(const struct cosy_slots *s, unsigned long count, struct pag
 
 unsigned long cosy_slot_fork(struct cosy_arena *arena, unsigned long i)
 {
-	struct page *page = cosy_slot_page(arena->slots[i]);
+	unsigned long slot = arena->slots[i];
+	struct page *page = cosy_slot_page(slot);
 
 	if (!page)
-		return COSY_SLOT_EMPTY;
-	return (unsigned long)page_loan(page, __GFP_NOFAIL);
+		return slot;
+	if (slot & COSY_SLOT_SHARED) {
+		get_page(page);
+		return (unsigned long)page | COSY_SLOT_SHARED;
+	}
+	return (unsigned long)slot_loan(slot, __GFP_NOFAIL);
 }
 
-void cosy_slots_clear(const struct cosy_slots *s, unsigned long from, unsigned long to)
+void cosy_slots_clear(const struct cosy_slots *s, unsigned long count)
 {
 	unsigned long *slot = s->arena->slots + s->i;
+	unsigned long k;
 
-	cosy_slots_unmap(s, from, to);
-	for (; from < to; from++) {
-		struct page *page = cosy_slot_page(slot[from]);
+	cosy_slots_unmap(s, 0, count);
+	for (k = 0; k < count; k++) {
+		struct page *page = cosy_slot_page(slot[k]);
 
-		slot[from] = COSY_SLOT_EMPTY;
+		slot[k] = COSY_SLOT_EMPTY;
 		if (page)
 			put_page(page);
 	}
 }
 
-void cosy_slots_clear_same(const struct cosy_slots *s, unsigned long count, struct page **pages)
+bool cosy_slots_shared(const struct cosy_slots *s, unsigned long count)
 {
 	const unsigned long *slot = s->arena->slots + s->i;
-	unsigned long k, from;
+	unsigned long k;
 
 	for (k = 0; k < count; k++) {
-		from = k;
-		while (k < count && cosy_slot_page(slot[k]) == pages[k])
-			k++;
-		if (from < k)
-			cosy_slots_clear(s, from, k);
+		if (slot[k] & COSY_SLOT_SHARED)
+			return true;
 	}
+	return false;
 }
 
 void cosy_slots_put(const struct cosy_slots *s, unsigned long count, struct page **pages)
 {
 	unsigned long k;
 
-	cosy_slots_clear(s, 0, count);
+	cosy_slots_clear(s, count);
 	for (k = 0; k < count; k++)
 		s->arena->slots[s->i + k] = (unsigned long)pages[k];
+}
+
+bool cosy_slots_pay(const struct cosy_slots *s, u64 length)
+{
+	struct page *page = cosy_slot_page(s->arena->slots[s->i]);
+
+	if (page && cosy_page_is_frozen(page)) {
+		s->arena->rewritten = 0;
+		return true;
+	}
+	if (length < MIN_SOCKET_LOAN)
+		return false;
+	return s->arena->rewritten++ < MAX_REWRITTEN || s->arena->rewritten % REWRITTEN_RETRY == 0;
+}
+
+/* --- Parcels ------------------------------------------------------------------------------- */
+
+/* Lets others run; -EINTR when the process is to die. */
+static int slots_pause(unsigned long k)
+{
+	if (k & 1023)
+		return 0;
+	cond_resched();
+	return fatal_signal_pending(current) ? -EINTR : 0;
+}
+
+/* Drops pages that were put into a parcel before an error. */
+static void contents_drop(unsigned long *contents, unsigned long count)
+{
+	while (count--) {
+		struct page *page = cosy_slot_page(contents[count]);
+
+		contents[count] = COSY_SLOT_EMPTY;
+		if (page)
+			put_page(page);
+	}
+}
+
+int cosy_slots_share(const struct cosy_slots *s, unsigned long *contents)
+{
+	unsigned long *slot = s->arena->slots + s->i;
+	unsigned long k;
+	int error = 0;
+
+	for (k = 0; k < s->count && !error; k++) {
+		error = slots_pause(k);
+		if (!error)
+			error = slot_own(s, k);
+	}
+	if (error)
+		return error;
+	WRITE_ONCE(s->arena->shares, true);
+	for (k = 0; k < s->count; k++) {
+		get_page(cosy_slot_page(slot[k]));
+		slot[k] |= COSY_SLOT_SHARED;
+		contents[k] = slot[k] & ~COSY_SLOT_MAPPED;
+	}
+	return 0;
+}
+
+int cosy_slots_copy(const struct cosy_slots *s, unsigned long *contents)
+{
+	const unsigned long *slot = s->arena->slots + s->i;
+	unsigned long k;
+	int error = 0;
+
+	slots_write_protect(s, s->count);
+	for (k = 0; k < s->count && !error; k++) {
+		error = slots_pause(k);
+		if (error)
+			break;
+		if (slot[k] & COSY_SLOT_GONE)
+			error = -EFAULT;
+		if (!cosy_slot_page(slot[k]))
+			continue;
+		contents[k] = (unsigned long)slot_loan(slot[k], 0);
+		if (!contents[k])
+			error = -ENOMEM;
+	}
+	if (error)
+		contents_drop(contents, k);
+	return error;
+}
+
+/* Copies the pages that the slots share: they remain the others'. */
+static int slots_copy_shared(const struct cosy_slots *s, unsigned long *contents)
+{
+	const unsigned long *slot = s->arena->slots + s->i;
+	unsigned long k;
+	int error = 0;
+
+	for (k = 0; k < s->count && !error; k++) {
+		struct page *page = cosy_slot_page(slot[k]), *copy;
+
+		error = slots_pause(k);
+		if (!error && slot[k] & COSY_SLOT_GONE)
+			error = -EFAULT;
+		if (error || !(slot[k] & COSY_SLOT_SHARED))
+			continue;
+		copy = cosy_slot_page_alloc(0);
+		contents[k] = (unsigned long)copy;
+		if (copy)
+			copy_highpage(copy, page);
+		else
+			error = -ENOMEM;
+	}
+	if (error)
+		contents_drop(contents, k);
+	return error;
+}
+
+int cosy_slots_donate(const struct cosy_slots *s, unsigned long *contents, unsigned long left)
+{
+	unsigned long *slot = s->arena->slots + s->i;
+	int error = slots_copy_shared(s, contents);
+	unsigned long k;
+
+	if (error)
+		return error;
+	cosy_slots_unmap(s, 0, s->count);
+	for (k = 0; k < s->count; k++) {
+		struct page *page = cosy_slot_page(slot[k]);
+
+		if (!(k & 1023))
+			cond_resched();
+		slot[k] = left;
+		if (contents[k])
+			put_page(page);
+		else
+			contents[k] = (unsigned long)page;
+	}
+	return 0;
+}
+
+void cosy_slots_import(const struct cosy_slots *s, const unsigned long *contents)
+{
+	cosy_slots_clear(s, s->count);
+	if (contents[0] & COSY_SLOT_SHARED)
+		WRITE_ONCE(s->arena->shares, true);
+	memcpy(s->arena->slots + s->i, contents, s->count * sizeof(*contents));
 }
 
 /* --- Present ------------------------------------------------------------------------------- */
@@ -374,6 +531,8 @@ vm_fault_t cosy_slots_fault(const struct cosy_slots *s, bool write)
 	switch (error) {
 	case 0:
 		return VM_FAULT_NOPAGE;
+	case -EFAULT:
+		return VM_FAULT_SIGSEGV;
 	case -ENOMEM:
 		return VM_FAULT_OOM;
 	default:

@@ -13,49 +13,13 @@
 #include <linux/unistd.h>
 #include <net/sock.h>
 #include "compat/compat.h"
+#include "compat/send_pages.h"
 #include "fast/fast.h"
 #include "load/program.h"
 #include "view/view.h"
 
 /* Flags of send(2) that mean the same with pages. */
 #define FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE)
-
-#ifdef COSY_HAVE_SENDPAGE
-
-/* Sends one page at a time.  The result is what was sent before an error. */
-static s64 view_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count,
-			   int flags)
-{
-	s64 done = 0;
-	u32 i;
-
-	for (i = 0; i < pieces; i++) {
-		bool last = i == pieces - 1;
-		int ret = kernel_sendpage(socket, piece[i].bv_page, piece[i].bv_offset,
-					  piece[i].bv_len,
-					  last ? flags : flags | MSG_MORE | MSG_SENDPAGE_NOTLAST);
-
-		if (ret < 0)
-			return done ? done : ret;
-		done += ret;
-		if (ret < piece[i].bv_len)
-			break;
-	}
-	return done;
-}
-
-#else
-
-static s64 view_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count,
-			   int flags)
-{
-	struct msghdr message = { .msg_flags = flags | MSG_SPLICE_PAGES };
-
-	iov_iter_bvec(&message.msg_iter, ITER_SOURCE, piece, pieces, count);
-	return sock_sendmsg(socket, &message);
-}
-
-#endif
 
 static s64 view_lend_pages(struct cosy_activation *run, struct file *file, struct socket *socket,
 			   const struct cosy_page_view *view, u32 within, u32 count, int flags)
@@ -71,7 +35,7 @@ static s64 view_lend_pages(struct cosy_activation *run, struct file *file, struc
 		return cosy_call_result(run, result);
 	if (file->f_flags & O_NONBLOCK)
 		flags |= MSG_DONTWAIT;
-	return cosy_call_result(run, view_send_pages(socket, piece, pieces, count, flags));
+	return cosy_call_result(run, cosy_send_pages(socket, piece, pieces, count, flags));
 }
 
 static s64 view_lend_to(struct cosy_activation *run, struct file *file, u64 address, u64 count,

@@ -17,18 +17,21 @@
 
 #include "cancel.h"
 #include "context.h"
+#include "move/arena.h"
+#include "move/ranges.h"
 
-#define PAGE	  4096UL
-#define MIN_MOVED (2 * PAGE) /* bytes; fewer are cheaper to copy */
-#define OWN_FLAGS (COSY_GIVE | COSY_POPULATE | COSY_WILL_WRITE)
+#define MIN_MOVED  (2 * PAGE) /* bytes; fewer are cheaper to copy */
+#define OWN_FLAGS  (COSY_GIVE | COSY_POPULATE | COSY_WILL_WRITE)
+#define SEND_FLAGS (MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE) /* which the module knows, too */
 
 /* --- Where arenas are ---------------------------------------------------------------------- */
 
 /* All arenas lie between these two, so that nobody asks the kernel about other memory. */
 static uintptr_t arenas_low = UINTPTR_MAX, arenas_high;
 
-static void arenas_add(uintptr_t from, uintptr_t to)
+void libcosy_arenas_add(const void *memory, size_t count)
 {
+	uintptr_t from = (uintptr_t)memory, to = from + count;
 	uintptr_t low = __atomic_load_n(&arenas_low, __ATOMIC_RELAXED);
 	uintptr_t high = __atomic_load_n(&arenas_high, __ATOMIC_RELAXED);
 
@@ -40,17 +43,12 @@ static void arenas_add(uintptr_t from, uintptr_t to)
 		;
 }
 
-static bool arenas_may_have(const void *memory)
+bool libcosy_arenas_may_have(const void *memory)
 {
 	uintptr_t address = (uintptr_t)memory;
 
 	return address >= __atomic_load_n(&arenas_low, __ATOMIC_RELAXED) &&
 	       address < __atomic_load_n(&arenas_high, __ATOMIC_RELAXED);
-}
-
-static bool is_whole(const void *memory, size_t count)
-{
-	return !(((uintptr_t)memory | count) & (PAGE - 1));
 }
 
 /* --- The kernel ------------------------------------------------------------------------------ */
@@ -71,8 +69,7 @@ static bool context_answers(void)
 	return !libcosy_context_ioctl(COSY_IOC_VERSION, &version);
 }
 
-/* Makes COSY_IOC_MOVE, a cancellation point.  Returns the result or a negative errno. */
-static long move_ioctl(uint32_t operation, const void *memory, size_t count, int fd, uint32_t flags)
+long libcosy_move(uint32_t operation, const void *memory, size_t count, int fd, uint32_t flags)
 {
 	struct cosy_move move = {
 		.size = sizeof(move),
@@ -102,19 +99,14 @@ static long move_ioctl(uint32_t operation, const void *memory, size_t count, int
 	return ret;
 }
 
-static uint32_t kernel_flags(int flags)
+uint32_t libcosy_move_flags(int flags)
 {
 	return (flags & COSY_GIVE ? COSY_MOVE_GIVE : 0) |
 	       (flags & COSY_POPULATE ? COSY_MOVE_POPULATE : 0) |
-	       (flags & COSY_WILL_WRITE ? COSY_MOVE_WILL_WRITE : 0);
-}
-
-static ssize_t answer(long ret)
-{
-	if (ret >= 0)
-		return ret;
-	errno = (int)-ret;
-	return -1;
+	       (flags & COSY_WILL_WRITE ? COSY_MOVE_WILL_WRITE : 0) |
+	       (flags & MSG_NOSIGNAL ? COSY_MOVE_NOSIGNAL : 0) |
+	       (flags & MSG_DONTWAIT ? COSY_MOVE_DONTWAIT : 0) |
+	       (flags & MSG_MORE ? COSY_MOVE_MORE : 0);
 }
 
 /* --- Memory ---------------------------------------------------------------------------------- */
@@ -124,7 +116,7 @@ static size_t size_in_pages(size_t size)
 	return (size + PAGE - 1) & ~(PAGE - 1);
 }
 
-static void *arena_map(size_t size)
+void *libcosy_arena_map(size_t size)
 {
 	struct cosy_arena_request request = {.size = sizeof(request), .length = size};
 	void *memory = MAP_FAILED;
@@ -137,7 +129,7 @@ static void *arena_map(size_t size)
 		close((int)fd);
 	}
 	if (memory != MAP_FAILED)
-		arenas_add((uintptr_t)memory, (uintptr_t)memory + size);
+		libcosy_arenas_add(memory, size);
 	return memory;
 }
 
@@ -151,7 +143,7 @@ void *cosy_move_alloc(size_t size, unsigned int flags)
 		errno = flags || !size ? EINVAL : ENOMEM;
 		return NULL;
 	}
-	memory = arena_map(mapped);
+	memory = libcosy_arena_map(mapped);
 	errno = saved;
 	if (memory == MAP_FAILED)
 		memory = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -163,8 +155,10 @@ void cosy_move_free(void *memory, size_t size)
 {
 	int saved = errno;
 
-	if (memory)
+	if (memory) {
+		libcosy_ranges_forget(memory, size_in_pages(size));
 		munmap(memory, size_in_pages(size));
+	}
 	errno = saved;
 }
 
@@ -172,36 +166,51 @@ void cosy_move_free(void *memory, size_t size)
 
 static bool can_move(const void *memory, size_t count, int flags)
 {
-	return count >= MIN_MOVED && !(flags & ~OWN_FLAGS) && is_whole(memory, 0) &&
-	       arenas_may_have(memory);
+	return count >= MIN_MOVED && !(flags & ~OWN_FLAGS) && libcosy_is_whole(memory, 0) &&
+	       libcosy_arenas_may_have(memory);
 }
 
-/*
- * Tells whether the kernel did nothing, since the memory is no arena's or the file of another kind.
- */
-static bool is_refused(long ret)
+bool libcosy_move_is_refused(long ret)
 {
 	return ret == -EOPNOTSUPP || ret == -EFAULT || ret == -EINVAL || ret == -ENOMEM;
 }
 
-ssize_t cosy_loan(int fd, const void *memory, size_t count, int flags)
+/* Makes the plain call. */
+static ssize_t loan_plain(int fd, const void *memory, size_t count, int flags)
 {
 	int own = flags & ~OWN_FLAGS, saved;
-	ssize_t sent;
-	long ret;
+	ssize_t sent = own ? send(fd, memory, count, own) : write(fd, memory, count);
 
-	if (can_move(memory, count, flags)) {
-		ret = move_ioctl(COSY_MOVE_LOAN, memory, count, fd,
-				 kernel_flags(flags & COSY_GIVE));
-		if (!is_refused(ret))
-			return answer(ret);
-	}
-	sent = own ? send(fd, memory, count, own) : write(fd, memory, count);
 	saved = errno;
-	if (sent >= (ssize_t)PAGE && flags & COSY_GIVE && is_whole(memory, 0))
+	if (sent >= (ssize_t)PAGE && flags & COSY_GIVE && libcosy_is_whole(memory, 0))
 		cosy_flush((void *)(uintptr_t)memory, (size_t)sent & ~(PAGE - 1));
 	errno = saved;
 	return sent;
+}
+
+/* Tells whether a loan was short since the next page is no arena's. */
+static bool loan_left_arena(const char *memory, size_t count, size_t lent)
+{
+	return lent < count && libcosy_is_whole(memory + lent, 0) &&
+	       libcosy_move(COSY_MOVE_READY, memory + lent, PAGE, -1, 0) == -EFAULT;
+}
+
+ssize_t cosy_loan(int fd, const void *memory, size_t count, int flags)
+{
+	const char *bytes = memory;
+	ssize_t sent;
+	long ret;
+
+	if (!can_move(memory, count, flags & ~SEND_FLAGS))
+		return loan_plain(fd, memory, count, flags);
+	ret = libcosy_move(COSY_MOVE_LOAN, memory, count, fd,
+			   libcosy_move_flags(flags & (COSY_GIVE | SEND_FLAGS)));
+	if (libcosy_move_is_refused(ret))
+		return loan_plain(fd, memory, count, flags);
+	if (ret <= 0 || !loan_left_arena(bytes, count, (size_t)ret))
+		return libcosy_move_answer(ret);
+	sent = loan_plain(fd, bytes + ret, count - (size_t)ret, flags);
+	return sent > 0 ? ret + sent : ret;
 }
 
 ssize_t cosy_transfer(int fd, void *memory, size_t count, int flags)
@@ -210,11 +219,12 @@ ssize_t cosy_transfer(int fd, void *memory, size_t count, int flags)
 	long ret;
 
 	if (can_move(memory, count, flags)) {
-		ret = move_ioctl(COSY_MOVE_TRANSFER, memory, count, fd,
-				 kernel_flags(flags & (COSY_POPULATE | COSY_WILL_WRITE)));
-		if (!is_refused(ret))
-			return answer(ret);
+		ret = libcosy_move(COSY_MOVE_TRANSFER, memory, count, fd,
+				   libcosy_move_flags(flags & (COSY_POPULATE | COSY_WILL_WRITE)));
+		if (!libcosy_move_is_refused(ret))
+			return libcosy_move_answer(ret);
 	}
+	libcosy_ranges_fill(memory, count);
 	return own ? recv(fd, memory, count, own) : read(fd, memory, count);
 }
 
@@ -224,14 +234,16 @@ int cosy_flush(void *memory, size_t count)
 {
 	int saved = errno;
 
-	if (!is_whole(memory, count)) {
+	if (!libcosy_is_whole(memory, count)) {
 		errno = EINVAL;
 		return -1;
 	}
 	if (!count)
 		return 0;
+	libcosy_ranges_replace(memory, count);
 	/* An arena refuses MADV_DONTNEED; without a context it is cleared like any memory. */
-	if (!arenas_may_have(memory) || move_ioctl(COSY_MOVE_FLUSH, memory, count, -1, 0) < 0) {
+	if (!libcosy_arenas_may_have(memory) ||
+	    libcosy_move(COSY_MOVE_FLUSH, memory, count, -1, 0) < 0) {
 		if (madvise(memory, count, MADV_DONTNEED))
 			memset(memory, 0, count);
 	}
@@ -244,17 +256,17 @@ int cosy_ready(void *memory, size_t count, int flags)
 	int saved = errno;
 	long ret = -EFAULT;
 
-	if (!is_whole(memory, count) || flags & ~(COSY_POPULATE | COSY_WILL_WRITE)) {
+	if (!libcosy_is_whole(memory, count) || flags & ~(COSY_POPULATE | COSY_WILL_WRITE)) {
 		errno = EINVAL;
 		return -1;
 	}
 	if (!count)
 		return 0;
-	if (arenas_may_have(memory))
-		ret = move_ioctl(COSY_MOVE_READY, memory, count, -1,
-				 kernel_flags(flags & COSY_WILL_WRITE));
+	if (libcosy_arenas_may_have(memory))
+		ret = libcosy_move(COSY_MOVE_READY, memory, count, -1,
+				   libcosy_move_flags(flags & COSY_WILL_WRITE));
 	if (ret == -ENOMEM)
-		return (int)answer(ret);
+		return (int)libcosy_move_answer(ret);
 	/* Ignore failures: a page that is not there yet will be when it is touched. */
 	if (ret < 0)
 		madvise(memory, count,

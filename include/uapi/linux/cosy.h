@@ -391,6 +391,8 @@ struct cosy_stats {
 	__u64 loaned;	     /* pages, or parts of one, that MOVE lent */
 	__u64 transferred;   /* pages that MOVE took over */
 	__u64 move_refused;  /* MOVEs left to the plain call: EOPNOTSUPP */
+	__u64 exported;	     /* pages that MOVE put into parcels */
+	__u64 imported;	     /* pages that MOVE took from parcels */
 };
 
 /*
@@ -416,9 +418,11 @@ struct cosy_arena_request {
  * which is a multiple of a page.  Errors of all: EFAULT (no arena's memory, or no right to it), EINVAL,
  * ENOMEM, EINTR (killed).  EOPNOTSUPP: nothing was done, and only the plain call can do it.
  *
- *	LOAN		write(2) to fd, a pipe, without copying: what was sent stays as it is now,
- *			whatever the caller writes there afterwards.  The result is the number of bytes,
- *			or an error of write(2).  GIVE: whole pages that went are zeros afterwards.
+ *	LOAN		write(2) to fd, a pipe or a socket of a stream, without copying: what was sent
+ *			stays as it is now, whatever the caller writes there afterwards.  The result is the
+ *			number of bytes, or an error of write(2).  GIVE: whole pages that went are zeros
+ *			afterwards.  NOSIGNAL, DONTWAIT, MORE: send(2) with MSG_NOSIGNAL and so on.
+ *			EOPNOTSUPP also for a socket when it is unlikely to pay.
  *	TRANSFER	read(2) from fd, a pipe: whole pages replace those at `address`.  The result is the
  *			number of bytes, 0 at the end of the file, or an error of read(2); it is short where
  *			a piece comes that is no whole page.  EOPNOTSUPP also when the first is none.
@@ -427,14 +431,27 @@ struct cosy_arena_request {
  *	FLUSH		makes the pages zeros and gives back those that were there; whole pages only
  *	READY		makes the pages present, with WILL_WRITE writable without a fault; whole pages
  *			only
+ *	SHARE, COPY, DONATE, DONATE_ZERO
+ *			make a parcel of whole pages in one mapping, all or nothing, and return its
+ *			descriptor, close-on-exec, to be sent by SCM_RIGHTS (UVM section 4.3, map-entry
+ *			passing).  SHARE: the caller and all who import it have the same pages from then
+ *			on.  COPY: the bytes as they are now, whatever is written afterwards.  DONATE: the
+ *			pages themselves; they are gone at `address`, where an access is a SIGSEGV, until
+ *			FLUSH, TRANSFER or IMPORT fills it again.  DONATE_ZERO: the same, but zeros are
+ *			left.  The pages of a parcel count in the user's locked memory until it is closed,
+ *			or donated pages are imported: ENOMEM above RLIMIT_MEMLOCK.  EMFILE.
+ *	IMPORT		puts the pages of the parcel fd in place of those at `address`, all or nothing,
+ *			in one mapping.  The result is their number of bytes.  POPULATE and WILL_WRITE as
+ *			for TRANSFER.  EBADF, EINVAL (no parcel), EMSGSIZE (it is longer than `length`),
+ *			ENODATA (donated pages that somebody has imported).
  */
 struct cosy_move {
 	__u32 size;
 	__u32 operation; /* enum cosy_move_operation */
 	__u64 address;
 	__u64 length; /* bytes */
-	__s32 fd;     /* of LOAN and TRANSFER */
-	__u32 flags;  /* COSY_MOVE_GIVE, COSY_MOVE_POPULATE, COSY_MOVE_WILL_WRITE */
+	__s32 fd;     /* of LOAN, TRANSFER and IMPORT */
+	__u32 flags;  /* COSY_MOVE_GIVE and so on */
 };
 
 enum cosy_move_operation {
@@ -442,11 +459,27 @@ enum cosy_move_operation {
 	COSY_MOVE_TRANSFER = 2,
 	COSY_MOVE_FLUSH = 3,
 	COSY_MOVE_READY = 4,
+	COSY_MOVE_SHARE = 5,
+	COSY_MOVE_COPY = 6,
+	COSY_MOVE_DONATE = 7,
+	COSY_MOVE_DONATE_ZERO = 8,
+	COSY_MOVE_IMPORT = 9,
 };
 #define COSY_MOVE_GIVE	     (1u << 0)
 #define COSY_MOVE_POPULATE   (1u << 1)
 #define COSY_MOVE_WILL_WRITE (1u << 2)
+#define COSY_MOVE_NOSIGNAL   (1u << 3)
+#define COSY_MOVE_DONTWAIT   (1u << 4)
+#define COSY_MOVE_MORE	     (1u << 5)
+#define COSY_MOVE_SEND	     (COSY_MOVE_NOSIGNAL | COSY_MOVE_DONTWAIT | COSY_MOVE_MORE)
 
+/*
+ * A parcel's own operations: PARCEL returns which of SHARE, COPY, DONATE and DONATE_ZERO made it;
+ * FIONREAD tells its bytes, 0 when they were imported.  read(2) copies it into any memory, by
+ * position, but donated pages whole and only once: EMSGSIZE.  What is shared cannot be read:
+ * EOPNOTSUPP.
+ */
+#define COSY_IOC_PARCEL	 _IO('C', 0x92)
 #define COSY_IOC_VERSION _IOWR('C', 0x80, struct cosy_version)
 #define COSY_IOC_SETBUF	 _IOWR('C', 0x81, struct cosy_setbuf)
 #define COSY_IOC_LOAD	 _IOWR('C', 0x82, struct cosy_load)

@@ -133,6 +133,8 @@ HELPER void counts_add(int fd, void *arg)
 	sum->loaned += one.loaned;
 	sum->transferred += one.transferred;
 	sum->move_refused += one.move_refused;
+	sum->exported += one.exported;
+	sum->imported += one.imported;
 	for (size_t i = 0; i < sizeof(one.guard_failed) / sizeof(*one.guard_failed); i++)
 		sum->guard_failed[i] += one.guard_failed[i];
 }

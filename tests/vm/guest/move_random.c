@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes random steps with memory that moves, against a model: three arenas and what their bytes
- * have to be, lent, given, taken over and copied by way of a pipe, written at once, flushed, moved
- * about, forked, with children killed at any moment and a thread that writes all the time to a
- * fourth.
+ * have to be, lent, given, taken over and copied by way of a pipe or a socket, shared, copied and
+ * donated by way of parcels, written at once, flushed, moved about, forked, with children killed at
+ * any moment and a thread that writes all the time to a fourth.
  *
  *	move_random [STEPS [SEED]]
  *
  * Without arguments it makes so few steps that it is quick; `make move-long` takes a million.
  */
 #include "move.h"
+#include <netinet/in.h>
 #include <pthread.h>
+#include <sys/socket.h>
 
 #define ARENAS	  3
 #define PAGES	  24UL
+#define SPLIT	  2   /* the arena that mprotect splits */
 #define MAX_PAGES 8UL /* pages in a message, at least two */
 
 static uint64_t state;
@@ -28,7 +31,14 @@ static uint64_t any(uint64_t below)
 
 static char *arena[ARENAS], *racing;
 static char model[ARENAS][PAGES * PAGE], sent[MAX_PAGES * PAGE], got[MAX_PAGES * PAGE];
-static int from, to; /* ends of the pipe */
+/*
+ * Places for arenas to move to, between two arenas: libcosy asks the kernel about no memory above or
+ * below all that it has allocated.
+ */
+#define PLACES 16
+static char *room;
+static int from, to;	  /* ends of the pipe */
+static int sockets[2][2]; /* AF_UNIX and TCP; [1] is written */
 static long steps, forks, kills;
 
 static void compare(long step, int a, size_t at, size_t count)
@@ -77,6 +87,134 @@ static void message(long step, int a, size_t at, int b, size_t there, size_t pag
 		read_all(from, got, size);
 		CHECK(!memcmp(got, sent, size), "step %ld: what was lent has changed", step);
 	}
+	write_some(b, there, pages);
+}
+
+/*
+ * Sends some pages by a parcel, writes to where they were, and imports it: into an arena, or by
+ * pread(2), or nobody does.
+ */
+static void parcel(long step, int a, size_t at, int b, size_t there, size_t pages)
+{
+	enum cosy_how how = COSY_COPY + any(3);
+	size_t size = pages * PAGE;
+	int fd;
+
+	memcpy(sent, model[a] + at, size);
+	fd = cosy_export(arena[a] + at, size, how);
+	MUST(fd >= 0);
+	/* What is gone would kill us. */
+	if (how == COSY_DONATE)
+		MUST(!cosy_flush(arena[a] + at, size));
+	if (how != COSY_COPY)
+		memset(model[a] + at, 0, size);
+	compare(step, a, at, size);
+	write_some(a, at, pages);
+	switch (any(8)) {
+	case 0:
+		break;
+	case 1:
+		MUST(pread(fd, got, size, 0) == (ssize_t)size);
+		CHECK(!memcmp(got, sent, size), "step %ld: a parcel that was read", step);
+		break;
+	default:
+		MUST(cosy_import(fd, arena[b] + there, size, any(2) ? 0 : COSY_WILL_WRITE) ==
+		     (ssize_t)size);
+		memcpy(model[b] + there, sent, size);
+		compare(step, b, there, size);
+		if (how == COSY_COPY) {
+			write_some(b, there, pages);
+			MUST(cosy_import(fd, arena[a] + at, size, 0) == (ssize_t)size);
+			memcpy(model[a] + at, sent, size);
+			compare(step, a, at, size);
+		}
+	}
+	write_some(b, there, pages);
+	close(fd);
+}
+
+/*
+ * Shares some pages with another arena for a time, in which both write, lend and copy; then each has
+ * its own again.
+ */
+static void share(long step, int a, size_t at, int b, size_t there, size_t pages)
+{
+	size_t size = pages * PAGE;
+	int fd, copy;
+
+	/*
+	 * What is in several mappings is shared by a memfd, and no arena's any more: seldom, so that
+	 * some of it stays.
+	 */
+	if (a == b || ((a == SPLIT || b == SPLIT) && any(128)))
+		return;
+	fd = cosy_export(arena[a] + at, size, COSY_SHARE);
+	MUST(fd >= 0);
+	MUST(cosy_import(fd, arena[b] + there, size, any(2) ? 0 : COSY_WILL_WRITE) ==
+	     (ssize_t)size);
+	write_some(a, at, pages);
+	memcpy(model[b] + there, model[a] + at, size);
+	compare(step, b, there, size);
+	write_some(b, there, pages);
+	memcpy(model[a] + at, model[b] + there, size);
+	compare(step, a, at, size);
+	memcpy(sent, model[a] + at, size);
+	copy = cosy_export(arena[b] + there, size, any(2) ? COSY_COPY : COSY_DONATE_ZERO);
+	MUST(copy >= 0);
+	write_some(a, at, pages);
+	/* A donation imported where it was, a copy too, ends the sharing. */
+	MUST(cosy_import(copy, arena[b] + there, size, 0) == (ssize_t)size);
+	memcpy(model[b] + there, sent, size);
+	write_some(b, there, pages);
+	compare(step, a, at, size);
+	compare(step, b, there, size);
+	close(copy);
+	close(fd);
+	MUST(cosy_loan(to, arena[a] + at, size, COSY_GIVE) == (ssize_t)size);
+	memcpy(sent, model[a] + at, size);
+	memset(model[a] + at, 0, size);
+	compare(step, a, at, size);
+	transfer_all(from, arena[a] + at, size, 0);
+	memcpy(model[a] + at, sent, size);
+	compare(step, a, at, size);
+}
+
+/*
+ * Lends some pages to a socket, which takes such as are frozen, and writes them at once.  They are
+ * read, or come by a pipe.
+ */
+static void stream(long step, int a, size_t at, int b, size_t there, size_t pages)
+{
+	const int *ends = sockets[any(2)];
+	int flags = any(3) ? 0 : COSY_GIVE;
+	size_t size = pages * PAGE;
+
+	memcpy(sent, model[a] + at, size);
+	close(cosy_export(arena[a] + at, size, COSY_COPY));
+	MUST(cosy_loan(ends[1], arena[a] + at, size, flags) == (ssize_t)size);
+	if (flags)
+		memset(model[a] + at, 0, size);
+	compare(step, a, at, size);
+	write_some(a, at, pages);
+	if (any(2)) {
+		read_all(ends[0], got, size);
+		CHECK(!memcmp(got, sent, size), "step %ld: what a socket had has changed", step);
+		return;
+	}
+	for (size_t done = 0; done < size;) {
+		ssize_t now = splice(ends[0], NULL, to, NULL, size - done, 0);
+
+		MUST(now > 0);
+		if (!(((size_t)now | done) % PAGE)) {
+			transfer_all(from, arena[b] + there + done, (size_t)now, 0);
+		} else {
+			read_all(from, got, (size_t)now);
+			memcpy(arena[b] + there + done, got, (size_t)now);
+		}
+		done += (size_t)now;
+	}
+	memcpy(model[b] + there, sent, size);
+	compare(step, b, there, size);
 	write_some(b, there, pages);
 }
 
@@ -136,26 +274,42 @@ static void child(long step)
 	forks++;
 }
 
+/* Keeps a place in `room` from others. */
+static void place_keep(char *at)
+{
+	MUST(mmap(at, PAGES * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+	     at);
+}
+
+/* Moves the mapping to another place; in two mappings since an mprotect it cannot move as one. */
+static void move_mapping(int a)
+{
+	char *there = room + any(PLACES) * PAGES * PAGE, *old = arena[a];
+
+	for (int b = 0; b < ARENAS; b++)
+		if (arena[b] == there)
+			return;
+	if (mremap(old, PAGES * PAGE, PAGES * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, there) ==
+	    MAP_FAILED) {
+		place_keep(there);
+		return;
+	}
+	arena[a] = there;
+	if (old >= room && old < room + PLACES * PAGES * PAGE)
+		place_keep(old);
+}
+
 /* Moves the mapping, or takes a right away and gives it back. */
 static void remap(int a)
 {
-	char *there;
-
 	if (any(2)) {
-		MUST(!mprotect(arena[a], PAGES * PAGE / (1 + any(2)), PROT_READ));
-		for (size_t i = 0; i < PAGES; i++)
-			CHECK(arena[a][i * PAGE] == model[a][i * PAGE], "page %zu, read-only", i);
-		MUST(!mprotect(arena[a], PAGES * PAGE, PROT_READ | PROT_WRITE));
+		move_mapping(a);
 		return;
 	}
-	there = mmap(NULL, PAGES * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	MUST(there != MAP_FAILED);
-	/* In two mappings since an mprotect it cannot move as one. */
-	if (mremap(arena[a], PAGES * PAGE, PAGES * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, there) ==
-	    MAP_FAILED)
-		munmap(there, PAGES * PAGE);
-	else
-		arena[a] = there;
+	MUST(!mprotect(arena[a], a == SPLIT ? PAGES * PAGE / 2 : PAGES * PAGE, PROT_READ));
+	for (size_t i = 0; i < PAGES; i++)
+		CHECK(arena[a][i * PAGE] == model[a][i * PAGE], "page %zu, read-only", i);
+	MUST(!mprotect(arena[a], PAGES * PAGE, PROT_READ | PROT_WRITE));
 }
 
 static void step_once(long step)
@@ -164,7 +318,7 @@ static void step_once(long step)
 	size_t pages = 2 + any(MAX_PAGES - 1), at = any(PAGES - pages + 1) * PAGE,
 	       there = any(PAGES - pages + 1) * PAGE;
 
-	switch (any(12)) {
+	switch (any(17)) {
 	case 0:
 	case 1:
 		write_some(a, 0, PAGES);
@@ -192,6 +346,17 @@ static void step_once(long step)
 		if (any(32) == 0)
 			child(step);
 		break;
+	case 8:
+	case 9:
+		parcel(step, a, at, b, there, pages);
+		break;
+	case 10:
+	case 11:
+		stream(step, a, at, b, there, pages);
+		break;
+	case 12:
+		share(step, a, at, b, there, pages);
+		break;
 	default:
 		message(step, a, at, b, there, pages);
 	}
@@ -214,6 +379,23 @@ static void *writes(void *unused)
 	return NULL;
 }
 
+static void sockets_new(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t length = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, sockets[0]));
+	MUST(!bind(listener, (struct sockaddr *)&address, length) && !listen(listener, 1));
+	MUST(!getsockname(listener, (struct sockaddr *)&address, &length));
+	sockets[1][1] = socket(AF_INET, SOCK_STREAM, 0);
+	MUST(!connect(sockets[1][1], (struct sockaddr *)&address, length));
+	sockets[1][0] = accept(listener, NULL, NULL);
+	MUST(sockets[1][0] >= 0);
+	close(listener);
+}
+
 int main(int argc, char **argv)
 {
 	bool checked = move_parameter("check_moved", "Y");
@@ -223,21 +405,27 @@ int main(int argc, char **argv)
 	steps = argc > 1 ? atol(argv[1]) : 1500;
 	state = (argc > 2 ? strtoull(argv[2], NULL, 0) : 1) * 0x9e3779b97f4a7c15u | 1;
 	MUST(!pipe(fds));
+	sockets_new();
 	from = fds[0];
 	to = fds[1];
+	racing = move_alloc(MAX_PAGES);
+	room = mmap(NULL, PLACES * PAGES * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MUST(room != MAP_FAILED);
 	for (int a = 0; a < ARENAS; a++)
 		arena[a] = move_alloc(PAGES);
-	racing = move_alloc(MAX_PAGES);
 	MUST(!pthread_create(&thread, NULL, writes, NULL));
 	for (long step = 0; step < steps && check_failures < 10; step++)
 		step_once(step);
 	stop = true;
 	MUST(!pthread_join(thread, NULL));
-	printf("%ld steps, %ld forks, %ld killed, %d failures; %llu pages lent, %llu transferred\n",
+	printf("%ld steps, %ld forks, %ld killed, %d failures; %llu pages lent, %llu transferred, "
+	       "%llu imported\n",
 	       steps, forks, kills, check_failures, (unsigned long long)counts().loaned,
-	       (unsigned long long)counts().transferred);
+	       (unsigned long long)counts().transferred, (unsigned long long)counts().imported);
 	if (moves())
-		CHECK(counts().loaned && counts().transferred, "nothing was moved");
+		CHECK(counts().loaned > (uint64_t)steps && counts().transferred > (uint64_t)steps &&
+			      counts().imported > (uint64_t)steps / 4,
+		      "little was moved");
 	if (checked)
 		move_parameter("check_moved", "N");
 	return check_end();

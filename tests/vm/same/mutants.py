@@ -37,7 +37,7 @@ _GUEST = [
     "view",
     "view_lend",
 ]
-_MOVED = ["move", "move_random"]
+_MOVED = ["move", "move_parcel", "move_random", "move_socket"]
 
 
 @dataclass(frozen=True)
@@ -243,6 +243,22 @@ MUTANTS = [
         "\t*slot = (unsigned long)copy;",
         moved=True,
     ),
+    Mutant("move-export", "kmod/move/slots.c", "\tslots_write_protect(s, s->count);\n", "", moved=True),
+    Mutant(
+        "move-donated",
+        "kmod/move/slots.c",
+        "\tcosy_slots_unmap(s, 0, s->count);\n\tfor (k = 0; k < s->count; k++) {\n\t\tstruct page *page",
+        "\tfor (k = 0; k < s->count; k++) {\n\t\tstruct page *page",
+        moved=True,
+    ),
+    Mutant(
+        "move-twice",
+        "kmod/move/parcel.c",
+        "\tif (parcel_is_donation(parcel))\n\t\tparcel_empty(parcel);\n",
+        "",
+        moved=True,
+    ),
+    Mutant("move-shared", "kmod/move/slots.c", "\t\tslot[k] |= COSY_SLOT_SHARED;\n", "", moved=True),
     Mutant("move-fork", "kmod/move/arena.c", "\tcosy_slots_unmap(&s, 0, count);\n", "", moved=True),
     Mutant(
         "move-alias",

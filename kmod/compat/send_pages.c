@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/* send_pages.c - by MSG_SPLICE_PAGES, or by sendpage, which it replaced in Linux 6.5. */
+#include <linux/bvec.h>
+#include <linux/net.h>
+#include <linux/socket.h>
+#include <linux/uio.h>
+#include "compat/compat.h"
+#include "compat/send_pages.h"
+
+#ifdef COSY_HAVE_SENDPAGE
+
+/* Sends one page at a time. */
+s64 cosy_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count, int flags)
+{
+	s64 done = 0;
+	u32 i;
+
+	for (i = 0; i < pieces; i++) {
+		bool last = i == pieces - 1;
+		int ret = kernel_sendpage(socket, piece[i].bv_page, piece[i].bv_offset,
+					  piece[i].bv_len,
+					  last ? flags : flags | MSG_MORE | MSG_SENDPAGE_NOTLAST);
+
+		if (ret < 0)
+			return done ? done : ret;
+		done += ret;
+		if (ret < piece[i].bv_len)
+			break;
+	}
+	return done;
+}
+
+#else
+
+s64 cosy_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count, int flags)
+{
+	struct msghdr message = { .msg_flags = flags | MSG_SPLICE_PAGES };
+
+	iov_iter_bvec(&message.msg_iter, ITER_SOURCE, piece, pieces, count);
+	return sock_sendmsg(socket, &message);
+}
+
+#endif

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * parcel.c - see parcel.h.
+ *
+ * A parcel refers to pages as a slot does, but has no page-table entries, and hands pages to slots
+ * alone.  Frozen ones go to as many as like, those of a donation to one.  Whatever can fail is done
+ * before the first page moves, so no page is ever lost between two processes.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+#include <linux/cosy.h>
+#include <asm/ioctls.h>
+#include "compat/compat.h"
+#include "load/locked.h"
+#include "move/arena.h"
+#include "move/parcel.h"
+#include "stats.h"
+
+struct cosy_parcel {
+	struct mutex lock;
+	u32 how;		   /* SHARE, COPY, DONATE or DONATE_ZERO */
+	unsigned long count;	   /* lock; pages; 0: taken */
+	unsigned long *contents;   /* lock; as slots have them, without COSY_SLOT_MAPPED */
+	struct cosy_locked locked; /* lock; the pages */
+};
+
+static bool parcel_is_donation(const struct cosy_parcel *parcel)
+{
+	return parcel->how == COSY_MOVE_DONATE || parcel->how == COSY_MOVE_DONATE_ZERO;
+}
+
+/* --- Lifetime ------------------------------------------------------------------------------ */
+
+static struct cosy_parcel *parcel_alloc(u32 how, unsigned long count)
+{
+	struct cosy_parcel *parcel = kzalloc(sizeof(*parcel), GFP_KERNEL_ACCOUNT);
+
+	if (!parcel)
+		return NULL;
+	parcel->contents =
+		kvcalloc(count, sizeof(*parcel->contents), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!parcel->contents || cosy_locked_charge(&parcel->locked, count)) {
+		kvfree(parcel->contents);
+		kfree(parcel);
+		return NULL;
+	}
+	mutex_init(&parcel->lock);
+	parcel->how = how;
+	parcel->count = count;
+	cosy_stats_live(COSY_LIVE_PARCELS, 1);
+	return parcel;
+}
+
+/* Forgets the pages, whose references the caller has taken over. */
+static void parcel_empty(struct cosy_parcel *parcel)
+{
+	WRITE_ONCE(parcel->count, 0);
+	cosy_locked_uncharge(&parcel->locked);
+}
+
+/* Drops the pages. */
+static void parcel_drop(struct cosy_parcel *parcel)
+{
+	unsigned long i;
+
+	for (i = 0; i < parcel->count; i++) {
+		struct page *page = cosy_slot_page(parcel->contents[i]);
+
+		if (page)
+			put_page(page);
+		if (!(i & 1023))
+			cond_resched();
+	}
+	parcel_empty(parcel);
+}
+
+static void parcel_free(struct cosy_parcel *parcel)
+{
+	parcel_drop(parcel);
+	kvfree(parcel->contents);
+	kfree(parcel);
+	cosy_stats_live(COSY_LIVE_PARCELS, -1);
+}
+
+static int parcel_release(struct inode *inode, struct file *file)
+{
+	parcel_free(file->private_data);
+	return 0;
+}
+
+/* --- Read: for memory that is no arena's --------------------------------------------------- */
+
+/* Copies bytes [position, ...) as far as both reach.  Returns how many, or an error. */
+static ssize_t parcel_copy(const struct cosy_parcel *parcel, loff_t position, struct iov_iter *to)
+{
+	size_t length = parcel->count << PAGE_SHIFT, done = 0;
+
+	while (position + done < length && iov_iter_count(to)) {
+		unsigned long i = (position + done) >> PAGE_SHIFT,
+			      within = (position + done) & ~PAGE_MASK;
+		struct page *page = cosy_slot_page(parcel->contents[i]);
+		size_t part = min_t(size_t, PAGE_SIZE - within, iov_iter_count(to)), now;
+
+		now = page ? copy_page_to_iter(page, within, part, to) : iov_iter_zero(part, to);
+		done += now;
+		if (now < part)
+			return done ? done : -EFAULT;
+		if (fatal_signal_pending(current))
+			return done ? done : -EINTR;
+		cond_resched();
+	}
+	return done;
+}
+
+/* Copies donated pages, all of them, and drops them. */
+static ssize_t parcel_read_donation(struct cosy_parcel *parcel, struct iov_iter *to)
+{
+	size_t length = parcel->count << PAGE_SHIFT;
+	ssize_t ret;
+
+	if (iov_iter_count(to) < length)
+		return -EMSGSIZE;
+	ret = parcel_copy(parcel, 0, to);
+	if (ret == length)
+		parcel_drop(parcel);
+	else if (ret >= 0)
+		ret = -EFAULT;
+	return ret;
+}
+
+static ssize_t parcel_read(struct kiocb *call, struct iov_iter *to)
+{
+	struct cosy_parcel *parcel = call->ki_filp->private_data;
+	ssize_t ret;
+
+	if (parcel->how == COSY_MOVE_SHARE)
+		return -EOPNOTSUPP;
+	if (mutex_lock_killable(&parcel->lock))
+		return -EINTR;
+	if (parcel_is_donation(parcel)) {
+		ret = parcel_read_donation(parcel, to);
+	} else {
+		ret = parcel_copy(parcel, call->ki_pos, to);
+		if (ret > 0)
+			call->ki_pos += ret;
+	}
+	mutex_unlock(&parcel->lock);
+	return ret;
+}
+
+static long parcel_ioctl(struct file *file, unsigned int command, unsigned long address)
+{
+	const struct cosy_parcel *parcel = file->private_data;
+
+	switch (command) {
+	case COSY_IOC_PARCEL:
+		return parcel->how;
+	case FIONREAD:
+		return put_user((int)(READ_ONCE(parcel->count) << PAGE_SHIFT),
+				(int __user *)address);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static void parcel_show(struct seq_file *to, struct file *file)
+{
+	static const char *const names[] = {
+		[COSY_MOVE_SHARE] = "share",
+		[COSY_MOVE_COPY] = "copy",
+		[COSY_MOVE_DONATE] = "donate",
+		[COSY_MOVE_DONATE_ZERO] = "donate_zero",
+	};
+	const struct cosy_parcel *parcel = file->private_data;
+
+	seq_printf(to, "cosy-how:\t%s\ncosy-pages:\t%lu\n", names[parcel->how],
+		   READ_ONCE(parcel->count));
+}
+
+static const struct file_operations parcel_fops = {
+	.owner = THIS_MODULE,
+	.read_iter = parcel_read,
+	.unlocked_ioctl = parcel_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.release = parcel_release,
+	.show_fdinfo = parcel_show,
+	.llseek = noop_llseek,
+};
+
+/* --- Export ---------------------------------------------------------------------------------- */
+
+static int parcel_fill(struct cosy_parcel *parcel, const struct cosy_slots *s)
+{
+	switch (parcel->how) {
+	case COSY_MOVE_SHARE:
+		return cosy_slots_share(s, parcel->contents);
+	case COSY_MOVE_COPY:
+		return cosy_slots_copy(s, parcel->contents);
+	case COSY_MOVE_DONATE:
+		return cosy_slots_donate(s, parcel->contents, COSY_SLOT_GONE);
+	default:
+		return cosy_slots_donate(s, parcel->contents, COSY_SLOT_EMPTY);
+	}
+}
+
+static int parcel_fill_from(struct cosy_parcel *parcel, u64 address)
+{
+	unsigned long rights = parcel->how == COSY_MOVE_COPY ? VM_READ : VM_READ | VM_WRITE;
+	struct cosy_slots s;
+	int ret;
+
+	if (mmap_read_lock_killable(current->mm))
+		return -EINTR;
+	ret = cosy_slots_find(address, parcel->count, rights, &s);
+	if (!ret && s.count < parcel->count)
+		ret = -EFAULT;
+	if (!ret) {
+		cosy_slots_lock(&s);
+		ret = parcel_fill(parcel, &s);
+		cosy_slots_unlock(&s);
+	}
+	mmap_read_unlock(current->mm);
+	return ret;
+}
+
+long cosy_parcel_export(const struct cosy_move *move)
+{
+	unsigned long count = move->length >> PAGE_SHIFT;
+	struct cosy_parcel *parcel;
+	struct file *file;
+	long fd, ret;
+
+	if (move->length & ~PAGE_MASK || move->length > COSY_MAX_ARENA)
+		return -EINVAL;
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	ret = -ENOMEM;
+	parcel = parcel_alloc(move->operation, count);
+	if (!parcel)
+		goto no_parcel;
+	file = anon_inode_getfile("[cosy parcel]", &parcel_fops, parcel, O_RDONLY);
+	ret = PTR_ERR_OR_ZERO(file);
+	if (ret)
+		goto no_file;
+	file->f_mode |= FMODE_PREAD;
+	ret = parcel_fill_from(parcel, move->address);
+	if (ret)
+		goto not_filled;
+	fd_install(fd, file);
+	return fd;
+
+not_filled:
+	fput(file);
+	put_unused_fd(fd);
+	return ret;
+no_file:
+	parcel_free(parcel);
+no_parcel:
+	put_unused_fd(fd);
+	return ret;
+}
+
+/* --- Import ---------------------------------------------------------------------------------- */
+
+/* Takes references for one more who has the pages. */
+static void parcel_get(const struct cosy_parcel *parcel)
+{
+	unsigned long i;
+
+	for (i = 0; i < parcel->count; i++) {
+		struct page *page = cosy_slot_page(parcel->contents[i]);
+
+		if (page)
+			get_page(page);
+	}
+}
+
+static long parcel_move(struct cosy_parcel *parcel, const struct cosy_slots *s, u32 flags)
+{
+	cosy_slots_lock(s);
+	if (!parcel_is_donation(parcel))
+		parcel_get(parcel);
+	cosy_slots_import(s, parcel->contents);
+	/* Without memory for this the next access faults. */
+	if (flags & (COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE))
+		cosy_slots_present(s, flags & COSY_MOVE_WILL_WRITE);
+	cosy_slots_unlock(s);
+	if (parcel_is_donation(parcel))
+		parcel_empty(parcel);
+	return s->count << PAGE_SHIFT;
+}
+
+static long parcel_import(struct cosy_parcel *parcel, const struct cosy_move *move)
+{
+	struct cosy_slots s;
+	long ret;
+
+	if (!parcel->count)
+		return -ENODATA;
+	if (move->length >> PAGE_SHIFT < parcel->count)
+		return -EMSGSIZE;
+	if (mmap_read_lock_killable(current->mm))
+		return -EINTR;
+	ret = cosy_slots_find(move->address, parcel->count, VM_READ | VM_WRITE, &s);
+	if (!ret && s.count < parcel->count)
+		ret = -EFAULT;
+	if (!ret)
+		ret = parcel_move(parcel, &s, move->flags);
+	mmap_read_unlock(current->mm);
+	return ret;
+}
+
+long cosy_parcel_import(const struct cosy_move *move)
+{
+	struct cosy_parcel *parcel;
+	struct fd f = fdget(move->fd);
+	long ret = -EBADF;
+
+	if (!fd_file(f))
+		return ret;
+	ret = -EINVAL;
+	if (fd_file(f)->f_op == &parcel_fops) {
+		parcel = fd_file(f)->private_data;
+		ret = -EINTR;
+		if (!mutex_lock_killable(&parcel->lock)) {
+			ret = parcel_import(parcel, move);
+			mutex_unlock(&parcel->lock);
+		}
+	}
+	fdput(f);
+	return ret;
+}

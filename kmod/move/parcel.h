@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* parcel.h - pages in a descriptor (UVM, USENIX '99, section 4.3: map-entry passing). */
+#ifndef COSY_MOVE_PARCEL_H
+#define COSY_MOVE_PARCEL_H
+
+struct cosy_move;
+
+/* See the uapi header for what they do and for errors. */
+long cosy_parcel_export(const struct cosy_move *move);
+long cosy_parcel_import(const struct cosy_move *move);
+
+#endif /* COSY_MOVE_PARCEL_H */

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * socket.c - see socket.h.
+ *
+ * A socket keeps the pages until they are received, or acknowledged, and may send them again then:
+ * that they are frozen makes them safe, as sendfile's and MSG_ZEROCOPY's are not.
+ */
+#include <linux/bvec.h>
+#include <linux/file.h>
+#include <linux/net.h>
+#include <linux/socket.h>
+#include <linux/cosy.h>
+#include "compat/compat.h"
+#include "compat/send_pages.h"
+#include "move/socket.h"
+
+bool cosy_socket_takes(struct file *file)
+{
+	struct socket *socket = sock_from_file(file);
+
+	return socket && socket->type == SOCK_STREAM;
+}
+
+long cosy_socket_put(struct file *file, struct bio_vec *pieces, u32 count, u32 length, u32 flags,
+		     u64 done, bool more)
+{
+	int send = 0;
+
+	if (file->f_flags & O_NONBLOCK || flags & COSY_MOVE_DONTWAIT)
+		send |= MSG_DONTWAIT;
+	if (more || flags & COSY_MOVE_MORE)
+		send |= MSG_MORE;
+	/* A call that has sent something succeeds. */
+	if (done || flags & COSY_MOVE_NOSIGNAL)
+		send |= MSG_NOSIGNAL;
+	return cosy_send_pages(sock_from_file(file), pieces, count, length, send);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* arena.h - what move.c has for parcel.c: the module's operations on memory that moves. */
+#ifndef COSY_LIB_MOVE_ARENA_H
+#define COSY_LIB_MOVE_ARENA_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define PAGE 4096UL
+
+static inline bool libcosy_is_whole(const void *memory, size_t count)
+{
+	return !(((uintptr_t)memory | count) & (PAGE - 1));
+}
+
+/* Remembers that [memory, memory + count) is an arena's now. */
+void libcosy_arenas_add(const void *memory, size_t count);
+
+/* False where no arena is. */
+bool libcosy_arenas_may_have(const void *memory);
+
+/* Maps a new arena of `size` bytes, whole pages; MAP_FAILED without the module or memory. */
+void *libcosy_arena_map(size_t size);
+
+/*
+ * Makes COSY_IOC_MOVE; a cancellation point when it is a loan or a transfer.  Returns the result or
+ * a negative errno.
+ */
+long libcosy_move(uint32_t operation, const void *memory, size_t count, int fd, uint32_t flags);
+
+/* Returns those of a caller's flags that the module knows, as it knows them. */
+uint32_t libcosy_move_flags(int flags);
+
+/* Tells whether the kernel did nothing, since the memory is no arena's or the file of another kind. */
+bool libcosy_move_is_refused(long ret);
+
+/* Returns a result as system calls do, with errno. */
+static inline ssize_t libcosy_move_answer(long ret)
+{
+	if (ret >= 0)
+		return ret;
+	errno = (int)-ret;
+	return -1;
+}
+
+#endif /* COSY_LIB_MOVE_ARENA_H */

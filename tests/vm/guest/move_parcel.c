@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests parcels of <cosy/move.h>: what is shared, copied and donated is what the table of UVM's
+ * map-entry passing says, in this process and in others, whatever is written, forked, killed or
+ * closed; and what a hostile holder of a descriptor can do.
+ */
+#include "move.h"
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define PAGES 16UL
+#define SIZE  (PAGES * PAGE)
+
+static char *from, *to;
+
+static void fresh(void)
+{
+	from = move_alloc(PAGES);
+	to = move_alloc(PAGES);
+	move_fill(from, SIZE, 1);
+	move_fill(to, SIZE, 7);
+}
+
+static void done(void)
+{
+	cosy_move_free(from, SIZE);
+	cosy_move_free(to, SIZE);
+}
+
+static int export(char *memory, size_t size, enum cosy_how how)
+{
+	int parcel = cosy_export(memory, size, how);
+
+	MUST(parcel >= 0);
+	CHECK(fcntl(parcel, F_GETFD) == FD_CLOEXEC, "a parcel is not close-on-exec");
+	return parcel;
+}
+
+static void import(int parcel, char *memory, size_t size, int flags)
+{
+	ssize_t came = cosy_import(parcel, memory, size, flags);
+
+	CHECK(came == (ssize_t)size, "%zd: %s", came, strerror(errno));
+}
+
+static bool is_zero(const char *memory, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (memory[i])
+			return false;
+	return true;
+}
+
+static void touch(void *memory)
+{
+	struct rlimit none = { 0, 0 };
+
+	setrlimit(RLIMIT_CORE, &none);
+	_exit(*(volatile char *)memory);
+}
+
+/* Checks that an access is a SIGSEGV, of the kernel's too. */
+static void check_gone(char *memory)
+{
+	int status = in_child(touch, memory), parcel;
+
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "%#x", (unsigned int)status);
+	parcel = cosy_export(memory, PAGE, COSY_COPY);
+	CHECK(parcel == -1 && errno == EFAULT, "%d: %s", parcel, strerror(errno));
+	CHECK(read(-1, memory, 1) == -1 && errno == EBADF, "%s", strerror(errno));
+}
+
+/* --- The table -------------------------------------------------------------------------------- */
+
+static void copies(void *unused)
+{
+	const int flags[] = { 0, COSY_POPULATE, COSY_WILL_WRITE };
+	int parcel;
+
+	(void)unused;
+	for (int turn = 0; turn < 3; turn++) {
+		fresh();
+		parcel = export(from, SIZE, COSY_COPY);
+		move_fill(from, SIZE, 2);
+		import(parcel, to, SIZE, flags[turn]);
+		CHECK(move_differs(to, SIZE, 1) < 0, "the sender's writes show");
+		move_fill(to, SIZE, 3);
+		import(parcel, to, SIZE, flags[turn]);
+		CHECK(move_differs(to, SIZE, 1) < 0, "the receiver's writes show");
+		close(parcel);
+		CHECK(move_differs(from, SIZE, 2) < 0, "the sender's bytes are others");
+		move_fill(to, SIZE, 4);
+		done();
+	}
+}
+
+static void donates(void *unused)
+{
+	int parcel;
+
+	(void)unused;
+	fresh();
+	parcel = export(from, SIZE, COSY_DONATE);
+	check_gone(from);
+	check_gone(from + SIZE - PAGE);
+	import(parcel, to, SIZE, COSY_WILL_WRITE);
+	CHECK(move_differs(to, SIZE, 1) < 0, "what was donated is another");
+	move_fill(to, SIZE, 2);
+	CHECK(cosy_import(parcel, from, SIZE, 0) == -1 && errno == ENODATA, "twice: %s",
+	      strerror(errno));
+	close(parcel);
+	check_gone(from);
+	/* Fill it again in each way. */
+	MUST(!cosy_flush(from, 4 * PAGE));
+	CHECK(is_zero(from, 4 * PAGE), "after a flush");
+	check_gone(from + 4 * PAGE);
+	from[0] = 1;
+	parcel = export(to, 4 * PAGE, COSY_DONATE_ZERO);
+	CHECK(is_zero(to, 4 * PAGE), "what was donated is not zero");
+	import(parcel, from + 4 * PAGE, 4 * PAGE, 0);
+	close(parcel);
+	CHECK(move_differs(from + 4 * PAGE, 4 * PAGE, 2) < 0, "imported where pages are gone");
+	{
+		int fds[2];
+
+		MUST(!pipe(fds));
+		MUST(write(fds[1], from + 4 * PAGE, 2 * PAGE) == (ssize_t)(2 * PAGE));
+		CHECK(cosy_loan(fds[1], from + 8 * PAGE, 2 * PAGE, 0) == -1 && errno == EFAULT,
+		      "%s", strerror(errno));
+		transfer_all(fds[0], from + 8 * PAGE, 2 * PAGE, 0);
+		CHECK(move_differs(from + 8 * PAGE, 2 * PAGE, 2) < 0, "transferred");
+		close(fds[0]);
+		close(fds[1]);
+	}
+	check_gone(from + 10 * PAGE);
+	done();
+}
+
+/* Donates and copies pages that nobody has touched, and those that were lent. */
+static void others(void *unused)
+{
+	int parcel, copy, fds[2];
+	char *empty;
+
+	(void)unused;
+	fresh();
+	empty = move_alloc(PAGES);
+	parcel = export(empty, SIZE, COSY_DONATE_ZERO);
+	copy = export(empty, SIZE, COSY_COPY);
+	import(parcel, to, SIZE, COSY_WILL_WRITE);
+	CHECK(is_zero(to, SIZE), "empty ones, donated");
+	move_fill(to, SIZE, 5);
+	import(copy, to, SIZE, COSY_POPULATE);
+	CHECK(is_zero(to, SIZE), "empty ones, copied");
+	close(copy);
+	close(parcel);
+	/* What a pipe has as well is copied when its new owner writes. */
+	MUST(!pipe(fds));
+	MUST(cosy_loan(fds[1], from, SIZE, 0) == (ssize_t)SIZE);
+	parcel = export(from, SIZE, COSY_DONATE_ZERO);
+	import(parcel, to, SIZE, COSY_WILL_WRITE);
+	close(parcel);
+	CHECK(move_differs(to, SIZE, 1) < 0, "lent and donated");
+	move_fill(to, SIZE, 6);
+	read_all(fds[0], empty, SIZE);
+	CHECK(move_differs(empty, SIZE, 1) < 0, "the new owner's writes show in the pipe");
+	close(fds[0]);
+	close(fds[1]);
+	cosy_move_free(empty, SIZE);
+	done();
+}
+
+static void shares(void *unused)
+{
+	char *third = move_alloc(PAGES);
+	int parcel, again, fds[2], status;
+	pid_t pid;
+
+	(void)unused;
+	fresh();
+	parcel = export(from, SIZE, COSY_SHARE);
+	import(parcel, to, SIZE, 0);
+	CHECK(move_differs(to, SIZE, 1) < 0, "shared");
+	move_fill(from, SIZE, 2);
+	CHECK(move_differs(to, SIZE, 2) < 0, "the one's writes do not show");
+	move_fill(to, SIZE, 3);
+	CHECK(move_differs(from, SIZE, 3) < 0, "the other's writes do not show");
+	again = export(from, SIZE, COSY_SHARE);
+	import(again, third, SIZE, COSY_WILL_WRITE);
+	close(again);
+	move_fill(third, SIZE, 4);
+	CHECK(move_differs(to, SIZE, 4) < 0, "a third's writes do not show");
+	/* What is lent of it, or copied, stays as it was; what comes is written into it. */
+	MUST(!pipe(fds));
+	MUST(cosy_loan(fds[1], from, SIZE, 0) == (ssize_t)SIZE);
+	again = export(from, SIZE, COSY_COPY);
+	move_fill(to, SIZE, 5);
+	CHECK(move_differs(from, SIZE, 5) < 0, "no longer shared after a loan");
+	transfer_all(fds[0], from, SIZE, 0);
+	CHECK(move_differs(to, SIZE, 4) < 0 && move_differs(from, SIZE, 4) < 0, "a loan");
+	move_fill(third, SIZE, 6);
+	CHECK(move_differs(from, SIZE, 6) < 0, "no longer shared after a transfer");
+	import(again, third, SIZE, 0);
+	CHECK(move_differs(third, SIZE, 4) < 0 && move_differs(from, SIZE, 6) < 0, "a copy");
+	close(again);
+	/* A child shares. */
+	fflush(stdout);
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		check_failures = 0;
+		CHECK(move_differs(from, SIZE, 6) < 0, "the child's");
+		move_fill(from, SIZE, 7);
+		_exit(check_end());
+	}
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK_CHILD(status);
+	CHECK(move_differs(to, SIZE, 7) < 0, "a child does not share");
+	/* Donations and flushes end it for the one who makes them. */
+	again = export(to, SIZE, COSY_DONATE_ZERO);
+	move_fill(from, SIZE, 8);
+	CHECK(is_zero(to, SIZE), "donated");
+	import(again, third, SIZE, 0);
+	CHECK(move_differs(third, SIZE, 7) < 0, "a donation of what is shared");
+	close(again);
+	import(parcel, third, SIZE, 0);
+	CHECK(move_differs(third, SIZE, 8) < 0, "imported late");
+	MUST(!cosy_flush(third, SIZE));
+	CHECK(is_zero(third, SIZE) && move_differs(from, SIZE, 8) < 0, "flushed");
+	move_fill(third, SIZE, 9);
+	CHECK(move_differs(from, SIZE, 8) < 0, "shared after a flush");
+	close(parcel);
+	close(fds[0]);
+	close(fds[1]);
+	cosy_move_free(third, SIZE);
+	done();
+}
+
+/* --- Other processes --------------------------------------------------------------------------- */
+
+static void send_fd(int sock, int fd)
+{
+	char c = 'p', control[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec piece = { &c, 1 };
+	struct msghdr message = { .msg_iov = &piece,
+				  .msg_iovlen = 1,
+				  .msg_control = control,
+				  .msg_controllen = sizeof(control) };
+	struct cmsghdr *part = CMSG_FIRSTHDR(&message);
+
+	part->cmsg_level = SOL_SOCKET;
+	part->cmsg_type = SCM_RIGHTS;
+	part->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(part), &fd, sizeof(int));
+	MUST(sendmsg(sock, &message, 0) == 1);
+}
+
+/* Returns -1 at the end. */
+static int receive_fd(int sock)
+{
+	char c, control[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec piece = { &c, 1 };
+	struct msghdr message = { .msg_iov = &piece,
+				  .msg_iovlen = 1,
+				  .msg_control = control,
+				  .msg_controllen = sizeof(control) };
+	int fd;
+
+	if (recvmsg(sock, &message, MSG_CMSG_CLOEXEC) <= 0 || !CMSG_FIRSTHDR(&message))
+		return -1;
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
+	return fd;
+}
+
+/* Sends parcels for ever, and writes to what it has sent. */
+static void sends(int sock)
+{
+	for (uint64_t turn = 0;; turn++) {
+		int parcel;
+
+		for (size_t i = 0; i < PAGES; i++)
+			move_fill(from + i * PAGE, PAGE, 1);
+		parcel = cosy_export(from, SIZE, turn % 2 ? COSY_COPY : COSY_DONATE_ZERO);
+		if (parcel < 0)
+			_exit(1);
+		send_fd(sock, parcel);
+		close(parcel);
+		memset(from, 0xee, SIZE);
+	}
+}
+
+static void processes(void *unused)
+{
+	(void)unused;
+	for (int turn = 0; turn < 12; turn++) {
+		int socks[2], parcel;
+		pid_t pid;
+
+		fresh();
+		MUST(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, socks));
+		fflush(stdout);
+		pid = fork();
+		MUST(pid >= 0);
+		if (!pid) {
+			close(socks[0]);
+			sends(socks[1]);
+		}
+		close(socks[1]);
+		for (int k = 0; k < turn || (parcel = receive_fd(socks[0])) >= 0; k++) {
+			if (k < turn)
+				parcel = receive_fd(socks[0]);
+			if (k == turn)
+				MUST(!kill(pid, SIGKILL) && waitpid(pid, NULL, 0) == pid);
+			MUST(parcel >= 0);
+			import(parcel, to, SIZE, k % 3 ? COSY_WILL_WRITE : 0);
+			for (size_t i = 0; i < PAGES; i++)
+				CHECK(move_differs(to + i * PAGE, PAGE, 1) < 0,
+				      "message %d of turn %d", k, turn);
+			move_fill(to, SIZE, 4);
+			close(parcel);
+		}
+		close(socks[0]);
+		done();
+	}
+}
+
+/* Gives one donation to two that want it at once: one has it, whole. */
+static void contested(void *unused)
+{
+	int status;
+
+	(void)unused;
+	for (int turn = 0; turn < 30; turn++) {
+		int parcel, had = 0;
+		pid_t pid[2];
+
+		fresh();
+		parcel = export(from, SIZE, COSY_DONATE);
+		fflush(stdout);
+		for (int k = 0; k < 2; k++) {
+			pid[k] = fork();
+			MUST(pid[k] >= 0);
+			if (!pid[k]) {
+				ssize_t came = cosy_import(parcel, to, SIZE, 0);
+
+				if (came != (ssize_t)SIZE)
+					_exit(errno == ENODATA ? 2 : 1);
+				_exit(move_differs(to, SIZE, 1) < 0 ? 0 : 1);
+			}
+		}
+		for (int k = 0; k < 2; k++) {
+			MUST(waitpid(pid[k], &status, 0) == pid[k]);
+			CHECK(status == 0 || status == 2 << 8, "%#x", (unsigned int)status);
+			had += status == 0;
+		}
+		CHECK(had == 1, "turn %d: %d have the donation", turn, had);
+		close(parcel);
+		done();
+	}
+}
+
+/* --- Results ----------------------------------------------------------------------------------- */
+
+static void results(void *unused)
+{
+	int parcel, fds[2], fd;
+
+	(void)unused;
+	fresh();
+	CHECK(cosy_export(from + 1, PAGE, COSY_COPY) == -1 && errno == EINVAL, "address");
+	CHECK(cosy_export(from, PAGE + 1, COSY_COPY) == -1 && errno == EINVAL, "size");
+	CHECK(cosy_export(from, 0, COSY_COPY) == -1 && errno == EINVAL, "nothing");
+	CHECK(cosy_export(from, PAGE, (enum cosy_how)4) == -1 && errno == EINVAL, "how");
+	CHECK(cosy_import(-1, to, SIZE, 0) == -1 && errno == EBADF, "%s", strerror(errno));
+	CHECK(cosy_import(0, to, SIZE, COSY_GIVE) == -1 && errno == EINVAL, "flags");
+	MUST(!pipe(fds));
+	CHECK(cosy_import(fds[0], to, SIZE, 0) == -1 && errno == EINVAL, "a pipe: %s",
+	      strerror(errno));
+	fd = memfd_create("no parcel", 0);
+	MUST(!ftruncate(fd, SIZE));
+	CHECK(cosy_import(fd, to, SIZE, 0) == -1 && errno == EINVAL, "no parcel: %s",
+	      strerror(errno));
+	close(fd);
+	CHECK(move_differs(to, SIZE, 7) < 0, "a refused import changed the memory");
+	for (int how = COSY_SHARE; how <= COSY_DONATE_ZERO; how++) {
+		move_fill(from, 4 * PAGE, 1);
+		parcel = export(from, 4 * PAGE, (enum cosy_how)how);
+		CHECK(cosy_import(parcel, to, 3 * PAGE, 0) == -1 && errno == EMSGSIZE, "%s",
+		      strerror(errno));
+		CHECK(move_differs(to, SIZE, 7) < 0, "a refused import changed the memory");
+		CHECK(cosy_import(parcel, to, SIZE, 0) == (ssize_t)(4 * PAGE), "%s",
+		      strerror(errno));
+		CHECK(move_differs(to, 4 * PAGE, 1) < 0, "how %d", how);
+		close(parcel);
+		MUST(!cosy_flush(from, SIZE) && !cosy_flush(to, SIZE));
+		move_fill(to, SIZE, 7);
+	}
+	/* Nothing can be exported that cannot be read, or donated that cannot be written. */
+	MUST(!mprotect(from, SIZE, PROT_NONE));
+	CHECK(cosy_export(from, SIZE, COSY_COPY) == -1 && errno == EFAULT, "%s", strerror(errno));
+	MUST(!mprotect(from, SIZE, PROT_READ | PROT_WRITE));
+	parcel = export(from, PAGE, COSY_DONATE_ZERO);
+	MUST(!mprotect(to, SIZE, PROT_READ));
+	CHECK(cosy_import(parcel, to, SIZE, 0) == -1, "into memory that may not be written");
+	MUST(!mprotect(to, SIZE, PROT_READ | PROT_WRITE));
+	import(parcel, to, PAGE, 0);
+	close(parcel);
+	/* Over two mappings. */
+	move_fill(from, SIZE, 1);
+	MUST(!mprotect(from, PAGE, PROT_READ));
+	parcel = export(from, SIZE, COSY_COPY);
+	MUST(!mprotect(to + SIZE / 2, PAGE, PROT_READ));
+	MUST(!mprotect(to + SIZE / 2, PAGE, PROT_READ | PROT_WRITE));
+	import(parcel, to, SIZE, 0);
+	CHECK(move_differs(to, SIZE, 1) < 0, "over two mappings");
+	close(parcel);
+	/* What is shared then is no arena's, and a message that reaches into it goes whole. */
+	parcel = export(to + SIZE / 2 - PAGE, 2 * PAGE, COSY_SHARE);
+	MUST(cosy_loan(fds[1], to, SIZE, COSY_GIVE) == (ssize_t)SIZE);
+	CHECK(is_zero(to, SIZE), "given");
+	read_all(fds[0], to, SIZE);
+	CHECK(move_differs(to, SIZE, 1) < 0, "lent by an arena and other memory");
+	close(parcel);
+	close(fds[0]);
+	close(fds[1]);
+	done();
+}
+
+/* Imports parcels into memory that is no arena's, and others from such memory. */
+static void ordinary(void *unused)
+{
+	char *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int parcel;
+
+	(void)unused;
+	MUST(memory != MAP_FAILED);
+	for (int how = COSY_SHARE; how <= COSY_DONATE_ZERO; how++) {
+		fresh();
+		parcel = export(from, SIZE, (enum cosy_how)how);
+		import(parcel, memory, SIZE, 0);
+		CHECK(move_differs(memory, SIZE, 1) < 0, "how %d", how);
+		if (how == COSY_SHARE) {
+			move_fill(from, SIZE, 2);
+			CHECK(move_differs(memory, SIZE, 2) < 0, "shared");
+			MUST(!cosy_flush(memory, SIZE));
+			CHECK(is_zero(memory, SIZE), "flushed");
+		}
+		if (how >= COSY_DONATE)
+			CHECK(cosy_import(parcel, memory, SIZE, 0) == -1 && errno == ENODATA,
+			      "twice: %s", strerror(errno));
+		close(parcel);
+		move_fill(memory, SIZE, 3);
+		parcel = export(memory, SIZE, (enum cosy_how)how);
+		import(parcel, to, SIZE, 0);
+		CHECK(move_differs(to, SIZE, 3) < 0, "from ordinary memory, how %d", how);
+		if (how == COSY_DONATE)
+			check_gone(memory);
+		close(parcel);
+		MUST(!cosy_flush(memory, SIZE));
+		CHECK(is_zero(memory, SIZE), "flushed, how %d", how);
+		done();
+	}
+	munmap(memory, SIZE);
+}
+
+/* --- The module -------------------------------------------------------------------------------- */
+
+/* Checks what is counted, and that pages come back. */
+static void counted(void *unused)
+{
+	struct rlimit limit;
+	struct cosy_stats before;
+	int parcel, second;
+
+	(void)unused;
+	if (!moves())
+		return;
+	fresh();
+	before = counts();
+	parcel = export(from, SIZE, COSY_DONATE_ZERO);
+	import(parcel, to, SIZE, 0);
+	close(parcel);
+	CHECK(counts().exported - before.exported == PAGES, "%llu exported",
+	      (unsigned long long)(counts().exported - before.exported));
+	CHECK(counts().imported - before.imported == PAGES, "%llu imported",
+	      (unsigned long long)(counts().imported - before.imported));
+	/* Root may lock what it likes. */
+	if (!geteuid())
+		return;
+	/* Find the limit at which there is room for one. */
+	MUST(!getrlimit(RLIMIT_MEMLOCK, &limit));
+	before = counts();
+	for (limit.rlim_cur = SIZE;; limit.rlim_cur += SIZE / 2) {
+		MUST(!setrlimit(RLIMIT_MEMLOCK, &limit));
+		parcel = export(to, SIZE / 2, COSY_COPY);
+		if (counts().exported > before.exported)
+			break;
+		close(parcel);
+	}
+	second = export(to, SIZE / 2, COSY_COPY);
+	CHECK(counts().exported - before.exported == PAGES / 2, "above RLIMIT_MEMLOCK: %llu",
+	      (unsigned long long)(counts().exported - before.exported));
+	import(second, from, SIZE / 2, 0);
+	CHECK(move_differs(from, SIZE / 2, 1) < 0, "above RLIMIT_MEMLOCK");
+	close(second);
+	close(parcel);
+	/* A parcel that is closed, or a donation that is imported, counts no more. */
+	for (int turn = 0; turn < 20; turn++) {
+		parcel = export(to, SIZE / 2, COSY_DONATE_ZERO);
+		import(parcel, from, SIZE / 2, 0);
+		second = export(from, SIZE / 2, COSY_DONATE_ZERO);
+		close(parcel);
+		import(second, to, SIZE / 2, 0);
+		close(second);
+		close(export(to, SIZE / 2, COSY_COPY));
+	}
+	CHECK(counts().exported - before.exported == PAGES / 2 + 60 * PAGES / 2, "%llu exported",
+	      (unsigned long long)(counts().exported - before.exported));
+	CHECK(move_differs(to, SIZE / 2, 1) < 0, "after all that");
+	done();
+}
+
+int main(void)
+{
+	bool checked = move_parameter("check_moved", "Y");
+	static void (*const parts[])(void *) = { copies,    donates, others,   shares, processes,
+						 contested, results, ordinary, counted };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		int status = in_child(parts[i], NULL);
+
+		CHECK(status == 0, "part %zu: %#x", i, (unsigned int)status);
+	}
+	if (checked)
+		move_parameter("check_moved", "N");
+	return check_end();
+}
