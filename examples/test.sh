@@ -68,4 +68,14 @@ for mode in native interp auto tier; do
 	fi
 done
 diff -r "$work/tree" "$work/plain" || failed=1
+
+"$dir/pipeline" copy 12 256 | sed 's/ ns [0-9]*$//' >"$work/want"
+"$dir/pipeline" move 12 256 | sed 's/ ns [0-9]*$//' >"$work/got"
+if grep -q '^12 frames' "$work/want" && cmp -s "$work/want" "$work/got"; then
+	echo "ok   pipeline"
+else
+	echo "FAIL pipeline"
+	diff "$work/want" "$work/got"
+	failed=1
+fi
 exit $failed
