@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+/*
+ * ways.c - one message through each way, both ends in one process, so that no switch of processes is
+ * counted: sent, received, one word of each page read, and one word of each rewritten by the sender.
+ */
+#include <fcntl.h>
+#include <liburing.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "move.h"
+
+#define TURNS 8
+
+static int the_pipe[2], the_unix[2], the_tcp[2], the_zerocopy[2], descriptors[2];
+static char *from, *to;	     /* ordinary */
+static char *lender, *taker; /* of cosy_move_alloc */
+static char *ring;	     /* shared, as between two processes */
+static struct io_uring uring;
+
+/* --- Ways: each leaves the message in the memory that it is given ------------------------------ */
+
+static void by_pipe(char *a, char *b, size_t bytes)
+{
+	write_all(the_pipe[1], a, bytes);
+	read_all(the_pipe[0], b, bytes);
+}
+
+static void by_unix(char *a, char *b, size_t bytes)
+{
+	write_all(the_unix[1], a, bytes);
+	read_all(the_unix[0], b, bytes);
+}
+
+static void by_tcp(char *a, char *b, size_t bytes)
+{
+	write_all(the_tcp[1], a, bytes);
+	read_all(the_tcp[0], b, bytes);
+}
+
+static void by_vmsplice(char *a, char *b, size_t bytes)
+{
+	for (size_t done = 0; done < bytes;) {
+		struct iovec piece = {a + done, bytes - done};
+
+		done += (size_t)TRY(vmsplice(the_pipe[1], &piece, 1, 0));
+	}
+	read_all(the_pipe[0], b, bytes);
+}
+
+static void by_process_vm(char *a, char *b, size_t bytes)
+{
+	struct iovec mine = {b, bytes}, other = {a, bytes};
+
+	TRY(process_vm_readv(getpid(), &mine, 1, &other, 1, 0));
+}
+
+/* As one is told to: the kernel says when the pages may be written again. */
+static void zerocopy_wait(int sock)
+{
+	char control[128];
+	struct msghdr message = {.msg_control = control, .msg_controllen = sizeof(control)};
+
+	while (recvmsg(sock, &message, MSG_ERRQUEUE) < 0) {
+		if (errno != EAGAIN)
+			fail("MSG_ERRQUEUE");
+	}
+}
+
+static void by_zerocopy(char *a, char *b, size_t bytes)
+{
+	long calls = 0;
+
+	for (size_t done = 0; done < bytes; calls++)
+		done += (size_t)TRY(send(the_zerocopy[1], a + done, bytes - done, MSG_ZEROCOPY));
+	read_all(the_zerocopy[0], b, bytes);
+	zerocopy_wait(the_zerocopy[1]);
+}
+
+static void by_uring(char *a, char *b, size_t bytes)
+{
+	struct io_uring_sqe *entry = io_uring_get_sqe(&uring);
+	struct io_uring_cqe *result;
+	size_t sent = 0;
+	bool more;
+
+	io_uring_prep_send_zc(entry, the_tcp[1], a, bytes, MSG_WAITALL, 0);
+	TRY(io_uring_submit(&uring));
+	do {
+		TRY(-io_uring_wait_cqe(&uring, &result) ? -1 : 0);
+		if (result->res < 0) {
+			errno = -result->res;
+			fail("io_uring send_zc");
+		}
+		more = result->flags & IORING_CQE_F_MORE;
+		if (!(result->flags & IORING_CQE_F_NOTIF)) {
+			sent += (size_t)result->res;
+			read_all(the_tcp[0], b, (size_t)result->res);
+		}
+		io_uring_cqe_seen(&uring, result);
+	} while (more);
+	write_all(the_tcp[1], a + sent, bytes - sent);
+	read_all(the_tcp[0], b + sent, bytes - sent);
+}
+
+static void by_memfd(char *a, char *b, size_t bytes)
+{
+	int fd = (int)TRY(memfd_create("message", MFD_CLOEXEC | MFD_ALLOW_SEALING)), other;
+
+	write_all(fd, a, bytes);
+	TRY(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW));
+	fd_send(descriptors[1], fd);
+	close(fd);
+	other = fd_receive(descriptors[0]);
+	if (mmap(b, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, other, 0) ==
+	    MAP_FAILED)
+		fail("mmap");
+	close(other);
+}
+
+/* What the other process wrote is copied once, by the receiver. */
+static void by_ring(char *a, char *b, size_t bytes)
+{
+	(void)a;
+	memcpy(b, ring, bytes);
+}
+
+static void by_loan(char *a, char *b, size_t bytes)
+{
+	loan_all(the_pipe[1], a, bytes);
+	transfer_all(the_pipe[0], b, bytes, COSY_POPULATE);
+}
+
+static void by_loan_untouched(char *a, char *b, size_t bytes)
+{
+	loan_all(the_pipe[1], a, bytes);
+	transfer_all(the_pipe[0], b, bytes, 0);
+}
+
+static void by_unix_loan(char *a, char *b, size_t bytes)
+{
+	loan_all(the_unix[1], a, bytes);
+	read_all(the_unix[0], b, bytes);
+}
+
+static void by_tcp_loan(char *a, char *b, size_t bytes)
+{
+	loan_all(the_tcp[1], a, bytes);
+	read_all(the_tcp[0], b, bytes);
+}
+
+static void parcel_move(char *a, char *b, size_t bytes, enum cosy_how how, int flags)
+{
+	int fd = (int)TRY(cosy_export(a, bytes, how)), other;
+
+	fd_send(descriptors[1], fd);
+	close(fd);
+	other = fd_receive(descriptors[0]);
+	TRY(cosy_import(other, b, bytes, flags));
+	close(other);
+}
+
+static void by_copy(char *a, char *b, size_t bytes)
+{
+	parcel_move(a, b, bytes, COSY_COPY, COSY_POPULATE);
+}
+
+static void by_donation(char *a, char *b, size_t bytes)
+{
+	parcel_move(a, b, bytes, COSY_DONATE_ZERO, COSY_WILL_WRITE);
+}
+
+static void by_donation_untouched(char *a, char *b, size_t bytes)
+{
+	parcel_move(a, b, bytes, COSY_DONATE_ZERO, 0);
+}
+
+/* The same without a socket. */
+static void by_donation_alone(char *a, char *b, size_t bytes)
+{
+	int fd = (int)TRY(cosy_export(a, bytes, COSY_DONATE_ZERO));
+
+	TRY(cosy_import(fd, b, bytes, COSY_WILL_WRITE));
+	close(fd);
+}
+
+/* --- Measuring --------------------------------------------------------------------------------- */
+
+enum after {
+	NOTHING,
+	READS,		/* the receiver reads a word of each page */
+	READS_REWRITES, /* and the sender rewrites one */
+	READS_FLUSHES,	/* the same, with a flush before, and the pages made ready after it */
+	RETURNS,	/* the receiver writes, and sends the pages back, which is not counted */
+	RETURNS_UNTOUCHED,
+};
+
+static const struct way {
+	const char *name;
+	void (*move)(char *a, char *b, size_t bytes);
+	char **a, **b;
+	enum after after;
+	size_t max;
+} ways[] = {
+	{"pipe: write, read", by_pipe, &from, &to, READS_REWRITES, MAX_BYTES},
+	{"AF_UNIX: write, read", by_unix, &from, &to, READS_REWRITES, MAX_BYTES},
+	{"TCP: write, read", by_tcp, &from, &to, READS_REWRITES, 1 << 20},
+	{"vmsplice, read (later writes show)", by_vmsplice, &from, &to, READS_REWRITES, MAX_BYTES},
+	{"process_vm_readv", by_process_vm, &from, &to, READS_REWRITES, MAX_BYTES},
+	{"TCP: MSG_ZEROCOPY (later writes show)", by_zerocopy, &from, &to, READS_REWRITES, 1 << 20},
+	{"TCP: io_uring send_zc (later writes show)", by_uring, &from, &to, READS_REWRITES,
+	 1 << 20},
+	{"sealed memfd, mapped", by_memfd, &from, &to, READS_REWRITES, MAX_BYTES},
+	{"shared ring, one copy", by_ring, &ring, &to, READS_REWRITES, MAX_BYTES},
+	{"loan, transfer; all", by_loan, &lender, &taker, READS_REWRITES, MAX_BYTES},
+	{"loan, transfer; flushed, all", by_loan, &lender, &taker, READS_FLUSHES, MAX_BYTES},
+	{"loan, transfer; receiver reads", by_loan, &lender, &taker, READS, MAX_BYTES},
+	{"loan, transfer; untouched", by_loan_untouched, &lender, &taker, NOTHING, MAX_BYTES},
+	{"AF_UNIX: loan, read", by_unix_loan, &lender, &to, READS_REWRITES, MAX_BYTES},
+	{"TCP: loan, read", by_tcp_loan, &lender, &to, READS_REWRITES, 1 << 20},
+	{"AF_UNIX: loan again, read", by_unix_loan, &lender, &to, READS, MAX_BYTES},
+	{"TCP: loan again, read", by_tcp_loan, &lender, &to, READS, 1 << 20},
+	{"parcel: copy; all", by_copy, &lender, &taker, READS_REWRITES, MAX_BYTES},
+	{"parcel: copy; receiver reads", by_copy, &lender, &taker, READS, MAX_BYTES},
+	{"parcel: donate; written", by_donation, &lender, &taker, RETURNS, MAX_BYTES},
+	{"parcel: donate; untouched", by_donation_untouched, &lender, &taker, RETURNS_UNTOUCHED,
+	 MAX_BYTES},
+	{"parcel: donate; written; no socket", by_donation_alone, &lender, &taker, RETURNS,
+	 MAX_BYTES},
+};
+
+/* Moves one message; returns what it cost. */
+static long way_once(const struct way *way, char *a, char *b, size_t bytes)
+{
+	long start, end;
+
+	if (way->after == RETURNS)
+		touch(a, bytes);
+	start = now();
+	way->move(a, b, bytes);
+	switch (way->after) {
+	case READS:
+		look(b, bytes);
+		break;
+	case READS_REWRITES:
+		look(b, bytes);
+		touch(a, bytes);
+		break;
+	case READS_FLUSHES:
+		look(b, bytes);
+		TRY(cosy_flush(b, bytes));
+		TRY(cosy_ready(a, bytes, COSY_WILL_WRITE));
+		touch(a, bytes);
+		break;
+	case RETURNS:
+		touch(b, bytes);
+		break;
+	default:
+		break;
+	}
+	end = now();
+	if (way->after == RETURNS || way->after == RETURNS_UNTOUCHED)
+		way->move(b, a, bytes);
+	return end - start;
+}
+
+static void way_measure(const struct way *way, size_t bytes)
+{
+	char *a = *way->a, *b = *way->b;
+	long best = -1;
+
+	fill(a, bytes, bytes);
+	way->move(a, b, bytes);
+	compare(way->name, b, bytes, bytes);
+	fill(a, bytes, 1);
+	for (int i = 0; i < TURNS; i++) {
+		long cost = way_once(way, a, b, bytes);
+
+		if (best < 0 || cost < best)
+			best = cost;
+	}
+	printf(" %7ld", best / (long)(bytes / PAGE));
+	fflush(stdout);
+	/* What a mapping was put over is ordinary again. */
+	if (way->move == by_memfd)
+		mmap(b, bytes, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0);
+	if (way->b == &taker)
+		TRY(cosy_flush(b, MAX_BYTES));
+}
+
+void ways_measure(void)
+{
+	static const size_t sizes[] = {4, 8, 16, 64, 256, 1024, 4096};
+	const int one = 1;
+
+	pipe_new(the_pipe);
+	unix_new(the_unix);
+	tcp_new(the_tcp);
+	tcp_new(the_zerocopy);
+	TRY(setsockopt(the_zerocopy[1], SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)));
+	TRY(socketpair(AF_UNIX, SOCK_STREAM, 0, descriptors));
+	from = memory_new();
+	to = memory_new();
+	lender = cosy_move_alloc(MAX_BYTES, 0);
+	taker = cosy_move_alloc(MAX_BYTES, 0);
+	ring = mmap(NULL, MAX_BYTES, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	TRY(io_uring_queue_init(8, &uring, 0));
+	printf("Per page of 4 KB, both ends in one process\n%-44s", "KB");
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		printf(" %7zu", sizes[i]);
+	printf("\n");
+	for (size_t w = 0; w < sizeof(ways) / sizeof(*ways); w++) {
+		printf("%-44s", ways[w].name);
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+			if (sizes[i] << 10 <= ways[w].max)
+				way_measure(&ways[w], sizes[i] << 10);
+			else
+				printf(" %7s", "-");
+		}
+		printf("\n");
+	}
+}
