@@ -507,6 +507,23 @@ static void tell_cache(struct visit *v)
 		     "your locked memory)");
 }
 
+/* Tells whether cosy_move_alloc gives memory whose pages move. */
+static void tell_move(const struct visit *v)
+{
+	struct cosy_arena_request request = {.size = sizeof(request), .length = 1 << 20};
+	int arena = ioctl(v->fd, COSY_IOC_ARENA, &request), error = errno;
+
+	if (arena < 0) {
+		note("pages are copied, not moved: %s for an arena of 1 MB", strerror(error));
+		if (error == ENOMEM)
+			advise("raise RLIMIT_MEMLOCK: ulimit -l, or memlock in "
+			       "/etc/security/limits.conf");
+		return;
+	}
+	close(arena);
+	fine("pages move between processes (cosy_move_alloc)");
+}
+
 static bool check_run(struct visit *v)
 {
 	struct cosy_state state;
@@ -539,6 +556,7 @@ static bool check_run(struct visit *v)
 	}
 	fine("a compound runs in the kernel: getpid() is %lld", run.ret);
 	tell_cache(v);
+	tell_move(v);
 	return true;
 }
 

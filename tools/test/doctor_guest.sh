@@ -24,6 +24,7 @@ as_nobody() {
 
 says 0 'a compound runs in the kernel' $cosy doctor
 says 0 'Compounds run in this kernel' $cosy doctor
+says 0 'pages move between processes' $cosy doctor
 echo 0 >/sys/module/cosy/parameters/max_user_cache
 says 0 'each process compiles again' $cosy doctor
 echo 2097152 >/sys/module/cosy/parameters/max_user_cache
@@ -36,6 +37,7 @@ says 1 'you may not use /dev/cosy: Permission denied' as_nobody $cosy doctor
 says 1 '-> ' as_nobody $cosy doctor
 chmod 666 /dev/cosy
 says 0 'a compound runs in the kernel' as_nobody $cosy doctor
+says 0 'pages are copied, not moved' as_nobody "ulimit -l 1100; exec $cosy doctor"
 says 1 'no shared buffer of' as_nobody "ulimit -l 64; exec $cosy doctor"
 says 1 'RLIMIT_MEMLOCK is 64 KB' as_nobody "ulimit -l 64; exec $cosy doctor"
 
