@@ -72,6 +72,8 @@ static s64 by_name(u32 number, const u64 *a)
 		return from_errno(cosy_read_file(a[0], p2, p3, a[3], a[4]));
 	case COSY_OP_scan_dir:
 		return from_errno(cosy_scan_dir(a[0], p2, a[2], a[3]));
+	case COSY_OP_scan_tree:
+		return from_errno(cosy_scan_tree((struct cosy_tree *)a[0], p2, a[2]));
 	case COSY_OP_lend:
 		return from_errno(cosy_lend(a[0], p2, a[2], a[3]));
 	case COSY_OP_count:
@@ -313,6 +315,66 @@ static void directories(void)
 	close(fd);
 }
 
+/* --- Trees of directories ------------------------------------------------------------------ */
+
+/* Walks the tree below `dir` by calls with `size` bytes; writes a letter and a name for each entry. */
+static void walk_tree(int dir, u32 flags, u64 size, char *told)
+{
+	static struct {
+		struct cosy_tree head;
+		char names[8192];
+	} tree;
+	_Alignas(8) static char buf[16384];
+	s64 n;
+
+	memset(&tree, 0, sizeof(tree));
+	tree.head = (struct cosy_tree){.size = sizeof(tree), .dirfd = dir, .flags = flags};
+	lseek(dir, 0, SEEK_SET);
+	while ((n = OP(scan_tree, A(&tree), A(buf), size)) > 0)
+		for (s64 at = 0; at < n; at += ((struct cosy_dirent *)(buf + at))->reclen) {
+			const struct cosy_dirent *entry = (void *)(buf + at);
+
+			if (entry->kind || entry->name[0] != '.')
+				told += sprintf(told, "%c%s ", "e><!"[entry->kind], entry -> name);
+		}
+	*told = 0;
+	CHECK_EQ(n, 0);
+	CHECK_EQ(OP(scan_tree, A(&tree), A(buf), size), 0);
+}
+
+static void trees(void)
+{
+	char name[] = "/tmp/cosy-tree-XXXXXX", told[1000], again[1000];
+	static const char *const dirs[] = {"a", "a/b", "a/b/c"};
+	int top, free, after;
+
+	MUST(mkdtemp(name));
+	top = open(name, O_RDONLY | O_DIRECTORY);
+	free = dup(0);
+	MUST(top >= 0 && free >= 0);
+	close(free);
+	for (unsigned int i = 0; i < COUNT(dirs); i++)
+		MUST(!mkdirat(top, dirs[i], 0700));
+	close(openat(top, "a/b/file", O_WRONLY | O_CREAT, 0600));
+	walk_tree(top, 0, 16384, told);
+	CHECK(!strcmp(told, ">. ea >a eb >b ec efile >c ") ||
+	      !strcmp(told, ">. ea >a eb >b efile ec >c "));
+	walk_tree(top, 0, COSY_TREE_MIN_BUFFER, again);
+	CHECK(!strcmp(told, again));
+	walk_tree(top, COSY_TREE_POST, 16384, told);
+	CHECK(!strcmp(told + strlen(told) - 12, "<c <b <a <. "));
+	for (unsigned int i = COUNT(dirs); i--;) {
+		if (i == 1)
+			unlinkat(top, "a/b/file", 0);
+		MUST(!unlinkat(top, dirs[i], AT_REMOVEDIR));
+	}
+	after = dup(0);
+	CHECK_EQ(after, free);
+	close(after);
+	close(top);
+	rmdir(name);
+}
+
 /* --- Sockets and memory -------------------------------------------------------------------- */
 
 static void lending(void)
@@ -378,6 +440,7 @@ int main(void)
 		reads();
 		bytes_come_one_by_one();
 		seeks();
+		trees();
 		whole_files();
 		directories();
 		lending();
