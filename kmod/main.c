@@ -56,7 +56,7 @@
  *	  xattr.c		getxattr, lgetxattr
  *	  getdents.c		getdents64, scan_dir
  *	  scan_tree.c		scan_tree
- *	  read_file.c		read_file
+ *	  whole_file.c		read_file, write_file
  *
  *	view/			reads and writes that share pages instead of copying
  *	  view.c		views: begin, write back, end

@@ -74,6 +74,11 @@ ssize_t cosy_read_file(int dirfd, const char *path, void *buffer, size_t size, i
 	return with_errno(libcosy_do_read_file(dirfd, path, buffer, size, flags));
 }
 
+ssize_t cosy_write_file(int dirfd, const char *path, const void *buffer, size_t size, int flags)
+{
+	return with_errno(libcosy_do_write_file(dirfd, path, buffer, size, flags));
+}
+
 ssize_t cosy_scan_dir(int fd, void *buffer, size_t size, int flags)
 {
 	return with_errno(libcosy_do_scan_dir(fd, buffer, size, flags));

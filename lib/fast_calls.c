@@ -87,12 +87,25 @@ static s64 read_all(int fd, char *buffer, u64 size)
 	return n < 0 ? n : (s64)done;
 }
 
+static s64 write_all(int fd, const char *buffer, u64 size)
+{
+	u64 done = 0;
+	s64 n = 1;
+
+	while (n > 0 && done < size) {
+		n = write_to(fd, buffer + done, size - done);
+		if (n > 0)
+			done += n;
+	}
+	return n < 0 ? n : (s64)done;
+}
+
 static void file_close(void *arg)
 {
 	call_kernel(SYS_close, ARG(*(int *)arg), 0, 0);
 }
 
-/* Reads as read_all does; a thread that is cancelled meanwhile closes the file. */
+/* Read and write as read_all and write_all do; a thread that is cancelled meanwhile closes the file. */
 static s64 read_all_or_close(int fd, char *buffer, u64 size)
 {
 	s64 n;
@@ -103,16 +116,34 @@ static s64 read_all_or_close(int fd, char *buffer, u64 size)
 	return n;
 }
 
+static s64 write_all_or_close(int fd, const char *buffer, u64 size)
+{
+	s64 n;
+
+	pthread_cleanup_push(file_close, &fd);
+	n = write_all(fd, buffer, size);
+	pthread_cleanup_pop(0);
+	return n;
+}
+
+/* Adds what the last reads or writes have done, closes, and says how it went. */
+static s64 file_end(int fd, s64 done, s64 n)
+{
+	s64 closed = call_kernel(SYS_close, ARG(fd), 0, 0);
+
+	if (done >= 0)
+		done = n < 0 ? n : done + n;
+	return done < 0 || closed >= 0 ? done : closed;
+}
+
 s64 libcosy_do_read_rest(int fd, s64 done, void *buffer, u64 left)
 {
-	s64 n, closed;
+	return file_end(fd, done, done < 0 ? 0 : read_all_or_close(fd, buffer, left));
+}
 
-	if (done >= 0) {
-		n = read_all_or_close(fd, buffer, left);
-		done = n < 0 ? n : done + n;
-	}
-	closed = call_kernel(SYS_close, ARG(fd), 0, 0);
-	return done < 0 || closed >= 0 ? done : closed;
+s64 libcosy_do_write_rest(int fd, s64 done, const void *buffer, u64 left)
+{
+	return file_end(fd, done, done < 0 ? 0 : write_all_or_close(fd, buffer, left));
 }
 
 s64 libcosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags)
@@ -120,6 +151,13 @@ s64 libcosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, in
 	int saved = errno, fd = call_result(openat(dirfd, path, flags, 0), saved);
 
 	return fd < 0 ? fd : libcosy_do_read_rest(fd, 0, buffer, size);
+}
+
+s64 libcosy_do_write_file(int dirfd, const char *path, const void *buffer, u64 size, int flags)
+{
+	int saved = errno, fd = call_result(openat(dirfd, path, flags, 0666), saved);
+
+	return fd < 0 ? fd : libcosy_do_write_rest(fd, 0, buffer, size);
 }
 
 s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags)

@@ -13,10 +13,12 @@
 s64 libcosy_do_readc(int fd);
 s64 libcosy_do_seek_read(int fd, void *buffer, u64 count, s64 offset, int whence);
 s64 libcosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int whence);
-/* Do what remains of a read_file or scan_dir: see COSY_UNDER_WAY in <linux/cosy.h>. */
+/* Do what remains of a read_file, write_file or scan_dir: see COSY_UNDER_WAY in <linux/cosy.h>. */
 s64 libcosy_do_read_rest(int fd, s64 done, void *buffer, u64 left);
+s64 libcosy_do_write_rest(int fd, s64 done, const void *buffer, u64 left);
 s64 libcosy_do_scan_rest(int fd, void *entries, u64 left, int flags, u64 before);
 s64 libcosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags);
+s64 libcosy_do_write_file(int dirfd, const char *path, const void *buffer, u64 size, int flags);
 s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags);
 /* Scans by one getdents64, for which `size` has room for the longest name. */
 s64 libcosy_do_scan_once(int fd, void *buffer, u64 size, int flags);

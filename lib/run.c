@@ -145,8 +145,8 @@ static void run_traced(struct libcosy_thread *thread, u64 work)
 	thread->pause = thread->next_pause;
 }
 
-/* Puts the result of an interrupted read into its read_file, which still has to close the file. */
-static void run_finish_read(u64 *r, s64 result)
+/* Puts the result of an interrupted read or write into its composite, which still has to close. */
+static void run_finish_part(u64 *r, s64 result)
 {
 	if (result > 0) {
 		r[2] += result;
@@ -159,12 +159,15 @@ static void run_finish_read(u64 *r, s64 result)
 	r[4] = 0;
 }
 
-/* Tells whether it is in the middle of a read_file, whose file is in r1. */
-static bool run_is_in_read_file(const struct cosy_program *program,
-				const struct libcosy_activation *act)
+/* Tells whether it is in the middle of a read_file or write_file, whose file is in r1. */
+static bool run_is_in_file(const struct cosy_program *program, const struct libcosy_activation *act)
 {
-	return act->run.resume &&
-	       program->insns[act->run.resume - 1].imm == (s32)COSY_OP_read_file &&
+	s32 number;
+
+	if (!act->run.resume)
+		return false;
+	number = program->insns[act->run.resume - 1].imm;
+	return (number == (s32)COSY_OP_read_file || number == (s32)COSY_OP_write_file) &&
 	       COSY_IS_UNDER_WAY(act->state.reg[5]);
 }
 
@@ -174,8 +177,8 @@ static void run_finish_call(const struct cosy_program *program, struct libcosy_a
 {
 	u64 *r = act->state.reg;
 
-	if (run_is_in_read_file(program, act)) {
-		run_finish_read(r, result);
+	if (run_is_in_file(program, act)) {
+		run_finish_part(r, result);
 		return;
 	}
 	r[0] = result;
@@ -328,7 +331,7 @@ static void run_cancelled(void *arg)
 		run_interpret(run->thread, run->loaded, run->act, 0, run->limits,
 			      COSY_CANCEL_STOPS);
 		if (run->act->run.status != COSY_DONE &&
-		    run_is_in_read_file(&run->loaded->program, run->act))
+		    run_is_in_file(&run->loaded->program, run->act))
 			cosy_syscall3(SYS_close, run->act->state.reg[1], 0, 0);
 	}
 	run->thread->cancels = false;

@@ -147,9 +147,10 @@ static void operations_have_their_numbers(void)
 	CHECK_EQ(COSY_OP_memmove, 0x10005);
 	CHECK(cosy_call_find(COSY_OP_memmove)->flags & COSY_CALL_RESUMES);
 	CHECK(cosy_call_find(COSY_OP_read_file)->flags & COSY_CALL_RESUMES);
+	CHECK(cosy_call_find(COSY_OP_write_file)->flags & COSY_CALL_RESUMES);
 	CHECK(!(cosy_call_find(COSY_OP_view_read)->flags & COSY_CALL_RESUMES));
 	CHECK(!strcmp(cosy_call_find(COSY_OP_rawmemchr)->name, "rawmemchr"));
-	CHECK(!cosy_call_find(COSY_OP_discard + 1));
+	CHECK(!cosy_call_find(COSY_OP_write_file + 1));
 }
 
 int main(void)

@@ -91,6 +91,13 @@ ssize_t cosy_seek_write(int fd, const void *buffer, size_t count, off_t offset, 
 ssize_t cosy_read_file(int dirfd, const char *path, void *buffer, size_t size, int flags);
 
 /*
+ * Makes openat(dirfd, path, flags, 0666), writes `size` bytes of `buffer`, and closes the file, with as
+ * many writes as it takes.  Returns the bytes written, which are fewer than `size` only where a write
+ * took none, or -1 with errno of the call that failed (the file is closed, and may hold a part).
+ */
+ssize_t cosy_write_file(int dirfd, const char *path, const void *buffer, size_t size, int flags);
+
+/*
  * Reads the directory `fd` from its position on and makes newfstatat(fd, name, .., flags) for
  * each entry, "." and ".." included.  Writes as many struct cosy_dirent of <linux/cosy.h> as
  * fit into `size` bytes of the 8-byte aligned `buffer`.  A compound fills at most 64 KB of it

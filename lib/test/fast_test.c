@@ -70,6 +70,8 @@ static s64 by_name(u32 number, const u64 *a)
 		return from_errno(cosy_seek_write(a[0], p2, a[2], a[3], a[4]));
 	case COSY_OP_read_file:
 		return from_errno(cosy_read_file(a[0], p2, p3, a[3], a[4]));
+	case COSY_OP_write_file:
+		return from_errno(cosy_write_file(a[0], p2, p3, a[3], a[4]));
 	case COSY_OP_scan_dir:
 		return from_errno(cosy_scan_dir(a[0], p2, a[2], a[3]));
 	case COSY_OP_scan_tree:
@@ -165,6 +167,7 @@ static void whole_files(void)
 {
 	char name[] = "/tmp/cosy-fast-XXXXXX", buf[64];
 	int fd = mkstemp(name), next = dup(fd);
+	struct stat stat_buf;
 
 	MUST(fd >= 0 && write(fd, "whole file", 10) == 10);
 	CHECK_EQ(OP(read_file, A(AT_FDCWD), A(name), A(buf), sizeof(buf), O_RDONLY), 10);
@@ -174,6 +177,26 @@ static void whole_files(void)
 	CHECK_EQ(OP(read_file, A(AT_FDCWD), A(name), 1, 5, O_RDONLY), -EFAULT);
 	CHECK_EQ(OP(read_file, A(AT_FDCWD), A("/tmp"), A(buf), 5, O_RDONLY), -EISDIR);
 	CHECK_EQ(OP(read_file, A(AT_FDCWD), A("/tmp/none/such"), A(buf), 5, O_RDONLY), -ENOENT);
+	CHECK_EQ(OP(write_file, A(AT_FDCWD), A(name), A("written anew"), 12, O_WRONLY | O_TRUNC),
+		 12);
+	CHECK_EQ(OP(read_file, A(AT_FDCWD), A(name), A(buf), sizeof(buf), O_RDONLY), 12);
+	CHECK(!memcmp(buf, "written anew", 12));
+	CHECK_EQ(OP(write_file, A(AT_FDCWD), A(name), A("+"), 1, O_WRONLY | O_APPEND), 1);
+	CHECK_EQ(OP(write_file, A(AT_FDCWD), A(name), A(buf), 0, O_WRONLY), 0);
+	CHECK_EQ(lseek(fd, 0, SEEK_END), 13);
+	CHECK_EQ(OP(write_file, A(AT_FDCWD), A(name), 1, 5, O_WRONLY), -EFAULT);
+	CHECK_EQ(OP(write_file, A(AT_FDCWD), A(name), A(buf), 5, O_RDONLY), -EBADF);
+	CHECK_EQ(OP(write_file, A(AT_FDCWD), A("/tmp"), A(buf), 5, O_WRONLY), -EISDIR);
+	CHECK_EQ(OP(write_file, A(AT_FDCWD), A("/dev/full"), A(buf), 5, O_WRONLY), -ENOSPC);
+	/* One that is made has the rights that fopen gives. */
+	unlink(name);
+	umask(027);
+	CHECK_EQ(OP(write_file, A(AT_FDCWD), A(name), A("made"), 4, O_WRONLY | O_CREAT | O_EXCL),
+		 4);
+	CHECK_EQ(OP(write_file, A(AT_FDCWD), A(name), A("made"), 4, O_WRONLY | O_CREAT | O_EXCL),
+		 -EEXIST);
+	CHECK(!stat(name, &stat_buf) && (stat_buf.st_mode & 07777) == 0640 &&
+	      stat_buf.st_size == 4);
 	/* None of these may leave a descriptor open. */
 	close(next);
 	CHECK_EQ(dup(fd), next);

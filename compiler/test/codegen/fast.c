@@ -22,6 +22,8 @@ long f(int fd, char *buf, const char *path, struct stat *st, struct cosy_tree *t
 	n += cosy_seek_write(fd, buf, 10, 20, SEEK_CUR);
 	// CHECK: call cosy_read_file
 	n += cosy_read_file(AT_FDCWD, path, buf, 4096, O_RDONLY);
+	// CHECK: call cosy_write_file
+	n += cosy_write_file(AT_FDCWD, path, buf, 4096, O_WRONLY);
 	// CHECK: call cosy_scan_dir
 	n += cosy_scan_dir(fd, buf, 4096, AT_SYMLINK_NOFOLLOW);
 	// CHECK: call cosy_scan_tree

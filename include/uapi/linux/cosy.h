@@ -50,6 +50,7 @@
  *
  *	read_file	r1 the open file; r2 the bytes read or, when only the close is left, a
  *			negative errno; r3 where the next go; r4 how many; r5 the flags
+ *	write_file	the same with the bytes written; r3 where the next come from
  *	scan_dir	r1 the directory; r2 the next entry to examine; r3 the bytes from there to
  *			the last one's end, 65536 at most; r4 the flags; r5 the bytes before
  *	seek_read, seek_write
@@ -219,7 +220,7 @@ enum cosy_status {
 	/*
 	 * The system call at `resume` was interrupted: if the ioctl returns to user mode at all,
 	 * its raw return value is the result of that call (-EINTR, or what restart_syscall gave);
-	 * go on after it.  But where the result is that of a read in read_file, under way, go on at
+	 * go on after it.  But where the result is that of a read in read_file or a write in write_file, under way, go on at
 	 * `resume` with changed registers: add the bytes to r2 and r3 and subtract them from r4; an
 	 * error goes to r2, and r4 becomes 0 then and at the end of the file
 	 */

@@ -324,6 +324,7 @@ static void script_write(void)
 	SYS(getdents64, files.dir, b + 10 * 65536, 65536);
 	puts_at(OP(read_file, files.dir, "in", b + 11 * 65536, 65536, O_RDONLY), b + 11 * 65536, 0,
 		65536);
+	OP(write_file, files.dir, "out", b + 11 * 65536, 5000, O_WRONLY);
 	SYS(newfstatat, files.dir, "in", b + 12 * 65536, 0);
 	SYS(newfstatat, files.dir, "in", b + 12 * 65536, 0);
 	SYS(stat, "in", b + 12 * 65536);

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-static int wire[2], zero, listener, lock_file, fifo;
+static int wire[2], zero, listener, lock_file, fifo, full;
 static volatile int reached, cleaned, arrived;
 static volatile pid_t tid;
 static volatile long pair[2];
@@ -103,6 +103,17 @@ static void wait_read_file(void)
 	COSY_START;
 	reached = 1;
 	arrived = cosy_read_file(AT_FDCWD, "fifo", text, sizeof(text), O_RDONLY) != -1;
+	COSY_END;
+}
+
+/* The same of write_file: the pipe takes a part, and nobody reads it. */
+static void wait_write_file(void)
+{
+	static const char text[1 << 17];
+
+	COSY_START;
+	reached = 1;
+	arrived = cosy_write_file(AT_FDCWD, "full", text, sizeof(text), O_WRONLY) != -1;
 	COSY_END;
 }
 
@@ -312,6 +323,7 @@ static void all(void)
 	waiting("fcntl", wait_lock);
 	waiting("open", wait_with_file);
 	waiting("read_file", wait_read_file);
+	waiting("write_file", wait_write_file);
 	precise();
 	other_states();
 }
@@ -329,6 +341,7 @@ int main(void)
 	MUST(!pipe(wire) && !pipe(held));
 	MUST((zero = open("/dev/zero", O_RDONLY)) >= 0);
 	MUST(!mkfifo("fifo", 0600) && (fifo = open("fifo", O_RDWR)) >= 0);
+	MUST(!mkfifo("full", 0600) && (full = open("full", O_RDWR)) >= 0);
 	MUST((listener = socket(AF_UNIX, SOCK_STREAM, 0)) >= 0);
 	MUST(!bind(listener, (struct sockaddr *)&address, sizeof(address)) && !listen(listener, 1));
 	MUST((lock_file = open("lock", O_RDWR | O_CREAT, 0600)) >= 0);
@@ -358,6 +371,7 @@ int main(void)
 	unlink("socket");
 	unlink("lock");
 	unlink("fifo");
+	unlink("full");
 	directory_leave();
 	return check_end();
 }

@@ -109,6 +109,9 @@ static inline __attribute__((always_inline)) int make_calls(int *r)
 	OPENED(openat(here, "shut", O_RDONLY | O_DIRECTORY));
 	OPENED(open("shut/made", O_CREAT | O_WRONLY, 0600));
 	RESULT(cosy_read_file(here, "shut/file", byte, sizeof(byte), O_RDONLY));
+	RESULT(cosy_write_file(here, "shut/file", byte, sizeof(byte), O_WRONLY));
+	RESULT(cosy_write_file(here, "shut/new", byte, 1, O_WRONLY | O_CREAT));
+	RESULT(unlink("shut/new"));
 	RESULT(link("shut/made", "shut/link"));
 	RESULT(rename("shut/link", "shut/other"));
 	RESULT(unlink("shut/made"));

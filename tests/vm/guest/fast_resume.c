@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes read_file leave before any of its calls, for filters, signals and limits, and go on there
+ * Makes read_file and write_file leave before any of their calls, for filters, signals and limits, and go on there
  * from what r1-r5 say, whoever wrote that.
  */
 #include "kmod.h"
@@ -18,16 +18,25 @@ static char content[SIZE];
 /* The place of the compound's one call. */
 #define AT_CALL 11
 
-static uint32_t load_read_file(const char *name, void *to, uint64_t size)
+static uint32_t load_file(uint32_t op, int flags, const char *name, void *memory, uint64_t size)
 {
 	const struct bpf_insn insns[] = {
-		WIDE(1, (uint64_t)AT_FDCWD), WIDE(2, (uintptr_t)name),
-		WIDE(3, (uintptr_t)to),	     WIDE(4, size),
-		WIDE(5, O_RDONLY),	     MOV(0, 0),
-		CALL_OP(RAW_OP_read_file),   EXIT,
+		WIDE(1, (uint64_t)AT_FDCWD),
+		WIDE(2, (uintptr_t)name),
+		WIDE(3, (uintptr_t)memory),
+		WIDE(4, size),
+		WIDE(5, (uint64_t)flags),
+		MOV(0, 0),
+		CALL_OP(op),
+		EXIT,
 	};
 
 	return raw_load(fd, insns, COUNT(insns));
+}
+
+static uint32_t load_read_file(const char *name, void *to, uint64_t size)
+{
+	return load_file(RAW_OP_read_file, O_RDONLY, name, to, size);
 }
 
 static int free_descriptor(void)
@@ -41,9 +50,8 @@ static int free_descriptor(void)
 /*
  * Gives each RUN a nanosecond, in which it makes one call; from point `plain` on there is no limit.
  */
-static int stepped(const char *name, char *to, uint64_t size, int plain, int64_t want)
+static int stepped_by(uint32_t handle, const char *name, int plain, int64_t want)
 {
-	uint32_t handle = load_read_file(name, to, size);
 	int steps = 0, before = free_descriptor();
 
 	raw_run_init(&the_run, handle, NULL);
@@ -61,6 +69,48 @@ static int stepped(const char *name, char *to, uint64_t size, int plain, int64_t
 	      (long long)the_run.run.ret, (long long)want);
 	CHECK(free_descriptor() == before, "%s, %d: a descriptor was left", name, plain);
 	return steps;
+}
+
+static int stepped(const char *name, char *to, uint64_t size, int plain, int64_t want)
+{
+	return stepped_by(load_read_file(name, to, size), name, plain, want);
+}
+
+static int stepped_write(const char *name, char *from, uint64_t size, int flags, int plain,
+			 int64_t want)
+{
+	return stepped_by(load_file(RAW_OP_write_file, flags, name, from, size), name, plain, want);
+}
+
+/* The same bytes are in the file wherever write_file was left. */
+static void test_every_point_of_a_write(void)
+{
+	char *from[] = { shared, malloc(SIZE) }, got[SIZE + 1];
+
+	for (size_t i = 0; i < COUNT(from); i++)
+		for (int plain = 0; plain < 6; plain++) {
+			int file;
+
+			memcpy(from[i], content, SIZE);
+			stepped_write("new", from[i], SIZE, O_WRONLY | O_CREAT | O_TRUNC, plain,
+				      SIZE);
+			MUST((file = open("new", O_RDONLY)) >= 0);
+			CHECK(read(file, got, sizeof(got)) == SIZE && !memcmp(got, content, SIZE),
+			      "point %d: other bytes", plain);
+			close(file);
+			stepped_write("new", from[i], 100, O_WRONLY | O_APPEND, plain, 100);
+			stepped_write("new", from[i], 0, O_WRONLY, plain, 0);
+			stepped_write("new", from[i], 100, O_RDONLY, plain, -EBADF);
+			stepped_write("new", NULL, 100, O_WRONLY, plain, -EFAULT);
+			stepped_write("none", from[i], 100, O_WRONLY, plain, -ENOENT);
+			stepped_write(".", from[i], 100, O_WRONLY, plain, -EISDIR);
+			stepped_write("/dev/full", from[i], 100, O_WRONLY, plain, -ENOSPC);
+			MUST(!unlink("new"));
+		}
+	CHECK(stepped_write("new", shared, SIZE, O_WRONLY | O_CREAT, 100, SIZE) >= 3,
+	      "openat, write and close are not three steps");
+	MUST(!unlink("new"));
+	free(from[1]);
 }
 
 static void test_every_point(void)
@@ -85,11 +135,10 @@ static void test_every_point(void)
 }
 
 /* Checks that nothing in a state is believed without a test. */
-static void test_forged(void)
+static void forged(uint32_t handle)
 {
 	static const uint64_t words[] = { 0,	      1,     4096,	 1ull << 31,
 					  1ull << 63, ~0ull, 1ull << 47, 0x7ffffffff000 };
-	uint32_t handle = load_read_file("whole", shared, SIZE);
 	uint64_t numbers[] = { 99, ~0ull, 1ull << 32 | 99, 1ull << 31 };
 
 	raw_limits(fd, 0, 1);
@@ -110,6 +159,16 @@ static void test_forged(void)
 				      the_run.run.ret == -EBADF,
 			      "status %u, %lld", the_run.run.status, (long long)the_run.run.ret);
 		}
+}
+
+static void test_forged(void)
+{
+	forged(load_read_file("whole", shared, SIZE));
+}
+
+static void test_forged_write(void)
+{
+	forged(load_file(RAW_OP_write_file, O_WRONLY, "whole", shared, SIZE));
 }
 
 static int ring_writer, rings;
@@ -276,7 +335,9 @@ int main(int argc, char **argv)
 {
 	static const struct kmod_test tests[] = {
 		{ "every_point", test_every_point },
+		{ "every_point_of_a_write", test_every_point_of_a_write },
 		{ "forged", test_forged },
+		{ "forged_write", test_forged_write },
 		{ "signal", test_signal },
 		{ "region", test_region },
 		{ "tsync", test_tsync },

@@ -65,6 +65,12 @@ static long getdents(int fd, void *to, long size)
 	return call(SYS_getdents64, fd, (long)to, size, 0, 0);
 }
 
+static long write_file(const char *name, const void *from, long size, int flags)
+{
+	return call((int)COSY_OP_BASE + RAW_OP_write_file, dir, (long)name, (long)from, size,
+		    flags);
+}
+
 static long read_file(const char *name, void *to, long size, int flags)
 {
 	return call((int)COSY_OP_BASE + RAW_OP_read_file, dir, (long)name, (long)to, size, flags);
@@ -301,6 +307,48 @@ static long free_descriptor(void)
 	return fd;
 }
 
+/* Writes the file from the shared buffer and from other memory, longer, shorter and at its end. */
+static void written(const char *content, size_t size)
+{
+	static const struct {
+		size_t size;
+		int flags;
+		size_t whole;
+	} ways[] = {
+		{ 20000, O_WRONLY | O_TRUNC, 20000 },
+		{ 20000, O_WRONLY, 20000 },
+		{ 5000, O_WRONLY, 20000 },
+		{ 5000, O_WRONLY | O_TRUNC, 5000 },
+		{ 7000, O_WRONLY | O_APPEND, 12000 },
+		{ 0, O_WRONLY, 12000 },
+		{ 300, O_RDWR | O_CREAT | O_TRUNC, 300 },
+	};
+
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < COUNT(ways); i++) {
+			char *from = k ? private : shared;
+			long r;
+
+			memset(from, 0, BUFFER);
+			memcpy(from, content + i,
+			       ways[i].size + i < size ? ways[i].size : size - i);
+			r = write_file("whole", from, ways[i].size, ways[i].flags);
+			CHECK(r == (long)ways[i].size, "written: %ld, not %zu", r, ways[i].size);
+			memcpy(private + BUFFER / 2, from, ways[i].size);
+			r = read_file("whole", private, BUFFER / 2, O_RDONLY);
+			CHECK(r == (long)ways[i].whole, "way %zu: %ld long", i, r);
+			CHECK(!memcmp(private + (ways[i].flags & O_APPEND ? r - ways[i].size : 0),
+				      private + BUFFER / 2, ways[i].size),
+			      "way %zu: other bytes", i);
+		}
+	CHECK(write_file("whole", NULL, 100, O_WRONLY) == -EFAULT, "from no memory");
+	CHECK(write_file("whole", shared, 100, O_RDONLY) == -EBADF, "not for writing");
+	CHECK(write_file("none", shared, 100, O_WRONLY) == -ENOENT, "no file to write");
+	CHECK(write_file(".", shared, 100, O_WRONLY) == -EISDIR, "writing a directory");
+	CHECK(write_file("whole", shared, 1, O_WRONLY | O_CREAT | O_EXCL) == -EEXIST,
+	      "there already");
+}
+
 static void files(void)
 {
 	static char content[20000];
@@ -329,6 +377,7 @@ static void files(void)
 	CHECK(read_file("link", shared, 100, O_RDONLY | O_NOFOLLOW) == -ELOOP, "a link");
 	CHECK(read_file("/proc/self/stat", shared, 100, O_RDONLY) == 100, "a file of procfs");
 
+	written(content, sizeof(content));
 	CHECK(free_descriptor() == before, "a descriptor was left: %ld, before %ld",
 	      free_descriptor(), before);
 	CHECK(!unlinkat(dir, "whole", 0), "cleaning up");

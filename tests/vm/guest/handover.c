@@ -173,6 +173,15 @@ static void test_everywhere(void)
 		  RAW_OP_read_file,
 		  { (uint64_t)AT_FDCWD, (uintptr_t)"file", 0, 777, O_WRONLY },
 		  2 },
+		{ "write_file",
+		  RAW_OP_write_file,
+		  { (uint64_t)AT_FDCWD, (uintptr_t)"written", 0, AREA,
+		    O_WRONLY | O_CREAT | O_TRUNC },
+		  2 },
+		{ "write_file of none",
+		  RAW_OP_write_file,
+		  { (uint64_t)AT_FDCWD, (uintptr_t)"none", 0, 777, O_WRONLY },
+		  2 },
 		{ "scan_dir",
 		  RAW_OP_scan_dir,
 		  { (uint64_t)directory, 0, AREA, AT_SYMLINK_NOFOLLOW, 0 },
@@ -194,7 +203,7 @@ static void test_everywhere(void)
 		  { (uint64_t)file, 0, 500, (uint64_t)-500, SEEK_SET },
 		  1 },
 	};
-	const int least[] = { 4, 3, 2, 1, 3, 3, FILES, FILES, 4, 1, FILES + 40, 1, 1, 1 };
+	const int least[] = { 4, 3, 2, 1, 3, 3, 3, 1, FILES, FILES, 4, 1, FILES + 40, 1, 1, 1 };
 
 	for (size_t i = 0; i < COUNT(ops); i++)
 		everywhere(&ops[i], least[i]);

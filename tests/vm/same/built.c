@@ -27,6 +27,7 @@ static const struct {
 #define OPERATION_lend	     31
 #define OPERATION_count	     32
 #define OPERATION_crc32c     33
+#define OPERATION_write_file 36
 #include "steps.def"
 };
 

@@ -72,6 +72,9 @@ static inline long make(uint32_t op, long a, long b, long c, long d, long e, lon
 	case STEP_read_file:
 		return result_of(
 			cosy_read_file((int)a, (const char *)b, (void *)c, (size_t)d, (int)e));
+	case STEP_write_file:
+		return result_of(cosy_write_file((int)a, (const char *)b, (const void *)c,
+						 (size_t)d, (int)e));
 	case STEP_scan_dir:
 		return result_of(cosy_scan_dir((int)a, (void *)b, (size_t)c, (int)d));
 	case STEP_count:

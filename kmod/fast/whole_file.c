@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * whole_file.c - a small file opened, read or written, and closed: the composites read_file and
+ * write_file.
+ *
+ * Opening and closing are the kernel's own calls, so that the file has a descriptor meanwhile, as
+ * it would have natively.  Reads and writes are specialised, and the compound makes one call, not
+ * three.
+ *
+ * Before each call but the first it looks for filters, tracers, signals and limits, and leaves
+ * with what remains in r1-r5 (COSY_UNDER_WAY).  The user may change these: the kernel's own calls
+ * check them as they check any argument.
+ */
+#include <linux/unistd.h>
+#include "fast/fast.h"
+#include "run/limits.h"
+
+static bool file_has_to_leave(struct cosy_activation *run, u32 operation)
+{
+	if (cosy_between_calls(run, operation))
+		return true;
+	if (likely(!cosy_stay_is_over(run)))
+		return false;
+	cosy_leave_at(run, COSY_LEFT_WORK, run->insn, 0);
+	return true;
+}
+
+/*
+ * Makes one read or write of what remains.  Non-zero run->status: it is to be restarted, or a
+ * signal's handler makes it fail.
+ */
+static __always_inline void file_some(struct cosy_activation *run, u64 *r, u32 operation)
+{
+	const u64 call[] = { 0, (u32)r[1], r[3], r[4] };
+	bool reads = operation == COSY_OP_read_file;
+	s64 result = reads ? cosy_fast_read(run, call) : cosy_fast_write(run, call);
+
+	if (result == COSY_ORDINARY)
+		result = cosy_ordinary(run, reads ? __NR_read : __NR_write, (u32)r[1], r[3], r[4],
+				       0);
+	if (unlikely(run->status != COSY_DONE))
+		return;
+	if (result <= 0) {
+		r[4] = 0;
+		if (result < 0)
+			r[2] = result;
+		return;
+	}
+	r[2] += result;
+	r[3] += result;
+	r[4] -= result;
+}
+
+/*
+ * Makes openat(dirfd, path, flags, mode), reads or writes until nothing remains, and closes.
+ * Returns bytes, or the error of the call that failed.  Non-zero run->status: it leaves before the
+ * next of its calls, and r1-r5 say which that is.
+ */
+static __always_inline s64 whole_file(struct cosy_activation *run, u64 *r, u32 operation,
+				      umode_t mode)
+{
+	s64 result, closed;
+
+	if (likely(!COSY_IS_UNDER_WAY(r[5]))) {
+		result = cosy_ordinary(run, __NR_openat, (s32)r[1], r[2], (u32)r[5], mode);
+		if (result < 0)
+			return result;
+		r[1] = result;
+		r[2] = 0;
+		r[5] = COSY_UNDER_WAY | (u32)r[5];
+		if (file_has_to_leave(run, operation))
+			return 0;
+	}
+	while (r[4] && (s64)r[2] >= 0) {
+		file_some(run, r, operation);
+		if (run->status != COSY_DONE || file_has_to_leave(run, operation))
+			return 0;
+	}
+	/* close is never restarted. */
+	closed = cosy_ordinary(run, __NR_close, (u32)r[1], 0, 0, 0);
+	result = r[2];
+	return result < 0 || closed >= 0 ? result : closed;
+}
+
+/* Reads up to the end of the file, or until `size` bytes are at the user address. */
+s64 cosy_op_read_file(struct cosy_activation *run, u64 *r)
+{
+	return whole_file(run, r, COSY_OP_read_file, 0);
+}
+
+/* Writes `size` bytes from the user address, of a file that is made as fopen(3) makes one. */
+s64 cosy_op_write_file(struct cosy_activation *run, u64 *r)
+{
+	return whole_file(run, r, COSY_OP_write_file, 0666);
+}
