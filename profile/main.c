@@ -264,9 +264,9 @@ static int profile_verify(const struct profile_options *options, const struct ad
 		"\nVerified: %s, predicted %.0f to %.0f %%, measured %.0f %% (+-%.0f) less "
 		"processor time: %s\n"
 		"  %.1f ms, and %.1f ms with %s, medians of %u runs each without a tracer\n",
-		way, 100 * result.low, 100 * result.high, 100 * result.measured, 100 * result.noise,
-		result.in ? "in" : "OUT", result.plain / 1e6, result.other / 1e6, way,
-		result.rounds);
+		way, show_saving(result.low, 1), show_saving(result.high, 1),
+		show_saving(result.measured, 1), 100 * result.noise, result.in ? "in" : "OUT",
+		result.plain / 1e6, result.other / 1e6, way, result.rounds);
 	return result.in ? STATUS_FINE : STATUS_BAD;
 }
 

@@ -22,6 +22,10 @@ struct model_class {
 /* Things that might cost more are not advised. */
 #define MAX_LOSS 0.02
 
+/* Share of the calls or the time from which files that are read or written whole are worth a line. */
+#define WHOLE_SHARE   0.02
+#define SESSION_DEPTH 6
+
 /* Part of ptrace's time between two calls that is not known better. */
 #define GAP_NOISE 0.3
 
@@ -149,6 +153,8 @@ static void region_type(const struct profile_row *row, char *to, size_t size)
 	else if (row_has(row, CLASS_OPEN) &&
 		 (row_has(row, CLASS_READ_SMALL) || row_has(row, CLASS_READ)))
 		named = "; for whole small files cosy_read_file()";
+	else if (row_has(row, CLASS_OPEN) && row_has(row, CLASS_WRITE))
+		named = "; for whole small files cosy_write_file()";
 	else if (row_has(row, CLASS_SEND) &&
 		 (row_has(row, CLASS_READ) || row_has(row, CLASS_READ_LARGE)))
 		named = "; to send without the copy cosy_lend()";
@@ -379,6 +385,123 @@ static void advise_relax(struct advice *advice, enum relax_kind kind, enum advis
 	strcpy(finding->gives_up, gives_up);
 }
 
+/* --- Whole files --------------------------------------------------------------------------- */
+
+enum { IN_OPEN = 1, IN_READ = 2, IN_WRITE = 4, IN_CLOSE = 8, IN_OTHER = 16 };
+
+static unsigned int session_part(unsigned int nr)
+{
+	switch (nr) {
+	case SYS_open:
+	case SYS_openat:
+	case SYS_creat:
+		return IN_OPEN;
+	case SYS_read:
+	case SYS_pread64:
+		return IN_READ;
+	case SYS_write:
+	case SYS_pwrite64:
+		return IN_WRITE;
+	case SYS_close:
+		return IN_CLOSE;
+	case SYS_fstat:
+	case SYS_newfstatat:
+	case SYS_lseek:
+	case SYS_fcntl:
+	case SYS_fadvise64:
+		return 0;
+	default:
+		return IN_OTHER;
+	}
+}
+
+static unsigned int symbol_parts(const struct profile *profile, uint32_t number, unsigned int depth)
+{
+	const struct symbol *symbol = &profile->symbols[number];
+	unsigned int parts = 0;
+
+	if (symbol->site)
+		return session_part(UINT32_MAX - symbol->site);
+	if (!depth)
+		return IN_OTHER;
+	for (uint32_t i = 0; i < symbol->len; i++)
+		parts |= symbol_parts(profile, profile->bodies[symbol->body + i], depth - 1);
+	return parts;
+}
+
+/* Opened, only read or only written, and closed. */
+static bool session_whole(const struct profile *profile, const struct session *session,
+			  unsigned int what)
+{
+	unsigned int parts = session->cut ? IN_OTHER : 0;
+
+	for (uint32_t i = 0; i < session->len; i++)
+		parts |= symbol_parts(profile, profile->bodies[session->first + i], SESSION_DEPTH);
+	return session->file == FILE_REGULAR && parts == (IN_OPEN | what | IN_CLOSE);
+}
+
+static void whole_text(struct finding *finding, const struct session *most, uint64_t times,
+		       const struct advice *advice, const char *title, const char *name)
+{
+	char sequence[100];
+
+	advise_session(advice->profile, most, sequence, sizeof(sequence));
+	snprintf(finding->title, sizeof(finding->title), "%s: %lu files (%s)", title, times,
+		 sequence);
+	if (finding->way == WAY_NOTHING)
+		snprintf(finding->why, sizeof(finding->why),
+			 "%.1f %% of the processor time, %.1f us a file, which is nearly all the "
+			 "file system's own; %s saves %.1f calls of each",
+			 advice->cpu ? 100.0 * finding->cpu / advice->cpu : 0,
+			 finding->cpu / 1e3 / times, name,
+			 (double)(finding->calls - times) / times);
+	else
+		snprintf(finding->type, sizeof(finding->type),
+			 "%s of <cosy/fast.h> in a region around the loop over them", name);
+	strcpy(finding->gives_up, finding->way == WAY_NOTHING ? "" : "nothing");
+}
+
+/* Sessions that one operation by name could stand for, wherever in the program their calls are. */
+static void advise_whole(struct advice *advice, unsigned int what, const char *title,
+			 const char *name)
+{
+	const struct profile *profile = advice->profile;
+	const struct session *most = NULL;
+	uint64_t times = 0, calls = 0, cpu = 0;
+	double saved, entry = model_region * instruction(profile);
+	struct finding *finding;
+	struct range range;
+
+	for (uint32_t i = 0; i < profile->n_sessions; i++) {
+		const struct session *session = &profile->sessions[i];
+
+		if (!session_whole(profile, session, what))
+			continue;
+		times += session->times;
+		calls += session->calls;
+		cpu += session->cpu;
+		if (!most || session->times > most->times)
+			most = session;
+	}
+	if (!times || (calls < WHOLE_SHARE * profile->sums.calls &&
+		       net_cpu(profile, calls, cpu) < WHOLE_SHARE * advice->cpu))
+		return;
+	/* Each in a region of its own, or all in one. */
+	saved = (double)(calls - times) * model_crossing * instruction(profile);
+	range = (struct range){saved - times * entry, saved - times * entry / 2, saved};
+	finding = finding_new(advice,
+			      range.middle > MIN_SHARE * advice->cpu &&
+					      range.low > -MAX_LOSS * advice->cpu
+				      ? WAY_REGION
+				      : WAY_NOTHING,
+			      range);
+	if (!finding)
+		return;
+	finding->calls = calls;
+	finding->cpu = whole_ns(net_cpu(profile, calls, cpu));
+	whole_text(finding, most, times, advice, title, name);
+}
+
 /* --- What could be left out ------------------------------------------------------------------ */
 
 static void advise_useless(struct advice *advice, enum useless_kind kind)
@@ -443,6 +566,8 @@ void advise(const struct profile *profile, struct advice *ret)
 		ret, RELAX_COALESCE, WAY_COALESCE, "small writes coalesced",
 		"up to 64 KiB of the last writes if the process is killed; see docs/use/relax.md",
 		model_coalesce_least, model_coalesce_most);
+	advise_whole(ret, IN_READ, "open-read-close of a whole file", "cosy_read_file()");
+	advise_whole(ret, IN_WRITE, "open-write-close of a whole file", "cosy_write_file()");
 	for (int i = 0; i < USELESS_KINDS; i++)
 		advise_useless(ret, i);
 	qsort(ret->findings, ret->n, sizeof(*ret->findings), finding_order);

@@ -102,7 +102,9 @@ void useless_count(struct useless *useless, struct profile *profile,
 
 	if (call->nr == SYS_lseek) {
 		kind = USELESS_SEEK;
-		found = file && file->position_known && call->ret == file->position;
+		/* From the end it asks how long the file is, and moves by the way. */
+		found = file && file->position_known && call->ret == file->position &&
+			call->args[2] != SEEK_END;
 	} else if (is_wait(call)) {
 		kind = USELESS_WAIT;
 		found = call->ret > 0 && !(call->event.flags & EVENT_SLEPT) &&

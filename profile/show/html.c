@@ -119,8 +119,8 @@ static void html_bar(FILE *to, double low, double high)
 static void html_finding(FILE *to, const struct advice *advice, struct places *places,
 			 unsigned int rank, const struct finding *finding)
 {
-	double low = page_percent(finding->low, advice->cpu);
-	double high = page_percent(finding->high, advice->cpu);
+	double low = show_saving(finding->low, advice->cpu);
+	double high = show_saving(finding->high, advice->cpu);
 	char place[ADVISE_TEXT], middle[32], count[PAGE_COUNT];
 
 	show_time(middle, sizeof(middle), finding->middle);

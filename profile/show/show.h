@@ -20,6 +20,9 @@ void show_place(char *to, size_t size, struct places *places, const struct advic
 /* Returns the back end's name, such as "tracepoints". */
 const char *show_backend(const struct profile *profile);
 
+/* Returns whole per cent of the processor time, within 100, and never -0. */
+double show_saving(double ns, double of);
+
 /* Writes a time, such as "1.2 ms". */
 void show_time(char *to, size_t size, double ns);
 

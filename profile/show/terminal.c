@@ -20,7 +20,8 @@ static void show_range(FILE *to, const struct advice *advice, const struct findi
 
 	show_time(middle, sizeof(middle), finding->middle);
 	fprintf(to, "saves %.0f to %.0f %% of the processor time (about %s)",
-		percent(finding->low, advice->cpu), percent(finding->high, advice->cpu), middle);
+		show_saving(finding->low, advice->cpu), show_saving(finding->high, advice->cpu),
+		middle);
 }
 
 static void show_line(FILE *to, const char *label, const char *text)

@@ -78,6 +78,13 @@ void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int
 	}
 }
 
+double show_saving(double ns, double of)
+{
+	double ret = of > 0 ? round(100 * ns / of) + 0.0 : 0;
+
+	return ret > 100 ? 100 : ret < -100 ? -100 : ret;
+}
+
 void show_time(char *to, size_t size, double ns)
 {
 	double a = fabs(ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Checks what fold/ makes of streams of events. */
 #include <errno.h>
+#include <stdio.h>
 
 #include "advise/advise.h"
 #include "stream.h"
@@ -199,6 +200,42 @@ static void test_advice(void)
 		}
 }
 
+/* Files that are written whole are found wherever their calls are, and no others are taken for them. */
+static void test_whole(void)
+{
+	static struct advice advice;
+	unsigned int whole[2] = {0, 0};
+
+	for (int append = 0; append < 2; append++) {
+		struct stream stream = stream_begin();
+
+		for (int i = 0; i < 100; i++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "/a%d", i);
+			stream_open(&stream, name, O_WRONLY | O_CREAT, 3);
+			stream_call(&stream, SYS_getppid, 1, 0, 0, 0);
+			stream_call(&stream, SYS_write, 10, 3, 0x2000, 10);
+			if (append)
+				stream_call(&stream, SYS_fsync, 0, 3, 0, 0);
+			for (int j = 0; j < i % 5; j++)
+				stream_call(&stream, SYS_getuid, 1, 0, 0, 0);
+			stream_call(&stream, SYS_close, 0, 3, 0, 0);
+		}
+		advise(fold_finish(stream.fold), &advice);
+		for (uint32_t i = 0; i < advice.n; i++)
+			if (!strncmp(advice.findings[i].title, "open-write-close", 16)) {
+				whole[append]++;
+				CHECK_EQ(advice.findings[i].calls, 300);
+				CHECK(strstr(advice.findings[i].title,
+					     "100 files (openat write close)"));
+			}
+		fold_destroy(stream.fold);
+	}
+	CHECK_EQ(whole[0], 1);
+	CHECK_EQ(whole[1], 0);
+}
+
 static void test_useless(void)
 {
 	struct stream stream = stream_begin();
@@ -209,6 +246,8 @@ static void test_useless(void)
 		stream_call(&stream, SYS_lseek, 100 * i, 3, 100 * i, SEEK_SET);
 		stream_call(&stream, SYS_read, 100, 3, 0x2000, 100);
 	}
+	/* A question for the size, which the program needs although the position stays. */
+	stream_call(&stream, SYS_lseek, 1000, 3, 0, SEEK_END);
 	/* These move it. */
 	stream_call(&stream, SYS_lseek, 0, 3, 0, SEEK_SET);
 	stream_call(&stream, SYS_lseek, 500, 3, 500, SEEK_SET);
@@ -222,7 +261,7 @@ static void test_useless(void)
 	stream_call_path(&stream, SYS_newfstatat, "/c", 0, AT_FDCWD, 0x1000, 0x2000);
 	profile = fold_finish(stream.fold);
 	CHECK_EQ(profile->useless[USELESS_SEEK].calls, 10);
-	CHECK_EQ(profile->useless[USELESS_SEEK].of, 12);
+	CHECK_EQ(profile->useless[USELESS_SEEK].of, 13);
 	CHECK_EQ(profile->useless[USELESS_WAIT].calls, 1);
 	CHECK_EQ(profile->useless[USELESS_WAIT].of, 2);
 	CHECK_EQ(profile->useless[USELESS_AGAIN].calls, 2);
@@ -448,6 +487,7 @@ int main(void)
 	test_threads();
 	test_names();
 	test_advice();
+	test_whole();
 	test_useless();
 	test_position();
 	test_dependences();
