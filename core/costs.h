@@ -31,6 +31,16 @@
 #define COSY_GAIN_FAST	400
 #define COSY_PLAIN_FAST 1000
 
+/* --- Under a seccomp filter (the filtered rows of docs/measured/compounds.md) ---------------- */
+
+/* A call that the filter lets through: its gain, by a specialised version and otherwise. */
+#define COSY_GAIN_FAST_FILTERED 1000
+#define COSY_GAIN_CALL_FILTERED 350
+/* A call that it wants to see: the way out and in again. */
+#define COSY_LOSS_FILTERED 2000
+/* A program is given up when it has lost so much: a hundred such calls. */
+#define COSY_MAX_FILTER_LOSS 200000
+
 /* --- Computing: its cost above that outside (kmod_cost) ---------------------------------- */
 
 /* A load or store in the shared buffer, and elsewhere. */

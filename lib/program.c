@@ -69,7 +69,7 @@ void libcosy_program_destroy(struct cosy_loaded *loaded)
 	core_free(loaded);
 }
 
-static const char *program_name(const struct cosy_loaded *loaded)
+const char *libcosy_program_name(const struct cosy_loaded *loaded)
 {
 	const struct cosy_container *container = &loaded->container;
 
@@ -103,8 +103,8 @@ static long program_load(struct cosy_loaded *loaded, u32 generation, u32 *handle
 	if (err == -EXDEV || err == -EBADF || err == -ENOTTY)
 		libcosy_context_lost(generation);
 	if (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL)
-		libcosy_say("%s: the kernel refused the compound: %s%s%s", program_name(loaded),
-			    strerror(-err), *log ? ": " : "", log);
+		libcosy_say("%s: the kernel refused the compound: %s%s%s",
+			    libcosy_program_name(loaded), strerror(-err), *log ? ": " : "", log);
 	return err;
 }
 
@@ -130,8 +130,19 @@ static void program_place(struct cosy_loaded *loaded, u32 generation)
 	__atomic_store_n(&loaded->place, (u64)generation << 32 | handle, __ATOMIC_RELEASE);
 }
 
+void libcosy_program_displace(struct cosy_loaded *loaded)
+{
+	u64 old = __atomic_load_n(&loaded->place, __ATOMIC_RELAXED);
+
+	while (!__atomic_compare_exchange_n(&loaded->place, &old, old >> 32 << 32, false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+}
+
 bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation)
 {
+	if (libcosy_given_up(&loaded->balance))
+		return false;
 	if (!libcosy_program_placed(loaded, generation)) {
 		if (!generation || !libcosy_program_lock())
 			return false;

@@ -11,6 +11,7 @@
 
 #include "../core/core.h"
 
+#include "balance.h"
 #include "context.h"
 #include "retry.h"
 
@@ -19,8 +20,10 @@ struct cosy_loaded {
 	struct cosy_program program;
 	bool needs_stack; /* has local calls or alloca operations */
 	bool cancels;	  /* has calls that libc makes cancellation points */
+	bool forced;	  /* -fcosy-force: it is never given up */
 	u64 place;	  /* context generation << 32 | handle there; handle 0 = refused by it */
 	struct libcosy_retry retry; /* of a LOAD whose failure may pass */
+	struct libcosy_balance balance;
 };
 
 /*
@@ -32,12 +35,21 @@ int libcosy_program_create(const void *compound, size_t len, struct cosy_loaded 
 /* Forgets it in the kernel too. */
 void libcosy_program_destroy(struct cosy_loaded *loaded);
 
+/* Returns its name, for a message. */
+const char *libcosy_program_name(const struct cosy_loaded *loaded);
+
 /*
- * Loads it into the context of that generation unless it is there already, or was refused.
- * A lack of memory or room is no refusal: a later call tries again.
+ * Loads it into the context of that generation unless it is there already, was refused, or is given
+ * up.  A lack of memory or room is no refusal: a later call tries again.
  * True when RUN can take it.  Locks as libcosy_context_open does.
  */
 bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation);
+
+/*
+ * Has its next activations find it refused.  Those under way keep the handle, so the kernel's
+ * program is not freed.  Async-signal-safe.
+ */
+void libcosy_program_displace(struct cosy_loaded *loaded);
 
 /* Tells whether it was loaded, or refused, in the context of that generation. */
 static inline bool libcosy_program_placed(const struct cosy_loaded *loaded, u32 generation)

@@ -19,6 +19,14 @@ static struct cosy_loaded *region_program(const struct cosy_region *region)
 	return (struct cosy_loaded *)__atomic_load_n(&region->cache, __ATOMIC_ACQUIRE);
 }
 
+/* Tells whether it was refused, or is given up, for good. */
+static bool region_stays_native(const struct cosy_region *region)
+{
+	const struct cosy_loaded *loaded = region_program(region);
+
+	return loaded == REFUSED || (loaded && libcosy_given_up(&loaded->balance));
+}
+
 static inline void *region_begin(struct libcosy_thread *thread, const struct cosy_region *region,
 				 struct libcosy_site site, const struct libcosy_place *place)
 {
@@ -109,6 +117,8 @@ static struct cosy_loaded *region_load(struct cosy_region *region)
 	if (err && (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL))
 		libcosy_say("a region stays native: instruction %d: %s", (int)why.insn,
 			    why.reason[0] ? why.reason : strerror(-err));
+	if (loaded != REFUSED)
+		loaded->forced = region->version >= 2 && region->flags & COSY_REGION_FORCE;
 	__atomic_store_n(&region->cache, (uint64_t)(err ? REFUSED : loaded), __ATOMIC_RELEASE);
 	libcosy_program_unlock();
 	return err ? REFUSED : loaded;
@@ -122,8 +132,8 @@ static struct cosy_loaded *region_prepare(struct cosy_region *region, u32 genera
 
 	if (!generation || loaded == REFUSED)
 		return NULL;
-	/* The loops of a refused region stay native with it. */
-	if (region_of_head(region) && region_program(region_of_head(region)) == REFUSED)
+	/* The loops of a region that stays native do so with it. */
+	if (region_of_head(region) && region_stays_native(region_of_head(region)))
 		return NULL;
 	thread = libcosy_thread();
 	if (!thread || thread->filtered)
@@ -190,7 +200,7 @@ __attribute__((noinline)) static void *region_enter_slow(struct cosy_region *reg
 			break;
 	}
 	if (!ctx) {
-		libcosy_tier_denied(region, region_program(region) == REFUSED);
+		libcosy_tier_denied(region, region_stays_native(region));
 		region_count_native(region);
 	}
 	libcosy_cancel_restore(state);

@@ -210,8 +210,11 @@ static inline void run_count_turn(struct libcosy_thread *thread,
 				  const struct libcosy_activation *act)
 {
 	thread->interp_calls -= act->run.interp_calls;
-	libcosy_count(&libcosy_counts.runs, act->run.status == COSY_DONE || act->run.resume);
-	libcosy_count(&libcosy_counts.left[act->run.status & 15], 1);
+	if (__builtin_expect(libcosy_settings.stats, 0)) {
+		libcosy_count(&libcosy_counts.runs,
+			      act->run.status == COSY_DONE || act->run.resume);
+		libcosy_count(&libcosy_counts.left[act->run.status & 15], 1);
+	}
 }
 
 /* Goes on after a turn of the kernel's that did not end the compound; `err` is its result. */
@@ -231,6 +234,7 @@ __attribute__((noinline)) static enum libcosy_outcome run_go_on(struct libcosy_t
 			return run_interpret_to_end(thread, loaded, act, limits, cancel);
 		}
 		run_count_turn(thread, act);
+		libcosy_balance_add(loaded, act);
 		switch (act->run.status) {
 		case COSY_DONE:
 			return COSY_RAN;
@@ -239,9 +243,12 @@ __attribute__((noinline)) static enum libcosy_outcome run_go_on(struct libcosy_t
 		case COSY_LEFT_CALL:
 			run_finish_call(&loaded->program, act, err);
 			continue;
+		case COSY_LEFT_FILTERED:
+			if (libcosy_given_up(&loaded->balance))
+				break;
+			/* fallthrough */
 		case COSY_LEFT_FAULT:
 		case COSY_LEFT_NATIVE:
-		case COSY_LEFT_FILTERED:
 			if (run_interpret(thread, loaded, act, COSY_MARK_RESUME, limits, cancel) ==
 			    COSY_DONE)
 				return COSY_RAN;
@@ -278,6 +285,8 @@ static inline enum libcosy_outcome run_in_kernel(struct libcosy_thread *thread,
 	if (__builtin_expect(act->run.status != COSY_DONE, 0))
 		return run_go_on(thread, loaded, act, limits, err, type);
 	run_count_turn(thread, act);
+	if (__builtin_expect(loaded->balance.kept, 0))
+		libcosy_balance_add(loaded, act);
 	thread->next_pause = 0;
 	return COSY_RAN;
 }

@@ -56,7 +56,7 @@ struct libcosy_activation {
 	void *ctx;	     /* its block, in the shared buffer if there was room */
 	uint32_t generation; /* of the context that run.handle is in, */
 	int fd;		     /* and its descriptor */
-	struct cosy_run run; /* size and state are set for good; handle 0: interpreter */
+	struct cosy_run run; /* state is set for good; handle 0: interpreter */
 	struct cosy_state state;
 };
 

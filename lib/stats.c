@@ -84,6 +84,7 @@ void libcosy_stats_print(void)
 	line_add_count(&line, "", "native", c->native);
 	line_add_count(&line, "", "unearned", c->unearned);
 	line_add_count(&line, "", "loses", c->loses);
+	line_add_count(&line, "", "given_up", c->given_up);
 	for (unsigned int i = 0; i < sizeof(left_names) / sizeof(*left_names); i++)
 		line_add_count(&line, "", left_names[i], c->left[i]);
 	for (unsigned int i = 0; i < GUARDS; i++)

@@ -14,6 +14,7 @@ struct libcosy_counts {
 	uint64_t native;  /* of these, run by the native twin */
 	uint64_t unearned; /* of these, and of rounds of their loops: had not earned a LOAD yet */
 	uint64_t loses;	   /* will never earn it, by the compiler's estimate */
+	uint64_t given_up; /* programs that lost by their ways out for seccomp filters */
 	uint64_t runs;	   /* RUN ioctls that ran something */
 	uint64_t interp_calls; /* system calls made by the interpreter */
 	uint64_t kernel_calls; /* system calls made in the kernel, of contexts given up already */

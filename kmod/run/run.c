@@ -83,6 +83,9 @@ static u64 running_enter(struct cosy_activation *run)
 
 /* --- The argument -------------------------------------------------------------------- */
 
+/* Bytes of an argument that does not ask how many calls were made. */
+#define RUN_SIZE_MIN offsetof(struct cosy_run, calls)
+
 static int argument_get(struct cosy_run *argument, const struct cosy_run __user *from)
 {
 	const struct cosy_run *at = (const void __force *)from;
@@ -107,9 +110,9 @@ static int argument_get(struct cosy_run *argument, const struct cosy_run __user 
 	user_read_access_end();
 	if (unlikely(fault))
 		return -EFAULT;
-	if (likely(argument->size == sizeof(*argument)))
+	if (likely(argument->size == RUN_SIZE_MIN || argument->size == sizeof(*argument)))
 		return 0;
-	return argument->size < sizeof(*argument) ? -EINVAL : 1;
+	return argument->size < RUN_SIZE_MIN ? -EINVAL : 1;
 }
 
 /* Reads a longer argument, of a library newer than this module; its tail must be zero. */
@@ -117,20 +120,35 @@ static int argument_get_long(struct cosy_run *argument, const struct cosy_run __
 {
 	u32 size = argument->size;
 
+	int error;
+
 	if (size > PAGE_SIZE)
 		return -E2BIG;
-	return copy_struct_from_user(argument, sizeof(*argument), from, size);
+	error = copy_struct_from_user(argument, sizeof(*argument), from, size);
+	argument->size = size;
+	return error;
 }
 
-static __always_inline int argument_put(struct cosy_run __user *to, u32 resume, u32 status, s64 ret,
-					u64 detail)
+/* Holds the answer of RUN. */
+struct run_answer {
+	u32 resume, status;
+	s64 ret;
+	u64 detail, calls, fast;
+};
+
+static __always_inline int argument_put(struct cosy_run __user *to, const struct cosy_run *argument,
+					struct run_answer answer)
 {
 	if (!user_write_access_begin(to, sizeof(*to)))
 		return -EFAULT;
-	unsafe_put_user(resume, &to->resume, fault);
-	unsafe_put_user(status, &to->status, fault);
-	unsafe_put_user(ret, &to->ret, fault);
-	unsafe_put_user(detail, &to->detail, fault);
+	unsafe_put_user(answer.resume, &to->resume, fault);
+	unsafe_put_user(answer.status, &to->status, fault);
+	unsafe_put_user(answer.ret, &to->ret, fault);
+	unsafe_put_user(answer.detail, &to->detail, fault);
+	if (unlikely(argument->size >= sizeof(*argument))) {
+		unsafe_put_user(answer.calls, &to->calls, fault);
+		unsafe_put_user(answer.fast, &to->fast, fault);
+	}
 	user_write_access_end();
 	return 0;
 
@@ -159,7 +177,10 @@ static long run_refuse(struct cosy_context *context, struct cosy_run __user *use
 		       const struct cosy_run *argument, u32 status, u64 detail)
 {
 	cosy_stats_add(&context->stats, COSY_COUNT_LEFT + status, 1);
-	return argument_put(user, argument->resume, status, 0, detail);
+	return argument_put(user, argument,
+			    (struct run_answer){ .resume = argument->resume,
+						 .status = status,
+						 .detail = detail });
 }
 
 /* Gives the user the state of a compound that has left. */
@@ -174,7 +195,12 @@ static long run_leave(struct cosy_activation *run, struct cosy_run __user *user,
 	cosy_leave_filtered(run);
 	error = cosy_leave_save(run, u64_to_user_ptr(argument->state));
 	if (!error)
-		error = argument_put(user, run->insn + 1, run->status, 0, run->detail);
+		error = argument_put(user, argument,
+				     (struct run_answer){ .resume = run->insn + 1,
+							  .status = run->status,
+							  .detail = run->detail,
+							  .calls = run->calls,
+							  .fast = run->fast });
 	if (error)
 		return error;
 	return run->status == COSY_LEFT_CALL ? run->code : 0;
@@ -268,7 +294,10 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 	trace_cosy_run(argument->handle, run.status, run.insn, run.calls);
 	if (unlikely(run.status != COSY_DONE))
 		return run_leave(&run, user, argument);
-	return argument_put(user, 0, COSY_DONE, result, 0);
+	return argument_put(
+		user, argument,
+		(struct run_answer){
+			.ret = result, .status = COSY_DONE, .calls = run.calls, .fast = run.fast });
 }
 
 static long run_argument(struct cosy_context *context, struct cosy_run __user *user,

@@ -200,7 +200,7 @@ struct cosy_frame {
  * is lost.  With COSY_LEFT_CALL the return value is not RUN's: see there.
  */
 struct cosy_run {
-	__u32 size;
+	__u32 size; /* from 72 on, which is without calls and fast */
 	__u32 handle;
 	__u64 ctx;	  /* r1 at the start, and the answer of COSY_OP_ctx */
 	__u64 state;	  /* struct cosy_state *: written on a leave, read on a resume */
@@ -211,6 +211,8 @@ struct cosy_run {
 	__s64 ret;	  /* out: r0 at exit */
 	__u64 detail;	  /* out: see the status */
 	__u64 interp_calls; /* in: system calls the interpreter made since the last RUN, for the statistics */
+	__u64 calls; /* out: system calls and composites that this RUN made */
+	__u64 fast;  /* out: of these, by a specialised version */
 };
 
 enum cosy_status {

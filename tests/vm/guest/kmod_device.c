@@ -181,7 +181,14 @@ static void test_load(void)
 	CHECK(raw_run(fd, r) == -EINVAL, "RUN with an endless stack");
 	r->run.stack_size = 0;
 	CHECK(!raw_run(fd, r), "RUN without a stack");
-	r->run.size = 8;
+	r->run.calls = r->run.fast = 12345;
+	CHECK(!raw_run(fd, r) && !r->run.calls && !r->run.fast, "RUN counted %llu calls, %llu fast",
+	      (unsigned long long)r->run.calls, (unsigned long long)r->run.fast);
+	/* A library that does not know of these counts keeps other things there. */
+	r->run.size = offsetof(struct cosy_run, calls);
+	r->run.calls = r->run.fast = 12345;
+	CHECK(!raw_run(fd, r) && r->run.calls == 12345 && r->run.fast == 12345, "a short RUN");
+	r->run.size -= 8;
 	CHECK(raw_run(fd, r) == -EINVAL, "RUN, too short");
 	CHECK(raw_ioctl(fd, COSY_IOC_RUN, NULL) == -EFAULT, "RUN of nothing");
 }

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Checks that a region most of whose calls a seccomp filter wants to see stops paying a RUN for each
+ * of them: after some hundred it stays native, in the middle of a loop too, for the process's life
+ * and its fork children's.  One that gains more by its other calls goes on, and so does one that is
+ * forced into the kernel.  RUNs are counted.
+ */
+#include "check.h"
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define ROUNDS	 3000
+/*
+ * RUNs of a region that is given up: two for each of a hundred calls that the filter sees until then,
+ * for the region's compound and for that of its loop.
+ */
+#define MAX_RUNS 450
+
+static int in;
+static volatile int forbidden = 99;
+
+/* Has a filter look at each dup: the argument decides, so the module cannot know. */
+static void arm(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_dup, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 99, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EDOM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { COUNT(filter), filter };
+
+	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	MUST(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+/* Makes in each round calls that the filter answers, and others that it lets through. */
+#define BODY                                                                                       \
+	do {                                                                                       \
+		while (rounds--) {                                                                 \
+			for (int i_ = 0; i_ < answered; i_++)                                      \
+				ret += dup(forbidden) == -1 && errno == EDOM;                      \
+			for (int i_ = 0; i_ < others; i_++)                                        \
+				ret += (int)pread(in, &byte, 1, 0);                                \
+		}                                                                                  \
+	} while (0)
+
+static int mixed(int rounds, int answered, int others)
+{
+	int ret = 0;
+	char byte;
+
+	COSY_START;
+	BODY;
+	COSY_END;
+	return ret;
+}
+
+static int another(int rounds, int answered, int others)
+{
+	int ret = 0;
+	char byte;
+
+	COSY_START;
+	BODY;
+	COSY_END;
+	return ret;
+}
+
+/* Does `activations` of `rounds` each; of ten activations `quiet` make no call that is answered. */
+static void activations(int (*region)(int, int, int), int count, int rounds, int others, int quiet)
+{
+	for (int i = 0; i < count; i++) {
+		int answered = i % 10 >= quiet, ret = region(rounds, answered, others);
+
+		CHECK(ret == rounds * (answered + others), "%d of %d", ret,
+		      rounds * (answered + others));
+	}
+}
+
+/* Returns how many RUNs that took. */
+#define RUNS_OF(...)                                                                               \
+	({                                                                                         \
+		unsigned long then_ = counts().runs;                                               \
+		activations(__VA_ARGS__);                                                          \
+		(unsigned long)counts().runs - then_;                                              \
+	})
+
+/* --- Cases, each in a process of its own --------------------------------------------------- */
+
+static void in_one_activation(void)
+{
+	unsigned long first = RUNS_OF(mixed, 1, ROUNDS, 0, 0);
+	unsigned long then = RUNS_OF(mixed, ROUNDS, 1, 0, 0);
+
+	CHECK(first >= 50 && first <= MAX_RUNS, "%lu RUNs in one activation", first);
+	CHECK(then <= MAX_RUNS, "%lu RUNs afterwards", then);
+	CHECK(!RUNS_OF(mixed, ROUNDS, 1, 0, 0), "RUNs of what was given up");
+}
+
+static void over_many(void)
+{
+	unsigned long all = RUNS_OF(mixed, ROUNDS, 1, 0, 0);
+	int status;
+	pid_t pid;
+
+	CHECK(all >= 50 && all <= MAX_RUNS, "%lu RUNs in all", all);
+	/* The child has the filter, and knows what it costs. */
+	MUST((pid = fork()) >= 0);
+	if (!pid) {
+		check_failures = 0;
+		CHECK(!RUNS_OF(mixed, 100, 1, 0, 0), "RUNs in a fork child");
+		_exit(check_end());
+	}
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK(!status, "the child: %#x", status);
+	/* Another region has a balance of its own. */
+	all = RUNS_OF(another, ROUNDS, 1, 8, 0);
+	CHECK(all >= ROUNDS, "another region: %lu RUNs", all);
+}
+
+/* Gains more by other calls than it loses: in a round, or in activations that lose nothing. */
+static void worth_it(void)
+{
+	unsigned long all = RUNS_OF(mixed, 1, ROUNDS, 10, 0);
+
+	CHECK(all >= ROUNDS - 10, "%lu RUNs in one activation", all);
+	all = RUNS_OF(another, ROUNDS, 1, 1, 8);
+	CHECK(all >= ROUNDS, "%lu RUNs where one activation of five loses", all);
+}
+
+static void forced(void)
+{
+	unsigned long all = RUNS_OF(mixed, 1, ROUNDS, 0, 0);
+
+	CHECK(all >= ROUNDS, "%lu RUNs", all);
+}
+
+static void under_filter(void (*test)(void))
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	MUST((pid = fork()) >= 0);
+	if (!pid) {
+		check_failures = 0;
+		arm();
+		test();
+		_exit(check_end());
+	}
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK(!status, "status %#x", status);
+}
+
+/* Runs this program again, with regions that have to earn the kernel after one arrival. */
+static void run_again(char **argv)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	MUST((pid = fork()) >= 0);
+	if (!pid) {
+		MUST(!setenv("COSY_TIER", "1", 1));
+		execv("/proc/self/exe", argv);
+		_exit(1);
+	}
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK(!status, "with COSY_TIER=1: %#x", status);
+}
+
+int main(int argc, char **argv)
+{
+	const char *tier = getenv("COSY_TIER");
+
+	(void)argc;
+	if (!kernel_expected())
+		SKIP("no region runs in the kernel here");
+	MUST((in = open("/proc/self/exe", O_RDONLY)) >= 0);
+	if (tier && !strcmp(tier, "always")) {
+		under_filter(forced);
+		run_again(argv);
+		return check_end();
+	}
+	under_filter(in_one_activation);
+	under_filter(over_many);
+	under_filter(worth_it);
+	return check_end();
+}
