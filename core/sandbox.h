@@ -94,6 +94,8 @@ bool cosy_piece_find(const struct cosy_rewrite *w, u32 at, struct cosy_near *ret
 /* Called after a jump of the code proper is emitted, and to bind a place that jumps lead to. */
 void cosy_piece_jump(struct cosy_rewrite *w, u32 at);
 void cosy_piece_bind(struct cosy_rewrite *w, u32 at);
+/* AX is what it was at `turn`: whatever was emitted since runs on other ways. */
+void cosy_held_keep(struct cosy_rewrite *w, u32 turn);
 /* Returns a slow copy by its number; NULL after the last. */
 const struct cosy_slow *cosy_piece_slow(const struct cosy_rewrite *w, u32 index);
 

@@ -124,7 +124,8 @@ void cosy_emit_prologue(struct cosy_rewrite *w)
 
 /*
  * Goes to `target`, which is not above, and spends one fuel.  The test is signed, so that a count
- * that started at 0 comes to its safepoint at once instead of wrapping.
+ * that started at 0 comes to its safepoint at once instead of wrapping.  A slow copy's edges lead to
+ * the code proper, where the next round is tried fast again.
  */
 static void emit_back_edge(struct cosy_rewrite *w, u32 target)
 {
@@ -135,8 +136,7 @@ static void emit_back_edge(struct cosy_rewrite *w, u32 target)
 	emit_load(e, COSY_AX, COSY_FP, COSY_SLOT_FUEL);
 	emit_op_imm(e, BPF_SUB, COSY_AX, 1);
 	emit_store(e, COSY_FP, COSY_SLOT_FUEL, COSY_AX);
-	cosy_emit_if(e, cosy_branch(BPF_JMP | BPF_JSGT | BPF_K, COSY_AX, 0, 0),
-		     label_of(w, target));
+	cosy_emit_if(e, cosy_branch(BPF_JMP | BPF_JSGT | BPF_K, COSY_AX, 0, 0), target);
 	cosy_emit_goto(e, w->safepoints[target]);
 }
 
@@ -151,7 +151,7 @@ static void emit_safepoints(struct cosy_rewrite *w)
 		cosy_emit_bind(e, w->safepoints[at]);
 		cosy_emit_constant(e, COSY_AX, at);
 		emit_thunk(w, COSY_THUNK_SAFEPOINT);
-		cosy_emit_goto(e, label_of(w, at));
+		cosy_emit_goto(e, at);
 	}
 }
 
@@ -167,7 +167,7 @@ static void rewrite_branch(struct cosy_rewrite *w, u32 at, u32 target)
 {
 	struct bpf_insn branch = w->program->insns[at];
 	struct cosy_emit *e = &w->code;
-	u32 next;
+	u32 next, turn;
 
 	if (e->blind && BPF_SRC(branch.code) == BPF_K) {
 		cosy_emit_secret(e, COSY_AX, (s64)branch.imm);
@@ -178,9 +178,12 @@ static void rewrite_branch(struct cosy_rewrite *w, u32 at, u32 target)
 		return;
 	}
 	next = cosy_emit_labels(e, 1);
+	turn = e->turn;
 	cosy_emit_unless(e, branch, next);
 	emit_back_edge(w, target);
 	cosy_emit_bind(e, next);
+	/* Only the branch leads here, and past what the edge does to AX. */
+	cosy_held_keep(w, turn);
 }
 
 /* --- Calls and returns ------------------------------------------------------------- */

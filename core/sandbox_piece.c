@@ -8,7 +8,7 @@
  *	r4 = *(u8 *)(r1 + 0)	follower
  *
  * A piece is straight code that only its first instruction leads into: jumps out of
- * it and forward ones within it are allowed.  Registers are numbered by their values.
+ * it, forward ones within it and back edges to its first instruction are allowed.  Registers are numbered by their values.
  * A copy has the same value, and so has a sum with a constant, at a distance; two sums
  * of the same two values are the same value, too.  Accesses by one value are a group:
  * a leader, which runs before all the others, and its followers.
@@ -24,7 +24,7 @@
 #include "sandbox.h"
 
 /* Most instructions that are looked at together, and most of what is known of them at one time. */
-enum { MAX_PIECE = 512, MAX_GROUPS = 16, MAX_SUMS = 8, MAX_JOINS = 6 };
+enum { MAX_PIECE = 512, MAX_GROUPS = 16, MAX_SUMS = 8, MAX_JOINS = 12 };
 
 /* The value of every constant. */
 enum { CONSTANT = 0, NO_VALUE = ~0 };
@@ -393,10 +393,10 @@ static bool plan_insn(struct cosy_rewrite *w, u32 at, bool *dead)
 	if (!is_jump(insn))
 		return false;
 	target = target_of(insn, at);
-	if (target <= at)
-		return false;
-	plan_jump(p, at, target);
 	*dead = BPF_OP(insn->code) == BPF_JA;
+	/* An edge back leads out of the piece, or to its first instruction, where all is new. */
+	if (target > at)
+		plan_jump(p, at, target);
 	return true;
 }
 
@@ -511,6 +511,12 @@ static struct held_join *find_held_join(struct cosy_pieces *p, u32 at)
 static bool is_held(const struct cosy_rewrite *w, const struct cosy_held *held)
 {
 	return held->group && held->turn == w->code.turn;
+}
+
+void cosy_held_keep(struct cosy_rewrite *w, u32 turn)
+{
+	if (w->held.turn == turn)
+		w->held.turn = w->code.turn;
 }
 
 void cosy_piece_jump(struct cosy_rewrite *w, u32 at)

@@ -71,6 +71,7 @@ MUTANTS = {
         ("\t\t\tw->held.at == join->held.at;", "\t\t\ttrue;"),
         ("\t\t    join->held.at != w->held.at)", "\t\t    false)"),
         ("\tif (holds && !p->dead)", "\tif (0)"),
+        ("\tif (w->held.turn == turn)\n", ""),
         ("\t\tif (group->first < first)\n\t\t\tfirst", "\t\tfirst"),
     ],
     "verify.c": [

@@ -341,6 +341,48 @@ static void ways_meet(void)
 		 AGAIN(6));
 }
 
+/*
+ * Edges back leave a piece, or begin it anew: what is known after one that is not taken is what was
+ * known before, and what is known where it leads is nothing.
+ */
+static void edges_lead_back(void)
+{
+	/* One that is never taken, to before the piece, and one from its middle to its beginning. */
+	ALL_WAYS(RUN_DONE, 5,
+		 TWICE(8, STORE_K(BPF_W, 6, 0, 0x04030201), LOAD(BPF_B, 0, 6, 0),
+		       JUMP_K(BPF_JEQ, 9, 7, -5), LOAD(BPF_B, 2, 6, 3), ALU64_X(BPF_ADD, 0, 2)),
+		 AGAIN(5));
+	ALL_WAYS(RUN_DONE, 0x0804, MOV_K(9, 3), MOV_X(6, 1),
+		 /* 2 */ STORE_K(BPF_B, 6, 0, 4), ALU64_K(BPF_ADD, 6, 1), ALU64_K(BPF_ADD, 9, -1),
+		 JUMP_K(BPF_JNE, 9, 0, -4), STORE_K(BPF_B, 6, 0, 8), LOAD(BPF_H, 0, 6, -1),
+		 JUMP_K(BPF_JEQ, 9, 7, -7), EXIT());
+	/* Each round a byte further, to where the memory ends, in the middle of a piece. */
+	ALL_WAYS(RUN_FAULT, 0, MOV_K(9, 9), MOV_X(6, 1), ALU64_K(BPF_ADD, 6, 4028),
+		 /* 3 */ LOAD(BPF_B, 2, 6, 0), ALU64_K(BPF_ADD, 6, 1), ALU64_K(BPF_ADD, 9, -1),
+		 JUMP_K(BPF_JNE, 9, 0, -4), LOAD(BPF_B, 2, 6, 0), JUMP_K(BPF_JEQ, 9, 7, -6),
+		 EXIT());
+	/* The base moves out after an edge that is not taken; a leader is only after it. */
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(4024, LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 2, 6, 1), JUMP_K(BPF_JEQ, 9, 7, -5),
+		       ALU64_K(BPF_ADD, 6, 8), LOAD(BPF_B, 0, 6, 0)),
+		 AGAIN(5));
+	ALL_WAYS(RUN_FAULT, 0,
+		 TWICE(4024, JUMP_K(BPF_JNE, 9, 0, 2), LOAD(BPF_B, 2, 6, 0),
+		       JUMP_K(BPF_JEQ, 9, 7, -5), LOAD(BPF_B, 2, 6, 8), LOAD(BPF_B, 2, 6, 9)),
+		 AGAIN(5));
+	/* Slow in the first rounds, in memory and fast in the last, by an edge in the middle. */
+	ALL_WAYS(RUN_DONE, 6, MOV_K(9, 4), IMM64(6, WORLD_HEAP_BASE + 8),
+		 /* 3 */ STORE_K(BPF_B, 6, 0, 5), LOAD(BPF_B, 0, 6, 0), ALU64_K(BPF_ADD, 9, -1),
+		 JUMP_K(BPF_JSGT, 9, 2, -4), MOV_X(6, 1), JUMP_K(BPF_JSGT, 9, 0, -6),
+		 STORE_K(BPF_B, 6, 1, 1), LOAD(BPF_B, 2, 6, 1), ALU64_X(BPF_ADD, 0, 2), EXIT());
+	/* An edge that is always taken; only a jump of the piece leads past it. */
+	ALL_WAYS(RUN_DONE, 9,
+		 TWICE(8, STORE_K(BPF_H, 6, 0, 0x0302), LOAD(BPF_B, 0, 6, 0),
+		       JUMP_K(BPF_JNE, 9, 7, 1), JUMP(-6), LOAD(BPF_B, 2, 6, 1),
+		       ALU64_X(BPF_ADD, 0, 2), ALU64_X(BPF_ADD, 0, 2), ALU64_K(BPF_ADD, 0, 1)),
+		 AGAIN(8));
+}
+
 /* Where one test fails the others count no more, up to where no access relies on any. */
 static void slow_copies_are_whole(void)
 {
@@ -472,7 +514,11 @@ static void followers_are_cheaper(void)
 		MOV_K(8, 0),	      ALU64_X(BPF_ADD, 7, 9),	LOAD(BPF_B, 2, 6, 0),
 		LOAD(BPF_B, 2, 6, 1), JUMP_K(BPF_JEQ, 9, 0, 1), LOAD(BPF_B, 2, 7, 0),
 		LOAD(BPF_B, 3, 6, 2)};
+	/* After an edge back that is not taken. */
+	const struct bpf_insn edge[] = {LOAD(BPF_B, 2, 6, 0), JUMP_K(BPF_JEQ, 9, 0, -4),
+					LOAD(BPF_B, 3, 6, 1), LOAD(BPF_B, 3, 6, 2)};
 
+	CHECK_EQ(added_last(edge, COUNT(edge)), 1);
 	CHECK_EQ(added_last(same, COUNT(same)), 1);
 	CHECK_EQ(added_last(stores, COUNT(stores)), 1);
 	CHECK_EQ(added_last(turns, COUNT(turns)), 4);
@@ -589,6 +635,7 @@ int main(void)
 	spans_end_where_memory_ends();
 	values_are_followed();
 	ways_meet();
+	edges_lead_back();
 	slow_copies_are_whole();
 	bases_take_turns();
 	buffer_accesses_are_cheap();
