@@ -19,7 +19,7 @@ WRITER_OPENS ?= 100000
 TESTS ?=
 RELEASE ?= trixie
 
-.PHONY: all bench bench-preload demo demo-on test test-on check naming vm vm-container fuzz fuzz-preload stale-preload programs-preload \
+.PHONY: all bench bench-move bench-preload demo demo-on test test-on check naming vm vm-container fuzz fuzz-preload stale-preload programs-preload \
 	bench-read fuzz-read stale-read programs-read same move-long mutants page vm-debug format tables install clean setup configure
 
 all: configure
@@ -49,6 +49,10 @@ naming: all
 bench: all
 	@tools/setup/setup.sh packages-bench.txt
 	@bench/all.sh $(BUILD) $(KERNEL)
+
+# What docs/measured/moving.md shows, in a few minutes.
+bench-move: all
+	@python3 tests/vm/vm.py run --kernel $(KERNEL) --icount --mem 1024 --put $(BUILD)/bench/move -- /t/move
 
 # Everything that docs/measured/preload.md shows, in about a quarter of an hour.
 bench-preload: all
