@@ -25,9 +25,10 @@
  *	s64 TREE_LIST(host, s32 fd, u64 to, u64 size, u32 flags, u64 *left)
  *			scan_dir, once; *left: bytes at the end that are not examined yet
  *	s64 TREE_EXAMINE(host, s32 fd, u64 to, u64 *left)	 goes on with those, at `to`
- *	s64 TREE_FIND(host, u64 from, u64 end)
+ *	s64 TREE_FIND(host, u64 from, u64 bytes, u64 portion)
  *			returns the offset of the first entry that may be a directory, or of the
- *			end; an error for what is no entry
+ *			first that is not in the portion, or of the end; an error for what is no
+ *			entry
  *	bool TREE_LEAVES(host)	 tells whether the last call is to be restarted
  *	bool TREE_PAUSES(host)	 tells, between two steps, whether the walk has to be left
  */
@@ -41,6 +42,8 @@
 #define TREE_NAME_MAX 255
 /* Bytes of the largest entry. */
 #define TREE_MAX_ENTRY 440
+/* Bytes of entries, at least, that a step searches; those that a walk says it has may be many. */
+#define TREE_PORTION 32768
 /* Bytes of an entry before `stat`. */
 #define TREE_ENTRY_HEAD offsetof(struct cosy_dirent, stat)
 /* Bytes of struct cosy_tree that a call keeps at hand. */
@@ -328,13 +331,16 @@ static s64 tree_collect_name(struct tree_walk *w, u64 from, u32 most)
 static bool tree_collect(struct tree_walk *w)
 {
 	struct tree_entry entry;
+	u64 at, first;
 	s64 result;
-	u64 at;
 
 	if (w->t.max_depth && w->here.depth + 1 >= w->t.max_depth)
 		w->t.seen = w->t.done;
-	while (w->t.seen < w->t.done) {
-		result = TREE_FIND(w->host, w->buffer + w->t.seen, w->t.done - w->t.seen);
+	for (first = w->t.seen; w->t.seen < w->t.done;) {
+		if (w->t.seen - first >= TREE_PORTION)
+			return true;
+		result = TREE_FIND(w->host, w->buffer + w->t.seen, w->t.done - w->t.seen,
+				   TREE_PORTION);
 		if (result < 0)
 			return tree_ends(w, result);
 		w->t.seen += result;

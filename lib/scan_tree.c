@@ -67,7 +67,7 @@ static s64 skip_files(u64 from, u64 bytes)
 	cosy_syscall6(number, ADDRESS(a), ADDRESS(b), ADDRESS(c), ADDRESS(d), 0, 0)
 #define TREE_LIST(host, fd, to, size, flags, left) list_once(fd, to, size, left)
 #define TREE_EXAMINE(host, fd, to, left)	   examine_rest(fd, to, left)
-#define TREE_FIND(host, from, bytes)		   skip_files(from, bytes)
+#define TREE_FIND(host, from, bytes, portion)	   skip_files(from, bytes)
 #define TREE_LEAVES(host)			   false
 #define TREE_PAUSES(host)			   false
 #include "../core/scan_tree.h"

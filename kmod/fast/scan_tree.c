@@ -74,8 +74,11 @@ static s64 tree_scan_rest(struct cosy_activation *run, s32 fd, u64 to, u64 *left
 	return result;
 }
 
-/* Returns the offset of the first entry that may be a directory, by its type; or of the end. */
-static s64 tree_skip_files(struct cosy_activation *run, u64 from, u64 bytes)
+/*
+ * Returns the offset of the first entry that may be a directory, by its type, or of the first that
+ * is not in the portion; or of the end.
+ */
+static s64 tree_skip_files(struct cosy_activation *run, u64 from, u64 bytes, u64 portion)
 {
 	const u8 *at = cosy_reach(run, from, bytes);
 	u64 word, size, done = 0;
@@ -98,7 +101,7 @@ static s64 tree_skip_files(struct cosy_activation *run, u64 from, u64 bytes)
 			cosy_access_end();
 			return fault ? -EFAULT : -EINVAL;
 		}
-		if (type == DT_DIR || type == DT_UNKNOWN)
+		if (type == DT_DIR || type == DT_UNKNOWN || done >= portion)
 			break;
 		done += size;
 	}

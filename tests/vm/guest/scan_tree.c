@@ -610,6 +610,42 @@ static void test_race(void)
 	MUST(!system("rm -rf moving"));
 }
 
+/* Says that a walk has megabytes of entries to search, none of them a directory: it stops at times. */
+static void test_many_entries(void)
+{
+	enum { COLLECT = 4, MANY = 4 << 20, PORTION = 64 << 10 }; /* enum tree_step, TREE_PORTION */
+	static struct raw_run run;
+	int dir = open("empty", O_RDONLY | O_DIRECTORY), stops = 0;
+	char *to = calloc(1, MANY);
+	uint64_t words[4] = { (uintptr_t)tree, (uintptr_t)to, MANY };
+
+	MUST(dir >= 0 && to);
+	for (size_t at = 0, size; at < MANY; at += size) {
+		struct cosy_dirent *entry = (struct cosy_dirent *)(to + at);
+
+		size = MANY - at < 512 ? MANY - at : 256;
+		entry->reclen = (uint16_t)size;
+		entry->type = DT_REG;
+	}
+	tree_begin(dir, 0, 0);
+	MUST(scan_in_kernel(tree, shared, COSY_TREE_MIN_BUFFER) > 0);
+	tree->step = COLLECT;
+	tree->seen = tree->left = 0;
+	tree->done = MANY;
+	raw_run_init(&run, program, words);
+	for (raw_limits(device, 0, 1);; stops++) {
+		run.state.kernel_ns = 0;
+		MUST(!raw_run(device, &run) && stops < 10000);
+		if (run.run.status == COSY_DONE)
+			break;
+	}
+	raw_limits(device, 0, 0);
+	CHECK(stops >= MANY / PORTION && words[3] == MANY, "%d stops, result %lld", stops,
+	      (long long)words[3]);
+	free(to);
+	close(dir);
+}
+
 static void *scribbler(void *unused)
 {
 	uint64_t *words = (uint64_t *)shared;
@@ -754,6 +790,7 @@ int main(void)
 		test_ended();
 		test_room();
 	}
+	test_many_entries();
 	test_deep();
 	test_replaced();
 	test_moved();
