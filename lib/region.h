@@ -11,7 +11,7 @@
  *	}
  *	ctx = __cosy_enter(&region);
  *	if (!ctx) goto native;
- *	... store inputs, addresses of globals and of errno in ctx ...
+ *	... store inputs, addresses of globals, of tables (__cosy_table) and of errno in ctx ...
  *	exit = __cosy_run(&region, ctx);
  *	if (exit < 0) { __cosy_leave(ctx); goto native; }	// nothing was done
  *	... load outputs from ctx ...
@@ -31,6 +31,7 @@
 #ifndef COSY_LIB_REGION_H
 #define COSY_LIB_REGION_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -105,6 +106,12 @@ void *__cosy_enter(struct cosy_region *region);
  * errno is changed only by the compound itself.
  */
 int64_t __cosy_run(struct cosy_region *region, void *ctx);
+
+/*
+ * Returns where the compound is to read a constant table: a copy in the shared buffer, made at the
+ * first call, or, for want of memory, the table itself.  `slot` is the table's own, NULL at first.
+ */
+const void *__cosy_table(const void **slot, const void *table, size_t size);
 
 /* Ends an activation.  Activations end in reverse order, or by longjmp. */
 void __cosy_leave(void *ctx);

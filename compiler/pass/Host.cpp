@@ -186,6 +186,23 @@ static Value *field(IRBuilder<> &B, Value *Context, unsigned Offset) {
   return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Context, Offset);
 }
 
+/// Asks libcosy for a table's place in the shared buffer.
+static Value *keptTable(IRBuilder<> &B, GlobalVariable *Table) {
+  Module &M = *Table->getParent();
+  PointerType *Ptr = B.getPtrTy();
+  if (!Table->hasName())
+    Table->setName("cosy.table");
+  std::string Name = ("cosy.kept." + Table->getName()).str();
+  GlobalVariable *Slot = M.getNamedGlobal(Name);
+  if (!Slot)
+    Slot = new GlobalVariable(M, Ptr, false, GlobalValue::InternalLinkage,
+                              ConstantPointerNull::get(Ptr), Name);
+  auto *Ty = FunctionType::get(Ptr, {Ptr, Ptr, B.getInt64Ty()}, false);
+  uint64_t Size = M.getDataLayout().getTypeAllocSize(Table->getValueType());
+  return B.CreateCall(declareHostFunction(M, "__cosy_table", Ty),
+                      {Slot, Table, B.getInt64(Size)});
+}
+
 static void fillIn(IRBuilder<> &B, Value *Context, const Extracted &R,
                    const Compound &C) {
   Module &M = *R.Host->getParent();
@@ -213,9 +230,13 @@ static void fillIn(IRBuilder<> &B, Value *Context, const Extracted &R,
       B.CreateAlignedStore(
           B.CreateLoad(R.Outputs[I], R.Call->getArgOperand(R.NumInputs + I)),
           field(B, Context, C.OutputOffsets[I]), Align(8));
-  for (const Compound::TableCopy &T : C.Tables)
-    B.CreateMemCpy(field(B, Context, T.Offset), Align(8), T.Table,
-                   T.Table->getAlign(), T.Size);
+  for (const Compound::TableCopy &T : C.Tables) {
+    Value *Place = field(B, Context, T.Offset);
+    if (T.Size)
+      B.CreateMemCpy(Place, Align(8), T.Table, T.Table->getAlign(), T.Size);
+    else
+      B.CreateAlignedStore(keptTable(B, T.Table), Place, Align(8));
+  }
 }
 
 /// Calls what ends the program, one call per escape, with the arguments that

@@ -146,7 +146,8 @@ struct Compound {
   /// libc functions that tell a per-thread address (__ctype_b_loc), called at
   /// each entry.
   std::vector<std::pair<std::string, unsigned>> Locators;
-  /// Constant tables of the host copied into the context at each entry.
+  /// Constant tables of the host copied into the context at each entry; of one
+  /// with Size 0 libcosy keeps a copy, whose address goes there.
   struct TableCopy {
     llvm::GlobalVariable *Table;
     unsigned Offset, Size;

@@ -5,7 +5,10 @@
 // the locals of the first function, and of called ones that do not recurse,
 // live in the context above its fields, in the shared buffer; those of
 // recursive functions on the software stack.  Globals stay where the host has
-// them: their addresses are fields that it fills in at entry.
+// them: their addresses are fields that it fills in at entry.  A constant
+// table that is read in a loop comes to the shared buffer: a small one is
+// copied into the context at each entry, of one up to a page libcosy keeps a
+// copy.
 //
 //   define i64 @cosy.main(ptr %0) {        define i64 @cosy.main(ptr %0) {
 //     %x = alloca [64 x i8]           ->     %x = getelementptr i8, ptr %0, ..
@@ -36,9 +39,13 @@ ALWAYS_ENABLED_STATISTIC(NumAddresses,
                          "Number of globals whose addresses are fields");
 ALWAYS_ENABLED_STATISTIC(NumTables,
                          "Number of constant tables copied into the context");
+ALWAYS_ENABLED_STATISTIC(NumKept,
+                         "Number of constant tables kept in the shared buffer");
 
-/// Larger tables are cheaper to reach where they are than to copy per entry.
+/// Larger tables are cheaper to ask libcosy for than to copy per entry.
 static constexpr uint64_t MaxTableSize = 512;
+/// Even larger ones are reached where they are.
+static constexpr uint64_t MaxKeptSize = 4096;
 
 /// Most addresses loaded once, at the function's entry: more would be spilled.
 static constexpr unsigned MaxHoisted = 24;
@@ -255,9 +262,11 @@ static void placeGlobals(BpfModule &B, Compound &C, Reasons &Why) {
     uint64_t Size =
         Table ? B.M->getDataLayout().getTypeAllocSize(Table->getValueType())
               : 0;
-    if (Table && Table->isConstant() && Table->hasDefinitiveInitializer() &&
-        Size <= MaxTableSize &&
-        isTableOfLoops(*cast<GlobalVariable>(G), Loops)) {
+    bool IsTable = Table && Table->isConstant() &&
+                   Table->hasDefinitiveInitializer() &&
+                   !Table->isThreadLocal() && Size <= MaxKeptSize &&
+                   isTableOfLoops(*cast<GlobalVariable>(G), Loops);
+    if (IsTable && Size <= MaxTableSize) {
       unsigned Offset = B.allocateField(Size, Align(16));
       C.Tables.push_back({Table, Offset, unsigned(Size)});
       ++NumTables;
@@ -267,8 +276,13 @@ static void placeGlobals(BpfModule &B, Compound &C, Reasons &Why) {
       continue;
     }
     unsigned Offset = B.allocateField(8);
-    C.Addresses.push_back({Host, Offset});
-    ++NumAddresses;
+    if (IsTable) {
+      C.Tables.push_back({Table, Offset, 0});
+      ++NumKept;
+    } else {
+      C.Addresses.push_back({Host, Offset});
+      ++NumAddresses;
+    }
     for (Use *U : Uses)
       Replacer.replace(*U, G, [&](IRBuilder<> &IB) {
         return B.loadField(IB, IB.getPtrTy(), Offset);
