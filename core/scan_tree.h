@@ -31,6 +31,7 @@
  *			entry
  *	bool TREE_LEAVES(host)	 tells whether the last call is to be restarted
  *	bool TREE_PAUSES(host)	 tells, between two steps, whether the walk has to be left
+ *	void TREE_STAY(host)	 ends the operation with an error instead, whatever those two told
  */
 #ifndef COSY_SCAN_TREE_H
 #define COSY_SCAN_TREE_H
@@ -108,10 +109,11 @@ static bool tree_reaches(const struct tree_walk *w, u32 offset, u32 bytes)
 	return offset >= sizeof(w->t) && offset <= w->t.size && bytes <= w->t.size - offset;
 }
 
-static bool tree_level_get(const struct tree_walk *w, u32 offset, struct tree_level *ret)
+static s64 tree_level_get(const struct tree_walk *w, u32 offset, struct tree_level *ret)
 {
-	return tree_reaches(w, offset, sizeof(*ret)) &&
-	       TREE_GET(w->host, ret, w->at + offset, sizeof(*ret));
+	if (!tree_reaches(w, offset, sizeof(*ret)))
+		return -EINVAL;
+	return TREE_GET(w->host, ret, w->at + offset, sizeof(*ret)) ? 0 : -EFAULT;
 }
 
 static bool tree_level_put(const struct tree_walk *w, u32 offset, const struct tree_level *from)
@@ -380,9 +382,10 @@ static bool tree_next(struct tree_walk *w)
 static bool tree_shed(struct tree_walk *w)
 {
 	struct tree_level level;
+	s64 error = w->t.kept == w->t.level ? -EINVAL : tree_level_get(w, w->t.kept, &level);
 
-	if (w->t.kept == w->t.level || !tree_level_get(w, w->t.kept, &level))
-		return tree_ends(w, -EINVAL);
+	if (error)
+		return tree_ends(w, error);
 	/* close is never restarted. */
 	if (level.fd >= 0)
 		TREE_CALL(w->host, COSY_NR_close, (u32)level.fd, 0, 0, 0);
@@ -474,10 +477,10 @@ static bool tree_leave(struct tree_walk *w)
 static bool tree_back(struct tree_walk *w)
 {
 	struct tree_level below;
-	s64 fd;
+	s64 fd, error = tree_level_get(w, w->here.below, &below);
 
-	if (!tree_level_get(w, w->here.below, &below))
-		return tree_ends(w, -EINVAL);
+	if (error)
+		return tree_ends(w, error);
 	w->t.step = TREE_STEP_CLOSE;
 	if (below.fd >= 0)
 		return true;
@@ -501,13 +504,14 @@ static bool tree_check(struct tree_walk *w)
 {
 	struct tree_level below;
 	u64 identity[2];
-	s64 error;
+	s64 error, lost;
 
 	error = tree_identify(w, w->t.fd, w->at + offsetof(struct cosy_tree, stat), identity);
 	if (TREE_LEAVES(w->host))
 		return false;
-	if (!tree_level_get(w, w->here.below, &below))
-		return tree_ends(w, -EINVAL);
+	lost = tree_level_get(w, w->here.below, &below);
+	if (lost)
+		return tree_ends(w, lost);
 	if (error || identity[0] != below.device || identity[1] != below.inode) {
 		w->t.error = error ? error : -ESTALE;
 		w->t.step = TREE_STEP_DROP;
@@ -534,11 +538,13 @@ static bool tree_lost(struct tree_walk *w)
 {
 	struct tree_level below;
 	u64 to = tree_place(w);
+	s64 error;
 
 	if (tree_is_full(w))
 		return false;
-	if (!tree_level_get(w, w->here.below, &below))
-		return tree_ends(w, -EINVAL);
+	error = tree_level_get(w, w->here.below, &below);
+	if (error)
+		return tree_ends(w, error);
 	below.next = below.end;
 	w->t.step = TREE_STEP_CLOSE;
 	return (tree_level_put(w, w->here.below, &below) &&
@@ -550,6 +556,8 @@ static bool tree_lost(struct tree_walk *w)
 /* Closes the directory at hand, and goes back to the one that it is in. */
 static bool tree_pop(struct tree_walk *w)
 {
+	s64 error;
+
 	if (w->here.fd >= 0) {
 		TREE_CALL(w->host, COSY_NR_close, (u32)w->here.fd, 0, 0, 0);
 		w->t.open--;
@@ -557,9 +565,8 @@ static bool tree_pop(struct tree_walk *w)
 	w->here.fd = -1;
 	w->t.top = w->t.level;
 	w->t.level = w->here.below;
-	if (!tree_level_get(w, w->t.level, &w->here))
-		return tree_ends(w, -EINVAL);
-	return true;
+	error = tree_level_get(w, w->t.level, &w->here);
+	return !error || tree_ends(w, error);
 }
 
 static bool tree_close(struct tree_walk *w)
@@ -644,7 +651,7 @@ static s64 tree_load(struct tree_walk *w)
 	}
 	if (!w->size && w->t.step != TREE_STEP_END)
 		w->t.step = TREE_STEP_QUIT;
-	return tree_level_get(w, w->t.level, &w->here) ? 0 : -EINVAL;
+	return tree_level_get(w, w->t.level, &w->here);
 }
 
 /* Notes how far the walk has come. */
@@ -670,7 +677,11 @@ static s64 tree_scan(struct tree_host *host, u64 tree, u64 buffer, u64 size)
 		;
 	if (w.result >= 0 && !TREE_LEAVES(host))
 		w.t.done = w.t.seen = w.t.left = 0;
-	return tree_store(&w) ? w.result : -EFAULT;
+	if (tree_store(&w))
+		return w.result;
+	/* Whoever went on would begin where the last one began, with calls made since. */
+	TREE_STAY(host);
+	return -EFAULT;
 }
 
 #endif /* COSY_SCAN_TREE_H */

@@ -70,6 +70,7 @@ static s64 skip_files(u64 from, u64 bytes)
 #define TREE_FIND(host, from, bytes, portion)	   skip_files(from, bytes)
 #define TREE_LEAVES(host)			   false
 #define TREE_PAUSES(host)			   false
+#define TREE_STAY(host)				   ((void)(host))
 #include "../core/scan_tree.h"
 
 s64 libcosy_do_scan_tree(void *tree, void *buffer, u64 size)

@@ -128,6 +128,7 @@ static bool tree_has_to_leave(struct cosy_activation *run)
 #define TREE_FIND				  tree_skip_files
 #define TREE_LEAVES(run)			  unlikely((run)->status != COSY_DONE)
 #define TREE_PAUSES				  tree_has_to_leave
+#define TREE_STAY(run)				  ((run)->status = COSY_DONE)
 #include "scan_tree.h"
 
 s64 cosy_op_scan_tree(struct cosy_activation *run, u64 *r)

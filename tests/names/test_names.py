@@ -32,6 +32,9 @@ FUNCTIONS = ["include", "core", "lib", "preload", "tools"]
 # C file includes either.
 ALTERNATIVES = [["include/cosy/fast.h"], ["include/cosy/builder.h", "lib/build.h"]]
 
+# What the files that include it complete, by macros of their own.
+COMPLETED = ["core/scan_tree.h"]
+
 
 class Settings:
     compiler = "cc"
@@ -66,16 +69,20 @@ def said_twice(places: dict[str, set[str]]) -> dict[str, list[str]]:
     return {name: sorted(where) for name, where in sorted(places.items()) if len(where) > 1}
 
 
+def headers() -> list[Path]:
+    return [header for header in sources(HEADERS, ".h") if str(header.relative_to(TREE)) not in COMPLETED]
+
+
 class Headers(unittest.TestCase):
     def test_each_alone(self) -> None:
-        for header in sources(HEADERS, ".h"):
+        for header in headers():
             with self.subTest(header=str(header.relative_to(TREE))):
                 self.assertEqual(compile_together([header]), "")
 
     def test_all_together(self) -> None:
         for left_out in ALTERNATIVES:
-            headers = [h for h in sources(HEADERS, ".h") if str(h.relative_to(TREE)) not in left_out]
-            for order in (headers, headers[::-1]):
+            chosen = [header for header in headers() if str(header.relative_to(TREE)) not in left_out]
+            for order in (chosen, chosen[::-1]):
                 with self.subTest(without=left_out, first=order[0].name):
                     self.assertEqual(compile_together(order), "")
 
