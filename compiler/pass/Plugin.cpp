@@ -13,6 +13,7 @@
 // so only where LLVM was built with assertions.
 //
 //===----------------------------------------------------------------------===//
+#include "Outline.h"
 #include "Pass.h"
 #include "Region.h"
 #include "Stages.h"
@@ -79,6 +80,11 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
             PB.registerPipelineStartEPCallback(
                 [](ModulePassManager &MPM, OptimizationLevel) {
                   addPass("cosy", MPM);
+                });
+            PB.registerOptimizerLastEPCallback(
+                [](ModulePassManager &MPM, OptimizationLevel Level) {
+                  if (Level != OptimizationLevel::O0)
+                    MPM.addPass(cosy::OutlinePass());
                 });
             PB.registerPipelineParsingCallback(
                 [](StringRef Name, ModulePassManager &MPM,

@@ -176,6 +176,9 @@ struct Compound {
 /// The index of `left` in struct cosy_region.
 constexpr unsigned LeftField = 5;
 
+/// The index of `entry` there, which is null but for a loop's head.
+constexpr unsigned EntryField = 6;
+
 /// COSY_LEFT_MAX of lib/region.h.
 constexpr uint64_t MaxLeft = 0x7fffffff;
 
