@@ -346,7 +346,7 @@ struct cosy_tree {
 };
 #define COSY_TREE_POST	    (1u << 0) /* tell when a directory is done, too */
 #define COSY_TREE_CROSS	    (1u << 1) /* enter other file systems */
-#define COSY_TREE_UNORDERED (1u << 2) /* any order of entries will do */
+#define COSY_TREE_UNORDERED (1u << 2) /* any order of entries will do; no order is cheaper yet */
 
 #define COSY_TREE_OPEN	     8
 #define COSY_TREE_MIN_SIZE   4096
