@@ -61,9 +61,10 @@ int libcosy_program_create(const void *compound, size_t len, struct cosy_loaded 
 
 void libcosy_program_destroy(struct cosy_loaded *loaded)
 {
-	struct cosy_free free = {.size = sizeof(free), .handle = libcosy_program_handle(loaded)};
+	u64 place = loaded->displaced ? loaded->displaced : loaded->place;
+	struct cosy_free free = {.size = sizeof(free), .handle = (u32)place};
 
-	if (free.handle && libcosy_program_placed(loaded, libcosy_generation()))
+	if (free.handle && place >> 32 == libcosy_generation())
 		libcosy_context_ioctl(COSY_IOC_FREE, &free);
 	cosy_program_deinit(&loaded->program);
 	core_free(loaded);
@@ -137,6 +138,7 @@ void libcosy_program_displace(struct cosy_loaded *loaded)
 	while (!__atomic_compare_exchange_n(&loaded->place, &old, old >> 32 << 32, false,
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		;
+	loaded->displaced = old;
 }
 
 bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation)

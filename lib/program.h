@@ -22,6 +22,7 @@ struct cosy_loaded {
 	bool cancels;	  /* has calls that libc makes cancellation points */
 	bool forced;	  /* -fcosy-force: it is never given up */
 	u64 place;	  /* context generation << 32 | handle there; handle 0 = refused by it */
+	u64 displaced;	  /* its place when it was given up; 0 = it was not */
 	struct libcosy_retry retry; /* of a LOAD whose failure may pass */
 	struct libcosy_balance balance;
 };
@@ -47,7 +48,7 @@ bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation);
 
 /*
  * Has its next activations find it refused.  Those under way keep the handle, so the kernel's
- * program is not freed.  Async-signal-safe.
+ * program is freed with the program only.  Async-signal-safe.
  */
 void libcosy_program_displace(struct cosy_loaded *loaded);
 

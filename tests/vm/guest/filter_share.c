@@ -5,15 +5,14 @@
  * and its fork children's.  One that gains more by its other calls goes on, and so does one that is
  * forced into the kernel.  RUNs are counted.
  */
-#include "check.h"
+#include "raw.h"
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define ROUNDS	 3000
+#define ROUNDS 3000
 /*
  * RUNs of a region that is given up: two for each of a hundred calls that the filter sees until then,
  * for the region's compound and for that of its loop.
@@ -135,6 +134,50 @@ static void worth_it(void)
 	CHECK(all >= ROUNDS, "%lu RUNs where one activation of five loses", all);
 }
 
+#define PARAMETER "/sys/module/cosy/parameters/max_user_programs"
+
+static void max_user_programs(const char *value)
+{
+	int fd = open(PARAMETER, O_WRONLY);
+
+	MUST(fd >= 0 && write(fd, value, strlen(value)) == (ssize_t)strlen(value));
+	close(fd);
+}
+
+/* Has programs given up that are loaded by hand: what they had in the kernel goes with them. */
+static void unloaded(void)
+{
+	static struct raw_container container;
+	const struct bpf_insn insns[] = {
+		MOV(6, 300), MOV(1, 99), CALL(SYS_dup), ADD(6, -1), JUMP_NE(6, 0, -4), EXIT,
+	};
+	unsigned long then = counts().runs;
+	struct cosy *cosy;
+
+	if (access(PARAMETER, W_OK)) {
+		printf("programs loaded by hand: not tried, not root\n");
+		return;
+	}
+	raw_container(&container, insns, COUNT(insns));
+	MUST(!cosy_init(&cosy));
+	max_user_programs("40");
+	for (int i = 0; i < 100; i++) {
+		struct cosy_loaded *loaded;
+		int64_t ret = 0;
+
+		MUST(!cosy_load(cosy, &container, container.header.size, &loaded, NULL));
+		MUST(!cosy_run(cosy, loaded, NULL, 0, &ret, NULL));
+		CHECK(ret == -EDOM, "%lld", (long long)ret);
+		cosy_unload(loaded);
+	}
+	max_user_programs("4096");
+	cosy_release(cosy);
+	/* Each gets into the kernel, and is given up after a hundred calls. */
+	then = counts().runs - then;
+	CHECK(then >= 100 * 50 && then <= 100 * MAX_RUNS, "%lu RUNs of 100 programs", then);
+	CHECK(counts().loads >= 100, "%llu LOADs", (unsigned long long)counts().loads);
+}
+
 static void forced(void)
 {
 	unsigned long all = RUNS_OF(mixed, 1, ROUNDS, 0, 0);
@@ -192,5 +235,6 @@ int main(int argc, char **argv)
 	under_filter(in_one_activation);
 	under_filter(over_many);
 	under_filter(worth_it);
+	under_filter(unloaded);
 	return check_end();
 }
