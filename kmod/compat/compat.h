@@ -251,5 +251,52 @@ static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentr
 #define cosy_fd_is_borrowed(fd) (!((fd).word & FDPUT_FPUT))
 #endif
 
+/* Batches of folios were called vectors of pages. */
+#if __has_include(<linux/folio_batch.h>)
+#include <linux/folio_batch.h>
+#else
+#include <linux/pagevec.h>
+#endif
+
+/*
+ * A fake head is what is left of a huge page's memory map, which must not be written to.  Later
+ * kernels have none, and their folio_try_get does not look for one.
+ */
+#ifdef COSY_HAVE_FAKE_HEADS
+#define cosy_page_is_fake_head(page) page_is_fake_head(page)
+#else
+#define cosy_page_is_fake_head(page) false
+#endif
+
+/* The sequence counter of a process's directories became a lock with one. */
+#ifdef COSY_HAVE_FS_SEQLOCK
+#define cosy_fs_read_begin(fs)	    read_seqbegin(&(fs)->seq)
+#define cosy_fs_read_retry(fs, seq) read_seqretry(&(fs)->seq, seq)
+#else
+#define cosy_fs_read_begin(fs)	    read_seqcount_begin(&(fs)->seq)
+#define cosy_fs_read_retry(fs, seq) read_seqcount_retry(&(fs)->seq, seq)
+#endif
+
+/* Tells whether somebody watches the pipe by EPOLLET, so that each write has to wake him. */
+#ifdef COSY_HAVE_POLL_USAGE
+#define cosy_pipe_edge_triggered(pipe) ((pipe)->poll_usage)
+#else
+#define cosy_pipe_edge_triggered(pipe) READ_ONCE((pipe)->pseudo_edgetrigger)
+#endif
+
+/* The same function under two names: it removes entries of VM_PFNMAP and VM_MIXEDMAP areas. */
+#ifdef COSY_HAVE_ZAP_VMA_PTES
+#define cosy_zap_vma(vma, address, size) zap_vma_ptes(vma, address, size)
+#else
+#define cosy_zap_vma(vma, address, size) zap_special_vma_range(vma, address, size)
+#endif
+
+/* Makes an empty file of the kernel's own tmpfs; flags of areas became a bitmap. */
+#ifdef COSY_HAVE_VMA_FLAGS
+#define cosy_shmem_file(name) shmem_file_setup(name, 0, mk_vma_flags(VMA_NORESERVE_BIT))
+#else
+#define cosy_shmem_file(name) shmem_file_setup(name, 0, VM_NORESERVE)
+#endif
+
 #endif /* !__ASSEMBLY__ */
 #endif /* COSY_COMPAT_H */

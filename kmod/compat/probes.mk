@@ -12,6 +12,12 @@ cosy-compat := $(call cosy-header,vm_flags_set.struct,include/linux/mm.h,COSY_HA
 	       $(call cosy-header,hlist_node d_sib,include/linux/dcache.h,COSY_HAVE_D_SIB) \
 	       $(call cosy-header,bool mapping_stable_writes,include/linux/pagemap.h,COSY_HAVE_STABLE_MAPPINGS) \
 	       $(call cosy-header,mnt_idmap .mnt_idmap,include/linux/mount.h,COSY_HAVE_IDMAP) \
+	       $(call cosy-header,page_is_fake_head,include/linux/page-flags.h,COSY_HAVE_FAKE_HEADS) \
+	       $(call cosy-header,seqlock_t seq,include/linux/fs_struct.h,COSY_HAVE_FS_SEQLOCK) \
+	       $(call cosy-header,bool poll_usage,include/linux/pipe_fs_i.h,COSY_HAVE_POLL_USAGE) \
+	       $(call cosy-header,zap_vma_ptes.struct,include/linux/mm.h,COSY_HAVE_ZAP_VMA_PTES) \
+	       $(call cosy-header,shmem_file_setup.*vma_flags_t,include/linux/shmem_fs.h,COSY_HAVE_VMA_FLAGS) \
+	       $(call cosy-header,u32.*atomic_write_unit_max_opt,include/linux/stat.h,COSY_HAVE_STATX_MAX_OPT) \
 	       $(call cosy-symbol,vfs_get_acl,COSY_HAVE_GET_ACL) \
 	       $(call cosy-symbol,kernel_sendpage,COSY_HAVE_SENDPAGE) \
 	       $(call cosy-symbol,clear_bhb_loop,COSY_HAVE_CLEAR_BHB_LOOP) \

@@ -110,7 +110,7 @@ void __init cosy_attributes_init(void)
 	if (!getattr)
 		return;
 	static_call_update(cosy_hook_getattr, (typeof(&hook_getattr_none))getattr);
-	file = shmem_file_setup("cosy", 0, VM_NORESERVE);
+	file = cosy_shmem_file("cosy");
 	if (IS_ERR(file))
 		return;
 	tmpfs_getattr = file_inode(file)->i_op->getattr;
@@ -279,9 +279,20 @@ static __always_inline int statx_put(struct statx __user *to, const struct kstat
 	unsafe_put_user(stat->atomic_write_unit_min, &to->stx_atomic_write_unit_min, fault);
 	unsafe_put_user(stat->atomic_write_unit_max, &to->stx_atomic_write_unit_max, fault);
 	unsafe_put_user(stat->atomic_write_segments_max, &to->stx_atomic_write_segments_max, fault);
-	unsafe_put_user(0, &to->__spare1[0], fault);
-	rest = offsetof(struct statx, __spare3);
+	rest = offsetofend(struct statx, stx_atomic_write_segments_max);
 #endif
+#ifdef STATX_DIO_READ_ALIGN
+	unsafe_put_user(stat->dio_read_offset_align, &to->stx_dio_read_offset_align, fault);
+	rest = offsetofend(struct statx, stx_dio_read_offset_align);
+#endif
+#ifdef COSY_HAVE_STATX_MAX_OPT
+	unsafe_put_user(stat->atomic_write_unit_max_opt, &to->stx_atomic_write_unit_max_opt, fault);
+	rest = offsetofend(struct statx, stx_atomic_write_unit_max_opt);
+#endif
+	if (rest % COSY_WORD) {
+		unsafe_put_user(0, (u32 __user *)((u8 __user *)to + rest), fault);
+		rest += sizeof(u32);
+	}
 	for (; rest < sizeof(*to); rest += COSY_WORD)
 		cosy_poke_word(0, (u8 __force *)to + rest, fault);
 	cosy_access_end();

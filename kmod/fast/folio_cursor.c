@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* folio_cursor.c - see folio_cursor.h. */
-#include <linux/pagevec.h>
 #include <linux/swap.h>
 #include "fast/folio_cursor.h"
 

@@ -285,9 +285,9 @@ static __always_inline bool cosy_pwd_is_kept(const struct cosy_activation *run)
 	if (!(run->held & COSY_HELD_PWD))
 		return false;
 	do {
-		seq = read_seqcount_begin(&fs->seq);
+		seq = cosy_fs_read_begin(fs);
 		kept = path_equal(&fs->pwd, &run->pwd);
-	} while (read_seqcount_retry(&fs->seq, seq));
+	} while (cosy_fs_read_retry(fs, seq));
 	return kept;
 }
 

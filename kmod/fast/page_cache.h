@@ -17,6 +17,7 @@
 #include <linux/magic.h>
 #include <linux/pagemap.h>
 #include <linux/swap.h>
+#include "compat/compat.h"
 #include "fast/guard.h"
 
 /* No guard has failed. */
@@ -140,7 +141,7 @@ static __always_inline void __rcu *const *cosy_tree_slot(const struct xarray *tr
 static __always_inline bool cosy_folio_try_get(struct folio *folio)
 {
 	/* A fake head is what is left of a huge page's memory map, which must not be written to. */
-	return likely(!page_is_fake_head(&folio->page)) &&
+	return likely(!cosy_page_is_fake_head(&folio->page)) &&
 	       likely(atomic_inc_not_zero(&folio->_refcount));
 }
 

@@ -128,7 +128,7 @@ static bool crc_bytes(const u8 *at, u64 length, u32 *crc)
 	int fault = 0;
 
 	cosy_access_begin();
-	if (static_cpu_has(X86_FEATURE_XMM4_2))
+	if (cpu_feature_enabled(X86_FEATURE_XMM4_2))
 		*crc = crc_fast(at, length, *crc, &fault);
 	else
 		*crc = crc_slow(at, length, *crc, &fault);

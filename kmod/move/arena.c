@@ -133,7 +133,7 @@ static void arena_fork(struct vm_area_struct *vma, struct cosy_arena *arena)
 	struct cosy_slots s;
 
 	vma->vm_private_data = NULL;
-	zap_vma_ptes(vma, vma->vm_start, count << PAGE_SHIFT);
+	cosy_zap_vma(vma, vma->vm_start, count << PAGE_SHIFT);
 	if (WARN_ON_ONCE(!mapping || mapping->vm_start != vma->vm_start ||
 			 mapping->vm_private_data != arena))
 		return;

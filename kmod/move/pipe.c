@@ -13,6 +13,7 @@
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/splice.h>
+#include "compat/compat.h"
 #include "move/arena.h"
 #include "move/pipe.h"
 
@@ -40,12 +41,12 @@ bool cosy_pipe_gives(struct file *file)
 	return pipe && !pipe_has_watch_queue(pipe);
 }
 
-static bool pipe_is_full(const struct pipe_inode_info *pipe)
+static bool pipe_seems_full(const struct pipe_inode_info *pipe)
 {
 	return pipe_full(READ_ONCE(pipe->head), READ_ONCE(pipe->tail), READ_ONCE(pipe->max_usage));
 }
 
-static bool pipe_is_empty(const struct pipe_inode_info *pipe)
+static bool pipe_seems_empty(const struct pipe_inode_info *pipe)
 {
 	return pipe_empty(READ_ONCE(pipe->head), READ_ONCE(pipe->tail));
 }
@@ -97,7 +98,7 @@ long cosy_pipe_put(struct file *file, const struct bio_vec *pieces, u32 count)
 		}
 		now = pipe_fill(pipe, pieces + done, count - done);
 		done += now;
-		if (now && (was_empty || pipe->poll_usage))
+		if (now && (was_empty || cosy_pipe_edge_triggered(pipe)))
 			pipe_wake_readers(pipe);
 		if (done == count)
 			break;
@@ -106,8 +107,8 @@ long cosy_pipe_put(struct file *file, const struct bio_vec *pieces, u32 count)
 			break;
 		}
 		pipe_unlock(pipe);
-		error = wait_event_interruptible(pipe->wr_wait,
-						 !READ_ONCE(pipe->readers) || !pipe_is_full(pipe));
+		error = wait_event_interruptible(pipe->wr_wait, !READ_ONCE(pipe->readers) ||
+									!pipe_seems_full(pipe));
 		pipe_lock(pipe);
 		if (error)
 			break;
@@ -196,8 +197,8 @@ long cosy_pipe_take(struct file *file, struct page **pages, u32 count, bool more
 		if (file->f_flags & O_NONBLOCK)
 			goto out;
 		pipe_unlock(pipe);
-		ret = wait_event_interruptible(pipe->rd_wait,
-					       !READ_ONCE(pipe->writers) || !pipe_is_empty(pipe));
+		ret = wait_event_interruptible(pipe->rd_wait, !READ_ONCE(pipe->writers) ||
+								      !pipe_seems_empty(pipe));
 		pipe_lock(pipe);
 		if (ret)
 			goto out;

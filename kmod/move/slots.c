@@ -111,7 +111,7 @@ void cosy_slots_unmap(const struct cosy_slots *s, unsigned long from, unsigned l
 		to--;
 	if (from == to)
 		return;
-	zap_vma_ptes(s->vma, slot_address(s, from), (to - from) << PAGE_SHIFT);
+	cosy_zap_vma(s->vma, slot_address(s, from), (to - from) << PAGE_SHIFT);
 	for (; from < to; from++)
 		slot[from] &= ~COSY_SLOT_MAPPED;
 }

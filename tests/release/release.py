@@ -30,14 +30,13 @@ sys.path.insert(0, str(HERE.parent / "vm"))
 
 import apt  # noqa: E402
 import cache  # noqa: E402
+import toolchain  # noqa: E402
 from cache import SetupError  # noqa: E402
 
 # The tree in the chroot.
 PLACE = Path("root/cosy")
 # Left out of every copy of the tree, wherever it lies.
 LEFT_OUT = {".git", ".cache", "__pycache__", "Testing"}
-# Settings of this machine's apt without which its mirrors may not be reached.
-APT_SETTINGS = ("Acquire::http", "Acquire::https", "Acquire::Check-", "Acquire::ForceIPv")
 # The command's environment: these variables of this machine's, and BARE.
 ENVIRONMENT = ("TERM", "COLUMNS", "LINES", "http_proxy", "https_proxy", "no_proxy")
 BARE = {"HOME": "/root", "LANG": "C.UTF-8", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
@@ -58,11 +57,6 @@ def bootstrap(release: str, root: Path) -> None:
     partial = root.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
     archive, security = apt.mirrors()
-    settings = [
-        line
-        for line in cache.run(["apt-config", "dump"], "reading this machine's apt").splitlines()
-        if line.startswith(APT_SETTINGS) and not line.endswith('"";')
-    ]
     signed = f"[signed-by={apt.KEYRING}] " if apt.KEYRING.exists() else ""
     print(f"release: making a bare {release} in {root}", flush=True)
     cache.run(
@@ -71,7 +65,7 @@ def bootstrap(release: str, root: Path) -> None:
             "--mode=root",
             "--variant=minbase",
             "--include=ca-certificates,make",
-            *(f"--aptopt={line}" for line in settings),
+            *toolchain.apt_settings(),
             release,
             partial,
             f"deb {signed}{archive} {release} main",

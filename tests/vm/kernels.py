@@ -16,7 +16,12 @@ from pathlib import Path
 import apt as apt_
 import cache
 import instrumented
+import toolchain
 from cache import SetupError
+
+
+# File in the root of a kernel that is built by a later release's compiler: its name.
+_COMPILER = "compiler"
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,12 @@ class Kernel:
         """Returns the folder that depmod and modprobe call the base directory."""
         return self._first(f"lib/modules/{self.release}", f"usr/lib/modules/{self.release}").parents[2]
 
+    def make(self, *places: Path) -> list[str | Path]:
+        """Returns the command that builds a module; these folders are those it reads and writes."""
+        note = self.root / _COMPILER
+        before = toolchain.command(note.read_text(), *places) if note.exists() else []
+        return [*before, "make", "-C", self.headers]
+
     def _first(self, *names: str) -> Path:
         for name in names:
             if (self.root / name).exists():
@@ -55,6 +66,7 @@ class _Candidate:
     release: str
     packages: dict[str, str]  # name -> version
     apt: apt_.Apt
+    compiler: str = ""  # of a later release: see toolchain.py
 
 
 def pattern(series: str) -> re.Pattern[str]:
@@ -88,8 +100,7 @@ def _candidate(release: str, apt: apt_.Apt) -> _Candidate | str:
             return f"{headers} depends on nothing like {pattern}"
         names.append(name)
     compiler = _depends(fields, r"gcc-\d+")
-    if compiler and not shutil.which(compiler):
-        return f"{headers} needs {compiler}, which is not installed"
+    needs_later = bool(compiler and not shutil.which(compiler))
     # From 7.x on the image is split.
     for part in ("linux-binary", "linux-modules", "linux-base"):
         if apt.show(f"{part}-{release}"):
@@ -102,9 +113,9 @@ def _candidate(release: str, apt: apt_.Apt) -> _Candidate | str:
         packages[name] = shown["Version"]
         # The build's host programs come ready-built: they need our libc.
         wanted = re.search(r"libc6 \(>= ([^)]+)\)", shown.get("Depends", ""))
-        if wanted and name.startswith("linux-kbuild") and apt_.newer(wanted[1], _libc_version()):
-            return f"{name} needs libc6 {wanted[1]}, this host has {_libc_version()}"
-    return _Candidate(release, packages, apt)
+        if wanted and name.startswith("linux-kbuild"):
+            needs_later |= apt_.newer(wanted[1], _libc_version())
+    return _Candidate(release, packages, apt, compiler if needs_later else "")
 
 
 @functools.cache
@@ -147,6 +158,8 @@ def _unpack(candidate: _Candidate) -> Kernel:
             cache.run(["dpkg-deb", "-x", package, root], f"unpacking {package.name}")
             package.unlink()
         _relocate(root, target)
+        if candidate.compiler:
+            (root / _COMPILER).write_text(candidate.compiler)
         kernel = Kernel(candidate.release, root)
         _ = kernel.image, kernel.module_base
         if not kernel.headers.is_dir():

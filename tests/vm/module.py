@@ -59,10 +59,8 @@ def build(kernel: Kernel, tree: Path = cache.TREE, check: bool = False) -> Path:
         stage = cache.directory("stages", name)
         _stage(files, stage, anew=check)
         os.utime(stage)
-        arguments: list[str | Path] = [
-            "make",
-            "-C",
-            kernel.headers,
+        arguments = [
+            *kernel.make(),
             f"M={stage}/kmod",
             f"-j{os.cpu_count() or 1}",
             *NO_BTF,
@@ -85,7 +83,7 @@ def build_other(kernel: Kernel, folder: Path, to: Path) -> Path:
     """Builds the module of a folder that has a Kbuild, for a kernel, in `to`."""
     place = to / folder.name
     shutil.copytree(folder, place, ignore=shutil.ignore_patterns("*.ko", "*.o"))
-    arguments: list[str | Path] = ["make", "-C", kernel.headers, f"M={place}", "-s", *NO_BTF, "modules"]
+    arguments = [*kernel.make(to), f"M={place}", "-s", *NO_BTF, "modules"]
     cache.run(arguments, f"building the module of {folder.name}/ for {kernel.release}")
     return next(place.glob("*.ko"))
 
