@@ -252,10 +252,10 @@ static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentr
 #endif
 
 /* Batches of folios were called vectors of pages. */
-#if __has_include(<linux/folio_batch.h>)
-#include <linux/folio_batch.h>
-#else
+#ifdef COSY_HAVE_PAGEVEC
 #include <linux/pagevec.h>
+#else
+#include <linux/folio_batch.h>
 #endif
 
 /*

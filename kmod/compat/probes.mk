@@ -12,6 +12,7 @@ cosy-compat := $(call cosy-header,vm_flags_set.struct,include/linux/mm.h,COSY_HA
 	       $(call cosy-header,hlist_node d_sib,include/linux/dcache.h,COSY_HAVE_D_SIB) \
 	       $(call cosy-header,bool mapping_stable_writes,include/linux/pagemap.h,COSY_HAVE_STABLE_MAPPINGS) \
 	       $(call cosy-header,mnt_idmap .mnt_idmap,include/linux/mount.h,COSY_HAVE_IDMAP) \
+	       $(call cosy-header,folio_batch,include/linux/pagevec.h,COSY_HAVE_PAGEVEC) \
 	       $(call cosy-header,page_is_fake_head,include/linux/page-flags.h,COSY_HAVE_FAKE_HEADS) \
 	       $(call cosy-header,seqlock_t seq,include/linux/fs_struct.h,COSY_HAVE_FS_SEQLOCK) \
 	       $(call cosy-header,bool poll_usage,include/linux/pipe_fs_i.h,COSY_HAVE_POLL_USAGE) \
