@@ -19,7 +19,6 @@ import instrumented
 import toolchain
 from cache import SetupError
 
-
 # File in the root of a kernel that is built by a later release's compiler: its name.
 _COMPILER = "compiler"
 
