@@ -48,7 +48,7 @@ done
 for module in $GUEST_MODULES; do
 	insmod "/vm/modules/$module" || { report "load $module"; finish; }
 done
-if [ -b /dev/vda ]; then
+if [ -n "$DISK_TYPE" ] && [ -b /dev/vda ]; then
 	mount -t "$DISK_TYPE" /dev/vda /mnt || { report "load disk"; finish; }
 fi
 

@@ -69,5 +69,5 @@ def command(compiler: str, *places: Path) -> list[str | Path]:
     with cache.locked(f"toolchain-{compiler}"):
         if not root.exists():
             _unpack(compiler, root)
-    seen = " ".join(map(str, ("/dev", cache.directory(), *places)))
+    seen = " ".join(map(str, ("/dev", "/proc", cache.directory(), *places)))
     return ["unshare", "--mount", "--map-root-user", "sh", "-c", _INSIDE, "sh", root, seen]

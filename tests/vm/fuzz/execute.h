@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* execute.h - executes a sequence in a process of its own. */
+#ifndef FUZZ_EXECUTE_H
+#define FUZZ_EXECUTE_H
+
+#include <signal.h>
+
+#include "compound.h"
+#include "values.h"
+
+/* Exit statuses of the process: what the kernel answered that it must not. */
+enum verdict {
+	VERDICT_FINE = 0,
+	VERDICT_RESTART = 101, /* RUN returned a code of the kernel's own */
+	VERDICT_STATUS,	       /* a status that there is none of */
+	VERDICT_RESUME,	       /* an instruction that no compound has */
+	VERDICT_POSITIVE,      /* RUN returned neither 0 nor an error, and was not in a call */
+	VERDICT_HANDLE,	       /* LOAD gave handle 0 */
+	VERDICT_END
+};
+const char *verdict_text(int status);
+
+/* A thread of the sequence. */
+struct actor {
+	const struct sequence *sequence;
+	uint8_t thread;
+	uint32_t at;  /* in the steps */
+	uint32_t end; /* where a child of step_fork ends, or the number of steps */
+	uint32_t forks;
+	struct builder builder;
+	struct cosy_run run;
+};
+
+/* Executes all of it, and ends the process.  cover: called by each thread at its start. */
+void sequence_execute(const struct sequence *sequence, uint32_t patience,
+		      void (*cover)(int thread));
+
+/* Ends the process: something is wrong. */
+void verdict_is(enum verdict verdict);
+
+/* Has time for another step. */
+bool time_is_left(void);
+
+/* Each step's function; `arg` is its arguments.  They are in step_*.c. */
+#define STEP(name, weight) void step_##name(struct actor *actor, const uint32_t *arg);
+#define CODE(name, weight)
+#include "steps.def"
+
+#endif /* FUZZ_EXECUTE_H */
