@@ -373,10 +373,92 @@ static void an_attribute(struct making *m)
 	SAY(m, " %s", which < COUNT(these) ? these[which] : "bad-attribute");
 }
 
-void argument_make(struct making *m, char letter)
+static void a_capacity(struct making *m)
 {
 	struct round *round = m->round;
 
+	if (m->step->op == STEP_scan_dir)
+		/* Room for one entry at least: see scans.c. */
+		a_value(m, ONE_OF(round, OUT, OUT, 768));
+	else if (m->step->op == STEP_getdents64)
+		a_value(m, ONE_OF(round, OUT, OUT, OUT, 512, 100, 24, 0));
+	else
+		a_count(m);
+}
+
+static void some_status_flags(struct making *m)
+{
+	struct round *round = m->round;
+
+	if (draw(round, 2)) {
+		a_value(m, F_GETFL);
+		m->step->arg[2] = 0;
+		return;
+	}
+	a_value(m, F_SETFL);
+	m->step->arg[2] = ONE_OF(round, O_NONBLOCK, O_NONBLOCK | O_APPEND, O_NONBLOCK | O_NOATIME,
+				 O_NONBLOCK | O_DIRECT);
+	if (!round->direct)
+		m->step->arg[2] &= ~O_DIRECT;
+	SAY(m, " %#llx", (long long)m->step->arg[2]);
+}
+
+/* Returns a value for a letter that stands for one of a few numbers, good and bad ones. */
+static int64_t value_of(struct round *round, char letter)
+{
+	switch (letter) {
+	case 'w':
+		return ONE_OF(round, SEEK_SET, SEEK_SET, SEEK_SET, SEEK_CUR, SEEK_CUR, SEEK_END,
+			      SEEK_DATA, SEEK_HOLE, 7);
+	case 'F':
+		return open_flags(round);
+	case 'Q':
+		return open_flags(round) & ~(O_CREAT | O_TRUNC | O_TMPFILE);
+	case 'm':
+		return ONE_OF(round, 0644, 0600, 0777, 0, 0444, 022, 07777, 0311);
+	case 'A':
+		return ONE_OF(round, 0, 0, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH, AT_STATX_FORCE_SYNC,
+			      AT_STATX_DONT_SYNC, 1);
+	case 'M':
+		return ONE_OF(round, 0x7ff, 0xfff, 0xfff, STATX_TYPE, STATX_SIZE, 0, 0x80000000);
+	case 'v':
+		return ONE_OF(round, 0, 0, 1, 8, 255, 256, 257, 4096, 65537);
+	case 'a':
+		return ONE_OF(round, 0, 0, 0, AT_SYMLINK_NOFOLLOW, AT_SYMLINK_NOFOLLOW,
+			      AT_EMPTY_PATH, AT_NO_AUTOMOUNT, 1);
+	case 'u':
+		return ONE_OF(round, 0, 0, AT_REMOVEDIR, 1);
+	case 'L':
+		return ONE_OF(round, 0, AT_SYMLINK_FOLLOW, AT_EMPTY_PATH, 1);
+	case 'R':
+		return ONE_OF(round, 0, 1, 2, 3, 8);
+	case 'P':
+		return ONE_OF(round, 0, 1, 3, 3, 3, 0x10, 0x40);
+	case 'r':
+		return ONE_OF(round, 0, 1, 2, 4, 7, 8);
+	case 't':
+		return FD_FIRST + draw(round, 50);
+	case 'z':
+		return ONE_OF(round, 1, 2, 4, 8);
+	case 'W':
+		return draw(round, 2);
+	case 'j':
+		return ONE_OF(round, 0, 0, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_DONTROUTE);
+	case 'i':
+		return ONE_OF(round, 0, 10, 255, 77);
+	case 'U':
+		return ONE_OF(round, 0, 0, 65534, -1);
+	case 'k':
+		return ONE_OF(round, CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE,
+			      CLOCK_BOOTTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI, 99);
+	default:
+		fprintf(stderr, "steps.def: no argument is called '%c'\n", letter);
+		abort();
+	}
+}
+
+void argument_make(struct making *m, char letter)
+{
 	switch (letter) {
 	case 'f':
 		a_descriptor(m);
@@ -392,13 +474,7 @@ void argument_make(struct making *m, char letter)
 		a_buffer(m, letter == 'b');
 		break;
 	case 'c':
-		if (m->step->op == STEP_scan_dir)
-			a_value(m, ONE_OF(round, OUT, OUT,
-					  768)); /* room for one entry at least: see scans.c */
-		else if (m->step->op == STEP_getdents64)
-			a_value(m, ONE_OF(round, OUT, OUT, OUT, 512, 100, 24, 0));
-		else
-			a_count(m);
+		a_capacity(m);
 		break;
 	case 'o':
 		an_offset(m);
@@ -406,95 +482,25 @@ void argument_make(struct making *m, char letter)
 	case 'l':
 		a_length(m);
 		break;
-	case 'w':
-		a_value(m, ONE_OF(round, SEEK_SET, SEEK_SET, SEEK_SET, SEEK_CUR, SEEK_CUR, SEEK_END,
-				  SEEK_DATA, SEEK_HOLE, 7));
-		break;
-	case 'F':
-		a_value(m, open_flags(round));
-		break;
-	case 'Q':
-		a_value(m, open_flags(round) & ~(O_CREAT | O_TRUNC | O_TMPFILE));
-		break;
-	case 'm':
-		a_value(m, ONE_OF(round, 0644, 0600, 0777, 0, 0444, 022, 07777, 0311));
-		break;
 	case 'S':
 	case 'X':
 	case 'D':
 	case 'E':
 		an_out(m);
 		break;
-	case 'A':
-		a_value(m, ONE_OF(round, 0, 0, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH,
-				  AT_STATX_FORCE_SYNC, AT_STATX_DONT_SYNC, 1));
-		break;
-	case 'M':
-		a_value(m,
-			ONE_OF(round, 0x7ff, 0xfff, 0xfff, STATX_TYPE, STATX_SIZE, 0, 0x80000000));
-		break;
 	case 'x':
 		an_attribute(m);
-		break;
-	case 'v':
-		a_value(m, ONE_OF(round, 0, 0, 1, 8, 255, 256, 257, 4096, 65537));
 		break;
 	case 'T':
 		some_times(m);
 		break;
-	case 'a':
-		a_value(m, ONE_OF(round, 0, 0, 0, AT_SYMLINK_NOFOLLOW, AT_SYMLINK_NOFOLLOW,
-				  AT_EMPTY_PATH, AT_NO_AUTOMOUNT, 1));
-		break;
-	case 'u':
-		a_value(m, ONE_OF(round, 0, 0, AT_REMOVEDIR, 1));
-		break;
-	case 'L':
-		a_value(m, ONE_OF(round, 0, AT_SYMLINK_FOLLOW, AT_EMPTY_PATH, 1));
-		break;
-	case 'R':
-		a_value(m, ONE_OF(round, 0, 1, 2, 3, 8));
-		break;
-	case 'P':
-		a_value(m, ONE_OF(round, 0, 1, 3, 3, 3, 0x10, 0x40));
-		break;
-	case 'r':
-		a_value(m, ONE_OF(round, 0, 1, 2, 4, 7, 8));
-		break;
-	case 't':
-		a_value(m, FD_FIRST + draw(round, 50));
-		break;
-	case 'z':
-		a_value(m, ONE_OF(round, 1, 2, 4, 8));
-		break;
-	case 'W':
-		a_value(m, draw(round, 2));
-		break;
-	case 'j':
-		a_value(m, ONE_OF(round, 0, 0, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_DONTROUTE));
-		break;
-	case 'i':
-		a_value(m, ONE_OF(round, 0, 10, 255, 77));
-		break;
-	case 'U':
-		a_value(m, ONE_OF(round, 0, 0, 65534, -1));
-		break;
-	case 'k':
-		a_value(m, ONE_OF(round, CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE,
-				  CLOCK_BOOTTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI, 99));
-		break;
 	case 'g':
-		if (draw(round, 2)) {
-			a_value(m, F_GETFL);
-			m->step->arg[2] = 0;
-		} else {
-			a_value(m, F_SETFL);
-			m->step->arg[2] = ONE_OF(round, O_NONBLOCK, O_NONBLOCK | O_APPEND,
-						 O_NONBLOCK | O_NOATIME, O_NONBLOCK | O_DIRECT);
-			if (!round->direct)
-				m->step->arg[2] &= ~O_DIRECT;
-			SAY(m, " %#llx", (long long)m->step->arg[2]);
-		}
+		some_status_flags(m);
+		break;
+	case '0':
+		break;
+	default:
+		a_value(m, value_of(m->round, letter));
 		break;
 	}
 }

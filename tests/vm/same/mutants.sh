@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# mutants.sh tmpfs|disk TEST... - runs tests in this order until one fails: programs of /t/guest, and
+# `same` and `race`.  Says which one it is at, so that a machine that goes down tells that, too.
+# Exit status 1 when one failed.
+disk=$1
+shift
+directory=/tmp
+[ "$disk" = tmpfs ] || directory=/mnt
+mkdir /tmp/mnt
+
+# Compares random calls in a directory whose access times always move.
+compare() {
+	if [ "$disk" = tmpfs ]; then
+		mount -t tmpfs -o mode=0777,size=100m,strictatime none /tmp/mnt
+		"/t/$1" /tmp/mnt
+	else
+		mount -o remount,strictatime /mnt
+		"/t/$1" /mnt
+	fi
+}
+
+for name in "$@"; do
+	echo "at $name"
+	start=$(date +%s)
+	case $name in
+	same | race) compare "$name" >/tmp/out 2>&1 ;;
+	*) CHECK_EXPECT=kernel TMPDIR=$directory timeout -s KILL "${LIMIT-120}" "/t/guest/$name" >/tmp/out 2>&1 ;;
+	esac
+	status=$?
+	echo "took $name $(($(date +%s) - start)) s"
+	case $status in
+	0) ;;
+	77) echo "skipped $name: $(cat /tmp/out)" ;;
+	*)
+		echo "failed $name: status $status"
+		tail -n 60 /tmp/out
+		exit 1
+		;;
+	esac
+done
