@@ -66,8 +66,14 @@ void cosy_page_check(const struct page *page)
 		WARN_ONCE(sum != page_sum(page), "cosy: a frozen page has changed\n");
 }
 
+/*
+ * Dirty, so that FUSE does not move the page into a file's page cache, mark and all, when a pipe's
+ * buffer of vmsplice is its last holder: it takes no page with flags that it does not know.  To
+ * nobody else is a page without a mapping dirty.
+ */
 static void page_freeze(struct page *page)
 {
+	SetPageDirty(page);
 	*page_sum_of(page) = unlikely(READ_ONCE(check_moved)) ? page_sum(page) : 0;
 	set_page_private(page, FROZEN);
 }
@@ -76,6 +82,7 @@ static void page_thaw(struct page *page)
 {
 	cosy_page_check(page);
 	set_page_private(page, 0);
+	ClearPageDirty(page);
 }
 
 struct page *cosy_slot_page_alloc(gfp_t flags)

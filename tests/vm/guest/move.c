@@ -14,22 +14,12 @@
 
 static char got[SIZE];
 
-struct pair {
-	int from, to;
-};
-
 static struct pair pipe_new(void)
 {
 	int fds[2];
 
 	MUST(!pipe2(fds, O_CLOEXEC));
 	return (struct pair){ fds[0], fds[1] };
-}
-
-static void pipe_close(struct pair p)
-{
-	close(p.from);
-	close(p.to);
 }
 
 /* Sends `memory` as message 1, and overwrites it. */
@@ -95,7 +85,7 @@ static void scribble(void *unused)
 	}
 	cosy_move_free(from, SIZE);
 	cosy_move_free(to, SIZE);
-	pipe_close(p);
+	pair_close(p);
 }
 
 static void gives(void *unused)
@@ -111,7 +101,7 @@ static void gives(void *unused)
 	read_all(p.from, got, SIZE - 100);
 	CHECK(move_differs(got, SIZE - 104, 1) < 0, "what was given is another");
 	CHECK(!memcmp(from + SIZE - PAGE, got + SIZE - PAGE, PAGE - 100), "the last, part of one");
-	pipe_close(p);
+	pair_close(p);
 }
 
 /* Takes over data of write(2); reads what is no whole page. */
@@ -139,7 +129,7 @@ static void written(void *unused)
 		move_fill(to, 2 * PAGE, 5);
 		read_all(other.from, got, 2 * PAGE);
 		CHECK(move_differs(got, 2 * PAGE, 2) < 0, "the other pipe's data are others");
-		pipe_close(other);
+		pair_close(other);
 	}
 	/* A page that its owner can still write must not be taken. */
 	{
@@ -154,7 +144,7 @@ static void written(void *unused)
 		CHECK(move_differs(to, 4 * PAGE, 1) < 0, "a vmspliced page was taken");
 		munmap(mine, SIZE);
 	}
-	pipe_close(p);
+	pair_close(p);
 }
 
 /*
@@ -200,7 +190,7 @@ static void racing(void *unused)
 	}
 	stop = true;
 	MUST(!pthread_join(thread, NULL));
-	pipe_close(p);
+	pair_close(p);
 }
 
 /*
@@ -247,7 +237,7 @@ static void rights(void *unused)
 	/* Not all of it goes: a write(2) that failed may have left a buffer of no bytes. */
 	MUST(cosy_loan(p.to, from, SIZE / 2, 0) == (ssize_t)SIZE / 2);
 	CHECK(cosy_transfer(p.from, from, SIZE, 0) == -1 && errno == EFAULT, "%s", strerror(errno));
-	pipe_close(p);
+	pair_close(p);
 }
 
 static void mappings(void *unused)
@@ -280,7 +270,7 @@ static void mappings(void *unused)
 	read_all(p.from, got, 4 * PAGE);
 	CHECK(got[0] == 7 && got[4 * PAGE - 1] == 7, "the piece that moved");
 	if (!moves()) {
-		pipe_close(p);
+		pair_close(p);
 		return;
 	}
 	/* No mapping can be doubled, grown or pinned. */
@@ -289,7 +279,7 @@ static void mappings(void *unused)
 	CHECK(mprotect(moved, PAGE, PROT_READ | PROT_EXEC) == -1, "executable");
 	piece.iov_base = moved;
 	CHECK(vmsplice(p.to, &piece, 1, 0) == -1 && errno == EFAULT, "vmsplice pins");
-	pipe_close(p);
+	pair_close(p);
 }
 
 /*
@@ -332,7 +322,7 @@ static void forks(void *unused)
 		check_read(p, "what a child lent that has ended");
 		CHECK(move_differs(memory, SIZE, 9) < 0, "turn %d: the child's writes show", turn);
 	}
-	pipe_close(p);
+	pair_close(p);
 }
 
 /* Kills the child while it lends, or later: what came is whole pages of one message or another. */
@@ -506,7 +496,7 @@ static void memlock(void *unused)
 	/* Memory that is freed is not charged any more. */
 	cosy_move_free(memory[0], SIZE);
 	CHECK(is_lent(p, move_alloc(PAGES)), "what was freed is still charged");
-	pipe_close(p);
+	pair_close(p);
 }
 
 /* Refuses every third page: calls fail or are made plainly, and nothing shows that should not. */
@@ -544,7 +534,7 @@ static void without_memory(void *unused)
 	}
 	MUST(move_parameter("fail_moved", "0"));
 	printf("no memory: %d of 10 ended\n", ended);
-	pipe_close(p);
+	pair_close(p);
 }
 
 static const struct {

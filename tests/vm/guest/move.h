@@ -4,7 +4,10 @@
 #define MOVE_H
 
 #include "check.h"
+#include <arpa/inet.h>
 #include <cosy/move.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #define PAGE 4096UL
 
@@ -64,6 +67,35 @@ HELPER long move_differs(const void *memory, size_t bytes, uint64_t message)
 		if (word[i] != move_word(message, i))
 			return (long)i;
 	return -1;
+}
+
+/* Two ends: what is written to `to` comes out of `from`. */
+struct pair {
+	int from, to;
+};
+
+HELPER struct pair tcp_new(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t length = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	struct pair p;
+
+	MUST(!bind(listener, (struct sockaddr *)&address, length) && !listen(listener, 1));
+	MUST(!getsockname(listener, (struct sockaddr *)&address, &length));
+	p.to = socket(AF_INET, SOCK_STREAM, 0);
+	MUST(!connect(p.to, (struct sockaddr *)&address, length));
+	p.from = accept(listener, NULL, NULL);
+	MUST(p.from >= 0);
+	close(listener);
+	return p;
+}
+
+HELPER void pair_close(struct pair p)
+{
+	close(p.from);
+	close(p.to);
 }
 
 HELPER void read_all(int fd, void *to, size_t count)

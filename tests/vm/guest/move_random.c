@@ -10,7 +10,6 @@
  * Without arguments it makes so few steps that it is quick; `make move-long` takes a million.
  */
 #include "move.h"
-#include <netinet/in.h>
 #include <pthread.h>
 #include <sys/socket.h>
 
@@ -381,19 +380,11 @@ static void *writes(void *unused)
 
 static void sockets_new(void)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t length = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	struct pair tcp = tcp_new();
 
 	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, sockets[0]));
-	MUST(!bind(listener, (struct sockaddr *)&address, length) && !listen(listener, 1));
-	MUST(!getsockname(listener, (struct sockaddr *)&address, &length));
-	sockets[1][1] = socket(AF_INET, SOCK_STREAM, 0);
-	MUST(!connect(sockets[1][1], (struct sockaddr *)&address, length));
-	sockets[1][0] = accept(listener, NULL, NULL);
-	MUST(sockets[1][0] >= 0);
-	close(listener);
+	sockets[1][0] = tcp.from;
+	sockets[1][1] = tcp.to;
 }
 
 int main(int argc, char **argv)

@@ -4,8 +4,6 @@
  * call has the results of write(2) and send(2).
  */
 #include "move.h"
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -15,40 +13,12 @@
 
 static char got[SIZE];
 
-struct pair {
-	int from, to;
-};
-
 static struct pair unix_new(void)
 {
 	int fds[2];
 
 	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, fds));
 	return (struct pair){ fds[0], fds[1] };
-}
-
-static struct pair tcp_new(void)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t length = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
-	struct pair p;
-
-	MUST(!bind(listener, (struct sockaddr *)&address, length) && !listen(listener, 1));
-	MUST(!getsockname(listener, (struct sockaddr *)&address, &length));
-	p.to = socket(AF_INET, SOCK_STREAM, 0);
-	MUST(!connect(p.to, (struct sockaddr *)&address, length));
-	p.from = accept(listener, NULL, NULL);
-	MUST(p.from >= 0);
-	close(listener);
-	return p;
-}
-
-static void pair_close(struct pair p)
-{
-	close(p.from);
-	close(p.to);
 }
 
 struct kind {
