@@ -87,6 +87,9 @@ ssize_t cosy_seek_write(int fd, const void *buffer, size_t count, off_t offset, 
  * Makes openat(dirfd, path, flags), reads to the end of the file or until `size` bytes are
  * in `buffer`, and closes it.  Returns the bytes read, or -1 with errno of the call that failed
  * (the file is closed, and `buffer` may have been written).  `flags` has no O_CREAT.
+ *
+ * A signal handler may run between any two of these calls; then the next one follows, nothing is
+ * made again.  A handler that jumps out leaves the file open, as it would between separate calls.
  */
 ssize_t cosy_read_file(int dirfd, const char *path, void *buffer, size_t size, int flags);
 
@@ -94,6 +97,7 @@ ssize_t cosy_read_file(int dirfd, const char *path, void *buffer, size_t size, i
  * Makes openat(dirfd, path, flags, 0666), writes `size` bytes of `buffer`, and closes the file, with as
  * many writes as it takes.  Returns the bytes written, which are fewer than `size` only where a write
  * took none, or -1 with errno of the call that failed (the file is closed, and may hold a part).
+ * Signal handlers find and leave it as they do cosy_read_file.
  */
 ssize_t cosy_write_file(int dirfd, const char *path, const void *buffer, size_t size, int flags);
 
@@ -106,6 +110,9 @@ ssize_t cosy_write_file(int dirfd, const char *path, const void *buffer, size_t 
  * Returns the bytes written; 0 at the end of the directory; -1 with errno EINVAL when not one
  * entry fits, else getdents64's.  An entry that cannot be examined has its own `error`.  The
  * directory's position is then after the last entry written, as getdents64 would leave it.
+ *
+ * A signal handler may run between any two of these calls, and finds entries that are listed but
+ * not examined yet.  One that jumps out leaves the position after those.
  */
 ssize_t cosy_scan_dir(int fd, void *buffer, size_t size, int flags);
 
@@ -119,7 +126,8 @@ ssize_t cosy_scan_dir(int fd, void *buffer, size_t size, int flags);
  * Returns the bytes written, 0 at the end, or -1 with errno; ENOBUFS: make `tree` larger and call
  * again with the same buffer.  A directory that cannot be gone through has an entry that says why.
  * Descriptors, at most COSY_TREE_OPEN, are open until the end, or until a call with `size` 0 ends
- * the walk.  A call that is left by a jump out of a signal handler can only be followed by that.
+ * the walk.  A call that is left by a jump out of a signal handler can only be followed by that.  A
+ * handler that returns changes nothing: the walk goes on where it was, with what is there by then.
  */
 struct cosy_tree;
 ssize_t cosy_scan_tree(struct cosy_tree *tree, void *buffer, size_t size);

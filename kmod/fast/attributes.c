@@ -213,8 +213,8 @@ int cosy_attributes(struct cosy_activation *run, const struct path *path, int fl
  * padding.
  */
 #define STATX_PADDING (sizeof(((struct statx *)NULL)->__spare3) / sizeof(u64))
-#if defined(STATX_DIO_READ_ALIGN)
-#define STATX_IS_KNOWN false
+#if defined(COSY_HAVE_STATX_MAX_OPT)
+#define STATX_IS_KNOWN (STATX_PADDING == 8)
 #elif defined(STATX_WRITE_ATOMIC)
 #define STATX_IS_KNOWN (STATX_PADDING == 9)
 #elif defined(STATX_SUBVOL)

@@ -115,6 +115,9 @@ static struct {
 } jit;
 static DEFINE_MUTEX(jit_lock);
 
+/* True if the kernel says in a program's log which access to an arena faulted (newer than 6.12). */
+static bool jit_tells_of_arenas __ro_after_init;
+
 /*
  * Times that a program is tried while another one compiles.  If it never compiles, the JIT does not
  * know its instructions.
@@ -236,9 +239,13 @@ static int jit_learn_locked(void)
 	jit.gotol = jit.v4;
 	if (!error && !jit.v4)
 		error = bpf_has_gotol(&jit.gotol);
-	/* A JIT that was made without them is not asked: it would complain in the log. */
+	/*
+	 * A JIT that was made without them is not asked: it would complain in the log.  Nor is one
+	 * that tells of faults in arenas: it looks up an access's register in a table in which
+	 * BPF_REG_AX is missing.
+	 */
 	jit.based = false;
-	if (!error && COSY_JIT_MAY_BE_BASED && jit.v4)
+	if (!error && COSY_JIT_MAY_BE_BASED && jit.v4 && !jit_tells_of_arenas)
 		error = bpf_has_based(&jit.based);
 	return error;
 }
@@ -282,6 +289,7 @@ int cosy_image_init(void)
 {
 	jit_enable = cosy_unexported_data("bpf_jit_enable");
 	jit_harden = cosy_unexported_data("bpf_jit_harden");
+	jit_tells_of_arenas = cosy_unexported_data("bpf_prog_report_arena_violation");
 	/* Without memory for it now, the first LOAD learns it. */
 	jit_learn();
 	return 0;

@@ -107,6 +107,7 @@ SYM_CODE_START(cosy_leave)
 	xor	%eax, %eax
 	RET
 .Lleave_expected:
+	ANNOTATE_NOENDBR /* only the RET above leads here */
 	UNWIND_HINT_FUNC
 	mov	RUN_STACK_POINTER(%r11), %rsp
 	sub	$8, %rsp
