@@ -97,6 +97,34 @@ static void all_paths(void)
 	CHECK_GUARD(before, CACHED);
 }
 
+/* Asks for the same path from two directories in turn. */
+static void from_two_directories(void)
+{
+	struct stat st[2][4] = { 0 };
+	long failed = 0;
+	int one, two;
+
+	path_make("one/a/x");
+	path_make("two/a/x");
+	one = open("one", O_RDONLY | O_DIRECTORY);
+	two = open("two", O_RDONLY | O_DIRECTORY);
+	MUST(one >= 0 && two >= 0 && !truncate("one/a/x", 1) && !truncate("two/a/x", 2));
+	COSY_START;
+	for (int i = 0; i < 4; i++) {
+		failed += fstatat(one, "a/x", &st[0][i], 0);
+		failed += fstatat(two, "a/x", &st[1][i], 0);
+	}
+	COSY_END;
+	for (int i = 0; i < 4; i++)
+		CHECK(!failed && st[0][i].st_size == 1 && st[1][i].st_size == 2,
+		      "in turn %d: %ld failed, sizes %lld, %lld", i, failed,
+		      (long long)st[0][i].st_size, (long long)st[1][i].st_size);
+	close(one);
+	close(two);
+	path_remove("one/a/x");
+	path_remove("two/a/x");
+}
+
 /* Runs as a user who may not search some of the directories. */
 static void searching(void)
 {
@@ -240,6 +268,29 @@ static void unmounted(void)
 	CHECK(!rmdir("left"), "rmdir");
 }
 
+/* Does the same where nothing but a descriptor leads there: no reference to the directory is held. */
+static void unmounted_by_descriptor(void)
+{
+	long r = 0, gone = -1;
+	struct stat st;
+	int outer;
+
+	if (geteuid())
+		return;
+	MUST(!mkdir("left", 0700) && !mount("none", "left", "tmpfs", 0, NULL));
+	path_make("left/a/b/x");
+	outer = open("left/a", O_RDONLY | O_DIRECTORY);
+	MUST(outer >= 0);
+	COSY_START;
+	for (int i = 0; i < 8; i++)
+		r += fstatat(outer, "b/x", &st, 0);
+	r += close(outer);
+	gone = umount2("left", 0);
+	COSY_END;
+	CHECK(!r && !gone, "fstatat %ld, umount %ld", r, gone);
+	CHECK(!rmdir("left"), "rmdir");
+}
+
 static void tree_make(void)
 {
 	path_make("a/x");
@@ -289,9 +340,11 @@ int main(void)
 	MUST(dir >= 0);
 	tree_make();
 	all_paths();
+	from_two_directories();
 	searching();
 	following();
 	unmounted();
+	unmounted_by_descriptor();
 	tree_remove();
 	close(dir);
 	directory_leave();
