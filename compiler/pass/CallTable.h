@@ -40,6 +40,9 @@ bool keepsAddress(uint32_t Number);
 /// True for a system call that has a specialised version.
 bool hasFastVersion(uint32_t Number);
 
+/// Whether Strings.cpp does in place what is short of a function on strings.
+bool isExpandedInPlace(llvm::StringRef Name);
+
 /// True for system calls that cannot fail, so that their result needs no test.
 bool neverFails(uint32_t Number);
 

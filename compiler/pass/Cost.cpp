@@ -4,23 +4,30 @@
 // Estimates from the native twin's code and the measured costs of
 // core/costs.h: each system call saves its crossing, each access to memory and
 // each round of a loop costs more than outside.  Nobody knows how often a loop
-// will go round, so one that makes no calls is assumed to be short.
+// will go round.  One whose rounds are counted is assumed to make some; another
+// as many as there may be, up to a page's bytes.
 //
 //===----------------------------------------------------------------------===//
 #include "CallTable.h"
 #include "Region.h"
-#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/TargetParser/Triple.h"
 #include <algorithm>
 #include <costs.h>
 
 using namespace llvm;
 using namespace cosy;
 
-/// Rounds that a loop is assumed to go.
+/// Rounds that a loop is assumed to go whose rounds are counted.
 static constexpr int64_t AssumedRounds = 64;
+
+/// Rounds that another is assumed to go at most: the bytes of a page.
+static constexpr int64_t MaxRounds = 4096;
 
 static Gain operator+(Gain A, Gain B) {
   return {A.Saved + B.Saved, A.Plain + B.Plain};
@@ -31,25 +38,212 @@ static bool isCall(const Instruction &I) {
   return isa<CallBase>(I) && !isa<IntrinsicInst>(I);
 }
 
-bool cosy::roundsMakeCalls(const Loop &L, const LoopInfo &LI) {
-  // Look for a way round without a call.  A call in an inner loop does not
-  // count, since that may go no round at all.
-  SmallPtrSet<const BasicBlock *, 16> Seen;
-  SmallVector<const BasicBlock *, 16> Work{L.getHeader()};
-  while (!Work.empty()) {
-    const BasicBlock *BB = Work.pop_back_val();
-    if (!L.contains(BB) || !Seen.insert(BB).second)
-      continue;
-    if (LI.getLoopFor(BB) == &L && any_of(*BB, isCall))
-      continue;
-    for (const BasicBlock *S : successors(BB)) {
-      if (S == L.getHeader())
-        return false;
-      Work.push_back(S);
+/// Returns what a condition of BB is after BB came from Pred, if a phi's value
+/// from there tells: as after `a && b`, or a comparison of `a ? -1 : b`.
+static const ConstantInt *conditionFrom(const BasicBlock *Pred,
+                                        const BasicBlock *BB,
+                                        const Value *Condition) {
+  auto valueFrom = [&](const Value *V) {
+    const auto *Phi = dyn_cast<PHINode>(V);
+    return Phi && Phi->getParent() == BB
+               ? dyn_cast<ConstantInt>(Phi->getIncomingValueForBlock(Pred))
+               : nullptr;
+  };
+  const auto *Compare = dyn_cast<ICmpInst>(Condition);
+  if (!Compare)
+    return valueFrom(Condition);
+  const ConstantInt *Left = valueFrom(Compare->getOperand(0));
+  const auto *Right = dyn_cast<ConstantInt>(Compare->getOperand(1));
+  if (!Left || !Right)
+    return nullptr;
+  return ConstantInt::getBool(
+      BB->getContext(), ICmpInst::compare(Left->getValue(), Right->getValue(),
+                                          Compare->getPredicate()));
+}
+
+/// True if BB does not end by going to Succ after BB came from Pred.
+static bool isNeverTaken(const BasicBlock *Pred, const BasicBlock *BB,
+                         const BasicBlock *Succ) {
+  if (!Pred)
+    return false;
+  if (const auto *Switch = dyn_cast<SwitchInst>(BB->getTerminator())) {
+    // What a scope's end goes on with, after `break` or `continue` in it.
+    const ConstantInt *Known = conditionFrom(Pred, BB, Switch->getCondition());
+    return Known && Switch->findCaseValue(Known)->getCaseSuccessor() != Succ;
+  }
+  const auto *Branch = dyn_cast<BranchInst>(BB->getTerminator());
+  if (!Branch || !Branch->isConditional() ||
+      Branch->getSuccessor(0) == Branch->getSuccessor(1))
+    return false;
+  const ConstantInt *Known = conditionFrom(Pred, BB, Branch->getCondition());
+  return Known && Branch->getSuccessor(Known->isZero()) != Succ;
+}
+
+bool cosy::makesCall(const BasicBlock &BB) { return any_of(BB, isCall); }
+
+LoopAnalyses::LoopAnalyses(Function &F)
+    : Libc(Triple(F.getParent()->getTargetTriple())), TLI(Libc, &F), AC(F),
+      DT(F), LI(DT), SE(F, TLI, AC, DT, LI) {}
+
+namespace {
+/// The ways round a loop on which no call is made.  A call in an inner loop
+/// does not count, since that may go no round at all.
+class WaysWithoutCall {
+  const Loop &L;
+  LoopAnalyses &A;
+  SmallSetVector<const BasicBlock *, 16> Blocks;
+  bool GoRound = false;
+
+public:
+  WaysWithoutCall(const Loop &L, LoopAnalyses &A) : L(L), A(A) {
+    using Edge = std::pair<const BasicBlock *, const BasicBlock *>;
+    SmallSet<Edge, 16> Seen;
+    SmallVector<Edge, 16> Work{{nullptr, L.getHeader()}};
+    while (!Work.empty()) {
+      auto [Pred, BB] = Work.pop_back_val();
+      if (!L.contains(BB) || !Seen.insert({Pred, BB}).second || isOwnCall(*BB))
+        continue;
+      Blocks.insert(BB);
+      for (const BasicBlock *S : successors(BB)) {
+        if (isNeverTaken(Pred, BB, S))
+          continue;
+        if (S == L.getHeader())
+          GoRound = true;
+        else
+          Work.push_back({BB, S});
+      }
     }
   }
-  return true;
+
+  bool exist() const { return GoRound; }
+  ArrayRef<const BasicBlock *> blocks() const { return Blocks.getArrayRef(); }
+
+  /// True if such a round only finds that there is nothing to call for, as one
+  /// passes over a directory's "." and "..".  It does nothing more once that is
+  /// known; and it does not go through an array, of whose bytes one is cheaper
+  /// than counting it.
+  bool areShort() const {
+    SmallPtrSet<const BasicBlock *, 16> Undecided = beforeCalls();
+    if (Undecided.empty())
+      return false;
+    for (const BasicBlock *BB : Blocks) {
+      if (A.LI.getLoopFor(BB) != &L)
+        return false;
+      for (const Instruction &I : *BB)
+        if (goesThroughArray(I) ||
+            (!Undecided.contains(BB) && I.mayReadOrWriteMemory() &&
+             !isa<IntrinsicInst>(I)))
+          return false;
+    }
+    return true;
+  }
+
+private:
+  bool isOwnCall(const BasicBlock &BB) const {
+    return A.LI.getLoopFor(&BB) == &L && makesCall(BB);
+  }
+
+  /// The blocks from which some call may come in the same round.
+  SmallPtrSet<const BasicBlock *, 16> beforeCalls() const {
+    SmallPtrSet<const BasicBlock *, 16> Ret;
+    SmallVector<const BasicBlock *, 16> Work;
+    for (const BasicBlock *BB : L.blocks())
+      if (isOwnCall(*BB))
+        Work.push_back(BB);
+    while (!Work.empty()) {
+      const BasicBlock *BB = Work.pop_back_val();
+      if (!L.contains(BB) || !Ret.insert(BB).second || BB == L.getHeader())
+        continue;
+      append_range(Work, predecessors(BB));
+    }
+    return Ret;
+  }
+
+  bool goesThroughArray(const Instruction &I) const {
+    Value *Pointer = const_cast<Value *>(getLoadStorePointerOperand(&I));
+    const auto *Place =
+        Pointer ? dyn_cast<SCEVAddRecExpr>(A.SE.getSCEV(Pointer)) : nullptr;
+    return Place && Place->getLoop() == &L &&
+           isa<SCEVConstant>(Place->getStepRecurrence(A.SE));
+  }
+};
+} // namespace
+
+std::optional<SmallVector<const BasicBlock *, 8>>
+cosy::skippedPart(const Loop &L, LoopAnalyses &A) {
+  WaysWithoutCall Ways(L, A);
+  if (!Ways.exist())
+    return SmallVector<const BasicBlock *, 8>();
+  if (!Ways.areShort())
+    return std::nullopt;
+  return SmallVector<const BasicBlock *, 8>(Ways.blocks());
 }
+
+namespace {
+/// A function's loops, and what is known of their rounds.
+class Rounds : public LoopAnalyses {
+  DenseMap<const Loop *, int64_t> Known;
+  DenseMap<const Loop *, bool> Counted;
+
+public:
+  using LoopAnalyses::LoopAnalyses;
+
+  /// True if a loop's rounds are counted where it is, not where it is entered.
+  bool areCounted(const Loop &L) {
+    auto [It, New] = Counted.insert({&L, false});
+    if (New)
+      It->second = skippedPart(L, *this).has_value();
+    return It->second;
+  }
+
+  /// Returns how many rounds a loop without calls is taken for: what is known,
+  /// or the most that what it goes through has room for.  To take too many
+  /// keeps a region native; with too few it would lose for as long as it runs.
+  int64_t of(const Loop &L) {
+    auto [It, New] = Known.insert({&L, MaxRounds});
+    if (!New)
+      return It->second;
+    int64_t Ret = MaxRounds;
+    if (unsigned Exactly = SE.getSmallConstantTripCount(&L))
+      Ret = std::min<int64_t>(Exactly, Ret);
+    else if (unsigned Most = SE.getSmallConstantMaxTripCount(&L))
+      Ret = std::min<int64_t>(Most, Ret);
+    for (const BasicBlock *BB : L.blocks())
+      if (const BasicBlock *Latch = L.getLoopLatch();
+          Latch && DT.dominates(BB, Latch))
+        for (const Instruction &I : *BB)
+          Ret = std::min(Ret, within(I, L));
+    return Known[&L] = Ret;
+  }
+
+private:
+  /// Returns for how many rounds there is room where each goes on to another
+  /// place of an object of known size.
+  int64_t within(const Instruction &I, const Loop &L) {
+    const auto *Pointer = const_cast<Value *>(getLoadStorePointerOperand(&I));
+    const auto *Place =
+        Pointer
+            ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(const_cast<Value *>(Pointer)))
+            : nullptr;
+    const auto *Step =
+        Place && Place->getLoop() == &L
+            ? dyn_cast<SCEVConstant>(Place->getStepRecurrence(SE))
+            : nullptr;
+    std::optional<TypeSize> Size;
+    if (Step) {
+      const Value *Object = getUnderlyingObject(Pointer);
+      if (const auto *Local = dyn_cast<AllocaInst>(Object))
+        Size = Local->getAllocationSize(I.getDataLayout());
+      else if (const auto *Global = dyn_cast<GlobalVariable>(Object))
+        Size = I.getDataLayout().getTypeAllocSize(Global->getValueType());
+    }
+    if (!Size || Size->isScalable())
+      return MaxRounds;
+    uint64_t Each = Step->getAPInt().abs().getLimitedValue();
+    return std::clamp<int64_t>(Size->getFixedValue() / Each, 1, MaxRounds);
+  }
+};
+} // namespace
 
 namespace {
 class Estimate {
@@ -63,54 +257,71 @@ public:
     auto [It, New] = Known.insert({&F, Gain{}});
     if (!New)
       return It->second;
-    DominatorTree DT(const_cast<Function &>(F));
-    LoopInfo LI(DT);
-    Gain Ret = ofEntry(F, LI);
-    for (const Loop *L : LI.getLoopsInPreorder())
-      if (roundsMakeCalls(*L, LI))
-        Ret = Ret + ofRound(*L, LI) * AssumedRounds;
+    Rounds Loops(const_cast<Function &>(F));
+    Gain Ret = ofEntry(F, Loops);
+    for (const Loop *L : Loops.LI.getLoopsInPreorder())
+      if (Loops.areCounted(*L))
+        Ret = Ret + ofRound(*L, Loops) * AssumedRounds;
     return Known[&F] = Ret;
   }
 
-  /// Sums up the code that is in no loop whose rounds all make calls.
-  Gain ofEntry(const Function &F, const LoopInfo &LI) {
+  /// Sums up the code that is in no loop whose rounds are counted.
+  Gain ofEntry(const Function &F, Rounds &Loops) {
     Gain Ret;
     for (const BasicBlock &BB : F)
-      Ret = Ret + ofBlock(BB, nullptr, LI);
+      Ret = Ret + ofBlock(BB, nullptr, Loops);
     return Ret;
   }
 
-  /// Sums up one round, without inner loops whose rounds all make calls.
-  Gain ofRound(const Loop &L, const LoopInfo &LI) {
+  /// Sums up a round that only goes through these blocks.
+  Gain ofSkip(ArrayRef<const BasicBlock *> Blocks, const Loop &L,
+              Rounds &Loops) {
+    Gain Ret{-COSY_LOSS_ROUND, 0};
+    for (const BasicBlock *BB : Blocks)
+      Ret = Ret + ofBlock(*BB, &L, Loops);
+    return Ret;
+  }
+
+  /// Sums up one round, without inner loops whose rounds are counted.
+  Gain ofRound(const Loop &L, Rounds &Loops) {
     Gain Ret{-COSY_LOSS_ROUND, 0};
     for (const BasicBlock *BB : L.blocks())
-      Ret = Ret + ofBlock(*BB, &L, LI);
+      Ret = Ret + ofBlock(*BB, &L, Loops);
     return Ret;
   }
 
 private:
   /// Sums up a block, for each round of the loop or each entry of the function.
   /// The losses of an inner loop count for every assumed round, its calls once.
-  Gain ofBlock(const BasicBlock &BB, const Loop *Around, const LoopInfo &LI) {
-    int64_t Rounds = 1;
-    for (const Loop *L = LI.getLoopFor(&BB); L != Around;
+  Gain ofBlock(const BasicBlock &BB, const Loop *Around, Rounds &Loops) {
+    int64_t Times = 1;
+    for (const Loop *L = Loops.LI.getLoopFor(&BB); L != Around;
          L = L->getParentLoop()) {
-      if (roundsMakeCalls(*L, LI))
+      if (Loops.areCounted(*L))
         return {};
-      Rounds = std::min(Rounds * AssumedRounds, AssumedRounds * AssumedRounds);
+      Times = std::min(Times * Loops.of(*L), MaxRounds * MaxRounds);
     }
     Gain Ret;
     for (const Instruction &I : BB) {
       Gain G = ofInstruction(I);
-      Ret = Ret + (G.Saved > 0 ? G : G * Rounds);
+      Ret = Ret + (G.Saved > 0 ? G : G * Times);
     }
-    const Loop *Own = LI.getLoopFor(&BB);
+    const Loop *Own = Loops.LI.getLoopFor(&BB);
     if (Own != Around && Own->getHeader() == &BB)
-      Ret.Saved -= COSY_LOSS_ROUND * Rounds;
+      Ret.Saved -= COSY_LOSS_ROUND * Times;
     return Ret;
   }
 
   Gain ofInstruction(const Instruction &I) {
+    // A copy of a few constant bytes is a few loads and stores.
+    if (const auto *Mem = dyn_cast<MemIntrinsic>(&I)) {
+      const auto *Size = dyn_cast<ConstantInt>(Mem->getLength());
+      int64_t Words =
+          Size ? Size->getValue().getLimitedValue(MaxRounds) / 8 : MaxRounds;
+      return {-std::min<int64_t>(COSY_LOSS_SHORT,
+                                 2 * COSY_LOSS_SHARED * (Words + 1)),
+              0};
+    }
     if (const auto *Call = dyn_cast<CallBase>(&I))
       return isa<IntrinsicInst>(I) ? Gain{} : ofCall(*Call);
     const Value *Pointer = getLoadStorePointerOperand(&I);
@@ -131,7 +342,9 @@ private:
     if (!W)
       return {0, COSY_PLAIN_CALL};
     if (!W->MakesCalls)
-      return {-COSY_LOSS_STRING, 0};
+      return {isExpandedInPlace(F->getName()) ? -COSY_LOSS_SHORT
+                                              : -COSY_LOSS_STRING,
+              0};
     if (hasFastVersion(W->Number))
       return {COSY_GAIN_FAST, COSY_PLAIN_FAST};
     return {COSY_GAIN_CALL, COSY_PLAIN_CALL};
@@ -142,14 +355,17 @@ private:
 void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> Heads,
                         RegionCost &Ret) {
   Estimate E;
-  DominatorTree DT(const_cast<Function &>(Body));
-  LoopInfo LI(DT);
-  Gain Entry = E.ofEntry(Body, LI), All = Entry;
+  Rounds Loops(const_cast<Function &>(Body));
+  Gain Entry = E.ofEntry(Body, Loops), All = Entry;
   Ret.Entry = Entry.Saved - COSY_COST_RUN;
   Ret.Loses = Ret.Entry <= 0;
   for (const BasicBlock *Head : Heads) {
-    Gain Round = E.ofRound(*LI.getLoopFor(Head), LI);
+    const Loop &L = *Loops.LI.getLoopFor(Head);
+    Gain Round = E.ofRound(L, Loops);
     Ret.Rounds.push_back(Round.Saved);
+    auto Skipped = skippedPart(L, Loops);
+    Ret.Skips.push_back(
+        std::min<int64_t>(E.ofSkip(*Skipped, L, Loops).Saved, 0));
     Ret.Loses &= Round.Saved <= 0;
     All = All + Round * AssumedRounds;
   }

@@ -144,11 +144,12 @@ static GlobalVariable *createRegion(Module &M, const Compound &C,
 }
 
 /// Branches to Asked when the region has earned it; else takes what this
-/// arrival saves off `left` and branches to Native.  Writes nothing once the
-/// question is settled, so that processors do not fight for the cache line.
-static void countArrival(BasicBlock *At, GlobalVariable *Region, int64_t Saves,
-                         DebugLoc Where, BasicBlock *Asked,
-                         BasicBlock *Native) {
+/// arrival saves off `left`, or adds what it loses, and branches to Native.
+/// Writes nothing once the question is settled, so that processors do not fight
+/// for the cache line.
+static void countArrival(BasicBlock *At, GlobalVariable *Region,
+                         const Extracted &R, const Compound &C, DebugLoc Where,
+                         BasicBlock *Asked, BasicBlock *Native) {
   LLVMContext &Ctx = At->getContext();
   Function *F = At->getParent();
   BasicBlock *Count = BasicBlock::Create(Ctx, "cosy.count", F, Asked);
@@ -164,8 +165,13 @@ static void countArrival(BasicBlock *At, GlobalVariable *Region, int64_t Saves,
                  MDBuilder(Ctx).createLikelyBranchWeights());
 
   B.SetInsertPoint(Count);
-  Value *Now = B.CreateSub(
-      Left, B.CreateSExt(clamped(B.getInt32Ty(), Saves), B.getInt64Ty()));
+  auto Number = [&](int64_t N) {
+    return B.CreateSExt(clamped(B.getInt32Ty(), N), B.getInt64Ty());
+  };
+  Value *Saves = Number(C.Saves);
+  if (R.Made)
+    Saves = B.CreateSelect(R.Made, Saves, Number(C.Skips));
+  Value *Now = B.CreateSub(Left, Saves);
   B.CreateAlignedStore(Now, Place, Align(8))
       ->setAtomic(AtomicOrdering::Monotonic);
   B.CreateBr(Native);
@@ -353,7 +359,7 @@ void cosy::emitHostCode(Extracted &R, Compound &C, Compound *Entry) {
   HostBlocks To = splitAtCall(R);
   DebugLoc Where = R.Call->getDebugLoc() ? R.Call->getDebugLoc() : R.Where;
   MDNode *Likely = MDBuilder(Ctx).createLikelyBranchWeights();
-  countArrival(To.Count, Entry ? Entry->Region : Region, C.Saves, Where, To.Ask,
+  countArrival(To.Count, Entry ? Entry->Region : Region, R, C, Where, To.Ask,
                To.Native);
 
   IRBuilder<> B(To.Ask);

@@ -3,8 +3,9 @@
 //
 // A region that is entered once and goes round for long would never get into
 // the kernel if the twin could go there only at the entry.  So each loop that
-// makes a call in every round gets a function of its own, compiled as one more
-// compound: all of the region from the loop's head on.
+// makes a call in every round, but for those that only pass over something,
+// gets a function of its own, compiled as one more compound: all of the region
+// from the loop's head on.
 //
 //	twin:   head: i = phi ..              body.loop(inputs, i, .., outputs):
 //	        if earned:                            goto head
@@ -241,13 +242,12 @@ SmallVector<BasicBlock *, 4> cosy::loopHeads(const Extracted &R) {
   // compound would use them without saying so.
   if (R.Body->hasFnAttribute(Attribute::SanitizeAddress))
     return {};
-  DominatorTree DT(*R.Body);
-  LoopInfo LI(DT);
+  LoopAnalyses Analyses(*R.Body);
   SmallVector<BasicBlock *, 4> Heads;
-  for (const Loop *L : LI.getLoopsInPreorder()) {
+  for (const Loop *L : Analyses.LI.getLoopsInPreorder()) {
     BasicBlock *Head = L->getHeader();
     // In a loop without calls, counting would cost as much as the round.
-    if (Heads.size() < MaxHeads && roundsMakeCalls(*L, LI) &&
+    if (Heads.size() < MaxHeads && skippedPart(*L, Analyses) &&
         !Head->isEHPad() && LoopEntry(*R.Body, Head, R.NumInputs).canEnter())
       Heads.push_back(Head);
   }
@@ -257,14 +257,14 @@ SmallVector<BasicBlock *, 4> cosy::loopHeads(const Extracted &R) {
 /// Instructions that a body may grow to by inlining.
 static constexpr unsigned MaxInlined = 3000;
 
-/// True if some loop of F, or of what F calls, makes a call in every round.
+/// True if the rounds of some loop of F, or of what F calls, can be counted.
 static bool hasHeads(Function &F, unsigned Depth = 0) {
   if (F.isDeclaration() || Depth > 4)
     return false;
-  DominatorTree DT(F);
-  LoopInfo LI(DT);
-  if (any_of(LI.getLoopsInPreorder(),
-             [&](const Loop *L) { return roundsMakeCalls(*L, LI); }))
+  LoopAnalyses Analyses(F);
+  if (any_of(Analyses.LI.getLoopsInPreorder(), [&](const Loop *L) {
+        return skippedPart(*L, Analyses).has_value();
+      }))
     return true;
   return any_of(instructions(F), [&](Instruction &I) {
     auto *Call = dyn_cast<CallBase>(&I);
@@ -337,6 +337,32 @@ static Function *cloneTwin(Function &Body, ValueToValueMapTy &Map) {
   return Twin;
 }
 
+/// Has a loop of the twin keep whether the round before made a call; null: all
+/// do.  The first round comes after none.
+static Value *keepMade(Function &Twin, BasicBlock *Head) {
+  LoopAnalyses Analyses(Twin);
+  const LoopInfo &LI = Analyses.LI;
+  const Loop *L = LI.getLoopFor(Head);
+  auto Skipped = skippedPart(*L, Analyses);
+  if (Skipped && Skipped->empty())
+    return nullptr;
+  Type *Bool = Type::getInt1Ty(Twin.getContext());
+  Constant *No = ConstantInt::getFalse(Bool);
+  SSAUpdater Updater;
+  Updater.Initialize(Bool, "cosy.made");
+  Updater.AddAvailableValue(Head, No);
+  for (BasicBlock *BB : L->blocks())
+    if (LI.getLoopFor(BB) == L && makesCall(*BB))
+      Updater.AddAvailableValue(BB, ConstantInt::getTrue(Bool));
+  SmallVector<BasicBlock *, 4> Preds(predecessors(Head));
+  PHINode *Made =
+      PHINode::Create(Bool, Preds.size(), "cosy.made", Head->begin());
+  for (BasicBlock *Pred : Preds)
+    Made->addIncoming(
+        L->contains(Pred) ? Updater.GetValueAtEndOfBlock(Pred) : No, Pred);
+  return Made;
+}
+
 std::vector<Extracted> cosy::enterLoops(Extracted &R,
                                         ArrayRef<BasicBlock *> Heads) {
   std::vector<Extracted> Ret;
@@ -360,6 +386,7 @@ std::vector<Extracted> cosy::enterLoops(Extracted &R,
 
     // head: phis; br (to be decided by emitHostCode) leave, round
     auto *TwinHead = cast<BasicBlock>(Map[Head]);
+    E.Made = keepMade(*R.Twin, TwinHead);
     E.Round = SplitBlock(TwinHead, TwinHead->getFirstNonPHIIt());
     BasicBlock *Leave = BasicBlock::Create(Ctx, "cosy.leave", R.Twin, E.Round);
     TwinHead->getTerminator()->eraseFromParent();

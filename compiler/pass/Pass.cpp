@@ -107,6 +107,7 @@ compileLoops(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts) {
       continue;
     }
     C->Saves = Entry.Cost.Rounds[I];
+    C->Skips = Entry.Cost.Skips[I];
     Ret.push_back({Loops[I], std::move(C)});
   }
   Entry.NumLoops = Ret.size();

@@ -40,7 +40,12 @@
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DebugLoc.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Instructions.h"
@@ -92,6 +97,8 @@ struct Extracted {
   /// native round.
   std::shared_ptr<Extracted> Outer;
   llvm::BasicBlock *Round = nullptr;
+  /// There, whether the round before made a call; null: every round does.
+  llvm::Value *Made = nullptr;
 };
 
 /// The expected gain of a region, in instructions.
@@ -102,6 +109,7 @@ struct Gain {
 struct RegionCost {
   int64_t Entry = 0; ///< Saved per entry, without loops that make calls.
   llvm::SmallVector<int64_t, 4> Rounds; ///< Saved per round of such a loop.
+  llvm::SmallVector<int64_t, 4> Skips;  ///< The same of a round without a call.
   unsigned Share = 1;                   ///< See struct cosy_region.
   bool Loses = false;
 };
@@ -166,8 +174,9 @@ struct Compound {
   std::vector<Choice> Choices;
   unsigned NumFunctions = 0, NumCalls = 0;
   double Milliseconds = 0;
-  /// Instructions saved by an arrival; Cost has more of a region.
-  int64_t Saves = 0;
+  /// Instructions saved by an arrival, and by one at a loop's head after a
+  /// round without a call; Cost has more of a region.
+  int64_t Saves = 0, Skips = 0;
   RegionCost Cost;
   unsigned NumLoops = 0;
   llvm::GlobalVariable *Region = nullptr; ///< struct cosy_region, when made.
@@ -256,8 +265,8 @@ llvm::FunctionCallee declareHostFunction(llvm::Module &M, llvm::StringRef Name,
 // Loops.cpp
 /// Inlines what a compiled region calls and has such loops, except Hosts.
 void inlineLoops(Extracted &R, llvm::ArrayRef<llvm::Function *> Hosts);
-/// Returns the heads of those loops of a region's body that make a call in
-/// every round.
+/// Returns the heads of those loops of a region's body whose rounds can be
+/// counted: see skippedPart.
 llvm::SmallVector<llvm::BasicBlock *, 4> loopHeads(const Extracted &R);
 /// Makes, for each head, a function that goes on from there to the region's
 /// end, and a native twin that calls it there.
@@ -268,8 +277,24 @@ std::vector<Extracted> enterLoops(Extracted &R,
 void dropLoopEntry(Extracted &Head);
 
 // Cost.cpp
-/// True if every round of a loop makes a call.
-bool roundsMakeCalls(const llvm::Loop &L, const llvm::LoopInfo &LI);
+/// What has to be known of a function's loops.
+struct LoopAnalyses {
+  llvm::TargetLibraryInfoImpl Libc;
+  llvm::TargetLibraryInfo TLI;
+  llvm::AssumptionCache AC;
+  llvm::DominatorTree DT;
+  llvm::LoopInfo LI;
+  llvm::ScalarEvolution SE;
+
+  explicit LoopAnalyses(llvm::Function &F);
+};
+/// True if a block makes a call, other than of an intrinsic.
+bool makesCall(const llvm::BasicBlock &BB);
+/// Returns the blocks that a round without a call may go through; none where
+/// every round makes a call; nullopt where such rounds are more than a look at
+/// something that is passed over, so that counting them would cost too much.
+std::optional<llvm::SmallVector<const llvm::BasicBlock *, 8>>
+skippedPart(const llvm::Loop &L, LoopAnalyses &A);
 void estimateGain(const llvm::Function &Body,
                   llvm::ArrayRef<llvm::BasicBlock *> Heads, RegionCost &Ret);
 /// Returns what it costs to load a program.

@@ -50,6 +50,16 @@ static constexpr uint64_t MaxCompare = 16;
 
 static constexpr char Prefix[] = "__cosy_strings_";
 
+/// Operations whose bodies take their arguments, and those that are told what
+/// is asked of the result besides.
+static constexpr const char *AsTheyAre[] = {"strlen", "strchr", "strrchr",
+                                            "strcpy", "stpcpy", "memchr"};
+static constexpr const char *Comparing[] = {"strcmp", "strncmp", "memcmp"};
+
+bool cosy::isExpandedInPlace(StringRef Name) {
+  return is_contained(AsTheyAre, Name) || is_contained(Comparing, Name);
+}
+
 namespace {
 class StringExpander {
   BpfModule &B;
@@ -212,8 +222,7 @@ private:
     if (!isNumberedCall(Call->getCalledOperand(), Number))
       return false;
     SmallVector<Value *, 4> Args(Call->args());
-    for (const char *Name :
-         {"strlen", "strchr", "strrchr", "strcpy", "stpcpy", "memchr"})
+    for (const char *Name : AsTheyAre)
       if (Number == operationNumber(Name))
         return replace(Call, Name, Args);
     IRBuilder<> IB(Call);

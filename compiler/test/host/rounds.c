@@ -1,0 +1,129 @@
+// How often a loop goes round is taken from what it goes through, so that a region that looks at
+// each byte of its blocks stays native, and one that looks at a few words does not.
+// RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
+#define _GNU_SOURCE
+#include <cosy/cosy.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// The condition makes a call in each round, though its && is a way around it that is never taken.
+long both(int fd, long count)
+{
+	long bytes = 0, lines = 0;
+	char c;
+
+	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: {{-?[0-9]+}} expected to be saved by an entry, {{[1-9][0-9]*}} by a round
+	COSY_START;
+	while (bytes < count && read(fd, &c, 1) == 1) {
+		lines += c == '\n';
+		bytes++;
+	}
+	COSY_END;
+	return lines;
+}
+
+// A round may only find that an entry is to be passed over: at the head the round before counts.
+long folder(int dir, char *names)
+{
+	long sum = 0;
+
+	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: {{-[0-9]+}} expected to be saved by an entry, {{[1-9][0-9]*, [1-9][0-9]*}} by a round
+	COSY_START;
+	for (;;) {
+		ssize_t len = sum < 0 ? -1 : getdents64(dir, names, 4096);
+
+		if (len <= 0)
+			break;
+		for (ssize_t at = 0; at < len;) {
+			struct dirent64 *d = (struct dirent64 *)(names + at);
+			struct stat st;
+
+			at += d->d_reclen;
+			if (d->d_name[0] == '.')
+				continue;
+			if (fstatat(dir, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+				break;
+			sum += st.st_size;
+		}
+	}
+	COSY_END;
+	return sum;
+}
+
+// One that goes through bytes is cheaper than counting it.
+long lines(int fd, const char *bytes, long count)
+{
+	long from = 0;
+
+	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: region runs natively unless forced (-fcosy-force): {{-[0-9]+}} expected to be saved by an entry;
+	COSY_START;
+	for (long i = 0; i < count; i++)
+		if (bytes[i] == '\n') {
+			if (write(fd, bytes + from, i - from) < 0)
+				break;
+			from = i + 1;
+		}
+	COSY_END;
+	return from;
+}
+
+// Most rounds take a byte from a buffer that a call fills now and then.
+long filled(int fd, char *buffer, char last)
+{
+	long sum = 0, at = 0, len = 0;
+	char c;
+
+	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: region runs natively unless forced (-fcosy-force): {{-[0-9]+}} expected to be saved by an entry;
+	COSY_START;
+	do {
+		if (at == len) {
+			len = read(fd, buffer, 4096);
+			if (len <= 0)
+				break;
+			at = 0;
+		}
+		c = buffer[at++];
+		sum += c;
+	} while (c != last);
+	COSY_END;
+	return sum;
+}
+
+// Three calls a round save less than 4096 rounds of the inner loop lose, however short its blocks.
+long block(int fd, int to)
+{
+	char bytes[4096];
+	long sum = 0;
+	ssize_t got;
+
+	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: region runs natively unless forced (-fcosy-force): {{-[0-9]+}} expected to be saved by an entry, -{{[0-9]+}} by a round
+	COSY_START;
+	while (lseek(fd, 0, SEEK_CUR) >= 0 && (got = read(fd, bytes, sizeof(bytes))) > 0) {
+		for (ssize_t i = 0; i < got; i++)
+			sum += bytes[i];
+		if (write(to, bytes, got) < 0)
+			break;
+	}
+	COSY_END;
+	return sum;
+}
+
+// A record of eight words has room for eight rounds.
+long record(int fd, int to)
+{
+	long words[8], sum = 0;
+	ssize_t got;
+
+	// CHECK: rounds.c:[[#@LINE+1]]:2: remark: gain: {{-?[0-9]+}} expected to be saved by an entry, {{[1-9][0-9]*}} by a round
+	COSY_START;
+	while ((got = read(fd, words, sizeof(words))) > 0) {
+		for (size_t i = 0; i < got / sizeof(words[0]); i++)
+			sum += words[i];
+		if (write(to, words, got) < 0)
+			break;
+	}
+	COSY_END;
+	return sum;
+}
