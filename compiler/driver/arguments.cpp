@@ -167,6 +167,8 @@ static bool parseOwn(const string &Arg, Arguments &A) {
     A.Force = false;
   else if (Arg == "-fcosy-force")
     A.Force = true;
+  else if (startsWith(Arg, "-fcosy-suggest="))
+    A.Suggested = Arg.substr(sizeof("-fcosy-suggest=") - 1);
   else if (Arg == "-shared-libcosy")
     A.SharesLibrary = true;
   else if (Arg == "-Rcosy")

@@ -13,6 +13,7 @@ struct Arguments {
   bool Off = false;          ///< -fno-cosy
   bool Fast = true;          ///< -f[no-]cosy-fast
   bool Force = false;        ///< -f[no-]cosy-force
+  std::string Suggested;     ///< -fcosy-suggest=FILE:LINE
   bool Remarks = false;      ///< -Rcosy
   bool Warnings = true;      ///< -W[no-]cosy
   bool Errors = false;       ///< -W[no-]error=cosy

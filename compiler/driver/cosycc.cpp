@@ -8,6 +8,7 @@
 //   -fno-cosy                 leave the marks plain blocks
 //   -Rcosy                    report each region: compiled, or why not
 //   -fcosy-force              run regions in the kernel from the start
+//   -fcosy-suggest=FILE:LINE  mark the loop there as a region
 //   -shared-libcosy           link libcosy.so to a program, not libcosy.a
 //   -Wno-cosy, -Werror=cosy   do not warn / fail when a region stays native
 //
@@ -112,6 +113,9 @@ static void addPlugin(vector<string> &To, const Arguments &A,
     addPluginOption(To, "-cosy-no-fast");
   if (A.Force)
     addPluginOption(To, "-cosy-force");
+  if (!A.Suggested.empty())
+    add(To, {"-Xclang", "-add-plugin", "-Xclang", "cosy-suggest", "-Xclang",
+             "-plugin-arg-cosy-suggest", "-Xclang", A.Suggested});
   if (A.Remarks)
     add(To, {"-Rpass-missed=^cosy$"});
   if (A.Remarks && A.RemarkPattern.empty())

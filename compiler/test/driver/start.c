@@ -13,7 +13,7 @@
 // RUN: %cosycc -### -Wl,-z,now,-T,own.ld %s 2>&1 | FileCheck %s --check-prefix=WITHOUT
 // RUN: %cosycc -### -B/nowhere %s 2>&1 | FileCheck %s --check-prefix=WITHOUT
 // RUN: %cosycc -### -static %s 2>&1 | FileCheck %s --check-prefix=WITHOUT
-// SEGMENTS: {{^ +[0-9]+ +}}cosy_cold{{ *$}}
+// SEGMENTS: {{^ +[0-9]+ +}}cosy_cold{{( \.note\.ABI-tag)? *$}}
 // CHECK: code 2, untouched 1
 // ENTERED: code 2, untouched 0
 // BOUND-NOT: start.c.tmp [0] to {{.*}} normal symbol `{{__libc_stack_end|__pthread_cancel|dl_iterate_phdr|__errno_location|getauxval}}'
