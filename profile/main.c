@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "advise/advise.h"
@@ -18,6 +18,7 @@
 #include "fold/fold.h"
 #include "record/record.h"
 #include "show/show.h"
+#include "verify/build.h"
 #include "verify/server.h"
 #include "verify/verify.h"
 
@@ -37,6 +38,7 @@ struct profile_options {
 	enum event_backend backend; /* 0: the best that can be had */
 	unsigned int rounds;	    /* of --verify; 0: none */
 	const char *marked;	    /* what it verifies */
+	const char *build;	    /* makes that of the best region */
 	struct load load;	    /* command NULL: none */
 	char **program;
 };
@@ -49,7 +51,11 @@ struct recording {
 	bool failed;
 };
 
+/* Time until a signal that ends the recording comes again, in ns. */
+#define AGAIN 50000000
+
 static volatile sig_atomic_t stop;
+static timer_t again;
 
 static void profile_usage(FILE *to)
 {
@@ -70,16 +76,24 @@ static void profile_usage(FILE *to)
 	      "  --html FILE            write it as a page\n"
 	      "  --verify[=ROUNDS]      measure `cosy run PROGRAM` against what was predicted (7)\n"
 	      "  --marked FILE          verify by the same program with its regions marked\n"
+	      "  --build COMMAND        build it first, with -fcosy-suggest=\"$COSY_SUGGEST\"\n"
 	      "  --help                 print this\n"
 	      "\n"
 	      "See cosy-profile(1).\n",
 	      to);
 }
 
+/*
+ * Signals once more a little later, and so on: ptrace's waitpid is not interrupted by a signal that
+ * comes between the look at `stop` and its beginning.
+ */
 static void stop_on_signal(int signal)
 {
+	struct itimerspec later = {{0, AGAIN}, {0, AGAIN}};
+
 	(void)signal;
 	stop = 1;
+	timer_settime(again, 0, &later, NULL);
 }
 
 static void recording_take(void *context, const struct event *event)
@@ -101,20 +115,28 @@ static void recording_take(void *context, const struct event *event)
 }
 
 /* ^C ends the recording, and so does the time; what is watched goes on. */
-static void signals_catch(double seconds)
+static bool signals_catch(double seconds)
 {
 	struct sigaction action = {.sa_handler = stop_on_signal};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+	struct itimerspec time = {
+		{0, 0}, {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)}};
 
+	if (timer_create(CLOCK_MONOTONIC, &event, &again))
+		return false;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGALRM, &action, NULL);
-	if (seconds > 0) {
-		struct timeval time = {(time_t)seconds,
-				       (suseconds_t)((seconds - (time_t)seconds) * 1e6)};
-		struct itimerval timer = {{0, 0}, time};
+	timer_settime(again, 0, &time, NULL);
+	return true;
+}
 
-		setitimer(ITIMER_REAL, &timer, NULL);
-	}
+/* From now on ^C ends `cosy profile` itself.  A SIGALRM may still be under way. */
+static void signals_release(void)
+{
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	timer_delete(again);
 }
 
 static void backend_say(enum event_backend backend)
@@ -200,9 +222,13 @@ static int profile_record(struct profile_options *options, struct recording *rec
 	}
 	if (options->load.command && options->program)
 		server_adopt();
-	signals_catch(options->seconds);
+	if (!signals_catch(options->seconds)) {
+		fprintf(stderr, "cosy profile: no timer can be had: %s\n", strerror(errno));
+		return STATUS_BAD;
+	}
 	result = record_by(&what, recording, &sink);
 	load = load_finish(options, result.interrupted);
+	signals_release();
 	if (recording->file && fclose(recording->file))
 		recording->failed = true;
 	if (result.error) {
@@ -246,7 +272,7 @@ static int profile_read(const char *path, struct recording *recording)
 
 /* Status 1 when what was measured is not what was predicted. */
 static int profile_verify(const struct profile_options *options, const struct advice *advice,
-			  FILE *to)
+			  struct places *places, FILE *to)
 {
 	const char *way = options->marked ? "regions" : "cosy run";
 	struct verify_plan plan = {.program = options->program,
@@ -254,7 +280,12 @@ static int profile_verify(const struct profile_options *options, const struct ad
 				   .load = options->load.command,
 				   .rounds = options->rounds};
 	struct verify_result result;
-	const char *why = verify(advice, &plan, &result);
+	const char *why = options->build
+				  ? build_suggested(advice, places, options->build, &plan.region)
+				  : NULL;
+
+	if (!why)
+		why = verify(advice, &plan, &result);
 
 	if (why) {
 		fprintf(stderr, "cosy profile: --verify: %s\n", why);
@@ -309,7 +340,8 @@ static int profile_show(const struct profile_options *options, const struct prof
 	if (!stdout_taken(options))
 		show_terminal(stdout, advice, places);
 	if (options->rounds && status == STATUS_FINE)
-		status = profile_verify(options, advice, stdout_taken(options) ? stderr : stdout);
+		status = profile_verify(options, advice, places,
+					stdout_taken(options) ? stderr : stdout);
 	places_destroy(places);
 	free(advice);
 	return status;
@@ -365,7 +397,7 @@ static enum event_backend backend_named(const char *name)
 	return 0;
 }
 
-enum { READ = 256, JSON, HTML, VERIFY, CGROUP, BACKEND, LOAD, MARKED };
+enum { READ = 256, JSON, HTML, VERIFY, CGROUP, BACKEND, LOAD, MARKED, BUILD };
 
 /* Takes one option, whose argument is `optarg`; false: that is none. */
 static bool options_take(int option, struct profile_options *options)
@@ -404,6 +436,9 @@ static bool options_take(int option, struct profile_options *options)
 	case MARKED:
 		options->marked = optarg;
 		return true;
+	case BUILD:
+		options->build = optarg;
+		return true;
 	case 'h':
 		profile_usage(stdout);
 		exit(STATUS_FINE);
@@ -423,6 +458,7 @@ static bool options_parse(int argc, char **argv, struct profile_options *options
 		{"verify", optional_argument, NULL, VERIFY},
 		{"load", required_argument, NULL, LOAD},
 		{"marked", required_argument, NULL, MARKED},
+		{"build", required_argument, NULL, BUILD},
 		{"help", no_argument, NULL, 'h'},
 		{},
 	};
@@ -435,6 +471,8 @@ static bool options_parse(int argc, char **argv, struct profile_options *options
 		options->program = argv + optind;
 	if (options->marked && !options->rounds)
 		options->rounds = ROUNDS;
+	if (options->build && !options->marked)
+		return false;
 	if ((options->rounds && !options->program) || (options->load.command && options->read))
 		return false;
 	/* There is one source of events. */

@@ -197,7 +197,10 @@ static void verify_judge(const struct advice *advice, const struct verify_plan *
 		parts[i] = times->plain[i] > 0
 				   ? 1 - (times->other[i] - times->start) / times->plain[i]
 				   : 0;
-	if (plan->marked)
+	if (plan->region) {
+		low = plan->region->low;
+		high = plan->region->high;
+	} else if (plan->marked)
 		predict_regions(advice, &low, &high);
 	ret->rounds = rounds;
 	ret->measured = middle_of(parts, rounds);

@@ -11,6 +11,7 @@
 struct verify_plan {
 	char *const *program; /* ends with NULL */
 	const char *marked;   /* the same program with its regions marked; NULL: under `cosy run` */
+	const struct finding *region; /* the one that is marked; NULL: any of them */
 	const char
 		*load; /* a command for sh that puts load on it, after which it is ended; or NULL */
 	unsigned int rounds;
