@@ -32,6 +32,7 @@ COLUMNS = (
 )
 OURS = COLUMNS[:4]
 WIDTH = 100
+FIRST = ("process", "programs")  # workloads whose operations are whole processes
 
 Line = dict  # run.py's, read back
 
@@ -207,7 +208,8 @@ def _spread(insn: Results) -> str:
     worst = max(repeated, key=lambda line: line["spread"])
     return (
         f"Of {len(repeated)} values measured more than once, {close} differ by less than 2 % from run to run; the most "
-        f"by {100 * worst['spread']:.0f} % ({worst['workload']}, {worst['contender']})."
+        f"by {100 * worst['spread']:.0f} % ({worst['workload']}, {worst['contender']}). "
+        "Left out is what differs by more than it is."
     )
 
 
@@ -266,6 +268,16 @@ def _lanes(results: Results) -> list[str]:
     return out
 
 
+def _workload(name: str, insn: Results, results: Results) -> list[str]:
+    """Returns the section of a workload, if it was measured."""
+    part = insn.some(workload=name)
+    if not part.lines:
+        return []
+    unit = part.lines[0]["metric"].removeprefix("per ")
+    head = ["", f"## {name}", "", f"Per {unit}. {PAPERS.get(name, '')}".strip()]
+    return [*head, "", _workload_table(part), remarks(name, results)]
+
+
 def document(results: Results, plots: list[str]) -> str:
     insn = results.some(lane="insn", flags="calibrated")
     insn = Results([line for line in insn.lines if not line["metric"].startswith(("user ", "kernel "))])
@@ -286,6 +298,11 @@ def document(results: Results, plots: list[str]) -> str:
         "",
         remarks("reading", results),
         table(["contender", "what", "version"], [[n, _what(n), versions[n]] for n in COLUMNS if n in versions]),
+    ]
+    # Whole processes, start-up included, come before what is subtracted from it.
+    for name in FIRST:
+        out += _workload(name, insn, results)
+    out += [
         "## Targets",
         "",
         "Per cent less than plain calls.",
@@ -301,11 +318,8 @@ def document(results: Results, plots: list[str]) -> str:
     ]
     out += [f"![{Path(name).stem}]({name})" for name in plots]
     for name in cases.WORKLOADS:
-        part = insn.some(workload=name)
-        if part.lines:
-            unit = part.lines[0]["metric"].removeprefix("per ")
-            out += ["", f"## {name}", "", f"Per {unit}. {PAPERS.get(name, '')}".strip()]
-            out += ["", _workload_table(part), remarks(name, results)]
+        if name not in FIRST:
+            out += _workload(name, insn, results)
     if split.lines:
         out += ["## User and kernel mode apart", "", remarks("split", results), _split(split)]
     default = results.some(lane="insn", flags="default")

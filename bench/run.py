@@ -97,6 +97,14 @@ def _complaint(row: Row, cell: Cell, compares: bool) -> str:
     return ""
 
 
+def _unsteady(costs: list[float]) -> bool:
+    """Tells whether runs lie further apart than what they measured: a start that is taken off leaves only noise."""
+    if not costs:
+        return False
+    median = statistics.median(costs)
+    return median <= 0 or max(costs) - min(costs) > median
+
+
 class Report:
     """Takes finished rows: prints them, writes their lines, keeps what was wrong."""
 
@@ -115,10 +123,10 @@ class Report:
             complaint = _complaint(row, cell, not self.setup.statistics)
             if complaint:
                 self.complaints.append(f"{row.case.name()} on {self.setup.fs}, {cell.contender}: {complaint}")
-            elif statistics.median(cell.costs.get("", [1])) <= 0:
+            elif _unsteady(cell.costs.get("", [])):
                 print(
                     f"bench: left out: {row.case.name()}, {cell.contender}: "
-                    "its start varied by more than its work costs; take more --runs",
+                    "its runs lie further apart than what they measured; take more --runs",
                     file=sys.stderr,
                 )
             else:

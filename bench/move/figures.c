@@ -234,6 +234,13 @@ static void message_receive(const struct run *run, int sock, char *memory)
 		parcel_receive(sock, memory, run->bytes, run->touches);
 }
 
+/* Takes back what touch did. */
+static void untouch(char *memory, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += PAGE)
+		--*(uint64_t *)(memory + at);
+}
+
 /* Figure 8: there and back, by a socket or by parcels; per page of each way. */
 static long passing(struct run *run)
 {
@@ -265,8 +272,8 @@ static long passing(struct run *run)
 	fill(memory, run->bytes, 1);
 	message_send(run, run->data[1], memory);
 	message_receive(run, run->data[1], memory);
-	for (size_t at = 0; run->touches && at < run->bytes; at += PAGE)
-		--*(uint64_t *)(memory + at);
+	if (run->touches)
+		untouch(memory, run->bytes);
 	compare("figure 8", memory, run->bytes, 1);
 	child_end(pid);
 	close(run->data[0]);
@@ -274,10 +281,19 @@ static long passing(struct run *run)
 	return cost / (long)(2 * (MESSAGES - 1) * (run->bytes / PAGE));
 }
 
-/* Sends by a socket of TCP that throws away what comes. */
-static void throw_away(const struct run *run, const int *sink, const char *memory)
+/*
+ * Sends by a socket of TCP that throws away what comes, except for the last message: that has gone
+ * through all stages, and is compared.
+ */
+static void sink_send(const struct run *run, const int *sink, const char *memory, bool is_last)
 {
 	(run->copies[1] ? write_all : loan_all)(sink[1], memory, run->bytes);
+	if (is_last) {
+		read_all(sink[0], to, run->bytes);
+		untouch(to, run->bytes);
+		compare("figure 9", to, run->bytes, MESSAGES);
+		return;
+	}
 	for (size_t done = 0; done < run->bytes;)
 		done += (size_t)TRY(recv(sink[0], NULL, run->bytes - done, MSG_TRUNC) ?: -1);
 }
@@ -289,12 +305,12 @@ static void stage(const struct run *run, int in, int out, bool is_last)
 	int sink[2];
 
 	tcp_new(sink);
-	for (uint64_t message = 0; message < MESSAGES; message++) {
+	for (uint64_t message = 0; message <= MESSAGES; message++) {
 		message_receive(run, in, memory);
 		if (!is_last)
 			touch(memory, run->bytes);
 		else
-			throw_away(run, sink, memory);
+			sink_send(run, sink, memory, message == MESSAGES);
 		if (is_last && run->copies[0])
 			write_all(out, &c, 1);
 		else
@@ -303,10 +319,25 @@ static void stage(const struct run *run, int in, int out, bool is_last)
 	_exit(0);
 }
 
-/* Figure 9: the first of three fills a buffer, the second changes it, the third sends it away. */
+/* Sends a message to the second stage, and waits for the last one's answer. */
+static void first_stage(const struct run *run, char *memory)
+{
+	char c;
+
+	message_send(run, run->data[1], memory);
+	if (run->copies[0])
+		read_all(run->back[0], &c, 1);
+	else
+		message_receive(run, run->back[0], memory);
+}
+
+/*
+ * Figure 9: the first of three fills a buffer, the second changes it, the third sends it away.  The
+ * last message is not counted.
+ */
 static long three(struct run *run)
 {
-	char *memory = run->copies[0] ? from : lender, c;
+	char *memory = run->copies[0] ? from : lender;
 	long start = 0, cost;
 	pid_t second, third;
 
@@ -323,13 +354,11 @@ static long three(struct run *run)
 		if (message == 1)
 			start = now();
 		touch(memory, run->bytes);
-		message_send(run, run->data[1], memory);
-		if (run->copies[0])
-			read_all(run->back[0], &c, 1);
-		else
-			message_receive(run, run->back[0], memory);
+		first_stage(run, memory);
 	}
 	cost = now() - start;
+	fill(memory, run->bytes, MESSAGES);
+	first_stage(run, memory);
 	child_end(second);
 	child_end(third);
 	for (int i = 0; i < 2; i++) {

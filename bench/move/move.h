@@ -3,7 +3,7 @@
  * move.h - shared by what measures ways to move megabytes between processes.
  *
  * Time is instructions under `vm.py run --icount`.  A row is the least of many, per page of 4 KB.
- * Outside of what is timed the bytes of each way are compared.
+ * Outside of what is timed the bytes of one message, at least, of each row and size are compared.
  */
 #ifndef BENCH_MOVE_H
 #define BENCH_MOVE_H

@@ -11,7 +11,8 @@
 
 #include "move.h"
 
-#define TURNS 8
+#define TURNS	8
+#define MAX_TCP (1 << 20) /* bytes, with room for a whole message */
 
 static int the_pipe[2], the_unix[2], the_tcp[2], the_zerocopy[2], descriptors[2];
 static char *from, *to;	     /* ordinary */
@@ -19,40 +20,80 @@ static char *lender, *taker; /* of cosy_move_alloc */
 static char *ring;	     /* shared, as between two processes */
 static struct io_uring uring;
 
+enum after {
+	NOTHING,
+	READS,		/* the receiver reads a word of each page */
+	READS_REWRITES, /* and the sender rewrites one */
+	READS_FLUSHES,	/* the same, with a flush before, and the pages made ready after it */
+	RETURNS,	/* the receiver writes, and sends the pages back, which is not counted */
+	RETURNS_UNTOUCHED,
+};
+
+struct way {
+	const char *name;
+	void (*move)(const struct way *way, char *a, char *b, size_t bytes);
+	char **a, **b;
+	enum after after;
+	size_t max;
+	const int *ends;   /* of the stream that has the message, if one does */
+	int flags;	   /* of the transfer or import */
+	enum cosy_how how; /* the parcel is made */
+};
+
 /* --- Ways: each leaves the message in the memory that it is given ------------------------------ */
 
-static void by_pipe(char *a, char *b, size_t bytes)
+static void by_stream(const struct way *way, char *a, char *b, size_t bytes)
 {
-	write_all(the_pipe[1], a, bytes);
-	read_all(the_pipe[0], b, bytes);
+	write_all(way->ends[1], a, bytes);
+	read_all(way->ends[0], b, bytes);
 }
 
-static void by_unix(char *a, char *b, size_t bytes)
+static void by_stream_loan(const struct way *way, char *a, char *b, size_t bytes)
 {
-	write_all(the_unix[1], a, bytes);
-	read_all(the_unix[0], b, bytes);
+	loan_all(way->ends[1], a, bytes);
+	read_all(way->ends[0], b, bytes);
 }
 
-static void by_tcp(char *a, char *b, size_t bytes)
+static void by_loan(const struct way *way, char *a, char *b, size_t bytes)
 {
-	write_all(the_tcp[1], a, bytes);
-	read_all(the_tcp[0], b, bytes);
+	loan_all(way->ends[1], a, bytes);
+	transfer_all(way->ends[0], b, bytes, way->flags);
 }
 
-static void by_vmsplice(char *a, char *b, size_t bytes)
+static void by_parcel(const struct way *way, char *a, char *b, size_t bytes)
+{
+	int fd = (int)TRY(cosy_export(a, bytes, way->how)), other;
+
+	fd_send(way->ends[1], fd);
+	close(fd);
+	other = fd_receive(way->ends[0]);
+	TRY(cosy_import(other, b, bytes, way->flags));
+	close(other);
+}
+
+static void by_parcel_alone(const struct way *way, char *a, char *b, size_t bytes)
+{
+	int fd = (int)TRY(cosy_export(a, bytes, way->how));
+
+	TRY(cosy_import(fd, b, bytes, way->flags));
+	close(fd);
+}
+
+static void by_vmsplice(const struct way *way, char *a, char *b, size_t bytes)
 {
 	for (size_t done = 0; done < bytes;) {
 		struct iovec piece = {a + done, bytes - done};
 
-		done += (size_t)TRY(vmsplice(the_pipe[1], &piece, 1, 0));
+		done += (size_t)TRY(vmsplice(way->ends[1], &piece, 1, 0));
 	}
-	read_all(the_pipe[0], b, bytes);
+	read_all(way->ends[0], b, bytes);
 }
 
-static void by_process_vm(char *a, char *b, size_t bytes)
+static void by_process_vm(const struct way *way, char *a, char *b, size_t bytes)
 {
 	struct iovec mine = {b, bytes}, other = {a, bytes};
 
+	(void)way;
 	TRY(process_vm_readv(getpid(), &mine, 1, &other, 1, 0));
 }
 
@@ -68,24 +109,24 @@ static void zerocopy_wait(int sock)
 	}
 }
 
-static void by_zerocopy(char *a, char *b, size_t bytes)
+static void by_zerocopy(const struct way *way, char *a, char *b, size_t bytes)
 {
 	long calls = 0;
 
 	for (size_t done = 0; done < bytes; calls++)
-		done += (size_t)TRY(send(the_zerocopy[1], a + done, bytes - done, MSG_ZEROCOPY));
-	read_all(the_zerocopy[0], b, bytes);
-	zerocopy_wait(the_zerocopy[1]);
+		done += (size_t)TRY(send(way->ends[1], a + done, bytes - done, MSG_ZEROCOPY));
+	read_all(way->ends[0], b, bytes);
+	zerocopy_wait(way->ends[1]);
 }
 
-static void by_uring(char *a, char *b, size_t bytes)
+static void by_uring(const struct way *way, char *a, char *b, size_t bytes)
 {
 	struct io_uring_sqe *entry = io_uring_get_sqe(&uring);
 	struct io_uring_cqe *result;
 	size_t sent = 0;
 	bool more;
 
-	io_uring_prep_send_zc(entry, the_tcp[1], a, bytes, MSG_WAITALL, 0);
+	io_uring_prep_send_zc(entry, way->ends[1], a, bytes, MSG_WAITALL, 0);
 	TRY(io_uring_submit(&uring));
 	do {
 		TRY(-io_uring_wait_cqe(&uring, &result) ? -1 : 0);
@@ -96,23 +137,23 @@ static void by_uring(char *a, char *b, size_t bytes)
 		more = result->flags & IORING_CQE_F_MORE;
 		if (!(result->flags & IORING_CQE_F_NOTIF)) {
 			sent += (size_t)result->res;
-			read_all(the_tcp[0], b, (size_t)result->res);
+			read_all(way->ends[0], b, (size_t)result->res);
 		}
 		io_uring_cqe_seen(&uring, result);
 	} while (more);
-	write_all(the_tcp[1], a + sent, bytes - sent);
-	read_all(the_tcp[0], b + sent, bytes - sent);
+	write_all(way->ends[1], a + sent, bytes - sent);
+	read_all(way->ends[0], b + sent, bytes - sent);
 }
 
-static void by_memfd(char *a, char *b, size_t bytes)
+static void by_memfd(const struct way *way, char *a, char *b, size_t bytes)
 {
 	int fd = (int)TRY(memfd_create("message", MFD_CLOEXEC | MFD_ALLOW_SEALING)), other;
 
 	write_all(fd, a, bytes);
 	TRY(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW));
-	fd_send(descriptors[1], fd);
+	fd_send(way->ends[1], fd);
 	close(fd);
-	other = fd_receive(descriptors[0]);
+	other = fd_receive(way->ends[0]);
 	if (mmap(b, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, other, 0) ==
 	    MAP_FAILED)
 		fail("mmap");
@@ -120,114 +161,57 @@ static void by_memfd(char *a, char *b, size_t bytes)
 }
 
 /* What the other process wrote is copied once, by the receiver. */
-static void by_ring(char *a, char *b, size_t bytes)
+static void by_ring(const struct way *way, char *a, char *b, size_t bytes)
 {
-	(void)a;
+	(void)way, (void)a;
 	memcpy(b, ring, bytes);
-}
-
-static void by_loan(char *a, char *b, size_t bytes)
-{
-	loan_all(the_pipe[1], a, bytes);
-	transfer_all(the_pipe[0], b, bytes, COSY_POPULATE);
-}
-
-static void by_loan_untouched(char *a, char *b, size_t bytes)
-{
-	loan_all(the_pipe[1], a, bytes);
-	transfer_all(the_pipe[0], b, bytes, 0);
-}
-
-static void by_unix_loan(char *a, char *b, size_t bytes)
-{
-	loan_all(the_unix[1], a, bytes);
-	read_all(the_unix[0], b, bytes);
-}
-
-static void by_tcp_loan(char *a, char *b, size_t bytes)
-{
-	loan_all(the_tcp[1], a, bytes);
-	read_all(the_tcp[0], b, bytes);
-}
-
-static void parcel_move(char *a, char *b, size_t bytes, enum cosy_how how, int flags)
-{
-	int fd = (int)TRY(cosy_export(a, bytes, how)), other;
-
-	fd_send(descriptors[1], fd);
-	close(fd);
-	other = fd_receive(descriptors[0]);
-	TRY(cosy_import(other, b, bytes, flags));
-	close(other);
-}
-
-static void by_copy(char *a, char *b, size_t bytes)
-{
-	parcel_move(a, b, bytes, COSY_COPY, COSY_POPULATE);
-}
-
-static void by_donation(char *a, char *b, size_t bytes)
-{
-	parcel_move(a, b, bytes, COSY_DONATE_ZERO, COSY_WILL_WRITE);
-}
-
-static void by_donation_untouched(char *a, char *b, size_t bytes)
-{
-	parcel_move(a, b, bytes, COSY_DONATE_ZERO, 0);
-}
-
-/* The same without a socket. */
-static void by_donation_alone(char *a, char *b, size_t bytes)
-{
-	int fd = (int)TRY(cosy_export(a, bytes, COSY_DONATE_ZERO));
-
-	TRY(cosy_import(fd, b, bytes, COSY_WILL_WRITE));
-	close(fd);
 }
 
 /* --- Measuring --------------------------------------------------------------------------------- */
 
-enum after {
-	NOTHING,
-	READS,		/* the receiver reads a word of each page */
-	READS_REWRITES, /* and the sender rewrites one */
-	READS_FLUSHES,	/* the same, with a flush before, and the pages made ready after it */
-	RETURNS,	/* the receiver writes, and sends the pages back, which is not counted */
-	RETURNS_UNTOUCHED,
-};
-
-static const struct way {
-	const char *name;
-	void (*move)(char *a, char *b, size_t bytes);
-	char **a, **b;
-	enum after after;
-	size_t max;
-} ways[] = {
-	{"pipe: write, read", by_pipe, &from, &to, READS_REWRITES, MAX_BYTES},
-	{"AF_UNIX: write, read", by_unix, &from, &to, READS_REWRITES, MAX_BYTES},
-	{"TCP: write, read", by_tcp, &from, &to, READS_REWRITES, 1 << 20},
-	{"vmsplice, read (later writes show)", by_vmsplice, &from, &to, READS_REWRITES, MAX_BYTES},
-	{"process_vm_readv", by_process_vm, &from, &to, READS_REWRITES, MAX_BYTES},
-	{"TCP: MSG_ZEROCOPY (later writes show)", by_zerocopy, &from, &to, READS_REWRITES, 1 << 20},
+static const struct way ways[] = {
+	{"pipe: write, read", by_stream, &from, &to, READS_REWRITES, .max = MAX_BYTES,
+	 .ends = the_pipe},
+	{"AF_UNIX: write, read", by_stream, &from, &to, READS_REWRITES, .max = MAX_BYTES,
+	 .ends = the_unix},
+	{"TCP: write, read", by_stream, &from, &to, READS_REWRITES, .max = MAX_TCP,
+	 .ends = the_tcp},
+	{"vmsplice, read (later writes show)", by_vmsplice, &from, &to, READS_REWRITES,
+	 .max = MAX_BYTES, .ends = the_pipe},
+	{"process_vm_readv", by_process_vm, &from, &to, READS_REWRITES, .max = MAX_BYTES},
+	{"TCP: MSG_ZEROCOPY (later writes show)", by_zerocopy, &from, &to, READS_REWRITES,
+	 .max = MAX_TCP, .ends = the_zerocopy},
 	{"TCP: io_uring send_zc (later writes show)", by_uring, &from, &to, READS_REWRITES,
-	 1 << 20},
-	{"sealed memfd, mapped", by_memfd, &from, &to, READS_REWRITES, MAX_BYTES},
-	{"shared ring, one copy", by_ring, &ring, &to, READS_REWRITES, MAX_BYTES},
-	{"loan, transfer; all", by_loan, &lender, &taker, READS_REWRITES, MAX_BYTES},
-	{"loan, transfer; flushed, all", by_loan, &lender, &taker, READS_FLUSHES, MAX_BYTES},
-	{"loan, transfer; receiver reads", by_loan, &lender, &taker, READS, MAX_BYTES},
-	{"loan, transfer; untouched", by_loan_untouched, &lender, &taker, NOTHING, MAX_BYTES},
-	{"AF_UNIX: loan, read", by_unix_loan, &lender, &to, READS_REWRITES, MAX_BYTES},
-	{"TCP: loan, read", by_tcp_loan, &lender, &to, READS_REWRITES, 1 << 20},
-	{"AF_UNIX: loan again, read", by_unix_loan, &lender, &to, READS, MAX_BYTES},
-	{"TCP: loan again, read", by_tcp_loan, &lender, &to, READS, 1 << 20},
-	{"parcel: copy; all", by_copy, &lender, &taker, READS_REWRITES, MAX_BYTES},
-	{"parcel: copy; receiver reads", by_copy, &lender, &taker, READS, MAX_BYTES},
-	{"parcel: donate; written", by_donation, &lender, &taker, RETURNS, MAX_BYTES},
-	{"parcel: donate; untouched", by_donation_untouched, &lender, &taker, RETURNS_UNTOUCHED,
-	 MAX_BYTES},
-	{"parcel: donate; written; no socket", by_donation_alone, &lender, &taker, RETURNS,
-	 MAX_BYTES},
+	 .max = MAX_TCP, .ends = the_tcp},
+	{"sealed memfd, mapped", by_memfd, &from, &to, READS_REWRITES, .max = MAX_BYTES,
+	 .ends = descriptors},
+	{"shared ring, one copy", by_ring, &ring, &to, READS_REWRITES, .max = MAX_BYTES},
+	{"loan, transfer; all", by_loan, &lender, &taker, READS_REWRITES, .max = MAX_BYTES,
+	 .ends = the_pipe, .flags = COSY_POPULATE},
+	{"loan, transfer; flushed, all", by_loan, &lender, &taker, READS_FLUSHES, .max = MAX_BYTES,
+	 .ends = the_pipe, .flags = COSY_POPULATE},
+	{"loan, transfer; receiver reads", by_loan, &lender, &taker, READS, .max = MAX_BYTES,
+	 .ends = the_pipe, .flags = COSY_POPULATE},
+	{"loan, transfer; untouched", by_loan, &lender, &taker, NOTHING, .max = MAX_BYTES,
+	 .ends = the_pipe},
+	{"AF_UNIX: loan, read", by_stream_loan, &lender, &to, READS_REWRITES, .max = MAX_BYTES,
+	 .ends = the_unix},
+	{"TCP: loan, read", by_stream_loan, &lender, &to, READS_REWRITES, .max = MAX_TCP,
+	 .ends = the_tcp},
+	{"AF_UNIX: loan again, read", by_stream_loan, &lender, &to, READS, .max = MAX_BYTES,
+	 .ends = the_unix},
+	{"TCP: loan again, read", by_stream_loan, &lender, &to, READS, .max = MAX_TCP,
+	 .ends = the_tcp},
+	{"parcel: copy; all", by_parcel, &lender, &taker, READS_REWRITES, .max = MAX_BYTES,
+	 .ends = descriptors, .flags = COSY_POPULATE, .how = COSY_COPY},
+	{"parcel: copy; receiver reads", by_parcel, &lender, &taker, READS, .max = MAX_BYTES,
+	 .ends = descriptors, .flags = COSY_POPULATE, .how = COSY_COPY},
+	{"parcel: donate; written", by_parcel, &lender, &taker, RETURNS, .max = MAX_BYTES,
+	 .ends = descriptors, .flags = COSY_WILL_WRITE, .how = COSY_DONATE_ZERO},
+	{"parcel: donate; untouched", by_parcel, &lender, &taker, RETURNS_UNTOUCHED,
+	 .max = MAX_BYTES, .ends = descriptors, .how = COSY_DONATE_ZERO},
+	{"parcel: donate; written; no socket", by_parcel_alone, &lender, &taker, RETURNS,
+	 .max = MAX_BYTES, .flags = COSY_WILL_WRITE, .how = COSY_DONATE_ZERO},
 };
 
 /* Moves one message; returns what it cost. */
@@ -238,7 +222,7 @@ static long way_once(const struct way *way, char *a, char *b, size_t bytes)
 	if (way->after == RETURNS)
 		touch(a, bytes);
 	start = now();
-	way->move(a, b, bytes);
+	way->move(way, a, b, bytes);
 	switch (way->after) {
 	case READS:
 		look(b, bytes);
@@ -261,7 +245,7 @@ static long way_once(const struct way *way, char *a, char *b, size_t bytes)
 	}
 	end = now();
 	if (way->after == RETURNS || way->after == RETURNS_UNTOUCHED)
-		way->move(b, a, bytes);
+		way->move(way, b, a, bytes);
 	return end - start;
 }
 
@@ -271,7 +255,7 @@ static void way_measure(const struct way *way, size_t bytes)
 	long best = -1;
 
 	fill(a, bytes, bytes);
-	way->move(a, b, bytes);
+	way->move(way, a, b, bytes);
 	compare(way->name, b, bytes, bytes);
 	fill(a, bytes, 1);
 	for (int i = 0; i < TURNS; i++) {

@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from figures import FigureError, fill
 from report import Results, narrow, number, remarks
+from run import _unsteady
 
 
 def _line(row: dict[str, int], contender: str, value: float) -> dict[str, object]:
@@ -23,6 +24,16 @@ def _results() -> Results:
     rows = ((2, 607.0, 679.0), (4, 320.0, 413.0))
     fast = [_line({"calls": calls}, "COSY-FAST", value) for calls, value, _ in rows]
     return Results(fast + [_line({"calls": calls}, "COSY", value) for calls, _, value in rows])
+
+
+class Runs(unittest.TestCase):
+    def test_steady(self) -> None:
+        for costs in ([100.0], [100.0, 101.0, 99.0], [100.0, 160.0, 70.0], []):
+            self.assertFalse(_unsteady(costs), costs)
+
+    def test_unsteady(self) -> None:
+        for costs in ([0.0], [-3.0, 2.0, -1.0], [1.0, 1400.0, 2.0]):
+            self.assertTrue(_unsteady(costs), costs)
 
 
 class Figures(unittest.TestCase):

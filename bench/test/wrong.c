@@ -24,6 +24,11 @@ static inline pid_t wrong_getpid(void)
 	return getpid() + is_turn();
 }
 
+static inline pid_t wrong_getppid(void)
+{
+	return getppid() + is_turn();
+}
+
 static inline ssize_t wrong_pread(int fd, void *to, size_t len, off_t at)
 {
 	static char elsewhere[64 << 10];
@@ -54,6 +59,14 @@ static inline int wrong_fstatat(int dir, const char *name, struct stat *st, int 
 	return err;
 }
 
+static inline int wrong_fstat(int fd, struct stat *st)
+{
+	int err = fstat(fd, st);
+
+	st->st_size += is_turn();
+	return err;
+}
+
 static inline int wrong_statx(int dir, const char *name, int flags, unsigned int mask,
 			      struct statx *stx)
 {
@@ -64,9 +77,11 @@ static inline int wrong_statx(int dir, const char *name, int flags, unsigned int
 }
 
 #define getpid	wrong_getpid
+#define getppid wrong_getppid
 #define pread	wrong_pread
 #define read	wrong_read
 #define write	wrong_write
+#define fstat	wrong_fstat
 #define fstatat wrong_fstatat
 /* With arguments only: the structure has the same name. */
 #define statx(...) wrong_statx(__VA_ARGS__)

@@ -61,8 +61,9 @@ void bench_prepare(void)
 #else
 	(void)large;
 #endif
-	/* Children are as a user's, but for the language: nothing is counted in them. */
+	/* Children are as a user's, but for the language: nothing is counted in them, and nothing forced. */
 	unsetenv("COSY_STATS");
+	unsetenv("COSY_TIER");
 	setenv("LC_ALL", "C", 1);
 	output = child_output();
 }

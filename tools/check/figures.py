@@ -9,6 +9,10 @@ A document marks a figure by a name after it, which readers do not see:
 
     reads of one byte take 360<!--=read1_fast--> instructions
 
+or, in a header of C whose constants are measured costs (core/costs.h),
+
+    #define COSY_LOSS_SHARED 5 /*=loss_shared*/
+
 docs/measured/figures.txt says for each name what it is: arithmetic with cells of the
 tables that `make bench` and `make bench-preload` write beside it.
 
@@ -33,6 +37,8 @@ import tree
 MEASURED = Path("docs/measured")
 DEFINITIONS = MEASURED / "figures.txt"
 FIGURE = re.compile(r"(\d[\d,]*)(\.\d+)?<!--=(\w+)-->")
+CONSTANTS = Path("core/costs.h")
+CONSTANT = re.compile(r"\b(\d+)([ \t]+/\*=(\w+)\*/)")
 TERM = re.compile(r"\b(\w+)\[([^\[\]]*)\]")
 # A number in these units is a figure; limits and sizes are not said in them.
 BARE = re.compile(r"(?<![\w.,-])\d[\d,.]*(?: (?:and|to|or) \d[\d,.]*)? (?:instructions|ns)\b")
@@ -130,10 +136,12 @@ def shown(value: float, decimals: int) -> str:
 
 
 def documents(top: Path) -> Iterator[Path]:
-    """The figures that are written by hand."""
+    """The files with figures: documents that are written by hand, and the constants."""
     for path in tree.files("*.md", top=top):
         if path.relative_to(top).parent != MEASURED and path.name != "CHANGELOG.md":
             yield path
+    if (top / CONSTANTS).exists():
+        yield top / CONSTANTS
 
 
 def updated(text: str, figures: Figures) -> str:
@@ -143,7 +151,10 @@ def updated(text: str, figures: Figures) -> str:
         decimals = len(found[2]) - 1 if found[2] else 0
         return f"{shown(figures.value(found[3]), decimals)}<!--={found[3]}-->"
 
-    return FIGURE.sub(figure, text)
+    def constant(found: re.Match[str]) -> str:
+        return f"{figures.value(found[3]):.0f}{found[2]}"
+
+    return CONSTANT.sub(constant, FIGURE.sub(figure, text))
 
 
 def faults(top: Path) -> Iterator[str]:
@@ -151,7 +162,8 @@ def faults(top: Path) -> Iterator[str]:
     figures, used = Figures(top), set()
     for path in documents(top):
         text, name = path.read_text(), path.relative_to(top)
-        for found in FIGURE.finditer(text):
+        constants = path == top / CONSTANTS
+        for found in (CONSTANT if constants else FIGURE).finditer(text):
             used.add(found[3])
             where = f"{name}:{text.count(chr(10), 0, found.start()) + 1}"
             try:
@@ -160,7 +172,10 @@ def faults(top: Path) -> Iterator[str]:
                 yield f"{where}: {found[3]}: {fault}"
             else:
                 if right != found[0]:
-                    yield f"{where}: {found[3]} is {right.partition('<')[0]} by now, not {found[0].partition('<')[0]}"
+                    now, was = (re.split("<| /", said)[0] for said in (right, found[0]))
+                    yield f"{where}: {found[3]} is {now} by now, not {was}"
+        if constants:
+            continue
         for number, line in enumerate(text.splitlines(), 1):
             for bare in BARE.findall(line):
                 yield f"{name}:{number}: {bare!r} has no name in {DEFINITIONS}"

@@ -176,6 +176,12 @@ class Figures(Check):
         new = figures.updated(text, figures.Figures(self.top))
         self.assertEqual(new.split()[1], "360<!--=read-->,")
 
+    def test_constant(self) -> None:
+        text = "#define COSY_READ 340 /*=read*/\n#define COSY_LESS 75 /*=less*/\n/*=more*/ takes 5 instructions\n"
+        self.write(core__costs_h=text, README_md="21<!--=more-->\n")
+        self.assertEqual(self.found(figures.faults), ["core/costs.h:1: read is 360 by now, not 340"])
+        self.assertEqual(figures.updated(text, figures.Figures(self.top)), text.replace("340", "360"))
+
     def test_unknown(self) -> None:
         self.write(
             docs__measured__figures_txt="gone: page[read1 | size 2, tmpfs | COSY]\nidle: 1 + 1\nodd: max(1, 2)\n",
