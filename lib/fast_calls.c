@@ -43,7 +43,7 @@ static s64 read_from(int fd, void *buffer, u64 count)
 	return call_result(read(fd, buffer, count), saved);
 }
 
-static s64 write_to(int fd, const void *buffer, u64 count)
+static s64 write_to(int fd, void *buffer, u64 count)
 {
 	int saved = errno;
 
@@ -71,29 +71,19 @@ s64 libcosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int
 {
 	s64 at = seek_to(fd, offset, whence);
 
-	return at < 0 ? at : write_to(fd, buffer, count);
+	return at < 0 ? at : write_to(fd, (void *)buffer, count);
 }
 
-static s64 read_all(int fd, char *buffer, u64 size)
+/* Reads or writes: read_from or write_to. */
+typedef s64 transfer_function(int fd, void *buffer, u64 count);
+
+static s64 transfer_all(transfer_function *transfer, int fd, char *buffer, u64 size)
 {
 	u64 done = 0;
 	s64 n = 1;
 
 	while (n > 0 && done < size) {
-		n = read_from(fd, buffer + done, size - done);
-		if (n > 0)
-			done += n;
-	}
-	return n < 0 ? n : (s64)done;
-}
-
-static s64 write_all(int fd, const char *buffer, u64 size)
-{
-	u64 done = 0;
-	s64 n = 1;
-
-	while (n > 0 && done < size) {
-		n = write_to(fd, buffer + done, size - done);
+		n = transfer(fd, buffer + done, size - done);
 		if (n > 0)
 			done += n;
 	}
@@ -105,23 +95,13 @@ static void file_close(void *arg)
 	call_kernel(SYS_close, ARG(*(int *)arg), 0, 0);
 }
 
-/* Read and write as read_all and write_all do; a thread that is cancelled meanwhile closes the file. */
-static s64 read_all_or_close(int fd, char *buffer, u64 size)
+/* Does as transfer_all does; a thread that is cancelled meanwhile closes the file. */
+static s64 transfer_all_or_close(transfer_function *transfer, int fd, void *buffer, u64 size)
 {
 	s64 n;
 
 	pthread_cleanup_push(file_close, &fd);
-	n = read_all(fd, buffer, size);
-	pthread_cleanup_pop(0);
-	return n;
-}
-
-static s64 write_all_or_close(int fd, const char *buffer, u64 size)
-{
-	s64 n;
-
-	pthread_cleanup_push(file_close, &fd);
-	n = write_all(fd, buffer, size);
+	n = transfer_all(transfer, fd, buffer, size);
 	pthread_cleanup_pop(0);
 	return n;
 }
@@ -138,12 +118,14 @@ static s64 file_end(int fd, s64 done, s64 n)
 
 s64 libcosy_do_read_rest(int fd, s64 done, void *buffer, u64 left)
 {
-	return file_end(fd, done, done < 0 ? 0 : read_all_or_close(fd, buffer, left));
+	return file_end(fd, done,
+			done < 0 ? 0 : transfer_all_or_close(read_from, fd, buffer, left));
 }
 
 s64 libcosy_do_write_rest(int fd, s64 done, const void *buffer, u64 left)
 {
-	return file_end(fd, done, done < 0 ? 0 : write_all_or_close(fd, buffer, left));
+	return file_end(fd, done,
+			done < 0 ? 0 : transfer_all_or_close(write_to, fd, (void *)buffer, left));
 }
 
 s64 libcosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags)
@@ -165,7 +147,7 @@ s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags)
 	int saved = errno;
 	s64 n = call_result(send(fd, buffer, count, flags), saved);
 
-	return n == -ENOTSOCK ? write_to(fd, buffer, count) : n;
+	return n == -ENOTSOCK ? write_to(fd, (void *)buffer, count) : n;
 }
 
 /* --- Directories --------------------------------------------------------------------- */

@@ -49,7 +49,7 @@ static int64_t tier_load_budget(const struct cosy_region *region)
 	if (region->loops)
 		cost *= 2;
 	if (!libcosy_generation())
-		cost += COSY_COST_CONTEXT;
+		cost += COSY_COST_CONTEXT + COSY_COST_LIBRARY;
 	return tier_budget(region, cost);
 }
 

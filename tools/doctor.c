@@ -26,6 +26,7 @@
 #include <linux/cosy.h>
 
 #include "../core/core.h"
+#include "../core/costs.h"
 #include "../lib/interpose.h"
 #include "../lib/settings.h"
 
@@ -526,6 +527,28 @@ static void tell_move(const struct visit *v)
 	fine("pages move between processes (cosy_move_alloc)");
 }
 
+/* Tells when a region goes into the kernel, by the instructions that have to run outside before. */
+static void tell_tier(void)
+{
+	const char *tier = getenv("COSY_TIER");
+	long load =
+		COSY_COST_CONTEXT + COSY_COST_LIBRARY + COSY_COST_LOAD + 100L * COSY_COST_LOAD_INSN;
+
+	if (tier && !strcmp(tier, "always")) {
+		note("COSY_TIER=always: regions go into the kernel at once, whether or not that "
+		     "pays");
+	} else if (tier && *tier && strcmp(tier, "auto")) {
+		note("COSY_TIER=%s: regions go into the kernel after so many entries and rounds",
+		     tier);
+	} else {
+		note("regions start natively, and go into the kernel once that pays: one of 100 "
+		     "instructions after some %ld million",
+		     COSY_TIER_SHARE * load / 1000000);
+		advise("COSY_TIER=always does it at once, COSY_STATS=1 counts regions that wait "
+		       "(unearned)");
+	}
+}
+
 static bool check_run(struct visit *v)
 {
 	struct cosy_state state;
@@ -557,6 +580,7 @@ static bool check_run(struct visit *v)
 		return false;
 	}
 	fine("a compound runs in the kernel: getpid() is %lld", run.ret);
+	tell_tier();
 	tell_cache(v);
 	tell_move(v);
 	return true;

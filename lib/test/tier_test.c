@@ -53,7 +53,8 @@ static void earns_what_it_costs(void)
 {
 	struct cosy_region region = new_region();
 	long count = arrivals_until(&region, 1000000);
-	int64_t cost = COSY_COST_CONTEXT + COSY_COST_LOAD + 2 * COSY_COST_LOAD_INSN;
+	int64_t cost =
+		COSY_COST_CONTEXT + COSY_COST_LIBRARY + COSY_COST_LOAD + 2 * COSY_COST_LOAD_INSN;
 
 	CHECK_EQ(count, cost * COSY_TIER_SHARE / GAIN + 1);
 	CHECK(arrive(&region));
