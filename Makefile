@@ -13,13 +13,16 @@ SAME_SEED ?= 100000
 READ_OPERATIONS ?= 10000000
 READ_SEED ?= 1
 READ_OPTIONS ?=
+FUZZ_KERNEL ?= 6.12-kasan
+FUZZ_SMP ?= 2
+FUZZ_CORPUS ?= $(BUILD)/tests/vm/fuzz/corpus.txt
 MOVE_STEPS ?= 1000000
 MOVE_SEED ?= 1
 WRITER_OPENS ?= 100000
 TESTS ?=
 RELEASE ?= trixie
 
-.PHONY: all bench bench-move bench-preload demo demo-on test test-on check naming vm vm-container fuzz fuzz-preload stale-preload programs-preload \
+.PHONY: all bench bench-move bench-preload bench-servers demo demo-on test test-on check naming vm vm-container fuzz fuzz-module fuzz-preload stale-preload programs-preload \
 	bench-read fuzz-read stale-read programs-read same move-long mutants page vm-debug format tables install clean setup configure
 
 all: configure
@@ -54,6 +57,11 @@ bench: all
 bench-move: all
 	@python3 tests/vm/vm.py run --kernel $(KERNEL) --icount --mem 1024 --put $(BUILD)/bench/move -- /t/move
 
+# What `cosy profile` finds in squid and PostgreSQL, which docs/measured/servers.md shows; some minutes, as root.
+bench-servers: all
+	@tools/setup/setup.sh packages-bench-preload.txt
+	@profile/bench/servers.py --build $(BUILD)
+
 # Everything that docs/measured/preload.md shows, in about a quarter of an hour.
 bench-preload: all
 	@tools/setup/setup.sh packages-bench-preload.txt
@@ -77,6 +85,13 @@ vm-container: all
 fuzz: PRESET = fuzz
 fuzz: all
 	@COSY_FUZZ_SECONDS=$(FUZZ_SECONDS) COSY_FUZZ_SEED=$(FUZZ_SEED) ctest --preset fuzz -j $(JOBS) --timeout $$(($(FUZZ_SECONDS) + 600)) --verbose
+
+# Random sequences of ioctls and calls on /dev/cosy, guided by the coverage of cosy.ko where the kernel tells it.
+# FUZZ_CORPUS keeps what they found for the next time.
+fuzz-module: all
+	@tools/setup/setup.sh packages-debug.txt
+	@tests/vm/fuzz/fuzz.py --build $(BUILD) --kernel $(FUZZ_KERNEL) --smp $(FUZZ_SMP) --seed $(FUZZ_SEED) \
+		--seconds $(FUZZ_SECONDS) --keep $(FUZZ_CORPUS) $(if $(wildcard $(FUZZ_CORPUS)),--corpus $(FUZZ_CORPUS))
 
 # Random calls under `cosy run` against the kernel's own, and a reader against a writer.
 fuzz-preload: all
@@ -114,7 +129,7 @@ vm-debug: all
 	@tests/vm/debug/suite.py --build $(BUILD) --sanitizer $(SANITIZER)
 	@tests/vm/debug/suite.py --build $(BUILD) --sanitizer $(SANITIZER) --planted
 
-# Which test notices when a guard of the module is broken; about an hour.
+# Which test notices when a guard of the module is broken; more than an hour.
 mutants: all
 	@core/test/mutants.py
 	@tests/vm/same/mutants.py --build $(BUILD) --kernel $(KERNEL)
