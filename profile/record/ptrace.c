@@ -30,6 +30,8 @@
 #include "record/tell.h"
 
 #define STACK_WORDS 1024
+#define PAGE_BYTES  4096
+#define PAGES_MAX   (STACK_WORDS * 8 / PAGE_BYTES + 1) /* that a stack's words are in, or a path */
 #define BUCKETS	    256
 #define OPTIONS                                                                                    \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |  \
@@ -218,17 +220,24 @@ static ssize_t memory_read(pid_t pid, uint64_t address, void *to, size_t size)
 	return process_vm_readv(pid, &here, 1, &there, 1, 0);
 }
 
-/* If all of it cannot be read, read up to the end of its page, or of the next. */
+/*
+ * Reads what there is, page by page, up to the first that cannot be read: a stack may end sooner than
+ * `size`, at most PAGES_MAX pages less one, asks.
+ */
 static size_t memory_read_some(pid_t pid, uint64_t address, void *to, size_t size)
 {
-	size_t page = 4096 - address % 4096, had = size < page ? size : page;
+	struct iovec here = {to, size}, there[PAGES_MAX];
+	unsigned int n = 0;
+	ssize_t had;
 
-	if (memory_read(pid, address, to, had) != (ssize_t)had)
-		return 0;
-	if (had < size &&
-	    memory_read(pid, address + had, (char *)to + had, size - had) == (ssize_t)(size - had))
-		had = size;
-	return had;
+	for (size_t at = 0; at < size && n < PAGES_MAX; at += there[n++].iov_len) {
+		size_t page = PAGE_BYTES - (address + at) % PAGE_BYTES;
+
+		there[n].iov_base = (void *)(uintptr_t)(address + at);
+		there[n].iov_len = page < size - at ? page : size - at;
+	}
+	had = process_vm_readv(pid, &here, 1, there, n, 0);
+	return had > 0 ? had : 0;
 }
 
 static uint32_t memory_digest(pid_t pid, uint64_t address, uint64_t size)

@@ -6,7 +6,9 @@
  *   crowd forks N	N children in turn, each of which calls getuid and ends
  *   crowd others N	the same with getgid
  *   crowd rewrite N	N times access and write, of memory that another thread rewrites and unmaps meanwhile
+ *   crowd depths N	open from N places of the stack, 32 bytes apart
  */
+#include <alloca.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -72,6 +74,21 @@ static int crowd_rewrite(int n)
 	return 0;
 }
 
+/* The libc function has a frame of its own between this one's and the system call. */
+__attribute__((noinline)) static int crowd_depths(int n)
+{
+	for (int i = 0; i < n; i++) {
+		char *volatile room = alloca(16);
+		int null = open("/dev/null", O_RDONLY);
+
+		room[0] = 0;
+		if (null < 0)
+			return 1;
+		close(null);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int n = argc == 3 ? atoi(argv[2]) : 0;
@@ -84,5 +101,7 @@ int main(int argc, char **argv)
 		return crowd_fork(n, SYS_getgid);
 	if (n > 0 && !strcmp(argv[1], "rewrite"))
 		return crowd_rewrite(n);
+	if (n > 0 && !strcmp(argv[1], "depths"))
+		return crowd_depths(n);
 	return 2;
 }

@@ -131,6 +131,7 @@ def main() -> None:
         check_attach()
         check_late_signal()
         check_rewritten()
+        check_depths()
         check_page(Path(folder), source, out)
         check_verify(source, out)
         check_load(Path(folder))
@@ -365,6 +366,15 @@ def check_rewritten() -> None:
     assert calls(report, "access") >= 20 * TURNS, text
     assert calls(report, "write") == 20 * TURNS, text
     assert "\x1b" not in text
+
+
+def check_depths() -> None:
+    """A place is found wherever in its page a frame lies, with the stack's end less than is read of it away."""
+    bare = ["env", "-i"]
+    if subprocess.run(["setarch", "-R", "true"], capture_output=True, check=False).returncode == 0:
+        bare += ["setarch", "-R"]
+    report = json.loads(profile("--json", "-", "--", *bare, CROWD, "depths", "160"))
+    assert calls(report, "openat", "crowd_depths") == 160, [s for s in report["sites"] if s["call"] == "openat"]
 
 
 def check_attach() -> None:
