@@ -126,22 +126,6 @@ static void *waiter(void *wait)
 	return NULL;
 }
 
-static bool is_asleep(pid_t thread)
-{
-	char path[64], text[256] = "", *state;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
-	fd = open(path, O_RDONLY);
-	if (fd < 0)
-		return false;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = 0;
-	close(fd);
-	state = strrchr(text, ')');
-	return state && state[2] == 'S';
-}
-
 static pthread_t start(void *(*f)(void *), void *arg)
 {
 	pthread_t thread;

@@ -276,6 +276,23 @@ HELPER void *shared_memory(size_t size)
 	return p;
 }
 
+/* True if a thread, or a process's first, sleeps such that a signal would wake it; false, too, if it has ended. */
+HELPER bool is_asleep(pid_t thread)
+{
+	char path[32], line[512] = "", *state;
+	ssize_t had = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", thread);
+	fd = open(path, O_RDONLY);
+	if (fd >= 0) {
+		had = read(fd, line, sizeof(line) - 1);
+		close(fd);
+	}
+	state = had > 0 ? strrchr(line, ')') : NULL;
+	return state && state[2] == 'S';
+}
+
 /* Enters a new empty directory; the caller's directory_leave removes it. */
 static char check_directory[64];
 

@@ -263,22 +263,30 @@ static void test_region(void)
 /* --- A filter that another thread installs --------------------------------------------------- */
 
 static _Atomic bool ended;
+static _Atomic pid_t reader_tid;
 static long tsync_ret;
 
 static void *reader(void *unused)
 {
+	reader_tid = gettid();
 	tsync_ret = raw_run(fd, &the_run);
 	ended = true;
 	return unused;
 }
 
-static bool wait_taken(int pipe)
+/* Returns how many bytes nobody has taken. */
+static int pipe_left(int pipe)
 {
-	int left = 1;
+	int left;
 
-	while (!ended && !ioctl(pipe, FIONREAD, &left) && left)
+	MUST(!ioctl(pipe, FIONREAD, &left));
+	return left;
+}
+
+static void wait_taken(int pipe)
+{
+	while (!ended && pipe_left(pipe))
 		sleep_ms(1);
-	return !left;
 }
 
 static void deny_reads(void)
@@ -300,7 +308,7 @@ static void tsync_child(void *unused)
 {
 	static char to[4096];
 	pthread_t thread;
-	int writer, after = 0;
+	int writer, written = 0, after;
 
 	(void)unused;
 	fd = raw_open();
@@ -308,15 +316,20 @@ static void tsync_child(void *unused)
 	raw_run_init(&the_run, load_read_file("tsync", to, sizeof(to)), NULL);
 	MUST(!pthread_create(&thread, NULL, reader, NULL));
 	MUST((writer = open("tsync", O_WRONLY)) >= 0);
-	MUST(write(writer, "x", 1) == 1 && wait_taken(writer));
+	MUST(write(writer, "x", 1) == 1);
+	wait_taken(writer);
+	/* The next read has begun. */
+	while (!ended && !is_asleep(reader_tid))
+		sleep_ms(1);
 	deny_reads();
-	for (int i = 0; i < TRIES && !ended; i++) {
+	for (; written < TRIES && !ended; written++) {
 		MUST(write(writer, "y", 1) == 1);
-		after += wait_taken(writer);
+		wait_taken(writer);
 	}
+	after = written - pipe_left(writer);
 	close(writer);
 	pthread_join(thread, NULL);
-	CHECK(after <= 1, "%d reads after the filter", after);
+	CHECK(after == 1, "%d reads after the filter", after);
 	CHECK(!tsync_ret && the_run.run.status == COSY_LEFT_FILTERED &&
 		      the_run.run.resume == AT_CALL + 1 &&
 		      COSY_IS_UNDER_WAY(the_run.state.reg[5]) && the_run.state.reg[2] == 2,

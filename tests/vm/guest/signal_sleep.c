@@ -73,18 +73,6 @@ static void sleep_an_hour(struct hour *hour)
 	CHECK_KERNEL(before, 1, 1);
 }
 
-static bool sleeps(pid_t pid)
-{
-	char path[40], line[256] = "", *state;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	MUST((f = fopen(path, "r")) && fgets(line, sizeof(line), f));
-	fclose(f);
-	state = strrchr(line, ')');
-	return state && state[2] == 'S';
-}
-
 /*
  * Stops it three times and then interrupts it: the rest is no longer than if it had never been
  * stopped.
@@ -104,13 +92,13 @@ static void stopped_hour(void)
 		sleep_an_hour(hour);
 		_exit(check_end());
 	}
-	WAIT_FOR(pid, hour->begun && sleeps(pid));
+	WAIT_FOR(pid, hour->begun && is_asleep(pid));
 	asleep = now_ms();
 	for (int i = 0; i < 3; i++) {
 		kill(pid, SIGSTOP);
 		MUST(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
 		kill(pid, SIGCONT);
-		WAIT_FOR(pid, sleeps(pid));
+		WAIT_FOR(pid, is_asleep(pid));
 		sleep_ms(50);
 	}
 	gone = now_ms() - asleep;

@@ -384,20 +384,6 @@ static void specialised(void)
 	MUST(pwrite(other, text, sizeof(name), 0) == sizeof(name) && !lseek(file, 0, SEEK_SET));
 }
 
-/* True if a process sleeps so that a signal would wake it. */
-static bool sleeps(pid_t pid)
-{
-	char path[32], line[512] = "", *state;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	MUST((fd = open(path, O_RDONLY)) >= 0);
-	MUST(read(fd, line, sizeof(line) - 1) > 0);
-	close(fd);
-	state = strrchr(line, ')');
-	return state && state[2] == 'S';
-}
-
 /* Waits for a byte: its sender may have written to the file before. */
 static void waits(void)
 {
@@ -409,7 +395,7 @@ static void waits(void)
 	pid = fork();
 	MUST(pid >= 0);
 	if (!pid) {
-		while (!sleeps(getppid()))
+		while (!is_asleep(getppid()))
 			usleep(1000);
 		_exit(pwrite(file, "changed behind the view", 23, 77) != 23 ||
 		      write(pipes[1], "!", 1) != 1);
