@@ -25,7 +25,7 @@
 /* Exit statuses as every subcommand's, and a shell's for a program that cannot be run. */
 enum { STATUS_FINE = 0, STATUS_BAD = 1, STATUS_USAGE = 2 };
 
-#define MAX_PIDS 256
+#define MAX_PIDS 4096
 
 /* Default of --verify without a number. */
 #define ROUNDS 7
@@ -364,6 +364,7 @@ static bool options_pids(char *list, struct profile_options *options)
 /* Takes all processes of a control group, given by its folder. */
 static bool options_cgroup(const char *path, struct profile_options *options)
 {
+	unsigned int left_out = 0;
 	char name[PATH_MAX];
 	FILE *file;
 	int pid;
@@ -374,10 +375,16 @@ static bool options_cgroup(const char *path, struct profile_options *options)
 		fprintf(stderr, "cosy profile: %s: %s\n", name, strerror(errno));
 		return false;
 	}
-	while (options->n_pids < MAX_PIDS && fscanf(file, "%d", &pid) == 1)
-		if (pid > 0)
+	/* 0 is one that this namespace has no number for. */
+	while (fscanf(file, "%d", &pid) == 1)
+		if (pid > 0 && options->n_pids < MAX_PIDS)
 			options->pids[options->n_pids++] = pid;
+		else
+			left_out++;
 	fclose(file);
+	if (left_out)
+		fprintf(stderr, "cosy profile: %s: %u of its processes are not recorded\n", path,
+			left_out);
 	if (!options->n_pids)
 		fprintf(stderr, "cosy profile: %s: there is no process in it\n", path);
 	return options->n_pids;

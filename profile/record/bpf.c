@@ -582,8 +582,10 @@ static uint64_t watcher_time(const struct watcher *watcher)
 
 /* --- From the first to the last ------------------------------------------------------------ */
 
-static int watcher_attach(struct watcher *watcher, pid_t pid)
+static int watcher_attach(void *context, pid_t pid)
 {
+	struct watcher *watcher = context;
+
 	watcher->answered = false;
 	helper_command(watcher, OBSERVE_ATTACH, pid);
 	while (!watcher->answered && watcher_read(watcher))
@@ -726,8 +728,8 @@ struct record_result record_bpf(const struct record_options *options, struct eve
 	result.error = watcher_begin(watcher, options->backend, sink);
 	if (!result.error && options->program)
 		result.error = child_watch(watcher, program_run, options->program, true);
-	for (unsigned int i = 0; !result.error && i < options->n_pids; i++)
-		result.error = watcher_attach(watcher, options->pids[i]);
+	if (!result.error)
+		result.error = record_attach(options, watcher_attach, watcher);
 	if (!result.error && options->begun && !options->begun(options->begun_context))
 		result.error = -EAGAIN;
 	if (!result.error) {

@@ -492,10 +492,10 @@ static int thread_seize(struct tracer *tracer, pid_t pid, pid_t tid, bool quiet)
 	return 0;
 }
 
-/* Seizes all threads of a process, those too that begin meanwhile. */
+/* Seizes all threads of a process, those too that begin meanwhile, and those that outlived the first. */
 static int process_seize(struct tracer *tracer, pid_t pid, bool quiet)
 {
-	unsigned int before;
+	unsigned int before, first = tracer->n_threads;
 	char name[64];
 	int ret = thread_seize(tracer, pid, pid, quiet);
 
@@ -505,13 +505,21 @@ static int process_seize(struct tracer *tracer, pid_t pid, bool quiet)
 		struct dirent *entry;
 
 		before = tracer->n_threads;
-		while (!ret && directory && (entry = readdir(directory)))
+		while (directory && (entry = readdir(directory)))
 			if (atoi(entry->d_name))
 				thread_seize(tracer, pid, atoi(entry->d_name), quiet);
 		if (directory)
 			closedir(directory);
-	} while (!ret && tracer->n_threads > before);
-	return ret;
+	} while (tracer->n_threads > before);
+	if (tracer->n_threads > first)
+		return 0;
+	/* One that waits for its parent is refused as if it were another's. */
+	return ret == -EPERM && record_ended(pid) ? -ESRCH : ret;
+}
+
+static int process_attach(void *tracer, pid_t pid)
+{
+	return process_seize(tracer, pid, false);
 }
 
 /* Lets all threads go on as if nothing had been. */
@@ -629,8 +637,8 @@ struct record_result record_ptrace(const struct record_options *options,
 	result.error = tracer_begin(tracer, sink);
 	if (!result.error && options->program)
 		result.error = child_watch(tracer, program_run, options->program, true);
-	for (unsigned int i = 0; !result.error && i < options->n_pids; i++)
-		result.error = process_seize(tracer, options->pids[i], false);
+	if (!result.error)
+		result.error = record_attach(options, process_attach, tracer);
 	if (!result.error && options->begun && !options->begun(options->begun_context))
 		result.error = -EAGAIN;
 	if (!result.error) {

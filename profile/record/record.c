@@ -1,13 +1,50 @@
 // SPDX-License-Identifier: MIT
 /* record.c - see record.h. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "record/record.h"
 #include "record/tell.h"
+
+bool record_ended(pid_t pid)
+{
+	char name[64], line[256];
+	const char *state = NULL;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
+	file = fopen(name, "re");
+	/* The process's name is in brackets and may have some itself. */
+	if (file && fgets(line, sizeof(line), file))
+		state = strrchr(line, ')');
+	if (file)
+		fclose(file);
+	return !state || !strncmp(state, ") Z", 3) || !strncmp(state, ") X", 3);
+}
+
+int record_attach(const struct record_options *options, int (*attach)(void *context, pid_t pid),
+		  void *context)
+{
+	unsigned int attached = 0;
+
+	for (unsigned int i = 0; i < options->n_pids; i++) {
+		int error = attach(context, options->pids[i]);
+
+		if (error == -ESRCH)
+			fprintf(stderr, "cosy profile: process %d has ended, and is not recorded\n",
+				(int)options->pids[i]);
+		else if (error)
+			return error;
+		else
+			attached++;
+	}
+	return options->n_pids && !attached ? -ESRCH : 0;
+}
 
 #define ROUNDS 8
 #define TURNS  1000

@@ -39,6 +39,16 @@ struct record_result {
 	bool interrupted;
 };
 
+/*
+ * Attaches to each process that was named, by a back end's `attach`, which returns -errno.  One that
+ * has ended is left out, and that is said; -ESRCH: all have.
+ */
+int record_attach(const struct record_options *options, int (*attach)(void *context, pid_t pid),
+		  void *context);
+
+/* True if the process is not there, or its first thread waits for nothing but wait(2). */
+bool record_ended(pid_t pid);
+
 /* ns that one getppid takes in this process: what a crossing costs here. */
 uint32_t record_null_call(void);
 

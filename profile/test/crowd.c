@@ -6,11 +6,15 @@
  *   crowd forks N	N children in turn, each of which calls getuid and ends
  *   crowd others N	the same with getgid
  *   crowd rewrite N	N times access and write, of memory that another thread rewrites and unmaps meanwhile
+ *   crowd serve N	says "ready"; for each line of input N times getppid, and says "done"
+ *   crowd corpse N	has N children that have ended and are not waited for, prints the number of the last, and
+ *			waits for the end of its input
  *   crowd depths N	open from N places of the stack, 32 bytes apart
  */
 #include <alloca.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +30,47 @@ static int crowd_flood(int n)
 	for (int i = 0; i < n; i++)
 		syscall(SYS_getppid);
 	return write(STDOUT_FILENO, "done\n", 5) != 5;
+}
+
+static int crowd_say(const char *what)
+{
+	return write(STDOUT_FILENO, what, strlen(what)) == (ssize_t)strlen(what);
+}
+
+static int crowd_serve(int n)
+{
+	char byte;
+
+	if (!crowd_say("ready\n"))
+		return 1;
+	while (read(STDIN_FILENO, &byte, 1) == 1) {
+		for (int i = 0; byte == '\n' && i < n; i++)
+			syscall(SYS_getppid);
+		if (byte == '\n' && !crowd_say("done\n"))
+			return 1;
+	}
+	return 0;
+}
+
+static int crowd_corpse(int n)
+{
+	char text[32], byte;
+	siginfo_t ended;
+	pid_t pid = 0;
+
+	for (int i = 0; i < n; i++) {
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		if (pid < 0 || waitid(P_PID, pid, &ended, WEXITED | WNOWAIT))
+			return 1;
+	}
+	snprintf(text, sizeof(text), "%d\n", (int)pid);
+	if (!crowd_say(text))
+		return 1;
+	while (read(STDIN_FILENO, &byte, 1) == 1)
+		;
+	return 0;
 }
 
 static int crowd_fork(int n, int nr)
@@ -95,6 +140,10 @@ int main(int argc, char **argv)
 
 	if (n > 0 && !strcmp(argv[1], "flood"))
 		return crowd_flood(n);
+	if (n > 0 && !strcmp(argv[1], "serve"))
+		return crowd_serve(n);
+	if (n > 0 && !strcmp(argv[1], "corpse"))
+		return crowd_corpse(n);
 	if (n > 0 && !strcmp(argv[1], "forks"))
 		return crowd_fork(n, SYS_getuid);
 	if (n > 0 && !strcmp(argv[1], "others"))

@@ -129,6 +129,7 @@ def main() -> None:
         profile("--", folder + "/none", status=127)
         profile(status=2)
         check_attach()
+        check_ended(Path(folder))
         check_late_signal()
         check_rewritten()
         check_depths()
@@ -387,6 +388,39 @@ def check_attach() -> None:
             assert child.stdin
             child.stdin.close()
         assert child.wait(10) == 1 or child.returncode == 0
+
+
+def check_ended(folder: Path) -> None:
+    """Of several processes those that have ended are left out by name, and the others are recorded."""
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    words = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with (
+        subprocess.Popen([CROWD, "corpse", "1"], **words) as keeper,
+        subprocess.Popen([CROWD, "serve", str(TURNS)], **words) as server,
+    ):
+        try:
+            corpse = int(keeper.stdout.readline())
+            server.stdout.readline()
+            load = f"echo >/proc/{os.getpid()}/fd/{server.stdin.fileno()}"
+            report = folder / "ended.json"
+            command = [COSY, "profile", "--backend", "ptrace", "--json", str(report)]
+            load += f"; read -r line </proc/{os.getpid()}/fd/{server.stdout.fileno()}"
+            run = subprocess.run(
+                [*command, "--load", load, "-p", f"{gone.pid},{server.pid},{corpse}"],
+                capture_output=True,
+                text=True,
+                timeout=100,
+                check=False,
+            )
+            assert run.returncode == 0, run
+            for pid in (gone.pid, corpse):
+                assert f"process {pid} has ended" in run.stderr, run.stderr
+            assert calls(json.loads(report.read_text()), "getppid") == TURNS
+            profile("-p", f"{gone.pid},{corpse}", status=1)
+        finally:
+            keeper.kill()
+            server.kill()
 
 
 def check_late_signal() -> None:

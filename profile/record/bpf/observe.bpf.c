@@ -22,6 +22,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define SYS_clone3	 435
 #define SYS_execve	 59
 #define SYS_execveat	 322
+#define PF_EXITING	 0x4
 #define DUMPABLE_BITS	 3
 #define DUMPABLE_BY_USER 1 /* SUID_DUMP_USER */
 
@@ -64,6 +65,7 @@ struct signal_struct {
 
 struct task_struct {
 	int pid, tgid;
+	unsigned int flags;
 	const struct cred *real_cred;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
@@ -184,7 +186,11 @@ static bool task_allowed(struct task_struct *task)
 	       BPF_CORE_READ(cred, user_ns) == BPF_CORE_READ(current, real_cred, user_ns);
 }
 
-/* Called for each task there is, once for each ATTACH. */
+/*
+ * Called for each task there is, once for each ATTACH.  A task that has told of its end already would
+ * never be told of again, so one that is ending is left out.  Its place in the ring is taken before
+ * it is watched: its end comes after it there, if it begins to end just then.
+ */
 SEC("iter/task")
 int attach_task(struct bpf_iter__task *context)
 {
@@ -198,16 +204,19 @@ int attach_task(struct bpf_iter__task *context)
 		attach_refused++;
 		return 0;
 	}
-	it = bpf_task_storage_get(&watched, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!it)
-		return 0;
-	attach_added++;
 	told = observation(OBSERVE_ATTACHED, sizeof(*told));
-	if (told) {
-		told->pid = task->tgid;
-		told->tid = task->pid;
-		submit(told);
+	if (!told)
+		return 0;
+	it = bpf_task_storage_get(&watched, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!it || task->flags & PF_EXITING) {
+		bpf_task_storage_delete(&watched, task);
+		bpf_ringbuf_discard(told, 0);
+		return 0;
 	}
+	attach_added++;
+	told->pid = task->tgid;
+	told->tid = task->pid;
+	submit(told);
 	return 0;
 }
 
