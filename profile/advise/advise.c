@@ -359,30 +359,104 @@ static void advise_run(struct advice *advice)
 	advice->run = *finding;
 }
 
+/* --- cosy run --relax --------------------------------------------------------------------- */
+
+/* Returns how many times slower this machine is than the one whose ns the model has. */
+static double machine_slower(const struct profile *profile)
+{
+	double ret = profile->header.read_call / model_plain_byte;
+
+	return !profile->header.read_call ? 1 : ret < 0.25 ? 0.25 : ret > 8 ? 8 : ret;
+}
+
+/* Returns ns of rewriting these files in place, by what files of 4 and 64 KB and a write take. */
+static double rewrite_takes(const struct relax_sums *sums, double small, double large, double write)
+{
+	double byte = (large - small) / (65536 - 4096);
+
+	return sums->files * (small - 4096 * byte) + sums->bytes * byte +
+	       (double)(sums->writes - sums->files) * write;
+}
+
+/* What open, writes and close take of the processor, less what they would take in place. */
+static struct range trunc_saves(const struct profile *profile)
+{
+	const struct relax_sums *sums = &profile->relax[RELAX_TRUNC];
+	double cpu = net_cpu(profile, sums->calls, sums->cpu), slower = machine_slower(profile);
+	double most = rewrite_takes(sums, model_rewrite_4k_most, model_rewrite_64k_most,
+				    model_write_most);
+	double least = rewrite_takes(sums, model_rewrite_4k_least, model_rewrite_64k_least,
+				     model_write_least);
+
+	return (struct range){.low = cpu - slower * most, .high = cpu - slower * least};
+}
+
+static struct range coalesce_saves(const struct profile *profile)
+{
+	const struct relax_sums *sums = &profile->relax[RELAX_COALESCE];
+	double cpu = net_cpu(profile, sums->calls, sums->cpu);
+
+	return (struct range){.low = cpu * (1 - 1 / model_coalesce_least),
+			      .high = cpu * (1 - 1 / model_coalesce_most)};
+}
+
 static void advise_relax(struct advice *advice, enum relax_kind kind, enum advise_way way,
-			 const char *title, const char *gives_up, double least, double most)
+			 struct range range, const char *title, const char *gives_up)
 {
 	const struct profile *profile = advice->profile;
-	uint64_t calls = profile->relax[kind].calls;
-	double cpu = net_cpu(profile, calls, profile->relax[kind].cpu);
+	const struct relax_sums *sums = &profile->relax[kind];
 	double cost = profile->run.programs * model_exec_us * 1000;
-	struct range range = {.low = cpu * (1 - 1 / least) - 2 * cost,
-			      .high = cpu * (1 - 1 / most) - cost};
 	struct finding *finding;
 
+	range.low -= 2 * cost;
+	range.high -= cost;
 	range.middle = (range.low + range.high) / 2;
-	if (!calls || range.middle < MIN_SHARE * advice->cpu || range.low < -MAX_LOSS * advice->cpu)
+	if (!sums->calls || range.middle < MIN_SHARE * advice->cpu ||
+	    range.low < -MAX_LOSS * advice->cpu)
 		return;
 	finding = finding_new(advice, way, range);
 	if (!finding)
 		return;
-	finding->calls = calls;
-	finding->cpu = whole_ns(cpu);
-	snprintf(finding->title, sizeof(finding->title), "%s (%lu files)", title,
-		 profile->relax[kind].files);
+	finding->calls = sums->calls;
+	finding->cpu = whole_ns(net_cpu(profile, sums->calls, sums->cpu));
+	snprintf(finding->title, sizeof(finding->title), "%s (%lu files)", title, sums->files);
 	snprintf(finding->type, sizeof(finding->type), "cosy run --%s -- PROGRAM",
 		 advise_ways[way]);
 	strcpy(finding->gives_up, gives_up);
+}
+
+/* Files that may be new: for them O_TRUNC has nothing to free, and nothing is advised. */
+static void advise_fresh(struct advice *advice)
+{
+	const struct profile *profile = advice->profile;
+	double cpu = net_cpu(profile, profile->fresh.calls, profile->fresh.cpu);
+	struct finding *finding;
+
+	if (!profile->fresh.files || cpu < WHOLE_SHARE * advice->cpu)
+		return;
+	finding = finding_new(advice, WAY_NOTHING, (struct range){0, 0, 0});
+	if (!finding)
+		return;
+	finding->calls = profile->fresh.calls;
+	finding->cpu = whole_ns(cpu);
+	snprintf(finding->title, sizeof(finding->title), "files written after O_TRUNC (%lu files)",
+		 profile->fresh.files);
+	strcpy(finding->why,
+	       "the recording does not show that they had contents before; if they have, each "
+	       "time, try cosy run --relax=trunc");
+}
+
+static void advise_relaxed(struct advice *advice)
+{
+	advise_relax(advice, RELAX_TRUNC, WAY_TRUNC, trunc_saves(advice->profile),
+		     "files rewritten in place, not truncated first",
+		     "after a crash the old end may come after the new beginning; see "
+		     "docs/use/relax.md");
+	advise_fresh(advice);
+	advise_relax(
+		advice, RELAX_COALESCE, WAY_COALESCE, coalesce_saves(advice->profile),
+		"small writes coalesced",
+		"up to 64 KiB of the last writes if the process is killed; see docs/use/relax.md");
 }
 
 /* --- Whole files --------------------------------------------------------------------------- */
@@ -558,14 +632,7 @@ void advise(const struct profile *profile, struct advice *ret)
 	ret->cpu = ret->kernel + ret->user;
 	advise_rows(ret);
 	advise_run(ret);
-	advise_relax(
-		ret, RELAX_TRUNC, WAY_TRUNC, "files rewritten in place, not truncated first",
-		"after a crash the old end may come after the new beginning; see docs/use/relax.md",
-		model_trunc_least, model_trunc_most);
-	advise_relax(
-		ret, RELAX_COALESCE, WAY_COALESCE, "small writes coalesced",
-		"up to 64 KiB of the last writes if the process is killed; see docs/use/relax.md",
-		model_coalesce_least, model_coalesce_most);
+	advise_relaxed(ret);
 	advise_whole(ret, IN_READ, "open-read-close of a whole file", "cosy_read_file()");
 	advise_whole(ret, IN_WRITE, "open-write-close of a whole file", "cosy_write_file()");
 	for (int i = 0; i < USELESS_KINDS; i++)

@@ -9,6 +9,7 @@
 #include "calls.h"
 #include "fold/files.h"
 #include "fold/limits.h"
+#include "fold/relax.h"
 
 #define SESSION_LINE 16 /* nodes */
 
@@ -97,27 +98,11 @@ static void session_end(struct files *files, const struct open_file *file)
 	session->cpu += file->cpu;
 }
 
-static void relax_end(struct profile *profile, const struct open_file *file)
-{
-	if (file->kind != FILE_REGULAR || !file->opened || file->shared)
-		return;
-	if (file->flags & O_TRUNC && file->writes && file->open_cpu) {
-		profile->relax[RELAX_TRUNC].files++;
-		profile->relax[RELAX_TRUNC].calls++;
-		profile->relax[RELAX_TRUNC].cpu += file->open_cpu;
-	}
-	if (file->small_writes >= 16 && 5 * file->small_writes >= 4 * file->calls) {
-		profile->relax[RELAX_COALESCE].files++;
-		profile->relax[RELAX_COALESCE].calls += file->small_writes;
-		profile->relax[RELAX_COALESCE].cpu += file->small_cpu;
-	}
-}
-
 void files_drop(struct files *files, struct open_file *file)
 {
 	if (!file || --file->references)
 		return;
-	relax_end(files->grammar->profile, file);
+	relax_closed(files->grammar->profile, file);
 	session_end(files, file);
 	free(file->line);
 	free(file);
@@ -274,7 +259,6 @@ static void files_opened(struct files *files, struct fold_process *process,
 		return;
 	file->flags = flags;
 	file->position_known = !(flags & O_APPEND);
-	file->open_cpu = call->cpu;
 }
 
 /* read, write and lseek of a position that is known. */

@@ -29,9 +29,16 @@ struct open_file {
 	/* `cosy run`: what reads have earned so far, ns. */
 	int64_t credit;
 	bool window;
-	/* relax */
-	uint64_t open_cpu, calls, writes, small_writes, small_cpu;
-	uint64_t cpu;
+	uint64_t calls, cpu;
+	/* relax.h */
+	uint32_t name;	  /* its number; 0: not known */
+	bool rewrites;	  /* an old end would be there still */
+	bool fresh;	  /* truncated, and not known to have had contents */
+	uint64_t settled; /* its process's, when it was opened */
+	uint64_t writes, small_writes, coalesced, coalesced_cpu;
+	struct {
+		uint64_t calls, writes, bytes, cpu;
+	} rewrite; /* in place: open, writes and close */
 	struct grammar_line *line;
 };
 
@@ -48,6 +55,9 @@ struct fold_process {
 	struct file_table *table;
 	uint64_t directory;    /* changes with each chdir */
 	int64_t thread_credit; /* `cosy run`: towards the thread that returns leases */
+	bool threaded;	       /* it has, or had, a second thread */
+	uint64_t settled;      /* times that old ends would have been cut */
+	uint64_t writing;      /* serial of the file that the calls of late have written, or 0 */
 	struct fold_process *next;
 };
 

@@ -12,6 +12,7 @@
 #include "fold/fold.h"
 #include "fold/limits.h"
 #include "fold/reads.h"
+#include "fold/relax.h"
 #include "fold/rows.h"
 #include "fold/useless.h"
 
@@ -32,6 +33,7 @@ struct fold {
 	struct rows rows;
 	struct depends depends;
 	struct useless useless;
+	struct relax relax;
 	struct table sites, stack_ids, object_ids;
 	struct fold_thread *threads[BUCKETS];
 	struct fold_process *processes[BUCKETS];
@@ -56,8 +58,8 @@ struct fold *fold_create(const struct event_header *header)
 	fold->files.grammar = &fold->grammar;
 	if (!profile->sites || !profile->stacks || !profile->frames || !profile->objects ||
 	    !profile->sessions || !grammar_create(&fold->grammar, profile, LIMIT_SYMBOLS) ||
-	    !rows_create(&fold->rows, profile) || !depends_create(&fold->depends, profile) ||
-	    !table_create(&fold->sites, LIMIT_SITES) ||
+	    !relax_create(&fold->relax) || !rows_create(&fold->rows, profile) ||
+	    !depends_create(&fold->depends, profile) || !table_create(&fold->sites, LIMIT_SITES) ||
 	    !table_create(&fold->stack_ids, LIMIT_STACKS) ||
 	    !table_create(&fold->object_ids, LIMIT_OBJECTS)) {
 		fold_destroy(fold);
@@ -150,6 +152,7 @@ static struct fold_thread *thread_begin(struct fold *fold, uint32_t tid,
 	thread->tid = tid;
 	thread->process = process;
 	process->threads++;
+	process->threaded |= process->threads > 1;
 	thread->next = fold->threads[tid % BUCKETS];
 	fold->threads[tid % BUCKETS] = thread;
 	fold->n_threads++;
@@ -219,6 +222,7 @@ static void take_exec(struct fold *fold, const struct event_exec *exec)
 		strcpy(fold->profile.timeline.lanes[thread->process->lane].program, path);
 	table = thread->process->table;
 	thread->process->thread_credit = 0;
+	thread->process->threaded = thread->process->threads > 1;
 	if (table && table->references > 1) {
 		thread->process->table = file_table_copy(table);
 		file_table_drop(&fold->files, table);
@@ -430,16 +434,24 @@ static void sums_of_call(struct sums *sums, const struct event_call *call, enum 
 	sums->of[class].cpu = call->cpu;
 }
 
-/* Tells what writes to a file mean for `cosy run --relax`. */
-static void relax_count(struct open_file *file, const struct event_call *call)
+static bool call_opens(const struct event_call *call)
 {
-	if (!file || call->nr != SYS_write || call->ret <= 0)
+	return call->nr == SYS_open || call->nr == SYS_openat || call->nr == SYS_openat2 ||
+	       call->nr == SYS_creat;
+}
+
+/* The name was relative to `directory`, by its descriptor if `by_descriptor`. */
+static void take_opened(struct fold *fold, struct fold_process *process, uint64_t directory,
+			bool by_descriptor, const struct event_call *call, const struct sums *sums,
+			bool inside)
+{
+	struct open_file *file = files_get(process, call->ret);
+
+	if (!file || !file->opened)
 		return;
-	file->writes++;
-	if (call->args[2] <= 8192) {
-		file->small_writes++;
-		file->small_cpu += call->cpu;
-	}
+	if (!by_descriptor)
+		files_session(&fold->files, file, call, sums);
+	relax_opened(&fold->relax, process, file, directory, call, inside);
 }
 
 static void take_call(struct fold *fold, const struct event_call *call)
@@ -448,6 +460,8 @@ static void take_call(struct fold *fold, const struct event_call *call)
 	struct fold_thread *thread = thread_of(fold, call->event.tid, call->pid);
 	struct open_file *file;
 	unsigned int kind = FILE_NONE;
+	bool inside;
+	uint64_t directory;
 	uint32_t stack, site, symbol;
 	enum call_class class;
 	struct grammar_node left;
@@ -471,6 +485,8 @@ static void take_call(struct fold *fold, const struct event_call *call)
 	sums_add(&profile->sums, &sums);
 	timeline_count(&profile->timeline, thread->process->lane, call);
 	stack = table_find(&fold->stack_ids, table_mix(10, call->stack));
+	inside = stack_inside(profile, stack);
+	directory = relax_directory(thread->process, file);
 	site = site_of(fold, call, stack, kind);
 	if (!site) {
 		profile->forgotten++;
@@ -479,17 +495,14 @@ static void take_call(struct fold *fold, const struct event_call *call)
 	}
 	sums_add(&profile->sites[site].all, &sums);
 	useless_count(&fold->useless, profile, thread->process, file, call, site);
-	reads_count(profile, thread->process, file, call, stack_inside(profile, stack));
-	relax_count(file, call);
+	reads_count(profile, thread->process, file, call, inside);
+	relax_count(&fold->relax, thread->process, file, call, inside);
 	depend_count(&fold->depends, &thread->depend, call, site, file);
 	if (file)
 		files_session(&fold->files, file, call, &sums);
 	files_call(&fold->files, thread->process, call);
-	if (!file && call->ret >= 0 && class == CLASS_OPEN) {
-		file = files_get(thread->process, call->ret);
-		if (file)
-			files_session(&fold->files, file, call, &sums);
-	}
+	if (call->ret >= 0 && call_opens(call))
+		take_opened(fold, thread->process, directory, file, call, &sums, inside);
 	/* The allocator chooses when to ask for memory; such calls would tear loops. */
 	symbol = call_memory(call->nr, call->args) ? 0 : grammar_site(&fold->grammar, site);
 	if (!symbol)
@@ -579,6 +592,7 @@ void fold_destroy(struct fold *fold)
 	fold_end_all(fold);
 	grammar_destroy(&fold->grammar);
 	rows_destroy(&fold->rows);
+	relax_destroy(&fold->relax);
 	depends_destroy(&fold->depends);
 	table_destroy(&fold->sites);
 	table_destroy(&fold->stack_ids);

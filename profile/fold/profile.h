@@ -115,7 +115,13 @@ struct run_sums {
 	uint64_t windows, programs; /* windows made; execs and processes */
 };
 
-enum relax_kind { RELAX_TRUNC, RELAX_COALESCE, RELAX_REFLINK, RELAXES };
+enum relax_kind { RELAX_TRUNC, RELAX_COALESCE, RELAXES };
+
+/* Calls that `cosy run --relax` would make cheaper, and their files. */
+struct relax_sums {
+	uint64_t files, calls, cpu;
+	uint64_t writes, bytes; /* of trunc */
+};
 
 enum useless_kind {
 #define USELESS(name, ...) USELESS_##name,
@@ -149,9 +155,10 @@ struct profile {
 
 	struct timeline timeline;
 	struct run_sums run;
+	struct relax_sums relax[RELAXES];
 	struct {
 		uint64_t files, calls, cpu;
-	} relax[RELAXES];
+	} fresh; /* truncated and written, and not known to have had contents */
 	struct {
 		uint64_t calls, of, cpu;
 		uint32_t site; /* with most of them */

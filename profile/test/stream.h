@@ -16,6 +16,7 @@ struct stream {
 	uint32_t pid, tid, stack;
 	uint8_t flags;
 	uint32_t given, made;
+	uint32_t cpu, took; /* ns; 0: 500, and as cpu */
 };
 
 static inline struct stream stream_begin(void)
@@ -47,7 +48,8 @@ static inline void stream_call_path(struct stream *stream, unsigned int nr, cons
 	call->stack = stream->stack;
 	call->given = stream->given;
 	call->made = stream->made;
-	call->took = call->cpu = 500;
+	call->cpu = stream->cpu ? stream->cpu : 500;
+	call->took = stream->took ? stream->took : call->cpu;
 	call->user = 100;
 	call->ret = ret;
 	call->args[0] = a;

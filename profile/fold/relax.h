@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * relax.h - foretells what `cosy run --relax` would change, by the rules of preload/relax.
+ *
+ * trunc: an open with O_TRUNC frees what is in the file, so that only a file that has contents is
+ * cheaper to write over in place.  The recording shows contents where a file of that name was read
+ * or written before.  No other open is counted.
+ *
+ * coalesce: only writes that come in a row are joined.
+ */
+#ifndef COSY_PROFILE_RELAX_H
+#define COSY_PROFILE_RELAX_H
+
+#include "fold/files.h"
+#include "fold/table.h"
+
+/* Of one fold: which names have contents, as far as is known. */
+struct relax {
+	struct table names;
+	uint8_t *contents; /* by number of the name */
+};
+
+bool relax_create(struct relax *relax);
+void relax_destroy(struct relax *relax);
+
+/* Counts a call, which is on `file` or NULL; `inside`: the C library makes it for itself. */
+void relax_count(struct relax *relax, struct fold_process *process, struct open_file *file,
+		 const struct event_call *call, bool inside);
+
+/*
+ * Notes what a call has opened; `directory`: the serial of the one to which its name is relative,
+ * since the file may have taken its descriptor.
+ */
+void relax_opened(struct relax *relax, struct fold_process *process, struct open_file *file,
+		  uint64_t directory, const struct event_call *call, bool inside);
+
+/* Returns that serial, for a call on `file` or NULL. */
+static inline uint64_t relax_directory(const struct fold_process *process,
+				       const struct open_file *file)
+{
+	return file ? file->serial : process->directory;
+}
+
+/* Adds what became of a file that is closed for good. */
+void relax_closed(struct profile *profile, const struct open_file *file);
+
+#endif /* COSY_PROFILE_RELAX_H */
