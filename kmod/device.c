@@ -74,6 +74,14 @@ static long move_ioctl(struct cosy_context *context, void *argument)
 	return cosy_move(context, argument);
 }
 
+static long moving_ioctl(struct cosy_context *context, void *argument)
+{
+	kuid_t uid = current_uid();
+
+	cosy_moving_count(&uid, argument);
+	return 0;
+}
+
 union arguments {
 	u32 size;
 	struct cosy_version version;
@@ -84,6 +92,7 @@ union arguments {
 	struct cosy_stats stats;
 	struct cosy_arena_request arena;
 	struct cosy_move move;
+	struct cosy_moving moving;
 };
 
 /* RUN is not among them: it copies its argument in a faster way of its own. */
@@ -111,6 +120,8 @@ static const struct {
 	  false, true, arena_ioctl },
 	{ COSY_IOC_MOVE, sizeof(struct cosy_move), sizeof(struct cosy_move), false, true,
 	  move_ioctl },
+	{ COSY_IOC_MOVING, sizeof(struct cosy_moving), sizeof(struct cosy_moving), true, false,
+	  moving_ioctl },
 };
 
 /* Leaves the size out of a command number: it changes as structures grow, the meaning does not. */

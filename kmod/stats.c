@@ -6,6 +6,7 @@
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
 #include "fast/guard.h"
+#include "move/move.h"
 #include "stats.h"
 
 #define CREATE_TRACE_POINTS
@@ -72,6 +73,15 @@ void cosy_stats_read(struct cosy_counters *context, struct cosy_stats *ret)
 		to[i] = atomic64_read(&context->count[i]);
 }
 
+static void stats_show_moving(struct seq_file *file)
+{
+	struct cosy_moving moving;
+
+	cosy_moving_count(NULL, &moving);
+	seq_printf(file, "arena_pages %llu\nfrozen %llu\nunder_way %llu\nparcel_pages %llu\n",
+		   moving.arena_pages, moving.frozen, moving.under_way, moving.parcel_pages);
+}
+
 static int stats_show(struct seq_file *file, void *unused)
 {
 	int cpu, i;
@@ -86,6 +96,7 @@ static int stats_show(struct seq_file *file, void *unused)
 	}
 	for (i = 0; i < COSY_LIVE_CNT; i++)
 		seq_printf(file, "%s %d\n", live_names[i], atomic_read(&live[i]));
+	stats_show_moving(file);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(stats);

@@ -39,6 +39,11 @@ void libcosy_counts_keep(const struct cosy_stats *kernel)
 {
 	libcosy_count(&libcosy_counts.kernel_calls, kernel->calls);
 	libcosy_count(&libcosy_counts.fast, kernel->fast);
+	libcosy_count(&libcosy_counts.loaned, kernel->loaned);
+	libcosy_count(&libcosy_counts.transferred, kernel->transferred);
+	libcosy_count(&libcosy_counts.exported, kernel->exported);
+	libcosy_count(&libcosy_counts.imported, kernel->imported);
+	libcosy_count(&libcosy_counts.move_refused, kernel->move_refused);
 	for (unsigned int i = 0; i < GUARDS; i++)
 		libcosy_count(&libcosy_counts.guard_failed[i], kernel->guard_failed[i]);
 }
@@ -67,6 +72,18 @@ static void line_add_count(struct stats_line *line, const char *prefix, const ch
 	line_add(line, " %s%s=%llu", prefix, name, (unsigned long long)count);
 }
 
+/* Adds what only programs that move pages have. */
+static void line_add_moved(struct stats_line *line, const struct libcosy_counts *c)
+{
+	if (!(c->loaned | c->transferred | c->exported | c->imported | c->move_refused))
+		return;
+	line_add_count(line, "", "loaned", c->loaned);
+	line_add_count(line, "", "transferred", c->transferred);
+	line_add_count(line, "", "exported", c->exported);
+	line_add_count(line, "", "imported", c->imported);
+	line_add_count(line, "", "move_refused", c->move_refused);
+}
+
 void libcosy_stats_print(void)
 {
 	const struct libcosy_counts *c = &libcosy_counts;
@@ -90,5 +107,6 @@ void libcosy_stats_print(void)
 	for (unsigned int i = 0; i < GUARDS; i++)
 		if (c->guard_failed[i])
 			line_add_count(&line, "guard_failed_", guard_names[i], c->guard_failed[i]);
+	line_add_moved(&line, c);
 	libcosy_say("%s", line.text);
 }

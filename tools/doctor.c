@@ -527,6 +527,20 @@ static void tell_move(const struct visit *v)
 	fine("pages move between processes (cosy_move_alloc)");
 }
 
+/* Tells what all processes of this user have of such memory. */
+static void tell_moving(const struct visit *v)
+{
+	struct cosy_moving moving = {.size = sizeof(moving)};
+
+	if (ioctl(v->fd, COSY_IOC_MOVING, &moving))
+		return;
+	fine("your processes have %llu arenas of %llu KB (%llu pages frozen, %llu of them under "
+	     "way), %llu parcels of %llu KB",
+	     (unsigned long long)moving.arenas, (unsigned long long)moving.arena_pages * 4,
+	     (unsigned long long)moving.frozen, (unsigned long long)moving.under_way,
+	     (unsigned long long)moving.parcels, (unsigned long long)moving.parcel_pages * 4);
+}
+
 /* Tells when a region goes into the kernel, by the instructions that have to run outside before. */
 static void tell_tier(void)
 {
@@ -583,6 +597,7 @@ static bool check_run(struct visit *v)
 	tell_tier();
 	tell_cache(v);
 	tell_move(v);
+	tell_moving(v);
 	return true;
 }
 

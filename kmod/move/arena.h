@@ -39,6 +39,7 @@
 #include <linux/kref.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/uidgid.h>
 #include "load/locked.h"
 
 /* A slot: a page and marks, or no page and EMPTY or GONE. */
@@ -48,6 +49,8 @@
 #define COSY_SLOT_GONE	 4UL /* donated: an access is a SIGSEGV */
 #define COSY_SLOT_MARKS	 7UL
 
+struct cosy_moving;
+
 struct cosy_arena {
 	struct kref references; /* the file's and each mapping's */
 	struct mutex lock;
@@ -56,6 +59,8 @@ struct cosy_arena {
 	unsigned long count;	   /* slots */
 	unsigned long *slots;	   /* lock */
 	struct cosy_locked locked; /* its size */
+	struct list_head node;	   /* in the list of arenas; see cosy_arenas_count */
+	kuid_t uid;		   /* who made it */
 	u32 rewritten;		   /* lock; see cosy_slots_pay */
 	bool shares;		   /* lock; some slot is shared, or was */
 	bool mapped;		   /* by cmpxchg: mmap was called */
@@ -86,6 +91,12 @@ void cosy_page_check(const struct page *page);
  * -EINVAL, -ENOMEM (RLIMIT_MEMLOCK, too), -EMFILE.
  */
 long cosy_arena_create(u64 size);
+
+/*
+ * Adds up what the arenas of a user hold, or of all users if `uid` is NULL.  Arenas come and go
+ * meanwhile, and pages move.
+ */
+void cosy_arenas_count(const kuid_t *uid, struct cosy_moving *sum);
 
 /*
  * Finds the slots at `address`, at most `count` pages of one mapping; the mmap lock is held.

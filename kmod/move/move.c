@@ -417,3 +417,10 @@ long cosy_move(struct cosy_context *context, const struct cosy_move *move)
 		cosy_stats_add(&context->stats, COSY_COUNT_MOVE_REFUSED, 1);
 	return ret;
 }
+
+void cosy_moving_count(const kuid_t *uid, struct cosy_moving *ret)
+{
+	*ret = (struct cosy_moving){ .size = sizeof(*ret) };
+	cosy_arenas_count(uid, ret);
+	cosy_parcels_count(uid, ret);
+}

@@ -25,12 +25,17 @@
 #include "stats.h"
 
 struct cosy_parcel {
+	struct list_head node; /* in the list of parcels; parcels_lock */
+	kuid_t uid;	       /* who made it */
 	struct mutex lock;
 	u32 how;		   /* SHARE, COPY, DONATE or DONATE_ZERO */
 	unsigned long count;	   /* lock; pages; 0: taken */
 	unsigned long *contents;   /* lock; as slots have them, without COSY_SLOT_MAPPED */
 	struct cosy_locked locked; /* lock; the pages */
 };
+
+static LIST_HEAD(parcels);
+static DEFINE_SPINLOCK(parcels_lock);
 
 static bool parcel_is_donation(const struct cosy_parcel *parcel)
 {
@@ -55,6 +60,10 @@ static struct cosy_parcel *parcel_alloc(u32 how, unsigned long count)
 	mutex_init(&parcel->lock);
 	parcel->how = how;
 	parcel->count = count;
+	parcel->uid = current_uid();
+	spin_lock(&parcels_lock);
+	list_add_tail(&parcel->node, &parcels);
+	spin_unlock(&parcels_lock);
 	cosy_stats_live(COSY_LIVE_PARCELS, 1);
 	return parcel;
 }
@@ -84,6 +93,9 @@ static void parcel_drop(struct cosy_parcel *parcel)
 
 static void parcel_free(struct cosy_parcel *parcel)
 {
+	spin_lock(&parcels_lock);
+	list_del(&parcel->node);
+	spin_unlock(&parcels_lock);
 	parcel_drop(parcel);
 	kvfree(parcel->contents);
 	kfree(parcel);
@@ -94,6 +106,21 @@ static int parcel_release(struct inode *inode, struct file *file)
 {
 	parcel_free(file->private_data);
 	return 0;
+}
+
+void cosy_parcels_count(const kuid_t *uid, struct cosy_moving *sum)
+{
+	const struct cosy_parcel *parcel;
+
+	spin_lock(&parcels_lock);
+	list_for_each_entry(parcel, &parcels, node)
+	{
+		if (uid && !uid_eq(parcel->uid, *uid))
+			continue;
+		sum->parcels++;
+		sum->parcel_pages += READ_ONCE(parcel->count);
+	}
+	spin_unlock(&parcels_lock);
 }
 
 /* --- Read: for memory that is no arena's --------------------------------------------------- */
@@ -281,6 +308,8 @@ static void parcel_get(const struct cosy_parcel *parcel)
 
 		if (page)
 			get_page(page);
+		if (i % 1024 == 1023)
+			cond_resched();
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
+#include <linux/cosy.h>
 #include "compat/compat.h"
 #include "move/arena.h"
 #include "move/slots.h"
@@ -26,6 +27,9 @@ MODULE_PARM_DESC(fail_moved,
 #define MIN_SOCKET_LOAN SZ_64K
 #define MAX_REWRITTEN	4U
 #define REWRITTEN_RETRY 16U
+
+/* Slots that are looked at without letting others run. */
+#define PAUSE_SLOTS 1024UL
 
 /* --- Pages ------------------------------------------------------------------------------- */
 
@@ -98,6 +102,22 @@ struct page *cosy_slot_page_alloc(gfp_t flags)
 	if (page)
 		set_page_private(page, 0);
 	return page;
+}
+
+/* Lets others run now and then in a loop over slots, of which there may be many. */
+static void slots_pause(unsigned long k)
+{
+	if (k % PAUSE_SLOTS == PAUSE_SLOTS - 1)
+		cond_resched();
+}
+
+/* The same; -EINTR when the process is to die. */
+static int slots_pause_killable(unsigned long k)
+{
+	if (k % PAUSE_SLOTS != PAUSE_SLOTS - 1)
+		return 0;
+	cond_resched();
+	return fatal_signal_pending(current) ? -EINTR : 0;
 }
 
 /* --- Page-table entries -------------------------------------------------------------------- */
@@ -297,6 +317,7 @@ void cosy_slots_clear(const struct cosy_slots *s, unsigned long count)
 	for (k = 0; k < count; k++) {
 		struct page *page = cosy_slot_page(slot[k]);
 
+		slots_pause(k);
 		slot[k] = COSY_SLOT_EMPTY;
 		if (page)
 			put_page(page);
@@ -337,16 +358,22 @@ bool cosy_slots_pay(const struct cosy_slots *s, u64 length)
 	return s->arena->rewritten++ < MAX_REWRITTEN || s->arena->rewritten % REWRITTEN_RETRY == 0;
 }
 
-/* --- Parcels ------------------------------------------------------------------------------- */
-
-/* Lets others run; -EINTR when the process is to die. */
-static int slots_pause(unsigned long k)
+void cosy_slots_count(const unsigned long *slot, unsigned long count, struct cosy_moving *sum)
 {
-	if (k & 1023)
-		return 0;
-	cond_resched();
-	return fatal_signal_pending(current) ? -EINTR : 0;
+	unsigned long k;
+
+	for (k = 0; k < count; k++) {
+		struct page *page = cosy_slot_page(slot[k]);
+
+		if (!page || !cosy_page_is_frozen(page))
+			continue;
+		sum->frozen++;
+		if (page_count(page) > 1)
+			sum->under_way++;
+	}
 }
+
+/* --- Parcels ------------------------------------------------------------------------------- */
 
 /* Drops pages that were put into a parcel before an error. */
 static void contents_drop(unsigned long *contents, unsigned long count)
@@ -367,7 +394,7 @@ int cosy_slots_share(const struct cosy_slots *s, unsigned long *contents)
 	int error = 0;
 
 	for (k = 0; k < s->count && !error; k++) {
-		error = slots_pause(k);
+		error = slots_pause_killable(k);
 		if (!error)
 			error = slot_own(s, k);
 	}
@@ -375,6 +402,7 @@ int cosy_slots_share(const struct cosy_slots *s, unsigned long *contents)
 		return error;
 	WRITE_ONCE(s->arena->shares, true);
 	for (k = 0; k < s->count; k++) {
+		slots_pause(k);
 		get_page(cosy_slot_page(slot[k]));
 		slot[k] |= COSY_SLOT_SHARED;
 		contents[k] = slot[k] & ~COSY_SLOT_MAPPED;
@@ -390,7 +418,7 @@ int cosy_slots_copy(const struct cosy_slots *s, unsigned long *contents)
 
 	slots_write_protect(s, s->count);
 	for (k = 0; k < s->count && !error; k++) {
-		error = slots_pause(k);
+		error = slots_pause_killable(k);
 		if (error)
 			break;
 		if (slot[k] & COSY_SLOT_GONE)
@@ -416,7 +444,7 @@ static int slots_copy_shared(const struct cosy_slots *s, unsigned long *contents
 	for (k = 0; k < s->count && !error; k++) {
 		struct page *page = cosy_slot_page(slot[k]), *copy;
 
-		error = slots_pause(k);
+		error = slots_pause_killable(k);
 		if (!error && slot[k] & COSY_SLOT_GONE)
 			error = -EFAULT;
 		if (error || !(slot[k] & COSY_SLOT_SHARED))
@@ -445,8 +473,7 @@ int cosy_slots_donate(const struct cosy_slots *s, unsigned long *contents, unsig
 	for (k = 0; k < s->count; k++) {
 		struct page *page = cosy_slot_page(slot[k]);
 
-		if (!(k & 1023))
-			cond_resched();
+		slots_pause(k);
 		slot[k] = left;
 		if (contents[k])
 			put_page(page);
@@ -481,11 +508,14 @@ static int slots_map_all(const struct cosy_slots *s, unsigned long count)
 	for (from = 0; from < count; from = to) {
 		bool write = slot_may_write(s, from);
 
-		for (to = from + 1; to < count && slot_may_write(s, to) == write; to++)
+		for (to = from + 1;
+		     to < count && to - from < PAUSE_SLOTS && slot_may_write(s, to) == write; to++)
 			;
 		error = slots_map(s, from, to, write);
 		if (error)
 			return error;
+		if (to - from == PAUSE_SLOTS)
+			cond_resched();
 	}
 	return 0;
 }
@@ -503,7 +533,9 @@ int cosy_slots_present(const struct cosy_slots *s, bool write)
 	int error;
 
 	for (k = 0; k < s->count; k++) {
-		error = slot_prepare(s, k, write);
+		error = slots_pause_killable(k);
+		if (!error)
+			error = slot_prepare(s, k, write);
 		if (error)
 			return error;
 	}

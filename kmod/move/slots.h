@@ -17,6 +17,9 @@ vm_fault_t cosy_slots_fault(const struct cosy_slots *s, bool write);
  */
 struct page *cosy_slot_own(const struct cosy_slots *s);
 
+/* Adds up frozen pages, and those of them that others have as well; the arena's lock is held. */
+void cosy_slots_count(const unsigned long *slot, unsigned long count, struct cosy_moving *sum);
+
 /* Removes every entry of the slots. */
 void cosy_slots_unmap(const struct cosy_slots *s, unsigned long from, unsigned long to);
 

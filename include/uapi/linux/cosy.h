@@ -477,6 +477,21 @@ enum cosy_move_operation {
 #define COSY_MOVE_SEND	     (COSY_MOVE_NOSIGNAL | COSY_MOVE_DONTWAIT | COSY_MOVE_MORE)
 
 /*
+ * MOVING: tells what the caller's real user has in all processes; pages of 4 KB.  Others move pages
+ * meanwhile, so the numbers are of different moments.
+ */
+struct cosy_moving {
+	__u32 size;
+	__u32 pad;
+	__u64 arenas;
+	__u64 arena_pages;  /* the arenas' sizes, which count as locked memory */
+	__u64 frozen;	    /* pages of arenas that were lent, and not written since */
+	__u64 under_way;    /* of these: a pipe, socket, parcel or other arena has them, too */
+	__u64 parcels;	    /* that were made and are open */
+	__u64 parcel_pages; /* pages in them, which count as locked memory */
+};
+
+/*
  * A parcel's own operations: PARCEL returns which of SHARE, COPY, DONATE and DONATE_ZERO made it;
  * FIONREAD tells its bytes, 0 when they were imported.  read(2) copies it into any memory, by
  * position, but donated pages whole and only once: EMSGSIZE.  What is shared cannot be read:
@@ -492,5 +507,6 @@ enum cosy_move_operation {
 #define COSY_IOC_STATS	 _IOWR('C', 0x86, struct cosy_stats)
 #define COSY_IOC_ARENA	 _IOW('C', 0x90, struct cosy_arena_request)
 #define COSY_IOC_MOVE	 _IOW('C', 0x91, struct cosy_move)
+#define COSY_IOC_MOVING	 _IOWR('C', 0x93, struct cosy_moving)
 
 #endif /* _UAPI_LINUX_COSY_H */

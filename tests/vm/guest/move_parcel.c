@@ -239,40 +239,6 @@ static void shares(void *unused)
 
 /* --- Other processes --------------------------------------------------------------------------- */
 
-static void send_fd(int sock, int fd)
-{
-	char c = 'p', control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec piece = { &c, 1 };
-	struct msghdr message = { .msg_iov = &piece,
-				  .msg_iovlen = 1,
-				  .msg_control = control,
-				  .msg_controllen = sizeof(control) };
-	struct cmsghdr *part = CMSG_FIRSTHDR(&message);
-
-	part->cmsg_level = SOL_SOCKET;
-	part->cmsg_type = SCM_RIGHTS;
-	part->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(part), &fd, sizeof(int));
-	MUST(sendmsg(sock, &message, 0) == 1);
-}
-
-/* Returns -1 at the end. */
-static int receive_fd(int sock)
-{
-	char c, control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec piece = { &c, 1 };
-	struct msghdr message = { .msg_iov = &piece,
-				  .msg_iovlen = 1,
-				  .msg_control = control,
-				  .msg_controllen = sizeof(control) };
-	int fd;
-
-	if (recvmsg(sock, &message, MSG_CMSG_CLOEXEC) <= 0 || !CMSG_FIRSTHDR(&message))
-		return -1;
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
-	return fd;
-}
-
 /* Sends parcels for ever, and writes to what it has sent. */
 static void sends(int sock)
 {

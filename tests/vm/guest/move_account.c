@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests who pays for memory that moves, and who is told of it: the counts of COSY_IOC_MOVING, that
+ * a user's processes together stay within RLIMIT_MEMLOCK, and that the pages count in the memory
+ * cgroup which touched them until their last holder drops them.
+ */
+#include "move.h"
+#include "raw.h"
+#include <sys/resource.h>
+
+#define PAGES 16UL /* as many as a pipe has buffers */
+#define SIZE  (PAGES * PAGE)
+
+/* --- What is told ------------------------------------------------------------------------------ */
+
+static struct cosy_moving moving_of(int fd)
+{
+	struct cosy_moving moving = { .size = sizeof(moving) };
+
+	MUST(!raw_ioctl(fd, COSY_IOC_MOVING, &moving));
+	return moving;
+}
+
+#define CHECK_MOVING(fd, before, arenas_, pages_, frozen_, under_way_, parcels_, in_parcels_)      \
+	do {                                                                                       \
+		struct cosy_moving now_ = moving_of(fd);                                           \
+		CHECK(now_.arenas - (before).arenas == (arenas_), "%llu", now_.arenas);            \
+		CHECK(now_.arena_pages - (before).arena_pages == (pages_), "%llu",                 \
+		      now_.arena_pages);                                                           \
+		CHECK(now_.frozen - (before).frozen == (frozen_), "%llu", now_.frozen);            \
+		CHECK(now_.under_way - (before).under_way == (under_way_), "%llu",                 \
+		      now_.under_way);                                                             \
+		CHECK(now_.parcels - (before).parcels == (parcels_), "%llu", now_.parcels);        \
+		CHECK(now_.parcel_pages - (before).parcel_pages == (in_parcels_), "%llu",          \
+		      now_.parcel_pages);                                                          \
+	} while (0)
+
+/* Returns a line's number in the module's statistics, or -1. */
+static long statistic(const char *name)
+{
+	FILE *file = fopen("/sys/kernel/debug/cosy/stats", "re");
+	char line[80];
+	long value, found = -1;
+
+	while (file && fscanf(file, "%79s %ld", line, &value) == 2)
+		if (!strcmp(line, name))
+			found = value;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* Another user is told of his own. */
+static void stranger(void *unused)
+{
+	struct cosy_moving moving;
+	int fd = raw_open();
+
+	(void)unused;
+	become_nobody(true);
+	moving = moving_of(fd);
+	CHECK(!moving.arenas && !moving.frozen && !moving.parcels, "%llu arenas, %llu parcels",
+	      moving.arenas, moving.parcels);
+}
+
+static void told(void *unused)
+{
+	int fd = raw_open(), fds[2], parcel, status;
+	struct cosy_moving before = moving_of(fd), forked;
+	char *from = move_alloc(PAGES), *to = move_alloc(PAGES);
+	pid_t pid;
+
+	(void)unused;
+	CHECK_MOVING(fd, before, 2, 2 * PAGES, 0, 0, 0, 0);
+	MUST(!pipe(fds));
+	move_fill(from, SIZE, 1);
+	CHECK_MOVING(fd, before, 2, 2 * PAGES, 0, 0, 0, 0);
+	MUST(cosy_loan(fds[1], from, SIZE, 0) == (ssize_t)SIZE);
+	CHECK_MOVING(fd, before, 2, 2 * PAGES, PAGES, PAGES, 0, 0);
+	if (!geteuid()) {
+		CHECK_CHILD(in_child(stranger, NULL));
+		CHECK(statistic("frozen") >= (long)PAGES, "%ld", statistic("frozen"));
+		CHECK(statistic("under_way") >= (long)PAGES, "%ld", statistic("under_way"));
+		CHECK(statistic("arena_pages") >= 2 * (long)PAGES, "%ld", statistic("arena_pages"));
+	}
+	/* Both have them, then the sender alone, until it writes. */
+	transfer_all(fds[0], to, SIZE / 2, 0);
+	CHECK_MOVING(fd, before, 2, 2 * PAGES, PAGES + PAGES / 2, PAGES + PAGES / 2, 0, 0);
+	read_all(fds[0], to, SIZE / 2);
+	CHECK_MOVING(fd, before, 2, 2 * PAGES, PAGES, 0, 0, 0);
+	move_fill(from, SIZE, 2);
+	CHECK_MOVING(fd, before, 2, 2 * PAGES, 0, 0, 0, 0);
+	/* A parcel, and a child, have them as well. */
+	parcel = cosy_export(from, SIZE, COSY_COPY);
+	MUST(parcel >= 0);
+	CHECK_MOVING(fd, before, 2, 2 * PAGES, PAGES, PAGES, 1, PAGES);
+	if (!geteuid())
+		CHECK(statistic("parcel_pages") >= (long)PAGES, "%ld", statistic("parcel_pages"));
+	close(parcel);
+	CHECK_MOVING(fd, before, 2, 2 * PAGES, PAGES, 0, 0, 0);
+	parcel = cosy_export(from, SIZE, COSY_DONATE_ZERO);
+	CHECK_MOVING(fd, before, 2, 2 * PAGES, 0, 0, 1, PAGES);
+	MUST(cosy_import(parcel, to, SIZE, 0) == (ssize_t)SIZE);
+	CHECK_MOVING(fd, before, 2, 2 * PAGES, PAGES, 0, 1, 0);
+	close(parcel);
+	fflush(stdout);
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		pause();
+		_exit(1);
+	}
+	forked = moving_of(fd);
+	CHECK(forked.arenas - before.arenas == 4, "%llu arenas with a child's", forked.arenas);
+	CHECK(forked.under_way - before.under_way == 2 * PAGES, "%llu pages", forked.under_way);
+	MUST(!kill(pid, SIGKILL) && waitpid(pid, &status, 0) == pid);
+	CHECK_MOVING(fd, before, 2, 2 * PAGES, PAGES, 0, 0, 0);
+	cosy_move_free(from, SIZE);
+	cosy_move_free(to, SIZE);
+	CHECK_MOVING(fd, before, 0, 0, 0, 0, 0, 0);
+	/* Its arguments are those of all the ioctls. */
+	{
+		struct cosy_moving small = { .size = 8 };
+
+		CHECK(raw_ioctl(fd, COSY_IOC_MOVING, &small) == -EINVAL, "too small");
+		CHECK(raw_ioctl(fd, COSY_IOC_MOVING, NULL) == -EFAULT, "nowhere");
+	}
+}
+
+/* --- RLIMIT_MEMLOCK ---------------------------------------------------------------------------- */
+
+#define LIMIT	 (2UL << 20)
+#define GREEDY	 3  /* processes */
+#define ATTEMPTS 40 /* of each */
+
+/* Takes arenas and parcels until there are none, and waits.  Everything works all the time. */
+static void take_all(int ready)
+{
+	for (int i = 0; i < ATTEMPTS; i++) {
+		char *memory = move_alloc(PAGES);
+		int parcel;
+
+		move_fill(memory, SIZE, (uint64_t)i);
+		parcel = cosy_export(memory, SIZE, i % 2 ? COSY_COPY : COSY_SHARE);
+		if (parcel < 0 || move_differs(memory, SIZE, (uint64_t)i) >= 0)
+			_exit(1);
+	}
+	MUST(write(ready, "x", 1) == 1);
+	pause();
+	_exit(1);
+}
+
+static void bounded(void *unused)
+{
+	const struct rlimit limit = { LIMIT, LIMIT };
+	struct cosy_moving before, all;
+	int fd, ready[2];
+	pid_t pids[GREEDY];
+	char c;
+
+	(void)unused;
+	become_nobody(true);
+	MUST(!setrlimit(RLIMIT_MEMLOCK, &limit));
+	fd = raw_open();
+	before = moving_of(fd);
+	MUST(!pipe(ready));
+	fflush(stdout);
+	for (int i = 0; i < GREEDY; i++) {
+		pids[i] = fork();
+		MUST(pids[i] >= 0);
+		if (!pids[i])
+			take_all(ready[1]);
+		MUST(read(ready[0], &c, 1) == 1);
+	}
+	all = moving_of(fd);
+	printf("%d processes with %lu KB to lock: %llu KB in %llu arenas, %llu KB in %llu "
+	       "parcels\n",
+	       GREEDY, LIMIT >> 10, all.arena_pages * 4, all.arenas, all.parcel_pages * 4,
+	       all.parcels);
+	CHECK((all.arena_pages + all.parcel_pages) * PAGE <= LIMIT, "%llu pages",
+	      all.arena_pages + all.parcel_pages);
+	CHECK(all.arenas > before.arenas && all.parcels > before.parcels, "nothing was taken");
+	for (int i = 0; i < GREEDY; i++)
+		MUST(!kill(pids[i], SIGKILL) && waitpid(pids[i], NULL, 0) == pids[i]);
+	CHECK_MOVING(fd, before, 0, 0, 0, 0, 0, 0);
+}
+
+/* --- The memory cgroup ------------------------------------------------------------------------- */
+
+#define GROUP	 "/sys/fs/cgroup/cosy-move-account"
+#define MB	 (1UL << 20)
+#define IN_GROUP (4 * MB)
+#define SLACK	 MB /* charges that processors keep, page tables */
+
+static bool file_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool fine = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return fine;
+}
+
+static void group_enter(void)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	MUST(file_write(GROUP "/cgroup.procs", pid));
+}
+
+static size_t group_charged(void)
+{
+	char text[32] = "";
+	int fd = open(GROUP "/memory.current", O_RDONLY | O_CLOEXEC);
+
+	MUST(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	return strtoul(text, NULL, 10);
+}
+
+/* Sends a donation of what it has touched, and waits in the group until it is told to end. */
+static void donor(int to, int end)
+{
+	char *memory, c;
+	int parcel;
+
+	group_enter();
+	memory = move_alloc(IN_GROUP / PAGE);
+	memset(memory, 1, IN_GROUP);
+	parcel = cosy_export(memory, IN_GROUP, COSY_DONATE_ZERO);
+	MUST(parcel >= 0);
+	send_fd(to, parcel);
+	close(parcel);
+	cosy_move_free(memory, IN_GROUP);
+	MUST(read(end, &c, 1) == 0);
+	_exit(0);
+}
+
+/* Checks that donated pages remain charged to the donor's group until they are given back. */
+static void charged(void)
+{
+	char *memory = move_alloc(IN_GROUP / PAGE);
+	int socks[2], end[2], parcel, status;
+	size_t before = group_charged(), had;
+	pid_t pid;
+
+	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, socks) && !pipe(end));
+	fflush(stdout);
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		close(end[1]);
+		donor(socks[1], end[0]);
+	}
+	parcel = receive_fd(socks[0]);
+	MUST(parcel >= 0);
+	MUST(cosy_import(parcel, memory, IN_GROUP, COSY_POPULATE) == (ssize_t)IN_GROUP);
+	close(parcel);
+	close(end[1]);
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK_CHILD(status);
+	had = group_charged();
+	CHECK(had - before + SLACK >= IN_GROUP, "%zu KB of a donation charged",
+	      (had - before) >> 10);
+	CHECK(memory[IN_GROUP - 1] == 1, "the donation");
+	MUST(!cosy_flush(memory, IN_GROUP));
+	CHECK(group_charged() <= before + SLACK, "%zu KB charged, %zu before, after a flush",
+	      group_charged() >> 10, before >> 10);
+	cosy_move_free(memory, IN_GROUP);
+}
+
+/* Touches more than the group may have, which ends it. */
+static void too_much(void *unused)
+{
+	char *memory;
+
+	(void)unused;
+	group_enter();
+	memory = move_alloc(32 * MB / PAGE);
+	memset(memory, 1, 32 * MB);
+}
+
+static void grouped(void *unused)
+{
+	int status;
+
+	(void)unused;
+	if (geteuid()) {
+		printf("memory cgroup: not tried, not root\n");
+		return;
+	}
+	file_write("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	if (mkdir(GROUP, 0755) || access(GROUP "/memory.current", F_OK)) {
+		printf("memory cgroup: not tried, there is no memory controller\n");
+		rmdir(GROUP);
+		return;
+	}
+	charged();
+	MUST(file_write(GROUP "/memory.max", "8388608"));
+	status = in_child(too_much, NULL);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "status %#x",
+	      (unsigned int)status);
+	CHECK(!rmdir(GROUP) || errno == EBUSY, "%s", strerror(errno));
+}
+
+int main(void)
+{
+	close(raw_open());
+	CHECK_CHILD(in_child(told, NULL));
+	CHECK_CHILD(in_child(bounded, NULL));
+	CHECK_CHILD(in_child(grouped, NULL));
+	return check_end();
+}
