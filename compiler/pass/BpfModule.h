@@ -135,6 +135,10 @@ void runPasses(BpfModule &B, llvm::ModulePassManager &Passes);
 /// Cleans up, after assignStorage, what its loads left.
 void cleanUp(BpfModule &B);
 
+// Widen.cpp
+/// Makes loops over bytes take eight at once.
+void widenLoops(BpfModule &B, const Extracted &R, Compound &C);
+
 // Unroll.cpp
 /// Makes small loops that load and store go several rounds at once.
 void unrollLoops(BpfModule &B, Compound &C);

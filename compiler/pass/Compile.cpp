@@ -105,6 +105,7 @@ static bool compileOnce(const Extracted &R, Try How, Compound &C, Reasons &Why,
     chooseViews(B, R, C);
   }
   if (How.Grows) {
+    widenLoops(B, R, C);
     unrollLoops(B, C);
     expandStrings(B, R, C);
   }

@@ -21,6 +21,7 @@
 //     Buffers.cpp      who looks at a piece of memory       (bufferOf, usesOf)
 //     Bytes.cpp        reads of one byte -> readc           (chooseBytes)
 //     Views.cpp        reads without the copy               (chooseViews)
+//     Widen.cpp        loops over bytes take words          (widenLoops)
 //     Unroll.cpp       several rounds at once               (unrollLoops)
 //     Strings.cpp      operations on short strings in place (expandStrings)
 //     Legalize.cpp     what BPF lacks; what stays native    (legalize)

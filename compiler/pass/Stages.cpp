@@ -107,6 +107,7 @@ const Stage Stages[] = {
     {"cosy-lower-strings", [](Alone &A) { lowerStrings(A.B); }},
     {"cosy-choose-bytes", [](Alone &A) { chooseBytes(A.B, A.R, A.C); }},
     {"cosy-choose-views", [](Alone &A) { chooseViews(A.B, A.R, A.C); }},
+    {"cosy-widen-loops", [](Alone &A) { widenLoops(A.B, A.R, A.C); }},
     {"cosy-unroll-loops", [](Alone &A) { unrollLoops(A.B, A.C); }},
     {"cosy-expand-strings", [](Alone &A) { expandStrings(A.B, A.R, A.C); }},
     {"cosy-legalize", [](Alone &A) { legalize(A.B, A.C, A.Why); }},

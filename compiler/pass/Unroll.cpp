@@ -60,12 +60,15 @@ static unsigned sizeOfRound(const Loop &L) {
 
 static unsigned roundsAtOnce(const Loop &L, ScalarEvolution &SE,
                              unsigned Budget) {
-  if (!L.isInnermost() || hasUnrollTransformation(&L) == TM_Disable)
+  if (!L.isInnermost() || hasUnrollTransformation(&L) & TM_Disable)
     return 0;
   unsigned Size = sizeOfRound(L);
   if (!Size)
     return 0;
+  // As many as the program or cosy-widen-loops asks for, or what gains most.
   unsigned Rounds = MaxRounds;
+  if (auto Asked = getOptionalIntLoopAttribute(&L, "llvm.loop.unroll.count"))
+    Rounds = std::clamp<int>(*Asked, 1, MaxRounds);
   while (Rounds * Size > Budget)
     Rounds /= 2;
   unsigned Most = SE.getSmallConstantMaxTripCount(&L);
