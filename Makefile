@@ -56,6 +56,7 @@ bench: all
 # What docs/measured/moving.md shows, in a few minutes.
 bench-move: all
 	@python3 tests/vm/vm.py run --kernel $(KERNEL) --icount --mem 1024 --put $(BUILD)/bench/move -- /t/move
+	@python3 tests/vm/vm.py run --kernel $(KERNEL) --icount --mem 1024 --env COSY_TIER=always --put $(BUILD)/bench/relay -- /t/relay
 
 # What `cosy profile` finds in squid and PostgreSQL, which docs/measured/servers.md shows; some minutes, as root.
 bench-servers: all

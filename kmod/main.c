@@ -68,9 +68,12 @@
  *
  *	move/			memory whose pages are lent and taken over (docs/inside/move.md)
  *	  move.c		loan, transfer, flush, ready
+ *	  region.c		the same as operations of compounds
  *	  arena.c		arenas: memory, mappings, faults, fork
  *	  slots.c		their pages and page-table entries
  *	  pipe.c		pages into pipes and out of them
+ *	  socket.c		pages into sockets
+ *	  parcel.c		pages in a descriptor
  *
  * ../core validates compounds and sandboxes their code.
  */

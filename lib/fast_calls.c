@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cosy/move.h>
+
 #include "fast_calls.h"
 #include "syscall.h"
 
@@ -148,6 +150,27 @@ s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags)
 	s64 n = call_result(send(fd, buffer, count, flags), saved);
 
 	return n == -ENOTSOCK ? write_to(fd, (void *)buffer, count) : n;
+}
+
+s64 libcosy_do_loan(int fd, const void *memory, u64 count, int flags)
+{
+	int saved = errno;
+
+	return call_result(cosy_loan(fd, memory, count, flags), saved);
+}
+
+s64 libcosy_do_transfer(int fd, void *memory, u64 count, int flags)
+{
+	int saved = errno;
+
+	return call_result(cosy_transfer(fd, memory, count, flags), saved);
+}
+
+s64 libcosy_do_flush(void *memory, u64 count)
+{
+	int saved = errno;
+
+	return call_result(cosy_flush(memory, count), saved);
 }
 
 /* --- Directories --------------------------------------------------------------------- */

@@ -24,6 +24,10 @@ s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags);
 s64 libcosy_do_scan_once(int fd, void *buffer, u64 size, int flags);
 s64 libcosy_do_scan_tree(void *tree, void *buffer, u64 size);
 s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags);
+/* Those of <cosy/move.h>. */
+s64 libcosy_do_loan(int fd, const void *memory, u64 count, int flags);
+s64 libcosy_do_transfer(int fd, void *memory, u64 count, int flags);
+s64 libcosy_do_flush(void *memory, u64 count);
 u64 libcosy_do_count(const void *buffer, u64 count, u8 byte);
 u32 libcosy_do_crc32c(u32 crc, const void *buffer, u64 count);
 

@@ -58,6 +58,7 @@ u64 libcosy_interp_alloca(struct libcosy_interp *in, const u64 *r)
 
 AS_LIBC(memcpy, (memmove(P(1), P(2), r[3]), 0))
 AS_LIBC(memmove, (memmove(P(1), P(2), r[3]), 0))
+AS_LIBC(look, (memmove(P(1), P(2), r[3]), 0))
 AS_LIBC(memset, (memset(P(1), I(2), r[3]), 0))
 AS_LIBC(memcmp, (s64)memcmp(P(1), P(2), r[3]))
 AS_LIBC(memchr, memchr(P(1), I(2), r[3]))

@@ -12,6 +12,9 @@
  * cosy_transfer are the plain calls.  Functions return -1 with errno set when they
  * fail, unless they say otherwise, and are thread-safe; a fork child has a copy on write of the
  * memory and may use all of them.
+ *
+ * In a marked region cosy_loan, cosy_transfer, cosy_flush and cosy_look are operations of the
+ * compound.
  */
 #ifndef COSY_MOVE_H
 #define COSY_MOVE_H
@@ -78,6 +81,12 @@ int cosy_flush(void *memory, size_t count);
  * Returns 0.  ENOMEM; EINVAL: `memory` or `count` is no multiple of a page.
  */
 int cosy_ready(void *memory, size_t count, int flags);
+
+/*
+ * Does memcpy from memory that moves.  In a marked region no page becomes present by it: who passes
+ * on what came, and looks at a header of each message, pays for the header.  `to` is other memory.
+ */
+void cosy_look(void *to, const void *memory, size_t count);
 
 /* How a parcel is made (UVM section 4.3, map-entry passing). */
 enum cosy_how {

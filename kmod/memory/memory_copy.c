@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* memory_copy.c - ranges and strings copied and filled. */
 #include <linux/string.h>
+#include <linux/uaccess.h>
 #include "memory/memory.h"
 #include "memory/operations.h"
+#include "move/arena.h"
 
 /* Copies up from the first byte.  Returns the number of bytes done: all but at a fault. */
 static u64 bytes_copy_up(u8 *to, const u8 *from, u64 length)
@@ -203,6 +205,56 @@ static noinline u64 string_copy(struct cosy_activation *run, u64 to, u64 from)
 		if (end)
 			return to - 1;
 	}
+}
+
+/*
+ * Copies up to `length` bytes, all of one page, from an arena's memory by the kernel's mapping of the
+ * page.  Returns how many: none where there is no such page, fewer where a fault would have to be
+ * served.  The arena is locked meanwhile, so that a page that is donated cannot be read on.
+ */
+static u64 page_look(const struct cosy_place *to, u64 from, u64 length)
+{
+	struct cosy_place from_place = { .user = false };
+	struct cosy_slots s;
+	u64 done;
+
+	from_place.at = (u8 *)cosy_arena_look(from, &s);
+	if (!from_place.at)
+		return 0;
+	pagefault_disable();
+	done = piece_copy(to, &from_place, length, false);
+	pagefault_enable();
+	cosy_arena_look_end(&s);
+	return done;
+}
+
+/* Does memcpy.  Makes no page of an arena present, from which it reads. */
+u64 cosy_op_look(struct cosy_activation *run, u64 *r)
+{
+	struct cosy_place to __cosy_uninitialized;
+	u64 now, done;
+
+	if (unlikely(cosy_has_views(run)))
+		cosy_views_write_back_memory(run, r[1], r[3]);
+	while (r[3]) {
+		if (!cosy_resolve(run, r[1], &to))
+			return 0;
+		now = min3(to.above, (u64)(PAGE_SIZE - offset_in_page(r[2])), r[3]);
+		done = page_look(&to, r[2], now);
+		r[1] += done;
+		r[2] += done;
+		r[3] -= done;
+		now -= done;
+		/* What is left needs faults, or is no arena's. */
+		r[3] -= now;
+		if (!memory_move_up(run, &r[1], &r[2], &now)) {
+			r[3] += now;
+			return 0;
+		}
+		if (!cosy_spend(run, done))
+			return 0;
+	}
+	return 0;
 }
 
 u64 cosy_op_memcpy(struct cosy_activation *run, u64 *r)

@@ -364,3 +364,41 @@ int cosy_slots_find(u64 address, unsigned long count, unsigned long flags, struc
 	ret->count = min(ret->count, count);
 	return 0;
 }
+
+u64 cosy_arena_extent(u64 address, u64 length)
+{
+	u64 covered = 0;
+	struct cosy_slots s;
+
+	if (mmap_read_lock_killable(current->mm))
+		return 0;
+	while (covered < length &&
+	       !cosy_slots_find(address + covered, DIV_ROUND_UP(length - covered, PAGE_SIZE),
+				VM_READ, &s))
+		covered += s.count << PAGE_SHIFT;
+	mmap_read_unlock(current->mm);
+	return covered;
+}
+
+const u8 *cosy_arena_look(u64 address, struct cosy_slots *ret)
+{
+	struct page *page;
+
+	if (mmap_read_lock_killable(current->mm))
+		return NULL;
+	if (!cosy_slots_find(address, 1, VM_READ, ret)) {
+		cosy_slots_lock(ret);
+		page = cosy_slot_page(ret->arena->slots[ret->i]);
+		if (page)
+			return (const u8 *)page_address(page) + offset_in_page(address);
+		cosy_slots_unlock(ret);
+	}
+	mmap_read_unlock(current->mm);
+	return NULL;
+}
+
+void cosy_arena_look_end(const struct cosy_slots *s)
+{
+	cosy_slots_unlock(s);
+	mmap_read_unlock(current->mm);
+}

@@ -104,6 +104,20 @@ void cosy_arenas_count(const kuid_t *uid, struct cosy_moving *sum);
  */
 int cosy_slots_find(u64 address, unsigned long count, unsigned long flags, struct cosy_slots *ret);
 
+/*
+ * Returns how many of `length` bytes (MAX_RW_COUNT at most) from the page at `address` on are memory
+ * of arenas that may be read.
+ */
+u64 cosy_arena_extent(u64 address, u64 length);
+
+/*
+ * Finds the page at `address` to read it, which is no other's until cosy_arena_look_end: both the
+ * mmap lock and the arena's are held, so the caller must not fault.  NULL: there is no page in an
+ * arena, and nothing is to be ended.
+ */
+const u8 *cosy_arena_look(u64 address, struct cosy_slots *ret);
+void cosy_arena_look_end(const struct cosy_slots *s);
+
 /* The functions below need the arena's lock, which these two take and drop. */
 static inline void cosy_slots_lock(const struct cosy_slots *s)
 {

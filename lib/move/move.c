@@ -20,9 +20,12 @@
 #include "move/arena.h"
 #include "move/ranges.h"
 
-#define MIN_MOVED  (2 * PAGE) /* bytes; fewer are cheaper to copy */
 #define OWN_FLAGS  (COSY_GIVE | COSY_POPULATE | COSY_WILL_WRITE)
 #define SEND_FLAGS (MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE) /* which the module knows, too */
+
+_Static_assert(COSY_GIVE == COSY_MOVE_OP_GIVE && COSY_POPULATE == COSY_MOVE_OP_POPULATE &&
+		       COSY_WILL_WRITE == COSY_MOVE_OP_WILL_WRITE,
+	       "the operations take the flags of <cosy/move.h>");
 
 /* --- Where arenas are ---------------------------------------------------------------------- */
 
@@ -166,7 +169,7 @@ void cosy_move_free(void *memory, size_t size)
 
 static bool can_move(const void *memory, size_t count, int flags)
 {
-	return count >= MIN_MOVED && !(flags & ~OWN_FLAGS) && libcosy_is_whole(memory, 0) &&
+	return count >= COSY_MOVE_MIN && !(flags & ~OWN_FLAGS) && libcosy_is_whole(memory, 0) &&
 	       libcosy_arenas_may_have(memory);
 }
 
@@ -273,4 +276,9 @@ int cosy_ready(void *memory, size_t count, int flags)
 			flags & COSY_WILL_WRITE ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
 	errno = saved;
 	return 0;
+}
+
+void cosy_look(void *to, const void *memory, size_t count)
+{
+	memcpy(to, memory, count);
 }

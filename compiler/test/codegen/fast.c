@@ -1,9 +1,10 @@
-// The functions of <cosy/fast.h> are operations; those that make calls set errno.
+// The functions of <cosy/fast.h>, and four of <cosy/move.h>, are operations; those that make calls set errno.
 // RUN: %cosycc -O2 -c %s -o %t.o && cosy dis %t.o | FileCheck %s
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=REPORT
 // REPORT-NOT: stays native
 #include <cosy/cosy.h>
 #include <cosy/fast.h>
+#include <cosy/move.h>
 #include <errno.h>
 #include <fcntl.h>
 
@@ -46,6 +47,14 @@ long f(int fd, char *buf, const char *path, struct stat *st, struct cosy_tree *t
 	n += cosy_crc32c(n, buf, 100);
 	// CHECK: call cosy_discard
 	cosy_discard(buf, 100);
+	// CHECK: call cosy_transfer
+	n += cosy_transfer(fd, buf, 8192, COSY_POPULATE);
+	// CHECK: call cosy_look
+	cosy_look(st, buf, sizeof(*st));
+	// CHECK: call cosy_loan
+	n += cosy_loan(fd, buf, 8192, COSY_GIVE);
+	// CHECK: call cosy_flush
+	n += cosy_flush(buf, 8192);
 	COSY_END;
 	return n + errno;
 }

@@ -476,6 +476,12 @@ enum cosy_move_operation {
 #define COSY_MOVE_MORE	     (1u << 5)
 #define COSY_MOVE_SEND	     (COSY_MOVE_NOSIGNAL | COSY_MOVE_DONTWAIT | COSY_MOVE_MORE)
 
+/* Flags of COSY_OP_loan (GIVE) and COSY_OP_transfer, beside those of send(2) and recv(2) */
+#define COSY_MOVE_OP_GIVE	(1u << 22)
+#define COSY_MOVE_OP_POPULATE	(1u << 23)
+#define COSY_MOVE_OP_WILL_WRITE (1u << 24)
+#define COSY_MOVE_MIN		8192 /* bytes; the operations copy fewer */
+
 /*
  * MOVING: tells what the caller's real user has in all processes; pages of 4 KB.  Others move pages
  * meanwhile, so the numbers are of different moments.
