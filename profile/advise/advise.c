@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* advise.c - see advise.h. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "../core/costs.h"
 #include "../preload/file/price.h"
 #include "advise/advise.h"
 #include "calls.h"
@@ -28,6 +30,10 @@ struct model_class {
 
 /* Part of ptrace's time between two calls that is not known better. */
 #define GAP_NOISE 0.3
+
+/* Instructions of a compound: of a loop of two calls or three, and of one that does a lot with them. */
+#define MIN_INSNS 40
+#define MAX_INSNS 160
 
 struct range {
 	double low, middle, high;
@@ -116,13 +122,64 @@ static double row_computes(const struct advice *advice, const struct profile_row
 	return ret < 0 ? 0 : ret;
 }
 
+/* True for calls of which the compiler thinks that they have a specialised version. */
+static bool class_is_fast(enum call_class class)
+{
+	return class == CLASS_PURE || class == CLASS_READ_SMALL || class == CLASS_READ ||
+	       class == CLASS_READ_LARGE || class == CLASS_RECEIVE || class == CLASS_STAT ||
+	       class == CLASS_SEEK || class == CLASS_WRITE || class == CLASS_SEND;
+}
+
+/* Returns the instructions that lib/tier.c takes these calls for when they are made outside. */
+static double sums_outside(const struct sums *sums)
+{
+	double ret = 0;
+
+	for (int i = 0; i < CLASSES; i++)
+		ret += (double)sums->of[i].calls *
+		       (class_is_fast(i) ? COSY_PLAIN_FAST : COSY_PLAIN_CALL);
+	return ret;
+}
+
+/* Instructions outside by which a loop of so many has earned its two LOADs. */
+static double region_earns(unsigned int insns)
+{
+	double load = COSY_COST_LOAD + (double)insns * COSY_COST_LOAD_INSN;
+
+	return COSY_TIER_SHARE * (2 * load + COSY_COST_CONTEXT + COSY_COST_LIBRARY);
+}
+
+/* Returns the part of these calls, each process's, that comes after a region of them has earned the kernel. */
+static struct range earned_part(const struct profile *profile, double outside)
+{
+	double least = region_earns(MAX_INSNS), most = region_earns(MIN_INSNS);
+	struct range range = {.low = outside > least ? 1 - least / outside : 0,
+			      .high = outside > most ? 1 - most / outside : 0};
+
+	/* Who goes on has much more to do than was recorded. */
+	if (profile->running)
+		range.high = 1;
+	range.middle = (range.low + range.high) / 2;
+	return range;
+}
+
+/* Scales a saving to that part, which only then is charged with loading, `load` ns. */
+static struct range earned_saves(struct range range, struct range part, double load)
+{
+	double low = range.low > 0 ? part.low : part.high;
+
+	return (struct range){low > 0 ? range.low * low - load : 0,
+			      part.middle > 0 ? range.middle * part.middle - load : 0,
+			      part.high > 0 ? range.high * part.high - load : 0};
+}
+
 static struct range region_saves(const struct advice *advice, const struct profile_row *row)
 {
 	const struct profile *profile = advice->profile;
 	double user = row_computes(advice, row), ns = instruction(profile);
 	/* A call that no region may hold ends it, and the next one begins after it. */
 	double entries = row->entries + row->sums.of[CLASS_PROCESS].calls;
-	double cost = entries * model_region * ns + row->processes * model_first_region * ns;
+	double cost = entries * model_region * ns, load = row->processes * model_first_region * ns;
 	struct range sum = {0, 0, 0};
 
 	for (int i = 0; i < CLASSES; i++) {
@@ -136,7 +193,8 @@ static struct range region_saves(const struct advice *advice, const struct profi
 	sum.low -= cost + user * (model_computing - 1);
 	sum.middle -= cost + user * (model_computing - 1) / 2;
 	sum.high -= cost;
-	return sum;
+	return earned_saves(sum, earned_part(profile, sums_outside(&row->sums) / row->processes),
+			    load);
 }
 
 static bool row_has(const struct profile_row *row, enum call_class class)
@@ -144,12 +202,14 @@ static bool row_has(const struct profile_row *row, enum call_class class)
 	return row->sums.of[class].calls * 20 >= row->sums.calls;
 }
 
-static void region_type(const struct profile_row *row, char *to, size_t size)
+static void region_type(const struct profile_row *row, struct finding *finding)
 {
 	const char *named = "";
 
-	if (row_has(row, CLASS_STAT) && row_has(row, CLASS_QUESTION))
-		named = "; for a whole directory at once cosy_scan_dir()";
+	finding->by_name = row_has(row, CLASS_STAT) && row_has(row, CLASS_QUESTION);
+	if (finding->by_name)
+		named = "; a loop by readdir stays native: take cosy_scan_dir(), or "
+			"cosy_scan_tree() for all below";
 	else if (row_has(row, CLASS_OPEN) &&
 		 (row_has(row, CLASS_READ_SMALL) || row_has(row, CLASS_READ)))
 		named = "; for whole small files cosy_read_file()";
@@ -160,7 +220,9 @@ static void region_type(const struct profile_row *row, char *to, size_t size)
 		named = "; to send without the copy cosy_lend()";
 	else if (row_has(row, CLASS_SEEK))
 		named = "; lseek and read together: cosy_seek_read()";
-	snprintf(to, size, "COSY_START; before the loop, COSY_END; after it; compile with cosycc%s",
+	snprintf(finding->type, sizeof(finding->type),
+		 "#include <cosy/cosy.h>, COSY_START; before the loop, COSY_END; after it; compile "
+		 "with cosycc%s",
 		 named);
 }
 
@@ -171,8 +233,17 @@ static void region_why(const struct advice *advice, const struct profile_row *ro
 	const struct profile *profile = advice->profile;
 	double kernel = advise_cpu(profile, &row->sums), user = row_computes(advice, row);
 	double per_entry = row->entries ? (double)row->sums.calls / row->entries : 0;
+	double outside = sums_outside(&row->sums) / row->processes;
 
-	if (range->middle > MIN_SHARE * advice->cpu)
+	if (!profile->running && outside < region_earns(MIN_INSNS) &&
+	    row->sums.calls * 2 > profile->sums.calls)
+		snprintf(to, size,
+			 "the program ends before a region of it would go into the kernel, which "
+			 "takes "
+			 "some %.0f times as many calls in a process; cosycc -fcosy-force does not "
+			 "wait",
+			 ceil(region_earns(MAX_INSNS) / outside));
+	else if (range->middle > MIN_SHARE * advice->cpu)
 		snprintf(to, size,
 			 "it may save %.0f %% or cost %.0f %%: what it computes between its calls "
 			 "is slower in a region; build both and compare",
@@ -234,7 +305,7 @@ static void advise_row(struct advice *advice, uint32_t number)
 	finding->cpu = advise_cpu(profile, &row->sums) + advise_user(profile, &row->sums);
 	advise_sequence(profile, row->symbol, finding->title, 160);
 	if (pays) {
-		region_type(row, finding->type, sizeof(finding->type));
+		region_type(row, finding);
 		strcpy(finding->gives_up, "nothing; the source is marked and built by cosycc");
 	} else {
 		region_why(advice, row, &range, finding->why, sizeof(finding->why));
@@ -272,6 +343,19 @@ static void advise_rows(struct advice *advice)
 }
 
 /* --- cosy run ---------------------------------------------------------------------------- */
+
+/* Tells how the program is to be started, by a name that finds it. */
+static void run_type(struct finding *finding, const struct profile *profile, const char *option)
+{
+	const char *program = *profile->program ? profile->program : "PROGRAM";
+	const char *slash = strrchr(program, '/');
+	size_t len = slash ? slash - program : 0;
+
+	if ((len == 4 && !memcmp(program, "/bin", len)) ||
+	    (len == 8 && !memcmp(program, "/usr/bin", len)))
+		program = slash + 1;
+	snprintf(finding->type, sizeof(finding->type), "cosy run %s-- %s ...", option, program);
+}
 
 static void run_why(const struct run_sums *run, char *to, size_t size)
 {
@@ -348,10 +432,7 @@ static void advise_run(struct advice *advice)
 		 "cosy run: %lu of %lu reads of files, %lu lseeks", profile->run.calls[RUN_SERVED],
 		 finding->calls, profile->run.seeks);
 	if (pays) {
-		const char *name = strrchr(profile->program, '/');
-
-		snprintf(finding->type, sizeof(finding->type), "cosy run -- %s",
-			 name ? name + 1 : "PROGRAM");
+		run_type(finding, profile, "");
 		strcpy(finding->gives_up, "access times of the files; nothing to rebuild");
 	} else {
 		run_why(&profile->run, finding->why, sizeof(finding->why));
@@ -420,8 +501,7 @@ static void advise_relax(struct advice *advice, enum relax_kind kind, enum advis
 	finding->calls = sums->calls;
 	finding->cpu = whole_ns(net_cpu(profile, sums->calls, sums->cpu));
 	snprintf(finding->title, sizeof(finding->title), "%s (%lu files)", title, sums->files);
-	snprintf(finding->type, sizeof(finding->type), "cosy run --%s -- PROGRAM",
-		 advise_ways[way]);
+	run_type(finding, profile, way == WAY_TRUNC ? "--relax=trunc " : "--relax=coalesce ");
 	strcpy(finding->gives_up, gives_up);
 }
 
@@ -432,7 +512,8 @@ static void advise_fresh(struct advice *advice)
 	double cpu = net_cpu(profile, profile->fresh.calls, profile->fresh.cpu);
 	struct finding *finding;
 
-	if (!profile->fresh.files || cpu < WHOLE_SHARE * advice->cpu)
+	if (profile->fresh.files <= profile->relax[RELAX_TRUNC].files ||
+	    cpu < WHOLE_SHARE * advice->cpu)
 		return;
 	finding = finding_new(advice, WAY_NOTHING, (struct range){0, 0, 0});
 	if (!finding)
@@ -563,6 +644,9 @@ static void advise_whole(struct advice *advice, unsigned int what, const char *t
 	/* Each in a region of its own, or all in one. */
 	saved = (double)(calls - times) * model_crossing * instruction(profile);
 	range = (struct range){saved - times * entry, saved - times * entry / 2, saved};
+	range = earned_saves(
+		range, earned_part(profile, (double)calls * COSY_PLAIN_CALL / profile->processes),
+		0);
 	finding = finding_new(advice,
 			      range.middle > MIN_SHARE * advice->cpu &&
 					      range.low > -MAX_LOSS * advice->cpu

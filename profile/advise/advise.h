@@ -28,6 +28,7 @@ struct finding {
 	uint32_t object;
 	uint64_t address; /* of the place; in `object` */
 	uint64_t calls, cpu;
+	bool by_name; /* of a region: as it stands it would not be compiled, see `type` */
 	int64_t low, middle, high; /* ns saved; below 0 it costs */
 	char title[ADVISE_TEXT];   /* may hold bytes of the program's choice: print it clean */
 	char type[ADVISE_TEXT];	   /* what to type */

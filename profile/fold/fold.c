@@ -578,6 +578,9 @@ static void fold_end_all(struct fold *fold)
 const struct profile *fold_finish(struct fold *fold)
 {
 	if (!fold->finished) {
+		for (uint32_t i = 0; i < BUCKETS; i++)
+			for (struct fold_process *at = fold->processes[i]; at; at = at->next)
+				fold->profile.running++;
 		fold_end_all(fold);
 		rows_finish(&fold->rows);
 	}

@@ -75,7 +75,7 @@ struct profile_row {
 	uint32_t variants;
 	uint32_t object;
 	uint64_t function; /* in which they are; 0: unknown */
-	uint64_t address;  /* in it, of a call */
+	uint64_t address;  /* in it, of a call of that symbol */
 	uint64_t entries, turns;
 	uint32_t processes, last_process;
 	struct sums sums;
@@ -136,6 +136,7 @@ struct profile {
 	uint64_t first, last; /* times */
 	uint64_t forgotten;   /* calls of which less is known, since a table was full */
 	uint32_t processes, threads;
+	uint32_t running; /* processes that went on when the recording ended */
 	char program[EVENT_MAX_PATH];
 
 	struct site *sites;

@@ -56,6 +56,21 @@ static uint64_t row_key(const struct profile *profile, uint32_t core)
 	return table_mix(table_mix(8, frame->object), frame->function);
 }
 
+/* Makes a loop the one that stands for the row: the place to mark is in it, not in another one of its function. */
+static void row_stand_for(struct profile *profile, struct profile_row *row, uint32_t core)
+{
+	const struct symbol *symbol = &profile->symbols[core];
+	const struct event_frame *frame;
+
+	row->symbol = core;
+	if (!symbol->stack)
+		return;
+	frame = &profile->frames[profile->stacks[symbol->stack].first + symbol->skip];
+	row->object = frame->object;
+	row->function = frame->function;
+	row->address = frame->address;
+}
+
 void rows_count(struct rows *rows, const struct grammar_node *node, uint32_t pid)
 {
 	struct profile *profile = rows->profile;
@@ -80,21 +95,13 @@ void rows_count(struct rows *rows, const struct grammar_node *node, uint32_t pid
 	row = &profile->rows[number];
 	if (new) {
 		profile->n_rows = number;
-		row->symbol = node->core;
-		if (core->stack) {
-			const struct event_frame *frame =
-				&profile->frames[profile->stacks[core->stack].first + core->skip];
-
-			row->object = frame->object;
-			row->function = frame->function;
-			row->address = frame->address;
-		}
+		row_stand_for(profile, row, node->core);
 	}
 	if (!core->total)
 		row->variants++;
 	core->total += node->sums.calls;
 	if (core->total > profile->symbols[row->symbol].total)
-		row->symbol = node->core;
+		row_stand_for(profile, row, node->core);
 	if (row->last_process != pid)
 		row->processes++;
 	row->last_process = pid;

@@ -19,9 +19,13 @@ static void show_range(FILE *to, const struct advice *advice, const struct findi
 	char middle[32];
 
 	show_time(middle, sizeof(middle), finding->middle);
-	fprintf(to, "saves %.0f to %.0f %% of the processor time (about %s)",
-		show_saving(finding->low, advice->cpu), show_saving(finding->high, advice->cpu),
-		middle);
+	if (show_saving(finding->low, advice->cpu) == show_saving(finding->high, advice->cpu))
+		fprintf(to, "saves about %.0f %% of the processor time (%s)",
+			show_saving(finding->high, advice->cpu), middle);
+	else
+		fprintf(to, "saves %.0f to %.0f %% of the processor time (about %s)",
+			show_saving(finding->low, advice->cpu),
+			show_saving(finding->high, advice->cpu), middle);
 }
 
 static void show_line(FILE *to, const char *label, const char *text)
@@ -31,6 +35,26 @@ static void show_line(FILE *to, const char *label, const char *text)
 	fprintf(to, "     %-9s ", label);
 	show_text(to, text, SHOW_TERMINAL, 2 * WIDTH);
 	putc('\n', to);
+}
+
+/* Names the option that marks the loop, where the line of its calls is known. */
+static void show_try(FILE *to, const struct advice *advice, struct places *places,
+		     const struct finding *finding)
+{
+	char text[ADVISE_TEXT];
+	struct place place;
+
+	if (finding->way != WAY_REGION || finding->by_name || !finding->object ||
+	    finding->object > advice->profile->n_objects)
+		return;
+	place = place_find(places, advice->profile->objects[finding->object].path,
+			   finding->address);
+	if (!place.file)
+		return;
+	snprintf(text, sizeof(text),
+		 "cosycc -fcosy-suggest=%s:%d ... marks the loop, the source stays as it is",
+		 place.file, place.line);
+	show_line(to, "or try", text);
 }
 
 static void show_finding(FILE *to, const struct advice *advice, struct places *places,
@@ -47,6 +71,7 @@ static void show_finding(FILE *to, const struct advice *advice, struct places *p
 	show_place(place, sizeof(place), places, advice, finding);
 	show_line(to, "where", place);
 	show_line(to, "do", finding->type);
+	show_try(to, advice, places, finding);
 	show_line(to, "gives up", finding->gives_up);
 }
 
@@ -140,11 +165,18 @@ static void show_dependences(FILE *to, const struct advice *advice)
 void show_terminal(FILE *to, const struct advice *advice, struct places *places)
 {
 	unsigned int shown = 0, nothings = 0;
+	uint64_t calls = 0;
 
 	show_head(to, advice);
 	for (uint32_t i = 0; i < advice->n && shown < FINDINGS; i++)
-		if (advice->findings[i].way != WAY_NOTHING)
+		if (advice->findings[i].way != WAY_NOTHING) {
 			show_finding(to, advice, places, ++shown, &advice->findings[i]);
+			calls += advice->findings[i].calls;
+		}
+	if (calls > advice->profile->sums.calls)
+		fputs("\nSome of these are about the same calls, so that their savings do not add "
+		      "up.\n",
+		      to);
 	if (!shown)
 		fputs("\nNothing here would pay.\n", to);
 	for (uint32_t i = 0; i < advice->n && nothings < NOTHINGS; i++) {

@@ -130,6 +130,59 @@ static void test_functions(void)
 	fold_destroy(stream.fold);
 }
 
+/* A region of a process that has ended saves nothing of what it ran for before it earned the kernel. */
+static void test_earned(void)
+{
+	static struct advice advice;
+	static const struct {
+		int calls;
+		bool ends, region;
+	} cases[] = {{5000, true, false}, {5000, false, true}, {200000, true, true}};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct stream stream = stream_begin();
+		struct event_exit exit = {
+			.event = {.kind = EVENT_EXIT, .size = sizeof(exit), .tid = 10},
+			.pid = 10,
+			.last = 1};
+		const struct finding *first = &advice.findings[0];
+
+		stream_open(&stream, "/a", O_RDWR, 3);
+		for (int j = 0; j < cases[i].calls; j++)
+			stream_call(&stream, SYS_pread64, 10, 3, 0x2000, 10);
+		if (cases[i].ends)
+			fold_take(stream.fold, &exit.event);
+		advise(fold_finish(stream.fold), &advice);
+		CHECK_EQ(first->way == WAY_REGION, cases[i].region);
+		CHECK(first->way == WAY_REGION || strstr(first->why, "-fcosy-force"));
+		/* Less than half of it is before. */
+		CHECK(cases[i].calls < 200000 || first->high > 200000 * 50);
+		fold_destroy(stream.fold);
+	}
+}
+
+/* Of two loops of a function the place is in the one with most of the calls, also if it comes second. */
+static void test_place(void)
+{
+	static struct advice advice;
+	struct stream stream = stream_begin();
+
+	stream_open(&stream, "/a", O_RDWR, 3);
+	stream_place(&stream, 1, 0x1000, 0x1010);
+	for (int i = 0; i < 100; i++)
+		stream_call(&stream, SYS_pwrite64, 100, 3, 0x2000, 100);
+	for (int i = 0; i < 1000; i++) {
+		stream_place(&stream, 2, 0x1000, 0x1050);
+		stream_call(&stream, SYS_pread64, 100, 3, 0x2000, 100);
+		stream_place(&stream, 3, 0x1000, 0x1060);
+		stream_call(&stream, SYS_pread64, 100, 3, 0x2100, 100);
+	}
+	advise(fold_finish(stream.fold), &advice);
+	CHECK_EQ(advice.findings[0].way, WAY_REGION);
+	CHECK(advice.findings[0].address == 0x1050 || advice.findings[0].address == 0x1060);
+	fold_destroy(stream.fold);
+}
+
 /* Each thread has loops of its own, however their calls are mixed. */
 static void test_threads(void)
 {
@@ -635,6 +688,8 @@ int main(void)
 	test_nested();
 	test_inner();
 	test_functions();
+	test_place();
+	test_earned();
 	test_threads();
 	test_names();
 	test_advice();

@@ -79,23 +79,6 @@ if [ -e /dev/cosy ]; then
 	verdict=$(sed -n 's/^Verified: regions, .* less processor time: \(in\|OUT\)$/\1/p' /tmp/text)
 	note "regions: $(grep -A1 ^Verified /tmp/text)"
 	case $verdict$status in in0 | OUT1) ;; *) fail "regions: $verdict, status $status" ;; esac
-	# The line that it names is in the loop that the compiler was told of, and the marked program does the same
-	# in the kernel: the build here is only to take what was built before.
-	first=$(grep -n 'for (' suggested.c | cut -d: -f1)
-	last=$(grep -n '^	}' suggested.c | cut -d: -f1)
-	before=$(stats runs)
-	rm -f /tmp/marked
-	record --backend fentry --build 'echo "$COSY_SUGGEST" >/tmp/suggest; cp /t/profile_suggested_cosy /tmp/marked' \
-		--verify=3 --marked /tmp/marked -- ./profile_suggested /tmp/in 5000
-	status=$?
-	verdict=$(sed -n 's/^Verified: regions, .* less processor time: \(in\|OUT\)$/\1/p' /tmp/text)
-	note "suggested: $(cat /tmp/suggest): $(grep -A1 ^Verified /tmp/text)"
-	case $verdict$status in in0 | OUT1) ;; *) fail "suggested: $verdict, status $status"; cat /tmp/text /tmp/errors ;; esac
-	expect "suggested file" "$(sed -n 's,.*/\(.*\):.*,\1,p' /tmp/suggest)" = suggested.c
-	expect "suggested line" "$(sed 's/.*://' /tmp/suggest)" -ge "$first"
-	expect "suggested line" "$(sed 's/.*://' /tmp/suggest)" -le "$last"
-	expect "regions that ran in the kernel" "$(stats runs)" -gt "$before"
-	expect "what both read" "$(./profile_suggested /tmp/in 5000)" -eq "$(/tmp/marked /tmp/in 5000)"
 	expect "left under fentry" "$left_fentry" -eq 0
 	expect "left under tracepoints" "$left_tracepoint" -gt 0
 fi

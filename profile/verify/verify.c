@@ -178,7 +178,8 @@ static void predict_regions(const struct advice *advice, double *low, double *hi
 	for (uint32_t i = 0; i < advice->n; i++) {
 		const struct finding *finding = &advice->findings[i];
 
-		if (finding->way != WAY_REGION)
+		/* One without a row is about calls that others are about, too. */
+		if (finding->way != WAY_REGION || !finding->row)
 			continue;
 		if (first)
 			*low = finding->low;
