@@ -103,7 +103,8 @@ static void a_descriptor(struct making *m)
 	if (draw(round, 40) == 0) {
 		set(m, ONE_OF(round, -1, 1000, INT32_MIN, 0x100000000));
 		SAY(m, " bad");
-	} else if ((m->step->op == STEP_getdents64 || m->step->op == STEP_scan_dir) &&
+	} else if ((m->step->op == STEP_getdents64 || m->step->op == STEP_scan_dir ||
+		    m->step->op == STEP_scan_tree) &&
 		   draw(round, 8)) {
 		slot(m, directories[draw(round, COUNT(directories))]);
 	} else if (m->step->op == STEP_sendto && draw(round, 8)) {
@@ -380,10 +381,33 @@ static void a_capacity(struct making *m)
 	if (m->step->op == STEP_scan_dir)
 		/* Room for one entry at least: see scans.c. */
 		a_value(m, ONE_OF(round, OUT, OUT, 768));
+	else if (m->step->op == STEP_scan_tree)
+		a_value(m, ONE_OF(round, 1024, 1024, 1536, 2048, 4096, WALK_STREAM / 2, 1016, 0));
 	else if (m->step->op == STEP_getdents64)
 		a_value(m, ONE_OF(round, OUT, OUT, OUT, 512, 100, 24, 0));
 	else
 		a_count(m);
+}
+
+/*
+ * Chooses what a walk is asked for.  Of so few levels it opens none a second time: a walk that comes
+ * back to directories by ".." has a test of its own (tests/vm/guest/scan_tree.c).
+ */
+static void a_walk(struct making *m)
+{
+	struct round *round = m->round;
+	bool shared = draw(round, 3);
+	struct walk *walk =
+		&(shared ? round->walks_shared : round->walks_ordinary)[round->walk_count++];
+
+	memset(walk, 0, sizeof(*walk));
+	walk->tree.size = offsetof(struct walk, length);
+	walk->tree.flags = (uint32_t)ONE_OF(round, 0, COSY_TREE_POST, COSY_TREE_CROSS,
+					    COSY_TREE_POST | COSY_TREE_CROSS, COSY_TREE_POST, 8);
+	walk->tree.max_depth = (uint32_t)ONE_OF(round, 1, 2, 3, COSY_TREE_OPEN + 1);
+	set(m, (int64_t)walk);
+	SAY(m, " walk%s flags %u depth %u", shared ? "~" : "", walk->tree.flags,
+	    walk->tree.max_depth);
 }
 
 static void some_status_flags(struct making *m)
@@ -444,6 +468,8 @@ static int64_t value_of(struct round *round, char letter)
 		return draw(round, 2);
 	case 'j':
 		return ONE_OF(round, 0, 0, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_DONTROUTE);
+	case 'N':
+		return ONE_OF(round, 1, 2, 3, WALK_CALLS, WALK_CALLS);
 	case 'i':
 		return ONE_OF(round, 0, 10, 255, 77);
 	case 'U':
@@ -487,6 +513,9 @@ void argument_make(struct making *m, char letter)
 	case 'D':
 	case 'E':
 		an_out(m);
+		break;
+	case 'G':
+		a_walk(m);
 		break;
 	case 'x':
 		an_attribute(m);

@@ -27,6 +27,7 @@ static const struct {
 #define OPERATION_lend	     31
 #define OPERATION_count	     32
 #define OPERATION_crc32c     33
+#define OPERATION_scan_tree  35
 #define OPERATION_write_file 36
 #include "steps.def"
 };
@@ -37,7 +38,7 @@ struct building {
 	struct round *round;
 	struct cosy_builder *b;
 	int slot[SLOTS], result[STEPS], digest[STEPS];
-	int scratch, scratch2, again;
+	int scratch, scratch2, scratch3, again;
 };
 
 static void mix(struct building *building, int digest, int word)
@@ -108,6 +109,43 @@ static void build_lend(struct building *building, const struct step *step, int r
 	cosy_end(b);
 }
 
+/* Does what region.c's walk_make does. */
+static void build_walk(struct building *building, const struct step *step, int result, int digest)
+{
+	struct walk *walk = (struct walk *)step->arg[1];
+	struct cosy_value tree = cosy_ptr(&walk->tree), stream = cosy_ptr(walk->stream),
+			  size = cosy_int(step->arg[2]), zero = cosy_int(0);
+	int told = building->scratch, call = building->scratch2, at = building->scratch3;
+	struct cosy_builder *b = building->b;
+
+	cosy_store_to(b, tree, cosy_int(offsetof(struct cosy_tree, dirfd)), COSY_U32,
+		      step->slots & 1 ? cosy_ref(building->slot[step->arg[0]])
+				      : cosy_int(step->arg[0]));
+	cosy_assign(b, told, zero);
+	cosy_assign(b, call, zero);
+	cosy_do(b);
+	cosy_arith(b, at, stream, COSY_ADD, cosy_ref(told));
+	cosy_call(b, result, COSY_OP_BASE + OPERATION_scan_tree, 3,
+		  (struct cosy_value[]){ tree, cosy_ref(at), size });
+	cosy_if(b, cosy_ref(result), COSY_LE, zero);
+	cosy_break(b);
+	cosy_end(b);
+	cosy_store_to(b, cosy_ptr(walk->length), cosy_ref(call), COSY_U32, cosy_ref(result));
+	cosy_arith(b, told, cosy_ref(told), COSY_ADD, cosy_ref(result));
+	cosy_arith(b, call, cosy_ref(call), COSY_ADD, cosy_int(sizeof(walk->length[0])));
+	cosy_arith(b, at, cosy_ref(told), COSY_LE, cosy_int(WALK_STREAM - step->arg[2]));
+	cosy_if(b, cosy_ref(call), COSY_EQ,
+		cosy_int(step->arg[3] * (int64_t)sizeof(walk->length[0])));
+	cosy_break(b);
+	cosy_end(b);
+	cosy_do_while(b, cosy_ref(at), COSY_NE, zero);
+	cosy_if(b, cosy_ref(result), COSY_GT, zero);
+	cosy_call(b, call, COSY_OP_BASE + OPERATION_scan_tree, 3,
+		  (struct cosy_value[]){ tree, stream, zero });
+	mix(building, digest, call);
+	cosy_end(b);
+}
+
 static void build_call(struct building *building, const struct step *step, int result)
 {
 	struct cosy_value args[6];
@@ -141,6 +179,8 @@ static void build_step(struct building *building, uint32_t index)
 		build_tick(building);
 	else if (step->op == STEP_lend)
 		build_lend(building, step, result, digest);
+	else if (step->op == STEP_scan_tree)
+		build_walk(building, step, result, digest);
 	else
 		build_call(building, step, result);
 	mix(building, digest, result);
@@ -163,7 +203,7 @@ void batch_built(struct round *round)
 	struct batch *batch = round->batch;
 	struct cosy_loaded *loaded;
 	struct cosy_error error;
-	int64_t ctx[SLOTS + 2 * STEPS + 3] = { 0 };
+	int64_t ctx[SLOTS + 2 * STEPS + 4] = { 0 };
 	int result;
 
 	MUST(building.b);
@@ -177,6 +217,7 @@ void batch_built(struct round *round)
 	}
 	building.scratch = cosy_var(building.b);
 	building.scratch2 = cosy_var(building.b);
+	building.scratch3 = cosy_var(building.b);
 	building.again = cosy_var(building.b);
 	for (uint32_t i = 0; i < batch->count; i++)
 		build_step(&building, i);

@@ -42,7 +42,7 @@ static void a_step(struct round *round, uint32_t index, uint32_t op)
 	}
 	/* A scan's result is looked at after the batch: each has a place of its own. */
 	if (op != STEP_dup && op != STEP_open && op != STEP_openat && op != STEP_umask &&
-	    op != STEP_scan_dir && draw(round, 4) == 0) {
+	    op != STEP_scan_dir && op != STEP_scan_tree && draw(round, 4) == 0) {
 		step->times = 2 + draw(round, 12);
 		SAY(&m, " x%u", step->times);
 	}
@@ -124,11 +124,12 @@ void batch_generate(struct round *round)
 	struct batch *batch = round->batch;
 	uint32_t wanted = 4 + draw(round, STEPS - 7), n = 0;
 
-	round->change_count = 0;
+	round->change_count = round->walk_count = 0;
 	while (n < wanted) {
 		uint32_t op = a_call(round);
 
-		if ((op == STEP_setfsuid && !round->as_root) || !is_repeatable(round, op))
+		if ((op == STEP_setfsuid && !round->as_root) || !is_repeatable(round, op) ||
+		    (op == STEP_scan_tree && round->walk_count == WALKS))
 			continue;
 		if (draw(round, 12) == 0 && round->change_count < CHANGES) {
 			uint32_t change = round->change_count++;
@@ -138,8 +139,9 @@ void batch_generate(struct round *round)
 				.op = STEP_other, .times = 1, .into = -1, .arg = { change }
 			};
 		} else {
-			bool rewinds =
-				(op == STEP_scan_dir || op == STEP_getdents64) && draw(round, 2);
+			bool rewinds = (op == STEP_scan_dir || op == STEP_scan_tree ||
+					op == STEP_getdents64) &&
+				       draw(round, 2);
 
 			a_step(round, n + rewinds, op);
 			if (rewinds)

@@ -129,6 +129,41 @@ static inline long lend(struct batch *batch, struct step *step, const long *arg)
 	return result;
 }
 
+/*
+ * Makes a walk's calls; one that is not done is ended.  Returns the last call's result but for
+ * that.
+ */
+static inline long walk_make(struct step *step, const long *arg)
+{
+	struct walk *walk = (struct walk *)arg[1];
+	uint64_t size = (uint64_t)arg[2], told = 0;
+	uint32_t call = 0;
+	long result;
+
+	walk->tree.dirfd = (int)arg[0];
+	do {
+		result = result_of(cosy_scan_tree(&walk->tree, walk->stream + told, size));
+		if (result <= 0)
+			return result;
+		walk->length[call++] = (uint32_t)result;
+		told += (uint64_t)result;
+	} while (call < arg[3] && told + size <= WALK_STREAM);
+	step->digest = mix(step->digest,
+			   (uint64_t)result_of(cosy_scan_tree(&walk->tree, walk->stream, 0)));
+	return result;
+}
+
+/* Makes the same by plain calls; to end a walk never fails. */
+static inline long walk_make_plainly(struct step *step, const long *arg)
+{
+	long result =
+		walk_plainly((struct walk *)arg[1], (int)arg[0], (size_t)arg[2], (uint32_t)arg[3]);
+
+	if (result > 0)
+		step->digest = mix(step->digest, 0);
+	return result;
+}
+
 static inline void make_step(struct batch *batch, struct step *step, bool plain)
 {
 	long arg[6];
@@ -148,6 +183,8 @@ static inline void make_step(struct batch *batch, struct step *step, bool plain)
 		else if (plain && step->op == STEP_scan_dir)
 			step->result = scan_plainly(batch, step, (int)arg[0], (char *)arg[1],
 						    (size_t)arg[2], (int)arg[3]);
+		else if (step->op == STEP_scan_tree)
+			step->result = plain ? walk_make_plainly(step, arg) : walk_make(step, arg);
 		else
 			step->result =
 				make(step->op, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);

@@ -127,6 +127,8 @@ static void memory_make(struct round *round)
 	round->ordinary = ordinary_memory(MEMORY);
 	round->names_ordinary = ordinary_memory(8192);
 	round->out_ordinary = ordinary_memory(STEPS * OUT);
+	round->walks_shared = shared_pages(WALKS * sizeof(struct walk));
+	round->walks_ordinary = ordinary_memory(WALKS * sizeof(struct walk));
 	round->read_only = ordinary_memory(4096);
 	MUST(!mprotect(round->read_only, 4096, PROT_READ));
 	round->half = ordinary_memory(HALF + 4096);

@@ -8,6 +8,7 @@
  *	region.c	makes them: as plain calls, or inside a region
  *	built.c		or as a compound of its own, with operations
  *	scans.c		scan_dir by plain calls
+ *	walks.c		scan_tree by plain calls
  *	other.c		what another process and another thread do meanwhile
  *	watch.c		inotify, fanotify and its permissions
  *	tell.c		what came of it, without what differs from run to run
@@ -26,6 +27,9 @@ enum {
 	CHANGES = 8,		/* by others, in a batch, at most */
 	OUT = 1024,		/* bytes for what a step is told, but for what it reads */
 	RECEIVED = 16384,	/* bytes that are lent at once, at most */
+	WALKS = 3,		/* in a batch, at most */
+	WALK_STREAM = 32768,	/* bytes that a walk tells, at most */
+	WALK_CALLS = 32,	/* that it makes, at most */
 	FD_FIRST = 48,		/* lower numbers are the test's own */
 	FD_LAST = 150,		/* and higher ones libcosy's */
 	FILE_LIMIT = 192 << 10, /* RLIMIT_FSIZE */
@@ -59,6 +63,22 @@ struct step {
 	/* Its results: */
 	int64_t result;	 /* of the last time */
 	uint64_t digest; /* of all results, and of what was looked at */
+};
+
+/*
+ * A walk by scan_tree: what it is asked for, and what it tells; in the shared buffer or outside.
+ * Each has one of its own.
+ */
+struct walk {
+	struct cosy_tree tree;
+	char room[8192];	     /* of the tree */
+	uint32_t length[WALK_CALLS]; /* bytes that each call told */
+	char stream[WALK_STREAM];    /* all of them */
+	/* For the same by plain calls: see walks.c. */
+	uint32_t least, note_count;
+	struct {
+		uint32_t at, bytes;
+	} note[WALK_STREAM / sizeof(struct cosy_dirent)];
 };
 
 struct batch {
@@ -97,11 +117,13 @@ struct round {
 	char *shared, *ordinary, *half, *read_only;
 	char *half_out; /* room for a part of what a call tells */
 	char *names_shared, *names_ordinary;
-	char *out_shared, *out_ordinary;    /* OUT bytes for each step */
-	unsigned int number;		    /* of the batch */
-	struct timespec start[BATCHES + 2]; /* of each batch, as files' clock says */
-	int root, around, outside;	    /* the tree, what is around it, and the machine's / */
-	int io;				    /* what the process is charged for */
+	char *out_shared, *out_ordinary;	    /* OUT bytes for each step */
+	struct walk *walks_shared, *walks_ordinary; /* WALKS each */
+	uint32_t walk_count;			    /* of the batch */
+	unsigned int number;			    /* of the batch */
+	struct timespec start[BATCHES + 2];	    /* of each batch, as files' clock says */
+	int root, around, outside; /* the tree, what is around it, and the machine's / */
+	int io;			   /* what the process is charged for */
 	FILE *told;
 	FILE *notes, *noted; /* of scans, or NULL: see scans.c */
 	pid_t child[2];	     /* who makes changes, and who permits; 0: nobody */
@@ -121,6 +143,12 @@ void batch_built(struct round *round);
 
 /* Makes scan_dir's answer by plain calls; passes from one way to the other what each took. */
 long scan_plainly(struct batch *batch, struct step *step, int fd, char *to, size_t size, int flags);
+/* Does the same with scan_tree: the walk of at most `calls` calls for `size` bytes each. */
+long walk_plainly(struct walk *walk, int fd, size_t size, uint32_t calls);
+void walk_expect(FILE *notes, struct walk *walk);
+void walk_note(FILE *noted, struct walk *walk);
+/* Returns the bytes that all calls of a walk told. */
+size_t walk_told(const struct walk *walk);
 void scans_expect(struct round *round);
 void scans_note(struct round *round);
 

@@ -10,6 +10,7 @@
  * would have fitted.
  *
  * A plain round that finds no notes takes as many entries as are sure to fit, and notes that.
+ * scan_tree's lists are made the same way: see walks.c.
  */
 #include <dirent.h>
 #include <sys/syscall.h>
@@ -91,6 +92,8 @@ void scans_expect(struct round *round)
 	for (uint32_t i = 0; round->notes && i < batch->count; i++)
 		if (batch->step[i].op == STEP_scan_dir)
 			MUST(fscanf(round->notes, "%u", &batch->step[i].listed) == 1);
+		else if (batch->step[i].op == STEP_scan_tree)
+			walk_expect(round->notes, (struct walk *)batch->step[i].arg[1]);
 }
 
 /*
@@ -106,6 +109,8 @@ void scans_note(struct round *round)
 		const char *out = (const char *)step->arg[1];
 		size_t listed = 0;
 
+		if (step->op == STEP_scan_tree)
+			walk_note(round->noted, (struct walk *)step->arg[1]);
 		if (step->op != STEP_scan_dir)
 			continue;
 		for (int64_t at = 0; at < step->result;) {

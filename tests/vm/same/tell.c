@@ -128,6 +128,26 @@ static void tell_scan(struct round *round, const char *entries, int64_t len)
 	}
 }
 
+static void tell_walk(struct round *round, const struct walk *walk)
+{
+	static const char *const kinds[] = { "entry", "enter", "leave", "failed" };
+	size_t told = walk_told(walk);
+
+	TELL(round, " calls");
+	for (uint32_t i = 0; i < WALK_CALLS && walk->length[i]; i++)
+		TELL(round, " %u", walk->length[i]);
+	for (size_t at = 0; at < told;) {
+		const struct cosy_dirent *entry = (const void *)(walk->stream + at);
+		const struct stat *st = (const void *)entry->stat;
+
+		TELL(round, "\n  %s %s type %u off %lld len %u error %d ino%u",
+		     kinds[entry->kind & 3], entry->name, entry->type, (long long)entry->off,
+		     entry->reclen, entry->error, who(0, entry->ino));
+		tell_stat(round, st);
+		at += entry->reclen;
+	}
+}
+
 /* Tells a clock: it goes on, and not far. */
 static void tell_clock(struct round *round, const struct step *step, const int64_t *time)
 {
@@ -192,6 +212,8 @@ static void tell_step(struct round *round, uint32_t index)
 		const char *out = (const char *)step->arg[i];
 		size_t used = 0;
 
+		if (letters[i] == 'G')
+			tell_walk(round, (const struct walk *)step->arg[i]);
 		if (!strchr("SXDE", letters[i]))
 			continue;
 		if (out != round->out_shared + index * OUT &&
