@@ -62,28 +62,19 @@ static struct cosy_folio_cursor *cursor_choose(struct cosy_activation *run,
 }
 
 /*
- * Puts the folios that the cache has from `index` on, up to `last` and without a gap, into
- * `following`.
+ * Puts the folios of `count` pages from `index` on into `following`: up to the first that is not
+ * there, not sound or in another row of the cache's tree, but for the first page's, whatever it is
+ * like.
  */
 static void cursor_look_up(struct cosy_folio_cursor *cursor, struct address_space *mapping,
-			   pgoff_t index, pgoff_t last)
+			   pgoff_t index, u32 count)
 {
-	struct folio_batch batch;
-	u32 i;
-
 	cursor->next = 0;
-	if (index == last) {
-		cursor->following[0] = cosy_folio_get(mapping, index);
-		cursor->count = cursor->following[0] ? 1 : 0;
+	cursor->count = cosy_row_get(mapping, index, count, cursor->following, NULL);
+	if (likely(cursor->count))
 		return;
-	}
-	folio_batch_init(&batch);
-	filemap_get_folios_contig(mapping, &index, last, &batch);
-	cursor->count = min_t(u32, folio_batch_count(&batch), ARRAY_SIZE(cursor->following));
-	for (i = 0; i < cursor->count; i++)
-		cursor->following[i] = batch.folios[i];
-	for (; i < folio_batch_count(&batch); i++)
-		folio_put(batch.folios[i]);
+	cursor->following[0] = cosy_folio_find(mapping, index);
+	cursor->count = cursor->following[0] ? 1 : 0;
 }
 
 struct cosy_folio_cursor *cosy_cursor_get(struct cosy_activation *run,
@@ -92,8 +83,9 @@ struct cosy_folio_cursor *cosy_cursor_get(struct cosy_activation *run,
 {
 	struct cosy_folio_cursor *cursor = cursor_choose(run, mapping);
 	bool onward = cursor->end && cursor->end == pos;
-	pgoff_t index = pos >> PAGE_SHIFT, last = (pos + count - 1) >> PAGE_SHIFT;
+	pgoff_t index = pos >> PAGE_SHIFT;
 	struct folio *folio;
+	size_t pages;
 
 	cursor_drop_folio(cursor);
 	if (cursor->next < cursor->count &&
@@ -104,9 +96,10 @@ struct cosy_folio_cursor *cosy_cursor_get(struct cosy_activation *run,
 		 * A read that goes on where the last folio ended is likely to be followed by
 		 * others.
 		 */
-		if (onward)
-			last = index + ARRAY_SIZE(cursor->following) - 1;
-		cursor_look_up(cursor, mapping, index, last);
+		pages = DIV_ROUND_UP(offset_in_page(pos) + count, PAGE_SIZE);
+		if (onward || pages > ARRAY_SIZE(cursor->following))
+			pages = ARRAY_SIZE(cursor->following);
+		cursor_look_up(cursor, mapping, index, pages);
 	}
 	if (cursor->next == cursor->count) {
 		*failed = COSY_GUARD_NO_HOLES;

@@ -25,6 +25,9 @@
 /* Largest read served here; a longer one would need a safepoint in the middle. */
 #define MAX_FAST_READ (256 << 10)
 
+/* Pages that are found at once. */
+#define READ_ROW 16
+
 /* Locks the position, and counts guard NO_FP_SHARE where that is needed; the read goes on. */
 static __always_inline bool position_lock(struct cosy_activation *run, struct file *file)
 {
@@ -129,6 +132,68 @@ rest:
 	return done + result;
 }
 
+/*
+ * Reads up to `count` bytes at `pos` from pages whose folios are found at once.  As in any read of
+ * several pages the end of file is looked at after all of them.  Returns bytes read: up to a page
+ * that needs more care, or that reaches beyond the end of file; or to a fault, with `*fault`.
+ */
+static __always_inline size_t read_row(struct address_space *mapping, char __user *to, size_t count,
+				       loff_t pos, bool *fault)
+{
+	struct folio *folio[READ_ROW] __cosy_uninitialized;
+	u8 *page[READ_ROW] __cosy_uninitialized;
+	u32 offset = offset_in_page(pos), i;
+	u32 pages = min_t(size_t, DIV_ROUND_UP(offset + count, PAGE_SIZE), READ_ROW);
+	u32 got = cosy_row_get(mapping, pos >> PAGE_SHIFT, pages, folio, page);
+	loff_t end = cosy_end_of_file(mapping);
+	size_t done = 0, left = 0, bytes;
+
+	for (i = 0; i < got; i++) {
+		bytes = min_t(size_t, PAGE_SIZE - offset, count - done);
+		if (unlikely(left || pos + done + bytes > end))
+			break;
+		cosy_note_read(page[i] + offset, bytes);
+		left = raw_copy_to_user(to + done, page[i] + offset, bytes);
+		done += bytes - left;
+		offset = 0;
+		cosy_folio_mark_accessed(folio[i]);
+		folio_put(folio[i]);
+	}
+	*fault = left;
+	while (unlikely(i < got))
+		folio_put(folio[i++]);
+	return done;
+}
+
+/* Does read_cached for more than a page: by rows of pages, and what remains as for less. */
+static noinline ssize_t read_long(struct cosy_activation *run, struct file *file, char __user *to,
+				  size_t count, loff_t *pos)
+{
+	struct address_space *mapping = file->f_mapping;
+	size_t done = 0, bytes;
+	bool fault = false;
+	ssize_t result;
+
+	if (likely(cosy_is_fresh(run, mapping->host->i_sb))) {
+		do {
+			bytes = read_row(mapping, to + done, count - done, *pos, &fault);
+			done += bytes;
+			*pos += bytes;
+		} while (count - done > PAGE_SIZE && bytes && !fault);
+	}
+	if (likely(done == count || fault)) {
+		file->f_ra.prev_pos = *pos;
+		cosy_file_accessed(file);
+		return done ? done : -EFAULT;
+	}
+	if (done)
+		file->f_ra.prev_pos = *pos;
+	result = read_cached(run, file, to + done, count - done, pos);
+	if (result < 0)
+		return done ? done : result;
+	return done + result;
+}
+
 /* Does vfs_read for a file that cosy_cached_file has accepted. */
 static __always_inline ssize_t read_file(struct cosy_activation *run, struct file *file,
 					 char __user *to, size_t count, loff_t *pos)
@@ -137,7 +202,8 @@ static __always_inline ssize_t read_file(struct cosy_activation *run, struct fil
 
 	if (unlikely(result))
 		return result;
-	result = read_cached(run, file, to, count, pos);
+	result = count > PAGE_SIZE ? read_long(run, file, to, count, pos)
+				   : read_cached(run, file, to, count, pos);
 	if (result > 0) {
 		fsnotify_access(file);
 		add_rchar(current, result);
