@@ -18,6 +18,7 @@
 #include "fast/page_cache.h"
 #include "memory/copy.h"
 #include "memory/memory.h"
+#include "view/ext4_folio.h"
 #include "view/write.h"
 
 /*

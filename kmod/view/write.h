@@ -7,7 +7,6 @@
 
 struct address_space;
 struct file;
-struct folio;
 
 /* Longest write that is not left to the ordinary call. */
 #define COSY_MAX_WRITE (COSY_VIEW_PAGES * PAGE_SIZE)
@@ -39,18 +38,5 @@ void cosy_ext4_exit(void);
 
 /* Tells whether ext4 allocates a file's blocks late: its `delalloc`, the default. */
 bool cosy_ext4_delays(const struct address_space *mapping);
-
-/*
- * Locks a folio of such a file.  False: it is locked already, or bytes [begin, end) of it cannot
- * be changed without ext4.
- */
-bool cosy_ext4_folio_lock(struct folio *folio, const struct address_space *mapping, size_t begin,
-			  size_t end);
-
-/*
- * Makes bytes [begin, end), which were changed, dirty, and unlocks the folio.  Returns whether
- * none was dirty before.
- */
-bool cosy_ext4_folio_written(struct folio *folio, size_t begin, size_t end);
 
 #endif /* COSY_WRITE_H */
