@@ -219,10 +219,38 @@ struct cosy_page_view *cosy_view_find(const struct cosy_activation *run, u64 add
 	return NULL;
 }
 
+static __always_inline struct page *view_page(const struct cosy_page_view *view, u32 index)
+{
+	struct folio *folio = view->folio[index];
+
+	return likely(!folio_test_large(folio)) ? &folio->page : virt_to_page(view->page[index]);
+}
+
+/* Does cosy_view_pieces for a view without kept stores, whose pieces are its pages. */
+static __always_inline u32 view_pages_in(const struct cosy_page_view *view, u32 within, u32 length,
+					 struct bio_vec *ret)
+{
+	u32 at = view->skew + within, count, now;
+
+	for (count = 0; length; count++) {
+		now = min_t(u32, length, PAGE_SIZE - offset_in_page(at));
+		ret[count].bv_page =
+			view_page(view, array_index_nospec(at >> PAGE_SHIFT, COSY_VIEW_PAGES));
+		ret[count].bv_offset = offset_in_page(at);
+		ret[count].bv_len = now;
+		at += now;
+		length -= now;
+	}
+	return count;
+}
+
 u32 cosy_view_pieces(const struct cosy_page_view *view, u32 within, u32 length, struct bio_vec *ret)
 {
 	struct cosy_place place __cosy_uninitialized;
 	u32 now, count = 0;
+
+	if (likely(!view->stores))
+		return view_pages_in(view, within, length, ret);
 
 	while (length) {
 		view_place_in(view, within, &place);

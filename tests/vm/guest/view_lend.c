@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests lend (docs/inside/views.md), which sends a view's pages to a socket: the bytes that were
+ * Tests lend and sendto (docs/inside/views.md), which send a view to a socket: the bytes that were
  * read are sent; each thing that keeps pages from being lent; waiting that is interrupted, or ends
  * in death.
  */
@@ -109,10 +109,62 @@ static void lends(void (*pair)(int *))
 	close(s[0]);
 }
 
+/* Sends views by send(2): what was sent stays as it was, whatever becomes of the file. */
+static void sends(void (*pair)(int *))
+{
+	char *b = script_buffer, *other = b + 2 * SIZE;
+	int s[2], a, c, d, missing = 0;
+
+	memset(other, '#', SIZE);
+	pair(s);
+	for (int turn = 0; turn < 50; turn++) {
+		size_t size = 1 + chance(30000), at = chance(SIZE - size), skip = chance(size);
+
+		begin();
+		OP(view_pread, file, b + 3, size, at);
+		a = SYS(sendto, s[0], b + 3, skip, MSG_NOSIGNAL, 0);
+		c = SYS(sendto, s[0], b + 3 + skip, size - skip, 0, 0);
+		script_run();
+		CHECK_RESULT(a, skip);
+		CHECK_RESULT(c, size - skip);
+		MUST(pwrite(file, other, size, (off_t)at) == (ssize_t)size);
+		CHECK(receive(s[1], size) == size && !memcmp(got, text + at, size),
+		      "%zu bytes from %zu", size, at);
+		CHECK(!memcmp(b + 3, text + at, size), "the buffer, too");
+		MUST(pwrite(file, text + at, size, (off_t)at) == (ssize_t)size);
+		missing += skip && GUARD_FAILED(VIEW);
+	}
+	/* After a RUN that left in between for other work there is no view any more. */
+	CHECK(missing < 25, "%d of 50 times there was no view", missing);
+	/* A store that is kept is sent, too. */
+	begin();
+	OP(view_pread, file, b, 1000, 0);
+	OP(view_store, b + 10, '!', 1);
+	a = SYS(sendto, s[0], b, 1000, 0, 0);
+	/* Try more than the view; flags that mean something else; an address. */
+	c = SYS(sendto, s[0], b, 1500, 0, 0);
+	OP(view_pread, file, b, 1000, 0);
+	SYS(sendto, s[0], b, 1000, MSG_EOR, 0);
+	OP(view_pread, file, b, 1000, 0);
+	d = SYS(sendto, s[0], b, 1000, 0, other);
+	script_run();
+	CHECK_RESULT(a, 1000);
+	CHECK_RESULT(c, 1500);
+	CHECK_RESULT(d, 1000);
+	CHECK(receive(s[1], 4500) == 4500 && got[10] == '!' && got[11] == text[11] &&
+		      got[1010] == '!' && !memcmp(got + 2500, text, 1000) &&
+		      !memcmp(got + 3500, text, 1000),
+	      "with a store, from memory, from memory again");
+	CHECK_GUARD_FAILED(VIEW, 1);
+	CHECK_GUARD_FAILED(LIMITED, 2);
+	close(s[0]);
+	close(s[1]);
+}
+
 static void elsewhere(void)
 {
 	char *b = script_buffer;
-	int s[2], p[2], out, a, c, d;
+	int s[2], p[2], out, a, c, d, e;
 
 	/* A datagram is one message. */
 	MUST(!socketpair(AF_UNIX, SOCK_DGRAM, 0, s) && !pipe(p));
@@ -124,12 +176,17 @@ static void elsewhere(void)
 	c = OP(lend, p[1], b, 10000, 0);
 	OP(view_pread, file, b, 10000, 5);
 	d = OP(lend, out, b, 10000, 0);
+	OP(view_pread, file, b, 10000, 5);
+	e = SYS(sendto, s[0], b, 10000, 0, 0);
 	script_run();
 	CHECK_RESULT(a, 10000);
 	CHECK_RESULT(c, 10000);
 	CHECK_RESULT(d, 10000);
-	CHECK_GUARD_FAILED(PEER, 1);
-	CHECK(read(s[1], got, sizeof(got)) == 10000 && !memcmp(got, text + 5, 10000), "a datagram");
+	CHECK_RESULT(e, 10000);
+	CHECK_GUARD_FAILED(PEER, 2);
+	for (int i = 0; i < 2; i++)
+		CHECK(read(s[1], got, sizeof(got)) == 10000 && !memcmp(got, text + 5, 10000),
+		      "a datagram");
 	CHECK(read(p[0], got, sizeof(got)) == 10000 && !memcmp(got, text + 5, 10000), "a pipe");
 	CHECK(pread(out, got, sizeof(got), 0) == 10000 && !memcmp(got, text + 5, 10000), "a file");
 	close(s[0]);
@@ -322,6 +379,8 @@ int main(void)
 	MUST(file >= 0 && write(file, text, SIZE) == SIZE);
 	lends(unix_pair);
 	lends(tcp_pair);
+	sends(unix_pair);
+	sends(tcp_pair);
 	elsewhere();
 	fills();
 	interrupted(0);
