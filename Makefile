@@ -18,12 +18,13 @@ FUZZ_SMP ?= 2
 FUZZ_CORPUS ?= $(BUILD)/tests/vm/fuzz/corpus.txt
 MOVE_STEPS ?= 1000000
 MOVE_SEED ?= 1
+MOVE_LEFT ?= 24
 WRITER_OPENS ?= 100000
 TESTS ?=
 RELEASE ?= trixie
 
 .PHONY: all bench bench-move bench-preload bench-servers demo demo-on test test-on check naming vm vm-container fuzz fuzz-module fuzz-preload stale-preload programs-preload \
-	bench-read fuzz-read stale-read programs-read same move-long mutants page vm-debug format tables install clean setup configure
+	bench-read fuzz-read stale-read programs-read same move-long move-pressure mutants page vm-debug format tables install clean setup configure
 
 all: configure
 	@cmake --build --preset $(PRESET)
@@ -122,6 +123,12 @@ same: all
 move-long: all
 	@python3 tests/vm/vm.py run --kernel $(KERNEL) --smp 2 --timeout 86400 --append=slub_debug=FZPU \
 		--put $(BUILD)/tests/vm/guest/guest/move_random -- /t/move_random $(MOVE_STEPS) $(MOVE_SEED)
+
+# The same where all memory but MOVE_LEFT MB is taken, on four processors.
+move-pressure: all
+	@python3 tests/vm/vm.py run --kernel $(KERNEL) --smp 4 --mem 256 --timeout 86400 --append=slub_debug=FZPU \
+		--put tests/vm/guest/move_pressure.sh --put $(BUILD)/tests/vm/guest/guest/move_random \
+		-- sh /t/move_pressure.sh $(MOVE_LEFT) $(MOVE_STEPS) $(MOVE_SEED)
 
 # All guest programs in a kernel that watches over itself; SANITIZER: kasan (with lockdep, UBSAN and more) or
 # kcsan.  Then bugs that are planted and have to be reported.  An hour, the kernel's build not counted.
