@@ -16,10 +16,10 @@
 #include "same.h"
 
 enum {
-	LARGEST = 440,	  /* a call of the operation ends where there is less room */
-	MIN_ENTRY = 24,	  /* bytes of the smallest entry of getdents64 */
-	MIN_TOLD = 176,	  /* ... and of what a walk tells of it */
-	LEAST_UNSEEN = 4, /* smallest entries for which getdents64 takes any of our names */
+	LARGEST = 440,	/* a call of the operation ends where there is less room */
+	MIN_ENTRY = 24, /* bytes of the smallest entry of getdents64 */
+	MIN_TOLD = 176, /* ... and of what a walk tells of it */
+	MIN_UNSEEN = 4, /* smallest entries for which getdents64 takes any of our names */
 	OPEN_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
 };
 
@@ -259,7 +259,7 @@ long walk_plainly(struct walk *walk, int fd, size_t size, uint32_t calls)
 	if (!size)
 		return 0;
 	if (!walk->least)
-		walk->least = LEAST_UNSEEN * MIN_TOLD;
+		walk->least = MIN_UNSEEN * MIN_TOLD;
 	directory_walk(&p, fd, ".", 0);
 	if (p.error)
 		return p.error;
