@@ -39,11 +39,14 @@ ALWAYS_ENABLED_STATISTIC(NumUnrolled, "Number of loops unrolled");
 
 /// Rounds at once.  With more, what they share is a small part of each already.
 static constexpr unsigned MaxRounds = 8;
+/// Where so many rounds are known, nothing is left over, and of a round of few
+/// instructions what it shares is still a large part.
+static constexpr unsigned ManyRounds = 512, MaxKnownRounds = 32;
 /// Instructions of IR that a loop, and all loops of a compound, may have after.
 static constexpr unsigned LoopBudget = 128, CompoundBudget = 384;
 
 /// Returns how many instructions a round has, 0 if unrolling gains nothing.
-static unsigned sizeOfRound(const Loop &L) {
+static unsigned sizeOfRound(const Loop &L, ScalarEvolution &SE) {
   unsigned Size = 0;
   bool Accesses = false;
   for (const BasicBlock *BB : L.blocks())
@@ -55,20 +58,25 @@ static unsigned sizeOfRound(const Loop &L) {
       ++Size;
       Accesses |= isa<LoadInst>(I) || isa<StoreInst>(I);
     }
-  return Accesses ? Size : 0;
+  if (!Accesses)
+    return 0;
+  // Known rounds are not counted one by one: no sum, comparison and branch.
+  return SE.getSmallConstantTripCount(&L) ? std::max(Size, 4u) - 3 : Size;
 }
 
 static unsigned roundsAtOnce(const Loop &L, ScalarEvolution &SE,
                              unsigned Budget) {
   if (!L.isInnermost() || hasUnrollTransformation(&L) & TM_Disable)
     return 0;
-  unsigned Size = sizeOfRound(L);
+  unsigned Size = sizeOfRound(L, SE);
   if (!Size)
     return 0;
   // As many as the program or cosy-widen-loops asks for, or what gains most.
-  unsigned Rounds = MaxRounds;
+  unsigned Rounds = SE.getSmallConstantTripCount(&L) < ManyRounds
+                        ? MaxRounds
+                        : MaxKnownRounds;
   if (auto Asked = getOptionalIntLoopAttribute(&L, "llvm.loop.unroll.count"))
-    Rounds = std::clamp<int>(*Asked, 1, MaxRounds);
+    Rounds = std::clamp<int>(*Asked, 1, MaxKnownRounds);
   while (Rounds * Size > Budget)
     Rounds /= 2;
   unsigned Most = SE.getSmallConstantMaxTripCount(&L);
@@ -90,7 +98,7 @@ struct ChooseLoops : PassInfoMixin<ChooseLoops> {
       unsigned Rounds = roundsAtOnce(*L, SE, std::min(Left, LoopBudget));
       if (Rounds < 2)
         continue;
-      Left -= Rounds * sizeOfRound(*L);
+      Left -= Rounds * sizeOfRound(*L, SE);
       addStringMetadataToLoop(L, "llvm.loop.unroll.count", Rounds);
       C.Choices.push_back(
           {true,
