@@ -18,6 +18,7 @@
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 #define NUMBERS		 512
+#define LOOK_CALLS	 32 /* a power of two; so many take a thousandth of the ring */
 #define SYS_clone	 56
 #define SYS_clone3	 435
 #define SYS_execve	 59
@@ -97,6 +98,7 @@ struct watched {
 	__u64 since;		    /* when it went off; 0: it is on */
 	__u64 voluntary;	    /* times that it gave the processor up */
 	__u64 ended, ended_away;    /* the call before */
+	__u64 submitted;	    /* calls */
 	struct call_begun calls[2]; /* the program's, and a compound's within it */
 };
 
@@ -124,10 +126,11 @@ const volatile __u32 only_uid, only_gid;
 __u32 attach_pid, attach_added, attach_refused;
 __u64 lost;
 
-static __always_inline void *observation(__u32 kind, __u64 size)
+/* Reserves the room, and fills in everything but the time. */
+static __always_inline void *observation_reserve(const struct task_struct *task, __u32 kind,
+						 __u64 size)
 {
 	struct observation *head = bpf_ringbuf_reserve(&ring, size, 0);
-	__u64 id = bpf_get_current_pid_tgid();
 
 	if (!head) {
 		__sync_fetch_and_add(&lost, 1);
@@ -135,10 +138,18 @@ static __always_inline void *observation(__u32 kind, __u64 size)
 	}
 	head->kind = kind;
 	head->size = size;
-	head->pid = id >> 32;
-	head->tid = id;
-	head->time = bpf_ktime_get_ns();
+	head->pid = task->tgid;
+	head->tid = task->pid;
 	head->arg = 0;
+	return head;
+}
+
+static __always_inline void *observation(__u32 kind, __u64 size)
+{
+	struct observation *head = observation_reserve(bpf_get_current_task_btf(), kind, size);
+
+	if (head)
+		head->time = bpf_ktime_get_ns();
 	return head;
 }
 
@@ -148,6 +159,15 @@ static __always_inline void submit(void *record)
 	bool full = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > OBSERVATION_RING / 16;
 
 	bpf_ringbuf_submit(record, full ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+}
+
+/* Submits a call's: it looks at the ring's fill level once in a while only. */
+static __always_inline void submit_call(struct watched *it, void *record)
+{
+	if (++it->submitted % LOOK_CALLS)
+		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	else
+		submit(record);
 }
 
 /* --- Who may be watched ------------------------------------------------------------ */
@@ -365,8 +385,9 @@ static int call_end(struct pt_regs *from, long ret)
 		return 0;
 	call->in = 0;
 	path = argument_of(argument_path, call->nr);
-	told = path ? observation(OBSERVE_CALL_PATH, sizeof(struct observed_call_path))
-		    : observation(OBSERVE_CALL, sizeof(struct observed_call));
+	told = path ? observation_reserve(task, OBSERVE_CALL_PATH,
+					  sizeof(struct observed_call_path))
+		    : observation_reserve(task, OBSERVE_CALL, sizeof(struct observed_call));
 	if (told) {
 		told->took = now - call->time;
 		call_fill(told, call, it, regs, ret);
@@ -377,7 +398,7 @@ static int call_end(struct pt_regs *from, long ret)
 	if (told && path)
 		path_fill((struct observed_call_path *)told, call, path);
 	if (told)
-		submit(told);
+		submit_call(it, told);
 	if (!nested) {
 		it->ended_away = it->away;
 		it->ended = bpf_ktime_get_ns();
