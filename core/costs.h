@@ -37,6 +37,10 @@
 #define COSY_GAIN_FAST	478  /*=gain_fast*/
 #define COSY_PLAIN_FAST 1311 /*=cost_fast*/
 
+/* One that looks a name up, as an attribute call of a directory's file does: half of its gain. */
+#define COSY_GAIN_PATH	851  /*=gain_path*/
+#define COSY_PLAIN_PATH 2651 /*=cost_path*/
+
 /* --- Under a seccomp filter: chosen by what was measured once, no row repeats it ---------- */
 
 /* A call that the filter lets through: its gain, by a specialised version and otherwise. */
@@ -56,6 +60,9 @@
 #define COSY_LOSS_ROUND 6 /*=loss_round*/
 /* An operation on a string or memory, of few bytes. */
 #define COSY_LOSS_STRING 122 /*=loss_string*/
+/* A search through as many bytes as there are.  Chosen: about half an instruction a byte, of a page,
+ * since the C library's use vector registers. */
+#define COSY_LOSS_SEARCH 2048
 /* One that is expanded in place while it has few bytes (Strings.cpp).  Chosen: its bodies do 20 to
  * 35 in the shared buffer, and about twice that elsewhere. */
 #define COSY_LOSS_SHORT 50

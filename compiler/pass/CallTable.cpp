@@ -124,6 +124,28 @@ bool cosy::hasFastVersion(uint32_t Number) {
   }
 }
 
+bool cosy::takesPath(uint32_t Number) {
+  switch (Number) {
+  case SYS_open:
+  case SYS_openat:
+  case SYS_openat2:
+  case SYS_stat:
+  case SYS_lstat:
+  case SYS_newfstatat:
+  case SYS_statx:
+  case SYS_access:
+  case SYS_faccessat:
+  case SYS_faccessat2:
+  case SYS_readlink:
+  case SYS_readlinkat:
+  case SYS_unlink:
+  case SYS_unlinkat:
+    return true;
+  default:
+    return false;
+  }
+}
+
 bool cosy::neverFails(uint32_t Number) {
   switch (Number) {
   case SYS_getpid:

@@ -40,6 +40,9 @@ bool keepsAddress(uint32_t Number);
 /// True for a system call that has a specialised version.
 bool hasFastVersion(uint32_t Number);
 
+/// True for a system call that looks a path up.
+bool takesPath(uint32_t Number);
+
 /// Whether Strings.cpp does in place what is short of a function on strings.
 bool isExpandedInPlace(llvm::StringRef Name);
 

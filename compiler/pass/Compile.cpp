@@ -77,10 +77,14 @@ static std::string nameOf(const Extracted &Region) {
   std::string File = R.Host->getParent()->getSourceFileName();
   if (const DILocation *L = R.Where.get())
     File = L->getFilename().str();
-  return formatv("{0}:{1} {2}", sys::path::filename(File), R.Line,
-                 R.Host->getName())
+  StringRef Function = R.Host->getName();
+  if (R.Arrival)
+    Function.consume_back(".twin");
+  return formatv("{0}:{1} {2}", sys::path::filename(File), R.Line, Function)
              .str() +
-         (Region.Outer ? ", from a loop on" : "");
+         (Region.Outer     ? ", from a loop on"
+          : Region.Arrival ? ", from its entry on"
+                           : "");
 }
 
 /// Tries once.  Sets Retry when smaller code might help.

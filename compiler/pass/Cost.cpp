@@ -250,15 +250,25 @@ class Estimate {
   /// Results for functions that are called; 0 while one is looked at, for
   /// recursion.
   DenseMap<const Function *, Gain> Known;
+  const Recursion &In;
 
 public:
-  /// Sums up a function, each loop for as many rounds as are assumed.
+  explicit Estimate(const Recursion &In) : In(In) {
+    // Each call of these is counted where it comes to.
+    for (const Function *F : In.Entered)
+      Known[F] = Gain{};
+  }
+
+  /// Sums up a function, each loop for as many rounds as are assumed, unless
+  /// they are counted in the function's copy.
   Gain ofFunction(const Function &F) {
     auto [It, New] = Known.insert({&F, Gain{}});
     if (!New)
       return It->second;
     Rounds Loops(const_cast<Function &>(F));
     Gain Ret = ofEntry(F, Loops);
+    if (is_contained(In.Copied, &F))
+      return Known[&F] = Ret;
     for (const Loop *L : Loops.LI.getLoopsInPreorder())
       if (Loops.areCounted(*L))
         Ret = Ret + ofRound(*L, Loops) * AssumedRounds;
@@ -282,6 +292,16 @@ public:
     return Ret;
   }
 
+  /// Sums up what is lost in the blocks of one round that are in no inner loop.
+  int64_t lostIn(const Loop &L, const LoopInfo &LI) {
+    int64_t Ret = COSY_LOSS_ROUND;
+    for (const BasicBlock *BB : L.blocks())
+      if (LI.getLoopFor(BB) == &L)
+        for (const Instruction &I : *BB)
+          Ret -= ofInstruction(I).Saved;
+    return Ret;
+  }
+
   /// Sums up one round, without inner loops whose rounds are counted.
   Gain ofRound(const Loop &L, Rounds &Loops) {
     Gain Ret{-COSY_LOSS_ROUND, 0};
@@ -297,7 +317,7 @@ private:
     int64_t Times = 1;
     for (const Loop *L = Loops.LI.getLoopFor(&BB); L != Around;
          L = L->getParentLoop()) {
-      if (Loops.areCounted(*L))
+      if (Loops.areCounted(*L) || countsLosses(*L))
         return {};
       Times = std::min(Times * Loops.of(*L), MaxRounds * MaxRounds);
     }
@@ -332,6 +352,13 @@ private:
     return {Elsewhere ? -COSY_LOSS_ELSEWHERE : -COSY_LOSS_SHARED, 1};
   }
 
+  static int64_t lossOfOperation(StringRef Name) {
+    if (is_contained({"memchr", "memrchr", "memmem", "rawmemchr", "strstr"},
+                     Name))
+      return COSY_LOSS_SEARCH;
+    return isExpandedInPlace(Name) ? COSY_LOSS_SHORT : COSY_LOSS_STRING;
+  }
+
   Gain ofCall(const CallBase &Call) {
     const Function *F = Call.getCalledFunction();
     if (!F)
@@ -342,21 +369,30 @@ private:
     if (!W)
       return {0, COSY_PLAIN_CALL};
     if (!W->MakesCalls)
-      return {isExpandedInPlace(F->getName()) ? -COSY_LOSS_SHORT
-                                              : -COSY_LOSS_STRING,
-              0};
-    if (hasFastVersion(W->Number))
+      return {-lossOfOperation(F->getName()), 0};
+    bool Fast = hasFastVersion(W->Number);
+    if (takesPath(W->Number))
+      return {Fast ? COSY_GAIN_PATH : COSY_GAIN_CALL, COSY_PLAIN_PATH};
+    if (Fast)
       return {COSY_GAIN_FAST, COSY_PLAIN_FAST};
     return {COSY_GAIN_CALL, COSY_PLAIN_CALL};
   }
 };
 } // namespace
 
+/// Turns the rule about the cost that ran outside (core/costs.h) into one about
+/// the cost that would have been saved, by the part that is saved.
+static unsigned shareOf(Gain All) {
+  int64_t Share = All.Plain ? COSY_TIER_SHARE * All.Saved / All.Plain : 1;
+  return std::clamp<int64_t>(Share, 1, COSY_TIER_SHARE);
+}
+
 void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> Heads,
-                        RegionCost &Ret) {
-  Estimate E;
+                        const Recursion &In, RegionCost &Ret) {
+  Estimate E(In);
   Rounds Loops(const_cast<Function &>(Body));
-  Gain Entry = E.ofEntry(Body, Loops), All = Entry;
+  Gain Entry = E.ofEntry(Body, Loops);
+  Ret.All = Entry;
   Ret.Entry = Entry.Saved - COSY_COST_RUN;
   Ret.Loses = Ret.Entry <= 0;
   for (const BasicBlock *Head : Heads) {
@@ -367,13 +403,26 @@ void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> Heads,
     Ret.Skips.push_back(
         std::min<int64_t>(E.ofSkip(*Skipped, L, Loops).Saved, 0));
     Ret.Loses &= Round.Saved <= 0;
-    All = All + Round * AssumedRounds;
+    Ret.All = Ret.All + Round * AssumedRounds;
   }
-  // The part saved of the cost outside: it turns the rule about the cost that
-  // ran outside (core/costs.h) into one about the cost that would have been
-  // saved.
-  int64_t Share = All.Plain ? COSY_TIER_SHARE * All.Saved / All.Plain : 1;
-  Ret.Share = std::clamp<int64_t>(Share, 1, COSY_TIER_SHARE);
+  Ret.Share = shareOf(Ret.All);
+}
+
+int64_t cosy::lossPerRound(const Loop &L, const LoopInfo &LI) {
+  Recursion None;
+  return Estimate(None).lostIn(L, LI);
+}
+
+void cosy::addCost(RegionCost &Whole, const RegionCost &Cost, bool IsEntered) {
+  Whole.All = Whole.All + Cost.All;
+  Whole.Share = shareOf(Whole.All);
+  Whole.Rounds.append(Cost.Rounds);
+  for (int64_t Round : Cost.Rounds)
+    Whole.Loses &= Round <= 0;
+  if (!IsEntered)
+    return;
+  Whole.Calls.push_back(Cost.Entry + COSY_COST_RUN);
+  Whole.Loses &= Whole.Calls.back() <= 0;
 }
 
 uint64_t cosy::loadCost(size_t Instructions) {

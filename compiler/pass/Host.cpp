@@ -11,7 +11,8 @@
 //	join: go on with the exit selector
 //
 // At the head of a loop of the twin, native is the loop's next round, and join
-// ends the twin.
+// ends the twin.  At the entry of a function that recurses they are the rest of
+// the twin's copy of it, and its end.
 //
 // lib/region.h is the binary interface.
 //
@@ -143,6 +144,31 @@ static GlobalVariable *createRegion(Module &M, const Compound &C,
   return Region;
 }
 
+static Value *leftOf(IRBuilder<> &B, GlobalVariable *Region) {
+  return B.CreateStructGEP(cast<StructType>(Region->getValueType()), Region,
+                           LeftField);
+}
+
+/// Takes off `left`, or adds to it, what this arrival saves or loses.
+static void takeOff(IRBuilder<> &B, Value *Left, Value *Place, int64_t Saves,
+                    int64_t Skips, Value *Made) {
+  auto Number = [&](int64_t N) {
+    return B.CreateSExt(clamped(B.getInt32Ty(), N), B.getInt64Ty());
+  };
+  Value *Saved = Number(Saves);
+  if (Made)
+    Saved = B.CreateSelect(Made, Saved, Number(Skips));
+  B.CreateAlignedStore(B.CreateSub(Left, Saved), Place, Align(8))
+      ->setAtomic(AtomicOrdering::Monotonic);
+}
+
+static LoadInst *loadLeft(IRBuilder<> &B, Value *Place) {
+  LoadInst *Left =
+      B.CreateAlignedLoad(B.getInt64Ty(), Place, Align(8), "cosy.left");
+  Left->setAtomic(AtomicOrdering::Monotonic);
+  return Left;
+}
+
 /// Branches to Asked when the region has earned it; else takes what this
 /// arrival saves off `left`, or adds what it loses, and branches to Native.
 /// Writes nothing once the question is settled, so that processors do not fight
@@ -154,30 +180,53 @@ static void countArrival(BasicBlock *At, GlobalVariable *Region,
   Function *F = At->getParent();
   BasicBlock *Count = BasicBlock::Create(Ctx, "cosy.count", F, Asked);
   BasicBlock *Settled = BasicBlock::Create(Ctx, "cosy.settled", F, Asked);
-  auto *Ty = cast<StructType>(Region->getValueType());
   IRBuilder<> B(At);
   B.SetCurrentDebugLocation(Where);
-  Value *Place = B.CreateStructGEP(Ty, Region, LeftField);
-  LoadInst *Left =
-      B.CreateAlignedLoad(B.getInt64Ty(), Place, Align(8), "cosy.left");
-  Left->setAtomic(AtomicOrdering::Monotonic);
+  Value *Place = leftOf(B, Region);
+  LoadInst *Left = loadLeft(B, Place);
   B.CreateCondBr(B.CreateICmpULE(Left, B.getInt64(MaxLeft)), Count, Settled,
                  MDBuilder(Ctx).createLikelyBranchWeights());
 
   B.SetInsertPoint(Count);
-  auto Number = [&](int64_t N) {
-    return B.CreateSExt(clamped(B.getInt32Ty(), N), B.getInt64Ty());
-  };
-  Value *Saves = Number(C.Saves);
-  if (R.Made)
-    Saves = B.CreateSelect(R.Made, Saves, Number(C.Skips));
-  Value *Now = B.CreateSub(Left, Saves);
-  B.CreateAlignedStore(Now, Place, Align(8))
-      ->setAtomic(AtomicOrdering::Monotonic);
+  takeOff(B, Left, Place, C.Saves, C.Skips, R.Made);
   B.CreateBr(Native);
 
   B.SetInsertPoint(Settled);
   B.CreateCondBr(B.CreateICmpSLT(Left, B.getInt64(0)), Asked, Native);
+}
+
+/// Counts the rounds of a loop that is no way in.
+static void countRounds(const CountedHead &H, GlobalVariable *Region,
+                        DebugLoc Where) {
+  IRBuilder<> B(H.Head, H.Head->getFirstNonPHIIt());
+  B.SetCurrentDebugLocation(Where);
+  Value *Place = leftOf(B, Region);
+  LoadInst *Left = loadLeft(B, Place);
+  Value *Counts = B.CreateICmpULE(Left, B.getInt64(MaxLeft));
+  Instruction *Then = SplitBlockAndInsertIfThen(
+      Counts, &*B.GetInsertPoint(), /*Unreachable=*/false,
+      MDBuilder(H.Head->getContext()).createLikelyBranchWeights());
+  B.SetInsertPoint(Then);
+  takeOff(B, Left, Place, H.Saves, H.Skips, H.Made);
+}
+
+/// Puts what a loop without calls would have lost on `left`, at a block where
+/// it ends.
+static void addLoss(BasicBlock *Exit, Value *Lost, GlobalVariable *Region,
+                    DebugLoc Where) {
+  IRBuilder<> B(Exit, Exit->getFirstNonPHIIt());
+  B.SetCurrentDebugLocation(Where);
+  Value *Place = leftOf(B, Region);
+  LoadInst *Left = loadLeft(B, Place);
+  Value *Counts = B.CreateICmpULE(Left, B.getInt64(MaxLeft));
+  Instruction *Then = SplitBlockAndInsertIfThen(
+      Counts, &*B.GetInsertPoint(), /*Unreachable=*/false,
+      MDBuilder(Exit->getContext()).createLikelyBranchWeights());
+  B.SetInsertPoint(Then);
+  Value *Now = B.CreateBinaryIntrinsic(Intrinsic::umin, B.CreateAdd(Left, Lost),
+                                       B.getInt64(MaxLeft));
+  B.CreateAlignedStore(Now, Place, Align(8))
+      ->setAtomic(AtomicOrdering::Monotonic);
 }
 
 FunctionCallee cosy::declareHostFunction(Module &M, StringRef Name,
@@ -387,6 +436,16 @@ void cosy::emitHostCode(Extracted &R, Compound &C, Compound *Entry) {
                   B.GetInsertBlock(), To);
   B.CreateBr(To.Join);
 
+  auto AddLoss = [&](BasicBlock *Exit, Value *Lost) {
+    addLoss(Exit, Lost, Entry ? Entry->Region : Region, Where);
+  };
+  for (const CountedHead &H : R.Counted)
+    countRounds(H, Entry->Region, Where);
+  for (Function *Copy : R.Copies)
+    countLosses(*Copy, AddLoss);
+  // Nobody counts where that changes nothing.
+  if (!Entry && !C.Cost.Loses && !options().Force)
+    countLosses(R.Twin ? *R.Twin : *R.Body, AddLoss);
   if (R.Round)
     goRound(R);
 }

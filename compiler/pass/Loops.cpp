@@ -237,20 +237,26 @@ private:
 };
 } // namespace
 
+SmallVector<BasicBlock *, 4> cosy::countedHeads(Function &F) {
+  LoopAnalyses Analyses(F);
+  SmallVector<BasicBlock *, 4> Heads;
+  for (const Loop *L : Analyses.LI.getLoopsInPreorder())
+    // In a loop without calls, counting would cost as much as the round.
+    if (skippedPart(*L, Analyses) && !L->getHeader()->isEHPad())
+      Heads.push_back(L->getHeader());
+  return Heads;
+}
+
 SmallVector<BasicBlock *, 4> cosy::loopHeads(const Extracted &R) {
   // Where AddressSanitizer says which of the twin's locals are in scope, the
   // compound would use them without saying so.
   if (R.Body->hasFnAttribute(Attribute::SanitizeAddress))
     return {};
-  LoopAnalyses Analyses(*R.Body);
   SmallVector<BasicBlock *, 4> Heads;
-  for (const Loop *L : Analyses.LI.getLoopsInPreorder()) {
-    BasicBlock *Head = L->getHeader();
-    // In a loop without calls, counting would cost as much as the round.
-    if (Heads.size() < MaxHeads && skippedPart(*L, Analyses) &&
-        !Head->isEHPad() && LoopEntry(*R.Body, Head, R.NumInputs).canEnter())
+  for (BasicBlock *Head : countedHeads(*R.Body))
+    if (Heads.size() < MaxHeads &&
+        LoopEntry(*R.Body, Head, R.NumInputs).canEnter())
       Heads.push_back(Head);
-  }
   return Heads;
 }
 
@@ -330,16 +336,14 @@ static SmallVector<MovedLocal, 4> movedLocals(const Extracted &R) {
   return Ret;
 }
 
-static Function *cloneTwin(Function &Body, ValueToValueMapTy &Map) {
-  Function *Twin = CloneFunction(&Body, Map);
-  Twin->setName(Body.getName() + ".twin");
+Function *cosy::cloneTwin(Function &F, ValueToValueMapTy &Map) {
+  Function *Twin = CloneFunction(&F, Map);
+  Twin->setName(F.getName() + ".twin");
   Twin->setLinkage(GlobalValue::InternalLinkage);
   return Twin;
 }
 
-/// Has a loop of the twin keep whether the round before made a call; null: all
-/// do.  The first round comes after none.
-static Value *keepMade(Function &Twin, BasicBlock *Head) {
+Value *cosy::keepMade(Function &Twin, BasicBlock *Head) {
   LoopAnalyses Analyses(Twin);
   const LoopInfo &LI = Analyses.LI;
   const Loop *L = LI.getLoopFor(Head);

@@ -90,13 +90,17 @@ regionsOf(const Function &F, const std::vector<Extracted> &Regions,
   return Ret;
 }
 
-/// Compiles a region's loops, and estimates what the region and they will save.
+/// Compiles a region's further ways in, at its loops and where it recurses, and
+/// estimates what the region and they will save.
 static std::vector<std::pair<Extracted, std::unique_ptr<Compound>>>
-compileLoops(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts) {
+compileWaysIn(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts,
+              FunctionAnalysisManager &FAM) {
   std::vector<std::pair<Extracted, std::unique_ptr<Compound>>> Ret;
   inlineLoops(R, Hosts);
+  simplifyLoops(*R.Body);
   auto Heads = loopHeads(R);
-  estimateGain(*R.Body, Heads, Entry.Cost);
+  Recursion In = findRecursion(R, Hosts);
+  estimateGain(*R.Body, Heads, In, Entry.Cost);
   Entry.Saves = Entry.Cost.Entry;
   std::vector<Extracted> Loops = enterLoops(R, Heads);
   for (size_t I = 0; I < Loops.size(); ++I) {
@@ -109,6 +113,16 @@ compileLoops(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts) {
     C->Saves = Entry.Cost.Rounds[I];
     C->Skips = Entry.Cost.Skips[I];
     Ret.push_back({Loops[I], std::move(C)});
+  }
+  for (Extracted &E : enterRecursion(R, In, Entry.Cost, FAM)) {
+    auto C = std::make_unique<Compound>();
+    Reasons Why;
+    if (!compileRegion(E, *C, Why)) {
+      dropLoopEntry(E);
+      continue;
+    }
+    C->Saves = *E.Arrival;
+    Ret.push_back({E, std::move(C)});
   }
   Entry.NumLoops = Ret.size();
   return Ret;
@@ -142,7 +156,7 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
       Heads;
   for (size_t I = 0; I < Regions.size(); ++I)
     Heads.push_back(Compounds[I]
-                        ? compileLoops(Regions[I], *Compounds[I], Marked)
+                        ? compileWaysIn(Regions[I], *Compounds[I], Marked, FAM)
                         : decltype(Heads)::value_type());
   for (size_t I = 0; I < Regions.size(); ++I)
     if (Compounds[I])

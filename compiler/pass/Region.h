@@ -29,7 +29,9 @@
 //     Storage.cpp      locals and globals -> context        (assignStorage)
 //     Emit.cpp         instructions, relocations, lines     (emitCode)
 //   Loops.cpp      the region from a loop on -> one more    (enterLoops)
+//   Recursion.cpp  a function that recurses -> one more     (enterRecursion)
 //   Cost.cpp       what it would save                       (estimateGain)
+//   Losses.cpp     what loops without calls would lose      (countLosses)
 //   Container.cpp  Compound -> struct cosy_compound         (buildContainer)
 //   Host.cpp       the code in the region's place           (emitHostCode)
 //   MoveLocals.cpp locals that regions touch -> buffer      (moveLocals)
@@ -52,6 +54,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/IR/ValueHandle.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 #include <memory>
 #include <optional>
 #include <string>
@@ -82,6 +85,13 @@ struct Region {
   unsigned Line = 0;
 };
 
+/// A loop's head whose rounds are counted, and no way in.
+struct CountedHead {
+  llvm::BasicBlock *Head;
+  llvm::Value *Made;    ///< As in Extracted.
+  int64_t Saves, Skips; ///< Saved by a round, and by one without a call.
+};
+
 /// A region that has become a function, called in its old place.
 struct Extracted {
   llvm::Function *Host = nullptr; ///< The function that held the region.
@@ -100,6 +110,19 @@ struct Extracted {
   llvm::BasicBlock *Round = nullptr;
   /// There, whether the round before made a call; null: every round does.
   llvm::Value *Made = nullptr;
+  /// For the entry of a function that recurses, of which Host is a copy: saved
+  /// by a call of it, but for loops that are counted; these.
+  std::optional<int64_t> Arrival;
+  llvm::SmallVector<CountedHead, 4> Counted;
+  /// Host, and other copies: the losses of their loops count, too.
+  llvm::SmallVector<llvm::Function *, 4> Copies;
+};
+
+/// Functions that recurse in a region, and all that its twin has copies of.
+struct Recursion {
+  llvm::SmallVector<llvm::Function *, 2> Entered; ///< Called by the region.
+  /// What these call, too, each of Entered before what only it calls.
+  llvm::SmallVector<llvm::Function *, 8> Copied;
 };
 
 /// The expected gain of a region, in instructions.
@@ -111,7 +134,10 @@ struct RegionCost {
   int64_t Entry = 0; ///< Saved per entry, without loops that make calls.
   llvm::SmallVector<int64_t, 4> Rounds; ///< Saved per round of such a loop.
   llvm::SmallVector<int64_t, 4> Skips;  ///< The same of a round without a call.
-  unsigned Share = 1;                   ///< See struct cosy_region.
+  Gain All; ///< Of an entry, with as many rounds as are assumed.
+  /// Saved per call of a function that recurses, without such loops.
+  llvm::SmallVector<int64_t, 2> Calls;
+  unsigned Share = 1; ///< See struct cosy_region.
   bool Loses = false;
 };
 
@@ -273,9 +299,27 @@ llvm::SmallVector<llvm::BasicBlock *, 4> loopHeads(const Extracted &R);
 /// end, and a native twin that calls it there.
 std::vector<Extracted> enterLoops(Extracted &R,
                                   llvm::ArrayRef<llvm::BasicBlock *> Heads);
+/// Returns the heads of those loops of a function whose rounds can be counted.
+llvm::SmallVector<llvm::BasicBlock *, 4> countedHeads(llvm::Function &F);
+/// Has a loop of the twin keep whether the round before made a call; null: all
+/// do.  The first round comes after none.
+llvm::Value *keepMade(llvm::Function &Twin, llvm::BasicBlock *Head);
+/// Makes a native twin, or a part of one.
+llvm::Function *cloneTwin(llvm::Function &F, llvm::ValueToValueMapTy &Map);
 /// Takes a head's call out of the native twin, whose loop then goes round as
 /// before: its compound does not exist.
 void dropLoopEntry(Extracted &Head);
+
+// Recursion.cpp
+/// Finds what a region's body calls and what calls itself, except Hosts.
+Recursion findRecursion(const Extracted &R,
+                        llvm::ArrayRef<llvm::Function *> Hosts);
+/// Has the region's twin call copies of these, and makes for each of Entered a
+/// function that a compound may run in the copy's place.  Adds to the whole
+/// region's cost what they save.
+std::vector<Extracted> enterRecursion(Extracted &R, const Recursion &In,
+                                      RegionCost &Whole,
+                                      llvm::FunctionAnalysisManager &FAM);
 
 // Cost.cpp
 /// What has to be known of a function's loops.
@@ -296,10 +340,30 @@ bool makesCall(const llvm::BasicBlock &BB);
 /// something that is passed over, so that counting them would cost too much.
 std::optional<llvm::SmallVector<const llvm::BasicBlock *, 8>>
 skippedPart(const llvm::Loop &L, LoopAnalyses &A);
+/// Estimates a region's body, or one of the functions that are copied, whose
+/// rounds are counted at Heads.
 void estimateGain(const llvm::Function &Body,
-                  llvm::ArrayRef<llvm::BasicBlock *> Heads, RegionCost &Ret);
+                  llvm::ArrayRef<llvm::BasicBlock *> Heads, const Recursion &In,
+                  RegionCost &Ret);
+/// Returns what a round of a loop without calls loses, but for inner loops.
+int64_t lossPerRound(const llvm::Loop &L, const llvm::LoopInfo &LI);
+/// Adds a function that is copied to the region's cost; IsEntered: it counts
+/// its calls.
+void addCost(RegionCost &Whole, const RegionCost &Cost, bool IsEntered);
 /// Returns what it costs to load a program.
 uint64_t loadCost(size_t Instructions);
+
+// Losses.cpp
+/// Gives loops the form in which their losses can be counted, where that is
+/// possible.
+void simplifyLoops(llvm::Function &F);
+/// True for an outermost loop of those without calls, if that is possible.
+bool countsLosses(const llvm::Loop &L);
+/// Has a native twin add up what these loops would have lost, and calls AtExit
+/// for each block where one of them ends, with the sum.
+void countLosses(
+    llvm::Function &Twin,
+    llvm::function_ref<void(llvm::BasicBlock *, llvm::Value *)> AtExit);
 
 // MoveLocals.cpp
 /// Moves the locals of F that its regions' inputs lead to into the shared

@@ -101,6 +101,9 @@ void cosy::reportGain(const Extracted &R, const Compound &C) {
   if (!C.Cost.Rounds.empty())
     Text += formatv(", {0:$[, ]} by a round of its loops",
                     make_range(C.Cost.Rounds.begin(), C.Cost.Rounds.end()));
+  if (!C.Cost.Calls.empty())
+    Text += formatv(", {0:$[, ]} by a call of what recurses",
+                    make_range(C.Cost.Calls.begin(), C.Cost.Calls.end()));
   Text +=
       formatv("; {0} to load it (instructions)", loadCost(C.Code.size() / 8));
   if (C.Cost.Loses && !options().Force)

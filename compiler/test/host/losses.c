@@ -1,0 +1,41 @@
+// A loop without calls adds its rounds up in the native twin, inner ones' too, and puts what they
+// would have lost on the region's budget where it ends.
+// RUN: %ir %s | FileCheck %s
+// RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=SAYS
+// RUN: %if links %{ %cosycc -O2 %s -o %t %}
+// RUN: %if links %{ env COSY_MODE=native %t > %t.native %}
+// RUN: %if links %{ env COSY_MODE=interp %t > %t.0 && cmp %t.native %t.0 %}
+// RUN: %if links %{ env COSY_MODE=interp COSY_TIER=7 %t > %t.7 && cmp %t.native %t.7 %}
+#include <cosy/cosy.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int first_of(const unsigned char *bytes, int value)
+{
+	for (int i = 0; i < 64; i++)
+		if (bytes[i] == value)
+			return i;
+	return -1;
+}
+
+// CHECK-LABEL: define {{.*}}@main(
+// CHECK: %cosy.lost{{.*}} = {{phi i64|mul|add}}
+// CHECK: call i64 @llvm.umin.i64(i64 %{{.*}}, i64 2147483647)
+// SAYS: remark: gain: {{-?[0-9]+}} expected to be saved by an entry, {{[1-9][0-9]*}} by a round of its loops; {{[0-9]+}} to load it
+int main(void)
+{
+	unsigned char bytes[64] = {0};
+	long sum = 0;
+
+	COSY_START;
+	for (int round = 0; round < 12; round++) {
+		bytes[(round * 7) & 63] = getppid() > 0 ? round + 1 : 0;
+		for (int i = 0; i < round; i++)
+			for (int k = 0; k < 64; k++)
+				sum += bytes[k] * i + (k & round);
+		sum += first_of(bytes, round + 1);
+	}
+	COSY_END;
+	printf("%ld\n", sum);
+	return 0;
+}
