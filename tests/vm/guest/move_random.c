@@ -16,6 +16,7 @@
 #define ARENAS	  3
 #define PAGES	  24UL
 #define SPLIT	  2   /* the arena that mprotect splits */
+#define RENEWAL	  256 /* steps until the next of the arenas is renewed */
 #define MAX_PAGES 8UL /* pages in a message, at least two */
 
 static uint64_t state;
@@ -311,6 +312,18 @@ static void remap(int a)
 	MUST(!mprotect(arena[a], PAGES * PAGE, PROT_READ | PROT_WRITE));
 }
 
+/* Frees an arena and goes on in a new one: pages that a memfd has shared are no arena's any more. */
+static void arena_renew(int a)
+{
+	char *old = arena[a];
+
+	arena[a] = move_alloc(PAGES);
+	memcpy(arena[a], old, PAGES * PAGE);
+	cosy_move_free(old, PAGES * PAGE);
+	if (old >= room && old < room + PLACES * PAGES * PAGE)
+		place_keep(old);
+}
+
 static void step_once(long step)
 {
 	int a = (int)any(ARENAS), b = (int)any(ARENAS);
@@ -359,6 +372,8 @@ static void step_once(long step)
 	default:
 		message(step, a, at, b, there, pages);
 	}
+	if (step % RENEWAL == RENEWAL - 1)
+		arena_renew((int)(step / RENEWAL % ARENAS));
 	if (step % 256 == 255)
 		for (a = 0; a < ARENAS; a++)
 			compare(step, a, 0, PAGES * PAGE);
