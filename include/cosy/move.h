@@ -14,10 +14,15 @@
  * memory and may use all of them.
  *
  * In a marked region cosy_loan, cosy_transfer, cosy_flush and cosy_look are operations of the
- * compound.
+ * compound.  <cosy/builder.h> has functions of the same names for compounds built by hand, so a C file
+ * includes only one of the two; in C++ they overload.
  */
 #ifndef COSY_MOVE_H
 #define COSY_MOVE_H
+
+#if defined(COSY_BUILDER_H) && !defined(__cplusplus)
+#error "<cosy/builder.h> has functions of the same names: include either in one C file"
+#endif
 
 #include <stddef.h>
 #include <sys/types.h>

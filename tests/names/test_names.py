@@ -28,9 +28,9 @@ HEADERS = ["include", "core", "lib", "tools"]
 STRUCTURES = ["include", "core", "kmod", "lib", "preload", "tools"]
 FUNCTIONS = ["include", "core", "lib", "preload", "tools"]
 
-# <cosy/fast.h> and the builder have functions of the same names, and say so: one
+# <cosy/fast.h> and <cosy/move.h> have functions of the same names as the builder, and say so: one
 # C file includes either.
-ALTERNATIVES = [["include/cosy/fast.h"], ["include/cosy/builder.h", "lib/build.h"]]
+ALTERNATIVES = [["include/cosy/fast.h", "include/cosy/move.h"], ["include/cosy/builder.h", "lib/build.h"]]
 
 # What the files that include it complete, by macros of their own.
 COMPLETED = ["core/scan_tree.h"]
