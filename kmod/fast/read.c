@@ -135,10 +135,11 @@ rest:
 /*
  * Reads up to `count` bytes at `pos` from pages whose folios are found at once.  As in any read of
  * several pages the end of file is looked at after all of them.  Returns bytes read: up to a page
- * that needs more care, or that reaches beyond the end of file; or to a fault, with `*fault`.
+ * that needs more care, or that reaches beyond the end of file; or to a fault, with `*fault`.  `again`:
+ * the read before ended in the first page, and has marked it.
  */
 static __always_inline size_t read_row(struct address_space *mapping, char __user *to, size_t count,
-				       loff_t pos, bool *fault)
+				       loff_t pos, bool again, bool *fault)
 {
 	struct folio *folio[READ_ROW] __cosy_uninitialized;
 	u8 *page[READ_ROW] __cosy_uninitialized;
@@ -156,7 +157,8 @@ static __always_inline size_t read_row(struct address_space *mapping, char __use
 		left = raw_copy_to_user(to + done, page[i] + offset, bytes);
 		done += bytes - left;
 		offset = 0;
-		cosy_folio_mark_accessed(folio[i]);
+		if (likely(i || !again))
+			cosy_folio_mark_accessed(folio[i]);
 		folio_put(folio[i]);
 	}
 	*fault = left;
@@ -170,13 +172,14 @@ static noinline ssize_t read_long(struct cosy_activation *run, struct file *file
 				  size_t count, loff_t *pos)
 {
 	struct address_space *mapping = file->f_mapping;
+	bool again = offset_in_page(*pos) && file->f_ra.prev_pos == *pos, fault = false;
 	size_t done = 0, bytes;
-	bool fault = false;
 	ssize_t result;
 
 	if (likely(cosy_is_fresh(run, mapping->host->i_sb))) {
 		do {
-			bytes = read_row(mapping, to + done, count - done, *pos, &fault);
+			bytes = read_row(mapping, to + done, count - done, *pos, again, &fault);
+			again = false;
 			done += bytes;
 			*pos += bytes;
 		} while (count - done > PAGE_SIZE && bytes && !fault);

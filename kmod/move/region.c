@@ -6,6 +6,8 @@
  * plain call.  Where more than that call would have to be made, or libcosy alone knows what the
  * memory is (shared by a memfd, gone), they leave, and libcosy makes its own call.
  */
+#include <linux/file.h>
+#include <linux/net.h>
 #include <linux/ptrace.h>
 #include <linux/socket.h>
 #include <linux/unistd.h>
@@ -94,6 +96,25 @@ s64 cosy_op_loan(struct cosy_activation *run, u64 *r)
 	return cosy_ordinary(run, plain ? __NR_sendto : __NR_write, r[1], r[2], r[3], plain);
 }
 
+/*
+ * Tells whether a read that fails with EFAULT has taken nothing, so that libcosy may read again: a
+ * datagram would be gone.
+ */
+static bool region_reads_again(u32 number)
+{
+	struct fd f = fdget(number);
+	bool again = false;
+
+	if (fd_file(f)) {
+		struct socket *socket = sock_from_file(fd_file(f));
+		umode_t mode = file_inode(fd_file(f))->i_mode;
+
+		again = socket ? socket->type == SOCK_STREAM : S_ISREG(mode) || S_ISFIFO(mode);
+	}
+	fdput(f);
+	return again;
+}
+
 s64 cosy_op_transfer(struct cosy_activation *run, u64 *r)
 {
 	u32 plain = (u32)r[4] & ~OWN_FLAGS;
@@ -105,9 +126,9 @@ s64 cosy_op_transfer(struct cosy_activation *run, u64 *r)
 		run->fast++;
 		return cosy_call_result(run, result);
 	}
-	if (result != -EFAULT)
-		result = cosy_ordinary(run, plain ? __NR_recvfrom : __NR_read, r[1], r[2], r[3],
-				       plain);
+	if (result == -EFAULT || !region_reads_again(r[1]))
+		return region_leave(run);
+	result = cosy_ordinary(run, plain ? __NR_recvfrom : __NR_read, r[1], r[2], r[3], plain);
 	/* Memory that is gone becomes ordinary memory again before it is read into. */
 	return result == -EFAULT ? region_leave(run) : result;
 }

@@ -384,6 +384,7 @@ static void contents_drop(unsigned long *contents, unsigned long count)
 		contents[count] = COSY_SLOT_EMPTY;
 		if (page)
 			put_page(page);
+		slots_pause(count);
 	}
 }
 
@@ -514,7 +515,7 @@ static int slots_map_all(const struct cosy_slots *s, unsigned long count)
 		error = slots_map(s, from, to, write);
 		if (error)
 			return error;
-		if (to - from == PAUSE_SLOTS)
+		if (to / PAUSE_SLOTS != from / PAUSE_SLOTS)
 			cond_resched();
 	}
 	return 0;

@@ -2,8 +2,9 @@
 /*
  * send.c - send(2) of a view: the socket copies the bytes out of the page cache itself.
  *
- * The call copies what it is given before it returns, wherever that lies, so nobody can tell.  What
- * is left out is the copy into the shared buffer.  The pages themselves go only by lend.
+ * The call copies what it is given before it returns, wherever that lies.  What is left out is the
+ * copy into the shared buffer: while a call waits for room in the socket, what others write to the
+ * file is seen, as in any view.  The pages themselves go only by lend.
  */
 #include <linux/bvec.h>
 #include <linux/file.h>

@@ -341,6 +341,23 @@ static void gone(void *unused)
 	pair_close(p);
 }
 
+/* A transfer that fails has taken one message, as the plain call, and not the next one, too. */
+static void messages(void *unused)
+{
+	char text[8] = "";
+	int ends[2];
+
+	(void)unused;
+	MUST(!socketpair(AF_UNIX, SOCK_DGRAM, 0, ends));
+	MUST(write(ends[1], "one", 4) == 4 && write(ends[1], "two", 4) == 4 &&
+	     write(ends[1], "three", 6) == 6);
+	CHECK_REGION(-1, EFAULT, transfer, ends[0], (char *)8, SIZE, 0);
+	CHECK(recv(ends[0], text, sizeof(text), MSG_DONTWAIT) == 4 && !strcmp(text, "two"),
+	      "the next message is \"%s\"", text);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* --- Signals ------------------------------------------------------------------------------------- */
 
 /* Signals end a blocked operation as they end the plain call. */
@@ -593,17 +610,12 @@ static const struct {
 	const char *name;
 	void (*part)(void *unused);
 } parts[] = {
-	{ "moved", moved },
-	{ "looks", looks },
-	{ "faults", faults },
-	{ "descriptors", descriptors },
-	{ "memories", memories },
-	{ "gone", gone },
-	{ "interrupted", interrupted },
-	{ "restarted", restarted },
-	{ "relays", relays },
-	{ "killed", killed },
-	{ "disturbed", disturbed },
+	{ "moved", moved },	    { "looks", looks },
+	{ "faults", faults },	    { "descriptors", descriptors },
+	{ "memories", memories },   { "gone", gone },
+	{ "messages", messages },   { "interrupted", interrupted },
+	{ "restarted", restarted }, { "relays", relays },
+	{ "killed", killed },	    { "disturbed", disturbed },
 };
 
 /* Runs only those that are named, or all. */
