@@ -136,6 +136,14 @@ static void collectReachable(Function *F, SetVector<Function *> &Found) {
   }
 }
 
+/// Puts a call that legalize refuses in a computed goto's place.  Its targets
+/// are blocks of the host's, so that LLVM would take it for unreachable.
+static void hideComputedGoto(BpfModule &B, Instruction &Goto) {
+  IRBuilder<> IB(&Goto);
+  IB.CreateCall(B.M->getOrInsertFunction(ComputedGotoName, IB.getVoidTy()));
+  changeToUnreachable(&Goto);
+}
+
 /// Leaves a function the attributes that describe its behaviour, and takes
 /// those about the host's processor, sanitizers and sections.
 static void stripFunction(BpfModule &B, Function &F) {
@@ -190,6 +198,9 @@ static void stripFunction(BpfModule &B, Function &F) {
   B.HasHandlers |= !Invokes.empty();
   for (InvokeInst *I : Invokes)
     changeToCall(I);
+  for (BasicBlock &BB : F)
+    if (isa<IndirectBrInst>(BB.getTerminator()))
+      hideComputedGoto(B, *BB.getTerminator());
   EliminateUnreachableBlocks(F);
   if (F.hasPersonalityFn())
     F.setPersonalityFn(nullptr);

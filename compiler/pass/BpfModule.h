@@ -50,6 +50,9 @@ struct BpfModule {
 /// tell declarations of one N with different types apart.
 constexpr char CallPrefix[] = "__cosy_call.";
 constexpr char ContextName[] = "__cosy_context";
+
+/// Stands in a computed goto's place.
+constexpr char ComputedGotoName[] = "cosy.computed.goto";
 /// Attribute of functions that may be active more than once.
 constexpr char RecursiveAttr[] = "cosy-recursive";
 

@@ -32,6 +32,7 @@
 //===----------------------------------------------------------------------===//
 #include "Region.h"
 #include "llvm/ADT/Statistic.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
@@ -144,6 +145,18 @@ static GlobalVariable *createRegion(Module &M, const Compound &C,
   return Region;
 }
 
+/// Returns a position in the function that BB is in: Where, or the function's
+/// own.
+static DebugLoc placeIn(const BasicBlock &BB, const DebugLoc &Where) {
+  DISubprogram *SP = BB.getParent()->getSubprogram();
+  if (!SP)
+    return DebugLoc();
+  if (Where &&
+      cast<DILocalScope>(Where.getInlinedAtScope())->getSubprogram() == SP)
+    return Where;
+  return DILocation::get(SP->getContext(), SP->getScopeLine(), 0, SP);
+}
+
 static Value *leftOf(IRBuilder<> &B, GlobalVariable *Region) {
   return B.CreateStructGEP(cast<StructType>(Region->getValueType()), Region,
                            LeftField);
@@ -158,7 +171,11 @@ static void takeOff(IRBuilder<> &B, Value *Left, Value *Place, int64_t Saves,
   Value *Saved = Number(Saves);
   if (Made)
     Saved = B.CreateSelect(Made, Saved, Number(Skips));
-  B.CreateAlignedStore(B.CreateSub(Left, Saved), Place, Align(8))
+  Value *Now = B.CreateSub(Left, Saved);
+  // Above MaxLeft it would mean that nobody asks again; below 0 it stays.
+  if (Saves < 0 || (Made && Skips < 0))
+    Now = B.CreateBinaryIntrinsic(Intrinsic::smin, Now, B.getInt64(MaxLeft));
+  B.CreateAlignedStore(Now, Place, Align(8))
       ->setAtomic(AtomicOrdering::Monotonic);
 }
 
@@ -199,7 +216,7 @@ static void countArrival(BasicBlock *At, GlobalVariable *Region,
 static void countRounds(const CountedHead &H, GlobalVariable *Region,
                         DebugLoc Where) {
   IRBuilder<> B(H.Head, H.Head->getFirstNonPHIIt());
-  B.SetCurrentDebugLocation(Where);
+  B.SetCurrentDebugLocation(placeIn(*H.Head, Where));
   Value *Place = leftOf(B, Region);
   LoadInst *Left = loadLeft(B, Place);
   Value *Counts = B.CreateICmpULE(Left, B.getInt64(MaxLeft));
@@ -215,7 +232,7 @@ static void countRounds(const CountedHead &H, GlobalVariable *Region,
 static void addLoss(BasicBlock *Exit, Value *Lost, GlobalVariable *Region,
                     DebugLoc Where) {
   IRBuilder<> B(Exit, Exit->getFirstNonPHIIt());
-  B.SetCurrentDebugLocation(Where);
+  B.SetCurrentDebugLocation(placeIn(*Exit, Where));
   Value *Place = leftOf(B, Region);
   LoadInst *Left = loadLeft(B, Place);
   Value *Counts = B.CreateICmpULE(Left, B.getInt64(MaxLeft));

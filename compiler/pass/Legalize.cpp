@@ -208,6 +208,8 @@ private:
       return;
     }
     auto *Callee = dyn_cast<Function>(Call->getCalledOperand());
+    if (Callee && Callee->getName() == ComputedGotoName)
+      return refuse(Call, "a computed goto");
     if (Callee && Callee->isIntrinsic()) {
       if (const char *What = legalizeIntrinsic(B, cast<CallInst>(Call)))
         refuse(Call,

@@ -279,6 +279,21 @@ static bool hasHeads(Function &F, unsigned Depth = 0) {
   });
 }
 
+/// True if F may call itself, directly or not: it has a way in at its entry.
+static bool recurses(Function &F) {
+  SmallSetVector<Function *, 16> Seen;
+  Seen.insert(&F);
+  for (unsigned I = 0; I < Seen.size(); ++I)
+    for (Instruction &Inst : instructions(Seen[I]))
+      if (auto *Call = dyn_cast<CallBase>(&Inst))
+        if (Function *Callee = Call->getCalledFunction()) {
+          if (Callee == &F)
+            return true;
+          Seen.insert(Callee);
+        }
+  return false;
+}
+
 void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts) {
   Function &Body = *R.Body;
   for (bool Changed = true; Changed;) {
@@ -288,7 +303,8 @@ void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts) {
       Function *Callee = Call ? Call->getCalledFunction() : nullptr;
       // The host of another region counts by itself.
       if (!Callee || Callee == &Body || is_contained(Hosts, Callee) ||
-          !hasHeads(*Callee) || !isInlineViable(*Callee).isSuccess() ||
+          !hasHeads(*Callee) || recurses(*Callee) ||
+          !isInlineViable(*Callee).isSuccess() ||
           !AttributeFuncs::areInlineCompatible(Body, *Callee) ||
           Body.getInstructionCount() + Callee->getInstructionCount() >
               MaxInlined)

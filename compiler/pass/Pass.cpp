@@ -166,11 +166,14 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
   for (Function *F : Marked)
     Inputs.push_back(inputsOf(*F, Regions, Compounds));
 
+  SmallVector<Function *, 8> Copies;
   for (size_t I = 0; I < Regions.size(); ++I) {
     if (Compounds[I])
       emitHostCode(Regions[I], *Compounds[I]);
-    for (auto &[Head, C] : Heads[I])
+    for (auto &[Head, C] : Heads[I]) {
       emitHostCode(Head, *C, Compounds[I].get());
+      Copies.append(Head.Copies);
+    }
     inlineTwin(Regions[I]);
   }
   if (options().MoveLocals)
@@ -182,5 +185,8 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
   for (Function *F : Marked)
     if (verifyFunction(*F, &errs()))
       report_fatal_error("cosy: broken host function " + F->getName());
+  for (Function *Copy : Copies)
+    if (verifyFunction(*Copy, &errs()))
+      report_fatal_error("cosy: broken copy " + Copy->getName());
   return PreservedAnalyses::none();
 }

@@ -24,3 +24,26 @@ char *f(int n)
 	return p;
 }
 // CHECK: in-callee.c:9:9: warning: the region at line 21 stays native: a call of 'malloc': libc's heap is in user space, reached from line 22 [-Wcosy]
+
+// Its targets are blocks of the host's, which LLVM would take for none at all.
+static int jump(int which)
+{
+	void *const places[] = {&&first, &&second};
+
+	goto *places[which];
+first:
+	return 1;
+second:
+	return 2;
+}
+
+int g(int which)
+{
+	int got;
+
+	COSY_START;
+	got = jump(which);
+	COSY_END;
+	return got;
+}
+// CHECK: in-callee.c:{{[0-9:]+}} warning: the region at line 44 stays native: a computed goto

@@ -10,6 +10,9 @@
 // RUN: %if links %{ env COSY_MODE=interp COSY_TIER=2 %t > %t.2 && cmp %t.native %t.2 %}
 // RUN: %if links %{ env COSY_MODE=interp COSY_TIER=9 %t > %t.9 && cmp %t.native %t.9 %}
 // RUN: %if links %{ env COSY_MODE=interp COSY_TIER=9 COSY_STATS=1 %t 2>&1 | FileCheck %s --check-prefix=MIDDLE %}
+// A position in the source is of the function that it is in, also where a copy counts for another:
+// RUN: %cosycc -O0 -g -fverify-intermediate-code -c %s -o %t.o
+// RUN: %cosycc -O2 -g -fverify-intermediate-code -c %s -o %t.o
 // RUN: %cosycc -O0 -g %s -o %t.plain && env COSY_MODE=interp COSY_TIER=5 %t.plain > %t.5 && cmp %t.native %t.5
 #include <cosy/cosy.h>
 #include <stdio.h>
@@ -44,9 +47,21 @@ static long below(struct folder *above, int depth, long weight)
 	return sum + strlen(here.path) + odd(&here, depth);
 }
 
+static __attribute__((noinline)) int asked(int times)
+{
+	int sum = 0;
+
+	for (int i = 0; i < times; i++)
+		sum += getppid() > 0;
+	for (int i = 0; i < times; i++)
+		sum ^= times & i;
+	return sum;
+}
+
 static int even(struct folder *above, int depth)
 {
-	above->path[20] += getppid() > 0;
+	for (int i = 0; i < depth; i++)
+		above->path[20] += asked(i & 3);
 	return depth ? odd(above, depth - 1) : 1;
 }
 
