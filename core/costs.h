@@ -34,8 +34,8 @@
 #define COSY_GAIN_CALL	162 /*=gain_call*/
 #define COSY_PLAIN_CALL 484 /*=cost_call*/
 /* A call with a specialised version: half of what a read of a byte gains, since guards fail. */
-#define COSY_GAIN_FAST	478  /*=gain_fast*/
-#define COSY_PLAIN_FAST 1311 /*=cost_fast*/
+#define COSY_GAIN_FAST	530  /*=gain_fast*/
+#define COSY_PLAIN_FAST 1419 /*=cost_fast*/
 
 /* One that looks a name up, as an attribute call of a directory's file does: half of its gain. */
 #define COSY_GAIN_PATH	851  /*=gain_path*/
