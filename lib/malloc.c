@@ -51,7 +51,8 @@ void *cosy_realloc(void *memory, size_t size)
 	if (!memory)
 		return cosy_malloc(size);
 	if (!libcosy_heap_owns(memory))
-		return realloc(memory, size);
+		/* The C library's frees for 0 bytes, and tells by NULL, which is a failure here. */
+		return realloc(memory, size ? size : 1);
 	old = libcosy_heap_size(memory);
 	if (size <= old && size >= old / 2)
 		return memory;

@@ -108,7 +108,10 @@ int cosy_run(struct cosy *cosy, struct cosy_loaded *loaded, void *ctx, size_t le
  */
 void *cosy_malloc(size_t size) __attribute__((malloc));
 void *cosy_calloc(size_t count, size_t size) __attribute__((malloc));
-/* Takes what this family returned, or NULL.  The old memory is untouched on failure. */
+/*
+ * Takes what this family returned, or NULL.  The old memory is untouched on failure.  For no bytes
+ * there is memory, too, as from cosy_malloc.
+ */
 void *cosy_realloc(void *memory, size_t size);
 void cosy_mem_free(void *memory);
 /* True if the address is in the shared buffer. */

@@ -153,6 +153,9 @@ static void exhaustion(void)
 	CHECK_EQ(libcosy_heap_room(), room);
 	piece[0] = cosy_malloc(SIZE + 1);
 	CHECK(piece[0] && !cosy_is_shared(piece[0]));
+	/* Ordinary memory, too, is still there with no bytes. */
+	piece[0] = cosy_realloc(piece[0], 0);
+	CHECK(piece[0]);
 	cosy_free(piece[0]);
 	CHECK(!cosy_malloc(SIZE_MAX / 2));
 	CHECK(!cosy_calloc(SIZE_MAX / 2, 3));
