@@ -235,15 +235,26 @@ static void tcp_pair(int32_t *ret)
 	MUST(ret[1] >= 0 && !close(listener));
 }
 
+/* Opens a descriptor's file once more. */
+static int open_again(int fd, int flags)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, flags);
+}
+
 /* Opens descriptors that no step knows, below those that steps may have. */
 static void descriptors_make(struct round *round, const char *directory)
 {
-	int null = open("/dev/null", O_RDONLY);
+	int empty = memfd_create("empty", MFD_CLOEXEC), in = open_again(empty, O_RDONLY);
 
 	/*
-	 * Open the caller's descriptor 0 anew: steps of another round may have changed its flags.
+	 * Descriptor 0, which steps come to by a number of more than 32 bits, is a file of this way's
+	 * own: nothing that another way did to it, nor a time of access that only the first sets, is
+	 * to be seen.
 	 */
-	MUST(null >= 0 && dup2(null, 0) == 0);
+	MUST(empty >= 0 && in >= 0 && dup2(in, 0) == 0 && !close(in) && !close(empty));
 	round->outside = open("/", O_RDONLY | O_DIRECTORY);
 	MUST(round->outside >= 0 && !chdir(directory));
 	round->around = open("..", O_RDONLY | O_DIRECTORY);
