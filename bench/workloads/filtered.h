@@ -9,12 +9,9 @@
 #ifndef FILTERED_H
 #define FILTERED_H
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "../../tests/filter_arm.h"
 #include "bench.h"
 #include "compare.h"
 #include "content.h"
@@ -24,20 +21,9 @@
 static int fd;
 
 /* Arms a filter that refuses one call with an argument that it never has, and allows all else. */
-static void filter_arm(uint32_t number)
+static void filter_refuse(uint32_t number)
 {
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0xdeadbeef, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
-
-	BENCH_TRY(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	BENCH_TRY(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+	BENCH_TRY(filter_arm_argument(number, 0xdeadbeef, SECCOMP_RET_ERRNO | EPERM, 0));
 }
 
 static int call_is(const char *name)
@@ -52,9 +38,9 @@ void bench_prepare(void)
 	bench_file("filtered", FILE_SIZE);
 	fd = BENCH_TRY(open("filtered", O_RDONLY));
 	if (!strcmp(filter, "allows"))
-		filter_arm(SYS_personality);
+		filter_refuse(SYS_personality);
 	else if (!strcmp(filter, "asks"))
-		filter_arm(call_is("getppid") ? SYS_getppid : SYS_pread64);
+		filter_refuse(call_is("getppid") ? SYS_getppid : SYS_pread64);
 }
 
 /* Returns the sum of what n calls have to bring. */

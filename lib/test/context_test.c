@@ -6,19 +6,17 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../tests/filter_arm.h"
 #include "../context.h"
 #include "../region.h"
 #include "../stats.h"
@@ -187,16 +185,7 @@ static void fork_then_threads(void)
 /* Arms a filter that answers `number` with `action`; all else goes through. */
 static void forbid(int number, uint32_t action)
 {
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, action),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = {4, filter};
-
-	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	MUST(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+	MUST(!filter_arm(number, action, 0));
 }
 
 static void forbid_ioctl(uint32_t action)

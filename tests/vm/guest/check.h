@@ -312,4 +312,36 @@ HELPER void directory_leave(void)
 	      strerror(errno));
 }
 
+/* --- A program of several parts --------------------------------------------------------- */
+
+/* One of both: run in this process, or in a child of its own, which may end in any way. */
+struct part {
+	const char *name;
+	void (*run)(void);
+	void (*run_in_child)(void *unused);
+};
+
+/* Runs those of `count` parts that the arguments name, or all.  Returns the exit status. */
+HELPER int part_main(const struct part *parts, size_t count, int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (size_t i = 0; i < count; i++) {
+		int before = check_failures;
+		double began = now_ms();
+		bool wanted = argc < 2;
+
+		for (int k = 1; k < argc; k++)
+			wanted |= !strcmp(argv[k], parts[i].name);
+		if (!wanted)
+			continue;
+		if (parts[i].run)
+			parts[i].run();
+		else
+			CHECK_CHILD(in_child(parts[i].run_in_child, NULL));
+		printf("%s %s, %.0f ms\n", check_failures == before ? "ok" : "not ok",
+		       parts[i].name, now_ms() - began);
+	}
+	return check_end();
+}
+
 #endif /* CHECK_H */

@@ -4,12 +4,10 @@
  * from what r1-r5 say, whoever wrote that.
  */
 #include "kmod.h"
+#include "../../filter_arm.h"
 #include <cosy/fast.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/prctl.h>
 
 enum { SIZE = 20000, TRIES = 300 };
 
@@ -291,16 +289,7 @@ static void wait_taken(int pipe)
 
 static void deny_reads(void)
 {
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { COUNT(filter), filter };
-
-	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	MUST(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program));
+	MUST(!filter_arm(SYS_read, SECCOMP_RET_ERRNO | EPERM, SECCOMP_FILTER_FLAG_TSYNC));
 }
 
 /* As natively, only a read that sleeps when the filter is installed may get anything. */
@@ -346,14 +335,14 @@ static void test_tsync(void)
 
 int main(int argc, char **argv)
 {
-	static const struct kmod_test tests[] = {
-		{ "every_point", test_every_point },
-		{ "every_point_of_a_write", test_every_point_of_a_write },
-		{ "forged", test_forged },
-		{ "forged_write", test_forged_write },
-		{ "signal", test_signal },
-		{ "region", test_region },
-		{ "tsync", test_tsync },
+	static const struct part parts[] = {
+		{ "every_point", .run = test_every_point },
+		{ "every_point_of_a_write", .run = test_every_point_of_a_write },
+		{ "forged", .run = test_forged },
+		{ "forged_write", .run = test_forged_write },
+		{ "signal", .run = test_signal },
+		{ "region", .run = test_region },
+		{ "tsync", .run = test_tsync },
 	};
 	int file, status;
 
@@ -362,7 +351,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < SIZE; i++)
 		content[i] = (char)(i * 7 + i / 251);
 	MUST(write(file, content, SIZE) == SIZE && !close(file));
-	status = kmod_main(tests, COUNT(tests), argc, argv);
+	status = kmod_main(parts, COUNT(parts), argc, argv);
 	MUST(!unlink("whole"));
 	directory_leave();
 	return status | check_end();

@@ -6,15 +6,13 @@
  * under the filter, as a region and natively, and has to come to the same.
  */
 #include "check.h"
+#include "../../filter_arm.h"
 #include <cosy/fast.h>
 #include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -37,28 +35,6 @@ static struct outcome *out;
 static volatile int rounds = 3;
 
 /* --- Filters -------------------------------------------------------------------------------- */
-
-/*
- * Arms a filter that answers `number` with `action`; unless `argument` is -1, only for that first
- * argument.
- */
-static int arm(int number, uint32_t action, int argument, unsigned int flags)
-{
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NR),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG(0)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, argument, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, action),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { COUNT(filter), filter };
-
-	if (argument == -1)
-		filter[3] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NR);
-	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
-}
 
 /* --- What is done under them ------------------------------------------------------------------ */
 
@@ -197,80 +173,80 @@ static void compare(const char *name, void (*filters)(void), void (*test)(bool),
 
 static void filter_errno(void)
 {
-	MUST(!arm(SYS_mkdir, SECCOMP_RET_ERRNO | EPERM, -1, 0));
+	MUST(!filter_arm(SYS_mkdir, SECCOMP_RET_ERRNO | EPERM, 0));
 }
 
 static void filter_trap(void)
 {
-	MUST(!arm(SYS_mkdir, SECCOMP_RET_TRAP, -1, 0));
+	MUST(!filter_arm(SYS_mkdir, SECCOMP_RET_TRAP, 0));
 }
 
 static void filter_trace(void)
 {
-	MUST(!arm(SYS_mkdir, SECCOMP_RET_TRACE | 7, -1, 0));
+	MUST(!filter_arm(SYS_mkdir, SECCOMP_RET_TRACE | 7, 0));
 }
 
 static void filter_log(void)
 {
-	MUST(!arm(SYS_mkdir, SECCOMP_RET_LOG, -1, 0));
+	MUST(!filter_arm(SYS_mkdir, SECCOMP_RET_LOG, 0));
 }
 
 static void filter_kill(void)
 {
-	MUST(!arm(SYS_mkdir, SECCOMP_RET_KILL_PROCESS, -1, 0));
+	MUST(!filter_arm(SYS_mkdir, SECCOMP_RET_KILL_PROCESS, 0));
 }
 
 static void filter_kill_thread(void)
 {
-	MUST(!arm(SYS_mkdir, SECCOMP_RET_KILL_THREAD, -1, 0));
+	MUST(!filter_arm(SYS_mkdir, SECCOMP_RET_KILL_THREAD, 0));
 }
 
 static void filter_argument(void)
 {
-	MUST(!arm(SYS_write, SECCOMP_RET_ERRNO | EDOM, writes_to, 0));
+	MUST(!filter_arm_argument(SYS_write, writes_to, SECCOMP_RET_ERRNO | EDOM, 0));
 }
 
 static void filter_other_argument(void)
 {
-	MUST(!arm(SYS_write, SECCOMP_RET_KILL_PROCESS, 99, 0));
+	MUST(!filter_arm_argument(SYS_write, 99, SECCOMP_RET_KILL_PROCESS, 0));
 }
 
 static void filter_read(void)
 {
-	MUST(!arm(SYS_read, SECCOMP_RET_ERRNO | EXDEV, -1, 0));
+	MUST(!filter_arm(SYS_read, SECCOMP_RET_ERRNO | EXDEV, 0));
 }
 
 static void filter_one_read(void)
 {
-	MUST(!arm(SYS_read, SECCOMP_RET_ERRNO | EXDEV, reads_from, 0));
+	MUST(!filter_arm_argument(SYS_read, reads_from, SECCOMP_RET_ERRNO | EXDEV, 0));
 }
 
 static void filter_stat(void)
 {
-	MUST(!arm(SYS_newfstatat, SECCOMP_RET_ERRNO | EXDEV, directory, 0));
+	MUST(!filter_arm_argument(SYS_newfstatat, directory, SECCOMP_RET_ERRNO | EXDEV, 0));
 }
 
 static void filter_open(void)
 {
-	MUST(!arm(SYS_openat, SECCOMP_RET_ERRNO | EXDEV, directory, 0));
+	MUST(!filter_arm_argument(SYS_openat, directory, SECCOMP_RET_ERRNO | EXDEV, 0));
 }
 
 static void filter_clock(void)
 {
-	MUST(!arm(SYS_clock_gettime, SECCOMP_RET_ERRNO | EXDEV, -1, 0));
+	MUST(!filter_arm(SYS_clock_gettime, SECCOMP_RET_ERRNO | EXDEV, 0));
 }
 
 static void filter_stack(void)
 {
-	MUST(!arm(SYS_mkdir, SECCOMP_RET_ERRNO | EPERM, -1, 0));
-	MUST(!arm(SYS_rmdir, SECCOMP_RET_ERRNO | EDOM, -1, 0));
-	MUST(!arm(SYS_mkdir, SECCOMP_RET_TRAP, 1, 0));
+	MUST(!filter_arm(SYS_mkdir, SECCOMP_RET_ERRNO | EPERM, 0));
+	MUST(!filter_arm(SYS_rmdir, SECCOMP_RET_ERRNO | EDOM, 0));
+	MUST(!filter_arm_argument(SYS_mkdir, 1, SECCOMP_RET_TRAP, 0));
 }
 
 /* Answers ioctl, so that RUN may be refused, or worse. */
 static void filter_ioctl(void)
 {
-	MUST(!arm(SYS_ioctl, SECCOMP_RET_KILL_PROCESS, 99, 0));
+	MUST(!filter_arm_argument(SYS_ioctl, 99, SECCOMP_RET_KILL_PROCESS, 0));
 }
 
 static void on_sigsys(int sig, siginfo_t *info, void *context)
@@ -428,7 +404,8 @@ static void inside(bool region)
 /* Has a supervisor make a filter's decisions: one for each call, with its number. */
 static void notified(bool region)
 {
-	int listener = arm(SYS_mkdir, SECCOMP_RET_USER_NOTIF, -1, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+	int listener =
+		filter_arm(SYS_mkdir, SECCOMP_RET_USER_NOTIF, SECCOMP_FILTER_FLAG_NEW_LISTENER);
 	pid_t pid;
 	int status;
 
@@ -511,9 +488,9 @@ static void told(bool region)
 	if (fd < 0)
 		return;
 	CHECK(is_let_through(fd, SYS_mkdir) && is_let_through(fd, SYS_ioctl), "without a filter");
-	MUST(!arm(SYS_mkdir, SECCOMP_RET_ERRNO | EPERM, -1, 0));
+	MUST(!filter_arm(SYS_mkdir, SECCOMP_RET_ERRNO | EPERM, 0));
 	CHECK(!is_let_through(fd, SYS_mkdir) && is_let_through(fd, SYS_ioctl), "of one filter");
-	MUST(!arm(SYS_write, SECCOMP_RET_ERRNO | EPERM, 99, 0));
+	MUST(!filter_arm_argument(SYS_write, 99, SECCOMP_RET_ERRNO | EPERM, 0));
 	CHECK(!is_let_through(fd, SYS_mkdir) && !is_let_through(fd, SYS_write) &&
 		      is_let_through(fd, SYS_ioctl),
 	      "of two filters");

@@ -6,10 +6,7 @@
  * forced into the kernel.  RUNs are counted.
  */
 #include "raw.h"
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
+#include "../../filter_arm.h"
 #include <sys/syscall.h>
 
 #define ROUNDS 3000
@@ -23,20 +20,9 @@ static int in;
 static volatile int forbidden = 99;
 
 /* Has a filter look at each dup: the argument decides, so the module cannot know. */
-static void arm(void)
+static void dup_arm(void)
 {
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_dup, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 99, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EDOM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { COUNT(filter), filter };
-
-	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	MUST(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+	MUST(!filter_arm_argument(SYS_dup, 99, SECCOMP_RET_ERRNO | EDOM, 0));
 }
 
 /* Makes in each round calls that the filter answers, and others that it lets through. */
@@ -194,7 +180,7 @@ static void under_filter(void (*test)(void))
 	MUST((pid = fork()) >= 0);
 	if (!pid) {
 		check_failures = 0;
-		arm();
+		dup_arm();
 		test();
 		_exit(check_end());
 	}

@@ -343,10 +343,10 @@ static void test_tracer(void)
 
 int main(int argc, char **argv)
 {
-	static const struct kmod_test tests[] = {
-		{ "everywhere", test_everywhere },
-		{ "forged_scan", test_forged_scan },
-		{ "tracer", test_tracer },
+	static const struct part parts[] = {
+		{ "everywhere", .run = test_everywhere },
+		{ "forged_scan", .run = test_forged_scan },
+		{ "tracer", .run = test_tracer },
 	};
 	char name[64];
 	int status;
@@ -371,7 +371,7 @@ int main(int argc, char **argv)
 	file = open("file", O_CREAT | O_RDWR, 0600);
 	for (int i = 0; i < 20000; i++)
 		MUST(write(file, &"0123456789"[i % 10], 1) == 1);
-	status = kmod_main(tests, COUNT(tests), argc, argv);
+	status = kmod_main(parts, COUNT(parts), argc, argv);
 	MUST(!system("rm -rf ./*"));
 	directory_leave();
 	return status | check_end();

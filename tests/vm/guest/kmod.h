@@ -80,30 +80,13 @@ static inline char *guarded_buffer(void)
 	return room;
 }
 
-struct kmod_test {
-	const char *name;
-	void (*test)(void);
-};
-
-/* Runs those of `count` tests that the arguments name, or all.  Returns the exit status. */
-static inline int kmod_main(const struct kmod_test *tests, size_t count, int argc, char **argv)
+/* Opens the device and maps a buffer for the parts, then does as part_main. */
+static inline int kmod_main(const struct part *parts, size_t count, int argc, char **argv)
 {
-	setvbuf(stdout, NULL, _IOLBF, 0);
 	fd = raw_open();
 	shared = guarded_buffer();
 	handle(SIGALRM, on_signal, SA_RESTART);
-	for (size_t i = 0; i < count; i++) {
-		int before = check_failures;
-		bool wanted = argc < 2;
-
-		for (int k = 1; k < argc; k++)
-			wanted |= !strcmp(argv[k], tests[i].name);
-		if (!wanted)
-			continue;
-		tests[i].test();
-		printf("%s %s\n", check_failures == before ? "ok" : "not ok", tests[i].name);
-	}
-	return check_end();
+	return part_main(parts, count, argc, argv);
 }
 
 #endif /* COSY_GUEST_KMOD_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests loads, stores, atomics and division: every thunk that is reached for them.
- * Arguments choose tests by name; none runs all.
+ * Arguments choose parts by name; none runs all.
  */
 #include "kmod.h"
 
@@ -245,13 +245,13 @@ static void test_division(void)
 
 int main(int argc, char **argv)
 {
-	static const struct kmod_test tests[] = {
-		{ "loads", test_loads },
-		{ "pieces", test_pieces },
-		{ "bad_pointers", test_bad_pointers },
-		{ "atomics", test_atomics },
-		{ "division", test_division },
+	static const struct part parts[] = {
+		{ "loads", .run = test_loads },
+		{ "pieces", .run = test_pieces },
+		{ "bad_pointers", .run = test_bad_pointers },
+		{ "atomics", .run = test_atomics },
+		{ "division", .run = test_division },
 	};
 
-	return kmod_main(tests, COUNT(tests), argc, argv);
+	return kmod_main(parts, COUNT(parts), argc, argv);
 }

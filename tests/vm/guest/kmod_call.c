@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests system calls, operations and local calls of compounds.
- * Arguments choose tests by name; none runs all.
+ * Arguments choose parts by name; none runs all.
  */
 #include "kmod.h"
 
@@ -172,11 +172,11 @@ static void test_forged_stack(void)
 
 int main(int argc, char **argv)
 {
-	static const struct kmod_test tests[] = {
-		{ "calls", test_calls },
-		{ "local_calls", test_local_calls },
-		{ "forged_stack", test_forged_stack },
+	static const struct part parts[] = {
+		{ "calls", .run = test_calls },
+		{ "local_calls", .run = test_local_calls },
+		{ "forged_stack", .run = test_forged_stack },
 	};
 
-	return kmod_main(tests, COUNT(tests), argc, argv);
+	return kmod_main(parts, COUNT(parts), argc, argv);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests opening, the buffer, LOAD; all of it in many threads at once.
- * Arguments choose tests by name; none runs all.
+ * Arguments choose parts by name; none runs all.
  */
 #include "kmod.h"
 #include <pthread.h>
@@ -289,10 +289,11 @@ static void test_race(void)
 
 int main(int argc, char **argv)
 {
-	static const struct kmod_test tests[] = {
-		{ "version", test_version }, { "buffer", test_buffer }, { "memlock", test_memlock },
-		{ "load", test_load },	     { "large", test_large },	{ "race", test_race },
+	static const struct part parts[] = {
+		{ "version", .run = test_version }, { "buffer", .run = test_buffer },
+		{ "memlock", .run = test_memlock }, { "load", .run = test_load },
+		{ "large", .run = test_large },	    { "race", .run = test_race },
 	};
 
-	return kmod_main(tests, COUNT(tests), argc, argv);
+	return kmod_main(parts, COUNT(parts), argc, argv);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests every way of leaving, what is saved then, and going on.
- * Arguments choose tests by name; none runs all.
+ * Arguments choose parts by name; none runs all.
  */
 #include "kmod.h"
 #include <linux/seccomp.h>
@@ -470,18 +470,18 @@ static void test_native(void)
 
 int main(int argc, char **argv)
 {
-	static const struct kmod_test tests[] = {
-		{ "signal_loop", test_signal_loop },
-		{ "restart", test_restart },
-		{ "kill", test_kill },
-		{ "seccomp", test_seccomp },
-		{ "nested", test_nested },
-		{ "own_ground", test_own_ground },
-		{ "fork", test_fork },
-		{ "kernel_values", test_kernel_values },
-		{ "half_frame", test_half_frame },
-		{ "native", test_native },
+	static const struct part parts[] = {
+		{ "signal_loop", .run = test_signal_loop },
+		{ "restart", .run = test_restart },
+		{ "kill", .run = test_kill },
+		{ "seccomp", .run = test_seccomp },
+		{ "nested", .run = test_nested },
+		{ "own_ground", .run = test_own_ground },
+		{ "fork", .run = test_fork },
+		{ "kernel_values", .run = test_kernel_values },
+		{ "half_frame", .run = test_half_frame },
+		{ "native", .run = test_native },
 	};
 
-	return kmod_main(tests, COUNT(tests), argc, argv);
+	return kmod_main(parts, COUNT(parts), argc, argv);
 }

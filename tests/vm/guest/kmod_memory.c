@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compares the operations on memory with the C library's functions.
- * Arguments choose tests by name; none runs all.
+ * Arguments choose parts by name; none runs all.
  */
 #include "kmod.h"
 
@@ -249,11 +249,11 @@ static void test_memory_wild(void)
 
 int main(int argc, char **argv)
 {
-	static const struct kmod_test tests[] = {
-		{ "memory", test_memory },
-		{ "memory_faults", test_memory_faults },
-		{ "memory_wild", test_memory_wild },
+	static const struct part parts[] = {
+		{ "memory", .run = test_memory },
+		{ "memory_faults", .run = test_memory_faults },
+		{ "memory_wild", .run = test_memory_wild },
 	};
 
-	return kmod_main(tests, COUNT(tests), argc, argv);
+	return kmod_main(parts, COUNT(parts), argc, argv);
 }

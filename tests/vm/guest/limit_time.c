@@ -290,13 +290,13 @@ static void test_administrator(void)
 
 int main(int argc, char **argv)
 {
-	static const struct kmod_test tests[] = {
-		{ "calls", test_calls },
-		{ "operations", test_operations },
-		{ "long_operations", test_long_operations },
-		{ "long_calls", test_long_calls },
-		{ "forged", test_forged },
-		{ "administrator", test_administrator },
+	static const struct part parts[] = {
+		{ "calls", .run = test_calls },
+		{ "operations", .run = test_operations },
+		{ "long_operations", .run = test_long_operations },
+		{ "long_calls", .run = test_long_calls },
+		{ "forged", .run = test_forged },
+		{ "administrator", .run = test_administrator },
 	};
 
 	memory = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
@@ -307,5 +307,5 @@ int main(int argc, char **argv)
 	listing = open("/", O_RDONLY | O_DIRECTORY);
 	MUST(memory != MAP_FAILED && zero >= 0 && sink >= 0 && listing >= 0);
 	MUST(write(regular, memory, 1 << 20) == 1 << 20 && !lseek(regular, 0, SEEK_SET));
-	return kmod_main(tests, COUNT(tests), argc, argv);
+	return kmod_main(parts, COUNT(parts), argc, argv);
 }

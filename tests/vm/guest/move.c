@@ -537,31 +537,26 @@ static void without_memory(void *unused)
 	pair_close(p);
 }
 
-static const struct {
-	const char *name;
-	void (*part)(void *unused);
-} parts[] = {
-	{ "scribble", scribble }, { "gives", gives },
-	{ "written", written },	  { "rights", rights },
-	{ "mappings", mappings }, { "forks", forks },
-	{ "results", results },	  { "debuggers", debuggers },
-	{ "memlock", memlock },	  { "without_memory", without_memory },
-	{ "killed", killed },	  { "racing", racing },
+static const struct part parts[] = {
+	{ "scribble", .run_in_child = scribble },
+	{ "gives", .run_in_child = gives },
+	{ "written", .run_in_child = written },
+	{ "rights", .run_in_child = rights },
+	{ "mappings", .run_in_child = mappings },
+	{ "forks", .run_in_child = forks },
+	{ "results", .run_in_child = results },
+	{ "debuggers", .run_in_child = debuggers },
+	{ "memlock", .run_in_child = memlock },
+	{ "without_memory", .run_in_child = without_memory },
+	{ "killed", .run_in_child = killed },
+	{ "racing", .run_in_child = racing },
 };
 
-/* Runs only those that are named, or all. */
 int main(int argc, char **argv)
 {
 	bool checked = move_parameter("check_moved", "Y");
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		double began = now_ms();
-
-		if (argc > 1 && strcmp(argv[1], parts[i].name))
-			continue;
-		CHECK_CHILD(in_child(parts[i].part, NULL));
-		printf("%s: %.0f ms\n", parts[i].name, now_ms() - began);
-	}
+	part_main(parts, sizeof(parts) / sizeof(*parts), argc, argv);
 	if (checked)
 		move_parameter("check_moved", "N");
 	return check_end();

@@ -487,17 +487,19 @@ static void counted(void *unused)
 	done();
 }
 
-int main(void)
+static const struct part parts[] = {
+	{ "copies", .run_in_child = copies },	    { "donates", .run_in_child = donates },
+	{ "others", .run_in_child = others },	    { "shares", .run_in_child = shares },
+	{ "processes", .run_in_child = processes }, { "contested", .run_in_child = contested },
+	{ "results", .run_in_child = results },	    { "ordinary", .run_in_child = ordinary },
+	{ "counted", .run_in_child = counted },
+};
+
+int main(int argc, char **argv)
 {
 	bool checked = move_parameter("check_moved", "Y");
-	static void (*const parts[])(void *) = { copies,    donates, others,   shares, processes,
-						 contested, results, ordinary, counted };
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		int status = in_child(parts[i], NULL);
-
-		CHECK(status == 0, "part %zu: %#x", i, (unsigned int)status);
-	}
+	part_main(parts, sizeof(parts) / sizeof(*parts), argc, argv);
 	if (checked)
 		move_parameter("check_moved", "N");
 	return check_end();

@@ -606,31 +606,20 @@ static void disturbed(void *unused)
 	pair_close(p);
 }
 
-static const struct {
-	const char *name;
-	void (*part)(void *unused);
-} parts[] = {
-	{ "moved", moved },	    { "looks", looks },
-	{ "faults", faults },	    { "descriptors", descriptors },
-	{ "memories", memories },   { "gone", gone },
-	{ "messages", messages },   { "interrupted", interrupted },
-	{ "restarted", restarted }, { "relays", relays },
-	{ "killed", killed },	    { "disturbed", disturbed },
+static const struct part parts[] = {
+	{ "moved", .run_in_child = moved },	    { "looks", .run_in_child = looks },
+	{ "faults", .run_in_child = faults },	    { "descriptors", .run_in_child = descriptors },
+	{ "memories", .run_in_child = memories },   { "gone", .run_in_child = gone },
+	{ "messages", .run_in_child = messages },   { "interrupted", .run_in_child = interrupted },
+	{ "restarted", .run_in_child = restarted }, { "relays", .run_in_child = relays },
+	{ "killed", .run_in_child = killed },	    { "disturbed", .run_in_child = disturbed },
 };
 
-/* Runs only those that are named, or all. */
 int main(int argc, char **argv)
 {
 	bool checked = move_parameter("check_moved", "Y");
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		int status;
-
-		if (argc > 1 && strcmp(argv[1], parts[i].name))
-			continue;
-		status = in_child(parts[i].part, NULL);
-		CHECK(!status, "%s: status %#x", parts[i].name, (unsigned int)status);
-	}
+	part_main(parts, sizeof(parts) / sizeof(*parts), argc, argv);
 	if (checked)
 		move_parameter("check_moved", "N");
 	return check_end();
