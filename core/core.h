@@ -27,6 +27,9 @@ enum cosy_call_flags {
 	COSY_CALL_RESUMES = 1 << 3,   /* operation: r1-r5 hold what remains when it leaves */
 	COSY_CALL_COMPOSITE = 1 << 4, /* operation: makes system calls, so it is traced like one */
 	COSY_CALL_CANCELS = 1 << 5,   /* a cancellation point, as libc's function is */
+	COSY_CALL_PATH = 1 << 6,      /* looks up a path: see COSY_GAIN_PATH */
+	COSY_CALL_QUERY = 1 << 7,     /* asks, and changes nothing that a second one would see */
+	COSY_CALL_NO_ERROR = 1 << 8,  /* never fails, so libc's function does not set errno */
 };
 
 struct cosy_call {

@@ -125,42 +125,11 @@ bool cosy::hasFastVersion(uint32_t Number) {
 }
 
 bool cosy::takesPath(uint32_t Number) {
-  switch (Number) {
-  case SYS_open:
-  case SYS_openat:
-  case SYS_openat2:
-  case SYS_stat:
-  case SYS_lstat:
-  case SYS_newfstatat:
-  case SYS_statx:
-  case SYS_access:
-  case SYS_faccessat:
-  case SYS_faccessat2:
-  case SYS_readlink:
-  case SYS_readlinkat:
-  case SYS_unlink:
-  case SYS_unlinkat:
-    return true;
-  default:
-    return false;
-  }
+  return tables().Flags.lookup(Number) & COSY_CALL_PATH;
 }
 
 bool cosy::neverFails(uint32_t Number) {
-  switch (Number) {
-  case SYS_getpid:
-  case SYS_getppid:
-  case SYS_gettid:
-  case SYS_getuid:
-  case SYS_geteuid:
-  case SYS_getgid:
-  case SYS_getegid:
-  case SYS_umask:
-  case SYS_sched_yield:
-    return true;
-  default:
-    return false;
-  }
+  return tables().Flags.lookup(Number) & COSY_CALL_NO_ERROR;
 }
 
 bool cosy::keepsAddress(uint32_t Number) {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
+#include "core.h"
 #include "fold/useless.h"
 
 static bool is_wait(const struct event_call *call)
@@ -22,39 +23,27 @@ static bool is_wait(const struct event_call *call)
 	}
 }
 
+static unsigned int call_flags(const struct event_call *call)
+{
+	const struct cosy_call *found = cosy_call_find(call->nr);
+
+	return found ? found->flags : 0;
+}
+
+/* Tells whether the call asks who the process or its user is. */
 static bool is_identity(const struct event_call *call)
 {
-	switch (call->nr) {
-	case SYS_getpid:
-	case SYS_getppid:
-	case SYS_gettid:
-	case SYS_getuid:
-	case SYS_geteuid:
-	case SYS_getgid:
-	case SYS_getegid:
-		return true;
-	default:
-		return false;
-	}
+	unsigned int flags = call_flags(call);
+
+	return flags & COSY_CALL_QUERY && flags & COSY_CALL_NO_ERROR;
 }
 
 /* Tells whether the call asks about a name and changes nothing. */
 static bool is_look_up(const struct event_call *call)
 {
-	switch (call->nr) {
-	case SYS_stat:
-	case SYS_lstat:
-	case SYS_newfstatat:
-	case SYS_statx:
-	case SYS_access:
-	case SYS_faccessat:
-	case SYS_faccessat2:
-	case SYS_readlink:
-	case SYS_readlinkat:
-		return true;
-	default:
-		return false;
-	}
+	unsigned int flags = call_flags(call);
+
+	return flags & COSY_CALL_QUERY && flags & COSY_CALL_PATH;
 }
 
 /* The same question had the same result when it was asked last, of the same directory if its name is relative. */
