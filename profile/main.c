@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ struct recording {
 static volatile sig_atomic_t stop;
 static timer_t again;
 
-static void profile_usage(FILE *to)
+static void profile_usage(void)
 {
 	fputs("usage: cosy profile [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
 	      "       cosy profile [OPTION...] -p PID,... | --cgroup PATH\n"
@@ -80,7 +81,7 @@ static void profile_usage(FILE *to)
 	      "  --help                 print this\n"
 	      "\n"
 	      "See cosy-profile(1).\n",
-	      to);
+	      stdout);
 }
 
 /*
@@ -406,17 +407,35 @@ static enum event_backend backend_named(const char *name)
 
 enum { READ = 256, JSON, HTML, VERIFY, CGROUP, BACKEND, LOAD, MARKED, BUILD };
 
-/* Takes one option, whose argument is `optarg`; false: that is none. */
+/* Says what is wrong with the command line; false. */
+__attribute__((format(printf, 1, 2))) static bool options_misused(const char *format, ...)
+{
+	va_list args;
+
+	fputs("cosy profile: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return false;
+}
+
+/* Takes one option, whose argument is `optarg`; false: it is none, or wrong, which is said. */
 static bool options_take(int option, struct profile_options *options)
 {
 	char *end;
 
 	switch (option) {
 	case 'p':
-		return options_pids(optarg, options);
+		return options_pids(optarg, options) ||
+		       options_misused("-p: give numbers of processes, at most %d, with commas "
+				       "between",
+				       MAX_PIDS);
 	case 'd':
 		options->seconds = strtod(optarg, &end);
-		return !*end && options->seconds > 0 && options->seconds <= 1e6;
+		return (end > optarg && !*end && options->seconds > 0 && options->seconds <= 1e6) ||
+		       options_misused("-d %s: give seconds, more than 0 and at most a million",
+				       optarg);
 	case 'o':
 		options->write = optarg;
 		return true;
@@ -433,10 +452,14 @@ static bool options_take(int option, struct profile_options *options)
 		return true;
 	case BACKEND:
 		options->backend = backend_named(optarg);
-		return options->backend;
+		return options->backend || options_misused("--backend %s: it takes fentry, "
+							   "tracepoint or ptrace",
+							   optarg);
 	case VERIFY:
 		options->rounds = optarg ? strtoul(optarg, &end, 10) : ROUNDS;
-		return !(optarg && *end) && options->rounds && options->rounds <= 100;
+		return (!(optarg && *end) && options->rounds && options->rounds <= 100) ||
+		       options_misused("--verify=%s: give a number of rounds from 1 to 100",
+				       optarg);
 	case LOAD:
 		options->load.command = optarg;
 		return true;
@@ -447,11 +470,29 @@ static bool options_take(int option, struct profile_options *options)
 		options->build = optarg;
 		return true;
 	case 'h':
-		profile_usage(stdout);
+		profile_usage();
 		exit(STATUS_FINE);
 	default:
 		return false;
 	}
+}
+
+/* Refuses combinations that mean nothing; there is one source of events. */
+static bool options_agree(const struct profile_options *options)
+{
+	unsigned int sources = !!options->read + !!options->n_pids + !!options->program;
+
+	if (!sources)
+		return options_misused("no program is named, nor -p, --cgroup or --read given");
+	if (sources > 1)
+		return options_misused("it takes one of PROGRAM, -p or --cgroup, and --read");
+	if (options->build && !options->marked)
+		return options_misused("--build needs --marked FILE, which is what it builds");
+	if (options->rounds && !options->program)
+		return options_misused("--verify and --marked need PROGRAM, which they run again");
+	if (options->load.command && options->read)
+		return options_misused("--load puts load on a program, and --read runs none");
+	return true;
 }
 
 static bool options_parse(int argc, char **argv, struct profile_options *options)
@@ -469,8 +510,10 @@ static bool options_parse(int argc, char **argv, struct profile_options *options
 		{"help", no_argument, NULL, 'h'},
 		{},
 	};
+	static char name[] = "cosy profile"; /* getopt's messages begin with it */
 	int option;
 
+	argv[0] = name;
 	while ((option = getopt_long(argc, argv, "+hp:d:o:", names, NULL)) != -1)
 		if (!options_take(option, options))
 			return false;
@@ -478,12 +521,7 @@ static bool options_parse(int argc, char **argv, struct profile_options *options
 		options->program = argv + optind;
 	if (options->marked && !options->rounds)
 		options->rounds = ROUNDS;
-	if (options->build && !options->marked)
-		return false;
-	if ((options->rounds && !options->program) || (options->load.command && options->read))
-		return false;
-	/* There is one source of events. */
-	return !!options->read + !!options->n_pids + !!options->program == 1;
+	return options_agree(options);
 }
 
 int main(int argc, char **argv)
@@ -495,7 +533,7 @@ int main(int argc, char **argv)
 	int status;
 
 	if (!options_parse(argc, argv, &options)) {
-		profile_usage(stderr);
+		fputs("Try `cosy profile --help`.\n", stderr);
 		return STATUS_USAGE;
 	}
 	status = options.read ? profile_read(options.read, &recording)

@@ -12,4 +12,11 @@ int command_profile(int argc, char **argv);
 /* The exit statuses of every subcommand. */
 enum { EXIT_FINE = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
 
+/*
+ * Says on standard error what is wrong with a command line, and where to look; the command is "" for
+ * `cosy` itself.  Returns EXIT_USAGE.
+ */
+__attribute__((format(printf, 2, 3))) int command_misused(const char *command, const char *format,
+							  ...);
+
 #endif /* COSY_TOOLS_COMMAND_H */

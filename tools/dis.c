@@ -260,10 +260,8 @@ int command_dis(int argc, char **argv)
 {
 	int status = EXIT_FINE;
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: cosy dis FILE...\n");
-		return EXIT_USAGE;
-	}
+	if (argc < 2)
+		return command_misused("dis", "no file is named");
 	for (int i = 1; i < argc; i++)
 		if (dis(argv[i]))
 			status = EXIT_BAD;

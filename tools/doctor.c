@@ -623,11 +623,8 @@ int command_doctor(int argc, char **argv)
 	struct visit v = {.fd = -1};
 	size_t i;
 
-	(void)argv;
-	if (argc > 1) {
-		fprintf(stderr, "usage: cosy doctor\n");
-		return EXIT_USAGE;
-	}
+	if (argc > 1)
+		return command_misused("doctor", "it takes no argument, and %s is one", argv[1]);
 	for (i = 0; i < sizeof(checks) / sizeof(*checks); i++)
 		if (!checks[i](&v))
 			break;

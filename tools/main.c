@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* main.c - `cosy`: a table of subcommands. */
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static const struct {
 	 "run an unmodified program with its small file reads served from user space", true},
 	{"profile", command_profile, "PROGRAM...",
 	 "say where a program's system calls go, and what would make them cheaper", true},
-	{"help", help, "", "show this", false},
+	{"help", help, "[COMMAND]", "show this, or how to call COMMAND", true},
 };
 
 static void usage(FILE *to)
@@ -36,14 +37,19 @@ static void usage(FILE *to)
 		snprintf(line, sizeof(line), "%s %s", commands[i].name, commands[i].arguments);
 		fprintf(to, "  cosy %-18s %s\n", line, commands[i].what);
 	}
-	fprintf(to, "\nSee cosy(1).\n");
+	fprintf(to, "\nEach takes --help; `cosy --version` tells the version.  See cosy(1).\n");
 }
 
-static int help(int argc, char **argv)
+int command_misused(const char *command, const char *format, ...)
 {
-	(void)argc, (void)argv;
-	usage(stdout);
-	return EXIT_FINE;
+	va_list args;
+
+	fprintf(stderr, "cosy%s%s: ", *command ? " " : "", command);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "\nTry `cosy%s%s --help`.\n", *command ? " " : "", command);
+	return EXIT_USAGE;
 }
 
 static bool asks_for_help(const char *argument)
@@ -51,13 +57,39 @@ static bool asks_for_help(const char *argument)
 	return !strcmp(argument, "--help") || !strcmp(argument, "-h");
 }
 
+/* Starts a command; answers --help, and refuses options, for those that have none. */
 static int command_start(size_t i, int argc, char **argv)
 {
-	if (commands[i].has_options || argc < 2 || !asks_for_help(argv[1]))
+	if (commands[i].has_options || argc < 2 || argv[1][0] != '-' || !argv[1][1])
 		return commands[i].run(argc, argv);
+	if (!strcmp(argv[1], "--")) {
+		argv[1] = argv[0];
+		return commands[i].run(argc - 1, argv + 1);
+	}
+	if (!asks_for_help(argv[1]))
+		return command_misused(commands[i].name, "there is no option %s", argv[1]);
 	printf("usage: cosy %s%s%s\n\n%c%s.\n\nSee cosy(1).\n", commands[i].name,
 	       *commands[i].arguments ? " " : "", commands[i].arguments,
 	       toupper(commands[i].what[0]), commands[i].what + 1);
+	return EXIT_FINE;
+}
+
+/* Starts the command of that name, or says that there is none. */
+static int command_named(const char *name, int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(name, commands[i].name))
+			return command_start(i, argc, argv);
+	return command_misused("", "there is no command %s", name);
+}
+
+static int help(int argc, char **argv)
+{
+	char option[] = "--help", *asked[] = {argc > 1 ? argv[1] : NULL, option, NULL};
+
+	if (asked[0] && strcmp(asked[0], "help") && !asks_for_help(asked[0]))
+		return command_named(asked[0], 2, asked);
+	usage(stdout);
 	return EXIT_FINE;
 }
 
@@ -65,17 +97,13 @@ int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
 
-	if (asks_for_help(name))
-		name = "help";
+	if (!*name) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
 	if (!strcmp(name, "--version")) {
 		printf("cosy %s\n", COSY_PROJECT_VERSION);
 		return EXIT_FINE;
 	}
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		if (!strcmp(name, commands[i].name))
-			return command_start(i, argc - 1, argv + 1);
-	if (*name)
-		fprintf(stderr, "cosy: there is no command %s\n", name);
-	usage(stderr);
-	return EXIT_USAGE;
+	return command_named(asks_for_help(name) ? "help" : name, argc - 1, argv + 1);
 }

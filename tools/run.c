@@ -27,7 +27,7 @@ enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 #define LIBRARY		"libcosy-read.so"
 #define RELAXED_LIBRARY "libcosy-relax.so"
 
-static void usage(FILE *to)
+static void usage(void)
 {
 	fputs("usage: cosy run [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
 	      "\n"
@@ -44,7 +44,7 @@ static void usage(FILE *to)
 	      "  --help                 print this\n"
 	      "\n"
 	      "See cosy(1).\n",
-	      to);
+	      stdout);
 }
 
 /* Looks beside this command, in the build tree or as installed, and where it was configured. */
@@ -76,7 +76,8 @@ static bool find_program(const char *name, char *ret)
 	struct stat st;
 
 	if (strchr(name, '/'))
-		return snprintf(ret, PATH_MAX, "%s", name) < PATH_MAX;
+		return snprintf(ret, PATH_MAX, "%s", name) < PATH_MAX &&
+		       (!access(ret, F_OK) || errno != ENOENT);
 	for (path = path ? path : "/bin:/usr/bin"; path; path = strchr(path, ':')) {
 		path += *path == ':';
 		int len = strcspn(path, ":");
@@ -222,9 +223,11 @@ static int parse_options(int argc, char **argv, struct invocation *asked)
 		{"help", no_argument, NULL, 'h'},
 		{},
 	};
+	static char name[] = "cosy run"; /* getopt's messages begin with it */
 	bool good = true;
 	int option;
 
+	argv[0] = name;
 	while (good && (option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
 		switch (option) {
 		case STATS:
@@ -251,16 +254,16 @@ static int parse_options(int argc, char **argv, struct invocation *asked)
 			good = policy_leave_alone(optarg ? optarg : "**", &asked->rules);
 			break;
 		case 'h':
-			usage(stdout);
+			usage();
 			return EXIT_FINE;
 		default:
-			usage(stderr);
+			fprintf(stderr, "Try `cosy run --help`.\n");
 			return EXIT_USAGE;
 		}
 	}
 	if (good && optind == argc)
-		usage(stderr);
-	return good && optind < argc ? -1 : EXIT_USAGE;
+		return command_misused("run", "no program is named");
+	return good ? -1 : EXIT_USAGE;
 }
 
 /* Hands the rules of the command line, the user and the administrator to the library. */
@@ -315,7 +318,8 @@ int command_run(int argc, char **argv)
 	if (status != EXIT_FINE)
 		return status;
 	if (!find_program(argv[optind], program)) {
-		fprintf(stderr, "cosy run: %s: command not found\n", argv[optind]);
+		fprintf(stderr, "cosy run: there is no program %s%s\n", argv[optind],
+			strchr(argv[optind], '/') ? "" : " in PATH");
 		return EXIT_NOT_FOUND;
 	}
 	if (!preload_or_say(asked.library, program))

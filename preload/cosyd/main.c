@@ -38,26 +38,32 @@ struct options {
 	struct front_options front;
 };
 
-static void usage(FILE *to)
+static void usage(void)
 {
-	fprintf(to,
-		"usage: cosyd [--socket PATH] [--user-connections N] [--user-files N]\n"
-		"             [--hold-off MS] [--deadline MS] [--verbose]\n"
-		"\n"
-		"Take read leases for `cosy run` on files that its users may read but do not "
-		"own.\n"
-		"\n"
-		"  --socket PATH          listen at PATH, not at the socket that systemd passes\n"
-		"                         or " COSYD_SOCKET "\n"
-		"  --user-connections N   let one user have N connections (128)\n"
-		"  --user-files N         let one user have N files leased at a time (1024)\n"
-		"  --hold-off MS          after a write, leave a file without lease for MS (100)\n"
-		"  --deadline MS          end cosyd if it is stopped for MS with leases (10000)\n"
-		"  --verbose              say what is leased and returned, and who is refused\n"
-		"  --help                 print this\n"
-		"  --version              print the version\n"
-		"\n"
-		"See cosyd(8).\n");
+	printf("usage: cosyd [--socket PATH] [--user-connections N] [--user-files N]\n"
+	       "             [--hold-off MS] [--deadline MS] [--verbose]\n"
+	       "\n"
+	       "Take read leases for `cosy run` on files that its users may read but do not "
+	       "own.\n"
+	       "\n"
+	       "  --socket PATH          listen at PATH, not at the socket that systemd passes\n"
+	       "                         or " COSYD_SOCKET "\n"
+	       "  --user-connections N   let one user have N connections (128)\n"
+	       "  --user-files N         let one user have N files leased at a time (1024)\n"
+	       "  --hold-off MS          after a write, leave a file without lease for MS (100)\n"
+	       "  --deadline MS          end cosyd if it is stopped for MS with leases (10000)\n"
+	       "  --verbose              say what is leased and returned, and who is refused\n"
+	       "  --help                 print this\n"
+	       "  --version              print the version\n"
+	       "\n"
+	       "See cosyd(8).\n");
+}
+
+/* Ends after the line that says what is wrong. */
+_Noreturn static void usage_wrong(void)
+{
+	fputs("Try `cosyd --help`.\n", stderr);
+	exit(EXIT_USAGE);
 }
 
 /* Returns an option's number, from 1 (0 if `zero`) to a million. */
@@ -69,7 +75,7 @@ static unsigned int option_number(const char *option, const char *text, bool zer
 	if (*text < '0' || *text > '9' || *end || value > 1000000 || (!value && !zero)) {
 		fprintf(stderr, "cosyd: --%s %s: give a number from %d to 1000000\n", option, text,
 			!zero);
-		exit(EXIT_USAGE);
+		usage_wrong();
 	}
 	return value;
 }
@@ -92,8 +98,10 @@ static struct options cosyd_options(int argc, char **argv)
 		.keeper = {.hold_off = 100, .deadline = 10000},
 		.front.limits = {.connections = 128, .files = 1024},
 	};
+	static char name[] = "cosyd"; /* getopt's messages begin with it */
 	int option;
 
+	argv[0] = name;
 	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
 		switch (option) {
 		case SOCKET:
@@ -116,19 +124,18 @@ static struct options cosyd_options(int argc, char **argv)
 			ret.keeper.verbose = ret.front.verbose = true;
 			break;
 		case HELP:
-			usage(stdout);
+			usage();
 			exit(EXIT_SUCCESS);
 		case VERSION:
 			printf("cosyd %s\n", COSY_PROJECT_VERSION);
 			exit(EXIT_SUCCESS);
 		default:
-			usage(stderr);
-			exit(EXIT_USAGE);
+			usage_wrong();
 		}
 	}
 	if (optind < argc) {
 		fprintf(stderr, "cosyd: unexpected argument: %s\n", argv[optind]);
-		exit(EXIT_USAGE);
+		usage_wrong();
 	}
 	return ret;
 }
