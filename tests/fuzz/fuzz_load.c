@@ -7,6 +7,9 @@
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
+/* Programs that were rewritten, executed from their start to their end, and compared. */
+unsigned long fuzz_executions;
+
 /* Gives every other input a header that fits it, so that the parts after it are reached. */
 static void repair(u8 *bytes, size_t size)
 {
@@ -60,6 +63,7 @@ static void run(const struct cosy_container *container, u8 choice)
 	generate_setting(&source, &setting);
 	setting.leave_every = choice % 7;
 	setting.max_grant = 1 + choice % 5;
+	fuzz_executions++;
 	if (!differential_run(&setting, &program)) {
 		fprintf(stderr, "PROBLEM: %s\n", setting.problem);
 		abort();

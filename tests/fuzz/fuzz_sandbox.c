@@ -7,6 +7,9 @@
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
+/* Programs that were rewritten, executed from their start to their end, and compared. */
+unsigned long fuzz_executions;
+
 static void report(const struct differential *d, const struct bpf_insn *insns, u32 count)
 {
 	char text[128];
@@ -47,6 +50,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	} else {
 		bool fine = differential_run(&setting, &program);
 
+		fuzz_executions++;
 		cosy_program_deinit(&program);
 		if (fine)
 			return 0;

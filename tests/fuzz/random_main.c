@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * random_main.c - drives a fuzz target with random bytes for SECONDS,
- * where the compiler has no libFuzzer:  TARGET SECONDS [SEED]
+ * random_main.c - drives a fuzz target with random bytes for SECONDS, where the compiler has no
+ * libFuzzer, and where no sanitizer is to slow it:  TARGET SECONDS [SEED]
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -9,6 +9,8 @@
 #include <time.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* The target counts them if it executes anything. */
+__attribute__((weak)) unsigned long fuzz_executions;
 
 static uint64_t state;
 
@@ -33,6 +35,9 @@ int main(int argc, char **argv)
 			bytes[i] = next() >> 32;
 		LLVMFuzzerTestOneInput(bytes, size);
 	}
-	printf("%lu inputs\n", runs);
+	printf("%lu inputs", runs);
+	if (fuzz_executions)
+		printf(", %lu rewritten programs executed", fuzz_executions);
+	printf("\n");
 	return runs == 0;
 }

@@ -44,6 +44,10 @@ static const int left_out[] = {
 	SYS_request_key, SYS_pause,  SYS_sync,	 SYS_rt_sigsuspend, SYS_vhangup, SYS_syslog,
 };
 
+/* What changes mappings, of ours as well. */
+static const int mapping[] = { SYS_mmap,    SYS_munmap, SYS_mremap, SYS_mprotect,
+			       SYS_madvise, SYS_brk,	SYS_shmat,  SYS_remap_file_pages };
+
 static const struct call *call_find(int number)
 {
 	for (size_t i = 0; i < COUNT(calls); i++)
@@ -70,6 +74,9 @@ int call_number(uint32_t choice, const char **letters)
 	for (size_t i = 0; i < COUNT(left_out); i++)
 		if (call->number == left_out[i])
 			call = &calls[0];
+	for (size_t i = 0; i < COUNT(mapping); i++)
+		if (call->number == mapping[i])
+			values_remapped();
 	*letters = call->letters;
 	return call->number;
 }

@@ -7,20 +7,27 @@
 
 #include "sequence.h"
 
-enum { MAX_WORKERS = 16, MAX_CORPUS = 4096, MAX_POINTS = 1 << 21, MAX_EDGES = 1 << 20 };
+enum {
+	MAX_WORKERS = 16,
+	MAX_LOT = 32,
+	MAX_CORPUS = 4096,
+	MAX_POINTS = 1 << 21,
+	MAX_EDGES = 1 << 20
+};
 
 struct options {
 	uint64_t seed, first, sequences, seconds;
 	uint32_t patience;	  /* times as long as usual may all take */
 	uint32_t workers, memory; /* megabytes that a sequence may use; 0: all */
+	uint32_t lot;		  /* sequences that one process may execute */
 	const char *corpus, *replay;
-	bool minimize;
+	bool minimize, print;
 };
 extern struct options options;
 
 /* Of all workers; executed processes do not see it. */
 struct shared {
-	_Atomic uint64_t executed, killed, by_signal, points;
+	_Atomic uint64_t executed, processes, killed, by_signal, points;
 	_Atomic bool failed;
 	_Atomic uint32_t corpus_cnt;
 	_Atomic uint32_t corpus_lock;
@@ -52,8 +59,10 @@ void corpus_next(uint64_t index, bool guided, struct sequence *ret);
 /* --- journal.c: a disk that the host reads when this machine is gone -------------------------- */
 
 void journal_init(void);
-/* Notes what the worker is about to execute. */
-void journal_note(uint32_t worker, uint64_t index, const struct sequence *sequence);
+/* Notes which sequences the worker is about to execute, from that index on. */
+void journal_note(uint32_t worker, uint64_t index, uint32_t count);
+/* Notes one that does not follow from its index, as text. */
+void journal_note_text(uint32_t worker, uint64_t index, const struct sequence *sequence);
 /* Writes the corpus there. */
 void journal_keep(void);
 
@@ -61,8 +70,11 @@ void journal_keep(void);
 
 /* Executes sequences; returns when no more are wanted, or one failed. */
 void worker_run(uint32_t worker, bool guided);
-/* Executes one, and prints it if it fails.  Returns whether it did well. */
-bool worker_execute(uint32_t worker, const struct sequence *sequence);
+/*
+ * Executes some by one process after the other, each of which begins where the one before it ended;
+ * prints what failed.  Returns whether they did well.
+ */
+bool worker_execute(uint32_t worker, const struct sequence *sequences, uint32_t count);
 /* Makes the worker's directory, before the first sequence. */
 void worker_init(uint32_t worker);
 

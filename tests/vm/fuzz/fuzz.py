@@ -7,9 +7,10 @@
 
 With a kernel of tests/vm/debug/ the sequences are guided by the coverage of cosy.ko: those that
 reached something new are mutated, are read from the file --corpus, and are written to --keep.
---minimize keeps those of the corpus that all points need.  On other kernels a sequence depends on
-the seed and its number alone.  When a sequence fails, or the machine does, what was under way is
-printed, written to a file, and the command to do it again with it.
+--minimize keeps those of the corpus that all points need. On other kernels a sequence depends on
+the seed and its number alone, and a process executes up to --lot of them. When a sequence fails, or
+the machine does, what was under way is printed, written to a file, and the command to do it again
+with it.
 Exit status: vm.py's.
 """
 
@@ -33,11 +34,24 @@ def _text(data: bytes) -> str:
     return data.split(b"\0", 1)[0].decode(errors="replace")
 
 
-def _notes(journal: Path, workers: int) -> list[str]:
+def _written_out(note: str, options: argparse.Namespace) -> str:
+    """Returns a note as sequences: where it has only which they are, they are made again."""
+    if not note.startswith("# lot "):
+        return note
+    first, count = note.split()[2:4]
+    command = [str(_program(options)), "--print", "--seed", str(options.seed), "--first", first, "--sequences", count]
+    return subprocess.run(command, text=True, capture_output=True, check=True).stdout
+
+
+def _notes(journal: Path, options: argparse.Namespace) -> list[str]:
     """Returns what each worker was executing."""
     data = journal.read_bytes()
-    notes = (_text(data[at * _NOTE : (at + 1) * _NOTE]) for at in range(workers))
-    return [note for note in notes if note]
+    notes = (_text(data[at * _NOTE : (at + 1) * _NOTE]) for at in range(_workers(options)))
+    return [_written_out(note, options) for note in notes if note]
+
+
+def _program(options: argparse.Namespace) -> Path:
+    return options.build / "tests/vm/fuzz/fuzz_module"
 
 
 def _instrumented(kernel: str) -> bool:
@@ -51,16 +65,18 @@ def _workers(options: argparse.Namespace) -> int:
 
 def _machine(options: argparse.Namespace, journal: Path) -> list[str]:
     """Returns the command that boots the machine."""
-    program = options.build / "tests/vm/fuzz/fuzz_module"
     arguments = [sys.executable, str(_VM / "vm.py"), "run", "--kernel", options.kernel, "--tree", str(options.tree)]
-    arguments += ["--smp", str(options.smp), "--mem", str(options.mem), "--put", str(program)]
+    arguments += ["--smp", str(options.smp), "--mem", str(options.mem), "--put", str(_program(options))]
     arguments += ["--timeout", str(options.timeout or 0)]
     arguments += ["--qemu", f"-drive file={journal},format=raw,if=virtio,cache=unsafe"]
     for module in () if _instrumented(options.kernel) else ("virtio_pci", "virtio_blk"):
         arguments += ["--load", module]
     if options.kernel.endswith("kasan"):
         arguments += ["--append", "kmemleak=off kasan_multi_shot pci=noacpi"]
-    elif options.slub_debug:
+    else:
+        # QEMU takes a byte at a time in `rep stosb` and `rep movsb`.  Without them the kernel clears by words.
+        arguments += ["--qemu=-cpu max,-erms,-fsrm"]
+    if options.slub_debug:
         arguments += ["--append", "slub_debug=FZPU"]
     for path in (options.corpus, options.replay):
         arguments += ["--put", str(path)] if path else []
@@ -69,6 +85,7 @@ def _machine(options: argparse.Namespace, journal: Path) -> list[str]:
     inside += ["--seconds", str(options.seconds), "--memory", str(options.memory)]
     # Everything takes longer there, forks above all.
     inside += ["--patience", "8" if _instrumented(options.kernel) else "1"]
+    inside += ["--lot", str(options.lot)]
     if options.corpus:
         inside += ["--corpus", f"/t/{options.corpus.name}"]
     if options.replay:
@@ -126,6 +143,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first sequence")
     parser.add_argument("--sequences", type=int, default=1000, metavar="N")
     parser.add_argument("--seconds", type=int, default=0, help="rather than a number of sequences")
+    parser.add_argument("--lot", type=int, default=32, metavar="N", help="sequences that one process may execute")
     parser.add_argument("--timeout", type=int, default=0, metavar="SECONDS", help="of the machine; 0: none")
     parser.add_argument("--corpus", type=Path, metavar="FILE", help="sequences to begin with")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="where the corpus goes")
@@ -149,7 +167,7 @@ def main() -> int:
             options.keep.parent.mkdir(parents=True, exist_ok=True)
             options.keep.write_text(kept)
         if status not in (0, 77):
-            _tell_failure(options, _notes(journal, _workers(options)))
+            _tell_failure(options, _notes(journal, options))
     return status
 
 

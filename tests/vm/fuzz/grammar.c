@@ -9,19 +9,23 @@ static const uint8_t weights[STEP_KINDS] = {
 #include "steps.def"
 };
 
+/* Set for each new sequence: a step that lasts costs a process, so most have none. */
+static bool may_last = true;
+
 /* Returns one of the kinds from `first` up to, not with, `end`, by weight. */
 static enum step_kind kind_any(int first, int end)
 {
 	uint32_t sum = 0, at;
+	int kind;
 
 	for (int i = first; i < end; i++)
 		sum += weights[i];
-	at = (uint32_t)chance_below(sum);
-	for (int i = first;; i++) {
-		if (at < weights[i])
-			return (enum step_kind)i;
-		at -= weights[i];
-	}
+	do {
+		at = (uint32_t)chance_below(sum);
+		for (kind = first; at >= weights[kind]; kind++)
+			at -= weights[kind];
+	} while (!may_last && step_lasts((enum step_kind)kind));
+	return (enum step_kind)kind;
 }
 
 static struct step *step_add(struct sequence *s, enum step_kind kind, uint8_t thread)
@@ -133,9 +137,12 @@ void sequence_generate(struct sequence *ret)
 {
 	uint32_t parts = 1 + (uint32_t)chance_below(4);
 
+	may_last = !chance_below(4);
 	ret->count = 0;
+	ret->follows = false;
 	if (chance_below(16))
 		context_add(ret, 0);
 	while (parts--)
 		sequence_extend(ret);
+	may_last = true;
 }

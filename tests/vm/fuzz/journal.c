@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * journal.c - a disk whose content outlives this machine.  Each worker has 16 KB, which tell as
- * text what it executes; the corpus comes after them.
+ * journal.c - a disk whose content outlives this machine.  Each worker has 16 KB, which tell what it
+ * executes: as text, or as indices from which fuzz.py makes the text; the corpus comes after them.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,7 +23,17 @@ void journal_init(void)
 		exit(2);
 }
 
-void journal_note(uint32_t worker, uint64_t index, const struct sequence *sequence)
+void journal_note(uint32_t worker, uint64_t index, uint32_t count)
+{
+	if (disk < 0)
+		return;
+	memset(note, 0, BLOCK);
+	sprintf(note, "# lot %llu %u\n", (unsigned long long)index, count);
+	if (pwrite(disk, note, BLOCK, worker * NOTE) < 0)
+		perror("journal");
+}
+
+void journal_note_text(uint32_t worker, uint64_t index, const struct sequence *sequence)
 {
 	size_t size;
 

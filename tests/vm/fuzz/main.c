@@ -3,11 +3,13 @@
  * main.c - random sequences of ioctls and system calls on /dev/cosy, as nobody.
  *
  *	fuzz_module [--seed N] [--first N] [--sequences N | --seconds N] [--workers N]
- *		    [--memory MB] [--patience TIMES] [--corpus FILE] [--minimize] [--replay FILE]
+ *		    [--memory MB] [--patience TIMES] [--lot N] [--corpus FILE] [--minimize]
+ *		    [--replay FILE | --print]
  *
  * Started by root, since only root may have coverage, and since a sequence could otherwise kill the
  * process that looks after it.  Where the kernel tells the coverage of cosy.ko, what reached
- * something new is kept and mutated; otherwise a sequence depends on seed and index alone.
+ * something new is kept and mutated; otherwise a sequence depends on seed and index alone, and
+ * a process executes up to --lot of them.  --print writes them, and needs no machine.
  * Status 1: a sequence failed, or something is left of one.  The kernel's log is vm.py's to look at.
  */
 #include <fcntl.h>
@@ -15,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,7 +27,9 @@
 
 enum { SAY_EVERY = 30, REPLAYS = 50 };
 
-struct options options = { .seed = 1, .sequences = 1000, .workers = 2, .patience = 1 };
+struct options options = {
+	.seed = 1, .sequences = 1000, .workers = 2, .patience = 1, .lot = MAX_LOT
+};
 struct shared *shared;
 
 static const struct {
@@ -48,6 +53,8 @@ static void option_read(const char *name, const char *value)
 		options.workers = (uint32_t)atoi(value);
 	else if (!strcmp(name, "--patience") && atoi(value) > 0 && atoi(value) <= 8)
 		options.patience = (uint32_t)atoi(value);
+	else if (!strcmp(name, "--lot") && atoi(value) > 0 && atoi(value) <= MAX_LOT)
+		options.lot = (uint32_t)atoi(value);
 	else if (!strcmp(name, "--memory"))
 		options.memory = (uint32_t)atoi(value);
 	else if (!strcmp(name, "--corpus"))
@@ -84,10 +91,12 @@ static void counts_print(time_t start)
 {
 	uint64_t seconds = (uint64_t)(time(NULL) - start);
 
-	printf("%llu sequences, %llu/s, %llu ended by a signal, %llu killed for time",
+	printf("%llu sequences, %llu/s, %llu processes, %llu ended by a signal, %llu killed for "
+	       "time",
 	       (unsigned long long)shared->executed,
 	       (unsigned long long)(shared->executed / (seconds ? seconds : 1)),
-	       (unsigned long long)shared->by_signal, (unsigned long long)shared->killed);
+	       (unsigned long long)shared->processes, (unsigned long long)shared->by_signal,
+	       (unsigned long long)shared->killed);
 	if (shared->points)
 		printf(", %llu points of cosy.ko, corpus %u", (unsigned long long)shared->points,
 		       shared->corpus_cnt);
@@ -178,14 +187,17 @@ static void workers_run(bool guided)
 /* Executes those of the file, each some times, since what threads do differs. */
 static void replay(void)
 {
-	uint32_t count;
+	uint32_t count, lot;
 
 	corpus_read(options.replay);
 	count = shared->corpus_cnt;
 	worker_init(0);
-	for (uint32_t i = 0; i < count && !shared->failed; i++)
+	for (uint32_t i = 0; i < count && !shared->failed; i += lot) {
+		for (lot = 1; i + lot < count && shared->corpus[i + lot].follows;)
+			lot++;
 		for (int k = 0; k < REPLAYS && !shared->failed; k++)
-			shared->failed = !worker_execute(0, &shared->corpus[i]);
+			shared->failed = !worker_execute(0, &shared->corpus[i], lot);
+	}
 	printf("%u sequences, %d times each\n", count, REPLAYS);
 }
 
@@ -197,7 +209,7 @@ static void minimize(void)
 
 	worker_init(0);
 	while (count--) {
-		worker_execute(0, &shared->corpus[count]);
+		worker_execute(0, &shared->corpus[count], 1);
 		cover_end(&points, &edges);
 		if (points)
 			kept[left++] = shared->corpus[count];
@@ -206,6 +218,32 @@ static void minimize(void)
 	for (uint32_t i = 0; i < left; i++)
 		corpus_add(&kept[i]);
 	printf("%u kept, which reach %llu points\n", left, (unsigned long long)shared->points);
+}
+
+/* Has the heap be where no region is: it is anywhere up to 1 GB above the program otherwise. */
+static void memory_fix(char **argv)
+{
+	int now = personality(0xffffffff);
+
+	if (now & ADDR_NO_RANDOMIZE || personality((unsigned long)now | ADDR_NO_RANDOMIZE) < 0)
+		return;
+	execv("/proc/self/exe", argv);
+}
+
+/* Prints the sequences from the first on, as one process executes them. */
+static int print_all(void)
+{
+	static struct sequence sequence;
+	static char text[MAX_TEXT];
+
+	for (uint64_t i = 0; i < options.sequences; i++) {
+		chance_seed(options.seed, options.first + i);
+		sequence_generate(&sequence);
+		sequence.follows = i;
+		sequence_write(&sequence, text, sizeof(text));
+		printf("# sequence %llu\n%s\n", (unsigned long long)(options.first + i), text);
+	}
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -217,9 +255,14 @@ int main(int argc, char **argv)
 			return 0;
 		if (!strcmp(argv[i], "--minimize"))
 			options.minimize = true;
+		else if (!strcmp(argv[i], "--print"))
+			options.print = true;
 		else if (i + 1 < argc)
 			option_read(argv[i], argv[i + 1]), i++;
 	}
+	if (options.print)
+		return print_all();
+	memory_fix(argv);
 	if (geteuid() || access("/dev/cosy", R_OK)) {
 		printf("SKIP: it is root who starts this, where /dev/cosy is\n");
 		return 77;

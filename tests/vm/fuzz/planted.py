@@ -84,7 +84,8 @@ def _is_found(bug: Bug, options: argparse.Namespace, tree: Path) -> bool:
     ended = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     under_way = [line.split()[-1] for line in ended.stdout.splitlines() if line.startswith("# sequence ")]
     said = f"found: {_why(ended.stdout)}" if ended.returncode else "NOT FOUND"
-    print(f"{bug.name}: {said}; under way: {', '.join(under_way)} ({time.monotonic() - start:.0f} s)", flush=True)
+    which = f"; under way: sequences {under_way[0]} to {under_way[-1]}" if under_way else ""
+    print(f"{bug.name}: {said}{which} ({time.monotonic() - start:.0f} s)", flush=True)
     return ended.returncode not in (0, 77, 126)
 
 

@@ -16,6 +16,12 @@ bool step_is_code(enum step_kind kind)
 	return kind >= STEP_code_constant;
 }
 
+bool step_lasts(enum step_kind kind)
+{
+	return kind == STEP_filter || kind == STEP_rights || kind == STEP_bounds ||
+	       kind == STEP_exec || kind == STEP_kill || kind == STEP_pressure;
+}
+
 static uint32_t step_arguments(const struct step *step)
 {
 	uint32_t count = STEP_ARGS;
@@ -27,9 +33,8 @@ static uint32_t step_arguments(const struct step *step)
 
 size_t sequence_write(const struct sequence *sequence, char *text, size_t size)
 {
-	size_t at = 0;
+	size_t at = (size_t)sprintf(text, "%s", sequence->follows ? "# follows\n" : "");
 
-	text[0] = 0;
 	for (uint32_t i = 0; i < sequence->count && at + 100 < size; i++) {
 		const struct step *step = &sequence->steps[i];
 		uint32_t count = step_arguments(step);
@@ -73,13 +78,16 @@ bool sequence_read(const char **text, struct sequence *ret)
 	char line[128];
 
 	ret->count = 0;
+	ret->follows = false;
 	while (**text) {
 		size_t length = strcspn(*text, "\n");
 
 		snprintf(line, sizeof(line), "%.*s", (int)length, *text);
 		*text += length + ((*text)[length] == '\n');
-		if (line[0] == '#')
+		if (line[0] == '#') {
+			ret->follows |= !strcmp(line, "# follows");
 			continue;
+		}
 		if (line[0])
 			line_read(line, ret);
 		else if (ret->count)

@@ -25,6 +25,7 @@ struct step {
 
 struct sequence {
 	uint32_t count;
+	bool follows; /* the process of the one before it executes it */
 	struct step steps[MAX_STEPS];
 };
 
@@ -32,16 +33,19 @@ extern const char *const step_names[STEP_KINDS];
 
 /* Returns whether it adds to a compound. */
 bool step_is_code(enum step_kind kind);
+/* Returns whether the process that made it may not be what it was: its rights, filters, life. */
+bool step_lasts(enum step_kind kind);
 
 /*
  * Writes it as text, a line for each step: its name, its thread, its arguments in hexadecimal
- * without the zeros at the end.  Returns the bytes, without the NUL.
+ * without the zeros at the end.  One that follows has a line "# follows" before it.  Returns the
+ * bytes, without the NUL.
  */
 size_t sequence_write(const struct sequence *sequence, char *text, size_t size);
 
 /*
- * Reads the next of several that are set apart by empty lines; *text then points behind it.  A line
- * that begins with # is ignored.  Returns false at the end; ends the process at a line that is none.
+ * Reads the next of several that are set apart by empty lines; *text then points behind it.  Other
+ * lines that begin with # are ignored.  Returns false at the end; ends the process at a line that is none.
  */
 bool sequence_read(const char **text, struct sequence *ret);
 

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../../../core/core.h"
 #include "execute.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -71,6 +72,9 @@ static uint64_t buffer_length(uint32_t choice)
 	}
 }
 
+/* Of the contexts in these slots, when they were set up last. */
+static _Atomic uint64_t buffer_lengths[4];
+
 void step_setbuf(struct actor *actor, const uint32_t *arg)
 {
 	struct cosy_setbuf setbuf = { .size = sizeof(setbuf),
@@ -79,22 +83,23 @@ void step_setbuf(struct actor *actor, const uint32_t *arg)
 				      .front = buffer_length(arg[2]) };
 
 	(void)actor;
-	device(context_of(arg[0]), COSY_IOC_SETBUF, &setbuf);
+	if (!device(context_of(arg[0]), COSY_IOC_SETBUF, &setbuf))
+		buffer_lengths[arg[0] % 4] = setbuf.len;
 }
 
-/* Maps the whole of the buffer mostly: its size is a power of two, so one of seven fits. */
+/* Maps the whole of the buffer mostly. */
 void step_map(struct actor *actor, const uint32_t *arg)
 {
 	int rights = arg[3] & 7 ? PROT_READ | PROT_WRITE : (int)(arg[3] >> 3 & 7);
 	int kind = (arg[3] >> 6 & 7) == 7 ? MAP_PRIVATE : MAP_SHARED;
 	off_t offset = arg[1] & 15 ? 0 : (off_t)value_length(arg[1] >> 4);
 	char *place = (char *)REGION_PLACE(REGION_BUFFER) + arg[0] % 4 * PART;
+	size_t length = buffer_lengths[arg[0] % 4];
 
 	(void)actor;
-	for (size_t length = 4096; length <= PART; length *= 2)
-		if (mmap(place, length, rights, kind | MAP_FIXED, context_of(arg[0]), offset) !=
-		    MAP_FAILED)
-			return;
+	if (mmap(place, length ? length : 4096, rights, kind | MAP_FIXED, context_of(arg[0]),
+		 offset) != MAP_FAILED)
+		return;
 	mmap(place, value_length(arg[2]), rights, kind | MAP_FIXED, context_of(arg[0]), offset);
 }
 
@@ -151,6 +156,33 @@ static void container_break(struct container *c, uint32_t what, uint32_t where, 
 	}
 }
 
+/*
+ * The instructions (+ 1) from which any compound of this process may go on.  All are taken together,
+ * since a descriptor may be another context's by the time of a RUN.
+ */
+enum { MAX_RESUME = MAX_FRAGMENTS + 256 };
+static _Atomic bool resumes[MAX_RESUME];
+
+/* Notes those of a compound before it is loaded: another thread may run it at once. */
+static void resumes_note(const struct container *c, uint32_t size)
+{
+	struct cosy_container container;
+	struct cosy_program program;
+
+	if (cosy_compound_open(c, size, &container, NULL) ||
+	    cosy_validate(container.insns, container.insn_cnt, &program, NULL))
+		return;
+	for (uint32_t i = 0; i < program.insn_cnt && i + 1 < MAX_RESUME; i++)
+		if (program.marks[i] & COSY_MARK_RESUME)
+			resumes[i + 1] = true;
+	cosy_program_deinit(&program);
+}
+
+static bool resumes_from(uint32_t resume)
+{
+	return !resume || (resume < MAX_RESUME && resumes[resume]);
+}
+
 void step_load(struct actor *actor, const uint32_t *arg)
 {
 	static _Thread_local struct container container;
@@ -164,6 +196,7 @@ void step_load(struct actor *actor, const uint32_t *arg)
 	container_make(&container, &actor->builder);
 	load.len = container.header.size;
 	container_break(&container, arg[3], arg[4], arg[5]);
+	resumes_note(&container, load.len);
 	if (device(context_of(arg[0]), COSY_IOC_LOAD, &load))
 		return;
 	if (!load.handle)
@@ -171,9 +204,11 @@ void step_load(struct actor *actor, const uint32_t *arg)
 	value_handles[arg[1] % HANDLES] = load.handle;
 }
 
-/* What RUN must not say, whatever it was given. */
-static void run_judge(const struct cosy_run *run, long ret)
+/* What RUN must not say, whatever it was given; `resume` is where it was to begin. */
+static void run_judge(const struct cosy_run *run, uint32_t resume, long ret)
 {
+	if (ret >= 0 && !resumes_from(resume))
+		verdict_is(VERDICT_RESUMED);
 	if (ret <= -512 && ret > -600)
 		verdict_is(VERDICT_RESTART);
 	if (ret > 0 && run->status != COSY_LEFT_CALL)
@@ -251,8 +286,10 @@ void step_run(struct actor *actor, const uint32_t *arg)
 		run->stack = value_pointer('p', arg[3] >> 11) & ~15ull;
 	run->interp_calls = arg[4] >> 16;
 	do {
+		uint32_t resume = run->resume;
+
 		ret = device(context_of(arg[0]), COSY_IOC_RUN, run);
-		run_judge(run, ret);
+		run_judge(run, resume, ret);
 		if (ret && run->status != COSY_LEFT_CALL)
 			return;
 		if (run->status == COSY_DONE)

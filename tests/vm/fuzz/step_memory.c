@@ -14,6 +14,7 @@
 void step_unmap(struct actor *actor, const uint32_t *arg)
 {
 	(void)actor;
+	values_remapped();
 	munmap((void *)value_own(arg[0]), value_length(arg[1] & ~15u));
 }
 
@@ -23,6 +24,7 @@ void step_remap(struct actor *actor, const uint32_t *arg)
 	uint64_t to = REGION_PLACE(REGION_ARENA) + (2 + arg[4] % 2) * PART;
 
 	(void)actor;
+	values_remapped();
 	if (flags & MREMAP_FIXED)
 		flags |= MREMAP_MAYMOVE;
 	if (arg[4] & 0x100)
@@ -34,6 +36,7 @@ void step_remap(struct actor *actor, const uint32_t *arg)
 void step_protect(struct actor *actor, const uint32_t *arg)
 {
 	(void)actor;
+	values_remapped();
 	syscall(SYS_mprotect, value_own(arg[0]) & ~4095ull, value_length(arg[1] & ~15u),
 		arg[2] & 8 ? 3 : arg[2] & 7);
 }
@@ -47,6 +50,7 @@ void step_advise(struct actor *actor, const uint32_t *arg)
 				      MADV_POPULATE_READ, MADV_POPULATE_WRITE };
 
 	(void)actor;
+	values_remapped();
 	syscall(SYS_madvise, value_own(arg[0]) & ~4095ull, value_length(arg[1] & ~15u),
 		advice[arg[2] % COUNT(advice)]);
 }
@@ -184,7 +188,7 @@ void step_bounds(struct actor *actor, const uint32_t *arg)
 
 void step_pressure(struct actor *actor, const uint32_t *arg)
 {
-	size_t size = (1 + arg[0] % 24) << 20;
+	size_t size = (1 + (arg[0] >> 9 & 7 ? arg[0] % 4 : arg[0] % 24)) << 20;
 	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)actor;

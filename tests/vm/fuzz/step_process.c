@@ -46,7 +46,7 @@ void step_fork(struct actor *actor, const uint32_t *arg)
 	uint32_t count = 1 + arg[0] % 6;
 	pid_t pid;
 
-	if (actor->forks >= 3)
+	if (actor->forks >= MAX_FORKS)
 		return;
 	actor->forks++;
 	pid = fork();
@@ -57,7 +57,7 @@ void step_fork(struct actor *actor, const uint32_t *arg)
 		return;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	actor->forks = 3;
+	actor->forks = FORKED;
 	actor->end = actor->at + 1 + count;
 }
 

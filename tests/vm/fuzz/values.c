@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/cosy.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,10 +165,20 @@ uint64_t value_argument(char letter, uint32_t choice)
 
 /* --- What is there ------------------------------------------------------------------------- */
 
-static void map_region(enum region region, int protection)
+static bool map_region(enum region region, int protection)
 {
-	mmap((void *)REGION_PLACE(region), REGION_SIZE, protection,
-	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	return mmap((void *)REGION_PLACE(region), REGION_SIZE, protection,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+static bool regions_map(int read_only)
+{
+	munmap((void *)REGION_PLACE(0), REGION_PLACE(REGION_CNT) - REGION_PLACE(0));
+	return map_region(REGION_PLAIN, PROT_READ | PROT_WRITE) &&
+	       map_region(REGION_STATE, PROT_READ | PROT_WRITE) &&
+	       map_region(REGION_NONE, PROT_NONE) &&
+	       mmap((void *)REGION_PLACE(REGION_READ_ONLY), 8192, PROT_READ, MAP_SHARED | MAP_FIXED,
+		    read_only, 0) != MAP_FAILED;
 }
 
 static void furnish(void)
@@ -210,35 +221,74 @@ static void furnish(void)
 	};
 }
 
-static void slots_open(void)
+static void slots_close(int first, int end)
+{
+	for (int i = first; i < end; i++)
+		if (value_slots[i] >= 0) {
+			close(value_slots[i]);
+			value_slots[i] = -1;
+		}
+}
+
+static bool slots_open(void)
 {
 	int *slots = value_slots;
 
-	memset(slots, -1, sizeof(value_slots));
 	mkdir("d0", 0700);
 	close(open("d0/f2", O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	slots[SLOT_FILE] = open("f0", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (ftruncate(slots[SLOT_FILE], 20000))
-		_exit(3);
+		return false;
 	slots[SLOT_FILE + 1] = open("f0", O_RDONLY | O_CLOEXEC);
 	slots[SLOT_FILE + 2] = open("f1", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	slots[SLOT_FILE + 3] = memfd_create("f", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	slots[SLOT_DIRECTORY] = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (pipe2(&slots[SLOT_PIPE], O_CLOEXEC) ||
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, &slots[SLOT_SOCKET]))
-		_exit(3);
 	slots[SLOT_NULL] = open("/dev/null", O_RDWR | O_CLOEXEC);
 	slots[SLOT_ZERO] = open("/dev/zero", O_RDWR | O_CLOEXEC);
 	slots[SLOT_EVENT] = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+	return slots[SLOT_FILE + 2] >= 0 && slots[SLOT_EVENT] >= 0 &&
+	       !pipe2(&slots[SLOT_PIPE], O_CLOEXEC) &&
+	       !socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
+			   &slots[SLOT_SOCKET]);
 }
 
-void values_init(int read_only)
+static _Atomic bool remapped;
+
+void values_remapped(void)
 {
-	map_region(REGION_PLAIN, PROT_READ | PROT_WRITE);
-	map_region(REGION_STATE, PROT_READ | PROT_WRITE);
-	map_region(REGION_NONE, PROT_NONE);
-	mmap((void *)REGION_PLACE(REGION_READ_ONLY), 8192, PROT_READ, MAP_SHARED | MAP_FIXED,
-	     read_only, 0);
-	slots_open();
+	remapped = true;
+}
+
+bool values_init(int read_only)
+{
+	memset(value_slots, -1, sizeof(value_slots));
+	if (!regions_map(read_only) || !slots_open())
+		return false;
 	furnish();
+	return true;
+}
+
+static bool slots_are_open(void)
+{
+	for (int i = SLOT_FILE; i <= SLOT_EVENT; i++)
+		if (fcntl(value_slots[i], F_GETFD) < 0)
+			return false;
+	return !ftruncate(value_slots[SLOT_FILE], 20000);
+}
+
+bool values_renew(int read_only)
+{
+	uint64_t own = REGION_PLACE(REGION_BUFFER);
+
+	slots_close(0, SLOT_FILE);
+	slots_close(SLOT_FREE, SLOT_CNT);
+	memset(value_handles, 0, sizeof(value_handles));
+	if (remapped || !slots_are_open()) {
+		remapped = false;
+		slots_close(SLOT_FILE, SLOT_FREE);
+		return values_init(read_only);
+	}
+	munmap((void *)own, REGION_PLACE(REGION_ARENA) + REGION_SIZE - own);
+	furnish();
+	return true;
 }

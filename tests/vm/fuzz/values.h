@@ -3,6 +3,7 @@
 #ifndef FUZZ_VALUES_H
 #define FUZZ_VALUES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sequence.h"
@@ -52,8 +53,18 @@ uint64_t value_length(uint32_t choice);
 int value_descriptor(uint32_t choice);
 uint64_t value_argument(char letter, uint32_t choice);
 
-/* Maps the regions, opens the descriptors, in a directory of our own; fd is a file of root's. */
-void values_init(int read_only);
+/*
+ * Maps the regions, opens the descriptors, in a directory of our own; fd is a file of root's.
+ * Returns whether all is there.
+ */
+bool values_init(int read_only);
+/*
+ * The same after an earlier sequence of this process: contexts, what moves, and their mappings are
+ * given up, and of the rest what is still there is kept with what it holds, unless mappings changed.
+ */
+bool values_renew(int read_only);
+/* Tells values_renew() that memory may not be mapped as it was. */
+void values_remapped(void);
 
 /* True if what root's file has is what main.c put there. */
 enum { READ_ONLY_BYTE = 0x5c };

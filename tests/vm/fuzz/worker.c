@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* worker.c - has one sequence after the other executed by a process of nobody's, and looks after it. */
+/* worker.c - has sequences executed by processes of nobody's, and looks after them. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,11 +24,20 @@
 enum {
 	KILL_AFTER = 3000,  /* milliseconds until a sequence that waits is killed */
 	GONE_AFTER = 60000, /* milliseconds that it may then take */
-	CLEAN_EVERY = 64,   /* sequences */
+	CLEAN_EVERY = 8,    /* lots */
+	SETUPS = 3,	    /* times that a process may fail to begin, in an empty directory */
 	NOBODY = 65534
 };
 #define GROUP_FILE "/sys/fs/cgroup/fuzz/cgroup.procs"
 
+/* How far a process is: it writes, we read, also when it is gone. */
+struct progress {
+	_Atomic uint32_t at;   /* sequence */
+	_Atomic bool is_ready; /* to execute it, or executes it */
+};
+static struct progress *progress;
+
+static uint32_t lots;
 static char directory[64];
 static int read_only = -1;
 static const uint8_t *read_only_bytes;
@@ -43,6 +52,8 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 
 static void directory_clean(void)
 {
+	if (chmod(directory, 0700))
+		exit(2);
 	nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
@@ -66,6 +77,10 @@ void worker_init(uint32_t worker)
 {
 	struct stat st;
 
+	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	if (progress == MAP_FAILED)
+		exit(2);
 	cover_keep();
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	device_group = stat("/dev/cosy", &st) ? NOBODY : st.st_gid;
@@ -97,7 +112,7 @@ static void group_enter(void)
 		close(fd);
 }
 
-static void child_main(uint32_t worker, const struct sequence *sequence)
+static void rights_drop(uint32_t worker)
 {
 	uid_t user = NOBODY - worker;
 
@@ -115,8 +130,30 @@ static void child_main(uint32_t worker, const struct sequence *sequence)
 	close(0);
 	close(1);
 	close(2);
-	values_init(read_only);
-	sequence_execute(sequence, options.patience, cover_thread);
+}
+
+/* Executes from progress->at on as many as one process can. */
+static void child_main(uint32_t worker, const struct sequence *sequences, uint32_t count)
+{
+	bool begun = false;
+	pid_t self;
+
+	rights_drop(worker);
+	self = getpid();
+	while (begun ? values_renew(read_only) : values_init(read_only)) {
+		uint32_t at = progress->at;
+
+		progress->is_ready = begun = true;
+		if (!sequence_execute(&sequences[at], options.patience, at + 1 < count,
+				      cover_thread) ||
+		    getpid() != self)
+			break;
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		progress->is_ready = false;
+		progress->at = at + 1;
+	}
+	_exit(VERDICT_FINE);
 }
 
 /* --- Looking after it ------------------------------------------------------------------------ */
@@ -127,6 +164,19 @@ static bool child_wait(int pidfd, int milliseconds)
 	struct pollfd poll_of = { pidfd, POLLIN, 0 };
 
 	return poll(&poll_of, 1, milliseconds) == 1;
+}
+
+/* Waits for the end as long as one sequence after the other is done. */
+static bool child_wait_all(int pidfd)
+{
+	uint32_t at;
+
+	do {
+		at = progress->at;
+		if (child_wait(pidfd, KILL_AFTER * (int)options.patience))
+			return true;
+	} while (at != progress->at);
+	return false;
 }
 
 /* Kills and collects what the sequence's process left: its children are ours now. */
@@ -162,7 +212,7 @@ static bool read_only_is_intact(void)
 /* Returns what is wrong, or NULL. */
 static const char *child_end(pid_t pid, int pidfd)
 {
-	bool ended = child_wait(pidfd, KILL_AFTER * (int)options.patience);
+	bool ended = child_wait_all(pidfd);
 	int status = 0;
 
 	if (!ended) {
@@ -183,56 +233,106 @@ static const char *child_end(pid_t pid, int pidfd)
 	return verdict_text(WEXITSTATUS(status));
 }
 
-bool worker_execute(uint32_t worker, const struct sequence *sequence)
+/* Has a process execute from progress->at on.  Returns what is wrong, or NULL. */
+static const char *child_run(uint32_t worker, const struct sequence *sequences, uint32_t count)
 {
-	static uint32_t count;
-	static char text[MAX_TEXT];
 	const char *wrong;
-	pid_t pid;
+	pid_t pid = fork();
 	int pidfd;
 
-	cover_begin((int)worker);
-	pid = fork();
 	if (!pid)
-		child_main(worker, sequence);
+		child_main(worker, sequences, count);
 	if (pid < 0)
-		return true;
+		return NULL;
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	wrong = child_end(pid, pidfd);
 	close(pidfd);
-	atomic_fetch_add(&shared->executed, 1);
-	if (++count % CLEAN_EVERY == 0)
-		directory_clean();
-	if (!wrong)
-		return true;
-	sequence_write(sequence, text, sizeof(text));
-	printf("FAIL: %s\n%s", wrong, text);
+	atomic_fetch_add(&shared->processes, 1);
+	return wrong;
+}
+
+static bool sequence_fails(const char *wrong, const struct sequence *sequences, uint32_t count)
+{
+	static char text[MAX_TEXT];
+
+	printf("FAIL: %s\n", wrong);
+	for (uint32_t i = 0; i < count; i++) {
+		sequence_write(&sequences[i], text, sizeof(text));
+		printf("%s\n", text);
+	}
 	fflush(stdout);
 	return false;
+}
+
+bool worker_execute(uint32_t worker, const struct sequence *sequences, uint32_t count)
+{
+	uint32_t tries = 0, first;
+
+	for (progress->at = first = 0; progress->at < count; first = progress->at) {
+		const char *wrong;
+
+		progress->is_ready = false;
+		cover_begin((int)worker);
+		wrong = child_run(worker, sequences, count);
+		if (wrong)
+			return sequence_fails(wrong, &sequences[first], progress->at - first + 1);
+		atomic_fetch_add(&shared->executed, progress->at - first + progress->is_ready);
+		if (progress->is_ready) {
+			progress->at++;
+			tries = 0;
+			continue;
+		}
+		/* A sequence before it left what is in the way in the directory, or in the process. */
+		if (progress->at == first && tries++ == SETUPS && !options.memory)
+			return sequence_fails("no process could be set up", sequences, first);
+		if (progress->at == first && tries > SETUPS)
+			progress->at++;
+		directory_clean();
+	}
+	if (++lots % CLEAN_EVERY == 0)
+		directory_clean();
+	return true;
+}
+
+/* Makes the sequences from that index on.  Returns how many. */
+static uint32_t lot_make(uint64_t index, bool guided, struct sequence *ret)
+{
+	uint32_t count = guided ? 1 : options.lot;
+
+	for (uint32_t i = 0; i < count; i++) {
+		corpus_next(index + i, guided, &ret[i]);
+		ret[i].follows = i;
+	}
+	return count;
 }
 
 void worker_run(uint32_t worker, bool guided)
 {
 	time_t end = time(NULL) + (time_t)options.seconds;
-	uint64_t last = options.first + options.sequences;
-	static struct sequence sequence;
-	uint32_t points, edges;
+	uint64_t last = options.first + options.sequences, step = guided ? 1 : options.lot;
+	static struct sequence lot[MAX_LOT];
+	uint32_t points, edges, count;
 
 	worker_init(worker);
-	for (uint64_t index = options.first + worker; !shared->failed; index += options.workers) {
+	for (uint64_t index = options.first + worker * step; !shared->failed;
+	     index += options.workers * step) {
 		if (options.seconds ? time(NULL) >= end : index >= last)
 			break;
-		corpus_next(index, guided, &sequence);
-		journal_note(worker, index, &sequence);
-		if (!worker_execute(worker, &sequence)) {
-			printf("sequence %llu of seed %llu\n", (unsigned long long)index,
+		count = lot_make(index, guided, lot);
+		if (guided)
+			journal_note_text(worker, index, lot);
+		else
+			journal_note(worker, index, count);
+		if (!worker_execute(worker, lot, count)) {
+			printf("sequences %llu to %llu of seed %llu\n", (unsigned long long)index,
+			       (unsigned long long)(index + progress->at),
 			       (unsigned long long)options.seed);
 			fflush(stdout);
 			shared->failed = true;
 		}
 		cover_end(&points, &edges);
 		if (points || edges)
-			corpus_add(&sequence);
+			corpus_add(lot);
 	}
 	directory_clean();
 }
