@@ -11,7 +11,15 @@
 //   cosy-mark-foreign      functions that may be the program's own are marked
 //   cosy-extract           regions become functions, marked "cosy-region"
 //   cosy-move-locals       what their calls are given moves into the buffer
+//   cosy-enter-loops       regions have a twin that leaves at its loops' heads
+//   cosy-enter-recursion   and copies, which leave where a function recurses
+//   cosy-count-losses      loops without calls tell cosy.lose what they lost
 //   cosy-bpf-module        the first region becomes the module
+//   cosy-outline           code that enters the kernel becomes a function
+//
+// All but cosy-move-locals and cosy-outline take the regions as they are marked
+// in the source.  What emitHostCode adds to theirs is missing: whether a twin
+// leaves is still poison.
 //
 // The others are on the module that cosy-bpf-module leaves, or that -cosy-dump
 // wrote: cosy.main is the compound's first function.  They are listed in the
@@ -23,8 +31,10 @@
 //===----------------------------------------------------------------------===//
 #include "Stages.h"
 #include "BpfModule.h"
+#include "Outline.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -101,6 +111,7 @@ struct Stage {
 const Stage Stages[] = {
     {"cosy-lower-calls", [](Alone &A) { lowerCalls(A.B, A.C); }},
     {"cosy-link-runtime", [](Alone &A) { linkRuntime(A.B, A.C); }},
+    // With the budget of the first of Tries (Compile.cpp).
     {"cosy-plan-calls", [](Alone &A) { planCalls(A.B, 6000); }},
     {"cosy-expand-by-value", [](Alone &A) { expandByValue(A.B); }},
     {"cosy-optimize", [](Alone &A) { optimize(A.B); }},
@@ -162,6 +173,40 @@ static std::vector<Extracted> extractAll(Module &M, ModuleAnalysisManager &AM) {
   return All;
 }
 
+/// Makes the ways in at a region's loops; its host calls the twin from now on.
+static void enterLoopsAlone(Extracted &R, ArrayRef<Function *> Hosts,
+                            FunctionAnalysisManager &) {
+  inlineLoops(R, Hosts);
+  simplifyLoops(*R.Body);
+  enterLoops(R, loopHeads(R));
+  if (R.Twin)
+    R.Call->setCalledFunction(R.Twin);
+}
+
+/// Makes the ways in where a region recurses.
+static void enterRecursionAlone(Extracted &R, ArrayRef<Function *> Hosts,
+                                FunctionAnalysisManager &FAM) {
+  RegionCost Cost;
+  Recursion In = findRecursion(R, Hosts);
+  estimateGain(*R.Body, {}, In, Cost);
+  enterRecursion(R, In, Cost, FAM);
+  if (R.Twin)
+    R.Call->setCalledFunction(R.Twin);
+}
+
+/// Counts what a region's own loops lose; the sum goes to a function that is
+/// not there, in place of the region's `left`.
+static void countLossesAlone(Extracted &R, ArrayRef<Function *>,
+                             FunctionAnalysisManager &) {
+  LLVMContext &Ctx = R.Body->getContext();
+  FunctionCallee Lose = R.Body->getParent()->getOrInsertFunction(
+      "cosy.lose", Type::getVoidTy(Ctx), Type::getInt64Ty(Ctx));
+  simplifyLoops(*R.Body);
+  countLosses(*R.Body, [&](BasicBlock *Exit, Value *Lost) {
+    IRBuilder<>(Exit, Exit->getFirstInsertionPt()).CreateCall(Lose, Lost);
+  });
+}
+
 /// Puts one module's contents in place of another's.
 static void replaceModule(Module &M, std::unique_ptr<Module> By) {
   M.dropAllReferences();
@@ -193,6 +238,38 @@ struct MarkForeignPass : PassInfoMixin<MarkForeignPass> {
 struct ExtractPass : PassInfoMixin<ExtractPass> {
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &AM) {
     extractAll(M, AM);
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
+struct RegionStage {
+  const char *Name;
+  void (*Run)(Extracted &R, ArrayRef<Function *> Hosts,
+              FunctionAnalysisManager &FAM);
+};
+
+/// Stages of a region's native code, in the order of compileWaysIn.
+const RegionStage RegionStages[] = {
+    {"cosy-enter-loops", enterLoopsAlone},
+    {"cosy-enter-recursion", enterRecursionAlone},
+    {"cosy-count-losses", countLossesAlone},
+};
+
+struct RegionStagePass : PassInfoMixin<RegionStagePass> {
+  const RegionStage &S;
+  explicit RegionStagePass(const RegionStage &S) : S(S) {}
+
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &AM) {
+    markForeign(M);
+    std::vector<Extracted> Regions = extractAll(M, AM);
+    auto &FAM =
+        AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+    SmallVector<Function *, 8> Hosts;
+    for (const Extracted &R : Regions)
+      Hosts.push_back(R.Host);
+    for (Extracted &R : Regions)
+      S.Run(R, Hosts, FAM);
     return PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }
@@ -243,6 +320,11 @@ bool cosy::addStage(StringRef Name, ModulePassManager &MPM) {
     return MPM.addPass(BpfModulePass()), true;
   if (Name == "cosy-move-locals")
     return MPM.addPass(MoveLocalsPass()), true;
+  if (Name == "cosy-outline")
+    return MPM.addPass(OutlinePass()), true;
+  for (const RegionStage &S : RegionStages)
+    if (Name == S.Name)
+      return MPM.addPass(RegionStagePass(S)), true;
   for (const Stage &S : Stages)
     if (Name == S.Name)
       return MPM.addPass(StagePass(S)), true;
