@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: MIT
 //===- CallTable.cpp - What libc functions mean, from core/ops.def --------===//
+//
+// A line of ops.def is a system call, an operation, or a libc function that is
+// one of them, with a letter for each of its arguments.  Here the lines become
+// tables by name and by number, and names that have no line get a reason.
+//
+//===----------------------------------------------------------------------===//
 #include "CallTable.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
@@ -117,7 +123,7 @@ bool cosy::hasFastVersion(uint32_t Number) {
   switch (Number) {
 #define COSY_FAST_CALL(number, name, args, flags, views) case number:
 #define COSY_THUNK_CALL(number, name, args, flags) case number:
-#include "../../core/ops.def"
+#include "ops.def"
     return true;
   default:
     return makesCalls(Number) && Number >= COSY_OP_BASE;

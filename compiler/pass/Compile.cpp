@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: MIT
 //===- Compile.cpp - From an extracted region to a compound ---------------===//
+//
+// Takes a region's function from stage to stage (Region.h lists them): it is
+// copied into a module for BPF, optimised there, rid of what BPF lacks, and
+// emitted.
+//
+//   define void @f.cosy(i32, ptr)  ->  @cosy.main(ptr)  ->  r6 = *(r1 + 8) ..
+//
+// A stage that cannot go on adds a reason.  What was too large is tried again
+// with less inlining; otherwise the region stays native.
+//
+//===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticHandler.h"

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: MIT
 //===- Container.cpp - The bytes of struct cosy_compound ------------------===//
+//
+// Puts what the stages made of a region into the form that the host hands to
+// libcosy, and libcosy to the module (include/uapi/linux/cosy.h): a header with
+// offsets, and the parts after it, each aligned to eight bytes.
+//
+//===----------------------------------------------------------------------===//
 #include "Region.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>

@@ -36,7 +36,7 @@ void cosy::runPasses(BpfModule &B, ModulePassManager &Passes) {
   FunctionAnalysisManager FAM;
   CGSCCAnalysisManager CGAM;
   ModuleAnalysisManager MAM;
-  // Of library calls that LLVM might invent only those have an operation.
+  // LLVM may invent calls of those library functions that are operations.
   FAM.registerPass([&] {
     TargetLibraryInfoImpl Library{Triple(B.M->getTargetTriple())};
     Library.disableAllFunctions();

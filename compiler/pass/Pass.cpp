@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: MIT
 //===- Pass.cpp - The main path: from marked functions to compounds -------===//
+//
+// A function with marks is split into its regions; a region is compiled to a
+// compound, its loops and recursions to more of them; the host gets code that
+// counts and enters them, and keeps the region as its native twin.
+//
+//   call @__cosy_region_start       if (earned) ctx = __cosy_enter(&region);
+//   ..                        ->    ctx ? __cosy_run(&region, ctx) : twin();
+//   call @__cosy_region_end
+//
+//===----------------------------------------------------------------------===//
 #include "Pass.h"
 #include "Region.h"
 #include "llvm/IR/Module.h"

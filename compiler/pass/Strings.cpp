@@ -45,7 +45,7 @@ ALWAYS_ENABLED_STATISTIC(NumExpanded, "Number of operations expanded in place");
 /// Every instruction costs at LOAD, so a compound gets no more than this.
 static constexpr unsigned MaxSites = 24;
 
-/// What memcmp compares in place.
+/// Bytes that memcmp compares in place at most.
 static constexpr uint64_t MaxCompare = 16;
 
 static constexpr char Prefix[] = "__cosy_strings_";
@@ -124,7 +124,7 @@ private:
     return Found;
   }
 
-  /// What of a comparison's result is looked at, as strings.c has it.
+  /// Says which part of a comparison's result is looked at, as in strings.c.
   enum Order { Equality, Sign, Difference };
 
   /// True for the bits of an int, or its sign, where LLVM has made a mask of

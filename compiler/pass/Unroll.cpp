@@ -37,11 +37,15 @@ using namespace cosy;
 
 ALWAYS_ENABLED_STATISTIC(NumUnrolled, "Number of loops unrolled");
 
-/// Rounds at once.  With more, what they share is a small part of each already.
+/// Rounds at once.  The test and the step that they share are a small part of
+/// eight rounds already.
 static constexpr unsigned MaxRounds = 8;
-/// Where so many rounds are known, nothing is left over, and of a round of few
-/// instructions what it shares is still a large part.
+
+/// Rounds at once of a loop that is known to have ManyRounds or more.  No loop
+/// for the rest is needed then, and in a round of few instructions the test and
+/// the step are a large part, so more rounds at once still gain.
 static constexpr unsigned ManyRounds = 512, MaxKnownRounds = 32;
+
 /// Instructions of IR that a loop, and all loops of a compound, may have after.
 static constexpr unsigned LoopBudget = 128, CompoundBudget = 384;
 
@@ -71,7 +75,7 @@ static unsigned roundsAtOnce(const Loop &L, ScalarEvolution &SE,
   unsigned Size = sizeOfRound(L, SE);
   if (!Size)
     return 0;
-  // As many as the program or cosy-widen-loops asks for, or what gains most.
+  // Take what the program or cosy-widen-loops asks for, or what gains most.
   unsigned Rounds = SE.getSmallConstantTripCount(&L) < ManyRounds
                         ? MaxRounds
                         : MaxKnownRounds;

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
 //===- Validate.cpp - The validator that the kernel uses ------------------===//
+//
+// Compiled code is shown to the validator of core/, as the module will do when
+// it loads the code: what the kernel would refuse fails the build instead.
+//
+//===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include <cstring>
 

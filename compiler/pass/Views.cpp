@@ -260,7 +260,7 @@ private:
         if (!Why.empty())
           return makePlain(G, Why + at(&I));
       }
-    // Of several reads by name, each may be of this buffer.
+    // Each of several reads by name may be of this buffer.
     SmallVector<Read, 8> Reads = findReads();
     std::string Why = loopedOver(All, RunsAfter(Reads));
     if (!Why.empty())

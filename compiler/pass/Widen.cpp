@@ -6,12 +6,19 @@
 // A loop that looks for a byte, compares, counts or adds up gets another loop
 // above it, which takes words as long as no byte of one ends the search:
 //
-//	bytes:	c = load p		words:	w = load p
-//		if c == k goto end		z = bytes of (w ^ kkkkkkkk) that
-// are 0 		p = p + 1			if z goto bytes, at the
-// first of them 		br bytes			p = p + 8; if 8
-// rounds remain, br words 				bytes:	as before, from
-// p on
+// clang-format off
+//   before:  bytes:  c = load p
+//                    if c == k goto end
+//                    p = p + 1
+//                    goto bytes
+//
+//   after:   words:  w = load p, eight bytes
+//                    z = bytes of (w ^ kkkkkkkk) that are 0
+//                    if z goto bytes, at the first of them
+//                    p = p + 8
+//                    if eight rounds remain goto words
+//            bytes:  as before, from p on
+// clang-format on
 //
 // The loop over bytes stays as it is and does what remains, so this stage only
 // has to know which rounds end nothing and store nothing.
@@ -49,7 +56,8 @@ static constexpr uint64_t WordBytes = 8, PageBytes = 4096;
 static constexpr uint64_t Ones = 0x0101010101010101, Highs = Ones << 7;
 static constexpr uint64_t Evens = 0x00ff00ff00ff00ff, EvenOnes = Ones & Evens;
 
-/// What a round shares with others is a small part of it with so many words.
+/// Words of a round, which Unroll.cpp is asked for.  With so many, the test and
+/// the step are a small part of it.
 static constexpr uint32_t WordsAtOnce = 4;
 
 /// A loop of fewer rounds gains nothing.
@@ -69,7 +77,8 @@ struct Sum {
   Value *Added;
 };
 
-/// What a loop does in a round, if that can be done for eight at once.
+/// A loop over bytes: what it does in a round, and whether that can be done for
+/// eight of them at once.
 class ByteLoop {
   Loop &L;
   ScalarEvolution &SE;
@@ -320,7 +329,7 @@ private:
     Value *Count = nullptr;
     if (Of.Count) {
       Count = Expander.expandCodeFor(Of.Count, Of.Count->getType(), End);
-      // Where a test ends the first round nothing is known of the other count.
+      // The first round may end before this count is tested: it may be poison.
       Count = Outside.CreateZExt(Outside.CreateFreeze(Count), word());
       Last = Outside.CreateSub(Count, Outside.getInt64(WordBytes));
     }
