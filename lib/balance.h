@@ -2,7 +2,7 @@
 /*
  * balance.h - gives a program up whose calls seccomp filters mostly want to see.
  *
- * Each such call costs a way out of the compound, the call, and a RUN that goes on behind it: four
+ * Each such call costs a way out of the compound, the call, and a RUN that goes on after it: four
  * times what the plain call takes.  What the program saves meanwhile by calls that were made in the
  * kernel may be more or less.  From the first such call on each RUN is put on one side or the
  * other, by the costs of core/costs.h.  Once the program has lost COSY_MAX_FILTER_LOSS on the

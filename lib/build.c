@@ -205,7 +205,7 @@ static bool var_find(struct cosy_builder *b, int var, u8 *base, s16 *off)
 	return index < libcosy_build_current(b)->locals;
 }
 
-/* --- Code -------------------------------------------------------------------------------------- */
+/* --- Code ----------------------------------------------------------------------------------- */
 
 void libcosy_build_emit(struct cosy_builder *b, u8 code, u8 dst, u8 src, s16 off, s32 imm)
 {

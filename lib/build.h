@@ -2,7 +2,7 @@
 /*
  * build.h - the insides of a builder.
  *
- *	build.c		the builder itself, values, code		libcosy_build_emit, libcosy_build_get, libcosy_build_put
+ *	build.c		the builder itself, values, code
  *	build_data.c	statements that compute, load, store and call
  *	build_flow.c	blocks, loops, switch, labels, functions
  *	build_link.c	functions joined and written out as a compound	cosy_compile

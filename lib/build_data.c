@@ -175,7 +175,7 @@ void cosy_convert(struct cosy_builder *b, int dst, struct cosy_value value, enum
 	libcosy_build_put(b, dst, BPF_REG_0);
 }
 
-/* Adds base and offset into REG_SCRATCH, but for what the access itself can add: that is returned. */
+/* Adds base and offset into REG_SCRATCH.  Returns the part of it that the access itself adds. */
 static s16 address_get(struct cosy_builder *b, struct cosy_value base, struct cosy_value offset)
 {
 	libcosy_build_get(b, REG_SCRATCH, base);

@@ -267,7 +267,7 @@ static void for_end(struct cosy_builder *b, const struct libcosy_open_block *blo
 	libcosy_build_set_label(b, block->out);
 }
 
-/* --- Switch -------------------------------------------------------------------------------------- */
+/* --- Switch --------------------------------------------------------------------------------- */
 
 /* The value stays in r0 from here to the comparisons, which come after the cases. */
 void cosy_switch(struct cosy_builder *b, struct cosy_value value)
@@ -334,7 +334,7 @@ static void switch_end(struct cosy_builder *b, const struct libcosy_open_block *
 	b->cases.count = block->first_case;
 }
 
-/* --- End, break, continue ---------------------------------------------------------------------------- */
+/* --- End, break, continue ------------------------------------------------------------------- */
 
 static void function_end(struct cosy_builder *b, const struct libcosy_open_block *block)
 {
@@ -430,7 +430,7 @@ void cosy_continue(struct cosy_builder *b)
 		libcosy_build_mistake(b, -EINVAL, "continue outside of a loop");
 }
 
-/* --- Functions -------------------------------------------------------------------------------------------- */
+/* --- Functions ------------------------------------------------------------------------------ */
 
 int cosy_declare(struct cosy_builder *b, unsigned int params)
 {
@@ -501,7 +501,7 @@ void cosy_return(struct cosy_builder *b, struct cosy_value value)
 	libcosy_build_emit(b, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
-/* To stop the compound a function sets "stopped" and returns; each of its callers then returns too. */
+/* Has the compound stop: the function sets "stopped" and returns, and so does each caller. */
 void libcosy_build_stop(struct cosy_builder *b)
 {
 	if (b->current) {
@@ -545,7 +545,7 @@ void cosy_invoke(struct cosy_builder *b, int dst, int function, unsigned int cou
 	libcosy_build_put(b, dst, BPF_REG_0);
 }
 
-/* --- Modes --------------------------------------------------------------------------------------------------- */
+/* --- Modes ---------------------------------------------------------------------------------- */
 
 void cosy_limit_steps(struct cosy_builder *b, uint64_t steps)
 {

@@ -46,7 +46,7 @@ bool libcosy_has_cancellation_points(const struct cosy_program *program)
 		const struct cosy_call *call;
 
 		if (!(program->marks[i] & COSY_MARK_HEAD) || insn->code != (BPF_JMP | BPF_CALL) ||
-		    insn->src_reg == 1)
+		    insn->src_reg == BPF_PSEUDO_CALL)
 			continue;
 		call = cosy_call_find(insn->imm);
 		if (call && call->flags & COSY_CALL_CANCELS)

@@ -81,7 +81,7 @@ void libcosy_context_stats(struct cosy_stats *ret)
 
 /* --- Opening --------------------------------------------------------------------- */
 
-/* Maps the page that a fork wipes.  Where the kernel has no such pages, pthread_atfork has to do. */
+/* Maps the page that a fork wipes.  On kernels without such pages pthread_atfork has to do. */
 static void alive_init(void)
 {
 	void *page;
@@ -390,7 +390,7 @@ static bool context_is_forbidden(void)
 	return true;
 }
 
-/* Reads the environment only where a filter could be armed: many programs never come to a region. */
+/* Reads the environment only if a filter could be armed: many programs come to no region. */
 void libcosy_context_start(void)
 {
 	int saved = errno, state = libcosy_cancel_disable();

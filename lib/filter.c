@@ -22,7 +22,7 @@ static struct {
 	pid_t pid;	       /* who opened it; a child can ask it, but not use it */
 	bool early;	       /* fd had to be opened when the process began */
 	uint64_t objects_seen; /* objects loaded when none of them could arm a filter */
-} held = {.fd = -1};
+} prepared = {.fd = -1};
 
 /*
  * Calls that libcosy makes, after the start, where a program without it may make none.
@@ -77,11 +77,11 @@ const char *libcosy_filter_forbids(int fd, bool reopens)
 /* --- At the start ------------------------------------------------------------------------ */
 
 /* Tells whether the descriptor is still the file that was opened. */
-static bool held_is_ours(int fd)
+static bool prepared_is_ours(int fd)
 {
 	struct stat st;
 
-	return fd >= 0 && !fstat(fd, &st) && st.st_dev == held.dev && st.st_ino == held.ino;
+	return fd >= 0 && !fstat(fd, &st) && st.st_dev == prepared.dev && st.st_ino == prepared.ino;
 }
 
 static void held_open(void)
@@ -89,7 +89,7 @@ static void held_open(void)
 	int fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
 	struct stat st;
 
-	held.fd = -1;
+	prepared.fd = -1;
 	if (fd < 0)
 		return;
 	fd = libcosy_move_fd(fd);
@@ -97,23 +97,23 @@ static void held_open(void)
 		close(fd);
 		return;
 	}
-	held.dev = st.st_dev;
-	held.ino = st.st_ino;
-	held.pid = getpid();
-	held.fd = fd;
+	prepared.dev = st.st_dev;
+	prepared.ino = st.st_ino;
+	prepared.pid = getpid();
+	prepared.fd = fd;
 }
 
 bool libcosy_filter_prepare(void)
 {
-	if (held_is_ours(held.fd)) {
-		/* The parent may have armed a filter that forbids this fork child to open its own. */
-		if (libcosy_filter_forbids(held.fd, true))
+	if (prepared_is_ours(prepared.fd)) {
+		/* The parent may have armed a filter that forbids its child to open an own one. */
+		if (libcosy_filter_forbids(prepared.fd, true))
 			return true;
-		close(held.fd);
+		close(prepared.fd);
 	}
-	held.fd = -1;
-	held.early = libcosy_could_arm(&held.objects_seen);
-	if (!held.early)
+	prepared.fd = -1;
+	prepared.early = libcosy_could_arm(&prepared.objects_seen);
+	if (!prepared.early)
 		return false;
 	libcosy_settings_init();
 	if (libcosy_settings.mode != COSY_MODE_NATIVE && libcosy_settings.mode != COSY_MODE_INTERP)
@@ -129,15 +129,15 @@ int libcosy_filter_take(const char **why)
 	int fd;
 
 	*why = NULL;
-	if (!held.early) {
-		if (libcosy_could_arm(&held.objects_seen))
+	if (!prepared.early) {
+		if (libcosy_could_arm(&prepared.objects_seen))
 			*why = "a library that was loaded later may have armed a seccomp filter";
 		return -1;
 	}
-	fd = __atomic_exchange_n(&held.fd, -1, __ATOMIC_RELAXED);
-	if (!held_is_ours(fd))
+	fd = __atomic_exchange_n(&prepared.fd, -1, __ATOMIC_RELAXED);
+	if (!prepared_is_ours(fd))
 		return -1;
-	reopens = getpid() != held.pid;
+	reopens = getpid() != prepared.pid;
 	*why = libcosy_filter_forbids(fd, reopens);
 	if (!*why && !reopens)
 		return fd;

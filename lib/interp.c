@@ -217,7 +217,8 @@ static u32 interp_pop(struct libcosy_interp *in)
 	frame = (struct cosy_frame *)(in->stack + at);
 	call = frame->call;
 	if (call >= program->insn_cnt || !(program->marks[call] & COSY_MARK_HEAD) ||
-	    program->insns[call].code != (BPF_JMP | BPF_CALL) || program->insns[call].src_reg != 1)
+	    program->insns[call].code != (BPF_JMP | BPF_CALL) ||
+	    program->insns[call].src_reg != BPF_PSEUDO_CALL)
 		__builtin_trap();
 	from = cosy_function_of(program, call);
 	if (in->stack_size - at < sizeof(*frame) + from->frame_words * sizeof(u64))
@@ -351,7 +352,7 @@ __attribute__((noinline)) static enum cosy_status interp_call_or_exit(struct lib
 {
 	u64 *r = in->state->reg;
 	bool is_exit = BPF_OP(insn->code) == BPF_EXIT;
-	bool is_system_call = !is_exit && insn->src_reg != 1;
+	bool is_system_call = !is_exit && insn->src_reg != BPF_PSEUDO_CALL;
 	enum cosy_status status;
 
 	if (in->cancel == COSY_CANCEL_STOPS && is_system_call &&

@@ -13,7 +13,7 @@ u64 libcosy_stack_take(struct libcosy_interp *in, u64 bytes)
 
 	while (at > in->stack_size || in->stack_size - at < bytes)
 		libcosy_store((u64)(in->stack + in->stack_size), 0, BPF_B);
-	/* Move sp before anything is written there: see push() in interp.c. */
+	/* Move sp before anything is written there: see interp_push. */
 	state->sp = (at + bytes + 15) & ~15ull;
 	if (state->sp > in->stack_size)
 		state->sp = in->stack_size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object.h - an object of this process as the dynamic linker knows it: its tables, and whose it is. */
+/* object.h - an object of this process as the dynamic linker knows it: its tables, its owner. */
 #ifndef COSY_LIB_OBJECT_H
 #define COSY_LIB_OBJECT_H
 
@@ -47,7 +47,10 @@ static inline enum libcosy_role libcosy_object_role(const char *soname)
 	return COSY_OBJECT_OTHER;
 }
 
-/* The vDSO is listed, but nothing is bound to it by name, and its addresses are not the linker's. */
+/*
+ * Tells the vDSO, which is listed; but nothing is bound to it by name, and its addresses are not
+ * the linker's.
+ */
 static inline bool libcosy_object_is_vdso(const char *path)
 {
 	return libcosy_begins(path, "linux-vdso");

@@ -31,7 +31,7 @@ static bool program_needs_stack(const struct cosy_program *program)
 		const struct bpf_insn *insn = &program->insns[i];
 
 		if (program->marks[i] & COSY_MARK_HEAD && insn->code == (BPF_JMP | BPF_CALL) &&
-		    (insn->src_reg == 1 || insn->imm == COSY_OP_alloca))
+		    (insn->src_reg == BPF_PSEUDO_CALL || insn->imm == COSY_OP_alloca))
 			return true;
 	}
 	return false;

@@ -42,7 +42,7 @@ static bool is_named(const struct reference *reference, const ElfW(Sym) * symbol
 	return false;
 }
 
-/* Compares letters first, in which nearly all names differ, since each program that starts does this. */
+/* Compares single letters first, which mostly differ: each program does this when it starts. */
 static bool relocations_name(const struct libcosy_object *object, const ElfW(Rela) * relocation,
 			     size_t count, const struct reference *reference)
 {

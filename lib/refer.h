@@ -12,16 +12,16 @@ enum libcosy_referred {
 };
 
 /*
- * Tells whether an object refers to one of `count` functions without defining it.  *seen, 0 at first,
- * remembers how many objects had been loaded when none did, so that nothing is looked at again
- * until there are more.  Allocates nothing and makes no system call.
+ * Tells whether an object refers to one of `count` functions without defining it.  *seen, 0 at
+ * first, remembers how many objects had been loaded when none did, so that nothing is looked at
+ * again until there are more.  Allocates nothing and makes no system call.
  */
 enum libcosy_referred libcosy_any_refers_to(const char *const *names, unsigned int count,
 					    uint64_t *seen);
 
 /*
- * The same while a constructor of the program's runs, when no other thread can load an object: calls
- * nothing of libc's, which the dynamic linker would have to look up in each process.
+ * Does the same while a constructor of the program's runs, when no other thread can load an object:
+ * calls nothing of libc's, which the dynamic linker would have to look up in each process.
  */
 enum libcosy_referred libcosy_any_refers_at_start(const char *const *names, unsigned int count);
 

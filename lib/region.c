@@ -182,7 +182,7 @@ __attribute__((noinline)) static void *region_enter_slow(struct cosy_region *reg
 	int saved, state;
 	void *ctx = NULL;
 
-	/* Until it has earned the kernel, a region calls nothing of libc's here, nor finds errno. */
+	/* A region that has not earned the kernel calls nothing of libc's, nor finds errno. */
 	if (!libcosy_tier_earned(region)) {
 		/* A fork child must not inherit its parent's counts. */
 		if (libcosy_settings.stats)

@@ -24,7 +24,7 @@
  *
  * A function whose address-taken locals a region touches keeps them in
  *
- *	frame = region.left < 0 ? __cosy_frame_enter(size) : NULL; // shared-buffer memory, or NULL
+ *	frame = region.left < 0 ? __cosy_frame_enter(size) : NULL; // shared buffer, or NULL
  *	locals = frame ? frame : alloca'd space
  *	... on every return:  if (frame) __cosy_frame_leave(frame);
  */

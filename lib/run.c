@@ -320,7 +320,7 @@ static bool run_at_cancellation_point(const struct cancellable *run)
 {
 	u32 status = run->act->run.status;
 
-	/* An inner activation has done it already, or the program wants to be cancelled anywhere. */
+	/* Either an inner activation did it already, or the program may be cancelled anywhere. */
 	if (!run->thread->cancels || run->type != PTHREAD_CANCEL_DEFERRED)
 		return true;
 	return status == INTERPRETED || status == COSY_DONE ||

@@ -86,9 +86,8 @@ static void slice_trim(struct libcosy_thread *thread, struct libcosy_slice *slic
 	while ((top = slice->top) && block_is_ended(top) && slice->used == top->end) {
 		uint64_t start = top->start;
 
-		block_release(
-			thread,
-			top); /* releases the activation of a block that another thread ended */
+		/* Releases the activation, too, of a block that another thread ended. */
+		block_release(thread, top);
 		slice->top = top->below;
 		COSY_BARRIER();
 		slice->used = start;
@@ -221,7 +220,7 @@ static __attribute__((noinline)) void block_pop_slow(struct libcosy_thread *thre
 	struct libcosy_block *above;
 
 	if (!thread || (slice != &thread->slice[0] && slice != &thread->slice[1])) {
-		/* Another thread's, since a coroutine has moved: only mark it, its thread takes it off. */
+		/* A coroutine has moved: the block's own thread takes it off where it is marked. */
 		__atomic_store_n(&block->ended, 1, __ATOMIC_RELEASE);
 		return;
 	}

@@ -34,7 +34,7 @@ long libcosy_move(uint32_t operation, const void *memory, size_t count, int fd, 
 /* Returns those of a caller's flags that the module knows, as it knows them. */
 uint32_t libcosy_move_flags(int flags);
 
-/* Tells whether the kernel did nothing, since the memory is no arena's or the file of another kind. */
+/* Tells whether the kernel did nothing: the memory is no arena's, or the file of another kind. */
 bool libcosy_move_is_refused(long ret);
 
 /* Returns a result as system calls do, with errno. */

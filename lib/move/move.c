@@ -165,7 +165,7 @@ void cosy_move_free(void *memory, size_t size)
 	errno = saved;
 }
 
-/* --- Loan and transfer ------------------------------------------------------------------------- */
+/* --- Loan and transfer ---------------------------------------------------------------------- */
 
 static bool can_move(const void *memory, size_t count, int flags)
 {
@@ -231,7 +231,7 @@ ssize_t cosy_transfer(int fd, void *memory, size_t count, int flags)
 	return own ? recv(fd, memory, count, own) : read(fd, memory, count);
 }
 
-/* --- Without another process ------------------------------------------------------------------- */
+/* --- Without another process ---------------------------------------------------------------- */
 
 int cosy_flush(void *memory, size_t count)
 {

@@ -6,8 +6,8 @@
  *
  *	SHARE			SHRINK, GROW		mapped by all who have it
  *	COPY			SHRINK, GROW, WRITE	read by pread(2)
- *	DONATE, DONATE_ZERO	GROW, WRITE		read by pread(2) by the one who is the first to
- *							add SEAL, and makes it shrink
+ *	DONATE, DONATE_ZERO	GROW, WRITE		read by pread(2) by whoever is first
+ *							to add SEAL, and makes it shrink
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@
 #define SEALS_COPY   (SEALS_SHARE | F_SEAL_WRITE)
 #define SEALS_DONATE (F_SEAL_GROW | F_SEAL_WRITE)
 
-/* --- Export ------------------------------------------------------------------------------------ */
+/* --- Export --------------------------------------------------------------------------------- */
 
 static int memfd_new(void)
 {
@@ -120,7 +120,7 @@ int cosy_export(void *memory, size_t count, enum cosy_how how)
 	return fd;
 }
 
-/* --- Import ------------------------------------------------------------------------------------ */
+/* --- Import --------------------------------------------------------------------------------- */
 
 /* Puts a parcel of the module's that shares pages in place of memory that is no arena's. */
 static ssize_t import_arena(int parcel, void *memory, size_t count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ranges.h - memory that is shared by a memfd, or gone by a donation, where the module cannot do it.
+ * ranges.h - memory that a memfd shares, or that a donation took, where the module cannot do it.
  *
  * The module knows such things by page.  Here they are ranges of addresses, which no longer apply
  * when the program moves them by mremap.
@@ -13,15 +13,15 @@
 
 /*
  * Map a memfd, of which they keep a descriptor, in place of the memory; or make the memory
- * inaccessible.  False with errno set: they could not, and without room for one more mapping the memory
- * is zeros then.
+ * inaccessible.  False with errno set: they could not; where there was no room for one more
+ * mapping, the memory is zeros then.
  */
 bool libcosy_ranges_share(void *memory, size_t count, int memfd);
 bool libcosy_ranges_take_away(void *memory, size_t count);
 
 /*
- * Returns another descriptor of the memfd that shares just this memory; or -1 with errno: ENOENT (no
- * part of it is shared), EOPNOTSUPP (another part than all of one).
+ * Returns another descriptor of the memfd that shares just this memory; or -1 with errno: ENOENT
+ * (no part of it is shared), EOPNOTSUPP (another part than all of one).
  */
 int libcosy_ranges_memfd(const void *memory, size_t count);
 
