@@ -194,7 +194,7 @@ enum cosy_thunk {
 	COSY_THUNK_SDIV64,
 	COSY_THUNK_SMOD32,
 	COSY_THUNK_SMOD64,
-	/* AX = insn << 16 | number; r0 = result, r1-r5 = 0: any system call, as the kernel makes it */
+	/* AX = insn << 16 | number; r0 = result, r1-r5 = 0: any call, as the kernel makes it */
 	COSY_THUNK_SYSCALL,
 	/* fuel is used up; AX = instruction to go on from: refills slot FUEL or leaves */
 	COSY_THUNK_SAFEPOINT,

@@ -14,7 +14,7 @@
 
 /* A context with its buffer, from open to close: once in a process. */
 #define COSY_COST_CONTEXT 55787 /*=cost_context*/
-/* What libcosy does about it, with the pages of its own code.  Chosen: no row measures it. */
+/* libcosy's own work for it, with the pages of its code.  Chosen: no row measures it. */
 #define COSY_COST_LIBRARY 22000
 /* A LOAD of what the user has not loaded lately: what each takes, and each instruction. */
 #define COSY_COST_LOAD	    40311 /*=cost_load*/
@@ -60,11 +60,15 @@
 #define COSY_LOSS_ROUND 6 /*=loss_round*/
 /* An operation on a string or memory, of few bytes. */
 #define COSY_LOSS_STRING 122 /*=loss_string*/
-/* A search through as many bytes as there are.  Chosen: about half an instruction a byte, of a page,
- * since the C library's use vector registers. */
+/*
+ * A search through as many bytes as there are.  Chosen: about half an instruction a byte, of a
+ * page, since the C library's use vector registers.
+ */
 #define COSY_LOSS_SEARCH 2048
-/* One that is expanded in place while it has few bytes (Strings.cpp).  Chosen: its bodies do 20 to
- * 35 in the shared buffer, and about twice that elsewhere. */
+/*
+ * One that is expanded in place while it has few bytes (Strings.cpp).  Chosen: its bodies do 20 to
+ * 35 in the shared buffer, and about twice that elsewhere.
+ */
 #define COSY_LOSS_SHORT 50
 
 /* --- The rule ----------------------------------------------------------------------------- */

@@ -61,7 +61,7 @@ struct cosy_rewrite {
 	struct cosy_pieces *pieces; /* NULL: not in based code */
 	struct cosy_held held;
 	const struct cosy_slow *slow; /* the copy that is emitted */
-	u32 *safepoints; /* [insn_cnt] label of the safepoint of back edges to there, or COSY_UNBOUND */
+	u32 *safepoints; /* [insn_cnt] label: safepoint of back edges to there, or COSY_UNBOUND */
 	u32 resume;	 /* label: go on from cosy_entry.resume */
 	u32 returns;	 /* label: AX holds the call to return after */
 	u32 trap;	 /* label: state that cannot be */

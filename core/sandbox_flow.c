@@ -124,8 +124,8 @@ void cosy_emit_prologue(struct cosy_rewrite *w)
 
 /*
  * Goes to `target`, which is not above, and spends one fuel.  The test is signed, so that a count
- * that started at 0 comes to its safepoint at once instead of wrapping.  A slow copy's edges lead to
- * the code proper, where the next round is tried fast again.
+ * that started at 0 comes to its safepoint at once instead of wrapping.  A slow copy's edges lead
+ * to the code proper, where the next round shares its tests again.
  */
 static void emit_back_edge(struct cosy_rewrite *w, u32 target)
 {

@@ -30,7 +30,7 @@
  * Test and mask are the same, and neither UB nor KB is there: whatever ORIGIN holds,
  * even a mispredicted old value, the access is in the buffer.
  *
- * Where accesses share a test (sandbox_piece.c), of LEN bytes from AX on:
+ * Accesses that share a test (sandbox_piece.c), of LEN bytes from AX on:
  *
  *	leader	AX = slot ORIGIN		follower    dst = *(B + AX + off)
  *		AX += base + off		or, AX having changed,

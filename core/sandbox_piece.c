@@ -7,11 +7,11 @@
  *	r1 += 2
  *	r4 = *(u8 *)(r1 + 0)	follower
  *
- * A piece is straight code that only its first instruction leads into: jumps out of
- * it, forward ones within it and back edges to its first instruction are allowed.  Registers are numbered by their values.
- * A copy has the same value, and so has a sum with a constant, at a distance; two sums
- * of the same two values are the same value, too.  Accesses by one value are a group:
- * a leader, which runs before all the others, and its followers.
+ * A piece is straight code that only its first instruction leads into: jumps out of it, forward
+ * ones within it and back edges to its first instruction are allowed.  Registers are numbered by
+ * their values.  A copy has the same value, and so has a sum with a constant, at a distance; two
+ * sums of the same two values are the same value, too.  Accesses by one value are a group: a
+ * leader, which runs before all the others, and its followers.
  *
  * The leader tests the whole span of its group, so that its followers reach what the
  * program said.  Where the test fails they do not run: the piece goes on in its slow
@@ -26,7 +26,7 @@
 /* Most instructions that are looked at together, and most of what is known of them at one time. */
 enum { MAX_PIECE = 512, MAX_GROUPS = 16, MAX_SUMS = 8, MAX_JOINS = 12 };
 
-/* The value of every constant. */
+/* Numbers of values: that of every constant, which deltas tell apart; and of none. */
 enum { CONSTANT = 0, NO_VALUE = ~0 };
 
 /* The content of a register: a value that is not known, and how far it is from there. */

@@ -47,7 +47,7 @@
 #define TREE_PORTION 32768
 /* Bytes of an entry before `stat`. */
 #define TREE_ENTRY_HEAD offsetof(struct cosy_dirent, stat)
-/* Bytes of struct cosy_tree that a call keeps at hand. */
+/* Bytes of struct cosy_tree that a call copies, and writes back at its end. */
 #define TREE_HEAD offsetof(struct cosy_tree, stat)
 
 enum tree_step {
@@ -679,7 +679,9 @@ static s64 tree_scan(struct tree_host *host, u64 tree, u64 buffer, u64 size)
 		w.t.done = w.t.seen = w.t.left = 0;
 	if (tree_store(&w))
 		return w.result;
-	/* Whoever went on would begin where the last one began, with calls made since. */
+	/*
+	 * Do not leave: the walk is not noted, so going on would repeat calls that were made.
+	 */
 	TREE_STAY(host);
 	return -EFAULT;
 }

@@ -10,7 +10,9 @@
  *		between start where it has been masked, too
  *
  * So whatever the registers hold, and whatever a processor predicts of the branches, an
- * access is in the buffer or in the page after it, which holds nothing.
+ * access is in the buffer or in the page above it, which holds nothing.
+ *
+ * It decodes instructions by itself, too, so that a mistake of the sandbox's is not made twice.
  */
 #include "reject.h"
 #include "emit.h"

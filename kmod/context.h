@@ -15,8 +15,8 @@ struct super_block;
 #define COSY_DIRECT_HANDLES 64
 
 /*
- * Lives as long as its struct file: ioctls, RUN and the mappings of the shared
- * buffer all hold that.
+ * Lives as long as its struct file, to which ioctls, RUN and the mappings of the shared buffer all
+ * have a reference.
  */
 struct cosy_context {
 	struct mm_struct *mm;	    /* the only one that may use it; mmgrab'ed: keeps no pages */

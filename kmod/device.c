@@ -176,7 +176,7 @@ static noinline long any_ioctl(struct cosy_context *context, u32 command, void _
 	result = commands[i].handle(context, &argument);
 
 	if (commands[i].answers && copy_to_user(user, &argument, commands[i].size)) {
-		/* A program that nobody can name would only take room. */
+		/* The user does not learn the handle: the program would only take room. */
 		if (commands[i].handle == load_ioctl && !result)
 			cosy_program_forget(context, argument.load.handle);
 		result = -EFAULT;

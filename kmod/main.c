@@ -2,8 +2,7 @@
 /*
  * cosy.ko - runs compounds (include/uapi/linux/cosy.h) in the caller's process.
  *
- * In reading order; a folder uses those above it, run/activation.h and, where a header
- * says so, fast/guard.h.
+ * In reading order: what all share, LOAD, RUN, and then what compiled code calls.
  *
  *	device.c		/dev/cosy: open, mmap, and which ioctl is whose
  *	context.c		what an open descriptor stands for, bound to an address space

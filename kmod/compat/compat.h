@@ -10,8 +10,8 @@
 #include <asm/cpufeatures.h>
 
 /*
- * Thunks are entered by direct calls from compiled code and compiled code from
- * assembly, without the type hashes that this would look for.
+ * Thunks are entered by direct calls from compiled code and compiled code from assembly, without
+ * the type hashes that control-flow integrity would look for.
  */
 #if defined(CONFIG_CFI_CLANG) || defined(CONFIG_CFI)
 #error "cosy.ko does not support kernels with control-flow integrity (CONFIG_CFI_CLANG): its thunks carry no type hashes"

@@ -31,7 +31,7 @@
 #define SCAN_HEAD  offsetof(struct cosy_dirent, name)
 #define OFFSET	   8 /* of the position, in either */
 
-/* Bytes of an entry whose name has `length`. */
+/* Returns the bytes of an entry whose name has `length`. */
 static __always_inline u32 entry_size(u32 head, u32 length)
 {
 	return ALIGN(head + length + 1, COSY_WORD);
@@ -369,7 +369,7 @@ s64 cosy_scan_once(struct cosy_activation *run, const u64 *r, enum cosy_op op, u
 
 	*left = 0;
 	at = cosy_reach(run, r[2], size);
-	/* Nothing is there, so a write fails, if one is made. */
+	/* No user has memory there, so an entry cannot be written; an empty listing needs none. */
 	if (unlikely(!at))
 		at = (u8 *)TASK_SIZE_MAX;
 	if (run->held)

@@ -2,7 +2,7 @@
 /*
  * lookup.h - from a name to its entry in the directory cache.
  *
- * Of a name of several components prefix.c follows all but the last.  For the last, or the only
+ * prefix.c follows all but the last component of a name of several.  For the last, or the only
  * one, this is what the path walk does, in its order: the directory, the name from the user's
  * memory, the permission to search (with the security module's say), the directory cache.  All
  * else that the walk knows is left to the ordinary call: dots, links to follow, mounts,

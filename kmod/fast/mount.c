@@ -10,7 +10,7 @@
 
 long cosy_mount_id_offset __ro_after_init;
 
-/* The offset of the member `name` of struct mount, which has `size` bytes, or -ENOENT. */
+/* Returns the offset of the member `name` of struct mount, of `size` bytes, or -ENOENT. */
 static long __init mount_member(const struct btf_type *mount, const char *name, u32 size)
 {
 	const struct btf_type *type;

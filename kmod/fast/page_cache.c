@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* page_cache.c - the work of a read besides finding and copying bytes. */
+/*
+ * page_cache.c - what a read of the page cache does besides copying: access time, notification and
+ * accounting; and the slow path of finding folios.
+ */
 #include <linux/fsnotify.h>
 #include <linux/mount.h>
 #include <linux/sched/xacct.h>

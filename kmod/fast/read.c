@@ -135,8 +135,8 @@ rest:
 /*
  * Reads up to `count` bytes at `pos` from pages whose folios are found at once.  As in any read of
  * several pages the end of file is looked at after all of them.  Returns bytes read: up to a page
- * that needs more care, or that reaches beyond the end of file; or to a fault, with `*fault`.  `again`:
- * the read before ended in the first page, and has marked it.
+ * that needs more care, or that reaches beyond the end of file; or to a fault, with `*fault`.
+ * `again`: the read before ended in the first page, and has marked it.
  */
 static __always_inline size_t read_row(struct address_space *mapping, char __user *to, size_t count,
 				       loff_t pos, bool again, bool *fault)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* stat.c - see stat.h. */
+/*
+ * stat.c - stat(2) and its family: by a name, whose entry lookup.h finds, or of an open descriptor.
+ * The attributes are attributes.c's.
+ */
 #include <linux/stat.h>
 #include "fast/fast.h"
 #include "fast/lookup.h"

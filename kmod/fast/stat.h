@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * stat.h - stat(2) and its family by a name of one component.
+ * stat.h - newfstatat(2) under a directory that the caller has open, for scans (getdents.c).
  *
- * The directory is open, or the current one, and the name is in the directory cache:
- * then the path walk is a permission check and one look-up (lookup.h).  Arguments and
- * results are those of the system call; COSY_ORDINARY, and nothing done, when a guard fails.
+ * The name is of one component and in the directory cache: then the path walk is a permission check
+ * and one look-up (lookup.h).  Arguments and results are those of the system call; COSY_ORDINARY,
+ * and nothing done, when a guard fails.
  */
 #ifndef COSY_STAT_H
 #define COSY_STAT_H
@@ -14,9 +14,9 @@
 #include "fast/guard.h"
 
 /*
- * Makes newfstatat(2) under the directory `dir`, which the caller holds; `flags` have passed guard
- * LIMITED.  Unless nobody shares its descriptor, the caller keeps `dir` open until it has called
- * cosy_child_drop.
+ * Makes newfstatat(2) under the directory `dir`, to which the caller has a reference; `flags` have
+ * passed guard LIMITED.  Unless nobody shares its descriptor, the caller keeps `dir` open until it
+ * has called cosy_child_drop.
  */
 s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 name, u64 to,
 		    s32 flags);

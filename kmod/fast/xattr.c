@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * xattr.c - getxattr and lgetxattr by a name of one component: short values, and above all the
- * answer that there is none, which is what listing programs get of nearly every file.
+ * xattr.c - getxattr and lgetxattr: short values, and above all the answer that there is none,
+ * which is what listing programs get of nearly every file.
  *
  * lookup.h walks the path.  From there on the kernel's own function asks the security module and
  * the file system, once.  So answers that do not belong here (long values; access control lists,

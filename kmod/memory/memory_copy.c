@@ -208,9 +208,9 @@ static noinline u64 string_copy(struct cosy_activation *run, u64 to, u64 from)
 }
 
 /*
- * Copies up to `length` bytes, all of one page, from an arena's memory by the kernel's mapping of the
- * page.  Returns how many: none where there is no such page, fewer where a fault would have to be
- * served.  The arena is locked meanwhile, so that a page that is donated cannot be read on.
+ * Copies up to `length` bytes, all of one page, from an arena's memory by the kernel's mapping of
+ * the page.  Returns how many: none where there is no such page, fewer where a fault would have to
+ * be served.  The arena is locked meanwhile, so that a page that is donated cannot be read on.
  */
 static u64 page_look(const struct cosy_place *to, u64 from, u64 length)
 {
@@ -245,7 +245,7 @@ u64 cosy_op_look(struct cosy_activation *run, u64 *r)
 		r[2] += done;
 		r[3] -= done;
 		now -= done;
-		/* What is left needs faults, or is no arena's. */
+		/* Copy the rest as any memory: it needs faults, or is no arena's. */
 		r[3] -= now;
 		if (!memory_move_up(run, &r[1], &r[2], &now)) {
 			r[3] += now;

@@ -135,8 +135,8 @@ THUNK_END cosy_thunk_syscall
 /* --- Calls and operations by C functions of their own ------------------------------ */
 
 /*
- * Calls cosy_call_
- * ame(run in r11, the arguments as an array, AX).  RUN_STATUS then says whether to leave.
+ * Calls cosy_call_NAME(r11 = RUN, the arguments as an array, AX).  RUN_STATUS then says whether to
+ * leave.
  */
 .macro CALL_BY_ARRAY name
 	PUSH_ARRAY
@@ -152,7 +152,10 @@ THUNK_END cosy_thunk_syscall
 	ZERO_AFTER_C
 .endm
 
-/* Leaves.  An operation that resumes has brought r1-r5 up to date. */
+/*
+ * Leaves with the arguments as C has left them: an operation that resumes has brought r1-r5 up to
+ * date.
+ */
 .macro LEAVE_BY_ARRAY name
 .Lleave_\name:
 	POP_ARRAY

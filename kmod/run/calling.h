@@ -195,7 +195,7 @@ SYM_END(\name, SYM_T_FUNC)
 
 /*
  * Decides about a call for which somebody is armed.  AX = insn << 16 | number, r9 = the task.
- * Where filters alone are armed, the newest one's bitmap says whether all of them let this call
+ * Where only filters are armed, the newest one's bitmap says whether all of them let this call
  * and RUN through, as cosy_filter_allows reads it.  Otherwise C decides.
  */
 .macro WATCHED watched

@@ -64,8 +64,8 @@ u32 cosy_limits_fuel(u32 insn_cnt)
 }
 
 /*
- * The budget where nothing is limited.  Under an audit context it is small, so that a compound
- * whose calls sleep soon finds that COSY_MAX_STAY is over.
+ * Returns the budget where nothing is limited.  Under an audit context it is small, so that a
+ * compound whose calls sleep soon finds that COSY_MAX_STAY is over.
  */
 static __always_inline u64 fuel_budget(const struct cosy_activation *run)
 {
@@ -74,7 +74,7 @@ static __always_inline u64 fuel_budget(const struct cosy_activation *run)
 	return run->prog->fuel;
 }
 
-/* The budget under a limit: one step more than is left of it, at which it is found reached. */
+/* Returns the budget under a limit: one step more than is left, at which it is found reached. */
 static u64 fuel_budget_limited(const struct cosy_activation *run)
 {
 	u64 most = fuel_budget(run);
@@ -102,8 +102,8 @@ static u64 limit_of_time(const struct cosy_prog *prog, const struct cosy_context
 
 /*
  * Returns the thread's time on the processor, which leaves out sleeping.  The scheduler's
- * account of it lags by up to a tick; asking for the thread's clock brings it up to date.  The
- * answer is to go where no user has memory, so it goes nowhere.
+ * account of it lags by up to a tick; asking for the thread's clock brings it up to date.  That
+ * call is given an address where no user has memory, so its own answer is lost, as is meant.
  */
 static noinline u64 processor_time(void)
 {

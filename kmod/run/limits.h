@@ -34,10 +34,10 @@ static __always_inline unsigned long cosy_traced_work(void)
 #define COSY_MAX_STAY (HZ / 10)
 
 /*
- * Tells whether the thread has to go back to user mode for a moment, however long the compound
- * runs.  That is waited for by work that TIF_NOTIFY_RESUME stands for; by an audit rule added
- * meanwhile, which only the next entry of a system call sees; and by those who wait until every
- * thread has been in user mode (RCU tasks, live patches).
+ * Tells whether the thread has been in the kernel for so long that it has to go back to user mode
+ * for a moment.  Three wait for that: work put off under TIF_NOTIFY_RESUME (cosy_resume_work); an
+ * audit rule added meanwhile, which only the next entry of a system call sees; and whoever waits
+ * until every thread has been in user mode (RCU tasks, live patches).
  */
 static __always_inline bool cosy_stay_is_over(const struct cosy_activation *run)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * run.c - RUN.
+ * run.c - RUN: from the ioctl into the compiled code and back.
  *
  * The way in and out is short on purpose: an empty compound is to cost little more than an empty
  * ioctl.  Rare work (going on from saved state, leaving) is in leave.c.
@@ -33,7 +33,7 @@
 
 #define RUNNING_BITS 8
 
-/* The tasks in the middle of a compound that makes ioctls; others cannot get here again. */
+/* The tasks in the middle of a compound that makes ioctls: no other compound can call RUN. */
 static struct running {
 	spinlock_t lock;
 	struct hlist_head tasks; /* struct cosy_activation; lock */
@@ -86,6 +86,7 @@ static u64 running_enter(struct cosy_activation *run)
 /* Bytes of an argument that does not ask how many calls were made. */
 #define RUN_SIZE_MIN offsetof(struct cosy_run, calls)
 
+/* Reads an argument of either size that there has been.  0, an error, or 1: argument_get_long. */
 static int argument_get(struct cosy_run *argument, const struct cosy_run __user *from)
 {
 	const struct cosy_run *at = (const void __force *)from;
@@ -119,7 +120,6 @@ static int argument_get(struct cosy_run *argument, const struct cosy_run __user 
 static int argument_get_long(struct cosy_run *argument, const struct cosy_run __user *from)
 {
 	u32 size = argument->size;
-
 	int error;
 
 	if (size > PAGE_SIZE)

@@ -12,7 +12,9 @@
 #include <linux/pagemap.h>
 #include "compat/compat.h"
 
-/* Tells whether each buffer with some of bytes [begin, end) of a locked folio is mapped and sound. */
+/*
+ * Tells whether each buffer with some of bytes [begin, end) of a locked folio is mapped and sound.
+ */
 static __always_inline bool cosy_ext4_buffers_known(struct folio *folio, size_t begin, size_t end)
 {
 	struct buffer_head *head = folio_buffers(folio), *buffer = head;
