@@ -84,6 +84,10 @@ static int stepped_write(const char *name, char *from, uint64_t size, int flags,
 static void test_every_point_of_a_write(void)
 {
 	char *from[] = { shared, malloc(SIZE) }, got[SIZE + 1];
+	mode_t mask = umask(0);
+	struct stat st;
+
+	umask(mask);
 
 	for (size_t i = 0; i < COUNT(from); i++)
 		for (int plain = 0; plain < 6; plain++) {
@@ -92,7 +96,9 @@ static void test_every_point_of_a_write(void)
 			memcpy(from[i], content, SIZE);
 			stepped_write("new", from[i], SIZE, O_WRONLY | O_CREAT | O_TRUNC, plain,
 				      SIZE);
-			MUST((file = open("new", O_RDONLY)) >= 0);
+			MUST((file = open("new", O_RDONLY)) >= 0 && !fstat(file, &st));
+			CHECK((st.st_mode & 07777) == (0666 & ~mask), "point %d: mode %o", plain,
+			      st.st_mode);
 			CHECK(read(file, got, sizeof(got)) == SIZE && !memcmp(got, content, SIZE),
 			      "point %d: other bytes", plain);
 			close(file);

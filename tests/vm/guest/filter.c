@@ -396,6 +396,53 @@ static void inside(bool region)
 	out->in_kernel = (int)(counts().calls - then.calls);
 }
 
+static char *closed_page;
+
+static void on_closed_page(int sig)
+{
+	(void)sig;
+	MUST(!mprotect(closed_page, 4096, PROT_READ | PROT_WRITE));
+}
+
+/*
+ * Arms a filter in the middle that does not let RUN through.  What leaves the kernel after it, here for
+ * memory that a handler has to open, stays out.
+ */
+static void inside_ioctl(bool region)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NR),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { COUNT(filter), filter };
+	struct sigaction act = { .sa_handler = on_closed_page };
+	int *r = out->results;
+	volatile char *page;
+
+	page = closed_page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MUST(page != MAP_FAILED && !sigaction(SIGSEGV, &act, NULL));
+	MUST(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+#define INSIDE_IOCTL                                                                               \
+	do {                                                                                       \
+		r[0] = getppid() > 0;                                                              \
+		r[1] = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);                 \
+		page[0] = 'x';                                                                     \
+		for (int i_ = 0; i_ < rounds; i_++)                                                \
+			r[2] += getppid() > 0;                                                     \
+	} while (0)
+	if (region) {
+		COSY_START;
+		INSIDE_IOCTL;
+		COSY_END;
+	} else {
+		INSIDE_IOCTL;
+	}
+	out->ended = 1;
+	syscall(SYS_exit_group, 0);
+}
+
 /*
  * --- Who is told
  * ----------------------------------------------------------------------------------
@@ -539,6 +586,7 @@ int main(void)
 		{ "inside", no_filter, inside, 4 },
 		{ "strict", no_filter, strict_inside, 10 },
 		{ "strict, and another call", no_filter, strict_kills, 10 },
+		{ "ioctl, inside", no_filter, inside_ioctl, 0 },
 		{ "told", no_filter, told, 0 },
 	};
 	int file;
