@@ -3,8 +3,8 @@
  * send.c - send(2) of a view: the socket copies the bytes out of the page cache itself.
  *
  * The call copies what it is given before it returns, wherever that lies.  What is left out is the
- * copy into the shared buffer: while a call waits for room in the socket, what others write to the
- * file is seen, as in any view.  The pages themselves go only by lend.
+ * copy into the shared buffer, except for what the call has to wait with, so that nobody's folios are
+ * held meanwhile.  The pages themselves go only by lend.
  */
 #include <linux/bvec.h>
 #include <linux/file.h>
@@ -14,6 +14,7 @@
 #include <net/inet_connection_sock.h>
 #include <net/sock.h>
 #include "compat/compat.h"
+#include "fast/descriptor.h"
 #include "fast/fast.h"
 #include "load/program.h"
 #include "view/view.h"
@@ -40,21 +41,41 @@ static bool send_copies(const struct socket *socket)
 	}
 }
 
+/* Sends bytes from the shared buffer, and waits for room: views are in the buffer then. */
+static s64 send_waiting(struct cosy_activation *run, struct socket *socket, u64 address, u64 count,
+			u32 flags)
+{
+	struct msghdr message = { .msg_flags = flags };
+	int error;
+
+	cosy_held_drop(run);
+	cosy_descriptors_forget(run);
+	error = cosy_import_user(ITER_SOURCE, (void __user *)address, count, &message.msg_iter);
+	return error ? error : sock_sendmsg(socket, &message);
+}
+
 static s64 view_send(struct cosy_activation *run, struct file *file,
-		     const struct cosy_page_view *view, u32 within, u32 count, u32 flags)
+		     const struct cosy_page_view *view, u64 address, u32 count, u32 flags)
 {
 	struct socket *socket = sock_from_file(file);
 	struct bio_vec piece[COSY_VIEW_PIECES] __cosy_uninitialized;
-	struct msghdr message = { .msg_flags = flags };
-	u32 pieces;
+	struct msghdr message = { .msg_flags = flags | MSG_DONTWAIT };
+	u32 within = address - run->prog->buffer_address - view->offset, pieces;
+	s64 sent, rest;
 
 	if (unlikely(!socket || !send_copies(socket)))
 		return cosy_guard_failed(run, COSY_GUARD_PEER);
 	pieces = cosy_view_pieces(view, within, count, piece);
-	if (file->f_flags & O_NONBLOCK)
-		message.msg_flags |= MSG_DONTWAIT;
 	iov_iter_bvec(&message.msg_iter, ITER_SOURCE, piece, pieces, count);
-	return cosy_call_result(run, sock_sendmsg(socket, &message));
+	sent = sock_sendmsg(socket, &message);
+	if (likely(sent == count) || (sent < 0 && sent != -EAGAIN) || flags & MSG_DONTWAIT ||
+	    file->f_flags & O_NONBLOCK)
+		return cosy_call_result(run, sent);
+	if (sent < 0)
+		return cosy_call_result(run, send_waiting(run, socket, address, count, flags));
+	/* A call that has sent something succeeds. */
+	rest = send_waiting(run, socket, address + sent, count - sent, flags | MSG_NOSIGNAL);
+	return rest > 0 ? sent + rest : sent;
 }
 
 s64 cosy_fast_sendto(struct cosy_activation *run, const u64 *r)
@@ -72,9 +93,7 @@ s64 cosy_fast_sendto(struct cosy_activation *run, const u64 *r)
 		return cosy_guard_failed(run, COSY_GUARD_VIEW);
 	f = fdget(r[1]);
 	if (likely(fd_file(f)))
-		result =
-			view_send(run, fd_file(f), view,
-				  address - run->prog->buffer_address - view->offset, count, flags);
+		result = view_send(run, fd_file(f), view, address, count, flags);
 	fdput(f);
 	return result;
 }

@@ -227,6 +227,66 @@ static void fills(void)
 	close(s[1]);
 }
 
+/* Tells whether a thread of this process sleeps. */
+static bool thread_sleeps(pid_t thread)
+{
+	char path[64], line[512] = "";
+	const char *state;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+	fd = open(path, O_RDONLY);
+	MUST(fd >= 0 && read(fd, line, sizeof(line) - 1) > 0);
+	close(fd);
+	state = strrchr(line, ')');
+	return state && state[2] == 'S';
+}
+
+struct overwriting {
+	pid_t sender;
+	int fd;
+	size_t got;
+};
+
+/* Writes over the file once its sender waits for room, and receives then. */
+static void *overwrites(void *arg)
+{
+	struct overwriting *o = arg;
+	static char other[SIZE];
+
+	while (!thread_sleeps(o->sender))
+		sleep_ms(1);
+	memset(other, '#', SIZE);
+	MUST(pwrite(file, other, SIZE, 0) == SIZE);
+	o->got = receive(o->fd, SIZE);
+	return NULL;
+}
+
+/* A send that waits for room holds nothing of the file meanwhile. */
+static void send_waits(void (*pair)(int *))
+{
+	struct overwriting o = { .sender = (pid_t)syscall(SYS_gettid) };
+	char *b = script_buffer;
+	int s[2], a, small = 4096;
+	pthread_t thread;
+
+	pair(s);
+	MUST(!setsockopt(s[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)));
+	MUST(!setsockopt(s[1], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)));
+	o.fd = s[1];
+	begin();
+	OP(view_pread, file, b, SIZE, 0);
+	a = SYS(sendto, s[0], b, SIZE, 0, 0);
+	MUST(!pthread_create(&thread, NULL, overwrites, &o));
+	script_run();
+	MUST(!pthread_join(thread, NULL));
+	CHECK_RESULT(a, SIZE);
+	CHECK(o.got == SIZE && !memcmp(got, text, SIZE), "what a waiting send had to send");
+	MUST(pwrite(file, text, SIZE, 0) == SIZE);
+	close(s[0]);
+	close(s[1]);
+}
+
 static volatile int alarms;
 
 static void on_alarm(int signal)
@@ -382,6 +442,8 @@ int main(void)
 	sends(unix_pair);
 	sends(tcp_pair);
 	elsewhere();
+	send_waits(unix_pair);
+	send_waits(tcp_pair);
 	fills();
 	interrupted(0);
 	interrupted(SA_RESTART);
