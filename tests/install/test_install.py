@@ -39,6 +39,8 @@ class Installed(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.root = Path(folder.name)
         run("cmake", "--install", BUILD, env={"DESTDIR": str(cls.root)})
+        files = (path for path in cls.root.rglob("*") if path.is_symlink() or not path.is_dir())
+        cls.installed = sorted(f"/{path.relative_to(cls.root)}" for path in files)
         cls.prefix = cls.root / PREFIX
         system = cls.root / "usr" if PREFIX in ("usr", "usr/local") else cls.prefix
         cls.source = system / f"src/cosy-{VERSION}"
@@ -84,6 +86,11 @@ class Installed(unittest.TestCase):
         self.assertIn("consumer.c", said)
         self.assertIn("100 calls\n", run(program, env=self.library_path()))
         self.assertNotIn(str(BUILD), run("readelf", "-d", program))
+
+    def test_the_manifest_names_every_file(self) -> None:
+        """Checks that what docs/use/install.md removes to uninstall is all that was installed."""
+        named = set((Path(BUILD) / "install_manifest.txt").read_text().splitlines())
+        self.assertEqual(self.installed, sorted(named))
 
     def test_the_tool_is_there(self) -> None:
         self.assertIn("doctor", run(self.prefix / "bin/cosy", "--help", env=self.library_path()))
