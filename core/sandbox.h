@@ -12,6 +12,7 @@
 #define COSY_SANDBOX_H
 
 #include "emit.h"
+#include "insn.h"
 
 /* An access whose slow path is emitted out of line, after the program. */
 struct cosy_stub {
@@ -42,7 +43,7 @@ struct cosy_near {
 };
 
 /* The content of AX: the masked offset of the byte that is `at` bytes from a group's leader. */
-struct cosy_held {
+struct cosy_ax {
 	u32 group; /* 0: nothing */
 	s32 at;
 	u32 turn; /* cosy_emit.turn, which a change of AX moves on */
@@ -59,16 +60,13 @@ struct cosy_rewrite {
 	u32 access_cnt;
 	u32 based_cnt;
 	struct cosy_pieces *pieces; /* NULL: not in based code */
-	struct cosy_held held;
+	struct cosy_ax ax;
 	const struct cosy_slow *slow; /* the copy that is emitted */
 	u32 *safepoints; /* [insn_cnt] label: safepoint of back edges to there, or COSY_UNBOUND */
 	u32 resume;	 /* label: go on from cosy_entry.resume */
 	u32 returns;	 /* label: AX holds the call to return after */
 	u32 trap;	 /* label: state that cannot be */
 };
-
-/* Returns the bytes of a load or store. */
-u32 cosy_access_size(const struct bpf_insn *insn);
 
 static inline void emit_thunk(struct cosy_rewrite *w, enum cosy_thunk thunk)
 {
@@ -94,8 +92,8 @@ bool cosy_piece_find(const struct cosy_rewrite *w, u32 at, struct cosy_near *ret
 /* Called after a jump of the code proper is emitted, and to bind a place that jumps lead to. */
 void cosy_piece_jump(struct cosy_rewrite *w, u32 at);
 void cosy_piece_bind(struct cosy_rewrite *w, u32 at);
-/* AX is what it was at `turn`: whatever was emitted since runs on other ways. */
-void cosy_held_keep(struct cosy_rewrite *w, u32 turn);
+/* Notes that AX is what it was at `turn`: whatever was emitted since runs on other ways. */
+void cosy_ax_keep(struct cosy_rewrite *w, u32 turn);
 /* Returns a slow copy by its number; NULL after the last. */
 const struct cosy_slow *cosy_piece_slow(const struct cosy_rewrite *w, u32 index);
 

@@ -182,8 +182,8 @@ static void rewrite_branch(struct cosy_rewrite *w, u32 at, u32 target)
 	cosy_emit_unless(e, branch, next);
 	emit_back_edge(w, target);
 	cosy_emit_bind(e, next);
-	/* Only the branch leads here, and past what the edge does to AX. */
-	cosy_held_keep(w, turn);
+	/* Only the branch leads here, past what the edge does to AX: AX is what it was. */
+	cosy_ax_keep(w, turn);
 }
 
 /* --- Calls and returns ------------------------------------------------------------- */
@@ -256,8 +256,7 @@ static void emit_returns(struct cosy_rewrite *w)
 void cosy_rewrite_jump(struct cosy_rewrite *w, u32 at)
 {
 	const struct bpf_insn *insn = &w->program->insns[at];
-	bool wide = insn->code == (BPF_JMP32 | BPF_JA);
-	u32 target = at + 1 + (wide ? insn->imm : insn->off);
+	u32 target = cosy_jump_target(insn, at);
 
 	switch (BPF_OP(insn->code)) {
 	case BPF_CALL:

@@ -44,20 +44,6 @@
  */
 #include "sandbox.h"
 
-u32 cosy_access_size(const struct bpf_insn *insn)
-{
-	switch (BPF_SIZE(insn->code)) {
-	case BPF_B:
-		return 1;
-	case BPF_H:
-		return 2;
-	case BPF_W:
-		return 4;
-	default:
-		return 8;
-	}
-}
-
 /* Returns 0-3 for 1-8 bytes, the order of the load and store thunks. */
 static u32 size_order(const struct bpf_insn *insn)
 {
@@ -149,9 +135,9 @@ static void emit_near_offset(struct cosy_rewrite *w, u8 reg, s32 delta)
 		cosy_emit_add_secret(&w->code, COSY_AX, delta);
 }
 
-static void hold_ax(struct cosy_rewrite *w, const struct cosy_near *near, s32 at)
+static void ax_set(struct cosy_rewrite *w, const struct cosy_near *near, s32 at)
 {
-	w->held = (struct cosy_held){near->group, at, w->code.turn};
+	w->ax = (struct cosy_ax){near->group, at, w->code.turn};
 }
 
 /* AX = the masked offset of the group's first byte, or goes to the slow copy. */
@@ -164,7 +150,7 @@ static void emit_lead(struct cosy_rewrite *w, const struct cosy_near *near, u8 r
 	emit_near_offset(w, reg, near->low - near->at + off);
 	cosy_emit_if(e, cosy_branch(BPF_JMP | BPF_JGT | BPF_K, COSY_AX, 0, last), slow);
 	emit_op_imm(e, BPF_AND, COSY_AX, w->how->size - 1);
-	hold_ax(w, near, near->low);
+	ax_set(w, near, near->low);
 }
 
 /* AX = the masked offset of something of the group, at the access or below it. */
@@ -172,7 +158,7 @@ static void emit_follow(struct cosy_rewrite *w, const struct cosy_near *near, u8
 {
 	s32 base = near->at - off;
 
-	if (w->held.group == near->group && w->held.turn == w->code.turn && w->held.at <= near->at)
+	if (w->ax.group == near->group && w->ax.turn == w->code.turn && w->ax.at <= near->at)
 		return;
 	/*
 	 * Count from where the register points if that has been tested as well, else from the
@@ -182,7 +168,7 @@ static void emit_follow(struct cosy_rewrite *w, const struct cosy_near *near, u8
 		base = near->at;
 	emit_near_offset(w, reg, base - (near->at - off));
 	emit_op_imm(&w->code, BPF_AND, COSY_AX, w->how->size - 1);
-	hold_ax(w, near, base);
+	ax_set(w, near, base);
 }
 
 /* Makes AX what the access counts from.  Returns how far above that the access is. */
@@ -193,7 +179,7 @@ static s32 emit_near(struct cosy_rewrite *w, const struct cosy_near *near, u8 re
 		emit_lead(w, near, reg, off, slow);
 	else
 		emit_follow(w, near, reg, off);
-	return near->at - w->held.at;
+	return near->at - w->ax.at;
 }
 
 static void emit_insn_slot(struct cosy_rewrite *w, u32 at)

@@ -41,10 +41,10 @@ struct sum {
 };
 
 /* The content of AX after all jumps to a join that are emitted so far. */
-struct held_join {
+struct ax_join {
 	u32 at;	  /* 0: none */
 	u32 seen; /* jumps */
-	struct cosy_held held;
+	struct cosy_ax ax;
 };
 
 /* A place where forward jumps of the piece meet, and what is the same after all of them. */
@@ -84,25 +84,12 @@ struct cosy_pieces {
 	u32 value_cnt, sum_cnt;
 
 	/* While it is emitted. */
-	struct held_join held_joins[MAX_JOINS];
+	struct ax_join ax_joins[MAX_JOINS];
 	bool dead; /* only jumps lead to the next instruction */
 };
 
 #define IN_LOOP	  0x8000
 #define MAX_JUMPS 0x7fff /* more count as so many */
-
-static bool is_jump(const struct bpf_insn *insn)
-{
-	u8 class = BPF_CLASS(insn->code);
-
-	return (class == BPF_JMP || class == BPF_JMP32) && BPF_OP(insn->code) != BPF_CALL &&
-	       BPF_OP(insn->code) != BPF_EXIT;
-}
-
-static u32 target_of(const struct bpf_insn *insn, u32 at)
-{
-	return at + 1 + (insn->code == (BPF_JMP32 | BPF_JA) ? insn->imm : insn->off);
-}
 
 /* --- The whole program ------------------------------------------------------------- */
 
@@ -114,8 +101,8 @@ static void find_shapes(u16 *shapes, const struct cosy_program *program)
 	for (at = program->insn_cnt; at-- > 0;) {
 		const struct bpf_insn *insn = &program->insns[at];
 
-		if (program->marks[at] & COSY_MARK_HEAD && is_jump(insn)) {
-			u32 target = target_of(insn, at);
+		if (program->marks[at] & COSY_MARK_HEAD && cosy_insn_jumps(insn)) {
+			u32 target = cosy_jump_target(insn, at);
 
 			if ((shapes[target] & MAX_JUMPS) < MAX_JUMPS)
 				shapes[target]++;
@@ -390,9 +377,9 @@ static bool plan_insn(struct cosy_rewrite *w, u32 at, bool *dead)
 		plan_registers(p, insn);
 		return true;
 	}
-	if (!is_jump(insn))
+	if (!cosy_insn_jumps(insn))
 		return false;
-	target = target_of(insn, at);
+	target = cosy_jump_target(insn, at);
 	*dead = BPF_OP(insn->code) == BPF_JA;
 	/* An edge back leads out of the piece, or to its first instruction, where all is new. */
 	if (target > at)
@@ -461,11 +448,11 @@ void cosy_piece_enter(struct cosy_rewrite *w, u32 at)
 	p->group_cnt = p->sum_cnt = 0;
 	p->value_cnt = CONSTANT + 1;
 	for (i = 0; i < MAX_JOINS; i++)
-		p->joins[i].at = p->held_joins[i].at = 0;
+		p->joins[i].at = p->ax_joins[i].at = 0;
 	p->dead = false;
 	for (reg = 0; reg < 10; reg++)
 		set_new(p, &p->regs[reg]);
-	w->held.group = 0;
+	w->ax.group = 0;
 	p->end = plan_piece(w, at);
 	add_slow(w);
 }
@@ -497,69 +484,69 @@ bool cosy_piece_find(const struct cosy_rewrite *w, u32 at, struct cosy_near *ret
 
 /* --- AX through joins -------------------------------------------------------------- */
 
-static struct held_join *find_held_join(struct cosy_pieces *p, u32 at)
+static struct ax_join *find_ax_join(struct cosy_pieces *p, u32 at)
 {
 	u32 i;
 
 	for (i = 0; i < MAX_JOINS; i++) {
-		if (p->held_joins[i].at == at)
-			return &p->held_joins[i];
+		if (p->ax_joins[i].at == at)
+			return &p->ax_joins[i];
 	}
 	return NULL;
 }
 
-static bool is_held(const struct cosy_rewrite *w, const struct cosy_held *held)
+static bool ax_is_known(const struct cosy_rewrite *w, const struct cosy_ax *ax)
 {
-	return held->group && held->turn == w->code.turn;
+	return ax->group && ax->turn == w->code.turn;
 }
 
-void cosy_held_keep(struct cosy_rewrite *w, u32 turn)
+void cosy_ax_keep(struct cosy_rewrite *w, u32 turn)
 {
-	if (w->held.turn == turn)
-		w->held.turn = w->code.turn;
+	if (w->ax.turn == turn)
+		w->ax.turn = w->code.turn;
 }
 
 void cosy_piece_jump(struct cosy_rewrite *w, u32 at)
 {
 	const struct bpf_insn *insn = &w->program->insns[at];
 	struct cosy_pieces *p = w->pieces;
-	struct held_join *join;
+	struct ax_join *join;
 	u32 target;
 
-	if (!p || w->slow || !is_jump(insn))
+	if (!p || w->slow || !cosy_insn_jumps(insn))
 		return;
-	target = target_of(insn, at);
+	target = cosy_jump_target(insn, at);
 	p->dead = BPF_OP(insn->code) == BPF_JA;
 	if (target <= at || target >= p->end)
 		return;
-	join = find_held_join(p, target);
+	join = find_ax_join(p, target);
 	if (join) {
 		join->seen++;
-		if (!is_held(w, &w->held) || join->held.group != w->held.group ||
-		    join->held.at != w->held.at)
-			join->held.group = 0;
+		if (!ax_is_known(w, &w->ax) || join->ax.group != w->ax.group ||
+		    join->ax.at != w->ax.at)
+			join->ax.group = 0;
 		return;
 	}
-	join = find_held_join(p, 0);
+	join = find_ax_join(p, 0);
 	if (join)
-		*join = (struct held_join){target, 1, w->held};
-	if (join && !is_held(w, &w->held))
-		join->held.group = 0;
+		*join = (struct ax_join){target, 1, w->ax};
+	if (join && !ax_is_known(w, &w->ax))
+		join->ax.group = 0;
 }
 
 void cosy_piece_bind(struct cosy_rewrite *w, u32 at)
 {
 	struct cosy_pieces *p = w->pieces;
-	struct held_join *join = p && at ? find_held_join(p, at) : NULL;
-	bool holds = join && join->held.group && join->seen == (p->shapes[at] & MAX_JUMPS);
+	struct ax_join *join = p && at ? find_ax_join(p, at) : NULL;
+	bool holds = join && join->ax.group && join->seen == (p->shapes[at] & MAX_JUMPS);
 
 	if (holds && !p->dead)
-		holds = is_held(w, &w->held) && w->held.group == join->held.group &&
-			w->held.at == join->held.at;
+		holds = ax_is_known(w, &w->ax) && w->ax.group == join->ax.group &&
+			w->ax.at == join->ax.at;
 	cosy_emit_bind(&w->code, at);
 	if (holds) {
-		w->held = join->held;
-		w->held.turn = w->code.turn;
+		w->ax = join->ax;
+		w->ax.turn = w->code.turn;
 	}
 	if (join)
 		join->at = 0;

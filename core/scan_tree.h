@@ -40,7 +40,8 @@
 
 #define TREE_OPEN_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-#define TREE_NAME_MAX 255
+/* Bytes of the longest name, without its NUL. */
+#define TREE_MAX_NAME 255
 /* Bytes of the largest entry. */
 #define TREE_MAX_ENTRY 440
 /* Bytes of entries, at least, that a step searches; those that a walk says it has may be many. */
@@ -163,7 +164,7 @@ static bool tree_tell(struct tree_walk *w, u64 to, u32 kind, s32 error, u32 name
 		      u64 ino)
 {
 	static const u64 zeros[18];
-	u64 words[TREE_NAME_MAX / 8 + 1];
+	u64 words[TREE_MAX_NAME / 8 + 1];
 	struct cosy_dirent head = {.ino = ino, .off = depth, .type = 4 /* DT_DIR */};
 	s32 length;
 	u32 bytes;
@@ -305,19 +306,19 @@ static bool tree_goes_into(const struct tree_walk *w, const struct tree_entry *e
 	       (entry->stat[0] == w->t.device || (w->t.flags & COSY_TREE_CROSS));
 }
 
-/* Notes a name of `most` bytes at most.  0, or an error. */
-static s64 tree_collect_name(struct tree_walk *w, u64 from, u32 most)
+/* Notes a name of `max` bytes at most, with its NUL.  0, or an error. */
+static s64 tree_collect_name(struct tree_walk *w, u64 from, u32 max)
 {
-	u8 name[TREE_NAME_MAX + 2];
+	u8 name[TREE_MAX_NAME + 2];
 	u32 length;
 
-	if (most > TREE_NAME_MAX + 1)
-		most = TREE_NAME_MAX + 1;
-	if (!TREE_GET(w->host, name + 1, from, most))
+	if (max > TREE_MAX_NAME + 1)
+		max = TREE_MAX_NAME + 1;
+	if (!TREE_GET(w->host, name + 1, from, max))
 		return -EFAULT;
-	for (length = 0; length < most && name[1 + length]; length++)
+	for (length = 0; length < max && name[1 + length]; length++)
 		;
-	if (!length || length == most || (length == 1 && name[1] == '.') ||
+	if (!length || length == max || (length == 1 && name[1] == '.') ||
 	    (length == 2 && name[1] == '.' && name[2] == '.'))
 		return 0;
 	if (!tree_reaches(w, w->t.top, length + 2))
@@ -680,7 +681,7 @@ static s64 tree_scan(struct tree_host *host, u64 tree, u64 buffer, u64 size)
 	if (tree_store(&w))
 		return w.result;
 	/*
-	 * Do not leave: the walk is not noted, so going on would repeat calls that were made.
+	 * Do not leave: the walk is not noted, so whoever went on would repeat calls that were made.
 	 */
 	TREE_STAY(host);
 	return -EFAULT;

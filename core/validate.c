@@ -7,23 +7,10 @@
  *	STEP 2	where functions start and end		find_functions
  *	STEP 3	jumps, calls and frames of each		check_functions
  */
+#include "insn.h"
 #include "reject.h"
 
 enum { FRAME_POINTER = 10, LD_IMM64 = BPF_LD | BPF_IMM | BPF_DW };
-
-static u32 access_size(const struct bpf_insn *insn)
-{
-	switch (BPF_SIZE(insn->code)) {
-	case BPF_B:
-		return 1;
-	case BPF_H:
-		return 2;
-	case BPF_W:
-		return 4;
-	default:
-		return 8;
-	}
-}
 
 static int refuse_reserved(u32 at, const char *field, struct cosy_reject *why)
 {
@@ -51,11 +38,11 @@ static int check_base(u32 at, u32 reg, const struct bpf_insn *insn, struct cosy_
 {
 	if (reg != FRAME_POINTER)
 		return check_register(at, reg, why);
-	if (insn->off < -(int)COSY_FRAME_SIZE || insn->off + (int)access_size(insn) > 0)
+	if (insn->off < -(int)COSY_FRAME_SIZE || insn->off + (int)cosy_access_size(insn) > 0)
 		return cosy_refuse(
 			why, -EINVAL, at,
 			"%u bytes at r10%+d are outside the spill frame (r10-%u to r10-1)",
-			access_size(insn), insn->off, COSY_FRAME_SIZE);
+			cosy_access_size(insn), insn->off, COSY_FRAME_SIZE);
 	return 0;
 }
 
@@ -180,7 +167,7 @@ static int check_atomic(u32 at, const struct bpf_insn *insn, struct cosy_reject 
 	if (BPF_SIZE(insn->code) != BPF_W && BPF_SIZE(insn->code) != BPF_DW)
 		return cosy_refuse(why, -EINVAL, at,
 				   "atomic operation on %u bytes; there are 4 and 8",
-				   access_size(insn));
+				   cosy_access_size(insn));
 	switch (insn->imm) {
 	case BPF_ADD:
 	case BPF_OR:
@@ -417,7 +404,7 @@ static int mark_jump(struct cosy_program *program, const struct cosy_function *f
 		     struct cosy_reject *why)
 {
 	const struct bpf_insn *insn = &program->insns[at];
-	s64 target = (s64)at + 1 + (insn->code == (BPF_JMP32 | BPF_JA) ? insn->imm : insn->off);
+	s64 target = cosy_jump_target(insn, at);
 
 	if (target < function->start || target >= function->end)
 		return cosy_refuse(why, -EINVAL, at, "jump to %lld leaves its function (%u to %u)",
