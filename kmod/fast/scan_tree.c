@@ -109,16 +109,6 @@ static s64 tree_skip_files(struct cosy_activation *run, u64 from, u64 bytes, u64
 	return done;
 }
 
-static bool tree_has_to_leave(struct cosy_activation *run)
-{
-	if (cosy_between_calls(run, COSY_OP_scan_tree))
-		return true;
-	if (likely(!cosy_stay_is_over(run)))
-		return false;
-	cosy_leave_at(run, COSY_LEFT_WORK, run->insn, 0);
-	return true;
-}
-
 #define tree_host				  cosy_activation
 #define TREE_GET				  tree_read
 #define TREE_PUT				  tree_write
@@ -127,7 +117,7 @@ static bool tree_has_to_leave(struct cosy_activation *run)
 #define TREE_EXAMINE				  tree_scan_rest
 #define TREE_FIND				  tree_skip_files
 #define TREE_LEAVES(run)			  unlikely((run)->status != COSY_DONE)
-#define TREE_PAUSES				  tree_has_to_leave
+#define TREE_PAUSES(run)			  cosy_between_many_calls(run, COSY_OP_scan_tree)
 #define TREE_STAY(run)				  ((run)->status = COSY_DONE)
 #include "scan_tree.h"
 

@@ -15,16 +15,6 @@
 #include "fast/fast.h"
 #include "run/limits.h"
 
-static bool file_has_to_leave(struct cosy_activation *run, u32 operation)
-{
-	if (cosy_between_calls(run, operation))
-		return true;
-	if (likely(!cosy_stay_is_over(run)))
-		return false;
-	cosy_leave_at(run, COSY_LEFT_WORK, run->insn, 0);
-	return true;
-}
-
 /*
  * Makes one read or write of what remains.  Non-zero run->status: it is to be restarted, or a
  * signal's handler makes it fail.
@@ -68,12 +58,12 @@ static __always_inline s64 whole_file(struct cosy_activation *run, u64 *r, u32 o
 		r[1] = result;
 		r[2] = 0;
 		r[5] = COSY_UNDER_WAY | (u32)r[5];
-		if (file_has_to_leave(run, operation))
+		if (cosy_between_many_calls(run, operation))
 			return 0;
 	}
 	while (r[4] && (s64)r[2] >= 0) {
 		file_some(run, r, operation);
-		if (run->status != COSY_DONE || file_has_to_leave(run, operation))
+		if (run->status != COSY_DONE || cosy_between_many_calls(run, operation))
 			return 0;
 	}
 	/* close is never restarted. */

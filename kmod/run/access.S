@@ -5,7 +5,14 @@
  */
 #include "run/calling.h"
 
-#define BPF_ATOMIC_WIDE	0x100
+/* In slot INSN, above BPF's number of the operation: 8 bytes, not 4. */
+#define ATOMIC_WIDE	0x100
+/* Numbers of the operations, without the bit that asks for the old value; two always ask. */
+#define ATOMIC_FETCH	0x01
+#define ATOMIC_OR	0x40
+#define ATOMIC_AND	0x50
+#define ATOMIC_XCHG	(0xe0 | ATOMIC_FETCH)
+#define ATOMIC_CMPXCHG	(0xf0 | ATOMIC_FETCH)
 
 .text
 
@@ -112,7 +119,7 @@ SYM_CODE_END(cosy_atomic_fault)
 .endm
 
 .macro ATOMIC_FETCH_OP op
-	testl	$BPF_ATOMIC_WIDE, INSN
+	testl	$ATOMIC_WIDE, INSN
 	jz	20f
 	ASM_STAC
 10:	movq	(%r10), %rax
@@ -139,7 +146,7 @@ SYM_CODE_END(cosy_atomic_fault)
  * into `old`.
  */
 .macro ATOMIC_INSN insn, old, old_half
-	test	$BPF_ATOMIC_WIDE, %r11d
+	test	$ATOMIC_WIDE, %r11d
 	mov	VALUE, %r11
 	jz	2f
 	ASM_STAC
@@ -160,22 +167,22 @@ THUNK cosy_thunk_atomic
 	MASK_USER_ADDRESS
 	mov	%rax, %r9
 	mov	INSN, %r11
-	test	$BPF_ATOMIC_WIDE, %r11d
+	test	$ATOMIC_WIDE, %r11d
 	jz	1f
 	test	$7, %r10b
 	jnz	cosy_atomic_misaligned
 	jmp	2f
 1:	test	$3, %r10b
 	jnz	cosy_atomic_misaligned
-2:	cmp	$0xf1, %r11b
+2:	cmp	$ATOMIC_CMPXCHG, %r11b
 	je	.Lcompare_exchange
-	cmp	$0xe1, %r11b
+	cmp	$ATOMIC_XCHG, %r11b
 	je	.Lexchange
-	and	$0xfe, %r11b
+	and	$~ATOMIC_FETCH & 0xff, %r11b
 	jz	.Ladd
-	cmp	$0x40, %r11b
+	cmp	$ATOMIC_OR, %r11b
 	je	.Lor
-	cmp	$0x50, %r11b
+	cmp	$ATOMIC_AND, %r11b
 	je	.Land
 	ATOMIC_FETCH_OP xor
 .Lor:	ATOMIC_FETCH_OP or

@@ -18,6 +18,9 @@ struct folio;
 struct super_block;
 struct task_struct;
 
+/* Folios that a cursor finds at once. */
+#define COSY_CURSOR_FOLIOS 15
+
 /*
  * The place of a file's last read: the next one is probably there or just above it.  Bytes
  * `start` up to `end` of `mapping` begin at `base`; `end` is 0 when there are none.
@@ -25,11 +28,11 @@ struct task_struct;
 struct cosy_folio_cursor {
 	const struct address_space *mapping; /* to compare: no reference */
 	loff_t start, end;
-	const u8 *base;		     /* NULL when there are none */
-	u64 mask;		     /* of an offset from it; 0 when there are none */
-	struct folio *folio;	     /* which has them; a reference */
-	u32 next, count;	     /* following[next..count): a reference each */
-	struct folio *following[15]; /* the folios above, as they were found */
+	const u8 *base;	     /* NULL when there are none */
+	u64 mask;	     /* of an offset from it; 0 when there are none */
+	struct folio *folio; /* which has them; a reference */
+	u32 next, count;     /* following[next..count): a reference each */
+	struct folio *following[COSY_CURSOR_FOLIOS]; /* the folios above, as they were found */
 };
 
 #define COSY_FOLIO_CURSORS 2

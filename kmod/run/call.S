@@ -85,7 +85,7 @@ THUNK cosy_thunk_syscall
 	mov	%rsp, %rdi
 	STATIC_CALL cosy_dispatch
 	lea	516(%rax), %r9
-	cmp	$4, %r9
+	cmp	$(516 - 512), %r9
 	jbe	.Lcall_restart
 .Lcall_done:
 	add	$PT_SIZE, %rsp
@@ -113,7 +113,7 @@ THUNK cosy_thunk_syscall
 
 	/* -512, -513, -514 and -516 are restart codes; -515 is none. */
 .Lcall_restart:
-	cmp	$1, %r9
+	cmp	$(516 - 515), %r9
 	je	.Lcall_done
 	mov	STATE, %r11
 	mov	%rax, RUN_CODE(%r11)
@@ -134,6 +134,9 @@ THUNK_END cosy_thunk_syscall
 
 /* --- Calls and operations by C functions of their own ------------------------------ */
 
+/* Bytes of PUSH_ARRAY. */
+#define ARGUMENTS_SIZE (6 * 8)
+
 /*
  * Calls cosy_call_NAME(r11 = RUN, the arguments as an array, AX).  RUN_STATUS then says whether to
  * leave.
@@ -148,7 +151,7 @@ THUNK_END cosy_thunk_syscall
 	mov	STATE, %r11
 	cmpl	$0, RUN_STATUS(%r11)
 	jne	.Lleave_\name
-	add	$48, %rsp
+	add	$ARGUMENTS_SIZE, %rsp
 	ZERO_AFTER_C
 .endm
 

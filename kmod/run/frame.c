@@ -16,7 +16,6 @@
 #include "view/view.h"
 
 #define STACK_ALIGN 16
-#define NO_FRAME    (~0ull)
 
 static void stack_leave_full(struct cosy_activation *run, u32 insn, u64 needed)
 {
@@ -68,16 +67,16 @@ u32 cosy_frame_push(struct cosy_activation *run, const u64 *saved, u64 *top, u32
 
 	if (!stack_has_room(run, frame_size(words), &at)) {
 		stack_leave_full(run, insn, ALIGN(run->sp, STACK_ALIGN) + frame_size(words));
-		return true;
+		return 1;
 	}
 	if (!frame_write(run->stack + at, insn, run->fp, saved, top - words, words)) {
 		stack_leave_fault(run, insn, at);
-		return true;
+		return 1;
 	}
 	run->fp = at;
 	run->sp = at + frame_size(words);
 	memset(top - callee_words, 0, callee_words * sizeof(*top));
-	return false;
+	return 0;
 }
 
 static bool frame_read(const struct cosy_frame __user *frame, u64 *fp, u64 *saved, u64 *spill,

@@ -5,6 +5,9 @@
 
 #include "run/activation.h"
 
+/* The value of cosy_state.fp in the first function, which has no frame. */
+#define COSY_NO_FRAME (~0ull)
+
 /*
  * Pushes a struct cosy_frame and zeroes the callee's spill frame.  `saved` is r6-r9; `top` is
  * the upper end of the spill frame on the kernel's stack; `word` is what the sandbox put into

@@ -42,12 +42,21 @@ MODULE_PARM_DESC(max_kernel_ms,
 #define FUEL	 4096u
 #define MIN_FUEL 16u
 
+/* Instructions of the longest program that gets all of FUEL. */
+#define FUEL_INSNS 64u
+
 /*
  * Steps, and instructions, between two safepoints where time is limited: any instruction may be
  * an access that faults.
  */
 #define TIMED_FUEL  64u
 #define TIMED_INSNS 4096u
+
+/*
+ * COSY_MAX_STAY in an instruction that cannot go on from its middle: what it has done so far is
+ * lost when it leaves, so it gets more time to end.
+ */
+#define MAX_UNRESUMABLE_STAY (10 * COSY_MAX_STAY)
 
 /* Makes call.S ask for a safepoint after every call. */
 static const bool always_look = true;
@@ -60,12 +69,12 @@ static u64 limit_smaller(u64 a, u64 b)
 /* Gives a long program less fuel, since it may do much between two back edges. */
 u32 cosy_limits_fuel(u32 insn_cnt)
 {
-	return clamp(FUEL * 64 / insn_cnt, MIN_FUEL, FUEL);
+	return clamp(FUEL * FUEL_INSNS / insn_cnt, MIN_FUEL, FUEL);
 }
 
 /*
- * Returns the budget where nothing is limited.  Under an audit context it is small, so that a
- * compound whose calls sleep soon finds that COSY_MAX_STAY is over.
+ * Returns the budget where nothing is limited.  Under an audit context it is small, so that a compound
+ * whose calls sleep soon finds that COSY_MAX_STAY is over.
  */
 static __always_inline u64 fuel_budget(const struct cosy_activation *run)
 {
@@ -77,12 +86,12 @@ static __always_inline u64 fuel_budget(const struct cosy_activation *run)
 /* Returns the budget under a limit: one step more than is left, at which it is found reached. */
 static u64 fuel_budget_limited(const struct cosy_activation *run)
 {
-	u64 most = fuel_budget(run);
+	u64 max = fuel_budget(run);
 
 	if (run->max_ns)
-		most = min_t(u64, most, clamp(TIMED_INSNS / run->prog->insn_cnt, 1u, TIMED_FUEL));
-	if (!run->max_steps || run->max_steps - run->granted >= most)
-		return most;
+		max = min_t(u64, max, clamp(TIMED_INSNS / run->prog->insn_cnt, 1u, TIMED_FUEL));
+	if (!run->max_steps || run->max_steps - run->granted >= max)
+		return max;
 	return run->max_steps - run->granted + 1;
 }
 
@@ -256,6 +265,12 @@ bool cosy_leave_between(struct cosy_activation *run, enum cosy_op op)
 	return true;
 }
 
+bool cosy_leave_stay(struct cosy_activation *run)
+{
+	cosy_leave_at(run, COSY_LEFT_WORK, run->insn, 0);
+	return true;
+}
+
 u32 cosy_safepoint(struct cosy_activation *run, u32 insn)
 {
 	u32 status;
@@ -290,7 +305,7 @@ bool cosy_limits_pause(struct cosy_activation *run, u32 insn, bool resumes)
 	else if (resumes && (work_due(run) || cosy_stay_is_over(run)))
 		status = COSY_LEFT_WORK;
 	else if (!resumes && (signal_pending(current) ||
-			      time_after(jiffies, run->entered + 10 * COSY_MAX_STAY)))
+			      time_after(jiffies, run->entered + MAX_UNRESUMABLE_STAY)))
 		status = COSY_LEFT_NATIVE; /* the instruction cannot go on from its middle */
 	cond_resched();
 	if (status == COSY_DONE)

@@ -87,6 +87,20 @@ static __always_inline bool cosy_between_calls(struct cosy_activation *run, enum
 	return cosy_leave_between(run, op);
 }
 
+/* Slow path of cosy_between_many_calls: the thread's stay is over. */
+bool cosy_leave_stay(struct cosy_activation *run);
+
+/*
+ * Does the same as cosy_between_calls for a composite of any number of calls, which also leaves
+ * when cosy_stay_is_over.
+ */
+static __always_inline bool cosy_between_many_calls(struct cosy_activation *run, enum cosy_op op)
+{
+	if (cosy_between_calls(run, op))
+		return true;
+	return unlikely(cosy_stay_is_over(run)) && cosy_leave_stay(run);
+}
+
 /*
  * Called now and then by long work within the instruction `insn`.  True when the work must stop,
  * with run->status set.  Death and the time limit stop any work, signals only what `resumes`

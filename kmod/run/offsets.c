@@ -60,6 +60,5 @@ int main(void)
 	OFFSET(PT_R10, pt_regs, r10);
 	OFFSET(PT_R8, pt_regs, r8);
 	OFFSET(PT_R9, pt_regs, r9);
-	OFFSET(PT_ORIG_AX, pt_regs, orig_ax);
 	return 0;
 }

@@ -21,6 +21,7 @@
 #include "load/program.h"
 #include "memory/access.h"
 #include "run/filter.h"
+#include "run/frame.h"
 #include "run/leave.h"
 #include "run/limits.h"
 #include "run/run.h"
@@ -84,9 +85,9 @@ static u64 running_enter(struct cosy_activation *run)
 /* --- The argument -------------------------------------------------------------------- */
 
 /* Bytes of an argument that does not ask how many calls were made. */
-#define RUN_SIZE_MIN offsetof(struct cosy_run, calls)
+#define MIN_RUN_SIZE offsetof(struct cosy_run, calls)
 
-/* Reads an argument of either size that there has been.  0, an error, or 1: argument_get_long. */
+/* Reads an argument of either size that there has been.  0, an error, or 1: argument_get_other. */
 static int argument_get(struct cosy_run *argument, const struct cosy_run __user *from)
 {
 	const struct cosy_run *at = (const void __force *)from;
@@ -111,13 +112,13 @@ static int argument_get(struct cosy_run *argument, const struct cosy_run __user 
 	user_read_access_end();
 	if (unlikely(fault))
 		return -EFAULT;
-	if (likely(argument->size == RUN_SIZE_MIN || argument->size == sizeof(*argument)))
+	if (likely(argument->size == MIN_RUN_SIZE || argument->size == sizeof(*argument)))
 		return 0;
-	return argument->size < RUN_SIZE_MIN ? -EINVAL : 1;
+	return argument->size < MIN_RUN_SIZE ? -EINVAL : 1;
 }
 
-/* Reads a longer argument, of a library newer than this module; its tail must be zero. */
-static int argument_get_long(struct cosy_run *argument, const struct cosy_run __user *from)
+/* Reads one of another size: of a library newer than this module, the tail must be zero. */
+static int argument_get_other(struct cosy_run *argument, const struct cosy_run __user *from)
 {
 	u32 size = argument->size;
 	int error;
@@ -263,7 +264,7 @@ static long run_program(struct cosy_context *context, const struct cosy_prog *pr
 		/* The program zeroes its other registers and its spill frame itself. */
 		run.entry.state.reg[1] = argument->ctx;
 		run.sp = 0;
-		run.fp = ~0ull;
+		run.fp = COSY_NO_FRAME;
 	} else {
 		error = cosy_leave_restore(&run, u64_to_user_ptr(argument->state), &steps, &ns);
 		if (error)
@@ -337,7 +338,7 @@ long cosy_run_ioctl(struct file *file, struct cosy_context *context, void __user
 		return -EXDEV;
 	result = argument_get(&argument, user);
 	if (unlikely(result > 0))
-		result = argument_get_long(&argument, user);
+		result = argument_get_other(&argument, user);
 	if (unlikely(result))
 		return result;
 	/* The compound may close the descriptor, or another thread may. */

@@ -375,11 +375,17 @@ MUTANTS = [
     Mutant(
         "file-leave",
         "kmod/fast/whole_file.c",
-        "\tif (cosy_between_calls(run, operation))\n\t\treturn true;\n",
-        "",
+        "if (run->status != COSY_DONE || cosy_between_many_calls(run, operation))",
+        "if (run->status != COSY_DONE)",
         by="fast_resume",
     ),
-    Mutant("file-stay", "kmod/fast/whole_file.c", "if (likely(!cosy_stay_is_over(run)))", "if (1)", by="fast_resume"),
+    Mutant(
+        "file-stay",
+        "kmod/run/limits.h",
+        "return unlikely(cosy_stay_is_over(run)) && cosy_leave_stay(run);",
+        "return false;",
+        by="fast_resume",
+    ),
     Mutant("file-error", "kmod/fast/whole_file.c", "\t\tif (result < 0)\n\t\t\tr[2] = result;\n", "", by="fast_resume"),
     Mutant(
         "file-restart",
@@ -406,11 +412,17 @@ MUTANTS = [
     Mutant(
         "tree-leave",
         "kmod/fast/scan_tree.c",
-        "\tif (cosy_between_calls(run, COSY_OP_scan_tree))\n\t\treturn true;\n",
-        "",
+        "#define TREE_PAUSES(run)\t\t\t  cosy_between_many_calls(run, COSY_OP_scan_tree)",
+        "#define TREE_PAUSES(run)\t\t\t  false",
         by="scan_tree",
     ),
-    Mutant("tree-stay", "kmod/fast/scan_tree.c", "if (likely(!cosy_stay_is_over(run)))", "if (1)", by="scan_tree"),
+    Mutant(
+        "tree-stay",
+        "kmod/run/limits.h",
+        "return unlikely(cosy_stay_is_over(run)) && cosy_leave_stay(run);",
+        "return false;",
+        by="scan_tree",
+    ),
     Mutant(
         "tree-portion",
         "kmod/fast/scan_tree.c",
