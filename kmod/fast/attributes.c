@@ -20,9 +20,9 @@
 #include "fast/attributes.h"
 #include "fast/guard.h"
 #include "fast/mount.h"
+#include "memory/access.h"
 #include "run/activation.h"
 #include "run/dispatch.h"
-#include "memory/access.h"
 
 /* Does from_kuid_munged.  The first namespace maps every valid id to itself. */
 static u32 uid_seen(struct user_namespace *ns, kuid_t uid)

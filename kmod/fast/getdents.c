@@ -9,6 +9,8 @@
  * It remembers the lengths of the names itself, since the entries lie in the user's memory and may
  * change at any time.
  */
+#include <linux/types.h> /* which the next one needs */
+#include <linux/dirent.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/sched/signal.h>
@@ -27,9 +29,11 @@
 #define MAX_LISTING (64 << 10)
 
 /* Offset of the name in an entry: in struct linux_dirent64, and in struct cosy_dirent. */
-#define PLAIN_HEAD 19
+#define PLAIN_HEAD offsetof(struct linux_dirent64, d_name)
 #define SCAN_HEAD  offsetof(struct cosy_dirent, name)
-#define OFFSET	   8 /* of the position, in either */
+/* Offset of the position, in either. */
+#define POSITION offsetof(struct cosy_dirent, off)
+static_assert(POSITION == offsetof(struct linux_dirent64, d_off));
 
 /* Returns the bytes of an entry whose name has `length`. */
 static __always_inline u32 entry_size(u32 head, u32 length)
@@ -85,7 +89,7 @@ static __always_inline bool entry_put(struct listing *to, const char *name, int 
 	to->error = -EFAULT;
 	cosy_access_begin();
 	if (to->last)
-		cosy_poke_word(offset, to->last + OFFSET, fault);
+		cosy_poke_word(offset, to->last + POSITION, fault);
 	cosy_poke_word(ino, at, fault);
 	first = size | (type & 0xff) << 16;
 	if (head % COSY_WORD) {
@@ -161,7 +165,7 @@ static s64 directory_list(struct file *file, struct listing *to)
 	if (to->last) {
 		result = to->at - start;
 		cosy_access_begin();
-		cosy_poke_word(to->ctx.pos, to->last + OFFSET, fault);
+		cosy_poke_word(to->ctx.pos, to->last + POSITION, fault);
 		cosy_access_end();
 	}
 out:

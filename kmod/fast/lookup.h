@@ -41,21 +41,21 @@ static inline bool cosy_is_component(const struct qstr *name)
 }
 
 /*
- * Returns the length of the component at `at` if it ends with a NUL within `most` bytes; 0 for no
+ * Returns the length of the component at `at` if it ends with a NUL within `max` bytes; 0 for no
  * component, one that is followed by a slash, and one that is longer.
  */
-static __always_inline u32 cosy_component_length(const u8 *at, u32 most)
+static __always_inline u32 cosy_component_length(const u8 *at, u32 max)
 {
 	u64 word, ends, hits;
 	u32 i;
 
-	for (i = 0; i < most; i += COSY_WORD) {
+	for (i = 0; i < max; i += COSY_WORD) {
 		word = load_unaligned_zeropad(at + i);
 		ends = cosy_zeroes(word);
 		hits = ends | cosy_zeroes(word ^ '/' * COSY_ONES);
 		if (hits) {
 			i += cosy_first_byte(hits);
-			return ends & hits & -hits && i < most ? i : 0;
+			return ends & hits & -hits && i < max ? i : 0;
 		}
 	}
 	return 0;

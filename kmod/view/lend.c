@@ -18,9 +18,6 @@
 #include "load/program.h"
 #include "view/view.h"
 
-/* Flags of send(2) that mean the same with pages. */
-#define FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE)
-
 static s64 view_lend_pages(struct cosy_activation *run, struct file *file, struct socket *socket,
 			   const struct cosy_page_view *view, u32 within, u32 count, int flags)
 {
@@ -44,7 +41,7 @@ static s64 view_lend_to(struct cosy_activation *run, struct file *file, u64 addr
 	struct socket *socket = sock_from_file(file);
 	const struct cosy_page_view *view;
 
-	if (unlikely(flags & ~(u64)FLAGS))
+	if (unlikely(flags & ~(u64)COSY_VIEW_SEND_FLAGS))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	/* A socket that keeps messages apart must not get one in pieces. */
 	if (unlikely(socket->type != SOCK_STREAM))

@@ -19,9 +19,6 @@
 #include "load/program.h"
 #include "view/view.h"
 
-/* Flags of send(2) that ask for nothing else than bytes to be copied. */
-#define FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE)
-
 /* Tells whether the socket is known to copy from pages as it copies from a user's memory. */
 static bool send_copies(const struct socket *socket)
 {
@@ -86,7 +83,7 @@ s64 cosy_fast_sendto(struct cosy_activation *run, const u64 *r)
 	s64 result = COSY_ORDINARY;
 	struct fd f;
 
-	if (unlikely(peer || flags & ~FLAGS))
+	if (unlikely(peer || flags & ~COSY_VIEW_SEND_FLAGS))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	view = count ? cosy_view_find(run, address, count) : NULL;
 	if (!view)

@@ -135,6 +135,9 @@ u32 cosy_view_pieces(const struct cosy_page_view *view, u32 within, u32 length,
 
 /* --- Calls ----------------------------------------------------------------------------- */
 
+/* Flags of send(2) that mean the same for pages of a view as for a copy of its bytes. */
+#define COSY_VIEW_SEND_FLAGS (MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE)
+
 /*
  * Make read(2) and pread(2) without the copy (view_read.c).  COSY_ORDINARY: nothing is done.
  * run->status may be set, see cosy_call_result.
