@@ -98,7 +98,7 @@ union arguments {
 /* RUN is not among them: it copies its argument in a faster way of its own. */
 static const struct {
 	u32 command;
-	u32 least; /* bytes that every caller gives; members that came later are then 0 */
+	u32 min_size; /* bytes that every caller gives; members that came later are then 0 */
 	u32 size;
 	bool answers;	/* copy the argument back, also with an error */
 	bool own_space; /* only for the address space that opened the descriptor */
@@ -134,20 +134,20 @@ static u32 command_without_size(u32 command)
  * Copies an argument in by its own size: a tail that the caller does not know becomes zero, a tail
  * that we do not know must be zero.
  */
-static int argument_copy_in(union arguments *argument, void __user *from, u32 least, u32 size,
-			    u32 *given)
+static int argument_copy_in(union arguments *argument, void __user *from, u32 min_size, u32 size)
 {
+	u32 given;
 	int error;
 
-	if (get_user(*given, (u32 __user *)from))
+	if (get_user(given, (u32 __user *)from))
 		return -EFAULT;
-	if (*given < least)
+	if (given < min_size)
 		return -EINVAL;
-	if (*given > PAGE_SIZE)
+	if (given > PAGE_SIZE)
 		return -E2BIG;
-	error = copy_struct_from_user(argument, size, from, *given);
-	/* The size may have changed in between; nothing goes by it. */
-	argument->size = *given;
+	error = copy_struct_from_user(argument, size, from, given);
+	/* The user may have changed the size since it was read; nothing goes by the second one. */
+	argument->size = given;
 	return error;
 }
 
@@ -158,7 +158,7 @@ static int argument_copy_in(union arguments *argument, void __user *from, u32 le
 static noinline long any_ioctl(struct cosy_context *context, u32 command, void __user *user)
 {
 	union arguments argument;
-	u32 i, given;
+	u32 i;
 	long result;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
@@ -169,7 +169,7 @@ static noinline long any_ioctl(struct cosy_context *context, u32 command, void _
 		return -ENOTTY;
 	if (commands[i].own_space && current->mm != context->mm)
 		return -EXDEV;
-	result = argument_copy_in(&argument, user, commands[i].least, commands[i].size, &given);
+	result = argument_copy_in(&argument, user, commands[i].min_size, commands[i].size);
 	if (result)
 		return result;
 

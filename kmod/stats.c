@@ -56,6 +56,9 @@ static const char *const names[COSY_COUNTERS] = {
 #undef COSY_GUARD
 };
 
+static_assert(COSY_GUARD_CNT * sizeof(__u64) <= sizeof_field(struct cosy_stats, guard_failed),
+	      "struct cosy_stats has a count for every guard");
+
 void cosy_stats_live(enum cosy_live what, int change)
 {
 	atomic_add(change, &live[what]);

@@ -5,6 +5,7 @@
 
 #include <linux/atomic.h>
 #include <linux/percpu.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 #include <linux/cosy.h>
 
@@ -17,11 +18,12 @@ enum cosy_counter {
 	COSY_COUNT_OPS,
 	COSY_COUNT_INTERP_CALLS,
 	COSY_COUNT_LEFT, /* + enum cosy_status */
-	COSY_COUNT_LOADS = COSY_COUNT_LEFT + 16,
+	COSY_COUNT_LOADS = COSY_COUNT_LEFT + sizeof_field(struct cosy_stats, left) / sizeof(__u64),
 	COSY_COUNT_REJECTS,
 	COSY_COUNT_FAST,
 	COSY_COUNT_GUARD_FAILED, /* + enum cosy_guard */
-	COSY_COUNT_CACHE_HITS = COSY_COUNT_GUARD_FAILED + 29,
+	COSY_COUNT_CACHE_HITS = COSY_COUNT_GUARD_FAILED +
+				sizeof_field(struct cosy_stats, guard_failed) / sizeof(__u64),
 	COSY_COUNT_CACHE_MISSES,
 	COSY_COUNT_CACHE_EVICTED,
 	COSY_COUNT_LOANED,

@@ -14,7 +14,7 @@
  * the type hashes that control-flow integrity would look for.
  */
 #if defined(CONFIG_CFI_CLANG) || defined(CONFIG_CFI)
-#error "cosy.ko does not support kernels with control-flow integrity (CONFIG_CFI_CLANG): its thunks carry no type hashes"
+#error "cosy.ko does not support control-flow integrity (CONFIG_CFI_CLANG): thunks have no hashes"
 #endif
 
 /*
