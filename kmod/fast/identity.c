@@ -11,7 +11,7 @@
 
 /*
  * Returns the number by which the caller knows the user; in the first namespace that is the id
- * itself.  A task's own ids are valid, so unlike a file's (attributes.c) they are not tested for it.
+ * itself.  A task's own ids are valid, so unlike a file's (attributes.c) they are not tested.
  */
 static __always_inline u32 user_number(kuid_t uid)
 {

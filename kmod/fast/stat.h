@@ -15,8 +15,8 @@
 
 /*
  * Makes newfstatat(2) under the directory `dir`, to which the caller has a reference; `flags` have
- * passed guard LIMITED.  Unless nobody shares its descriptor, the caller keeps `dir` open until it has called
- * cosy_child_drop.
+ * passed guard LIMITED.  Unless nobody shares its descriptor, the caller keeps `dir` open until it
+ * has called cosy_child_drop.
  */
 s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 name, u64 to,
 		    s32 flags);

@@ -73,8 +73,8 @@ u32 cosy_limits_fuel(u32 insn_cnt)
 }
 
 /*
- * Returns the budget where nothing is limited.  Under an audit context it is small, so that a compound
- * whose calls sleep soon finds that COSY_MAX_STAY is over.
+ * Returns the budget where nothing is limited.  Under an audit context it is small, so that a
+ * compound whose calls sleep soon finds that COSY_MAX_STAY is over.
  */
 static __always_inline u64 fuel_budget(const struct cosy_activation *run)
 {
