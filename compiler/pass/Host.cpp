@@ -212,38 +212,43 @@ static void countArrival(BasicBlock *At, GlobalVariable *Region,
   B.CreateCondBr(B.CreateICmpSLT(Left, B.getInt64(0)), Asked, Native);
 }
 
-/// Counts the rounds of a loop that is no way in.
-static void countRounds(const CountedHead &H, GlobalVariable *Region,
-                        DebugLoc Where) {
-  IRBuilder<> B(H.Head, H.Head->getFirstNonPHIIt());
-  B.SetCurrentDebugLocation(placeIn(*H.Head, Where));
+/// Begins code at the beginning of BB that changes `left`, unless that is
+/// settled: Count makes it of the value and the place.
+static void
+beginCounting(BasicBlock *BB, GlobalVariable *Region, DebugLoc Where,
+              function_ref<void(IRBuilder<> &, Value *, Value *)> Count) {
+  IRBuilder<> B(BB, BB->getFirstNonPHIIt());
+  B.SetCurrentDebugLocation(placeIn(*BB, Where));
   Value *Place = leftOf(B, Region);
   LoadInst *Left = loadLeft(B, Place);
   Value *Counts = B.CreateICmpULE(Left, B.getInt64(MaxLeft));
   Instruction *Then = SplitBlockAndInsertIfThen(
       Counts, &*B.GetInsertPoint(), /*Unreachable=*/false,
-      MDBuilder(H.Head->getContext()).createLikelyBranchWeights());
+      MDBuilder(BB->getContext()).createLikelyBranchWeights());
   B.SetInsertPoint(Then);
-  takeOff(B, Left, Place, H.Saves, H.Skips, H.Made);
+  Count(B, Left, Place);
+}
+
+/// Counts the rounds of a loop that is no way in.
+static void countRounds(const CountedHead &H, GlobalVariable *Region,
+                        DebugLoc Where) {
+  beginCounting(H.Head, Region, Where,
+                [&](IRBuilder<> &B, Value *Left, Value *Place) {
+                  takeOff(B, Left, Place, H.Saves, H.Skips, H.Made);
+                });
 }
 
 /// Puts what a loop without calls would have lost on `left`, at a block where
 /// it ends.
 static void addLoss(BasicBlock *Exit, Value *Lost, GlobalVariable *Region,
                     DebugLoc Where) {
-  IRBuilder<> B(Exit, Exit->getFirstNonPHIIt());
-  B.SetCurrentDebugLocation(placeIn(*Exit, Where));
-  Value *Place = leftOf(B, Region);
-  LoadInst *Left = loadLeft(B, Place);
-  Value *Counts = B.CreateICmpULE(Left, B.getInt64(MaxLeft));
-  Instruction *Then = SplitBlockAndInsertIfThen(
-      Counts, &*B.GetInsertPoint(), /*Unreachable=*/false,
-      MDBuilder(Exit->getContext()).createLikelyBranchWeights());
-  B.SetInsertPoint(Then);
-  Value *Now = B.CreateBinaryIntrinsic(Intrinsic::umin, B.CreateAdd(Left, Lost),
-                                       B.getInt64(MaxLeft));
-  B.CreateAlignedStore(Now, Place, Align(8))
-      ->setAtomic(AtomicOrdering::Monotonic);
+  beginCounting(
+      Exit, Region, Where, [&](IRBuilder<> &B, Value *Left, Value *Place) {
+        Value *Now = B.CreateBinaryIntrinsic(
+            Intrinsic::umin, B.CreateAdd(Left, Lost), B.getInt64(MaxLeft));
+        B.CreateAlignedStore(Now, Place, Align(8))
+            ->setAtomic(AtomicOrdering::Monotonic);
+      });
 }
 
 FunctionCallee cosy::declareHostFunction(Module &M, StringRef Name,

@@ -279,21 +279,6 @@ static bool hasHeads(Function &F, unsigned Depth = 0) {
   });
 }
 
-/// True if F may call itself, directly or not: it has a way in at its entry.
-static bool recurses(Function &F) {
-  SmallSetVector<Function *, 16> Seen;
-  Seen.insert(&F);
-  for (unsigned I = 0; I < Seen.size(); ++I)
-    for (Instruction &Inst : instructions(Seen[I]))
-      if (auto *Call = dyn_cast<CallBase>(&Inst))
-        if (Function *Callee = Call->getCalledFunction()) {
-          if (Callee == &F)
-            return true;
-          Seen.insert(Callee);
-        }
-  return false;
-}
-
 void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts) {
   Function &Body = *R.Body;
   for (bool Changed = true; Changed;) {

@@ -63,6 +63,14 @@ static Functions calleesOf(Function &F) {
   return Ret;
 }
 
+bool cosy::recurses(Function &F) {
+  Functions Called = calleesOf(F);
+  for (unsigned I = 0; I < Called.size() && !Called.contains(&F); ++I)
+    for (Function *Callee : calleesOf(*Called[I]))
+      Called.insert(Callee);
+  return Called.contains(&F);
+}
+
 /// Returns F and what it calls, directly or not, and can be copied.
 static Functions reachableFrom(Function &F, ArrayRef<Function *> Hosts) {
   Functions Ret;

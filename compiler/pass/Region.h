@@ -311,6 +311,8 @@ llvm::Function *cloneTwin(llvm::Function &F, llvm::ValueToValueMapTy &Map);
 void dropLoopEntry(Extracted &Head);
 
 // Recursion.cpp
+/// True if F may call itself, directly or not: it has a way in at its entry.
+bool recurses(llvm::Function &F);
 /// Finds what a region's body calls and what calls itself, except Hosts.
 Recursion findRecursion(const Extracted &R,
                         llvm::ArrayRef<llvm::Function *> Hosts);
