@@ -365,13 +365,20 @@ private:
       return {};
     if (!F->isDeclaration())
       return ofFunction(*F);
+    if (F->getName() == "syscall" && Call.arg_size())
+      if (const auto *Number = dyn_cast<ConstantInt>(Call.getArgOperand(0)))
+        return ofSystemCall(Number->getZExtValue());
     const Wrapper *W = findWrapper(F->getName());
     if (!W)
       return {0, COSY_PLAIN_CALL};
     if (!W->MakesCalls)
       return {-lossOfOperation(F->getName()), 0};
-    bool Fast = hasFastVersion(W->Number);
-    if (takesPath(W->Number))
+    return ofSystemCall(W->Number);
+  }
+
+  static Gain ofSystemCall(uint64_t Number) {
+    bool Fast = hasFastVersion(Number);
+    if (takesPath(Number))
       return {Fast ? COSY_GAIN_PATH : COSY_GAIN_CALL, COSY_PLAIN_PATH};
     if (Fast)
       return {COSY_GAIN_FAST, COSY_PLAIN_FAST};

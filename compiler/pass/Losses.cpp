@@ -63,13 +63,17 @@ static void countLoop(const Loop &L, const LoopInfo &LI,
   Updater.AddAvailableValue(L.getLoopPreheader(), ConstantInt::get(I64, 0));
   SmallVector<Instruction *, 4> Sums;
   for (const Loop *Inner : L.getLoopsInPreorder()) {
-    BasicBlock *Head = Inner->getHeader();
+    // At the head, a loop that is left there before its first round would have
+    // lost one.
+    BasicBlock *Place = Inner->getLoopLatch();
+    if (!Place)
+      Place = Inner->getHeader();
     // Its operand is known once all of them are.
     auto *Sum = BinaryOperator::CreateAdd(
         PoisonValue::get(I64),
         ConstantInt::getSigned(I64, lossPerRound(*Inner, LI)), "cosy.lost",
-        Head->getFirstNonPHIIt());
-    Updater.AddAvailableValue(Head, Sum);
+        Place->getFirstNonPHIIt());
+    Updater.AddAvailableValue(Place, Sum);
     Sums.push_back(Sum);
   }
   for (Instruction *Sum : Sums)

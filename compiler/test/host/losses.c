@@ -18,9 +18,26 @@ static int first_of(const unsigned char *bytes, int value)
 	return -1;
 }
 
+// Where the loop goes no round, nothing is put there.
+// CHECK-LABEL: define {{.*}}@none(
+// CHECK: %[[LOST:cosy.lost[0-9a-z.]*]] = phi i64 [ 0, %cosy.native ]
+// CHECK: add i64 %cosy.left{{[^,]*}}, %[[LOST]]
+int none(const char *bytes, long n)
+{
+	int sum = 0;
+
+	COSY_START;
+	for (long i = 0; i < n; i++)
+		sum += bytes[i] * bytes[i];
+	sum += getppid() + getppid() + getppid() + getppid() > 0;
+	sum += getppid() + getppid() + getppid() + getppid() > 0;
+	COSY_END;
+	return sum;
+}
+
 // CHECK-LABEL: define {{.*}}@main(
 // CHECK: %cosy.lost{{.*}} = {{phi i64|mul|add}}
-// CHECK: call i64 @llvm.umin.i64(i64 %{{.*}}, i64 2147483647)
+// CHECK: call i64 @llvm.smin.i64(i64 %{{.*}}, i64 2147483647)
 // SAYS: remark: gain: {{-?[0-9]+}} expected to be saved by an entry, {{[1-9][0-9]*}} by a round of its loops; {{[0-9]+}} to load it
 int main(void)
 {

@@ -37,14 +37,14 @@ end:
   ret i64 %n
 }
 
-; Rounds of the inner loop go on adding to what those of the outer one lost.
+; Each loop adds in its latch; the inner one goes on with what the outer one has lost.
 ; CHECK-LABEL: define internal void @f.cosy(
 ; CHECK: call i64 @read(
 ; CHECK-NOT: %cosy.lost
-; CHECK: %[[BEFORE:.*]] = phi i64 [ %[[INNER:cosy.lost[0-9]*]], %{{.*}} ], [ 0, %
-; CHECK: %[[OUTER:cosy.lost[0-9]*]] = add i64 %[[BEFORE]], {{[0-9]+}}
-; CHECK: phi i64 [ %[[OUTER]],
+; CHECK: %[[BEFORE:.*]] = phi i64 [ %[[OUTER:cosy.lost[0-9]*]], %next ], [ 0, %
+; CHECK: phi i64 [ %[[BEFORE]], %rows ], [ %[[INNER:cosy.lost[0-9]*]], %words ]
 ; CHECK: %[[INNER]] = add i64 %{{.*}}, {{[0-9]+}}
-; CHECK: call void @cosy.lose(i64 %[[INNER]])
+; CHECK: %[[OUTER]] = add i64 %[[INNER]], {{[0-9]+}}
+; CHECK: call void @cosy.lose(i64 %[[OUTER]])
 ; CHECK-NOT: call void @cosy.lose(
 ; CHECK: ret void
