@@ -108,7 +108,7 @@ static const struct {
 	  version_ioctl },
 	{ COSY_IOC_SETBUF, offsetofend(struct cosy_setbuf, len), sizeof(struct cosy_setbuf), false,
 	  true, setbuf_ioctl },
-	{ COSY_IOC_LOAD, sizeof(struct cosy_load), sizeof(struct cosy_load), true, true,
+	{ COSY_IOC_LOAD, offsetofend(struct cosy_load, flags), sizeof(struct cosy_load), true, true,
 	  load_ioctl },
 	{ COSY_IOC_LIMITS, sizeof(struct cosy_limits), sizeof(struct cosy_limits), false, true,
 	  limits_ioctl },
@@ -175,9 +175,9 @@ static noinline long any_ioctl(struct cosy_context *context, u32 command, void _
 
 	result = commands[i].handle(context, &argument);
 
-	if (commands[i].answers && copy_to_user(user, &argument, commands[i].size)) {
+	if (commands[i].answers && copy_to_user(user, &argument, min(given, commands[i].size))) {
 		/* The user does not learn the handle: the program would only take room. */
-		if (commands[i].handle == load_ioctl && !result)
+		if (commands[i].handle == load_ioctl && !result && argument.load.handle)
 			cosy_program_forget(context, argument.load.handle);
 		result = -EFAULT;
 	}

@@ -281,6 +281,7 @@ int cosy_image_features(u64 *features)
 	if (error == -ENOMEM)
 		return error;
 	*features = COSY_FEATURE_JIT | (jit.gotol ? COSY_FEATURE_LONG_JUMP : 0) |
+		    (jit.based ? COSY_FEATURE_SEEN : 0) |
 		    (cosy_processor_refused(NULL) ? COSY_FEATURE_REFUSED : 0);
 	return 0;
 }

@@ -112,21 +112,15 @@ static int handle_give(struct cosy_context *context, struct cosy_prog *prog, u32
 	return error;
 }
 
-/*
- * Gets the image, compiled now or by an earlier LOAD.  Once the cache keeps `*data` that is NULL.
- */
-static struct cosy_image *image_get(struct cosy_context *context, void **data, u32 len,
-				    const struct cosy_target *target, struct cosy_reject *why)
+/* Compiles the image.  Once the cache keeps `*data` that is NULL. */
+static struct cosy_image *image_make(struct cosy_context *context, void **data, u32 len,
+				     const struct cosy_target *target, struct cosy_reject *why)
 {
-	struct cosy_image *image = cosy_cache_find(context->user, *data, len, target);
 	struct cosy_container container;
+	struct cosy_image *image;
 	u32 evicted = 0;
 	int error;
 
-	if (image) {
-		cosy_stats_add(&context->stats, COSY_COUNT_CACHE_HITS, 1);
-		return image;
-	}
 	error = cosy_compound_open(*data, len, &container, why);
 	if (error)
 		return ERR_PTR(error);
@@ -141,6 +135,38 @@ static struct cosy_image *image_get(struct cosy_context *context, void **data, u
 	return image;
 }
 
+/* Gets the image, of an earlier LOAD or, if that may be, compiled now. */
+static struct cosy_image *image_get(struct cosy_context *context, void **data,
+				    const struct cosy_load *load, const struct cosy_target *target,
+				    struct cosy_reject *why)
+{
+	struct cosy_image *image = cosy_cache_find(context->user, *data, load->len, target);
+
+	if (image) {
+		cosy_stats_add(&context->stats, COSY_COUNT_CACHE_HITS, 1);
+		return image;
+	}
+	if (load->flags & COSY_LOAD_SEEN)
+		return ERR_PTR(-ENOENT);
+	return image_make(context, data, load->len, target, why);
+}
+
+/* Tells whether a LOAD for a front of that size would find its image: 0 or -ENOENT. */
+static int container_ask(struct cosy_context *context, const void *data,
+			 const struct cosy_load *load)
+{
+	const struct cosy_target target = {
+		.size = load->front,
+		.ordinary = load_is_ordinary(data, load),
+	};
+	struct cosy_image *image = cosy_cache_find(context->user, data, load->len, &target);
+
+	if (!image)
+		return -ENOENT;
+	cosy_image_put(image);
+	return 0;
+}
+
 static int container_load(struct cosy_context *context, void **data, struct cosy_load *load,
 			  struct cosy_reject *why)
 {
@@ -152,7 +178,7 @@ static int container_load(struct cosy_context *context, void **data, struct cosy
 	int error;
 
 	target.ordinary = load_is_ordinary(*data, load);
-	image = image_get(context, data, load->len, &target, why);
+	image = image_get(context, data, load, &target, why);
 	if (IS_ERR(image))
 		return PTR_ERR(image);
 	prog = prog_create(context->user, image, &target, gone, why);
@@ -186,13 +212,23 @@ static void log_write(const struct cosy_load *load, const struct cosy_reject *wh
 		return;
 }
 
+/* Tells whether the flags, and what goes with them, are such that LOAD knows them. */
+static bool load_is_known(const struct cosy_load *load)
+{
+	const u32 known = COSY_ORDINARY_CALLS | COSY_LOAD_SEEN | COSY_LOAD_ASK;
+	const bool asks = load->flags & COSY_LOAD_ASK;
+
+	return !(load->flags & ~known) && !load->reserved && (asks || !load->front) &&
+	       (!asks || load->flags & COSY_LOAD_SEEN);
+}
+
 long cosy_program_load(struct cosy_context *context, struct cosy_load *load)
 {
 	struct cosy_reject why = { .insn = COSY_REJECT_CONTAINER };
 	void *data;
 	int error;
 
-	if (load->flags & ~COSY_ORDINARY_CALLS)
+	if (!load_is_known(load))
 		return -EINVAL;
 	load->handle = 0;
 	load->rewritten = 0;
@@ -216,7 +252,10 @@ long cosy_program_load(struct cosy_context *context, struct cosy_load *load)
 		kvfree(data);
 		return -EFAULT;
 	}
-	error = container_load(context, &data, load, &why);
+	if (load->flags & COSY_LOAD_ASK)
+		error = container_ask(context, data, load);
+	else
+		error = container_load(context, &data, load, &why);
 	kvfree(data);
 out:
 	load->bad_insn = why.insn;
@@ -225,7 +264,7 @@ out:
 		log_write(load, &why);
 	if (error == -EINVAL || error == -E2BIG)
 		cosy_stats_add(&context->stats, COSY_COUNT_REJECTS, 1);
-	else if (!error)
+	else if (!error && load->handle)
 		cosy_stats_add(&context->stats, COSY_COUNT_LOADS, 1);
 	return error;
 }

@@ -125,6 +125,7 @@ struct cosy_version {
  * allow_processor
  */
 #define COSY_FEATURE_REFUSED (1ull << 2)
+#define COSY_FEATURE_SEEN    (1ull << 3) /* COSY_LOAD_SEEN finds compounds that have a buffer */
 
 /*
  * SETBUF: allocates the shared buffer (FSL-02-01 section 2.1); then
@@ -156,6 +157,12 @@ struct cosy_setbuf {
  * bad_insn and the log say which instruction and why), E2BIG (too large for a
  * bound), EDQUOT (this user's number or bytes of programs), ENOMEM, EOPNOTSUPP
  * (the kernel's BPF JIT is off, or COSY_FEATURE_REFUSED); the log has the reason for these, too.
+ *
+ * A compound that another process of the same user has loaded lately need not be compiled again.
+ * COSY_LOAD_SEEN loads it only then; otherwise the error is ENOENT, and nothing was checked or
+ * compiled.  With COSY_LOAD_ASK as well no program is made and `handle` is 0: the result says
+ * whether a context whose buffer has a front of `front` bytes (0: that has no buffer) would find
+ * it now.  A later LOAD may find that it is there no more.
  */
 struct cosy_load {
 	__u32 size;
@@ -167,8 +174,12 @@ struct cosy_load {
 	__u32 handle;	 /* out: names the program in this context; never 0 */
 	__u32 rewritten; /* out: instructions after sandboxing */
 	__u32 jited;	 /* out: bytes of machine code */
-	__u32 flags;	 /* COSY_ORDINARY_CALLS or 0 */
+	__u32 flags;	 /* COSY_ORDINARY_CALLS, COSY_LOAD_... */
+	__u32 front;	 /* with COSY_LOAD_ASK: bytes; else 0 */
+	__u32 reserved;	 /* 0 */
 };
+#define COSY_LOAD_SEEN (1u << 1) /* only what need not be compiled */
+#define COSY_LOAD_ASK  (1u << 2) /* with COSY_LOAD_SEEN: load nothing, only tell */
 
 /*
  * The state of a compound that has left, in the user's own memory.  Nothing in

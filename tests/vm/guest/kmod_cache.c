@@ -154,20 +154,140 @@ static void each_its_buffer(void)
 	}
 }
 
+/* --- Only what is there ------------------------------------------------------------------ */
+
+/* Makes a LOAD of such a program with these flags.  The result; the handle is in *load. */
+static long load_with(int fd, int number, uint32_t flags, uint32_t front, struct cosy_load *load)
+{
+	const struct bpf_insn insns[] = { MOV(0, number), EXIT };
+	static _Thread_local struct raw_container c;
+
+	raw_container(&c, insns, COUNT(insns));
+	*load = (struct cosy_load){ .size = sizeof(*load),
+				    .len = c.header.size,
+				    .compound = (uintptr_t)&c,
+				    .flags = flags,
+				    .front = front };
+	return raw_ioctl(fd, COSY_IOC_LOAD, load);
+}
+
+static long ask(int number, uint32_t front)
+{
+	struct cosy_load load;
+	int fd = raw_open();
+	long ret = load_with(fd, number, COSY_LOAD_SEEN | COSY_LOAD_ASK, front, &load);
+
+	CHECK(!load.handle && !load.rewritten && !load.jited, "a question gives a program");
+	CHECK(!stats_of(fd).loads && !stats_of(fd).cache_hits && !stats_of(fd).rejects,
+	      "a question counts as a LOAD");
+	close(fd);
+	return ret;
+}
+
+static void next_process_asks(void *arg)
+{
+	struct cosy_load load;
+	int number = *(int *)arg, fd = raw_open();
+	static struct raw_run r;
+
+	CHECK(!ask(number, 0), "the user's next process is not told");
+	CHECK(!load_with(fd, number, COSY_LOAD_SEEN, 0, &load) && load.handle, "nor has it");
+	raw_run_init(&r, load.handle, NULL);
+	CHECK(!raw_run_to_end(fd, &r) && r.run.ret == number, "%lld", (long long)r.run.ret);
+	close(fd);
+}
+
+static void loaded_only_if_seen(void)
+{
+	struct cosy_load load;
+	int fd = raw_open(), number = unique(10);
+
+	CHECK(ask(number, 0) == -ENOENT, "told of what was never loaded");
+	CHECK(load_with(fd, number, COSY_LOAD_SEEN, 0, &load) == -ENOENT && !load.handle,
+	      "compiled against the flag");
+	CHECK(!stats_of(fd).cache_misses && !stats_of(fd).rejects && !stats_of(fd).loads,
+	      "compiled, refused or loaded");
+	CHECK(!is_found(number), "the question left something in the cache");
+	CHECK_CHILD(in_child(next_process_asks, &number));
+	CHECK(ask(number, 1 << 16) == -ENOENT, "told of a front that it was not compiled for");
+	CHECK(load_with(fd, number, COSY_LOAD_SEEN | COSY_ORDINARY_CALLS, 0, &load) == -ENOENT,
+	      "found with other flags");
+	close(fd);
+}
+
+static void asked_for_a_front(void)
+{
+	struct cosy_load load;
+	int fd = raw_open(), number = unique(11);
+	char *buffer = raw_buffer(fd, 1 << 16);
+
+	CHECK(!load_with(fd, number, 0, 0, &load), "LOAD");
+	CHECK(ask(number, 1 << 16) == (is_based() ? 0 : -ENOENT), "asked for its front");
+	CHECK(ask(number, 1 << 17) == -ENOENT && ask(number, 0) == -ENOENT &&
+		      ask(number, 1) == -ENOENT && ask(number, ~0u) == -ENOENT,
+	      "told of another front");
+	close(fd);
+	MUST(!munmap(buffer, 1 << 16));
+}
+
+static void wrong_questions(void)
+{
+	/* A caller of before these flags gives less, and what is above it stays as it is. */
+	struct {
+		struct cosy_load load;
+		uint64_t above;
+	} old;
+	struct cosy_load load;
+	int fd = raw_open(), number = unique(12);
+	const size_t size = offsetof(struct cosy_load, front);
+
+	CHECK(!is_found(number), "found in advance");
+	for (uint32_t flags = 0; flags < 32; flags++) {
+		bool seen = flags & COSY_LOAD_SEEN, asks = flags & COSY_LOAD_ASK;
+		bool fine = flags < 8 && (seen || !asks);
+		long ret = load_with(fd, number, flags, 0, &load);
+
+		CHECK((ret != -EINVAL) == fine, "flags %#x: %ld", flags, ret);
+		CHECK(!asks || !load.handle, "flags %#x: handle %u", flags, load.handle);
+		if (!asks)
+			CHECK(load_with(fd, number, flags, 4096, &load) == -EINVAL,
+			      "flags %#x with a front", flags);
+	}
+	load_with(fd, number, COSY_LOAD_SEEN | COSY_LOAD_ASK, 0, &load);
+	load.reserved = 1;
+	CHECK(raw_ioctl(fd, COSY_IOC_LOAD, &load) == -EINVAL, "a reserved field");
+	load.reserved = 0;
+	load.compound = 4096;
+	CHECK(raw_ioctl(fd, COSY_IOC_LOAD, &load) == -EFAULT, "no bytes to compare");
+	load_with(fd, number, 0, 0, &old.load);
+	memset((char *)&old + size, 0x5a, sizeof(old) - size);
+	old.load.size = (uint32_t)size;
+	CHECK(!raw_ioctl(fd, COSY_IOC_LOAD, &old.load), "the size of before");
+	for (size_t i = size; i < sizeof(old); i++)
+		CHECK(((char *)&old)[i] == 0x5a, "byte %zu is written", i);
+	old.load.size = (uint32_t)size - 4;
+	CHECK(raw_ioctl(fd, COSY_IOC_LOAD, &old.load) == -EINVAL, "a size of no time");
+	close(fd);
+}
+
 /* --- Whose it is ---------------------------------------------------------------------- */
 
 static void other_user(void *arg)
 {
 	become_nobody(true);
+	CHECK(ask(*(int *)arg, 0) == -ENOENT, "told to another user");
 	CHECK(!is_found(*(int *)arg), "found by another user");
 	CHECK(is_found(*(int *)arg), "not found by him when it is his own");
 }
 
 static void other_effective_user(void *arg)
 {
+	struct cosy_load load;
 	int fd = raw_open();
 
 	MUST(!seteuid(65534));
+	CHECK(load_with(fd, *(int *)arg, COSY_LOAD_SEEN | COSY_LOAD_ASK, 0, &load) == -ENOENT,
+	      "told to who is two users");
 	CHECK(!is_found_by(fd, *(int *)arg, 0), "found by who is two users");
 	CHECK(!is_found_by(fd, unique(5), 0), "found in advance");
 	MUST(!seteuid(0));
@@ -176,9 +296,12 @@ static void other_effective_user(void *arg)
 
 static void other_users_descriptor(void *arg)
 {
+	struct cosy_load load;
 	int fd = raw_open();
 
 	become_nobody(true);
+	CHECK(load_with(fd, *(int *)arg, COSY_LOAD_SEEN | COSY_LOAD_ASK, 0, &load) == -ENOENT,
+	      "told by the descriptor of another user");
 	CHECK(!is_found_by(fd, *(int *)arg, 0), "found by the descriptor of another user");
 }
 
@@ -318,6 +441,19 @@ static void *racer(void *arg)
 		for (int k = 0; k < 4; k++) {
 			number = unique(500 + (int)(rand_r(&seed) % 6));
 			insns[0] = MOV(0, number);
+			if (rand_r(&seed) % 2) {
+				uint32_t flags = rand_r(&seed) % 2 ? COSY_LOAD_ASK : 0;
+				long ret = load_with(fd, number, COSY_LOAD_SEEN | flags, 0, &load);
+
+				if (ret == -ENOENT || (!ret && flags))
+					continue;
+				if (ret)
+					return "LOAD of what is there";
+				raw_run_init(&r, load.handle, NULL);
+				if (raw_run_to_end(fd, &r) || r.run.ret != number)
+					return "RUN of what was there";
+				continue;
+			}
 			if (raw_try_load(fd, insns, COUNT(insns), &load))
 				return "LOAD";
 			raw_run_init(&r, load.handle, NULL);
@@ -355,6 +491,9 @@ int main(void)
 	close(raw_open());
 	found_by_content();
 	each_its_buffer();
+	loaded_only_if_seen();
+	asked_for_a_front();
+	wrong_questions();
 	if (!geteuid()) {
 		only_the_users();
 		settings();

@@ -200,6 +200,30 @@ static void first_run(void *arg)
 	phase_end(CLOSING);
 }
 
+/* Asks, as libcosy does before it makes a context, for 100 instructions that were never loaded. */
+static void ask_unseen(void *arg)
+{
+	struct cosy_version version = { .size = sizeof(version) };
+	static struct raw_container c;
+	struct bpf_insn insns[100];
+	struct cosy_load load = { .size = sizeof(load),
+				  .compound = (uintptr_t)&c,
+				  .flags = COSY_LOAD_SEEN | COSY_LOAD_ASK,
+				  .front = FIRST_FRONT };
+	int other = raw_open();
+
+	(void)arg;
+	for (size_t i = 0; i < COUNT(insns); i++)
+		insns[i] = ADD(2, 5);
+	insns[0] = MOV(2, -1);
+	insns[COUNT(insns) - 1] = EXIT;
+	raw_container(&c, insns, COUNT(insns));
+	load.len = c.header.size;
+	MUST(!raw_ioctl(other, COSY_IOC_VERSION, &version));
+	MUST(raw_ioctl(other, COSY_IOC_LOAD, &load) == -ENOENT);
+	close(other);
+}
+
 /* Returns the cost of LOAD of that instruction `count` times. */
 static double load_of(struct bpf_insn insn, size_t count)
 {
@@ -367,6 +391,7 @@ static void load_costs(void)
 
 	bound("open to first RUN and close", (double)least(first_run, &(int){ 1 }), 0);
 	memset(phase_cost, 0, sizeof(phase_cost));
+	bound("open, ask for 100 instructions in vain, close", (double)least(ask_unseen, NULL), 0);
 	bound("open to first RUN and close, seen before", (double)least(first_run, &(int){ 0 }),
 	      80000);
 	for (int i = 0; i < PHASES; i++)
