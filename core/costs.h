@@ -19,6 +19,11 @@
 /* A LOAD of what the user has not loaded lately: what each takes, and each instruction. */
 #define COSY_COST_LOAD	    40311 /*=cost_load*/
 #define COSY_COST_LOAD_INSN 2484  /*=cost_load_insn*/
+/* The same of what another process of the user's has loaded lately. */
+#define COSY_COST_SEEN	    3633 /*=cost_seen*/
+#define COSY_COST_SEEN_INSN 52	 /*=cost_seen_insn*/
+/* Asking whether that is so, before there is a context.  Chosen. */
+#define COSY_COST_QUESTION 20000
 
 /* Asking libcosy once more, in vain.  Chosen. */
 #define COSY_COST_ASK 200

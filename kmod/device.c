@@ -158,7 +158,7 @@ static int argument_copy_in(union arguments *argument, void __user *from, u32 mi
 static noinline long any_ioctl(struct cosy_context *context, u32 command, void __user *user)
 {
 	union arguments argument;
-	u32 i;
+	u32 i, given;
 	long result;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
@@ -173,6 +173,7 @@ static noinline long any_ioctl(struct cosy_context *context, u32 command, void _
 	if (result)
 		return result;
 
+	given = argument.size;
 	result = commands[i].handle(context, &argument);
 
 	if (commands[i].answers && copy_to_user(user, &argument, min(given, commands[i].size))) {

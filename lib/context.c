@@ -50,6 +50,7 @@ struct libcosy_alive *libcosy_alive = &not_alive;
 int libcosy_the_fd = -1;
 uint32_t libcosy_context_openings;
 bool libcosy_native_only;
+bool libcosy_context_tells_seen;
 
 static struct {
 	struct libcosy_lock lock;
@@ -183,7 +184,34 @@ static int device_open(void)
 		close(fd);
 		return -1;
 	}
+	libcosy_context_tells_seen = version.features & COSY_FEATURE_SEEN;
 	return fd;
+}
+
+/* Returns the first front of a buffer of that length. */
+static uint64_t front_first(uint64_t len)
+{
+	return len < FIRST_FRONT ? len : FIRST_FRONT;
+}
+
+/*
+ * Asks whether the kernel would have to compile this compound for the buffer that is to be made.
+ * A lack of memory may make that smaller; then the LOAD, which does not compile either, says so.
+ */
+static bool device_has_seen(int fd, const struct cosy_compound *compound)
+{
+	struct cosy_load load = {
+		.size = sizeof(load),
+		.len = compound->size,
+		.compound = (u64)compound,
+		.flags = COSY_LOAD_SEEN | COSY_LOAD_ASK |
+			 (libcosy_settings.ordinary ? COSY_ORDINARY_CALLS : 0),
+		.front = (u32)(context.buffer ? context.front
+					      : front_first(libcosy_settings.buffer_len)),
+	};
+
+	return libcosy_context_tells_seen &&
+	       !cosy_syscall3(SYS_ioctl, fd, COSY_IOC_LOAD, (unsigned long)&load);
 }
 
 /* Maps the buffer below 2 GB if it can: the sandbox's shortest access sequence reaches there. */
@@ -215,7 +243,7 @@ static void buffer_use(void *buffer, uint64_t len)
 	}
 	context.buffer = buffer;
 	context.buffer_len = len;
-	context.front = len < FIRST_FRONT ? len : FIRST_FRONT;
+	context.front = front_first(len);
 	libcosy_heap_init(buffer, len, low, reserved);
 }
 
@@ -225,7 +253,7 @@ static void buffer_make(int fd)
 	void *buffer;
 
 	for (len = libcosy_settings.buffer_len; len; len = len > MIN_BUFFER ? len / 2 : 0) {
-		if (buffer_set(fd, len, len < FIRST_FRONT ? len : FIRST_FRONT))
+		if (buffer_set(fd, len, front_first(len)))
 			continue;
 		buffer = buffer_map(fd, len);
 		if (buffer == MAP_FAILED)
@@ -350,7 +378,8 @@ static void fd_drop(void)
 	__atomic_store_n(&libcosy_the_fd, -1, __ATOMIC_RELAXED);
 }
 
-static void context_open_locked(void)
+/* `seen`, if not NULL: opens none unless the kernel has seen this compound. */
+static void context_open_locked(const struct cosy_compound *seen)
 {
 	int fd = -1;
 
@@ -362,6 +391,10 @@ static void context_open_locked(void)
 		fd = device_open();
 		if (fd < 0)
 			return;
+		if (seen && !device_has_seen(fd, seen)) {
+			libcosy_filter_put(fd);
+			return;
+		}
 		if (context.buffer)
 			buffer_replace(fd);
 		else
@@ -401,7 +434,7 @@ void libcosy_context_start(void)
 	errno = saved;
 }
 
-uint32_t libcosy_context_open(void)
+static uint32_t context_open(const struct cosy_compound *seen)
 {
 	uint32_t generation = libcosy_generation();
 	int saved = errno, state;
@@ -416,13 +449,23 @@ uint32_t libcosy_context_open(void)
 	state = libcosy_cancel_disable();
 	if (libcosy_lock(&context.lock)) {
 		if (!libcosy_generation() && !libcosy_native_only)
-			context_open_locked();
+			context_open_locked(seen);
 		generation = libcosy_generation();
 		libcosy_unlock(&context.lock);
 	}
 	libcosy_cancel_restore(state);
 	errno = saved;
 	return generation;
+}
+
+uint32_t libcosy_context_open(void)
+{
+	return context_open(NULL);
+}
+
+uint32_t libcosy_context_open_seen(const struct cosy_compound *compound)
+{
+	return context_open(compound);
 }
 
 void libcosy_context_lost(uint32_t generation)

@@ -31,6 +31,9 @@ static inline uint32_t libcosy_generation(void)
 	return __atomic_load_n(&libcosy_alive->generation, __ATOMIC_ACQUIRE);
 }
 
+/* The kernel tells whether the user has loaded a compound lately. */
+extern bool libcosy_context_tells_seen;
+
 /* Everything runs natively for good: there is no device, or not for us, or it is switched off. */
 extern bool libcosy_native_only;
 
@@ -40,6 +43,12 @@ extern bool libcosy_native_only;
  * Locks; not async-signal-safe, but returns 0 rather than deadlock in a handler.
  */
 uint32_t libcosy_context_open(void);
+
+/*
+ * Does the same, if there is none yet, only where the user has loaded this compound lately, so that
+ * the kernel need not compile it.
+ */
+uint32_t libcosy_context_open_seen(const struct cosy_compound *compound);
 
 /*
  * Moves a descriptor to a number so high that a program's own are the same with

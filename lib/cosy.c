@@ -105,7 +105,7 @@ static enum libcosy_outcome loaded_run(struct libcosy_thread *thread, struct cos
 	struct libcosy_place place;
 
 	if (!thread->filtered && !thread->pause &&
-	    libcosy_program_place(loaded, libcosy_context_open()) &&
+	    libcosy_program_place(loaded, libcosy_context_open(), 0) &&
 	    libcosy_place_get(loaded, &place)) {
 		libcosy_activation_bind(act, &place);
 		outcome = loaded_run_bound(thread, loaded, act);

@@ -84,15 +84,10 @@ static bool prepared_is_ours(int fd)
 	return fd >= 0 && !fstat(fd, &st) && st.st_dev == prepared.dev && st.st_ino == prepared.ino;
 }
 
-static void held_open(void)
+static void prepared_keep(int fd)
 {
-	int fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
 	struct stat st;
 
-	prepared.fd = -1;
-	if (fd < 0)
-		return;
-	fd = libcosy_move_fd(fd);
 	if (fstat(fd, &st)) {
 		close(fd);
 		return;
@@ -101,6 +96,15 @@ static void held_open(void)
 	prepared.ino = st.st_ino;
 	prepared.pid = getpid();
 	prepared.fd = fd;
+}
+
+static void prepared_open(void)
+{
+	int fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
+
+	prepared.fd = -1;
+	if (fd >= 0)
+		prepared_keep(libcosy_move_fd(fd));
 }
 
 bool libcosy_filter_prepare(void)
@@ -117,7 +121,7 @@ bool libcosy_filter_prepare(void)
 		return false;
 	libcosy_settings_init();
 	if (libcosy_settings.mode != COSY_MODE_NATIVE && libcosy_settings.mode != COSY_MODE_INTERP)
-		held_open();
+		prepared_open();
 	return true;
 }
 
@@ -143,4 +147,12 @@ int libcosy_filter_take(const char **why)
 		return fd;
 	close(fd);
 	return -1;
+}
+
+void libcosy_filter_put(int fd)
+{
+	if (prepared.early)
+		prepared_keep(fd);
+	else
+		close(fd);
 }

@@ -29,6 +29,12 @@ bool libcosy_filter_prepare(void);
 int libcosy_filter_take(const char **why);
 
 /*
+ * Takes a descriptor back that the caller will want later: keeps it where the device has to be open
+ * from the start, else closes it.
+ */
+void libcosy_filter_put(int fd);
+
+/*
  * Returns why the filters that are armed forbid the use of a descriptor of the device, or NULL.
  * `reopens`: the caller has to open the device again, too.
  */

@@ -81,7 +81,7 @@ const char *libcosy_program_name(const struct cosy_loaded *loaded)
  * Returns 0 and the program's handle, or the kernel's error.  In interpreter mode every program
  * is "refused", so that nothing calls RUN.
  */
-static long program_load(struct cosy_loaded *loaded, u32 generation, u32 *handle)
+static long program_load(struct cosy_loaded *loaded, u32 generation, u32 flags, u32 *handle)
 {
 	char log[200] = "";
 	struct cosy_load arg = {
@@ -90,7 +90,7 @@ static long program_load(struct cosy_loaded *loaded, u32 generation, u32 *handle
 		.compound = (u64)loaded->container.header,
 		.log = (u64)log,
 		.log_size = sizeof(log),
-		.flags = libcosy_settings.ordinary ? COSY_ORDINARY_CALLS : 0,
+		.flags = flags | (libcosy_settings.ordinary ? COSY_ORDINARY_CALLS : 0),
 	};
 	long err;
 
@@ -99,8 +99,8 @@ static long program_load(struct cosy_loaded *loaded, u32 generation, u32 *handle
 		return 0;
 	err = libcosy_context_ioctl(COSY_IOC_LOAD, &arg);
 	*handle = err ? 0 : arg.handle;
-	if (!err)
-		return 0;
+	if (!err || (err == -ENOENT && flags & COSY_LOAD_SEEN))
+		return err;
 	if (err == -EXDEV || err == -EBADF || err == -ENOTTY)
 		libcosy_context_lost(generation);
 	if (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL)
@@ -113,15 +113,18 @@ static long program_load(struct cosy_loaded *loaded, u32 generation, u32 *handle
  * Loads the program; under the lock.  A caller that names a context that is not in use any more
  * is late: others may have loaded the program into the next one, so nothing is done.
  */
-static void program_place(struct cosy_loaded *loaded, u32 generation)
+static void program_place(struct cosy_loaded *loaded, u32 generation, u32 flags)
 {
 	u32 handle;
 	long err;
 
 	if (libcosy_generation() != generation)
 		return;
-	err = program_load(loaded, generation, &handle);
+	err = program_load(loaded, generation, flags, &handle);
 	if (libcosy_generation() != generation)
+		return;
+	loaded->unseen = err == -ENOENT && flags & COSY_LOAD_SEEN;
+	if (loaded->unseen)
 		return;
 	if (libcosy_passes(err)) {
 		libcosy_retry_failed(&loaded->retry);
@@ -141,7 +144,7 @@ void libcosy_program_displace(struct cosy_loaded *loaded)
 	loaded->displaced = old;
 }
 
-bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation)
+bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation, u32 flags)
 {
 	if (libcosy_given_up(&loaded->balance))
 		return false;
@@ -150,7 +153,7 @@ bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation)
 			return false;
 		if (!libcosy_program_placed(loaded, generation) &&
 		    libcosy_retry_now(&loaded->retry))
-			program_place(loaded, generation);
+			program_place(loaded, generation, flags);
 		libcosy_program_unlock();
 	}
 	return libcosy_program_placed(loaded, generation) && libcosy_program_handle(loaded);

@@ -21,6 +21,7 @@ struct cosy_loaded {
 	bool needs_stack; /* has local calls or alloca operations */
 	bool cancels;	  /* has calls that libc makes cancellation points */
 	bool forced;	  /* -fcosy-force: it is never given up */
+	bool unseen;	  /* the last LOAD was not to compile it, and would have had to */
 	u64 place;	  /* context generation << 32 | handle there; handle 0 = refused by it */
 	u64 displaced;	  /* its place when it was given up; 0 = it was not */
 	struct libcosy_retry retry; /* of a LOAD whose failure may pass */
@@ -41,10 +42,11 @@ const char *libcosy_program_name(const struct cosy_loaded *loaded);
 
 /*
  * Loads it into the context of that generation unless it is there already, was refused, or is given
- * up.  A lack of memory or room is no refusal: a later call tries again.
+ * up.  A lack of memory or room is no refusal: a later call tries again; nor is it one that it is
+ * `unseen`, which may be with COSY_LOAD_SEEN in `flags`, 0 or that.
  * True when RUN can take it.  Locks as libcosy_context_open does.
  */
-bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation);
+bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation, u32 flags);
 
 /*
  * Has its next activations find it refused.  Those under way keep the handle, so the kernel's

@@ -146,7 +146,9 @@ static struct cosy_loaded *region_prepare(struct cosy_region *region, u32 genera
 		loaded = region_load(region);
 	if (!loaded || loaded == REFUSED)
 		return NULL;
-	if (!libcosy_program_place(loaded, generation) && libcosy_settings.mode != COSY_MODE_INTERP)
+	if (!libcosy_program_place(loaded, generation,
+				   libcosy_tier_only_seen(region) ? COSY_LOAD_SEEN : 0) &&
+	    libcosy_settings.mode != COSY_MODE_INTERP)
 		return NULL;
 	return loaded;
 }
@@ -172,6 +174,30 @@ static void *region_try_enter(struct cosy_region *region, struct libcosy_site si
 	return NULL;
 }
 
+/* Opens the context if need be, and as the region may have it.  Its generation, or 0. */
+static u32 region_open(const struct cosy_region *region)
+{
+	u32 generation;
+
+	if (!libcosy_tier_only_seen(region))
+		return libcosy_context_open();
+	generation = libcosy_context_open_seen(region->compound);
+	return libcosy_context_tells_seen ? generation : 0;
+}
+
+/* Notes why the region could not be entered. */
+static void region_deny(struct cosy_region *region)
+{
+	const struct cosy_loaded *loaded = region_program(region);
+	bool unseen = loaded && loaded != REFUSED && loaded->unseen;
+
+	if (libcosy_tier_only_seen(region) && !libcosy_native_only &&
+	    (unseen || !libcosy_generation() || !libcosy_context_tells_seen))
+		libcosy_tier_unseen(region);
+	else
+		libcosy_tier_denied(region, region_stays_native(region));
+}
+
 /* Tries to enter while other threads change the context; a front grows only a few times. */
 #define TRIES 4
 
@@ -193,14 +219,17 @@ __attribute__((noinline)) static void *region_enter_slow(struct cosy_region *reg
 	saved = errno;
 	state = libcosy_cancel_disable();
 	for (int i = 0; i < TRIES && !ctx; i++) {
-		u32 generation = libcosy_context_open();
+		u32 generation = region_open(region);
 
 		ctx = region_try_enter(region, site, generation);
 		if (!generation || generation == libcosy_generation())
 			break;
 	}
-	if (!ctx) {
-		libcosy_tier_denied(region, region_stays_native(region));
+	if (ctx) {
+		if (libcosy_tier_only_seen(region))
+			libcosy_count(&libcosy_counts.seen, 1);
+	} else {
+		region_deny(region);
 		region_count_native(region);
 	}
 	libcosy_cancel_restore(state);

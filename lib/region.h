@@ -69,7 +69,8 @@ struct cosy_region {
 	const struct cosy_premises *premises; /* NULL: of an older compiler */
 	/*
 	 * Instructions that the region still has to save before it is loaded.  < 0: call
-	 * __cosy_enter, which sets it; above COSY_LEFT_MAX: never.  Starts below 0
+	 * __cosy_enter, which sets it; above COSY_LEFT_MAX: never.  Starts below 0.  Loops that are
+	 * no way in count in it below 0 as well
 	 */
 	int64_t left;
 	struct cosy_region *entry; /* of a loop's head: the region, in whose `left` it counts */
@@ -91,6 +92,9 @@ struct cosy_region {
 
 #define COSY_REGION_FORCE 1u /* -fcosy-force: into the kernel at once */
 #define COSY_REGION_LOSES 2u /* by the compiler's estimate: stays native unless forced */
+/* libcosy's, of a region in which others count: see tier.h */
+#define COSY_REGION_SEEN   4u /* it goes to the kernel as far as nothing has to be compiled */
+#define COSY_REGION_UNSEEN 8u /* something has to be, which it is to earn */
 
 /*
  * 16-byte aligned memory for one activation, in the shared buffer when there is

@@ -545,8 +545,9 @@ static void tell_moving(const struct visit *v)
 static void tell_tier(void)
 {
 	const char *tier = getenv("COSY_TIER");
-	long load =
-		COSY_COST_CONTEXT + COSY_COST_LIBRARY + COSY_COST_LOAD + 100L * COSY_COST_LOAD_INSN;
+	const long seen = COSY_COST_QUESTION + COSY_COST_CONTEXT + COSY_COST_LIBRARY +
+			  COSY_COST_SEEN + 100L * COSY_COST_SEEN_INSN;
+	const long load = seen + COSY_COST_LOAD + 100L * COSY_COST_LOAD_INSN;
 
 	if (tier && !strcmp(tier, "always")) {
 		note("COSY_TIER=always: regions go into the kernel at once, whether or not that "
@@ -556,10 +557,11 @@ static void tell_tier(void)
 		     tier);
 	} else {
 		note("regions start natively, and go into the kernel once that pays: one of 100 "
-		     "instructions after some %ld million",
-		     COSY_TIER_SHARE * load / 1000000);
+		     "instructions after some %ld million, or %ld where a process of yours has "
+		     "loaded it lately",
+		     COSY_TIER_SHARE * load / 1000000, COSY_TIER_SHARE * seen / 1000000);
 		advise("COSY_TIER=always does it at once, COSY_STATS=1 counts regions that wait "
-		       "(unearned)");
+		       "(unearned), and that went early (seen) or could not (unseen)");
 	}
 }
 

@@ -212,8 +212,9 @@ static void countArrival(BasicBlock *At, GlobalVariable *Region,
   B.CreateCondBr(B.CreateICmpSLT(Left, B.getInt64(0)), Asked, Native);
 }
 
-/// Begins code at the beginning of BB that changes `left`, unless that is
-/// settled: Count makes it of the value and the place.
+/// Begins code at the beginning of BB that changes `left`, unless nobody asks
+/// again: Count makes it of the value and the place.  Below 0 it counts, too:
+/// under COSY_STATS=1 each arrival asks.
 static void
 beginCounting(BasicBlock *BB, GlobalVariable *Region, DebugLoc Where,
               function_ref<void(IRBuilder<> &, Value *, Value *)> Count) {
@@ -221,7 +222,7 @@ beginCounting(BasicBlock *BB, GlobalVariable *Region, DebugLoc Where,
   B.SetCurrentDebugLocation(placeIn(*BB, Where));
   Value *Place = leftOf(B, Region);
   LoadInst *Left = loadLeft(B, Place);
-  Value *Counts = B.CreateICmpULE(Left, B.getInt64(MaxLeft));
+  Value *Counts = B.CreateICmpSLE(Left, B.getInt64(MaxLeft));
   Instruction *Then = SplitBlockAndInsertIfThen(
       Counts, &*B.GetInsertPoint(), /*Unreachable=*/false,
       MDBuilder(BB->getContext()).createLikelyBranchWeights());
@@ -245,7 +246,7 @@ static void addLoss(BasicBlock *Exit, Value *Lost, GlobalVariable *Region,
   beginCounting(
       Exit, Region, Where, [&](IRBuilder<> &B, Value *Left, Value *Place) {
         Value *Now = B.CreateBinaryIntrinsic(
-            Intrinsic::umin, B.CreateAdd(Left, Lost), B.getInt64(MaxLeft));
+            Intrinsic::smin, B.CreateAdd(Left, Lost), B.getInt64(MaxLeft));
         B.CreateAlignedStore(Now, Place, Align(8))
             ->setAtomic(AtomicOrdering::Monotonic);
       });

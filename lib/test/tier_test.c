@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* tier_test.c - tests when a region has earned the kernel, and what an arrival does until then. */
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +40,14 @@ static bool arrive(struct cosy_region *region)
 	return libcosy_tier_earned(region);
 }
 
+/* Does what code does where a loop ends that lost so much, or, below 0, that saved it. */
+static void loop_ends(struct cosy_region *region, int64_t lost)
+{
+	if (region->left <= COSY_LEFT_MAX)
+		region->left =
+			region->left + lost < COSY_LEFT_MAX ? region->left + lost : COSY_LEFT_MAX;
+}
+
 /* Counts arrivals until one goes to the kernel, up to `most`. */
 static long arrivals_until(struct cosy_region *region, long most)
 {
@@ -49,30 +58,88 @@ static long arrivals_until(struct cosy_region *region, long most)
 	return count;
 }
 
+/* Counts arrivals until one goes to the kernel even if that has to compile. */
+static long arrivals_until_load(struct cosy_region *region, long most)
+{
+	long count = arrivals_until(region, most);
+
+	CHECK(libcosy_tier_only_seen(region));
+	libcosy_tier_unseen(region);
+	CHECK(!libcosy_tier_only_seen(region));
+	count += arrivals_until(region, most);
+	CHECK(!libcosy_tier_only_seen(region));
+	return count;
+}
+
 static void earns_what_it_costs(void)
 {
 	struct cosy_region region = new_region();
 	long count = arrivals_until(&region, 1000000);
-	int64_t cost =
-		COSY_COST_CONTEXT + COSY_COST_LIBRARY + COSY_COST_LOAD + 2 * COSY_COST_LOAD_INSN;
+	int64_t cost = COSY_COST_QUESTION + COSY_COST_CONTEXT + COSY_COST_LIBRARY + COSY_COST_SEEN +
+		       2 * COSY_COST_SEEN_INSN;
 
 	CHECK_EQ(count, cost * COSY_TIER_SHARE / GAIN + 1);
 	CHECK(arrive(&region));
+	CHECK(libcosy_tier_only_seen(&region));
 	/* Nothing is written from now on, whichever processor arrives. */
-	CHECK_EQ(region.left, INT64_MIN);
+	CHECK_EQ(region.left, INT64_MIN / 2);
+}
+
+/* Checks that a compilation is earned where there has to be one, after all that came before. */
+static void earns_that_it_is_compiled(void)
+{
+	struct cosy_region region = new_region();
+	long count = arrivals_until_load(&region, 1000000);
+	int64_t cost = COSY_COST_QUESTION + COSY_COST_CONTEXT + COSY_COST_LIBRARY + COSY_COST_SEEN +
+		       2 * COSY_COST_SEEN_INSN + COSY_COST_LOAD + 2 * COSY_COST_LOAD_INSN;
+
+	CHECK(count >= cost * COSY_TIER_SHARE / GAIN && count <= cost * COSY_TIER_SHARE / GAIN + 2);
+	CHECK(arrive(&region));
+	CHECK_EQ(region.left, INT64_MIN / 2);
+}
+
+/* Checks the same under COSY_STATS=1, where each arrival asks. */
+static void earns_it_while_counted(void)
+{
+	struct cosy_region region = new_region();
+	long count;
+
+	libcosy_settings.stats = true;
+	count = arrivals_until_load(&region, 1000000);
+	CHECK_EQ(region.left, INT64_MIN / 2);
+	libcosy_settings.stats = false;
+	region = new_region();
+	CHECK(labs(count - arrivals_until_load(&region, 1000000)) <= 2);
+}
+
+/* Checks that what loops lose and save counts whether or not each arrival asks. */
+static void loops_count_while_counted(void)
+{
+	long count[2] = {0};
+
+	for (int stats = 0; stats < 2; stats++) {
+		struct cosy_region region = new_region();
+
+		libcosy_settings.stats = stats;
+		for (; count[stats] < 1000000 && !arrive(&region); count[stats]++)
+			loop_ends(&region, count[stats] % 4 ? GAIN / 2 : -GAIN / 4);
+		libcosy_settings.stats = false;
+	}
+	CHECK(count[0] > 1000 && count[0] < 1000000);
+	CHECK(labs(count[0] - count[1]) <= 4);
 }
 
 static void loops_count_in_their_region(void)
 {
 	struct cosy_region region = new_region(), head = new_region();
-	long alone = arrivals_until(&region, 1000000), together;
+	long alone = arrivals_until_load(&region, 1000000), together;
 
 	region = new_region();
 	region.loops = 1;
 	region.gain = -GAIN;
 	head.entry = &region;
 	CHECK(!arrive(&region));
-	together = arrivals_until(&head, 1000000);
+	together = arrivals_until_load(&head, 1000000);
 	CHECK(together > alone && together < 2 * alone);
 	CHECK(arrive(&region));
 }
@@ -172,7 +239,10 @@ int main(void)
 	libcosy_settings.tier = COSY_TIER_AUTO;
 	libcosy_settings.stats = false;
 	earns_what_it_costs();
+	earns_that_it_is_compiled();
+	earns_it_while_counted();
 	loops_count_in_their_region();
+	loops_count_while_counted();
 	losing_stays_native();
 	large_costs_are_counted_too();
 	refused_asks_no_more();
