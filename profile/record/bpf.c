@@ -48,8 +48,9 @@ struct observed_thread {
 	struct observed_thread *next;
 	struct observed_process *process;
 	pid_t tid;
-	uint32_t leaving;	   /* the stack of an execve that is under way, */
-	char path[EVENT_MAX_PATH]; /* and its path; "": none is */
+	uint32_t stacks[OBSERVATION_KNOWN]; /* those told last, by their numbers */
+	uint32_t leaving;		    /* the stack of an execve that is under way, */
+	char path[EVENT_MAX_PATH];	    /* and its path; "": none is */
 };
 
 struct watcher {
@@ -194,7 +195,7 @@ static uint64_t time_limited(uint64_t time)
 	return time < EVENT_MAX_TIME ? time : EVENT_MAX_TIME;
 }
 
-static uint32_t observed_stack(struct observed_process *process, const struct observed_call *told)
+static uint32_t stack_number(struct observed_process *process, const struct observed_stack *told)
 {
 	struct space_registers registers = {
 		.ip = told->ip,
@@ -207,13 +208,26 @@ static uint32_t observed_stack(struct observed_process *process, const struct ob
 	return space_stack(process->space, &registers);
 }
 
-static void take_leaving(struct watcher *watcher, const struct observed_call_path *told)
+/* Returns the stack of a call: the one that it tells, or one of those that its thread told before. */
+static uint32_t call_stack(struct observed_thread *thread, const struct observed_call *told)
+{
+	uint32_t stack;
+
+	if (told->head.kind != OBSERVE_CALL_STACK && told->head.kind != OBSERVE_CALL_STACK_PATH)
+		return told->known < OBSERVATION_KNOWN ? thread->stacks[told->known] : 0;
+	stack = stack_number(thread->process, &((const struct observed_call_stack *)told)->stack);
+	if (told->known < OBSERVATION_KNOWN)
+		thread->stacks[told->known] = stack;
+	return stack;
+}
+
+static void take_leaving(struct watcher *watcher, const struct observed_call_stack_path *told)
 {
 	struct observed_thread *thread = *thread_place(watcher, told->call.head.tid);
 
 	if (!thread)
 		return;
-	thread->leaving = observed_stack(thread->process, &told->call);
+	thread->leaving = stack_number(thread->process, &told->stack);
 	memcpy(thread->path, told->path, sizeof(thread->path));
 	thread->path[told->call.path_size ? sizeof(thread->path) - 1 : 0] = 0;
 }
@@ -249,7 +263,7 @@ static void take_call(struct watcher *watcher, const struct observed_call *told,
 		call->stack = thread->leaving;
 		*thread->path = 0;
 	} else {
-		call->stack = observed_stack(thread->process, told);
+		call->stack = call_stack(thread, told);
 	}
 	library_look(thread->process, call);
 	watcher->calls++;
@@ -404,8 +418,12 @@ static size_t observation_least(const struct observation *told)
 	case OBSERVE_CALL:
 		return sizeof(struct observed_call);
 	case OBSERVE_CALL_PATH:
-	case OBSERVE_LEAVING:
 		return sizeof(struct observed_call_path);
+	case OBSERVE_CALL_STACK:
+		return sizeof(struct observed_call_stack);
+	case OBSERVE_CALL_STACK_PATH:
+	case OBSERVE_LEAVING:
+		return sizeof(struct observed_call_stack_path);
 	case OBSERVE_FORK:
 		return sizeof(struct observed_fork);
 	case OBSERVE_EXEC:
@@ -419,14 +437,19 @@ static void observation_take(struct watcher *watcher, const struct observation *
 {
 	switch (told->kind) {
 	case OBSERVE_CALL:
+	case OBSERVE_CALL_STACK:
 		take_call(watcher, (const struct observed_call *)told, NULL);
 		break;
 	case OBSERVE_CALL_PATH:
 		take_call(watcher, (const struct observed_call *)told,
 			  ((const struct observed_call_path *)told)->path);
 		break;
+	case OBSERVE_CALL_STACK_PATH:
+		take_call(watcher, (const struct observed_call *)told,
+			  ((const struct observed_call_stack_path *)told)->path);
+		break;
 	case OBSERVE_LEAVING:
-		take_leaving(watcher, (const struct observed_call_path *)told);
+		take_leaving(watcher, (const struct observed_call_stack_path *)told);
 		break;
 	case OBSERVE_ATTACHED:
 		take_attached(watcher, told);

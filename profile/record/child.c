@@ -5,13 +5,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "record/child.h"
-
-#define CALIBRATIONS 1000
 
 int child_start(struct child *child, void (*run)(void *), void *argument)
 {
@@ -59,6 +58,12 @@ bool calibration_begin(struct calibration *calibration)
 	calibration->file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	if (calibration->file < 0)
 		return false;
+	calibration->recorded = mmap(NULL, sizeof(*calibration->recorded), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (calibration->recorded == MAP_FAILED) {
+		close(calibration->file);
+		return false;
+	}
 	calibration->usual = record_usual(calibration->file);
 	return true;
 }
@@ -67,8 +72,7 @@ void calibration_run(void *context)
 {
 	struct calibration *calibration = context;
 
-	for (int i = 0; i < CALIBRATIONS; i++)
-		record_usual_call(calibration->file);
+	*calibration->recorded = record_usual_again(calibration->file);
 	_exit(0);
 }
 
@@ -89,6 +93,10 @@ void calibration_end(struct calibration *calibration, struct event_header *heade
 {
 	uint64_t call = calibration->usual.call, gap = calibration->usual.all - call, cpu, user;
 
+	header->added = *calibration->recorded > calibration->usual.all
+				? *calibration->recorded - calibration->usual.all
+				: 0;
+	munmap(calibration->recorded, sizeof(*calibration->recorded));
 	close(calibration->file);
 	header->null_call = record_null_call();
 	header->read_call = call;

@@ -90,8 +90,7 @@ static void html_head(FILE *to, const struct advice *advice)
 	fprintf(to,
 		"<p class=\"weak\">Recorded by %s, which added %.1f us to a call (subtracted "
 		"everywhere) and took %s of its own.",
-		show_backend(profile),
-		(profile->header.call_cost + (double)profile->header.gap_cost) / 1e3, own);
+		show_backend(profile), profile->header.added / 1e3, own);
 	if (profile->lost || profile->forgotten)
 		fprintf(to, " %s calls were lost; of %s only the number is known.",
 			page_count(lost, profile->lost), page_count(forgotten, profile->forgotten));

@@ -232,6 +232,7 @@ void show_json(FILE *to, const struct advice *advice, struct places *places)
 	json_number(to, false, "kernel_ns", advice->kernel);
 	json_number(to, false, "user_ns", advice->user);
 	json_number(to, false, "in_loops", advice->in_rows);
+	json_number(to, false, "added_ns", profile->header.added);
 	json_number(to, false, "call_cost_ns", profile->header.call_cost);
 	json_number(to, false, "gap_cost_ns", profile->header.gap_cost);
 	json_number(to, false, "null_call_ns", profile->header.null_call);

@@ -120,8 +120,7 @@ static void show_head(FILE *to, const struct advice *advice)
 	fprintf(to,
 		"  recorded by %s, which added %.1f us to a call (subtracted above) and took %s of "
 		"its own\n",
-		show_backend(profile),
-		(profile->header.call_cost + (double)profile->header.gap_cost) / 1e3, own);
+		show_backend(profile), profile->header.added / 1e3, own);
 	if (profile->lost)
 		fprintf(to, "  %lu calls were lost, and are in no sum\n", profile->lost);
 	if (profile->forgotten)

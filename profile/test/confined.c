@@ -201,7 +201,7 @@ static struct seen helper_end(struct helper helper)
 
 	must(write(helper.to, &command, sizeof(command)) == sizeof(command), "stop");
 	while (helper_next(helper, buffer)) {
-		bool is_call = head->kind == OBSERVE_CALL || head->kind == OBSERVE_CALL_PATH;
+		bool is_call = head->kind >= OBSERVE_CALL && head->kind < OBSERVE_LEAVING;
 
 		seen.own += is_call && call->nr == SYS_getuid;
 		seen.foreign += is_call && call->nr == SYS_getgid;

@@ -9,6 +9,8 @@
  *   crowd serve N	says "ready"; for each line of input N times getppid, and says "done"
  *   crowd corpse N	has N children that have ended and are not waited for, prints the number of the last, and
  *			waits for the end of its input
+ *   crowd threads N	N threads at once, each of which calls getuid when all are there
+ *   crowd callers N	N times getuid from each of two functions in turn, whose frames are alike
  *   crowd depths N	open from N places of the stack, 32 bytes apart
  */
 #include <alloca.h>
@@ -134,6 +136,58 @@ __attribute__((noinline)) static int crowd_depths(int n)
 	return 0;
 }
 
+static pthread_barrier_t crowd_there;
+
+static void *crowd_member(void *argument)
+{
+	pthread_barrier_wait(&crowd_there);
+	syscall(SYS_getuid);
+	return argument;
+}
+
+static int crowd_threads(int n)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	pthread_barrier_init(&crowd_there, NULL, n + 1);
+	for (int i = 0; i < n; i++)
+		if (pthread_create(&thread, &small, crowd_member, NULL))
+			return 1;
+	pthread_barrier_wait(&crowd_there);
+	pthread_exit(NULL);
+}
+
+__attribute__((noinline)) static long crowd_call(void)
+{
+	long ret = syscall(SYS_getuid);
+
+	__asm__ volatile("" ::: "memory");
+	return ret;
+}
+
+__attribute__((noinline)) static long crowd_one(void)
+{
+	return crowd_call() + 1;
+}
+
+__attribute__((noinline)) static long crowd_other(void)
+{
+	return crowd_call() - 1;
+}
+
+static int crowd_callers(int n)
+{
+	long (*volatile callers[2])(void) = {crowd_one, crowd_other};
+	long sum = 0;
+
+	for (int i = 0; i < 2 * n; i++)
+		sum += callers[i / 200 % 2]();
+	return sum != 2 * n * (long)getuid();
+}
+
 int main(int argc, char **argv)
 {
 	int n = argc == 3 ? atoi(argv[2]) : 0;
@@ -150,6 +204,10 @@ int main(int argc, char **argv)
 		return crowd_fork(n, SYS_getgid);
 	if (n > 0 && !strcmp(argv[1], "rewrite"))
 		return crowd_rewrite(n);
+	if (n > 0 && !strcmp(argv[1], "threads"))
+		return crowd_threads(n);
+	if (n > 0 && !strcmp(argv[1], "callers"))
+		return crowd_callers(n);
 	if (n > 0 && !strcmp(argv[1], "depths"))
 		return crowd_depths(n);
 	return 2;

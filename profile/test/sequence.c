@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * sequence.c - prints what each thread of a recording did, such that two recordings of one program can be
- * compared: no times, addresses or numbers of processes, and the threads sorted.  sequence FILE
+ * compared: no times, addresses or numbers of processes, and the threads sorted.  sequence FILE [callers]
+ *
+ * With `callers`, which function called the one that made the call, too.
  *
  * Left out is what depends on who was quicker: waiting for a lock, memory for threads' stacks, and
  * calls that a signal has begin again; and the end of a clone whose new thread may execute a program
@@ -16,6 +18,8 @@
 #include "record/event.h"
 
 #define MAX_THREADS 1024
+
+static bool callers;
 
 /* One for each time that a number is used. */
 struct sequence {
@@ -65,6 +69,8 @@ static void print_place(FILE *to, uint32_t number)
 			continue;
 		path = strrchr(path, '/');
 		fprintf(to, " at %s+%lx", path ? path + 1 : "", frame->function);
+		if (callers && i + 1 < stack->frames)
+			fprintf(to, " from %lx", frame[1].function);
 		return;
 	}
 }
@@ -150,9 +156,10 @@ int main(int argc, char **argv)
 	_Alignas(8) char buffer[EVENT_MAX_SIZE];
 	struct event_header header;
 	const char *why = NULL;
-	FILE *file = argc == 2 ? fopen(argv[1], "re") : NULL;
+	FILE *file = argc >= 2 ? fopen(argv[1], "re") : NULL;
 	int got = file ? event_file_header(file, &header, &why) : -1;
 
+	callers = argc == 3;
 	while (got > 0 && (got = event_file_next(file, (struct event *)buffer, &why)) > 0)
 		take((const struct event *)buffer);
 	if (got < 0) {

@@ -6,7 +6,8 @@
 #ifndef COSY_PROFILE_OBSERVATION_H
 #define COSY_PROFILE_OBSERVATION_H
 
-#define OBSERVATION_WORDS 64  /* of the stack: a further one costs each call half a nanosecond */
+#define OBSERVATION_WORDS 64  /* of the stack, where a call tells of it */
+#define OBSERVATION_KNOWN 64  /* stacks of a thread that need not be told again; a power of two */
 #define OBSERVATION_PATH  256 /* EVENT_MAX_PATH */
 #define OBSERVATION_AUXV                                                                           \
 	48 /* words of the auxiliary vector: as many as there are up to AT_BASE and some */
@@ -15,9 +16,11 @@
 
 enum observation_kind {
 	OBSERVE_CALL = 1,
-	OBSERVE_CALL_PATH, /* the same, and a path */
-	OBSERVE_LEAVING,   /* the same, before an execve, which leaves neither path nor stack */
-	OBSERVE_ATTACHED,  /* a thread is watched from now on */
+	OBSERVE_CALL_PATH,  /* and a path */
+	OBSERVE_CALL_STACK, /* and a stack, which is that of later calls with its number, too */
+	OBSERVE_CALL_STACK_PATH, /* and both */
+	OBSERVE_LEAVING,	 /* both, before an execve, which leaves neither */
+	OBSERVE_ATTACHED,	 /* a thread is watched from now on */
 	OBSERVE_FORK,
 	OBSERVE_EXEC,
 	OBSERVE_EXIT,
@@ -49,14 +52,29 @@ struct observed_call {
 	__u64 away; /* of it off the processor */
 	__u64 gap;  /* on the processor since the call before */
 	__u64 args[6];
-	__u64 ip, sp, bp;
-	__u32 words; /* that could be read */
+	__u32 known; /* the thread's stack of this number; OBSERVATION_KNOWN: none */
 	__u32 path_size;
+};
+
+struct observed_stack {
+	__u64 ip, sp, bp;
+	__u64 words; /* that could be read */
 	__u64 word[OBSERVATION_WORDS];
 };
 
 struct observed_call_path {
 	struct observed_call call;
+	char path[OBSERVATION_PATH];
+};
+
+struct observed_call_stack {
+	struct observed_call call;
+	struct observed_stack stack;
+};
+
+struct observed_call_stack_path {
+	struct observed_call call;
+	struct observed_stack stack;
 	char path[OBSERVATION_PATH];
 };
 

@@ -3,12 +3,14 @@
  * observe.bpf.c - one observation for each system call of the threads that are watched, and for their
  * beginnings and ends.
  *
- * A task that is watched has a `watched` in its storage: nothing is looked up by number, so a number
- * that is used again is nobody's, and a task that is not watched costs one look at its own storage.
+ * A task that is watched has a `watched`: nothing is looked up by number, so a number that is used
+ * again is nobody's.  It is in a table where the task's address says, which takes a few
+ * instructions; or, where another task has that place, in the task's storage, which takes some 150.
  */
 #include <linux/types.h>
 #include <linux/bpf.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 
@@ -19,7 +21,16 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 #define NUMBERS		 512
 #define LOOK_CALLS	 32 /* a power of two; so many take a thousandth of the ring */
+#define PLACES		 4096
+#define PLACE_TAKEN	 1  /* by somebody who has not filled it yet */
+#define KEY_WORDS	 32 /* of a stack that tell whether it is known */
+#define NEAR_CODE	 (2 << 20)
+#define SURE_PLACES	 16
+#define TELL_CALLS	 256 /* a power of two; of so many one tells its stack though it is known */
+#define SURE_CALLS	 64  /* after so many with one stack in a row it is looked at */
+#define LOOK_STACKS	 4   /* in one call of so many: a power of two */
 #define SYS_clone	 56
+#define SYS_vfork	 58
 #define SYS_clone3	 435
 #define SYS_execve	 59
 #define SYS_execveat	 322
@@ -46,6 +57,7 @@ struct cred {
 
 struct mm_struct {
 	unsigned long flags;
+	unsigned long start_code, end_code;
 	unsigned long saved_auxv[1];
 } KERNELS;
 
@@ -65,6 +77,7 @@ struct signal_struct {
 } KERNELS;
 
 struct task_struct {
+	__u64 start_boottime;
 	int pid, tgid;
 	unsigned int flags;
 	const struct cred *real_cred;
@@ -93,14 +106,41 @@ struct call_begun {
 	__u32 in;
 };
 
+/* The stack that calls from a place had of late. */
+struct sure {
+	__u64 place; /* digest of the registers */
+	__u64 key;
+	__u64 times;
+};
+
 struct watched {
 	__u64 away;		    /* ns off the processor, in all */
 	__u64 since;		    /* when it went off; 0: it is on */
 	__u64 voluntary;	    /* times that it gave the processor up */
 	__u64 ended, ended_away;    /* the call before */
 	__u64 submitted;	    /* calls */
+	__u64 known;		    /* those whose stack was known */
+	__u64 program;		    /* another number for each task and execve */
+	__u64 code, code_size;	    /* the program's, without libraries */
 	struct call_begun calls[2]; /* the program's, and a compound's within it */
+	/* Of this program's, by `program`, or of what had the place before. */
+	__u64 keys[OBSERVATION_KNOWN];
+	struct sure sure[SURE_PLACES];
 };
+
+/* Address and birth are one task's alone, also if nobody was told of the end of one that was there before. */
+struct place {
+	__u64 task; /* task_number(); 0: free */
+	__u64 birth;
+	struct watched watched;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PLACES);
+	__type(key, __u32);
+	__type(value, struct place);
+} places SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -125,6 +165,80 @@ const volatile __u32 only_uid, only_gid;
 /* Arguments of ATTACH: the process; how many of its threads are watched now, and were refused. */
 __u32 attach_pid, attach_added, attach_refused;
 __u64 lost;
+/* Tasks that were given storage since their place was taken; numbers of programs. */
+__u64 displaced, programs = 1;
+
+/* Returns a task's address, less a constant: only a difference of two pointers is a number to the verifier. */
+static __always_inline __u64 task_number(const struct task_struct *task)
+{
+	__u64 ret = (__u64)task;
+
+	asm volatile("%0 -= %1" : "+r"(ret) : "r"(&displaced));
+	return ret;
+}
+
+static __always_inline struct place *place_of(__u64 number)
+{
+	__u32 at = (number >> 6) * 0x9e3779b97f4a7c15ULL >> 52;
+
+	return bpf_map_lookup_elem(&places, &at);
+}
+
+static __always_inline struct watched *watched_get(struct task_struct *task)
+{
+	__u64 number = task_number(task);
+	struct place *place = place_of(number);
+
+	if (place && place->task == number && place->birth == task->start_boottime)
+		return &place->watched;
+	return displaced ? bpf_task_storage_get(&watched, task, 0, 0) : NULL;
+}
+
+/* Begins to watch.  Nobody finds the place before all of it is filled. */
+static struct watched *watched_create(struct task_struct *task)
+{
+	__u64 number = task_number(task);
+	struct place *place = place_of(number);
+
+	if (place && !__sync_val_compare_and_swap(&place->task, 0, PLACE_TAKEN)) {
+		__builtin_memset(&place->watched, 0, offsetof(struct watched, keys));
+		place->birth = task->start_boottime;
+		__sync_lock_test_and_set(&place->task, number);
+		return &place->watched;
+	}
+	__sync_fetch_and_add(&displaced, 1);
+	return bpf_task_storage_get(&watched, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* Two may do so at once: the task that ends, and who has just begun to watch it. */
+static void watched_delete(struct task_struct *task)
+{
+	__u64 number = task_number(task);
+	struct place *place = place_of(number);
+
+	if (place && place->task == number && place->birth == task->start_boottime)
+		__sync_val_compare_and_swap(&place->task, number, 0);
+	else
+		bpf_task_storage_delete(&watched, task);
+}
+
+/* An execve gives a thread that was not the first one the number and the birth of the first. */
+static void watched_renamed(struct task_struct *task)
+{
+	__u64 number = task_number(task);
+	struct place *place = place_of(number);
+
+	if (place && place->task == number)
+		place->birth = task->start_boottime;
+}
+
+/* Forgets which stacks are known: the same addresses are another program's from now on. */
+static void stacks_forget(struct watched *it, struct mm_struct *mm)
+{
+	it->program = __sync_fetch_and_add(&programs, 1);
+	it->code = mm ? BPF_CORE_READ(mm, start_code) : 0;
+	it->code_size = mm ? BPF_CORE_READ(mm, end_code) - it->code : 0;
+}
 
 /* Reserves the room, and fills in everything but the time. */
 static __always_inline void *observation_reserve(const struct task_struct *task, __u32 kind,
@@ -218,7 +332,7 @@ int attach_task(struct bpf_iter__task *context)
 	struct watched *it;
 	struct observation *told;
 
-	if (!task || (__u32)task->tgid != attach_pid || bpf_task_storage_get(&watched, task, 0, 0))
+	if (!task || (__u32)task->tgid != attach_pid || watched_get(task))
 		return 0;
 	if (!task_allowed(task)) {
 		attach_refused++;
@@ -227,12 +341,13 @@ int attach_task(struct bpf_iter__task *context)
 	told = observation(OBSERVE_ATTACHED, sizeof(*told));
 	if (!told)
 		return 0;
-	it = bpf_task_storage_get(&watched, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	it = watched_create(task);
 	if (!it || task->flags & PF_EXITING) {
-		bpf_task_storage_delete(&watched, task);
+		watched_delete(task);
 		bpf_ringbuf_discard(told, 0);
 		return 0;
 	}
+	stacks_forget(it, task->mm);
 	attach_added++;
 	told->pid = task->tgid;
 	told->tid = task->pid;
@@ -273,11 +388,9 @@ static __u64 argument_value(const struct call_begun *call, __u32 argument)
 	return call->args[argument & 7];
 }
 
-/*
- * Fills everything but the path.  The registers are the thread's own, not the ones of a compound.
- */
+/* Fills everything but the stack and the path. */
 static void call_fill(struct observed_call *told, const struct call_begun *call,
-		      const struct watched *it, const struct pt_regs *regs, long ret)
+		      const struct watched *it, long ret)
 {
 	__u32 argument;
 
@@ -288,9 +401,6 @@ static void call_fill(struct observed_call *told, const struct call_begun *call,
 	told->away = it->away - call->away;
 	told->gap = it->ended ? call->time - it->ended - (call->away - it->ended_away) : 0;
 	__builtin_memcpy(told->args, call->args + 1, sizeof(told->args));
-	told->ip = regs->ip;
-	told->sp = regs->sp;
-	told->bp = regs->bp;
 	told->path_size = 0;
 	told->given = told->made = 0;
 	argument = argument_of(argument_given, call->nr);
@@ -302,11 +412,17 @@ static void call_fill(struct observed_call *told, const struct call_begun *call,
 		told->made = memory_digest(argument_value(call, argument), ret);
 }
 
-/* If all of it cannot be read, read up to the end of its page. */
-static void stack_fill(struct observed_call *told)
+/*
+ * Fills it with the thread's own registers, not a compound's.  If all of the stack cannot be read,
+ * read up to the end of its page.
+ */
+static void stack_fill(struct observed_stack *told, const struct pt_regs *regs)
 {
-	__u32 page = 4096 - (told->sp & 4095);
+	__u32 page = 4096 - (regs->sp & 4095);
 
+	told->ip = regs->ip;
+	told->sp = regs->sp;
+	told->bp = regs->bp;
 	told->words = OBSERVATION_WORDS;
 	if (!bpf_probe_read_user(told->word, sizeof(told->word), (void *)told->sp))
 		return;
@@ -315,35 +431,124 @@ static void stack_fill(struct observed_call *told)
 		told->words = page / 8;
 }
 
-static void path_fill(struct observed_call_path *told, const struct call_begun *call,
+/*
+ * Returns a digest of the registers and of what looks like return addresses into the program or near
+ * the caller, at the stack's upper end; 0: it cannot be read.  The other words are data, which
+ * differ in each call.
+ */
+static __always_inline __u64 stack_key(const struct watched *it, const struct pt_regs *regs)
+{
+	__u64 word[KEY_WORDS];
+	__u64 key = (regs->sp ^ regs->ip << 20 ^ it->program << 48) * 0x9e3779b97f4a7c15ULL;
+	__u64 near = regs->ip - NEAR_CODE;
+
+	if (bpf_probe_read_user(word, sizeof(word), (void *)regs->sp))
+		return 0;
+#pragma unroll
+	for (int i = 0; i < KEY_WORDS; i++)
+		if (word[i] - it->code < it->code_size || word[i] - near < 2 * NEAR_CODE)
+			key = (key ^ word[i]) * 0xff51afd7ed558ccdULL;
+	return (key ^ key >> 32) | OBSERVATION_KNOWN;
+}
+
+/*
+ * Returns the key of the stack, which is looked at in some calls only where calls with the same
+ * registers have had the same for long: looking is dearer than all the rest.
+ */
+static __always_inline __u64 stack_known(struct watched *it, const struct pt_regs *regs)
+{
+	__u64 place = (regs->sp ^ regs->ip << 20 ^ it->program << 48) * 0x9e3779b97f4a7c15ULL;
+	struct sure *sure = &it->sure[(place >> 32) % SURE_PLACES];
+	bool same = sure->place == place;
+	__u64 key;
+
+	if (same && sure->times >= SURE_CALLS && ++sure->times % LOOK_STACKS)
+		return sure->key;
+	key = stack_key(it, regs);
+	if (same && sure->key == key) {
+		sure->times += sure->times < SURE_CALLS;
+	} else {
+		sure->place = place;
+		sure->key = key;
+		sure->times = 0;
+	}
+	return key;
+}
+
+static void path_fill(struct observed_call *told, char *path, const struct call_begun *call,
 		      __u32 argument)
 {
-	long size = bpf_probe_read_user_str(told->path, sizeof(told->path),
+	long size = bpf_probe_read_user_str(path, OBSERVATION_PATH,
 					    (void *)argument_value(call, argument));
 
-	told->call.path_size = size > 0 ? size : 0;
+	told->path_size = size > 0 ? size : 0;
 }
 
 /* Looks, before the call, at what a successful execve leaves nothing of. */
 static void call_leaving(const struct call_begun *call, const struct watched *it,
 			 const struct pt_regs *regs)
 {
-	struct observed_call_path *told =
-		observation(OBSERVE_LEAVING, sizeof(struct observed_call_path));
+	struct observed_call_stack_path *told =
+		observation(OBSERVE_LEAVING, sizeof(struct observed_call_stack_path));
 
 	if (!told)
 		return;
 	told->call.took = 0;
-	call_fill(&told->call, call, it, regs, 0);
-	stack_fill(&told->call);
-	path_fill(told, call, argument_of(argument_path, call->nr));
+	call_fill(&told->call, call, it, 0);
+	told->call.known = OBSERVATION_KNOWN;
+	stack_fill(&told->stack, regs);
+	path_fill(&told->call, told->path, call, argument_of(argument_path, call->nr));
 	submit(told);
+}
+
+/* How a call ended. */
+struct call_ended {
+	const struct pt_regs *regs; /* the thread's own */
+	__u64 now;
+	long ret;
+	__u64 key; /* of its stack */
+	__u32 path;
+	bool nested;
+};
+
+/* Tells of a call; `stack` and `path` are constant wherever it is inlined. */
+static __always_inline void call_tell(struct task_struct *task, struct watched *it,
+				      const struct call_begun *call, const struct call_ended *end,
+				      const bool stack, const bool path)
+{
+	void *told = stack  ? path ? observation_reserve(task, OBSERVE_CALL_STACK_PATH,
+							 sizeof(struct observed_call_stack_path))
+				   : observation_reserve(task, OBSERVE_CALL_STACK,
+							 sizeof(struct observed_call_stack))
+		      : path ? observation_reserve(task, OBSERVE_CALL_PATH,
+						   sizeof(struct observed_call_path))
+			    : observation_reserve(task, OBSERVE_CALL, sizeof(struct observed_call));
+	struct observed_call *its = told;
+
+	if (!told)
+		return;
+	its->took = end->now - call->time;
+	call_fill(its, call, it, end->ret);
+	if (end->nested)
+		its->flags |= OBSERVED_NESTED;
+	its->known = end->key ? end->key % OBSERVATION_KNOWN : OBSERVATION_KNOWN;
+	if (stack) {
+		stack_fill(&((struct observed_call_stack *)told)->stack, end->regs);
+		if (end->key)
+			it->keys[end->key % OBSERVATION_KNOWN] = end->key;
+	}
+	if (path)
+		path_fill(its,
+			  stack ? ((struct observed_call_stack_path *)told)->path
+				: ((struct observed_call_path *)told)->path,
+			  call, end->path);
+	submit_call(it, told);
 }
 
 static int call_begin(struct pt_regs *regs, __u32 nr)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct watched *it = bpf_task_storage_get(&watched, task, 0, 0);
+	struct watched *it = watched_get(task);
 	struct call_begun *call;
 
 	if (!it)
@@ -367,39 +572,35 @@ static int call_begin(struct pt_regs *regs, __u32 nr)
 
 static int call_end(struct pt_regs *from, long ret)
 {
-	__u64 now = bpf_ktime_get_ns();
+	struct call_ended end = {.now = bpf_ktime_get_ns(), .ret = ret};
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct watched *it = bpf_task_storage_get(&watched, task, 0, 0);
-	struct pt_regs *regs;
+	struct watched *it = watched_get(task);
 	struct call_begun *call;
-	struct observed_call *told;
-	bool nested;
-	__u32 path;
+	bool known, deep;
 
 	if (!it)
 		return 0;
-	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	nested = from != regs;
-	call = call_of(it, nested);
+	end.regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	end.nested = from != end.regs;
+	call = call_of(it, end.nested);
 	if (!call->in)
 		return 0;
 	call->in = 0;
-	path = argument_of(argument_path, call->nr);
-	told = path ? observation_reserve(task, OBSERVE_CALL_PATH,
-					  sizeof(struct observed_call_path))
-		    : observation_reserve(task, OBSERVE_CALL, sizeof(struct observed_call));
-	if (told) {
-		told->took = now - call->time;
-		call_fill(told, call, it, regs, ret);
-		if (nested)
-			told->flags |= OBSERVED_NESTED;
-		stack_fill(told);
-	}
-	if (told && path)
-		path_fill((struct observed_call_path *)told, call, path);
-	if (told)
-		submit_call(it, told);
-	if (!nested) {
+	end.path = argument_of(argument_path, call->nr);
+	end.key = stack_known(it, end.regs);
+	/* Frames of fork and its like are larger than what a key is of. */
+	deep = call->nr >= SYS_clone && call->nr <= SYS_vfork;
+	known = end.key && !deep && it->keys[end.key % OBSERVATION_KNOWN] == end.key &&
+		++it->known % TELL_CALLS;
+	if (known && end.path)
+		call_tell(task, it, call, &end, false, true);
+	else if (known)
+		call_tell(task, it, call, &end, false, false);
+	else if (end.path)
+		call_tell(task, it, call, &end, true, true);
+	else
+		call_tell(task, it, call, &end, true, false);
+	if (!end.nested) {
 		it->ended_away = it->away;
 		it->ended = bpf_ktime_get_ns();
 	}
@@ -436,9 +637,8 @@ SEC("tp_btf/sched_switch")
 int task_switched(__u64 *context)
 {
 	bool preempted = context[0];
-	struct watched *off =
-		bpf_task_storage_get(&watched, (struct task_struct *)context[1], 0, 0);
-	struct watched *on = bpf_task_storage_get(&watched, (struct task_struct *)context[2], 0, 0);
+	struct watched *off = watched_get((struct task_struct *)context[1]);
+	struct watched *on = watched_get((struct task_struct *)context[2]);
 
 	if (off) {
 		off->since = bpf_ktime_get_ns();
@@ -468,7 +668,7 @@ int task_forked(__u64 *context)
 {
 	struct task_struct *parent = (struct task_struct *)context[0];
 	struct task_struct *child = (struct task_struct *)context[1];
-	struct watched *it = bpf_task_storage_get(&watched, parent, 0, 0), *its;
+	struct watched *it = watched_get(parent), *its;
 	struct observed_fork *told;
 
 	/*
@@ -477,11 +677,12 @@ int task_forked(__u64 *context)
 	 */
 	if (!it || !task_allowed(parent))
 		return 0;
-	its = bpf_task_storage_get(&watched, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	its = watched_create(child);
 	if (!its) {
 		__sync_fetch_and_add(&lost, 1);
 		return 0;
 	}
+	stacks_forget(its, child->mm);
 	its->since = its->ended = bpf_ktime_get_ns();
 	told = observation(OBSERVE_FORK, sizeof(*told));
 	if (told) {
@@ -502,13 +703,17 @@ int task_execed(__u64 *context)
 	struct linux_binprm *program = (struct linux_binprm *)context[2];
 	struct mm_struct *mm = task->mm;
 	struct observed_exec *told;
+	struct watched *it;
 
-	if (!bpf_task_storage_get(&watched, task, 0, 0))
+	if ((int)context[1] != task->pid)
+		watched_renamed(task);
+	it = watched_get(task);
+	if (!it)
 		return 0;
 	if (!task_allowed(task)) {
 		struct observation *dropped;
 
-		bpf_task_storage_delete(&watched, task);
+		watched_delete(task);
 		dropped = observation(OBSERVE_DROPPED, sizeof(*dropped));
 		if (dropped) {
 			dropped->arg = (int)context[1];
@@ -516,6 +721,7 @@ int task_execed(__u64 *context)
 		}
 		return 0;
 	}
+	stacks_forget(it, mm);
 	told = observation(OBSERVE_EXEC, sizeof(*told));
 	if (!told)
 		return 0;
@@ -534,13 +740,13 @@ int task_exited(__u64 *context)
 	struct task_struct *task = (struct task_struct *)context[0];
 	struct observation *told;
 
-	if (!bpf_task_storage_get(&watched, task, 0, 0))
+	if (!watched_get(task))
 		return 0;
 	told = observation(OBSERVE_EXIT, sizeof(*told));
 	if (told) {
 		told->arg = !BPF_CORE_READ(task, signal, live.counter);
 		submit(told);
 	}
-	bpf_task_storage_delete(&watched, task);
+	watched_delete(task);
 	return 0;
 }
