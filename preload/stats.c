@@ -11,6 +11,7 @@
 #include "environment.h"
 #include "file/lease.h"
 #include "file/map.h"
+#include "file/price.h"
 #include "file/policy.h"
 #include "file/window.h"
 #include "next.h"
@@ -248,7 +249,7 @@ static void stats_print_estimate(int to)
 	unsigned long gain = stats.reads * SAVED_PER_READ + stats.seeks * SAVED_PER_SEEK;
 	unsigned long cost = stats.specialised * COST_OF_SPECIALISE +
 			     stats.fetches * COST_OF_FETCH + stats.fetched / BYTES_PER_NS +
-			     stats.distant * LEASE_DISTANCE + stats.maps * COST_OF_MAP;
+			     stats.distant * LEASE_DISTANCE + stats.maps * MAP_COST;
 
 	line_text(&line, "cosy: estimated ");
 	line_number(&line, (gain > cost ? gain - cost : cost - gain) / 1000);

@@ -12,6 +12,7 @@
 #include "file/fault.h"
 #include "file/lease.h"
 #include "file/map.h"
+#include "file/price.h"
 #include "file/window.h"
 #include "next.h"
 #include "stats.h"
@@ -33,11 +34,8 @@
  * The charge is higher, so that a program that stops as soon as it has a mapping, and has touched
  * everything once more, has lost a thirtieth.
  */
-#define SAVED_PER_READ 400
 #define SAVED_MORE_PER 48
-#define AREA_SHIFT     16
 #define COST_OF_AREA   2000
-#define CHARGE_OF_AREA 8000
 #define MAX_CAUTION    6
 /* Looks at one read in this many: a look at each would cost a hundredth of it. */
 #define SAMPLE 4
@@ -98,21 +96,21 @@ bool map_eagerly(void)
 /* Returns the cost of a mapping with this many areas touched. */
 static uint64_t map_cost(uint64_t touched)
 {
-	return COST_OF_MAP + touched * COST_OF_AREA;
+	return MAP_COST + touched * COST_OF_AREA;
 }
 
 static int64_t map_price(const struct file *file)
 {
 	int doublings = caution + file->breaks;
 
-	return COST_OF_MAP +
-	       (doublings ? map_cost((file->size >> AREA_SHIFT) + 1) << doublings : 0);
+	return MAP_COST +
+	       (doublings ? map_cost((file->size >> MAP_AREA_SHIFT) + 1) << doublings : 0);
 }
 
 bool map_earned(struct file *file, uint64_t offset, size_t len)
 {
 	struct areas *seen;
-	int shift = AREA_SHIFT;
+	int shift = MAP_AREA_SHIFT;
 
 	if (!map_eagerly() && file->direct++ % SAMPLE)
 		return false;
@@ -132,10 +130,10 @@ bool map_earned(struct file *file, uint64_t offset, size_t len)
 		unsigned char bit = 1 << area % 8;
 
 		if (!(seen->seen[area / 8] & bit))
-			file->credit -= CHARGE_OF_AREA << (shift - AREA_SHIFT);
+			file->credit -= MAP_AREA_CHARGE << (shift - MAP_AREA_SHIFT);
 		seen->seen[area / 8] |= bit;
 	}
-	file->credit += SAMPLE * (SAVED_PER_READ + len / SAVED_MORE_PER);
+	file->credit += SAMPLE * (MAP_READ_SAVED + len / SAVED_MORE_PER);
 	return file->credit >= map_price(file);
 }
 
@@ -240,7 +238,7 @@ void map_make(struct file *file, uint64_t word)
 		stats_mapped(file->fd, why);
 		/* The reason against a mapping will not change soon. */
 		if (why != GUARDS)
-			file->credit = -(COST_OF_MAP << MAX_CAUTION);
+			file->credit = -(MAP_COST << MAX_CAUTION);
 	}
 	file_unlock(file, now, signals);
 }
@@ -272,9 +270,9 @@ void map_blank(const struct map *map)
 
 static void map_learn(const struct map *map)
 {
-	uint64_t areas = (map->len >> AREA_SHIFT) + 1;
+	uint64_t areas = (map->len >> MAP_AREA_SHIFT) + 1;
 
-	if (map->reads * (SAVED_PER_READ / 2) >= map_cost(areas < map->reads ? areas : map->reads))
+	if (map->reads * (MAP_READ_SAVED / 2) >= map_cost(areas < map->reads ? areas : map->reads))
 		caution -= caution > 0;
 	else
 		caution += caution < MAX_CAUTION;

@@ -18,9 +18,6 @@
 
 #pragma GCC visibility push(hidden)
 
-/* ns; mmap, advice, munmap. */
-#define COST_OF_MAP 20000
-
 struct map {
 	const unsigned char *data;
 	uint64_t len;

@@ -19,7 +19,25 @@
 #define WINDOW_SAVED_LESS 32
 #define WINDOW_COST	  4000
 
+/*
+ * Bytes of a window's first fetch, and capacities: of one that is filled with what comes next, each time
+ * twice as much, and of one that holds the whole file.
+ */
+#define FIRST_FETCH 4096
+#define STORE_SMALL 65536
+#define STORE_WHOLE (1 << 20)
+
 /* ns that the first lease of a process costs more, for its thread. */
 #define LEASE_THREAD_COST 20000
+
+/*
+ * The same of a mapped window (map.h), for reads at random: a read saves so much, the mapping costs
+ * mmap, advice and munmap, and each area of 1 << MAP_AREA_SHIFT bytes is charged when it is read
+ * for the first time.
+ */
+#define MAP_READ_SAVED	400
+#define MAP_COST	20000
+#define MAP_AREA_SHIFT	16
+#define MAP_AREA_CHARGE 8000
 
 #endif /* COSY_PRELOAD_PRICE_H */

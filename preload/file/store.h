@@ -7,14 +7,11 @@
 #define COSY_PRELOAD_STORE_H
 
 #include "file/file.h"
+#include "file/price.h"
 
 #pragma GCC visibility push(hidden)
 
-/* Capacities, in bytes. */
-#define STORE_SMALL 65536
-#define STORE_WHOLE (1 << 20)
-
-/* Returns a window of such a capacity; NULL: windows would take more memory than they may. */
+/* Returns a window of a capacity, STORE_SMALL or STORE_WHOLE; NULL: windows would take more memory than they may. */
 struct window *store_take(uint64_t capacity);
 
 /* Gives it back.  Callers of both have blocked all signals. */

@@ -22,8 +22,6 @@
 
 #define MAX_COST (WINDOW_COST << 6)
 
-#define FIRST_FETCH 4096
-
 /*
  * The cost of a window in this process, in ns, by experience.  A program that closes its files
  * soon after they were specialised raises it, one that goes on reading them lowers it.

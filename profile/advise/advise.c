@@ -28,6 +28,9 @@ struct model_class {
 #define WHOLE_SHARE   0.02
 #define SESSION_DEPTH 6
 
+/* ns that a copy from a mapping takes more where it is in no cache and in no TLB. */
+#define RANDOM_COST 170
+
 /* Part of ptrace's time between two calls that is not known better. */
 #define GAP_NOISE 0.3
 
@@ -409,8 +412,10 @@ static struct range run_saves(const struct profile *profile)
 		(double)run->windows * WINDOW_COST + (run->windows ? LEASE_THREAD_COST : 0);
 	struct range range = run_takes(profile);
 
-	range.high -= hot + cost + windows / 2;
-	range.low -= over + 2 * cost + windows;
+	/* What lies elsewhere is in no cache: the read that is left out no longer waits for it. */
+	range.high -= hot + cost + windows / 2 + run->seeks * model_hot_byte;
+	range.low -= over + 2 * cost + windows + run->seeks * 2 * model_hot_byte +
+		     run->random * RANDOM_COST;
 	range.middle = (range.low + range.high) / 2;
 	return range;
 }

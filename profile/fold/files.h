@@ -29,6 +29,13 @@ struct open_file {
 	/* `cosy run`: what reads have earned so far, ns. */
 	int64_t credit;
 	bool window;
+	bool whole;			/* and all of the file is in it, or mapped */
+	bool sought;			/* moved elsewhere since its last read */
+	int64_t window_from, window_to; /* what it holds, about */
+	int64_t next;			/* where a sequential read would go on */
+	uint64_t direct, fetched;	/* reads past the window, their bytes or pages */
+	int64_t low, high;		/* and between which offsets */
+	uint64_t steady;		/* since the last one that was higher */
 	uint64_t calls, cpu;
 	/* relax.h */
 	uint32_t name;	  /* its number; 0: not known */
@@ -56,6 +63,7 @@ struct fold_process {
 	uint64_t directory;    /* changes with each chdir */
 	int64_t thread_credit; /* `cosy run`: towards the thread that returns leases */
 	bool threaded;	       /* it has, or had, a second thread */
+	bool bus_handled;      /* its SIGBUS may be its own, so `cosy run` maps nothing */
 	uint64_t settled;      /* times that old ends would have been cut */
 	uint64_t writing;      /* serial of the file that the calls of late have written, or 0 */
 	struct fold_process *next;

@@ -222,6 +222,7 @@ static void take_exec(struct fold *fold, const struct event_exec *exec)
 		strcpy(fold->profile.timeline.lanes[thread->process->lane].program, path);
 	table = thread->process->table;
 	thread->process->thread_credit = 0;
+	thread->process->bus_handled = false;
 	thread->process->threaded = thread->process->threads > 1;
 	if (table && table->references > 1) {
 		thread->process->table = file_table_copy(table);

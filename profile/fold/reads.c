@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* reads.c - see reads.h. */
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/syscall.h>
 
 #include "../preload/file/price.h"
 #include "fold/reads.h"
+
+#define STEADY_READS 64
 
 static enum run_reason reads_reason(const struct open_file *file, bool inside)
 {
@@ -43,13 +46,69 @@ static bool reads_earned(struct profile *profile, struct fold_process *process,
 	return false;
 }
 
+/* Counts a read past the window: enough of them earn a window of all of the file. */
+static void reads_past(const struct fold_process *process, struct open_file *file, int64_t from,
+		       int64_t size)
+{
+	uint64_t areas;
+
+	if (!file->direct++)
+		file->low = file->high = from;
+	if (from < file->low)
+		file->low = from;
+	file->steady++;
+	if (from > file->high) {
+		file->high = from;
+		file->steady = 0;
+	}
+	file->fetched += size > FIRST_FETCH ? size : FIRST_FETCH;
+	areas = ((uint64_t)(file->high - file->low) >> MAP_AREA_SHIFT) + 1;
+	/* Nobody says how large the file is: about so large, if no read has been farther for long. */
+	if (file->steady >= STEADY_READS && file->high < STORE_WHOLE &&
+	    file->fetched >= 2 * (uint64_t)file->high)
+		file->whole = true;
+	if (!process->bus_handled &&
+	    file->direct * MAP_READ_SAVED >= MAP_COST + areas * MAP_AREA_CHARGE)
+		file->whole = true;
+}
+
+/* True if the window has what is read, or is filled with it, since it comes next. */
+static bool reads_window(const struct fold_process *process, struct open_file *file,
+			 const struct event_call *call)
+{
+	int64_t from = call->nr == SYS_pread64 ? (int64_t)call->args[3] : file->position;
+	int64_t to = from + call->ret, fill;
+
+	if (file->whole || (call->nr == SYS_read && !file->position_known) || from < 0 ||
+	    from > INT64_MAX / 2)
+		return true;
+	if (from >= file->window_from && to <= file->window_to)
+		return true;
+	if (file->window_to && from != file->window_to && from != file->next) {
+		file->next = to;
+		reads_past(process, file, from, call->ret);
+		return false;
+	}
+	fill = file->window_to ? 2 * (file->window_to - file->window_from) : FIRST_FETCH;
+	if (fill > STORE_SMALL)
+		fill = STORE_SMALL;
+	file->window_from = from;
+	file->window_to = file->next =
+		(from + (fill > call->ret ? fill : call->ret) + 4095) & ~4095L;
+	return true;
+}
+
 void reads_count(struct profile *profile, struct fold_process *process, struct open_file *file,
 		 const struct event_call *call, bool inside)
 {
 	struct run_sums *run = &profile->run;
 	enum run_reason reason;
 
+	/* What a program does with SIGBUS cannot be seen: a handler, or none again. */
+	if (call->nr == SYS_rt_sigaction && call->args[0] == SIGBUS && call->args[1])
+		process->bus_handled = true;
 	if (call->nr == SYS_lseek && file && file->window && !inside) {
+		file->sought = call->ret != file->position || !file->position_known;
 		run->seeks++;
 		run->seeks_cpu += call->cpu;
 	}
@@ -60,6 +119,12 @@ void reads_count(struct profile *profile, struct fold_process *process, struct o
 		reason = RUN_LARGE;
 	if (reason == RUN_SERVED && !reads_earned(profile, process, file, call->args[2]))
 		reason = RUN_UNEARNED;
+	if (reason == RUN_SERVED && !reads_window(process, file, call))
+		reason = RUN_RANDOM;
+	if (reason == RUN_SERVED && file->sought)
+		run->random++;
+	if (file)
+		file->sought = false;
 	run->calls[reason]++;
 	run->cpu[reason] += call->cpu;
 	run->bytes[reason] += call->ret;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Checks what fold/ makes of streams of events. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include "advise/advise.h"
@@ -603,6 +604,37 @@ static void test_run(void)
 	fold_destroy(stream.fold);
 }
 
+/* Reads 16 bytes far from one another, as a program does that may handle SIGBUS. */
+static uint64_t random_reads(bool handles)
+{
+	struct stream stream = stream_begin();
+	const struct profile *profile;
+	uint64_t ret;
+
+	if (handles)
+		stream_call(&stream, SYS_rt_sigaction, 0, SIGBUS, 0x1000, 0);
+	stream_open(&stream, "/a", O_RDONLY, 3);
+	for (int i = 0; i < 20000; i++) {
+		stream_call(&stream, SYS_lseek, i * 40000L % 4000000, 3, i * 40000L % 4000000,
+			    SEEK_SET);
+		stream_call(&stream, SYS_read, 16, 3, 0x2000, 16);
+	}
+	profile = fold_finish(stream.fold);
+	ret = profile->run.calls[RUN_SERVED];
+	CHECK(profile->run.calls[RUN_RANDOM] > 1000);
+	fold_destroy(stream.fold);
+	return ret;
+}
+
+/* Windows are filled with what comes next; what is read elsewhere has to earn a mapping. */
+static void test_random(void)
+{
+	uint64_t mapped = random_reads(false);
+
+	CHECK(mapped > 17000 && mapped < 19000);
+	CHECK(random_reads(true) < 600);
+}
+
 /* Uses a number that another process had. */
 static void test_pid_again(void)
 {
@@ -703,6 +735,7 @@ int main(void)
 	test_rewrite_saves();
 	test_coalesce();
 	test_run();
+	test_random();
 	test_pid_again();
 	test_lanes();
 	test_bounds();
