@@ -233,7 +233,9 @@ static int profile_record(struct profile_options *options, struct recording *rec
 	if (recording->file && fclose(recording->file))
 		recording->failed = true;
 	if (result.error) {
-		fprintf(stderr, "cosy profile: %s: %s\n", result.reason, strerror(-result.error));
+		fprintf(stderr, "cosy profile: %s: %s\n",
+			result.error == -ESRCH ? "nothing is recorded" : result.reason,
+			strerror(-result.error));
 		return STATUS_BAD;
 	}
 	if (recording->failed) {
@@ -477,6 +479,17 @@ static bool options_take(int option, struct profile_options *options)
 	}
 }
 
+/* Tells before an hour is recorded that a report cannot be written. */
+static bool options_writable(const char *path)
+{
+	FILE *file;
+
+	if (!path || !strcmp(path, "-"))
+		return true;
+	file = fopen(path, "ae");
+	return (file && !fclose(file)) || options_misused("%s: %s", path, strerror(errno));
+}
+
 /* Refuses combinations that mean nothing; there is one source of events. */
 static bool options_agree(const struct profile_options *options)
 {
@@ -492,7 +505,7 @@ static bool options_agree(const struct profile_options *options)
 		return options_misused("--verify and --marked need PROGRAM, which they run again");
 	if (options->load.command && options->read)
 		return options_misused("--load puts load on a program, and --read runs none");
-	return true;
+	return options_writable(options->json) && options_writable(options->html);
 }
 
 static bool options_parse(int argc, char **argv, struct profile_options *options)

@@ -38,10 +38,14 @@ int record_attach(const struct record_options *options, int (*attach)(void *cont
 		if (error == -ESRCH)
 			fprintf(stderr, "cosy profile: process %d has ended, and is not recorded\n",
 				(int)options->pids[i]);
-		else if (error)
+		else if (error) {
+			fprintf(stderr, "cosy profile: process %d: %s%s\n", (int)options->pids[i],
+				strerror(-error),
+				error == -EPERM ? ": no debugger may have it either" : "");
 			return error;
-		else
+		} else {
 			attached++;
+		}
 	}
 	return options->n_pids && !attached ? -ESRCH : 0;
 }

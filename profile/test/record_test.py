@@ -135,6 +135,7 @@ def main() -> None:
         check_depths()
         check_page(Path(folder), source, out)
         check_verify(source, out)
+        check_reports(Path(folder))
         check_load(Path(folder))
         check_build(Path(folder))
 
@@ -200,6 +201,16 @@ def running(word: str) -> list[str]:
         if word.encode() in command:
             found.append(path.parent.name)
     return found
+
+
+def check_reports(folder: Path) -> None:
+    """Says that a report cannot be written before anything is recorded."""
+    marker = folder / "began"
+    for option in ("--json", "--html"):
+        command = [COSY, "profile", option, "/nowhere/report", "--", "touch", str(marker)]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+        assert run.returncode == 2 and "/nowhere/report: No such file" in run.stderr, run
+        assert not marker.exists(), option
 
 
 def check_load(folder: Path) -> None:
