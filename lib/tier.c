@@ -86,7 +86,6 @@ static void tier_set_seen(struct cosy_region *owner, uint32_t seen)
 static bool tier_has_earned(struct cosy_region *region)
 {
 	struct cosy_region *owner = tier_owner(region);
-
 	int64_t loops;
 
 	if (!libcosy_settings.stats)
@@ -131,9 +130,12 @@ bool libcosy_tier_earned(struct cosy_region *region)
 
 	if (region->version < 2 || libcosy_tier_forced() || region->flags & COSY_REGION_FORCE)
 		return true;
-	if (libcosy_settings.tier >= 0)
+	if (libcosy_settings.tier >= 0) {
+		/* Else the losses of loops would have added up to an arrival that does not ask. */
+		tier_set_left(region, ASK_ALWAYS);
 		return __atomic_add_fetch(&owner->arrivals, 1, __ATOMIC_RELAXED) >
 		       (uint32_t)libcosy_settings.tier;
+	}
 	if (region->flags & COSY_REGION_LOSES) {
 		libcosy_count(&libcosy_counts.loses, 1);
 		if (!libcosy_settings.stats)
