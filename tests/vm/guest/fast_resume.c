@@ -273,7 +273,7 @@ static long tsync_ret;
 static void *reader(void *unused)
 {
 	reader_tid = gettid();
-	tsync_ret = raw_run(fd, &the_run);
+	tsync_ret = raw_run_to_end(fd, &the_run);
 	ended = true;
 	return unused;
 }
