@@ -293,6 +293,17 @@ HELPER bool is_asleep(pid_t thread)
 	return state && state[2] == 'S';
 }
 
+/* Writes all of a text at once to a file that is there, as settings of the kernel's want it. */
+HELPER bool file_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
 /* Enters a new empty directory; the caller's directory_leave removes it. */
 static char check_directory[64];
 

@@ -21,16 +21,6 @@ static int unique(int number)
 	return first << 10 | number;
 }
 
-static bool write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool fine = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return fine;
-}
-
 static struct cosy_stats stats_of(int fd)
 {
 	struct cosy_stats stats = { .size = sizeof(stats) };
@@ -341,15 +331,15 @@ static void settings(void)
 	int fd = raw_open();
 
 	CHECK(!is_found(unique(7)), "found in advance");
-	MUST(write_file(HARDEN, "2"));
+	MUST(file_write(HARDEN, "2"));
 	CHECK(!is_found(unique(7)), "found with its constants open");
 	CHECK(is_found(unique(7)), "not found with its constants hidden");
-	MUST(write_file(HARDEN, "0"));
+	MUST(file_write(HARDEN, "0"));
 	CHECK(!is_found(unique(7)), "found with its constants hidden");
-	if (write_file(ENABLE, "0")) {
+	if (file_write(ENABLE, "0")) {
 		CHECK(raw_try_load(fd, insns, COUNT(insns), &load) == -EOPNOTSUPP,
 		      "run without the JIT");
-		MUST(write_file(ENABLE, "1"));
+		MUST(file_write(ENABLE, "1"));
 	}
 	CHECK(is_found(unique(7)), "not found again");
 	close(fd);
@@ -361,7 +351,7 @@ static void eviction(void)
 {
 	int fd = raw_open();
 
-	MUST(write_file(PARAMETER("max_user_cache"), "65536"));
+	MUST(file_write(PARAMETER("max_user_cache"), "65536"));
 	for (int i = 0; i < 40; i++)
 		CHECK(!is_found_by(fd, unique(100 + i), 0), "%d found in advance", i);
 	printf("evicted %llu of 40\n", (unsigned long long)stats_of(fd).cache_evicted);
@@ -373,19 +363,19 @@ static void eviction(void)
 		CHECK(is_found(unique(139)), "not found after %d others", i);
 		CHECK(!is_found(unique(200 + i)), "%d found in advance", i);
 	}
-	MUST(write_file(PARAMETER("max_user_cache"), "0"));
+	MUST(file_write(PARAMETER("max_user_cache"), "0"));
 	CHECK(!is_found(unique(139)) && !is_found(unique(139)), "found though there is no cache");
-	MUST(write_file(PARAMETER("max_user_cache"), "2097152"));
+	MUST(file_write(PARAMETER("max_user_cache"), "2097152"));
 	close(fd);
 }
 
 /* Checks that an image that is only cached makes room for one that is loaded. */
 static void quota(void)
 {
-	MUST(write_file(PARAMETER("max_user_code"), "100000"));
+	MUST(file_write(PARAMETER("max_user_code"), "100000"));
 	for (int i = 0; i < 60; i++)
 		CHECK(!is_found(unique(300 + i)), "%d found in advance", i);
-	MUST(write_file(PARAMETER("max_user_code"), "16777216"));
+	MUST(file_write(PARAMETER("max_user_code"), "16777216"));
 }
 
 static void locked_memory(void *unused)
@@ -476,7 +466,7 @@ static void race(void *unused)
 		MUST(!pthread_create(&threads[i], NULL, racer,
 				     (void *)(i * 77 + (uintptr_t)getpid())));
 	for (int i = 0; !geteuid() && i < 40; i++) {
-		MUST(write_file(PARAMETER("max_user_cache"), i % 3 ? "20000" : "0"));
+		MUST(file_write(PARAMETER("max_user_cache"), i % 3 ? "20000" : "0"));
 		usleep(2000);
 	}
 	for (size_t i = 0; i < COUNT(threads); i++) {
@@ -503,7 +493,7 @@ int main(void)
 	CHECK_CHILD(in_child(locked_memory, NULL));
 	CHECK_CHILD(in_child(race, NULL));
 	if (!geteuid()) {
-		MUST(write_file(PARAMETER("max_user_cache"), "2097152"));
+		MUST(file_write(PARAMETER("max_user_cache"), "2097152"));
 		containers();
 	}
 	return check_end();

@@ -554,10 +554,5 @@ static const struct part parts[] = {
 
 int main(int argc, char **argv)
 {
-	bool checked = move_parameter("check_moved", "Y");
-
-	part_main(parts, sizeof(parts) / sizeof(*parts), argc, argv);
-	if (checked)
-		move_parameter("check_moved", "N");
-	return check_end();
+	return move_main(parts, sizeof(parts) / sizeof(*parts), argc, argv);
 }

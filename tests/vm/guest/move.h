@@ -29,16 +29,20 @@ HELPER char *move_alloc(size_t pages)
 HELPER bool move_parameter(const char *name, const char *value)
 {
 	char path[96];
-	int fd;
-	bool done;
 
 	snprintf(path, sizeof(path), "/sys/module/cosy/parameters/%s", name);
-	fd = open(path, O_WRONLY);
-	if (fd < 0)
-		return false;
-	done = write(fd, value, strlen(value)) == (ssize_t)strlen(value);
-	close(fd);
-	return done;
+	return file_write(path, value);
+}
+
+/* Does as part_main, with the module's own checks of what moves switched on where they can be. */
+HELPER int move_main(const struct part *parts, size_t count, int argc, char **argv)
+{
+	bool checked = move_parameter("check_moved", "Y");
+	int status = part_main(parts, count, argc, argv);
+
+	if (checked)
+		move_parameter("check_moved", "N");
+	return status;
 }
 
 /* Returns a word of a message, which tells the message and its place. */

@@ -192,15 +192,6 @@ static void bounded(void *unused)
 #define IN_GROUP (4 * MB)
 #define SLACK	 MB /* charges that processors keep, page tables */
 
-static bool file_write(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool fine = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	close(fd);
-	return fine;
-}
-
 static void group_enter(void)
 {
 	char pid[16];

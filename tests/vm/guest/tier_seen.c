@@ -83,16 +83,6 @@ static struct ran ran_as(uid_t user, const char *what, long rounds)
 		      "%lu runs, %lu seen, %lu unseen", r.runs, r.seen, r.unseen);                 \
 	} while (0)
 
-static bool write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool fine = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return fine;
-}
-
 static bool kernel_tells(void)
 {
 	struct cosy_version version = { .size = sizeof(version) };
@@ -106,9 +96,9 @@ static bool kernel_tells(void)
 /* Drops what is cached of the caller's user, so that this run finds nothing of one before. */
 static void cache_empty(void)
 {
-	MUST(write_file(MAX_CACHE, "1"));
+	MUST(file_write(MAX_CACHE, "1"));
 	CHECK_RAN(ran_as(0, "work", MANY), true, false);
-	MUST(write_file(MAX_CACHE, "2097152"));
+	MUST(file_write(MAX_CACHE, "2097152"));
 }
 
 static void next_process_enters_early(uid_t user, bool tells)
@@ -128,11 +118,11 @@ static void next_process_enters_early(uid_t user, bool tells)
 static void evicted_is_earned(bool tells)
 {
 	CHECK_RAN(ran_as(0, "work", SOME), tells, tells);
-	MUST(write_file(MAX_CACHE, "0"));
+	MUST(file_write(MAX_CACHE, "0"));
 	CHECK_RAN(ran_as(0, "work", SOME), false, false);
 	CHECK_RAN(ran_as(0, "work", MANY), true, false);
 	/* Compiled once more, while nothing is to be kept, it took the image's place. */
-	MUST(write_file(MAX_CACHE, "2097152"));
+	MUST(file_write(MAX_CACHE, "2097152"));
 	CHECK_RAN(ran_as(0, "work", SOME), false, false);
 	CHECK_RAN(ran_as(0, "work", MANY), true, false);
 	CHECK_RAN(ran_as(0, "work", SOME), tells, tells);
