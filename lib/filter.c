@@ -110,7 +110,7 @@ static void prepared_open(void)
 bool libcosy_filter_prepare(void)
 {
 	if (prepared_is_ours(prepared.fd)) {
-		/* The parent may have armed a filter that forbids its child to open an own one. */
+		/* A filter of the parent's may forbid this fork child to open its own. */
 		if (libcosy_filter_forbids(prepared.fd, true))
 			return true;
 		close(prepared.fd);

@@ -9,8 +9,8 @@
  * are the process's, without locks: an update that two threads make at once may be lost.
  *
  * What the user's processes have loaded lately costs little more than a context.  So the region
- * asks once it has earned that: it is `seen` and goes to the kernel by whatever need not be compiled,
- * or it is `unseen` and goes on counting until it has earned the rest.
+ * asks once it has earned that: it is `seen` and goes to the kernel by whatever need not be
+ * compiled, or it is `unseen` and goes on counting until it has earned the rest.
  *
  * With COSY_TIER=always, COSY_MODE=kernel, COSY_MODE=interp or -fcosy-force a region need not
  * earn it; with COSY_TIER=N it is in the kernel after N entries and rounds.

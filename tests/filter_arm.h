@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter_arm.h - arms a seccomp filter that answers one call, for tests and benchmarks of any folder.
+ * filter_arm.h - arms a seccomp filter that answers one call, for tests and benchmarks anywhere.
  *
- * All other calls go through.  Both functions set no_new_privs and return what seccomp(2) does: 0, a
- * descriptor (SECCOMP_FILTER_FLAG_NEW_LISTENER), a thread that TSYNC could not reach, or -1 and errno.
+ * All other calls go through.  The functions set no_new_privs and return what seccomp(2) does: 0, a
+ * descriptor (SECCOMP_FILTER_FLAG_NEW_LISTENER), a thread that TSYNC could not reach, or -1 and
+ * errno.
  */
 #ifndef COSY_TESTS_FILTER_ARM_H
 #define COSY_TESTS_FILTER_ARM_H

@@ -13,8 +13,8 @@ int command_profile(int argc, char **argv);
 enum { EXIT_FINE = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
 
 /*
- * Says on standard error what is wrong with a command line, and where to look; the command is "" for
- * `cosy` itself.  Returns EXIT_USAGE.
+ * Says on standard error what is wrong with a command line, and where to look; the command is ""
+ * for `cosy` itself.  Returns EXIT_USAGE.
  */
 __attribute__((format(printf, 2, 3))) int command_misused(const char *command, const char *format,
 							  ...);

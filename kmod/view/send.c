@@ -3,8 +3,8 @@
  * send.c - send(2) of a view: the socket copies the bytes out of the page cache itself.
  *
  * The call copies what it is given before it returns, wherever that lies.  What is left out is the
- * copy into the shared buffer, except for what the call has to wait with, so that nobody's folios are
- * held meanwhile.  The pages themselves go only by lend.
+ * copy into the shared buffer.  Bytes that have to wait for room in the socket are copied there
+ * first, so that no folio is referenced meanwhile.  The pages themselves go only by lend.
  */
 #include <linux/bvec.h>
 #include <linux/file.h>
@@ -38,7 +38,7 @@ static bool send_copies(const struct socket *socket)
 	}
 }
 
-/* Sends bytes from the shared buffer, and waits for room: views are in the buffer then. */
+/* Copies all views into the shared buffer, then sends bytes from there and waits for room. */
 static s64 send_waiting(struct cosy_activation *run, struct socket *socket, u64 address, u64 count,
 			u32 flags)
 {

@@ -20,8 +20,8 @@
 #define WINDOW_COST	  4000
 
 /*
- * Bytes of a window's first fetch, and capacities: of one that is filled with what comes next, each time
- * twice as much, and of one that holds the whole file.
+ * Bytes of a window's first fetch, and capacities: of one that is filled with what comes next, each
+ * time twice as much, and of one that holds the whole file.
  */
 #define FIRST_FETCH 4096
 #define STORE_SMALL 65536

@@ -11,7 +11,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns a window of a capacity, STORE_SMALL or STORE_WHOLE; NULL: windows would take more memory than they may. */
+/*
+ * Returns a window of a capacity, STORE_SMALL or STORE_WHOLE.  NULL: windows would take more memory
+ * than they may.
+ */
 struct window *store_take(uint64_t capacity);
 
 /* Gives it back.  Callers of both have blocked all signals. */

@@ -63,7 +63,7 @@ static void reads_past(const struct fold_process *process, struct open_file *fil
 	}
 	file->fetched += size > FIRST_FETCH ? size : FIRST_FETCH;
 	areas = ((uint64_t)(file->high - file->low) >> MAP_AREA_SHIFT) + 1;
-	/* Nobody says how large the file is: about so large, if no read has been farther for long. */
+	/* How large the file is, nothing tells: about so large, if no read was farther for long. */
 	if (file->steady >= STEADY_READS && file->high < STORE_WHOLE &&
 	    file->fetched >= 2 * (uint64_t)file->high)
 		file->whole = true;

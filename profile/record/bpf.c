@@ -208,7 +208,7 @@ static uint32_t stack_number(struct observed_process *process, const struct obse
 	return space_stack(process->space, &registers);
 }
 
-/* Returns the stack of a call: the one that it tells, or one of those that its thread told before. */
+/* Returns the stack of a call: the one that it tells, or one that its thread told before. */
 static uint32_t call_stack(struct observed_thread *thread, const struct observed_call *told)
 {
 	uint32_t stack;

@@ -128,7 +128,7 @@ struct watched {
 	struct sure sure[SURE_PLACES];
 };
 
-/* Address and birth are one task's alone, also if nobody was told of the end of one that was there before. */
+/* Address and birth are one task's alone, even if nobody was told of the end of an earlier one. */
 struct place {
 	__u64 task; /* task_number(); 0: free */
 	__u64 birth;
@@ -168,7 +168,7 @@ __u64 lost;
 /* Tasks that were given storage since their place was taken; numbers of programs. */
 __u64 displaced, programs = 1;
 
-/* Returns a task's address, less a constant: only a difference of two pointers is a number to the verifier. */
+/* Returns a task's address, less a constant: to the verifier only differences are numbers. */
 static __always_inline __u64 task_number(const struct task_struct *task)
 {
 	__u64 ret = (__u64)task;
@@ -432,8 +432,8 @@ static void stack_fill(struct observed_stack *told, const struct pt_regs *regs)
 }
 
 /*
- * Returns a digest of the registers and of what looks like return addresses into the program or near
- * the caller, at the stack's upper end; 0: it cannot be read.  The other words are data, which
+ * Returns a digest of the registers and of what looks like return addresses into the program or
+ * near the caller, at the stack's upper end; 0: it cannot be read.  The other words are data, which
  * differ in each call.
  */
 static __always_inline __u64 stack_key(const struct watched *it, const struct pt_regs *regs)

@@ -45,7 +45,8 @@ size_t sequence_write(const struct sequence *sequence, char *text, size_t size);
 
 /*
  * Reads the next of several that are set apart by empty lines; *text then points behind it.  Other
- * lines that begin with # are ignored.  Returns false at the end; ends the process at a line that is none.
+ * lines that begin with # are ignored.  Returns false at the end; ends the process at a line that
+ * is none.
  */
 bool sequence_read(const char **text, struct sequence *ret);
 

@@ -157,8 +157,8 @@ static void container_break(struct container *c, uint32_t what, uint32_t where, 
 }
 
 /*
- * The instructions (+ 1) from which any compound of this process may go on.  All are taken together,
- * since a descriptor may be another context's by the time of a RUN.
+ * The instructions (+ 1) from which any compound of this process may go on.  All are taken
+ * together, since a descriptor may be another context's by the time of a RUN.
  */
 enum { MAX_RESUME = MAX_FRAGMENTS + 256 };
 static _Atomic bool resumes[MAX_RESUME];

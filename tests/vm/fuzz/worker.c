@@ -282,7 +282,7 @@ bool worker_execute(uint32_t worker, const struct sequence *sequences, uint32_t 
 			tries = 0;
 			continue;
 		}
-		/* A sequence before it left what is in the way in the directory, or in the process. */
+		/* An earlier sequence left what is in the way, in the directory or the process. */
 		if (progress->at == first && tries++ == SETUPS && !options.memory)
 			return sequence_fails("no process could be set up", sequences, first);
 		if (progress->at == first && tries > SETUPS)
