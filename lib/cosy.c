@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run.h"
-#include "settings.h"
-#include "stats.h"
+#include "region/run.h"
+#include "process/settings.h"
+#include "process/stats.h"
 
 #include <cosy/cosy.h>
 

@@ -27,8 +27,8 @@
 
 #include "../core/core.h"
 #include "../core/costs.h"
-#include "../lib/interpose.h"
-#include "../lib/settings.h"
+#include "process/interpose.h"
+#include "process/settings.h"
 
 #include "command.h"
 

@@ -14,7 +14,7 @@
 // ends the twin.  At the entry of a function that recurses they are the rest of
 // the twin's copy of it, and its end.
 //
-// lib/region.h is the binary interface.
+// lib/region/region.h is the binary interface.
 //
 //   %s = call i1 @f.cosy(i32 %fd, ptr %r)      ; the twin
 //

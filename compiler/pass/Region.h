@@ -215,7 +215,7 @@ constexpr unsigned LeftField = 5;
 /// The index of `entry` there, which is null but for a loop's head.
 constexpr unsigned EntryField = 6;
 
-/// COSY_LEFT_MAX of lib/region.h.
+/// COSY_LEFT_MAX of lib/region/region.h.
 constexpr uint64_t MaxLeft = 0x7fffffff;
 
 /// Offset of the address of errno in every context.

@@ -15,8 +15,8 @@
 #include <cosy/move.h>
 #include <linux/cosy.h>
 
-#include "cancel.h"
-#include "context.h"
+#include "region/cancel.h"
+#include "process/context.h"
 #include "move/arena.h"
 #include "move/ranges.h"
 

@@ -9,7 +9,7 @@
 
 #include <cosy/move.h>
 
-#include "fork.h"
+#include "process/fork.h"
 #include "lock.h"
 #include "move/ranges.h"
 

@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #include "../../tests/filter_arm.h"
-#include "../context.h"
-#include "../region.h"
-#include "../stats.h"
-#include "../thread.h"
+#include "process/context.h"
+#include "region/region.h"
+#include "process/stats.h"
+#include "process/thread.h"
 
 #include "assemble.h"
 

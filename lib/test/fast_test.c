@@ -11,7 +11,7 @@
 
 #include <cosy/fast.h>
 
-#include "../interp.h"
+#include "interp/interp.h"
 
 #include "assemble.h"
 

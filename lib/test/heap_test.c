@@ -16,9 +16,9 @@
 
 #include <cosy/cosy.h>
 
-#include "../context.h"
-#include "../heap.h"
-#include "../settings.h"
+#include "process/context.h"
+#include "memory/heap.h"
+#include "process/settings.h"
 
 #include "check.h"
 

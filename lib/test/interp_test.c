@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../interp.h"
-#include "../interp_ops.h"
+#include "interp/interp.h"
+#include "interp/interp_ops.h"
 
 #include "assemble.h"
 

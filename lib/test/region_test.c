@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../region.h"
-#include "../settings.h"
-#include "../stats.h"
-#include "../thread.h"
+#include "region/region.h"
+#include "process/settings.h"
+#include "process/stats.h"
+#include "process/thread.h"
 
 #include "assemble.h"
 

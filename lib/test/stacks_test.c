@@ -8,10 +8,10 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "../heap.h"
-#include "../settings.h"
-#include "../stacks.h"
-#include "../thread.h"
+#include "memory/heap.h"
+#include "process/settings.h"
+#include "process/stacks.h"
+#include "process/thread.h"
 
 #include "check.h"
 

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "../../core/costs.h"
-#include "../context.h"
-#include "../refer.h"
-#include "../region.h"
-#include "../settings.h"
-#include "../tier.h"
+#include "process/context.h"
+#include "process/refer.h"
+#include "region/region.h"
+#include "process/settings.h"
+#include "region/tier.h"
 
 #include "assemble.h"
 

@@ -133,7 +133,7 @@ static bool class_is_fast(enum call_class class)
 	       class == CLASS_SEEK || class == CLASS_WRITE || class == CLASS_SEND;
 }
 
-/* Returns the instructions that lib/tier.c takes these calls for when they are made outside. */
+/* Returns the instructions that lib/region/tier.c takes these calls for when they are made outside. */
 static double sums_outside(const struct sums *sums)
 {
 	double ret = 0;

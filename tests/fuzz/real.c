@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../../lib/interp.h"
+#include "interp/interp.h"
 #include "real.h"
 
 static sigjmp_buf stopped;

@@ -30,7 +30,7 @@ FUNCTIONS = ["include", "core", "lib", "preload", "tools"]
 
 # <cosy/fast.h> and <cosy/move.h> have functions of the same names as the builder, and say so: one
 # C file includes either.
-ALTERNATIVES = [["include/cosy/fast.h", "include/cosy/move.h"], ["include/cosy/builder.h", "lib/build.h"]]
+ALTERNATIVES = [["include/cosy/fast.h", "include/cosy/move.h"], ["include/cosy/builder.h", "lib/builder/build.h"]]
 
 # What the files that include it complete, by macros of their own.
 COMPLETED = ["core/scan_tree.h"]

@@ -7,7 +7,7 @@
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 
-#include "../../../lib/interp.h"
+#include "interp/interp.h"
 
 enum { AT_CALL = 11, AREA = 60000, FILES = 30 };
 

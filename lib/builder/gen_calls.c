@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+/*
+ * gen_calls.c - prints <cosy/calls.h>: for each call and operation that a
+ * compound may make, the builder's function of that name.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <linux/cosy.h>
+
+static void print(unsigned int number, const char *name, const char *args)
+{
+	unsigned int count = strlen(args);
+
+	printf("static inline void cosy_%s(struct cosy_builder *b, int dst", name);
+	for (unsigned int i = 0; i < count; i++)
+		printf(",\n\t\tstruct cosy_value arg%u", i);
+	printf(")\n{\n");
+	if (!count) {
+		printf("\tcosy_call(b, dst, %uu, 0, NULL);\n}\n\n", number);
+		return;
+	}
+	printf("\tconst struct cosy_value args[] = {");
+	for (unsigned int i = 0; i < count; i++)
+		printf("%s arg%u", i ? "," : "", i);
+	printf(" };\n\n\tcosy_call(b, dst, %uu, %u, args);\n}\n\n", number, count);
+}
+
+int main(void)
+{
+	printf("/* SPDX-License-Identifier: MIT */\n"
+	       "/* calls.h - generated from core/ops.def; included by <cosy/builder.h>. */\n"
+	       "#ifndef COSY_CALLS_H\n#define COSY_CALLS_H\n\n");
+#define COSY_CALL(number, name, args, flags) print(number, #name, args);
+#define COSY_OP(number, name, args, flags)   print(COSY_OP_BASE + (number), #name, args);
+#include "../../core/ops.def"
+	printf("#endif /* COSY_CALLS_H */\n");
+	return ferror(stdout) || fflush(stdout);
+}

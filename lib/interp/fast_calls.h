@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fast_calls.h - the operations of core/ops.def that stand for several system calls, or
+ * for a pass over memory, in user mode.  The interpreter and <cosy/fast.h> share them.
+ *
+ * Results are those of the operations: 0 and up, or a negative errno; errno is untouched.
+ */
+#ifndef COSY_LIB_FAST_CALLS_H
+#define COSY_LIB_FAST_CALLS_H
+
+#include "../../core/core.h"
+
+s64 libcosy_do_readc(int fd);
+s64 libcosy_do_seek_read(int fd, void *buffer, u64 count, s64 offset, int whence);
+s64 libcosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int whence);
+/* Do what remains of a read_file, write_file or scan_dir: see COSY_UNDER_WAY in <linux/cosy.h>. */
+s64 libcosy_do_read_rest(int fd, s64 done, void *buffer, u64 left);
+s64 libcosy_do_write_rest(int fd, s64 done, const void *buffer, u64 left);
+s64 libcosy_do_scan_rest(int fd, void *entries, u64 left, int flags, u64 before);
+s64 libcosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags);
+s64 libcosy_do_write_file(int dirfd, const char *path, const void *buffer, u64 size, int flags);
+s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags);
+/* Scans by one getdents64, for which `size` has room for the longest name. */
+s64 libcosy_do_scan_once(int fd, void *buffer, u64 size, int flags);
+s64 libcosy_do_scan_tree(void *tree, void *buffer, u64 size);
+s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags);
+/* Those of <cosy/move.h>. */
+s64 libcosy_do_loan(int fd, const void *memory, u64 count, int flags);
+s64 libcosy_do_transfer(int fd, void *memory, u64 count, int flags);
+s64 libcosy_do_flush(void *memory, u64 count);
+u64 libcosy_do_count(const void *buffer, u64 count, u8 byte);
+u32 libcosy_do_crc32c(u32 crc, const void *buffer, u64 count);
+
+#endif /* COSY_LIB_FAST_CALLS_H */

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/* interp_ops.c - see interp_ops.h. */
+#include <string.h>
+
+#include "interp/access.h"
+#include "interp/fast_calls.h"
+#include "interp/interp_ops.h"
+
+u64 libcosy_stack_take(struct libcosy_interp *in, u64 bytes)
+{
+	struct cosy_state *state = in->state;
+	u64 at = (state->sp + 15) & ~15ull;
+
+	while (at > in->stack_size || in->stack_size - at < bytes)
+		libcosy_store((u64)(in->stack + in->stack_size), 0, BPF_B);
+	/* Move sp before anything is written there: see interp_push. */
+	state->sp = (at + bytes + 15) & ~15ull;
+	if (state->sp > in->stack_size)
+		state->sp = in->stack_size;
+	COSY_BARRIER();
+	return at;
+}
+
+/* The arguments are the program's own addresses; libc's own code faults on bad ones. */
+#define P(n) ((char *)r[n])
+#define I(n) ((int)r[n])
+
+u64 libcosy_interp_ctx(struct libcosy_interp *in, const u64 *r)
+{
+	(void)r;
+	return in->ctx;
+}
+
+u64 libcosy_interp_trap(struct libcosy_interp *in, const u64 *r)
+{
+	(void)in, (void)r;
+	__builtin_trap();
+}
+
+u64 libcosy_interp_fence(struct libcosy_interp *in, const u64 *r)
+{
+	(void)in, (void)r;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return 0;
+}
+
+u64 libcosy_interp_alloca(struct libcosy_interp *in, const u64 *r)
+{
+	return (u64)in->stack + libcosy_stack_take(in, r[1]);
+}
+
+#define AS_LIBC(name, expression)                                                                  \
+	u64 libcosy_interp_##name(struct libcosy_interp *in, const u64 *r)                         \
+	{                                                                                          \
+		(void)in;                                                                          \
+		return (u64)(expression);                                                          \
+	}
+
+AS_LIBC(memcpy, (memmove(P(1), P(2), r[3]), 0))
+AS_LIBC(memmove, (memmove(P(1), P(2), r[3]), 0))
+AS_LIBC(look, (memmove(P(1), P(2), r[3]), 0))
+AS_LIBC(memset, (memset(P(1), I(2), r[3]), 0))
+AS_LIBC(memcmp, (s64)memcmp(P(1), P(2), r[3]))
+AS_LIBC(memchr, memchr(P(1), I(2), r[3]))
+AS_LIBC(memrchr, memrchr(P(1), I(2), r[3]))
+AS_LIBC(memmem, memmem(P(1), r[2], P(3), r[4]))
+AS_LIBC(strlen, strlen(P(1)))
+AS_LIBC(strnlen, strnlen(P(1), r[2]))
+AS_LIBC(strcmp, (s64)strcmp(P(1), P(2)))
+AS_LIBC(strncmp, (s64)strncmp(P(1), P(2), r[3]))
+AS_LIBC(strchr, strchr(P(1), I(2)))
+AS_LIBC(strrchr, strrchr(P(1), I(2)))
+AS_LIBC(strcpy, strcpy(P(1), P(2)))
+AS_LIBC(stpcpy, stpcpy(P(1), P(2)))
+AS_LIBC(strncpy, strncpy(P(1), P(2), r[3]))
+AS_LIBC(strchrnul, strchrnul(P(1), I(2)))
+AS_LIBC(rawmemchr, rawmemchr(P(1), I(2)))
+AS_LIBC(count, libcosy_do_count(P(1), r[2], r[3]))
+AS_LIBC(crc32c, libcosy_do_crc32c(r[1], P(2), r[3]))
+/* There are no views here, and the bytes stay. */
+AS_LIBC(discard, ((void)r, 0))
+
+/* There are no views here: what was read is in memory, and these are plain accesses. */
+
+u64 libcosy_interp_view_load(struct libcosy_interp *in, const u64 *r)
+{
+	(void)in;
+	switch (r[2]) {
+	case 1:
+		return libcosy_load(r[1], BPF_LDX | BPF_MEM | BPF_B);
+	case 2:
+		return libcosy_load(r[1], BPF_LDX | BPF_MEM | BPF_H);
+	case 4:
+		return libcosy_load(r[1], BPF_LDX | BPF_MEM | BPF_W);
+	default:
+		return libcosy_load(r[1], BPF_LDX | BPF_MEM | BPF_DW);
+	}
+}
+
+u64 libcosy_interp_view_store(struct libcosy_interp *in, const u64 *r)
+{
+	(void)in;
+	switch (r[3]) {
+	case 1:
+		libcosy_store(r[1], r[2], BPF_B);
+		break;
+	case 2:
+		libcosy_store(r[1], r[2], BPF_H);
+		break;
+	case 4:
+		libcosy_store(r[1], r[2], BPF_W);
+		break;
+	default:
+		libcosy_store(r[1], r[2], BPF_DW);
+	}
+	return 0;
+}
+
+void libcosy_interp_op(struct libcosy_interp *in, u32 number)
+{
+	u64 *r = in->state->reg;
+
+	switch (number) {
+#define COSY_OP(number, name, args, flags)                                                         \
+	case COSY_OP_BASE + (number):                                                              \
+		r[0] = libcosy_interp_##name(in, r);                                               \
+		break;
+#define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
+	case COSY_OP_BASE + (number):                                                              \
+		r[0] = libcosy_interp_##name(in, r);                                               \
+		in->calls++;                                                                       \
+		break;
+#include "../../core/ops.def"
+	default: /* the validator lets no other number through */
+		__builtin_trap();
+	}
+	memset(&r[1], 0, 5 * sizeof(*r));
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+/*
+ * scan_tree.c - the operation scan_tree in user mode: the walk of core/scan_tree.h by plain calls.
+ *
+ * Memory that cannot be reached is an error of the call that is made there, as in the kernel, or
+ * else a SIGSEGV, as in any function of libc's.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "interp/fast_calls.h"
+#include "syscall.h"
+
+struct tree_host; /* nothing of it is needed here */
+
+#define ADDRESS(value) ((unsigned long)(value))
+
+static bool memory_get(void *to, u64 from, u32 bytes)
+{
+	memcpy(to, (const void *)from, bytes);
+	return true;
+}
+
+static bool memory_put(u64 to, const void *from, u32 bytes)
+{
+	memcpy((void *)to, from, bytes);
+	return true;
+}
+
+static s64 list_once(int fd, u64 to, u64 size, u64 *left)
+{
+	*left = 0;
+	return libcosy_do_scan_once(fd, (void *)to, size, AT_SYMLINK_NOFOLLOW);
+}
+
+static s64 examine_rest(int fd, u64 to, u64 *left)
+{
+	s64 result = libcosy_do_scan_rest(fd, (void *)to, *left, AT_SYMLINK_NOFOLLOW, 0);
+
+	*left = 0;
+	return result;
+}
+
+static s64 skip_files(u64 from, u64 bytes)
+{
+	u64 done = 0;
+
+	while (done < bytes) {
+		const struct cosy_dirent *entry = (const struct cosy_dirent *)(from + done);
+
+		if (bytes - done < sizeof(*entry) || entry->reclen < sizeof(*entry) ||
+		    entry->reclen % 8 || entry->reclen > bytes - done)
+			return -EINVAL;
+		if (entry->type == DT_DIR || entry->type == DT_UNKNOWN)
+			break;
+		done += entry->reclen;
+	}
+	return done;
+}
+
+#define TREE_GET(host, to, from, bytes) memory_get(to, from, bytes)
+#define TREE_PUT(host, to, from, bytes) memory_put(to, from, bytes)
+#define TREE_CALL(host, number, a, b, c, d)                                                        \
+	cosy_syscall6(number, ADDRESS(a), ADDRESS(b), ADDRESS(c), ADDRESS(d), 0, 0)
+#define TREE_LIST(host, fd, to, size, flags, left) list_once(fd, to, size, left)
+#define TREE_EXAMINE(host, fd, to, left)	   examine_rest(fd, to, left)
+#define TREE_FIND(host, from, bytes, portion)	   skip_files(from, bytes)
+#define TREE_LEAVES(host)			   false
+#define TREE_PAUSES(host)			   false
+#define TREE_STAY(host)				   ((void)(host))
+#include "../../core/scan_tree.h"
+
+s64 libcosy_do_scan_tree(void *tree, void *buffer, u64 size)
+{
+	return tree_scan(NULL, (u64)tree, (u64)buffer, size);
+}

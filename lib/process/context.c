@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: MIT
+/*
+ * context.c - see context.h.
+ *
+ * Whatever goes wrong here ends in "no kernel", never in an error to the
+ * program: its native twin does the same work.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/single_threaded.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "region/cancel.h"
+#include "process/context.h"
+#include "process/filter.h"
+#include "process/fork.h"
+#include "memory/heap.h"
+#include "lock.h"
+#include "retry.h"
+#include "process/stats.h"
+#include "syscall.h"
+#include "process/thread.h"
+
+#define FIRST_FD 200
+/*
+ * With threads a table of descriptors grows only after a grace period of RCU, milliseconds
+ * during which this thread waits, so the number is one of the 64 that every table has.
+ */
+#define THREADS_FIRST_FD 40
+#define THREADS_FDS	 20
+#define MIN_BUFFER	 (64u << 10) /* below this a buffer is not worth its pages */
+/*
+ * The front at first.  Its pages are there from the start: half of it is the heap's, the other
+ * half the beginning of the first thread's slice.
+ */
+#define FIRST_FRONT (64u << 10)
+#define FIRST_SLICE (256u << 10)
+
+static struct libcosy_alive not_alive;
+struct libcosy_alive *libcosy_alive = &not_alive;
+
+int libcosy_the_fd = -1;
+uint32_t libcosy_context_openings;
+bool libcosy_native_only;
+bool libcosy_context_tells_seen;
+
+static struct {
+	struct libcosy_lock lock;
+	uint32_t generation; /* of the descriptor's context, whichever process opened it */
+	char reason[160];
+	uint8_t *buffer; /* stays mapped, as private memory, in a fork child */
+	uint64_t buffer_len;
+	uint64_t front; /* bytes of it */
+	struct libcosy_retry growing;
+	dev_t device; /* the descriptor's, to see whether it is still the device */
+} context;
+
+void *libcosy_context_buffer(uint64_t *len)
+{
+	*len = context.buffer_len;
+	return context.buffer;
+}
+
+const char *libcosy_context_reason(void)
+{
+	return context.reason;
+}
+
+void libcosy_context_stats(struct cosy_stats *ret)
+{
+	if (libcosy_the_fd >= 0 && libcosy_generation())
+		libcosy_context_ioctl(COSY_IOC_STATS, ret);
+}
+
+/* --- Opening --------------------------------------------------------------------- */
+
+/* Maps the page that a fork wipes.  On kernels without such pages pthread_atfork has to do. */
+static void alive_init(void)
+{
+	void *page;
+
+	if (libcosy_alive != &not_alive)
+		return;
+	page = mmap(NULL, sizeof(*libcosy_alive), PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return;
+	madvise(page, sizeof(*libcosy_alive), MADV_WIPEONFORK);
+	__atomic_store_n(&libcosy_alive, page, __ATOMIC_RELEASE);
+}
+
+__attribute__((format(printf, 1, 2))) static void context_explain(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(context.reason, sizeof(context.reason), format, args);
+	va_end(args);
+	if (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL)
+		libcosy_say("not using the kernel: %s", context.reason);
+}
+
+/*
+ * Gives each context's descriptor another number, so that a RUN meant for a context that is gone
+ * does not reach a later one, where its handle may be another program's.
+ */
+int libcosy_move_fd(int fd)
+{
+	int first = FIRST_FD + context.generation % FIRST_FD, high;
+	struct rlimit limit;
+
+	if (!__libc_single_threaded)
+		first = THREADS_FIRST_FD + context.generation % THREADS_FDS;
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur <= (rlim_t)first + 16)
+		first = (int)limit.rlim_cur / 2;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, first);
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+/* Returns a descriptor that filters let us use, or -1 with the reason explained. */
+static int device_find(void)
+{
+	const char *why;
+	int fd = libcosy_filter_take(&why);
+	struct stat st;
+
+	if (fd < 0 && !why) {
+		fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
+		if (fd < 0) {
+			/* A lack of descriptors or memory may pass; the other errors will not. */
+			libcosy_native_only = errno != EMFILE && errno != ENFILE && errno != ENOMEM;
+			context_explain("cannot open " COSY_DEVICE ": %s", strerror(errno));
+			return -1;
+		}
+		why = libcosy_filter_forbids(fd, false);
+		if (why)
+			close(fd);
+		else
+			fd = libcosy_move_fd(fd);
+	}
+	if (why) {
+		libcosy_native_only = true;
+		context_explain("%s", why);
+		return -1;
+	}
+	if (!fstat(fd, &st))
+		context.device = st.st_rdev;
+	return fd;
+}
+
+static int device_open(void)
+{
+	struct cosy_version version = {.size = sizeof(version)};
+	int fd = device_find();
+	long err;
+
+	if (fd < 0)
+		return -1;
+	err = cosy_syscall3(SYS_ioctl, fd, COSY_IOC_VERSION, (unsigned long)&version);
+	if (err || version.abi != COSY_ABI_VERSION) {
+		libcosy_native_only = !libcosy_passes(err);
+		if (err)
+			context_explain(COSY_DEVICE " refuses VERSION: %s", strerror(-err));
+		else
+			context_explain("the module speaks version %u, this library %u",
+					version.abi, COSY_ABI_VERSION);
+		close(fd);
+		return -1;
+	}
+	if (version.features & COSY_FEATURE_REFUSED) {
+		libcosy_native_only = true;
+		context_explain("the module refuses compounds on this processor: see cosy doctor");
+		close(fd);
+		return -1;
+	}
+	libcosy_context_tells_seen = version.features & COSY_FEATURE_SEEN;
+	return fd;
+}
+
+/* Returns the first front of a buffer of that length. */
+static uint64_t front_first(uint64_t len)
+{
+	return len < FIRST_FRONT ? len : FIRST_FRONT;
+}
+
+/*
+ * Asks whether the kernel would have to compile this compound for the buffer that is to be made.
+ * A lack of memory may make that smaller; then the LOAD, which does not compile either, says so.
+ */
+static bool device_has_seen(int fd, const struct cosy_compound *compound)
+{
+	struct cosy_load load = {
+		.size = sizeof(load),
+		.len = compound->size,
+		.compound = (u64)compound,
+		.flags = COSY_LOAD_SEEN | COSY_LOAD_ASK |
+			 (libcosy_settings.ordinary ? COSY_ORDINARY_CALLS : 0),
+		.front = (u32)(context.buffer ? context.front
+					      : front_first(libcosy_settings.buffer_len)),
+	};
+
+	return libcosy_context_tells_seen &&
+	       !cosy_syscall3(SYS_ioctl, fd, COSY_IOC_LOAD, (unsigned long)&load);
+}
+
+/* Maps the buffer below 2 GB if it can: the sandbox's shortest access sequence reaches there. */
+static void *buffer_map(int fd, uint64_t len)
+{
+	void *buffer;
+
+	buffer = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_32BIT, fd, 0);
+	if (buffer == MAP_FAILED)
+		buffer = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return buffer;
+}
+
+static long buffer_set(int fd, uint64_t len, uint64_t front)
+{
+	struct cosy_setbuf setbuf = {.size = sizeof(setbuf), .len = len, .front = front};
+
+	return cosy_syscall3(SYS_ioctl, fd, COSY_IOC_SETBUF, (unsigned long)&setbuf);
+}
+
+/* Hands the memory out: what small programs use is in the first front. */
+static void buffer_use(void *buffer, uint64_t len)
+{
+	uint64_t low = len, reserved = 0;
+
+	if (len > FIRST_FRONT) {
+		low = FIRST_FRONT / 2;
+		reserved = len / 4 < FIRST_SLICE ? len / 4 : FIRST_SLICE;
+	}
+	context.buffer = buffer;
+	context.buffer_len = len;
+	context.front = front_first(len);
+	libcosy_heap_init(buffer, len, low, reserved);
+}
+
+static void buffer_make(int fd)
+{
+	uint64_t len;
+	void *buffer;
+
+	for (len = libcosy_settings.buffer_len; len; len = len > MIN_BUFFER ? len / 2 : 0) {
+		if (buffer_set(fd, len, front_first(len)))
+			continue;
+		buffer = buffer_map(fd, len);
+		if (buffer == MAP_FAILED)
+			break;
+		buffer_use(buffer, len);
+		return;
+	}
+	if (libcosy_settings.buffer_len && libcosy_settings.debug)
+		libcosy_say("no shared buffer: RLIMIT_MEMLOCK or memory is too small");
+}
+
+/* --- The front -------------------------------------------------------------------- */
+
+int64_t libcosy_front_from(const void *at)
+{
+	const uint64_t front = __atomic_load_n(&context.front, __ATOMIC_RELAXED);
+
+	/* Without a context, in tests of the heap alone, all memory is alike. */
+	return context.buffer ? (int64_t)(context.buffer + front - (const uint8_t *)at) : INT64_MAX;
+}
+
+/*
+ * Grows the front; under the lock.  Programs are compiled for a front, so the generation changes
+ * as if this were a new context: they are loaded again, while those that run keep the old front.
+ */
+static bool front_grow(uint64_t front)
+{
+	if (!libcosy_retry_now(&context.growing))
+		return false;
+	/* Without a context, as in a fork child, the next one will begin with this front. */
+	if (libcosy_generation()) {
+		if (buffer_set(libcosy_the_fd, context.buffer_len, front)) {
+			libcosy_retry_failed(&context.growing);
+			return false;
+		}
+		context.generation++;
+		__atomic_store_n(&libcosy_alive->generation, context.generation, __ATOMIC_RELEASE);
+	}
+	context.growing.next = 0;
+	__atomic_store_n(&context.front, front, __ATOMIC_RELAXED);
+	return true;
+}
+
+bool libcosy_front_cover(const void *end)
+{
+	const struct libcosy_thread *thread = libcosy_thread_self;
+	bool covered = libcosy_front_from(end) >= 0;
+	uint64_t front;
+
+	/* A filter may punish the call. */
+	if (covered || libcosy_native_only || (thread && thread->filtered) ||
+	    !libcosy_lock(&context.lock))
+		return covered;
+	for (front = context.front; front < (uint64_t)((const uint8_t *)end - context.buffer);)
+		front *= 4;
+	if (front > context.buffer_len)
+		front = context.buffer_len;
+	covered = front <= context.front || front_grow(front);
+	libcosy_unlock(&context.lock);
+	return covered;
+}
+
+void *libcosy_shared_alloc(size_t size)
+{
+	uint8_t *memory = libcosy_heap_alloc(size);
+
+	if (memory)
+		libcosy_front_cover(memory + size);
+	return memory;
+}
+
+static bool process_is_single_threaded(void)
+{
+	struct stat task;
+
+	/* "." and ".." and one directory for each thread */
+	return !stat("/proc/self/task", &task) && task.st_nlink == 3;
+}
+
+/*
+ * A fork child, or a process that lost its descriptor, has the old buffer as
+ * ordinary memory with live data in it.  Puts a new buffer at the same address,
+ * with the same contents, while no other thread or handler can look.
+ */
+static void buffer_replace(int fd)
+{
+	uint64_t len = context.buffer_len;
+	/* Beyond the front only the second heap hands anything out. */
+	uint64_t used = libcosy_heap_is_beyond() ? len : context.front;
+	sigset_t all, old;
+	void *copy, *now;
+
+	if (!process_is_single_threaded() || buffer_set(fd, len, context.front))
+		return;
+	copy = mmap(NULL, used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (copy == MAP_FAILED)
+		return;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &old);
+	memcpy(copy, context.buffer, used);
+	now = mmap(context.buffer, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	if (now == MAP_FAILED)
+		now = mmap(context.buffer, len, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (now != MAP_FAILED)
+		memcpy(context.buffer, copy, used);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	munmap(copy, used);
+}
+
+/* Closes the old descriptor if it is (still) one of ours. */
+static void fd_drop(void)
+{
+	struct cosy_version version = {.size = sizeof(version)};
+	long err;
+
+	if (libcosy_the_fd < 0)
+		return;
+	err = libcosy_context_ioctl(COSY_IOC_VERSION, &version);
+	if (!err || err == -EXDEV)
+		close(libcosy_the_fd);
+	__atomic_store_n(&libcosy_the_fd, -1, __ATOMIC_RELAXED);
+}
+
+/* `seen`, if not NULL: opens none unless the kernel has seen this compound. */
+static void context_open_locked(const struct cosy_compound *seen)
+{
+	int fd = -1;
+
+	/* Not earlier: many a program never comes here, and its children need none of it. */
+	libcosy_fork_register();
+	alive_init();
+	fd_drop();
+	if (libcosy_settings.mode != COSY_MODE_INTERP) {
+		fd = device_open();
+		if (fd < 0)
+			return;
+		if (seen && !device_has_seen(fd, seen)) {
+			libcosy_filter_put(fd);
+			return;
+		}
+		if (context.buffer)
+			buffer_replace(fd);
+		else
+			buffer_make(fd);
+		context.reason[0] = '\0';
+	}
+	__atomic_store_n(&libcosy_the_fd, fd, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&libcosy_context_openings, 1, __ATOMIC_RELAXED);
+	context.generation++;
+	__atomic_store_n(&libcosy_alive->generation, context.generation, __ATOMIC_RELEASE);
+}
+
+/* Asks by the descriptor that a fork child inherits, before this process opens anything. */
+static bool context_is_forbidden(void)
+{
+	const char *why = NULL;
+	struct stat st;
+
+	if (libcosy_the_fd >= 0 && !fstat(libcosy_the_fd, &st) && S_ISCHR(st.st_mode) &&
+	    st.st_rdev == context.device)
+		why = libcosy_filter_forbids(libcosy_the_fd, true);
+	if (!why)
+		return false;
+	libcosy_native_only = true;
+	context_explain("%s", why);
+	return true;
+}
+
+/* Reads the environment only if a filter could be armed: many programs come to no region. */
+void libcosy_context_start(void)
+{
+	int saved = errno, state = libcosy_cancel_disable();
+
+	if (!libcosy_native_only && !context_is_forbidden() && libcosy_filter_prepare())
+		libcosy_fork_register();
+	libcosy_cancel_restore(state);
+	errno = saved;
+}
+
+static uint32_t context_open(const struct cosy_compound *seen)
+{
+	uint32_t generation = libcosy_generation();
+	int saved = errno, state;
+
+	if (generation)
+		return generation;
+	libcosy_settings_init();
+	if (libcosy_settings.mode == COSY_MODE_NATIVE)
+		libcosy_native_only = true;
+	if (libcosy_native_only)
+		return 0;
+	state = libcosy_cancel_disable();
+	if (libcosy_lock(&context.lock)) {
+		if (!libcosy_generation() && !libcosy_native_only)
+			context_open_locked(seen);
+		generation = libcosy_generation();
+		libcosy_unlock(&context.lock);
+	}
+	libcosy_cancel_restore(state);
+	errno = saved;
+	return generation;
+}
+
+uint32_t libcosy_context_open(void)
+{
+	return context_open(NULL);
+}
+
+uint32_t libcosy_context_open_seen(const struct cosy_compound *compound)
+{
+	return context_open(compound);
+}
+
+void libcosy_context_lost(uint32_t generation)
+{
+	struct cosy_stats stats = {.size = sizeof(stats)};
+
+	if (libcosy_settings.stats && !libcosy_context_ioctl(COSY_IOC_STATS, &stats))
+		libcosy_counts_keep(&stats);
+	__atomic_compare_exchange_n(&libcosy_alive->generation, &generation, 0, false,
+				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+void libcosy_context_buffer_gone(void)
+{
+	libcosy_context_lost(libcosy_generation());
+	libcosy_heap_retire();
+	context.buffer_len = 0;
+	if (!__atomic_exchange_n(&libcosy_native_only, true, __ATOMIC_RELAXED))
+		context_explain("the program unmapped or changed the shared buffer");
+}
+
+/* --- Fork -------------------------------------------------------------------------- */
+
+bool libcosy_context_lock(void)
+{
+	return libcosy_lock(&context.lock);
+}
+
+void libcosy_context_unlock(void)
+{
+	libcosy_unlock(&context.lock);
+}
+
+void libcosy_context_child(void)
+{
+	context.lock.word = 0;
+	if (libcosy_alive)
+		__atomic_store_n(&libcosy_alive->generation, 0, __ATOMIC_RELEASE);
+}

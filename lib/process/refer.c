@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+/*
+ * refer.c - see refer.h.
+ *
+ * Looks through relocations: all that an object refers to has one.  The symbol table would not
+ * do, since nothing tells its length: hash tables leave out symbols that are not defined.
+ */
+#include <elf.h>
+#include <link.h>
+
+#include "process/object.h"
+#include "process/refer.h"
+
+struct reference {
+	const char *const *names;
+	unsigned int count;
+	uint64_t letters; /* letter_bit of the names */
+	uint64_t seen, loaded;
+	bool found, libc_seen;
+};
+
+/* Hashes a name's first two letters to a bit; no name that is looked for is empty. */
+static uint64_t letter_bit(const char *name)
+{
+	return UINT64_C(1) << ((name[0] * 7 + name[1]) & 63);
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+static bool is_named(const struct reference *reference, const ElfW(Sym) * symbol, const char *name)
+{
+	if (symbol->st_shndx != SHN_UNDEF)
+		return false;
+	for (unsigned int i = 0; i < reference->count; i++)
+		if (is_same(name, reference->names[i]))
+			return true;
+	return false;
+}
+
+/* Compares single letters first, which mostly differ: each program does this when it starts. */
+static bool relocations_name(const struct libcosy_object *object, const ElfW(Rela) * relocation,
+			     size_t count, const struct reference *reference)
+{
+	const uint64_t letters = reference->letters;
+	const ElfW(Sym) *symbols = object->symbols;
+
+	for (const ElfW(Rela) *end = relocation + count; relocation != end; relocation++) {
+		const ElfW(Sym) *symbol = &symbols[ELF64_R_SYM(relocation->r_info)];
+		const char *name = object->strings + symbol->st_name;
+
+		if (*name && letters & letter_bit(name) && is_named(reference, symbol, name))
+			return true;
+	}
+	return false;
+}
+
+static bool refers_to(ElfW(Addr) base, const ElfW(Dyn) * dynamic, struct reference *reference)
+{
+	struct libcosy_object object;
+	enum libcosy_role role;
+
+	if (!libcosy_object_open(base, dynamic, &object))
+		return false;
+	role = libcosy_object_role(object.soname);
+	reference->libc_seen |= role == COSY_OBJECT_LIBC;
+	/* References of libc itself say nothing of the program. */
+	if (role != COSY_OBJECT_OTHER)
+		return false;
+	return relocations_name(&object, object.calls, object.call_cnt, reference) ||
+	       relocations_name(&object, object.data, object.data_cnt, reference);
+}
+
+static int find_reference(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const ElfW(Dyn) *dynamic = NULL;
+	struct reference *reference = arg;
+
+	(void)size;
+	reference->loaded = info->dlpi_adds;
+	if (reference->loaded == reference->seen)
+		return 1;
+	if (libcosy_object_is_vdso(info->dlpi_name))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum && !dynamic; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			dynamic = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	reference->found = refers_to(info->dlpi_addr, dynamic, reference);
+	return reference->found;
+}
+
+static struct reference reference_to(const char *const *names, unsigned int count)
+{
+	struct reference ret = {.names = names, .count = count};
+
+	for (unsigned int i = 0; i < count; i++)
+		ret.letters |= letter_bit(names[i]);
+	return ret;
+}
+
+enum libcosy_referred libcosy_any_refers_to(const char *const *names, unsigned int count,
+					    uint64_t *seen)
+{
+	struct reference reference = reference_to(names, count);
+
+	reference.seen = *seen;
+	dl_iterate_phdr(find_reference, &reference);
+	/* Here either every object was looked at, or, since none is new, not even the first. */
+	if (!reference.found && !reference.libc_seen && reference.loaded != *seen)
+		return COSY_REFERRED_UNKNOWN;
+	if (reference.found)
+		return COSY_REFERRED;
+	*seen = reference.loaded;
+	return COSY_NOT_REFERRED;
+}
+
+/* --- At the start ------------------------------------------------------------------------ */
+
+/* A program's own tells debuggers where the list of objects is; a library's does not. */
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((weak, visibility("hidden")));
+
+static const struct link_map *objects_listed(void)
+{
+	for (const ElfW(Dyn) *entry = _DYNAMIC; entry && entry->d_tag != DT_NULL; entry++)
+		if (entry->d_tag == DT_DEBUG && entry->d_un.d_ptr)
+			return ((const struct r_debug *)entry->d_un.d_ptr)->r_map;
+	return NULL;
+}
+
+enum libcosy_referred libcosy_any_refers_at_start(const char *const *names, unsigned int count)
+{
+	struct reference reference = reference_to(names, count);
+	const struct link_map *object = objects_listed();
+	uint64_t seen = 0;
+
+	if (!object)
+		return libcosy_any_refers_to(names, count, &seen);
+	for (; object; object = object->l_next)
+		if (!libcosy_object_is_vdso(object->l_name) &&
+		    refers_to(object->l_addr, object->l_ld, &reference))
+			return COSY_REFERRED;
+	return reference.libc_seen ? COSY_NOT_REFERRED : COSY_REFERRED_UNKNOWN;
+}

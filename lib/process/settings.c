@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+/* settings.c - see settings.h. */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/cosy.h>
+
+#include "process/settings.h"
+#include "process/stats.h"
+#include "syscall.h"
+
+#define MIN_BUFFER 4096u
+
+struct libcosy_settings libcosy_settings = {
+	.tier = COSY_TIER_AUTO,
+	.buffer_len = COSY_DEFAULT_BUFFER,
+};
+
+void libcosy_say(const char *format, ...)
+{
+	int saved = errno, n;
+	char line[1400];
+	va_list args;
+
+	n = snprintf(line, sizeof(line), "cosy: ");
+	va_start(args, format);
+	n += vsnprintf(line + n, sizeof(line) - n, format, args);
+	va_end(args);
+	if (n > (int)sizeof(line) - 2)
+		n = sizeof(line) - 2;
+	line[n++] = '\n';
+	cosy_syscall3(SYS_write, 2, (unsigned long)line, n);
+	errno = saved;
+}
+
+static enum libcosy_mode parse_mode(const char *text)
+{
+	static const char *const names[] = {
+		[COSY_MODE_AUTO] = "auto",
+		[COSY_MODE_NATIVE] = "native",
+		[COSY_MODE_INTERP] = "interp",
+		[COSY_MODE_KERNEL] = "kernel",
+	};
+
+	if (!text || !*text)
+		return COSY_MODE_AUTO;
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(text, names[i]))
+			return i;
+	libcosy_say("COSY_MODE=%s is none of auto, native, interp, kernel: using auto", text);
+	return COSY_MODE_AUTO;
+}
+
+static int parse_tier(const char *text)
+{
+	unsigned long count;
+	char *end;
+
+	if (!text || !*text || !strcmp(text, "auto"))
+		return COSY_TIER_AUTO;
+	if (!strcmp(text, "always"))
+		return 0;
+	count = strtoul(text, &end, 10);
+	if (!*end && count <= INT_MAX)
+		return count;
+	libcosy_say("COSY_TIER=%s is none of auto, always, a number: using auto", text);
+	return COSY_TIER_AUTO;
+}
+
+static uint64_t parse_buffer(const char *text)
+{
+	uint64_t len, rounded = MIN_BUFFER;
+	char *end;
+
+	if (!text || !*text)
+		return COSY_DEFAULT_BUFFER;
+	len = strtoull(text, &end, 0);
+	if (*end == 'k' || *end == 'K')
+		len <<= 10, end++;
+	else if (*end == 'm' || *end == 'M')
+		len <<= 20, end++;
+	if (*end || len > COSY_MAX_BUFFER) {
+		libcosy_say("COSY_BUFFER=%s is not a size of at most %u bytes: using %u", text,
+			    COSY_MAX_BUFFER, COSY_DEFAULT_BUFFER);
+		return COSY_DEFAULT_BUFFER;
+	}
+	if (!len)
+		return 0;
+	while (rounded < len)
+		rounded <<= 1;
+	return rounded;
+}
+
+static bool parse_switch(const char *text, bool otherwise)
+{
+	return text && *text ? strcmp(text, "0") : otherwise;
+}
+
+static bool is_named(const char *variable, const char *name, const char **value)
+{
+	size_t length = strlen(name);
+
+	*value = variable + length + 1;
+	return !strncmp(variable, name, length) && variable[length] == '=';
+}
+
+/* Calls no function, which the dynamic linker would have to look up. */
+static bool is_prefixed(const char *variable)
+{
+	for (const char *prefix = "COSY_"; *prefix; prefix++, variable++)
+		if (*variable != *prefix)
+			return false;
+	return true;
+}
+
+/* Takes a variable, given without its prefix COSY_. */
+static void read_variable(const char *variable)
+{
+	const char *value;
+
+	if (is_named(variable, "DEBUG", &value))
+		libcosy_settings.debug = parse_switch(value, false);
+	else if (is_named(variable, "STATS", &value))
+		libcosy_settings.stats = parse_switch(value, false);
+	else if (is_named(variable, "FAST", &value))
+		libcosy_settings.ordinary = !parse_switch(value, true);
+	else if (is_named(variable, "MODE", &value))
+		libcosy_settings.mode = parse_mode(value);
+	else if (is_named(variable, "TIER", &value))
+		libcosy_settings.tier = parse_tier(value);
+	else if (is_named(variable, "BUFFER", &value))
+		libcosy_settings.buffer_len = parse_buffer(value);
+}
+
+/* Makes one pass over the environment, since each program that comes to a region pays for it. */
+void libcosy_settings_init(void)
+{
+	static int done;
+	char **last = environ;
+
+	if (__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+		return;
+	/* Two threads that race here read the same environment. */
+	while (last && *last)
+		last++;
+	/* Go backwards: of two of one name the first holds, as for getenv. */
+	while (last != environ)
+		if (**--last == 'C' && is_prefixed(*last)) {
+			int saved = errno;
+
+			if (!getauxval(AT_SECURE))
+				read_variable(*last + 5);
+			errno = saved;
+		}
+	__atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+}

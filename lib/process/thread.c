@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+/* thread.c - see thread.h. */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "region/cancel.h"
+#include "process/context.h"
+#include "memory/heap.h"
+#include "lock.h"
+#include "syscall.h"
+#include "process/thread.h"
+
+#define SHARED_SLICE   (256u << 10) /* at most; the first thread's is reserved, see heap.h */
+#define MIN_SLICE      (16u << 10)
+#define OTHER_SLICE    (1u << 20) /* address space only, until used */
+#define MAX_SOFT_STACK (64ul << 20)
+#define MAX_MAIN_STACK (64ul << 20)
+#define PAGE	       4096ul
+#define THREAD_SIZE    ((sizeof(struct libcosy_thread) + PAGE - 1) & ~(PAGE - 1))
+
+_Thread_local struct libcosy_thread *libcosy_thread_self __attribute__((tls_model("initial-exec")));
+
+static struct libcosy_lock list_lock;
+static bool any_filtered;
+static struct libcosy_thread *list;
+static pthread_key_t exit_key;
+static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
+
+/* Finds this thread's native stack without opening files. */
+static void thread_find_stack(struct libcosy_thread *thread)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	pthread_attr_t attr;
+	struct rlimit limit;
+	size_t size;
+	void *low;
+
+	if (cosy_syscall3(SYS_gettid, 0, 0, 0) == cosy_syscall3(SYS_getpid, 0, 0, 0)) {
+		/* The kernel puts these bytes above all frames. */
+		uintptr_t top = getauxval(AT_RANDOM);
+
+		if (!top || getrlimit(RLIMIT_STACK, &limit))
+			return;
+		/* Reach no further down than where mappings, other stacks among them, may begin. */
+		if (limit.rlim_cur > MAX_MAIN_STACK)
+			limit.rlim_cur = MAX_MAIN_STACK;
+		thread->stack_high = top;
+		thread->stack_low = thread->stack_high - limit.rlim_cur;
+	} else if (!pthread_getattr_np(pthread_self(), &attr)) {
+		if (!pthread_attr_getstack(&attr, &low, &size)) {
+			thread->stack_low = (uintptr_t)low;
+			thread->stack_high = thread->stack_low + size;
+		}
+		pthread_attr_destroy(&attr);
+	}
+	/* After a fork by a thread, or on a stack that the program made: unknown. */
+	if (here < thread->stack_low || here >= thread->stack_high)
+		thread->stack_low = thread->stack_high = 0;
+}
+
+/* Each thread takes at most a quarter of what is free, so that many get some. */
+static void thread_find_slices(struct libcosy_thread *thread)
+{
+	uint64_t share = libcosy_heap_room() / 4 & ~(PAGE - 1);
+	struct libcosy_slice *slice = &thread->slice[0];
+
+	if (share > SHARED_SLICE)
+		share = SHARED_SLICE;
+	slice->base = libcosy_heap_take_reserved(&slice->whole);
+	for (; share >= MIN_SLICE && !slice->base; share /= 2) {
+		slice->base = libcosy_heap_alloc(share);
+		slice->whole = slice->base ? share : 0;
+	}
+	libcosy_slice_measure(slice);
+	slice = &thread->slice[1];
+	slice->base = (uint8_t *)thread + THREAD_SIZE;
+	slice->whole = slice->size = OTHER_SLICE;
+}
+
+static void thread_free(struct libcosy_thread *thread)
+{
+	if (thread->slice[0].base)
+		libcosy_heap_free(thread->slice[0].base);
+	if (thread->soft_stack)
+		munmap(thread->soft_stack, thread->soft_size + PAGE);
+	munmap(thread, THREAD_SIZE + OTHER_SLICE);
+}
+
+static void thread_exit(void *arg)
+{
+	struct libcosy_thread *thread = arg;
+
+	libcosy_thread_self = NULL;
+	libcosy_lock(&list_lock);
+	*thread->link = thread->next;
+	if (thread->next)
+		thread->next->link = thread->link;
+	libcosy_unlock(&list_lock);
+	thread_free(thread);
+}
+
+static void thread_exit_init(void)
+{
+	pthread_key_create(&exit_key, thread_exit);
+}
+
+static struct libcosy_thread *thread_create(void)
+{
+	struct libcosy_thread *thread;
+
+	thread = mmap(NULL, THREAD_SIZE + OTHER_SLICE, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (thread == MAP_FAILED)
+		return NULL;
+	for (int i = 0; i < COSY_ACTIVATIONS; i++) {
+		struct libcosy_activation *act = &thread->acts[i];
+
+		/* How many calls were made is asked only once a filter is met: see balance.c. */
+		act->run.size = offsetof(struct cosy_run, calls);
+		act->run.state = (uint64_t)&act->state;
+		act->outer = thread->free;
+		thread->free = act;
+	}
+	thread->filtered = __atomic_load_n(&any_filtered, __ATOMIC_RELAXED);
+	thread->cancels = libcosy_cancel_used();
+	thread_find_stack(thread);
+	thread_find_slices(thread);
+	pthread_once(&exit_once, thread_exit_init);
+	pthread_setspecific(exit_key, thread);
+	if (!libcosy_lock(&list_lock)) {
+		/* A handler interrupted this very function: one of them is enough. */
+		thread_free(thread);
+		return NULL;
+	}
+	thread->link = &list;
+	thread->next = list;
+	if (list)
+		list->link = &thread->next;
+	list = thread;
+	libcosy_unlock(&list_lock);
+	return thread;
+}
+
+struct libcosy_thread *libcosy_thread(void)
+{
+	int saved = errno, state;
+
+	if (!libcosy_thread_self) {
+		state = libcosy_cancel_disable();
+		libcosy_thread_self = thread_create();
+		libcosy_cancel_restore(state);
+	}
+	errno = saved;
+	return libcosy_thread_self;
+}
+
+void libcosy_thread_filtered(struct libcosy_thread *thread)
+{
+	thread->filtered = true;
+	__atomic_store_n(&any_filtered, true, __ATOMIC_RELAXED);
+}
+
+void libcosy_threads_cancel(void)
+{
+	if (!libcosy_lock(&list_lock))
+		return;
+	for (struct libcosy_thread *thread = list; thread; thread = thread->next)
+		__atomic_store_n(&thread->cancels, true, __ATOMIC_RELAXED);
+	libcosy_unlock(&list_lock);
+}
+
+void libcosy_thread_soft_stack(struct libcosy_thread *thread)
+{
+	uint64_t size = MAX_SOFT_STACK;
+	struct rlimit limit;
+	int saved = errno;
+	uint8_t *stack;
+
+	if (thread->soft_stack)
+		return;
+	if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < size)
+		size = (limit.rlim_cur + PAGE - 1) & ~(PAGE - 1);
+	stack = mmap(NULL, size + PAGE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (stack != MAP_FAILED) {
+		mprotect(stack + size, PAGE, PROT_NONE);
+		thread->soft_size = size;
+		thread->soft_stack = stack;
+	}
+	errno = saved;
+}
+
+bool libcosy_thread_lock(void)
+{
+	return libcosy_lock(&list_lock);
+}
+
+void libcosy_thread_unlock(void)
+{
+	libcosy_unlock(&list_lock);
+}
+
+void libcosy_thread_child(void)
+{
+	struct libcosy_thread *thread, *next;
+
+	list_lock.word = 0;
+	for (thread = list; thread; thread = next) {
+		next = thread->next;
+		if (thread != libcosy_thread_self)
+			thread_free(thread);
+	}
+	list = libcosy_thread_self;
+	if (!list)
+		return;
+	list->next = NULL;
+	list->link = &list;
+	/* The pause was the parent's tracer's; filters are inherited, so `filtered` stays. */
+	list->pause = list->next_pause = 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cancel.h - pthread_cancel of threads that run compounds.
+ *
+ * libc cancels a thread only in its cancellation points, functions that may wait.  A compound's
+ * calls are raw ones.  So while one waits libcosy lets libc cancel the thread at once; a thread
+ * that is cancelled at any other place of a compound first runs it up to its next cancellation
+ * point (run.c).  Nothing of this is done where no object of the process refers to
+ * pthread_cancel.
+ */
+#ifndef COSY_LIB_CANCEL_H
+#define COSY_LIB_CANCEL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "region/program.h"
+
+/*
+ * Tells whether some object of this process refers to pthread_cancel; asked anew when others have
+ * been loaded since.  Locks the dynamic linker's list; not async-signal-safe.
+ */
+bool libcosy_cancel_used(void);
+
+/*
+ * Tells whether libc's function for this call is a cancellation point; its arguments are r[1] up.
+ */
+bool libcosy_is_cancellation_point(u32 number, const u64 *r);
+
+/* Tells whether a program has a call that may be one. */
+bool libcosy_has_cancellation_points(const struct cosy_program *program);
+
+/*
+ * Makes the system call of r[1] up, sixth argument in r[0], as a cancellation point.  The
+ * result or a negative errno; errno is untouched.
+ */
+long libcosy_cancellable_call(u32 number, const u64 *r);
+
+/* For code that a cancellation must not end in the middle, since it holds locks or descriptors. */
+static inline int libcosy_cancel_disable(void)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	return state;
+}
+
+static inline void libcosy_cancel_restore(int state)
+{
+	pthread_setcancelstate(state, NULL);
+}
+
+#endif /* COSY_LIB_CANCEL_H */

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+/* program.c - see program.h. */
+#include <errno.h>
+#include <string.h>
+
+#include "region/cancel.h"
+#include "lock.h"
+#include "region/program.h"
+#include "process/settings.h"
+
+static struct libcosy_lock lock;
+
+bool libcosy_program_lock(void)
+{
+	return libcosy_lock(&lock);
+}
+
+void libcosy_program_unlock(void)
+{
+	libcosy_unlock(&lock);
+}
+
+void libcosy_program_child(void)
+{
+	lock.word = 0;
+}
+
+static bool program_needs_stack(const struct cosy_program *program)
+{
+	for (u32 i = 0; i < program->insn_cnt; i++) {
+		const struct bpf_insn *insn = &program->insns[i];
+
+		if (program->marks[i] & COSY_MARK_HEAD && insn->code == (BPF_JMP | BPF_CALL) &&
+		    (insn->src_reg == BPF_PSEUDO_CALL || insn->imm == COSY_OP_alloca))
+			return true;
+	}
+	return false;
+}
+
+int libcosy_program_create(const void *compound, size_t len, struct cosy_loaded **ret,
+			   struct cosy_reject *why)
+{
+	struct cosy_loaded *loaded = core_alloc(sizeof(*loaded));
+	int err;
+
+	if (!loaded)
+		return -ENOMEM;
+	err = cosy_compound_open(compound, len, &loaded->container, why);
+	if (!err)
+		err = cosy_validate(loaded->container.insns, loaded->container.insn_cnt,
+				    &loaded->program, why);
+	if (err) {
+		core_free(loaded);
+		return err;
+	}
+	loaded->needs_stack = program_needs_stack(&loaded->program);
+	loaded->cancels = libcosy_has_cancellation_points(&loaded->program);
+	*ret = loaded;
+	return 0;
+}
+
+void libcosy_program_destroy(struct cosy_loaded *loaded)
+{
+	u64 place = loaded->displaced ? loaded->displaced : loaded->place;
+	struct cosy_free free = {.size = sizeof(free), .handle = (u32)place};
+
+	if (free.handle && place >> 32 == libcosy_generation())
+		libcosy_context_ioctl(COSY_IOC_FREE, &free);
+	cosy_program_deinit(&loaded->program);
+	core_free(loaded);
+}
+
+const char *libcosy_program_name(const struct cosy_loaded *loaded)
+{
+	const struct cosy_container *container = &loaded->container;
+
+	return container->str_size ? container->strings + container->header->name : "(unnamed)";
+}
+
+/*
+ * Returns 0 and the program's handle, or the kernel's error.  In interpreter mode every program
+ * is "refused", so that nothing calls RUN.
+ */
+static long program_load(struct cosy_loaded *loaded, u32 generation, u32 flags, u32 *handle)
+{
+	char log[200] = "";
+	struct cosy_load arg = {
+		.size = sizeof(arg),
+		.len = loaded->container.header->size,
+		.compound = (u64)loaded->container.header,
+		.log = (u64)log,
+		.log_size = sizeof(log),
+		.flags = flags | (libcosy_settings.ordinary ? COSY_ORDINARY_CALLS : 0),
+	};
+	long err;
+
+	*handle = 0;
+	if (libcosy_context_fd() < 0)
+		return 0;
+	err = libcosy_context_ioctl(COSY_IOC_LOAD, &arg);
+	*handle = err ? 0 : arg.handle;
+	if (!err || (err == -ENOENT && flags & COSY_LOAD_SEEN))
+		return err;
+	if (err == -EXDEV || err == -EBADF || err == -ENOTTY)
+		libcosy_context_lost(generation);
+	if (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL)
+		libcosy_say("%s: the kernel refused the compound: %s%s%s",
+			    libcosy_program_name(loaded), strerror(-err), *log ? ": " : "", log);
+	return err;
+}
+
+/*
+ * Loads the program; under the lock.  A caller that names a context that is not in use any more
+ * is late: others may have loaded the program into the next one, so nothing is done.
+ */
+static void program_place(struct cosy_loaded *loaded, u32 generation, u32 flags)
+{
+	u32 handle;
+	long err;
+
+	if (libcosy_generation() != generation)
+		return;
+	err = program_load(loaded, generation, flags, &handle);
+	if (libcosy_generation() != generation)
+		return;
+	loaded->unseen = err == -ENOENT && flags & COSY_LOAD_SEEN;
+	if (loaded->unseen)
+		return;
+	if (libcosy_passes(err)) {
+		libcosy_retry_failed(&loaded->retry);
+		return;
+	}
+	loaded->retry.next = 0;
+	__atomic_store_n(&loaded->place, (u64)generation << 32 | handle, __ATOMIC_RELEASE);
+}
+
+void libcosy_program_displace(struct cosy_loaded *loaded)
+{
+	u64 old = __atomic_load_n(&loaded->place, __ATOMIC_RELAXED);
+
+	while (!__atomic_compare_exchange_n(&loaded->place, &old, old >> 32 << 32, false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+	loaded->displaced = old;
+}
+
+bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation, u32 flags)
+{
+	if (libcosy_given_up(&loaded->balance))
+		return false;
+	if (!libcosy_program_placed(loaded, generation)) {
+		if (!generation || !libcosy_program_lock())
+			return false;
+		if (!libcosy_program_placed(loaded, generation) &&
+		    libcosy_retry_now(&loaded->retry))
+			program_place(loaded, generation, flags);
+		libcosy_program_unlock();
+	}
+	return libcosy_program_placed(loaded, generation) && libcosy_program_handle(loaded);
+}

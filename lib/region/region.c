@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+/* region.c - the entry points of region.h: what compiled regions call. */
+#include <errno.h>
+#include <string.h>
+
+#include "region/cancel.h"
+#include "process/fork.h"
+#include "region/premises.h"
+#include "region/region.h"
+#include "region/run.h"
+#include "process/stats.h"
+#include "region/tier.h"
+
+/* region->cache: NULL, this, or the struct cosy_loaded that it is. */
+#define REFUSED ((struct cosy_loaded *)1)
+
+static struct cosy_loaded *region_program(const struct cosy_region *region)
+{
+	return (struct cosy_loaded *)__atomic_load_n(&region->cache, __ATOMIC_ACQUIRE);
+}
+
+/* Tells whether it was refused, or is given up, for good. */
+static bool region_stays_native(const struct cosy_region *region)
+{
+	const struct cosy_loaded *loaded = region_program(region);
+
+	return loaded == REFUSED || (loaded && libcosy_given_up(&loaded->balance));
+}
+
+static inline void *region_begin(struct libcosy_thread *thread, const struct cosy_region *region,
+				 struct libcosy_site site, const struct libcosy_place *place)
+{
+	struct libcosy_activation *act = libcosy_activation_push(thread, region->ctx_size, site);
+
+	if (__builtin_expect(!act, 0))
+		return NULL;
+	libcosy_activation_bind(act, place);
+	libcosy_count(&libcosy_counts.regions, 1);
+	return act->ctx;
+}
+
+static void region_say_native(const struct cosy_region *region, const char *why)
+{
+	struct cosy_reject reject;
+	struct cosy_container container;
+	const char *name = "a region";
+
+	if (!libcosy_settings.debug && libcosy_settings.mode != COSY_MODE_KERNEL)
+		return;
+	if (!cosy_compound_open(region->compound,
+				((const struct cosy_compound *)region->compound)->size, &container,
+				&reject) &&
+	    container.str_size)
+		name = container.strings + container.header->name;
+	libcosy_say("%s stays native: %s", name, why);
+}
+
+/*
+ * Tells whether a cancellation would have to run handlers: their code is around the native twin's
+ * calls.
+ */
+static bool region_has_handlers(const struct cosy_region *region)
+{
+	return region->premises && region->premises->flags & COSY_PREMISE_HANDLERS;
+}
+
+/* Returns the region that a loop's head is in, or NULL. */
+static struct cosy_region *region_of_head(const struct cosy_region *region)
+{
+	return region->version >= 2 ? region->entry : NULL;
+}
+
+/* Asks the dynamic linker, so nothing may be locked yet. */
+static bool region_premises_hold(struct cosy_region *region)
+{
+	char why[300];
+
+	if (libcosy_cancel_used())
+		libcosy_threads_cancel();
+	if (!region->premises || libcosy_premises_hold(region->premises, why, sizeof(why)))
+		return true;
+	if (!__atomic_exchange_n(&region->cache, (uint64_t)REFUSED, __ATOMIC_ACQ_REL))
+		region_say_native(region, why);
+	return false;
+}
+
+static struct cosy_loaded *region_load(struct cosy_region *region)
+{
+	const struct cosy_compound *compound = region->compound;
+	struct cosy_loaded *loaded = REFUSED;
+	struct cosy_reject why = {.insn = ~0u};
+	int err;
+
+	if (!region_premises_hold(region))
+		return NULL;
+	if (!libcosy_program_lock())
+		return NULL;
+	if (region_program(region)) {
+		libcosy_program_unlock();
+		return region_program(region);
+	}
+	if (region->version != 1 && region->version != 2) {
+		err = -EINVAL;
+		strcpy(why.reason, "compiled for another version of libcosy");
+	} else {
+		err = libcosy_program_create(compound, compound->size, &loaded, &why);
+	}
+	if (!err && region_has_handlers(region) && loaded->cancels &&
+	    libcosy_thread_self->cancels) {
+		if (!region_of_head(region))
+			region_say_native(
+				region,
+				"a thread cancelled in it has handlers or clean-ups to run");
+		libcosy_program_destroy(loaded);
+		loaded = REFUSED;
+	}
+	if (err && (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL))
+		libcosy_say("a region stays native: instruction %d: %s", (int)why.insn,
+			    why.reason[0] ? why.reason : strerror(-err));
+	if (loaded != REFUSED)
+		loaded->forced = region->version >= 2 && region->flags & COSY_REGION_FORCE;
+	__atomic_store_n(&region->cache, (uint64_t)(err ? REFUSED : loaded), __ATOMIC_RELEASE);
+	libcosy_program_unlock();
+	return err ? REFUSED : loaded;
+}
+
+/* Does all that may allocate or lock.  NULL for each reason to stay native. */
+static struct cosy_loaded *region_prepare(struct cosy_region *region, u32 generation)
+{
+	struct libcosy_thread *thread;
+	struct cosy_loaded *loaded = region_program(region);
+
+	if (!generation || loaded == REFUSED)
+		return NULL;
+	/* The loops of a region that stays native do so with it. */
+	if (region_of_head(region) && region_stays_native(region_of_head(region)))
+		return NULL;
+	thread = libcosy_thread();
+	if (!thread || thread->filtered)
+		return NULL;
+	if (thread->pause) {
+		thread->pause--;
+		return NULL;
+	}
+	if (!loaded)
+		loaded = region_load(region);
+	if (!loaded || loaded == REFUSED)
+		return NULL;
+	if (!libcosy_program_place(loaded, generation,
+				   libcosy_tier_only_seen(region) ? COSY_LOAD_SEEN : 0) &&
+	    libcosy_settings.mode != COSY_MODE_INTERP)
+		return NULL;
+	return loaded;
+}
+
+static inline void region_count_native(const struct cosy_region *region)
+{
+	/* The next round of a loop is no activation of its own. */
+	if (region_of_head(region))
+		return;
+	libcosy_count(&libcosy_counts.regions, 1);
+	libcosy_count(&libcosy_counts.native, 1);
+}
+
+static void *region_try_enter(struct cosy_region *region, struct libcosy_site site, u32 generation)
+{
+	struct cosy_loaded *loaded = region_prepare(region, generation);
+	struct libcosy_place place;
+
+	if (loaded && libcosy_place_get(loaded, &place))
+		return region_begin(libcosy_thread_self, region, site, &place);
+	if (loaded && libcosy_settings.mode == COSY_MODE_INTERP)
+		return region_begin(libcosy_thread_self, region, site, NULL);
+	return NULL;
+}
+
+/* Opens the context if need be, and as the region may have it.  Its generation, or 0. */
+static u32 region_open(const struct cosy_region *region)
+{
+	u32 generation;
+
+	if (!libcosy_tier_only_seen(region))
+		return libcosy_context_open();
+	generation = libcosy_context_open_seen(region->compound);
+	return libcosy_context_tells_seen ? generation : 0;
+}
+
+/* Notes why the region could not be entered. */
+static void region_deny(struct cosy_region *region)
+{
+	const struct cosy_loaded *loaded = region_program(region);
+	bool unseen = loaded && loaded != REFUSED && loaded->unseen;
+
+	if (libcosy_tier_only_seen(region) && !libcosy_native_only &&
+	    (unseen || !libcosy_generation() || !libcosy_context_tells_seen))
+		libcosy_tier_unseen(region);
+	else
+		libcosy_tier_denied(region, region_stays_native(region));
+}
+
+/* Tries to enter while other threads change the context; a front grows only a few times. */
+#define TRIES 4
+
+/* Out of line, so that the common path saves no registers. */
+__attribute__((noinline)) static void *region_enter_slow(struct cosy_region *region,
+							 struct libcosy_site site)
+{
+	int saved, state;
+	void *ctx = NULL;
+
+	/* A region that has not earned the kernel calls nothing of libc's, nor finds errno. */
+	if (!libcosy_tier_earned(region)) {
+		/* A fork child must not inherit its parent's counts. */
+		if (libcosy_settings.stats)
+			libcosy_fork_register();
+		region_count_native(region);
+		return NULL;
+	}
+	saved = errno;
+	state = libcosy_cancel_disable();
+	for (int i = 0; i < TRIES && !ctx; i++) {
+		u32 generation = region_open(region);
+
+		ctx = region_try_enter(region, site, generation);
+		if (!generation || generation == libcosy_generation())
+			break;
+	}
+	if (ctx) {
+		if (libcosy_tier_only_seen(region))
+			libcosy_count(&libcosy_counts.seen, 1);
+	} else {
+		region_deny(region);
+		region_count_native(region);
+	}
+	libcosy_cancel_restore(state);
+	errno = saved;
+	return ctx;
+}
+
+void *__cosy_enter(struct cosy_region *region)
+{
+	struct libcosy_thread *thread = libcosy_thread_self;
+	struct cosy_loaded *loaded = region_program(region);
+	struct libcosy_site site = COSY_SITE();
+	struct libcosy_place place;
+
+	if (__builtin_expect(thread && loaded && loaded != REFUSED && !thread->filtered &&
+				     !thread->pause && libcosy_place_get(loaded, &place),
+			     1))
+		return region_begin(thread, region, site, &place);
+	if (!libcosy_native_only)
+		return region_enter_slow(region, site);
+	libcosy_tier_denied(region, false);
+	region_count_native(region);
+	return NULL;
+}
+
+__attribute__((noinline)) static enum libcosy_outcome region_run_cancellable(
+	struct libcosy_thread *thread, struct cosy_region *region, struct libcosy_activation *act)
+{
+	struct cosy_loaded *loaded = region_program(region);
+
+	if (loaded->cancels && region_has_handlers(region))
+		return COSY_RAN_NOTHING;
+	return libcosy_run_cancellable(thread, loaded, act, false);
+}
+
+int64_t __cosy_run(struct cosy_region *region, void *ctx)
+{
+	struct libcosy_activation *act = libcosy_activation_of(ctx);
+	struct libcosy_thread *thread = libcosy_thread_self;
+	enum libcosy_outcome outcome;
+
+	if (__builtin_expect(thread->cancels, 0))
+		outcome = region_run_cancellable(thread, region, act);
+	else
+		outcome = libcosy_run_bound(thread, region_program(region), act, false);
+	if (outcome == COSY_RAN)
+		return act->run.ret;
+	libcosy_count(&libcosy_counts.native, 1);
+	return -1;
+}
+
+void __cosy_leave(void *ctx)
+{
+	libcosy_block_pop(ctx);
+}
+
+void *__cosy_frame_enter(uint64_t size)
+{
+	struct libcosy_thread *thread = libcosy_thread_self;
+	struct libcosy_site site = COSY_SITE();
+
+	if (libcosy_native_only)
+		return NULL;
+	/* Until some region has earned a context, locals gain nothing in the buffer. */
+	if (!thread && ((!libcosy_generation() && !libcosy_tier_forced()) ||
+			!libcosy_context_open() || !(thread = libcosy_thread())))
+		return NULL;
+	return libcosy_block_push(thread, size, site);
+}
+
+void __cosy_frame_leave(void *frame)
+{
+	libcosy_block_pop(frame);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tier.h - decides whether a region has earned its way into the kernel.
+ *
+ * Loading a program costs as much as thousands of system calls, so a region's native twin
+ * runs first.  It counts, in code that cosycc puts at the region's entry and at the heads of
+ * its loops, what the compound would have saved; __cosy_enter is called once this has reached
+ * the region's budget: `share` times what loading costs (core/costs.h).  The counts
+ * are the process's, without locks: an update that two threads make at once may be lost.
+ *
+ * What the user's processes have loaded lately costs little more than a context.  So the region
+ * asks once it has earned that: it is `seen` and goes to the kernel by whatever need not be
+ * compiled, or it is `unseen` and goes on counting until it has earned the rest.
+ *
+ * With COSY_TIER=always, COSY_MODE=kernel, COSY_MODE=interp or -fcosy-force a region need not
+ * earn it; with COSY_TIER=N it is in the kernel after N entries and rounds.
+ */
+#ifndef COSY_LIB_TIER_H
+#define COSY_LIB_TIER_H
+
+#include <stdbool.h>
+
+#include "region/region.h"
+
+/*
+ * Tells whether a region or loop head that is not in the kernel yet, and for which __cosy_enter was
+ * called, is to go there now.  Async-signal-safe.
+ */
+bool libcosy_tier_earned(struct cosy_region *region);
+
+/* Tells whether a region that has earned it may only go as far as nothing has to be compiled. */
+bool libcosy_tier_only_seen(const struct cosy_region *region);
+
+/* Notes that the user has not loaded such a region lately: it is to earn that it is compiled. */
+void libcosy_tier_unseen(struct cosy_region *region);
+
+/*
+ * Notes that a region that had earned it cannot go to the kernel now.  It asks again once it has
+ * earned the cost of asking, or of a LOAD where it was not loaded yet; never where nothing can
+ * change that.  `refused`: this program was refused for good.
+ */
+void libcosy_tier_denied(struct cosy_region *region, bool refused);
+
+/* Tells whether every region goes to the kernel at once, so that it pays to prepare for it. */
+bool libcosy_tier_forced(void);
+
+#endif /* COSY_LIB_TIER_H */
