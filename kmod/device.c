@@ -76,10 +76,7 @@ static long move_ioctl(struct cosy_context *context, void *argument)
 
 static long moving_ioctl(struct cosy_context *context, void *argument)
 {
-	kuid_t uid = current_uid();
-
-	cosy_moving_count(&uid, argument);
-	return 0;
+	return cosy_moving(argument);
 }
 
 union arguments {

@@ -76,13 +76,16 @@ void cosy_stats_read(struct cosy_counters *context, struct cosy_stats *ret)
 		to[i] = atomic64_read(&context->count[i]);
 }
 
-static void stats_show_moving(struct seq_file *file)
+static int stats_show_moving(struct seq_file *file)
 {
-	struct cosy_moving moving;
+	struct cosy_moving moving = {};
+	long error = cosy_moving_total(&moving);
 
-	cosy_moving_count(NULL, &moving);
+	if (error)
+		return error;
 	seq_printf(file, "arena_pages %llu\nfrozen %llu\nunder_way %llu\nparcel_pages %llu\n",
 		   moving.arena_pages, moving.frozen, moving.under_way, moving.parcel_pages);
+	return 0;
 }
 
 static int stats_show(struct seq_file *file, void *unused)
@@ -99,8 +102,7 @@ static int stats_show(struct seq_file *file, void *unused)
 	}
 	for (i = 0; i < COSY_LIVE_CNT; i++)
 		seq_printf(file, "%s %d\n", live_names[i], atomic_read(&live[i]));
-	stats_show_moving(file);
-	return 0;
+	return stats_show_moving(file);
 }
 DEFINE_SHOW_ATTRIBUTE(stats);
 

@@ -532,8 +532,10 @@ static void tell_moving(const struct visit *v)
 {
 	struct cosy_moving moving = {.size = sizeof(moving)};
 
-	if (ioctl(v->fd, COSY_IOC_MOVING, &moving))
-		return;
+	do {
+		if (ioctl(v->fd, COSY_IOC_MOVING, &moving))
+			return;
+	} while (moving.cursor[0] | moving.cursor[1]);
 	fine("your processes have %llu arenas of %llu KB (%llu pages frozen, %llu of them under "
 	     "way), %llu parcels of %llu KB",
 	     (unsigned long long)moving.arenas, (unsigned long long)moving.arena_pages * 4,

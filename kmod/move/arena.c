@@ -17,12 +17,11 @@
 /* Most slots that one fault maps; those but the first are mapped only if they need no page. */
 #define FAULT_SLOTS 16UL
 
-/* Slots that are counted without letting others have the arena. */
+/* Slots that are counted while others wait for the arena. */
 #define COUNT_SLOTS 1024UL
 
-/* The arenas that are in use; one that is being freed leaves the list first. */
-static LIST_HEAD(arenas);
-static DEFINE_SPINLOCK(arenas_lock);
+/* The arenas that are in use; one that is being freed leaves first. */
+static COSY_CENSUS(arenas);
 
 /* --- Arenas ------------------------------------------------------------------------------ */
 
@@ -41,8 +40,7 @@ static struct cosy_arena *arena_alloc(struct mm_struct *mm, unsigned long first,
 		return NULL;
 	}
 	kref_init(&arena->references);
-	INIT_LIST_HEAD(&arena->node);
-	arena->uid = current_uid();
+	RB_CLEAR_NODE(&arena->counted.node);
 	mutex_init(&arena->lock);
 	mmgrab(mm);
 	arena->mm = mm;
@@ -52,23 +50,13 @@ static struct cosy_arena *arena_alloc(struct mm_struct *mm, unsigned long first,
 	return arena;
 }
 
-/* Lists an arena, whose slots are touched only with its lock held from now on. */
-static void arena_list(struct cosy_arena *arena)
-{
-	spin_lock(&arenas_lock);
-	list_add_tail(&arena->node, &arenas);
-	spin_unlock(&arenas_lock);
-}
-
 /* Frees an arena.  No mapping is left, so no entry is, and no processor has a translation. */
 static void arena_free(struct kref *references)
 {
 	struct cosy_arena *arena = container_of(references, struct cosy_arena, references);
 	unsigned long i;
 
-	spin_lock(&arenas_lock);
-	list_del(&arena->node);
-	spin_unlock(&arenas_lock);
+	cosy_census_leave(&arenas, &arena->counted);
 	for (i = 0; i < arena->count; i++) {
 		struct page *page = cosy_slot_page(arena->slots[i]);
 
@@ -92,48 +80,60 @@ static void arena_put(struct cosy_arena *arena)
 
 /* --- Counting ---------------------------------------------------------------------------- */
 
-/*
- * Returns the next of the arenas that are to be counted, a reference, and gives up the one to
- * `arena`; NULL: no more.  Refers to no other user's, so that nobody puts off their end.
- */
-static struct cosy_arena *arena_next(struct cosy_arena *arena, const kuid_t *uid)
-{
-	struct cosy_arena *next = list_prepare_entry(arena, &arenas, node), *found = NULL;
-
-	spin_lock(&arenas_lock);
-	list_for_each_entry_continue(next, &arenas, node)
-	{
-		if ((!uid || uid_eq(next->uid, *uid)) && kref_get_unless_zero(&next->references)) {
-			found = next;
-			break;
-		}
-	}
-	spin_unlock(&arenas_lock);
-	arena_put(arena);
-	return found;
-}
-
-static void arena_count(struct cosy_arena *arena, struct cosy_moving *sum)
-{
-	unsigned long i, end;
-
-	for (i = 0; i < arena->count && !fatal_signal_pending(current); i = end) {
-		end = min(i + COUNT_SLOTS, arena->count);
-		mutex_lock(&arena->lock);
-		cosy_slots_count(arena->slots + i, end - i, sum);
-		mutex_unlock(&arena->lock);
-		cond_resched();
-	}
-	sum->arenas++;
-	sum->arena_pages += arena->count;
-}
-
-void cosy_arenas_count(const kuid_t *uid, struct cosy_moving *sum)
+/* Returns the arena that is to be counted next, a reference; NULL: none is left. */
+static struct cosy_arena *arena_next(struct cosy_count *count)
 {
 	struct cosy_arena *arena = NULL;
+	struct cosy_counted *entry;
 
-	while ((arena = arena_next(arena, uid)))
-		arena_count(arena, sum);
+	spin_lock(&arenas.lock);
+	while (!arena && (entry = cosy_census_find(&arenas, count))) {
+		arena = container_of(entry, struct cosy_arena, counted);
+		if (!kref_get_unless_zero(&arena->references)) {
+			arena = NULL;
+			count->serial++;
+		}
+	}
+	spin_unlock(&arenas.lock);
+	return arena;
+}
+
+/* Counts an arena, or so much of it as may be looked at now. */
+static int arena_count(struct cosy_arena *arena, struct cosy_count *count)
+{
+	unsigned long end;
+
+	if (!count->slot) {
+		count->sum->arenas++;
+		count->sum->arena_pages += arena->count;
+	}
+	for (; count->slot < arena->count && count->left; count->slot = end) {
+		end = min(count->slot + COUNT_SLOTS, arena->count);
+		if (mutex_lock_killable(&arena->lock))
+			return -EINTR;
+		cosy_slots_count(arena->slots + count->slot, end - count->slot, count->sum);
+		mutex_unlock(&arena->lock);
+		count->left--;
+		cond_resched();
+	}
+	return 0;
+}
+
+int cosy_arenas_count(struct cosy_count *count)
+{
+	struct cosy_arena *arena;
+	int ret = 0;
+
+	while (!ret && count->left) {
+		arena = arena_next(count);
+		if (!arena)
+			return 0;
+		ret = arena_count(arena, count);
+		if (!ret && count->slot >= arena->count)
+			cosy_count_pass(count, &arena->counted);
+		arena_put(arena);
+	}
+	return ret ? ret : 1;
 }
 
 /* --- The mapping ----------------------------------------------------------------------------- */
@@ -222,7 +222,7 @@ static void arena_fork(struct vm_area_struct *vma, struct cosy_arena *arena)
 	child->shares = arena->shares;
 	child->mapped = true;
 	vma->vm_private_data = child;
-	arena_list(child);
+	cosy_census_enter(&arenas, &child->counted);
 }
 
 /* Follows the copying of a mapping by fork, a split or mremap. */
@@ -342,7 +342,7 @@ long cosy_arena_create(u64 size)
 		return -ENOMEM;
 	fd = cosy_locked_charge(&arena->locked, count);
 	if (!fd) {
-		arena_list(arena);
+		cosy_census_enter(&arenas, &arena->counted);
 		fd = anon_inode_getfd("[cosy arena]", &arena_fops, arena, O_RDWR | O_CLOEXEC);
 	}
 	if (fd < 0)

@@ -41,6 +41,7 @@
 #include <linux/mutex.h>
 #include <linux/uidgid.h>
 #include "load/locked.h"
+#include "move/census.h"
 
 /* A slot: a page and marks, or no page and EMPTY or GONE. */
 #define COSY_SLOT_EMPTY	 0UL /* zeros, when it is touched */
@@ -49,21 +50,18 @@
 #define COSY_SLOT_GONE	 4UL /* donated: an access is a SIGSEGV */
 #define COSY_SLOT_MARKS	 7UL
 
-struct cosy_moving;
-
 struct cosy_arena {
 	struct kref references; /* the file's and each mapping's */
 	struct mutex lock;
-	struct mm_struct *mm;	   /* the only one that may map it; mmgrab'ed */
-	unsigned long first;	   /* page offset, in the file, of slots[0] */
-	unsigned long count;	   /* slots */
-	unsigned long *slots;	   /* lock */
-	struct cosy_locked locked; /* its size */
-	struct list_head node;	   /* in the list of arenas; see cosy_arenas_count */
-	kuid_t uid;		   /* who made it */
-	u32 rewritten;		   /* lock; see cosy_slots_pay */
-	bool shares;		   /* lock; some slot is shared, or was */
-	bool mapped;		   /* by cmpxchg: mmap was called */
+	struct mm_struct *mm;	     /* the only one that may map it; mmgrab'ed */
+	unsigned long first;	     /* page offset, in the file, of slots[0] */
+	unsigned long count;	     /* slots */
+	unsigned long *slots;	     /* lock */
+	struct cosy_locked locked;   /* its size */
+	struct cosy_counted counted; /* among the arenas; see cosy_arenas_count */
+	u32 rewritten;		     /* lock; see cosy_slots_pay */
+	bool shares;		     /* lock; some slot is shared, or was */
+	bool mapped;		     /* by cmpxchg: mmap was called */
 };
 
 /* Slots of one mapping; valid while that is locked. */
@@ -93,10 +91,10 @@ void cosy_page_check(const struct page *page);
 long cosy_arena_create(u64 size);
 
 /*
- * Adds up what the arenas of a user hold, or of all users if `uid` is NULL.  Arenas come and go
- * meanwhile, and pages move.
+ * Adds up what arenas hold, as far as the count may look now.  Arenas come and go meanwhile, and
+ * pages move.  0: that was all; 1: the count is to go on; -EINTR.
  */
-void cosy_arenas_count(const kuid_t *uid, struct cosy_moving *sum);
+int cosy_arenas_count(struct cosy_count *count);
 
 /*
  * Finds the slots at `address`, at most `count` pages of one mapping; the mmap lock is held.

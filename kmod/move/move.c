@@ -26,6 +26,9 @@
 /* Pages that are looked up, unmapped and handed on in one go. */
 #define BATCH 64U
 
+/* Arenas, parcels, or 1,024 pages that one MOVING looks at. */
+#define COUNT_LEFT 64U
+
 static unsigned long pages_in(u64 length)
 {
 	return DIV_ROUND_UP(length, PAGE_SIZE);
@@ -418,9 +421,55 @@ long cosy_move(struct cosy_context *context, const struct cosy_move *move)
 	return ret;
 }
 
-void cosy_moving_count(const kuid_t *uid, struct cosy_moving *ret)
+/*
+ * Counts arenas, then parcels, as far as it may; which of the two is the cursor's lowest bit.
+ * Returns 1 when the count is to go on.
+ */
+static int moving_count(struct cosy_count *count, bool *parcels)
 {
-	*ret = (struct cosy_moving){ .size = sizeof(*ret) };
-	cosy_arenas_count(uid, ret);
-	cosy_parcels_count(uid, ret);
+	int ret;
+
+	count->left = COUNT_LEFT;
+	if (!*parcels) {
+		ret = cosy_arenas_count(count);
+		if (ret)
+			return ret;
+		*parcels = true;
+		count->uid = count->only ? *count->only : GLOBAL_ROOT_UID;
+		count->serial = 0;
+	}
+	return cosy_parcels_count(count);
+}
+
+long cosy_moving(struct cosy_moving *moving)
+{
+	kuid_t uid = current_uid();
+	struct cosy_count count = {
+		.only = &uid,
+		.uid = uid,
+		.serial = moving->cursor[0] >> 1,
+		.slot = moving->cursor[1],
+		.sum = moving,
+	};
+	bool parcels = moving->cursor[0] & 1;
+	int ret = moving_count(&count, &parcels);
+
+	moving->cursor[0] = ret > 0 ? count.serial << 1 | parcels : 0;
+	moving->cursor[1] = ret > 0 ? count.slot : 0;
+	return min(ret, 0);
+}
+
+long cosy_moving_total(struct cosy_moving *sum)
+{
+	struct cosy_count count = { .uid = GLOBAL_ROOT_UID, .sum = sum };
+	bool parcels = false;
+	int ret;
+
+	do {
+		ret = moving_count(&count, &parcels);
+		if (fatal_signal_pending(current))
+			ret = -EINTR;
+		cond_resched();
+	} while (ret > 0);
+	return ret;
 }

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* move.h - COSY_IOC_ARENA and COSY_IOC_MOVE. */
+/* move.h - COSY_IOC_ARENA, COSY_IOC_MOVE and COSY_IOC_MOVING. */
 #ifndef COSY_MOVE_MOVE_H
 #define COSY_MOVE_MOVE_H
 
 #include <linux/types.h>
-#include <linux/uidgid.h>
 
 struct cosy_arena_request;
 struct cosy_context;
 struct cosy_move;
 struct cosy_moving;
 
-/* Counts what a user has, or all users if `uid` is NULL, as it is at some moment of the call. */
-void cosy_moving_count(const kuid_t *uid, struct cosy_moving *ret);
+/*
+ * Adds what all users have to the numbers.  -EINTR when the caller is killed; else the time is not
+ * bounded.
+ */
+long cosy_moving_total(struct cosy_moving *sum);
 
-/* Serve the two ioctls: the uapi header says what each does and returns. */
+/* Serve the ioctls: the uapi header says what each does and returns. */
 long cosy_move_arena(struct cosy_context *context, const struct cosy_arena_request *request);
 long cosy_move(struct cosy_context *context, const struct cosy_move *move);
+long cosy_moving(struct cosy_moving *moving);
 
 #endif /* COSY_MOVE_MOVE_H */

@@ -25,8 +25,7 @@
 #include "stats.h"
 
 struct cosy_parcel {
-	struct list_head node; /* in the list of parcels; parcels_lock */
-	kuid_t uid;	       /* who made it */
+	struct cosy_counted counted; /* among the parcels */
 	struct mutex lock;
 	u32 how;		   /* SHARE, COPY, DONATE or DONATE_ZERO */
 	unsigned long count;	   /* lock; pages; 0: taken */
@@ -34,8 +33,7 @@ struct cosy_parcel {
 	struct cosy_locked locked; /* lock; the pages */
 };
 
-static LIST_HEAD(parcels);
-static DEFINE_SPINLOCK(parcels_lock);
+static COSY_CENSUS(parcels);
 
 static bool parcel_is_donation(const struct cosy_parcel *parcel)
 {
@@ -60,10 +58,7 @@ static struct cosy_parcel *parcel_alloc(u32 how, unsigned long count)
 	mutex_init(&parcel->lock);
 	parcel->how = how;
 	parcel->count = count;
-	parcel->uid = current_uid();
-	spin_lock(&parcels_lock);
-	list_add_tail(&parcel->node, &parcels);
-	spin_unlock(&parcels_lock);
+	cosy_census_enter(&parcels, &parcel->counted);
 	cosy_stats_live(COSY_LIVE_PARCELS, 1);
 	return parcel;
 }
@@ -93,9 +88,7 @@ static void parcel_drop(struct cosy_parcel *parcel)
 
 static void parcel_free(struct cosy_parcel *parcel)
 {
-	spin_lock(&parcels_lock);
-	list_del(&parcel->node);
-	spin_unlock(&parcels_lock);
+	cosy_census_leave(&parcels, &parcel->counted);
 	parcel_drop(parcel);
 	kvfree(parcel->contents);
 	kfree(parcel);
@@ -108,19 +101,21 @@ static int parcel_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-void cosy_parcels_count(const kuid_t *uid, struct cosy_moving *sum)
+int cosy_parcels_count(struct cosy_count *count)
 {
-	const struct cosy_parcel *parcel;
+	struct cosy_counted *entry = NULL;
 
-	spin_lock(&parcels_lock);
-	list_for_each_entry(parcel, &parcels, node)
-	{
-		if (uid && !uid_eq(parcel->uid, *uid))
-			continue;
-		sum->parcels++;
-		sum->parcel_pages += READ_ONCE(parcel->count);
+	spin_lock(&parcels.lock);
+	while (count->left && (entry = cosy_census_find(&parcels, count))) {
+		const struct cosy_parcel *parcel = container_of(entry, struct cosy_parcel, counted);
+
+		count->sum->parcels++;
+		count->sum->parcel_pages += READ_ONCE(parcel->count);
+		cosy_count_pass(count, entry);
+		count->left--;
 	}
-	spin_unlock(&parcels_lock);
+	spin_unlock(&parcels.lock);
+	return entry || !count->left;
 }
 
 /* --- Read: for memory that is no arena's --------------------------------------------------- */

@@ -3,16 +3,14 @@
 #ifndef COSY_MOVE_PARCEL_H
 #define COSY_MOVE_PARCEL_H
 
-#include <linux/uidgid.h>
-
+struct cosy_count;
 struct cosy_move;
-struct cosy_moving;
 
 /* See the uapi header for what they do and for errors. */
 long cosy_parcel_export(const struct cosy_move *move);
 long cosy_parcel_import(const struct cosy_move *move);
 
-/* Adds up the parcels that a user has made, or all users if `uid` is NULL. */
-void cosy_parcels_count(const kuid_t *uid, struct cosy_moving *sum);
+/* Adds up parcels: 0: that was all; 1: the count is to go on. */
+int cosy_parcels_count(struct cosy_count *count);
 
 #endif /* COSY_MOVE_PARCEL_H */

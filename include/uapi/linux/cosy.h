@@ -494,12 +494,15 @@ enum cosy_move_operation {
 #define COSY_MOVE_MIN		8192 /* bytes; the operations copy fewer */
 
 /*
- * MOVING: tells what the caller's real user has in all processes; pages of 4 KB.  Others move pages
- * meanwhile, so the numbers are of different moments.
+ * MOVING: tells what the caller's real user has in all processes; pages of 4 KB.  One call looks at
+ * 64 arenas, parcels or batches of 1,024 pages, whichever come first, and adds them to the numbers
+ * given.  A caller begins with all of it 0, and calls again with the answer until the cursor is 0.
+ * Others move pages meanwhile, so the numbers are of different moments.  EINTR (killed).
  */
 struct cosy_moving {
 	__u32 size;
 	__u32 pad;
+	__u64 cursor[2]; /* where to go on; any number is a place, if only one of nothing */
 	__u64 arenas;
 	__u64 arena_pages;  /* the arenas' sizes, which count as locked memory */
 	__u64 frozen;	    /* pages of arenas that were lent, and not written since */

@@ -17,7 +17,9 @@ static struct cosy_moving moving_of(int fd)
 {
 	struct cosy_moving moving = { .size = sizeof(moving) };
 
-	MUST(!raw_ioctl(fd, COSY_IOC_MOVING, &moving));
+	do {
+		MUST(!raw_ioctl(fd, COSY_IOC_MOVING, &moving));
+	} while (moving.cursor[0] | moving.cursor[1]);
 	return moving;
 }
 
@@ -125,6 +127,109 @@ static void told(void *unused)
 		CHECK(raw_ioctl(fd, COSY_IOC_MOVING, &small) == -EINVAL, "too small");
 		CHECK(raw_ioctl(fd, COSY_IOC_MOVING, NULL) == -EFAULT, "nowhere");
 	}
+}
+
+/* --- A piece at a time ---------------------------------------------------------------------- */
+
+#define A_CALL	64   /* entries, or batches of slots, that a call looks at */
+#define A_BATCH 1024 /* pages */
+#define SMALL	150  /* arenas and parcels of a page */
+#define LARGE	(A_CALL * A_BATCH + 5000UL)
+
+/* Counts from `start` on, and checks that each call is bounded.  Returns how many calls it took. */
+static int count_all(int fd, struct cosy_moving *moving)
+{
+	struct cosy_moving before;
+	int calls = 0;
+
+	do {
+		before = *moving;
+		MUST(!raw_ioctl(fd, COSY_IOC_MOVING, moving));
+		CHECK(moving->arenas - before.arenas + moving->parcels - before.parcels <= A_CALL,
+		      "%llu arenas and %llu parcels in a call", moving->arenas - before.arenas,
+		      moving->parcels - before.parcels);
+		CHECK(moving->frozen - before.frozen <= A_CALL * A_BATCH, "%llu pages in a call",
+		      moving->frozen - before.frozen);
+		calls++;
+	} while ((moving->cursor[0] | moving->cursor[1]) && calls < 1000);
+	return calls;
+}
+
+/* Places that are none: of an arena that is gone, beyond the last, within a parcel. */
+static void count_from_anywhere(int fd)
+{
+	static const __u64 any[] = { 1, 2, 3, 5, 1000, 1001, 1ULL << 62, ~0ULL - 1, ~0ULL };
+
+	for (size_t i = 0; i < sizeof(any) / sizeof(any[0]); i++) {
+		for (size_t j = 0; j < sizeof(any) / sizeof(any[0]); j++) {
+			struct cosy_moving moving = { .size = sizeof(moving),
+						      .cursor = { any[i], any[j] } };
+
+			CHECK(count_all(fd, &moving) < 100 && moving.arenas <= SMALL + 1 &&
+				      moving.parcels <= SMALL,
+			      "from %#llx, %#llx", any[i], any[j]);
+		}
+	}
+}
+
+/* Has an arena go where the count would go on. */
+static void count_past_the_gone(int fd, char *large)
+{
+	struct cosy_moving moving = { .size = sizeof(moving) };
+	char *last = move_alloc(1);
+
+	while (!moving.cursor[1])
+		MUST(!raw_ioctl(fd, COSY_IOC_MOVING, &moving));
+	CHECK(moving.cursor[1] < LARGE, "goes on within the large arena at %llu", moving.cursor[1]);
+	cosy_move_free(large, LARGE * PAGE);
+	count_all(fd, &moving);
+	CHECK(moving.arenas == SMALL + 2 && moving.parcels == SMALL, "%llu arenas, %llu parcels",
+	      moving.arenas, moving.parcels);
+	cosy_move_free(last, PAGE);
+}
+
+static void pieces(void *unused)
+{
+	struct cosy_moving moving = { .size = sizeof(moving) };
+	const struct rlimit many = { 4 * SMALL, 4 * SMALL };
+	char *small[SMALL], *large;
+	int parcels[SMALL], fd, copy;
+
+	(void)unused;
+	if (geteuid()) {
+		printf("counts in pieces: not tried, not root\n");
+		return;
+	}
+	setrlimit(RLIMIT_NOFILE, &many);
+	fd = raw_open();
+	for (int i = 0; i < SMALL; i++) {
+		small[i] = move_alloc(1);
+		*small[i] = 1;
+		parcels[i] = cosy_export(small[i], PAGE, COSY_COPY);
+		MUST(parcels[i] >= 0);
+	}
+	/* The large one has pages at its ends and where a call stops. */
+	large = move_alloc(LARGE);
+	large[0] = large[A_CALL * A_BATCH * PAGE] = large[LARGE * PAGE - 1] = 1;
+	copy = cosy_export(large + A_CALL * A_BATCH * PAGE, PAGE, COSY_COPY);
+	MUST(copy >= 0);
+	CHECK(count_all(fd, &moving) >= 2 * SMALL / A_CALL + 1, "few calls");
+	CHECK(moving.arenas == SMALL + 1 && moving.arena_pages == SMALL + LARGE,
+	      "%llu arenas of %llu pages", moving.arenas, moving.arena_pages);
+	CHECK(moving.frozen == SMALL + 1 && moving.under_way == SMALL + 1, "%llu frozen, %llu",
+	      moving.frozen, moving.under_way);
+	CHECK(moving.parcels == SMALL + 1 && moving.parcel_pages == SMALL + 1,
+	      "%llu parcels of %llu pages", moving.parcels, moving.parcel_pages);
+	close(copy);
+	count_from_anywhere(fd);
+	count_past_the_gone(fd, large);
+	for (int i = 0; i < SMALL; i++) {
+		cosy_move_free(small[i], PAGE);
+		close(parcels[i]);
+	}
+	moving = moving_of(fd);
+	CHECK(!moving.arenas && !moving.parcels, "%llu arenas, %llu parcels", moving.arenas,
+	      moving.parcels);
 }
 
 /* --- RLIMIT_MEMLOCK ---------------------------------------------------------------------------- */
@@ -299,6 +404,7 @@ int main(void)
 {
 	close(raw_open());
 	CHECK_CHILD(in_child(told, NULL));
+	CHECK_CHILD(in_child(pieces, NULL));
 	CHECK_CHILD(in_child(bounded, NULL));
 	CHECK_CHILD(in_child(grouped, NULL));
 	return check_end();
