@@ -106,9 +106,10 @@ enum cosy_how {
  * to a process that imports it; its owner closes it.  What was shared can be imported by as many as
  * have the descriptor, and so can a copy; a donation by one of them.
  *
- * Memory that is gone by COSY_DONATE can be filled again by cosy_flush, cosy_transfer and
- * cosy_import.  Shared pages are written to by cosy_transfer like by any write.  cosy_flush,
- * cosy_import, donations and COSY_GIVE put others in their place, which nobody shares.
+ * Memory that is gone by COSY_DONATE is filled again by cosy_flush and cosy_import, and by a
+ * cosy_transfer whose pages move; one that has to copy may fail there with EFAULT, so flush first.
+ * Shared pages are written to by cosy_transfer like by any write.  cosy_flush, cosy_import, donations
+ * and COSY_GIVE put others in their place, which nobody shares.
  *
  * The pages count as locked by the user (RLIMIT_MEMLOCK) until the parcel is closed, or the donation
  * imported; above that, and without the module, the parcel is a memfd, into which they are copied.
