@@ -70,9 +70,9 @@ static void print_function(const struct cosy_program *program, u32 at)
 {
 	const struct cosy_function *function = cosy_function_of(program, at);
 
-	printf("\nfunction %td: instructions %u to %u, %u words of spill frame\n",
+	printf("\nfunction %td: instructions %u to %u, %u word%s of spill frame\n",
 	       function - program->functions, function->start, function->end - 1,
-	       function->frame_words);
+	       function->frame_words, function->frame_words == 1 ? "" : "s");
 }
 
 /* Prints an instruction, marked where jumps land (>) and where RUN may resume (*). */
@@ -134,8 +134,9 @@ static int print_compound(const char *path, const void *data, size_t size,
 		complain(path, reason);
 		print_code(&container, NULL, source);
 	} else {
-		printf("%u functions, %u resume points\n", program.function_cnt,
-		       program.resume_cnt);
+		printf("%u function%s, %u resume point%s\n", program.function_cnt,
+		       program.function_cnt == 1 ? "" : "s", program.resume_cnt,
+		       program.resume_cnt == 1 ? "" : "s");
 		print_code(&container, &program, source);
 		cosy_program_deinit(&program);
 	}

@@ -38,8 +38,9 @@
 #define LOG_SIZE 200
 
 struct visit {
-	int fd;	 /* of the device, -1 before it is open */
-	int bad; /* checks that failed */
+	int fd;		 /* of the device, -1 before it is open */
+	int bad;	 /* checks that failed */
+	char first[200]; /* advice: what to do first, "" if there is none */
 	struct cosy_version version;
 };
 
@@ -79,15 +80,36 @@ __attribute__((format(printf, 2, 3))) static void bad(struct visit *v, const cha
 	putchar('\n');
 }
 
-__attribute__((format(printf, 1, 2))) static void advise(const char *format, ...)
+static void say_advice(const char *format, va_list args)
+{
+	printf("        -> ");
+	vprintf(format, args);
+	putchar('\n');
+}
+
+/* Says what may be done, where nothing is wrong. */
+__attribute__((format(printf, 1, 2))) static void suggest(const char *format, ...)
 {
 	va_list args;
 
-	printf("        -> ");
 	va_start(args, format);
-	vprintf(format, args);
+	say_advice(format, args);
 	va_end(args);
-	putchar('\n');
+}
+
+/* Says what to do about a check that failed; the last line says the first of these again. */
+__attribute__((format(printf, 2, 3))) static void advise(struct visit *v, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_advice(format, args);
+	va_end(args);
+	if (v->first[0])
+		return;
+	va_start(args, format);
+	vsnprintf(v->first, sizeof(v->first), format, args);
+	va_end(args);
 }
 
 /* --- Small facts ------------------------------------------------------------------------- */
@@ -133,7 +155,7 @@ static bool check_mode(struct visit *v)
 	if (!mode || !*mode || !strcmp(mode, "auto") || !strcmp(mode, "kernel"))
 		return true;
 	bad(v, "COSY_MODE=%s keeps programs of this environment out of the kernel", mode);
-	advise("unset COSY_MODE");
+	advise(v, "unset COSY_MODE");
 	return true;
 }
 
@@ -164,7 +186,8 @@ static void say_interposer(const struct interposer *in)
 	else
 		bad(in->visit, "%s has a %s() of its own, and %u more of libc's functions",
 		    in->object, in->first, in->count - 1);
-	advise("regions that call one of these run natively: run without it (LD_PRELOAD, "
+	advise(in->visit,
+	       "regions that call one of these run natively: run without it (LD_PRELOAD, "
 	       "/etc/ld.so.preload)");
 }
 
@@ -199,23 +222,25 @@ static bool check_functions(struct visit *v)
 }
 
 /* Says how to load the module, or why this kernel would not take it. */
-static void advise_loading(void)
+static void advise_loading(struct visit *v)
 {
 	char lockdown[80], signatures[8];
 
 	if (access("/proc/modules", F_OK)) {
-		advise("this kernel loads no modules at all: programs run natively here");
+		advise(v,
+		       "start a kernel that loads modules, which this one does not (in the source "
+		       "tree: make vm)");
 		return;
 	}
-	advise("as root: modprobe cosy    (and for every boot: echo cosy > "
-	       "/etc/modules-load.d/cosy.conf)");
+	advise(v, "as root: modprobe cosy    (if it is not found: docs/use/install.md)");
+	advise(v, "for every boot: echo cosy > /etc/modules-load.d/cosy.conf");
 	if (read_fact("/sys/module/module/parameters/sig_enforce", signatures,
 		      sizeof(signatures)) &&
 	    signatures[0] == 'Y')
-		advise("this kernel loads signed modules only: see \"Secure Boot\" in cosy(1)");
+		advise(v, "this kernel loads signed modules only: see \"Secure Boot\" in cosy(1)");
 	if (read_fact("/sys/kernel/security/lockdown", lockdown, sizeof(lockdown)) &&
 	    !strstr(lockdown, "[none]"))
-		advise("the kernel is locked down (%s): the module must be signed", lockdown);
+		advise(v, "the kernel is locked down (%s): the module must be signed", lockdown);
 }
 
 static bool check_module(struct visit *v)
@@ -232,23 +257,24 @@ static bool check_module(struct visit *v)
 		return true;
 	}
 	bad(v, "the module is not loaded into Linux %s", name.release);
-	advise_loading();
+	advise_loading(v);
 	return false;
 }
 
-static void advise_permission(void)
+static void advise_permission(struct visit *v)
 {
 	struct stat st;
 
 	if (stat(DEVICE, &st))
 		return;
 	if (!getgrnam(GROUP)) {
-		advise("there is no group %s: install the package's udev rule, or as root: chmod "
+		advise(v,
+		       "there is no group %s: install the package's udev rule, or as root: chmod "
 		       "666 " DEVICE,
 		       GROUP);
 		return;
 	}
-	advise("as root: adduser YOUR-NAME %s    (and log in again)", GROUP);
+	advise(v, "as root: adduser YOUR-NAME %s    (and log in again)", GROUP);
 }
 
 static bool check_device(struct visit *v)
@@ -260,9 +286,9 @@ static bool check_device(struct visit *v)
 	}
 	bad(v, "you may not use %s: %s", DEVICE, strerror(errno));
 	if (errno == EACCES || errno == EPERM)
-		advise_permission();
+		advise_permission(v);
 	else if (errno == ENOENT)
-		advise("udev has not made it: as root, udevadm trigger");
+		advise(v, "udev has not made it: as root, udevadm trigger");
 	return false;
 }
 
@@ -271,14 +297,15 @@ static bool check_version(struct visit *v)
 	v->version.size = sizeof(v->version);
 	if (ioctl(v->fd, COSY_IOC_VERSION, &v->version)) {
 		bad(v, "%s does not answer: %s", DEVICE, strerror(errno));
-		advise("is another driver behind it?  as root: ls -l %s; rmmod cosy; modprobe cosy",
+		advise(v,
+		       "is another driver behind it?  as root: ls -l %s; rmmod cosy; modprobe cosy",
 		       DEVICE);
 		return false;
 	}
 	if (v->version.abi != COSY_ABI_VERSION) {
 		bad(v, "the module speaks version %u, these programs %u", v->version.abi,
 		    COSY_ABI_VERSION);
-		advise("install the module and the programs from one release");
+		advise(v, "install the module and the programs from one release");
 		return false;
 	}
 	fine("module and programs speak version %u", v->version.abi);
@@ -337,7 +364,8 @@ static bool check_filter(struct visit *v)
 	if (!is_let_through(calls, &run)) {
 		bad(v, "a seccomp filter is armed for this process, and does not let every ioctl "
 		       "through");
-		advise("programs run natively under it: allow ioctl whatever its arguments are, or "
+		advise(v,
+		       "programs run natively under it: allow ioctl whatever its arguments are, or "
 		       "run them outside of it");
 		return false;
 	}
@@ -374,9 +402,10 @@ static bool check_processor(struct visit *v)
 		return true;
 	load_trial(v->fd, &handle, log);
 	bad(v, "the module refuses this processor: %s", log);
-	advise("where nobody else's secrets are on this machine, as root: "
-	       "echo 1 > /sys/module/cosy/parameters/allow_processor");
-	advise("for every boot: echo options cosy allow_processor=1 > /etc/modprobe.d/cosy.conf");
+	advise(v, "where nobody else's secrets are on this machine, as root: "
+		  "echo 1 > /sys/module/cosy/parameters/allow_processor");
+	advise(v,
+	       "for every boot: echo options cosy allow_processor=1 > /etc/modprobe.d/cosy.conf");
 	return false;
 }
 
@@ -392,7 +421,7 @@ static bool check_jit(struct visit *v)
 		return true;
 	}
 	bad(v, "the kernel's BPF compiler is off (bpf_jit_enable=%s)", enable);
-	advise("as root: sysctl net.core.bpf_jit_enable=1");
+	advise(v, "as root: sysctl net.core.bpf_jit_enable=1");
 	return true;
 }
 
@@ -411,7 +440,8 @@ static bool check_buffer(struct visit *v)
 		    "for all your processes)",
 		    COSY_DEFAULT_BUFFER >> 10, strerror(err),
 		    (unsigned long long)limit.rlim_cur >> 10);
-		advise("raise it: ulimit -l, or memlock in /etc/security/limits.conf; or ask for "
+		advise(v,
+		       "raise it: ulimit -l, or memlock in /etc/security/limits.conf; or ask for "
 		       "less: COSY_BUFFER=64k");
 		return true;
 	}
@@ -448,7 +478,7 @@ static void explain_armed(struct visit *v, unsigned long long work)
 			continue;
 		known = true;
 		bad(v, "%s is armed for this process, and has to see every call", armed[i].what);
-		advise("%s", armed[i].advice);
+		advise(v, "%s", armed[i].advice);
 	}
 	if (!known)
 		bad(v, "something is armed for this process's system calls (bits %#llx)", work);
@@ -519,8 +549,8 @@ static void tell_move(const struct visit *v)
 	if (arena < 0) {
 		note("pages are copied, not moved: %s for an arena of 1 MB", strerror(error));
 		if (error == ENOMEM)
-			advise("raise RLIMIT_MEMLOCK: ulimit -l, or memlock in "
-			       "/etc/security/limits.conf");
+			suggest("raise RLIMIT_MEMLOCK: ulimit -l, or memlock in "
+				"/etc/security/limits.conf");
 		return;
 	}
 	close(arena);
@@ -562,8 +592,8 @@ static void tell_tier(void)
 		     "instructions after some %ld million, or %ld where a process of yours has "
 		     "loaded it lately",
 		     COSY_TIER_SHARE * load / 1000000, COSY_TIER_SHARE * seen / 1000000);
-		advise("COSY_TIER=always does it at once, COSY_STATS=1 counts regions that wait "
-		       "(unearned), and that went early (seen) or could not (unseen)");
+		suggest("COSY_TIER=always does it at once, COSY_STATS=1 counts regions that wait "
+			"(unearned), and that went early (seen) or could not (unseen)");
 	}
 }
 
@@ -579,7 +609,7 @@ static bool check_run(struct visit *v)
 		bad(v, "a compound cannot be loaded: %s%s%s", strerror(error), *log ? ": " : "",
 		    log);
 		if (error == EDQUOT)
-			advise("other programs of yours hold too many: end them");
+			advise(v, "other programs of yours hold too many: end them");
 		return false;
 	}
 	/* Try again after a signal, which is no verdict. */
@@ -618,6 +648,20 @@ static void note_obstacles(void)
 		note("process %ld traces this one: traced programs run natively", tracer);
 }
 
+static void conclude(const struct visit *v)
+{
+	if (!v->bad) {
+		printf("Compounds run in this kernel.\n");
+		return;
+	}
+	printf("Programs work, but not everything runs in the kernel: see BAD above.\n");
+	if (v->first[0])
+		printf("To do: %s; then `cosy doctor` again.\n", v->first);
+	else
+		printf("To do: look into the kernel's log (dmesg), and docs/use/troubleshooting.md."
+		       "\n");
+}
+
 int command_doctor(int argc, char **argv)
 {
 	static bool (*const checks[])(struct visit *) = {
@@ -636,9 +680,6 @@ int command_doctor(int argc, char **argv)
 		note_obstacles();
 	else
 		close(v.fd);
-	if (!v.bad)
-		printf("Compounds run in this kernel.\n");
-	else
-		printf("Programs work, but not everything runs in the kernel: see above.\n");
+	conclude(&v);
 	return v.bad ? EXIT_BAD : EXIT_FINE;
 }

@@ -33,12 +33,12 @@ echo 0 >/sys/module/cosy/parameters/max_user_cache
 says 0 'each process compiles again' $cosy doctor
 echo 2097152 >/sys/module/cosy/parameters/max_user_cache
 says 1 'a tracer (strace, gdb) is armed' /t/strace -qq -e trace=none $cosy doctor
-says 1 'run without it' /t/strace -qq -e trace=none $cosy doctor
+says 1 'To do: run without it; then' /t/strace -qq -e trace=none $cosy doctor
 says 1 'COSY_MODE=interp keeps programs' env COSY_MODE=interp $cosy doctor
 
 chmod 600 /dev/cosy
 says 1 'you may not use /dev/cosy: Permission denied' as_nobody $cosy doctor
-says 1 '-> ' as_nobody $cosy doctor
+says 1 'To do: ' as_nobody $cosy doctor
 chmod 666 /dev/cosy
 says 0 'a compound runs in the kernel' as_nobody $cosy doctor
 says 0 'pages are copied, not moved' as_nobody "ulimit -l 1100; exec $cosy doctor"
@@ -46,10 +46,10 @@ says 1 'no shared buffer of' as_nobody "ulimit -l 64; exec $cosy doctor"
 says 1 'RLIMIT_MEMLOCK is 64 KB' as_nobody "ulimit -l 64; exec $cosy doctor"
 
 sysctl -q -w net.core.bpf_jit_enable=0
-says 1 'sysctl net.core.bpf_jit_enable=1' $cosy doctor
+says 1 'To do: as root: sysctl net.core.bpf_jit_enable=1' $cosy doctor
 sysctl -q -w net.core.bpf_jit_enable=1
 
 rmmod cosy
 says 1 'the module is not loaded' $cosy doctor
-says 1 'modprobe cosy' $cosy doctor
+says 1 'To do: as root: modprobe cosy' $cosy doctor
 exit $bad

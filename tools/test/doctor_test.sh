@@ -21,11 +21,12 @@ else
 	[ $status = 1 ] || fail "exit status $status"
 	echo "$out" | grep -q BAD || fail "not well, but nothing is bad"
 	echo "$out" | grep -q -e '->' || fail "not well, but no advice"
+	echo "$out" | tail -n 1 | grep -q '^To do: .' || fail "the last line does not say what to do"
 fi
 [ -e /dev/cosy ] || [ $status = 1 ] || fail "well without a device"
 out=$(COSY_MODE=native "$cosy" doctor)
 [ $? = 1 ] || fail "well with COSY_MODE=native"
-echo "$out" | grep -q 'unset COSY_MODE' || fail "no word on COSY_MODE"
+echo "$out" | tail -n 1 | grep -q '^To do: unset COSY_MODE; then' || fail "no word on COSY_MODE"
 echo "$out" | grep -q 'of its own' && fail "a preloaded library where there is none"
 out=$(ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$library "$cosy" doctor)
 [ $? = 1 ] || fail "well with a preloaded getuid()"
