@@ -21,7 +21,7 @@ enum environment_variable {
 	ENVIRONMENT_POLICY,  /* rules, or nothing: policy.h.  Always set by `cosy run`. */
 	ENVIRONMENT_RELAX,   /* kinds, with commas between */
 	ENVIRONMENT_SOCKET,  /* the daemon's */
-	ENVIRONMENT_STATS,   /* the descriptor that they are printed to */
+	ENVIRONMENT_STATS,   /* the descriptor that they are printed to, and a process: stats.h */
 	ENVIRONMENT_VARIABLES
 };
 

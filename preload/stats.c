@@ -242,6 +242,39 @@ static void stats_print_counts(int to)
 	line_print(&line, to);
 }
 
+/* Tells whether any call was left out or answered by this library. */
+static bool stats_served(void)
+{
+	return stats.reads || stats.direct || stats.maps || stats.seeks || stats.trunc ||
+	       stats.coalesce || stats.reflink;
+}
+
+/* Says why nothing was served: by the guard that most files failed, if one did. */
+static void stats_print_nothing(int to)
+{
+	struct line line = {.len = 0};
+	int most = 0;
+
+	for (int guard = 1; guard < GUARDS; guard++)
+		if (stats.declined[guard] > stats.declined[most])
+			most = guard;
+	line_text(&line, "cosy: nothing was served: ");
+	if (!stats.opened) {
+		line_text(&line, "no file was opened for reading by libc's open(); files of "
+				 "stdio's have a buffer already");
+	} else if (stats.declined[most]) {
+		line_text(&line, guard_name(most));
+		line_text(&line, " does not hold (");
+		line_text(&line, guard_what(most));
+		line_text(&line, ")");
+	} else if (stats.ordinary) {
+		line_text(&line, "too few reads of one file, or too large ones, to pay (EARNED)");
+	} else {
+		line_text(&line, "no file was read by libc's read() or pread()");
+	}
+	line_print(&line, to);
+}
+
 /* Estimates as Synthetix §4.5 does, from the costs measured for window.c. */
 static void stats_print_estimate(int to)
 {
@@ -251,33 +284,50 @@ static void stats_print_estimate(int to)
 			     stats.fetches * COST_OF_FETCH + stats.fetched / BYTES_PER_NS +
 			     stats.distant * LEASE_DISTANCE + stats.maps * MAP_COST;
 
+	unsigned long us = (gain > cost ? gain - cost : cost - gain) / 1000;
+
 	line_text(&line, "cosy: estimated ");
-	line_number(&line, (gain > cost ? gain - cost : cost - gain) / 1000);
-	line_text(&line, gain >= cost ? " us saved" : " us lost");
+	line_number(&line, us < 10000 ? us : us / 1000);
+	line_text(&line, us < 10000 ? " us " : " ms ");
+	line_text(&line, gain >= cost ? "saved" : "lost");
 	line_print(&line, to);
+}
+
+/* Reads a number, and passes it and a comma after it. */
+static int number_next(const char **text)
+{
+	int number = 0;
+
+	for (; **text >= '0' && **text <= '9'; ++*text)
+		number = number * 10 + **text - '0';
+	*text += **text == ',';
+	return number;
 }
 
 void stats_print(void)
 {
 	static bool printed;
-	const char *asked;
+	const char *asked = environment_get(ENVIRONMENT_STATS);
+	bool first;
 	int to;
 
-	/* A process that opened nothing has nothing to say, and does not even look. */
-	if (!stats.opened && !stats.trunc && !stats.coalesce && !stats.reflink)
-		return;
-	asked = environment_get(ENVIRONMENT_STATS);
 	if (!asked || printed)
 		return;
-	for (to = 0; *asked >= '0' && *asked <= '9'; asked++)
-		to = to * 10 + *asked - '0';
+	to = number_next(&asked);
+	first = *asked && number_next(&asked) == cosy_syscall3(SYS_getpid, 0, 0, 0);
+	/* Of what else a program starts only those that opened something have to say anything. */
+	if (!first && !stats.opened && !stats.trunc && !stats.coalesce && !stats.reflink)
+		return;
 	printed = true;
 	file_each(stats_add_reads);
 	stats_print_counts(to);
 	stats_print_guards(to, "cosy: not specialised: ", stats.declined);
 	stats_print_guards(to, "cosy: replugged: ", stats.replugs);
 	stats_print_relaxed(to);
-	stats_print_estimate(to);
+	if (stats_served())
+		stats_print_estimate(to);
+	else
+		stats_print_nothing(to);
 }
 
 static void stats_at_exit(void *unused)

@@ -50,7 +50,10 @@ static inline void stats_closed(struct file *file, int fd)
 /* Has the statistics printed when the program ends. */
 void stats_begin(void);
 
-/* Prints the statistics, once, to the descriptor that COSY_READ_STATS names. */
+/*
+ * Prints the statistics, once, to the descriptor that COSY_READ_STATS names: "DESCRIPTOR,PID".  The
+ * process of that number, which `cosy run` started, says it also when it opened nothing.
+ */
 void stats_print(void);
 
 #pragma GCC visibility pop

@@ -33,7 +33,8 @@ static void usage(void)
 	      "\n"
 	      "Run PROGRAM, and what it starts, with small file reads served from user space.\n"
 	      "\n"
-	      "  --stats                when a process ends, print how its files were read\n"
+	      "  --stats                when a process ends, print how its files were read, or\n"
+	      "                         why nothing was served\n"
 	      "  --explain FILE         print what becomes of descriptors of FILE, and why\n"
 	      "  --memory=SIZE          let windows take SIZE bytes in each process (32M)\n"
 	      "  --alone[=PATTERN,...]  start matching programs, or all, without the library\n"
@@ -148,14 +149,15 @@ static bool preload(const char *library)
 /* Keeps a copy of standard error, since statistics come when the program may have closed its own. */
 static void ask_for_stats(void)
 {
-	char number[16];
+	char value[40];
 	int fd = fcntl(STDERR_FILENO, F_DUPFD, 1000);
 
 	/* Without a standard error, one of the program's own files may get that number. */
 	if (fd < 0 && errno == EBADF)
 		return;
-	snprintf(number, sizeof(number), "%d", fd < 0 ? STDERR_FILENO : fd);
-	setenv("COSY_READ_STATS", number, 1);
+	/* The program will be this process. */
+	snprintf(value, sizeof(value), "%d,%d", fd < 0 ? STDERR_FILENO : fd, (int)getpid());
+	setenv("COSY_READ_STATS", value, 1);
 }
 
 static bool relax(const char *list)

@@ -106,6 +106,18 @@ exec 9>&-
 is "--explain of no file" "$(status --explain "$work/none" true)" 2
 is "--stats" "$(status --stats dd if="$work/file" of=/dev/null bs=1 status=none)" 0
 says "--stats" "1 specialised; reads: 49"
+says "--stats" "estimated [0-9]* us "
+# Where nothing is served --stats says so, and why: also of a program that opens nothing, but once.
+is "--stats of no file" "$(status --stats true)" 0
+says "--stats of no file" "^cosy: nothing was served: no file was opened"
+is "--stats of two programs" "$(status --stats sh -c 'true; /bin/true; exit 0')" 0
+is "--stats of two programs" "$(grep -c "nothing was served" "$work/err")" 1
+is "--stats of large reads" "$(status --stats dd if="$work/file" of=/dev/null bs=100k status=none)" 0
+says "--stats of large reads" "^cosy: nothing was served: too few reads.*(EARNED)"
+exec 9>>"$work/file"
+is "--stats of a file that is written" "$(status --stats dd if="$work/file" of=/dev/null bs=1 status=none)" 0
+says "--stats of a file that is written" "^cosy: nothing was served: READ_ONLY does not hold"
+exec 9>&-
 # No writer may wait for a thread that waits for a processor.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	mkdir -p "$work/bin" "$work/lib" && cp "$cosy" "$work/bin/cosy" && cp "$library" "$work/lib/"
