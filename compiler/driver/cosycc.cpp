@@ -4,13 +4,7 @@
 // cosycc takes clang's command line, adds what makes marked regions compounds,
 // and becomes clang.  As cosyc++ it becomes clang++.
 //
-// Its own options:
-//   -fno-cosy                 leave the marks plain blocks
-//   -Rcosy                    report each region: compiled, or why not
-//   -fcosy-force              run regions in the kernel from the start
-//   -fcosy-suggest=FILE:LINE  mark the loop there as a region
-//   -shared-libcosy           link libcosy.so to a program, not libcosy.a
-//   -Wno-cosy, -Werror=cosy   do not warn / fail when a region stays native
+// Its own options are those that printHelp() lists.
 //
 // It adds these, and finds them there:
 //   the plugins   $COSY_PLUGIN (CosyPass.so alone), beside cosycc, ../lib,
@@ -162,6 +156,39 @@ static void addLibrary(vector<string> &To, const Arguments &A,
            "-Wl,--pop-state"});
 }
 
+/// Prints Cosy's own options, before clang prints its own.
+static void printHelp() {
+  fputs(
+      "USAGE: cosycc [clang's options] [options below] file...\n"
+      "\n"
+      "clang, which also makes a compound, to be run in the kernel, of the C "
+      "between\n"
+      "COSY_START; and COSY_END; (#include <cosy/cosy.h>).  First: cosycc -O2 "
+      "-Rcosy file.c\n"
+      "\n"
+      "OPTIONS OF COSY'S:\n"
+      "  -Rcosy                  Say of each region: compiled and what it is "
+      "expected to\n"
+      "                          gain, or why it stays native\n"
+      "  -Wno-cosy               Do not warn when a region stays native\n"
+      "  -Werror=cosy            Fail when a region stays native\n"
+      "  -fcosy-suggest=<file>:<line>\n"
+      "                          Mark the loop at that line; the source stays "
+      "as it is\n"
+      "  -fcosy-force            Run regions in the kernel from the start, "
+      "also those that\n"
+      "                          are expected to lose\n"
+      "  -fno-cosy-fast          Make each call as the kernel makes it, none "
+      "specialised\n"
+      "  -fno-cosy               Leave the marks plain blocks\n"
+      "  -shared-libcosy         Link libcosy.so to a program, not libcosy.a\n"
+      "\n"
+      "See cosycc(1).  clang's options follow.\n"
+      "\n",
+      stdout);
+  fflush(stdout);
+}
+
 int main(int Count, char **Values) {
   Arguments A = parseArguments(Count, Values);
   string Own = ownDirectory();
@@ -205,6 +232,8 @@ int main(int Count, char **Values) {
     printf("cosycc version %s\n", COSY_VERSION);
     fflush(stdout);
   }
+  if (A.Rest.size() == 1 && (A.Rest[0] == "--help" || A.Rest[0] == "-help"))
+    printHelp();
   vector<char *> Arguments;
   for (string &S : Command)
     Arguments.push_back(S.data());

@@ -12,6 +12,7 @@
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <utility>
 
 using namespace llvm;
 using namespace cosy;
@@ -76,17 +77,32 @@ void cosy::reportNative(const Function &Host, unsigned RegionLine,
   Host.getContext().diagnose(Remark);
 }
 
+/// Returns a number and the noun for so many.
+static std::string counted(size_t Number, StringRef Noun,
+                           StringRef Plural = "s") {
+  return formatv("{0} {1}{2}", Number, Noun, Number == 1 ? "" : Plural).str();
+}
+
 void cosy::reportCompiled(const Extracted &R, const Compound &C) {
   OptimizationRemark Remark("cosy", "Compiled", DiagnosticLocation(R.Where),
                             &R.Host->getEntryBlock());
-  Remark << formatv("region compiled: {0} instructions in {1} function{2}, {3} "
-                    "calls, {4} inputs, {5} outputs, {6} addresses, {7} bytes "
-                    "of context",
-                    C.Code.size() / 8, C.NumFunctions,
-                    C.NumFunctions == 1 ? "" : "s", C.NumCalls, R.NumInputs,
-                    R.Outputs.size(), C.Addresses.size(), C.ContextSize)
+  Remark << formatv("region compiled: {0} in {1}, {2}, {3}, {4}, {5}, {6} of "
+                    "context",
+                    counted(C.Code.size() / 8, "instruction"),
+                    counted(C.NumFunctions, "function"),
+                    counted(C.NumCalls, "call"), counted(R.NumInputs, "input"),
+                    counted(R.Outputs.size(), "output"),
+                    counted(C.Addresses.size(), "address", "es"),
+                    counted(C.ContextSize, "byte"))
                 .str();
   R.Host->getContext().diagnose(Remark);
+}
+
+/// Says what something saves, or costs where that is below 0.
+static std::string saves(StringRef What, int64_t Instructions) {
+  return formatv("{0} {1} {2}", What, Instructions < 0 ? "costs" : "saves",
+                 std::abs(Instructions))
+      .str();
 }
 
 void cosy::reportGain(const Extracted &R, const Compound &C) {
@@ -96,21 +112,27 @@ void cosy::reportGain(const Extracted &R, const Compound &C) {
   };
   DiagnosticLocation Where(R.Where);
   const BasicBlock *Place = &R.Host->getEntryBlock();
-  std::string Text =
-      formatv("{0} expected to be saved by an entry", C.Cost.Entry);
-  if (!C.Cost.Rounds.empty())
-    Text += formatv(", {0:$[, ]} by a round of its loops",
-                    make_range(C.Cost.Rounds.begin(), C.Cost.Rounds.end()));
-  if (!C.Cost.Calls.empty())
-    Text += formatv(", {0:$[, ]} by a call of what recurses",
-                    make_range(C.Cost.Calls.begin(), C.Cost.Calls.end()));
-  Text +=
-      formatv("; {0} to load it (instructions)", loadCost(C.Code.size() / 8));
+  std::string Text = saves("entering the kernel", C.Cost.Entry);
+  StringRef Loop = "a round of its loop",
+            Recursive = "a call of its recursive function";
+  for (int64_t Round : C.Cost.Rounds)
+    Text += ", " + saves(std::exchange(Loop, "of another"), Round);
+  for (int64_t Call : C.Cost.Calls)
+    Text += ", " + saves(std::exchange(Recursive, "of another"), Call);
+  Text += formatv(" instructions; loading it costs {0}",
+                  loadCost(C.Code.size() / 8));
   if (C.Cost.Loses && !options().Force)
     Report(OptimizationRemarkMissed("cosy", "Loses", Where, Place),
-           "region runs natively unless forced (-fcosy-force): " + Text);
+           "region runs natively, since it is expected to lose in the kernel "
+           "(-fcosy-force runs it there): " +
+               Text);
+  else if (options().Force)
+    Report(OptimizationRemark("cosy", "Gain", Where, Place),
+           "gain: " + Text + ", from the start (-fcosy-force)");
   else
-    Report(OptimizationRemark("cosy", "Gain", Where, Place), "gain: " + Text);
+    Report(OptimizationRemark("cosy", "Gain", Where, Place),
+           "gain: " + Text +
+               ", so it runs natively until its calls have earned that");
 }
 
 void cosy::reportChoices(const Extracted &R, const Compound &C) {

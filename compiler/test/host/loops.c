@@ -45,5 +45,5 @@ out:
 // CHECK-COUNT-2: call ptr @__cosy_enter(ptr @cosy.region
 // CHECK-NOT: call ptr @__cosy_enter(
 // CHECK-NOT: define {{.*}}main.cosy
-// SAYS: remark: gain: {{-?[0-9]+}} expected to be saved by an entry, {{[0-9]+}} by a round of its loops; {{[0-9]+}} to load it
+// SAYS: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, a round of its loop saves {{[0-9]+}} instructions; loading it costs {{[0-9]+}}, so
 // MIDDLE: interp_calls=22

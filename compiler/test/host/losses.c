@@ -38,7 +38,7 @@ int none(const char *bytes, long n)
 // CHECK-LABEL: define {{.*}}@main(
 // CHECK: %cosy.lost{{.*}} = {{phi i64|mul|add}}
 // CHECK: call i64 @llvm.smin.i64(i64 %{{.*}}, i64 2147483647)
-// SAYS: remark: gain: {{-?[0-9]+}} expected to be saved by an entry, {{[1-9][0-9]*}} by a round of its loops; {{[0-9]+}} to load it
+// SAYS: remark: gain: entering the kernel {{saves|costs}} {{[0-9]+}}, a round of its loop saves {{[1-9][0-9]*}} instructions; loading it costs {{[0-9]+}}, so
 int main(void)
 {
 	unsigned char bytes[64] = {0};

@@ -31,7 +31,7 @@ long f(long n, int fd)
 	COSY_END;
 	return helper(r);
 }
-// CHECK: compiled.c:28:2: remark: region compiled: {{[0-9]+}} instructions in 2 functions, 2 calls, 2 inputs, 1 outputs, 1 addresses, {{[0-9]+}} bytes of context
+// CHECK: compiled.c:28:2: remark: region compiled: {{[0-9]+}} instructions in 2 functions, 2 calls, 2 inputs, 1 output, 1 address, {{[0-9]+}} bytes of context
 
 void g(void)
 {
