@@ -111,14 +111,14 @@ static const struct {
 	  limits_ioctl },
 	{ COSY_IOC_FREE, sizeof(struct cosy_free), sizeof(struct cosy_free), false, true,
 	  free_ioctl },
-	{ COSY_IOC_STATS, sizeof(struct cosy_stats), sizeof(struct cosy_stats), true, true,
-	  stats_ioctl },
+	{ COSY_IOC_STATS, offsetofend(struct cosy_stats, imported), sizeof(struct cosy_stats), true,
+	  true, stats_ioctl },
 	{ COSY_IOC_ARENA, sizeof(struct cosy_arena_request), sizeof(struct cosy_arena_request),
 	  false, true, arena_ioctl },
-	{ COSY_IOC_MOVE, sizeof(struct cosy_move), sizeof(struct cosy_move), false, true,
-	  move_ioctl },
-	{ COSY_IOC_MOVING, sizeof(struct cosy_moving), sizeof(struct cosy_moving), true, false,
-	  moving_ioctl },
+	{ COSY_IOC_MOVE, offsetofend(struct cosy_move, flags), sizeof(struct cosy_move), false,
+	  true, move_ioctl },
+	{ COSY_IOC_MOVING, offsetofend(struct cosy_moving, parcel_pages),
+	  sizeof(struct cosy_moving), true, false, moving_ioctl },
 };
 
 /* Leaves the size out of a command number: it changes as structures grow, the meaning does not. */

@@ -74,6 +74,7 @@
  *	  pipe.c		pages into pipes and out of them
  *	  socket.c		pages into sockets
  *	  parcel.c		pages in a descriptor
+ *	  port.c		pages into a window of another process
  *
  * ../core validates compounds and sandboxes their code.
  */

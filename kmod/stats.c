@@ -19,7 +19,7 @@ static struct dentry *directory;
 static const char *const live_names[COSY_LIVE_CNT] = {
 	[COSY_LIVE_CONTEXTS] = "contexts", [COSY_LIVE_PROGRAMS] = "programs",
 	[COSY_LIVE_IMAGES] = "images",	   [COSY_LIVE_ARENAS] = "arenas",
-	[COSY_LIVE_PARCELS] = "parcels",
+	[COSY_LIVE_PARCELS] = "parcels",   [COSY_LIVE_PORTS] = "ports",
 };
 
 static const char *const names[COSY_COUNTERS] = {
@@ -50,6 +50,8 @@ static const char *const names[COSY_COUNTERS] = {
 	[COSY_COUNT_MOVE_REFUSED] = "move_refused",
 	[COSY_COUNT_EXPORTED] = "exported",
 	[COSY_COUNT_IMPORTED] = "imported",
+	[COSY_COUNT_PASSED] = "passed",
+	[COSY_COUNT_TAKEN] = "taken",
 #define COSY_GUARD(guard, name, relies, breaks)                                                    \
 	[COSY_COUNT_GUARD_FAILED + COSY_GUARD_##guard] = "guard_failed_" #name,
 #include "guards.def"
@@ -85,6 +87,7 @@ static int stats_show_moving(struct seq_file *file)
 		return error;
 	seq_printf(file, "arena_pages %llu\nfrozen %llu\nunder_way %llu\nparcel_pages %llu\n",
 		   moving.arena_pages, moving.frozen, moving.under_way, moving.parcel_pages);
+	seq_printf(file, "port_pages %llu\n", moving.port_pages);
 	return 0;
 }
 

@@ -567,10 +567,11 @@ static void tell_moving(const struct visit *v)
 			return;
 	} while (moving.cursor[0] | moving.cursor[1]);
 	fine("your processes have %llu arenas of %llu KB (%llu pages frozen, %llu of them under "
-	     "way), %llu parcels of %llu KB",
+	     "way), %llu parcels of %llu KB, %llu ports of %llu KB",
 	     (unsigned long long)moving.arenas, (unsigned long long)moving.arena_pages * 4,
 	     (unsigned long long)moving.frozen, (unsigned long long)moving.under_way,
-	     (unsigned long long)moving.parcels, (unsigned long long)moving.parcel_pages * 4);
+	     (unsigned long long)moving.parcels, (unsigned long long)moving.parcel_pages * 4,
+	     (unsigned long long)moving.ports, (unsigned long long)moving.port_pages * 4);
 }
 
 /* Tells when a region goes into the kernel, by the instructions that have to run outside before. */

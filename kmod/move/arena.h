@@ -3,8 +3,8 @@
  * arena.h - memory whose pages move instead of being copied (UVM, USENIX '99, section 4).
  *
  * An arena is an array of slots, each of one page of user memory.  A slot has a reference to its
- * page, and so has each other place that has the page: a pipe's buffer, a parcel, another arena's
- * slot.
+ * page, and so has each other place that has the page: a pipe's buffer, a parcel, a port, another
+ * arena's slot.
  *
  *  INVARIANT  A frozen page has no writable page-table entry anywhere, and while two refer to it
  *  its bytes do not change.
@@ -30,8 +30,8 @@
  * mappings may be split, moved and removed, but neither merged nor doubled, and fork gives the
  * child an arena of its own.
  *
- * Locks: parcel's lock > mmap lock (or a mapping's) > arena's lock.  A pipe's is taken with none
- * held.
+ * Locks: parcel's lock > mmap lock (or a mapping's) > arena's lock > port's lock.  Nobody
+ * holds two arenas'.  A pipe's is taken with none held.
  */
 #ifndef COSY_MOVE_ARENA_H
 #define COSY_MOVE_ARENA_H
@@ -150,8 +150,8 @@ void cosy_slots_clear(const struct cosy_slots *s, unsigned long count);
 bool cosy_slots_shared(const struct cosy_slots *s, unsigned long count);
 
 /*
- * Fill a parcel with what all the slots have: pages, with references, or EMPTY.  They do so whole or
- * not at all: -EFAULT (a slot is gone), -ENOMEM, -EINTR.
+ * Fill a parcel, or a port, with what all the slots have: pages, with references, or EMPTY.  They
+ * do so whole or not at all: -EFAULT (a slot is gone), -ENOMEM, -EINTR.
  *
  *	share	the slots and the parcel have the same pages, marked
  *	copy	the pages are frozen
@@ -161,7 +161,7 @@ int cosy_slots_share(const struct cosy_slots *s, unsigned long *contents);
 int cosy_slots_copy(const struct cosy_slots *s, unsigned long *contents);
 int cosy_slots_donate(const struct cosy_slots *s, unsigned long *contents, unsigned long left);
 
-/* Puts the contents of a parcel into all the slots, which take over the references. */
+/* Puts the contents of a parcel, or a port, into all the slots, which take over the references. */
 void cosy_slots_import(const struct cosy_slots *s, const unsigned long *contents);
 
 /* Maps the slots; with `write` so that a write does not fault.  0, -ENOMEM or -EFAULT. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * census.h - the arenas and parcels that there are, by user and age, to be counted piece by piece.
+ * census.h - the arenas, parcels and ports that there are, by user and age, to be counted piece by piece.
  *
  * A count that goes on later finds its place again in a few steps, and goes by no other user's
  * entries: so it takes as long as the user's own are many, and nobody else waits for it.
@@ -23,7 +23,7 @@ struct cosy_census {
 #define COSY_CENSUS(name)                                                                          \
 	struct cosy_census name = { .lock = __SPIN_LOCK_UNLOCKED(name.lock), .entries = RB_ROOT }
 
-/* One arena, or parcel. */
+/* One arena, parcel or port. */
 struct cosy_counted {
 	struct rb_node node;
 	kuid_t uid; /* who made it */

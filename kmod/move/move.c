@@ -19,6 +19,7 @@
 #include "move/move.h"
 #include "move/parcel.h"
 #include "move/pipe.h"
+#include "move/port.h"
 #include "move/socket.h"
 #include "run/limits.h"
 #include "stats.h"
@@ -328,8 +329,8 @@ static bool move_is_valid(const struct cosy_move *move)
 {
 	u64 end;
 
-	return !(move->flags & ~FLAGS) && !(move->address & ~PAGE_MASK) && move->length &&
-	       move->length <= MAX_RW_COUNT &&
+	return !(move->flags & ~FLAGS) && !move->pad && !(move->address & ~PAGE_MASK) &&
+	       move->length && move->length <= MAX_RW_COUNT &&
 	       !check_add_overflow(move->address, move->length, &end) && end <= TASK_SIZE_MAX;
 }
 
@@ -380,6 +381,15 @@ static long move_export(struct cosy_context *context, const struct cosy_move *mo
 	return fd;
 }
 
+static long move_port(struct cosy_context *context, const struct cosy_move *move)
+{
+	long ret = cosy_port_create(move);
+
+	if (ret == -ENOMEM && cosy_cache_unlock(context->user, pages_in(move->length)))
+		ret = cosy_port_create(move);
+	return ret;
+}
+
 long cosy_move(struct cosy_context *context, const struct cosy_move *move)
 {
 	long ret = -EINVAL;
@@ -415,46 +425,63 @@ long cosy_move(struct cosy_context *context, const struct cosy_move *move)
 		if (ret > 0)
 			cosy_stats_add(&context->stats, COSY_COUNT_IMPORTED, pages_in(ret));
 		break;
+	case COSY_MOVE_PORT:
+		ret = move_port(context, move);
+		break;
+	case COSY_MOVE_PASS:
+		ret = cosy_port_pass(move);
+		if (ret > 0)
+			cosy_stats_add(&context->stats, COSY_COUNT_PASSED, pages_in(ret));
+		break;
+	case COSY_MOVE_TAKE:
+		ret = cosy_port_take(move);
+		if (ret > 0)
+			cosy_stats_add(&context->stats, COSY_COUNT_TAKEN, pages_in(ret));
+		break;
 	}
 	if (ret == -EOPNOTSUPP)
 		cosy_stats_add(&context->stats, COSY_COUNT_MOVE_REFUSED, 1);
 	return ret;
 }
 
-/*
- * Counts arenas, then parcels, as far as it may; which of the two is the cursor's lowest bit.
- * Returns 1 when the count is to go on.
- */
-static int moving_count(struct cosy_count *count, bool *parcels)
-{
-	int ret;
+/* What is counted, one kind after the other. */
+static int (*const counts[])(struct cosy_count *count) = {
+	cosy_arenas_count,
+	cosy_parcels_count,
+	cosy_ports_count,
+};
+#define COUNTS ARRAY_SIZE(counts)
 
+/* Counts from one kind on, as far as it may.  Returns 1 when the count is to go on. */
+static int moving_count(struct cosy_count *count, unsigned int *kind)
+{
 	count->left = COUNT_LEFT;
-	if (!*parcels) {
-		ret = cosy_arenas_count(count);
-		if (ret)
+	for (;;) {
+		int ret = counts[*kind](count);
+
+		if (ret || *kind + 1 == COUNTS)
 			return ret;
-		*parcels = true;
+		++*kind;
 		count->uid = count->only ? *count->only : GLOBAL_ROOT_UID;
 		count->serial = 0;
 	}
-	return cosy_parcels_count(count);
 }
 
+/* A cursor is a kind's number, in the lowest two bits, a serial and a slot. */
 long cosy_moving(struct cosy_moving *moving)
 {
 	kuid_t uid = current_uid();
 	struct cosy_count count = {
 		.only = &uid,
 		.uid = uid,
-		.serial = moving->cursor[0] >> 1,
+		.serial = moving->cursor[0] >> 2,
 		.slot = moving->cursor[1],
 		.sum = moving,
 	};
-	bool parcels = moving->cursor[0] & 1;
-	int ret = moving_count(&count, &parcels);
+	unsigned int kind = min_t(unsigned int, moving->cursor[0] & 3, COUNTS - 1);
+	int ret = moving_count(&count, &kind);
 
-	moving->cursor[0] = ret > 0 ? count.serial << 1 | parcels : 0;
+	moving->cursor[0] = ret > 0 ? count.serial << 2 | kind : 0;
 	moving->cursor[1] = ret > 0 ? count.slot : 0;
 	return min(ret, 0);
 }
@@ -462,11 +489,11 @@ long cosy_moving(struct cosy_moving *moving)
 long cosy_moving_total(struct cosy_moving *sum)
 {
 	struct cosy_count count = { .uid = GLOBAL_ROOT_UID, .sum = sum };
-	bool parcels = false;
+	unsigned int kind = 0;
 	int ret;
 
 	do {
-		ret = moving_count(&count, &parcels);
+		ret = moving_count(&count, &kind);
 		if (fatal_signal_pending(current))
 			ret = -EINTR;
 		cond_resched();

@@ -25,7 +25,7 @@ as_nobody() {
 says 0 'a compound runs in the kernel' $cosy doctor
 says 0 'Compounds run in this kernel' $cosy doctor
 says 0 'pages move between processes' $cosy doctor
-says 0 'your processes have 0 arenas of 0 KB (0 pages frozen, 0 of them under way), 0 parcels of 0 KB' $cosy doctor
+says 0 'your processes have 0 arenas of 0 KB (0 pages frozen, 0 of them under way), 0 parcels of 0 KB, 0 ports of 0 KB' $cosy doctor
 says 0 'regions start natively, and go into the kernel once that pays' env -u COSY_TIER $cosy doctor
 says 0 'COSY_TIER=always: regions go into the kernel at once' env COSY_TIER=always $cosy doctor
 says 0 'COSY_TIER=3: regions go into the kernel after so many' env COSY_TIER=3 $cosy doctor

@@ -407,6 +407,8 @@ struct cosy_stats {
 	__u64 move_refused;  /* MOVEs left to the plain call: EOPNOTSUPP */
 	__u64 exported;	     /* pages that MOVE put into parcels */
 	__u64 imported;	     /* pages that MOVE took from parcels */
+	__u64 passed;	     /* pages that MOVE put into ports */
+	__u64 taken;	     /* pages that MOVE took from ports */
 };
 
 /*
@@ -458,14 +460,33 @@ struct cosy_arena_request {
  *			in one mapping.  The result is their number of bytes.  POPULATE and WILL_WRITE as
  *			for TRANSFER.  EBADF, EINVAL (no parcel), EMSGSIZE (it is longer than `length`),
  *			ENODATA (donated pages that somebody has imported).
+ *	PORT		makes a port for a window of `length` bytes, whole pages, COSY_MAX_ARENA at most,
+ *			and stores its two descriptors, close-on-exec, as int[2] at `at`: messages are
+ *			taken from the first and passed to the second.  The window's size counts in the
+ *			user's locked memory until both are closed: ENOMEM above RLIMIT_MEMLOCK.  EMFILE.
+ *	PASS		passes a message to the port fd, all or nothing: the bytes, in one mapping, for
+ *			the window from the offset `at` on, a multiple of a page.  `how` is COPY, DONATE
+ *			or DONATE_ZERO; of a last page that is not whole the bytes are copied, and COPY
+ *			alone may have one.  Waits while messages that nobody has taken are for the same
+ *			pages, unless fd has O_NONBLOCK: EAGAIN.  The result is `length`.  EBADF, EINVAL
+ *			(no port, not within the window), EPIPE (nobody can take it).
+ *	TAKE		waits for the first message of the port fd, unless it has O_NONBLOCK: EAGAIN; and
+ *			puts its pages, in one mapping, in place of those at its offset in the window at
+ *			`address`, which has `length` bytes.  Stores the offset as __u64 at `at`.  The
+ *			result is the message's number of bytes, 0: no more can come; what is left of its
+ *			last page is zeros.  POPULATE and WILL_WRITE as for TRANSFER.  EBADF, EINVAL (no
+ *			port), EMSGSIZE (the message does not fit, and stays).
  */
 struct cosy_move {
 	__u32 size;
 	__u32 operation; /* enum cosy_move_operation */
 	__u64 address;
 	__u64 length; /* bytes */
-	__s32 fd;     /* of LOAN, TRANSFER and IMPORT */
+	__s32 fd;     /* of LOAN, TRANSFER, IMPORT, PASS and TAKE */
 	__u32 flags;  /* COSY_MOVE_GIVE and so on */
+	__u64 at;     /* of PORT, PASS and TAKE */
+	__u32 how;    /* of PASS */
+	__u32 pad;
 };
 
 enum cosy_move_operation {
@@ -478,6 +499,9 @@ enum cosy_move_operation {
 	COSY_MOVE_DONATE = 7,
 	COSY_MOVE_DONATE_ZERO = 8,
 	COSY_MOVE_IMPORT = 9,
+	COSY_MOVE_PORT = 10,
+	COSY_MOVE_PASS = 11,
+	COSY_MOVE_TAKE = 12,
 };
 #define COSY_MOVE_GIVE	     (1u << 0)
 #define COSY_MOVE_POPULATE   (1u << 1)
@@ -495,8 +519,8 @@ enum cosy_move_operation {
 
 /*
  * MOVING: tells what the caller's real user has in all processes; pages of 4 KB.  One call looks at
- * 64 arenas, parcels or batches of 1,024 pages, whichever come first, and adds them to the numbers
- * given.  A caller begins with all of it 0, and calls again with the answer until the cursor is 0.
+ * 64 arenas, parcels, ports or batches of 1,024 pages, whichever come first, and adds them to the
+ * numbers given.  A caller begins with all of it 0, and calls again with the answer until the cursor is 0.
  * Others move pages meanwhile, so the numbers are of different moments.  EINTR (killed).
  */
 struct cosy_moving {
@@ -509,6 +533,8 @@ struct cosy_moving {
 	__u64 under_way;    /* of these: a pipe, socket, parcel or other arena has them, too */
 	__u64 parcels;	    /* that were made and are open */
 	__u64 parcel_pages; /* pages in them, which count as locked memory */
+	__u64 ports;	    /* that were made and have an end that is open */
+	__u64 port_pages;   /* their windows' sizes, which count as locked memory */
 };
 
 /*
@@ -517,7 +543,21 @@ struct cosy_moving {
  * position, but donated pages whole and only once: EMSGSIZE.  What is shared cannot be read:
  * EOPNOTSUPP.
  */
-#define COSY_IOC_PARCEL	 _IO('C', 0x92)
+#define COSY_IOC_PARCEL _IO('C', 0x92)
+
+/*
+ * A port's own operation, for processes that have no context or no arena: PORT of the end where
+ * messages are passed tells the window's length; of the other it waits for the first message as
+ * TAKE does, and tells where that is for, length 0: no more can come.  pwrite(2) to the one
+ * passes a copy of any memory for the position.  pread(2) from the other copies the first message,
+ * and takes it: ESTALE if it is for another position by now, EMSGSIZE if it is longer.
+ */
+struct cosy_port_message {
+	__u64 at;
+	__u64 length;
+};
+#define COSY_IOC_PORT _IOR('C', 0x94, struct cosy_port_message)
+
 #define COSY_IOC_VERSION _IOWR('C', 0x80, struct cosy_version)
 #define COSY_IOC_SETBUF	 _IOWR('C', 0x81, struct cosy_setbuf)
 #define COSY_IOC_LOAD	 _IOWR('C', 0x82, struct cosy_load)

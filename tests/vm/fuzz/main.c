@@ -107,7 +107,7 @@ static void counts_print(time_t start)
 /* Prints what the module counted.  Returns whether nothing is left of any sequence. */
 static bool module_is_empty(void)
 {
-	static const char *const live[] = { "contexts", "programs", "arenas", "parcels" };
+	static const char *const live[] = { "contexts", "programs", "arenas", "parcels", "ports" };
 	char name[64];
 	unsigned long long value;
 	bool empty = true;
