@@ -129,6 +129,44 @@ int cosy_export(void *memory, size_t count, enum cosy_how how);
  */
 ssize_t cosy_import(int parcel, void *memory, size_t count, int flags);
 
+/*
+ * Makes a port: who has ends[1] may pass messages for a window of `size` bytes, and can do nothing
+ * else with it; who has ends[0] takes them into that window, memory of its own.  Both are
+ * close-on-exec, and go to other processes by SCM_RIGHTS or fork.  Returns 0.
+ *
+ * Nothing in the window changes but by cosy_take, and what was taken is the receiver's alone: no
+ * sender sees or changes it any more.
+ *
+ * The window counts as locked by the user (RLIMIT_MEMLOCK) until both ends are closed, since so
+ * much may be under way; above that, and without the module, the port is a pair of sockets, and the
+ * bytes are copied.  EINVAL: `size` is 0, above 1 GB or no multiple of a page.  EMFILE, ENOMEM.
+ */
+int cosy_port(size_t size, int ends[2]);
+
+/*
+ * Passes `count` bytes for the window from the offset `at` on, a multiple of a page; all or nothing.
+ * `how` says what is left of them, as for a parcel, but COSY_SHARE is refused; donations are of whole
+ * pages.  Returns `count`.
+ *
+ * Waits while there is no room: each page of the window is under way once at most, so a message
+ * waits for an earlier one to the same pages to be taken; or with O_NONBLOCK fails with EAGAIN, and
+ * poll(2) tells, by POLLOUT, when there is room for any message.  EPIPE, without a signal: ends[0] is
+ * closed everywhere.  EBADF, EINVAL (no port; not within the window), EFAULT, EINTR, ENOMEM.
+ */
+ssize_t cosy_pass(int port, size_t at, void *memory, size_t count, enum cosy_how how);
+
+/*
+ * Takes the first message of a port into the window at `window`, where `size` bytes may be used,
+ * and stores its offset.  Returns how many bytes came, 0 when all is taken and ends[1] closed
+ * everywhere; what is left of the last page is zeros.  Flags are COSY_POPULATE and COSY_WILL_WRITE.
+ *
+ * Waits for a message, or with O_NONBLOCK fails with EAGAIN; poll(2) tells by POLLIN.  EMSGSIZE: the
+ * message ends beyond `size`, and is still the first.  EFAULT: the memory is not there or may not be
+ * written; then the message may be lost.  EBADF, EINVAL (no port; `window` or `size` is no multiple
+ * of a page), EINTR, EMFILE, ENOMEM.
+ */
+ssize_t cosy_take(int port, void *window, size_t size, size_t *at, int flags);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -41,7 +41,7 @@ struct message {
 };
 
 struct cosy_port {
-	struct kref references; /* one for each end that is open */
+	struct kref references;	     /* one for each end that is open */
 	struct cosy_counted counted; /* among the ports */
 	struct cosy_locked locked;
 	unsigned long count;	 /* pages of the window */

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct cosy_move;
+
 #define PAGE 4096UL
 
 static inline bool libcosy_is_whole(const void *memory, size_t count)
@@ -31,6 +33,9 @@ void *libcosy_arena_map(size_t size);
  */
 long libcosy_move(uint32_t operation, const void *memory, size_t count, int fd, uint32_t flags);
 
+/* The same with all that a request has but its size; PASS and TAKE are cancellation points, too. */
+long libcosy_move_make(struct cosy_move *move);
+
 /* Returns those of a caller's flags that the module knows, as it knows them. */
 uint32_t libcosy_move_flags(int flags);
 
@@ -45,5 +50,9 @@ static inline ssize_t libcosy_move_answer(long ret)
 	errno = (int)-ret;
 	return -1;
 }
+
+/* Return a new memfd that has the bytes, sealed as a copy; and tell whether one is. */
+int libcosy_memfd_copy(const void *memory, size_t count);
+bool libcosy_memfd_is_copy(int fd);
 
 #endif /* COSY_LIB_MOVE_ARENA_H */

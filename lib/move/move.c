@@ -75,25 +75,37 @@ static bool context_answers(void)
 long libcosy_move(uint32_t operation, const void *memory, size_t count, int fd, uint32_t flags)
 {
 	struct cosy_move move = {
-		.size = sizeof(move),
 		.operation = operation,
 		.address = (uintptr_t)memory,
 		.length = count,
 		.fd = fd,
 		.flags = flags,
 	};
+
+	return libcosy_move_make(&move);
+}
+
+static bool operation_waits(uint32_t operation)
+{
+	return operation == COSY_MOVE_LOAN || operation == COSY_MOVE_TRANSFER ||
+	       operation == COSY_MOVE_PASS || operation == COSY_MOVE_TAKE;
+}
+
+long libcosy_move_make(struct cosy_move *move)
+{
 	uint32_t generation = libcosy_context_open();
 	long ret;
 
+	move->size = sizeof(*move);
 	if (!generation || libcosy_context_fd() < 0)
 		return -EOPNOTSUPP;
-	if (operation == COSY_MOVE_LOAN || operation == COSY_MOVE_TRANSFER) {
+	if (operation_waits(move->operation)) {
 		const u64 r[10] = {0, (unsigned int)libcosy_context_fd(), COSY_IOC_MOVE,
-				   (uintptr_t)&move};
+				   (uintptr_t)move};
 
 		ret = libcosy_cancellable_call(SYS_ioctl, r);
 	} else {
-		ret = libcosy_context_ioctl(COSY_IOC_MOVE, &move);
+		ret = libcosy_context_ioctl(COSY_IOC_MOVE, move);
 	}
 	if (ret == -ENOTTY || ret == -EXDEV || (ret == -EBADF && !context_answers())) {
 		libcosy_context_lost(generation);

@@ -59,6 +59,25 @@ static bool memfd_seal(int fd, int seals)
 	return !fcntl(fd, F_ADD_SEALS, seals);
 }
 
+int libcosy_memfd_copy(const void *memory, size_t count)
+{
+	int fd = memfd_new(), error;
+
+	if (fd < 0 || (memfd_fill(fd, memory, count) && memfd_seal(fd, SEALS_COPY | F_SEAL_SEAL)))
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+bool libcosy_memfd_is_copy(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & SEALS_COPY) == SEALS_COPY;
+}
+
 static bool export_into(int fd, void *memory, size_t count, enum cosy_how how)
 {
 	if (!memfd_fill(fd, memory, count))

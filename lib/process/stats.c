@@ -43,6 +43,8 @@ void libcosy_counts_keep(const struct cosy_stats *kernel)
 	libcosy_count(&libcosy_counts.transferred, kernel->transferred);
 	libcosy_count(&libcosy_counts.exported, kernel->exported);
 	libcosy_count(&libcosy_counts.imported, kernel->imported);
+	libcosy_count(&libcosy_counts.passed, kernel->passed);
+	libcosy_count(&libcosy_counts.taken, kernel->taken);
 	libcosy_count(&libcosy_counts.move_refused, kernel->move_refused);
 	for (unsigned int i = 0; i < GUARDS; i++)
 		libcosy_count(&libcosy_counts.guard_failed[i], kernel->guard_failed[i]);
@@ -75,12 +77,15 @@ static void line_add_count(struct stats_line *line, const char *prefix, const ch
 /* Adds what only programs that move pages have. */
 static void line_add_moved(struct stats_line *line, const struct libcosy_counts *c)
 {
-	if (!(c->loaned | c->transferred | c->exported | c->imported | c->move_refused))
+	if (!(c->loaned | c->transferred | c->exported | c->imported | c->passed | c->taken |
+	      c->move_refused))
 		return;
 	line_add_count(line, "", "loaned", c->loaned);
 	line_add_count(line, "", "transferred", c->transferred);
 	line_add_count(line, "", "exported", c->exported);
 	line_add_count(line, "", "imported", c->imported);
+	line_add_count(line, "", "passed", c->passed);
+	line_add_count(line, "", "taken", c->taken);
 	line_add_count(line, "", "move_refused", c->move_refused);
 }
 

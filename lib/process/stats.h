@@ -23,7 +23,7 @@ struct libcosy_counts {
 	uint64_t left[16];     /* RUNs by enum cosy_status */
 	uint64_t fast;	       /* of kernel_calls: by a specialised version */
 	/* Pages moved by <cosy/move.h>, and calls of it that were made plainly; likewise */
-	uint64_t loaned, transferred, exported, imported, move_refused;
+	uint64_t loaned, transferred, exported, imported, passed, taken, move_refused;
 	/* By guard, in the order of core/guards.def; likewise of contexts given up */
 	uint64_t guard_failed[32];
 };

@@ -135,6 +135,8 @@ HELPER void counts_add(int fd, void *arg)
 	sum->move_refused += one.move_refused;
 	sum->exported += one.exported;
 	sum->imported += one.imported;
+	sum->passed += one.passed;
+	sum->taken += one.taken;
 	for (size_t i = 0; i < sizeof(one.guard_failed) / sizeof(*one.guard_failed); i++)
 		sum->guard_failed[i] += one.guard_failed[i];
 }
