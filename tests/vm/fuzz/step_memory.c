@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* step_memory.c - steps of memory: mappings, arenas, what moves, and pressure. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -118,14 +119,29 @@ static int move_descriptor(uint32_t operation, uint32_t choice)
 		return value_slots[choice & 1 ? SLOT_PIPE + 1 : SLOT_SOCKET + (choice >> 1) % 2];
 	case COSY_MOVE_TRANSFER:
 		return value_slots[SLOT_PIPE];
+	case COSY_MOVE_PASS:
+	case COSY_MOVE_TAKE:
+		return value_slots[SLOT_PORT + (operation == COSY_MOVE_PASS)];
 	default:
 		return value_slots[SLOT_PARCEL + choice % 2];
 	}
 }
 
+/* Keeps a new port's ends in place of another's. */
+static void port_set(const int *ends, bool blocks)
+{
+	for (int i = 0; i < 2; i++) {
+		if (value_slots[SLOT_PORT + i] >= 0)
+			close(value_slots[SLOT_PORT + i]);
+		value_slots[SLOT_PORT + i] = ends[i];
+		if (!blocks)
+			fcntl(ends[i], F_SETFL, O_NONBLOCK);
+	}
+}
+
 void step_move(struct actor *actor, const uint32_t *arg)
 {
-	uint32_t operation = arg[1] % 11, flags = arg[5] & 3 ? 0 : arg[5] >> 2 & 7;
+	uint32_t operation = arg[1] % 14, flags = arg[5] & 3 ? 0 : arg[5] >> 2 & 7;
 	struct cosy_move move = {
 		.size = sizeof(move),
 		.operation = operation,
@@ -134,11 +150,20 @@ void step_move(struct actor *actor, const uint32_t *arg)
 				     : ((arg[3] >> 1) % 4 + 1) * 4096ull - (arg[3] & 0x100 ? 1 : 0),
 		.fd = move_descriptor(operation, arg[4]),
 		.flags = (arg[5] & 0xe0) == 0xe0 ? arg[5] >> 8 : flags,
+		.at = (arg[4] >> 8 & 7) * 4096ull,
+		.how = COSY_MOVE_COPY + arg[5] % 4,
 	};
+	int ends[2];
 	long fd;
 
 	(void)actor;
+	if (operation == COSY_MOVE_PORT)
+		move.at = (arg[0] >> 8 & 7) ? (uintptr_t)ends : value_pointer('p', arg[4]);
+	if (operation == COSY_MOVE_TAKE)
+		move.at = value_pointer('p', arg[4]);
 	fd = syscall(SYS_ioctl, value_slots[SLOT_CONTEXT + arg[0] % 4], COSY_IOC_MOVE, &move);
+	if (operation == COSY_MOVE_PORT && !fd && move.at == (uintptr_t)ends)
+		port_set(ends, arg[3] & 0x200);
 	if (operation < COSY_MOVE_SHARE || operation > COSY_MOVE_DONATE_ZERO || fd < 0)
 		return;
 	if (value_slots[SLOT_PARCEL + arg[4] % 2] >= 0)
@@ -152,9 +177,15 @@ void step_parcel(struct actor *actor, const uint32_t *arg)
 	uint64_t place = value_pointer('p', arg[2]), length = value_length(arg[3]);
 
 	(void)actor;
-	switch (arg[1] % 6) {
+	switch (arg[1] % 8) {
 	case 0:
 		syscall(SYS_ioctl, fd, COSY_IOC_PARCEL, 0);
+		break;
+	case 6:
+		syscall(SYS_pwrite64, fd, place, length, (arg[4] & 7) * 4096ull);
+		break;
+	case 7:
+		syscall(SYS_ioctl, fd, COSY_IOC_PORT, place);
 		break;
 	case 1:
 		syscall(SYS_ioctl, fd, 0x541b, &number);

@@ -29,6 +29,7 @@ enum {
 	SLOT_CONTEXT = 0,
 	SLOT_ARENA = 4,
 	SLOT_PARCEL = 6,
+	SLOT_PORT = 8,	/* both ends */
 	SLOT_FILE = 10, /* read and write, read only, append, memfd */
 	SLOT_DIRECTORY = 14,
 	SLOT_PIPE = 15,	  /* both ends */

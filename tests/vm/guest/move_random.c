@@ -2,7 +2,7 @@
 /*
  * Makes random steps with memory that moves, against a model: three arenas and what their bytes
  * have to be, lent, given, taken over and copied by way of a pipe or a socket, shared, copied and
- * donated by way of parcels, written at once, flushed, moved about, forked, with children killed at
+ * donated by way of parcels and ports, written at once, flushed, moved about, forked, with children killed at
  * any moment and a thread that writes all the time to a fourth.
  *
  *	move_random [STEPS [SEED]]
@@ -38,6 +38,7 @@ static char model[ARENAS][PAGES * PAGE], sent[MAX_PAGES * PAGE], got[MAX_PAGES *
 #define PLACES 16
 static char *room;
 static int from, to;	  /* ends of the pipe */
+static int port[2];	  /* of a window like an arena; both do not block */
 static int sockets[2][2]; /* AF_UNIX and TCP; [1] is written */
 static long steps, forks, kills;
 
@@ -131,6 +132,55 @@ static void parcel(long step, int a, size_t at, int b, size_t there, size_t page
 	}
 	write_some(b, there, pages);
 	close(fd);
+}
+
+/* Takes the first message of the port, which is `size` bytes of `sent` for `there`, into an arena. */
+static void take(long step, int b, size_t there, size_t size)
+{
+	size_t at = 1;
+	ssize_t came =
+		cosy_take(port[0], arena[b], PAGES * PAGE, &at, any(2) ? 0 : COSY_WILL_WRITE);
+
+	CHECK(came == (ssize_t)size && at == there, "step %ld: %zd at %zu", step, came, at);
+	memcpy(model[b] + there, sent, size);
+	memset(model[b] + there + size, 0, -size % PAGE);
+	compare(step, b, there, size + -size % PAGE);
+}
+
+/*
+ * Passes some bytes by the port, and writes to where they were.  Another message to the same pages
+ * has to wait, one to others goes, and comes after it.
+ */
+static void pass(long step, int a, size_t at, int b, size_t there, size_t pages)
+{
+	enum cosy_how how = COSY_COPY + any(3);
+	size_t size = pages * PAGE - (how == COSY_COPY && any(4) == 0 ? any(PAGE) : 0);
+	size_t other = there >= PAGE ? 0 : PAGES * PAGE - PAGE;
+	char last = model[a][other];
+
+	memcpy(sent, model[a] + at, size);
+	MUST(cosy_pass(port[1], there, arena[a] + at, size, how) == (ssize_t)size);
+	/* What is gone would kill us. */
+	if (how == COSY_DONATE)
+		MUST(!cosy_flush(arena[a] + at, size));
+	if (how != COSY_COPY)
+		memset(model[a] + at, 0, size);
+	compare(step, a, at, pages * PAGE);
+	write_some(a, at, pages);
+	last = model[a][other];
+	if (any(4) == 0) {
+		if (kernel_expected())
+			CHECK(cosy_pass(port[1], there, arena[a], PAGE, COSY_COPY) == -1 &&
+				      errno == EAGAIN,
+			      "step %ld: %s", step, strerror(errno));
+		MUST(cosy_pass(port[1], other, arena[a] + other, 1, COSY_COPY) == 1);
+		take(step, b, there, size);
+		sent[0] = last;
+		take(step, b, other, 1);
+	} else {
+		take(step, b, there, size);
+	}
+	write_some(b, there, pages);
 }
 
 /*
@@ -330,7 +380,7 @@ static void step_once(long step)
 	size_t pages = 2 + any(MAX_PAGES - 1), at = any(PAGES - pages + 1) * PAGE,
 	       there = any(PAGES - pages + 1) * PAGE;
 
-	switch (any(17)) {
+	switch (any(19)) {
 	case 0:
 	case 1:
 		write_some(a, 0, PAGES);
@@ -365,6 +415,10 @@ static void step_once(long step)
 	case 10:
 	case 11:
 		stream(step, a, at, b, there, pages);
+		break;
+	case 13:
+	case 14:
+		pass(step, a, at, b, there, pages);
 		break;
 	case 12:
 		share(step, a, at, b, there, pages);
@@ -414,6 +468,9 @@ int main(int argc, char **argv)
 	sockets_new();
 	from = fds[0];
 	to = fds[1];
+	MUST(!cosy_port(PAGES * PAGE, port));
+	for (int i = 0; i < 2; i++)
+		MUST(!fcntl(port[i], F_SETFL, fcntl(port[i], F_GETFL) | O_NONBLOCK));
 	racing = move_alloc(MAX_PAGES);
 	room = mmap(NULL, PLACES * PAGES * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	MUST(room != MAP_FAILED);

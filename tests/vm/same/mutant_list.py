@@ -513,6 +513,27 @@ MUTANTS = [
         "",
         by="move_parcel",
     ),
+    Mutant(
+        "port-busy",
+        "kmod/move/port.c",
+        "\telse if (!places_are_free(port, m))\n\t\tret = -EAGAIN;\n",
+        "",
+        by="move_port",
+    ),
+    Mutant(
+        "port-fits",
+        "kmod/move/port.c",
+        "if (message_at(&m) + (message_pages(&m) << PAGE_SHIFT) > move->length)",
+        "if (message_at(&m) > move->length)",
+        by="move_port",
+    ),
+    Mutant(
+        "port-shows",
+        "kmod/move/port.c",
+        "\tmemset(port->contents + m->first, 0, message_pages(m) * sizeof(*port->contents));\n",
+        "",
+        by="move_port",
+    ),
     Mutant("move-shared", "kmod/move/slots.c", "\t\tslot[k] |= COSY_SLOT_SHARED;\n", "", by="move_parcel"),
     Mutant("move-fork", "kmod/move/arena.c", "\tcosy_slots_unmap(&s, 0, count);\n", "", by="move"),
     Mutant(

@@ -33,7 +33,7 @@ _HERE = Path(__file__).resolve().parent
 _TREE = _HERE.parents[2]
 _PARTS = ("kmod", "core", "include")
 # Programs of tests/vm/guest, the quickest first, by where the mutant is; `same` and `race` come after them.
-_MOVED = ("move", "move_parcel", "move_socket", "move_random")
+_MOVED = ("move", "move_parcel", "move_port", "move_socket", "move_random")
 _WATCHED = ("filter", "filter_share", "seccomp", "fast_resume", "handover", "scan_tree", "scan_tree_change")
 _CALLS = (
     "fast_write",
