@@ -134,6 +134,8 @@ struct run {
 	bool copies[2]; /* of the sender; of the receiver */
 	bool touches;
 	int data[2], back[2], next[2];
+	bool by_ports;
+	int ports[2][2]; /* of the child; of the parent */
 };
 
 static void child_end(pid_t pid)
@@ -241,7 +243,27 @@ static void untouch(char *memory, size_t bytes)
 		--*(uint64_t *)(memory + at);
 }
 
-/* Figure 8: there and back, by a socket or by parcels; per page of each way. */
+/* Sends to the other of two processes that have the ends data[side], and ports[side] to take from. */
+static void side_send(const struct run *run, int side, char *memory)
+{
+	if (run->by_ports)
+		TRY(cosy_pass(run->ports[!side][1], 0, memory, run->bytes, COSY_DONATE_ZERO));
+	else
+		message_send(run, run->data[side], memory);
+}
+
+static void side_receive(const struct run *run, int side, char *memory)
+{
+	size_t at;
+
+	if (run->by_ports)
+		TRY(cosy_take(run->ports[side][0], memory, run->bytes, &at,
+			      run->touches ? COSY_WILL_WRITE : 0));
+	else
+		message_receive(run, run->data[side], memory);
+}
+
+/* Figure 8: there and back, by a socket, parcels or ports; per page of each way. */
 static long passing(struct run *run)
 {
 	char *memory = run->copies[0] ? from : lender;
@@ -252,10 +274,10 @@ static long passing(struct run *run)
 	pid = (pid_t)TRY(fork());
 	if (!pid) {
 		for (uint64_t message = 0; message <= MESSAGES; message++) {
-			message_receive(run, run->data[0], memory);
+			side_receive(run, 0, memory);
 			if (run->touches)
 				touch(memory, run->bytes);
-			message_send(run, run->data[0], memory);
+			side_send(run, 0, memory);
 		}
 		_exit(0);
 	}
@@ -265,13 +287,13 @@ static long passing(struct run *run)
 			start = now();
 		if (run->touches)
 			touch(memory, run->bytes);
-		message_send(run, run->data[1], memory);
-		message_receive(run, run->data[1], memory);
+		side_send(run, 1, memory);
+		side_receive(run, 1, memory);
 	}
 	cost = now() - start;
 	fill(memory, run->bytes, 1);
-	message_send(run, run->data[1], memory);
-	message_receive(run, run->data[1], memory);
+	side_send(run, 1, memory);
+	side_receive(run, 1, memory);
 	if (run->touches)
 		untouch(memory, run->bytes);
 	compare("figure 8", memory, run->bytes, 1);
@@ -279,6 +301,19 @@ static long passing(struct run *run)
 	close(run->data[0]);
 	close(run->data[1]);
 	return cost / (long)(2 * (MESSAGES - 1) * (run->bytes / PAGE));
+}
+
+static long passing_by_ports(struct run *run)
+{
+	long cost;
+
+	run->by_ports = true;
+	for (int i = 0; i < 2; i++)
+		TRY(cosy_port(run->bytes, run->ports[i]));
+	cost = passing(run);
+	for (int i = 0; i < 4; i++)
+		close(run->ports[i / 2][i % 2]);
+	return cost;
 }
 
 /*
@@ -405,8 +440,10 @@ void figures_measure(void)
 	head("Figure 8: there and back between two processes; each way");
 	run_row("AF_UNIX, untouched", passing, true, true, false, MAX_BYTES);
 	run_row("parcels, untouched", passing, false, false, false, MAX_BYTES);
+	run_row("ports, untouched", passing_by_ports, false, false, false, MAX_BYTES);
 	run_row("AF_UNIX, touched", passing, true, true, true, MAX_BYTES);
 	run_row("parcels, touched", passing, false, false, true, MAX_BYTES);
+	run_row("ports, touched", passing_by_ports, false, false, true, MAX_BYTES);
 	head("Figure 9: three processes; the last sends by TCP");
 	run_row("AF_UNIX, write", three, true, true, true, 1 << 20);
 	run_row("parcels, write", three, false, true, true, 1 << 20);

@@ -14,7 +14,7 @@
 #define TURNS	8
 #define MAX_TCP (1 << 20) /* bytes, with room for a whole message */
 
-static int the_pipe[2], the_unix[2], the_tcp[2], the_zerocopy[2], descriptors[2];
+static int the_pipe[2], the_unix[2], the_tcp[2], the_zerocopy[2], descriptors[2], the_port[2];
 static char *from, *to;	     /* ordinary */
 static char *lender, *taker; /* of cosy_move_alloc */
 static char *ring;	     /* shared, as between two processes */
@@ -37,7 +37,7 @@ struct way {
 	size_t max;
 	const int *ends;   /* of the stream that has the message, if one does */
 	int flags;	   /* of the transfer or import */
-	enum cosy_how how; /* the parcel is made */
+	enum cosy_how how; /* the parcel is made, or the message passed */
 };
 
 /* --- Ways: each leaves the message in the memory that it is given ------------------------------ */
@@ -77,6 +77,14 @@ static void by_parcel_alone(const struct way *way, char *a, char *b, size_t byte
 
 	TRY(cosy_import(fd, b, bytes, way->flags));
 	close(fd);
+}
+
+static void by_port(const struct way *way, char *a, char *b, size_t bytes)
+{
+	size_t at;
+
+	TRY(cosy_pass(way->ends[1], 0, a, bytes, way->how));
+	TRY(cosy_take(way->ends[0], b, MAX_BYTES, &at, way->flags));
 }
 
 static void by_vmsplice(const struct way *way, char *a, char *b, size_t bytes)
@@ -212,6 +220,12 @@ static const struct way ways[] = {
 	 .max = MAX_BYTES, .ends = descriptors, .how = COSY_DONATE_ZERO},
 	{"parcel: donate; written; no socket", by_parcel_alone, &lender, &taker, RETURNS,
 	 .max = MAX_BYTES, .flags = COSY_WILL_WRITE, .how = COSY_DONATE_ZERO},
+	{"port: copy; receiver reads", by_port, &lender, &taker, READS, .max = MAX_BYTES,
+	 .ends = the_port, .flags = COSY_POPULATE, .how = COSY_COPY},
+	{"port: donate; written", by_port, &lender, &taker, RETURNS, .max = MAX_BYTES,
+	 .ends = the_port, .flags = COSY_WILL_WRITE, .how = COSY_DONATE_ZERO},
+	{"port: donate; untouched", by_port, &lender, &taker, RETURNS_UNTOUCHED, .max = MAX_BYTES,
+	 .ends = the_port, .how = COSY_DONATE_ZERO},
 };
 
 /* Moves one message; returns what it cost. */
@@ -285,6 +299,7 @@ void ways_measure(void)
 	tcp_new(the_zerocopy);
 	TRY(setsockopt(the_zerocopy[1], SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)));
 	TRY(socketpair(AF_UNIX, SOCK_STREAM, 0, descriptors));
+	TRY(cosy_port(MAX_BYTES, the_port));
 	from = memory_new();
 	to = memory_new();
 	lender = cosy_move_alloc(MAX_BYTES, 0);
