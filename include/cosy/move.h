@@ -13,9 +13,9 @@
  * fail, unless they say otherwise, and are thread-safe; a fork child has a copy on write of the
  * memory and may use all of them.
  *
- * In a marked region cosy_loan, cosy_transfer, cosy_flush and cosy_look are operations of the
- * compound.  <cosy/builder.h> has functions of the same names for compounds built by hand, so a C file
- * includes only one of the two; in C++ they overload.
+ * In a marked region cosy_loan, cosy_transfer, cosy_flush, cosy_look and cosy_pass are
+ * operations of the compound.  <cosy/builder.h> has functions of the same names for compounds built by
+ * hand, so a C file includes only one of the two; in C++ they overload.
  */
 #ifndef COSY_MOVE_H
 #define COSY_MOVE_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * region.c - loan, transfer and flush as operations of compounds.
+ * region.c - loan, transfer, flush and pass as operations of compounds.
  *
  * They do what the functions of <cosy/move.h> do: move pages where that can be done, else make the
  * plain call.  Where more than that call would have to be made, or libcosy alone knows what the
@@ -146,4 +146,27 @@ s64 cosy_op_flush(struct cosy_activation *run, u64 *r)
 		return region_leave(run);
 	run->fast++;
 	return result;
+}
+
+/* Passes whole messages of arenas; libcosy copies the others. */
+s64 cosy_op_pass(struct cosy_activation *run, u64 *r)
+{
+	u32 how = r[5];
+	const struct cosy_move move = {
+		.operation = COSY_MOVE_PASS,
+		.address = r[3],
+		.length = r[4],
+		.fd = r[1],
+		.at = r[2],
+		.how = how + COSY_MOVE_SHARE,
+	};
+	s64 result;
+
+	if (how > COSY_MOVE_DONATE_ZERO - COSY_MOVE_SHARE)
+		return region_leave(run);
+	result = region_move(run, &move);
+	if (region_is_refused(result))
+		return region_leave(run);
+	run->fast++;
+	return cosy_call_result(run, result);
 }

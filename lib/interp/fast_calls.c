@@ -166,6 +166,13 @@ s64 libcosy_do_transfer(int fd, void *memory, u64 count, int flags)
 	return call_result(cosy_transfer(fd, memory, count, flags), saved);
 }
 
+s64 libcosy_do_pass(int port, u64 at, void *memory, u64 count, int how)
+{
+	int saved = errno;
+
+	return call_result(cosy_pass(port, at, memory, count, (enum cosy_how)how), saved);
+}
+
 s64 libcosy_do_flush(void *memory, u64 count)
 {
 	int saved = errno;

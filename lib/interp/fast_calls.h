@@ -26,6 +26,7 @@ s64 libcosy_do_scan_tree(void *tree, void *buffer, u64 size);
 s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags);
 /* Those of <cosy/move.h>. */
 s64 libcosy_do_loan(int fd, const void *memory, u64 count, int flags);
+s64 libcosy_do_pass(int port, u64 at, void *memory, u64 count, int how);
 s64 libcosy_do_transfer(int fd, void *memory, u64 count, int flags);
 s64 libcosy_do_flush(void *memory, u64 count);
 u64 libcosy_do_count(const void *buffer, u64 count, u8 byte);

@@ -44,5 +44,6 @@ AS_CALLS(scan_dir, COSY_IS_UNDER_WAY(r[4]) ? libcosy_do_scan_rest(I(1), P(2), r[
 AS_CALLS(scan_tree, libcosy_do_scan_tree(P(1), P(2), r[3]))
 AS_CALLS(loan, libcosy_do_loan(I(1), P(2), r[3], I(4)))
 AS_CALLS(transfer, libcosy_do_transfer(I(1), P(2), r[3], I(4)))
+AS_CALLS(pass, libcosy_do_pass(I(1), r[2], P(3), r[4], I(5)))
 AS_CALLS(flush, libcosy_do_flush(P(1), r[2]))
 AS_CALLS(lend, libcosy_do_lend(I(1), P(2), r[3], I(4)))

@@ -53,6 +53,8 @@ long f(int fd, char *buf, const char *path, struct stat *st, struct cosy_tree *t
 	cosy_look(st, buf, sizeof(*st));
 	// CHECK: call cosy_loan
 	n += cosy_loan(fd, buf, 8192, COSY_GIVE);
+	// CHECK: call cosy_pass
+	n += cosy_pass(fd, 4096, buf, 8192, COSY_COPY);
 	// CHECK: call cosy_flush
 	n += cosy_flush(buf, 8192);
 	COSY_END;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests loan, transfer, flush and look as operations of compounds: with the results, errors and
+ * Tests loan, transfer, flush, look and pass as operations of compounds: with the results, errors and
  * signals of the plain calls, whatever their arguments are, and with the bytes as they were lent.
  */
 #include "move.h"
@@ -72,6 +72,20 @@ static long region_flush(void *memory, size_t count, int *error)
 	return ret;
 }
 
+static long region_pass(int port, size_t at, void *memory, size_t count, int how, int *error)
+{
+	long ret;
+	int code;
+
+	COSY_START;
+	errno = 0;
+	ret = cosy_pass(port, at, memory, count, how);
+	code = errno;
+	COSY_END;
+	*error = code;
+	return ret;
+}
+
 static void region_look(void *to, const void *memory, size_t count)
 {
 	COSY_START;
@@ -134,6 +148,65 @@ static void moved(void *unused)
 	cosy_move_free(from, SIZE);
 	cosy_move_free(to, SIZE);
 	pair_close(p);
+}
+
+static void take_check(int port, char *window, size_t at, size_t size, uint64_t message)
+{
+	size_t where = 1;
+
+	CHECK(cosy_take(port, window, SIZE, &where, 0) == (ssize_t)size && where == at,
+	      "at %zu: %s", where, strerror(errno));
+	CHECK(move_differs(window + at, size, message) < 0, "message %llu",
+	      (unsigned long long)message);
+}
+
+/* Passes messages, whole ones and others, from memory that moves and other memory. */
+static void passed(void *unused)
+{
+	char *memory = move_alloc(PAGES), *window = move_alloc(PAGES), *plain = malloc(SIZE);
+	struct cosy_stats before = counts(), now;
+	int port[2];
+
+	(void)unused;
+	MUST(plain && !cosy_port(SIZE, port));
+	MUST(!fcntl(port[1], F_SETFL, O_NONBLOCK));
+	for (int how = COSY_COPY; how <= COSY_DONATE_ZERO; how++) {
+		move_fill(memory, SIZE, 1);
+		CHECK_REGION(SIZE, 0, pass, port[1], 0, memory, SIZE, how);
+		MUST(how != COSY_DONATE || !cosy_flush(memory, SIZE));
+		CHECK(how == COSY_COPY || is_zero(memory, SIZE), "donated");
+		memset(memory, 2, SIZE);
+		if (moves())
+			CHECK_REGION(-1, EAGAIN, pass, port[1], 0, memory, SIZE, how);
+		take_check(port[0], window, 0, SIZE, 1);
+	}
+	now = counts();
+	if (moves())
+		CHECK(now.passed - before.passed == 3 * PAGES, "%llu passed",
+		      (unsigned long long)(now.passed - before.passed));
+	CHECK_KERNEL(before, 6, 6);
+	move_fill(memory, SIZE, 3);
+	CHECK_REGION(PAGE + 8, 0, pass, port[1], PAGE, memory, PAGE + 8, COSY_COPY);
+	take_check(port[0], window, PAGE, PAGE + 8, 3);
+	move_fill(plain, SIZE, 4);
+	CHECK_REGION(SIZE, 0, pass, port[1], 0, plain, SIZE, COSY_COPY);
+	take_check(port[0], window, 0, SIZE, 4);
+	CHECK_REGION(-1, EINVAL, pass, port[1], 8, memory, PAGE, COSY_COPY);
+	CHECK_REGION(-1, EINVAL, pass, port[1], SIZE, memory, PAGE, COSY_COPY);
+	CHECK_REGION(-1, EINVAL, pass, port[1], 0, memory, 0, COSY_COPY);
+	CHECK_REGION(-1, EINVAL, pass, port[1], 0, memory, PAGE, COSY_SHARE);
+	CHECK_REGION(-1, EINVAL, pass, port[1], 0, memory, PAGE, -1);
+	CHECK_REGION(-1, EINVAL, pass, port[1], 0, memory + 8, PAGE, COSY_DONATE);
+	CHECK_REGION(-1, EFAULT, pass, port[1], 0, (void *)8, PAGE, COSY_COPY);
+	CHECK_REGION(-1, EBADF, pass, -1, 0, memory, PAGE, COSY_COPY);
+	CHECK_REGION(-1, EBADF, pass, port[0], 0, memory, PAGE, COSY_COPY);
+	CHECK(move_differs(memory, SIZE, 3) < 0, "what was refused has gone");
+	close(port[0]);
+	CHECK_REGION(-1, EPIPE, pass, port[1], 0, memory, PAGE, COSY_COPY);
+	close(port[1]);
+	free(plain);
+	cosy_move_free(memory, SIZE);
+	cosy_move_free(window, SIZE);
 }
 
 /* Looks at what is untouched, present, not present, and no arena's. */
@@ -607,12 +680,19 @@ static void disturbed(void *unused)
 }
 
 static const struct part parts[] = {
-	{ "moved", .run_in_child = moved },	    { "looks", .run_in_child = looks },
-	{ "faults", .run_in_child = faults },	    { "descriptors", .run_in_child = descriptors },
-	{ "memories", .run_in_child = memories },   { "gone", .run_in_child = gone },
-	{ "messages", .run_in_child = messages },   { "interrupted", .run_in_child = interrupted },
-	{ "restarted", .run_in_child = restarted }, { "relays", .run_in_child = relays },
-	{ "killed", .run_in_child = killed },	    { "disturbed", .run_in_child = disturbed },
+	{ "moved", .run_in_child = moved },
+	{ "passed", .run_in_child = passed },
+	{ "looks", .run_in_child = looks },
+	{ "faults", .run_in_child = faults },
+	{ "descriptors", .run_in_child = descriptors },
+	{ "memories", .run_in_child = memories },
+	{ "gone", .run_in_child = gone },
+	{ "messages", .run_in_child = messages },
+	{ "interrupted", .run_in_child = interrupted },
+	{ "restarted", .run_in_child = restarted },
+	{ "relays", .run_in_child = relays },
+	{ "killed", .run_in_child = killed },
+	{ "disturbed", .run_in_child = disturbed },
 };
 
 int main(int argc, char **argv)
