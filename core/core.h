@@ -28,7 +28,7 @@ enum cosy_call_flags {
 	COSY_CALL_COMPOSITE = 1 << 4, /* operation: makes system calls, so it is traced like one */
 	COSY_CALL_CANCELS = 1 << 5,   /* a cancellation point, as libc's function is */
 	COSY_CALL_PATH = 1 << 6,      /* looks up a path: see COSY_GAIN_PATH */
-	COSY_CALL_QUERY = 1 << 7,     /* asks, and changes nothing that a second one would see */
+	COSY_CALL_QUERY = 1 << 7,     /* asks, and changes nothing that is asked for */
 	COSY_CALL_NO_ERROR = 1 << 8,  /* never fails, so libc's function does not set errno */
 };
 
@@ -150,18 +150,16 @@ enum cosy_slot {
 	COSY_SLOT_FUEL = -16,	/* steps until the next safepoint */
 	COSY_SLOT_VALUE = -24,	/* store thunks: the value; div and atomic thunks: second operand */
 	COSY_SLOT_INSN = -32,	/* access thunks: the instruction, for a fault */
-	COSY_SLOT_SAVE = -40,	/* a register lent to a store */
+	COSY_SLOT_SAVE = -40,	/* a register of the program's that a store uses meanwhile */
 	COSY_SLOT_ORIGIN = -48, /* based code: cosy_entry.origin */
 	COSY_SLOT_SIZE = 64,	/* bytes reserved */
 };
 
-/*
- * The memory at r1 when the program is entered (the head of the kernel's struct cosy_activation).
- */
+/* Lies at r1 when the program is entered: the beginning of the kernel's struct cosy_activation. */
 struct cosy_entry {
 	u64 fuel;
 	u64 resume;		 /* 0 or instruction + 1, checked to be a resume point */
-	u64 origin;		 /* based code: 0 less the user's address of the shared buffer */
+	u64 origin;		 /* based code: minus the user's address of the shared buffer */
 	struct cosy_state state; /* registers and spill frame to start with */
 };
 
@@ -194,7 +192,7 @@ enum cosy_thunk {
 	COSY_THUNK_SDIV64,
 	COSY_THUNK_SMOD32,
 	COSY_THUNK_SMOD64,
-	/* AX = insn << 16 | number; r0 = result, r1-r5 = 0: any call, as the kernel makes it */
+	/* an ordinary call; AX = insn << 16 | number; r0 = result, r1-r5 = 0 */
 	COSY_THUNK_SYSCALL,
 	/* fuel is used up; AX = instruction to go on from: refills slot FUEL or leaves */
 	COSY_THUNK_SAFEPOINT,
@@ -208,7 +206,7 @@ enum cosy_thunk {
 	 * Spends fuel, since frames in the user's memory may form a ring.
 	 */
 	COSY_THUNK_POP,
-/* The same as COSY_THUNK_SYSCALL for one call alone: COSY_THUNK_CALL_read, ... */
+/* The same as COSY_THUNK_SYSCALL for a call that has a thunk: COSY_THUNK_CALL_read, ... */
 #define COSY_FAST_CALL(number, name, args, flags, views) COSY_THUNK_CALL_##name,
 #define COSY_THUNK_CALL(number, name, args, flags)	 COSY_THUNK_CALL_##name,
 #include "ops.def"
@@ -226,15 +224,15 @@ struct cosy_sandbox {
 	u64 kernel_base; /* the kernel's mapping of it */
 	u32 size;	 /* bytes, a power of two >= 4096, or 0: no shared buffer */
 	bool has_v4;	 /* the JIT knows cpu v4 instructions (Linux 6.6) */
-	bool has_gotol;	 /* ... and 32-bit jumps, which older JITs got late, without the rest */
+	bool has_gotol;	 /* the JIT knows 32-bit jumps; some have them without the rest of v4 */
 	bool blind;	 /* hide the program's constants from the code (against JIT spraying) */
 	bool ordinary;	 /* no specialised versions of calls */
 	/*
-	 * The JIT has loads and stores relative to a register of its own (BPF_PROBE_MEM32), which
-	 * the code's caller sets to the kernel's mapping.  Such code holds no address: user_base
-	 * and kernel_base are not looked at, and it serves every buffer of that size.
-	 * Mispredicted accesses may reach the page above the mapping, where nothing may be.
-	 * Implies has_v4.
+	 * Make based code: by loads and stores relative to the JIT's base register
+	 * (BPF_PROBE_MEM32), which the code's caller sets to the kernel's mapping.  Such code holds
+	 * no address: user_base and kernel_base are not looked at, and it serves every buffer of
+	 * that size.  Mispredicted accesses may reach the page above the mapping, so the caller
+	 * leaves that empty.  Implies has_v4.
 	 */
 	bool based;
 	u64 seed;	   /* of the blinding */
@@ -245,7 +243,7 @@ struct cosy_code {
 	struct bpf_insn *insns; /* core_alloc'ed */
 	u32 insn_cnt;
 	u32 stack_size; /* bytes below r10 that the code uses */
-	u32 based_cnt;	/* instructions relative to the JIT's own register */
+	u32 based_cnt;	/* instructions relative to the JIT's base register */
 };
 
 /*
@@ -261,8 +259,8 @@ int cosy_sandbox(const struct cosy_program *program, const struct cosy_sandbox *
 		 struct cosy_code *ret, struct cosy_reject *why);
 
 /*
- * Verifies based code of a sandbox for a buffer of `size` bytes.  Returns 0, -ENOMEM, or -EINVAL:
- * *ret says what in it may reach memory that is not its own, whatever its registers hold.
+ * Verifies based code that was made for a buffer of `size` bytes: whatever its registers hold, it
+ * reaches no memory but its own.  Returns 0, -ENOMEM, or -EINVAL with the reason in *ret.
  */
 int cosy_verify(const struct cosy_code *code, u32 size, const char **ret);
 

@@ -680,9 +680,7 @@ static s64 tree_scan(struct tree_host *host, u64 tree, u64 buffer, u64 size)
 		w.t.done = w.t.seen = w.t.left = 0;
 	if (tree_store(&w))
 		return w.result;
-	/*
-	 * Do not leave: the walk is not noted, so whoever went on would repeat calls that were made.
-	 */
+	/* Do not leave: the walk is not noted in `tree`, so going on would repeat calls. */
 	TREE_STAY(host);
 	return -EFAULT;
 }

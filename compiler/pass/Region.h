@@ -21,13 +21,16 @@
 //     Buffers.cpp      who looks at a piece of memory       (bufferOf, usesOf)
 //     Bytes.cpp        reads of one byte -> readc           (chooseBytes)
 //     Views.cpp        reads without the copy               (chooseViews)
+//     Discard.cpp      views that end after their last use  (discardAfterUses)
 //     Widen.cpp        loops over bytes take words          (widenLoops)
 //     Unroll.cpp       several rounds at once               (unrollLoops)
 //     Strings.cpp      operations on short strings in place (expandStrings)
 //     Legalize.cpp     what BPF lacks; what stays native    (legalize)
+//       Atomics.cpp, Arithmetic.cpp, Intrinsics.cpp: its parts
 //     Signatures.cpp   local calls that fit five registers  (packSignatures)
 //     Storage.cpp      locals and globals -> context        (assignStorage)
 //     Emit.cpp         instructions, relocations, lines     (emitCode)
+//     Validate.cpp     would the kernel take them?          (validateCode)
 //   Loops.cpp      the region from a loop on -> one more    (enterLoops)
 //   Recursion.cpp  a function that recurses -> one more     (enterRecursion)
 //   Cost.cpp       what it would save                       (estimateGain)
@@ -35,7 +38,9 @@
 //   Container.cpp  Compound -> struct cosy_compound         (buildContainer)
 //   Host.cpp       the code in the region's place           (emitHostCode)
 //   MoveLocals.cpp locals that regions touch -> buffer      (moveLocals)
+//   Outline.cpp    cold ways into the kernel -> functions   (OutlinePass)
 //   Report.cpp     remarks and warnings
+//   CallTable.cpp  core/ops.def for all of them             (findWrapper)
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PASS_REGION_H
@@ -85,60 +90,72 @@ struct Region {
   unsigned Line = 0;
 };
 
-/// A loop's head whose rounds are counted, and no way in.
+/// The head of a loop that counts its rounds there, but has no way into the
+/// kernel: a loop of a function that Recursion.cpp copied.
 struct CountedHead {
   llvm::BasicBlock *Head;
-  llvm::Value *Made;    ///< As in Extracted.
+  llvm::Value *Made;    ///< See Extracted::Made.
   int64_t Saves, Skips; ///< Saved by a round, and by one without a call.
 };
 
 /// A region that has become a function, called in its old place.
 struct Extracted {
   llvm::Function *Host = nullptr; ///< The function that held the region.
-  llvm::Function *Body = nullptr; ///< Inputs, then a pointer per output.
+  /// Takes the inputs, then a pointer per output.
+  llvm::Function *Body = nullptr;
   llvm::CallInst *Call = nullptr; ///< The only call of Body.
   unsigned NumInputs = 0;
   llvm::SmallVector<llvm::Type *, 8> Outputs;
   unsigned Line = 0;
   llvm::DebugLoc Where; ///< Of COSY_START.
-  /// The native twin: Body, or a copy of it that can leave loops for the
-  /// kernel.
+  /// The native twin: Body, or a copy of it that can go into the kernel in the
+  /// middle.
   llvm::Function *Twin = nullptr;
-  /// For a loop's head: the region whose twin is Host, and the loop's next
-  /// native round.
+
+  /// At a loop's head: the region whose twin is Host.
   std::shared_ptr<Extracted> Outer;
+  /// At a loop's head, the loop's next native round; at the entry of a function
+  /// that recurses, its native code.
   llvm::BasicBlock *Round = nullptr;
-  /// There, whether the round before made a call; null: every round does.
+  /// At a loop's head: whether the previous round made a call; null where every
+  /// round does.
   llvm::Value *Made = nullptr;
-  /// For the entry of a function that recurses, of which Host is a copy: saved
-  /// by a call of it, but for loops that are counted; these.
+
+  /// At the entry of a function that recurses, of which Host is a copy: what a
+  /// call of it saves, the rounds of counted loops apart.
   std::optional<int64_t> Arrival;
+  /// There, too: the counted loops of Copies.
   llvm::SmallVector<CountedHead, 4> Counted;
-  /// Host, and other copies: the losses of their loops count, too.
+  /// There, too: Host, and the copies of functions that it calls.
   llvm::SmallVector<llvm::Function *, 4> Copies;
 };
 
-/// Functions that recurse in a region, and all that its twin has copies of.
+/// The functions of a region that recurse, and those that its twin copies.
 struct Recursion {
-  llvm::SmallVector<llvm::Function *, 2> Entered; ///< Called by the region.
-  /// What these call, too, each of Entered before what only it calls.
+  /// Functions that recurse, and that the region itself calls.
+  llvm::SmallVector<llvm::Function *, 2> Entered;
+  /// These and the functions that they call.  Each of Entered comes before the
+  /// functions that only it calls.
   llvm::SmallVector<llvm::Function *, 8> Copied;
 };
 
-/// The expected gain of a region, in instructions.
+/// A number of instructions that running in the kernel saves.
 struct Gain {
-  int64_t Saved = 0; ///< In the kernel, compared with outside.
-  int64_t Plain = 0; ///< Cost outside, at least.
+  int64_t Saved = 0; ///< Negative: lost.
+  int64_t Plain = 0; ///< At least so many run natively for the same.
 };
+
+/// The expected gain of a region, in instructions.  Counted loops are those
+/// whose rounds are counted as they go: see loopHeads.
 struct RegionCost {
-  int64_t Entry = 0; ///< Saved per entry, without loops that make calls.
-  llvm::SmallVector<int64_t, 4> Rounds; ///< Saved per round of such a loop.
+  int64_t Entry = 0; ///< Saved per entry, counted loops apart.
+  llvm::SmallVector<int64_t, 4> Rounds; ///< Saved per round of each.
   llvm::SmallVector<int64_t, 4> Skips;  ///< The same of a round without a call.
   Gain All; ///< Of an entry, with as many rounds as are assumed.
-  /// Saved per call of a function that recurses, without such loops.
+  /// Saved per call of each of Recursion::Entered, counted loops apart.
   llvm::SmallVector<int64_t, 2> Calls;
   unsigned Share = 1; ///< See struct cosy_region.
-  bool Loses = false;
+  bool Loses = false; ///< No entry, round or call is expected to save.
 };
 
 /// A call that does not return (abort, exit, __assert_fail).  The compound
@@ -164,8 +181,8 @@ struct LineEntry {
 /// A libc function that a compound replaces by its system call.
 struct Replaced {
   std::string Name;
-  llvm::GlobalValue
-      *Host; ///< The native twin's callee; null: libcosy calls it.
+  /// The function as the native twin calls it; null: only libcosy calls it.
+  llvm::GlobalValue *Host;
 };
 
 /// The result of compiling a region.
@@ -178,11 +195,11 @@ struct Compound {
   llvm::SmallVector<unsigned, 8> InputOffsets, OutputOffsets;
   /// Host addresses that go into the context at each entry.
   std::vector<std::pair<llvm::GlobalValue *, unsigned>> Addresses;
-  /// libc functions that tell a per-thread address (__ctype_b_loc), called at
-  /// each entry.
+  /// libc functions that return an address of the thread's (__ctype_b_loc),
+  /// called at each entry.
   std::vector<std::pair<std::string, unsigned>> Locators;
-  /// Constant tables of the host copied into the context at each entry; of one
-  /// with Size 0 libcosy keeps a copy, whose address goes there.
+  /// A constant table of the host, which is copied into the context at each
+  /// entry.  Size 0: libcosy keeps a copy, whose address goes there.
   struct TableCopy {
     llvm::GlobalVariable *Table;
     unsigned Offset, Size;
@@ -192,7 +209,7 @@ struct Compound {
   std::vector<Replaced> Functions;
   /// True if clean-ups or handlers for exceptions are around some call.
   bool HasHandlers = false;
-  /// Operations that were put in place of calls, or were not, and why.
+  /// Says that an operation was chosen for a call, or why none was.
   struct Choice {
     bool Chosen;
     std::string Text;
@@ -202,7 +219,7 @@ struct Compound {
   unsigned NumFunctions = 0, NumCalls = 0;
   double Milliseconds = 0;
   /// Instructions saved by an arrival, and by one at a loop's head after a
-  /// round without a call; Cost has more of a region.
+  /// round without a call.  Cost has the same for all of a region.
   int64_t Saves = 0, Skips = 0;
   RegionCost Cost;
   unsigned NumLoops = 0;
@@ -225,8 +242,8 @@ constexpr unsigned ErrnoOffset = 0;
 /// them from -Rcosy, -W[no-][error=]cosy, -f[no-]cosy-fast.
 struct Options {
   bool Warn, Error, MoveLocals;
-  bool Fast;        ///< Choose operations; false: every call as it is written.
-  bool Force;       ///< Into the kernel at once, whatever is expected.
+  bool Fast;        ///< Choose operations; false: make calls as written.
+  bool Force;       ///< Go to the kernel at once, even where that may lose.
   std::string Dump; ///< Prefix of files to write every stage to.
 };
 const Options &options();
@@ -255,12 +272,12 @@ bool extractRegion(llvm::Function &F, Region &R, Extracted &Ret, Reasons &Why);
 // Private.cpp
 /// A local, and what may point into it.
 using LocalPointers = llvm::SmallSetVector<llvm::Value *, 16>;
-/// All pointers into a local, or nothing where others may know its address.
+/// Finds all pointers into a local; nullopt where others may know its address.
 std::optional<LocalPointers> pointersInto(llvm::Value &Local);
 
 // Buffers.cpp
-/// True if nobody but the region can know the address of an input while it
-/// runs, and the region is given it once.
+/// True if an input is an address that nobody but the region can know while it
+/// runs, and no other input leads there.
 bool isKnownToRegionOnly(const Extracted &R, unsigned Input);
 
 // Compile.cpp
@@ -273,15 +290,16 @@ bool compileRegion(const Extracted &R, Compound &Ret, Reasons &Why);
 std::vector<uint8_t> buildContainer(const Compound &C);
 
 // LibcFunctions.cpp
-/// Notes at each function without a body if it may be the program's own.
+/// Marks the functions without a body that may be the program's own.
 void markForeign(llvm::Module &M);
-/// Takes these notes off again, and the marks by which compiler/frontend told
-/// functions of the C library.
+/// Takes these marks off again, and those that compiler/frontend put on the C
+/// library's functions.
 void dropLibcMarks(llvm::Module &M);
 
 // Host.cpp
-/// Replaces the call of an extracted region by: count, enter, fill in, run,
-/// take out, or the native twin.  Entry is the region of a loop's head.
+/// Replaces the call of an extracted region by code that counts, enters, fills
+/// in, runs and takes out, or goes to the native twin.  Entry is the compound
+/// of the whole region where R is a way in at a loop or at a function's entry.
 void emitHostCode(Extracted &R, Compound &C, Compound *Entry = nullptr);
 /// Inlines the native twin back into its place.
 void inlineTwin(Extracted &R);
@@ -290,9 +308,10 @@ llvm::FunctionCallee declareHostFunction(llvm::Module &M, llvm::StringRef Name,
                                          llvm::FunctionType *Type);
 
 // Loops.cpp
-/// Inlines what a compiled region calls and has such loops, except Hosts.
+/// Inlines the functions with loops that a compiled region calls, so that
+/// loopHeads finds these; but none of Hosts, which hold regions of their own.
 void inlineLoops(Extracted &R, llvm::ArrayRef<llvm::Function *> Hosts);
-/// Returns the heads of those loops of a region's body whose rounds can be
+/// Returns the heads of a few loops of a region's body whose rounds can be
 /// counted: see skippedPart.
 llvm::SmallVector<llvm::BasicBlock *, 4> loopHeads(const Extracted &R);
 /// Makes, for each head, a function that goes on from there to the region's
@@ -301,30 +320,32 @@ std::vector<Extracted> enterLoops(Extracted &R,
                                   llvm::ArrayRef<llvm::BasicBlock *> Heads);
 /// Returns the heads of those loops of a function whose rounds can be counted.
 llvm::SmallVector<llvm::BasicBlock *, 4> countedHeads(llvm::Function &F);
-/// Has a loop of the twin keep whether the round before made a call; null: all
-/// do.  The first round comes after none.
+/// Makes a value of a loop of the twin: whether its previous round made a call;
+/// false in the first round.  Returns null where every round makes one.
 llvm::Value *keepMade(llvm::Function &Twin, llvm::BasicBlock *Head);
-/// Makes a native twin, or a part of one.
+/// Copies a function, as a native twin or as a part of one.
 llvm::Function *cloneTwin(llvm::Function &F, llvm::ValueToValueMapTy &Map);
-/// Takes a head's call out of the native twin, whose loop then goes round as
-/// before: its compound does not exist.
+/// Takes a way in out of the native twin again, since its compound could not be
+/// made.
 void dropLoopEntry(Extracted &Head);
 
 // Recursion.cpp
-/// True if F may call itself, directly or not: it has a way in at its entry.
+/// True if F may call itself, directly or not.
 bool recurses(llvm::Function &F);
-/// Finds what a region's body calls and what calls itself, except Hosts.
+/// Finds the functions that a region's body calls and that recurse, except
+/// Hosts.
 Recursion findRecursion(const Extracted &R,
                         llvm::ArrayRef<llvm::Function *> Hosts);
-/// Has the region's twin call copies of these, and makes for each of Entered a
-/// function that a compound may run in the copy's place.  Adds to the whole
-/// region's cost what they save.
+/// Has the region's twin call copies of In.Copied, and makes for each of
+/// In.Entered a function that a compound may run in the copy's place.  Adds to
+/// the whole region's cost what they save.
 std::vector<Extracted> enterRecursion(Extracted &R, const Recursion &In,
                                       RegionCost &Whole,
                                       llvm::FunctionAnalysisManager &FAM);
 
 // Cost.cpp
-/// What has to be known of a function's loops.
+/// The analyses of a function and its loops as they are now; stages between
+/// which it changes make their own.
 struct LoopAnalyses {
   llvm::TargetLibraryInfoImpl Libc;
   llvm::TargetLibraryInfo TLI;
@@ -337,20 +358,21 @@ struct LoopAnalyses {
 };
 /// True if a block makes a call, other than of an intrinsic.
 bool makesCall(const llvm::BasicBlock &BB);
-/// Returns the blocks that a round without a call may go through; none where
-/// every round makes a call; nullopt where such rounds are more than a look at
-/// something that is passed over, so that counting them would cost too much.
+/// Returns the blocks that a round without a call may go through, or none where
+/// every round makes a call.  Returns nullopt where the rounds cannot be
+/// counted: those without a call do more than see that none is needed, and
+/// counting would slow them down too much.
 std::optional<llvm::SmallVector<const llvm::BasicBlock *, 8>>
 skippedPart(const llvm::Loop &L, LoopAnalyses &A);
-/// Estimates a region's body, or one of the functions that are copied, whose
-/// rounds are counted at Heads.
+/// Estimates what a region's body saves, or one of In.Copied; Heads are the
+/// heads of its counted loops.
 void estimateGain(const llvm::Function &Body,
                   llvm::ArrayRef<llvm::BasicBlock *> Heads, const Recursion &In,
                   RegionCost &Ret);
-/// Returns what a round of a loop without calls loses, but for inner loops.
+/// Returns what a round of a loop without calls loses, inner loops apart.
 int64_t lossPerRound(const llvm::Loop &L, const llvm::LoopInfo &LI);
-/// Adds a function that is copied to the region's cost; IsEntered: it counts
-/// its calls.
+/// Adds what one of Recursion::Copied saves to the region's cost; IsEntered: it
+/// is one of Entered, whose calls are counted.
 void addCost(RegionCost &Whole, const RegionCost &Cost, bool IsEntered);
 /// Returns what it costs to load a program.
 uint64_t loadCost(size_t Instructions);
@@ -359,10 +381,11 @@ uint64_t loadCost(size_t Instructions);
 /// Gives loops the form in which their losses can be counted, where that is
 /// possible.
 void simplifyLoops(llvm::Function &F);
-/// True for an outermost loop of those without calls, if that is possible.
+/// True if the losses of a loop are counted: it makes no call, no loop around
+/// it is like that, and it has the form that simplifyLoops gives.
 bool countsLosses(const llvm::Loop &L);
-/// Has a native twin add up what these loops would have lost, and calls AtExit
-/// for each block where one of them ends, with the sum.
+/// Has a native twin add up what these loops would have lost in the kernel, and
+/// calls AtExit for each block where one of them ends, with the sum.
 void countLosses(
     llvm::Function &Twin,
     llvm::function_ref<void(llvm::BasicBlock *, llvm::Value *)> AtExit);
@@ -374,13 +397,16 @@ void moveLocals(llvm::Function &F, llvm::ArrayRef<llvm::WeakTrackingVH> Inputs,
                 llvm::ArrayRef<llvm::GlobalVariable *> Regions);
 
 // Report.cpp
+/// Reports why a region stays native.
 void reportNative(const llvm::Function &Host, unsigned RegionLine,
                   llvm::DebugLoc RegionWhere, const Reasons &Why);
+/// Reports what a region became: how many instructions, calls, inputs.
 void reportCompiled(const Extracted &R, const Compound &C);
 /// Reports what the region is expected to save.
 void reportGain(const Extracted &R, const Compound &C);
 /// Reports which operations were chosen for calls, and why others were not.
 void reportChoices(const Extracted &R, const Compound &C);
+/// Warns of a mark that makes no region.
 void reportMarker(const llvm::Function &F, llvm::DebugLoc Where,
                   const llvm::Twine &Text);
 

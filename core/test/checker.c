@@ -545,7 +545,7 @@ static bool is_harmless(struct checker *c, const struct bpf_insn *insn)
 	u32 base = BPF_CLASS(insn->code) == BPF_LDX ? insn->src_reg : insn->dst_reg;
 	u64 offset = c->reg[base] + insn->off - (is_based(insn) ? 0 : c->how->kernel_base);
 
-	/* Based code gets as far as into the guard page; other code when it starts in the last bytes. */
+	/* Based code may reach into the guard page; other code starts in the last bytes at most. */
 	if (is_based(insn) && offset <= c->how->size + 4096 - alu_access_size(insn->code))
 		return c->how->size;
 	return (base == 10 && !is_based(insn)) || (c->how->size && offset < c->how->size);

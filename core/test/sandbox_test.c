@@ -347,7 +347,7 @@ static void ways_meet(void)
  */
 static void edges_lead_back(void)
 {
-	/* One that is never taken, to before the piece, and one from its middle to its beginning. */
+	/* One that is never taken, to above the piece, and one from its middle to its beginning. */
 	ALL_WAYS(RUN_DONE, 5,
 		 TWICE(8, STORE_K(BPF_W, 6, 0, 0x04030201), LOAD(BPF_B, 0, 6, 0),
 		       JUMP_K(BPF_JEQ, 9, 7, -5), LOAD(BPF_B, 2, 6, 3), ALU64_X(BPF_ADD, 0, 2)),

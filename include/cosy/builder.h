@@ -80,7 +80,7 @@ static inline struct cosy_value cosy_ref(int var)
 	return v;
 }
 
-/* The variable's address, for calls that write through a pointer; a function's variable has none. */
+/* The variable's address, for calls that write through a pointer; not for a function's variable. */
 static inline struct cosy_value cosy_addr(int var)
 {
 	struct cosy_value v = {0, var, COSY_VALUE_ADDR};
@@ -172,7 +172,7 @@ void cosy_goto(struct cosy_builder *b, int label);
 /* Ends the compound, from inside functions too, with this exit value.  Without it that is 0. */
 void cosy_stop(struct cosy_builder *b, struct cosy_value value);
 
-/* --- User functions ------------------------------------------------------------------------------ */
+/* --- User functions ------------------------------------------------------------------------- */
 
 /*
  * Begins a function of up to five parameters, which cosy_end ends, and returns its number
@@ -190,11 +190,14 @@ void cosy_return(struct cosy_builder *b, struct cosy_value value);
 void cosy_invoke(struct cosy_builder *b, int dst, int function, unsigned int count,
 		 const struct cosy_value *args);
 
-/* --- Modes and limits ---------------------------------------------------------------------------- */
+/* --- Modes and limits ----------------------------------------------------------------------- */
 
-/* Ends it after so many steps: calls, returns, loop rounds (FSL-02-01 section 2.3.1); 0 = no limit. */
+/*
+ * Ends the compound after so many steps: calls, returns, loop rounds (FSL-02-01 section 2.3.1);
+ * 0 = no limit.
+ */
 void cosy_limit_steps(struct cosy_builder *b, uint64_t steps);
-/* Ends it after so many nanoseconds in the kernel, sleep not counted; 0 = no limit. */
+/* Ends the compound after so many nanoseconds in the kernel, sleep not counted; 0 = no limit. */
 void cosy_limit_time(struct cosy_builder *b, uint64_t ns);
 /*
  * From this statement on, a system call that fails, or an operation that makes some, ends the
@@ -207,7 +210,7 @@ void cosy_go_on_after_failure(struct cosy_builder *b);
 /* Says where in a source the following statements are; `cosy dis` and errors show it. */
 void cosy_at(struct cosy_builder *b, const char *file, uint32_t line);
 
-/* --- The end ------------------------------------------------------------------------------------- */
+/* --- The end -------------------------------------------------------------------------------- */
 
 /* Returns the number of statements so far, which is also that of the last one. */
 uint32_t cosy_statement(const struct cosy_builder *b);

@@ -48,13 +48,16 @@ extern "C" {
 ssize_t cosy_read(int fd, void *buffer, size_t count);
 ssize_t cosy_pread(int fd, void *buffer, size_t count, off_t offset);
 
-/* Write as write(2) and pwrite(2) do; bytes of a view are copied once, from page cache to page cache. */
+/*
+ * Write as write(2) and pwrite(2) do; bytes of a view are copied once, from page cache to page
+ * cache.
+ */
 ssize_t cosy_write(int fd, const void *buffer, size_t count);
 ssize_t cosy_pwrite(int fd, const void *buffer, size_t count, off_t offset);
 
 /*
- * Sends as send(2) does with `flags`; where `fd` is no socket it is write(2), and `flags` mean
- * nothing.  In a compound, bytes of a view go to the socket as the pages they are in,
+ * Sends as send(2) does with `flags`; where `fd` is no socket, writes as write(2) does and ignores
+ * `flags`.  In a compound, bytes of a view go to the socket as the pages they are in,
  * with the semantics of sendfile(2): a write to the file before the peer has taken
  * the bytes may change what it gets.
  */
@@ -88,16 +91,16 @@ ssize_t cosy_seek_write(int fd, const void *buffer, size_t count, off_t offset, 
  * in `buffer`, and closes it.  Returns the bytes read, or -1 with errno of the call that failed
  * (the file is closed, and `buffer` may have been written).  `flags` has no O_CREAT.
  *
- * A signal handler may run between any two of these calls; then the next one follows, nothing is
- * made again.  A handler that jumps out leaves the file open, as it would between separate calls.
+ * A signal handler may run between any two of these calls; no call is made twice for that.  A
+ * handler that jumps out leaves the file open, as it would between separate calls.
  */
 ssize_t cosy_read_file(int dirfd, const char *path, void *buffer, size_t size, int flags);
 
 /*
- * Makes openat(dirfd, path, flags, 0666), writes `size` bytes of `buffer`, and closes the file, with as
- * many writes as it takes.  Returns the bytes written, which are fewer than `size` only where a write
- * took none, or -1 with errno of the call that failed (the file is closed, and may hold a part).
- * Signal handlers find and leave it as they do cosy_read_file.
+ * Makes openat(dirfd, path, flags, 0666), writes `size` bytes of `buffer` with as many writes as it
+ * takes, and closes the file.  Returns the bytes written, which are fewer than `size` only where a
+ * write took none, or -1 with errno of the call that failed (the file is closed, and may hold a
+ * part).  Signal handlers act as they do in cosy_read_file.
  */
 ssize_t cosy_write_file(int dirfd, const char *path, const void *buffer, size_t size, int flags);
 
@@ -118,21 +121,21 @@ ssize_t cosy_scan_dir(int fd, void *buffer, size_t size, int flags);
 
 /*
  * Goes through all directories below an open one, as nftw(3) does without following links: writes
- * as many entries as fit into `size` bytes (COSY_TREE_MIN_BUFFER up) of the 8-byte aligned
- * `buffer`, and goes on in the next call.  struct cosy_tree of <linux/cosy.h> says what is asked
- * for, what the entries are, and how much memory the caller gives; it is zeroed but for the first
- * four members.  In a compound it is best in the shared buffer.
+ * as many entries as fit into `size` bytes (at least COSY_TREE_MIN_BUFFER) of the 8-byte aligned
+ * `buffer`, and goes on in the next call.  struct cosy_tree of <linux/cosy.h> says what the caller
+ * asks for, what the entries are, and how much memory `tree` needs.  The caller sets its first four
+ * members and zeroes the others.  In a compound it is best in the shared buffer.
  *
  * Returns the bytes written, 0 at the end, or -1 with errno; ENOBUFS: make `tree` larger and call
  * again with the same buffer.  A directory that cannot be gone through has an entry that says why.
  * Descriptors, at most COSY_TREE_OPEN, are open until the end, or until a call with `size` 0 ends
- * the walk.  A call that is left by a jump out of a signal handler can only be followed by that.  A
- * handler that returns changes nothing: the walk goes on where it was, with what is there by then.
+ * the walk.  Such a call is the only one that may follow when a signal handler has jumped out of
+ * cosy_scan_tree.  A handler that returns changes nothing: the walk goes on where it was.
  */
 struct cosy_tree;
 ssize_t cosy_scan_tree(struct cosy_tree *tree, void *buffer, size_t size);
 
-/* Are stat(2), fstat(2) and lstat(2) under the papers' names; the plain calls are as fast. */
+/* Do stat(2), fstat(2) and lstat(2), under the papers' names; the plain calls are as fast. */
 int cosy_stat(const char *path, struct stat *ret);
 int cosy_fstat(int fd, struct stat *ret);
 int cosy_lstat(const char *path, struct stat *ret);

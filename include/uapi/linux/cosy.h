@@ -35,8 +35,8 @@
 #define COSY_MAX_INSNS	  16384u     /* instruction slots in a compound */
 #define COSY_MAX_COMPOUND (1u << 20) /* bytes in a container */
 /*
- * Bytes of spill frame per function.  With the sandbox's own slots they make the 512 of BPF,
- * where the kernel's table of stack depths ends
+ * Bytes of spill frame per function.  With the sandbox's own slots they make 512, BPF's limit and
+ * the last entry of the kernel's table of stack depths.
  */
 #define COSY_FRAME_SIZE 448u
 #define COSY_MAX_BUFFER (1u << 26) /* bytes in a shared buffer */
@@ -46,7 +46,8 @@
 
 /*
  * An operation that stands for several system calls may leave before any of them.  r1-r5 then
- * say what remains, and the upper half of the operation's flags is COSY_UNDER_WAY's:
+ * say what remains, and the upper half of the register that holds its flags (its whence) is
+ * that of COSY_UNDER_WAY:
  *
  *	read_file	r1 the open file; r2 the bytes read or, when only the close is left, a
  *			negative errno; r3 where the next go; r4 how many; r5 the flags
@@ -102,9 +103,9 @@ struct cosy_line {
 };
 
 /*
- * ioctls.  Every argument begins with its own size in bytes, set by the caller:
- * a kernel that knows a larger structure takes the missing tail as zeros, one
- * that knows a smaller structure refuses a non-zero tail with E2BIG.
+ * ioctls.  Every argument begins with its own size in bytes, set by the caller.
+ * A kernel that knows a larger structure takes the missing tail for zeros; one
+ * that knows a smaller structure refuses a tail that is not all zeros: E2BIG.
  * Common errors: EFAULT (argument not readable or writable), EINVAL (size or a
  * reserved field), EXDEV (the descriptor was opened by another address space:
  * a fork child opens its own), EOPNOTSUPP (32-bit or x32 caller).
@@ -136,10 +137,11 @@ struct cosy_version {
  * stays charged until nothing refers to it, whoever holds the descriptor.  A fork child's copy
  * is charged likewise, but may go above the limit.
  *
- * Compounds loaded afterwards reach the first `front` bytes directly.  The rest is reached as any
- * other memory is; so is all of it by a compound loaded before, or while it is not mapped.  Pages
- * of the front are there from the start, others when they are touched.  SETBUF again, with the
- * same len and a larger front, lets compounds that are loaded from then on reach more.
+ * Compounds loaded afterwards reach the first `front` bytes directly, and the rest as they reach
+ * any other memory.  Compounds loaded before, or run while the buffer is not mapped, reach all of
+ * it that way.  Pages of the front are there from the start, others from when they are first
+ * touched.  SETBUF again, with the same len and a larger front, lets compounds that are loaded
+ * from then on reach more directly.
  *
  * Errors: EBUSY (there is one; the second time: another len, or a front no larger), EINVAL (len or
  * front not a power of two, below a page; len above COSY_MAX_BUFFER, front above len), ENOMEM
@@ -213,17 +215,17 @@ struct cosy_frame {
 struct cosy_run {
 	__u32 size; /* from 72 on, which is without calls and fast */
 	__u32 handle;
-	__u64 ctx;	  /* r1 at the start, and the answer of COSY_OP_ctx */
-	__u64 state;	  /* struct cosy_state *: written on a leave, read on a resume */
-	__u64 stack;	  /* software stack, 16-byte aligned; may be 0 without local calls */
-	__u64 stack_size; /* bytes at stack */
-	__u32 resume;	  /* in/out: 0 = start, else instruction + 1 */
-	__u32 status;	  /* out: enum cosy_status */
-	__s64 ret;	  /* out: r0 at exit */
-	__u64 detail;	  /* out: see the status */
-	__u64 interp_calls; /* in: system calls the interpreter made since the last RUN, for the statistics */
-	__u64 calls; /* out: system calls and composites that this RUN made */
-	__u64 fast;  /* out: of these, by a specialised version */
+	__u64 ctx;	    /* r1 at the start, and the answer of COSY_OP_ctx */
+	__u64 state;	    /* struct cosy_state *: written on a leave, read on a resume */
+	__u64 stack;	    /* software stack, 16-byte aligned; may be 0 without local calls */
+	__u64 stack_size;   /* bytes at stack */
+	__u32 resume;	    /* in/out: 0 = start, else instruction + 1 */
+	__u32 status;	    /* out: enum cosy_status */
+	__s64 ret;	    /* out: r0 at exit */
+	__u64 detail;	    /* out: see the status */
+	__u64 interp_calls; /* in, for STATS: calls that the interpreter made since the last RUN */
+	__u64 calls;	    /* out: system calls and composites that this RUN made */
+	__u64 fast;	    /* out: of these, by a specialised version */
 };
 
 enum cosy_status {
@@ -233,13 +235,16 @@ enum cosy_status {
 	/*
 	 * The system call at `resume` was interrupted: if the ioctl returns to user mode at all,
 	 * its raw return value is the result of that call (-EINTR, or what restart_syscall gave);
-	 * go on after it.  But where the result is that of a read in read_file or a write in write_file, under way, go on at
-	 * `resume` with changed registers: add the bytes to r2 and r3 and subtract them from r4; an
-	 * error goes to r2, and r4 becomes 0 then and at the end of the file
+	 * go on after it.
+	 *
+	 * Where `resume` is a read_file or write_file under way, the value is the result of a read
+	 * or write that it made: go on at `resume` with changed registers.  Add the bytes to r2 and
+	 * r3, and subtract them from r4; of an error, put it into r2 and 0 into r4.  At the end of
+	 * the file (0 bytes), r4 becomes 0, too.
 	 */
 	COSY_LEFT_CALL = 2,
-	COSY_LEFT_FAULT =
-		3, /* the access at `resume` faulted; detail = an address, 0 or ~0 if not known */
+	/* The access at `resume` faulted; detail = its address, 0 or ~0 where that is not known */
+	COSY_LEFT_FAULT = 3,
 	/*
 	 * A tracer or auditor is armed, or a filter that may refuse RUN: go on by plain calls.
 	 * detail = the thread's syscall_work bits
@@ -248,19 +253,20 @@ enum cosy_status {
 	COSY_LEFT_BUFFER = 5, /* the shared buffer's mapping is gone or changed */
 	COSY_LEFT_STACK = 6,  /* the software stack is full; detail = bytes needed */
 	COSY_LEFT_TRAP = 7,   /* COSY_OP_trap, or a return to no call of this program */
-	/* A limit that somebody set was reached; may be resumed by the interpreter: */
+	/* A limit that somebody set was reached; the interpreter could go on: */
 	COSY_ENDED_STEPS = 8, /* limit of steps */
 	COSY_ENDED_TIME = 9,  /* kernel time limit */
-	/* Left at `resume` with nothing of that instruction done: */
 	/*
-	 * The operation at `resume` is to be made in user mode, this once: it takes long and cannot
-	 * stop in the middle, or does not work from the kernel
+	 * Left at `resume` with nothing of that instruction done: the operation there is to be made
+	 * in user mode, this once.  It takes long and cannot stop in the middle, or does not work
+	 * from the kernel
 	 */
 	COSY_LEFT_NATIVE = 10,
 	/*
-	 * The thread's seccomp filters are to see the call at `resume`, or one that the operation
-	 * there makes: make it by plain calls, this once, and RUN again after it.  detail = the
-	 * number of that system call.  Where filters may refuse RUN it is COSY_LEFT_TRACED
+	 * Likewise: the thread's seccomp filters are to see the call at `resume`, or one that the
+	 * operation there makes.  Make it by plain calls, this once, and RUN again after it.
+	 * detail = the number of that system call.  Where filters may refuse RUN, the status is
+	 * COSY_LEFT_TRACED instead
 	 */
 	COSY_LEFT_FILTERED = 11,
 };
@@ -270,11 +276,11 @@ enum cosy_status {
  * the administrator's (the smallest wins).  0 = none.  A step is a call, a local
  * return or a back edge taken.  Sleeping is not kernel time.
  *
- * A compound that left and goes on is still the same run: struct cosy_state carries what it
- * has used, and when nothing is left RUN ends at once, with nothing done.  A program that
- * writes less there starts anew, as it could with a new compound; no RUN exceeds a limit,
- * whatever it was given.  Time is looked at after every call and every few steps, so a limit
- * is overrun by what is under way then: one call, or some thousand instructions.
+ * Limits hold for a compound from its start to its end, however often it leaves: struct cosy_state
+ * carries the steps and the time used so far, and a RUN that has none left ends at once, with
+ * nothing done.  A program that writes less there gains no more than by starting the compound
+ * anew; no single RUN exceeds a limit.  The time is checked after every call and every few steps,
+ * so a limit is overrun by one call, or some thousand instructions.
  */
 struct cosy_limits {
 	__u32 size;
@@ -300,10 +306,11 @@ struct cosy_dirent {
 
 /*
  * COSY_OP_scan_tree goes through a tree of directories: tree, buffer, size.  `tree` is this
- * structure with more room above it, which has the names of the directories that are still to be
- * gone through.  All of it is the caller's memory; each call goes on where the one before ended.
+ * structure with more room above it, for the names of the directories that are still to be gone
+ * through.  All of it is the caller's memory; each call goes on where the previous one ended.
  *
- * What the `size` bytes at `buffer` get are struct cosy_dirent, and `kind` says which:
+ * Writes as many struct cosy_dirent as fit into the `size` bytes at `buffer`; `kind` says what each
+ * of them tells:
  *
  *	COSY_TREE_ENTRY		as scan_dir writes them, "." and ".." included, with
  *				AT_SYMLINK_NOFOLLOW: an entry of the directory entered last
@@ -314,8 +321,8 @@ struct cosy_dirent {
  *				depth; `stat` is zeroed
  *	COSY_TREE_FAILED	a directory could not be opened (instead of COSY_TREE_ENTER), listed
  *				to its end, or come back to: `error` is a negative errno, else as
- *				COSY_TREE_LEAVE.  -EXDEV: another file system was mounted there since
- *				its entry was examined.  -ESTALE: what is below it was moved away
+ *				COSY_TREE_LEAVE.  -EXDEV: since its entry was examined another file
+ *				system was mounted there.  -ESTALE: what is below it was moved away
  *				meanwhile, and the rest of its directories is left out
  *
  * The directories in a directory are entered in the order of their entries, each with all in it
@@ -327,8 +334,8 @@ struct cosy_dirent {
  *
  * Returns bytes, or 0 at the end; then nothing is open any more.  A `size` of 0 ends the walk
  * early.  Errors: -EINVAL (fewer than COSY_TREE_MIN_BUFFER bytes; members that make no sense),
- * -EFAULT, -ENOBUFS: `tree` has no room for another name.  Nothing is lost then: the caller makes
- * it larger, and calls again with the same buffer.  Of the first directory newfstatat's.
+ * -EFAULT, newfstatat's of the first directory, and -ENOBUFS: `tree` has no room for another name.
+ * Nothing is lost then: the caller makes it larger, and calls again with the same buffer.
  */
 struct cosy_tree {
 	__u32 size;	 /* bytes, with the room above: COSY_TREE_MIN_SIZE up, at most 1 GB */
@@ -338,14 +345,14 @@ struct cosy_tree {
 
 	/* Zeros before the first call; then scan_tree's own. */
 	__u32 step;
-	__u32 level; /* offset of the directory at hand */
-	__u32 top;   /* offset of the room that is left */
-	__u32 kept;  /* offset of the first directory, but for dirfd, that is open ... */
-	__u32 open;  /* ... and how many are */
-	__u32 name;  /* of the directory that failed ... */
-	__u32 depth; /* ... its depth ... */
-	__s32 error; /* ... and why */
-	__s32 fd;    /* a directory that was come back to, until it is known to be the one; or -1 */
+	__u32 level;   /* offset of the current directory */
+	__u32 top;     /* offset of the room that is left */
+	__u32 kept;    /* offset of the first open directory, other than dirfd ... */
+	__u32 open;    /* ... and how many are open */
+	__u32 name;    /* of the directory that failed ... */
+	__u32 depth;   /* ... its depth ... */
+	__s32 error;   /* ... and why */
+	__s32 fd;      /* a directory opened by "..", until it is known to be the one; or -1 */
 	__u8 empty[4]; /* names for calls: "" */
 	__u8 up[4];    /* ".." */
 	__u32 pad;
@@ -395,8 +402,8 @@ struct cosy_stats {
 	__u64 rejects; /* LOADs refused by the validator */
 	__u64 fast;    /* of `calls`: by a specialised version */
 	/*
-	 * Calls made the ordinary way after all, by the guard that failed, in the order of
-	 * core/guards.def
+	 * Calls that were made the ordinary way since a guard failed: a count for each guard, in
+	 * the order of core/guards.def
 	 */
 	__u64 guard_failed[29];
 	__u64 cache_hits;    /* LOADs that found an image of an earlier LOAD of the user's */
@@ -419,8 +426,9 @@ struct cosy_stats {
  * holder drops it.  A fork child has a copy on write at the same address.  The memory is zeros at
  * first.  mremap cannot grow it; PROT_EXEC, MADV_DONTNEED, direct I/O and shared futexes are
  * refused there.
- * Errors: EINVAL (length no multiple of a page, 0 or above COSY_MAX_ARENA; flags), ENOMEM (also: above
- * RLIMIT_MEMLOCK), EMFILE.
+ *
+ * Errors: EINVAL (length no multiple of a page, 0 or above COSY_MAX_ARENA; flags), ENOMEM (also:
+ * above RLIMIT_MEMLOCK), EMFILE.
  */
 struct cosy_arena_request {
 	__u32 size;
@@ -430,52 +438,58 @@ struct cosy_arena_request {
 #define COSY_MAX_ARENA (1u << 30) /* bytes in an arena */
 
 /*
- * MOVE: makes an operation on `length` bytes, at most 0x7ffff000, of an arena's memory at `address`,
- * which is a multiple of a page.  Errors of all: EFAULT (no arena's memory, or no right to it), EINVAL,
- * ENOMEM, EINTR (killed).  EOPNOTSUPP: nothing was done, and only the plain call can do it.
+ * MOVE: makes an operation on `length` bytes, at most 0x7ffff000, of an arena's memory at
+ * `address`, which is a multiple of a page.  Errors of all: EFAULT (no arena's memory, or no right
+ * to it), EINVAL, ENOMEM, EINTR (killed).  EOPNOTSUPP: nothing was done, and only the plain call
+ * can do it.
  *
- *	LOAN		write(2) to fd, a pipe or a socket of a stream, without copying: what was sent
- *			stays as it is now, whatever the caller writes there afterwards.  The result is the
- *			number of bytes, or an error of write(2).  GIVE: whole pages that went are zeros
- *			afterwards.  NOSIGNAL, DONTWAIT, MORE: send(2) with MSG_NOSIGNAL and so on.
- *			EOPNOTSUPP also for a socket when it is unlikely to pay.
- *	TRANSFER	read(2) from fd, a pipe: whole pages replace those at `address`.  The result is the
- *			number of bytes, 0 at the end of the file, or an error of read(2); it is short where
- *			a piece comes that is no whole page.  EOPNOTSUPP also when the first is none.
- *			POPULATE: the pages are present afterwards; WILL_WRITE: and, as far as memory
- *			allows, writable without a fault.
+ *	LOAN		does write(2) to fd, a pipe or a stream socket, without copying: what was
+ *			sent stays as it is now, whatever the caller writes there afterwards.  The
+ *			result is the number of bytes, or an error of write(2).  GIVE: whole pages
+ *			that went are zeros afterwards.  NOSIGNAL, DONTWAIT, MORE: send(2) with
+ *			MSG_NOSIGNAL and so on.  EOPNOTSUPP also for a socket where it is unlikely
+ *			to pay.
+ *	TRANSFER	does read(2) from fd, a pipe: whole pages replace those at `address`.  The
+ *			result is the number of bytes, 0 at the end of the file, or an error of
+ *			read(2).  It is short where a piece comes that is no whole page; EOPNOTSUPP
+ *			where the first is none.  POPULATE: the pages are present afterwards;
+ *			WILL_WRITE: and, as far as memory allows, writable without a fault.
  *	FLUSH		makes the pages zeros and gives back those that were there; whole pages only
- *	READY		makes the pages present, with WILL_WRITE writable without a fault; whole pages
- *			only
+ *	READY		makes the pages present, with WILL_WRITE writable without a fault; whole
+ *			pages only
  *	SHARE, COPY, DONATE, DONATE_ZERO
  *			make a parcel of whole pages in one mapping, all or nothing, and return its
- *			descriptor, close-on-exec, to be sent by SCM_RIGHTS (UVM section 4.3, map-entry
- *			passing).  SHARE: the caller and all who import it have the same pages from then
- *			on.  COPY: the bytes as they are now, whatever is written afterwards.  DONATE: the
- *			pages themselves; they are gone at `address`, where an access is a SIGSEGV, until
- *			FLUSH, TRANSFER or IMPORT fills it again.  DONATE_ZERO: the same, but zeros are
- *			left.  The pages of a parcel count in the user's locked memory until it is closed,
- *			or donated pages are imported: ENOMEM above RLIMIT_MEMLOCK.  EMFILE.
- *	IMPORT		puts the pages of the parcel fd in place of those at `address`, all or nothing,
- *			in one mapping.  The result is their number of bytes.  POPULATE and WILL_WRITE as
- *			for TRANSFER.  EBADF, EINVAL (no parcel), EMSGSIZE (it is longer than `length`),
- *			ENODATA (donated pages that somebody has imported).
- *	PORT		makes a port for a window of `length` bytes, whole pages, COSY_MAX_ARENA at most,
- *			and stores its two descriptors, close-on-exec, as int[2] at `at`: messages are
- *			taken from the first and passed to the second.  The window's size counts in the
- *			user's locked memory until both are closed: ENOMEM above RLIMIT_MEMLOCK.  EMFILE.
- *	PASS		passes a message to the port fd, all or nothing: the bytes, in one mapping, for
- *			the window from the offset `at` on, a multiple of a page.  `how` is COPY, DONATE
- *			or DONATE_ZERO; of a last page that is not whole the bytes are copied, and COPY
- *			alone may have one.  Waits while messages that nobody has taken are for the same
- *			pages, unless fd has O_NONBLOCK: EAGAIN.  The result is `length`.  EBADF, EINVAL
- *			(no port, not within the window), EPIPE (nobody can take it).
- *	TAKE		waits for the first message of the port fd, unless it has O_NONBLOCK: EAGAIN; and
- *			puts its pages, in one mapping, in place of those at its offset in the window at
- *			`address`, which has `length` bytes.  Stores the offset as __u64 at `at`.  The
- *			result is the message's number of bytes, 0: no more can come; what is left of its
- *			last page is zeros.  POPULATE and WILL_WRITE as for TRANSFER.  EBADF, EINVAL (no
- *			port), EMSGSIZE (the message does not fit, and stays).
+ *			descriptor, close-on-exec, to be sent by SCM_RIGHTS (UVM section 4.3,
+ *			map-entry passing).  SHARE: the caller and all who import it have the same
+ *			pages from then on.  COPY: the parcel has the bytes as they are now,
+ *			whatever is written afterwards.  DONATE: it has the pages themselves, which
+ *			are gone at `address`; an access there is a SIGSEGV until FLUSH, TRANSFER or
+ *			IMPORT fills it again.  DONATE_ZERO: the same, but zeros are left.  The
+ *			pages of a parcel count in the user's locked memory until it is closed, or
+ *			donated pages are imported: ENOMEM above RLIMIT_MEMLOCK.  EMFILE.
+ *	IMPORT		puts the pages of the parcel fd in place of those at `address`, all or
+ *			nothing, in one mapping.  The result is their number of bytes.  POPULATE and
+ *			WILL_WRITE as for TRANSFER.  EBADF, EINVAL (no parcel), EMSGSIZE (it is
+ *			longer than `length`), ENODATA (donated pages that somebody has imported).
+ *	PORT		makes a port for a window of `length` bytes, whole pages, COSY_MAX_ARENA at
+ *			most, and stores its two descriptors, close-on-exec, as int[2] at `at`:
+ *			messages are taken from the first and passed to the second.  The window's
+ *			size counts in the user's locked memory until both are closed: ENOMEM above
+ *			RLIMIT_MEMLOCK.  EMFILE.
+ *	PASS		passes a message to the port fd, all or nothing: the bytes, in one mapping,
+ *			for the window from the offset `at` on, a multiple of a page.  `how` is
+ *			COPY, DONATE or DONATE_ZERO; only COPY may have a last page that is not
+ *			whole, whose bytes are copied.  Waits while messages that nobody has taken
+ *			are for the same pages, unless fd has O_NONBLOCK: EAGAIN.  The result is
+ *			`length`.  EBADF, EINVAL (no port, not within the window), EPIPE (nobody
+ *			can take it).
+ *	TAKE		waits for the first message of the port fd, unless it has O_NONBLOCK:
+ *			EAGAIN.  Puts the message's pages, in one mapping, in place of those at its
+ *			offset in the window at `address`, which has `length` bytes, and stores that
+ *			offset as __u64 at `at`.  The result is the message's number of bytes, or 0:
+ *			no more can come.  The rest of its last page is zeros.  POPULATE and
+ *			WILL_WRITE as for TRANSFER.  EBADF, EINVAL (no port), EMSGSIZE (the message
+ *			does not fit, and stays).
  */
 struct cosy_move {
 	__u32 size;
@@ -518,10 +532,11 @@ enum cosy_move_operation {
 #define COSY_MOVE_MIN		8192 /* bytes; the operations copy fewer */
 
 /*
- * MOVING: tells what the caller's real user has in all processes; pages of 4 KB.  One call looks at
- * 64 arenas, parcels, ports or batches of 1,024 pages, whichever come first, and adds them to the
- * numbers given.  A caller begins with all of it 0, and calls again with the answer until the cursor is 0.
- * Others move pages meanwhile, so the numbers are of different moments.  EINTR (killed).
+ * MOVING: tells what the processes of the caller's real user have in arenas, parcels and ports, in
+ * pages of 4 KB.  One call looks at 64 arenas, parcels, ports or batches of 1,024 pages, whichever
+ * come first, and adds them to the numbers given.  A caller begins with all of it 0, and calls
+ * again with the answer until the cursor is 0.  Others move pages meanwhile, so the numbers are of
+ * different moments.  EINTR (killed).
  */
 struct cosy_moving {
 	__u32 size;
