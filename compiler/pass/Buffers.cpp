@@ -2,9 +2,9 @@
 //===- Buffers.cpp - What a compound does with a piece of memory ----------===//
 //
 // Answers two questions about a buffer.  Can anything but this region look at
-// it while the region runs?  The host's code tells, where the buffer is made.
-// What does the region itself do with it?  The compound's module tells.  A use
-// that is not understood counts as a look.
+// it while the region runs?  That is found in the host's code, where the buffer
+// is made.  And what does the region itself do with it?  That is found in the
+// compound's module.  A use that is not understood counts as a look.
 //
 //===----------------------------------------------------------------------===//
 #include "Buffers.h"

@@ -4,8 +4,8 @@
 // Estimates from the native twin's code and the measured costs of
 // core/costs.h: each system call saves its crossing, each access to memory and
 // each round of a loop costs more than outside.  Nobody knows how often a loop
-// will go round.  One whose rounds are counted is assumed to make some; another
-// as many as there may be, up to a page's bytes.
+// will go round.  A loop whose rounds are counted as they go is assumed to go
+// AssumedRounds; any other as many as it may, MaxRounds at most.
 //
 //===----------------------------------------------------------------------===//
 #include "CallTable.h"
@@ -23,10 +23,10 @@
 using namespace llvm;
 using namespace cosy;
 
-/// Rounds that a loop is assumed to go whose rounds are counted.
+/// Rounds that a loop is assumed to go if its rounds are counted.
 static constexpr int64_t AssumedRounds = 64;
 
-/// Rounds that another is assumed to go at most: the bytes of a page.
+/// Rounds that another loop is assumed to go at most: the bytes of a page.
 static constexpr int64_t MaxRounds = 4096;
 
 static Gain operator+(Gain A, Gain B) {
@@ -67,7 +67,8 @@ static bool isNeverTaken(const BasicBlock *Pred, const BasicBlock *BB,
   if (!Pred)
     return false;
   if (const auto *Switch = dyn_cast<SwitchInst>(BB->getTerminator())) {
-    // What a scope's end goes on with, after `break` or `continue` in it.
+    // clang makes such a switch at the end of a scope with a clean-up, for
+    // `break` and `continue` in it.
     const ConstantInt *Known = conditionFrom(Pred, BB, Switch->getCondition());
     return Known && Switch->findCaseValue(Known)->getCaseSuccessor() != Succ;
   }
@@ -86,8 +87,8 @@ LoopAnalyses::LoopAnalyses(Function &F)
       DT(F), LI(DT), SE(F, TLI, AC, DT, LI) {}
 
 namespace {
-/// The ways round a loop on which no call is made.  A call in an inner loop
-/// does not count, since that may go no round at all.
+/// Finds the ways round a loop on which no call is made.  A call in an inner
+/// loop does not count, since that loop may go no round at all.
 class WaysWithoutCall {
   const Loop &L;
   LoopAnalyses &A;
@@ -118,10 +119,10 @@ public:
   bool exist() const { return GoRound; }
   ArrayRef<const BasicBlock *> blocks() const { return Blocks.getArrayRef(); }
 
-  /// True if such a round only finds that there is nothing to call for, as one
-  /// passes over a directory's "." and "..".  It does nothing more once that is
-  /// known; and it does not go through an array, of whose bytes one is cheaper
-  /// than counting it.
+  /// True if such a round only finds that there is nothing to call for, as a
+  /// loop over a directory passes over "." and "..".  Once that is known it
+  /// does nothing more.  Nor does it go through an array: counting a round
+  /// would cost more than a byte of that.
   bool areShort() const {
     SmallPtrSet<const BasicBlock *, 16> Undecided = beforeCalls();
     if (Undecided.empty())
@@ -143,7 +144,7 @@ private:
     return A.LI.getLoopFor(&BB) == &L && makesCall(BB);
   }
 
-  /// The blocks from which some call may come in the same round.
+  /// Returns the blocks after which a call may come in the same round.
   SmallPtrSet<const BasicBlock *, 16> beforeCalls() const {
     SmallPtrSet<const BasicBlock *, 16> Ret;
     SmallVector<const BasicBlock *, 16> Work;
@@ -180,7 +181,7 @@ cosy::skippedPart(const Loop &L, LoopAnalyses &A) {
 }
 
 namespace {
-/// A function's loops, and what is known of their rounds.
+/// Knows how many rounds a function's loops go.
 class Rounds : public LoopAnalyses {
   DenseMap<const Loop *, int64_t> Known;
   DenseMap<const Loop *, bool> Counted;
@@ -188,7 +189,7 @@ class Rounds : public LoopAnalyses {
 public:
   using LoopAnalyses::LoopAnalyses;
 
-  /// True if a loop's rounds are counted where it is, not where it is entered.
+  /// True if a loop's rounds are counted as they go.
   bool areCounted(const Loop &L) {
     auto [It, New] = Counted.insert({&L, false});
     if (New)
@@ -196,9 +197,10 @@ public:
     return It->second;
   }
 
-  /// Returns how many rounds a loop without calls is taken for: what is known,
-  /// or the most that what it goes through has room for.  To take too many
-  /// keeps a region native; with too few it would lose for as long as it runs.
+  /// Returns how many rounds a loop without calls is taken for: the number that
+  /// is known, or the most for which the objects that it goes through have
+  /// room.  Too many would keep a region native; with too few it would lose for
+  /// as long as it runs.
   int64_t of(const Loop &L) {
     auto [It, New] = Known.insert({&L, MaxRounds});
     if (!New)
@@ -246,15 +248,16 @@ private:
 } // namespace
 
 namespace {
+/// Adds up what code saves in the kernel.
 class Estimate {
-  /// Results for functions that are called; 0 while one is looked at, for
-  /// recursion.
+  /// Results for functions that are called; 0 for one that is being looked at,
+  /// so that recursion ends.
   DenseMap<const Function *, Gain> Known;
   const Recursion &In;
 
 public:
   explicit Estimate(const Recursion &In) : In(In) {
-    // Each call of these is counted where it comes to.
+    // Each call of these is counted at the function's entry.
     for (const Function *F : In.Entered)
       Known[F] = Gain{};
   }
@@ -387,8 +390,9 @@ private:
 };
 } // namespace
 
-/// Turns the rule about the cost that ran outside (core/costs.h) into one about
-/// the cost that would have been saved, by the part that is saved.
+/// Returns struct cosy_region's `share`.  core/costs.h tells how much code may
+/// run outside before the region is loaded; here that becomes how much would
+/// have been saved, by the part of the code's cost that the kernel saves.
 static unsigned shareOf(Gain All) {
   int64_t Share = All.Plain ? COSY_TIER_SHARE * All.Saved / All.Plain : 1;
   return std::clamp<int64_t>(Share, 1, COSY_TIER_SHARE);

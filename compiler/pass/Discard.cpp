@@ -85,7 +85,8 @@ void cosy::discardAfterUses(BpfModule &B, const Buffer &Buf) {
     for (Instruction &I : BB)
       if (Live.looks().contains(&I) && !Live.isLiveAfter(I))
         Before.push_back(I.getNextNode());
-    // Only where it was live on every way here: elsewhere it may hold no view.
+    // Discard only where it was live on every way here: on any other way there
+    // may be no view of it.
     if (!Live.isLiveIn(BB) && !pred_empty(&BB) &&
         all_of(predecessors(&BB),
                [&](BasicBlock *From) { return Live.isLiveOut(*From); }))

@@ -29,7 +29,8 @@ using namespace cosy;
 
 ALWAYS_ENABLED_STATISTIC(NumExtracted,
                          "Number of regions that became functions");
-ALWAYS_ENABLED_STATISTIC(NumUnmovable, "Number of regions that cannot");
+ALWAYS_ENABLED_STATISTIC(NumUnmovable,
+                         "Number of regions that cannot become functions");
 
 /// Says what keeps an instruction from being moved to another function, or
 /// null.
@@ -112,11 +113,11 @@ static bool isRepeated(const Region &R) {
   });
 }
 
-/// Larger ones stay in the host: contexts are small.
+/// Bytes of a local that moves into the region; contexts are small.
 static constexpr uint64_t MaxSunk = 32 << 10;
 
 /// True if a local of the function might as well be declared in the region,
-/// which is come to once: nobody but the region uses it.
+/// since nobody else uses it.  The region runs once in a call of the function.
 static bool isUsedInRegion(AllocaInst &A, const Region &R) {
   auto Size = A.getAllocationSize(A.getModule()->getDataLayout());
   if (!Size || Size->isScalable() || Size->getFixedValue() > MaxSunk)

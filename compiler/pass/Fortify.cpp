@@ -119,7 +119,7 @@ static CallBase *expandOpenTwo(BpfModule &B, CallBase *C) {
   if (Name != "__open_2" && Name != "__open64_2" && Name != "__openat_2" &&
       Name != "__openat64_2")
     return nullptr;
-  // With one of these flags a mode is missing, and libc would abort.
+  // With O_CREAT or O_TMPFILE a mode is missing, and libc would abort.
   auto *Flags = dyn_cast<ConstantInt>(C->getArgOperand(At ? 2 : 1));
   if (!Flags || (Flags->getZExtValue() & (O_CREAT | 020000000)))
     return nullptr;

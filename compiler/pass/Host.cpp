@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //===- Host.cpp - The code in the region's place --------------------------===//
 //
-//	count: region.left earned yet?     no -> left -= what this arrival would
-//	                                   save -> native
+//	count: has the region earned the   no -> left -= what this arrival would
+//	       kernel (left < 0)?          save -> native
 //	ctx = __cosy_enter(&region)        none -> native
 //	fill in inputs, addresses, tables
 //	exit = __cosy_run(&region, ctx)    < 0: leave -> native
@@ -10,9 +10,9 @@
 //	native: the twin
 //	join: go on with the exit selector
 //
-// At the head of a loop of the twin, native is the loop's next round, and join
-// ends the twin.  At the entry of a function that recurses they are the rest of
-// the twin's copy of it, and its end.
+// At the head of a loop of the twin, `native` is the loop's next round, and
+// `join` returns from the twin.  At the entry of a function that recurses,
+// `native` is the code of the twin's copy of it, and `join` returns from that.
 //
 // lib/region/region.h is the binary interface.
 //
@@ -131,7 +131,7 @@ static GlobalVariable *createRegion(Module &M, const Compound &C,
       Entry ? static_cast<Constant *>(Entry->Region)
             : ConstantPointerNull::get(cast<PointerType>(Ptr));
   unsigned Flags = (options().Force ? 1 : 0) | (Cost.Loses ? 2 : 0);
-  // Below 0, so that the first arrival asks.
+  // The first arrival asks, since this is below 0.
   Constant *Left = ConstantInt::getSigned(I64, INT64_MIN);
   auto *Init = ConstantStruct::get(
       Ty,
@@ -162,7 +162,7 @@ static Value *leftOf(IRBuilder<> &B, GlobalVariable *Region) {
                            LeftField);
 }
 
-/// Takes off `left`, or adds to it, what this arrival saves or loses.
+/// Takes what this arrival saves off `left`, or adds what it loses.
 static void takeOff(IRBuilder<> &B, Value *Left, Value *Place, int64_t Saves,
                     int64_t Skips, Value *Made) {
   auto Number = [&](int64_t N) {
@@ -172,7 +172,7 @@ static void takeOff(IRBuilder<> &B, Value *Left, Value *Place, int64_t Saves,
   if (Made)
     Saved = B.CreateSelect(Made, Saved, Number(Skips));
   Value *Now = B.CreateSub(Left, Saved);
-  // Above MaxLeft it would mean that nobody asks again; below 0 it stays.
+  // Do not let losses lift it above MaxLeft, where nobody would ask again.
   if (Saves < 0 || (Made && Skips < 0))
     Now = B.CreateBinaryIntrinsic(Intrinsic::smin, Now, B.getInt64(MaxLeft));
   B.CreateAlignedStore(Now, Place, Align(8))
@@ -212,9 +212,9 @@ static void countArrival(BasicBlock *At, GlobalVariable *Region,
   B.CreateCondBr(B.CreateICmpSLT(Left, B.getInt64(0)), Asked, Native);
 }
 
-/// Begins code at the beginning of BB that changes `left`, unless nobody asks
-/// again: Count makes it of the value and the place.  Below 0 it counts, too:
-/// under COSY_STATS=1 each arrival asks.
+/// Makes code at the beginning of BB that changes `left`, by Count, which is
+/// given the value and the place.  The code does nothing where nobody asks
+/// again.  Below 0 it counts, too: under COSY_STATS=1 each arrival asks.
 static void
 beginCounting(BasicBlock *BB, GlobalVariable *Region, DebugLoc Where,
               function_ref<void(IRBuilder<> &, Value *, Value *)> Count) {
@@ -230,7 +230,7 @@ beginCounting(BasicBlock *BB, GlobalVariable *Region, DebugLoc Where,
   Count(B, Left, Place);
 }
 
-/// Counts the rounds of a loop that is no way in.
+/// Counts the rounds of a loop without a way in.
 static void countRounds(const CountedHead &H, GlobalVariable *Region,
                         DebugLoc Where) {
   beginCounting(H.Head, Region, Where,
@@ -239,7 +239,7 @@ static void countRounds(const CountedHead &H, GlobalVariable *Region,
                 });
 }
 
-/// Puts what a loop without calls would have lost on `left`, at a block where
+/// Adds what a loop without calls would have lost to `left`, at a block where
 /// it ends.
 static void addLoss(BasicBlock *Exit, Value *Lost, GlobalVariable *Region,
                     DebugLoc Where) {
@@ -302,7 +302,7 @@ static void fillIn(IRBuilder<> &B, Value *Context, const Extracted &R,
     B.CreateAlignedStore(B.CreateCall(Locator), field(B, Context, Offset),
                          Align(8));
   }
-  // At a loop's head native rounds may have computed some outputs already.
+  // Before a loop's head, the native twin may have computed some outputs.
   if (R.Outer)
     for (size_t I = 0; I < R.Outputs.size(); ++I)
       B.CreateAlignedStore(
@@ -317,7 +317,7 @@ static void fillIn(IRBuilder<> &B, Value *Context, const Extracted &R,
   }
 }
 
-/// Calls what ends the program, one call per escape, with the arguments that
+/// Makes the calls that do not return, one per escape, with the arguments that
 /// the compound left in the context.  Goes on in a new block before Join, for
 /// exits that are no escape.
 static void emitEscapes(IRBuilder<> &B, Value *Exit, Value *Context,
@@ -399,7 +399,7 @@ static void joinSelectors(CallInst *Call, Value *Selector, BasicBlock *Done,
   Phi->addIncoming(Selector, Done);
 }
 
-/// Goes on in the loop that a head's call is at, instead of making it.
+/// Has the native way go on with R.Round instead of making the call.
 static void goRound(Extracted &R) {
   BasicBlock *Native = R.Call->getParent();
   Native->getSingleSuccessor()->removePredecessor(Native);
@@ -418,7 +418,7 @@ void cosy::emitHostCode(Extracted &R, Compound &C, Compound *Entry) {
   Type *Ptr = PointerType::get(Ctx, 0), *Void = Type::getVoidTy(Ctx);
   auto Enter = declareHostFunction(M, "__cosy_enter",
                                    FunctionType::get(Ptr, {Ptr}, false));
-  // A thread that is cancelled ends here, by unwinding: this call may throw.
+  // A thread that is cancelled in the region unwinds from this call.
   auto Run = M.getOrInsertFunction(
       "__cosy_run",
       FunctionType::get(Type::getInt64Ty(Ctx), {Ptr, Ptr}, false));
@@ -466,7 +466,7 @@ void cosy::emitHostCode(Extracted &R, Compound &C, Compound *Entry) {
     countRounds(H, Entry->Region, Where);
   for (Function *Copy : R.Copies)
     countLosses(*Copy, AddLoss);
-  // Nobody counts where that changes nothing.
+  // Count nothing for a region that never is, or at once is, in the kernel.
   if (!Entry && !C.Cost.Loses && !options().Force)
     countLosses(R.Twin ? *R.Twin : *R.Body, AddLoss);
   if (R.Round)

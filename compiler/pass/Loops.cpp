@@ -2,25 +2,27 @@
 //===- Loops.cpp - From the native twin's loops into the kernel -----------===//
 //
 // A region that is entered once and goes round for long would never get into
-// the kernel if the twin could go there only at the entry.  So each loop that
-// makes a call in every round, but for those that only pass over something,
-// gets a function of its own, compiled as one more compound: all of the region
-// from the loop's head on.
+// the kernel if the twin could go there only at the entry.  So a loop that
+// makes a call in every round, or at least in every round that does some work
+// (skippedPart in Cost.cpp), gets a function of its own: all of the region from
+// the loop's head on, compiled as one more compound.
 //
 //	twin:   head: i = phi ..              body.loop(inputs, i, .., outputs):
 //	        if earned:                            goto head
 //	          return body.loop(.., i, ..)   head: i = phi [i, entry], ..
 //	        ...                                   ...
 //
-// What is alive at the head becomes an input.  A local that nobody else knows
-// the address of is copied into the compound's context first, and pointers into
-// it with it; one of the host's is copied back at the end.  Others stay in the
-// twin's memory.  Loops of functions that the region calls become its own by
-// inlining.  Since the rest includes what surrounds the loop, the head of an
-// inner loop will do as well as that of an outer one.
+// Values that are alive at the head become inputs.  A local whose address
+// nobody else knows is copied into the compound's context, and pointers into it
+// are changed to point there; a local of the host's is copied back at the end.
+// Other locals stay in the twin's memory.  Functions with such loops that the
+// region calls are inlined into it first.  The head of an inner loop will do as
+// well as that of an outer one, since the function goes on with the loops
+// around it.
 //
 //===----------------------------------------------------------------------===//
 #include "Region.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -34,15 +36,21 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/SSAUpdater.h"
 
+#define DEBUG_TYPE "cosy-loops"
+
 using namespace llvm;
 using namespace cosy;
 
-/// Heads of one region; each is a compound more.
+ALWAYS_ENABLED_STATISTIC(NumHeads, "Number of loops with a way in at the head");
+ALWAYS_ENABLED_STATISTIC(NumMoved,
+                         "Number of locals that such a way in may copy");
+
+/// Heads of one region with a way in; each is one more compound.
 static constexpr unsigned MaxHeads = 4;
 
 namespace {
-/// A local of the twin, or of the host and then an input, that a compound may
-/// have its own copy of.
+/// A local that a compound may have its own copy of: one of the twin's, or one
+/// of the host's that is an input of the region.
 struct MovedLocal {
   LocalPointers Pointers; ///< Itself first.
   uint64_t Size;
@@ -50,7 +58,7 @@ struct MovedLocal {
   bool IsHosts;
 };
 
-/// The copied ones of a compound that begins at a loop's head.
+/// The locals that are copied by a compound that begins at a loop's head.
 class LocalCopies {
   Function &F;
   IRBuilder<> B;
@@ -59,8 +67,8 @@ public:
   LocalCopies(Function &F, BasicBlock *Entry)
       : F(F), B(Entry->getTerminator()) {}
 
-  /// Copies one, and moves what points into it: Values[I] is Live[I] at the
-  /// head.
+  /// Copies a local, and has pointers into it point into the copy: Values[I] is
+  /// the value of Live[I] at the head.
   void copy(const MovedLocal &Local, ArrayRef<Value *> Live,
             MutableArrayRef<Value *> Values) {
     auto It = find(Live, Local.Pointers[0]);
@@ -91,7 +99,8 @@ public:
 private:
   SmallVector<std::tuple<const MovedLocal *, Value *, AllocaInst *>, 4> Hosts;
 
-  /// A pointer into the copy; null, and what memchr found nothing with, stays.
+  /// Returns the same place in the copy.  A pointer that is not into the local
+  /// stays, as null does that memchr returned.
   Value *moved(Value *Pointer, Value *Old, Value *New, uint64_t Size) {
     Value *Offset = B.CreateSub(B.CreatePtrToInt(Pointer, B.getInt64Ty()),
                                 B.CreatePtrToInt(Old, B.getInt64Ty()));
@@ -100,7 +109,7 @@ private:
   }
 };
 
-/// One loop's head of a region's body.
+/// A loop's head of a region's body, and the function that goes on from there.
 class LoopEntry {
   Function &Body;
   BasicBlock *Head;
@@ -249,8 +258,8 @@ SmallVector<BasicBlock *, 4> cosy::countedHeads(Function &F) {
 }
 
 SmallVector<BasicBlock *, 4> cosy::loopHeads(const Extracted &R) {
-  // Where AddressSanitizer says which of the twin's locals are in scope, the
-  // compound would use them without saying so.
+  // AddressSanitizer marks which locals are in scope where the twin enters and
+  // leaves their scopes; a compound that goes on in the middle would not.
   if (R.Body->hasFnAttribute(Attribute::SanitizeAddress))
     return {};
   SmallVector<BasicBlock *, 4> Heads;
@@ -261,7 +270,7 @@ SmallVector<BasicBlock *, 4> cosy::loopHeads(const Extracted &R) {
   return Heads;
 }
 
-/// Instructions that a body may grow to by inlining.
+/// Instructions that a region's body may have after inlining.
 static constexpr unsigned MaxInlined = 3000;
 
 /// True if the rounds of some loop of F, or of what F calls, can be counted.
@@ -287,7 +296,7 @@ void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts) {
     for (Instruction &I : instructions(Body)) {
       auto *Call = dyn_cast<CallBase>(&I);
       Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-      // The host of another region counts by itself.
+      // A function that holds a region counts for that one.
       if (!Callee || Callee == &Body || is_contained(Hosts, Callee) ||
           !hasHeads(*Callee) || recurses(*Callee) ||
           !isInlineViable(*Callee).isSuccess() ||
@@ -304,7 +313,8 @@ void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts) {
   }
 }
 
-/// Copying a larger one costs more than a shortlived compound gains.
+/// Bytes of a local that is copied.  Copying more costs more than a compound
+/// gains that ends soon.
 static constexpr uint64_t MaxMoved = 32 << 10;
 
 static std::optional<MovedLocal> movedLocal(Value &Local, const AllocaInst *A,
@@ -327,7 +337,8 @@ static SmallVector<MovedLocal, 4> movedLocals(const Extracted &R) {
     if (auto *A = dyn_cast<AllocaInst>(&I))
       if (auto Local = movedLocal(*A, A, /*IsHosts=*/false))
         Ret.push_back(std::move(*Local));
-  // Somebody looks at the host's when a compound is unwound or jumped out of.
+  // When a compound is unwound or jumped out of, the host goes on with its own
+  // locals, so they are not copied.
   if (R.Host->hasPersonalityFn() || R.Host->callsFunctionThatReturnsTwice())
     return Ret;
   for (unsigned I = 0; I < R.NumInputs; ++I)
@@ -379,6 +390,8 @@ std::vector<Extracted> cosy::enterLoops(Extracted &R,
   auto Outer = std::make_shared<Extracted>(R);
   LLVMContext &Ctx = R.Body->getContext();
   SmallVector<MovedLocal, 4> Locals = movedLocals(R);
+  NumHeads += Heads.size();
+  NumMoved += Locals.size();
   for (BasicBlock *Head : Heads) {
     LoopEntry Loop(*R.Body, Head, R.NumInputs);
     Extracted E;

@@ -2,9 +2,9 @@
 //===- Losses.cpp - Counts what loops without calls would lose ------------===//
 //
 // A loop that makes no call costs more in the kernel than outside.  How often
-// it goes round is known when it ends: the native twin adds its rounds up in a
-// register, those of inner loops too, and puts what they would have lost on the
-// region's `left`.
+// it goes round is known when it ends.  So the native twin adds up in a
+// register what its rounds, and those of inner loops, would have lost, and adds
+// the sum to the region's `left`.
 //
 //   loop:                       loop:
 //     ...                         %l = phi i64 [ 0, .. ], [ %m, %loop ]
@@ -14,8 +14,8 @@
 //   end:                        end:
 //                                 <left += %m, unless that is settled>
 //
-// Where a loop's exits cannot be told apart from its surroundings, Cost.cpp
-// estimates how often it goes round.
+// For a loop whose exits also lead in from elsewhere there is no place to do
+// that: Cost.cpp estimates how often it goes round.
 //
 //===----------------------------------------------------------------------===//
 #include "Region.h"
@@ -54,7 +54,7 @@ bool cosy::countsLosses(const Loop &L) {
   return none_of(Exits, [](const BasicBlock *BB) { return BB->isEHPad(); });
 }
 
-/// Adds up what the rounds of one such loop lose.
+/// Adds up what the rounds of one loop that countsLosses would lose.
 static void countLoop(const Loop &L, const LoopInfo &LI,
                       function_ref<void(BasicBlock *, Value *)> AtExit) {
   Type *I64 = Type::getInt64Ty(L.getHeader()->getContext());
@@ -63,12 +63,12 @@ static void countLoop(const Loop &L, const LoopInfo &LI,
   Updater.AddAvailableValue(L.getLoopPreheader(), ConstantInt::get(I64, 0));
   SmallVector<Instruction *, 4> Sums;
   for (const Loop *Inner : L.getLoopsInPreorder()) {
-    // At the head, a loop that is left there before its first round would have
-    // lost one.
+    // Count at the latch: at the head, a loop that is left there before its
+    // first round would count one.
     BasicBlock *Place = Inner->getLoopLatch();
     if (!Place)
       Place = Inner->getHeader();
-    // Its operand is known once all of them are.
+    // Its operand is set once all sums are known.
     auto *Sum = BinaryOperator::CreateAdd(
         PoisonValue::get(I64),
         ConstantInt::getSigned(I64, lossPerRound(*Inner, LI)), "cosy.lost",

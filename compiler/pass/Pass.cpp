@@ -150,9 +150,9 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
   auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
 
   markForeign(M);
-  // All regions are extracted before the first is compiled, and all compiled
-  // before the first host changes: a region that calls the host of another
-  // one finds plain code there, so nested regions are flattened.
+  // Extract all regions before the first is compiled, and compile all before
+  // the first host changes: a region that calls the host of another one then
+  // finds plain code there, and the regions do not nest.
   std::vector<Extracted> Regions;
   for (Function *F : Marked)
     extractRegions(*F, FAM, Regions);

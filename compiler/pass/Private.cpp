@@ -18,6 +18,7 @@ using namespace llvm;
 using namespace cosy;
 
 namespace {
+/// Follows a local's address to everything that is computed from it.
 class Follower {
   LocalPointers Pointers;
   SmallVector<PtrToIntInst *, 4> Numbers;
@@ -39,7 +40,7 @@ public:
   }
 
 private:
-  /// Into this local or nothing, whichever way it was computed.
+  /// True if a pointer is into this local, or null, whichever way it came.
   bool isPure(const Value *V) const {
     auto Into = [&](const Value *Operand) {
       return isa<ConstantPointerNull>(Operand) || isa<UndefValue>(Operand) ||
@@ -52,7 +53,8 @@ private:
     return true;
   }
 
-  /// Taken from another address in the same object, or compared.
+  /// True if an address as a number is only compared, or one of two in the same
+  /// object whose difference is taken.
   bool isDifference(PtrToIntInst *N) const {
     return all_of(N->users(), [&](User *U) {
       if (isa<ICmpInst>(U))

@@ -3,11 +3,11 @@
 //
 // A region that calls a function which calls itself, as a walk through a tree
 // does, is entered once and stays for as long as there is something below.
-// Its native twin calls copies of that function and of all that it calls.  A
-// copy's loops take off the region's `left` what their rounds would have saved,
-// and at its entry the copy goes into the kernel once that is earned, by a
-// compound that makes this one call.  Calls from outside of the region go to
-// the function itself, which counts nothing.
+// Its native twin calls copies of that function and of all that it calls.  The
+// loops of a copy take what their rounds would have saved off the region's
+// `left`.  Once that is used up, a copy goes into the kernel at its entry, by a
+// compound that makes this one call of the function.  Calls from outside the
+// region go to the function itself, which counts nothing.
 //
 //   define i64 @below(i32 %dir)      define i64 @below.twin(i32 %dir)
 //     ...                              <count>, to leave or to round
@@ -37,7 +37,7 @@ using namespace cosy;
 ALWAYS_ENABLED_STATISTIC(NumRecursions,
                          "Number of functions with a way in at their entry");
 
-/// Functions of one region with such an entry; each is a compound more.
+/// Functions of one region with a way in; each is one more compound.
 static constexpr unsigned MaxRecursions = 2;
 
 /// Functions that are copied for one of them.
@@ -77,7 +77,7 @@ static Functions reachableFrom(Function &F, ArrayRef<Function *> Hosts) {
   Ret.insert(&F);
   for (unsigned I = 0; I < Ret.size() && Ret.size() <= MaxCopied; ++I)
     for (Function *Callee : calleesOf(*Ret[I]))
-      // The host of another region counts by itself.
+      // A function that holds a region counts for that one.
       if (canCopy(*Callee) && !is_contained(Hosts, Callee))
         Ret.insert(Callee);
   return Ret;
@@ -151,7 +151,7 @@ static Function *createEntry(Function &F) {
   return Entry;
 }
 
-/// The way in of a copy of F, still without its call.
+/// Describes the way in at the entry of F's copy, which splitEntry makes.
 static Extracted wayIn(const Extracted &R, Function &F, Function &Copy,
                        const RegionCost &Cost) {
   Extracted E;
@@ -185,7 +185,7 @@ static void splitEntry(Extracted &E) {
   E.Round = SplitBlock(&Top, At);
   BasicBlock *Leave = BasicBlock::Create(Ctx, "cosy.leave", &Copy, E.Round);
   Top.getTerminator()->eraseFromParent();
-  // What decides is made by emitHostCode.
+  // emitHostCode will replace the condition.
   BranchInst::Create(Leave, E.Round, PoisonValue::get(Type::getInt1Ty(Ctx)),
                      &Top);
   SmallVector<Value *, 8> Args;

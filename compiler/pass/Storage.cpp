@@ -7,8 +7,8 @@
 // recursive functions on the software stack.  Globals stay where the host has
 // them: their addresses are fields that it fills in at entry.  A constant
 // table that is read in a loop comes to the shared buffer: a small one is
-// copied into the context at each entry, of one up to a page libcosy keeps a
-// copy.
+// copied into the context at each entry; libcosy keeps a copy of a larger one,
+// up to a page.
 //
 //   define i64 @cosy.main(ptr %0) {        define i64 @cosy.main(ptr %0) {
 //     %x = alloca [64 x i8]           ->     %x = getelementptr i8, ptr %0, ..

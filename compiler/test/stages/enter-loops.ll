@@ -1,6 +1,7 @@
 ; The native twin leaves at the head of each loop that calls in its rounds, for a function that is
 ; all of the region from there on: what is alive at the head is its argument.
-; RUN: %stage=cosy-enter-loops %s | FileCheck %s
+; RUN: %stage=cosy-enter-loops %s 2>&1 | FileCheck %s
+; CHECK-DAG: 1 cosy-loops - Number of loops with a way in at the head
 target triple = "x86_64-pc-linux-gnu"
 
 declare i32 @__cosy_region_start(i32)
