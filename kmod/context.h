@@ -28,8 +28,9 @@ struct cosy_context {
 	struct cosy_views *spare_views; /* memory for the next RUN that makes one; by xchg */
 	u64 max_steps, max_ns;		/* LIMITS; each by READ_ONCE and WRITE_ONCE */
 	/*
-	 * File systems of which a RUN made an ordinary read in this jiffy, for the RUNs that begin
-	 * in it, too.  Only compared; threads that RUN at once may mix theirs.
+	 * The file systems of which a RUN made an ordinary read in the jiffy `fresh_in`: RUNs that
+	 * begin in the same jiffy take them over.  Only compared; of threads that RUN at the same
+	 * time, each may overwrite what another has noted.
 	 */
 	unsigned long fresh_in;
 	const struct super_block *fresh[2];

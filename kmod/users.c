@@ -17,7 +17,7 @@ static ulong max_user_programs = 4096;
 module_param(max_user_programs, ulong, 0644);
 MODULE_PARM_DESC(max_user_programs, "loaded compounds that each user may have");
 
-/* The kernel's JIT has one limit for all (net.core.bpf_jit_limit): nobody may use it up. */
+/* The kernel's JIT has one limit for all (net.core.bpf_jit_limit), which no user may use up. */
 static ulong max_user_code = 16UL << 20;
 module_param(max_user_code, ulong, 0644);
 MODULE_PARM_DESC(max_user_code, "bytes of compiled compounds that each user may have");
@@ -83,8 +83,7 @@ struct cosy_user *cosy_user_any(void)
 	int bucket;
 
 	spin_lock(&accounts_lock);
-	hash_for_each(accounts, bucket, user, node)
-	{
+	hash_for_each(accounts, bucket, user, node) {
 		found = user;
 		found->references++;
 		break;

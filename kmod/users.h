@@ -21,7 +21,7 @@ struct cosy_user *cosy_user_get(void);
 /* Takes another reference; returns the user. */
 struct cosy_user *cosy_user_hold(struct cosy_user *user);
 void cosy_user_put(struct cosy_user *user);
-/* Returns some account that there still is, a reference; or NULL. */
+/* Returns a reference to any one of the accounts, for the module's end; NULL when none is left. */
 struct cosy_user *cosy_user_any(void);
 
 kuid_t cosy_user_uid(const struct cosy_user *user);

@@ -87,8 +87,7 @@ static inline long ring_finish(int count)
 		errno = -err;
 		bench_fail("io_uring_submit_and_wait");
 	}
-	io_uring_for_each_cqe(&ring, head, entry)
-	{
+	io_uring_for_each_cqe(&ring, head, entry) {
 		if (entry->res < 0) {
 			errno = -entry->res;
 			bench_fail("io_uring");

@@ -26,9 +26,7 @@
 #define COSY_CLEARS_HISTORY 1
 #endif
 
-/*
- * Mitigations that the kernel applies on the way in and out, where modules can apply them as well.
- */
+/* Mitigations that the kernel applies on entry and exit, where modules can apply them, too. */
 #if defined(X86_FEATURE_CLEAR_CPU_BUF) && defined(COSY_HAVE_VERW_SEL)
 #define COSY_CLEARS_BUFFERS 1
 #endif
@@ -78,7 +76,7 @@
 #include <linux/task_work.h>
 #include <linux/uio.h>
 
-/* An automatic variable that CONFIG_INIT_STACK_ALL_ZERO must not clear: too dear in RUN. */
+/* Marks a local that CONFIG_INIT_STACK_ALL_ZERO must not clear, where that would cost too much. */
 #if __has_attribute(uninitialized)
 #define __cosy_uninitialized __attribute__((uninitialized))
 #else
@@ -277,7 +275,7 @@ static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentr
 #define cosy_fs_read_retry(fs, seq) read_seqcount_retry(&(fs)->seq, seq)
 #endif
 
-/* Tells whether somebody watches the pipe by EPOLLET, so that each write has to wake him. */
+/* Tells whether somebody polls the pipe by EPOLLET, so that each write has to wake them. */
 #ifdef COSY_HAVE_POLL_USAGE
 #define cosy_pipe_edge_triggered(pipe) ((pipe)->poll_usage)
 #else

@@ -24,7 +24,7 @@ static unsigned long page_count_of(const struct cosy_buffer *buffer)
 
 /* --- Pages ---------------------------------------------------------------------- */
 
-/* Pages are allocated in chunks of so many, as a power of two: fewer trips to the allocator. */
+/* Pages are allocated in chunks of this order, which takes fewer calls of the allocator. */
 #define CHUNK_ORDER 3
 
 /* Puts a page where there is none yet; false: somebody's fault was faster. */
@@ -53,7 +53,7 @@ static bool pages_allocate(struct cosy_buffer *buffer, unsigned long i, unsigned
 		if (end - i < 1 << order)
 			order = 0;
 		chunk = alloc_pages(order ? gfp | __GFP_NORETRY : gfp, order);
-		/* There is no chunk in one piece, so the rest is single pages. */
+		/* There is no chunk of that order, so allocate the rest page by page. */
 		if (!chunk && order) {
 			order = 0;
 			chunk = alloc_page(gfp);
@@ -74,7 +74,7 @@ static bool pages_allocate(struct cosy_buffer *buffer, unsigned long i, unsigned
 	return true;
 }
 
-/* Drops the pages that are there, packed for release_pages. */
+/* Drops the pages that are there, after moving them together for release_pages. */
 static void pages_release(struct cosy_buffer *buffer)
 {
 	unsigned long i, count = 0;
@@ -178,11 +178,11 @@ void cosy_buffer_put(struct cosy_buffer *buffer)
  * Makes a fork child's own copy, at the same address.  Pages of zeros are left to buffer_fault,
  * which can wait for memory as any fault does.
  *
- * Here a fork cannot be made to fail, and a child without a page would have lost data.  So the fork
+ * ->open cannot make a fork fail, and a child without a page would have lost data.  So the fork
  * waits for memory as long as it takes, as the kernel does for any single page, and others are
- * killed to make room.  In a memory cgroup with nobody to kill the copy goes above the limit.  When
- * the parent is killed, the copy ends early and the fork fails: copy_process looks for a deadly
- * signal afterwards.
+ * killed to make room.  In a memory cgroup with nobody to kill, the copy goes above the limit.
+ * When the parent is killed, the copy ends early, and the fork fails all the same: copy_process
+ * looks for a fatal signal afterwards.
  */
 static struct cosy_buffer *buffer_copy(struct mm_struct *mm, const struct cosy_buffer *from)
 {
@@ -190,9 +190,9 @@ static struct cosy_buffer *buffer_copy(struct mm_struct *mm, const struct cosy_b
 	unsigned long i;
 
 	/*
-	 * The program's own data are in the copy, so it may not be refused.  Above the limit no
-	 * buffer is created, so that a process never has more, of its own and inherited, than the
-	 * largest limit that it or an ancestor of it had.
+	 * The copy holds the program's own data, so charge it even above the limit.  No new buffer
+	 * is created while the user is above it.  So a process never has more, of its own and
+	 * inherited, than the largest limit that it or one of its ancestors had.
 	 */
 	cosy_locked_charge_anyhow(&copy->locked, page_count_of(copy));
 	for (i = 0; i < page_count_of(copy) && !fatal_signal_pending(current); i++) {
@@ -239,7 +239,7 @@ static vm_fault_t buffer_fault(struct vm_fault *vmf)
 	return 0;
 }
 
-/* Follows the copying of the mapping by fork, or by an mremap that buffer_mremap will refuse. */
+/* Called when fork has copied the mapping, or an mremap that buffer_mremap will refuse. */
 static void buffer_open(struct vm_area_struct *vma)
 {
 	struct cosy_buffer *buffer = vma->vm_private_data;

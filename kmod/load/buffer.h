@@ -14,9 +14,10 @@ struct page;
 struct vm_area_struct;
 
 /*
- * A beginning of the buffer, whose pages are all there and mapped by the kernel: programs that are
- * loaded for it reach it directly.  It is constant, and kept as long as the buffer, since programs
- * that were loaded before the buffer's front grew refer to it.  All fronts have the same pages.
+ * A front: the first `size` bytes of the buffer, whose pages are all there and which the kernel
+ * maps, so that programs that are loaded for it reach them directly.  When the front grows, a
+ * larger one is made of the same pages; this one stays, constant, as long as the buffer, since
+ * programs that were loaded before refer to it.
  */
 struct cosy_front {
 	void *base;
@@ -30,8 +31,9 @@ struct cosy_buffer {
 	refcount_t references; /* the context's, and each mapping's */
 	u32 size;	       /* bytes, a power of two */
 	/*
-	 * A reference each.  NULL is a page of zeros that nobody has touched.  Its first fault
-	 * puts the page there, or the front that reaches it, by cmpxchg; then it stays
+	 * A reference each.  NULL stands for a page of zeros that nobody has touched.  The page is
+	 * made at the first fault there, or when a front reaches it, and put here by cmpxchg; then
+	 * it stays
 	 */
 	struct page **pages;
 	struct cosy_locked locked; /* of all pages, those that are not there included */
@@ -39,13 +41,13 @@ struct cosy_buffer {
 	u32 front_cnt;
 	struct cosy_front *front; /* the newest; NULL in a fork child's copy */
 	struct mutex growing;	  /* fronts are made under it */
-	struct mm_struct *mm;	  /* whose buffer; only compared, kept by those who refer to us */
+	struct mm_struct *mm;	  /* whose buffer it is: only compared, no reference */
 	int mapped;		  /* 0, then 1 from the one mmap on; set by cmpxchg */
 	unsigned long user_base;  /* its mapping's start; written once, before `live` */
 	bool live;		  /* user_base is valid */
 	/*
 	 * The user's mapping is no longer what programs were compiled for: it is gone, or has
-	 * another protection.  Written under the mmap lock, read without: programs look at every
+	 * another protection.  Written under the mmap lock, read without it by programs, at every
 	 * call and safepoint.
 	 */
 	bool gone;
@@ -59,8 +61,8 @@ struct cosy_buffer *cosy_buffer_create(struct mm_struct *mm, u64 size, u64 front
 /* Makes a larger front.  -EBUSY: it is no larger; -EINVAL, -ENOMEM, -EINTR when being killed. */
 int cosy_buffer_grow(struct cosy_buffer *buffer, u64 front);
 /*
- * Drops a reference.  Takes no lock that a process can hold: strangers close what was opened by
- * others.
+ * Drops a reference.  Takes no lock that a process can hold, since the last reference may be
+ * dropped by a process of another user that was handed the descriptor.
  */
 void cosy_buffer_put(struct cosy_buffer *buffer);
 

@@ -9,8 +9,8 @@
  * anything; nor does one that uses a descriptor of another user's.
  *
  * An image is found by all bytes of its container, not by a hash alone, and only while compiling
- * them now would give the same.  It is constant and holds no address (core's based code), so
- * programs can share it.
+ * these bytes now would give the same code.  It is constant and holds no address (core's based
+ * code), so programs can share it.
  */
 #include <linux/cred.h>
 #include <linux/filter.h>
@@ -34,7 +34,7 @@ module_param(cache_seconds, uint, 0644);
 MODULE_PARM_DESC(cache_seconds,
 		 "seconds for which a compiled compound is kept that nobody loads again");
 
-/* Ticks between two looks for cold images. */
+/* Ticks between two searches for images that nobody has loaded lately. */
 #define AGEING (60 * HZ)
 
 static struct workqueue_struct *queue;
@@ -67,10 +67,7 @@ static unsigned long image_bytes(const struct cosy_image *image)
 	return image->code_bytes + image->len + image->insn_cnt + sizeof(*image);
 }
 
-/*
- * Hashes the length and the beginning, which tell most containers apart; in the end all bytes are
- * compared.
- */
+/* Hashes the length and the beginning, which tell most containers apart; the bytes decide. */
 static u32 container_hash(const void *container, u32 len)
 {
 	return jhash(container, min(len, 512u), len);
@@ -90,8 +87,7 @@ static void images_put(struct list_head *images)
 {
 	struct cosy_image *image, *next;
 
-	list_for_each_entry_safe(image, next, images, node)
-	{
+	list_for_each_entry_safe(image, next, images, node) {
 		list_del(&image->node);
 		cosy_image_put(image);
 	}
@@ -122,23 +118,21 @@ static unsigned long cache_locked_pages(const struct cosy_cache *cache)
 	const struct cosy_image *image;
 	unsigned long pages = 0;
 
-	list_for_each_entry(image, &cache->images, node)
-	{
+	list_for_each_entry(image, &cache->images, node) {
 		if (image->locked.payer == current_user())
 			pages += image->locked.pages;
 	}
 	return pages;
 }
 
-/* Does cosy_cache_unlock under the lock; images that go are in `out`. */
+/* Does cosy_cache_unlock under the lock; moves the images that go to `out`. */
 static void cache_unlock(struct cosy_cache *cache, unsigned long pages, struct list_head *out)
 {
 	struct cosy_image *image, *next;
 
 	if (cosy_locked_fits(pages, 0) || !cosy_locked_fits(pages, cache_locked_pages(cache)))
 		return;
-	list_for_each_entry_safe_reverse(image, next, &cache->images, node)
-	{
+	list_for_each_entry_safe_reverse(image, next, &cache->images, node) {
 		if (cosy_locked_fits(pages, 0))
 			break;
 		if (image->locked.payer == current_user())
@@ -160,7 +154,7 @@ bool cosy_cache_unlock(struct cosy_user *user, unsigned long pages)
 	return any;
 }
 
-/* Drops images that nobody has loaded for long.  The work has a reference to the user. */
+/* Drops images that nobody has loaded for long.  The work item has a reference to the user. */
 static void cache_age(struct work_struct *work)
 {
 	struct cosy_cache *cache = container_of(to_delayed_work(work), struct cosy_cache, ageing);
@@ -170,8 +164,7 @@ static void cache_age(struct work_struct *work)
 	bool more;
 
 	mutex_lock(&cache->lock);
-	list_for_each_entry_safe_reverse(image, next, &cache->images, node)
-	{
+	list_for_each_entry_safe_reverse(image, next, &cache->images, node) {
 		if (time_before(jiffies, image->used + cold_after()))
 			break;
 		cache_move_out(cache, image, &cold);
@@ -232,8 +225,7 @@ static struct cosy_image *cache_find(struct cosy_cache *cache, const void *conta
 {
 	struct cosy_image *image;
 
-	list_for_each_entry(image, &cache->images, node)
-	{
+	list_for_each_entry(image, &cache->images, node) {
 		if (image->hash == hash && image->len == len &&
 		    image->buffer_size == target->size && image->ordinary == target->ordinary &&
 		    image->spaces[0] == spaces[0] && image->spaces[1] == spaces[1] &&
@@ -269,7 +261,10 @@ struct cosy_image *cosy_cache_find(struct cosy_user *user, const void *container
 	return image;
 }
 
-/* Makes room as the limits want it; images that go are in `out`.  Called under the lock. */
+/*
+ * Makes room for an image within the limits, and charges it; moves the images that go to `out`.
+ * False: it cannot be kept.  Called under the lock.
+ */
 static bool cache_make_room(struct cosy_cache *cache, struct cosy_image *image,
 			    struct list_head *out)
 {
@@ -320,7 +315,9 @@ bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
 		cache_start_ageing(cache, image->user);
 	}
 	mutex_unlock(&cache->lock);
-	list_for_each(at, &out)++ *evicted;
+	list_for_each(at, &out) {
+		(*evicted)++;
+	}
 	images_put(&out);
 	return added;
 }

@@ -27,22 +27,22 @@ struct cosy_cache {
 void cosy_cache_create(struct cosy_cache *cache);
 
 /*
- * Returns a reference to the image that loading these bytes for this target would give now, or
- * NULL.  They are those of a container that was compiled: all of them are compared.
+ * Returns a reference to the kept image that compiling these bytes for this target would make now,
+ * or NULL.  The bytes need not be a valid container; those of an image that is found are.
  */
 struct cosy_image *cosy_cache_find(struct cosy_user *user, const void *container, u32 len,
 				   const struct cosy_target *target);
 /*
- * Keeps an image that was made from these bytes for this target; `*evicted` counts those that go
- * for it.  True: the bytes (of kvmalloc) are the cache's.  False: it does not keep it, and they
- * are still the caller's.
+ * Keeps an image that was made from these bytes for this target; adds to `*evicted` how many made
+ * room for it.  True: the bytes (of kvmalloc) are the cache's now.  False: the image is not kept,
+ * and the bytes are still the caller's.
  */
 bool cosy_cache_add(struct cosy_image *image, const void *container, u32 len,
 		    const struct cosy_target *target, u32 *evicted);
 /* Empties a user's cache; false: it was empty. */
 bool cosy_cache_drop(struct cosy_user *user);
 /*
- * Takes images out, those used longest ago first, until the caller may lock `pages` more; none if
+ * Takes images out, the least recently used first, until the caller may lock `pages` more; none if
  * all of them would not be enough.  False: it took none out.
  */
 bool cosy_cache_unlock(struct cosy_user *user, unsigned long pages);

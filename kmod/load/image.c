@@ -22,7 +22,7 @@
 #include "stats.h"
 #include "users.h"
 
-/* True if the last program had to hide its constants: most likely the next one has to, too. */
+/* True if the last image had to hide its constants: most likely the next one has to, too. */
 static bool blinds_lately;
 
 static int jit_refuse_off(struct cosy_reject *why)
@@ -43,11 +43,12 @@ static struct bpf_prog *bpf_create(const struct cosy_code *code, bool *blinds)
 	if (!bpf)
 		return NULL;
 	*blinds = bpf->blinding_requested;
-	/* Constants are hidden by the sandbox; the kernel's way takes quadratic time. */
+	/* The sandbox hides the constants; the kernel's own way takes quadratic time. */
 	bpf->blinding_requested = 0;
 	/*
-	 * The type of a classic program, which the JIT knows for an unprivileged user's: before
-	 * its memory is used again for such a one, processors forget where indirect branches led.
+	 * Take the type of a classic program, which to the kernel is an unprivileged user's: before
+	 * it uses the memory again for such a program, it has processors forget where indirect
+	 * branches led.
 	 */
 	bpf->type = BPF_PROG_TYPE_UNSPEC;
 	bpf->len = code->insn_cnt;
@@ -74,9 +75,9 @@ static struct bpf_prog *bpf_compile(struct bpf_prog *bpf)
 static const int *jit_enable, *jit_harden;
 
 /*
- * Finds out whether a program of the caller's is compiled now and hides its constants.  0 or
- * -ENOMEM.  Where nobody has to hide anything, the two variables say so.  Otherwise it depends
- * on the caller, and only the kernel knows: it decides when a program is allocated.
+ * Finds out whether the kernel would compile a program of the caller's now, and hide its constants.
+ * 0 or -ENOMEM.  Where nobody has to hide anything, the two variables say so.  Otherwise it depends
+ * on the caller, and the kernel decides only when a program is allocated.
  */
 static int jit_ask(bool *compiles, bool *blinds)
 {
@@ -105,10 +106,7 @@ bool cosy_image_fits(const struct cosy_image *image)
 
 /* --- The abilities of the JIT ---------------------------------------------------- */
 
-/*
- * The abilities of the JIT, learnt once, when there is memory to learn them; until then nothing is
- * loaded.
- */
+/* What the JIT can do: learnt once, when there is memory for it; until then nothing is loaded. */
 static struct {
 	bool known;
 	bool v4, gotol, based;
@@ -119,14 +117,14 @@ static DEFINE_MUTEX(jit_lock);
 static bool jit_tells_of_arenas __ro_after_init;
 
 /*
- * Times that a program is tried while another one compiles.  If it never compiles, the JIT does not
- * know its instructions.
+ * Times to try a program that does not compile although another one does.  If it never compiles,
+ * the JIT does not know its instructions.
  */
 #define TRIES 3
 
 /*
- * Compiles and runs a small program: 0 and what it returns for `argument`; -ENOMEM; -EOPNOTSUPP:
- * the JIT is off.
+ * Compiles and runs a small program.  Returns 0, with what the program returned for `argument` in
+ * *result; -ENOMEM; or -EOPNOTSUPP: the JIT is off.
  */
 static int bpf_run_once(const struct cosy_code *code, unsigned long argument, u32 *result)
 {
@@ -145,8 +143,8 @@ static int bpf_run_once(const struct cosy_code *code, unsigned long argument, u3
 }
 
 /*
- * Does the same with a program that the JIT may not know: it does not say whether it was short of
- * memory.
+ * Does the same with a program whose instructions the JIT may not know; then *result is 0.  The JIT
+ * does not say whether it refused or was short of memory, so a known program is tried as well.
  */
 static int bpf_try(struct bpf_insn *insns, u32 insn_cnt, u32 based_cnt, unsigned long argument,
 		   u32 *result)
@@ -170,7 +168,7 @@ static int bpf_try(struct bpf_insn *insns, u32 insn_cnt, u32 based_cnt, unsigned
 }
 
 /*
- * Asks for cpu v4, whose arithmetic and loads came together.  A JIT that knows none of them takes
+ * Looks for cpu v4, whose arithmetic and loads came together.  A JIT that knows none of them takes
  * a sign-extending move for a plain one.
  */
 static int bpf_has_v4(bool *ret)
@@ -205,12 +203,12 @@ static int bpf_has_gotol(bool *ret)
 }
 
 /*
- * Asks for loads and stores relative to r12, which the JIT sets up for arenas alone; cosy_enter
- * does for us.
+ * Looks for loads and stores relative to r12.  The JIT sets r12 for BPF's arenas alone; for us
+ * cosy_enter does.
  */
 static int bpf_has_based(bool *ret)
 {
-	/* They are jumped over: r12 is not set here. */
+	/* Jump over them, since r12 is not set here. */
 	struct bpf_insn insns[] = {
 		BPF_MOV64_REG(BPF_REG_0, BPF_REG_1),
 		BPF_JMP_IMM(BPF_JNE, BPF_REG_0, 0, 3),
@@ -235,14 +233,14 @@ static int jit_learn_locked(void)
 {
 	int error = bpf_has_v4(&jit.v4);
 
-	/* Long jumps alone were given to older kernels: Linux 6.1 has them, and not the rest. */
+	/* Long jumps alone were backported: Linux 6.1 has them, and not the rest. */
 	jit.gotol = jit.v4;
 	if (!error && !jit.v4)
 		error = bpf_has_gotol(&jit.gotol);
 	/*
-	 * A JIT that was made without them is not asked: it would complain in the log.  Nor is one
-	 * that tells of faults in arenas: it looks up an access's register in a table in which
-	 * BPF_REG_AX is missing.
+	 * Do not ask a JIT that was made without based accesses: it would complain in the log.  Nor
+	 * one that reports faults in arenas: it looks an access's register up in a table that lacks
+	 * BPF_REG_AX.
 	 */
 	jit.based = false;
 	if (!error && COSY_JIT_MAY_BE_BASED && jit.v4 && !jit_tells_of_arenas)
@@ -291,7 +289,7 @@ int cosy_image_init(void)
 	jit_enable = cosy_unexported_data("bpf_jit_enable");
 	jit_harden = cosy_unexported_data("bpf_jit_harden");
 	jit_tells_of_arenas = cosy_unexported_data("bpf_prog_report_arena_violation");
-	/* Without memory for it now, the first LOAD learns it. */
+	/* If there is no memory for it now, the first LOAD will learn it. */
 	jit_learn();
 	return 0;
 }
@@ -319,14 +317,14 @@ static void image_read_points(struct cosy_image *image, const struct cosy_progra
 }
 
 /*
- * Bytes of machine code for a rewritten instruction: more than the JIT makes of nearly all
- * programs.  How much it made of this one is only known once the user has it.
+ * Bytes of machine code to charge for a rewritten instruction: more than the JIT makes of one in
+ * nearly all programs.  How much it really makes is known only when it has used the memory.
  */
 #define CODE_PER_INSN 16
 
 /*
- * Charges for what `bpf` takes or will take; what was charged before is part of it.  Images that
- * are only cached make room.
+ * Raises or lowers the image's charge to what `bpf` takes with `code_bytes` of machine code.
+ * Images that are only cached make room.
  */
 static int image_charge(struct cosy_image *image, const struct bpf_prog *bpf, u32 code_bytes,
 			struct cosy_reject *why)

@@ -59,9 +59,7 @@ struct cosy_image *cosy_image_create(struct cosy_user *user, const struct cosy_c
 				     const struct cosy_target *target, struct cosy_reject *why);
 void cosy_image_put(struct cosy_image *image);
 
-/*
- * Tells whether compiling now would give such an image: the JIT is on, and hides constants or not.
- */
+/* Tells whether compiling now would give such an image: the JIT is on, and blinds as it did. */
 bool cosy_image_fits(const struct cosy_image *image);
 
 /* Finds out COSY_FEATURE_* of this kernel as it is set up now.  0 or -ENOMEM. */

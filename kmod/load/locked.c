@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* locked.c - one counter for each user, which anybody can lower without a lock. */
+/* locked.c - charges to user_struct's locked_vm, an atomic counter, so that no lock is needed. */
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/sched/signal.h>

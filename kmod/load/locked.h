@@ -18,10 +18,7 @@ struct cosy_locked {
  * likes is not counted.
  */
 int cosy_locked_charge(struct cosy_locked *locked, unsigned long pages);
-/*
- * Tells whether that would succeed if `given_back` pages of the caller's user were given back
- * before.
- */
+/* Tells whether that would succeed once `given_back` pages of the caller's user are uncharged. */
 bool cosy_locked_fits(unsigned long pages, unsigned long given_back);
 /* Charges the calling user above the limit, too. */
 void cosy_locked_charge_anyhow(struct cosy_locked *locked, unsigned long pages);

@@ -3,10 +3,11 @@
  * processor.c - processors on which compounds are refused.
  *
  * A compound is code of the user's own choosing that runs in kernel mode, before and after kernel
- * code that works on others' data.  The kernel protects these at its border with user mode, and
- * some of that it does once on the way out or in: not between compound and kernel.  The thunks do
- * it where they pass between the two (calling.h), but interrupts arrive in a compound, too, and
- * return to it.  docs/inside/security.md goes through the mitigations one by one.
+ * code that works on others' data.  The kernel protects such data where it enters and leaves user
+ * mode, hence not between a compound and itself.  The thunks do there what the kernel would do
+ * (calling.h), but interrupts arrive in a compound, too, and return to it.  So where the processor
+ * needs such a mitigation, no compound is loaded.  docs/inside/security.md goes through the
+ * mitigations one by one.
  */
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -27,7 +28,7 @@ MODULE_PARM_DESC(allow_processor, "also run compounds on processors where they g
 #define DIVIDER	   "clears its divider on the way to user mode"
 #define UNKNOWN	   "a weakness unknown here"
 
-/* The kernel does `what`, which is on where `measure` is set, because of `bug`. */
+/* Because of `bug` the kernel does `what`; it does so where `measure` is set. */
 static const struct {
 	u16 measure, bug;
 	const char *name, *what;
@@ -65,8 +66,8 @@ static void weakness_find(void)
 		}
 	}
 	/*
-	 * TAA alone has the kernel clear its buffers, too, but takes a transaction to read them
-	 * by: compounds have none.
+	 * For TAA alone the kernel clears its buffers, too, but reading them takes a transaction,
+	 * which compounds cannot begin.
 	 */
 	if (processor_has(X86_FEATURE_CLEAR_CPU_BUF) && !processor_has(X86_BUG_TAA)) {
 		weakness_name = UNKNOWN;

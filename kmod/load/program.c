@@ -19,10 +19,7 @@ static const bool never_gone;
 
 /* --- Loading ------------------------------------------------------------------------- */
 
-/*
- * Makes a program, which counts among the user's from here on.  Takes over the reference to the
- * image, unless it fails.
- */
+/* Makes a program and charges it to the user.  On success has the reference to the image. */
 static struct cosy_prog *prog_create(struct cosy_user *user, struct cosy_image *image,
 				     const struct cosy_target *target, const bool *gone,
 				     struct cosy_reject *why)
@@ -68,8 +65,8 @@ static void prog_destroy(struct cosy_prog *prog)
 }
 
 /*
- * Finds the buffer that the programs of a context are to run with.  Returns what tells when they
- * no longer may.
+ * Finds the buffer with which the programs of a context are to run.  Returns a pointer to the flag
+ * that is set when they no longer may: the buffer's `gone`.
  */
 static const bool *target_find(struct cosy_context *context, struct cosy_target *ret)
 {
@@ -87,8 +84,8 @@ static const bool *target_find(struct cosy_context *context, struct cosy_target 
 }
 
 /*
- * Tells whether all calls are to be the kernel's own: because LOAD asks for it, or the container's
- * header, which is not checked yet.
+ * Tells whether all calls are to be ordinary ones: by the flags of LOAD, or those of the
+ * container's header, which is not checked yet.
  */
 static bool load_is_ordinary(const void *data, const struct cosy_load *load)
 {
@@ -112,7 +109,7 @@ static int handle_give(struct cosy_context *context, struct cosy_prog *prog, u32
 	return error;
 }
 
-/* Compiles the image.  Once the cache keeps `*data` that is NULL. */
+/* Compiles the image.  If the cache takes `*data` over, sets it to NULL. */
 static struct cosy_image *image_make(struct cosy_context *context, void **data, u32 len,
 				     const struct cosy_target *target, struct cosy_reject *why)
 {
@@ -212,7 +209,7 @@ static void log_write(const struct cosy_load *load, const struct cosy_reject *wh
 		return;
 }
 
-/* Tells whether the flags, and what goes with them, are such that LOAD knows them. */
+/* Tells whether LOAD knows the flags, and finds the other members set as they ask. */
 static bool load_is_known(const struct cosy_load *load)
 {
 	const u32 known = COSY_ORDINARY_CALLS | COSY_LOAD_SEEN | COSY_LOAD_ASK;
@@ -244,7 +241,7 @@ long cosy_program_load(struct cosy_context *context, struct cosy_load *load)
 				    "the container is larger than COSY_MAX_COMPOUND");
 		goto out;
 	}
-	/* Copied once: what is checked is what is compiled. */
+	/* Copy once, so that what is checked is what is compiled. */
 	data = kvmalloc(max(load->len, 1u), GFP_KERNEL_ACCOUNT);
 	if (!data)
 		return -ENOMEM;

@@ -4,10 +4,11 @@
  * the shared buffer or, between cosy_access_begin and cosy_access_end, in user memory.  The caller
  * has bounded and masked the address.
  *
- * unsafe_get_user would test for a fault after every load where the compiler cannot jump out of
- * assembly with a result.  Here a fault sets *fault, which starts as 0, to the number of the trap,
- * and the value loaded means nothing.  A memory error in a user's page is such a fault, too: the
- * kernel recovers where the exception table says MCE_SAFE, and the trap's number comes in rax.
+ * unsafe_get_user would test for a fault after every load, with compilers that cannot jump out of
+ * assembly that has a result.  Here a fault sets *fault, which the caller sets to 0 at first, to
+ * the number of the trap; the value loaded then means nothing.  A memory error in a user's page is
+ * such a fault, too: the kernel recovers where the exception table says MCE_SAFE.  The trap's
+ * number comes in rax.
  */
 #ifndef COSY_ACCESS_H
 #define COSY_ACCESS_H
@@ -23,8 +24,8 @@
 #define COSY_STRIDE (8 * COSY_WORD)
 
 /*
- * Tell KASAN of accesses to the kernel's memory by assembly, which it does not see.  User
- * addresses are none of its business.  Without KASAN nothing is left of these.
+ * Tell KASAN of accesses by assembly, which it does not see, to the kernel's memory: it knows no
+ * other.  Without KASAN these do nothing.
  */
 static __always_inline void cosy_note_read(const void *at, size_t size)
 {
@@ -79,9 +80,8 @@ static __always_inline u8 cosy_peek_byte(const void *at, int *fault)
 	"	orq %[word], %[hits]\n"
 
 /*
- * Returns high bits, of which some are set if one of the four words at `at` has a byte of
- * `pattern` (that byte in all places), and sometimes if one has a byte that differs from it in its
- * high bit.
+ * Returns non-zero if one of the four words at `at` has the byte that `pattern` has in all places;
+ * sometimes also for a byte that differs from it in the high bit.
  */
 static __always_inline u64 cosy_peek_match(const void *at, u64 pattern, int *fault)
 {
@@ -101,8 +101,8 @@ static __always_inline u64 cosy_peek_match(const void *at, u64 pattern, int *fau
 }
 
 /*
- * Returns how many of `count` (1 up) strides from `at` on have no such high bits.  The loop is
- * written out since a compiler would look at *fault in each turn.
+ * Returns how many of `count` (1 up) strides from `at` on have no match in that sense.  The loop is
+ * written out, since a compiler would test *fault in each turn.
  */
 static __always_inline u64 cosy_skip_strides(const void *at, u64 count, u64 pattern, int *fault)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * memory.h - ways to a compound's memory, for operations that take ranges of it.
+ * memory.h - how operations reach a compound's memory, and ranges of it.
  *
  * A range in the shared buffer is reached by the kernel's mapping of it, any other as user memory,
  * piece by piece.  Both are reached by the same loads and stores (access.h), which may fault, at
@@ -24,7 +24,7 @@
 /* Most bytes of work between two safepoints, and in one piece. */
 #define COSY_SLICE (16 << 10)
 
-/* Counts work.  False: stop, the activation says why. */
+/* Counts an operation's work.  False: it has to stop, and run->status says why. */
 static __always_inline bool cosy_spend(struct cosy_activation *run, u64 bytes)
 {
 	run->op_work += bytes + 64;
@@ -58,9 +58,8 @@ struct cosy_place {
 };
 
 /*
- * Finds where the byte at `address` is to be read.  False, and it has left, for what is no user
- * address.  A writer first has views of the range written back, and then finds the buffer by this
- * as well.
+ * Finds where to read the byte at `address`.  False, with the compound left, for an address that is
+ * no user's.  A writer first writes back the views of its range, so that this finds the buffer.
  */
 static __always_inline bool cosy_resolve(struct cosy_activation *run, u64 address,
 					 struct cosy_place *ret)

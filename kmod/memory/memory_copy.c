@@ -57,10 +57,9 @@ out:
 }
 
 /*
- * Copies a piece so that what is left to do stays right when it starts over: every byte counted as
- * done is, and no byte of the rest's source has been written to.  So ranges that overlap, where a
- * fault could come between, are copied in order, word by word; others as the kernel copies user
- * memory.
+ * Copies a piece; returns how many bytes are done.  After a fault the rest is copied again, so no
+ * byte of its source may have been written to.  Ranges that overlap and may fault are therefore
+ * copied in order, word by word; others as the kernel copies user memory.
  */
 static __always_inline u64 piece_copy(const struct cosy_place *to, const struct cosy_place *from,
 				      u64 length, bool overlap)
@@ -245,7 +244,7 @@ u64 cosy_op_look(struct cosy_activation *run, u64 *r)
 		r[2] += done;
 		r[3] -= done;
 		now -= done;
-		/* Copy the rest as any memory: it needs faults, or is no arena's. */
+		/* Copy the rest like any memory: a fault has to be served, or it is no arena's. */
 		r[3] -= now;
 		if (!memory_move_up(run, &r[1], &r[2], &now)) {
 			r[3] += now;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* memory_single.c - view_load and view_store: an access to where the bytes are. */
+/* memory_single.c - view_load and view_store: single accesses, of bytes that a view may hold. */
 #include "memory/memory.h"
 #include "memory/operations.h"
 

@@ -19,7 +19,7 @@ static __always_inline void op_begin(struct cosy_activation *run, u32 word, bool
 	}
 #include "ops.def"
 
-/* --- Operations that are a line -------------------------------------------------------- */
+/* --- Operations of a single line ------------------------------------------------------- */
 
 u64 cosy_op_ctx(struct cosy_activation *run, u64 *r)
 {

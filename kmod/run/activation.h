@@ -22,8 +22,8 @@ struct task_struct;
 #define COSY_CURSOR_FOLIOS 15
 
 /*
- * The place of a file's last read: the next one is probably there or just above it.  Bytes
- * `start` up to `end` of `mapping` begin at `base`; `end` is 0 when there are none.
+ * The folios of a file's last read: the next read is probably there or just above.  Bytes `start`
+ * up to `end` of `mapping` begin at `base`; `end` is 0 when there are none.
  */
 struct cosy_folio_cursor {
 	const struct address_space *mapping; /* to compare: no reference */
@@ -39,7 +39,10 @@ struct cosy_folio_cursor {
 
 /* Number of descriptors whose files are kept, by their lowest bits; see descriptor.h. */
 #define COSY_KNOWN 4
-/* Empties two entries of known_number: each gets a descriptor that belongs into the other one. */
+/*
+ * Empties two entries of known_number: each gets a descriptor that belongs into another entry, so
+ * that no descriptor that is looked for there equals it.
+ */
 #define COSY_KNOWN_NONE 1
 
 /* Bits of cosy_activation.held: what cosy_held_drop has to do. */
@@ -53,7 +56,7 @@ struct cosy_folio_cursor {
 /* Bit of cosy_activation.asked: there is an answer. */
 #define COSY_ASKED (1u << 31)
 
-/* The directories that names of several components led through, see prefix.c. */
+/* Directories that a name of several components is known to lead through: see prefix.c. */
 #define COSY_PREFIX_DEPTH 8
 #define COSY_PREFIX_TEXT  96
 
@@ -81,7 +84,7 @@ struct cosy_activation {
 	 */
 	struct cosy_entry entry;
 
-	/* For the thunks */
+	/* Used by the thunks, and by C */
 	void *base;		     /* the shared buffer, for the JIT's base register */
 	unsigned long stack_pointer; /* cosy_enter's, to which a leave unwinds */
 	struct task_struct *task;    /* current: its flags are tested around every call */

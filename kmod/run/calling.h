@@ -49,10 +49,9 @@ SYM_END(\name, SYM_T_FUNC)
 /*
  * Forgets the branches that the compound took, as the kernel's entry code forgets user mode's,
  * so that they steer no indirect branch of the kernel.  Stands before every call of C and at the
- * end.  The bytes are IBHF.  Older processors take it for a no-op, of which there would have to
- * be one here anyway; a virtual machine cannot know which kind its next host will be.
- * Processors that need their returns untrained have no IBHF and do that instead.  Changes rax,
- * rcx and rdx.
+ * end.  The bytes are the instruction IBHF, in all kernels: a virtual machine cannot know which
+ * kind of processor its next host will have, and older ones take it for a no-op.  Processors that
+ * need their returns untrained have no IBHF and do that instead.  Changes rax, rcx and rdx.
  */
 #define IBHF .byte 0xf3, 0x48, 0x0f, 0x1e, 0xf8
 .macro FORGET_BRANCHES

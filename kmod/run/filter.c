@@ -16,8 +16,8 @@ unsigned long cosy_filter_bitmap __ro_after_init;
 
 /*
  * Returns the bitmap's offset, or an error.  struct seccomp_filter is private to the kernel, so
- * all that is relied on is looked at: the structure, its member `cache`, of that `allow_native`,
- * and that it has a bit for each native call.
+ * this checks everything that it relies on: the structure, its member `cache`, the member
+ * `allow_native` of that, and that it has a bit for each native call.
  */
 static long __init bitmap_find(void)
 {
@@ -108,8 +108,8 @@ bool cosy_leave_watched(struct cosy_activation *run, u32 word, u32 base)
 	if (!(work & COSY_TRACED))
 		return false;
 	/*
-	 * Filters that may refuse RUN may refuse the next one, so the interpreter goes on to the
-	 * end.
+	 * Filters that may refuse RUN could refuse the one after this leave, so the interpreter
+	 * goes on to the end.
 	 */
 	if ((work & COSY_TRACED) != SYSCALL_WORK_SECCOMP || !cosy_filter_allows(__NR_ioctl)) {
 		cosy_leave_at(run, COSY_LEFT_TRACED, insn, work);

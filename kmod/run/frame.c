@@ -2,9 +2,9 @@
 /*
  * frame.c - the software stack.
  *
- * One native frame serves a whole compound.  A local call keeps the rest in memory that the user
- * may change at any time, so every word that comes back is checked (where to go on, where the
- * next frame is) or harmless (the program's own registers and spilled words).
+ * One native frame serves a whole compound.  A local call saves the caller's state in memory that
+ * the user may change at any time.  So every word that comes back is checked (where to go on, where
+ * the next frame is) or harmless (the program's own registers and spilled words).
  */
 #include <linux/align.h>
 #include <linux/string.h>
@@ -96,7 +96,7 @@ static bool frame_read(const struct cosy_frame __user *frame, u64 *fp, u64 *save
 	user_read_access_end();
 	if (likely(!fault))
 		return true;
-	/* They may hold words of the kernel's now, and a leave would give them to the user. */
+	/* A read that faulted may leave words of the kernel's there, which a leave would show. */
 	memset(saved, 0, 4 * sizeof(*saved));
 	memset(spill, 0, words * sizeof(*spill));
 	return false;

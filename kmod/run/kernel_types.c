@@ -27,7 +27,7 @@ DEFINE_STATIC_CALL(cosy_btf_types, types_none);
 DEFINE_STATIC_CALL(cosy_btf_find, find_none);
 DEFINE_STATIC_CALL(cosy_btf_name, name_none);
 
-/* The kernel's types; it holds a reference of its own for as long as it runs.  NULL: not known. */
+/* The kernel's types, to which the kernel itself keeps a reference.  NULL: not known. */
 static struct btf *kernel_btf __initdata;
 
 void __init cosy_kernel_types_init(void)
@@ -75,8 +75,7 @@ long __init cosy_kernel_member(const struct btf_type *structure, const char *nam
 
 	if (!structure)
 		return -ENOENT;
-	for_each_member(i, structure, member)
-	{
+	for_each_member(i, structure, member) {
 		member_name = static_call(cosy_btf_name)(kernel_btf, member->name_off);
 		if (!member_name || strcmp(member_name, name))
 			continue;

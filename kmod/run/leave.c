@@ -2,8 +2,8 @@
 /*
  * leave.c - saved state, out to the user's memory and in again.
  *
- * Nothing of the kernel's stack goes to the user.  enter.S saves the registers and as much of
- * the spill frame as the program uses, all zeroed at entry; the rest is filled in here.
+ * Nothing of the kernel's stack goes to the user.  enter.S saves the registers and that part of
+ * the spill frame which the program uses, all zeroed at entry; cosy_leave_save fills in the rest.
  */
 #include <linux/string.h>
 #include <linux/uaccess.h>

@@ -6,8 +6,8 @@
  * safepoint.  Limits that nobody set only bound the time in between.
  *
  * Fuel does not bound time: one call may take seconds, and a compound that leaves gets new fuel
- * when it goes on.  So where time is limited, it is looked at after every call, too (run->look
- * has call.S ask), and when the compound goes on, and safepoints are closer together.  The limit
+ * when it goes on.  So where time is limited, safepoints are closer together, and the time is also
+ * checked after every call (run->look makes call.S ask) and when the compound goes on.  The limit
  * is overrun by one call at most, or by the accesses of some thousand instructions.
  *
  * The steps and the time of earlier RUNs come from the user's memory.  A process that forges
@@ -83,7 +83,7 @@ static __always_inline u64 fuel_budget(const struct cosy_activation *run)
 	return run->prog->fuel;
 }
 
-/* Returns the budget under a limit: one step more than is left, at which it is found reached. */
+/* Returns the budget under a limit: one step more than is left, which finds the limit reached. */
 static u64 fuel_budget_limited(const struct cosy_activation *run)
 {
 	u64 max = fuel_budget(run);
@@ -111,8 +111,8 @@ static u64 limit_of_time(const struct cosy_prog *prog, const struct cosy_context
 
 /*
  * Returns the thread's time on the processor, which leaves out sleeping.  The scheduler's
- * account of it lags by up to a tick; asking for the thread's clock brings it up to date.  That
- * call is given an address where no user has memory, so its own answer is lost, as is meant.
+ * account of it lags by up to a tick; asking for the thread's clock brings it up to date.  The
+ * answer of that call is not needed, so it is given an address where no user has memory.
  */
 static noinline u64 processor_time(void)
 {
@@ -233,9 +233,9 @@ static bool work_due(struct cosy_activation *run)
 	if (flags & ~_TIF_NOTIFY_RESUME)
 		return true;
 	/*
-	 * Work that can wait would be asked for again at every call, so it is put off to the end
-	 * of this RUN.  Work is added before the flag is set, so it is looked for after the flag
-	 * is cleared.
+	 * While the flag is set, every call would come here.  So clear it until the end of this
+	 * RUN, unless there is work that cannot wait.  Look for that after clearing, since work is
+	 * added before the flag is set.
 	 */
 	clear_thread_flag(TIF_NOTIFY_RESUME);
 	smp_mb__after_atomic();

@@ -34,7 +34,7 @@
 
 #define RUNNING_BITS 8
 
-/* The tasks in the middle of a compound that makes ioctls: no other compound can call RUN. */
+/* The tasks in the middle of a compound that makes ioctls, since only such a one can call RUN. */
 static struct running {
 	spinlock_t lock;
 	struct hlist_head tasks; /* struct cosy_activation; lock */
@@ -87,7 +87,10 @@ static u64 running_enter(struct cosy_activation *run)
 /* Bytes of an argument that does not ask how many calls were made. */
 #define MIN_RUN_SIZE offsetof(struct cosy_run, calls)
 
-/* Reads an argument of either size that there has been.  0, an error, or 1: argument_get_other. */
+/*
+ * Reads an argument of one of the two sizes that there have been.  0, an error, or 1: the size is
+ * another one, for argument_get_other.
+ */
 static int argument_get(struct cosy_run *argument, const struct cosy_run __user *from)
 {
 	const struct cosy_run *at = (const void __force *)from;
@@ -97,8 +100,8 @@ static int argument_get(struct cosy_run *argument, const struct cosy_run __user 
 	if (!user_read_access_begin(from, sizeof(*from)))
 		return -EFAULT;
 	/*
-	 * Two fields of 32 bits are one word; the field that shares one with `resume` is an
-	 * answer.
+	 * A word holds two fields of 32 bits.  The other one in the word of `resume` is `status`,
+	 * an answer.
 	 */
 	word = cosy_peek_word(&at->size, &fault);
 	argument->size = word;
@@ -117,7 +120,7 @@ static int argument_get(struct cosy_run *argument, const struct cosy_run __user 
 	return argument->size < MIN_RUN_SIZE ? -EINVAL : 1;
 }
 
-/* Reads one of another size: of a library newer than this module, the tail must be zero. */
+/* Reads an argument of another size: from a library newer than this module.  Its tail must be 0. */
 static int argument_get_other(struct cosy_run *argument, const struct cosy_run __user *from)
 {
 	u32 size = argument->size;

@@ -2,9 +2,9 @@
 /*
  * cached_write.c - write bytes of the shared buffer into pages that are in the page cache.
  *
- * This is what vfs_write, generic_file_write_iter and shmem_write_begin come to, or ext4's
- * buffered write, when every page exists and the file does not grow.  Bytes that come from
- * the very place they go to, by way of a view, need no copy.
+ * Does what vfs_write, generic_file_write_iter and shmem_write_begin come to, or ext4's buffered
+ * write, when every page exists and the file does not grow.  Bytes of a view that are written to
+ * the place where they were read need no copy.
  */
 #include <linux/fs.h>
 #include <linux/iversion.h>
@@ -21,10 +21,7 @@
 #include "view/ext4_folio.h"
 #include "view/write.h"
 
-/*
- * Seals that forbid writing.  There may be another: tmpfs files are sealed against sealing from
- * the start.
- */
+/* Seals that forbid writing.  Test no others: files of tmpfs begin with F_SEAL_SEAL. */
 #define SEALED (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)
 
 /* Most pages of a write, which need not begin at a page's start. */
@@ -59,7 +56,7 @@ static __always_inline bool cached_write_allowed(const struct cosy_writing *writ
 			return false;
 	} else if (!cosy_ext4_delays(inode->i_mapping) || IS_IMMUTABLE(inode) ||
 		   sb_rdonly(inode->i_sb)) {
-		/* Data that the journal is to have from now on: the flag changes under the lock. */
+		/* The file may have got data=journal, which changes under the lock. */
 		return false;
 	}
 	return !(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC)) &&
@@ -74,7 +71,7 @@ static __always_inline void cached_put_folios(struct folios *folios)
 		folio_put(folios->folio[--folios->count]);
 }
 
-/* Finds the folios of all pages; false: none is held. */
+/* Takes references to the folios of all pages; false: to none. */
 static __always_inline bool cached_find_folios(const struct cosy_writing *write, struct folios *ret)
 {
 	u32 count = DIV_ROUND_UP(offset_in_page(write->position) + write->count, PAGE_SIZE);
@@ -86,7 +83,7 @@ static __always_inline bool cached_find_folios(const struct cosy_writing *write,
 	return false;
 }
 
-/* Tells which folio byte `position` of the write goes to, and how many of the bytes from there. */
+/* Returns the folio that byte `position` goes to, and in *bytes how many from there on go to it. */
 static __always_inline struct folio *cached_folio_at(const struct cosy_writing *write,
 						     const struct folios *folios, loff_t position,
 						     u32 *bytes)
@@ -156,10 +153,7 @@ static bool ext4_folios_lock(const struct cosy_writing *write, const struct foli
 	return true;
 }
 
-/*
- * The source of a write: `address` in the shared buffer, and the place of as much from there on as
- * is known.
- */
+/* The source of a write: its next `address` in the shared buffer, and the place of those bytes. */
 struct source {
 	u64 address;
 	struct cosy_place place;
@@ -231,8 +225,8 @@ static bool ext4_write_folios(struct cosy_activation *run, const struct cosy_wri
 }
 
 /*
- * Does file_update_time, which has nothing to do where the times are this tick's already and
- * nobody has asked for the version: as in most writes but a tick's first.
+ * Does file_update_time, except where that has nothing to do: the times are this tick's already,
+ * and nobody has asked for the version.  So it is in most writes other than a tick's first.
  */
 static __always_inline int cached_update_time(struct file *file)
 {
@@ -247,7 +241,7 @@ static __always_inline int cached_update_time(struct file *file)
 	return file_update_time(file);
 }
 
-/* Does what comes before a write's first byte.  0, or an error that the call would return, too. */
+/* Removes privileges and updates times before a write.  0, or the error that the call returns. */
 static __always_inline s64 cached_write_begin(struct file *file)
 {
 	s64 error = IS_NOSEC(file_inode(file)) ? 0 : file_remove_privs(file);
@@ -256,8 +250,8 @@ static __always_inline s64 cached_write_begin(struct file *file)
 }
 
 /*
- * Writes to a file of tmpfs; called under freeze protection.  After the guards nothing fails but
- * by an error that the call would return, too.
+ * Writes to a file of tmpfs; called under freeze protection.  Once its guards hold, it fails only
+ * with errors that the call would return, too.
  */
 static __always_inline s64 tmpfs_write(struct cosy_activation *run,
 				       const struct cosy_writing *write,
@@ -281,8 +275,8 @@ out:
 }
 
 /*
- * Does the same for ext4.  The times come first: they may need the journal, for which nobody may
- * wait with a locked folio.  The ordinary call finds them updated.
+ * Does the same for ext4.  Updates the times before it locks folios, since that may wait for the
+ * journal, which is not allowed with a locked folio.
  */
 static s64 ext4_write(struct cosy_activation *run, const struct cosy_writing *write,
 		      const struct folios *folios, u64 address)

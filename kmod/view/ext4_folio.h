@@ -12,9 +12,7 @@
 #include <linux/pagemap.h>
 #include "compat/compat.h"
 
-/*
- * Tells whether each buffer with some of bytes [begin, end) of a locked folio is mapped and sound.
- */
+/* Tells whether all buffers of bytes [begin, end) of a locked folio are mapped and valid. */
 static __always_inline bool cosy_ext4_buffers_known(struct folio *folio, size_t begin, size_t end)
 {
 	struct buffer_head *head = folio_buffers(folio), *buffer = head;
@@ -33,8 +31,8 @@ static __always_inline bool cosy_ext4_buffers_known(struct folio *folio, size_t 
 }
 
 /*
- * Makes each buffer with some of bytes [begin, end) dirty, and with it the folio.  Those that are
- * dirty already are looked at after the bytes were written, as mark_buffer_dirty does.
+ * Makes each buffer with some of bytes [begin, end) dirty, and with it the folio.  As
+ * mark_buffer_dirty does, tests whether they are dirty already only after the bytes are written.
  */
 static __always_inline void cosy_ext4_buffers_dirty(struct folio *folio, size_t begin, size_t end)
 {

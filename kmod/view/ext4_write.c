@@ -2,11 +2,12 @@
 /*
  * ext4_write.c - files of ext4 whose pages may be written here: see ext4_folio.h.
  *
- * Delayed allocation is what costs in ext4's write below the end of a file.  A buffer that is
- * mapped needs none: ext4_da_write_begin leaves it alone, and ext4_da_write_end comes to
- * mark_buffer_dirty.  That is done here, for files whose operations are these two.  Files
- * with data in the journal or direct access have others, files with inline data no mapped
- * buffers; they are left to ext4.  COSY_GUARD_FRESH tells that the file system is not shut down.
+ * Most of the cost of ext4's write below the end of a file is delayed allocation.  A buffer that
+ * is mapped needs none: ext4_da_write_begin leaves it alone, and ext4_da_write_end comes to
+ * mark_buffer_dirty.  This does the same for files whose operations are these two.  Files with
+ * data in the journal or direct access have other operations, and files with inline data have no
+ * mapped buffers: they are left to ext4.  COSY_GUARD_FRESH tells that the file system is not shut
+ * down.
  */
 #include <linux/fs.h>
 #include <linux/module.h>
@@ -16,7 +17,10 @@
 
 /* --- Files of ext4 with delayed allocation ------------------------------------------------ */
 
-/* NULL while no ext4 is there.  Compared, not called: no inode has it when ext4 is unloaded. */
+/*
+ * ext4's operations for files with delayed allocation, only compared; NULL while there is no ext4.
+ * No inode has them when ext4 is unloaded.
+ */
 static const struct address_space_operations *ext4_delayed;
 
 static void ext4_find(void)

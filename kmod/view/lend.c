@@ -2,8 +2,8 @@
 /*
  * lend.c - a view's pages to a socket, which keeps them until they are sent.
  *
- * The bytes that a page has by then are sent, as with sendfile(2): a write to the file in the
- * meantime shows.  Hence pages are lent only by the operation that asks for it.
+ * As with sendfile(2), the bytes that a page has by then are sent: a write to the file in the
+ * meantime shows.  Hence pages are lent only where the program asks for it by name.
  */
 #include <linux/bvec.h>
 #include <linux/file.h>
@@ -26,7 +26,7 @@ static s64 view_lend_pages(struct cosy_activation *run, struct file *file, struc
 	loff_t none = 0;
 	s64 result;
 
-	/* sendfile asks the same. */
+	/* sendfile asks this, too. */
 	result = rw_verify_area(WRITE, file, &none, count);
 	if (unlikely(result))
 		return cosy_call_result(run, result);

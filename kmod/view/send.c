@@ -2,9 +2,9 @@
 /*
  * send.c - send(2) of a view: the socket copies the bytes out of the page cache itself.
  *
- * The call copies what it is given before it returns, wherever that lies.  What is left out is the
- * copy into the shared buffer.  Bytes that have to wait for room in the socket are copied there
- * first, so that no folio is referenced meanwhile.  The pages themselves go only by lend.
+ * The call copies the bytes before it returns, wherever they lie, so only the copy into the shared
+ * buffer is left out.  Bytes that have to wait for room in the socket are copied there first, so
+ * that no folio is referenced meanwhile.  The pages themselves go only by lend.
  */
 #include <linux/bvec.h>
 #include <linux/file.h>

@@ -154,7 +154,8 @@ const struct cosy_page_view *cosy_views_write_back_file(struct cosy_activation *
 /* --- Looking at them -------------------------------------------------------------------- */
 
 /*
- * Finds byte `within` of the view, which has it.  A mispredicted test of that reads nothing else.
+ * Finds byte `within` of a view, which the caller has tested to be there.  Where that test was
+ * mispredicted, masks keep what is read inside the view.
  */
 static __always_inline void view_place_in(const struct cosy_page_view *view, u32 within,
 					  struct cosy_place *place)
@@ -282,7 +283,7 @@ bool cosy_view_keep(struct cosy_activation *run, u64 address, u64 value, u32 siz
 			memcpy((u8 *)&store->bytes + into, &value, size);
 			return true;
 		}
-		/* It overlaps a kept store without lying in it: rare enough. */
+		/* It overlaps a kept store without lying in it: too rare to be worth code. */
 		if (into < store->size || store->offset - within < size)
 			return false;
 	}

@@ -39,13 +39,13 @@ struct cosy_page_view {
 	struct folio *folio[COSY_VIEW_PAGES];	   /* ... and the folio of each: a reference each */
 };
 
-/* Four that are held and one that is being made. */
+/* Views of a RUN, at most: four that are held and one that is being made. */
 #define COSY_VIEWS 5
 
 struct cosy_views {
 	unsigned long active; /* a bit for each that is a view now; 0 without COSY_HELD_VIEWS */
 	u64 born;
-	u32 newest; /* the newest in view[]; of no use when that has ended */
+	u32 newest; /* index of the newest in view[]; that may have ended */
 	struct cosy_page_view view[COSY_VIEWS];
 };
 
@@ -54,16 +54,10 @@ struct cosy_views {
 /* Gets the memory for the views of a RUN that has none yet.  NULL: there is none. */
 struct cosy_views *cosy_views_get(struct cosy_activation *run);
 
-/*
- * Writes back the oldest of as many views as there can be.  Returns its entry, which is no view
- * any more.
- */
+/* Writes back the oldest view, when there are COSY_VIEWS.  Returns its entry, now free. */
 struct cosy_page_view *cosy_views_write_back_oldest(struct cosy_activation *run);
 
-/*
- * Copies the bytes [within, within + length) of the view to where a compound has to find them in
- * the shared buffer.
- */
+/* Copies the bytes [within, within + length) of a view to their place in the shared buffer. */
 void cosy_view_copy_out(const struct cosy_activation *run, const struct cosy_page_view *view,
 			u32 within, u32 length);
 

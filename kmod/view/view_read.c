@@ -8,7 +8,7 @@
 #include "load/program.h"
 #include "view/view.h"
 
-/* A read, once the guards of the file hold. */
+/* A read of a file whose guards hold. */
 struct reading {
 	struct file *file;
 	loff_t position;
@@ -175,7 +175,7 @@ failed:
 	return cosy_guard_failed(run, guard);
 }
 
-/* Checks those guards of a file, which is held, that do not depend on the position. */
+/* Checks the guards of an open file that do not depend on the position. */
 static __always_inline s64 view_check(struct cosy_activation *run, const struct file *file)
 {
 	if (unlikely(!(file->f_mode & FMODE_READ)))

@@ -83,7 +83,7 @@ static __always_inline s64 view_write_file(struct cosy_activation *run,
 	return view_write_pages(run, write, view, address);
 }
 
-/* Checks the guards of a file, which is held, and of the memory. */
+/* Checks the guards of an open file and of the memory. */
 static __always_inline s64 view_write_check(struct cosy_activation *run, const struct file *file,
 					    u64 address, u64 count)
 {

@@ -20,14 +20,13 @@ struct cosy_writing {
 
 /*
  * Writes into pages of tmpfs or ext4 that are in the page cache already (cached_write.c).  The
- * source lies in the shared buffer.  No view of the file's bytes to be written is held, but one
- * that is written to its own place.  COSY_ORDINARY: a guard failed, nothing is done.
+ * source lies in the shared buffer.  The caller has written back all views of the bytes of the file
+ * that are written, except one that is written to its own place.  COSY_ORDINARY: a guard failed,
+ * nothing is done.
  */
 s64 cosy_cached_write(struct cosy_activation *run, const struct cosy_writing *write, u64 address);
 
-/*
- * Tells of a write that returned `written`: accounting and notification, under freeze protection.
- */
+/* Does accounting and notification for a write that returned `written`, under freeze protection. */
 void cosy_write_done(struct file *file, ssize_t written);
 
 /* --- ext4 (ext4_write.c) ------------------------------------------------------------------ */

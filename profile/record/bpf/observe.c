@@ -113,8 +113,7 @@ static __u64 observer_missed(struct observer *observer)
 	struct bpf_program *program;
 	__u64 missed = 0;
 
-	bpf_object__for_each_program(program, observer->programs->obj)
-	{
+	bpf_object__for_each_program(program, observer->programs->obj) {
 		struct bpf_prog_info info = {};
 		__u32 size = sizeof(info);
 
