@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pipeline copy|move FRAMES KB: three processes handle frames, as a camera, a filter and a display do.
+ * pipeline copy|move FRAMES KB: three processes handle frames, as a camera, a filter and a display
+ * do.
  *
  * The first fills a frame, the second looks at its header and marks every third, the last adds up
  * the bytes of those that are not marked.  With `copy` a frame goes by write(2) and read(2); with
- * `move` its pages are donated (UVM, USENIX '99, section 5.4): only a descriptor goes by the socket,
- * and the last gives the pages back to the first.  Both print the same.
+ * `move` its pages are donated (UVM, USENIX '99, section 5.4): only a descriptor goes by the
+ * socket, and the last gives the pages back to the first.  Both print the same.
  */
 #include <cosy/move.h>
 #include <stdbool.h>
@@ -33,7 +34,7 @@ _Noreturn static void die(const char *what)
 	exit(1);
 }
 
-/* --- A frame by copying ------------------------------------------------------------------------ */
+/* --- A frame by copying ----------------------------------------------------------------------- */
 
 static void frame_write(int to)
 {
@@ -57,7 +58,7 @@ static void frame_read(int from)
 	}
 }
 
-/* --- A frame by moving ------------------------------------------------------------------------- */
+/* --- A frame by moving ------------------------------------------------------------------------ */
 
 /* Sends or receives a byte with a descriptor. */
 static int parcel_pass(int sock, int parcel, ssize_t (*pass)(int, struct msghdr *, int))
@@ -105,7 +106,7 @@ static void frame_import(int from)
 	close(parcel);
 }
 
-/* --- The stages -------------------------------------------------------------------------------- */
+/* --- The stages ------------------------------------------------------------------------------- */
 
 static void (*send_frame)(int to) = frame_write;
 static void (*receive_frame)(int from) = frame_read;

@@ -43,7 +43,10 @@ static const char *environment_find(char *const envp[], const char *name)
 	return value;
 }
 
-/* Copies the strings, since those on the stack may be written over.  Without memory they stay there. */
+/*
+ * Copies the strings, since those on the stack may be written over.  Without memory they stay
+ * there.
+ */
 static void environment_keep(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;

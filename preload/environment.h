@@ -31,7 +31,10 @@ enum environment_variable {
  */
 void environment_begin(char *const envp[], const char *path);
 
-/* Returns its value when the program started, or NULL; always NULL in programs with their owner's rights. */
+/*
+ * Returns its value when the program started, or NULL; always NULL in programs with their owner's
+ * rights.
+ */
 const char *environment_get(enum environment_variable variable);
 
 /* Returns the program's name when it started, without directories. */

@@ -21,7 +21,9 @@ struct object {
 /* Reads l_addr and l_ld of `map`, nothing else. */
 void object_read(const struct link_map *map, struct object *object);
 
-/* Finds the address of the object's symbol `name`, in its default version; NULL if it defines none. */
+/*
+ * Finds the address of the object's symbol `name`, in its default version; NULL if it defines none.
+ */
 void *object_find(const struct object *object, const char *name);
 
 bool object_is_same(const char *name, const char *other);

@@ -228,7 +228,7 @@ static int print_file(const char *path, const char *data, size_t size)
 	return err;
 }
 
-/* --- The file ------------------------------------------------------------------------------------ */
+/* --- The file --------------------------------------------------------------------------------- */
 
 static int dis(const char *path)
 {

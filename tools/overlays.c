@@ -8,7 +8,9 @@
 
 #include "overlays.h"
 
-/* Most rules; with more overlays, as on hosts of many containers, one rule serves a whole folder. */
+/*
+ * Most rules; with more overlays, as on hosts of many containers, one rule serves a whole folder.
+ */
 #define MAX_OVERLAYS 32
 
 struct directories {
@@ -30,7 +32,9 @@ static bool add(struct directories *directories, char *path)
 	return true;
 }
 
-/* Copies `text` up to a comma or space without its escapes; `?` stands for what no rule can hold. */
+/*
+ * Copies `text` up to a comma or space without its escapes; `?` stands for what no rule can hold.
+ */
 static char *unescaped(const char *text)
 {
 	char *path = malloc(strlen(text) + 1), *end = path;

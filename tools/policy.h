@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* policy.h - reads and checks cosy-run.conf(5), and writes its rules as preload/file/policy.h has them. */
+/*
+ * policy.h - reads and checks cosy-run.conf(5), and writes its rules as preload/file/policy.h has
+ * them.
+ */
 #ifndef COSY_TOOLS_POLICY_H
 #define COSY_TOOLS_POLICY_H
 
@@ -27,7 +30,10 @@ bool policy_add_memory(const char *text, struct policy_text *rules);
 /* Adds a rule that leaves programs alone for each of these patterns, with commas between. */
 bool policy_leave_alone(const char *patterns, struct policy_text *rules);
 
-/* Adds a rule that switches off files whose paths match `pattern`; --explain calls its origin `place`. */
+/*
+ * Adds a rule that switches off files whose paths match `pattern`; --explain calls its origin
+ * `place`.
+ */
 bool policy_switch_off(const char *place, const char *pattern, struct policy_text *rules);
 
 /* Returns the bits of a list of kinds to relax, or -1; *good is how much of it is right. */

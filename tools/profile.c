@@ -13,7 +13,9 @@
 
 #define PROGRAM "cosy-profile"
 
-/* Looks beside this command in the build tree, in libexec beside it, and where it was configured. */
+/*
+ * Looks beside this command in the build tree, in libexec beside it, and where it was configured.
+ */
 int command_profile(int argc, char **argv)
 {
 	static const char *const places[] = {"../profile", "../" COSY_LIBEXECDIR "/cosy",

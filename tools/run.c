@@ -146,7 +146,9 @@ static bool preload(const char *library)
 	return done;
 }
 
-/* Keeps a copy of standard error, since statistics come when the program may have closed its own. */
+/*
+ * Keeps a copy of standard error, since statistics come when the program may have closed its own.
+ */
 static void ask_for_stats(void)
 {
 	char value[40];
@@ -276,7 +278,9 @@ static int hand_on_rules(struct invocation *asked)
 	if (!overlays_switch_off(rules) || !read_policies(asked->policy, rules) ||
 	    (asked->memory && !policy_add_memory(asked->memory, rules)))
 		return EXIT_USAGE;
-	/* Set it without rules, too: a program that finds it unset has lost them (environment.h). */
+	/*
+	 * Set it without rules, too: a program that finds it unset has lost them (environment.h).
+	 */
 	if (setenv(POLICY_VARIABLE, rules->text ? rules->text : "", 1))
 		return EXIT_NOT_RUN;
 	if (rules->relaxes)

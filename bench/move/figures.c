@@ -31,7 +31,7 @@ static void print(long cost)
 	fflush(stdout);
 }
 
-/* --- Figures 5 and 6: one end ------------------------------------------------------------------ */
+/* --- Figures 5 and 6: one end ----------------------------------------------------------------- */
 
 /* Counts sending alone, of a buffer that is sent again and again. */
 static long send_cost(void (*send)(int, const char *, size_t), char *memory, const int *ends,
@@ -126,7 +126,7 @@ static void figure6(void)
 	receive_row("transfer, present, old pages dropped", transfer, taker);
 }
 
-/* --- Figures 7 to 9: processes ------------------------------------------------------------------ */
+/* --- Figures 7 to 9: processes ---------------------------------------------------------------- */
 
 /* Moves messages between processes, of which the calling one is the first. */
 struct run {
@@ -404,7 +404,7 @@ static long three(struct run *run)
 	return cost / (long)((MESSAGES - 1) * (run->bytes / PAGE));
 }
 
-/* --- Rows -------------------------------------------------------------------------------------- */
+/* --- Rows ------------------------------------------------------------------------------------- */
 
 static void run_row(const char *name, long (*cost)(struct run *), bool copies_out, bool copies_in,
 		    bool touches, size_t max)

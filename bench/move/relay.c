@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * relay.c - measures a relay between two pipes that looks at 64 bytes of each message, in
- * instructions per message under `vm.py run --icount`; least of many.  Built by cosycc: the last ways
- * are regions.
+ * instructions per message under `vm.py run --icount`; least of many.  Built by cosycc: the last
+ * ways are regions.
  *
  * The same process fills the one pipe before and empties the other one after what is timed, and
  * compares the bytes that came and the sums of what was looked at.
@@ -29,7 +29,7 @@ static inline uint64_t words_sum(const uint64_t *words)
 	return sum;
 }
 
-/* --- Ways: each passes on MESSAGES of `bytes`, and returns the sum of their heads ---------------- */
+/* --- Ways: each passes on MESSAGES of `bytes`, and returns the sum of their heads ------------- */
 
 static uint64_t read_write(size_t bytes)
 {
@@ -131,7 +131,7 @@ static const struct {
 	{"region: transfer, look, loan", region_looks, true},
 };
 
-/* --- Measuring --------------------------------------------------------------------------------- */
+/* --- Measuring -------------------------------------------------------------------------------- */
 
 /* Returns the instructions of one round, per message. */
 static long round_measure(size_t way, size_t bytes, char *from)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * ways.c - one message through each way, both ends in one process, so that no switch of processes is
- * counted: sent, received, one word of each page read, and one word of each rewritten by the sender.
+ * ways.c - one message through each way, both ends in one process, so that no switch of processes
+ * is counted: sent, received, one word of each page read, and one word of each rewritten by the
+ * sender.
  */
 #include <fcntl.h>
 #include <liburing.h>
@@ -40,7 +41,7 @@ struct way {
 	enum cosy_how how; /* the parcel is made, or the message passed */
 };
 
-/* --- Ways: each leaves the message in the memory that it is given ------------------------------ */
+/* --- Ways: each leaves the message in the memory that it is given ----------------------------- */
 
 static void by_stream(const struct way *way, char *a, char *b, size_t bytes)
 {
@@ -175,7 +176,7 @@ static void by_ring(const struct way *way, char *a, char *b, size_t bytes)
 	memcpy(b, ring, bytes);
 }
 
-/* --- Measuring --------------------------------------------------------------------------------- */
+/* --- Measuring -------------------------------------------------------------------------------- */
 
 static const struct way ways[] = {
 	{"pipe: write, read", by_stream, &from, &to, READS_REWRITES, .max = MAX_BYTES,

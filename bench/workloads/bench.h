@@ -8,9 +8,9 @@
  * file and the sequence of records), and one file with bench_work: the plain source
  * (db.c), which cosycc builds in three ways, or a peer's (../peers/db_uring.c).
  *
- * main does SMALL (or warm=) operations twice unmeasured, then times SMALL and LARGE operations in one
- * process: (large - small) / (LARGE - SMALL) is the cost of an operation, whatever the
- * start of a process, of a compound or of a ring costs.  It prints
+ * main does SMALL (or warm=) operations twice unmeasured, then times SMALL and LARGE operations in
+ * one process: (large - small) / (LARGE - SMALL) is the cost of an operation, whatever the start of
+ * a process, of a compound or of a ring costs.  It prints
  *
  *	result SMALL small LARGE large ANSWER
  *

@@ -61,7 +61,10 @@ void bench_prepare(void)
 #else
 	(void)large;
 #endif
-	/* Children are as a user's, but for the language: nothing is counted in them, and nothing forced. */
+	/*
+	 * Children are as a user's, but for the language: nothing is counted in them, and nothing
+	 * forced.
+	 */
 	unsetenv("COSY_STATS");
 	unsetenv("COSY_TIER");
 	setenv("LC_ALL", "C", 1);

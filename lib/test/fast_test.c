@@ -340,7 +340,9 @@ static void directories(void)
 
 /* --- Trees of directories ------------------------------------------------------------------ */
 
-/* Walks the tree below `dir` by calls with `size` bytes; writes a letter and a name for each entry. */
+/*
+ * Walks the tree below `dir` by calls with `size` bytes; writes a letter and a name for each entry.
+ */
 static void walk_tree(int dir, u32 flags, u64 size, char *told)
 {
 	static struct {

@@ -31,7 +31,8 @@ static const uint64_t lease_over = 2;
 
 /*
  * Own leases are taken, returned, and given up by the thread under this, so that a number means the
- * same file throughout.  Unlike lock.h's it is taken by that thread too, of which alone() knows nothing.
+ * same file throughout.  Unlike lock.h's it is taken by that thread too, of which alone() knows
+ * nothing.
  */
 static uint32_t leases_lock;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relax_lease.h - takes and returns the leases that coalesced writes need, and handles their signal.
+ * relax_lease.h - takes and returns the leases that coalesced writes need, and handles their
+ * signal.
  *
  * A process that breaks such a lease has to wait until what is pending has been written, which only
  * this process can do.  So this process has the lease itself, not the daemon or a thread, and a

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* place.h - which function and source line an address in a file is; with debuginfod where configured. */
+/*
+ * place.h - which function and source line an address in a file is; with debuginfod where
+ * configured.
+ */
 #ifndef COSY_PROFILE_PLACE_H
 #define COSY_PROFILE_PLACE_H
 

@@ -56,7 +56,10 @@ static uint64_t row_key(const struct profile *profile, uint32_t core)
 	return table_mix(table_mix(8, frame->object), frame->function);
 }
 
-/* Makes a loop the one that stands for the row: the place to mark is in it, not in another one of its function. */
+/*
+ * Makes a loop the one that stands for the row: the place to mark is in it, not in another one of
+ * its function.
+ */
 static void row_stand_for(struct profile *profile, struct profile_row *row, uint32_t core)
 {
 	const struct symbol *symbol = &profile->symbols[core];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * timeline.h - when each process was in calls and between them, in bins that become twice as long
- * whenever the recording outgrows them.  There is a lane for each process that runs, as long as there
- * is room, and for those of the ended that had most to do; one for all others.
+ * whenever the recording outgrows them.  There is a lane for each process that runs, as long as
+ * there is room, and for those of the ended that had most to do; one for all others.
  */
 #ifndef COSY_PROFILE_TIMELINE_H
 #define COSY_PROFILE_TIMELINE_H

@@ -46,7 +46,10 @@ static bool is_look_up(const struct event_call *call)
 	return flags & COSY_CALL_QUERY && flags & COSY_CALL_PATH;
 }
 
-/* The same question had the same result when it was asked last, of the same directory if its name is relative. */
+/*
+ * The same question had the same result when it was asked last, of the same directory if its name
+ * is relative.
+ */
 static bool useless_again(struct useless *useless, const struct fold_process *process,
 			  const struct open_file *file, const struct event_call *call)
 {

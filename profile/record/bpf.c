@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * bpf.c - a back end that has BPF programs in the kernel watch.  cosy-observe loads them and passes on
- * what they observe; here, without a privilege, events are made of it.  What runs is not stopped,
- * so what is not in an observation may be gone by now: which files' code is mapped where follows
- * from the calls, and /proc is asked only where that does not say.
+ * bpf.c - a back end that has BPF programs in the kernel watch.  cosy-observe loads them and passes
+ * on what they observe; here, without a privilege, events are made of it.  What runs is not
+ * stopped, so what is not in an observation may be gone by now: which files' code is mapped where
+ * follows from the calls, and /proc is asked only where that does not say.
  */
 #include <elf.h>
 #include <errno.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* child.h - the program that is recorded, and one of our own by which a back end's cost is known. */
+/*
+ * child.h - the program that is recorded, and one of our own by which a back end's cost is known.
+ */
 #ifndef COSY_PROFILE_CHILD_H
 #define COSY_PROFILE_CHILD_H
 

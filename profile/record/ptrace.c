@@ -221,8 +221,8 @@ static ssize_t memory_read(pid_t pid, uint64_t address, void *to, size_t size)
 }
 
 /*
- * Reads what there is, page by page, up to the first that cannot be read: a stack may end sooner than
- * `size`, at most PAGES_MAX pages less one, asks.
+ * Reads what there is, page by page, up to the first that cannot be read: a stack may end sooner
+ * than `size`, at most PAGES_MAX pages less one, asks.
  */
 static size_t memory_read_some(pid_t pid, uint64_t address, void *to, size_t size)
 {
@@ -492,7 +492,10 @@ static int thread_seize(struct tracer *tracer, pid_t pid, pid_t tid, bool quiet)
 	return 0;
 }
 
-/* Seizes all threads of a process, those too that begin meanwhile, and those that outlived the first. */
+/*
+ * Seizes all threads of a process, those too that begin meanwhile, and those that outlived the
+ * first.
+ */
 static int process_seize(struct tracer *tracer, pid_t pid, bool quiet)
 {
 	unsigned int before, first = tracer->n_threads;

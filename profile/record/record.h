@@ -40,8 +40,8 @@ struct record_result {
 };
 
 /*
- * Attaches to each process that was named, by a back end's `attach`, which returns -errno.  One that
- * has ended is left out, and that is said; -ESRCH: all have.
+ * Attaches to each process that was named, by a back end's `attach`, which returns -errno.  One
+ * that has ended is left out, and that is said; -ESRCH: all have.
  */
 int record_attach(const struct record_options *options, int (*attach)(void *context, pid_t pid),
 		  void *context);
@@ -53,8 +53,8 @@ bool record_ended(pid_t pid);
 uint32_t record_null_call(void);
 
 /*
- * Something that programs do: reads one byte of `fd`, and looks at some memory.  What a back end adds
- * to a call is more than to getppid, since what a call needs has left the caches meanwhile.
+ * Something that programs do: reads one byte of `fd`, and looks at some memory.  What a back end
+ * adds to a call is more than to getppid, since what a call needs has left the caches meanwhile.
  */
 void record_usual_call(int fd);
 
@@ -75,9 +75,9 @@ void record_progress(struct record_progress *progress, uint64_t calls, uint64_t 
 void record_progress_end(struct record_progress *progress);
 
 /*
- * Records by BPF programs, on x64_sys_call or on tracepoints, which cosy-observe loads: for root and for those
- * who may execute it.  Fills `header` before the first event.  An error before that is one of the
- * back end: another may be tried.
+ * Records by BPF programs, on x64_sys_call or on tracepoints, which cosy-observe loads: for root
+ * and for those who may execute it.  Fills `header` before the first event.  An error before that
+ * is one of the back end: another may be tried.
  */
 struct record_result record_bpf(const struct record_options *options, struct event_header *header,
 				const struct record_sink *sink);

@@ -12,7 +12,7 @@
 
 #define MAX_SEQUENCES 12
 #define MAX_PLACES    60
-#define MIN_SHARE     0.005 /* of the calls or of the time in them, below which a row is only counted */
+#define MIN_SHARE     0.005 /* of the calls or of the time in them; a row below is only counted */
 
 double page_percent(double part, double of)
 {

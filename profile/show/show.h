@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* show.h - advice for a person and for programs.  Whatever a watched program chose is made harmless. */
+/*
+ * show.h - advice for a person and for programs.  Whatever a watched program chose is made
+ * harmless.
+ */
 #ifndef COSY_PROFILE_SHOW_H
 #define COSY_PROFILE_SHOW_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * confined.c - asks cosy-observe for what it must not give: as root in a guest it gives a copy the file
- * capabilities that packaging would, becomes another user, and attacks that copy.
+ * confined.c - asks cosy-observe for what it must not give: as root in a guest it gives a copy the
+ * file capabilities that packaging would, becomes another user, and attacks that copy.
  *
  *   confined COSY_OBSERVE
  *   confined show		getgid, and nothing else that is looked for
@@ -240,7 +240,7 @@ static void run_unreadable(void)
 	execl("/dev/shm/unreadable", "unreadable", "show", NULL);
 }
 
-/* --- Attacks ------------------------------------------------------------------------------------ */
+/* --- Attacks ---------------------------------------------------------------------------------- */
 
 static void attack_others(pid_t root, pid_t other)
 {

@@ -131,7 +131,10 @@ static void test_functions(void)
 	fold_destroy(stream.fold);
 }
 
-/* A region of a process that has ended saves nothing of what it ran for before it earned the kernel. */
+/*
+ * A region of a process that has ended saves nothing of what it ran for before it earned the
+ * kernel.
+ */
 static void test_earned(void)
 {
 	static struct advice advice;
@@ -162,7 +165,10 @@ static void test_earned(void)
 	}
 }
 
-/* Of two loops of a function the place is in the one with most of the calls, also if it comes second. */
+/*
+ * Of two loops of a function the place is in the one with most of the calls, also if it comes
+ * second.
+ */
 static void test_place(void)
 {
 	static struct advice advice;
@@ -254,7 +260,10 @@ static void test_advice(void)
 		}
 }
 
-/* Files that are written whole are found wherever their calls are, and no others are taken for them. */
+/*
+ * Files that are written whole are found wherever their calls are, and no others are taken for
+ * them.
+ */
 static void test_whole(void)
 {
 	static struct advice advice;
@@ -487,7 +496,10 @@ static bool relax_advised(struct advice *advice, enum advise_way way,
 	return false;
 }
 
-/* Only files that the recording shows to have contents are counted, where --relax=trunc would leave them. */
+/*
+ * Only files that the recording shows to have contents are counted, where --relax=trunc would leave
+ * them.
+ */
 static void test_rewrites(void)
 {
 	static const bool counts[SHAPES] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * fuzz_fold.c - folds a stream of events and prints what it comes to: the input is events in a short
- * form, with small numbers, so that processes, descriptors and loops meet.
+ * fuzz_fold.c - folds a stream of events and prints what it comes to: the input is events in a
+ * short form, with small numbers, so that processes, descriptors and loops meet.
  */
 #include <stdint.h>
 #include <stdio.h>

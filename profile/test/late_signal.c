@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * late_signal.c - preloaded into cosy-profile: a signal that comes after the look at `stop` and just
- * before waitpid sleeps, which a test cannot hit by chance.
+ * late_signal.c - preloaded into cosy-profile: a signal that comes after the look at `stop` and
+ * just before waitpid sleeps, which a test cannot hit by chance.
  */
 #include <dlfcn.h>
 #include <signal.h>

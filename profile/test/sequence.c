@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * sequence.c - prints what each thread of a recording did, such that two recordings of one program can be
- * compared: no times, addresses or numbers of processes, and the threads sorted.  sequence FILE [callers]
+ * sequence.c - prints what each thread of a recording did, such that two recordings of one program
+ * can be compared: no times, addresses or numbers of processes, and the threads sorted.  sequence
+ * FILE [callers]
  *
  * With `callers`, which function called the one that made the call, too.
  *
  * Left out is what depends on who was quicker: waiting for a lock, memory for threads' stacks, and
- * calls that a signal has begin again; and the end of a clone whose new thread may execute a program
- * and so end the one that made it.
+ * calls that a signal has begin again; and the end of a clone whose new thread may execute a
+ * program and so end the one that made it.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -74,7 +74,9 @@ static inline void stream_open(struct stream *stream, const char *path, int flag
 	stream_call_path(stream, SYS_openat, path, fd, AT_FDCWD, 0x1000, flags);
 }
 
-/* Calls come from `address` in a function at `function` from now on, called from 0x9000 in main's. */
+/*
+ * Calls come from `address` in a function at `function` from now on, called from 0x9000 in main's.
+ */
 static inline void stream_place(struct stream *stream, uint32_t id, uint64_t function,
 				uint64_t address)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * subject.c - what record_test.py records: each part makes calls whose number, order and dependences
- * are known.  subject FILE OUT
+ * subject.c - what record_test.py records: each part makes calls whose number, order and
+ * dependences are known.  subject FILE OUT
  */
 #include <fcntl.h>
 #include <pthread.h>

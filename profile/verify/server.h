@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 /*
- * From now on whatever a child leaves behind becomes a child of this process.  So a server that goes
- * into the background can be ended, and what it took is known.
+ * From now on whatever a child leaves behind becomes a child of this process.  So a server that
+ * goes into the background can be ended, and what it took is known.
  */
 void server_adopt(void);
 

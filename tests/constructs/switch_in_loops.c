@@ -1,5 +1,6 @@
 // expect: compiled
-// Loops that are left for the compound in the middle (COSY_TIER=N); values that are alive at a loop's head go along.
+// Loops that are left for the compound in the middle (COSY_TIER=N); values that are alive at a
+// loop's head go along.
 #define _GNU_SOURCE
 #include <cosy/cosy.h>
 #include <pthread.h>

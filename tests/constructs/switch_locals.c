@@ -1,6 +1,6 @@
 // expect: compiled
-// Locals that go along into the compound in the middle of a loop (COSY_TIER=N), and pointers into them; and locals
-// that stay, since their address is known elsewhere.
+// Locals that go along into the compound in the middle of a loop (COSY_TIER=N), and pointers into
+// them; and locals that stay, since their address is known elsewhere.
 #define _GNU_SOURCE
 #include <cosy/cosy.h>
 #include <stdio.h>

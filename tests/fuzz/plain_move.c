@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * plain_move.c - calls of <cosy/move.h> on memory that does not move, for random_real, which has the
- * interpreter without the rest of libcosy.
+ * plain_move.c - calls of <cosy/move.h> on memory that does not move, for random_real, which has
+ * the interpreter without the rest of libcosy.
  */
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * observation.h - what the BPF programs hand over, and what they are asked for.  cosy-observe passes
- * observations on as they come: they are no format that lasts.  Includers have __u64 and the like.
+ * observation.h - what the BPF programs hand over, and what they are asked for.  cosy-observe
+ * passes observations on as they come: they are no format that lasts.  Includers have __u64 and the
+ * like.
  */
 #ifndef COSY_PROFILE_OBSERVATION_H
 #define COSY_PROFILE_OBSERVATION_H
@@ -24,7 +25,7 @@ enum observation_kind {
 	OBSERVE_FORK,
 	OBSERVE_EXEC,
 	OBSERVE_EXIT,
-	OBSERVE_DROPPED, /* a thread is no longer watched: its privileges are not the caller's any more */
+	OBSERVE_DROPPED, /* a thread is no longer watched: its privileges are no more the caller's */
 	/* Made by cosy-observe itself. */
 	OBSERVE_READY,	  /* arg: enum event_backend; or -errno: of what did not work */
 	OBSERVE_ANSWERED, /* tid: whom ATTACH named; arg: threads that are watched, or -errno */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * observe.bpf.c - one observation for each system call of the threads that are watched, and for their
- * beginnings and ends.
+ * observe.bpf.c - one observation for each system call of the threads that are watched, and for
+ * their beginnings and ends.
  *
  * A task that is watched has a `watched`: nothing is looked up by number, so a number that is used
  * again is nobody's.  It is in a table where the task's address says, which takes a few
@@ -321,9 +321,9 @@ static bool task_allowed(struct task_struct *task)
 }
 
 /*
- * Called for each task there is, once for each ATTACH.  A task that has told of its end already would
- * never be told of again, so one that is ending is left out.  Its place in the ring is taken before
- * it is watched: its end comes after it there, if it begins to end just then.
+ * Called for each task there is, once for each ATTACH.  A task that has told of its end already
+ * would never be told of again, so one that is ending is left out.  Its place in the ring is taken
+ * before it is watched: its end comes after it there, if it begins to end just then.
  */
 SEC("iter/task")
 int attach_task(struct bpf_iter__task *context)

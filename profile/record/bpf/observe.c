@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * observe.c - cosy-observe: loads the BPF programs of observe.bpf.c and passes on what they observe.
+ * observe.c - cosy-observe: loads the BPF programs of observe.bpf.c and passes on what they
+ * observe.
  *
  *   cosy-observe fentry|tracepoint	commands on standard input, observations on standard output
  *

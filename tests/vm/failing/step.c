@@ -657,7 +657,7 @@ int main(int argc, char **argv)
 	static const char *const kinds[] = { "allocation", "copy", "check" };
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	/* The device, which libcosy opens at the start for who may arm a filter: it is a context. */
+	/* Close the device that libcosy opens at the start: it is a context. */
 	close_range(3, ~0u, 0);
 	for (int i = 0; i < FILE_SIZE; i++)
 		expected[i] = (char)(i * 7 + i / 4096 * 13);

@@ -32,7 +32,9 @@ struct builder {
 /* Adds what a step of code says. */
 void builder_add(struct builder *b, const struct step *step);
 
-/* Ends loops, branches and functions.  More fragments begin anew; it can be had again until then. */
+/*
+ * Ends loops, branches and functions.  More fragments begin anew; it can be had again until then.
+ */
 void builder_end(struct builder *b);
 
 /* Returns the number of a system call or operation, and its arguments' letters. */

@@ -66,7 +66,7 @@ void journal_note_text(uint32_t worker, uint64_t index, const struct sequence *s
 /* Writes the corpus there. */
 void journal_keep(void);
 
-/* --- worker.c ---------------------------------------------------------------------------------- */
+/* --- worker.c --------------------------------------------------------------------------------- */
 
 /* Executes sequences; returns when no more are wanted, or one failed. */
 void worker_run(uint32_t worker, bool guided);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* grammar.c - makes sequences: contexts first, then compounds that are loaded and run, and the rest. */
+/*
+ * grammar.c - makes sequences: contexts first, then compounds that are loaded and run, and the
+ * rest.
+ */
 #include <string.h>
 
 #include "sequence.h"

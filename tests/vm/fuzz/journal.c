@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * journal.c - a disk whose content outlives this machine.  Each worker has 16 KB, which tell what it
- * executes: as text, or as indices from which fuzz.py makes the text; the corpus comes after them.
+ * journal.c - a disk whose content outlives this machine.  Each worker has 16 KB, which tell what
+ * it executes: as text, or as indices from which fuzz.py makes the text; the corpus comes after
+ * them.
  */
 #include <fcntl.h>
 #include <stdio.h>

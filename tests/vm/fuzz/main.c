@@ -10,7 +10,8 @@
  * process that looks after it.  Where the kernel tells the coverage of cosy.ko, what reached
  * something new is kept and mutated; otherwise a sequence depends on seed and index alone, and
  * a process executes up to --lot of them.  --print writes them, and needs no machine.
- * Status 1: a sequence failed, or something is left of one.  The kernel's log is vm.py's to look at.
+ * Status 1: a sequence failed, or something is left of one.  The kernel's log is vm.py's to look
+ * at.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* mutate.c - makes a sequence of others: a field changed, steps repeated, left out, moved, spliced. */
+/*
+ * mutate.c - makes a sequence of others: a field changed, steps repeated, left out, moved, spliced.
+ */
 #include <string.h>
 
 #include "sequence.h"

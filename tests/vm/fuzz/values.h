@@ -61,7 +61,8 @@ uint64_t value_argument(char letter, uint32_t choice);
 bool values_init(int read_only);
 /*
  * Does the same after an earlier sequence of this process: contexts, what moves, and their mappings
- * are given up.  The rest is kept with what it holds, as far as it is there, unless mappings changed.
+ * are given up.  The rest is kept with what it holds, as far as it is there, unless mappings
+ * changed.
  */
 bool values_renew(int read_only);
 /* Tells values_renew() that memory may not be mapped as it was. */

@@ -278,7 +278,10 @@ HELPER void *shared_memory(size_t size)
 	return p;
 }
 
-/* True if a thread, or a process's first, sleeps such that a signal would wake it; false, too, if it has ended. */
+/*
+ * True if a thread, or a process's first, sleeps such that a signal would wake it; false, too, if
+ * it has ended.
+ */
 HELPER bool is_asleep(pid_t thread)
 {
 	char path[32], line[512] = "", *state;

@@ -268,7 +268,9 @@ static void unmounted(void)
 	CHECK(!rmdir("left"), "rmdir");
 }
 
-/* Does the same where nothing but a descriptor leads there: no reference to the directory is held. */
+/*
+ * Does the same where nothing but a descriptor leads there: no reference to the directory is held.
+ */
 static void unmounted_by_descriptor(void)
 {
 	long r = 0, gone = -1;

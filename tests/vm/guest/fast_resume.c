@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes read_file and write_file leave before any of their calls, for filters, signals and limits, and go on there
- * from what r1-r5 say, whoever wrote that.
+ * Makes read_file and write_file leave before any of their calls, for filters, signals and limits,
+ * and go on there from what r1-r5 say, whoever wrote that.
  */
 #include "kmod.h"
 #include "../../filter_arm.h"

@@ -405,8 +405,8 @@ static void on_closed_page(int sig)
 }
 
 /*
- * Arms a filter in the middle that does not let RUN through.  What leaves the kernel after it, here for
- * memory that a handler has to open, stays out.
+ * Arms a filter in the middle that does not let RUN through.  What leaves the kernel after it, here
+ * for memory that a handler has to open, stays out.
  */
 static void inside_ioctl(bool region)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks that a region most of whose calls a seccomp filter wants to see stops paying a RUN for each
- * of them: after some hundred it stays native, in the middle of a loop too, for the process's life
- * and its fork children's.  One that gains more by its other calls goes on, and so does one that is
- * forced into the kernel.  RUNs are counted.
+ * Checks that a region most of whose calls a seccomp filter wants to see stops paying a RUN for
+ * each of them: after some hundred it stays native, in the middle of a loop too, for the process's
+ * life and its fork children's.  One that gains more by its other calls goes on, and so does one
+ * that is forced into the kernel.  RUNs are counted.
  */
 #include "raw.h"
 #include "../../filter_arm.h"
@@ -11,8 +11,8 @@
 
 #define ROUNDS 3000
 /*
- * RUNs of a region that is given up: two for each of a hundred calls that the filter sees until then,
- * for the region's compound and for that of its loop.
+ * RUNs of a region that is given up: two for each of a hundred calls that the filter sees until
+ * then, for the region's compound and for that of its loop.
  */
 #define MAX_RUNS 450
 

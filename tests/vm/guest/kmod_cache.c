@@ -83,9 +83,9 @@ static void found_by_content(void)
 }
 
 /*
- * Tells whether compiled code knows no address: the kernel's JIT has accesses relative to r12 (6.9),
- * and does not tell of those to arenas that fault (newer than 6.12), for which it wants a register
- * that cosy.ko's have not.
+ * Tells whether compiled code knows no address: the kernel's JIT has accesses relative to r12
+ * (6.9), and does not tell of those to arenas that fault (newer than 6.12), for which it wants a
+ * register that cosy.ko's have not.
  */
 static bool is_based(void)
 {

@@ -11,7 +11,7 @@
 #define PAGES 16UL /* as many as a pipe has buffers */
 #define SIZE  (PAGES * PAGE)
 
-/* --- What is told ------------------------------------------------------------------------------ */
+/* --- What is told ----------------------------------------------------------------------------- */
 
 static struct cosy_moving moving_of(int fd)
 {
@@ -232,7 +232,7 @@ static void pieces(void *unused)
 	      moving.parcels);
 }
 
-/* --- RLIMIT_MEMLOCK ---------------------------------------------------------------------------- */
+/* --- RLIMIT_MEMLOCK --------------------------------------------------------------------------- */
 
 #define LIMIT	 (2UL << 20)
 #define GREEDY	 3  /* processes */
@@ -290,7 +290,7 @@ static void bounded(void *unused)
 	CHECK_MOVING(fd, before, 0, 0, 0, 0, 0, 0);
 }
 
-/* --- The memory cgroup ------------------------------------------------------------------------- */
+/* --- The memory cgroup ------------------------------------------------------------------------ */
 
 #define GROUP	 "/sys/fs/cgroup/cosy-move-account"
 #define MB	 (1UL << 20)

@@ -237,7 +237,7 @@ static void shares(void *unused)
 	done();
 }
 
-/* --- Other processes --------------------------------------------------------------------------- */
+/* --- Other processes -------------------------------------------------------------------------- */
 
 /* Sends parcels for ever, and writes to what it has sent. */
 static void sends(int sock)
@@ -326,7 +326,7 @@ static void contested(void *unused)
 	}
 }
 
-/* --- Results ----------------------------------------------------------------------------------- */
+/* --- Results ---------------------------------------------------------------------------------- */
 
 static void results(void *unused)
 {
@@ -430,7 +430,7 @@ static void ordinary(void *unused)
 	munmap(memory, SIZE);
 }
 
-/* --- The module -------------------------------------------------------------------------------- */
+/* --- The module ------------------------------------------------------------------------------- */
 
 /* Checks what is counted, and that pages come back. */
 static void counted(void *unused)

@@ -32,8 +32,8 @@ static uint64_t any(uint64_t below)
 static char *arena[ARENAS], *racing;
 static char model[ARENAS][PAGES * PAGE], sent[MAX_PAGES * PAGE], got[MAX_PAGES * PAGE];
 /*
- * Places for arenas to move to, between two arenas: libcosy asks the kernel about no memory above or
- * below all that it has allocated.
+ * Places for arenas to move to, between two arenas: libcosy asks the kernel about no memory above
+ * or below all that it has allocated.
  */
 #define PLACES 16
 static char *room;
@@ -184,8 +184,8 @@ static void pass(long step, int a, size_t at, int b, size_t there, size_t pages)
 }
 
 /*
- * Shares some pages with another arena for a time, in which both write, lend and copy; then each has
- * its own again.
+ * Shares some pages with another arena for a time, in which both write, lend and copy; then each
+ * has its own again.
  */
 static void share(long step, int a, size_t at, int b, size_t there, size_t pages)
 {
@@ -193,8 +193,8 @@ static void share(long step, int a, size_t at, int b, size_t there, size_t pages
 	int fd, copy;
 
 	/*
-	 * What is in several mappings is shared by a memfd, and no arena's any more: seldom, so that
-	 * some of it stays.
+	 * What is in several mappings is shared by a memfd, and no arena's any more: seldom, so
+	 * that some of it stays.
 	 */
 	if (a == b || ((a == SPLIT || b == SPLIT) && any(128)))
 		return;
@@ -362,7 +362,9 @@ static void remap(int a)
 	MUST(!mprotect(arena[a], PAGES * PAGE, PROT_READ | PROT_WRITE));
 }
 
-/* Frees an arena and goes on in a new one: pages that a memfd has shared are no arena's any more. */
+/*
+ * Frees an arena and goes on in a new one: pages that a memfd has shared are no arena's any more.
+ */
 static void arena_renew(int a)
 {
 	char *old = arena[a];

@@ -28,7 +28,7 @@ static bool is_zero(const char *memory, size_t size)
 	return true;
 }
 
-/* --- One operation, as a region ---------------------------------------------------------------- */
+/* --- One operation, as a region --------------------------------------------------------------- */
 
 static long region_loan(int fd, void *memory, size_t count, int flags, int *error)
 {
@@ -102,7 +102,7 @@ static void region_look(void *to, const void *memory, size_t count)
 		      strerror(error_));                                                           \
 	} while (0)
 
-/* --- Bytes --------------------------------------------------------------------------------------- */
+/* --- Bytes ------------------------------------------------------------------------------------ */
 
 static void moved(void *unused)
 {
@@ -283,7 +283,7 @@ static void faults(void *unused)
 	close(parcel);
 }
 
-/* --- Arguments ----------------------------------------------------------------------------------- */
+/* --- Arguments -------------------------------------------------------------------------------- */
 
 static volatile int signals;
 
@@ -431,7 +431,7 @@ static void messages(void *unused)
 	close(ends[1]);
 }
 
-/* --- Signals ------------------------------------------------------------------------------------- */
+/* --- Signals ---------------------------------------------------------------------------------- */
 
 /* Signals end a blocked operation as they end the plain call. */
 static void interrupted(void *unused)
@@ -481,7 +481,7 @@ static void restarted(void *unused)
 	pair_close(p);
 }
 
-/* --- Threads and processes ------------------------------------------------------------------------ */
+/* --- Threads and processes -------------------------------------------------------------------- */
 
 #define HEAD	 64
 #define MESSAGES 40

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests loans to sockets (AF_UNIX and TCP): what was lent stays as it was until it is read, and every
- * call has the results of write(2) and send(2).
+ * Tests loans to sockets (AF_UNIX and TCP): what was lent stays as it was until it is read, and
+ * every call has the results of write(2) and send(2).
  */
 #include "move.h"
 #include <netinet/tcp.h>
@@ -26,7 +26,7 @@ struct kind {
 	struct pair (*new)(void);
 };
 
-/* --- The sender writes after it has lent ------------------------------------------------------- */
+/* --- The sender writes after it has lent ------------------------------------------------------ */
 
 /* Lends what goes without a reader, writes over it, and reads it. */
 static void scribble(const struct kind *kind)
@@ -127,7 +127,7 @@ static void again(const struct kind *kind)
 	pair_close(p);
 }
 
-/* --- A thread that writes all the time --------------------------------------------------------- */
+/* --- A thread that writes all the time -------------------------------------------------------- */
 
 static volatile bool stop;
 
@@ -167,7 +167,7 @@ static void racing(const struct kind *kind)
 	pair_close(p);
 }
 
-/* --- Receiving --------------------------------------------------------------------------------- */
+/* --- Receiving -------------------------------------------------------------------------------- */
 
 /* Takes pages over from a socket by way of a pipe. */
 static void spliced(const struct kind *kind)
@@ -205,7 +205,7 @@ static void spliced(const struct kind *kind)
 	pair_close(p);
 }
 
-/* --- Results ----------------------------------------------------------------------------------- */
+/* --- Results ---------------------------------------------------------------------------------- */
 
 static volatile int signals;
 

@@ -30,7 +30,7 @@ static char *gift;	       /* what the next read is answered by */
 static uint64_t direct_unique; /* of the read that waits */
 static uint64_t opens, file_size = PAGE;
 
-/* --- The file system: one file, which is its root ----------------------------------------------- */
+/* --- The file system: one file, which is its root --------------------------------------------- */
 
 static void answer(uint64_t unique, int error, const void *data, size_t count)
 {

@@ -135,7 +135,9 @@ static void test_race(void)
 	MUST(!system("rm -rf moving"));
 }
 
-/* Says that a walk has megabytes of entries to search, none of them a directory: it stops at times. */
+/*
+ * Says that a walk has megabytes of entries to search, none of them a directory: it stops at times.
+ */
 static void test_many_entries(void)
 {
 	enum { COLLECT = 4, MANY = 4 << 20, PORTION = 64 << 10 }; /* enum tree_step, TREE_PORTION */

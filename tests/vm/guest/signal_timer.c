@@ -11,7 +11,7 @@ static void on_tick(int sig)
 {
 	(void)sig;
 	ticks++;
-	errno = EDOM; /* a handler that forgets to save errno hurts nobody but the code it interrupts */
+	errno = EDOM; /* a handler that does not save errno hurts only the code that it interrupts */
 }
 
 /* Takes a step of a chain that shows any step lost, repeated or mixed up. */

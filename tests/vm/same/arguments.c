@@ -390,8 +390,8 @@ static void a_capacity(struct making *m)
 }
 
 /*
- * Chooses what a walk is asked for.  Of so few levels it opens none a second time: a walk that comes
- * back to directories by ".." has a test of its own (tests/vm/guest/scan_tree.c).
+ * Chooses what a walk is asked for.  Of so few levels it opens none a second time: a walk that
+ * comes back to directories by ".." has a test of its own (tests/vm/guest/scan_tree.c).
  */
 static void a_walk(struct making *m)
 {

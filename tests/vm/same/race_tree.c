@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * race_tree.c - walks a tree by scan_tree in a region, interrupted by a timer, while a thread moves,
- * removes and makes folders in it.  The thread says by a number, odd meanwhile, when it does so.
+ * race_tree.c - walks a tree by scan_tree in a region, interrupted by a timer, while a thread
+ * moves, removes and makes folders in it.  The thread says by a number, odd meanwhile, when it does
+ * so.
  *
  *  - What nobody touches is told once in every walk, and no name that nobody made.
  *  - Where the number is the same and even from before the walk until after one by plain calls, both

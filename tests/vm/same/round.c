@@ -250,9 +250,9 @@ static void descriptors_make(struct round *round, const char *directory)
 	int empty = memfd_create("empty", MFD_CLOEXEC), in = open_again(empty, O_RDONLY);
 
 	/*
-	 * Descriptor 0, which steps come to by a number of more than 32 bits, is a file of this way's
-	 * own: nothing that another way did to it, nor a time of access that only the first sets, is
-	 * to be seen.
+	 * Descriptor 0, which steps come to by a number of more than 32 bits, is a file of this
+	 * way's own: nothing that another way did to it, nor a time of access that only the first
+	 * sets, is to be seen.
 	 */
 	MUST(empty >= 0 && in >= 0 && dup2(in, 0) == 0 && !close(in) && !close(empty));
 	round->outside = open("/", O_RDONLY | O_DIRECTORY);
