@@ -33,7 +33,7 @@ static s32 entry_frame(u32 index)
 
 /* --- Entry and resume -------------------------------------------------------------- */
 
-/* Goes to the label of the key of keys[low..high) that AX holds, or to the trap. */
+/* Searches keys[low..high) for AX: goes to the label of the key that it is, or to the trap. */
 static void emit_select(struct cosy_rewrite *w, const u32 *keys, const u32 *labels, u32 low,
 			u32 high)
 {
@@ -93,9 +93,9 @@ static void emit_resume(struct cosy_rewrite *w)
  * Zeroes every word of the frame, not only the first function's: what is below it on the kernel's
  * stack must not be there to be saved by a leave.
  *
- * Fences come first here and on the way to the resume points.  The processor may have come here by
- * a misprediction, on another's behalf and with another's registers, and the state to resume from
- * is only there when it is asked for.
+ * A fence comes first here, and before the resume points.  The processor may have come here by a
+ * misprediction, with registers that are somebody else's; and the state to resume from is there
+ * only when a RUN resumes.
  */
 void cosy_emit_prologue(struct cosy_rewrite *w)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * verify.c - does based code stay in its own memory?  The sandbox's promise, looked for
- * in what it emitted, by rules that know nothing of how it came about:
+ * verify.c - checks that based code stays in its own memory, as the sandbox promises.  It
+ * looks only at the code that was emitted, by rules that know nothing of how it came about:
  *
  *	frame	r10 is never written, and offsets from it stay in the frame
  *	entry	what the caller gave, at r1, is read until something else is in r1
@@ -12,7 +12,7 @@
  * So whatever the registers hold, and whatever a processor predicts of the branches, an
  * access is in the buffer or in the page above it, which holds nothing.
  *
- * It decodes instructions by itself, too, so that a mistake of the sandbox's is not made twice.
+ * It decodes instructions by itself, so that it does not repeat a mistake of the sandbox's.
  */
 #include "reject.h"
 #include "emit.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* lookup.c - drop what lookup.h keeps of names: the entry found last, the current directory. */
+/* lookup.c - drops what lookup.h keeps of names: the entry found last, the current directory. */
 #include "fast/lookup.h"
 
 void cosy_child_drop(struct cosy_activation *run)

@@ -196,7 +196,8 @@ static uint64_t front_first(uint64_t len)
 
 /*
  * Asks whether the kernel would have to compile this compound for the buffer that is to be made.
- * A lack of memory may make that smaller; then the LOAD, which does not compile either, says so.
+ * If a lack of memory makes the buffer smaller than asked here, LOAD will find that out: it does
+ * not compile either.
  */
 static bool device_has_seen(int fd, const struct cosy_compound *compound)
 {
@@ -383,7 +384,7 @@ static void context_open_locked(const struct cosy_compound *seen)
 {
 	int fd = -1;
 
-	/* Not earlier: many a program never comes here, and its children need none of it. */
+	/* Not earlier: many a program never opens a context, and its children need none of it. */
 	libcosy_fork_register();
 	alive_init();
 	fd_drop();

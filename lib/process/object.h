@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a dynamic section says that look-ups need; NULL or 0 where it says nothing. */
+/* The tables of an object, from its dynamic section; NULL or 0 where that names none. */
 struct libcosy_object {
 	const void *symbols;	      /* ElfW(Sym)s */
 	const char *strings, *soname; /* soname: "" if there is none */
@@ -32,7 +32,7 @@ static inline bool libcosy_begins(const char *text, const char *with)
 
 enum libcosy_role { COSY_OBJECT_OTHER, COSY_OBJECT_PART_OF_LIBC, COSY_OBJECT_LIBC };
 
-/* Tells libc and its parts from other objects: before glibc 2.34 some wrappers were in parts. */
+/* Tells whether it is libc, or a part of it: before glibc 2.34 parts had some of the wrappers. */
 static inline enum libcosy_role libcosy_object_role(const char *soname)
 {
 	if (!libcosy_begins(soname, "lib"))

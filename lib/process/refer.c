@@ -120,7 +120,7 @@ enum libcosy_referred libcosy_any_refers_to(const char *const *names, unsigned i
 
 /* --- At the start ------------------------------------------------------------------------ */
 
-/* A program's own tells debuggers where the list of objects is; a library's does not. */
+/* The program's dynamic section leads debuggers to the list of objects; a library's does not. */
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((weak, visibility("hidden")));
 
 static const struct link_map *objects_listed(void)

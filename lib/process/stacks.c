@@ -176,7 +176,7 @@ void *libcosy_block_push(struct libcosy_thread *thread, uint64_t size, struct li
 	return likely(memory) ? memory : block_push_further(thread, size, site, NULL);
 }
 
-/* The shared buffer has no room: a ctx elsewhere is slower, but as good. */
+/* The shared buffer has no room: take a ctx elsewhere, which is slower but serves as well. */
 static __attribute__((noinline)) void *block_push_on_heap(struct libcosy_thread *thread,
 							  uint64_t size, struct libcosy_site site,
 							  struct libcosy_activation *act)

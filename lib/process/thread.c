@@ -47,7 +47,7 @@ static void thread_find_stack(struct libcosy_thread *thread)
 
 		if (!top || getrlimit(RLIMIT_STACK, &limit))
 			return;
-		/* Reach no further down than where mappings, other stacks among them, may begin. */
+		/* Stop where other mappings, among them other stacks, may begin. */
 		if (limit.rlim_cur > MAX_MAIN_STACK)
 			limit.rlim_cur = MAX_MAIN_STACK;
 		thread->stack_high = top;

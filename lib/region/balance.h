@@ -2,12 +2,11 @@
 /*
  * balance.h - gives a program up whose calls seccomp filters mostly want to see.
  *
- * Each such call costs a way out of the compound, the call, and a RUN that goes on after it: four
- * times what the plain call takes.  What the program saves meanwhile by calls that were made in the
- * kernel may be more or less.  From the first such call on each RUN is put on one side or the
- * other, by the costs of core/costs.h.  Once the program has lost COSY_MAX_FILTER_LOSS on the
- * whole, it makes no RUN any more in this process or in its fork children: filters only grow
- * stricter.
+ * For each such call the compound leaves, libcosy makes the call, and a RUN goes on after it: four
+ * times the cost of the plain call.  Calls that are made in the kernel may save more than that, or
+ * less.  So from the first such call on, each RUN is counted as a gain or a loss, by the costs of
+ * core/costs.h.  Once the program has lost COSY_MAX_FILTER_LOSS on the whole, it makes no RUN any
+ * more in this process or in its fork children, since filters only grow stricter.
  */
 #ifndef COSY_LIB_BALANCE_H
 #define COSY_LIB_BALANCE_H
@@ -26,7 +25,7 @@ struct libcosy_balance {
 struct cosy_loaded;
 struct libcosy_activation;
 
-/* Puts the RUN that has just come back on the balance.  Async-signal-safe. */
+/* Counts what the RUN that has just come back gained or lost.  Async-signal-safe. */
 void libcosy_balance_add(struct cosy_loaded *loaded, struct libcosy_activation *act);
 
 static inline bool libcosy_given_up(const struct libcosy_balance *balance)

@@ -3,10 +3,10 @@
  * cancel.h - pthread_cancel of threads that run compounds.
  *
  * libc cancels a thread only in its cancellation points, functions that may wait.  A compound's
- * calls are raw ones.  So while one waits libcosy lets libc cancel the thread at once; a thread
- * that is cancelled at any other place of a compound first runs it up to its next cancellation
- * point (run.c).  Nothing of this is done where no object of the process refers to
- * pthread_cancel.
+ * calls are raw ones.  So while a compound is in a RUN or in such a call, libcosy lets libc cancel
+ * the thread at once.  A thread that is cancelled anywhere else in a compound first runs it up to
+ * the next cancellation point (run.c).  Nothing of this is done where no object of the process
+ * refers to pthread_cancel.
  */
 #ifndef COSY_LIB_CANCEL_H
 #define COSY_LIB_CANCEL_H

@@ -20,7 +20,7 @@ struct verdict {
 	char *why;
 	size_t size;
 	const struct libcosy_function *functions;
-	uint64_t checked; /* functions that only a sanitizer defines once more, which will do */
+	uint64_t checked; /* functions that only a sanitizer defines once more: no harm */
 	bool broken;
 };
 

@@ -110,8 +110,8 @@ static long program_load(struct cosy_loaded *loaded, u32 generation, u32 flags, 
 }
 
 /*
- * Loads the program; under the lock.  A caller that names a context that is not in use any more
- * is late: others may have loaded the program into the next one, so nothing is done.
+ * Loads the program; under the lock.  Does nothing for a context that is not in use any more:
+ * others may have loaded the program into the next one already.
  */
 static void program_place(struct cosy_loaded *loaded, u32 generation, u32 flags)
 {

@@ -42,15 +42,15 @@ const char *libcosy_program_name(const struct cosy_loaded *loaded);
 
 /*
  * Loads it into the context of that generation unless it is there already, was refused, or is given
- * up.  A lack of memory or room is no refusal: a later call tries again; nor is it one that it is
- * `unseen`, which may be with COSY_LOAD_SEEN in `flags`, 0 or that.
- * True when RUN can take it.  Locks as libcosy_context_open does.
+ * up.  With COSY_LOAD_SEEN in `flags`, which is that or 0, it is only loaded if the kernel need not
+ * compile it; otherwise it is `unseen`.  That is no refusal, nor is a lack of memory or room: a
+ * later call tries again.  True when RUN can take it.  Locks as libcosy_context_open does.
  */
 bool libcosy_program_place(struct cosy_loaded *loaded, u32 generation, u32 flags);
 
 /*
- * Has its next activations find it refused.  Those under way keep the handle, so the kernel's
- * program is freed with the program only.  Async-signal-safe.
+ * Makes its next activations find it refused.  Those under way keep the handle, so the kernel's
+ * program is freed only with this one.  Async-signal-safe.
  */
 void libcosy_program_displace(struct cosy_loaded *loaded);
 

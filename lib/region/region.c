@@ -124,7 +124,7 @@ static struct cosy_loaded *region_load(struct cosy_region *region)
 	return err ? REFUSED : loaded;
 }
 
-/* Does all that may allocate or lock.  NULL for each reason to stay native. */
+/* Does everything for an entry that may allocate or lock.  NULL: the region stays native. */
 static struct cosy_loaded *region_prepare(struct cosy_region *region, u32 generation)
 {
 	struct libcosy_thread *thread;
@@ -174,7 +174,7 @@ static void *region_try_enter(struct cosy_region *region, struct libcosy_site si
 	return NULL;
 }
 
-/* Opens the context if need be, and as the region may have it.  Its generation, or 0. */
+/* Opens the context if need be and if the region has earned it.  Its generation, or 0. */
 static u32 region_open(const struct cosy_region *region)
 {
 	u32 generation;

@@ -17,7 +17,7 @@
 #define NOT_RUN	    (~0u)
 #define INTERPRETED (~1u)
 
-/* The kernel's SYSCALL_WORK_SECCOMP in a LEFT_TRACED detail. */
+/* The kernel's SYSCALL_WORK_SECCOMP, as the detail of LEFT_TRACED has it. */
 #define WORK_SECCOMP (1u << 0)
 
 /* A tracer may go away: try again after 1, 2, 4, .. this many activations. */
@@ -171,7 +171,7 @@ static bool run_is_in_file(const struct cosy_program *program, const struct libc
 	       COSY_IS_UNDER_WAY(act->state.reg[5]);
 }
 
-/* Puts RUN's result, which is the interrupted call's, where that call would have. */
+/* Puts RUN's result, which is that of an interrupted call, where the call would have put it. */
 static void run_finish_call(const struct cosy_program *program, struct libcosy_activation *act,
 			    long result)
 {

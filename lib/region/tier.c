@@ -52,7 +52,7 @@ static int64_t tier_load_cost(const struct cosy_region *region, int64_t each, in
 	return region->loops ? cost * 2 : cost;
 }
 
-/* Returns what has to be saved before it is asked whether the user has loaded the region lately. */
+/* Returns what has to be saved before asking whether the user has loaded the region lately. */
 static int64_t tier_seen_budget(const struct cosy_region *region)
 {
 	int64_t cost = tier_load_cost(region, COSY_COST_SEEN, COSY_COST_SEEN_INSN);
@@ -62,7 +62,7 @@ static int64_t tier_seen_budget(const struct cosy_region *region)
 	return tier_budget(region, cost);
 }
 
-/* Returns what has to be saved after that before the region is compiled. */
+/* Returns what else has to be saved, after that, before the region is compiled. */
 static int64_t tier_load_budget(const struct cosy_region *region)
 {
 	return tier_budget(region, tier_load_cost(region, COSY_COST_LOAD, COSY_COST_LOAD_INSN));
@@ -82,7 +82,7 @@ static void tier_set_seen(struct cosy_region *owner, uint32_t seen)
 	__atomic_store_n(&owner->flags, others | seen, __ATOMIC_RELAXED);
 }
 
-/* Under COSY_STATS=1 each arrival asks, so this counts in place of the region's code. */
+/* Counts in place of the region's code, which under COSY_STATS=1 asks at each arrival. */
 static bool tier_has_earned(struct cosy_region *region)
 {
 	struct cosy_region *owner = tier_owner(region);

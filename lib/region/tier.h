@@ -8,9 +8,10 @@
  * the region's budget: `share` times what loading costs (core/costs.h).  The counts
  * are the process's, without locks: an update that two threads make at once may be lost.
  *
- * What the user's processes have loaded lately costs little more than a context.  So the region
- * asks once it has earned that: it is `seen` and goes to the kernel by whatever need not be
- * compiled, or it is `unseen` and goes on counting until it has earned the rest.
+ * A program that the user's processes have loaded lately costs little more than a context.  So once
+ * a region has earned that much, it asks whether its own is one of these.  If so it is `seen`, and
+ * goes to the kernel by those of its programs that need not be compiled; else it is `unseen`, and
+ * goes on counting until it has earned the rest.
  *
  * With COSY_TIER=always, COSY_MODE=kernel, COSY_MODE=interp or -fcosy-force a region need not
  * earn it; with COSY_TIER=N it is in the kernel after N entries and rounds.
@@ -28,10 +29,10 @@
  */
 bool libcosy_tier_earned(struct cosy_region *region);
 
-/* Tells whether a region that has earned it may only go as far as nothing has to be compiled. */
+/* Tells whether a region that has earned it may only use programs that need not be compiled. */
 bool libcosy_tier_only_seen(const struct cosy_region *region);
 
-/* Notes that the user has not loaded such a region lately: it is to earn that it is compiled. */
+/* Notes that the user has not loaded such a region lately: it has to earn its compilation, too. */
 void libcosy_tier_unseen(struct cosy_region *region);
 
 /*
