@@ -134,6 +134,8 @@ bool map_earned(struct file *file, uint64_t offset, size_t len)
 		seen->seen[area / 8] |= bit;
 	}
 	file->credit += SAMPLE * (MAP_READ_SAVED + len / SAVED_MORE_PER);
+	/* 0 would mean that nothing is known. */
+	file->credit += !file->credit;
 	return file->credit >= map_price(file);
 }
 
