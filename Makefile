@@ -23,7 +23,7 @@ WRITER_OPENS ?= 100000
 TESTS ?=
 RELEASE ?= trixie
 
-.PHONY: all bench bench-move bench-preload bench-servers demo demo-on test test-on check naming vm vm-container fuzz fuzz-module fuzz-preload stale-preload programs-preload \
+.PHONY: all bench bench-move bench-predictions bench-preload bench-servers demo demo-on test test-on check naming vm vm-container fuzz fuzz-module fuzz-preload stale-preload programs-preload \
 	bench-read fuzz-read stale-read programs-read same move-long move-pressure mutants page vm-debug format tables install clean setup configure
 
 all: configure
@@ -63,6 +63,11 @@ bench-move: all
 bench-servers: all
 	@tools/setup/setup.sh packages-bench-preload.txt
 	@profile/bench/servers.py --build $(BUILD)
+
+# Whether what `cosy profile` predicts is so, which docs/measured/predictions.md shows; some minutes.
+bench-predictions: all
+	@tools/setup/setup.sh packages-bench-preload.txt
+	@profile/bench/predictions.py --build $(BUILD)
 
 # Everything that docs/measured/preload.md shows, in about a quarter of an hour.
 bench-preload: all

@@ -34,6 +34,12 @@ struct model_class {
 /* Part of ptrace's time between two calls that is not known better. */
 #define GAP_NOISE 0.3
 
+/* Times a getppid by which a call, at most, slows the program's own code after it. */
+#define CROSSING_LEAVES 0.6
+
+/* Times as long as alone in a loop that a read takes, at most, among other work. */
+#define DEARER 1.35
+
 /* Instructions of a compound: of a loop of two calls or three, and of one that does a lot with them. */
 #define MIN_INSNS 40
 #define MAX_INSNS 160
@@ -381,41 +387,77 @@ static void run_why(const struct run_sums *run, char *to, size_t size)
 			 advise_run_reasons[most]);
 }
 
-/* Returns the time that the reads that would be served take now, and lseeks with them. */
-static struct range run_takes(const struct profile *profile)
+/* What reading takes here, ns, where the data is in the page cache. */
+struct read_price {
+	double call;		/* a read of one byte */
+	double byte, user_byte; /* one byte more, and copying one in the program */
+};
+
+static struct read_price read_price(const struct profile *profile)
+{
+	const struct event_header *header = &profile->header;
+	struct read_price ret = {
+		.call = header->read_call ? header->read_call : 2.0 * header->null_call,
+		.byte = header->read_block / (double)EVENT_BLOCK,
+		.user_byte = header->copy_block / (double)EVENT_BLOCK,
+	};
+
+	if (!header->read_block)
+		ret.byte = (model_plain_large - model_plain_byte) / EVENT_BLOCK;
+	if (!header->copy_block)
+		ret.user_byte = (model_hot_block - model_hot_byte) / 8192;
+	return ret;
+}
+
+/*
+ * Returns the time that the reads that would be served take now, and lseeks with them.  What was
+ * measured of them has the tracer in it, and what only a disk takes, which a window does not save.
+ */
+static struct range run_takes(const struct profile *profile, const struct read_price *price)
 {
 	const struct run_sums *run = &profile->run;
 	uint64_t served = run->calls[RUN_SERVED];
 	double cpu = net_cpu(profile, served, run->cpu[RUN_SERVED]);
-	double seeks = net_cpu(profile, run->seeks, run->seeks_cpu);
-	double byte = (model_plain_large - model_plain_byte) / 65536;
+	double seeks = (double)run->seeks * profile->header.null_call;
+	double reckoned = served * price->call + run->bytes[RUN_SERVED] * price->byte;
+	struct range ret = {0.8 * reckoned, reckoned, DEARER * reckoned};
 
 	/* Stopping costs ten times what such a call does, so what is left of the sum is noise. */
-	if (profile->header.backend == EVENT_BACKEND_PTRACE && profile->header.read_call) {
-		cpu = (double)served * profile->header.read_call + run->bytes[RUN_SERVED] * byte;
-		seeks = (double)run->seeks * profile->header.null_call;
-		/* Among others a call is dearer than alone in a loop. */
-		return (struct range){0.8 * (cpu + seeks), cpu + seeks, 1.35 * (cpu + seeks)};
+	if (profile->header.backend != EVENT_BACKEND_PTRACE) {
+		ret.low = cpu < reckoned ? 0.8 * cpu : ret.low;
+		ret.high = cpu < reckoned ? reckoned : cpu < ret.high ? cpu : ret.high;
 	}
-	return (struct range){0.8 * (cpu + seeks), cpu + seeks, cpu + seeks};
+	ret.low += 0.8 * seeks;
+	ret.middle += seeks;
+	ret.high += seeks;
+	return ret;
+}
+
+/* Returns the time that `cosy run` takes to serve them, its start left out. */
+static double run_costs(const struct run_sums *run, const struct read_price *price)
+{
+	return (run->calls[RUN_SERVED] + run->seeks) * model_hot_byte +
+	       run->bytes[RUN_SERVED] * price->user_byte + run->fetches * price->call +
+	       run->fetched * price->byte;
 }
 
 static struct range run_saves(const struct profile *profile)
 {
 	const struct run_sums *run = &profile->run;
-	uint64_t served = run->calls[RUN_SERVED], bytes = run->bytes[RUN_SERVED];
-	double hot = served * model_hot_byte + bytes * (model_hot_block - model_hot_byte) / 8192;
-	double over =
-		served * model_over_byte + bytes * (model_over_block - model_over_byte) / 8192;
-	double cost = run->programs * model_exec_us * 1000;
+	struct read_price price = read_price(profile);
+	double serves = run_costs(run, &price);
+	double start = run->programs * model_exec_us * 1000;
 	double windows =
 		(double)run->windows * WINDOW_COST + (run->windows ? LEASE_THREAD_COST : 0);
-	struct range range = run_takes(profile);
+	struct range range = run_takes(profile, &price);
 
-	/* What lies elsewhere is in no cache: the read that is left out no longer waits for it. */
-	range.high -= hot + cost + windows / 2 + run->seeks * model_hot_byte;
-	range.low -= over + 2 * cost + windows + run->seeks * 2 * model_hot_byte +
-		     run->random * RANDOM_COST;
+	/*
+	 * What lies elsewhere is in no cache: the read that is left out no longer waits for it.  Nor
+	 * do the program's own branches miss, whose history each crossing takes away.
+	 */
+	range.high += run->calls[RUN_SERVED] * CROSSING_LEAVES * profile->header.null_call;
+	range.high -= 0.8 * serves + start + windows / 2;
+	range.low -= 1.2 * serves + 2 * start + windows + run->random * RANDOM_COST;
 	range.middle = (range.low + range.high) / 2;
 	return range;
 }

@@ -114,6 +114,7 @@ struct run_sums {
 	uint64_t seeks, seeks_cpu;  /* lseeks that would not reach the kernel */
 	uint64_t windows, programs; /* windows made; execs and processes */
 	uint64_t random;	    /* of those that would be served: elsewhere than the last one */
+	uint64_t fetches, fetched;  /* fills of windows, and bytes of them */
 };
 
 enum relax_kind { RELAX_TRUNC, RELAX_COALESCE, RELAXES };

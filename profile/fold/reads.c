@@ -47,8 +47,8 @@ static bool reads_earned(struct profile *profile, struct fold_process *process,
 }
 
 /* Counts a read past the window: enough of them earn a window of all of the file. */
-static void reads_past(const struct fold_process *process, struct open_file *file, int64_t from,
-		       int64_t size)
+static void reads_past(struct profile *profile, const struct fold_process *process,
+		       struct open_file *file, int64_t from, int64_t size)
 {
 	uint64_t areas;
 
@@ -65,16 +65,19 @@ static void reads_past(const struct fold_process *process, struct open_file *fil
 	areas = ((uint64_t)(file->high - file->low) >> MAP_AREA_SHIFT) + 1;
 	/* How large the file is, nothing tells: about so large, if no read was farther for long. */
 	if (file->steady >= STEADY_READS && file->high < STORE_WHOLE &&
-	    file->fetched >= 2 * (uint64_t)file->high)
+	    file->fetched >= 2 * (uint64_t)file->high) {
 		file->whole = true;
+		profile->run.fetches++;
+		profile->run.fetched += file->high + size;
+	}
 	if (!process->bus_handled &&
 	    file->direct * MAP_READ_SAVED >= MAP_COST + areas * MAP_AREA_CHARGE)
 		file->whole = true;
 }
 
 /* True if the window has what is read, or is filled with it, since it comes next. */
-static bool reads_window(const struct fold_process *process, struct open_file *file,
-			 const struct event_call *call)
+static bool reads_window(struct profile *profile, const struct fold_process *process,
+			 struct open_file *file, const struct event_call *call)
 {
 	int64_t from = call->nr == SYS_pread64 ? (int64_t)call->args[3] : file->position;
 	int64_t to = from + call->ret, fill;
@@ -86,7 +89,7 @@ static bool reads_window(const struct fold_process *process, struct open_file *f
 		return true;
 	if (file->window_to && from != file->window_to && from != file->next) {
 		file->next = to;
-		reads_past(process, file, from, call->ret);
+		reads_past(profile, process, file, from, call->ret);
 		return false;
 	}
 	fill = file->window_to ? 2 * (file->window_to - file->window_from) : FIRST_FETCH;
@@ -95,6 +98,10 @@ static bool reads_window(const struct fold_process *process, struct open_file *f
 	file->window_from = from;
 	file->window_to = file->next =
 		(from + (fill > call->ret ? fill : call->ret) + 4095) & ~4095L;
+	profile->run.fetches++;
+	/* A read that is cut short was at the file's end. */
+	profile->run.fetched +=
+		call->ret < (int64_t)call->args[2] ? call->ret : file->window_to - from;
 	return true;
 }
 
@@ -119,7 +126,7 @@ void reads_count(struct profile *profile, struct fold_process *process, struct o
 		reason = RUN_LARGE;
 	if (reason == RUN_SERVED && !reads_earned(profile, process, file, call->args[2]))
 		reason = RUN_UNEARNED;
-	if (reason == RUN_SERVED && !reads_window(process, file, call))
+	if (reason == RUN_SERVED && !reads_window(profile, process, file, call))
 		reason = RUN_RANDOM;
 	if (reason == RUN_SERVED && file->sought)
 		run->random++;

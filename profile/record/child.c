@@ -65,6 +65,7 @@ bool calibration_begin(struct calibration *calibration)
 		return false;
 	}
 	calibration->usual = record_usual(calibration->file);
+	calibration->blocks = record_blocks(calibration->file);
 	return true;
 }
 
@@ -100,10 +101,12 @@ void calibration_end(struct calibration *calibration, struct event_header *heade
 	close(calibration->file);
 	header->null_call = record_null_call();
 	header->read_call = call;
+	header->read_block = calibration->blocks.read;
+	header->copy_block = calibration->blocks.copy;
 	if (!calibration->calls)
 		return;
 	cpu = calibration->cpu / calibration->calls;
 	user = calibration->user / calibration->calls;
-	header->call_cost = cpu > call ? cpu - call : 0;
+	header->call_cost = (int32_t)(cpu - call);
 	header->gap_cost = user > gap ? user - gap : 0;
 }

@@ -30,6 +30,7 @@ void program_run(void *arguments);
 struct calibration {
 	int file;
 	struct record_usual usual;
+	struct record_blocks blocks;
 	uint32_t *recorded; /* ns of such a call while it is recorded: shared with the child */
 	uint64_t cpu, user;
 	unsigned int calls;

@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 #define EVENT_MAGIC   "COSYEVT\n"
-#define EVENT_VERSION 3
+#define EVENT_VERSION 4
 
 #define EVENT_MAX_SIZE	 8192	      /* of one event, in bytes */
 #define EVENT_MAX_PATH	 256	      /* of a path's bytes, more are cut; ends with a zero */
@@ -26,16 +26,26 @@
 
 enum event_backend { EVENT_BACKEND_PTRACE = 1, EVENT_BACKEND_TRACEPOINT, EVENT_BACKEND_FENTRY };
 
+/* Bytes that header.read_block and copy_block are about. */
+#define EVENT_BLOCK 65536
+
 struct event_header {
 	char magic[8];
 	uint32_t version;
-	uint32_t size;	    /* of this header */
-	uint32_t backend;   /* enum event_backend */
-	uint32_t call_cost; /* ns of processor time that recording adds inside a call, calibrated */
+	uint32_t size;	  /* of this header */
+	uint32_t backend; /* enum event_backend */
+	/*
+	 * ns of processor time that recording adds to what it measures of a call, calibrated; below
+	 * 0: the part of the crossing that is measured with what lies between two calls.
+	 */
+	int32_t call_cost;
 	uint32_t gap_cost;  /* and between two calls of a thread */
 	uint32_t null_call; /* ns that getppid takes here while nobody records */
 	uint32_t read_call; /* and a read of one byte of a file */
 	uint32_t added;	    /* ns that recording adds to a call in all: more than the two above */
+	uint32_t
+		read_block; /* ns by which a read of EVENT_BLOCK bytes from the page cache is dearer */
+	uint32_t copy_block; /* ns that copying as many takes in a program */
 };
 
 enum event_kind {

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/event.h"
 #include "record/record.h"
 #include "record/tell.h"
 
@@ -53,6 +54,7 @@ int record_attach(const struct record_options *options, int (*attach)(void *cont
 #define ROUNDS	       8
 #define TURNS	       1000
 #define RECORDED_TURNS 125
+#define BLOCK_TURNS    20
 
 static void null_call(int fd)
 {
@@ -115,6 +117,37 @@ struct record_usual record_usual(int fd)
 
 	ret.call = ret.all > memory ? ret.all - memory : 0;
 	return ret;
+}
+
+static char block[2][EVENT_BLOCK];
+
+static void block_read(int fd)
+{
+	if (pread(fd, block[0], EVENT_BLOCK, 0) < 0)
+		abort();
+}
+
+static void byte_read(int fd)
+{
+	if (pread(fd, block[0], 1, 0) < 0)
+		abort();
+}
+
+static void block_copy(int fd)
+{
+	(void)fd;
+	memcpy(block[1], block[0], EVENT_BLOCK);
+	/* Somebody might look at it. */
+	__asm__ volatile("" : : "r"(block[1]) : "memory");
+}
+
+struct record_blocks record_blocks(int fd)
+{
+	uint32_t block = time_of(block_read, fd, BLOCK_TURNS),
+		 byte = time_of(byte_read, fd, BLOCK_TURNS);
+
+	return (struct record_blocks){.read = block > byte ? block - byte : 0,
+				      .copy = time_of(block_copy, fd, BLOCK_TURNS)};
 }
 
 uint32_t record_usual_again(int fd)

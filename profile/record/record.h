@@ -66,6 +66,12 @@ struct record_usual record_usual(int fd);
 /* The same again in fewer calls, while somebody records: ns that it takes in all. */
 uint32_t record_usual_again(int fd);
 
+/* ns by which reading EVENT_BLOCK bytes of `fd` takes longer than one, and that copying them takes. */
+struct record_blocks {
+	uint32_t read, copy;
+};
+struct record_blocks record_blocks(int fd);
+
 /* Says on a terminal, once a second, how it goes.  `cpu`: ns that recording has taken itself. */
 struct record_progress {
 	uint64_t began, told, calls;

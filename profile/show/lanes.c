@@ -7,7 +7,7 @@
 #define HIGH 30 /* of a lane, in pixels */
 
 /* Returns a bin's time without what recording took. */
-static double bin_net(uint64_t calls, uint64_t cpu, uint32_t cost)
+static double bin_net(uint64_t calls, uint64_t cpu, double cost)
 {
 	double net = (double)cpu - (double)calls * cost;
 
