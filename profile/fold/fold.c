@@ -297,6 +297,12 @@ static bool stack_inside(const struct profile *profile, uint32_t number)
 	return number && profile->stacks[number].user > 1;
 }
 
+/* Made by the program's own code: by a program without libc, or one that has a libc in it. */
+static bool stack_own(const struct profile *profile, uint32_t number)
+{
+	return number && profile->stacks[number].len && !profile->stacks[number].user;
+}
+
 static uint32_t site_of(struct fold *fold, const struct event_call *call, uint32_t stack,
 			unsigned int file)
 {
@@ -461,7 +467,7 @@ static void take_call(struct fold *fold, const struct event_call *call)
 	struct fold_thread *thread = thread_of(fold, call->event.tid, call->pid);
 	struct open_file *file;
 	unsigned int kind = FILE_NONE;
-	bool inside;
+	bool inside, own;
 	uint64_t directory;
 	uint32_t stack, site, symbol;
 	enum call_class class;
@@ -487,6 +493,7 @@ static void take_call(struct fold *fold, const struct event_call *call)
 	timeline_count(&profile->timeline, thread->process->lane, call);
 	stack = table_find(&fold->stack_ids, table_mix(10, call->stack));
 	inside = stack_inside(profile, stack);
+	own = stack_own(profile, stack);
 	directory = relax_directory(thread->process, file);
 	site = site_of(fold, call, stack, kind);
 	if (!site) {
@@ -496,14 +503,14 @@ static void take_call(struct fold *fold, const struct event_call *call)
 	}
 	sums_add(&profile->sites[site].all, &sums);
 	useless_count(&fold->useless, profile, thread->process, file, call, site);
-	reads_count(profile, thread->process, file, call, inside);
-	relax_count(&fold->relax, thread->process, file, call, inside);
+	reads_count(profile, thread->process, file, call, inside, own);
+	relax_count(&fold->relax, thread->process, file, call, inside || own);
 	depend_count(&fold->depends, &thread->depend, call, site, file);
 	if (file)
 		files_session(&fold->files, file, call, &sums);
 	files_call(&fold->files, thread->process, call);
 	if (call->ret >= 0 && call_opens(call))
-		take_opened(fold, thread->process, directory, file, call, &sums, inside);
+		take_opened(fold, thread->process, directory, file, call, &sums, inside || own);
 	/* The allocator chooses when to ask for memory; such calls would tear loops. */
 	symbol = call_memory(call->nr, call->args) ? 0 : grammar_site(&fold->grammar, site);
 	if (!symbol)

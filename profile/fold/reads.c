@@ -106,7 +106,7 @@ static bool reads_window(struct profile *profile, const struct fold_process *pro
 }
 
 void reads_count(struct profile *profile, struct fold_process *process, struct open_file *file,
-		 const struct event_call *call, bool inside)
+		 const struct event_call *call, bool inside, bool own)
 {
 	struct run_sums *run = &profile->run;
 	enum run_reason reason;
@@ -114,7 +114,7 @@ void reads_count(struct profile *profile, struct fold_process *process, struct o
 	/* What a program does with SIGBUS cannot be seen: a handler, or none again. */
 	if (call->nr == SYS_rt_sigaction && call->args[0] == SIGBUS && call->args[1])
 		process->bus_handled = true;
-	if (call->nr == SYS_lseek && file && file->window && !inside) {
+	if (call->nr == SYS_lseek && file && file->window && !inside && !own) {
 		file->sought = call->ret != file->position || !file->position_known;
 		run->seeks++;
 		run->seeks_cpu += call->cpu;
@@ -122,6 +122,8 @@ void reads_count(struct profile *profile, struct fold_process *process, struct o
 	if ((call->nr != SYS_read && call->nr != SYS_pread64) || call->ret <= 0)
 		return;
 	reason = reads_reason(file, inside);
+	if (reason == RUN_SERVED && own)
+		reason = RUN_OWN;
 	if (reason == RUN_SERVED && call->args[2] > WINDOW_MAX_LENGTH)
 		reason = RUN_LARGE;
 	if (reason == RUN_SERVED && !reads_earned(profile, process, file, call->args[2]))

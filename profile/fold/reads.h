@@ -5,8 +5,11 @@
 
 #include "fold/files.h"
 
-/* Counts a call that reads or moves a file's position; `inside`: the C library makes it. */
+/*
+ * Counts a call that reads or moves a file's position; `inside`: the C library makes it; `own`: the
+ * program does, without that.
+ */
 void reads_count(struct profile *profile, struct fold_process *process, struct open_file *file,
-		 const struct event_call *call, bool inside);
+		 const struct event_call *call, bool inside, bool own);
 
 #endif /* COSY_PROFILE_READS_H */

@@ -485,6 +485,21 @@ static void stream_inside(struct stream *stream)
 	fold_take(stream->fold, &told->event);
 }
 
+/* Calls are made by the program's own code, as a static one's are. */
+static void stream_own(struct stream *stream)
+{
+	_Alignas(8) char buffer[sizeof(struct event_stack) + sizeof(struct event_frame)] = {0};
+	struct event_stack *told = (struct event_stack *)buffer;
+
+	stream_place(stream, 1, 0x1000, 0x1010);
+	told->event.kind = EVENT_STACK;
+	told->event.size = sizeof(buffer);
+	told->id = stream->stack = 3;
+	told->frames = 1;
+	told->frame[0] = (struct event_frame){.object = 2, .address = 0x9100, .function = 0x9000};
+	fold_take(stream->fold, &told->event);
+}
+
 static bool relax_advised(struct advice *advice, enum advise_way way,
 			  const struct finding **finding)
 {
@@ -607,9 +622,17 @@ static void test_run(void)
 	}
 	stream_open(&stream, "/d", O_RDONLY, 3);
 	stream_call(&stream, SYS_read, 131072, 3, 0x2000, 131072);
+	stream_call(&stream, SYS_close, 0, 3, 0, 0);
+	stream_own(&stream);
+	stream_open(&stream, "/e", O_RDONLY, 3);
+	for (int i = 0; i < 200; i++)
+		stream_call(&stream, SYS_read, 1, 3, 0x2000, 1);
 	profile = fold_finish(stream.fold);
+	CHECK(profile->run.calls[RUN_OWN] > 180);
 	CHECK(profile->run.calls[RUN_SERVED] > 900);
-	CHECK_EQ(profile->run.calls[RUN_SERVED] + profile->run.calls[RUN_UNEARNED], 1050);
+	CHECK_EQ(profile->run.calls[RUN_SERVED] + profile->run.calls[RUN_UNEARNED] +
+			 profile->run.calls[RUN_OWN],
+		 1250);
 	CHECK_EQ(profile->run.calls[RUN_WRITING], 100);
 	CHECK_EQ(profile->run.calls[RUN_LARGE], 1);
 	CHECK_EQ(profile->run.windows, 1);
