@@ -119,11 +119,17 @@ static __always_inline void view_mark_accessed(const struct reading *read,
 		cosy_folio_mark_accessed(view->folio[i]);
 }
 
-/* Reads at the end of file, where there is nothing to hold. */
+/*
+ * Reads at the end of file, where there is nothing to hold.  Beyond the last byte that the file system
+ * could have, the page cache's own read does not even set the access time.
+ */
 static s64 view_read_nothing(struct cosy_activation *run, const struct reading *read)
 {
-	int error = rw_verify_area(READ, read->file, &read->position, read->count);
+	int error;
 
+	if (unlikely(read->position >= file_inode(read->file)->i_sb->s_maxbytes))
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
+	error = rw_verify_area(READ, read->file, &read->position, read->count);
 	if (unlikely(error))
 		return cosy_call_result(run, error);
 	cosy_read_done(read->file, read->position, 0);

@@ -70,6 +70,46 @@ static void reads(void)
 	CHECK(!memcmp(b + 30000, text + SIZE - 50, 50) && b[30050] == 'Z', "tail");
 }
 
+/* Sets a file's access time back, so that the next access shows. */
+static void set_back(int fd)
+{
+	const struct timespec times[2] = { { .tv_sec = 1000000000 }, { .tv_nsec = UTIME_NOW } };
+
+	MUST(!futimens(fd, times));
+}
+
+static bool was_accessed(int fd)
+{
+	struct stat st;
+
+	MUST(!fstat(fd, &st));
+	return st.st_atime != 1000000000;
+}
+
+/* Reads where nothing is: whether that is an access depends on how far out it is. */
+static void beyond_the_end(void)
+{
+	static const int64_t positions[] = { SIZE, SIZE + 12345, INT64_MAX - 4095 };
+	int far = make("far", SIZE), step;
+	char byte;
+
+	for (size_t i = 0; i < sizeof(positions) / sizeof(*positions); i++) {
+		bool natively;
+
+		set_back(far);
+		MUST(!pread(far, &byte, 1, positions[i]));
+		natively = was_accessed(far);
+		set_back(far);
+		begin();
+		step = OP(view_pread, far, script_buffer, 100, positions[i]);
+		script_run();
+		CHECK_RESULT(step, 0);
+		CHECK(was_accessed(far) == natively, "at %lld: natively %d",
+		      (long long)positions[i], natively);
+	}
+	MUST(!close(far) && !unlink("far"));
+}
+
 /* Begins RUNs in one jiffy, which share what FRESH tests. */
 static void in_one_jiffy(void)
 {
@@ -642,6 +682,7 @@ static void one_place(const char *directory)
 	file = make("file", SIZE);
 	other = make("other", SIZE);
 	reads();
+	beyond_the_end();
 	in_one_jiffy();
 	overlaps();
 	looks();
