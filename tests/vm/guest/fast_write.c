@@ -113,6 +113,22 @@ static void writes_specialised(int fd, long at, long count)
 	CHECK_FAST(before, writes * (at < 0 ? 2 : 1));
 }
 
+/* Checks that writes to a file opened so that each does more than write are never specialised. */
+static void writes_ordinary(int fd, long at, long count)
+{
+	const int writes = 10;
+	struct cosy_stats before = counts();
+	char c;
+
+	COSY_START;
+	pread(fd, &c, 1, SIZE + 1);
+	for (int i = 0; i < writes; i++)
+		at < 0 ? write(fd, shared, count) : pwrite(fd, shared, count, at);
+	COSY_END;
+	CHECK(counts().fast - before.fast < (uint64_t)writes, "%llu of %d are specialised",
+	      (unsigned long long)(counts().fast - before.fast), writes);
+}
+
 /* Writes to a file of this kind, by the call itself or in a region. */
 static void write_try(const struct kind *kind, bool in_region, struct effects *effects)
 {
@@ -168,6 +184,8 @@ static void write_try(const struct kind *kind, bool in_region, struct effects *e
 	inotify_rm_watch(notify, watch);
 	if (in_region && kind->fast)
 		writes_specialised(fd, at, count);
+	if (in_region && kind->flags)
+		writes_ordinary(fd, at, count);
 	/* Read what the watch's own end tells. */
 	while (read(notify, text, sizeof(text)) > 0)
 		;
@@ -374,6 +392,38 @@ static void immutable(void)
 	MUST(!close(fd) && !unlink("immutable"));
 }
 
+/*
+ * Writes over a page that a mapping has brought into the cache, so that it is clean.  Unless the write
+ * makes it dirty, the kernel drops it when it wants the memory back, and the bytes are gone.
+ */
+static void written_over_clean(void)
+{
+	int fd = memfd_create("clean", 0);
+	struct cosy_stats then;
+	volatile char sum = 0;
+	char c, found[100];
+	char *map;
+
+	MUST(fd >= 0 && !ftruncate(fd, SIZE));
+	map = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	MUST(map != MAP_FAILED);
+	for (int i = 0; i < SIZE; i += 4096)
+		sum += map[i];
+	then = counts();
+	COSY_START;
+	pread(fd, &c, 1, 0);
+	pwrite(fd, shared, sizeof(found), 50);
+	COSY_END;
+	CHECK_FAST(then, 1);
+#ifdef MADV_PAGEOUT
+	madvise(map, SIZE, MADV_PAGEOUT);
+#endif
+	MUST(!munmap(map, SIZE));
+	MUST(pread(fd, found, sizeof(found), 50) == (ssize_t)sizeof(found));
+	CHECK(!memcmp(found, shared, sizeof(found)), "what was written is gone: %#x", found[0]);
+	MUST(!close(fd));
+}
+
 int main(void)
 {
 	struct statfs fs;
@@ -391,6 +441,7 @@ int main(void)
 		write_compare(&one);
 	}
 	sealed();
+	written_over_clean();
 	immutable();
 	CHECK_CHILD(in_child(limited, NULL));
 	unlink("limited");

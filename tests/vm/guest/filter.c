@@ -514,6 +514,48 @@ static void traced(bool region)
 	CHECK(!status, "traced: status %#x", status);
 }
 
+static volatile char selector;
+
+static void on_dispatch(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *user = context;
+
+	(void)sig;
+	selector = SYSCALL_DISPATCH_FILTER_ALLOW;
+	if (info->si_code == 2 /* SYS_USER_DISPATCH */ && info->si_syscall == SYS_getppid)
+		out->traps++;
+	user->uc_mcontext.gregs[REG_RAX] = -ENOTTY;
+}
+
+/*
+ * Has the thread's own calls dispatched to a handler from the middle on.  The filter lets them
+ * through, but it is not alone any more.
+ */
+static void dispatched(bool region)
+{
+	struct sigaction act = { .sa_sigaction = on_dispatch, .sa_flags = SA_SIGINFO };
+	int *r = out->results;
+
+	MUST(!sigaction(SIGSYS, &act, NULL));
+#define DISPATCHED                                                                                 \
+	do {                                                                                       \
+		r[0] = getppid() > 0;                                                              \
+		r[1] = prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &selector);   \
+		selector = SYSCALL_DISPATCH_FILTER_BLOCK;                                          \
+		r[2] = getppid() > 0;                                                              \
+		r[3] = getppid() > 0;                                                              \
+		r[4] = prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0);          \
+	} while (0)
+	if (region) {
+		COSY_START;
+		DISPATCHED;
+		COSY_END;
+	} else {
+		DISPATCHED;
+	}
+	CHECK(out->traps == 1 && !r[2] && r[3], "%d calls dispatched, of %d", out->traps, r[2]);
+}
+
 /*
  * --- What the device tells
  * -------------------------------------------------------------------------
@@ -569,6 +611,7 @@ int main(void)
 		{ "LOG", filter_log, under_log, 0 },
 		{ "TRACE without a tracer", filter_trace, run_calls, 10 },
 		{ "TRACE", filter_trace, traced, 10 },
+		{ "user dispatch, inside", filter_errno, dispatched, 0 },
 		{ "KILL_PROCESS", filter_kill, run_calls, 0 },
 		{ "KILL_THREAD", filter_kill_thread, under_kill_thread, 0 },
 		{ "USER_NOTIF", no_filter, notified, 10 },
