@@ -16,7 +16,7 @@
 
 #define KCOV_INIT_TRACE _IOR('c', 1, unsigned long)
 #define KCOV_ENABLE	_IO('c', 100)
-enum { KCOV_TRACE_PC = 0, ENTRIES = 1 << 16 };
+enum { KCOV_TRACE_PC = 0, ENTRIES = 1 << 16, MAX_COUNTERS = 1024 };
 
 static int descriptors[MAX_WORKERS][MAX_THREADS];
 static uint64_t *areas[MAX_WORKERS][MAX_THREADS];
@@ -119,6 +119,28 @@ void cover_end(uint32_t *points, uint32_t *edges)
 		}
 	}
 	atomic_fetch_add(&shared->points, *points);
+}
+
+uint32_t cover_counters(void)
+{
+	static unsigned long long last[MAX_COUNTERS];
+	FILE *stats = fopen("/sys/kernel/debug/cosy/stats", "r");
+	unsigned long long value, by;
+	uint32_t points = 0;
+	char name[64];
+
+	for (uint32_t i = 0; stats && i < MAX_COUNTERS; i++) {
+		if (fscanf(stats, "%63s %llu", name, &value) != 2)
+			break;
+		by = value - last[i];
+		last[i] = value;
+		if (by)
+			points += bit_set(shared->point, i * 2 + (by > 4));
+	}
+	if (stats)
+		fclose(stats);
+	atomic_fetch_add(&shared->points, points);
+	return points;
 }
 
 void cover_print(void)

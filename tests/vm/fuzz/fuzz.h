@@ -17,6 +17,7 @@ enum {
 
 struct options {
 	uint64_t seed, first, sequences, seconds;
+	uint64_t times;		  /* each sequence is executed by --replay */
 	uint32_t patience;	  /* times as long as usual may all take */
 	uint32_t workers, memory; /* megabytes that a sequence may use; 0: all */
 	uint32_t lot;		  /* sequences that one process may execute */
@@ -46,7 +47,12 @@ void cover_begin(int worker);  /* before the sequence's process is made */
 void cover_thread(int thread); /* in each of its threads */
 /* Notes what is new: points of code, or pairs of them. */
 void cover_end(uint32_t *points, uint32_t *edges);
-/* Prints them as offsets in the module. */
+/*
+ * Stands for it where the kernel does not tell: notes which of the module's counters have changed
+ * since it was called last, a little or much.  Returns how many did so for the first time.
+ */
+uint32_t cover_counters(void);
+/* Prints the points as offsets in the module. */
 void cover_print(void);
 
 /* --- corpus.c: sequences that reached something new ----------------------------------------- */

@@ -3,12 +3,14 @@
 """Runs random sequences of ioctls and calls on /dev/cosy in a virtual machine.
 
     fuzz.py --build build [--kernel 6.12-kasan] [--sequences N | --seconds N] [--seed N]
-    fuzz.py --build build --replay FILE		those of the file again, fifty times each
+    fuzz.py --build build --replay FILE		those of the file again, --times each
+    fuzz.py --build build --corpus FILE --minimize --keep FILE
 
 With a kernel of tests/vm/debug/ the sequences are guided by the coverage of cosy.ko: those that
 reached something new are mutated, are read from the file --corpus, and are written to --keep.
---minimize keeps those of the corpus that all points need. On other kernels a sequence depends on
-the seed and its number alone, and a process executes up to --lot of them. When a sequence fails, or
+--minimize keeps those of the corpus that all points need; on other kernels those that all counters of
+the module need to change. There a sequence depends on the seed and its number alone, and a process
+executes up to --lot of them. When a sequence fails, or
 the machine does, what was under way is printed, written to a file, and the command to do it again
 with it.
 Exit status: vm.py's.
@@ -85,7 +87,7 @@ def _machine(options: argparse.Namespace, journal: Path) -> list[str]:
     inside += ["--seconds", str(options.seconds), "--memory", str(options.memory)]
     # Everything takes longer there, forks above all.
     inside += ["--patience", "8" if _instrumented(options.kernel) else "1"]
-    inside += ["--lot", str(options.lot)]
+    inside += ["--lot", str(options.lot), "--times", str(options.times)]
     if options.corpus:
         inside += ["--corpus", f"/t/{options.corpus.name}"]
     if options.replay:
@@ -144,6 +146,7 @@ def main() -> int:
     parser.add_argument("--sequences", type=int, default=1000, metavar="N")
     parser.add_argument("--seconds", type=int, default=0, help="rather than a number of sequences")
     parser.add_argument("--lot", type=int, default=32, metavar="N", help="sequences that one process may execute")
+    parser.add_argument("--times", type=int, default=50, metavar="N", help="that --replay executes each sequence")
     parser.add_argument("--timeout", type=int, default=0, metavar="SECONDS", help="of the machine; 0: none")
     parser.add_argument("--corpus", type=Path, metavar="FILE", help="sequences to begin with")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="where the corpus goes")

@@ -4,7 +4,7 @@
  *
  *	fuzz_module [--seed N] [--first N] [--sequences N | --seconds N] [--workers N]
  *		    [--memory MB] [--patience TIMES] [--lot N] [--corpus FILE] [--minimize]
- *		    [--replay FILE | --print]
+ *		    [--replay FILE [--times N] | --print]
  *
  * Started by root, since only root may have coverage, and since a sequence could otherwise kill the
  * process that looks after it.  Where the kernel tells the coverage of cosy.ko, what reached
@@ -26,10 +26,10 @@
 
 #include "fuzz.h"
 
-enum { SAY_EVERY = 30, REPLAYS = 50 };
+enum { SAY_EVERY = 30 };
 
 struct options options = {
-	.seed = 1, .sequences = 1000, .workers = 2, .patience = 1, .lot = MAX_LOT
+	.seed = 1, .sequences = 1000, .times = 50, .workers = 2, .patience = 1, .lot = MAX_LOT
 };
 struct shared *shared;
 
@@ -37,10 +37,9 @@ static const struct {
 	const char *name;
 	uint64_t *number;
 } numbers[] = {
-	{ "--seed", &options.seed },
-	{ "--first", &options.first },
-	{ "--sequences", &options.sequences },
-	{ "--seconds", &options.seconds },
+	{ "--seed", &options.seed },	       { "--first", &options.first },
+	{ "--sequences", &options.sequences }, { "--seconds", &options.seconds },
+	{ "--times", &options.times },
 };
 
 static void option_read(const char *name, const char *value)
@@ -196,29 +195,37 @@ static void replay(void)
 	for (uint32_t i = 0; i < count && !shared->failed; i += lot) {
 		for (lot = 1; i + lot < count && shared->corpus[i + lot].follows;)
 			lot++;
-		for (int k = 0; k < REPLAYS && !shared->failed; k++)
+		for (uint64_t k = 0; k < options.times && !shared->failed; k++)
 			shared->failed = !worker_execute(0, &shared->corpus[i], lot);
 	}
-	printf("%u sequences, %d times each\n", count, REPLAYS);
+	printf("%u sequences, %llu times each\n", count, (unsigned long long)options.times);
 }
 
-/* Executes the corpus, last first, and keeps what reaches points that no other did. */
-static void minimize(void)
+/*
+ * Executes the corpus, last first, and keeps what reaches points that no other did, or changes
+ * counters that no other did.
+ */
+static void minimize(bool guided)
 {
 	static struct sequence kept[MAX_CORPUS];
 	uint32_t count = shared->corpus_cnt, left = 0, points, edges;
 
 	worker_init(0);
+	cover_counters();
 	while (count--) {
 		worker_execute(0, &shared->corpus[count], 1);
 		cover_end(&points, &edges);
-		if (points)
-			kept[left++] = shared->corpus[count];
+		if (!guided)
+			points = cover_counters();
+		if (!points)
+			continue;
+		kept[left] = shared->corpus[count];
+		kept[left++].follows = false;
 	}
 	shared->corpus_cnt = 0;
 	for (uint32_t i = 0; i < left; i++)
 		corpus_add(&kept[i]);
-	printf("%u kept, which reach %llu points\n", left, (unsigned long long)shared->points);
+	printf("%u kept, which %s\n", left, guided ? "reach all points" : "change all counters");
 }
 
 /* Has the heap be where no region is: it is anywhere up to 1 GB above the program otherwise. */
@@ -284,11 +291,13 @@ int main(int argc, char **argv)
 	if (options.replay)
 		replay();
 	else if (options.minimize)
-		minimize();
+		minimize(guided);
 	else
 		workers_run(guided);
 	if (guided) {
 		cover_print();
+		journal_keep();
+	} else if (options.minimize) {
 		journal_keep();
 	}
 	return !module_empties() || shared->failed;
