@@ -129,13 +129,16 @@ int cosy_may_search(const struct path *dir)
 	return path_permission(dir, MAY_EXEC);
 }
 
-/* Tells whether tmpfs would answer with the fields of the inode, but for st_blksize. */
+/*
+ * Tells whether tmpfs, whose super block the inode's is, would answer with the fields of the inode,
+ * but for st_blksize.
+ */
 static __always_inline bool tmpfs_answers_inode(const struct path *path, const struct inode *inode)
 {
 	const struct shmem_inode_info *info;
 
-	if (!tmpfs_getattr || (const void *)inode->i_op->getattr != tmpfs_getattr ||
-	    is_idmapped_mnt(path->mnt) || !cosy_times_are_coarse(inode))
+	if ((const void *)inode->i_op->getattr != tmpfs_getattr || is_idmapped_mnt(path->mnt) ||
+	    !cosy_times_are_coarse(inode))
 		return false;
 	info = container_of(inode, struct shmem_inode_info, vfs_inode);
 	return READ_ONCE(info->alloced) - READ_ONCE(info->swapped) ==
@@ -161,18 +164,64 @@ static __always_inline void inode_fill(const struct inode *inode, struct kstat *
 	ret->ctime = inode_get_ctime(inode);
 }
 
-static __always_inline int stat_put_inode(struct stat __user *to, const struct inode *inode)
+/*
+ * Does inode_fill and stat_put field by field, so that none waits on the stack.  `dev` is the super
+ * block's number as stat tells it.
+ */
+static __always_inline int stat_put_inode(struct stat __user *to, const struct inode *inode,
+					  u32 dev)
 {
-	struct kstat stat __cosy_uninitialized;
+	struct user_namespace *ns = current_user_ns();
+	u32 uid = uid_seen(ns, inode->i_uid), gid = gid_seen(ns, inode->i_gid);
+	struct timespec64 time;
 
-	inode_fill(inode, &stat);
-	return stat_put(to, &stat);
+	cosy_access_begin();
+	unsafe_put_user(dev, &to->st_dev, fault);
+	unsafe_put_user(inode->i_ino, &to->st_ino, fault);
+	unsafe_put_user(inode->i_nlink, &to->st_nlink, fault);
+	unsafe_put_user(inode->i_mode, &to->st_mode, fault);
+	unsafe_put_user(uid, &to->st_uid, fault);
+	unsafe_put_user(gid, &to->st_gid, fault);
+	unsafe_put_user(0, &to->__pad0, fault);
+	unsafe_put_user(likely(!inode->i_rdev) ? 0 : new_encode_dev(inode->i_rdev), &to->st_rdev,
+			fault);
+	unsafe_put_user(i_size_read(inode), &to->st_size, fault);
+	unsafe_put_user(i_blocksize(inode), &to->st_blksize, fault);
+	unsafe_put_user(inode->i_blocks, &to->st_blocks, fault);
+	time = inode_get_atime(inode);
+	unsafe_put_user(time.tv_sec, &to->st_atime, fault);
+	unsafe_put_user(time.tv_nsec, &to->st_atime_nsec, fault);
+	time = inode_get_mtime(inode);
+	unsafe_put_user(time.tv_sec, &to->st_mtime, fault);
+	unsafe_put_user(time.tv_nsec, &to->st_mtime_nsec, fault);
+	time = inode_get_ctime(inode);
+	unsafe_put_user(time.tv_sec, &to->st_ctime, fault);
+	unsafe_put_user(time.tv_nsec, &to->st_ctime_nsec, fault);
+	unsafe_put_user(0, &to->__unused[0], fault);
+	unsafe_put_user(0, &to->__unused[1], fault);
+	unsafe_put_user(0, &to->__unused[2], fault);
+	cosy_access_end();
+	return 0;
+
+fault:
+	cosy_access_end();
+	return -EFAULT;
 }
 
 static __always_inline bool stat_is_agreed(const struct cosy_activation *run,
 					   const struct inode *inode)
 {
 	return (run->held & COSY_HELD_AGREED) && run->agreed == inode->i_sb;
+}
+
+/*
+ * Notes that tmpfs answered about a regular file with what is in its inode, also as to st_blksize.
+ */
+static void stat_agree(struct cosy_activation *run, const struct inode *inode)
+{
+	run->agreed = inode->i_sb;
+	run->agreed_dev = new_encode_dev(inode->i_sb->s_dev);
+	run->held |= COSY_HELD_AGREED;
 }
 
 static noinline int stat_ask(struct cosy_activation *run, const struct path *path, int flags,
@@ -184,11 +233,10 @@ static noinline int stat_ask(struct cosy_activation *run, const struct path *pat
 
 	if (error)
 		return error;
-	if (more && S_ISREG(stat.mode) && tmpfs_answers_inode(path, inode) &&
+	if (more && S_ISREG(stat.mode) && tmpfs_getattr && tmpfs_answers_inode(path, inode) &&
 	    stat.blksize == i_blocksize(inode)) {
-		run->agreed = inode->i_sb;
+		stat_agree(run, inode);
 		run->asked = 0;
-		run->held |= COSY_HELD_AGREED;
 	}
 	return stat_put(to, &stat);
 }
@@ -201,7 +249,8 @@ int cosy_attributes(struct cosy_activation *run, const struct path *path, int fl
 
 	if (likely(stat_is_agreed(run, inode) && tmpfs_answers_inode(path, inode))) {
 		error = static_call(cosy_hook_getattr)(path);
-		return error ? error : stat_put_inode((struct stat __user *)to, inode);
+		return error ? error
+			     : stat_put_inode((struct stat __user *)to, inode, run->agreed_dev);
 	}
 	return stat_ask(run, path, flags, (struct stat __user *)to, more);
 }
@@ -329,13 +378,12 @@ static noinline int statx_ask(struct cosy_activation *run, const struct path *pa
 
 	if (error)
 		return error;
-	if (more && S_ISREG(stat.mode) && tmpfs_answers_inode(path, inode) &&
+	if (more && S_ISREG(stat.mode) && tmpfs_getattr && tmpfs_answers_inode(path, inode) &&
 	    tmpfs_is_unflagged(inode) && stat.blksize == i_blocksize(inode) && !stat.attributes) {
-		run->agreed = inode->i_sb;
+		stat_agree(run, inode);
 		run->asked = mask | COSY_ASKED;
 		run->answered = stat.result_mask;
 		run->answered_attributes = stat.attributes_mask;
-		run->held |= COSY_HELD_AGREED;
 	}
 	mount_fill(path, &stat);
 	return statx_put(to, &stat);

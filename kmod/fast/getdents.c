@@ -50,12 +50,13 @@ struct listing {
 	u16 *length; /* the next name's length goes here; scans only */
 };
 
-/* Returns `left` bytes, at most a word, of the kernel's name at `from`, with zeros above them. */
+/* Returns `left` bytes, 1 up to a word, of the kernel's name at `from`, with zeros above them. */
 static __always_inline u64 name_word(const char *from, int left)
 {
 	u64 word = load_unaligned_zeropad(from);
+	int above = left < (int)COSY_WORD ? 8 * (COSY_WORD - left) : 0;
 
-	return left < (int)COSY_WORD ? word & ~(~0ull << (8 * left)) : word;
+	return word << above >> above;
 }
 
 /*
@@ -66,6 +67,12 @@ static __always_inline u64 name_slashes(u64 word)
 {
 	word ^= '/' * COSY_ONES;
 	return (word - COSY_ONES) & ~word;
+}
+
+static noinline bool entry_refuse(struct listing *to, int error)
+{
+	to->error = error;
+	return false;
 }
 
 /*
@@ -79,14 +86,11 @@ static __always_inline bool entry_put(struct listing *to, const char *name, int 
 	u8 *at = to->at, *end = at + size;
 	u64 slashes, word, first;
 
-	to->error = -EIO;
 	if (unlikely(length <= 0 || length >= PATH_MAX))
-		return false;
-	to->error = -EINVAL;
-	if (size > to->room || (to->last && signal_pending(current)))
-		return false;
+		return entry_refuse(to, -EIO);
+	if (unlikely(size > to->room || (to->last && signal_pending(current))))
+		return entry_refuse(to, -EINVAL);
 
-	to->error = -EFAULT;
 	cosy_access_begin();
 	if (to->last)
 		cosy_poke_word(offset, to->last + POSITION, fault);
@@ -116,10 +120,8 @@ static __always_inline bool entry_put(struct listing *to, const char *name, int 
 		cosy_poke_word(word, at, fault);
 	}
 	cosy_access_end();
-	if (unlikely(slashes & COSY_HIGHS)) {
-		to->error = -EIO;
-		return false;
-	}
+	if (unlikely(slashes & COSY_HIGHS))
+		return entry_refuse(to, -EIO);
 	to->last = to->at;
 	to->at = end;
 	to->room -= size;
@@ -127,7 +129,7 @@ static __always_inline bool entry_put(struct listing *to, const char *name, int 
 
 fault:
 	cosy_access_end();
-	return false;
+	return entry_refuse(to, -EFAULT);
 }
 
 static bool plain_put(struct dir_context *ctx, const char *name, int length, loff_t offset, u64 ino,

@@ -17,6 +17,9 @@ enum cosy_guard {
 	COSY_GUARD_CNT
 };
 
+/* No guard: all of them hold. */
+#define COSY_GUARDS_HOLD COSY_GUARD_CNT
+
 /* The answer of a specialised version whose guard failed: no result of any call. */
 #define COSY_ORDINARY S64_MIN
 

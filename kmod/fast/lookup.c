@@ -7,7 +7,7 @@ void cosy_child_drop(struct cosy_activation *run)
 	if (!(run->held & COSY_HELD_CHILD))
 		return;
 	run->held &= ~COSY_HELD_CHILD;
-	dput(run->child);
+	dput(run->child.dentry);
 }
 
 void cosy_pwd_drop(struct cosy_activation *run)

@@ -110,78 +110,113 @@ static __always_inline bool cosy_name_get(struct cosy_activation *run, u64 addre
 /* Drops the entry found last: part of cosy_held_drop. */
 void cosy_child_drop(struct cosy_activation *run);
 
-/* Keeps `child`, the caller's reference, in place of the entry kept before. */
-static __always_inline void cosy_child_keep(struct cosy_activation *run, struct dentry *child)
+/*
+ * Adds `more` to a count that is `least` or more, if nobody holds its lock, as lockref_get and
+ * lockref_put_not_zero do, but in line.  False: nothing is done.
+ */
+static __always_inline bool cosy_lockref_add(struct lockref *ref, int least, int more)
 {
-	struct dentry *old = run->child;
+#if USE_CMPXCHG_LOCKREF
+	struct lockref old, new;
 
-	run->child = child;
+	old.lock_count = READ_ONCE(ref->lock_count);
+	if (likely(arch_spin_value_unlocked(old.lock.rlock.raw_lock) && old.count >= least)) {
+		new = old;
+		new.count += more;
+		return try_cmpxchg64(&ref->lock_count, &old.lock_count, new.lock_count);
+	}
+#endif
+	return false;
+}
+
+/* Keeps `child`, the caller's reference, in place of the entry kept before. */
+static __always_inline void cosy_child_keep(struct cosy_activation *run, struct vfsmount *mnt,
+					    struct dentry *child)
+{
+	struct dentry *old = run->child.dentry;
+
+	run->child.dentry = child;
+	run->child.mnt = mnt;
 	if (likely(run->held & COSY_HELD_CHILD)) {
 		/* Not the last reference, since a file system in memory has one of its own. */
-		if (unlikely(!lockref_put_or_lock(&old->d_lockref))) {
-			__acquire(&old->d_lock);
-			spin_unlock(&old->d_lock);
+		if (unlikely(!cosy_lockref_add(&old->d_lockref, 2, -1)))
 			dput(old);
-		}
 		return;
 	}
 	run->held |= COSY_HELD_CHILD;
 	run->backwards = false;
 	run->strangers = 0;
+	run->child_dirfd = COSY_NO_DIRFD;
 }
 
-/* Tells whether `dentry`, whose lock is held, has the name `name`, which may change meanwhile. */
-static __always_inline bool cosy_entry_is(const struct dentry *dentry, const struct qstr *name)
+/*
+ * Tells whether the first `length` bytes at `b`, which may change meanwhile, are those of an
+ * entry's name, at `a`.  That is aligned and has room up to a whole word.
+ */
+static __always_inline bool cosy_name_is(const u8 *a, const u8 *b, int length)
 {
-	const u8 *a = dentry->d_name.name, *b = name->name;
-	int left = name->len;
-
-	if (dentry->d_name.len != name->len)
-		return false;
-	for (; left >= (int)COSY_WORD; left -= COSY_WORD, a += COSY_WORD, b += COSY_WORD) {
+	for (; length >= (int)COSY_WORD; length -= COSY_WORD, a += COSY_WORD, b += COSY_WORD) {
 		if (*(const u64 *)a != load_unaligned_zeropad(b))
 			return false;
 	}
-	/* Names of entries are aligned and have room up to a whole word. */
-	return left <= 0 ||
-	       !((read_word_at_a_time(a) ^ load_unaligned_zeropad(b)) << (64 - 8 * left));
+	return length <= 0 ||
+	       !((read_word_at_a_time(a) ^ load_unaligned_zeropad(b)) << (64 - 8 * length));
 }
 
-/* Takes a reference to `next`, a child of a directory whose lock is held, if it is `name`. */
-static __always_inline bool cosy_entry_get(struct dentry *next, const struct qstr *name)
+/* Tells whether `dentry`, whose lock or whose parent's is held, has the name `name`. */
+static __always_inline bool cosy_entry_is(const struct dentry *dentry, const struct qstr *name)
+{
+	return dentry->d_name.len == name->len &&
+	       cosy_name_is(dentry->d_name.name, name->name, name->len);
+}
+
+/*
+ * Takes a reference to `entry`, a child of a directory whose lock is held, unless it has gone.
+ * That lock keeps its name and its parent, and its memory, as they are.
+ */
+static __always_inline bool cosy_entry_get(struct dentry *entry)
 {
 	bool found;
 
-	if (!next)
-		return false;
-	spin_lock_nested(&next->d_lock, DENTRY_D_LOCK_NESTED);
-	found = !d_unhashed(next) && cosy_entry_is(next, name);
-	if (likely(found))
-		dget_dlock(next);
-	spin_unlock(&next->d_lock);
+	/* A count below 0 is of an entry that is being freed. */
+	if (likely(!d_unhashed(entry) && cosy_lockref_add(&entry->d_lockref, 0, 1)))
+		return true;
+	spin_lock_nested(&entry->d_lock, DENTRY_D_LOCK_NESTED);
+	found = !d_unhashed(entry);
+	if (found)
+		dget_dlock(entry);
+	spin_unlock(&entry->d_lock);
 	return found;
 }
 
-/* Returns a reference to the neighbour of the entry found last, if that is `name`; else NULL. */
+/* Returns the neighbour of the entry found last, or NULL.  The lock of `dir` is held. */
+static __always_inline struct dentry *cosy_neighbour(const struct cosy_activation *run,
+						     struct dentry *dir)
+{
+	struct dentry *child = run->child.dentry;
+
+	if (unlikely(child->d_parent != dir || !cosy_dentry_has_siblings(child)))
+		return NULL;
+	return run->backwards ? cosy_dentry_before(dir, child) : cosy_dentry_after(dir, child);
+}
+
+/* Returns a reference to a neighbour of the entry found last, if that is `name`; else NULL. */
 static __always_inline struct dentry *cosy_next_child(struct cosy_activation *run,
 						      struct dentry *dir, const struct qstr *name)
 {
 	struct dentry *next = NULL;
 	int i;
 
-	if (!(run->held & COSY_HELD_CHILD) || READ_ONCE(run->child->d_parent) != dir ||
+	if (!(run->held & COSY_HELD_CHILD) || READ_ONCE(run->child.dentry->d_parent) != dir ||
 	    run->strangers >= COSY_MAX_STRANGERS)
 		return NULL;
 	spin_lock(&dir->d_lock);
-	if (likely(run->child->d_parent == dir && cosy_dentry_has_siblings(run->child))) {
-		for (i = 0; i < 2; i++) {
-			next = run->backwards ? cosy_dentry_before(dir, run->child)
-					      : cosy_dentry_after(dir, run->child);
-			if (likely(cosy_entry_get(next, name)))
-				break;
-			next = NULL;
-			run->backwards = !run->backwards;
-		}
+	for (i = 0; i < 2; i++) {
+		next = cosy_neighbour(run, dir);
+		if (likely(next && cosy_entry_is(next, name) && cosy_entry_get(next)))
+			break;
+		next = NULL;
+		run->backwards = !run->backwards;
 	}
 	spin_unlock(&dir->d_lock);
 	run->strangers = next ? 0 : run->strangers + 1;
@@ -192,7 +227,7 @@ static __always_inline struct dentry *cosy_next_child(struct cosy_activation *ru
 static __always_inline struct dentry *cosy_same_child(struct cosy_activation *run,
 						      struct dentry *dir, const struct qstr *name)
 {
-	struct dentry *child = run->child;
+	struct dentry *child = run->child.dentry;
 	bool found;
 
 	if (!(run->held & COSY_HELD_CHILD))
@@ -206,6 +241,21 @@ static __always_inline struct dentry *cosy_same_child(struct cosy_activation *ru
 }
 
 /*
+ * Returns the guard that fails for an entry that was found, if any: whether something may be
+ * mounted on it, say, is asked once it is found, as in the kernel's walk.
+ */
+static __always_inline enum cosy_guard cosy_child_refused(const struct dentry *child, bool follow)
+{
+	if (unlikely(READ_ONCE(child->d_flags) & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE)))
+		return COSY_GUARD_PLAIN_DENTRY;
+	if (unlikely(d_is_negative(child)))
+		return COSY_GUARD_CACHED;
+	if (unlikely(follow && d_is_symlink(child)))
+		return COSY_GUARD_NAME;
+	return COSY_GUARDS_HOLD;
+}
+
+/*
  * Returns a reference to the entry `name` of `dir`, if the cache has it and it needs no more care;
  * else NULL, with a guard counted.  With `again` it is likely to be the one found last.
  */
@@ -215,7 +265,6 @@ static __always_inline struct dentry *cosy_child_get(struct cosy_activation *run
 {
 	struct dentry *child;
 	enum cosy_guard failed;
-	u32 flags;
 
 	if (unlikely(dir->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))) {
 		cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
@@ -232,14 +281,8 @@ static __always_inline struct dentry *cosy_child_get(struct cosy_activation *run
 		cosy_guard_failed(run, COSY_GUARD_CACHED);
 		return NULL;
 	}
-	flags = READ_ONCE(child->d_flags);
-	if (unlikely(flags & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE)))
-		failed = COSY_GUARD_PLAIN_DENTRY;
-	else if (unlikely(d_is_negative(child)))
-		failed = COSY_GUARD_CACHED;
-	else if (unlikely(follow && d_is_symlink(child)))
-		failed = COSY_GUARD_NAME;
-	else
+	failed = cosy_child_refused(child, follow);
+	if (likely(failed == COSY_GUARDS_HOLD))
 		return child;
 	dput(child);
 	cosy_guard_failed(run, failed);
@@ -371,11 +414,101 @@ out:
 static __always_inline void cosy_found_put(struct cosy_activation *run, s32 dirfd,
 					   struct cosy_found *found)
 {
-	if (found->more && found->stays)
-		cosy_child_keep(run, found->path.dentry);
-	else
+	if (found->more && found->stays) {
+		cosy_child_keep(run, found->path.mnt, found->path.dentry);
+		run->child_dirfd = found->dir == &run->prefix.dir ? COSY_NO_DIRFD : dirfd;
+		run->child_dir = found->dir;
+	} else {
 		dput(found->path.dentry);
+	}
 	cosy_directory_put(dirfd, found);
+}
+
+/* --- The next name -------------------------------------------------------------------------- */
+
+/*
+ * The entry that cosy_next_named supposes: the neighbour of the one found last, or, with `again`,
+ * that itself.  The lock of `dir` is held.
+ */
+static __always_inline struct dentry *cosy_supposed(const struct cosy_activation *run,
+						    struct dentry *dir, bool again)
+{
+	if (!again)
+		return cosy_neighbour(run, dir);
+	return likely(run->child.dentry->d_parent == dir) ? run->child.dentry : NULL;
+}
+
+/*
+ * Returns the supposed entry of `dir` if it has the name at `at`, of which no more than `room`
+ * bytes may be read, and `*seq`, of which read_seqcount_retry tells whether it still has.  With a
+ * reference, unless it is `again` the one found last; else NULL, and nothing done.  The name is
+ * compared with its NUL, so nobody needs its length, and no name of an entry is empty, dots, or
+ * has a slash.
+ */
+static __always_inline struct dentry *cosy_next_named(struct cosy_activation *run,
+						      struct dentry *dir, const u8 *at, u64 room,
+						      bool again, unsigned int *seq)
+{
+	struct dentry *next;
+
+	spin_lock(&dir->d_lock);
+	next = cosy_supposed(run, dir, again);
+	if (unlikely(!next || next->d_name.len >= room ||
+		     !cosy_name_is(next->d_name.name, at, next->d_name.len + 1)))
+		goto none;
+	*seq = raw_read_seqcount(&next->d_seq);
+	if (unlikely(!(again ? !d_unhashed(next) : cosy_entry_get(next))))
+		goto none;
+	spin_unlock(&dir->d_lock);
+	return next;
+
+none:
+	spin_unlock(&dir->d_lock);
+	return NULL;
+}
+
+/*
+ * Finds what cosy_find would find where the name comes next to the one before it, in the same
+ * directory, and lies in the shared buffer.  0 and the entry in run->child, without a reference
+ * for the caller; an error that is the call's; or COSY_ORDINARY, and the caller asks cosy_find.
+ *
+ * The permission to search is asked for when the entry is known, so that it is asked for once.
+ * The entry's sequence counter then says whether it was still there when it was given.
+ */
+static __always_inline s64 cosy_find_next(struct cosy_activation *run, s32 dirfd, u64 address,
+					  bool follow, bool again)
+{
+	const struct cosy_prog *prog = run->prog;
+	u64 offset = address - prog->buffer_address;
+	struct dentry *next;
+	unsigned int seq;
+	int error;
+
+	if (unlikely(!(run->held & COSY_HELD_CHILD) || run->child_dirfd != dirfd ||
+		     (!again && run->strangers >= COSY_MAX_STRANGERS) ||
+		     offset >= prog->buffer_size || (dirfd == AT_FDCWD && !cosy_pwd_is_kept(run))))
+		return COSY_ORDINARY;
+	next = cosy_next_named(run, run->child_dir->dentry,
+			       prog->buffer + (offset & (prog->buffer_size - 1)),
+			       prog->buffer_size - offset, again, &seq);
+	if (unlikely(!next))
+		return COSY_ORDINARY;
+	if (unlikely(cosy_child_refused(next, follow) != COSY_GUARDS_HOLD)) {
+		if (!again)
+			dput(next);
+		return COSY_ORDINARY;
+	}
+	if (!again) {
+		cosy_child_keep(run, run->child.mnt, next);
+		run->strangers = 0;
+	}
+	run->named_call = run->calls;
+	error = cosy_may_search(run->child_dir);
+	if (unlikely(error))
+		return error;
+	if (unlikely(read_seqcount_retry(&next->d_seq, seq)))
+		return COSY_ORDINARY;
+	return 0;
 }
 
 #endif /* COSY_LOOKUP_H */

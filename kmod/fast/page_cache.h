@@ -20,9 +20,6 @@
 #include "compat/compat.h"
 #include "fast/guard.h"
 
-/* No guard has failed. */
-#define COSY_GUARDS_HOLD COSY_GUARD_CNT
-
 /*
  * Checks COSY_GUARD_FS_CONSTANT: a regular file of a file system that reads and writes by the page
  * cache alone.  Stacked and remote ones and FUSE do not, and others have not been looked at.

@@ -11,18 +11,13 @@
 s64 cosy_stat_child(struct cosy_activation *run, const struct path *dir, struct qstr *name, u8 *to,
 		    s32 flags)
 {
-	struct path path = {
-		.mnt = dir->mnt,
-		.dentry = cosy_child_get(run, dir->dentry, name, !(flags & AT_SYMLINK_NOFOLLOW),
-					 false),
-	};
-	int error;
+	struct dentry *child =
+		cosy_child_get(run, dir->dentry, name, !(flags & AT_SYMLINK_NOFOLLOW), false);
 
-	if (unlikely(!path.dentry))
+	if (unlikely(!child))
 		return COSY_ORDINARY;
-	error = cosy_attributes(run, &path, flags | AT_NO_AUTOMOUNT, to, true);
-	cosy_child_keep(run, path.dentry);
-	return error;
+	cosy_child_keep(run, dir->mnt, child);
+	return cosy_attributes(run, &run->child, flags | AT_NO_AUTOMOUNT, to, true);
 }
 
 s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 address, u64 to,
@@ -43,20 +38,32 @@ s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 add
 	return cosy_stat_child(run, dir, &name, at, flags);
 }
 
-static __always_inline s64 stat_named(struct cosy_activation *run, s32 dirfd, u64 name, u64 to,
-				      s32 flags)
+static noinline s64 stat_found(struct cosy_activation *run, s32 dirfd, u64 name, u8 *at, s32 flags)
 {
 	struct cosy_found found __cosy_uninitialized;
-	u8 *at = cosy_reach(run, to, COSY_STAT_SIZE);
 	s64 result;
 
-	if (unlikely(!at))
-		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
 	result = cosy_find(run, dirfd, name, !(flags & AT_SYMLINK_NOFOLLOW), false, &found);
 	if (unlikely(result))
 		return result;
 	result = cosy_attributes(run, &found.path, flags | AT_NO_AUTOMOUNT, at, found.more);
 	cosy_found_put(run, dirfd, &found);
+	return result;
+}
+
+static __always_inline s64 stat_named(struct cosy_activation *run, s32 dirfd, u64 name, u64 to,
+				      s32 flags)
+{
+	u8 *at = cosy_reach(run, to, COSY_STAT_SIZE);
+	s64 result;
+
+	if (unlikely(!at))
+		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
+	result = cosy_find_next(run, dirfd, name, !(flags & AT_SYMLINK_NOFOLLOW), false);
+	if (likely(!result))
+		return cosy_attributes(run, &run->child, flags | AT_NO_AUTOMOUNT, at, true);
+	if (result == COSY_ORDINARY)
+		return stat_found(run, dirfd, name, at, flags);
 	return result;
 }
 
@@ -141,7 +148,7 @@ s64 cosy_fast_fstat(struct cosy_activation *run, const u64 *r)
 #define STATX_SERVED	   (STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID)
 #define STATX_SERVED_FLAGS (AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_SYNC_TYPE)
 
-static noinline s64 statx_named(struct cosy_activation *run, s32 dirfd, u64 name, s32 flags,
+static noinline s64 statx_found(struct cosy_activation *run, s32 dirfd, u64 name, s32 flags,
 				u32 mask, u8 *at)
 {
 	struct cosy_found found __cosy_uninitialized;
@@ -151,6 +158,18 @@ static noinline s64 statx_named(struct cosy_activation *run, s32 dirfd, u64 name
 		return result;
 	result = cosy_extended_attributes(run, &found.path, flags, mask, at, found.more);
 	cosy_found_put(run, dirfd, &found);
+	return result;
+}
+
+static __always_inline s64 statx_named(struct cosy_activation *run, s32 dirfd, u64 name, s32 flags,
+				       u32 mask, u8 *at)
+{
+	s64 result = cosy_find_next(run, dirfd, name, !(flags & AT_SYMLINK_NOFOLLOW), false);
+
+	if (likely(!result))
+		return cosy_extended_attributes(run, &run->child, flags, mask, at, true);
+	if (result == COSY_ORDINARY)
+		return statx_found(run, dirfd, name, flags, mask, at);
 	return result;
 }
 

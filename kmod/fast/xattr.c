@@ -80,6 +80,11 @@ static noinline s64 xattr_named(struct cosy_activation *run, const u64 *r, bool 
 
 	if (unlikely(r[4] > MAX_VALUE))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
+	result = cosy_find_next(run, AT_FDCWD, r[1], follow, true);
+	if (likely(!result))
+		return xattr_get(run, &run->child, r[2], r[3], r[4]);
+	if (result != COSY_ORDINARY)
+		return result;
 	result = cosy_find(run, AT_FDCWD, r[1], follow, true, &found);
 	if (unlikely(result))
 		return result;

@@ -53,6 +53,9 @@ struct cosy_folio_cursor {
 #define COSY_HELD_PWD	 (1 << 4)
 #define COSY_HELD_PREFIX (1 << 5)
 
+/* cosy_activation.child_dirfd that no call's argument is. */
+#define COSY_NO_DIRFD S64_MIN
+
 /* Bit of cosy_activation.asked: there is an answer. */
 #define COSY_ASKED (1u << 31)
 
@@ -130,9 +133,10 @@ struct cosy_activation {
 	u64 named_call; /* `calls` at the last call by name; 0: none yet */
 	/*
 	 * With COSY_HELD_AGREED: a file system whose own answer was the inode's, see
-	 * attributes.c.  Only compared
+	 * attributes.c, only compared; and its number as stat tells it
 	 */
 	const struct super_block *agreed;
+	u32 agreed_dev;
 	/*
 	 * The same for statx with the fields `asked`, | COSY_ASKED: the fields of its answer,
 	 * and the attributes that it may have
@@ -140,13 +144,16 @@ struct cosy_activation {
 	u32 asked, answered;
 	u64 answered_attributes;
 	/*
-	 * With COSY_HELD_CHILD, see lookup.h: the entry found last, a reference; whether names
-	 * come in the opposite order to the directory's list; look-ups in a row that found no
-	 * neighbour of it
+	 * With COSY_HELD_CHILD, see lookup.h: the entry found last, a reference, and its mount, of
+	 * which there is none; whether names come in the opposite order to the directory's list;
+	 * look-ups in a row that found no neighbour of it; and, if a call by name found it in the
+	 * directory of that descriptor itself (else COSY_NO_DIRFD), `dirfd` and that directory
 	 */
-	struct dentry *child;
+	struct path child;
 	bool backwards;
 	u8 strangers;
+	s64 child_dirfd;
+	const struct path *child_dir;
 	struct cosy_prefix prefix; /* with COSY_HELD_PREFIX */
 	struct path pwd; /* with COSY_HELD_PWD: the current directory, references; see lookup.h */
 	u64 ops;	 /* operations made */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Takes attributes of many names of a directory in a row: in its own order, backwards, in no order,
- * while another process changes it, and of inodes whose attributes a file system answers in a way
- * of its own.  Results and bytes are those of the calls alone.
+ * while another process changes it or forbids to search it, and of inodes whose attributes a file
+ * system answers in a way of its own.  Results and bytes are those of the calls alone.  The names
+ * lie outside the shared buffer, then in it.
  */
 #include "guards.h"
+#include <stdatomic.h>
 #include <sys/mount.h>
 #include <sys/sysmacros.h>
 
@@ -12,7 +14,8 @@
 #define ROUNDS 4
 
 static int dir;
-static char names[NAMES][64]; /* in the order in which the directory lists them */
+/* In the order in which the directory lists them; and one more. */
+static char (*names)[64], names_outside[NAMES + 1][64];
 static struct stat got[NAMES * ROUNDS];
 static long results[NAMES * ROUNDS];
 static int order[NAMES * ROUNDS];
@@ -92,6 +95,12 @@ static void orders(void)
 	for (int i = 0; i < NAMES * ROUNDS; i++)
 		order[i] = (random = random * 1103515245 + 12345) / 65536 % (NAMES + 1);
 	order_compare("at random", NAMES * ROUNDS);
+	for (int i = 0; i < NAMES; i++)
+		order[i] = i;
+	MUST(!unlinkat(dir, names[7], 0));
+	order_compare("forwards, with one that was removed", NAMES);
+	close(openat(dir, names[7], O_CREAT | O_WRONLY, 0600));
+	names_list();
 	CHECK_FAST(before, 5 * NAMES);
 }
 
@@ -157,25 +166,91 @@ static void changing(void)
 	names_list();
 }
 
+/* --- Forbidden by another process ------------------------------------------------------- */
+
+/* Shared with that process. */
+struct search {
+	_Atomic long changes; /* odd: one is under way */
+	_Atomic bool allowed;
+};
+
+static void forbid_without_end(struct search *search)
+{
+	for (;;) {
+		search->changes++;
+		fchmod(dir, search->allowed ? 0600 : 0700);
+		search->allowed = !search->allowed;
+		search->changes++;
+		usleep(300);
+		if (getppid() == 1)
+			_exit(0);
+	}
+}
+
+/* Looks at all names, and counts those whose answer is not what the directory's mode says. */
+static void forbidden(void *unused)
+{
+	long allowed = 0, denied = 0, wrong = 0;
+	struct search *search = shared_memory(sizeof(*search));
+	pid_t pid;
+
+	(void)unused;
+	become_nobody(true);
+	search->allowed = true;
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid)
+		forbid_without_end(search);
+	for (int round = 0; round < 100 || ((!allowed || !denied) && round < 100000); round++) {
+		COSY_START;
+		for (int i = 0; i < NAMES; i++) {
+			long changes = search->changes;
+			bool may = search->allowed;
+			struct stat st;
+			long result = fstatat(dir, names[i], &st, 0);
+
+			if (changes % 2 || changes != search->changes)
+				continue;
+			if (result ? may || errno != EACCES : !may)
+				wrong++;
+			else if (result)
+				denied++;
+			else
+				allowed++;
+		}
+		COSY_END;
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	CHECK(allowed && denied && !wrong, "forbidden: %ld allowed, %ld denied, %ld wrong", allowed,
+	      denied, wrong);
+}
+
 /* --- What a file system answers by itself ------------------------------------------------ */
 
 static struct stat twice[2];
 
-/* Compares a file by itself with the same after `count` others of the directory, natively too. */
-static void inode_compare(const char *what, const char *name)
+/*
+ * Compares a file, the newest of the directory, by itself with the same after others, from either
+ * end of the list: it is the neighbour of the last ones.
+ */
+static void inode_compare_by(const char *what, int flags)
 {
+	const char *name = names[NAMES];
 	struct stat want = { 0 };
 	long result = -1;
 
 	COSY_START;
-	fstatat(dir, names[0], &got[0], 0);
+	fstatat(dir, names[2], &got[0], 0);
 	fstatat(dir, names[1], &got[1], 0);
-	fstatat(dir, names[2], &got[2], 0);
-	result = fstatat(dir, name, &twice[0], AT_SYMLINK_NOFOLLOW);
-	fstatat(dir, names[3], &got[3], 0);
-	result += fstatat(dir, name, &twice[1], AT_SYMLINK_NOFOLLOW);
+	fstatat(dir, names[0], &got[2], 0);
+	result = fstatat(dir, name, &twice[0], flags);
+	fstatat(dir, names[NAMES - 3], &got[3], 0);
+	fstatat(dir, names[NAMES - 2], &got[4], 0);
+	fstatat(dir, names[NAMES - 1], &got[5], 0);
+	result += fstatat(dir, name, &twice[1], flags);
 	COSY_END;
-	CHECK(!fstatat(dir, name, &want, AT_SYMLINK_NOFOLLOW) && !result, "%s: %ld", what, result);
+	CHECK(!fstatat(dir, name, &want, flags) && !result, "%s: %ld", what, result);
 	for (int i = 0; i < 2; i++)
 		CHECK(!memcmp(&twice[i], &want, sizeof(want)),
 		      "%s: %lld blocks of %ld bytes, size %lld, mode %o; wanted %lld of %ld, size "
@@ -183,6 +258,13 @@ static void inode_compare(const char *what, const char *name)
 		      what, (long long)twice[i].st_blocks, (long)twice[i].st_blksize,
 		      (long long)twice[i].st_size, twice[i].st_mode, (long long)want.st_blocks,
 		      (long)want.st_blksize, (long long)want.st_size, want.st_mode);
+}
+
+static void inode_compare(const char *what, const char *name)
+{
+	strcpy(names[NAMES], name);
+	inode_compare_by(what, AT_SYMLINK_NOFOLLOW);
+	inode_compare_by(what, 0);
 }
 
 static void inodes(void)
@@ -232,6 +314,10 @@ static void inodes(void)
 	inode_compare("a symbolic link", "inode");
 	MUST(!unlinkat(dir, "inode", 0) && !mkdirat(dir, "inode", 01777));
 	inode_compare("a directory", "inode");
+	if (!geteuid() && !mount("none", "names/inode", "tmpfs", 0, NULL)) {
+		inode_compare("a directory that is mounted on", "inode");
+		MUST(!umount("names/inode"));
+	}
 	MUST(!unlinkat(dir, "inode", AT_REMOVEDIR) && !mkfifoat(dir, "inode", 0600));
 	inode_compare("a pipe", "inode");
 	MUST(!unlinkat(dir, "inode", 0));
@@ -318,21 +404,34 @@ static void unmounted(void)
 	names_list();
 }
 
+static void all(void)
+{
+	names_make();
+	names_list();
+	orders();
+	inodes();
+	changing();
+	/* Whoever the directory belongs to may make it, and search it again. */
+	MUST(!fchmod(dir, 0700) && (geteuid() || !fchown(dir, 65534, 65534)));
+	CHECK_CHILD(in_child(forbidden, NULL));
+	MUST((geteuid() || !fchown(dir, 0, 0)) && !fchmod(dir, 0700));
+	huge();
+	unmounted();
+	for (int i = 0; i < NAMES; i++)
+		unlinkat(dir, names[i], 0);
+}
+
 int main(void)
 {
 	directory_enter();
 	MUST(!mkdir("names", 0700));
 	dir = open("names", O_RDONLY | O_DIRECTORY);
 	MUST(dir >= 0);
-	names_make();
-	names_list();
-	orders();
-	inodes();
-	changing();
-	huge();
-	unmounted();
-	for (int i = 0; i < NAMES; i++)
-		unlinkat(dir, names[i], 0);
+	names = names_outside;
+	all();
+	names = cosy_malloc(sizeof(names_outside));
+	MUST(names);
+	all();
 	CHECK(!rmdir("names"), "cleaning up");
 	directory_leave();
 	return check_end();
