@@ -27,6 +27,7 @@
 #include "compat/compat.h"
 #include "fast/attributes.h"
 #include "fast/guard.h"
+#include "memory/access.h"
 #include "memory/memory.h"
 
 /*
@@ -438,23 +439,49 @@ static __always_inline struct dentry *cosy_supposed(const struct cosy_activation
 	return likely(run->child.dentry->d_parent == dir) ? run->child.dentry : NULL;
 }
 
+/* Bytes that comparing a name with its NUL may look at, by whole words. */
+#define COSY_NAME_ROOM (NAME_MAX + 1 + COSY_WORD)
+
+/* Does cosy_name_is for a name in user memory; false as well where that is not there now. */
+static __always_inline bool cosy_user_name_is(const u8 *a, const u8 *b, int length)
+{
+	u64 last = 0, differ = 0;
+	int fault = 0;
+
+	if (length % COSY_WORD)
+		last = read_word_at_a_time(a + length / COSY_WORD * COSY_WORD);
+
+	/* A lock is held. */
+	pagefault_disable();
+	cosy_access_begin();
+	for (; length >= (int)COSY_WORD && !differ;
+	     length -= COSY_WORD, a += COSY_WORD, b += COSY_WORD)
+		differ = *(const u64 *)a ^ cosy_peek_word(b, &fault);
+	if (length > 0 && !differ)
+		differ = (last ^ cosy_peek_word(b, &fault)) << (64 - 8 * length);
+	cosy_access_end();
+	pagefault_enable();
+	return !differ && !fault;
+}
+
 /*
- * Returns the supposed entry of `dir` if it has the name at `at`, of which no more than `room`
- * bytes may be read, and `*seq`, of which read_seqcount_retry tells whether it still has.  With a
+ * Returns the supposed entry of `dir` if it has the name at `at`, which cosy_reach has bounded, in
+ * user memory or not; and `*seq`, of which read_seqcount_retry tells whether it still has.  With a
  * reference, unless it is `again` the one found last; else NULL, and nothing done.  The name is
  * compared with its NUL, so nobody needs its length, and no name of an entry is empty, dots, or
  * has a slash.
  */
 static __always_inline struct dentry *cosy_next_named(struct cosy_activation *run,
-						      struct dentry *dir, const u8 *at, u64 room,
+						      struct dentry *dir, const u8 *at, bool user,
 						      bool again, unsigned int *seq)
 {
 	struct dentry *next;
 
 	spin_lock(&dir->d_lock);
 	next = cosy_supposed(run, dir, again);
-	if (unlikely(!next || next->d_name.len >= room ||
-		     !cosy_name_is(next->d_name.name, at, next->d_name.len + 1)))
+	if (unlikely(!next ||
+		     !(user ? cosy_user_name_is(next->d_name.name, at, next->d_name.len + 1)
+			    : cosy_name_is(next->d_name.name, at, next->d_name.len + 1))))
 		goto none;
 	*seq = raw_read_seqcount(&next->d_seq);
 	if (unlikely(!(again ? !d_unhashed(next) : cosy_entry_get(next))))
@@ -469,7 +496,7 @@ none:
 
 /*
  * Finds what cosy_find would find where the name comes next to the one before it, in the same
- * directory, and lies in the shared buffer.  0 and the entry in run->child, without a reference
+ * directory.  0 and the entry in run->child, without a reference
  * for the caller; an error that is the call's; or COSY_ORDINARY, and the caller asks cosy_find.
  *
  * The permission to search is asked for when the entry is known, so that it is asked for once.
@@ -478,19 +505,20 @@ none:
 static __always_inline s64 cosy_find_next(struct cosy_activation *run, s32 dirfd, u64 address,
 					  bool follow, bool again)
 {
-	const struct cosy_prog *prog = run->prog;
-	u64 offset = address - prog->buffer_address;
 	struct dentry *next;
 	unsigned int seq;
+	const u8 *at;
 	int error;
 
 	if (unlikely(!(run->held & COSY_HELD_CHILD) || run->child_dirfd != dirfd ||
 		     (!again && run->strangers >= COSY_MAX_STRANGERS) ||
-		     offset >= prog->buffer_size || (dirfd == AT_FDCWD && !cosy_pwd_is_kept(run))))
+		     (dirfd == AT_FDCWD && !cosy_pwd_is_kept(run))))
 		return COSY_ORDINARY;
-	next = cosy_next_named(run, run->child_dir->dentry,
-			       prog->buffer + (offset & (prog->buffer_size - 1)),
-			       prog->buffer_size - offset, again, &seq);
+	at = cosy_reach(run, address, COSY_NAME_ROOM);
+	if (unlikely(!at))
+		return COSY_ORDINARY;
+	next = cosy_next_named(run, run->child_dir->dentry, at, at == (const u8 *)address, again,
+			       &seq);
 	if (unlikely(!next))
 		return COSY_ORDINARY;
 	if (unlikely(cosy_child_refused(next, follow) != COSY_GUARDS_HOLD)) {
