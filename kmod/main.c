@@ -70,6 +70,7 @@
  *	  region.c		the same as operations of compounds
  *	  arena.c		arenas: memory, mappings, faults, fork
  *	  slots.c		their pages and page-table entries
+ *	  huge.c		2 MB of them as one
  *	  census.c		which there are, to be counted
  *	  pipe.c		pages into pipes and out of them
  *	  socket.c		pages into sockets

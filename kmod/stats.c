@@ -20,6 +20,7 @@ static const char *const live_names[COSY_LIVE_CNT] = {
 	[COSY_LIVE_CONTEXTS] = "contexts", [COSY_LIVE_PROGRAMS] = "programs",
 	[COSY_LIVE_IMAGES] = "images",	   [COSY_LIVE_ARENAS] = "arenas",
 	[COSY_LIVE_PARCELS] = "parcels",   [COSY_LIVE_PORTS] = "ports",
+	[COSY_LIVE_HUGE] = "huge",	   [COSY_LIVE_HUGE_FAILED] = "huge_failed",
 };
 
 static const char *const names[COSY_COUNTERS] = {

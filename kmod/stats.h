@@ -48,6 +48,8 @@ enum cosy_live {
 	COSY_LIVE_ARENAS,
 	COSY_LIVE_PARCELS,
 	COSY_LIVE_PORTS,
+	COSY_LIVE_HUGE,
+	COSY_LIVE_HUGE_FAILED, /* and are not forgotten */
 	COSY_LIVE_CNT
 };
 

@@ -14,6 +14,7 @@
 
 #define TURNS	8
 #define MAX_TCP (1 << 20) /* bytes, with room for a whole message */
+#define HUGE	(2UL << 20)
 
 static int the_pipe[2], the_unix[2], the_tcp[2], the_zerocopy[2], descriptors[2], the_port[2];
 static char *from, *to;	     /* ordinary */
@@ -39,6 +40,7 @@ struct way {
 	const int *ends;   /* of the stream that has the message, if one does */
 	int flags;	   /* of the transfer or import */
 	enum cosy_how how; /* the parcel is made, or the message passed */
+	bool huge;	   /* the message has 2 MB to itself, or several, and memory of its own */
 };
 
 /* --- Ways: each leaves the message in the memory that it is given ----------------------------- */
@@ -227,17 +229,30 @@ static const struct way ways[] = {
 	 .ends = the_port, .flags = COSY_WILL_WRITE, .how = COSY_DONATE_ZERO},
 	{"port: donate; untouched", by_port, &lender, &taker, RETURNS_UNTOUCHED, .max = MAX_BYTES,
 	 .ends = the_port, .how = COSY_DONATE_ZERO},
+	{"2 MB at once: copy; receiver reads", by_parcel, &lender, &taker, READS, .max = MAX_BYTES,
+	 .ends = descriptors, .how = COSY_COPY, .huge = true},
+	{"2 MB at once: donate; written", by_parcel, &lender, &taker, RETURNS, .max = MAX_BYTES,
+	 .ends = descriptors, .how = COSY_DONATE_ZERO, .huge = true},
+	{"2 MB at once: donate; written; no socket", by_parcel_alone, &lender, &taker, RETURNS,
+	 .max = MAX_BYTES, .how = COSY_DONATE_ZERO, .huge = true},
 };
+
+/* Returns how many bytes move for a message. */
+static size_t way_size(const struct way *way, size_t bytes)
+{
+	return way->huge && bytes < HUGE ? HUGE : bytes;
+}
 
 /* Moves one message; returns what it cost. */
 static long way_once(const struct way *way, char *a, char *b, size_t bytes)
 {
+	size_t size = way_size(way, bytes);
 	long start, end;
 
 	if (way->after == RETURNS)
 		touch(a, bytes);
 	start = now();
-	way->move(way, a, b, bytes);
+	way->move(way, a, b, size);
 	switch (way->after) {
 	case READS:
 		look(b, bytes);
@@ -260,7 +275,7 @@ static long way_once(const struct way *way, char *a, char *b, size_t bytes)
 	}
 	end = now();
 	if (way->after == RETURNS || way->after == RETURNS_UNTOUCHED)
-		way->move(way, b, a, bytes);
+		way->move(way, b, a, size);
 	return end - start;
 }
 
@@ -269,8 +284,12 @@ static void way_measure(const struct way *way, size_t bytes)
 	char *a = *way->a, *b = *way->b;
 	long best = -1;
 
+	if (way->huge) {
+		a = cosy_move_alloc(MAX_BYTES, 0);
+		b = cosy_move_alloc(MAX_BYTES, 0);
+	}
 	fill(a, bytes, bytes);
-	way->move(way, a, b, bytes);
+	way->move(way, a, b, way_size(way, bytes));
 	compare(way->name, b, bytes, bytes);
 	fill(a, bytes, 1);
 	for (int i = 0; i < TURNS; i++) {
@@ -285,7 +304,10 @@ static void way_measure(const struct way *way, size_t bytes)
 	if (way->move == by_memfd)
 		mmap(b, bytes, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0);
-	if (way->b == &taker)
+	if (way->huge) {
+		cosy_move_free(a, MAX_BYTES);
+		cosy_move_free(b, MAX_BYTES);
+	} else if (way->b == &taker)
 		TRY(cosy_flush(b, MAX_BYTES));
 }
 

@@ -43,6 +43,9 @@ extern "C" {
  * the user (RLIMIT_MEMLOCK).  Above that limit, or without the module, this is ordinary memory,
  * whose pages are copied.  Direct I/O, futexes shared between processes, PROT_EXEC and growing it
  * by mremap(2) may fail there.  `flags` is 0.
+ *
+ * From 2 MB on the module's memory begins at a multiple of 2 MB, and parcels of whole 2 MB at such
+ * multiples move as one page each.
  */
 void *cosy_move_alloc(size_t size, unsigned int flags);
 

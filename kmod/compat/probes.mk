@@ -19,6 +19,8 @@ cosy-compat := $(call cosy-header,vm_flags_set.struct,include/linux/mm.h,COSY_HA
 	       $(call cosy-header,zap_vma_ptes.struct,include/linux/mm.h,COSY_HAVE_ZAP_VMA_PTES) \
 	       $(call cosy-header,shmem_file_setup.*vma_flags_t,include/linux/shmem_fs.h,COSY_HAVE_VMA_FLAGS) \
 	       $(call cosy-header,u32.*atomic_write_unit_max_opt,include/linux/stat.h,COSY_HAVE_STATX_MAX_OPT) \
+	       $(call cosy-header,vmf_insert_pfn_pmd.*pfn_t,include/linux/huge_mm.h,COSY_HAVE_PFN_T) \
+	       $(call cosy-header,huge_fault.*unsigned int order,include/linux/mm.h,COSY_HAVE_FAULT_ORDER) \
 	       $(call cosy-symbol,vfs_get_acl,COSY_HAVE_GET_ACL) \
 	       $(call cosy-symbol,kernel_sendpage,COSY_HAVE_SENDPAGE) \
 	       $(call cosy-symbol,clear_bhb_loop,COSY_HAVE_CLEAR_BHB_LOOP) \

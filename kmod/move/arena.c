@@ -10,7 +10,9 @@
 #include <linux/uaccess.h>
 #include <linux/cosy.h>
 #include "compat/compat.h"
+#include "compat/huge_entry.h"
 #include "move/arena.h"
+#include "move/huge.h"
 #include "move/slots.h"
 #include "stats.h"
 
@@ -39,13 +41,18 @@ static struct cosy_arena *arena_alloc(struct mm_struct *mm, unsigned long first,
 		kfree(arena);
 		return NULL;
 	}
+	arena->first = first;
+	arena->count = count;
+	if (cosy_huge_words(arena, __GFP_NOWARN | flags)) {
+		kvfree(arena->slots);
+		kfree(arena);
+		return NULL;
+	}
 	kref_init(&arena->references);
 	RB_CLEAR_NODE(&arena->counted.node);
 	mutex_init(&arena->lock);
 	mmgrab(mm);
 	arena->mm = mm;
-	arena->first = first;
-	arena->count = count;
 	cosy_stats_live(COSY_LIVE_ARENAS, 1);
 	return arena;
 }
@@ -54,19 +61,24 @@ static struct cosy_arena *arena_alloc(struct mm_struct *mm, unsigned long first,
 static void arena_free(struct kref *references)
 {
 	struct cosy_arena *arena = container_of(references, struct cosy_arena, references);
+	struct cosy_piece p = {};
 	unsigned long i;
 
 	cosy_census_leave(&arenas, &arena->counted);
-	for (i = 0; i < arena->count; i++) {
-		struct page *page = cosy_slot_page(arena->slots[i]);
-
-		if (page)
-			put_page(page);
-		if (!(i & 1023))
-			cond_resched();
+	while (cosy_piece_next(arena, 0, arena->count, &p)) {
+		if (p.word && *p.word != COSY_HUGE_PAGES) {
+			cosy_huge_drop(p.word);
+			continue;
+		}
+		for (i = p.from; i < p.to; i++) {
+			cosy_slot_put(arena->slots[i]);
+			if (!(i & 1023))
+				cond_resched();
+		}
 	}
 	cosy_locked_uncharge(&arena->locked);
 	mmdrop(arena->mm);
+	kvfree(arena->huge);
 	kvfree(arena->slots);
 	kfree(arena);
 	cosy_stats_live(COSY_LIVE_ARENAS, -1);
@@ -108,10 +120,13 @@ static int arena_count(struct cosy_arena *arena, struct cosy_count *count)
 		count->sum->arena_pages += arena->count;
 	}
 	for (; count->slot < arena->count && count->left; count->slot = end) {
-		end = min(count->slot + COUNT_SLOTS, arena->count);
+		/* Up to a multiple of 2 MB, so that none is divided. */
+		end = count->slot + COUNT_SLOTS;
+		end -= (arena->first + end) % COSY_HUGE_SLOTS;
+		end = min(end, arena->count);
 		if (mutex_lock_killable(&arena->lock))
 			return -EINTR;
-		cosy_slots_count(arena->slots + count->slot, end - count->slot, count->sum);
+		cosy_slots_count(arena, count->slot, end - count->slot, count->sum);
 		mutex_unlock(&arena->lock);
 		count->left--;
 		cond_resched();
@@ -161,7 +176,9 @@ static vm_fault_t arena_fault_at(struct vm_fault *vmf, bool write)
 	arena_slots(vmf->vma, vmf->address & PAGE_MASK, &s);
 	s.count = min(s.count, FAULT_SLOTS);
 	cosy_slots_lock(&s);
-	ret = cosy_slots_fault(&s, write);
+	ret = cosy_huge_fault(&s, vmf, write);
+	if (ret == VM_FAULT_FALLBACK)
+		ret = cosy_slots_fault(&s, write);
 	cosy_slots_unlock(&s);
 	return ret;
 }
@@ -180,6 +197,21 @@ static vm_fault_t arena_write_fault(struct vm_fault *vmf)
 	return arena_fault_at(vmf, true);
 }
 
+/* Handles a fault where there is no page table yet, or a write by an entry of 2 MB. */
+static vm_fault_t arena_huge_fault(struct vm_fault *vmf, cosy_fault_size size)
+{
+	struct cosy_slots s;
+	vm_fault_t ret;
+
+	if (!vmf->vma->vm_private_data || size != COSY_FAULT_PMD)
+		return VM_FAULT_FALLBACK;
+	arena_slots(vmf->vma, vmf->address & PAGE_MASK, &s);
+	cosy_slots_lock(&s);
+	ret = cosy_huge_fault(&s, vmf, vmf->flags & FAULT_FLAG_WRITE);
+	cosy_slots_unlock(&s);
+	return ret;
+}
+
 /* Maps nothing around a fault.  That this operation exists lets faults do without the mmap lock. */
 static vm_fault_t arena_map_pages(struct vm_fault *vmf, pgoff_t start, pgoff_t end)
 {
@@ -194,7 +226,7 @@ static vm_fault_t arena_map_pages(struct vm_fault *vmf, pgoff_t start, pgoff_t e
 static void arena_fork(struct vm_area_struct *vma, struct cosy_arena *arena)
 {
 	struct vm_area_struct *mapping = find_vma(arena->mm, vma->vm_start);
-	unsigned long i, count = vma_pages(vma);
+	unsigned long count = vma_pages(vma);
 	struct cosy_arena *child;
 	struct cosy_slots s;
 
@@ -207,12 +239,7 @@ static void arena_fork(struct vm_area_struct *vma, struct cosy_arena *arena)
 	/* A fork cannot be made to fail here: see buffer_copy in load/buffer.c. */
 	child = arena_alloc(vma->vm_mm, vma->vm_pgoff, count, __GFP_NOFAIL);
 	cosy_slots_lock(&s);
-	cosy_slots_unmap(&s, 0, count);
-	for (i = 0; i < count; i++) {
-		child->slots[i] = cosy_slot_fork(arena, s.i + i);
-		if (!(i & 1023))
-			cond_resched();
-	}
+	cosy_slots_fork(&s, child);
 	cosy_slots_unlock(&s);
 	/*
 	 * The program's own data are in the arena, so it may not be refused: see
@@ -271,7 +298,7 @@ static int arena_access(struct vm_area_struct *vma, unsigned long address, void 
 	length = min_t(unsigned long, length, PAGE_SIZE - offset);
 	arena_slots(vma, address & PAGE_MASK, &s);
 	cosy_slots_lock(&s);
-	page = cosy_slot_page(s.arena->slots[s.i]);
+	page = cosy_slots_page(&s);
 	if (write)
 		page = cosy_slot_own(&s);
 	if (IS_ERR(page))
@@ -288,6 +315,7 @@ static const struct vm_operations_struct arena_vm_ops = {
 	.open = arena_open,
 	.close = arena_close,
 	.fault = arena_fault,
+	.huge_fault = arena_huge_fault,
 	.pfn_mkwrite = arena_write_fault,
 	.map_pages = arena_map_pages,
 	.access = arena_access,
@@ -325,6 +353,7 @@ static int arena_release(struct inode *inode, struct file *file)
 static const struct file_operations arena_fops = {
 	.owner = THIS_MODULE,
 	.mmap = arena_mmap,
+	.get_unmapped_area = thp_get_unmapped_area,
 	.release = arena_release,
 	.llseek = noop_llseek,
 };
@@ -388,7 +417,7 @@ const u8 *cosy_arena_look(u64 address, struct cosy_slots *ret)
 		return NULL;
 	if (!cosy_slots_find(address, 1, VM_READ, ret)) {
 		cosy_slots_lock(ret);
-		page = cosy_slot_page(ret->arena->slots[ret->i]);
+		page = cosy_slots_page(ret);
 		if (page)
 			return (const u8 *)page_address(page) + offset_in_page(address);
 		cosy_slots_unlock(ret);

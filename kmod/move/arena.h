@@ -48,7 +48,8 @@
 #define COSY_SLOT_MAPPED 1UL /* an entry may refer to the page */
 #define COSY_SLOT_SHARED 2UL /* others may write the page as well; it is not frozen */
 #define COSY_SLOT_GONE	 4UL /* donated: an access is a SIGSEGV */
-#define COSY_SLOT_MARKS	 7UL
+#define COSY_SLOT_HUGE	 8UL /* the page is part of a huge one, which others have, too: huge.h */
+#define COSY_SLOT_MARKS	 15UL
 
 struct cosy_arena {
 	struct kref references; /* the file's and each mapping's */
@@ -57,6 +58,7 @@ struct cosy_arena {
 	unsigned long first;	     /* page offset, in the file, of slots[0] */
 	unsigned long count;	     /* slots */
 	unsigned long *slots;	     /* lock */
+	unsigned long *huge;	     /* lock; see huge.h; NULL: no 2 MB are in it */
 	struct cosy_locked locked;   /* its size */
 	struct cosy_counted counted; /* among the arenas; see cosy_arenas_count */
 	u32 rewritten;		     /* lock; see cosy_slots_pay */

@@ -16,6 +16,7 @@
 #include "context.h"
 #include "load/cache.h"
 #include "move/arena.h"
+#include "move/huge.h"
 #include "move/move.h"
 #include "move/parcel.h"
 #include "move/pipe.h"
@@ -301,8 +302,12 @@ static long move_local(const struct cosy_move *move)
 	if (mmap_read_lock_killable(current->mm))
 		return -EINTR;
 	while (done < count && !ret) {
-		ret = cosy_slots_find(move->address + (done << PAGE_SHIFT),
-				      min_t(unsigned long, count - done, 8 * BATCH),
+		u64 address = move->address + (done << PAGE_SHIFT);
+
+		/* Up to the next multiple of 2 MB, so that none is divided. */
+		ret = cosy_slots_find(address,
+				      min_t(u64, count - done,
+					    (PMD_SIZE - (address & ~PMD_MASK)) >> PAGE_SHIFT),
 				      flush || write ? VM_WRITE : VM_READ, &s);
 		if (ret)
 			break;
@@ -312,6 +317,8 @@ static long move_local(const struct cosy_move *move)
 		else
 			ret = cosy_slots_present(&s, write);
 		cosy_slots_unlock(&s);
+		if (!flush && !ret)
+			cosy_huge_touch(&s, write);
 		done += s.count;
 		if (fatal_signal_pending(current))
 			ret = -EINTR;

@@ -21,15 +21,18 @@
 #include "compat/compat.h"
 #include "load/locked.h"
 #include "move/arena.h"
+#include "move/huge.h"
 #include "move/parcel.h"
+#include "move/slots.h"
 #include "stats.h"
 
 struct cosy_parcel {
 	struct cosy_counted counted; /* among the parcels */
 	struct mutex lock;
-	u32 how;		   /* SHARE, COPY, DONATE or DONATE_ZERO */
-	unsigned long count;	   /* lock; pages; 0: taken */
-	unsigned long *contents;   /* lock; as slots have them, without COSY_SLOT_MAPPED */
+	u32 how;	     /* SHARE, COPY, DONATE or DONATE_ZERO */
+	unsigned long count; /* lock; pages; 0: taken */
+	bool huge; /* lock; contents are words of 2 MB; else as slots have them, without */
+	unsigned long *contents;   /* COSY_SLOT_MAPPED; lock */
 	struct cosy_locked locked; /* lock; the pages */
 };
 
@@ -42,25 +45,52 @@ static bool parcel_is_donation(const struct cosy_parcel *parcel)
 
 /* --- Lifetime ------------------------------------------------------------------------------ */
 
-static struct cosy_parcel *parcel_alloc(u32 how, unsigned long count)
+/* Allocates other contents, which are empty: words, or pages. */
+static int parcel_contents_new(struct cosy_parcel *parcel, bool huge)
+{
+	unsigned long words = huge ? parcel->count / COSY_HUGE_SLOTS : parcel->count;
+
+	kvfree(parcel->contents);
+	parcel->huge = huge;
+	parcel->contents =
+		kvcalloc(words, sizeof(*parcel->contents), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	return parcel->contents ? 0 : -ENOMEM;
+}
+
+static struct cosy_parcel *parcel_alloc(u32 how, unsigned long count, bool huge)
 {
 	struct cosy_parcel *parcel = kzalloc(sizeof(*parcel), GFP_KERNEL_ACCOUNT);
 
 	if (!parcel)
 		return NULL;
-	parcel->contents =
-		kvcalloc(count, sizeof(*parcel->contents), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!parcel->contents || cosy_locked_charge(&parcel->locked, count)) {
+	parcel->count = count;
+	if (parcel_contents_new(parcel, huge) || cosy_locked_charge(&parcel->locked, count)) {
 		kvfree(parcel->contents);
 		kfree(parcel);
 		return NULL;
 	}
 	mutex_init(&parcel->lock);
 	parcel->how = how;
-	parcel->count = count;
 	cosy_census_enter(&parcels, &parcel->counted);
 	cosy_stats_live(COSY_LIVE_PARCELS, 1);
 	return parcel;
+}
+
+/* Returns how many contents there are. */
+static unsigned long parcel_words(const struct cosy_parcel *parcel)
+{
+	return parcel->huge ? parcel->count / COSY_HUGE_SLOTS : parcel->count;
+}
+
+/* Returns page i; NULL: zeros. */
+static struct page *parcel_page(const struct cosy_parcel *parcel, unsigned long i)
+{
+	const struct cosy_huge *huge;
+
+	if (!parcel->huge)
+		return cosy_slot_page(parcel->contents[i]);
+	huge = cosy_huge_of(parcel->contents[i / COSY_HUGE_SLOTS]);
+	return huge ? huge->pages + i % COSY_HUGE_SLOTS : NULL;
 }
 
 /* Forgets the pages, whose references the caller has taken over. */
@@ -75,11 +105,11 @@ static void parcel_drop(struct cosy_parcel *parcel)
 {
 	unsigned long i;
 
-	for (i = 0; i < parcel->count; i++) {
-		struct page *page = cosy_slot_page(parcel->contents[i]);
-
-		if (page)
-			put_page(page);
+	for (i = 0; parcel->contents && i < parcel_words(parcel); i++) {
+		if (parcel->huge)
+			cosy_huge_drop(&parcel->contents[i]);
+		else
+			cosy_slot_put(parcel->contents[i]);
 		if (!(i & 1023))
 			cond_resched();
 	}
@@ -128,7 +158,7 @@ static ssize_t parcel_copy(const struct cosy_parcel *parcel, loff_t position, st
 	while (position + done < length && iov_iter_count(to)) {
 		unsigned long i = (position + done) >> PAGE_SHIFT,
 			      within = (position + done) & ~PAGE_MASK;
-		struct page *page = cosy_slot_page(parcel->contents[i]);
+		struct page *page = parcel_page(parcel, i);
 		size_t part = min_t(size_t, PAGE_SIZE - within, iov_iter_count(to)), now;
 
 		now = page ? copy_page_to_iter(page, within, part, to) : iov_iter_zero(part, to);
@@ -221,15 +251,18 @@ static const struct file_operations parcel_fops = {
 
 static int parcel_fill(struct cosy_parcel *parcel, const struct cosy_slots *s)
 {
+	u32 left = parcel->how == COSY_MOVE_DONATE ? COSY_SLOT_GONE : COSY_SLOT_EMPTY;
+
+	if (parcel->huge)
+		return parcel->how == COSY_MOVE_COPY ? cosy_huge_copy(s, parcel->contents)
+						     : cosy_huge_donate(s, parcel->contents, left);
 	switch (parcel->how) {
 	case COSY_MOVE_SHARE:
 		return cosy_slots_share(s, parcel->contents);
 	case COSY_MOVE_COPY:
 		return cosy_slots_copy(s, parcel->contents);
-	case COSY_MOVE_DONATE:
-		return cosy_slots_donate(s, parcel->contents, COSY_SLOT_GONE);
 	default:
-		return cosy_slots_donate(s, parcel->contents, COSY_SLOT_EMPTY);
+		return cosy_slots_donate(s, parcel->contents, left);
 	}
 }
 
@@ -266,7 +299,9 @@ long cosy_parcel_export(const struct cosy_move *move)
 	if (fd < 0)
 		return fd;
 	ret = -ENOMEM;
-	parcel = parcel_alloc(move->operation, count);
+	parcel = parcel_alloc(move->operation, count,
+			      move->operation != COSY_MOVE_SHARE &&
+				      !((move->address | move->length) & ~PMD_MASK));
 	if (!parcel)
 		goto no_parcel;
 	file = anon_inode_getfile("[cosy parcel]", &parcel_fops, parcel, O_RDONLY);
@@ -275,6 +310,11 @@ long cosy_parcel_export(const struct cosy_move *move)
 		goto no_file;
 	file->f_mode |= FMODE_PREAD;
 	ret = parcel_fill_from(parcel, move->address);
+	if (ret == -EAGAIN) {
+		ret = parcel_contents_new(parcel, false);
+		if (!ret)
+			ret = parcel_fill_from(parcel, move->address);
+	}
 	if (ret)
 		goto not_filled;
 	fd_install(fd, file);
@@ -298,22 +338,101 @@ static void parcel_get(const struct cosy_parcel *parcel)
 {
 	unsigned long i;
 
-	for (i = 0; i < parcel->count; i++) {
-		struct page *page = cosy_slot_page(parcel->contents[i]);
+	for (i = 0; i < parcel_words(parcel); i++) {
+		unsigned long content = parcel->contents[i];
 
-		if (page)
-			get_page(page);
+		if (parcel->huge && content)
+			cosy_huge_loan(cosy_huge_of(content));
+		else if (!parcel->huge && content)
+			get_page(cosy_slot_page(content));
 		if (i % 1024 == 1023)
 			cond_resched();
 	}
 }
 
+/* Copies 2 MB into pages, frozen ones if others are to have them as well. */
+static int parcel_copy_huge(const struct cosy_parcel *parcel, const struct cosy_huge *huge,
+			    unsigned long *slots)
+{
+	unsigned long k;
+
+	for (k = 0; k < COSY_HUGE_SLOTS; k++) {
+		struct page *copy = cosy_slot_page_alloc(0);
+
+		if (!copy)
+			return -ENOMEM;
+		copy_highpage(copy, huge->pages + k);
+		if (!parcel_is_donation(parcel))
+			cosy_page_freeze(copy);
+		slots[k] = (unsigned long)copy;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Makes pages of a huge page that nobody else has; the same as above. */
+static void parcel_split(const struct cosy_parcel *parcel, struct cosy_huge *huge,
+			 unsigned long *slots)
+{
+	unsigned long k;
+
+	cosy_huge_split(huge, slots);
+	for (k = 0; k < COSY_HUGE_SLOTS && !parcel_is_donation(parcel); k++)
+		cosy_page_freeze(cosy_slot_page(slots[k]));
+}
+
+/*
+ * Makes pages of the parcel's huge pages, for a place that they do not fit.  What others have is
+ * copied before the first one is split, so it is done whole or not at all.
+ */
+static int parcel_to_pages(struct cosy_parcel *parcel)
+{
+	unsigned long i, words = parcel_words(parcel), k;
+	unsigned long *pages =
+		kvcalloc(parcel->count, sizeof(*pages), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	int error = pages ? 0 : -ENOMEM;
+
+	for (i = 0; i < words && !error; i++) {
+		const struct cosy_huge *huge = cosy_huge_of(parcel->contents[i]);
+
+		if (huge && atomic_read(&huge->holders) > 1)
+			error = parcel_copy_huge(parcel, huge, pages + i * COSY_HUGE_SLOTS);
+	}
+	if (error) {
+		for (k = 0; pages && k < parcel->count; k++)
+			cosy_slot_put(pages[k]);
+		kvfree(pages);
+		return error;
+	}
+	for (i = 0; i < words; i++) {
+		struct cosy_huge *huge = cosy_huge_of(parcel->contents[i]);
+
+		if (huge && !pages[i * COSY_HUGE_SLOTS])
+			parcel_split(parcel, huge, pages + i * COSY_HUGE_SLOTS);
+		else if (huge)
+			cosy_huge_put(huge);
+	}
+	kvfree(parcel->contents);
+	parcel->contents = pages;
+	parcel->huge = false;
+	return 0;
+}
+
 static long parcel_move(struct cosy_parcel *parcel, const struct cosy_slots *s, u32 flags)
 {
+	int error = parcel->huge && !cosy_huge_fits(s) ? parcel_to_pages(parcel) : 0;
+
+	if (error)
+		return error;
 	cosy_slots_lock(s);
 	if (!parcel_is_donation(parcel))
 		parcel_get(parcel);
-	cosy_slots_import(s, parcel->contents);
+	if (parcel->huge)
+		cosy_huge_import(s, parcel->contents);
+	else
+		cosy_slots_import(s, parcel->contents);
 	/* Without memory for this the next access faults. */
 	if (flags & (COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE))
 		cosy_slots_present(s, flags & COSY_MOVE_WILL_WRITE);

@@ -8,6 +8,7 @@
 #include <linux/cosy.h>
 #include "compat/compat.h"
 #include "move/arena.h"
+#include "move/huge.h"
 #include "move/slots.h"
 
 static bool check_moved;
@@ -48,13 +49,18 @@ static unsigned long *page_sum_of(const struct page *page)
 	return (unsigned long *)&page->lru.prev;
 }
 
-static unsigned long page_sum(const struct page *page)
+unsigned long cosy_page_sum(const struct page *page)
 {
 	const void *bytes = kmap_local_page((struct page *)page);
 	unsigned long sum = jhash2(bytes, PAGE_SIZE / sizeof(u32), 0) | SUMMED;
 
 	kunmap_local(bytes);
 	return sum;
+}
+
+bool cosy_slots_checked(void)
+{
+	return READ_ONCE(check_moved);
 }
 
 bool cosy_page_is_frozen(const struct page *page)
@@ -67,7 +73,23 @@ void cosy_page_check(const struct page *page)
 	unsigned long sum = *page_sum_of(page);
 
 	if (unlikely(READ_ONCE(check_moved)) && sum)
-		WARN_ONCE(sum != page_sum(page), "cosy: a frozen page has changed\n");
+		WARN_ONCE(sum != cosy_page_sum(page), "cosy: a frozen page has changed\n");
+}
+
+/* Tells whether the bytes of a slot's page cannot change while the slot has it. */
+static bool slot_is_frozen(unsigned long slot)
+{
+	return slot & COSY_SLOT_HUGE || cosy_page_is_frozen(cosy_slot_page(slot));
+}
+
+void cosy_slot_put(unsigned long slot)
+{
+	struct page *page = cosy_slot_page(slot);
+
+	if (slot & COSY_SLOT_HUGE)
+		cosy_huge_put(cosy_huge_of_part(page));
+	else if (page)
+		put_page(page);
 }
 
 /*
@@ -75,10 +97,10 @@ void cosy_page_check(const struct page *page)
  * buffer of vmsplice is its last holder: it takes no page with flags that it does not know.  To
  * nobody else is a page without a mapping dirty.
  */
-static void page_freeze(struct page *page)
+void cosy_page_freeze(struct page *page)
 {
 	SetPageDirty(page);
-	*page_sum_of(page) = unlikely(READ_ONCE(check_moved)) ? page_sum(page) : 0;
+	*page_sum_of(page) = unlikely(READ_ONCE(check_moved)) ? cosy_page_sum(page) : 0;
 	set_page_private(page, FROZEN);
 }
 
@@ -89,14 +111,19 @@ static void page_thaw(struct page *page)
 	ClearPageDirty(page);
 }
 
-struct page *cosy_slot_page_alloc(gfp_t flags)
+bool cosy_slot_page_fails(void)
 {
 	static atomic_t asked;
 	uint fail = READ_ONCE(fail_moved);
+
+	return unlikely(fail) && (uint)atomic_inc_return(&asked) % fail == 0;
+}
+
+struct page *cosy_slot_page_alloc(gfp_t flags)
+{
 	struct page *page;
 
-	if (unlikely(fail) && !(flags & __GFP_NOFAIL) &&
-	    (uint)atomic_inc_return(&asked) % fail == 0)
+	if (!(flags & __GFP_NOFAIL) && cosy_slot_page_fails())
 		return NULL;
 	page = alloc_page(GFP_HIGHUSER | __GFP_ACCOUNT | __GFP_NOWARN | flags);
 	if (page)
@@ -127,7 +154,8 @@ static unsigned long slot_address(const struct cosy_slots *s, unsigned long k)
 	return s->address + (k << PAGE_SHIFT);
 }
 
-void cosy_slots_unmap(const struct cosy_slots *s, unsigned long from, unsigned long to)
+/* Removes every entry of slots that rule. */
+static void slots_unmap(const struct cosy_slots *s, unsigned long from, unsigned long to)
 {
 	unsigned long *slot = s->arena->slots + s->i;
 
@@ -143,6 +171,24 @@ void cosy_slots_unmap(const struct cosy_slots *s, unsigned long from, unsigned l
 		slot[from] &= ~COSY_SLOT_MAPPED;
 }
 
+void cosy_slots_unmap(const struct cosy_slots *s, unsigned long count)
+{
+	unsigned long from = count, to = 0;
+	struct cosy_piece p = {};
+
+	while (cosy_piece_next(s->arena, s->i, count, &p)) {
+		if (!p.word || *p.word == COSY_HUGE_PAGES) {
+			slots_unmap(s, p.from, p.to);
+		} else if (*p.word & COSY_HUGE_MAPPED) {
+			*p.word &= ~COSY_HUGE_MAPPED;
+			from = min(from, p.from);
+			to = p.to;
+		}
+	}
+	if (to)
+		cosy_zap_vma(s->vma, slot_address(s, from), (to - from) << PAGE_SHIFT);
+}
+
 /* Removes every entry that may write a page which a loan can freeze. */
 static void slots_write_protect(const struct cosy_slots *s, unsigned long count)
 {
@@ -151,13 +197,13 @@ static void slots_write_protect(const struct cosy_slots *s, unsigned long count)
 
 	for (k = 0; k < count; k++) {
 		if (!(slot[k] & COSY_SLOT_MAPPED) || slot[k] & COSY_SLOT_SHARED ||
-		    cosy_page_is_frozen(cosy_slot_page(slot[k])))
+		    slot_is_frozen(slot[k]))
 			continue;
 		from = min(from, k);
 		to = k + 1;
 	}
 	if (to)
-		cosy_slots_unmap(s, from, to);
+		slots_unmap(s, from, to);
 }
 
 struct mapping_run {
@@ -174,7 +220,7 @@ static int slot_map(pte_t *pte, unsigned long address, void *data)
 	struct page *page = cosy_slot_page(*run->slot);
 	pte_t entry = pte_mkspecial(pfn_pte(page_to_pfn(page), run->protection));
 
-	if (WARN_ON_ONCE(run->write && cosy_page_is_frozen(page)))
+	if (WARN_ON_ONCE(run->write && slot_is_frozen(*run->slot)))
 		return -EIO;
 	/* An entry may only be replaced by one of the same page, with more rights. */
 	if (WARN_ON_ONCE(pte_present(*pte) && pte_pfn(*pte) != pte_pfn(entry)))
@@ -224,29 +270,49 @@ static int slot_own(const struct cosy_slots *s, unsigned long k)
 
 	if (!page)
 		return slot_fill(s, k);
-	if (!cosy_page_is_frozen(page))
+	if (!slot_is_frozen(*slot))
 		return 0;
 	/* Looked at once.  The page's read-only entries may stay when nobody else refers to it. */
-	if (page_count(page) == 1) {
+	if (!(*slot & COSY_SLOT_HUGE) && page_count(page) == 1) {
 		page_thaw(page);
 		return 0;
 	}
 	copy = cosy_slot_page_alloc(0);
 	if (!copy)
 		return -ENOMEM;
-	cosy_page_check(page);
+	if (!(*slot & COSY_SLOT_HUGE))
+		cosy_page_check(page);
 	copy_highpage(copy, page);
-	cosy_slots_unmap(s, k, k + 1);
+	slots_unmap(s, k, k + 1);
+	cosy_slot_put(*slot);
 	*slot = (unsigned long)copy;
-	put_page(page);
 	return 0;
+}
+
+struct page *cosy_slots_page(const struct cosy_slots *s)
+{
+	struct page *part = cosy_huge_part(s->arena, s->i);
+
+	return part ? part : cosy_slot_page(s->arena->slots[s->i]);
 }
 
 struct page *cosy_slot_own(const struct cosy_slots *s)
 {
-	int error = slot_own(s, 0);
+	int error;
 
+	cosy_huge_open(s, 0, 1);
+	error = slot_own(s, 0);
 	return error ? ERR_PTR(error) : cosy_slot_page(s->arena->slots[s->i]);
+}
+
+/* Gives slot k a page that may leave it: part of a huge page may not. */
+static int slot_fill_to_lend(const struct cosy_slots *s, unsigned long k)
+{
+	unsigned long slot = s->arena->slots[s->i + k];
+
+	if (slot & COSY_SLOT_HUGE)
+		return slot_own(s, k);
+	return cosy_slot_page(slot) ? 0 : slot_fill(s, k);
 }
 
 /*
@@ -259,7 +325,7 @@ static struct page *slot_loan(unsigned long slot, gfp_t flags)
 	struct page *page = cosy_slot_page(slot), *copy;
 
 	if (!cosy_page_is_frozen(page) && !(slot & COSY_SLOT_SHARED) && page_count(page) == 1)
-		page_freeze(page);
+		cosy_page_freeze(page);
 	if (cosy_page_is_frozen(page)) {
 		get_page(page);
 		return page;
@@ -268,7 +334,7 @@ static struct page *slot_loan(unsigned long slot, gfp_t flags)
 	if (!copy)
 		return NULL;
 	copy_highpage(copy, page);
-	page_freeze(copy);
+	cosy_page_freeze(copy);
 	return copy;
 }
 
@@ -278,13 +344,12 @@ long cosy_slots_loan(const struct cosy_slots *s, unsigned long count, struct pag
 	unsigned long k;
 	int error = 0;
 
+	cosy_huge_open(s, 0, count);
 	slots_write_protect(s, count);
 	for (k = 0; k < count; k++) {
-		if (!cosy_slot_page(slot[k])) {
-			error = slot_fill(s, k);
-			if (error)
-				break;
-		}
+		error = slot_fill_to_lend(s, k);
+		if (error)
+			break;
 		pages[k] = slot_loan(slot[k], 0);
 		if (!pages[k]) {
 			error = -ENOMEM;
@@ -294,13 +359,17 @@ long cosy_slots_loan(const struct cosy_slots *s, unsigned long count, struct pag
 	return k ? k : error;
 }
 
-unsigned long cosy_slot_fork(struct cosy_arena *arena, unsigned long i)
+/* Returns another reference to what a slot has now.  No entry refers to its page. */
+static unsigned long slot_fork(unsigned long slot)
 {
-	unsigned long slot = arena->slots[i];
 	struct page *page = cosy_slot_page(slot);
 
 	if (!page)
 		return slot;
+	if (slot & COSY_SLOT_HUGE) {
+		atomic_inc(&cosy_huge_of_part(page)->holders);
+		return (unsigned long)page | COSY_SLOT_HUGE;
+	}
 	if (slot & COSY_SLOT_SHARED) {
 		get_page(page);
 		return (unsigned long)page | COSY_SLOT_SHARED;
@@ -308,19 +377,57 @@ unsigned long cosy_slot_fork(struct cosy_arena *arena, unsigned long i)
 	return (unsigned long)slot_loan(slot, __GFP_NOFAIL);
 }
 
-void cosy_slots_clear(const struct cosy_slots *s, unsigned long count)
+void cosy_slots_fork(const struct cosy_slots *s, struct cosy_arena *child)
 {
-	unsigned long *slot = s->arena->slots + s->i;
+	const unsigned long *slot = s->arena->slots + s->i;
+	struct cosy_piece p = {};
 	unsigned long k;
 
-	cosy_slots_unmap(s, 0, count);
-	for (k = 0; k < count; k++) {
-		struct page *page = cosy_slot_page(slot[k]);
+	/* The child's words are for the same slots as the parent's, but those of which it has a part. */
+	cosy_huge_open_parts(s, s->count);
+	cosy_slots_unmap(s, s->count);
+	while (cosy_piece_next(s->arena, s->i, s->count, &p)) {
+		if (p.word)
+			*cosy_huge_word(child, p.from) = *p.word;
+		if (p.word && *p.word != COSY_HUGE_PAGES) {
+			if (cosy_huge_of(*p.word))
+				cosy_huge_loan(cosy_huge_of(*p.word));
+			continue;
+		}
+		for (k = p.from; k < p.to; k++) {
+			child->slots[k] = slot_fork(slot[k]);
+			slots_pause(k);
+		}
+	}
+}
 
-		slots_pause(k);
-		slot[k] = COSY_SLOT_EMPTY;
-		if (page)
-			put_page(page);
+/* Empties slots that rule, and have no entries. */
+static void slots_clear(const struct cosy_slots *s, unsigned long from, unsigned long to)
+{
+	unsigned long *slot = s->arena->slots + s->i;
+
+	for (; from < to; from++) {
+		unsigned long old = slot[from];
+
+		slots_pause(from);
+		slot[from] = COSY_SLOT_EMPTY;
+		cosy_slot_put(old);
+	}
+}
+
+void cosy_slots_clear(const struct cosy_slots *s, unsigned long count)
+{
+	struct cosy_piece p = {};
+
+	cosy_huge_open_parts(s, count);
+	cosy_slots_unmap(s, count);
+	while (cosy_piece_next(s->arena, s->i, count, &p)) {
+		if (!p.word || *p.word == COSY_HUGE_PAGES) {
+			slots_clear(s, p.from, p.to);
+			continue;
+		}
+		cosy_huge_drop(p.word);
+		cond_resched();
 	}
 }
 
@@ -341,6 +448,7 @@ void cosy_slots_put(const struct cosy_slots *s, unsigned long count, struct page
 	unsigned long k;
 
 	cosy_slots_clear(s, count);
+	cosy_huge_open(s, 0, count);
 	for (k = 0; k < count; k++)
 		s->arena->slots[s->i + k] = (unsigned long)pages[k];
 }
@@ -358,18 +466,41 @@ bool cosy_slots_pay(const struct cosy_slots *s, u64 length)
 	return s->arena->rewritten++ < MAX_REWRITTEN || s->arena->rewritten % REWRITTEN_RETRY == 0;
 }
 
-void cosy_slots_count(const unsigned long *slot, unsigned long count, struct cosy_moving *sum)
+/* Adds up slots that rule. */
+static void slots_count(const unsigned long *slot, unsigned long count, struct cosy_moving *sum)
 {
 	unsigned long k;
 
 	for (k = 0; k < count; k++) {
 		struct page *page = cosy_slot_page(slot[k]);
 
-		if (!page || !cosy_page_is_frozen(page))
+		if (!page || !slot_is_frozen(slot[k]))
 			continue;
 		sum->frozen++;
-		if (page_count(page) > 1)
+		if (slot[k] & COSY_SLOT_HUGE ? atomic_read(&cosy_huge_of_part(page)->holders) > 1
+					     : page_count(page) > 1)
 			sum->under_way++;
+	}
+}
+
+void cosy_slots_count(const struct cosy_arena *arena, unsigned long i, unsigned long count,
+		      struct cosy_moving *sum)
+{
+	struct cosy_piece p = {};
+
+	while (cosy_piece_next(arena, i, count, &p)) {
+		const struct cosy_huge *huge = p.word ? cosy_huge_of(*p.word) : NULL;
+
+		if (!huge) {
+			slots_count(arena->slots + i + p.from, p.to - p.from, sum);
+			continue;
+		}
+		sum->huge++;
+		if (!huge->frozen)
+			continue;
+		sum->frozen += COSY_HUGE_SLOTS;
+		if (atomic_read(&huge->holders) > 1)
+			sum->under_way += COSY_HUGE_SLOTS;
 	}
 }
 
@@ -394,6 +525,7 @@ int cosy_slots_share(const struct cosy_slots *s, unsigned long *contents)
 	unsigned long k;
 	int error = 0;
 
+	cosy_huge_open(s, 0, s->count);
 	for (k = 0; k < s->count && !error; k++) {
 		error = slots_pause_killable(k);
 		if (!error)
@@ -417,6 +549,7 @@ int cosy_slots_copy(const struct cosy_slots *s, unsigned long *contents)
 	unsigned long k;
 	int error = 0;
 
+	cosy_huge_open(s, 0, s->count);
 	slots_write_protect(s, s->count);
 	for (k = 0; k < s->count && !error; k++) {
 		error = slots_pause_killable(k);
@@ -426,6 +559,9 @@ int cosy_slots_copy(const struct cosy_slots *s, unsigned long *contents)
 			error = -EFAULT;
 		if (!cosy_slot_page(slot[k]))
 			continue;
+		error = slot_fill_to_lend(s, k);
+		if (error)
+			break;
 		contents[k] = (unsigned long)slot_loan(slot[k], 0);
 		if (!contents[k])
 			error = -ENOMEM;
@@ -435,7 +571,7 @@ int cosy_slots_copy(const struct cosy_slots *s, unsigned long *contents)
 	return error;
 }
 
-/* Copies the pages that the slots share: they remain the others'. */
+/* Copies the pages that remain others': shared ones, and parts of huge ones. */
 static int slots_copy_shared(const struct cosy_slots *s, unsigned long *contents)
 {
 	const unsigned long *slot = s->arena->slots + s->i;
@@ -448,7 +584,7 @@ static int slots_copy_shared(const struct cosy_slots *s, unsigned long *contents
 		error = slots_pause_killable(k);
 		if (!error && slot[k] & COSY_SLOT_GONE)
 			error = -EFAULT;
-		if (error || !(slot[k] & COSY_SLOT_SHARED))
+		if (error || !(slot[k] & (COSY_SLOT_SHARED | COSY_SLOT_HUGE)))
 			continue;
 		copy = cosy_slot_page_alloc(0);
 		contents[k] = (unsigned long)copy;
@@ -465,21 +601,23 @@ static int slots_copy_shared(const struct cosy_slots *s, unsigned long *contents
 int cosy_slots_donate(const struct cosy_slots *s, unsigned long *contents, unsigned long left)
 {
 	unsigned long *slot = s->arena->slots + s->i;
-	int error = slots_copy_shared(s, contents);
 	unsigned long k;
+	int error;
 
+	cosy_huge_open(s, 0, s->count);
+	error = slots_copy_shared(s, contents);
 	if (error)
 		return error;
-	cosy_slots_unmap(s, 0, s->count);
+	cosy_slots_unmap(s, s->count);
 	for (k = 0; k < s->count; k++) {
-		struct page *page = cosy_slot_page(slot[k]);
+		unsigned long old = slot[k];
 
 		slots_pause(k);
 		slot[k] = left;
 		if (contents[k])
-			put_page(page);
+			cosy_slot_put(old);
 		else
-			contents[k] = (unsigned long)page;
+			contents[k] = (unsigned long)cosy_slot_page(old);
 	}
 	return 0;
 }
@@ -487,6 +625,7 @@ int cosy_slots_donate(const struct cosy_slots *s, unsigned long *contents, unsig
 void cosy_slots_import(const struct cosy_slots *s, const unsigned long *contents)
 {
 	cosy_slots_clear(s, s->count);
+	cosy_huge_open(s, 0, s->count);
 	if (contents[0] & COSY_SLOT_SHARED)
 		WRITE_ONCE(s->arena->shares, true);
 	memcpy(s->arena->slots + s->i, contents, s->count * sizeof(*contents));
@@ -496,21 +635,20 @@ void cosy_slots_import(const struct cosy_slots *s, const unsigned long *contents
 
 static bool slot_may_write(const struct cosy_slots *s, unsigned long k)
 {
-	return (s->vma->vm_flags & VM_WRITE) &&
-	       !cosy_page_is_frozen(cosy_slot_page(s->arena->slots[s->i + k]));
+	return (s->vma->vm_flags & VM_WRITE) && !slot_is_frozen(s->arena->slots[s->i + k]);
 }
 
-/* Maps the first `count` slots, which have pages. */
-static int slots_map_all(const struct cosy_slots *s, unsigned long count)
+/* Maps slots [from, end), which rule and have pages. */
+static int slots_map_all(const struct cosy_slots *s, unsigned long from, unsigned long end)
 {
-	unsigned long from, to;
+	unsigned long to;
 	int error;
 
-	for (from = 0; from < count; from = to) {
+	for (; from < end; from = to) {
 		bool write = slot_may_write(s, from);
 
 		for (to = from + 1;
-		     to < count && to - from < PAUSE_SLOTS && slot_may_write(s, to) == write; to++)
+		     to < end && to - from < PAUSE_SLOTS && slot_may_write(s, to) == write; to++)
 			;
 		error = slots_map(s, from, to, write);
 		if (error)
@@ -528,19 +666,45 @@ static int slot_prepare(const struct cosy_slots *s, unsigned long k, bool write)
 	return cosy_slot_page(s->arena->slots[s->i + k]) ? 0 : slot_fill(s, k);
 }
 
-int cosy_slots_present(const struct cosy_slots *s, bool write)
+static int slots_present(const struct cosy_slots *s, unsigned long from, unsigned long to,
+			 bool write)
 {
 	unsigned long k;
 	int error;
 
-	for (k = 0; k < s->count; k++) {
+	cosy_huge_open(s, from, to);
+	for (k = from; k < to; k++) {
 		error = slots_pause_killable(k);
 		if (!error)
 			error = slot_prepare(s, k, write);
 		if (error)
 			return error;
 	}
-	return slots_map_all(s, s->count);
+	return slots_map_all(s, from, to);
+}
+
+/* Tells whether there is a huge page, whose entry the next access makes. */
+static bool piece_is_huge(const struct cosy_slots *s, const struct cosy_piece *p, bool write)
+{
+	if (!p->word || slot_address(s, p->from) & ~PMD_MASK)
+		return false;
+	if (*p->word == COSY_HUGE_EMPTY)
+		cosy_huge_fill(p->word);
+	if (write && cosy_huge_of(*p->word))
+		cosy_huge_own(s, p);
+	return cosy_huge_of(*p->word);
+}
+
+int cosy_slots_present(const struct cosy_slots *s, bool write)
+{
+	struct cosy_piece p = {};
+	int error = 0;
+
+	while (!error && cosy_piece_next(s->arena, s->i, s->count, &p)) {
+		if (!piece_is_huge(s, &p, write))
+			error = slots_present(s, p.from, p.to, write);
+	}
+	return error;
 }
 
 /* Tells whether slot k can be mapped along with an earlier one that faulted. */
@@ -553,21 +717,23 @@ static bool slot_follows(const struct cosy_slots *s, unsigned long k, bool write
 		return false;
 	if (!write)
 		return !(slot & COSY_SLOT_MAPPED);
-	return !cosy_page_is_frozen(page) || page_count(page) == 1;
+	return !slot_is_frozen(slot) || (!(slot & COSY_SLOT_HUGE) && page_count(page) == 1);
 }
 
 vm_fault_t cosy_slots_fault(const struct cosy_slots *s, bool write)
 {
 	unsigned long k;
-	int error = slot_prepare(s, 0, write);
+	int error;
 
+	cosy_huge_open(s, 0, 1);
+	error = slot_prepare(s, 0, write);
 	for (k = 1; !error && k < s->count && slot_follows(s, k, write); k++) {
 		/* slot_own looks at the page again, and its answer counts. */
 		if (write && slot_own(s, k))
 			break;
 	}
 	if (!error)
-		error = slots_map_all(s, k);
+		error = slots_map_all(s, 0, k);
 	switch (error) {
 	case 0:
 		return VM_FAULT_NOPAGE;

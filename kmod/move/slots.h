@@ -18,15 +18,29 @@ vm_fault_t cosy_slots_fault(const struct cosy_slots *s, bool write);
 struct page *cosy_slot_own(const struct cosy_slots *s);
 
 /* Adds up frozen pages, and those of them that others have as well; the arena's lock is held. */
-void cosy_slots_count(const unsigned long *slot, unsigned long count, struct cosy_moving *sum);
+void cosy_slots_count(const struct cosy_arena *arena, unsigned long i, unsigned long count,
+		      struct cosy_moving *sum);
 
-/* Removes every entry of the slots. */
-void cosy_slots_unmap(const struct cosy_slots *s, unsigned long from, unsigned long to);
+/* Removes every entry of the first `count` slots, or pages of 2 MB that lie within them. */
+void cosy_slots_unmap(const struct cosy_slots *s, unsigned long count);
 
-/*
- * Returns a child's slot for fork: another reference to the page that slot i has now.  No entry
- * refers to the page.
- */
-unsigned long cosy_slot_fork(struct cosy_arena *arena, unsigned long i);
+/* Drops what a slot had; it has no entry. */
+void cosy_slot_put(unsigned long slot);
+
+/* Makes the mark of a frozen page; see arena.h for who may. */
+void cosy_page_freeze(struct page *page);
+
+/* Returns a sum of a page's bytes, which is never 0, and whether sums are to be compared. */
+unsigned long cosy_page_sum(const struct page *page);
+bool cosy_slots_checked(void);
+
+/* True when a test wants an allocation to fail. */
+bool cosy_slot_page_fails(void);
+
+/* Fills a child's arena for fork: with references to the pages that all the slots have now. */
+void cosy_slots_fork(const struct cosy_slots *s, struct cosy_arena *child);
+
+/* Returns the page of the first slot, to be read under the lock; NULL: it has none. */
+struct page *cosy_slots_page(const struct cosy_slots *s);
 
 #endif /* COSY_MOVE_SLOTS_H */

@@ -550,6 +550,7 @@ struct cosy_moving {
 	__u64 parcel_pages; /* pages in them, which count as locked memory */
 	__u64 ports;	    /* that were made and have an end that is open */
 	__u64 port_pages;   /* their windows' sizes, which count as locked memory */
+	__u64 huge;	    /* runs of 512 pages of arenas that are one page of 2 MB */
 };
 
 /*

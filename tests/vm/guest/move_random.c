@@ -376,13 +376,172 @@ static void arena_renew(int a)
 		place_keep(old);
 }
 
+/* --- 2 MB as one ------------------------------------------------------------------------------- */
+
+#define HUGE	     (2UL << 20)
+#define HUGE_ARENAS  2
+#define HUGE_COUNT   2UL /* times 2 MB in each */
+#define HUGE_RENEWAL 64	 /* steps of these until an arena is renewed */
+
+static char *huge[HUGE_ARENAS], *huge_model[HUGE_ARENAS];
+static long huge_steps;
+
+/* Writes to some pages of 2 MB, of which there are many. */
+static void huge_write(int a, size_t which)
+{
+	for (size_t k = any(6); k > 0; k--) {
+		size_t i = which * HUGE + any(HUGE);
+
+		huge[a][i] = huge_model[a][i] = (char)any(256);
+	}
+}
+
+/* Compares all of 2 MB now and then, else some pages. */
+static void huge_compare(long step, int a, size_t which)
+{
+	bool all = any(8) == 0;
+
+	for (size_t k = 0; k < (all ? HUGE / PAGE : 24); k++) {
+		size_t i = which * HUGE + (all ? k : any(HUGE / PAGE)) * PAGE;
+
+		CHECK(!memcmp(huge[a] + i, huge_model[a] + i, PAGE),
+		      "step %ld: arena %d of 2 MB, page %zu", step, a, i / PAGE);
+	}
+}
+
+/* Sends 2 MB by a parcel, whole, or to no multiple of 2 MB, and writes to both at once. */
+static void huge_parcel(long step, int a, size_t from_which, int b, size_t to_which)
+{
+	enum cosy_how how = any(2) ? COSY_COPY : COSY_DONATE_ZERO;
+	size_t from_at = from_which * HUGE, at = to_which * HUGE;
+	int fd = cosy_export(huge[a] + from_at, HUGE, how);
+	char *was = malloc(HUGE);
+
+	MUST(fd >= 0 && was);
+	if (!to_which && any(4) == 0)
+		at += any(HUGE / PAGE) * PAGE;
+	memcpy(was, huge_model[a] + from_at, HUGE);
+	if (how == COSY_DONATE_ZERO)
+		memset(huge_model[a] + from_at, 0, HUGE);
+	huge_write(a, from_which);
+	if (any(8)) {
+		MUST(cosy_import(fd, huge[b] + at, HUGE, any(2) ? 0 : COSY_WILL_WRITE) ==
+		     (ssize_t)HUGE);
+		memcpy(huge_model[b] + at, was, HUGE);
+	}
+	if (any(2))
+		huge_write(b, to_which);
+	huge_compare(step, b, to_which);
+	huge_compare(step, a, from_which);
+	close(fd);
+	free(was);
+}
+
+/* Lends a part by the pipe, and takes it over into 2 MB. */
+static void huge_message(int a, size_t from_which, int b, size_t to_which)
+{
+	size_t pages = 2 + any(MAX_PAGES - 1), size = pages * PAGE;
+	size_t at = from_which * HUGE + any(HUGE / PAGE - pages) * PAGE,
+	       there = to_which * HUGE + any(HUGE / PAGE - pages) * PAGE;
+
+	memcpy(sent, huge_model[a] + at, size);
+	MUST(cosy_loan(to, huge[a] + at, size, 0) == (ssize_t)size);
+	huge[a][at] = huge_model[a][at] = (char)any(256);
+	transfer_all(from, huge[b] + there, size, 0);
+	memcpy(huge_model[b] + there, sent, size);
+}
+
+static void huge_child(long step)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		check_failures = 0;
+		for (int a = 0; a < HUGE_ARENAS; a++) {
+			huge_compare(step, a, 0);
+			huge_write(a, 1);
+			huge_compare(step, a, 1);
+		}
+		_exit(check_end());
+	}
+	huge_write(0, any(HUGE_COUNT));
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK(!status, "step %ld: the child ended with %#x", step, status);
+	forks++;
+}
+
+/* Takes a right to a part away for a time, or moves 2 MB by no multiple of 2 MB and back. */
+static void huge_remap(int a, size_t which)
+{
+	char *at = huge[a] + which * HUGE, *away;
+
+	if (any(2)) {
+		MUST(!mprotect(at + PAGE, HUGE / 2, PROT_READ));
+		CHECK(at[PAGE] == huge_model[a][which * HUGE + PAGE], "a page that is read-only");
+		MUST(!mprotect(at + PAGE, HUGE / 2, PROT_READ | PROT_WRITE));
+		return;
+	}
+	away = mmap(NULL, 2 * HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MUST(away != MAP_FAILED);
+	if (mremap(at, HUGE, HUGE, MREMAP_MAYMOVE | MREMAP_FIXED, away + PAGE) == away + PAGE) {
+		CHECK(away[2 * PAGE] == huge_model[a][which * HUGE + PAGE], "a page that moved");
+		away[PAGE] = huge_model[a][which * HUGE] = (char)any(256);
+		MUST(mremap(away + PAGE, HUGE, HUGE, MREMAP_MAYMOVE | MREMAP_FIXED, at) == at);
+	}
+	munmap(away, 2 * HUGE);
+}
+
+static void huge_renew(int a)
+{
+	cosy_move_free(huge[a], HUGE_COUNT * HUGE);
+	huge[a] = move_alloc(HUGE_COUNT * HUGE / PAGE);
+	memset(huge_model[a], 0, HUGE_COUNT * HUGE);
+}
+
+static void huge_step(long step)
+{
+	int a = (int)any(HUGE_ARENAS), b = (int)any(HUGE_ARENAS);
+	size_t x = any(HUGE_COUNT), y = any(HUGE_COUNT);
+
+	switch (any(9)) {
+	case 0:
+		huge_write(a, x);
+		break;
+	case 1:
+		huge_compare(step, a, x);
+		break;
+	case 2:
+		huge_message(a, x, b, y);
+		break;
+	case 3:
+		if (any(4) == 0)
+			huge_child(step);
+		break;
+	case 4:
+		if (any(8) == 0)
+			huge_remap(a, x);
+		break;
+	case 5:
+		MUST(!cosy_ready(huge[a] + x * HUGE, HUGE, any(2) ? COSY_WILL_WRITE : 0));
+		break;
+	default:
+		huge_parcel(step, a, x, b, y);
+	}
+	if (++huge_steps % HUGE_RENEWAL == 0)
+		huge_renew((int)any(HUGE_ARENAS));
+}
+
 static void step_once(long step)
 {
 	int a = (int)any(ARENAS), b = (int)any(ARENAS);
 	size_t pages = 2 + any(MAX_PAGES - 1), at = any(PAGES - pages + 1) * PAGE,
 	       there = any(PAGES - pages + 1) * PAGE;
 
-	switch (any(19)) {
+	switch (any(20)) {
 	case 0:
 	case 1:
 		write_some(a, 0, PAGES);
@@ -421,6 +580,10 @@ static void step_once(long step)
 	case 13:
 	case 14:
 		pass(step, a, at, b, there, pages);
+		break;
+	case 19:
+		if (any(4) == 0)
+			huge_step(step);
 		break;
 	case 12:
 		share(step, a, at, b, there, pages);
@@ -478,6 +641,11 @@ int main(int argc, char **argv)
 	MUST(room != MAP_FAILED);
 	for (int a = 0; a < ARENAS; a++)
 		arena[a] = move_alloc(PAGES);
+	for (int a = 0; a < HUGE_ARENAS; a++) {
+		huge[a] = move_alloc(HUGE_COUNT * HUGE / PAGE);
+		huge_model[a] = calloc(HUGE_COUNT, HUGE);
+		MUST(huge_model[a]);
+	}
 	MUST(!pthread_create(&thread, NULL, writes, NULL));
 	for (long step = 0; step < steps && check_failures < 10; step++)
 		step_once(step);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* huge_entry.h - page-table entries of 2 MB, whose pages nobody can pin. */
+#ifndef COSY_HUGE_ENTRY_H
+#define COSY_HUGE_ENTRY_H
+
+#include <linux/huge_mm.h>
+#include <linux/mm.h>
+#ifdef COSY_HAVE_PFN_T
+#include <linux/pfn_t.h>
+#endif
+
+/* What a huge fault is told: an enum before 6.6. */
+#ifdef COSY_HAVE_FAULT_ORDER
+typedef unsigned int cosy_fault_size;
+#define COSY_FAULT_PMD (PMD_SHIFT - PAGE_SHIFT)
+#else
+typedef enum page_entry_size cosy_fault_size;
+#define COSY_FAULT_PMD PE_SIZE_PMD
+#endif
+
+/*
+ * An entry of 2 MB is special from 6.12 on.  One of a device's memory has the same effect before: the
+ * kernel looks for a page map of a device, which is not there, and pins nothing.
+ */
+static inline bool cosy_entry_takes_huge(const pmd_t *entry)
+{
+	pmd_t now = READ_ONCE(*entry);
+
+#ifdef COSY_HAVE_PFN_T
+	return pmd_none(now) || pmd_trans_huge(now) || pmd_devmap(now);
+#else
+	return pmd_none(now) || pmd_trans_huge(now);
+#endif
+}
+
+/* Maps the pages at the fault's 2 MB, or lets a present entry of the same pages write. */
+static inline vm_fault_t cosy_entry_insert_huge(struct vm_fault *vmf, const struct page *pages,
+						bool write)
+{
+#ifndef COSY_HAVE_PFN_T
+	return vmf_insert_pfn_pmd(vmf, page_to_pfn(pages), write);
+#elif defined(CONFIG_ARCH_SUPPORTS_PMD_PFNMAP)
+	return vmf_insert_pfn_pmd(vmf, pfn_to_pfn_t(page_to_pfn(pages)), write);
+#else
+	return vmf_insert_pfn_pmd(vmf, __pfn_to_pfn_t(page_to_pfn(pages), PFN_DEV | PFN_MAP),
+				  write);
+#endif
+}
+
+#endif /* COSY_HUGE_ENTRY_H */

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+/* huge.c - see huge.h. */
+#include <linux/highmem.h>
+#include <linux/slab.h>
+#include "compat/compat.h"
+#include "compat/huge_entry.h"
+#include "move/huge.h"
+#include "move/slots.h"
+#include "stats.h"
+
+/* --- Huge pages -------------------------------------------------------------------------- */
+
+/* Does without reclaim: pages of 4 KB will do. */
+#define HUGE_FLAGS                                                                                 \
+	((GFP_HIGHUSER & ~__GFP_DIRECT_RECLAIM) | __GFP_ACCOUNT | __GFP_NOWARN | __GFP_ZERO)
+
+static struct cosy_huge *huge_alloc(void)
+{
+	struct cosy_huge *huge;
+	unsigned long k;
+
+	if (cosy_slot_page_fails())
+		return NULL;
+	huge = kzalloc(sizeof(*huge), GFP_KERNEL_ACCOUNT);
+	if (!huge)
+		return NULL;
+	huge->pages = alloc_pages(HUGE_FLAGS, COSY_HUGE_ORDER);
+	if (!huge->pages) {
+		kfree(huge);
+		return NULL;
+	}
+	for (k = 0; k < COSY_HUGE_SLOTS; k++)
+		set_page_private(huge->pages + k, (unsigned long)huge);
+	atomic_set(&huge->holders, 1);
+	cosy_stats_live(COSY_LIVE_HUGE, 1);
+	return huge;
+}
+
+/* Sums the bytes up, if that is asked for. */
+static unsigned long huge_sum(const struct cosy_huge *huge)
+{
+	unsigned long k, sum = 0;
+
+	for (k = 0; k < COSY_HUGE_SLOTS; k++)
+		sum = sum * 31 + cosy_page_sum(huge->pages + k);
+	return sum;
+}
+
+/* Complains when a frozen huge page is not what it was. */
+static void huge_check(const struct cosy_huge *huge)
+{
+	if (unlikely(cosy_slots_checked()) && huge->frozen && huge->sum)
+		WARN_ONCE(huge->sum != huge_sum(huge), "cosy: frozen 2 MB have changed\n");
+}
+
+static void huge_thaw(struct cosy_huge *huge)
+{
+	huge_check(huge);
+	WRITE_ONCE(huge->frozen, false);
+}
+
+void cosy_huge_put(struct cosy_huge *huge)
+{
+	if (!atomic_dec_and_test(&huge->holders))
+		return;
+	huge_check(huge);
+	__free_pages(huge->pages, COSY_HUGE_ORDER);
+	kfree(huge);
+	cosy_stats_live(COSY_LIVE_HUGE, -1);
+}
+
+struct cosy_huge *cosy_huge_loan(struct cosy_huge *huge)
+{
+	if (!READ_ONCE(huge->frozen)) {
+		huge->sum = unlikely(cosy_slots_checked()) ? huge_sum(huge) : 0;
+		WRITE_ONCE(huge->frozen, true);
+	}
+	atomic_inc(&huge->holders);
+	return huge;
+}
+
+void cosy_huge_split(struct cosy_huge *huge, unsigned long *slots)
+{
+	struct page *page = huge->pages;
+	unsigned long k;
+
+	huge_check(huge);
+	split_page(page, COSY_HUGE_ORDER);
+	for (k = 0; k < COSY_HUGE_SLOTS; k++) {
+		set_page_private(page + k, 0);
+		slots[k] = (unsigned long)(page + k);
+	}
+	kfree(huge);
+	cosy_stats_live(COSY_LIVE_HUGE, -1);
+}
+
+/* --- Words ------------------------------------------------------------------------------- */
+
+/* Returns how many slots before the arena's first one the first word's begin. */
+static unsigned long words_skew(const struct cosy_arena *arena)
+{
+	return arena->first % COSY_HUGE_SLOTS;
+}
+
+int cosy_huge_words(struct cosy_arena *arena, gfp_t flags)
+{
+	unsigned long skew = words_skew(arena), all = skew + arena->count;
+	unsigned long words = DIV_ROUND_UP(all, COSY_HUGE_SLOTS);
+
+	if (arena->count < COSY_HUGE_SLOTS)
+		return 0;
+	arena->huge = kvcalloc(words, sizeof(*arena->huge), GFP_KERNEL_ACCOUNT | flags);
+	if (!arena->huge)
+		return -ENOMEM;
+	/* Words at the ends may have fewer slots. */
+	if (skew)
+		arena->huge[0] = COSY_HUGE_PAGES;
+	if (all % COSY_HUGE_SLOTS)
+		arena->huge[words - 1] = COSY_HUGE_PAGES;
+	return 0;
+}
+
+bool cosy_piece_next(const struct cosy_arena *arena, unsigned long i, unsigned long count,
+		     struct cosy_piece *piece)
+{
+	unsigned long skew = words_skew(arena), at;
+
+	piece->from = piece->to;
+	piece->to = count;
+	piece->word = NULL;
+	if (piece->from >= count)
+		return false;
+	if (!arena->huge)
+		return true;
+	at = skew + i + piece->from;
+	piece->to = min(count, piece->from + COSY_HUGE_SLOTS - at % COSY_HUGE_SLOTS);
+	if (piece->to - piece->from == COSY_HUGE_SLOTS)
+		piece->word = &arena->huge[at / COSY_HUGE_SLOTS];
+	return true;
+}
+
+/* Removes the entry of a huge page of which `s` has some slots: slot `first` is its first. */
+static void word_unmap(const struct cosy_slots *s, unsigned long *word, unsigned long first)
+{
+	unsigned long start = s->address + ((first - s->i) << PAGE_SHIFT), end = start + PMD_SIZE;
+
+	if (!(*word & COSY_HUGE_MAPPED))
+		return;
+	*word &= ~COSY_HUGE_MAPPED;
+	/* A mapping that was split since has no such entry left. */
+	if (start >= s->vma->vm_start && end <= s->vma->vm_end)
+		cosy_zap_vma(s->vma, start, PMD_SIZE);
+}
+
+/* Has slots from `first` on rule in a word's place. */
+static void word_open(const struct cosy_slots *s, unsigned long *word, unsigned long first)
+{
+	unsigned long *slot = s->arena->slots + first, old, k;
+	struct cosy_huge *huge;
+
+	word_unmap(s, word, first);
+	old = *word;
+	*word = COSY_HUGE_PAGES;
+	if (old == COSY_HUGE_EMPTY)
+		return;
+	if (old == COSY_HUGE_GONE) {
+		for (k = 0; k < COSY_HUGE_SLOTS; k++)
+			slot[k] = COSY_SLOT_GONE;
+		return;
+	}
+	huge = cosy_huge_of(old);
+	if (atomic_read(&huge->holders) == 1) {
+		cosy_huge_split(huge, slot);
+		return;
+	}
+	atomic_add(COSY_HUGE_SLOTS - 1, &huge->holders);
+	for (k = 0; k < COSY_HUGE_SLOTS; k++)
+		slot[k] = (unsigned long)(huge->pages + k) | COSY_SLOT_HUGE;
+}
+
+void cosy_huge_open(const struct cosy_slots *s, unsigned long from, unsigned long to)
+{
+	const struct cosy_arena *arena = s->arena;
+	unsigned long skew = words_skew(arena), w, last;
+
+	if (!arena->huge || from >= to)
+		return;
+	last = (skew + s->i + to - 1) / COSY_HUGE_SLOTS;
+	for (w = (skew + s->i + from) / COSY_HUGE_SLOTS; w <= last; w++) {
+		if (arena->huge[w] != COSY_HUGE_PAGES)
+			word_open(s, &arena->huge[w], w * COSY_HUGE_SLOTS - skew);
+	}
+}
+
+void cosy_huge_open_parts(const struct cosy_slots *s, unsigned long count)
+{
+	struct cosy_piece p = {};
+
+	while (cosy_piece_next(s->arena, s->i, count, &p)) {
+		if (!p.word)
+			cosy_huge_open(s, p.from, p.to);
+	}
+}
+
+void cosy_huge_drop(unsigned long *word)
+{
+	unsigned long old = *word;
+
+	*word = COSY_HUGE_EMPTY;
+	if (cosy_huge_of(old))
+		cosy_huge_put(cosy_huge_of(old));
+}
+
+unsigned long *cosy_huge_word(const struct cosy_arena *arena, unsigned long i)
+{
+	return arena->huge ? &arena->huge[(words_skew(arena) + i) / COSY_HUGE_SLOTS] : NULL;
+}
+
+struct page *cosy_huge_part(const struct cosy_arena *arena, unsigned long i)
+{
+	const unsigned long *word = cosy_huge_word(arena, i);
+
+	if (!word || !cosy_huge_of(*word))
+		return NULL;
+	return cosy_huge_of(*word)->pages + (words_skew(arena) + i) % COSY_HUGE_SLOTS;
+}
+
+void cosy_huge_fill(unsigned long *word)
+{
+	struct cosy_huge *huge = huge_alloc();
+
+	if (!huge)
+		cosy_stats_live(COSY_LIVE_HUGE_FAILED, 1);
+	*word = huge ? (unsigned long)huge : COSY_HUGE_PAGES;
+}
+
+/* Tells whether the huge page can be written, and makes it so: nobody else has it. */
+static bool huge_own(struct cosy_huge *huge)
+{
+	if (!huge->frozen)
+		return true;
+	/* Looked at once.  Read-only entries may stay when nobody else has it. */
+	if (atomic_read(&huge->holders) != 1)
+		return false;
+	huge_thaw(huge);
+	return true;
+}
+
+void cosy_huge_own(const struct cosy_slots *s, const struct cosy_piece *piece)
+{
+	if (!huge_own(cosy_huge_of(*piece->word)))
+		word_open(s, piece->word, s->i + piece->from);
+}
+
+/* --- Faults ------------------------------------------------------------------------------ */
+
+/* Tells whether one entry can map the word's slots; `address` is the first one's. */
+static bool word_is_mappable(const struct vm_fault *vmf, unsigned long address)
+{
+	/* A table that was made for pages stays as long as the mapping. */
+	return !(address & ~PMD_MASK) && address >= vmf->vma->vm_start &&
+	       address + PMD_SIZE <= vmf->vma->vm_end && cosy_entry_takes_huge(vmf->pmd);
+}
+
+vm_fault_t cosy_huge_fault(const struct cosy_slots *s, struct vm_fault *vmf, bool write)
+{
+	unsigned long *word = cosy_huge_word(s->arena, s->i), part, address;
+	struct cosy_huge *huge;
+
+	if (!word || *word == COSY_HUGE_PAGES)
+		return VM_FAULT_FALLBACK;
+	if (*word == COSY_HUGE_GONE)
+		return VM_FAULT_SIGSEGV;
+	part = (words_skew(s->arena) + s->i) % COSY_HUGE_SLOTS;
+	address = s->address - (part << PAGE_SHIFT);
+	if (!word_is_mappable(vmf, address))
+		return VM_FAULT_FALLBACK;
+	if (*word == COSY_HUGE_EMPTY)
+		cosy_huge_fill(word);
+	huge = cosy_huge_of(*word);
+	if (!huge || (write && !huge_own(huge)))
+		return VM_FAULT_FALLBACK;
+	*word |= COSY_HUGE_MAPPED;
+	return cosy_entry_insert_huge(vmf, huge->pages,
+				      !huge->frozen && vmf->vma->vm_flags & VM_WRITE);
+}
+
+void cosy_huge_touch(const struct cosy_slots *s, bool write)
+{
+	struct cosy_piece p = {};
+
+	while (cosy_piece_next(s->arena, s->i, s->count, &p)) {
+		unsigned long word = p.word ? READ_ONCE(*p.word) : COSY_HUGE_PAGES;
+
+		if (cosy_huge_of(word) && !(word & COSY_HUGE_MAPPED))
+			handle_mm_fault(s->vma, s->address + (p.from << PAGE_SHIFT),
+					write ? FAULT_FLAG_WRITE : 0, NULL);
+	}
+}
+
+/* --- Parcels ----------------------------------------------------------------------------- */
+
+bool cosy_huge_fits(const struct cosy_slots *s)
+{
+	return s->arena->huge && !((words_skew(s->arena) + s->i) % COSY_HUGE_SLOTS) &&
+	       !(s->count % COSY_HUGE_SLOTS);
+}
+
+/* Tells whether all of it can be moved by huge pages: 0, -EAGAIN or -EFAULT. */
+static int huge_check_all(const struct cosy_slots *s)
+{
+	struct cosy_piece p = {};
+
+	while (cosy_piece_next(s->arena, s->i, s->count, &p)) {
+		if (!p.word || *p.word == COSY_HUGE_PAGES)
+			return -EAGAIN;
+		if (*p.word == COSY_HUGE_GONE)
+			return -EFAULT;
+	}
+	return 0;
+}
+
+int cosy_huge_copy(const struct cosy_slots *s, unsigned long *contents)
+{
+	int error = huge_check_all(s);
+	struct cosy_piece p = {};
+
+	while (!error && cosy_piece_next(s->arena, s->i, s->count, &p)) {
+		struct cosy_huge *huge = cosy_huge_of(*p.word);
+
+		if (huge && !huge->frozen)
+			word_unmap(s, p.word, s->i + p.from);
+		*contents++ = huge ? (unsigned long)cosy_huge_loan(huge) : COSY_HUGE_EMPTY;
+	}
+	return error;
+}
+
+int cosy_huge_donate(const struct cosy_slots *s, unsigned long *contents, unsigned long left)
+{
+	int error = huge_check_all(s);
+	struct cosy_piece p = {};
+
+	if (error)
+		return error;
+	cosy_slots_unmap(s, s->count);
+	while (cosy_piece_next(s->arena, s->i, s->count, &p)) {
+		*contents++ = *p.word;
+		*p.word = left == COSY_SLOT_GONE ? COSY_HUGE_GONE : COSY_HUGE_EMPTY;
+	}
+	return 0;
+}
+
+void cosy_huge_import(const struct cosy_slots *s, const unsigned long *contents)
+{
+	struct cosy_piece p = {};
+
+	cosy_slots_clear(s, s->count);
+	while (cosy_piece_next(s->arena, s->i, s->count, &p)) {
+		if (*contents)
+			*p.word = *contents;
+		contents++;
+	}
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * huge.h - 2 MB of an arena as one: allocated, mapped and moved as a whole.
+ *
+ * 512 slots whose first one is at a multiple of 2 MB in the arena's file have a word beside them,
+ * which says whose rule holds.  Until it is COSY_HUGE_PAGES the slots themselves are all 0 and have
+ * no entries; then it is so for ever, unless another huge page takes their place.
+ *
+ * A huge page has holders: words and parcels, which have it whole, and slots of an arena where it
+ * was broken up while others had it.  It is frozen as a page is, and the invariant of arena.h holds
+ * for it: the mark is changed only by who has it whole and is the only holder, and only a huge page
+ * with one holder is not frozen.  Nobody but its holders can refer to its pages: their entries are
+ * special, or of a device's memory where there are no such entries of 2 MB (Linux 6.1).
+ *
+ * Whatever needs a part opens the word: the only holder splits the huge page into ordinary pages, and
+ * others have their slots refer to parts of it, frozen for ever, marked COSY_SLOT_HUGE.  Such a page
+ * does not leave its slot: it is copied to be written or lent, so nobody keeps 2 MB by 4 KB but in
+ * the place where they were.  To open never fails, and needs no memory.
+ */
+#ifndef COSY_MOVE_HUGE_H
+#define COSY_MOVE_HUGE_H
+
+#include <linux/huge_mm.h>
+#include <linux/mm.h>
+#include "move/arena.h"
+
+#define COSY_HUGE_ORDER (PMD_SHIFT - PAGE_SHIFT)
+#define COSY_HUGE_SLOTS (1UL << COSY_HUGE_ORDER)
+
+/* A word: one of these, or a huge page and whether an entry may refer to it. */
+#define COSY_HUGE_EMPTY	 0UL /* zeros, when they are touched */
+#define COSY_HUGE_MAPPED 1UL /* with a huge page */
+#define COSY_HUGE_PAGES	 2UL /* the slots rule */
+#define COSY_HUGE_GONE	 4UL /* donated */
+#define COSY_HUGE_MARKS	 7UL
+
+struct cosy_huge {
+	atomic_t holders;
+	bool frozen;	    /* see above */
+	struct page *pages; /* COSY_HUGE_SLOTS of them */
+	unsigned long sum;  /* of the bytes, when it was frozen with check_moved; else 0 */
+};
+
+static inline struct cosy_huge *cosy_huge_of(unsigned long word)
+{
+	return (struct cosy_huge *)(word & ~COSY_HUGE_MARKS);
+}
+
+/* Returns the huge page that a slot's page is a part of; the slot is marked COSY_SLOT_HUGE. */
+static inline struct cosy_huge *cosy_huge_of_part(const struct page *page)
+{
+	return (struct cosy_huge *)page_private(page);
+}
+
+/* Some slots that one rule holds for. */
+struct cosy_piece {
+	unsigned long from, to; /* from the first slot that is looked at on */
+	unsigned long *word;	/* theirs, when they are all that it has */
+};
+
+/* Finds the next piece of the `count` slots from `i` on; the first one after a piece of zeros. */
+bool cosy_piece_next(const struct cosy_arena *arena, unsigned long i, unsigned long count,
+		     struct cosy_piece *piece);
+
+/* Allocates the words of an arena, all empty; with __GFP_NOFAIL that succeeds. */
+int cosy_huge_words(struct cosy_arena *arena, gfp_t flags);
+
+/* Drops a holder. */
+void cosy_huge_put(struct cosy_huge *huge);
+
+/* Freezes a huge page for one more holder, and returns it; no entry may write it. */
+struct cosy_huge *cosy_huge_loan(struct cosy_huge *huge);
+
+/* Makes ordinary pages of a huge page with no other holder, which is freed. */
+void cosy_huge_split(struct cosy_huge *huge, unsigned long *slots);
+
+/* The functions below need the arena's lock. */
+
+/* Makes slots [from, to) rule. */
+void cosy_huge_open(const struct cosy_slots *s, unsigned long from, unsigned long to);
+
+/* Does so where the first `count` slots are a part of 2 MB only. */
+void cosy_huge_open_parts(const struct cosy_slots *s, unsigned long count);
+
+/* Makes a word empty, whose slots do not rule. */
+void cosy_huge_drop(unsigned long *word);
+
+/* Returns the word of slot i, which may be that of fewer slots; NULL: there are none. */
+unsigned long *cosy_huge_word(const struct cosy_arena *arena, unsigned long i);
+
+/* Returns the page of slot i as part of a huge page; NULL: it is none. */
+struct page *cosy_huge_part(const struct cosy_arena *arena, unsigned long i);
+
+/*
+ * Maps 2 MB for a fault at the first slot.  VM_FAULT_FALLBACK: that must be done page by page, once
+ * the slot was opened.
+ */
+vm_fault_t cosy_huge_fault(const struct cosy_slots *s, struct vm_fault *vmf, bool write);
+
+/* Allocates a huge page for an empty word, if there is one; else the slots rule. */
+void cosy_huge_fill(unsigned long *word);
+
+/* Makes a huge page writable, which is the only holder's; else the slots rule. */
+void cosy_huge_own(const struct cosy_slots *s, const struct cosy_piece *piece);
+
+/* Tells whether huge pages can be put into all the slots. */
+bool cosy_huge_fits(const struct cosy_slots *s);
+
+/*
+ * Fill a parcel with huge pages, or EMPTY, one for each 2 MB, as cosy_slots_copy and
+ * cosy_slots_donate do; -EAGAIN: not all of it is huge pages.
+ */
+int cosy_huge_copy(const struct cosy_slots *s, unsigned long *contents);
+int cosy_huge_donate(const struct cosy_slots *s, unsigned long *contents, unsigned long left);
+
+/* Puts such contents into all the slots, which they fit. */
+void cosy_huge_import(const struct cosy_slots *s, const unsigned long *contents);
+
+/* Makes the entries of huge pages, as an access would.  The lock is not held, the mmap lock is. */
+void cosy_huge_touch(const struct cosy_slots *s, bool write);
+
+#endif /* COSY_MOVE_HUGE_H */
