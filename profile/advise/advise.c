@@ -213,26 +213,28 @@ static bool row_has(const struct profile_row *row, enum call_class class)
 
 static void region_type(const struct profile_row *row, struct finding *finding)
 {
-	const char *named = "";
+	const char *better = "";
 
 	finding->by_name = row_has(row, CLASS_STAT) && row_has(row, CLASS_QUESTION);
-	if (finding->by_name)
-		named = "; a loop by readdir stays native: take cosy_scan_dir(), or "
-			"cosy_scan_tree() for all below";
-	else if (row_has(row, CLASS_OPEN) &&
-		 (row_has(row, CLASS_READ_SMALL) || row_has(row, CLASS_READ)))
-		named = "; for whole small files cosy_read_file()";
+	if (finding->by_name) {
+		/* A loop by readdir stays native. */
+		strcpy(finding->type, "cosy_scan_dir() of <cosy/fast.h> for this loop, or "
+				      "cosy_scan_tree() for all below; then cosycc");
+		return;
+	}
+	if (row_has(row, CLASS_OPEN) &&
+	    (row_has(row, CLASS_READ_SMALL) || row_has(row, CLASS_READ)))
+		better = "cosy_read_file() for whole small files";
 	else if (row_has(row, CLASS_OPEN) && row_has(row, CLASS_WRITE))
-		named = "; for whole small files cosy_write_file()";
+		better = "cosy_write_file() for whole small files";
 	else if (row_has(row, CLASS_SEND) &&
 		 (row_has(row, CLASS_READ) || row_has(row, CLASS_READ_LARGE)))
-		named = "; to send without the copy cosy_lend()";
+		better = "cosy_lend() to send without the copy";
 	else if (row_has(row, CLASS_SEEK))
-		named = "; lseek and read together: cosy_seek_read()";
-	snprintf(finding->type, sizeof(finding->type),
-		 "#include <cosy/cosy.h>, COSY_START; before the loop, COSY_END; after it; compile "
-		 "with cosycc%s",
-		 named);
+		better = "cosy_seek_read() for lseek and read";
+	strcpy(finding->type, "COSY_START; before the loop, COSY_END; after it; then cosycc "
+			      "(docs/use/regions.md)");
+	strcpy(finding->better, better);
 }
 
 /* Why a region would not pay here. */
@@ -247,16 +249,15 @@ static void region_why(const struct advice *advice, const struct profile_row *ro
 	if (!profile->running && outside < region_earns(MIN_INSNS) &&
 	    row->sums.calls * 2 > profile->sums.calls)
 		snprintf(to, size,
-			 "the program ends before a region of it would go into the kernel, which "
-			 "takes "
-			 "some %.0f times as many calls in a process; cosycc -fcosy-force does not "
-			 "wait",
+			 "too short a run: a region goes into the kernel after some %.0f times as "
+			 "many calls of a process (cosycc -fcosy-force does not wait)",
 			 ceil(region_earns(MAX_INSNS) / outside));
 	else if (range->middle > MIN_SHARE * advice->cpu)
-		snprintf(to, size,
-			 "it may save %.0f %% or cost %.0f %%: what it computes between its calls "
-			 "is slower in a region; build both and compare",
-			 100 * range->high / advice->cpu, -100 * range->low / advice->cpu);
+		snprintf(
+			to, size,
+			"it may save %.0f %% or cost %.0f %%, since it computes between its calls, "
+			"which is slower in a region; build both and compare",
+			100 * range->high / advice->cpu, -100 * range->low / advice->cpu);
 	else if (10 * row->sums.of[CLASS_WAIT].calls > 6 * row->sums.calls)
 		snprintf(to, size,
 			 "it waits: %.0f %% of its calls sleep, and leaving out a crossing does "
@@ -277,9 +278,10 @@ static void region_why(const struct advice *advice, const struct profile_row *ro
 			 "seven",
 			 per_entry);
 	else
-		snprintf(to, size,
-			 "nearly all of its time is work that the kernel has to do in any case, or "
-			 "the loop is too short to pay for loading it");
+		snprintf(
+			to, size,
+			"nearly all of its time is the kernel's own work, which stays; or it makes "
+			"too few calls to pay for loading a region");
 }
 
 static struct finding *finding_new(struct advice *advice, enum advise_way way, struct range range)
@@ -315,7 +317,7 @@ static void advise_row(struct advice *advice, uint32_t number)
 	advise_sequence(profile, row->symbol, finding->title, 160);
 	if (pays) {
 		region_type(row, finding);
-		strcpy(finding->gives_up, "nothing; the source is marked and built by cosycc");
+		strcpy(finding->gives_up, "nothing");
 	} else {
 		region_why(advice, row, &range, finding->why, sizeof(finding->why));
 	}
@@ -381,7 +383,7 @@ static void run_why(const struct run_sums *run, char *to, size_t size)
 	else if (!run->calls[most])
 		snprintf(to, size, "what it would save is less than what it costs each exec");
 	else
-		snprintf(to, size, "%lu of %lu reads would be served%s; %lu: %s",
+		snprintf(to, size, "%lu of %lu reads of files would be served%s; %lu not: %s",
 			 run->calls[RUN_SERVED], reads,
 			 run->calls[RUN_SERVED] ? ", too few to pay" : "", run->calls[most],
 			 advise_run_reasons[most]);
@@ -475,12 +477,18 @@ static void advise_run(struct advice *advice)
 		finding->calls += i == RUN_NO_FILE ? 0 : profile->run.calls[i];
 	finding->cpu = whole_ns(
 		net_cpu(profile, profile->run.calls[RUN_SERVED], profile->run.cpu[RUN_SERVED]));
-	snprintf(finding->title, sizeof(finding->title),
-		 "cosy run: %lu of %lu reads of files, %lu lseeks", profile->run.calls[RUN_SERVED],
-		 finding->calls, profile->run.seeks);
+	if (pays && profile->run.seeks)
+		snprintf(finding->title, sizeof(finding->title),
+			 "%lu of %lu reads of files, and %lu lseeks",
+			 profile->run.calls[RUN_SERVED], finding->calls, profile->run.seeks);
+	else if (pays)
+		snprintf(finding->title, sizeof(finding->title), "%lu of %lu reads of files",
+			 profile->run.calls[RUN_SERVED], finding->calls);
+	else
+		strcpy(finding->title, "cosy run");
 	if (pays) {
 		run_type(finding, profile, "");
-		strcpy(finding->gives_up, "access times of the files; nothing to rebuild");
+		strcpy(finding->gives_up, "access times of the files");
 	} else {
 		run_why(&profile->run, finding->why, sizeof(finding->why));
 	}
@@ -547,7 +555,8 @@ static void advise_relax(struct advice *advice, enum relax_kind kind, enum advis
 		return;
 	finding->calls = sums->calls;
 	finding->cpu = whole_ns(net_cpu(profile, sums->calls, sums->cpu));
-	snprintf(finding->title, sizeof(finding->title), "%s (%lu files)", title, sums->files);
+	snprintf(finding->title, sizeof(finding->title), "%s (%lu file%s)", title, sums->files,
+		 sums->files == 1 ? "" : "s");
 	run_type(finding, profile, way == WAY_TRUNC ? "--relax=trunc " : "--relax=coalesce ");
 	strcpy(finding->gives_up, gives_up);
 }
@@ -567,8 +576,8 @@ static void advise_fresh(struct advice *advice)
 		return;
 	finding->calls = profile->fresh.calls;
 	finding->cpu = whole_ns(cpu);
-	snprintf(finding->title, sizeof(finding->title), "files written after O_TRUNC (%lu files)",
-		 profile->fresh.files);
+	snprintf(finding->title, sizeof(finding->title), "files written after O_TRUNC (%lu file%s)",
+		 profile->fresh.files, profile->fresh.files == 1 ? "" : "s");
 	strcpy(finding->why,
 	       "the recording does not show that they had contents before; if they have, each "
 	       "time, try cosy run --relax=trunc");
@@ -648,8 +657,8 @@ static void whole_text(struct finding *finding, const struct session *most, uint
 	char sequence[100];
 
 	advise_session(advice->profile, most, sequence, sizeof(sequence));
-	snprintf(finding->title, sizeof(finding->title), "%s: %lu files (%s)", title, times,
-		 sequence);
+	snprintf(finding->title, sizeof(finding->title), "%s: %lu file%s (%s)", title, times,
+		 times == 1 ? "" : "s", sequence);
 	if (finding->way == WAY_NOTHING)
 		snprintf(finding->why, sizeof(finding->why),
 			 "%.1f %% of the processor time, %.1f us a file, which is nearly all the "

@@ -28,10 +28,11 @@ struct finding {
 	uint32_t object;
 	uint64_t address; /* of the place; in `object` */
 	uint64_t calls, cpu;
-	bool by_name; /* of a region: as it stands it would not be compiled, see `type` */
+	bool by_name; /* of a region: as the loop stands it would not be compiled, see `type` */
 	int64_t low, middle, high; /* ns saved; below 0 it costs */
 	char title[ADVISE_TEXT];   /* may hold bytes of the program's choice: print it clean */
-	char type[ADVISE_TEXT];	   /* what to type */
+	char type[ADVISE_TEXT];	   /* what to type, one line */
+	char better[ADVISE_TEXT];  /* what would save more, with another source; or "" */
 	char gives_up[ADVISE_TEXT];
 	char why[ADVISE_TEXT]; /* of what does not pay */
 };
@@ -56,7 +57,9 @@ void advise_sequence(const struct profile *profile, uint32_t symbol, char *to, s
 void advise_session(const struct profile *profile, const struct session *session, char *to,
 		    size_t size);
 
+/* The ways' names; what each does, for one who does not know it. */
 extern const char *const advise_ways[],
-	*const advise_file_kinds[], *const advise_edge_kinds[], *const advise_run_reasons[];
+	*const advise_what[], *const advise_file_kinds[], *const advise_edge_kinds[],
+								  *const advise_run_reasons[];
 
 #endif /* COSY_PROFILE_ADVISE_H */

@@ -14,6 +14,16 @@ const char *const advise_ways[] = {
 	[WAY_COALESCE] = "relax=coalesce", [WAY_REMOVE] = "remove", [WAY_NOTHING] = "nothing",
 };
 
+const char *const advise_what[] = {
+	[WAY_REGION] = "this loop is made in the kernel, in one go instead of call by call",
+	[WAY_RUN] = "small reads are answered without a system call; the program stays as it is",
+	[WAY_TRUNC] =
+		"files are rewritten in place, not truncated first; the program stays as it is",
+	[WAY_COALESCE] = "small writes are handed over together; the program stays as it is",
+	[WAY_REMOVE] = "the program makes calls that it could leave out",
+	[WAY_NOTHING] = "",
+};
+
 const char *const advise_file_kinds[] = {
 	[FILE_NONE] = "",	  [FILE_REGULAR] = "file", [FILE_DIRECTORY] = "directory",
 	[FILE_DEVICE] = "device", [FILE_PROC] = "proc",	   [FILE_SOCKET] = "socket",

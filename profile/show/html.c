@@ -140,7 +140,8 @@ static void html_finding(FILE *to, const struct advice *advice, struct places *p
 		fputs("</code>", to);
 	}
 	fputs("</td><td><dl>", to);
-	html_item(to, "do", finding->type);
+	html_item(to, "type", finding->type);
+	html_item(to, "better", finding->better);
 	html_item(to, "gives up", finding->gives_up);
 	fputs("</dl></td></tr>\n", to);
 }
@@ -156,8 +157,7 @@ static void html_findings(FILE *to, const struct advice *advice, struct places *
 		if (!rank)
 			fputs("<table class=\"ranked\"><thead><tr><th "
 			      "class=\"n\">#</th><th>way</th>"
-			      "<th>saves</th><th>what</th><th>what to "
-			      "do</th></tr></thead><tbody>\n",
+			      "<th>saves</th><th>what</th><th>next</th></tr></thead><tbody>\n",
 			      to);
 		html_finding(to, advice, places, ++rank, &advice->findings[i]);
 	}

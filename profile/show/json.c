@@ -58,6 +58,7 @@ static void json_findings(FILE *to, const struct advice *advice, struct places *
 		json_member(to, false, "saves_ns");
 		fprintf(to, "[%ld, %ld, %ld]", finding->low, finding->middle, finding->high);
 		json_string(to, false, "do", finding->type);
+		json_string(to, false, "better", finding->better);
 		json_string(to, false, "gives_up", finding->gives_up);
 		json_string(to, false, "why", finding->why);
 		json_place(to, places, advice, finding->object, finding->address);

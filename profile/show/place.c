@@ -24,11 +24,13 @@ void show_place(char *to, size_t size, struct places *places, const struct advic
 		return;
 	object = profile->objects[finding->object].path;
 	place = place_find(places, object, finding->address);
-	len = snprintf(to, size, "%s`", base_name(object));
 	if (place.function)
-		len += snprintf(to + len, size - len, "%s", place.function);
+		len = snprintf(to, size, "%s", place.function);
 	else
-		len += snprintf(to + len, size - len, "0x%lx", finding->address);
+		len = snprintf(to, size, "0x%lx", finding->address);
 	if (place.file && len < (int)size)
-		snprintf(to + len, size - len, " (%s:%d)", base_name(place.file), place.line);
+		len += snprintf(to + len, size - len, " (%s:%d)", base_name(place.file),
+				place.line);
+	if (len < (int)size)
+		snprintf(to + len, size - len, " in %s", base_name(object));
 }

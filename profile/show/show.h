@@ -16,7 +16,7 @@ enum show_escape { SHOW_TERMINAL, SHOW_JSON, SHOW_HTML };
 /* Prints text so that it can be nothing but text there; at most `width` characters, 0: all. */
 void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int width);
 
-/* Writes "object`function (file:line)", as far as it is known. */
+/* Writes "function (file:line) in object", as far as it is known. */
 void show_place(char *to, size_t size, struct places *places, const struct advice *advice,
 		const struct finding *finding);
 

@@ -14,6 +14,11 @@ static double percent(double part, double of)
 	return of > 0 ? 100 * part / of : 0;
 }
 
+static const char *plural(uint64_t number, const char *end)
+{
+	return number == 1 ? "" : end;
+}
+
 static void show_range(FILE *to, const struct advice *advice, const struct finding *finding)
 {
 	char middle[32];
@@ -37,24 +42,31 @@ static void show_line(FILE *to, const char *label, const char *text)
 	putc('\n', to);
 }
 
-/* Names the option that marks the loop, where the line of its calls is known. */
-static void show_try(FILE *to, const struct advice *advice, struct places *places,
-		     const struct finding *finding)
+/* Finds the line of a finding's calls. */
+static struct place finding_place(const struct advice *advice, struct places *places,
+				  const struct finding *finding)
 {
-	char text[ADVISE_TEXT];
-	struct place place;
+	if (!finding->object || finding->object > advice->profile->n_objects)
+		return (struct place){0};
+	return place_find(places, advice->profile->objects[finding->object].path, finding->address);
+}
 
-	if (finding->way != WAY_REGION || finding->by_name || !finding->object ||
-	    finding->object > advice->profile->n_objects)
+/* Says what to type: where the line of a loop is known the option that marks it, and then by hand. */
+static void show_type(FILE *to, const struct advice *advice, struct places *places,
+		      const struct finding *finding)
+{
+	struct place place = finding_place(advice, places, finding);
+	char text[ADVISE_TEXT];
+
+	if (finding->way != WAY_REGION || finding->by_name || !place.file) {
+		show_line(to, finding->way == WAY_REMOVE ? "do" : "type", finding->type);
 		return;
-	place = place_find(places, advice->profile->objects[finding->object].path,
-			   finding->address);
-	if (!place.file)
-		return;
+	}
 	snprintf(text, sizeof(text),
-		 "cosycc -fcosy-suggest=%s:%d ... marks the loop, the source stays as it is",
-		 place.file, place.line);
-	show_line(to, "or try", text);
+		 "cosycc -O2 -fcosy-suggest=%s:%d ... in place of your compiler", place.file,
+		 place.line);
+	show_line(to, "type", text);
+	show_line(to, "or", finding->type);
 }
 
 static void show_finding(FILE *to, const struct advice *advice, struct places *places,
@@ -64,15 +76,18 @@ static void show_finding(FILE *to, const struct advice *advice, struct places *p
 
 	fprintf(to, "\n%3u. %s: ", number, advise_ways[finding->way]);
 	show_range(to, advice, finding);
-	fprintf(to, "\n     %-9s ", "calls");
+	putc('\n', to);
+	show_line(to, "what", advise_what[finding->way]);
+	fprintf(to, "     %-9s ", "calls");
 	show_text(to, finding->title, SHOW_TERMINAL, WIDTH);
 	fprintf(to, "  [%lu, %.0f %%]\n", finding->calls,
 		percent(finding->calls, advice->profile->sums.calls));
 	show_place(place, sizeof(place), places, advice, finding);
 	show_line(to, "where", place);
-	show_line(to, "do", finding->type);
-	show_try(to, advice, places, finding);
-	show_line(to, "gives up", finding->gives_up);
+	show_type(to, advice, places, finding);
+	show_line(to, "better", finding->better);
+	if (strcmp(finding->gives_up, "nothing"))
+		show_line(to, "gives up", finding->gives_up);
 }
 
 static void show_nothing(FILE *to, const struct advice *advice, struct places *places,
@@ -84,7 +99,7 @@ static void show_nothing(FILE *to, const struct advice *advice, struct places *p
 	show_text(to, finding->title, SHOW_TERMINAL, WIDTH);
 	show_place(place, sizeof(place), places, advice, finding);
 	if (*place) {
-		fputs(" in ", to);
+		fputs(", ", to);
 		show_text(to, place, SHOW_TERMINAL, WIDTH);
 	}
 	fputs(": ", to);
@@ -110,8 +125,10 @@ static void show_head(FILE *to, const struct advice *advice)
 	show_time(kernel, sizeof(kernel), advice->kernel);
 	show_time(own, sizeof(own), profile->recorder_cpu);
 	show_text(to, profile->program[0] ? profile->program : "processes", SHOW_TERMINAL, WIDTH);
-	fprintf(to, ": %lu calls, %u processes, %u threads, %.2f s\n", profile->sums.calls,
-		profile->processes, profile->threads, seconds);
+	fprintf(to, ": %lu system call%s, %u process%s, %u thread%s, %.2f s\n", profile->sums.calls,
+		plural(profile->sums.calls, "s"), profile->processes,
+		plural(profile->processes, "es"), profile->threads, plural(profile->threads, "s"),
+		seconds);
 	fprintf(to,
 		"  processor time %s, of it in calls %s (%.0f %%); %.0f %% of the calls repeat in "
 		"loops\n",
@@ -128,6 +145,13 @@ static void show_head(FILE *to, const struct advice *advice)
 			profile->forgotten);
 }
 
+/* Tells whether the two read alike, whichever places in the program they are of. */
+static bool edge_same(const struct profile *profile, const struct edge *a, const struct edge *b)
+{
+	return a->kind == b->kind && profile->sites[a->from].nr == profile->sites[b->from].nr &&
+	       profile->sites[a->to].nr == profile->sites[b->to].nr;
+}
+
 static void show_dependences(FILE *to, const struct advice *advice)
 {
 	const struct profile *profile = advice->profile;
@@ -142,7 +166,7 @@ static void show_dependences(FILE *to, const struct advice *advice)
 			bool again = false;
 
 			for (int j = 0; j < round; j++)
-				again |= had[j] == edge;
+				again |= had[j] && edge_same(profile, had[j], edge);
 			if (!again && edge->held * 50 > profile->sums.calls &&
 			    edge->kind != EDGE_DESCRIPTOR &&
 			    (edge->kind != EDGE_COUNT || edge->varied) &&
@@ -152,13 +176,43 @@ static void show_dependences(FILE *to, const struct advice *advice)
 		had[round] = best;
 		if (!best)
 			break;
-		fprintf(to, "%s%s -> %s, same %s (%.0f %%)", shown++ ? "; " : "\nWhat flows: ",
+		fprintf(to, "%s%s -> %s, same %s (%.0f %%)",
+			shown++ ? "; " : "\nWhat a call hands to the next: ",
 			call_kind(profile->sites[best->from].nr)->name,
 			call_kind(profile->sites[best->to].nr)->name, advise_edge_kinds[best->kind],
 			percent(best->held, profile->sites[best->to].all.calls));
 	}
 	if (shown)
 		putc('\n', to);
+}
+
+/* Explains what the summary has shown and a first reader cannot know. */
+static void show_notes(FILE *to, const struct advice *advice, struct places *places,
+		       unsigned int findings, unsigned int nothings)
+{
+	bool runs = false, loops = false, lines = true;
+
+	for (uint32_t i = 0; i < advice->n; i++) {
+		const struct finding *finding = &advice->findings[i];
+		bool pays = finding->way != WAY_NOTHING;
+
+		if (pays ? !findings : !nothings)
+			continue;
+		pays ? findings-- : nothings--;
+		runs |= finding->way == WAY_RUN;
+		loops |= strstr(finding->title, ")+") != NULL;
+		if (finding->object && pays)
+			lines &= finding_place(advice, places, finding).file != NULL;
+	}
+	if (runs || loops || !lines)
+		putc('\n', to);
+	if (loops)
+		fputs("(a b)+ is a loop of the calls a and b.\n", to);
+	if (!lines)
+		fputs("For source lines build it with -g, or set DEBUGINFOD_URLS (debuginfod).\n",
+		      to);
+	if (runs)
+		fputs("To measure cosy run: cosy profile --verify -- PROGRAM ...\n", to);
 }
 
 void show_terminal(FILE *to, const struct advice *advice, struct places *places)
@@ -176,14 +230,17 @@ void show_terminal(FILE *to, const struct advice *advice, struct places *places)
 		fputs("\nSome of these are about the same calls, so that their savings do not add "
 		      "up.\n",
 		      to);
-	if (!shown)
-		fputs("\nNothing here would pay.\n", to);
 	for (uint32_t i = 0; i < advice->n && nothings < NOTHINGS; i++) {
 		if (advice->findings[i].way != WAY_NOTHING)
 			continue;
 		if (!nothings++)
-			fputs("\nNothing to gain from:\n", to);
+			fputs(shown ? "\nWould not pay:\n"
+				    : "\nNothing here would pay, for these reasons:\n",
+			      to);
 		show_nothing(to, advice, places, &advice->findings[i]);
 	}
+	if (!shown && !nothings)
+		fputs("\nNothing here would pay: too few calls repeat.\n", to);
 	show_dependences(to, advice);
+	show_notes(to, advice, places, shown, nothings);
 }

@@ -9,6 +9,7 @@ dependence_test.py COSY PROGRAM [--write]	--write keeps what the recording says 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -111,6 +112,19 @@ def check_golden(write: bool) -> None:
     assert golden.read_text() == text, "the kept recording says something else: look, then --write"
 
 
+def check_summary() -> None:
+    """Each way that is advised says what it does, and in one line what to type or do."""
+    command = [COSY, "profile", "--read", str(GOLDEN / "dependences.events")]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert "301 system calls, 1 process, 1 thread," in text, text
+    ways = re.split(r"\n +\d+\. ", text.split("\n\nWould not pay")[0])[1:]
+    assert ways, text
+    for way in ways:
+        labels = re.findall(r"^     (\w+(?: up)?) +\S", way, re.MULTILINE)
+        assert labels.count("what") == 1 and labels.count("type") + labels.count("do") == 1, way
+
+
 if __name__ == "__main__":
     check_golden(sys.argv[3:] == ["--write"])
+    check_summary()
     check_loops()

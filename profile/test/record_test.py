@@ -243,7 +243,7 @@ def check_load(folder: Path) -> None:
     with subprocess.Popen([sys.executable, SERVER, "foreground", str(at), str(file)]) as server:
         try:
             text = profile("--load", load, "-p", str(server.pid))
-            assert "calls, 1 processes" in text, text
+            assert "calls, 1 process," in text, text
             assert server.poll() is None
         finally:
             server.kill()
