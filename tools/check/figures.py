@@ -20,7 +20,8 @@ tables that `make bench` and `make bench-preload` write beside it.
 
 That is PAGE[SECTION | ROW | COLUMN]: a heading, a row's first cells, a column's head.
 A figure has as many decimals as the document gives it, and may be in thousands ("144k").
-What is said in instructions or nanoseconds without a name is a fault, too.
+What is said in instructions or ns without a name is a fault, too, and in docs/ and README.md what is
+in us or %, but in examples of what a program prints, and where a benchmark writes.
 """
 
 from __future__ import annotations
@@ -42,6 +43,11 @@ CONSTANT = re.compile(r"\b(\d+)([ \t]+/\*=(\w+)\*/)")
 TERM = re.compile(r"\b(\w+)\[([^\[\]]*)\]")
 # A number in these units is a figure; limits and sizes are not said in them.
 BARE = re.compile(r"(?<![\w.,-])\d[\d,.]*(?: (?:and|to|or) \d[\d,.]*)? (?:instructions|ns)\b")
+# These are, in documents for users and readers.
+SHARE = re.compile(r"(?<![\w.,-])\d[\d,.]*(?: (?:and|to|or) \d[\d,.]*)? (?:us\b|%)")
+READ = ("docs", "README.md")
+# What a program prints is an example, and what a benchmark writes is not by hand.
+EXAMPLE = re.compile(r"^```.*?^```$|^<!-- measured:.*?^<!-- end of measured -->$", re.MULTILINE | re.DOTALL)
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
 Tables = dict[tuple[str, str, str], float]
@@ -176,8 +182,9 @@ def faults(top: Path) -> Iterator[str]:
                     yield f"{where}: {found[3]} is {now} by now, not {was}"
         if constants:
             continue
-        for number, line in enumerate(text.splitlines(), 1):
-            for bare in BARE.findall(line):
+        prose = EXAMPLE.sub(lambda example: "\n" * example[0].count("\n"), text)
+        for number, line in enumerate(prose.splitlines(), 1):
+            for bare in BARE.findall(line) + (SHARE.findall(line) if name.parts[0] in READ else []):
                 yield f"{name}:{number}: {bare!r} has no name in {DEFINITIONS}"
     for unused in sorted(set(figures.formulas) - used):
         yield f"{DEFINITIONS}: nothing uses {unused}"

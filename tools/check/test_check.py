@@ -208,6 +208,15 @@ class Figures(Check):
             ],
         )
 
+    def test_share(self) -> None:
+        named = "360<!--=read--> 75<!--=less--> 21<!--=more-->\n"
+        example = "```\nsaves 40 %\n```\n<!-- measured: x -->\n| 5 us |\n<!-- end of measured -->\n"
+        self.write(README_md=named + example, docs__use__page_md="saves 40 %, 3 us\n", bench__page_md="saves 40 %\n")
+        self.assertEqual(
+            self.found(figures.faults),
+            [f"docs/use/page.md:1: {bare!r} has no name in docs/measured/figures.txt" for bare in ("40 %", "3 us")],
+        )
+
 
 @unittest.skipUnless(shutil.which(naming.CLANG_TIDY), f"{naming.CLANG_TIDY} is not installed")
 class Naming(Check):
