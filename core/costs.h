@@ -43,7 +43,7 @@
 #define COSY_PLAIN_FAST 1419 /*=cost_fast*/
 
 /* One that looks a name up, as an attribute call of a directory's file does: half of its gain. */
-#define COSY_GAIN_PATH	851  /*=gain_path*/
+#define COSY_GAIN_PATH	952  /*=gain_path*/
 #define COSY_PLAIN_PATH 2651 /*=cost_path*/
 
 /* --- Under a seccomp filter: chosen by what was measured once, no row repeats it ---------- */
