@@ -183,13 +183,19 @@ MUTANTS = [
         by="fast_path",
     ),
     Mutant("next-pwd", "kmod/fast/lookup.h", "(dirfd == AT_FDCWD && !cosy_pwd_is_kept(run))", "0", by="fast_list"),
-    Mutant("next-name", "kmod/fast/lookup.h", "at, next->d_name.len + 1)", "at, next->d_name.len)", by="fast_list"),
     Mutant(
-        "next-room",
+        "next-name",
         "kmod/fast/lookup.h",
-        "next->d_name.len >= room ||",
-        "",
-        harmless="the guard page above the buffer has its first bytes again",
+        ": cosy_name_is(next->d_name.name, at, next->d_name.len + 1))",
+        ": cosy_name_is(next->d_name.name, at, next->d_name.len))",
+        by="fast_list",
+    ),
+    Mutant(
+        "next-user-name",
+        "kmod/fast/lookup.h",
+        "? cosy_user_name_is(next->d_name.name, at, next->d_name.len + 1)",
+        "? cosy_user_name_is(next->d_name.name, at, next->d_name.len)",
+        by="fast_list",
     ),
     Mutant(
         "next-parent",
@@ -552,21 +558,25 @@ MUTANTS = [
     # Pages that move
     Mutant("move-protect", "kmod/move/slots.c", "\tslots_write_protect(s, count);\n", "", by="move"),
     Mutant(
-        "move-exclusive", "kmod/move/slots.c", "if (page_count(page) == 1) {", "if (page_count(page) <= 2) {", by="move"
+        "move-exclusive",
+        "kmod/move/slots.c",
+        "if (!(*slot & COSY_SLOT_HUGE) && page_count(page) == 1) {",
+        "if (!(*slot & COSY_SLOT_HUGE) && page_count(page) <= 2) {",
+        by="move",
     ),
     Mutant(
         "move-written",
         "kmod/move/slots.c",
-        "\tcosy_slots_unmap(s, k, k + 1);\n\t*slot = (unsigned long)copy;",
-        "\t*slot = (unsigned long)copy;",
+        "\tslots_unmap(s, k, k + 1);\n\tcosy_slot_put(*slot);",
+        "\tcosy_slot_put(*slot);",
         by="move",
     ),
     Mutant("move-export", "kmod/move/slots.c", "\tslots_write_protect(s, s->count);\n", "", by="move_parcel"),
     Mutant(
         "move-donated",
         "kmod/move/slots.c",
-        "\tcosy_slots_unmap(s, 0, s->count);\n\tfor (k = 0; k < s->count; k++) {\n\t\tstruct page *page",
-        "\tfor (k = 0; k < s->count; k++) {\n\t\tstruct page *page",
+        "\tcosy_slots_unmap(s, s->count);\n\tfor (k = 0; k < s->count; k++) {\n\t\tunsigned long old",
+        "\tfor (k = 0; k < s->count; k++) {\n\t\tunsigned long old",
         by="move_parcel",
     ),
     Mutant(
@@ -598,7 +608,13 @@ MUTANTS = [
         by="move_port",
     ),
     Mutant("move-shared", "kmod/move/slots.c", "\t\tslot[k] |= COSY_SLOT_SHARED;\n", "", by="move_parcel"),
-    Mutant("move-fork", "kmod/move/arena.c", "\tcosy_slots_unmap(&s, 0, count);\n", "", by="move"),
+    Mutant(
+        "move-fork",
+        "kmod/move/slots.c",
+        "\tcosy_slots_unmap(s, s->count);\n\twhile (cosy_piece_next(s->arena",
+        "\twhile (cosy_piece_next(s->arena",
+        by="move",
+    ),
     Mutant(
         "move-alias",
         "kmod/move/pipe.c",
