@@ -176,9 +176,14 @@ static vm_fault_t arena_fault_at(struct vm_fault *vmf, bool write)
 	arena_slots(vmf->vma, vmf->address & PAGE_MASK, &s);
 	s.count = min(s.count, FAULT_SLOTS);
 	cosy_slots_lock(&s);
-	ret = cosy_huge_fault(&s, vmf, write);
-	if (ret == VM_FAULT_FALLBACK)
-		ret = cosy_slots_fault(&s, write);
+	if (!cosy_huge_is_open(&s, 0, 1)) {
+		ret = cosy_huge_fault(&s, vmf, write);
+		if (ret != VM_FAULT_FALLBACK)
+			goto out;
+		cosy_huge_open_words(&s, 0, 1);
+	}
+	ret = cosy_slots_fault(&s, write);
+out:
 	cosy_slots_unlock(&s);
 	return ret;
 }

@@ -96,15 +96,9 @@ void cosy_huge_split(struct cosy_huge *huge, unsigned long *slots)
 
 /* --- Words ------------------------------------------------------------------------------- */
 
-/* Returns how many slots before the arena's first one the first word's begin. */
-static unsigned long words_skew(const struct cosy_arena *arena)
-{
-	return arena->first % COSY_HUGE_SLOTS;
-}
-
 int cosy_huge_words(struct cosy_arena *arena, gfp_t flags)
 {
-	unsigned long skew = words_skew(arena), all = skew + arena->count;
+	unsigned long skew = cosy_huge_skew(arena), all = skew + arena->count;
 	unsigned long words = DIV_ROUND_UP(all, COSY_HUGE_SLOTS);
 
 	if (arena->count < COSY_HUGE_SLOTS)
@@ -123,7 +117,7 @@ int cosy_huge_words(struct cosy_arena *arena, gfp_t flags)
 bool cosy_piece_next(const struct cosy_arena *arena, unsigned long i, unsigned long count,
 		     struct cosy_piece *piece)
 {
-	unsigned long skew = words_skew(arena), at;
+	unsigned long skew = cosy_huge_skew(arena), at;
 
 	piece->from = piece->to;
 	piece->to = count;
@@ -178,13 +172,11 @@ static void word_open(const struct cosy_slots *s, unsigned long *word, unsigned 
 		slot[k] = (unsigned long)(huge->pages + k) | COSY_SLOT_HUGE;
 }
 
-void cosy_huge_open(const struct cosy_slots *s, unsigned long from, unsigned long to)
+void cosy_huge_open_words(const struct cosy_slots *s, unsigned long from, unsigned long to)
 {
 	const struct cosy_arena *arena = s->arena;
-	unsigned long skew = words_skew(arena), w, last;
+	unsigned long skew = cosy_huge_skew(arena), w, last;
 
-	if (!arena->huge || from >= to)
-		return;
 	last = (skew + s->i + to - 1) / COSY_HUGE_SLOTS;
 	for (w = (skew + s->i + from) / COSY_HUGE_SLOTS; w <= last; w++) {
 		if (arena->huge[w] != COSY_HUGE_PAGES)
@@ -211,18 +203,13 @@ void cosy_huge_drop(unsigned long *word)
 		cosy_huge_put(cosy_huge_of(old));
 }
 
-unsigned long *cosy_huge_word(const struct cosy_arena *arena, unsigned long i)
-{
-	return arena->huge ? &arena->huge[(words_skew(arena) + i) / COSY_HUGE_SLOTS] : NULL;
-}
-
 struct page *cosy_huge_part(const struct cosy_arena *arena, unsigned long i)
 {
 	const unsigned long *word = cosy_huge_word(arena, i);
 
 	if (!word || !cosy_huge_of(*word))
 		return NULL;
-	return cosy_huge_of(*word)->pages + (words_skew(arena) + i) % COSY_HUGE_SLOTS;
+	return cosy_huge_of(*word)->pages + (cosy_huge_skew(arena) + i) % COSY_HUGE_SLOTS;
 }
 
 void cosy_huge_fill(unsigned long *word)
@@ -271,7 +258,7 @@ vm_fault_t cosy_huge_fault(const struct cosy_slots *s, struct vm_fault *vmf, boo
 		return VM_FAULT_FALLBACK;
 	if (*word == COSY_HUGE_GONE)
 		return VM_FAULT_SIGSEGV;
-	part = (words_skew(s->arena) + s->i) % COSY_HUGE_SLOTS;
+	part = (cosy_huge_skew(s->arena) + s->i) % COSY_HUGE_SLOTS;
 	address = s->address - (part << PAGE_SHIFT);
 	if (!word_is_mappable(vmf, address))
 		return VM_FAULT_FALLBACK;
@@ -302,7 +289,7 @@ void cosy_huge_touch(const struct cosy_slots *s, bool write)
 
 bool cosy_huge_fits(const struct cosy_slots *s)
 {
-	return s->arena->huge && !((words_skew(s->arena) + s->i) % COSY_HUGE_SLOTS) &&
+	return s->arena->huge && !((cosy_huge_skew(s->arena) + s->i) % COSY_HUGE_SLOTS) &&
 	       !(s->count % COSY_HUGE_SLOTS);
 }
 

@@ -52,6 +52,34 @@ static inline struct cosy_huge *cosy_huge_of_part(const struct page *page)
 	return (struct cosy_huge *)page_private(page);
 }
 
+/* Returns how many slots before the arena's first one the first word's begin. */
+static inline unsigned long cosy_huge_skew(const struct cosy_arena *arena)
+{
+	return arena->first % COSY_HUGE_SLOTS;
+}
+
+/* Returns the word of slot i, which may be that of fewer slots; NULL: there are none. */
+static inline unsigned long *cosy_huge_word(const struct cosy_arena *arena, unsigned long i)
+{
+	return arena->huge ? &arena->huge[(cosy_huge_skew(arena) + i) / COSY_HUGE_SLOTS] : NULL;
+}
+
+/* Tells whether slots [from, to) all rule, so that nothing is to be opened. */
+static inline bool cosy_huge_is_open(const struct cosy_slots *s, unsigned long from,
+				     unsigned long to)
+{
+	const unsigned long *words = s->arena->huge;
+	unsigned long first = cosy_huge_skew(s->arena) + s->i, w;
+
+	if (!words || from >= to)
+		return true;
+	for (w = (first + from) / COSY_HUGE_SLOTS; w <= (first + to - 1) / COSY_HUGE_SLOTS; w++) {
+		if (words[w] != COSY_HUGE_PAGES)
+			return false;
+	}
+	return true;
+}
+
 /* Some slots that one rule holds for. */
 struct cosy_piece {
 	unsigned long from, to; /* from the first slot that is looked at on */
@@ -76,17 +104,21 @@ void cosy_huge_split(struct cosy_huge *huge, unsigned long *slots);
 
 /* The functions below need the arena's lock. */
 
+/* Makes slots [from, to) rule, one at least, of which some do not. */
+void cosy_huge_open_words(const struct cosy_slots *s, unsigned long from, unsigned long to);
+
 /* Makes slots [from, to) rule. */
-void cosy_huge_open(const struct cosy_slots *s, unsigned long from, unsigned long to);
+static inline void cosy_huge_open(const struct cosy_slots *s, unsigned long from, unsigned long to)
+{
+	if (!cosy_huge_is_open(s, from, to))
+		cosy_huge_open_words(s, from, to);
+}
 
 /* Does so where the first `count` slots are a part of 2 MB only. */
 void cosy_huge_open_parts(const struct cosy_slots *s, unsigned long count);
 
 /* Makes a word empty, whose slots do not rule. */
 void cosy_huge_drop(unsigned long *word);
-
-/* Returns the word of slot i, which may be that of fewer slots; NULL: there are none. */
-unsigned long *cosy_huge_word(const struct cosy_arena *arena, unsigned long i);
 
 /* Returns the page of slot i as part of a huge page; NULL: it is none. */
 struct page *cosy_huge_part(const struct cosy_arena *arena, unsigned long i);

@@ -63,9 +63,14 @@ bool cosy_slots_checked(void)
 	return READ_ONCE(check_moved);
 }
 
-bool cosy_page_is_frozen(const struct page *page)
+static __always_inline bool page_is_frozen(const struct page *page)
 {
 	return READ_ONCE(page->private) == FROZEN && !page->mapping;
+}
+
+bool cosy_page_is_frozen(const struct page *page)
+{
+	return page_is_frozen(page);
 }
 
 void cosy_page_check(const struct page *page)
@@ -77,19 +82,9 @@ void cosy_page_check(const struct page *page)
 }
 
 /* Tells whether the bytes of a slot's page cannot change while the slot has it. */
-static bool slot_is_frozen(unsigned long slot)
+static __always_inline bool slot_is_frozen(unsigned long slot)
 {
-	return slot & COSY_SLOT_HUGE || cosy_page_is_frozen(cosy_slot_page(slot));
-}
-
-void cosy_slot_put(unsigned long slot)
-{
-	struct page *page = cosy_slot_page(slot);
-
-	if (slot & COSY_SLOT_HUGE)
-		cosy_huge_put(cosy_huge_of_part(page));
-	else if (page)
-		put_page(page);
+	return slot & COSY_SLOT_HUGE || page_is_frozen(cosy_slot_page(slot));
 }
 
 /*
@@ -97,11 +92,16 @@ void cosy_slot_put(unsigned long slot)
  * buffer of vmsplice is its last holder: it takes no page with flags that it does not know.  To
  * nobody else is a page without a mapping dirty.
  */
-void cosy_page_freeze(struct page *page)
+static __always_inline void page_freeze(struct page *page)
 {
 	SetPageDirty(page);
 	*page_sum_of(page) = unlikely(READ_ONCE(check_moved)) ? cosy_page_sum(page) : 0;
 	set_page_private(page, FROZEN);
+}
+
+void cosy_page_freeze(struct page *page)
+{
+	page_freeze(page);
 }
 
 static void page_thaw(struct page *page)
@@ -111,7 +111,7 @@ static void page_thaw(struct page *page)
 	ClearPageDirty(page);
 }
 
-bool cosy_slot_page_fails(void)
+static __always_inline bool page_fails(void)
 {
 	static atomic_t asked;
 	uint fail = READ_ONCE(fail_moved);
@@ -119,11 +119,16 @@ bool cosy_slot_page_fails(void)
 	return unlikely(fail) && (uint)atomic_inc_return(&asked) % fail == 0;
 }
 
+bool cosy_slot_page_fails(void)
+{
+	return page_fails();
+}
+
 struct page *cosy_slot_page_alloc(gfp_t flags)
 {
 	struct page *page;
 
-	if (!(flags & __GFP_NOFAIL) && cosy_slot_page_fails())
+	if (!(flags & __GFP_NOFAIL) && page_fails())
 		return NULL;
 	page = alloc_page(GFP_HIGHUSER | __GFP_ACCOUNT | __GFP_NOWARN | flags);
 	if (page)
@@ -139,9 +144,9 @@ static void slots_pause(unsigned long k)
 }
 
 /* The same; -EINTR when the process is to die. */
-static int slots_pause_killable(unsigned long k)
+static __always_inline int slots_pause_killable(unsigned long k)
 {
-	if (k % PAUSE_SLOTS != PAUSE_SLOTS - 1)
+	if (likely(k % PAUSE_SLOTS != PAUSE_SLOTS - 1))
 		return 0;
 	cond_resched();
 	return fatal_signal_pending(current) ? -EINTR : 0;
@@ -176,6 +181,10 @@ void cosy_slots_unmap(const struct cosy_slots *s, unsigned long count)
 	unsigned long from = count, to = 0;
 	struct cosy_piece p = {};
 
+	if (cosy_huge_is_open(s, 0, count)) {
+		slots_unmap(s, 0, count);
+		return;
+	}
 	while (cosy_piece_next(s->arena, s->i, count, &p)) {
 		if (!p.word || *p.word == COSY_HUGE_PAGES) {
 			slots_unmap(s, p.from, p.to);
@@ -262,16 +271,14 @@ static int slot_fill(const struct cosy_slots *s, unsigned long k)
 	return 0;
 }
 
-/* Gives slot k a page that nobody else refers to and that is not frozen. */
-static int slot_own(const struct cosy_slots *s, unsigned long k)
+/* Does what slot_own says for a slot that has no such page; a part of a huge page is copied. */
+static noinline int slot_own_new(const struct cosy_slots *s, unsigned long k)
 {
 	unsigned long *slot = &s->arena->slots[s->i + k];
 	struct page *page = cosy_slot_page(*slot), *copy;
 
 	if (!page)
 		return slot_fill(s, k);
-	if (!slot_is_frozen(*slot))
-		return 0;
 	/* Looked at once.  The page's read-only entries may stay when nobody else refers to it. */
 	if (!(*slot & COSY_SLOT_HUGE) && page_count(page) == 1) {
 		page_thaw(page);
@@ -280,13 +287,22 @@ static int slot_own(const struct cosy_slots *s, unsigned long k)
 	copy = cosy_slot_page_alloc(0);
 	if (!copy)
 		return -ENOMEM;
-	if (!(*slot & COSY_SLOT_HUGE))
+	if (unlikely(READ_ONCE(check_moved)) && !(*slot & COSY_SLOT_HUGE))
 		cosy_page_check(page);
 	copy_highpage(copy, page);
-	slots_unmap(s, k, k + 1);
+	if (*slot & COSY_SLOT_MAPPED)
+		slots_unmap(s, k, k + 1);
 	cosy_slot_put(*slot);
 	*slot = (unsigned long)copy;
 	return 0;
+}
+
+/* Gives slot k a page that nobody else refers to and that is not frozen. */
+static __always_inline int slot_own(const struct cosy_slots *s, unsigned long k)
+{
+	unsigned long slot = s->arena->slots[s->i + k];
+
+	return cosy_slot_page(slot) && !slot_is_frozen(slot) ? 0 : slot_own_new(s, k);
 }
 
 struct page *cosy_slots_page(const struct cosy_slots *s)
@@ -305,14 +321,22 @@ struct page *cosy_slot_own(const struct cosy_slots *s)
 	return error ? ERR_PTR(error) : cosy_slot_page(s->arena->slots[s->i]);
 }
 
-/* Gives slot k a page that may leave it: part of a huge page may not. */
-static int slot_fill_to_lend(const struct cosy_slots *s, unsigned long k)
+/* Tells whether a slot has a page that may leave it: part of a huge page may not. */
+static __always_inline bool slot_can_lend(unsigned long slot)
 {
-	unsigned long slot = s->arena->slots[s->i + k];
+	return cosy_slot_page(slot) && !(slot & COSY_SLOT_HUGE);
+}
 
-	if (slot & COSY_SLOT_HUGE)
-		return slot_own(s, k);
-	return cosy_slot_page(slot) ? 0 : slot_fill(s, k);
+/* Returns a frozen copy of a page; NULL: there is no memory. */
+static noinline struct page *page_copy_frozen(struct page *page, gfp_t flags)
+{
+	struct page *copy = cosy_slot_page_alloc(flags);
+
+	if (!copy)
+		return NULL;
+	copy_highpage(copy, page);
+	page_freeze(copy);
+	return copy;
 }
 
 /*
@@ -320,22 +344,17 @@ static int slot_fill_to_lend(const struct cosy_slots *s, unsigned long k)
  * the page, unless it is shared: then it is copied.  Also copies a page that is not frozen if others
  * refer to it: they do so for a moment only, but nobody knows what they do with it.
  */
-static struct page *slot_loan(unsigned long slot, gfp_t flags)
+static __always_inline struct page *slot_loan(unsigned long slot, gfp_t flags)
 {
-	struct page *page = cosy_slot_page(slot), *copy;
+	struct page *page = cosy_slot_page(slot);
 
-	if (!cosy_page_is_frozen(page) && !(slot & COSY_SLOT_SHARED) && page_count(page) == 1)
-		cosy_page_freeze(page);
-	if (cosy_page_is_frozen(page)) {
-		get_page(page);
-		return page;
+	if (!page_is_frozen(page)) {
+		if (slot & COSY_SLOT_SHARED || page_count(page) != 1)
+			return page_copy_frozen(page, flags);
+		page_freeze(page);
 	}
-	copy = cosy_slot_page_alloc(flags);
-	if (!copy)
-		return NULL;
-	copy_highpage(copy, page);
-	cosy_page_freeze(copy);
-	return copy;
+	get_page(page);
+	return page;
 }
 
 long cosy_slots_loan(const struct cosy_slots *s, unsigned long count, struct page **pages)
@@ -347,7 +366,8 @@ long cosy_slots_loan(const struct cosy_slots *s, unsigned long count, struct pag
 	cosy_huge_open(s, 0, count);
 	slots_write_protect(s, count);
 	for (k = 0; k < count; k++) {
-		error = slot_fill_to_lend(s, k);
+		if (unlikely(!slot_can_lend(slot[k])))
+			error = slot_own_new(s, k);
 		if (error)
 			break;
 		pages[k] = slot_loan(slot[k], 0);
@@ -419,6 +439,11 @@ void cosy_slots_clear(const struct cosy_slots *s, unsigned long count)
 {
 	struct cosy_piece p = {};
 
+	if (cosy_huge_is_open(s, 0, count)) {
+		slots_unmap(s, 0, count);
+		slots_clear(s, 0, count);
+		return;
+	}
 	cosy_huge_open_parts(s, count);
 	cosy_slots_unmap(s, count);
 	while (cosy_piece_next(s->arena, s->i, count, &p)) {
@@ -559,7 +584,8 @@ int cosy_slots_copy(const struct cosy_slots *s, unsigned long *contents)
 			error = -EFAULT;
 		if (!cosy_slot_page(slot[k]))
 			continue;
-		error = slot_fill_to_lend(s, k);
+		if (unlikely(!slot_can_lend(slot[k])))
+			error = slot_own_new(s, k);
 		if (error)
 			break;
 		contents[k] = (unsigned long)slot_loan(slot[k], 0);
@@ -659,7 +685,7 @@ static int slots_map_all(const struct cosy_slots *s, unsigned long from, unsigne
 	return 0;
 }
 
-static int slot_prepare(const struct cosy_slots *s, unsigned long k, bool write)
+static __always_inline int slot_prepare(const struct cosy_slots *s, unsigned long k, bool write)
 {
 	if (write)
 		return slot_own(s, k);
@@ -672,7 +698,6 @@ static int slots_present(const struct cosy_slots *s, unsigned long from, unsigne
 	unsigned long k;
 	int error;
 
-	cosy_huge_open(s, from, to);
 	for (k = from; k < to; k++) {
 		error = slots_pause_killable(k);
 		if (!error)
@@ -700,9 +725,13 @@ int cosy_slots_present(const struct cosy_slots *s, bool write)
 	struct cosy_piece p = {};
 	int error = 0;
 
+	if (cosy_huge_is_open(s, 0, s->count))
+		return slots_present(s, 0, s->count, write);
 	while (!error && cosy_piece_next(s->arena, s->i, s->count, &p)) {
-		if (!piece_is_huge(s, &p, write))
-			error = slots_present(s, p.from, p.to, write);
+		if (piece_is_huge(s, &p, write))
+			continue;
+		cosy_huge_open(s, p.from, p.to);
+		error = slots_present(s, p.from, p.to, write);
 	}
 	return error;
 }
@@ -715,18 +744,17 @@ static bool slot_follows(const struct cosy_slots *s, unsigned long k, bool write
 
 	if (!page)
 		return false;
-	if (!write)
+	/* An entry of a page that is not frozen may write, as a rule; if not, it faults in turn. */
+	if (!write || !slot_is_frozen(slot))
 		return !(slot & COSY_SLOT_MAPPED);
-	return !slot_is_frozen(slot) || (!(slot & COSY_SLOT_HUGE) && page_count(page) == 1);
+	return !(slot & COSY_SLOT_HUGE) && page_count(page) == 1;
 }
 
 vm_fault_t cosy_slots_fault(const struct cosy_slots *s, bool write)
 {
 	unsigned long k;
-	int error;
+	int error = slot_prepare(s, 0, write);
 
-	cosy_huge_open(s, 0, 1);
-	error = slot_prepare(s, 0, write);
 	for (k = 1; !error && k < s->count && slot_follows(s, k, write); k++) {
 		/* slot_own looks at the page again, and its answer counts. */
 		if (write && slot_own(s, k))

@@ -4,10 +4,11 @@
 #define COSY_MOVE_SLOTS_H
 
 #include "move/arena.h"
+#include "move/huge.h"
 
 /*
- * Maps slot `s->i` and as many of the next ones as need neither a page nor an entry removed.
- * Returns a VM_FAULT_* code; the arena's lock is held.
+ * Maps slot `s->i`, which rules, and as many of the next ones as need neither a page nor an entry
+ * removed.  Returns a VM_FAULT_* code; the arena's lock is held.
  */
 vm_fault_t cosy_slots_fault(const struct cosy_slots *s, bool write);
 
@@ -25,7 +26,15 @@ void cosy_slots_count(const struct cosy_arena *arena, unsigned long i, unsigned 
 void cosy_slots_unmap(const struct cosy_slots *s, unsigned long count);
 
 /* Drops what a slot had; it has no entry. */
-void cosy_slot_put(unsigned long slot);
+static inline void cosy_slot_put(unsigned long slot)
+{
+	struct page *page = cosy_slot_page(slot);
+
+	if (unlikely(slot & COSY_SLOT_HUGE))
+		cosy_huge_put(cosy_huge_of_part(page));
+	else if (page)
+		put_page(page);
+}
 
 /* Makes the mark of a frozen page; see arena.h for who may. */
 void cosy_page_freeze(struct page *page);
