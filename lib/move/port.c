@@ -94,11 +94,11 @@ int cosy_port(size_t size, int ends[2])
 
 /* --- Pass ------------------------------------------------------------------------------------ */
 
-struct place {
+struct port_place {
 	uint64_t at, count; /* bytes */
 };
 
-static ssize_t message_send(int port, struct place *place, int memfd)
+static ssize_t message_send(int port, struct port_place *place, int memfd)
 {
 	char control[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec piece = {place, sizeof(*place)};
@@ -124,7 +124,7 @@ static ssize_t message_send(int port, struct place *place, int memfd)
 /* Passes a memfd of the bytes; not a cancellation point, since it would lose the descriptor. */
 static ssize_t pass_memfd(int port, size_t window, size_t at, const void *memory, size_t count)
 {
-	struct place place = {at, count};
+	struct port_place place = {at, count};
 	ssize_t sent = -1;
 	int state, memfd, error;
 
@@ -227,7 +227,7 @@ static void window_end(char *memory, size_t count)
 }
 
 /* True if a message for the place fits into `size` bytes. */
-static bool place_is_within(const struct place *place, size_t size)
+static bool place_is_within(const struct port_place *place, size_t size)
 {
 	return libcosy_is_whole(NULL, place->at) && place->count && place->at < size &&
 	       place->count <= size - place->at;
@@ -237,7 +237,7 @@ static bool place_is_within(const struct place *place, size_t size)
 static ssize_t take_plain(int port, char *window, size_t size, size_t *at)
 {
 	struct cosy_port_message message;
-	struct place place;
+	struct port_place place;
 	ssize_t came;
 
 	do {
@@ -247,7 +247,7 @@ static ssize_t take_plain(int port, char *window, size_t size, size_t *at)
 		}
 		if (!message.length)
 			return 0;
-		place = (struct place){message.at, message.length};
+		place = (struct port_place){message.at, message.length};
 		if (!place_is_within(&place, size)) {
 			errno = EMSGSIZE;
 			return -1;
@@ -263,7 +263,7 @@ static ssize_t take_plain(int port, char *window, size_t size, size_t *at)
 }
 
 /* Receives a message, and its descriptor, or -1, if it has one.  Its length, or -1. */
-static ssize_t message_receive(int port, struct place *place, int *memfd)
+static ssize_t message_receive(int port, struct port_place *place, int *memfd)
 {
 	char control[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec piece = {place, sizeof(*place)};
@@ -288,7 +288,7 @@ static ssize_t message_receive(int port, struct place *place, int *memfd)
 }
 
 /* Copies a message into the window.  Its length; 0: it is none, -1 with errno. */
-static ssize_t memfd_take(int memfd, const struct place *place, char *window)
+static ssize_t memfd_take(int memfd, const struct port_place *place, char *window)
 {
 	char *memory = window + place->at;
 	struct stat status;
@@ -312,10 +312,10 @@ static ssize_t memfd_take(int memfd, const struct place *place, char *window)
  * Takes the message that was seen first.  Its length; 0: that was none, or somebody else has taken
  * it; -1 with errno.
  */
-static ssize_t socket_take_seen(int port, char *window, const struct place *seen, bool fits)
+static ssize_t socket_take_seen(int port, char *window, const struct port_place *seen, bool fits)
 {
 	int state = libcosy_cancel_disable(), memfd, error;
-	struct place place;
+	struct port_place place;
 	ssize_t came = message_receive(port, &place, &memfd);
 
 	error = errno;
@@ -348,7 +348,7 @@ static bool socket_has_ended(int port)
 static ssize_t socket_take(int port, size_t limit, char *window, size_t size, size_t *at)
 {
 	for (;;) {
-		struct place place;
+		struct port_place place;
 		ssize_t came = recv(port, &place, sizeof(place), MSG_PEEK | MSG_TRUNC);
 		bool fits = came == sizeof(place) && place_is_within(&place, limit);
 

@@ -567,7 +567,7 @@ MUTANTS = [
     Mutant(
         "move-written",
         "kmod/move/slots.c",
-        "\tslots_unmap(s, k, k + 1);\n\tcosy_slot_put(*slot);",
+        "\tif (*slot & COSY_SLOT_MAPPED)\n\t\tslots_unmap(s, k, k + 1);\n\tcosy_slot_put(*slot);",
         "\tcosy_slot_put(*slot);",
         by="move",
     ),
