@@ -122,6 +122,9 @@ static void everywhere(const struct operation *op, int least)
 	bool all = false;
 	int points = 0;
 
+	/* Directories that have just been made get their access times when they are first read. */
+	handed_over(op, shared, 0, false, &all);
+	all = false;
 	for (size_t k = 0; k < COUNT(areas); k++) {
 		char *to = areas[k];
 		int64_t result = handed_over(op, to, 0, false, &all), other;
