@@ -71,7 +71,9 @@ static long arena_ioctl(struct cosy_context *context, void *argument)
 
 static long move_ioctl(struct cosy_context *context, void *argument)
 {
-	return cosy_move(context, argument);
+	const struct cosy_move *move = argument;
+
+	return move->flags & COSY_MOVE_WHOLE ? -EINVAL : cosy_move(context, move);
 }
 
 static long moving_ioctl(struct cosy_context *context, void *argument)
@@ -101,6 +103,9 @@ static const struct {
 	bool own_space; /* only for the address space that opened the descriptor */
 	long (*handle)(struct cosy_context *context, void *argument);
 } commands[] = {
+	/* First, since it is made for each message. */
+	{ COSY_IOC_MOVE, offsetofend(struct cosy_move, flags), sizeof(struct cosy_move), false,
+	  true, move_ioctl },
 	{ COSY_IOC_VERSION, sizeof(struct cosy_version), sizeof(struct cosy_version), true, false,
 	  version_ioctl },
 	{ COSY_IOC_SETBUF, offsetofend(struct cosy_setbuf, len), sizeof(struct cosy_setbuf), false,
@@ -115,8 +120,6 @@ static const struct {
 	  true, stats_ioctl },
 	{ COSY_IOC_ARENA, sizeof(struct cosy_arena_request), sizeof(struct cosy_arena_request),
 	  false, true, arena_ioctl },
-	{ COSY_IOC_MOVE, offsetofend(struct cosy_move, flags), sizeof(struct cosy_move), false,
-	  true, move_ioctl },
 	{ COSY_IOC_MOVING, offsetofend(struct cosy_moving, parcel_pages),
 	  sizeof(struct cosy_moving), true, false, moving_ioctl },
 };
@@ -148,13 +151,10 @@ static int argument_copy_in(union arguments *argument, void __user *from, u32 mi
 	return error;
 }
 
-/*
- * Serves all ioctls but RUN.  Out of line, since its argument is cleared on entry, which RUN would
- * pay for.
- */
+/* Serves all ioctls but RUN.  Out of line, since its argument is large. */
 static noinline long any_ioctl(struct cosy_context *context, u32 command, void __user *user)
 {
-	union arguments argument;
+	union arguments argument __cosy_uninitialized; /* but for what is copied in */
 	u32 i, given;
 	long result;
 

@@ -56,6 +56,7 @@
  *	  getdents.c		getdents64, scan_dir
  *	  scan_tree.c		scan_tree
  *	  whole_file.c		read_file, write_file
+ *	  epoll_read.c		epoll_read
  *
  *	view/			reads and writes that share pages instead of copying
  *	  view.c		views: begin, write back, end

@@ -45,6 +45,7 @@ bool takesPath(uint32_t Number);
 
 /// Whether Strings.cpp does in place what is short of a function on strings.
 bool isExpandedInPlace(llvm::StringRef Name);
+bool isExpandedInPlace(uint32_t Number);
 
 /// True for system calls that cannot fail, so that their result needs no test.
 bool neverFails(uint32_t Number);

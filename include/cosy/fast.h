@@ -135,6 +135,25 @@ ssize_t cosy_scan_dir(int fd, void *buffer, size_t size, int flags);
 struct cosy_tree;
 ssize_t cosy_scan_tree(struct cosy_tree *tree, void *buffer, size_t size);
 
+/*
+ * Waits as epoll_wait(2) does, then makes one read(2) of each descriptor that is ready to be read
+ * and was registered for that:
+ *
+ *	struct epoll_event event = {EPOLLIN, {.u64 = (uint32_t)fd | COSY_ARRIVAL_READ}};
+ *
+ * The lower half of `data` has to be the descriptor.  `buffer` is 8-byte aligned: `max` struct
+ * cosy_arrival of <linux/cosy.h>, which say what the members tell, and above them the bytes of each,
+ * at COSY_ARRIVAL_BYTES(buffer, size, max, i).  `timeout` is in milliseconds, or -1.
+ *
+ * Returns how many are ready, 0 at the timeout, or -1 with errno: epoll_wait's, or EINVAL: `max` is
+ * not 1 to COSY_MAX_ARRIVALS, or `size` leaves less than 8 bytes for each.  A read that fails does
+ * not fail the others; its arrival has the error.
+ *
+ * A signal handler may run between any two of these calls; no call is made twice for that.  One
+ * that jumps out leaves what was read in the buffer, and later arrivals with COSY_NOT_READ.
+ */
+int cosy_epoll_read(int epfd, void *buffer, size_t size, int max, int timeout);
+
 /* Do stat(2), fstat(2) and lstat(2), under the papers' names; the plain calls are as fast. */
 int cosy_stat(const char *path, struct stat *ret);
 int cosy_fstat(int fd, struct stat *ret);

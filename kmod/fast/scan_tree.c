@@ -9,36 +9,11 @@
  */
 #include <linux/fcntl.h>
 #include <linux/fs.h>
-#include <linux/uaccess.h>
 #include <linux/unistd.h>
 #include "fast/fast.h"
 #include "fast/scan.h"
 #include "memory/memory.h"
 #include "run/limits.h"
-
-static bool tree_read(struct cosy_activation *run, void *to, u64 from, u32 bytes)
-{
-	const u8 *at = cosy_reach(run, from, bytes);
-
-	if (unlikely(!at))
-		return false;
-	if ((u64)at == from)
-		return !copy_from_user(to, u64_to_user_ptr(from), bytes);
-	memcpy(to, at, bytes);
-	return true;
-}
-
-static bool tree_write(struct cosy_activation *run, u64 to, const void *from, u32 bytes)
-{
-	u8 *at = cosy_reach(run, to, bytes);
-
-	if (unlikely(!at))
-		return false;
-	if ((u64)at == to)
-		return !copy_to_user(u64_to_user_ptr(to), from, bytes);
-	memcpy(at, from, bytes);
-	return true;
-}
 
 static s64 tree_call(struct cosy_activation *run, u32 number, u64 a, u64 b, u64 c, u64 d)
 {
@@ -110,8 +85,8 @@ static s64 tree_skip_files(struct cosy_activation *run, u64 from, u64 bytes, u64
 }
 
 #define tree_host				  cosy_activation
-#define TREE_GET				  tree_read
-#define TREE_PUT				  tree_write
+#define TREE_GET				  cosy_memory_read
+#define TREE_PUT				  cosy_memory_write
 #define TREE_CALL				  tree_call
 #define TREE_LIST(run, fd, to, size, flags, left) tree_scan_once(run, fd, to, size, left)
 #define TREE_EXAMINE				  tree_scan_rest

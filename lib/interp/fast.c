@@ -89,6 +89,11 @@ ssize_t cosy_scan_tree(struct cosy_tree *tree, void *buffer, size_t size)
 	return with_errno(libcosy_do_scan_tree(tree, buffer, size));
 }
 
+int cosy_epoll_read(int epfd, void *buffer, size_t size, int max, int timeout)
+{
+	return with_errno(libcosy_do_epoll_read(epfd, (u64)buffer, size, max, timeout));
+}
+
 ssize_t cosy_lend(int fd, const void *buffer, size_t count, int flags)
 {
 	return with_errno(libcosy_do_lend(fd, buffer, count, flags));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* fast_calls.c - see fast_calls.h. */
+#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -373,10 +374,24 @@ __attribute__((target("sse4.2"))) static u32 crc32c_sse42(u32 crc, const u8 *at,
 	return crc;
 }
 
+/* Asks the processor: __builtin_cpu_supports has each program ask it everything at its start. */
+static bool has_sse42(void)
+{
+	static int answer; /* 1: it has; -1: it has not */
+	int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+	unsigned int a, b, c = 0, d;
+
+	if (!known) {
+		known = __get_cpuid(1, &a, &b, &c, &d) && c & bit_SSE4_2 ? 1 : -1;
+		__atomic_store_n(&answer, known, __ATOMIC_RELAXED);
+	}
+	return known > 0;
+}
+
 u32 libcosy_do_crc32c(u32 crc, const void *buffer, u64 count)
 {
 	/* RFC 3720 complements the CRC before and after, so that leading zeros count. */
-	if (__builtin_cpu_supports("sse4.2"))
+	if (has_sse42())
 		return ~crc32c_sse42(~crc, buffer, count);
 	return ~crc32c_portable(~crc, buffer, count);
 }

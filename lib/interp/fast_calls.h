@@ -23,6 +23,9 @@ s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags);
 /* Scans by one getdents64, for which `size` has room for the longest name. */
 s64 libcosy_do_scan_once(int fd, void *buffer, u64 size, int flags);
 s64 libcosy_do_scan_tree(void *tree, void *buffer, u64 size);
+/* Buffers are addresses, of which nothing is known yet; `next` is the first one still to be read. */
+s64 libcosy_do_epoll_read(int epfd, u64 buffer, u64 size, u32 max, int timeout);
+s64 libcosy_do_epoll_read_rest(u64 count, u64 buffer, u64 size, u32 max, u32 next);
 s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags);
 /* Those of <cosy/move.h>. */
 s64 libcosy_do_loan(int fd, const void *memory, u64 count, int flags);

@@ -159,16 +159,27 @@ static void run_finish_part(u64 *r, s64 result)
 	r[4] = 0;
 }
 
+/* Does the same for an epoll_read: the result is that of the read of arrival r5. */
+static void run_finish_arrival(u64 *r, long result)
+{
+	((struct cosy_arrival *)r[2])[(u32)r[5]].result = result;
+	r[5]++;
+}
+
+/* Returns the operation that is under way with r5 as its mark, or 0. */
+static u32 run_under_way(const struct cosy_program *program, const struct libcosy_activation *act)
+{
+	if (!act->run.resume || !COSY_IS_UNDER_WAY(act->state.reg[5]))
+		return 0;
+	return program->insns[act->run.resume - 1].imm;
+}
+
 /* Tells whether it is in the middle of a read_file or write_file, whose file is in r1. */
 static bool run_is_in_file(const struct cosy_program *program, const struct libcosy_activation *act)
 {
-	s32 number;
+	u32 operation = run_under_way(program, act);
 
-	if (!act->run.resume)
-		return false;
-	number = program->insns[act->run.resume - 1].imm;
-	return (number == (s32)COSY_OP_read_file || number == (s32)COSY_OP_write_file) &&
-	       COSY_IS_UNDER_WAY(act->state.reg[5]);
+	return operation == COSY_OP_read_file || operation == COSY_OP_write_file;
 }
 
 /* Puts RUN's result, which is that of an interrupted call, where the call would have put it. */
@@ -177,8 +188,13 @@ static void run_finish_call(const struct cosy_program *program, struct libcosy_a
 {
 	u64 *r = act->state.reg;
 
-	if (run_is_in_file(program, act)) {
+	switch (run_under_way(program, act)) {
+	case COSY_OP_read_file:
+	case COSY_OP_write_file:
 		run_finish_part(r, result);
+		return;
+	case COSY_OP_epoll_read:
+		run_finish_arrival(r, result);
 		return;
 	}
 	r[0] = result;

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -76,6 +77,8 @@ static s64 by_name(u32 number, const u64 *a)
 		return from_errno(cosy_scan_dir(a[0], p2, a[2], a[3]));
 	case COSY_OP_scan_tree:
 		return from_errno(cosy_scan_tree((struct cosy_tree *)a[0], p2, a[2]));
+	case COSY_OP_epoll_read:
+		return from_errno(cosy_epoll_read(a[0], p2, a[2], a[3], a[4]));
 	case COSY_OP_lend:
 		return from_errno(cosy_lend(a[0], p2, a[2], a[3]));
 	case COSY_OP_count:
@@ -161,6 +164,44 @@ static void seeks(void)
 	CHECK_EQ(OP(seek_read, fd, 1, 4, 2, SEEK_SET), -EFAULT);
 	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 2);
 	close(fd);
+}
+
+static void ready_descriptors(void)
+{
+	enum { MAX = 3, SIZE = MAX * 32 };
+	_Alignas(8) char buf[SIZE];
+	struct cosy_arrival *arrival = (struct cosy_arrival *)buf;
+	struct epoll_event event = {.events = EPOLLIN};
+	int epfd = epoll_create1(0), wire[2], marked;
+
+	MUST(epfd >= 0 && !pipe(wire) && (marked = dup(wire[0])) >= 0);
+	event.data.u64 = (u64)marked | COSY_ARRIVAL_READ | 7ull << 33;
+	MUST(!epoll_ctl(epfd, EPOLL_CTL_ADD, marked, &event));
+	CHECK_EQ(OP(epoll_read, epfd, A(buf), SIZE, MAX, 0), 0);
+	CHECK_EQ(OP(epoll_read, epfd, A(buf), SIZE, 0, 0), -EINVAL);
+	CHECK_EQ(OP(epoll_read, epfd, A(buf), SIZE, COSY_MAX_ARRIVALS + 1, 0), -EINVAL);
+	CHECK_EQ(OP(epoll_read, epfd, A(buf), 23, 1, 0), -EINVAL);
+	CHECK_EQ(OP(epoll_read, A(-1), A(buf), SIZE, MAX, 0), -EBADF);
+	MUST(write(wire[1], "more than a share", 17) == 17);
+	CHECK_EQ(OP(epoll_read, epfd, A(buf), SIZE, MAX, A(-1)), 1);
+	CHECK_EQ(arrival->data, event.data.u64);
+	CHECK_EQ(arrival->events, EPOLLIN);
+	CHECK_EQ(arrival->result, 16);
+	CHECK(!memcmp(COSY_ARRIVAL_BYTES(buf, SIZE, MAX, 0), "more than a shar", 16));
+	event.data.u64 = wire[0];
+	MUST(!epoll_ctl(epfd, EPOLL_CTL_ADD, wire[0], &event));
+	CHECK_EQ(OP(epoll_read, epfd, A(buf), SIZE, MAX, A(-1)), 2);
+	CHECK_EQ(arrival[0].result, 1);
+	CHECK_EQ(arrival[1].data, wire[0]);
+	CHECK_EQ(arrival[1].result, COSY_NOT_READ);
+	/* Nobody writes any more: no EPOLLIN. */
+	close(wire[1]);
+	CHECK_EQ(OP(epoll_read, epfd, A(buf), SIZE, MAX, A(-1)), 2);
+	CHECK_EQ(arrival[0].events, EPOLLHUP);
+	CHECK_EQ(arrival[0].result, COSY_NOT_READ);
+	close(wire[0]);
+	close(marked);
+	close(epfd);
 }
 
 static void whole_files(void)
@@ -467,6 +508,7 @@ int main(void)
 		seeks();
 		trees();
 		whole_files();
+		ready_descriptors();
 		directories();
 		lending();
 		passes_over_memory();

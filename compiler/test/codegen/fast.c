@@ -29,6 +29,8 @@ long f(int fd, char *buf, const char *path, struct stat *st, struct cosy_tree *t
 	n += cosy_scan_dir(fd, buf, 4096, AT_SYMLINK_NOFOLLOW);
 	// CHECK: call cosy_scan_tree
 	n += cosy_scan_tree(tree, buf, 4096);
+	// CHECK: call cosy_epoll_read
+	n += cosy_epoll_read(fd, buf, 4096, 4, 0);
 	// CHECK: call cosy_lend
 	n += cosy_lend(fd, buf, 100, 0);
 	// CHECK: call write

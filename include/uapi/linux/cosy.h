@@ -56,11 +56,13 @@
  *			the last one's end, 65536 at most; r4 the flags; r5 the bytes before
  *	seek_read, seek_write
  *			as at the start, r5 the whence: the seek is done
+ *	epoll_read	r1 how many are ready; r2-r4 as at the start; r5 the number of the next one
+ *			to read
  *
  * (scan_tree leaves r1-r5 alone: what remains is in its struct cosy_tree.)
  *
  * A program that writes other values there gets the errors that the calls have for them, and
- * -EINVAL where r2 of scan_dir is no entry as scan_dir writes them.
+ * -EINVAL where r2 of scan_dir is no entry as scan_dir writes them or r1 of epoll_read exceeds r4.
  */
 #define COSY_UNDER_WAY	     0x59534f4300000000ull
 #define COSY_IS_UNDER_WAY(r) ((r) >> 32 == COSY_UNDER_WAY >> 32)
@@ -240,7 +242,8 @@ enum cosy_status {
 	 * Where `resume` is a read_file or write_file under way, the value is the result of a read
 	 * or write that it made: go on at `resume` with changed registers.  Add the bytes to r2 and
 	 * r3, and subtract them from r4; of an error, put it into r2 and 0 into r4.  At the end of
-	 * the file (0 bytes), r4 becomes 0, too.
+	 * the file (0 bytes), r4 becomes 0, too.  Of an epoll_read under way it is that of the read
+	 * of arrival r5 (its lower half): put it into `result` there, and add 1 to r5.
 	 */
 	COSY_LEFT_CALL = 2,
 	/* The access at `resume` faulted; detail = its address, 0 or ~0 where that is not known */
@@ -303,6 +306,37 @@ struct cosy_dirent {
 	__u64 stat[18]; /* struct stat of x86-64 */
 	char name[];	/* NUL-terminated */
 };
+
+/*
+ * COSY_OP_epoll_read waits as epoll_wait(epfd, .., max, timeout) does, then makes one read(2) of
+ * each descriptor that is ready to be read: epfd, buffer, size, max, timeout (milliseconds; -1:
+ * none).  The `size` bytes at the 8-byte aligned `buffer` are `max` of these, as many of which are
+ * filled as the operation returns, and then `max` equal shares for the bytes, each of
+ * COSY_ARRIVAL_SHARE(size, max), in the order of the arrivals.
+ *
+ * `data` is what was given to epoll_ctl, and here its lower half has to be the descriptor.  One is
+ * read if `data` has COSY_ARRIVAL_READ, and `events` EPOLLIN but not EPOLLERR; `result` is then the
+ * bytes read, at most a share, 0 at the end, or a negative errno; else COSY_NOT_READ.  A
+ * descriptor that is not ready any more (another thread has read it) blocks or is -EAGAIN, as it is
+ * for read(2).
+ *
+ * Returns how many there are, 0 at the timeout.  Errors: epoll_wait's; -EINVAL: `max` is not 1 to
+ * COSY_MAX_ARRIVALS, or a share has less than 8 bytes.
+ */
+struct cosy_arrival {
+	__u64 data;
+	__u32 events; /* EPOLL* */
+	__s32 result;
+};
+#define COSY_ARRIVAL_READ (1ull << 32) /* in `data`; the 31 bits above it are the caller's */
+#define COSY_NOT_READ	  (-0x7fffffff - 1)
+#define COSY_MAX_ARRIVALS 1024
+/* Bytes of a share, and where that of arrival `i` begins. */
+#define COSY_ARRIVAL_SHARE(size, max)                                                              \
+	(((__u64)(size) / (max) - sizeof(struct cosy_arrival)) & ~7ull)
+#define COSY_ARRIVAL_BYTES(buffer, size, max, i)                                                   \
+	((char *)(buffer) + (max) * sizeof(struct cosy_arrival) +                                  \
+	 (i) * COSY_ARRIVAL_SHARE(size, max))
 
 /*
  * COSY_OP_scan_tree goes through a tree of directories: tree, buffer, size.  `tree` is this

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * epoll_read.c - epoll_wait, then a read of each descriptor that is ready: the composite epoll_read.
+ *
+ * All of its calls are the kernel's own, so it sleeps, and is woken and interrupted, as epoll_wait
+ * is.  Before each read it looks for filters, tracers, signals and limits, and leaves with what
+ * remains in r1-r5 (COSY_UNDER_WAY) and in the arrivals.  These are the user's memory and are
+ * trusted with nothing: what they lead to are reads that the user could make as well.
+ */
+#include <linux/unistd.h>
+#include "epoll_read.h"
+#include "fast/fast.h"
+#include "memory/memory.h"
+#include "run/limits.h"
+
+/* Makes arrivals of the events that epoll_wait has written.  False: a part cannot be reached. */
+static bool events_arrive(struct cosy_activation *run, u64 buffer, u32 max, u32 count)
+{
+	struct epoll_read_event event;
+	struct cosy_arrival arrival;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		if (!cosy_memory_read(run, &event, epoll_read_event_at(buffer, max, i),
+				      sizeof(event)))
+			return false;
+		arrival = epoll_read_arrived(&event);
+		if (!cosy_memory_write(run, epoll_read_arrival(buffer, i), &arrival,
+				       sizeof(arrival)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Makes the reads that remain: r5's lower half is the number of the next arrival.  It leaves after
+ * a call only, so that each RUN makes one; `called`: this one has made epoll_wait.  Returns how many
+ * arrivals there are, or -EFAULT.
+ */
+static s64 arrivals_read(struct cosy_activation *run, u64 *r, u32 count, u64 share, bool called)
+{
+	u32 max = r[4], i;
+	struct cosy_arrival arrival;
+	u64 at;
+	s64 result;
+
+	for (i = r[5]; i < count; i++) {
+		at = epoll_read_arrival(r[2], i);
+		if (!cosy_memory_read(run, &arrival, at, sizeof(arrival)))
+			return -EFAULT;
+		if (!epoll_read_wanted(&arrival))
+			continue;
+		r[5] = COSY_UNDER_WAY | i;
+		if (called && cosy_between_many_calls(run, COSY_OP_epoll_read))
+			return 0;
+		called = true;
+		result = cosy_ordinary(run, __NR_read, (u32)arrival.data,
+				       epoll_read_bytes(r[2], max, share, i), share, 0);
+		if (unlikely(run->status != COSY_DONE))
+			return 0;
+		arrival.result = result;
+		if (!cosy_memory_write(run, at, &arrival, sizeof(arrival)))
+			return -EFAULT;
+	}
+	return count;
+}
+
+s64 cosy_op_epoll_read(struct cosy_activation *run, u64 *r)
+{
+	s64 share = epoll_read_share(r[3], r[4]), count;
+
+	if (share < 0)
+		return share;
+	if (unlikely(COSY_IS_UNDER_WAY(r[5]))) {
+		count = r[1];
+		if ((u64)count > (u32)r[4])
+			return -EINVAL;
+		return arrivals_read(run, r, count, share, false);
+	}
+	/* Interrupted, epoll_wait fails with EINTR: it is never restarted. */
+	count = cosy_ordinary(run, __NR_epoll_wait, (s32)r[1], epoll_read_event_at(r[2], r[4], 0),
+			      (u32)r[4], (s32)r[5]);
+	if (count <= 0 || run->status != COSY_DONE)
+		return count;
+	if (!events_arrive(run, r[2], r[4], count))
+		return -EFAULT;
+	r[1] = count;
+	r[5] = COSY_UNDER_WAY;
+	return arrivals_read(run, r, count, share, true);
+}
