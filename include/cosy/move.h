@@ -9,13 +9,13 @@
  * pays and when it loses.
  *
  * Pages move from and to memory of cosy_move_alloc.  For any other memory cosy_loan and
- * cosy_transfer are the plain calls.  Functions return -1 with errno set when they
- * fail, unless they say otherwise, and are thread-safe; a fork child has a copy on write of the
- * memory and may use all of them.
+ * cosy_transfer are the plain calls.  Functions return -1 with errno set when they fail, unless they
+ * say otherwise, and are thread-safe.  A fork child has a copy on write of the memory and may use
+ * all of them.
  *
- * In a marked region cosy_loan, cosy_transfer, cosy_flush, cosy_look and cosy_pass are
- * operations of the compound.  <cosy/builder.h> has functions of the same names for compounds built by
- * hand, so a C file includes only one of the two; in C++ they overload.
+ * In a marked region cosy_loan, cosy_transfer, cosy_flush, cosy_look and cosy_pass are operations
+ * of the compound.  <cosy/builder.h> has functions of the same names for compounds built by hand,
+ * so a C file includes only one of the two; in C++ they overload.
  */
 #ifndef COSY_MOVE_H
 #define COSY_MOVE_H
@@ -78,9 +78,9 @@ ssize_t cosy_loan(int fd, const void *memory, size_t count, int flags);
 ssize_t cosy_transfer(int fd, void *memory, size_t count, int flags);
 
 /*
- * Makes the pages zeros and gives back those that were there (UVM section 5, anflush), so that their
- * sender may write to them again without a copy.  Returns 0.  EINVAL: `memory` or `count` is no
- * multiple of a page.
+ * Makes the pages zeros and gives back those that were there (UVM section 5, anflush), so that
+ * their sender may write to them again without a copy.  Returns 0.  EINVAL: `memory` or `count` is
+ * no multiple of a page.
  */
 int cosy_flush(void *memory, size_t count);
 
@@ -105,19 +105,19 @@ enum cosy_how {
 };
 
 /*
- * Makes a parcel of whole pages.  Returns a descriptor, close-on-exec, which SCM_RIGHTS or fork hands
- * to a process that imports it; its owner closes it.  What was shared can be imported by as many as
- * have the descriptor, and so can a copy; a donation by one of them.
+ * Makes a parcel of whole pages.  Returns a descriptor, close-on-exec, which SCM_RIGHTS or fork
+ * hands to a process that imports it; its owner closes it.  What was shared can be imported by as
+ * many as have the descriptor, and so can a copy; a donation by one of them.
  *
  * Memory that is gone by COSY_DONATE is filled again by cosy_flush and cosy_import, and by a
  * cosy_transfer whose pages move; one that has to copy may fail there with EFAULT, so flush first.
- * Shared pages are written to by cosy_transfer like by any write.  cosy_flush, cosy_import, donations
- * and COSY_GIVE put others in their place, which nobody shares.
+ * Shared pages are written to by cosy_transfer like by any write.  cosy_flush, cosy_import,
+ * donations and COSY_GIVE put others in their place, which nobody shares.
  *
- * The pages count as locked by the user (RLIMIT_MEMLOCK) until the parcel is closed, or the donation
- * imported; above that, and without the module, the parcel is a memfd, into which they are copied.
- * Then other threads must not write to the memory during the call; memory that is shared must not be
- * moved by mremap(2), and can be shared again only as a whole: EOPNOTSUPP.
+ * The pages count as locked by the user (RLIMIT_MEMLOCK) until the parcel is closed, or the
+ * donation imported; above that, and without the module, the parcel is a memfd, into which they are
+ * copied.  Then other threads must not write to the memory during the call; memory that is shared
+ * must not be moved by mremap(2), and can be shared again only as a whole: EOPNOTSUPP.
  *
  * EINVAL: `memory` or `count` is no multiple of a page, or `count` is 0.  EFAULT: some of it is not
  * there.  EMFILE, ENOMEM.
@@ -147,14 +147,14 @@ ssize_t cosy_import(int parcel, void *memory, size_t count, int flags);
 int cosy_port(size_t size, int ends[2]);
 
 /*
- * Passes `count` bytes for the window from the offset `at` on, a multiple of a page; all or nothing.
- * `how` says what is left of them, as for a parcel, but COSY_SHARE is refused; donations are of whole
- * pages.  Returns `count`.
+ * Passes `count` bytes for the window from the offset `at` on, a multiple of a page; all or
+ * nothing.  `how` says what is left of them, as for a parcel, but COSY_SHARE is refused; donations
+ * are of whole pages.  Returns `count`.
  *
  * Waits while there is no room: each page of the window is under way once at most, so a message
  * waits for an earlier one to the same pages to be taken; or with O_NONBLOCK fails with EAGAIN, and
- * poll(2) tells, by POLLOUT, when there is room for any message.  EPIPE, without a signal: ends[0] is
- * closed everywhere.  EBADF, EINVAL (no port; not within the window), EFAULT, EINTR, ENOMEM.
+ * poll(2) tells, by POLLOUT, when there is room for any message.  EPIPE, without a signal: ends[0]
+ * is closed everywhere.  EBADF, EINVAL (no port; not within the window), EFAULT, EINTR, ENOMEM.
  */
 ssize_t cosy_pass(int port, size_t at, void *memory, size_t count, enum cosy_how how);
 
@@ -163,10 +163,10 @@ ssize_t cosy_pass(int port, size_t at, void *memory, size_t count, enum cosy_how
  * and stores its offset.  Returns how many bytes came, 0 when all is taken and ends[1] closed
  * everywhere; what is left of the last page is zeros.  Flags are COSY_POPULATE and COSY_WILL_WRITE.
  *
- * Waits for a message, or with O_NONBLOCK fails with EAGAIN; poll(2) tells by POLLIN.  EMSGSIZE: the
- * message ends beyond `size`, and is still the first.  EFAULT: the memory is not there or may not be
- * written; then the message may be lost.  EBADF, EINVAL (no port; `window` or `size` is no multiple
- * of a page), EINTR, EMFILE, ENOMEM.
+ * Waits for a message, or with O_NONBLOCK fails with EAGAIN; poll(2) tells by POLLIN.  EMSGSIZE:
+ * the message ends beyond `size`, and is still the first.  EFAULT: the memory is not there or may
+ * not be written; then the message may be lost.  EBADF, EINVAL (no port; `window` or `size` is no
+ * multiple of a page), EINTR, EMFILE, ENOMEM.
  */
 ssize_t cosy_take(int port, void *window, size_t size, size_t *at, int flags);
 

@@ -15,6 +15,7 @@
 
 #include <linux/mm.h>
 #include <linux/nospec.h>
+#include <linux/uaccess.h>
 #include "compat/compat.h"
 #include "load/program.h"
 #include "memory/access.h"
@@ -104,6 +105,36 @@ static __always_inline u8 *cosy_reach(const struct cosy_activation *run, u64 add
 	if (unlikely(address >= TASK_SIZE_MAX || size > TASK_SIZE_MAX - address))
 		return NULL;
 	return (u8 *)(address & array_index_mask_nospec(address, cosy_user_end()));
+}
+
+/*
+ * Copies few bytes from, or to, the user address: of structures that an operation keeps in the
+ * user's memory.  False: they cannot be reached.
+ */
+static inline bool cosy_memory_read(const struct cosy_activation *run, void *to, u64 from,
+				    u32 bytes)
+{
+	const u8 *at = cosy_reach(run, from, bytes);
+
+	if (unlikely(!at))
+		return false;
+	if ((u64)at == from)
+		return !copy_from_user(to, u64_to_user_ptr(from), bytes);
+	memcpy(to, at, bytes);
+	return true;
+}
+
+static inline bool cosy_memory_write(const struct cosy_activation *run, u64 to, const void *from,
+				     u32 bytes)
+{
+	u8 *at = cosy_reach(run, to, bytes);
+
+	if (unlikely(!at))
+		return false;
+	if ((u64)at == to)
+		return !copy_to_user(u64_to_user_ptr(to), from, bytes);
+	memcpy(at, from, bytes);
+	return true;
 }
 
 /*

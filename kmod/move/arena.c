@@ -386,10 +386,9 @@ long cosy_arena_create(u64 size)
 
 int cosy_slots_find(u64 address, unsigned long count, unsigned long flags, struct cosy_slots *ret)
 {
-	struct vm_area_struct *vma = find_vma(current->mm, address);
+	struct vm_area_struct *vma = vma_lookup(current->mm, address);
 
-	if (!vma || vma->vm_start > address || vma->vm_ops != &arena_vm_ops ||
-	    !vma->vm_private_data)
+	if (!vma || vma->vm_ops != &arena_vm_ops || !vma->vm_private_data)
 		return -EFAULT;
 	/* A protection key may forbid the thread what the mapping allows. */
 	if ((vma->vm_flags & flags) != flags || cosy_vm_pkey(vma->vm_flags))

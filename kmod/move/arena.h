@@ -105,8 +105,8 @@ int cosy_arenas_count(struct cosy_count *count);
 int cosy_slots_find(u64 address, unsigned long count, unsigned long flags, struct cosy_slots *ret);
 
 /*
- * Returns how many of `length` bytes (MAX_RW_COUNT at most) from the page at `address` on are memory
- * of arenas that may be read.
+ * Returns how many of `length` bytes (MAX_RW_COUNT at most) from the page at `address` on are
+ * memory of arenas that may be read.
  */
 u64 cosy_arena_extent(u64 address, u64 length);
 
@@ -136,9 +136,10 @@ static inline void cosy_slots_unlock(const struct cosy_slots *s)
 long cosy_slots_loan(const struct cosy_slots *s, unsigned long count, struct page **pages);
 
 /*
- * Tells whether to lend `length` bytes from the first slot on to a socket, whose reader copies them.
- * That pays when they stay as they are until they are sent again: when the page is frozen still.  A
- * sender that has always rewritten them pays for faults what it saves, so it is tried rarely.
+ * Tells whether to lend `length` bytes from the first slot on to a socket, whose reader copies
+ * them.  That pays when they stay as they are until they are sent again: when the page is frozen
+ * still.  A sender that has always rewritten them pays for faults what it saves, so it is tried
+ * rarely.
  */
 bool cosy_slots_pay(const struct cosy_slots *s, u64 length);
 
@@ -157,7 +158,7 @@ bool cosy_slots_shared(const struct cosy_slots *s, unsigned long count);
  *
  *	share	the slots and the parcel have the same pages, marked
  *	copy	the pages are frozen
- *	donate	the pages leave the slots, in which `left` remains: COSY_SLOT_GONE or COSY_SLOT_EMPTY
+ *	donate	the pages leave the slots, in which `left` remains: COSY_SLOT_GONE or _EMPTY
  */
 int cosy_slots_share(const struct cosy_slots *s, unsigned long *contents);
 int cosy_slots_copy(const struct cosy_slots *s, unsigned long *contents);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * census.h - the arenas, parcels and ports that there are, by user and age, to be counted piece by piece.
+ * census.h - the arenas, parcels and ports that there are, by user and age, to be counted piece by
+ * piece.
  *
  * A count that goes on later finds its place again in a few steps, and goes by no other user's
  * entries: so it takes as long as the user's own are many, and nobody else waits for it.

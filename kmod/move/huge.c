@@ -17,7 +17,6 @@
 static struct cosy_huge *huge_alloc(void)
 {
 	struct cosy_huge *huge;
-	unsigned long k;
 
 	if (cosy_slot_page_fails())
 		return NULL;
@@ -29,8 +28,8 @@ static struct cosy_huge *huge_alloc(void)
 		kfree(huge);
 		return NULL;
 	}
-	for (k = 0; k < COSY_HUGE_SLOTS; k++)
-		set_page_private(huge->pages + k, (unsigned long)huge);
+	/* The first page tells for all: newer kernels take no others back with anything there. */
+	set_page_private(huge->pages, (unsigned long)huge);
 	atomic_set(&huge->holders, 1);
 	cosy_stats_live(COSY_LIVE_HUGE, 1);
 	return huge;
@@ -64,6 +63,7 @@ void cosy_huge_put(struct cosy_huge *huge)
 	if (!atomic_dec_and_test(&huge->holders))
 		return;
 	huge_check(huge);
+	set_page_private(huge->pages, 0);
 	__free_pages(huge->pages, COSY_HUGE_ORDER);
 	kfree(huge);
 	cosy_stats_live(COSY_LIVE_HUGE, -1);

@@ -12,10 +12,10 @@
  * with one holder is not frozen.  Nobody but its holders can refer to its pages: their entries are
  * special, or of a device's memory where there are no such entries of 2 MB (Linux 6.1).
  *
- * Whatever needs a part opens the word: the only holder splits the huge page into ordinary pages, and
- * others have their slots refer to parts of it, frozen for ever, marked COSY_SLOT_HUGE.  Such a page
- * does not leave its slot: it is copied to be written or lent, so nobody keeps 2 MB by 4 KB but in
- * the place where they were.  To open never fails, and needs no memory.
+ * Whatever needs a part opens the word: the only holder splits the huge page into ordinary pages,
+ * and others have their slots refer to parts of it, frozen for ever, marked COSY_SLOT_HUGE.  Such a
+ * page does not leave its slot: it is copied to be written or lent, so nobody keeps 2 MB by 4 KB
+ * but in the place where they were.  To open never fails, and needs no memory.
  */
 #ifndef COSY_MOVE_HUGE_H
 #define COSY_MOVE_HUGE_H
@@ -49,7 +49,9 @@ static inline struct cosy_huge *cosy_huge_of(unsigned long word)
 /* Returns the huge page that a slot's page is a part of; the slot is marked COSY_SLOT_HUGE. */
 static inline struct cosy_huge *cosy_huge_of_part(const struct page *page)
 {
-	return (struct cosy_huge *)page_private(page);
+	unsigned long first = ALIGN_DOWN(page_to_pfn(page), COSY_HUGE_SLOTS);
+
+	return (struct cosy_huge *)page_private(pfn_to_page(first));
 }
 
 /* Returns how many slots before the arena's first one the first word's begin. */

@@ -44,19 +44,31 @@ static void pages_put(struct page **pages, unsigned long from, unsigned long to)
 
 /* --- Loan: page loanout (section 4.1) ----------------------------------------------------- */
 
-/* Takes references to the pages at `address`.  Returns how many, or an error. */
-static long loan_take(u64 address, unsigned long count, u32 flags, struct page **pages)
+struct loan {
+	struct file *file;
+	u64 address, length; /* of what is left */
+	u64 done;
+	u32 flags;
+	bool to_socket;
+	bool ended; /* less went than was tried */
+};
+
+/* Takes references to the first pages that are left.  Returns how many, or an error. */
+static long loan_take(const struct loan *loan, struct page **pages)
 {
+	unsigned long left = pages_in(loan->length);
+	unsigned long rights = loan->flags & COSY_MOVE_GIVE ? VM_READ | VM_WRITE : VM_READ;
 	struct cosy_slots s;
 	long ret;
 
 	if (mmap_read_lock_killable(current->mm))
 		return -EINTR;
-	ret = cosy_slots_find(address, count, flags & COSY_MOVE_GIVE ? VM_READ | VM_WRITE : VM_READ,
-			      &s);
+	ret = cosy_slots_find(loan->address, left, rights, &s);
+	if (!ret && loan->flags & COSY_MOVE_WHOLE && s.count < left)
+		ret = -ERANGE;
 	if (!ret) {
 		cosy_slots_lock(&s);
-		ret = cosy_slots_loan(&s, s.count, pages);
+		ret = cosy_slots_loan(&s, min_t(unsigned long, s.count, BATCH), pages);
 		cosy_slots_unlock(&s);
 	}
 	mmap_read_unlock(current->mm);
@@ -77,15 +89,6 @@ static void loan_give(u64 address, unsigned long count)
 	}
 	mmap_read_unlock(current->mm);
 }
-
-struct loan {
-	struct file *file;
-	u64 address, length; /* of what is left */
-	u64 done;
-	u32 flags;
-	bool to_socket;
-	bool ended; /* less went than was tried */
-};
 
 /*
  * Puts `length` bytes of frozen pages into the file, and gives up the references that it does not
@@ -120,8 +123,7 @@ static long loan_batch(struct loan *loan)
 	u64 length = loan->length;
 	long count, went;
 
-	count = loan_take(loan->address, min_t(unsigned long, pages_in(length), BATCH), loan->flags,
-			  pages);
+	count = loan_take(loan, pages);
 	if (count < 0)
 		return count;
 	length = min_t(u64, length, count * PAGE_SIZE);
@@ -328,9 +330,11 @@ static long move_local(const struct cosy_move *move)
 	return ret;
 }
 
-/* --- The ioctls --------------------------------------------------------------------------------- */
+/* --- The ioctls ------------------------------------------------------------------------------- */
 
-#define FLAGS (COSY_MOVE_GIVE | COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE | COSY_MOVE_SEND)
+#define FLAGS                                                                                      \
+	(COSY_MOVE_GIVE | COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE | COSY_MOVE_SEND |             \
+	 COSY_MOVE_WHOLE)
 
 static bool move_is_valid(const struct cosy_move *move)
 {

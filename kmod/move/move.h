@@ -16,6 +16,12 @@ struct cosy_moving;
  */
 long cosy_moving_total(struct cosy_moving *sum);
 
+/*
+ * A flag of a loan that only the module itself sets: -ERANGE, with nothing done, unless all of the
+ * memory is in one mapping of an arena.
+ */
+#define COSY_MOVE_WHOLE (1U << 31)
+
 /* Serve the ioctls: the uapi header says what each does and returns. */
 long cosy_move_arena(struct cosy_context *context, const struct cosy_arena_request *request);
 long cosy_move(struct cosy_context *context, const struct cosy_move *move);

@@ -16,6 +16,7 @@
 #include "compat/compat.h"
 #include "move/arena.h"
 #include "move/pipe.h"
+#include "move/slots.h"
 
 static struct pipe_inode_info *pipe_of(struct file *file)
 {
@@ -162,6 +163,7 @@ static bool buffer_is_whole(const struct pipe_buffer *buffer)
 /* Takes whole pages out, and returns how many; the pipe is locked. */
 static u32 pipe_drain(struct pipe_inode_info *pipe, struct page **pages, u32 count)
 {
+	bool checked = cosy_slots_checked();
 	u32 i;
 
 	for (i = 0; i < count && !pipe_empty(pipe->head, pipe->tail); i++) {
@@ -170,7 +172,7 @@ static u32 pipe_drain(struct pipe_inode_info *pipe, struct page **pages, u32 cou
 		if (!buffer_is_whole(buffer))
 			break;
 		pages[i] = buffer->page;
-		if (cosy_page_is_frozen(pages[i]))
+		if (unlikely(checked) && cosy_page_is_frozen(pages[i]))
 			cosy_page_check(pages[i]);
 		/*
 		 * The buffer's reference is the caller's now: releasing the buffer would only have

@@ -137,6 +137,7 @@ int cosy_ports_count(struct cosy_count *count)
 
 /* --- Places and the queue ------------------------------------------------------------------ */
 
+/* Under the port's lock. */
 static bool places_are_free(const struct cosy_port *port, const struct message *m)
 {
 	unsigned long end = m->first + message_pages(m);
@@ -160,7 +161,18 @@ static int port_try_reserve(struct cosy_port *port, const struct message *m)
 	return ret;
 }
 
-/* The same; waits for the places, unless the file does not block. */
+/* Tells whether port_try_reserve would say something else than that the places are another's. */
+static bool port_may_reserve(struct cosy_port *port, const struct message *m)
+{
+	bool may;
+
+	spin_lock(&port->lock);
+	may = port->no_taker || places_are_free(port, m);
+	spin_unlock(&port->lock);
+	return may;
+}
+
+/* As port_try_reserve; waits for the places, unless the file does not block. */
 static int port_reserve(struct cosy_port *port, const struct file *file, const struct message *m)
 {
 	for (;;) {
@@ -168,8 +180,7 @@ static int port_reserve(struct cosy_port *port, const struct file *file, const s
 
 		if (ret != -EAGAIN || file->f_flags & O_NONBLOCK)
 			return ret;
-		ret = wait_event_interruptible(port->passers, READ_ONCE(port->no_taker) ||
-								      places_are_free(port, m));
+		ret = wait_event_interruptible(port->passers, port_may_reserve(port, m));
 		if (ret)
 			return ret;
 	}

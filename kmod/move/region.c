@@ -60,14 +60,15 @@ static s64 region_move(struct cosy_activation *run, const struct cosy_move *move
 	return cosy_move(run->context, move);
 }
 
-static s64 region_move_by_file(struct cosy_activation *run, const u64 *r, u32 operation)
+static s64 region_move_by_file(struct cosy_activation *run, const u64 *r, u32 operation,
+			       u32 further_flags)
 {
 	const struct cosy_move move = {
 		.operation = operation,
 		.address = r[2],
 		.length = r[3],
 		.fd = r[1],
-		.flags = region_flags(r[4]),
+		.flags = region_flags(r[4]) | further_flags,
 	};
 
 	return region_move(run, &move);
@@ -79,13 +80,13 @@ s64 cosy_op_loan(struct cosy_activation *run, u64 *r)
 	s64 result = -EOPNOTSUPP;
 
 	if (region_may_move(r, COSY_MOVE_OP_GIVE | SEND_FLAGS)) {
-		u64 extent = cosy_arena_extent(r[2], r[3]);
-
-		/* A loan that ends where the arena does goes on by a plain call. */
-		if (extent && extent < r[3])
-			return region_leave(run);
-		if (extent)
-			result = region_move_by_file(run, r, COSY_MOVE_LOAN);
+		result = region_move_by_file(run, r, COSY_MOVE_LOAN, COSY_MOVE_WHOLE);
+		if (unlikely(result == -ERANGE)) {
+			/* A loan that ends where the arena does goes on by a plain call. */
+			if (cosy_arena_extent(r[2], r[3]) < r[3])
+				return region_leave(run);
+			result = region_move_by_file(run, r, COSY_MOVE_LOAN, 0);
+		}
 	}
 	if (!region_is_refused(result)) {
 		run->fast++;
@@ -121,7 +122,7 @@ s64 cosy_op_transfer(struct cosy_activation *run, u64 *r)
 	s64 result = -EOPNOTSUPP;
 
 	if (region_may_move(r, OWN_FLAGS))
-		result = region_move_by_file(run, r, COSY_MOVE_TRANSFER);
+		result = region_move_by_file(run, r, COSY_MOVE_TRANSFER, 0);
 	if (!region_is_refused(result)) {
 		run->fast++;
 		return cosy_call_result(run, result);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* slots.c - the pages of an arena, and their page-table entries: see arena.h for the invariant. */
 #include <linux/highmem.h>
-#include <linux/jhash.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
@@ -37,9 +36,6 @@ MODULE_PARM_DESC(fail_moved,
 static const char frozen_mark;
 #define FROZEN ((unsigned long)&frozen_mark)
 
-/* Set in a sum, so that none is 0. */
-#define SUMMED (1UL << 32)
-
 /*
  * Returns the place of a page's sum, in its list head: that is free until the page is, and no
  * other user looks at it.
@@ -49,13 +45,27 @@ static unsigned long *page_sum_of(const struct page *page)
 	return (unsigned long *)&page->lru.prev;
 }
 
+/* Any odd number: a word is multiplied by another power of it in each place. */
+#define SUM_FACTOR 0x9e3779b97f4a7c15UL
+
+/*
+ * Multiplies and adds in four lanes, so that the tests can afford it for each page: a change of
+ * one word always changes the sum of its lane.
+ */
 unsigned long cosy_page_sum(const struct page *page)
 {
-	const void *bytes = kmap_local_page((struct page *)page);
-	unsigned long sum = jhash2(bytes, PAGE_SIZE / sizeof(u32), 0) | SUMMED;
+	const unsigned long *word = kmap_local_page((struct page *)page);
+	unsigned long a = 1, b = 2, c = 3, d = 4, i;
 
-	kunmap_local(bytes);
-	return sum;
+	for (i = 0; i < PAGE_SIZE / sizeof(*word); i += 4) {
+		a = (a ^ word[i]) * SUM_FACTOR;
+		b = (b ^ word[i + 1]) * SUM_FACTOR;
+		c = (c ^ word[i + 2]) * SUM_FACTOR;
+		d = (d ^ word[i + 3]) * SUM_FACTOR;
+	}
+	kunmap_local(word);
+	a = ((a * SUM_FACTOR ^ b) * SUM_FACTOR ^ c) * SUM_FACTOR ^ d;
+	return a ? a : 1;
 }
 
 bool cosy_slots_checked(void)
@@ -340,9 +350,9 @@ static noinline struct page *page_copy_frozen(struct page *page, gfp_t flags)
 }
 
 /*
- * Takes another reference to a slot's page as it is now, or makes a frozen copy.  No entry may write
- * the page, unless it is shared: then it is copied.  Also copies a page that is not frozen if others
- * refer to it: they do so for a moment only, but nobody knows what they do with it.
+ * Takes another reference to a slot's page as it is now, or makes a frozen copy.  No entry may
+ * write the page, unless it is shared: then it is copied.  Also copies a page that is not frozen if
+ * others refer to it: they do so for a moment only, but nobody knows what they do with it.
  */
 static __always_inline struct page *slot_loan(unsigned long slot, gfp_t flags)
 {
@@ -403,7 +413,7 @@ void cosy_slots_fork(const struct cosy_slots *s, struct cosy_arena *child)
 	struct cosy_piece p = {};
 	unsigned long k;
 
-	/* The child's words are for the same slots as the parent's, but those of which it has a part. */
+	/* The child has its words in the same places; of those at its ends it may have a part only. */
 	cosy_huge_open_parts(s, s->count);
 	cosy_slots_unmap(s, s->count);
 	while (cosy_piece_next(s->arena, s->i, s->count, &p)) {

@@ -98,24 +98,40 @@ struct port_place {
 	uint64_t at, count; /* bytes */
 };
 
+/* A message as sendmsg and recvmsg have it: a place and room for one descriptor. */
+struct port_envelope {
+	struct msghdr header; /* of the other two */
+	struct iovec piece;
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+};
+
+static void envelope_make(struct port_envelope *envelope, struct port_place *place)
+{
+	*envelope = (struct port_envelope){
+		.header =
+			{
+				.msg_iov = &envelope->piece,
+				.msg_iovlen = 1,
+				.msg_control = envelope->control,
+				.msg_controllen = sizeof(envelope->control),
+			},
+		.piece = {place, sizeof(*place)},
+	};
+}
+
 static ssize_t message_send(int port, struct port_place *place, int memfd)
 {
-	char control[CMSG_SPACE(sizeof(int))] = {0};
-	struct iovec piece = {place, sizeof(*place)};
-	struct msghdr message = {
-		.msg_iov = &piece,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *part = CMSG_FIRSTHDR(&message);
+	struct port_envelope envelope;
+	struct cmsghdr *part;
 	ssize_t sent;
 
+	envelope_make(&envelope, place);
+	part = CMSG_FIRSTHDR(&envelope.header);
 	part->cmsg_level = SOL_SOCKET;
 	part->cmsg_type = SCM_RIGHTS;
 	part->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(part), &memfd, sizeof(int));
-	sent = sendmsg(port, &message, MSG_NOSIGNAL);
+	sent = sendmsg(port, &envelope.header, MSG_NOSIGNAL);
 	if (sent < 0 && (errno == ECONNREFUSED || errno == ECONNRESET || errno == ENOTCONN))
 		errno = EPIPE;
 	return sent;
@@ -265,22 +281,18 @@ static ssize_t take_plain(int port, char *window, size_t size, size_t *at)
 /* Receives a message, and its descriptor, or -1, if it has one.  Its length, or -1. */
 static ssize_t message_receive(int port, struct port_place *place, int *memfd)
 {
-	char control[CMSG_SPACE(sizeof(int))] = {0};
-	struct iovec piece = {place, sizeof(*place)};
-	struct msghdr message = {
-		.msg_iov = &piece,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	ssize_t came = recvmsg(port, &message, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *part = came < 0 ? NULL : CMSG_FIRSTHDR(&message);
+	const struct cmsghdr *part;
+	struct port_envelope envelope;
+	ssize_t came;
 
+	envelope_make(&envelope, place);
+	came = recvmsg(port, &envelope.header, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
+	part = came < 0 ? NULL : CMSG_FIRSTHDR(&envelope.header);
 	*memfd = -1;
 	if (part && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS &&
 	    part->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(memfd, CMSG_DATA(part), sizeof(int));
-	else if (came == sizeof(*place) && message.msg_flags & MSG_CTRUNC)
+	else if (came == sizeof(*place) && envelope.header.msg_flags & MSG_CTRUNC)
 		errno = EMFILE;
 	else
 		errno = 0;
