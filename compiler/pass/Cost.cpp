@@ -17,6 +17,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include <algorithm>
 #include <costs.h>
 
@@ -247,6 +248,35 @@ private:
 };
 } // namespace
 
+/// Marks a loop whose rounds lose nothing, since it takes words.
+static constexpr char WidenedName[] = "cosy.widened";
+
+static bool isWidened(const Loop &L) {
+  return getOptionalBoolLoopAttribute(&L, WidenedName).value_or(false);
+}
+
+/// True if both are the same place of the source.
+static bool isSamePlace(const DebugLoc &A, const DebugLoc &B) {
+  return A && B && A.getLine() == B.getLine() && A.getCol() == B.getCol() &&
+         A->getFilename() == B->getFilename();
+}
+
+void cosy::markWidened(Module &M, const Compound &C) {
+  if (C.Widened.empty())
+    return;
+  for (Function &F : M) {
+    if (F.isDeclaration())
+      continue;
+    DominatorTree DT(F);
+    LoopInfo LI(DT);
+    for (Loop *L : LI.getLoopsInPreorder())
+      if (L->isInnermost() && any_of(C.Widened, [&](const DebugLoc &Where) {
+            return isSamePlace(Where, L->getStartLoc());
+          }))
+        addStringMetadataToLoop(L, WidenedName, true);
+  }
+}
+
 namespace {
 /// Adds up what code saves in the kernel.
 class Estimate {
@@ -297,6 +327,8 @@ public:
 
   /// Sums up what is lost in the blocks of one round that are in no inner loop.
   int64_t lostIn(const Loop &L, const LoopInfo &LI) {
+    if (isWidened(L))
+      return 0;
     int64_t Ret = COSY_LOSS_ROUND;
     for (const BasicBlock *BB : L.blocks())
       if (LI.getLoopFor(BB) == &L)
@@ -330,6 +362,13 @@ private:
       Ret = Ret + (G.Saved > 0 ? G : G * Times);
     }
     const Loop *Own = Loops.LI.getLoopFor(&BB);
+    // Words need a few instructions more before the first and after the last.
+    if (Own && isWidened(*Own))
+      return {Own->getHeader() == &BB
+                  ? -COSY_LOSS_SHORT *
+                        std::max<int64_t>(Times / Loops.of(*Own), 1)
+                  : 0,
+              Ret.Plain};
     if (Own != Around && Own->getHeader() == &BB)
       Ret.Saved -= COSY_LOSS_ROUND * Times;
     return Ret;

@@ -212,13 +212,14 @@ static void countArrival(BasicBlock *At, GlobalVariable *Region,
   B.CreateCondBr(B.CreateICmpSLT(Left, B.getInt64(0)), Asked, Native);
 }
 
-/// Makes code at the beginning of BB that changes `left`, by Count, which is
-/// given the value and the place.  The code does nothing where nobody asks
-/// again.  Below 0 it counts, too: under COSY_STATS=1 each arrival asks.
-static void
-beginCounting(BasicBlock *BB, GlobalVariable *Region, DebugLoc Where,
-              function_ref<void(IRBuilder<> &, Value *, Value *)> Count) {
-  IRBuilder<> B(BB, BB->getFirstNonPHIIt());
+/// Makes code at a place that changes `left`, by Count, which is given the
+/// value and its address.  The code does nothing where nobody asks again. Below
+/// 0 it counts, too: under COSY_STATS=1 each arrival asks.
+static void countAt(BasicBlock::iterator At, GlobalVariable *Region,
+                    DebugLoc Where,
+                    function_ref<void(IRBuilder<> &, Value *, Value *)> Count) {
+  BasicBlock *BB = At->getParent();
+  IRBuilder<> B(BB, At);
   B.SetCurrentDebugLocation(placeIn(*BB, Where));
   Value *Place = leftOf(B, Region);
   LoadInst *Left = loadLeft(B, Place);
@@ -233,23 +234,21 @@ beginCounting(BasicBlock *BB, GlobalVariable *Region, DebugLoc Where,
 /// Counts the rounds of a loop without a way in.
 static void countRounds(const CountedHead &H, GlobalVariable *Region,
                         DebugLoc Where) {
-  beginCounting(H.Head, Region, Where,
-                [&](IRBuilder<> &B, Value *Left, Value *Place) {
-                  takeOff(B, Left, Place, H.Saves, H.Skips, H.Made);
-                });
+  countAt(H.Head->getFirstNonPHIIt(), Region, Where,
+          [&](IRBuilder<> &B, Value *Left, Value *Place) {
+            takeOff(B, Left, Place, H.Saves, H.Skips, H.Made);
+          });
 }
 
-/// Adds what a loop without calls would have lost to `left`, at a block where
-/// it ends.
-static void addLoss(BasicBlock *Exit, Value *Lost, GlobalVariable *Region,
-                    DebugLoc Where) {
-  beginCounting(
-      Exit, Region, Where, [&](IRBuilder<> &B, Value *Left, Value *Place) {
-        Value *Now = B.CreateBinaryIntrinsic(
-            Intrinsic::smin, B.CreateAdd(Left, Lost), B.getInt64(MaxLeft));
-        B.CreateAlignedStore(Now, Place, Align(8))
-            ->setAtomic(AtomicOrdering::Monotonic);
-      });
+/// Adds what a loop without calls would have lost to `left`, where it ends.
+static void addLoss(BasicBlock::iterator At, Value *Lost,
+                    GlobalVariable *Region, DebugLoc Where) {
+  countAt(At, Region, Where, [&](IRBuilder<> &B, Value *Left, Value *Place) {
+    Value *Now = B.CreateBinaryIntrinsic(
+        Intrinsic::smin, B.CreateAdd(Left, Lost), B.getInt64(MaxLeft));
+    B.CreateAlignedStore(Now, Place, Align(8))
+        ->setAtomic(AtomicOrdering::Monotonic);
+  });
 }
 
 FunctionCallee cosy::declareHostFunction(Module &M, StringRef Name,
@@ -459,8 +458,8 @@ void cosy::emitHostCode(Extracted &R, Compound &C, Compound *Entry) {
                   B.GetInsertBlock(), To);
   B.CreateBr(To.Join);
 
-  auto AddLoss = [&](BasicBlock *Exit, Value *Lost) {
-    addLoss(Exit, Lost, Entry ? Entry->Region : Region, Where);
+  auto AddLoss = [&](BasicBlock::iterator At, Value *Lost) {
+    addLoss(At, Lost, Entry ? Entry->Region : Region, Where);
   };
   for (const CountedHead &H : R.Counted)
     countRounds(H, Entry->Region, Where);

@@ -108,6 +108,7 @@ compileWaysIn(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts,
   std::vector<std::pair<Extracted, std::unique_ptr<Compound>>> Ret;
   inlineLoops(R, Hosts);
   simplifyLoops(*R.Body);
+  markWidened(*R.Body->getParent(), Entry);
   auto Heads = loopHeads(R);
   Recursion In = findRecursion(R, Hosts);
   estimateGain(*R.Body, Heads, In, Entry.Cost);

@@ -13,6 +13,7 @@
 // so only where LLVM was built with assertions.
 //
 //===----------------------------------------------------------------------===//
+#include "Counters.h"
 #include "Outline.h"
 #include "Pass.h"
 #include "Region.h"
@@ -83,8 +84,11 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
                 });
             PB.registerOptimizerLastEPCallback(
                 [](ModulePassManager &MPM, OptimizationLevel Level) {
-                  if (Level != OptimizationLevel::O0)
-                    MPM.addPass(cosy::OutlinePass());
+                  if (Level == OptimizationLevel::O0)
+                    return;
+                  MPM.addPass(
+                      createModuleToFunctionPassAdaptor(cosy::CountersPass()));
+                  MPM.addPass(cosy::OutlinePass());
                 });
             PB.registerPipelineParsingCallback(
                 [](StringRef Name, ModulePassManager &MPM,

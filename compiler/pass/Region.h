@@ -38,6 +38,7 @@
 //   Container.cpp  Compound -> struct cosy_compound         (buildContainer)
 //   Host.cpp       the code in the region's place           (emitHostCode)
 //   MoveLocals.cpp locals that regions touch -> buffer      (moveLocals)
+//   Counters.cpp   counters that they look at             (CountersPass)
 //   Outline.cpp    cold ways into the kernel -> functions   (OutlinePass)
 //   Report.cpp     remarks and warnings
 //   CallTable.cpp  core/ops.def for all of them             (findWrapper)
@@ -216,6 +217,8 @@ struct Compound {
     llvm::DebugLoc Where;
   };
   std::vector<Choice> Choices;
+  /// Loops that take eight bytes at once.
+  std::vector<llvm::DebugLoc> Widened;
   unsigned NumFunctions = 0, NumCalls = 0;
   double Milliseconds = 0;
   /// Instructions saved by an arrival, and by one at a loop's head after a
@@ -364,6 +367,8 @@ bool makesCall(const llvm::BasicBlock &BB);
 /// counting would slow them down too much.
 std::optional<llvm::SmallVector<const llvm::BasicBlock *, 8>>
 skippedPart(const llvm::Loop &L, LoopAnalyses &A);
+/// Marks the native loops that a compound takes eight bytes of at once.
+void markWidened(llvm::Module &M, const Compound &C);
 /// Estimates what a region's body saves, or one of In.Copied; Heads are the
 /// heads of its counted loops.
 void estimateGain(const llvm::Function &Body,
@@ -385,10 +390,11 @@ void simplifyLoops(llvm::Function &F);
 /// it is like that, and it has the form that simplifyLoops gives.
 bool countsLosses(const llvm::Loop &L);
 /// Has a native twin add up what these loops would have lost in the kernel, and
-/// calls AtExit for each block where one of them ends, with the sum.
+/// calls AtExit for each block where one of them ends, with a place there and
+/// the sum.
 void countLosses(
     llvm::Function &Twin,
-    llvm::function_ref<void(llvm::BasicBlock *, llvm::Value *)> AtExit);
+    llvm::function_ref<void(llvm::BasicBlock::iterator, llvm::Value *)> AtExit);
 
 // MoveLocals.cpp
 /// Moves the locals of F that its regions' inputs lead to into the shared

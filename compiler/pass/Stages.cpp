@@ -15,11 +15,12 @@
 //   cosy-enter-recursion   and copies, which leave where a function recurses
 //   cosy-count-losses      loops without calls tell cosy.lose what they lost
 //   cosy-bpf-module        the first region becomes the module
+//   cosy-counters          what they look at costs the loop nothing
 //   cosy-outline           code that enters the kernel becomes a function
 //
-// All but cosy-move-locals and cosy-outline take the regions as they are marked
-// in the source.  What emitHostCode adds to theirs is missing: whether a twin
-// leaves is still poison.
+// All but cosy-move-locals, cosy-counters and cosy-outline take the regions as
+// they are marked in the source.  What emitHostCode adds to theirs is missing:
+// whether a twin leaves is still poison.
 //
 // The others are on the module that cosy-bpf-module leaves, or that -cosy-dump
 // wrote: cosy.main is the compound's first function.  They are listed in the
@@ -31,6 +32,7 @@
 //===----------------------------------------------------------------------===//
 #include "Stages.h"
 #include "BpfModule.h"
+#include "Counters.h"
 #include "Outline.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -202,8 +204,8 @@ static void countLossesAlone(Extracted &R, ArrayRef<Function *>,
   FunctionCallee Lose = R.Body->getParent()->getOrInsertFunction(
       "cosy.lose", Type::getVoidTy(Ctx), Type::getInt64Ty(Ctx));
   simplifyLoops(*R.Body);
-  countLosses(*R.Body, [&](BasicBlock *Exit, Value *Lost) {
-    IRBuilder<>(Exit, Exit->getFirstInsertionPt()).CreateCall(Lose, Lost);
+  countLosses(*R.Body, [&](BasicBlock::iterator At, Value *Lost) {
+    IRBuilder<>(At->getParent(), At).CreateCall(Lose, Lost);
   });
 }
 
@@ -320,6 +322,8 @@ bool cosy::addStage(StringRef Name, ModulePassManager &MPM) {
     return MPM.addPass(BpfModulePass()), true;
   if (Name == "cosy-move-locals")
     return MPM.addPass(MoveLocalsPass()), true;
+  if (Name == "cosy-counters")
+    return MPM.addPass(createModuleToFunctionPassAdaptor(CountersPass())), true;
   if (Name == "cosy-outline")
     return MPM.addPass(OutlinePass()), true;
   for (const RegionStage &S : RegionStages)

@@ -60,6 +60,11 @@ bool cosy::isExpandedInPlace(StringRef Name) {
   return is_contained(AsTheyAre, Name) || is_contained(Comparing, Name);
 }
 
+bool cosy::isExpandedInPlace(uint32_t Number) {
+  auto isIt = [&](const char *Name) { return operationNumber(Name) == Number; };
+  return any_of(AsTheyAre, isIt) || any_of(Comparing, isIt);
+}
+
 namespace {
 class StringExpander {
   BpfModule &B;

@@ -199,6 +199,15 @@ private:
     for (Instruction *I : Uses.Accesses)
       if (After.repeats(I))
         return "its bytes are loaded or stored in a loop" + at(I);
+    // In memory Strings.cpp does them in a few instructions.  A memchr may have
+    // far to go.
+    for (CallInst *Call : Uses.Calls) {
+      uint32_t Number;
+      if (isNumberedCall(Call->getCalledOperand(), Number) &&
+          isExpandedInPlace(Number) && Number != operationNumber("memchr") &&
+          After.contains(Call) && After.repeats(Call))
+        return "its strings are looked at in a loop" + at(Call);
+    }
     return "";
   }
 

@@ -631,6 +631,7 @@ struct WidenLoops : PassInfoMixin<WidenLoops> {
       if (!WordLoop(B, R, C, *L, SE, Of).emit())
         continue;
       C.Choices.push_back({true, "loop takes eight bytes at once", Where});
+      C.Widened.push_back(Where);
       ++NumWidened;
       return true;
     }

@@ -1,6 +1,7 @@
 // A loop without calls adds its rounds up in the native twin, inner ones' too, and puts what they
 // would have lost on the region's budget where it ends.
 // RUN: %ir %s | FileCheck %s
+// RUN: %cosycc -O2 -g0 -S %s -o - | FileCheck %s --check-prefix=ASM
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=SAYS
 // RUN: %if links %{ %cosycc -O2 %s -o %t %}
 // RUN: %if links %{ env COSY_MODE=native %t > %t.native %}
@@ -34,6 +35,57 @@ int none(const char *bytes, long n)
 	COSY_END;
 	return sum;
 }
+
+// Nobody knows how many rounds the inner loop goes, but its own counter.  So the loop is as it would
+// be without a region: nothing is added up.
+// ASM-LABEL: {{^}}last_line:
+// ASM: callq pread
+// ASM: decq
+// ASM-NEXT: decq
+// ASM-NEXT: testq
+// ASM-NEXT: je
+// ASM: cmpb $10,
+// ASM-NEXT: jne
+long last_line(int fd, long at, int lines)
+{
+	char block[512];
+
+	COSY_START;
+	while (at > 0) {
+		long size = at < 512 ? at : 512;
+
+		at -= size;
+		if (pread(fd, block, size, at) != size)
+			return -1;
+		for (size_t i = size; i-- > 0;)
+			if (block[i] == '\n' && lines-- == 0)
+				return at + i + 1;
+	}
+	COSY_END;
+	return 0;
+}
+
+// A loop that takes eight bytes at once in the kernel loses no more there for each of them.
+// CHECK-LABEL: define {{.*}}@lines(
+// CHECK-NOT: asm
+// CHECK: add i64 %cosy.left{{.*}}, 50
+// CHECK-LABEL: define {{.*}}@hash(
+// CHECK: %cosy.lost{{[^ ]*}} = add i64 %
+#define OVER_BLOCKS(name, expression)                                                              \
+	long name(int fd)                                                                          \
+	{                                                                                          \
+		char block[4096];                                                                  \
+		long n = 0, got;                                                                   \
+                                                                                                   \
+		COSY_START;                                                                        \
+		while ((got = read(fd, block, sizeof(block))) > 0)                                 \
+			for (long i = 0; i < got; i++)                                             \
+				n = expression;                                                    \
+		COSY_END;                                                                          \
+		return n;                                                                          \
+	}
+OVER_BLOCKS(lines, n + (block[i] == '\n'))
+OVER_BLOCKS(hash, n * 31 + block[i])
 
 // CHECK-LABEL: define {{.*}}@main(
 // CHECK: %cosy.lost{{.*}} = {{phi i64|mul|add}}

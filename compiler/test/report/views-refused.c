@@ -171,3 +171,31 @@ long by_name_in_a_loop(int in, char *buf, char *same)
 	return sum;
 }
 // CHECK: views-refused.c:[[#@LINE-6]]:9: remark: read copies: its bytes are loaded or stored in a loop
+
+// Short strings are looked at in place, which loads them.
+long words(int in)
+{
+	char buf[4096];
+	long sum = 0;
+
+	COSY_START;
+	while (read(in, buf, sizeof(buf)) > 0)
+		for (int i = 0; i < 4096; i += 32)
+			sum += strlen(buf + i);
+	COSY_END;
+	return sum;
+}
+// CHECK: views-refused.c:[[#@LINE-6]]:9: remark: read copies: its strings are looked at in a loop (line [[#@LINE-4]])
+
+long string(int in)
+{
+	char buf[4096];
+	long sum = 0;
+
+	COSY_START;
+	while (read(in, buf, sizeof(buf)) > 0)
+		sum += strlen(buf);
+	COSY_END;
+	return sum;
+}
+// CHECK: views-refused.c:[[#@LINE-5]]:9: remark: read without a copy (view_read)
