@@ -294,6 +294,22 @@ def _bytes() -> Iterator[Case]:
         )
 
 
+def _words() -> Iterator[Case]:
+    for function in ("none", "strlen", "strcmp", "memcpy"):
+        yield Case(
+            "words",
+            "words",
+            OURS,
+            4,
+            68,
+            128,
+            "word",
+            {"function": function},
+            short=function == "strlen",
+            file_systems=("tmpfs",),
+        )
+
+
 # Programs of bench/process/, with the counts of a short and a long run.  Tests leave these out:
 _LATER = {
     "wc1": (500, 60000),
@@ -332,7 +348,8 @@ def _process() -> Iterator[Case]:
                 "process",
                 ("plain", "COSY-FAST"),
                 1,
-                3 if length == "short" else 2,
+                # Where the kernel puts a process's segments says how many pages a fault maps.
+                17 if length == "short" else 2,
                 1,
                 "process",
                 {"program": program, "run": length},
@@ -388,6 +405,7 @@ _WORKLOADS = {
     "read1": _read1,
     "filtered": _filtered,
     "bytes": _bytes,
+    "words": _words,
 }
 WORKLOADS = tuple(_WORKLOADS)
 

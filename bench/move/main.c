@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * main.c - measures ways to move megabytes: `move ways`, `move figures` or both.  See move.h.
+ * main.c - measures ways to move megabytes: `move ways`, `move parts`, `move figures` or all.  See
+ * move.h.
  */
 #include "move.h"
 
@@ -8,9 +9,11 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 
-	if (strcmp(what, "figures"))
+	if (!*what || !strcmp(what, "ways"))
 		ways_measure();
-	if (strcmp(what, "ways"))
+	if (!*what || !strcmp(what, "parts"))
+		parts_measure();
+	if (!*what || !strcmp(what, "figures"))
 		figures_measure();
 	return 0;
 }

@@ -101,8 +101,9 @@ void tcp_new(int *ends);
 /* Returns ordinary memory that is there, without huge pages. */
 char *memory_new(void);
 
-/* Measures and prints: the ways in one process, and the paper's figures. */
+/* Measures and prints: the ways in one process, their parts, and the paper's figures. */
 void ways_measure(void);
+void parts_measure(void);
 void figures_measure(void);
 
 #endif /* BENCH_MOVE_H */

@@ -279,18 +279,34 @@ static long way_once(const struct way *way, char *a, char *b, size_t bytes)
 	return end - start;
 }
 
+/* Allocate and free memory of which nothing has been divided into pages of 4 KB. */
+static void huge_new(char **a, char **b)
+{
+	*a = cosy_move_alloc(MAX_BYTES, 0);
+	*b = cosy_move_alloc(MAX_BYTES, 0);
+}
+
+static void huge_free(char *a, char *b)
+{
+	cosy_move_free(a, MAX_BYTES);
+	cosy_move_free(b, MAX_BYTES);
+}
+
 static void way_measure(const struct way *way, size_t bytes)
 {
 	char *a = *way->a, *b = *way->b;
 	long best = -1;
 
-	if (way->huge) {
-		a = cosy_move_alloc(MAX_BYTES, 0);
-		b = cosy_move_alloc(MAX_BYTES, 0);
-	}
+	if (way->huge)
+		huge_new(&a, &b);
 	fill(a, bytes, bytes);
 	way->move(way, a, b, way_size(way, bytes));
 	compare(way->name, b, bytes, bytes);
+	/* To rewrite what somebody else has makes pages of 4 KB of it. */
+	if (way->huge) {
+		huge_free(a, b);
+		huge_new(&a, &b);
+	}
 	fill(a, bytes, 1);
 	for (int i = 0; i < TURNS; i++) {
 		long cost = way_once(way, a, b, bytes);
@@ -304,10 +320,9 @@ static void way_measure(const struct way *way, size_t bytes)
 	if (way->move == by_memfd)
 		mmap(b, bytes, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0);
-	if (way->huge) {
-		cosy_move_free(a, MAX_BYTES);
-		cosy_move_free(b, MAX_BYTES);
-	} else if (way->b == &taker)
+	if (way->huge)
+		huge_free(a, b);
+	else if (way->b == &taker)
 		TRY(cosy_flush(b, MAX_BYTES));
 }
 
