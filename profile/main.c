@@ -17,6 +17,7 @@
 #include "advise/advise.h"
 #include "advise/place.h"
 #include "fold/fold.h"
+#include "record/child.h"
 #include "record/record.h"
 #include "show/show.h"
 #include "verify/build.h"
@@ -24,7 +25,13 @@
 #include "verify/verify.h"
 
 /* Exit statuses as every subcommand's, and a shell's for a program that cannot be run. */
-enum { STATUS_FINE = 0, STATUS_BAD = 1, STATUS_USAGE = 2 };
+enum {
+	STATUS_FINE = 0,
+	STATUS_BAD = 1,
+	STATUS_USAGE = 2,
+	STATUS_NOT_EXECUTED = 126,
+	STATUS_NOT_FOUND = 127
+};
 
 #define MAX_PIDS 4096
 
@@ -212,8 +219,12 @@ static int profile_record(struct profile_options *options, struct recording *rec
 	};
 	struct record_sink sink = {recording_take, recording};
 	struct record_result result;
-	int load;
+	int error, load;
 
+	if (options->program && (error = program_find(options->program[0]))) {
+		fprintf(stderr, "cosy profile: %s: %s\n", options->program[0], strerror(-error));
+		return error == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTED;
+	}
 	if (options->write) {
 		recording->file = fopen(options->write, "we");
 		if (!recording->file) {
@@ -274,22 +285,20 @@ static int profile_read(const char *path, struct recording *recording)
 }
 
 /* Status 1 when what was measured is not what was predicted. */
-static int profile_verify(const struct profile_options *options, const struct advice *advice,
+static int profile_verify(const struct profile_options *options, struct advice *advice,
 			  struct places *places, FILE *to)
 {
-	const char *way = options->marked ? "regions" : "cosy run";
 	struct verify_plan plan = {.program = options->program,
 				   .marked = options->marked,
 				   .load = options->load.command,
 				   .rounds = options->rounds};
-	struct verify_result result;
+	const struct verified *result = &advice->verified;
 	const char *why = options->build
 				  ? build_suggested(advice, places, options->build, &plan.region)
 				  : NULL;
 
 	if (!why)
-		why = verify(advice, &plan, &result);
-
+		why = verify(advice, &plan, &advice->verified);
 	if (why) {
 		fprintf(stderr, "cosy profile: --verify: %s\n", why);
 		return STATUS_BAD;
@@ -298,10 +307,10 @@ static int profile_verify(const struct profile_options *options, const struct ad
 		"\nVerified: %s, predicted %.0f to %.0f %%, measured %.0f %% (+-%.0f) less "
 		"processor time: %s\n"
 		"  %.1f ms, and %.1f ms with %s, medians of %u runs each without a tracer\n",
-		way, show_saving(result.low, 1), show_saving(result.high, 1),
-		show_saving(result.measured, 1), 100 * result.noise, result.in ? "in" : "OUT",
-		result.plain / 1e6, result.other / 1e6, way, result.rounds);
-	return result.in ? STATUS_FINE : STATUS_BAD;
+		result->way, show_saving(result->low, 1), show_saving(result->high, 1),
+		show_saving(result->measured, 1), 100 * result->noise, result->in ? "in" : "OUT",
+		result->plain / 1e6, result->other / 1e6, result->way, result->rounds);
+	return result->in ? STATUS_FINE : STATUS_BAD;
 }
 
 /* Prints to a file, if there is to be one; "-" is standard output. */
@@ -337,14 +346,16 @@ static int profile_show(const struct profile_options *options, const struct prof
 	if (!advice || !places)
 		return STATUS_BAD;
 	advise(profile, advice);
-	if (!show_file(options->json, show_json, advice, places) ||
-	    !show_file(options->html, show_html, advice, places))
+	if (!show_file(options->html, show_html, advice, places))
 		status = STATUS_BAD;
 	if (!stdout_taken(options))
 		show_terminal(stdout, advice, places);
 	if (options->rounds && status == STATUS_FINE)
 		status = profile_verify(options, advice, places,
 					stdout_taken(options) ? stderr : stdout);
+	/* It has what was verified, too. */
+	if (!show_file(options->json, show_json, advice, places))
+		status = STATUS_BAD;
 	places_destroy(places);
 	free(advice);
 	return status;

@@ -44,6 +44,9 @@ struct model_class {
 #define MIN_INSNS 40
 #define MAX_INSNS 160
 
+/* Loops within loops that are looked into. */
+#define MAX_NESTED 8
+
 struct range {
 	double low, middle, high;
 };
@@ -182,6 +185,51 @@ static struct range earned_saves(struct range range, struct range part, double l
 			      part.high > 0 ? range.high * part.high - load : 0};
 }
 
+static bool row_has(const struct profile_row *row, enum call_class class)
+{
+	return row->sums.of[class].calls * 20 >= row->sums.calls;
+}
+
+/*
+ * Tells whether the function that a loop is in lists a directory: of some hundred entries one call
+ * asks, which is often no part of the loop.
+ */
+static bool row_lists(const struct profile *profile, const struct profile_row *row)
+{
+	for (uint32_t i = 1; i <= profile->n_sites; i++) {
+		const struct site *site = &profile->sites[i];
+		const struct event_frame *frame = profile_frame(profile, site->stack);
+
+		if (site->nr == SYS_getdents64 && frame && frame->object == row->object &&
+		    frame->function == row->function)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Tells whether the loop stays native as it stands, and is an operation by name: one that lists a
+ * directory by readdir.
+ */
+static bool row_is_named(const struct profile *profile, const struct profile_row *row)
+{
+	return row_has(row, CLASS_STAT) &&
+	       (row_has(row, CLASS_QUESTION) || row_lists(profile, row));
+}
+
+/*
+ * Returns what scan_dir saves of asking for the entries, beyond the crossings: the share that
+ * remains was measured of listing and stat together.
+ */
+static double listing_saves(const struct profile *profile, const struct sums *sums)
+{
+	double cpu = net_cpu(profile, sums->of[CLASS_QUESTION].calls, sums->of[CLASS_QUESTION].cpu);
+	double saved = class_saved(cpu, 0, model_classes[CLASS_STAT].named);
+	double counted = class_saves(profile, sums, CLASS_QUESTION).high;
+
+	return saved > counted ? saved - counted : 0;
+}
+
 static struct range region_saves(const struct advice *advice, const struct profile_row *row)
 {
 	const struct profile *profile = advice->profile;
@@ -202,24 +250,50 @@ static struct range region_saves(const struct advice *advice, const struct profi
 	sum.low -= cost + user * (model_computing - 1);
 	sum.middle -= cost + user * (model_computing - 1) / 2;
 	sum.high -= cost;
+	/* An operation counts as one call, so it is to be forced into the kernel, and at once. */
+	if (row_is_named(profile, row)) {
+		sum.high += listing_saves(profile, &row->sums);
+		return earned_saves(sum, (struct range){1, 1, 1}, load);
+	}
 	return earned_saves(sum, earned_part(profile, sums_outside(&row->sums) / row->processes),
 			    load);
 }
 
-static bool row_has(const struct profile_row *row, enum call_class class)
+static bool site_waits(const struct site *site)
 {
-	return row->sums.of[class].calls * 20 >= row->sums.calls;
+	return site->nr == SYS_epoll_wait || site->nr == SYS_epoll_pwait;
 }
 
-static void region_type(const struct profile_row *row, struct finding *finding)
+static bool site_receives(const struct site *site)
+{
+	return (site->nr == SYS_read || site->nr == SYS_recvfrom) &&
+	       (site->file == FILE_SOCKET || site->file == FILE_PIPE);
+}
+
+/* Tells whether a call of a loop, or of one within it, is such. */
+static bool loop_has(const struct profile *profile, uint32_t number, unsigned int depth,
+		     bool (*is)(const struct site *site))
+{
+	const struct symbol *symbol = &profile->symbols[number];
+
+	if (symbol->site)
+		return symbol->site <= profile->n_sites && is(&profile->sites[symbol->site]);
+	for (uint32_t i = 0; depth && i < symbol->len; i++)
+		if (loop_has(profile, profile->bodies[symbol->body + i], depth - 1, is))
+			return true;
+	return false;
+}
+
+static void region_type(const struct profile *profile, const struct profile_row *row,
+			struct finding *finding)
 {
 	const char *better = "";
 
-	finding->by_name = row_has(row, CLASS_STAT) && row_has(row, CLASS_QUESTION);
+	finding->by_name = row_is_named(profile, row);
 	if (finding->by_name) {
 		/* A loop by readdir stays native. */
 		strcpy(finding->type, "cosy_scan_dir() of <cosy/fast.h> for this loop, or "
-				      "cosy_scan_tree() for all below; then cosycc");
+				      "cosy_scan_tree() for all below; then cosycc -fcosy-force");
 		return;
 	}
 	if (row_has(row, CLASS_OPEN) &&
@@ -227,6 +301,9 @@ static void region_type(const struct profile_row *row, struct finding *finding)
 		better = "cosy_read_file() for whole small files";
 	else if (row_has(row, CLASS_OPEN) && row_has(row, CLASS_WRITE))
 		better = "cosy_write_file() for whole small files";
+	else if (loop_has(profile, row->symbol, MAX_NESTED, site_waits) &&
+		 loop_has(profile, row->symbol, MAX_NESTED, site_receives))
+		better = "cosy_epoll_read() for epoll_wait and a read of each that is ready";
 	else if (row_has(row, CLASS_SEND) &&
 		 (row_has(row, CLASS_READ) || row_has(row, CLASS_READ_LARGE)))
 		better = "cosy_lend() to send without the copy";
@@ -316,7 +393,7 @@ static void advise_row(struct advice *advice, uint32_t number)
 	finding->cpu = advise_cpu(profile, &row->sums) + advise_user(profile, &row->sums);
 	advise_sequence(profile, row->symbol, finding->title, 160);
 	if (pays) {
-		region_type(row, finding);
+		region_type(profile, row, finding);
 		strcpy(finding->gives_up, "nothing");
 	} else {
 		region_why(advice, row, &range, finding->why, sizeof(finding->why));
@@ -412,7 +489,7 @@ static struct read_price read_price(const struct profile *profile)
 }
 
 /*
- * Returns the time that the reads that would be served take now, and lseeks with them.  What was
+ * Returns the least and the most that the reads that would be served take now, lseeks included.  What was
  * measured of them has the tracer in it, and what only a disk takes, which a window does not save.
  */
 static struct range run_takes(const struct profile *profile, const struct read_price *price)
@@ -422,7 +499,7 @@ static struct range run_takes(const struct profile *profile, const struct read_p
 	double cpu = net_cpu(profile, served, run->cpu[RUN_SERVED]);
 	double seeks = (double)run->seeks * profile->header.null_call;
 	double reckoned = served * price->call + run->bytes[RUN_SERVED] * price->byte;
-	struct range ret = {0.8 * reckoned, reckoned, DEARER * reckoned};
+	struct range ret = {.low = 0.8 * reckoned, .high = DEARER * reckoned};
 
 	/* Stopping costs ten times what such a call does, so what is left of the sum is noise. */
 	if (profile->header.backend != EVENT_BACKEND_PTRACE) {
@@ -430,7 +507,6 @@ static struct range run_takes(const struct profile *profile, const struct read_p
 		ret.high = cpu < reckoned ? reckoned : cpu < ret.high ? cpu : ret.high;
 	}
 	ret.low += 0.8 * seeks;
-	ret.middle += seeks;
 	ret.high += seeks;
 	return ret;
 }

@@ -37,6 +37,16 @@ struct finding {
 	char why[ADVISE_TEXT]; /* of what does not pay */
 };
 
+/* What was measured of a saving that was predicted (verify/); `rounds` 0: nothing. */
+struct verified {
+	const char *way; /* "cosy run" or "regions" */
+	unsigned int rounds;
+	double plain, other;	/* ns of processor time of a whole run, medians */
+	double low, high;	/* predicted, in parts of `plain` */
+	double measured, noise; /* the same; noise: the middle half of the rounds */
+	bool in;
+};
+
 struct advice {
 	const struct profile *profile;
 	uint64_t cpu, kernel, user; /* ns on the processor, recording's cost subtracted */
@@ -44,6 +54,7 @@ struct advice {
 	struct finding findings[ADVISE_MAX_FINDINGS];
 	uint32_t n;
 	struct finding run; /* what `cosy run` would save, whether or not that is a finding */
+	struct verified verified;
 };
 
 void advise(const struct profile *profile, struct advice *ret);

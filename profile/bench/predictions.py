@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -29,12 +28,6 @@ sys.path[:0] = [str(TOP / "bench"), str(TOP / "preload/bench")]
 import versions  # noqa: E402  (bench/ is no package)
 from report import narrow, table  # noqa: E402
 
-VERIFIED = re.compile(
-    r"^Verified: cosy run, predicted (-?\d+) to (-?\d+) %, measured (-?\d+) % \(\+-(\d+)\) "
-    r"less processor time: (in|OUT)\n"
-    r"  ([0-9.]+) ms, and ([0-9.]+) ms",
-    re.MULTILINE,
-)
 CLEAR = 5  # per cent of the processor time from which on a direction counts
 WORSE = 2  # per cent that advice may cost
 
@@ -109,6 +102,11 @@ def programs(only: set[str]) -> list[tuple[str, str]]:
     return found
 
 
+def percent(part: float) -> int:
+    """Returns whole per cent, within 100: what costs more than twice the time is not told apart."""
+    return max(-100, min(100, round(100 * part)))
+
+
 def ask(cosy: Path, name: str, command: str, rounds: int, folder: Path) -> Answer:
     """Records, predicts and measures one program.  Raises RuntimeError where that fails."""
     report = folder / "said.json"
@@ -120,14 +118,26 @@ def ask(cosy: Path, name: str, command: str, rounds: int, folder: Path) -> Answe
         text=True,
         errors="replace",
     )
-    verified = VERIFIED.search(done.stdout)
-    if not verified:
+    if done.returncode not in (0, 1) or not report.exists():
         raise RuntimeError(f"{name}: status {done.returncode}\n{done.stderr[-2000:]}")
     said = json.loads(report.read_text())
-    low, high, measured, noise = map(int, verified.groups()[:4])
-    advised = any(finding["way"] == "cosy run" for finding in said["findings"])
-    within = verified[5] == "in"
-    return Answer(name, command, said["calls"], low, high, measured, noise, within, float(verified[6]), advised)
+    report.unlink()
+    verified = said.get("verified")
+    if not verified:
+        raise RuntimeError(f"{name}: nothing was verified\n{done.stderr[-2000:]}")
+    low, high = (percent(part) for part in verified["predicted"])
+    return Answer(
+        name,
+        command,
+        said["calls"],
+        low,
+        high,
+        percent(verified["measured"]),
+        percent(verified["noise"]),
+        verified["in"],
+        verified["plain_ns"] / 1e6,
+        any(finding["way"] == "cosy run" for finding in said["findings"]),
+    )
 
 
 def document(answers: list[Answer], rounds: int) -> str:

@@ -58,7 +58,8 @@ struct file_table {
 struct fold_process {
 	uint32_t pid;
 	uint32_t threads;
-	uint32_t lane; /* of the timeline */
+	uint32_t lane;	  /* of the timeline */
+	uint32_t program; /* profile.programs */
 	struct file_table *table;
 	uint64_t directory;    /* changes with each chdir */
 	int64_t thread_credit; /* `cosy run`: towards the thread that returns leases */

@@ -11,6 +11,7 @@
 #include "fold/files.h"
 #include "fold/fold.h"
 #include "fold/limits.h"
+#include "fold/programs.h"
 #include "fold/reads.h"
 #include "fold/relax.h"
 #include "fold/rows.h"
@@ -194,6 +195,8 @@ static void take_fork(struct fold *fold, const struct event_fork *fork)
 		if (process->pid == fork->parent)
 			parent = process;
 	process = process_of(fold, fork->pid, parent);
+	if (process && parent && !process->threads)
+		process->program = parent->program;
 	if (process && parent && process != parent && fork->event.flags & EVENT_FORK_FILES &&
 	    process->table != parent->table) {
 		file_table_drop(&fold->files, process->table);
@@ -218,6 +221,8 @@ static void take_exec(struct fold *fold, const struct event_exec *exec)
 	if (!thread)
 		return;
 	thread_flush(fold, thread);
+	if (path)
+		thread->process->program = programs_add(&fold->profile.programs, path);
 	if (path && thread->process->lane)
 		strcpy(fold->profile.timeline.lanes[thread->process->lane].program, path);
 	table = thread->process->table;
@@ -291,16 +296,17 @@ static void take_stack(struct fold *fold, const struct event_stack *told)
 	}
 }
 
-/* Made by libc for its own purposes: the function that makes it was called from libc, too. */
-static bool stack_inside(const struct profile *profile, uint32_t number)
+static enum call_origin stack_origin(const struct profile *profile, uint32_t number)
 {
-	return number && profile->stacks[number].user > 1;
-}
+	const struct stack *stack = &profile->stacks[number];
 
-/* Made by the program's own code: by a program without libc, or one that has a libc in it. */
-static bool stack_own(const struct profile *profile, uint32_t number)
-{
-	return number && profile->stacks[number].len && !profile->stacks[number].user;
+	/* No frame is known where the number is 0. */
+	if (!number || !stack->len)
+		return ORIGIN_PROGRAM;
+	if (!stack->user)
+		return ORIGIN_BARE;
+	/* The function that makes it was called from libc, too. */
+	return stack->user > 1 ? ORIGIN_LIBC : ORIGIN_PROGRAM;
 }
 
 static uint32_t site_of(struct fold *fold, const struct event_call *call, uint32_t stack,
@@ -450,7 +456,7 @@ static bool call_opens(const struct event_call *call)
 /* The name was relative to `directory`, by its descriptor if `by_descriptor`. */
 static void take_opened(struct fold *fold, struct fold_process *process, uint64_t directory,
 			bool by_descriptor, const struct event_call *call, const struct sums *sums,
-			bool inside)
+			enum call_origin origin)
 {
 	struct open_file *file = files_get(process, call->ret);
 
@@ -458,7 +464,7 @@ static void take_opened(struct fold *fold, struct fold_process *process, uint64_
 		return;
 	if (!by_descriptor)
 		files_session(&fold->files, file, call, sums);
-	relax_opened(&fold->relax, process, file, directory, call, inside);
+	relax_opened(&fold->relax, process, file, directory, call, origin);
 }
 
 static void take_call(struct fold *fold, const struct event_call *call)
@@ -467,7 +473,7 @@ static void take_call(struct fold *fold, const struct event_call *call)
 	struct fold_thread *thread = thread_of(fold, call->event.tid, call->pid);
 	struct open_file *file;
 	unsigned int kind = FILE_NONE;
-	bool inside, own;
+	enum call_origin origin;
 	uint64_t directory;
 	uint32_t stack, site, symbol;
 	enum call_class class;
@@ -491,9 +497,9 @@ static void take_call(struct fold *fold, const struct event_call *call)
 	sums_of_call(&sums, call, class);
 	sums_add(&profile->sums, &sums);
 	timeline_count(&profile->timeline, thread->process->lane, call);
+	profile->programs.of[thread->process->program].calls++;
 	stack = table_find(&fold->stack_ids, table_mix(10, call->stack));
-	inside = stack_inside(profile, stack);
-	own = stack_own(profile, stack);
+	origin = stack_origin(profile, stack);
 	directory = relax_directory(thread->process, file);
 	site = site_of(fold, call, stack, kind);
 	if (!site) {
@@ -503,14 +509,14 @@ static void take_call(struct fold *fold, const struct event_call *call)
 	}
 	sums_add(&profile->sites[site].all, &sums);
 	useless_count(&fold->useless, profile, thread->process, file, call, site);
-	reads_count(profile, thread->process, file, call, inside, own);
-	relax_count(&fold->relax, thread->process, file, call, inside || own);
+	reads_count(profile, thread->process, file, call, origin);
+	relax_count(&fold->relax, thread->process, file, call, origin);
 	depend_count(&fold->depends, &thread->depend, call, site, file);
 	if (file)
 		files_session(&fold->files, file, call, &sums);
 	files_call(&fold->files, thread->process, call);
 	if (call->ret >= 0 && call_opens(call))
-		take_opened(fold, thread->process, directory, file, call, &sums, inside || own);
+		take_opened(fold, thread->process, directory, file, call, &sums, origin);
 	/* The allocator chooses when to ask for memory; such calls would tear loops. */
 	symbol = call_memory(call->nr, call->args) ? 0 : grammar_site(&fold->grammar, site);
 	if (!symbol)

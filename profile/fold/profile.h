@@ -69,6 +69,13 @@ struct stack {
 	uint32_t user;	     /* the first frame that is not the C library's; len: none */
 };
 
+/* Says whose code makes a call. */
+enum call_origin {
+	ORIGIN_PROGRAM, /* the program's, by a function of the C library; or unknown */
+	ORIGIN_LIBC,	/* the C library, for its own purposes */
+	ORIGIN_BARE,	/* the program's, without a C library or with one linked into it */
+};
+
 /* Loops at one place of the source: what one region could hold. */
 struct profile_row {
 	uint32_t symbol; /* the loop with most of the calls */
@@ -111,7 +118,7 @@ enum run_reason {
 /* Foretells what `cosy run` would make of the reads of files. */
 struct run_sums {
 	uint64_t calls[RUN_REASONS], cpu[RUN_REASONS], bytes[RUN_REASONS];
-	uint64_t seeks, seeks_cpu;  /* lseeks that would not reach the kernel */
+	uint64_t seeks;		    /* lseeks that would not reach the kernel */
 	uint64_t windows, programs; /* windows made; execs and processes */
 	uint64_t random;	    /* of those that would be served: elsewhere than the last one */
 	uint64_t fetches, fetched;  /* fills of windows, and bytes of them */
@@ -131,6 +138,17 @@ enum useless_kind {
 	USELESS_KINDS
 };
 
+#define MAX_PROGRAMS 32
+
+/* Programs that were executed, from 1 on; 0: those not known, or beyond the last. */
+struct programs {
+	uint32_t n;
+	struct {
+		char path[EVENT_MAX_PATH];
+		uint64_t calls;
+	} of[MAX_PROGRAMS + 1];
+};
+
 struct profile {
 	struct event_header header;
 	struct sums sums;
@@ -138,8 +156,9 @@ struct profile {
 	uint64_t first, last; /* times */
 	uint64_t forgotten;   /* calls of which less is known, since a table was full */
 	uint32_t processes, threads;
-	uint32_t running; /* processes that went on when the recording ended */
-	char program[EVENT_MAX_PATH];
+	uint32_t running;	      /* processes that went on when the recording ended */
+	char program[EVENT_MAX_PATH]; /* the first */
+	struct programs programs;
 
 	struct site *sites;
 	struct symbol *symbols;

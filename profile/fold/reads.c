@@ -9,11 +9,11 @@
 
 #define STEADY_READS 64
 
-static enum run_reason reads_reason(const struct open_file *file, bool inside)
+static enum run_reason reads_reason(const struct open_file *file, enum call_origin origin)
 {
 	if (!file || file->kind != FILE_REGULAR)
 		return RUN_NO_FILE;
-	if (inside)
+	if (origin == ORIGIN_LIBC)
 		return RUN_STDIO;
 	if (!file->opened)
 		return RUN_INHERITED;
@@ -21,7 +21,7 @@ static enum run_reason reads_reason(const struct open_file *file, bool inside)
 		return RUN_WRITING;
 	if (file->shared)
 		return RUN_SHARED;
-	return RUN_SERVED;
+	return origin == ORIGIN_BARE ? RUN_OWN : RUN_SERVED;
 }
 
 /* Counts what a read of so many bytes earns.  True if the file has a window when it is made. */
@@ -106,7 +106,7 @@ static bool reads_window(struct profile *profile, const struct fold_process *pro
 }
 
 void reads_count(struct profile *profile, struct fold_process *process, struct open_file *file,
-		 const struct event_call *call, bool inside, bool own)
+		 const struct event_call *call, enum call_origin origin)
 {
 	struct run_sums *run = &profile->run;
 	enum run_reason reason;
@@ -114,16 +114,13 @@ void reads_count(struct profile *profile, struct fold_process *process, struct o
 	/* What a program does with SIGBUS cannot be seen: a handler, or none again. */
 	if (call->nr == SYS_rt_sigaction && call->args[0] == SIGBUS && call->args[1])
 		process->bus_handled = true;
-	if (call->nr == SYS_lseek && file && file->window && !inside && !own) {
+	if (call->nr == SYS_lseek && file && file->window && origin == ORIGIN_PROGRAM) {
 		file->sought = call->ret != file->position || !file->position_known;
 		run->seeks++;
-		run->seeks_cpu += call->cpu;
 	}
 	if ((call->nr != SYS_read && call->nr != SYS_pread64) || call->ret <= 0)
 		return;
-	reason = reads_reason(file, inside);
-	if (reason == RUN_SERVED && own)
-		reason = RUN_OWN;
+	reason = reads_reason(file, origin);
 	if (reason == RUN_SERVED && call->args[2] > WINDOW_MAX_LENGTH)
 		reason = RUN_LARGE;
 	if (reason == RUN_SERVED && !reads_earned(profile, process, file, call->args[2]))

@@ -5,11 +5,8 @@
 
 #include "fold/files.h"
 
-/*
- * Counts a call that reads or moves a file's position; `inside`: the C library makes it; `own`: the
- * program does, without that.
- */
+/* Counts a call that reads or moves a file's position. */
 void reads_count(struct profile *profile, struct fold_process *process, struct open_file *file,
-		 const struct event_call *call, bool inside, bool own);
+		 const struct event_call *call, enum call_origin origin);
 
 #endif /* COSY_PROFILE_READS_H */

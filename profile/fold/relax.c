@@ -192,9 +192,9 @@ static void write_count(struct relax *relax, struct fold_process *process, struc
 }
 
 void relax_count(struct relax *relax, struct fold_process *process, struct open_file *file,
-		 const struct event_call *call, bool inside)
+		 const struct event_call *call, enum call_origin origin)
 {
-	if (call_settles(call) || (inside && call->nr == SYS_write))
+	if (call_settles(call) || (origin != ORIGIN_PROGRAM && call->nr == SYS_write))
 		process->settled++;
 	if (!call->ret &&
 	    (call->nr == SYS_unlink || call->nr == SYS_unlinkat || call->nr == SYS_rename ||
@@ -217,7 +217,7 @@ void relax_count(struct relax *relax, struct fold_process *process, struct open_
 }
 
 void relax_opened(struct relax *relax, struct fold_process *process, struct open_file *file,
-		  uint64_t directory, const struct event_call *call, bool inside)
+		  uint64_t directory, const struct event_call *call, enum call_origin origin)
 {
 	enum contents before;
 
@@ -228,8 +228,8 @@ void relax_opened(struct relax *relax, struct fold_process *process, struct open
 	if (!(file->flags & O_TRUNC))
 		return;
 	contents_note(relax, file->name, NONE);
-	if ((file->flags & O_ACCMODE) == O_RDONLY || file->flags & NOT_RELAXED || inside ||
-	    process->threaded || call->ret >= MAX_DESCRIPTOR) {
+	if ((file->flags & O_ACCMODE) == O_RDONLY || file->flags & NOT_RELAXED ||
+	    origin != ORIGIN_PROGRAM || process->threaded || call->ret >= MAX_DESCRIPTOR) {
 		/* The kernel truncates it: before, old ends are cut. */
 		process->settled++;
 		return;

@@ -23,16 +23,16 @@ struct relax {
 bool relax_create(struct relax *relax);
 void relax_destroy(struct relax *relax);
 
-/* Counts a call, which is on `file` or NULL; `inside`: the C library makes it for itself. */
+/* Counts a call, which is on `file` or NULL. */
 void relax_count(struct relax *relax, struct fold_process *process, struct open_file *file,
-		 const struct event_call *call, bool inside);
+		 const struct event_call *call, enum call_origin origin);
 
 /*
  * Notes what a call has opened; `directory`: the serial of the one to which its name is relative,
  * since the file may have taken its descriptor.
  */
 void relax_opened(struct relax *relax, struct fold_process *process, struct open_file *file,
-		  uint64_t directory, const struct event_call *call, bool inside);
+		  uint64_t directory, const struct event_call *call, enum call_origin origin);
 
 /* Returns that serial, for a call on `file` or NULL. */
 static inline uint64_t relax_directory(const struct fold_process *process,

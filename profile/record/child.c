@@ -3,9 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +43,38 @@ int child_go(struct child *child, int error)
 		error = -errno;
 	close(child->gate);
 	return error;
+}
+
+static int file_executable(const char *path)
+{
+	struct stat file;
+
+	if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) || stat(path, &file))
+		return -errno;
+	return S_ISREG(file.st_mode) ? 0 : -EACCES;
+}
+
+int program_find(const char *name)
+{
+	const char *path = getenv("PATH"), *end;
+	int found = -ENOENT;
+
+	if (strchr(name, '/'))
+		return file_executable(name);
+	for (path = path ? path : "/bin:/usr/bin"; path; path = *end ? end + 1 : NULL) {
+		char file[PATH_MAX];
+		int error;
+
+		end = strchrnul(path, ':');
+		snprintf(file, sizeof(file), "%.*s%s%s", (int)(end - path), path,
+			 end == path ? "" : "/", name);
+		error = file_executable(file);
+		if (!error)
+			return 0;
+		if (error == -EACCES)
+			found = error;
+	}
+	return found;
 }
 
 void program_run(void *arguments)

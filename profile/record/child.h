@@ -23,6 +23,9 @@ int child_start(struct child *child, void (*run)(void *), void *argument);
 /* Lets the child go on, or end if `error` is not 0.  Returns `error`. */
 int child_go(struct child *child, int error);
 
+/* Looks for a program as execvp(3) does.  Returns 0, -ENOENT or -EACCES. */
+int program_find(const char *name);
+
 /* Executes a program with these arguments: a child's `run`. */
 void program_run(void *arguments);
 

@@ -9,12 +9,12 @@
 #define DIGEST_BYTES 64
 #define DIGEST_WORDS (DIGEST_BYTES / 8)
 
-/* Number for bytes that zeros fill up; never 0, which means that there is none. */
-static inline unsigned int digest_words(const unsigned long long *words)
+/* Number for `size` bytes, with zeros up to a whole word; never 0, which means that there is none. */
+static inline unsigned int digest_words(const unsigned long long *words, unsigned long long size)
 {
 	unsigned long long hash = 0x9e3779b97f4a7c15ULL;
 
-	for (int i = 0; i < DIGEST_WORDS; i++) {
+	for (unsigned int i = 0; i < DIGEST_WORDS && i * 8 < size; i++) {
 		hash = (hash ^ words[i]) * 0xff51afd7ed558ccdULL;
 		hash ^= hash >> 29;
 	}

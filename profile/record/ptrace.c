@@ -248,7 +248,8 @@ static uint32_t memory_digest(pid_t pid, uint64_t address, uint64_t size)
 		return 0;
 	if (size > DIGEST_BYTES)
 		size = DIGEST_BYTES;
-	return memory_read(pid, address, words, size) == (ssize_t)size ? digest_words(words) : 0;
+	return memory_read(pid, address, words, size) == (ssize_t)size ? digest_words(words, size)
+								       : 0;
 }
 
 static void path_read(struct traced_thread *thread, uint64_t address)

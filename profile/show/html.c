@@ -73,7 +73,7 @@ static void html_sums(FILE *to, const struct advice *advice)
 static void html_head(FILE *to, const struct advice *advice)
 {
 	const struct profile *profile = advice->profile;
-	char own[32], lost[PAGE_COUNT], forgotten[PAGE_COUNT];
+	char own[32], lost[PAGE_COUNT], forgotten[PAGE_COUNT], programs[ADVISE_TEXT];
 
 	fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
 	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
@@ -81,9 +81,10 @@ static void html_head(FILE *to, const struct advice *advice)
 	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>cosy "
 	      "profile: ",
 	      to);
-	page_text(to, profile->program);
+	show_programs(programs, sizeof(programs), profile);
+	page_text(to, programs);
 	fprintf(to, "</title><style>%s</style></head><body>\n<h1>cosy profile: ", page_css);
-	page_text(to, profile->program[0] ? profile->program : "processes");
+	page_text(to, programs);
 	fputs("</h1>\n", to);
 	html_sums(to, advice);
 	show_time(own, sizeof(own), profile->recorder_cpu);

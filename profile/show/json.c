@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* json.c - everything, for programs; docs/inside/profile.md says what each field is. */
 #include "calls.h"
+#include "fold/programs.h"
 #include "show/show.h"
 
 /* Begins a member, with a comma before it unless it is the first of its object. */
@@ -216,6 +217,40 @@ static void json_useless(FILE *to, const struct profile *profile)
 	fputs("}", to);
 }
 
+static void json_programs(FILE *to, const struct profile *profile)
+{
+	uint32_t numbers[MAX_PROGRAMS], n = programs_order(&profile->programs, numbers);
+
+	json_member(to, false, "programs");
+	for (uint32_t i = 0; i < n; i++) {
+		fputs(i ? ", {" : "[{", to);
+		json_string(to, true, "program", profile->programs.of[numbers[i]].path);
+		json_number(to, false, "calls", profile->programs.of[numbers[i]].calls);
+		putc('}', to);
+	}
+	fputs(n ? "]" : "[]", to);
+}
+
+/* Writes nothing where nothing was measured. */
+static void json_verified(FILE *to, const struct verified *verified)
+{
+	if (!verified->rounds)
+		return;
+	fputs(",\n  \"verified\": {", to);
+	json_string(to, true, "way", verified->way);
+	json_number(to, false, "rounds", verified->rounds);
+	json_member(to, false, "predicted");
+	fprintf(to, "[%.4f, %.4f]", verified->low, verified->high);
+	json_member(to, false, "measured");
+	fprintf(to, "%.4f", verified->measured);
+	json_member(to, false, "noise");
+	fprintf(to, "%.4f", verified->noise);
+	json_number(to, false, "plain_ns", verified->plain);
+	json_number(to, false, "other_ns", verified->other > 0 ? verified->other : 0);
+	json_member(to, false, "in");
+	fputs(verified->in ? "true}" : "false}", to);
+}
+
 void show_json(FILE *to, const struct advice *advice, struct places *places)
 {
 	const struct profile *profile = advice->profile;
@@ -223,6 +258,7 @@ void show_json(FILE *to, const struct advice *advice, struct places *places)
 	fputs("{\n  ", to);
 	json_number(to, true, "version", EVENT_VERSION);
 	json_string(to, false, "program", profile->program);
+	json_programs(to, profile);
 	json_number(to, false, "calls", profile->sums.calls);
 	json_number(to, false, "errors", profile->sums.errors);
 	json_number(to, false, "slept", profile->sums.slept);
@@ -254,5 +290,6 @@ void show_json(FILE *to, const struct advice *advice, struct places *places)
 	json_useless(to, profile);
 	fputs(",\n  \"timeline\": ", to);
 	json_timeline(to, &profile->timeline);
+	json_verified(to, &advice->verified);
 	fputs("\n}\n", to);
 }

@@ -20,6 +20,9 @@ void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int
 void show_place(char *to, size_t size, struct places *places, const struct advice *advice,
 		const struct finding *finding);
 
+/* Writes the names of the programs that made the calls, most calls first, as they are. */
+void show_programs(char *to, size_t size, const struct profile *profile);
+
 /* Returns the back end's name, such as "tracepoints". */
 const char *show_backend(const struct profile *profile);
 

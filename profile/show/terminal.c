@@ -119,12 +119,13 @@ static void show_head(FILE *to, const struct advice *advice)
 {
 	const struct profile *profile = advice->profile;
 	double seconds = (profile->last - profile->first) / 1e9;
-	char cpu[32], kernel[32], own[32];
+	char cpu[32], kernel[32], own[32], programs[ADVISE_TEXT];
 
 	show_time(cpu, sizeof(cpu), advice->cpu);
 	show_time(kernel, sizeof(kernel), advice->kernel);
 	show_time(own, sizeof(own), profile->recorder_cpu);
-	show_text(to, profile->program[0] ? profile->program : "processes", SHOW_TERMINAL, WIDTH);
+	show_programs(programs, sizeof(programs), profile);
+	show_text(to, programs, SHOW_TERMINAL, 2 * WIDTH);
 	fprintf(to, ": %lu system call%s, %u process%s, %u thread%s, %.2f s\n", profile->sums.calls,
 		plural(profile->sums.calls, "s"), profile->processes,
 		plural(profile->processes, "es"), profile->threads, plural(profile->threads, "s"),

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "fold/programs.h"
 #include "show/show.h"
 
 /* Returns the character at `text` and its bytes in *len; 0xfffd where it is no UTF-8. */
@@ -76,6 +77,25 @@ void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int
 			fwrite(at, len, 1, to);
 		}
 	}
+}
+
+#define NAMED_PROGRAMS 3
+
+void show_programs(char *to, size_t size, const struct profile *profile)
+{
+	uint32_t numbers[MAX_PROGRAMS], n = programs_order(&profile->programs, numbers);
+	uint32_t named = n > NAMED_PROGRAMS ? NAMED_PROGRAMS - 1 : n;
+	size_t used;
+
+	snprintf(to, size, "%s", n ? profile->programs.of[numbers[0]].path : "processes");
+	for (uint32_t i = 1; i < named; i++) {
+		used = strlen(to);
+		snprintf(to + used, size - used, "%s%s", i + 1 == n ? " and " : ", ",
+			 profile->programs.of[numbers[i]].path);
+	}
+	used = strlen(to);
+	if (named < n)
+		snprintf(to + used, size - used, " and %u other programs", n - named);
 }
 
 double show_saving(double ns, double of)

@@ -10,7 +10,9 @@
  *   crowd corpse N	has N children that have ended and are not waited for, prints the number of the last, and
  *			waits for the end of its input
  *   crowd threads N	N threads at once, each of which calls getuid when all are there
- *   crowd callers N	N times getuid from each of two functions in turn, whose frames are alike
+ *   crowd callers N	2 * N times getuid from two functions whose frames are alike: N / 4 + 1
+ *			times from one, then from the other, and so on; one more, so that the
+ *			other does not begin where a stack is looked at
  *   crowd depths N	open from N places of the stack, 32 bytes apart
  */
 #include <alloca.h>
@@ -184,7 +186,7 @@ static int crowd_callers(int n)
 	long sum = 0;
 
 	for (int i = 0; i < 2 * n; i++)
-		sum += callers[i / 200 % 2]();
+		sum += callers[i / (n / 4 + 1) % 2]();
 	return sum != 2 * n * (long)getuid();
 }
 
@@ -206,7 +208,7 @@ int main(int argc, char **argv)
 		return crowd_rewrite(n);
 	if (n > 0 && !strcmp(argv[1], "threads"))
 		return crowd_threads(n);
-	if (n > 0 && !strcmp(argv[1], "callers"))
+	if (n >= 4 && !strcmp(argv[1], "callers"))
 		return crowd_callers(n);
 	if (n > 0 && !strcmp(argv[1], "depths"))
 		return crowd_depths(n);

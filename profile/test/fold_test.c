@@ -261,6 +261,81 @@ static void test_advice(void)
 }
 
 /*
+ * A loop by readdir is not compiled: scan_dir is named where the same function asks for entries, be
+ * that once for many of them.
+ */
+static void test_lists(void)
+{
+	static struct advice advice;
+
+	for (int same = 0; same < 2; same++) {
+		struct stream stream = stream_begin();
+		uint32_t n;
+
+		stream_open(&stream, "/d", O_RDONLY | O_DIRECTORY, 4);
+		for (int i = 0; i < 80000; i++) {
+			if (i % 400 == 0) {
+				stream_place(&stream, 2, same ? 0x1000 : 0x3000, 0x1080);
+				stream_call(&stream, SYS_getdents64, 8000, 4, 0x5000, 32768);
+			}
+			stream_place(&stream, 1, 0x1000, 0x1010);
+			stream_call_path(&stream, SYS_newfstatat, i % 2 ? "a" : "b", 0, 4, 0x2000,
+					 0x3000);
+		}
+		advise(fold_finish(stream.fold), &advice);
+		for (n = 0; n < advice.n && advice.findings[n].way != WAY_REGION; n++)
+			;
+		CHECK(n < advice.n);
+		CHECK_EQ(advice.findings[n].by_name, same);
+		CHECK_EQ(!!strstr(advice.findings[n].type, "cosy_scan_dir()"), same);
+		fold_destroy(stream.fold);
+	}
+}
+
+/* The operation is named where a loop waits and then reads what it waited for, by whichever call. */
+static void test_waits_and_reads(void)
+{
+	static const struct {
+		unsigned int waits, reads, fd;
+		bool named;
+	} cases[] = {
+		{SYS_epoll_wait, SYS_read, 4, true},	 /* squid */
+		{SYS_epoll_wait, SYS_recvfrom, 4, true}, /* nginx */
+		{SYS_epoll_pwait, SYS_recvfrom, 4, true},
+		{SYS_epoll_wait, SYS_read, 3, false}, /* a file */
+		{SYS_epoll_wait, SYS_recvmsg, 4, false},
+		{SYS_poll, SYS_read, 4, false},
+	};
+	static struct advice advice;
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct stream stream = stream_begin();
+		unsigned int regions = 0;
+
+		stream_call(&stream, SYS_socket, 4, 0, 0, 0);
+		stream_open(&stream, "/a", O_RDWR, 3);
+		stream_place(&stream, 1, 0x1000, 0x1010);
+		for (int turn = 0; turn < 40000; turn++) {
+			stream_call(&stream, cases[i].waits, 2, 5, 0x3000, 8);
+			for (int k = 0; k < 2; k++) {
+				stream_call(&stream, cases[i].reads, 100, cases[i].fd, 0x2000, 100);
+				stream_call(&stream, SYS_getppid, 1, 0, 0, 0);
+			}
+		}
+		advise(fold_finish(stream.fold), &advice);
+		for (uint32_t n = 0; n < advice.n; n++) {
+			if (advice.findings[n].way != WAY_REGION)
+				continue;
+			regions++;
+			CHECK_EQ(!!strstr(advice.findings[n].better, "cosy_epoll_read()"),
+				 cases[i].named);
+		}
+		CHECK_EQ(regions, 1);
+		fold_destroy(stream.fold);
+	}
+}
+
+/*
  * Files that are written whole are found wherever their calls are, and no others are taken for
  * them.
  */
@@ -760,6 +835,8 @@ int main(void)
 	test_threads();
 	test_names();
 	test_advice();
+	test_lists();
+	test_waits_and_reads();
 	test_whole();
 	test_useless();
 	test_position();

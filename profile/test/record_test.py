@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -134,16 +135,18 @@ def main() -> None:
         check_rewritten()
         check_depths()
         check_page(Path(folder), source, out)
-        check_verify(source, out)
+        check_verify(source, out, Path(folder) / "verified.json")
+        check_missing(Path(folder))
+        check_title()
         check_reports(Path(folder))
         check_load(Path(folder))
         check_build(Path(folder))
 
 
-def check_verify(source: str, out: str) -> None:
+def check_verify(source: str, out: str, report: Path) -> None:
     """Tells what was measured beside what was predicted, and by the status which."""
     run = subprocess.run(
-        [COSY, "profile", "--verify=2", "--", SUBJECT, source, out],
+        [COSY, "profile", "--verify=2", "--json", str(report), "--", SUBJECT, source, out],
         capture_output=True,
         text=True,
         timeout=100,
@@ -151,6 +154,36 @@ def check_verify(source: str, out: str) -> None:
     )
     assert "Verified: cosy run, predicted" in run.stdout, (run.stdout, run.stderr)
     assert run.returncode == (0 if "processor time: in\n" in run.stdout else 1), run
+    said = re.search(r"predicted (-?\d+) to (-?\d+) %, measured (-?\d+) % \(\+-(\d+)\)", run.stdout)
+    verified = json.loads(report.read_text())["verified"]
+    assert verified["way"] == "cosy run" and verified["rounds"] == 2 and verified["plain_ns"] > 0, verified
+    assert verified["in"] == (run.returncode == 0), verified
+    parts = [*verified["predicted"], verified["measured"], verified["noise"]]
+    for part, percent in zip(parts, said.groups(), strict=True):
+        assert abs(max(-100, min(100, 100 * part)) - int(percent)) <= 0.51, (verified, run.stdout)
+
+
+def check_missing(folder: Path) -> None:
+    """A program that is not there is told before anything is said of recording, and nothing is written."""
+    kept, text = folder / "kept", folder / "text"
+    text.write_text("no program")
+    for name, status in (("no-such-program", 127), (f"{folder}/none", 127), (str(folder), 126), (str(text), 126)):
+        words = ["--backend", "ptrace", "-o", str(kept), "--", name]
+        run = subprocess.run([COSY, "profile", *words], capture_output=True, text=True, check=False)
+        assert run.returncode == status and name in run.stderr, run
+        assert "recording" not in run.stderr and not kept.exists(), run
+
+
+def check_title() -> None:
+    """The title names the programs that made the calls, whoever made most of them first."""
+    command = "head -c 1 /dev/zero >/dev/null; dd if=/dev/zero of=/dev/null bs=1 count=2000 status=none; cat </dev/null"
+    text = profile("--", "sh", "-c", f"{command}; tail -c 1 </dev/null; true")
+    report = json.loads(profile("--json", "-", "--", "sh", "-c", f"{command}; tail -c 1 </dev/null; true"))
+    title = text.split(": ", 1)[0]
+    assert re.fullmatch(r"\S*/dd, \S+ and 3 other programs", title), title
+    programs = report["programs"]
+    assert programs[0]["program"].endswith("/dd") and programs[0]["calls"] > 4000, programs
+    assert len(programs) == 5 and sum(one["calls"] for one in programs) <= report["calls"], programs
 
 
 LOOP = """#include <fcntl.h>

@@ -189,7 +189,7 @@ static void predict_regions(const struct advice *advice, double *low, double *hi
 }
 
 static void verify_judge(const struct advice *advice, const struct verify_plan *plan,
-			 struct times *times, unsigned int rounds, struct verify_result *ret)
+			 struct times *times, unsigned int rounds, struct verified *ret)
 {
 	static double parts[MAX_ROUNDS];
 	double low = advice->run.low, high = advice->run.high;
@@ -203,6 +203,7 @@ static void verify_judge(const struct advice *advice, const struct verify_plan *
 		high = plan->region->high;
 	} else if (plan->marked)
 		predict_regions(advice, &low, &high);
+	ret->way = plan->marked ? "regions" : "cosy run";
 	ret->rounds = rounds;
 	ret->measured = middle_of(parts, rounds);
 	ret->plain = middle_of(times->plain, rounds);
@@ -221,7 +222,7 @@ static void verify_judge(const struct advice *advice, const struct verify_plan *
 }
 
 const char *verify(const struct advice *advice, const struct verify_plan *plan,
-		   struct verify_result *ret)
+		   struct verified *ret)
 {
 	unsigned int rounds = plan->rounds < MAX_ROUNDS ? plan->rounds : MAX_ROUNDS;
 	static char cosy[2 * PATH_MAX];

@@ -17,19 +17,11 @@ struct verify_plan {
 	unsigned int rounds;
 };
 
-struct verify_result {
-	unsigned int rounds;
-	double plain, other;	/* ns of processor time of a whole run, medians */
-	double low, high;	/* predicted, in parts of `plain` */
-	double measured, noise; /* the same; noise: the middle half of the rounds */
-	bool in;
-};
-
 /*
  * Runs the program in turn as it is and the other way, its output thrown away.  Returns NULL, or
  * what failed.
  */
 const char *verify(const struct advice *advice, const struct verify_plan *plan,
-		   struct verify_result *ret);
+		   struct verified *ret);
 
 #endif /* COSY_PROFILE_VERIFY_H */

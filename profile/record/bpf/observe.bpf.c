@@ -26,9 +26,11 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define KEY_WORDS	 32 /* of a stack that tell whether it is known */
 #define NEAR_CODE	 (2 << 20)
 #define SURE_PLACES	 16
-#define TELL_CALLS	 256 /* a power of two; of so many one tells its stack though it is known */
-#define SURE_CALLS	 64  /* after so many with one stack in a row it is looked at */
-#define LOOK_STACKS	 4   /* in one call of so many: a power of two */
+#define TELL_CALLS	 256  /* after so many one tells its stack though it is known */
+#define SURE_CALLS	 64   /* after so many with one stack in a row it is looked at */
+#define LOOK_STACKS	 4    /* in one call of so many: a power of two */
+#define SURER_CALLS	 1024 /* after so many, in one of .. */
+#define LOOK_RARELY	 16   /* .. so many: at most 15 of 1,024 are then at a wrong place */
 #define SYS_clone	 56
 #define SYS_vfork	 58
 #define SYS_clone3	 435
@@ -119,7 +121,7 @@ struct watched {
 	__u64 voluntary;	    /* times that it gave the processor up */
 	__u64 ended, ended_away;    /* the call before */
 	__u64 submitted;	    /* calls */
-	__u64 known;		    /* those whose stack was known */
+	__u64 known;		    /* those whose stack was known, since one told it */
 	__u64 program;		    /* another number for each task and execve */
 	__u64 code, code_size;	    /* the program's, without libraries */
 	struct call_begun calls[2]; /* the program's, and a compound's within it */
@@ -372,7 +374,7 @@ static __u32 memory_digest(__u64 address, __u64 size)
 		size = DIGEST_BYTES;
 	if (bpf_probe_read_user(words, size, (void *)address))
 		return 0;
-	return digest_words(words);
+	return digest_words(words, size);
 }
 
 /* Returns which argument of a call a table names, from 1; 0: none. */
@@ -451,19 +453,30 @@ static __always_inline __u64 stack_key(const struct watched *it, const struct pt
 	return (key ^ key >> 32) | OBSERVATION_KNOWN;
 }
 
+/* Tells whether the client has the stack of that key, by its number. */
+static __always_inline bool stack_told(const struct watched *it, __u64 key)
+{
+	return it->keys[key % OBSERVATION_KNOWN] == key;
+}
+
 /*
  * Returns the key of the stack, which is looked at in some calls only where calls with the same
- * registers have had the same for long: looking is dearer than all the rest.
+ * registers have had the same for long: looking is dearer than all the rest.  A call whose stack is
+ * not looked at must not tell it, as it may be another one than the key's.
  */
-static __always_inline __u64 stack_known(struct watched *it, const struct pt_regs *regs)
+static __always_inline __u64 stack_known(struct watched *it, const struct pt_regs *regs,
+					 bool *looked)
 {
 	__u64 place = (regs->sp ^ regs->ip << 20 ^ it->program << 48) * 0x9e3779b97f4a7c15ULL;
 	struct sure *sure = &it->sure[(place >> 32) % SURE_PLACES];
+	__u64 look = sure->times < SURER_CALLS ? LOOK_STACKS : LOOK_RARELY;
 	bool same = sure->place == place;
 	__u64 key;
 
-	if (same && sure->times >= SURE_CALLS && ++sure->times % LOOK_STACKS)
+	if (!*looked && same && sure->times >= SURE_CALLS && ++sure->times & (look - 1) &&
+	    stack_told(it, sure->key))
 		return sure->key;
+	*looked = true;
 	key = stack_key(it, regs);
 	if (same && sure->key == key) {
 		sure->times += sure->times < SURE_CALLS;
@@ -576,7 +589,7 @@ static int call_end(struct pt_regs *from, long ret)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct watched *it = watched_get(task);
 	struct call_begun *call;
-	bool known, deep;
+	bool known, deep, looked;
 
 	if (!it)
 		return 0;
@@ -587,11 +600,13 @@ static int call_end(struct pt_regs *from, long ret)
 		return 0;
 	call->in = 0;
 	end.path = argument_of(argument_path, call->nr);
-	end.key = stack_known(it, end.regs);
 	/* Frames of fork and its like are larger than what a key is of. */
-	deep = call->nr >= SYS_clone && call->nr <= SYS_vfork;
-	known = end.key && !deep && it->keys[end.key % OBSERVATION_KNOWN] == end.key &&
-		++it->known % TELL_CALLS;
+	looked = deep = call->nr >= SYS_clone && call->nr <= SYS_vfork;
+	end.key = stack_known(it, end.regs, &looked);
+	known = end.key && !deep && stack_told(it, end.key) &&
+		(++it->known < TELL_CALLS || !looked);
+	if (!known)
+		it->known = 0;
 	if (known && end.path)
 		call_tell(task, it, call, &end, false, true);
 	else if (known)

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* programs.h - which programs made the calls: those that processes have executed. */
+#ifndef COSY_PROFILE_PROGRAMS_H
+#define COSY_PROFILE_PROGRAMS_H
+
+#include "fold/profile.h"
+
+/* Returns the number of a program, a new one if there is room; 0: there is none. */
+uint32_t programs_add(struct programs *programs, const char *path);
+
+/* Writes the numbers of those that made calls, most calls first.  Returns how many. */
+uint32_t programs_order(const struct programs *programs, uint32_t ret[MAX_PROGRAMS]);
+
+#endif /* COSY_PROFILE_PROGRAMS_H */
