@@ -16,15 +16,17 @@ READ_OPTIONS ?=
 FUZZ_KERNEL ?= 6.12-kasan
 FUZZ_SMP ?= 2
 FUZZ_CORPUS ?= $(BUILD)/tests/vm/fuzz/corpus.txt
-MOVE_STEPS ?= 1000000
+MOVE_STEPS ?= 500000
 MOVE_SEED ?= 1
+MOVE_KIND ?= both
+MOVE_SMP ?= 2
 MOVE_LEFT ?= 24
 WRITER_OPENS ?= 100000
 TESTS ?=
 RELEASE ?= trixie
 
 .PHONY: all bench bench-move bench-predictions bench-preload bench-servers demo demo-on test test-kernel test-on \
-	check naming vm vm-container fuzz fuzz-module fuzz-preload stale-preload programs-preload \
+	check naming vm vm-container fuzz fuzz-module fuzz-preload stale-preload programs-preload suites-preload \
 	bench-read fuzz-read stale-read programs-read same move-long move-pressure mutants page vm-debug format tables install clean setup configure
 
 all: configure
@@ -126,6 +128,12 @@ programs-preload: all
 	@preload/test/programs/compare.sh $(BUILD)/bin/cosy preload/test/programs/short.list
 	@preload/test/programs/compare.sh $(BUILD)/bin/cosy preload/test/programs/long.list
 
+# Other projects' own test suites under `cosy run` and without, test by test: bash, git, CPython.  An hour; what they
+# are built from is kept.  SUITES names some of them.
+suites-preload: all
+	@tools/setup/setup.sh packages-suites.txt
+	@preload/test/suites/suites.py --cosy $(BUILD)/bin/cosy --cache $(or $(COSY_CACHE),$(HOME)/.cache/cosy)/suites $(SUITES)
+
 # Their names before the folder was called preload/.
 bench-read fuzz-read stale-read programs-read: %-read: %-preload
 
@@ -137,10 +145,12 @@ page: all
 same: all
 	@tests/vm/same/long.sh $(BUILD)/tests/vm/same/same $(SAME_SEED) $(SAME_SECONDS)
 
-# Random steps with pages that move, against a model: long, where the allocator watches.
+# Random steps with pages that move, against a model: MOVE_STEPS on each of MOVE_SMP processors, where the
+# allocator watches.  MOVE_KIND: pages (4 KB), huge (2 MB) or both.
 move-long: all
-	@python3 tests/vm/vm.py run --kernel $(KERNEL) --smp 2 --timeout 86400 --append=slub_debug=FZPU \
-		--put $(BUILD)/tests/vm/guest/guest/move_random -- /t/move_random $(MOVE_STEPS) $(MOVE_SEED)
+	@python3 tests/vm/vm.py run --kernel $(KERNEL) --smp $(MOVE_SMP) --mem 768 --timeout 86400 \
+		--append=slub_debug=FZPU --put $(BUILD)/tests/vm/guest/guest/move_random \
+		--put tests/vm/guest/move_long.sh -- sh /t/move_long.sh $(MOVE_STEPS) $(MOVE_SEED) $(MOVE_KIND)
 
 # The same where all memory but MOVE_LEFT MB is taken, on four processors.
 move-pressure: all
