@@ -56,6 +56,9 @@ check ls "$work/none"
 check grep needle "$work"/tree/*
 check grep needle "$work/none"
 check copy "$work/none" "$work/to"
+check relay copy 9 64
+check relay move 9 64
+check relay move 5 200
 
 run plain copy "$work/tree" "$work/plain" >"$work/want"
 for mode in native interp auto tier; do
@@ -69,13 +72,19 @@ for mode in native interp auto tier; do
 done
 diff -r "$work/tree" "$work/plain" || failed=1
 
-"$dir/pipeline" copy 12 256 | sed 's/ ns [0-9]*$//' >"$work/want"
-"$dir/pipeline" move 12 256 | sed 's/ ns [0-9]*$//' >"$work/got"
-if grep -q '^12 frames' "$work/want" && cmp -s "$work/want" "$work/got"; then
-	echo "ok   pipeline"
-else
-	echo "FAIL pipeline"
-	diff "$work/want" "$work/got"
-	failed=1
-fi
+# moving NAME WANT COPY MOVE: both ways print the same, which begins with WANT
+moving() {
+	"$dir/$1" $3 | sed 's/ ns [0-9]*$//' >"$work/want"
+	"$dir/$1" $4 | sed 's/ ns [0-9]*$//' >"$work/got"
+	if grep -q "^$2" "$work/want" && cmp -s "$work/want" "$work/got"; then
+		echo "ok   $1"
+	else
+		echo "FAIL $1"
+		diff "$work/want" "$work/got"
+		failed=1
+	fi
+}
+
+moving pipeline '12 frames' 'copy 12 256' 'move 12 256'
+moving queue '27 messages of 64 KB from 3, 0 wrong' 'copy 3 9 64' 'donate 3 9 64'
 exit $failed
