@@ -12,6 +12,8 @@
 #include "step.h"
 #include "step_move.h"
 #include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/xattr.h>
@@ -260,7 +262,7 @@ static void drain(int fd)
 }
 
 static struct {
-	int in, out, dir, tcp[2], local[2];
+	int in, out, dir, tcp[2], local[2], poll;
 } files;
 static char private_memory[131072];
 static struct statx attributes;
@@ -325,6 +327,7 @@ static void script_write(void)
 	puts_at(OP(read_file, files.dir, "in", b + 11 * 65536, 65536, O_RDONLY), b + 11 * 65536, 0,
 		65536);
 	OP(write_file, files.dir, "out", b + 11 * 65536, 5000, O_WRONLY);
+	OP(epoll_read, files.poll, b + 13 * 65536, 4096, 4, 0);
 	SYS(newfstatat, files.dir, "in", b + 12 * 65536, 0);
 	SYS(newfstatat, files.dir, "in", b + 12 * 65536, 0);
 	SYS(stat, "in", b + 12 * 65536);
@@ -397,6 +400,7 @@ static void check_script(const int64_t *good, int count)
 
 static void step_run(void)
 {
+	struct epoll_event always = { .events = EPOLLIN };
 	int64_t good[SCRIPT_STEPS];
 
 	files.in = make_file("in");
@@ -406,6 +410,11 @@ static void step_run(void)
 	files.dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	connect_tcp(files.tcp);
 	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, files.local));
+	/* Is always ready: each read takes one from it. */
+	MUST((always.data.fd = eventfd(1 << 30, EFD_SEMAPHORE)) >= 0);
+	always.data.u64 |= COSY_ARRIVAL_READ;
+	MUST((files.poll = epoll_create1(0)) >= 0);
+	MUST(!epoll_ctl(files.poll, EPOLL_CTL_ADD, always.data.fd, &always));
 	step_point = 0;
 	CHECK(!script_turn() && script_state.run.status == COSY_DONE, "status %u",
 	      script_state.run.status);

@@ -8,11 +8,12 @@
 #include <cosy/fast.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
-static int wire[2], zero, listener, lock_file, fifo, full;
+static int wire[2], poll_fd, zero, listener, lock_file, fifo, full;
 static volatile int reached, cleaned, arrived;
 static volatile pid_t tid;
 static volatile long pair[2];
@@ -114,6 +115,17 @@ static void wait_write_file(void)
 	COSY_START;
 	reached = 1;
 	arrived = cosy_write_file(AT_FDCWD, "full", text, sizeof(text), O_WRONLY) != -1;
+	COSY_END;
+}
+
+/* Waits in epoll_wait, for a pipe into which nobody writes. */
+static void wait_epoll_read(void)
+{
+	static char area[256] __attribute__((aligned(8)));
+
+	COSY_START;
+	reached = 1;
+	arrived = cosy_epoll_read(poll_fd, area, sizeof(area), 2, -1) != -1;
 	COSY_END;
 }
 
@@ -308,6 +320,7 @@ static void all(void)
 	waiting("open", wait_with_file);
 	waiting("read_file", wait_read_file);
 	waiting("write_file", wait_write_file);
+	waiting("epoll_read", wait_epoll_read);
 	precise();
 	other_states();
 }
@@ -318,11 +331,14 @@ int main(void)
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	pthread_t thread;
 	int files, held[2];
+	struct epoll_event ready = { .events = EPOLLIN };
 	long rounds = 0;
 	pid_t holder;
 
 	directory_enter();
 	MUST(!pipe(wire) && !pipe(held));
+	MUST((poll_fd = epoll_create1(0)) >= 0);
+	MUST(!epoll_ctl(poll_fd, EPOLL_CTL_ADD, wire[0], &ready));
 	MUST((zero = open("/dev/zero", O_RDONLY)) >= 0);
 	MUST(!mkfifo("fifo", 0600) && (fifo = open("fifo", O_RDWR)) >= 0);
 	MUST(!mkfifo("full", 0600) && (full = open("full", O_RDWR)) >= 0);

@@ -339,6 +339,95 @@ static void test_tsync(void)
 	CHECK_CHILD(in_child(tsync_child, NULL));
 }
 
+/* --- A stay that is over -------------------------------------------------------------------- */
+
+/* Returns the time as of the last tick, by which the kernel measures a stay, however late that came. */
+static double tick_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* What a compound may stay in the kernel for, and some ticks. */
+enum { MAX_STAY_MS = 130, FEED_MS = 1000 };
+
+/*
+ * Writes bytes, each once the one before it has been taken, for much longer than that.  Notes when
+ * it wrote each.
+ */
+static void feed(int writer, double *written)
+{
+	double start = now_ms();
+
+	do {
+		*written++ = tick_ms();
+		MUST(write(writer, "x", 1) == 1);
+		while (pipe_left(writer))
+			sleep_ms(1);
+	} while (now_ms() - start < FEED_MS);
+	*written = tick_ms();
+	MUST(write(writer, "y", 1) == 1);
+	close(writer);
+}
+
+/* Takes the work that the kernel has a running thread of the process do each 100 ms. */
+static void *take_work(void *unused)
+{
+	while (!ended)
+		;
+	return unused;
+}
+
+/*
+ * However many calls it makes, read_file lets its thread return to user mode now and then: once its
+ * stay is over no more than one further read begins.  A RUN that took bytes `first` to `last` had
+ * begun when the second of them was written, and the read of the last but one came back later than
+ * that one was.
+ */
+static void test_stay(void)
+{
+	double *written = shared_memory(SIZE * sizeof(*written)), longest = 0;
+	uint64_t first = 0, last = 0;
+	pthread_t taker;
+	pid_t child;
+	long ret;
+
+	MUST(!mkfifo("stay", 0600));
+	child = child_start();
+	if (!child) {
+		int writer = open("stay", O_WRONLY);
+
+		MUST(writer >= 0);
+		feed(writer, written);
+		_exit(0);
+	}
+	ended = false;
+	MUST(!pthread_create(&taker, NULL, take_work, NULL));
+	raw_run_init(&the_run, load_read_file("stay", shared, SIZE), NULL);
+	do {
+		ret = raw_run(fd, &the_run);
+		if (the_run.run.status != COSY_LEFT_WORK)
+			last = the_run.run.ret;
+		else if (COSY_IS_UNDER_WAY(the_run.state.reg[5]))
+			last = the_run.state.reg[2];
+		else
+			continue; /* for the end of the child, before or after the call */
+		if (last >= first + 3 && written[last - 2] - written[first + 1] > longest)
+			longest = written[last - 2] - written[first + 1];
+		first = last;
+	} while (!ret && the_run.run.status == COSY_LEFT_WORK);
+	ended = true;
+	pthread_join(taker, NULL);
+	CHECK(!ret && the_run.run.status == COSY_DONE && last > 1 &&
+		      ((const char *)shared)[last - 1] == 'y',
+	      "RUN %ld, status %u, %lld", ret, the_run.run.status, (long long)the_run.run.ret);
+	CHECK(longest < MAX_STAY_MS, "it stayed for %.0f ms", longest);
+	MUST(waitpid(child, NULL, 0) == child && !unlink("stay"));
+	munmap(written, SIZE * sizeof(*written));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct part parts[] = {
@@ -349,6 +438,7 @@ int main(int argc, char **argv)
 		{ "signal", .run = test_signal },
 		{ "region", .run = test_region },
 		{ "tsync", .run = test_tsync },
+		{ "stay", .run = test_stay },
 	};
 	int file, status;
 

@@ -13,6 +13,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -23,8 +25,8 @@
 
 /* The outcome that both must have. */
 struct outcome {
-	int results[14];
-	int errors[14];
+	int results[16];
+	int errors[16];
 	_Atomic int traps; /* SIGSYS that were handled */
 	int in_kernel;	   /* calls that a compound made */
 	int status;	   /* of the process */
@@ -63,9 +65,12 @@ static volatile int rounds = 3;
 		r[12] = (int)cosy_scan_tree(&tree.head, entries, sizeof(entries));                 \
 		e[12] = errno;                                                                     \
 		r[13] = ((struct cosy_dirent *)entries)->error;                                    \
+		r[14] = cosy_epoll_read(polls, entries, sizeof(entries), 2, 0);                    \
+		e[14] = errno;                                                                     \
+		r[15] = ((struct cosy_arrival *)entries)->result;                                  \
 	} while (0)
 
-static int writes_to, reads_from, directory;
+static int writes_to, reads_from, directory, polls;
 
 static void calls_natively(int *r, int *e)
 {
@@ -95,9 +100,16 @@ static void calls_in_region(int *r, int *e)
 
 static void prepare(void)
 {
+	struct epoll_event event = { .events = EPOLLIN };
+
 	MUST((reads_from = open("file", O_RDONLY)) >= 0);
 	MUST((writes_to = open("/dev/null", O_WRONLY)) >= 0);
 	MUST((directory = open("sub", O_RDONLY | O_DIRECTORY)) >= 0);
+	/* An event that is always ready: each read takes one from it. */
+	MUST((event.data.fd = eventfd(1000, EFD_SEMAPHORE)) >= 0 &&
+	     (polls = epoll_create1(0)) >= 0);
+	event.data.u64 |= COSY_ARRIVAL_READ;
+	MUST(!epoll_ctl(polls, EPOLL_CTL_ADD, event.data.fd, &event));
 }
 
 static void run_calls(bool region)
@@ -122,10 +134,8 @@ static struct outcome outcome_of(void (*filters)(void), void (*test)(bool region
 	pid_t pid;
 	int status;
 
-	fflush(stdout);
-	MUST((pid = fork()) >= 0);
+	pid = child_start();
 	if (!pid) {
-		check_failures = 0;
 		out = shared;
 		prepare();
 		filters();

@@ -97,9 +97,8 @@ static void over_many(void)
 
 	CHECK(all >= 50 && all <= MAX_RUNS, "%lu RUNs in all", all);
 	/* The child has the filter, and knows what it costs. */
-	MUST((pid = fork()) >= 0);
+	pid = child_start();
 	if (!pid) {
-		check_failures = 0;
 		CHECK(!RUNS_OF(mixed, 100, 1, 0, 0), "RUNs in a fork child");
 		_exit(check_end());
 	}
@@ -176,10 +175,8 @@ static void under_filter(void (*test)(void))
 	int status;
 	pid_t pid;
 
-	fflush(stdout);
-	MUST((pid = fork()) >= 0);
+	pid = child_start();
 	if (!pid) {
-		check_failures = 0;
 		dup_arm();
 		test();
 		_exit(check_end());

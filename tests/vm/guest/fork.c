@@ -55,11 +55,8 @@ static void generation(char *data, int n)
 	MUST(own);
 	fill(own, 'X');
 	if (n < GENERATIONS) {
-		fflush(stdout);
-		pid = fork();
-		MUST(pid >= 0);
+		pid = child_start();
 		if (!pid) {
-			check_failures = 0;
 			generation(data, n + 1);
 			_exit(check_end());
 		}
@@ -143,11 +140,8 @@ static void among_threads(void *unused)
 
 		MUST(data);
 		fill(data, 'p');
-		fflush(stdout);
-		pid = fork();
-		MUST(pid >= 0);
+		pid = child_start();
 		if (!pid) {
-			check_failures = 0;
 			CHECK(all(data, 'p'), "among threads: the child's data is wrong");
 			fill(data, 'c');
 			cosy_mem_free(data);

@@ -4,14 +4,15 @@
  * what it has begun, or libcosy's interpreter does, with the same result.
  */
 #include "kmod.h"
+#include <sys/epoll.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 
 #include "interp/interp.h"
 
-enum { AT_CALL = 11, AREA = 60000, FILES = 30 };
+enum { AT_CALL = 11, AREA = 60000, FILES = 30, PIPES = 5 };
 
-static int directory, file;
+static int directory, file, poll_fd, wire[PIPES][2];
 static struct {
 	struct cosy_tree head;
 	char room[16384];
@@ -49,6 +50,32 @@ static void fill(char *to)
 	tree.head.size = sizeof(tree);
 	tree.head.dirfd = directory;
 	tree.head.flags = COSY_TREE_POST;
+	/* Each pipe has its number once more; the first one, which is not to be read, too. */
+	for (int i = 0; i < PIPES; i++)
+		MUST(write(wire[i][1], &i, sizeof(i)) == sizeof(i));
+}
+
+/* Takes what is left in the pipes: an operation that left out a pipe shows by what it returns. */
+static int pipes_drain(void)
+{
+	char bytes[4096];
+	int left = 0;
+
+	for (int i = 0; i < PIPES; i++)
+		left += read(wire[i][0], bytes, sizeof(bytes)) > 0;
+	return left;
+}
+
+static void pipes_make(void)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	MUST((poll_fd = epoll_create1(0)) >= 0);
+	for (int i = 0; i < PIPES; i++) {
+		MUST(!pipe2(wire[i], O_NONBLOCK));
+		event.data.u64 = (uint32_t)wire[i][0] | (i ? COSY_ARRIVAL_READ : 0);
+		MUST(!epoll_ctl(poll_fd, EPOLL_CTL_ADD, wire[i][0], &event));
+	}
 }
 
 /* Interprets in user mode from where RUN left. */
@@ -103,6 +130,8 @@ static int64_t handed_over(const struct operation *op, char *to, int points, boo
 		result = the_run.run.ret;
 	}
 	MUST(!raw_ioctl(fd, COSY_IOC_FREE, &free));
+	CHECK(pipes_drain() == (op->number == RAW_OP_epoll_read ? 1 : PIPES),
+	      "%s, %d: not each pipe was read once", op->name, points);
 	return result;
 }
 
@@ -205,8 +234,14 @@ static void test_everywhere(void)
 		  RAW_OP_seek_read,
 		  { (uint64_t)file, 0, 500, (uint64_t)-500, SEEK_SET },
 		  1 },
+		{ "epoll_read",
+		  RAW_OP_epoll_read,
+		  { (uint64_t)poll_fd, 0, AREA, 2 * PIPES, 0 },
+		  1 },
 	};
-	const int least[] = { 4, 3, 2, 1, 3, 3, 3, 1, FILES, FILES, 4, 1, FILES + 40, 1, 1, 1 };
+	const int least[] = {
+		4, 3, 2, 1, 3, 3, 3, 1, FILES, FILES, 4, 1, FILES + 40, 1, 1, 1, PIPES
+	};
 
 	for (size_t i = 0; i < COUNT(ops); i++)
 		everywhere(&ops[i], least[i]);
@@ -374,6 +409,7 @@ int main(int argc, char **argv)
 	file = open("file", O_CREAT | O_RDWR, 0600);
 	for (int i = 0; i < 20000; i++)
 		MUST(write(file, &"0123456789"[i % 10], 1) == 1);
+	pipes_make();
 	status = kmod_main(parts, COUNT(parts), argc, argv);
 	MUST(!system("rm -rf ./*"));
 	directory_leave();

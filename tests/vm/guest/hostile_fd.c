@@ -110,10 +110,8 @@ static void by_socket(void)
 	pid_t pid;
 
 	MUST(!socketpair(AF_UNIX, SOCK_DGRAM, 0, pair));
-	pid = fork();
-	MUST(pid >= 0);
+	pid = child_start();
 	if (!pid) {
-		check_failures = 0;
 		close(owner.fd);
 		sent(pair[1]);
 		_exit(check_end());

@@ -109,11 +109,8 @@ static void fork_at_limit(void *unused)
 	fd = raw_open();
 	buffer = raw_buffer(fd, LIMIT);
 	memset(buffer + 12345, 'x', 54321);
-	fflush(stdout);
-	pid = fork();
-	MUST(pid >= 0);
+	pid = child_start();
 	if (!pid) {
-		check_failures = 0;
 		for (int i = 0; i < LIMIT; i++)
 			CHECK(buffer[i] == (i >= 12345 && i < 12345 + 54321 ? 'x' : 0),
 			      "byte %d is %d", i, buffer[i]);

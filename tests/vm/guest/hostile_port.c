@@ -55,11 +55,8 @@ static pid_t process_start(void)
 {
 	pid_t pid;
 
-	fflush(stdout);
-	pid = fork();
-	MUST(pid >= 0);
+	pid = child_start();
 	if (!pid) {
-		check_failures = 0;
 		MUST(!prctl(PR_SET_PDEATHSIG, SIGKILL));
 	}
 	return pid;
@@ -93,6 +90,16 @@ static void requests(void *unused)
 	CHECK(request(COSY_MOVE_PORT, 0, 0, -1, (uintptr_t)both, 0) == -EINVAL, "nothing");
 	CHECK(request(COSY_MOVE_PORT, 0, COSY_MAX_ARENA + PAGE, -1, (uintptr_t)both, 0) == -EINVAL,
 	      "too large");
+	for (int bit = 6; bit < 32; bit++) {
+		struct cosy_move move = { .size = sizeof(move),
+					  .operation = COSY_MOVE_LOAN,
+					  .address = memory,
+					  .length = SIZE,
+					  .fd = -1,
+					  .flags = 1u << bit };
+
+		CHECK(raw_ioctl(raw_fd, COSY_IOC_MOVE, &move) == -EINVAL, "flag %d", bit);
+	}
 	CHECK(fds_open() == open_before, "descriptors are left of what failed");
 	MUST(!request(COSY_MOVE_PORT, 0, SIZE, -1, (uintptr_t)both, 0));
 	for (size_t i = 0; i < COUNT(wrong); i++) {

@@ -122,11 +122,8 @@ static void forks(void)
 	buffer = map(fd);
 	for (size_t i = 0; i < COUNT(offsets); i++)
 		buffer[offsets[i]] = (char)(i + 1);
-	fflush(stdout);
-	pid = fork();
-	MUST(pid >= 0);
+	pid = child_start();
 	if (!pid) {
-		check_failures = 0;
 		for (size_t i = 0; i < COUNT(offsets); i++)
 			CHECK(buffer[offsets[i]] == (char)(i + 1), "at %#zx: %d", offsets[i],
 			      buffer[offsets[i]]);

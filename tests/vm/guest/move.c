@@ -301,11 +301,8 @@ static void forks(void *unused)
 		/* Split it into two mappings, each of which gets an arena of its own. */
 		if (turn & 2)
 			MUST(!mprotect(memory + SIZE / 2, SIZE / 2, PROT_READ));
-		fflush(stdout);
-		pid = fork();
-		MUST(pid >= 0);
+		pid = child_start();
 		if (!pid) {
-			check_failures = 0;
 			sleep_ms(turn & 1);
 			CHECK(move_differs(memory, SIZE, 1) < 0, "turn %d: the child's memory",
 			      turn);

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <cosy/move.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #define PAGE 4096UL
@@ -25,6 +26,23 @@ HELPER char *move_alloc(size_t pages)
 	return memory;
 }
 
+HELPER bool move_is_zero(const char *memory, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		if (memory[i])
+			return false;
+	return true;
+}
+
+/* Reads a byte that may not be there: for in_child(). */
+HELPER void move_touch(void *memory)
+{
+	struct rlimit none = { 0, 0 };
+
+	setrlimit(RLIMIT_CORE, &none);
+	_exit(*(volatile char *)memory);
+}
+
 /* Sets a parameter of the module, where one may be set. */
 HELPER bool move_parameter(const char *name, const char *value)
 {
@@ -34,10 +52,23 @@ HELPER bool move_parameter(const char *name, const char *value)
 	return file_write(path, value);
 }
 
+/* Switches the module's own checks of what moves on; false: they are already, or cannot be. */
+HELPER bool move_check(void)
+{
+	int fd = open("/sys/module/cosy/parameters/check_moved", O_RDONLY);
+	char was = 0;
+
+	if (fd < 0)
+		return false;
+	MUST(read(fd, &was, 1) == 1);
+	close(fd);
+	return was != 'Y' && move_parameter("check_moved", "Y");
+}
+
 /* Does as part_main, with the module's own checks of what moves switched on where they can be. */
 HELPER int move_main(const struct part *parts, size_t count, int argc, char **argv)
 {
-	bool checked = move_parameter("check_moved", "Y");
+	bool checked = move_check();
 	int status = part_main(parts, count, argc, argv);
 
 	if (checked)

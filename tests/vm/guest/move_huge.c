@@ -29,7 +29,7 @@ static long huge_count(void)
 	return (long)moving.huge;
 }
 
-/* Checks for that many; a machine that has run out of them has fewer, and then nothing is checked. */
+/* Checks for that many, unless the machine has run out of them. */
 static bool huge_given = true;
 #define CHECK_HUGE(want, what)                                                                     \
 	do {                                                                                       \
@@ -73,22 +73,9 @@ static void check_but(const char *memory, size_t bytes, uint64_t message, size_t
 	free(copy);
 }
 
-static bool is_zero(const char *memory, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i++)
-		if (memory[i])
-			return false;
-	return true;
-}
-
-static void touch(void *memory)
-{
-	_exit(*(volatile char *)memory);
-}
-
 static void check_gone(char *memory)
 {
-	int status = in_child(touch, memory);
+	int status = in_child(move_touch, memory);
 
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "%#x", (unsigned int)status);
 }
@@ -132,7 +119,7 @@ static void donated(void)
 	move_fill(b, 2 * HUGE, 3);
 	CHECK_BYTES(b, 2 * HUGE, 3, "written in place");
 	CHECK_HUGE(2, "written in place");
-	CHECK(is_zero(a, 2 * HUGE), "what was donated is not zeros");
+	CHECK(move_is_zero(a, 2 * HUGE), "what was donated is not zeros");
 	/* One of the two, and then what is gone. */
 	parcel = export(b + HUGE, HUGE, COSY_DONATE);
 	check_gone(b + HUGE);
@@ -142,7 +129,7 @@ static void donated(void)
 	move_fill(b, HUGE, 4);
 	CHECK(cosy_export(b, 2 * HUGE, COSY_COPY) == -1 && errno == EFAULT, "%s", strerror(errno));
 	MUST(!cosy_flush(b + HUGE, PAGE));
-	CHECK(is_zero(b + HUGE, PAGE), "a part that is filled again");
+	CHECK(move_is_zero(b + HUGE, PAGE), "a part that is filled again");
 	check_gone(b + HUGE + PAGE);
 	parcel = export(a, HUGE, COSY_DONATE_ZERO);
 	import(parcel, b + HUGE, HUGE);
@@ -257,7 +244,7 @@ static void lent(void)
 		MUST(cosy_loan(fds[1], a + BEFORE, FEW * PAGE, k & 2 ? COSY_GIVE : 0) ==
 		     (ssize_t)(FEW * PAGE));
 		if (k & 2)
-			CHECK(is_zero(a + BEFORE, FEW * PAGE), "what was given");
+			CHECK(move_is_zero(a + BEFORE, FEW * PAGE), "what was given");
 		a[BEFORE] = (char)(want[0] + 1);
 		read_all(fds[0], got, FEW * PAGE);
 		CHECK(!memcmp(got, want, FEW * PAGE), "what was lent has changed");
@@ -283,16 +270,16 @@ static void flushed(void)
 	char *a = huge_new(2, 1);
 
 	MUST(!cosy_flush(a + BEFORE, HUGE));
-	CHECK(is_zero(a + BEFORE, HUGE), "flushed");
+	CHECK(move_is_zero(a + BEFORE, HUGE), "flushed");
 	MUST(!cosy_ready(a, 2 * HUGE, COSY_WILL_WRITE));
 	MUST(!cosy_flush(a, 2 * HUGE));
 	CHECK_HUGE(0, "flushed");
-	CHECK(is_zero(a, 2 * HUGE), "flushed as a whole");
+	CHECK(move_is_zero(a, 2 * HUGE), "flushed as a whole");
 	cosy_move_free(a, 2 * HUGE);
 	a = move_alloc(2 * SLOTS);
 	MUST(!cosy_ready(a, 2 * HUGE, COSY_WILL_WRITE));
 	CHECK_HUGE(2, "ready");
-	CHECK(is_zero(a, 2 * HUGE), "ready");
+	CHECK(move_is_zero(a, 2 * HUGE), "ready");
 	MUST(!cosy_ready(a, 2 * HUGE, 0));
 	done(a, 2, NULL, 0);
 }

@@ -44,26 +44,10 @@ static void import(int parcel, char *memory, size_t size, int flags)
 	CHECK(came == (ssize_t)size, "%zd: %s", came, strerror(errno));
 }
 
-static bool is_zero(const char *memory, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		if (memory[i])
-			return false;
-	return true;
-}
-
-static void touch(void *memory)
-{
-	struct rlimit none = { 0, 0 };
-
-	setrlimit(RLIMIT_CORE, &none);
-	_exit(*(volatile char *)memory);
-}
-
 /* Checks that an access is a SIGSEGV, of the kernel's too. */
 static void check_gone(char *memory)
 {
-	int status = in_child(touch, memory), parcel;
+	int status = in_child(move_touch, memory), parcel;
 
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "%#x", (unsigned int)status);
 	parcel = cosy_export(memory, PAGE, COSY_COPY);
@@ -113,11 +97,11 @@ static void donates(void *unused)
 	check_gone(from);
 	/* Fill it again in each way. */
 	MUST(!cosy_flush(from, 4 * PAGE));
-	CHECK(is_zero(from, 4 * PAGE), "after a flush");
+	CHECK(move_is_zero(from, 4 * PAGE), "after a flush");
 	check_gone(from + 4 * PAGE);
 	from[0] = 1;
 	parcel = export(to, 4 * PAGE, COSY_DONATE_ZERO);
-	CHECK(is_zero(to, 4 * PAGE), "what was donated is not zero");
+	CHECK(move_is_zero(to, 4 * PAGE), "what was donated is not zero");
 	import(parcel, from + 4 * PAGE, 4 * PAGE, 0);
 	close(parcel);
 	CHECK(move_differs(from + 4 * PAGE, 4 * PAGE, 2) < 0, "imported where pages are gone");
@@ -149,10 +133,10 @@ static void others(void *unused)
 	parcel = export(empty, SIZE, COSY_DONATE_ZERO);
 	copy = export(empty, SIZE, COSY_COPY);
 	import(parcel, to, SIZE, COSY_WILL_WRITE);
-	CHECK(is_zero(to, SIZE), "empty ones, donated");
+	CHECK(move_is_zero(to, SIZE), "empty ones, donated");
 	move_fill(to, SIZE, 5);
 	import(copy, to, SIZE, COSY_POPULATE);
-	CHECK(is_zero(to, SIZE), "empty ones, copied");
+	CHECK(move_is_zero(to, SIZE), "empty ones, copied");
 	close(copy);
 	close(parcel);
 	/* What a pipe has as well is copied when its new owner writes. */
@@ -205,11 +189,8 @@ static void shares(void *unused)
 	CHECK(move_differs(third, SIZE, 4) < 0 && move_differs(from, SIZE, 6) < 0, "a copy");
 	close(again);
 	/* A child shares. */
-	fflush(stdout);
-	pid = fork();
-	MUST(pid >= 0);
+	pid = child_start();
 	if (!pid) {
-		check_failures = 0;
 		CHECK(move_differs(from, SIZE, 6) < 0, "the child's");
 		move_fill(from, SIZE, 7);
 		_exit(check_end());
@@ -220,14 +201,14 @@ static void shares(void *unused)
 	/* Donations and flushes end it for the one who makes them. */
 	again = export(to, SIZE, COSY_DONATE_ZERO);
 	move_fill(from, SIZE, 8);
-	CHECK(is_zero(to, SIZE), "donated");
+	CHECK(move_is_zero(to, SIZE), "donated");
 	import(again, third, SIZE, 0);
 	CHECK(move_differs(third, SIZE, 7) < 0, "a donation of what is shared");
 	close(again);
 	import(parcel, third, SIZE, 0);
 	CHECK(move_differs(third, SIZE, 8) < 0, "imported late");
 	MUST(!cosy_flush(third, SIZE));
-	CHECK(is_zero(third, SIZE) && move_differs(from, SIZE, 8) < 0, "flushed");
+	CHECK(move_is_zero(third, SIZE) && move_differs(from, SIZE, 8) < 0, "flushed");
 	move_fill(third, SIZE, 9);
 	CHECK(move_differs(from, SIZE, 8) < 0, "shared after a flush");
 	close(parcel);
@@ -384,7 +365,7 @@ static void results(void *unused)
 	/* What is shared then is no arena's, and a message that reaches into it goes whole. */
 	parcel = export(to + SIZE / 2 - PAGE, 2 * PAGE, COSY_SHARE);
 	MUST(cosy_loan(fds[1], to, SIZE, COSY_GIVE) == (ssize_t)SIZE);
-	CHECK(is_zero(to, SIZE), "given");
+	CHECK(move_is_zero(to, SIZE), "given");
 	read_all(fds[0], to, SIZE);
 	CHECK(move_differs(to, SIZE, 1) < 0, "lent by an arena and other memory");
 	close(parcel);
@@ -410,7 +391,7 @@ static void ordinary(void *unused)
 			move_fill(from, SIZE, 2);
 			CHECK(move_differs(memory, SIZE, 2) < 0, "shared");
 			MUST(!cosy_flush(memory, SIZE));
-			CHECK(is_zero(memory, SIZE), "flushed");
+			CHECK(move_is_zero(memory, SIZE), "flushed");
 		}
 		if (how >= COSY_DONATE)
 			CHECK(cosy_import(parcel, memory, SIZE, 0) == -1 && errno == ENODATA,
@@ -424,7 +405,7 @@ static void ordinary(void *unused)
 			check_gone(memory);
 		close(parcel);
 		MUST(!cosy_flush(memory, SIZE));
-		CHECK(is_zero(memory, SIZE), "flushed, how %d", how);
+		CHECK(move_is_zero(memory, SIZE), "flushed, how %d", how);
 		done();
 	}
 	munmap(memory, SIZE);

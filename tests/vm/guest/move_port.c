@@ -56,19 +56,6 @@ static void take(size_t at, size_t count, int flags, int line)
 	      strerror(errno));
 }
 
-static bool is_zero(const char *memory, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		if (memory[i])
-			return false;
-	return true;
-}
-
-static void touch(void *memory)
-{
-	_exit(*(volatile char *)memory);
-}
-
 /* --- Messages -------------------------------------------------------------------------- */
 
 static void messages(void *unused)
@@ -83,9 +70,9 @@ static void messages(void *unused)
 		if (how == COSY_COPY)
 			CHECK(move_differs(from, SIZE, 1) < 0, "the sender's bytes are others");
 		else if (how == COSY_DONATE_ZERO)
-			CHECK(is_zero(from, SIZE), "what was donated is there");
+			CHECK(move_is_zero(from, SIZE), "what was donated is there");
 		else
-			CHECK(WIFSIGNALED(in_child(touch, from + PAGE)),
+			CHECK(WIFSIGNALED(in_child(move_touch, from + PAGE)),
 			      "what was donated is there");
 		if (how == COSY_DONATE)
 			MUST(!cosy_flush(from, SIZE));
@@ -128,10 +115,10 @@ static void places(void *unused)
 	pass(PAGE, from, PAGE + 104, COSY_COPY);
 	TAKE(PAGE, PAGE + 104, 0);
 	CHECK(move_differs(window + PAGE, PAGE + 104, 1) < 0, "a page and a part");
-	CHECK(is_zero(window + 2 * PAGE + 104, PAGE - 104), "behind a part");
+	CHECK(move_is_zero(window + 2 * PAGE + 104, PAGE - 104), "behind a part");
 	pass(0, from, 8, COSY_COPY);
 	TAKE(0, 8, 0);
-	CHECK(move_differs(window, 8, 1) < 0 && is_zero(window + 8, PAGE - 8), "a word");
+	CHECK(move_differs(window, 8, 1) < 0 && move_is_zero(window + 8, PAGE - 8), "a word");
 	pass(0, from + 8, 2 * PAGE, COSY_COPY);
 	TAKE(0, 2 * PAGE, 0);
 	CHECK(!memcmp(window, from + 8, 2 * PAGE), "from within a page");
@@ -140,9 +127,10 @@ static void places(void *unused)
 		move_fill(plain, SIZE, 20);
 		pass(0, plain, SIZE, (enum cosy_how)how);
 		if (how == COSY_DONATE_ZERO)
-			CHECK(is_zero(plain, SIZE), "what was donated is there");
+			CHECK(move_is_zero(plain, SIZE), "what was donated is there");
 		if (how == COSY_DONATE)
-			CHECK(WIFSIGNALED(in_child(touch, plain)), "what was donated is there");
+			CHECK(WIFSIGNALED(in_child(move_touch, plain)),
+			      "what was donated is there");
 		MUST(!cosy_flush(plain, SIZE));
 		TAKE(0, SIZE, COSY_WILL_WRITE);
 		CHECK(move_differs(window, SIZE, 20) < 0, "from ordinary memory");
@@ -151,7 +139,7 @@ static void places(void *unused)
 		move_fill(from, SIZE, 21);
 		pass(2 * PAGE, from, 4 * PAGE + 8, COSY_COPY);
 		TAKE(2 * PAGE, 4 * PAGE + 8, COSY_WILL_WRITE);
-		CHECK(is_zero(plain, 2 * PAGE) &&
+		CHECK(move_is_zero(plain, 2 * PAGE) &&
 			      move_differs(plain + 2 * PAGE, 4 * PAGE + 8, 21) < 0,
 		      "into ordinary memory");
 		window = arena;
@@ -184,7 +172,7 @@ static void others(void *unused)
 	fresh();
 	pass(0, empty, SIZE, COSY_DONATE_ZERO);
 	TAKE(0, SIZE, COSY_WILL_WRITE);
-	CHECK(is_zero(window, SIZE), "empty ones");
+	CHECK(move_is_zero(window, SIZE), "empty ones");
 	MUST(!pipe(fds));
 	MUST(cosy_loan(fds[1], from, SIZE, 0) == (ssize_t)SIZE);
 	pass(0, from, SIZE, COSY_DONATE_ZERO);
@@ -481,11 +469,8 @@ static void forked(void *unused)
 	(void)unused;
 	fresh();
 	pass(0, from, SIZE, COSY_COPY);
-	fflush(stdout);
-	pid = fork();
-	MUST(pid >= 0);
+	pid = child_start();
 	if (!pid) {
-		check_failures = 0;
 		TAKE(0, SIZE, COSY_WILL_WRITE);
 		CHECK(move_differs(window, SIZE, 1) < 0, "in the child");
 		move_fill(window, SIZE, 5);

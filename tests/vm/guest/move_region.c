@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests loan, transfer, flush, look and pass as operations of compounds: with the results, errors and
- * signals of the plain calls, whatever their arguments are, and with the bytes as they were lent.
+ * Tests loan, transfer, flush, look and pass as operations of compounds: with the results, errors
+ * and signals of the plain calls, whatever their arguments are, and with the bytes as they were
+ * lent.
  */
 #include "move.h"
 #include <pthread.h>
@@ -18,14 +19,6 @@ static struct pair pipe_new(void)
 
 	MUST(!pipe(fds));
 	return (struct pair){ fds[0], fds[1] };
-}
-
-static bool is_zero(const char *memory, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		if (memory[i])
-			return false;
-	return true;
 }
 
 /* --- One operation, as a region --------------------------------------------------------------- */
@@ -131,11 +124,11 @@ static void moved(void *unused)
 	CHECK_KERNEL(before, 9, 6);
 	/* What is given, and flushed, is zeros. */
 	CHECK_REGION(SIZE, 0, loan, p.to, from, SIZE, COSY_GIVE);
-	CHECK(is_zero(from, SIZE), "given");
+	CHECK(move_is_zero(from, SIZE), "given");
 	read_all(p.from, got, SIZE);
 	CHECK(move_differs(got, SIZE, 2) < 0, "what was given");
 	CHECK_REGION(0, 0, flush, to, SIZE);
-	CHECK(is_zero(to, SIZE), "flushed");
+	CHECK(move_is_zero(to, SIZE), "flushed");
 	/* Read what was lent, and take what was written. */
 	move_fill(from, SIZE, 3);
 	CHECK_REGION(SIZE, 0, loan, p.to, from, SIZE, 0);
@@ -174,7 +167,7 @@ static void passed(void *unused)
 		move_fill(memory, SIZE, 1);
 		CHECK_REGION(SIZE, 0, pass, port[1], 0, memory, SIZE, how);
 		MUST(how != COSY_DONATE || !cosy_flush(memory, SIZE));
-		CHECK(how == COSY_COPY || is_zero(memory, SIZE), "donated");
+		CHECK(how == COSY_COPY || move_is_zero(memory, SIZE), "donated");
 		memset(memory, 2, SIZE);
 		if (moves())
 			CHECK_REGION(-1, EAGAIN, pass, port[1], 0, memory, SIZE, how);
@@ -219,7 +212,7 @@ static void looks(void *unused)
 	(void)unused;
 	memset(to, 1, SIZE);
 	region_look(to, memory, SIZE);
-	CHECK(is_zero(to, SIZE), "untouched");
+	CHECK(move_is_zero(to, SIZE), "untouched");
 	move_fill(memory, SIZE, 1);
 	region_look(to, memory, SIZE);
 	CHECK(move_differs(to, SIZE, 1) < 0, "present");
@@ -312,10 +305,10 @@ static void descriptors(void *unused)
 	CHECK_REGION(-1, ENOTSOCK, transfer, p.from, memory, SIZE, MSG_DONTWAIT);
 	CHECK_REGION(SIZE, 0, loan, null, memory, SIZE, 0);
 	CHECK_REGION(SIZE, 0, loan, null, memory, SIZE, COSY_GIVE);
-	CHECK(is_zero(memory, SIZE), "given to /dev/null");
+	CHECK(move_is_zero(memory, SIZE), "given to /dev/null");
 	memset(memory, 'm', SIZE);
 	CHECK_REGION(SIZE, 0, transfer, zero, memory, SIZE, COSY_POPULATE);
-	CHECK(is_zero(memory, SIZE), "from /dev/zero");
+	CHECK(move_is_zero(memory, SIZE), "from /dev/zero");
 	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, socks));
 	memset(memory, 's', 4 * PAGE);
 	CHECK_REGION(4 * PAGE, 0, loan, socks[0], memory, 4 * PAGE, MSG_NOSIGNAL);
@@ -344,6 +337,7 @@ static void memories(void *unused)
 {
 	char *memory = move_alloc(PAGES), *plain = aligned_alloc(PAGE, SIZE), *page;
 	struct pair p = pipe_new();
+	uint64_t before;
 
 	(void)unused;
 	memset(memory, 'm', SIZE);
@@ -353,10 +347,19 @@ static void memories(void *unused)
 	CHECK_REGION(3 * PAGE, 0, loan, p.to, memory + 1, 3 * PAGE, 0);
 	CHECK_REGION(PAGE, 0, loan, p.to, memory, PAGE, 0);
 	CHECK_REGION(2 * PAGE, 0, loan, p.to, plain, 2 * PAGE, COSY_GIVE);
-	CHECK(is_zero(plain, 2 * PAGE) && plain[2 * PAGE] == 'p', "ordinary memory, given");
+	CHECK(move_is_zero(plain, 2 * PAGE) && plain[2 * PAGE] == 'p', "ordinary memory, given");
 	read_all(p.from, got, 9 * PAGE + 77);
 	for (size_t i = 0; i < 9 * PAGE + 77; i++)
 		CHECK(got[i] == (i < 7 * PAGE + 77 ? 'm' : 'p'), "byte %zu", i);
+	/* It is in two mappings, of which one may not be written. */
+	MUST(!mprotect(memory + 12 * PAGE, 2 * PAGE, PROT_READ));
+	before = counts().loaned;
+	CHECK_REGION(6 * PAGE, 0, loan, p.to, memory + 8 * PAGE, 6 * PAGE, 0);
+	CHECK(!moves() || counts().loaned == before + 6, "%llu pages of two mappings",
+	      (unsigned long long)(counts().loaned - before));
+	read_all(p.from, got, 6 * PAGE);
+	CHECK(!memcmp(got, memory + 8 * PAGE, 6 * PAGE), "memory in two mappings");
+	MUST(!mprotect(memory + 12 * PAGE, 2 * PAGE, PROT_READ | PROT_WRITE));
 	/* Part of it is no arena's, or may not be reached. */
 	page = mmap(memory + 8 * PAGE, PAGE, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -380,9 +383,9 @@ static void memories(void *unused)
 	CHECK_REGION(-1, EINVAL, flush, memory, 1);
 	CHECK_REGION(0, 0, flush, memory + 4 * PAGE, 0);
 	CHECK_REGION(0, 0, flush, plain, SIZE);
-	CHECK(is_zero(plain, SIZE), "ordinary memory, flushed");
+	CHECK(move_is_zero(plain, SIZE), "ordinary memory, flushed");
 	CHECK_REGION(0, 0, flush, memory + 4 * PAGE, 8 * PAGE);
-	CHECK(is_zero(memory + 4 * PAGE, 8 * PAGE), "an arena's memory and other, flushed");
+	CHECK(move_is_zero(memory + 4 * PAGE, 8 * PAGE), "an arena's memory and other, flushed");
 	free(plain);
 	pair_close(p);
 }
@@ -409,7 +412,7 @@ static void gone(void *unused)
 		CHECK(move_differs(both[i], SIZE / 2, 2) < 0,
 		      "transferred to where pages are gone");
 		CHECK_REGION(0, 0, flush, both[i], SIZE);
-		CHECK(is_zero(both[i], SIZE), "flushed");
+		CHECK(move_is_zero(both[i], SIZE), "flushed");
 	}
 	pair_close(p);
 }

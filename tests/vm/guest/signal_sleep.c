@@ -84,11 +84,8 @@ static void stopped_hour(void)
 	int status;
 	pid_t pid;
 
-	fflush(stdout);
-	pid = fork();
-	MUST(pid >= 0);
+	pid = child_start();
 	if (!pid) {
-		check_failures = 0;
 		sleep_an_hour(hour);
 		_exit(check_end());
 	}
@@ -171,11 +168,8 @@ static int stop_and_go(void (*f)(void *), void *arg, int stops, void (*late)(voi
 	int status, made = 0;
 	pid_t pid;
 
-	fflush(stdout);
-	pid = fork();
-	MUST(pid >= 0);
+	pid = child_start();
 	if (!pid) {
-		check_failures = 0;
 		f(arg);
 		_exit(check_end());
 	}

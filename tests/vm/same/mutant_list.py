@@ -157,13 +157,14 @@ MUTANTS = [
     ),
     # Attributes taken from the inode, and names found as neighbours
     Mutant("agreed", "kmod/fast/guard.c", "run->held &= ~COSY_HELD_AGREED;", "", by="fast_list"),
-    Mutant("agreed-other", "kmod/fast/attributes.c", "&& run->agreed == inode->i_sb;", ";", by="same"),
+    Mutant("agreed-other", "kmod/fast/attributes.c", "&& run->agreed == inode->i_sb;", ";", by="fast_next"),
     Mutant(
         "inode-getattr",
         "kmod/fast/attributes.c",
         "(const void *)inode->i_op->getattr != tmpfs_getattr || is_idmapped_mnt",
         "is_idmapped_mnt",
         by="fast_list",
+        harmless="all inodes of tmpfs have the same getattr since Linux 6.0",
     ),
     Mutant("inode-device", "kmod/fast/attributes.c", "likely(!inode->i_rdev)", "1", by="fast_list"),
     Mutant(
@@ -171,31 +172,31 @@ MUTANTS = [
         "kmod/fast/attributes.c",
         "!((const struct shmem_sb_info *)inode->i_sb->s_fs_info)->huge",
         "1",
-        by="fast_list",
+        by="fast_next",
     ),
     Mutant("inode-pages", "kmod/fast/attributes.c", "READ_ONCE(info->swapped) ==", "READ_ONCE(info->swapped) + 1 !="),
-    Mutant("next-dirfd", "kmod/fast/lookup.h", "|| run->child_dirfd != dirfd ||", "||", by="fast_list"),
+    Mutant("next-dirfd", "kmod/fast/lookup.h", "|| run->child_dirfd != dirfd ||", "||", by="fast_next"),
     Mutant(
         "next-prefix",
         "kmod/fast/lookup.h",
         "found->dir == &run->prefix.dir ? COSY_NO_DIRFD : dirfd",
         "dirfd",
-        by="fast_path",
+        by="fast_next",
     ),
-    Mutant("next-pwd", "kmod/fast/lookup.h", "(dirfd == AT_FDCWD && !cosy_pwd_is_kept(run))", "0", by="fast_list"),
+    Mutant("next-pwd", "kmod/fast/lookup.h", "(dirfd == AT_FDCWD && !cosy_pwd_is_kept(run))", "0", by="fast_statx"),
     Mutant(
         "next-name",
         "kmod/fast/lookup.h",
         ": cosy_name_is(next->d_name.name, at, next->d_name.len + 1))",
         ": cosy_name_is(next->d_name.name, at, next->d_name.len))",
-        by="fast_list",
+        by="fast_next",
     ),
     Mutant(
         "next-user-name",
         "kmod/fast/lookup.h",
         "? cosy_user_name_is(next->d_name.name, at, next->d_name.len + 1)",
         "? cosy_user_name_is(next->d_name.name, at, next->d_name.len)",
-        by="fast_list",
+        by="fast_next",
     ),
     Mutant(
         "next-parent",
@@ -210,8 +211,7 @@ MUTANTS = [
         "kmod/fast/lookup.h",
         "again ? !d_unhashed(next) : cosy_entry_get(next)",
         "again ? true : cosy_entry_get(next)",
-        by="race",
-        raced=True,
+        by="fast_next",
     ),
     Mutant(
         "next-refused",
@@ -312,7 +312,7 @@ MUTANTS = [
         "kmod/fast/read.c",
         "\t\tfsnotify_access(file);\n\t\tadd_rchar(current, result);\n\t}\n\tinc_syscr",
         "\t\tadd_rchar(current, result);\n\t}\n\tinc_syscr",
-        by="same",
+        by="fast_watched",
     ),
     Mutant("accounting", "kmod/fast/page_cache.c", "add_rchar(current, count);", ";", by="fast_read"),
     Mutant(
@@ -320,7 +320,7 @@ MUTANTS = [
         "kmod/fast/read.c",
         "ssize_t result = rw_verify_area(READ, file, pos, count);",
         "ssize_t result = 0;",
-        by="same",
+        by="fast_watched",
     ),
     Mutant(
         "held-drop",
@@ -484,13 +484,6 @@ MUTANTS = [
         by="scan_tree",
     ),
     Mutant(
-        "tree-stay",
-        "kmod/run/limits.h",
-        "return unlikely(cosy_stay_is_over(run)) && cosy_leave_stay(run);",
-        "return false;",
-        by="scan_tree",
-    ),
-    Mutant(
         "tree-portion",
         "kmod/fast/scan_tree.c",
         "type == DT_UNKNOWN || done >= portion)",
@@ -507,6 +500,21 @@ MUTANTS = [
     Mutant(
         "tree-length", "kmod/fast/scan_tree.c", "\t\t\t     size > bytes - done)) {", "\t\t\t     0)) {", by="scan_tree"
     ),
+    # Waiting and reading
+    Mutant("epoll-marked", "core/epoll_read.h", "arrival->data & COSY_ARRIVAL_READ &&", "", by="epoll_read"),
+    Mutant(
+        "epoll-error", "core/epoll_read.h", "(EPOLL_READ_IN | EPOLL_READ_ERROR))", "EPOLL_READ_IN)", by="epoll_read"
+    ),
+    Mutant("epoll-share", "core/epoll_read.h", "sizeof(struct cosy_arrival) + 8)", "8)", by="epoll_read"),
+    Mutant("epoll-many", "kmod/fast/epoll_read.c", "if ((u64)count > (u32)r[4])", "if (0)", by="epoll_read"),
+    Mutant("epoll-next", "kmod/fast/epoll_read.c", "r[5] = COSY_UNDER_WAY | i;", "", by="handover"),
+    Mutant(
+        "epoll-leave",
+        "kmod/fast/epoll_read.c",
+        "if (called && cosy_between_many_calls(run, COSY_OP_epoll_read))",
+        "if (0)",
+        by="handover",
+    ),
     # Filters
     Mutant(
         "filter-run",
@@ -521,7 +529,7 @@ MUTANTS = [
         "kmod/run/filter.c",
         "if ((work & COSY_TRACED) != SYSCALL_WORK_SECCOMP || ",
         "if (",
-        by="filter",
+        by="trace_event",
     ),
     Mutant(
         "filter-call",

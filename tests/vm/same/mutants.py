@@ -44,7 +44,9 @@ _CALLS = (
     "fast_stat",
     "fast_statx",
     "fast_list",
+    "fast_next",
     "fast_scan",
+    "fast_watched",
     "scan_tree",
     "scan_tree_change",
     "fast_resume",
@@ -55,6 +57,7 @@ _CALLS = (
     "deny",
 )
 _RANDOM = ("same", "race")
+_LAST_LINES = 200  # that are shown of a machine in which the module as it is failed
 
 
 def _tests_of(mutant: Mutant) -> list[str]:
@@ -165,6 +168,9 @@ class Run:
             result = self._try(Mutant("unchanged", "kmod/main.c", "", "", disk=disk), ordered)
             said = f"fails {result.test or 'to run'}: {result.why}" if result.why else f"passes {len(ordered)} tests"
             print(f"the module as it is, on {'ext4' if disk else 'tmpfs'}: {said} ({result.seconds:.0f} s)", flush=True)
+            if result.why:
+                # It cannot be had again where it came by chance.
+                print("\n".join(result.output.splitlines()[-_LAST_LINES:]), flush=True)
             sound = sound and not result.why
         return sound
 
