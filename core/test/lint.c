@@ -123,7 +123,25 @@ const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox
 enum { BLINDINGS = 3 };
 struct blindings {
 	struct cosy_code code[BLINDINGS];
+	/* A bit by the hash of each immediate of the first: what has none there need not be sought. */
+	u64 filter[256];
 };
+
+static u32 filter_bit(s32 value)
+{
+	return (u32)value * 0x9e3779b1u >> 18;
+}
+
+static void filter_fill(struct blindings *blindings)
+{
+	u32 at, bit;
+
+	memset(blindings->filter, 0, sizeof(blindings->filter));
+	for (at = 0; at < blindings->code[0].insn_cnt; at++) {
+		bit = filter_bit(blindings->code[0].insns[at].imm);
+		blindings->filter[bit / 64] |= 1ull << bit % 64;
+	}
+}
 
 /* Tells whether a value is the program's choice, and more than a counter or a mask. */
 static bool is_telling(s64 value)
@@ -149,8 +167,10 @@ static bool appears(const struct cosy_code *code, s32 value)
  */
 static bool always_appears(const struct blindings *blindings, s32 value)
 {
-	u32 i;
+	u32 bit = filter_bit(value), i;
 
+	if (!(blindings->filter[bit / 64] >> bit % 64 & 1))
+		return false;
 	for (i = 0; i < BLINDINGS; i++) {
 		if (!appears(&blindings->code[i], value))
 			return false;
@@ -193,10 +213,12 @@ const char *checker_lint_blind(const struct cosy_program *program, const struct 
 		if (cosy_sandbox(program, &other, &blindings.code[made], &why))
 			problem = "is refused with another seed";
 	}
-	if (problem)
+	if (problem) {
 		made--;
-	else
+	} else {
+		filter_fill(&blindings);
 		problem = find_constant(program, &blindings, how);
+	}
 	for (i = 0; i < made; i++)
 		core_free(blindings.code[i].insns);
 	return problem;
