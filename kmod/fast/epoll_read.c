@@ -7,11 +7,45 @@
  * remains in r1-r5 (COSY_UNDER_WAY) and in the arrivals.  These are the user's memory and are
  * trusted with nothing: what they lead to are reads that the user could make as well.
  */
+#include <linux/uaccess.h>
 #include <linux/unistd.h>
 #include "epoll_read.h"
 #include "fast/fast.h"
 #include "memory/memory.h"
 #include "run/limits.h"
+
+/* Tells whether a byte of user memory can be written; changes nothing. */
+static bool byte_is_writable(u64 address)
+{
+	u8 __user *at = u64_to_user_ptr(address);
+	u8 zero = 0;
+
+	if (!user_write_access_begin(at, 1))
+		return false;
+	/* Puts a zero in the place of a zero. */
+	unsafe_try_cmpxchg_user(at, &zero, 0, fault);
+	user_write_access_end();
+	return true;
+
+fault:
+	user_write_access_end();
+	return false;
+}
+
+/*
+ * Tells whether arrivals can be written if epoll_wait can write its first event: what it tells once
+ * must not be lost by a fault.  They begin at most a page below that event, and end where as many
+ * events do.
+ */
+static bool arrivals_are_writable(const struct cosy_activation *run, u64 buffer, u32 max)
+{
+	const u8 *at;
+
+	if (likely(!((buffer ^ epoll_read_event_at(buffer, max, 0)) & PAGE_MASK)))
+		return true;
+	at = cosy_reach(run, buffer, 1);
+	return at && ((u64)at != buffer || byte_is_writable(buffer));
+}
 
 /* Makes arrivals of the events that epoll_wait has written.  False: a part cannot be reached. */
 static bool events_arrive(struct cosy_activation *run, u64 buffer, u32 max, u32 count)
@@ -58,8 +92,10 @@ static s64 arrivals_read(struct cosy_activation *run, u64 *r, u32 count, u64 sha
 				       epoll_read_bytes(r[2], max, share, i), share, 0);
 		if (unlikely(run->status != COSY_DONE))
 			return 0;
+		/* The rest of it is the user's, who may have changed it since. */
 		arrival.result = result;
-		if (!cosy_memory_write(run, at, &arrival, sizeof(arrival)))
+		if (!cosy_memory_write(run, at + offsetof(struct cosy_arrival, result),
+				       &arrival.result, sizeof(arrival.result)))
 			return -EFAULT;
 	}
 	return count;
@@ -76,6 +112,10 @@ s64 cosy_op_epoll_read(struct cosy_activation *run, u64 *r)
 		if ((u64)count > (u32)r[4])
 			return -EINVAL;
 		return arrivals_read(run, r, count, share, false);
+	}
+	if (unlikely(!arrivals_are_writable(run, r[2], r[4]))) {
+		cosy_leave_fault(run, r[2]);
+		return 0;
 	}
 	/* Interrupted, epoll_wait fails with EINTR: it is never restarted. */
 	count = cosy_ordinary(run, __NR_epoll_wait, (s32)r[1], epoll_read_event_at(r[2], r[4], 0),

@@ -655,6 +655,128 @@ static void test_killed(void)
 	close(wire[1]);
 }
 
+/* --- Memory that changes, or is not all there --------------------------------------------------- */
+
+enum { MANY = 1024, PAGE = 4096 };
+
+static char *guarded; /* the page below the events, which cannot be written at first */
+static volatile sig_atomic_t faults;
+
+static void on_fault(int sig)
+{
+	(void)sig;
+	faults++;
+	MUST(!mprotect(guarded, PAGE, PROT_READ | PROT_WRITE));
+}
+
+/* Arms an edge that is told once, and memory of which only the place of the events can be written. */
+static void guard_arm(int *wire, size_t size)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET | EPOLLONESHOT };
+
+	MUST(!pipe(wire) && (epfd = epoll_create1(0)) >= 0);
+	event.data = READ(wire[0], 1);
+	MUST(!epoll_ctl(epfd, EPOLL_CTL_ADD, wire[0], &event) && write(wire[1], "once", 4) == 4);
+	guarded = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MUST(guarded != MAP_FAILED && !mprotect(guarded, PAGE, PROT_READ));
+	faults = 0;
+}
+
+static void guard_end(int *wire, size_t size)
+{
+	munmap(guarded, size);
+	close(wire[0]);
+	close(wire[1]);
+	close(epfd);
+}
+
+/*
+ * Arrivals that cannot be written fault as they do in user mode, where a handler may mend that; what
+ * epoll_wait tells once is not lost.
+ */
+static void test_guarded(void)
+{
+	const size_t size = MANY * (sizeof(struct cosy_arrival) + 8);
+	struct epoll_event event;
+	int wire[2];
+
+	handle(SIGSEGV, on_fault, 0);
+	for (size_t i = 1; i < COUNT(ways) - 1; i++) {
+		const struct cosy_arrival *arrival;
+
+		guard_arm(wire, size);
+		arrival = (struct cosy_arrival *)guarded;
+		if (ways[i].waits == wait_in_kernel) {
+			uint64_t words[6] = { (uint64_t)epfd, (uintptr_t)guarded, size, MANY, 0 };
+
+			if (!kernel_program)
+				kernel_program = load_operation();
+			raw_run_init(&the_run, kernel_program, words);
+			CHECK(!raw_run_to_end(device, &the_run) &&
+				      the_run.run.status == COSY_LEFT_FAULT,
+			      "status %u, result %d", the_run.run.status, (int)words[5]);
+			expect("what is told once", epoll_wait(epfd, &event, 1, 0), 1);
+			guard_end(wire, size);
+			continue;
+		}
+		expect(ways[i].name, ways[i].waits(epfd, guarded, size, MANY, 0), 1);
+		CHECK(faults == 1 && arrival->result == 4 && NUMBER(arrival) == 1,
+		      "%s: %d faults, %d bytes", ways[i].name, faults, arrival->result);
+		guard_end(wire, size);
+	}
+	signal(SIGSEGV, SIG_DFL);
+}
+
+struct changing {
+	struct cosy_arrival *arrival;
+	pid_t reader;
+	int fd;
+};
+
+/* Changes an arrival's data and events while its read sleeps, then ends the read. */
+static void *change_arrival(void *of)
+{
+	struct changing *c = of;
+
+	while (c->arrival[1].result != COSY_NOT_READ || c->arrival[0].result != 5 ||
+	       !is_asleep(c->reader))
+		sleep_ms(1);
+	c->arrival[1].data = 77;
+	c->arrival[1].events = 88;
+	MUST(write(c->fd, "late", 4) == 4);
+	return NULL;
+}
+
+/* A read writes its result and nothing else of the arrival. */
+static void test_changing(void)
+{
+	struct changing changing = { (struct cosy_arrival *)shared, getpid(), -1 };
+	struct cosy_arrival *arrival = changing.arrival;
+
+	for (size_t i = 0; i < COUNT(ways) - 1; i++) {
+		int wire[2], twin;
+		pthread_t thread;
+
+		MUST(!pipe(wire) && (twin = dup(wire[0])) >= 0);
+		MUST((epfd = epoll_create1(0)) >= 0);
+		watch(epfd, wire[0], READ(wire[0], 1).u64);
+		watch(epfd, twin, READ(twin, 2).u64);
+		MUST(write(wire[1], "first", 5) == 5);
+		memset(shared, 0, SIZE);
+		changing.fd = wire[1];
+		MUST(!pthread_create(&thread, NULL, change_arrival, &changing));
+		expect(ways[i].name, ways[i].waits(epfd, shared, SIZE, MAX, -1), 2);
+		pthread_join(thread, NULL);
+		CHECK(arrival[1].result == 4 && arrival[1].data == 77 && arrival[1].events == 88,
+		      "%s: %d bytes, data %#llx, events %u", ways[i].name, arrival[1].result,
+		      (unsigned long long)arrival[1].data, arrival[1].events);
+		close(wire[0]);
+		close(wire[1]);
+		close(twin);
+		close(epfd);
+	}
+}
+
 /* --- States that nobody left ------------------------------------------------------------------- */
 
 /* Goes on from r1-r5 as somebody forged them; whatever comes of it, it ends. */
@@ -716,6 +838,7 @@ int main(int argc, char **argv)
 	static const struct part parts[] = {
 		{ "squid", .run = test_squid },		{ "nginx", .run = test_nginx },
 		{ "arguments", .run = test_arguments }, { "waiting", .run = test_waiting },
+		{ "guarded", .run = test_guarded },	{ "changing", .run = test_changing },
 		{ "killed", .run = test_killed },	{ "forged", .run = test_forged },
 	};
 	int status;

@@ -173,6 +173,33 @@ static void test_many_entries(void)
 	close(dir);
 }
 
+/* Says that a walk has a file's entry to search that is longer than what there is of entries. */
+static void test_length(void)
+{
+	enum { COLLECT = 4, ENTRY = 256 }; /* enum tree_step */
+	struct cosy_dirent *entry = (struct cosy_dirent *)shared;
+	int dir = open("empty", O_RDONLY | O_DIRECTORY);
+
+	MUST(dir >= 0);
+	for (int more = 0; more <= 8; more += 8) {
+		long result;
+
+		tree_begin(dir, 0, 0);
+		MUST(lseek(dir, 0, SEEK_SET) == 0 &&
+		     scan_in_kernel(tree, shared, COSY_TREE_MIN_BUFFER) > 0);
+		memset(shared, 0, ENTRY);
+		entry->reclen = (uint16_t)(ENTRY + more);
+		entry->type = DT_REG;
+		tree->step = COLLECT;
+		tree->seen = tree->left = 0;
+		tree->done = ENTRY;
+		result = scan_in_kernel(tree, shared, COSY_TREE_MIN_BUFFER);
+		CHECK(more ? result == -EINVAL : result >= ENTRY, "%d bytes more: %ld", more,
+		      result);
+	}
+	close(dir);
+}
+
 static void *scribbler(void *unused)
 {
 	uint64_t *words = (uint64_t *)shared;
@@ -263,6 +290,7 @@ int main(void)
 	MUST(!chmod(".", 0777) && stream);
 	make_tree();
 	test_many_entries();
+	test_length();
 	test_replaced();
 	test_moved();
 	test_race();

@@ -498,7 +498,11 @@ MUTANTS = [
         by="scan_tree",
     ),
     Mutant(
-        "tree-length", "kmod/fast/scan_tree.c", "\t\t\t     size > bytes - done)) {", "\t\t\t     0)) {", by="scan_tree"
+        "tree-length",
+        "kmod/fast/scan_tree.c",
+        "\t\t\t     size > bytes - done)) {",
+        "\t\t\t     0)) {",
+        by="scan_tree_change",
     ),
     # Waiting and reading
     Mutant("epoll-marked", "core/epoll_read.h", "arrival->data & COSY_ARRIVAL_READ &&", "", by="epoll_read"),
@@ -514,6 +518,21 @@ MUTANTS = [
         "if (called && cosy_between_many_calls(run, COSY_OP_epoll_read))",
         "if (0)",
         by="handover",
+    ),
+    Mutant(
+        "epoll-writable",
+        "kmod/fast/epoll_read.c",
+        "if (unlikely(!arrivals_are_writable(run, r[2], r[4]))) {",
+        "if (0) {",
+        by="epoll_read",
+    ),
+    Mutant(
+        "epoll-result",
+        "kmod/fast/epoll_read.c",
+        "cosy_memory_write(run, at + offsetof(struct cosy_arrival, result),\n"
+        "\t\t\t\t       &arrival.result, sizeof(arrival.result))",
+        "cosy_memory_write(run, at, &arrival, sizeof(arrival))",
+        by="epoll_read",
     ),
     # Filters
     Mutant(
