@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* compound.c - compounds of fragments; all are valid but for what `load` breaks, and code_raw. */
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 
 #include "../../fuzz/generate.h"
@@ -188,6 +189,54 @@ static void add_atomic(struct builder *b, const uint32_t *arg)
 		      reg_any(arg[2]), operations[arg[0] % COUNT(operations)]));
 }
 
+/*
+ * Has the epoll set tell of a descriptor, or no more, mostly by data that has its number and a mark;
+ * then waits and reads.
+ */
+static void add_epoll(struct builder *b, const uint32_t *arg)
+{
+	static const uint32_t events[] = { EPOLLIN,
+					   EPOLLIN | EPOLLET,
+					   EPOLLIN | EPOLLONESHOT,
+					   EPOLLIN | EPOLLOUT,
+					   EPOLLEXCLUSIVE,
+					   ~0u };
+	static const int32_t changes[] = { EPOLL_CTL_ADD, EPOLL_CTL_ADD, EPOLL_CTL_MOD,
+					   EPOLL_CTL_DEL };
+	static const int32_t waits[] = { 0, 0, 0, 1, -1, 0x7fffffff };
+	static const int often[] = { SLOT_PIPE, SLOT_SOCKET, SLOT_SOCKET + 1, SLOT_EVENT,
+				     SLOT_POLL };
+	int set = value_slots[SLOT_POLL], fd = value_slots[often[(arg[1] >> 3) % COUNT(often)]];
+	uint32_t number = arg[0] >> 8 & 7 ? (uint32_t)fd : (uint32_t)value_descriptor(arg[1] >> 8);
+
+	if (!(arg[1] & 7))
+		fd = value_descriptor(arg[1] >> 8);
+	/* In the words of the frame that nothing else has. */
+	add(b, STOREK(BPF_W, 10, -448, (int32_t)events[(arg[0] & 15) % COUNT(events)]));
+	add(b, STOREK(BPF_W, 10, -444, (int32_t)number));
+	add(b, STOREK(BPF_W, 10, -440, arg[0] >> 4 & 7 ? 1 : 0));
+	add(b, LOAD(BPF_DW, 1, 10, -448));
+	add_wide(b, 7, value_own(arg[0] >> 20) & ~4095ull);
+	add(b, STORE(BPF_DW, 7, 16, 1));
+	add(b, LOAD(BPF_DW, 1, 10, -440));
+	add(b, STORE(BPF_DW, 7, 24, 1));
+	add(b, MOV(1, set));
+	add(b, MOV(2, changes[(arg[0] >> 12) % COUNT(changes)]));
+	add(b, MOV(3, fd));
+	add(b, MOVR(4, 7));
+	add(b, ADD(4, 16));
+	add(b, CALL(SYS_epoll_ctl));
+	add(b, MOV(1, arg[0] >> 16 & 7 ? set : value_descriptor(arg[1] >> 16)));
+	add_wide(b, 2, value_pointer('p', arg[2]));
+	add_wide(b, 3, arg[3] & 7 ? value_length(arg[3] >> 3) : value_number(arg[3] >> 3));
+	add_wide(b, 4, arg[4] & 3 ? 1 + (arg[4] >> 2) % 8 : value_number(arg[4] >> 2));
+	add_wide(b, 5,
+		 arg[4] >> 28 ? (uint64_t)(int64_t)waits[(arg[4] >> 16) % COUNT(waits)]
+			      : value_number(arg[4] >> 16));
+	add(b, CALL_OP(RAW_OP_epoll_read));
+	add(b, MOVR(9, 0));
+}
+
 static void loop_begin(struct builder *b, uint32_t choice)
 {
 	static const int32_t often[] = { 1, 2, 3, 5, 17, 100, 3000, 0x7fffffff };
@@ -308,6 +357,9 @@ static void fragment_add(struct builder *b, const struct step *step)
 	case STEP_code_atomic:
 		add_atomic(b, arg);
 		break;
+	case STEP_code_epoll:
+		add_epoll(b, arg);
+		break;
 	case STEP_code_loop:
 		loop_begin(b, arg[0]);
 		break;
@@ -338,7 +390,7 @@ void builder_add(struct builder *b, const struct step *step)
 	}
 	if (!b->count || b->loaded)
 		builder_begin(b);
-	if (b->count > MAX_FRAGMENTS - 20)
+	if (b->count > MAX_FRAGMENTS - 40)
 		return;
 	fragment_add(b, step);
 	branches_end(b, false);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -246,7 +247,8 @@ static bool slots_open(void)
 	slots[SLOT_NULL] = open("/dev/null", O_RDWR | O_CLOEXEC);
 	slots[SLOT_ZERO] = open("/dev/zero", O_RDWR | O_CLOEXEC);
 	slots[SLOT_EVENT] = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
-	return slots[SLOT_FILE + 2] >= 0 && slots[SLOT_EVENT] >= 0 &&
+	slots[SLOT_POLL] = epoll_create1(EPOLL_CLOEXEC);
+	return slots[SLOT_FILE + 2] >= 0 && slots[SLOT_EVENT] >= 0 && slots[SLOT_POLL] >= 0 &&
 	       !pipe2(&slots[SLOT_PIPE], O_CLOEXEC) &&
 	       !socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
 			   &slots[SLOT_SOCKET]);
@@ -270,7 +272,7 @@ bool values_init(int read_only)
 
 static bool slots_are_open(void)
 {
-	for (int i = SLOT_FILE; i <= SLOT_EVENT; i++)
+	for (int i = SLOT_FILE; i <= SLOT_POLL; i++)
 		if (fcntl(value_slots[i], F_GETFD) < 0)
 			return false;
 	return !ftruncate(value_slots[SLOT_FILE], 20000);

@@ -37,6 +37,7 @@ enum {
 	SLOT_NULL = 19,
 	SLOT_ZERO,
 	SLOT_EVENT,
+	SLOT_POLL, /* an epoll set */
 	SLOT_FREE, /* what calls return */
 	SLOT_CNT = 28
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* arguments.c - see arguments.h. */
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include "arguments.h"
 
@@ -117,6 +118,15 @@ static void a_descriptor(struct making *m)
 	} else {
 		slot(m, draw(round, SLOTS));
 	}
+}
+
+/* Chooses a socket or a pipe mostly. */
+static void a_polled(struct making *m)
+{
+	if (draw(m->round, 6))
+		slot(m, 4 + draw(m->round, 3));
+	else
+		a_descriptor(m);
 }
 
 static void a_directory(struct making *m)
@@ -374,6 +384,15 @@ static void an_attribute(struct making *m)
 	SAY(m, " %s", which < COUNT(these) ? these[which] : "bad-attribute");
 }
 
+/* Chooses bytes for some arrivals, to be looked at as a_count's are. */
+static void a_room(struct making *m)
+{
+	int64_t room = ONE_OF(m->round, 200, 1000, 4096, 8192);
+
+	a_value(m, room);
+	m->step->look_len = m->step->look ? (uint64_t)room : 0;
+}
+
 static void a_capacity(struct making *m)
 {
 	struct round *round = m->round;
@@ -385,6 +404,8 @@ static void a_capacity(struct making *m)
 		a_value(m, ONE_OF(round, 1024, 1024, 1536, 2048, 4096, WALK_STREAM / 2, 1016, 0));
 	else if (m->step->op == STEP_getdents64)
 		a_value(m, ONE_OF(round, OUT, OUT, OUT, 512, 100, 24, 0));
+	else if (m->step->op == STEP_epoll_read && draw(round, 6))
+		a_room(m);
 	else
 		a_count(m);
 }
@@ -464,6 +485,12 @@ static int64_t value_of(struct round *round, char letter)
 		return FD_FIRST + draw(round, 50);
 	case 'z':
 		return ONE_OF(round, 1, 2, 4, 8);
+	case 'K':
+		return ONE_OF(round, 1, 2, 2, 3, 3, 3, 6, 6, 6, 8, 60, 0, 1025);
+	case 'H':
+		return ONE_OF(round, EPOLLIN, EPOLLIN, EPOLLIN | EPOLLET, EPOLLIN | EPOLLONESHOT,
+			      EPOLLIN | EPOLLRDHUP, EPOLLIN | EPOLLOUT, EPOLLOUT) |
+		       (draw(round, 4) ? POLL_READS : 0);
 	case 'W':
 		return draw(round, 2);
 	case 'j':
@@ -488,6 +515,9 @@ void argument_make(struct making *m, char letter)
 	switch (letter) {
 	case 'f':
 		a_descriptor(m);
+		break;
+	case 'e':
+		a_polled(m);
 		break;
 	case 'd':
 		a_directory(m);

@@ -4,6 +4,7 @@
  * become views, and operations look at their bytes.
  */
 #include <cosy/builder.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include "same.h"
@@ -29,6 +30,7 @@ static const struct {
 #define OPERATION_crc32c     33
 #define OPERATION_scan_tree  35
 #define OPERATION_write_file 36
+#define OPERATION_epoll_read 42
 #include "steps.def"
 };
 
@@ -109,6 +111,37 @@ static void build_lend(struct building *building, const struct step *step, int r
 	cosy_end(b);
 }
 
+/* Does what region.c's poll_make does. */
+static void build_poll(struct building *building, const struct step *step, int result, int digest)
+{
+	struct batch *batch = building->round->batch;
+	struct cosy_value poll = cosy_int(batch->poll), event = cosy_ptr(&batch->events);
+	struct cosy_value fd =
+		step->slots & 1 ? cosy_ref(building->slot[step->arg[0]]) : cosy_int(step->arg[0]);
+	struct cosy_value size = cosy_int(step->arg[5]);
+	int done = building->scratch;
+	struct cosy_builder *b = building->b;
+
+	cosy_store_to(b, event, cosy_int(0), COSY_U32, cosy_int((uint32_t)step->arg[4]));
+	cosy_store_to(b, event, cosy_int(4), COSY_U32, fd);
+	cosy_store_to(b, event, cosy_int(8), COSY_U32, cosy_int(step->arg[4] >> 32));
+	cosy_call(b, done, SYS_epoll_ctl, 4,
+		  (struct cosy_value[]){ poll, cosy_int(EPOLL_CTL_ADD), fd, event });
+	mix(building, digest, done);
+	cosy_if(b, cosy_ref(done), COSY_EQ, cosy_int(-EEXIST));
+	cosy_call(b, done, SYS_epoll_ctl, 4,
+		  (struct cosy_value[]){ poll, cosy_int(EPOLL_CTL_MOD), fd, event });
+	mix(building, digest, done);
+	cosy_end(b);
+	for (uint32_t i = 4; i < 8; i++) {
+		cosy_write(b, done, cosy_ref(building->slot[i]), cosy_ptr(batch->received), size);
+		mix(building, digest, done);
+	}
+	cosy_call(b, result, COSY_OP_BASE + OPERATION_epoll_read, 5,
+		  (struct cosy_value[]){ poll, cosy_int(step->arg[1]), cosy_int(step->arg[2]),
+					 cosy_int(step->arg[3]), cosy_int(0) });
+}
+
 /* Does what region.c's walk_make does. */
 static void build_walk(struct building *building, const struct step *step, int result, int digest)
 {
@@ -179,6 +212,8 @@ static void build_step(struct building *building, uint32_t index)
 		build_tick(building);
 	else if (step->op == STEP_lend)
 		build_lend(building, step, result, digest);
+	else if (step->op == STEP_epoll_read)
+		build_poll(building, step, result, digest);
 	else if (step->op == STEP_scan_tree)
 		build_walk(building, step, result, digest);
 	else

@@ -4,6 +4,7 @@
  * <cosy/fast.h> are operations in a region, and the calls that they stand for outside.
  */
 #include <cosy/fast.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include "same.h"
@@ -130,6 +131,35 @@ static inline long lend(struct batch *batch, struct step *step, const long *arg)
 }
 
 /*
+ * Has the epoll set tell of a descriptor, by data that has its number; writes to the sockets and the
+ * pipe; then makes epoll_read.
+ */
+static inline long poll_make(struct batch *batch, struct step *step, const long *arg, bool plain)
+{
+	long result, written;
+
+	batch->events = (uint32_t)arg[4];
+	batch->data[0] = (uint32_t)arg[0];
+	batch->data[1] = (uint32_t)(arg[4] >> 32);
+	result = result_of(
+		syscall(SYS_epoll_ctl, batch->poll, EPOLL_CTL_ADD, arg[0], &batch->events));
+	step->digest = mix(step->digest, (uint64_t)result);
+	if (result == -EEXIST) {
+		result = result_of(
+			syscall(SYS_epoll_ctl, batch->poll, EPOLL_CTL_MOD, arg[0], &batch->events));
+		step->digest = mix(step->digest, (uint64_t)result);
+	}
+	for (uint32_t i = 4; i < 8; i++) {
+		written = result_of(syscall(SYS_write, batch->slot[i], batch->received, arg[5]));
+		step->digest = mix(step->digest, (uint64_t)written);
+	}
+	if (plain)
+		return poll_plainly(batch->poll, (char *)arg[1], (size_t)arg[2], (int)arg[3]);
+	return result_of(
+		cosy_epoll_read(batch->poll, (void *)arg[1], (size_t)arg[2], (int)arg[3], 0));
+}
+
+/*
  * Makes a walk's calls; one that is not done is ended.  Returns the last call's result but for
  * that.
  */
@@ -180,6 +210,8 @@ static inline void make_step(struct batch *batch, struct step *step, bool plain)
 			tick();
 		else if (step->op == STEP_lend)
 			step->result = lend(batch, step, arg);
+		else if (step->op == STEP_epoll_read)
+			step->result = poll_make(batch, step, arg, plain);
 		else if (plain && step->op == STEP_scan_dir)
 			step->result = scan_plainly(batch, step, (int)arg[0], (char *)arg[1],
 						    (size_t)arg[2], (int)arg[3]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* round.c - makes a round: a fresh tree, some batches, and a transcript of them. */
 #include <arpa/inet.h>
+#include <sys/epoll.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -263,6 +264,7 @@ static void descriptors_make(struct round *round, const char *directory)
 	MUST(round->around >= 0 && round->root >= 0 && round->io >= 0);
 	MUST(!socketpair(AF_UNIX, SOCK_STREAM, 0, round->batch->pair[0]));
 	tcp_pair(round->batch->pair[1]);
+	MUST((round->batch->poll = epoll_create1(0)) >= 0);
 	others_prepare();
 }
 

@@ -9,6 +9,7 @@
  *	built.c		or as a compound of its own, with operations
  *	scans.c		scan_dir by plain calls
  *	walks.c		scan_tree by plain calls
+ *	polls.c		epoll_read by plain calls
  *	other.c		what another process and another thread do meanwhile
  *	watch.c		inotify, fanotify and its permissions
  *	tell.c		what came of it, without what differs from run to run
@@ -86,6 +87,9 @@ struct batch {
 	int32_t wires[2];   /* to the others and back: see other.c */
 	uint32_t word;	    /* that goes there */
 	int32_t pair[2][2]; /* sockets that pages are lent to, and where they come out */
+	int32_t poll;	    /* an epoll set */
+	uint32_t events;    /* a struct epoll_event for it, with `data` */
+	uint32_t data[2];
 	int64_t slot[SLOTS];
 	struct step step[STEPS];
 	char received[RECEIVED];
@@ -136,6 +140,9 @@ enum {
 
 #define MIX 0x100000001b3ull
 
+/* A bit of epoll_read's events: the descriptor is to be read. */
+#define POLL_READS (1ll << 32)
+
 /* Make the batch's steps by plain calls, inside a region, or as a compound built for them. */
 void batch_plain(struct round *round);
 void batch_region(struct round *round);
@@ -145,6 +152,8 @@ void batch_built(struct round *round);
 long scan_plainly(struct batch *batch, struct step *step, int fd, char *to, size_t size, int flags);
 /* Does the same with scan_tree: the walk of at most `calls` calls for `size` bytes each. */
 long walk_plainly(struct walk *walk, int fd, size_t size, uint32_t calls);
+/* Does the same with epoll_read, which does not wait. */
+long poll_plainly(int poll, char *to, size_t size, int max);
 void walk_expect(FILE *notes, struct walk *walk);
 void walk_note(FILE *noted, struct walk *walk);
 /* Returns the bytes that all calls of a walk told. */
