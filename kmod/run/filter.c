@@ -91,7 +91,7 @@ static s64 refused_call(u32 number)
 	u32 i, op = number - COSY_OP_BASE;
 
 	if (number < COSY_OP_BASE)
-		return cosy_filter_allows(number) ? -1 : number;
+		return cosy_filter_allows(number) ? -1 : (s64)number;
 	for (i = 0; i < COSY_COMPOSITE_CALLS; i++) {
 		if (!cosy_filter_allows(operation_calls[op][i]))
 			return operation_calls[op][i];

@@ -553,7 +553,7 @@ MUTANTS = [
     Mutant(
         "filter-call",
         "kmod/run/filter.c",
-        "return cosy_filter_allows(number) ? -1 : number;",
+        "return cosy_filter_allows(number) ? -1 : (s64)number;",
         "return -1;",
         by="filter",
     ),
