@@ -9,6 +9,7 @@
 #include "load/buffer.h"
 #include "load/image.h"
 #include "load/program.h"
+#include "memory/access.h"
 #include "move/move.h"
 #include "run/filter.h"
 #include "run/limits.h"
@@ -74,6 +75,25 @@ static long move_ioctl(struct cosy_context *context, void *argument)
 	const struct cosy_move *move = argument;
 
 	return move->flags & COSY_MOVE_WHOLE ? -EINVAL : cosy_move(context, move);
+}
+
+/*
+ * Copies a request of the size that we know, which is made for each message.  False: it has another
+ * size, or cannot be read; any_ioctl finds out.
+ */
+static __always_inline bool move_copy_in(struct cosy_move *move, const void __user *from)
+{
+	const u64 *there = (const u64 __force *)from;
+	u64 *word = (u64 *)move;
+	int fault = 0, i;
+
+	BUILD_BUG_ON(sizeof(*move) % sizeof(*word));
+	if (!user_access_begin(from, sizeof(*move)))
+		return false;
+	for (i = 0; i < sizeof(*move) / sizeof(*word); i++)
+		word[i] = cosy_peek_word(there + i, &fault);
+	user_access_end();
+	return !fault && move->size == sizeof(*move);
 }
 
 static long moving_ioctl(struct cosy_context *context, void *argument)
@@ -189,6 +209,12 @@ static long cosy_ioctl(struct file *file, unsigned int command, unsigned long ad
 
 	if (likely(command_without_size(command) == command_without_size(COSY_IOC_RUN)))
 		return cosy_run_ioctl(file, context, user);
+	if (likely(command == COSY_IOC_MOVE && current->mm == context->mm)) {
+		struct cosy_move move __cosy_uninitialized;
+
+		if (likely(move_copy_in(&move, user)))
+			return move_ioctl(context, &move);
+	}
 	return any_ioctl(context, command, user);
 }
 

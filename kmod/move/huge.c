@@ -307,6 +307,25 @@ static int huge_check_all(const struct cosy_slots *s)
 	return 0;
 }
 
+bool cosy_huge_are_alone(const struct cosy_slots *s)
+{
+	struct cosy_piece p = {};
+
+	if (!s->arena->huge)
+		return false;
+	while (cosy_piece_next(s->arena, s->i, s->count, &p)) {
+		const struct cosy_huge *huge;
+
+		if (!p.word || *p.word == COSY_HUGE_PAGES || *p.word == COSY_HUGE_GONE)
+			return false;
+		huge = cosy_huge_of(*p.word);
+		/* Looked at once.  There can be no more while the word has it whole, alone. */
+		if (huge && atomic_read(&huge->holders) != 1)
+			return false;
+	}
+	return true;
+}
+
 int cosy_huge_copy(const struct cosy_slots *s, unsigned long *contents)
 {
 	int error = huge_check_all(s);

@@ -147,6 +147,12 @@ bool cosy_huge_fits(const struct cosy_slots *s);
 int cosy_huge_copy(const struct cosy_slots *s, unsigned long *contents);
 int cosy_huge_donate(const struct cosy_slots *s, unsigned long *contents, unsigned long left);
 
+/*
+ * Tells whether the slots are all huge pages, or empty, and each has no other holder; then
+ * cosy_huge_donate does not fail, and what it fills can be split as long as nobody copies it.
+ */
+bool cosy_huge_are_alone(const struct cosy_slots *s);
+
 /* Puts such contents into all the slots, which they fit. */
 void cosy_huge_import(const struct cosy_slots *s, const unsigned long *contents);
 

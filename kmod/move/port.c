@@ -9,7 +9,9 @@
  * The places of a message belong to one party at a time, which needs no lock for them: to the
  * sender from port_reserve to message_send, to the queue until message_pop, to the receiver until
  * port_give_back.  Like a parcel's they refer to pages as slots do, frozen ones and others, without
- * page-table entries.
+ * page-table entries.  Donated 2 MB that nobody else has are passed as one: the first places of the
+ * message refer to huge pages then, one for each 512 places, and the other places are empty.  So
+ * they can become pages where they do not fit, without memory and without fail.
  *
  * The port's lock is a spinlock for the queue and the marks, taken last and never held for anything
  * that waits.  So ports that pass into each other in whatever circle have no locks to wait for.
@@ -32,12 +34,14 @@
 #include "compat/compat.h"
 #include "load/locked.h"
 #include "move/arena.h"
+#include "move/huge.h"
 #include "move/port.h"
 #include "stats.h"
 
 struct message {
 	u32 first;  /* page of the window */
 	u32 length; /* bytes */
+	bool huge;  /* its places refer to huge pages */
 };
 
 struct cosy_port {
@@ -59,6 +63,12 @@ static COSY_CENSUS(ports);
 static unsigned long message_pages(const struct message *m)
 {
 	return DIV_ROUND_UP((unsigned long)m->length, PAGE_SIZE);
+}
+
+/* Returns how many of its places refer to something. */
+static unsigned long message_places(const struct message *m)
+{
+	return m->huge ? message_pages(m) / COSY_HUGE_SLOTS : message_pages(m);
 }
 
 static u64 message_at(const struct message *m)
@@ -137,11 +147,29 @@ int cosy_ports_count(struct cosy_count *count)
 
 /* --- Places and the queue ------------------------------------------------------------------ */
 
-/* Under the port's lock. */
+/* The three below are under the port's lock.  A message of one page is the most frequent one. */
+static void places_mark(struct cosy_port *port, const struct message *m)
+{
+	if (message_pages(m) == 1)
+		__set_bit(m->first, port->busy);
+	else
+		bitmap_set(port->busy, m->first, message_pages(m));
+}
+
+static void places_unmark(struct cosy_port *port, const struct message *m)
+{
+	if (message_pages(m) == 1)
+		__clear_bit(m->first, port->busy);
+	else
+		bitmap_clear(port->busy, m->first, message_pages(m));
+}
+
 static bool places_are_free(const struct cosy_port *port, const struct message *m)
 {
 	unsigned long end = m->first + message_pages(m);
 
+	if (message_pages(m) == 1)
+		return !test_bit(m->first, port->busy);
 	return find_next_bit(port->busy, end, m->first) >= end;
 }
 
@@ -156,7 +184,7 @@ static int port_try_reserve(struct cosy_port *port, const struct message *m)
 	else if (!places_are_free(port, m))
 		ret = -EAGAIN;
 	else
-		bitmap_set(port->busy, m->first, message_pages(m));
+		places_mark(port, m);
 	spin_unlock(&port->lock);
 	return ret;
 }
@@ -186,27 +214,43 @@ static int port_reserve(struct cosy_port *port, const struct file *file, const s
 	}
 }
 
+/*
+ * Tells those who wait.  Who begins to wait looks once more when others can see that it does, so if
+ * nobody can be seen after what is told, nobody misses it.
+ */
+static void port_wake(struct wait_queue_head *queue, __poll_t events)
+{
+	if (wq_has_sleeper(queue))
+		wake_up_interruptible_poll(queue, events);
+}
+
 /* Gives back the places of a message, whose pages are others' now. */
 static void port_give_back(struct cosy_port *port, const struct message *m)
 {
-	memset(port->contents + m->first, 0, message_pages(m) * sizeof(*port->contents));
+	unsigned long i, places = message_places(m);
+
+	for (i = 0; i < places; i++)
+		port->contents[m->first + i] = COSY_SLOT_EMPTY;
 	spin_lock(&port->lock);
-	bitmap_clear(port->busy, m->first, message_pages(m));
+	places_unmark(port, m);
 	spin_unlock(&port->lock);
-	wake_up_interruptible_poll(&port->passers, EPOLLOUT | EPOLLWRNORM);
+	port_wake(&port->passers, EPOLLOUT | EPOLLWRNORM);
 }
 
 /* The same, but drops the pages. */
 static void port_drop(struct cosy_port *port, const struct message *m)
 {
-	unsigned long i, pages = message_pages(m);
+	unsigned long *places = port->contents + m->first;
+	unsigned long i, count = message_places(m);
 
-	for (i = 0; i < pages; i++) {
-		struct page *page = cosy_slot_page(port->contents[m->first + i]);
+	for (i = 0; i < count; i++) {
+		struct page *page = cosy_slot_page(places[i]);
 
-		if (page)
+		if (m->huge)
+			cosy_huge_drop(&places[i]);
+		else if (page)
 			put_page(page);
-		if (i % 1024 == 1023)
+		if (m->huge || i % 1024 == 1023)
 			cond_resched();
 	}
 	port_give_back(port, m);
@@ -225,7 +269,7 @@ static void message_send(struct cosy_port *port, const struct message *m)
 	if (lost)
 		port_drop(port, m);
 	else
-		wake_up_interruptible_poll(&port->takers, EPOLLIN | EPOLLRDNORM);
+		port_wake(&port->takers, EPOLLIN | EPOLLRDNORM);
 }
 
 /* Tells the first message, 1; 0: no more can come; -EAGAIN: none has. */
@@ -262,7 +306,7 @@ static int message_wait(struct cosy_port *port, const struct file *file, struct 
 }
 
 /* Gives the caller the first message's places, unless another message is the first by now. */
-static bool message_pop(struct cosy_port *port, const struct message *m)
+static bool message_pop(struct cosy_port *port, struct message *m)
 {
 	const struct message *first;
 	bool is_first = false;
@@ -271,6 +315,7 @@ static bool message_pop(struct cosy_port *port, const struct message *m)
 	if (port->first != port->next) {
 		first = &port->messages[port->first % port->count];
 		is_first = first->first == m->first && first->length == m->length;
+		m->huge = first->huge;
 	}
 	port->first += is_first;
 	spin_unlock(&port->lock);
@@ -279,10 +324,36 @@ static bool message_pop(struct cosy_port *port, const struct message *m)
 
 /* --- Pass ---------------------------------------------------------------------------------- */
 
+/* Makes pages of the huge pages of a message, which is the caller's. */
+static void message_divide(struct cosy_port *port, struct message *m)
+{
+	unsigned long *places = port->contents + m->first, i = message_places(m);
+
+	/* From the last one on, since its pages take none of the places before. */
+	while (m->huge && i--) {
+		struct cosy_huge *huge = cosy_huge_of(places[i]);
+
+		places[i] = COSY_SLOT_EMPTY;
+		if (huge)
+			cosy_huge_split(huge, places + i * COSY_HUGE_SLOTS);
+		cond_resched();
+	}
+	m->huge = false;
+}
+
+/* Tells whether a message can be huge pages: whole ones that others hold copies of are not moved. */
+static bool message_may_be_huge(const struct message *m, const struct cosy_slots *s)
+{
+	return !(s->address & ~PMD_MASK) && !(m->length & ~PMD_MASK) && cosy_huge_are_alone(s);
+}
+
 /* Moves whole pages of the caller's into places. */
-static int places_fill(unsigned long *places, u64 address, unsigned long count, u32 how)
+static int places_fill(struct cosy_port *port, struct message *m, u64 address, unsigned long count,
+		       u32 how)
 {
 	unsigned long rights = how == COSY_MOVE_COPY ? VM_READ : VM_READ | VM_WRITE;
+	unsigned long left = how == COSY_MOVE_DONATE ? COSY_SLOT_GONE : COSY_SLOT_EMPTY;
+	unsigned long *places = port->contents + m->first;
 	struct cosy_slots s;
 	int ret;
 
@@ -295,11 +366,14 @@ static int places_fill(unsigned long *places, u64 address, unsigned long count, 
 		ret = -EINTR;
 	if (ret)
 		goto out;
-	if (how == COSY_MOVE_COPY)
+	if (how == COSY_MOVE_COPY) {
 		ret = cosy_slots_copy(&s, places);
-	else
-		ret = cosy_slots_donate(&s, places,
-					how == COSY_MOVE_DONATE ? COSY_SLOT_GONE : COSY_SLOT_EMPTY);
+	} else if (message_may_be_huge(m, &s)) {
+		ret = cosy_huge_donate(&s, places, left);
+		m->huge = !ret;
+	} else {
+		ret = cosy_slots_donate(&s, places, left);
+	}
 	cosy_slots_unlock(&s);
 out:
 	mmap_read_unlock(current->mm);
@@ -318,17 +392,16 @@ static int place_copy(unsigned long *place, u64 address, unsigned long count)
 	return copy_from_user(page_address(page), from, count) ? -EFAULT : 0;
 }
 
-static int message_fill(struct cosy_port *port, const struct message *m,
-			const struct cosy_move *move)
+static int message_fill(struct cosy_port *port, struct message *m, const struct cosy_move *move)
 {
 	unsigned long whole = m->length >> PAGE_SHIFT, rest = m->length & ~PAGE_MASK;
-	unsigned long *places = port->contents + m->first;
 	int ret = 0;
 
 	if (rest)
-		ret = place_copy(places + whole, move->address + (whole << PAGE_SHIFT), rest);
+		ret = place_copy(port->contents + m->first + whole,
+				 move->address + (whole << PAGE_SHIFT), rest);
 	if (!ret && whole)
-		ret = places_fill(places, move->address, whole, move->how);
+		ret = places_fill(port, m, move->address, whole, move->how);
 	return ret;
 }
 
@@ -409,9 +482,10 @@ static ssize_t port_write(struct kiocb *call, struct iov_iter *from)
 /* --- Take ---------------------------------------------------------------------------------- */
 
 /* Puts the first message's pages into the window.  -ESTALE: it is another message by now. */
-static int message_take(struct cosy_port *port, const struct message *m,
-			const struct cosy_move *move)
+static int message_take(struct cosy_port *port, struct message *m, const struct cosy_move *move)
 {
+	bool present = move->flags & (COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE);
+	bool write = move->flags & COSY_MOVE_WILL_WRITE;
 	u64 address = move->address + message_at(m);
 	unsigned long pages = message_pages(m);
 	struct cosy_slots s;
@@ -427,14 +501,21 @@ static int message_take(struct cosy_port *port, const struct message *m,
 	if (ret)
 		goto out;
 	if (message_pop(port, m)) {
-		cosy_slots_import(&s, port->contents + m->first);
+		if (m->huge && !cosy_huge_fits(&s))
+			message_divide(port, m);
+		if (m->huge)
+			cosy_huge_import(&s, port->contents + m->first);
+		else
+			cosy_slots_import(&s, port->contents + m->first);
 		/* Without memory for this the next access faults. */
-		if (move->flags & (COSY_MOVE_POPULATE | COSY_MOVE_WILL_WRITE))
-			cosy_slots_present(&s, move->flags & COSY_MOVE_WILL_WRITE);
+		if (present)
+			cosy_slots_present(&s, write);
 	} else {
 		ret = -ESTALE;
 	}
 	cosy_slots_unlock(&s);
+	if (!ret && m->huge && present)
+		cosy_huge_touch(&s, write);
 out:
 	mmap_read_unlock(current->mm);
 	if (!ret)
@@ -498,6 +579,7 @@ static ssize_t port_read(struct kiocb *call, struct iov_iter *to)
 		return -EMSGSIZE;
 	if (!message_pop(port, &m))
 		return -ESTALE;
+	message_divide(port, &m);
 	ret = message_copy(port, &m, to);
 	port_drop(port, &m);
 	return ret;

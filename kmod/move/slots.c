@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* slots.c - the pages of an arena, and their page-table entries: see arena.h for the invariant. */
+/* slots.c - the pages of an arena: see arena.h for the invariant. */
 #include <linux/highmem.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
@@ -33,8 +33,7 @@ MODULE_PARM_DESC(fail_moved,
 
 /* --- Pages ------------------------------------------------------------------------------- */
 
-static const char frozen_mark;
-#define FROZEN ((unsigned long)&frozen_mark)
+const char cosy_frozen_mark;
 
 /*
  * Returns the place of a page's sum, in its list head: that is free until the page is, and no
@@ -73,14 +72,9 @@ bool cosy_slots_checked(void)
 	return READ_ONCE(check_moved);
 }
 
-static __always_inline bool page_is_frozen(const struct page *page)
-{
-	return READ_ONCE(page->private) == FROZEN && !page->mapping;
-}
-
 bool cosy_page_is_frozen(const struct page *page)
 {
-	return page_is_frozen(page);
+	return cosy_page_has_mark(page);
 }
 
 void cosy_page_check(const struct page *page)
@@ -89,12 +83,6 @@ void cosy_page_check(const struct page *page)
 
 	if (unlikely(READ_ONCE(check_moved)) && sum)
 		WARN_ONCE(sum != cosy_page_sum(page), "cosy: a frozen page has changed\n");
-}
-
-/* Tells whether the bytes of a slot's page cannot change while the slot has it. */
-static __always_inline bool slot_is_frozen(unsigned long slot)
-{
-	return slot & COSY_SLOT_HUGE || page_is_frozen(cosy_slot_page(slot));
 }
 
 /*
@@ -106,7 +94,7 @@ static __always_inline void page_freeze(struct page *page)
 {
 	SetPageDirty(page);
 	*page_sum_of(page) = unlikely(READ_ONCE(check_moved)) ? cosy_page_sum(page) : 0;
-	set_page_private(page, FROZEN);
+	set_page_private(page, COSY_FROZEN);
 }
 
 void cosy_page_freeze(struct page *page)
@@ -162,108 +150,6 @@ static __always_inline int slots_pause_killable(unsigned long k)
 	return fatal_signal_pending(current) ? -EINTR : 0;
 }
 
-/* --- Page-table entries -------------------------------------------------------------------- */
-
-static unsigned long slot_address(const struct cosy_slots *s, unsigned long k)
-{
-	return s->address + (k << PAGE_SHIFT);
-}
-
-/* Removes every entry of slots that rule. */
-static void slots_unmap(const struct cosy_slots *s, unsigned long from, unsigned long to)
-{
-	unsigned long *slot = s->arena->slots + s->i;
-
-	/* The slots at either end may have no entry. */
-	while (from < to && !(slot[from] & COSY_SLOT_MAPPED))
-		from++;
-	while (from < to && !(slot[to - 1] & COSY_SLOT_MAPPED))
-		to--;
-	if (from == to)
-		return;
-	cosy_zap_vma(s->vma, slot_address(s, from), (to - from) << PAGE_SHIFT);
-	for (; from < to; from++)
-		slot[from] &= ~COSY_SLOT_MAPPED;
-}
-
-void cosy_slots_unmap(const struct cosy_slots *s, unsigned long count)
-{
-	unsigned long from = count, to = 0;
-	struct cosy_piece p = {};
-
-	if (cosy_huge_is_open(s, 0, count)) {
-		slots_unmap(s, 0, count);
-		return;
-	}
-	while (cosy_piece_next(s->arena, s->i, count, &p)) {
-		if (!p.word || *p.word == COSY_HUGE_PAGES) {
-			slots_unmap(s, p.from, p.to);
-		} else if (*p.word & COSY_HUGE_MAPPED) {
-			*p.word &= ~COSY_HUGE_MAPPED;
-			from = min(from, p.from);
-			to = p.to;
-		}
-	}
-	if (to)
-		cosy_zap_vma(s->vma, slot_address(s, from), (to - from) << PAGE_SHIFT);
-}
-
-/* Removes every entry that may write a page which a loan can freeze. */
-static void slots_write_protect(const struct cosy_slots *s, unsigned long count)
-{
-	const unsigned long *slot = s->arena->slots + s->i;
-	unsigned long k, from = count, to = 0;
-
-	for (k = 0; k < count; k++) {
-		if (!(slot[k] & COSY_SLOT_MAPPED) || slot[k] & COSY_SLOT_SHARED ||
-		    slot_is_frozen(slot[k]))
-			continue;
-		from = min(from, k);
-		to = k + 1;
-	}
-	if (to)
-		slots_unmap(s, from, to);
-}
-
-struct mapping_run {
-	struct mm_struct *mm;
-	unsigned long *slot; /* of the slot to map next */
-	pgprot_t protection;
-	bool write;
-};
-
-/* Makes an entry, as no other function does.  The page table's lock and the arena's are held. */
-static int slot_map(pte_t *pte, unsigned long address, void *data)
-{
-	struct mapping_run *run = data;
-	struct page *page = cosy_slot_page(*run->slot);
-	pte_t entry = pte_mkspecial(pfn_pte(page_to_pfn(page), run->protection));
-
-	if (WARN_ON_ONCE(run->write && slot_is_frozen(*run->slot)))
-		return -EIO;
-	/* An entry may only be replaced by one of the same page, with more rights. */
-	if (WARN_ON_ONCE(pte_present(*pte) && pte_pfn(*pte) != pte_pfn(entry)))
-		return -EIO;
-	*run->slot++ |= COSY_SLOT_MAPPED;
-	set_pte_at(run->mm, address, pte, run->write ? pte_mkdirty(entry) : entry);
-	return 0;
-}
-
-/* Maps slots [from, to), which have pages and are either all to be written or all not. */
-static int slots_map(const struct cosy_slots *s, unsigned long from, unsigned long to, bool write)
-{
-	unsigned long flags = s->vma->vm_flags;
-	struct mapping_run run = {
-		.mm = s->vma->vm_mm,
-		.slot = s->arena->slots + s->i + from,
-		.protection = vm_get_page_prot(write ? flags : flags & ~VM_WRITE),
-		.write = write,
-	};
-
-	return apply_to_page_range(run.mm, slot_address(s, from), (to - from) << PAGE_SHIFT,
-				   slot_map, &run);
-}
-
 /* --- Slots ------------------------------------------------------------------------------- */
 
 /* Gives slot k, which has none, a page of zeros; -EFAULT when its page was donated. */
@@ -301,7 +187,7 @@ static noinline int slot_own_new(const struct cosy_slots *s, unsigned long k)
 		cosy_page_check(page);
 	copy_highpage(copy, page);
 	if (*slot & COSY_SLOT_MAPPED)
-		slots_unmap(s, k, k + 1);
+		cosy_slots_unmap_pages(s, k, k + 1);
 	cosy_slot_put(*slot);
 	*slot = (unsigned long)copy;
 	return 0;
@@ -312,7 +198,7 @@ static __always_inline int slot_own(const struct cosy_slots *s, unsigned long k)
 {
 	unsigned long slot = s->arena->slots[s->i + k];
 
-	return cosy_slot_page(slot) && !slot_is_frozen(slot) ? 0 : slot_own_new(s, k);
+	return cosy_slot_page(slot) && !cosy_slot_is_frozen(slot) ? 0 : slot_own_new(s, k);
 }
 
 struct page *cosy_slots_page(const struct cosy_slots *s)
@@ -358,7 +244,7 @@ static __always_inline struct page *slot_loan(unsigned long slot, gfp_t flags)
 {
 	struct page *page = cosy_slot_page(slot);
 
-	if (!page_is_frozen(page)) {
+	if (!cosy_page_has_mark(page)) {
 		if (slot & COSY_SLOT_SHARED || page_count(page) != 1)
 			return page_copy_frozen(page, flags);
 		page_freeze(page);
@@ -374,7 +260,7 @@ long cosy_slots_loan(const struct cosy_slots *s, unsigned long count, struct pag
 	int error = 0;
 
 	cosy_huge_open(s, 0, count);
-	slots_write_protect(s, count);
+	cosy_slots_write_protect(s, count);
 	for (k = 0; k < count; k++) {
 		if (unlikely(!slot_can_lend(slot[k])))
 			error = slot_own_new(s, k);
@@ -431,6 +317,17 @@ void cosy_slots_fork(const struct cosy_slots *s, struct cosy_arena *child)
 	}
 }
 
+/* Tells whether slots that rule are empty, and so have no entries. */
+static bool slots_are_empty(const struct cosy_slots *s, unsigned long count)
+{
+	const unsigned long *slot = s->arena->slots + s->i;
+	unsigned long all = 0;
+
+	while (count--)
+		all |= *slot++;
+	return all == COSY_SLOT_EMPTY;
+}
+
 /* Empties slots that rule, and have no entries. */
 static void slots_clear(const struct cosy_slots *s, unsigned long from, unsigned long to)
 {
@@ -450,8 +347,10 @@ void cosy_slots_clear(const struct cosy_slots *s, unsigned long count)
 	struct cosy_piece p = {};
 
 	if (cosy_huge_is_open(s, 0, count)) {
-		slots_unmap(s, 0, count);
-		slots_clear(s, 0, count);
+		if (!slots_are_empty(s, count)) {
+			cosy_slots_unmap_pages(s, 0, count);
+			slots_clear(s, 0, count);
+		}
 		return;
 	}
 	cosy_huge_open_parts(s, count);
@@ -492,7 +391,7 @@ bool cosy_slots_pay(const struct cosy_slots *s, u64 length)
 {
 	struct page *page = cosy_slot_page(s->arena->slots[s->i]);
 
-	if (page && cosy_page_is_frozen(page)) {
+	if (page && cosy_page_has_mark(page)) {
 		s->arena->rewritten = 0;
 		return true;
 	}
@@ -509,7 +408,7 @@ static void slots_count(const unsigned long *slot, unsigned long count, struct c
 	for (k = 0; k < count; k++) {
 		struct page *page = cosy_slot_page(slot[k]);
 
-		if (!page || !slot_is_frozen(slot[k]))
+		if (!page || !cosy_slot_is_frozen(slot[k]))
 			continue;
 		sum->frozen++;
 		if (slot[k] & COSY_SLOT_HUGE ? atomic_read(&cosy_huge_of_part(page)->holders) > 1
@@ -585,7 +484,7 @@ int cosy_slots_copy(const struct cosy_slots *s, unsigned long *contents)
 	int error = 0;
 
 	cosy_huge_open(s, 0, s->count);
-	slots_write_protect(s, s->count);
+	cosy_slots_write_protect(s, s->count);
 	for (k = 0; k < s->count && !error; k++) {
 		error = slots_pause_killable(k);
 		if (error)
@@ -634,17 +533,49 @@ static int slots_copy_shared(const struct cosy_slots *s, unsigned long *contents
 	return error;
 }
 
+/* Returns the marks that some of the slots have. */
+static unsigned long slots_marks(const struct cosy_slots *s)
+{
+	const unsigned long *slot = s->arena->slots + s->i;
+	unsigned long k, marks = 0;
+
+	for (k = 0; k < s->count; k++) {
+		slots_pause(k);
+		marks |= slot[k];
+	}
+	return marks & COSY_SLOT_MARKS;
+}
+
+/* Moves what slots have that are neither marked nor have entries. */
+static void slots_move(const struct cosy_slots *s, unsigned long *contents, unsigned long left)
+{
+	unsigned long *slot = s->arena->slots + s->i;
+	unsigned long k;
+
+	for (k = 0; k < s->count; k++) {
+		slots_pause(k);
+		contents[k] = slot[k];
+		slot[k] = left;
+	}
+}
+
 int cosy_slots_donate(const struct cosy_slots *s, unsigned long *contents, unsigned long left)
 {
 	unsigned long *slot = s->arena->slots + s->i;
+	bool marked;
 	unsigned long k;
 	int error;
 
 	cosy_huge_open(s, 0, s->count);
-	error = slots_copy_shared(s, contents);
+	marked = slots_marks(s) & ~COSY_SLOT_MAPPED;
+	error = marked ? slots_copy_shared(s, contents) : 0;
 	if (error)
 		return error;
-	cosy_slots_unmap(s, s->count);
+	cosy_slots_unmap_pages(s, 0, s->count);
+	if (!marked) {
+		slots_move(s, contents, left);
+		return 0;
+	}
 	for (k = 0; k < s->count; k++) {
 		unsigned long old = slot[k];
 
@@ -671,7 +602,7 @@ void cosy_slots_import(const struct cosy_slots *s, const unsigned long *contents
 
 static bool slot_may_write(const struct cosy_slots *s, unsigned long k)
 {
-	return (s->vma->vm_flags & VM_WRITE) && !slot_is_frozen(s->arena->slots[s->i + k]);
+	return (s->vma->vm_flags & VM_WRITE) && !cosy_slot_is_frozen(s->arena->slots[s->i + k]);
 }
 
 /* Maps slots [from, end), which rule and have pages. */
@@ -686,7 +617,7 @@ static int slots_map_all(const struct cosy_slots *s, unsigned long from, unsigne
 		for (to = from + 1;
 		     to < end && to - from < PAUSE_SLOTS && slot_may_write(s, to) == write; to++)
 			;
-		error = slots_map(s, from, to, write);
+		error = cosy_slots_map(s, from, to, write);
 		if (error)
 			return error;
 		if (to / PAUSE_SLOTS != from / PAUSE_SLOTS)
@@ -705,23 +636,34 @@ static __always_inline int slot_prepare(const struct cosy_slots *s, unsigned lon
 static int slots_present(const struct cosy_slots *s, unsigned long from, unsigned long to,
 			 bool write)
 {
-	unsigned long k;
+	unsigned long k, end;
 	int error;
 
-	for (k = from; k < to; k++) {
-		error = slots_pause_killable(k);
-		if (!error)
+	for (; from < to; from = end) {
+		end = min(to, from + PAUSE_SLOTS);
+		for (k = from; k < end; k++) {
 			error = slot_prepare(s, k, write);
-		if (error)
+			if (error)
+				return error;
+		}
+		/* What is prepared to be written is of one kind. */
+		if (write)
+			error = cosy_slots_map(s, from, end, s->vma->vm_flags & VM_WRITE);
+		else
+			error = slots_map_all(s, from, end);
+		if (error || end == to)
 			return error;
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
 	}
-	return slots_map_all(s, from, to);
+	return 0;
 }
 
 /* Tells whether there is a huge page, whose entry the next access makes. */
 static bool piece_is_huge(const struct cosy_slots *s, const struct cosy_piece *p, bool write)
 {
-	if (!p->word || slot_address(s, p->from) & ~PMD_MASK)
+	if (!p->word || cosy_slot_address(s, p->from) & ~PMD_MASK)
 		return false;
 	if (*p->word == COSY_HUGE_EMPTY)
 		cosy_huge_fill(p->word);
@@ -755,7 +697,7 @@ static bool slot_follows(const struct cosy_slots *s, unsigned long k, bool write
 	if (!page)
 		return false;
 	/* An entry of a page that is not frozen may write, as a rule; if not, it faults in turn. */
-	if (!write || !slot_is_frozen(slot))
+	if (!write || !cosy_slot_is_frozen(slot))
 		return !(slot & COSY_SLOT_MAPPED);
 	return !(slot & COSY_SLOT_HUGE) && page_count(page) == 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* slots.h - functions that arena.c and slots.c, the two halves of an arena, have for each other. */
+/* slots.h - what arena.c, slots.c and entries.c, the parts of an arena, have for each other. */
 #ifndef COSY_MOVE_SLOTS_H
 #define COSY_MOVE_SLOTS_H
 
@@ -21,6 +21,35 @@ struct page *cosy_slot_own(const struct cosy_slots *s);
 /* Adds up frozen pages, and those of them that others have as well; the arena's lock is held. */
 void cosy_slots_count(const struct cosy_arena *arena, unsigned long i, unsigned long count,
 		      struct cosy_moving *sum);
+
+/* A page's private field while the page is frozen. */
+extern const char cosy_frozen_mark;
+#define COSY_FROZEN ((unsigned long)&cosy_frozen_mark)
+
+static __always_inline bool cosy_page_has_mark(const struct page *page)
+{
+	return READ_ONCE(page->private) == COSY_FROZEN && !page->mapping;
+}
+
+/* Tells whether the bytes of a slot's page cannot change while the slot has it. */
+static __always_inline bool cosy_slot_is_frozen(unsigned long slot)
+{
+	return slot & COSY_SLOT_HUGE || cosy_page_has_mark(cosy_slot_page(slot));
+}
+
+static inline unsigned long cosy_slot_address(const struct cosy_slots *s, unsigned long k)
+{
+	return s->address + (k << PAGE_SHIFT);
+}
+
+/* Maps slots [from, to), which have pages and are either all to be written or all not. */
+int cosy_slots_map(const struct cosy_slots *s, unsigned long from, unsigned long to, bool write);
+
+/* Removes every entry of slots [from, to), which rule. */
+void cosy_slots_unmap_pages(const struct cosy_slots *s, unsigned long from, unsigned long to);
+
+/* Removes every entry that may write a page which a loan of the first `count` slots can freeze. */
+void cosy_slots_write_protect(const struct cosy_slots *s, unsigned long count);
 
 /* Removes every entry of the first `count` slots, or pages of 2 MB that lie within them. */
 void cosy_slots_unmap(const struct cosy_slots *s, unsigned long count);

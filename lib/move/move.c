@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -93,13 +94,16 @@ static bool operation_waits(uint32_t operation)
 
 long libcosy_move_make(struct cosy_move *move)
 {
-	uint32_t generation = libcosy_context_open();
+	uint32_t generation = libcosy_generation();
 	long ret;
 
+	if (!generation)
+		generation = libcosy_context_open();
 	move->size = sizeof(*move);
 	if (!generation || libcosy_context_fd() < 0)
 		return -EOPNOTSUPP;
-	if (operation_waits(move->operation)) {
+	/* A thread that is alone is cancelled by nobody; libc's own calls do not look then, either. */
+	if (!__libc_single_threaded && operation_waits(move->operation)) {
 		const u64 r[10] = {0, (unsigned int)libcosy_context_fd(), COSY_IOC_MOVE,
 				   (uintptr_t)move};
 
@@ -107,6 +111,8 @@ long libcosy_move_make(struct cosy_move *move)
 	} else {
 		ret = libcosy_context_ioctl(COSY_IOC_MOVE, move);
 	}
+	if (ret >= 0)
+		return ret;
 	if (ret == -ENOTTY || ret == -EXDEV || (ret == -EBADF && !context_answers())) {
 		libcosy_context_lost(generation);
 		return -EOPNOTSUPP;

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0
+/* entries.c - the page-table entries of an arena's pages: see arena.h for the invariant. */
+#include <linux/mm.h>
+#include "compat/compat.h"
+#include "move/arena.h"
+#include "move/huge.h"
+#include "move/slots.h"
+
+void cosy_slots_unmap_pages(const struct cosy_slots *s, unsigned long from, unsigned long to)
+{
+	unsigned long *slot = s->arena->slots + s->i;
+
+	/* The slots at either end may have no entry. */
+	while (from < to && !(slot[from] & COSY_SLOT_MAPPED))
+		from++;
+	while (from < to && !(slot[to - 1] & COSY_SLOT_MAPPED))
+		to--;
+	if (from == to)
+		return;
+	cosy_zap_vma(s->vma, cosy_slot_address(s, from), (to - from) << PAGE_SHIFT);
+	for (; from < to; from++)
+		slot[from] &= ~COSY_SLOT_MAPPED;
+}
+
+void cosy_slots_unmap(const struct cosy_slots *s, unsigned long count)
+{
+	unsigned long from = count, to = 0;
+	struct cosy_piece p = {};
+
+	if (cosy_huge_is_open(s, 0, count)) {
+		cosy_slots_unmap_pages(s, 0, count);
+		return;
+	}
+	while (cosy_piece_next(s->arena, s->i, count, &p)) {
+		if (!p.word || *p.word == COSY_HUGE_PAGES) {
+			cosy_slots_unmap_pages(s, p.from, p.to);
+		} else if (*p.word & COSY_HUGE_MAPPED) {
+			*p.word &= ~COSY_HUGE_MAPPED;
+			from = min(from, p.from);
+			to = p.to;
+		}
+	}
+	if (to)
+		cosy_zap_vma(s->vma, cosy_slot_address(s, from), (to - from) << PAGE_SHIFT);
+}
+
+void cosy_slots_write_protect(const struct cosy_slots *s, unsigned long count)
+{
+	const unsigned long *slot = s->arena->slots + s->i;
+	unsigned long k, from = count, to = 0;
+
+	for (k = 0; k < count; k++) {
+		if (!(slot[k] & COSY_SLOT_MAPPED) || slot[k] & COSY_SLOT_SHARED ||
+		    cosy_slot_is_frozen(slot[k]))
+			continue;
+		from = min(from, k);
+		to = k + 1;
+	}
+	if (to)
+		cosy_slots_unmap_pages(s, from, to);
+}
+
+struct mapping_run {
+	struct mm_struct *mm;
+	unsigned long *slot; /* of the slot to map next */
+	pgprot_t protection; /* special, and dirty if it may write */
+	bool write;
+};
+
+/* Makes an entry, as no other function does.  The page table's lock and the arena's are held. */
+static __always_inline int slot_map(pte_t *pte, unsigned long address, void *data)
+{
+	struct mapping_run *run = data;
+	unsigned long slot = *run->slot;
+	pte_t entry = pfn_pte(page_to_pfn(cosy_slot_page(slot)), run->protection);
+
+	if (WARN_ON_ONCE(run->write && cosy_slot_is_frozen(slot)))
+		return -EIO;
+	/* An entry may only be replaced by one of the same page, with more rights. */
+	if (WARN_ON_ONCE(pte_present(*pte) && pte_pfn(*pte) != pte_pfn(entry)))
+		return -EIO;
+	*run->slot++ = slot | COSY_SLOT_MAPPED;
+	set_pte_at(run->mm, address, pte, entry);
+	return 0;
+}
+
+/* The same, to be called. */
+static int slot_map_by(pte_t *pte, unsigned long address, void *data)
+{
+	return slot_map(pte, address, data);
+}
+
+/*
+ * Returns the entry that refers to the table for an address; NULL: there is no table yet.  The
+ * mapping is locked, so a table that is there stays: none of ours is ever collapsed (VM_PFNMAP).
+ */
+static pmd_t *table_find(struct mm_struct *mm, unsigned long address)
+{
+	pgd_t *pgd = pgd_offset(mm, address);
+	p4d_t *p4d;
+	pud_t *pud;
+	pmd_t *pmd;
+
+	if (pgd_none(*pgd) || pgd_bad(*pgd))
+		return NULL;
+	p4d = p4d_offset(pgd, address);
+	if (p4d_none(*p4d) || p4d_bad(*p4d))
+		return NULL;
+	pud = pud_offset(p4d, address);
+	if (pud_none(*pud) || pud_bad(*pud))
+		return NULL;
+	pmd = pmd_offset(pud, address);
+	return pmd_none(*pmd) || pmd_bad(*pmd) ? NULL : pmd;
+}
+
+/* Maps slots that one table has entries for.  -EAGAIN: there is none, and nothing was done. */
+static int slots_map_in_table(struct mapping_run *run, unsigned long address, unsigned long count)
+{
+	pmd_t *pmd = table_find(run->mm, address);
+	spinlock_t *lock;
+	int error = 0;
+	pte_t *pte;
+
+	if (!pmd)
+		return -EAGAIN;
+	lock = pte_lockptr(run->mm, pmd);
+	pte = pte_offset_kernel(pmd, address);
+	spin_lock(lock);
+	for (; count-- && !error; address += PAGE_SIZE)
+		error = slot_map(pte++, address, run);
+	spin_unlock(lock);
+	return error;
+}
+
+int cosy_slots_map(const struct cosy_slots *s, unsigned long from, unsigned long to, bool write)
+{
+	unsigned long flags = s->vma->vm_flags;
+	struct mapping_run run = {
+		.mm = s->vma->vm_mm,
+		.slot = s->arena->slots + s->i + from,
+		.write = write,
+	};
+	pgprot_t protection = vm_get_page_prot(write ? flags : flags & ~VM_WRITE);
+	pte_t like = pte_mkspecial(native_make_pte(pgprot_val(protection)));
+	unsigned long count;
+	int error = 0;
+
+	run.protection = __pgprot(native_pte_val(write ? pte_mkdirty(like) : like));
+	for (; from < to && !error; from += count) {
+		unsigned long address = cosy_slot_address(s, from);
+
+		count = min(to - from, (PMD_SIZE - (address & ~PMD_MASK)) >> PAGE_SHIFT);
+		error = slots_map_in_table(&run, address, count);
+		if (error == -EAGAIN)
+			error = apply_to_page_range(run.mm, address, count << PAGE_SHIFT,
+						    slot_map_by, &run);
+	}
+	return error;
+}
