@@ -38,7 +38,7 @@ static void parcel_once(char *a, char *b, size_t bytes, size_t written)
 	part_end(CLOSED, start);
 }
 
-static void port_once(const int *ends, char *a, char *b, size_t bytes)
+static void port_once(const int *ends, char *a, char *b, size_t bytes, size_t written)
 {
 	long start = now();
 	size_t at;
@@ -49,7 +49,7 @@ static void port_once(const int *ends, char *a, char *b, size_t bytes)
 	TRY(cosy_take(ends[0], b, MAX_BYTES, &at, COSY_WILL_WRITE));
 	part_end(RECEIVED, start);
 	start = now();
-	touch(b, bytes);
+	touch(b, written);
 	part_end(WRITTEN, start);
 }
 
@@ -94,24 +94,24 @@ static void parcel_parts(const char *name, size_t bytes, size_t written)
 	cosy_move_free(b, MAX_BYTES);
 }
 
-static void port_parts(const char *name, size_t bytes)
+static void port_parts(const char *name, size_t bytes, size_t written)
 {
-	char *a = cosy_move_alloc(bytes, 0), *b = cosy_move_alloc(MAX_BYTES, 0);
+	char *a = cosy_move_alloc(MAX_BYTES, 0), *b = cosy_move_alloc(MAX_BYTES, 0);
 	int ends[2];
 
 	TRY(cosy_port(MAX_BYTES, ends));
 	parts_begin();
 	for (int i = 0; i < TURNS; i++) {
 		fill(a, bytes, (uint64_t)i);
-		port_once(ends, a, b, bytes);
-		for (size_t at = 0; at < bytes; at += PAGE)
+		port_once(ends, a, b, bytes, written);
+		for (size_t at = 0; at < written; at += PAGE)
 			--*(uint64_t *)(b + at);
 		compare(name, b, bytes, (uint64_t)i);
 	}
 	parts_print(name);
 	close(ends[0]);
 	close(ends[1]);
-	cosy_move_free(a, bytes);
+	cosy_move_free(a, MAX_BYTES);
 	cosy_move_free(b, MAX_BYTES);
 }
 
@@ -127,6 +127,7 @@ void parts_measure(void)
 	       "written", "closed");
 	parcel_parts("parcel of 2 MB at once, 64 KB written", HUGE, 64 << 10);
 	parcel_parts("parcel of 2 MB at once, twice, all written", 2 * HUGE, 2 * HUGE);
-	port_parts("port, 4 KB", PAGE);
-	port_parts("port, 64 KB", 16 * PAGE);
+	port_parts("port of 2 MB at once, 64 KB written", HUGE, 64 << 10);
+	port_parts("port, 4 KB", PAGE, PAGE);
+	port_parts("port, 64 KB", 16 * PAGE, 16 * PAGE);
 }

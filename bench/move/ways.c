@@ -235,6 +235,8 @@ static const struct way ways[] = {
 	 .ends = descriptors, .how = COSY_DONATE_ZERO, .huge = true},
 	{"2 MB at once: donate; written; no socket", by_parcel_alone, &lender, &taker, RETURNS,
 	 .max = MAX_BYTES, .how = COSY_DONATE_ZERO, .huge = true},
+	{"2 MB at once: port; donate; written", by_port, &lender, &taker, RETURNS, .max = MAX_BYTES,
+	 .ends = the_port, .flags = COSY_WILL_WRITE, .how = COSY_DONATE_ZERO, .huge = true},
 };
 
 /* Returns how many bytes move for a message. */

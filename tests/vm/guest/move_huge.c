@@ -504,15 +504,113 @@ static void refused(void)
 	done(a, 1, b, 1);
 }
 
+/* --- Ports ----------------------------------------------------------------------------------- */
+
+static void pass(const int *ends, size_t at, char *memory, size_t bytes, enum cosy_how how)
+{
+	ssize_t went = cosy_pass(ends[1], at, memory, bytes, how);
+
+	CHECK(went == (ssize_t)bytes, "%zd: %s", went, strerror(errno));
+}
+
+static void take(const int *ends, char *window, size_t at, size_t bytes, int flags)
+{
+	size_t where = 99;
+	ssize_t came = cosy_take(ends[0], window, 2 * HUGE, &where, flags);
+
+	CHECK(came == (ssize_t)bytes && where == at, "%zd at %zu: %s", came, where,
+	      strerror(errno));
+}
+
+static void passed(void)
+{
+	char *a = huge_new(2, 1), *b = huge_new(2, 2);
+	int ends[2];
+
+	MUST(!cosy_port(2 * HUGE, ends));
+	pass(ends, 0, a, 2 * HUGE, COSY_DONATE_ZERO);
+	CHECK_HUGE(2, "in a port");
+	take(ends, b, 0, 2 * HUGE, COSY_WILL_WRITE);
+	CHECK_HUGE(2, "taken");
+	CHECK_BYTES(b, 2 * HUGE, 1, "a message");
+	move_fill(b, 2 * HUGE, 3);
+	CHECK_BYTES(b, 2 * HUGE, 3, "written in place");
+	CHECK_HUGE(2, "written in place");
+	CHECK(move_is_zero(a, 2 * HUGE), "what was passed is not zeros");
+	/* One of the two, and what is gone. */
+	move_fill(b + HUGE, HUGE, 4);
+	pass(ends, HUGE, b + HUGE, HUGE, COSY_DONATE);
+	check_gone(b + HUGE);
+	check_gone(b + 2 * HUGE - PAGE);
+	take(ends, a, HUGE, HUGE, 0);
+	CHECK_BYTES(a + HUGE, HUGE, 4, "one of two");
+	CHECK_BYTES(b, HUGE, 3, "the other");
+	/* The last holder of what was frozen. */
+	close(export(a + HUGE, HUGE, COSY_COPY));
+	pass(ends, 0, a + HUGE, HUGE, COSY_DONATE_ZERO);
+	take(ends, a, 0, HUGE, COSY_POPULATE);
+	CHECK_BYTES(a, HUGE, 4, "frozen once");
+	move_fill(a, HUGE, 5);
+	CHECK_BYTES(a, HUGE, 5, "thawed");
+	close(ends[0]);
+	close(ends[1]);
+	done(a, 2, b, 2);
+}
+
+/* Where it does not fit, and where others have it, by pages of 4 KB. */
+static void passed_apart(void)
+{
+	char *a = huge_new(2, 1), *b = huge_new(2, 2), *copy = malloc(2 * HUGE);
+	int ends[2], parcel;
+
+	MUST(copy && !cosy_port(2 * HUGE, ends));
+	pass(ends, BEFORE, a, HUGE, COSY_DONATE_ZERO);
+	take(ends, b, BEFORE, HUGE, COSY_WILL_WRITE);
+	CHECK_BYTES(b + BEFORE, HUGE, 1, "in another place");
+	move_fill(b, HUGE, 3);
+	move_fill(a, 2 * HUGE, 4);
+	pass(ends, 0, a, 2 * HUGE, COSY_DONATE_ZERO);
+	if (moves()) {
+		CHECK(pread(ends[0], copy, 2 * HUGE, 0) == 2 * HUGE, "%s", strerror(errno));
+		CHECK_BYTES(copy, 2 * HUGE, 4, "read");
+	} else {
+		take(ends, b, 0, 2 * HUGE, 0);
+	}
+	move_fill(a, HUGE, 5);
+	parcel = export(a, HUGE, COSY_COPY);
+	pass(ends, 0, a, HUGE, COSY_DONATE_ZERO);
+	take(ends, b, 0, HUGE, COSY_WILL_WRITE);
+	CHECK_BYTES(b, HUGE, 5, "what a parcel has, too");
+	move_fill(b, HUGE, 6);
+	import(parcel, a, HUGE);
+	CHECK_BYTES(a, HUGE, 5, "the parcel's");
+	close(parcel);
+	/* What nobody takes. */
+	move_fill(a, 2 * HUGE, 7);
+	pass(ends, 0, a, 2 * HUGE, COSY_DONATE);
+	close(ends[0]);
+	close(ends[1]);
+	check_gone(a);
+	free(copy);
+	done(a, 2, b, 2);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct part parts[] = {
-		{ .name = "donated", .run = donated },	 { .name = "copied", .run = copied },
-		{ .name = "shared", .run = shared },	 { .name = "misplaced", .run = misplaced },
-		{ .name = "lent", .run = lent },	 { .name = "flushed", .run = flushed },
-		{ .name = "remapped", .run = remapped }, { .name = "pinned", .run = pinned },
-		{ .name = "forked", .run = forked },	 { .name = "killed", .run = killed },
+		{ .name = "donated", .run = donated },
+		{ .name = "copied", .run = copied },
+		{ .name = "shared", .run = shared },
+		{ .name = "misplaced", .run = misplaced },
+		{ .name = "lent", .run = lent },
+		{ .name = "flushed", .run = flushed },
+		{ .name = "remapped", .run = remapped },
+		{ .name = "pinned", .run = pinned },
+		{ .name = "forked", .run = forked },
+		{ .name = "killed", .run = killed },
 		{ .name = "refused", .run = refused },
+		{ .name = "passed", .run = passed },
+		{ .name = "passed_apart", .run = passed_apart },
 	};
 
 	if (moves())

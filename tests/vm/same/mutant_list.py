@@ -583,7 +583,7 @@ MUTANTS = [
         harmless="LOAD knows no number above 511, and from the kernel's last call to there the bits are zeros",
     ),
     # Pages that move
-    Mutant("move-protect", "kmod/move/slots.c", "\tslots_write_protect(s, count);\n", "", by="move"),
+    Mutant("move-protect", "kmod/move/slots.c", "\tcosy_slots_write_protect(s, count);\n", "", by="move"),
     Mutant(
         "move-exclusive",
         "kmod/move/slots.c",
@@ -594,16 +594,16 @@ MUTANTS = [
     Mutant(
         "move-written",
         "kmod/move/slots.c",
-        "\tif (*slot & COSY_SLOT_MAPPED)\n\t\tslots_unmap(s, k, k + 1);\n\tcosy_slot_put(*slot);",
+        "\tif (*slot & COSY_SLOT_MAPPED)\n\t\tcosy_slots_unmap_pages(s, k, k + 1);\n\tcosy_slot_put(*slot);",
         "\tcosy_slot_put(*slot);",
         by="move",
     ),
-    Mutant("move-export", "kmod/move/slots.c", "\tslots_write_protect(s, s->count);\n", "", by="move_parcel"),
+    Mutant("move-export", "kmod/move/slots.c", "\tcosy_slots_write_protect(s, s->count);\n", "", by="move_parcel"),
     Mutant(
         "move-donated",
         "kmod/move/slots.c",
-        "\tcosy_slots_unmap(s, s->count);\n\tfor (k = 0; k < s->count; k++) {\n\t\tunsigned long old",
-        "\tfor (k = 0; k < s->count; k++) {\n\t\tunsigned long old",
+        "\tcosy_slots_unmap_pages(s, 0, s->count);\n\tif (!marked) {",
+        "\tif (!marked) {",
         by="move_parcel",
     ),
     Mutant(
@@ -630,9 +630,23 @@ MUTANTS = [
     Mutant(
         "port-shows",
         "kmod/move/port.c",
-        "\tmemset(port->contents + m->first, 0, message_pages(m) * sizeof(*port->contents));\n",
+        "\tfor (i = 0; i < places; i++)\n\t\tport->contents[m->first + i] = COSY_SLOT_EMPTY;\n",
         "",
         by="move_port",
+    ),
+    Mutant(
+        "port-alone",
+        "kmod/move/huge.c",
+        "\t\tif (huge && atomic_read(&huge->holders) != 1)\n\t\t\treturn false;\n",
+        "",
+        by="move_huge",
+    ),
+    Mutant(
+        "port-divides",
+        "kmod/move/port.c",
+        "\t\tif (m->huge && !cosy_huge_fits(&s))\n\t\t\tmessage_divide(port, m);\n",
+        "",
+        by="move_huge",
     ),
     Mutant("move-shared", "kmod/move/slots.c", "\t\tslot[k] |= COSY_SLOT_SHARED;\n", "", by="move_parcel"),
     Mutant(
