@@ -248,6 +248,18 @@ static void hole(int fd)
 	MUST(!ftruncate(fd, 0) && !ftruncate(fd, SIZE));
 }
 
+/*
+ * Leaves a page of a hole in the cache, and a byte written in its first block: where blocks are
+ * smaller than pages, the page's other blocks have buffers, valid ones, but no place on the disk.
+ */
+static void hole_beside(int fd)
+{
+	char text[SIZE];
+
+	hole(fd);
+	MUST(pread(fd, text, SIZE, 0) == SIZE && pwrite(fd, "w", 1, 0) == 1);
+}
+
 static void mapped(int fd)
 {
 	char *map = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -306,6 +318,7 @@ static const struct kind kinds[] = {
 	  0, false },
 	{ "capabilities", capability, 100, 50, 0, false },
 	{ "into a hole", hole, 100, 50, 0, false },
+	{ "into a hole beside what is written", hole_beside, 2100, 50, 0, false },
 	{ "changed by a mapping", mapped, 100, 5000, 0, true },
 	{ "reclaimed", clean, 100, 5000, 0, false },
 	{ "written back", written_back, 100, 5000, 0, true },

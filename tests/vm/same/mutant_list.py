@@ -20,8 +20,14 @@ class Mutant:
     new: str
     by: str = ""  # the test that is to notice
     disk: bool = False  # it shows on ext4 rather than tmpfs
+    disk_block: int = 4096  # of that ext4
     raced: bool = False  # only what happens at the same time shows it
     harmless: str = ""  # why no result changes
+
+    @property
+    def block(self) -> int:
+        """The bytes of a block of the file system that it shows on; 0: tmpfs."""
+        return self.disk_block if self.disk else 0
 
 
 MUTANTS = [
@@ -414,7 +420,15 @@ MUTANTS = [
         by="fast_write",
         disk=True,
     ),
-    Mutant("ext4-mapped", "kmod/view/ext4_folio.h", "(!buffer_mapped(buffer) || ", "(", by="fast_write", disk=True),
+    Mutant(
+        "ext4-mapped",
+        "kmod/view/ext4_folio.h",
+        "(!buffer_mapped(buffer) || ",
+        "(",
+        by="fast_write",
+        disk=True,
+        disk_block=1024,
+    ),
     Mutant(
         "ext4-dirty",
         "kmod/view/ext4_folio.h",

@@ -113,8 +113,8 @@ def _why(lines: list[str]) -> str:
     return lines[-1][:110] if lines else "no output"
 
 
-def _ask(options: argparse.Namespace, tree: Path, disk: bool, tests: list[str]) -> Result:
-    """Boots the module of `tree`, and runs the tests until one fails."""
+def _ask(options: argparse.Namespace, tree: Path, block: int, tests: list[str]) -> Result:
+    """Boots the module of `tree`, and runs the tests until one fails: on ext4 of such blocks, or tmpfs where 0."""
     start = time.monotonic()
     limit = 600 + 2 * options.seconds + 30 * len(tests)
     arguments = [sys.executable, _HERE.parent / "vm.py", "run", "--kernel", options.kernel, "--smp", "2"]
@@ -126,8 +126,8 @@ def _ask(options: argparse.Namespace, tree: Path, disk: bool, tests: list[str]) 
     for path in (programs / "same/same", programs / "same/race", programs / "guest/guest", _HERE / "mutants.sh"):
         arguments += ["--put", path]
     with tempfile.TemporaryDirectory() as empty:
-        arguments += ["--disk", empty] if disk else []
-        command = ["sh", "/t/mutants.sh", "disk" if disk else "tmpfs", *tests]
+        arguments += ["--disk", empty, "--disk-block", str(block)] if block else []
+        command = ["sh", "/t/mutants.sh", "disk" if block else "tmpfs", *tests]
         ended = subprocess.run([*arguments, "--", *command], text=True, errors="replace", capture_output=True)
     output = ended.stdout + ended.stderr
     lines = [line.strip() for line in output.splitlines() if line.strip()]
@@ -152,7 +152,7 @@ class Run:
         tree = self._trees.get()
         try:
             _stage(mutant, tree)
-            result = _ask(self._options, tree, mutant.disk, tests)
+            result = _ask(self._options, tree, mutant.block, tests)
         finally:
             self._trees.put(tree)
         if self._options.verbose:
@@ -162,12 +162,13 @@ class Run:
     def control(self) -> bool:
         """Runs the tests on the module as it is: a test that fails there says nothing of a mutant."""
         sound = True
-        for disk in sorted({mutant.disk for mutant in self._wanted}):
-            tests = {test: None for mutant in self._wanted if mutant.disk == disk for test in _tests_of(mutant)}
+        for block in sorted({mutant.block for mutant in self._wanted}):
+            tests = {test: None for mutant in self._wanted if mutant.block == block for test in _tests_of(mutant)}
             ordered = sorted(tests, key=lambda test: test in _RANDOM)
-            result = self._try(Mutant("unchanged", "kmod/main.c", "", "", disk=disk), ordered)
+            result = self._try(Mutant("unchanged", "kmod/main.c", "", "", disk=block > 0, disk_block=block), ordered)
             said = f"fails {result.test or 'to run'}: {result.why}" if result.why else f"passes {len(ordered)} tests"
-            print(f"the module as it is, on {'ext4' if disk else 'tmpfs'}: {said} ({result.seconds:.0f} s)", flush=True)
+            where = f"ext4 of {block} bytes a block" if block else "tmpfs"
+            print(f"the module as it is, on {where}: {said} ({result.seconds:.0f} s)", flush=True)
             if result.why:
                 # It cannot be had again where it came by chance.
                 print("\n".join(result.output.splitlines()[-_LAST_LINES:]), flush=True)
