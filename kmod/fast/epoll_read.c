@@ -17,19 +17,13 @@
 /* Tells whether a byte of user memory can be written; changes nothing. */
 static bool byte_is_writable(u64 address)
 {
-	u8 __user *at = u64_to_user_ptr(address);
-	u8 zero = 0;
+	int fault = 0;
 
-	if (!user_write_access_begin(at, 1))
+	if (!user_write_access_begin(u64_to_user_ptr(address), 1))
 		return false;
-	/* Puts a zero in the place of a zero. */
-	unsafe_try_cmpxchg_user(at, &zero, 0, fault);
+	cosy_poke_nothing((const void *)address, &fault);
 	user_write_access_end();
-	return true;
-
-fault:
-	user_write_access_end();
-	return false;
+	return !fault;
 }
 
 /*

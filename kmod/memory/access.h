@@ -72,6 +72,18 @@ static __always_inline u8 cosy_peek_byte(const void *at, int *fault)
 	return byte;
 }
 
+/* Finds out whether a byte can be written, which it is by one instruction that changes no bit. */
+static __always_inline void cosy_poke_nothing(const void *at, int *fault)
+{
+	cosy_note_write(at, 1);
+	asm volatile("1:	lock orb $0, %[at]\n"
+		     "9:\n"
+		     COSY_FAULTS(1b)
+		     : [at] "+m" (*(u8 *)at), [fault] "+a" (*fault)
+		     :
+		     : "cc");
+}
+
 /* Adds the word at `offset` to the hits; `label` is where it is loaded. */
 #define COSY_ADD_HITS(label, offset)			\
 	"	movq %[pattern], %[word]\n"		\

@@ -339,8 +339,11 @@ static void pinned(void)
 	int fds[2], mem, file;
 
 	if (moves()) {
-		CHECK(process_vm_readv(getpid(), &here, 1, &there, 1, 0) == -1 && errno == EFAULT,
+		CHECK(process_vm_readv(getpid(), &here, 1, &there, 1, 0) == -1 &&
+			      (errno == EFAULT || errno == ENOSYS),
 		      "process_vm_readv: %s", strerror(errno));
+		if (errno == ENOSYS)
+			printf("no process_vm_readv in this kernel\n");
 		MUST(!pipe(fds));
 		there.iov_len = PAGE;
 		CHECK(vmsplice(fds[1], &there, 1, 0) == -1 && errno == EFAULT, "vmsplice: %s",
@@ -570,7 +573,8 @@ static void passed_apart(void)
 	move_fill(b, HUGE, 3);
 	move_fill(a, 2 * HUGE, 4);
 	pass(ends, 0, a, 2 * HUGE, COSY_DONATE_ZERO);
-	if (moves()) {
+	/* Beyond RLIMIT_MEMLOCK a port is libcosy's, which cannot be read from. */
+	if (moves() && huge_given) {
 		CHECK(pread(ends[0], copy, 2 * HUGE, 0) == 2 * HUGE, "%s", strerror(errno));
 		CHECK_BYTES(copy, 2 * HUGE, 4, "read");
 	} else {
