@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Puts code and constants of an archive's members into the section cosy_cold, but for the members named.
+"""Puts code and constants of an archive's members into the section cosy_cold, but for the members named,
+of which only the functions go there that are declared cold.
 
     lib/cold.py --ar ar --objcopy objcopy build/lib/libcosy.a region.c start.c
 
@@ -45,10 +46,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="cosy-cold-") as name:
         place = Path(name)
         subprocess.run([options.ar, "x", str(archive)], check=True, cwd=place)
-        for member in sorted(set(names) - hot):
-            renamed = [
-                f"--rename-section={section}={SECTION}" for section in _sections(options.objcopy, place / member)
+        for member in sorted(names):
+            # What the compiler takes for unlikely is cold in any member.
+            sections = [
+                section
+                for section in _sections(options.objcopy, place / member)
+                if member not in hot or section.startswith(".text.unlikely")
             ]
+            renamed = [f"--rename-section={section}={SECTION}" for section in sections]
             subprocess.run([options.objcopy, *renamed, str(place / member)], check=True)
         archive.unlink()
         subprocess.run([options.ar, "rcsD", str(archive), *names], check=True, cwd=place)

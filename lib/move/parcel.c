@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cosy/move.h>
@@ -21,6 +22,7 @@
 
 #include "move/arena.h"
 #include "move/ranges.h"
+#include "syscall.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U
@@ -32,13 +34,24 @@
 
 /* --- Export --------------------------------------------------------------------------------- */
 
+/* libc's function has a version of its own, which the dynamic linker would check in each process. */
+static int memfd_create_raw(unsigned int flags)
+{
+	long fd = cosy_syscall3(SYS_memfd_create, (unsigned long)"cosy parcel", flags, 0);
+
+	if (fd >= 0)
+		return (int)fd;
+	errno = (int)-fd;
+	return -1;
+}
+
 static int memfd_new(void)
 {
-	int fd = memfd_create("cosy parcel", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+	int fd = memfd_create_raw(MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
 
 	/* Linux 6.3. */
 	if (fd < 0 && errno == EINVAL)
-		fd = memfd_create("cosy parcel", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+		fd = memfd_create_raw(MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	return fd;
 }
 

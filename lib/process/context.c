@@ -25,6 +25,7 @@
 #include "memory/heap.h"
 #include "lock.h"
 #include "retry.h"
+#include "process/start.h"
 #include "process/stats.h"
 #include "syscall.h"
 #include "process/thread.h"
@@ -44,12 +45,12 @@
 #define FIRST_FRONT (64u << 10)
 #define FIRST_SLICE (256u << 10)
 
-static struct libcosy_alive not_alive;
+static struct libcosy_alive not_alive LIBCOSY_EARLY_DATA;
 struct libcosy_alive *libcosy_alive = &not_alive;
 
 int libcosy_the_fd = -1;
-uint32_t libcosy_context_openings;
-bool libcosy_native_only;
+uint32_t libcosy_context_openings LIBCOSY_EARLY_DATA;
+bool libcosy_native_only LIBCOSY_EARLY_DATA;
 bool libcosy_context_tells_seen;
 
 static struct {

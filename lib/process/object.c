@@ -13,6 +13,21 @@ static const void *address_in(uintptr_t base, ElfW(Addr) value)
 	return (const void *)(value < base ? value + base : value);
 }
 
+const char *libcosy_object_soname(uintptr_t base, const void *dynamic)
+{
+	ElfW(Addr) strings = 0, name = 0;
+
+	for (const ElfW(Dyn) *entry = dynamic; entry && entry->d_tag != DT_NULL; entry++) {
+		if (entry->d_tag == DT_SONAME)
+			name = entry->d_un.d_val;
+		else if (entry->d_tag == DT_STRTAB)
+			strings = entry->d_un.d_ptr;
+		if (name && strings)
+			return (const char *)address_in(base, strings) + name;
+	}
+	return "";
+}
+
 bool libcosy_object_open(uintptr_t base, const void *dynamic, struct libcosy_object *ret)
 {
 	ElfW(Addr) value[DT_JMPREL + 1] = {0}, gnu_hash = 0, relative_cnt = 0;

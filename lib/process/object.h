@@ -23,6 +23,9 @@ struct libcosy_object {
  */
 bool libcosy_object_open(uintptr_t base, const void *dynamic, struct libcosy_object *ret);
 
+/* Returns the name by which others need such an object, "" if it has none. */
+const char *libcosy_object_soname(uintptr_t base, const void *dynamic);
+
 static inline bool libcosy_begins(const char *text, const char *with)
 {
 	while (*with && *text == *with)

@@ -14,15 +14,15 @@
 struct reference {
 	const char *const *names;
 	unsigned int count;
-	uint64_t letters; /* letter_bit of the names */
+	uint64_t letters; /* a bit for letters_hash of each name */
 	uint64_t seen, loaded;
 	bool found, libc_seen;
 };
 
-/* Hashes a name's first two letters to a bit; no name that is looked for is empty. */
-static uint64_t letter_bit(const char *name)
+/* Hashes the first two letters of a name that is not empty to the number of a bit. */
+static unsigned int letters_hash(const char *name)
 {
-	return UINT64_C(1) << ((name[0] * 7 + name[1]) & 63);
+	return ((unsigned char)name[0] * 8u + (unsigned char)name[1]) & 63;
 }
 
 static bool is_same(const char *a, const char *b)
@@ -53,29 +53,34 @@ static bool relocations_name(const struct libcosy_object *object, const ElfW(Rel
 		const ElfW(Sym) *symbol = &symbols[ELF64_R_SYM(relocation->r_info)];
 		const char *name = object->strings + symbol->st_name;
 
-		if (*name && letters & letter_bit(name) && is_named(reference, symbol, name))
+		if (*name && letters >> letters_hash(name) & 1 && is_named(reference, symbol, name))
 			return true;
 	}
 	return false;
 }
 
-static bool refers_to(ElfW(Addr) base, const ElfW(Dyn) * dynamic, struct reference *reference)
+static bool object_refers(ElfW(Addr) base, const ElfW(Dyn) * dynamic,
+			  const struct reference *reference)
 {
 	struct libcosy_object object;
-	enum libcosy_role role;
 
 	if (!libcosy_object_open(base, dynamic, &object))
-		return false;
-	role = libcosy_object_role(object.soname);
-	reference->libc_seen |= role == COSY_OBJECT_LIBC;
-	/* References of libc itself say nothing of the program. */
-	if (role != COSY_OBJECT_OTHER)
 		return false;
 	return relocations_name(&object, object.calls, object.call_cnt, reference) ||
 	       relocations_name(&object, object.data, object.data_cnt, reference);
 }
 
-static int find_reference(struct dl_phdr_info *info, size_t size, void *arg)
+/* References of libc itself say nothing of the program. */
+static bool refers_outside_libc(ElfW(Addr) base, const ElfW(Dyn) * dynamic,
+				struct reference *reference)
+{
+	enum libcosy_role role = libcosy_object_role(libcosy_object_soname(base, dynamic));
+
+	reference->libc_seen |= role == COSY_OBJECT_LIBC;
+	return role == COSY_OBJECT_OTHER && object_refers(base, dynamic, reference);
+}
+
+__attribute__((cold)) static int find_reference(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const ElfW(Dyn) *dynamic = NULL;
 	struct reference *reference = arg;
@@ -89,7 +94,7 @@ static int find_reference(struct dl_phdr_info *info, size_t size, void *arg)
 	for (int i = 0; i < info->dlpi_phnum && !dynamic; i++)
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
 			dynamic = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-	reference->found = refers_to(info->dlpi_addr, dynamic, reference);
+	reference->found = refers_outside_libc(info->dlpi_addr, dynamic, reference);
 	return reference->found;
 }
 
@@ -98,12 +103,13 @@ static struct reference reference_to(const char *const *names, unsigned int coun
 	struct reference ret = {.names = names, .count = count};
 
 	for (unsigned int i = 0; i < count; i++)
-		ret.letters |= letter_bit(names[i]);
+		ret.letters |= UINT64_C(1) << letters_hash(names[i]);
 	return ret;
 }
 
-enum libcosy_referred libcosy_any_refers_to(const char *const *names, unsigned int count,
-					    uint64_t *seen)
+__attribute__((cold)) enum libcosy_referred libcosy_any_refers_to(const char *const *names,
+								  unsigned int count,
+								  uint64_t *seen)
 {
 	struct reference reference = reference_to(names, count);
 
@@ -139,9 +145,12 @@ enum libcosy_referred libcosy_any_refers_at_start(const char *const *names, unsi
 
 	if (!object)
 		return libcosy_any_refers_to(names, count, &seen);
-	for (; object; object = object->l_next)
+	/* The first is the program itself. */
+	if (object_refers(object->l_addr, object->l_ld, &reference))
+		return COSY_REFERRED;
+	while ((object = object->l_next))
 		if (!libcosy_object_is_vdso(object->l_name) &&
-		    refers_to(object->l_addr, object->l_ld, &reference))
+		    refers_outside_libc(object->l_addr, object->l_ld, &reference))
 			return COSY_REFERRED;
 	return reference.libc_seen ? COSY_NOT_REFERRED : COSY_REFERRED_UNKNOWN;
 }

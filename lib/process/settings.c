@@ -13,6 +13,7 @@
 #include <linux/cosy.h>
 
 #include "process/settings.h"
+#include "process/start.h"
 #include "process/stats.h"
 #include "syscall.h"
 
@@ -23,7 +24,7 @@ struct libcosy_settings libcosy_settings = {
 	.buffer_len = COSY_DEFAULT_BUFFER,
 };
 
-void libcosy_say(const char *format, ...)
+__attribute__((cold)) void libcosy_say(const char *format, ...)
 {
 	int saved = errno, n;
 	char line[1400];
@@ -42,7 +43,8 @@ void libcosy_say(const char *format, ...)
 
 static enum libcosy_mode parse_mode(const char *text)
 {
-	static const char *const names[] = {
+	/* Arrays: the dynamic linker would relocate pointers in each process. */
+	static const char names[][8] = {
 		[COSY_MODE_AUTO] = "auto",
 		[COSY_MODE_NATIVE] = "native",
 		[COSY_MODE_INTERP] = "interp",
@@ -121,7 +123,7 @@ static bool is_prefixed(const char *variable)
 }
 
 /* Takes a variable, given without its prefix COSY_. */
-static void read_variable(const char *variable)
+__attribute__((cold, noinline)) static void read_variable(const char *variable)
 {
 	const char *value;
 
@@ -142,7 +144,7 @@ static void read_variable(const char *variable)
 /* Makes one pass over the environment, since each program that comes to a region pays for it. */
 void libcosy_settings_init(void)
 {
-	static int done;
+	static int done LIBCOSY_EARLY_DATA;
 	char **last = environ;
 
 	if (__atomic_load_n(&done, __ATOMIC_ACQUIRE))

@@ -7,6 +7,13 @@
 #include <stdint.h>
 
 /*
+ * Puts a variable that is 0 at first, and that the first arrival at a region looks at, beside the
+ * region's own counts.  After the program's variables it might be alone in its page, which the
+ * kernel would have to clear and map.
+ */
+#define LIBCOSY_EARLY_DATA __attribute__((section(".data")))
+
+/*
  * Tells whether the program could arm a seccomp filter: through libc that takes prctl or syscall,
  * so an object that is loaded has to refer to one of them.  *seen: see libcosy_any_refers_to.
  */

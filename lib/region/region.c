@@ -39,7 +39,8 @@ static inline void *region_begin(struct libcosy_thread *thread, const struct cos
 	return act->ctx;
 }
 
-static void region_say_native(const struct cosy_region *region, const char *why)
+__attribute__((cold)) static void region_say_native(const struct cosy_region *region,
+						    const char *why)
 {
 	struct cosy_reject reject;
 	struct cosy_container container;
@@ -84,7 +85,7 @@ static bool region_premises_hold(struct cosy_region *region)
 	return false;
 }
 
-static struct cosy_loaded *region_load(struct cosy_region *region)
+__attribute__((cold, noinline)) static struct cosy_loaded *region_load(struct cosy_region *region)
 {
 	const struct cosy_compound *compound = region->compound;
 	struct cosy_loaded *loaded = REFUSED;

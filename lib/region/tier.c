@@ -114,7 +114,7 @@ bool libcosy_tier_only_seen(const struct cosy_region *region)
 	return __atomic_load_n(&owner->flags, __ATOMIC_RELAXED) & COSY_REGION_SEEN;
 }
 
-void libcosy_tier_unseen(struct cosy_region *region)
+__attribute__((cold)) void libcosy_tier_unseen(struct cosy_region *region)
 {
 	struct cosy_region *owner = tier_owner(region);
 
