@@ -147,7 +147,7 @@ static void addLibrary(vector<string> &To, const Arguments &A,
   add(To, {"-L" + Dir});
   if (!Shared) {
     add(To, {"-l:libcosy.a"});
-    if (A.PlainLink && isGnuLd() && exists(Dir + "/cosy_cold.ld"))
+    if (A.PlainLink && !A.Off && isGnuLd() && exists(Dir + "/cosy_cold.ld"))
       add(To, {"-T", Dir + "/cosy_cold.ld"});
     return;
   }
