@@ -565,6 +565,8 @@ static void passed_apart(void)
 {
 	char *a = huge_new(2, 1), *b = huge_new(2, 2), *copy = malloc(2 * HUGE);
 	int ends[2], parcel;
+	size_t where = 99;
+	ssize_t came;
 
 	MUST(copy && !cosy_port(2 * HUGE, ends));
 	pass(ends, BEFORE, a, HUGE, COSY_DONATE_ZERO);
@@ -583,9 +585,10 @@ static void passed_apart(void)
 	move_fill(a, HUGE, 5);
 	parcel = export(a, HUGE, COSY_COPY);
 	pass(ends, 0, a, HUGE, COSY_DONATE_ZERO);
-	take(ends, b, 0, HUGE, COSY_WILL_WRITE);
-	CHECK_BYTES(b, HUGE, 5, "what a parcel has, too");
-	move_fill(b, HUGE, 6);
+	came = cosy_take(ends[0], b + BEFORE, HUGE, &where, COSY_WILL_WRITE);
+	CHECK(came == HUGE && !where, "%zd at %zu: %s", came, where, strerror(errno));
+	CHECK_BYTES(b + BEFORE, HUGE, 5, "what a parcel has, too");
+	move_fill(b, 2 * HUGE, 6);
 	import(parcel, a, HUGE);
 	CHECK_BYTES(a, HUGE, 5, "the parcel's");
 	close(parcel);
