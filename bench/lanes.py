@@ -10,10 +10,12 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import functions
 import split
 import versions
 from cases import Case
@@ -45,6 +47,7 @@ class Setup:
     fs: str
     flags: str  # calibrated, default
     split: bool
+    functions: bool  # the kernel's instructions by function, too; with split
     runs: int
     statistics: bool
     part: int  # so much less work than a figure needs
@@ -73,6 +76,8 @@ class Cell:
     compared: str = ""  # how many bytes, and their digest (workloads/compare.h)
     differs: str = ""  # which byte first
     not_in_kernel: bool = False
+    functions: Counter[str] = field(default_factory=Counter)  # of all operations, with Setup.functions
+    operations: int = 0
 
 
 @dataclass
@@ -90,6 +95,7 @@ def _script(rows: list[Row], setup: Setup, directory: str, programs: str, tree: 
     tree what walk goes over, trees/tree-SIZE what programs goes over.
     """
     lines = ["ulimit -n 4096", f"mkdir -p {directory}", "uname -r | sed 's/^/release /'"]
+    lines += functions.SCRIPT if setup.functions else ()
     if setup.lane != "native":
         lines.append("echo 0 >/proc/sys/vm/dirty_writeback_centisecs")
     last = ""
@@ -149,8 +155,8 @@ def measure(rows: list[Row], setup: Setup, done: Callable[[Row, str], None]) -> 
             directory = "/mnt/bench" if setup.fs == "ext4" else "/tmp/bench"
             (scratch / "bench.sh").write_text(_script(rows, setup, directory, "/t/guest", "/t/tree", "/t"))
             command = _machine(setup, scratch, tree)
-        marks = split.marks(scratch / "marks") if setup.split else None
-        _read(rows, command, marks, done)
+        parts = split.parts(scratch / "marks") if setup.split else None
+        _read(rows, command, parts, done)
 
 
 def _trees(rows: list[Row], scratch: Path) -> None:
@@ -175,7 +181,8 @@ def _machine(setup: Setup, scratch: Path, tree: Path | None) -> list[str]:
     if setup.flags == "default":
         command += ["--append", DEFAULT_PARAMETERS]
     if setup.split:
-        command += ["--qemu", f"-plugin {split.build(scratch)},out={scratch}/marks"]
+        blocks = ",blocks=1" if setup.functions else ""
+        command += ["--qemu", f"-plugin {split.build(scratch)},out={scratch}/marks{blocks}"]
     (scratch / "tools").mkdir()
     for tool in TOOLS:
         (scratch / "tools" / tool).symlink_to(Path("/usr/bin", tool).resolve())
@@ -193,10 +200,11 @@ def _machine(setup: Setup, scratch: Path, tree: Path | None) -> list[str]:
 
 
 def _read(
-    rows: list[Row], command: list[str], marks: Iterator[tuple[int, int]] | None, done: Callable[[Row, str], None]
+    rows: list[Row], command: list[str], parts: Iterator[split.Part] | None, done: Callable[[Row, str], None]
 ) -> None:
     """Runs a command and gives its output to the rows."""
     release, case, cell = platform.release(), rows[0].case, rows[0].cells[0]
+    symbols = functions.Symbols()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as process:
         assert process.stdout
         for line in process.stdout:
@@ -210,10 +218,12 @@ def _read(
                 small, small_cost, large, large_cost = map(int, words[1:5])
                 operations = (large - small) * case.per
                 cell.answers.add(words[5])
-                if marks:
-                    user, kernel = split.between(marks)
-                    cell.costs.setdefault("user ", []).append(user / operations)
-                    cell.costs.setdefault("kernel ", []).append(kernel / operations)
+                if parts:
+                    part = split.between(parts)
+                    cell.costs.setdefault("user ", []).append(part.user / operations)
+                    cell.costs.setdefault("kernel ", []).append(part.kernel / operations)
+                    cell.functions.update(functions.named(part.blocks, symbols))
+                    cell.operations += operations
                 else:
                     cell.costs.setdefault("", []).append((large_cost - small_cost) / operations)
             elif words[:1] == ["compared"]:
@@ -226,7 +236,7 @@ def _read(
                 cell.not_in_kernel |= counts["native"] != "0" or counts["interp_calls"] != "0"
             elif words[:1] == ["row"]:
                 done(rows[int(words[1])], release)
-            else:
+            elif not symbols.line(words):
                 sys.stderr.write(line)
     if process.returncode:
         raise BenchError(f"{shlex.join(command[:8])} ...: exit status {process.returncode}")

@@ -29,6 +29,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import cases
+import functions
 import lanes
 import versions
 from lanes import Cell, Row, Setup
@@ -136,6 +137,10 @@ class Report:
             print(f"bench: {self.setup.fs}, row {self.finished} of {self.rows}", file=sys.stderr)
         for text in [_beside(row, lines)] if self.beside else _table(lines):
             print(text, flush=True)
+        if self.setup.functions:
+            for cell in row.cells:
+                print(f"{cell.contender}, the kernel's instructions by function:", flush=True)
+                print("\n".join(functions.table(cell.functions, cell.operations)), flush=True)
         if self.out:
             with open(self.out, "a") as out:
                 out.write("".join(json.dumps(asdict(line)) + "\n" for line in lines))
@@ -192,6 +197,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--fs", default="tmpfs", choices=("tmpfs", "ext4"))
     parser.add_argument("--flags", default="calibrated", choices=("calibrated", "default"), help="of the kernel")
     parser.add_argument("--split", action="store_true", help="user and kernel instructions apart (lane insn)")
+    parser.add_argument("--functions", action="store_true", help="with --split: the kernel's by function, too")
     parser.add_argument("--contenders", default="", help="some of them, with commas between; plain,COSY,...")
     parser.add_argument("--short", action="store_true", help="a selection: each workload, but not at each setting")
     parser.add_argument(
@@ -215,6 +221,8 @@ def _arguments() -> argparse.Namespace:
         parser.error(f"no such workload: {', '.join(unknown)}")
     if options.split and options.lane != "insn":
         parser.error("--split counts instructions: it needs --lane insn")
+    if options.functions and not options.split:
+        parser.error("--functions takes the kernel's instructions apart: it needs --split")
     return options
 
 
@@ -226,6 +234,7 @@ def main() -> int:
         fs=options.fs,
         flags=options.flags,
         split=options.split,
+        functions=options.functions,
         runs=options.runs,
         statistics=options.statistics,
         part=options.part,

@@ -5,13 +5,24 @@ from __future__ import annotations
 
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import versions
 
 _SOURCE = Path(__file__).resolve().parent / "split.c"
 _REPORTS = 4  # of a program: two warm-ups, small, large; see bench.c
+
+
+@dataclass
+class Part:
+    """The instructions of one part of a program."""
+
+    user: int = 0
+    kernel: int = 0
+    blocks: Counter[int] = field(default_factory=Counter)  # of the kernel's, by their addresses
 
 
 def build(scratch: Path) -> Path:
@@ -24,23 +35,29 @@ def build(scratch: Path) -> Path:
     return plugin
 
 
-def marks(path: Path) -> Iterator[tuple[int, int]]:
-    """Yields the counts that the plugin writes, as they come."""
+def parts(path: Path) -> Iterator[Part]:
+    """Yields what the plugin writes, as it comes."""
     while not path.exists():
         time.sleep(0.1)
     with open(path) as file:
-        text = ""
+        text, part = "", Part()
         while True:
             text += file.readline()
-            if text.endswith("\n"):
-                user, kernel = text.split()
-                yield int(user), int(kernel)
-                text = ""
-            else:
+            if not text.endswith("\n"):
                 time.sleep(0.05)
+                continue
+            words = text.split()
+            text = ""
+            if len(words) == 2:
+                part.blocks[int(words[0], 16)] += int(words[1])
+            else:
+                part.user, part.kernel = int(words[0]), int(words[1])
+                yield part
+                part = Part()
 
 
-def between(counts: Iterator[tuple[int, int]]) -> tuple[int, int]:
+def between(counted: Iterator[Part]) -> Part:
     """Returns the next program's large part less its small one."""
-    *_, small, large = (next(counts) for _ in range(_REPORTS))
-    return large[0] - small[0], large[1] - small[1]
+    *_, small, large = (next(counted) for _ in range(_REPORTS))
+    large.blocks.subtract(small.blocks)
+    return Part(large.user - small.user, large.kernel - small.kernel, large.blocks)

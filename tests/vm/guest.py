@@ -119,7 +119,10 @@ def _busybox(image: _Image) -> None:
     if not busybox:
         raise SetupError("busybox is not installed")
     image.put(Path(busybox), "usr/bin/busybox")
-    for applet in cache.run([busybox, "--list"], "asking busybox what it can").split():
+    applets = cache.run([busybox, "--list"], "asking busybox what it can").split()
+    if "su" not in applets:
+        raise SetupError(f"{busybox} has no su, which the guest needs: install busybox-static, not busybox")
+    for applet in applets:
         image.archive.symlink(f"usr/bin/{applet}", "busybox")
 
 
