@@ -57,12 +57,14 @@ class Line:
     spread: float  # (largest - smallest) / median
 
 
-def _rows(names: list[str], setup: Setup, short: bool, known: bool, contenders: list[str]) -> list[Row]:
+def _rows(options: argparse.Namespace, setup: Setup, contenders: list[str]) -> list[Row]:
     """Returns the rows to measure; prints those that cannot be."""
     left_out: list[str] = []
     rows = []
-    for case in (case for name in names for case in cases.cases(name)):
-        if setup.fs not in case.file_systems or (short and not case.short) or (known and not case.title):
+    for case in (case for name in options.workloads for case in cases.cases(name)):
+        if setup.fs not in case.file_systems or options.row not in case.name():
+            continue
+        if (options.short and not case.short) or (options.beside and not case.title):
             continue
         row = Row(case)
         for contender in (*case.contenders, cases.WRONG):
@@ -192,6 +194,7 @@ def _table(lines: list[Line]) -> list[str]:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workload", default="all", help=f"all or some of {','.join(cases.WORKLOADS)}")
+    parser.add_argument("--row", default="", metavar="TEXT", help="only rows with this text in what is printed of them")
     parser.add_argument("--lane", default="insn", choices=tuple(lanes.UNITS))
     parser.add_argument("--kernel", default="6.12", metavar="SERIES")
     parser.add_argument("--fs", default="tmpfs", choices=("tmpfs", "ext4"))
@@ -241,7 +244,7 @@ def main() -> int:
         programs=options.build.resolve() / "bench" / "guest",
     )
     contenders = options.contenders.split(",") if options.contenders else []
-    rows = _rows(options.workloads, setup, options.short, options.beside, contenders)
+    rows = _rows(options, setup, contenders)
     if not rows:
         print("bench: nothing to measure: no row of these workloads fits", file=sys.stderr)
         return 1

@@ -64,15 +64,18 @@ static __always_inline u32 cosy_component_length(const u8 *at, u32 max)
 
 /*
  * Gets the name at user address `address`: in place when it is in the shared buffer, else by
- * `copy`.  In place it may change at any time; that finds, at worst, another name of the same
- * directory.  False, with no guard counted: it is not one component, or cannot be read.
+ * `copy`, of which `*copied` is the length, or a negative errno; 0: there is no copy.  In place it
+ * may change at any time; that finds, at worst, another name of the same directory.  False, with
+ * no guard counted: it is not one component, or cannot be read.
  */
 static __always_inline bool cosy_name_get(struct cosy_activation *run, u64 address, u8 *copy,
-					  struct qstr *ret)
+					  long *copied, struct qstr *ret)
 {
 	const struct cosy_prog *prog = run->prog;
 	u64 offset = address - prog->buffer_address;
-	long length;
+	u32 length;
+
+	*copied = 0;
 
 	if (likely(offset < prog->buffer_size)) {
 		offset &= prog->buffer_size - 1;
@@ -80,11 +83,11 @@ static __always_inline bool cosy_name_get(struct cosy_activation *run, u64 addre
 		length = cosy_component_length(ret->name, min_t(u64, prog->buffer_size - offset,
 								NAME_MAX + 1));
 	} else {
-		length = strncpy_from_user(copy, u64_to_user_ptr(address), NAME_MAX + 1);
-		if (unlikely(length < 0))
+		*copied = strncpy_from_user(copy, u64_to_user_ptr(address), NAME_MAX + 1);
+		if (unlikely(*copied < 0))
 			return false;
 		ret->name = copy;
-		length = cosy_component_length(copy, min_t(u32, length + 1, NAME_MAX + 1));
+		length = cosy_component_length(copy, min_t(u32, *copied + 1, NAME_MAX + 1));
 	}
 	ret->len = length;
 	return likely(cosy_is_component(ret));
@@ -309,12 +312,13 @@ struct cosy_found {
 void cosy_pwd_drop(struct cosy_activation *run);
 
 /*
- * Follows all but the last component of the name at user address `address`, which is copied to the
- * NAME_MAX + 1 bytes at `copy`.  0, with the directory that they lead to in found->dir and the
- * last component in `*ret`; an error that is the call's; or COSY_ORDINARY.
+ * Follows all but the last component of the name at user address `address`.  The NAME_MAX + 1 bytes
+ * at `copy`, which is aligned to words, have `length` bytes of it and a NUL, as cosy_name_get has
+ * said; with a length of 0 it is copied there.  0, with the directory that they lead to in
+ * found->dir and the last component in `*ret`; an error that is the call's; or COSY_ORDINARY.
  */
-s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, struct cosy_found *found,
-		    struct qstr *ret);
+s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, long length,
+		    struct cosy_found *found, struct qstr *ret);
 
 /* Drops the entries that such names have led to: part of cosy_held_drop. */
 void cosy_prefix_drop(struct cosy_activation *run);
@@ -373,6 +377,7 @@ static __always_inline s64 cosy_find(struct cosy_activation *run, s32 dirfd, u64
 {
 	u8 copy[NAME_MAX + 1] __aligned(COSY_WORD) __cosy_uninitialized;
 	struct qstr name;
+	long copied;
 	s64 result;
 
 	ret->more = run->named_call && run->calls - run->named_call <= 1;
@@ -390,8 +395,8 @@ static __always_inline s64 cosy_find(struct cosy_activation *run, s32 dirfd, u64
 		ret->dir = &fd_file(ret->fd)->f_path;
 		ret->stays = cosy_fd_is_borrowed(ret->fd);
 	}
-	if (unlikely(!cosy_name_get(run, address, copy, &name))) {
-		result = cosy_path_enter(run, address, copy, ret, &name);
+	if (unlikely(!cosy_name_get(run, address, copy, &copied, &name))) {
+		result = cosy_path_enter(run, address, copy, copied, ret, &name);
 		if (result)
 			goto out;
 	}

@@ -99,6 +99,21 @@ fail:
 	return false;
 }
 
+/* Returns how many bytes of `path`, which is aligned, begin the kept components' text. */
+static u32 prefix_same(const struct cosy_prefix *prefix, const u8 *path)
+{
+	u32 i, length = prefix->end[prefix->depth - 1] + 1;
+	u64 differ;
+
+	BUILD_BUG_ON(COSY_PREFIX_TEXT % sizeof(u64));
+	for (i = 0; i < length; i += sizeof(u64)) {
+		differ = *(const u64 *)(prefix->text + i) ^ *(const u64 *)(path + i);
+		if (differ)
+			return min_t(u32, i + cosy_first_byte(differ), length);
+	}
+	return length;
+}
+
 /* Returns where the component at `from` ends, in `length` bytes of `path`. */
 static u32 component_end(const u8 *path, u32 from, u32 length)
 {
@@ -107,14 +122,25 @@ static u32 component_end(const u8 *path, u32 from, u32 length)
 	return slash ? slash - path : length;
 }
 
-/* Goes from `base` along the first `length` bytes of `path`, to run->prefix.dir. */
+/* Returns where the last slash is in `length` bytes of `path`; `length` if there is none. */
+static u32 last_slash(const u8 *path, u32 length)
+{
+	u32 i = length;
+
+	while (i)
+		if (path[--i] == '/')
+			return i;
+	return length;
+}
+
+/* Goes from `base` along the first `length` bytes of `path`, to run->prefix.dir; then is a slash. */
 static s64 prefix_enter(struct cosy_activation *run, const struct path *base, const u8 *path,
 			u32 length)
 {
 	struct cosy_prefix *prefix = &run->prefix;
 	struct path dir = *base;
 	struct qstr name;
-	u32 i, from, end;
+	u32 i, from, end, same = 0;
 	int error;
 
 	if (!(run->held & COSY_HELD_PREFIX)) {
@@ -123,6 +149,8 @@ static s64 prefix_enter(struct cosy_activation *run, const struct path *base, co
 	} else if (!path_equal(&prefix->base, base)) {
 		prefix_cut(run, 0);
 		prefix->base = *base;
+	} else {
+		same = prefix_same(prefix, path);
 	}
 	for (i = from = 0; from <= length; i++, from = end + 1) {
 		if (unlikely(!d_can_lookup(dir.dentry)))
@@ -130,16 +158,17 @@ static s64 prefix_enter(struct cosy_activation *run, const struct path *base, co
 		error = cosy_may_search(&dir);
 		if (unlikely(error))
 			return error;
-		end = component_end(path, from, length);
-		if (unlikely(i >= prefix->depth || prefix->end[i] != end ||
-			     memcmp(prefix->text + from, path + from, end - from) ||
-			     !prefix_holds(prefix, i))) {
+		/* The same up to the slash: the component is the same, and ends there. */
+		if (likely(i < prefix->depth && prefix->end[i] < same && prefix_holds(prefix, i))) {
+			end = prefix->end[i];
+		} else {
+			end = component_end(path, from, length);
 			prefix_cut(run, i);
 			name.name = path + from;
 			name.len = end - from;
 			if (!prefix_add(run, dir.dentry, &name, end))
 				return COSY_ORDINARY;
-			memcpy(prefix->text + from, path + from, end - from);
+			memcpy(prefix->text + from, path + from, end + 1 - from);
 		}
 		dir.dentry = prefix->entry[i];
 	}
@@ -147,25 +176,26 @@ static s64 prefix_enter(struct cosy_activation *run, const struct path *base, co
 	return 0;
 }
 
-s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, struct cosy_found *found,
-		    struct qstr *ret)
+s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, long length,
+		    struct cosy_found *found, struct qstr *ret)
 {
-	long length = strncpy_from_user(copy, u64_to_user_ptr(address), NAME_MAX + 1);
-	const u8 *slash;
 	s64 result;
+	u32 slash;
 
+	if (!length)
+		length = strncpy_from_user(copy, u64_to_user_ptr(address), NAME_MAX + 1);
 	if (unlikely(length < 0))
 		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
 	if (unlikely(length > NAME_MAX || !found->more || !found->stays))
 		return cosy_guard_failed(run, COSY_GUARD_NAME);
-	slash = strrchr(copy, '/');
-	if (unlikely(!slash || *copy == '/' || slash - copy > COSY_PREFIX_TEXT))
+	slash = last_slash(copy, length);
+	if (unlikely(slash == length || *copy == '/' || slash >= COSY_PREFIX_TEXT))
 		return cosy_guard_failed(run, COSY_GUARD_NAME);
-	ret->name = slash + 1;
-	ret->len = copy + length - ret->name;
+	ret->name = copy + slash + 1;
+	ret->len = length - slash - 1;
 	if (unlikely(!cosy_is_component(ret)))
 		return cosy_guard_failed(run, COSY_GUARD_NAME);
-	result = prefix_enter(run, found->dir, copy, slash - copy);
+	result = prefix_enter(run, found->dir, copy, slash);
 	found->dir = &run->prefix.dir;
 	return result;
 }

@@ -26,11 +26,12 @@ s64 cosy_stat_under(struct cosy_activation *run, const struct path *dir, u64 add
 	u8 copy[NAME_MAX + 1] __aligned(COSY_WORD) __cosy_uninitialized;
 	u8 *at = cosy_reach(run, to, COSY_STAT_SIZE);
 	struct qstr name;
+	long copied;
 	int error;
 
 	if (unlikely(!at))
 		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
-	if (!cosy_name_get(run, address, copy, &name))
+	if (!cosy_name_get(run, address, copy, &copied, &name))
 		return cosy_guard_failed(run, COSY_GUARD_NAME);
 	error = cosy_may_search(dir);
 	if (unlikely(error))

@@ -61,7 +61,7 @@ struct cosy_folio_cursor {
 
 /* Directories that a name of several components is known to lead through: see prefix.c. */
 #define COSY_PREFIX_DEPTH 8
-#define COSY_PREFIX_TEXT  96
+#define COSY_PREFIX_TEXT  96 /* whole words */
 
 struct cosy_prefix {
 	struct path base; /* where the names begin; only compared */
@@ -70,7 +70,7 @@ struct cosy_prefix {
 	u32 end[COSY_PREFIX_DEPTH];	     /* of each component, in the text */
 	unsigned int seq[COSY_PREFIX_DEPTH]; /* of each entry's sequence counter */
 	struct dentry *entry[COSY_PREFIX_DEPTH];
-	u8 text[COSY_PREFIX_TEXT];
+	u8 text[COSY_PREFIX_TEXT] __aligned(8); /* of the components kept, each with its slash */
 };
 
 /*

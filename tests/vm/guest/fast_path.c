@@ -15,6 +15,10 @@ static int dir;
 static const char deep[] = "1/2/3/4/5/6/7/8/9/file";
 static const char longest[] = "a-component-of-thirty-two-bytes-/a-component-of-thirty-two-bytes-/"
 			      "a-component-of-thirty-two-bytes-/file";
+/* Its directories just fill the text that is kept: 96 bytes with their slashes. */
+static const char just[] = "a-component-of-thirty-one-bytes/a-component-of-thirty-one-bytes/"
+			   "a-component-of-thirty-one-bytes/file";
+_Static_assert(sizeof(just) == 96 + sizeof("file"), "the text is full");
 
 static void file_make(const char *name, int size)
 {
@@ -78,7 +82,8 @@ static const char *const paths[] = { "a/x",	   "a/b/x",	"a/b/c/x",  "a/b/c",	"a/
 				     "a/b/none",   "to-b/x",	"a/to-c/x", "a/to-c",	"a/b/to-x",
 				     "dangling/x", "mount/x",	"a/m/x",    "a/m/n/x",	"../x",
 				     "a/..",	   "a/b/.",	"a/x/",	    deep,	longest,
-				     "secret/x",   "a/closed/x" };
+				     "secret/x",   "a/closed/x", just,	    "ab/x",	"a/bb/x",
+				     "a/bbb/x",	   "a/b/b/x",	"a/b/cc" };
 
 static void all_paths(void)
 {
@@ -304,6 +309,14 @@ static void tree_make(void)
 	path_make("a/m/x");
 	path_make(deep);
 	path_make(longest);
+	path_make(just);
+	/* Names that begin as others do, each of a size of its own. */
+	path_make("ab/x");
+	path_make("a/bb/x");
+	path_make("a/bbb/x");
+	path_make("a/b/b/x");
+	MUST(!truncate("ab/x", 1) && !truncate("a/bb/x", 2) && !truncate("a/bbb/x", 3) &&
+	     !truncate("a/b/b/x", 4));
 	path_make("secret/x");
 	path_make("a/closed/x");
 	path_make("mount/x");

@@ -250,6 +250,7 @@ MUTANTS = [
     ),
     Mutant("prefix-search", "kmod/fast/prefix.c", "error = cosy_may_search(&dir);", "error = 0;", by="fast_path"),
     Mutant("prefix-base", "kmod/fast/prefix.c", "!path_equal(&prefix->base, base)", "0", by="fast_path"),
+    Mutant("prefix-same", "kmod/fast/prefix.c", "prefix->end[i] < same", "prefix->end[i] <= same", by="fast_path"),
     Mutant("prefix-drop", "kmod/fast/guard.c", "cosy_prefix_drop(run);", "", by="fast_path"),
     # statx and extended attributes
     Mutant("statx-mask", "kmod/fast/attributes.c", "run->asked == (mask | COSY_ASKED) &&", "", by="fast_statx"),
