@@ -122,6 +122,13 @@ def _machines(build: Path, sanitizer: str, seconds: int) -> list[Machine]:
             ["--module", str(_VM / "failing")],
         ),
         Machine(
+            "holding",
+            ["sh", "/t/holding.sh"],
+            ["tests/vm/holding/held"],
+            ["holding/holding.sh"],
+            ["--module", str(_VM / "holding")],
+        ),
+        Machine(
             "guest",
             ["sh", "/t/suite.sh", "/t/guest", *programs],
             ["tests/vm/guest/guest"],

@@ -8,6 +8,7 @@
 Each mutant (mutant_list.py) is a copy of the module's sources with one place changed.  One machine
 is booted for it and runs tests until one fails: first the one that the list names, then the other
 programs of the guest, which leave nothing to chance, then `same` and `race`, for --seconds each.
+(`held` is tests/vm/holding's.)
 Before any mutant, the module as it is has to pass all of these tests.
 
 Exit status 1: the module as it is fails a test, a mutant was noticed by none, or its place is not in the sources.
@@ -31,6 +32,7 @@ from mutant_list import MUTANTS, Mutant
 
 _HERE = Path(__file__).resolve().parent
 _TREE = _HERE.parents[2]
+_HOLDING = _HERE.parent / "holding"
 _PARTS = ("kmod", "core", "include")
 # Programs of tests/vm/guest, the quickest first, by where the mutant is; `same` and `race` come after them.
 _MOVED = ("move", "move_parcel", "move_port", "move_socket", "move_random")
@@ -123,7 +125,11 @@ def _ask(options: argparse.Namespace, tree: Path, block: int, tests: list[str]) 
     for setting in ("COSY_TIER=always", f"SAME_SECONDS={options.seconds}", "SAME_SEED=1"):
         arguments += ["--env", setting]
     programs = options.build / "tests/vm"
-    for path in (programs / "same/same", programs / "same/race", programs / "guest/guest", _HERE / "mutants.sh"):
+    put = [programs / "same/same", programs / "same/race", programs / "guest/guest", _HERE / "mutants.sh"]
+    if "held" in tests:
+        arguments += ["--module", _HOLDING]
+        put += [programs / "holding/held", _HOLDING / "holding.sh"]
+    for path in put:
         arguments += ["--put", path]
     with tempfile.TemporaryDirectory() as empty:
         arguments += ["--disk", empty, "--disk-block", str(block)] if block else []

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# mutants.sh tmpfs|disk TEST... - runs tests in this order until one fails: programs of /t/guest, and
-# `same` and `race`.  Says which one it is at, so that a machine that goes down tells that, too.
+# mutants.sh tmpfs|disk TEST... - runs tests in this order until one fails: programs of /t/guest,
+# `held`, `same` and `race`.  Says which one it is at, so that a machine that goes down tells that, too.
 # Exit status 1 when one failed.
 disk=$1
 shift
@@ -25,6 +25,7 @@ for name in "$@"; do
 	start=$(date +%s)
 	case $name in
 	same | race) compare "$name" >/tmp/out 2>&1 ;;
+	held) CHECK_EXPECT=kernel TMPDIR=$directory sh /t/holding.sh >/tmp/out 2>&1 ;;
 	*) CHECK_EXPECT=kernel TMPDIR=$directory timeout -s KILL "${LIMIT-120}" "/t/guest/$name" >/tmp/out 2>&1 ;;
 	esac
 	status=$?

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changes a directory while a region is between an entry of it and the permission to look there,
+ * where holding.ko holds its thread.  The region asks for four names in their order, as nobody:
+ * before the third permission the directory is closed, and before the fourth something is done to
+ * what that name is, in the closed directory, which then is opened again.  So the region may have
+ * what is there afterwards, and nothing that was there before.
+ *
+ * As root, on two processors.
+ */
+#include "../guest/guards.h"
+#include <limits.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/xattr.h>
+
+#define PARAMETERS "/sys/module/holding/parameters/"
+
+/* Let others search, but not by a mode that cosy.ko decides about without inode_permission. */
+enum { OPEN = 0701, CLOSED = 0 };
+enum { NAMES = 4, LAST = NAMES - 1 };
+
+/* In the order in which the directory has them: the one that was made last comes first. */
+static const char *const names[NAMES] = { "d", "c", "b", "a" };
+static const char *const target = "closed/a";
+
+/* Shared with the process whose region it is. */
+static struct answers {
+	_Atomic bool goes;
+	long results[NAMES];
+	struct stat got[NAMES];
+} *answers;
+
+/* --- holding.ko -------------------------------------------------------------------------- */
+
+static void parameter_set(const char *path, int value)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", value);
+	MUST(file_write(path, text));
+}
+
+static int parameter(const char *path)
+{
+	char text[16] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	MUST(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	return atoi(text);
+}
+
+static void processor_take(int number)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(number, &set);
+	MUST(!sched_setaffinity(0, sizeof(set), &set));
+}
+
+/* --- What the region asks ----------------------------------------------------------------- */
+
+static long result_of(long result)
+{
+	return result == -1 ? -errno : result;
+}
+
+static void ask_attributes(void)
+{
+	COSY_START;
+	for (int i = 0; i < NAMES; i++)
+		answers->results[i] = result_of(fstatat(AT_FDCWD, names[i], &answers->got[i], 0));
+	COSY_END;
+}
+
+/* Asks about the last name twice: for what is kept of the third question, no entry is looked up. */
+static void ask_again(void)
+{
+	char value[8];
+
+	COSY_START;
+	answers->results[0] = result_of(lstat(names[1], &answers->got[0]));
+	answers->results[1] = result_of(lstat(names[2], &answers->got[1]));
+	answers->results[2] = result_of(lstat(names[3], &answers->got[2]));
+	answers->results[3] = result_of(lgetxattr(names[3], "user.none", value, sizeof(value)));
+	COSY_END;
+}
+
+static void region_run(void (*ask)(void))
+{
+	processor_take(0);
+	MUST(!chdir("closed"));
+	become_nobody(true);
+	while (!answers->goes)
+		sched_yield();
+	ask();
+	_exit(0);
+}
+
+/* --- What comes in between ---------------------------------------------------------------- */
+
+static void nothing_done(void) {}
+
+static void moved(void)
+{
+	MUST(!rename(target, "away"));
+}
+
+static void replaced(void)
+{
+	MUST(!rename("other", target));
+}
+
+static void file_make(const char *path)
+{
+	int fd = open(path, O_CREAT | O_EXCL | O_WRONLY, 0644);
+
+	MUST(fd >= 0 && !close(fd));
+}
+
+static void files_make(void)
+{
+	char path[32];
+
+	MUST(!mkdir("closed", 0700));
+	for (int i = LAST; i >= 0; i--) {
+		snprintf(path, sizeof(path), "closed/%s", names[i]);
+		file_make(path);
+	}
+	file_make("other");
+	MUST(!chmod("closed", OPEN));
+}
+
+static void files_remove(void)
+{
+	char path[32];
+
+	for (int i = 0; i < NAMES; i++) {
+		snprintf(path, sizeof(path), "closed/%s", names[i]);
+		unlink(path);
+	}
+	unlink("other");
+	unlink("away");
+	CHECK(!rmdir("closed"), "closed is not empty: %s", strerror(errno));
+}
+
+/* --- Both --------------------------------------------------------------------------------- */
+
+struct change {
+	const char *name;
+	void (*make)(void);
+	bool unnoticed; /* the entry that the region has is the right one still */
+};
+
+static const struct change changes[] = {
+	{ "nothing", nothing_done, true },
+	{ "moved", moved, false },
+	{ "replaced", replaced, false },
+};
+
+/* Has the region run, and the change made while its thread is held. */
+static void change_between(const struct change *change, void (*ask)(void))
+{
+	pid_t pid;
+
+	answers->goes = false;
+	pid = child_start();
+	if (!pid)
+		region_run(ask);
+	parameter_set(PARAMETERS "until", NAMES - 2);
+	parameter_set(PARAMETERS "thread", pid);
+	answers->goes = true;
+	WAIT_FOR(pid, parameter(PARAMETERS "asked") == NAMES - 1);
+	MUST(!chmod("closed", CLOSED));
+	parameter_set(PARAMETERS "until", NAMES - 1);
+	WAIT_FOR(pid, parameter(PARAMETERS "asked") == NAMES);
+	change->make();
+	MUST(!chmod("closed", OPEN));
+	parameter_set(PARAMETERS "until", INT_MAX);
+	MUST(waitpid(pid, NULL, 0) == pid);
+}
+
+static void changed(const struct change *change, void (*ask)(void), const char *what)
+{
+	char value[8];
+	struct stat want = { 0 };
+	long result;
+	int asked;
+
+	files_make();
+	change_between(change, ask);
+	if (ask == ask_again)
+		result = result_of(lgetxattr(target, "user.none", value, sizeof(value)));
+	else
+		result = result_of(stat(target, &want));
+	CHECK(!answers->results[0] && !answers->results[1], "%s, %s: %ld and %ld while it was open",
+	      what, change->name, answers->results[0], answers->results[1]);
+	CHECK(answers->results[2] == -EACCES, "%s, %s: %ld when it was closed", what, change->name,
+	      answers->results[2]);
+	CHECK(answers->results[LAST] == result, "%s, %s: %ld, not %ld", what, change->name,
+	      answers->results[LAST], result);
+	CHECK(result || ask == ask_again || answers->got[LAST].st_ino == want.st_ino,
+	      "%s, %s: another file", what, change->name);
+	/* Asked anew from the beginning: so the entry was at hand before the permission was given. */
+	asked = parameter(PARAMETERS "asked");
+	CHECK(asked == (change->unnoticed ? NAMES : NAMES + 1), "%s, %s: %d permissions asked", what,
+	      change->name, asked);
+	CHECK(!parameter(PARAMETERS "late"), "%s, %s: held for too long", what, change->name);
+	files_remove();
+}
+
+int main(void)
+{
+	if (access(PARAMETERS, F_OK))
+		SKIP("holding.ko is not loaded");
+	if (geteuid() || sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP("this takes root and two processors");
+	processor_take(1);
+	answers = shared_memory(sizeof(*answers));
+	directory_enter();
+	MUST(!chmod(".", 0711));
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+		changed(&changes[i], ask_attributes, "attributes");
+		changed(&changes[i], ask_again, "again");
+	}
+	directory_leave();
+	return check_end();
+}
