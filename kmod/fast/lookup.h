@@ -501,11 +501,12 @@ none:
 
 /*
  * Finds what cosy_find would find where the name comes next to the one before it, in the same
- * directory.  0 and the entry in run->child, without a reference
- * for the caller; an error that is the call's; or COSY_ORDINARY, and the caller asks cosy_find.
+ * directory.  0 and the entry in run->child, without a reference for the caller; an error that is
+ * the call's; or COSY_ORDINARY, and the caller asks cosy_find.
  *
  * The permission to search is asked for when the entry is known, so that it is asked for once.
- * The entry's sequence counter then says whether it was still there when it was given.
+ * The entry's sequence counter then says whether it was still there when it was given, and its
+ * flags whether it is still not mounted on.
  */
 static __always_inline s64 cosy_find_next(struct cosy_activation *run, s32 dirfd, u64 address,
 					  bool follow, bool again)
@@ -540,6 +541,9 @@ static __always_inline s64 cosy_find_next(struct cosy_activation *run, s32 dirfd
 	if (unlikely(error))
 		return error;
 	if (unlikely(read_seqcount_retry(&next->d_seq, seq)))
+		return COSY_ORDINARY;
+	/* Mounting on an entry leaves the counter as it is. */
+	if (unlikely(READ_ONCE(next->d_flags) & DCACHE_MANAGED_DENTRY))
 		return COSY_ORDINARY;
 	return 0;
 }

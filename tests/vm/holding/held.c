@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/mount.h>
 #include <sys/xattr.h>
 
 #define PARAMETERS "/sys/module/holding/parameters/"
@@ -113,6 +114,11 @@ static void replaced(void)
 	MUST(!rename("other", target));
 }
 
+static void mounted(void)
+{
+	MUST(!mount("other", target, NULL, MS_BIND, NULL));
+}
+
 static void file_make(const char *path)
 {
 	int fd = open(path, O_CREAT | O_EXCL | O_WRONLY, 0644);
@@ -137,6 +143,7 @@ static void files_remove(void)
 {
 	char path[32];
 
+	umount(target);
 	for (int i = 0; i < NAMES; i++) {
 		snprintf(path, sizeof(path), "closed/%s", names[i]);
 		unlink(path);
@@ -158,6 +165,7 @@ static const struct change changes[] = {
 	{ "nothing", nothing_done, true },
 	{ "moved", moved, false },
 	{ "replaced", replaced, false },
+	{ "mounted on", mounted, false },
 };
 
 /* Has the region run, and the change made while its thread is held. */

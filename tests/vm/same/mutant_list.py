@@ -230,6 +230,13 @@ MUTANTS = [
         "next-search", "kmod/fast/lookup.h", "error = cosy_may_search(run->child_dir);", "error = 0;", by="fast_list"
     ),
     Mutant("next-changed", "kmod/fast/lookup.h", "read_seqcount_retry(&next->d_seq, seq)", "0", by="held"),
+    Mutant(
+        "next-mounted",
+        "kmod/fast/lookup.h",
+        "READ_ONCE(next->d_flags) & DCACHE_MANAGED_DENTRY)",
+        "0)",
+        by="held",
+    ),
     Mutant("child-drop", "kmod/fast/guard.c", "cosy_child_drop(run);", "", by="fast_list"),
     Mutant("pwd", "kmod/fast/lookup.h", "kept = path_equal(&fs->pwd, &run->pwd);", "kept = true;", by="fast_stat"),
     Mutant("pwd-drop", "kmod/fast/guard.c", "cosy_pwd_drop(run);", "", by="fast_list"),
