@@ -5,7 +5,7 @@
  * A scan first has the directory's own iteration write the entries, as getdents64 does, then goes
  * over them.  Nothing of the directory is locked while attributes are asked for, exactly as
  * between separate calls.  For each entry a scan saves the way into the kernel, the look-up of the
- * descriptor and the search for the end of the name; the permission to search is asked for once.
+ * descriptor, the search for the end of the name, and most questions for the permission to search.
  * It remembers the lengths of the names itself, since the entries lie in the user's memory and may
  * change at any time.
  */
@@ -213,13 +213,37 @@ struct scan {
 	u32 fd;
 	s32 flags;
 	int allowed; /* 0, or why the directory may not be searched */
+	/* Of the directory, and when, as that was asked for. */
+	umode_t mode;
+	unsigned long asked;
 };
+
+/* Asks for the permission to search the directory. */
+static void search_ask(struct scan *scan)
+{
+	/* What changes from here on is seen to have changed. */
+	scan->asked = jiffies;
+	scan->mode = READ_ONCE(d_inode(scan->dir->dentry)->i_mode);
+	scan->allowed = cosy_may_search(scan->dir);
+}
+
+/*
+ * Tells whether the directory may be searched now: 0, or why not.  It is asked for again when its
+ * mode has changed, or the clock has ticked: the thread may have stood still for long.
+ */
+static __always_inline int search_allowed(struct scan *scan)
+{
+	if (unlikely(READ_ONCE(d_inode(scan->dir->dentry)->i_mode) != scan->mode ||
+		     jiffies != scan->asked))
+		search_ask(scan);
+	return scan->allowed;
+}
 
 /*
  * Writes the attributes of the entry at user address `entry`, reached at `at`.  Non-zero
  * run->status: examining it is to be restarted.
  */
-static int stat_entry(const struct scan *scan, u64 entry, u8 *at, u32 length)
+static int stat_entry(struct scan *scan, u64 entry, u8 *at, u32 length)
 {
 	u64 name = entry + SCAN_HEAD, to = entry + offsetof(struct cosy_dirent, stat);
 	struct cosy_activation *run = scan->run;
@@ -232,7 +256,7 @@ static int stat_entry(const struct scan *scan, u64 entry, u8 *at, u32 length)
 		result = cosy_stat_under(run, scan->dir, name, to, scan->flags);
 	else if (unlikely(!cosy_is_component(&component)))
 		cosy_guard_failed(run, COSY_GUARD_NAME);
-	else if (unlikely(scan->allowed))
+	else if (unlikely(search_allowed(scan)))
 		result = scan->allowed;
 	else
 		result = cosy_stat_child(run, scan->dir, &component,
@@ -280,8 +304,7 @@ static void scan_mark(struct cosy_activation *run, u64 *r, u64 entry, u64 end)
  * Examines the entries in the `bytes` at `at`, whose user address is `entry`.  Returns the bytes of
  * those that it examined, all of them unless run->status is non-zero then; or -EFAULT.
  */
-static s64 stat_entries(const struct scan *scan, u64 entry, u8 *at, const u16 *length,
-			const u16 *end)
+static s64 stat_entries(struct scan *scan, u64 entry, u8 *at, const u16 *length, const u16 *end)
 {
 	struct cosy_activation *run = scan->run;
 	u64 start = entry;
@@ -391,7 +414,7 @@ s64 cosy_scan_once(struct cosy_activation *run, const u64 *r, enum cosy_op op, u
 	result = cosy_call_result(run, directory_list(file, &listing));
 	if (result > 0) {
 		scan.dir = &file->f_path;
-		scan.allowed = cosy_may_search(scan.dir);
+		search_ask(&scan);
 		examined = stat_entries(&scan, r[2], at, length, listing.length);
 		if (unlikely(examined < 0))
 			result = examined;

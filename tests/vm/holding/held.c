@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes a directory while a region is between an entry of it and the permission to look there,
- * where holding.ko holds its thread.  The region asks for four names in their order, as nobody:
+ * Changes a directory in the middle of what a region does with it, where holding.ko holds its thread.
+ *
+ * Between an entry and the permission to look there: the region asks for four names in their order, as nobody:
  * before the third permission the directory is closed, and before the fourth something is done to
  * what that name is, in the closed directory, which then is opened again.  So the region may have
  * what is there afterwards, and nothing that was there before.
  *
+ * Between two entries of a scan: the directory is closed, so no more of them may be examined.
+ *
  * As root, on two processors.
  */
 #include "../guest/guards.h"
+#include <cosy/fast.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -17,8 +21,10 @@
 
 #define PARAMETERS "/sys/module/holding/parameters/"
 
-/* Let others search, but not by a mode that cosy.ko decides about without inode_permission. */
-enum { OPEN = 0701, CLOSED = 0 };
+/* As in holding.c. */
+enum place { PLACE_PERMISSION, PLACE_ATTRIBUTES };
+/* Let others list and search, but not by a mode that cosy.ko decides about without inode_permission. */
+enum { OPEN = 0705, CLOSED = 0 };
 enum { NAMES = 4, LAST = NAMES - 1 };
 
 /* In the order in which the directory has them: the one that was made last comes first. */
@@ -28,7 +34,7 @@ static const char *const target = "closed/a";
 /* Shared with the process whose region it is. */
 static struct answers {
 	_Atomic bool goes;
-	long results[NAMES];
+	long results[NAMES], seen, refused, others;
 	struct stat got[NAMES];
 } *answers;
 
@@ -87,6 +93,33 @@ static void ask_again(void)
 	answers->results[2] = result_of(lstat(names[3], &answers->got[2]));
 	answers->results[3] = result_of(lgetxattr(names[3], "user.none", value, sizeof(value)));
 	COSY_END;
+}
+
+/* Scans into the shared buffer, and counts entries by what is told of them. */
+static void ask_scan(void)
+{
+	enum { SIZE = 4096 };
+	char *buffer = cosy_malloc(SIZE);
+	int dir = open(".", O_RDONLY | O_DIRECTORY);
+	ssize_t size, at = 0;
+
+	MUST(buffer && dir >= 0);
+	COSY_START;
+	size = cosy_scan_dir(dir, buffer, SIZE, AT_SYMLINK_NOFOLLOW);
+	COSY_END;
+	while (at < size) {
+		const struct cosy_dirent *entry = (void *)(buffer + at);
+
+		if (entry->name[0] == '.')
+			;
+		else if (!entry->error)
+			answers->seen++;
+		else if (entry->error == -EACCES)
+			answers->refused++;
+		else
+			answers->others++;
+		at += entry->reclen;
+	}
 }
 
 static void region_run(void (*ask)(void))
@@ -168,26 +201,41 @@ static const struct change changes[] = {
 	{ "mounted on", mounted, false },
 };
 
-/* Has the region run, and the change made while its thread is held. */
-static void change_between(const struct change *change, void (*ask)(void))
+/* Has a process's region run to the question `number` at `place`. */
+static pid_t region_hold(void (*ask)(void), enum place place, int number)
 {
 	pid_t pid;
 
-	answers->goes = false;
+	memset(answers, 0, sizeof(*answers));
 	pid = child_start();
 	if (!pid)
 		region_run(ask);
-	parameter_set(PARAMETERS "until", NAMES - 2);
+	parameter_set(PARAMETERS "place", (int)place);
+	parameter_set(PARAMETERS "until", number - 1);
 	parameter_set(PARAMETERS "thread", pid);
 	answers->goes = true;
-	WAIT_FOR(pid, parameter(PARAMETERS "asked") == NAMES - 1);
+	WAIT_FOR(pid, parameter(PARAMETERS "asked") == number);
+	return pid;
+}
+
+static void region_release(pid_t pid)
+{
+	parameter_set(PARAMETERS "until", INT_MAX);
+	MUST(waitpid(pid, NULL, 0) == pid);
+	CHECK(!parameter(PARAMETERS "late"), "the region was held for too long");
+}
+
+/* Has the region run, and the change made while its thread is held. */
+static void change_between(const struct change *change, void (*ask)(void))
+{
+	pid_t pid = region_hold(ask, PLACE_PERMISSION, NAMES - 1);
+
 	MUST(!chmod("closed", CLOSED));
 	parameter_set(PARAMETERS "until", NAMES - 1);
 	WAIT_FOR(pid, parameter(PARAMETERS "asked") == NAMES);
 	change->make();
 	MUST(!chmod("closed", OPEN));
-	parameter_set(PARAMETERS "until", INT_MAX);
-	MUST(waitpid(pid, NULL, 0) == pid);
+	region_release(pid);
 }
 
 static void changed(const struct change *change, void (*ask)(void), const char *what)
@@ -213,9 +261,23 @@ static void changed(const struct change *change, void (*ask)(void), const char *
 	      "%s, %s: another file", what, change->name);
 	/* Asked anew from the beginning: so the entry was at hand before the permission was given. */
 	asked = parameter(PARAMETERS "asked");
-	CHECK(asked == (change->unnoticed ? NAMES : NAMES + 1), "%s, %s: %d permissions asked", what,
-	      change->name, asked);
-	CHECK(!parameter(PARAMETERS "late"), "%s, %s: held for too long", what, change->name);
+	CHECK(asked == (change->unnoticed ? NAMES : NAMES + 1), "%s, %s: %d permissions asked",
+	      what, change->name, asked);
+	files_remove();
+}
+
+/* Closes the directory before the second of its entries that a scan examines. */
+static void closed_between(void)
+{
+	pid_t pid;
+
+	files_make();
+	pid = region_hold(ask_scan, PLACE_ATTRIBUTES, 2);
+	MUST(!chmod("closed", CLOSED));
+	region_release(pid);
+	CHECK(answers->seen == 2 && answers->refused == NAMES - 2 && !answers->others,
+	      "%ld entries examined, %ld refused, %ld neither", answers->seen, answers->refused,
+	      answers->others);
 	files_remove();
 }
 
@@ -233,6 +295,7 @@ int main(void)
 		changed(&changes[i], ask_attributes, "attributes");
 		changed(&changes[i], ask_again, "again");
 	}
+	closed_between();
 	directory_leave();
 	return check_end();
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * holding.c - a module for tests.  It holds a thread where cosy.ko asks for a permission, by a
- * kprobe in inode_permission, so that another thread can come in between.
+ * holding.c - a module for tests.  It holds a thread where cosy.ko asks for a permission, or for
+ * attributes, by kprobes, so that another thread can come in between.
  *
- * Write `until`, then `thread`, a number of the first namespace.  `asked` counts the questions that
- * cosy.ko asks for that thread from then on.  At each above `until` the thread is held until that
- * is raised.  Nothing sleeps in a kprobe, and interrupts may be off there: so the thread spins, and
+ * Write `place`, one of the PLACE_ values below, and `until`, then `thread`, a number of the first
+ * namespace.  `asked` counts the questions that cosy.ko asks there for that thread from then on.
+ * At each above `until` the thread is held until that is raised.  Nothing sleeps in a kprobe, and interrupts may be off there: so the thread spins, and
  * whoever raises `until` needs another processor.  A thread that was held for too long goes on, and
  * `late` counts it.
  */
@@ -19,7 +19,9 @@
 #define MAX_HELD_US (15 * USEC_PER_SEC)
 #define SPIN_US	    10
 
-static int thread, asked, until, late;
+enum { PLACE_PERMISSION, PLACE_ATTRIBUTES, PLACES };
+
+static int thread, place, asked, until, late;
 
 static bool asker_is_cosy(const struct pt_regs *regs)
 {
@@ -29,12 +31,19 @@ static bool asker_is_cosy(const struct pt_regs *regs)
 	return strstr(caller, "[cosy]");
 }
 
-static int permission_enter(struct kprobe *probe, struct pt_regs *regs)
+static int place_enter(struct kprobe *probe, struct pt_regs *regs);
+
+static struct kprobe places[PLACES] = {
+	[PLACE_PERMISSION] = { .symbol_name = "inode_permission", .pre_handler = place_enter },
+	[PLACE_ATTRIBUTES] = { .symbol_name = "cosy_attributes", .pre_handler = place_enter },
+};
+
+static int place_enter(struct kprobe *probe, struct pt_regs *regs)
 {
 	unsigned long spins;
 	int question;
 
-	if (READ_ONCE(thread) != current->pid || !asker_is_cosy(regs))
+	if (READ_ONCE(thread) != current->pid || probe != &places[place] || !asker_is_cosy(regs))
 		return 0;
 	question = asked + 1;
 	/* Show what this processor did before. */
@@ -46,13 +55,10 @@ static int permission_enter(struct kprobe *probe, struct pt_regs *regs)
 		}
 		udelay(SPIN_US);
 	}
-	/* Sees what was done before `until` was raised. */
+	/* See what was done before `until` was raised. */
 	smp_mb();
 	return 0;
 }
-
-static struct kprobe permission = { .symbol_name = "inode_permission",
-				    .pre_handler = permission_enter };
 
 static int thread_set(const char *value, const struct kernel_param *param)
 {
@@ -63,18 +69,34 @@ static int thread_set(const char *value, const struct kernel_param *param)
 
 static const struct kernel_param_ops thread_ops = { .set = thread_set, .get = param_get_int };
 module_param_cb(thread, &thread_ops, &thread, 0600);
+module_param(place, int, 0600);
 module_param(asked, int, 0400);
 module_param(until, int, 0600);
 module_param(late, int, 0400);
 
+static void places_unregister(int count)
+{
+	while (count--)
+		unregister_kprobe(&places[count]);
+}
+
 static int __init holding_init(void)
 {
-	return register_kprobe(&permission);
+	int i, error;
+
+	for (i = 0; i < PLACES; i++) {
+		error = register_kprobe(&places[i]);
+		if (error) {
+			places_unregister(i);
+			return error;
+		}
+	}
+	return 0;
 }
 
 static void __exit holding_exit(void)
 {
-	unregister_kprobe(&permission);
+	places_unregister(PLACES);
 }
 
 module_init(holding_init);

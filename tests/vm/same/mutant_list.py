@@ -118,8 +118,8 @@ MUTANTS = [
     Mutant(
         "scan-search",
         "kmod/fast/getdents.c",
-        "scan.allowed = cosy_may_search(scan.dir);",
-        "scan.allowed = 0;",
+        "scan->allowed = cosy_may_search(scan->dir);",
+        "scan->allowed = 0;",
         by="fast_scan",
     ),
     Mutant(
@@ -235,6 +235,13 @@ MUTANTS = [
         "kmod/fast/lookup.h",
         "READ_ONCE(next->d_flags) & DCACHE_MANAGED_DENTRY)",
         "0)",
+        by="held",
+    ),
+    Mutant(
+        "scan-asked",
+        "kmod/fast/getdents.c",
+        "(READ_ONCE(d_inode(scan->dir->dentry)->i_mode) != scan->mode ||\n\t\t     jiffies != scan->asked)",
+        "(0)",
         by="held",
     ),
     Mutant("child-drop", "kmod/fast/guard.c", "cosy_child_drop(run);", "", by="fast_list"),
