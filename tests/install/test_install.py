@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import grp
 import os
 import shutil
 import subprocess
@@ -99,6 +100,27 @@ class Installed(unittest.TestCase):
         self.assertIn(
             "usage: cosy profile", run(self.prefix / "bin/cosy", "profile", "--help", env=self.library_path())
         )
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root gives capabilities")
+    def test_a_group_is_permitted_to_observe(self) -> None:
+        """Checks the one command that docs/use/profiling.md names, and that it can be taken back."""
+        permit = self.prefix / "sbin/cosy-observe-permit"
+        helper = next(self.prefix.rglob("cosy-observe"))
+        group = grp.getgrgid(1)
+
+        def state() -> tuple[int, int, str]:
+            found = helper.stat()
+            return found.st_gid, found.st_mode & 0o7777, run("getcap", helper).partition(" ")[2].strip()
+
+        before = state()
+        self.assertIn(f"Members of group {group.gr_name}", run(permit, group.gr_name))
+        self.assertEqual(state(), (group.gr_gid, 0o750, "cap_perfmon,cap_bpf=ep"))
+        run(permit, "--revoke")
+        self.assertEqual(state(), (0, 0o755, ""))
+        self.assertEqual(state(), before)
+        with self.assertRaisesRegex(AssertionError, "there is no group cosy-nobody"):
+            run(permit, "cosy-nobody")
+        self.assertEqual(state(), before)
 
     def test_cosy_run_finds_its_library(self) -> None:
         said = run(self.prefix / "bin/cosy", "run", "--", "sh", "-c", 'echo "$LD_PRELOAD"')
