@@ -63,7 +63,7 @@ struct recording {
 #define AGAIN 50000000
 
 static volatile sig_atomic_t stop;
-static timer_t again;
+static timer_t timer; /* of the recording's end, and then of more signals */
 
 static void profile_usage(void)
 {
@@ -101,7 +101,7 @@ static void stop_on_signal(int signal)
 
 	(void)signal;
 	stop = 1;
-	timer_settime(again, 0, &later, NULL);
+	timer_settime(timer, 0, &later, NULL);
 }
 
 static void recording_take(void *context, const struct event *event)
@@ -122,20 +122,17 @@ static void recording_take(void *context, const struct event *event)
 	fold_take(recording->fold, event);
 }
 
-/* ^C ends the recording, and so does the time; what is watched goes on. */
-static bool signals_catch(double seconds)
+/* ^C ends the recording, and so does its time; what is watched goes on. */
+static bool signals_catch(void)
 {
 	struct sigaction action = {.sa_handler = stop_on_signal};
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
-	struct itimerspec time = {
-		{0, 0}, {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)}};
 
-	if (timer_create(CLOCK_MONOTONIC, &event, &again))
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer))
 		return false;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGALRM, &action, NULL);
-	timer_settime(again, 0, &time, NULL);
 	return true;
 }
 
@@ -144,7 +141,7 @@ static void signals_release(void)
 {
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
-	timer_delete(again);
+	timer_delete(timer);
 }
 
 static void backend_say(enum event_backend backend)
@@ -181,9 +178,19 @@ static struct record_result record_by(const struct record_options *options,
 	return result;
 }
 
-static bool load_begin(void *context)
+/* Counts the time from now on: what came before was calibration, which takes long on a busy machine. */
+static bool recording_begin(void *context)
 {
-	return load_start(context);
+	struct profile_options *options = context;
+	double seconds = options->seconds;
+	struct itimerspec time = {
+		{0, 0}, {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)}};
+
+	timer_settime(timer, 0, &time, NULL);
+	/* ^C has come before, whose timer that was. */
+	if (stop)
+		stop_on_signal(SIGINT);
+	return !options->load.command || load_start(&options->load);
 }
 
 /* A server that was started for the load ends with it; one that ran before goes on. */
@@ -212,10 +219,9 @@ static int profile_record(struct profile_options *options, struct recording *rec
 		.program = options->program,
 		.pids = options->pids,
 		.n_pids = options->n_pids,
-		.seconds = options->seconds,
 		.stop = &stop,
-		.begun = options->load.command ? load_begin : NULL,
-		.begun_context = &options->load,
+		.begun = recording_begin,
+		.begun_context = options,
 	};
 	struct record_sink sink = {recording_take, recording};
 	struct record_result result;
@@ -234,7 +240,7 @@ static int profile_record(struct profile_options *options, struct recording *rec
 	}
 	if (options->load.command && options->program)
 		server_adopt();
-	if (!signals_catch(options->seconds)) {
+	if (!signals_catch()) {
 		fprintf(stderr, "cosy profile: no timer can be had: %s\n", strerror(errno));
 		return STATUS_BAD;
 	}
@@ -348,8 +354,12 @@ static int profile_show(const struct profile_options *options, const struct prof
 	advise(profile, advice);
 	if (!show_file(options->html, show_html, advice, places))
 		status = STATUS_BAD;
-	if (!stdout_taken(options))
+	if (!stdout_taken(options)) {
+		/* The program may have left its last line unfinished. */
+		if (options->program)
+			putchar('\n');
 		show_terminal(stdout, advice, places);
+	}
 	if (options->rounds && status == STATUS_FINE)
 		status = profile_verify(options, advice, places,
 					stdout_taken(options) ? stderr : stdout);

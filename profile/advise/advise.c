@@ -340,15 +340,15 @@ static void region_why(const struct advice *advice, const struct profile_row *ro
 			 "it waits: %.0f %% of its calls sleep, and leaving out a crossing does "
 			 "not wake anybody",
 			 100.0 * row->sums.of[CLASS_WAIT].calls / row->sums.calls);
+	else if (5 * row->sums.of[CLASS_PROCESS].calls > row->sums.calls)
+		snprintf(to, size,
+			 "it starts processes, maps memory or handles signals, which ends a region "
+			 "each time");
 	else if (3 * user > kernel)
 		snprintf(to, size,
 			 "it computes between its calls (%.0f %% of its time), which is slower in "
 			 "a region",
 			 100 * user / (user + kernel));
-	else if (5 * row->sums.of[CLASS_PROCESS].calls > row->sums.calls)
-		snprintf(to, size,
-			 "it starts processes, maps memory or handles signals, which ends a region "
-			 "each time");
 	else if (per_entry && per_entry < 7)
 		snprintf(to, size,
 			 "only %.1f calls each time that it is entered: a region pays from about "

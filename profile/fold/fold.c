@@ -595,6 +595,9 @@ const struct profile *fold_finish(struct fold *fold)
 		for (uint32_t i = 0; i < BUCKETS; i++)
 			for (struct fold_process *at = fold->processes[i]; at; at = at->next)
 				fold->profile.running++;
+		/* A recording that was cut has no end. */
+		if (!fold->profile.took)
+			fold->profile.took = fold->profile.last - fold->profile.first;
 		fold_end_all(fold);
 		rows_finish(&fold->rows);
 	}

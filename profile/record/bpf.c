@@ -753,10 +753,10 @@ struct record_result record_bpf(const struct record_options *options, struct eve
 		result.error = child_watch(watcher, program_run, options->program, true);
 	if (!result.error)
 		result.error = record_attach(options, watcher_attach, watcher);
-	if (!result.error && options->begun && !options->begun(options->begun_context))
+	end.took = clock_now();
+	if (!result.error && !options->begun(options->begun_context))
 		result.error = -EAGAIN;
 	if (!result.error) {
-		end.took = clock_now();
 		result.interrupted = !watcher_watch(watcher, options->stop);
 		end.took = clock_now() - end.took;
 		watcher_stop(watcher);

@@ -629,7 +629,7 @@ struct record_result record_ptrace(const struct record_options *options,
 {
 	struct record_result result = {.reason = "nothing can be watched by ptrace"};
 	struct tracer *tracer = calloc(1, sizeof(*tracer));
-	struct event_end end = {.took = clock_now()};
+	struct event_end end = {.calls = 0};
 
 	if (!tracer) {
 		result.error = -ENOMEM;
@@ -643,10 +643,10 @@ struct record_result record_ptrace(const struct record_options *options,
 		result.error = child_watch(tracer, program_run, options->program, true);
 	if (!result.error)
 		result.error = record_attach(options, process_attach, tracer);
-	if (!result.error && options->begun && !options->begun(options->begun_context))
+	end.took = clock_now();
+	if (!result.error && !options->begun(options->begun_context))
 		result.error = -EAGAIN;
 	if (!result.error) {
-		end.took = clock_now();
 		if (!tracer_watch(tracer, options->stop)) {
 			result.interrupted = true;
 			tracer_detach(tracer);

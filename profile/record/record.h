@@ -22,11 +22,10 @@ struct record_options {
 	char **program;	   /* to be started, ends with NULL; or NULL: */
 	const pid_t *pids; /* those to attach to */
 	unsigned int n_pids;
-	double seconds; /* 0: until they have ended, or ^C */
 	enum event_backend backend;
 	void (*say)(enum event_backend backend); /* when it is known that it can be had */
 	volatile sig_atomic_t *stop;
-	bool (*begun)(void *context); /* when all are watched; NULL, or false: it cannot go on */
+	bool (*begun)(void *context); /* when all are watched; false: it cannot go on */
 	void *begun_context;
 };
 

@@ -63,7 +63,7 @@ static void html_sums(FILE *to, const struct advice *advice)
 		"<div><b>%.0f %%</b>of it in calls, %s each</div>"
 		"<div><b>%.0f %%</b>of the calls repeat in loops</div>"
 		"<div><b>%u</b>process%s, %u thread%s</div></div>\n",
-		page_count(calls, profile->sums.calls), cpu, (profile->last - profile->first) / 1e9,
+		page_count(calls, profile->sums.calls), cpu, profile->took / 1e9,
 		page_percent(advice->kernel, advice->cpu), mean,
 		page_percent(advice->in_rows, profile->sums.calls), profile->processes,
 		profile->processes == 1 ? "" : "es", profile->threads,

@@ -259,6 +259,7 @@ void show_json(FILE *to, const struct advice *advice, struct places *places)
 	json_number(to, true, "version", EVENT_VERSION);
 	json_string(to, false, "program", profile->program);
 	json_programs(to, profile);
+	json_number(to, false, "took_ns", profile->took);
 	json_number(to, false, "calls", profile->sums.calls);
 	json_number(to, false, "errors", profile->sums.errors);
 	json_number(to, false, "slept", profile->sums.slept);

@@ -13,7 +13,10 @@
 
 enum show_escape { SHOW_TERMINAL, SHOW_JSON, SHOW_HTML };
 
-/* Prints text so that it can be nothing but text there; at most `width` characters, 0: all. */
+/*
+ * Prints text so that it can be nothing but text there; at most `width` characters, 0: all.  Text that
+ * is cut ends in two dots.
+ */
 void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int width);
 
 /* Writes "function (file:line) in object", as far as it is known. */

@@ -38,7 +38,7 @@ static void show_line(FILE *to, const char *label, const char *text)
 	if (!*text)
 		return;
 	fprintf(to, "     %-9s ", label);
-	show_text(to, text, SHOW_TERMINAL, 2 * WIDTH);
+	show_text(to, text, SHOW_TERMINAL, 0);
 	putc('\n', to);
 }
 
@@ -118,7 +118,6 @@ const char *show_backend(const struct profile *profile)
 static void show_head(FILE *to, const struct advice *advice)
 {
 	const struct profile *profile = advice->profile;
-	double seconds = (profile->last - profile->first) / 1e9;
 	char cpu[32], kernel[32], own[32], programs[ADVISE_TEXT];
 
 	show_time(cpu, sizeof(cpu), advice->cpu);
@@ -129,7 +128,7 @@ static void show_head(FILE *to, const struct advice *advice)
 	fprintf(to, ": %lu system call%s, %u process%s, %u thread%s, %.2f s\n", profile->sums.calls,
 		plural(profile->sums.calls, "s"), profile->processes,
 		plural(profile->processes, "es"), profile->threads, plural(profile->threads, "s"),
-		seconds);
+		profile->took / 1e9);
 	fprintf(to,
 		"  processor time %s, of it in calls %s (%.0f %%); %.0f %% of the calls repeat in "
 		"loops\n",
@@ -218,6 +217,7 @@ static void show_notes(FILE *to, const struct advice *advice, struct places *pla
 
 void show_terminal(FILE *to, const struct advice *advice, struct places *places)
 {
+	const struct profile *profile = advice->profile;
 	unsigned int shown = 0, nothings = 0;
 	uint64_t calls = 0;
 
@@ -227,11 +227,11 @@ void show_terminal(FILE *to, const struct advice *advice, struct places *places)
 			show_finding(to, advice, places, ++shown, &advice->findings[i]);
 			calls += advice->findings[i].calls;
 		}
-	if (calls > advice->profile->sums.calls)
+	if (calls > profile->sums.calls)
 		fputs("\nSome of these are about the same calls, so that their savings do not add "
 		      "up.\n",
 		      to);
-	for (uint32_t i = 0; i < advice->n && nothings < NOTHINGS; i++) {
+	for (uint32_t i = 0; profile->sums.calls && i < advice->n && nothings < NOTHINGS; i++) {
 		if (advice->findings[i].way != WAY_NOTHING)
 			continue;
 		if (!nothings++)
@@ -240,7 +240,9 @@ void show_terminal(FILE *to, const struct advice *advice, struct places *places)
 			      to);
 		show_nothing(to, advice, places, &advice->findings[i]);
 	}
-	if (!shown && !nothings)
+	if (!profile->sums.calls)
+		fputs("\nNo system call was made while it was recorded.\n", to);
+	else if (!shown && !nothings)
 		fputs("\nNothing here would pay: too few calls repeat.\n", to);
 	show_dependences(to, advice);
 	show_notes(to, advice, places, shown, nothings);

@@ -54,14 +54,30 @@ static void show_escaped(FILE *to, unsigned int c, enum show_escape escape)
 		putc('?', to);
 }
 
+/* Tells whether more than so many characters are left. */
+static bool text_longer(const unsigned char *at, unsigned int characters)
+{
+	unsigned int len;
+
+	for (; *at && characters; characters--) {
+		character(at, &len);
+		at += len;
+	}
+	return *at;
+}
+
 void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int width)
 {
 	const unsigned char *at = (const unsigned char *)text;
 	unsigned int len;
 
-	for (unsigned int n = 0; *at && (!width || n < width); at += len, n++) {
+	for (unsigned int n = 0; *at; at += len, n++) {
 		unsigned int c = character(at, &len);
 
+		if (width && n + 2 >= width && text_longer(at, width - n)) {
+			fputs("..", to);
+			return;
+		}
 		if (c == 0xfffd) {
 			fputs(escape == SHOW_TERMINAL ? "?" : "\xef\xbf\xbd", to);
 		} else if (controls(c)) {

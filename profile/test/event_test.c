@@ -84,19 +84,34 @@ static void test_events(void)
 	CHECK_EQ(next(&with, sizeof(with), &why), -1);
 }
 
-static void shows(const char *text, enum show_escape escape, const char *want)
+static void shows_within(unsigned int width, const char *text, enum show_escape escape,
+			 const char *want)
 {
 	char *got;
 	size_t size;
 	FILE *to = open_memstream(&got, &size);
 
 	MUST(to);
-	show_text(to, text, escape, 0);
+	show_text(to, text, escape, width);
 	fclose(to);
 	if (strcmp(got, want))
 		fprintf(stderr, "%s is not %s\n", got, want);
 	CHECK(!strcmp(got, want));
 	free(got);
+}
+
+static void shows(const char *text, enum show_escape escape, const char *want)
+{
+	shows_within(0, text, escape, want);
+}
+
+static void test_cut(void)
+{
+	shows_within(5, "abcde", SHOW_TERMINAL, "abcde");
+	shows_within(5, "abcdef", SHOW_TERMINAL, "abc..");
+	shows_within(5, "abcd\xc3\x9f", SHOW_TERMINAL, "abcd\xc3\x9f");
+	shows_within(5, "ab\x1b\xc3\x9f\xc3\x9f\x1b", SHOW_TERMINAL, "ab?..");
+	shows_within(2, "abc", SHOW_TERMINAL, "..");
 }
 
 static void test_text(void)
@@ -132,5 +147,6 @@ int main(void)
 	test_header();
 	test_events();
 	test_text();
+	test_cut();
 	return check_result();
 }
