@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "advise/advise.h"
+#include "advise/code.h"
 #include "advise/place.h"
 #include "fold/fold.h"
 #include "record/child.h"
@@ -347,11 +348,15 @@ static int profile_show(const struct profile_options *options, const struct prof
 {
 	struct advice *advice = malloc(sizeof(*advice));
 	struct places *places = places_create();
+	struct codes *codes = codes_create();
+	struct loop_code code = {code_look, codes};
+	struct advise_context context = {&code, options->program ? options->program[0] : NULL};
 	int status = STATUS_FINE;
 
-	if (!advice || !places)
+	if (!advice || !places || !codes)
 		return STATUS_BAD;
-	advise(profile, advice);
+	advise(profile, &context, advice);
+	codes_destroy(codes);
 	if (!show_file(options->html, show_html, advice, places))
 		status = STATUS_BAD;
 	if (!stdout_taken(options)) {

@@ -7,38 +7,19 @@
 #include <sys/syscall.h>
 
 #include "../core/costs.h"
-#include "../preload/file/price.h"
 #include "advise/advise.h"
+#include "advise/saving.h"
 #include "calls.h"
-
-/* Time that remains of a plain call; below 0: all but the crossing. */
-struct model_class {
-	const char *title;
-	double ordinary, least, most, named;
-};
 
 #include "model.h"
 
-/* Smallest saving, in parts of the whole, that is worth a line. */
-#define MIN_SHARE 0.01
-/* Things that might cost more are not advised. */
-#define MAX_LOSS 0.02
-
-/* Share of the calls or the time from which files that are read or written whole are worth a line. */
-#define WHOLE_SHARE   0.02
 #define SESSION_DEPTH 6
 
-/* ns that a copy from a mapping takes more where it is in no cache and in no TLB. */
-#define RANDOM_COST 170
+/* Most calls for each of them: larger files than one operation is meant for make more. */
+#define MAX_WHOLE_CALLS 64
 
 /* Part of ptrace's time between two calls that is not known better. */
 #define GAP_NOISE 0.3
-
-/* Times a getppid by which a call, at most, slows the program's own code after it. */
-#define CROSSING_LEAVES 0.6
-
-/* Times as long as alone in a loop that a read takes, at most, among other work. */
-#define DEARER 1.35
 
 /* Instructions of a compound: of a loop of two calls or three, and of one that does a lot with them. */
 #define MIN_INSNS 40
@@ -46,10 +27,6 @@ struct model_class {
 
 /* Loops within loops that are looked into. */
 #define MAX_NESTED 8
-
-struct range {
-	double low, middle, high;
-};
 
 /* ns that an instruction takes here, by what getppid takes. */
 static double instruction(const struct profile *profile)
@@ -60,8 +37,7 @@ static double instruction(const struct profile *profile)
 	return null_call / model_null_call;
 }
 
-/* Never less than what a call without anything in it takes. */
-static double net_cpu(const struct profile *profile, uint64_t calls, uint64_t cpu)
+double saving_cpu(const struct profile *profile, uint64_t calls, uint64_t cpu)
 {
 	double least = (double)calls * profile->header.null_call;
 	double ret = (double)cpu - (double)calls * profile->header.call_cost;
@@ -69,22 +45,41 @@ static double net_cpu(const struct profile *profile, uint64_t calls, uint64_t cp
 	return ret < least ? least : ret;
 }
 
-/* Sums of what a hostile recording says may be anything. */
-static int64_t whole_ns(double ns)
+int64_t saving_ns(double ns)
 {
 	return ns > 1e18 ? 1000000000000000000 : ns < -1e18 ? -1000000000000000000 : (int64_t)ns;
 }
 
 uint64_t advise_cpu(const struct profile *profile, const struct sums *sums)
 {
-	return sums->cpu ? whole_ns(net_cpu(profile, sums->calls, sums->cpu)) : 0;
+	return sums->cpu ? saving_ns(saving_cpu(profile, sums->calls, sums->cpu)) : 0;
 }
 
 uint64_t advise_user(const struct profile *profile, const struct sums *sums)
 {
 	double ret = (double)sums->user - (double)sums->calls * profile->header.gap_cost;
 
-	return ret < 0 ? 0 : whole_ns(ret);
+	return ret < 0 ? 0 : saving_ns(ret);
+}
+
+bool saving_pays(const struct advice *advice, const struct saving *range)
+{
+	return range->middle > MIN_SHARE * advice->cpu && range->low > -MAX_LOSS * advice->cpu;
+}
+
+struct finding *finding_new(struct advice *advice, enum advise_way way, struct saving range)
+{
+	struct finding *finding;
+
+	if (advice->n == ADVISE_MAX_FINDINGS)
+		return NULL;
+	finding = &advice->findings[advice->n++];
+	memset(finding, 0, sizeof(*finding));
+	finding->way = way;
+	finding->low = saving_ns(range.low);
+	finding->middle = saving_ns(range.middle);
+	finding->high = saving_ns(range.high);
+	return finding;
 }
 
 /* --- Regions ------------------------------------------------------------------------ */
@@ -97,19 +92,19 @@ static double class_saved(double cpu, double crossing, double remains)
 }
 
 /* Returns what the calls of a class save in a region. */
-static struct range class_saves(const struct profile *profile, const struct sums *sums,
-				enum call_class class)
+static struct saving class_saves(const struct profile *profile, const struct sums *sums,
+				 enum call_class class)
 {
 	const struct model_class *model = &model_classes[class];
 	uint64_t calls = sums->of[class].calls;
-	double cpu = net_cpu(profile, calls, sums->of[class].cpu);
+	double cpu = saving_cpu(profile, calls, sums->of[class].cpu);
 	double crossing = calls * model_crossing * instruction(profile);
 	double most = class_saved(cpu, crossing, model->most),
 	       least = class_saved(cpu, crossing, model->least);
-	struct range range;
+	struct saving range;
 
 	if (model->ordinary == 1)
-		return (struct range){0, 0, 0};
+		return (struct saving){0, 0, 0};
 	range.low = crossing < cpu ? crossing : cpu;
 	range.middle = (least + most) / 2;
 	range.high = class_saved(cpu, crossing, model->named);
@@ -162,11 +157,11 @@ static double region_earns(unsigned int insns)
 }
 
 /* Returns the part of these calls, each process's, that comes after a region of them has earned the kernel. */
-static struct range earned_part(const struct profile *profile, double outside)
+static struct saving earned_part(const struct profile *profile, double outside)
 {
 	double least = region_earns(MAX_INSNS), most = region_earns(MIN_INSNS);
-	struct range range = {.low = outside > least ? 1 - least / outside : 0,
-			      .high = outside > most ? 1 - most / outside : 0};
+	struct saving range = {.low = outside > least ? 1 - least / outside : 0,
+			       .high = outside > most ? 1 - most / outside : 0};
 
 	/* Who goes on has much more to do than was recorded. */
 	if (profile->running)
@@ -176,98 +171,18 @@ static struct range earned_part(const struct profile *profile, double outside)
 }
 
 /* Scales a saving to that part, which only then is charged with loading, `load` ns. */
-static struct range earned_saves(struct range range, struct range part, double load)
+static struct saving earned_saves(struct saving range, struct saving part, double load)
 {
 	double low = range.low > 0 ? part.low : part.high;
 
-	return (struct range){low > 0 ? range.low * low - load : 0,
-			      part.middle > 0 ? range.middle * part.middle - load : 0,
-			      part.high > 0 ? range.high * part.high - load : 0};
+	return (struct saving){low > 0 ? range.low * low - load : 0,
+			       part.middle > 0 ? range.middle * part.middle - load : 0,
+			       part.high > 0 ? range.high * part.high - load : 0};
 }
 
 static bool row_has(const struct profile_row *row, enum call_class class)
 {
 	return row->sums.of[class].calls * 20 >= row->sums.calls;
-}
-
-/*
- * Tells whether the function that a loop is in lists a directory: of some hundred entries one call
- * asks, which is often no part of the loop.
- */
-static bool row_lists(const struct profile *profile, const struct profile_row *row)
-{
-	for (uint32_t i = 1; i <= profile->n_sites; i++) {
-		const struct site *site = &profile->sites[i];
-		const struct event_frame *frame = profile_frame(profile, site->stack);
-
-		if (site->nr == SYS_getdents64 && frame && frame->object == row->object &&
-		    frame->function == row->function)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Tells whether the loop stays native as it stands, and is an operation by name: one that lists a
- * directory by readdir.
- */
-static bool row_is_named(const struct profile *profile, const struct profile_row *row)
-{
-	return row_has(row, CLASS_STAT) &&
-	       (row_has(row, CLASS_QUESTION) || row_lists(profile, row));
-}
-
-/*
- * Returns what scan_dir saves of asking for the entries, beyond the crossings: the share that
- * remains was measured of listing and stat together.
- */
-static double listing_saves(const struct profile *profile, const struct sums *sums)
-{
-	double cpu = net_cpu(profile, sums->of[CLASS_QUESTION].calls, sums->of[CLASS_QUESTION].cpu);
-	double saved = class_saved(cpu, 0, model_classes[CLASS_STAT].named);
-	double counted = class_saves(profile, sums, CLASS_QUESTION).high;
-
-	return saved > counted ? saved - counted : 0;
-}
-
-static struct range region_saves(const struct advice *advice, const struct profile_row *row)
-{
-	const struct profile *profile = advice->profile;
-	double user = row_computes(advice, row), ns = instruction(profile);
-	/* A call that no region may hold ends it, and the next one begins after it. */
-	double entries = row->entries + row->sums.of[CLASS_PROCESS].calls;
-	double cost = entries * model_region * ns, load = row->processes * model_first_region * ns;
-	struct range sum = {0, 0, 0};
-
-	for (int i = 0; i < CLASSES; i++) {
-		struct range range = class_saves(profile, &row->sums, i);
-
-		sum.low += range.low;
-		sum.middle += range.middle;
-		sum.high += range.high;
-	}
-	/* Some of the computing may be left outside. */
-	sum.low -= cost + user * (model_computing - 1);
-	sum.middle -= cost + user * (model_computing - 1) / 2;
-	sum.high -= cost;
-	/* An operation counts as one call, so it is to be forced into the kernel, and at once. */
-	if (row_is_named(profile, row)) {
-		sum.high += listing_saves(profile, &row->sums);
-		return earned_saves(sum, (struct range){1, 1, 1}, load);
-	}
-	return earned_saves(sum, earned_part(profile, sums_outside(&row->sums) / row->processes),
-			    load);
-}
-
-static bool site_waits(const struct site *site)
-{
-	return site->nr == SYS_epoll_wait || site->nr == SYS_epoll_pwait;
-}
-
-static bool site_receives(const struct site *site)
-{
-	return (site->nr == SYS_read || site->nr == SYS_recvfrom) &&
-	       (site->file == FILE_SOCKET || site->file == FILE_PIPE);
 }
 
 /* Tells whether a call of a loop, or of one within it, is such. */
@@ -282,6 +197,111 @@ static bool loop_has(const struct profile *profile, uint32_t number, unsigned in
 		if (loop_has(profile, profile->bodies[symbol->body + i], depth - 1, is))
 			return true;
 	return false;
+}
+
+static bool site_lists(const struct site *site)
+{
+	return site->nr == SYS_getdents64;
+}
+
+/* Tells whether the call asks for a name under an open directory. */
+static bool site_looks_up(const struct site *site)
+{
+	return site->nr == SYS_newfstatat && site->file == FILE_DIRECTORY;
+}
+
+/*
+ * Tells whether a loop is about the entries of a directory.  Of some hundred entries one call asks,
+ * which is often no part of the loop: it is in the same function, or the loop asks for names under
+ * open directories, as fts(3) does.
+ */
+static bool row_lists(const struct profile *profile, const struct profile_row *row)
+{
+	bool entries = loop_has(profile, row->symbol, MAX_NESTED, site_looks_up);
+
+	for (uint32_t i = 1; i <= profile->n_sites; i++) {
+		const struct site *site = &profile->sites[i];
+		const struct event_frame *frame = profile_frame(profile, site->stack);
+
+		if (site_lists(site) && (entries || (frame && frame->object == row->object &&
+						     frame->function == row->function)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Tells whether the loop stays native as it stands, and is an operation by name: one that lists a
+ * directory by readdir.
+ */
+static bool row_is_named(const struct profile *profile, const struct profile_row *row)
+{
+	return row_has(row, CLASS_STAT) &&
+	       (loop_has(profile, row->symbol, MAX_NESTED, site_lists) || row_lists(profile, row));
+}
+
+/*
+ * Returns what scan_dir saves of asking for the entries, beyond the crossings: the share that
+ * remains was measured of listing and stat together.
+ */
+static double listing_saves(const struct profile *profile, const struct sums *sums)
+{
+	double cpu =
+		saving_cpu(profile, sums->of[CLASS_QUESTION].calls, sums->of[CLASS_QUESTION].cpu);
+	double saved = class_saved(cpu, 0, model_classes[CLASS_STAT].named);
+	double counted = class_saves(profile, sums, CLASS_QUESTION).high;
+
+	return saved > counted ? saved - counted : 0;
+}
+
+/* Returns what a region saves once it is in the kernel. */
+static struct saving region_gains(const struct advice *advice, const struct profile_row *row)
+{
+	const struct profile *profile = advice->profile;
+	double user = row_computes(advice, row);
+	/* A call that no region may hold ends it, and the next one begins after it. */
+	double entries = row->entries + row->sums.of[CLASS_PROCESS].calls;
+	double cost = entries * model_region * instruction(profile);
+	struct saving sum = {0, 0, 0};
+
+	for (int i = 0; i < CLASSES; i++) {
+		struct saving range = class_saves(profile, &row->sums, i);
+
+		sum.low += range.low;
+		sum.middle += range.middle;
+		sum.high += range.high;
+	}
+	/* Some of the computing may be left outside. */
+	sum.low -= cost + user * (model_computing - 1);
+	sum.middle -= cost + user * (model_computing - 1) / 2;
+	sum.high -= cost;
+	if (row_is_named(profile, row))
+		sum.high += listing_saves(profile, &row->sums);
+	return sum;
+}
+
+static struct saving region_saves(const struct advice *advice, const struct profile_row *row)
+{
+	const struct profile *profile = advice->profile;
+	struct saving gains = region_gains(advice, row);
+	double load = row->processes * model_first_region * instruction(profile);
+
+	/* An operation counts as one call, so it is to be forced into the kernel, and at once. */
+	if (row_is_named(profile, row))
+		return earned_saves(gains, (struct saving){1, 1, 1}, load);
+	return earned_saves(gains, earned_part(profile, sums_outside(&row->sums) / row->processes),
+			    load);
+}
+
+static bool site_waits(const struct site *site)
+{
+	return site->nr == SYS_epoll_wait || site->nr == SYS_epoll_pwait;
+}
+
+static bool site_receives(const struct site *site)
+{
+	return (site->nr == SYS_read || site->nr == SYS_recvfrom) &&
+	       (site->file == FILE_SOCKET || site->file == FILE_PIPE);
 }
 
 static void region_type(const struct profile *profile, const struct profile_row *row,
@@ -316,15 +336,15 @@ static void region_type(const struct profile *profile, const struct profile_row 
 
 /* Why a region would not pay here. */
 static void region_why(const struct advice *advice, const struct profile_row *row,
-		       const struct range *range, char *to, size_t size)
+		       const struct saving *range, char *to, size_t size)
 {
 	const struct profile *profile = advice->profile;
 	double kernel = advise_cpu(profile, &row->sums), user = row_computes(advice, row);
 	double per_entry = row->entries ? (double)row->sums.calls / row->entries : 0;
 	double outside = sums_outside(&row->sums) / row->processes;
+	struct saving gains = region_gains(advice, row);
 
-	if (!profile->running && outside < region_earns(MIN_INSNS) &&
-	    row->sums.calls * 2 > profile->sums.calls)
+	if (!profile->running && outside < region_earns(MIN_INSNS) && saving_pays(advice, &gains))
 		snprintf(to, size,
 			 "too short a run: a region goes into the kernel after some %.0f times as "
 			 "many calls of a process (cosycc -fcosy-force does not wait)",
@@ -361,40 +381,42 @@ static void region_why(const struct advice *advice, const struct profile_row *ro
 			"too few calls to pay for loading a region");
 }
 
-static struct finding *finding_new(struct advice *advice, enum advise_way way, struct range range)
+/* Why no region can hold the loop. */
+static void loop_why(enum loop_found found, char *to, size_t size)
 {
-	struct finding *finding;
-
-	if (advice->n == ADVISE_MAX_FINDINGS)
-		return NULL;
-	finding = &advice->findings[advice->n++];
-	memset(finding, 0, sizeof(*finding));
-	finding->way = way;
-	finding->low = whole_ns(range.low);
-	finding->middle = whole_ns(range.middle);
-	finding->high = whole_ns(range.high);
-	return finding;
+	snprintf(to, size, "%s",
+		 found == LOOP_POINTER
+			 ? "its calls are made by way of a pointer to a function, as in an "
+			   "interpreter or under callbacks, which no region can hold"
+			 : "the loop around it is in another file than its calls, as where a "
+			   "library makes them: a region has to hold both");
 }
 
 static void advise_row(struct advice *advice, uint32_t number)
 {
 	const struct profile *profile = advice->profile;
 	const struct profile_row *row = &profile->rows[number];
-	struct range range = region_saves(advice, row);
-	bool pays = range.middle > MIN_SHARE * advice->cpu && range.low > -MAX_LOSS * advice->cpu;
-	struct finding *finding = finding_new(advice, pays ? WAY_REGION : WAY_NOTHING, range);
+	const struct event_frame *frame;
+	enum loop_found found = loop_find(profile, row, advice->context.code, &frame);
+	struct saving range = region_saves(advice, row);
+	bool pays = saving_pays(advice, &range);
+	bool held = row_is_named(profile, row) || (found != LOOP_POINTER && found != LOOP_OUTSIDE);
+	struct finding *finding =
+		finding_new(advice, pays && held ? WAY_REGION : WAY_NOTHING, range);
 
 	if (!finding)
 		return;
 	finding->row = number;
-	finding->object = row->object;
-	finding->address = row->address;
+	finding->object = frame ? frame->object : row->object;
+	finding->address = frame ? frame->address : row->address;
 	finding->calls = row->sums.calls;
 	finding->cpu = advise_cpu(profile, &row->sums) + advise_user(profile, &row->sums);
 	advise_sequence(profile, row->symbol, finding->title, 160);
-	if (pays) {
+	if (pays && held) {
 		region_type(profile, row, finding);
 		strcpy(finding->gives_up, "nothing");
+	} else if (pays) {
+		loop_why(found, finding->why, sizeof(finding->why));
 	} else {
 		region_why(advice, row, &range, finding->why, sizeof(finding->why));
 	}
@@ -428,248 +450,6 @@ static void advise_rows(struct advice *advice)
 	for (uint32_t i = 0; i < n && i < ADVISE_MAX_FINDINGS / 2; i++)
 		advise_row(advice, order[i]);
 	free(order);
-}
-
-/* --- cosy run ---------------------------------------------------------------------------- */
-
-/* Tells how the program is to be started, by a name that finds it. */
-static void run_type(struct finding *finding, const struct profile *profile, const char *option)
-{
-	const char *program = *profile->program ? profile->program : "PROGRAM";
-	const char *slash = strrchr(program, '/');
-	size_t len = slash ? slash - program : 0;
-
-	if ((len == 4 && !memcmp(program, "/bin", len)) ||
-	    (len == 8 && !memcmp(program, "/usr/bin", len)))
-		program = slash + 1;
-	snprintf(finding->type, sizeof(finding->type), "cosy run %s-- %s ...", option, program);
-}
-
-static void run_why(const struct run_sums *run, char *to, size_t size)
-{
-	uint64_t reads = 0;
-	enum run_reason most = RUN_UNEARNED;
-
-	for (int i = 0; i < RUN_REASONS; i++) {
-		reads += i == RUN_NO_FILE ? 0 : run->calls[i];
-		if (i != RUN_SERVED && i != RUN_NO_FILE && run->calls[i] > run->calls[most])
-			most = i;
-	}
-	if (!reads)
-		snprintf(to, size, "the program reads no files by read or pread");
-	else if (!run->calls[most])
-		snprintf(to, size, "what it would save is less than what it costs each exec");
-	else
-		snprintf(to, size, "%lu of %lu reads of files would be served%s; %lu not: %s",
-			 run->calls[RUN_SERVED], reads,
-			 run->calls[RUN_SERVED] ? ", too few to pay" : "", run->calls[most],
-			 advise_run_reasons[most]);
-}
-
-/* What reading takes here, ns, where the data is in the page cache. */
-struct read_price {
-	double call;		/* a read of one byte */
-	double byte, user_byte; /* one byte more, and copying one in the program */
-};
-
-static struct read_price read_price(const struct profile *profile)
-{
-	const struct event_header *header = &profile->header;
-	struct read_price ret = {
-		.call = header->read_call ? header->read_call : 2.0 * header->null_call,
-		.byte = header->read_block / (double)EVENT_BLOCK,
-		.user_byte = header->copy_block / (double)EVENT_BLOCK,
-	};
-
-	if (!header->read_block)
-		ret.byte = (model_plain_large - model_plain_byte) / EVENT_BLOCK;
-	if (!header->copy_block)
-		ret.user_byte = (model_hot_block - model_hot_byte) / 8192;
-	return ret;
-}
-
-/*
- * Returns the least and the most that the reads that would be served take now, lseeks included.  What was
- * measured of them has the tracer in it, and what only a disk takes, which a window does not save.
- */
-static struct range run_takes(const struct profile *profile, const struct read_price *price)
-{
-	const struct run_sums *run = &profile->run;
-	uint64_t served = run->calls[RUN_SERVED];
-	double cpu = net_cpu(profile, served, run->cpu[RUN_SERVED]);
-	double seeks = (double)run->seeks * profile->header.null_call;
-	double reckoned = served * price->call + run->bytes[RUN_SERVED] * price->byte;
-	struct range ret = {.low = 0.8 * reckoned, .high = DEARER * reckoned};
-
-	/* Stopping costs ten times what such a call does, so what is left of the sum is noise. */
-	if (profile->header.backend != EVENT_BACKEND_PTRACE) {
-		ret.low = cpu < reckoned ? 0.8 * cpu : ret.low;
-		ret.high = cpu < reckoned ? reckoned : cpu < ret.high ? cpu : ret.high;
-	}
-	ret.low += 0.8 * seeks;
-	ret.high += seeks;
-	return ret;
-}
-
-/* Returns the time that `cosy run` takes to serve them, its start left out. */
-static double run_costs(const struct run_sums *run, const struct read_price *price)
-{
-	return (run->calls[RUN_SERVED] + run->seeks) * model_hot_byte +
-	       run->bytes[RUN_SERVED] * price->user_byte + run->fetches * price->call +
-	       run->fetched * price->byte;
-}
-
-static struct range run_saves(const struct profile *profile)
-{
-	const struct run_sums *run = &profile->run;
-	struct read_price price = read_price(profile);
-	double serves = run_costs(run, &price);
-	double start = run->programs * model_exec_us * 1000;
-	double windows =
-		(double)run->windows * WINDOW_COST + (run->windows ? LEASE_THREAD_COST : 0);
-	struct range range = run_takes(profile, &price);
-
-	/*
-	 * What lies elsewhere is in no cache: the read that is left out no longer waits for it.  Nor
-	 * do the program's own branches miss, whose history each crossing takes away.
-	 */
-	range.high += run->calls[RUN_SERVED] * CROSSING_LEAVES * profile->header.null_call;
-	range.high -= 0.8 * serves + start + windows / 2;
-	range.low -= 1.2 * serves + 2 * start + windows + run->random * RANDOM_COST;
-	range.middle = (range.low + range.high) / 2;
-	return range;
-}
-
-static void advise_run(struct advice *advice)
-{
-	const struct profile *profile = advice->profile;
-	struct range range = run_saves(profile);
-	bool pays = range.middle > MIN_SHARE * advice->cpu && range.low > -MAX_LOSS * advice->cpu;
-	struct finding *finding = finding_new(advice, pays ? WAY_RUN : WAY_NOTHING, range);
-
-	if (!finding)
-		return;
-	for (int i = 0; i < RUN_REASONS; i++)
-		finding->calls += i == RUN_NO_FILE ? 0 : profile->run.calls[i];
-	finding->cpu = whole_ns(
-		net_cpu(profile, profile->run.calls[RUN_SERVED], profile->run.cpu[RUN_SERVED]));
-	if (pays && profile->run.seeks)
-		snprintf(finding->title, sizeof(finding->title),
-			 "%lu of %lu reads of files, and %lu lseeks",
-			 profile->run.calls[RUN_SERVED], finding->calls, profile->run.seeks);
-	else if (pays)
-		snprintf(finding->title, sizeof(finding->title), "%lu of %lu reads of files",
-			 profile->run.calls[RUN_SERVED], finding->calls);
-	else
-		strcpy(finding->title, "cosy run");
-	if (pays) {
-		run_type(finding, profile, "");
-		strcpy(finding->gives_up, "access times of the files");
-	} else {
-		run_why(&profile->run, finding->why, sizeof(finding->why));
-	}
-	advice->run = *finding;
-}
-
-/* --- cosy run --relax --------------------------------------------------------------------- */
-
-/* Returns how many times slower this machine is than the one whose ns the model has. */
-static double machine_slower(const struct profile *profile)
-{
-	double ret = profile->header.read_call / model_plain_byte;
-
-	return !profile->header.read_call ? 1 : ret < 0.25 ? 0.25 : ret > 8 ? 8 : ret;
-}
-
-/* Returns ns of rewriting these files in place, by what files of 4 and 64 KB and a write take. */
-static double rewrite_takes(const struct relax_sums *sums, double small, double large, double write)
-{
-	double byte = (large - small) / (65536 - 4096);
-
-	return sums->files * (small - 4096 * byte) + sums->bytes * byte +
-	       (double)(sums->writes - sums->files) * write;
-}
-
-/* What open, writes and close take of the processor, less what they would take in place. */
-static struct range trunc_saves(const struct profile *profile)
-{
-	const struct relax_sums *sums = &profile->relax[RELAX_TRUNC];
-	double cpu = net_cpu(profile, sums->calls, sums->cpu), slower = machine_slower(profile);
-	double most = rewrite_takes(sums, model_rewrite_4k_most, model_rewrite_64k_most,
-				    model_write_most);
-	double least = rewrite_takes(sums, model_rewrite_4k_least, model_rewrite_64k_least,
-				     model_write_least);
-
-	return (struct range){.low = cpu - slower * most, .high = cpu - slower * least};
-}
-
-static struct range coalesce_saves(const struct profile *profile)
-{
-	const struct relax_sums *sums = &profile->relax[RELAX_COALESCE];
-	double cpu = net_cpu(profile, sums->calls, sums->cpu);
-
-	return (struct range){.low = cpu * (1 - 1 / model_coalesce_least),
-			      .high = cpu * (1 - 1 / model_coalesce_most)};
-}
-
-static void advise_relax(struct advice *advice, enum relax_kind kind, enum advise_way way,
-			 struct range range, const char *title, const char *gives_up)
-{
-	const struct profile *profile = advice->profile;
-	const struct relax_sums *sums = &profile->relax[kind];
-	double cost = profile->run.programs * model_exec_us * 1000;
-	struct finding *finding;
-
-	range.low -= 2 * cost;
-	range.high -= cost;
-	range.middle = (range.low + range.high) / 2;
-	if (!sums->calls || range.middle < MIN_SHARE * advice->cpu ||
-	    range.low < -MAX_LOSS * advice->cpu)
-		return;
-	finding = finding_new(advice, way, range);
-	if (!finding)
-		return;
-	finding->calls = sums->calls;
-	finding->cpu = whole_ns(net_cpu(profile, sums->calls, sums->cpu));
-	snprintf(finding->title, sizeof(finding->title), "%s (%lu file%s)", title, sums->files,
-		 sums->files == 1 ? "" : "s");
-	run_type(finding, profile, way == WAY_TRUNC ? "--relax=trunc " : "--relax=coalesce ");
-	strcpy(finding->gives_up, gives_up);
-}
-
-/* Files that may be new: for them O_TRUNC has nothing to free, and nothing is advised. */
-static void advise_fresh(struct advice *advice)
-{
-	const struct profile *profile = advice->profile;
-	double cpu = net_cpu(profile, profile->fresh.calls, profile->fresh.cpu);
-	struct finding *finding;
-
-	if (profile->fresh.files <= profile->relax[RELAX_TRUNC].files ||
-	    cpu < WHOLE_SHARE * advice->cpu)
-		return;
-	finding = finding_new(advice, WAY_NOTHING, (struct range){0, 0, 0});
-	if (!finding)
-		return;
-	finding->calls = profile->fresh.calls;
-	finding->cpu = whole_ns(cpu);
-	snprintf(finding->title, sizeof(finding->title), "files written after O_TRUNC (%lu file%s)",
-		 profile->fresh.files, profile->fresh.files == 1 ? "" : "s");
-	strcpy(finding->why,
-	       "the recording does not show that they had contents before; if they have, each "
-	       "time, try cosy run --relax=trunc");
-}
-
-static void advise_relaxed(struct advice *advice)
-{
-	advise_relax(advice, RELAX_TRUNC, WAY_TRUNC, trunc_saves(advice->profile),
-		     "files rewritten in place, not truncated first",
-		     "after a crash the old end may come after the new beginning; see "
-		     "docs/use/relax.md");
-	advise_fresh(advice);
-	advise_relax(
-		advice, RELAX_COALESCE, WAY_COALESCE, coalesce_saves(advice->profile),
-		"small writes coalesced",
-		"up to 64 KiB of the last writes if the process is killed; see docs/use/relax.md");
 }
 
 /* --- Whole files --------------------------------------------------------------------------- */
@@ -720,7 +500,8 @@ static unsigned int symbol_parts(const struct profile *profile, uint32_t number,
 static bool session_whole(const struct profile *profile, const struct session *session,
 			  unsigned int what)
 {
-	unsigned int parts = session->cut ? IN_OTHER : 0;
+	unsigned int parts =
+		session->cut || session->calls > MAX_WHOLE_CALLS * session->times ? IN_OTHER : 0;
 
 	for (uint32_t i = 0; i < session->len; i++)
 		parts |= symbol_parts(profile, profile->bodies[session->first + i], SESSION_DEPTH);
@@ -757,7 +538,7 @@ static void advise_whole(struct advice *advice, unsigned int what, const char *t
 	uint64_t times = 0, calls = 0, cpu = 0;
 	double saved, entry = model_region * instruction(profile);
 	struct finding *finding;
-	struct range range;
+	struct saving range;
 
 	for (uint32_t i = 0; i < profile->n_sessions; i++) {
 		const struct session *session = &profile->sessions[i];
@@ -771,24 +552,20 @@ static void advise_whole(struct advice *advice, unsigned int what, const char *t
 			most = session;
 	}
 	if (!times || (calls < WHOLE_SHARE * profile->sums.calls &&
-		       net_cpu(profile, calls, cpu) < WHOLE_SHARE * advice->cpu))
+		       saving_cpu(profile, calls, cpu) < WHOLE_SHARE * advice->cpu))
 		return;
 	/* Each in a region of its own, or all in one. */
 	saved = (double)(calls - times) * model_crossing * instruction(profile);
-	range = (struct range){saved - times * entry, saved - times * entry / 2, saved};
+	range = (struct saving){saved - times * entry, saved - times * entry / 2, saved};
 	range = earned_saves(
 		range, earned_part(profile, (double)calls * COSY_PLAIN_CALL / profile->processes),
 		0);
-	finding = finding_new(advice,
-			      range.middle > MIN_SHARE * advice->cpu &&
-					      range.low > -MAX_LOSS * advice->cpu
-				      ? WAY_REGION
-				      : WAY_NOTHING,
-			      range);
+	finding =
+		finding_new(advice, saving_pays(advice, &range) ? WAY_REGION : WAY_NOTHING, range);
 	if (!finding)
 		return;
 	finding->calls = calls;
-	finding->cpu = whole_ns(net_cpu(profile, calls, cpu));
+	finding->cpu = saving_ns(saving_cpu(profile, calls, cpu));
 	whole_text(finding, most, times, advice, title, name);
 }
 
@@ -804,8 +581,8 @@ static void advise_useless(struct advice *advice, enum useless_kind kind)
 	};
 	const struct profile *profile = advice->profile;
 	uint64_t calls = profile->useless[kind].calls;
-	double cpu = net_cpu(profile, calls, profile->useless[kind].cpu);
-	struct range range = {cpu * 0.8, cpu, cpu};
+	double cpu = saving_cpu(profile, calls, profile->useless[kind].cpu);
+	struct saving range = {cpu * 0.8, cpu, cpu};
 	const struct event_frame *frame;
 	struct finding *finding;
 
@@ -815,7 +592,7 @@ static void advise_useless(struct advice *advice, enum useless_kind kind)
 	if (!finding)
 		return;
 	finding->calls = calls;
-	finding->cpu = whole_ns(cpu);
+	finding->cpu = saving_ns(cpu);
 	finding->site = profile->useless[kind].site;
 	frame = profile_frame(profile, profile->sites[finding->site].stack);
 	if (frame) {
@@ -839,19 +616,22 @@ static int finding_order(const void *a, const void *b)
 	return (x->middle < y->middle) - (x->middle > y->middle);
 }
 
-void advise(const struct profile *profile, struct advice *ret)
+void advise(const struct profile *profile, const struct advise_context *context, struct advice *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->profile = profile;
+	if (context)
+		ret->context = *context;
 	ret->kernel = advise_cpu(profile, &profile->sums);
 	ret->user = advise_user(profile, &profile->sums);
 	ret->cpu = ret->kernel + ret->user;
 	advise_rows(ret);
-	advise_run(ret);
-	advise_relaxed(ret);
+	run_advise(ret);
+	run_advise_relaxed(ret);
 	advise_whole(ret, IN_READ, "open-read-close of a whole file", "cosy_read_file()");
 	advise_whole(ret, IN_WRITE, "open-write-close of a whole file", "cosy_write_file()");
 	for (int i = 0; i < USELESS_KINDS; i++)
 		advise_useless(ret, i);
 	qsort(ret->findings, ret->n, sizeof(*ret->findings), finding_order);
+	ret->context = (struct advise_context){NULL, NULL};
 }

@@ -7,6 +7,7 @@
 #ifndef COSY_PROFILE_ADVISE_H
 #define COSY_PROFILE_ADVISE_H
 
+#include "advise/loop.h"
 #include "fold/profile.h"
 
 #define ADVISE_MAX_FINDINGS 64
@@ -47,17 +48,27 @@ struct verified {
 	bool in;
 };
 
+/* What is known besides the recording. */
+struct advise_context {
+	const struct loop_code
+		*code;	   /* looks at the programs, for where their loops are; or NULL */
+	const char *typed; /* the program as it was typed; or NULL */
+};
+
 struct advice {
 	const struct profile *profile;
-	uint64_t cpu, kernel, user; /* ns on the processor, recording's cost subtracted */
-	uint64_t in_rows;	    /* calls that are in repeated sequences */
+	struct advise_context context; /* while advise() runs */
+	uint64_t cpu, kernel, user;    /* ns on the processor, recording's cost subtracted */
+	uint64_t in_rows;	       /* calls that are in repeated sequences */
 	struct finding findings[ADVISE_MAX_FINDINGS];
 	uint32_t n;
 	struct finding run; /* what `cosy run` would save, whether or not that is a finding */
 	struct verified verified;
 };
 
-void advise(const struct profile *profile, struct advice *ret);
+/* `context` may be NULL. */
+void advise(const struct profile *profile, const struct advise_context *context,
+	    struct advice *ret);
 
 /* Processor time of so many calls, and between them, without what recording took. */
 uint64_t advise_cpu(const struct profile *profile, const struct sums *sums);

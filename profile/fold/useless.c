@@ -2,6 +2,7 @@
 /* useless.c - see useless.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 #include "core.h"
@@ -44,6 +45,14 @@ static bool is_look_up(const struct event_call *call)
 	unsigned int flags = call_flags(call);
 
 	return flags & COSY_CALL_QUERY && flags & COSY_CALL_PATH;
+}
+
+/* Tells whether the C library asks whether the time zone has become another one. */
+static bool is_zone(const struct event_call *call)
+{
+	const char *path = event_path(&call->event);
+
+	return path && !strcmp(path, "/etc/localtime");
 }
 
 /*
@@ -105,7 +114,7 @@ void useless_count(struct useless *useless, struct profile *profile,
 		kind = USELESS_FLAGS;
 		found = call->args[1] == F_GETFD || call->args[1] == F_GETFL;
 	} else if (is_look_up(call)) {
-		kind = USELESS_AGAIN;
+		kind = is_zone(call) ? USELESS_ZONE : USELESS_AGAIN;
 		found = useless_again(useless, process, file, call);
 	} else if (is_identity(call)) {
 		kind = USELESS_IDENTITY;

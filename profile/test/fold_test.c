@@ -156,7 +156,7 @@ static void test_earned(void)
 			stream_call(&stream, SYS_pread64, 10, 3, 0x2000, 10);
 		if (cases[i].ends)
 			fold_take(stream.fold, &exit.event);
-		advise(fold_finish(stream.fold), &advice);
+		advise(fold_finish(stream.fold), NULL, &advice);
 		CHECK_EQ(first->way == WAY_REGION, cases[i].region);
 		CHECK(first->way == WAY_REGION || strstr(first->why, "-fcosy-force"));
 		/* Less than half of it is before. */
@@ -184,9 +184,103 @@ static void test_place(void)
 		stream_place(&stream, 3, 0x1000, 0x1060);
 		stream_call(&stream, SYS_pread64, 100, 3, 0x2100, 100);
 	}
-	advise(fold_finish(stream.fold), &advice);
+	advise(fold_finish(stream.fold), NULL, &advice);
 	CHECK_EQ(advice.findings[0].way, WAY_REGION);
 	CHECK(advice.findings[0].address == 0x1050 || advice.findings[0].address == 0x1060);
+	fold_destroy(stream.fold);
+}
+
+/* Says of the calls' own function what the context is, and of its caller that it is a loop. */
+static enum code_call look_fake(void *context, const char *path, uint64_t function,
+				uint64_t address)
+{
+	CHECK(!*path && (function == 0x1000 || (function == 0x9000 && address == 0x9100)));
+	return function == 0x9000 ? CODE_LOOP : *(enum code_call *)context;
+}
+
+/* A region is where the loop is, and nowhere if the way from there to the calls leads by a pointer. */
+static void test_loop_place(void)
+{
+	static struct advice advice;
+	static const struct {
+		enum code_call call;
+		uint64_t address;
+		bool region;
+	} cases[] = {{CODE_LOOP, 0x1010, true},
+		     {CODE_ONCE, 0x9100, true},
+		     {CODE_UNKNOWN, 0x1010, true},
+		     {CODE_POINTER, 0x1010, false}};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct stream stream = stream_begin();
+		enum code_call call = cases[i].call;
+		struct loop_code code = {look_fake, &call};
+		struct advise_context context = {&code, NULL};
+		const struct finding *first = &advice.findings[0];
+
+		stream_open(&stream, "/a", O_RDWR, 3);
+		stream_place(&stream, 1, 0x1000, 0x1010);
+		for (int j = 0; j < 100000; j++)
+			stream_call(&stream, SYS_pread64, 10, 3, 0x2000, 10);
+		advise(fold_finish(stream.fold), &context, &advice);
+		CHECK_EQ(first->way, cases[i].region ? WAY_REGION : WAY_NOTHING);
+		CHECK_EQ(first->address, cases[i].address);
+		CHECK(cases[i].region || strstr(first->why, "pointer to a function"));
+		fold_destroy(stream.fold);
+	}
+}
+
+/* The time zone's file is looked up again and again where TZ is not set, which is to be set. */
+static void test_zone(void)
+{
+	static struct advice advice;
+	struct stream stream = stream_begin();
+
+	for (int i = 0; i < 1000; i++)
+		stream_call_path(&stream, SYS_newfstatat, "/etc/localtime", 0, AT_FDCWD, 0x1000, 0);
+	advise(fold_finish(stream.fold), NULL, &advice);
+	CHECK_EQ(advice.profile->useless[USELESS_ZONE].calls, 999);
+	CHECK_EQ(advice.profile->useless[USELESS_AGAIN].of, 0);
+	CHECK_EQ(advice.findings[0].way, WAY_REMOVE);
+	CHECK(strstr(advice.findings[0].type, "TZ=:/etc/localtime"));
+	fold_destroy(stream.fold);
+}
+
+/*
+ * A loop that asks for attributes on the way to reading files lists no directory: cosy_scan_dir is no
+ * advice for it.
+ */
+static void test_no_listing(void)
+{
+	static struct advice advice;
+	struct stream stream = stream_begin();
+
+	for (int i = 0; i < 40000; i++) {
+		stream_call_path(&stream, SYS_newfstatat, "/a", 0, AT_FDCWD, 0x1000, 0);
+		stream_open(&stream, "/a", O_RDONLY, 3);
+		stream_call(&stream, SYS_fstat, 0, 3, 0x1000, 0);
+		stream_call(&stream, SYS_read, 100, 3, 0x2000, 8192);
+		stream_call(&stream, SYS_close, 0, 3, 0, 0);
+	}
+	advise(fold_finish(stream.fold), NULL, &advice);
+	for (uint32_t i = 0; i < advice.n; i++)
+		CHECK(!advice.findings[i].by_name);
+	fold_destroy(stream.fold);
+}
+
+/* One file read from end to end in thousands of calls is not a small one to be read by one. */
+static void test_long_file(void)
+{
+	static struct advice advice;
+	struct stream stream = stream_begin();
+
+	stream_open(&stream, "/a", O_RDONLY, 3);
+	for (int i = 0; i < 5000; i++)
+		stream_call(&stream, SYS_read, 4096, 3, 0x2000, 4096);
+	stream_call(&stream, SYS_close, 0, 3, 0, 0);
+	advise(fold_finish(stream.fold), NULL, &advice);
+	for (uint32_t i = 0; i < advice.n; i++)
+		CHECK(!strstr(advice.findings[i].title, "whole file"));
 	fold_destroy(stream.fold);
 }
 
@@ -252,7 +346,7 @@ static void test_advice(void)
 				stream_call(&stream, SYS_pread64, 10, 3, 0x2100, 10);
 				stream_call(&stream, SYS_poll, 1, 0x2000, 1, 100);
 			}
-			advise(fold_finish(stream.fold), &advice);
+			advise(fold_finish(stream.fold), NULL, &advice);
 			for (uint32_t i = 0; i < advice.n; i++)
 				region |= advice.findings[i].way == WAY_REGION;
 			CHECK_EQ(region, !slept && turns > 3);
@@ -262,32 +356,37 @@ static void test_advice(void)
 
 /*
  * A loop by readdir is not compiled: scan_dir is named where the same function asks for entries, be
- * that once for many of them.
+ * that once for many of them, and where another one does for names under the directory.
  */
 static void test_lists(void)
 {
 	static struct advice advice;
+	static const struct {
+		uint64_t lists;
+		int under;
+		bool named;
+	} cases[] = {{0x1000, AT_FDCWD, true}, {0x3000, AT_FDCWD, false}, {0x3000, 4, true}};
 
-	for (int same = 0; same < 2; same++) {
+	for (unsigned int k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
 		struct stream stream = stream_begin();
 		uint32_t n;
 
 		stream_open(&stream, "/d", O_RDONLY | O_DIRECTORY, 4);
 		for (int i = 0; i < 80000; i++) {
 			if (i % 400 == 0) {
-				stream_place(&stream, 2, same ? 0x1000 : 0x3000, 0x1080);
+				stream_place(&stream, 2, cases[k].lists, 0x1080);
 				stream_call(&stream, SYS_getdents64, 8000, 4, 0x5000, 32768);
 			}
 			stream_place(&stream, 1, 0x1000, 0x1010);
-			stream_call_path(&stream, SYS_newfstatat, i % 2 ? "a" : "b", 0, 4, 0x2000,
-					 0x3000);
+			stream_call_path(&stream, SYS_newfstatat, i % 2 ? "a" : "b", 0,
+					 cases[k].under, 0x2000, 0x3000);
 		}
-		advise(fold_finish(stream.fold), &advice);
+		advise(fold_finish(stream.fold), NULL, &advice);
 		for (n = 0; n < advice.n && advice.findings[n].way != WAY_REGION; n++)
 			;
 		CHECK(n < advice.n);
-		CHECK_EQ(advice.findings[n].by_name, same);
-		CHECK_EQ(!!strstr(advice.findings[n].type, "cosy_scan_dir()"), same);
+		CHECK_EQ(advice.findings[n].by_name, cases[k].named);
+		CHECK_EQ(!!strstr(advice.findings[n].type, "cosy_scan_dir()"), cases[k].named);
 		fold_destroy(stream.fold);
 	}
 }
@@ -322,7 +421,7 @@ static void test_waits_and_reads(void)
 				stream_call(&stream, SYS_getppid, 1, 0, 0, 0);
 			}
 		}
-		advise(fold_finish(stream.fold), &advice);
+		advise(fold_finish(stream.fold), NULL, &advice);
 		for (uint32_t n = 0; n < advice.n; n++) {
 			if (advice.findings[n].way != WAY_REGION)
 				continue;
@@ -360,7 +459,7 @@ static void test_whole(void)
 				stream_call(&stream, SYS_getuid, 1, 0, 0, 0);
 			stream_call(&stream, SYS_close, 0, 3, 0, 0);
 		}
-		advise(fold_finish(stream.fold), &advice);
+		advise(fold_finish(stream.fold), NULL, &advice);
 		for (uint32_t i = 0; i < advice.n; i++)
 			if (!strncmp(advice.findings[i].title, "open-write-close", 16)) {
 				whole[append]++;
@@ -636,7 +735,7 @@ static void test_rewrite_saves(void)
 		stream.took = 1000000;
 		for (int i = 0; i < 101; i++)
 			rewrite(&stream, REWRITE, i);
-		advise(fold_finish(stream.fold), &advice);
+		advise(fold_finish(stream.fold), NULL, &advice);
 		CHECK_EQ(relax_advised(&advice, WAY_TRUNC, &finding), dear);
 		CHECK(!dear || (finding->low > 0 && finding->low < finding->high &&
 				finding->high < 300 * 30000));
@@ -648,7 +747,7 @@ static void test_rewrite_saves(void)
 		stream.cpu = 30000;
 		for (int i = 0; i < 101; i++)
 			rewrite(&stream, new ? NEW_NAME : REWRITE, i);
-		advise(fold_finish(stream.fold), &advice);
+		advise(fold_finish(stream.fold), NULL, &advice);
 		CHECK_EQ(relax_advised(&advice, WAY_TRUNC, &finding), !new);
 		fold_destroy(stream.fold);
 	}
@@ -831,6 +930,10 @@ int main(void)
 	test_inner();
 	test_functions();
 	test_place();
+	test_loop_place();
+	test_zone();
+	test_no_listing();
+	test_long_file();
 	test_earned();
 	test_threads();
 	test_names();

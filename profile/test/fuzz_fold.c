@@ -151,7 +151,7 @@ static void show_all(const struct profile *profile)
 	char text[64];
 	uint64_t calls = 0;
 
-	advise(profile, &advice);
+	advise(profile, NULL, &advice);
 	for (uint32_t i = 1; i <= profile->n_sites; i++)
 		calls += profile->sites[i].all.calls;
 	/* No call is counted twice, and none is left out but where that is said. */

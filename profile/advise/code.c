@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+/* code.c - see code.h. */
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "advise/code.h"
+#include "advise/insn.h"
+
+/* Longest function that is looked through. */
+#define MAX_FUNCTION (1 << 18)
+
+struct code_file {
+	struct code_file *next;
+	char *path;
+	int fd;
+	Elf *elf; /* NULL: it cannot be read */
+	const uint8_t *bytes;
+	size_t size;
+};
+
+struct codes {
+	struct code_file *files;
+};
+
+/* Branches whose other way is still to be gone. */
+#define MAX_BRANCHES 4096
+
+/* A function's code. */
+struct code {
+	const uint8_t *bytes;
+	uint64_t start;
+	size_t size;
+};
+
+struct codes *codes_create(void)
+{
+	elf_version(EV_CURRENT);
+	return calloc(1, sizeof(struct codes));
+}
+
+void codes_destroy(struct codes *codes)
+{
+	struct code_file *file, *next;
+
+	for (file = codes ? codes->files : NULL; file; file = next) {
+		next = file->next;
+		if (file->elf)
+			elf_end(file->elf);
+		if (file->fd >= 0)
+			close(file->fd);
+		free(file->path);
+		free(file);
+	}
+	free(codes);
+}
+
+static void code_open(struct code_file *file)
+{
+	struct stat st;
+
+	/* A recording may name anything: no device is opened by it, nor waited for. */
+	file->fd = *file->path == '/'
+			   ? open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+			   : -1;
+	if (file->fd < 0 || fstat(file->fd, &st) || !S_ISREG(st.st_mode))
+		return;
+	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
+	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
+		return;
+	file->bytes = (const uint8_t *)elf_rawfile(file->elf, &file->size);
+}
+
+static struct code_file *code_file(struct codes *codes, const char *path)
+{
+	struct code_file *file;
+
+	for (file = codes->files; file; file = file->next)
+		if (!strcmp(file->path, path))
+			return file;
+	file = calloc(1, sizeof(*file));
+	if (!file)
+		return NULL;
+	file->path = strdup(path);
+	if (!file->path) {
+		free(file);
+		return NULL;
+	}
+	file->next = codes->files;
+	codes->files = file;
+	code_open(file);
+	return file;
+}
+
+/* Returns the bytes from an address on, and how many the segment has; NULL: there are none. */
+static const uint8_t *code_bytes(const struct code_file *file, uint64_t address, size_t *size)
+{
+	GElf_Phdr segment;
+	size_t n;
+
+	if (!file->bytes || elf_getphdrnum(file->elf, &n))
+		return NULL;
+	for (size_t i = 0; i < n && gelf_getphdr(file->elf, i, &segment); i++) {
+		uint64_t from = address - segment.p_vaddr;
+
+		if (segment.p_type != PT_LOAD || address < segment.p_vaddr ||
+		    from >= segment.p_filesz || segment.p_offset > file->size ||
+		    segment.p_filesz > file->size - segment.p_offset)
+			continue;
+		*size = segment.p_filesz - from;
+		return file->bytes + segment.p_offset + from;
+	}
+	return NULL;
+}
+
+/* Tells whether memory there is made read-only when all names are found: so are entries of the GOT. */
+static bool code_fixed(const struct code_file *file, uint64_t address)
+{
+	GElf_Phdr segment;
+	size_t n;
+
+	if (elf_getphdrnum(file->elf, &n))
+		return false;
+	for (size_t i = 0; i < n && gelf_getphdr(file->elf, i, &segment); i++)
+		if (segment.p_type == PT_GNU_RELRO && address >= segment.p_vaddr &&
+		    address - segment.p_vaddr < segment.p_memsz)
+			return true;
+	return false;
+}
+
+/* Returns where the next function begins, by the table of .eh_frame_hdr; 0: unknown. */
+static uint64_t code_end(const struct code_file *file, uint64_t function)
+{
+	const uint8_t *table;
+	GElf_Phdr segment;
+	size_t n, size, low = 0, high;
+	int32_t entry;
+
+	if (elf_getphdrnum(file->elf, &n))
+		return 0;
+	while (n && gelf_getphdr(file->elf, n - 1, &segment) && segment.p_type != PT_GNU_EH_FRAME)
+		n--;
+	table = n ? code_bytes(file, segment.p_vaddr, &size) : NULL;
+	/* As record/space.c reads it: pairs relative to the table, in order. */
+	if (!table || size < 12 || table[0] != 1 || (table[1] & 0x0f) != 0x0b || table[2] != 0x03 ||
+	    table[3] != 0x3b)
+		return 0;
+	memcpy(&entry, table + 8, 4);
+	high = (uint32_t)entry < (size - 12) / 8 ? (uint32_t)entry : (size - 12) / 8;
+	n = high;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		memcpy(&entry, table + 12 + 8 * middle, 4);
+		if (segment.p_vaddr + (int64_t)entry <= function)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == n)
+		return 0;
+	memcpy(&entry, table + 12 + 8 * low, 4);
+	return segment.p_vaddr + (int64_t)entry;
+}
+
+/* Ways through a function that are still to be gone, and bytes that were there. */
+struct walk {
+	const struct code *code;
+	uint32_t branches[MAX_BRANCHES];
+	unsigned int n;
+	bool lost; /* it may lead anywhere */
+	bool been[MAX_FUNCTION];
+};
+
+/* Keeps a branch for later.  One out of the function is a call at its end. */
+static void walk_later(struct walk *walk, int64_t to)
+{
+	if (to < 0 || (uint64_t)to >= walk->code->size || walk->been[to])
+		return;
+	if (walk->n == MAX_BRANCHES)
+		walk->lost = true;
+	else
+		walk->branches[walk->n++] = to;
+}
+
+/*
+ * Goes straight on from a place until the function ends or was there.  The way of a call that was
+ * interrupted is not gone: to make it again is no loop.
+ */
+static void walk_on(struct walk *walk, int64_t at)
+{
+	const struct code *code = walk->code;
+	bool interrupted = false;
+
+	while (at >= 0 && (uint64_t)at < code->size && !walk->been[at]) {
+		struct insn insn;
+		unsigned int len = insn_decode(code->bytes + at, code->size - at, &insn);
+		int64_t next = at + len, to = at + insn.target;
+
+		walk->been[at] = true;
+		if (!len || insn.kind == INSN_END)
+			return;
+		if (insn.kind == INSN_POINTER_JUMP)
+			walk->lost = true;
+		if (insn.kind == INSN_JUMP || (interrupted && insn.kind == INSN_BRANCH_UNEQUAL))
+			next = to;
+		else if (insn.kind == INSN_BRANCH || insn.kind == INSN_BRANCH_UNEQUAL ||
+			 (insn.kind == INSN_BRANCH_EQUAL && !interrupted))
+			walk_later(walk, to);
+		interrupted = insn.kind == INSN_COMPARE_4;
+		at = next;
+	}
+}
+
+/* Tells whether the function may come from one place to the other. */
+static bool code_reaches(const struct code *code, uint32_t from, uint32_t to)
+{
+	struct walk *walk = calloc(1, sizeof(*walk));
+	bool ret;
+
+	if (!walk)
+		return true;
+	walk->code = code;
+	walk->branches[walk->n++] = from;
+	while (walk->n && !walk->lost && !walk->been[to])
+		walk_on(walk, walk->branches[--walk->n]);
+	ret = walk->lost || walk->been[to];
+	free(walk);
+	return ret;
+}
+
+/* Says how the call that returns to `address` is made, and whether it is in a loop. */
+static enum code_call code_scan(const struct code_file *file, const struct code *code,
+				uint64_t address)
+{
+	size_t at = 0, end = address - code->start;
+	struct insn insn;
+	unsigned int len;
+
+	for (; at < end; at += len) {
+		len = insn_decode(code->bytes + at, code->size - at, &insn);
+		if (!len || at + len > end)
+			return CODE_UNKNOWN;
+		if (at + len == end)
+			break;
+	}
+	if (at >= end)
+		return CODE_UNKNOWN;
+	if (insn.kind == INSN_POINTER_CALL ||
+	    (insn.kind == INSN_MEMORY_CALL && !code_fixed(file, code->start + at + insn.target)))
+		return CODE_POINTER;
+	if (insn.kind != INSN_CALL && insn.kind != INSN_MEMORY_CALL)
+		return CODE_UNKNOWN;
+	return code_reaches(code, end, at) ? CODE_LOOP : CODE_ONCE;
+}
+
+enum code_call code_look(void *codes, const char *path, uint64_t function, uint64_t address)
+{
+	struct code_file *file = code_file(codes, path);
+	struct code code = {.start = function};
+	uint64_t end = file && file->bytes ? code_end(file, function) : 0;
+
+	if (!end || address < function || address > end)
+		return CODE_UNKNOWN;
+	code.bytes = code_bytes(file, function, &code.size);
+	if (!code.bytes)
+		return CODE_UNKNOWN;
+	if (code.size > end - function)
+		code.size = end - function;
+	return code.size > MAX_FUNCTION ? CODE_UNKNOWN : code_scan(file, &code, address);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * code.h - what the code of a program says of a call in it, without symbols and debug information:
+ * whether the function is a loop around the call, and whether it knows whom it calls.
+ */
+#ifndef COSY_PROFILE_CODE_H
+#define COSY_PROFILE_CODE_H
+
+#include "advise/loop.h"
+
+struct codes; /* files that were looked into */
+
+struct codes *codes_create(void);
+void codes_destroy(struct codes *codes);
+
+/* A loop_code's `look`, whose context is the codes. */
+enum code_call code_look(void *codes, const char *path, uint64_t function, uint64_t address);
+
+#endif /* COSY_PROFILE_CODE_H */

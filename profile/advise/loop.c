@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+/* loop.c - see loop.h. */
+#include "advise/loop.h"
+
+/* Loops within loops that are looked into. */
+#define MAX_NESTED 4
+
+struct loop_search {
+	const struct profile *profile;
+	const struct loop_code *code;
+	const struct event_frame *common; /* of all calls; NULL: none is known */
+};
+
+/* Says how the frame's call is made; LOOP_HERE: as a region can hold it, and the function loops. */
+static enum loop_found frame_loop(const struct loop_search *search, const struct event_frame *at,
+				  uint32_t object)
+{
+	const struct profile *profile = search->profile;
+
+	if (!at->object || at->object > profile->n_objects || !at->function ||
+	    profile->objects[at->object].libc)
+		return LOOP_UNKNOWN;
+	if (object && at->object != object)
+		return LOOP_OUTSIDE;
+	switch (search->code->look(search->code->context, profile->objects[at->object].path,
+				   at->function, at->address)) {
+	case CODE_ONCE:
+		return LOOP_FURTHER;
+	case CODE_LOOP:
+		return LOOP_HERE;
+	case CODE_POINTER:
+		return LOOP_POINTER;
+	default:
+		return LOOP_UNKNOWN;
+	}
+}
+
+/* Goes outward from a call to the frame that all have in common, or to the first loop. */
+static enum loop_found call_held(const struct loop_search *search, const struct stack *stack)
+{
+	const struct event_frame *common = search->common;
+	enum loop_found found = LOOP_FURTHER;
+	uint32_t object = 0;
+
+	for (uint32_t i = stack->user; i < stack->len && found == LOOP_FURTHER; i++) {
+		const struct event_frame *at = &search->profile->frames[stack->first + i];
+
+		found = frame_loop(search, at, object);
+		object = at->object;
+		if (common && at->object == common->object && at->function == common->function)
+			break;
+		if (common && found == LOOP_HERE)
+			found = LOOP_FURTHER;
+	}
+	return found;
+}
+
+/* Returns LOOP_POINTER or LOOP_OUTSIDE where a call of a loop comes by a way that no region can hold. */
+static enum loop_found calls_held(const struct loop_search *search, uint32_t number,
+				  unsigned int depth)
+{
+	const struct profile *profile = search->profile;
+	const struct symbol *symbol = &profile->symbols[number];
+
+	if (symbol->site > profile->n_sites)
+		return LOOP_UNKNOWN;
+	if (symbol->site)
+		return call_held(search, &profile->stacks[profile->sites[symbol->site].stack]);
+	for (uint32_t i = 0; depth && i < symbol->len; i++) {
+		enum loop_found found =
+			calls_held(search, profile->bodies[symbol->body + i], depth - 1);
+
+		if (found == LOOP_POINTER || found == LOOP_OUTSIDE)
+			return found;
+	}
+	return LOOP_UNKNOWN;
+}
+
+enum loop_found loop_find(const struct profile *profile, const struct profile_row *row,
+			  const struct loop_code *code, const struct event_frame **frame)
+{
+	const struct symbol *symbol = &profile->symbols[row->symbol];
+	const struct stack *stack = &profile->stacks[symbol->stack];
+	struct loop_search search = {profile, code, NULL};
+	enum loop_found found;
+
+	*frame = NULL;
+	if (!code)
+		return LOOP_UNKNOWN;
+	if (symbol->stack && symbol->skip < stack->len)
+		search.common = &profile->frames[stack->first + symbol->skip];
+	found = calls_held(&search, row->symbol, MAX_NESTED);
+	if (found == LOOP_POINTER || found == LOOP_OUTSIDE || !search.common)
+		return found;
+	/* Further in no function has all of the calls. */
+	for (uint32_t i = symbol->skip; i < stack->len; i++) {
+		const struct event_frame *at = &profile->frames[stack->first + i];
+
+		found = frame_loop(&search, at, search.common->object);
+		if (found == LOOP_HERE)
+			*frame = at;
+		if (found != LOOP_FURTHER)
+			return found;
+	}
+	return LOOP_UNKNOWN;
+}

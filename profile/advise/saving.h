@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* saving.h - what the ways have in common: ranges of what is saved, and when that is advised. */
+#ifndef COSY_PROFILE_SAVING_H
+#define COSY_PROFILE_SAVING_H
+
+#include "advise/advise.h"
+
+/* Smallest saving, in parts of the whole, that is worth a line. */
+#define MIN_SHARE 0.01
+/* Things that might cost more are not advised. */
+#define MAX_LOSS 0.02
+
+/* Share of the calls or the time from which files that are read or written whole are worth a line. */
+#define WHOLE_SHARE 0.02
+
+/* Time that remains of a plain call in a region; below 0: all but the crossing.  model.h has them. */
+struct model_class {
+	const char *title;
+	double ordinary, least, most, named;
+};
+
+/* ns. */
+struct saving {
+	double low, middle, high;
+};
+
+/*
+ * Returns the processor time of calls less what recording took; never less than what calls without
+ * anything in them take.
+ */
+double saving_cpu(const struct profile *profile, uint64_t calls, uint64_t cpu);
+
+/* Rounds ns: sums of what a hostile recording says may be anything. */
+int64_t saving_ns(double ns);
+
+/* Tells whether so much is worth a line and a try. */
+bool saving_pays(const struct advice *advice, const struct saving *saving);
+
+/* Returns a new finding, or NULL: there is no room. */
+struct finding *finding_new(struct advice *advice, enum advise_way way, struct saving saving);
+
+/* Advise `cosy run`, and `cosy run --relax`. */
+void run_advise(struct advice *advice);
+void run_advise_relaxed(struct advice *advice);
+
+#endif /* COSY_PROFILE_SAVING_H */
