@@ -132,7 +132,10 @@ static bool code_fixed(const struct code_file *file, uint64_t address)
 	return false;
 }
 
-/* Returns where the next function begins, by the table of .eh_frame_hdr; 0: unknown. */
+/*
+ * Returns where the next function begins, by the table of .eh_frame_hdr; of the last one where the
+ * longest would end.  0: unknown.
+ */
 static uint64_t code_end(const struct code_file *file, uint64_t function)
 {
 	const uint8_t *table;
@@ -162,7 +165,7 @@ static uint64_t code_end(const struct code_file *file, uint64_t function)
 			high = middle;
 	}
 	if (low == n)
-		return 0;
+		return n ? function + MAX_FUNCTION : 0;
 	memcpy(&entry, table + 12 + 8 * low, 4);
 	return segment.p_vaddr + (int64_t)entry;
 }

@@ -11,9 +11,6 @@
 /* ns that a copy from a mapping takes more where it is in no cache and in no TLB. */
 #define RANDOM_COST 170
 
-/* Times a getppid by which a call, at most, slows the program's own code after it. */
-#define CROSSING_LEAVES 0.6
-
 /* Times as long as alone in a loop that a read takes, at most, among other work. */
 #define DEARER 1.35
 

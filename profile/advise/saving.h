@@ -13,6 +13,9 @@
 /* Share of the calls or the time from which files that are read or written whole are worth a line. */
 #define WHOLE_SHARE 0.02
 
+/* Times a getppid by which a call, at most, slows the program's own code after it. */
+#define CROSSING_LEAVES 0.6
+
 /* Time that remains of a plain call in a region; below 0: all but the crossing.  model.h has them. */
 struct model_class {
 	const char *title;

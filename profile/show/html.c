@@ -95,7 +95,7 @@ static void html_head(FILE *to, const struct advice *advice)
 	if (profile->lost || profile->forgotten)
 		fprintf(to, " %s calls were lost; of %s only the number is known.",
 			page_count(lost, profile->lost), page_count(forgotten, profile->forgotten));
-	fputs("</p>\n", to);
+	fputs(" (a b)+ is a loop of the calls a and b.</p>\n", to);
 }
 
 static void html_item(FILE *to, const char *name, const char *text)
@@ -121,7 +121,8 @@ static void html_finding(FILE *to, const struct advice *advice, struct places *p
 {
 	double low = show_saving(finding->low, advice->cpu);
 	double high = show_saving(finding->high, advice->cpu);
-	char place[ADVISE_TEXT], middle[32], count[PAGE_COUNT];
+	char place[ADVISE_TEXT], type[ADVISE_TEXT], middle[32], count[PAGE_COUNT];
+	bool suggested = show_suggested(type, sizeof(type), places, advice, finding);
 
 	show_time(middle, sizeof(middle), finding->middle);
 	fprintf(to,
@@ -140,10 +141,13 @@ static void html_finding(FILE *to, const struct advice *advice, struct places *p
 		page_text(to, place);
 		fputs("</code>", to);
 	}
-	fputs("</td><td><dl>", to);
-	html_item(to, "type", finding->type);
+	fprintf(to, "</td><td><span class=\"weak\">%s</span><dl>", advise_what[finding->way]);
+	if (suggested)
+		html_item(to, "type", type);
+	html_item(to, suggested ? "or" : show_next(finding), finding->type);
 	html_item(to, "better", finding->better);
-	html_item(to, "gives up", finding->gives_up);
+	if (strcmp(finding->gives_up, "nothing"))
+		html_item(to, "gives up", finding->gives_up);
 	fputs("</dl></td></tr>\n", to);
 }
 
@@ -228,11 +232,12 @@ static void html_sequence(FILE *to, const struct advice *advice, struct places *
 	fputs("<div class=\"card\"><h3>", to);
 	page_text(to, *place ? place : "at several places");
 	fprintf(to,
-		"</h3><p>%s calls (%.0f %%), %s turns, entered %s times; %s in calls, %s between "
+		"</h3><p>%s calls (%.0f %%), %s turn%s, entered %s time%s; %s in calls, %s between "
 		"them</p>",
 		page_count(calls, row->sums.calls),
 		page_percent(row->sums.calls, advice->profile->sums.calls),
-		page_count(turns, row->turns), page_count(entries, row->entries), kernel, user);
+		page_count(turns, row->turns), row->turns == 1 ? "" : "s",
+		page_count(entries, row->entries), row->entries == 1 ? "" : "s", kernel, user);
 	page_graph(to, advice, places, row->symbol);
 	fputs("</div>\n", to);
 }

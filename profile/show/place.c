@@ -34,3 +34,30 @@ void show_place(char *to, size_t size, struct places *places, const struct advic
 	if (len < (int)size)
 		snprintf(to + len, size - len, " in %s", base_name(object));
 }
+
+struct place show_line_of(struct places *places, const struct advice *advice,
+			  const struct finding *finding)
+{
+	if (!finding->object || finding->object > advice->profile->n_objects)
+		return (struct place){0};
+	return place_find(places, advice->profile->objects[finding->object].path, finding->address);
+}
+
+bool show_suggested(char *to, size_t size, struct places *places, const struct advice *advice,
+		    const struct finding *finding)
+{
+	struct place place = {0};
+
+	if (finding->way == WAY_REGION && !finding->by_name)
+		place = show_line_of(places, advice, finding);
+	if (!place.file)
+		return false;
+	snprintf(to, size, "cosycc -O2 -fcosy-suggest=%s:%d ... in place of your compiler",
+		 place.file, place.line);
+	return true;
+}
+
+const char *show_next(const struct finding *finding)
+{
+	return finding->way == WAY_REMOVE ? "do" : "type";
+}

@@ -23,6 +23,17 @@ void show_text(FILE *to, const char *text, enum show_escape escape, unsigned int
 void show_place(char *to, size_t size, struct places *places, const struct advice *advice,
 		const struct finding *finding);
 
+/* Finds the line of a finding's calls. */
+struct place show_line_of(struct places *places, const struct advice *advice,
+			  const struct finding *finding);
+
+/* Writes the command that marks a region's loop.  False: its line is not known. */
+bool show_suggested(char *to, size_t size, struct places *places, const struct advice *advice,
+		    const struct finding *finding);
+
+/* Names what a finding says is to be done next. */
+const char *show_next(const struct finding *finding);
+
 /* Writes the names of the programs that made the calls, most calls first, as they are. */
 void show_programs(char *to, size_t size, const struct profile *profile);
 

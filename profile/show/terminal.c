@@ -42,31 +42,18 @@ static void show_line(FILE *to, const char *label, const char *text)
 	putc('\n', to);
 }
 
-/* Finds the line of a finding's calls. */
-static struct place finding_place(const struct advice *advice, struct places *places,
-				  const struct finding *finding)
-{
-	if (!finding->object || finding->object > advice->profile->n_objects)
-		return (struct place){0};
-	return place_find(places, advice->profile->objects[finding->object].path, finding->address);
-}
-
 /* Says what to type: where the line of a loop is known the option that marks it, and then by hand. */
 static void show_type(FILE *to, const struct advice *advice, struct places *places,
 		      const struct finding *finding)
 {
-	struct place place = finding_place(advice, places, finding);
 	char text[ADVISE_TEXT];
 
-	if (finding->way != WAY_REGION || finding->by_name || !place.file) {
-		show_line(to, finding->way == WAY_REMOVE ? "do" : "type", finding->type);
-		return;
+	if (show_suggested(text, sizeof(text), places, advice, finding)) {
+		show_line(to, "type", text);
+		show_line(to, "or", finding->type);
+	} else {
+		show_line(to, show_next(finding), finding->type);
 	}
-	snprintf(text, sizeof(text),
-		 "cosycc -O2 -fcosy-suggest=%s:%d ... in place of your compiler", place.file,
-		 place.line);
-	show_line(to, "type", text);
-	show_line(to, "or", finding->type);
 }
 
 static void show_finding(FILE *to, const struct advice *advice, struct places *places,
@@ -202,7 +189,7 @@ static void show_notes(FILE *to, const struct advice *advice, struct places *pla
 		runs |= finding->way == WAY_RUN;
 		loops |= strstr(finding->title, ")+") != NULL;
 		if (finding->object && pays)
-			lines &= finding_place(advice, places, finding).file != NULL;
+			lines &= show_line_of(places, advice, finding).file != NULL;
 	}
 	if (runs || loops || !lines)
 		putc('\n', to);

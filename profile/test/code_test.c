@@ -80,6 +80,12 @@ MAKES makes_again_in_loop(int n)
 	return sum;
 }
 
+/* After it the table of functions has no other one. */
+__attribute__((section("last_code"))) MAKES makes_last(int n)
+{
+	return noted(n) + 1;
+}
+
 static enum code_call look_at(struct codes *codes, int (*of)(int))
 {
 	function = (uint64_t)of - base;
@@ -99,6 +105,7 @@ static void test_code(void)
 	CHECK_EQ(look_at(codes, makes_again), CODE_ONCE);
 	CHECK_EQ(look_at(codes, makes_after_loop), CODE_ONCE);
 	CHECK_EQ(look_at(codes, makes_again_in_loop), CODE_LOOP);
+	CHECK_EQ(look_at(codes, makes_last), CODE_ONCE);
 	/* No call, no function, no file. */
 	CHECK_EQ(code_look(codes, "/proc/self/exe", function, address + 1), CODE_UNKNOWN);
 	CHECK_EQ(code_look(codes, "/proc/self/exe", function, function), CODE_UNKNOWN);
