@@ -409,6 +409,7 @@ static void advise_row(struct advice *advice, uint32_t number)
 	finding->row = number;
 	finding->object = frame ? frame->object : row->object;
 	finding->address = frame ? frame->address : row->address;
+	finding->function = frame ? frame->function : row->function;
 	finding->calls = row->sums.calls;
 	finding->cpu = advise_cpu(profile, &row->sums) + advise_user(profile, &row->sums);
 	advise_sequence(profile, row->symbol, finding->title, 160);

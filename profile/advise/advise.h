@@ -27,7 +27,8 @@ struct finding {
 	uint32_t row;  /* of a region */
 	uint32_t site; /* whose place is meant; 0: none */
 	uint32_t object;
-	uint64_t address; /* of the place; in `object` */
+	uint64_t address;  /* of the place; in `object` */
+	uint64_t function; /* of a region: that is the loop around it; 0: unknown */
 	uint64_t calls, cpu;
 	bool by_name; /* of a region: as the loop stands it would not be compiled, see `type` */
 	int64_t low, middle, high; /* ns saved; below 0 it costs */

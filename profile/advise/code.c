@@ -35,6 +35,8 @@ struct code {
 	const uint8_t *bytes;
 	uint64_t start;
 	size_t size;
+	const struct code_range *ranges; /* what is looked at of it, unless there are none */
+	unsigned int n_ranges;
 };
 
 struct codes *codes_create(void)
@@ -179,6 +181,15 @@ struct walk {
 	bool been[MAX_FUNCTION];
 };
 
+static bool code_has(const struct code *code, uint64_t at)
+{
+	for (unsigned int i = 0; i < code->n_ranges; i++)
+		if (code->start + at >= code->ranges[i].from &&
+		    code->start + at < code->ranges[i].to)
+			return true;
+	return !code->n_ranges;
+}
+
 /* Keeps a branch for later.  One out of the function is a call at its end. */
 static void walk_later(struct walk *walk, int64_t to)
 {
@@ -199,7 +210,7 @@ static void walk_on(struct walk *walk, int64_t at)
 	const struct code *code = walk->code;
 	bool interrupted = false;
 
-	while (at >= 0 && (uint64_t)at < code->size && !walk->been[at]) {
+	while (at >= 0 && (uint64_t)at < code->size && !walk->been[at] && code_has(code, at)) {
 		struct insn insn;
 		unsigned int len = insn_decode(code->bytes + at, code->size - at, &insn);
 		int64_t next = at + len, to = at + insn.target;
@@ -261,10 +272,11 @@ static enum code_call code_scan(const struct code_file *file, const struct code 
 	return code_reaches(code, end, at) ? CODE_LOOP : CODE_ONCE;
 }
 
-enum code_call code_look(void *codes, const char *path, uint64_t function, uint64_t address)
+static enum code_call code_look_within(struct codes *codes, const char *path, struct code code,
+				       uint64_t address)
 {
 	struct code_file *file = code_file(codes, path);
-	struct code code = {.start = function};
+	uint64_t function = code.start;
 	uint64_t end = file && file->bytes ? code_end(file, function) : 0;
 
 	if (!end || address < function || address > end)
@@ -275,4 +287,17 @@ enum code_call code_look(void *codes, const char *path, uint64_t function, uint6
 	if (code.size > end - function)
 		code.size = end - function;
 	return code.size > MAX_FUNCTION ? CODE_UNKNOWN : code_scan(file, &code, address);
+}
+
+enum code_call code_look(void *codes, const char *path, uint64_t function, uint64_t address)
+{
+	return code_look_within(codes, path, (struct code){.start = function}, address);
+}
+
+bool code_loops_within(struct codes *codes, const char *path, uint64_t function, uint64_t address,
+		       const struct code_range *ranges, unsigned int n)
+{
+	struct code code = {.start = function, .ranges = ranges, .n_ranges = n};
+
+	return code_look_within(codes, path, code, address) == CODE_LOOP;
 }

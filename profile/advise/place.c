@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 /* place.c - see place.h. */
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "advise/code.h"
 #include "advise/place.h"
+
+/* Ranges of addresses of one function in another. */
+#define MAX_RANGES 16
 
 struct place_object {
 	struct place_object *next;
@@ -16,11 +21,19 @@ struct place_object {
 
 struct places {
 	struct place_object *objects;
+	struct codes *codes;
 };
 
 struct places *places_create(void)
 {
-	return calloc(1, sizeof(struct places));
+	struct places *places = calloc(1, sizeof(*places));
+
+	if (places)
+		places->codes = codes_create();
+	if (places && places->codes)
+		return places;
+	free(places);
+	return NULL;
 }
 
 void places_destroy(struct places *places)
@@ -34,6 +47,8 @@ void places_destroy(struct places *places)
 		free(object->path);
 		free(object);
 	}
+	if (places)
+		codes_destroy(places->codes);
 	free(places);
 }
 
@@ -93,5 +108,74 @@ struct place place_find(struct places *places, const char *path, uint64_t addres
 	line = dwfl_module_getsrc(object->module, address);
 	if (line)
 		place.file = dwfl_lineinfo(line, NULL, &place.line, NULL, NULL, NULL);
+	return place;
+}
+
+/* Returns the ranges of a function that is in another one, by the file's own addresses. */
+static unsigned int inlined_ranges(Dwarf_Die *inlined, int64_t bias, struct code_range *ranges)
+{
+	Dwarf_Addr base, from, to;
+	ptrdiff_t offset = 0;
+	unsigned int n = 0;
+
+	while (n < MAX_RANGES && (offset = dwarf_ranges(inlined, offset, &base, &from, &to)) > 0)
+		ranges[n++] = (struct code_range){from + bias, to + bias};
+	return n;
+}
+
+/* Takes the line that calls a function which is in another one.  False: it is not known. */
+static bool inlined_caller(Dwarf_Die *unit, Dwarf_Die *inlined, struct place *place)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word file, line;
+	Dwarf_Files *files;
+	size_t n;
+
+	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) ||
+	    dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) ||
+	    dwarf_getsrcfiles(unit, &files, &n) || file >= n)
+		return false;
+	place->file = dwarf_filesrc(files, file, NULL, NULL);
+	place->line = line;
+	return place->file;
+}
+
+/* Goes outward from function to function of the source, until the loop does not leave it. */
+static void place_outward(struct places *places, const struct place_object *object,
+			  uint64_t function, uint64_t address, struct place *place)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = dwfl_module_addrdie(object->module, address + object->bias - 1, &bias);
+	int64_t own = (int64_t)(bias - object->bias);
+	Dwarf_Die *inner = NULL, *scopes = NULL;
+	int n = unit ? dwarf_getscopes(unit, address - own - 1, &inner) : 0;
+
+	/* The scopes around the innermost one as the code has them, not as the source. */
+	n = n > 0 ? dwarf_getscopes_die(inner, &scopes) : 0;
+	for (int i = 0; i < n && dwarf_tag(&scopes[i]) != DW_TAG_subprogram; i++) {
+		struct code_range ranges[MAX_RANGES];
+		unsigned int n_ranges;
+
+		if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
+			continue;
+		n_ranges = inlined_ranges(&scopes[i], own, ranges);
+		if (!n_ranges || code_loops_within(places->codes, object->path, function, address,
+						   ranges, n_ranges))
+			break;
+		if (!inlined_caller(unit, &scopes[i], place))
+			break;
+	}
+	free(scopes);
+	free(inner);
+}
+
+struct place place_find_loop(struct places *places, const char *path, uint64_t function,
+			     uint64_t address)
+{
+	struct place place = place_find(places, path, address);
+	struct place_object *object = place_object(places, path);
+
+	if (place.file && object && function)
+		place_outward(places, object, function, address, &place);
 	return place;
 }

@@ -25,7 +25,7 @@ static void json_string(FILE *to, bool first, const char *name, const char *valu
 }
 
 static void json_place(FILE *to, struct places *places, const struct advice *advice,
-		       uint32_t object, uint64_t address)
+		       uint32_t object, uint64_t function, uint64_t address)
 {
 	const struct profile *profile = advice->profile;
 	struct place place;
@@ -35,7 +35,7 @@ static void json_place(FILE *to, struct places *places, const struct advice *adv
 		fputs("null", to);
 		return;
 	}
-	place = place_find(places, profile->objects[object].path, address);
+	place = place_find_loop(places, profile->objects[object].path, function, address);
 	fputs("{", to);
 	json_string(to, true, "object", profile->objects[object].path);
 	json_number(to, false, "address", address);
@@ -62,7 +62,8 @@ static void json_findings(FILE *to, const struct advice *advice, struct places *
 		json_string(to, false, "better", finding->better);
 		json_string(to, false, "gives_up", finding->gives_up);
 		json_string(to, false, "why", finding->why);
-		json_place(to, places, advice, finding->object, finding->address);
+		json_place(to, places, advice, finding->object, finding->function,
+			   finding->address);
 		fputs("}", to);
 	}
 }
@@ -91,7 +92,7 @@ static void json_rows(FILE *to, const struct advice *advice, struct places *plac
 		json_number(to, false, "slept", row->sums.slept);
 		json_number(to, false, "kernel_ns", advise_cpu(profile, &row->sums));
 		json_number(to, false, "user_ns", advise_user(profile, &row->sums));
-		json_place(to, places, advice, row->object, row->address);
+		json_place(to, places, advice, row->object, 0, row->address);
 		fputs("}", to);
 	}
 }
@@ -115,7 +116,7 @@ static void json_sites(FILE *to, const struct advice *advice, struct places *pla
 		json_number(to, false, "useless", site->useless);
 		json_number(to, false, "kernel_ns", advise_cpu(profile, &site->all));
 		json_number(to, false, "user_ns", advise_user(profile, &site->all));
-		json_place(to, places, advice, frame ? frame->object : 0,
+		json_place(to, places, advice, frame ? frame->object : 0, 0,
 			   frame ? frame->address : 0);
 		fputs("}", to);
 	}

@@ -23,7 +23,7 @@ void show_place(char *to, size_t size, struct places *places, const struct advic
 	if (!finding->object || finding->object > profile->n_objects)
 		return;
 	object = profile->objects[finding->object].path;
-	place = place_find(places, object, finding->address);
+	place = place_find_loop(places, object, finding->function, finding->address);
 	if (place.function)
 		len = snprintf(to, size, "%s", place.function);
 	else
@@ -40,7 +40,8 @@ struct place show_line_of(struct places *places, const struct advice *advice,
 {
 	if (!finding->object || finding->object > advice->profile->n_objects)
 		return (struct place){0};
-	return place_find(places, advice->profile->objects[finding->object].path, finding->address);
+	return place_find_loop(places, advice->profile->objects[finding->object].path,
+			       finding->function, finding->address);
 }
 
 bool show_suggested(char *to, size_t size, struct places *places, const struct advice *advice,

@@ -25,7 +25,7 @@ const char *build_suggested(const struct advice *advice, struct places *places, 
 
 	if (!best)
 		return "no loop of it is advised as a region";
-	place = place_find(places, advice->profile->objects[best->object].path, best->address);
+	place = show_line_of(places, advice, best);
 	if (!place.file)
 		return "the line of the best region is unknown: build the program with -g";
 	snprintf(place_text, sizeof(place_text), "%s:%d", place.file, place.line);
