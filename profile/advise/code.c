@@ -25,6 +25,7 @@ struct code_file {
 
 struct codes {
 	struct code_file *files;
+	struct decoder *decoder;
 };
 
 /* Branches whose other way is still to be gone. */
@@ -33,6 +34,7 @@ struct codes {
 /* A function's code. */
 struct code {
 	const uint8_t *bytes;
+	struct decoder *decoder;
 	uint64_t start;
 	size_t size;
 	const struct code_range *ranges; /* what is looked at of it, unless there are none */
@@ -41,8 +43,16 @@ struct code {
 
 struct codes *codes_create(void)
 {
+	struct codes *codes = calloc(1, sizeof(*codes));
+
+	if (!codes)
+		return NULL;
 	elf_version(EV_CURRENT);
-	return calloc(1, sizeof(struct codes));
+	codes->decoder = decoder_create();
+	if (codes->decoder)
+		return codes;
+	free(codes);
+	return NULL;
 }
 
 void codes_destroy(struct codes *codes)
@@ -58,6 +68,8 @@ void codes_destroy(struct codes *codes)
 		free(file->path);
 		free(file);
 	}
+	if (codes)
+		decoder_destroy(codes->decoder);
 	free(codes);
 }
 
@@ -212,7 +224,8 @@ static void walk_on(struct walk *walk, int64_t at)
 
 	while (at >= 0 && (uint64_t)at < code->size && !walk->been[at] && code_has(code, at)) {
 		struct insn insn;
-		unsigned int len = insn_decode(code->bytes + at, code->size - at, &insn);
+		unsigned int len =
+			insn_decode(code->decoder, code->bytes + at, code->size - at, &insn);
 		int64_t next = at + len, to = at + insn.target;
 
 		walk->been[at] = true;
@@ -225,7 +238,7 @@ static void walk_on(struct walk *walk, int64_t at)
 		else if (insn.kind == INSN_BRANCH || insn.kind == INSN_BRANCH_UNEQUAL ||
 			 (insn.kind == INSN_BRANCH_EQUAL && !interrupted))
 			walk_later(walk, to);
-		interrupted = insn.kind == INSN_COMPARE_4;
+		interrupted = insn.kind == INSN_COMPARE_EINTR;
 		at = next;
 	}
 }
@@ -256,7 +269,7 @@ static enum code_call code_scan(const struct code_file *file, const struct code 
 	unsigned int len;
 
 	for (; at < end; at += len) {
-		len = insn_decode(code->bytes + at, code->size - at, &insn);
+		len = insn_decode(code->decoder, code->bytes + at, code->size - at, &insn);
 		if (!len || at + len > end)
 			return CODE_UNKNOWN;
 		if (at + len == end)
@@ -281,6 +294,7 @@ static enum code_call code_look_within(struct codes *codes, const char *path, st
 
 	if (!end || address < function || address > end)
 		return CODE_UNKNOWN;
+	code.decoder = codes->decoder;
 	code.bytes = code_bytes(file, function, &code.size);
 	if (!code.bytes)
 		return CODE_UNKNOWN;

@@ -17,7 +17,7 @@ enum insn_kind {
 	INSN_CALL,	     /* of `target` */
 	INSN_POINTER_CALL,   /* of what a register or memory says */
 	INSN_MEMORY_CALL, /* of what memory at `target` says: an entry of the GOT, or a variable */
-	INSN_COMPARE_4,	  /* of 32 bits with 4, which is EINTR */
+	INSN_COMPARE_EINTR, /* of 32 bits with that error's number */
 };
 
 struct insn {
@@ -25,7 +25,14 @@ struct insn {
 	int64_t target; /* from the instruction's beginning */
 };
 
+struct decoder;
+
+/* Returns a decoder, for one thread at a time; NULL without memory. */
+struct decoder *decoder_create(void);
+void decoder_destroy(struct decoder *decoder);
+
 /* Returns the length of the instruction at `code`; 0: it is none, or longer than `size`. */
-unsigned int insn_decode(const uint8_t *code, size_t size, struct insn *ret);
+unsigned int insn_decode(struct decoder *decoder, const uint8_t *code, size_t size,
+			 struct insn *ret);
 
 #endif /* COSY_PROFILE_INSN_H */

@@ -117,23 +117,28 @@ static void test_code(void)
 	codes_destroy(codes);
 }
 
+static struct decoder *decoder;
+
 static void decodes(const char *code, size_t size, unsigned int length, enum insn_kind kind,
 		    int64_t target)
 {
 	struct insn insn;
 
-	CHECK_EQ(insn_decode((const uint8_t *)code, size, &insn), length);
+	CHECK_EQ(insn_decode(decoder, (const uint8_t *)code, size, &insn), length);
 	CHECK_EQ(insn.kind, kind);
 	CHECK_EQ(insn.target, target);
 	/* It looks at no byte more. */
 	if (length)
-		CHECK_EQ(insn_decode((const uint8_t *)code, length - 1, &insn), 0);
+		CHECK_EQ(insn_decode(decoder, (const uint8_t *)code, length - 1, &insn), 0);
 }
 
 #define DECODES(code, length, kind, target) decodes(code, sizeof(code) - 1, length, kind, target)
 
 static void test_insn(void)
 {
+	decoder = decoder_create();
+	MUST(decoder);
+	DECODES("\xf3\x0f\x1e\xfa", 4, INSN_OTHER, 0);
 	DECODES("\x48\x89\xe5", 3, INSN_OTHER, 0);
 	DECODES("\x66\xc7\x44\x24\x08\x01\x02", 7, INSN_OTHER, 0);
 	DECODES("\x48\xb8\x01\x02\x03\x04\x05\x06\x07\x08", 10, INSN_OTHER, 0);
@@ -155,12 +160,13 @@ static void test_insn(void)
 	DECODES("\x3e\xff\xe0", 3, INSN_POINTER_JUMP, 0);
 	DECODES("\xff\x24\xc5\x00\x00\x00\x00", 7, INSN_POINTER_JUMP, 0);
 	DECODES("\xff\x60\x18", 3, INSN_END, 0);
-	DECODES("\x83\x38\x04", 3, INSN_COMPARE_4, 0);
+	DECODES("\x83\x38\x04", 3, INSN_COMPARE_EINTR, 0);
 	DECODES("\x83\x38\x05", 3, INSN_OTHER, 0);
 	/* None in 64 bits, and prefixes without end. */
 	DECODES("\x06", 0, INSN_OTHER, 0);
 	DECODES("\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x90", 0, INSN_OTHER,
 		0);
+	decoder_destroy(decoder);
 }
 
 static int program_base(struct dl_phdr_info *info, size_t size, void *context)
