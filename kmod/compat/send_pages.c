@@ -32,10 +32,37 @@ s64 cosy_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u3
 
 #else
 
+/* Tells whether a piece begins where another ends, in the next page. */
+static bool piece_follows(const struct bio_vec *piece, const struct bio_vec *last)
+{
+	u32 end = last->bv_offset + last->bv_len;
+
+	return !(end % PAGE_SIZE) && !piece->bv_offset &&
+	       piece->bv_page == last->bv_page + end / PAGE_SIZE;
+}
+
+/*
+ * Joins pieces of pages that follow each other, and returns how many are left: the kernel finds the
+ * pages of a piece at once, and takes a reference to each.
+ */
+static u32 pieces_join(struct bio_vec *piece, u32 pieces)
+{
+	u32 joined = 0, i;
+
+	for (i = 0; i < pieces; i++) {
+		if (joined && piece_follows(&piece[i], &piece[joined - 1]))
+			piece[joined - 1].bv_len += piece[i].bv_len;
+		else
+			piece[joined++] = piece[i];
+	}
+	return joined;
+}
+
 s64 cosy_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count, int flags)
 {
 	struct msghdr message = { .msg_flags = flags | MSG_SPLICE_PAGES };
 
+	pieces = pieces_join(piece, pieces);
 	iov_iter_bvec(&message.msg_iter, ITER_SOURCE, piece, pieces, count);
 	return sock_sendmsg(socket, &message);
 }

@@ -8,7 +8,10 @@
 struct bio_vec;
 struct socket;
 
-/* Sends `count` bytes in pieces.  Returns how many went, or an error when none did. */
+/*
+ * Sends `count` bytes in pieces, and may join these.  Returns how many went, or an error when none
+ * did.
+ */
 s64 cosy_send_pages(struct socket *socket, struct bio_vec *piece, u32 pieces, u32 count, int flags);
 
 #endif /* COSY_COMPAT_SEND_PAGES_H */
