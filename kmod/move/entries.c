@@ -6,6 +6,76 @@
 #include "move/huge.h"
 #include "move/slots.h"
 
+/*
+ * Returns the entry that refers to the table for an address; NULL: there is no table yet.  The
+ * mapping is locked, so a table that is there stays: none of ours is ever collapsed (VM_PFNMAP).
+ */
+static pmd_t *table_find(struct mm_struct *mm, unsigned long address)
+{
+	pgd_t *pgd = pgd_offset(mm, address);
+	p4d_t *p4d;
+	pud_t *pud;
+	pmd_t *pmd;
+
+	if (pgd_none(*pgd) || pgd_bad(*pgd))
+		return NULL;
+	p4d = p4d_offset(pgd, address);
+	if (p4d_none(*p4d) || p4d_bad(*p4d))
+		return NULL;
+	pud = pud_offset(p4d, address);
+	if (pud_none(*pud) || pud_bad(*pud))
+		return NULL;
+	pmd = pmd_offset(pud, address);
+	return pmd_none(*pmd) || pmd_bad(*pmd) ? NULL : pmd;
+}
+
+/* Fewest entries for which entries_thin is cheaper than what it spares. */
+#define MIN_THINNED 4UL
+
+/*
+ * Removes present entries of one table, except for the first and the last one.  The kernel is to
+ * remove those, and flushes all processors from one to the other then: it looks at a table faster
+ * that is nearly empty.
+ */
+static void entries_thin(struct mm_struct *mm, unsigned long address, unsigned long count)
+{
+	pmd_t *pmd = table_find(mm, address);
+	pte_t *pte, *last;
+	spinlock_t *lock;
+
+	if (!pmd)
+		return;
+	lock = pte_lockptr(mm, pmd);
+	pte = pte_offset_kernel(pmd, address);
+	last = pte + count - 1;
+	spin_lock(lock);
+	for (; pte < last && !pte_present(*pte); pte++)
+		address += PAGE_SIZE;
+	while (pte < last && !pte_present(*last))
+		last--;
+	while (++pte < last) {
+		address += PAGE_SIZE;
+		if (pte_present(*pte))
+			ptep_get_and_clear(mm, address, pte);
+	}
+	spin_unlock(lock);
+}
+
+/*
+ * Removes the entries of slots [from, to) and flushes them.  Nobody makes one meanwhile, since the
+ * arena's lock is held; nor does anybody remove one, since the mapping is locked.
+ */
+static void entries_remove(const struct cosy_slots *s, unsigned long from, unsigned long to)
+{
+	unsigned long address = cosy_slot_address(s, from), end = cosy_slot_address(s, to), next;
+
+	for (; to - from >= MIN_THINNED && address < end; address = next) {
+		next = min(end, (address | ~PMD_MASK) + 1);
+		entries_thin(s->vma->vm_mm, address, (next - address) >> PAGE_SHIFT);
+	}
+	cosy_zap_vma(s->vma, cosy_slot_address(s, from), (to - from) << PAGE_SHIFT);
+}
+
 void cosy_slots_unmap_pages(const struct cosy_slots *s, unsigned long from, unsigned long to)
 {
 	unsigned long *slot = s->arena->slots + s->i;
@@ -17,7 +87,7 @@ void cosy_slots_unmap_pages(const struct cosy_slots *s, unsigned long from, unsi
 		to--;
 	if (from == to)
 		return;
-	cosy_zap_vma(s->vma, cosy_slot_address(s, from), (to - from) << PAGE_SHIFT);
+	entries_remove(s, from, to);
 	for (; from < to; from++)
 		slot[from] &= ~COSY_SLOT_MAPPED;
 }
@@ -88,29 +158,6 @@ static __always_inline int slot_map(pte_t *pte, unsigned long address, void *dat
 static int slot_map_by(pte_t *pte, unsigned long address, void *data)
 {
 	return slot_map(pte, address, data);
-}
-
-/*
- * Returns the entry that refers to the table for an address; NULL: there is no table yet.  The
- * mapping is locked, so a table that is there stays: none of ours is ever collapsed (VM_PFNMAP).
- */
-static pmd_t *table_find(struct mm_struct *mm, unsigned long address)
-{
-	pgd_t *pgd = pgd_offset(mm, address);
-	p4d_t *p4d;
-	pud_t *pud;
-	pmd_t *pmd;
-
-	if (pgd_none(*pgd) || pgd_bad(*pgd))
-		return NULL;
-	p4d = p4d_offset(pgd, address);
-	if (p4d_none(*p4d) || p4d_bad(*p4d))
-		return NULL;
-	pud = pud_offset(p4d, address);
-	if (pud_none(*pud) || pud_bad(*pud))
-		return NULL;
-	pmd = pmd_offset(pud, address);
-	return pmd_none(*pmd) || pmd_bad(*pmd) ? NULL : pmd;
 }
 
 /* Maps slots that one table has entries for.  -EAGAIN: there is none, and nothing was done. */
