@@ -16,8 +16,12 @@
 #include "move/slots.h"
 #include "stats.h"
 
-/* Most slots that one fault maps; those but the first are mapped only if they need no page. */
-#define FAULT_SLOTS 16UL
+/*
+ * Most slots that one fault maps: the first of those that follow each other, and any.  All but the
+ * first slot are mapped only if they need no page.
+ */
+#define FAULT_SLOTS	16UL
+#define MAX_FAULT_SLOTS 128UL
 
 /* Slots that are counted while others wait for the arena. */
 #define COUNT_SLOTS 1024UL
@@ -165,6 +169,21 @@ static void arena_slots(struct vm_area_struct *vma, unsigned long address, struc
 	ret->count = (vma->vm_end - address) >> PAGE_SHIFT;
 }
 
+/*
+ * Returns how many slots to map for a fault at the first one: twice as many as for the fault before
+ * if it comes right after those.
+ */
+static unsigned long arena_fault_slots(const struct cosy_slots *s, bool write)
+{
+	struct cosy_ahead *ahead = &s->arena->ahead[write];
+
+	if (s->i != ahead->next)
+		ahead->count = 0;
+	ahead->count = clamp(2 * ahead->count, FAULT_SLOTS, MAX_FAULT_SLOTS);
+	ahead->next = s->i + ahead->count;
+	return ahead->count;
+}
+
 static vm_fault_t arena_fault_at(struct vm_fault *vmf, bool write)
 {
 	struct cosy_slots s;
@@ -174,8 +193,8 @@ static vm_fault_t arena_fault_at(struct vm_fault *vmf, bool write)
 	if (!vmf->vma->vm_private_data)
 		return VM_FAULT_SIGBUS;
 	arena_slots(vmf->vma, vmf->address & PAGE_MASK, &s);
-	s.count = min(s.count, FAULT_SLOTS);
 	cosy_slots_lock(&s);
+	s.count = min(s.count, arena_fault_slots(&s, write));
 	if (!cosy_huge_is_open(&s, 0, 1)) {
 		ret = cosy_huge_fault(&s, vmf, write);
 		if (ret != VM_FAULT_FALLBACK)

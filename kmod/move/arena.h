@@ -51,6 +51,11 @@
 #define COSY_SLOT_HUGE	 8UL /* the page is part of a huge one, which others have, too: huge.h */
 #define COSY_SLOT_MARKS	 15UL
 
+/* Where the next fault is expected, and how many slots the last one was for. */
+struct cosy_ahead {
+	unsigned long next, count;
+};
+
 struct cosy_arena {
 	struct kref references; /* the file's and each mapping's */
 	struct mutex lock;
@@ -60,6 +65,7 @@ struct cosy_arena {
 	unsigned long *slots;	     /* lock */
 	unsigned long *huge;	     /* lock; see huge.h; NULL: no 2 MB are in it */
 	struct cosy_locked locked;   /* its size */
+	struct cosy_ahead ahead[2];  /* lock; of faults that read, and that write */
 	struct cosy_counted counted; /* among the arenas; see cosy_arenas_count */
 	u32 rewritten;		     /* lock; see cosy_slots_pay */
 	bool shares;		     /* lock; some slot is shared, or was */
