@@ -156,7 +156,7 @@ static bool buffer_is_whole(const struct pipe_buffer *buffer)
 	    buffer->flags & ~PIPE_BUF_FLAG_CAN_MERGE)
 		return false;
 	if (buffer->ops == &nosteal_pipe_buf_ops)
-		return cosy_page_is_frozen(page);
+		return cosy_page_has_mark(page);
 	return buffer_is_written(buffer) && page_count(page) == 1 && !page->mapping;
 }
 
@@ -172,7 +172,7 @@ static u32 pipe_drain(struct pipe_inode_info *pipe, struct page **pages, u32 cou
 		if (!buffer_is_whole(buffer))
 			break;
 		pages[i] = buffer->page;
-		if (unlikely(checked) && cosy_page_is_frozen(pages[i]))
+		if (unlikely(checked) && cosy_page_has_mark(pages[i]))
 			cosy_page_check(pages[i]);
 		/*
 		 * The buffer's reference is the caller's now: releasing the buffer would only have

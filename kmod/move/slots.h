@@ -54,7 +54,7 @@ void cosy_slots_write_protect(const struct cosy_slots *s, unsigned long count);
 /* Removes every entry of the first `count` slots, or pages of 2 MB that lie within them. */
 void cosy_slots_unmap(const struct cosy_slots *s, unsigned long count);
 
-/* Drops what a slot had; it has no entry. */
+/* Drops what a slot had; it has no entry.  Its page was allocated alone and is in no list. */
 static inline void cosy_slot_put(unsigned long slot)
 {
 	struct page *page = cosy_slot_page(slot);
@@ -62,7 +62,7 @@ static inline void cosy_slot_put(unsigned long slot)
 	if (unlikely(slot & COSY_SLOT_HUGE))
 		cosy_huge_put(cosy_huge_of_part(page));
 	else if (page)
-		put_page(page);
+		__free_page(page);
 }
 
 /* Makes the mark of a frozen page; see arena.h for who may. */
