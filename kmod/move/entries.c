@@ -132,9 +132,8 @@ void cosy_slots_write_protect(const struct cosy_slots *s, unsigned long count)
 
 struct mapping_run {
 	struct mm_struct *mm;
-	unsigned long *slot; /* of the slot to map next */
-	pgprot_t protection; /* special, and dirty if it may write */
-	bool write;
+	unsigned long *slot;	    /* of the slot to map next */
+	pgprot_t frozen, writable; /* of entries of pages that are frozen, and that are not */
 };
 
 /* Makes an entry, as no other function does.  The page table's lock and the arena's are held. */
@@ -142,12 +141,12 @@ static __always_inline int slot_map(pte_t *pte, unsigned long address, void *dat
 {
 	struct mapping_run *run = data;
 	unsigned long slot = *run->slot;
-	pte_t entry = pfn_pte(page_to_pfn(cosy_slot_page(slot)), run->protection);
+	pte_t entry = pfn_pte(page_to_pfn(cosy_slot_page(slot)),
+			      cosy_slot_is_frozen(slot) ? run->frozen : run->writable);
 
-	if (WARN_ON_ONCE(run->write && cosy_slot_is_frozen(slot)))
-		return -EIO;
 	/* An entry may only be replaced by one of the same page, with more rights. */
-	if (WARN_ON_ONCE(pte_present(*pte) && pte_pfn(*pte) != pte_pfn(entry)))
+	if (WARN_ON_ONCE(pte_present(*pte) && (pte_pfn(*pte) != pte_pfn(entry) ||
+					       pte_write(*pte) > pte_write(entry))))
 		return -EIO;
 	*run->slot++ = slot | COSY_SLOT_MAPPED;
 	set_pte_at(run->mm, address, pte, entry);
@@ -179,20 +178,21 @@ static int slots_map_in_table(struct mapping_run *run, unsigned long address, un
 	return error;
 }
 
-int cosy_slots_map(const struct cosy_slots *s, unsigned long from, unsigned long to, bool write)
+int cosy_slots_map(const struct cosy_slots *s, unsigned long from, unsigned long to)
 {
 	unsigned long flags = s->vma->vm_flags;
+	pgprot_t protection = vm_get_page_prot(flags & ~VM_WRITE);
+	pte_t read = pte_mkspecial(native_make_pte(pgprot_val(protection)));
+	pte_t write = flags & VM_WRITE ? pte_mkdirty(pte_set_flags(read, _PAGE_RW)) : read;
 	struct mapping_run run = {
 		.mm = s->vma->vm_mm,
 		.slot = s->arena->slots + s->i + from,
-		.write = write,
+		.frozen = __pgprot(native_pte_val(read)),
+		.writable = __pgprot(native_pte_val(write)),
 	};
-	pgprot_t protection = vm_get_page_prot(write ? flags : flags & ~VM_WRITE);
-	pte_t like = pte_mkspecial(native_make_pte(pgprot_val(protection)));
 	unsigned long count;
 	int error = 0;
 
-	run.protection = __pgprot(native_pte_val(write ? pte_mkdirty(like) : like));
 	for (; from < to && !error; from += count) {
 		unsigned long address = cosy_slot_address(s, from);
 

@@ -600,32 +600,6 @@ void cosy_slots_import(const struct cosy_slots *s, const unsigned long *contents
 
 /* --- Present ------------------------------------------------------------------------------- */
 
-static bool slot_may_write(const struct cosy_slots *s, unsigned long k)
-{
-	return (s->vma->vm_flags & VM_WRITE) && !cosy_slot_is_frozen(s->arena->slots[s->i + k]);
-}
-
-/* Maps slots [from, end), which rule and have pages. */
-static int slots_map_all(const struct cosy_slots *s, unsigned long from, unsigned long end)
-{
-	unsigned long to;
-	int error;
-
-	for (; from < end; from = to) {
-		bool write = slot_may_write(s, from);
-
-		for (to = from + 1;
-		     to < end && to - from < PAUSE_SLOTS && slot_may_write(s, to) == write; to++)
-			;
-		error = cosy_slots_map(s, from, to, write);
-		if (error)
-			return error;
-		if (to / PAUSE_SLOTS != from / PAUSE_SLOTS)
-			cond_resched();
-	}
-	return 0;
-}
-
 static __always_inline int slot_prepare(const struct cosy_slots *s, unsigned long k, bool write)
 {
 	if (write)
@@ -646,11 +620,7 @@ static int slots_present(const struct cosy_slots *s, unsigned long from, unsigne
 			if (error)
 				return error;
 		}
-		/* What is prepared to be written is of one kind. */
-		if (write)
-			error = cosy_slots_map(s, from, end, s->vma->vm_flags & VM_WRITE);
-		else
-			error = slots_map_all(s, from, end);
+		error = cosy_slots_map(s, from, end);
 		if (error || end == to)
 			return error;
 		cond_resched();
@@ -713,7 +683,7 @@ vm_fault_t cosy_slots_fault(const struct cosy_slots *s, bool write)
 			break;
 	}
 	if (!error)
-		error = slots_map_all(s, 0, k);
+		error = cosy_slots_map(s, 0, k);
 	switch (error) {
 	case 0:
 		return VM_FAULT_NOPAGE;

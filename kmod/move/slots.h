@@ -42,8 +42,11 @@ static inline unsigned long cosy_slot_address(const struct cosy_slots *s, unsign
 	return s->address + (k << PAGE_SHIFT);
 }
 
-/* Maps slots [from, to), which have pages and are either all to be written or all not. */
-int cosy_slots_map(const struct cosy_slots *s, unsigned long from, unsigned long to, bool write);
+/*
+ * Maps slots [from, to), which have pages: those that are not frozen to be written, if the mapping
+ * may be.
+ */
+int cosy_slots_map(const struct cosy_slots *s, unsigned long from, unsigned long to);
 
 /* Removes every entry of slots [from, to), which rule. */
 void cosy_slots_unmap_pages(const struct cosy_slots *s, unsigned long from, unsigned long to);
