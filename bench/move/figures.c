@@ -33,10 +33,29 @@ static void print(long cost)
 
 /* --- Figures 5 and 6: one end ----------------------------------------------------------------- */
 
+struct send_row {
+	const char *name;
+	void (*new)(int *ends);
+	void (*send)(int fd, const char *memory, size_t bytes);
+	char **memory;
+	bool waits; /* nothing is transmitted before the peer reads */
+};
+
+static const struct send_row send_rows[] = {
+	{"AF_UNIX: write", unix_new, write_all, &from, false},
+	{"AF_UNIX: loan", unix_new, loan_all, &lender, false},
+	{"TCP: write", tcp_new, write_all, &from, false},
+	{"TCP: loan", tcp_new, loan_all, &lender, false},
+	{"TCP, window closed: write", tcp_narrow_new, write_all, &from, true},
+	{"TCP, window closed: loan", tcp_narrow_new, loan_all, &lender, true},
+	{"pipe: write", pipe_new, write_all, &from, false},
+	{"pipe: loan", pipe_new, loan_all, &lender, false},
+};
+
 /* Counts sending alone, of a buffer that is sent again and again. */
-static long send_cost(void (*send)(int, const char *, size_t), char *memory, const int *ends,
-		      size_t bytes)
+static long send_cost(const struct send_row *row, const int *ends, size_t bytes)
 {
+	char *memory = *row->memory;
 	long best = -1;
 
 	for (uint64_t turn = 0; turn < TURNS; turn++) {
@@ -44,9 +63,13 @@ static long send_cost(void (*send)(int, const char *, size_t), char *memory, con
 
 		if (turn < 2)
 			fill(memory, bytes, turn);
+		if (row->waits)
+			write_all(ends[1], to, NARROW);
 		start = now();
-		send(ends[1], memory, bytes);
+		row->send(ends[1], memory, bytes);
 		cost = now() - start;
+		if (row->waits)
+			read_all(ends[0], to, NARROW);
 		read_all(ends[0], to, bytes);
 		compare("figure 5", to, bytes, turn ? 1 : 0);
 		if (best < 0 || cost < best)
@@ -55,30 +78,22 @@ static long send_cost(void (*send)(int, const char *, size_t), char *memory, con
 	return best / (long)(bytes / PAGE);
 }
 
-static void send_row(const char *name, void (*new)(int *), void (*send)(int, const char *, size_t),
-		     char *memory)
-{
-	printf("%-44s", name);
-	for (size_t i = 0; i < SIZES; i++) {
-		int ends[2];
-
-		new (ends);
-		print(sizes[i] <= 1024 ? send_cost(send, memory, ends, sizes[i] << 10) : -1);
-		close(ends[0]);
-		close(ends[1]);
-	}
-	printf("\n");
-}
-
 static void figure5(void)
 {
 	head("Figure 5: send the same buffer again; sending alone");
-	send_row("AF_UNIX: write", unix_new, write_all, from);
-	send_row("AF_UNIX: loan", unix_new, loan_all, lender);
-	send_row("TCP: write", tcp_new, write_all, from);
-	send_row("TCP: loan", tcp_new, loan_all, lender);
-	send_row("pipe: write", pipe_new, write_all, from);
-	send_row("pipe: loan", pipe_new, loan_all, lender);
+	for (size_t r = 0; r < sizeof(send_rows) / sizeof(*send_rows); r++) {
+		printf("%-44s", send_rows[r].name);
+		for (size_t i = 0; i < SIZES; i++) {
+			int ends[2];
+
+			send_rows[r].new(ends);
+			print(sizes[i] <= 1024 ? send_cost(&send_rows[r], ends, sizes[i] << 10)
+					       : -1);
+			close(ends[0]);
+			close(ends[1]);
+		}
+		printf("\n");
+	}
 }
 
 static void plain_read(int fd, char *memory, size_t bytes)
@@ -91,39 +106,68 @@ static void transfer(int fd, char *memory, size_t bytes)
 	transfer_all(fd, memory, bytes, COSY_POPULATE);
 }
 
-static void receive_row(const char *name, void (*receive)(int, char *, size_t), char *memory)
+struct receive_row {
+	const char *name;
+	void (*send)(int fd, const char *memory, size_t bytes);
+	char **from;
+	void (*receive)(int fd, char *memory, size_t bytes);
+	char **to;
+	bool rewrites; /* the sender, before each message */
+	bool flushes;  /* the receiver */
+};
+
+/* Pages that are received are present, and those that were there before are dropped. */
+static const struct receive_row receive_rows[] = {
+	{"written: read", write_all, &from, plain_read, &to, true, false},
+	{"written: transfer, old pages freed", write_all, &from, transfer, &taker, true, false},
+	{"written: transfer, flushed before", write_all, &from, transfer, &taker, true, true},
+	{"lent: read", loan_all, &lender, plain_read, &to, true, false},
+	{"lent, rewritten: transfer, old pages freed", loan_all, &lender, transfer, &taker, true,
+	 false},
+	{"lent again: transfer", loan_all, &lender, transfer, &taker, false, false},
+};
+
+/* Counts receiving alone.  The first turn does not find what the others do, and is not counted. */
+static long receive_cost(const struct receive_row *row, const int *ends, size_t bytes)
 {
-	printf("%-44s", name);
-	for (size_t i = 0; i < SIZES; i++) {
-		size_t bytes = sizes[i] << 10;
-		long best = -1;
-		int ends[2];
+	uint64_t sent = 0;
+	long best = -1;
 
-		pipe_new(ends);
-		for (uint64_t turn = 0; turn < TURNS; turn++) {
-			long start, cost;
+	for (uint64_t turn = 0; turn <= TURNS; turn++) {
+		long start, cost;
 
-			fill(lender, bytes, turn);
-			loan_all(ends[1], lender, bytes);
-			start = now();
-			receive(ends[0], memory, bytes);
-			cost = now() - start;
-			compare("figure 6", memory, bytes, turn);
-			if (best < 0 || cost < best)
-				best = cost;
+		if (!turn || row->rewrites) {
+			sent = turn;
+			fill(*row->from, bytes, sent);
 		}
-		print(best / (long)(bytes / PAGE));
-		close(ends[0]);
-		close(ends[1]);
+		row->send(ends[1], *row->from, bytes);
+		if (row->flushes)
+			TRY(cosy_flush(*row->to, bytes));
+		start = now();
+		row->receive(ends[0], *row->to, bytes);
+		cost = now() - start;
+		compare("figure 6", *row->to, bytes, sent);
+		if (turn && (best < 0 || cost < best))
+			best = cost;
 	}
-	printf("\n");
+	return best / (long)(bytes / PAGE);
 }
 
 static void figure6(void)
 {
 	head("Figure 6: receive from a pipe; receiving alone");
-	receive_row("read", plain_read, to);
-	receive_row("transfer, present, old pages dropped", transfer, taker);
+	for (size_t r = 0; r < sizeof(receive_rows) / sizeof(*receive_rows); r++) {
+		printf("%-44s", receive_rows[r].name);
+		for (size_t i = 0; i < SIZES; i++) {
+			int ends[2];
+
+			pipe_new(ends);
+			print(receive_cost(&receive_rows[r], ends, sizes[i] << 10));
+			close(ends[0]);
+			close(ends[1]);
+		}
+		printf("\n");
+	}
 }
 
 /* --- Figures 7 to 9: processes ---------------------------------------------------------------- */

@@ -98,6 +98,10 @@ void pipe_new(int *ends);
 void unix_new(int *ends);
 void tcp_new(int *ends);
 
+/* Has room for less than NARROW bytes in the peer: further ones wait until it reads. */
+#define NARROW (256 << 10)
+void tcp_narrow_new(int *ends);
+
 /* Returns ordinary memory that is there, without huge pages. */
 char *memory_new(void);
 

@@ -9,6 +9,8 @@
 
 #include "move.h"
 
+#define ROOM (64 << 20) /* bytes that a socket may hold */
+
 void read_all(int fd, char *memory, size_t bytes)
 {
 	for (size_t done = 0; done < bytes;)
@@ -78,29 +80,26 @@ void pipe_new(int *ends)
 	TRY(fcntl(ends[1], F_SETPIPE_SZ, (int)MAX_BYTES));
 }
 
-static void buffers_grow(const int *ends)
+static void buffer_resize(int sock, int option, int bytes)
 {
-	const int bytes = 64 << 20;
-
-	TRY(setsockopt(ends[1], SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)));
-	TRY(setsockopt(ends[0], SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)));
+	TRY(setsockopt(sock, SOL_SOCKET, option, &bytes, sizeof(bytes)));
 }
 
 void unix_new(int *ends)
 {
 	TRY(socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
-	buffers_grow(ends);
+	buffer_resize(ends[1], SO_SNDBUFFORCE, ROOM);
 }
 
-void tcp_new(int *ends)
+/* The peer's buffer bounds the window that it offers from the beginning. */
+static void tcp_connect(int *ends, int room)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
 				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t length = sizeof(address);
 	int listener = (int)TRY(socket(AF_INET, SOCK_STREAM, 0));
-	const int bytes = 64 << 20;
 
-	TRY(setsockopt(listener, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)));
+	buffer_resize(listener, SO_RCVBUFFORCE, room);
 	TRY(bind(listener, (struct sockaddr *)&address, length));
 	TRY(listen(listener, 1));
 	TRY(getsockname(listener, (struct sockaddr *)&address, &length));
@@ -108,7 +107,17 @@ void tcp_new(int *ends)
 	TRY(connect(ends[1], (struct sockaddr *)&address, length));
 	ends[0] = (int)TRY(accept(listener, NULL, NULL));
 	close(listener);
-	buffers_grow(ends);
+	buffer_resize(ends[1], SO_SNDBUFFORCE, ROOM);
+}
+
+void tcp_new(int *ends)
+{
+	tcp_connect(ends, ROOM);
+}
+
+void tcp_narrow_new(int *ends)
+{
+	tcp_connect(ends, NARROW / 4);
 }
 
 char *memory_new(void)
