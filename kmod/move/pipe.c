@@ -163,11 +163,12 @@ static bool buffer_is_whole(const struct pipe_buffer *buffer)
 /* Takes whole pages out, and returns how many; the pipe is locked. */
 static u32 pipe_drain(struct pipe_inode_info *pipe, struct page **pages, u32 count)
 {
+	u32 mask = pipe->ring_size - 1, filled = pipe_occupancy(pipe->head, pipe->tail), i;
 	bool checked = cosy_slots_checked();
-	u32 i;
 
-	for (i = 0; i < count && !pipe_empty(pipe->head, pipe->tail); i++) {
-		struct pipe_buffer *buffer = &pipe->bufs[pipe->tail & (pipe->ring_size - 1)];
+	count = min(count, filled);
+	for (i = 0; i < count; i++) {
+		struct pipe_buffer *buffer = &pipe->bufs[(pipe->tail + i) & mask];
 
 		if (!buffer_is_whole(buffer))
 			break;
@@ -179,8 +180,8 @@ static u32 pipe_drain(struct pipe_inode_info *pipe, struct page **pages, u32 cou
 		 * dropped it.
 		 */
 		buffer->ops = NULL;
-		pipe->tail++;
 	}
+	pipe->tail += i;
 	return i;
 }
 

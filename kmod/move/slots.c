@@ -379,12 +379,11 @@ bool cosy_slots_shared(const struct cosy_slots *s, unsigned long count)
 
 void cosy_slots_put(const struct cosy_slots *s, unsigned long count, struct page **pages)
 {
-	unsigned long k;
-
+	/* A slot that has no mark is the page's address. */
+	BUILD_BUG_ON(sizeof(*pages) != sizeof(*s->arena->slots));
 	cosy_slots_clear(s, count);
 	cosy_huge_open(s, 0, count);
-	for (k = 0; k < count; k++)
-		s->arena->slots[s->i + k] = (unsigned long)pages[k];
+	memcpy(s->arena->slots + s->i, pages, count * sizeof(*pages));
 }
 
 bool cosy_slots_pay(const struct cosy_slots *s, u64 length)
@@ -607,20 +606,31 @@ static __always_inline int slot_prepare(const struct cosy_slots *s, unsigned lon
 	return cosy_slot_page(s->arena->slots[s->i + k]) ? 0 : slot_fill(s, k);
 }
 
+/* Gives slots [from, to) pages; to be written, pages that may be. */
+static int slots_prepare(const struct cosy_slots *s, unsigned long from, unsigned long to,
+			 bool write)
+{
+	const unsigned long *slot = s->arena->slots + s->i;
+	int error = 0;
+
+	for (; from < to && !error; from++) {
+		if (write || !cosy_slot_page(slot[from]))
+			error = slot_prepare(s, from, write);
+	}
+	return error;
+}
+
 static int slots_present(const struct cosy_slots *s, unsigned long from, unsigned long to,
 			 bool write)
 {
-	unsigned long k, end;
+	unsigned long end;
 	int error;
 
 	for (; from < to; from = end) {
 		end = min(to, from + PAUSE_SLOTS);
-		for (k = from; k < end; k++) {
-			error = slot_prepare(s, k, write);
-			if (error)
-				return error;
-		}
-		error = cosy_slots_map(s, from, end);
+		error = slots_prepare(s, from, end, write);
+		if (!error)
+			error = cosy_slots_map(s, from, end);
 		if (error || end == to)
 			return error;
 		cond_resched();

@@ -57,15 +57,20 @@ void cosy_slots_write_protect(const struct cosy_slots *s, unsigned long count);
 /* Removes every entry of the first `count` slots, or pages of 2 MB that lie within them. */
 void cosy_slots_unmap(const struct cosy_slots *s, unsigned long count);
 
-/* Drops what a slot had; it has no entry.  Its page was allocated alone and is in no list. */
+/*
+ * Drops what a slot had; it has no entry.  A page that nobody else has is freed as what it is, one
+ * that was allocated alone and is in no list: put_page would look.
+ */
 static inline void cosy_slot_put(unsigned long slot)
 {
 	struct page *page = cosy_slot_page(slot);
 
 	if (unlikely(slot & COSY_SLOT_HUGE))
 		cosy_huge_put(cosy_huge_of_part(page));
-	else if (page)
+	else if (page && page_count(page) == 1)
 		__free_page(page);
+	else if (page)
+		put_page(page);
 }
 
 /* Makes the mark of a frozen page; see arena.h for who may. */
