@@ -21,8 +21,9 @@
  *    of a frozen page.  Fault handlers insert by themselves and return VM_FAULT_NOPAGE: the kernel
  *    never makes an entry of ours from what a handler looked at before it dropped the lock.
  *  - They are removed before a page is frozen or leaves its slot, with the lock held and with the
- *    mapping that has the slot locked against munmap, so that no stale translation is left, either.
- *    The kernel may remove them at any time.
+ *    mapping that has the slot locked against munmap, so that no stale translation is left, either:
+ *    the kernel removes the first and the last of a range, and flushes all between (entries_remove).
+ *    It may remove them at any time.
  *  - A read-only entry is clean: mprotect may make nothing but dirty ones writable by itself.
  *  - Entries are special: nobody can pin the pages and write them without an entry.
  *

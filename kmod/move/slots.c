@@ -613,9 +613,14 @@ static int slots_prepare(const struct cosy_slots *s, unsigned long from, unsigne
 	const unsigned long *slot = s->arena->slots + s->i;
 	int error = 0;
 
+	if (write) {
+		while (from < to && !error)
+			error = slot_own(s, from++);
+		return error;
+	}
 	for (; from < to && !error; from++) {
-		if (write || !cosy_slot_page(slot[from]))
-			error = slot_prepare(s, from, write);
+		if (!cosy_slot_page(slot[from]))
+			error = slot_fill(s, from);
 	}
 	return error;
 }
