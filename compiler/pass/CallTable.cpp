@@ -139,6 +139,11 @@ bool cosy::neverFails(uint32_t Number) {
   return tables().Flags.lookup(Number) & COSY_CALL_NO_ERROR;
 }
 
+bool cosy::isLocator(StringRef Name) {
+  return Name == "__ctype_b_loc" || Name == "__ctype_tolower_loc" ||
+         Name == "__ctype_toupper_loc";
+}
+
 bool cosy::keepsAddress(uint32_t Number) {
   switch (Number) {
   case SYS_futex:

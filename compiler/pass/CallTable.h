@@ -47,6 +47,10 @@ bool takesPath(uint32_t Number);
 bool isExpandedInPlace(llvm::StringRef Name);
 bool isExpandedInPlace(uint32_t Number);
 
+/// True for libc's functions that return an address which is constant for a
+/// thread, other than that of errno.
+bool isLocator(llvm::StringRef LibcName);
+
 /// True for system calls that cannot fail, so that their result needs no test.
 bool neverFails(uint32_t Number);
 

@@ -8,10 +8,12 @@
 // AssumedRounds; any other as many as it may, MaxRounds at most.
 //
 //===----------------------------------------------------------------------===//
+#include "BpfModule.h"
 #include "CallTable.h"
 #include "Region.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -35,9 +37,73 @@ static Gain operator+(Gain A, Gain B) {
 }
 static Gain operator*(Gain A, int64_t N) { return {A.Saved * N, A.Plain * N}; }
 
-static bool isCall(const Instruction &I) {
-  return isa<CallBase>(I) && !isa<IntrinsicInst>(I);
+/// True for a function of libc's that only computes, in a compound.
+static bool isComputed(StringRef Name) {
+  if (const Wrapper *W = findWrapper(Name))
+    return !W->MakesCalls;
+  return Name == "__errno_location" || isLocator(Name) ||
+         (isInRuntime(Name) && !runtimeMakesCalls(Name));
 }
+
+namespace {
+/// How often code makes a system call when it runs.
+enum class Makes { Never, Sometimes, Always };
+
+/// Looks for system calls, also in the functions that are called.
+class SystemCalls {
+  /// Sometimes for a function that is being looked at, so that recursion ends.
+  DenseMap<const Function *, Makes> Known;
+
+public:
+  Makes in(const Instruction &I) {
+    const auto *Call = dyn_cast<CallBase>(&I);
+    if (!Call || isa<IntrinsicInst>(I) || Call->isInlineAsm())
+      return Makes::Never;
+    const Function *F = Call->getCalledFunction();
+    if (!F)
+      return Makes::Always;
+    if (!F->isDeclaration())
+      return in(*F);
+    return isComputed(F->getName()) ? Makes::Never : Makes::Always;
+  }
+
+  Makes in(const BasicBlock &BB) {
+    Makes Ret = Makes::Never;
+    for (const Instruction &I : BB)
+      Ret = std::max(Ret, in(I));
+    return Ret;
+  }
+
+private:
+  Makes in(const Function &F) {
+    auto [It, New] = Known.insert({&F, Makes::Sometimes});
+    if (!New)
+      return It->second;
+    Makes Ret = any_of(F, [&](const BasicBlock &BB) {
+                  return in(BB) != Makes::Never;
+                })
+                    ? Makes::Always
+                    : Makes::Never;
+    if (Ret == Makes::Always && returnsWithoutCall(F))
+      Ret = Makes::Sometimes;
+    return Known[&F] = Ret;
+  }
+
+  bool returnsWithoutCall(const Function &F) {
+    SmallPtrSet<const BasicBlock *, 16> Seen;
+    SmallVector<const BasicBlock *, 16> Work{&F.getEntryBlock()};
+    while (!Work.empty()) {
+      const BasicBlock *BB = Work.pop_back_val();
+      if (!Seen.insert(BB).second || in(*BB) == Makes::Always)
+        continue;
+      if (isa<ReturnInst>(BB->getTerminator()))
+        return true;
+      append_range(Work, successors(BB));
+    }
+    return false;
+  }
+};
+} // namespace
 
 /// Returns what a condition of BB is after BB came from Pred, if a phi's value
 /// from there tells: as after `a && b`, or a comparison of `a ? -1 : b`.
@@ -81,7 +147,13 @@ static bool isNeverTaken(const BasicBlock *Pred, const BasicBlock *BB,
   return Known && Branch->getSuccessor(Known->isZero()) != Succ;
 }
 
-bool cosy::makesCall(const BasicBlock &BB) { return any_of(BB, isCall); }
+bool cosy::makesCall(const BasicBlock &BB) {
+  return SystemCalls().in(BB) == Makes::Always;
+}
+
+bool cosy::mayMakeCall(const BasicBlock &BB) {
+  return SystemCalls().in(BB) != Makes::Never;
+}
 
 LoopAnalyses::LoopAnalyses(Function &F)
     : Libc(Triple(F.getParent()->getTargetTriple())), TLI(Libc, &F), AC(F),
@@ -91,6 +163,10 @@ namespace {
 /// Finds the ways round a loop on which no call is made.  A call in an inner
 /// loop does not count, since that loop may go no round at all.
 class WaysWithoutCall {
+  /// Instructions of a function that finds out whether there is something to
+  /// call for, before it is optimised.
+  static constexpr unsigned MaxShort = 40;
+
   const Loop &L;
   LoopAnalyses &A;
   SmallSetVector<const BasicBlock *, 16> Blocks;
@@ -132,7 +208,7 @@ public:
       if (A.LI.getLoopFor(BB) != &L)
         return false;
       for (const Instruction &I : *BB)
-        if (goesThroughArray(I) ||
+        if (goesThroughArray(I) || isLongCall(I) ||
             (!Undecided.contains(BB) && I.mayReadOrWriteMemory() &&
              !isa<IntrinsicInst>(I)))
           return false;
@@ -159,6 +235,18 @@ private:
       append_range(Work, predecessors(BB));
     }
     return Ret;
+  }
+
+  /// True for a call of a function that may do more than look at a few values.
+  static bool isLongCall(const Instruction &I) {
+    const auto *Call = dyn_cast<CallBase>(&I);
+    const Function *F = Call ? Call->getCalledFunction() : nullptr;
+    if (!F || F->isDeclaration())
+      return false;
+    SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> Back;
+    FindFunctionBackedges(*F, Back);
+    return !Back.empty() || F->getInstructionCount() > MaxShort ||
+           SystemCalls().in(I) != Makes::Never;
   }
 
   bool goesThroughArray(const Instruction &I) const {
@@ -189,6 +277,9 @@ class Rounds : public LoopAnalyses {
 
 public:
   using LoopAnalyses::LoopAnalyses;
+
+  /// False for a function of which no copy counts what its loops lose.
+  bool CountLosses = true;
 
   /// True if a loop's rounds are counted as they go.
   bool areCounted(const Loop &L) {
@@ -299,8 +390,10 @@ public:
     if (!New)
       return It->second;
     Rounds Loops(const_cast<Function &>(F));
+    bool Copied = is_contained(In.Copied, &F);
+    Loops.CountLosses = Copied;
     Gain Ret = ofEntry(F, Loops);
-    if (is_contained(In.Copied, &F))
+    if (Copied)
       return Known[&F] = Ret;
     for (const Loop *L : Loops.LI.getLoopsInPreorder())
       if (Loops.areCounted(*L))
@@ -352,7 +445,7 @@ private:
     int64_t Times = 1;
     for (const Loop *L = Loops.LI.getLoopFor(&BB); L != Around;
          L = L->getParentLoop()) {
-      if (Loops.areCounted(*L) || countsLosses(*L))
+      if (Loops.areCounted(*L) || (Loops.CountLosses && countsLosses(*L)))
         return {};
       Times = std::min(Times * Loops.of(*L), MaxRounds * MaxRounds);
     }
@@ -411,8 +504,10 @@ private:
       if (const auto *Number = dyn_cast<ConstantInt>(Call.getArgOperand(0)))
         return ofSystemCall(Number->getZExtValue());
     const Wrapper *W = findWrapper(F->getName());
+    if (!W && isInRuntime(F->getName()) && isComputed(F->getName()))
+      return {-COSY_LOSS_STRING, 0};
     if (!W)
-      return {0, COSY_PLAIN_CALL};
+      return {0, isComputed(F->getName()) ? 1 : COSY_PLAIN_CALL};
     if (!W->MakesCalls)
       return {-lossOfOperation(F->getName()), 0};
     return ofSystemCall(W->Number);

@@ -273,23 +273,21 @@ SmallVector<BasicBlock *, 4> cosy::loopHeads(const Extracted &R) {
 /// Instructions that a region's body may have after inlining.
 static constexpr unsigned MaxInlined = 3000;
 
-/// True if the rounds of some loop of F, or of what F calls, can be counted.
-static bool hasHeads(Function &F, unsigned Depth = 0) {
+/// True if F, or a function that it calls, has a loop.
+static bool hasLoops(Function &F, unsigned Depth = 0) {
   if (F.isDeclaration() || Depth > 4)
     return false;
-  LoopAnalyses Analyses(F);
-  if (any_of(Analyses.LI.getLoopsInPreorder(), [&](const Loop *L) {
-        return skippedPart(*L, Analyses).has_value();
-      }))
-    return true;
-  return any_of(instructions(F), [&](Instruction &I) {
+  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> Back;
+  FindFunctionBackedges(F, Back);
+  return !Back.empty() || any_of(instructions(F), [&](Instruction &I) {
     auto *Call = dyn_cast<CallBase>(&I);
     Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-    return Callee && Callee != &F && hasHeads(*Callee, Depth + 1);
+    return Callee && Callee != &F && hasLoops(*Callee, Depth + 1);
   });
 }
 
-void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts) {
+void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts,
+                       FunctionAnalysisManager &FAM) {
   Function &Body = *R.Body;
   for (bool Changed = true; Changed;) {
     Changed = false;
@@ -298,12 +296,15 @@ void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts) {
       Function *Callee = Call ? Call->getCalledFunction() : nullptr;
       // A function that holds a region counts for that one.
       if (!Callee || Callee == &Body || is_contained(Hosts, Callee) ||
-          !hasHeads(*Callee) || recurses(*Callee) ||
+          !hasLoops(*Callee) || recurses(*Callee) ||
           !isInlineViable(*Callee).isSuccess() ||
           !AttributeFuncs::areInlineCompatible(Body, *Callee) ||
           Body.getInstructionCount() + Callee->getInstructionCount() >
               MaxInlined)
         continue;
+      // Counters in memory are none to the analyses of loops.
+      if (!Callee->hasOptNone())
+        normalizeFunction(*Callee, FAM);
       InlineFunctionInfo Info;
       if (InlineFunction(*Call, Info).isSuccess()) {
         Changed = true;

@@ -59,7 +59,7 @@ void cosy::simplifyLoops(Function &F) {
 
 static bool isWithoutCalls(const Loop &L) {
   return none_of(L.blocks(),
-                 [](const BasicBlock *BB) { return makesCall(*BB); });
+                 [](const BasicBlock *BB) { return mayMakeCall(*BB); });
 }
 
 static bool hasPadExit(const Loop &L) {

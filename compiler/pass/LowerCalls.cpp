@@ -293,8 +293,7 @@ static bool lowerLocator(BpfModule &B, Compound &Comp, CallBase *C,
   unsigned Offset;
   if (Name == "__errno_location") {
     Offset = ErrnoOffset;
-  } else if (Name == "__ctype_b_loc" || Name == "__ctype_tolower_loc" ||
-             Name == "__ctype_toupper_loc") {
+  } else if (isLocator(Name)) {
     auto It =
         find_if(Comp.Locators, [&](const auto &L) { return L.first == Name; });
     if (It == Comp.Locators.end()) {

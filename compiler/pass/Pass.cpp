@@ -106,7 +106,7 @@ static std::vector<std::pair<Extracted, std::unique_ptr<Compound>>>
 compileWaysIn(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts,
               FunctionAnalysisManager &FAM) {
   std::vector<std::pair<Extracted, std::unique_ptr<Compound>>> Ret;
-  inlineLoops(R, Hosts);
+  inlineLoops(R, Hosts, FAM);
   simplifyLoops(*R.Body);
   markWidened(*R.Body->getParent(), Entry);
   auto Heads = loopHeads(R);

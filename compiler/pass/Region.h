@@ -312,8 +312,10 @@ llvm::FunctionCallee declareHostFunction(llvm::Module &M, llvm::StringRef Name,
 
 // Loops.cpp
 /// Inlines the functions with loops that a compiled region calls, so that
-/// loopHeads finds these; but none of Hosts, which hold regions of their own.
-void inlineLoops(Extracted &R, llvm::ArrayRef<llvm::Function *> Hosts);
+/// loopHeads and countLosses find these; but none of Hosts, which hold regions
+/// of their own.
+void inlineLoops(Extracted &R, llvm::ArrayRef<llvm::Function *> Hosts,
+                 llvm::FunctionAnalysisManager &FAM);
 /// Returns the heads of a few loops of a region's body whose rounds can be
 /// counted: see skippedPart.
 llvm::SmallVector<llvm::BasicBlock *, 4> loopHeads(const Extracted &R);
@@ -359,8 +361,10 @@ struct LoopAnalyses {
 
   explicit LoopAnalyses(llvm::Function &F);
 };
-/// True if a block makes a call, other than of an intrinsic.
+/// True if a block makes a system call each time it runs.
 bool makesCall(const llvm::BasicBlock &BB);
+/// True if a block, or a function that it calls, may make a system call.
+bool mayMakeCall(const llvm::BasicBlock &BB);
 /// Returns the blocks that a round without a call may go through, or none where
 /// every round makes a call.  Returns nullopt where the rounds cannot be
 /// counted: those without a call do more than see that none is needed, and

@@ -177,8 +177,8 @@ static std::vector<Extracted> extractAll(Module &M, ModuleAnalysisManager &AM) {
 
 /// Makes the ways in at a region's loops; its host calls the twin from now on.
 static void enterLoopsAlone(Extracted &R, ArrayRef<Function *> Hosts,
-                            FunctionAnalysisManager &) {
-  inlineLoops(R, Hosts);
+                            FunctionAnalysisManager &FAM) {
+  inlineLoops(R, Hosts, FAM);
   simplifyLoops(*R.Body);
   enterLoops(R, loopHeads(R));
   if (R.Twin)
