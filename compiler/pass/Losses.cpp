@@ -35,9 +35,11 @@
 #include "Region.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/SSAUpdater.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 #include <costs.h>
 
 #define DEBUG_TYPE "cosy-losses"
@@ -81,8 +83,8 @@ namespace {
 struct Counter {
   PHINode *Value;
   llvm::Value *Start, *Next;
-  bool Down;      ///< Each round subtracts.
-  unsigned Shift; ///< It adds or subtracts 1 << Shift.
+  bool Down;     ///< Each round subtracts.
+  uint64_t Step; ///< It adds or subtracts so much.
 };
 
 /// A loop of those that countLoop adds up.
@@ -183,8 +185,10 @@ private:
     Value *Start = asInt(C.Own->Start);
     Value *Rounds =
         C.Own->Down ? B.CreateSub(Start, End) : B.CreateSub(End, Start);
-    if (C.Own->Shift)
-      Rounds = B.CreateLShr(Rounds, C.Own->Shift);
+    if (uint64_t Step = C.Own->Step; Step > 1)
+      Rounds = isPowerOf2_64(Step)
+                   ? B.CreateLShr(Rounds, Log2_64(Step))
+                   : B.CreateUDiv(Rounds, ConstantInt::get(Int, Step));
     add(B, B.CreateMul(B.CreateZExt(Rounds, I64), B.getInt64(C.Loss)));
   }
 };
@@ -199,19 +203,35 @@ static std::optional<Counter> asCounter(PHINode &Phi, const Loop &L,
   const auto *Step = Place && Place->getLoop() == &L
                          ? dyn_cast<SCEVConstant>(Place->getStepRecurrence(SE))
                          : nullptr;
-  if (!Step || !Step->getAPInt().abs().isPowerOf2())
+  if (!Step || Step->isZero() || !Step->getAPInt().isSignedIntN(31))
     return std::nullopt;
   return Counter{&Phi, Phi.getIncomingValueForBlock(L.getLoopPreheader()),
                  Phi.getIncomingValueForBlock(L.getLoopLatch()),
                  Step->getAPInt().isNegative(),
-                 Step->getAPInt().abs().logBase2()};
+                 Step->getAPInt().abs().getZExtValue()};
 }
 
-/// Returns a loop's own counter, numbers first.  Where the number of rounds is
-/// known, a sum is as good: it becomes a multiplication.
+/// What LLVM spends on a value outside of a loop in order not to compute it in
+/// each round: less than a division.
+static constexpr unsigned CheapBudget = TargetTransformInfo::TCC_Expensive - 1;
+
+/// True if LLVM makes a multiplication of a sum over a loop's rounds: they are
+/// known, and it costs few instructions to compute them.  A division does not.
+static bool becomesProduct(const Loop &L, ScalarEvolution &SE) {
+  if (!SE.hasLoopInvariantBackedgeTakenCount(&L))
+    return false;
+  const DataLayout &DL = L.getHeader()->getModule()->getDataLayout();
+  TargetTransformInfo TTI(DL);
+  return !SCEVExpander(SE, DL, "cosy")
+              .isHighCostExpansion(SE.getBackedgeTakenCount(&L),
+                                   const_cast<Loop *>(&L), CheapBudget, &TTI,
+                                   L.getLoopPreheader()->getTerminator());
+}
+
+/// Returns a loop's own counter, numbers first.  A sum that becomes a product
+/// is as good.
 static std::optional<Counter> counterOf(const Loop &L, ScalarEvolution &SE) {
-  if (SE.hasLoopInvariantBackedgeTakenCount(&L) || !L.isLoopSimplifyForm() ||
-      hasPadExit(L))
+  if (!L.isLoopSimplifyForm() || hasPadExit(L) || becomesProduct(L, SE))
     return std::nullopt;
   std::optional<Counter> Ret;
   for (PHINode &Phi : L.getHeader()->phis()) {
