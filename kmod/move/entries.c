@@ -132,7 +132,7 @@ void cosy_slots_write_protect(const struct cosy_slots *s, unsigned long count)
 
 struct mapping_run {
 	struct mm_struct *mm;
-	unsigned long *slot;	    /* of the slot to map next */
+	unsigned long *slot;	   /* of the slot to map next */
 	pgprot_t frozen, writable; /* of entries of pages that are frozen, and that are not */
 };
 
@@ -145,8 +145,8 @@ static __always_inline int slot_map(pte_t *pte, unsigned long address, void *dat
 			      cosy_slot_is_frozen(slot) ? run->frozen : run->writable);
 
 	/* An entry may only be replaced by one of the same page, with more rights. */
-	if (WARN_ON_ONCE(pte_present(*pte) && (pte_pfn(*pte) != pte_pfn(entry) ||
-					       pte_write(*pte) > pte_write(entry))))
+	if (WARN_ON_ONCE(pte_present(*pte) &&
+			 (pte_pfn(*pte) != pte_pfn(entry) || pte_write(*pte) > pte_write(entry))))
 		return -EIO;
 	*run->slot++ = slot | COSY_SLOT_MAPPED;
 	set_pte_at(run->mm, address, pte, entry);
