@@ -130,7 +130,8 @@ static GlobalVariable *createRegion(Module &M, const Compound &C,
   Constant *EntryRegion =
       Entry ? static_cast<Constant *>(Entry->Region)
             : ConstantPointerNull::get(cast<PointerType>(Ptr));
-  unsigned Flags = (options().Force ? 1 : 0) | (Cost.Loses ? 2 : 0);
+  unsigned Flags =
+      (options().Force ? ForceFlag : 0) | (Cost.Loses ? LosesFlag : 0);
   // The first arrival asks, since this is below 0.
   Constant *Left = ConstantInt::getSigned(I64, INT64_MIN);
   auto *Init = ConstantStruct::get(
@@ -191,16 +192,21 @@ static LoadInst *loadLeft(IRBuilder<> &B, Value *Place) {
 /// Writes nothing once the question is settled, so that processors do not fight
 /// for the cache line.
 static void countArrival(BasicBlock *At, GlobalVariable *Region,
-                         const Extracted &R, const Compound &C, DebugLoc Where,
-                         BasicBlock *Asked, BasicBlock *Native) {
+                         const Extracted &R, const Compound &C, bool Counts,
+                         DebugLoc Where, BasicBlock *Asked,
+                         BasicBlock *Native) {
   LLVMContext &Ctx = At->getContext();
   Function *F = At->getParent();
-  BasicBlock *Count = BasicBlock::Create(Ctx, "cosy.count", F, Asked);
-  BasicBlock *Settled = BasicBlock::Create(Ctx, "cosy.settled", F, Asked);
   IRBuilder<> B(At);
   B.SetCurrentDebugLocation(Where);
   Value *Place = leftOf(B, Region);
   LoadInst *Left = loadLeft(B, Place);
+  if (!Counts) {
+    B.CreateCondBr(B.CreateICmpSLT(Left, B.getInt64(0)), Asked, Native);
+    return;
+  }
+  BasicBlock *Count = BasicBlock::Create(Ctx, "cosy.count", F, Asked);
+  BasicBlock *Settled = BasicBlock::Create(Ctx, "cosy.settled", F, Asked);
   B.CreateCondBr(B.CreateICmpULE(Left, B.getInt64(MaxLeft)), Count, Settled,
                  MDBuilder(Ctx).createLikelyBranchWeights());
 
@@ -249,6 +255,21 @@ static void addLoss(BasicBlock::iterator At, Value *Lost,
     B.CreateAlignedStore(Now, Place, Align(8))
         ->setAtomic(AtomicOrdering::Monotonic);
   });
+}
+
+/// Counts what is not counted at arrivals, in the twin where R is a region's
+/// entry, and in copies of functions that recurse.
+static void countElsewhere(const Extracted &R, GlobalVariable *Region,
+                           bool IsEntry, DebugLoc Where) {
+  auto AddLoss = [&](BasicBlock::iterator At, Value *Lost) {
+    addLoss(At, Lost, Region, Where);
+  };
+  for (const CountedHead &H : R.Counted)
+    countRounds(H, Region, Where);
+  for (Function *Copy : R.Copies)
+    countLosses(*Copy, AddLoss);
+  if (IsEntry)
+    countLosses(R.Twin ? *R.Twin : *R.Body, AddLoss);
 }
 
 FunctionCallee cosy::declareHostFunction(Module &M, StringRef Name,
@@ -430,8 +451,10 @@ void cosy::emitHostCode(Extracted &R, Compound &C, Compound *Entry) {
   HostBlocks To = splitAtCall(R);
   DebugLoc Where = R.Call->getDebugLoc() ? R.Call->getDebugLoc() : R.Where;
   MDNode *Likely = MDBuilder(Ctx).createLikelyBranchWeights();
-  countArrival(To.Count, Entry ? Entry->Region : Region, R, C, Where, To.Ask,
-               To.Native);
+  // Count nothing for a region that never is, or at once is, in the kernel.
+  bool Counts = !(Entry ? Entry : &C)->Cost.Loses && !options().Force;
+  countArrival(To.Count, Entry ? Entry->Region : Region, R, C, Counts, Where,
+               To.Ask, To.Native);
 
   IRBuilder<> B(To.Ask);
   B.SetCurrentDebugLocation(Where);
@@ -458,16 +481,8 @@ void cosy::emitHostCode(Extracted &R, Compound &C, Compound *Entry) {
                   B.GetInsertBlock(), To);
   B.CreateBr(To.Join);
 
-  auto AddLoss = [&](BasicBlock::iterator At, Value *Lost) {
-    addLoss(At, Lost, Entry ? Entry->Region : Region, Where);
-  };
-  for (const CountedHead &H : R.Counted)
-    countRounds(H, Entry->Region, Where);
-  for (Function *Copy : R.Copies)
-    countLosses(*Copy, AddLoss);
-  // Count nothing for a region that never is, or at once is, in the kernel.
-  if (!Entry && !C.Cost.Loses && !options().Force)
-    countLosses(R.Twin ? *R.Twin : *R.Body, AddLoss);
+  if (Counts)
+    countElsewhere(R, Entry ? Entry->Region : Region, !Entry, Where);
   if (R.Round)
     goRound(R);
 }

@@ -3,8 +3,9 @@
 //
 // A function whose region is on a path that it seldom takes keeps what is alive
 // across the entry code's calls in registers that it has to save first, on each
-// of its calls.  So where a call of the function need not come to a region, the
-// code that enters the kernel becomes a function of its own at last:
+// of its calls.  So where a call of the function need not come to a region, or
+// the region stays native, the code that enters the kernel becomes a function of
+// its own at last:
 //
 //   if (x)                                   if (x)
 //     return cache[x];                         return cache[x];
@@ -30,18 +31,34 @@ using namespace cosy;
 ALWAYS_ENABLED_STATISTIC(NumOutlined,
                          "Number of ways into the kernel put out of line");
 
-/// Tells whether the call enters a region at its beginning, not at a loop's
-/// head.
-static bool entersRegion(const CallInst &Call) {
+/// Returns struct cosy_region of what a call enters, or null.
+static const ConstantStruct *regionOf(const CallInst &Call) {
   const Function *F = Call.getCalledFunction();
   if (!F || F->getName() != "__cosy_enter" || Call.arg_size() != 1)
-    return false;
+    return nullptr;
   auto *Region = dyn_cast<GlobalVariable>(Call.getArgOperand(0));
   auto *Init = Region && Region->hasInitializer()
                    ? dyn_cast<ConstantStruct>(Region->getInitializer())
                    : nullptr;
-  return Init && Init->getNumOperands() > EntryField &&
-         Init->getOperand(EntryField)->isNullValue();
+  return Init && Init->getNumOperands() > EntryField ? Init : nullptr;
+}
+
+/// Tells whether the call enters a region at its beginning, not at a loop's
+/// head.
+static bool entersRegion(const CallInst &Call) {
+  const ConstantStruct *Region = regionOf(Call);
+  return Region && Region->getOperand(EntryField)->isNullValue();
+}
+
+/// Tells whether the region that a call enters is expected to lose.
+static bool entersLosing(const CallInst &Call) {
+  const ConstantStruct *Region = regionOf(Call);
+  const auto *Flags =
+      Region->getNumOperands() > FlagsField
+          ? dyn_cast<ConstantInt>(Region->getOperand(FlagsField))
+          : nullptr;
+  return Flags &&
+         (Flags->getZExtValue() & (LosesFlag | ForceFlag)) == LosesFlag;
 }
 
 /// Tells whether each call of F that returns has come to the code that looks at
@@ -61,7 +78,7 @@ static bool outlineEntry(CallInst &Enter, Function &F) {
   BasicBlock *Ask = Enter.getParent();
   DominatorTree DT(F);
   if (!DT.isReachableFromEntry(Ask) || Ask == &F.getEntryBlock() ||
-      isAlwaysAsked(Ask, F, DT))
+      (!entersLosing(Enter) && isAlwaysAsked(Ask, F, DT)))
     return false;
   SmallVector<BasicBlock *, 16> Blocks;
   DT.getDescendants(Ask, Blocks);

@@ -235,6 +235,9 @@ constexpr unsigned LeftField = 5;
 /// The index of `entry` there, which is null but for a loop's head.
 constexpr unsigned EntryField = 6;
 
+/// The index of `flags` there, with COSY_REGION_FORCE and COSY_REGION_LOSES.
+constexpr unsigned FlagsField = 9, ForceFlag = 1, LosesFlag = 2;
+
 /// COSY_LEFT_MAX of lib/region/region.h.
 constexpr uint64_t MaxLeft = 0x7fffffff;
 

@@ -1,5 +1,5 @@
 // The host's code counts, enters, fills in, runs, takes out, leaves; or takes the twin, which
-// is plain code in place.
+// is plain code in place.  A region that loses does not count.
 // RUN: %ir %s | FileCheck %s
 #include <cosy/cosy.h>
 #include <unistd.h>
@@ -7,7 +7,8 @@
 int f(int n)
 {
 	COSY_START;
-	n += getpid();
+	n += getpid() + getppid() + getuid() + getgid();
+	n += getpid() + getppid() + getuid() + getgid();
 	COSY_END;
 	return n;
 }
@@ -35,3 +36,16 @@ int f(int n)
 // CHECK: load i32
 // CHECK: call void @__cosy_leave(ptr %[[CTX]])
 // CHECK-NOT: define {{.*}}f.cosy
+
+int loses(int n)
+{
+	COSY_START;
+	n += getpid();
+	COSY_END;
+	return n;
+}
+// CHECK: define {{.*}} @loses(
+// CHECK: %[[LEFT:.*]] = load atomic i64, ptr {{.*}} monotonic
+// CHECK-NEXT: icmp slt i64 %[[LEFT]], 0
+// CHECK-NEXT: br i1 {{.*}}, label %cosy.ask, label %cosy.native
+// CHECK-NOT: store atomic i64
