@@ -430,6 +430,9 @@ public:
     return Ret;
   }
 
+  /// Returns what a call saves that is no call of a function with a body.
+  int64_t ofCallAlone(const CallBase &Call) { return ofInstruction(Call).Saved; }
+
   /// Sums up one round, without inner loops whose rounds are counted.
   Gain ofRound(const Loop &L, Rounds &Loops) {
     Gain Ret{-COSY_LOSS_ROUND, 0};
@@ -551,6 +554,55 @@ void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> Heads,
     Ret.All = Ret.All + Round * AssumedRounds;
   }
   Ret.Share = shareOf(Ret.All);
+}
+
+/// True if each round of L that makes some call makes this one.
+static bool isInEachRound(const CallBase &Call, const Loop &L,
+                          LoopAnalyses &A) {
+  const BasicBlock *BB = Call.getParent(), *Latch = L.getLoopLatch();
+  if (!Latch || A.DT.dominates(BB, Latch))
+    return true;
+  return all_of(L.blocks(), [&](const BasicBlock *Other) {
+    return A.LI.getLoopFor(Other) != &L || !mayMakeCall(*Other) ||
+           A.DT.dominates(BB, Other);
+  });
+}
+
+/// True if each call of F that returns makes this one.
+static bool isInEachCall(const CallBase &Call, const Function &F,
+                         LoopAnalyses &A) {
+  return all_of(F, [&](const BasicBlock &BB) {
+    return !isa<ReturnInst>(BB.getTerminator()) ||
+           A.DT.dominates(Call.getParent(), &BB);
+  });
+}
+
+SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
+                                                 ArrayRef<BasicBlock *> Heads,
+                                                 RegionCost &Cost) {
+  SmallVector<SeldomCall, 4> Ret;
+  LoopAnalyses A(Body);
+  Recursion None;
+  Estimate E(None);
+  Cost.SureEntry = Cost.Entry;
+  Cost.SureRounds = Cost.Rounds;
+  for (BasicBlock &BB : Body) {
+    const Loop *L = A.LI.getLoopFor(&BB);
+    auto Head = L ? find(Heads, L->getHeader()) : Heads.end();
+    if (L && Head == Heads.end())
+      continue;
+    for (Instruction &I : BB) {
+      auto *Call = dyn_cast<CallBase>(&I);
+      const Function *F = Call ? Call->getCalledFunction() : nullptr;
+      int64_t Saves = F && F->isDeclaration() ? E.ofCallAlone(*Call) : 0;
+      if (Saves <= 0 || (L ? isInEachRound(*Call, *L, A)
+                           : isInEachCall(*Call, Body, A)))
+        continue;
+      (L ? Cost.SureRounds[Head - Heads.begin()] : Cost.SureEntry) -= Saves;
+      Ret.push_back({Call, Saves});
+    }
+  }
+  return Ret;
 }
 
 int64_t cosy::lossPerRound(const Loop &L, const LoopInfo &LI) {

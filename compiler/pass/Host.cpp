@@ -246,6 +246,15 @@ static void countRounds(const CountedHead &H, GlobalVariable *Region,
           });
 }
 
+/// Counts a call that not every entry or round makes, before it is made.
+static void countCall(const SeldomCall &S, GlobalVariable *Region,
+                      DebugLoc Where) {
+  countAt(S.Call->getIterator(), Region, Where,
+          [&](IRBuilder<> &B, Value *Left, Value *Place) {
+            takeOff(B, Left, Place, S.Saves, 0, nullptr);
+          });
+}
+
 /// Adds what a loop without calls would have lost to `left`, where it ends.
 static void addLoss(BasicBlock::iterator At, Value *Lost,
                     GlobalVariable *Region, DebugLoc Where) {
@@ -270,6 +279,8 @@ static void countElsewhere(const Extracted &R, GlobalVariable *Region,
     countLosses(*Copy, AddLoss);
   if (IsEntry)
     countLosses(R.Twin ? *R.Twin : *R.Body, AddLoss);
+  for (const SeldomCall &S : R.Seldom)
+    countCall(S, Region, Where);
 }
 
 FunctionCallee cosy::declareHostFunction(Module &M, StringRef Name,

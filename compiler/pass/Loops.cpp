@@ -357,6 +357,12 @@ Function *cosy::cloneTwin(Function &F, ValueToValueMapTy &Map) {
   return Twin;
 }
 
+void cosy::cloneRegionTwin(Extracted &R, ValueToValueMapTy &Map) {
+  R.Twin = cloneTwin(*R.Body, Map);
+  for (SeldomCall &S : R.Seldom)
+    S.Call = cast<CallBase>(Map[S.Call]);
+}
+
 Value *cosy::keepMade(Function &Twin, BasicBlock *Head) {
   LoopAnalyses Analyses(Twin);
   const LoopInfo &LI = Analyses.LI;
@@ -387,7 +393,7 @@ std::vector<Extracted> cosy::enterLoops(Extracted &R,
   if (Heads.empty())
     return Ret;
   ValueToValueMapTy Map;
-  R.Twin = cloneTwin(*R.Body, Map);
+  cloneRegionTwin(R, Map);
   auto Outer = std::make_shared<Extracted>(R);
   LLVMContext &Ctx = R.Body->getContext();
   SmallVector<MovedLocal, 4> Locals = movedLocals(R);

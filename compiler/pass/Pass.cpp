@@ -112,7 +112,8 @@ compileWaysIn(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts,
   auto Heads = loopHeads(R);
   Recursion In = findRecursion(R, Hosts);
   estimateGain(*R.Body, Heads, In, Entry.Cost);
-  Entry.Saves = Entry.Cost.Entry;
+  R.Seldom = findSeldomCalls(*R.Body, Heads, Entry.Cost);
+  Entry.Saves = Entry.Cost.SureEntry;
   std::vector<Extracted> Loops = enterLoops(R, Heads);
   for (size_t I = 0; I < Loops.size(); ++I) {
     auto C = std::make_unique<Compound>();
@@ -121,7 +122,7 @@ compileWaysIn(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts,
       dropLoopEntry(Loops[I]);
       continue;
     }
-    C->Saves = Entry.Cost.Rounds[I];
+    C->Saves = Entry.Cost.SureRounds[I];
     C->Skips = Entry.Cost.Skips[I];
     Ret.push_back({Loops[I], std::move(C)});
   }

@@ -238,7 +238,7 @@ std::vector<Extracted> cosy::enterRecursion(Extracted &R, const Recursion &In,
     redirectCalls(*Copy, Copies);
   if (!R.Twin && !Copies.empty()) {
     ValueToValueMapTy Map;
-    R.Twin = cloneTwin(*R.Body, Map);
+    cloneRegionTwin(R, Map);
   }
   if (R.Twin)
     redirectCalls(*R.Twin, Copies);

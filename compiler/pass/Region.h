@@ -99,6 +99,13 @@ struct CountedHead {
   int64_t Saves, Skips; ///< Saved by a round, and by one without a call.
 };
 
+/// A system call that not every entry of a region makes, or not every round of
+/// a counted loop: what it saves is counted where it is made.
+struct SeldomCall {
+  llvm::CallBase *Call;
+  int64_t Saves;
+};
+
 /// A region that has become a function, called in its old place.
 struct Extracted {
   llvm::Function *Host = nullptr; ///< The function that held the region.
@@ -112,6 +119,7 @@ struct Extracted {
   /// The native twin: Body, or a copy of it that can go into the kernel in the
   /// middle.
   llvm::Function *Twin = nullptr;
+  llvm::SmallVector<SeldomCall, 4> Seldom; ///< In the native twin.
 
   /// At a loop's head: the region whose twin is Host.
   std::shared_ptr<Extracted> Outer;
@@ -152,6 +160,9 @@ struct RegionCost {
   int64_t Entry = 0; ///< Saved per entry, counted loops apart.
   llvm::SmallVector<int64_t, 4> Rounds; ///< Saved per round of each.
   llvm::SmallVector<int64_t, 4> Skips;  ///< The same of a round without a call.
+  /// Entry and Rounds without the calls that are counted where they are made.
+  int64_t SureEntry = 0;
+  llvm::SmallVector<int64_t, 4> SureRounds;
   Gain All; ///< Of an entry, with as many rounds as are assumed.
   /// Saved per call of each of Recursion::Entered, counted loops apart.
   llvm::SmallVector<int64_t, 2> Calls;
@@ -333,6 +344,8 @@ llvm::SmallVector<llvm::BasicBlock *, 4> countedHeads(llvm::Function &F);
 llvm::Value *keepMade(llvm::Function &Twin, llvm::BasicBlock *Head);
 /// Copies a function, as a native twin or as a part of one.
 llvm::Function *cloneTwin(llvm::Function &F, llvm::ValueToValueMapTy &Map);
+/// Makes a region's twin a copy of its body.
+void cloneRegionTwin(Extracted &R, llvm::ValueToValueMapTy &Map);
 /// Takes a way in out of the native twin again, since its compound could not be
 /// made.
 void dropLoopEntry(Extracted &Head);
@@ -381,6 +394,11 @@ void markWidened(llvm::Module &M, const Compound &C);
 void estimateGain(const llvm::Function &Body,
                   llvm::ArrayRef<llvm::BasicBlock *> Heads, const Recursion &In,
                   RegionCost &Ret);
+/// Finds the system calls that not every entry makes, or not every round of the
+/// loops with these heads, and takes what they save out of Cost's sure savings.
+llvm::SmallVector<SeldomCall, 4>
+findSeldomCalls(llvm::Function &Body, llvm::ArrayRef<llvm::BasicBlock *> Heads,
+                RegionCost &Cost);
 /// Returns what a round of a loop without calls loses, inner loops apart.
 int64_t lossPerRound(const llvm::Loop &L, const llvm::LoopInfo &LI);
 /// Adds what one of Recursion::Copied saves to the region's cost; IsEntered: it

@@ -69,7 +69,7 @@ __attribute__((noinline)) static unsigned sum_of(const unsigned char *p, long n,
 }
 
 // A loop of a function that is called adds up, too, what it would lose.
-// CHECK: callees.c:[[#@LINE+7]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, a round of its loop saves {{[0-9]+}} instructions;
+// CHECK: callees.c:[[#@LINE+8]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, a round of its loop saves {{[0-9]+}} instructions;
 // IR-LABEL: define {{.*}}@sums(
 // IR: add i64 %cosy.left{{[^,]*}}, %cosy.lost
 unsigned sums(int fd, unsigned char *buffer)
