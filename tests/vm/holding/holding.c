@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * holding.c - a module for tests.  It holds a thread where cosy.ko asks for a permission, or for
- * attributes, by kprobes, so that another thread can come in between.
+ * holding.c - a module for tests.  It holds a thread where cosy.ko asks for a permission, for
+ * attributes, or whether a read or write is allowed, by kprobes, so that another thread can come in
+ * between.
  *
  * Write `place`, one of the PLACE_ values below, and `until`, then `thread`, a number of the first
  * namespace.  `asked` counts the questions that cosy.ko asks there for that thread from then on.
@@ -19,7 +20,7 @@
 #define MAX_HELD_US (15 * USEC_PER_SEC)
 #define SPIN_US	    10
 
-enum { PLACE_PERMISSION, PLACE_ATTRIBUTES, PLACES };
+enum { PLACE_PERMISSION, PLACE_ATTRIBUTES, PLACE_TRANSFER, PLACES };
 
 static int thread, place, asked, until, late;
 
@@ -36,6 +37,7 @@ static int place_enter(struct kprobe *probe, struct pt_regs *regs);
 static struct kprobe places[PLACES] = {
 	[PLACE_PERMISSION] = { .symbol_name = "inode_permission", .pre_handler = place_enter },
 	[PLACE_ATTRIBUTES] = { .symbol_name = "cosy_attributes", .pre_handler = place_enter },
+	[PLACE_TRANSFER] = { .symbol_name = "rw_verify_area", .pre_handler = place_enter },
 };
 
 static int place_enter(struct kprobe *probe, struct pt_regs *regs)

@@ -38,8 +38,7 @@ MUTANTS = [
         "kmod/fast/page_cache.h",
         "FMODE_ATOMIC_POS) || file_count(file) == 1",
         "FMODE_ATOMIC_POS) || true",
-        by="race",
-        raced=True,
+        by="held",
     ),
     Mutant(
         "no_holes-mapping",
