@@ -33,7 +33,7 @@ static pmd_t *table_find(struct mm_struct *mm, unsigned long address)
 #define MIN_THINNED 4UL
 
 /*
- * Removes present entries of one table, except for the first and the last one.  The kernel is to
+ * Removes special entries of one table, except for the first entry and the last.  The kernel is to
  * remove those, and flushes all processors from one to the other then: it looks at a table faster
  * that is nearly empty.
  */
@@ -55,7 +55,7 @@ static void entries_thin(struct mm_struct *mm, unsigned long address, unsigned l
 		last--;
 	while (++pte < last) {
 		address += PAGE_SIZE;
-		if (pte_present(*pte))
+		if (pte_present(*pte) && pte_special(*pte))
 			ptep_get_and_clear(mm, address, pte);
 	}
 	spin_unlock(lock);
