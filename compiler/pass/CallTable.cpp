@@ -105,6 +105,10 @@ std::string cosy::whyNoWrapper(StringRef Name) {
              "perror", "fputs", "libc's streams are in user space")
       .Cases("fopen", "fclose", "fread", "fwrite", "fgets", "fputc", "getline",
              "fflush", "libc's streams are in user space")
+      .Cases("opendir", "fdopendir", "readdir", "readdir64", "closedir",
+             "rewinddir", "dirfd", "scandir",
+             "libc's directory streams are in user space; getdents64 and "
+             "cosy_scan_dir list a directory in a region")
       .Cases("malloc", "free", "calloc", "realloc", "_Znwm", "_ZdlPv", "_Znam",
              "strdup", "libc's heap is in user space")
       .Cases("snprintf", "sprintf", "vsnprintf", "sscanf",
