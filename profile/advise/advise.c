@@ -25,6 +25,9 @@
 #define MIN_INSNS 40
 #define MAX_INSNS 160
 
+/* Instructions that a specialised version of a file's call takes at most to leave another one alone. */
+#define GUARD_FAILS 220
+
 /* Loops within loops that are looked into. */
 #define MAX_NESTED 8
 
@@ -110,6 +113,10 @@ static struct saving class_saves(const struct profile *profile, const struct sum
 	range.high = class_saved(cpu, crossing, model->named);
 	if (range.middle < range.low)
 		range.middle = range.low;
+	if (class == CLASS_SEND || class == CLASS_RECEIVE) {
+		range.low -= calls * GUARD_FAILS * instruction(profile);
+		range.middle = (range.low + range.middle) / 2;
+	}
 	if (range.high < range.middle)
 		range.high = range.middle;
 	return range;
@@ -236,7 +243,7 @@ static bool row_lists(const struct profile *profile, const struct profile_row *r
  */
 static bool row_is_named(const struct profile *profile, const struct profile_row *row)
 {
-	return row_has(row, CLASS_STAT) &&
+	return (row_has(row, CLASS_STAT) || row_has(row, CLASS_STAT_PATH)) &&
 	       (loop_has(profile, row->symbol, MAX_NESTED, site_lists) || row_lists(profile, row));
 }
 
@@ -250,8 +257,12 @@ static double listing_saves(const struct profile *profile, const struct sums *su
 		saving_cpu(profile, sums->of[CLASS_QUESTION].calls, sums->of[CLASS_QUESTION].cpu);
 	double saved = class_saved(cpu, 0, model_classes[CLASS_STAT].named);
 	double counted = class_saves(profile, sums, CLASS_QUESTION).high;
+	double paths =
+		saving_cpu(profile, sums->of[CLASS_STAT_PATH].calls, sums->of[CLASS_STAT_PATH].cpu);
 
-	return saved > counted ? saved - counted : 0;
+	/* By name it asks under the directory, whatever path the program had. */
+	paths = class_saved(paths, 0, model_classes[CLASS_STAT].named);
+	return paths + (saved > counted ? saved - counted : 0);
 }
 
 /* Returns what a region saves once it is in the kernel. */
@@ -350,11 +361,11 @@ static void region_why(const struct advice *advice, const struct profile_row *ro
 			 "many calls of a process (cosycc -fcosy-force does not wait)",
 			 ceil(region_earns(MAX_INSNS) / outside));
 	else if (range->middle > MIN_SHARE * advice->cpu)
-		snprintf(
-			to, size,
-			"it may save %.0f %% or cost %.0f %%, since it computes between its calls, "
-			"which is slower in a region; build both and compare",
-			100 * range->high / advice->cpu, -100 * range->low / advice->cpu);
+		snprintf(to, size,
+			 "it may save %.0f %% or cost %.0f %%, since computing is slower in a "
+			 "region "
+			 "and so may be calls of pipes and sockets; build both and compare",
+			 100 * range->high / advice->cpu, -100 * range->low / advice->cpu);
 	else if (10 * row->sums.of[CLASS_WAIT].calls > 6 * row->sums.calls)
 		snprintf(to, size,
 			 "it waits: %.0f %% of its calls sleep, and leaving out a crossing does "

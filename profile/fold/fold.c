@@ -350,6 +350,16 @@ static enum call_class class_of_read(const struct event_call *call, unsigned int
 				    : CLASS_READ_LARGE;
 }
 
+/* The specialised version takes one name; by a path of several it is the kernel's call all the same. */
+static enum call_class class_of_stat(const struct event_call *call)
+{
+	const char *path = event_path(&call->event);
+
+	if (!path || !*path)
+		return call->nr == SYS_newfstatat ? CLASS_QUESTION : CLASS_STAT;
+	return strchr(path, '/') ? CLASS_STAT_PATH : CLASS_STAT;
+}
+
 static enum call_class class_of(const struct event_call *call, unsigned int file)
 {
 	const struct call_kind *kind = call_kind(call->nr);
@@ -380,10 +390,8 @@ static enum call_class class_of(const struct event_call *call, unsigned int file
 		return CLASS_RECEIVE;
 	case SYS_stat:
 	case SYS_lstat:
-		return CLASS_STAT;
 	case SYS_newfstatat:
-		return event_path(&call->event) && *event_path(&call->event) ? CLASS_STAT
-									     : CLASS_QUESTION;
+		return class_of_stat(call);
 	case SYS_lseek:
 		return CLASS_SEEK;
 	case SYS_write:

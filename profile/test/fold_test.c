@@ -268,6 +268,29 @@ static void test_no_listing(void)
 	fold_destroy(stream.fold);
 }
 
+/* Calls that the specialised versions leave alone are no reason for a region: they cost a little more there. */
+static void test_left_alone(void)
+{
+	static struct advice advice;
+
+	for (int pipe = 0; pipe < 2; pipe++) {
+		struct stream stream = stream_begin();
+
+		stream_call(&stream, SYS_socket, 4, 0, 0, 0);
+		for (int i = 0; i < 40000; i++)
+			if (pipe)
+				stream_call(&stream, i % 2 ? SYS_write : SYS_read, 64, 4, 0x2000,
+					    64);
+			else
+				stream_call_path(&stream, SYS_newfstatat, "/etc/passwd", 0,
+						 AT_FDCWD, 0x1000, 0);
+		advise(fold_finish(stream.fold), NULL, &advice);
+		for (uint32_t i = 0; i < advice.n; i++)
+			CHECK(advice.findings[i].way != WAY_REGION);
+		fold_destroy(stream.fold);
+	}
+}
+
 /* One file read from end to end in thousands of calls is not a small one to be read by one. */
 static void test_long_file(void)
 {
@@ -934,6 +957,7 @@ int main(void)
 	test_zone();
 	test_no_listing();
 	test_long_file();
+	test_left_alone();
 	test_earned();
 	test_threads();
 	test_names();
