@@ -17,10 +17,15 @@ static atomic_t live[COSY_LIVE_CNT];
 static struct dentry *directory;
 
 static const char *const live_names[COSY_LIVE_CNT] = {
-	[COSY_LIVE_CONTEXTS] = "contexts", [COSY_LIVE_PROGRAMS] = "programs",
-	[COSY_LIVE_IMAGES] = "images",	   [COSY_LIVE_ARENAS] = "arenas",
-	[COSY_LIVE_PARCELS] = "parcels",   [COSY_LIVE_PORTS] = "ports",
-	[COSY_LIVE_HUGE] = "huge",	   [COSY_LIVE_HUGE_FAILED] = "huge_failed",
+	[COSY_LIVE_CONTEXTS] = "contexts",
+	[COSY_LIVE_PROGRAMS] = "programs",
+	[COSY_LIVE_IMAGES] = "images",
+	[COSY_LIVE_ARENAS] = "arenas",
+	[COSY_LIVE_PARCELS] = "parcels",
+	[COSY_LIVE_PORTS] = "ports",
+	[COSY_LIVE_HUGE] = "huge",
+	[COSY_LIVE_HUGE_FAILED] = "huge_failed",
+	[COSY_LIVE_PINNED_COPIED] = "pinned_copied",
 };
 
 static const char *const names[COSY_COUNTERS] = {

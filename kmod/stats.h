@@ -49,7 +49,8 @@ enum cosy_live {
 	COSY_LIVE_PARCELS,
 	COSY_LIVE_PORTS,
 	COSY_LIVE_HUGE,
-	COSY_LIVE_HUGE_FAILED, /* and are not forgotten */
+	COSY_LIVE_HUGE_FAILED, /* and are not forgotten; so the next ones, too */
+	COSY_LIVE_PINNED_COPIED,
 	COSY_LIVE_CNT
 };
 

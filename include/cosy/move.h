@@ -37,15 +37,23 @@ extern "C" {
 #define COSY_POPULATE	(1 << 23) /* transfer, import: the pages will be read soon */
 #define COSY_WILL_WRITE (1 << 24) /* transfer, import, ready: the pages will be written soon */
 
+/* Flags of cosy_move_alloc. */
+#define COSY_MOVE_PINNABLE 1u /* direct I/O and other processes may get at the memory */
+
 /*
  * Allocates `size` bytes of zeros at a multiple of a page, which cosy_move_free gives back; NULL
  * with errno set without memory.  The pages stay in memory, so all of `size` counts as locked by
  * the user (RLIMIT_MEMLOCK).  Above that limit, or without the module, this is ordinary memory,
  * whose pages are copied.  Direct I/O, futexes shared between processes, PROT_EXEC and growing it
- * by mremap(2) may fail there.  `flags` is 0.
+ * by mremap(2) may fail there.
+ *
+ * With COSY_MOVE_PINNABLE in `flags`, else 0, direct I/O, vmsplice(2), process_vm_readv(2),
+ * MSG_ZEROCOPY and debuggers work there as in other memory, except that buffers registered with
+ * io_uring are refused from Linux 6.5 on.  Such pages cost more to move, and those that are pinned
+ * to be written are copied; what a device writes to a page that is replaced meanwhile is lost.
  *
  * From 2 MB on the module's memory begins at a multiple of 2 MB, and parcels of whole 2 MB at such
- * multiples move as one page each.
+ * multiples move as one page each, but no pinnable ones.
  */
 void *cosy_move_alloc(size_t size, unsigned int flags);
 

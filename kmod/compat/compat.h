@@ -282,11 +282,22 @@ static inline struct dentry *cosy_dentry_before(struct dentry *dir, struct dentr
 #define cosy_pipe_edge_triggered(pipe) READ_ONCE((pipe)->pseudo_edgetrigger)
 #endif
 
-/* The same function under two names: it removes entries of VM_PFNMAP and VM_MIXEDMAP areas. */
-#ifdef COSY_HAVE_ZAP_VMA_PTES
-#define cosy_zap_vma(vma, address, size) zap_vma_ptes(vma, address, size)
-#else
+/*
+ * Removes entries of an area, and flushes them from all processors.  zap_vma_ptes leaves those of
+ * VM_MIXEDMAP areas alone; its successor does not, nor do two functions that Debian exports.
+ */
+#ifndef COSY_HAVE_ZAP_VMA_PTES
 #define cosy_zap_vma(vma, address, size) zap_special_vma_range(vma, address, size)
+#define COSY_ZAPS_COUNTED		 true
+#elif defined(COSY_HAVE_ZAP_SINGLE)
+#define cosy_zap_vma(vma, address, size) zap_page_range_single(vma, address, size, NULL)
+#define COSY_ZAPS_COUNTED		 true
+#elif defined(COSY_HAVE_ZAP_RANGE)
+#define cosy_zap_vma(vma, address, size) zap_page_range(vma, address, size)
+#define COSY_ZAPS_COUNTED		 true
+#else
+#define cosy_zap_vma(vma, address, size) zap_vma_ptes(vma, address, size)
+#define COSY_ZAPS_COUNTED		 false
 #endif
 
 /* Makes an empty file of the kernel's own tmpfs; flags of areas became a bitmap. */

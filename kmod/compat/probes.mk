@@ -23,6 +23,8 @@ cosy-compat := $(call cosy-header,vm_flags_set.struct,include/linux/mm.h,COSY_HA
 	       $(call cosy-header,huge_fault.*unsigned int order,include/linux/mm.h,COSY_HAVE_FAULT_ORDER) \
 	       $(call cosy-symbol,vfs_get_acl,COSY_HAVE_GET_ACL) \
 	       $(call cosy-symbol,kernel_sendpage,COSY_HAVE_SENDPAGE) \
+	       $(call cosy-symbol,zap_page_range_single,COSY_HAVE_ZAP_SINGLE) \
+	       $(call cosy-symbol,zap_page_range,COSY_HAVE_ZAP_RANGE) \
 	       $(call cosy-symbol,clear_bhb_loop,COSY_HAVE_CLEAR_BHB_LOOP) \
 	       $(call cosy-symbol,x86_verw_sel,COSY_HAVE_VERW_SEL) \
 	       $(call cosy-symbol,entry_ibpb,COSY_HAVE_ENTRY_IBPB) \

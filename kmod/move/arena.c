@@ -33,7 +33,7 @@ static COSY_CENSUS(arenas);
 
 /* Allocates an arena; never NULL with __GFP_NOFAIL. */
 static struct cosy_arena *arena_alloc(struct mm_struct *mm, unsigned long first,
-				      unsigned long count, gfp_t flags)
+				      unsigned long count, bool pinnable, gfp_t flags)
 {
 	struct cosy_arena *arena = kzalloc(sizeof(*arena), GFP_KERNEL_ACCOUNT | flags);
 
@@ -47,6 +47,7 @@ static struct cosy_arena *arena_alloc(struct mm_struct *mm, unsigned long first,
 	}
 	arena->first = first;
 	arena->count = count;
+	arena->pinnable = pinnable;
 	if (cosy_huge_words(arena, __GFP_NOWARN | flags)) {
 		kvfree(arena->slots);
 		kfree(arena);
@@ -167,6 +168,7 @@ static void arena_slots(struct vm_area_struct *vma, unsigned long address, struc
 	ret->address = address;
 	ret->i = vma->vm_pgoff - arena->first + ((address - vma->vm_start) >> PAGE_SHIFT);
 	ret->count = (vma->vm_end - address) >> PAGE_SHIFT;
+	ret->held = NULL;
 }
 
 /*
@@ -184,7 +186,7 @@ static unsigned long arena_fault_slots(const struct cosy_slots *s, bool write)
 	return ahead->count;
 }
 
-static vm_fault_t arena_fault_at(struct vm_fault *vmf, bool write)
+static vm_fault_t arena_fault_at(struct vm_fault *vmf, bool write, const struct page *held)
 {
 	struct cosy_slots s;
 	vm_fault_t ret;
@@ -193,6 +195,7 @@ static vm_fault_t arena_fault_at(struct vm_fault *vmf, bool write)
 	if (!vmf->vma->vm_private_data)
 		return VM_FAULT_SIGBUS;
 	arena_slots(vmf->vma, vmf->address & PAGE_MASK, &s);
+	s.held = held;
 	cosy_slots_lock(&s);
 	s.count = min(s.count, arena_fault_slots(&s, write));
 	if (!cosy_huge_is_open(&s, 0, 1)) {
@@ -209,16 +212,16 @@ out:
 
 static vm_fault_t arena_fault(struct vm_fault *vmf)
 {
-	return arena_fault_at(vmf, vmf->flags & FAULT_FLAG_WRITE);
+	return arena_fault_at(vmf, vmf->flags & FAULT_FLAG_WRITE, NULL);
 }
 
 /*
  * Handles a write by an entry that may not: the page is frozen, or was, or mprotect forbade it for
- * a time.
+ * a time.  The kernel refers to the page of a counted entry meanwhile.
  */
 static vm_fault_t arena_write_fault(struct vm_fault *vmf)
 {
-	return arena_fault_at(vmf, true);
+	return arena_fault_at(vmf, true, vmf->page);
 }
 
 /* Handles a fault where there is no page table yet, or a write by an entry of 2 MB. */
@@ -261,7 +264,7 @@ static void arena_fork(struct vm_area_struct *vma, struct cosy_arena *arena)
 		return;
 	arena_slots(mapping, mapping->vm_start, &s);
 	/* A fork cannot be made to fail here: see buffer_copy in load/buffer.c. */
-	child = arena_alloc(vma->vm_mm, vma->vm_pgoff, count, __GFP_NOFAIL);
+	child = arena_alloc(vma->vm_mm, vma->vm_pgoff, count, arena->pinnable, __GFP_NOFAIL);
 	cosy_slots_lock(&s);
 	cosy_slots_fork(&s, child);
 	cosy_slots_unlock(&s);
@@ -341,13 +344,15 @@ static const struct vm_operations_struct arena_vm_ops = {
 	.fault = arena_fault,
 	.huge_fault = arena_huge_fault,
 	.pfn_mkwrite = arena_write_fault,
+	.page_mkwrite = arena_write_fault,
 	.map_pages = arena_map_pages,
 	.access = arena_access,
 };
 
 /*
- * VM_PFNMAP keeps others from pinning the pages and the kernel from merging mappings;
- * VM_DONTEXPAND keeps mremap from making a second one.
+ * VM_PFNMAP keeps others from pinning the pages; VM_MIXEDMAP lets them where entries are counted.
+ * VM_DONTEXPAND keeps mremap from making a second mapping, and like both of them the kernel from
+ * merging mappings.
  */
 static int arena_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -360,7 +365,8 @@ static int arena_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EINVAL;
 	if (cmpxchg(&arena->mapped, false, true))
 		return -EBUSY;
-	cosy_vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
+	cosy_vm_flags_set(vma, (arena->pinnable ? VM_MIXEDMAP : VM_PFNMAP) | VM_DONTEXPAND |
+				       VM_DONTDUMP);
 	cosy_vm_flags_clear(vma, VM_MAYEXEC);
 	kref_get(&arena->references);
 	vma->vm_private_data = arena;
@@ -382,15 +388,19 @@ static const struct file_operations arena_fops = {
 	.llseek = noop_llseek,
 };
 
-long cosy_arena_create(u64 size)
+long cosy_arena_create(u64 size, u32 flags)
 {
+	bool pinnable = flags & COSY_ARENA_PINNABLE;
 	unsigned long count = size >> PAGE_SHIFT;
 	struct cosy_arena *arena;
 	long fd;
 
-	if (!size || size & ~PAGE_MASK || size > COSY_MAX_ARENA || !current->mm)
+	if (flags & ~COSY_ARENA_PINNABLE || !size || size & ~PAGE_MASK || size > COSY_MAX_ARENA ||
+	    !current->mm)
 		return -EINVAL;
-	arena = arena_alloc(current->mm, 0, count, 0);
+	if (pinnable && !COSY_ZAPS_COUNTED)
+		return -EOPNOTSUPP;
+	arena = arena_alloc(current->mm, 0, count, pinnable, 0);
 	if (!arena)
 		return -ENOMEM;
 	fd = cosy_locked_charge(&arena->locked, count);

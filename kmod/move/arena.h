@@ -13,9 +13,10 @@
  * slot that finds itself the only one that refers to the page: page_count() is 1, looked at once,
  * with the arena's lock held.  So it needs no lock of its own, and any holder can rely on it.
  *
- * A page that is not frozen has one slot, and who else refers to it neither reads nor writes it;
- * except that shared pages have several, all of which are marked.  None of them ever freezes the
- * page, even when it is the last: a loan of it is a copy.
+ * A page that is not frozen has one slot, and who else refers to it neither reads nor writes it,
+ * with two exceptions.  Shared pages have several slots, all of which are marked.  None of them ever
+ * freezes the page, even when it is the last: a loan of it is a copy.  And pages of a pinnable arena
+ * may be pinned: see below.
  *
  *  - Entries are made in one place (slot_map), with the arena's lock held, and never writable ones
  *    of a frozen page.  Fault handlers insert by themselves and return VM_FAULT_NOPAGE: the kernel
@@ -26,6 +27,14 @@
  *    It may remove them at any time.
  *  - A read-only entry is clean: mprotect may make nothing but dirty ones writable by itself.
  *  - Entries are special: nobody can pin the pages and write them without an entry.
+ *
+ * Entries of a pinnable arena are counted instead: each refers to its page, and others can pin that
+ * through one, which is a further reference.  A writable one gives pins to write by, which outlast
+ * it.  So before page_count() is looked at the entry is removed and flushed, and nobody gets a pin
+ * any more: who looks at an entry without a lock takes the reference first and looks again.  If it
+ * is 1 then there is no pin, nor a translation (whoever else removes an entry drops its reference
+ * when it is flushed); else the page is not frozen, and does not leave its slot: it is copied.  So
+ * a frozen page has no pins but such to read by, and pages of other arenas have none to write by.
  *
  * Each slot lies in one mapping of one address space at most: an arena is mapped once, whole;
  * mappings may be split, moved and removed, but neither merged nor doubled, and fork gives the
@@ -71,6 +80,7 @@ struct cosy_arena {
 	u32 rewritten;		     /* lock; see cosy_slots_pay */
 	bool shares;		     /* lock; some slot is shared, or was */
 	bool mapped;		     /* by cmpxchg: mmap was called */
+	bool pinnable;		     /* entries are counted; no 2 MB are in it */
 };
 
 /* Slots of one mapping; valid while that is locked. */
@@ -80,6 +90,7 @@ struct cosy_slots {
 	unsigned long address; /* the first one's */
 	unsigned long i;       /* the first one */
 	unsigned long count;
+	const struct page *held; /* the kernel has a reference for the caller's fault; or NULL */
 };
 
 static inline struct page *cosy_slot_page(unsigned long slot)
@@ -94,10 +105,10 @@ bool cosy_page_is_frozen(const struct page *page);
 void cosy_page_check(const struct page *page);
 
 /*
- * Returns a descriptor of a new arena of `size` bytes, which mmap maps whole and once, shared.
- * -EINVAL, -ENOMEM (RLIMIT_MEMLOCK, too), -EMFILE.
+ * Returns a descriptor of a new arena of `size` bytes, which mmap maps whole and once, shared;
+ * `flags` are COSY_ARENA_*.  -EINVAL, -ENOMEM (RLIMIT_MEMLOCK, too), -EMFILE, -EOPNOTSUPP.
  */
-long cosy_arena_create(u64 size);
+long cosy_arena_create(u64 size, u32 flags);
 
 /*
  * Adds up what arenas hold, as far as the count may look now.  Arenas come and go meanwhile, and

@@ -130,13 +130,26 @@ void cosy_slots_write_protect(const struct cosy_slots *s, unsigned long count)
 		cosy_slots_unmap_pages(s, from, to);
 }
 
+void cosy_slots_uncount(const struct cosy_slots *s, unsigned long from, unsigned long to)
+{
+	const unsigned long *slot = s->arena->slots + s->i;
+
+	if (!s->arena->pinnable)
+		return;
+	while (from < to && !(slot[from] & COSY_SLOT_MAPPED && cosy_slot_is_frozen(slot[from])))
+		from++;
+	while (from < to && !(slot[to - 1] & COSY_SLOT_MAPPED && cosy_slot_is_frozen(slot[to - 1])))
+		to--;
+	cosy_slots_unmap_pages(s, from, to);
+}
+
 struct mapping_run {
 	struct mm_struct *mm;
 	unsigned long *slot;	   /* of the slot to map next */
 	pgprot_t frozen, writable; /* of entries of pages that are frozen, and that are not */
 };
 
-/* Makes an entry, as no other function does.  The page table's lock and the arena's are held. */
+/* Makes a special entry, as no other function does.  The page table's lock is held, too. */
 static __always_inline int slot_map(pte_t *pte, unsigned long address, void *data)
 {
 	struct mapping_run *run = data;
@@ -178,11 +191,83 @@ static int slots_map_in_table(struct mapping_run *run, unsigned long address, un
 	return error;
 }
 
+/* --- Counted entries --------------------------------------------------------------------- */
+
+/* Slots whose entries are made in one go. */
+#define INSERT_SLOTS 16UL
+
+/*
+ * Makes a counted entry writable if its page is not frozen, where the kernel has not removed it
+ * again.  What it has put there instead, such as a marker of userfaultfd's, goes, so that the next
+ * access faults as any other.
+ */
+static int slot_widen(pte_t *pte, unsigned long address, void *data)
+{
+	struct mapping_run *run = data;
+	unsigned long slot = *run->slot++;
+	struct page *page = cosy_slot_page(slot);
+
+	if (pte_none(*pte))
+		return 0;
+	if (!pte_present(*pte)) {
+		pte_clear(run->mm, address, pte);
+		return 0;
+	}
+	if (WARN_ON_ONCE(pte_pfn(*pte) != page_to_pfn(page)))
+		return -EIO;
+	if (!cosy_slot_is_frozen(slot))
+		set_pte_at(run->mm, address, pte, pfn_pte(page_to_pfn(page), run->writable));
+	return 0;
+}
+
+/*
+ * Makes counted entries, as no other function does: the mapping's own protection has no right to
+ * write, since there are handlers of such faults.  1: some had one already.
+ */
+static int slots_insert(const struct cosy_slots *s, unsigned long from, unsigned long to)
+{
+	unsigned long *slot = s->arena->slots + s->i, count, left, k;
+	struct page *pages[INSERT_SLOTS] __cosy_uninitialized;
+	int had = 0, error;
+
+	if (WARN_ON_ONCE(pgprot_val(s->vma->vm_page_prot) & _PAGE_RW))
+		return -EIO;
+	for (; from < to; from += count - left) {
+		count = min(to - from, INSERT_SLOTS);
+		for (k = 0; k < count; k++) {
+			slot[from + k] |= COSY_SLOT_MAPPED;
+			pages[k] = cosy_slot_page(slot[from + k]);
+		}
+		left = count;
+		error = vm_insert_pages(s->vma, cosy_slot_address(s, from), pages, &left);
+		/* -EFAULT: there is no memory for a table. */
+		if (error && error != -EBUSY)
+			return error == -EFAULT ? -ENOMEM : error;
+		if (error) {
+			left--;
+			had = 1;
+		}
+	}
+	return had;
+}
+
+static int slots_map_counted(const struct cosy_slots *s, unsigned long from, unsigned long to,
+			     struct mapping_run *run)
+{
+	int ret = slots_insert(s, from, to);
+
+	if (ret < 0 || !(ret || s->vma->vm_flags & VM_WRITE))
+		return ret;
+	return apply_to_page_range(run->mm, cosy_slot_address(s, from), (to - from) << PAGE_SHIFT,
+				   slot_widen, run);
+}
+
 int cosy_slots_map(const struct cosy_slots *s, unsigned long from, unsigned long to)
 {
 	unsigned long flags = s->vma->vm_flags;
 	pgprot_t protection = vm_get_page_prot(flags & ~VM_WRITE);
-	pte_t read = pte_mkspecial(native_make_pte(pgprot_val(protection)));
+	pte_t like = native_make_pte(pgprot_val(protection));
+	pte_t read = s->arena->pinnable ? like : pte_mkspecial(like);
 	pte_t write = flags & VM_WRITE ? pte_mkdirty(pte_set_flags(read, _PAGE_RW)) : read;
 	struct mapping_run run = {
 		.mm = s->vma->vm_mm,
@@ -193,6 +278,8 @@ int cosy_slots_map(const struct cosy_slots *s, unsigned long from, unsigned long
 	unsigned long count;
 	int error = 0;
 
+	if (s->arena->pinnable)
+		return slots_map_counted(s, from, to, &run);
 	for (; from < to && !error; from += count) {
 		unsigned long address = cosy_slot_address(s, from);
 

@@ -101,7 +101,7 @@ int cosy_huge_words(struct cosy_arena *arena, gfp_t flags)
 	unsigned long skew = cosy_huge_skew(arena), all = skew + arena->count;
 	unsigned long words = DIV_ROUND_UP(all, COSY_HUGE_SLOTS);
 
-	if (arena->count < COSY_HUGE_SLOTS)
+	if (arena->pinnable || arena->count < COSY_HUGE_SLOTS)
 		return 0;
 	arena->huge = kvcalloc(words, sizeof(*arena->huge), GFP_KERNEL_ACCOUNT | flags);
 	if (!arena->huge)

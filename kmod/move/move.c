@@ -374,12 +374,10 @@ long cosy_move_arena(struct cosy_context *context, const struct cosy_arena_reque
 {
 	long fd;
 
-	if (request->flags)
-		return -EINVAL;
-	fd = cosy_arena_create(request->length);
+	fd = cosy_arena_create(request->length, request->flags);
 	/* Images that are kept for the next process count in the user's locked memory, too. */
 	if (fd == -ENOMEM && cosy_cache_unlock(context->user, request->length >> PAGE_SHIFT))
-		fd = cosy_arena_create(request->length);
+		fd = cosy_arena_create(request->length, request->flags);
 	return fd;
 }
 

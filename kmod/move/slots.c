@@ -9,6 +9,7 @@
 #include "move/arena.h"
 #include "move/huge.h"
 #include "move/slots.h"
+#include "stats.h"
 
 static bool check_moved;
 module_param(check_moved, bool, 0600);
@@ -175,8 +176,9 @@ static noinline int slot_own_new(const struct cosy_slots *s, unsigned long k)
 
 	if (!page)
 		return slot_fill(s, k);
-	/* Looked at once.  The page's read-only entries may stay when nobody else refers to it. */
-	if (!(*slot & COSY_SLOT_HUGE) && page_count(page) == 1) {
+	cosy_slots_uncount(s, k, k + 1);
+	/* Looked at once.  Read-only entries that are not counted may stay when nobody else has it. */
+	if (!(*slot & COSY_SLOT_HUGE) && page_count(page) == 1 + (page == s->held)) {
 		page_thaw(page);
 		return 0;
 	}
@@ -238,15 +240,19 @@ static noinline struct page *page_copy_frozen(struct page *page, gfp_t flags)
 /*
  * Takes another reference to a slot's page as it is now, or makes a frozen copy.  No entry may
  * write the page, unless it is shared: then it is copied.  Also copies a page that is not frozen if
- * others refer to it: they do so for a moment only, but nobody knows what they do with it.
+ * others refer to it: they may have pinned it, and write it at any time.
  */
 static __always_inline struct page *slot_loan(unsigned long slot, gfp_t flags)
 {
 	struct page *page = cosy_slot_page(slot);
 
 	if (!cosy_page_has_mark(page)) {
-		if (slot & COSY_SLOT_SHARED || page_count(page) != 1)
+		if (slot & COSY_SLOT_SHARED)
 			return page_copy_frozen(page, flags);
+		if (page_count(page) != 1) {
+			cosy_stats_live(COSY_LIVE_PINNED_COPIED, 1);
+			return page_copy_frozen(page, flags);
+		}
 		page_freeze(page);
 	}
 	get_page(page);
@@ -399,9 +405,17 @@ bool cosy_slots_pay(const struct cosy_slots *s, u64 length)
 	return s->arena->rewritten++ < MAX_REWRITTEN || s->arena->rewritten % REWRITTEN_RETRY == 0;
 }
 
-/* Adds up slots that rule. */
-static void slots_count(const unsigned long *slot, unsigned long count, struct cosy_moving *sum)
+/* Tells whether an entry of the slot's may refer to the page, beside the slot. */
+static bool slot_is_counted(const struct cosy_arena *arena, unsigned long slot)
 {
+	return arena->pinnable && slot & COSY_SLOT_MAPPED;
+}
+
+/* Adds up slots that rule. */
+static void slots_count(const struct cosy_arena *arena, unsigned long i, unsigned long count,
+			struct cosy_moving *sum)
+{
+	const unsigned long *slot = arena->slots + i;
 	unsigned long k;
 
 	for (k = 0; k < count; k++) {
@@ -410,8 +424,9 @@ static void slots_count(const unsigned long *slot, unsigned long count, struct c
 		if (!page || !cosy_slot_is_frozen(slot[k]))
 			continue;
 		sum->frozen++;
-		if (slot[k] & COSY_SLOT_HUGE ? atomic_read(&cosy_huge_of_part(page)->holders) > 1
-					     : page_count(page) > 1)
+		if (slot[k] & COSY_SLOT_HUGE
+			    ? atomic_read(&cosy_huge_of_part(page)->holders) > 1
+			    : page_count(page) > 1 + slot_is_counted(arena, slot[k]))
 			sum->under_way++;
 	}
 }
@@ -425,7 +440,7 @@ void cosy_slots_count(const struct cosy_arena *arena, unsigned long i, unsigned 
 		const struct cosy_huge *huge = p.word ? cosy_huge_of(*p.word) : NULL;
 
 		if (!huge) {
-			slots_count(arena->slots + i + p.from, p.to - p.from, sum);
+			slots_count(arena, i + p.from, p.to - p.from, sum);
 			continue;
 		}
 		sum->huge++;
@@ -505,8 +520,22 @@ int cosy_slots_copy(const struct cosy_slots *s, unsigned long *contents)
 	return error;
 }
 
-/* Copies the pages that remain others': shared ones, and parts of huge ones. */
-static int slots_copy_shared(const struct cosy_slots *s, unsigned long *contents)
+/*
+ * Tells whether somebody may have pinned a slot's page, which has no entry: then it is not frozen,
+ * and may be written at any time.  Nobody can pin it from now on.
+ */
+static bool slot_is_pinned(const struct cosy_slots *s, unsigned long slot)
+{
+	struct page *page = cosy_slot_page(slot);
+
+	if (!s->arena->pinnable || !page || cosy_page_has_mark(page) || page_count(page) == 1)
+		return false;
+	cosy_stats_live(COSY_LIVE_PINNED_COPIED, 1);
+	return true;
+}
+
+/* Copies the pages that do not leave their slots: shared and pinned ones, and parts of huge ones. */
+static int slots_copy_staying(const struct cosy_slots *s, unsigned long *contents)
 {
 	const unsigned long *slot = s->arena->slots + s->i;
 	unsigned long k;
@@ -518,7 +547,8 @@ static int slots_copy_shared(const struct cosy_slots *s, unsigned long *contents
 		error = slots_pause_killable(k);
 		if (!error && slot[k] & COSY_SLOT_GONE)
 			error = -EFAULT;
-		if (error || !(slot[k] & (COSY_SLOT_SHARED | COSY_SLOT_HUGE)))
+		if (error ||
+		    !(slot[k] & (COSY_SLOT_SHARED | COSY_SLOT_HUGE) || slot_is_pinned(s, slot[k])))
 			continue;
 		copy = cosy_slot_page_alloc(0);
 		contents[k] = (unsigned long)copy;
@@ -561,17 +591,17 @@ static void slots_move(const struct cosy_slots *s, unsigned long *contents, unsi
 int cosy_slots_donate(const struct cosy_slots *s, unsigned long *contents, unsigned long left)
 {
 	unsigned long *slot = s->arena->slots + s->i;
-	bool marked;
 	unsigned long k;
+	bool some_stay;
 	int error;
 
 	cosy_huge_open(s, 0, s->count);
-	marked = slots_marks(s) & ~COSY_SLOT_MAPPED;
-	error = marked ? slots_copy_shared(s, contents) : 0;
+	cosy_slots_unmap_pages(s, 0, s->count);
+	some_stay = s->arena->pinnable || slots_marks(s);
+	error = some_stay ? slots_copy_staying(s, contents) : 0;
 	if (error)
 		return error;
-	cosy_slots_unmap_pages(s, 0, s->count);
-	if (!marked) {
+	if (!some_stay) {
 		slots_move(s, contents, left);
 		return 0;
 	}
@@ -633,6 +663,8 @@ static int slots_present(const struct cosy_slots *s, unsigned long from, unsigne
 
 	for (; from < to; from = end) {
 		end = min(to, from + PAUSE_SLOTS);
+		if (write)
+			cosy_slots_uncount(s, from, end);
 		error = slots_prepare(s, from, end, write);
 		if (!error)
 			error = cosy_slots_map(s, from, end);
@@ -684,15 +716,20 @@ static bool slot_follows(const struct cosy_slots *s, unsigned long k, bool write
 	/* An entry of a page that is not frozen may write, as a rule; if not, it faults in turn. */
 	if (!write || !cosy_slot_is_frozen(slot))
 		return !(slot & COSY_SLOT_MAPPED);
-	return !(slot & COSY_SLOT_HUGE) && page_count(page) == 1;
+	return !(slot & COSY_SLOT_HUGE) && page_count(page) == 1 + slot_is_counted(s->arena, slot);
 }
 
 vm_fault_t cosy_slots_fault(const struct cosy_slots *s, bool write)
 {
-	unsigned long k;
-	int error = slot_prepare(s, 0, write);
+	unsigned long count = 1, k;
+	int error;
 
-	for (k = 1; !error && k < s->count && slot_follows(s, k, write); k++) {
+	while (count < s->count && slot_follows(s, count, write))
+		count++;
+	if (write)
+		cosy_slots_uncount(s, 0, count);
+	error = slot_prepare(s, 0, write);
+	for (k = 1; !error && k < count; k++) {
 		/* slot_own looks at the page again, and its answer counts. */
 		if (write && slot_own(s, k))
 			break;

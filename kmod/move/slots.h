@@ -51,6 +51,9 @@ int cosy_slots_map(const struct cosy_slots *s, unsigned long from, unsigned long
 /* Removes every entry of slots [from, to), which rule. */
 void cosy_slots_unmap_pages(const struct cosy_slots *s, unsigned long from, unsigned long to);
 
+/* Removes the counted entries of frozen pages in slots [from, to): each refers to its page. */
+void cosy_slots_uncount(const struct cosy_slots *s, unsigned long from, unsigned long to);
+
 /* Removes every entry that may write a page which a loan of the first `count` slots can freeze. */
 void cosy_slots_write_protect(const struct cosy_slots *s, unsigned long count);
 

@@ -24,8 +24,11 @@ void libcosy_arenas_add(const void *memory, size_t count);
 /* False where no arena is. */
 bool libcosy_arenas_may_have(const void *memory);
 
-/* Maps a new arena of `size` bytes, whole pages; MAP_FAILED without the module or memory. */
-void *libcosy_arena_map(size_t size);
+/*
+ * Maps a new arena of `size` bytes, whole pages, with COSY_ARENA_* flags; MAP_FAILED without the
+ * module or memory.
+ */
+void *libcosy_arena_map(size_t size, uint32_t flags);
 
 /*
  * Makes COSY_IOC_MOVE; a cancellation point when it is a loan or a transfer.  Returns the result or

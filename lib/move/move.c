@@ -137,9 +137,10 @@ static size_t size_in_pages(size_t size)
 	return (size + PAGE - 1) & ~(PAGE - 1);
 }
 
-void *libcosy_arena_map(size_t size)
+void *libcosy_arena_map(size_t size, uint32_t flags)
 {
-	struct cosy_arena_request request = {.size = sizeof(request), .length = size};
+	struct cosy_arena_request request = {
+		.size = sizeof(request), .flags = flags, .length = size};
 	void *memory = MAP_FAILED;
 	long fd = -1;
 
@@ -160,11 +161,11 @@ void *cosy_move_alloc(size_t size, unsigned int flags)
 	int saved = errno;
 	void *memory;
 
-	if (flags || !mapped) {
-		errno = flags || !size ? EINVAL : ENOMEM;
+	if (flags & ~COSY_MOVE_PINNABLE || !mapped) {
+		errno = flags & ~COSY_MOVE_PINNABLE || !size ? EINVAL : ENOMEM;
 		return NULL;
 	}
-	memory = libcosy_arena_map(mapped);
+	memory = libcosy_arena_map(mapped, flags & COSY_MOVE_PINNABLE ? COSY_ARENA_PINNABLE : 0);
 	errno = saved;
 	if (memory == MAP_FAILED)
 		memory = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,

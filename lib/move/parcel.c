@@ -157,7 +157,7 @@ int cosy_export(void *memory, size_t count, enum cosy_how how)
 /* Puts a parcel of the module's that shares pages in place of memory that is no arena's. */
 static ssize_t import_arena(int parcel, void *memory, size_t count)
 {
-	void *arena = libcosy_arena_map(count);
+	void *arena = libcosy_arena_map(count, 0);
 	ssize_t ret;
 
 	if (arena == MAP_FAILED) {

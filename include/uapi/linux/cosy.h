@@ -459,17 +459,19 @@ struct cosy_stats {
  * memory as SETBUF's is, each page to the memory cgroup that touches it first, until its last
  * holder drops it.  A fork child has a copy on write at the same address.  The memory is zeros at
  * first.  mremap cannot grow it; PROT_EXEC, MADV_DONTNEED, direct I/O and shared futexes are
- * refused there.
+ * refused there.  With PINNABLE others may pin the pages, so that direct I/O works, and
+ * MADV_DONTNEED changes no bytes; each 2 MB are 512 pages then.
  *
  * Errors: EINVAL (length no multiple of a page, 0 or above COSY_MAX_ARENA; flags), ENOMEM (also:
- * above RLIMIT_MEMLOCK), EMFILE.
+ * above RLIMIT_MEMLOCK), EMFILE, EOPNOTSUPP (PINNABLE: the kernel does not export what it needs).
  */
 struct cosy_arena_request {
 	__u32 size;
-	__u32 flags;  /* 0 */
+	__u32 flags;  /* COSY_ARENA_* */
 	__u64 length; /* bytes */
 };
-#define COSY_MAX_ARENA (1u << 30) /* bytes in an arena */
+#define COSY_ARENA_PINNABLE (1u << 0)
+#define COSY_MAX_ARENA	    (1u << 30) /* bytes in an arena */
 
 /*
  * MOVE: makes an operation on `length` bytes, at most 0x7ffff000, of an arena's memory at

@@ -438,7 +438,7 @@ static void results(void *unused)
 	close(p.to);
 	errno = 0;
 	CHECK(!cosy_move_alloc(0, 0) && errno == EINVAL, "of size 0");
-	CHECK(!cosy_move_alloc(PAGE, 1) && errno == EINVAL, "an unknown flag");
+	CHECK(!cosy_move_alloc(PAGE, 2) && errno == EINVAL, "an unknown flag");
 	CHECK(cosy_flush(memory + 1, PAGE) == -1 && errno == EINVAL, "part of a page");
 	CHECK(cosy_ready(memory, PAGE, COSY_GIVE) == -1 && errno == EINVAL, "a flag of another");
 	CHECK(!cosy_ready(memory, SIZE, COSY_WILL_WRITE), "%s", strerror(errno));

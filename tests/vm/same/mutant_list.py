@@ -615,7 +615,7 @@ MUTANTS = [
     Mutant(
         "move-exclusive",
         "kmod/move/slots.c",
-        "if (!(*slot & COSY_SLOT_HUGE) && page_count(page) == 1) {",
+        "if (!(*slot & COSY_SLOT_HUGE) && page_count(page) == 1 + (page == s->held)) {",
         "if (!(*slot & COSY_SLOT_HUGE) && page_count(page) <= 2) {",
         by="move",
     ),
@@ -630,8 +630,8 @@ MUTANTS = [
     Mutant(
         "move-donated",
         "kmod/move/slots.c",
-        "\tcosy_slots_unmap_pages(s, 0, s->count);\n\tif (!marked) {",
-        "\tif (!marked) {",
+        "\tcosy_slots_unmap_pages(s, 0, s->count);\n\tsome_stay",
+        "\tsome_stay",
         by="move_parcel",
     ),
     Mutant(
@@ -683,6 +683,23 @@ MUTANTS = [
         "\tcosy_slots_unmap(s, s->count);\n\twhile (cosy_piece_next(s->arena",
         "\twhile (cosy_piece_next(s->arena",
         by="move",
+    ),
+    Mutant("pin-lent", "kmod/move/slots.c", "\t\tif (page_count(page) != 1) {\n", "\t\tif (0) {\n", by="move_pin"),
+    Mutant(
+        "pin-donated",
+        "kmod/move/slots.c",
+        "cosy_page_has_mark(page) || page_count(page) == 1)\n\t\treturn false;",
+        "cosy_page_has_mark(page) || true)\n\t\treturn false;",
+        by="move_pin",
+    ),
+    Mutant("pin-entry", "kmod/move/slots.c", "\tcosy_slots_uncount(s, k, k + 1);\n", "", by="move_pin"),
+    Mutant("pin-write", "kmod/move/arena.c", "\t.page_mkwrite = arena_write_fault,\n", "", by="move_pin"),
+    Mutant(
+        "pin-fork",
+        "kmod/move/arena.c",
+        "vma->vm_pgoff, count, arena->pinnable, __GFP_NOFAIL",
+        "vma->vm_pgoff, count, false, __GFP_NOFAIL",
+        by="move_pin",
     ),
     Mutant(
         "move-alias",

@@ -35,7 +35,7 @@ _TREE = _HERE.parents[2]
 _HOLDING = _HERE.parent / "holding"
 _PARTS = ("kmod", "core", "include")
 # Programs of tests/vm/guest, the quickest first, by where the mutant is; `same` and `race` come after them.
-_MOVED = ("move", "move_parcel", "move_port", "move_socket", "move_random")
+_MOVED = ("move", "move_parcel", "move_port", "move_socket", "move_pin", "move_random")
 _WATCHED = ("filter", "filter_share", "seccomp", "fast_resume", "handover", "scan_tree", "scan_tree_change")
 _CALLS = (
     "fast_write",
