@@ -146,7 +146,7 @@ same: all
 	@tests/vm/same/long.sh $(BUILD)/tests/vm/same/same $(SAME_SEED) $(SAME_SECONDS)
 
 # Random steps with pages that move, against a model: MOVE_STEPS on each of MOVE_SMP processors, where the
-# allocator watches.  MOVE_KIND: pages (4 KB), huge (2 MB) or both.
+# allocator watches.  MOVE_KIND: pages (4 KB), huge (2 MB), both, or pinned (4 KB that others may pin).
 move-long: all
 	@python3 tests/vm/vm.py run --kernel $(KERNEL) --smp $(MOVE_SMP) --mem 768 --timeout 86400 \
 		--append=slub_debug=FZPU --put $(BUILD)/tests/vm/guest/guest/move_random \

@@ -5,9 +5,11 @@
  * by way of parcels and ports, written at once, flushed, moved about, forked, with children killed
  * at any moment and, for some of the steps, a thread that writes all the time.
  *
- *	move_random [STEPS [SEED [pages|huge|both]]]
+ *	move_random [STEPS [SEED [pages|huge|both|pinned]]]
  *
  * `pages` makes steps with pages of 4 KB, `huge` such with 2 MB at once, `both` mixes them.
+ * `pinned` makes those with 4 KB in memory of which most may be pinned: pipes pin it, and it is
+ * written and read by calls that do.
  * Without arguments it makes so few steps that it is quick; `make move-long` takes a million.
  *
  * All that is written is stamps (stamps.h): at the beginning of each cache line, or of each eighth
@@ -21,6 +23,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #define ARENAS	  3
 #define PAGES	  24UL
@@ -45,7 +48,53 @@ static char *room;
 static int from, to;	  /* ends of the pipe */
 static int port[2];	  /* of a window like an arena; both do not block */
 static int sockets[2][2]; /* AF_UNIX and TCP; [1] is written */
-static long steps, forks, kills;
+static long steps, forks, kills, pins;
+static bool with_pages, with_huge, with_pinned;
+static int pinning[2]; /* a pipe; it does not block */
+
+/* --- Pins ------------------------------------------------------------------------------------- */
+
+/* Writes the last stamp by a pin of the page, if that can be had. */
+static bool write_pinned(uint64_t *at)
+{
+	struct iovec local = { &stamps, sizeof(stamps) }, remote = { at, sizeof(stamps) };
+
+	return process_vm_writev(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)sizeof(stamps);
+}
+
+static void compare_pinned(long step, int a, size_t at, size_t pages)
+{
+	static char bytes[MAX_PAGES * PAGE];
+	struct iovec local = { bytes, pages * PAGE };
+	struct iovec remote = { arena[a] + at * PAGE, pages * PAGE };
+	long i;
+
+	if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != (ssize_t)(pages * PAGE))
+		return;
+	i = stamps_differ(bytes, model[a] + at * LINES, pages * LINES, LINE);
+	CHECK(i < 0, "step %ld: arena %d, line %ld, by a pin", step, a, i);
+}
+
+/* Has a pipe pin some pages for a time. */
+static void pin(int a, size_t at, size_t pages)
+{
+	struct iovec piece = { arena[a] + at * PAGE, pages * PAGE };
+	static char drop[16 * PAGE];
+
+	if (any(4) == 0)
+		while (read(pinning[0], drop, sizeof(drop)) > 0)
+			;
+	pins += vmsplice(pinning[1], &piece, 1, SPLICE_F_NONBLOCK) > 0;
+}
+
+static char *arena_new(size_t pages)
+{
+	char *memory = with_pinned && any(4) ? cosy_move_alloc(pages * PAGE, COSY_MOVE_PINNABLE)
+					     : move_alloc(pages);
+
+	MUST(memory);
+	return memory;
+}
 
 /* --- Stamps ----------------------------------------------------------------------------------- */
 
@@ -55,6 +104,8 @@ static void compare(long step, int a, size_t at, size_t pages)
 	long i = stamps_differ(memory, model[a] + at * LINES, pages * LINES, LINE);
 	size_t page = any(pages * 16);
 
+	if (with_pinned && any(8) == 0 && pages <= MAX_PAGES)
+		compare_pinned(step, a, at, pages);
 	CHECK(i < 0, "step %ld: arena %d, page %zu, line %ld: %llu not %llu", step, a,
 	      at + (size_t)i / LINES, i % (long)LINES,
 	      (unsigned long long)*stamp_at(memory, (size_t)i, LINE),
@@ -78,8 +129,11 @@ static void write_some(int a, size_t at, size_t pages)
 	for (size_t k = at; k < at + pages; k++) {
 		size_t i = k * LINES + any(LINES);
 
-		if (any(2))
-			*stamp_at(arena[a], i, LINE) = model[a][i] = ++stamps;
+		if (any(2)) {
+			model[a][i] = ++stamps;
+			if (!with_pinned || any(4) || !write_pinned(stamp_at(arena[a], i, LINE)))
+				*stamp_at(arena[a], i, LINE) = stamps;
+		}
 	}
 }
 
@@ -107,6 +161,17 @@ static volatile bool stop, raced, writing;
 static char *volatile huge_racing;
 static long raced_steps;
 
+/* Writes by a pin, and takes entries away. */
+static void race_pinned(uint64_t k)
+{
+	char *at = racing + k % MAX_PAGES * PAGE + k % LINES * LINE;
+	struct iovec local = { &k, sizeof(k) }, remote = { at, sizeof(k) };
+
+	process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
+	if (kernel_expected() && k % 16 == 0)
+		madvise(racing, MAX_PAGES * PAGE, MADV_DONTNEED);
+}
+
 static void *writes(void *unused)
 {
 	uint64_t k = 0;
@@ -120,6 +185,8 @@ static void *writes(void *unused)
 			k++;
 			for (size_t i = 0; i < MAX_PAGES; i++)
 				*(volatile uint64_t *)(racing + i * PAGE + k % LINES * LINE) = k;
+			if (with_pinned && k % 4 == 0)
+				race_pinned(k);
 			if (huge_racing)
 				*(volatile uint64_t *)(huge_racing + k % 4096 * 512) = k;
 			if (k % 64 == 0)
@@ -462,7 +529,7 @@ static void arena_renew(int a)
 {
 	char *old = arena[a];
 
-	arena[a] = move_alloc(PAGES);
+	arena[a] = arena_new(PAGES);
 	memcpy(arena[a], old, PAGES * PAGE);
 	cosy_move_free(old, PAGES * PAGE);
 	if (old >= room && old < room + PLACES * PAGES * PAGE)
@@ -674,14 +741,14 @@ static void huge_step(long step)
 
 #define HUGE_SHARE 64 /* one step of so many is with 2 MB when both kinds are made */
 
-static bool with_pages, with_huge;
-
 static void pages_step(long step)
 {
 	int a = (int)any(ARENAS), b = (int)any(ARENAS);
 	size_t pages = 2 + any(MAX_PAGES - 1), at = any(PAGES - pages + 1),
 	       there = any(PAGES - pages + 1);
 
+	if (with_pinned && any(8) == 0)
+		pin(a, at, pages);
 	switch (any(20)) {
 	case 0:
 	case 1:
@@ -754,11 +821,11 @@ static void sockets_new(void)
 
 static void memory_new(void)
 {
-	racing = move_alloc(MAX_PAGES);
+	racing = arena_new(MAX_PAGES);
 	room = mmap(NULL, PLACES * PAGES * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	MUST(room != MAP_FAILED);
 	for (int a = 0; a < ARENAS; a++)
-		arena[a] = move_alloc(PAGES);
+		arena[a] = arena_new(PAGES);
 	for (int a = 0; with_huge && a < HUGE_ARENAS; a++)
 		huge[a] = move_alloc(HUGE_COUNT * HUGE / PAGE);
 	if (with_huge)
@@ -795,7 +862,9 @@ int main(int argc, char **argv)
 	steps = argc > 1 ? atol(argv[1]) : 6000;
 	state = (argc > 2 ? strtoull(argv[2], NULL, 0) : 1) * 0x9e3779b97f4a7c15u | 1;
 	with_pages = !!strcmp(kind, "huge");
-	with_huge = !!strcmp(kind, "pages");
+	with_pinned = !strcmp(kind, "pinned");
+	with_huge = !!strcmp(kind, "pages") && !with_pinned;
+	MUST(!pipe2(pinning, O_NONBLOCK | O_CLOEXEC));
 	MUST(!pipe(fds));
 	sockets_new();
 	from = fds[0];
@@ -807,9 +876,9 @@ int main(int argc, char **argv)
 	steps_make();
 	pages_steps = (uint64_t)(steps - huge_steps);
 	printf("%llu steps with 4 KB, %ld with 2 MB, one page in %ld of %ld looks; %ld raced, "
-	       "%ld forks, %ld killed, %d failures; ",
+	       "%ld forks, %ld killed, %ld pinned, %d failures; ",
 	       (unsigned long long)pages_steps, huge_steps, huge_seen, huge_looks, raced_steps,
-	       forks, kills, check_failures);
+	       forks, kills, pins, check_failures);
 	printf("%llu pages lent, %llu transferred, %llu imported\n",
 	       (unsigned long long)counts().loaned, (unsigned long long)counts().transferred,
 	       (unsigned long long)counts().imported);
