@@ -17,9 +17,10 @@
 #define HUGE	(2UL << 20)
 
 static int the_pipe[2], the_unix[2], the_tcp[2], the_zerocopy[2], descriptors[2], the_port[2];
-static char *from, *to;	     /* ordinary */
-static char *lender, *taker; /* of cosy_move_alloc */
-static char *ring;	     /* shared, as between two processes */
+static char *from, *to;		     /* ordinary */
+static char *lender, *taker;	     /* of cosy_move_alloc */
+static char *pin_lender, *pin_taker; /* the same, pinnable */
+static char *ring;		     /* shared, as between two processes */
 static struct io_uring uring;
 
 enum after {
@@ -229,6 +230,14 @@ static const struct way ways[] = {
 	 .ends = the_port, .flags = COSY_WILL_WRITE, .how = COSY_DONATE_ZERO},
 	{"port: donate; untouched", by_port, &lender, &taker, RETURNS_UNTOUCHED, .max = MAX_BYTES,
 	 .ends = the_port, .how = COSY_DONATE_ZERO},
+	{"pinnable: loan, transfer; flushed, all", by_loan, &pin_lender, &pin_taker, READS_FLUSHES,
+	 .max = MAX_BYTES, .ends = the_pipe, .flags = COSY_POPULATE},
+	{"pinnable: loan, transfer; receiver reads", by_loan, &pin_lender, &pin_taker, READS,
+	 .max = MAX_BYTES, .ends = the_pipe, .flags = COSY_POPULATE},
+	{"pinnable: loan, transfer; untouched", by_loan, &pin_lender, &pin_taker, NOTHING,
+	 .max = MAX_BYTES, .ends = the_pipe},
+	{"pinnable: port; donate; written", by_port, &pin_lender, &pin_taker, RETURNS,
+	 .max = MAX_BYTES, .ends = the_port, .flags = COSY_WILL_WRITE, .how = COSY_DONATE_ZERO},
 	{"2 MB at once: copy; receiver reads", by_parcel, &lender, &taker, READS, .max = MAX_BYTES,
 	 .ends = descriptors, .how = COSY_COPY, .huge = true},
 	{"2 MB at once: donate; written", by_parcel, &lender, &taker, RETURNS, .max = MAX_BYTES,
@@ -324,7 +333,7 @@ static void way_measure(const struct way *way, size_t bytes)
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0);
 	if (way->huge)
 		huge_free(a, b);
-	else if (way->b == &taker)
+	else if (way->b == &taker || way->b == &pin_taker)
 		TRY(cosy_flush(b, MAX_BYTES));
 }
 
@@ -344,6 +353,8 @@ void ways_measure(void)
 	to = memory_new();
 	lender = cosy_move_alloc(MAX_BYTES, 0);
 	taker = cosy_move_alloc(MAX_BYTES, 0);
+	pin_lender = cosy_move_alloc(MAX_BYTES, COSY_MOVE_PINNABLE);
+	pin_taker = cosy_move_alloc(MAX_BYTES, COSY_MOVE_PINNABLE);
 	ring = mmap(NULL, MAX_BYTES, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	TRY(io_uring_queue_init(8, &uring, 0));
