@@ -79,13 +79,9 @@ private:
     auto [It, New] = Known.insert({&F, Makes::Sometimes});
     if (!New)
       return It->second;
-    Makes Ret = any_of(F, [&](const BasicBlock &BB) {
-                  return in(BB) != Makes::Never;
-                })
-                    ? Makes::Always
-                    : Makes::Never;
-    if (Ret == Makes::Always && returnsWithoutCall(F))
-      Ret = Makes::Sometimes;
+    Makes Ret = Makes::Never;
+    if (any_of(F, [&](const BasicBlock &BB) { return in(BB) != Makes::Never; }))
+      Ret = returnsWithoutCall(F) ? Makes::Sometimes : Makes::Always;
     return Known[&F] = Ret;
   }
 
@@ -431,7 +427,9 @@ public:
   }
 
   /// Returns what a call saves that is no call of a function with a body.
-  int64_t ofCallAlone(const CallBase &Call) { return ofInstruction(Call).Saved; }
+  int64_t ofCallAlone(const CallBase &Call) {
+    return ofInstruction(Call).Saved;
+  }
 
   /// Sums up one round, without inner loops whose rounds are counted.
   Gain ofRound(const Loop &L, Rounds &Loops) {
@@ -595,8 +593,8 @@ SmallVector<SeldomCall, 4> cosy::findSeldomCalls(Function &Body,
       auto *Call = dyn_cast<CallBase>(&I);
       const Function *F = Call ? Call->getCalledFunction() : nullptr;
       int64_t Saves = F && F->isDeclaration() ? E.ofCallAlone(*Call) : 0;
-      if (Saves <= 0 || (L ? isInEachRound(*Call, *L, A)
-                           : isInEachCall(*Call, Body, A)))
+      if (Saves <= 0 ||
+          (L ? isInEachRound(*Call, *L, A) : isInEachCall(*Call, Body, A)))
         continue;
       (L ? Cost.SureRounds[Head - Heads.begin()] : Cost.SureEntry) -= Saves;
       Ret.push_back({Call, Saves});

@@ -4,8 +4,8 @@
 // A function whose region is on a path that it seldom takes keeps what is alive
 // across the entry code's calls in registers that it has to save first, on each
 // of its calls.  So where a call of the function need not come to a region, or
-// the region stays native, the code that enters the kernel becomes a function of
-// its own at last:
+// the region stays native, the code that enters the kernel becomes a function
+// of its own at last:
 //
 //   if (x)                                   if (x)
 //     return cache[x];                         return cache[x];

@@ -692,7 +692,6 @@ MUTANTS = [
         "cosy_page_has_mark(page) || true)\n\t\treturn false;",
         by="move_pin",
     ),
-    Mutant("pin-entry", "kmod/move/slots.c", "\tcosy_slots_uncount(s, k, k + 1);\n", "", by="move_pin"),
     Mutant("pin-write", "kmod/move/arena.c", "\t.page_mkwrite = arena_write_fault,\n", "", by="move_pin"),
     Mutant(
         "pin-fork",
