@@ -6,6 +6,7 @@
 
 Each machine gets a line: passed or not, and how long it took.  Passed means that its programs passed
 and that the kernel's log has no report (klog.py); of KCSAN's reports those that name cosy.ko count.
+kmemleak is on in one machine only, whose programs are those of what lives long.
 --planted builds modules with a bug in place of it, each of which a report has to show: without them
 no reports would say nothing.  Exit status 1: something failed.
 """
@@ -25,6 +26,12 @@ _VM = Path(__file__).resolve().parents[1]
 _TREE = _VM.parents[1]
 # Parameters: kmemleak takes half of the time; KCSAN looks at one access of 4000 unless told.
 _APPEND = {"kasan": "kmemleak=off kasan_multi_shot", "kcsan": "kcsan.skip_watch=200"}
+_APPEND_LEAKS = "kasan_multi_shot"
+# Programs that make contexts, programs, buffers, kept code, views, parcels and ports, and end in any way.
+_LASTING = [
+    *("kmod_device", "kmod_front", "kmod_cache", "fork", "many", "hostile_fd", "hostile_quota", "hostile_race"),
+    *("fast_list", "fast_next", "fast_path", "scan_tree", "view", "move_parcel", "move_port", "hostile_port", "unload"),
+]
 # Programs that fail here: under which sanitizers, how, and the cause as far as it is known.
 _LEFT_OUT = {
     "account": (("kasan",), "17 MB more stay in use; presumably KASAN's quarantine, which was not tested"),
@@ -42,6 +49,14 @@ class Machine:
     files: list[str] = field(default_factory=list)  # below tests/vm
     options: list[str] = field(default_factory=list)
     disk: bool = False
+    append: str = ""  # parameters, other than the sanitizer's
+
+
+def _leaks(programs: list[str]) -> Machine:
+    """Returns a machine in which kmemleak looks for what these programs have left."""
+    command = ["sh", "/t/leaks.sh", "/t/guest", *programs]
+    files = ["guest/suite.sh", "debug/leaks.sh"]
+    return Machine("leaks", command, ["tests/vm/guest/guest"], files, ["--env", "LIMIT=600"], append=_APPEND_LEAKS)
 
 
 @dataclass(frozen=True)
@@ -55,6 +70,7 @@ class Planted:
     new: str
     programs: list[str]
     report: str
+    leaks: bool = False  # kmemleak reports it
 
 
 PLANTED = [
@@ -84,6 +100,16 @@ PLANTED = [
         "",
         ["kmod_front"],
         "WARNING: lock held when returning to user space",
+    ),
+    Planted(
+        "memory is lost",
+        "kasan",
+        "kmod/load/buffer.c",
+        "\tkvfree(buffer->pages);\n",
+        "",
+        ["kmod_device"],
+        "new suspected memory leaks",
+        leaks=True,
     ),
     Planted(
         "a counter of all threads without atomic",
@@ -139,6 +165,7 @@ def _machines(build: Path, sanitizer: str, seconds: int) -> list[Machine]:
         random("same", "tmpfs", False),
         random("race", "disk", True),
         random("same", "disk", True),
+        *([_leaks(_LASTING)] if sanitizer == "kasan" else []),
     ]
 
 
@@ -154,7 +181,8 @@ class Runner:
         with tempfile.TemporaryDirectory() as empty:
             arguments = [sys.executable, str(_VM / "vm.py"), "run", "--kernel", f"{options.kernel}-{options.sanitizer}"]
             arguments += ["--smp", "2", "--mem", "1536", "--tree", str(tree), "--timeout", "3600"]
-            arguments += ["--append", _APPEND[options.sanitizer], "--env", "COSY_TIER=always", *machine.options]
+            arguments += ["--append", machine.append or _APPEND[options.sanitizer]]
+            arguments += ["--env", "COSY_TIER=always", *machine.options]
             arguments += ["--disk", empty] if machine.disk else []
             for path in [options.build / name for name in machine.put] + [_VM / name for name in machine.files]:
                 arguments += ["--put", str(path)]
@@ -189,6 +217,7 @@ def _plant(bug: Planted, tree: Path) -> None:
 def _is_noticed(bug: Planted, runner: Runner) -> tuple[bool, str]:
     command = ["sh", "/t/suite.sh", "/t/guest", *bug.programs]
     machine = Machine(bug.name, command, ["tests/vm/guest/guest"], ["guest/suite.sh"])
+    machine = _leaks(bug.programs) if bug.leaks else machine
     with tempfile.TemporaryDirectory(prefix="cosy-planted-") as name:
         _plant(bug, Path(name))
         said = runner.run(machine, Path(name))[1]
