@@ -37,6 +37,7 @@
 //   Losses.cpp     what loops without calls would lose      (countLosses)
 //   Container.cpp  Compound -> struct cosy_compound         (buildContainer)
 //   Host.cpp       the code in the region's place           (emitHostCode)
+//   Exits.cpp      early exits of the twin, straight on    (ExitsPass)
 //   MoveLocals.cpp locals that regions touch -> buffer      (moveLocals)
 //   Counters.cpp   counters that they look at             (CountersPass)
 //   Outline.cpp    cold ways into the kernel -> functions   (OutlinePass)

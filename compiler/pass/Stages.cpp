@@ -33,6 +33,7 @@
 #include "Stages.h"
 #include "BpfModule.h"
 #include "Counters.h"
+#include "Exits.h"
 #include "Outline.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -324,6 +325,8 @@ bool cosy::addStage(StringRef Name, ModulePassManager &MPM) {
     return MPM.addPass(MoveLocalsPass()), true;
   if (Name == "cosy-counters")
     return MPM.addPass(createModuleToFunctionPassAdaptor(CountersPass())), true;
+  if (Name == "cosy-exits")
+    return MPM.addPass(createModuleToFunctionPassAdaptor(ExitsPass())), true;
   if (Name == "cosy-outline")
     return MPM.addPass(OutlinePass()), true;
   for (const RegionStage &S : RegionStages)
