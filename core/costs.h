@@ -53,8 +53,9 @@
 #define COSY_GAIN_CALL_FILTERED 350
 /* A call that it wants to see: the way out and in again. */
 #define COSY_LOSS_FILTERED 2000
-/* A program is given up when it has lost so much: a hundred such calls. */
-#define COSY_MAX_FILTER_LOSS 200000
+
+/* A program is given up when it has lost so much: a hundred such calls.  Chosen. */
+#define COSY_MAX_BALANCE_LOSS 200000
 
 /* --- Computing: its cost above that outside -------------------------------------------------- */
 

@@ -121,7 +121,7 @@ static struct libcosy_thread *thread_create(void)
 	for (int i = 0; i < COSY_ACTIVATIONS; i++) {
 		struct libcosy_activation *act = &thread->acts[i];
 
-		/* How many calls were made is asked only once a filter is met: see balance.c. */
+		/* How many calls were made is asked while a balance is kept: see balance.c. */
 		act->run.size = offsetof(struct cosy_run, calls);
 		act->run.state = (uint64_t)&act->state;
 		act->outer = thread->free;

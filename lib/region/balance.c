@@ -9,41 +9,112 @@
 #include "process/stats.h"
 #include "region/tier.h"
 
+/*
+ * RUNs that are counted though no filter is met.  What a program's calls are shows in so many: the
+ * files, names and sizes that it is asked for seldom change their kind.
+ */
+#define FIRST_RUNS 1024
+
+/*
+ * Tells whether RUN's two counts say what a program gains: of a composite they do not tell how many
+ * calls it stands for, and a call that its thunk answers counts as an ordinary one.
+ */
+static bool balance_tells(const struct cosy_program *program)
+{
+	for (u32 i = 0; i < program->insn_cnt; i++) {
+		const struct cosy_call *call = libcosy_program_call(program, i);
+
+		if (!call)
+			continue;
+		if (call->flags & COSY_CALL_COMPOSITE)
+			return false;
+		switch (call->number) {
+#define COSY_THUNK_CALL(number, name, args, flags) case number:
+#include "../../core/ops.def"
+			return false;
+		}
+	}
+	return true;
+}
+
+void libcosy_balance_begin(struct libcosy_balance *balance, const struct cosy_program *program)
+{
+	balance->kept = balance_tells(program);
+}
+
 static void balance_give_up(struct cosy_loaded *loaded)
 {
 	struct libcosy_balance *balance = &loaded->balance;
+	unsigned long long calls = __atomic_load_n(&balance->calls, __ATOMIC_RELAXED);
+	unsigned long long filtered = __atomic_load_n(&balance->filtered, __ATOMIC_RELAXED);
 
 	if (__atomic_exchange_n(&balance->given_up, true, __ATOMIC_RELAXED))
 		return;
 	libcosy_program_displace(loaded);
 	libcosy_count(&libcosy_counts.given_up, 1);
-	if (libcosy_settings.debug)
+	if (!libcosy_settings.debug)
+		return;
+	if (filtered)
 		libcosy_say("%s stays native from here: seccomp filters wanted to see %llu of its "
 			    "calls, %llu were made in the kernel",
-			    libcosy_program_name(loaded),
-			    (unsigned long long)__atomic_load_n(&balance->filtered,
-								__ATOMIC_RELAXED),
-			    (unsigned long long)__atomic_load_n(&balance->calls, __ATOMIC_RELAXED));
+			    libcosy_program_name(loaded), filtered, calls);
+	else
+		libcosy_say("%s stays native from here: none of its %llu calls could be made by a "
+			    "specialised version, and it makes few at a time",
+			    libcosy_program_name(loaded), calls);
+}
+
+/* Returns what a RUN saved under filters; `filtered`: one of them wanted to see a call. */
+static int64_t balance_filtered(int64_t calls, int64_t fast, bool filtered)
+{
+	return fast * COSY_GAIN_FAST_FILTERED + (calls - fast) * COSY_GAIN_CALL_FILTERED -
+	       (filtered ? COSY_LOSS_FILTERED : 0);
+}
+
+/*
+ * Returns what one saved without.  A specialised call can save much more than any constant says,
+ * a view of 64 KB say; so one of them is taken to have been worth the RUN.
+ */
+static int64_t balance_first(int64_t calls, int64_t fast)
+{
+	if (!calls)
+		return 0;
+	return fast * COSY_COST_RUN + (calls - fast) * COSY_GAIN_CALL - COSY_COST_RUN;
+}
+
+/* Stops counting where a filter has not been met in all those RUNs. */
+static void balance_end_first(struct libcosy_balance *balance, struct libcosy_activation *act)
+{
+	if (__atomic_add_fetch(&balance->runs, 1, __ATOMIC_RELAXED) < FIRST_RUNS)
+		return;
+	__atomic_store_n(&balance->kept, false, __ATOMIC_RELAXED);
+	act->run.size = offsetof(struct cosy_run, calls);
 }
 
 void libcosy_balance_add(struct cosy_loaded *loaded, struct libcosy_activation *act)
 {
 	struct libcosy_balance *balance = &loaded->balance;
+	bool told = act->run.size == sizeof(act->run);
 	bool filtered = act->run.status == COSY_LEFT_FILTERED;
-	uint64_t calls = act->run.calls, fast = act->run.fast;
-	int64_t saved = fast * COSY_GAIN_FAST_FILTERED + (calls - fast) * COSY_GAIN_CALL_FILTERED;
+	uint64_t calls = told ? act->run.calls : 0, fast = told ? act->run.fast : 0;
+	int64_t saved;
 
-	if (filtered) {
+	if (filtered && !__atomic_fetch_add(&balance->filtered, 1, __ATOMIC_RELAXED)) {
+		__atomic_store_n(&balance->saved, 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&balance->kept, true, __ATOMIC_RELAXED);
-		saved -= COSY_LOSS_FILTERED;
-		__atomic_fetch_add(&balance->filtered, 1, __ATOMIC_RELAXED);
 	}
 	if (!__atomic_load_n(&balance->kept, __ATOMIC_RELAXED))
 		return;
 	/* Ask for the counts from the next RUN on. */
 	act->run.size = sizeof(act->run);
 	__atomic_fetch_add(&balance->calls, calls, __ATOMIC_RELAXED);
+	if (__atomic_load_n(&balance->filtered, __ATOMIC_RELAXED)) {
+		saved = balance_filtered(calls, fast, filtered);
+	} else {
+		saved = balance_first(calls, fast);
+		balance_end_first(balance, act);
+	}
 	saved = __atomic_add_fetch(&balance->saved, saved, __ATOMIC_RELAXED);
-	if (saved < -COSY_MAX_FILTER_LOSS && !loaded->forced && !libcosy_tier_forced())
+	if (saved < -COSY_MAX_BALANCE_LOSS && !loaded->forced && !libcosy_tier_forced())
 		balance_give_up(loaded);
 }

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * balance.h - gives a program up whose calls seccomp filters mostly want to see.
+ * balance.h - gives a program up that loses in the kernel what it was expected to save.
  *
- * For each such call the compound leaves, libcosy makes the call, and a RUN goes on after it: four
- * times the cost of the plain call.  Calls that are made in the kernel may save more than that, or
- * less.  So from the first such call on, each RUN is counted as a gain or a loss, by the costs of
- * core/costs.h.  Once the program has lost COSY_MAX_FILTER_LOSS on the whole, it makes no RUN any
- * more in this process or in its fork children, since filters only grow stricter.
+ * cosycc estimates that a call with a specialised version is made by it.  Where it is not, since
+ * its name, its file or its size is none that the module knows, the call costs what it costs
+ * outside, less the crossing, and a RUN with few such calls loses.  So the first RUNs of a program
+ * are counted as gains or losses, by the costs of core/costs.h.
+ *
+ * For each call that seccomp filters want to see the compound leaves, libcosy makes the call, and a
+ * RUN goes on after it: four times the cost of the plain call.  Calls that are made in the kernel
+ * may save more than that, or less.  So from the first such call on, each RUN is counted.
+ *
+ * Once the program has lost COSY_MAX_BALANCE_LOSS on the whole, it makes no RUN any more in this
+ * process or in its fork children.
  */
 #ifndef COSY_LIB_BALANCE_H
 #define COSY_LIB_BALANCE_H
@@ -16,14 +22,19 @@
 
 /* All threads' together, and without locks. */
 struct libcosy_balance {
-	bool kept;		  /* a filter wanted to see a call: it is kept from there on */
+	bool kept;		  /* RUNs are counted: the first, and all once a filter is met */
 	bool given_up;		  /* never set back */
+	uint32_t runs;		  /* that were counted before a filter was met */
 	int64_t saved;		  /* in instructions, negative when it lost */
 	uint64_t calls, filtered; /* that were made in the kernel; that filters wanted to see */
 };
 
 struct cosy_loaded;
+struct cosy_program;
 struct libcosy_activation;
+
+/* Begins to count a program's first RUNs, if RUN's counts tell what that program gains. */
+void libcosy_balance_begin(struct libcosy_balance *balance, const struct cosy_program *program);
 
 /* Counts what the RUN that has just come back gained or lost.  Async-signal-safe. */
 void libcosy_balance_add(struct cosy_loaded *loaded, struct libcosy_activation *act);

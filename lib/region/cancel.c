@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include "region/cancel.h"
+#include "region/program.h"
 #include "process/refer.h"
 #include "syscall.h"
 
@@ -42,13 +43,8 @@ bool libcosy_is_cancellation_point(u32 number, const u64 *r)
 bool libcosy_has_cancellation_points(const struct cosy_program *program)
 {
 	for (u32 i = 0; i < program->insn_cnt; i++) {
-		const struct bpf_insn *insn = &program->insns[i];
-		const struct cosy_call *call;
+		const struct cosy_call *call = libcosy_program_call(program, i);
 
-		if (!(program->marks[i] & COSY_MARK_HEAD) || insn->code != (BPF_JMP | BPF_CALL) ||
-		    insn->src_reg == BPF_PSEUDO_CALL)
-			continue;
-		call = cosy_call_find(insn->imm);
 		if (call && call->flags & COSY_CALL_CANCELS)
 			return true;
 	}

@@ -55,6 +55,7 @@ int libcosy_program_create(const void *compound, size_t len, struct cosy_loaded 
 	}
 	loaded->needs_stack = program_needs_stack(&loaded->program);
 	loaded->cancels = libcosy_has_cancellation_points(&loaded->program);
+	libcosy_balance_begin(&loaded->balance, &loaded->program);
 	*ret = loaded;
 	return 0;
 }

@@ -37,6 +37,18 @@ int libcosy_program_create(const void *compound, size_t len, struct cosy_loaded 
 /* Forgets it in the kernel too. */
 void libcosy_program_destroy(struct cosy_loaded *loaded);
 
+/* Returns the call that instruction `i` makes, of the kernel's or an operation; NULL: none. */
+static inline const struct cosy_call *libcosy_program_call(const struct cosy_program *program,
+							   u32 i)
+{
+	const struct bpf_insn *insn = &program->insns[i];
+
+	if (!(program->marks[i] & COSY_MARK_HEAD) || insn->code != (BPF_JMP | BPF_CALL) ||
+	    insn->src_reg == BPF_PSEUDO_CALL)
+		return NULL;
+	return cosy_call_find(insn->imm);
+}
+
 /* Returns its name, for a message. */
 const char *libcosy_program_name(const struct cosy_loaded *loaded);
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Regions whose calls no specialised version can make: they are given up after some RUNs, and those
+ * whose calls are made by one are not.  Results are those of the calls throughout.
+ */
+#include "guards.h"
+#include <sys/wait.h>
+
+#define ENTRIES 3000
+
+static char full[PATH_MAX];
+
+/* Asks for attributes by two names, 0 if both are there. */
+static long ask(const char *one, const char *two)
+{
+	struct stat st[2];
+	long failed = 0;
+
+	COSY_START;
+	failed += stat(one, &st[0]);
+	failed += stat(two, &st[1]);
+	COSY_END;
+	return failed || st[0].st_ino != st[1].st_ino;
+}
+
+/* Does the same; each region has a balance of its own. */
+static long ask_again(const char *one, const char *two)
+{
+	struct stat st[2];
+	long failed = 0;
+
+	COSY_START;
+	failed += stat(one, &st[0]);
+	failed += stat(two, &st[1]);
+	COSY_END;
+	return failed || st[0].st_ino != st[1].st_ino;
+}
+
+static unsigned long long calls_of(long (*region)(const char *, const char *), const char *name)
+{
+	struct cosy_stats before = counts();
+	long failed = 0;
+
+	for (int i = 0; i < ENTRIES; i++)
+		failed += region(name, name);
+	CHECK(!failed, "%s: %ld failed", name, failed);
+	return counts().calls - before.calls;
+}
+
+static void with_tiers(void)
+{
+	unsigned long long calls;
+
+	/* A path from the root is no name that the module knows. */
+	calls = calls_of(ask, full);
+	CHECK(calls > 100 && calls < 2 * ENTRIES - 1000, "%llu calls by a path in the kernel",
+	      calls);
+	calls = calls_of(ask, full);
+	CHECK(!calls, "%llu calls by a path in the kernel, given up", calls);
+	/* The module knows these. */
+	calls = calls_of(ask_again, "x");
+	CHECK(calls > 2 * ENTRIES - 100, "%llu calls by a name in the kernel", calls);
+	calls = calls_of(ask_again, "./x");
+	CHECK(calls == 2 * ENTRIES, "%llu calls by ./x in the kernel", calls);
+}
+
+/* Runs this program again, with regions that have to earn the kernel after one arrival. */
+static void run_again(char **argv)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	MUST((pid = fork()) >= 0);
+	if (!pid) {
+		MUST(!setenv("COSY_TIER", "1", 1));
+		execv("/proc/self/exe", argv);
+		_exit(1);
+	}
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK(!status, "with COSY_TIER=1: %#x", status);
+}
+
+int main(int argc, char **argv)
+{
+	const char *tier = getenv("COSY_TIER");
+	int fd;
+
+	(void)argc;
+	if (!kernel_expected())
+		SKIP("no region runs in the kernel here");
+	MUST((fd = open("x", O_CREAT | O_WRONLY, 0644)) >= 0 && !close(fd));
+	MUST(realpath("x", full));
+	if (tier && !strcmp(tier, "1")) {
+		with_tiers();
+		return check_end();
+	}
+	/* Who wants every region in the kernel is not contradicted. */
+	CHECK(calls_of(ask, full) == 2 * ENTRIES, "given up in spite of COSY_TIER=always");
+	run_again(argv);
+	unlink("x");
+	return check_end();
+}
