@@ -99,7 +99,7 @@ fail:
 	return false;
 }
 
-/* Returns how many bytes of `path`, which is aligned, begin the kept components' text. */
+/* Returns how many bytes of `path` begin the kept components' text. */
 static u32 prefix_same(const struct cosy_prefix *prefix, const u8 *path)
 {
 	u32 i, length = prefix->end[prefix->depth - 1] + 1;
@@ -107,7 +107,7 @@ static u32 prefix_same(const struct cosy_prefix *prefix, const u8 *path)
 
 	BUILD_BUG_ON(COSY_PREFIX_TEXT % sizeof(u64));
 	for (i = 0; i < length; i += sizeof(u64)) {
-		differ = *(const u64 *)(prefix->text + i) ^ *(const u64 *)(path + i);
+		differ = *(const u64 *)(prefix->text + i) ^ load_unaligned_zeropad(path + i);
 		if (differ)
 			return min_t(u32, i + cosy_first_byte(differ), length);
 	}
@@ -186,10 +186,20 @@ s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, long len
 		length = strncpy_from_user(copy, u64_to_user_ptr(address), NAME_MAX + 1);
 	if (unlikely(length < 0))
 		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
-	if (unlikely(length > NAME_MAX || !found->more || !found->stays))
+	if (unlikely(length > NAME_MAX))
 		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	/* The caller and each component ask for the permission to search that this one asks for. */
+	if (length > 2 && copy[0] == '.' && copy[1] == '/') {
+		copy += 2;
+		length -= 2;
+	}
 	slash = last_slash(copy, length);
-	if (unlikely(slash == length || *copy == '/' || slash >= COSY_PREFIX_TEXT))
+	if (slash == length) {
+		ret->name = copy;
+		ret->len = length;
+		return cosy_is_component(ret) ? 0 : cosy_guard_failed(run, COSY_GUARD_NAME);
+	}
+	if (unlikely(!found->more || !found->stays || *copy == '/' || slash >= COSY_PREFIX_TEXT))
 		return cosy_guard_failed(run, COSY_GUARD_NAME);
 	ret->name = copy + slash + 1;
 	ret->len = length - slash - 1;

@@ -76,14 +76,15 @@ static void same_path(int dirfd, const char *path, int flags)
 	}
 }
 
-static const char *const paths[] = { "a/x",	   "a/b/x",	 "a/b/c/x",  "a/b/c",	 "a//x",
-				     "a/b/../x",   "a/./x",	 "./a/x",    "/",	 "a/",
-				     "a/b/",	   "/a/x",	 "a/x/y",    "a/none/x", "none/x",
-				     "a/b/none",   "to-b/x",	 "a/to-c/x", "a/to-c",	 "a/b/to-x",
-				     "dangling/x", "mount/x",	 "a/m/x",    "a/m/n/x",	 "../x",
-				     "a/..",	   "a/b/.",	 "a/x/",     deep,	 longest,
-				     "secret/x",   "a/closed/x", just,	     "ab/x",	 "a/bb/x",
-				     "a/bbb/x",	   "a/b/b/x",	 "a/b/cc" };
+static const char *const paths[] = {
+	"a/x",	   "a/b/x",    "a/b/c/x",  "a/b/c",	 "a//x",   "a/b/../x",	"a/./x",
+	"./a/x",   "/",	       "a/",	   "a/b/",	 "/a/x",   "a/x/y",	"a/none/x",
+	"none/x",  "a/b/none", "to-b/x",   "a/to-c/x",	 "a/to-c", "a/b/to-x",	"dangling/x",
+	"mount/x", "a/m/x",    "a/m/n/x",  "../x",	 "a/..",   "a/b/.",	"a/x/",
+	deep,	   longest,    "secret/x", "a/closed/x", just,	   "ab/x",	"a/bb/x",
+	"a/bbb/x", "a/b/b/x",  "a/b/cc",   "./ab/x",	 "./a",	   "./a/b/c/x", "././a/x",
+	".//a/x",  "./../x",   "./.",	   "./",	 "./none", "./a/.",	"./missing/x"
+};
 
 static void all_paths(void)
 {
