@@ -321,6 +321,10 @@ _LATER = {
     "lookup": (10, 4000),
     "requests": (10, 3000),
     "grepl": (1, 40),
+    "wordfreq": (3, 300),
+    "numbers": (20, 20000),
+    "sessions": (20, 12000),
+    "watcher": (10, 5000),
 }
 
 # ... and run these.
