@@ -567,6 +567,8 @@ int main(int argc, char **argv)
 	if (uffd < 0)
 		SKIP("faults of the kernel need root: %s", strerror(errno));
 	close(uffd);
+	if (process_vm_readv(getpid(), NULL, 0, NULL, 0, 0) < 0)
+		SKIP("nothing to pin with, process_vm_readv: %s", strerror(errno));
 	MUST(!chdir(getenv("TMPDIR") ?: "/tmp"));
 	return move_main(parts, sizeof(parts) / sizeof(*parts), argc, argv);
 }
