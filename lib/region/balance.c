@@ -99,8 +99,10 @@ void libcosy_balance_add(struct cosy_loaded *loaded, struct libcosy_activation *
 	uint64_t calls = told ? act->run.calls : 0, fast = told ? act->run.fast : 0;
 	int64_t saved;
 
-	if (filtered && !__atomic_fetch_add(&balance->filtered, 1, __ATOMIC_RELAXED)) {
-		__atomic_store_n(&balance->saved, 0, __ATOMIC_RELAXED);
+	if (filtered) {
+		if (!__atomic_fetch_add(&balance->filtered, 1, __ATOMIC_RELAXED))
+			__atomic_store_n(&balance->saved, 0, __ATOMIC_RELAXED);
+		/* Each time: another thread may just have ended the first RUNs. */
 		__atomic_store_n(&balance->kept, true, __ATOMIC_RELAXED);
 	}
 	if (!__atomic_load_n(&balance->kept, __ATOMIC_RELAXED))
