@@ -9,7 +9,8 @@
  *
  * Between two entries of a scan: the directory is closed, so no more of them may be examined.
  *
- * In a read: another process reads by the same position, and has to wait for it.
+ * In a read: another process reads by the same position, and has to wait for it.  Or a hole is made
+ * where the page is that was looked up with the one before.
  *
  * As root, on two processors.
  */
@@ -28,6 +29,7 @@ enum place { PLACE_PERMISSION, PLACE_ATTRIBUTES, PLACE_TRANSFER };
 /* Let others list and search, but not by a mode that cosy.ko decides about without inode_permission. */
 enum { OPEN = 0705, CLOSED = 0 };
 enum { NAMES = 4, LAST = NAMES - 1, PART = 8, MAX_TRIES = 100 };
+enum { READS = 4, PAGE = 4096 };
 
 /* In the order in which the directory has them: the one that was made last comes first. */
 static const char *const names[NAMES] = { "d", "c", "b", "a" };
@@ -40,6 +42,7 @@ static struct answers {
 	struct stat got[NAMES];
 	char ours[PART], theirs[PART];
 	_Atomic bool read;
+	char pages[READS][PAGE];
 } *answers;
 
 /* --- holding.ko -------------------------------------------------------------------------- */
@@ -132,6 +135,15 @@ static void ask_read(void)
 {
 	COSY_START;
 	answers->results[0] = read(shared_file, answers->ours, PART);
+	COSY_END;
+}
+
+/* Reads one page after the other: those that follow the second are looked up with it. */
+static void ask_pages(void)
+{
+	COSY_START;
+	for (int i = 0; i < READS; i++)
+		answers->results[i] = read(shared_file, answers->pages[i], PAGE);
 	COSY_END;
 }
 
@@ -348,6 +360,32 @@ static void read_between(void)
 	files_remove();
 }
 
+/* Makes a hole of a page that the region has looked up and not read. */
+static void hole_between(void)
+{
+	static char full[PAGE], zeros[PAGE];
+	pid_t region;
+
+	files_make();
+	memset(full, 'x', sizeof(full));
+	shared_file = open("other", O_RDWR);
+	MUST(shared_file >= 0);
+	for (int i = 0; i < READS; i++)
+		MUST(write(shared_file, full, PAGE) == PAGE);
+	MUST(!lseek(shared_file, 0, SEEK_SET));
+	region = region_hold(ask_pages, PLACE_TRANSFER, READS);
+	MUST(!fallocate(shared_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			(READS - 1) * PAGE, PAGE));
+	region_release(region);
+	for (int i = 0; i < READS; i++) {
+		CHECK(answers->results[i] == PAGE, "read %d: %ld", i, answers->results[i]);
+		CHECK(!memcmp(answers->pages[i], i < READS - 1 ? full : zeros, PAGE),
+		      "read %d begins with %#x", i, answers->pages[i][0]);
+	}
+	close(shared_file);
+	files_remove();
+}
+
 int main(void)
 {
 	if (access(PARAMETERS, F_OK))
@@ -364,6 +402,7 @@ int main(void)
 	}
 	closed_between();
 	read_between();
+	hole_between();
 	directory_leave();
 	return check_end();
 }

@@ -45,8 +45,7 @@ MUTANTS = [
         "kmod/fast/page_cache.h",
         "if (unlikely(READ_ONCE(folio->mapping) != mapping))",
         "if (0)",
-        by="race",
-        raced=True,
+        by="held",
     ),
     Mutant(
         "no_holes-uptodate",
