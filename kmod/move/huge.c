@@ -35,21 +35,24 @@ static struct cosy_huge *huge_alloc(void)
 	return huge;
 }
 
-/* Sums the bytes up, if that is asked for. */
-static unsigned long huge_sum(const struct cosy_huge *huge)
+/* Sums the bytes up, of the same words as `like`: see cosy_page_sum. */
+static unsigned long huge_sum(const struct cosy_huge *huge, unsigned long like)
 {
-	unsigned long k, sum = 0;
+	unsigned long k, part = like, sum = 0;
 
-	for (k = 0; k < COSY_HUGE_SLOTS; k++)
-		sum = sum * 31 + cosy_page_sum(huge->pages + k);
-	return sum;
+	for (k = 0; k < COSY_HUGE_SLOTS; k++) {
+		part = cosy_page_sum(huge->pages + k, part);
+		sum = sum * 31 + part;
+	}
+	return cosy_sum_join(sum, part);
 }
 
 /* Complains when a frozen huge page is not what it was. */
 static void huge_check(const struct cosy_huge *huge)
 {
 	if (unlikely(cosy_slots_checked()) && huge->frozen && huge->sum)
-		WARN_ONCE(huge->sum != huge_sum(huge), "cosy: frozen 2 MB have changed\n");
+		WARN_ONCE(huge->sum != huge_sum(huge, huge->sum),
+			  "cosy: frozen 2 MB have changed\n");
 }
 
 static void huge_thaw(struct cosy_huge *huge)
@@ -72,7 +75,7 @@ void cosy_huge_put(struct cosy_huge *huge)
 struct cosy_huge *cosy_huge_loan(struct cosy_huge *huge)
 {
 	if (!READ_ONCE(huge->frozen)) {
-		huge->sum = unlikely(cosy_slots_checked()) ? huge_sum(huge) : 0;
+		huge->sum = unlikely(cosy_slots_checked()) ? huge_sum(huge, 0) : 0;
 		WRITE_ONCE(huge->frozen, true);
 	}
 	atomic_inc(&huge->holders);

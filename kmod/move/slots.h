@@ -79,8 +79,22 @@ static inline void cosy_slot_put(unsigned long slot)
 /* Makes the mark of a frozen page; see arena.h for who may. */
 void cosy_page_freeze(struct page *page);
 
-/* Returns a sum of a page's bytes, which is never 0, and whether sums are to be compared. */
-unsigned long cosy_page_sum(const struct page *page);
+/* Bits of a sum that say of which words it is: the first of each 2^n, as n + 1. */
+#define COSY_SUM_WORDS 7UL
+
+/*
+ * Returns a sum of a page's bytes, which is never 0: of the same words as the sum `like`, or of
+ * those that check_words asks for.
+ */
+unsigned long cosy_page_sum(const struct page *page, unsigned long like);
+
+/* Returns a sum that says of which words it is, as another does. */
+static inline unsigned long cosy_sum_join(unsigned long sum, unsigned long like)
+{
+	return (sum & ~COSY_SUM_WORDS) | (like & COSY_SUM_WORDS);
+}
+
+/* Tells whether sums are to be compared. */
 bool cosy_slots_checked(void);
 
 /* True when a test wants an allocation to fail. */

@@ -36,7 +36,11 @@
 
 #define HELPER static inline __attribute__((unused))
 
+#ifdef CHECK_SHARED
+extern int check_failures; /* the program has several files, one of which defines it */
+#else
 static int check_failures;
+#endif
 
 /* Checks; prints only the first twenty failures. */
 #define CHECK(cond, ...)                                                                           \

@@ -11,7 +11,7 @@
 
 #include "move.h"
 
-static uint64_t state, stamps;
+extern uint64_t state, stamps; /* the last number, and the last stamp */
 
 HELPER uint64_t any(uint64_t below)
 {
