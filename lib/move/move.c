@@ -252,6 +252,24 @@ ssize_t cosy_transfer(int fd, void *memory, size_t count, int flags)
 
 /* --- Without another process ---------------------------------------------------------------- */
 
+/*
+ * Clears whole pages by the kernel's own means.  An arena refuses MADV_DONTNEED, and a pinnable one
+ * keeps its pages in spite of it: so where one may be, what is left is written, page by page.
+ */
+static void memory_clear(char *memory, size_t count)
+{
+	if (madvise(memory, count, MADV_DONTNEED)) {
+		memset(memory, 0, count);
+		return;
+	}
+	if (!libcosy_arenas_may_have(memory) && !libcosy_arenas_may_have(memory + count - 1))
+		return;
+	for (char *end = memory + count; memory < end; memory += PAGE) {
+		if (memory[0] || memcmp(memory, memory + 1, PAGE - 1))
+			memset(memory, 0, PAGE);
+	}
+}
+
 int cosy_flush(void *memory, size_t count)
 {
 	int saved = errno;
@@ -263,12 +281,9 @@ int cosy_flush(void *memory, size_t count)
 	if (!count)
 		return 0;
 	libcosy_ranges_replace(memory, count);
-	/* An arena refuses MADV_DONTNEED; without a context it is cleared like any memory. */
 	if (!libcosy_arenas_may_have(memory) ||
-	    libcosy_move(COSY_MOVE_FLUSH, memory, count, -1, 0) < 0) {
-		if (madvise(memory, count, MADV_DONTNEED))
-			memset(memory, 0, count);
-	}
+	    libcosy_move(COSY_MOVE_FLUSH, memory, count, -1, 0) < 0)
+		memory_clear(memory, count);
 	errno = saved;
 	return 0;
 }

@@ -395,6 +395,28 @@ static void write_pinned(char *memory)
 	pin_end(pin_new(memory), 2);
 }
 
+/* Flushes and donates memory of which the kernel has to clear a part otherwise. */
+static void mixed(void *unused)
+{
+	static const char zeros[SIZE];
+	char *memory = pinnable_new();
+	int fd;
+
+	(void)unused;
+	MUST(mmap(memory, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		  0) == memory);
+	move_fill(memory, SIZE, 1);
+	MUST(!cosy_flush(memory, SIZE));
+	CHECK(!memcmp(memory, zeros, SIZE), "flushed memory has bytes");
+	move_fill(memory, SIZE, 2);
+	fd = cosy_export(memory, SIZE, COSY_DONATE);
+	MUST(fd >= 0 && !cosy_flush(memory, SIZE));
+	CHECK(!memcmp(memory, zeros, SIZE), "donated memory has bytes");
+	MUST(pread(fd, got, SIZE, 0) == (ssize_t)SIZE);
+	CHECK_IS(got, SIZE, 2, "donated");
+	close(fd);
+}
+
 /* Nothing that pins a page to write it shows in what was lent before. */
 static void written(void *unused)
 {
@@ -557,7 +579,8 @@ static const struct part parts[] = {
 	{ "given", .run_in_child = given },	  { "forked", .run_in_child = forked },
 	{ "shared", .run_in_child = shared },	  { "remapped", .run_in_child = remapped },
 	{ "written", .run_in_child = written },	  { "read_pinned", .run_in_child = read_pinned },
-	{ "kinds", .run_in_child = kinds },	  { "races", .run_in_child = races },
+	{ "kinds", .run_in_child = kinds },	  { "mixed", .run_in_child = mixed },
+	{ "races", .run_in_child = races },
 };
 
 int main(int argc, char **argv)
