@@ -21,13 +21,24 @@ enum {
 /* Result of a point that tells the bytes that were not copied: its third argument. */
 #define NOT_COPIED LONG_MIN
 
-/* Place of an allocation's flags among the arguments. */
-enum { NO_FLAGS, FIRST, SECOND, THIRD };
+/* Place of an allocation's flags among the arguments, and what comes before some of them. */
+enum { NO_FLAGS, FIRST, SECOND, THIRD, FOURTH, FIFTH };
 
-#ifdef CONFIG_SLAB_BUCKETS
-#define KVMALLOC_FLAGS THIRD
+#ifdef CONFIG_KMALLOC_PARTITION_CACHES
+#define TOKENS 1
 #else
-#define KVMALLOC_FLAGS SECOND
+#define TOKENS 0
+#endif
+#ifdef CONFIG_SLAB_BUCKETS
+#define BUCKETS 1
+#else
+#define BUCKETS 0
+#endif
+/* Since Linux 7. */
+#ifdef kvmalloc_node_align_noprof
+#define ALIGNMENTS 1
+#else
+#define ALIGNMENTS 0
 #endif
 
 struct point {
@@ -44,9 +55,9 @@ struct point {
 static struct point points[] = {
 	{ "__kmalloc_cache_noprof", KIND_ALLOCATION, 0, SECOND },
 	{ "kmalloc_trace", KIND_ALLOCATION, 0, SECOND },
-	{ "__kmalloc_noprof", KIND_ALLOCATION, 0, SECOND },
+	{ "__kmalloc_noprof", KIND_ALLOCATION, 0, SECOND + TOKENS },
 	{ "__kmalloc", KIND_ALLOCATION, 0, SECOND },
-	{ "__kvmalloc_node_noprof", KIND_ALLOCATION, 0, KVMALLOC_FLAGS },
+	{ "__kvmalloc_node_noprof", KIND_ALLOCATION, 0, SECOND + BUCKETS + TOKENS + ALIGNMENTS },
 	{ "kvmalloc_node", KIND_ALLOCATION, 0, SECOND },
 	{ "alloc_pages_noprof", KIND_ALLOCATION, 0, FIRST },
 	{ "__alloc_pages_noprof", KIND_ALLOCATION, 0, FIRST },
@@ -99,7 +110,7 @@ void failing_return(void);
 /* True for memory that always comes, sooner or later, as these flags demand. */
 static bool never_fails(const struct point *point, const struct pt_regs *regs)
 {
-	const unsigned long arguments[] = { 0, regs->di, regs->si, regs->dx };
+	const unsigned long arguments[] = { 0, regs->di, regs->si, regs->dx, regs->cx, regs->r8 };
 
 	return arguments[point->flags] & __GFP_NOFAIL;
 }
