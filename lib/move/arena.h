@@ -39,6 +39,9 @@ long libcosy_move(uint32_t operation, const void *memory, size_t count, int fd, 
 /* The same with all that a request has but its size; PASS and TAKE are cancellation points, too. */
 long libcosy_move_make(struct cosy_move *move);
 
+/* Empties whole pages that are to be written, so that nothing there is shared, or gone. */
+void libcosy_own(void *memory, size_t count);
+
 /* Returns those of a caller's flags that the module knows, as it knows them. */
 uint32_t libcosy_move_flags(int flags);
 

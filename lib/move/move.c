@@ -270,6 +270,16 @@ static void memory_clear(char *memory, size_t count)
 	}
 }
 
+/* Empties what pages an arena has there.  Tells whether it has them all. */
+static bool arena_empty(char *memory, size_t count)
+{
+	bool all = libcosy_move(COSY_MOVE_FLUSH, memory, count, -1, 0) >= 0;
+
+	for (size_t done = 0; !all && done < count; done += PAGE)
+		libcosy_move(COSY_MOVE_FLUSH, memory + done, PAGE, -1, 0);
+	return all;
+}
+
 int cosy_flush(void *memory, size_t count)
 {
 	int saved = errno;
@@ -281,8 +291,7 @@ int cosy_flush(void *memory, size_t count)
 	if (!count)
 		return 0;
 	libcosy_ranges_replace(memory, count);
-	if (!libcosy_arenas_may_have(memory) ||
-	    libcosy_move(COSY_MOVE_FLUSH, memory, count, -1, 0) < 0)
+	if (!libcosy_arenas_may_have(memory) || !arena_empty(memory, count))
 		memory_clear(memory, count);
 	errno = saved;
 	return 0;
@@ -310,6 +319,15 @@ int cosy_ready(void *memory, size_t count, int flags)
 			flags & COSY_WILL_WRITE ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
 	errno = saved;
 	return 0;
+}
+
+void libcosy_own(void *memory, size_t count)
+{
+	size_t whole = size_in_pages(count);
+
+	libcosy_ranges_replace(memory, whole);
+	if (libcosy_arenas_may_have(memory))
+		arena_empty(memory, whole);
 }
 
 void cosy_look(void *to, const void *memory, size_t count)

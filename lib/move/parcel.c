@@ -190,7 +190,7 @@ static ssize_t import_copy(int parcel, char *memory, size_t count)
 {
 	size_t done = 0;
 
-	libcosy_ranges_replace(memory, count);
+	libcosy_own(memory, count);
 	while (done < count) {
 		ssize_t now = pread(parcel, memory + done, count - done, (off_t)done);
 
@@ -208,7 +208,7 @@ static ssize_t import_donation(int parcel, void *memory, size_t count)
 {
 	ssize_t ret;
 
-	libcosy_ranges_replace(memory, count);
+	libcosy_own(memory, count);
 	ret = read(parcel, memory, count);
 	if (ret)
 		return ret;

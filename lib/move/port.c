@@ -226,16 +226,6 @@ ssize_t cosy_pass(int port, size_t at, void *memory, size_t count, enum cosy_how
 
 /* --- Take ------------------------------------------------------------------------------------ */
 
-/* Makes the part of the window ordinary memory, in which nothing is shared or gone. */
-static void window_prepare(char *memory, size_t count)
-{
-	size_t whole = (count + PAGE - 1) & ~(PAGE - 1);
-
-	libcosy_ranges_replace(memory, whole);
-	if (libcosy_arenas_may_have(memory))
-		libcosy_move(COSY_MOVE_FLUSH, memory, whole, -1, 0);
-}
-
 /* Ends a message's last page. */
 static void window_end(char *memory, size_t count)
 {
@@ -268,7 +258,7 @@ static ssize_t take_plain(int port, char *window, size_t size, size_t *at)
 			errno = EMSGSIZE;
 			return -1;
 		}
-		window_prepare(window + place.at, place.count);
+		libcosy_own(window + place.at, place.count);
 		came = pread(port, window + place.at, place.count, (off_t)place.at);
 	} while (came < 0 && (errno == ESTALE || errno == EMSGSIZE));
 	if (came <= 0)
@@ -308,7 +298,7 @@ static ssize_t memfd_take(int memfd, const struct port_place *place, char *windo
 	if (!libcosy_memfd_is_copy(memfd) || fstat(memfd, &status) ||
 	    (uint64_t)status.st_size != place->count)
 		return 0;
-	window_prepare(memory, place->count);
+	libcosy_own(memory, place->count);
 	for (size_t done = 0; done < place->count;) {
 		ssize_t now = pread(memfd, memory + done, place->count - done, (off_t)done);
 

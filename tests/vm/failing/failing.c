@@ -5,7 +5,7 @@
  *
  * Write `kind`, then `nth`, which counts the calls of the writing thread.  `nth` reads 0 once that
  * call has failed, and `last` then names it.  kind is a mask of the KIND_ values below.  With `on`
- * set all later calls fail, too, until `nth` is written again.
+ * set all later calls fail, too, until `nth` is written again; with `again` set, one of so many.
  */
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
@@ -67,6 +67,8 @@ static struct point points[] = {
 	{ "bpf_jit_binary_pack_alloc", KIND_ALLOCATION, 0, NO_FLAGS, "bpf_int_jit_compile" },
 	{ "__xa_alloc", KIND_ALLOCATION, -ENOMEM },
 	{ "anon_inode_getfd", KIND_ALLOCATION, -ENOMEM },
+	{ "anon_inode_getfile", KIND_ALLOCATION, -ENOMEM },
+	{ "vm_insert_pages", KIND_ALLOCATION, -ENOMEM },
 	{ "apply_to_page_range", KIND_ALLOCATION, -ENOMEM },
 	{ "alloc_workqueue", KIND_ALLOCATION, 0 },
 	{ "misc_register", KIND_ALLOCATION, -ENOMEM },
@@ -91,7 +93,7 @@ static struct point points[] = {
 	{ "security_inode_getattr", KIND_CHECK, -EACCES },
 };
 
-static int nth, kind = KIND_ALLOCATION;
+static int nth, again, kind = KIND_ALLOCATION;
 static bool on, has_failed;
 static struct task_struct *counted; /* only compared */
 static char last[160];
@@ -128,6 +130,7 @@ static int point_enter(struct kprobe *probe, struct pt_regs *regs)
 	if (!strstr(caller, point->caller ? point->caller : "[cosy]") || (nth && --nth))
 		return 0;
 	has_failed = true;
+	nth = again;
 	snprintf(last, sizeof(last), "%s for %s", point->name, caller);
 	regs->ax = point->result == NOT_COPIED ? regs->dx : point->result;
 	regs->ip = (unsigned long)failing_return;
@@ -153,6 +156,7 @@ static const struct kernel_param_ops nth_ops = { .set = nth_set, .get = param_ge
 module_param_cb(nth, &nth_ops, &nth, 0600);
 module_param(kind, int, 0600);
 module_param(on, bool, 0600);
+module_param(again, int, 0600);
 module_param_string(last, last, sizeof(last), 0400);
 
 static int __init failing_init(void)

@@ -413,6 +413,34 @@ static void ordinary(void *unused)
 
 /* --- The module ------------------------------------------------------------------------------- */
 
+/* Checks that a parcel of ordinary memory ends what is shared where it is imported, as any does. */
+static void ends_sharing(void *unused)
+{
+	char *other = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const enum cosy_how how[] = { COSY_COPY, COSY_DONATE_ZERO };
+
+	(void)unused;
+	MUST(other != MAP_FAILED);
+	for (int turn = 0; turn < 2; turn++) {
+		int shared, parcel;
+
+		fresh();
+		shared = export(from, SIZE, COSY_SHARE);
+		import(shared, to, SIZE, 0);
+		move_fill(other, SIZE, 2);
+		parcel = export(other, SIZE, how[turn]);
+		import(parcel, to, SIZE, 0);
+		CHECK(move_differs(to, SIZE, 2) < 0, "what was imported");
+		CHECK(move_differs(from, SIZE, 1) < 0, "an import wrote to who had shared");
+		move_fill(to, SIZE, 3);
+		CHECK(move_differs(from, SIZE, 1) < 0, "the memory is shared still");
+		close(parcel);
+		close(shared);
+		done();
+	}
+	munmap(other, SIZE);
+}
+
 /* Checks what is counted, and that pages come back. */
 static void counted(void *unused)
 {
@@ -469,11 +497,16 @@ static void counted(void *unused)
 }
 
 static const struct part parts[] = {
-	{ "copies", .run_in_child = copies },	    { "donates", .run_in_child = donates },
-	{ "others", .run_in_child = others },	    { "shares", .run_in_child = shares },
-	{ "processes", .run_in_child = processes }, { "contested", .run_in_child = contested },
-	{ "results", .run_in_child = results },	    { "ordinary", .run_in_child = ordinary },
+	{ "copies", .run_in_child = copies },
+	{ "donates", .run_in_child = donates },
+	{ "others", .run_in_child = others },
+	{ "shares", .run_in_child = shares },
+	{ "processes", .run_in_child = processes },
+	{ "contested", .run_in_child = contested },
+	{ "results", .run_in_child = results },
+	{ "ordinary", .run_in_child = ordinary },
 	{ "counted", .run_in_child = counted },
+	{ "ends_sharing", .run_in_child = ends_sharing },
 };
 
 int main(int argc, char **argv)

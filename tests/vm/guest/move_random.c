@@ -5,11 +5,12 @@
  * by way of parcels and ports, written at once, flushed, moved about, forked, with children killed
  * at any moment and, for some of the steps, a thread that writes all the time.
  *
- *	move_random [STEPS [SEED [pages|huge|both|pinned]]]
+ *	move_random [STEPS [SEED [pages|huge|both|pinned [lacking]]]]
  *
  * `pages` makes steps with pages of 4 KB, `huge` such with 2 MB at once, `both` mixes them.
  * `pinned` makes those with 4 KB in memory of which most may be pinned: pipes pin it, and it is
  * written and read by calls that do.
+ * With `lacking` the module lacks memory now and then (tests/vm/failing), at any of its points.
  * Without arguments it makes so few steps that it is quick; `make move-long` takes a million.
  *
  * All that is written is stamps (stamps.h): at the beginning of each cache line, or of each eighth
@@ -44,6 +45,54 @@ char *arena_new(size_t pages)
 
 	MUST(memory);
 	return memory;
+}
+
+/* --- Lack of memory ----------------------------------------------------------------------------- */
+
+#define LACK_POINT 16 /* the first of a step's that fails is one of so many */
+#define LACK_TRIES 4  /* calls of a step that fail: some ask for memory too often to go through */
+
+bool lacking;
+long lacks;
+static int lack_fd, lack_tries;
+
+static void lack_from(unsigned int point)
+{
+	char text[16];
+	int length = snprintf(text, sizeof(text), "%u", point);
+
+	MUST(pwrite(lack_fd, text, (size_t)length, 0) == length);
+}
+
+void lack_begin(void)
+{
+	lack_tries = 0;
+	if (lacking)
+		lack_from(1 + (unsigned int)any(LACK_POINT));
+}
+
+void lack_end(void)
+{
+	if (lacking)
+		lack_from(0);
+}
+
+bool lacked(void)
+{
+	/* A call that reaches user memory says EFAULT when that lacks memory. */
+	bool is = lacking && (errno == ENOMEM || errno == EFAULT);
+
+	lacks += is;
+	if (is)
+		lack_from(++lack_tries < LACK_TRIES ? 1 + (unsigned int)any(LACK_POINT) : 0);
+	return is;
+}
+
+static void lack_new(void)
+{
+	if (lacking)
+		lack_fd = open("/sys/module/failing/parameters/nth", O_WRONLY | O_CLOEXEC);
+	MUST(lack_fd >= 0);
 }
 
 /* --- The thread ------------------------------------------------------------------------------- */
@@ -161,19 +210,27 @@ static void steps_tell(void)
 	struct cosy_stats moved = counts();
 
 	printf("%llu steps with 4 KB, %ld with 2 MB (%lu pages of 2 MB seen in %ld looks), "
-	       "%ld raced, in %ld messages, %ld forks, %ld killed, %ld pinned, %d failures; ",
+	       "%ld raced, in %ld messages, %ld forks, %ld killed, %ld pinned, %ld lacked, "
+	       "%d failures; ",
 	       (unsigned long long)pages_steps, huge_counts.steps, huge_counts.seen,
-	       huge_counts.looks, raced_steps, races, forks, kills, pins, check_failures);
+	       huge_counts.looks, raced_steps, races, forks, kills, pins, lacks, check_failures);
 	printf("%llu pages lent, %llu transferred, %llu imported\n",
 	       (unsigned long long)moved.loaned, (unsigned long long)moved.transferred,
 	       (unsigned long long)moved.imported);
+	if (!moves())
+		return;
+	/* What lacks memory is copied. */
+	if (lacking) {
+		CHECK(lacks && moved.loaned >= pages_steps / 4 &&
+			      moved.imported >= pages_steps / 16,
+		      "little was moved, or could not be");
+		return;
+	}
 	/* A user's limit of locked memory has no room for more than a few parcels of 2 MB. */
-	if (moves())
-		CHECK(moved.loaned >= pages_steps && moved.transferred >= pages_steps &&
-			      moved.imported >=
-				      pages_steps / 4 +
-					      (geteuid() ? 0 : (uint64_t)huge_counts.steps * 64),
-		      "little was moved");
+	CHECK(moved.loaned >= pages_steps && moved.transferred >= pages_steps &&
+		      moved.imported >=
+			      pages_steps / 4 + (geteuid() ? 0 : (uint64_t)huge_counts.steps * 64),
+	      "little was moved");
 }
 
 int main(int argc, char **argv)
@@ -181,6 +238,8 @@ int main(int argc, char **argv)
 	bool checked = move_check();
 	const char *kind = argc > 3 ? argv[3] : "both";
 
+	lacking = argc > 4;
+	lack_new();
 	steps = argc > 1 ? atol(argv[1]) : 6000;
 	state = (argc > 2 ? strtoull(argv[2], NULL, 0) : 1) * 0x9e3779b97f4a7c15u | 1;
 	with_pages = !!strcmp(kind, "huge");

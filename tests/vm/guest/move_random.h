@@ -20,6 +20,23 @@ extern int from, to; /* ends of the pipe */
 extern bool with_pinned;
 extern long forks, kills, races;
 
+/*
+ * With `lacking` what the module asks memory for fails now and then during a step: of this thread
+ * alone, by tests/vm/failing.  lack_begin and lack_end are around what may.  lacked() tells whether
+ * that is why a call failed, to be made again: it has changed nothing.
+ */
+extern bool lacking;
+extern long lacks; /* calls that failed so */
+void lack_begin(void);
+void lack_end(void);
+bool lacked(void);
+
+/* Makes a call until it does not lack memory. */
+#define LASTING(result, call)                                                                      \
+	do {                                                                                       \
+		(result) = (call);                                                                 \
+	} while ((result) < 0 && lacked())
+
 /* Memory that the thread writes while `raced`: MAX_PAGES, and 2 MB, or NULL. */
 extern char *racing, *volatile huge_racing;
 extern volatile bool raced;

@@ -35,6 +35,23 @@ static void huge_compare(long step, int a, size_t which)
 	CHECK(i < 0, "step %ld: arena %d of 2 MB, page %zu, byte %ld", step, a, page, i);
 }
 
+static int huge_export(char *memory, enum cosy_how how)
+{
+	int fd;
+
+	LASTING(fd, cosy_export(memory, HUGE, how));
+	MUST(fd >= 0);
+	return fd;
+}
+
+static void huge_import(int fd, char *memory, int flags)
+{
+	ssize_t came;
+
+	LASTING(came, cosy_import(fd, memory, HUGE, flags));
+	MUST(came == (ssize_t)HUGE);
+}
+
 /* Sends 2 MB by a parcel, whole, or to no multiple of 2 MB, and writes to both at once. */
 static void huge_parcel(long step, int a, size_t from_which, int b, size_t to_which)
 {
@@ -42,9 +59,8 @@ static void huge_parcel(long step, int a, size_t from_which, int b, size_t to_wh
 	uint64_t *have = huge_model[a] + from_which * HUGE_LINES;
 	size_t page = !to_which && any(12) == 0 ? any(HUGE / PAGE) : 0;
 	size_t at = to_which * HUGE + page * PAGE;
-	int fd = cosy_export(huge[a] + from_which * HUGE, HUGE, how);
+	int fd = huge_export(huge[a] + from_which * HUGE, how);
 
-	MUST(fd >= 0);
 	memcpy(huge_sent, have, sizeof(huge_sent));
 	if (how == COSY_DONATE_ZERO)
 		memset(have, 0, sizeof(huge_sent));
@@ -52,8 +68,7 @@ static void huge_parcel(long step, int a, size_t from_which, int b, size_t to_wh
 	if (any(how == COSY_COPY ? 8 : 2) == 0)
 		huge_write(a, from_which);
 	if (any(8)) {
-		MUST(cosy_import(fd, huge[b] + at, HUGE, any(2) ? 0 : COSY_WILL_WRITE) ==
-		     (ssize_t)HUGE);
+		huge_import(fd, huge[b] + at, any(2) ? 0 : COSY_WILL_WRITE);
 		memcpy(huge_model[b] + at / HUGE_LINE, huge_sent, sizeof(huge_sent));
 	}
 	if (any(4) == 0)
@@ -71,12 +86,19 @@ static void huge_message(int a, size_t from_which, int b, size_t to_which)
 	size_t pages = 2 + any(MAX_PAGES - 1), size = pages * PAGE;
 	size_t page = from_which * (HUGE / PAGE) + any(HUGE / PAGE - pages);
 	size_t there = to_which * (HUGE / PAGE) + any(HUGE / PAGE - pages);
+	ssize_t now;
 
 	memcpy(huge_sent, huge_model[a] + page * PAGE_STAMPS,
 	       pages * PAGE_STAMPS * sizeof(*huge_sent));
-	MUST(cosy_loan(to, huge[a] + page * PAGE, size, 0) == (ssize_t)size);
+	for (size_t done = 0; done < size; done += (size_t)now) {
+		LASTING(now, cosy_loan(to, huge[a] + page * PAGE + done, size - done, 0));
+		MUST(now > 0 && (lacking || (size_t)now == size));
+	}
 	*stamp_at(huge[a], page, PAGE) = huge_model[a][page * PAGE_STAMPS] = ++stamps;
-	transfer_all(from, huge[b] + there * PAGE, size, 0);
+	for (size_t done = 0; done < size; done += (size_t)now) {
+		LASTING(now, cosy_transfer(from, huge[b] + there * PAGE + done, size - done, 0));
+		MUST(now > 0);
+	}
 	memcpy(huge_model[b] + there * PAGE_STAMPS, huge_sent,
 	       pages * PAGE_STAMPS * sizeof(*huge_sent));
 }
@@ -85,11 +107,10 @@ static void huge_message(int a, size_t from_which, int b, size_t to_which)
 static void huge_race(long step, int b, size_t which)
 {
 	enum cosy_how how = any(2) ? COSY_COPY : COSY_DONATE_ZERO;
-	int fd = cosy_export(huge_racing, HUGE, how);
+	int fd = huge_export(huge_racing, how);
 
 	races++;
-	MUST(fd >= 0);
-	MUST(cosy_import(fd, huge[b] + which * HUGE, HUGE, 0) == (ssize_t)HUGE);
+	huge_import(fd, huge[b] + which * HUGE, 0);
 	for (size_t i = which * HUGE_LINES; i < (which + 1) * HUGE_LINES; i++)
 		huge_model[b][i] = *stamp_at(huge[b], i, HUGE_LINE);
 	sched_yield();
@@ -100,6 +121,7 @@ static void huge_race(long step, int b, size_t which)
 	/* Written while others had it, it is no longer one page. */
 	race_end();
 	cosy_move_free(huge_racing, HUGE);
+	lack_end();
 	huge_racing = move_alloc(HUGE / PAGE);
 	race_begin();
 }
@@ -197,7 +219,8 @@ static void huge_act(long step)
 			huge_remap(a, x);
 		break;
 	case 5:
-		MUST(!cosy_ready(huge[a] + x * HUGE, HUGE, any(2) ? COSY_WILL_WRITE : 0));
+		MUST(!cosy_ready(huge[a] + x * HUGE, HUGE, any(2) ? COSY_WILL_WRITE : 0) ||
+		     lacked());
 		break;
 	default:
 		huge_parcel(step, a, x, b, y);
@@ -206,7 +229,9 @@ static void huge_act(long step)
 
 void huge_step(long step)
 {
+	lack_begin();
 	huge_act(step);
+	lack_end();
 	if (++huge_counts.steps % HUGE_RENEWAL == 0)
 		huge_renew((int)any(HUGE_ARENAS));
 	if (any(256) == 0)

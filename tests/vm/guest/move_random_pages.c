@@ -4,10 +4,11 @@
 #include <netinet/tcp.h>
 #include <sys/uio.h>
 
-#define ARENAS	3
-#define PAGES	24UL
-#define SPLIT	2   /* the arena that mprotect splits */
-#define RENEWAL 256 /* steps until the next of the arenas is renewed */
+#define ARENAS		3
+#define PAGES		24UL
+#define SPLIT		2   /* the arena that mprotect splits */
+#define RENEWAL		256 /* steps until the next of the arenas is renewed */
+#define LACKING_RENEWAL 32
 
 static char *arena[ARENAS];
 static uint64_t model[ARENAS][PAGES * LINES], sent[MAX_PAGES * LINES];
@@ -118,6 +119,62 @@ static void send_from(int a, size_t at, size_t pages)
 
 /* --- Pages of 4 KB ---------------------------------------------------------------------------- */
 
+/* Writes all of it, in as many calls as that takes. */
+static void write_all(const char *memory, size_t size)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t now;
+
+		LASTING(now, write(to, memory + done, size - done));
+		MUST(now > 0);
+		done += (size_t)now;
+	}
+}
+
+/* Lends or gives all of it likewise.  What is given is zeros, whole pages of each call. */
+static void loan_all(int fd, int a, size_t at, size_t size, int flags)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t now;
+
+		LASTING(now, cosy_loan(fd, arena[a] + at * PAGE + done, size - done, flags));
+		MUST(now > 0 && (lacking || (size_t)now == size));
+		if (flags & COSY_GIVE && done % PAGE == 0)
+			model_zeros(a, at + done / PAGE, (size_t)now / PAGE);
+		done += (size_t)now;
+	}
+}
+
+/* Takes all of it over. */
+static void receive_all(int b, size_t there, size_t size, int flags)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t now;
+
+		LASTING(now,
+			cosy_transfer(from, arena[b] + there * PAGE + done, size - done, flags));
+		MUST(now > 0);
+		done += (size_t)now;
+	}
+}
+
+static int export_pages(int a, size_t at, size_t pages, enum cosy_how how)
+{
+	int fd;
+
+	LASTING(fd, cosy_export(arena[a] + at * PAGE, pages * PAGE, how));
+	MUST(fd >= 0);
+	return fd;
+}
+
+static void import_pages(int fd, int b, size_t there, size_t pages, int flags)
+{
+	ssize_t came;
+
+	LASTING(came, cosy_import(fd, arena[b] + there * PAGE, pages * PAGE, flags));
+	MUST(came == (ssize_t)(pages * PAGE));
+}
+
 /* Lends or gives some pages, writes them at once, and receives them in one way or another. */
 static void message(long step, int a, size_t at, int b, size_t there, size_t pages)
 {
@@ -126,18 +183,13 @@ static void message(long step, int a, size_t at, int b, size_t there, size_t pag
 
 	send_from(a, at, pages);
 	if (any(8) == 0) {
-		MUST(write(to, arena[a] + at * PAGE, size) == (ssize_t)size);
+		write_all(arena[a] + at * PAGE, size);
 	} else {
-		MUST(cosy_loan(to, arena[a] + at * PAGE, size, flags) == (ssize_t)size);
-		if (flags)
-			model_zeros(a, at, pages);
+		loan_all(to, a, at, size, flags);
 	}
 	write_some(a, at, pages);
 	if (any(4)) {
-		transfer_all(from, arena[b] + there * PAGE, size,
-			     any(2)   ? 0
-			     : any(2) ? COSY_POPULATE
-				      : COSY_WILL_WRITE);
+		receive_all(b, there, size, any(2) ? 0 : any(2) ? COSY_POPULATE : COSY_WILL_WRITE);
 		model_sent(b, there, pages);
 		compare(step, b, there, pages);
 	} else {
@@ -158,8 +210,7 @@ static void parcel(long step, int a, size_t at, int b, size_t there, size_t page
 	int fd;
 
 	send_from(a, at, pages);
-	fd = cosy_export(arena[a] + at * PAGE, size, how);
-	MUST(fd >= 0);
+	fd = export_pages(a, at, pages, how);
 	/* What is gone would kill us. */
 	if (how == COSY_DONATE)
 		MUST(!cosy_flush(arena[a] + at * PAGE, size));
@@ -175,13 +226,12 @@ static void parcel(long step, int a, size_t at, int b, size_t there, size_t page
 		compare_got(step, pages, "a parcel's");
 		break;
 	default:
-		MUST(cosy_import(fd, arena[b] + there * PAGE, size, any(2) ? 0 : COSY_WILL_WRITE) ==
-		     (ssize_t)size);
+		import_pages(fd, b, there, pages, any(2) ? 0 : COSY_WILL_WRITE);
 		model_sent(b, there, pages);
 		compare(step, b, there, pages);
 		if (how == COSY_COPY) {
 			write_some(b, there, pages);
-			MUST(cosy_import(fd, arena[a] + at * PAGE, size, 0) == (ssize_t)size);
+			import_pages(fd, a, at, pages, 0);
 			model_sent(a, at, pages);
 			compare(step, a, at, pages);
 		}
@@ -197,9 +247,10 @@ static void parcel(long step, int a, size_t at, int b, size_t there, size_t page
 static void take(long step, int b, size_t there, size_t size)
 {
 	size_t at = 1, pages = (size + PAGE - 1) / PAGE, lines = (size + LINE - 1) / LINE;
-	ssize_t came =
-		cosy_take(port[0], arena[b], PAGES * PAGE, &at, any(2) ? 0 : COSY_WILL_WRITE);
+	int flags = any(2) ? 0 : COSY_WILL_WRITE;
+	ssize_t came;
 
+	LASTING(came, cosy_take(port[0], arena[b], PAGES * PAGE, &at, flags));
 	CHECK(came == (ssize_t)size && at == there * PAGE, "step %ld: %zd at %zu", step, came, at);
 	model_sent(b, there, pages);
 	memset(model[b] + there * LINES + lines, 0, (pages * LINES - lines) * sizeof(**model));
@@ -215,10 +266,12 @@ static void pass(long step, int a, size_t at, int b, size_t there, size_t pages)
 	enum cosy_how how = COSY_COPY + any(3);
 	size_t size = pages * PAGE - (how == COSY_COPY && any(4) == 0 ? any(PAGE / 8) * 8 : 0);
 	size_t other = there ? 0 : PAGES - 1;
+	ssize_t passed;
 	uint64_t last;
 
 	send_from(a, at, pages);
-	MUST(cosy_pass(port[1], there * PAGE, arena[a] + at * PAGE, size, how) == (ssize_t)size);
+	LASTING(passed, cosy_pass(port[1], there * PAGE, arena[a] + at * PAGE, size, how));
+	MUST(passed == (ssize_t)size);
 	/* What is gone would kill us. */
 	if (how == COSY_DONATE)
 		MUST(!cosy_flush(arena[a] + at * PAGE, size));
@@ -232,7 +285,9 @@ static void pass(long step, int a, size_t at, int b, size_t there, size_t pages)
 			CHECK(cosy_pass(port[1], there * PAGE, arena[a], PAGE, COSY_COPY) == -1 &&
 				      errno == EAGAIN,
 			      "step %ld: %s", step, strerror(errno));
-		MUST(cosy_pass(port[1], other * PAGE, arena[a] + other * PAGE, 8, COSY_COPY) == 8);
+		LASTING(passed,
+			cosy_pass(port[1], other * PAGE, arena[a] + other * PAGE, 8, COSY_COPY));
+		MUST(passed == 8);
 		take(step, b, there, size);
 		sent[0] = last;
 		take(step, b, other, 8);
@@ -257,10 +312,8 @@ static void share(long step, int a, size_t at, int b, size_t there, size_t pages
 	 */
 	if (a == b || ((a == SPLIT || b == SPLIT) && any(128)))
 		return;
-	fd = cosy_export(arena[a] + at * PAGE, size, COSY_SHARE);
-	MUST(fd >= 0);
-	MUST(cosy_import(fd, arena[b] + there * PAGE, size, any(2) ? 0 : COSY_WILL_WRITE) ==
-	     (ssize_t)size);
+	fd = export_pages(a, at, pages, COSY_SHARE);
+	import_pages(fd, b, there, pages, any(2) ? 0 : COSY_WILL_WRITE);
 	write_some(a, at, pages);
 	send_from(a, at, pages);
 	model_sent(b, there, pages);
@@ -270,22 +323,20 @@ static void share(long step, int a, size_t at, int b, size_t there, size_t pages
 	model_sent(a, at, pages);
 	compare(step, a, at, pages);
 	send_from(a, at, pages);
-	copy = cosy_export(arena[b] + there * PAGE, size, any(2) ? COSY_COPY : COSY_DONATE_ZERO);
-	MUST(copy >= 0);
+	copy = export_pages(b, there, pages, any(2) ? COSY_COPY : COSY_DONATE_ZERO);
 	write_some(a, at, pages);
 	/* A donation imported where it was, a copy too, ends the sharing. */
-	MUST(cosy_import(copy, arena[b] + there * PAGE, size, 0) == (ssize_t)size);
+	import_pages(copy, b, there, pages, 0);
 	model_sent(b, there, pages);
 	write_some(b, there, pages);
 	compare(step, a, at, pages);
 	compare(step, b, there, pages);
 	close(copy);
 	close(fd);
-	MUST(cosy_loan(to, arena[a] + at * PAGE, size, COSY_GIVE) == (ssize_t)size);
 	send_from(a, at, pages);
-	model_zeros(a, at, pages);
+	loan_all(to, a, at, size, COSY_GIVE);
 	compare(step, a, at, pages);
-	transfer_all(from, arena[a] + at * PAGE, size, 0);
+	receive_all(a, at, size, 0);
 	model_sent(a, at, pages);
 	compare(step, a, at, pages);
 }
@@ -301,10 +352,8 @@ static void stream(long step, int a, size_t at, int b, size_t there, size_t page
 	size_t size = pages * PAGE;
 
 	send_from(a, at, pages);
-	close(cosy_export(arena[a] + at * PAGE, size, COSY_COPY));
-	MUST(cosy_loan(ends[1], arena[a] + at * PAGE, size, flags) == (ssize_t)size);
-	if (flags)
-		model_zeros(a, at, pages);
+	close(export_pages(a, at, pages, COSY_COPY));
+	loan_all(ends[1], a, at, size, flags);
 	compare(step, a, at, pages);
 	write_some(a, at, pages);
 	if (any(2)) {
@@ -317,7 +366,7 @@ static void stream(long step, int a, size_t at, int b, size_t there, size_t page
 
 		MUST(now > 0);
 		if (!(((size_t)now | done) % PAGE)) {
-			transfer_all(from, arena[b] + there * PAGE + done, (size_t)now, 0);
+			receive_all(b, there + done / PAGE, (size_t)now, 0);
 		} else {
 			read_all(from, got, (size_t)now);
 			memcpy(arena[b] + there * PAGE + done, got, (size_t)now);
@@ -333,10 +382,17 @@ static void stream(long step, int a, size_t at, int b, size_t there, size_t page
 static void race(long step, int b, size_t there, size_t pages)
 {
 	size_t size = pages * PAGE;
+	int flags = any(4) ? 0 : COSY_GIVE;
 
 	races++;
-	MUST(cosy_loan(to, racing, size, any(4) ? 0 : COSY_GIVE) == (ssize_t)size);
-	transfer_all(from, arena[b] + there * PAGE, size, any(2) ? 0 : COSY_POPULATE);
+	for (size_t done = 0; done < size;) {
+		ssize_t now;
+
+		LASTING(now, cosy_loan(to, racing + done, size - done, flags));
+		MUST(now > 0 && (lacking || (size_t)now == size));
+		done += (size_t)now;
+	}
+	receive_all(b, there, size, any(2) ? 0 : COSY_POPULATE);
 	for (size_t i = there * LINES; i < (there + pages) * LINES; i++)
 		model[b][i] = *stamp_at(arena[b], i, LINE);
 	sched_yield();
@@ -463,7 +519,9 @@ static void pages_act(long step)
 		compare(step, a, at, pages);
 		break;
 	case 4:
-		MUST(!cosy_ready(arena[a] + at * PAGE, pages * PAGE, any(2) ? COSY_WILL_WRITE : 0));
+		MUST(!cosy_ready(arena[a] + at * PAGE, pages * PAGE,
+				 any(2) ? COSY_WILL_WRITE : 0) ||
+		     lacked());
 		break;
 	case 5:
 		if (any(4) == 0) {
@@ -501,9 +559,14 @@ static void pages_act(long step)
 
 void pages_step(long step)
 {
+	/* What is shared or donated without memory for that is no arena's any more. */
+	long renewal = lacking ? LACKING_RENEWAL : RENEWAL;
+
+	lack_begin();
 	pages_act(step);
-	if (step % RENEWAL == RENEWAL - 1)
-		arena_renew((int)(step / RENEWAL % ARENAS));
+	lack_end();
+	if (step % renewal == renewal - 1)
+		arena_renew((int)(step / renewal % ARENAS));
 	if (step % 256 == 255)
 		for (int a = 0; a < ARENAS; a++)
 			compare(step, a, 0, PAGES);
