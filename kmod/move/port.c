@@ -322,6 +322,15 @@ static bool message_pop(struct cosy_port *port, struct message *m)
 	return is_first;
 }
 
+/* Makes a message the first again that could not be copied, so that it is not lost. */
+static void message_return(struct cosy_port *port, const struct message *m)
+{
+	spin_lock(&port->lock);
+	port->messages[--port->first % port->count] = *m;
+	spin_unlock(&port->lock);
+	port_wake(&port->takers, EPOLLIN | EPOLLRDNORM);
+}
+
 /* --- Pass ---------------------------------------------------------------------------------- */
 
 /* Makes pages of the huge pages of a message, which is the caller's. */
@@ -581,7 +590,10 @@ static ssize_t port_read(struct kiocb *call, struct iov_iter *to)
 		return -ESTALE;
 	message_divide(port, &m);
 	ret = message_copy(port, &m, to);
-	port_drop(port, &m);
+	if (ret < 0)
+		message_return(port, &m);
+	else
+		port_drop(port, &m);
 	return ret;
 }
 
