@@ -8,7 +8,8 @@
 
 /*
  * Returns the entry that refers to the table for an address; NULL: there is no table yet.  The
- * mapping is locked, so a table that is there stays: none of ours is ever collapsed (VM_PFNMAP).
+ * mapping is locked, so a table of special entries that is there stays: with VM_PFNMAP none is ever
+ * collapsed, nor freed by MADV_DONTNEED, as those of counted entries may be from Linux 6.14 on.
  */
 static pmd_t *table_find(struct mm_struct *mm, unsigned long address)
 {
@@ -63,13 +64,15 @@ static void entries_thin(struct mm_struct *mm, unsigned long address, unsigned l
 
 /*
  * Removes the entries of slots [from, to) and flushes them.  Nobody makes one meanwhile, since the
- * arena's lock is held; nor does anybody remove one, since the mapping is locked.
+ * arena's lock is held.  Nor does anybody remove a special one: whatever does so without the lock
+ * for writing (MADV_DONTNEED, reclaim, a dying process's memory) passes VM_PFNMAP over.
  */
 static void entries_remove(const struct cosy_slots *s, unsigned long from, unsigned long to)
 {
 	unsigned long address = cosy_slot_address(s, from), end = cosy_slot_address(s, to), next;
+	bool thins = !s->arena->pinnable && to - from >= MIN_THINNED;
 
-	for (; to - from >= MIN_THINNED && address < end; address = next) {
+	for (; thins && address < end; address = next) {
 		next = min(end, (address | ~PMD_MASK) + 1);
 		entries_thin(s->vma->vm_mm, address, (next - address) >> PAGE_SHIFT);
 	}

@@ -683,6 +683,13 @@ MUTANTS = [
         "\twhile (cosy_piece_next(s->arena",
         by="move",
     ),
+    Mutant(
+        "move-flush",
+        "kmod/move/entries.c",
+        "\twhile (++pte < last) {\n\t\taddress += PAGE_SIZE;\n",
+        "\tfor (; pte <= last; pte++, address += PAGE_SIZE) {\n",
+        by="move_random",
+    ),
     Mutant("pin-lent", "kmod/move/slots.c", "\t\tif (page_count(page) != 1) {\n", "\t\tif (0) {\n", by="move_pin"),
     Mutant(
         "pin-donated",
