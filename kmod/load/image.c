@@ -240,10 +240,10 @@ static int jit_learn_locked(void)
 	/*
 	 * Do not ask a JIT that was made without based accesses: it would complain in the log.  Nor
 	 * one that reports faults in arenas: it looks an access's register up in a table that lacks
-	 * BPF_REG_AX.
+	 * BPF_REG_AX.  Where not even jit_enable was found, nothing can be said of that.
 	 */
 	jit.based = false;
-	if (!error && COSY_JIT_MAY_BE_BASED && jit.v4 && !jit_tells_of_arenas)
+	if (!error && COSY_JIT_MAY_BE_BASED && jit.v4 && jit_enable && !jit_tells_of_arenas)
 		error = bpf_has_based(&jit.based);
 	return error;
 }

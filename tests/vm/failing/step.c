@@ -344,6 +344,7 @@ static void script_write(void)
 /* Runs in a context of its own, which has no memory for views yet.  Returns the RUN's result. */
 static long script_turn(void)
 {
+	int tries = 1000;
 	uint32_t handle;
 	long ret;
 
@@ -358,7 +359,10 @@ static long script_turn(void)
 	raw_run_init(&script_state, handle, script_result);
 	if (step_point)
 		step_arm();
-	ret = raw_run_to_end(script_fd, &script_state);
+	/* On a busy machine an operation that cannot stop in the middle is left to user mode. */
+	do
+		ret = raw_run_to_end(script_fd, &script_state);
+	while (!ret && script_state.run.status == COSY_LEFT_NATIVE && tries--);
 	if (step_point)
 		step_disarm();
 	return ret;
