@@ -94,20 +94,40 @@ static struct place_object *place_object(struct places *places, const char *path
 	return object;
 }
 
+/*
+ * Returns the unit of the source that the address is in, and what it adds to addresses.  libdw
+ * before 0.191 finds it by .debug_aranges alone, which clang does not write.
+ */
+static Dwarf_Die *place_unit(const struct place_object *object, Dwarf_Addr address,
+			     Dwarf_Addr *bias)
+{
+	Dwarf_Die *unit = dwfl_module_addrdie(object->module, address, bias);
+
+	if (unit)
+		return unit;
+	while ((unit = dwfl_module_nextcu(object->module, unit, bias)))
+		if (dwarf_haspc(unit, address - *bias) > 0)
+			break;
+	return unit;
+}
+
 struct place place_find(struct places *places, const char *path, uint64_t address)
 {
 	struct place place = {NULL, NULL, 0};
 	struct place_object *object = place_object(places, path);
-	Dwfl_Line *line;
+	Dwarf_Addr bias;
+	Dwarf_Die *unit;
+	Dwarf_Line *line;
 
 	if (!object || !object->module)
 		return place;
 	/* Look up the call, which is before the return address. */
 	address += object->bias - 1;
 	place.function = dwfl_module_addrname(object->module, address);
-	line = dwfl_module_getsrc(object->module, address);
-	if (line)
-		place.file = dwfl_lineinfo(line, NULL, &place.line, NULL, NULL, NULL);
+	unit = place_unit(object, address, &bias);
+	line = unit ? dwarf_getsrc_die(unit, address - bias) : NULL;
+	if (line && !dwarf_lineno(line, &place.line))
+		place.file = dwarf_linesrc(line, NULL, NULL);
 	return place;
 }
 
@@ -145,7 +165,7 @@ static void place_outward(struct places *places, const struct place_object *obje
 			  uint64_t function, uint64_t address, struct place *place)
 {
 	Dwarf_Addr bias;
-	Dwarf_Die *unit = dwfl_module_addrdie(object->module, address + object->bias - 1, &bias);
+	Dwarf_Die *unit = place_unit(object, address + object->bias - 1, &bias);
 	int64_t own = (int64_t)(bias - object->bias);
 	Dwarf_Die *inner = NULL, *scopes = NULL;
 	int n = unit ? dwarf_getscopes(unit, address - own - 1, &inner) : 0;
