@@ -3,6 +3,7 @@
  * main.c - `cosy profile`: record, fold while recording, advise, show.
  */
 #include <errno.h>
+#include <fts.h>
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
@@ -390,27 +391,53 @@ static bool options_pids(char *list, struct profile_options *options)
 	return options->n_pids;
 }
 
-/* Takes all processes of a control group, given by its folder. */
-static bool options_cgroup(const char *path, struct profile_options *options)
+/* Takes the processes of one control group; adds those that it cannot take to `left_out`. */
+static bool group_take(const char *path, struct profile_options *options, unsigned int *left_out)
 {
-	unsigned int left_out = 0;
 	char name[PATH_MAX];
 	FILE *file;
 	int pid;
 
 	snprintf(name, sizeof(name), "%s/cgroup.procs", path);
 	file = fopen(name, "re");
-	if (!file) {
-		fprintf(stderr, "cosy profile: %s: %s\n", name, strerror(errno));
+	if (!file)
 		return false;
-	}
 	/* 0 is one that this namespace has no number for. */
 	while (fscanf(file, "%d", &pid) == 1)
 		if (pid > 0 && options->n_pids < MAX_PIDS)
 			options->pids[options->n_pids++] = pid;
 		else
-			left_out++;
+			++*left_out;
 	fclose(file);
+	return true;
+}
+
+/*
+ * Takes all processes of a control group, given by its folder, and of the groups below it, which a
+ * slice or a pod has them in.
+ */
+static bool options_cgroup(const char *path, struct profile_options *options)
+{
+	char *const tops[] = {(char *)path, NULL};
+	FTS *groups = fts_open(tops, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	unsigned int left_out = 0;
+	FTSENT *at;
+	int error = 0;
+
+	/* A group below may go meanwhile. */
+	while (groups && !error && (at = fts_read(groups))) {
+		bool top = at->fts_level == FTS_ROOTLEVEL && at->fts_info != FTS_DP;
+
+		if ((top || at->fts_info == FTS_D) &&
+		    !group_take(at->fts_path, options, &left_out) && top)
+			error = errno;
+	}
+	if (groups)
+		fts_close(groups);
+	if (error) {
+		fprintf(stderr, "cosy profile: %s: %s\n", path, strerror(error));
+		return false;
+	}
 	if (left_out)
 		fprintf(stderr, "cosy profile: %s: %u of its processes are not recorded\n", path,
 			left_out);

@@ -29,8 +29,10 @@ exec 9<>/tmp/never
 gone=$!
 wait $gone
 mkdir /tmp/groups
-mount -t cgroup2 none /tmp/groups && mkdir /tmp/groups/servers || fail "control groups"
-for server in $first $second; do echo $server >/tmp/groups/servers/cgroup.procs; done
+# One of them is in a group below, as those of a slice are.
+mount -t cgroup2 none /tmp/groups && mkdir -p /tmp/groups/servers/below || fail "control groups"
+echo $first >/tmp/groups/servers/cgroup.procs
+echo $second >/tmp/groups/servers/below/cgroup.procs
 both='echo >&3; echo >&5; read -r said <&4; read -r said <&6'
 
 for backend in fentry tracepoint; do
