@@ -233,6 +233,8 @@ static EnteredFrame enterFrame(Function &F, const FrameLayout &L,
   }
   CallInst *Entered = B.CreateCall(Enter, {B.getInt64(L.Size)}, "cosy.frame");
   Entered->addRetAttr(Attribute::NoAlias);
+  // Loops over locals stay as good as those over an alloca.
+  Entered->addRetAttr(Attribute::getWithAlignment(F.getContext(), Align(16)));
   B.CreateStore(Entered, Slot);
   B.SetInsertPoint(At);
   B.SetCurrentDebugLocation(Where);

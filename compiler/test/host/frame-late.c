@@ -26,4 +26,4 @@ long lookup(int fd, int x)
 // CHECK: {{^}}[[REGION]]:
 // CHECK: %[[LEFT:[0-9]+]] = load atomic i64, ptr {{.*}}@cosy.region
 // CHECK: icmp slt i64 %[[LEFT]], 0
-// CHECK: call noalias ptr @__cosy_frame_enter(i64 256)
+// CHECK: call noalias align 16 ptr @__cosy_frame_enter(i64 256)

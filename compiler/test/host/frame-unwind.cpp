@@ -12,7 +12,7 @@ int f(int fd) {
   COSY_END;
   return use(Buf);
 }
-// CHECK: call noalias ptr @__cosy_frame_enter
+// CHECK: call noalias align 16 ptr @__cosy_frame_enter
 // CHECK: invoke {{.*}} @_Z3usePv(
 // CHECK-NEXT: unwind label %[[UNWIND:[^,]*]]
 // CHECK: {{^}}[[UNWIND]]:

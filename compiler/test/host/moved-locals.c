@@ -29,7 +29,7 @@ int f(int fd, int n)
 // CHECK-LABEL: @f(
 // CHECK: %[[STACK:.*]] = alloca [{{[0-9]+}} x i8], align 16
 // CHECK: alloca [10 x i32]
-// CHECK: %[[FRAME:.*]] = call noalias ptr @__cosy_frame_enter(i64
+// CHECK: %[[FRAME:.*]] = call noalias align 16 ptr @__cosy_frame_enter(i64
 // CHECK: %[[ENTERED:.*]] = phi ptr [ %[[FRAME]], %{{.*}} ], [ null,
 // CHECK: select i1 {{.*}}, ptr %[[ENTERED]], ptr %[[STACK]]
 // CHECK: call void @__cosy_frame_leave(ptr

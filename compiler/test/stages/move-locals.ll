@@ -8,7 +8,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; CHECK-LABEL: define i64 @f(
 ; CHECK: %cosy.stack = alloca [4096 x i8]
 ; CHECK: %own = alloca i64
-; CHECK: %cosy.frame = call noalias ptr @__cosy_frame_enter(i64 4096)
+; CHECK: %cosy.frame = call noalias align 16 ptr @__cosy_frame_enter(i64 4096)
 ; CHECK: %cosy.locals = select i1 %{{.*}}, ptr %cosy.frame, ptr %cosy.stack
 ; CHECK: call void @region(ptr %buffer, i64 1)
 ; CHECK: call void @__cosy_frame_leave(ptr %cosy.frame)
