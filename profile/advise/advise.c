@@ -25,9 +25,6 @@
 #define MIN_INSNS 40
 #define MAX_INSNS 160
 
-/* Instructions that a specialised version of a file's call takes at most to leave another one alone. */
-#define GUARD_FAILS 220
-
 /* Loops within loops that are looked into. */
 #define MAX_NESTED 8
 
@@ -87,11 +84,12 @@ struct finding *finding_new(struct advice *advice, enum advise_way way, struct s
 
 /* --- Regions ------------------------------------------------------------------------ */
 
-static double class_saved(double cpu, double crossing, double remains)
+/* Returns what is saved of so many calls if that remains of each. */
+static double class_saved(const struct profile *profile, uint64_t calls, double cpu, double remains)
 {
-	double ret = remains < 0 ? crossing : cpu * (1 - remains);
-
-	return ret < cpu ? ret : cpu;
+	if (remains < 0 || remains > MAX_PART)
+		return fmin((double)calls * remains * instruction(profile), cpu);
+	return cpu * (1 - remains);
 }
 
 /* Returns what the calls of a class save in a region. */
@@ -101,25 +99,17 @@ static struct saving class_saves(const struct profile *profile, const struct sum
 	const struct model_class *model = &model_classes[class];
 	uint64_t calls = sums->of[class].calls;
 	double cpu = saving_cpu(profile, calls, sums->of[class].cpu);
-	double crossing = calls * model_crossing * instruction(profile);
-	double most = class_saved(cpu, crossing, model->most),
-	       least = class_saved(cpu, crossing, model->least);
-	struct saving range;
+	double crossing = class_saved(profile, calls, cpu, model_crossing),
+	       least = class_saved(profile, calls, cpu, model->least),
+	       most = class_saved(profile, calls, cpu, model->most),
+	       named = class_saved(profile, calls, cpu, model->named);
+	double middle = (least + most) / 2;
 
 	if (model->ordinary == 1)
 		return (struct saving){0, 0, 0};
-	range.low = crossing < cpu ? crossing : cpu;
-	range.middle = (least + most) / 2;
-	range.high = class_saved(cpu, crossing, model->named);
-	if (range.middle < range.low)
-		range.middle = range.low;
-	if (class == CLASS_SEND || class == CLASS_RECEIVE) {
-		range.low -= calls * GUARD_FAILS * instruction(profile);
-		range.middle = (range.low + range.middle) / 2;
-	}
-	if (range.high < range.middle)
-		range.high = range.middle;
-	return range;
+	if (middle < crossing && least >= crossing)
+		middle = crossing;
+	return (struct saving){fmin(crossing, least), middle, fmax(named, middle)};
 }
 
 /*
@@ -140,8 +130,14 @@ static double row_computes(const struct advice *advice, const struct profile_row
 static bool class_is_fast(enum call_class class)
 {
 	return class == CLASS_PURE || class == CLASS_READ_SMALL || class == CLASS_READ ||
-	       class == CLASS_READ_LARGE || class == CLASS_RECEIVE || class == CLASS_STAT ||
-	       class == CLASS_SEEK || class == CLASS_WRITE || class == CLASS_SEND;
+	       class == CLASS_READ_LARGE || class == CLASS_RECEIVE || class == CLASS_SEEK ||
+	       class == CLASS_WRITE || class == CLASS_APPEND || class == CLASS_SEND;
+}
+
+/* True for calls that look a name up. */
+static bool class_is_path(enum call_class class)
+{
+	return class == CLASS_OPEN || class == CLASS_STAT || class == CLASS_STAT_PATH;
 }
 
 /* Returns the instructions that lib/region/tier.c takes these calls for when they are made outside. */
@@ -150,17 +146,20 @@ static double sums_outside(const struct sums *sums)
 	double ret = 0;
 
 	for (int i = 0; i < CLASSES; i++)
-		ret += (double)sums->of[i].calls *
-		       (class_is_fast(i) ? COSY_PLAIN_FAST : COSY_PLAIN_CALL);
+		ret += (double)sums->of[i].calls * (class_is_path(i)   ? COSY_PLAIN_PATH
+						    : class_is_fast(i) ? COSY_PLAIN_FAST
+								       : COSY_PLAIN_CALL);
 	return ret;
 }
 
-/* Instructions outside by which a loop of so many has earned its two LOADs. */
+/* Instructions outside by which a loop of so many has earned the question, and then its two LOADs. */
 static double region_earns(unsigned int insns)
 {
 	double load = COSY_COST_LOAD + (double)insns * COSY_COST_LOAD_INSN;
+	double seen = COSY_COST_SEEN + (double)insns * COSY_COST_SEEN_INSN;
 
-	return COSY_TIER_SHARE * (2 * load + COSY_COST_CONTEXT + COSY_COST_LIBRARY);
+	return COSY_TIER_SHARE *
+	       (2 * load + 2 * seen + COSY_COST_QUESTION + COSY_COST_CONTEXT + COSY_COST_LIBRARY);
 }
 
 /* Returns the part of these calls, each process's, that comes after a region of them has earned the kernel. */
@@ -255,13 +254,13 @@ static double listing_saves(const struct profile *profile, const struct sums *su
 {
 	double cpu =
 		saving_cpu(profile, sums->of[CLASS_QUESTION].calls, sums->of[CLASS_QUESTION].cpu);
-	double saved = class_saved(cpu, 0, model_classes[CLASS_STAT].named);
+	double saved = class_saved(profile, 0, cpu, model_classes[CLASS_STAT].named);
 	double counted = class_saves(profile, sums, CLASS_QUESTION).high;
 	double paths =
 		saving_cpu(profile, sums->of[CLASS_STAT_PATH].calls, sums->of[CLASS_STAT_PATH].cpu);
 
 	/* By name it asks under the directory, whatever path the program had. */
-	paths = class_saved(paths, 0, model_classes[CLASS_STAT].named);
+	paths = class_saved(profile, 0, paths, model_classes[CLASS_STAT].named);
 	return paths + (saved > counted ? saved - counted : 0);
 }
 
@@ -282,10 +281,9 @@ static struct saving region_gains(const struct advice *advice, const struct prof
 		sum.middle += range.middle;
 		sum.high += range.high;
 	}
-	/* Some of the computing may be left outside. */
-	sum.low -= cost + user * (model_computing - 1);
-	sum.middle -= cost + user * (model_computing - 1) / 2;
-	sum.high -= cost;
+	sum.low -= cost + user * (model_computing_most - 1);
+	sum.middle -= cost + user * ((model_computing_most + model_computing_least) / 2 - 1);
+	sum.high -= cost + user * (model_computing_least - 1);
 	if (row_is_named(profile, row))
 		sum.high += listing_saves(profile, &row->sums);
 	return sum;
@@ -330,7 +328,8 @@ static void region_type(const struct profile *profile, const struct profile_row 
 	if (row_has(row, CLASS_OPEN) &&
 	    (row_has(row, CLASS_READ_SMALL) || row_has(row, CLASS_READ)))
 		better = "cosy_read_file() for whole small files";
-	else if (row_has(row, CLASS_OPEN) && row_has(row, CLASS_WRITE))
+	else if (row_has(row, CLASS_OPEN) &&
+		 (row_has(row, CLASS_WRITE) || row_has(row, CLASS_APPEND)))
 		better = "cosy_write_file() for whole small files";
 	else if (loop_has(profile, row->symbol, MAX_NESTED, site_waits) &&
 		 loop_has(profile, row->symbol, MAX_NESTED, site_receives))

@@ -20,9 +20,6 @@ import figures  # noqa: E402
 
 CLASS = re.compile(r"^CLASS\((\w+),\s*(.*?)\)$", re.M | re.S)
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
-# Marks a class where nothing was measured: only the crossing is left out.
-CROSSING = -1.0
-
 
 def classes() -> list[tuple[str, list[str]]]:
     """The name, title and four formulas of each class."""
@@ -55,8 +52,9 @@ def main() -> None:
         "/* model.h - made by model.py of what docs/measured has; do not edit. */",
         "static const struct model_class model_classes[CLASSES] = {",
     ]
+    crossing = value(costs()["crossing"])
     for name, (title, *formulas) in classes():
-        numbers = [value(formula) if formula else CROSSING for formula in formulas]
+        numbers = [value(formula) if formula else crossing for formula in formulas]
         lines.append(f'	[CLASS_{name}] = {{"{title}", {", ".join(f"{n:.4f}" for n in numbers)}}},')
     lines += ["};", ""]
     lines += [f"static const double model_{name} = {value(formula):.4f};" for name, formula in costs().items()]

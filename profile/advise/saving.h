@@ -16,7 +16,10 @@
 /* Times a getppid by which a call, at most, slows the program's own code after it. */
 #define CROSSING_LEAVES 0.6
 
-/* Time that remains of a plain call in a region; below 0: all but the crossing.  model.h has them. */
+/* Largest part of a call's time that can remain; other numbers, and those below 0, are instructions left out. */
+#define MAX_PART 2
+
+/* What remains of a plain call in a region.  model.h has them. */
 struct model_class {
 	const char *title;
 	double ordinary, least, most, named;

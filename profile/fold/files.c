@@ -259,6 +259,7 @@ static void files_opened(struct files *files, struct fold_process *process,
 		return;
 	file->flags = flags;
 	file->position_known = !(flags & O_APPEND);
+	file->extends = flags & (O_APPEND | O_TRUNC | O_EXCL);
 }
 
 /* read, write and lseek of a position that is known. */
@@ -266,6 +267,9 @@ static void files_moved(struct open_file *file, const struct event_call *call)
 {
 	switch (call->nr) {
 	case SYS_lseek:
+		/* It goes to somewhere in what is written. */
+		if (call->ret != file->position)
+			file->extends = file->flags & O_APPEND;
 		file->position = call->ret;
 		file->position_known = call->ret >= 0;
 		break;

@@ -24,6 +24,7 @@ struct open_file {
 	bool opened;	 /* while recording */
 	bool shared;	 /* with another process */
 	bool position_known;
+	bool extends;	/* its writes make it longer, as far as is known */
 	uint32_t flags; /* O_* */
 	int64_t position;
 	/* `cosy run`: what reads have earned so far, ns. */

@@ -350,17 +350,43 @@ static enum call_class class_of_read(const struct event_call *call, unsigned int
 				    : CLASS_READ_LARGE;
 }
 
-/* The specialised version takes one name; by a path of several it is the kernel's call all the same. */
+/*
+ * Tells whether the specialised version looks up such a path (kmod/fast/prefix.c): from the current
+ * directory or an open one, by names alone.
+ */
+static bool path_is_of_names(const char *path)
+{
+	if (!strncmp(path, "./", 2))
+		path += 2;
+	for (const char *name = path;; name = strchr(name, '/') + 1) {
+		size_t len = strcspn(name, "/");
+
+		if (!len || (len <= 2 && !strncmp(name, "..", len)))
+			return false;
+		if (!name[len])
+			return true;
+	}
+}
+
 static enum call_class class_of_stat(const struct event_call *call)
 {
 	const char *path = event_path(&call->event);
 
 	if (!path || !*path)
 		return call->nr == SYS_newfstatat ? CLASS_QUESTION : CLASS_STAT;
-	return strchr(path, '/') ? CLASS_STAT_PATH : CLASS_STAT;
+	return path_is_of_names(path) ? CLASS_STAT : CLASS_STAT_PATH;
 }
 
-static enum call_class class_of(const struct event_call *call, unsigned int file)
+/* The specialised version writes over what the file has: one that makes it longer is the kernel's. */
+static enum call_class class_of_write(const struct open_file *file)
+{
+	if (!file || file->kind != FILE_REGULAR)
+		return CLASS_SEND;
+	return file->extends ? CLASS_APPEND : CLASS_WRITE;
+}
+
+static enum call_class class_of(const struct event_call *call, const struct open_file *open_file,
+				unsigned int file)
 {
 	const struct call_kind *kind = call_kind(call->nr);
 
@@ -396,7 +422,7 @@ static enum call_class class_of(const struct event_call *call, unsigned int file
 		return CLASS_SEEK;
 	case SYS_write:
 	case SYS_pwrite64:
-		return file == FILE_REGULAR ? CLASS_WRITE : CLASS_SEND;
+		return class_of_write(open_file);
 	case SYS_writev:
 	case SYS_sendto:
 	case SYS_sendmsg:
@@ -501,7 +527,7 @@ static void take_call(struct fold *fold, const struct event_call *call)
 		kind = file->kind;
 	else if (call_descriptor(call->nr) >= 0 && !event_path(&call->event))
 		kind = FILE_OTHER;
-	class = class_of(call, kind);
+	class = class_of(call, file, kind);
 	sums_of_call(&sums, call, class);
 	sums_add(&profile->sums, &sums);
 	timeline_count(&profile->timeline, thread->process->lane, call);
@@ -544,6 +570,7 @@ static void take_descriptor(struct fold *fold, const struct event_descriptor *to
 	if (!file)
 		return;
 	file->flags = told->open_flags;
+	file->extends = told->open_flags & O_APPEND;
 	if (told->open_flags & O_DIRECTORY)
 		file->kind = FILE_DIRECTORY;
 	file->position = told->position;
