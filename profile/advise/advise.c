@@ -339,8 +339,10 @@ static void region_type(const struct profile *profile, const struct profile_row 
 		better = "cosy_lend() to send without the copy";
 	else if (row_has(row, CLASS_SEEK))
 		better = "cosy_seek_read() for lseek and read";
-	strcpy(finding->type, "COSY_START; before the loop, COSY_END; after it; then cosycc "
-			      "(docs/use/regions.md)");
+	snprintf(finding->type, sizeof(finding->type),
+		 "COSY_START; before the loop%s, COSY_END; after it; then cosycc "
+		 "(docs/use/regions.md)",
+		 finding->beyond ? " in a caller of this function, if that is C" : "");
 	strcpy(finding->better, better);
 }
 
@@ -391,15 +393,22 @@ static void region_why(const struct advice *advice, const struct profile_row *ro
 			"too few calls to pay for loading a region");
 }
 
-/* Why no region can hold the loop. */
-static void loop_why(enum loop_found found, char *to, size_t size)
+/* Tells why no region can hold a loop; NULL: one can, as far as is known. */
+static const char *loop_why(enum loop_found found)
 {
-	snprintf(to, size, "%s",
-		 found == LOOP_POINTER
-			 ? "its calls are made by way of a pointer to a function, as in an "
-			   "interpreter or under callbacks, which no region can hold"
-			 : "the loop around it is in another file than its calls, as where a "
-			   "library makes them: a region has to hold both");
+	switch (found) {
+	case LOOP_POINTER:
+		return "its calls are made by way of a pointer to a function, as in an "
+		       "interpreter or under callbacks, which no region can hold";
+	case LOOP_OUTSIDE:
+		return "the loop around it is in another file than its calls, as where a "
+		       "library makes them: a region has to hold both";
+	case LOOP_NOWHERE:
+		return "no function is known that all its calls come from, as where code made "
+		       "while the program runs makes them (JavaScript, Java): a region holds C";
+	default:
+		return NULL;
+	}
 }
 
 static void advise_row(struct advice *advice, uint32_t number)
@@ -410,9 +419,9 @@ static void advise_row(struct advice *advice, uint32_t number)
 	enum loop_found found = loop_find(profile, row, advice->context.code, &frame);
 	struct saving range = region_saves(advice, row);
 	bool pays = saving_pays(advice, &range);
-	bool held = row_is_named(profile, row) || (found != LOOP_POINTER && found != LOOP_OUTSIDE);
+	const char *why = row_is_named(profile, row) ? NULL : loop_why(found);
 	struct finding *finding =
-		finding_new(advice, pays && held ? WAY_REGION : WAY_NOTHING, range);
+		finding_new(advice, pays && !why ? WAY_REGION : WAY_NOTHING, range);
 
 	if (!finding)
 		return;
@@ -420,14 +429,19 @@ static void advise_row(struct advice *advice, uint32_t number)
 	finding->object = frame ? frame->object : row->object;
 	finding->address = frame ? frame->address : row->address;
 	finding->function = frame ? frame->function : row->function;
+	finding->beyond = found == LOOP_BEYOND;
 	finding->calls = row->sums.calls;
 	finding->cpu = advise_cpu(profile, &row->sums) + advise_user(profile, &row->sums);
 	advise_sequence(profile, row->symbol, finding->title, 160);
-	if (pays && held) {
+	if (pays && !why) {
 		region_type(profile, row, finding);
 		strcpy(finding->gives_up, "nothing");
-	} else if (pays) {
-		loop_why(found, finding->why, sizeof(finding->why));
+	} else if (why) {
+		strcpy(finding->why, why);
+	} else if (finding->beyond && range.middle > MIN_SHARE * advice->cpu) {
+		strcpy(finding->why,
+		       "the loop around this function is in a caller beyond the stack that is "
+		       "recorded, or in code made while the program runs: nothing is known of it");
 	} else {
 		region_why(advice, row, &range, finding->why, sizeof(finding->why));
 	}

@@ -90,9 +90,12 @@ enum loop_found loop_find(const struct profile *profile, const struct profile_ro
 	if (symbol->stack && symbol->skip < stack->len)
 		search.common = &profile->frames[stack->first + symbol->skip];
 	found = calls_held(&search, row->symbol, MAX_NESTED);
-	if (found == LOOP_POINTER || found == LOOP_OUTSIDE || !search.common)
+	if (found == LOOP_POINTER || found == LOOP_OUTSIDE)
 		return found;
+	if (!search.common)
+		return LOOP_NOWHERE;
 	/* Further in no function has all of the calls. */
+	found = LOOP_UNKNOWN;
 	for (uint32_t i = symbol->skip; i < stack->len; i++) {
 		const struct event_frame *at = &profile->frames[stack->first + i];
 
@@ -102,5 +105,5 @@ enum loop_found loop_find(const struct profile *profile, const struct profile_ro
 		if (found != LOOP_FURTHER)
 			return found;
 	}
-	return LOOP_UNKNOWN;
+	return found == LOOP_FURTHER ? LOOP_BEYOND : LOOP_UNKNOWN;
 }

@@ -33,6 +33,8 @@ enum loop_found {
 	LOOP_HERE,    /* the frame returned is in it */
 	LOOP_POINTER, /* one of the calls on the way is made by a pointer */
 	LOOP_OUTSIDE, /* it is in another file than the calls */
+	LOOP_NOWHERE, /* no function is known that all calls come from */
+	LOOP_BEYOND,  /* it is in a caller further out than what is known of the stack */
 };
 
 /* Finds the loop of a row; `code` NULL: nothing is known.  *frame: the frame in the loop. */

@@ -190,12 +190,12 @@ static void test_place(void)
 	fold_destroy(stream.fold);
 }
 
-/* Says of the calls' own function what the context is, and of its caller that it is a loop. */
+/* Says of the calls' own function and its caller what the context is. */
 static enum code_call look_fake(void *context, const char *path, uint64_t function,
 				uint64_t address)
 {
 	CHECK(!*path && (function == 0x1000 || (function == 0x9000 && address == 0x9100)));
-	return function == 0x9000 ? CODE_LOOP : *(enum code_call *)context;
+	return ((const enum code_call *)context)[function == 0x9000];
 }
 
 /* A region is where the loop is, and nowhere if the way from there to the calls leads by a pointer. */
@@ -203,29 +203,37 @@ static void test_loop_place(void)
 {
 	static struct advice advice;
 	static const struct {
-		enum code_call call;
+		enum code_call calls[2]; /* of the calls' function and its caller */
 		uint64_t address;
-		bool region;
-	} cases[] = {{CODE_LOOP, 0x1010, true},
-		     {CODE_ONCE, 0x9100, true},
-		     {CODE_UNKNOWN, 0x1010, true},
-		     {CODE_POINTER, 0x1010, false}};
+		const char *why; /* no region is advised */
+		bool beyond, nowhere;
+	} cases[] = {
+		{{CODE_LOOP, CODE_LOOP}, 0x1010, NULL, false, false},
+		{{CODE_ONCE, CODE_LOOP}, 0x9100, NULL, false, false},
+		{{CODE_ONCE, CODE_ONCE}, 0x1010, NULL, true, false},
+		{{CODE_ONCE, CODE_UNKNOWN}, 0x1010, NULL, false, false},
+		{{CODE_UNKNOWN, CODE_LOOP}, 0x1010, NULL, false, false},
+		{{CODE_POINTER, CODE_LOOP}, 0x1010, "pointer to a function", false, false},
+		{{CODE_LOOP, CODE_LOOP}, 0, "no function is known", false, true},
+	};
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct stream stream = stream_begin();
-		enum code_call call = cases[i].call;
-		struct loop_code code = {look_fake, &call};
+		struct loop_code code = {look_fake, (void *)cases[i].calls};
 		struct advise_context context = {&code, NULL};
 		const struct finding *first = &advice.findings[0];
 
 		stream_open(&stream, "/a", O_RDWR, 3);
-		stream_place(&stream, 1, 0x1000, 0x1010);
+		if (!cases[i].nowhere)
+			stream_place(&stream, 1, 0x1000, 0x1010);
 		for (int j = 0; j < 100000; j++)
 			stream_call(&stream, SYS_pread64, 10, 3, 0x2000, 10);
 		advise(fold_finish(stream.fold), &context, &advice);
-		CHECK_EQ(first->way, cases[i].region ? WAY_REGION : WAY_NOTHING);
+		CHECK_EQ(first->way, cases[i].why ? WAY_NOTHING : WAY_REGION);
 		CHECK_EQ(first->address, cases[i].address);
-		CHECK(cases[i].region || strstr(first->why, "pointer to a function"));
+		CHECK_EQ(first->beyond, cases[i].beyond);
+		CHECK(!strstr(first->type, "in a caller") == !cases[i].beyond);
+		CHECK(!cases[i].why || strstr(first->why, cases[i].why));
 		fold_destroy(stream.fold);
 	}
 }

@@ -7,12 +7,16 @@
 #include "show/show.h"
 #include "verify/build.h"
 
-/* Findings are ordered, the best first. */
+/* Returns the best region that the compiler can mark.  Findings are ordered, the best first. */
 static const struct finding *region_best(const struct advice *advice)
 {
-	for (uint32_t i = 0; i < advice->n; i++)
-		if (advice->findings[i].way == WAY_REGION && advice->findings[i].object)
-			return &advice->findings[i];
+	for (uint32_t i = 0; i < advice->n; i++) {
+		const struct finding *finding = &advice->findings[i];
+
+		if (finding->way == WAY_REGION && finding->object && !finding->by_name &&
+		    !finding->beyond)
+			return finding;
+	}
 	return NULL;
 }
 
@@ -24,7 +28,7 @@ const char *build_suggested(const struct advice *advice, struct places *places, 
 	struct place place;
 
 	if (!best)
-		return "no loop of it is advised as a region";
+		return "no loop of it is advised as a region that the compiler could mark";
 	place = show_line_of(places, advice, best);
 	if (!place.file)
 		return "the line of the best region is unknown: build the program with -g";
