@@ -10,6 +10,7 @@
 
 #include "advise/code.h"
 #include "advise/insn.h"
+#include "record/functions.h"
 
 /* Longest function that is looked through. */
 #define MAX_FUNCTION (1 << 18)
@@ -19,8 +20,6 @@ struct code_file {
 	char *path;
 	int fd;
 	Elf *elf; /* NULL: it cannot be read */
-	const uint8_t *bytes;
-	size_t size;
 };
 
 struct codes {
@@ -84,9 +83,10 @@ static void code_open(struct code_file *file)
 	if (file->fd < 0 || fstat(file->fd, &st) || !S_ISREG(st.st_mode))
 		return;
 	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
-	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
-		return;
-	file->bytes = (const uint8_t *)elf_rawfile(file->elf, &file->size);
+	if (file->elf && elf_kind(file->elf) != ELF_K_ELF) {
+		elf_end(file->elf);
+		file->elf = NULL;
+	}
 }
 
 static struct code_file *code_file(struct codes *codes, const char *path)
@@ -110,27 +110,6 @@ static struct code_file *code_file(struct codes *codes, const char *path)
 	return file;
 }
 
-/* Returns the bytes from an address on, and how many the segment has; NULL: there are none. */
-static const uint8_t *code_bytes(const struct code_file *file, uint64_t address, size_t *size)
-{
-	GElf_Phdr segment;
-	size_t n;
-
-	if (!file->bytes || elf_getphdrnum(file->elf, &n))
-		return NULL;
-	for (size_t i = 0; i < n && gelf_getphdr(file->elf, i, &segment); i++) {
-		uint64_t from = address - segment.p_vaddr;
-
-		if (segment.p_type != PT_LOAD || address < segment.p_vaddr ||
-		    from >= segment.p_filesz || segment.p_offset > file->size ||
-		    segment.p_filesz > file->size - segment.p_offset)
-			continue;
-		*size = segment.p_filesz - from;
-		return file->bytes + segment.p_offset + from;
-	}
-	return NULL;
-}
-
 /* Tells whether memory there is made read-only when all names are found: so are entries of the GOT. */
 static bool code_fixed(const struct code_file *file, uint64_t address)
 {
@@ -146,42 +125,16 @@ static bool code_fixed(const struct code_file *file, uint64_t address)
 	return false;
 }
 
-/*
- * Returns where the next function begins, by the table of .eh_frame_hdr; of the last one where the
- * longest would end.  0: unknown.
- */
+/* Returns where the next function begins; of the last one where the longest would end.  0: unknown. */
 static uint64_t code_end(const struct code_file *file, uint64_t function)
 {
-	const uint8_t *table;
-	GElf_Phdr segment;
-	size_t n, size, low = 0, high;
-	int32_t entry;
+	struct functions functions;
+	size_t next;
 
-	if (elf_getphdrnum(file->elf, &n))
+	if (!functions_find(file->elf, &functions) || !functions.n)
 		return 0;
-	while (n && gelf_getphdr(file->elf, n - 1, &segment) && segment.p_type != PT_GNU_EH_FRAME)
-		n--;
-	table = n ? code_bytes(file, segment.p_vaddr, &size) : NULL;
-	/* As record/space.c reads it: pairs relative to the table, in order. */
-	if (!table || size < 12 || table[0] != 1 || (table[1] & 0x0f) != 0x0b || table[2] != 0x03 ||
-	    table[3] != 0x3b)
-		return 0;
-	memcpy(&entry, table + 8, 4);
-	high = (uint32_t)entry < (size - 12) / 8 ? (uint32_t)entry : (size - 12) / 8;
-	n = high;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		memcpy(&entry, table + 12 + 8 * middle, 4);
-		if (segment.p_vaddr + (int64_t)entry <= function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == n)
-		return n ? function + MAX_FUNCTION : 0;
-	memcpy(&entry, table + 12 + 8 * low, 4);
-	return segment.p_vaddr + (int64_t)entry;
+	next = functions_below(&functions, function);
+	return next < functions.n ? functions_at(&functions, next) : function + MAX_FUNCTION;
 }
 
 /* Ways through a function that are still to be gone, and bytes that were there. */
@@ -290,12 +243,12 @@ static enum code_call code_look_within(struct codes *codes, const char *path, st
 {
 	struct code_file *file = code_file(codes, path);
 	uint64_t function = code.start;
-	uint64_t end = file && file->bytes ? code_end(file, function) : 0;
+	uint64_t end = file && file->elf ? code_end(file, function) : 0;
 
 	if (!end || address < function || address > end)
 		return CODE_UNKNOWN;
 	code.decoder = codes->decoder;
-	code.bytes = code_bytes(file, function, &code.size);
+	code.bytes = elf_bytes(file->elf, function, &code.size);
 	if (!code.bytes)
 		return CODE_UNKNOWN;
 	if (code.size > end - function)

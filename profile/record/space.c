@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/functions.h"
 #include "record/space.h"
 
 #define RULES	   8192	 /* entries of the cache of unwind rules, a power of two */
@@ -27,8 +28,7 @@ struct space_object {
 	int fd;
 	Elf *elf;
 	Dwarf_CFI *cfi;
-	uint64_t *functions; /* where they begin, ascending */
-	size_t n_functions;
+	struct functions functions;
 };
 
 /* Tells how to get from a frame to its caller's. */
@@ -89,54 +89,10 @@ void objects_destroy(struct objects *objects)
 			elf_end(object->elf);
 		if (object->fd >= 0)
 			close(object->fd);
-		free(object->functions);
 		free(object->path);
 		free(object);
 	}
 	free(objects);
-}
-
-/* The binary search table of .eh_frame_hdr has where each function begins, stripped or not. */
-static void object_functions(struct space_object *object)
-{
-	size_t names, n;
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	const unsigned char *bytes;
-	Elf_Data *data;
-	int32_t entry;
-
-	if (elf_getshdrstrndx(object->elf, &names))
-		return;
-	while ((section = elf_nextscn(object->elf, section))) {
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(object->elf, names, header.sh_name)
-					   : NULL;
-
-		if (name && !strcmp(name, ".eh_frame_hdr"))
-			break;
-	}
-	data = section ? elf_rawdata(section, NULL) : NULL;
-	/*
-	 * Version 1; pointer to .eh_frame of 4 bytes, count of 4, table of pairs relative to this.
-	 */
-	if (!data || data->d_size < 12)
-		return;
-	bytes = data->d_buf;
-	if (bytes[0] != 1 || (bytes[1] & 0x0f) != 0x0b || bytes[2] != 0x03 || bytes[3] != 0x3b)
-		return;
-	memcpy(&entry, bytes + 8, 4);
-	n = (uint32_t)entry;
-	if (n > (data->d_size - 12) / 8)
-		n = (data->d_size - 12) / 8;
-	object->functions = malloc(n * sizeof(*object->functions));
-	if (!object->functions)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		memcpy(&entry, bytes + 12 + 8 * i, 4);
-		object->functions[i] = header.sh_addr + (int64_t)entry;
-	}
-	object->n_functions = n;
 }
 
 static void object_open(struct space_object *object, pid_t pid)
@@ -162,7 +118,7 @@ static void object_open(struct space_object *object, pid_t pid)
 	if (!object->elf || elf_kind(object->elf) != ELF_K_ELF)
 		return;
 	object->cfi = dwarf_getcfi_elf(object->elf);
-	object_functions(object);
+	functions_find(object->elf, &object->functions);
 }
 
 static bool path_is_libc(const char *path)
@@ -212,20 +168,12 @@ static uint64_t object_address(const struct space_object *object, uint64_t offse
 	return offset;
 }
 
-/* The innermost function's beginning at or below the address. */
+/* Returns where the last function at or below the address begins; 0: none does. */
 static uint64_t object_function(const struct space_object *object, uint64_t address)
 {
-	size_t low = 0, high = object->n_functions;
+	size_t below = functions_below(&object->functions, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (object->functions[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? object->functions[low - 1] : 0;
+	return below ? functions_at(&object->functions, below - 1) : 0;
 }
 
 static void object_tell(struct objects *objects, struct space_object *object)
