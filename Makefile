@@ -79,10 +79,12 @@ bench-servers: all
 	@tools/setup/setup.sh packages-bench-preload.txt
 	@profile/bench/servers.py --build $(BUILD)
 
-# Whether what `cosy profile` predicts is so, which docs/measured/predictions.md shows; some minutes.
+# Whether what `cosy profile` predicts is so, which docs/measured/predictions.md shows: of `cosy run` in some
+# minutes, of regions in a virtual machine in a quarter of an hour.
 bench-predictions: all
 	@tools/setup/setup.sh packages-bench-preload.txt
 	@profile/bench/predictions.py --build $(BUILD)
+	@profile/bench/regions.py --build $(BUILD) --kernel $(KERNEL)
 
 # Everything that docs/measured/preload.md shows, in about a quarter of an hour.
 bench-preload: all

@@ -6,7 +6,7 @@
 
 Each program of predictions.list is recorded once and then run in turn as it is and under `cosy run`, without
 a tracer (`cosy profile --verify`).  Where `cosy run` is not advised nothing is predicted to be saved, and
-what it then saves or costs is shown all the same.  Writes docs/measured/predictions.md.  The status says
+what it then saves or costs is shown all the same.  Writes a section of docs/measured/predictions.md.  The status says
 whether every program could be recorded and measured, never how much anything saves.
 """
 
@@ -18,45 +18,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-TOP = HERE.parents[1]
-sys.path[:0] = [str(TOP / "bench"), str(TOP / "preload/bench")]
+from answers import HERE, TOP, Answer, judged, percent, section_write, table, versions
 
-import versions  # noqa: E402  (bench/ is no package)
-from report import narrow, table  # noqa: E402
-
-CLEAR = 5  # per cent of the processor time from which on a direction counts
-WORSE = 2  # per cent that advice may cost
-
-
-@dataclass
-class Answer:
-    """What was said of one program and what came of it; in per cent of its processor time."""
-
-    name: str
-    command: str
-    calls: int
-    low: int
-    high: int
-    measured: int
-    noise: int
-    within: bool
-    plain_ms: float
-    advised: bool
-
-    @property
-    def direction(self) -> bool:
-        """Whether it went the way that was said, where it went anywhere clearly."""
-        if abs(self.measured) <= max(CLEAR, self.noise):
-            return True
-        return self.advised if self.measured > 0 else not self.advised
-
-    @property
-    def harmful(self) -> bool:
-        return self.advised and self.measured + self.noise < -WORSE
+HEADING = "`cosy run`"
 
 
 def inputs(folder: Path) -> None:
@@ -102,11 +68,6 @@ def programs(only: set[str]) -> list[tuple[str, str]]:
     return found
 
 
-def percent(part: float) -> int:
-    """Returns whole per cent, within 100: what costs more than twice the time is not told apart."""
-    return max(-100, min(100, round(100 * part)))
-
-
 def ask(cosy: Path, name: str, command: str, rounds: int, folder: Path) -> Answer:
     """Records, predicts and measures one program.  Raises RuntimeError where that fails."""
     report = folder / "said.json"
@@ -140,8 +101,8 @@ def ask(cosy: Path, name: str, command: str, rounds: int, folder: Path) -> Answe
     )
 
 
-def document(answers: list[Answer], rounds: int) -> str:
-    """Returns the page."""
+def document(answers: list[Answer], rounds: int) -> list[str]:
+    """Returns the section's paragraphs."""
     rows = [
         [
             f"`{one.command}`",
@@ -153,12 +114,7 @@ def document(answers: list[Answer], rounds: int) -> str:
         ]
         for one in answers
     ]
-    total = len(answers)
-    within = sum(one.within for one in answers)
-    clear = [one for one in answers if abs(one.measured) > max(CLEAR, one.noise)]
-    right = sum(one.direction for one in clear)
-    paragraphs = [
-        "# Predicted and measured",
+    return [
         "What [`cosy profile`](../use/profiling.md) said that `cosy run` would save, and what it saved: "
         "`make bench-predictions` writes this. The model was last mended with perl, tclsh, cmp, tar tf, dd bs=100 and "
         "the first two of python3 in view; it had seen none of the others. Per cent less processor time, "
@@ -167,11 +123,8 @@ def document(answers: list[Answer], rounds: int) -> str:
         "noise. Where `cosy run` is not advised it was measured all the same, against a prediction of nothing.",
         f"On {versions.machine('native')}.",
         table(["program", "calls", "plain", "predicted", "measured", ""], rows).strip(),
-        f"Within the range: {within} of {total}, {100 * within // max(total, 1)} % (the aim is 80). Where more than "
-        f"{CLEAR} % and the noise were measured, the direction was right in {right} of {len(clear)}. Advised, and "
-        f"then worse by more than {WORSE} % and the noise: {sum(one.harmful for one in answers)}.",
+        judged(answers),
     ]
-    return narrow("\n\n".join(paragraphs))
 
 
 def main() -> int:
@@ -194,7 +147,7 @@ def main() -> int:
                 print(error, file=sys.stderr)
                 failed += 1
     if not options.only:
-        (options.docs / "predictions.md").write_text(document(answers, options.rounds))
+        section_write(options.docs, HEADING, document(answers, options.rounds))
     return 1 if failed or not answers else 0
 
 
