@@ -152,7 +152,7 @@ static double sums_outside(const struct sums *sums)
 	return ret;
 }
 
-/* Instructions outside by which a loop of so many has earned the question, and then its two LOADs. */
+/* Instructions outside by which a loop of so many has earned the question and two LOADs. */
 static double region_earns(unsigned int insns)
 {
 	double load = COSY_COST_LOAD + (double)insns * COSY_COST_LOAD_INSN;

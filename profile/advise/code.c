@@ -125,7 +125,7 @@ static bool code_fixed(const struct code_file *file, uint64_t address)
 	return false;
 }
 
-/* Returns where the next function begins; of the last one where the longest would end.  0: unknown. */
+/* Returns where the next function begins; of the last, where the longest would end.  0: unknown. */
 static uint64_t code_end(const struct code_file *file, uint64_t function)
 {
 	struct functions functions;

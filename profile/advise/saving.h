@@ -16,7 +16,7 @@
 /* Times a getppid by which a call, at most, slows the program's own code after it. */
 #define CROSSING_LEAVES 0.6
 
-/* Largest part of a call's time that can remain; other numbers, and those below 0, are instructions left out. */
+/* Largest part of a call's time that can remain; above, and below 0, it is instructions left out. */
 #define MAX_PART 2
 
 /* What remains of a plain call in a region.  model.h has them. */

@@ -1,10 +1,14 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: MIT
-# Records programs in a virtual machine, or runs them and the marked ones: regions.sh record|measure DIRECTORY.
-# /t/regions.list has the commands, /t/plain and /t/marked the programs; regions.py reads what is printed.
+# Records programs in a virtual machine, or runs them and the marked ones: regions.sh
+# record|measure DIRECTORY.  /t/regions.list has the commands, /t/plain and /t/marked the programs;
+# regions.py reads what is printed.
 unset COSY_TIER
 repeat() { i=0; while [ $i -lt "$1" ]; do printf '%s ' "$2"; i=$((i + 1)); done; }
-fresh() { cd / && rm -rf "$place" && cp -r /t/inputs "$place" && mkdir "$place/out" && cd "$place" || exit 1; }
+fresh() {
+	cd / && rm -rf "$place" || exit 1
+	cp -r /t/inputs "$place" && mkdir "$place/out" && cd "$place" || exit 1
+}
 runs() { sed -n 's/^ *runs[: ]*\([0-9]*\).*/\1/p' /sys/kernel/debug/cosy/stats | head -1; }
 
 record() {

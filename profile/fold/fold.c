@@ -377,7 +377,7 @@ static enum call_class class_of_stat(const struct event_call *call)
 	return path_is_of_names(path) ? CLASS_STAT : CLASS_STAT_PATH;
 }
 
-/* The specialised version writes over what the file has: one that makes it longer is the kernel's. */
+/* The specialised version writes over what is there: to make the file longer is the kernel's. */
 static enum call_class class_of_write(const struct open_file *file)
 {
 	if (!file || file->kind != FILE_REGULAR)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* functions.h - what an ELF file has at an address, and where its functions begin, stripped or not. */
+/* functions.h - an ELF file's bytes at an address, and where its functions begin, stripped or not. */
 #ifndef COSY_PROFILE_FUNCTIONS_H
 #define COSY_PROFILE_FUNCTIONS_H
 
@@ -14,7 +14,7 @@ struct functions {
 	uint64_t base;
 };
 
-/* Returns the file's bytes from an address on, and how many the segment has; NULL: there are none. */
+/* Returns the bytes from an address on, and how many the segment has; NULL: there are none. */
 const uint8_t *elf_bytes(Elf *elf, uint64_t address, size_t *size);
 
 /* False: there is no table that can be read. */

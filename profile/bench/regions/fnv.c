@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* fnv.c - prints a hash of files by a byte of every sixteen, as where a change is to be noticed: fnv FILE... */
+/* fnv.c - prints a hash of a byte of every sixteen of files: fnv FILE... */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

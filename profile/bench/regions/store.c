@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* store.c - counts accesses in the records of a file, one after the other at random: store FILE UPDATES */
+/* store.c - counts accesses in the records of a file, at random: store FILE UPDATES */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

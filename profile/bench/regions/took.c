@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* took.c - prints the processor time in us that a command takes, and its children's: took COMMAND [ARGUMENT...] */
+/* took.c - prints the us of processor time of a command and its children: took COMMAND... */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * tree.c - adds up the sizes of a directory's files, as du does: tree DIRECTORY TURNS.  With BY_NAME it is as
- * `cosy profile` advises it, by cosy_scan_dir.
+ * tree.c - adds up the sizes of a directory's files, as du does: tree DIRECTORY TURNS.  With
+ * BY_NAME it is as `cosy profile` advises it, by cosy_scan_dir.
  */
 #include <dirent.h>
 #include <fcntl.h>
