@@ -27,7 +27,7 @@ RELEASE ?= trixie
 
 .PHONY: all bench bench-move bench-predictions bench-preload bench-servers demo demo-on test test-kernel test-on \
 	check naming vm vm-container fuzz fuzz-module fuzz-preload stale-preload programs-preload suites-preload \
-	bench-read fuzz-read stale-read programs-read same move-long move-pressure mutants page vm-debug format tables install clean setup configure
+	bench-read fuzz-read stale-read programs-read same move-long move-lacking move-pressure mutants page vm-debug format tables install clean setup configure
 
 all: configure
 	@cmake --build --preset $(PRESET)
@@ -154,6 +154,14 @@ move-long: all
 	@python3 tests/vm/vm.py run --kernel $(KERNEL) --smp $(MOVE_SMP) --mem 768 --timeout 86400 \
 		--cpu max,-erms,-fsrm --append=slub_debug=FZPU --put $(BUILD)/tests/vm/guest/guest/move_random \
 		--put tests/vm/guest/move_long.sh -- sh /t/move_long.sh $(MOVE_STEPS) $(MOVE_SEED) $(MOVE_KIND)
+
+# The same where what the module asks memory for fails at one point or another of nearly each step; MOVE_KIND
+# names one kind, or several.
+move-lacking: all
+	@python3 tests/vm/vm.py run --kernel $(KERNEL) --smp $(MOVE_SMP) --mem 1536 --timeout 86400 \
+		--cpu max,-erms,-fsrm --append=slub_debug=FZPU --module tests/vm/failing \
+		--put $(BUILD)/tests/vm/guest/guest/move_random --put tests/vm/failing/move_lacking.sh \
+		-- sh /t/move_lacking.sh $(MOVE_STEPS) $(MOVE_SEED) $(MOVE_KIND)
 
 # The same where all memory but MOVE_LEFT MB is taken, on four processors.
 move-pressure: all

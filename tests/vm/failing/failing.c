@@ -6,6 +6,7 @@
  * Write `kind`, then `nth`, which counts the calls of the writing thread.  `nth` reads 0 once that
  * call has failed, and `last` then names it.  kind is a mask of the KIND_ values below.  With `on`
  * set all later calls fail, too, until `nth` is written again; with `again` set, one of so many.
+ * `failures` counts all.
  */
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
@@ -93,7 +94,7 @@ static struct point points[] = {
 	{ "security_inode_getattr", KIND_CHECK, -EACCES },
 };
 
-static int nth, again, kind = KIND_ALLOCATION;
+static int nth, again, failures, kind = KIND_ALLOCATION;
 static bool on, has_failed;
 static struct task_struct *counted; /* only compared */
 static char last[160];
@@ -131,6 +132,7 @@ static int point_enter(struct kprobe *probe, struct pt_regs *regs)
 		return 0;
 	has_failed = true;
 	nth = again;
+	failures++;
 	snprintf(last, sizeof(last), "%s for %s", point->name, caller);
 	regs->ax = point->result == NOT_COPIED ? regs->dx : point->result;
 	regs->ip = (unsigned long)failing_return;
@@ -157,6 +159,7 @@ module_param_cb(nth, &nth_ops, &nth, 0600);
 module_param(kind, int, 0600);
 module_param(on, bool, 0600);
 module_param(again, int, 0600);
+module_param(failures, int, 0400);
 module_param_string(last, last, sizeof(last), 0400);
 
 static int __init failing_init(void)
