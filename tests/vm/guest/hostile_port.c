@@ -194,10 +194,12 @@ static void *writes(void *unused)
 
 static void *takes(void *count)
 {
-	for (unsigned long k = 0; k < (unsigned long)count; k++) {
+	for (unsigned long k = 0; k < (unsigned long)count;) {
 		size_t at = 0;
 		ssize_t came = cosy_take(ends[0], window, SIZE, &at, k % 2 ? COSY_WILL_WRITE : 0);
 
+		/* The module keeps a message that there is no place for. */
+		k += came > 0 || !moves();
 		CHECK(came > 0 || (came < 0 && errno == EFAULT), "%zd: %s", came, strerror(errno));
 		CHECK(came <= (ssize_t)(SIZE - at), "%zd at %zu", came, at);
 	}
@@ -216,7 +218,7 @@ static void harmed(void *unused)
 	MUST(!pthread_create(&harmers[0], NULL, writes, NULL));
 	MUST(!pthread_create(&harmers[1], NULL, harms, NULL));
 	MUST(!pthread_create(&receiver, NULL, takes, (void *)rounds));
-	/* Each message that goes is one that the receiver gets, or loses. */
+	/* Each message that goes is one that the receiver gets, or loses without the module. */
 	for (unsigned long k = 0; k < rounds; k++) {
 		size_t page = k % (PAGES - 4);
 
