@@ -187,6 +187,12 @@ static LoadInst *loadLeft(IRBuilder<> &B, Value *Place) {
   return Left;
 }
 
+/// Makes a value: whether anybody asks again.  Below 0 that is so, too: under
+/// COSY_STATS=1 each arrival asks.
+static Value *stillCounts(IRBuilder<> &B, LoadInst *Left) {
+  return B.CreateICmpSLE(Left, B.getInt64(MaxLeft));
+}
+
 /// Branches to Asked when the region has earned it; else takes what this
 /// arrival saves off `left`, or adds what it loses, and branches to Native.
 /// Writes nothing once the question is settled, so that processors do not fight
@@ -219,8 +225,7 @@ static void countArrival(BasicBlock *At, GlobalVariable *Region,
 }
 
 /// Makes code at a place that changes `left`, by Count, which is given the
-/// value and its address.  The code does nothing where nobody asks again. Below
-/// 0 it counts, too: under COSY_STATS=1 each arrival asks.
+/// value and its address.  The code does nothing where nobody asks again.
 static void countAt(BasicBlock::iterator At, GlobalVariable *Region,
                     DebugLoc Where,
                     function_ref<void(IRBuilder<> &, Value *, Value *)> Count) {
@@ -229,9 +234,8 @@ static void countAt(BasicBlock::iterator At, GlobalVariable *Region,
   B.SetCurrentDebugLocation(placeIn(*BB, Where));
   Value *Place = leftOf(B, Region);
   LoadInst *Left = loadLeft(B, Place);
-  Value *Counts = B.CreateICmpSLE(Left, B.getInt64(MaxLeft));
   Instruction *Then = SplitBlockAndInsertIfThen(
-      Counts, &*B.GetInsertPoint(), /*Unreachable=*/false,
+      stillCounts(B, Left), &*B.GetInsertPoint(), /*Unreachable=*/false,
       MDBuilder(BB->getContext()).createLikelyBranchWeights());
   B.SetInsertPoint(Then);
   Count(B, Left, Place);
@@ -273,12 +277,18 @@ static void countElsewhere(const Extracted &R, GlobalVariable *Region,
   auto AddLoss = [&](BasicBlock::iterator At, Value *Lost) {
     addLoss(At, Lost, Region, Where);
   };
+  auto Counts = [&](BasicBlock::iterator At) {
+    BasicBlock *BB = At->getParent();
+    IRBuilder<> B(BB, At);
+    B.SetCurrentDebugLocation(placeIn(*BB, Where));
+    return stillCounts(B, loadLeft(B, leftOf(B, Region)));
+  };
   for (const CountedHead &H : R.Counted)
     countRounds(H, Region, Where);
   for (Function *Copy : R.Copies)
-    countLosses(*Copy, AddLoss);
+    countLosses(*Copy, Counts, AddLoss);
   if (IsEntry)
-    countLosses(R.Twin ? *R.Twin : *R.Body, AddLoss);
+    countLosses(R.Twin ? *R.Twin : *R.Body, Counts, AddLoss);
   for (const SeldomCall &S : R.Seldom)
     countCall(S, Region, Where);
 }

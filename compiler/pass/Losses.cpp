@@ -14,32 +14,19 @@
 //   end:                        end:
 //                                 <left += %m, unless that is settled>
 //
-// LLVM makes a multiplication of the sum where it knows how many rounds there
-// are.  Else the sum would be one instruction more in each round, so a loop
-// with a counter of its own is not touched: its rounds are how far the counter
-// has come.
-//
-//   loop:                       loop:
-//     %i = phi i64 [ %n, .. ]     %i = phi i64 [ %n, .. ]
-//     ..                          ..
-//   end:                        end:
-//                                 %c = <%i, copied: see Counters.cpp>
-//                                 %r = sub i64 %n, %c
-//                                 %m = mul i64 %r, 11
+// That can be one instruction more in each round, so it is done in a copy of
+// the loop that few entries go through (Samples.cpp).
 //
 // For a loop whose exits also lead in from elsewhere there is no place to do
 // that: Cost.cpp estimates how often it goes round.
 //
 //===----------------------------------------------------------------------===//
-#include "Counters.h"
 #include "Region.h"
+#include "Samples.h"
 #include "llvm/ADT/Statistic.h"
-#include "llvm/Analysis/ScalarEvolutionExpressions.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/SSAUpdater.h"
-#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 #include <costs.h>
 
 #define DEBUG_TYPE "cosy-losses"
@@ -48,8 +35,6 @@ using namespace llvm;
 using namespace cosy;
 
 ALWAYS_ENABLED_STATISTIC(NumLoops, "Number of loops whose losses are counted");
-ALWAYS_ENABLED_STATISTIC(NumCounters,
-                         "Number of loops that count their rounds themselves");
 
 void cosy::simplifyLoops(Function &F) {
   DominatorTree DT(F);
@@ -79,19 +64,10 @@ bool cosy::countsLosses(const Loop &L) {
 }
 
 namespace {
-/// A loop's own counter, to which each round adds the same.
-struct Counter {
-  PHINode *Value;
-  llvm::Value *Start, *Next;
-  bool Down;     ///< Each round subtracts.
-  uint64_t Step; ///< It adds or subtracts so much.
-};
-
-/// A loop of those that countLoop adds up.
+/// A loop of those that are added up.
 struct Counted {
   const Loop *L;
-  int64_t Loss;               ///< Of a round; 0: it takes words.
-  std::optional<Counter> Own; ///< Taken in place of a sum.
+  int64_t Loss; ///< Of a round; 0: it takes words.
 };
 
 /// What a loop that countsLosses would lose, added up on the ways out of it.
@@ -110,17 +86,11 @@ public:
   }
 
   void addRounds(const Counted &C) {
-    SmallVector<BasicBlock *, 4> Exits;
-    C.L->getUniqueExitBlocks(Exits);
     if (!C.Loss) {
+      SmallVector<BasicBlock *, 4> Exits;
+      C.L->getUniqueExitBlocks(Exits);
       for (BasicBlock *Exit : Exits)
         addOnce(*Exit);
-      return;
-    }
-    if (C.Own) {
-      for (BasicBlock *Exit : Exits)
-        addOwn(C, *Exit);
-      ++NumCounters;
       return;
     }
     // Count at the latch: at the head, a loop that is left there before its
@@ -169,91 +139,22 @@ private:
     IRBuilder<> B(&Exit, place(Exit));
     add(B, B.getInt64(COSY_LOSS_SHORT));
   }
-
-  void addOwn(const Counted &C, BasicBlock &Exit) {
-    IRBuilder<> B(&Exit, place(Exit));
-    Type *Ty = C.Own->Value->getType();
-    Type *Int = Ty->isPointerTy() ? I64 : Ty;
-    auto asInt = [&](Value *V) { return B.CreatePtrToInt(V, Int); };
-    // A round that ends at the loop's end was a whole one.
-    BasicBlock *Latch = C.L->getLoopLatch();
-    bool Whole = all_of(predecessors(&Exit),
-                        [&](const BasicBlock *Pred) { return Pred == Latch; });
-    // With a look at the counter itself LSR would keep a register for what is
-    // computed below, and change that in each round.
-    Value *End = copyCounter(B, asInt(Whole ? C.Own->Next : C.Own->Value));
-    Value *Start = asInt(C.Own->Start);
-    Value *Rounds =
-        C.Own->Down ? B.CreateSub(Start, End) : B.CreateSub(End, Start);
-    if (uint64_t Step = C.Own->Step; Step > 1)
-      Rounds = isPowerOf2_64(Step)
-                   ? B.CreateLShr(Rounds, Log2_64(Step))
-                   : B.CreateUDiv(Rounds, ConstantInt::get(Int, Step));
-    add(B, B.CreateMul(B.CreateZExt(Rounds, I64), B.getInt64(C.Loss)));
-  }
 };
 } // namespace
 
-static std::optional<Counter> asCounter(PHINode &Phi, const Loop &L,
-                                        ScalarEvolution &SE) {
-  Type *Ty = Phi.getType();
-  if (!Ty->isIntegerTy(32) && !Ty->isIntegerTy(64) && !Ty->isPointerTy())
-    return std::nullopt;
-  const auto *Place = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&Phi));
-  const auto *Step = Place && Place->getLoop() == &L
-                         ? dyn_cast<SCEVConstant>(Place->getStepRecurrence(SE))
-                         : nullptr;
-  if (!Step || Step->isZero() || !Step->getAPInt().isSignedIntN(31))
-    return std::nullopt;
-  return Counter{&Phi, Phi.getIncomingValueForBlock(L.getLoopPreheader()),
-                 Phi.getIncomingValueForBlock(L.getLoopLatch()),
-                 Step->getAPInt().isNegative(),
-                 Step->getAPInt().abs().getZExtValue()};
-}
-
-/// What LLVM spends on a value outside of a loop in order not to compute it in
-/// each round: less than a division.
-static constexpr unsigned CheapBudget = TargetTransformInfo::TCC_Expensive - 1;
-
-/// True if LLVM makes a multiplication of a sum over a loop's rounds: they are
-/// known, and it costs few instructions to compute them.  A division does not.
-static bool becomesProduct(const Loop &L, ScalarEvolution &SE) {
-  if (!SE.hasLoopInvariantBackedgeTakenCount(&L))
-    return false;
-  const DataLayout &DL = L.getHeader()->getModule()->getDataLayout();
-  TargetTransformInfo TTI(DL);
-  return !SCEVExpander(SE, DL, "cosy")
-              .isHighCostExpansion(SE.getBackedgeTakenCount(&L),
-                                   const_cast<Loop *>(&L), CheapBudget, &TTI,
-                                   L.getLoopPreheader()->getTerminator());
-}
-
-/// Returns a loop's own counter, numbers first.  A sum that becomes a product
-/// is as good.
-static std::optional<Counter> counterOf(const Loop &L, ScalarEvolution &SE) {
-  if (!L.isLoopSimplifyForm() || hasPadExit(L) || becomesProduct(L, SE))
-    return std::nullopt;
-  std::optional<Counter> Ret;
-  for (PHINode &Phi : L.getHeader()->phis()) {
-    auto C = asCounter(Phi, L, SE);
-    if (C && (!Ret || Ret->Value->getType()->isPointerTy()))
-      Ret = C;
-  }
-  return Ret;
-}
-
 void cosy::countLosses(
-    Function &Twin, function_ref<void(BasicBlock::iterator, Value *)> AtExit) {
+    Function &Twin, function_ref<Value *(BasicBlock::iterator)> Counts,
+    function_ref<void(BasicBlock::iterator, Value *)> AtExit) {
+  SampledLoops Sampled = sampleLoops(Twin, Counts);
   LoopAnalyses A(Twin);
   // Look at all loops before the first exit changes.
   SmallVector<std::pair<const Loop *, SmallVector<Counted, 4>>, 4> Work;
   for (const Loop *L : A.LI.getLoopsInPreorder()) {
-    if (!countsLosses(*L))
+    if (!countsLosses(*L) || Sampled.Plain.contains(L->getHeader()))
       continue;
     Work.push_back({L, {}});
     for (const Loop *Each : L->getLoopsInPreorder())
-      Work.back().second.push_back(
-          {Each, lossPerRound(*Each, A.LI), counterOf(*Each, A.SE)});
+      Work.back().second.push_back({Each, lossPerRound(*Each, A.LI)});
   }
   for (auto &[L, Loops] : Work) {
     Sums S(*L);
@@ -264,7 +165,12 @@ void cosy::countLosses(
     L->getUniqueExitBlocks(Exits);
     for (BasicBlock *Exit : Exits) {
       Value *Lost = S.atExit(Exit);
-      AtExit(S.place(*Exit), Lost);
+      BasicBlock::iterator At = S.place(*Exit);
+      if (Sampled.Counting.contains(L->getHeader())) {
+        IRBuilder<> B(Exit, At);
+        Lost = B.CreateMul(Lost, B.getInt64(SamplePeriod));
+      }
+      AtExit(At, Lost);
     }
     ++NumLoops;
   }

@@ -13,7 +13,6 @@
 // so only where LLVM was built with assertions.
 //
 //===----------------------------------------------------------------------===//
-#include "Counters.h"
 #include "Exits.h"
 #include "Outline.h"
 #include "Pass.h"
@@ -74,29 +73,28 @@ static bool addPass(StringRef Name, ModulePassManager &MPM) {
 }
 
 extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
-  return {
-      LLVM_PLUGIN_API_VERSION, "Cosy", COSY_VERSION, [](PassBuilder &PB) {
-        if (Stats)
-          EnableStatistics(/*DoPrintOnExit=*/false);
-        // At the start of the pipeline: later, regions may have been cloned
-        // and code moved across the markers.
-        PB.registerPipelineStartEPCallback([](ModulePassManager &MPM,
-                                              OptimizationLevel Level) {
-          addPass("cosy", MPM);
-          if (Level != OptimizationLevel::O0)
-            MPM.addPass(createModuleToFunctionPassAdaptor(cosy::ExitsPass()));
-        });
-        PB.registerOptimizerLastEPCallback([](ModulePassManager &MPM,
-                                              OptimizationLevel Level) {
-          if (Level == OptimizationLevel::O0)
-            return;
-          MPM.addPass(createModuleToFunctionPassAdaptor(cosy::CountersPass()));
-          MPM.addPass(cosy::OutlinePass());
-        });
-        PB.registerPipelineParsingCallback(
-            [](StringRef Name, ModulePassManager &MPM,
-               ArrayRef<PassBuilder::PipelineElement>) {
-              return addPass(Name, MPM);
-            });
-      }};
+  return {LLVM_PLUGIN_API_VERSION, "Cosy", COSY_VERSION, [](PassBuilder &PB) {
+            if (Stats)
+              EnableStatistics(/*DoPrintOnExit=*/false);
+            // At the start of the pipeline: later, regions may have been cloned
+            // and code moved across the markers.
+            PB.registerPipelineStartEPCallback(
+                [](ModulePassManager &MPM, OptimizationLevel Level) {
+                  addPass("cosy", MPM);
+                  if (Level != OptimizationLevel::O0)
+                    MPM.addPass(
+                        createModuleToFunctionPassAdaptor(cosy::ExitsPass()));
+                });
+            PB.registerOptimizerLastEPCallback(
+                [](ModulePassManager &MPM, OptimizationLevel Level) {
+                  if (Level == OptimizationLevel::O0)
+                    return;
+                  MPM.addPass(cosy::OutlinePass());
+                });
+            PB.registerPipelineParsingCallback(
+                [](StringRef Name, ModulePassManager &MPM,
+                   ArrayRef<PassBuilder::PipelineElement>) {
+                  return addPass(Name, MPM);
+                });
+          }};
 }

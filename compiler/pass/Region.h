@@ -35,11 +35,11 @@
 //   Recursion.cpp  a function that recurses -> one more     (enterRecursion)
 //   Cost.cpp       what it would save                       (estimateGain)
 //   Losses.cpp     what loops without calls would lose      (countLosses)
+//   Samples.cpp    copies of these that count               (sampleLoops)
 //   Container.cpp  Compound -> struct cosy_compound         (buildContainer)
 //   Host.cpp       the code in the region's place           (emitHostCode)
 //   Exits.cpp      early exits of the twin, straight on    (ExitsPass)
 //   MoveLocals.cpp locals that regions touch -> buffer      (moveLocals)
-//   Counters.cpp   counters that they look at             (CountersPass)
 //   Outline.cpp    cold ways into the kernel -> functions   (OutlinePass)
 //   Report.cpp     remarks and warnings
 //   CallTable.cpp  core/ops.def for all of them             (findWrapper)
@@ -415,11 +415,13 @@ void simplifyLoops(llvm::Function &F);
 /// True if the losses of a loop are counted: it makes no call, no loop around
 /// it is like that, and it has the form that simplifyLoops gives.
 bool countsLosses(const llvm::Loop &L);
-/// Has a native twin add up what these loops would have lost in the kernel, and
-/// calls AtExit for each block where one of them ends, with a place there and
-/// the sum.
+/// Has a native twin add up what these loops would have lost in the kernel.
+/// Counts is asked for code, at a place before a loop, that tells whether
+/// anybody still counts.  AtExit is called for each block where a loop ends,
+/// with a place there and the sum.
 void countLosses(
     llvm::Function &Twin,
+    llvm::function_ref<llvm::Value *(llvm::BasicBlock::iterator)> Counts,
     llvm::function_ref<void(llvm::BasicBlock::iterator, llvm::Value *)> AtExit);
 
 // MoveLocals.cpp

@@ -15,12 +15,11 @@
 //   cosy-enter-recursion   and copies, which leave where a function recurses
 //   cosy-count-losses      loops without calls tell cosy.lose what they lost
 //   cosy-bpf-module        the first region becomes the module
-//   cosy-counters          what they look at costs the loop nothing
 //   cosy-outline           code that enters the kernel becomes a function
 //
-// All but cosy-move-locals, cosy-counters and cosy-outline take the regions as
-// they are marked in the source.  What emitHostCode adds to theirs is missing:
-// whether a twin leaves is still poison.
+// All but cosy-move-locals and cosy-outline take the regions as they are marked
+// in the source.  What emitHostCode adds to theirs is missing: whether a twin
+// leaves is still poison.
 //
 // The others are on the module that cosy-bpf-module leaves, or that -cosy-dump
 // wrote: cosy.main is the compound's first function.  They are listed in the
@@ -32,7 +31,6 @@
 //===----------------------------------------------------------------------===//
 #include "Stages.h"
 #include "BpfModule.h"
-#include "Counters.h"
 #include "Exits.h"
 #include "Outline.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -197,17 +195,24 @@ static void enterRecursionAlone(Extracted &R, ArrayRef<Function *> Hosts,
     R.Call->setCalledFunction(R.Twin);
 }
 
-/// Counts what a region's own loops lose; the sum goes to a function that is
-/// not there, in place of the region's `left`.
+/// Counts what a region's own loops lose; functions that are not there stand
+/// for the region's `left`.
 static void countLossesAlone(Extracted &R, ArrayRef<Function *>,
                              FunctionAnalysisManager &) {
   LLVMContext &Ctx = R.Body->getContext();
   FunctionCallee Lose = R.Body->getParent()->getOrInsertFunction(
       "cosy.lose", Type::getVoidTy(Ctx), Type::getInt64Ty(Ctx));
+  FunctionCallee Counts = R.Body->getParent()->getOrInsertFunction(
+      "cosy.counts", Type::getInt1Ty(Ctx));
   simplifyLoops(*R.Body);
-  countLosses(*R.Body, [&](BasicBlock::iterator At, Value *Lost) {
-    IRBuilder<>(At->getParent(), At).CreateCall(Lose, Lost);
-  });
+  countLosses(
+      *R.Body,
+      [&](BasicBlock::iterator At) {
+        return IRBuilder<>(At->getParent(), At).CreateCall(Counts);
+      },
+      [&](BasicBlock::iterator At, Value *Lost) {
+        IRBuilder<>(At->getParent(), At).CreateCall(Lose, Lost);
+      });
 }
 
 /// Puts one module's contents in place of another's.
@@ -323,8 +328,6 @@ bool cosy::addStage(StringRef Name, ModulePassManager &MPM) {
     return MPM.addPass(BpfModulePass()), true;
   if (Name == "cosy-move-locals")
     return MPM.addPass(MoveLocalsPass()), true;
-  if (Name == "cosy-counters")
-    return MPM.addPass(createModuleToFunctionPassAdaptor(CountersPass())), true;
   if (Name == "cosy-exits")
     return MPM.addPass(createModuleToFunctionPassAdaptor(ExitsPass())), true;
   if (Name == "cosy-outline")

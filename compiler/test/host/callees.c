@@ -45,9 +45,10 @@ static int is_vowel(int c)
 }
 
 // Functions that only compute are no calls: the inner loop is none that goes into the kernel.
-// CHECK: callees.c:[[#@LINE+7]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, a round of its loop saves {{[0-9]+}} instructions;
+// CHECK: callees.c:[[#@LINE+8]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, a round of its loop saves {{[0-9]+}} instructions;
 // IR-LABEL: define {{.*}}@computes(
-// IR: add i64 %cosy.left{{[^,]*}}, %cosy.lost
+// IR: %[[LOST:.*]] = mul i64 %cosy.lost{{[^,]*}}, 31
+// IR: add i64 %cosy.left{{[^,]*}}, %[[LOST]]
 long computes(int fd, char *buffer, const char *all)
 {
 	long found = 0, n;
@@ -69,9 +70,10 @@ __attribute__((noinline)) static unsigned sum_of(const unsigned char *p, long n,
 }
 
 // A loop of a function that is called adds up, too, what it would lose.
-// CHECK: callees.c:[[#@LINE+8]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, a round of its loop saves {{[0-9]+}} instructions;
+// CHECK: callees.c:[[#@LINE+9]]:2: remark: gain: entering the kernel costs {{[0-9]+}}, a round of its loop saves {{[0-9]+}} instructions;
 // IR-LABEL: define {{.*}}@sums(
-// IR: add i64 %cosy.left{{[^,]*}}, %cosy.lost
+// IR: %[[LOST:.*]] = mul i64 %cosy.lost{{[^,]*}}, 31
+// IR: add i64 %cosy.left{{[^,]*}}, %[[LOST]]
 unsigned sums(int fd, unsigned char *buffer)
 {
 	unsigned sum = 0;

@@ -1,5 +1,5 @@
-// A loop without calls adds its rounds up in the native twin, inner ones' too, and puts what they
-// would have lost on the region's budget where it ends.
+// A loop without calls adds its rounds up in a copy in the native twin, inner ones' too, and puts
+// what they would have lost on the region's budget where it ends.
 // RUN: %ir %s | FileCheck %s
 // RUN: %cosycc -O2 -g0 -S %s -o - | FileCheck %s --check-prefix=ASM
 // RUN: %cosycc -O2 -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=SAYS
@@ -21,8 +21,9 @@ static int first_of(const unsigned char *bytes, int value)
 
 // Where the loop goes no round, nothing is put there.
 // CHECK-LABEL: define {{.*}}@none(
-// CHECK: %[[LOST:cosy.lost[0-9a-z.]*]] = phi i64 [ 0, %cosy.native ]
-// CHECK: add i64 %cosy.left{{[^,]*}}, %[[LOST]]
+// CHECK: %[[LOST:cosy.lost[0-9a-z.]*]] = phi i64 [ 0, %cosy.sample{{.*}} ]
+// CHECK: %[[ALL:.*]] = mul i64 %[[LOST]], 31
+// CHECK: add i64 %cosy.left{{[^,]*}}, %[[ALL]]
 int none(const char *bytes, long n)
 {
 	int sum = 0;
@@ -36,15 +37,13 @@ int none(const char *bytes, long n)
 	return sum;
 }
 
-// Nobody knows how many rounds the inner loop goes, but its own counter.  So the loop is as it would
-// be without a region: nothing is added up.
+// Nobody knows how many rounds the inner loop goes.  The loop is as it would be without a region, and
+// so is a walk along a list: nothing is added up, no register is kept for a sum.
 // ASM-LABEL: {{^}}last_line:
 // ASM: callq pread
-// ASM: decq
-// ASM-NEXT: decq
-// ASM-NEXT: testq
-// ASM-NEXT: je
-// ASM: cmpb $10,
+// ASM: addq $-1, %[[AT:[a-z0-9]+]]
+// ASM-NEXT: jae
+// ASM: cmpb $10, {{.*}},%[[AT]])
 // ASM-NEXT: jne
 long last_line(int fd, long at, int lines)
 {
@@ -65,10 +64,37 @@ long last_line(int fd, long at, int lines)
 	return 0;
 }
 
+// ASM-LABEL: {{^}}longest:
+// ASM: incq
+// ASM-NEXT: movq (%[[NODE:[a-z0-9]+]]), %[[NODE]]
+// ASM-NEXT: testq %[[NODE]], %[[NODE]]
+// ASM-NEXT: jne
+struct node {
+	struct node *next;
+};
+
+long longest(struct node *const *lists, int count)
+{
+	long longest = 0;
+
+	COSY_START;
+	for (int i = 0; i < count; i++) {
+		long length = 0;
+
+		if (getppid() < 0)
+			break;
+		for (const struct node *node = lists[i]; node; node = node->next)
+			length++;
+		if (length > longest)
+			longest = length;
+	}
+	COSY_END;
+	return longest;
+}
+
 // A loop that takes eight bytes at once in the kernel loses no more there for each of them.
 // CHECK-LABEL: define {{.*}}@lines(
-// CHECK-NOT: asm
-// CHECK: add i64 %cosy.left{{.*}}, 50
+// CHECK: add i64 %cosy.left{{.*}}, 1550
 // CHECK-LABEL: define {{.*}}@hash(
 // CHECK: %cosy.lost{{[^ ]*}} = add i64 %
 #define OVER_BLOCKS(name, expression)                                                              \
