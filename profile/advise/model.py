@@ -21,6 +21,7 @@ import figures  # noqa: E402
 CLASS = re.compile(r"^CLASS\((\w+),\s*(.*?)\)$", re.M | re.S)
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
+
 def classes() -> list[tuple[str, list[str]]]:
     """The name, title and four formulas of each class."""
     text = re.sub(r"/\*.*?\*/", "", (HERE / "model.def").read_text(), flags=re.S)

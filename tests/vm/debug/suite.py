@@ -30,7 +30,8 @@ _APPEND_LEAKS = "kasan_multi_shot"
 # Programs that make contexts, programs, buffers, kept code, views, parcels and ports, and end in any way.
 _LASTING = [
     *("kmod_device", "kmod_front", "kmod_cache", "fork", "many", "hostile_fd", "hostile_quota", "hostile_race"),
-    *("fast_list", "fast_next", "fast_path", "scan_tree_change", "view", "move_parcel", "move_port", "hostile_port", "unload"),
+    *("fast_list", "fast_next", "fast_path", "scan_tree_change", "view", "move_parcel", "move_port"),
+    *("hostile_port", "unload"),
 ]
 # Programs that fail here: under which sanitizers, how, and the cause as far as it is known.
 _LEFT_OUT = {

@@ -374,8 +374,8 @@ static void hole_between(void)
 		MUST(write(shared_file, full, PAGE) == PAGE);
 	MUST(!lseek(shared_file, 0, SEEK_SET));
 	region = region_hold(ask_pages, PLACE_TRANSFER, READS);
-	MUST(!fallocate(shared_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-			(READS - 1) * PAGE, PAGE));
+	MUST(!fallocate(shared_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (READS - 1) * PAGE,
+			PAGE));
 	region_release(region);
 	for (int i = 0; i < READS; i++) {
 		CHECK(answers->results[i] == PAGE, "read %d: %ld", i, answers->results[i]);

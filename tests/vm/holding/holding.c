@@ -6,9 +6,9 @@
  *
  * Write `place`, one of the PLACE_ values below, and `until`, then `thread`, a number of the first
  * namespace.  `asked` counts the questions that cosy.ko asks there for that thread from then on.
- * At each above `until` the thread is held until that is raised.  Nothing sleeps in a kprobe, and interrupts may be off there: so the thread spins, and
- * whoever raises `until` needs another processor.  A thread that was held for too long goes on, and
- * `late` counts it.
+ * At each above `until` the thread is held until that is raised.  Nothing sleeps in a kprobe, and
+ * interrupts may be off there: so the thread spins, and whoever raises `until` needs another
+ * processor.  A thread that was held for too long goes on, and `late` counts it.
  */
 #include <linux/delay.h>
 #include <linux/kallsyms.h>
