@@ -435,7 +435,7 @@ static bool options_cgroup(const char *path, struct profile_options *options)
 	if (groups)
 		fts_close(groups);
 	if (error) {
-		fprintf(stderr, "cosy profile: %s: %s\n", path, strerror(error));
+		fprintf(stderr, "cosy profile: %s/cgroup.procs: %s\n", path, strerror(error));
 		return false;
 	}
 	if (left_out)
