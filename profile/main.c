@@ -180,7 +180,10 @@ static struct record_result record_by(const struct record_options *options,
 	return result;
 }
 
-/* Counts the time from now on: what came before was calibration, which takes long on a busy machine. */
+/*
+ * Counts the time from now on: what came before was calibration, which takes long on a busy
+ * machine.
+ */
 static bool recording_begin(void *context)
 {
 	struct profile_options *options = context;

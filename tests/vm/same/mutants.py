@@ -54,6 +54,7 @@ _CALLS = (
     "fast_resume",
     "fast_ahead",
     "fast_marked",
+    "fast_passed",
     "fast_shapes",
     "files",
     "deny",
