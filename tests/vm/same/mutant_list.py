@@ -31,21 +31,6 @@ class Mutant:
 
 
 MUTANTS = [
-    # Guards that fail each time
-    Mutant(
-        "site-passed",
-        "kmod/fast/fast.c",
-        "if (READ_ONCE(sites->missed[site]) < MAX_MISSED)",
-        "if (true)",
-        by="fast_passed",
-    ),
-    Mutant(
-        "site-again",
-        "kmod/fast/fast.c",
-        "if (passed < MAX_PASSED) {",
-        "if (true) {",
-        by="fast_passed",
-    ),
     # Guards of reads
     Mutant("fs_constant", "kmod/fast/page_cache.h", "(file->f_flags & O_DIRECT) ||", "", by="fast_read", disk=True),
     Mutant(

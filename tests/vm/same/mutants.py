@@ -54,7 +54,6 @@ _CALLS = (
     "fast_resume",
     "fast_ahead",
     "fast_marked",
-    "fast_passed",
     "fast_shapes",
     "files",
     "deny",
