@@ -273,11 +273,13 @@ static void memory_clear(char *memory, size_t count)
 /* Empties what pages an arena has there.  Tells whether it has them all. */
 static bool arena_empty(char *memory, size_t count)
 {
-	bool all = libcosy_move(COSY_MOVE_FLUSH, memory, count, -1, 0) >= 0;
+	long ret = libcosy_move(COSY_MOVE_FLUSH, memory, count, -1, 0);
 
-	for (size_t done = 0; !all && done < count; done += PAGE)
+	if (ret >= 0 || ret == -EOPNOTSUPP)
+		return ret >= 0;
+	for (size_t done = 0; done < count; done += PAGE)
 		libcosy_move(COSY_MOVE_FLUSH, memory + done, PAGE, -1, 0);
-	return all;
+	return false;
 }
 
 int cosy_flush(void *memory, size_t count)

@@ -151,9 +151,7 @@ static void killed(const char *name, void (*region)(void *), int sig, bool compu
 	int status;
 	pid_t pid;
 
-	fflush(stdout);
-	pid = fork();
-	MUST(pid >= 0);
+	pid = child_start();
 	if (!pid) {
 		region(watch);
 		_exit(3);

@@ -131,11 +131,8 @@ static void huge_child(long step)
 	int status;
 	pid_t pid;
 
-	fflush(stdout);
-	pid = fork();
-	MUST(pid >= 0);
+	pid = child_start();
 	if (!pid) {
-		check_failures = 0;
 		for (int a = 0; a < HUGE_ARENAS; a++) {
 			huge_compare(step, a, 0);
 			huge_write(a, 1);

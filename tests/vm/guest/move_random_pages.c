@@ -199,6 +199,18 @@ static void message(long step, int a, size_t at, int b, size_t there, size_t pag
 	write_some(b, there, pages);
 }
 
+/* Looks at pages that were exported or passed, and writes to where they were. */
+static void sender_goes_on(long step, int a, size_t at, size_t pages, enum cosy_how how)
+{
+	/* What is gone would kill us. */
+	if (how == COSY_DONATE)
+		MUST(!cosy_flush(arena[a] + at * PAGE, pages * PAGE));
+	if (how != COSY_COPY)
+		model_zeros(a, at, pages);
+	compare(step, a, at, pages);
+	write_some(a, at, pages);
+}
+
 /*
  * Sends some pages by a parcel, writes to where they were, and imports it: into an arena, or by
  * pread(2), or nobody does.
@@ -211,13 +223,7 @@ static void parcel(long step, int a, size_t at, int b, size_t there, size_t page
 
 	send_from(a, at, pages);
 	fd = export_pages(a, at, pages, how);
-	/* What is gone would kill us. */
-	if (how == COSY_DONATE)
-		MUST(!cosy_flush(arena[a] + at * PAGE, size));
-	if (how != COSY_COPY)
-		model_zeros(a, at, pages);
-	compare(step, a, at, pages);
-	write_some(a, at, pages);
+	sender_goes_on(step, a, at, pages, how);
 	switch (any(8)) {
 	case 0:
 		break;
@@ -272,13 +278,7 @@ static void pass(long step, int a, size_t at, int b, size_t there, size_t pages)
 	send_from(a, at, pages);
 	LASTING(passed, cosy_pass(port[1], there * PAGE, arena[a] + at * PAGE, size, how));
 	MUST(passed == (ssize_t)size);
-	/* What is gone would kill us. */
-	if (how == COSY_DONATE)
-		MUST(!cosy_flush(arena[a] + at * PAGE, size));
-	if (how != COSY_COPY)
-		model_zeros(a, at, pages);
-	compare(step, a, at, pages);
-	write_some(a, at, pages);
+	sender_goes_on(step, a, at, pages, how);
 	last = model[a][other * LINES];
 	if (any(4) == 0) {
 		if (kernel_expected())
@@ -408,11 +408,8 @@ static void child(long step)
 	char c = 0;
 
 	MUST(!pipe(ready));
-	fflush(stdout);
-	pid = fork();
-	MUST(pid >= 0);
+	pid = child_start();
 	if (!pid) {
-		check_failures = 0;
 		close(ready[0]);
 		for (int a = 0; a < ARENAS; a++)
 			compare(step, a, 0, PAGES);

@@ -594,9 +594,7 @@ static void killed(void *unused)
 		ssize_t now;
 		pid_t pid;
 
-		fflush(stdout);
-		pid = fork();
-		MUST(pid >= 0);
+		pid = child_start();
 		if (!pid) {
 			char *memory = move_alloc(PAGES);
 			int error;

@@ -72,13 +72,10 @@ static void under_a_region(void)
 	long seen;
 	pid_t pid;
 
-	fflush(stdout);
-	pid = fork();
-	MUST(pid >= 0);
+	pid = child_start();
 	if (!pid) {
 		struct cosy_stats before = counts();
 
-		check_failures = 0;
 		COSY_START;
 		while (!shared[0])
 			if (getppid() > 0)
