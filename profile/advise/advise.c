@@ -430,6 +430,8 @@ static void advise_row(struct advice *advice, uint32_t number)
 	finding->address = frame ? frame->address : row->address;
 	finding->function = frame ? frame->function : row->function;
 	finding->beyond = found == LOOP_BEYOND;
+	finding->markable =
+		!why && finding->object && !finding->beyond && !row_is_named(profile, row);
 	finding->calls = row->sums.calls;
 	finding->cpu = advise_cpu(profile, &row->sums) + advise_user(profile, &row->sums);
 	advise_sequence(profile, row->symbol, finding->title, 160);

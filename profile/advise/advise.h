@@ -30,8 +30,9 @@ struct finding {
 	uint64_t address;  /* of the place; in `object` */
 	uint64_t function; /* of a region: that is the loop around it; 0: unknown */
 	uint64_t calls, cpu;
-	bool by_name; /* of a region: as the loop stands it would not be compiled, see `type` */
-	bool beyond;  /* of a region: the place is not the loop's, which a caller has */
+	bool by_name;  /* of a region: as the loop stands it would not be compiled, see `type` */
+	bool beyond;   /* of a region: the place is not the loop's, which a caller has */
+	bool markable; /* the compiler can make a region of it, whether or not that pays */
 	int64_t low, middle, high; /* ns saved; below 0 it costs */
 	char title[ADVISE_TEXT];   /* may hold bytes of the program's choice: print it clean */
 	char type[ADVISE_TEXT];	   /* what to type, one line */

@@ -49,7 +49,7 @@ bool show_suggested(char *to, size_t size, struct places *places, const struct a
 {
 	struct place place = {0};
 
-	if (finding->way == WAY_REGION && !finding->by_name && !finding->beyond)
+	if (finding->way == WAY_REGION && finding->markable)
 		place = show_line_of(places, advice, finding);
 	if (!place.file)
 		return false;

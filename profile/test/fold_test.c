@@ -232,10 +232,29 @@ static void test_loop_place(void)
 		CHECK_EQ(first->way, cases[i].why ? WAY_NOTHING : WAY_REGION);
 		CHECK_EQ(first->address, cases[i].address);
 		CHECK_EQ(first->beyond, cases[i].beyond);
+		CHECK_EQ(first->markable, !cases[i].why && !cases[i].beyond);
 		CHECK(!strstr(first->type, "in a caller") == !cases[i].beyond);
 		CHECK(!cases[i].why || strstr(first->why, cases[i].why));
 		fold_destroy(stream.fold);
 	}
+}
+
+/* A loop that is made too seldom to pay can be marked all the same, by those who ask for it. */
+static void test_markable(void)
+{
+	static struct advice advice;
+	struct stream stream = stream_begin();
+	struct loop_code code = {look_fake, (enum code_call[]){CODE_LOOP, CODE_LOOP}};
+
+	stream_open(&stream, "/a", O_RDWR, 3);
+	stream_place(&stream, 1, 0x1000, 0x1010);
+	for (int i = 0; i < 20; i++)
+		stream_call(&stream, SYS_pread64, 10, 3, 0x2000, 10);
+	advise(fold_finish(stream.fold), &(struct advise_context){&code, NULL}, &advice);
+	CHECK_EQ(advice.findings[0].way, WAY_NOTHING);
+	CHECK(*advice.findings[0].why);
+	CHECK(advice.findings[0].markable);
+	fold_destroy(stream.fold);
 }
 
 /* The time zone's file is looked up again and again where TZ is not set, which is to be set. */
@@ -1007,6 +1026,7 @@ int main(void)
 	test_functions();
 	test_place();
 	test_loop_place();
+	test_markable();
 	test_zone();
 	test_no_listing();
 	test_long_file();

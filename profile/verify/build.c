@@ -7,16 +7,15 @@
 #include "show/show.h"
 #include "verify/build.h"
 
-/* Returns the best region that the compiler can mark.  Findings are ordered, the best first. */
+/*
+ * Returns the best region that the compiler can mark.  Findings are ordered, the best first, and
+ * those that are not advised last: where there are only such, whoever asked to build wants to see.
+ */
 static const struct finding *region_best(const struct advice *advice)
 {
-	for (uint32_t i = 0; i < advice->n; i++) {
-		const struct finding *finding = &advice->findings[i];
-
-		if (finding->way == WAY_REGION && finding->object && !finding->by_name &&
-		    !finding->beyond)
-			return finding;
-	}
+	for (uint32_t i = 0; i < advice->n; i++)
+		if (advice->findings[i].markable)
+			return &advice->findings[i];
 	return NULL;
 }
 
@@ -28,7 +27,10 @@ const char *build_suggested(const struct advice *advice, struct places *places, 
 	struct place place;
 
 	if (!best)
-		return "no loop of it is advised as a region that the compiler could mark";
+		return "it has no loop of calls that the compiler could mark as a region";
+	if (best->way != WAY_REGION)
+		fprintf(stderr, "cosy profile: no region is advised; building with the largest "
+				"loop of calls marked\n");
 	place = show_line_of(places, advice, best);
 	if (!place.file)
 		return "the line of the best region is unknown: build the program with -g";

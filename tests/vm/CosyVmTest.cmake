@@ -64,7 +64,8 @@ function(cosy_vm_test)
     list(APPEND options --slow)
   endif()
 
-  math(EXPR limit "${arg_TIMEOUT} + 60")
+  # vm.py boots a second time where QEMU itself failed.
+  math(EXPR limit "2 * ${arg_TIMEOUT} + 60")
   foreach(series ${arg_KERNELS})
     set(test vm-${arg_NAME}-${series})
     add_test(NAME ${test} COMMAND_EXPAND_LISTS COMMAND

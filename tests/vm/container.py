@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import kernels
+import qemu
 import seccomp_profile
 from cache import TREE, SetupError
 
@@ -150,12 +151,13 @@ def _run(options: argparse.Namespace) -> int:
         command += ["--", "sh", "/t/container.sh", *options.profile]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, errors="replace")
     faults = [] if done.returncode == 0 else [f"the guest ended with status {done.returncode}"]
-    parts = re.split(r"^profile (\S+)$", done.stdout, flags=re.M)
+    printed = done.stdout.rpartition(qemu.AGAIN)[2]
+    parts = re.split(r"^profile (\S+)$", printed, flags=re.M)
     for profile, text in zip(parts[1::2], parts[2::2], strict=True):
         faults += _faults(profile, text)
     faults += [f"{profile}: it did not run" for profile in set(options.profile) - set(parts[1::2])]
     if faults or options.verbose:
-        print(done.stdout)
+        print(printed)
     for fault in faults:
         print(f"container: FAILED: {fault}", file=sys.stderr)
     return 1 if faults else 0

@@ -19,6 +19,10 @@ from cache import SetupError
 QEMU = "qemu-system-x86_64"
 HANG, HARMED, SETUP = 124, 125, 126  # our own exit statuses
 
+# A line of the output: what follows it is of another boot, since the last one failed by QEMU's own fault.
+AGAIN = "vm: booting again"
+BOOTS = 3  # at most
+
 # Counted instructions stand for time.  With these features off and
 # these parameters the cost ratios of system calls come closest to a real
 # processor's: else every step of a `rep` counts as one instruction, and hardening

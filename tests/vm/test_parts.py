@@ -44,6 +44,15 @@ HARM = """\
 [    2.3] Slab cache with 1 corrupted object
 """
 
+# By QEMU 7.2, of a guest that was switching a tracepoint off; a processor's code there is 0f 1f 44 00 00.
+STALE = """\
+[   95.1] Oops: int3: 0000 [#1] PREEMPT SMP NOPTI
+[   95.1] CPU: 0 UID: 0 PID: 17 Comm: rcu_preempt Tainted: G           OE      6.12.117+deb12-cloud-amd64 #1
+[   95.1] RIP: 0010:__schedule+0x339/0xbf0
+[   95.1] Code: 0f 95 c2 e9 70 03 00 00 0f <1f> 44 00 00 48 8b 83 88 0a 00 00 49 39 c5 74 4e 83 bb a8
+[   95.1] Kernel panic - not syncing: Fatal exception in interrupt
+"""
+
 NO_HARM = """\
 [    2.2] cosy: loading out-of-tree module taints kernel.
 [    2.2] cosy: module verification failed: signature and/or required key missing - tainting kernel
@@ -73,6 +82,13 @@ class KernelLog(unittest.TestCase):
         log = "rcu: INFO: rcu_preempt self-detected stall on CPU\n[    2.2] cosy guest: up\n"
         self.assertEqual(klog.bad_lines(log), [])
         self.assertEqual(klog.bad_lines(log + "BUG: x\n"), ["BUG: x"])
+
+    def test_a_breakpoint_that_memory_no_longer_holds_is_the_emulators(self) -> None:
+        self.assertTrue(klog.stale_breakpoint(STALE))
+        self.assertFalse(klog.stale_breakpoint(STALE.replace("0f <1f>", "cc <1f>")), "one that is there")
+        self.assertFalse(klog.stale_breakpoint("[   94.0] BUG: x\n" + STALE), "harm before it")
+        self.assertFalse(klog.stale_breakpoint(STALE.split("Code:")[0]), "nothing is known of the code")
+        self.assertFalse(klog.stale_breakpoint(""))
 
     def test_only_our_data_races_are_harm(self) -> None:
         rule = "[    3.0] " + "=" * 66

@@ -67,6 +67,12 @@ class Ends(Machine):
         self.assertEqual(done.returncode, 125)
         self.assertIn("WARNING: something is wrong", done.stderr)
 
+    def test_a_fault_of_the_emulators_boots_again(self) -> None:
+        lines = ("Oops: int3: 0000 [#1] PREEMPT SMP", "Code: 00 00 0f <1f> 44 00 00")
+        done = vm("--", "sh", "-c", "echo here; " + "; ".join(f"echo '{line}' >/dev/kmsg" for line in lines))
+        self.assertEqual((done.returncode, done.stdout), (125, "here\nvm: booting again\n" * 2 + "here\n"))
+        self.assertEqual(done.stderr.count("a fault of its own"), 2, done.stderr)
+
     def test_a_program_that_crashes_is_no_harm(self) -> None:
         done = vm("--", "sh", "-c", "sh -c 'kill -SEGV $$'; echo $?")
         self.assertEqual((done.returncode, done.stdout.splitlines()[-1:]), (0, ["139"]), done.stderr)

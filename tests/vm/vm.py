@@ -77,6 +77,38 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _boot(options: argparse.Namespace, kernel: kernels.Kernel, scratch: Path) -> qemu.Outcome:
+    """Boots what was written to scratch/initramfs; once more where QEMU, and nobody else, was at fault."""
+    machine = qemu.Machine(
+        image=kernel.image,
+        initramfs=scratch / "initramfs",
+        scratch=scratch,
+        timeout=options.timeout,
+        memory=options.mem,
+        cpu=options.cpu,
+        smp=options.smp,
+        icount=options.icount,
+        slow=options.slow,
+        append=" ".join(options.append),
+        further=[word for words in options.qemu for word in words.split()],
+        interactive=options.verb == "shell",
+    )
+    for boot in range(1, qemu.BOOTS + 1):
+        if options.disk:
+            machine.disk = disk.make(options.disk, scratch / "disk", options.disk_type, options.disk_block)
+        outcome = qemu.run(machine)
+        if machine.interactive or boot == qemu.BOOTS or not klog.stale_breakpoint(outcome.log):
+            break
+        print(qemu.AGAIN, flush=True)
+        print(
+            f"{klog.excerpt(outcome.log, 10)}\nvm: {kernel.release}: QEMU executed a breakpoint that memory no "
+            "longer held, a fault of its own before version 8.1; booting again",
+            file=sys.stderr,
+            flush=True,
+        )
+    return outcome
+
+
 def _run(options: argparse.Namespace) -> int:
     interactive = options.verb == "shell"
     if (options.icount or options.slow) and options.smp > 1:
@@ -90,9 +122,6 @@ def _run(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="cosy-vm-") as name:
         scratch = Path(name)
         further = [module.build_other(kernel, folder.resolve(), scratch) for folder in options.module]
-        image = (
-            disk.make(options.disk, scratch / "disk", options.disk_type, options.disk_block) if options.disk else None
-        )
         guest_.write(
             guest_.Guest(
                 kernel=kernel,
@@ -100,7 +129,7 @@ def _run(options: argparse.Namespace) -> int:
                 module=built,
                 user=options.user,
                 put=options.put + further,
-                disk=options.disk_type if image else "",
+                disk=options.disk_type if options.disk else "",
                 load=options.load,
                 keep=options.keep,
                 settle=_SETTLE if options.icount else 0,
@@ -109,23 +138,7 @@ def _run(options: argparse.Namespace) -> int:
             ),
             scratch / "initramfs",
         )
-        outcome = qemu.run(
-            qemu.Machine(
-                image=kernel.image,
-                initramfs=scratch / "initramfs",
-                scratch=scratch,
-                timeout=options.timeout,
-                memory=options.mem,
-                cpu=options.cpu,
-                smp=options.smp,
-                icount=options.icount,
-                slow=options.slow,
-                disk=image,
-                append=" ".join(options.append),
-                further=[word for words in options.qemu for word in words.split()],
-                interactive=interactive,
-            )
-        )
+        outcome = _boot(options, kernel, scratch)
     if options.log:
         options.log.write_text(outcome.log)
     status, reason = outcome.verdict()
