@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fast.c - the entry of each specialised call and composite, made from ops.def. */
+#include <linux/module.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/unistd.h>
@@ -29,6 +30,79 @@ static __always_inline void call_begin(struct cosy_activation *run, const u64 *r
 		cosy_views_write_back(run);
 }
 
+/* --- Sites that are passed over ----------------------------------------------------------- */
+
+/*
+ * Guards that failed so often in a row at a call are likely to fail again: then the kernel's own
+ * call is made without trying, so many times (Synthetix, section 3: a quasi-invariant that is often
+ * broken is not worth a guard).
+ */
+static uint max_missed = 32;
+module_param(max_missed, uint, 0600);
+MODULE_PARM_DESC(max_missed,
+		 "failed guards of a call until it is made without trying; 0: always try");
+#define MAX_PASSED 1024U
+
+/* Tells whether a failed guard of this call costs so much that its sites are watched. */
+static __always_inline bool call_has_sites(u32 number)
+{
+	switch (number) {
+	case __NR_write:
+	case __NR_pwrite64:
+	case __NR_stat:
+	case __NR_lstat:
+	case __NR_newfstatat:
+	case __NR_statx:
+	case __NR_getxattr:
+	case __NR_lgetxattr:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static __always_inline bool site_is_missing(const struct cosy_activation *run)
+{
+	return READ_ONCE(run->prog->sites.missing) >> (run->insn % COSY_SITES) & 1;
+}
+
+/* Tells whether the version at a site whose guards failed lately is not to be tried. */
+static noinline bool site_passes(struct cosy_activation *run)
+{
+	struct cosy_sites *sites = &run->prog->sites;
+	u32 site = run->insn % COSY_SITES, most = READ_ONCE(max_missed);
+	u16 passed;
+
+	if (!most || READ_ONCE(sites->missed[site]) < min(most, (u32)U8_MAX))
+		return false;
+	passed = READ_ONCE(sites->passed[site]) + 1;
+	if (passed < MAX_PASSED) {
+		WRITE_ONCE(sites->passed[site], passed);
+		return true;
+	}
+	/* One more failure is enough. */
+	WRITE_ONCE(sites->passed[site], 0);
+	WRITE_ONCE(sites->missed[site], sites->missed[site] - 1);
+	return false;
+}
+
+/* Notes whether a guard failed at a site where one did lately, or just did. */
+static noinline void site_tell(struct cosy_activation *run, bool missed)
+{
+	struct cosy_sites *sites = &run->prog->sites;
+	u32 site = run->insn % COSY_SITES;
+	u8 now = READ_ONCE(sites->missed[site]);
+
+	now = missed ? min(now + 1, U8_MAX) : now / 2;
+	WRITE_ONCE(sites->missed[site], now);
+	if (now)
+		set_bit(site, &sites->missing);
+	else
+		clear_bit(site, &sites->missing);
+}
+
+/* --- Entries ---------------------------------------------------------------------------------- */
+
 /*
  * Makes the kernel's own call.  Out of line: the registers would take room on the stack that no
  * specialised version needs.
@@ -54,8 +128,19 @@ static __always_inline u64 call_end(struct cosy_activation *run, const u64 *r, u
 #define COSY_FAST_CALL(number, name, args, flags, views)                                           \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)                        \
 	{                                                                                          \
+		bool missing;                                                                      \
+		s64 result;                                                                        \
+                                                                                                   \
 		call_begin(run, r, word, VIEWS_##views);                                           \
-		return call_end(run, r, number, cosy_fast_##name(run, r));                         \
+		if (!call_has_sites(number))                                                       \
+			return call_end(run, r, number, cosy_fast_##name(run, r));                 \
+		missing = site_is_missing(run);                                                    \
+		if (unlikely(missing) && site_passes(run))                                         \
+			return call_ordinary(run, r, number);                                      \
+		result = cosy_fast_##name(run, r);                                                 \
+		if (unlikely(missing || result == COSY_ORDINARY))                                  \
+			site_tell(run, result == COSY_ORDINARY);                                   \
+		return call_end(run, r, number, result);                                           \
 	}
 #define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
 	u64 cosy_call_##name(struct cosy_activation *run, u64 *r, u32 word)                        \

@@ -12,7 +12,19 @@
 struct cosy_context;
 struct cosy_user;
 
-/* An image in a context, for its buffer.  Constant once loaded, but for the reference count. */
+#define COSY_SITES 64U
+
+/*
+ * What is known of the calls of a program whose specialised version does not work: a call's place
+ * is its instruction's number modulo COSY_SITES.  No more than a hint, which threads may lose.
+ */
+struct cosy_sites {
+	unsigned long missing;	/* a bit for each whose guards failed lately */
+	u8 missed[COSY_SITES];	/* how often they did, halved each time that they hold */
+	u16 passed[COSY_SITES]; /* how often the version was not tried since */
+};
+
+/* An image in a context, for its buffer.  Constant once loaded, but for references and sites. */
 struct cosy_prog {
 	refcount_t references;	      /* the context's, while it has a handle, and each RUN's */
 	u32 insn_cnt;		      /* of the compound as loaded */
@@ -30,6 +42,7 @@ struct cosy_prog {
 	const u8 *points;	      /* [insn_cnt]: see cosy_program_resumes, _call_words */
 	struct cosy_image *image;     /* which has code and points; a reference */
 	struct rcu_head rcu;
+	struct cosy_sites sites;
 };
 
 /* Serves LOAD.  Fills in the answers, also with -EINVAL and the like; see the uapi header. */

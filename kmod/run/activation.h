@@ -110,7 +110,7 @@ struct cosy_activation {
 	u32 insn;   /* ... with the instruction to go on from */
 
 	/* For C only */
-	const struct cosy_prog *prog;
+	struct cosy_prog *prog;
 	struct cosy_context *context;
 	bool put_off;		     /* set TIF_NOTIFY_RESUME again at the end */
 	u64 fast;		     /* calls made by a specialised version */

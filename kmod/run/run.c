@@ -224,8 +224,7 @@ static void run_count(struct cosy_context *context, const struct cosy_activation
 
 /* Fills in an activation but for what depends on whether it goes on from saved state. */
 static __always_inline void activation_init(struct cosy_activation *run,
-					    struct cosy_context *context,
-					    const struct cosy_prog *prog,
+					    struct cosy_context *context, struct cosy_prog *prog,
 					    const struct cosy_run *argument)
 {
 	static_assert(offsetof(struct cosy_activation, entry) == 0);
@@ -255,7 +254,7 @@ static __always_inline void activation_init(struct cosy_activation *run,
 	run->entry.resume = argument->resume;
 }
 
-static long run_program(struct cosy_context *context, const struct cosy_prog *prog,
+static long run_program(struct cosy_context *context, struct cosy_prog *prog,
 			struct cosy_run __user *user, const struct cosy_run *argument)
 {
 	struct cosy_activation run __cosy_uninitialized;

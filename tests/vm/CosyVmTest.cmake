@@ -9,7 +9,7 @@
 #     [LOAD <module>...]	of the kernel's own
 #     [MODULE <dir>...]	further ones, built and put into /t
 #     [ENV NAME=VALUE...]
-#     [APPEND <parameters>]	of the kernel
+#     [APPEND <parameters>]	of the kernel; cosy.<name>=<value>: of the module
 #     [TIMEOUT <seconds>]	for the whole machine, default 120
 #     [LABELS <label>...]	besides vm
 #     [ICOUNT] [SLOW] [NO_MODULE])	vm.py's --icount and --slow
@@ -35,6 +35,8 @@ function(cosy_vm_test)
 
   # Test what runs in the kernel: not only regions that have earned it.
   list(PREPEND arg_ENV COSY_TIER=always)
+  # ... and try specialised versions whose guards fail each time.
+  list(PREPEND arg_APPEND cosy.max_missed=0)
   set(options --timeout ${arg_TIMEOUT} --smp ${arg_SMP})
   foreach(name USER CPU MEM DISK DISK_TYPE DISK_BLOCK)
     if(arg_${name})

@@ -53,7 +53,8 @@ if [ -n "$DISK_TYPE" ] && [ -b /dev/vda ]; then
 fi
 
 if [ -n "$COSY" ]; then
-	insmod /vm/cosy.ko
+	# Parameters of the module are among the kernel's, as modprobe would read them.
+	insmod /vm/cosy.ko $(tr ' ' '\n' </proc/cmdline | sed -n 's/^cosy\.//p')
 	loaded=$?
 	report "load $loaded"
 	[ $loaded = 0 ] || finish

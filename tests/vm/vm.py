@@ -60,7 +60,9 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--disk-type", default="ext4", choices=disk.TYPES)
         sub.add_argument("--disk-block", type=int, default=4096, choices=(1024, 2048, 4096), help="bytes; of ext4")
         sub.add_argument("--load", action="append", default=[], metavar="MODULE", help="a module of the kernel's own")
-        sub.add_argument("--append", action="append", default=[], metavar="STR", help="kernel parameters")
+        sub.add_argument(
+            "--append", action="append", default=[], metavar="STR", help="kernel parameters; cosy.NAME=VALUE"
+        )
         sub.add_argument(
             "--put", type=Path, action="append", default=[], metavar="PATH", help="into /t, with libraries"
         )

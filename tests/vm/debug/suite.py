@@ -182,7 +182,7 @@ class Runner:
         with tempfile.TemporaryDirectory() as empty:
             arguments = [sys.executable, str(_VM / "vm.py"), "run", "--kernel", f"{options.kernel}-{options.sanitizer}"]
             arguments += ["--smp", "2", "--mem", "1536", "--tree", str(tree), "--timeout", "3600"]
-            arguments += ["--append", machine.append or _APPEND[options.sanitizer]]
+            arguments += ["--append", machine.append or _APPEND[options.sanitizer], "--append=cosy.max_missed=0"]
             arguments += ["--env", "COSY_TIER=always", *machine.options]
             arguments += ["--disk", empty] if machine.disk else []
             for path in [options.build / name for name in machine.put] + [_VM / name for name in machine.files]:

@@ -31,6 +31,21 @@ class Mutant:
 
 
 MUTANTS = [
+    # Guards that fail each time
+    Mutant(
+        "site-passed",
+        "kmod/fast/fast.c",
+        "if (!most || READ_ONCE(sites->missed[site]) < min(most, (u32)U8_MAX))",
+        "if (true)",
+        by="fast_passed",
+    ),
+    Mutant(
+        "site-again",
+        "kmod/fast/fast.c",
+        "if (passed < MAX_PASSED) {",
+        "if (true) {",
+        by="fast_passed",
+    ),
     # Guards of reads
     Mutant("fs_constant", "kmod/fast/page_cache.h", "(file->f_flags & O_DIRECT) ||", "", by="fast_read", disk=True),
     Mutant(

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes calls whose guards fail each time: the specialised version is passed over then, and tried
+ * again now and then, so that it is back soon once its guards hold.
+ */
+#include "guards.h"
+
+#define PARAMETER "/sys/module/cosy/parameters/max_missed"
+
+/* As in kmod/fast/fast.c, which is allowed a few more tries here. */
+#define MAX_MISSED 32
+#define MAX_PASSED 1024
+
+static void max_missed_set(const char *value)
+{
+	int fd = open(PARAMETER, O_WRONLY);
+
+	MUST(fd >= 0 && write(fd, value, strlen(value)) == (ssize_t)strlen(value) && !close(fd));
+}
+
+static uint64_t failures(struct cosy_stats now)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(now.guard_failed) / sizeof(*now.guard_failed); i++)
+		sum += now.guard_failed[i];
+	return sum;
+}
+
+/* Both names are asked for at one place of one program.  Returns how often there was that file. */
+static __attribute__((noinline)) long ask(const char *name, long turns, ino_t wanted)
+{
+	struct stat st;
+	long found = 0;
+
+	COSY_START;
+	for (long i = 0; i < turns; i++) {
+		st.st_ino = 0;
+		if (!stat(name, &st) && st.st_ino == wanted)
+			found++;
+	}
+	COSY_END;
+	return found;
+}
+
+static void asked(void)
+{
+	enum { ROOTED = 10000, RELATIVE = 4000 };
+	char rooted[PATH_MAX];
+	struct cosy_stats then;
+	struct stat st;
+	uint64_t failed;
+	int fd = open("x", O_CREAT | O_WRONLY, 0644);
+
+	MUST(fd >= 0 && !fstat(fd, &st) && !close(fd));
+	MUST(getcwd(rooted, sizeof(rooted) - 2));
+	strcat(rooted, "/x");
+	then = counts();
+	CHECK(ask(rooted, ROOTED, st.st_ino) == ROOTED, "another answer");
+	failed = failures(counts()) - failures(then);
+	if (kernel_expected())
+		CHECK(failed >= MAX_MISSED && failed < 2 * (MAX_MISSED + ROOTED / MAX_PASSED),
+		      "%llu guards failed for %d calls", (unsigned long long)failed, ROOTED);
+	then = counts();
+	CHECK(ask("x", RELATIVE, st.st_ino) == RELATIVE, "another answer");
+	CHECK_FAST(then, RELATIVE - MAX_PASSED - MAX_MISSED);
+	CHECK(ask("y", 10, st.st_ino) == 0, "a file that there is not");
+	MUST(!unlink("x"));
+}
+
+static void appended(void)
+{
+	enum { LINES = 5000 };
+	static const char line[] = "a line\n";
+	int fd = open("log", O_CREAT | O_WRONLY | O_APPEND, 0644);
+	struct cosy_stats then = counts();
+	long written = 0;
+	struct stat st;
+	uint64_t failed;
+
+	MUST(fd >= 0);
+	COSY_START;
+	for (int i = 0; i < LINES; i++)
+		written += write(fd, line, sizeof(line) - 1);
+	COSY_END;
+	failed = failures(counts()) - failures(then);
+	MUST(!fstat(fd, &st));
+	CHECK(written == LINES * (long)(sizeof(line) - 1) && st.st_size == written,
+	      "%ld bytes written, %lld there", written, (long long)st.st_size);
+	if (kernel_expected())
+		CHECK(failed < 4 * (MAX_MISSED + LINES / MAX_PASSED),
+		      "%llu guards failed for %d calls", (unsigned long long)failed, LINES);
+	close(fd);
+	MUST(!unlink("log"));
+}
+
+int main(void)
+{
+	/* Other tests of specialised versions have each call try. */
+	if (kernel_expected() && access(PARAMETER, W_OK))
+		SKIP("only root sets max_missed");
+	if (kernel_expected())
+		max_missed_set("32");
+	directory_enter();
+	asked();
+	appended();
+	directory_leave();
+	if (kernel_expected())
+		max_missed_set("0");
+	return check_end();
+}
