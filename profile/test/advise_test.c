@@ -1,0 +1,574 @@
+// SPDX-License-Identifier: MIT
+/* Checks what advise/ says of streams of events. */
+#include <stdio.h>
+
+#include "advise/advise.h"
+#include "stream.h"
+#include "test/check.h"
+
+/*
+ * A region of a process that has ended saves nothing of what it ran for before it earned the
+ * kernel.
+ */
+static void test_earned(void)
+{
+	static struct advice advice;
+	static const struct {
+		int calls;
+		bool ends, region;
+	} cases[] = {{5000, true, false}, {5000, false, true}, {200000, true, true}};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct stream stream = stream_begin();
+		struct event_exit exit = {
+			.event = {.kind = EVENT_EXIT, .size = sizeof(exit), .tid = 10},
+			.pid = 10,
+			.last = 1};
+		const struct finding *first = &advice.findings[0];
+
+		stream_open(&stream, "/a", O_RDWR, 3);
+		for (int j = 0; j < cases[i].calls; j++)
+			stream_call(&stream, SYS_pread64, 10, 3, 0x2000, 10);
+		if (cases[i].ends)
+			fold_take(stream.fold, &exit.event);
+		advise(fold_finish(stream.fold), NULL, &advice);
+		CHECK_EQ(first->way == WAY_REGION, cases[i].region);
+		CHECK(first->way == WAY_REGION || strstr(first->why, "-fcosy-force"));
+		/* Less than half of it is before. */
+		CHECK(cases[i].calls < 200000 || first->high > 200000 * 50);
+		fold_destroy(stream.fold);
+	}
+}
+
+/*
+ * Of two loops of a function the place is in the one with most of the calls, also if it comes
+ * second.
+ */
+static void test_place(void)
+{
+	static struct advice advice;
+	struct stream stream = stream_begin();
+
+	stream_open(&stream, "/a", O_RDWR, 3);
+	stream_place(&stream, 1, 0x1000, 0x1010);
+	for (int i = 0; i < 100; i++)
+		stream_call(&stream, SYS_pwrite64, 100, 3, 0x2000, 100);
+	for (int i = 0; i < 1000; i++) {
+		stream_place(&stream, 2, 0x1000, 0x1050);
+		stream_call(&stream, SYS_pread64, 100, 3, 0x2000, 100);
+		stream_place(&stream, 3, 0x1000, 0x1060);
+		stream_call(&stream, SYS_pread64, 100, 3, 0x2100, 100);
+	}
+	advise(fold_finish(stream.fold), NULL, &advice);
+	CHECK_EQ(advice.findings[0].way, WAY_REGION);
+	CHECK(advice.findings[0].address == 0x1050 || advice.findings[0].address == 0x1060);
+	fold_destroy(stream.fold);
+}
+
+/* Says of the calls' own function and its caller what the context is. */
+static enum code_call look_fake(void *context, const char *path, uint64_t function,
+				uint64_t address)
+{
+	CHECK(!*path && (function == 0x1000 || (function == 0x9000 && address == 0x9100)));
+	return ((const enum code_call *)context)[function == 0x9000];
+}
+
+/* A region is where the loop is, and nowhere if the way from there to the calls leads by a pointer. */
+static void test_loop_place(void)
+{
+	static struct advice advice;
+	static const struct {
+		enum code_call calls[2]; /* of the calls' function and its caller */
+		uint64_t address;
+		const char *why; /* no region is advised */
+		bool beyond, nowhere;
+	} cases[] = {
+		{{CODE_LOOP, CODE_LOOP}, 0x1010, NULL, false, false},
+		{{CODE_ONCE, CODE_LOOP}, 0x9100, NULL, false, false},
+		{{CODE_ONCE, CODE_ONCE}, 0x1010, NULL, true, false},
+		{{CODE_ONCE, CODE_UNKNOWN}, 0x1010, NULL, false, false},
+		{{CODE_UNKNOWN, CODE_LOOP}, 0x1010, NULL, false, false},
+		{{CODE_POINTER, CODE_LOOP}, 0x1010, "pointer to a function", false, false},
+		{{CODE_LOOP, CODE_LOOP}, 0, "no function is known", false, true},
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct stream stream = stream_begin();
+		struct loop_code code = {look_fake, (void *)cases[i].calls};
+		struct advise_context context = {&code, NULL};
+		const struct finding *first = &advice.findings[0];
+
+		stream_open(&stream, "/a", O_RDWR, 3);
+		if (!cases[i].nowhere)
+			stream_place(&stream, 1, 0x1000, 0x1010);
+		for (int j = 0; j < 100000; j++)
+			stream_call(&stream, SYS_pread64, 10, 3, 0x2000, 10);
+		advise(fold_finish(stream.fold), &context, &advice);
+		CHECK_EQ(first->way, cases[i].why ? WAY_NOTHING : WAY_REGION);
+		CHECK_EQ(first->address, cases[i].address);
+		CHECK_EQ(first->beyond, cases[i].beyond);
+		CHECK_EQ(first->markable, !cases[i].why && !cases[i].beyond);
+		CHECK(!strstr(first->type, "in a caller") == !cases[i].beyond);
+		CHECK(!cases[i].why || strstr(first->why, cases[i].why));
+		fold_destroy(stream.fold);
+	}
+}
+
+/* A loop that is made too seldom to pay can be marked all the same, by those who ask for it. */
+static void test_markable(void)
+{
+	static struct advice advice;
+	struct stream stream = stream_begin();
+	struct loop_code code = {look_fake, (enum code_call[]){CODE_LOOP, CODE_LOOP}};
+
+	stream_open(&stream, "/a", O_RDWR, 3);
+	stream_place(&stream, 1, 0x1000, 0x1010);
+	for (int i = 0; i < 20; i++)
+		stream_call(&stream, SYS_pread64, 10, 3, 0x2000, 10);
+	advise(fold_finish(stream.fold), &(struct advise_context){&code, NULL}, &advice);
+	CHECK_EQ(advice.findings[0].way, WAY_NOTHING);
+	CHECK(*advice.findings[0].why);
+	CHECK(advice.findings[0].markable);
+	fold_destroy(stream.fold);
+}
+
+/* The time zone's file is looked up again and again where TZ is not set, which is to be set. */
+static void test_zone(void)
+{
+	static struct advice advice;
+	struct stream stream = stream_begin();
+
+	for (int i = 0; i < 1000; i++)
+		stream_call_path(&stream, SYS_newfstatat, "/etc/localtime", 0, AT_FDCWD, 0x1000, 0);
+	advise(fold_finish(stream.fold), NULL, &advice);
+	CHECK_EQ(advice.profile->useless[USELESS_ZONE].calls, 999);
+	CHECK_EQ(advice.profile->useless[USELESS_AGAIN].of, 0);
+	CHECK_EQ(advice.findings[0].way, WAY_REMOVE);
+	CHECK(strstr(advice.findings[0].type, "TZ=:/etc/localtime"));
+	fold_destroy(stream.fold);
+}
+
+/*
+ * A loop that asks for attributes on the way to reading files lists no directory: cosy_scan_dir is no
+ * advice for it.
+ */
+static void test_no_listing(void)
+{
+	static struct advice advice;
+	struct stream stream = stream_begin();
+
+	for (int i = 0; i < 40000; i++) {
+		stream_call_path(&stream, SYS_newfstatat, "/a", 0, AT_FDCWD, 0x1000, 0);
+		stream_open(&stream, "/a", O_RDONLY, 3);
+		stream_call(&stream, SYS_fstat, 0, 3, 0x1000, 0);
+		stream_call(&stream, SYS_read, 100, 3, 0x2000, 8192);
+		stream_call(&stream, SYS_close, 0, 3, 0, 0);
+	}
+	advise(fold_finish(stream.fold), NULL, &advice);
+	for (uint32_t i = 0; i < advice.n; i++)
+		CHECK(!advice.findings[i].by_name);
+	fold_destroy(stream.fold);
+}
+
+static void call_of_pipe(struct stream *stream, int i)
+{
+	if (!i)
+		stream_call(stream, SYS_socket, 4, 0, 0, 0);
+	stream_call(stream, i % 2 ? SYS_write : SYS_read, 64, 4, 0x2000, 64);
+}
+
+static void call_of_log(struct stream *stream, int i)
+{
+	if (!i)
+		stream_open(stream, "/log", O_WRONLY | O_APPEND, 3);
+	stream_call(stream, SYS_write, 64, 3, 0x2000, 64);
+}
+
+static void call_of_file(struct stream *stream, int i)
+{
+	if (!i)
+		stream_open(stream, "/records", O_RDWR, 3);
+	stream_call(stream, SYS_write, 64, 3, 0x2000, 64);
+}
+
+static void call_of_path(struct stream *stream, int i)
+{
+	(void)i;
+	stream_call_path(stream, SYS_newfstatat, "/etc/passwd", 0, AT_FDCWD, 0x1000, 0);
+}
+
+static void call_of_parent(struct stream *stream, int i)
+{
+	(void)i;
+	stream_call_path(stream, SYS_newfstatat, "conf/../passwd", 0, AT_FDCWD, 0x1000, 0);
+}
+
+static void call_of_names(struct stream *stream, int i)
+{
+	(void)i;
+	stream_call_path(stream, SYS_newfstatat, "./conf/a/passwd", 0, AT_FDCWD, 0x1000, 0);
+}
+
+/*
+ * Calls that the specialised versions leave alone are no reason for a region: they cost a little
+ * more there.
+ */
+static void test_left_alone(void)
+{
+	static const struct {
+		void (*call)(struct stream *stream, int i);
+		bool pays;
+	} loops[] = {
+		{call_of_pipe, false}, {call_of_log, false},	{call_of_file, true},
+		{call_of_path, false}, {call_of_parent, false}, {call_of_names, true},
+	};
+	static struct advice advice;
+
+	for (size_t n = 0; n < sizeof(loops) / sizeof(*loops); n++) {
+		struct stream stream = stream_begin();
+		bool pays = false;
+
+		for (int i = 0; i < 40000; i++)
+			loops[n].call(&stream, i);
+		advise(fold_finish(stream.fold), NULL, &advice);
+		for (uint32_t i = 0; i < advice.n; i++)
+			pays |= advice.findings[i].way == WAY_REGION;
+		CHECK(pays == loops[n].pays);
+		fold_destroy(stream.fold);
+	}
+}
+
+/* One file read from end to end in thousands of calls is not a small one to be read by one. */
+static void test_long_file(void)
+{
+	static struct advice advice;
+	struct stream stream = stream_begin();
+
+	stream_open(&stream, "/a", O_RDONLY, 3);
+	for (int i = 0; i < 5000; i++)
+		stream_call(&stream, SYS_read, 4096, 3, 0x2000, 4096);
+	stream_call(&stream, SYS_close, 0, 3, 0, 0);
+	advise(fold_finish(stream.fold), NULL, &advice);
+	for (uint32_t i = 0; i < advice.n; i++)
+		CHECK(!strstr(advice.findings[i].title, "whole file"));
+	fold_destroy(stream.fold);
+}
+
+/* Many small reads are worth a region; waits are not, nor is a loop of three turns. */
+static void test_advice(void)
+{
+	static struct advice advice;
+
+	for (int slept = 0; slept < 2; slept++)
+		for (int turns = 3; turns < 20000; turns *= 1000) {
+			struct stream stream = stream_begin();
+			bool region = false;
+
+			stream_open(&stream, "/a", O_RDWR, 3);
+			stream.flags |= slept ? EVENT_SLEPT : 0;
+			for (int i = 0; i < turns; i++) {
+				stream_call(&stream, SYS_pread64, 10, 3, 0x2000, 10);
+				stream_call(&stream, SYS_pread64, 10, 3, 0x2100, 10);
+				stream_call(&stream, SYS_poll, 1, 0x2000, 1, 100);
+			}
+			advise(fold_finish(stream.fold), NULL, &advice);
+			for (uint32_t i = 0; i < advice.n; i++)
+				region |= advice.findings[i].way == WAY_REGION;
+			CHECK_EQ(region, !slept && turns > 3);
+			fold_destroy(stream.fold);
+		}
+}
+
+/*
+ * A loop by readdir is not compiled: scan_dir is named where the same function asks for entries, be
+ * that once for many of them, and where another one does for names under the directory.
+ */
+static void test_lists(void)
+{
+	static struct advice advice;
+	static const struct {
+		uint64_t lists;
+		int under;
+		bool named;
+	} cases[] = {{0x1000, AT_FDCWD, true}, {0x3000, AT_FDCWD, false}, {0x3000, 4, true}};
+
+	for (unsigned int k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+		struct stream stream = stream_begin();
+		uint32_t n;
+
+		stream_open(&stream, "/d", O_RDONLY | O_DIRECTORY, 4);
+		for (int i = 0; i < 80000; i++) {
+			if (i % 400 == 0) {
+				stream_place(&stream, 2, cases[k].lists, 0x1080);
+				stream_call(&stream, SYS_getdents64, 8000, 4, 0x5000, 32768);
+			}
+			stream_place(&stream, 1, 0x1000, 0x1010);
+			stream_call_path(&stream, SYS_newfstatat, i % 2 ? "a" : "b", 0,
+					 cases[k].under, 0x2000, 0x3000);
+		}
+		advise(fold_finish(stream.fold), NULL, &advice);
+		for (n = 0; n < advice.n && advice.findings[n].way != WAY_REGION; n++)
+			;
+		CHECK(n < advice.n);
+		CHECK_EQ(advice.findings[n].by_name, cases[k].named);
+		CHECK_EQ(!!strstr(advice.findings[n].type, "cosy_scan_dir()"), cases[k].named);
+		fold_destroy(stream.fold);
+	}
+}
+
+/* The operation is named where a loop waits and then reads what it waited for, by whichever call. */
+static void test_waits_and_reads(void)
+{
+	static const struct {
+		unsigned int waits, reads, fd;
+		bool named;
+	} cases[] = {
+		{SYS_epoll_wait, SYS_read, 4, true},	 /* squid */
+		{SYS_epoll_wait, SYS_recvfrom, 4, true}, /* nginx */
+		{SYS_epoll_pwait, SYS_recvfrom, 4, true},
+		{SYS_epoll_wait, SYS_read, 3, false}, /* a file */
+		{SYS_epoll_wait, SYS_recvmsg, 4, false},
+		{SYS_poll, SYS_read, 4, false},
+	};
+	static struct advice advice;
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct stream stream = stream_begin();
+		unsigned int regions = 0;
+
+		stream_call(&stream, SYS_socket, 4, 0, 0, 0);
+		stream_open(&stream, "/a", O_RDWR, 3);
+		stream_place(&stream, 1, 0x1000, 0x1010);
+		for (int turn = 0; turn < 40000; turn++) {
+			stream_call(&stream, cases[i].waits, 2, 5, 0x3000, 8);
+			for (int k = 0; k < 2; k++) {
+				stream_call(&stream, cases[i].reads, 100, cases[i].fd, 0x2000, 100);
+				stream_call(&stream, SYS_getppid, 1, 0, 0, 0);
+			}
+		}
+		advise(fold_finish(stream.fold), NULL, &advice);
+		for (uint32_t n = 0; n < advice.n; n++) {
+			if (advice.findings[n].way != WAY_REGION)
+				continue;
+			regions++;
+			CHECK_EQ(!!strstr(advice.findings[n].better, "cosy_epoll_read()"),
+				 cases[i].named);
+		}
+		CHECK_EQ(regions, 1);
+		fold_destroy(stream.fold);
+	}
+}
+
+/*
+ * Files that are written whole are found wherever their calls are, and no others are taken for
+ * them.
+ */
+static void test_whole(void)
+{
+	static struct advice advice;
+	unsigned int whole[2] = {0, 0};
+
+	for (int append = 0; append < 2; append++) {
+		struct stream stream = stream_begin();
+
+		for (int i = 0; i < 100; i++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "/a%d", i);
+			stream_open(&stream, name, O_WRONLY | O_CREAT, 3);
+			stream_call(&stream, SYS_getppid, 1, 0, 0, 0);
+			stream_call(&stream, SYS_write, 10, 3, 0x2000, 10);
+			if (append)
+				stream_call(&stream, SYS_fsync, 0, 3, 0, 0);
+			for (int j = 0; j < i % 5; j++)
+				stream_call(&stream, SYS_getuid, 1, 0, 0, 0);
+			stream_call(&stream, SYS_close, 0, 3, 0, 0);
+		}
+		advise(fold_finish(stream.fold), NULL, &advice);
+		for (uint32_t i = 0; i < advice.n; i++)
+			if (!strncmp(advice.findings[i].title, "open-write-close", 16)) {
+				whole[append]++;
+				CHECK_EQ(advice.findings[i].calls, 300);
+				CHECK(strstr(advice.findings[i].title,
+					     "100 files (openat write close)"));
+			}
+		fold_destroy(stream.fold);
+	}
+	CHECK_EQ(whole[0], 1);
+	CHECK_EQ(whole[1], 0);
+}
+
+/* A call before the write, or another file, name or thread: each time the rules differ. */
+enum {
+	REWRITE,
+	NEW_NAME,
+	UNLINKED,
+	SEEK_THERE,
+	CLOEXEC,
+	ASKED,
+	DUPLICATED,
+	SYNCED,
+	STDIO,
+	THREADS,
+	SHAPES
+};
+
+static void rewrite(struct stream *stream, int shape, int turn)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "/a%d", shape == NEW_NAME ? turn : 0);
+	if (shape == UNLINKED)
+		stream_call_path(stream, SYS_unlink, name, 0, 0x1000, 0, 0);
+	stream_open(stream, name, O_WRONLY | O_CREAT | O_TRUNC | (shape == SYNCED ? O_SYNC : 0), 3);
+	if (shape == SEEK_THERE)
+		stream_call(stream, SYS_lseek, 0, 3, 0, SEEK_SET);
+	if (shape == CLOEXEC)
+		stream_call(stream, SYS_fcntl, 0, 3, F_SETFD, FD_CLOEXEC);
+	if (shape == ASKED)
+		stream_call(stream, SYS_fcntl, O_WRONLY, 3, F_GETFL, 0);
+	if (shape == DUPLICATED)
+		stream_call(stream, SYS_dup2, 4, 3, 4, 0);
+	stream_call(stream, SYS_write, 4096, 3, 0x2000, 4096);
+	stream_call(stream, SYS_close, 0, 3, 0, 0);
+	if (shape == DUPLICATED)
+		stream_call(stream, SYS_close, 0, 4, 0, 0);
+}
+
+/* Calls are made by a function of the C library for itself. */
+static void stream_inside(struct stream *stream)
+{
+	_Alignas(8) char buffer[sizeof(struct event_stack) + 3 * sizeof(struct event_frame)] = {0};
+	struct event_stack *told = (struct event_stack *)buffer;
+
+	stream_place(stream, 1, 0x1000, 0x1010);
+	told->event.kind = EVENT_STACK;
+	told->event.size = sizeof(buffer);
+	told->id = stream->stack = 2;
+	told->frames = 3;
+	told->frame[0] = (struct event_frame){.object = 1, .address = 0x110, .function = 0x100};
+	told->frame[1] = (struct event_frame){.object = 1, .address = 0x210, .function = 0x200};
+	told->frame[2] = (struct event_frame){.object = 2, .address = 0x9100, .function = 0x9000};
+	fold_take(stream->fold, &told->event);
+}
+
+static bool relax_advised(struct advice *advice, enum advise_way way,
+			  const struct finding **finding)
+{
+	for (uint32_t i = 0; i < advice->n; i++) {
+		*finding = &advice->findings[i];
+		if ((*finding)->way == way)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Only files that the recording shows to have contents are counted, where --relax=trunc would leave
+ * them.
+ */
+static void test_rewrites(void)
+{
+	static const bool counts[SHAPES] = {
+		[REWRITE] = true, [SEEK_THERE] = true, [CLOEXEC] = true};
+
+	for (int shape = 0; shape < SHAPES; shape++) {
+		struct stream stream = stream_begin();
+		struct event_fork fork = {.event = {.kind = EVENT_FORK,
+						    .size = sizeof(fork),
+						    .flags = EVENT_FORK_THREAD | EVENT_FORK_FILES,
+						    .tid = 11},
+					  .pid = 10,
+					  .parent = 10};
+		const struct profile *profile;
+
+		if (shape == STDIO)
+			stream_inside(&stream);
+		stream_call(&stream, SYS_getppid, 1, 0, 0, 0);
+		if (shape == THREADS)
+			fold_take(stream.fold, &fork.event);
+		for (int i = 0; i < 31; i++)
+			rewrite(&stream, shape, i);
+		profile = fold_finish(stream.fold);
+		CHECK_EQ(profile->relax[RELAX_TRUNC].files, counts[shape] ? 30 : 0);
+		CHECK_EQ(profile->relax[RELAX_TRUNC].calls, counts[shape] ? 90 : 0);
+		CHECK_EQ(profile->relax[RELAX_TRUNC].bytes, counts[shape] ? 30 * 4096 : 0);
+		CHECK_EQ(profile->fresh.files, shape == NEW_NAME || shape == UNLINKED ? 31
+					       : counts[shape]			      ? 1
+							       : profile->fresh.files);
+		fold_destroy(stream.fold);
+	}
+}
+
+/* What it saves is processor time: the disk's, which the calls wait for, is not it. */
+static void test_rewrite_saves(void)
+{
+	static struct advice advice;
+	const struct finding *finding;
+
+	for (int dear = 0; dear < 2; dear++) {
+		struct stream stream = stream_begin();
+
+		stream.cpu = dear ? 30000 : 1000;
+		stream.took = 1000000;
+		for (int i = 0; i < 101; i++)
+			rewrite(&stream, REWRITE, i);
+		advise(fold_finish(stream.fold), NULL, &advice);
+		CHECK_EQ(relax_advised(&advice, WAY_TRUNC, &finding), dear);
+		CHECK(!dear || (finding->low > 0 && finding->low < finding->high &&
+				finding->high < 300 * 30000));
+		fold_destroy(stream.fold);
+	}
+	for (int new = 0; new < 2; new ++) {
+		struct stream stream = stream_begin();
+
+		stream.cpu = 30000;
+		for (int i = 0; i < 101; i++)
+			rewrite(&stream, new ? NEW_NAME : REWRITE, i);
+		advise(fold_finish(stream.fold), NULL, &advice);
+		CHECK_EQ(relax_advised(&advice, WAY_TRUNC, &finding), !new);
+		fold_destroy(stream.fold);
+	}
+}
+
+/* Small writes are joined in a row, not where each is followed by one that others see. */
+static void test_coalesce(void)
+{
+	for (int told = 0; told < 2; told++) {
+		struct stream stream = stream_begin();
+		const struct profile *profile;
+
+		stream_call(&stream, SYS_socket, 4, 0, 0, 0);
+		stream_open(&stream, "/log", O_WRONLY | O_APPEND, 3);
+		for (int i = 0; i < 100; i++) {
+			stream_call(&stream, SYS_write, 50, 3, 0x2000, 50);
+			if (told)
+				stream_call(&stream, SYS_sendto, 10, 4, 0x3000, 10);
+		}
+		stream_call(&stream, SYS_close, 0, 3, 0, 0);
+		profile = fold_finish(stream.fold);
+		CHECK_EQ(profile->relax[RELAX_COALESCE].files, !told);
+		CHECK_EQ(profile->relax[RELAX_COALESCE].calls, told ? 0 : 92);
+		fold_destroy(stream.fold);
+	}
+}
+
+int main(void)
+{
+	test_earned();
+	test_place();
+	test_loop_place();
+	test_markable();
+	test_zone();
+	test_no_listing();
+	test_left_alone();
+	test_long_file();
+	test_advice();
+	test_lists();
+	test_waits_and_reads();
+	test_whole();
+	test_rewrites();
+	test_rewrite_saves();
+	test_coalesce();
+	return check_result();
+}
