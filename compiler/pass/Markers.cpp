@@ -43,11 +43,12 @@ static bool isCallOf(const Instruction &I, StringRef Name) {
   return F && F->getName() == Name;
 }
 
+bool cosy::isMarker(const Instruction &I) {
+  return isCallOf(I, StartName) || isCallOf(I, EndName);
+}
+
 bool cosy::hasMarkers(const Function &F) {
-  for (const Instruction &I : instructions(F))
-    if (isCallOf(I, StartName) || isCallOf(I, EndName))
-      return true;
-  return false;
+  return any_of(instructions(F), isMarker);
 }
 
 /// Returns the variable that COSY_START declares, or null.
@@ -75,13 +76,16 @@ void cosy::pairMarkers(Function &F) {
       continue;
     MDNode *Pair = MDNode::getDistinct(Ctx, {});
     Start->setMetadata(PairKind, Pair);
+    Start->setCannotDuplicate();
     SmallVector<Instruction *, 8> Dead;
     for (User *U : Token->users()) {
       auto *I = cast<Instruction>(U);
-      if (isCallOf(*I, EndName))
+      if (isCallOf(*I, EndName)) {
         I->setMetadata(PairKind, Pair);
-      else
+        cast<CallBase>(I)->setCannotDuplicate();
+      } else {
         Dead.push_back(I);
+      }
     }
     Token->replaceUsesWithIf(
         ConstantPointerNull::get(PointerType::get(Ctx, 0)), [](Use &U) {
@@ -93,7 +97,7 @@ void cosy::pairMarkers(Function &F) {
   }
 
   for (Instruction &I : make_early_inc_range(instructions(F))) {
-    if (!isCallOf(I, StartName) && !isCallOf(I, EndName))
+    if (!isMarker(I))
       continue;
     if (I.getMetadata(PairKind))
       continue;
@@ -229,6 +233,12 @@ Region cosy::findRegion(Function &F) {
   for (Instruction &I : instructions(F))
     if (isCallOf(I, EndName) && I.getMetadata(PairKind) == Pair)
       R.Ends.push_back(cast<CallBase>(&I));
+  findBlocks(R);
+  return R;
+}
+
+void cosy::findBlocks(Region &R) {
+  CallBase *Start = R.Start;
   SplitBlock(Start->getParent(), Start->getNextNode());
   SmallPtrSet<BasicBlock *, 8> EndBlocks;
   for (CallBase *End : R.Ends)
@@ -242,13 +252,12 @@ Region cosy::findRegion(Function &F) {
       Copied |= unshareBlock(BB, R.Blocks);
   if (Copied)
     R.Blocks = blocksOf(Start, EndBlocks);
-  return R;
 }
 
 void cosy::dropMarkers(Function &F, const Region &R) {
   MDNode *Pair = R.Start ? R.Start->getMetadata(PairKind) : nullptr;
   for (Instruction &I : make_early_inc_range(instructions(F))) {
-    if (!isCallOf(I, StartName) && !isCallOf(I, EndName))
+    if (!isMarker(I))
       continue;
     if (R.Start && I.getMetadata(PairKind) != Pair)
       continue;

@@ -51,14 +51,18 @@ static void extractRegions(Function &F, FunctionAnalysisManager &FAM,
   pairMarkers(F);
   normalizeFunction(F, FAM);
   for (Region R = findRegion(F); R.Start; R = findRegion(F)) {
-    Reasons Why;
+    Reasons Why, Left;
     Extracted E;
+    if (Unsupported.empty())
+      leaveEarly(F, R, FAM, Left);
     if (!Unsupported.empty())
       Why.push_back({Unsupported, {}});
     else if (extractRegion(F, R, E, Why))
       All.push_back(E);
     if (!Why.empty())
       reportNative(F, R.Line, R.Start->getDebugLoc(), Why);
+    else
+      reportLeft(F, Left);
     dropMarkers(F, R);
   }
   dropMarkers(F, Region());

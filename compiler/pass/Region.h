@@ -7,6 +7,7 @@
 //   Pass.cpp       the main path: reads top to bottom
 //   Stages.cpp     the stages as passes of opt's, each by its name
 //   Markers.cpp    COSY_START/COSY_END -> Region            (findRegion)
+//   Leave.cpp      ... which ends before perror and such (leaveEarly)
 //   Extract.cpp    Region -> a function of its own          (extractRegion)
 //   Private.cpp    locals that only the function knows      (pointersInto)
 //   Compile.cpp    that function -> Compound                (compileRegion):
@@ -267,6 +268,8 @@ struct Options {
 const Options &options();
 
 // Markers.cpp
+/// True for the calls that the macros make.
+bool isMarker(const llvm::Instruction &I);
 /// True if the function holds a marker.
 bool hasMarkers(const llvm::Function &F);
 /// Pairs the markers of a function and strips their tokens; reports markers
@@ -276,11 +279,19 @@ void pairMarkers(llvm::Function &F);
 void normalizeFunction(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 /// Finds the next outermost region; Start is null when none is left.
 Region findRegion(llvm::Function &F);
+/// Finds the blocks between a region's marks, where the function has changed.
+void findBlocks(Region &R);
 /// True if a block of a region, not its entry, is jumped to from elsewhere.
 bool isReachedFromOutside(llvm::BasicBlock *BB,
                           const llvm::SetVector<llvm::BasicBlock *> &Blocks);
 /// Removes the markers of one region (Start == nullptr: all that are left).
 void dropMarkers(llvm::Function &F, const Region &R);
+
+// Leave.cpp
+/// Ends a region before calls that it cannot hold, if no loop of it comes after
+/// them; Left gets their names.
+void leaveEarly(llvm::Function &F, Region &R,
+                llvm::FunctionAnalysisManager &FAM, Reasons &Left);
 
 // Extract.cpp
 /// Moves a region into a function of its own.  False with Why filled in when
@@ -434,6 +445,8 @@ void moveLocals(llvm::Function &F, llvm::ArrayRef<llvm::WeakTrackingVH> Inputs,
 /// Reports why a region stays native.
 void reportNative(const llvm::Function &Host, unsigned RegionLine,
                   llvm::DebugLoc RegionWhere, const Reasons &Why);
+/// Reports before which calls a region ends.
+void reportLeft(const llvm::Function &Host, const Reasons &Left);
 /// Reports what a region became: how many instructions, calls, inputs.
 void reportCompiled(const Extracted &R, const Compound &C);
 /// Reports what the region is expected to save.

@@ -77,6 +77,15 @@ void cosy::reportNative(const Function &Host, unsigned RegionLine,
   Host.getContext().diagnose(Remark);
 }
 
+void cosy::reportLeft(const Function &Host, const Reasons &Left) {
+  for (const Reason &R : Left) {
+    OptimizationRemark Remark("cosy", "Left", DiagnosticLocation(R.Where),
+                              &Host.getEntryBlock());
+    Remark << "the region ends before the call of " << R.Text;
+    Host.getContext().diagnose(Remark);
+  }
+}
+
 /// Returns a number and the noun for so many.
 static std::string counted(size_t Number, StringRef Noun,
                            StringRef Plural = "s") {

@@ -147,8 +147,10 @@ struct StagePass : PassInfoMixin<StagePass> {
 // On the host's module
 //===----------------------------------------------------------------------===//
 
-/// Extracts regions as CosyPass does, from every function that holds marks.
-static std::vector<Extracted> extractAll(Module &M, ModuleAnalysisManager &AM) {
+/// Extracts regions as CosyPass does, from every function that holds marks;
+/// Early: has them end before what they cannot hold.
+static std::vector<Extracted> extractAll(Module &M, ModuleAnalysisManager &AM,
+                                         bool Early = false) {
   auto &FAM = AM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   SmallVector<Function *, 8> Marked;
   for (Function &F : M)
@@ -160,7 +162,9 @@ static std::vector<Extracted> extractAll(Module &M, ModuleAnalysisManager &AM) {
     normalizeFunction(*F, FAM);
     for (Region R = findRegion(*F); R.Start; R = findRegion(*F)) {
       Extracted E;
-      Reasons Why;
+      Reasons Why, Left;
+      if (Early)
+        leaveEarly(*F, R, FAM, Left);
       if (extractRegion(*F, R, E, Why)) {
         E.Body->addFnAttr(RegionAttr);
         All.push_back(E);
@@ -238,6 +242,15 @@ namespace {
 struct MarkForeignPass : PassInfoMixin<MarkForeignPass> {
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
     markForeign(M);
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
+struct LeavePass : PassInfoMixin<LeavePass> {
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &AM) {
+    markForeign(M);
+    extractAll(M, AM, /*Early=*/true);
     return PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }
@@ -322,6 +335,8 @@ struct MoveLocalsPass : PassInfoMixin<MoveLocalsPass> {
 bool cosy::addStage(StringRef Name, ModulePassManager &MPM) {
   if (Name == "cosy-mark-foreign")
     return MPM.addPass(MarkForeignPass()), true;
+  if (Name == "cosy-leave")
+    return MPM.addPass(LeavePass()), true;
   if (Name == "cosy-extract")
     return MPM.addPass(ExtractPass()), true;
   if (Name == "cosy-bpf-module")

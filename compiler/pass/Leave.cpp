@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+//===- Leave.cpp - A region ends before a call that it cannot hold --------===//
+//
+// Programs tell of errors by stdio and leave, or print when a loop has ended.
+// Such a call keeps a region native.  Where no loop of the region comes after
+// it, the region might as well end there: what follows is left to the host.
+//
+//   error:                                error:
+//     call void @perror(ptr %name)          br label %error.left  ; END
+//     br label %out                       error.left:             ; of the host
+//                                    ->     call void @perror(ptr %name)
+//                                           br label %out.left
+//   out:                                  out:                    ; as it was
+//     call void @__cosy_region_end(..)      call void @__cosy_region_end(..)
+//
+// Blocks that both come to (out) get a copy for the host.
+//
+//===----------------------------------------------------------------------===//
+#include "BpfModule.h"
+#include "CallTable.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Transforms/Scalar/JumpThreading.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+
+#define DEBUG_TYPE "cosy-leave"
+
+using namespace llvm;
+using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumLeft, "Number of calls that regions end before");
+
+using Blocks = SetVector<BasicBlock *>;
+
+static Function *calleeOf(const CallBase &C) {
+  return dyn_cast<Function>(C.getCalledOperand()->stripPointerCasts());
+}
+
+namespace {
+/// Knows which calls no compound can hold.
+class Natives {
+  DenseMap<const Function *, bool> Known;
+
+public:
+  bool has(const Instruction &I) {
+    const auto *C = dyn_cast<CallBase>(&I);
+    const Function *F = C ? calleeOf(*C) : nullptr;
+    // Nothing in a compound throws, so that what ends the program then is dead.
+    if (!F || F->isIntrinsic() || F->getName() == "__clang_call_terminate")
+      return false;
+    if (!F->isDeclaration())
+      return hasOne(*F);
+    // One that does not return is the host's already.
+    return !C->doesNotReturn() && !isCovered(*F);
+  }
+
+private:
+  static bool isCovered(const Function &F) {
+    StringRef Name = F.getName();
+    Name.consume_front("\1");
+    if (isForeign(F))
+      return false;
+    // The checked names of _FORTIFY_SOURCE.
+    if (Name.ends_with("_chk") && Name.consume_front("__"))
+      Name = Name.drop_back(4);
+    return Name == "syscall" || Name == "__errno_location" ||
+           Name.starts_with("cosy_") || Name.starts_with("__cosy_") ||
+           isLocator(Name) || isInRuntime(Name) || findWrapper(Name);
+  }
+
+  /// True if a function, or one that it calls, makes such a call.
+  bool hasOne(const Function &F) {
+    auto [It, New] = Known.try_emplace(&F, false);
+    if (!New)
+      return It->second;
+    bool Found =
+        any_of(instructions(F), [&](const Instruction &I) { return has(I); });
+    return Known[&F] = Found;
+  }
+};
+} // namespace
+
+/// Returns the blocks of a region that no loop of it comes after.
+static SmallPtrSet<BasicBlock *, 32> blocksAfterLoops(const Region &R) {
+  DenseMap<BasicBlock *, unsigned> Left; // successors that are not known to be
+  SmallVector<BasicBlock *, 32> Work;
+  SmallPtrSet<BasicBlock *, 32> After;
+  for (BasicBlock *BB : R.Blocks) {
+    unsigned Count = count_if(
+        successors(BB), [&](BasicBlock *S) { return R.Blocks.contains(S); });
+    Left[BB] = Count;
+    if (!Count)
+      Work.push_back(BB);
+  }
+  while (!Work.empty()) {
+    BasicBlock *BB = Work.pop_back_val();
+    After.insert(BB);
+    for (BasicBlock *P : predecessors(BB))
+      if (R.Blocks.contains(P) && !--Left[P])
+        Work.push_back(P);
+  }
+  return After;
+}
+
+/// Returns what is reached from some blocks inside Within, these too, but not
+/// by way of Stop.
+static Blocks reached(ArrayRef<BasicBlock *> From, const Blocks &Within,
+                      const SmallPtrSetImpl<BasicBlock *> &Stop) {
+  Blocks Found(From.begin(), From.end());
+  for (unsigned I = 0; I < Found.size(); ++I)
+    if (!Stop.contains(Found[I]))
+      for (BasicBlock *S : successors(Found[I]))
+        if (Within.contains(S))
+          Found.insert(S);
+  return Found;
+}
+
+/// Finds the first call in each block that the region might end before.
+/// Nothing when that would not help.
+static SmallVector<Instruction *, 4> findLast(const Region &R) {
+  Natives Native;
+  SmallVector<Instruction *, 4> Calls;
+  SmallPtrSet<BasicBlock *, 4> Ending;
+  SmallPtrSet<BasicBlock *, 32> After = blocksAfterLoops(R);
+  for (BasicBlock *BB : R.Blocks)
+    for (Instruction &I : *BB) {
+      if (!Native.has(I))
+        continue;
+      if (!After.contains(BB))
+        return {};
+      Calls.push_back(&I);
+      Ending.insert(BB);
+      break;
+    }
+  if (Calls.empty())
+    return {};
+  // Something has to be left of the region.
+  for (BasicBlock *BB : reached(R.Blocks[0], R.Blocks, Ending))
+    for (Instruction &I : *BB) {
+      if (is_contained(Calls, &I))
+        break;
+      const auto *C = dyn_cast<CallBase>(&I);
+      if (C && !isa<IntrinsicInst>(C) && !C->doesNotReturn())
+        return Calls;
+    }
+  return {};
+}
+
+/// True if the result of an invoke goes into a phi where the invoke leads to,
+/// which cannot be put into memory.
+static bool hasInvokeResult(BasicBlock *BB) {
+  return any_of(BB->phis(), [](PHINode &Phi) {
+    return any_of(Phi.incoming_values(),
+                  [](Value *V) { return isa<InvokeInst>(V); });
+  });
+}
+
+/// Tells whether a block can be copied for the host.
+static bool isCopied(BasicBlock *BB) {
+  return !BB->hasAddressTaken() && !hasInvokeResult(BB) &&
+         none_of(successors(BB), hasInvokeResult) &&
+         none_of(*BB, [](Instruction &I) {
+           const auto *C = dyn_cast<CallBase>(&I);
+           return isa<AllocaInst, CallBrInst, IndirectBrInst>(I) ||
+                  I.getType()->isTokenTy() ||
+                  (C && (C->cannotDuplicate() || C->isMustTailCall()));
+         });
+}
+
+/// Puts what the blocks, and those behind them, have of phis and what is used
+/// elsewhere into memory.
+static SmallVector<AllocaInst *, 8> demote(const Blocks &Shared) {
+  SmallVector<AllocaInst *, 8> Memory;
+  Blocks Joining = Shared;
+  for (BasicBlock *BB : Shared)
+    Joining.insert(succ_begin(BB), succ_end(BB));
+  for (BasicBlock *BB : Joining)
+    while (auto *Phi = dyn_cast<PHINode>(&BB->front()))
+      Memory.push_back(DemotePHIToStack(Phi));
+  for (BasicBlock *BB : Shared)
+    for (Instruction &I : make_early_inc_range(*BB))
+      if (any_of(I.users(), [&](User *U) {
+            return !Shared.contains(cast<Instruction>(U)->getParent());
+          }))
+        Memory.push_back(DemoteRegToStack(I));
+  erase(Memory, nullptr);
+  return Memory;
+}
+
+/// Gives the blocks of the host copies of those which the region has, too.
+static void copyShared(Function &F, const Blocks &Shared, const Blocks &Host) {
+  SmallVector<AllocaInst *, 8> Memory = demote(Shared);
+  ValueToValueMapTy Map;
+  SmallVector<BasicBlock *, 8> Copies;
+  for (BasicBlock *BB : Shared) {
+    Copies.push_back(CloneBasicBlock(BB, Map, ".left", &F));
+    Map[BB] = Copies.back();
+  }
+  for (BasicBlock *Copy : Copies)
+    for (Instruction &I : *Copy) {
+      auto Flags = RF_NoModuleLevelChanges | RF_IgnoreMissingLocals;
+      RemapInstruction(&I, Map, Flags);
+      RemapDbgRecordRange(F.getParent(), I.getDbgRecordRange(), Map, Flags);
+    }
+  for (BasicBlock *BB : Host)
+    if (!Shared.contains(BB))
+      for (auto [Old, Copy] : zip(Shared, Copies))
+        BB->getTerminator()->replaceSuccessorWith(Old, Copy);
+  DominatorTree DT(F);
+  PromoteMemToReg(Memory, DT);
+}
+
+/// True for a function that ends the program, or the like, on every way.
+static bool neverReturns(const Function &F) {
+  return !F.isDeclaration() && !F.isInterposable() &&
+         none_of(F, [](const BasicBlock &BB) {
+           return isa<ReturnInst, ResumeInst>(BB.getTerminator());
+         });
+}
+
+/// Instructions of clean-ups, destructors' calls, that are copied for a way
+/// out.
+static constexpr int MaxCleanUp = 24;
+
+/// Clang has a `return` out of a loop go by way of the clean-ups of the loop's
+/// locals, with a number that says where to go after them, as if it could go on
+/// with the loop (Exits.cpp).
+static void threadExits(Function &F, Region &R, FunctionAnalysisManager &FAM) {
+  for (BasicBlock *BB : R.Blocks)
+    for (Instruction &I : *BB)
+      if (auto *C = dyn_cast<CallInst>(&I);
+          C && calleeOf(*C) && neverReturns(*calleeOf(*C))) {
+        changeToUnreachable(C->getNextNode());
+        break;
+      }
+  EliminateUnreachableBlocks(F);
+  FAM.invalidate(F, PreservedAnalyses::none());
+  JumpThreadingPass(MaxCleanUp).run(F, FAM);
+  FAM.invalidate(F, PreservedAnalyses::none());
+  findBlocks(R);
+}
+
+static bool holdsNative(const Region &R) {
+  Natives Native;
+  return any_of(R.Blocks, [&](BasicBlock *BB) {
+    return any_of(*BB, [&](Instruction &I) { return Native.has(I); });
+  });
+}
+
+void cosy::leaveEarly(Function &F, Region &R, FunctionAnalysisManager &FAM,
+                      Reasons &Left) {
+  if (F.callsFunctionThatReturnsTwice() || !holdsNative(R))
+    return;
+  threadExits(F, R, FAM);
+  SmallVector<Instruction *, 4> Calls = findLast(R);
+  if (Calls.empty())
+    return;
+
+  SmallPtrSet<BasicBlock *, 4> Ending;
+  for (Instruction *I : Calls)
+    Ending.insert(I->getParent());
+  Blocks Kept = reached(R.Blocks[0], R.Blocks, Ending), After;
+  // Others come after one of these only.
+  erase_if(Calls,
+           [&](Instruction *I) { return !Kept.contains(I->getParent()); });
+  for (BasicBlock *BB : Ending)
+    for (BasicBlock *S : successors(BB))
+      if (R.Blocks.contains(S))
+        After.insert(S);
+  After =
+      reached(After.getArrayRef(), R.Blocks, SmallPtrSet<BasicBlock *, 1>());
+  Blocks Shared;
+  for (BasicBlock *BB : After) {
+    if (any_of(*BB, isMarker))
+      return;
+    if (Kept.contains(BB))
+      Shared.insert(BB);
+  }
+  if (any_of(Calls,
+             [](Instruction *I) {
+               return any_of(
+                   make_range(I->getIterator(), I->getParent()->end()),
+                   isMarker);
+             }) ||
+      !all_of(Shared, isCopied))
+    return;
+
+  Blocks Host = After;
+  for (Instruction *I : Calls) {
+    const Function *Callee = calleeOf(*cast<CallBase>(I));
+    std::string Why = Callee->isDeclaration()
+                          ? whyNoWrapper(Callee->getName())
+                          : "it calls what no compound can hold";
+    Left.push_back({formatv("'{0}': {1}", Callee->getName(), Why).str(),
+                    I->getDebugLoc()});
+    BasicBlock *BB = I->getParent();
+    Host.insert(BB->splitBasicBlock(I, BB->getName() + ".left"));
+  }
+  NumLeft += Calls.size();
+  if (!Shared.empty())
+    copyShared(F, Shared, Host);
+  R.Blocks = Kept;
+}

@@ -1,0 +1,82 @@
+; A region ends before a call that it cannot hold, if no loop of it comes after; blocks that both the
+; region and such a call lead to get a copy for the host.
+; RUN: %stage=cosy-leave %s 2>&1 | FileCheck %s
+target triple = "x86_64-pc-linux-gnu"
+
+declare i32 @__cosy_region_start(i32)
+declare void @__cosy_region_end(ptr)
+declare i32 @getppid() #0
+declare void @report(i64)
+
+; CHECK: 2 cosy-extract - Number of regions that became functions
+; CHECK: 1 cosy-leave - Number of calls that regions end before
+
+; CHECK-LABEL: define i64 @joined(
+; CHECK: call i1 @joined.cosy(
+; CHECK: call void @report(i64
+; CHECK: phi i64
+; CHECK: ret i64
+; CHECK: add i64 %{{.*}}, 7
+define i64 @joined(i64 %n) {
+entry:
+  %token = alloca i32
+  %start = call i32 @__cosy_region_start(i32 12)
+  store i32 %start, ptr %token
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %p = call i32 @getppid()
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  %bad = icmp eq i64 %n, 3
+  br i1 %bad, label %tell, label %join
+tell:
+  call void @report(i64 %next)
+  br label %join
+join:
+  %v = phi i64 [ 1, %done ], [ 2, %tell ]
+  %w = mul i64 %v, %next
+  %x = add i64 %w, 7
+  br label %out
+out:
+  call void @__cosy_region_end(ptr %token)
+  ret i64 %x
+}
+
+; A loop comes after the call.
+; CHECK-LABEL: define void @kept(
+; CHECK-NOT: @report
+; CHECK: call void @kept.cosy(
+; CHECK-NOT: @report
+; CHECK: ret void
+define void @kept(i64 %n) {
+entry:
+  %token = alloca i32
+  %start = call i32 @__cosy_region_start(i32 22)
+  store i32 %start, ptr %token
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %again ]
+  %p = call i32 @getppid()
+  %next = add i64 %i, 1
+  %bad = icmp eq i32 %p, 3
+  br i1 %bad, label %tell, label %again
+tell:
+  call void @report(i64 %next)
+  br label %again
+again:
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %out
+out:
+  call void @__cosy_region_end(ptr %token)
+  ret void
+}
+
+; CHECK-LABEL: define internal {{.*}}i1 @joined.cosy(
+; CHECK-NOT: @report
+; CHECK-LABEL: define internal void @kept.cosy(
+; CHECK: call void @report(
+
+attributes #0 = { nounwind "llvm.assume"="cosy_libc" }
