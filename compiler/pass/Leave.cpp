@@ -68,12 +68,16 @@ private:
     Name.consume_front("\1");
     if (isForeign(F))
       return false;
-    // The checked names of _FORTIFY_SOURCE.
-    if (Name.ends_with("_chk") && Name.consume_front("__"))
-      Name = Name.drop_back(4);
-    return Name == "syscall" || Name == "__errno_location" ||
-           Name.starts_with("cosy_") || Name.starts_with("__cosy_") ||
-           isLocator(Name) || isInRuntime(Name) || findWrapper(Name);
+    if (Name == "syscall" || Name == "__errno_location" ||
+        Name.starts_with("cosy_") || Name.starts_with("__cosy_") ||
+        isLocator(Name) || isInRuntime(Name) || findWrapper(Name))
+      return true;
+    // The names of _FORTIFY_SOURCE: checked ones, and those for what is dead
+    // unless the compiler warns.
+    return Name.consume_front("__") &&
+           (Name.ends_with("_warn") ||
+            ((Name.consume_back("_chk") || Name.consume_back("_2")) &&
+             findWrapper(Name)));
   }
 
   /// True if a function, or one that it calls, makes such a call.
@@ -176,7 +180,7 @@ static bool isCopied(BasicBlock *BB) {
 }
 
 /// Puts what the blocks, and those behind them, have of phis and what is used
-/// elsewhere into memory.
+/// in others into memory: a copy of a block may follow another's original.
 static SmallVector<AllocaInst *, 8> demote(const Blocks &Shared) {
   SmallVector<AllocaInst *, 8> Memory;
   Blocks Joining = Shared;
@@ -188,7 +192,7 @@ static SmallVector<AllocaInst *, 8> demote(const Blocks &Shared) {
   for (BasicBlock *BB : Shared)
     for (Instruction &I : make_early_inc_range(*BB))
       if (any_of(I.users(), [&](User *U) {
-            return !Shared.contains(cast<Instruction>(U)->getParent());
+            return cast<Instruction>(U)->getParent() != BB;
           }))
         Memory.push_back(DemoteRegToStack(I));
   erase(Memory, nullptr);
