@@ -276,6 +276,8 @@ static ssize_t message_receive(int port, struct port_place *place, int *memfd)
 	ssize_t came;
 
 	envelope_make(&envelope, place);
+	/* Without the padding, which has room for a second descriptor. */
+	envelope.header.msg_controllen = CMSG_LEN(sizeof(int));
 	came = recvmsg(port, &envelope.header, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
 	part = came < 0 ? NULL : CMSG_FIRSTHDR(&envelope.header);
 	*memfd = -1;

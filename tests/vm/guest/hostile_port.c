@@ -536,6 +536,8 @@ static void garbage(void *unused)
 	garbage_send(ends[1], "", 0, NULL, 0);
 	garbage_send(ends[1], "", 0, fds, 1);
 	garbage_send(ends[1], "garbage", 7, fds, 1);
+	garbage_send(ends[1], "garbage", 7, fds, 2);
+	garbage_send(ends[1], "garbage", 7, fds, 4);
 	for (size_t i = 0; i < COUNT(places); i++)
 		garbage_send(ends[1], &places[i], sizeof(*places), fds, 1);
 	for (int i = 1; i < 4; i++)
