@@ -21,8 +21,11 @@ static inline bool libcosy_is_whole(const void *memory, size_t count)
 /* Remembers that [memory, memory + count) is an arena's now. */
 void libcosy_arenas_add(const void *memory, size_t count);
 
-/* False where no arena is. */
-bool libcosy_arenas_may_have(const void *memory);
+/*
+ * False where no arena has any of it, unless the program has moved one there.  Ask for one byte
+ * where an arena is to have all of it.
+ */
+bool libcosy_arenas_may_have(const void *memory, size_t count);
 
 /*
  * Maps a new arena of `size` bytes, whole pages, with COSY_ARENA_* flags; MAP_FAILED without the

@@ -30,8 +30,12 @@ _Static_assert(COSY_GIVE == COSY_MOVE_OP_GIVE && COSY_POPULATE == COSY_MOVE_OP_P
 
 /* --- Where arenas are ---------------------------------------------------------------------- */
 
-/* All arenas lie between these two, so that nobody asks the kernel about other memory. */
+/*
+ * All arenas lie between these two, but for those that the program has moved, so that nobody asks
+ * the kernel about other memory.
+ */
 static uintptr_t arenas_low = UINTPTR_MAX, arenas_high;
+static bool arenas_pinnable; /* some are, or were */
 
 void libcosy_arenas_add(const void *memory, size_t count)
 {
@@ -47,12 +51,18 @@ void libcosy_arenas_add(const void *memory, size_t count)
 		;
 }
 
-bool libcosy_arenas_may_have(const void *memory)
+bool libcosy_arenas_may_have(const void *memory, size_t count)
 {
-	uintptr_t address = (uintptr_t)memory;
+	uintptr_t from = (uintptr_t)memory;
 
-	return address >= __atomic_load_n(&arenas_low, __ATOMIC_RELAXED) &&
-	       address < __atomic_load_n(&arenas_high, __ATOMIC_RELAXED);
+	return from + count > __atomic_load_n(&arenas_low, __ATOMIC_RELAXED) &&
+	       from < __atomic_load_n(&arenas_high, __ATOMIC_RELAXED);
+}
+
+/* Tells whether the process had an arena, wherever it is by now. */
+static bool arenas_exist(void)
+{
+	return __atomic_load_n(&arenas_high, __ATOMIC_RELAXED);
 }
 
 /* --- The kernel ------------------------------------------------------------------------------ */
@@ -150,8 +160,11 @@ void *libcosy_arena_map(size_t size, uint32_t flags)
 		memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
 		close((int)fd);
 	}
-	if (memory != MAP_FAILED)
-		libcosy_arenas_add(memory, size);
+	if (memory == MAP_FAILED)
+		return memory;
+	libcosy_arenas_add(memory, size);
+	if (flags & COSY_ARENA_PINNABLE)
+		__atomic_store_n(&arenas_pinnable, true, __ATOMIC_RELAXED);
 	return memory;
 }
 
@@ -189,7 +202,7 @@ void cosy_move_free(void *memory, size_t size)
 static bool can_move(const void *memory, size_t count, int flags)
 {
 	return count >= COSY_MOVE_MIN && !(flags & ~OWN_FLAGS) && libcosy_is_whole(memory, 0) &&
-	       libcosy_arenas_may_have(memory);
+	       libcosy_arenas_may_have(memory, 1);
 }
 
 bool libcosy_move_is_refused(long ret)
@@ -252,24 +265,6 @@ ssize_t cosy_transfer(int fd, void *memory, size_t count, int flags)
 
 /* --- Without another process ---------------------------------------------------------------- */
 
-/*
- * Clears whole pages by the kernel's own means.  An arena refuses MADV_DONTNEED, and a pinnable one
- * keeps its pages in spite of it: so where one may be, what is left is written, page by page.
- */
-static void memory_clear(char *memory, size_t count)
-{
-	if (madvise(memory, count, MADV_DONTNEED)) {
-		memset(memory, 0, count);
-		return;
-	}
-	if (!libcosy_arenas_may_have(memory) && !libcosy_arenas_may_have(memory + count - 1))
-		return;
-	for (char *end = memory + count; memory < end; memory += PAGE) {
-		if (memory[0] || memcmp(memory, memory + 1, PAGE - 1))
-			memset(memory, 0, PAGE);
-	}
-}
-
 /* Empties what pages an arena has there.  Tells whether it has them all. */
 static bool arena_empty(char *memory, size_t count)
 {
@@ -280,6 +275,27 @@ static bool arena_empty(char *memory, size_t count)
 	for (size_t done = 0; done < count; done += PAGE)
 		libcosy_move(COSY_MOVE_FLUSH, memory + done, PAGE, -1, 0);
 	return false;
+}
+
+/*
+ * Clears whole pages by the kernel's own means.  An arena refuses MADV_DONTNEED, and a pinnable one
+ * keeps its pages in spite of it: so where one may be, what is left is written, page by page.
+ */
+static void memory_clear(char *memory, size_t count)
+{
+	if (madvise(memory, count, MADV_DONTNEED)) {
+		/* Pages of an arena that was moved may be shared, or gone. */
+		if (libcosy_arenas_may_have(memory, count) || !arenas_exist() ||
+		    !arena_empty(memory, count))
+			memset(memory, 0, count);
+		return;
+	}
+	if (!__atomic_load_n(&arenas_pinnable, __ATOMIC_RELAXED))
+		return;
+	for (char *end = memory + count; memory < end; memory += PAGE) {
+		if (memory[0] || memcmp(memory, memory + 1, PAGE - 1))
+			memset(memory, 0, PAGE);
+	}
 }
 
 int cosy_flush(void *memory, size_t count)
@@ -293,7 +309,7 @@ int cosy_flush(void *memory, size_t count)
 	if (!count)
 		return 0;
 	libcosy_ranges_replace(memory, count);
-	if (!libcosy_arenas_may_have(memory) || !arena_empty(memory, count))
+	if (!libcosy_arenas_may_have(memory, count) || !arena_empty(memory, count))
 		memory_clear(memory, count);
 	errno = saved;
 	return 0;
@@ -310,7 +326,7 @@ int cosy_ready(void *memory, size_t count, int flags)
 	}
 	if (!count)
 		return 0;
-	if (libcosy_arenas_may_have(memory))
+	if (libcosy_arenas_may_have(memory, 1))
 		ret = libcosy_move(COSY_MOVE_READY, memory, count, -1,
 				   libcosy_move_flags(flags & COSY_WILL_WRITE));
 	if (ret == -ENOMEM)
@@ -328,7 +344,7 @@ void libcosy_own(void *memory, size_t count)
 	size_t whole = size_in_pages(count);
 
 	libcosy_ranges_replace(memory, whole);
-	if (libcosy_arenas_may_have(memory))
+	if (libcosy_arenas_may_have(memory, whole))
 		arena_empty(memory, whole);
 }
 

@@ -141,7 +141,7 @@ int cosy_export(void *memory, size_t count, enum cosy_how how)
 		errno = EINVAL;
 		return -1;
 	}
-	if (libcosy_arenas_may_have(memory)) {
+	if (libcosy_arenas_may_have(memory, 1)) {
 		ret = libcosy_move(operations[how], memory, count, -1, 0);
 		if (!libcosy_move_is_refused(ret))
 			return (int)libcosy_move_answer(ret);
@@ -310,7 +310,7 @@ ssize_t cosy_import(int parcel, void *memory, size_t count, int flags)
 		errno = EINVAL;
 		return -1;
 	}
-	if (libcosy_arenas_may_have(memory)) {
+	if (libcosy_arenas_may_have(memory, 1)) {
 		ret = libcosy_move(COSY_MOVE_IMPORT, memory, count, parcel,
 				   libcosy_move_flags(flags));
 		if (!libcosy_move_is_refused(ret))

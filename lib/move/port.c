@@ -198,7 +198,7 @@ ssize_t cosy_pass(int port, size_t at, void *memory, size_t count, enum cosy_how
 		errno = EINVAL;
 		return -1;
 	}
-	if (libcosy_is_whole(memory, 0) && libcosy_arenas_may_have(memory)) {
+	if (libcosy_is_whole(memory, 0) && libcosy_arenas_may_have(memory, 1)) {
 		struct cosy_move move = {
 			.operation = COSY_MOVE_PASS,
 			.address = (uintptr_t)memory,
@@ -381,7 +381,7 @@ ssize_t cosy_take(int port, void *window, size_t size, size_t *at, int flags)
 		errno = EINVAL;
 		return -1;
 	}
-	if (libcosy_arenas_may_have(window)) {
+	if (libcosy_arenas_may_have(window, 1)) {
 		struct cosy_move move = {
 			.operation = COSY_MOVE_TAKE,
 			.address = (uintptr_t)window,

@@ -218,6 +218,77 @@ static void shares(void *unused)
 	done();
 }
 
+/* Shares the first pages with `to`, and has `make` put others there and in `page`, before them. */
+static void replace_shared(char *page, char *memory, void (*make)(char *))
+{
+	int parcel;
+
+	move_fill(memory, 4 * PAGE, 2);
+	parcel = export(memory, 4 * PAGE, COSY_SHARE);
+	import(parcel, to, 4 * PAGE, 0);
+	close(parcel);
+	make(page);
+	CHECK(move_differs(to, 4 * PAGE, 2) < 0, "pages that were shared are written to");
+}
+
+static void replace_gone(char *page, char *memory, void (*make)(char *))
+{
+	close(export(memory, 4 * PAGE, COSY_DONATE));
+	make(page);
+}
+
+static void make_flush(char *page)
+{
+	memset(page, 1, PAGE);
+	MUST(!cosy_flush(page, 5 * PAGE));
+	CHECK(move_is_zero(page, 5 * PAGE), "flushed");
+}
+
+static void make_import(char *page)
+{
+	int parcel = export(from, 5 * PAGE, COSY_COPY);
+
+	import(parcel, page, 5 * PAGE, 0);
+	CHECK(move_differs(page, 5 * PAGE, 1) < 0, "imported");
+	close(parcel);
+}
+
+/* Memory begins before any arena, and ends in one. */
+static void behind(void *unused)
+{
+	/* Larger than what is free between other mappings, so that nothing is before it. */
+	const size_t pages = 1024;
+	char *memory, *page, *there;
+
+	(void)unused;
+	fresh();
+	for (unsigned int flags = 0; flags <= COSY_MOVE_PINNABLE; flags++) {
+		memory = cosy_move_alloc(pages * PAGE, flags);
+		MUST(memory);
+		page = mmap(memory - PAGE, PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+		MUST(page == memory - PAGE);
+		replace_shared(page, memory, make_flush);
+		replace_gone(page, memory, make_flush);
+		replace_shared(page, memory, make_import);
+		replace_gone(page, memory, make_import);
+		if (moves() && !flags) {
+			there = mmap(NULL, pages * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+				     0);
+			MUST(there != MAP_FAILED);
+			MUST(mremap(memory, pages * PAGE, pages * PAGE,
+				    MREMAP_MAYMOVE | MREMAP_FIXED, there) == there);
+			memory = there;
+			move_fill(memory, SIZE, 3);
+			MUST(!cosy_flush(memory, SIZE));
+			CHECK(move_is_zero(memory, SIZE), "flushed where it was moved to");
+		}
+		MUST(!munmap(page, PAGE));
+		cosy_move_free(memory, pages * PAGE);
+	}
+	done();
+}
+
 /* --- Other processes -------------------------------------------------------------------------- */
 
 /* Sends parcels for ever, and writes to what it has sent. */
@@ -501,6 +572,7 @@ static const struct part parts[] = {
 	{ "donates", .run_in_child = donates },
 	{ "others", .run_in_child = others },
 	{ "shares", .run_in_child = shares },
+	{ "behind", .run_in_child = behind },
 	{ "processes", .run_in_child = processes },
 	{ "contested", .run_in_child = contested },
 	{ "results", .run_in_child = results },

@@ -366,6 +366,8 @@ static void remapped(void *unused)
 		/* The bytes are the arena's, not the entries'. */
 		MUST(!madvise(there, SIZE, MADV_DONTNEED));
 		CHECK_IS(there, SIZE, 2, "after MADV_DONTNEED");
+		MUST(!cosy_flush(there, SIZE));
+		CHECK(move_is_zero(there, SIZE), "flushed where it was moved to");
 	}
 	pin = pin_new(there);
 	MUST(!munmap(there, SIZE));
