@@ -55,9 +55,10 @@ def bad_lines(log: str) -> list[str]:
     return [line for line in ours.splitlines() if _BAD.search(line)]
 
 
-# What a breakpoint that nobody owns leads to, and the code there: the byte before <..> is what was executed.
+# What a breakpoint that nobody owns leads to, and the code there: what was executed is before <..>, in one byte or two.
 _BREAKPOINT = re.compile(r"\bOops: int3:")
-_CODE = re.compile(r"\bCode: .*\b([0-9a-f]{2}) <[0-9a-f]{2}>")
+_CODE = re.compile(r"\bCode: .*\b([0-9a-f]{2} [0-9a-f]{2}) <[0-9a-f]{2}>")
+_THERE = re.compile(r"cc$|cd 03$")
 
 
 def stale_breakpoint(log: str) -> bool:
@@ -66,11 +67,13 @@ def stale_breakpoint(log: str) -> bool:
     QEMU before 8.1 translates code without a lock on its page: a processor may keep the breakpoint by which
     another one was changing the kernel's code (a tracepoint, a static key) for a moment.
     """
-    bad = bad_lines(log)
-    if not bad or not _BREAKPOINT.search(bad[0]):
+    bad = [line for line in bad_lines(log) if "Kernel panic - not syncing: Fatal exception" not in line]
+    if not bad or not all(map(_BREAKPOINT.search, bad)):
         return False
-    code = _CODE.search(log, log.index(bad[0]))
-    return bool(code) and code[1] != "cc"
+    # Each has its code before the next one, if another processor comes upon it, too.
+    reports = _BREAKPOINT.split(log.split(_UP, 1)[-1])[1:]
+    codes = [_CODE.search(report) for report in reports]
+    return all(code and not _THERE.search(code[1]) for code in codes)
 
 
 def excerpt(log: str, limit: int = 120) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -111,6 +112,12 @@ def _arguments(machine: Machine) -> list[str]:
 def _icount_cpu() -> str:
     known = set(cache.run([QEMU, "-cpu", "help"], "asking QEMU for its processors").split())
     return ",".join(["max"] + [f"-{name}" for name in _FAST_STRINGS if name in known])
+
+
+def keeps_breakpoints(machine: Machine) -> bool:
+    """Tells whether QEMU may execute a breakpoint that another processor has taken out of memory."""
+    version = re.search(r"version (\d+)\.(\d+)", cache.run([QEMU, "--version"], "asking QEMU for its version"))
+    return machine.smp > 1 and bool(version) and (int(version[1]), int(version[2])) < (8, 1)
 
 
 def run(machine: Machine) -> Outcome:

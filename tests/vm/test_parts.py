@@ -86,7 +86,11 @@ class KernelLog(unittest.TestCase):
     def test_a_breakpoint_that_memory_no_longer_holds_is_the_emulators(self) -> None:
         self.assertTrue(klog.stale_breakpoint(STALE))
         self.assertFalse(klog.stale_breakpoint(STALE.replace("0f <1f>", "cc <1f>")), "one that is there")
+        self.assertFalse(klog.stale_breakpoint(STALE.replace("00 0f <1f>", "cd 03 <1f>")), "one of two bytes")
         self.assertFalse(klog.stale_breakpoint("[   94.0] BUG: x\n" + STALE), "harm before it")
+        self.assertFalse(klog.stale_breakpoint(STALE + "[   95.1] BUG: x\n"), "harm besides")
+        self.assertTrue(klog.stale_breakpoint(STALE + STALE), "two processors")
+        self.assertFalse(klog.stale_breakpoint(STALE + STALE.replace("0f <1f>", "cc <1f>")), "one of two is there")
         self.assertFalse(klog.stale_breakpoint(STALE.split("Code:")[0]), "nothing is known of the code")
         self.assertFalse(klog.stale_breakpoint(""))
 

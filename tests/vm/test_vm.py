@@ -11,6 +11,8 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import qemu
+
 VM = Path(__file__).resolve().parent / "vm.py"
 KERNEL = os.environ.get("COSY_TEST_KERNEL", "6.12")
 
@@ -69,9 +71,15 @@ class Ends(Machine):
 
     def test_a_fault_of_the_emulators_boots_again(self) -> None:
         lines = ("Oops: int3: 0000 [#1] PREEMPT SMP", "Code: 00 00 0f <1f> 44 00 00")
-        done = vm("--", "sh", "-c", "echo here; " + "; ".join(f"echo '{line}' >/dev/kmsg" for line in lines))
-        self.assertEqual((done.returncode, done.stdout), (125, "here\nvm: booting again\n" * 2 + "here\n"))
-        self.assertEqual(done.stderr.count("a fault of its own"), 2, done.stderr)
+        command = ("--", "sh", "-c", "echo here; " + "; ".join(f"echo '{line}' >/dev/kmsg" for line in lines))
+        done = vm("--smp", "2", *command)
+        if qemu.keeps_breakpoints(qemu.Machine(Path(), Path(), Path(), 0, smp=2)):
+            self.assertEqual((done.returncode, done.stdout), (125, "here\nvm: booting again\n" * 2 + "here\n"))
+            self.assertEqual(done.stderr.count("a fault of its own"), 2, done.stderr)
+        else:
+            self.assertEqual((done.returncode, done.stdout), (125, "here\n"))
+        done = vm(*command)
+        self.assertEqual((done.returncode, done.stdout), (125, "here\n"), "one processor has nobody's breakpoint")
 
     def test_a_program_that_crashes_is_no_harm(self) -> None:
         done = vm("--", "sh", "-c", "sh -c 'kill -SEGV $$'; echo $?")

@@ -99,7 +99,9 @@ def _boot(options: argparse.Namespace, kernel: kernels.Kernel, scratch: Path) ->
         if options.disk:
             machine.disk = disk.make(options.disk, scratch / "disk", options.disk_type, options.disk_block)
         outcome = qemu.run(machine)
-        if machine.interactive or boot == qemu.BOOTS or not klog.stale_breakpoint(outcome.log):
+        if machine.interactive or boot == qemu.BOOTS:
+            break
+        if not klog.stale_breakpoint(outcome.log) or not qemu.keeps_breakpoints(machine):
             break
         print(qemu.AGAIN, flush=True)
         print(
