@@ -265,13 +265,32 @@ ssize_t cosy_transfer(int fd, void *memory, size_t count, int flags)
 
 /* --- Without another process ---------------------------------------------------------------- */
 
-/* Empties what pages an arena has there.  Tells whether it has them all. */
+/*
+ * Puts ordinary memory in place of an arena's, whose pages may be shared, or gone, where there is
+ * no context to empty it by: a fork child may get none.  Tells whether it did.
+ */
+static bool arena_replace(char *memory, size_t count)
+{
+	/* Other memory is cleared by this, and stays. */
+	if (!madvise(memory, count, MADV_DONTNEED) &&
+	    !__atomic_load_n(&arenas_pinnable, __ATOMIC_RELAXED))
+		return false;
+	return mmap(memory, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		    -1, 0) != MAP_FAILED;
+}
+
+/* Empties what pages an arena has there.  Tells whether all of the memory is empty now. */
 static bool arena_empty(char *memory, size_t count)
 {
 	long ret = libcosy_move(COSY_MOVE_FLUSH, memory, count, -1, 0);
 
-	if (ret >= 0 || ret == -EOPNOTSUPP)
-		return ret >= 0;
+	/* A context that was lost is opened again by the next call. */
+	if (ret == -EOPNOTSUPP)
+		ret = libcosy_move(COSY_MOVE_FLUSH, memory, count, -1, 0);
+	if (ret == -EOPNOTSUPP)
+		return arena_replace(memory, count);
+	if (ret >= 0)
+		return true;
 	for (size_t done = 0; done < count; done += PAGE)
 		libcosy_move(COSY_MOVE_FLUSH, memory + done, PAGE, -1, 0);
 	return false;

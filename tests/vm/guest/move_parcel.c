@@ -289,6 +289,36 @@ static void behind(void *unused)
 	done();
 }
 
+/* Fills half of `from` by an import, and the rest by a flush, in a process without a context. */
+static void refused_child(void *parcel)
+{
+	const struct rlimit none = { 0, 0 };
+
+	MUST(!setrlimit(RLIMIT_NOFILE, &none));
+	import(*(int *)parcel, from, SIZE / 2, 0);
+	CHECK(move_differs(from, SIZE / 2, 7) < 0, "imported");
+	MUST(!cosy_flush(from + SIZE / 2, SIZE / 2));
+	CHECK(move_is_zero(from + SIZE / 2, SIZE / 2), "flushed");
+}
+
+static void refused(void *unused)
+{
+	int copy, shared;
+
+	(void)unused;
+	fresh();
+	copy = export(to, SIZE / 2, COSY_COPY);
+	shared = export(from, SIZE, COSY_SHARE);
+	import(shared, to, SIZE, 0);
+	CHECK_CHILD(in_child(refused_child, &copy));
+	CHECK(move_differs(from, SIZE, 1) < 0 && move_differs(to, SIZE, 1) < 0, "shared");
+	close(shared);
+	close(export(from, SIZE, COSY_DONATE));
+	CHECK_CHILD(in_child(refused_child, &copy));
+	close(copy);
+	done();
+}
+
 /* --- Other processes -------------------------------------------------------------------------- */
 
 /* Sends parcels for ever, and writes to what it has sent. */
@@ -573,6 +603,7 @@ static const struct part parts[] = {
 	{ "others", .run_in_child = others },
 	{ "shares", .run_in_child = shares },
 	{ "behind", .run_in_child = behind },
+	{ "refused", .run_in_child = refused },
 	{ "processes", .run_in_child = processes },
 	{ "contested", .run_in_child = contested },
 	{ "results", .run_in_child = results },
