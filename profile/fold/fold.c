@@ -24,6 +24,7 @@ struct fold_thread {
 	struct fold_process *process;
 	struct grammar_line *line;
 	struct depend depend;
+	bool named; /* its last call's specialised version keeps the way to a name's directory */
 	struct fold_thread *next;
 };
 
@@ -350,14 +351,34 @@ static enum call_class class_of_read(const struct event_call *call, unsigned int
 				    : CLASS_READ_LARGE;
 }
 
+/* Tells whether a call has a specialised version that looks names up (kmod/fast/lookup.h). */
+static bool call_is_named(const struct event_call *call)
+{
+	switch (call->nr) {
+	case SYS_stat:
+	case SYS_lstat:
+	case SYS_newfstatat:
+	case SYS_statx:
+	case SYS_getxattr:
+	case SYS_lgetxattr:
+	case SYS_getdents64:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /*
  * Tells whether the specialised version looks up such a path (kmod/fast/prefix.c): from the current
- * directory or an open one, by names alone.
+ * directory or an open one, by names alone.  Of several names, only where the thread's call before
+ * was by name as well: any other call has it let go of the directories on the way.
  */
-static bool path_is_of_names(const char *path)
+static bool path_is_of_names(const char *path, bool named)
 {
 	if (!strncmp(path, "./", 2))
 		path += 2;
+	if (!named && strchr(path, '/'))
+		return false;
 	for (const char *name = path;; name = strchr(name, '/') + 1) {
 		size_t len = strcspn(name, "/");
 
@@ -368,13 +389,13 @@ static bool path_is_of_names(const char *path)
 	}
 }
 
-static enum call_class class_of_stat(const struct event_call *call)
+static enum call_class class_of_stat(const struct event_call *call, bool named)
 {
 	const char *path = event_path(&call->event);
 
 	if (!path || !*path)
 		return call->nr == SYS_newfstatat ? CLASS_QUESTION : CLASS_STAT;
-	return path_is_of_names(path) ? CLASS_STAT : CLASS_STAT_PATH;
+	return path_is_of_names(path, named) ? CLASS_STAT : CLASS_STAT_PATH;
 }
 
 /* The specialised version writes over what is there: to make the file longer is the kernel's. */
@@ -385,8 +406,9 @@ static enum call_class class_of_write(const struct open_file *file)
 	return file->extends ? CLASS_APPEND : CLASS_WRITE;
 }
 
+/* `named`: the thread's call before was by name. */
 static enum call_class class_of(const struct event_call *call, const struct open_file *open_file,
-				unsigned int file)
+				unsigned int file, bool named)
 {
 	const struct call_kind *kind = call_kind(call->nr);
 
@@ -417,7 +439,7 @@ static enum call_class class_of(const struct event_call *call, const struct open
 	case SYS_stat:
 	case SYS_lstat:
 	case SYS_newfstatat:
-		return class_of_stat(call);
+		return class_of_stat(call, named);
 	case SYS_lseek:
 		return CLASS_SEEK;
 	case SYS_write:
@@ -527,7 +549,8 @@ static void take_call(struct fold *fold, const struct event_call *call)
 		kind = file->kind;
 	else if (call_descriptor(call->nr) >= 0 && !event_path(&call->event))
 		kind = FILE_OTHER;
-	class = class_of(call, file, kind);
+	class = class_of(call, file, kind, thread->named);
+	thread->named = call_is_named(call);
 	sums_of_call(&sums, call, class);
 	sums_add(&profile->sums, &sums);
 	timeline_count(&profile->timeline, thread->process->lane, call);

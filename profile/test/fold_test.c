@@ -79,6 +79,29 @@ static void test_nested(void)
 	fold_destroy(stream.fold);
 }
 
+/*
+ * A path of several names is looked up by the specialised version where it follows another call by
+ * name, and no other call is in between; one name always.
+ */
+static void test_paths(void)
+{
+	struct stream stream = stream_begin();
+	const struct profile *profile;
+
+	for (int i = 0; i < 100; i++) {
+		stream_call_path(&stream, SYS_access, "conf/a", 0, 0x2000, R_OK, 0);
+		stream_call_path(&stream, SYS_newfstatat, "conf/a", 0, AT_FDCWD, 0x2000, 0x3000);
+		stream_call_path(&stream, SYS_newfstatat, "conf/b", 0, AT_FDCWD, 0x2000, 0x3000);
+		stream_call(&stream, SYS_umask, 0, 0, 0, 0);
+		stream_call_path(&stream, SYS_newfstatat, "./a", 0, AT_FDCWD, 0x2000, 0x3000);
+		stream_call_path(&stream, SYS_lstat, "/conf/b", 0, 0x2000, 0x3000, 0);
+	}
+	profile = fold_finish(stream.fold);
+	CHECK_EQ(profile->sums.of[CLASS_STAT].calls, 200);
+	CHECK_EQ(profile->sums.of[CLASS_STAT_PATH].calls, 200);
+	fold_destroy(stream.fold);
+}
+
 /* A long inner loop counts in place of the one around it. */
 static void test_inner(void)
 {
@@ -474,6 +497,7 @@ int main(void)
 {
 	test_loop();
 	test_nested();
+	test_paths();
 	test_inner();
 	test_functions();
 	test_threads();
