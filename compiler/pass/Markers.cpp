@@ -173,6 +173,36 @@ void cosy::normalizeFunction(Function &F, FunctionAnalysisManager &FAM) {
   FAM.invalidate(F, PreservedAnalyses::none());
 }
 
+/// Calls from one function to the next: as many as pointersInto follows.
+static constexpr unsigned MaxCallDepth = 4;
+
+/// Returns the function that is called with an address and may be normalized
+/// before its time, or null.
+static Function *calleeWithAddress(Instruction &I) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  Function *F = Call ? Call->getCalledFunction() : nullptr;
+  if (!F || F->isDeclaration() || F->isInterposable() || F->hasOptNone() ||
+      F->hasFnAttribute(Attribute::SanitizeAddress) ||
+      F->isPresplitCoroutine() || hasMarkers(*F))
+    return nullptr;
+  bool Takes = any_of(Call->args(), [](const Value *Argument) {
+    return Argument->getType()->isPointerTy();
+  });
+  return Takes ? F : nullptr;
+}
+
+void cosy::normalizeCallees(Function &F, FunctionAnalysisManager &FAM) {
+  SmallSetVector<Function *, 8> Found;
+  Found.insert(&F);
+  for (unsigned Depth = 0, I = 0; Depth < MaxCallDepth; ++Depth)
+    for (unsigned End = Found.size(); I < End; ++I)
+      for (Instruction &At : instructions(*Found[I]))
+        if (Function *Callee = calleeWithAddress(At))
+          Found.insert(Callee);
+  for (Function *Callee : drop_begin(Found))
+    normalizeFunction(*Callee, FAM);
+}
+
 bool cosy::isReachedFromOutside(BasicBlock *BB,
                                 const SetVector<BasicBlock *> &Blocks) {
   return BB != Blocks[0] && any_of(predecessors(BB), [&](BasicBlock *P) {

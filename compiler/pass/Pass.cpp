@@ -50,6 +50,7 @@ static void extractRegions(Function &F, FunctionAnalysisManager &FAM,
 
   pairMarkers(F);
   normalizeFunction(F, FAM);
+  normalizeCallees(F, FAM);
   for (Region R = findRegion(F); R.Start; R = findRegion(F)) {
     Reasons Why, Left;
     Extracted E;

@@ -277,6 +277,9 @@ bool hasMarkers(const llvm::Function &F);
 void pairMarkers(llvm::Function &F);
 /// Makes the function fit for findRegion: no scalars in memory, no dead blocks.
 void normalizeFunction(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
+/// Does it to the functions that F gives addresses to, and to those that these
+/// do, so that pointersInto can follow them.
+void normalizeCallees(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 /// Finds the next outermost region; Start is null when none is left.
 Region findRegion(llvm::Function &F);
 /// Finds the blocks between a region's marks, where the function has changed.

@@ -160,6 +160,7 @@ static std::vector<Extracted> extractAll(Module &M, ModuleAnalysisManager &AM,
   for (Function *F : Marked) {
     pairMarkers(*F);
     normalizeFunction(*F, FAM);
+    normalizeCallees(*F, FAM);
     for (Region R = findRegion(*F); R.Start; R = findRegion(*F)) {
       Extracted E;
       Reasons Why, Left;
