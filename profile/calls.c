@@ -9,14 +9,16 @@
 
 static const struct call_kind kinds[CALLS_MAX] = {
 #define COSY_CALL(number, name, arguments, flags)                                                  \
-	[number] = {#name, arguments, NULL, ((flags) & COSY_CALL_BLOCKS) != 0},
-#define COSY_DENY(number, name, why) [number] = {#name, "", why, false},
+	[number] = {#name, arguments, NULL, ((flags) & COSY_CALL_BLOCKS) != 0,                     \
+		    ((flags) & COSY_CALL_PATH) != 0},
+#define COSY_DENY(number, name, why) [number] = {#name, "", why, false, false},
 #include "ops.def"
 };
 
 const struct call_kind *call_kind(unsigned int nr)
 {
-	static const struct call_kind unknown = {"unknown call", "", "it is not known", false};
+	static const struct call_kind unknown = {"unknown call", "", "it is not known", false,
+						 false};
 
 	return nr < CALLS_MAX && kinds[nr].name ? &kinds[nr] : &unknown;
 }

@@ -13,6 +13,7 @@ struct call_kind {
 	const char *arguments; /* core/ops.def's letters; "" where the call is unknown */
 	const char *denied;    /* why no compound may make it; NULL: it may */
 	bool blocks;
+	bool path; /* looks a path up, as cosycc counts calls (COSY_CALL_PATH) */
 };
 
 /* Describes any number: one that is in no table has the name "call N" for all such. */

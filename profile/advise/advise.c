@@ -134,22 +134,16 @@ static bool class_is_fast(enum call_class class)
 	       class == CLASS_WRITE || class == CLASS_APPEND || class == CLASS_SEND;
 }
 
-/* True for calls that look a name up. */
-static bool class_is_path(enum call_class class)
-{
-	return class == CLASS_OPEN || class == CLASS_STAT || class == CLASS_STAT_PATH;
-}
-
 /* Returns the instructions that lib/region/tier.c takes these calls for when they are made outside. */
 static double sums_outside(const struct sums *sums)
 {
-	double ret = 0;
+	uint64_t fast = 0;
 
 	for (int i = 0; i < CLASSES; i++)
-		ret += (double)sums->of[i].calls * (class_is_path(i)   ? COSY_PLAIN_PATH
-						    : class_is_fast(i) ? COSY_PLAIN_FAST
-								       : COSY_PLAIN_CALL);
-	return ret;
+		if (class_is_fast(i))
+			fast += sums->of[i].calls;
+	return (double)sums->paths * COSY_PLAIN_PATH + (double)fast * COSY_PLAIN_FAST +
+	       (double)(sums->calls - sums->paths - fast) * COSY_PLAIN_CALL;
 }
 
 /* Instructions outside by which a loop of so many has earned the question and two LOADs. */

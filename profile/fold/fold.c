@@ -351,6 +351,14 @@ static enum call_class class_of_read(const struct event_call *call, unsigned int
 				    : CLASS_READ_LARGE;
 }
 
+/* Tells whether a call of the stat family is about a descriptor: libc makes fstat of newfstatat. */
+static bool call_is_of_descriptor(const struct event_call *call)
+{
+	const char *path = event_path(&call->event);
+
+	return !path || !*path;
+}
+
 /* Tells whether a call has a specialised version that looks names up (kmod/fast/lookup.h). */
 static bool call_is_named(const struct event_call *call)
 {
@@ -361,6 +369,7 @@ static bool call_is_named(const struct event_call *call)
 	case SYS_statx:
 	case SYS_getxattr:
 	case SYS_lgetxattr:
+		return !call_is_of_descriptor(call);
 	case SYS_getdents64:
 		return true;
 	default:
@@ -391,11 +400,9 @@ static bool path_is_of_names(const char *path, bool named)
 
 static enum call_class class_of_stat(const struct event_call *call, bool named)
 {
-	const char *path = event_path(&call->event);
-
-	if (!path || !*path)
+	if (call_is_of_descriptor(call))
 		return call->nr == SYS_newfstatat ? CLASS_QUESTION : CLASS_STAT;
-	return path_is_of_names(path, named) ? CLASS_STAT : CLASS_STAT_PATH;
+	return path_is_of_names(event_path(&call->event), named) ? CLASS_STAT : CLASS_STAT_PATH;
 }
 
 /* The specialised version writes over what is there: to make the file longer is the kernel's. */
@@ -499,6 +506,8 @@ static void sums_of_call(struct sums *sums, const struct event_call *call, enum 
 	sums->user = call->user;
 	sums->took = call->took;
 	sums->slept = call->event.flags & EVENT_SLEPT;
+	sums->paths = call_kind(call->nr)->path &&
+		      !(call->nr == SYS_newfstatat && call_is_of_descriptor(call));
 	sums->of[class].calls = 1;
 	sums->of[class].cpu = call->cpu;
 }

@@ -18,6 +18,7 @@ void sums_add(struct sums *to, const struct sums *from)
 	to->user += from->user;
 	to->took += from->took;
 	to->slept += from->slept;
+	to->paths += from->paths;
 	for (int i = 0; i < CLASSES; i++) {
 		to->of[i].calls += from->of[i].calls;
 		to->of[i].cpu += from->of[i].cpu;

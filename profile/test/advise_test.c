@@ -149,6 +149,35 @@ static void test_zone(void)
 }
 
 /*
+ * Whatever looks a path up earns the kernel as cosycc counts it (COSY_PLAIN_PATH), with a specialised
+ * version or without.
+ */
+static void test_earned_by_paths(void)
+{
+	static const unsigned int calls[] = {SYS_readlink, SYS_access, SYS_unlink, SYS_chmod};
+	static struct advice advice;
+
+	for (size_t n = 0; n < sizeof(calls) / sizeof(*calls); n++) {
+		struct stream stream = stream_begin();
+		struct event_exit exit = {
+			.event = {.kind = EVENT_EXIT, .size = sizeof(exit), .tid = 10},
+			.pid = 10,
+			.last = 1};
+		int64_t high = 0;
+
+		for (int i = 0; i < 40000; i++)
+			stream_call_path(&stream, calls[n], "/a", 0, 0x1000, 0x2000, 100);
+		fold_take(stream.fold, &exit.event);
+		advise(fold_finish(stream.fold), NULL, &advice);
+		for (uint32_t i = 0; i < advice.n; i++)
+			if (advice.findings[i].row && advice.findings[i].high > high)
+				high = advice.findings[i].high;
+		CHECK_EQ(high > 0, calls[n] != SYS_chmod);
+		fold_destroy(stream.fold);
+	}
+}
+
+/*
  * A loop that asks for attributes on the way to reading files lists no directory: cosy_scan_dir is no
  * advice for it.
  */
@@ -556,6 +585,7 @@ static void test_coalesce(void)
 int main(void)
 {
 	test_earned();
+	test_earned_by_paths();
 	test_place();
 	test_loop_place();
 	test_markable();

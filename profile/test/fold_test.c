@@ -95,10 +95,13 @@ static void test_paths(void)
 		stream_call(&stream, SYS_umask, 0, 0, 0, 0);
 		stream_call_path(&stream, SYS_newfstatat, "./a", 0, AT_FDCWD, 0x2000, 0x3000);
 		stream_call_path(&stream, SYS_lstat, "/conf/b", 0, 0x2000, 0x3000, 0);
+		stream_call(&stream, SYS_newfstatat, 0, 3, 0x2000, 0x3000);
+		stream_call_path(&stream, SYS_lstat, "conf/b", 0, 0x2000, 0x3000, 0);
 	}
 	profile = fold_finish(stream.fold);
 	CHECK_EQ(profile->sums.of[CLASS_STAT].calls, 200);
-	CHECK_EQ(profile->sums.of[CLASS_STAT_PATH].calls, 200);
+	CHECK_EQ(profile->sums.of[CLASS_STAT_PATH].calls, 300);
+	CHECK_EQ(profile->sums.paths, 600);
 	fold_destroy(stream.fold);
 }
 
