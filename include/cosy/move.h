@@ -88,7 +88,8 @@ ssize_t cosy_transfer(int fd, void *memory, size_t count, int flags);
 /*
  * Makes the pages zeros and gives back those that were there (UVM section 5, anflush), so that
  * their sender may write to them again without a copy.  Returns 0.  EINVAL: `memory` or `count` is
- * no multiple of a page.
+ * no multiple of a page.  ENOMEM, where the module does not serve: there is no room for other pages
+ * in place of some that are shared, or gone, which stay so.
  */
 int cosy_flush(void *memory, size_t count);
 
@@ -135,7 +136,8 @@ int cosy_export(void *memory, size_t count, enum cosy_how how);
 /*
  * Puts the pages of a parcel in place of those at `memory`, of which `count` bytes may be used.
  * Returns how many bytes came.  EINVAL: no parcel, or no multiple of a page.  EMSGSIZE: there are
- * more.  ENODATA: the donation was imported already.  EFAULT: no memory to write to.  Flags are
+ * more.  ENODATA: the donation was imported already.  EFAULT: no memory to write to.  ENOMEM: no
+ * room in place of pages that are shared, or gone; the parcel is as it was.  Flags are
  * COSY_POPULATE and COSY_WILL_WRITE.
  */
 ssize_t cosy_import(int parcel, void *memory, size_t count, int flags);

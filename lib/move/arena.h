@@ -18,6 +18,11 @@ static inline bool libcosy_is_whole(const void *memory, size_t count)
 	return !(((uintptr_t)memory | count) & (PAGE - 1));
 }
 
+static inline size_t libcosy_whole_pages(size_t size)
+{
+	return (size + PAGE - 1) & ~(PAGE - 1);
+}
+
 /* Remembers that [memory, memory + count) is an arena's now. */
 void libcosy_arenas_add(const void *memory, size_t count);
 
@@ -42,8 +47,11 @@ long libcosy_move(uint32_t operation, const void *memory, size_t count, int fd, 
 /* The same with all that a request has but its size; PASS and TAKE are cancellation points, too. */
 long libcosy_move_make(struct cosy_move *move);
 
-/* Empties whole pages that are to be written, so that nothing there is shared, or gone. */
-void libcosy_own(void *memory, size_t count);
+/*
+ * Empties whole pages that are to be written, so that nothing there is shared, or gone.  False with
+ * ENOMEM: something still is, so they must not be written.
+ */
+bool libcosy_own(void *memory, size_t count);
 
 /* Returns those of a caller's flags that the module knows, as it knows them. */
 uint32_t libcosy_move_flags(int flags);

@@ -142,11 +142,6 @@ uint32_t libcosy_move_flags(int flags)
 
 /* --- Memory ---------------------------------------------------------------------------------- */
 
-static size_t size_in_pages(size_t size)
-{
-	return (size + PAGE - 1) & ~(PAGE - 1);
-}
-
 void *libcosy_arena_map(size_t size, uint32_t flags)
 {
 	struct cosy_arena_request request = {
@@ -170,7 +165,7 @@ void *libcosy_arena_map(size_t size, uint32_t flags)
 
 void *cosy_move_alloc(size_t size, unsigned int flags)
 {
-	size_t mapped = size_in_pages(size);
+	size_t mapped = libcosy_whole_pages(size);
 	int saved = errno;
 	void *memory;
 
@@ -191,8 +186,8 @@ void cosy_move_free(void *memory, size_t size)
 	int saved = errno;
 
 	if (memory) {
-		libcosy_ranges_forget(memory, size_in_pages(size));
-		munmap(memory, size_in_pages(size));
+		libcosy_ranges_forget(memory, libcosy_whole_pages(size));
+		munmap(memory, libcosy_whole_pages(size));
 	}
 	errno = saved;
 }
@@ -259,7 +254,8 @@ ssize_t cosy_transfer(int fd, void *memory, size_t count, int flags)
 		if (!libcosy_move_is_refused(ret))
 			return libcosy_move_answer(ret);
 	}
-	libcosy_ranges_fill(memory, count);
+	if (!libcosy_ranges_fill(memory, count))
+		return -1;
 	return own ? recv(fd, memory, count, own) : read(fd, memory, count);
 }
 
@@ -267,20 +263,25 @@ ssize_t cosy_transfer(int fd, void *memory, size_t count, int flags)
 
 /*
  * Puts ordinary memory in place of an arena's, whose pages may be shared, or gone, where there is
- * no context to empty it by: a fork child may get none.  Tells whether it did.
+ * no context to empty it by: a fork child may get none.  Returns as arena_empty does.
  */
-static bool arena_replace(char *memory, size_t count)
+static int arena_replace(char *memory, size_t count)
 {
 	/* Other memory is cleared by this, and stays. */
 	if (!madvise(memory, count, MADV_DONTNEED) &&
 	    !__atomic_load_n(&arenas_pinnable, __ATOMIC_RELAXED))
-		return false;
-	return mmap(memory, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-		    -1, 0) != MAP_FAILED;
+		return 0;
+	if (mmap(memory, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		 0) == MAP_FAILED)
+		return -ENOMEM;
+	return 1;
 }
 
-/* Empties what pages an arena has there.  Tells whether all of the memory is empty now. */
-static bool arena_empty(char *memory, size_t count)
+/*
+ * Empties what pages an arena has there.  Returns 1: all of the memory is empty now; 0: the rest is
+ * no arena's; -ENOMEM: pages that must not be written may be left.
+ */
+static int arena_empty(char *memory, size_t count)
 {
 	long ret = libcosy_move(COSY_MOVE_FLUSH, memory, count, -1, 0);
 
@@ -290,36 +291,41 @@ static bool arena_empty(char *memory, size_t count)
 	if (ret == -EOPNOTSUPP)
 		return arena_replace(memory, count);
 	if (ret >= 0)
-		return true;
+		return 1;
 	for (size_t done = 0; done < count; done += PAGE)
 		libcosy_move(COSY_MOVE_FLUSH, memory + done, PAGE, -1, 0);
-	return false;
+	return 0;
 }
 
 /*
  * Clears whole pages by the kernel's own means.  An arena refuses MADV_DONTNEED, and a pinnable one
  * keeps its pages in spite of it: so where one may be, what is left is written, page by page.
+ * Returns 0 or -ENOMEM, with pages that must not be written.
  */
-static void memory_clear(char *memory, size_t count)
+static int memory_clear(char *memory, size_t count)
 {
+	int emptied = 0;
+
 	if (madvise(memory, count, MADV_DONTNEED)) {
 		/* Pages of an arena that was moved may be shared, or gone. */
-		if (libcosy_arenas_may_have(memory, count) || !arenas_exist() ||
-		    !arena_empty(memory, count))
+		if (!libcosy_arenas_may_have(memory, count) && arenas_exist())
+			emptied = arena_empty(memory, count);
+		if (!emptied)
 			memset(memory, 0, count);
-		return;
+		return emptied < 0 ? emptied : 0;
 	}
 	if (!__atomic_load_n(&arenas_pinnable, __ATOMIC_RELAXED))
-		return;
+		return 0;
 	for (char *end = memory + count; memory < end; memory += PAGE) {
 		if (memory[0] || memcmp(memory, memory + 1, PAGE - 1))
 			memset(memory, 0, PAGE);
 	}
+	return 0;
 }
 
 int cosy_flush(void *memory, size_t count)
 {
-	int saved = errno;
+	int saved = errno, emptied = 0;
 
 	if (!libcosy_is_whole(memory, count)) {
 		errno = EINVAL;
@@ -327,9 +333,14 @@ int cosy_flush(void *memory, size_t count)
 	}
 	if (!count)
 		return 0;
-	libcosy_ranges_replace(memory, count);
-	if (!libcosy_arenas_may_have(memory, count) || !arena_empty(memory, count))
-		memory_clear(memory, count);
+	if (!libcosy_ranges_replace(memory, count))
+		return -1;
+	if (libcosy_arenas_may_have(memory, count))
+		emptied = arena_empty(memory, count);
+	if (!emptied)
+		emptied = memory_clear(memory, count);
+	if (emptied < 0)
+		return (int)libcosy_move_answer(emptied);
 	errno = saved;
 	return 0;
 }
@@ -358,13 +369,18 @@ int cosy_ready(void *memory, size_t count, int flags)
 	return 0;
 }
 
-void libcosy_own(void *memory, size_t count)
+bool libcosy_own(void *memory, size_t count)
 {
-	size_t whole = size_in_pages(count);
+	size_t whole = libcosy_whole_pages(count);
+	int emptied = 0;
 
-	libcosy_ranges_replace(memory, whole);
+	if (!libcosy_ranges_replace(memory, whole))
+		return false;
 	if (libcosy_arenas_may_have(memory, whole))
-		arena_empty(memory, whole);
+		emptied = arena_empty(memory, whole);
+	if (emptied < 0)
+		errno = -emptied;
+	return emptied >= 0;
 }
 
 void cosy_look(void *to, const void *memory, size_t count)

@@ -166,8 +166,8 @@ static ssize_t import_arena(int parcel, void *memory, size_t count)
 	}
 	ret = libcosy_move_answer(libcosy_move(COSY_MOVE_IMPORT, arena, count, parcel, 0));
 	if (ret == (ssize_t)count) {
-		libcosy_ranges_replace(memory, count);
-		if (mremap(arena, count, count, MREMAP_MAYMOVE | MREMAP_FIXED, memory) == memory) {
+		if (libcosy_ranges_replace(memory, count) &&
+		    mremap(arena, count, count, MREMAP_MAYMOVE | MREMAP_FIXED, memory) == memory) {
 			libcosy_arenas_add(memory, count);
 			return ret;
 		}
@@ -190,7 +190,8 @@ static ssize_t import_copy(int parcel, char *memory, size_t count)
 {
 	size_t done = 0;
 
-	libcosy_own(memory, count);
+	if (!libcosy_own(memory, count))
+		return -1;
 	while (done < count) {
 		ssize_t now = pread(parcel, memory + done, count - done, (off_t)done);
 
@@ -208,7 +209,8 @@ static ssize_t import_donation(int parcel, void *memory, size_t count)
 {
 	ssize_t ret;
 
-	libcosy_own(memory, count);
+	if (!libcosy_own(memory, count))
+		return -1;
 	ret = read(parcel, memory, count);
 	if (ret)
 		return ret;

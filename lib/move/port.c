@@ -258,7 +258,8 @@ static ssize_t take_plain(int port, char *window, size_t size, size_t *at)
 			errno = EMSGSIZE;
 			return -1;
 		}
-		libcosy_own(window + place.at, place.count);
+		if (!libcosy_own(window + place.at, place.count))
+			return -1;
 		came = pread(port, window + place.at, place.count, (off_t)place.at);
 	} while (came < 0 && (errno == ESTALE || errno == EMSGSIZE));
 	if (came <= 0)
@@ -300,7 +301,8 @@ static ssize_t memfd_take(int memfd, const struct port_place *place, char *windo
 	if (!libcosy_memfd_is_copy(memfd) || fstat(memfd, &status) ||
 	    (uint64_t)status.st_size != place->count)
 		return 0;
-	libcosy_own(memory, place->count);
+	if (!libcosy_own(memory, place->count))
+		return -1;
 	for (size_t done = 0; done < place->count;) {
 		ssize_t now = pread(memfd, memory + done, place->count - done, (off_t)done);
 
@@ -362,6 +364,9 @@ static ssize_t socket_take(int port, size_t limit, char *window, size_t size, si
 			errno = EMSGSIZE;
 			return -1;
 		}
+		/* A message that was received cannot go back. */
+		if (fits && !libcosy_ranges_have_room(window + place.at, place.count))
+			return -1;
 		came = socket_take_seen(port, window, &place, fits);
 		if (came > 0)
 			*at = place.at;

@@ -11,13 +11,14 @@
 
 #include "process/fork.h"
 #include "lock.h"
+#include "move/arena.h"
 #include "move/ranges.h"
 
 struct range {
 	struct range *next;
 	uintptr_t from, to;
 	uintptr_t all_from, all_to; /* of what the memfd has; from and to until it is cut */
-	int memfd;		    /* -1: gone */
+	int memfd;		    /* which all parts of what was cut have; -1: gone */
 };
 
 static struct libcosy_lock ranges_lock;
@@ -73,45 +74,51 @@ int libcosy_ranges_memfd(const void *memory, size_t count)
 	return fd;
 }
 
-/* Makes [from, to) of a range ordinary memory. */
-static void range_fill(const struct range *range, uintptr_t from, uintptr_t to)
+/* Makes [from, to) of a range ordinary memory.  False: there is no room, and it stays as it is. */
+static bool range_fill(const struct range *range, uintptr_t from, uintptr_t to)
 {
 	if (range->memfd < 0)
-		mprotect((void *)from, to - from, PROT_READ | PROT_WRITE);
-	else
-		mmap((void *)from, to - from, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		return !mprotect((void *)from, to - from, PROT_READ | PROT_WRITE);
+	return mmap((void *)from, to - from, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
-/* Takes [from, to) out of a range; the lock is held.  Tells whether anything of it is left. */
-static bool range_cut(struct range *range, uintptr_t from, uintptr_t to)
+/* Closes a range's memfd, unless another part of it is left; the lock is held. */
+static void range_close(const struct range *range)
 {
-	struct range *rest;
+	if (range->memfd < 0)
+		return;
+	for (const struct range *r = ranges; r; r = r->next)
+		if (r != range && r->memfd == range->memfd)
+			return;
+	close(range->memfd);
+}
 
+/* True if [from, to) lies within a range, so that parts are left below and above. */
+static bool range_is_around(const struct range *range, uintptr_t from, uintptr_t to)
+{
+	return from > range->from && to < range->to;
+}
+
+/*
+ * Takes [from, to) out of a range; the lock is held.  The part above becomes `above`, where the
+ * range is around.  Tells whether anything of the range is left.
+ */
+static bool range_cut(struct range *range, uintptr_t from, uintptr_t to, struct range *above)
+{
 	if (from <= range->from && to >= range->to) {
-		if (range->memfd >= 0)
-			close(range->memfd);
+		range_close(range);
 		return false;
 	}
-	if (from > range->from && to < range->to) {
-		/* Without memory the upper part is forgotten: it stays as it is. */
-		rest = malloc(sizeof(*rest));
-		if (rest) {
-			*rest = *range;
-			rest->from = to;
-			if (rest->memfd >= 0)
-				rest->memfd = fcntl(rest->memfd, F_DUPFD_CLOEXEC, 0);
-			if (rest->memfd < 0 && range->memfd >= 0)
-				free(rest);
-			else
-				range_insert(rest);
-		}
-		range->to = from;
-	} else if (from <= range->from) {
-		range->from = to;
-	} else {
-		range->to = from;
+	if (above) {
+		*above = *range;
+		above->from = to;
+		range_insert(above);
 	}
+	if (from <= range->from)
+		range->from = to;
+	else
+		range->to = from;
 	return true;
 }
 
@@ -125,33 +132,46 @@ static bool range_is_any(const struct range *range)
 	return range;
 }
 
-/* Takes the memory out of those ranges that match, and does `then` with each piece. */
-static void ranges_cut(const void *memory, size_t count, bool (*matches)(const struct range *),
-		       void (*then)(const struct range *, uintptr_t, uintptr_t))
+/*
+ * Does `make` with the memory's pieces in those ranges that match, and takes them out.  False with
+ * ENOMEM: the piece that could not be made stays in its range, and so do those not yet looked at.
+ */
+static bool ranges_cut(const void *memory, size_t count, bool (*matches)(const struct range *),
+		       bool (*make)(const struct range *, uintptr_t, uintptr_t))
 {
 	uintptr_t from = (uintptr_t)memory, to = from + count;
+	bool made = true;
 	int saved = errno;
 
-	if (!ranges_exist() || !libcosy_lock(&ranges_lock))
-		return;
-	for (struct range **at = &ranges, *r; (r = *at);) {
+	if (!ranges_exist())
+		return true;
+	if (!libcosy_lock(&ranges_lock)) {
+		errno = ENOMEM;
+		return false;
+	}
+	for (struct range **at = &ranges, *r; made && (r = *at);) {
 		uintptr_t low = r->from > from ? r->from : from, high = r->to < to ? r->to : to;
+		struct range *above = NULL;
 
 		if (low >= high || !matches(r)) {
 			at = &r->next;
 			continue;
 		}
-		if (then)
-			then(r, low, high);
-		if (range_cut(r, low, high)) {
+		if (range_is_around(r, low, high))
+			made = (above = malloc(sizeof(*above)));
+		if (!made || !make(r, low, high)) {
+			made = false;
+			free(above);
+		} else if (range_cut(r, low, high, above)) {
 			at = &r->next;
-			continue;
+		} else {
+			__atomic_store_n(at, r->next, __ATOMIC_RELAXED);
+			free(r);
 		}
-		__atomic_store_n(at, r->next, __ATOMIC_RELAXED);
-		free(r);
 	}
 	libcosy_unlock(&ranges_lock);
-	errno = saved;
+	errno = made ? saved : ENOMEM;
+	return made;
 }
 
 static bool range_map(const struct range *range)
@@ -180,8 +200,7 @@ static bool ranges_add(void *memory, size_t count, int memfd, bool (*make)(const
 	range->to = range->all_to = range->from + count;
 	range->memfd = memfd;
 	libcosy_fork_register();
-	cosy_flush(memory, count);
-	if (make(range) && libcosy_lock(&ranges_lock)) {
+	if (!cosy_flush(memory, count) && make(range) && libcosy_lock(&ranges_lock)) {
 		range_insert(range);
 		libcosy_unlock(&ranges_lock);
 		return true;
@@ -207,17 +226,65 @@ bool libcosy_ranges_take_away(void *memory, size_t count)
 	return ranges_add(memory, count, -1, range_protect);
 }
 
-void libcosy_ranges_fill(const void *memory, size_t count)
+bool libcosy_ranges_fill(const void *memory, size_t count)
 {
-	ranges_cut(memory, count, range_is_gone, range_fill);
+	const size_t before = (uintptr_t)memory & (PAGE - 1);
+
+	return ranges_cut((const char *)memory - before, libcosy_whole_pages(before + count),
+			  range_is_gone, range_fill);
 }
 
-void libcosy_ranges_replace(const void *memory, size_t count)
+bool libcosy_ranges_replace(const void *memory, size_t count)
 {
-	ranges_cut(memory, count, range_is_any, range_fill);
+	return ranges_cut(memory, count, range_is_any, range_fill);
+}
+
+/* Tells whether range_fill has room, by what needs as much and changes nothing. */
+static bool range_has_room(const struct range *range, uintptr_t from, uintptr_t to)
+{
+	void *memory = (void *)from, *other;
+	size_t count = to - from;
+
+	if (range->memfd < 0)
+		return range_fill(range, from, to) && !mprotect(memory, count, PROT_NONE);
+	other = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (other == MAP_FAILED)
+		return false;
+	munmap(other, count);
+	return mmap(memory, count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, range->memfd,
+		    (off_t)(from - range->all_from)) != MAP_FAILED;
+}
+
+bool libcosy_ranges_have_room(const void *memory, size_t count)
+{
+	uintptr_t from = (uintptr_t)memory, to = from + libcosy_whole_pages(count);
+	bool have = !ranges_exist();
+
+	if (!have && libcosy_lock(&ranges_lock)) {
+		have = true;
+		for (const struct range *r = ranges; r && have; r = r->next) {
+			uintptr_t low = r->from > from ? r->from : from;
+			uintptr_t high = r->to < to ? r->to : to;
+
+			have = low >= high || range_has_room(r, low, high);
+		}
+		libcosy_unlock(&ranges_lock);
+	}
+	if (!have)
+		errno = ENOMEM;
+	return have;
+}
+
+static bool range_leave(const struct range *range, uintptr_t from, uintptr_t to)
+{
+	(void)range, (void)from, (void)to;
+	return true;
 }
 
 void libcosy_ranges_forget(const void *memory, size_t count)
 {
-	ranges_cut(memory, count, range_is_any, NULL);
+	int saved = errno;
+
+	ranges_cut(memory, count, range_is_any, range_leave);
+	errno = saved;
 }

@@ -25,11 +25,20 @@ bool libcosy_ranges_take_away(void *memory, size_t count);
  */
 int libcosy_ranges_memfd(const void *memory, size_t count);
 
-/* Makes those parts of the memory that are gone ordinary memory, of zeros. */
-void libcosy_ranges_fill(const void *memory, size_t count);
+/*
+ * Makes those pages of the memory that are gone ordinary memory, of zeros.  False with ENOMEM:
+ * there was no room, and some are still gone.
+ */
+bool libcosy_ranges_fill(const void *memory, size_t count);
 
-/* The same with those that are shared, too, which the others go on to share. */
-void libcosy_ranges_replace(const void *memory, size_t count);
+/*
+ * The same with whole pages that are shared, too, which the others go on to share.  False with
+ * ENOMEM: some are still shared, or gone, so the memory must not be written.
+ */
+bool libcosy_ranges_replace(const void *memory, size_t count);
+
+/* Tells whether there is room for that, or sets ENOMEM; the memory stays as it is. */
+bool libcosy_ranges_have_room(const void *memory, size_t count);
 
 /* Forgets the memory, which is unmapped. */
 void libcosy_ranges_forget(const void *memory, size_t count);

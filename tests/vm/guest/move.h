@@ -43,6 +43,16 @@ HELPER void move_touch(void *memory)
 	_exit(*(volatile char *)memory);
 }
 
+/* Leaves no room for more memory of the process's own, or leaves it again. */
+HELPER void move_room(bool room)
+{
+	struct rlimit limit;
+
+	MUST(!getrlimit(RLIMIT_DATA, &limit));
+	limit.rlim_cur = room ? limit.rlim_max : PAGE;
+	MUST(!setrlimit(RLIMIT_DATA, &limit));
+}
+
 /* Sets a parameter of the module, where one may be set. */
 HELPER bool move_parameter(const char *name, const char *value)
 {

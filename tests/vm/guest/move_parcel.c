@@ -319,6 +319,81 @@ static void refused(void *unused)
 	done();
 }
 
+/* Returns ordinary memory, which libcosy has to share and donate by memfds. */
+static char *ordinary_new(uint64_t message)
+{
+	char *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	MUST(memory != MAP_FAILED);
+	move_fill(memory, SIZE, message);
+	return memory;
+}
+
+#define LACKS(call) CHECK((call) == -1 && errno == ENOMEM, #call ": %s", strerror(errno))
+
+/* Flushes and imports where pages are shared, or gone, and there is no room for others. */
+static void no_room(void *unused)
+{
+	char *shared = ordinary_new(1), *other = ordinary_new(2), *gone = ordinary_new(3);
+	int parcel = export(shared, SIZE, COSY_SHARE), copy, donation, fds[2];
+
+	(void)unused;
+	fresh();
+	import(parcel, other, SIZE, 0);
+	close(parcel);
+	close(export(gone, SIZE, COSY_DONATE));
+	copy = export(to, SIZE, COSY_COPY);
+	donation = export(from, SIZE, COSY_DONATE_ZERO);
+	MUST(!pipe(fds) && write(fds[1], to, PAGE) == (ssize_t)PAGE);
+	move_room(false);
+	LACKS(cosy_flush(shared, SIZE));
+	LACKS(cosy_flush(shared + PAGE, PAGE));
+	LACKS(cosy_flush(gone, SIZE));
+	LACKS(cosy_import(copy, shared, SIZE, 0));
+	LACKS(cosy_import(donation, shared, SIZE, 0));
+	LACKS(cosy_import(donation, gone, SIZE, 0));
+	LACKS(cosy_export(shared, SIZE, COSY_DONATE_ZERO));
+	LACKS(cosy_transfer(fds[0], gone, PAGE, 0));
+	move_room(true);
+	CHECK(move_differs(shared, SIZE, 1) < 0 && move_differs(other, SIZE, 1) < 0, "shared");
+	check_gone(gone);
+	/* It is known yet that they are shared, or gone. */
+	move_fill(shared, SIZE, 4);
+	CHECK(move_differs(other, SIZE, 4) < 0, "no longer shared");
+	CHECK(cosy_transfer(fds[0], gone + 8, PAGE - 8, 0) == (ssize_t)PAGE - 8, "transferred: %s",
+	      strerror(errno));
+	import(donation, gone, SIZE, 0);
+	CHECK(move_differs(gone, SIZE, 1) < 0, "a donation is not what was donated");
+	import(copy, shared, SIZE, 0);
+	CHECK(move_differs(shared, SIZE, 7) < 0 && move_differs(other, SIZE, 4) < 0, "imported");
+	close(donation);
+	close(copy);
+	munmap(shared, SIZE);
+	cosy_move_free(other, SIZE);
+	munmap(gone, SIZE);
+	done();
+}
+
+static void cut_child(void *shared)
+{
+	const struct rlimit none = { 0, 0 };
+
+	MUST(!setrlimit(RLIMIT_NOFILE, &none));
+	MUST(!cosy_flush((char *)shared + PAGE, PAGE) && !cosy_flush(shared, SIZE));
+	CHECK(move_is_zero(shared, SIZE), "flushed");
+}
+
+/* Flushes a part of what is shared, and then the rest, in a process that opens nothing more. */
+static void cut(void *unused)
+{
+	char *shared = ordinary_new(1);
+
+	(void)unused;
+	close(export(shared, SIZE, COSY_SHARE));
+	CHECK_CHILD(in_child(cut_child, shared));
+	CHECK(move_differs(shared, SIZE, 1) < 0, "what a process flushed its parent has lost");
+}
+
 /* --- Other processes -------------------------------------------------------------------------- */
 
 /* Sends parcels for ever, and writes to what it has sent. */
@@ -604,6 +679,8 @@ static const struct part parts[] = {
 	{ "shares", .run_in_child = shares },
 	{ "behind", .run_in_child = behind },
 	{ "refused", .run_in_child = refused },
+	{ "no_room", .run_in_child = no_room },
+	{ "cut", .run_in_child = cut },
 	{ "processes", .run_in_child = processes },
 	{ "contested", .run_in_child = contested },
 	{ "results", .run_in_child = results },

@@ -470,6 +470,44 @@ static void unmapped(void *unused)
 	done();
 }
 
+/* Takes into memory that is shared, or gone, and there is no room for other. */
+static void no_room(void *unused)
+{
+	char *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *other;
+	int parcel;
+	size_t at;
+
+	(void)unused;
+	fresh();
+	MUST(memory != MAP_FAILED);
+	other = window;
+	window = memory;
+	move_fill(window, SIZE, 7);
+	parcel = cosy_export(window, SIZE / 2, COSY_SHARE);
+	MUST(parcel >= 0 && cosy_import(parcel, other, SIZE, 0) == (ssize_t)(SIZE / 2));
+	close(parcel);
+	parcel = cosy_export(window + SIZE / 2, SIZE / 2, COSY_DONATE);
+	MUST(parcel >= 0);
+	close(parcel);
+	for (size_t place = PAGE; place < SIZE; place += SIZE / 2) {
+		pass(place, from, 3 * PAGE - 8, COSY_COPY);
+		move_room(false);
+		CHECK(cosy_take(ends[0], window, SIZE, &at, 0) == -1 && errno == ENOMEM, "%s",
+		      strerror(errno));
+		move_room(true);
+		CHECK(move_differs(other, SIZE / 2, 7) < 0, "shared pages are written to");
+		CHECK(place > SIZE / 2 || move_differs(window, SIZE / 2, 7) < 0,
+		      "a message that was not taken shows");
+		TAKE(place, 3 * PAGE - 8, 0);
+		CHECK(move_differs(window + place, 3 * PAGE - 8, 1) < 0, "the first message");
+		CHECK(move_differs(other, SIZE / 2, 7) < 0, "a message is shared");
+	}
+	munmap(memory, SIZE);
+	window = other;
+	done();
+}
+
 /* Takes in a child what the parent passes, and the other way round; has exec close the ends. */
 static void forked(void *unused)
 {
@@ -581,8 +619,9 @@ static const struct part parts[] = {
 	{ "others", .run_in_child = others },	  { "room", .run_in_child = room },
 	{ "waits", .run_in_child = waits },	  { "interrupted", .run_in_child = interrupted },
 	{ "senders", .run_in_child = senders },	  { "receivers", .run_in_child = receivers },
-	{ "unmapped", .run_in_child = unmapped }, { "forked", .run_in_child = forked },
-	{ "results", .run_in_child = results },	  { "counted", .run_in_child = counted },
+	{ "unmapped", .run_in_child = unmapped }, { "no_room", .run_in_child = no_room },
+	{ "forked", .run_in_child = forked },	  { "results", .run_in_child = results },
+	{ "counted", .run_in_child = counted },
 };
 
 int main(int argc, char **argv)
