@@ -45,7 +45,8 @@ extern "C" {
  * with errno set without memory.  The pages stay in memory, so all of `size` counts as locked by
  * the user (RLIMIT_MEMLOCK).  Above that limit, or without the module, this is ordinary memory,
  * whose pages are copied.  Direct I/O, futexes shared between processes, PROT_EXEC and growing it
- * by mremap(2) may fail there.
+ * by mremap(2) may fail there.  The module's memory may be moved by mremap(2): nothing changes but
+ * that its pages may be copied from then on, too.
  *
  * With COSY_MOVE_PINNABLE in `flags`, else 0, direct I/O, vmsplice(2), process_vm_readv(2),
  * MSG_ZEROCOPY and debuggers work there as in other memory, except that buffers registered with

@@ -32,6 +32,9 @@ void libcosy_arenas_add(const void *memory, size_t count);
  */
 bool libcosy_arenas_may_have(const void *memory, size_t count);
 
+/* Tells whether the process had an arena, wherever the program has moved it. */
+bool libcosy_arenas_exist(void);
+
 /*
  * Maps a new arena of `size` bytes, whole pages, with COSY_ARENA_* flags; MAP_FAILED without the
  * module or memory.

@@ -31,8 +31,8 @@ _Static_assert(COSY_GIVE == COSY_MOVE_OP_GIVE && COSY_POPULATE == COSY_MOVE_OP_P
 /* --- Where arenas are ---------------------------------------------------------------------- */
 
 /*
- * All arenas lie between these two, but for those that the program has moved, so that nobody asks
- * the kernel about other memory.
+ * All arenas lie between these two, but for those that the program has moved, so that the kernel is
+ * seldom asked about other memory.
  */
 static uintptr_t arenas_low = UINTPTR_MAX, arenas_high;
 static bool arenas_pinnable; /* some are, or were */
@@ -59,8 +59,7 @@ bool libcosy_arenas_may_have(const void *memory, size_t count)
 	       from < __atomic_load_n(&arenas_high, __ATOMIC_RELAXED);
 }
 
-/* Tells whether the process had an arena, wherever it is by now. */
-static bool arenas_exist(void)
+bool libcosy_arenas_exist(void)
 {
 	return __atomic_load_n(&arenas_high, __ATOMIC_RELAXED);
 }
@@ -306,16 +305,14 @@ static int memory_clear(char *memory, size_t count)
 {
 	int emptied = 0;
 
-	if (madvise(memory, count, MADV_DONTNEED)) {
-		/* Pages of an arena that was moved may be shared, or gone. */
-		if (!libcosy_arenas_may_have(memory, count) && arenas_exist())
-			emptied = arena_empty(memory, count);
-		if (!emptied)
-			memset(memory, 0, count);
-		return emptied < 0 ? emptied : 0;
-	}
-	if (!__atomic_load_n(&arenas_pinnable, __ATOMIC_RELAXED))
+	if (!madvise(memory, count, MADV_DONTNEED) &&
+	    !__atomic_load_n(&arenas_pinnable, __ATOMIC_RELAXED))
 		return 0;
+	/* Pages of an arena that was moved may be shared, or gone. */
+	if (!libcosy_arenas_may_have(memory, count) && libcosy_arenas_exist())
+		emptied = arena_empty(memory, count);
+	if (emptied)
+		return emptied < 0 ? emptied : 0;
 	for (char *end = memory + count; memory < end; memory += PAGE) {
 		if (memory[0] || memcmp(memory, memory + 1, PAGE - 1))
 			memset(memory, 0, PAGE);
@@ -369,6 +366,18 @@ int cosy_ready(void *memory, size_t count, int flags)
 	return 0;
 }
 
+/*
+ * Tells whether an arena may have some of the memory, all of which is to be written.  Pages of one
+ * that was moved cannot be made present by this, unless it is pinnable; other memory's save faults.
+ */
+static bool arenas_may_have_written(char *memory, size_t count)
+{
+	if (libcosy_arenas_may_have(memory, count))
+		return true;
+	return libcosy_arenas_exist() && (__atomic_load_n(&arenas_pinnable, __ATOMIC_RELAXED) ||
+					  madvise(memory, count, MADV_POPULATE_WRITE));
+}
+
 bool libcosy_own(void *memory, size_t count)
 {
 	size_t whole = libcosy_whole_pages(count);
@@ -376,7 +385,7 @@ bool libcosy_own(void *memory, size_t count)
 
 	if (!libcosy_ranges_replace(memory, whole))
 		return false;
-	if (libcosy_arenas_may_have(memory, whole))
+	if (arenas_may_have_written(memory, whole))
 		emptied = arena_empty(memory, whole);
 	if (emptied < 0)
 		errno = -emptied;

@@ -141,7 +141,8 @@ int cosy_export(void *memory, size_t count, enum cosy_how how)
 		errno = EINVAL;
 		return -1;
 	}
-	if (libcosy_arenas_may_have(memory, 1)) {
+	/* What an arena that was moved shares goes on to be; other parcels may as well be copies. */
+	if (libcosy_arenas_may_have(memory, 1) || (how == COSY_SHARE && libcosy_arenas_exist())) {
 		ret = libcosy_move(operations[how], memory, count, -1, 0);
 		if (!libcosy_move_is_refused(ret))
 			return (int)libcosy_move_answer(ret);

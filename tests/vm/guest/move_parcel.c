@@ -329,6 +329,120 @@ static char *ordinary_new(uint64_t message)
 	return memory;
 }
 
+/* Moves memory below all other, to the second page of a place. */
+static char *move_away(char *memory)
+{
+	char *page = (char *)(1UL << 40);
+
+	MUST(mmap(page, PAGE, PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == page);
+	MUST(mremap(memory, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, page + PAGE) == page + PAGE);
+	return page + PAGE;
+}
+
+enum { MOVED_FLUSH, MOVED_TAKE, MOVED_COPY, MOVED_DONATION, MOVED_MEMFD, MOVED_WAYS };
+
+static void moved_flush(char *memory)
+{
+	MUST(!cosy_flush(memory, SIZE));
+	CHECK(move_is_zero(memory, SIZE), "flushed");
+}
+
+static void moved_import(char *memory, int way)
+{
+	enum cosy_how how = way == MOVED_DONATION ? COSY_DONATE_ZERO : COSY_COPY;
+	char *source = way == MOVED_MEMFD ? ordinary_new(5) : from;
+	int parcel;
+
+	move_fill(from, SIZE, 5);
+	parcel = export(source, SIZE, how);
+	import(parcel, memory, SIZE, 0);
+	close(parcel);
+	CHECK(move_differs(memory, SIZE, 5) < 0, "imported, way %d", way);
+}
+
+static void moved_take(char *memory)
+{
+	int ends[2];
+	size_t at;
+
+	move_fill(from, SIZE, 5);
+	MUST(!cosy_port(SIZE, ends));
+	MUST(cosy_pass(ends[1], 0, from, SIZE, COSY_COPY) == (ssize_t)SIZE);
+	MUST(cosy_take(ends[0], memory, SIZE, &at, 0) == (ssize_t)SIZE && !at);
+	CHECK(move_differs(memory, SIZE, 5) < 0, "taken");
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* Puts others in place of pages that are shared, or gone, in memory that was moved. */
+static void moved_replace(int way, unsigned int flags, bool gone, size_t before)
+{
+	char *memory = cosy_move_alloc(SIZE, flags);
+	int parcel;
+
+	MUST(memory);
+	move_fill(memory, SIZE, 1);
+	/* What a memfd shares must not be moved. */
+	if (!moves())
+		memory = move_away(memory);
+	parcel = export(memory, SIZE, gone ? COSY_DONATE : COSY_SHARE);
+	import(parcel, to, SIZE, 0);
+	close(parcel);
+	if (moves())
+		memory = move_away(memory);
+	if (way == MOVED_FLUSH)
+		moved_flush(memory - before);
+	else if (way == MOVED_TAKE)
+		moved_take(memory - before);
+	else
+		moved_import(memory - before, way);
+	CHECK(move_differs(to, SIZE, 1) < 0, "others' pages are written to: way %d, %u, %d, %zu",
+	      way, flags, gone, before);
+	cosy_move_free(memory - PAGE, SIZE + PAGE);
+}
+
+static void moved(void *unused)
+{
+	(void)unused;
+	/* Where a pinnable arena is, others are asked about in another way. */
+	for (unsigned int flags = 0; flags <= COSY_MOVE_PINNABLE; flags++) {
+		fresh();
+		for (int i = 0; i < 4 * MOVED_WAYS; i++)
+			moved_replace(i / 4, flags, i & 1, i & 2 ? PAGE : 0);
+		done();
+	}
+}
+
+/* Shares again what is shared and was moved, and gives it away. */
+static void moved_shares(void *unused)
+{
+	char *memory = move_alloc(PAGES), *third = move_alloc(PAGES);
+	int parcel, fds[2];
+
+	(void)unused;
+	if (!moves())
+		memory = move_away(memory);
+	fresh();
+	move_fill(memory, SIZE, 1);
+	parcel = export(memory, SIZE, COSY_SHARE);
+	import(parcel, to, SIZE, 0);
+	close(parcel);
+	if (moves())
+		memory = move_away(memory);
+	parcel = export(memory, SIZE, COSY_SHARE);
+	import(parcel, third, SIZE, 0);
+	close(parcel);
+	move_fill(third, SIZE, 2);
+	CHECK(move_differs(memory, SIZE, 2) < 0, "not shared where it was moved to");
+	CHECK(move_differs(to, SIZE, 2) < 0, "no longer shared since it was moved");
+	MUST(!pipe(fds));
+	MUST(cosy_loan(fds[1], memory, SIZE, COSY_GIVE) == (ssize_t)SIZE);
+	CHECK(move_is_zero(memory, SIZE), "given");
+	read_all(fds[0], from, SIZE);
+	CHECK(move_differs(from, SIZE, 2) < 0 && move_differs(to, SIZE, 2) < 0, "lent");
+}
+
 #define LACKS(call) CHECK((call) == -1 && errno == ENOMEM, #call ": %s", strerror(errno))
 
 /* Flushes and imports where pages are shared, or gone, and there is no room for others. */
@@ -679,6 +793,8 @@ static const struct part parts[] = {
 	{ "shares", .run_in_child = shares },
 	{ "behind", .run_in_child = behind },
 	{ "refused", .run_in_child = refused },
+	{ "moved", .run_in_child = moved },
+	{ "moved_shares", .run_in_child = moved_shares },
 	{ "no_room", .run_in_child = no_room },
 	{ "cut", .run_in_child = cut },
 	{ "processes", .run_in_child = processes },
