@@ -215,10 +215,9 @@ ssize_t cosy_pass(int port, size_t at, void *memory, size_t count, enum cosy_how
 	passed = pass_copy(port, at, memory, count);
 	if (passed < 0)
 		return -1;
-	/* The message has gone: without room for one more mapping the memory is zeros at least. */
-	if (how == COSY_DONATE)
-		libcosy_ranges_take_away(memory, count);
-	else if (how == COSY_DONATE_ZERO)
+	/* The message has gone: without memory or room for a mapping there are zeros at least. */
+	if (how == COSY_DONATE_ZERO ||
+	    (how == COSY_DONATE && !libcosy_ranges_take_away(memory, count)))
 		cosy_flush(memory, count);
 	errno = saved;
 	return passed;

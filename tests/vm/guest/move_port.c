@@ -508,6 +508,34 @@ static void no_room(void *unused)
 	done();
 }
 
+/* Donates ordinary memory where libcosy has no memory to know that it is gone. */
+static void no_memory(void *unused)
+{
+	char *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *volatile taken;
+	int parcel;
+
+	(void)unused;
+	fresh();
+	MUST(memory != MAP_FAILED);
+	move_fill(memory, SIZE, 2);
+	move_room(false);
+	for (size_t size = 1 << 20; size >= 16; size = size > 256 ? size / 2 : size - 8)
+		do
+			taken = malloc(size);
+		while (taken);
+	parcel = cosy_export(memory, SIZE, COSY_DONATE);
+	CHECK(parcel == -1 && errno == ENOMEM, "%d: %s", parcel, strerror(errno));
+	CHECK(move_differs(memory, SIZE, 2) < 0, "a donation that failed has gone");
+	pass(0, memory, SIZE, COSY_DONATE);
+	CHECK(move_is_zero(memory, SIZE), "what was passed is left");
+	move_room(true);
+	TAKE(0, SIZE, 0);
+	CHECK(move_differs(window, SIZE, 2) < 0, "passed");
+	munmap(memory, SIZE);
+	done();
+}
+
 /* Takes in a child what the parent passes, and the other way round; has exec close the ends. */
 static void forked(void *unused)
 {
@@ -615,13 +643,13 @@ static void counted(void *unused)
 }
 
 static const struct part parts[] = {
-	{ "messages", .run_in_child = messages }, { "places", .run_in_child = places },
-	{ "others", .run_in_child = others },	  { "room", .run_in_child = room },
-	{ "waits", .run_in_child = waits },	  { "interrupted", .run_in_child = interrupted },
-	{ "senders", .run_in_child = senders },	  { "receivers", .run_in_child = receivers },
-	{ "unmapped", .run_in_child = unmapped }, { "no_room", .run_in_child = no_room },
-	{ "forked", .run_in_child = forked },	  { "results", .run_in_child = results },
-	{ "counted", .run_in_child = counted },
+	{ "messages", .run_in_child = messages },   { "places", .run_in_child = places },
+	{ "others", .run_in_child = others },	    { "room", .run_in_child = room },
+	{ "waits", .run_in_child = waits },	    { "interrupted", .run_in_child = interrupted },
+	{ "senders", .run_in_child = senders },	    { "receivers", .run_in_child = receivers },
+	{ "unmapped", .run_in_child = unmapped },   { "no_room", .run_in_child = no_room },
+	{ "no_memory", .run_in_child = no_memory }, { "forked", .run_in_child = forked },
+	{ "results", .run_in_child = results },	    { "counted", .run_in_child = counted },
 };
 
 int main(int argc, char **argv)
