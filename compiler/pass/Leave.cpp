@@ -234,24 +234,6 @@ static bool neverReturns(const Function &F) {
 /// out.
 static constexpr int MaxCleanUp = 24;
 
-/// Clang has a `return` out of a loop go by way of the clean-ups of the loop's
-/// locals, with a number that says where to go after them, as if it could go on
-/// with the loop (Exits.cpp).
-static void threadExits(Function &F, Region &R, FunctionAnalysisManager &FAM) {
-  for (BasicBlock *BB : R.Blocks)
-    for (Instruction &I : *BB)
-      if (auto *C = dyn_cast<CallInst>(&I);
-          C && calleeOf(*C) && neverReturns(*calleeOf(*C))) {
-        changeToUnreachable(C->getNextNode());
-        break;
-      }
-  EliminateUnreachableBlocks(F);
-  FAM.invalidate(F, PreservedAnalyses::none());
-  JumpThreadingPass(MaxCleanUp).run(F, FAM);
-  FAM.invalidate(F, PreservedAnalyses::none());
-  findBlocks(R);
-}
-
 static bool holdsNative(const Region &R) {
   Natives Native;
   return any_of(R.Blocks, [&](BasicBlock *BB) {
@@ -259,11 +241,29 @@ static bool holdsNative(const Region &R) {
   });
 }
 
-void cosy::leaveEarly(Function &F, Region &R, FunctionAnalysisManager &FAM,
-                      Reasons &Left) {
-  if (F.callsFunctionThatReturnsTwice() || !holdsNative(R))
+/// Clang has a `return` out of a loop go by way of the clean-ups of the loop's
+/// locals, with a number that says where to go after them, as if it could go on
+/// with the loop (Exits.cpp).
+void cosy::threadExits(Function &F, FunctionAnalysisManager &FAM) {
+  if (F.callsFunctionThatReturnsTwice() || !anyRegion(F, holdsNative))
     return;
-  threadExits(F, R, FAM);
+  for (BasicBlock &BB : F)
+    for (Instruction &I : BB)
+      if (auto *C = dyn_cast<CallInst>(&I);
+          C && !C->isMustTailCall() && calleeOf(*C) &&
+          neverReturns(*calleeOf(*C))) {
+        changeToUnreachable(C->getNextNode());
+        break;
+      }
+  EliminateUnreachableBlocks(F);
+  FAM.invalidate(F, PreservedAnalyses::none());
+  JumpThreadingPass(MaxCleanUp).run(F, FAM);
+  FAM.invalidate(F, PreservedAnalyses::none());
+}
+
+void cosy::leaveEarly(Function &F, Region &R, Reasons &Left) {
+  if (F.callsFunctionThatReturnsTwice())
+    return;
   SmallVector<Instruction *, 4> Calls = findLast(R);
   if (Calls.empty())
     return;

@@ -240,34 +240,8 @@ blocksOf(CallBase *Start, const SmallPtrSetImpl<BasicBlock *> &EndBlocks) {
   return Blocks;
 }
 
-Region cosy::findRegion(Function &F) {
-  // Take the outermost first: in a walk from the entry, a region's START comes
-  // before those nested in it.
-  CallBase *Start = nullptr;
-  for (BasicBlock *BB : depth_first(&F)) {
-    for (Instruction &I : *BB)
-      if (!Start && isCallOf(I, StartName))
-        Start = cast<CallBase>(&I);
-    if (Start)
-      break;
-  }
-  Region R;
-  if (!Start)
-    return R;
-  R.Start = Start;
-  ++NumRegions;
-  if (auto *Line = dyn_cast<ConstantInt>(Start->getArgOperand(0)))
-    R.Line = Line->getZExtValue();
-
-  MDNode *Pair = Start->getMetadata(PairKind);
-  for (Instruction &I : instructions(F))
-    if (isCallOf(I, EndName) && I.getMetadata(PairKind) == Pair)
-      R.Ends.push_back(cast<CallBase>(&I));
-  findBlocks(R);
-  return R;
-}
-
-void cosy::findBlocks(Region &R) {
+/// Finds the blocks between a region's marks.
+static void findBlocks(Region &R) {
   CallBase *Start = R.Start;
   SplitBlock(Start->getParent(), Start->getNextNode());
   SmallPtrSet<BasicBlock *, 8> EndBlocks;
@@ -282,6 +256,41 @@ void cosy::findBlocks(Region &R) {
       Copied |= unshareBlock(BB, R.Blocks);
   if (Copied)
     R.Blocks = blocksOf(Start, EndBlocks);
+}
+
+/// Returns the region that Start begins.
+static Region regionFrom(CallBase *Start) {
+  Region R;
+  R.Start = Start;
+  if (auto *Line = dyn_cast<ConstantInt>(Start->getArgOperand(0)))
+    R.Line = Line->getZExtValue();
+
+  MDNode *Pair = Start->getMetadata(PairKind);
+  for (Instruction &I : instructions(Start->getFunction()))
+    if (isCallOf(I, EndName) && I.getMetadata(PairKind) == Pair)
+      R.Ends.push_back(cast<CallBase>(&I));
+  findBlocks(R);
+  return R;
+}
+
+Region cosy::findRegion(Function &F) {
+  // Take the outermost first: in a walk from the entry, a region's START comes
+  // before those nested in it.
+  for (BasicBlock *BB : depth_first(&F))
+    for (Instruction &I : *BB)
+      if (isCallOf(I, StartName)) {
+        ++NumRegions;
+        return regionFrom(cast<CallBase>(&I));
+      }
+  return Region();
+}
+
+bool cosy::anyRegion(Function &F, function_ref<bool(const Region &)> Is) {
+  SmallVector<CallBase *, 8> Starts;
+  for (Instruction &I : instructions(F))
+    if (isCallOf(I, StartName))
+      Starts.push_back(cast<CallBase>(&I));
+  return any_of(Starts, [&](CallBase *Start) { return Is(regionFrom(Start)); });
 }
 
 void cosy::dropMarkers(Function &F, const Region &R) {

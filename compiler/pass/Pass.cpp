@@ -51,11 +51,13 @@ static void extractRegions(Function &F, FunctionAnalysisManager &FAM,
   pairMarkers(F);
   normalizeFunction(F, FAM);
   normalizeCallees(F, FAM);
+  if (Unsupported.empty())
+    threadExits(F, FAM);
   for (Region R = findRegion(F); R.Start; R = findRegion(F)) {
     Reasons Why, Left;
     Extracted E;
     if (Unsupported.empty())
-      leaveEarly(F, R, FAM, Left);
+      leaveEarly(F, R, Left);
     if (!Unsupported.empty())
       Why.push_back({Unsupported, {}});
     else if (extractRegion(F, R, E, Why))

@@ -282,8 +282,9 @@ void normalizeFunction(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 void normalizeCallees(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 /// Finds the next outermost region; Start is null when none is left.
 Region findRegion(llvm::Function &F);
-/// Finds the blocks between a region's marks, where the function has changed.
-void findBlocks(Region &R);
+/// Tells of any region, nested ones too.
+bool anyRegion(llvm::Function &F,
+               llvm::function_ref<bool(const Region &)> Is);
 /// True if a block of a region, not its entry, is jumped to from elsewhere.
 bool isReachedFromOutside(llvm::BasicBlock *BB,
                           const llvm::SetVector<llvm::BasicBlock *> &Blocks);
@@ -291,10 +292,13 @@ bool isReachedFromOutside(llvm::BasicBlock *BB,
 void dropMarkers(llvm::Function &F, const Region &R);
 
 // Leave.cpp
+/// Separates the ways out of a function's regions from their loops, where some
+/// region might end early.  Comes before the first is extracted: it may copy
+/// and remove blocks.
+void threadExits(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 /// Ends a region before calls that it cannot hold, if no loop of it comes after
 /// them; Left gets their names.
-void leaveEarly(llvm::Function &F, Region &R,
-                llvm::FunctionAnalysisManager &FAM, Reasons &Left);
+void leaveEarly(llvm::Function &F, Region &R, Reasons &Left);
 
 // Extract.cpp
 /// Moves a region into a function of its own.  False with Why filled in when

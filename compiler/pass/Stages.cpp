@@ -161,11 +161,13 @@ static std::vector<Extracted> extractAll(Module &M, ModuleAnalysisManager &AM,
     pairMarkers(*F);
     normalizeFunction(*F, FAM);
     normalizeCallees(*F, FAM);
+    if (Early)
+      threadExits(*F, FAM);
     for (Region R = findRegion(*F); R.Start; R = findRegion(*F)) {
       Extracted E;
       Reasons Why, Left;
       if (Early)
-        leaveEarly(*F, R, FAM, Left);
+        leaveEarly(*F, R, Left);
       if (extractRegion(*F, R, E, Why)) {
         E.Body->addFnAttr(RegionAttr);
         All.push_back(E);
