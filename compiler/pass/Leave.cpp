@@ -225,6 +225,7 @@ static void copyShared(Function &F, const Blocks &Shared, const Blocks &Host) {
 /// True for a function that ends the program, or the like, on every way.
 static bool neverReturns(const Function &F) {
   return !F.isDeclaration() && !F.isInterposable() &&
+         !F.hasFnAttribute(Attribute::Naked) &&
          none_of(F, [](const BasicBlock &BB) {
            return isa<ReturnInst, ResumeInst>(BB.getTerminator());
          });
