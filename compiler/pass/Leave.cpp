@@ -276,8 +276,8 @@ void cosy::leaveEarly(Function &F, Region &R, Reasons &Left) {
   // Others come after one of these only.
   erase_if(Calls,
            [&](Instruction *I) { return !Kept.contains(I->getParent()); });
-  for (BasicBlock *BB : Ending)
-    for (BasicBlock *S : successors(BB))
+  for (Instruction *I : Calls)
+    for (BasicBlock *S : successors(I->getParent()))
       if (R.Blocks.contains(S))
         After.insert(S);
   After =
