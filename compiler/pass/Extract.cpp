@@ -116,12 +116,8 @@ static bool isRepeated(const Region &R) {
 /// Bytes of a local that moves into the region; contexts are small.
 static constexpr uint64_t MaxSunk = 32 << 10;
 
-/// True if a local of the function might as well be declared in the region,
-/// since nobody else uses it.  The region runs once in a call of the function.
+/// True if nobody else uses a local, or a pointer into it.
 static bool isUsedInRegion(AllocaInst &A, const Region &R) {
-  auto Size = A.getAllocationSize(A.getModule()->getDataLayout());
-  if (!Size || Size->isScalable() || Size->getFixedValue() > MaxSunk)
-    return false;
   std::optional<LocalPointers> Pointers = pointersInto(A);
   return Pointers && all_of(*Pointers, [&](Value *V) {
            return all_of(V->users(), [&](User *U) {
@@ -131,15 +127,36 @@ static bool isUsedInRegion(AllocaInst &A, const Region &R) {
          });
 }
 
+/// True if a local of the function might as well be declared in the region,
+/// which runs once in a call of the function.
+static bool mayBeDeclaredIn(AllocaInst &A, const Region &R) {
+  auto Size = A.getAllocationSize(A.getModule()->getDataLayout());
+  return Size && !Size->isScalable() && Size->getFixedValue() <= MaxSunk &&
+         isUsedInRegion(A, R);
+}
+
+/// Lets a local live as long as the function.
+static void dropLifetimes(AllocaInst &A) {
+  for (User *U : make_early_inc_range(A.users()))
+    if (isLifetime(U))
+      cast<Instruction>(U)->eraseFromParent();
+}
+
 /// Moves the region's own locals to its entry.
 static SmallVector<AllocaInst *, 8> sinkLocals(Function &F, const Region &R) {
   SmallVector<AllocaInst *, 8> Sunk;
   bool Once = !F.callsFunctionThatReturnsTwice() && !isRepeated(R);
-  for (Instruction &I : F.getEntryBlock())
-    if (auto *A = dyn_cast<AllocaInst>(&I); A && A->isStaticAlloca())
-      if (!R.Blocks.contains(A->getParent()) &&
-          (isLocalToRegion(*A, R) || (Once && isUsedInRegion(*A, R))))
-        Sunk.push_back(A);
+  for (Instruction &I : F.getEntryBlock()) {
+    auto *A = dyn_cast<AllocaInst>(&I);
+    if (!A || !A->isStaticAlloca() || R.Blocks.contains(A->getParent()))
+      continue;
+    bool Local = isLocalToRegion(*A, R);
+    // What comes after an early end may have pointers to the region's locals.
+    if (Local && R.EndsEarly && !isUsedInRegion(*A, R))
+      dropLifetimes(*A); // which would tell CodeExtractor to move it
+    else if (Local || (Once && mayBeDeclaredIn(*A, R)))
+      Sunk.push_back(A);
+  }
   BasicBlock *Entry = R.Blocks[0];
   for (AllocaInst *A : Sunk) {
     for (User *U : make_early_inc_range(A->users()))

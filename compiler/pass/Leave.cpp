@@ -313,4 +313,5 @@ void cosy::leaveEarly(Function &F, Region &R, Reasons &Left) {
   if (!Shared.empty())
     copyShared(F, Shared, Host);
   R.Blocks = Kept;
+  R.EndsEarly = true;
 }

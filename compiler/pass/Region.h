@@ -91,6 +91,7 @@ struct Region {
   llvm::SmallVector<llvm::CallBase *, 4> Ends;
   llvm::SetVector<llvm::BasicBlock *> Blocks; ///< Entry first.
   unsigned Line = 0;
+  bool EndsEarly = false; ///< Before calls that it cannot hold (Leave.cpp).
 };
 
 /// The head of a loop that counts its rounds there, but has no way into the
