@@ -308,6 +308,10 @@ static void createMain(const Extracted &R, Compound &C, BpfModule &B,
     C.OutputOffsets.push_back(B.allocateField(DL.getTypeAllocSize(OutTy)));
     Outputs.push_back(IB.CreateAlloca(OutTy));
     Args.push_back(Outputs.back());
+    // Before a loop's head, the native twin may have computed it (fillIn).
+    if (R.Outer)
+      IB.CreateStore(B.loadField(IB, OutTy, C.OutputOffsets.back()),
+                     Outputs.back());
   }
   CallInst *Call = IB.CreateCall(Body, Args);
   for (size_t I = 0; I < Outputs.size(); ++I)
