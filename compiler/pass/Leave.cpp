@@ -250,9 +250,9 @@ void cosy::threadExits(Function &F, FunctionAnalysisManager &FAM) {
     return;
   for (BasicBlock &BB : F)
     for (Instruction &I : BB)
-      if (auto *C = dyn_cast<CallInst>(&I);
-          C && !C->isMustTailCall() && calleeOf(*C) &&
-          neverReturns(*calleeOf(*C))) {
+      if (auto *C = dyn_cast<CallInst>(&I); C && !C->isMustTailCall() &&
+                                            calleeOf(*C) &&
+                                            neverReturns(*calleeOf(*C))) {
         changeToUnreachable(C->getNextNode());
         break;
       }

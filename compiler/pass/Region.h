@@ -284,8 +284,7 @@ void normalizeCallees(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 /// Finds the next outermost region; Start is null when none is left.
 Region findRegion(llvm::Function &F);
 /// Tells of any region, nested ones too.
-bool anyRegion(llvm::Function &F,
-               llvm::function_ref<bool(const Region &)> Is);
+bool anyRegion(llvm::Function &F, llvm::function_ref<bool(const Region &)> Is);
 /// True if a block of a region, not its entry, is jumped to from elsewhere.
 bool isReachedFromOutside(llvm::BasicBlock *BB,
                           const llvm::SetVector<llvm::BasicBlock *> &Blocks);

@@ -23,8 +23,8 @@ static int never_ends(int n)
 {
 	long made = 0;
 
-	if (n > 100)
-		__attribute__((musttail)) return ended(n);
+	if (n > 100) __attribute__
+		((musttail)) return ended(n);
 	COSY_START;
 	for (int i = 0; i < n; i++)
 		made += getppid() > 0;
