@@ -12,7 +12,6 @@
 #include "CallTable.h"
 #include "Region.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/SmallSet.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -22,6 +21,8 @@
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include <algorithm>
 #include <costs.h>
+#include <map>
+#include <tuple>
 
 using namespace llvm;
 using namespace cosy;
@@ -101,45 +102,67 @@ private:
 };
 } // namespace
 
-/// Returns what a condition of BB is after BB came from Pred, if a phi's value
-/// from there tells: as after `a && b`, or a comparison of `a ? -1 : b`.
-static const ConstantInt *conditionFrom(const BasicBlock *Pred,
-                                        const BasicBlock *BB,
-                                        const Value *Condition) {
-  auto valueFrom = [&](const Value *V) {
-    const auto *Phi = dyn_cast<PHINode>(V);
-    return Phi && Phi->getParent() == BB
-               ? dyn_cast<ConstantInt>(Phi->getIncomingValueForBlock(Pred))
-               : nullptr;
-  };
+namespace {
+/// A block, and those of its phis that are constant on some way to it.
+struct Arrival {
+  const BasicBlock *BB;
+  std::vector<std::pair<const PHINode *, const ConstantInt *>> Known;
+
+  bool operator<(const Arrival &Other) const {
+    return std::tie(BB, Known) < std::tie(Other.BB, Other.Known);
+  }
+
+  const ConstantInt *valueOf(const Value *V) const {
+    if (const auto *Constant = dyn_cast<ConstantInt>(V))
+      return Constant;
+    for (auto [Phi, Constant] : Known)
+      if (Phi == V)
+        return Constant;
+    return nullptr;
+  }
+
+  /// Goes on to a successor.
+  Arrival next(const BasicBlock *S) const {
+    Arrival Ret{S, {}};
+    for (const PHINode &Phi : S->phis())
+      if (const ConstantInt *C = valueOf(Phi.getIncomingValueForBlock(BB)))
+        Ret.Known.push_back({&Phi, C});
+    return Ret;
+  }
+};
+} // namespace
+
+/// Returns what a condition of the block is, if its phis tell: as after
+/// `a && b`, or a comparison of `a ? -1 : b`.
+static const ConstantInt *conditionAt(const Arrival &At,
+                                      const Value *Condition) {
   const auto *Compare = dyn_cast<ICmpInst>(Condition);
   if (!Compare)
-    return valueFrom(Condition);
-  const ConstantInt *Left = valueFrom(Compare->getOperand(0));
+    return At.valueOf(Condition);
+  const ConstantInt *Left = At.valueOf(Compare->getOperand(0));
   const auto *Right = dyn_cast<ConstantInt>(Compare->getOperand(1));
   if (!Left || !Right)
     return nullptr;
-  return ConstantInt::getBool(
-      BB->getContext(), ICmpInst::compare(Left->getValue(), Right->getValue(),
-                                          Compare->getPredicate()));
+  return ConstantInt::getBool(At.BB->getContext(),
+                              ICmpInst::compare(Left->getValue(),
+                                                Right->getValue(),
+                                                Compare->getPredicate()));
 }
 
-/// True if BB does not end by going to Succ after BB came from Pred.
-static bool isNeverTaken(const BasicBlock *Pred, const BasicBlock *BB,
-                         const BasicBlock *Succ) {
-  if (!Pred)
-    return false;
-  if (const auto *Switch = dyn_cast<SwitchInst>(BB->getTerminator())) {
+/// True if the block does not end by going to Succ.
+static bool isNeverTaken(const Arrival &At, const BasicBlock *Succ) {
+  const Instruction *End = At.BB->getTerminator();
+  if (const auto *Switch = dyn_cast<SwitchInst>(End)) {
     // clang makes such a switch at the end of a scope with a clean-up, for
-    // `break` and `continue` in it.
-    const ConstantInt *Known = conditionFrom(Pred, BB, Switch->getCondition());
+    // `return`, `break` and `continue` in it.
+    const ConstantInt *Known = conditionAt(At, Switch->getCondition());
     return Known && Switch->findCaseValue(Known)->getCaseSuccessor() != Succ;
   }
-  const auto *Branch = dyn_cast<BranchInst>(BB->getTerminator());
+  const auto *Branch = dyn_cast<BranchInst>(End);
   if (!Branch || !Branch->isConditional() ||
       Branch->getSuccessor(0) == Branch->getSuccessor(1))
     return false;
-  const ConstantInt *Known = conditionFrom(Pred, BB, Branch->getCondition());
+  const ConstantInt *Known = conditionAt(At, Branch->getCondition());
   return Known && Branch->getSuccessor(Known->isZero()) != Succ;
 }
 
@@ -163,6 +186,8 @@ class WaysWithoutCall {
   /// call for, before it is optimised.
   static constexpr unsigned MaxShort = 40;
 
+  static constexpr size_t MaxArrivals = 1024;
+
   const Loop &L;
   LoopAnalyses &A;
   SmallSetVector<const BasicBlock *, 16> Blocks;
@@ -170,22 +195,39 @@ class WaysWithoutCall {
 
 public:
   WaysWithoutCall(const Loop &L, LoopAnalyses &A) : L(L), A(A) {
-    using Edge = std::pair<const BasicBlock *, const BasicBlock *>;
-    SmallSet<Edge, 16> Seen;
-    SmallVector<Edge, 16> Work{{nullptr, L.getHeader()}};
+    std::map<Arrival, SmallVector<const Arrival *, 2>> Seen; // and from where
+    SmallVector<std::pair<Arrival, const Arrival *>, 16> Work{
+        {{L.getHeader(), {}}, nullptr}};
+    SmallVector<const Arrival *, 16> Back;
     while (!Work.empty()) {
-      auto [Pred, BB] = Work.pop_back_val();
-      if (!L.contains(BB) || !Seen.insert({Pred, BB}).second || isOwnCall(*BB))
+      auto [At, From] = Work.pop_back_val();
+      if (!L.contains(At.BB) || isOwnCall(*At.BB))
         continue;
-      Blocks.insert(BB);
-      for (const BasicBlock *S : successors(BB)) {
-        if (isNeverTaken(Pred, BB, S))
+      // Of too many ways nothing is known any more.
+      if (Seen.size() >= MaxArrivals)
+        At.Known.clear();
+      auto [It, New] = Seen.try_emplace(At);
+      It->second.push_back(From);
+      if (!New)
+        continue;
+      for (const BasicBlock *S : successors(At.BB)) {
+        if (isNeverTaken(At, S))
           continue;
         if (S == L.getHeader())
-          GoRound = true;
+          Back.push_back(&It->first);
         else
-          Work.push_back({BB, S});
+          Work.push_back({At.next(S), &It->first});
       }
+    }
+    GoRound = !Back.empty();
+    // What only comes before a call, or leaves the loop, is no part of these.
+    SmallPtrSet<const Arrival *, 16> Round;
+    while (!Back.empty()) {
+      const Arrival *At = Back.pop_back_val();
+      if (!At || !Round.insert(At).second)
+        continue;
+      Blocks.insert(At->BB);
+      append_range(Back, Seen.find(*At)->second);
     }
   }
 
