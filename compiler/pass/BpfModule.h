@@ -83,6 +83,8 @@ void lowerStrings(BpfModule &B);
 /// Allows LLVM what it knows about these functions.
 void allowStringFunctions(const llvm::Module &M,
                           llvm::TargetLibraryInfoImpl &Library);
+/// Returns the function that is called, or null where that is not known.
+llvm::Function *calleeOf(const llvm::CallBase &C);
 /// Returns the name of the C library's (or libcosy's) function that is called,
 /// or "".
 llvm::StringRef libcName(const llvm::CallBase &C);

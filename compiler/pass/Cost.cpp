@@ -100,9 +100,7 @@ private:
     return false;
   }
 };
-} // namespace
 
-namespace {
 /// A block, and those of its phis that are constant on some way to it.
 struct Arrival {
   const BasicBlock *BB;
@@ -186,12 +184,12 @@ class WaysWithoutCall {
   /// call for, before it is optimised.
   static constexpr unsigned MaxShort = 40;
 
+  /// Ways that are told apart by what is known on them.
   static constexpr size_t MaxArrivals = 1024;
 
   const Loop &L;
   LoopAnalyses &A;
-  SmallSetVector<const BasicBlock *, 16> Blocks;
-  bool GoRound = false;
+  SmallSetVector<const BasicBlock *, 16> Blocks; // none: there is no such way
 
 public:
   WaysWithoutCall(const Loop &L, LoopAnalyses &A) : L(L), A(A) {
@@ -219,7 +217,6 @@ public:
           Work.push_back({At.next(S), &It->first});
       }
     }
-    GoRound = !Back.empty();
     // What only comes before a call, or leaves the loop, is no part of these.
     SmallPtrSet<const Arrival *, 16> Round;
     while (!Back.empty()) {
@@ -231,7 +228,7 @@ public:
     }
   }
 
-  bool exist() const { return GoRound; }
+  bool exist() const { return !Blocks.empty(); }
   ArrayRef<const BasicBlock *> blocks() const { return Blocks.getArrayRef(); }
 
   /// True if such a round only finds that there is nothing to call for, as a

@@ -40,10 +40,6 @@ ALWAYS_ENABLED_STATISTIC(NumLeft, "Number of calls that regions end before");
 
 using Blocks = SetVector<BasicBlock *>;
 
-static Function *calleeOf(const CallBase &C) {
-  return dyn_cast<Function>(C.getCalledOperand()->stripPointerCasts());
-}
-
 namespace {
 /// Knows which calls no compound can hold.
 class Natives {
@@ -59,15 +55,13 @@ public:
     if (!F->isDeclaration())
       return hasOne(*F);
     // One that does not return is the host's already.
-    return !C->doesNotReturn() && !isCovered(*F);
+    return !C->doesNotReturn() && !isCovered(libcName(*C));
   }
 
 private:
-  static bool isCovered(const Function &F) {
-    StringRef Name = F.getName();
-    Name.consume_front("\1");
-    if (isForeign(F))
-      return false;
+  /// True for a function of the C library's, or of libcosy's, that a compound
+  /// makes.
+  static bool isCovered(StringRef Name) {
     if (Name == "syscall" || Name == "__errno_location" ||
         Name.starts_with("cosy_") || Name.starts_with("__cosy_") ||
         isLocator(Name) || isInRuntime(Name) || findWrapper(Name))
@@ -128,11 +122,10 @@ static Blocks reached(ArrayRef<BasicBlock *> From, const Blocks &Within,
 }
 
 /// Finds the first call in each block that the region might end before.
-/// Nothing when that would not help.
+/// Nothing when a loop comes after one.
 static SmallVector<Instruction *, 4> findLast(const Region &R) {
   Natives Native;
   SmallVector<Instruction *, 4> Calls;
-  SmallPtrSet<BasicBlock *, 4> Ending;
   SmallPtrSet<BasicBlock *, 32> After = blocksAfterLoops(R);
   for (BasicBlock *BB : R.Blocks)
     for (Instruction &I : *BB) {
@@ -141,21 +134,22 @@ static SmallVector<Instruction *, 4> findLast(const Region &R) {
       if (!After.contains(BB))
         return {};
       Calls.push_back(&I);
-      Ending.insert(BB);
       break;
     }
-  if (Calls.empty())
-    return {};
-  // Something has to be left of the region.
-  for (BasicBlock *BB : reached(R.Blocks[0], R.Blocks, Ending))
+  return Calls;
+}
+
+/// True if something is left to do in these blocks, before such calls.
+static bool makeCalls(const Blocks &Kept, ArrayRef<Instruction *> Before) {
+  for (BasicBlock *BB : Kept)
     for (Instruction &I : *BB) {
-      if (is_contained(Calls, &I))
+      if (is_contained(Before, &I))
         break;
       const auto *C = dyn_cast<CallBase>(&I);
       if (C && !isa<IntrinsicInst>(C) && !C->doesNotReturn())
-        return Calls;
+        return true;
     }
-  return {};
+  return false;
 }
 
 /// True if the result of an invoke goes into a phi where the invoke leads to,
@@ -273,6 +267,8 @@ void cosy::leaveEarly(Function &F, Region &R, Reasons &Left) {
   for (Instruction *I : Calls)
     Ending.insert(I->getParent());
   Blocks Kept = reached(R.Blocks[0], R.Blocks, Ending), After;
+  if (!makeCalls(Kept, Calls))
+    return;
   // Others come after one of these only.
   erase_if(Calls,
            [&](Instruction *I) { return !Kept.contains(I->getParent()); });

@@ -100,7 +100,7 @@ static bool makeEscape(BpfModule &B, Compound &C, CallBase *Call) {
 }
 
 static std::string describeCallee(const CallBase &C) {
-  const auto *F = dyn_cast<Function>(C.getCalledOperand()->stripPointerCasts());
+  const Function *F = calleeOf(C);
   if (!F)
     return "a call through a pointer that is not a constant";
   StringRef Name = F->getName();

@@ -42,8 +42,12 @@ ALWAYS_ENABLED_STATISTIC(NumOperations,
 ALWAYS_ENABLED_STATISTIC(NumCompares,
                          "Number of memcmp calls that became loads");
 
+Function *cosy::calleeOf(const CallBase &C) {
+  return dyn_cast<Function>(C.getCalledOperand()->stripPointerCasts());
+}
+
 StringRef cosy::libcName(const CallBase &C) {
-  const auto *F = dyn_cast<Function>(C.getCalledOperand()->stripPointerCasts());
+  const Function *F = calleeOf(C);
   if (!F || !F->isDeclaration() || F->isIntrinsic() || isForeign(*F))
     return "";
   StringRef Name = F->getName();
@@ -355,8 +359,7 @@ static bool lowerToSystemCall(BpfModule &B, CallBase *C, StringRef Name) {
 }
 
 static void lowerCall(BpfModule &B, Compound &Comp, CallBase *C) {
-  const auto *Callee =
-      cast<Function>(C->getCalledOperand()->stripPointerCasts());
+  const Function *Callee = calleeOf(*C);
   bool IsUsers = !isOfRuntime(*C->getFunction());
   C = expandFortified(B, C);
   StringRef Name = libcName(*C);
