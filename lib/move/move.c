@@ -261,14 +261,22 @@ ssize_t cosy_transfer(int fd, void *memory, size_t count, int flags)
 /* --- Without another process ---------------------------------------------------------------- */
 
 /*
+ * Clears whole pages by the kernel's own means.  False where pages of an arena may be left: it
+ * refuses this, and a pinnable one keeps its pages in spite of it.
+ */
+static bool memory_discard(char *memory, size_t count)
+{
+	return !madvise(memory, count, MADV_DONTNEED) &&
+	       !__atomic_load_n(&arenas_pinnable, __ATOMIC_RELAXED);
+}
+
+/*
  * Puts ordinary memory in place of an arena's, whose pages may be shared, or gone, where there is
  * no context to empty it by: a fork child may get none.  Returns as arena_empty does.
  */
 static int arena_replace(char *memory, size_t count)
 {
-	/* Other memory is cleared by this, and stays. */
-	if (!madvise(memory, count, MADV_DONTNEED) &&
-	    !__atomic_load_n(&arenas_pinnable, __ATOMIC_RELAXED))
+	if (memory_discard(memory, count))
 		return 0;
 	if (mmap(memory, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
 		 0) == MAP_FAILED)
@@ -297,16 +305,14 @@ static int arena_empty(char *memory, size_t count)
 }
 
 /*
- * Clears whole pages by the kernel's own means.  An arena refuses MADV_DONTNEED, and a pinnable one
- * keeps its pages in spite of it: so where one may be, what is left is written, page by page.
- * Returns 0 or -ENOMEM, with pages that must not be written.
+ * Clears whole pages; where one of an arena may be, what is left is written, page by page.  Returns
+ * 0 or -ENOMEM, with pages that must not be written.
  */
 static int memory_clear(char *memory, size_t count)
 {
 	int emptied = 0;
 
-	if (!madvise(memory, count, MADV_DONTNEED) &&
-	    !__atomic_load_n(&arenas_pinnable, __ATOMIC_RELAXED))
+	if (memory_discard(memory, count))
 		return 0;
 	/* Pages of an arena that was moved may be shared, or gone. */
 	if (!libcosy_arenas_may_have(memory, count) && libcosy_arenas_exist())
