@@ -467,18 +467,11 @@ static void rewrite(struct stream *stream, int shape, int turn)
 /* Calls are made by a function of the C library for itself. */
 static void stream_inside(struct stream *stream)
 {
-	_Alignas(8) char buffer[sizeof(struct event_stack) + 3 * sizeof(struct event_frame)] = {0};
-	struct event_stack *told = (struct event_stack *)buffer;
-
 	stream_place(stream, 1, 0x1000, 0x1010);
-	told->event.kind = EVENT_STACK;
-	told->event.size = sizeof(buffer);
-	told->id = stream->stack = 2;
-	told->frames = 3;
-	told->frame[0] = (struct event_frame){.object = 1, .address = 0x110, .function = 0x100};
-	told->frame[1] = (struct event_frame){.object = 1, .address = 0x210, .function = 0x200};
-	told->frame[2] = (struct event_frame){.object = 2, .address = 0x9100, .function = 0x9000};
-	fold_take(stream->fold, &told->event);
+	stream_stack(stream, 2, 3,
+		     (struct event_frame[]){{.object = 1, .address = 0x110, .function = 0x100},
+					    {.object = 1, .address = 0x210, .function = 0x200},
+					    {.object = 2, .address = 0x9100, .function = 0x9000}});
 }
 
 static bool relax_advised(struct advice *advice, enum advise_way way,

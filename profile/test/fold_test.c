@@ -336,16 +336,9 @@ static void test_sessions(void)
 /* Calls are made by the program's own code, as a static one's are. */
 static void stream_own(struct stream *stream)
 {
-	_Alignas(8) char buffer[sizeof(struct event_stack) + sizeof(struct event_frame)] = {0};
-	struct event_stack *told = (struct event_stack *)buffer;
-
 	stream_place(stream, 1, 0x1000, 0x1010);
-	told->event.kind = EVENT_STACK;
-	told->event.size = sizeof(buffer);
-	told->id = stream->stack = 3;
-	told->frames = 1;
-	told->frame[0] = (struct event_frame){.object = 2, .address = 0x9100, .function = 0x9000};
-	fold_take(stream->fold, &told->event);
+	stream_stack(stream, 3, 1,
+		     &(struct event_frame){.object = 2, .address = 0x9100, .function = 0x9000});
 }
 
 /* Checks which reads `cosy run` would serve. */

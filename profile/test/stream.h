@@ -74,14 +74,27 @@ static inline void stream_open(struct stream *stream, const char *path, int flag
 	stream_call_path(stream, SYS_openat, path, fd, AT_FDCWD, 0x1000, flags);
 }
 
+/* Calls come from these frames from now on, the innermost first, at most three. */
+static inline void stream_stack(struct stream *stream, uint32_t id, uint32_t frames,
+				const struct event_frame *frame)
+{
+	_Alignas(8) char buffer[sizeof(struct event_stack) + 3 * sizeof(*frame)] = {0};
+	struct event_stack *told = (struct event_stack *)buffer;
+
+	told->event.kind = EVENT_STACK;
+	told->event.size = sizeof(*told) + frames * sizeof(*frame);
+	told->id = stream->stack = id;
+	told->frames = frames;
+	memcpy(told->frame, frame, frames * sizeof(*frame));
+	fold_take(stream->fold, &told->event);
+}
+
 /*
  * Calls come from `address` in a function at `function` from now on, called from 0x9000 in main's.
  */
 static inline void stream_place(struct stream *stream, uint32_t id, uint64_t function,
 				uint64_t address)
 {
-	_Alignas(8) char buffer[sizeof(struct event_stack) + 3 * sizeof(struct event_frame)] = {0};
-	struct event_stack *told = (struct event_stack *)buffer;
 	struct event_object objects[2] = {
 		{.event = {.kind = EVENT_OBJECT, .size = sizeof(struct event_object)},
 		 .id = 1,
@@ -90,16 +103,10 @@ static inline void stream_place(struct stream *stream, uint32_t id, uint64_t fun
 
 	fold_take(stream->fold, &objects[0].event);
 	fold_take(stream->fold, &objects[1].event);
-	told->event.kind = EVENT_STACK;
-	told->event.size = sizeof(buffer);
-	told->id = id;
-	told->frames = 3;
-	told->frame[0] = (struct event_frame){.object = 1, .address = 0x110, .function = 0x100};
-	told->frame[1] =
-		(struct event_frame){.object = 2, .address = address, .function = function};
-	told->frame[2] = (struct event_frame){.object = 2, .address = 0x9100, .function = 0x9000};
-	fold_take(stream->fold, &told->event);
-	stream->stack = id;
+	stream_stack(stream, id, 3,
+		     (struct event_frame[]){{.object = 1, .address = 0x110, .function = 0x100},
+					    {.object = 2, .address = address, .function = function},
+					    {.object = 2, .address = 0x9100, .function = 0x9000}});
 }
 
 #endif /* COSY_PROFILE_STREAM_H */
