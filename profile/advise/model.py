@@ -53,12 +53,12 @@ def main() -> None:
         "/* model.h - made by model.py of what docs/measured has; do not edit. */",
         "static const struct model_class model_classes[CLASSES] = {",
     ]
-    crossing = value(costs()["crossing"])
+    named = costs()
     for name, (title, *formulas) in classes():
-        numbers = [value(formula) if formula else crossing for formula in formulas]
+        numbers = [value(named.get(formula or "crossing", formula)) for formula in formulas]
         lines.append(f'	[CLASS_{name}] = {{"{title}", {", ".join(f"{n:.4f}" for n in numbers)}}},')
     lines += ["};", ""]
-    lines += [f"static const double model_{name} = {value(formula):.4f};" for name, formula in costs().items()]
+    lines += [f"static const double model_{name} = {value(formula):.4f};" for name, formula in named.items()]
     Path(sys.argv[1]).write_text("\n".join(lines) + "\n")
 
 
