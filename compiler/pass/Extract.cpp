@@ -104,6 +104,21 @@ static bool isLocalToRegion(AllocaInst &A, const Region &R) {
   return Starts;
 }
 
+/// True if a local is used only where its life has begun in this round: the
+/// region may begin again at the loop's head, in another frame.
+static bool beginsBeforeUse(AllocaInst &A, DominatorTree &DT) {
+  SmallVector<Instruction *, 4> Starts;
+  for (User *U : A.users())
+    if (auto *I = dyn_cast<LifetimeIntrinsic>(U);
+        I && I->getIntrinsicID() == Intrinsic::lifetime_start)
+      Starts.push_back(I);
+  return all_of(A.users(), [&](User *U) {
+    return isLifetime(U) || any_of(Starts, [&](Instruction *Start) {
+             return DT.dominates(Start, cast<Instruction>(U));
+           });
+  });
+}
+
 /// True if one call of the function may come to the region more than once.
 static bool isRepeated(const Region &R) {
   return any_of(R.Blocks, [&](BasicBlock *BB) {
@@ -146,13 +161,16 @@ static void dropLifetimes(AllocaInst &A) {
 static SmallVector<AllocaInst *, 8> sinkLocals(Function &F, const Region &R) {
   SmallVector<AllocaInst *, 8> Sunk;
   bool Once = !F.callsFunctionThatReturnsTwice() && !isRepeated(R);
+  DominatorTree DT(F);
   for (Instruction &I : F.getEntryBlock()) {
     auto *A = dyn_cast<AllocaInst>(&I);
     if (!A || !A->isStaticAlloca() || R.Blocks.contains(A->getParent()))
       continue;
     bool Local = isLocalToRegion(*A, R);
-    // What comes after an early end may have pointers to the region's locals.
-    if (Local && R.EndsEarly && !isUsedInRegion(*A, R))
+    // What comes after an early end may have pointers to the region's locals,
+    // or the region what it had of them before.
+    if (Local && ((R.EndsEarly && !isUsedInRegion(*A, R)) ||
+                  (R.BeginsAgain && !beginsBeforeUse(*A, DT))))
       dropLifetimes(*A); // which would tell CodeExtractor to move it
     else if (Local || (Once && mayBeDeclaredIn(*A, R)))
       Sunk.push_back(A);
@@ -218,6 +236,7 @@ bool cosy::extractRegion(Function &F, Region &R, Extracted &Ret, Reasons &Why) {
     Ret.Outputs.push_back(V->getType());
   Ret.Line = R.Line;
   Ret.Where = R.Start->getDebugLoc();
+  Ret.BeginsAgain = R.BeginsAgain;
   Body->setLinkage(GlobalValue::InternalLinkage);
   return true;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //===- Leave.cpp - A region ends before a call that it cannot hold --------===//
 //
-// Programs tell of errors by stdio and leave, or print when a loop has ended.
-// Such a call keeps a region native.  Where no loop of the region comes after
-// it, the region might as well end there: what follows is left to the host.
+// Programs tell of errors by stdio and leave, print when a loop has ended, or
+// tell of something and go on with the loop.  Such a call keeps a region
+// native.  It might as well end there: what follows is left to the host.
 //
 //   error:                                error:
 //     call void @perror(ptr %name)          br label %error.left  ; END
@@ -13,13 +13,21 @@
 //   out:                                  out:                    ; as it was
 //     call void @__cosy_region_end(..)      call void @__cosy_region_end(..)
 //
-// Blocks that both come to (out) get a copy for the host.
+// Blocks that both come to (out) get a copy for the host.  Where the call is in
+// a loop, the region begins at the loop's head instead of its mark, so that the
+// host comes to it again: what comes before is the host's, too.
+//
+//   call void @__cosy_region_start(..)    call void @__cosy_region_start(..)
+//   %fd = call i32 @open(..)              %fd = call i32 @open(..)  ; the
+//   host's br label %loop                   ->   br label %loop            ;
+//   START loop:                                 loop:
 //
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "CallTable.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Statistic.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
@@ -37,6 +45,8 @@ using namespace llvm;
 using namespace cosy;
 
 ALWAYS_ENABLED_STATISTIC(NumLeft, "Number of calls that regions end before");
+ALWAYS_ENABLED_STATISTIC(NumMovedStarts,
+                         "Number of regions that begin at a loop's head");
 
 using Blocks = SetVector<BasicBlock *>;
 
@@ -86,11 +96,13 @@ private:
 };
 } // namespace
 
+using BlockSet = SmallPtrSet<BasicBlock *, 32>;
+
 /// Returns the blocks of a region that no loop of it comes after.
-static SmallPtrSet<BasicBlock *, 32> blocksAfterLoops(const Region &R) {
+static BlockSet blocksAfterLoops(const Region &R) {
   DenseMap<BasicBlock *, unsigned> Left; // successors that are not known to be
   SmallVector<BasicBlock *, 32> Work;
-  SmallPtrSet<BasicBlock *, 32> After;
+  BlockSet After;
   for (BasicBlock *BB : R.Blocks) {
     unsigned Count = count_if(
         successors(BB), [&](BasicBlock *S) { return R.Blocks.contains(S); });
@@ -111,7 +123,7 @@ static SmallPtrSet<BasicBlock *, 32> blocksAfterLoops(const Region &R) {
 /// Returns what is reached from some blocks inside Within, these too, but not
 /// by way of Stop.
 static Blocks reached(ArrayRef<BasicBlock *> From, const Blocks &Within,
-                      const SmallPtrSetImpl<BasicBlock *> &Stop) {
+                      const BlockSet &Stop) {
   Blocks Found(From.begin(), From.end());
   for (unsigned I = 0; I < Found.size(); ++I)
     if (!Stop.contains(Found[I]))
@@ -121,36 +133,126 @@ static Blocks reached(ArrayRef<BasicBlock *> From, const Blocks &Within,
   return Found;
 }
 
-/// Finds the first call in each block that the region might end before.
-/// Nothing when a loop comes after one.
-static SmallVector<Instruction *, 4> findLast(const Region &R) {
-  Natives Native;
-  SmallVector<Instruction *, 4> Calls;
-  SmallPtrSet<BasicBlock *, 32> After = blocksAfterLoops(R);
-  for (BasicBlock *BB : R.Blocks)
-    for (Instruction &I : *BB) {
-      if (!Native.has(I))
-        continue;
-      if (!After.contains(BB))
-        return {};
-      Calls.push_back(&I);
-      break;
-    }
-  return Calls;
-}
+namespace {
+/// A block that a region may begin with, and what remains of the region then.
+struct Beginning {
+  BasicBlock *Head;
+  DebugLoc Where; ///< Of the loop.
+  Blocks Kept;
+  unsigned Loops = 0; ///< Those of Kept that make calls and go round in it.
+  unsigned Lost = 0;  ///< Native calls that loops come after, but not Head.
+  unsigned Calls = 0; ///< Blocks of Kept that make calls.
+  unsigned Depth = 0; ///< Of the loop whose head it is; else UINT_MAX.
 
-/// True if something is left to do in these blocks, before such calls.
-static bool makeCalls(const Blocks &Kept, ArrayRef<Instruction *> Before) {
-  for (BasicBlock *BB : Kept)
+  /// True if more is gained by this one.
+  bool operator>(const Beginning &Other) const {
+    return std::tuple(Loops, Other.Lost, Calls, Depth) >
+           std::tuple(Other.Loops, Lost, Other.Calls, Other.Depth);
+  }
+};
+
+/// Chooses where a region begins, and the calls that it ends before.
+class Cut {
+  const Region &R;
+  DominatorTree DT;
+  LoopInfo LI;
+  DenseMap<BasicBlock *, Instruction *> First; ///< In each block with one.
+  BlockSet Ending;                             ///< These blocks.
+  BlockSet AfterLoops;
+
+public:
+  Cut(Function &F, const Region &R)
+      : R(R), DT(F), LI(DT), AfterLoops(blocksAfterLoops(R)) {
+    Natives Native;
+    for (BasicBlock *BB : R.Blocks)
+      for (Instruction &I : *BB)
+        if (Native.has(I)) {
+          First[BB] = &I;
+          Ending.insert(BB);
+          break;
+        }
+  }
+
+  bool hasCalls() const { return !Ending.empty(); }
+
+  /// Returns the best way to begin, or nothing.
+  std::optional<Beginning> choose() {
+    std::optional<Beginning> Best;
+    auto Consider = [&](BasicBlock *Head, const Loop *L) {
+      std::optional<Beginning> B = beginAt(Head, L);
+      if (B && (!Best || *B > *Best))
+        Best = std::move(B);
+    };
+    Consider(R.Blocks[0], nullptr);
+    for (const Loop *L : LI.getLoopsInPreorder())
+      if (L->getHeader() != R.Blocks[0] && R.Blocks.contains(L->getHeader()) &&
+          !L->getHeader()->isEHPad())
+        Consider(L->getHeader(), L);
+    return Best;
+  }
+
+  /// Returns the calls that a region with this beginning ends before.
+  SmallVector<Instruction *, 4> callsOf(const Beginning &B) const {
+    SmallVector<Instruction *, 4> Calls;
+    for (BasicBlock *BB : B.Kept)
+      if (Instruction *I = First.lookup(BB))
+        Calls.push_back(I);
+    return Calls;
+  }
+
+private:
+  /// True if something is done in a block, before what the region ends at.
+  bool doesCall(BasicBlock *BB) const {
     for (Instruction &I : *BB) {
-      if (is_contained(Before, &I))
-        break;
+      if (&I == First.lookup(BB))
+        return false;
       const auto *C = dyn_cast<CallBase>(&I);
       if (C && !isa<IntrinsicInst>(C) && !C->doesNotReturn())
         return true;
     }
-  return false;
-}
+    return false;
+  }
+
+  /// True if Kept goes round in a loop, and does something then.
+  bool goesRound(const Loop &L, const Blocks &Kept) const {
+    BasicBlock *Head = L.getHeader();
+    if (!Kept.contains(Head) || Ending.contains(Head))
+      return false;
+    Blocks Within;
+    for (BasicBlock *BB : L.blocks())
+      if (Kept.contains(BB) && !Ending.contains(BB))
+        Within.insert(BB);
+    Blocks Round = reached(Head, Within, {});
+    return any_of(Round, [&](BasicBlock *BB) { return doesCall(BB); }) &&
+           any_of(Round, [&](BasicBlock *BB) {
+             return is_contained(successors(BB), Head);
+           });
+  }
+
+  std::optional<Beginning> beginAt(BasicBlock *Head, const Loop *L) const {
+    Beginning B{Head, L ? L->getStartLoc() : DebugLoc(),
+                reached(Head, R.Blocks, Ending)};
+    if (L && !goesRound(*L, B.Kept))
+      return std::nullopt;
+    for (const Loop *Inner : LI.getLoopsInPreorder())
+      B.Loops +=
+          R.Blocks.contains(Inner->getHeader()) && goesRound(*Inner, B.Kept);
+    bool Last = true; // no loop comes after one
+    for (BasicBlock *BB : B.Kept) {
+      B.Calls += doesCall(BB);
+      if (!Ending.contains(BB) || AfterLoops.contains(BB))
+        continue;
+      Last = false;
+      B.Lost += !L || !reached(BB, R.Blocks, {}).contains(Head);
+    }
+    B.Depth = L ? L->getLoopDepth() : UINT_MAX;
+    // Do not enter the kernel for the few calls before the first of a loop.
+    if (!B.Calls || (!B.Loops && !Last))
+      return std::nullopt;
+    return B;
+  }
+};
+} // namespace
 
 /// True if the result of an invoke goes into a phi where the invoke leads to,
 /// which cannot be put into memory.
@@ -259,30 +361,28 @@ void cosy::threadExits(Function &F, FunctionAnalysisManager &FAM) {
 void cosy::leaveEarly(Function &F, Region &R, Reasons &Left) {
   if (F.callsFunctionThatReturnsTwice())
     return;
-  SmallVector<Instruction *, 4> Calls = findLast(R);
-  if (Calls.empty())
+  Cut C(F, R);
+  if (!C.hasCalls())
+    return;
+  std::optional<Beginning> Begin = C.choose();
+  if (!Begin)
     return;
 
-  SmallPtrSet<BasicBlock *, 4> Ending;
-  for (Instruction *I : Calls)
-    Ending.insert(I->getParent());
-  Blocks Kept = reached(R.Blocks[0], R.Blocks, Ending), After;
-  if (!makeCalls(Kept, Calls))
-    return;
-  // Others come after one of these only.
-  erase_if(Calls,
-           [&](Instruction *I) { return !Kept.contains(I->getParent()); });
+  BasicBlock *Head = Begin->Head, *Entry = R.Blocks[0];
+  SmallVector<Instruction *, 4> Calls = C.callsOf(*Begin);
+  Blocks Others = R.Blocks, From, Shared;
+  Others.remove(Head);
+  if (Head != Entry)
+    From.insert(Entry);
   for (Instruction *I : Calls)
     for (BasicBlock *S : successors(I->getParent()))
-      if (R.Blocks.contains(S))
-        After.insert(S);
-  After =
-      reached(After.getArrayRef(), R.Blocks, SmallPtrSet<BasicBlock *, 1>());
-  Blocks Shared;
-  for (BasicBlock *BB : After) {
+      if (Others.contains(S))
+        From.insert(S);
+  Blocks Host = reached(From.getArrayRef(), Others, {});
+  for (BasicBlock *BB : Host) {
     if (any_of(*BB, isMarker))
       return;
-    if (Kept.contains(BB))
+    if (Begin->Kept.contains(BB))
       Shared.insert(BB);
   }
   if (any_of(Calls,
@@ -294,20 +394,29 @@ void cosy::leaveEarly(Function &F, Region &R, Reasons &Left) {
       !all_of(Shared, isCopied))
     return;
 
-  Blocks Host = After;
   for (Instruction *I : Calls) {
     const Function *Callee = calleeOf(*cast<CallBase>(I));
     std::string Why = Callee->isDeclaration()
                           ? whyNoWrapper(Callee->getName())
                           : "it calls what no compound can hold";
-    Left.push_back({formatv("'{0}': {1}", Callee->getName(), Why).str(),
+    Left.push_back({formatv("the region ends before the call of '{0}': {1}",
+                            Callee->getName(), Why)
+                        .str(),
                     I->getDebugLoc()});
     BasicBlock *BB = I->getParent();
     Host.insert(BB->splitBasicBlock(I, BB->getName() + ".left"));
   }
   NumLeft += Calls.size();
+  if (Head != Entry) {
+    ++NumMovedStarts;
+    Left.push_back({"the region begins at this loop, to which such calls may "
+                    "come back",
+                    Begin->Where});
+    Host.insert(R.Start->getParent());
+  }
   if (!Shared.empty())
     copyShared(F, Shared, Host);
-  R.Blocks = Kept;
+  R.Blocks = Begin->Kept;
   R.EndsEarly = true;
+  R.BeginsAgain = Head != Entry;
 }

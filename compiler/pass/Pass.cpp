@@ -121,6 +121,7 @@ compileWaysIn(Extracted &R, Compound &Entry, ArrayRef<Function *> Hosts,
   estimateGain(*R.Body, Heads, In, Entry.Cost);
   R.Seldom = findSeldomCalls(*R.Body, Heads, Entry.Cost);
   Entry.Saves = Entry.Cost.SureEntry;
+  Entry.BeginsAgain = R.BeginsAgain;
   std::vector<Extracted> Loops = enterLoops(R, Heads);
   for (size_t I = 0; I < Loops.size(); ++I) {
     auto C = std::make_unique<Compound>();

@@ -91,7 +91,8 @@ struct Region {
   llvm::SmallVector<llvm::CallBase *, 4> Ends;
   llvm::SetVector<llvm::BasicBlock *> Blocks; ///< Entry first.
   unsigned Line = 0;
-  bool EndsEarly = false; ///< Before calls that it cannot hold (Leave.cpp).
+  bool EndsEarly = false;   ///< Before calls that it cannot hold (Leave.cpp).
+  bool BeginsAgain = false; ///< After them, at the head of a loop.
 };
 
 /// The head of a loop that counts its rounds there, but has no way into the
@@ -118,7 +119,8 @@ struct Extracted {
   unsigned NumInputs = 0;
   llvm::SmallVector<llvm::Type *, 8> Outputs;
   unsigned Line = 0;
-  llvm::DebugLoc Where; ///< Of COSY_START.
+  llvm::DebugLoc Where;     ///< Of COSY_START.
+  bool BeginsAgain = false; ///< See Region.
   /// The native twin: Body, or a copy of it that can go into the kernel in the
   /// middle.
   llvm::Function *Twin = nullptr;
@@ -240,6 +242,7 @@ struct Compound {
   int64_t Saves = 0, Skips = 0;
   RegionCost Cost;
   unsigned NumLoops = 0;
+  bool BeginsAgain = false;               ///< See Region.
   llvm::GlobalVariable *Region = nullptr; ///< struct cosy_region, when made.
 };
 
@@ -249,8 +252,9 @@ constexpr unsigned LeftField = 5;
 /// The index of `entry` there, which is null but for a loop's head.
 constexpr unsigned EntryField = 6;
 
-/// The index of `flags` there, with COSY_REGION_FORCE and COSY_REGION_LOSES.
-constexpr unsigned FlagsField = 9, ForceFlag = 1, LosesFlag = 2;
+/// The index of `flags` there, with COSY_REGION_FORCE, COSY_REGION_LOSES and
+/// COSY_REGION_AGAIN.
+constexpr unsigned FlagsField = 9, ForceFlag = 1, LosesFlag = 2, AgainFlag = 16;
 
 /// COSY_LEFT_MAX of lib/region/region.h.
 constexpr uint64_t MaxLeft = 0x7fffffff;
@@ -296,8 +300,8 @@ void dropMarkers(llvm::Function &F, const Region &R);
 /// region might end early.  Comes before the first is extracted: it may copy
 /// and remove blocks.
 void threadExits(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
-/// Ends a region before calls that it cannot hold, if no loop of it comes after
-/// them; Left gets their names.
+/// Ends a region before calls that it cannot hold.  Where that is in a loop the
+/// region begins at the loop's head.  Left gets their names.
 void leaveEarly(llvm::Function &F, Region &R, Reasons &Left);
 
 // Extract.cpp

@@ -81,7 +81,7 @@ void cosy::reportLeft(const Function &Host, const Reasons &Left) {
   for (const Reason &R : Left) {
     OptimizationRemark Remark("cosy", "Left", DiagnosticLocation(R.Where),
                               &Host.getEntryBlock());
-    Remark << "the region ends before the call of " << R.Text;
+    Remark << R.Text;
     Host.getContext().diagnose(Remark);
   }
 }

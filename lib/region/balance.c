@@ -59,9 +59,12 @@ static void balance_give_up(struct cosy_loaded *loaded)
 			    "calls, %llu were made in the kernel",
 			    libcosy_program_name(loaded), filtered, calls);
 	else
-		libcosy_say("%s stays native from here: none of its %llu calls could be made by a "
-			    "specialised version, and it makes few at a time",
-			    libcosy_program_name(loaded), calls);
+		libcosy_say(
+			"%s stays native from here: its %llu calls saved less than entering the "
+			"kernel costs, since %s, and it makes few at a time",
+			libcosy_program_name(loaded), calls,
+			loaded->again ? "it is left for calls that no compound can hold"
+				      : "no specialised version could make them");
 }
 
 /* Returns what a RUN saved under filters; `filtered`: one of them wanted to see a call. */
@@ -73,13 +76,19 @@ static int64_t balance_filtered(int64_t calls, int64_t fast, bool filtered)
 
 /*
  * Returns what one saved without.  A specialised call can save much more than any constant says,
- * a view of 64 KB say; so one of them is taken to have been worth the RUN.
+ * a view of 64 KB say; so one of them is taken to have been worth the RUN.  But a region that is
+ * left for the host in the middle of its loop may make one call a RUN and go on natively: there, a
+ * call has saved what a read of a byte does, and others beside such have had a version tried in
+ * vain, which costs what a crossing does, or more.
  */
-static int64_t balance_first(int64_t calls, int64_t fast)
+static int64_t balance_first(int64_t calls, int64_t fast, bool again)
 {
-	if (!calls)
+	int64_t gain = again ? 2 * COSY_GAIN_FAST : COSY_COST_RUN;
+	int64_t other = again && fast ? 0 : COSY_GAIN_CALL;
+
+	if (!calls && !again)
 		return 0;
-	return fast * COSY_COST_RUN + (calls - fast) * COSY_GAIN_CALL - COSY_COST_RUN;
+	return fast * gain + (calls - fast) * other - COSY_COST_RUN;
 }
 
 /* Stops counting where a filter has not been met in all those RUNs. */
@@ -113,7 +122,7 @@ void libcosy_balance_add(struct cosy_loaded *loaded, struct libcosy_activation *
 	if (__atomic_load_n(&balance->filtered, __ATOMIC_RELAXED)) {
 		saved = balance_filtered(calls, fast, filtered);
 	} else {
-		saved = balance_first(calls, fast);
+		saved = told ? balance_first(calls, fast, loaded->again) : 0;
 		balance_end_first(balance, act);
 	}
 	saved = __atomic_add_fetch(&balance->saved, saved, __ATOMIC_RELAXED);

@@ -21,6 +21,7 @@ struct cosy_loaded {
 	bool needs_stack; /* has local calls or alloca operations */
 	bool cancels;	  /* has calls that libc makes cancellation points */
 	bool forced;	  /* -fcosy-force: it is never given up */
+	bool again;	  /* it is left and entered again in a loop: COSY_REGION_AGAIN */
 	bool unseen;	  /* the last LOAD was not to compile it, and would have had to */
 	u64 place;	  /* context generation << 32 | handle there; handle 0 = refused by it */
 	u64 displaced;	  /* its place when it was given up; 0 = it was not */

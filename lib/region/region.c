@@ -118,8 +118,10 @@ __attribute__((cold, noinline)) static struct cosy_loaded *region_load(struct co
 	if (err && (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL))
 		libcosy_say("a region stays native: instruction %d: %s", (int)why.insn,
 			    why.reason[0] ? why.reason : strerror(-err));
-	if (loaded != REFUSED)
-		loaded->forced = region->version >= 2 && region->flags & COSY_REGION_FORCE;
+	if (loaded != REFUSED && region->version >= 2) {
+		loaded->forced = region->flags & COSY_REGION_FORCE;
+		loaded->again = region->flags & COSY_REGION_AGAIN;
+	}
 	__atomic_store_n(&region->cache, (uint64_t)(err ? REFUSED : loaded), __ATOMIC_RELEASE);
 	libcosy_program_unlock();
 	return err ? REFUSED : loaded;

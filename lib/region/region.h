@@ -92,6 +92,8 @@ struct cosy_region {
 
 #define COSY_REGION_FORCE 1u /* -fcosy-force: into the kernel at once */
 #define COSY_REGION_LOSES 2u /* by the compiler's estimate: stays native unless forced */
+/* It ends before calls that it cannot hold, and is entered again in the same loop */
+#define COSY_REGION_AGAIN 16u
 /* libcosy's, of a region in which others count: see tier.h */
 #define COSY_REGION_SEEN   4u /* it goes to the kernel as far as nothing has to be compiled */
 #define COSY_REGION_UNSEEN 8u /* something has to be, which it is to earn */

@@ -1,4 +1,4 @@
-// -Rcosy says before which calls a region ends; one that a loop comes after keeps it native.
+// -Rcosy says where a region ends early and begins; what each round calls keeps it native.
 // RUN: %cosycc -Rcosy -c %s -o %t.o 2>&1 | FileCheck %s
 #include <cosy/cosy.h>
 #include <fcntl.h>
@@ -37,11 +37,13 @@ int left(const char *name, int turns)
 // CHECK-DAG: left.c:31:2: remark: the region ends before the call of 'printf': libc's streams are in user space [-Rpass=cosy]
 // CHECK-DAG: left.c:19:2: remark: region compiled:
 
-void kept(const char *name, int turns)
+void again(const char *name, int turns)
 {
 	COSY_START;
+	int dir = open("/", O_RDONLY | O_DIRECTORY);
+
 	for (int i = 0; i < turns; i++) {
-		int fd = open(name, O_RDONLY);
+		int fd = openat(dir, name, O_RDONLY);
 
 		if (fd < 0) {
 			perror(name);
@@ -51,5 +53,21 @@ void kept(const char *name, int turns)
 	}
 	COSY_END;
 }
-// CHECK: left.c:47:4: warning: the region at line 42 stays native: a call of 'perror': libc's streams are in user space [-Wcosy]
-// CHECK-NOT: left.c:{{4[0-9]|5}}{{.*}}ends before
+// CHECK-DAG: left.c:49:4: remark: the region ends before the call of 'perror': libc's streams are in user space [-Rpass=cosy]
+// CHECK-DAG: left.c:45:2: remark: the region begins at this loop, to which such calls may come back [-Rpass=cosy]
+// CHECK-DAG: left.c:42:2: remark: region compiled:
+
+void kept(const char *name, int turns)
+{
+	COSY_START;
+	for (int i = 0; i < turns; i++) {
+		int fd = open(name, O_RDONLY);
+
+		printf("%d\n", fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	COSY_END;
+}
+// CHECK: left.c:66:3: warning: the region at line 62 stays native: a call of 'printf': libc's streams are in user space [-Wcosy]
+// CHECK-NOT: left.c:{{6[0-9]|7}}{{.*}}ends before

@@ -1,5 +1,5 @@
-; A region ends before a call that it cannot hold, if no loop of it comes after; blocks that both the
-; region and such a call lead to get a copy for the host.
+; A region ends before a call that it cannot hold; blocks that both the region and such a call lead to
+; get a copy for the host.  Where the call is in a loop, the region begins at the loop's head.
 ; RUN: %stage=cosy-leave %s 2>&1 | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 
@@ -8,8 +8,9 @@ declare void @__cosy_region_end(ptr)
 declare i32 @getppid() #0
 declare void @report(i64)
 
-; CHECK: 2 cosy-extract - Number of regions that became functions
-; CHECK: 1 cosy-leave - Number of calls that regions end before
+; CHECK: 3 cosy-extract - Number of regions that became functions
+; CHECK: 2 cosy-leave - Number of calls that regions end before
+; CHECK: 1 cosy-leave - Number of regions that begin at a loop's head
 
 ; CHECK-LABEL: define i64 @joined(
 ; CHECK: call i1 @joined.cosy(
@@ -45,7 +46,39 @@ out:
   ret i64 %x
 }
 
-; A loop comes after the call.
+; The host comes back to the loop's head, with a copy of the rest of the round.
+; CHECK-LABEL: define i64 @again(
+; CHECK: call i32 @getppid()
+; CHECK: [[HEAD:[a-z.A-Z0-9]+]]:
+; CHECK: call i1 @again.cosy(i64 %n, i64 %{{[a-z.A-Z0-9]+}}, i32 %first, ptr
+; CHECK: call void @report(
+; CHECK: icmp ult
+; CHECK: br i1 %{{.*}}, label %[[HEAD]],
+define i64 @again(i64 %n) {
+entry:
+  %token = alloca i32
+  %start = call i32 @__cosy_region_start(i32 17)
+  store i32 %start, ptr %token
+  %first = call i32 @getppid()
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %again ]
+  %p = call i32 @getppid()
+  %next = add i64 %i, 1
+  %bad = icmp eq i32 %p, %first
+  br i1 %bad, label %tell, label %again
+tell:
+  call void @report(i64 %next)
+  br label %again
+again:
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %out
+out:
+  call void @__cosy_region_end(ptr %token)
+  ret i64 %next
+}
+
+; Each round makes the call.
 ; CHECK-LABEL: define void @kept(
 ; CHECK-NOT: @report
 ; CHECK: call void @kept.cosy(
@@ -58,15 +91,10 @@ entry:
   store i32 %start, ptr %token
   br label %loop
 loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %again ]
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
   %p = call i32 @getppid()
   %next = add i64 %i, 1
-  %bad = icmp eq i32 %p, 3
-  br i1 %bad, label %tell, label %again
-tell:
   call void @report(i64 %next)
-  br label %again
-again:
   %more = icmp ult i64 %next, %n
   br i1 %more, label %loop, label %out
 out:
@@ -75,6 +103,8 @@ out:
 }
 
 ; CHECK-LABEL: define internal {{.*}}i1 @joined.cosy(
+; CHECK-NOT: @report
+; CHECK-LABEL: define internal {{.*}}i1 @again.cosy(
 ; CHECK-NOT: @report
 ; CHECK-LABEL: define internal void @kept.cosy(
 ; CHECK: call void @report(

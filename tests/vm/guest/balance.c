@@ -36,6 +36,57 @@ static long ask_again(const char *one, const char *two)
 	return failed || st[0].st_ino != st[1].st_ino;
 }
 
+/*
+ * Asks for attributes `n` times, and writes to a stream every `each` times: the region is left for
+ * that and entered again.
+ */
+static long ask_and_tell(const char *name, int n, int each, FILE *stream)
+{
+	long failed = 0;
+
+	COSY_START;
+	for (int i = 0; i < n; i++) {
+		struct stat st;
+
+		failed += stat(name, &st);
+		if (i % each == 0)
+			failed += fputc('x', stream) != 'x';
+	}
+	COSY_END;
+	return failed;
+}
+
+/* Does the same, with a balance of its own. */
+static long ask_and_tell_seldom(const char *name, int n, int each, FILE *stream)
+{
+	long failed = 0;
+
+	COSY_START;
+	for (int i = 0; i < n; i++) {
+		struct stat st;
+
+		failed += stat(name, &st);
+		if (i % each == 0)
+			failed += fputc('x', stream) != 'x';
+	}
+	COSY_END;
+	return failed;
+}
+
+static unsigned long long calls_told(long (*region)(const char *, int, int, FILE *), int each)
+{
+	FILE *stream = fopen("told", "w");
+	struct cosy_stats before = counts();
+	struct stat st;
+
+	MUST(stream);
+	CHECK(!region("x", ENTRIES, each, stream), "a call failed, each %d", each);
+	MUST(!fclose(stream) && !stat("told", &st));
+	CHECK(st.st_size == (ENTRIES + each - 1) / each, "%lld told, each %d",
+	      (long long)st.st_size, each);
+	return counts().calls - before.calls;
+}
+
 static unsigned long long calls_of(long (*region)(const char *, const char *), const char *name)
 {
 	struct cosy_stats before = counts();
@@ -62,6 +113,13 @@ static void with_tiers(void)
 	CHECK(calls > 2 * ENTRIES - 100, "%llu calls by a name in the kernel", calls);
 	calls = calls_of(ask_again, "./x");
 	CHECK(calls == 2 * ENTRIES, "%llu calls by ./x in the kernel", calls);
+	/* It is left for a stream after each call, and after a hundred. */
+	calls = calls_told(ask_and_tell, 1);
+	CHECK(calls > 100 && calls < ENTRIES - 1000, "%llu calls, left after each", calls);
+	calls = calls_told(ask_and_tell, 1);
+	CHECK(!calls, "%llu calls, given up", calls);
+	calls = calls_told(ask_and_tell_seldom, 100);
+	CHECK(calls > ENTRIES - 100, "%llu calls, left after a hundred", calls);
 }
 
 /* Runs this program again, with regions that have to earn the kernel after one arrival. */
