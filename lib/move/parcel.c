@@ -28,6 +28,8 @@
 #define MFD_NOEXEC_SEAL 8U
 #endif
 
+#define SEAL_TRIES 32 /* some 5 s at most */
+
 #define SEALS_SHARE  (F_SEAL_SHRINK | F_SEAL_GROW)
 #define SEALS_COPY   (SEALS_SHARE | F_SEAL_WRITE)
 #define SEALS_DONATE (F_SEAL_GROW | F_SEAL_WRITE)
@@ -67,9 +69,18 @@ static bool memfd_fill(int fd, const char *memory, size_t count)
 	return true;
 }
 
+/*
+ * The kernel waits up to 150 ms for whoever holds one of the pages.  Nobody else has the descriptor
+ * yet, so that it is the kernel itself, for a moment: for longer on a busy machine.
+ */
 static bool memfd_seal(int fd, int seals)
 {
-	return !fcntl(fd, F_ADD_SEALS, seals);
+	for (int tries = 0; tries < SEAL_TRIES; tries++)
+		if (!fcntl(fd, F_ADD_SEALS, seals))
+			return true;
+		else if (errno != EBUSY)
+			return false;
+	return false;
 }
 
 int libcosy_memfd_copy(const void *memory, size_t count)
