@@ -142,7 +142,9 @@ struct Beginning {
   unsigned Loops = 0; ///< Those of Kept that make calls and go round in it.
   unsigned Lost = 0;  ///< Native calls that loops come after, but not Head.
   unsigned Calls = 0; ///< Blocks of Kept that make calls.
-  unsigned Depth = 0; ///< Of the loop whose head it is; else UINT_MAX.
+  /// Of the loop whose head it is, if native calls are in that; UINT_MAX if it
+  /// is none's.
+  unsigned Depth = 0;
 
   /// True if more is gained by this one.
   bool operator>(const Beginning &Other) const {
@@ -243,9 +245,12 @@ private:
       if (!Ending.contains(BB) || AfterLoops.contains(BB))
         continue;
       Last = false;
+      if (L && L->contains(BB))
+        B.Depth = L->getLoopDepth();
       B.Lost += !L || !reached(BB, R.Blocks, {}).contains(Head);
     }
-    B.Depth = L ? L->getLoopDepth() : UINT_MAX;
+    if (!L)
+      B.Depth = UINT_MAX;
     // Do not enter the kernel for the few calls before the first of a loop.
     if (!B.Calls || (!B.Loops && !Last))
       return std::nullopt;
