@@ -18,9 +18,9 @@
 // host comes to it again: what comes before is the host's, too.
 //
 //   call void @__cosy_region_start(..)    call void @__cosy_region_start(..)
-//   %fd = call i32 @open(..)              %fd = call i32 @open(..)  ; the
-//   host's br label %loop                   ->   br label %loop            ;
-//   START loop:                                 loop:
+//   %fd = call i32 @open(..)              %fd = call i32 @open(..) ; host's
+//   br label %loop                   ->   br label %loop           ; START
+//   loop:                                 loop:
 //
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
