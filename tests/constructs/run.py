@@ -64,6 +64,17 @@ def read_construct(source: Path) -> Construct:
     return construct
 
 
+def read_constructs(names: list[str]) -> list[Construct]:
+    """Reads those named, or all.  Their programs are named after them: no two may share a name."""
+    sources = sorted([*HERE.glob("*.c"), *HERE.glob("*.cpp")])
+    stems = [s.stem for s in sources]
+    if twice := sorted({s for s in stems if stems.count(s) > 1}):
+        raise SystemExit(f"{HERE}: two constructs named {', '.join(twice)}")
+    if unknown := sorted(set(names) - set(stems)):
+        raise SystemExit(f"{HERE}: no construct named {', '.join(unknown)}")
+    return [read_construct(s) for s in sources if not names or s.stem in names]
+
+
 class Failed(Exception):
     """A construct is wrong; says how."""
 
@@ -102,11 +113,15 @@ class Tools:
 
 def run(program: Path, construct: Construct, mode: str, tier: str = "always") -> tuple[str, str]:
     """Returns the output with the exit status, and what the program said on stderr."""
+    # One folder for each program: another level of the same construct may run beside it.
+    folder = program.with_name(f"{program.name}.run")
+    folder.mkdir(exist_ok=True)
     # The constructs need not free what they allocate.
     env = dict(os.environ, COSY_MODE=mode, COSY_TIER=tier, COSY_STATS="1", ASAN_OPTIONS="detect_leaks=0")
     try:
         done = subprocess.run(
-            [str(program)],
+            [str(program.resolve())],
+            cwd=folder,
             input=construct.stdin + "\n",
             capture_output=True,
             text=True,
@@ -179,10 +194,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="constructs; default all")
     args = parser.parse_args()
 
-    sources = sorted([*HERE.glob("*.c"), *HERE.glob("*.cpp")])
-    constructs = [read_construct(s) for s in sources if not args.names or s.stem in args.names]
-    if not constructs:
-        raise SystemExit("no such construct")
+    constructs = read_constructs(args.names)
     tools = Tools(args.cosycc, args.clang, args.include, args.work, args.flags.split(), args.link.split())
     args.work.mkdir(parents=True, exist_ok=True)
     if args.put:
