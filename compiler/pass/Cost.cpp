@@ -296,6 +296,9 @@ private:
 
 std::optional<SmallVector<const BasicBlock *, 8>>
 cosy::skippedPart(const Loop &L, LoopAnalyses &A) {
+  // There is no way round at all in a loop that is always left.
+  if (none_of(L.blocks(), [](BasicBlock *BB) { return mayMakeCall(*BB); }))
+    return std::nullopt;
   WaysWithoutCall Ways(L, A);
   if (!Ways.exist())
     return SmallVector<const BasicBlock *, 8>();

@@ -25,12 +25,12 @@
 //===----------------------------------------------------------------------===//
 #include "BpfModule.h"
 #include "CallTable.h"
+#include "Natives.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Transforms/Scalar/JumpThreading.h"
@@ -49,52 +49,6 @@ ALWAYS_ENABLED_STATISTIC(NumMovedStarts,
                          "Number of regions that begin at a loop's head");
 
 using Blocks = SetVector<BasicBlock *>;
-
-namespace {
-/// Knows which calls no compound can hold.
-class Natives {
-  DenseMap<const Function *, bool> Known;
-
-public:
-  bool has(const Instruction &I) {
-    const auto *C = dyn_cast<CallBase>(&I);
-    const Function *F = C ? calleeOf(*C) : nullptr;
-    // Nothing in a compound throws, so that what ends the program then is dead.
-    if (!F || F->isIntrinsic() || F->getName() == "__clang_call_terminate")
-      return false;
-    if (!F->isDeclaration())
-      return hasOne(*F);
-    // One that does not return is the host's already.
-    return !C->doesNotReturn() && !isCovered(libcName(*C));
-  }
-
-private:
-  /// True for a function of the C library's, or of libcosy's, that a compound
-  /// makes.
-  static bool isCovered(StringRef Name) {
-    if (Name == "syscall" || Name == "__errno_location" ||
-        Name.starts_with("cosy_") || Name.starts_with("__cosy_") ||
-        isLocator(Name) || isInRuntime(Name) || findWrapper(Name))
-      return true;
-    // The names of _FORTIFY_SOURCE: checked ones, and those for what is dead
-    // unless the compiler warns.
-    return Name.consume_front("__") &&
-           (Name.ends_with("_warn") ||
-            ((Name.consume_back("_chk") || Name.consume_back("_2")) &&
-             findWrapper(Name)));
-  }
-
-  /// True if a function, or one that it calls, makes such a call.
-  bool hasOne(const Function &F) {
-    auto [It, New] = Known.try_emplace(&F, false);
-    if (!New)
-      return It->second;
-    bool Found =
-        any_of(instructions(F), [&](const Instruction &I) { return has(I); });
-    return Known[&F] = Found;
-  }
-};
-} // namespace
 
 using BlockSet = SmallPtrSet<BasicBlock *, 32>;
 
@@ -237,8 +191,7 @@ private:
     if (L && !goesRound(*L, B.Kept))
       return std::nullopt;
     for (const Loop *Inner : LI.getLoopsInPreorder())
-      B.Loops +=
-          R.Blocks.contains(Inner->getHeader()) && goesRound(*Inner, B.Kept);
+      B.Loops += goesRound(*Inner, B.Kept);
     bool Last = true; // no loop comes after one
     for (BasicBlock *BB : B.Kept) {
       B.Calls += doesCall(BB);
@@ -321,15 +274,6 @@ static void copyShared(Function &F, const Blocks &Shared, const Blocks &Host) {
         BB->getTerminator()->replaceSuccessorWith(Old, Copy);
   DominatorTree DT(F);
   PromoteMemToReg(Memory, DT);
-}
-
-/// True for a function that ends the program, or the like, on every way.
-static bool neverReturns(const Function &F) {
-  return !F.isDeclaration() && !F.isInterposable() &&
-         !F.hasFnAttribute(Attribute::Naked) &&
-         none_of(F, [](const BasicBlock &BB) {
-           return isa<ReturnInst, ResumeInst>(BB.getTerminator());
-         });
 }
 
 /// Instructions of clean-ups, destructors' calls, that are copied for a way

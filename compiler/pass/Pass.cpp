@@ -42,7 +42,8 @@ static std::string unsupportedFunction(const Function &F) {
 }
 
 /// Makes every region of F a function of its own.
-static void extractRegions(Function &F, FunctionAnalysisManager &FAM,
+static void extractRegions(Function &F, ArrayRef<Function *> Hosts,
+                           FunctionAnalysisManager &FAM,
                            std::vector<Extracted> &All) {
   std::string Unsupported = unsupportedTarget(*F.getParent());
   if (Unsupported.empty())
@@ -51,8 +52,10 @@ static void extractRegions(Function &F, FunctionAnalysisManager &FAM,
   pairMarkers(F);
   normalizeFunction(F, FAM);
   normalizeCallees(F, FAM);
-  if (Unsupported.empty())
+  if (Unsupported.empty()) {
+    inlineMixed(F, Hosts, FAM);
     threadExits(F, FAM);
+  }
   for (Region R = findRegion(F); R.Start; R = findRegion(F)) {
     Reasons Why, Left;
     Extracted E;
@@ -165,7 +168,7 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
   // finds plain code there, and the regions do not nest.
   std::vector<Extracted> Regions;
   for (Function *F : Marked)
-    extractRegions(*F, FAM, Regions);
+    extractRegions(*F, Marked, FAM, Regions);
 
   std::vector<std::unique_ptr<Compound>> Compounds;
   for (const Extracted &R : Regions)

@@ -7,6 +7,7 @@
 //   Pass.cpp       the main path: reads top to bottom
 //   Stages.cpp     the stages as passes of opt's, each by its name
 //   Markers.cpp    COSY_START/COSY_END -> Region            (findRegion)
+//   Natives.cpp    helpers that tell of errors are inlined  (inlineMixed)
 //   Leave.cpp      ... which ends before perror and such (leaveEarly)
 //   Extract.cpp    Region -> a function of its own          (extractRegion)
 //   Private.cpp    locals that only the function knows      (pointersInto)
@@ -294,6 +295,12 @@ bool isReachedFromOutside(llvm::BasicBlock *BB,
                           const llvm::SetVector<llvm::BasicBlock *> &Blocks);
 /// Removes the markers of one region (Start == nullptr: all that are left).
 void dropMarkers(llvm::Function &F, const Region &R);
+
+// Natives.cpp
+/// Inlines into a function's regions what these call and must be the host's in
+/// part only.  Hosts: functions that are not inlined, for their own regions.
+void inlineMixed(llvm::Function &F, llvm::ArrayRef<llvm::Function *> Hosts,
+                 llvm::FunctionAnalysisManager &FAM);
 
 // Leave.cpp
 /// Separates the ways out of a function's regions from their loops, where some

@@ -78,7 +78,14 @@ void cosy::reportNative(const Function &Host, unsigned RegionLine,
 }
 
 void cosy::reportLeft(const Function &Host, const Reasons &Left) {
+  StringSet<> Said; // a function may have been inlined more than once
   for (const Reason &R : Left) {
+    std::string Place;
+    if (R.Where)
+      Place = formatv("{0}:{1}:{2}", R.Where->getFilename(), R.Where.getLine(),
+                      R.Where.getCol());
+    if (!Said.insert(Place + R.Text).second)
+      continue;
     OptimizationRemark Remark("cosy", "Left", DiagnosticLocation(R.Where),
                               &Host.getEntryBlock());
     Remark << R.Text;

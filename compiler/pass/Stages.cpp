@@ -161,8 +161,10 @@ static std::vector<Extracted> extractAll(Module &M, ModuleAnalysisManager &AM,
     pairMarkers(*F);
     normalizeFunction(*F, FAM);
     normalizeCallees(*F, FAM);
-    if (Early)
+    if (Early) {
+      inlineMixed(*F, Marked, FAM);
       threadExits(*F, FAM);
+    }
     for (Region R = findRegion(*F); R.Start; R = findRegion(*F)) {
       Extracted E;
       Reasons Why, Left;

@@ -59,6 +59,49 @@ __attribute__((unused)) static void drop(num *value)
 {
 	Global = mix(Global, *value);
 }
+
+static num look(num at)
+{
+	char text[8] = "";
+
+	if (pread(File, text, 1 + (at & 3), (off_t)(at & 63)) <= 0) {
+		printf("nothing at %lu\\n", at & 63);
+		return 0;
+	}
+	return (num)text[0] + (num)text[1];
+}
+
+static int step(num *sum, num at)
+{
+	__attribute__((cleanup(drop))) num kept = at;
+
+	if (at % 5 == 3)
+		return -1;
+	*sum += look(at);
+	kept += *sum;
+	if (at % 7 == 4) {
+		perror("step");
+		return 1;
+	}
+	return 0;
+}
+
+static num count(num rounds)
+{
+	num sum = 0;
+
+	for (num at = 0; at < (rounds & 15); at++) {
+		int done = step(&sum, at * rounds);
+
+		if (done < 0)
+			break;
+		if (done)
+			continue;
+		sum = mix(sum, at);
+	}
+	printf("count %lu\\n", sum);
+	return sum;
+}
 """
 
 MAIN = """
@@ -187,9 +230,11 @@ class Function:
 
     def call(self) -> None:
         r = self.rng
-        kind = r.randrange(7)
+        kind = r.randrange(10)
         into = self.changed()
-        if kind == 0:
+        if kind >= 7:
+            self.line(f"{into} += {r.choice(['look', 'count', 'tell_some'])}({self.value(1)});")
+        elif kind == 0:
             self.line(f"{into} = (num)lseek(File, (off_t)({self.value(1)} & 31), SEEK_SET);")
         elif kind == 1:
             path = r.choice(["/nonexistent/file", "/dev/null/file", "/"])

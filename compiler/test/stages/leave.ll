@@ -1,5 +1,6 @@
 ; A region ends before a call that it cannot hold; blocks that both the region and such a call lead to
 ; get a copy for the host.  Where the call is in a loop, the region begins at the loop's head.
+; Functions that make such calls beside others are inlined first.
 ; RUN: %stage=cosy-leave %s 2>&1 | FileCheck %s
 target triple = "x86_64-pc-linux-gnu"
 
@@ -8,9 +9,10 @@ declare void @__cosy_region_end(ptr)
 declare i32 @getppid() #0
 declare void @report(i64)
 
-; CHECK: 3 cosy-extract - Number of regions that became functions
-; CHECK: 2 cosy-leave - Number of calls that regions end before
-; CHECK: 1 cosy-leave - Number of regions that begin at a loop's head
+; CHECK: 4 cosy-extract - Number of regions that became functions
+; CHECK: 6 cosy-leave - Number of calls that regions end before
+; CHECK: 2 cosy-leave - Number of regions that begin at a loop's head
+; CHECK: 2 cosy-natives - Number of calls inlined for what a region ends at
 
 ; CHECK-LABEL: define i64 @joined(
 ; CHECK: call i1 @joined.cosy(
@@ -102,11 +104,88 @@ out:
   ret void
 }
 
+; Makes a call, and tells of it sometimes.
+define internal i32 @visit(i64 %i) {
+  %p = call i32 @getppid()
+  %bad = icmp eq i32 %p, 7
+  br i1 %bad, label %tell, label %out
+tell:
+  call void @report(i64 %i)
+  br label %out
+out:
+  ret i32 %p
+}
+
+; Tells sometimes.
+define internal void @sometimes(i64 %i) {
+  %tells = icmp eq i64 %i, 12
+  br i1 %tells, label %tell, label %out
+tell:
+  call void @report(i64 %i)
+  br label %out
+out:
+  ret void
+}
+
+; Does nothing else.
+define internal void @always(i64 %i) {
+  call void @report(i64 %i)
+  ret void
+}
+
+; Stays a function of its own.
+define internal void @apart(i64 %i) noinline {
+  %p = call i32 @getppid()
+  call void @report(i64 %i)
+  ret void
+}
+
+; CHECK-LABEL: define void @helpers(
+; CHECK: call i16 @helpers.cosy(
+; CHECK-DAG: call void @apart(
+; CHECK-DAG: call void @always(
+; CHECK-DAG: call void @report(i64 %i
+; CHECK: ret void
+define void @helpers(i64 %n) {
+entry:
+  %token = alloca i32
+  %start = call i32 @__cosy_region_start(i32 27)
+  store i32 %start, ptr %token
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %again ]
+  %next = add i64 %i, 1
+  %p = call i32 @visit(i64 %i)
+  call void @sometimes(i64 %i)
+  switch i32 %p, label %again [
+    i32 1, label %one
+    i32 2, label %two
+  ]
+one:
+  call void @always(i64 %i)
+  br label %again
+two:
+  call void @apart(i64 %i)
+  br label %again
+again:
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %loop, label %out
+out:
+  call void @__cosy_region_end(ptr %token)
+  ret void
+}
+
 ; CHECK-LABEL: define internal {{.*}}i1 @joined.cosy(
 ; CHECK-NOT: @report
 ; CHECK-LABEL: define internal {{.*}}i1 @again.cosy(
 ; CHECK-NOT: @report
 ; CHECK-LABEL: define internal void @kept.cosy(
 ; CHECK: call void @report(
+; CHECK-LABEL: define internal {{.*}}i16 @helpers.cosy(
+; CHECK-NOT: @report
+; CHECK-NOT: @visit
+; CHECK-NOT: @always
+; CHECK-NOT: @apart
+; CHECK: }
 
 attributes #0 = { nounwind "llvm.assume"="cosy_libc" }

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+//===- Natives.cpp - Which calls no compound can hold ---------------------===//
+//
+// A region ends before such calls.  That leaves a function of the program's to
+// the host whole, though it may be one that makes the system calls of a round
+// and tells of errors itself.  Such functions are inlined into the region, so
+// that it ends before what they tell:
+//
+//   loop:                                loop:
+//     call void @visit(ptr %name)          %r = call i32 @fstatat(..)
+//     br label %next               ->      br i1 .., label %next, label %failed
+//                                        failed:
+//                                          call void @perror(ptr %name)
+//                                          br label %next
+//
+//===----------------------------------------------------------------------===//
+#include "Natives.h"
+#include "BpfModule.h"
+#include "CallTable.h"
+#include "Region.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Analysis/InlineCost.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+#define DEBUG_TYPE "cosy-natives"
+
+using namespace llvm;
+using namespace cosy;
+
+ALWAYS_ENABLED_STATISTIC(NumInlined,
+                         "Number of calls inlined for what a region ends at");
+
+/// True for a function of the C library's, or of libcosy's, that a compound
+/// makes.
+static bool isCovered(StringRef Name) {
+  if (Name == "syscall" || Name == "__errno_location" ||
+      Name.starts_with("cosy_") || Name.starts_with("__cosy_") ||
+      isLocator(Name) || isInRuntime(Name) || findWrapper(Name))
+    return true;
+  // The names of _FORTIFY_SOURCE: checked ones, and those for what is dead
+  // unless the compiler warns.
+  return Name.consume_front("__") &&
+         (Name.ends_with("_warn") ||
+          ((Name.consume_back("_chk") || Name.consume_back("_2")) &&
+           findWrapper(Name)));
+}
+
+bool Natives::has(const Instruction &I) {
+  const auto *C = dyn_cast<CallBase>(&I);
+  const Function *F = C ? calleeOf(*C) : nullptr;
+  // Nothing in a compound throws, so that what ends the program then is dead.
+  if (!F || F->isIntrinsic() || F->getName() == "__clang_call_terminate")
+    return false;
+  if (!F->isDeclaration())
+    return factsOf(*F).Has;
+  // One that does not return is the host's already.
+  return !C->doesNotReturn() && !isCovered(libcName(*C));
+}
+
+bool Natives::isMixed(const Function &F) {
+  Facts Of = factsOf(F);
+  return Of.Has && (Of.Avoids || (Of.Calls && !neverReturns(F)));
+}
+
+const Natives::Facts &Natives::factsOf(const Function &F) {
+  // A function that calls itself is taken as one that makes no such call.
+  if (auto It = Known.find(&F); It != Known.end())
+    return It->second;
+  Known[&F] = Facts();
+  Facts Of;
+  for (const Instruction &I : instructions(F)) {
+    const auto *C = dyn_cast<CallBase>(&I);
+    const Function *Callee = C ? calleeOf(*C) : nullptr;
+    if (!Callee || Callee->isIntrinsic())
+      continue;
+    Of.Has |= has(I);
+    if (Callee->isDeclaration()) {
+      const Wrapper *W = findWrapper(libcName(*C));
+      Of.Calls |= W && W->MakesCalls;
+    } else {
+      Of.Calls |= factsOf(*Callee).Calls;
+    }
+  }
+  Of.Avoids = !Of.Has || avoids(F);
+  return Known[&F] = Of;
+}
+
+/// Looks for a way to a return without such a call.
+bool Natives::avoids(const Function &F) {
+  auto Passes = [&](const Instruction &I) {
+    const auto *C = dyn_cast<CallBase>(&I);
+    const Function *Callee = C ? calleeOf(*C) : nullptr;
+    return !has(I) || (!Callee->isDeclaration() && factsOf(*Callee).Avoids);
+  };
+  SmallSetVector<const BasicBlock *, 16> Found;
+  Found.insert(&F.getEntryBlock());
+  for (unsigned I = 0; I < Found.size(); ++I) {
+    const BasicBlock *BB = Found[I];
+    if (!all_of(*BB, Passes))
+      continue;
+    if (isa<ReturnInst>(BB->getTerminator()))
+      return true;
+    Found.insert(succ_begin(BB), succ_end(BB));
+  }
+  return false;
+}
+
+/// Instructions that are inlined into one function's regions.
+static constexpr unsigned MaxInlined = 3000;
+
+static bool canInline(Function &F, Function *Callee) {
+  // Without optimization, each function is to be kept out of others.
+  return Callee && !Callee->isDeclaration() && !Callee->isInterposable() &&
+         (Callee->hasOptNone() ||
+          !Callee->hasFnAttribute(Attribute::NoInline)) &&
+         !Callee->isPresplitCoroutine() &&
+         !Callee->hasFnAttribute(Attribute::Naked) && !recurses(*Callee) &&
+         isInlineViable(*Callee).isSuccess() &&
+         AttributeFuncs::areInlineCompatible(F, *Callee) &&
+         none_of(instructions(*Callee), [](const Instruction &I) {
+           const auto *A = dyn_cast<AllocaInst>(&I);
+           return isMarker(I) || (A && !A->isStaticAlloca());
+         });
+}
+
+bool cosy::neverReturns(const Function &F) {
+  return !F.isDeclaration() && !F.isInterposable() &&
+         !F.hasFnAttribute(Attribute::Naked) &&
+         none_of(F, [](const BasicBlock &BB) {
+           return isa<ReturnInst, ResumeInst>(BB.getTerminator());
+         });
+}
+
+void cosy::inlineMixed(Function &F, ArrayRef<Function *> Hosts,
+                       FunctionAnalysisManager &FAM) {
+  if (F.callsFunctionThatReturnsTwice())
+    return;
+  SmallSetVector<CallBase *, 16> Calls;
+  anyRegion(F, [&](const Region &R) {
+    for (BasicBlock *BB : R.Blocks)
+      for (Instruction &I : *BB)
+        if (auto *C = dyn_cast<CallBase>(&I))
+          Calls.insert(C);
+    return false;
+  });
+  Natives Native;
+  SmallVector<CallBase *, 16> Work(Calls.begin(), Calls.end());
+  unsigned Room = MaxInlined;
+  bool Changed = false;
+  for (unsigned I = 0; I < Work.size(); ++I) {
+    Function *Callee = Work[I]->getCalledFunction();
+    // A function that holds a region counts for that one.
+    if (!canInline(F, Callee) || is_contained(Hosts, Callee) ||
+        !Native.isMixed(*Callee))
+      continue;
+    unsigned Size = Callee->getInstructionCount();
+    InlineFunctionInfo Info;
+    if (Size > Room ||
+        !InlineFunction(*Work[I], Info, /*MergeAttributes=*/true).isSuccess())
+      continue;
+    ++NumInlined;
+    Changed = true;
+    Room -= Size;
+    append_range(Work, Info.InlinedCallSites);
+  }
+  if (Changed)
+    normalizeFunction(F, FAM);
+}

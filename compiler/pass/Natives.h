@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//===- Natives.h - Which calls no compound can hold -----------------------===//
+#ifndef COSY_PASS_NATIVES_H
+#define COSY_PASS_NATIVES_H
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace llvm {
+class Function;
+class Instruction;
+} // namespace llvm
+
+namespace cosy {
+
+/// Knows which calls no compound can hold: those of functions that no system
+/// call and no operation stands for, as perror and printf, and of functions of
+/// the program's that make such calls.
+class Natives {
+  /// What is known of a function with a body.
+  struct Facts {
+    bool Has = false;   ///< It makes such a call.
+    bool Calls = false; ///< It makes a system call that a compound can hold.
+    bool Avoids = true; ///< It returns without such a call on some way.
+  };
+  llvm::DenseMap<const llvm::Function *, Facts> Known;
+
+public:
+  /// True for such a call.
+  bool has(const llvm::Instruction &I);
+
+  /// True for a function of the program's that makes such calls, but is of use
+  /// to a compound as well: on a way without them, or by its system calls.
+  bool isMixed(const llvm::Function &F);
+
+private:
+  const Facts &factsOf(const llvm::Function &F);
+  bool avoids(const llvm::Function &F);
+};
+
+/// True for a function that ends the program, or the like, on every way.
+bool neverReturns(const llvm::Function &F);
+
+} // namespace cosy
+
+#endif // COSY_PASS_NATIVES_H
