@@ -33,15 +33,21 @@ static __always_inline void call_begin(struct cosy_activation *run, const u64 *r
 /* --- Sites that are passed over ----------------------------------------------------------- */
 
 /*
- * Guards that failed so often in a row at a call are likely to fail again: then the kernel's own
- * call is made without trying, so many times (Synthetix, section 3: a quasi-invariant that is often
- * broken is not worth a guard).
+ * Guards that failed so often at a call, and seldom held between, are likely to fail again: then
+ * the kernel's own call is made without trying, so many times (Synthetix, section 3: a
+ * quasi-invariant that is often broken is not worth a guard).
  */
 static uint max_missed = 32;
 module_param(max_missed, uint, 0600);
 MODULE_PARM_DESC(max_missed,
 		 "failed guards of a call until it is made without trying; 0: always try");
 #define MAX_PASSED 1024U
+
+/*
+ * To try in vain costs about what two calls save whose guards hold: what the version holds is
+ * dropped before the kernel's own call, and the next one has to begin anew.
+ */
+#define MISS 2
 
 /* Tells whether a failed guard of this call costs so much that its sites are watched. */
 static __always_inline bool call_has_sites(u32 number)
@@ -70,12 +76,11 @@ static __always_inline bool site_is_missing(const struct cosy_activation *run)
 static noinline bool site_passes(struct cosy_activation *run)
 {
 	struct cosy_sites *sites = &run->prog->sites;
-	u32 site = run->insn % COSY_SITES, most = READ_ONCE(max_missed);
-	/* Looked at once: where others have halved it since, 0 - 1 would be 255. */
-	u8 missed = READ_ONCE(sites->missed[site]);
+	u32 site = run->insn % COSY_SITES;
+	u32 most = min(READ_ONCE(max_missed), (u32)U8_MAX / MISS) * MISS;
 	u16 passed;
 
-	if (!most || missed < min(most, (u32)U8_MAX))
+	if (!most || READ_ONCE(sites->missed[site]) < most)
 		return false;
 	passed = READ_ONCE(sites->passed[site]) + 1;
 	if (passed < MAX_PASSED) {
@@ -84,7 +89,7 @@ static noinline bool site_passes(struct cosy_activation *run)
 	}
 	/* One more failure is enough. */
 	WRITE_ONCE(sites->passed[site], 0);
-	WRITE_ONCE(sites->missed[site], missed - 1);
+	WRITE_ONCE(sites->missed[site], most - 1);
 	return false;
 }
 
@@ -95,7 +100,10 @@ static noinline void site_tell(struct cosy_activation *run, bool missed)
 	u32 site = run->insn % COSY_SITES;
 	u8 now = READ_ONCE(sites->missed[site]);
 
-	now = missed ? min(now + 1, U8_MAX) : now / 2;
+	if (missed)
+		now = min(now + MISS, U8_MAX);
+	else if (now)
+		now--;
 	WRITE_ONCE(sites->missed[site], now);
 	if (now)
 		set_bit(site, &sites->missing);

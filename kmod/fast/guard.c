@@ -54,6 +54,7 @@ void cosy_held_drop(struct cosy_activation *run)
 	cosy_child_drop(run);
 	cosy_prefix_drop(run);
 	cosy_pwd_drop(run);
+	cosy_root_drop(run);
 	run->held &= ~COSY_HELD_AGREED;
 }
 

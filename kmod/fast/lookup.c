@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* lookup.c - drops what lookup.h keeps of names: the entry found last, the current directory. */
+/* lookup.c - drops what lookup.h keeps of names: the entry found last, where names begin. */
 #include "fast/lookup.h"
 
 void cosy_child_drop(struct cosy_activation *run)
@@ -21,4 +21,14 @@ void cosy_pwd_drop(struct cosy_activation *run)
 	cosy_prefix_drop(run);
 	run->held &= ~COSY_HELD_PWD;
 	path_put(&run->pwd);
+}
+
+void cosy_root_drop(struct cosy_activation *run)
+{
+	if (!(run->held & COSY_HELD_ROOT))
+		return;
+	cosy_child_drop(run);
+	cosy_prefix_drop(run);
+	run->held &= ~COSY_HELD_ROOT;
+	path_put(&run->root);
 }

@@ -6,8 +6,8 @@
  * one, this is what the path walk does, in its order: the directory, the name from the user's
  * memory, the permission to search (with the security module's say), the directory cache.  All
  * else that the walk knows is left to the ordinary call: dots, links to follow, mounts,
- * automounts, hashes and comparisons of the file system's own, names that may have become stale,
- * names that are not there.
+ * automounts, hashes and comparisons of the file system's own, names that may have become stale.
+ * That a name is not there is the answer where the cache is sure of it.
  *
  * The look-up, and the check whether its entry is mounted on, are two steps, as in the kernel's
  * walk: each call's result is one that it could have had there.
@@ -260,20 +260,32 @@ static __always_inline enum cosy_guard cosy_child_refused(const struct dentry *c
 }
 
 /*
- * Returns a reference to the entry `name` of `dir`, if the cache has it and it needs no more care;
- * else NULL, with a guard counted.  With `again` it is likely to be the one found last.
+ * Answers for a name that d_lookup did not find in `dir`, which looks again where something was
+ * renamed meanwhile.  -ENOENT where each entry of the directory is in the cache, as in file systems
+ * in memory: simple_lookup would say so, too, after it has made an entry for the missing name and
+ * dropped it again.  Else COSY_ORDINARY, with a guard counted.
  */
-static __always_inline struct dentry *cosy_child_get(struct cosy_activation *run,
-						     struct dentry *dir, struct qstr *name,
-						     bool follow, bool again)
+static __always_inline s64 cosy_not_cached(struct cosy_activation *run, const struct dentry *dir)
+{
+	if (d_inode(dir)->i_op->lookup == simple_lookup)
+		return -ENOENT;
+	return cosy_guard_failed(run, COSY_GUARD_CACHED);
+}
+
+/*
+ * Finds the entry `name` of `dir`, if the cache knows of it and it needs no more care.  0 and a
+ * reference in `*ret`; -ENOENT: there is none; or COSY_ORDINARY, with a guard counted.  With
+ * `again` it is likely to be the one found last.
+ */
+static __always_inline s64 cosy_child_get(struct cosy_activation *run, struct dentry *dir,
+					  struct qstr *name, bool follow, bool again,
+					  struct dentry **ret)
 {
 	struct dentry *child;
 	enum cosy_guard failed;
 
-	if (unlikely(dir->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))) {
-		cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
-		return NULL;
-	}
+	if (unlikely(dir->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE)))
+		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
 	child = again ? cosy_same_child(run, dir, name) : NULL;
 	if (!child)
 		child = cosy_next_child(run, dir, name);
@@ -281,16 +293,18 @@ static __always_inline struct dentry *cosy_child_get(struct cosy_activation *run
 		name->hash = full_name_hash(dir, name->name, name->len);
 		child = d_lookup(dir, name);
 	}
-	if (unlikely(!child)) {
-		cosy_guard_failed(run, COSY_GUARD_CACHED);
-		return NULL;
-	}
+	if (unlikely(!child))
+		return cosy_not_cached(run, dir);
 	failed = cosy_child_refused(child, follow);
-	if (likely(failed == COSY_GUARDS_HOLD))
-		return child;
+	if (likely(failed == COSY_GUARDS_HOLD)) {
+		*ret = child;
+		return 0;
+	}
 	dput(child);
-	cosy_guard_failed(run, failed);
-	return NULL;
+	/* The cache has that there is no such file. */
+	if (failed == COSY_GUARD_CACHED)
+		return -ENOENT;
+	return cosy_guard_failed(run, failed);
 }
 
 /* --- From the call's arguments --------------------------------------------------------- */
@@ -306,15 +320,16 @@ struct cosy_found {
 };
 
 /*
- * Drops the current directory: part of cosy_held_drop.  It is kept from the second call in a row
- * on, by references, as it may be another one at any time (pivot_root).
+ * Drops the current directory, and the root: parts of cosy_held_drop.  They are kept from the
+ * second call in a row on, by references, as they may be others at any time (pivot_root).
  */
 void cosy_pwd_drop(struct cosy_activation *run);
+void cosy_root_drop(struct cosy_activation *run);
 
 /*
  * Follows all but the last component of the name at user address `address`.  The NAME_MAX + 1 bytes
  * at `copy`, which is aligned to words, have `length` bytes of it and a NUL, as cosy_name_get has
- * said; with a length of 0 it is copied there.  0, with the directory that they lead to in
+ * said; with a length of 0 it is copied there.  A name may begin with a slash.  0, with the directory that they lead to in
  * found->dir and the last component in `*ret`; an error that is the call's; or COSY_ORDINARY.
  */
 s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, long length,
@@ -408,10 +423,9 @@ static __always_inline s64 cosy_find(struct cosy_activation *run, s32 dirfd, u64
 	if (unlikely(result))
 		goto out;
 	ret->path.mnt = ret->dir->mnt;
-	ret->path.dentry = cosy_child_get(run, ret->dir->dentry, &name, follow, again);
-	if (likely(ret->path.dentry))
+	result = cosy_child_get(run, ret->dir->dentry, &name, follow, again, &ret->path.dentry);
+	if (likely(!result))
 		return 0;
-	result = COSY_ORDINARY;
 out:
 	cosy_directory_put(dirfd, ret);
 	return result;

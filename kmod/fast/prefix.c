@@ -9,8 +9,9 @@
  * that has changed, and those below it, are looked up anew.
  *
  * Like the entry found last (lookup.h) they are no references to the mount, which is that of the
- * directory where the name begins.
+ * directory where the name begins: the current one, that of a descriptor, or the root.
  */
+#include <linux/fs_struct.h>
 #include <linux/string.h>
 #include "fast/lookup.h"
 
@@ -59,29 +60,33 @@ static unsigned int entry_sequence(struct dentry *entry, const struct dentry *di
 	return seq;
 }
 
-/* Looks up the directory `name` of `dir`, and keeps it. */
-static bool prefix_add(struct cosy_activation *run, struct dentry *dir, struct qstr *name, u32 end)
+/*
+ * Looks up the directory `name` of `dir`, and keeps it.  0, -ENOENT, or COSY_ORDINARY.
+ */
+static s64 prefix_add(struct cosy_activation *run, struct dentry *dir, struct qstr *name, u32 end)
 {
 	struct cosy_prefix *prefix = &run->prefix;
-	enum cosy_guard failed = COSY_GUARD_NAME;
+	enum cosy_guard failed;
 	struct dentry *entry;
 	unsigned int seq;
 
 	if (prefix->depth == COSY_PREFIX_DEPTH || !cosy_is_component(name))
-		goto fail;
-	failed = COSY_GUARD_PLAIN_DENTRY;
+		return cosy_guard_failed(run, COSY_GUARD_NAME);
 	if (dir->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))
-		goto fail;
+		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
 	name->hash = full_name_hash(dir, name->name, name->len);
-	failed = COSY_GUARD_CACHED;
 	entry = d_lookup(dir, name);
 	if (!entry)
-		goto fail;
+		return cosy_not_cached(run, dir);
 	seq = entry_sequence(entry, dir, name);
+	failed = COSY_GUARD_CACHED;
 	if (seq & 1)
 		goto put;
 	failed = COSY_GUARD_PLAIN_DENTRY;
 	if (READ_ONCE(entry->d_flags) & PREFIX_CARE)
+		goto put;
+	failed = COSY_GUARDS_HOLD;
+	if (d_is_negative(entry))
 		goto put;
 	failed = COSY_GUARD_NAME;
 	if (!d_can_lookup(entry))
@@ -90,13 +95,11 @@ static bool prefix_add(struct cosy_activation *run, struct dentry *dir, struct q
 	prefix->seq[prefix->depth] = seq;
 	prefix->end[prefix->depth++] = end;
 	run->held |= COSY_HELD_PREFIX;
-	return true;
+	return 0;
 
 put:
 	dput(entry);
-fail:
-	cosy_guard_failed(run, failed);
-	return false;
+	return failed == COSY_GUARDS_HOLD ? -ENOENT : cosy_guard_failed(run, failed);
 }
 
 /* Returns how many bytes of `path` begin the kept components' text. */
@@ -141,7 +144,7 @@ static s64 prefix_enter(struct cosy_activation *run, const struct path *base, co
 	struct path dir = *base;
 	struct qstr name;
 	u32 i, from, end, same = 0;
-	int error;
+	s64 error;
 
 	if (!(run->held & COSY_HELD_PREFIX)) {
 		prefix->depth = 0;
@@ -166,8 +169,9 @@ static s64 prefix_enter(struct cosy_activation *run, const struct path *base, co
 			prefix_cut(run, i);
 			name.name = path + from;
 			name.len = end - from;
-			if (!prefix_add(run, dir.dentry, &name, end))
-				return COSY_ORDINARY;
+			error = prefix_add(run, dir.dentry, &name, end);
+			if (unlikely(error))
+				return error;
 			memcpy(prefix->text + from, path + from, end + 1 - from);
 		}
 		dir.dentry = prefix->entry[i];
@@ -176,10 +180,35 @@ static s64 prefix_enter(struct cosy_activation *run, const struct path *base, co
 	return 0;
 }
 
+/* Tells whether the root that is kept is still the process's, or keeps it now. */
+static bool root_keep(struct cosy_activation *run)
+{
+	struct fs_struct *fs = current->fs;
+	unsigned int seq;
+	bool kept;
+
+	if (run->held & COSY_HELD_ROOT) {
+		do {
+			seq = cosy_fs_read_begin(fs);
+			kept = path_equal(&fs->root, &run->root);
+		} while (cosy_fs_read_retry(fs, seq));
+		if (likely(kept))
+			return true;
+		cosy_root_drop(run);
+	}
+	/* As with the current directory: nobody else can change it by chroot. */
+	if (fs->users != 1)
+		return false;
+	get_fs_root(fs, &run->root);
+	run->held |= COSY_HELD_ROOT;
+	return true;
+}
+
 s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, long length,
 		    struct cosy_found *found, struct qstr *ret)
 {
-	s64 result;
+	const struct path *base = found->dir;
+	bool absolute;
 	u32 slash;
 
 	if (!length)
@@ -188,6 +217,7 @@ s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, long len
 		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
 	if (unlikely(length > NAME_MAX))
 		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	absolute = *copy == '/';
 	/* The caller and each component ask for the permission to search that this one asks for. */
 	if (length > 2 && copy[0] == '.' && copy[1] == '/') {
 		copy += 2;
@@ -199,13 +229,18 @@ s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, long len
 		ret->len = length;
 		return cosy_is_component(ret) ? 0 : cosy_guard_failed(run, COSY_GUARD_NAME);
 	}
-	if (unlikely(!found->more || !found->stays || *copy == '/' || slash >= COSY_PREFIX_TEXT))
-		return cosy_guard_failed(run, COSY_GUARD_NAME);
 	ret->name = copy + slash + 1;
 	ret->len = length - slash - 1;
-	if (unlikely(!cosy_is_component(ret)))
+	if (unlikely(!found->more || !found->stays || slash >= COSY_PREFIX_TEXT ||
+		     !cosy_is_component(ret)))
 		return cosy_guard_failed(run, COSY_GUARD_NAME);
-	result = prefix_enter(run, found->dir, copy, slash);
 	found->dir = &run->prefix.dir;
-	return result;
+	if (!absolute)
+		return prefix_enter(run, base, copy, slash);
+	if (unlikely(!root_keep(run)))
+		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	if (slash)
+		return prefix_enter(run, &run->root, copy + 1, slash - 1);
+	run->prefix.dir = run->root;
+	return 0;
 }

@@ -11,11 +11,12 @@
 s64 cosy_stat_child(struct cosy_activation *run, const struct path *dir, struct qstr *name, u8 *to,
 		    s32 flags)
 {
-	struct dentry *child =
-		cosy_child_get(run, dir->dentry, name, !(flags & AT_SYMLINK_NOFOLLOW), false);
+	struct dentry *child;
+	s64 result = cosy_child_get(run, dir->dentry, name, !(flags & AT_SYMLINK_NOFOLLOW), false,
+				    &child);
 
-	if (unlikely(!child))
-		return COSY_ORDINARY;
+	if (unlikely(result))
+		return result;
 	cosy_child_keep(run, dir->mnt, child);
 	return cosy_attributes(run, &run->child, flags | AT_NO_AUTOMOUNT, to, true);
 }

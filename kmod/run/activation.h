@@ -52,6 +52,7 @@ struct cosy_folio_cursor {
 #define COSY_HELD_AGREED (1 << 3)
 #define COSY_HELD_PWD	 (1 << 4)
 #define COSY_HELD_PREFIX (1 << 5)
+#define COSY_HELD_ROOT	 (1 << 6)
 
 /* cosy_activation.child_dirfd that no call's argument is. */
 #define COSY_NO_DIRFD S64_MIN
@@ -155,10 +156,11 @@ struct cosy_activation {
 	s64 child_dirfd;
 	const struct path *child_dir;
 	struct cosy_prefix prefix; /* with COSY_HELD_PREFIX */
-	struct path pwd; /* with COSY_HELD_PWD: the current directory, references; see lookup.h */
-	u64 ops;	 /* operations made */
-	u32 op_work;	 /* bytes that the one under way has done since its last safepoint */
-	u32 op_resumes;	 /* its registers say what remains, so it may stop for a signal */
+	struct path pwd;  /* with COSY_HELD_PWD: the current directory, references; see lookup.h */
+	struct path root; /* with COSY_HELD_ROOT: the root directory, the same */
+	u64 ops;	  /* operations made */
+	u32 op_work;	  /* bytes that the one under way has done since its last safepoint */
+	u32 op_resumes;	  /* its registers say what remains, so it may stop for a signal */
 	u64 ctx;
 	void __user *stack; /* the software stack */
 	u64 stack_size;

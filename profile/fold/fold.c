@@ -377,17 +377,31 @@ static bool call_is_named(const struct event_call *call)
 	}
 }
 
+/* Directories of the root that are file systems of their own nearly everywhere. */
+static bool path_is_mounted(const char *path)
+{
+	static const char *const mounted[] = {"/dev/", "/proc/", "/run/", "/sys/"};
+
+	for (size_t i = 0; i < sizeof(mounted) / sizeof(*mounted); i++)
+		if (!strncmp(path, mounted[i], strlen(mounted[i])))
+			return true;
+	return false;
+}
+
 /*
  * Tells whether the specialised version looks up such a path (kmod/fast/prefix.c): from the current
- * directory or an open one, by names alone.  Of several names, only where the thread's call before
- * was by name as well: any other call has it let go of the directories on the way.
+ * directory, an open one or the root, by names alone, in one file system.  Of several names, only
+ * where the thread's call before was by name as well: any other call has it let go of the
+ * directories on the way.
  */
 static bool path_is_of_names(const char *path, bool named)
 {
+	if ((!named && strchr(path, '/')) || path_is_mounted(path))
+		return false;
 	if (!strncmp(path, "./", 2))
 		path += 2;
-	if (!named && strchr(path, '/'))
-		return false;
+	else if (*path == '/')
+		path++;
 	for (const char *name = path;; name = strchr(name, '/') + 1) {
 		size_t len = strcspn(name, "/");
 

@@ -32,7 +32,7 @@ _APPEND_LEAKS = "kasan_multi_shot pci=noacpi"
 # Programs that make contexts, programs, buffers, kept code, views, parcels and ports, and end in any way.
 _LASTING = [
     *("kmod_device", "kmod_front", "kmod_cache", "fork", "many", "hostile_fd", "hostile_quota", "hostile_race"),
-    *("fast_list", "fast_next", "fast_path", "scan_tree_change", "view", "move_parcel", "move_port"),
+    *("fast_list", "fast_missing", "fast_next", "fast_path", "scan_tree_change", "view", "move_parcel", "move_port"),
     *("hostile_port", "unload"),
 ]
 # Programs that fail here: under which sanitizers, how, and the cause as far as it is known.

@@ -131,7 +131,6 @@ static void same(void)
 	      "unlinkat");
 	CHECK_FAST(before, 60);
 	CHECK_GUARD(before, NAME);
-	CHECK_GUARD(before, CACHED);
 	CHECK_GUARD(before, LIMITED);
 }
 

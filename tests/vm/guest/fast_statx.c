@@ -99,7 +99,6 @@ static void all_statx(void)
 	CHECK_FAST(before, 600);
 	CHECK_GUARD(before, LIMITED);
 	CHECK_GUARD(before, NAME);
-	CHECK_GUARD(before, CACHED);
 }
 
 /* Asks for fields that were not asked for before, and for stat's attributes before statx's. */

@@ -279,6 +279,21 @@ MUTANTS = [
     Mutant("prefix-base", "kmod/fast/prefix.c", "!path_equal(&prefix->base, base)", "0", by="fast_path"),
     Mutant("prefix-same", "kmod/fast/prefix.c", "prefix->end[i] < same", "prefix->end[i] <= same", by="fast_path"),
     Mutant("prefix-drop", "kmod/fast/guard.c", "cosy_prefix_drop(run);", "", by="fast_path"),
+    # Names that are not there, and those that begin at the root
+    Mutant(
+        "missing-uncached", "kmod/fast/lookup.h", "d_inode(dir)->i_op->lookup == simple_lookup", "1", by="fast_missing"
+    ),
+    Mutant(
+        "missing-served", "kmod/fast/lookup.h", "d_inode(dir)->i_op->lookup == simple_lookup", "0", by="fast_missing"
+    ),
+    Mutant(
+        "missing-on-way", "kmod/fast/prefix.c", "failed == COSY_GUARDS_HOLD ? -ENOENT", "0 ? -ENOENT", by="fast_missing"
+    ),
+    Mutant(
+        "root", "kmod/fast/prefix.c", "kept = path_equal(&fs->root, &run->root);", "kept = true;", by="fast_missing"
+    ),
+    Mutant("root-drop", "kmod/fast/guard.c", "cosy_root_drop(run);", "", by="fast_missing"),
+    Mutant("passed", "kmod/fast/fast.c", "#define MISS 2", "#define MISS 0", by="fast_passed"),
     # statx and extended attributes
     Mutant("statx-mask", "kmod/fast/attributes.c", "run->asked == (mask | COSY_ASKED) &&", "", by="fast_statx"),
     Mutant(

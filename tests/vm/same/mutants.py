@@ -43,6 +43,7 @@ _CALLS = (
     "view_lend",
     "fast_read",
     "fast_path",
+    "fast_missing",
     "fast_stat",
     "fast_statx",
     "fast_list",
