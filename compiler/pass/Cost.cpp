@@ -233,17 +233,18 @@ public:
 
   /// True if such a round only finds that there is nothing to call for, as a
   /// loop over a directory passes over "." and "..".  Once that is known it
-  /// does nothing more.  Nor does it go through an array: counting a round
-  /// would cost more than a byte of that.
+  /// does nothing more.  Nor does it go through an array, unless it calls some
+  /// function: counting a round would cost more than a byte of that.
   bool areShort() const {
     SmallPtrSet<const BasicBlock *, 16> Undecided = beforeCalls();
     if (Undecided.empty())
       return false;
+    bool Counts = alwaysCallFunctions();
     for (const BasicBlock *BB : Blocks) {
       if (A.LI.getLoopFor(BB) != &L)
         return false;
       for (const Instruction &I : *BB)
-        if (goesThroughArray(I) || isLongCall(I) ||
+        if ((!Counts && goesThroughArray(I)) || isLongCall(I) ||
             (!Undecided.contains(BB) && I.mayReadOrWriteMemory() &&
              !isa<IntrinsicInst>(I)))
           return false;
@@ -254,6 +255,17 @@ public:
 private:
   bool isOwnCall(const BasicBlock &BB) const {
     return A.LI.getLoopFor(&BB) == &L && makesCall(BB);
+  }
+
+  /// True if each round calls some function, which makes no system call.
+  bool alwaysCallFunctions() const {
+    return any_of(Blocks, [&](const BasicBlock *BB) {
+      const BasicBlock *Latch = L.getLoopLatch();
+      return Latch && A.DT.dominates(BB, Latch) &&
+             any_of(*BB, [](const Instruction &I) {
+               return isa<CallBase>(I) && !isa<IntrinsicInst>(I);
+             });
+    });
   }
 
   /// Returns the blocks after which a call may come in the same round.

@@ -172,6 +172,11 @@ static SmallVector<AllocaInst *, 8> sinkLocals(Function &F, const Region &R) {
     if (Local && ((R.EndsEarly && !isUsedInRegion(*A, R)) ||
                   (R.BeginsAgain && !beginsBeforeUse(*A, DT))))
       dropLifetimes(*A); // which would tell CodeExtractor to move it
+    // AddressSanitizer takes a local for dead where the host's part of a round
+    // ends its life and the next one begins it in the region.
+    else if (!Local && R.EndsEarly &&
+             F.hasFnAttribute(Attribute::SanitizeAddress))
+      dropLifetimes(*A);
     else if (Local || (Once && mayBeDeclaredIn(*A, R)))
       Sunk.push_back(A);
   }

@@ -2,8 +2,8 @@
 //===- Leave.cpp - A region ends before a call that it cannot hold --------===//
 //
 // Programs tell of errors by stdio and leave, print when a loop has ended, or
-// tell of something and go on with the loop.  Such a call keeps a region
-// native.  It might as well end there: what follows is left to the host.
+// tell of something and go on with the loop.  Such a call, or floating-point
+// arithmetic, keeps a region native.  It might as well end there: what follows is left to the host.
 //
 //   error:                                error:
 //     call void @perror(ptr %name)          br label %error.left  ; END
@@ -280,6 +280,19 @@ static void copyShared(Function &F, const Blocks &Shared, const Blocks &Host) {
 /// out.
 static constexpr int MaxCleanUp = 24;
 
+/// Says why a region ends before an instruction.
+static std::string whyEnded(const Instruction &I) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  if (!Call)
+    return "the region ends before floating-point arithmetic";
+  const Function *Callee = calleeOf(*Call);
+  return formatv("the region ends before the call of '{0}': {1}",
+                 Callee->getName(),
+                 Callee->isDeclaration() ? whyNoWrapper(Callee->getName())
+                                         : "it does what no compound can")
+      .str();
+}
+
 static bool holdsNative(const Region &R) {
   Natives Native;
   return any_of(R.Blocks, [&](BasicBlock *BB) {
@@ -344,14 +357,7 @@ void cosy::leaveEarly(Function &F, Region &R, Reasons &Left) {
     return;
 
   for (Instruction *I : Calls) {
-    const Function *Callee = calleeOf(*cast<CallBase>(I));
-    std::string Why = Callee->isDeclaration()
-                          ? whyNoWrapper(Callee->getName())
-                          : "it calls what no compound can hold";
-    Left.push_back({formatv("the region ends before the call of '{0}': {1}",
-                            Callee->getName(), Why)
-                        .str(),
-                    I->getDebugLoc()});
+    Left.push_back({whyEnded(*I), I->getDebugLoc()});
     BasicBlock *BB = I->getParent();
     Host.insert(BB->splitBasicBlock(I, BB->getName() + ".left"));
   }

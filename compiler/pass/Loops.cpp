@@ -298,6 +298,7 @@ void cosy::inlineLoops(Extracted &R, ArrayRef<Function *> Hosts,
       if (!Callee || Callee == &Body || is_contained(Hosts, Callee) ||
           !hasLoops(*Callee) || recurses(*Callee) ||
           !isInlineViable(*Callee).isSuccess() ||
+          !haveSameTarget(Body, *Callee) ||
           !AttributeFuncs::areInlineCompatible(Body, *Callee) ||
           Body.getInstructionCount() + Callee->getInstructionCount() >
               MaxInlined)

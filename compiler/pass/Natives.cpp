@@ -19,6 +19,7 @@
 #include "CallTable.h"
 #include "Region.h"
 #include "llvm/ADT/Statistic.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -46,9 +47,20 @@ static bool isCovered(StringRef Name) {
            findWrapper(Name)));
 }
 
+/// True for arithmetic that no compound can do, as for what is to be printed.
+static bool computesFloat(const Instruction &I) {
+  auto IsFloat = [](const Value *V) {
+    return V->getType()->isFPOrFPVectorTy();
+  };
+  return isa<BinaryOperator, UnaryOperator, CmpInst, CastInst>(I) &&
+         (IsFloat(&I) || any_of(I.operand_values(), IsFloat));
+}
+
 bool Natives::has(const Instruction &I) {
   const auto *C = dyn_cast<CallBase>(&I);
   const Function *F = C ? calleeOf(*C) : nullptr;
+  if (computesFloat(I))
+    return true;
   // Nothing in a compound throws, so that what ends the program then is dead.
   if (!F || F->isIntrinsic() || F->getName() == "__clang_call_terminate")
     return false;
@@ -60,7 +72,7 @@ bool Natives::has(const Instruction &I) {
 
 bool Natives::isMixed(const Function &F) {
   Facts Of = factsOf(F);
-  return Of.Has && (Of.Avoids || (Of.Calls && !neverReturns(F)));
+  return Of.Has && (Of.Calls ? !neverReturns(F) : Of.Avoids && !Of.Loops);
 }
 
 const Natives::Facts &Natives::factsOf(const Function &F) {
@@ -72,16 +84,21 @@ const Natives::Facts &Natives::factsOf(const Function &F) {
   for (const Instruction &I : instructions(F)) {
     const auto *C = dyn_cast<CallBase>(&I);
     const Function *Callee = C ? calleeOf(*C) : nullptr;
+    Of.Has |= has(I);
     if (!Callee || Callee->isIntrinsic())
       continue;
-    Of.Has |= has(I);
     if (Callee->isDeclaration()) {
       const Wrapper *W = findWrapper(libcName(*C));
       Of.Calls |= W && W->MakesCalls;
     } else {
-      Of.Calls |= factsOf(*Callee).Calls;
+      Facts Its = factsOf(*Callee);
+      Of.Calls |= Its.Calls;
+      Of.Loops |= Its.Loops;
     }
   }
+  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> Back;
+  FindFunctionBackedges(F, Back);
+  Of.Loops |= !Back.empty();
   Of.Avoids = !Of.Has || avoids(F);
   return Known[&F] = Of;
 }
@@ -91,7 +108,8 @@ bool Natives::avoids(const Function &F) {
   auto Passes = [&](const Instruction &I) {
     const auto *C = dyn_cast<CallBase>(&I);
     const Function *Callee = C ? calleeOf(*C) : nullptr;
-    return !has(I) || (!Callee->isDeclaration() && factsOf(*Callee).Avoids);
+    return !has(I) ||
+           (Callee && !Callee->isDeclaration() && factsOf(*Callee).Avoids);
   };
   SmallSetVector<const BasicBlock *, 16> Found;
   Found.insert(&F.getEntryBlock());
@@ -106,22 +124,82 @@ bool Natives::avoids(const Function &F) {
   return false;
 }
 
-/// Instructions that are inlined into one function's regions.
+/// Instructions that are inlined into one function's regions, and bytes of
+/// locals with them: these stay in the host's frame, which may be there often.
 static constexpr unsigned MaxInlined = 3000;
+static constexpr uint64_t MaxLocals = 16 << 10, MaxLocalsOften = 1 << 10;
 
-static bool canInline(Function &F, Function *Callee) {
-  // Without optimization, each function is to be kept out of others.
+/// True for what would keep the region native that it gets into, where the call
+/// of the function that has it does not.
+static bool isRefused(const Instruction &I) {
+  if (isMarker(I) || I.getType()->isVectorTy() ||
+      (isa<BinaryOperator>(I) && I.getType()->isIntegerTy() &&
+       I.getType()->getIntegerBitWidth() > 64))
+    return true;
+  if (auto *A = dyn_cast<AllocaInst>(&I))
+    return !A->isStaticAlloca();
+  if (auto *Pad = dyn_cast<LandingPadInst>(&I))
+    return Pad->getNumClauses() > 0;
+  auto *C = dyn_cast<CallBase>(&I);
+  if (!C)
+    return false;
+  switch (C->getIntrinsicID()) {
+  case Intrinsic::not_intrinsic:
+    return C->isInlineAsm() || !calleeOf(*C);
+  case Intrinsic::frameaddress:
+  case Intrinsic::returnaddress:
+  case Intrinsic::addressofreturnaddress:
+  case Intrinsic::sponentry:
+  case Intrinsic::eh_typeid_for:
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool cosy::haveSameTarget(const Function &A, const Function &B) {
+  return all_of(ArrayRef<StringRef>{"target-cpu", "target-features"},
+                [&](StringRef Name) {
+                  return A.getFnAttribute(Name) == B.getFnAttribute(Name);
+                });
+}
+
+/// True for a function that tools are to see each call of.
+static bool isInstrumented(const Function &F) {
+  return any_of(ArrayRef<StringRef>{"instrument-function-entry",
+                                    "instrument-function-entry-inlined",
+                                    "instrument-function-exit",
+                                    "instrument-function-exit-inlined"},
+                [&](StringRef Name) { return F.hasFnAttribute(Name); });
+}
+
+/// Without optimization every function is to be kept out of others, so that one
+/// of which the source says it cannot be told from the rest.
+static bool isKeptApart(const Function &F, const Function &Callee) {
+  return Callee.hasOptNone() ? !F.hasOptNone()
+                             : Callee.hasFnAttribute(Attribute::NoInline);
+}
+
+static bool canInline(Function &F, const CallBase &Call) {
+  Function *Callee = Call.getCalledFunction();
   return Callee && !Callee->isDeclaration() && !Callee->isInterposable() &&
-         (Callee->hasOptNone() ||
-          !Callee->hasFnAttribute(Attribute::NoInline)) &&
+         !isKeptApart(F, *Callee) &&
+         !Call.getAttributes().hasFnAttr(Attribute::NoInline) &&
          !Callee->isPresplitCoroutine() &&
+         !isInstrumented(*Callee) &&
          !Callee->hasFnAttribute(Attribute::Naked) && !recurses(*Callee) &&
-         isInlineViable(*Callee).isSuccess() &&
+         isInlineViable(*Callee).isSuccess() && haveSameTarget(F, *Callee) &&
          AttributeFuncs::areInlineCompatible(F, *Callee) &&
-         none_of(instructions(*Callee), [](const Instruction &I) {
-           const auto *A = dyn_cast<AllocaInst>(&I);
-           return isMarker(I) || (A && !A->isStaticAlloca());
-         });
+         none_of(instructions(*Callee), isRefused);
+}
+
+static uint64_t bytesOfLocals(const Function &F) {
+  uint64_t Bytes = 0;
+  for (const Instruction &I : instructions(F))
+    if (auto *A = dyn_cast<AllocaInst>(&I))
+      if (auto Size = A->getAllocationSize(F.getParent()->getDataLayout()))
+        Bytes += Size->getKnownMinValue();
+  return Bytes;
 }
 
 bool cosy::neverReturns(const Function &F) {
@@ -147,21 +225,24 @@ void cosy::inlineMixed(Function &F, ArrayRef<Function *> Hosts,
   Natives Native;
   SmallVector<CallBase *, 16> Work(Calls.begin(), Calls.end());
   unsigned Room = MaxInlined;
+  uint64_t RoomForLocals = recurses(F) ? MaxLocalsOften : MaxLocals;
   bool Changed = false;
   for (unsigned I = 0; I < Work.size(); ++I) {
     Function *Callee = Work[I]->getCalledFunction();
     // A function that holds a region counts for that one.
-    if (!canInline(F, Callee) || is_contained(Hosts, Callee) ||
+    if (!canInline(F, *Work[I]) || is_contained(Hosts, Callee) ||
         !Native.isMixed(*Callee))
       continue;
     unsigned Size = Callee->getInstructionCount();
+    uint64_t Locals = bytesOfLocals(*Callee);
     InlineFunctionInfo Info;
-    if (Size > Room ||
+    if (Size > Room || Locals > RoomForLocals ||
         !InlineFunction(*Work[I], Info, /*MergeAttributes=*/true).isSuccess())
       continue;
     ++NumInlined;
     Changed = true;
     Room -= Size;
+    RoomForLocals -= Locals;
     append_range(Work, Info.InlinedCallSites);
   }
   if (Changed)

@@ -12,20 +12,22 @@ class Instruction;
 
 namespace cosy {
 
-/// Knows which calls no compound can hold: those of functions that no system
-/// call and no operation stands for, as perror and printf, and of functions of
-/// the program's that make such calls.
+/// Knows what no compound can hold, so that a region ends before it: calls of
+/// functions that no system call and no operation stands for, as perror and
+/// printf, calls of the program's that make such calls, and floating-point
+/// arithmetic.
 class Natives {
   /// What is known of a function with a body.
   struct Facts {
     bool Has = false;   ///< It makes such a call.
     bool Calls = false; ///< It makes a system call that a compound can hold.
+    bool Loops = false; ///< It, or one that it calls, has a loop.
     bool Avoids = true; ///< It returns without such a call on some way.
   };
   llvm::DenseMap<const llvm::Function *, Facts> Known;
 
 public:
-  /// True for such a call.
+  /// True for such a call, or such arithmetic.
   bool has(const llvm::Instruction &I);
 
   /// True for a function of the program's that makes such calls, but is of use

@@ -139,6 +139,74 @@ static long always_left(long rounds)
 	return sum;
 }
 
+/* What is to be printed is computed before, with a fraction. */
+static void progress(long done, long all)
+{
+	if (done % 4 == 3) {
+		double share = 100.0 * (double)done / (double)all;
+
+		printf("%.1f of 100\n", share);
+	}
+}
+
+static long with_progress(long rounds)
+{
+	long sum = 0;
+
+	COSY_START;
+	for (long i = 0; i < rounds; i++) {
+		sum += getppid() > 0;
+		progress(i, rounds);
+	}
+	COSY_END;
+	return sum;
+}
+
+/* A local of the loop's is used on both sides of the end. */
+static long two_sides(long rounds)
+{
+	long sum = 0;
+
+	COSY_START;
+	for (long i = 0; i < rounds; i++) {
+		struct stat st[2];
+
+		st[0].st_nlink = (nlink_t)i;
+		st[1].st_size = 3;
+		if (stat(names[i % 2], st)) {
+			puts("none");
+			st[1].st_size += i;
+			printf("%ld\n", (long)st[1].st_size);
+			continue;
+		}
+		sum += st[0].st_nlink > 0;
+	}
+	COSY_END;
+	return sum;
+}
+
+/* For another processor than the rest. */
+__attribute__((target("sse4.2"))) static long checksum(long value)
+{
+	if (value % 5 == 4)
+		printf("sum of %ld\n", value);
+	return __builtin_ia32_crc32si(1, (unsigned)value) & (getppid() > 0 ? 0xff : 0);
+}
+
+static long other_target(long rounds)
+{
+	long sum = 0;
+
+	COSY_START;
+	for (long i = 0; i < rounds; i++) {
+		sum += getppid() > 0;
+		if (i & 1)
+			sum += checksum(i);
+	}
+	COSY_END;
+	return sum;
+}
+
 int main(void)
 {
 	FILE *file = fopen("leave_helpers.tmp", "w");
@@ -150,6 +218,9 @@ int main(void)
 		printf("%ld %ld", walk(rounds), directories);
 		printf(" %ld\n", count((int)rounds));
 		printf("%ld %ld\n", keep_apart(rounds), always_left(rounds));
+		printf("%ld %ld\n", with_progress(rounds), two_sides(rounds));
+		if (__builtin_cpu_supports("sse4.2"))
+			printf("%ld\n", other_target(rounds));
 	}
 	unlink("leave_helpers.tmp");
 	return 0;

@@ -33,7 +33,7 @@ int left(const char *name, int turns)
 	return 0;
 }
 // CHECK-DAG: left.c:24:4: remark: the region ends before the call of 'perror': libc's streams are in user space [-Rpass=cosy]
-// CHECK-DAG: left.c:28:4: remark: the region ends before the call of 'die': it calls what no compound can hold [-Rpass=cosy]
+// CHECK-DAG: left.c:28:4: remark: the region ends before the call of 'die': it does what no compound can [-Rpass=cosy]
 // CHECK-DAG: left.c:31:2: remark: the region ends before the call of 'printf': libc's streams are in user space [-Rpass=cosy]
 // CHECK-DAG: left.c:19:2: remark: region compiled:
 
