@@ -325,6 +325,8 @@ _LATER = {
     "numbers": (20, 20000),
     "sessions": (20, 12000),
     "watcher": (10, 5000),
+    "verify": (20, 40000),
+    "which": (10, 15000),
 }
 
 # ... and run these.

@@ -34,9 +34,12 @@ static constexpr int64_t AssumedRounds = 64;
 static constexpr int64_t MaxRounds = 4096;
 
 static Gain operator+(Gain A, Gain B) {
-  return {A.Saved + B.Saved, A.Plain + B.Plain};
+  return {A.Saved + B.Saved, A.Plain + B.Plain, A.Calls + B.Calls,
+          A.Number + B.Number};
 }
-static Gain operator*(Gain A, int64_t N) { return {A.Saved * N, A.Plain * N}; }
+static Gain operator*(Gain A, int64_t N) {
+  return {A.Saved * N, A.Plain * N, A.Calls * N, A.Number * N};
+}
 
 /// True for a function of libc's that only computes, in a compound.
 static bool isComputed(StringRef Name) {
@@ -569,12 +572,15 @@ private:
   }
 
   static Gain ofSystemCall(uint64_t Number) {
-    bool Fast = hasFastVersion(Number);
-    if (takesPath(Number))
-      return {Fast ? COSY_GAIN_PATH : COSY_GAIN_CALL, COSY_PLAIN_PATH};
-    if (Fast)
-      return {COSY_GAIN_FAST, COSY_PLAIN_FAST};
-    return {COSY_GAIN_CALL, COSY_PLAIN_CALL};
+    bool Fast = hasFastVersion(Number), Path = takesPath(Number);
+    int64_t Saved = !Fast  ? COSY_GAIN_CALL
+                    : Path ? COSY_GAIN_PATH
+                           : COSY_GAIN_FAST;
+    return {Saved,
+            Path   ? COSY_PLAIN_PATH
+            : Fast ? COSY_PLAIN_FAST
+                   : COSY_PLAIN_CALL,
+            Saved, 1};
   }
 };
 } // namespace
@@ -585,6 +591,15 @@ private:
 static unsigned shareOf(Gain All) {
   int64_t Share = All.Plain ? COSY_TIER_SHARE * All.Saved / All.Plain : 1;
   return std::clamp<int64_t>(Share, 1, COSY_TIER_SHARE);
+}
+
+/// Returns what is lost around each call.  More than a call can save is what
+/// loops may lose that are supposed to go round for very long.
+static unsigned lostPerCall(Gain All) {
+  if (!All.Number)
+    return 0;
+  return std::clamp<int64_t>((All.Calls - All.Saved) / All.Number, 0,
+                             COSY_GAIN_PATH);
 }
 
 void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> Heads,
@@ -606,6 +621,7 @@ void cosy::estimateGain(const Function &Body, ArrayRef<BasicBlock *> Heads,
     Ret.All = Ret.All + Round * AssumedRounds;
   }
   Ret.Share = shareOf(Ret.All);
+  Ret.Lost = lostPerCall(Ret.All);
 }
 
 /// True if each round of L that makes some call makes this one.

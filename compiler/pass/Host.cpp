@@ -132,7 +132,8 @@ static GlobalVariable *createRegion(Module &M, const Compound &C,
             : ConstantPointerNull::get(cast<PointerType>(Ptr));
   unsigned Flags = (options().Force ? ForceFlag : 0) |
                    (Cost.Loses ? LosesFlag : 0) |
-                   ((Entry ? *Entry : C).BeginsAgain ? AgainFlag : 0);
+                   ((Entry ? *Entry : C).BeginsAgain ? AgainFlag : 0) |
+                   Cost.Lost << LostShift;
   // The first arrival asks, since this is below 0.
   Constant *Left = ConstantInt::getSigned(I64, INT64_MIN);
   auto *Init = ConstantStruct::get(

@@ -3,7 +3,8 @@
 //
 // Programs tell of errors by stdio and leave, print when a loop has ended, or
 // tell of something and go on with the loop.  Such a call, or floating-point
-// arithmetic, keeps a region native.  It might as well end there: what follows is left to the host.
+// arithmetic, keeps a region native.  It might as well end there: what follows
+// is left to the host.
 //
 //   error:                                error:
 //     call void @perror(ptr %name)          br label %error.left  ; END

@@ -185,8 +185,7 @@ static bool canInline(Function &F, const CallBase &Call) {
   return Callee && !Callee->isDeclaration() && !Callee->isInterposable() &&
          !isKeptApart(F, *Callee) &&
          !Call.getAttributes().hasFnAttr(Attribute::NoInline) &&
-         !Callee->isPresplitCoroutine() &&
-         !isInstrumented(*Callee) &&
+         !Callee->isPresplitCoroutine() && !isInstrumented(*Callee) &&
          !Callee->hasFnAttribute(Attribute::Naked) && !recurses(*Callee) &&
          isInlineViable(*Callee).isSuccess() && haveSameTarget(F, *Callee) &&
          AttributeFuncs::areInlineCompatible(F, *Callee) &&

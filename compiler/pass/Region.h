@@ -156,8 +156,10 @@ struct Recursion {
 
 /// A number of instructions that running in the kernel saves.
 struct Gain {
-  int64_t Saved = 0; ///< Negative: lost.
-  int64_t Plain = 0; ///< At least so many run natively for the same.
+  int64_t Saved = 0;  ///< Negative: lost.
+  int64_t Plain = 0;  ///< At least so many run natively for the same.
+  int64_t Calls = 0;  ///< Of Saved, what system calls save; nothing is lost.
+  int64_t Number = 0; ///< Of such calls.
 };
 
 /// The expected gain of a region, in instructions.  Counted loops are those
@@ -173,6 +175,7 @@ struct RegionCost {
   /// Saved per call of each of Recursion::Entered, counted loops apart.
   llvm::SmallVector<int64_t, 2> Calls;
   unsigned Share = 1; ///< See struct cosy_region.
+  unsigned Lost = 0;  ///< Per system call, by the code around the calls.
   bool Loses = false; ///< No entry, round or call is expected to save.
 };
 
@@ -256,6 +259,7 @@ constexpr unsigned EntryField = 6;
 /// The index of `flags` there, with COSY_REGION_FORCE, COSY_REGION_LOSES and
 /// COSY_REGION_AGAIN.
 constexpr unsigned FlagsField = 9, ForceFlag = 1, LosesFlag = 2, AgainFlag = 16;
+constexpr unsigned LostShift = 8; ///< Of RegionCost::Lost, in the flags.
 
 /// COSY_LEFT_MAX of lib/region/region.h.
 constexpr uint64_t MaxLeft = 0x7fffffff;

@@ -80,13 +80,16 @@ static int64_t balance_filtered(int64_t calls, int64_t fast, bool filtered)
  * left for the host in the middle of its loop may make one call a RUN and go on natively: there, a
  * call has saved what a read of a byte does, and others beside such have had a version tried in
  * vain, which costs what a crossing does, or more.
+ *
+ * What the program's own code loses beside each call, on strings say, is made up for by a
+ * specialised call, or else the compiler had kept the region native; by another it may not be.
  */
-static int64_t balance_first(int64_t calls, int64_t fast, bool again)
+static int64_t balance_first(const struct cosy_loaded *loaded, int64_t calls, int64_t fast)
 {
-	int64_t gain = again ? 2 * COSY_GAIN_FAST : COSY_COST_RUN;
-	int64_t other = again && fast ? 0 : COSY_GAIN_CALL;
+	int64_t gain = loaded->again ? 2 * COSY_GAIN_FAST : COSY_COST_RUN;
+	int64_t other = (loaded->again && fast ? 0 : COSY_GAIN_CALL) - (int64_t)loaded->lost;
 
-	if (!calls && !again)
+	if (!calls && !loaded->again)
 		return 0;
 	return fast * gain + (calls - fast) * other - COSY_COST_RUN;
 }
@@ -122,7 +125,7 @@ void libcosy_balance_add(struct cosy_loaded *loaded, struct libcosy_activation *
 	if (__atomic_load_n(&balance->filtered, __ATOMIC_RELAXED)) {
 		saved = balance_filtered(calls, fast, filtered);
 	} else {
-		saved = told ? balance_first(calls, fast, loaded->again) : 0;
+		saved = told ? balance_first(loaded, calls, fast) : 0;
 		balance_end_first(balance, act);
 	}
 	saved = __atomic_add_fetch(&balance->saved, saved, __ATOMIC_RELAXED);

@@ -22,6 +22,7 @@ struct cosy_loaded {
 	bool cancels;	  /* has calls that libc makes cancellation points */
 	bool forced;	  /* -fcosy-force: it is never given up */
 	bool again;	  /* it is left and entered again in a loop: COSY_REGION_AGAIN */
+	uint32_t lost;	  /* beside each of its calls, in instructions: COSY_REGION_LOST_SHIFT */
 	bool unseen;	  /* the last LOAD was not to compile it, and would have had to */
 	u64 place;	  /* context generation << 32 | handle there; handle 0 = refused by it */
 	u64 displaced;	  /* its place when it was given up; 0 = it was not */

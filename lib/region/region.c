@@ -121,6 +121,7 @@ __attribute__((cold, noinline)) static struct cosy_loaded *region_load(struct co
 	if (loaded != REFUSED && region->version >= 2) {
 		loaded->forced = region->flags & COSY_REGION_FORCE;
 		loaded->again = region->flags & COSY_REGION_AGAIN;
+		loaded->lost = region->flags >> COSY_REGION_LOST_SHIFT;
 	}
 	__atomic_store_n(&region->cache, (uint64_t)(err ? REFUSED : loaded), __ATOMIC_RELEASE);
 	libcosy_program_unlock();

@@ -80,7 +80,7 @@ struct cosy_region {
 	 */
 	int32_t gain;
 	uint32_t share; /* load it once this many times the cost of loading would have been saved */
-	uint32_t flags; /* COSY_REGION_... */
+	uint32_t flags; /* COSY_REGION_..., and what is lost: COSY_REGION_LOST_SHIFT */
 	uint32_t loops; /* heads that count in it */
 	uint32_t life;	/* libcosy's: which context's life it counts in; starts 0 */
 	uint32_t arrivals; /* libcosy's: under COSY_TIER=N; starts 0 */
@@ -94,6 +94,8 @@ struct cosy_region {
 #define COSY_REGION_LOSES 2u /* by the compiler's estimate: stays native unless forced */
 /* It ends before calls that it cannot hold, and is entered again in the same loop */
 #define COSY_REGION_AGAIN 16u
+/* From this bit on: instructions that its own code loses beside each system call in the kernel */
+#define COSY_REGION_LOST_SHIFT 8
 /* libcosy's, of a region in which others count: see tier.h */
 #define COSY_REGION_SEEN   4u /* it goes to the kernel as far as nothing has to be compiled */
 #define COSY_REGION_UNSEEN 8u /* something has to be, which it is to earn */

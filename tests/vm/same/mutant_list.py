@@ -287,7 +287,11 @@ MUTANTS = [
         "missing-served", "kmod/fast/lookup.h", "d_inode(dir)->i_op->lookup == simple_lookup", "0", by="fast_missing"
     ),
     Mutant(
-        "missing-on-way", "kmod/fast/prefix.c", "return cosy_not_cached(run, dir);", "return COSY_ORDINARY;", by="fast_missing"
+        "missing-on-way",
+        "kmod/fast/prefix.c",
+        "return cosy_not_cached(run, dir);",
+        "return COSY_ORDINARY;",
+        by="fast_missing",
     ),
     Mutant(
         "root", "kmod/fast/prefix.c", "kept = path_equal(&fs->root, &run->root);", "kept = true;", by="fast_missing"
