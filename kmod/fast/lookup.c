@@ -16,10 +16,11 @@ void cosy_pwd_drop(struct cosy_activation *run)
 		return;
 	/*
 	 * Entries that are kept may be of this mount without a reference to it, so they go first.
+	 * With its file system may go what that agreed to, which is known by its address.
 	 */
 	cosy_child_drop(run);
 	cosy_prefix_drop(run);
-	run->held &= ~COSY_HELD_PWD;
+	run->held &= ~(COSY_HELD_PWD | COSY_HELD_AGREED);
 	path_put(&run->pwd);
 }
 
@@ -29,6 +30,6 @@ void cosy_root_drop(struct cosy_activation *run)
 		return;
 	cosy_child_drop(run);
 	cosy_prefix_drop(run);
-	run->held &= ~COSY_HELD_ROOT;
+	run->held &= ~(COSY_HELD_ROOT | COSY_HELD_AGREED);
 	path_put(&run->root);
 }

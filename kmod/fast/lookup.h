@@ -65,7 +65,8 @@ static __always_inline u32 cosy_component_length(const u8 *at, u32 max)
 /*
  * Gets the name at user address `address`: in place when it is in the shared buffer, else by
  * `copy`, of which `*copied` is the length, or a negative errno; 0: there is no copy.  In place it
- * may change at any time; that finds, at worst, another name of the same directory.  False, with
+ * may change at any time: what is found then is another name of the same directory, but that
+ * nothing is found says nothing (cosy_missing_again).  False, with
  * no guard counted: it is not one component, or cannot be read.
  */
 static __always_inline bool cosy_name_get(struct cosy_activation *run, u64 address, u8 *copy,
@@ -217,7 +218,9 @@ static __always_inline struct dentry *cosy_next_child(struct cosy_activation *ru
 	spin_lock(&dir->d_lock);
 	for (i = 0; i < 2; i++) {
 		next = cosy_neighbour(run, dir);
-		if (likely(next && cosy_entry_is(next, name) && cosy_entry_get(next)))
+		/* That there is no such file is d_lookup's to say. */
+		if (likely(next && cosy_entry_is(next, name) && !d_is_negative(next) &&
+			   cosy_entry_get(next)))
 			break;
 		next = NULL;
 		run->backwards = !run->backwards;
@@ -329,14 +332,18 @@ void cosy_root_drop(struct cosy_activation *run);
 /*
  * Follows all but the last component of the name at user address `address`.  The NAME_MAX + 1 bytes
  * at `copy`, which is aligned to words, have `length` bytes of it and a NUL, as cosy_name_get has
- * said; with a length of 0 it is copied there.  A name may begin with a slash.  0, with the directory that they lead to in
- * found->dir and the last component in `*ret`; an error that is the call's; or COSY_ORDINARY.
+ * said; with a length of 0 it is copied there.  A name may begin with a slash.  0, with the
+ * directory that they lead to in found->dir and the last component in `*ret`; an error that is the
+ * call's; or COSY_ORDINARY.
  */
 s64 cosy_path_enter(struct cosy_activation *run, u64 address, u8 *copy, long length,
 		    struct cosy_found *found, struct qstr *ret);
 
 /* Drops the entries that such names have led to: part of cosy_held_drop. */
 void cosy_prefix_drop(struct cosy_activation *run);
+
+/* Tells whether all directories on the way are still what they were. */
+bool cosy_prefix_holds(const struct cosy_activation *run);
 
 /* Tells whether the directory that is kept is still the current one. */
 static __always_inline bool cosy_pwd_is_kept(const struct cosy_activation *run)
@@ -383,6 +390,31 @@ static __always_inline void cosy_directory_put(s32 dirfd, struct cosy_found *fou
 }
 
 /*
+ * Looks once more for a name that is not there, `name` in the directory found->dir: by a copy, of
+ * NAME_MAX + 1 bytes at `copy`, where the name lies in place; and at the way there, which another
+ * process may have changed before the look-up.  As cosy_child_get.
+ */
+static noinline s64 cosy_missing_again(struct cosy_activation *run, const struct cosy_found *found,
+				       struct qstr *name, u8 *copy, bool follow,
+				       struct dentry **ret)
+{
+	s64 result = -ENOENT;
+
+	if (name->name < copy || name->name > copy + NAME_MAX) {
+		memcpy(copy, name->name, name->len);
+		copy[name->len] = 0;
+		name->name = copy;
+		if (cosy_component_length(copy, name->len + 1) != name->len ||
+		    !cosy_is_component(name))
+			return cosy_guard_failed(run, COSY_GUARD_NAME);
+		result = cosy_child_get(run, found->dir->dentry, name, follow, false, ret);
+	}
+	if (result == -ENOENT && found->dir == &run->prefix.dir && !cosy_prefix_holds(run))
+		return cosy_guard_failed(run, COSY_GUARD_NAME);
+	return result;
+}
+
+/*
  * Finds the entry that the call's `dirfd` and the name at `address` lead to.  0 and `*ret`, an
  * error that is the call's, or COSY_ORDINARY.  `again`: several such calls about one name are
  * likely.
@@ -424,6 +456,8 @@ static __always_inline s64 cosy_find(struct cosy_activation *run, s32 dirfd, u64
 		goto out;
 	ret->path.mnt = ret->dir->mnt;
 	result = cosy_child_get(run, ret->dir->dentry, &name, follow, again, &ret->path.dentry);
+	if (unlikely(result == -ENOENT))
+		result = cosy_missing_again(run, ret, &name, copy, follow, &ret->path.dentry);
 	if (likely(!result))
 		return 0;
 out:

@@ -44,6 +44,17 @@ static bool prefix_holds(const struct cosy_prefix *prefix, u32 i)
 	       !(READ_ONCE(entry->d_flags) & PREFIX_CARE);
 }
 
+bool cosy_prefix_holds(const struct cosy_activation *run)
+{
+	u32 i;
+
+	if (run->held & COSY_HELD_PREFIX)
+		for (i = 0; i < run->prefix.depth; i++)
+			if (!prefix_holds(&run->prefix, i))
+				return false;
+	return true;
+}
+
 /*
  * Returns the sequence counter of `entry` if it is `name` in `dir`, else 1.  While it is locked
  * the counter cannot be odd.
@@ -170,6 +181,8 @@ static s64 prefix_enter(struct cosy_activation *run, const struct path *base, co
 			name.name = path + from;
 			name.len = end - from;
 			error = prefix_add(run, dir.dentry, &name, end);
+			if (unlikely(error == -ENOENT && !cosy_prefix_holds(run)))
+				return cosy_guard_failed(run, COSY_GUARD_NAME);
 			if (unlikely(error))
 				return error;
 			memcpy(prefix->text + from, path + from, end + 1 - from);

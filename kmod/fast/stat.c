@@ -15,6 +15,9 @@ s64 cosy_stat_child(struct cosy_activation *run, const struct path *dir, struct 
 	s64 result = cosy_child_get(run, dir->dentry, name, !(flags & AT_SYMLINK_NOFOLLOW), false,
 				    &child);
 
+	/* The name may have changed in place since it was listed: a call tells. */
+	if (unlikely(result == -ENOENT))
+		return cosy_guard_failed(run, COSY_GUARD_CACHED);
 	if (unlikely(result))
 		return result;
 	cosy_child_keep(run, dir->mnt, child);

@@ -56,16 +56,24 @@ static s64 value_get(const struct path *path, const char *name, u64 to, u64 size
 	return result;
 }
 
-static __always_inline s64 xattr_get(struct cosy_activation *run, const struct path *path,
-				     u64 address, u64 to, u64 size)
+/*
+ * Gets the attribute's name.  0 or COSY_ORDINARY.  It comes before the look-up, which may say
+ * something else: kernels differ in what they look at first.
+ */
+static __always_inline s64 name_get(struct cosy_activation *run, u64 address, char name[MAX_NAME])
 {
-	char name[MAX_NAME] __cosy_uninitialized;
-	long length = strncpy_from_user(name, u64_to_user_ptr(address), sizeof(name));
+	long length = strncpy_from_user(name, u64_to_user_ptr(address), MAX_NAME);
 
 	if (unlikely(length < 0))
 		return cosy_guard_failed(run, COSY_GUARD_MEMORY);
-	if (unlikely(!length || length == sizeof(name)))
+	if (unlikely(!length || length == MAX_NAME))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
+	return 0;
+}
+
+static __always_inline s64 xattr_get(struct cosy_activation *run, const struct path *path,
+				     const char *name, u64 to, u64 size)
+{
 	if (!strcmp(name, XATTR_NAME_POSIX_ACL_ACCESS))
 		return acl_missing(run, path, name, ACL_TYPE_ACCESS);
 	if (!strcmp(name, XATTR_NAME_POSIX_ACL_DEFAULT))
@@ -76,19 +84,23 @@ static __always_inline s64 xattr_get(struct cosy_activation *run, const struct p
 static noinline s64 xattr_named(struct cosy_activation *run, const u64 *r, bool follow)
 {
 	struct cosy_found found __cosy_uninitialized;
+	char name[MAX_NAME] __cosy_uninitialized;
 	s64 result;
 
 	if (unlikely(r[4] > MAX_VALUE))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
+	result = name_get(run, r[2], name);
+	if (unlikely(result))
+		return result;
 	result = cosy_find_next(run, AT_FDCWD, r[1], follow, true);
 	if (likely(!result))
-		return xattr_get(run, &run->child, r[2], r[3], r[4]);
+		return xattr_get(run, &run->child, name, r[3], r[4]);
 	if (result != COSY_ORDINARY)
 		return result;
 	result = cosy_find(run, AT_FDCWD, r[1], follow, true, &found);
 	if (unlikely(result))
 		return result;
-	result = xattr_get(run, &found.path, r[2], r[3], r[4]);
+	result = xattr_get(run, &found.path, name, r[3], r[4]);
 	cosy_found_put(run, AT_FDCWD, &found);
 	return result;
 }

@@ -70,6 +70,41 @@ static void all_names(void)
 	close(fds[2]);
 }
 
+/* Kernels differ in whether they look at the attribute's name or at the file's first. */
+static void same_attribute(void)
+{
+	static const char *const files[] = {
+		"none", "d/x", "d/none", "closed/x", "closed/none", ""
+	};
+	char name64[65], name256[257], value[8];
+	const char *attributes[] = { "user.none", "", (char *)8, name64, name256 };
+
+	memset(name64, 'n', 64);
+	name64[64] = 0;
+	memset(name256, 'n', 256);
+	name256[256] = 0;
+	for (size_t f = 0; f < sizeof(files) / sizeof(*files); f++)
+		for (size_t a = 0; a < sizeof(attributes) / sizeof(*attributes); a++) {
+			long result[4], wanted;
+
+			COSY_START;
+			for (int i = 0; i < 4; i++)
+				result[i] = syscall(SYS_getxattr, files[f], attributes[a], value,
+						    sizeof(value)) < 0
+						    ? -errno
+						    : 0;
+			COSY_END;
+			wanted = syscall(SYS_getxattr, files[f], attributes[a], value,
+					 sizeof(value)) < 0
+					 ? -errno
+					 : 0;
+			for (int i = 0; i < 4; i++)
+				CHECK(result[i] == wanted,
+				      "getxattr(\"%s\", %zu), %d: %ld, not %ld", files[f], a, i,
+				      result[i], wanted);
+		}
+}
+
 /* Counts the calls that were specialised, of 4 * TIMES by a name that is not there. */
 static void answered(const char *name, bool served)
 {
@@ -247,6 +282,43 @@ static void never_missing(void)
 	CHECK(!failed && !missing, "%ld missing", missing);
 }
 
+/* A name in the shared buffer is changed all the time, from one that is there to another. */
+static char *flipped;
+
+static void *flip(void *unused)
+{
+	(void)unused;
+	while (!change->end)
+		*(volatile char *)flipped ^= 'a' ^ 'b';
+	return NULL;
+}
+
+static void never_missing_in_place(void)
+{
+	pthread_t thread;
+	long missing = 0;
+
+	flipped = cosy_malloc(16);
+	MUST(flipped && !close(open("a", O_CREAT | O_WRONLY, 0600)) &&
+	     !close(open("b", O_CREAT | O_WRONLY, 0600)));
+	strcpy(flipped, "a");
+	change->end = false;
+	MUST(!pthread_create(&thread, NULL, flip, NULL));
+	for (int turn = 0; turn < 50; turn++) {
+		struct stat st;
+
+		COSY_START;
+		for (int i = 0; i < 1000; i++)
+			missing += fstatat(AT_FDCWD, flipped, &st, 0) != 0;
+		COSY_END;
+	}
+	change->end = true;
+	pthread_join(thread, NULL);
+	cosy_free(flipped);
+	CHECK(!missing, "%ld missing", missing);
+	MUST(!unlink("a") && !unlink("b"));
+}
+
 static void changing(void)
 {
 	change = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -260,6 +332,7 @@ static void changing(void)
 	follow("renamed above", "change/d/x", rename_above);
 	MUST(!rename("other", "change/d") && !close(open("change/x", O_CREAT | O_WRONLY, 0600)));
 	never_missing();
+	never_missing_in_place();
 	/* They may have changed places. */
 	unlink("change/d/x");
 	unlink("change/x/x");
@@ -382,8 +455,10 @@ int main(void)
 	if (!geteuid()) {
 		setfsuid(65534);
 		all_names();
+		same_attribute();
 		setfsuid(0);
 	}
+	same_attribute();
 	answered("none", true);
 	answered("d/e/none", true);
 	answered("none/x", true);
