@@ -35,7 +35,7 @@ MUTANTS = [
     Mutant(
         "site-passed",
         "kmod/fast/fast.c",
-        "if (!most || missed < min(most, (u32)U8_MAX))",
+        "if (!most || READ_ONCE(sites->missed[site]) < most)",
         "if (true)",
         by="fast_passed",
     ),
@@ -315,7 +315,7 @@ MUTANTS = [
         harmless="today's kernels ask the device only for fields that are not served",
     ),
     Mutant("statx-served", "kmod/fast/stat.c", "(mask & ~STATX_SERVED) ||", "", by="fast_statx"),
-    Mutant("xattr-name", "kmod/fast/xattr.c", "!length || length == sizeof(name)", "0", by="fast_statx"),
+    Mutant("xattr-name", "kmod/fast/xattr.c", "!length || length == MAX_NAME", "0", by="fast_statx"),
     Mutant(
         "xattr-list",
         "kmod/fast/xattr.c",
