@@ -255,7 +255,7 @@ static __always_inline enum cosy_guard cosy_child_refused(const struct dentry *c
 {
 	if (unlikely(READ_ONCE(child->d_flags) & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE)))
 		return COSY_GUARD_PLAIN_DENTRY;
-	if (unlikely(d_is_negative(child)))
+	if (unlikely(data_race(d_is_negative(child))))
 		return COSY_GUARD_CACHED;
 	if (unlikely(follow && d_is_symlink(child)))
 		return COSY_GUARD_NAME;
@@ -287,7 +287,7 @@ static __always_inline s64 cosy_child_get(struct cosy_activation *run, struct de
 	struct dentry *child;
 	enum cosy_guard failed;
 
-	if (unlikely(dir->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE)))
+	if (unlikely(READ_ONCE(dir->d_flags) & (DCACHE_OP_HASH | DCACHE_OP_COMPARE)))
 		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
 	child = again ? cosy_same_child(run, dir, name) : NULL;
 	if (!child)
@@ -447,7 +447,7 @@ static __always_inline s64 cosy_find(struct cosy_activation *run, s32 dirfd, u64
 		if (result)
 			goto out;
 	}
-	if (unlikely(!d_can_lookup(ret->dir->dentry))) {
+	if (unlikely(!data_race(d_can_lookup(ret->dir->dentry)))) {
 		result = cosy_guard_failed(run, COSY_GUARD_NAME);
 		goto out;
 	}

@@ -83,7 +83,7 @@ static s64 prefix_add(struct cosy_activation *run, struct dentry *dir, struct qs
 
 	if (prefix->depth == COSY_PREFIX_DEPTH || !cosy_is_component(name))
 		return cosy_guard_failed(run, COSY_GUARD_NAME);
-	if (dir->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))
+	if (READ_ONCE(dir->d_flags) & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))
 		return cosy_guard_failed(run, COSY_GUARD_PLAIN_DENTRY);
 	name->hash = full_name_hash(dir, name->name, name->len);
 	entry = d_lookup(dir, name);

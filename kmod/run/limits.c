@@ -195,7 +195,7 @@ void cosy_limits_start(struct cosy_activation *run, struct cosy_context *context
 	run->granted = steps;
 	run->ns_before = ns;
 	run->entered = jiffies;
-	run->exec_start = current->se.sum_exec_runtime;
+	run->exec_start = READ_ONCE(current->se.sum_exec_runtime);
 	if (unlikely(prog->max_steps | prog->max_ns | READ_ONCE(context->max_steps) |
 		     READ_ONCE(context->max_ns) | READ_ONCE(max_steps) | READ_ONCE(max_kernel_ms)))
 		limits_start(run, context);

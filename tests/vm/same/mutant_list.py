@@ -116,7 +116,7 @@ MUTANTS = [
     Mutant(
         "cached-negative",
         "kmod/fast/lookup.h",
-        "if (unlikely(d_is_negative(child)))",
+        "if (unlikely(data_race(d_is_negative(child))))",
         "if (0)",
         by="fast_stat",
     ),
