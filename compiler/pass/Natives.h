@@ -31,7 +31,8 @@ public:
   bool has(const llvm::Instruction &I);
 
   /// True for a function of the program's that makes such calls, but is of use
-  /// to a compound as well: on a way without them, or by its system calls.
+  /// to a compound as well: by its system calls, or, where it has no loop, on a
+  /// way without them.
   bool isMixed(const llvm::Function &F);
 
 private:
