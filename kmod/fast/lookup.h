@@ -219,7 +219,7 @@ static __always_inline struct dentry *cosy_next_child(struct cosy_activation *ru
 	for (i = 0; i < 2; i++) {
 		next = cosy_neighbour(run, dir);
 		/* That there is no such file is d_lookup's to say. */
-		if (likely(next && cosy_entry_is(next, name) && !d_is_negative(next) &&
+		if (likely(next && cosy_entry_is(next, name) && !data_race(d_is_negative(next)) &&
 			   cosy_entry_get(next)))
 			break;
 		next = NULL;
@@ -257,7 +257,7 @@ static __always_inline enum cosy_guard cosy_child_refused(const struct dentry *c
 		return COSY_GUARD_PLAIN_DENTRY;
 	if (unlikely(data_race(d_is_negative(child))))
 		return COSY_GUARD_CACHED;
-	if (unlikely(follow && d_is_symlink(child)))
+	if (unlikely(follow && data_race(d_is_symlink(child))))
 		return COSY_GUARD_NAME;
 	return COSY_GUARDS_HOLD;
 }

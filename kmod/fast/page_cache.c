@@ -14,16 +14,16 @@
 
 /*
  * Asks before all else what touch_atime asks last: where no update is due, it does not matter who
- * might forbid one.
+ * might forbid one.  Reads the times unlocked, as atime_needs_update does.
  */
 static __always_inline bool access_is_recent(const struct inode *inode,
 					     const struct vfsmount *mount)
 {
-	struct timespec64 now, accessed = inode_get_atime(inode), modified, changed;
+	struct timespec64 now, accessed = data_race(inode_get_atime(inode)), modified, changed;
 
 	if (likely(mount->mnt_flags & MNT_RELATIME)) {
-		modified = inode_get_mtime(inode);
-		changed = inode_get_ctime(inode);
+		modified = data_race(inode_get_mtime(inode));
+		changed = data_race(inode_get_ctime(inode));
 		/* These are the coarse clock's seconds, as touch_atime takes them. */
 		if (timespec64_compare(&modified, &accessed) < 0 &&
 		    timespec64_compare(&changed, &accessed) < 0 &&

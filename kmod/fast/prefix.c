@@ -97,10 +97,10 @@ static s64 prefix_add(struct cosy_activation *run, struct dentry *dir, struct qs
 	if (READ_ONCE(entry->d_flags) & PREFIX_CARE)
 		goto put;
 	failed = COSY_GUARDS_HOLD;
-	if (d_is_negative(entry))
+	if (data_race(d_is_negative(entry)))
 		goto put;
 	failed = COSY_GUARD_NAME;
-	if (!d_can_lookup(entry))
+	if (!data_race(d_can_lookup(entry)))
 		goto put;
 	prefix->entry[prefix->depth] = entry;
 	prefix->seq[prefix->depth] = seq;
@@ -167,7 +167,7 @@ static s64 prefix_enter(struct cosy_activation *run, const struct path *base, co
 		same = prefix_same(prefix, path);
 	}
 	for (i = from = 0; from <= length; i++, from = end + 1) {
-		if (unlikely(!d_can_lookup(dir.dentry)))
+		if (unlikely(!data_race(d_can_lookup(dir.dentry))))
 			return cosy_guard_failed(run, COSY_GUARD_NAME);
 		error = cosy_may_search(&dir);
 		if (unlikely(error))

@@ -41,12 +41,16 @@ _UP = "cosy guest: up"
 
 
 # A report of KCSAN's, between two such lines.
-_REPORT = re.compile(r"^.*={40,}\n.*BUG: KCSAN: (?:.*\n)*?.*={40,}$", re.M)
+_REPORT = re.compile(r"^.*={40,}\n.*BUG: KCSAN: (.*)\n(?:.*\n)*?.*={40,}$", re.M)
 
 
 def _without_foreign_races(log: str) -> str:
-    """Leaves out the data races that cosy.ko has no part in: the kernel has many."""
-    return _REPORT.sub(lambda report: report[0] if "[cosy]" in report[0] else "", log)
+    """Leaves out the data races that cosy.ko has no part in: the kernel has many.
+
+    The report's first line names the two functions that race.  cosy.ko may also be found below them, in the
+    backtraces: calls that a compound makes the ordinary way race with each other as those of any program.
+    """
+    return _REPORT.sub(lambda report: report[0] if "[cosy]" in report[1] else "", log)
 
 
 def bad_lines(log: str) -> list[str]:

@@ -96,9 +96,10 @@ class KernelLog(unittest.TestCase):
 
     def test_only_our_data_races_are_harm(self) -> None:
         rule = "[    3.0] " + "=" * 66
-        for where, harm in (("write_it+0x1/0x2 [cosy]", 1), ("fs_write+0x1/0x2", 0)):
-            report = f"{rule}\n[    3.0] BUG: KCSAN: data-race in a / b\n\n[    3.0]  {where}\n{rule}\n"
-            with self.subTest(where):
+        for functions, harm in (("fs_write / write_it [cosy]", 1), ("write_it+0x1/0x2 [cosy]", 1), ("fs_write / a", 0)):
+            race = f"[    3.0] BUG: KCSAN: data-race in {functions}\n"
+            report = f"{rule}\n{race}\n[    3.0]  fs_write+0x1/0x2\n[    3.0]  call_it+0x1/0x2 [cosy]\n{rule}\n"
+            with self.subTest(functions):
                 self.assertEqual(len(klog.bad_lines(report + report)), 2 * harm)
 
     def test_excerpt_starts_before_the_first_bad_line(self) -> None:

@@ -5,7 +5,8 @@
     suite.py --build build [--sanitizer kasan] [--planted] [NAME...]
 
 Each machine gets a line: passed or not, and how long it took.  Passed means that its programs passed
-and that the kernel's log has no report (klog.py); of KCSAN's reports those that name cosy.ko count.
+and that the kernel's log has no report (klog.py).  Of KCSAN's reports those count in which a function
+of cosy.ko is one of the two that race.
 kmemleak is on in one machine only, whose programs are those of what lives long.
 --planted builds modules with a bug in place of it, each of which a report has to show: without them
 no reports would say nothing.  Exit status 1: something failed.

@@ -112,7 +112,7 @@ MUTANTS = [
     ),
     Mutant("memory", "kmod/fast/read.c", "!access_ok((void __user *)buffer, count)", "0", by="fast_read"),
     # Names and attributes
-    Mutant("name-link", "kmod/fast/lookup.h", "follow && d_is_symlink(child)", "0", by="fast_stat"),
+    Mutant("name-link", "kmod/fast/lookup.h", "follow && data_race(d_is_symlink(child))", "0", by="fast_stat"),
     Mutant(
         "cached-negative",
         "kmod/fast/lookup.h",
