@@ -7,6 +7,9 @@
  * what that name is, in the closed directory, which then is opened again.  So the region may have
  * what is there afterwards, and nothing that was there before.
  *
+ * Between a directory on the way and the name in it: another directory takes its place, and then
+ * the name is removed from the one that the region has reached.  At any time there is such a file.
+ *
  * Between two entries of a scan: the directory is closed, so no more of them may be examined.
  *
  * In a read: another process reads by the same position, and has to wait for it.  Or a hole is made
@@ -99,6 +102,15 @@ static void ask_again(void)
 	answers->results[1] = result_of(lstat(names[2], &answers->got[1]));
 	answers->results[2] = result_of(lstat(names[3], &answers->got[2]));
 	answers->results[3] = result_of(lgetxattr(names[3], "user.none", value, sizeof(value)));
+	COSY_END;
+}
+
+/* The first of these calls is an ordinary one. */
+static void ask_on_the_way(void)
+{
+	COSY_START;
+	for (int i = 0; i < NAMES; i++)
+		answers->results[i] = result_of(lstat("way/in/a", &answers->got[i]));
 	COSY_END;
 }
 
@@ -211,6 +223,35 @@ static void files_remove(void)
 	CHECK(!rmdir("closed"), "closed is not empty: %s", strerror(errno));
 }
 
+static const char *const way[] = { "closed", "closed/way", "closed/way/in", "other", "other/in" };
+
+/* The same file twice, on two ways. */
+static void files_make_on_the_way(void)
+{
+	for (size_t i = 0; i < sizeof(way) / sizeof(*way); i++)
+		MUST(!mkdir(way[i], 0711) && !chmod(way[i], 0711));
+	file_make("closed/way/in/a");
+	file_make("other/in/a");
+}
+
+static void files_remove_on_the_way(void)
+{
+	unlink("closed/way/in/a");
+	for (size_t i = sizeof(way) / sizeof(*way); i-- > 0;)
+		rmdir(way[i]);
+	CHECK(access("closed", F_OK) && access("other", F_OK), "not all was removed");
+}
+
+static void file_gone(void)
+{
+	MUST(!unlink("other/in/a"));
+}
+
+static void directory_gone(void)
+{
+	MUST(!unlink("other/in/a") && !rmdir("other/in"));
+}
+
 /* --- Both --------------------------------------------------------------------------------- */
 
 struct change {
@@ -300,6 +341,28 @@ static void changed(const struct change *change, void (*ask)(void), const char *
 	for (int i = 0; i < MAX_TRIES && asked != wanted && !check_failures; i++)
 		asked = changed_once(change, ask, what);
 	CHECK(asked == wanted, "%s, %s: %d permissions asked", what, change->name, asked);
+}
+
+/*
+ * Holds the region at the permission to search `reached`, a directory on its way, and exchanges that
+ * for `other`, by which there is such a file, too.  Then what was reached loses what led to it.
+ */
+static void exchanged_on_the_way(const char *reached, const char *other, void (*old_empty)(void))
+{
+	struct stat want;
+	pid_t pid;
+
+	files_make_on_the_way();
+	MUST(!chmod(reached, OPEN));
+	pid = region_hold(ask_on_the_way, PLACE_PERMISSION, 2);
+	MUST(!renameat2(AT_FDCWD, reached, AT_FDCWD, other, RENAME_EXCHANGE));
+	old_empty();
+	MUST(!stat("closed/way/in/a", &want));
+	region_release(pid);
+	for (int i = 0; i < NAMES; i++)
+		CHECK(!answers->results[i], "%s exchanged: %ld", reached, answers->results[i]);
+	CHECK(answers->got[LAST].st_ino == want.st_ino, "%s exchanged: another file", reached);
+	files_remove_on_the_way();
 }
 
 /* Closes the directory before the second of its entries that a scan examines. */
@@ -400,6 +463,8 @@ int main(void)
 		changed(&changes[i], ask_attributes, "attributes");
 		changed(&changes[i], ask_again, "again");
 	}
+	exchanged_on_the_way("closed/way/in", "other/in", file_gone);
+	exchanged_on_the_way("closed/way", "other", directory_gone);
 	closed_between();
 	read_between();
 	hole_between();

@@ -294,6 +294,14 @@ MUTANTS = [
         by="fast_missing",
     ),
     Mutant(
+        "missing-reached",
+        "kmod/fast/lookup.h",
+        "found->dir == &run->prefix.dir && !cosy_prefix_holds(run)",
+        "0",
+        by="held",
+    ),
+    Mutant("missing-left", "kmod/fast/prefix.c", "error == -ENOENT && !cosy_prefix_holds(run)", "0", by="held"),
+    Mutant(
         "root", "kmod/fast/prefix.c", "kept = path_equal(&fs->root, &run->root);", "kept = true;", by="fast_missing"
     ),
     Mutant("root-drop", "kmod/fast/guard.c", "cosy_root_drop(run);", "", by="fast_missing"),
