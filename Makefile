@@ -23,6 +23,7 @@ MOVE_SMP ?= 2
 MOVE_LEFT ?= 24
 WRITER_OPENS ?= 100000
 TESTS ?=
+MACHINES ?=
 RELEASE ?= trixie
 
 .PHONY: all bench bench-move bench-predictions bench-preload bench-servers demo demo-on test test-kernel test-on \
@@ -169,11 +170,11 @@ move-pressure: all
 		--put tests/vm/guest/move_pressure.sh --put $(BUILD)/tests/vm/guest/guest/move_random \
 		-- sh /t/move_pressure.sh $(MOVE_LEFT) $(MOVE_STEPS) $(MOVE_SEED)
 
-# All guest programs in a kernel that watches over itself; SANITIZER: kasan (with lockdep, UBSAN and more) or
-# kcsan.  Then bugs that are planted and have to be reported.  An hour, the kernel's build not counted.
+# The tests that need cosy.ko in a kernel that watches over itself; SANITIZER: kasan (with lockdep, UBSAN and more) or
+# kcsan.  Then bugs that are planted and have to be reported.  Hours; MACHINES names some of them.
 vm-debug: all
 	@tools/setup/setup.sh packages-debug.txt
-	@tests/vm/debug/suite.py --build $(BUILD) --sanitizer $(SANITIZER)
+	@tests/vm/debug/suite.py --build $(BUILD) --sanitizer $(SANITIZER) $(MACHINES)
 	@tests/vm/debug/suite.py --build $(BUILD) --sanitizer $(SANITIZER) --planted
 
 # Which test notices when a guard of the module is broken; more than an hour.

@@ -27,6 +27,13 @@ SANITIZERS = ("kasan", "kcsan")
 _KERNEL_FLAGS = ("UBSAN_SANITIZE=n",)
 # Coverage of all of cosy.ko.
 MODULE_FLAGS = ("KCOV_INSTRUMENT=y",)
+# Parameters of each kernel: kmemleak takes half of the time; KCSAN looks at one access of 4000 unless told.
+# pci=noacpi: ACPI's interpreter takes up to half a minute for the table of interrupts there, and gives
+# up after that; the disk has none then, and the guest waits for it for good.
+PARAMETERS = {
+    "kasan": ("kmemleak=off", "kasan_multi_shot", "pci=noacpi"),
+    "kcsan": ("kcsan.skip_watch=200", "pci=noacpi"),
+}
 _TOOLS = {"flex": "flex", "bison": "bison", "bc": "bc", "pahole": "dwarves", "xz": "xz-utils"}
 _STEP = re.compile(r"  (CC|AS|LD|HOSTCC|AR|BTF) ")
 

@@ -30,6 +30,12 @@ class Kernel:
     release: str  # as uname -r says
     root: Path  # its packages, unpacked
     module_flags: tuple[str, ...] = ()  # for make, when cosy.ko is built
+    parameters: tuple[str, ...] = ()  # at each boot, unless one of that name is given
+
+    def parameters_with(self, given: list[str]) -> str:
+        """Returns what the kernel is booted with, where `given` is asked for."""
+        names = {word.split("=")[0] for words in given for word in words.split()}
+        return " ".join([*(word for word in self.parameters if word.split("=")[0] not in names), *given])
 
     @property
     def image(self) -> Path:
@@ -191,8 +197,9 @@ def find(series: str) -> Kernel:
 
     6.12-kasan and the like are built: see instrumented.py.
     """
-    if instrumented.split(series)[1]:
-        return Kernel(*instrumented.find(series), instrumented.MODULE_FLAGS)
+    sanitizer = instrumented.split(series)[1]
+    if sanitizer:
+        return Kernel(*instrumented.find(series), instrumented.MODULE_FLAGS, instrumented.PARAMETERS[sanitizer])
     tried: list[str] = []
     with cache.locked(f"kernel-{series}"):
         remembered = _remembered(series)

@@ -91,7 +91,7 @@ def _boot(options: argparse.Namespace, kernel: kernels.Kernel, scratch: Path) ->
         smp=options.smp,
         icount=options.icount,
         slow=options.slow,
-        append=" ".join(options.append),
+        append=kernel.parameters_with(options.append),
         further=[word for words in options.qemu for word in words.split()],
         interactive=options.verb == "shell",
     )

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs what there is of guest programs in a kernel that watches over itself.
+"""Runs the tests that need cosy.ko in a kernel that watches over itself.
 
     suite.py --build build [--sanitizer kasan] [--planted] [NAME...]
 
+They are those of ctest's list, a machine each (listed.py); sequences of the module's fuzzer; and
+kmemleak in a machine of its own, whose programs are those of what lives long.
 Each machine gets a line: passed or not, and how long it took.  Passed means that its programs passed
 and that the kernel's log has no report (klog.py).  Of KCSAN's reports those count in which a function
 of cosy.ko is one of the two that race.
-kmemleak is on in one machine only, whose programs are those of what lives long.
 --planted builds modules with a bug in place of it, each of which a report has to show: without them
 no reports would say nothing.  Exit status 1: something failed.
 """
@@ -20,16 +21,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import listed
 
 _VM = Path(__file__).resolve().parents[1]
 _TREE = _VM.parents[1]
-# Parameters: kmemleak takes half of the time; KCSAN looks at one access of 4000 unless told.
-# pci=noacpi: ACPI's interpreter takes up to half a minute for the table of interrupts there, and gives
-# up after that; the disk has none then, and the guest waits for it for good.
-_APPEND = {"kasan": "kmemleak=off kasan_multi_shot pci=noacpi", "kcsan": "kcsan.skip_watch=200 pci=noacpi"}
-_APPEND_LEAKS = "kasan_multi_shot pci=noacpi"
+_GUEST = "tests/vm/guest/guest"
+_SKIPPED = 77
+# Machines that are run before the others.
+_FIRST = ("failing", "holding", "guest")
 # Programs that make contexts, programs, buffers, kept code, views, parcels and ports, and end in any way.
 # Under kmemleak scan_tree_change takes more than ten minutes, of one without.
 _LASTING = [
@@ -37,31 +40,31 @@ _LASTING = [
     *("fast_list", "fast_missing", "fast_next", "fast_path", "view", "move_parcel", "move_port"),
     *("hostile_port", "unload"),
 ]
-# Programs that fail here: under which sanitizers, how, and the cause as far as it is known.
+# Of guest programs: under which sanitizer one is left out, and the cause as far as it is known.
 _LEFT_OUT = {
-    "account": (("kasan",), "17 MB more stay in use; presumably KASAN's quarantine, which was not tested"),
+    "kasan": {"account": "17 MB more stay in use; presumably KASAN's quarantine, which was not tested"},
+    "kcsan": {},
 }
-_LAST = "unload"
 
 
 @dataclass(frozen=True)
 class Machine:
-    """One boot and what runs in it."""
+    """One boot: what it is called, and what vm.py or the fuzzer is told."""
 
     name: str
-    command: list[str]
-    put: list[str]  # below the build
-    files: list[str] = field(default_factory=list)  # below tests/vm
-    options: list[str] = field(default_factory=list)
-    disk: bool = False
-    append: str = ""  # parameters, other than the sanitizer's
+    options: list[str]
 
 
-def _leaks(programs: list[str]) -> Machine:
+def _programs(build: Path, names: list[str], script: str = "suite.sh", *options: str) -> Machine:
+    """Returns a machine with these guest programs."""
+    put = [word for path in (build / _GUEST, _VM / "guest/suite.sh") for word in ("--put", str(path))]
+    return Machine("programs", ["--smp", "2", *put, *options, "--", "sh", f"/t/{script}", "/t/guest", *names])
+
+
+def _leaks(build: Path, names: list[str]) -> Machine:
     """Returns a machine in which kmemleak looks for what these programs have left."""
-    command = ["sh", "/t/leaks.sh", "/t/guest", *programs]
-    files = ["guest/suite.sh", "debug/leaks.sh"]
-    return Machine("leaks", command, ["tests/vm/guest/guest"], files, ["--env", "LIMIT=600"], append=_APPEND_LEAKS)
+    options = ["--put", str(_VM / "debug/leaks.sh"), "--append=kmemleak=on"]
+    return replace(_programs(build, names, "leaks.sh", *options), name="leaks")
 
 
 @dataclass(frozen=True)
@@ -128,50 +131,11 @@ PLANTED = [
 ]
 
 
-def _left_out(sanitizer: str) -> dict[str, str]:
-    return {name: reason for name, (where, reason) in _LEFT_OUT.items() if sanitizer in where}
-
-
-def _machines(build: Path, sanitizer: str, seconds: int) -> list[Machine]:
-    programs = sorted(path.name for path in (build / "tests/vm/guest/guest").iterdir())
-    programs = [name for name in programs if name not in ("trace_target", _LAST)] + [_LAST]
-    programs = [name for name in programs if name not in _left_out(sanitizer)]
-    same = ["tests/vm/same/same", "tests/vm/same/race"]
-    limits = ["--env", f"SAME_SECONDS={seconds}", "--env", "SAME_SEED=1"]
-
-    def random(name: str, mount: str, disk: bool) -> Machine:
-        options = ["--env", f"SAME_PROGRAM={name}", *limits]
-        command = ["sh", "/t/guest.sh", mount, *(["strictatime"] if name == "same" else [])]
-        return Machine(f"{name} on {mount}", command, same, ["same/guest.sh"], options, disk)
-
-    return [
-        Machine(
-            "failing",
-            ["sh", "/t/failing.sh"],
-            ["tests/vm/failing/step"],
-            ["failing/failing.sh"],
-            ["--module", str(_VM / "failing")],
-        ),
-        Machine(
-            "holding",
-            ["sh", "/t/holding.sh"],
-            ["tests/vm/holding/held"],
-            ["holding/holding.sh"],
-            ["--module", str(_VM / "holding")],
-        ),
-        Machine(
-            "guest",
-            ["sh", "/t/suite.sh", "/t/guest", *programs],
-            ["tests/vm/guest/guest"],
-            ["guest/suite.sh"],
-            ["--env", "LIMIT=1800"],
-        ),
-        random("race", "tmpfs", False),
-        random("same", "tmpfs", False),
-        random("race", "disk", True),
-        random("same", "disk", True),
-        *([_leaks(_LASTING)] if sanitizer == "kasan" else []),
-    ]
+def _machines(build: Path, sanitizer: str) -> list[Machine]:
+    found = [Machine(name, options) for name, options in listed.machines(build, "6.12").items()]
+    found.sort(key=lambda machine: machine.name not in _FIRST)
+    found.append(Machine("fuzz", []))
+    return [*found, *([_leaks(build, _LASTING)] if sanitizer == "kasan" else [])]
 
 
 class Runner:
@@ -179,26 +143,34 @@ class Runner:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
+        self._kernel = f"{options.kernel}-{options.sanitizer}"
+
+    def _vm(self, machine: Machine, tree: Path) -> list[str]:
+        inside = machine.options.index("--")
+        options, command = machine.options[:inside], machine.options[inside:]
+        left_out = "\\|".join(_LEFT_OUT[self._options.sanitizer])
+        # What is said last counts.  It is all slower there, and has less memory to itself.
+        options += ["--timeout", "7200", "--mem", "1536", "--tree", str(tree), "--env", "LIMIT=1800"]
+        options += ["--append=cosy.max_missed=0", "--env", "COSY_TIER=always", "--env", f"LEFT_OUT={left_out}"]
+        options += ["--env", f"SAME_SECONDS={self._options.seconds}"]
+        return [str(_VM / "vm.py"), "run", "--kernel", self._kernel, *options, *command]
+
+    def _fuzz(self, tree: Path) -> list[str]:
+        options = ["--build", str(self._options.build), "--kernel", self._kernel, "--tree", str(tree)]
+        options += ["--corpus", str(_TREE / "tests/fuzz/corpus/module.txt"), "--seed", "10", "--sequences", "300"]
+        return [str(_VM / "fuzz/fuzz.py"), *options]
 
     def run(self, machine: Machine, tree: Path) -> tuple[bool, str]:
         """Whether all was well, and what was said."""
-        options = self._options
-        with tempfile.TemporaryDirectory() as empty:
-            arguments = [sys.executable, str(_VM / "vm.py"), "run", "--kernel", f"{options.kernel}-{options.sanitizer}"]
-            arguments += ["--smp", "2", "--mem", "1536", "--tree", str(tree), "--timeout", "3600"]
-            arguments += ["--append", machine.append or _APPEND[options.sanitizer], "--append=cosy.max_missed=0"]
-            arguments += ["--env", "COSY_TIER=always", *machine.options]
-            arguments += ["--disk", empty] if machine.disk else []
-            for path in [options.build / name for name in machine.put] + [_VM / name for name in machine.files]:
-                arguments += ["--put", str(path)]
-            ended = subprocess.run(
-                [*arguments, "--", *machine.command],
-                text=True,
-                errors="replace",
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-            )
-        return ended.returncode == 0, ended.stdout
+        command = self._vm(machine, tree) if machine.options else self._fuzz(tree)
+        ended = subprocess.run(
+            [sys.executable, "-B", *command],
+            text=True,
+            errors="replace",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        return ended.returncode in (0, _SKIPPED), ended.stdout
 
 
 def _tell(name: str, good: bool, said: str, start: float) -> bool:
@@ -219,14 +191,27 @@ def _plant(bug: Planted, tree: Path) -> None:
     path.write_text(text.replace(bug.old, bug.new))
 
 
-def _is_noticed(bug: Planted, runner: Runner) -> tuple[bool, str]:
-    command = ["sh", "/t/suite.sh", "/t/guest", *bug.programs]
-    machine = Machine(bug.name, command, ["tests/vm/guest/guest"], ["guest/suite.sh"])
-    machine = _leaks(bug.programs) if bug.leaks else machine
+def _is_noticed(bug: Planted, runner: Runner, build: Path) -> tuple[bool, str]:
+    machine = (_leaks if bug.leaks else _programs)(build, bug.programs)
     with tempfile.TemporaryDirectory(prefix="cosy-planted-") as name:
         _plant(bug, Path(name))
         said = runner.run(machine, Path(name))[1]
     return bug.report in said, f"no report says {bug.report}:\n{said}"
+
+
+def _failed(jobs: Sequence[Machine | Planted], options: argparse.Namespace) -> int:
+    """Runs machines, or looks for planted bugs.  Returns how many failed, or were not reported."""
+    runner = Runner(options)
+    failed = 0
+    for job in jobs:
+        start = time.monotonic()
+        if isinstance(job, Planted):
+            failed += not _tell(f"planted: {job.name}", *_is_noticed(job, runner, options.build), start)
+        elif job.name in listed.LEFT_OUT:
+            print(f"skipped {job.name}: {listed.LEFT_OUT[job.name]}", flush=True)
+        else:
+            failed += not _tell(job.name, *runner.run(job, _TREE), start)
+    return failed
 
 
 def main() -> int:
@@ -238,19 +223,18 @@ def main() -> int:
     parser.add_argument("--planted", action="store_true", help="only whether planted bugs are reported")
     parser.add_argument("names", nargs="*", metavar="NAME", help="of machines, or planted bugs; otherwise all")
     options = parser.parse_args()
-    runner = Runner(options)
-    failed = 0
-    for bug in PLANTED if options.planted else []:
-        if bug.sanitizer == options.sanitizer and (not options.names or bug.name in options.names):
-            start = time.monotonic()
-            failed += not _tell(f"planted: {bug.name}", *_is_noticed(bug, runner), start)
-    for machine in [] if options.planted else _machines(options.build, options.sanitizer, options.seconds):
-        if not options.names or machine.name in options.names:
-            start = time.monotonic()
-            for name, reason in _left_out(options.sanitizer).items() if machine.name == "guest" else ():
-                print(f"skipped {name}: {reason}", flush=True)
-            failed += not _tell(machine.name, *runner.run(machine, _TREE), start)
-    return 1 if failed else 0
+    options.build = options.build.resolve()
+    jobs: Sequence[Machine | Planted]
+    if options.planted:
+        jobs = [bug for bug in PLANTED if bug.sanitizer == options.sanitizer]
+    else:
+        jobs = _machines(options.build, options.sanitizer)
+    unknown = set(options.names) - {job.name for job in jobs}
+    if unknown:
+        parser.error(f"no {', '.join(sorted(unknown))}; there are: {', '.join(job.name for job in jobs)}")
+    for name, reason in _LEFT_OUT[options.sanitizer].items():
+        print(f"skipped program {name}: {reason}", flush=True)
+    return 1 if _failed([job for job in jobs if not options.names or job.name in options.names], options) else 0
 
 
 if __name__ == "__main__":

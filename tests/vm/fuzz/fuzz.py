@@ -73,9 +73,7 @@ def _machine(options: argparse.Namespace, journal: Path) -> list[str]:
     arguments += ["--qemu", f"-drive file={journal},format=raw,if=virtio,cache=unsafe"]
     for module in () if _instrumented(options.kernel) else ("virtio_pci", "virtio_blk"):
         arguments += ["--load", module]
-    if options.kernel.endswith("kasan"):
-        arguments += ["--append", "kmemleak=off kasan_multi_shot pci=noacpi"]
-    else:
+    if not _instrumented(options.kernel):
         # QEMU takes a byte at a time in `rep stosb` and `rep movsb`.  Without them the kernel clears by words.
         arguments += ["--qemu=-cpu max,-erms,-fsrm"]
     if options.slub_debug:

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# suite.sh DIR [NAME]... - runs the programs of DIR, or only those named, one after another in the
-# guest.  Prints a line for each, and what a program says when it fails, or why it was skipped;
+# suite.sh DIR [NAME]... - runs the programs of DIR but LEFT_OUT, or only those named, one after another
+# in the guest.  Prints a line for each, and what a program says when it fails, or why it was skipped;
 # "off" lines: what the module did not find in this kernel, and so leaves to ordinary calls.
 # Exit status 1 if any failed.
 directory=$1
 shift
 export CHECK_EXPECT=${CHECK_EXPECT-kernel} TMPDIR=${TMPDIR-/tmp}
-[ $# -gt 0 ] || set -- $(ls "$directory" | grep -v -e '^trace_target$' -e '^unload$') unload
+[ $# -gt 0 ] || set -- $(ls "$directory" | grep -v -e '^trace_target$' -e '^unload$' ${LEFT_OUT:+-e "^$LEFT_OUT\$"}) unload
 failed=
 dmesg 2>/dev/null | sed -n -e 's/^.*cosy: \(cannot find .*\)/off     \1/p' -e 's/^.*cosy: \(this kernel does not .*\)/off     \1/p'
 for name in "$@"; do
