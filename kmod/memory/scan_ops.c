@@ -96,7 +96,7 @@ static __always_inline u64 crc_words(const u8 *at, u64 turns, u64 crc, int *faul
 		     "	decq %[turns]\n"
 		     "	jnz 2b\n"
 		     "9:\n" EACH_WORD(CRC_WORD_FAULTS)
-		     : [crc] "+r"(crc), [at] "+r"(at), [turns] "+r"(turns), [fault] "+r"(*fault)
+		     : [crc] "+r"(crc), [at] "+r"(at), [turns] "+r"(turns), "+a"(*fault)
 		     : [step] "i"(TURN_WORDS * COSY_WORD)
 		     : "memory", "cc");
 	return crc;

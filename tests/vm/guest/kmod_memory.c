@@ -247,12 +247,44 @@ static void test_memory_wild(void)
 	}
 }
 
+/* Checks that what goes over memory in large steps notices each page that cannot be read. */
+static void test_memory_unreadable(void)
+{
+	static const uint64_t before[] = { 4096, 1024, 136, 128, 100, 8, 1, 0 };
+	static const uint64_t beyond[] = { 1, 8, 28, 120, 128, 3072, 4096, 2 * 4096 };
+	char *plain =
+		mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	MUST(plain != MAP_FAILED && !mprotect(plain + 4096, 2 * 4096, PROT_NONE));
+	for (size_t i = 0; i < COUNT(before) * COUNT(beyond); i++) {
+		uint64_t at = P(plain + 4096) - before[i / COUNT(beyond)];
+		uint64_t length = before[i / COUNT(beyond)] + beyond[i % COUNT(beyond)];
+		uint64_t crc32c[4] = { 0, at, length }, count[4] = { at, length, 'x' };
+
+		for (int k = 0; k < 2; k++) {
+			int number = k ? RAW_OP_count : RAW_OP_crc32c;
+			long ret;
+
+			op(number, 0, 0, 0, 0); /* loads it */
+			raw_run_init(&the_run, op_handle[number], k ? count : crc32c);
+			ret = raw_run(fd, &the_run);
+			CHECK(!ret && the_run.run.status == COSY_LEFT_FAULT,
+			      "operation %d, %llu bytes, %llu of them readable: RUN %ld, status %u",
+			      number, (unsigned long long)length,
+			      (unsigned long long)before[i / COUNT(beyond)], ret,
+			      the_run.run.status);
+		}
+	}
+	munmap(plain, 3 * 4096);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct part parts[] = {
 		{ "memory", .run = test_memory },
 		{ "memory_faults", .run = test_memory_faults },
 		{ "memory_wild", .run = test_memory_wild },
+		{ "memory_unreadable", .run = test_memory_unreadable },
 	};
 
 	return kmod_main(parts, COUNT(parts), argc, argv);
