@@ -179,8 +179,8 @@ vm-debug: all
 
 # Which test notices when a guard of the module is broken; more than an hour.
 mutants: all
-	@core/test/mutants.py
-	@tests/vm/same/mutants.py --build $(BUILD) --kernel $(KERNEL)
+	@status=0; core/test/mutants.py || status=$$?; \
+		tests/vm/same/mutants.py --build $(BUILD) --kernel $(KERNEL) || status=$$?; exit $$status
 
 format: setup
 	@tools/setup/format.sh

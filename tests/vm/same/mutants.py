@@ -5,9 +5,10 @@
     mutants.py --build build [--kernel 6.12] [--jobs 1] [--seconds 20] [NAME...]
     mutants.py --places		only whether each place is in the sources, once
 
-Each mutant (mutant_list.py) is a copy of the module's sources with one place changed.  One machine
-is booted for it and runs tests until one fails: first the one that the list names, then the other
-programs of the guest, which leave nothing to chance, then `same` and `race`, for --seconds each.
+Each mutant (mutant_list.py, mutants_*.py) is a copy of the module's sources with one place changed.  One machine
+is booted for it and runs tests until one fails: first the one that the list names, then
+those programs of the guest that its folder is about, which leave nothing to chance, and for calls
+`same` and `race`, for --seconds each.
 (`held` is tests/vm/holding's.)
 Before any mutant, the module as it is has to pass all of these tests.
 
@@ -28,7 +29,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from mutant_list import MUTANTS, Mutant
+from mutant import Mutant
+from mutant_list import MUTANTS
 
 _HERE = Path(__file__).resolve().parent
 _TREE = _HERE.parents[2]
@@ -37,6 +39,21 @@ _PARTS = ("kmod", "core", "include")
 # Programs of tests/vm/guest, the quickest first, by where the mutant is; `same` and `race` come after them.
 _MOVED = ("move", "move_parcel", "move_port", "move_socket", "move_pin", "move_random")
 _WATCHED = ("filter", "filter_share", "seccomp", "fast_resume", "handover", "scan_tree", "scan_tree_change")
+_RUNS = (
+    *("kmod_call", "kmod_leave", "kmod_memory", "kmod_access", "kmod_device", "kmod_front", "kmod_cache"),
+    *("hostile_ioctl", "hostile_load", "hostile_state", "hostile_map", "hostile_fd", "hostile_leak", "hostile_quota"),
+    *(
+        "hostile_memlock",
+        "hostile_race",
+        "limit_time",
+        "limit_raw",
+        "limit_region",
+        "fork",
+        "kill",
+        "seccomp",
+        "filter",
+    ),
+)
 _CALLS = (
     "fast_write",
     "view",
@@ -70,6 +87,8 @@ def _tests_of(mutant: Mutant) -> list[str]:
         tests = _MOVED
     elif mutant.file == "kmod/run/filter.c":
         tests = _WATCHED
+    elif not mutant.file.startswith(("kmod/fast/", "kmod/view/")):
+        tests = _RUNS
     else:
         tests = _CALLS + (_RANDOM[::-1] if mutant.raced else _RANDOM)
     return [mutant.by] * bool(mutant.by) + [test for test in tests if test != mutant.by]
@@ -187,7 +206,9 @@ class Run:
         result = self._results[mutant.name]
         if result.unusable:
             return "NOT RUN"
-        return result.test or ("harmless" if mutant.harmless else "NOT NOTICED")
+        if result.test:
+            return result.test
+        return "harmless" if mutant.harmless else "out of reach" if mutant.out_of_reach else "NOT NOTICED"
 
     def mutants(self) -> None:
         """Tries each mutant, and says so as each ends."""
@@ -201,7 +222,7 @@ class Run:
                 said = self._verdict(mutant)
                 print(
                     f"[{len(self._results):3}/{len(ordered)}] {mutant.name}: {said} ({result.seconds:.0f} s)"
-                    f" {result.why or mutant.harmless}",
+                    f" {result.why or mutant.harmless or mutant.out_of_reach}",
                     flush=True,
                 )
 
@@ -212,13 +233,15 @@ class Run:
         print(f"\n{'mutant':20} {'file':28} {'noticed by':14} why")
         for mutant in self._wanted:
             result, verdict = self._results[mutant.name], self._verdict(mutant)
+            why = result.why or mutant.harmless or mutant.out_of_reach
             changed = f" (the list says {mutant.by})" if mutant.by and mutant.by != verdict else ""
-            print(f"{mutant.name:20} {mutant.file:28} {verdict:14} {result.why or mutant.harmless}{changed}")
+            print(f"{mutant.name:20} {mutant.file:28} {verdict:14} {why}{changed}")
             missed += verdict.startswith("NOT ")
-            kinds[verdict if verdict in ("same", "race", "harmless") or verdict.startswith("NOT ") else "guest"] += 1
+            kinds["guest" if result.test and result.test not in _RANDOM else verdict] += 1
         print(
             f"\n{len(self._wanted)} mutants: {kinds['guest']} noticed by programs of tests/vm/guest, "
             f"{kinds['same']} by same, {kinds['race']} by race; {kinds['harmless']} harmless, "
+            f"{kinds['out of reach']} out of reach, "
             f"{kinds['NOT NOTICED']} not noticed, {kinds['NOT RUN']} not run"
         )
         return missed
