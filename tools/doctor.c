@@ -296,7 +296,13 @@ static bool check_version(struct visit *v)
 {
 	v->version.size = sizeof(v->version);
 	if (ioctl(v->fd, COSY_IOC_VERSION, &v->version)) {
-		bad(v, "%s does not answer: %s", DEVICE, strerror(errno));
+		int error = errno;
+
+		bad(v, "%s does not answer: %s", DEVICE, strerror(error));
+		if (error == ENOMEM) {
+			advise(v, "memory was short for a moment: try again");
+			return false;
+		}
 		advise(v,
 		       "is another driver behind it?  as root: ls -l %s; rmmod cosy; modprobe cosy",
 		       DEVICE);

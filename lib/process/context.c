@@ -144,7 +144,7 @@ static int device_find(void)
 			context_explain("cannot open " COSY_DEVICE ": %s", strerror(errno));
 			return -1;
 		}
-		why = libcosy_filter_forbids(fd, false);
+		why = libcosy_filter_forbids(fd, LIBCOSY_FILTER_MOVES);
 		if (why)
 			close(fd);
 		else
@@ -417,7 +417,7 @@ static bool context_is_forbidden(void)
 
 	if (libcosy_the_fd >= 0 && !fstat(libcosy_the_fd, &st) && S_ISCHR(st.st_mode) &&
 	    st.st_rdev == context.device)
-		why = libcosy_filter_forbids(libcosy_the_fd, true);
+		why = libcosy_filter_forbids(libcosy_the_fd, LIBCOSY_FILTER_REOPENS);
 	if (!why)
 		return false;
 	libcosy_native_only = true;

@@ -31,15 +31,18 @@ static struct {
  */
 static const struct needed {
 	unsigned int number;
-	char name[20]; /* an array: the dynamic linker would relocate a pointer in each process */
+	unsigned int use; /* a LIBCOSY_FILTER_ bit: needed for that alone; 0: always */
+	char name[20];	  /* an array: the dynamic linker would relocate a pointer in each process */
 } needed[] = {
-	{SYS_ioctl, "ioctl"},	      {SYS_close, "close"},
-	{SYS_munmap, "munmap"},	      {SYS_madvise, "madvise"},
-	{SYS_prlimit64, "prlimit64"}, {SYS_rt_sigprocmask, "rt_sigprocmask"},
+	{SYS_ioctl, 0, "ioctl"},
+	{SYS_close, 0, "close"},
+	{SYS_munmap, 0, "munmap"},
+	{SYS_madvise, 0, "madvise"},
+	{SYS_prlimit64, 0, "prlimit64"},
+	{SYS_rt_sigprocmask, 0, "rt_sigprocmask"},
+	{SYS_openat, LIBCOSY_FILTER_OPENS, "openat"},
+	{SYS_fcntl, LIBCOSY_FILTER_MOVES, "fcntl"},
 };
-
-/* The call that opens the device again. */
-static const struct needed opening = {SYS_openat, "openat"};
 
 /* read(2) of /dev/cosy tells this: a bit for each system call that is let through. */
 struct allowed {
@@ -61,7 +64,7 @@ static const char *filter_forbids_call(const struct needed *call)
 	return why;
 }
 
-const char *libcosy_filter_forbids(int fd, bool reopens)
+const char *libcosy_filter_forbids(int fd, unsigned int uses)
 {
 	struct allowed allowed;
 
@@ -69,9 +72,9 @@ const char *libcosy_filter_forbids(int fd, bool reopens)
 	if (allowed.bytes <= 0)
 		return "the module does not tell what seccomp filters let through";
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
-		if (!allowed_has(&allowed, &needed[i]))
+		if ((!needed[i].use || needed[i].use & uses) && !allowed_has(&allowed, &needed[i]))
 			return filter_forbids_call(&needed[i]);
-	return reopens && !allowed_has(&allowed, &opening) ? filter_forbids_call(&opening) : NULL;
+	return NULL;
 }
 
 /* --- At the start ------------------------------------------------------------------------ */
@@ -111,7 +114,7 @@ bool libcosy_filter_prepare(void)
 {
 	if (prepared_is_ours(prepared.fd)) {
 		/* A filter of the parent's may forbid this fork child to open its own. */
-		if (libcosy_filter_forbids(prepared.fd, true))
+		if (libcosy_filter_forbids(prepared.fd, LIBCOSY_FILTER_REOPENS))
 			return true;
 		close(prepared.fd);
 	}
@@ -142,7 +145,7 @@ int libcosy_filter_take(const char **why)
 	if (!prepared_is_ours(fd))
 		return -1;
 	reopens = getpid() != prepared.pid;
-	*why = libcosy_filter_forbids(fd, reopens);
+	*why = libcosy_filter_forbids(fd, reopens ? LIBCOSY_FILTER_REOPENS : 0);
 	if (!*why && !reopens)
 		return fd;
 	close(fd);

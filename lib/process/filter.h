@@ -34,10 +34,17 @@ int libcosy_filter_take(const char **why);
  */
 void libcosy_filter_put(int fd);
 
+/* What the caller does besides using the descriptor that it has. */
+enum {
+	LIBCOSY_FILTER_OPENS = 1, /* opens the device */
+	LIBCOSY_FILTER_MOVES = 2, /* gives a descriptor another number (libcosy_move_fd) */
+	LIBCOSY_FILTER_REOPENS = LIBCOSY_FILTER_OPENS | LIBCOSY_FILTER_MOVES,
+};
+
 /*
- * Returns why the filters that are armed forbid the use of a descriptor of the device, or NULL.
- * `reopens`: the caller has to open the device again, too.
+ * Returns why the filters that are armed forbid the use of a descriptor of the device, with `uses`
+ * besides (LIBCOSY_FILTER_ bits), or NULL.
  */
-const char *libcosy_filter_forbids(int fd, bool reopens);
+const char *libcosy_filter_forbids(int fd, unsigned int uses);
 
 #endif /* COSY_LIB_FILTER_H */

@@ -222,6 +222,18 @@ static void filter_of_openat(void)
 	CHECK(run_region());
 }
 
+/* Forbids to give the device another number, which only fork children would do. */
+static void filter_of_fcntl(void)
+{
+	forbid(SYS_fcntl, SECCOMP_RET_KILL_PROCESS);
+	IN_CHILD({
+		CHECK(!run_region());
+		IN_CHILD(CHECK(!run_region()));
+	});
+	CHECK(in_kernel());
+	IN_CHILD(CHECK(!run_region()));
+}
+
 /*
  * Armed later, without libcosy's notice: the answer is not taken for a result, and RUN is not tried
  * again.
@@ -301,6 +313,7 @@ int main(void)
 	IN_CHILD(filter_before());
 	IN_CHILD(filter_early());
 	IN_CHILD(filter_of_openat());
+	IN_CHILD(filter_of_fcntl());
 	IN_CHILD(filter_at_start());
 	IN_CHILD(filter_at_fork());
 	IN_CHILD(filter_of_ioctl_at_start());
