@@ -41,16 +41,32 @@ _UP = "cosy guest: up"
 
 
 # A report of KCSAN's, between two such lines.
-_REPORT = re.compile(r"^.*={40,}\n.*BUG: KCSAN: (.*)\n(?:.*\n)*?.*={40,}$", re.M)
+_REPORT = re.compile(r"^.*={40,}\n.*BUG: KCSAN: (?:.*\n)*?.*={40,}$", re.M)
+# The line above each of its two backtraces, a frame's function and module, and functions that belong to no data.
+_ACCESS = re.compile(r"^.*\b(?:read|write|read-write)\b.* of \d+ bytes by .*$|^.*\brace at unknown origin\b.*$", re.M)
+_FRAME = re.compile(r"\] +(\w[\w.]*)\+0x[0-9a-f]+/0x[0-9a-f]+(?: \[(\w+)\])?$", re.M)
+_LIBRARY = re.compile(
+    r"_*(bitmap|find|xa|xas|rb|list|hlist|llist|mem|str|copy|kref|refcount|idr|ida|kasan|kcsan|tsan)(_|cpy|set|move|cmp|len)"
+)
 
 
 def _without_foreign_races(log: str) -> str:
     """Leaves out the data races that cosy.ko has no part in: the kernel has many.
 
-    The report's first line names the two functions that race.  cosy.ko may also be found below them, in the
-    backtraces: calls that a compound makes the ordinary way race with each other as those of any program.
+    cosy.ko has a part where a function of its own races, or one of the kernel's library by which it goes over
+    what is its own: a bitmap, a tree.  It may also be found further down in the backtraces: calls that a
+    compound makes the ordinary way race with each other as those of any program.
     """
-    return _REPORT.sub(lambda report: report[0] if "[cosy]" in report[1] else "", log)
+    return _REPORT.sub(lambda report: report[0] if _is_ours(report[0]) else "", log)
+
+
+def _is_ours(report: str) -> bool:
+    for backtrace in _ACCESS.split(report):
+        frames = _FRAME.finditer(backtrace)
+        racing = next((frame for frame in frames if not _LIBRARY.match(frame[1])), None)
+        if racing and racing[2] == "cosy":
+            return True
+    return False
 
 
 def bad_lines(log: str) -> list[str]:

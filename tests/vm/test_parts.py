@@ -96,10 +96,22 @@ class KernelLog(unittest.TestCase):
 
     def test_only_our_data_races_are_harm(self) -> None:
         rule = "[    3.0] " + "=" * 66
-        for functions, harm in (("fs_write / write_it [cosy]", 1), ("write_it+0x1/0x2 [cosy]", 1), ("fs_write / a", 0)):
-            race = f"[    3.0] BUG: KCSAN: data-race in {functions}\n"
-            report = f"{rule}\n{race}\n[    3.0]  fs_write+0x1/0x2\n[    3.0]  call_it+0x1/0x2 [cosy]\n{rule}\n"
-            with self.subTest(functions):
+        ours, theirs = "write_it+0x1/0x2 [cosy]", "fs_write+0x1/0x2"
+        cases = [
+            ((ours,), (theirs,), 1),
+            ((theirs, ours), (ours, theirs), 1),
+            ((theirs,), ("__find_nth_bit+0x1/0x2", ours), 1),
+            ((theirs, ours), ("__find_nth_bit+0x1/0x2", theirs, ours), 0),
+            ((theirs, ours), (theirs, ours), 0),
+            ((theirs,), (theirs,), 0),
+        ]
+        for first, second, harm in cases:
+            race = f"{rule}\n[    3.0] BUG: KCSAN: data-race in a / b\n"
+            for frames in (first, second):
+                race += "\n[    3.0] write to 0x1 of 4 bytes by task 1 on cpu 0:\n"
+                race += "".join(f"[    3.0]  {frame}\n" for frame in frames)
+            report = f"{race}\n[    3.0] value changed: 0x1 -> 0x2\n{rule}\n"
+            with self.subTest((first, second)):
                 self.assertEqual(len(klog.bad_lines(report + report)), 2 * harm)
 
     def test_excerpt_starts_before_the_first_bad_line(self) -> None:
