@@ -37,8 +37,8 @@
 static inline bool cosy_is_component(const struct qstr *name)
 {
 	return name->len - 1 < NAME_MAX &&
-	       (likely(name->name[0] != '.') ||
-		(name->len > 1 && (name->len > 2 || name->name[1] != '.')));
+	       (likely(READ_ONCE(name->name[0]) != '.') ||
+		(name->len > 1 && (name->len > 2 || READ_ONCE(name->name[1]) != '.')));
 }
 
 /*

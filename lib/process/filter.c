@@ -32,7 +32,7 @@ static struct {
 static const struct needed {
 	unsigned int number;
 	unsigned int use; /* a LIBCOSY_FILTER_ bit: needed for that alone; 0: always */
-	char name[20];	  /* an array: the dynamic linker would relocate a pointer in each process */
+	char name[20]; /* an array: the dynamic linker would relocate a pointer in each process */
 } needed[] = {
 	{SYS_ioctl, 0, "ioctl"},
 	{SYS_close, 0, "close"},

@@ -6,7 +6,8 @@
 
 They are those of ctest's list, a machine each (listed.py); sequences of the module's fuzzer; and
 kmemleak in a machine of its own, whose programs are those of what lives long.
-Each machine gets a line: passed or not, and how long it took.  Passed means that its programs passed
+Each machine gets a line: passed or not, and how long it took; its kernel's log is kept in the build,
+tests/vm/debug/SANITIZER/NAME.log.  Passed means that its programs passed
 and that the kernel's log has no report (klog.py).  Of KCSAN's reports those count in which a function
 of cosy.ko is one of the two that race.
 --planted builds modules with a bug in place of it, each of which a report has to show: without them
@@ -153,6 +154,9 @@ class Runner:
         options += ["--timeout", "7200", "--mem", "1536", "--tree", str(tree), "--env", "LIMIT=1800"]
         options += ["--append=cosy.max_missed=0", "--env", "COSY_TIER=always", "--env", f"LEFT_OUT={left_out}"]
         options += ["--env", f"SAME_SECONDS={self._options.seconds}"]
+        logs = self._options.build / f"tests/vm/debug/{self._options.sanitizer}"
+        logs.mkdir(parents=True, exist_ok=True)
+        options += ["--log", str(logs / f"{machine.name}.log")]
         return [str(_VM / "vm.py"), "run", "--kernel", self._kernel, *options, *command]
 
     def _fuzz(self, tree: Path) -> list[str]:
