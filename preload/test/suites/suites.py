@@ -62,6 +62,13 @@ SUITES = {
         unit='cd t; sh "./$1" --root="$TMPDIR" 2>&1 | '
         'awk -v unit="$1" \'/^ok /{print "test " unit " " $2 ": ok"} /^not ok /{print "test " unit " " $3 ": not"}\'',
     ),
+    "perl": Suite(
+        source="perl",
+        build="sh Configure -des -Doptimize=-O1 && make -s -j2 test_prep",
+        all="cd t && ls io/*.t op/*.t lib/*.t ../lib/*.t",
+        unit='cd t; ./perl -I../lib "$1" 2>&1 | '
+        'awk -v unit="$1" \'/^ok /{print "test " unit " " $2 ": ok"} /^not ok /{print "test " unit " " $3 ": not"}\'',
+    ),
     "python": Suite(
         source="",
         build="name=libpython$(/usr/bin/python3 -c 'import sys; print(\"%d.%d\" % sys.version_info[:2])')-testsuite; "
