@@ -131,7 +131,7 @@ programs-preload: all
 	@preload/test/programs/compare.sh $(BUILD)/bin/cosy preload/test/programs/short.list
 	@preload/test/programs/compare.sh $(BUILD)/bin/cosy preload/test/programs/long.list
 
-# Other projects' own test suites under `cosy run` and without, test by test: bash, git, CPython.  An hour; what they
+# Other projects' own test suites under `cosy run` and without, test by test: bash, git, perl, CPython.  Hours; what they
 # are built from is kept.  SUITES names some of them.
 suites-preload: all
 	@tools/setup/setup.sh packages-suites.txt

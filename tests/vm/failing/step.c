@@ -11,6 +11,7 @@
  */
 #include "step.h"
 #include "step_move.h"
+#include "step_pass.h"
 #include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -662,6 +663,14 @@ static void step_all(void)
 	step_arena();
 	step_move("LOAN, READY, TRANSFER", 0, COSY_MOVE_POPULATE);
 	step_move("LOAN of what is given, FLUSH, TRANSFER", COSY_MOVE_GIVE, COSY_MOVE_WILL_WRITE);
+	step_parcel("SHARE, IMPORT", COSY_MOVE_SHARE, 0);
+	step_parcel("COPY, IMPORT", COSY_MOVE_COPY, COSY_MOVE_POPULATE);
+	step_parcel("DONATE, IMPORT", COSY_MOVE_DONATE, COSY_MOVE_WILL_WRITE);
+	step_parcel("DONATE_ZERO, IMPORT", COSY_MOVE_DONATE_ZERO, 0);
+	step_parcel_read();
+	step_port("PORT, PASS of a copy, TAKE", COSY_MOVE_COPY, COSY_MOVE_POPULATE);
+	step_port("PORT, PASS of what is given, TAKE", COSY_MOVE_DONATE_ZERO, 0);
+	step_port_written();
 	step_region();
 }
 
