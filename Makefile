@@ -101,7 +101,8 @@ vm: all
 	@python3 tests/vm/vm.py shell --kernel $(KERNEL) --put $(BUILD)/examples/cosy --put $(BUILD)/examples/plain \
 		--put $(BUILD)/vm/bin
 
-# The examples in containers, with /dev/cosy and the seccomp filters of Podman, Docker and systemd.
+# The examples in containers, with /dev/cosy and the seccomp filters of Podman, Docker and systemd; of root's and of
+# a user's, by crun and by Podman.
 vm-container: all
 	@for kernel in 6.1 6.12; do \
 		python3 -B tests/vm/container.py --whole --build $(BUILD) --kernel $$kernel || exit 1; \

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,8 @@ from cache import SetupError  # noqa: E402
 PLACE = Path("root/cosy")
 # Left out of every copy of the tree, wherever it lies.
 LEFT_OUT = {".git", ".cache", "__pycache__", "Testing"}
+# Builds, which have other compilers' objects; lib/builder is none.
+BUILD = re.compile(r"build(-.*)?")
 # The command's environment: these variables of this machine's, and BARE.
 ENVIRONMENT = ("TERM", "COLUMNS", "LINES", "http_proxy", "https_proxy", "no_proxy")
 BARE = {"HOME": "/root", "LANG": "C.UTF-8", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
@@ -80,7 +83,7 @@ def bootstrap(release: str, root: Path) -> None:
 def tree_files(tree: Path) -> Iterator[str]:
     """Yields the tree's files, without builds and what those leave."""
     for folder, folders, files in os.walk(tree):
-        folders[:] = [name for name in folders if name not in LEFT_OUT and not name.startswith("build")]
+        folders[:] = [name for name in folders if name not in LEFT_OUT and not BUILD.fullmatch(name)]
         for name in files:
             if name != ".git" and not name.endswith((".o", ".ko")):
                 yield os.path.relpath(os.path.join(folder, name), tree)

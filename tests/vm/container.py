@@ -4,15 +4,18 @@
 
 For each profile a container is begun by crun in a virtual machine, as its engine would: default
 capabilities, device rules, and the default seccomp profile of Podman and of Docker, from their
-Debian packages; and systemd's SystemCallFilter=@system-service.  In it each example runs by the
-system's compiler and by cosycc.  Both have to print the same and leave the same files, and by
-libcosy's statistics the calls of the regions are made in the kernel, each region of it.
+Debian packages; and systemd's SystemCallFilter=@system-service.  Two more are an unprivileged
+user's, in a user namespace with subordinate ids: `rootless` by crun, `rootless-podman` by Podman
+itself.  In each container each example runs by the system's compiler and by cosycc.  Both have to
+print the same and leave the same files, and by libcosy's statistics the calls of the regions are
+made in the kernel, each region of it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -22,12 +25,23 @@ from pathlib import Path
 from typing import Any
 
 import kernels
+import packages
 import qemu
 import seccomp_profile
 from cache import TREE, SetupError
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = ("getpid", "db", "ls", "grep", "copy")
+# Containers of an unprivileged user, whom container.sh makes.
+ROOTLESS, PODMAN = "rootless", "rootless-podman"
+CONTAINERS = (*seccomp_profile.PROFILES, ROOTLESS, PODMAN)
+# The files of Podman's that a container without a network takes, by package.
+PODMAN_FILES = {
+    "podman": ("usr/bin/podman",),
+    "conmon": ("usr/bin/conmon",),
+    "uidmap": ("usr/bin/newuidmap", "usr/bin/newgidmap"),
+    "golang-github-containers-common": ("usr/share/containers/seccomp.json",),
+}
 # Of the calls of regions: a signal, a fault of the compound or the like is made natively.
 MIN_IN_KERNEL = 0.98
 
@@ -83,6 +97,26 @@ def configuration(profile: str, kernel: str, device: bool) -> Json:
     }
 
 
+def rootless_configuration(kernel: str, device: bool) -> Json:
+    """Returns a config.json for a user without privileges, as rootless Podman comes to it.
+
+    A user namespace gives no right to make devices or to rule over them, so the host's own is
+    mounted, and the user's groups are kept, of which one may open it.
+    """
+    config = configuration("podman", kernel, False)
+    config["annotations"] = {"run.oci.keep_original_groups": "1"}
+    if device:
+        bind = {"type": "bind", "source": "/dev/cosy", "options": ["bind", "nosuid", "noexec", "rw"]}
+        config["mounts"].append({"destination": "/dev/cosy", **bind})
+    ids = [
+        {"containerID": 0, "hostID": 1000, "size": 1},
+        {"containerID": 1, "hostID": 100000, "size": 65536},
+    ]
+    config["linux"]["namespaces"].append({"type": "user"})
+    config["linux"] |= {"uidMappings": ids, "gidMappings": ids, "resources": {}}
+    return config
+
+
 def _tree(series: str, whole: bool, into: Path) -> None:
     """Copies the files that the examples are about: some of ours, or the kernel's headers."""
     if not whole:
@@ -98,15 +132,32 @@ def _stage(options: argparse.Namespace, folder: Path) -> list[Path]:
     container.mkdir()
     binaries.mkdir()
     _tree(options.kernel, options.whole, container / "tree")
-    for profile in options.profile:
-        text = json.dumps(configuration(profile, options.kernel, not options.no_device), indent=1)
-        (container / f"{profile}.json").write_text(text)
+    device = not options.no_device
+    for name in set(options.profile) - {PODMAN}:
+        config = (
+            rootless_configuration(options.kernel, device)
+            if name == ROOTLESS
+            else configuration(name, options.kernel, device)
+        )
+        (container / f"{name}.json").write_text(json.dumps(config, indent=1))
+    (container / "device").write_text("--device /dev/cosy\n" if device else "")
     shutil.copy2(options.build / "bin/cosy", binaries)
     crun = shutil.which("crun")
     if not crun:
         raise SetupError("crun is not installed")
     examples = options.build / "examples"
-    return [container, binaries, examples / "plain", examples / "cosy", HERE / "container.sh", Path(crun)]
+    staged = [container, binaries, examples / "plain", examples / "cosy", HERE / "container.sh", Path(crun)]
+    if {ROOTLESS, PODMAN} & set(options.profile):
+        files = PODMAN_FILES if PODMAN in options.profile else {"uidmap": PODMAN_FILES["uidmap"]}
+        staged += [packages.unpacked(package) / file for package, names in files.items() for file in names]
+    return staged
+
+
+def _environment(options: argparse.Namespace) -> dict[str, str]:
+    """Returns vm.py's environment: it looks for Podman's libraries where they are unpacked."""
+    folders = [str(folder) for folder in packages.libraries("podman", "conmon")] if PODMAN in options.profile else []
+    folders += [folder for folder in [os.environ.get("LD_LIBRARY_PATH", "")] if folder]
+    return os.environ | ({"LD_LIBRARY_PATH": ":".join(folders)} if folders else {})
 
 
 def _faults(profile: str, text: str) -> list[str]:
@@ -114,6 +165,9 @@ def _faults(profile: str, text: str) -> list[str]:
     faults = []
     if "Seccomp:\t2" not in text:
         faults.append("no filter is armed")
+    mapped = re.search(r"^ids 0 (\d+)", text, re.M)
+    if not mapped or mapped[1] != ("1000" if profile in (ROOTLESS, PODMAN) else "0"):
+        faults.append("it has not the user namespace that it should have")
     if "doctor 0" not in text:
         faults.append("cosy doctor finds fault")
     if not re.search(r"a seccomp filter is armed, and lets \d+ of \d+ calls", text):
@@ -149,7 +203,7 @@ def _run(options: argparse.Namespace) -> int:
         for path in _stage(options, Path(name)):
             command += ["--put", str(path)]
         command += ["--", "sh", "/t/container.sh", *options.profile]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, errors="replace")
+        done = subprocess.run(command, env=_environment(options), stdout=subprocess.PIPE, text=True, errors="replace")
     faults = [] if done.returncode == 0 else [f"the guest ended with status {done.returncode}"]
     printed = done.stdout.rpartition(qemu.AGAIN)[2]
     parts = re.split(r"^profile (\S+)$", printed, flags=re.M)
@@ -167,13 +221,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=TREE / "build", help="the build tree")
     parser.add_argument("--kernel", default="6.12", metavar="SERIES")
-    parser.add_argument("--profile", action="append", choices=seccomp_profile.PROFILES, help="default: each of them")
+    parser.add_argument("--profile", action="append", choices=CONTAINERS, help="default: each of them")
     parser.add_argument("--whole", action="store_true", help="the files of the demo: the kernel's headers")
     parser.add_argument("--no-device", action="store_true", help="without /dev/cosy, to see the test fail")
     parser.add_argument("--timeout", type=float, default=300, metavar="SECONDS")
     parser.add_argument("--verbose", action="store_true", help="what the guest prints, too")
     options = parser.parse_args()
-    options.profile = options.profile or list(seccomp_profile.PROFILES)
+    options.profile = options.profile or list(CONTAINERS)
     try:
         return _run(options)
     except SetupError as error:

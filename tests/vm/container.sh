@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# container.sh PROFILE... - the half of container.py that runs in the guest: begins a container
-# by crun for each of the bundles' configurations, and in it, as `container.sh inside`, each
-# example by the system's compiler and by cosycc.  Prints "key value..." lines for container.py.
+# container.sh NAME... - the half of container.py that runs in the guest: begins a container of
+# each name, by crun and the configuration of that name or by Podman, and in it, as `container.sh
+# inside`, each example by the system's compiler and by cosycc.  Prints "key value..." lines for
+# container.py.
 set -e
 here=/t/container
 
@@ -36,6 +37,7 @@ copy_aside() {
 
 inside() {
 	grep -e ^Seccomp: -e ^CapEff: /proc/self/status
+	awk '{ print "ids", $1, $2, $3 }' /proc/self/uid_map
 	status=0
 	/t/bin/cosy doctor || status=$?
 	echo "doctor $status"
@@ -65,18 +67,72 @@ make_root() {
 	mkdir -p /image/rootfs/proc /image/rootfs/dev /image/rootfs/sys /image/rootfs/run /image/rootfs/scratch
 }
 
-if [ "$1" = inside ]; then
-	inside
+# make_user: makes a user in group cosy with subordinate ids, as adduser would.
+make_user() {
+	echo 'someone:x:1000:1000::/home/someone:/bin/sh' >>/etc/passwd
+	echo 'someone:x:1000:' >>/etc/group
+	sed -i 's/^cosy:.*/&,someone/' /etc/group
+	echo 'someone:100000:65536' >/etc/subuid
+	cp /etc/subuid /etc/subgid
+	mkdir -p /home/someone /run/user/1000 /etc/containers /usr/share/containers
+	chown 1000:1000 /home/someone /run/user/1000
+	chmod 0700 /run/user/1000
+	mv /t/newuidmap /t/newgidmap /usr/bin/
+	chmod 4755 /usr/bin/newuidmap /usr/bin/newgidmap
+	mount --make-rshared /
+	printf '[engine]\nno_pivot_root = true\n' >/etc/containers/containers.conf
+	[ ! -e /t/seccomp.json ] || mv /t/seccomp.json /usr/share/containers/
+	# Podman extracts an image as its user's.
+	chown -R 1000:1000 /image
+}
+
+# by_crun NAME: begins a container by the configuration of that name; as whoever calls it.
+by_crun() {
+	# A guest's first file system is no mount that pivot_root could leave.
+	crun --root "${XDG_RUNTIME_DIR-/run}/crun" "$cgroups" run --no-pivot --bundle /image "$1" </dev/null
+}
+
+# by_podman: begins a container by Podman, without a network and a group of its own.
+by_podman() {
+	# shellcheck disable=SC2046 # two words, or none
+	podman --log-level=error --storage-driver=vfs --cgroup-manager=cgroupfs --events-backend=none \
+		--runtime /t/crun --conmon /t/conmon run --rm --cgroups=disabled --network=none \
+		$(cat $here/device) --group-add keep-groups --read-only --tmpfs /scratch:mode=1777 \
+		--env PATH="$PATH" --env LD_LIBRARY_PATH="$LD_LIBRARY_PATH" \
+		--rootfs /image/rootfs sh /t/container.sh inside </dev/null
+}
+
+# as_user COMMAND...: runs a command of this script's as someone who has no privilege.
+as_user() {
+	[ -e /home/someone ] || make_user
+	su -s /bin/sh someone -c "cd /home/someone && HOME=/home/someone XDG_RUNTIME_DIR=/run/user/1000 \
+		LD_LIBRARY_PATH='$LD_LIBRARY_PATH' PATH='$PATH' sh /t/container.sh $*"
+}
+
+cgroups=--cgroup-manager=cgroupfs
+case $1 in
+inside | by_podman)
+	"$1"
 	exit
-fi
+	;;
+by_crun)
+	cgroups=--cgroup-manager=disabled
+	by_crun "$2"
+	exit
+	;;
+esac
 make_root
 minor=$(awk '$2 == "cosy" { print $1 }' /proc/misc)
-for profile in "$@"; do
-	echo "profile $profile"
-	sed -e "s/\"@MINOR@\"/${minor:-0}/g" -e "s|@LD_LIBRARY_PATH@|$LD_LIBRARY_PATH|" \
-		"$here/$profile.json" >/image/config.json
+for name in "$@"; do
+	echo "profile $name"
+	[ ! -e "$here/$name.json" ] ||
+		sed -e "s/\"@MINOR@\"/${minor:-0}/g" -e "s|@LD_LIBRARY_PATH@|$LD_LIBRARY_PATH|" \
+			"$here/$name.json" >/image/config.json
 	status=0
-	# A guest's first file system is no mount that pivot_root could leave.
-	crun --root /run/crun run --no-pivot --bundle /image "$profile" </dev/null || status=$?
+	case $name in
+	rootless) as_user by_crun "$name" || status=$? ;;
+	rootless-podman) as_user by_podman || status=$? ;;
+	*) by_crun "$name" || status=$? ;;
+	esac
 	echo "ended $status"
 done

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -37,3 +39,22 @@ def unpacked(name: str) -> Path:
                 cache.run(["dpkg-deb", "-x", package, work / "root"], f"unpacking {package.name}")
             os.rename(work / "root", target)
     return target
+
+
+def _installed(name: str) -> bool:
+    status = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Abbrev}", name], capture_output=True, text=True)
+    return status.stdout.startswith("ii")
+
+
+def libraries(*names: str) -> list[Path]:
+    """Returns folders with the libraries that these packages need and this host has not installed."""
+    found: dict[str, list[Path]] = {}
+    asked = list(names)
+    while asked:
+        package = asked.pop()
+        apt, _ = _version(package)
+        for name in re.findall(r"(?:^|, )(lib[^ ,|:]+)", apt.show(package).get("Depends", "")):
+            if name not in found and not _installed(name):
+                found[name] = sorted({library.parent for library in unpacked(name).rglob("lib*.so.*")})
+                asked.append(name)
+    return [folder for folders in found.values() for folder in folders]

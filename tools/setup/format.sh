@@ -28,7 +28,7 @@ sources() {
 		if [ -n "$asked" ]; then
 			printf '%s\n' "$asked"
 		else
-			find . -name 'build*' -type d -prune -o -name .git -prune -o -type f -print | sed 's,^\./,,'
+			find . \( -name build -o -name 'build-*' \) -type d -prune -o -name .git -prune -o -type f -print | sed 's,^\./,,'
 		fi
 	} | while read -r file; do
 		for pattern; do
