@@ -194,8 +194,9 @@ SYM_END(\name, SYM_T_FUNC)
 
 /*
  * Decides about a call for which somebody is armed.  AX = insn << 16 | number, r9 = the task.
- * Where only filters are armed, the newest one's bitmap says whether all of them let this call
- * and RUN through, as cosy_filter_allows reads it.  Otherwise C decides.
+ * Where only filters are armed, the newest one's bitmap says whether all of them let this call,
+ * the one that libc makes in its place, and RUN through, as cosy_filter_allows reads it.  Otherwise
+ * C decides.
  */
 .macro WATCHED watched
 \watched:
@@ -211,6 +212,9 @@ SYM_END(\name, SYM_T_FUNC)
 	cmp	cosy_filter_calls(%rip), %r9d
 	jae	\watched\()_ask
 	add	cosy_filter_bitmap(%rip), %r11
+	bt	%r9, (%r11)
+	jnc	\watched\()_ask
+	xorw	cosy_filter_also(, %r9, 2), %r9w
 	bt	%r9, (%r11)
 	jnc	\watched\()_ask
 	testb	$1 << (NR_IOCTL % 8), NR_IOCTL / 8(%r11)

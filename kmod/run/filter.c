@@ -85,13 +85,28 @@ static const u16 operation_calls[][COSY_COMPOSITE_CALLS] = {
 #include "ops.def"
 };
 
+const u16 cosy_filter_also[COSY_MAX_CALLS] = {
+#define COSY_ALSO(call, other) [COSY_NR_##call] = COSY_NR_##call ^ COSY_NR_##other,
+#include "ops.def"
+};
+
+/*
+ * Tells whether filters let the call through by its number and by the one that a native program
+ * would make it by, which they are written for.
+ */
+static bool call_is_allowed(u32 number)
+{
+	BUILD_BUG_ON(NR_syscalls > COSY_MAX_CALLS);
+	return cosy_filter_allows(number) && cosy_filter_allows(number ^ cosy_filter_also[number]);
+}
+
 /* Returns the call of `number`, a call or a composite, that is not let through.  -1: all are. */
 static s64 refused_call(u32 number)
 {
 	u32 i, op = number - COSY_OP_BASE;
 
 	if (number < COSY_OP_BASE)
-		return cosy_filter_allows(number) ? -1 : (s64)number;
+		return call_is_allowed(number) ? -1 : (s64)number;
 	for (i = 0; i < COSY_COMPOSITE_CALLS; i++) {
 		if (!cosy_filter_allows(operation_calls[op][i]))
 			return operation_calls[op][i];

@@ -31,12 +31,19 @@
 extern u32 cosy_filter_calls;
 extern unsigned long cosy_filter_bitmap;
 
+/*
+ * Of each call that a compound may make, its number XOR that of the call that libc's function may
+ * make in its place (COSY_ALSO): 0 for most.  For call.S.
+ */
+#define COSY_MAX_CALLS 512
+extern const u16 cosy_filter_also[COSY_MAX_CALLS];
+
 /* Finds the bitmap; a line in the log where it cannot. */
 void cosy_filter_init(void);
 
 /*
  * Tells whether all filters of the calling thread allow system call `number`, whatever its
- * arguments.
+ * arguments, by that number alone.
  */
 bool cosy_filter_allows(u32 number);
 

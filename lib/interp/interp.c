@@ -4,10 +4,8 @@
  * access.h, operations in interp_ops.c.
  */
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <time.h>
 
 #include "interp/access.h"
@@ -267,38 +265,12 @@ static void interp_start(struct libcosy_interp *in)
 	in->state->fp = NO_FRAME;
 }
 
-/* Asks libc for what the vDSO may answer without a system call; false: it is no such call. */
-static bool interp_ask_libc(u32 number, u64 *r)
-{
-	int saved = errno, error;
-
-	switch (number) {
-	case SYS_clock_gettime:
-		error = clock_gettime((clockid_t)r[1], (struct timespec *)r[2]);
-		break;
-	case SYS_gettimeofday:
-		error = gettimeofday((struct timeval *)r[1], (void *)r[2]);
-		break;
-	case SYS_time:
-		r[0] = time((time_t *)r[1]);
-		return true;
-	case SYS_getcpu:
-		error = getcpu((unsigned int *)r[1], (unsigned int *)r[2]);
-		break;
-	default:
-		return false;
-	}
-	r[0] = error ? -errno : 0;
-	errno = saved;
-	return true;
-}
-
 static void interp_system_call(struct libcosy_interp *in, u32 number)
 {
 	u64 *r = in->state->reg;
 
 	in->calls++;
-	if (in->filtered && interp_ask_libc(number, r))
+	if (in->watched && libcosy_libc_call(number, r))
 		;
 	else if (in->cancel && libcosy_is_cancellation_point(number, r))
 		r[0] = libcosy_cancellable_call(number, r);

@@ -65,14 +65,10 @@ static void run_end(struct libcosy_thread *thread, struct libcosy_activation *ac
 
 /* --- The interpreter's turns ------------------------------------------------------ */
 
-/*
- * Tells whether it left for filters, which are to see the calls that a native program makes, and no
- * more.
- */
-static bool run_is_filtered(const struct libcosy_activation *act)
+/* Tells whether it left for who watches calls, and is to see those that a native program makes. */
+static bool run_is_watched(const struct libcosy_activation *act)
 {
-	return act->run.status == COSY_LEFT_FILTERED ||
-	       (act->run.status == COSY_LEFT_TRACED && (act->run.detail & WORK_SECCOMP));
+	return act->run.status == COSY_LEFT_FILTERED || act->run.status == COSY_LEFT_TRACED;
 }
 
 static enum cosy_status run_interpret(struct libcosy_thread *thread, struct cosy_loaded *loaded,
@@ -90,7 +86,7 @@ static enum cosy_status run_interpret(struct libcosy_thread *thread, struct cosy
 		.max_steps = limits ? header->max_steps : 0,
 		.max_ns = limits ? header->max_kernel_ns : 0,
 		.cancel = cancel,
-		.filtered = run_is_filtered(act),
+		.watched = run_is_watched(act),
 	};
 	enum cosy_status status;
 

@@ -600,6 +600,20 @@ MUTANTS = [
         by="filter",
     ),
     Mutant(
+        "filter-libc",
+        "kmod/run/filter.c",
+        "#define COSY_ALSO(call, other) [COSY_NR_##call] = COSY_NR_##call ^ COSY_NR_##other,",
+        "#define COSY_ALSO(call, other)",
+        by="filter_libc",
+    ),
+    Mutant(
+        "filter-libc-asked",
+        "kmod/run/calling.h",
+        "\txorw\tcosy_filter_also(, %r9, 2), %r9w\n",
+        "",
+        by="filter_libc",
+    ),
+    Mutant(
         "filter-part", "kmod/run/filter.c", "if (!cosy_filter_allows(operation_calls[op][i]))", "if (0)", by="filter"
     ),
     Mutant(
