@@ -43,14 +43,45 @@
 // RUN: env COSY_MODE=interp COSY_DEBUG=1 COSY_STATS=1 %t.wrap 2>&1 | %{check}OWN
 // RUN: env COSY_MODE=interp COSY_DEBUG=1 COSY_STATS=1 %t.hidden.nopie 2>&1 | %{check}OWN
 // RUN: env COSY_MODE=interp COSY_DEBUG=1 COSY_STATS=1 %t.own.static 2>&1 | %{check}OWN
+// A function of the program's may be a jump through memory, as a PLT entry is, or a library's under
+// another name.
+// RUN: %cosycc -O2 -c %S/Inputs/jump.c -o %t.jump.o
+// RUN: %cosycc -O2 -fcf-protection -c %S/Inputs/jump.c -o %t.jump.ibt.o
+// RUN: %cosycc -O2 -fPIC -shared %S/Inputs/wrap.c -o %t.wrap.so
+// RUN: %cosycc %t.o %t.jump.o -o %t.jump && %cosycc -no-pie %t.nopie.o %t.jump.ibt.o -o %t.jump.nopie
+// RUN: %cosycc -static %t.o %t.jump.o -o %t.jump.static
+// RUN: %cosycc -static-pie %t.o %t.jump.ibt.o -o %t.jump.staticpie
+// RUN: %cosycc %t.o %t.wrap.so -Wl,--wrap=getuid -o %t.wrap.linked
+// RUN: env COSY_MODE=interp COSY_DEBUG=1 COSY_STATS=1 %t.jump 2>&1 | %{check}OWN
+// RUN: env COSY_MODE=interp COSY_DEBUG=1 COSY_STATS=1 %t.jump.nopie 2>&1 | %{check}OWN
+// RUN: env COSY_MODE=interp COSY_DEBUG=1 COSY_STATS=1 %t.jump.static 2>&1 | %{check}OWN
+// RUN: env COSY_MODE=interp COSY_DEBUG=1 COSY_STATS=1 %t.jump.staticpie 2>&1 | %{check}OWN
+// RUN: env COSY_MODE=interp COSY_DEBUG=1 COSY_STATS=1 %t.wrap.linked 2>&1 | %{check}OWN
+// RUN: %if gold %{ %cosycc -fuse-ld=gold %t.o %t.jump.o -o %t.jump.gold %}
+// RUN: %if gold %{ env COSY_MODE=interp COSY_DEBUG=1 COSY_STATS=1 %t.jump.gold 2>&1 | %{check}OWN %}
 // OWN: cosy: interposed.c:[[#]] whose stays native: getuid() is the program's own here, not libc's
 // OWN: 2 1
 // OWN: regions=2{{ }}
 // OWN-SAME: native=1
 
+// It may even jump through the GOT.
+// RUN: %cosycc -O2 -fno-plt -DGOT -c %S/Inputs/jump.c -o %t.got.o
+// RUN: %cosycc %t.o %t.got.o -o %t.got && %cosycc -Wl,-z,now %t.o %t.got.o -o %t.got.now
+// RUN: env COSY_MODE=interp COSY_DEBUG=1 COSY_STATS=1 %t.got 2>&1 | %{check}GOT
+// RUN: env COSY_MODE=interp COSY_DEBUG=1 COSY_STATS=1 %t.got.now 2>&1 | %{check}GOT
+// GOT: cosy: interposed.c:[[#]] whose stays native: getuid() is the program's own here, not libc's
+// GOT: regions=2{{ }}
+// GOT-SAME: native=1
+
 // A sanitizer's read() means libc's.
 // RUN: %cosycc -O1 -fsanitize=address -DREAD %s -o %t.asan
 // RUN: env ASAN_OPTIONS=detect_leaks=0 COSY_MODE=interp COSY_DEBUG=1 COSY_STATS=1 %t.asan 2>&1 | %{check}PLAIN
+// Unless another definition comes after it, which it calls.
+// RUN: %cosycc -O2 -fPIC -shared -DREAD %S/Inputs/preload.c -o %t.read.so
+// RUN: env LD_PRELOAD=%t.read.so ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 COSY_MODE=interp COSY_DEBUG=1 COSY_STATS=1 %t.asan 2>&1 | %{check}READ
+// READ: cosy: interposed.c:[[#]] whose stays native: read() is that of {{.*}}.read.so here, not libc's
+// READ: regions=2{{ }}
+// READ-SAME: native=1
 #include <cosy/cosy.h>
 #include <stdio.h>
 #include <unistd.h>
