@@ -49,7 +49,7 @@ void cosy_read_done(struct file *file, loff_t end, size_t count)
 {
 	access_note(file);
 	if (count) {
-		file->f_ra.prev_pos = end;
+		WRITE_ONCE(file->f_ra.prev_pos, end);
 		fsnotify_access(file);
 		add_rchar(current, count);
 	}

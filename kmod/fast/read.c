@@ -113,19 +113,19 @@ static __always_inline ssize_t read_cached(struct cosy_activation *run, struct f
 		done += bytes - left;
 		*pos += bytes - left;
 		if (unlikely(left)) {
-			file->f_ra.prev_pos = *pos;
+			WRITE_ONCE(file->f_ra.prev_pos, *pos);
 			cosy_file_accessed(file);
 			return done ? done : -EFAULT;
 		}
 	} while (done < count);
-	file->f_ra.prev_pos = *pos;
+	WRITE_ONCE(file->f_ra.prev_pos, *pos);
 	cosy_file_accessed(file);
 	return done;
 
 rest:
 	cosy_guard_failed(run, failed);
 	if (done)
-		file->f_ra.prev_pos = *pos;
+		WRITE_ONCE(file->f_ra.prev_pos, *pos);
 	result = read_rest_to_user(run, file, to + done, count - done, pos);
 	if (result < 0)
 		return done ? done : result;
@@ -172,7 +172,7 @@ static noinline ssize_t read_long(struct cosy_activation *run, struct file *file
 				  size_t count, loff_t *pos)
 {
 	struct address_space *mapping = file->f_mapping;
-	bool again = offset_in_page(*pos) && file->f_ra.prev_pos == *pos, fault = false;
+	bool again = offset_in_page(*pos) && READ_ONCE(file->f_ra.prev_pos) == *pos, fault = false;
 	size_t done = 0, bytes;
 	ssize_t result;
 
@@ -185,12 +185,12 @@ static noinline ssize_t read_long(struct cosy_activation *run, struct file *file
 		} while (count - done > PAGE_SIZE && bytes && !fault);
 	}
 	if (likely(done == count || fault)) {
-		file->f_ra.prev_pos = *pos;
+		WRITE_ONCE(file->f_ra.prev_pos, *pos);
 		cosy_file_accessed(file);
 		return done ? done : -EFAULT;
 	}
 	if (done)
-		file->f_ra.prev_pos = *pos;
+		WRITE_ONCE(file->f_ra.prev_pos, *pos);
 	result = read_cached(run, file, to + done, count - done, pos);
 	if (result < 0)
 		return done ? done : result;
@@ -331,7 +331,7 @@ static ssize_t read_byte_cached(struct cosy_activation *run, struct file *file, 
 	}
 	if (likely(*pos < cosy_end_of_file(mapping))) {
 		*ret = *cosy_cursor_byte(cursor, *pos);
-		file->f_ra.prev_pos = ++*pos;
+		WRITE_ONCE(file->f_ra.prev_pos, ++*pos);
 		result = 1;
 	} else {
 		cosy_guard_failed(run, COSY_GUARD_READ_ONLY);

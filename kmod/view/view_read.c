@@ -113,7 +113,7 @@ static __always_inline void view_mark_accessed(const struct reading *read,
 {
 	u32 i = 0;
 
-	if (view->skew && read->file->f_ra.prev_pos == read->position)
+	if (view->skew && READ_ONCE(read->file->f_ra.prev_pos) == read->position)
 		i = 1;
 	for (; i < view->pages; i++)
 		cosy_folio_mark_accessed(view->folio[i]);
