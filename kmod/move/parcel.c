@@ -466,12 +466,15 @@ long cosy_parcel_import(const struct cosy_move *move)
 {
 	struct cosy_parcel *parcel;
 	struct fd f = fdget(move->fd);
+	loff_t none = 0;
 	long ret = -EBADF;
 
 	if (!fd_file(f))
 		return ret;
 	ret = -EINVAL;
-	if (fd_file(f)->f_op == &parcel_fops) {
+	if (fd_file(f)->f_op == &parcel_fops)
+		ret = rw_verify_area(READ, fd_file(f), &none, move->length);
+	if (!ret) {
 		parcel = fd_file(f)->private_data;
 		ret = -EINTR;
 		if (!mutex_lock_killable(&parcel->lock)) {

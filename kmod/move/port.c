@@ -764,15 +764,21 @@ long cosy_port_create(const struct cosy_move *move)
 	return ret;
 }
 
-/* Has `work` done by the port that the request names. */
-static long port_by_file(const struct cosy_move *move,
+/* Has `work` done by the port that the request names, after what read(2) or write(2) asks. */
+static long port_by_file(const struct cosy_move *move, int direction,
 			 long (*work)(struct file *, const struct cosy_move *))
 {
 	struct fd f = fdget(move->fd);
+	loff_t none = 0;
 	long ret = -EBADF;
 
-	if (fd_file(f))
-		ret = fd_file(f)->f_op == &port_fops ? work(fd_file(f), move) : -EINVAL;
+	if (!fd_file(f))
+		return ret;
+	ret = -EINVAL;
+	if (fd_file(f)->f_op == &port_fops)
+		ret = rw_verify_area(direction, fd_file(f), &none, move->length);
+	if (!ret)
+		ret = work(fd_file(f), move);
 	fdput(f);
 	return ret;
 }
@@ -784,10 +790,10 @@ long cosy_port_pass(const struct cosy_move *move)
 		return -EINVAL;
 	if (move->how != COSY_MOVE_COPY && move->length & ~PAGE_MASK)
 		return -EINVAL;
-	return port_by_file(move, pass_to);
+	return port_by_file(move, WRITE, pass_to);
 }
 
 long cosy_port_take(const struct cosy_move *move)
 {
-	return port_by_file(move, take_from);
+	return port_by_file(move, READ, take_from);
 }
