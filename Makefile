@@ -15,6 +15,7 @@ READ_SEED ?= 1
 READ_OPTIONS ?=
 FUZZ_KERNEL ?= 6.12-kasan
 FUZZ_SMP ?= 2
+FUZZ_MEMORY ?= 0
 FUZZ_CORPUS ?= $(BUILD)/tests/vm/fuzz/corpus.txt
 MOVE_STEPS ?= 500000
 MOVE_SEED ?= 1
@@ -47,7 +48,7 @@ test-kernel: setup
 	@cmake --preset $(PRESET) -B build-$(KERNEL) -DCOSY_KERNELS=$(KERNEL) >/dev/null
 	@cmake --build build-$(KERNEL)
 	@status=0; ctest --test-dir build-$(KERNEL) --output-on-failure -j $(JOBS) \
-		-R '$(or $(TESTS),^vm-(extable|guest|deny)[-a-z0-9]*)-$(subst .,\.,$(KERNEL))$$' || status=$$?; \
+		-R '$(or $(TESTS),^vm-(branches|deny|extable|guest)[-a-z0-9]*)-$(subst .,\.,$(KERNEL))$$' || status=$$?; \
 		grep -hE '^(off|skipped) ' build-$(KERNEL)/Testing/Temporary/LastTest.log | sort -u; \
 		python3 tests/vm/vm.py run --kernel $(KERNEL) --put build-$(KERNEL)/bin/cosy -- cosy doctor || status=$$?; \
 		exit $$status
@@ -113,10 +114,10 @@ fuzz: all
 	@COSY_FUZZ_SECONDS=$(FUZZ_SECONDS) COSY_FUZZ_SEED=$(FUZZ_SEED) ctest --preset fuzz -j $(JOBS) --timeout $$(($(FUZZ_SECONDS) + 600)) --verbose
 
 # Random sequences of ioctls and calls on /dev/cosy, guided by the coverage of cosy.ko where the kernel tells it.
-# FUZZ_CORPUS keeps what they found for the next time.
+# FUZZ_CORPUS keeps what they found for the next time; FUZZ_MEMORY: MB for all of them, 0 for as many as there are.
 fuzz-module: all
 	@tools/setup/setup.sh packages-debug.txt
-	@tests/vm/fuzz/fuzz.py --build $(BUILD) --kernel $(FUZZ_KERNEL) --smp $(FUZZ_SMP) --seed $(FUZZ_SEED) \
+	@tests/vm/fuzz/fuzz.py --build $(BUILD) --kernel $(FUZZ_KERNEL) --smp $(FUZZ_SMP) --memory $(FUZZ_MEMORY) --seed $(FUZZ_SEED) \
 		--seconds $(FUZZ_SECONDS) --keep $(FUZZ_CORPUS) $(if $(wildcard $(FUZZ_CORPUS)),--corpus $(FUZZ_CORPUS))
 
 # Random calls under `cosy run` against the kernel's own, and a reader against a writer.
