@@ -12,6 +12,7 @@
 #include "region/cancel.h"
 #include "interp/interp.h"
 #include "interp/interp_ops.h"
+#include "interp/libc_calls.h"
 #include "syscall.h"
 
 /* Between calls the CPU clock is looked at once in this many steps. */
