@@ -9,6 +9,7 @@
 
 #include "environment.h"
 #include "file/policy.h"
+#include "lock.h"
 #include "next.h"
 #include "syscall.h"
 
@@ -216,4 +217,82 @@ void environment_restore(void)
 	for (int i = 0; i < ENVIRONMENT_VARIABLES; i++)
 		if (found[i] && !environment_find(environment_now(), names[i]))
 			NEXT(putenv)((char *)found[i]);
+}
+
+/* While `hides` is not 0 the environment has `hidden` in the place of `shown`. */
+static uint32_t hiding_lock;
+static int hides;
+static char *hidden, *shown;
+
+/* Finds the place of this very string; NULL: the program has changed the variable meanwhile. */
+static char **environment_slot(const char *entry)
+{
+	char **slot = environment_now();
+
+	while (slot && *slot && *slot != entry)
+		slot++;
+	return slot && *slot ? slot : NULL;
+}
+
+/* Makes the variable without the library.  It stays: other threads may look at it at any time. */
+static bool hidden_make(const char *preloaded)
+{
+	size_t len = sizeof(PRELOAD) + strlen(preloaded);
+	long mapping = cosy_syscall6(SYS_mmap, 0, len, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (mapping < 0 && mapping >= -4095)
+		return false;
+	strcpy((char *)mapping, PRELOAD);
+	list_without((char *)mapping + sizeof(PRELOAD) - 1, preloaded);
+	if (hidden && !strcmp(hidden, (char *)mapping))
+		cosy_syscall3(SYS_munmap, mapping, len, 0);
+	else
+		hidden = (char *)mapping;
+	return true;
+}
+
+bool environment_hide(void)
+{
+	const char *preloaded;
+	char **slot;
+
+	lock_take(&hiding_lock);
+	preloaded = hides ? NULL : environment_find(environment_now(), PRELOAD);
+	if (preloaded && strstr(preloaded, LIBRARY) && hidden_make(preloaded)) {
+		shown = (char *)preloaded - (sizeof(PRELOAD) - 1);
+		slot = environment_slot(shown);
+		hides = slot != NULL;
+		if (slot)
+			__atomic_store_n(slot, hidden, __ATOMIC_RELEASE);
+	} else {
+		hides += hides != 0;
+	}
+	preloaded = hides ? hidden : NULL;
+	lock_drop(&hiding_lock);
+	return preloaded != NULL;
+}
+
+static void hidden_show(void)
+{
+	char **slot = environment_slot(hidden);
+
+	if (slot)
+		__atomic_store_n(slot, shown, __ATOMIC_RELEASE);
+}
+
+void environment_show(void)
+{
+	lock_take(&hiding_lock);
+	if (!--hides)
+		hidden_show();
+	lock_drop(&hiding_lock);
+}
+
+void environment_share_child(void)
+{
+	hiding_lock = 0;
+	if (hides)
+		hidden_show();
+	hides = 0;
 }

@@ -59,9 +59,19 @@ size_t environment_count(char *const envp[]);
 size_t environment_list_room(char *const envp[]);
 char *const *environment_without(char *const envp[], char *room[], char *list);
 
-/* The process's own, now; and the same for that. */
+/* The process's own, now; and the first for that. */
 char **environment_now(void);
 void environment_restore(void);
+
+/*
+ * Surround a call by which libc starts a program with the process's own environment: the first
+ * takes the library out of LD_PRELOAD, which stays, if only as an empty value, so that no variable
+ * moves that another thread is looking at.  False: it was not there.  They nest.
+ */
+bool environment_hide(void);
+void environment_show(void);
+/* To be called in the child of a fork. */
+void environment_share_child(void);
 
 #pragma GCC visibility pop
 

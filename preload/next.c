@@ -85,32 +85,57 @@ void *next_find(const char *name)
 	return found ? found : (void *)function_missing;
 }
 
-/* True if the object has one of these functions. */
-static bool object_interposes(const struct object *object)
+/*
+ * Functions that a program, or another library of its, may have in the place of libc's.  The first
+ * ones are those that this library makes directly by the kernel's calls (next.h).
+ */
+static const char moving[][6] = {"open", "read", "close", "lseek", "dup2", "fcntl", "fork"};
+
+#define DIRECT 4
+#define MOVING (sizeof(moving) / sizeof(*moving))
+
+/* True if the object has one of the first `count` of them. */
+static bool object_interposes(const struct object *object, size_t count)
 {
-	static const char names[][6] = {"open", "read", "close"};
 	bool has = false;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !has; i++)
-		has = object_find(object, names[i]) != NULL;
+	for (size_t i = 0; i < count && !has; i++)
+		has = object_find(object, moving[i]) != NULL;
+	return has;
+}
+
+/* True if an object that stands before this library has one: calls of it do not come here. */
+static bool earlier_interposes(const struct link_map *own)
+{
+	const struct link_map *map = own;
+	bool has = false;
+
+	while (!has && (map = map->l_prev)) {
+		struct object object;
+
+		object_read(map, &object);
+		has = object_interposes(&object, MOVING);
+	}
 	return has;
 }
 
 COLD bool next_is_libc(void)
 {
 	static enum { UNREAD, YES, NO } state;
-	const struct link_map *map;
+	const struct link_map *own, *map;
 	struct object object;
 	bool other = true;
 
 	if (state != UNREAD)
 		return state == YES;
-	for (map = loaded_own(); map && map->l_next; map = map->l_next) {
+	own = loaded_own();
+	for (map = own; map && map->l_next; map = map->l_next) {
 		object_read(map->l_next, &object);
 		other = !object_is_same(object.name, LIBC);
-		if (!other || object_interposes(&object))
+		if (!other || object_interposes(&object, DIRECT))
 			break;
 	}
+	other = other || earlier_interposes(own);
 	state = other ? NO : YES;
 	return !other;
 }
@@ -123,6 +148,36 @@ void *next_variable(const char *name)
 	while (map && map->l_prev)
 		map = map->l_prev;
 	return objects_find(map, name);
+}
+
+/* True for a function of libc's, and for what next_find returns for one that libc does not have. */
+static bool is_libcs(const void *function)
+{
+	const struct link_map *map = loaded_own();
+	struct object object;
+
+	if (function == (void *)function_missing)
+		return true;
+	while ((map = map->l_next)) {
+		object_read(map, &object);
+		if (object_is_same(object.name, LIBC))
+			return object_spans(&object, function);
+	}
+	return false;
+}
+
+void *next_instead(const char *name, void *found)
+{
+	const struct link_map *map = loaded_own();
+	struct object object;
+	void *own;
+
+	if (!map)
+		return found;
+	object_read(map, &object);
+	own = object_find(&object, name);
+	/* Where this library's function would call another library's, that one may have asked. */
+	return own && is_libcs(found) && is_libcs(next_find(name)) ? own : found;
 }
 
 /*

@@ -30,8 +30,17 @@ void *next_find(const char *name);
 /* Finds a variable of libc's, wherever the program has it; NULL if there is none. */
 void *next_variable(const char *name);
 
-/* True if the functions that open, read and close files are libc's, and no other library's. */
+/*
+ * True if the functions that open, read, move and close files are this library's to the program,
+ * and libc's to this library: neither the program nor another library has its own.
+ */
 COLD bool next_is_libc(void);
+
+/*
+ * Returns this library's function in the place of `found`, which the dynamic linker has found by
+ * `name`, if that is libc's function and this library wraps it; or else `found`.
+ */
+COLD void *next_instead(const char *name, void *found);
 
 /* Sets errno from a raw call's result; returns -1. */
 COLD long next_error(long ret);
@@ -49,6 +58,10 @@ COLD long next_error(long ret);
 		}                                                                                  \
 		found_;                                                                            \
 	})
+
+/* Gives a function of this file another name, which libc has but its headers have not. */
+#define OTHER_NAME(name, function)                                                                 \
+	__asm__(".globl " #name "\n.type " #name ", @function\n.set " #name ", " #function)
 
 /* Turns a raw call's result into libc's -1 and errno. */
 static inline long next_result(long ret)

@@ -106,3 +106,16 @@ void *object_find(const struct object *object, const char *name)
 		found = ((ElfW(Addr)(*)(void))found)();
 	return (void *)found;
 }
+
+bool object_spans(const struct object *object, const void *address)
+{
+	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object->base;
+	const ElfW(Phdr) *segments = (const ElfW(Phdr) *)(object->base + header->e_phoff);
+	bool spans = false;
+
+	for (int i = 0; i < header->e_phnum && !spans; i++)
+		spans = segments[i].p_type == PT_LOAD &&
+			(ElfW(Addr))address - object->base - segments[i].p_vaddr <
+				segments[i].p_memsz;
+	return spans;
+}

@@ -26,6 +26,9 @@ void object_read(const struct link_map *map, struct object *object);
  */
 void *object_find(const struct object *object, const char *name);
 
+/* True if the address is in this object, a shared library, whose first segment has its headers. */
+bool object_spans(const struct object *object, const void *address);
+
 bool object_is_same(const char *name, const char *other);
 
 #pragma GCC visibility pop

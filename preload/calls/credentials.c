@@ -126,6 +126,8 @@ int prctl(int option, ...)
 	switch (option) {
 	case PR_SET_SECCOMP:
 	case PR_SET_NO_NEW_PRIVS:
+		if (share_in_vfork_child())
+			break;
 		file_forbid(GUARD_UNCONFINED);
 		lease_thread_end();
 		break;

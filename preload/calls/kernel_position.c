@@ -63,7 +63,7 @@ int lockf64(int fd, int command, off64_t len)
 
 int lockf(int fd, int command, off_t len) __attribute__((alias("lockf64")));
 
-/* FIONREAD tells how much is left after the position. */
+/* FIONREAD tells how much is left after the position; FIOASYNC finds a lease's O_ASYNC. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	va_list args;
@@ -73,7 +73,7 @@ int ioctl(int fd, unsigned long request, ...)
 	argument = va_arg(args, void *);
 	va_end(args);
 	relax_settle();
-	if (request != FIONREAD)
+	if (request != FIONREAD && request != FIOASYNC)
 		return NEXT(ioctl)(fd, request, argument);
 	return BORROWED(fd, NEXT(ioctl)(fd, request, argument));
 }

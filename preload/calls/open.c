@@ -55,6 +55,8 @@ int open64(const char *path, int flags, ...)
 }
 
 int open(const char *path, int flags, ...) __attribute__((alias("open64")));
+OTHER_NAME(__open, open64);
+OTHER_NAME(__open64, open64);
 
 int openat64(int dir, const char *path, int flags, ...)
 {
@@ -102,6 +104,8 @@ int close(int fd)
 		file_closing(fd);
 	return relax_closed(next_close(fd), late);
 }
+
+OTHER_NAME(__close, close);
 
 static void close_from(unsigned int first, unsigned int last)
 {
@@ -168,6 +172,8 @@ int dup2(int fd, int copy)
 {
 	return dup_to(fd, copy, -1);
 }
+
+OTHER_NAME(__dup2, dup2);
 
 int dup3(int fd, int copy, int flags)
 {
@@ -249,3 +255,4 @@ int fcntl64(int fd, int command, ...)
 }
 
 int fcntl(int fd, int command, ...) __attribute__((alias("fcntl64")));
+OTHER_NAME(__fcntl, fcntl64);

@@ -214,6 +214,10 @@ ssize_t pread64(int fd, void *buf, size_t len, off64_t offset)
 
 ssize_t pread(int fd, void *buf, size_t len, off_t offset) __attribute__((alias("pread64")));
 
+/* Other names of libc's. */
+OTHER_NAME(__read, read);
+OTHER_NAME(__pread64, pread64);
+
 /* Called by _FORTIFY_SOURCE; only the calls that it would stop go to libc. */
 ssize_t __read_chk(int fd, void *buf, size_t len, size_t buf_len);
 ssize_t __pread64_chk(int fd, void *buf, size_t len, off64_t offset, size_t buf_len);

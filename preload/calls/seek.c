@@ -159,3 +159,7 @@ off64_t lseek64(int fd, off64_t offset, int whence)
 }
 
 off_t lseek(int fd, off_t offset, int whence) __attribute__((alias("lseek64")));
+
+/* Other names of libc's; the second is for programs that were linked long ago. */
+OTHER_NAME(__lseek, lseek64);
+OTHER_NAME(llseek, lseek64);

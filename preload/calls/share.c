@@ -60,6 +60,7 @@ static void share_in_child(void)
 	lease_share_child();
 	store_share_child();
 	daemon_share_child();
+	environment_share_child();
 	memset(&stats, 0, sizeof(stats));
 }
 
@@ -85,6 +86,8 @@ pid_t fork(void)
 {
 	return FORKED(NEXT(fork)());
 }
+
+OTHER_NAME(__fork, fork);
 
 pid_t _Fork(void)
 {
@@ -123,15 +126,18 @@ __attribute__((used, visibility("hidden"))) void *share_before_vfork(void)
 
 #ifdef __x86_64__
 __asm__(".text\n"
-	".globl vfork\n"
+	".globl vfork, __vfork\n"
 	".type vfork, @function\n"
+	".type __vfork, @function\n"
 	"vfork:\n"
+	"__vfork:\n"
 	"	endbr64\n"
 	"	sub $8, %rsp\n"
 	"	call share_before_vfork\n"
 	"	add $8, %rsp\n"
 	"	jmp *%rax\n"
-	".size vfork, . - vfork\n");
+	".size vfork, . - vfork\n"
+	".size __vfork, . - __vfork\n");
 #else
 pid_t vfork(void)
 {
@@ -167,6 +173,8 @@ int clone(int (*child)(void *), void *stack, int flags, void *argument, ...)
 		file_share_end();
 	return ret;
 }
+
+OTHER_NAME(__clone, clone);
 
 /*
  * Makes `call` with `envp_`: `environment` with the library's variables; or without the library,
@@ -240,22 +248,35 @@ int pidfd_spawnp(int *pidfd, const char *file, const posix_spawn_file_actions_t 
 		file, envp, NEXT(pidfd_spawnp)(pidfd, file, actions, attributes, argv, envp_))));
 }
 
+/* Makes a call of libc's that starts a shell, with this process's environment. */
+#define SHELL(call)                                                                                \
+	({                                                                                         \
+		bool hidden_ = policy_alone("/bin/sh") && environment_hide();                      \
+		__typeof__(call) answer_;                                                          \
+                                                                                                   \
+		if (!hidden_)                                                                      \
+			environment_restore();                                                     \
+		answer_ = SHARED(call);                                                            \
+		if (hidden_)                                                                       \
+			environment_show();                                                        \
+		answer_;                                                                           \
+	})
+
 int system(const char *command)
 {
-	environment_restore();
-	return SHARED(NEXT(system)(command));
+	return SHELL(NEXT(system)(command));
 }
 
 FILE *popen(const char *command, const char *mode)
 {
-	environment_restore();
-	return SHARED(NEXT(popen)(command, mode));
+	return SHELL(NEXT(popen)(command, mode));
 }
+
+OTHER_NAME(_IO_popen, popen);
 
 int wordexp(const char *words, wordexp_t *expansion, int flags)
 {
-	environment_restore();
-	return SHARED(NEXT(wordexp)(words, expansion, flags));
+	return SHELL(NEXT(wordexp)(words, expansion, flags));
 }
 
 /* Makes the kernel's position the files' own for an exec; open files stay open. */
@@ -399,15 +420,19 @@ int sendmmsg(int socket, struct mmsghdr *messages, unsigned int count, int flags
 	return NEXT(sendmmsg)(socket, messages, count, flags);
 }
 
+COLD void share_table_with_thread(enum guard why)
+{
+	file_share_begin(why, FOR_NOW);
+	lease_thread_end();
+	lease_thread_share_table();
+	file_share_end();
+}
+
 /* A process's number stands for the descriptors of its first thread, while that lives. */
 void pthread_exit(void *ret)
 {
-	if (cosy_syscall3(SYS_gettid, 0, 0, 0) == cosy_syscall3(SYS_getpid, 0, 0, 0)) {
-		file_share_begin(GUARD_ONE_TABLE, FOR_NOW);
-		lease_thread_end();
-		lease_thread_share_table();
-		file_share_end();
-	}
+	if (cosy_syscall3(SYS_gettid, 0, 0, 0) == cosy_syscall3(SYS_getpid, 0, 0, 0))
+		share_table_with_thread(GUARD_ONE_TABLE);
 	NEXT(pthread_exit)(ret);
 	__builtin_unreachable();
 }

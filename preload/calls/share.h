@@ -23,6 +23,12 @@ static inline bool share_in_vfork_child(void)
 }
 
 /*
+ * Ends the thread that returns leases, and lets the next one share the program's descriptors:
+ * `why` it can have none of its own any more.
+ */
+void share_table_with_thread(enum guard why);
+
+/*
  * Makes a call, with libc's convention, after which this thread's descriptors are not those of the
  * others: a number may mean two files then, so nothing is specialised any more.
  */

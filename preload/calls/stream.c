@@ -20,6 +20,8 @@ FILE *fdopen(int fd, const char *mode)
 	return NEXT(fdopen)(fd, mode);
 }
 
+OTHER_NAME(_IO_fdopen, fdopen);
+
 DIR *fdopendir(int fd)
 {
 	file_unspecialise_fd(fd, GUARD_OWN_CALLS, UNTIL_CLOSED);
@@ -62,6 +64,8 @@ int fclose(FILE *stream)
 	relax_settle();
 	return CLOSED(stream_number(stream), NEXT(fclose)(stream));
 }
+
+OTHER_NAME(_IO_fclose, fclose);
 
 int pclose(FILE *stream)
 {

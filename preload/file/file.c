@@ -22,8 +22,8 @@ struct file_space *file_space;
 
 unsigned int file_epochs;
 static int sharing;
-static int waiting; /* threads in file_wait */
-static bool forbidden;
+static int waiting;		      /* threads in file_wait */
+static enum guard forbidden = GUARDS; /* by this one */
 
 static unsigned int used_numbers; /* files from this one on were never used, nor touched */
 
@@ -89,7 +89,7 @@ static inline struct file *file_claim(int fd)
 bool file_sharing(void)
 {
 	return __atomic_load_n(&sharing, __ATOMIC_SEQ_CST) ||
-	       __atomic_load_n(&forbidden, __ATOMIC_SEQ_CST);
+	       __atomic_load_n(&forbidden, __ATOMIC_SEQ_CST) != GUARDS;
 }
 
 /* Makes `fd` name the file.  Returns what it named before, most likely `expected`. */
@@ -107,6 +107,14 @@ static COLD void file_refused(int fd)
 		return;
 	stats.opened++;
 	stats_declined(NULL, fd, GUARD_LIBC_NEXT);
+}
+
+/* Leaves a file plain that was opened while nothing may be specialised. */
+static COLD void file_leave_plain(struct file *file, int fd)
+{
+	__atomic_store_n(&file->stays_plain, true, __ATOMIC_SEQ_CST);
+	if (forbidden != GUARDS)
+		stats_declined(file, fd, forbidden);
 }
 
 void file_opened(int fd, int flags, unsigned int epoch_before)
@@ -145,7 +153,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 		file_replaced(fd, old, true);
 	if (unlikely(__atomic_load_n(&file_epochs, __ATOMIC_SEQ_CST) != epoch_before ||
 		     file_sharing()))
-		__atomic_store_n(&file->stays_plain, true, __ATOMIC_SEQ_CST);
+		file_leave_plain(file, fd);
 }
 
 /* Gives back lease and window; under LOCKED. */
@@ -389,7 +397,7 @@ void file_share_end(void)
 
 void file_forbid(enum guard why)
 {
-	__atomic_store_n(&forbidden, true, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&forbidden, why, __ATOMIC_SEQ_CST);
 	file_share_begin(why, UNTIL_CLOSED);
 	file_share_end();
 }

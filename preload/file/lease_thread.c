@@ -54,7 +54,8 @@ static struct thread {
 	int self;  /* if it has descriptors of its own: one for the process */
 	int timer; /* below 0: none */
 	bool watched;
-	long part; /* the times above are divided by it */
+	long part;	/* the times above are divided by it */
+	uint32_t below; /* the program's highest real-time priority; 0: none */
 } *thread;
 
 static bool shares_table;
@@ -100,6 +101,34 @@ struct kernel_sched_attr {
 	uint64_t runtime, deadline, period;
 };
 
+/* Notes a real-time priority of the program's.  True: it is the highest so far. */
+static bool thread_note_priority(uint32_t priority)
+{
+	uint32_t below;
+
+	do
+		below = __atomic_load_n(&thread->below, __ATOMIC_RELAXED);
+	while (below < priority &&
+	       !__atomic_compare_exchange_n(&thread->below, &below, priority, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return below < priority;
+}
+
+/*
+ * Makes a thread real-time, above `priority` where that is allowed, or else at it; 0: the caller.
+ * False: neither is.
+ */
+static bool thread_go_above(pid_t number, uint32_t priority)
+{
+	struct kernel_sched_attr attr = {.size = sizeof(attr), .policy = SCHED_FIFO};
+
+	attr.priority = priority + (priority < MAX_RT_PRIORITY);
+	if (!cosy_syscall3(SYS_sched_setattr, number, (unsigned long)&attr, 0))
+		return true;
+	attr.priority = priority;
+	return !cosy_syscall3(SYS_sched_setattr, number, (unsigned long)&attr, 0);
+}
+
 /*
  * Raises the thread's priority.  False: the thread would wait for a processor, and writers for
  * the thread.
@@ -107,16 +136,15 @@ struct kernel_sched_attr {
 static bool thread_raise_priority(void)
 {
 	struct kernel_sched_attr attr = {.size = sizeof(attr)};
-	bool ordinary;
+	bool ordinary, real_time;
 
 	if (cosy_syscall6(SYS_sched_getattr, 0, (unsigned long)&attr, sizeof(attr), 0, 0, 0))
 		return false;
-	if (attr.policy == SCHED_FIFO || attr.policy == SCHED_RR) {
-		/* Go above a program that never sleeps, where that is allowed. */
-		attr.priority += attr.priority < MAX_RT_PRIORITY;
-		cosy_syscall3(SYS_sched_setattr, 0, (unsigned long)&attr, 0);
+	real_time = attr.policy == SCHED_FIFO || attr.policy == SCHED_RR;
+	if (real_time)
+		thread_note_priority(attr.priority);
+	if ((thread->below && thread_go_above(0, thread->below)) || real_time)
 		return true;
-	}
 	ordinary = attr.policy == SCHED_OTHER && attr.nice <= 0;
 	if (!ordinary)
 		attr.nice = 0;
@@ -305,6 +333,25 @@ static int thread_run(void *unused)
 	return 0;
 }
 
+/* True if there is a thread, and in this process: the child of a vfork has its parent's memory. */
+static bool thread_is_ours(void)
+{
+	return __atomic_load_n(&thread, __ATOMIC_ACQUIRE) && thread_state() != NONE &&
+	       thread->process == cosy_syscall3(SYS_getpid, 0, 0, 0);
+}
+
+void lease_thread_go_above(int priority)
+{
+	uint32_t state;
+
+	if (!thread_map() || !thread_note_priority(priority) || !thread_is_ours())
+		return;
+	while ((state = thread_state()) == COMING)
+		futex_wait(&thread->state, state);
+	if (state == READY)
+		thread_go_above(thread->number, thread->below);
+}
+
 /* True if a filter may end the process for a call that the program itself never makes. */
 static bool thread_is_filtered(void)
 {
@@ -375,13 +422,6 @@ void lease_thread_put(int fd)
 {
 	if (fd >= 0 && !shares_table)
 		cosy_syscall3(SYS_close, fd, 0, 0);
-}
-
-/* True if there is a thread, and in this process: the child of a vfork has its parent's memory. */
-static bool thread_is_ours(void)
-{
-	return __atomic_load_n(&thread, __ATOMIC_ACQUIRE) && thread_state() != NONE &&
-	       thread->process == cosy_syscall3(SYS_getpid, 0, 0, 0);
 }
 
 /* Sleeps for a moment. */

@@ -59,6 +59,15 @@ void lease_thread_put(int fd);
 void lease_thread_watch(void);
 void lease_thread_awake(bool leases);
 
+/* Descriptors that it needs for that, of its own: itself and one. */
+#define LEASE_THREAD_DESCRIPTORS 2
+
+/*
+ * Raises the thread, and those that come later in this process, above this real-time priority, or
+ * at least to it.
+ */
+void lease_thread_go_above(int priority);
+
 /* Makes later threads share the program's table. */
 void lease_thread_share_table(void);
 

@@ -12,7 +12,9 @@
 #include "file/fault.h"
 #include "file/lease.h"
 #include "file/map.h"
+#include "file/policy.h"
 #include "file/price.h"
+#include "file/store.h"
 #include "file/window.h"
 #include "next.h"
 #include "stats.h"
@@ -66,6 +68,8 @@ static bool map_space(void)
 
 	if (space)
 		return true;
+	if (sizeof(*space) > policy_addresses())
+		return false;
 	mapping = cosy_syscall6(SYS_mmap, 0, sizeof(*space), PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (mapping < 0)
@@ -305,9 +309,11 @@ void map_forbid(enum guard why)
 		map_leave(&space->maps[i]);
 }
 
-/* Unmap first: mlockall must not lock the files that the program reads. */
+/* Unmap first: mlockall must not lock the files that the program reads, nor windows to come. */
 int mlockall(int flags)
 {
+	if (flags & MCL_FUTURE)
+		store_forbid();
 	map_forbid(GUARD_MEMORY);
 	return NEXT(mlockall)(flags);
 }

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
@@ -346,4 +347,38 @@ uint64_t policy_memory(void)
 	if (!memory)
 		memory = *at ? policy_memory_by_rules(at) : POLICY_MEMORY;
 	return memory;
+}
+
+/* Windows take one part of so many of a limit. */
+#define LIMIT_PARTS 16
+
+static uint64_t limit_part(int resource)
+{
+	struct rlimit limit;
+
+	if (cosy_syscall6(SYS_prlimit64, 0, resource, 0, (unsigned long)&limit, 0, 0) ||
+	    limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur / LIMIT_PARTS;
+}
+
+static bool limits_known;
+
+uint64_t policy_addresses(void)
+{
+	static uint64_t addresses;
+	uint64_t data;
+
+	if (!__atomic_load_n(&limits_known, __ATOMIC_ACQUIRE)) {
+		__atomic_store_n(&limits_known, true, __ATOMIC_SEQ_CST);
+		data = limit_part(RLIMIT_DATA);
+		addresses = limit_part(RLIMIT_AS);
+		addresses = data < addresses ? data : addresses;
+	}
+	return addresses;
+}
+
+void policy_limits_changed(void)
+{
+	__atomic_store_n(&limits_known, false, __ATOMIC_SEQ_CST);
 }

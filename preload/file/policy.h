@@ -48,6 +48,13 @@ bool policy_alone(const char *path);
 uint64_t policy_memory(void);
 
 /*
+ * Returns the bytes of addresses that windows may take: a small part of what the program has been
+ * limited to (RLIMIT_AS, RLIMIT_DATA).  The second is called when the limits have changed.
+ */
+uint64_t policy_addresses(void);
+void policy_limits_changed(void);
+
+/*
  * Matches: `*` stands for any characters but slashes, `**` for any, `?` for one that is no slash.
  */
 bool policy_match(const char *glob, const char *end, const char *text);

@@ -16,7 +16,9 @@
 static struct window *warm, *cold[2];
 static uint32_t store_lock;
 static unsigned int warm_windows, wholes;
-static uint64_t taken; /* bytes of windows that are used, or warm */
+static uint64_t taken;	/* bytes of windows that are used, or warm */
+static uint64_t mapped; /* bytes of all windows */
+static bool forbidden;	/* to map one more */
 
 static struct window *window_pop(struct window **list)
 {
@@ -46,10 +48,13 @@ static bool store_find(uint64_t capacity, struct window **ret)
 	if (taken + capacity > policy_memory())
 		return false;
 	*ret = window_pop(&cold[whole]);
-	if (!*ret && whole && wholes == MAX_WHOLES)
+	if (!*ret && ((whole && wholes == MAX_WHOLES) || forbidden ||
+		      mapped + capacity > policy_addresses()))
 		return false;
-	if (!*ret)
+	if (!*ret) {
 		wholes += whole;
+		mapped += capacity;
+	}
 	taken += capacity;
 	return true;
 }
@@ -63,6 +68,7 @@ static struct window *store_map(uint64_t capacity)
 	if (mapping < 0) {
 		lock_take(&store_lock);
 		taken -= capacity;
+		mapped -= capacity;
 		wholes -= capacity != STORE_SMALL;
 		lock_drop(&store_lock);
 		return NULL;
@@ -105,8 +111,15 @@ void store_put(struct window *window)
 	lock_drop(&store_lock);
 }
 
+void store_forbid(void)
+{
+	__atomic_store_n(&forbidden, true, __ATOMIC_SEQ_CST);
+}
+
 void store_share_child(void)
 {
+	/* A fork locks nothing in the child. */
+	forbidden = false;
 	/* A thread that only the parent has may have held it. */
 	store_lock = 0;
 }

@@ -20,6 +20,9 @@ struct window *store_take(uint64_t capacity);
 /* Gives it back.  Callers of both have blocked all signals. */
 void store_put(struct window *window);
 
+/* Lets no more windows be mapped: the program locks all its memory that is to come. */
+void store_forbid(void);
+
 /* To be called in the child of a fork. */
 void store_share_child(void);
 

@@ -550,6 +550,31 @@ static void a_confined_program_lives(void)
 	CHECK(waitpid(pid, &status, 0) == pid && !status);
 }
 
+/* What the child of a vfork gives up is its own. */
+static void a_confined_child_of_vfork_leaves_windows(void)
+{
+	pid_t child;
+	int status;
+
+	if (!(child = vfork())) {
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		execl("/bin/true", "true", NULL);
+		_exit(1);
+	}
+	CHECK(waitpid(child, &status, 0) == child && !status);
+	windows_are_used();
+}
+
+/* A lease shows as O_ASYNC, which a file on a disk cannot give up. */
+static void a_lease_is_not_the_programs_own(void)
+{
+	int fd = specialised(), off = 0;
+
+	CHECK(!ioctl(fd, FIOASYNC, &off));
+	CHECK(lseek(fd, 0, SEEK_CUR) == READS);
+	close(fd);
+}
+
 static void bad_addresses_are_refused(void)
 {
 	volatile size_t too_many = -10, beyond = SSIZE_MAX;
@@ -597,6 +622,8 @@ int main(void)
 	the_kernel_counts_from_the_position();
 	a_lease_does_not_show();
 	a_refused_lease_leaves_nothing();
+	a_lease_is_not_the_programs_own();
+	a_confined_child_of_vfork_leaves_windows();
 	the_first_thread_may_end();
 	bad_addresses_are_refused();
 	a_change_of_user_leaves_no_lease();

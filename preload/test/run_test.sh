@@ -78,6 +78,17 @@ else
 	echo "not run: a sanitized program: ${CC:-cc} -fsanitize=address makes none"
 fi
 
+# What ended windows for good is named.
+printf '%s\n' '#include <fcntl.h>' '#include <sys/prctl.h>' '#include <unistd.h>' \
+	'int main(int count, char **args) { char byte; int fd; prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);' \
+	'fd = open(args[count - 1], O_RDONLY); while (read(fd, &byte, 1) == 1); return 0; }' >"$work/confined.c"
+if ${CC:-cc} -w "$work/confined.c" -o "$work/confined" 2>/dev/null; then
+	is "a confined program" "$(status --stats "$work/confined" "$work/file")" 0
+	says "a confined program" "^cosy: nothing was served: UNCONFINED does not hold"
+	is "a confined program" "$(status --explain "$work/file" "$work/confined" "$work/file")" 0
+	says "a confined program" "not specialised: UNCONFINED"
+fi
+
 # libc's functions are found however a program is started.
 linker=$(readelf -lW /bin/cat | sed -n 's/.*interpreter: \(.*\)]/\1/p')
 [ -z "$linker" ] || is "a program started by its linker" "$(status "$linker" "$(command -v head)" -c 3 "$work/file")" 0
