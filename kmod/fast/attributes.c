@@ -123,7 +123,7 @@ int cosy_may_search(const struct path *dir)
 	umode_t mode = READ_ONCE(inode->i_mode);
 
 	if (likely(permission_known && !inode->i_op->permission && !is_idmapped_mnt(dir->mnt) &&
-		   (((mode & 0100) && uid_eq(inode->i_uid, current_fsuid())) ||
+		   (((mode & 0100) && uid_eq(data_race(inode->i_uid), current_fsuid())) ||
 		    ((mode & 0111) == 0111 && !READ_ONCE(inode->i_acl)))))
 		return static_call(cosy_hook_permission)(inode, MAY_EXEC);
 	return path_permission(dir, MAY_EXEC);
@@ -146,22 +146,25 @@ static __always_inline bool tmpfs_answers_inode(const struct path *path, const s
 	       !((const struct shmem_sb_info *)inode->i_sb->s_fs_info)->huge;
 }
 
-/* Fills `ret` as generic_fillattr does for a mount that is not idmapped. */
+/*
+ * Fills `ret` as generic_fillattr does for a mount that is not idmapped; unlocked, so that others may
+ * change the inode meanwhile.
+ */
 static __always_inline void inode_fill(const struct inode *inode, struct kstat *ret)
 {
 	ret->dev = inode->i_sb->s_dev;
 	ret->ino = inode->i_ino;
-	ret->nlink = inode->i_nlink;
-	ret->mode = inode->i_mode;
-	ret->uid = inode->i_uid;
-	ret->gid = inode->i_gid;
+	ret->nlink = data_race(inode->i_nlink);
+	ret->mode = data_race(inode->i_mode);
+	ret->uid = data_race(inode->i_uid);
+	ret->gid = data_race(inode->i_gid);
 	ret->rdev = inode->i_rdev;
 	ret->size = i_size_read(inode);
 	ret->blksize = i_blocksize(inode);
-	ret->blocks = inode->i_blocks;
-	ret->atime = inode_get_atime(inode);
-	ret->mtime = inode_get_mtime(inode);
-	ret->ctime = inode_get_ctime(inode);
+	ret->blocks = data_race(inode->i_blocks);
+	ret->atime = data_race(inode_get_atime(inode));
+	ret->mtime = data_race(inode_get_mtime(inode));
+	ret->ctime = data_race(inode_get_ctime(inode));
 }
 
 /*
@@ -172,14 +175,15 @@ static __always_inline int stat_put_inode(struct stat __user *to, const struct i
 					  u32 dev)
 {
 	struct user_namespace *ns = current_user_ns();
-	u32 uid = uid_seen(ns, inode->i_uid), gid = gid_seen(ns, inode->i_gid);
+	u32 uid = uid_seen(ns, data_race(inode->i_uid)),
+	    gid = gid_seen(ns, data_race(inode->i_gid));
 	struct timespec64 time;
 
 	cosy_access_begin();
 	unsafe_put_user(dev, &to->st_dev, fault);
 	unsafe_put_user(inode->i_ino, &to->st_ino, fault);
-	unsafe_put_user(inode->i_nlink, &to->st_nlink, fault);
-	unsafe_put_user(inode->i_mode, &to->st_mode, fault);
+	unsafe_put_user(data_race(inode->i_nlink), &to->st_nlink, fault);
+	unsafe_put_user(data_race(inode->i_mode), &to->st_mode, fault);
 	unsafe_put_user(uid, &to->st_uid, fault);
 	unsafe_put_user(gid, &to->st_gid, fault);
 	unsafe_put_user(0, &to->__pad0, fault);
@@ -187,14 +191,14 @@ static __always_inline int stat_put_inode(struct stat __user *to, const struct i
 			fault);
 	unsafe_put_user(i_size_read(inode), &to->st_size, fault);
 	unsafe_put_user(i_blocksize(inode), &to->st_blksize, fault);
-	unsafe_put_user(inode->i_blocks, &to->st_blocks, fault);
-	time = inode_get_atime(inode);
+	unsafe_put_user(data_race(inode->i_blocks), &to->st_blocks, fault);
+	time = data_race(inode_get_atime(inode));
 	unsafe_put_user(time.tv_sec, &to->st_atime, fault);
 	unsafe_put_user(time.tv_nsec, &to->st_atime_nsec, fault);
-	time = inode_get_mtime(inode);
+	time = data_race(inode_get_mtime(inode));
 	unsafe_put_user(time.tv_sec, &to->st_mtime, fault);
 	unsafe_put_user(time.tv_nsec, &to->st_mtime_nsec, fault);
-	time = inode_get_ctime(inode);
+	time = data_race(inode_get_ctime(inode));
 	unsafe_put_user(time.tv_sec, &to->st_ctime, fault);
 	unsafe_put_user(time.tv_nsec, &to->st_ctime_nsec, fault);
 	unsafe_put_user(0, &to->__unused[0], fault);
@@ -416,7 +420,7 @@ s64 cosy_extended_attributes(struct cosy_activation *run, const struct path *pat
 	int error;
 
 	/* statx asks a block device, too. */
-	if (unlikely(S_ISBLK(inode->i_mode)))
+	if (unlikely(S_ISBLK(data_race(inode->i_mode))))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	if (likely(stat_is_agreed(run, inode) && run->asked == (mask | COSY_ASKED) &&
 		   tmpfs_answers_inode(path, inode) && tmpfs_is_unflagged(inode))) {

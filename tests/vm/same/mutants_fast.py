@@ -291,7 +291,7 @@ MUTANTS = [
     Mutant(
         "statx-device",
         "kmod/fast/attributes.c",
-        "if (unlikely(S_ISBLK(inode->i_mode)))",
+        "if (unlikely(S_ISBLK(data_race(inode->i_mode))))",
         "if (0)",
         harmless="today's kernels ask the device only for fields that are not served",
     ),
@@ -595,7 +595,7 @@ MUTANTS = [
     Mutant(
         "filter-call",
         "kmod/run/filter.c",
-        "return cosy_filter_allows(number) ? -1 : (s64)number;",
+        "return call_is_allowed(number) ? -1 : (s64)number;",
         "return -1;",
         by="filter",
     ),
