@@ -198,6 +198,8 @@ int cosy_verify(const struct cosy_code *code, u32 size, const char **ret)
 		if (at % 4096 == 0)
 			core_yield();
 	}
+	if (!problem && !v.dead)
+		problem = "runs off its end";
 	core_free(v.places);
 	*ret = problem;
 	return problem ? -EINVAL : 0;

@@ -8,6 +8,9 @@
 #define ENTRY	  0xffffa00000100000ull
 #define AX	  11
 
+/* Instructions that a processor runs before it notices a mistake. */
+enum { MAX_SPECULATED = 64 };
+
 #define T(n) [n] = CHECKER_THUNK_BASE + (n)
 const s32 checker_thunks[COSY_THUNK_CNT] = {
 	T(0),  T(1),  T(2),  T(3),  T(4),  T(5),  T(6),	 T(7),	T(8),  T(9),
@@ -54,8 +57,19 @@ static u64 slot(const struct checker *c, s32 off)
 	return alu_read(&c->frame[frame_index(off)], 8, false);
 }
 
+/* Keeps what a store overwrites: a load soon after it may still see that. */
+static void note_store(struct checker *c, s32 off, u32 size)
+{
+	u32 i;
+
+	memcpy(&c->stale[frame_index(off)], &c->frame[frame_index(off)], size);
+	for (i = 0; i < size; i++)
+		c->stored[frame_index(off) + i] = c->executed;
+}
+
 static void set_slot(struct checker *c, s32 off, u64 value)
 {
+	note_store(c, off, 8);
 	alu_write(&c->frame[frame_index(off)], 8, value);
 	memset(&c->defined[frame_index(off)], 1, 8);
 }
@@ -349,7 +363,7 @@ static enum outcome thunk_pop(struct checker *c)
 	if (call < 0)
 		return leave(c, RUN_TRAP, at);
 	restore(c);
-	c->reg[AX] = call;
+	c->reg[AX] = c->popped ? *c->popped : (u64)call;
 	return RUN_ON;
 }
 
@@ -364,6 +378,8 @@ static enum outcome run_thunk(struct checker *c, s32 imm)
 		return violation(c, "AX holds a kernel value or nothing at a thunk");
 	if (sees_kernel_value(c))
 		return RUN_VIOLATION;
+	if (slot(c, COSY_SLOT_STATE) != ENTRY)
+		return violation(c, "a thunk that cannot find the state");
 	switch (thunk) {
 	case COSY_THUNK_LOAD1 ... COSY_THUNK_LOAD8:
 		return thunk_load(c, 1 << (thunk - COSY_THUNK_LOAD1), false);
@@ -449,6 +465,8 @@ static bool frame_defined(const struct checker *c, s32 off, u32 size)
 	return true;
 }
 
+static enum outcome overtake(struct checker *c, const struct bpf_insn *insn);
+
 static enum outcome run_load(struct checker *c, const struct bpf_insn *insn)
 {
 	bool is_signed = BPF_MODE(insn->code) == BPF_MEMSX;
@@ -468,6 +486,8 @@ static enum outcome run_load(struct checker *c, const struct bpf_insn *insn)
 		if (!frame_defined(c, insn->off, size))
 			return violation(c, "load of an undefined or kernel value, r10%+d",
 					 insn->off);
+		if (overtake(c, insn) != RUN_ON)
+			return RUN_VIOLATION;
 		bytes = &c->frame[frame_index(insn->off)];
 	} else if (c->reg[insn->src_reg] == ENTRY && has_taint(c, insn->src_reg) &&
 		   entry <= sizeof(c->entry) - size) {
@@ -500,6 +520,9 @@ static enum outcome run_store(struct checker *c, const struct bpf_insn *insn)
 		if (insn->off == COSY_SLOT_FUEL && (!c->defined[frame_index(COSY_SLOT_FUEL)] ||
 						    (s64)value < (s64)slot(c, COSY_SLOT_FUEL)))
 			c->steps = 0;
+		if (insn->off == COSY_SLOT_FUEL && (s64)value < -1)
+			return violation(c, "spends fuel that it has not");
+		note_store(c, insn->off, size);
 		alu_write(&c->frame[frame_index(insn->off)], size, value);
 		memset(&c->defined[frame_index(insn->off)], !taint, size);
 		return RUN_ON;
@@ -564,6 +587,25 @@ static void speculate_load(struct checker *c, const struct bpf_insn *insn)
 	set_taint(c, insn->dst_reg, false);
 }
 
+/*
+ * Ways that a speculated branch goes: a misprediction is seen up to the next branch, but what
+ * follows from a stale value may be past one that is predicted either way.
+ */
+enum prediction { PREDICT_END, PREDICT_NEXT, PREDICT_TARGET };
+
+static enum outcome speculate_branch(struct checker *c, const struct bpf_insn *insn)
+{
+	if (BPF_OP(insn->code) == BPF_CALL || BPF_OP(insn->code) == BPF_EXIT)
+		return RUN_DONE;
+	if (BPF_OP(insn->code) == BPF_JA)
+		return run_jump(c, insn);
+	if (c->predicted == PREDICT_END)
+		return RUN_DONE;
+	if (c->predicted == PREDICT_TARGET)
+		c->pc += insn->off;
+	return RUN_ON;
+}
+
 /* Makes a step of a mispredicted path.  RUN_DONE: there is nothing more to see. */
 static enum outcome speculate(struct checker *c)
 {
@@ -584,7 +626,7 @@ static enum outcome speculate(struct checker *c)
 		return RUN_ON;
 	case BPF_JMP:
 	case BPF_JMP32:
-		return BPF_OP(insn->code) == BPF_JA ? run_jump(c, insn) : RUN_DONE;
+		return speculate_branch(c, insn);
 	case BPF_LD:
 		return run_insn(c);
 	default:
@@ -593,28 +635,62 @@ static enum outcome speculate(struct checker *c)
 	}
 }
 
+/* Speculates from an instruction on.  Returns that of an access that is not harmless, or 0. */
+static u32 speculate_from(struct checker *c, u32 at)
+{
+	enum outcome outcome = RUN_ON;
+	u32 pc = c->pc, steps;
+
+	c->pc = at;
+	for (steps = 0; steps < MAX_SPECULATED && outcome == RUN_ON && c->pc < c->code->insn_cnt;
+	     steps++) {
+		outcome = speculate(c);
+		at = c->pc++;
+	}
+	c->pc = pc;
+	return outcome == RUN_VIOLATION ? at : 0;
+}
+
 /*
  * Goes some way along the branch that is not taken, as a processor does that mispredicts it, up to
  * the next branch or call.  Nothing of that is kept.
  */
 static enum outcome mispredict(struct checker *c, u32 wrong)
 {
-	u32 pc = c->pc, steps;
-	u16 tainted = c->tainted;
-	enum outcome outcome = RUN_ON;
 	u64 reg[12];
+	u16 tainted = c->tainted;
 
 	memcpy(reg, c->reg, sizeof(reg));
-	c->pc = wrong;
-	for (steps = 0; steps < 64 && outcome == RUN_ON && c->pc < c->code->insn_cnt; steps++) {
-		outcome = speculate(c);
-		wrong = c->pc++;
-	}
+	c->predicted = PREDICT_END;
+	wrong = speculate_from(c, wrong);
 	memcpy(c->reg, reg, sizeof(reg));
 	c->tainted = tainted;
-	c->pc = pc;
-	if (outcome == RUN_VIOLATION)
+	if (wrong)
 		return violation(c, "an access that only this branch prevents, at %u", wrong);
+	return RUN_ON;
+}
+
+/* Makes a load from the frame as a processor does that has not seen the latest store yet. */
+static enum outcome overtake(struct checker *c, const struct bpf_insn *insn)
+{
+	const u32 index = frame_index(insn->off), size = alu_access_size(insn->code);
+	u64 reg[12];
+	u16 tainted = c->tainted;
+	u32 wrong = 0;
+
+	if (!c->stored[index] || c->executed - c->stored[index] > MAX_SPECULATED)
+		return RUN_ON;
+	memcpy(reg, c->reg, sizeof(reg));
+	for (c->predicted = PREDICT_NEXT; c->predicted <= PREDICT_TARGET && !wrong;
+	     c->predicted++) {
+		c->reg[insn->dst_reg] = alu_read(&c->stale[index], size, false);
+		set_taint(c, insn->dst_reg, false);
+		wrong = speculate_from(c, c->pc + 1);
+		memcpy(c->reg, reg, sizeof(reg));
+		c->tainted = tainted;
+	}
+	if (wrong)
+		return violation(c, "an access that only a store before it prevents, at %u", wrong);
 	return RUN_ON;
 }
 
@@ -690,12 +766,15 @@ enum outcome checker_run(struct checker *c)
 		c->reg[reg] = 0xffffffff80000000ull + world_mix(c->chance, reg) % 0x1000000;
 	memset(c->frame, 0xcc, sizeof(c->frame));
 	memset(c->defined, 0, sizeof(c->defined));
+	memset(c->stored, 0, sizeof(c->stored));
 	c->tainted = 0xfff;
 	c->reg[1] = ENTRY;
 	c->reg[10] = STACK_TOP;
 	c->pc = 0;
 	c->steps = 0;
 	grant(c);
+	if (c->starved)
+		c->granted = 0;
 	c->entry.fuel = c->granted;
 	c->entry.origin = 0 - c->how->user_base;
 	if (!c->entry.resume) {

@@ -6,6 +6,9 @@
  * Only thunks are called, each with what its contract asks for.  Nothing that the JIT leaves
  * undefined is done.  Each round of a loop spends fuel.  And no value made from a kernel address
  * or from uninitialised stack is in a register or slot wherever a thunk could save it.
+ *
+ * Nor is any of this needed to keep an access in its memory: a processor may mispredict each
+ * branch, and read from the frame what an earlier store has not overwritten yet.
  */
 #ifndef COSY_TEST_CHECKER_H
 #define COSY_TEST_CHECKER_H
@@ -28,6 +31,9 @@ struct checker {
 	u32 leave_every; /* leave at about one in so many chances; 0: never */
 	u32 fault_every; /* the same for accesses that could have been made */
 	u32 max_grant;	 /* fuel between safepoints, 1 or more */
+	bool starved;	 /* each run starts without fuel */
+	/* Call that each pop gives, as if nothing had checked it, unless NULL. */
+	const u64 *popped;
 
 	/* In and out: where to start (entry.resume), the state there and afterwards. */
 	struct cosy_entry entry;
@@ -41,6 +47,10 @@ struct checker {
 	u16 tainted; /* registers with a kernel value or undefined */
 	u8 frame[COSY_SLOT_SIZE + COSY_FRAME_SIZE];
 	u8 defined[COSY_SLOT_SIZE + COSY_FRAME_SIZE]; /* per byte; 0 also when tainted */
+	/* What the frame held before its latest stores, and when (in `executed`) they were. */
+	u8 stale[COSY_SLOT_SIZE + COSY_FRAME_SIZE];
+	u64 stored[COSY_SLOT_SIZE + COSY_FRAME_SIZE];
+	u8 predicted; /* enum prediction, while it speculates */
 	s64 granted;
 	u32 pc, steps;
 };

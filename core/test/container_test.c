@@ -65,6 +65,55 @@ static void parts_may_be_missing(void)
 	free(compound);
 }
 
+static void parts_lie_in_any_order(void)
+{
+	struct {
+		struct cosy_compound header;
+		char strings[8];
+		struct cosy_line lines[1];
+		struct bpf_insn insns[1];
+	} __attribute__((aligned(8))) turned = {
+		.header = whole().header,
+		.lines = {{.insn = 0, .line = 1}},
+		.insns = {EXIT()},
+	};
+	struct cosy_container container;
+
+	turned.header.size = sizeof(turned);
+	turned.header.str_off = offsetof(typeof(turned), strings);
+	turned.header.str_size = sizeof(turned.strings);
+	turned.header.name = 0;
+	turned.header.line_off = offsetof(typeof(turned), lines);
+	turned.header.line_cnt = 1;
+	turned.header.insn_off = offsetof(typeof(turned), insns);
+	turned.header.insn_cnt = 1;
+	CHECK(!cosy_compound_open(&turned, sizeof(turned), &container, NULL));
+	CHECK(container.insns == turned.insns);
+	/* One that is empty is nowhere. */
+	turned.header.line_cnt = 0;
+	turned.header.line_off = turned.header.str_off + 4;
+	CHECK(!cosy_compound_open(&turned, sizeof(turned), &container, NULL));
+	CHECK(!container.lines);
+}
+
+static void the_largest_is_fine(void)
+{
+	struct bpf_insn *insns = calloc(COSY_MAX_INSNS, sizeof(*insns));
+	struct cosy_compound *compound, *large;
+	struct cosy_container container;
+
+	MUST(insns);
+	compound = assemble(insns, COSY_MAX_INSNS, 0);
+	large = realloc(compound, COSY_MAX_COMPOUND);
+	MUST(large);
+	large->size = COSY_MAX_COMPOUND;
+	large->flags = COSY_ORDINARY_CALLS;
+	CHECK(!cosy_compound_open(large, COSY_MAX_COMPOUND, &container, NULL));
+	CHECK_EQ(container.insn_cnt, COSY_MAX_INSNS);
+	free(large);
+	free(insns);
+}
+
 static void refused(struct whole w, size_t len, int error, const char *words)
 {
 	struct cosy_reject why = {0};
@@ -93,6 +142,7 @@ static void damage_is_named(void)
 	REFUSED(w.header.magic++, -EINVAL, "magic");
 	REFUSED(w.header.version++, -EINVAL, "version 2");
 	REFUSED(w.header.header_size += 8, -EINVAL, "version");
+	REFUSED(w.header.size -= 8, -EINVAL, "the header says");
 	REFUSED(w.header.flags = 2, -EINVAL, "unknown flags");
 	REFUSED(w.header.size = COSY_MAX_COMPOUND + 1, -E2BIG, "the limit is");
 	REFUSED(w.header.insn_cnt = 0, -EINVAL, "no instructions");
@@ -103,6 +153,7 @@ static void damage_is_named(void)
 	REFUSED(w.header.insn_off += 4, -EINVAL, "not 8-byte aligned");
 	REFUSED(w.header.line_off = ~7u, -EINVAL, "line table lie outside");
 	REFUSED(w.header.line_cnt = ~0u, -EINVAL, "line table lie outside");
+	REFUSED(w.header.line_cnt = 3, -EINVAL, "strings overlap the line table");
 	REFUSED(w.header.str_off = w.header.line_off, -EINVAL, "strings overlap");
 	REFUSED(w.header.str_size = ~0u, -EINVAL, "strings lie outside");
 	REFUSED(w.strings[15] = 'x', -EINVAL, "does not end in NUL");
@@ -119,6 +170,8 @@ int main(void)
 {
 	everything_is_found();
 	parts_may_be_missing();
+	parts_lie_in_any_order();
+	the_largest_is_fine();
 	damage_is_named();
 	return check_result();
 }

@@ -157,6 +157,7 @@ static bool run_both(struct differential *d, const struct cosy_program *program,
 		.leave_every = d->leave_every,
 		.fault_every = d->fault_every,
 		.max_grant = d->max_grant ? d->max_grant : 1,
+		.starved = d->starved,
 	};
 	struct cosy_state state;
 	enum outcome expected, got;

@@ -13,6 +13,7 @@ struct differential {
 	u64 seed;				 /* of memory, answers and leaves */
 	u64 limit;				 /* operations */
 	u32 leave_every, fault_every, max_grant; /* see struct checker */
+	bool starved;				 /* likewise */
 	bool hostile;				 /* starts at any resume point, with any state */
 
 	char problem[320];		       /* out: empty when all is well */

@@ -10,7 +10,7 @@ static const char *lint_alu(const struct bpf_insn *insn, bool has_v4)
 
 	if (insn->dst_reg == 10 || insn->dst_reg > AX || insn->src_reg > AX)
 		return "arithmetic on a wrong register";
-	if (op > BPF_END)
+	if (op > BPF_END || (op == BPF_NEG && BPF_SRC(insn->code) == BPF_X))
 		return "unknown arithmetic";
 	if (op == BPF_END)
 		return BPF_CLASS(insn->code) == BPF_ALU64 ? "unconditional swap" : NULL;
@@ -20,6 +20,9 @@ static const char *lint_alu(const struct bpf_insn *insn, bool has_v4)
 		return "constant and register";
 	if (BPF_SRC(insn->code) == BPF_X && insn->src_reg == 10)
 		return "r10 as a value";
+	if ((op == BPF_LSH || op == BPF_RSH || op == BPF_ARSH) && BPF_SRC(insn->code) == BPF_K &&
+	    (u32)insn->imm >= (BPF_CLASS(insn->code) == BPF_ALU64 ? 64 : 32))
+		return "a shift by too much";
 	return NULL;
 }
 
@@ -68,6 +71,23 @@ static const char *lint_jump(const struct cosy_code *code, u32 at, const u8 *hea
 	return NULL;
 }
 
+/* The first jump is the prologue's, to where a run resumes. */
+static bool is_resume_fenced(const struct cosy_code *code)
+{
+	const struct bpf_insn *insns = code->insns;
+	s64 at = 0;
+
+	while (BPF_CLASS(insns[at].code) != BPF_JMP) {
+		if (++at == code->insn_cnt)
+			return false;
+	}
+	/* Where that is too far for a branch, its opposite skips a jump. */
+	if (BPF_OP(insns[at].code) == BPF_JEQ)
+		at++;
+	at += 1 + (insns[at].code == (BPF_JMP32 | BPF_JA) ? insns[at].imm : insns[at].off);
+	return at < code->insn_cnt && insns[at].code == COSY_FENCE;
+}
+
 const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox *how)
 {
 	u8 *heads = calloc(1, code->insn_cnt);
@@ -113,6 +133,8 @@ const char *checker_lint(const struct cosy_code *code, const struct cosy_sandbox
 		problem = "no memory to verify it";
 	if (!problem && code->insns[0].code != COSY_FENCE)
 		problem = "the entry is not fenced";
+	if (!problem && !is_resume_fenced(code))
+		problem = "resuming is not fenced";
 	if (!problem && code->insns[code->insn_cnt - 1].code != (BPF_JMP | BPF_EXIT))
 		problem = "the last instruction is no exit";
 	free(heads);

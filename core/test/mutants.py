@@ -4,124 +4,153 @@
 
     mutants.py [--places] [FILE...]
 
-Each mutant is one file of core/ with one place changed; sandbox_test and verify_test, which
-leave nothing to chance, are built with it and must not both pass.  With --places only whether
-each place is in its file, once.  Exit status 1: one was not noticed, or is not there any more.
+Each mutant (mutants_sandbox.py, mutants_checks.py) is one file of core/ with one place changed; the
+test of that file, which leaves nothing to chance, is built with it and must not pass.  One that
+changes no result is said to be harmless, with the reason, and must pass.  Before any mutant, each
+test has to pass with core/ as it is.  With --places only whether each place is in its file, once.
+Exit status 1: one was not noticed, was harmful after all, or is not there any more.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
-_CORE = Path(__file__).resolve().parents[1]
-_TREE = _CORE.parent
+import mutants_checks
+import mutants_sandbox
+
+_TREE = Path(__file__).resolve().parents[2]
+_PARTS = ("core", "lib/test", "include/uapi")
+_SANITIZE = ("-fsanitize=address,bounds", "-fno-sanitize-recover=bounds")
+_FLAGS = ("-std=gnu11", "-w", "-D_GNU_SOURCE")
 _MODEL = ("alu", "checker", "differential", "lint", "reference", "world")
-_TESTS = ("sandbox_test", "verify_test")
-_FOLDERS = (_CORE, _CORE / "test", _TREE / "lib/test", _TREE / "include/uapi")
-_FLAGS = ("-std=gnu11", "-w", "-D_GNU_SOURCE", *(f"-I{folder}" for folder in _FOLDERS))
+_CODE = ("emit", "sandbox", "sandbox_alu", "sandbox_flow", "sandbox_mem", "sandbox_piece")
+_SHAPE = ("ops", "reject", "validate")
+# The files of core/ and core/test/ that a test needs.
+_TESTS = {
+    "container_test": ("container", "reject"),
+    "ops_test": ("ops",),
+    "sandbox_test": (*_CODE, *_SHAPE, *_MODEL, "verify"),
+    "sandbox_rule_test": (*_CODE, *_SHAPE, *_MODEL, "verify"),
+    "validate_test": _SHAPE,
+    "verify_test": ("verify",),
+}
+_SANDBOX = ("sandbox_rule_test", "sandbox_test")
+# The tests that are to notice what is changed in a file; what is not here is the sandbox's.
+_NOTICE = {
+    "container.c": ("container_test",),
+    "ops.c": ("ops_test", "validate_test"),
+    "ops.def": ("validate_test",),
+    "reject.c": ("validate_test", "container_test"),
+    "validate.c": ("validate_test",),
+    "verify.c": ("verify_test",),
+}
 
 MUTANTS = {
-    "sandbox.c": [
-        ("\tif (w->program->marks[at] & entries)\n\t\tcosy_piece", "\tif (0)\n\t\tcosy_piece"),
-    ],
-    "emit.c": [
-        ("\t\treturn dst == COSY_AX;", "\t\treturn false;"),
-        ("\te->turn++;\n\tcosy_emit_note", "\tcosy_emit_note"),
-    ],
-    "sandbox_flow.c": [
-        ("if (slow && insn >= slow->first && insn < slow->end)", "if (0)"),
-        ("slow && insn >= slow->first && insn < slow->end", "slow && insn >= slow->first && insn <= slow->end"),
-    ],
-    "sandbox_mem.c": [
-        (
-            "\temit_op_imm(e, BPF_AND, COSY_AX, w->how->size - 1);\n\tax_set(w, near, near->low);",
-            "\tax_set(w, near, near->low);",
-        ),
-        (
-            "\temit_op_imm(&w->code, BPF_AND, COSY_AX, w->how->size - 1);\n\tax_set(w, near, base);",
-            "\tax_set(w, near, base);",
-        ),
-        ("w->how->size - (near->high - near->low);", "w->how->size - near->high;"),
-        ("w->ax.turn == w->code.turn &&", ""),
-        ("w->ax.at <= near->at)", "true)"),
-        ("w->ax.group == near->group && ", ""),
-        ("if (off < 0 || base < near->low)", "if (base < near->low)"),
-        ("if (off < 0 || base < near->low)", "if (off < 0)"),
-        ("\t\tslow = stub->entry;\n", ""),
-    ],
-    "sandbox_piece.c": [
-        ("if (high - low > COSY_REACH)", "if (high - low > 8 * COSY_REACH)"),
-        ("\t\t\tp->groups[i].value = NO_VALUE;", "\t\t\t;"),
-        ("\t\tmeet_registers(p, p->regs, join->regs);", "\t\t;"),
-        ("\t\tmeet_registers(p, join->regs, p->regs);", "\t\t;"),
-        ("join->seen != (p->shapes[at] & MAX_JUMPS) || ", ""),
-        ("\t\tif (insn->off)\n\t\t\tset_new(p, dst);\n\t\telse\n", "\t"),
-        ("\tcase BPF_LDX:\n\t\tset_new(p, &p->regs[insn->dst_reg]);", "\tcase BPF_LDX:"),
-        ("\tcase BPF_ALU:\n\t\tset_new(p, &p->regs[insn->dst_reg]);", "\tcase BPF_ALU:"),
-        ("BPF_MODE(insn->code) == BPF_ATOMIC && reg < 10", "0"),
-        ("\tdst->delta += src->delta;", ""),
-        ("\tdst->value = p->value_cnt++;", "\tdst->value = b;"),
-        ("distance + cosy_access_size(insn)", "distance + 1"),
-        ("\t\t\t\t.high = cosy_access_size(insn)};", "\t\t\t\t.high = 1};"),
-        ("\t\tif (group->last >= end)\n\t\t\tend = group->last + 1;", "\t\tend = group->last + 1;"),
-        ("\t\t\tw->ax.at == join->ax.at;", "\t\t\ttrue;"),
-        ("\t\t    join->ax.at != w->ax.at)", "\t\t    false)"),
-        ("\tif (holds && !p->dead)", "\tif (0)"),
-        ("\tif (w->ax.turn == turn)\n", ""),
-        ("\t\tif (group->first < first)\n\t\t\tfirst", "\t\tfirst"),
-    ],
-    "verify.c": [
-        ("if (base != COSY_AX || !v->masked)", "if (base != COSY_AX)"),
-        ("if (base != COSY_AX || !v->masked)", "if (!v->masked)"),
-        ("insn->off < 0 || insn->off > MAX", "insn->off > MAX"),
-        ("insn->off < 0 || insn->off > MAX_OFFSET", "insn->off < 0"),
-        ("\t\tarrive_at_target(v, at);", "\t\t;"),
-        (" && (u32)insn->imm == v->size - 1", ""),
-        ("insn->code == mask && ", ""),
-        ("\t\tv->masked = v->entry = false;\n\t\tv->dead", "\t\tv->dead"),
-        ("\tif (insn->dst_reg == 1)\n\t\tv->entry = false;", ""),
-        ('\tif (insn->dst_reg == COSY_FP)\n\t\treturn "changes r10";', ""),
-        ("is_load && base == 1 && v->entry", "is_load && base == 1"),
-        ("\t\t\tv->places[target] |= PLACE_OTHER | PLACE_ANY;", "\t\t\tv->places[target] |= PLACE_OTHER;"),
-        ("\t\t\tv->places[target] |= PLACE_OTHER | PLACE_ANY;", "\t\t\tv->places[target] |= PLACE_ANY;"),
-        ("v->masked ? PLACE_MASKED : PLACE_ANY", "PLACE_MASKED"),
-        ("(v->masked || v->dead) &&", ""),
-        ("v->entry ? PLACE_ENTRY : PLACE_OTHER", "PLACE_ENTRY"),
-        ("(v->entry || v->dead) &&", ""),
-        ("target >= count || ", ""),
-        ("target >= count || v->places[target] & PLACE_HALF", "target >= count"),
-        ("insn->off < -(s32)v->code->stack_size ||", ""),
-    ],
+    **mutants_sandbox.MUTANTS,
+    **mutants_checks.MUTANTS,
+    "ops.def": mutants_checks.denied_calls((_TREE / "core/ops.def").read_text()),
 }
 
 
-def _compile(source: Path, place: Path) -> Path:
-    ret = place / f"{source.stem}.o"
-    subprocess.run(["cc", *_FLAGS, "-c", source, "-o", ret], check=True)
-    return ret
+class Copy:
+    """The sources in a place of their own, and what was compiled of them."""
+
+    def __init__(self, place: Path) -> None:
+        for part in _PARTS:
+            shutil.copytree(_TREE / part, place / part)
+        self._place = place
+        self._flags = (*_FLAGS, *(f"-I{place / part}" for part in ("core", "core/test", *_PARTS[1:])))
+        self._objects: dict[str, Path] = {}
+
+    def _compile(self, stem: str) -> Path:
+        source = self._place / "core" / f"{stem}.c"
+        if not source.exists():
+            source = self._place / "core/test" / f"{stem}.c"
+        ret = self._place / f"{stem}.o"
+        # The oracle looks at every access of what is emitted; the sanitizers look at core/ itself.
+        how = ("-O2",) if stem in _MODEL else ("-O1", *_SANITIZE)
+        subprocess.run(["cc", *self._flags, *how, "-c", source, "-o", ret], check=True)
+        return ret
+
+    def passes(self, test: str) -> bool:
+        """Builds the test, of what is compiled already where it is, and runs it."""
+        for stem in (test, *_TESTS[test]):
+            if stem not in self._objects:
+                self._objects[stem] = self._compile(stem)
+        program = self._place / test
+        objects = [self._objects[stem] for stem in (test, *_TESTS[test])]
+        subprocess.run(["cc", *_SANITIZE, *objects, "-o", program], check=True)
+        environment = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}
+        # The first complaint is enough.
+        with subprocess.Popen([program], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment) as run:
+            timer = threading.Timer(60, run.kill)
+            timer.start()
+            complaint = run.stderr.read(1)
+            if complaint:
+                run.kill()
+            run.wait()
+            timer.cancel()
+        return not complaint and run.returncode == 0
+
+    def change(self, name: str, text: str) -> None:
+        """Writes a file of core/ anew, and forgets what was compiled of it."""
+        (self._place / "core" / name).write_text(text)
+        if name.endswith(".c"):
+            self._objects.pop(Path(name).stem, None)
+        else:
+            self._objects.clear()
 
 
-def _passes(test: str, objects: list[Path], place: Path) -> bool:
-    program = place / test
-    subprocess.run(["cc", *objects, "-o", program], check=True)
+def _tests(name: str) -> tuple[str, ...]:
+    return _NOTICE.get(name, _SANDBOX)
+
+
+def _is_noticed(copy: Copy, name: str, text: str, changed: str) -> bool:
+    copy.change(name, changed)
     try:
-        return subprocess.run([program], capture_output=True, timeout=60).returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
+        return not all(copy.passes(test) for test in _tests(name))
+    finally:
+        copy.change(name, text)
 
 
-def _try(name: str, text: str, objects: dict[str, Path], place: Path) -> bool:
-    (place / name).write_text(text)
-    changed = objects | {name: _compile(place / name, place)}
-    for test in _TESTS:
-        linked = [path for file, path in changed.items() if not file.endswith("_test.c") or file == f"{test}.c"]
-        if not _passes(test, linked, place):
-            return True
-    return False
+def _misplaced(name: str, text: str, old: str) -> bool:
+    count = text.count(old)
+    if count != 1:
+        print(f"{name}: {old!r} is there {count} times")
+    return count != 1
+
+
+def _look(chosen: dict[str, list[tuple[str, ...]]]) -> int:
+    """Looks only whether each place is there.  Returns how many are not."""
+    return sum(
+        _misplaced(name, (_TREE / "core" / name).read_text(), old)
+        for name, places in chosen.items()
+        for old, *_ in places
+    )
+
+
+def _break(chosen: dict[str, list[tuple[str, ...]]], copy: Copy) -> int:
+    """Tries each mutant.  Returns how many are not as they should be."""
+    wrong = 0
+    for name, places in chosen.items():
+        text = (_TREE / "core" / name).read_text()
+        for old, new, *reason in places:
+            if _misplaced(name, text, old):
+                wrong += 1
+            elif _is_noticed(copy, name, text, text.replace(old, new)) == bool(reason):
+                what = "a test notices what was harmless," if reason else "no test notices"
+                print(f"{name}: {what} a change of {old!r} to {new!r}", flush=True)
+                wrong += 1
+            elif reason:
+                print(f"{name}: harmless, a change of {old!r} to {new!r}: {reason[0]}", flush=True)
+    return wrong
 
 
 def main() -> int:
@@ -129,27 +158,22 @@ def main() -> int:
     parser.add_argument("--places", action="store_true", help="only look whether each place is in its file, once")
     parser.add_argument("files", nargs="*", metavar="FILE", help="of core/; otherwise all")
     options = parser.parse_args()
-    missed = tried = 0
+    chosen = {name: places for name, places in MUTANTS.items() if not options.files or name in options.files}
+    count = sum(len(places) for places in chosen.values())
+    if options.places:
+        wrong = _look(chosen)
+        print(f"{count - wrong} of {count} in place")
+        return 1 if wrong else 0
     with tempfile.TemporaryDirectory(prefix="cosy-mutant-") as directory:
-        place = Path(directory)
-        kept = place / "kept"
-        kept.mkdir()
-        sources = [*_CORE.glob("*.c"), *(_CORE / f"test/{name}.c" for name in (*_MODEL, *_TESTS))]
-        objects = {} if options.places else {source.name: _compile(source, kept) for source in sources}
-        for name, places in MUTANTS.items():
-            if options.files and name not in options.files:
-                continue
-            text = (_CORE / name).read_text()
-            for old, new in places:
-                tried += 1
-                if text.count(old) != 1:
-                    print(f"{name}: {old!r} is there {text.count(old)} times")
-                    missed += 1
-                elif not options.places and not _try(name, text.replace(old, new), objects, place):
-                    print(f"{name}: no test notices a change of {old!r}", flush=True)
-                    missed += 1
-    print(f"{tried - missed} of {tried} {'in place' if options.places else 'noticed'}")
-    return 1 if missed else 0
+        copy = Copy(Path(directory))
+        for test in sorted({test for name in chosen for test in _tests(name)}):
+            if not copy.passes(test):
+                print(f"{test} fails with core/ as it is")
+                return 1
+        wrong = _break(chosen, copy)
+    harmless = sum(len(mutant) > 2 for places in chosen.values() for mutant in places)
+    print(f"{count - wrong} of {count} as they should be: {harmless} harmless, the others noticed")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

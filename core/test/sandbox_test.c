@@ -3,70 +3,7 @@
  * sandbox_test.c - the sandbox's promises, each on a program made for it.  That
  * they hold for every program is for tests/fuzz to look for.
  */
-#include "assemble.h"
-#include "differential.h"
-
-#define LOW	     0x40000000ull
-#define HIGH	     0x7e0000000000ull
-#define BASED	     0x7e0000001000ull /* the buffer of code that does not know it */
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static struct differential setting(u64 user_base)
-{
-	return (struct differential){
-		.how = {.user_base = user_base,
-			.size = 4096,
-			.has_v4 = true,
-			.has_gotol = true,
-			.seed = 1},
-		.seed = 1,
-		.limit = 2000,
-		.max_grant = 1000,
-	};
-}
-
-/* Runs a program by a setting; the test fails when the oracle is not content. */
-static void run(struct differential *d, const struct bpf_insn *insns, u32 count)
-{
-	struct cosy_program program = validated(insns, count);
-
-	if (!differential_run(d, &program)) {
-		fprintf(stderr, "%s\n", d->problem);
-		CHECK(!d->problem[0]);
-	}
-	cosy_program_deinit(&program);
-}
-
-/* Runs a program in every way there is to sandbox it, left at every chance and not at all. */
-static void run_all_ways(const struct bpf_insn *insns, u32 count, enum outcome outcome, u64 result)
-{
-	static const u64 bases[] = {LOW, HIGH};
-	u32 way;
-
-	for (way = 0; way < 128; way++) {
-		struct differential d = setting(bases[way & 1]);
-
-		d.how.has_v4 = way & 2;
-		d.how.blind = way & 4;
-		d.how.size = way & 8 ? 4096 : 0;
-		d.how.based = way & 64;
-		d.how.has_v4 |= d.how.based;
-		d.leave_every = way & 16 ? 1 : 0;
-		d.fault_every = way & 16 ? 2 : 0;
-		d.max_grant = way & 32 ? 1 : 100;
-		run(&d, insns, count);
-		CHECK_EQ(d.outcome, outcome);
-		if (outcome == RUN_DONE)
-			CHECK_EQ(d.result, result);
-	}
-}
-
-#define ALL_WAYS(outcome, result, ...)                                                             \
-	do {                                                                                       \
-		struct bpf_insn insns_[] = {__VA_ARGS__};                                          \
-                                                                                                   \
-		run_all_ways(insns_, COUNT(insns_), outcome, result);                              \
-	} while (0)
+#include "ways.h"
 
 /* --- Results ------------------------------------------------------------------------------ */
 
@@ -90,10 +27,16 @@ static void division_follows_the_rfc(void)
 	 */
 	ALL_WAYS(RUN_DONE, 0x9, DIVIDE(BPF_MOD, BPF_ALU, 0, 0x500000009, 0x700000000));
 	ALL_WAYS(RUN_DONE, 0, DIVIDE(BPF_DIV, BPF_ALU, 0, 0x500000009, 0x700000000));
+	ALL_WAYS(RUN_DONE, 4, DIVIDE(BPF_DIV, BPF_ALU, 0, 0x500000009, 0x700000002));
+	ALL_WAYS(RUN_DONE, 0xffffffff, DIVIDE(BPF_MOD, BPF_ALU, 1, 0x1fffffff9, 2));
+	/* In 64 bits all of them do. */
+	ALL_WAYS(RUN_DONE, 3, DIVIDE(BPF_DIV, BPF_ALU64, 0, 0x900000009, 0x300000000));
+	ALL_WAYS(RUN_DONE, 0x200000009, DIVIDE(BPF_MOD, BPF_ALU64, 0, 0x900000009, 0x700000000));
 	ALL_WAYS(RUN_DONE, 0x40000000, MOV_K(0, 1 << 31),
 		 INSN(BPF_ALU | BPF_DIV | BPF_K, 0, 0, 0, 2), EXIT());
 	ALL_WAYS(RUN_DONE, -4ll, MOV_K(0, 4), INSN(BPF_ALU64 | BPF_DIV | BPF_K, 0, 0, 1, -1),
 		 EXIT());
+	ALL_WAYS(RUN_DONE, -4ll, MOV_K(0, 4), INSN(BPF_ALU64 | BPF_NEG, 0, 0, 0, 0), EXIT());
 }
 
 static void newer_instructions_are_lowered(void)
@@ -130,6 +73,13 @@ static void accesses_reach_what_they_should(void)
 		 ATOMIC(BPF_DW, BPF_ADD | BPF_FETCH, 1, 0, 2), LOAD(BPF_DW, 0, 1, 0), EXIT());
 	ALL_WAYS(RUN_DONE, 7, MOV_K(0, 7), MOV_K(2, 5), STORE_K(BPF_W, 1, 0, 7),
 		 ATOMIC(BPF_W, BPF_CMPXCHG, 1, 0, 2), EXIT());
+	/* One that fetches nothing leaves its operand; at an offset; 8 bytes by a negative number. */
+	ALL_WAYS(RUN_DONE, 5, MOV_K(2, 5), STORE_K(BPF_DW, 1, -16, 7),
+		 ATOMIC(BPF_DW, BPF_ADD, 1, -16, 2), LOAD(BPF_DW, 3, 1, -16), MOV_X(0, 2), EXIT());
+	ALL_WAYS(RUN_DONE, -2ll, STORE_K(BPF_DW, 1, 0, -2), LOAD(BPF_DW, 0, 1, 0), EXIT());
+	ALL_WAYS(RUN_DONE, -2ll, IMM64(2, WORLD_HEAP_BASE), STORE_K(BPF_DW, 2, 0, -2),
+		 LOAD(BPF_DW, 0, 2, 0), EXIT());
+	ALL_WAYS(RUN_DONE, -2ll, STORE_K(BPF_DW, 10, -8, -2), LOAD(BPF_DW, 0, 10, -8), EXIT());
 	/* Nothing is there. */
 	ALL_WAYS(RUN_FAULT, 0, MOV_K(2, 0), LOAD(BPF_B, 0, 2, 0), EXIT());
 	ALL_WAYS(RUN_FAULT, 0, IMM64(2, 0xffff888000000000), LOAD(BPF_DW, 0, 2, 8), EXIT());
@@ -333,6 +283,22 @@ static void ways_meet(void)
 		 TWO_WAYS(BPF_JEQ, 3, LOAD(BPF_B, 3, 7, 1), LOAD(BPF_B, 3, 8, 0), JUMP(0)));
 	ALL_WAYS(RUN_DONE, 11,
 		 TWO_WAYS(BPF_JNE, 3, LOAD(BPF_B, 3, 7, 1), LOAD(BPF_B, 3, 8, 0), JUMP(0)));
+	/* A jump that is always taken comes between; AX is lost, or another's, at a second jump. */
+	ALL_WAYS(RUN_DONE, 11, TWO_WAYS(BPF_JEQ, 2, JUMP(0), LOAD(BPF_B, 3, 7, 1)));
+	ALL_WAYS(RUN_DONE, 11, TWO_WAYS(BPF_JNE, 2, JUMP(0), LOAD(BPF_B, 3, 7, 1)));
+	ALL_WAYS(RUN_DONE, 11,
+		 TWO_WAYS(BPF_JNE, 3, LOAD(BPF_B, 3, 7, 1), JUMP_K(BPF_JEQ, 9, 1, 1),
+			  LOAD(BPF_B, 3, 6, 2)));
+	ALL_WAYS(RUN_DONE, 11,
+		 TWO_WAYS(BPF_JNE, 3, INSN(BPF_ALU64 | BPF_DIV | BPF_X, 4, 9, 1, 0),
+			  JUMP_K(BPF_JEQ, 9, 1, 1), LOAD(BPF_B, 3, 6, 2)));
+	/* Only a jump leads to where AX is what it was at the jump. */
+	ALL_WAYS(RUN_DONE, 6,
+		 TWICE(8, UNKNOWN(7, 6), ALU64_K(BPF_ADD, 7, 256), STORE_K(BPF_W, 6, 0, 0x4030201),
+		       STORE_K(BPF_W, 7, 0, 0x8070605), LOAD(BPF_B, 3, 7, 0), LOAD(BPF_B, 3, 6, 1),
+		       MOV_K(0, 0), JUMP_K(BPF_JEQ, 9, 1, 2), LOAD(BPF_B, 3, 7, 1), JUMP(1),
+		       LOAD(BPF_B, 0, 7, 1)),
+		 AGAIN(13));
 	/* Two ways that agree. */
 	ALL_WAYS(RUN_DONE, 6,
 		 TWICE(4024, STORE_K(BPF_B, 6, 7, 6), JUMP_K(BPF_JNE, 9, 0, 2),
@@ -515,8 +481,8 @@ static void followers_are_cheaper(void)
 		LOAD(BPF_B, 2, 6, 1), JUMP_K(BPF_JEQ, 9, 0, 1), LOAD(BPF_B, 2, 7, 0),
 		LOAD(BPF_B, 3, 6, 2)};
 	/* After an edge back that is not taken. */
-	const struct bpf_insn edge[] = {LOAD(BPF_B, 2, 6, 0), JUMP_K(BPF_JEQ, 9, 0, -4),
-					LOAD(BPF_B, 3, 6, 1), LOAD(BPF_B, 3, 6, 2)};
+	const struct bpf_insn edge[] = {LOAD(BPF_B, 2, 6, 0), LOAD(BPF_B, 3, 6, 1),
+					JUMP_K(BPF_JEQ, 9, 0, -5), LOAD(BPF_B, 3, 6, 2)};
 
 	CHECK_EQ(added_last(edge, COUNT(edge)), 1);
 	CHECK_EQ(added_last(same, COUNT(same)), 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /* validate_test.c - what is refused, in which words; and a program's shape. */
 #include "assemble.h"
+#include "reject.h"
 
 static void refused_at(const struct bpf_insn *insns, u32 count, u32 at, const char *words)
 {
@@ -55,6 +56,8 @@ static void arithmetic_is_checked(void)
 	BAD("reserved field imm", INSN(BPF_ALU64 | BPF_NEG, 1, 0, 0, 3));
 	BAD("unknown opcode 0x8f", INSN(BPF_ALU64 | BPF_NEG | BPF_X, 1, 0, 0, 0));
 	BAD("byte swap of 8 bits", INSN(BPF_ALU | BPF_END, 1, 0, 0, 8));
+	BAD("byte swap of 48 bits", INSN(BPF_ALU | BPF_END, 1, 0, 0, 48));
+	BAD("byte swap of 0 bits", INSN(BPF_ALU64 | BPF_END, 1, 0, 0, 0));
 	BAD("unknown opcode 0xdf", INSN(BPF_ALU64 | BPF_END | BPF_TO_BE, 1, 0, 0, 16));
 	BAD("reserved field src_reg", INSN(BPF_ALU | BPF_END, 1, 1, 0, 16));
 	BAD("reserved field offset", INSN(BPF_ALU64 | BPF_END, 1, 0, 1, 16));
@@ -67,6 +70,8 @@ static void constants_are_checked(void)
 	BAD("kernel kind 1", INSN(0x18, 1, 1, 0, 5), INSN(0, 0, 0, 0, 0));
 	BAD("reserved field offset", INSN(0x18, 1, 0, 1, 5), INSN(0, 0, 0, 0, 0));
 	BAD("holds more than a constant", INSN(0x18, 1, 0, 0, 5), INSN(0, 1, 0, 0, 0));
+	BAD("holds more than a constant", INSN(0x18, 1, 0, 0, 5), INSN(0, 0, 1, 0, 0));
+	BAD("holds more than a constant", INSN(0x18, 1, 0, 0, 5), INSN(0, 0, 0, 1, 0));
 	BAD("holds more than a constant", INSN(0x18, 1, 0, 0, 5), EXIT());
 	BAD("r10 may only be", IMM64(10, 5));
 	BAD("unknown opcode 0x20", INSN(0x20, 0, 0, 0, 0));
@@ -96,6 +101,9 @@ static void accesses_are_checked(void)
 	BAD("reserved field imm", INSN(BPF_STX | BPF_MEM | BPF_W, 1, 2, 0, 1));
 	BAD("reserved field src_reg", INSN(BPF_ST | BPF_MEM | BPF_W, 1, 2, 0, 1));
 	BAD("atomic operation on 2 bytes", ATOMIC(BPF_H, BPF_ADD, 1, 0, 2));
+	BAD("atomic operation on 1 bytes", ATOMIC(BPF_B, BPF_ADD, 1, 0, 2));
+	BAD("unknown atomic operation 0x10", ATOMIC(BPF_DW, BPF_SUB, 1, 0, 2));
+	BAD("unknown atomic operation 0x1", ATOMIC(BPF_DW, BPF_FETCH | BPF_SUB, 1, 0, 2));
 	BAD("unknown atomic operation 0x100", ATOMIC(BPF_DW, 0x100, 1, 0, 2));
 	BAD("unknown atomic operation 0xf0", ATOMIC(BPF_DW, 0xf0, 1, 0, 2));
 }
@@ -110,6 +118,7 @@ static void jumps_are_checked(void)
 	BAD("reserved field imm", INSN(BPF_JMP | BPF_JA, 0, 0, 0, 1));
 	BAD("reserved field offset", INSN(BPF_JMP32 | BPF_JA, 0, 0, 1, 0));
 	BAD("reserved field dst_reg", INSN(BPF_JMP | BPF_JA, 1, 0, 0, 0));
+	BAD("reserved field src_reg", INSN(BPF_JMP | BPF_JA, 0, 1, 0, 0));
 	BAD("indirect jump", INSN(BPF_JMP | BPF_JA | BPF_X, 1, 0, 0, 0));
 	BAD("may_goto", INSN(BPF_JMP | BPF_JCOND, 0, 0, 0, 0));
 	BAD("unknown opcode 0xf5", INSN(BPF_JMP | 0xf0, 0, 0, 0, 0));
@@ -118,10 +127,14 @@ static void jumps_are_checked(void)
 	BAD("reserved field src_reg", INSN(BPF_JMP | BPF_JEQ | BPF_K, 1, 2, 0, 0));
 	BAD("reserved field imm", INSN(BPF_JMP | BPF_JEQ | BPF_X, 1, 2, 0, 1));
 	BAD("reserved field imm", INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 1));
+	BAD("reserved field offset", INSN(BPF_JMP | BPF_EXIT, 0, 0, 1, 0));
+	BAD("reserved field dst_reg", INSN(BPF_JMP | BPF_EXIT, 1, 0, 0, 0));
+	BAD("reserved field src_reg", INSN(BPF_JMP | BPF_EXIT, 0, 1, 0, 0));
 	BAD("unknown opcode 0x9d", INSN(BPF_JMP | BPF_EXIT | BPF_X, 0, 0, 0, 0));
 	BAD("unknown opcode 0x96", INSN(BPF_JMP32 | BPF_EXIT, 0, 0, 0, 0));
 	BAD_AT(1, "ends in neither exit nor a jump", EXIT(), MOV_K(0, 1));
 	BAD_AT(0, "ends in neither exit nor a jump", IMM64(0, 1));
+	BAD_AT(0, "ends in neither exit nor a jump", CALL(39));
 	BAD_AT(1, "ends in neither exit nor a jump", MOV_K(1, 0), JUMP_K(BPF_JEQ, 1, 0, -2));
 }
 
@@ -139,12 +152,55 @@ static void calls_are_checked(void)
 	BAD("unknown opcode 0x86", INSN(BPF_JMP32 | BPF_CALL, 0, 0, 0, 39));
 	BAD("local call to the first function", CALL_LOCAL(-1));
 	BAD("local call to 2147483648", CALL_LOCAL(0x7fffffff));
+	BAD("local call to -1, where no instruction is", CALL_LOCAL(-2));
+	BAD("local call to 2, where no instruction is", CALL_LOCAL(1));
 	BAD("local call to 2, where no instruction is", CALL_LOCAL(1), IMM64(1, 1));
 	/* The callee starts at 2, so the caller's jump to 3 leaves, and falling into it too. */
 	BAD_AT(1, "jump to 3 leaves its function (0 to 1)", CALL_LOCAL(1), JUMP(1), MOV_K(0, 1),
 	       EXIT());
 	BAD_AT(1, "function that starts at 0 ends in neither", CALL_LOCAL(1), MOV_K(0, 0),
 	       MOV_K(0, 1), EXIT());
+}
+
+/* The table ops.def says the same, and this list does not follow from it. */
+static void denied_calls_are_refused(void)
+{
+	static const u16 denied[] = {15,  56,  57,  58,	 59,  60,  101, 134, 154, 156, 158, 169,
+				     172, 173, 174, 177, 178, 180, 181, 182, 183, 184, 185, 205,
+				     211, 212, 214, 215, 219, 231, 236, 322, 334, 335, 336, 435};
+	u32 number, next = 0, count = sizeof(denied) / sizeof(*denied);
+
+	for (number = 0; number < 500; number++) {
+		const struct cosy_call *call = cosy_call_find(number);
+		struct bpf_insn insns[] = {CALL(number), EXIT()};
+		struct cosy_program program;
+		struct cosy_reject why = {0};
+
+		if (next < count && number == denied[next]) {
+			next++;
+			MUST(call);
+			refused_at(insns, 2, 0, call->name);
+			refused_at(insns, 2, 0, "may not be in a compound: ");
+		} else if (call && cosy_validate(insns, 2, &program, &why)) {
+			fprintf(stderr, "%s\n", why.reason);
+			CHECK(!why.reason[0]);
+		} else if (call) {
+			cosy_program_deinit(&program);
+		}
+	}
+	CHECK_EQ(next, count);
+}
+
+static void reasons_are_asked_for_and_cut(void)
+{
+	struct bpf_insn insns[] = {MOV_K(0, 0)};
+	struct cosy_program program;
+	struct cosy_reject why;
+
+	CHECK_EQ(cosy_validate(insns, 1, &program, NULL), -EINVAL);
+	CHECK_EQ(cosy_refuse(&why, -E2BIG, 3, "%0200d", 7), -E2BIG);
+	CHECK_EQ(why.insn, 3);
+	CHECK_EQ(strlen(why.reason), sizeof(why.reason) - 1);
 }
 
 static void sizes_are_checked(void)
@@ -170,6 +226,7 @@ static void everything_documented_is_allowed(void)
 	struct bpf_insn insns[] = {
 		IMM64(6, 0x123456789abcdef0),
 		MOV_K(7, 1),
+		MOV_X(9, 9),
 		MOV_X(7, 6),
 		INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 2, 8, 0),
 		INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 2, 32, 0),
@@ -199,7 +256,9 @@ static void everything_documented_is_allowed(void)
 		INSN(BPF_JMP32 | BPF_JA, 0, 0, 0, 0),
 		CALL(39),
 		CALL(COSY_OP_fence),
-		EXIT(),
+		JUMP_K(BPF_JEQ, 9, 1, 1),
+		JUMP(-1),
+		INSN(BPF_JMP32 | BPF_JA, 0, 0, 0, -1),
 	};
 	struct cosy_program program;
 	struct cosy_reject why = {0};
@@ -264,6 +323,37 @@ static void the_shape_is_found(void)
 	cosy_program_deinit(&program);
 }
 
+/* Only edges back make their target a resume point, and only callees their exit. */
+static void resume_points_are_as_few_as_can_be(void)
+{
+	struct bpf_insn insns[] = {
+		/* 0 */ LOAD(BPF_DW, 1, 10, -24),
+		/* 1 */ JUMP_K(BPF_JEQ, 1, 0, 1),  /* to 3 */
+		/* 2 */ JUMP_K(BPF_JNE, 1, 0, -1), /* to itself */
+		/* 3 */ STORE(BPF_DW, 1, 0, 1),
+		/* 4 */ JUMP_K(BPF_JEQ, 1, 0, 1), /* to 6 */
+		/* 5 */ EXIT(),
+		/* 6 */ JUMP(-4), /* to 3 */
+	};
+	static const u8 expected[] = {
+		COSY_MARK_HEAD | COSY_MARK_FUNCTION,
+		COSY_MARK_HEAD,
+		COSY_MARK_HEAD | COSY_MARK_RESUME | COSY_MARK_TARGET,
+		COSY_MARK_HEAD | COSY_MARK_RESUME | COSY_MARK_TARGET | COSY_MARK_LEAVE,
+		COSY_MARK_HEAD,
+		COSY_MARK_HEAD,
+		COSY_MARK_HEAD | COSY_MARK_TARGET,
+	};
+	struct cosy_program program = validated(insns, sizeof(insns) / sizeof(*insns));
+	u32 i;
+
+	for (i = 0; i < sizeof(expected); i++)
+		CHECK_EQ(program.marks[i], expected[i]);
+	CHECK_EQ(program.resume_cnt, 2);
+	CHECK_EQ(program.functions[0].frame_words, 3);
+	cosy_program_deinit(&program);
+}
+
 int main(void)
 {
 	arithmetic_is_checked();
@@ -271,8 +361,11 @@ int main(void)
 	accesses_are_checked();
 	jumps_are_checked();
 	calls_are_checked();
+	denied_calls_are_refused();
+	reasons_are_asked_for_and_cut();
 	sizes_are_checked();
 	everything_documented_is_allowed();
 	the_shape_is_found();
+	resume_points_are_as_few_as_can_be();
 	return check_result();
 }

@@ -47,10 +47,15 @@ static void masked_accesses_are_fine(void)
 	/* Branches away, and other registers, change nothing. */
 	FINE(ORIGIN, ADD(3), MASK, JUMP_K(BPF_JEQ, 2, 0, 2), MOV_K(4, 1), BASED(1), EXIT());
 	FINE(ORIGIN, ADD(3), MASK, IMM64(4, 1), STORE(BPF_DW, FP, -8, AX), BASED(1), EXIT());
+	/* A fence, and what a constant's second half would be as an instruction. */
+	FINE(INSN(COSY_FENCE, 0, 0, 0, 0), EXIT());
+	FINE(INSN(BPF_LD | BPF_IMM | BPF_DW, 2, 0, 0, 1), JUMP(1000), EXIT());
+	FINE(INSN(BPF_LD | BPF_IMM | BPF_DW, 2, 0, 0, 1), BASED(0), EXIT());
 }
 
 static void unmasked_accesses_are_found(void)
 {
+	FOUND("off its end", MASK, BASED(0));
 	FOUND("not masked", ORIGIN, ADD(3), BASED(0), EXIT());
 	FOUND("not masked", ORIGIN, MASK, ADD(3), BASED(0), EXIT());
 	FOUND("not masked", MASK, ORIGIN, BASED(0), EXIT());
@@ -66,6 +71,9 @@ static void unmasked_accesses_are_found(void)
 	FOUND("not masked", MASK, ALU64_K(BPF_AND, 3, SIZE - 1),
 	      INSN(BPF_LDX | BPF_PROBE_MEM32 | BPF_B, 2, 3, 0, 0), EXIT());
 	FOUND("not masked", BASED_S(0), EXIT());
+	/* Only one kind of instruction has a second half. */
+	FOUND("not masked", INSN(BPF_LD | BPF_ABS | BPF_W, 0, 0, 0, 0), BASED(0), EXIT());
+	FOUND("middle of a constant", EXIT(), INSN(BPF_LD | BPF_IMM | BPF_DW, 2, 0, 0, 1));
 }
 
 static void jumps_into_the_middle_are_found(void)
@@ -76,11 +84,21 @@ static void jumps_into_the_middle_are_found(void)
 	FOUND("not masked", ORIGIN, JUMP_K(BPF_JEQ, 2, 0, 2), MASK, JUMP(0), BASED(0), EXIT());
 	FOUND("not masked", MASK, JUMP_K(BPF_JEQ, 2, 0, 2), ORIGIN, JUMP_K(BPF_JEQ, 2, 0, 1), MASK,
 	      BASED(0), EXIT());
+	/* Branches of 32 bits, and jumps by 32 bits. */
+	FOUND("not masked", JUMP32_K(BPF_JEQ, 2, 0, 1), MASK, BASED(0), EXIT());
+	FOUND("not masked", INSN(BPF_JMP32 | BPF_JA, 0, 0, 0, 1), MASK, BASED(0), EXIT());
+	/* The instruction before is run as well: a branch, a call, or one after a jump's target. */
+	FOUND("not masked", MASK, JUMP_K(BPF_JEQ, 2, 0, 2), ORIGIN, JUMP_K(BPF_JEQ, 3, 0, 1),
+	      BASED(0), EXIT());
+	FOUND("not masked", MASK, JUMP_K(BPF_JEQ, 2, 0, 1), CALL(0x100), BASED(0), EXIT());
+	FOUND("not masked", MASK, JUMP_K(BPF_JEQ, 2, 0, 3), JUMP(0), ORIGIN, MOV_K(3, 0), BASED(0),
+	      EXIT());
 	/* A jump back from where it is masked as well: that is not known yet. */
 	FOUND("not masked", MASK, JUMP_K(BPF_JEQ, 2, 0, 0), BASED(0), JUMP(-2));
 	/* Masked on all ways there are. */
 	FINE(MASK, JUMP_K(BPF_JEQ, 2, 0, 1), MOV_K(3, 0), BASED(0), EXIT());
 	FINE(MASK, JUMP_K(BPF_JEQ, 2, 0, 2), MOV_K(3, 0), JUMP(1), MOV_K(3, 1), BASED(0), EXIT());
+	FINE(MASK, JUMP_K(BPF_JEQ, 2, 0, 2), ORIGIN, JUMP(1), BASED(0), EXIT());
 	FOUND("no instruction", JUMP(1), IMM64(2, 3), EXIT());
 	FOUND("no instruction", JUMP(5), EXIT());
 	FOUND("no instruction", JUMP(-3), EXIT());
@@ -100,7 +118,15 @@ static void other_memory_is_found(void)
 	FOUND("no memory of its own", STORE(BPF_DW, 1, 0, 2), EXIT());
 	FOUND("no memory of its own", MASK, LOAD(BPF_DW, 2, AX, 0), EXIT());
 	FOUND("another kind", ATOMIC(BPF_DW, BPF_ADD, FP, -8, 2), EXIT());
+	FOUND("another kind", INSN(BPF_STX | BPF_MEMSX | BPF_W, FP, 2, -8, 0), EXIT());
+	FOUND("another kind", INSN(BPF_LDX | BPF_ABS | BPF_W, 2, FP, -8, 0), EXIT());
 	FOUND("leaves its frame", LOAD(BPF_DW, 2, FP, 0), EXIT());
+	FOUND("leaves its frame", LOAD(BPF_DW, 2, FP, -7), EXIT());
+	FOUND("leaves its frame", LOAD(BPF_W, 2, FP, -3), EXIT());
+	FOUND("leaves its frame", LOAD(BPF_H, 2, FP, -1), EXIT());
+	/* All of it is its own. */
+	FINE(LOAD(BPF_W, 2, FP, -4), LOAD(BPF_H, 2, FP, -2), LOAD(BPF_B, 2, FP, -1),
+	     LOADS(BPF_W, 2, FP, -8), STORE(BPF_DW, FP, -COSY_SLOT_SIZE, 2), EXIT());
 	FOUND("leaves its frame", STORE(BPF_DW, FP, -4, 2), EXIT());
 	FOUND("leaves its frame", STORE_K(BPF_B, FP, -COSY_SLOT_SIZE - 1, 2), EXIT());
 	FOUND("changes r10", ALU64_K(BPF_ADD, FP, 8), EXIT());
