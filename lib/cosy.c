@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "region/cancel.h"
 #include "region/run.h"
 #include "process/settings.h"
 #include "process/stats.h"
@@ -93,7 +94,7 @@ static enum libcosy_outcome loaded_run_bound(struct libcosy_thread *thread,
 					     struct cosy_loaded *loaded,
 					     struct libcosy_activation *act)
 {
-	if (thread->cancels)
+	if (libcosy_may_be_cancelled(thread->cancels))
 		return libcosy_run_cancellable(thread, loaded, act, true);
 	return libcosy_run_bound(thread, loaded, act, true);
 }

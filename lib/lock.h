@@ -2,7 +2,8 @@
 /*
  * lock.h - a lock that knows its owner.  A signal handler that interrupted the
  * owner is told so instead of deadlocking.  A lock whose owner a raw clone did not
- * bring along is taken over.
+ * bring along is taken over.  A system call is made only to wait, and to wake who waits: filters
+ * may kill for any other.
  */
 #ifndef COSY_LIB_LOCK_H
 #define COSY_LIB_LOCK_H
@@ -11,7 +12,7 @@
 #include <stdint.h>
 
 struct libcosy_lock {
-	uint32_t word; /* the owner's tid, or 0; the top bit: somebody waits */
+	uint64_t word; /* the owner, or 0; the lowest bit: somebody waits */
 };
 
 #ifdef __cplusplus

@@ -28,7 +28,7 @@ struct libcosy_interp {
 	s64 ret;	/* out on COSY_DONE: r0 at exit */
 	u64 calls;	/* system calls made; counts up */
 	enum libcosy_interp_cancel cancel; /* of this thread while it runs */
-	bool watched;  /* make calls as libc makes them (libc_calls.h) */
+	bool watched;			   /* make calls as libc makes them (libc_calls.h) */
 	u64 max_steps; /* end with COSY_ENDED_STEPS when state->steps reaches it, 0 = never */
 	/*
 	 * End with COSY_ENDED_TIME when state->kernel_ns, and the thread's CPU time since, reach

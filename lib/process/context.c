@@ -61,7 +61,6 @@ static struct {
 	uint64_t buffer_len;
 	uint64_t front; /* bytes of it */
 	struct libcosy_retry growing;
-	dev_t device; /* the descriptor's, to see whether it is still the device */
 } context;
 
 void *libcosy_context_buffer(uint64_t *len)
@@ -98,6 +97,21 @@ static void alive_init(void)
 	__atomic_store_n(&libcosy_alive, page, __ATOMIC_RELEASE);
 }
 
+uint32_t libcosy_life(void)
+{
+	static uint32_t lives; /* a fork child goes on from its parent's */
+	struct libcosy_alive *alive = __atomic_load_n(&libcosy_alive, __ATOMIC_ACQUIRE);
+	uint32_t life = __atomic_load_n(&alive->life, __ATOMIC_RELAXED), next;
+
+	if (life || alive == &not_alive)
+		return life;
+	next = __atomic_add_fetch(&lives, 1, __ATOMIC_RELAXED) % UINT16_MAX + 1;
+	if (__atomic_compare_exchange_n(&alive->life, &life, next, false, __ATOMIC_RELAXED,
+					__ATOMIC_RELAXED))
+		return next;
+	return life;
+}
+
 __attribute__((format(printf, 1, 2))) static void context_explain(const char *format, ...)
 {
 	va_list args;
@@ -130,63 +144,38 @@ int libcosy_move_fd(int fd)
 }
 
 /* Returns a descriptor that filters let us use, or -1 with the reason explained. */
-static int device_find(void)
+static int device_take(void)
 {
 	const char *why;
 	int fd = libcosy_filter_take(&why);
-	struct stat st;
 
-	if (fd < 0 && !why) {
-		fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
-		if (fd < 0) {
-			/* A lack of descriptors or memory may pass; the other errors will not. */
-			libcosy_native_only = errno != EMFILE && errno != ENFILE && errno != ENOMEM;
-			context_explain("cannot open " COSY_DEVICE ": %s", strerror(errno));
-			return -1;
-		}
-		why = libcosy_filter_forbids(fd, LIBCOSY_FILTER_MOVES);
-		if (why)
-			close(fd);
-		else
-			fd = libcosy_move_fd(fd);
-	}
-	if (why) {
-		libcosy_native_only = true;
+	if (fd < 0) {
+		/* A lack of descriptors or memory may pass; nothing else will. */
+		libcosy_native_only = errno != EMFILE && errno != ENFILE && errno != ENOMEM;
 		context_explain("%s", why);
-		return -1;
 	}
-	if (!fstat(fd, &st))
-		context.device = st.st_rdev;
 	return fd;
 }
 
-static int device_open(void)
+/* Tells whether module and processor will do; else the descriptor is closed. */
+static bool device_serves(int fd)
 {
 	struct cosy_version version = {.size = sizeof(version)};
-	int fd = device_find();
-	long err;
+	long err = cosy_syscall3(SYS_ioctl, fd, COSY_IOC_VERSION, (unsigned long)&version);
 
-	if (fd < 0)
-		return -1;
-	err = cosy_syscall3(SYS_ioctl, fd, COSY_IOC_VERSION, (unsigned long)&version);
-	if (err || version.abi != COSY_ABI_VERSION) {
-		libcosy_native_only = !libcosy_passes(err);
-		if (err)
-			context_explain(COSY_DEVICE " refuses VERSION: %s", strerror(-err));
-		else
-			context_explain("the module speaks version %u, this library %u",
-					version.abi, COSY_ABI_VERSION);
-		close(fd);
-		return -1;
-	}
-	if (version.features & COSY_FEATURE_REFUSED) {
-		libcosy_native_only = true;
-		context_explain("the module refuses compounds on this processor: see cosy doctor");
-		close(fd);
-		return -1;
-	}
 	libcosy_context_tells_seen = version.features & COSY_FEATURE_SEEN;
-	return fd;
+	if (!err && version.abi == COSY_ABI_VERSION && !(version.features & COSY_FEATURE_REFUSED))
+		return true;
+	libcosy_native_only = !libcosy_passes(err);
+	if (err)
+		context_explain(COSY_DEVICE " refuses VERSION: %s", strerror(-err));
+	else if (version.abi != COSY_ABI_VERSION)
+		context_explain("the module speaks version %u, this library %u", version.abi,
+				COSY_ABI_VERSION);
+	else
+		context_explain("the module refuses compounds on this processor: see cosy doctor");
+	close(fd);
+	return false;
 }
 
 /* Returns the first front of a buffer of that length. */
@@ -366,13 +355,13 @@ static void buffer_replace(int fd)
 	munmap(copy, used);
 }
 
-/* Closes the old descriptor if it is (still) one of ours. */
-static void fd_drop(void)
+/* Closes the old descriptor if it is (still) one of ours, and not the new one's number. */
+static void fd_drop(int fd)
 {
 	struct cosy_version version = {.size = sizeof(version)};
 	long err;
 
-	if (libcosy_the_fd < 0)
+	if (libcosy_the_fd < 0 || libcosy_the_fd == fd)
 		return;
 	err = libcosy_context_ioctl(COSY_IOC_VERSION, &version);
 	if (!err || err == -EXDEV)
@@ -380,18 +369,22 @@ static void fd_drop(void)
 	__atomic_store_n(&libcosy_the_fd, -1, __ATOMIC_RELAXED);
 }
 
-/* `seen`, if not NULL: opens none unless the kernel has seen this compound. */
+/*
+ * `seen`, if not NULL: opens none unless the kernel has seen this compound.  Filters are asked
+ * before anything else: they may kill for any other call.
+ */
 static void context_open_locked(const struct cosy_compound *seen)
 {
 	int fd = -1;
 
+	if (libcosy_settings.mode != COSY_MODE_INTERP && (fd = device_take()) < 0)
+		return;
 	/* Not earlier: many a program never opens a context, and its children need none of it. */
 	libcosy_fork_register();
 	alive_init();
-	fd_drop();
-	if (libcosy_settings.mode != COSY_MODE_INTERP) {
-		fd = device_open();
-		if (fd < 0)
+	fd_drop(fd);
+	if (fd >= 0) {
+		if (!device_serves(fd))
 			return;
 		if (seen && !device_has_seen(fd, seen)) {
 			libcosy_filter_put(fd);
@@ -409,31 +402,36 @@ static void context_open_locked(const struct cosy_compound *seen)
 	__atomic_store_n(&libcosy_alive->generation, context.generation, __ATOMIC_RELEASE);
 }
 
-/* Asks by the descriptor that a fork child inherits, before this process opens anything. */
-static bool context_is_forbidden(void)
-{
-	const char *why = NULL;
-	struct stat st;
-
-	if (libcosy_the_fd >= 0 && !fstat(libcosy_the_fd, &st) && S_ISCHR(st.st_mode) &&
-	    st.st_rdev == context.device)
-		why = libcosy_filter_forbids(libcosy_the_fd, LIBCOSY_FILTER_REOPENS);
-	if (!why)
-		return false;
-	libcosy_native_only = true;
-	context_explain("%s", why);
-	return true;
-}
-
 /* Reads the environment only if a filter could be armed: many programs come to no region. */
 void libcosy_context_start(void)
 {
 	int saved = errno, state = libcosy_cancel_disable();
 
-	if (!libcosy_native_only && !context_is_forbidden() && libcosy_filter_prepare())
+	if (!libcosy_native_only && libcosy_filter_prepare_child(libcosy_the_fd))
 		libcosy_fork_register();
 	libcosy_cancel_restore(state);
 	errno = saved;
+}
+
+bool libcosy_context_lets(void)
+{
+	/* Filters only grow stricter. */
+	static _Thread_local bool refused __attribute__((tls_model("initial-exec")));
+	uint32_t generation = libcosy_generation();
+	enum libcosy_filter_answer answer;
+	const char *why;
+	int saved = errno;
+
+	if (refused || libcosy_context_fd() < 0)
+		return !refused;
+	answer = libcosy_filter_lets(libcosy_context_fd(), &why);
+	if (answer == COSY_FILTER_UNKNOWN)
+		libcosy_context_lost(generation);
+	refused = answer == COSY_FILTER_FORBIDS;
+	if (refused && (libcosy_settings.debug || libcosy_settings.mode == COSY_MODE_KERNEL))
+		libcosy_say("a thread sets up nothing new for the kernel: %s", why);
+	errno = saved;
+	return answer == COSY_FILTER_LETS;
 }
 
 static uint32_t context_open(const struct cosy_compound *seen)

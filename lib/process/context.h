@@ -23,8 +23,15 @@
 /* Lies in a page of its own, which a fork wipes in the child. */
 struct libcosy_alive {
 	uint32_t generation; /* of the context in use; 0 = none yet, or forked */
+	uint32_t life;	     /* see libcosy_life; 0 = not asked for yet, or forked */
 };
 extern struct libcosy_alive *libcosy_alive;
+
+/*
+ * Returns the number, of 16 bits, of this address space among those that it descends from; 0 as
+ * long as no context was opened.
+ */
+uint32_t libcosy_life(void);
 
 static inline uint32_t libcosy_generation(void)
 {
@@ -120,7 +127,14 @@ void libcosy_context_stats(struct cosy_stats *ret);
 /* Returns, for people, why the kernel is not used; "" while it is. */
 const char *libcosy_context_reason(void);
 
-/* Does, when a process or fork child begins, what filters may forbid later. */
+/*
+ * Tells whether filters let this thread set up what a region needs once: the thread's state, a
+ * program, its stack.  The native twin runs where they do not.  Asked again each time, since they
+ * may have been armed meanwhile; not needed right after libcosy_context_open has opened one.
+ */
+bool libcosy_context_lets(void);
+
+/* Does, when a fork child begins, what filters may forbid later. */
 void libcosy_context_start(void);
 
 /* Called around a fork: see fork.c. */

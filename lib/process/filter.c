@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* filter.c - see filter.h. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,36 +16,49 @@
 #include "process/filter.h"
 #include "process/settings.h"
 #include "process/start.h"
+#include "syscall.h"
 
 static struct {
 	int fd;
-	/* The file that fd was opened for: the program may have closed it and reused the number. */
-	dev_t dev;
-	ino_t ino;
-	pid_t pid;	       /* who opened it; a child can ask it, but not use it */
+	dev_t device;	       /* the device's, to see whether a descriptor still is one of it */
 	bool early;	       /* fd had to be opened when the process began */
+	uint32_t lacked;       /* of needed[], a bit each: see there */
 	uint64_t objects_seen; /* objects loaded when none of them could arm a filter */
+	const char *why; /* why it cannot be used for good, in this process and its children */
 } prepared = {.fd = -1};
 
 /*
- * Calls that libcosy makes, after the start, where a program without it may make none.
- * mmap and mprotect are not listed: malloc makes them as well, and filters against memory that
- * is both written and executed look at their arguments, so they never let every one through.
+ * Calls that libcosy makes, after it has asked, where a program without it may make none.
+ *
+ * Filters against memory that is both written and executed look at the arguments of mmap and
+ * mprotect, so they never let every one through.  Where such a filter was there when the process
+ * began, the dynamic linker had made both as libcosy does, and lived.
  */
 static const struct needed {
 	unsigned int number;
-	unsigned int use; /* a LIBCOSY_FILTER_ bit: needed for that alone; 0: always */
-	char name[20]; /* an array: the dynamic linker would relocate a pointer in each process */
+	unsigned int use; /* LIBCOSY_FILTER_ bits: needed for one of them alone; 0: always */
+	char name[24]; /* an array: the dynamic linker would relocate a pointer in each process */
 } needed[] = {
+	{SYS_mmap, 0, "mmap"}, /* these two are looked at by begin_under() */
+	{SYS_mprotect, 0, "mprotect"},
 	{SYS_ioctl, 0, "ioctl"},
 	{SYS_close, 0, "close"},
 	{SYS_munmap, 0, "munmap"},
 	{SYS_madvise, 0, "madvise"},
 	{SYS_prlimit64, 0, "prlimit64"},
+	{SYS_futex, 0, "futex"},
 	{SYS_rt_sigprocmask, 0, "rt_sigprocmask"},
 	{SYS_openat, LIBCOSY_FILTER_OPENS, "openat"},
 	{SYS_fcntl, LIBCOSY_FILTER_MOVES, "fcntl"},
+	{SYS_getpid, LIBCOSY_FILTER_THREADS, "getpid"},
+	{SYS_gettid, LIBCOSY_FILTER_THREADS, "gettid"},
+	{SYS_sched_getaffinity, LIBCOSY_FILTER_THREADS, "sched_getaffinity"},
 };
+#define NEEDED_BY_LINKER 2u /* the first ones */
+
+static const char unknown[] = "a library that was loaded later may have armed a seccomp filter";
+
+/* --- Asking --------------------------------------------------------------------------------- */
 
 /* read(2) of /dev/cosy tells this: a bit for each system call that is let through. */
 struct allowed {
@@ -50,10 +66,17 @@ struct allowed {
 	ssize_t bytes;
 };
 
-static bool allowed_has(const struct allowed *allowed, const struct needed *call)
+static void allowed_ask(int fd, struct allowed *allowed)
 {
-	return (ssize_t)(call->number / 8) < allowed->bytes &&
-	       allowed->calls[call->number / 8] >> call->number % 8 & 1;
+	/* Raw, as no function of libc's has to be looked up for it. */
+	allowed->bytes =
+		cosy_syscall3(SYS_read, fd, (unsigned long)allowed->calls, sizeof(allowed->calls));
+}
+
+static bool allowed_has(const struct allowed *allowed, unsigned int number)
+{
+	return (ssize_t)(number / 8) < allowed->bytes &&
+	       allowed->calls[number / 8] >> number % 8 & 1;
 }
 
 static const char *filter_forbids_call(const struct needed *call)
@@ -64,98 +87,206 @@ static const char *filter_forbids_call(const struct needed *call)
 	return why;
 }
 
-const char *libcosy_filter_forbids(int fd, unsigned int uses)
+static const char *allowed_lacks(const struct allowed *allowed, unsigned int uses)
 {
-	struct allowed allowed;
-
-	allowed.bytes = read(fd, allowed.calls, sizeof(allowed.calls));
-	if (allowed.bytes <= 0)
+	if (!__libc_single_threaded)
+		uses |= LIBCOSY_FILTER_THREADS;
+	if (allowed->bytes <= 0)
 		return "the module does not tell what seccomp filters let through";
-	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
-		if ((!needed[i].use || needed[i].use & uses) && !allowed_has(&allowed, &needed[i]))
+	for (unsigned int i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+		if ((!needed[i].use || needed[i].use & uses) && !(prepared.lacked >> i & 1) &&
+		    !allowed_has(allowed, needed[i].number))
 			return filter_forbids_call(&needed[i]);
 	return NULL;
 }
 
+/* Tells whether the descriptor is still the device: the program may have closed it and reused it. */
+static bool device_is(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && S_ISCHR(st.st_mode) && st.st_rdev == prepared.device;
+}
+
+static const char *filter_forbids(int fd, unsigned int uses)
+{
+	struct allowed allowed;
+
+	allowed_ask(fd, &allowed);
+	return allowed_lacks(&allowed, uses);
+}
+
+/* Tells whether filters may have been armed since the process began; any thread may ask. */
+static bool filter_may_be_armed(void)
+{
+	uint64_t seen = __atomic_load_n(&prepared.objects_seen, __ATOMIC_RELAXED);
+	bool could = prepared.early || libcosy_could_arm(&seen);
+
+	__atomic_store_n(&prepared.objects_seen, seen, __ATOMIC_RELAXED);
+	return could;
+}
+
+/* --- Opening -------------------------------------------------------------------------------- */
+
+/* Opens the device, or returns -1 with *why and errno. */
+static int device_open(const char **why)
+{
+	static char text[100];
+	int fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC), saved = errno;
+
+	if (fd < 0) {
+		snprintf(text, sizeof(text), "cannot open " COSY_DEVICE ": %s", strerror(saved));
+		*why = text;
+		errno = saved;
+	}
+	return fd;
+}
+
+/* Gives it its number, if filters let that through. */
+static int device_settle(int fd)
+{
+	struct stat st;
+
+	fd = libcosy_move_fd(fd);
+	if (!fstat(fd, &st))
+		prepared.device = st.st_rdev;
+	return fd;
+}
+
+/* Opens it and asks.  Returns -1 with *why, and an errno or 0. */
+static int device_open_asking(const char **why, void (*asked)(const struct allowed *allowed))
+{
+	struct allowed allowed;
+	int fd = device_open(why);
+
+	if (fd < 0)
+		return -1;
+	allowed_ask(fd, &allowed);
+	asked(&allowed);
+	*why = allowed_lacks(&allowed, LIBCOSY_FILTER_MOVES);
+	if (!*why)
+		return device_settle(fd);
+	if (allowed_has(&allowed, SYS_close))
+		close(fd);
+	errno = 0;
+	return -1;
+}
+
+static int device_open_asked(const char **why)
+{
+	int fd = device_open(why);
+
+	return fd < 0 ? -1 : device_settle(fd);
+}
+
+static void later_under(const struct allowed *allowed)
+{
+	(void)allowed;
+}
+
 /* --- At the start ------------------------------------------------------------------------ */
 
-/* Tells whether the descriptor is still the file that was opened. */
-static bool prepared_is_ours(int fd)
+/* Without a dynamic linker nobody has made these calls yet. */
+static void begin_under(const struct allowed *allowed)
 {
-	struct stat st;
-
-	return fd >= 0 && !fstat(fd, &st) && st.st_dev == prepared.dev && st.st_ino == prepared.ino;
+	for (unsigned int i = 0; i < NEEDED_BY_LINKER; i++)
+		if (!allowed_has(allowed, needed[i].number) && getauxval(AT_BASE))
+			prepared.lacked |= 1u << i;
 }
 
-static void prepared_keep(int fd)
+static bool settings_want_device(void)
 {
-	struct stat st;
-
-	if (fstat(fd, &st)) {
-		close(fd);
-		return;
-	}
-	prepared.dev = st.st_dev;
-	prepared.ino = st.st_ino;
-	prepared.pid = getpid();
-	prepared.fd = fd;
-}
-
-static void prepared_open(void)
-{
-	int fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
-
-	prepared.fd = -1;
-	if (fd >= 0)
-		prepared_keep(libcosy_move_fd(fd));
-}
-
-bool libcosy_filter_prepare(void)
-{
-	if (prepared_is_ours(prepared.fd)) {
-		/* A filter of the parent's may forbid this fork child to open its own. */
-		if (libcosy_filter_forbids(prepared.fd, LIBCOSY_FILTER_REOPENS))
-			return true;
-		close(prepared.fd);
-	}
-	prepared.fd = -1;
-	prepared.early = libcosy_could_arm(&prepared.objects_seen);
-	if (!prepared.early)
-		return false;
 	libcosy_settings_init();
-	if (libcosy_settings.mode != COSY_MODE_NATIVE && libcosy_settings.mode != COSY_MODE_INTERP)
-		prepared_open();
+	return libcosy_settings.mode != COSY_MODE_NATIVE &&
+	       libcosy_settings.mode != COSY_MODE_INTERP;
+}
+
+void libcosy_filter_prepare(void)
+{
+	prepared.early = true;
+	if (settings_want_device())
+		prepared.fd = device_open_asking(&prepared.why, begin_under);
+}
+
+bool libcosy_filter_prepare_child(int context_fd)
+{
+	int fd = device_is(prepared.fd) ? prepared.fd : device_is(context_fd) ? context_fd : -1;
+	bool early = filter_may_be_armed();
+
+	/* What could not be opened then is not tried again: only it could tell of filters. */
+	if (prepared.why)
+		return early;
+	if (fd >= 0)
+		prepared.why = filter_forbids(fd, LIBCOSY_FILTER_REOPENS);
+	else if (early && !prepared.early)
+		prepared.why = unknown;
+	prepared.early = early;
+	if (prepared.why || !early)
+		return early;
+	if (fd >= 0 && fd == prepared.fd)
+		close(fd);
+	prepared.fd = -1;
+	if (settings_want_device())
+		prepared.fd = fd >= 0 ? device_open_asked(&prepared.why)
+				      : device_open_asking(&prepared.why, later_under);
 	return true;
 }
 
 /* --- At the first region ------------------------------------------------------------------ */
 
+/* A raw clone's child has its parent's: asks by a call that does nothing. */
+static bool device_is_parents(int fd)
+{
+	struct cosy_free none = {.size = sizeof(none)};
+
+	return cosy_syscall3(SYS_ioctl, fd, COSY_IOC_FREE, (unsigned long)&none) == -EXDEV;
+}
+
 int libcosy_filter_take(const char **why)
 {
-	bool reopens;
-	int fd;
+	int fd = prepared.fd;
 
-	*why = NULL;
-	if (!prepared.early) {
-		if (libcosy_could_arm(&prepared.objects_seen))
-			*why = "a library that was loaded later may have armed a seccomp filter";
+	errno = 0;
+	*why = prepared.why;
+	if (!*why && !prepared.early && filter_may_be_armed())
+		*why = unknown;
+	if (*why)
 		return -1;
+	prepared.fd = -1;
+	if (!device_is(fd))
+		return device_open_asking(why, later_under);
+	*why = filter_forbids(fd, 0);
+	if (!*why && device_is_parents(fd)) {
+		*why = filter_forbids(fd, LIBCOSY_FILTER_REOPENS);
+		if (!*why) {
+			close(fd);
+			return device_open_asked(why);
+		}
 	}
-	fd = __atomic_exchange_n(&prepared.fd, -1, __ATOMIC_RELAXED);
-	if (!prepared_is_ours(fd))
-		return -1;
-	reopens = getpid() != prepared.pid;
-	*why = libcosy_filter_forbids(fd, reopens ? LIBCOSY_FILTER_REOPENS : 0);
-	if (!*why && !reopens)
+	if (!*why)
 		return fd;
-	close(fd);
+	/* It may not be closed, but may still be asked. */
+	prepared.fd = fd;
+	errno = 0;
 	return -1;
 }
 
 void libcosy_filter_put(int fd)
 {
 	if (prepared.early)
-		prepared_keep(fd);
+		prepared.fd = fd;
 	else
 		close(fd);
+}
+
+/* --- Later ------------------------------------------------------------------------------------ */
+
+enum libcosy_filter_answer libcosy_filter_lets(int fd, const char **why)
+{
+	if (!filter_may_be_armed())
+		return COSY_FILTER_LETS;
+	if (!device_is(fd))
+		return COSY_FILTER_UNKNOWN;
+	*why = filter_forbids(fd, 0);
+	return *why ? COSY_FILTER_FORBIDS : COSY_FILTER_LETS;
 }

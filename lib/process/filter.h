@@ -8,23 +8,28 @@
  * so do its fork children.  The context uses that descriptor when the first region is to run in
  * the kernel, if the filters let libcosy's further calls through.  All other programs open the
  * device only then: filters that were there before them have let the dynamic linker open files.
+ *
+ * Before it has asked, libcosy calls fstat, to see whether the descriptor is still its own, and the
+ * read, and nothing else; what follows is in needed[] (filter.c) and in docs/use/containers.md.
  */
 #ifndef COSY_LIB_FILTER_H
 #define COSY_LIB_FILTER_H
 
 #include <stdbool.h>
 
-/*
- * Opens the device at the start of a process or fork child, if that cannot wait.  Returns whether
- * a fork child has to do so, too.
- */
-bool libcosy_filter_prepare(void);
+/* Opens the device at the start of a process that could arm a filter. */
+void libcosy_filter_prepare(void);
 
 /*
- * Returns a descriptor of the device, or -1.  Then *why is NULL when the caller may open the
- * device now; otherwise it says why filters forbid it, or how one may be armed unseen.  To be
- * called before anything else is asked of the kernel; what was opened at the start it hands out
- * once.
+ * Does the same in a fork child, where context_fd, or -1, is the context's descriptor that it has
+ * inherited, too.  Returns whether a fork child of it has to do so.
+ */
+bool libcosy_filter_prepare_child(int context_fd);
+
+/*
+ * Returns a descriptor of the device that filters let this thread use, which it opens if need be,
+ * or -1 with the reason in *why, and in errno the error of opening, or 0: a filter forbids it, or
+ * may.  To be called, under the context's lock, before anything else is asked of the kernel.
  */
 int libcosy_filter_take(const char **why);
 
@@ -34,17 +39,24 @@ int libcosy_filter_take(const char **why);
  */
 void libcosy_filter_put(int fd);
 
-/* What the caller does besides using the descriptor that it has. */
+/* What libcosy does besides using the descriptor that it has. */
 enum {
 	LIBCOSY_FILTER_OPENS = 1, /* opens the device */
 	LIBCOSY_FILTER_MOVES = 2, /* gives a descriptor another number (libcosy_move_fd) */
 	LIBCOSY_FILTER_REOPENS = LIBCOSY_FILTER_OPENS | LIBCOSY_FILTER_MOVES,
+	LIBCOSY_FILTER_THREADS = 4, /* sets a thread up in a process that has several */
+};
+
+enum libcosy_filter_answer {
+	COSY_FILTER_LETS,
+	COSY_FILTER_FORBIDS, /* for good */
+	COSY_FILTER_UNKNOWN, /* fd is not the device any more */
 };
 
 /*
- * Returns why the filters that are armed forbid the use of a descriptor of the device, with `uses`
- * besides (LIBCOSY_FILTER_ bits), or NULL.
+ * Asks by fd, the context's, whether filters that may have been armed since it was opened still let
+ * through what libcosy needs to set something up.  *why is set where they do not.
  */
-const char *libcosy_filter_forbids(int fd, unsigned int uses);
+enum libcosy_filter_answer libcosy_filter_lets(int fd, const char **why);
 
 #endif /* COSY_LIB_FILTER_H */

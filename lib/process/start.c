@@ -26,9 +26,10 @@ __attribute__((constructor(101))) static void library_start(void)
 {
 	const char *const names[ARMING_NAMES] = {arming_names[0], arming_names[1]};
 
-	if (libcosy_any_refers_at_start(names, ARMING_NAMES) != COSY_NOT_REFERRED &&
-	    libcosy_filter_prepare())
+	if (libcosy_any_refers_at_start(names, ARMING_NAMES) != COSY_NOT_REFERRED) {
+		libcosy_filter_prepare();
 		libcosy_fork_register();
+	}
 }
 
 /* A process that came to no region has not read the settings, and has nothing to tell. */

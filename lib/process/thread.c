@@ -6,6 +6,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,30 +30,43 @@ _Thread_local struct libcosy_thread *libcosy_thread_self __attribute__((tls_mode
 static struct libcosy_lock list_lock;
 static bool any_filtered;
 static struct libcosy_thread *list;
+/*
+ * Those of `list` whose threads have ended, for threads to come: a filter may kill for munmap where
+ * a native thread ends.  Any thread adds to them, only one under the lock takes.
+ */
+static struct libcosy_thread *spare;
 static pthread_key_t exit_key;
-static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
+static bool exit_key_made;
 
-/* Finds this thread's native stack without opening files. */
+static bool thread_is_first(void)
+{
+	return cosy_syscall3(SYS_gettid, 0, 0, 0) == cosy_syscall3(SYS_getpid, 0, 0, 0);
+}
+
+/*
+ * Finds this thread's native stack without opening files, and without calls that are needed for
+ * further threads alone where there are none (LIBCOSY_FILTER_THREADS).
+ */
 static void thread_find_stack(struct libcosy_thread *thread)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	/* The kernel puts these bytes above all frames of the first thread's. */
+	uintptr_t top = getauxval(AT_RANDOM);
 	pthread_attr_t attr;
 	struct rlimit limit;
 	size_t size;
 	void *low;
 
-	if (cosy_syscall3(SYS_gettid, 0, 0, 0) == cosy_syscall3(SYS_getpid, 0, 0, 0)) {
-		/* The kernel puts these bytes above all frames. */
-		uintptr_t top = getauxval(AT_RANDOM);
-
-		if (!top || getrlimit(RLIMIT_STACK, &limit))
+	/* Nearer to them other mappings, among them other stacks, do not begin. */
+	if (here < top && top - here <= MAX_MAIN_STACK) {
+		if (getrlimit(RLIMIT_STACK, &limit))
 			return;
-		/* Stop where other mappings, among them other stacks, may begin. */
 		if (limit.rlim_cur > MAX_MAIN_STACK)
 			limit.rlim_cur = MAX_MAIN_STACK;
 		thread->stack_high = top;
 		thread->stack_low = thread->stack_high - limit.rlim_cur;
-	} else if (!pthread_getattr_np(pthread_self(), &attr)) {
+	} else if (!__libc_single_threaded && !thread_is_first() &&
+		   !pthread_getattr_np(pthread_self(), &attr)) {
 		if (!pthread_attr_getstack(&attr, &low, &size)) {
 			thread->stack_low = (uintptr_t)low;
 			thread->stack_high = thread->stack_low + size;
@@ -83,40 +97,82 @@ static void thread_find_slices(struct libcosy_thread *thread)
 	slice->whole = slice->size = OTHER_SLICE;
 }
 
-static void thread_free(struct libcosy_thread *thread)
+/* Leaves the state, without its slice of the buffer, to threads to come. */
+static void thread_spare(struct libcosy_thread *thread)
 {
 	if (thread->slice[0].base)
 		libcosy_heap_free(thread->slice[0].base);
-	if (thread->soft_stack)
-		munmap(thread->soft_stack, thread->soft_size + PAGE);
-	munmap(thread, THREAD_SIZE + OTHER_SLICE);
+	thread->slice[0].base = NULL;
+	thread->next_spare = __atomic_load_n(&spare, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&spare, &thread->next_spare, thread, false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
 }
 
 static void thread_exit(void *arg)
 {
-	struct libcosy_thread *thread = arg;
-
 	libcosy_thread_self = NULL;
-	libcosy_lock(&list_lock);
-	*thread->link = thread->next;
-	if (thread->next)
-		thread->next->link = thread->link;
-	libcosy_unlock(&list_lock);
-	thread_free(thread);
+	thread_spare(arg);
 }
 
-static void thread_exit_init(void)
+/* Takes a spare state, cleared but for what it has mapped; under the lock. */
+static struct libcosy_thread *thread_reuse(void)
 {
-	pthread_key_create(&exit_key, thread_exit);
+	struct libcosy_thread *thread = __atomic_load_n(&spare, __ATOMIC_ACQUIRE), *next;
+	uint64_t soft_size;
+	uint8_t *soft_stack;
+
+	while (thread && !__atomic_compare_exchange_n(&spare, &thread, thread->next_spare, false,
+						      __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+		;
+	if (!thread)
+		return NULL;
+	next = thread->next;
+	soft_stack = thread->soft_stack;
+	soft_size = thread->soft_size;
+	memset(thread, 0, offsetof(struct libcosy_thread, acts));
+	thread->next = next;
+	thread->soft_stack = soft_stack;
+	thread->soft_size = soft_size;
+	return thread;
 }
 
-static struct libcosy_thread *thread_create(void)
+/* Maps a new one; under the lock. */
+static struct libcosy_thread *thread_map(void)
 {
 	struct libcosy_thread *thread;
 
 	thread = mmap(NULL, THREAD_SIZE + OTHER_SLICE, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (thread == MAP_FAILED)
+		return NULL;
+	thread->next = list;
+	list = thread;
+	return thread;
+}
+
+/* Takes one and sees that thread_exit gives it back; not pthread_once, which calls futex. */
+static struct libcosy_thread *thread_take(void)
+{
+	struct libcosy_thread *thread;
+
+	/* False: a handler interrupted this very function, and one of them is enough. */
+	if (!libcosy_lock(&list_lock))
+		return NULL;
+	thread = thread_reuse();
+	if (!thread)
+		thread = thread_map();
+	if (!exit_key_made)
+		exit_key_made = !pthread_key_create(&exit_key, thread_exit);
+	libcosy_unlock(&list_lock);
+	return thread;
+}
+
+static struct libcosy_thread *thread_create(void)
+{
+	struct libcosy_thread *thread = thread_take();
+
+	if (!thread)
 		return NULL;
 	for (int i = 0; i < COSY_ACTIVATIONS; i++) {
 		struct libcosy_activation *act = &thread->acts[i];
@@ -131,19 +187,7 @@ static struct libcosy_thread *thread_create(void)
 	thread->cancels = libcosy_cancel_used();
 	thread_find_stack(thread);
 	thread_find_slices(thread);
-	pthread_once(&exit_once, thread_exit_init);
 	pthread_setspecific(exit_key, thread);
-	if (!libcosy_lock(&list_lock)) {
-		/* A handler interrupted this very function: one of them is enough. */
-		thread_free(thread);
-		return NULL;
-	}
-	thread->link = &list;
-	thread->next = list;
-	if (list)
-		list->link = &thread->next;
-	list = thread;
-	libcosy_unlock(&list_lock);
 	return thread;
 }
 
@@ -166,12 +210,12 @@ void libcosy_thread_filtered(struct libcosy_thread *thread)
 	__atomic_store_n(&any_filtered, true, __ATOMIC_RELAXED);
 }
 
-void libcosy_threads_cancel(void)
+void libcosy_threads_cancel(enum libcosy_cancels cancels)
 {
 	if (!libcosy_lock(&list_lock))
 		return;
 	for (struct libcosy_thread *thread = list; thread; thread = thread->next)
-		__atomic_store_n(&thread->cancels, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&thread->cancels, cancels, __ATOMIC_RELAXED);
 	libcosy_unlock(&list_lock);
 }
 
@@ -208,19 +252,12 @@ void libcosy_thread_unlock(void)
 
 void libcosy_thread_child(void)
 {
-	struct libcosy_thread *thread, *next;
-
 	list_lock.word = 0;
-	for (thread = list; thread; thread = next) {
-		next = thread->next;
+	spare = NULL;
+	for (struct libcosy_thread *thread = list; thread; thread = thread->next)
 		if (thread != libcosy_thread_self)
-			thread_free(thread);
-	}
-	list = libcosy_thread_self;
-	if (!list)
-		return;
-	list->next = NULL;
-	list->link = &list;
+			thread_spare(thread);
 	/* The pause was the parent's tracer's; filters are inherited, so `filtered` stays. */
-	list->pause = list->next_pause = 0;
+	if (libcosy_thread_self)
+		libcosy_thread_self->pause = libcosy_thread_self->next_pause = 0;
 }

@@ -11,6 +11,13 @@
 
 #include "process/stacks.h"
 
+/* When a thread may be cancelled: see region/cancel.h. */
+enum libcosy_cancels {
+	COSY_CANCELS_NEVER,
+	COSY_CANCELS_AMONG_THREADS, /* while the process has several */
+	COSY_CANCELS_ALWAYS,
+};
+
 struct libcosy_thread {
 	/* [0] in the shared buffer; [1] elsewhere, for blocks that find no room there */
 	struct libcosy_slice slice[2];
@@ -21,10 +28,10 @@ struct libcosy_thread {
 	uint64_t soft_size;		    /* bytes before its guard page */
 	uint64_t interp_calls;		    /* not yet reported to RUN */
 	bool filtered;			    /* filters may refuse RUN: no more RUN here */
-	bool cancels;			    /* it may be cancelled: cancel.h */
+	enum libcosy_cancels cancels;	    /* it may be cancelled: cancel.h */
 	uint32_t pause; /* activations to run natively before RUN is tried again */
 	uint32_t next_pause;
-	struct libcosy_thread *next, **link;
+	struct libcosy_thread *next, *next_spare;
 	struct libcosy_activation acts[COSY_ACTIVATIONS];
 };
 
@@ -33,8 +40,9 @@ extern _Thread_local struct libcosy_thread *libcosy_thread_self
 	__attribute__((tls_model("initial-exec")));
 
 /*
- * Returns the calling thread's state, made at its first call (not async-signal-safe) and freed
- * when the thread exits; NULL without memory.
+ * Returns the calling thread's state, made at its first call (not async-signal-safe) and given to
+ * a later thread when this one exits; NULL without memory.  Filters are to be asked before
+ * (libcosy_context_lets).
  */
 struct libcosy_thread *libcosy_thread(void);
 
@@ -47,8 +55,8 @@ void libcosy_thread_filtered(struct libcosy_thread *thread);
 /* Makes the thread's software stack; NULL with soft_size 0 when there is no memory. */
 void libcosy_thread_soft_stack(struct libcosy_thread *thread);
 
-/* Marks all threads as ones that may be cancelled, by an object that was loaded since. */
-void libcosy_threads_cancel(void);
+/* Marks all threads as ones that may be cancelled then, by an object that was loaded since. */
+void libcosy_threads_cancel(enum libcosy_cancels cancels);
 
 /* Forgets, in a fork child, the other threads, which it does not have. */
 void libcosy_thread_child(void);

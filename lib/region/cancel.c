@@ -14,21 +14,30 @@
  */
 extern void __pthread_cancel(void) __attribute__((weak, visibility("hidden")));
 
-bool libcosy_cancel_used(void)
+enum libcosy_cancels libcosy_cancel_used(void)
 {
-	static uint64_t objects_seen; /* of those loaded so far */
-	static bool used;
+	static uint64_t objects_seen, objects_by_dlsym; /* of those loaded so far */
+	static enum libcosy_cancels used;
+	const char *const names[] = {"pthread_cancel", "dlsym", "dlvsym"};
+	enum libcosy_cancels now = __atomic_load_n(&used, __ATOMIC_RELAXED);
 	uint64_t seen = __atomic_load_n(&objects_seen, __ATOMIC_RELAXED);
-	const char *name = "pthread_cancel";
+	uint64_t by_dlsym = __atomic_load_n(&objects_by_dlsym, __ATOMIC_RELAXED);
 
-	if (__atomic_load_n(&used, __ATOMIC_RELAXED))
-		return true;
-	if (!__pthread_cancel && libcosy_any_refers_to(&name, 1, &seen) != COSY_REFERRED) {
-		__atomic_store_n(&objects_seen, seen, __ATOMIC_RELAXED);
-		return false;
-	}
-	__atomic_store_n(&used, true, __ATOMIC_RELAXED);
-	return true;
+	if (now == COSY_CANCELS_ALWAYS)
+		return now;
+	/* Mostly nothing is found: one look for all names. */
+	if (__pthread_cancel)
+		now = COSY_CANCELS_ALWAYS;
+	else if (now == COSY_CANCELS_NEVER &&
+		 libcosy_any_refers_to(names, 3, &seen) == COSY_REFERRED)
+		now = COSY_CANCELS_AMONG_THREADS;
+	if (now == COSY_CANCELS_AMONG_THREADS &&
+	    libcosy_any_refers_to(names, 1, &by_dlsym) == COSY_REFERRED)
+		now = COSY_CANCELS_ALWAYS;
+	__atomic_store_n(&objects_seen, seen, __ATOMIC_RELAXED);
+	__atomic_store_n(&objects_by_dlsym, by_dlsym, __ATOMIC_RELAXED);
+	__atomic_store_n(&used, now, __ATOMIC_RELAXED);
+	return now;
 }
 
 bool libcosy_is_cancellation_point(u32 number, const u64 *r)

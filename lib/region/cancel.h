@@ -6,21 +6,31 @@
  * calls are raw ones.  So while a compound is in a RUN or in such a call, libcosy lets libc cancel
  * the thread at once.  A thread that is cancelled anywhere else in a compound first runs it up to
  * the next cancellation point (run.c).  Nothing of this is done where no object of the process
- * refers to pthread_cancel.
+ * refers to pthread_cancel, or to dlsym, by which others come to it; nor, of the latter, while the
+ * process has a single thread.
  */
 #ifndef COSY_LIB_CANCEL_H
 #define COSY_LIB_CANCEL_H
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/single_threaded.h>
 
+#include "process/thread.h"
 #include "region/program.h"
 
 /*
- * Tells whether some object of this process refers to pthread_cancel; asked anew when others have
- * been loaded since.  Locks the dynamic linker's list; not async-signal-safe.
+ * Tells when the threads of this process may be cancelled, by what its objects refer to; asked anew
+ * when others have been loaded since.  Locks the dynamic linker's list; not async-signal-safe.
  */
-bool libcosy_cancel_used(void);
+enum libcosy_cancels libcosy_cancel_used(void);
+
+/* Tells whether a thread with these thread->cancels may be cancelled now. */
+static inline bool libcosy_may_be_cancelled(enum libcosy_cancels cancels)
+{
+	return cancels == COSY_CANCELS_ALWAYS ||
+	       (cancels == COSY_CANCELS_AMONG_THREADS && !__libc_single_threaded);
+}
 
 /*
  * Tells whether libc's function for this call is a cancellation point; its arguments are r[1] up.

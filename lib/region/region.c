@@ -74,10 +74,11 @@ static struct cosy_region *region_of_head(const struct cosy_region *region)
 /* Asks the dynamic linker, so nothing may be locked yet. */
 static bool region_premises_hold(struct cosy_region *region)
 {
+	enum libcosy_cancels cancels = libcosy_cancel_used();
 	char why[300];
 
-	if (libcosy_cancel_used())
-		libcosy_threads_cancel();
+	if (cancels)
+		libcosy_threads_cancel(cancels);
 	if (!region->premises || libcosy_premises_hold(region->premises, why, sizeof(why)))
 		return true;
 	if (!__atomic_exchange_n(&region->cache, (uint64_t)REFUSED, __ATOMIC_ACQ_REL))
@@ -107,7 +108,7 @@ __attribute__((cold, noinline)) static struct cosy_loaded *region_load(struct co
 		err = libcosy_program_create(compound, compound->size, &loaded, &why);
 	}
 	if (!err && region_has_handlers(region) && loaded->cancels &&
-	    libcosy_thread_self->cancels) {
+	    libcosy_may_be_cancelled(libcosy_thread_self->cancels)) {
 		if (!region_of_head(region))
 			region_say_native(
 				region,
@@ -128,8 +129,11 @@ __attribute__((cold, noinline)) static struct cosy_loaded *region_load(struct co
 	return err ? REFUSED : loaded;
 }
 
-/* Does everything for an entry that may allocate or lock.  NULL: the region stays native. */
-static struct cosy_loaded *region_prepare(struct cosy_region *region, u32 generation)
+/*
+ * Does everything for an entry that may allocate or lock.  `asked`: filters were just asked.  NULL:
+ * the region stays native.
+ */
+static struct cosy_loaded *region_prepare(struct cosy_region *region, u32 generation, bool asked)
 {
 	struct libcosy_thread *thread;
 	struct cosy_loaded *loaded = region_program(region);
@@ -139,14 +143,18 @@ static struct cosy_loaded *region_prepare(struct cosy_region *region, u32 genera
 	/* The loops of a region that stays native do so with it. */
 	if (region_of_head(region) && region_stays_native(region_of_head(region)))
 		return NULL;
-	thread = libcosy_thread();
+	thread = libcosy_thread_self;
+	if (!thread) {
+		asked = asked || libcosy_context_lets();
+		thread = asked ? libcosy_thread() : NULL;
+	}
 	if (!thread || thread->filtered)
 		return NULL;
 	if (thread->pause) {
 		thread->pause--;
 		return NULL;
 	}
-	if (!loaded)
+	if (!loaded && (asked || libcosy_context_lets()))
 		loaded = region_load(region);
 	if (!loaded || loaded == REFUSED)
 		return NULL;
@@ -166,9 +174,10 @@ static inline void region_count_native(const struct cosy_region *region)
 	libcosy_count(&libcosy_counts.native, 1);
 }
 
-static void *region_try_enter(struct cosy_region *region, struct libcosy_site site, u32 generation)
+static void *region_try_enter(struct cosy_region *region, struct libcosy_site site, u32 generation,
+			      bool asked)
 {
-	struct cosy_loaded *loaded = region_prepare(region, generation);
+	struct cosy_loaded *loaded = region_prepare(region, generation, asked);
 	struct libcosy_place place;
 
 	if (loaded && libcosy_place_get(loaded, &place))
@@ -223,9 +232,10 @@ __attribute__((noinline)) static void *region_enter_slow(struct cosy_region *reg
 	saved = errno;
 	state = libcosy_cancel_disable();
 	for (int i = 0; i < TRIES && !ctx; i++) {
+		bool asks = !libcosy_generation();
 		u32 generation = region_open(region);
 
-		ctx = region_try_enter(region, site, generation);
+		ctx = region_try_enter(region, site, generation, asks);
 		if (!generation || generation == libcosy_generation())
 			break;
 	}
@@ -264,6 +274,8 @@ __attribute__((noinline)) static enum libcosy_outcome region_run_cancellable(
 {
 	struct cosy_loaded *loaded = region_program(region);
 
+	if (!libcosy_may_be_cancelled(thread->cancels))
+		return libcosy_run_bound(thread, loaded, act, false);
 	if (loaded->cancels && region_has_handlers(region))
 		return COSY_RAN_NOTHING;
 	return libcosy_run_cancellable(thread, loaded, act, false);
@@ -290,16 +302,25 @@ void __cosy_leave(void *ctx)
 	libcosy_block_pop(ctx);
 }
 
+/* Makes the thread's state for its first frame, or returns NULL. */
+static __attribute__((noinline)) struct libcosy_thread *frame_find_thread(void)
+{
+	bool open = libcosy_generation();
+
+	/* Until some region has earned a context, locals gain nothing in the buffer. */
+	if (!open && !libcosy_tier_forced())
+		return NULL;
+	if (!libcosy_context_open() || (open && !libcosy_context_lets()))
+		return NULL;
+	return libcosy_thread();
+}
+
 void *__cosy_frame_enter(uint64_t size)
 {
 	struct libcosy_thread *thread = libcosy_thread_self;
 	struct libcosy_site site = COSY_SITE();
 
-	if (libcosy_native_only)
-		return NULL;
-	/* Until some region has earned a context, locals gain nothing in the buffer. */
-	if (!thread && ((!libcosy_generation() && !libcosy_tier_forced()) ||
-			!libcosy_context_open() || !(thread = libcosy_thread())))
+	if (libcosy_native_only || (!thread && !(thread = frame_find_thread())))
 		return NULL;
 	return libcosy_block_push(thread, size, site);
 }

@@ -44,6 +44,17 @@ static void stack_begin(struct libcosy_thread *thread, struct libcosy_activation
 	act->run.stack_size = thread->soft_stack + thread->soft_size - from;
 }
 
+/*
+ * Tells whether it would need a software stack that this thread may not make, since filters have
+ * been armed; the interpreter, which only the program asks for, makes it anyway.
+ */
+static bool run_lacks_stack(const struct libcosy_thread *thread, const struct cosy_loaded *loaded,
+			    const struct libcosy_activation *act)
+{
+	return loaded->needs_stack && !thread->soft_stack && act->run.handle &&
+	       !libcosy_context_lets();
+}
+
 static inline void run_begin(struct libcosy_thread *thread, const struct cosy_loaded *loaded,
 			     struct libcosy_activation *act)
 {
@@ -308,6 +319,8 @@ enum libcosy_outcome libcosy_run_bound(struct libcosy_thread *thread, struct cos
 {
 	enum libcosy_outcome outcome;
 
+	if (__builtin_expect(run_lacks_stack(thread, loaded, act), 0))
+		return COSY_RAN_NOTHING;
 	run_begin(thread, loaded, act);
 	if (__builtin_expect(act->run.handle, 1))
 		outcome = run_in_kernel(thread, loaded, act, limits, NULL);
@@ -327,6 +340,24 @@ struct cancellable {
 	int type; /* the program's own cancellation type */
 };
 
+/*
+ * Tells whether the instruction before the one where it goes on is a cancellation point that a
+ * signal has interrupted, of those that are not made again: libc acts on a cancellation when such a
+ * call comes back.  One that has moved something gives its count, and the next point is where the
+ * thread ends.  A call leaves nothing in r1-r5, which tells it from a jump to that place.
+ */
+static bool run_is_after_interrupted(const struct cosy_program *program,
+				     const struct libcosy_activation *act)
+{
+	const u64 *r = act->state.reg;
+	const struct cosy_call *call;
+
+	if (act->run.resume < 2 || (s64)r[0] != -EINTR || r[1] | r[2] | r[3] | r[4] | r[5])
+		return false;
+	call = libcosy_program_call(program, act->run.resume - 2);
+	return call && call->flags & COSY_CALL_CANCELS;
+}
+
 /* Tells whether the thread is at a place where libc, too, might have cancelled it. */
 static bool run_at_cancellation_point(const struct cancellable *run)
 {
@@ -334,6 +365,8 @@ static bool run_at_cancellation_point(const struct cancellable *run)
 
 	/* Either an inner activation did it already, or the program may be cancelled anywhere. */
 	if (!run->thread->cancels || run->type != PTHREAD_CANCEL_DEFERRED)
+		return true;
+	if (status == COSY_LEFT_WORK && run_is_after_interrupted(&run->loaded->program, run->act))
 		return true;
 	return status == INTERPRETED || status == COSY_DONE ||
 	       (run->limits && (status == COSY_ENDED_STEPS || status == COSY_ENDED_TIME));
@@ -348,14 +381,14 @@ static void run_cancelled(void *arg)
 	struct cancellable *run = arg;
 
 	if (!run_at_cancellation_point(run)) {
-		run->thread->cancels = false;
+		run->thread->cancels = COSY_CANCELS_NEVER;
 		run_interpret(run->thread, run->loaded, run->act, 0, run->limits,
 			      COSY_CANCEL_STOPS);
 		if (run->act->run.status != COSY_DONE &&
 		    run_is_in_file(&run->loaded->program, run->act))
 			cosy_syscall3(SYS_close, run->act->state.reg[1], 0, 0);
 	}
-	run->thread->cancels = false;
+	run->thread->cancels = COSY_CANCELS_NEVER;
 	run_end(run->thread, run->act);
 	libcosy_block_pop(run->act->ctx);
 }
@@ -376,6 +409,8 @@ enum libcosy_outcome libcosy_run_cancellable(struct libcosy_thread *thread,
 
 	if (!loaded->cancels)
 		return libcosy_run_bound(thread, loaded, act, limits);
+	if (run_lacks_stack(thread, loaded, act))
+		return COSY_RAN_NOTHING;
 	run_begin(thread, loaded, act);
 	pthread_cleanup_push(run_cancelled, &run);
 	if (act->run.handle)

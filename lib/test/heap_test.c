@@ -34,6 +34,9 @@ static void give_heap(void)
 		return;
 	}
 	libcosy_settings.mode = COSY_MODE_INTERP;
+	/* Locks tell one address space from another by what comes with a context. */
+	libcosy_native_only = false;
+	MUST(libcosy_context_open());
 	range = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	MUST(range != MAP_FAILED);
 	libcosy_heap_init(range, SIZE, SIZE / 8, 0);

@@ -14,7 +14,9 @@
 #include <sys/wait.h>
 
 static int wire[2], poll_fd, zero, listener, lock_file, fifo, full;
+static int timed_listener, timed_pair[2], stuck[2];
 static volatile int reached, cleaned, arrived;
+static volatile long part;
 static volatile pid_t tid;
 static volatile long pair[2];
 
@@ -126,6 +128,57 @@ static void wait_epoll_read(void)
 	COSY_START;
 	reached = 1;
 	arrived = cosy_epoll_read(poll_fd, area, sizeof(area), 2, -1) != -1;
+	COSY_END;
+}
+
+/* --- Waiting in calls that are not made again after a signal: they give EINTR -------------- */
+
+static void wait_epoll(void)
+{
+	struct epoll_event event;
+
+	COSY_START;
+	reached = 1;
+	epoll_wait(poll_fd, &event, 1, -1);
+	arrived = 1;
+	COSY_END;
+}
+
+static void wait_timed_recv(void)
+{
+	char c;
+
+	COSY_START;
+	reached = 1;
+	recv(timed_pair[0], &c, 1, 0);
+	arrived = 1;
+	COSY_END;
+}
+
+static void wait_timed_accept(void)
+{
+	COSY_START;
+	reached = 1;
+	accept(timed_listener, NULL, NULL);
+	arrived = 1;
+	COSY_END;
+}
+
+/* Comes back with what it has written: it is the next call that the cancellation ends. */
+static void wait_part(void)
+{
+	static const char text[1 << 17];
+
+	MUST(!pipe(stuck));
+	COSY_START;
+	char c;
+
+	reached = 1;
+	part = write(stuck[1], text, sizeof(text));
+	lseek(zero, 0, SEEK_SET);
+	part++;
+	read(zero, &c, 1);
+	arrived = 1;
 	COSY_END;
 }
 
@@ -321,6 +374,16 @@ static void all(void)
 	waiting("read_file", wait_read_file);
 	waiting("write_file", wait_write_file);
 	waiting("epoll_read", wait_epoll_read);
+	waiting("epoll_wait", wait_epoll);
+	waiting("recv with a timeout", wait_timed_recv);
+	waiting("accept with a timeout", wait_timed_accept);
+	part = 0;
+	waiting("a part", wait_part);
+	/* Some versions of libc lose the count. */
+	if (kernel_expected())
+		CHECK(part == 65537, "a part: %ld", part);
+	close(stuck[0]);
+	close(stuck[1]);
 	precise();
 	other_states();
 }
@@ -328,6 +391,7 @@ static void all(void)
 int main(void)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "socket" };
+	struct timeval long_time = { .tv_sec = 1000 };
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	pthread_t thread;
 	int files, held[2];
@@ -344,6 +408,11 @@ int main(void)
 	MUST(!mkfifo("full", 0600) && (full = open("full", O_RDWR)) >= 0);
 	MUST((listener = socket(AF_UNIX, SOCK_STREAM, 0)) >= 0);
 	MUST(!bind(listener, (struct sockaddr *)&address, sizeof(address)) && !listen(listener, 1));
+	MUST((timed_listener = socket(AF_UNIX, SOCK_STREAM, 0)) >= 0);
+	MUST(!bind(timed_listener, (struct sockaddr *)&address, sizeof(sa_family_t)));
+	MUST(!listen(timed_listener, 1) && !socketpair(AF_UNIX, SOCK_STREAM, 0, timed_pair));
+	MUST(!setsockopt(timed_listener, SOL_SOCKET, SO_RCVTIMEO, &long_time, sizeof(long_time)));
+	MUST(!setsockopt(timed_pair[0], SOL_SOCKET, SO_RCVTIMEO, &long_time, sizeof(long_time)));
 	MUST((lock_file = open("lock", O_RDWR | O_CREAT, 0600)) >= 0);
 	holder = fork();
 	MUST(holder >= 0);

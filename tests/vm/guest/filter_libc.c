@@ -69,7 +69,13 @@ static const struct function {
 	long (*native)(void), (*region)(void);
 	int numbers[MAX_NUMBERS]; /* that it may make; 0 ends them */
 } functions[] = {
-#define FUNCTION(name, ...) { #name, name##_native, name##_region, { __VA_ARGS__ } }
+#define FUNCTION(name, ...)                                                                        \
+	{                                                                                          \
+		#name, name##_native, name##_region,                                               \
+		{                                                                                  \
+			__VA_ARGS__                                                                \
+		}                                                                                  \
+	}
 	FUNCTION(open, SYS_open, SYS_openat),
 	FUNCTION(stat, SYS_stat, SYS_newfstatat),
 	FUNCTION(fstat, SYS_fstat, SYS_newfstatat),
@@ -134,7 +140,8 @@ int main(void)
 
 	directory_enter();
 	page_size = (int)sysconf(_SC_PAGESIZE);
-	page = mmap(NULL, (size_t)page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	page = mmap(NULL, (size_t)page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
 	file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	set = semget(IPC_PRIVATE, 1, 0600);
 	answer = shared_memory(sizeof(*answer));
