@@ -16,6 +16,7 @@ static int stranger(int fd, uint32_t handle)
 	struct cosy_limits limits = { .size = sizeof(limits), .max_steps = 1 };
 	struct cosy_free free = { .size = sizeof(free), .handle = handle };
 	struct cosy_stats stats = { .size = sizeof(stats) };
+	struct cosy_move move = { .size = sizeof(move), .operation = COSY_MOVE_FLUSH };
 	static struct raw_run r;
 	struct cosy_load load;
 	int wrong = 0;
@@ -29,6 +30,7 @@ static int stranger(int fd, uint32_t handle)
 	wrong += raw_ioctl(fd, COSY_IOC_LIMITS, &limits) != -EXDEV;
 	wrong += raw_ioctl(fd, COSY_IOC_FREE, &free) != -EXDEV;
 	wrong += raw_ioctl(fd, COSY_IOC_STATS, &stats) != -EXDEV;
+	wrong += raw_ioctl(fd, COSY_IOC_MOVE, &move) != -EXDEV;
 	wrong += mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) != MAP_FAILED;
 	wrong += mmap(NULL, 1 << 16, PROT_READ, MAP_PRIVATE, fd, 0) != MAP_FAILED;
 	return wrong;
@@ -145,6 +147,28 @@ static void own_exec(void *unused)
 	by_exec(unused);
 }
 
+static void maps_first(void *arg)
+{
+	CHECK(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, *(int *)arg, 0) == MAP_FAILED &&
+		      errno == EXDEV,
+	      "mapped by a child: %s", strerror(errno));
+}
+
+/* Checks that a buffer that its owner has not mapped yet is nobody else's. */
+static void not_mapped_yet(void)
+{
+	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = 4096 };
+	int fd = raw_open();
+	void *at;
+
+	MUST(!raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf));
+	CHECK_CHILD(in_child(maps_first, &fd));
+	at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(at != MAP_FAILED && !munmap(at, 4096), "not mapped by its owner: %s",
+	      strerror(errno));
+	close(fd);
+}
+
 static void duplicates(void)
 {
 	static struct raw_run r;
@@ -193,6 +217,7 @@ int main(int argc, char **argv)
 	CHECK_CHILD(in_child(by_exec, NULL));
 	owner_is_well("exec");
 	CHECK_CHILD(in_child(own_exec, NULL));
+	not_mapped_yet();
 	duplicates();
 	others_calls();
 	owner_is_well("all");

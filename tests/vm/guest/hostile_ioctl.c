@@ -4,6 +4,10 @@
  * device from inside.
  */
 #include "raw.h"
+#include <linux/io_uring.h>
+
+/* The kernel maps its table of interrupts there in each machine. */
+#define KERNEL_READABLE 0xfffffe0000000000
 
 static const uint64_t bad_pointers[] = {
 	0,
@@ -16,6 +20,7 @@ static const uint64_t bad_pointers[] = {
 	0xffffffff81000000,
 	0xfffffffffffffff0,
 	0xffffffffffffffff,
+	KERNEL_READABLE,
 };
 
 static const unsigned long requests[] = {
@@ -250,6 +255,71 @@ static void closing(void)
 	close(fd);
 }
 
+#define CONTEXTS "/sys/module/cosy/parameters/max_user_contexts"
+
+/* Makes a ring whose one request closes that descriptor.  Negative: there are none here. */
+static int ring_closing(int fd)
+{
+	struct io_uring_params params = { 0 };
+	int ring = (int)syscall(SYS_io_uring_setup, 1, &params);
+	struct io_uring_sqe *request;
+	char *queue;
+
+	if (ring < 0)
+		return ring;
+	queue = mmap(NULL, params.sq_off.array + sizeof(uint32_t), PROT_READ | PROT_WRITE,
+		     MAP_SHARED, ring, IORING_OFF_SQ_RING);
+	request = mmap(NULL, sizeof(*request), PROT_READ | PROT_WRITE, MAP_SHARED, ring,
+		       IORING_OFF_SQES);
+	MUST(queue != MAP_FAILED && request != MAP_FAILED);
+	*request = (struct io_uring_sqe){ .opcode = IORING_OP_CLOSE, .fd = fd };
+	*(uint32_t *)(queue + params.sq_off.array) = 0;
+	__atomic_store_n((uint32_t *)(queue + params.sq_off.tail), 1, __ATOMIC_RELEASE);
+	return ring;
+}
+
+/*
+ * Closes its own device by a ring, which drops what is closed at once, not on the way to user mode.
+ * The context stays until RUN ends: it still counts, so that no further one may be opened.
+ */
+static void closing_by_ring(void)
+{
+	static struct raw_run r;
+	int own = raw_open(), ring = ring_closing(own);
+	const struct bpf_insn closes[] = {
+		MOV(1, ring),
+		MOV(2, 1),
+		MOV(3, 1),
+		MOV(4, IORING_ENTER_GETEVENTS),
+		MOV(5, 0),
+		MOV(0, 0),
+		CALL(SYS_io_uring_enter),
+		MOVR(6, 0),
+		WIDE(1, (uintptr_t)"/dev/cosy"),
+		MOV(2, O_RDWR),
+		CALL(SYS_open),
+		EXIT,
+	};
+	long ret;
+
+	/* With the caller's there are two. */
+	if (ring < 0 || !file_write(CONTEXTS, "2")) {
+		printf("closing by a ring: not tried\n");
+		close(own);
+		return;
+	}
+	raw_run_init(&r, raw_load(own, closes, COUNT(closes)), NULL);
+	ret = raw_run(own, &r);
+	MUST(file_write(CONTEXTS, "1024"));
+	/* Linux 6.1 has a ring's work done on the way to user mode. */
+	CHECK(!ret && (r.run.status == COSY_LEFT_WORK ||
+		       (r.run.status == COSY_DONE && r.run.ret == -EDQUOT)),
+	      "closing by a ring: RUN is %ld, status %u, open is %lld", ret, r.run.status,
+	      (long long)r.run.ret);
+	CHECK(close(own) && errno == EBADF, "it is not closed");
+	close(ring);
+}
+
 int main(void)
 {
 	int fd = raw_open();
@@ -258,6 +328,7 @@ int main(void)
 	arguments(fd);
 	run_arguments(fd);
 	inside(fd);
+	closing_by_ring();
 	closing();
 	still_works(fd, "all");
 	return check_end();

@@ -167,7 +167,6 @@ static void during_run(const char *what, void (*take)(struct victim *), bool end
 		sleep_ms(50);
 		CHECK(!v->done, "%s: the compound ended: %ld, status %u", what, v->ret,
 		      v->r.run.status);
-		raw_limits(v->fd, 1, 0); /* for the next RUN: none is made */
 		MUST(!munmap(v->buffer, SIZE));
 	}
 	MUST(!pthread_join(thread, NULL));
@@ -245,6 +244,45 @@ static void protected_and_back(void)
 	free(v);
 }
 
+/* Gives the buffer a protection key, by which the thread may do more or less at any time, and back. */
+static void keyed(void)
+{
+	struct victim *v = victim_create();
+	int key = pkey_alloc(0, 0);
+
+	if (key < 0) {
+		printf("protection keys: not tried, %s\n", strerror(errno));
+	} else {
+		raw_run_init(&v->r, v->adds, v->buffer);
+		MUST(!pkey_mprotect(v->buffer, SIZE, PROT_READ | PROT_WRITE, key));
+		CHECK(!raw_run(v->fd, &v->r) && v->r.run.status == COSY_LEFT_BUFFER,
+		      "with a key: status %u", v->r.run.status);
+		MUST(!pkey_mprotect(v->buffer, SIZE, PROT_READ | PROT_WRITE, 0));
+		raw_run_init(&v->r, v->adds, v->buffer);
+		CHECK(!raw_run_to_end(v->fd, &v->r) && v->r.run.status == COSY_DONE,
+		      "without a key: status %u", v->r.run.status);
+		MUST(!pkey_free(key));
+	}
+	MUST(!munmap(v->buffer, SIZE));
+	close(v->fd);
+	free(v);
+}
+
+/* Checks that a buffer does not grow, though there is room above it. */
+static void room_above(void)
+{
+	struct cosy_setbuf setbuf = { .size = sizeof(setbuf), .len = SIZE };
+	char *place = (char *)0x7100000000;
+	int fd = raw_open();
+
+	MUST(!raw_ioctl(fd, COSY_IOC_SETBUF, &setbuf));
+	MUST(mmap(place, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0) ==
+	     place);
+	CHECK(mremap(place, SIZE, SIZE * 2, 0) == MAP_FAILED, "mremap grew it in its place");
+	MUST(!munmap(place, SIZE));
+	close(fd);
+}
+
 /* Checks that calls that would map it twice, or a part of it, are refused; the whole one stays. */
 static void pieces(void)
 {
@@ -256,6 +294,8 @@ static void pieces(void)
 	CHECK(mremap(v->buffer, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
 		     elsewhere) == MAP_FAILED,
 	      "mremap left one");
+	CHECK(mremap(v->buffer, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere) == MAP_FAILED,
+	      "mremap moved it");
 	CHECK(mremap(v->buffer, SIZE, SIZE / 2, 0) == MAP_FAILED, "mremap shrank it");
 	CHECK(mremap(v->buffer, SIZE, SIZE * 2, MREMAP_MAYMOVE) == MAP_FAILED, "mremap grew it");
 	CHECK(mremap(middle, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere) == MAP_FAILED,
@@ -293,5 +333,7 @@ int main(void)
 	during_run("DONTNEED", by_dontneed, false);
 	dontneed();
 	protected_and_back();
+	keyed();
+	room_above();
 	return check_end();
 }

@@ -130,6 +130,25 @@ static void fork_at_limit(void *unused)
 	CHECK(!fresh_buffer(LIMIT), "what is gone is still charged");
 }
 
+/* Checks that a copy counts beside the buffer that it was made of, as long as it is there. */
+static void fork_charges(void *unused)
+{
+	int status;
+	pid_t pid;
+
+	(void)unused;
+	be_limited();
+	MUST(!fresh_buffer(HALF));
+	pid = child_start();
+	if (!pid) {
+		CHECK(fresh_buffer(4096) == -ENOMEM, "the child's copy is not charged");
+		_exit(check_end());
+	}
+	MUST(waitpid(pid, &status, 0) == pid);
+	CHECK_CHILD(status);
+	CHECK(!fresh_buffer(HALF), "a copy that is gone is still charged");
+}
+
 /* --- Descriptors that others hold -------------------------------------------------- */
 
 static void send_fd(int to, int fd)
@@ -359,6 +378,7 @@ int main(void)
 	close(raw_open());
 	CHECK_CHILD(in_child(forks, NULL));
 	CHECK_CHILD(in_child(fork_at_limit, NULL));
+	CHECK_CHILD(in_child(fork_charges, NULL));
 	CHECK_CHILD(in_child(parked, NULL));
 	CHECK_CHILD(in_child(stranger, NULL));
 	return check_end();

@@ -5,6 +5,9 @@
  */
 #include "kmod.h"
 
+/* The kernel maps its table of interrupts there in each machine. */
+#define KERNEL_READABLE 0xfffffe0000000000
+
 static void test_loads(void)
 {
 	static const struct {
@@ -133,6 +136,7 @@ static void test_bad_pointers(void)
 		0x1234567812345678,
 		0x8000000000000000,
 		0xffffffffff600000,
+		KERNEL_READABLE,
 	};
 
 	for (size_t i = 0; i < COUNT(bad); i++) {
@@ -151,6 +155,28 @@ static void test_bad_pointers(void)
 		       ATOMIC(BPF_W, 8, 0, 3, BPF_XOR), EXIT);
 		CHECK(the_run.state.reg[0] == 7, "r0 after an atomic");
 	}
+}
+
+/* Checks that an atomic of memory that can only be read leaves with r0 as it was. */
+static void test_read_only(void)
+{
+	static const int kinds[] = { BPF_ADD, BPF_OR, BPF_AND, BPF_XOR, BPF_XCHG, BPF_CMPXCHG };
+	static const int sizes[] = { BPF_W, BPF_DW };
+	uint64_t *page =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	MUST(page != MAP_FAILED);
+	*page = 5;
+	MUST(!mprotect(page, 4096, PROT_READ));
+	for (size_t i = 0; i < COUNT(kinds) * COUNT(sizes); i++) {
+		LEAVES(COSY_LEFT_FAULT, 4, WIDE(8, (uintptr_t)page), MOV(0, 7), MOV(3, 1),
+		       ATOMIC(sizes[i % 2], 8, 0, 3, kinds[i / 2] | BPF_FETCH), EXIT);
+		CHECK(the_run.state.reg[0] == 7 && the_run.state.reg[3] == 1 && *page == 5,
+		      "%#x: r0 is %lld, r3 %lld", kinds[i / 2], (long long)the_run.state.reg[0],
+		      (long long)the_run.state.reg[3]);
+	}
+	LEAVES(COSY_LEFT_FAULT, 2, WIDE(8, (uintptr_t)page), STOREK(BPF_B, 8, 0, 1), EXIT);
+	munmap(page, 4096);
 }
 
 static void test_atomics(void)
@@ -249,6 +275,7 @@ int main(int argc, char **argv)
 		{ "loads", .run = test_loads },
 		{ "pieces", .run = test_pieces },
 		{ "bad_pointers", .run = test_bad_pointers },
+		{ "read_only", .run = test_read_only },
 		{ "atomics", .run = test_atomics },
 		{ "division", .run = test_division },
 	};

@@ -52,6 +52,26 @@ static bool is_found_by(int fd, int number, uint32_t flags)
 	return after.cache_hits > before.cache_hits;
 }
 
+/* Does the same with a program whose number is far from its beginning. */
+static bool long_is_found(int number)
+{
+	struct bpf_insn insns[200];
+	static struct raw_run r;
+	int fd = raw_open();
+	bool found;
+
+	for (size_t i = 0; i < COUNT(insns) - 2; i++)
+		insns[i] = MOV(1, first);
+	insns[COUNT(insns) - 2] = MOV(0, number);
+	insns[COUNT(insns) - 1] = EXIT;
+	raw_run_init(&r, raw_load(fd, insns, COUNT(insns)), NULL);
+	CHECK(!raw_run_to_end(fd, &r) && r.run.ret == number, "%d: status %u, %lld", number,
+	      r.run.status, (long long)r.run.ret);
+	found = stats_of(fd).cache_hits;
+	close(fd);
+	return found;
+}
+
 static bool is_found(int number)
 {
 	int fd = raw_open();
@@ -76,6 +96,8 @@ static void found_by_content(void)
 	CHECK(is_found(unique(1)), "not found by the same process");
 	CHECK_CHILD(in_child(next_process, &(int){ unique(1) }));
 	CHECK(!is_found(unique(2)), "found by other bytes");
+	CHECK(!long_is_found(unique(1)) && long_is_found(unique(1)), "a long one");
+	CHECK(!long_is_found(unique(2)), "found by other bytes at the end");
 	fd = raw_open();
 	CHECK(!is_found_by(fd, unique(1), COSY_ORDINARY_CALLS), "found with other flags");
 	CHECK(is_found_by(fd, unique(1), COSY_ORDINARY_CALLS), "not found with the same flags");
@@ -284,6 +306,13 @@ static void other_effective_user(void *arg)
 	CHECK(!is_found_by(fd, unique(5), 0), "found as left by who is two users");
 }
 
+static void other_effective_group(void *arg)
+{
+	MUST(!setegid(65534));
+	CHECK(ask(*(int *)arg, 0) == -ENOENT, "told to who is of two groups");
+	CHECK(!is_found(*(int *)arg), "found by who is of two groups");
+}
+
 static void other_users_descriptor(void *arg)
 {
 	struct cosy_load load;
@@ -302,6 +331,7 @@ static void only_the_users(void)
 	CHECK(!is_found(number), "found in advance");
 	CHECK_CHILD(in_child(other_user, &number));
 	CHECK_CHILD(in_child(other_effective_user, &number));
+	CHECK_CHILD(in_child(other_effective_group, &number));
 	CHECK_CHILD(in_child(other_users_descriptor, &number));
 	CHECK(is_found(number), "not found any more");
 }
@@ -312,9 +342,19 @@ static void not_in_another_container(void *arg)
 	CHECK(!is_found(unique(6)), "found in another container");
 }
 
+static void in_another_user_namespace(void *arg)
+{
+	(void)arg;
+	if (unshare(CLONE_NEWUSER))
+		printf("another user namespace: not tried, %s\n", strerror(errno));
+	else
+		CHECK(!is_found(unique(6)), "found in another user namespace");
+}
+
 static void containers(void)
 {
 	CHECK(!is_found(unique(6)), "found in advance");
+	CHECK_CHILD(in_child(in_another_user_namespace, NULL));
 	fflush(stdout);
 	if (!unshare(CLONE_NEWPID))
 		CHECK_CHILD(in_child(not_in_another_container, NULL));
@@ -324,9 +364,21 @@ static void containers(void)
 
 /* --- Settings of the kernel's ------------------------------------------------------------ */
 
+/* Returns how many instructions the JIT gets of such a program that is not in the cache. */
+static uint32_t rewritten_of(int number)
+{
+	struct cosy_load load;
+	int fd = raw_open();
+
+	MUST(!load_with(fd, number, 0, 0, &load) && stats_of(fd).cache_misses == 1);
+	close(fd);
+	return load.rewritten;
+}
+
 static void settings(void)
 {
 	struct cosy_load load;
+	uint32_t open_size = rewritten_of(unique(20));
 	const struct bpf_insn insns[] = { MOV(0, unique(7)), EXIT };
 	int fd = raw_open();
 
@@ -334,6 +386,7 @@ static void settings(void)
 	MUST(file_write(HARDEN, "2"));
 	CHECK(!is_found(unique(7)), "found with its constants open");
 	CHECK(is_found(unique(7)), "not found with its constants hidden");
+	CHECK(rewritten_of(unique(21)) > open_size, "its constants are not hidden");
 	MUST(file_write(HARDEN, "0"));
 	CHECK(!is_found(unique(7)), "found with its constants hidden");
 	if (file_write(ENABLE, "0")) {
@@ -363,6 +416,9 @@ static void eviction(void)
 		CHECK(is_found(unique(139)), "not found after %d others", i);
 		CHECK(!is_found(unique(200 + i)), "%d found in advance", i);
 	}
+	/* Not even an empty cache has room for an image that is larger. */
+	MUST(file_write(PARAMETER("max_user_cache"), "100"));
+	CHECK(!is_found(unique(140)) && !is_found(unique(140)), "found though it is too large");
 	MUST(file_write(PARAMETER("max_user_cache"), "0"));
 	CHECK(!is_found(unique(139)) && !is_found(unique(139)), "found though there is no cache");
 	MUST(file_write(PARAMETER("max_user_cache"), "2097152"));

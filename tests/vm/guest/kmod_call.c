@@ -126,6 +126,8 @@ static void test_local_calls(void)
 	       EXIT);
 	LEAVES(COSY_LEFT_STACK, 2, WIDE(1, RAW_STACK + 1), CALL_OP(RAW_OP_alloca), EXIT);
 	LEAVES(COSY_LEFT_STACK, 2, WIDE(1, -1), CALL_OP(RAW_OP_alloca), EXIT);
+	/* A callee finds zeros where its caller has spilled. */
+	RESULT(0, STOREK(BPF_DW, 10, -8, 5), CALL_LOCAL(1), EXIT, LOAD(BPF_DW, 0, 10, -8), EXIT);
 }
 
 /* Resumes with a stack that says other things than what was pushed. */
@@ -138,22 +140,28 @@ static void test_forged_stack(void)
 		0, 2, 3, 4, 7, 9, 13, 14, 15, 1000, 1ull << 32, ~0ull, 0xffffffff81000000
 	};
 
-	for (size_t i = 0; i < COUNT(wild); i++) {
+	for (size_t i = 0; i < 2 * COUNT(wild); i++) {
+		uint64_t call = wild[i / 2];
+
 		/* Resume at the exit of the second function, with this frame on top. */
 		raw_run_init(r, handle, NULL);
 		memset(&r->state, 0, sizeof(r->state));
 		r->run.resume = 14 + 1;
 		r->state.sp = 64;
 		r->state.fp = 0;
-		frame->call = wild[i];
+		/* There is room for any number of words, too. */
+		if (i % 2)
+			r->run.stack_size = 1ull << 40;
+		frame->call = call;
 		frame->fp = ~0ull;
 		CHECK(!raw_run(fd, r), "RUN");
 		CHECK(r->run.status == COSY_LEFT_TRAP, "call %#llx: status %u",
-		      (unsigned long long)wild[i], r->run.status);
+		      (unsigned long long)call, r->run.status);
+		raw_run_init(r, handle, NULL);
 		r->run.resume = 14 + 1;
 		frame->call = 1;
 		r->state.sp = 64;
-		r->state.fp = wild[i] ? wild[i] | 0x100000 : ~0ull;
+		r->state.fp = call ? call | 0x100000 : ~0ull;
 		CHECK(!raw_run(fd, r), "RUN");
 		CHECK(r->run.status == COSY_LEFT_TRAP, "fp %#llx: status %u",
 		      (unsigned long long)r->state.fp, r->run.status);
@@ -170,12 +178,81 @@ static void test_forged_stack(void)
 	CHECK(r->run.status == COSY_LEFT_WORK, "frames in a circle: status %u", r->run.status);
 }
 
+/* Allocates at a forged height of the stack, which has no room there. */
+static void test_forged_height(void)
+{
+	static const struct bpf_insn allocates[] = { MOV(1, 20), CALL_OP(RAW_OP_alloca), EXIT };
+	static const struct {
+		uint64_t sp, size;
+	} full[] = {
+		{ RAW_STACK, RAW_STACK }, { RAW_STACK + 16, RAW_STACK }, { 1ull << 63, RAW_STACK },
+		{ -16ull, RAW_STACK },	  { -1ull, RAW_STACK },		 { 0, 24 },
+	};
+	uint32_t handle = raw_load(fd, allocates, COUNT(allocates));
+
+	for (size_t i = 0; i < COUNT(full); i++) {
+		raw_run_init(&the_run, handle, NULL);
+		memset(&the_run.state, 0, sizeof(the_run.state));
+		the_run.state.fp = ~0ull;
+		the_run.state.reg[1] = 20;
+		the_run.state.sp = full[i].sp;
+		the_run.run.stack_size = full[i].size;
+		the_run.run.resume = 1 + 1;
+		CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_LEFT_STACK,
+		      "at %#llx of %llu bytes: status %u", (unsigned long long)full[i].sp,
+		      (unsigned long long)full[i].size, the_run.run.status);
+	}
+}
+
+/* Returns from a frame that is there, but for one thing. */
+static void test_forged_frame(void)
+{
+	static const struct {
+		const char *what;
+		uint64_t fp, call, size;
+		bool popped;
+	} frames[] = {
+		{ "whole", 8, 1, 8 + 48, true },
+		{ "whole, with a word", 8, 12, 8 + 64, true },
+		{ "misaligned", 4, 1, RAW_STACK, false },
+		{ "its head is cut off", 8, 1, 8 + 40, false },
+		{ "its word is cut off", 8, 12, 8 + 48, false },
+		{ "above the stack", 64, 1, 64, false },
+	};
+	uint32_t handle = raw_load(fd, fib, COUNT(fib));
+
+	for (size_t i = 0; i < COUNT(frames); i++) {
+		struct cosy_frame frame = { .call = frames[i].call, .fp = ~0ull };
+
+		raw_run_init(&the_run, handle, NULL);
+		memset(&the_run.state, 0, sizeof(the_run.state));
+		memset(the_run.stack, 0, 256);
+		memcpy(the_run.stack + frames[i].fp, &frame, sizeof(frame));
+		the_run.state.fp = frames[i].fp;
+		the_run.state.sp = frames[i].size;
+		the_run.run.stack_size = frames[i].size;
+		the_run.run.resume = 14 + 1;
+		MUST(!raw_run_to_end(fd, &the_run));
+		/* After the one that has a word comes a return without a frame. */
+		if (frames[i].popped && frames[i].call == 1)
+			CHECK(the_run.run.status == COSY_DONE, "%s: status %u", frames[i].what,
+			      the_run.run.status);
+		else
+			CHECK(the_run.run.status == COSY_LEFT_TRAP &&
+				      the_run.state.fp == (frames[i].popped ? ~0ull : frames[i].fp),
+			      "%s: status %u, fp %#llx", frames[i].what, the_run.run.status,
+			      (unsigned long long)the_run.state.fp);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct part parts[] = {
 		{ "calls", .run = test_calls },
 		{ "local_calls", .run = test_local_calls },
 		{ "forged_stack", .run = test_forged_stack },
+		{ "forged_height", .run = test_forged_height },
+		{ "forged_frame", .run = test_forged_frame },
 	};
 
 	return kmod_main(parts, COUNT(parts), argc, argv);

@@ -17,6 +17,7 @@ static void test_version(void)
 		uint64_t more;
 	} longer = { .version.size = sizeof(longer) };
 	struct cosy_limits limits = { .size = sizeof(limits), .flags = 1 };
+	static uint64_t large[1024];
 	uint32_t small = 4;
 
 	CHECK(!raw_ioctl(fd, COSY_IOC_VERSION, &version), "VERSION");
@@ -30,6 +31,9 @@ static void test_version(void)
 	CHECK(raw_ioctl(fd, COSY_IOC_VERSION, &small) == -EINVAL, "a shorter argument");
 	CHECK(raw_ioctl(fd, COSY_IOC_VERSION, NULL) == -EFAULT, "no argument");
 	CHECK(raw_ioctl(fd, COSY_IOC_LIMITS, &limits) == -EINVAL, "reserved flags");
+	*(uint32_t *)large = sizeof(large);
+	CHECK(raw_ioctl(fd, COSY_IOC_VERSION, large) == -E2BIG, "a far longer argument");
+	CHECK(raw_ioctl(fd, COSY_IOC_RUN, large) == -E2BIG, "a far longer RUN");
 	CHECK(raw_ioctl(fd, _IO('C', 0x99), &version) == -ENOTTY, "no such command");
 }
 
@@ -193,6 +197,50 @@ static void test_load(void)
 	CHECK(raw_ioctl(fd, COSY_IOC_RUN, NULL) == -EFAULT, "RUN of nothing");
 }
 
+/* Checks that no handle leads to a program that is gone, whose memory is another's now. */
+static void test_handles(void)
+{
+	enum { MANY = 1200 };
+	static const struct bpf_insn ones[] = { MOV(0, 1), EXIT }, twos[] = { MOV(0, 2), EXIT };
+	struct cosy_free free = { .size = sizeof(free) };
+	struct cosy_load *load;
+	static uint32_t handles[MANY];
+	static struct raw_container c;
+	int one = raw_open(), two = raw_open();
+	uint32_t next;
+
+	for (int i = 0; i < MANY; i++)
+		handles[i] = raw_load(one, ones, COUNT(ones));
+	for (int i = 0; i < MANY; i++) {
+		free.handle = handles[i];
+		MUST(!raw_ioctl(one, COSY_IOC_FREE, &free));
+	}
+	/* Wait until the kernel gives the memory back, which so many get it to do soon. */
+	sleep_ms(500);
+	for (int i = 0; i < MANY; i++)
+		raw_load(two, twos, COUNT(twos));
+	for (int i = 0; i < MANY; i++) {
+		raw_run_init(&the_run, handles[i], NULL);
+		CHECK(raw_run(one, &the_run) == -ENOENT, "handle %u: result %lld", handles[i],
+		      (long long)the_run.run.ret);
+	}
+	close(two);
+	/* A LOAD whose answer cannot be written leaves no program. */
+	raw_container(&c, ones, COUNT(ones));
+	load = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MUST(load != MAP_FAILED);
+	*load = (struct cosy_load){ .size = sizeof(*load),
+				    .len = c.header.size,
+				    .compound = (uintptr_t)&c };
+	next = raw_load(one, ones, COUNT(ones));
+	free.handle = next;
+	MUST(!raw_ioctl(one, COSY_IOC_FREE, &free) && !mprotect(load, 4096, PROT_READ));
+	CHECK(raw_ioctl(one, COSY_IOC_LOAD, load) == -EFAULT, "an answer to read-only memory");
+	CHECK(raw_load(one, ones, COUNT(ones)) == next, "a program that nobody knows of stayed");
+	munmap(load, 4096);
+	close(one);
+}
+
 /* Loads the largest compound, and the same with far jumps. */
 static void test_large(void)
 {
@@ -292,7 +340,8 @@ int main(int argc, char **argv)
 	static const struct part parts[] = {
 		{ "version", .run = test_version }, { "buffer", .run = test_buffer },
 		{ "memlock", .run = test_memlock }, { "load", .run = test_load },
-		{ "large", .run = test_large },	    { "race", .run = test_race },
+		{ "handles", .run = test_handles }, { "large", .run = test_large },
+		{ "race", .run = test_race },
 	};
 
 	return kmod_main(parts, COUNT(parts), argc, argv);

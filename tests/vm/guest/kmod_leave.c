@@ -5,6 +5,7 @@
  */
 #include "kmod.h"
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/prctl.h>
 
 static volatile sig_atomic_t under_way;
@@ -380,6 +381,11 @@ static void test_kernel_values(void)
 	scan_state("strings");
 	LEAVES(COSY_LEFT_FAULT, 1, MOV(1, 0), LOAD(BPF_DW, 0, 1, 0), EXIT);
 	scan_state("fault");
+	/* All of a frame is saved, deeper than the last function's. */
+	LEAVES(COSY_LEFT_TRAP, 1, STOREK(BPF_DW, 10, LOWEST, 12345), CALL_OP(RAW_OP_trap),
+	       CALL_LOCAL(1), EXIT, EXIT);
+	CHECK(the_run.state.frame[0] == 12345, "the lowest word is %#llx",
+	      (unsigned long long)the_run.state.frame[0]);
 }
 
 /* Returns from a frame whose second half cannot be read any more. */
@@ -468,6 +474,100 @@ static void test_native(void)
 	close(zero);
 }
 
+/* Checks that a loop goes back to user mode now and then, though nothing is due there. */
+static void test_stay(void)
+{
+	static const struct bpf_insn endless[] = { JUMP(-1) };
+
+	raw_run_init(&the_run, raw_load(fd, endless, COUNT(endless)), NULL);
+	signals = 0;
+	handle(SIGALRM, on_signal, SA_RESTART);
+	alarm_us(30000000, 0);
+	CHECK(!raw_run(fd, &the_run) && the_run.run.status == COSY_LEFT_WORK && !signals,
+	      "status %u, %d signals", the_run.run.status, (int)signals);
+	alarm_us(0, 0);
+}
+
+/*
+ * Checks that a file that a compound closes is released before its next call: the kernel does that
+ * as work on the way to user mode, where the descriptor is given to another file.
+ */
+static void test_release(void)
+{
+	int pipes[2];
+	char byte;
+
+	MUST(!pipe(pipes));
+	const struct bpf_insn closes[] = {
+		MOV(1, pipes[0]),	   MOV(2, pipes[1]), CALL(SYS_dup2), MOV(1, pipes[0]),
+		WIDE(2, (uintptr_t)&byte), MOV(3, 1),	     CALL(SYS_read), EXIT,
+	};
+
+	raw_run_init(&the_run, raw_load(fd, closes, COUNT(closes)), NULL);
+	signals = 0;
+	handle(SIGALRM, on_signal, 0);
+	alarm_us(20000000, 0);
+	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE &&
+		      the_run.run.ret == 0 && !signals,
+	      "status %u, result %lld, %d signals", the_run.run.status, (long long)the_run.run.ret,
+	      (int)signals);
+	alarm_us(0, 0);
+	handle(SIGALRM, on_signal, SA_RESTART);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+/*
+ * Has the compound move its thread to another processor.  The kernel tells user mode its number
+ * (rseq) as work on the way there, which may be put off until the end of RUN, no longer.
+ */
+static void test_put_off(void)
+{
+	uint64_t all, mask;
+	const struct bpf_insn moves[] = {
+		MOV(1, 0), MOV(2, 8), WIDE(3, (uintptr_t)&mask), CALL(SYS_sched_setaffinity), EXIT,
+	};
+	uint32_t handle = raw_load(fd, moves, COUNT(moves));
+
+	if (syscall(SYS_sched_getaffinity, 0, sizeof(all), &all) < 0 || (all & 3) != 3) {
+		printf("work that is put off: not tried, one processor\n");
+		return;
+	}
+	for (int i = 0; i < 20; i++) {
+		mask = 1u << i % 2;
+		raw_run_init(&the_run, handle, NULL);
+		CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE &&
+			      !the_run.run.ret,
+		      "status %u, result %lld", the_run.run.status, (long long)the_run.run.ret);
+		CHECK(sched_getcpu() == i % 2, "turn %d: told of processor %d", i, sched_getcpu());
+	}
+	MUST(!syscall(SYS_sched_setaffinity, 0, sizeof(all), &all));
+}
+
+/* Checks that a signal interrupts an operation that can go on from its middle. */
+static void test_operation(void)
+{
+	enum { LONG = 64 << 20, TRIES = 500 };
+	char *at = mmap(NULL, LONG, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	const struct bpf_insn fills[] = {
+		WIDE(1, (uintptr_t)at), MOV(2, 1), MOV(3, LONG), CALL_OP(RAW_OP_memset), JUMP(-6),
+	};
+	bool seen = false;
+
+	MUST(at != MAP_FAILED);
+	raw_run_init(&the_run, raw_load(fd, fills, COUNT(fills)), NULL);
+	handle(SIGALRM, on_signal, SA_RESTART);
+	alarm_us(1000, 1000);
+	for (int i = 0; i < TRIES && !seen; i++) {
+		MUST(!raw_run(fd, &the_run) && the_run.run.status == COSY_LEFT_WORK);
+		seen = the_run.run.resume == 4 + 1 && the_run.state.reg[3] < LONG;
+	}
+	alarm_us(0, 0);
+	CHECK(seen, "always between two operations");
+	munmap(at, LONG);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct part parts[] = {
@@ -481,6 +581,10 @@ int main(int argc, char **argv)
 		{ "kernel_values", .run = test_kernel_values },
 		{ "half_frame", .run = test_half_frame },
 		{ "native", .run = test_native },
+		{ "stay", .run = test_stay },
+		{ "release", .run = test_release },
+		{ "put_off", .run = test_put_off },
+		{ "operation", .run = test_operation },
 	};
 
 	return kmod_main(parts, COUNT(parts), argc, argv);

@@ -5,6 +5,9 @@
  */
 #include "kmod.h"
 
+/* The kernel maps its table of interrupts there in each machine. */
+#define KERNEL_READABLE 0xfffffe0000000000
+
 static uint32_t op_handle[RAW_OPS];
 
 /* Runs one operation, which must not leave.  Returns its result. */
@@ -213,11 +216,21 @@ static void test_memory_faults(void)
 
 static void test_memory_wild(void)
 {
-	static const uint64_t wild[] = {
-		0,	   0xffffffff81000000, 0x7ffffffff000, 0x800000000000, 0xfffffffffffffff0,
-		1ull << 63
-	};
+	const uint64_t wild[] = { 0,
+				  0xffffffff81000000,
+				  0x7ffffffff000,
+				  0x800000000000,
+				  0xfffffffffffffff0,
+				  1ull << 63,
+				  KERNEL_READABLE,
+				  P(shared) + BUFFER_SIZE,
+				  P(shared) - 1 };
 
+	/* Neighbours of the buffer are none of it. */
+	LEAVES(COSY_LEFT_FAULT, 4, WIDE(1, P(shared) + BUFFER_SIZE), MOV(2, 1), MOV(3, 8),
+	       CALL_OP(RAW_OP_memset), EXIT);
+	LEAVES(COSY_LEFT_FAULT, 4, WIDE(1, P(shared) - 8), MOV(2, 1), MOV(3, 8),
+	       CALL_OP(RAW_OP_memset), EXIT);
 	for (size_t i = 0; i < COUNT(wild); i++) {
 		for (int number = RAW_OP_memcpy; number <= RAW_OP_rawmemchr; number++) {
 			uint64_t arguments[2][4] = {
@@ -278,6 +291,59 @@ static void test_memory_unreadable(void)
 	munmap(plain, 3 * 4096);
 }
 
+/* Checks that a call reaches the buffer only as far as it goes, and no other kernel memory. */
+static void test_memory_reach(void)
+{
+	const uint64_t wild[] = {
+		P(shared) + BUFFER_SIZE - 8, P(shared) + BUFFER_SIZE, P(shared) - 8,
+		0x7ffffffff000 - 8,	     0x7ffffffff000,	      1ull << 63,
+		0xffffffff81000000,	     KERNEL_READABLE,	      -8ull
+	};
+	int file = memfd_create("reach", 0), listing = open("/", O_RDONLY | O_DIRECTORY);
+
+	MUST(file >= 0 && listing >= 0);
+	RESULT(0, MOV(1, file), WIDE(2, P(shared)), CALL(SYS_fstat), EXIT);
+	for (size_t i = 0; i < COUNT(wild); i++) {
+		RESULT(-EFAULT, MOV(1, file), WIDE(2, wild[i]), CALL(SYS_fstat), EXIT);
+		RESULT(-EFAULT, MOV(1, AT_FDCWD), WIDE(2, P("/")), WIDE(3, wild[i]), MOV(4, 0),
+		       CALL(SYS_newfstatat), EXIT);
+		memset(shared + BUFFER_SIZE - 8, 'x', 8); /* a name without an end */
+		RESULT(-EFAULT, MOV(1, AT_FDCWD), WIDE(2, wild[i]), WIDE(3, P(shared)), MOV(4, 0),
+		       CALL(SYS_newfstatat), EXIT);
+		RESULT(-EFAULT, MOV(1, listing), WIDE(2, wild[i]), MOV(3, 4096),
+		       CALL(SYS_getdents64), EXIT);
+		/* An arrival, as of a read that is under way. */
+		RESULT(-EFAULT, MOV(1, 1), WIDE(2, wild[i]), MOV(3, 4096), MOV(4, 1),
+		       WIDE(5, COSY_UNDER_WAY), CALL_OP(RAW_OP_epoll_read), EXIT);
+	}
+	close(file);
+	close(listing);
+}
+
+/* Checks that operations write above what a view has, and single accesses are of a size that there is. */
+static void test_memory_views(void)
+{
+	enum { PAGES = 4 * 4096 };
+	static const uint64_t sizes[] = { 0, 3, 16, 1ull << 32, 1ull << 40 };
+	int file = memfd_create("views", 0);
+
+	MUST(file >= 0 && !ftruncate(file, PAGES));
+	memset(shared, 'b', PAGES);
+	memset(private, 'p', 64);
+	RESULT(0, MOV(1, file), WIDE(2, P(shared)), MOV(3, PAGES), CALL_OP(RAW_OP_view_read),
+	       WIDE(1, P(shared) + 8), WIDE(2, P(private)), MOV(3, 64), CALL_OP(RAW_OP_look),
+	       MOV(0, 0), EXIT);
+	for (int i = 0; i < PAGES; i++)
+		CHECK(shared[i] == (i >= 8 && i < 8 + 64 ? 'p' : 0), "byte %d is %d", i, shared[i]);
+	for (size_t i = 0; i < COUNT(sizes); i++) {
+		LEAVES(COSY_LEFT_TRAP, 4, WIDE(1, P(shared)), WIDE(2, sizes[i]),
+		       CALL_OP(RAW_OP_view_load), EXIT);
+		LEAVES(COSY_LEFT_TRAP, 5, WIDE(1, P(shared)), MOV(2, 1), WIDE(3, sizes[i]),
+		       CALL_OP(RAW_OP_view_store), EXIT);
+	}
+	close(file);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct part parts[] = {
@@ -285,6 +351,8 @@ int main(int argc, char **argv)
 		{ "memory_faults", .run = test_memory_faults },
 		{ "memory_wild", .run = test_memory_wild },
 		{ "memory_unreadable", .run = test_memory_unreadable },
+		{ "memory_reach", .run = test_memory_reach },
+		{ "memory_views", .run = test_memory_views },
 	};
 
 	return kmod_main(parts, COUNT(parts), argc, argv);

@@ -84,6 +84,33 @@ static void operations(int fd)
 	raw_limits(fd, 0, 0);
 }
 
+/* Forges the steps used: a RUN that has none left makes none, and none makes more than at first. */
+static void forged(int fd)
+{
+	static const uint64_t used[] = { 1000, 1001, 1ull << 32, 1ull << 63, -1000ull, -1ull };
+	static const struct bpf_insn traps[] = { CALL_OP(RAW_OP_trap), EXIT };
+	uint32_t loop = raw_load(fd, endless, COUNT(endless));
+	static struct raw_run r;
+
+	/* An operation that is left is none. */
+	raw_run_init(&r, raw_load(fd, traps, COUNT(traps)), NULL);
+	CHECK(!raw_run_to_end(fd, &r) && r.run.status == COSY_LEFT_TRAP && !r.state.steps,
+	      "a trap: %s after %llu steps", status_name(r.run.status),
+	      (unsigned long long)r.state.steps);
+	raw_limits(fd, 1000, 0);
+	for (size_t i = 0; i < COUNT(used); i++) {
+		raw_run_init(&r, loop, NULL);
+		MUST(!raw_run_to_end(fd, &r) && r.run.status == COSY_ENDED_STEPS);
+		r.state.steps = used[i];
+		r.state.reg[6] = 0;
+		CHECK(!raw_run_to_end(fd, &r) && r.run.status == COSY_ENDED_STEPS &&
+			      r.state.reg[6] <= 1,
+		      "%llu steps used: %s after %llu turns", (unsigned long long)used[i],
+		      status_name(r.run.status), (unsigned long long)r.state.reg[6]);
+	}
+	raw_limits(fd, 0, 0);
+}
+
 static void kernel_time(int fd)
 {
 	static const struct timespec nap = { 0, 300000000 };
@@ -173,6 +200,7 @@ int main(void)
 
 	handle(SIGALRM, on_tick, SA_RESTART);
 	operations(fd);
+	forged(fd);
 	kernel_time(fd);
 	none(fd);
 	administrator(fd);

@@ -38,7 +38,16 @@ _HOLDING = _HERE.parent / "holding"
 _PARTS = ("kmod", "core", "include")
 # Programs of tests/vm/guest, the quickest first, by where the mutant is; `same` and `race` come after them.
 _MOVED = ("move", "move_parcel", "move_port", "move_socket", "move_pin", "move_random")
-_WATCHED = ("filter", "filter_libc", "filter_share", "seccomp", "fast_resume", "handover", "scan_tree", "scan_tree_change")
+_WATCHED = (
+    "filter",
+    "filter_libc",
+    "filter_share",
+    "seccomp",
+    "fast_resume",
+    "handover",
+    "scan_tree",
+    "scan_tree_change",
+)
 _RUNS = (
     *("kmod_call", "kmod_leave", "kmod_memory", "kmod_access", "kmod_device", "kmod_front", "kmod_cache"),
     *("hostile_ioctl", "hostile_load", "hostile_state", "hostile_map", "hostile_fd", "hostile_leak", "hostile_quota"),
