@@ -225,11 +225,6 @@ static long cosy_compat_ioctl(struct file *file, unsigned int command, unsigned 
 }
 
 /* Tells what the caller's filters let through: see <linux/cosy.h>. */
-static ssize_t cosy_read(struct file *file, char __user *to, size_t size, loff_t *position)
-{
-	return cosy_filter_read(to, size);
-}
-
 static int cosy_open(struct inode *inode, struct file *file)
 {
 	struct cosy_context *context = cosy_context_create();
@@ -263,7 +258,7 @@ static const struct file_operations cosy_fops = {
 	.owner = THIS_MODULE,
 	.open = cosy_open,
 	.release = cosy_release,
-	.read = cosy_read,
+	.read_iter = cosy_filter_read,
 	.unlocked_ioctl = cosy_ioctl,
 	.compat_ioctl = cosy_compat_ioctl,
 	.mmap = cosy_mmap,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* filter.c - see filter.h. */
 #include <linux/bitmap.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
-#include <linux/uaccess.h>
+#include <linux/uio.h>
 #include <linux/unistd.h>
 #include <asm/unistd.h>
 #include "run/dispatch.h"
@@ -153,16 +154,33 @@ void cosy_leave_filtered(struct cosy_activation *run)
 	}
 }
 
-ssize_t cosy_filter_read(char __user *to, size_t size)
+/*
+ * Takes back in advance what read(2) is about to charge: libcosy asks, when it has to, and not the
+ * program.  Others that read (io_uring, aio) are charged for no call.
+ */
+static void read_uncharge(struct kiocb *call, size_t size)
+{
+#ifdef CONFIG_TASK_XACCT
+	if (is_sync_kiocb(call)) {
+		current->ioac.rchar -= size;
+		current->ioac.syscr--;
+	}
+#endif
+}
+
+ssize_t cosy_filter_read(struct kiocb *call, struct iov_iter *to)
 {
 	DECLARE_BITMAP(calls, NR_syscalls);
 	const unsigned long *allowed = allowed_calls();
+	size_t size = min(iov_iter_count(to), sizeof(calls));
 
 	bitmap_zero(calls, NR_syscalls);
 	if (!(READ_ONCE(current_thread_info()->syscall_work) & SYSCALL_WORK_SECCOMP))
 		bitmap_set(calls, 0, NR_syscalls);
 	else if (allowed)
 		bitmap_copy_clear_tail(calls, allowed, NR_syscalls);
-	size = min(size, sizeof(calls));
-	return copy_to_user(to, calls, size) ? -EFAULT : size;
+	if (copy_to_iter(calls, size, to) < size)
+		return -EFAULT;
+	read_uncharge(call, size);
+	return size;
 }

@@ -65,8 +65,8 @@ static __always_inline bool cosy_is_watched(const struct cosy_activation *run)
 
 /*
  * Writes, for read(2), a bit for each system call that the caller's filters allow.  Returns
- * bytes, or -EFAULT.
+ * bytes, or -EFAULT.  The caller's accounts do not show it.
  */
-ssize_t cosy_filter_read(char __user *to, size_t size);
+ssize_t cosy_filter_read(struct kiocb *call, struct iov_iter *to);
 
 #endif /* COSY_FILTER_H */

@@ -630,6 +630,7 @@ MUTANTS = [
         "if (1)",
         by="filter",
     ),
+    Mutant("filter-uncharge", "kmod/run/filter.c", "if (is_sync_kiocb(call)) {", "if (0) {", by="same"),
     Mutant(
         "filter-number",
         "kmod/run/filter.c",
