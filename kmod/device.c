@@ -224,7 +224,6 @@ static long cosy_compat_ioctl(struct file *file, unsigned int command, unsigned 
 	return -EOPNOTSUPP;
 }
 
-/* Tells what the caller's filters let through: see <linux/cosy.h>. */
 static int cosy_open(struct inode *inode, struct file *file)
 {
 	struct cosy_context *context = cosy_context_create();

@@ -19,9 +19,8 @@ struct cosy_user;
  * is its instruction's number modulo COSY_SITES.  No more than a hint, which threads may lose.
  */
 struct cosy_sites {
-	unsigned long missing; /* a bit for each whose guards failed lately */
-	u8 missed
-		[COSY_SITES]; /* two for each time that they did, less one for each that they held */
+	unsigned long missing;	/* a bit for each whose guards failed lately */
+	u8 missed[COSY_SITES];	/* two for each failure, less one for each time that they held */
 	u16 passed[COSY_SITES]; /* how often the version was not tried since */
 };
 

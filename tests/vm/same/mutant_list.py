@@ -6,7 +6,8 @@ first.  A mutant that is `harmless` changes no result of any call; why is said t
 """
 
 from mutants_fast import MUTANTS as _FAST
+from mutants_load import MUTANTS as _LOAD
 from mutants_move import MUTANTS as _MOVE
 from mutants_run import MUTANTS as _RUN
 
-MUTANTS = [*_FAST, *_MOVE, *_RUN]
+MUTANTS = [*_FAST, *_MOVE, *_RUN, *_LOAD]
