@@ -93,7 +93,8 @@ static bool sysv_hash_has(const struct libcosy_object *object,
 	return false;
 }
 
-static bool object_has(const struct libcosy_object *object, const struct libcosy_function *function)
+bool libcosy_object_has(const struct libcosy_object *object,
+			const struct libcosy_function *function)
 {
 	if (object->gnu_hash)
 		return gnu_hash_has(object, function);
@@ -109,7 +110,7 @@ static bool is_interceptor(const struct libcosy_object *object, const char *name
 	if (snprintf(text, sizeof(text), "__interceptor_%s", name) >= (int)sizeof(text))
 		return false;
 	twin.hash = libcosy_name_hash(text);
-	return object_has(object, &twin);
+	return libcosy_object_has(object, &twin);
 }
 
 /* --- The objects in the order of a look-up --------------------------------------------- */
@@ -129,7 +130,7 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *arg)
 		return role == COSY_OBJECT_LIBC;
 	}
 	for (unsigned int i = 0; i < search->count; i++)
-		if (object_has(&object, &search->functions[i]))
+		if (libcosy_object_has(&object, &search->functions[i]))
 			search->found(search->arg, i, info->dlpi_name,
 				      is_interceptor(&object, search->functions[i].name));
 	return 0;

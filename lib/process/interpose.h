@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "process/object.h"
+
 struct libcosy_function {
 	const char *name;
 	uint32_t hash; /* as DT_GNU_HASH has it */
@@ -24,6 +26,10 @@ struct libcosy_function {
 typedef void libcosy_found(void *arg, unsigned int function, const char *object, bool checks);
 
 uint32_t libcosy_name_hash(const char *name);
+
+/* Tells whether an object has a function of that name to which others may be bound. */
+bool libcosy_object_has(const struct libcosy_object *object,
+			const struct libcosy_function *function);
 
 /*
  * Calls `found` for each definition of one of `count` functions in an object that the dynamic

@@ -33,6 +33,14 @@ static inline bool libcosy_begins(const char *text, const char *with)
 	return !*with;
 }
 
+/* Needs no look-up by the dynamic linker, as the first call of strcmp would. */
+static inline bool libcosy_is_same(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
 enum libcosy_role { COSY_OBJECT_OTHER, COSY_OBJECT_PART_OF_LIBC, COSY_OBJECT_LIBC };
 
 /* Tells whether it is libc, or a part of it: before glibc 2.34 parts had some of the wrappers. */

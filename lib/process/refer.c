@@ -25,19 +25,12 @@ static unsigned int letters_hash(const char *name)
 	return ((unsigned char)name[0] * 8u + (unsigned char)name[1]) & 63;
 }
 
-static bool is_same(const char *a, const char *b)
-{
-	while (*a && *a == *b)
-		a++, b++;
-	return *a == *b;
-}
-
 static bool is_named(const struct reference *reference, const ElfW(Sym) * symbol, const char *name)
 {
 	if (symbol->st_shndx != SHN_UNDEF)
 		return false;
 	for (unsigned int i = 0; i < reference->count; i++)
-		if (is_same(name, reference->names[i]))
+		if (libcosy_is_same(name, reference->names[i]))
 			return true;
 	return false;
 }

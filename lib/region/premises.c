@@ -62,14 +62,6 @@ static void object_found(void *arg, unsigned int function, const char *object, b
 		say_whose(verdict, function, object);
 }
 
-/* Needs no look-up by the dynamic linker, as the first call of strcmp would. */
-static bool is_same(const char *a, const char *b)
-{
-	while (*a && *a == *b)
-		a++, b++;
-	return *a == *b;
-}
-
 /* --- The object that the region is in ---------------------------------------------------- */
 
 struct caller {
@@ -247,7 +239,7 @@ static bool fills_slot(const struct caller *caller, const ElfW(Rela) * relocatio
 	uint32_t type = ELF64_R_TYPE(relocation->r_info);
 
 	return (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) &&
-	       is_same(caller->strings + symbol->st_name, name);
+	       libcosy_is_same(caller->strings + symbol->st_name, name);
 }
 
 /* Looks among all relocations: a PLT entry may share the slot of a pointer to the function. */
@@ -347,31 +339,6 @@ static bool is_before_libc(const struct cosy_replaced *call)
 
 /* --- Functions that are not bound yet ---------------------------------------------------- */
 
-/* Looks only into the hash table of since 2006; an object with none but the older may. */
-static bool object_may_define(const struct libcosy_object *object,
-			      const struct libcosy_function *function)
-{
-	const uint32_t *header = object->gnu_hash, *buckets, *chain;
-	const ElfW(Sym) *symbols = object->symbols;
-	uint32_t index, entry;
-
-	if (!header)
-		return object->sysv_hash;
-	buckets = header + 4 + 2 * header[2];
-	chain = buckets + header[0];
-	index = buckets[function->hash % header[0]];
-	if (index < header[1])
-		return false;
-	do {
-		entry = chain[index - header[1]];
-		if ((entry | 1) == (function->hash | 1) && symbols[index].st_shndx != SHN_UNDEF &&
-		    is_same(object->strings + symbols[index].st_name, function->name))
-			return true;
-		index++;
-	} while (!(entry & 1));
-	return false;
-}
-
 /* Returns the first function that no sanitizer checks and that the object may define, or count. */
 static unsigned int object_first_defined(uintptr_t base, const void *dynamic,
 					 const struct verdict *verdict)
@@ -383,7 +350,7 @@ static unsigned int object_first_defined(uintptr_t base, const void *dynamic,
 	    libcosy_object_role(object.soname) != COSY_OBJECT_OTHER)
 		return verdict->count;
 	while (i < verdict->count &&
-	       (verdict->checked >> i & 1 || !object_may_define(&object, &verdict->functions[i])))
+	       (verdict->checked >> i & 1 || !libcosy_object_has(&object, &verdict->functions[i])))
 		i++;
 	return i;
 }
