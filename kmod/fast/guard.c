@@ -49,6 +49,7 @@ void cosy_fresh_end(struct cosy_activation *run, s64 result)
 
 void cosy_held_drop(struct cosy_activation *run)
 {
+	cosy_faults_allow(run);
 	cosy_views_write_back(run);
 	cosy_cursors_drop(run);
 	cosy_child_drop(run);

@@ -5,6 +5,7 @@
 
 #include <linux/file.h>
 #include <linux/path.h>
+#include <linux/uaccess.h>
 #include "core.h"
 
 struct address_space;
@@ -53,6 +54,7 @@ struct cosy_folio_cursor {
 #define COSY_HELD_PWD	 (1 << 4)
 #define COSY_HELD_PREFIX (1 << 5)
 #define COSY_HELD_ROOT	 (1 << 6)
+#define COSY_HELD_FAULTS (1 << 7) /* page faults are refused: see cosy_faults_allow */
 
 /* cosy_activation.child_dirfd that no call's argument is. */
 #define COSY_NO_DIRFD S64_MIN
@@ -93,7 +95,7 @@ struct cosy_activation {
 	unsigned long stack_pointer; /* cosy_enter's, to which a leave unwinds */
 	struct task_struct *task;    /* current: its flags are tested around every call */
 	/*
-	 * While it points to true, cosy_safepoint_poll is called after every call.  Points to
+	 * While it points to true, cosy_safepoint_after is called after every call.  Points to
 	 * the program's `gone` or, where time is limited, to a constant
 	 */
 	const bool *look;
@@ -185,6 +187,19 @@ static inline void cosy_leave_at(struct cosy_activation *run, u32 status, u32 in
 	run->status = status;
 	run->insn = insn;
 	run->detail = detail;
+}
+
+/*
+ * Has page faults served again.  Where time is limited they are refused to the compound's own
+ * accesses, so that it leaves and faults in user mode: no number of them makes it overrun.  Calls
+ * need theirs, so that this stands before each of them; it is part of cosy_held_drop.
+ */
+static __always_inline void cosy_faults_allow(struct cosy_activation *run)
+{
+	if (likely(!(run->held & COSY_HELD_FAULTS)))
+		return;
+	run->held &= ~COSY_HELD_FAULTS;
+	pagefault_enable();
 }
 
 #endif /* COSY_ACTIVATION_H */

@@ -50,7 +50,7 @@ SYM_CODE_START_LOCAL(cosy_after_call)
 	SAVE_R0_TO_R5
 	FORGET_BRANCHES
 	mov	STATE, %rdi
-	call	cosy_safepoint_poll
+	call	cosy_safepoint_after
 	mov	%eax, %r9d
 	CLEAR_AFTER_C
 	RESTORE_R0_TO_R5
@@ -185,11 +185,19 @@ THUNK_END cosy_thunk_\name
 THUNK cosy_thunk_\name
 	SPEND_FUEL .Lrefuel_\name
 	LEAVE_IF_WATCHED .Lwatched_\name
+	testl	$HELD_FAULTS, RUN_HELD(%r11)
+	jnz	.Lfaults_\name
+.Lfaults_\name\()_allowed:
 	incq	RUN_CALLS(%r11)
 	mov	%r10, INSN
 	CALL_BY_ARRAY \name
 	RETURN_FROM_CALL
 	LEAVE_BY_ARRAY \name
+	/* cosy_faults_allow */
+.Lfaults_\name:
+	andl	$~HELD_FAULTS, RUN_HELD(%r11)
+	decl	TASK_NO_FAULTS(%r9)
+	jmp	.Lfaults_\name\()_allowed
 	\watched .Lwatched_\name
 THUNK_END cosy_thunk_\name
 .endm

@@ -7,8 +7,9 @@
  *
  * Fuel does not bound time: one call may take seconds, and a compound that leaves gets new fuel
  * when it goes on.  So where time is limited, safepoints are closer together, and the time is also
- * checked after every call (run->look makes call.S ask) and when the compound goes on.  The limit
- * is overrun by one call at most, or by the accesses of some thousand instructions.
+ * checked after every call (run->look makes call.S ask) and when the compound goes on.  Between
+ * calls no page fault is served (faults_refuse).  The limit is overrun by one call at most, or by
+ * some thousand instructions.
  *
  * The steps and the time of earlier RUNs come from the user's memory.  A process that forges
  * them gains a fresh start, which it may have at any time: no single RUN exceeds a limit.
@@ -45,10 +46,7 @@ MODULE_PARM_DESC(max_kernel_ms,
 /* Instructions of the longest program that gets all of FUEL. */
 #define FUEL_INSNS 64u
 
-/*
- * Steps, and instructions, between two safepoints where time is limited: any instruction may be
- * an access that faults.
- */
+/* Steps, and instructions, between two safepoints where time is limited. */
 #define TIMED_FUEL  64u
 #define TIMED_INSNS 4096u
 
@@ -161,6 +159,16 @@ static __always_inline bool time_is_up(struct cosy_activation *run)
 	return unlikely(run->max_ns) && time_is_up_limited(run);
 }
 
+/*
+ * Has no page fault served until cosy_faults_allow: one may take as long as a call, where a huge
+ * page is to be made, and any instruction may be an access that faults.
+ */
+static void faults_refuse(struct cosy_activation *run)
+{
+	pagefault_disable();
+	run->held |= COSY_HELD_FAULTS;
+}
+
 /* --- The start and the end of a RUN ------------------------------------------------------ */
 
 static noinline void limits_start(struct cosy_activation *run, const struct cosy_context *context)
@@ -181,6 +189,7 @@ static noinline void limits_start(struct cosy_activation *run, const struct cosy
 		run->exec_start = processor_time();
 		run->wall_start = ktime_get_ns();
 		run->look_at = run->wall_start + (run->max_ns - run->ns_before);
+		faults_refuse(run);
 	}
 	fuel_grant(run, fuel_budget_limited(run));
 }
@@ -243,7 +252,7 @@ static bool work_due(struct cosy_activation *run)
 	return cosy_resume_work();
 }
 
-u32 cosy_safepoint_poll(struct cosy_activation *run)
+static u32 safepoint_poll(struct cosy_activation *run)
 {
 	if (time_is_up(run))
 		return COSY_ENDED_TIME;
@@ -254,9 +263,20 @@ u32 cosy_safepoint_poll(struct cosy_activation *run)
 	return COSY_DONE;
 }
 
+u32 cosy_safepoint_after(struct cosy_activation *run)
+{
+	u32 status;
+
+	cosy_faults_allow(run);
+	status = safepoint_poll(run);
+	if (status == COSY_DONE && run->max_ns)
+		faults_refuse(run);
+	return status;
+}
+
 bool cosy_leave_between(struct cosy_activation *run, enum cosy_op op)
 {
-	u32 status = cosy_safepoint_poll(run);
+	u32 status = safepoint_poll(run);
 
 	/* The filters come last: the poll may let other threads run, which may install one. */
 	if (status == COSY_DONE)
@@ -275,11 +295,12 @@ u32 cosy_safepoint(struct cosy_activation *run, u32 insn)
 {
 	u32 status;
 
+	cosy_faults_allow(run);
 	/* The limit comes first: going on from here would be one step over it. */
 	if (run->max_steps && run->granted > run->max_steps)
 		status = COSY_ENDED_STEPS;
 	else
-		status = cosy_safepoint_poll(run);
+		status = safepoint_poll(run);
 	if (status == COSY_DONE && cosy_stay_is_over(run))
 		status = COSY_LEFT_WORK;
 	if (status != COSY_DONE) {
@@ -291,13 +312,17 @@ u32 cosy_safepoint(struct cosy_activation *run, u32 insn)
 	cosy_descriptors_forget(run);
 	run->fresh[0] = run->fresh[1] = NULL;
 	fuel_grant(run, run->max_steps | run->max_ns ? fuel_budget_limited(run) : fuel_budget(run));
+	if (run->max_ns)
+		faults_refuse(run);
 	return 0;
 }
 
 bool cosy_limits_pause(struct cosy_activation *run, u32 insn, bool resumes)
 {
+	bool refused = run->held & COSY_HELD_FAULTS;
 	u32 status = COSY_DONE;
 
+	cosy_faults_allow(run);
 	if (time_is_up(run))
 		status = COSY_ENDED_TIME;
 	else if (fatal_signal_pending(current))
@@ -308,8 +333,11 @@ bool cosy_limits_pause(struct cosy_activation *run, u32 insn, bool resumes)
 			      time_after(jiffies, run->entered + MAX_UNRESUMABLE_STAY)))
 		status = COSY_LEFT_NATIVE; /* the instruction cannot go on from its middle */
 	cond_resched();
-	if (status == COSY_DONE)
-		return false;
-	cosy_leave_at(run, status, insn, 0);
-	return true;
+	if (status != COSY_DONE) {
+		cosy_leave_at(run, status, insn, 0);
+		return true;
+	}
+	if (refused)
+		faults_refuse(run);
+	return false;
 }

@@ -70,7 +70,7 @@ u32 cosy_safepoint(struct cosy_activation *run, u32 insn);
  * Lets others have the processor after a call, if they want it.  Returns COSY_DONE, or the
  * status with which the caller has to leave now.  Called by call.S.
  */
-u32 cosy_safepoint_poll(struct cosy_activation *run);
+u32 cosy_safepoint_after(struct cosy_activation *run);
 
 /* Slow path of cosy_between_calls. */
 bool cosy_leave_between(struct cosy_activation *run, enum cosy_op op);

@@ -25,6 +25,7 @@ int main(void)
 	OFFSET(RUN_CALLS, cosy_activation, calls);
 	OFFSET(RUN_PID, cosy_activation, pid);
 	OFFSET(RUN_HELD, cosy_activation, held);
+	DEFINE(HELD_FAULTS, COSY_HELD_FAULTS);
 	OFFSET(RUN_KNOWN, cosy_activation, known_pair);
 	DEFINE(KNOWN_NONE, COSY_KNOWN_NONE);
 	OFFSET(RUN_DETAIL, cosy_activation, detail);
@@ -44,6 +45,7 @@ int main(void)
 	BLANK();
 	OFFSET(TASK_FLAGS, task_struct, thread_info.flags);
 	OFFSET(TASK_SYSCALL_WORK, task_struct, thread_info.syscall_work);
+	OFFSET(TASK_NO_FAULTS, task_struct, pagefault_disabled);
 	DEFINE(CALL_WORK, COSY_CALL_WORK);
 	DEFINE(TRACED, COSY_TRACED);
 #ifdef CONFIG_SECCOMP_FILTER

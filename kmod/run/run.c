@@ -278,10 +278,10 @@ static long run_program(struct cosy_context *context, struct cosy_prog *prog,
 		if (unlikely(cosy_limits_reached(prog, context, ns)))
 			return run_refuse(context, user, argument, COSY_ENDED_TIME, 0);
 	}
-	cosy_limits_start(&run, context, steps, ns);
-
 	if (unlikely(running_has_task()))
 		return -ELOOP;
+	cosy_limits_start(&run, context, steps, ns);
+
 	if (unlikely(prog->may_nest))
 		result = running_enter(&run);
 	else

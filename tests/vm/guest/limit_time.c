@@ -131,7 +131,7 @@ static void test_operations(void)
 	FEW("small copies", WIDE(1, (uintptr_t)memory), WIDE(2, (uintptr_t)shared), MOV(3, 64),
 	    CALL_OP(RAW_OP_memcpy), JUMP(-7));
 	FEW("getpid", CALL(SYS_getpid), JUMP(-2));
-	/* Each of its instructions may fault: the compound looks at the clock at every turn. */
+	/* Each of its instructions may be slow: the compound looks at the clock at every turn. */
 	for (size_t i = 0; i < COUNT(large) - 1; i++)
 		large[i] = ADD(2, 1);
 	large[COUNT(large) - 1] = JUMP(-(int)COUNT(large));
@@ -142,7 +142,7 @@ static void test_long_operations(void)
 {
 	enum { LONG = 64 << 20 };
 	char *at = mmap(NULL, LONG, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	const struct bpf_insn fills[] = { WIDE(1, (uintptr_t)at), MOV(2, 1), MOV(3, LONG),
 					  CALL_OP(RAW_OP_memset), EXIT };
 	const struct bpf_insn searches[] = { WIDE(1, (uintptr_t)at), MOV(2, 1), MOV(3, LONG),
@@ -162,7 +162,8 @@ static void test_long_operations(void)
 	CHECK(!at[LONG - 1] && at[0] == 1, "memset: what it wrote");
 	/* ... and one that is not starts over. */
 	munmap(at, LONG);
-	MUST(mmap(at, LONG, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at);
+	MUST(mmap(at, LONG, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1,
+		  0) == at);
 	run_limited(searching, 1, NULL);
 	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == 5 &&
 		      the_run.state.reg[3] == LONG,
@@ -171,6 +172,133 @@ static void test_long_operations(void)
 	free_program(filling);
 	free_program(searching);
 	munmap(at, LONG);
+}
+
+/* --- Page faults ----------------------------------------------------------------------------- */
+
+enum { PAGE = 4096, AN_HOUR = 3600 };
+
+/* Returns two pages that nobody has touched. */
+static char *untouched(void)
+{
+	char *at = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	MUST(at != MAP_FAILED);
+	return at;
+}
+
+static bool is_resident(char *at)
+{
+	unsigned char there;
+
+	MUST(!mincore(at, PAGE, &there));
+	return there & 1;
+}
+
+/*
+ * Runs a program that touches `at`, its context, by instruction `access`; again when the page is
+ * there; and without a limit.
+ */
+static void faults(const char *what, const struct bpf_insn *insns, size_t count, int access,
+		   char *at)
+{
+	uint32_t handle = raw_load(fd, insns, count);
+
+	run_limited(handle, AN_HOUR * 1000000000ull, at);
+	CHECK(the_run.run.status == COSY_LEFT_FAULT && (int)the_run.run.resume == access + 1,
+	      "%s: status %u at %d", what, the_run.run.status, (int)the_run.run.resume - 1);
+	CHECK(!is_resident(at), "%s: the fault was served", what);
+	*(volatile char *)at = 0;
+	run_limited(handle, AN_HOUR * 1000000000ull, at);
+	CHECK(the_run.run.status == COSY_DONE, "%s, with the page: status %u at %d", what,
+	      the_run.run.status, (int)the_run.run.resume - 1);
+	munmap(at, 2 * PAGE);
+	/* Without a limit the kernel serves it. */
+	at = untouched();
+	raw_run_init(&the_run, handle, at);
+	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE,
+	      "%s, no limit: status %u at %d", what, the_run.run.status,
+	      (int)the_run.run.resume - 1);
+	munmap(at, 2 * PAGE);
+	free_program(handle);
+}
+
+#define FAULTS(what, access, ...)                                                                  \
+	do {                                                                                       \
+		const struct bpf_insn insns_[] = { __VA_ARGS__, MOV(0, 0), EXIT };                 \
+                                                                                                   \
+		faults(what, insns_, COUNT(insns_), access, untouched());                          \
+	} while (0)
+
+/*
+ * Where time is limited the kernel serves no fault of a compound's own accesses: one may take as
+ * long as a call.  Those of its calls it serves.
+ */
+static void test_faults(void)
+{
+	static char name[] = "/dev/zero";
+
+	FAULTS("load", 0, LOAD(BPF_DW, 2, 1, 0));
+	FAULTS("store", 1, MOV(2, 1), STORE(BPF_DW, 1, 0, 2));
+	FAULTS("atomic", 1, MOV(2, 1), ATOMIC(BPF_DW, 1, 0, 2, BPF_ADD | BPF_FETCH));
+	FAULTS("memset", 2, MOV(2, 7), MOV(3, 64), CALL_OP(RAW_OP_memset));
+	FAULTS("memcpy", 4, MOVR(2, 1), WIDE(1, (uintptr_t)memory), MOV(3, 64),
+	       CALL_OP(RAW_OP_memcpy));
+	FAULTS("strlen", 0, CALL_OP(RAW_OP_strlen));
+	/* After turns of fuel, and after a call of each kind, they are refused as before. */
+	FAULTS("after a loop", 4, MOV(3, 1000), ADD(3, -1), JUMP_NE(3, 0, -2), MOV(2, 1),
+	       STORE(BPF_DW, 1, 0, 2));
+	FAULTS("after getpid", 3, MOVR(6, 1), CALL(SYS_getpid), MOV(2, 1), STORE(BPF_DW, 6, 0, 2));
+	FAULTS("after getppid", 3, MOVR(6, 1), CALL(SYS_getppid), MOV(2, 1),
+	       STORE(BPF_DW, 6, 0, 2));
+	FAULTS("after umask", 4, MOVR(6, 1), MOV(1, 022), CALL(SYS_umask), MOV(2, 1),
+	       STORE(BPF_DW, 6, 0, 2));
+	/* Calls have the kernel write into pages that nobody has touched. */
+	for (int i = 0; i < 2; i++) {
+		char *a = untouched(), *b = untouched(), *c = untouched(), *d = untouched();
+		const struct bpf_insn insns[] = {
+			MOV(1, i ? regular : zero),
+			WIDE(2, (uintptr_t)a),
+			MOV(3, 100),
+			MOV(4, 0),
+			MOV(0, 0),
+			CALL(SYS_pread64),
+			MOVR(6, 0),
+			MOV(1, regular),
+			WIDE(2, (uintptr_t)b),
+			CALL(SYS_fstat),
+			ADDR(6, 0),
+			MOV(1, AT_FDCWD),
+			WIDE(2, (uintptr_t)name),
+			WIDE(3, (uintptr_t)c),
+			MOV(4, 64),
+			MOV(5, 0),
+			CALL_OP(RAW_OP_read_file),
+			ADDR(6, 0),
+			MOV(1, CLOCK_MONOTONIC),
+			WIDE(2, (uintptr_t)d),
+			CALL(SYS_clock_gettime),
+			ADDR(6, 0),
+			MOVR(0, 6),
+			EXIT,
+		};
+		uint32_t handle = raw_load(fd, insns, COUNT(insns));
+
+		raw_limits(fd, 0, AN_HOUR * 1000000000ull);
+		raw_run_init(&the_run, handle, NULL);
+		CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE &&
+			      the_run.run.ret == 164,
+		      "calls: status %u at %d, %lld", the_run.run.status,
+		      (int)the_run.run.resume - 1, (long long)the_run.run.ret);
+		raw_limits(fd, 0, 0);
+		free_program(handle);
+		munmap(a, 2 * PAGE);
+		munmap(b, 2 * PAGE);
+		munmap(c, 2 * PAGE);
+		munmap(d, 2 * PAGE);
+	}
+	/* The thread itself faults as before. */
+	*(volatile char *)untouched() = 1;
 }
 
 /* --- From RUN to RUN ------------------------------------------------------------------------- */
@@ -294,6 +422,7 @@ int main(int argc, char **argv)
 		{ "calls", .run = test_calls },
 		{ "operations", .run = test_operations },
 		{ "long_operations", .run = test_long_operations },
+		{ "faults", .run = test_faults },
 		{ "long_calls", .run = test_long_calls },
 		{ "forged", .run = test_forged },
 		{ "administrator", .run = test_administrator },
