@@ -25,6 +25,16 @@ static s64 read_arrived(const struct cosy_arrival *arrival, u64 to, u64 share)
 	return result;
 }
 
+void libcosy_do_epoll_arrival(u64 buffer, u64 size, u32 max, u32 i)
+{
+	struct cosy_arrival *arrival = (void *)epoll_read_arrival(buffer, i);
+	s64 share = epoll_read_share(size, max);
+
+	if (epoll_read_wanted(arrival))
+		arrival->result =
+			read_arrived(arrival, epoll_read_bytes(buffer, max, share, i), share);
+}
+
 s64 libcosy_do_epoll_read_rest(u64 count, u64 buffer, u64 size, u32 max, u32 next)
 {
 	s64 share = epoll_read_share(size, max);
@@ -33,17 +43,12 @@ s64 libcosy_do_epoll_read_rest(u64 count, u64 buffer, u64 size, u32 max, u32 nex
 		return share;
 	if (count > max)
 		return -EINVAL;
-	for (u32 i = next; i < count; i++) {
-		struct cosy_arrival *arrival = (void *)epoll_read_arrival(buffer, i);
-
-		if (epoll_read_wanted(arrival))
-			arrival->result = read_arrived(
-				arrival, epoll_read_bytes(buffer, max, share, i), share);
-	}
+	for (u32 i = next; i < count; i++)
+		libcosy_do_epoll_arrival(buffer, size, max, i);
 	return count;
 }
 
-s64 libcosy_do_epoll_read(int epfd, u64 buffer, u64 size, u32 max, int timeout)
+s64 libcosy_do_epoll_wait(int epfd, u64 buffer, u64 size, u32 max, int timeout)
 {
 	s64 share = epoll_read_share(size, max), count;
 	int saved = errno;
@@ -61,5 +66,12 @@ s64 libcosy_do_epoll_read(int epfd, u64 buffer, u64 size, u32 max, int timeout)
 
 		*(struct cosy_arrival *)epoll_read_arrival(buffer, i) = epoll_read_arrived(&event);
 	}
+	return count;
+}
+
+s64 libcosy_do_epoll_read(int epfd, u64 buffer, u64 size, u32 max, int timeout)
+{
+	s64 count = libcosy_do_epoll_wait(epfd, buffer, size, max, timeout);
+
 	return count <= 0 ? count : libcosy_do_epoll_read_rest(count, buffer, size, max, 0);
 }

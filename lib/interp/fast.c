@@ -86,7 +86,7 @@ ssize_t cosy_scan_dir(int fd, void *buffer, size_t size, int flags)
 
 ssize_t cosy_scan_tree(struct cosy_tree *tree, void *buffer, size_t size)
 {
-	return with_errno(libcosy_do_scan_tree(tree, buffer, size));
+	return with_errno(libcosy_do_scan_tree(NULL, tree, buffer, size));
 }
 
 int cosy_epoll_read(int epfd, void *buffer, size_t size, int max, int timeout)

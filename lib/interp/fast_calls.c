@@ -77,72 +77,59 @@ s64 libcosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int
 	return at < 0 ? at : write_to(fd, (void *)buffer, count);
 }
 
-/* Reads or writes: read_from or write_to. */
-typedef s64 transfer_function(int fd, void *buffer, u64 count);
-
-static s64 transfer_all(transfer_function *transfer, int fd, char *buffer, u64 size)
-{
-	u64 done = 0;
-	s64 n = 1;
-
-	while (n > 0 && done < size) {
-		n = transfer(fd, buffer + done, size - done);
-		if (n > 0)
-			done += n;
-	}
-	return n < 0 ? n : (s64)done;
-}
-
 static void file_close(void *arg)
 {
 	call_kernel(SYS_close, ARG(*(int *)arg), 0, 0);
 }
 
-/* Does as transfer_all does; a thread that is cancelled meanwhile closes the file. */
-static s64 transfer_all_or_close(transfer_function *transfer, int fd, void *buffer, u64 size)
+s64 libcosy_do_file_open(int dirfd, const char *path, int flags, bool writes)
+{
+	int saved = errno;
+
+	return call_result(openat(dirfd, path, flags, writes ? 0666 : 0), saved);
+}
+
+s64 libcosy_do_file_some(int fd, void *buffer, u64 size, bool writes)
 {
 	s64 n;
 
 	pthread_cleanup_push(file_close, &fd);
-	n = transfer_all(transfer, fd, buffer, size);
+	n = writes ? write_to(fd, buffer, size) : read_from(fd, buffer, size);
 	pthread_cleanup_pop(0);
 	return n;
 }
 
-/* Adds what the last reads or writes have done, closes, and says how it went. */
-static s64 file_end(int fd, s64 done, s64 n)
+s64 libcosy_do_file_rest(int fd, s64 done, char *buffer, u64 left, bool writes)
 {
-	s64 closed = call_kernel(SYS_close, ARG(fd), 0, 0);
+	s64 n = 1, closed;
 
-	if (done >= 0)
+	while (n > 0 && left && done >= 0) {
+		n = libcosy_do_file_some(fd, buffer, left, writes);
+		if (n > 0) {
+			buffer += n;
+			left -= n;
+		}
 		done = n < 0 ? n : done + n;
+	}
+	closed = call_kernel(SYS_close, ARG(fd), 0, 0);
 	return done < 0 || closed >= 0 ? done : closed;
 }
 
-s64 libcosy_do_read_rest(int fd, s64 done, void *buffer, u64 left)
+static s64 whole_file(int dirfd, const char *path, void *buffer, u64 size, int flags, bool writes)
 {
-	return file_end(fd, done,
-			done < 0 ? 0 : transfer_all_or_close(read_from, fd, buffer, left));
-}
+	s64 fd = libcosy_do_file_open(dirfd, path, flags, writes);
 
-s64 libcosy_do_write_rest(int fd, s64 done, const void *buffer, u64 left)
-{
-	return file_end(fd, done,
-			done < 0 ? 0 : transfer_all_or_close(write_to, fd, (void *)buffer, left));
+	return fd < 0 ? fd : libcosy_do_file_rest(fd, 0, buffer, size, writes);
 }
 
 s64 libcosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags)
 {
-	int saved = errno, fd = call_result(openat(dirfd, path, flags, 0), saved);
-
-	return fd < 0 ? fd : libcosy_do_read_rest(fd, 0, buffer, size);
+	return whole_file(dirfd, path, buffer, size, flags, false);
 }
 
 s64 libcosy_do_write_file(int dirfd, const char *path, const void *buffer, u64 size, int flags)
 {
-	int saved = errno, fd = call_result(openat(dirfd, path, flags, 0666), saved);
-
-	return fd < 0 ? fd : libcosy_do_write_rest(fd, 0, buffer, size);
+	return whole_file(dirfd, path, (void *)buffer, size, flags, true);
 }
 
 s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags)
@@ -207,37 +194,31 @@ static size_t entry_described_size(const struct entry *entry)
 	return (sizeof(struct cosy_dirent) + strlen(entry->name) + 1 + 7) & ~7ull;
 }
 
-/* Writes one entry at `to`, where there is room. */
-static void entry_describe(int fd, const struct entry *from, size_t reclen, int flags,
-			   struct cosy_dirent *to)
+/* Writes one entry at `to`, where there is room, but for its attributes. */
+static void entry_describe(const struct entry *from, size_t reclen, struct cosy_dirent *to)
 {
-	struct stat stat;
-	s64 error = cosy_syscall6(SYS_newfstatat, ARG(fd), ARG(from->name), ARG(&stat), ARG(flags),
-				  0, 0);
-
 	memset(to, 0, reclen);
 	to->ino = from->ino;
 	to->off = from->off;
 	to->reclen = reclen;
 	to->type = from->type;
-	to->error = error;
-	if (!error)
-		memcpy(to->stat, &stat, sizeof(stat));
 	strcpy(to->name, from->name);
 }
 
-/* Writes a batch of entries, which all fit.  Returns where the next one goes. */
-static char *entries_describe(int fd, const char *batch, s64 bytes, int flags, char *to)
+/* Writes a batch of entries likewise, which all fit.  Returns how many bytes they take. */
+static s64 entries_describe(const char *batch, s64 bytes, char *to)
 {
-	for (s64 done = 0; done < bytes;) {
+	s64 done, described = 0;
+
+	for (done = 0; done < bytes;) {
 		const struct entry *from = (const struct entry *)(batch + done);
 		size_t reclen = entry_described_size(from);
 
-		entry_describe(fd, from, reclen, flags, (struct cosy_dirent *)to);
-		to += reclen;
+		entry_describe(from, reclen, (struct cosy_dirent *)(to + described));
+		described += reclen;
 		done += from->reclen;
 	}
-	return to;
+	return described;
 }
 
 /*
@@ -275,58 +256,67 @@ static s64 entry_list_exactly(int fd, char *batch, u64 room)
 	return -EINVAL;
 }
 
-s64 libcosy_do_scan_once(int fd, void *buffer, u64 size, int flags)
+s64 libcosy_do_scan_list(int fd, void *to, u64 room, bool is_first)
 {
 	_Alignas(struct entry) char batch[BATCH];
-	s64 n = entries_list(fd, batch, size);
+	s64 n = entries_list(fd, batch, room);
 
-	return n > 0 ? entries_describe(fd, batch, n, flags, buffer) - (char *)buffer : n;
+	if (n == -EINVAL && is_first)
+		n = entry_list_exactly(fd, batch, room);
+	return n > 0 ? entries_describe(batch, n, to) : n;
 }
 
-s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags)
+s64 libcosy_do_scan_examine(int fd, void *entry, u64 left, int flags)
 {
-	_Alignas(struct entry) char batch[BATCH];
-	char *to = buffer, *end = to + size;
-	s64 n;
+	struct cosy_dirent *at = entry;
+	u16 size = at->reclen;
+	struct stat stat;
 
-	do {
-		n = entries_list(fd, batch, end - to);
-		if (n == -EINVAL && to == (char *)buffer)
-			n = entry_list_exactly(fd, batch, size);
-		if (n > 0)
-			to = entries_describe(fd, batch, n, flags, to);
-	} while (n > 0 && end - to >= MIN_ENTRY + GROWTH);
-	return to == (char *)buffer ? n : to - (char *)buffer;
+	if (size < MIN_ENTRY + GROWTH || size % 8 || size > left)
+		return -EINVAL;
+	at->error =
+		cosy_syscall6(SYS_newfstatat, ARG(fd), ARG(at->name), ARG(&stat), ARG(flags), 0, 0);
+	if (at->error)
+		memset(at->stat, 0, sizeof(at->stat));
+	else
+		memcpy(at->stat, &stat, sizeof(stat));
+	return size;
 }
-
-/* Most bytes of entries that the kernel lists at once. */
-#define MAX_LISTED (64u << 10)
 
 s64 libcosy_do_scan_rest(int fd, void *entries, u64 left, int flags, u64 before)
 {
 	u64 done = 0;
+	s64 size;
 
-	if (left > MAX_LISTED)
+	if (left > COSY_MAX_LISTED)
 		return -EINVAL;
 	while (done < left) {
-		struct cosy_dirent *at = (struct cosy_dirent *)((char *)entries + done);
-		u16 size = at->reclen;
-		struct stat stat;
-		s64 error;
-
-		if (size < MIN_ENTRY + GROWTH || size % 8 || size > left - done)
-			return -EINVAL;
-		error = cosy_syscall6(SYS_newfstatat, ARG(fd), ARG(at->name), ARG(&stat),
-				      ARG(flags), 0, 0);
-		if (error) {
-			at->error = error;
-			memset(at->stat, 0, sizeof(at->stat));
-		} else {
-			memcpy(at->stat, &stat, sizeof(stat));
-		}
+		size = libcosy_do_scan_examine(fd, (char *)entries + done, left - done, flags);
+		if (size < 0)
+			return size;
 		done += size;
 	}
 	return before + left;
+}
+
+s64 libcosy_do_scan_once(int fd, void *buffer, u64 size, int flags)
+{
+	s64 n = libcosy_do_scan_list(fd, buffer, size, false);
+
+	return n > 0 ? libcosy_do_scan_rest(fd, buffer, n, flags, 0) : n;
+}
+
+s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags)
+{
+	u64 done = 0;
+	s64 n;
+
+	do {
+		n = libcosy_do_scan_list(fd, (char *)buffer + done, size - done, !done);
+		if (n > 0)
+			done = libcosy_do_scan_rest(fd, (char *)buffer + done, n, flags, done);
+	} while (n > 0 && size - done >= MIN_ENTRY + GROWTH);
+	return done ? (s64)done : n;
 }
 
 /* --- Passes over memory --------------------------------------------------------------- */

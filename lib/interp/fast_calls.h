@@ -10,21 +10,45 @@
 
 #include "../../core/core.h"
 
+struct libcosy_interp;
+
 s64 libcosy_do_readc(int fd);
 s64 libcosy_do_seek_read(int fd, void *buffer, u64 count, s64 offset, int whence);
 s64 libcosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int whence);
-/* Do what remains of a read_file, write_file or scan_dir: see COSY_UNDER_WAY in <linux/cosy.h>. */
-s64 libcosy_do_read_rest(int fd, s64 done, void *buffer, u64 left);
-s64 libcosy_do_write_rest(int fd, s64 done, const void *buffer, u64 left);
+/*
+ * Open a file as read_file or write_file does; make one read or write of it, in which a thread that
+ * is cancelled closes it; do what remains, with the close: see COSY_UNDER_WAY in <linux/cosy.h>.
+ */
+s64 libcosy_do_file_open(int dirfd, const char *path, int flags, bool writes);
+s64 libcosy_do_file_some(int fd, void *buffer, u64 size, bool writes);
+s64 libcosy_do_file_rest(int fd, s64 done, char *buffer, u64 left, bool writes);
+/* Most bytes of entries that the kernel lists at once. */
+#define COSY_MAX_LISTED (64u << 10)
+/*
+ * List some entries of a directory, without their attributes, and return their bytes; `is_first`:
+ * there are none before, so one entry that may just fit is tried.  Examine one of `left` bytes of
+ * entries, and return its size; examine them all, and return `before` + `left`.
+ */
+s64 libcosy_do_scan_list(int fd, void *to, u64 room, bool is_first);
+s64 libcosy_do_scan_examine(int fd, void *entry, u64 left, int flags);
 s64 libcosy_do_scan_rest(int fd, void *entries, u64 left, int flags, u64 before);
 s64 libcosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags);
 s64 libcosy_do_write_file(int dirfd, const char *path, const void *buffer, u64 size, int flags);
 s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags);
 /* Scans by one getdents64, for which `size` has room for the longest name. */
 s64 libcosy_do_scan_once(int fd, void *buffer, u64 size, int flags);
-s64 libcosy_do_scan_tree(void *tree, void *buffer, u64 size);
-/* Buffers are addresses, of which nothing is known yet; `next` is the first one still to be read. */
+/*
+ * Makes steps of the walk; with `in`, until libcosy_interp_leaves: the walk is then noted in *tree,
+ * and the result means nothing.
+ */
+s64 libcosy_do_scan_tree(struct libcosy_interp *in, void *tree, void *buffer, u64 size);
+/*
+ * Buffers are addresses, of which nothing is known yet.  Do an epoll_read; its epoll_wait alone; the
+ * read of arrival `i`, if it is wanted; those from `next` on.
+ */
 s64 libcosy_do_epoll_read(int epfd, u64 buffer, u64 size, u32 max, int timeout);
+s64 libcosy_do_epoll_wait(int epfd, u64 buffer, u64 size, u32 max, int timeout);
+void libcosy_do_epoll_arrival(u64 buffer, u64 size, u32 max, u32 i);
 s64 libcosy_do_epoll_read_rest(u64 count, u64 buffer, u64 size, u32 max, u32 next);
 s64 libcosy_do_lend(int fd, const void *buffer, u64 count, int flags);
 /* Those of <cosy/move.h>. */

@@ -240,21 +240,31 @@ static u64 cpu_ns(void)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
+static bool interp_time_is_up(const struct libcosy_interp *in)
+{
+	return cpu_ns() - in->started >= in->max_ns;
+}
+
 /*
  * Counts a step.  Returns the status to end with, or COSY_DONE to go on.  Calls may take
  * long, so the clock is looked at before each.
  */
-static enum cosy_status interp_count(struct libcosy_interp *in, u64 started, bool is_call)
+static enum cosy_status interp_count(struct libcosy_interp *in, bool is_call)
 {
 	struct cosy_state *state = in->state;
 
 	if (in->max_steps && state->steps >= in->max_steps)
 		return COSY_ENDED_STEPS;
-	if (in->max_ns && (is_call || state->steps % CLOCK_EVERY == 0) &&
-	    cpu_ns() - started >= in->max_ns)
+	if (in->max_ns && (is_call || state->steps % CLOCK_EVERY == 0) && interp_time_is_up(in))
 		return COSY_ENDED_TIME;
 	state->steps++;
 	return COSY_DONE;
+}
+
+bool libcosy_interp_leaves(struct libcosy_interp *in)
+{
+	in->left = in->max_ns && interp_time_is_up(in);
+	return in->left;
 }
 
 /* --- The loop ------------------------------------------------------------------------ */
@@ -320,8 +330,7 @@ static inline void interp_store(struct libcosy_interp *in, const struct bpf_insn
  * instruction to go on with; or returns the status to end with.
  */
 __attribute__((noinline)) static enum cosy_status interp_call_or_exit(struct libcosy_interp *in,
-								      const struct bpf_insn *insn,
-								      u64 started)
+								      const struct bpf_insn *insn)
 {
 	u64 *r = in->state->reg;
 	bool is_exit = BPF_OP(insn->code) == BPF_EXIT;
@@ -331,7 +340,7 @@ __attribute__((noinline)) static enum cosy_status interp_call_or_exit(struct lib
 	if (in->cancel == COSY_CANCEL_STOPS && is_system_call &&
 	    libcosy_is_cancellation_point(insn->imm, r))
 		return COSY_LEFT_CALL;
-	status = interp_count(in, started, is_system_call);
+	status = interp_count(in, is_system_call);
 	if (status != COSY_DONE)
 		return status;
 	if (is_exit) {
@@ -347,6 +356,11 @@ __attribute__((noinline)) static enum cosy_status interp_call_or_exit(struct lib
 		interp_system_call(in, insn->imm);
 	else
 		libcosy_interp_op(in, insn->imm);
+	if (in->left) {
+		in->left = false;
+		in->state->steps--;
+		return COSY_ENDED_TIME;
+	}
 	in->resume++;
 	return COSY_DONE;
 }
@@ -381,7 +395,7 @@ static inline u32 interp_straight(struct libcosy_interp *in, const struct bpf_in
 	}
 }
 
-static enum cosy_status interp_loop(struct libcosy_interp *in, unsigned int stop, u64 started)
+static enum cosy_status interp_loop(struct libcosy_interp *in, unsigned int stop)
 {
 	const struct bpf_insn *insns = in->program->insns;
 	u64 *r = in->state->reg;
@@ -411,7 +425,7 @@ static enum cosy_status interp_loop(struct libcosy_interp *in, unsigned int stop
 			/* fall through */
 		case BPF_CALL:
 			in->resume = pc + 1;
-			status = interp_call_or_exit(in, insn, started);
+			status = interp_call_or_exit(in, insn);
 			next = in->resume - 1;
 			break;
 		default:
@@ -419,7 +433,7 @@ static enum cosy_status interp_loop(struct libcosy_interp *in, unsigned int stop
 			if (next > pc)
 				continue;
 			in->resume = next + 1;
-			status = interp_count(in, started, false);
+			status = interp_count(in, false);
 			break;
 		}
 		if (status != COSY_DONE)
@@ -430,14 +444,13 @@ static enum cosy_status interp_loop(struct libcosy_interp *in, unsigned int stop
 enum cosy_status libcosy_interp_run(struct libcosy_interp *in, unsigned int stop)
 {
 	enum cosy_status status;
-	u64 started = 0;
 
 	if (!in->resume)
 		interp_start(in);
 	if (in->max_ns)
-		started = cpu_ns() - in->state->kernel_ns;
-	status = interp_loop(in, stop, started);
+		in->started = cpu_ns() - in->state->kernel_ns;
+	status = interp_loop(in, stop);
 	if (in->max_ns)
-		in->state->kernel_ns = cpu_ns() - started;
+		in->state->kernel_ns = cpu_ns() - in->started;
 	return status;
 }

@@ -35,6 +35,8 @@ struct libcosy_interp {
 	 * it; 0 = never
 	 */
 	u64 max_ns;
+	u64 started; /* the thread's CPU time when state->kernel_ns was 0; of libcosy_interp_run */
+	bool left;   /* an operation has left for max_ns: r1-r5 say what remains, as at RUN */
 };
 
 /*
@@ -49,5 +51,11 @@ struct libcosy_interp {
  * instruction repeated, one that jumps away abandons the compound.
  */
 enum cosy_status libcosy_interp_run(struct libcosy_interp *in, unsigned int stop);
+
+/*
+ * Asked by an operation of any number of calls before each of them but the first: whether it has to
+ * leave there, which it says by in->left.
+ */
+bool libcosy_interp_leaves(struct libcosy_interp *in);
 
 #endif /* COSY_LIB_INTERP_H */

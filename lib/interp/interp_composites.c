@@ -4,6 +4,7 @@
  * mode: the calls themselves, one after the other.  An operation that the kernel left between
  * two of its calls goes on there (COSY_UNDER_WAY).
  */
+#include <errno.h>
 #include <sys/syscall.h>
 
 #include "region/cancel.h"
@@ -35,18 +36,129 @@ AS_CALLS(seek_read, COSY_IS_UNDER_WAY(r[5]) ? system_call(in, SYS_read, r)
 					    : libcosy_do_seek_read(I(1), P(2), r[3], r[4], I(5)))
 AS_CALLS(seek_write, COSY_IS_UNDER_WAY(r[5]) ? system_call(in, SYS_write, r)
 					     : libcosy_do_seek_write(I(1), P(2), r[3], r[4], I(5)))
-AS_CALLS(read_file, COSY_IS_UNDER_WAY(r[5]) ? libcosy_do_read_rest(I(1), r[2], P(3), r[4])
-					    : libcosy_do_read_file(I(1), P(2), P(3), r[4], I(5)))
-AS_CALLS(write_file, COSY_IS_UNDER_WAY(r[5]) ? libcosy_do_write_rest(I(1), r[2], P(3), r[4])
-					     : libcosy_do_write_file(I(1), P(2), P(3), r[4], I(5)))
-AS_CALLS(scan_dir, COSY_IS_UNDER_WAY(r[4]) ? libcosy_do_scan_rest(I(1), P(2), r[3], I(4), r[5])
-					   : libcosy_do_scan_dir(I(1), P(2), r[3], I(4)))
-AS_CALLS(scan_tree, libcosy_do_scan_tree(P(1), P(2), r[3]))
-AS_CALLS(epoll_read, COSY_IS_UNDER_WAY(r[5])
-			     ? libcosy_do_epoll_read_rest(r[1], r[2], r[3], r[4], r[5])
-			     : libcosy_do_epoll_read(I(1), r[2], r[3], r[4], I(5)))
 AS_CALLS(loan, libcosy_do_loan(I(1), P(2), r[3], I(4)))
 AS_CALLS(transfer, libcosy_do_transfer(I(1), P(2), r[3], I(4)))
 AS_CALLS(pass, libcosy_do_pass(I(1), r[2], P(3), r[4], I(5)))
 AS_CALLS(flush, libcosy_do_flush(P(1), r[2]))
 AS_CALLS(lend, libcosy_do_lend(I(1), P(2), r[3], I(4)))
+
+/*
+ * --- Operations of any number of calls ------------------------------------------------------
+ *
+ * They may have to leave after any of them, and so make one whenever they go on.
+ */
+
+static s64 whole_file(struct libcosy_interp *in, bool writes)
+{
+	u64 *r = in->state->reg;
+	s64 n;
+
+	if (!COSY_IS_UNDER_WAY(r[5])) {
+		n = libcosy_do_file_open(I(1), P(2), I(5), writes);
+		if (n < 0)
+			return n;
+		r[1] = n;
+		r[2] = 0;
+		r[5] = COSY_UNDER_WAY | (u32)r[5];
+		if (libcosy_interp_leaves(in))
+			return 0;
+	}
+	while (r[4] && (s64)r[2] >= 0) {
+		n = libcosy_do_file_some(I(1), P(3), r[4], writes);
+		if (n > 0) {
+			r[2] += n;
+			r[3] += n;
+			r[4] -= n;
+		} else {
+			r[2] = n < 0 ? (u64)n : r[2];
+			r[4] = 0;
+		}
+		if (libcosy_interp_leaves(in))
+			return 0;
+	}
+	return libcosy_do_file_rest(I(1), r[2], NULL, 0, writes);
+}
+
+u64 libcosy_interp_read_file(struct libcosy_interp *in, const u64 *r)
+{
+	(void)r;
+	return whole_file(in, false);
+}
+
+u64 libcosy_interp_write_file(struct libcosy_interp *in, const u64 *r)
+{
+	(void)r;
+	return whole_file(in, true);
+}
+
+/* Examines the entries that r1-r5 tell of. */
+static s64 scan_rest(struct libcosy_interp *in)
+{
+	u64 *r = in->state->reg;
+	s64 size;
+
+	while (r[3]) {
+		size = libcosy_do_scan_examine(I(1), P(2), r[3], I(4));
+		if (size < 0)
+			return size;
+		r[2] += size;
+		r[3] -= size;
+		r[5] += size;
+		if (r[3] && libcosy_interp_leaves(in))
+			return 0;
+	}
+	return r[5];
+}
+
+u64 libcosy_interp_scan_dir(struct libcosy_interp *in, const u64 *arguments)
+{
+	u64 *r = in->state->reg;
+	s64 n;
+
+	(void)arguments;
+	if (COSY_IS_UNDER_WAY(r[4]))
+		return r[3] > COSY_MAX_LISTED ? -EINVAL : scan_rest(in);
+	if (!in->max_ns)
+		return libcosy_do_scan_dir(I(1), P(2), r[3], I(4));
+	/* Entries that it has taken from the directory have to be told of, so these are enough. */
+	n = libcosy_do_scan_list(I(1), P(2), r[3], true);
+	if (n <= 0)
+		return n;
+	r[3] = n;
+	r[4] = COSY_UNDER_WAY | (u32)r[4];
+	r[5] = 0;
+	return libcosy_interp_leaves(in) ? 0 : scan_rest(in);
+}
+
+u64 libcosy_interp_scan_tree(struct libcosy_interp *in, const u64 *r)
+{
+	return libcosy_do_scan_tree(in, P(1), P(2), r[3]);
+}
+
+u64 libcosy_interp_epoll_read(struct libcosy_interp *in, const u64 *arguments)
+{
+	u64 *r = in->state->reg;
+	s64 count;
+
+	(void)arguments;
+	if (!COSY_IS_UNDER_WAY(r[5])) {
+		count = libcosy_do_epoll_wait(I(1), r[2], r[3], r[4], I(5));
+		if (count <= 0)
+			return count;
+		r[1] = count;
+		r[5] = COSY_UNDER_WAY;
+		if (libcosy_interp_leaves(in))
+			return 0;
+	} else {
+		/* Refuses what it cannot go on with; reads nothing. */
+		count = libcosy_do_epoll_read_rest(r[1], r[2], r[3], r[4], r[1]);
+		if (count < 0)
+			return count;
+	}
+	while ((u32)r[5] < r[1]) {
+		libcosy_do_epoll_arrival(r[2], r[3], r[4], r[5]++);
+		if (libcosy_interp_leaves(in))
+			return 0;
+	}
+	return r[1];
+}

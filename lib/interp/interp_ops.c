@@ -118,21 +118,24 @@ u64 libcosy_interp_view_store(struct libcosy_interp *in, const u64 *r)
 
 void libcosy_interp_op(struct libcosy_interp *in, u32 number)
 {
-	u64 *r = in->state->reg;
+	u64 *r = in->state->reg, result;
 
 	switch (number) {
 #define COSY_OP(number, name, args, flags)                                                         \
 	case COSY_OP_BASE + (number):                                                              \
-		r[0] = libcosy_interp_##name(in, r);                                               \
+		result = libcosy_interp_##name(in, r);                                             \
 		break;
 #define COSY_COMPOSITE(number, name, args, flags, views, a, b, c, d)                               \
 	case COSY_OP_BASE + (number):                                                              \
-		r[0] = libcosy_interp_##name(in, r);                                               \
+		result = libcosy_interp_##name(in, r);                                             \
 		in->calls++;                                                                       \
 		break;
 #include "../../core/ops.def"
 	default: /* the validator lets no other number through */
 		__builtin_trap();
 	}
+	if (in->left)
+		return;
+	r[0] = result;
 	memset(&r[1], 0, 5 * sizeof(*r));
 }

@@ -12,9 +12,11 @@
 #include <sys/syscall.h>
 
 #include "interp/fast_calls.h"
+#include "interp/interp.h"
 #include "syscall.h"
 
-struct tree_host; /* nothing of it is needed here */
+/* NULL: the walk is not left. */
+#define tree_host libcosy_interp
 
 #define ADDRESS(value) ((unsigned long)(value))
 
@@ -30,18 +32,39 @@ static bool memory_put(u64 to, const void *from, u32 bytes)
 	return true;
 }
 
-static s64 list_once(int fd, u64 to, u64 size, u64 *left)
+static bool walk_leaves(struct libcosy_interp *in)
 {
-	*left = 0;
-	return libcosy_do_scan_once(fd, (void *)to, size, AT_SYMLINK_NOFOLLOW);
+	return in && libcosy_interp_leaves(in);
 }
 
-static s64 examine_rest(int fd, u64 to, u64 *left)
+static void walk_stays(struct libcosy_interp *in)
 {
-	s64 result = libcosy_do_scan_rest(fd, (void *)to, *left, AT_SYMLINK_NOFOLLOW, 0);
+	if (in)
+		in->left = false;
+}
 
-	*left = 0;
-	return result;
+static s64 list_once(int fd, u64 to, u64 size, u64 *left)
+{
+	s64 bytes = libcosy_do_scan_list(fd, (void *)to, size, false);
+
+	*left = bytes > 0 ? bytes : 0;
+	return bytes;
+}
+
+static s64 examine_rest(struct libcosy_interp *in, int fd, u64 to, u64 *left)
+{
+	s64 size;
+
+	while (*left) {
+		size = libcosy_do_scan_examine(fd, (void *)to, *left, AT_SYMLINK_NOFOLLOW);
+		if (size < 0)
+			return size;
+		to += size;
+		*left -= size;
+		if (walk_leaves(in))
+			return 0;
+	}
+	return 0;
 }
 
 static s64 skip_files(u64 from, u64 bytes)
@@ -66,14 +89,14 @@ static s64 skip_files(u64 from, u64 bytes)
 #define TREE_CALL(host, number, a, b, c, d)                                                        \
 	cosy_syscall6(number, ADDRESS(a), ADDRESS(b), ADDRESS(c), ADDRESS(d), 0, 0)
 #define TREE_LIST(host, fd, to, size, flags, left) list_once(fd, to, size, left)
-#define TREE_EXAMINE(host, fd, to, left)	   examine_rest(fd, to, left)
+#define TREE_EXAMINE(host, fd, to, left)	   examine_rest(host, fd, to, left)
 #define TREE_FIND(host, from, bytes, portion)	   skip_files(from, bytes)
-#define TREE_LEAVES(host)			   false
-#define TREE_PAUSES(host)			   false
-#define TREE_STAY(host)				   ((void)(host))
+#define TREE_LEAVES(host)			   ((host) && (host)->left)
+#define TREE_PAUSES(host)			   walk_leaves(host)
+#define TREE_STAY(host)				   walk_stays(host)
 #include "../../core/scan_tree.h"
 
-s64 libcosy_do_scan_tree(void *tree, void *buffer, u64 size)
+s64 libcosy_do_scan_tree(struct libcosy_interp *in, void *tree, void *buffer, u64 size)
 {
-	return tree_scan(NULL, (u64)tree, (u64)buffer, size);
+	return tree_scan(in, (u64)tree, (u64)buffer, size);
 }

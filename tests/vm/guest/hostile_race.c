@@ -35,6 +35,11 @@ static struct {
 	_Atomic uint32_t handle;
 } contexts[CONTEXTS];
 
+/*
+ * From here on nothing but contexts' buffers is mapped.  A thread may change or unmap one that
+ * another has replaced already, and must not find a thread's stack in its place.
+ */
+static pthread_barrier_t all_are_there;
 static _Atomic bool stop;
 static _Atomic long done[10], strange;
 
@@ -95,6 +100,7 @@ static void *attack(void *arg)
 	struct cosy_load load;
 
 	raw_seed = (uint64_t)(uintptr_t)arg;
+	pthread_barrier_wait(&all_are_there);
 	while (!stop) {
 		int i = (int)chance(CONTEXTS), what = (int)chance(40);
 		struct cosy_free free = { .size = sizeof(free), .handle = contexts[i].handle };
@@ -185,6 +191,7 @@ int main(void)
 		map(i);
 		contexts[i].handle = raw_load(contexts[i].fd, touches, COUNT(touches));
 	}
+	MUST(!pthread_barrier_init(&all_are_there, NULL, THREADS));
 	for (int i = 0; i < THREADS; i++)
 		MUST(!pthread_create(&threads[i], NULL, attack, (void *)(uintptr_t)chance(0)));
 	sleep_ms(SECONDS * 1000);
