@@ -150,8 +150,15 @@ int cosy_parcels_count(struct cosy_count *count)
 
 /* --- Read: for memory that is no arena's --------------------------------------------------- */
 
-/* Copies bytes [position, ...) as far as both reach.  Returns how many, or an error. */
-static ssize_t parcel_copy(const struct cosy_parcel *parcel, loff_t position, struct iov_iter *to)
+/* A reader whose memory cannot be copied to so often in a row, though it was faulted in, fails. */
+#define FRUITLESS 16
+
+/*
+ * Copies bytes [position, ...) as far as both reach, and as no fault has to be served: the parcel
+ * is locked, and its reader's memory may be any, such as one that a process is asked for.  Returns
+ * how many.
+ */
+static size_t parcel_copy(const struct cosy_parcel *parcel, loff_t position, struct iov_iter *to)
 {
 	size_t length = parcel->count << PAGE_SHIFT, done = 0;
 
@@ -161,51 +168,77 @@ static ssize_t parcel_copy(const struct cosy_parcel *parcel, loff_t position, st
 		struct page *page = parcel_page(parcel, i);
 		size_t part = min_t(size_t, PAGE_SIZE - within, iov_iter_count(to)), now;
 
+		pagefault_disable();
 		now = page ? copy_page_to_iter(page, within, part, to) : iov_iter_zero(part, to);
+		pagefault_enable();
 		done += now;
-		if (now < part)
-			return done ? done : -EFAULT;
-		if (fatal_signal_pending(current))
-			return done ? done : -EINTR;
+		if (now < part || fatal_signal_pending(current))
+			break;
 		cond_resched();
 	}
 	return done;
 }
 
-/* Copies donated pages, all of them, and drops them. */
-static ssize_t parcel_read_donation(struct cosy_parcel *parcel, struct iov_iter *to)
+/*
+ * Does what a read can do without a fault: copies from `position` on, and drops donated pages once
+ * all are copied.  Returns how many bytes are copied; *left: how many of the parcel's follow.  An
+ * error for a donation for which there is not enough room.
+ */
+static ssize_t parcel_read_some(struct cosy_parcel *parcel, loff_t position, struct iov_iter *to,
+				size_t *left)
 {
-	size_t length = parcel->count << PAGE_SHIFT;
-	ssize_t ret;
+	bool donation = parcel_is_donation(parcel);
+	size_t length, done;
 
-	if (iov_iter_count(to) < length)
+	if (mutex_lock_killable(&parcel->lock))
+		return -EINTR;
+	length = parcel->count << PAGE_SHIFT;
+	if (donation && position + iov_iter_count(to) < length) {
+		mutex_unlock(&parcel->lock);
 		return -EMSGSIZE;
-	ret = parcel_copy(parcel, 0, to);
-	if (ret == length)
+	}
+	done = parcel_copy(parcel, position, to);
+	*left = position + done < length ? length - (position + done) : 0;
+	if (donation && !*left)
 		parcel_drop(parcel);
-	else if (ret >= 0)
-		ret = -EFAULT;
-	return ret;
+	mutex_unlock(&parcel->lock);
+	/* Somebody else has taken them, if only since the last piece. */
+	return donation && !length ? 0 : done;
 }
 
 static ssize_t parcel_read(struct kiocb *call, struct iov_iter *to)
 {
 	struct cosy_parcel *parcel = call->ki_filp->private_data;
-	ssize_t ret;
+	bool donation = parcel_is_donation(parcel);
+	loff_t start = donation ? 0 : call->ki_pos;
+	size_t done = 0, left, fault;
+	unsigned int fruitless = 0;
+	ssize_t now;
 
 	if (parcel->how == COSY_MOVE_SHARE)
 		return -EOPNOTSUPP;
-	if (mutex_lock_killable(&parcel->lock))
-		return -EINTR;
-	if (parcel_is_donation(parcel)) {
-		ret = parcel_read_donation(parcel, to);
-	} else {
-		ret = parcel_copy(parcel, call->ki_pos, to);
-		if (ret > 0)
-			call->ki_pos += ret;
+	for (;;) {
+		now = parcel_read_some(parcel, start + done, to, &left);
+		if (now < 0)
+			return now;
+		done += now;
+		if (!left || !iov_iter_count(to))
+			break;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		fruitless = now ? 0 : fruitless + 1;
+		fault = min3(left, iov_iter_count(to), (size_t)SZ_64K);
+		if (fruitless < FRUITLESS && fault_in_iov_iter_writeable(to, fault) < fault)
+			continue;
+		if (donation || !done)
+			return -EFAULT;
+		break;
 	}
-	mutex_unlock(&parcel->lock);
-	return ret;
+	/* A donation whose pages were taken in the middle of its read has none. */
+	if (donation)
+		return now ? done : 0;
+	call->ki_pos += done;
+	return done;
 }
 
 static long parcel_ioctl(struct file *file, unsigned int command, unsigned long address)
@@ -451,20 +484,34 @@ static long parcel_import(struct cosy_parcel *parcel, const struct cosy_move *mo
 		return -ENODATA;
 	if (move->length >> PAGE_SHIFT < parcel->count)
 		return -EMSGSIZE;
-	if (mmap_read_lock_killable(current->mm))
-		return -EINTR;
 	ret = cosy_slots_find(move->address, parcel->count, VM_READ | VM_WRITE, &s);
 	if (!ret && s.count < parcel->count)
 		ret = -EFAULT;
 	if (!ret)
 		ret = parcel_move(parcel, &s, move->flags);
+	return ret;
+}
+
+/*
+ * Locks the parcel last: whoever has it waits for nothing that another process can delay, such as
+ * that process's own mmap lock.
+ */
+static long parcel_import_locked(struct cosy_parcel *parcel, const struct cosy_move *move)
+{
+	long ret = -EINTR;
+
+	if (mmap_read_lock_killable(current->mm))
+		return ret;
+	if (!mutex_lock_killable(&parcel->lock)) {
+		ret = parcel_import(parcel, move);
+		mutex_unlock(&parcel->lock);
+	}
 	mmap_read_unlock(current->mm);
 	return ret;
 }
 
 long cosy_parcel_import(const struct cosy_move *move)
 {
-	struct cosy_parcel *parcel;
 	struct fd f = fdget(move->fd);
 	loff_t none = 0;
 	long ret = -EBADF;
@@ -474,14 +521,8 @@ long cosy_parcel_import(const struct cosy_move *move)
 	ret = -EINVAL;
 	if (fd_file(f)->f_op == &parcel_fops)
 		ret = rw_verify_area(READ, fd_file(f), &none, move->length);
-	if (!ret) {
-		parcel = fd_file(f)->private_data;
-		ret = -EINTR;
-		if (!mutex_lock_killable(&parcel->lock)) {
-			ret = parcel_import(parcel, move);
-			mutex_unlock(&parcel->lock);
-		}
-	}
+	if (!ret)
+		ret = parcel_import_locked(fd_file(f)->private_data, move);
 	fdput(f);
 	return ret;
 }

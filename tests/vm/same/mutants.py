@@ -37,7 +37,7 @@ _TREE = _HERE.parents[2]
 _HOLDING = _HERE.parent / "holding"
 _PARTS = ("kmod", "core", "include")
 # Programs of tests/vm/guest, the quickest first, by where the mutant is; `same` and `race` come after them.
-_MOVED = ("move", "move_parcel", "move_port", "move_socket", "move_pin", "move_random")
+_MOVED = ("move", "move_parcel", "move_port", "move_socket", "move_pin", "move_random", "move_stalled")
 _WATCHED = (
     "filter",
     "filter_libc",
