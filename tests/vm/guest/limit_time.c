@@ -230,6 +230,27 @@ static void faults(const char *what, const struct bpf_insn *insns, size_t count,
 		faults(what, insns_, COUNT(insns_), access, untouched());                          \
 	} while (0)
 
+/* An operation that is long enough for safepoints of its own faults behind them likewise. */
+static void test_fault_in_operation(void)
+{
+	enum { THERE = 64 << 10 };
+	char *at =
+		mmap(NULL, 2 * THERE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct bpf_insn insns[] = { MOV(2, 7), MOV(3, 2 * THERE), CALL_OP(RAW_OP_memset),
+					  EXIT };
+	uint32_t handle = raw_load(fd, insns, COUNT(insns));
+
+	MUST(at != MAP_FAILED);
+	memset(at, 1, THERE);
+	run_limited(handle, AN_HOUR * 1000000000ull, at);
+	CHECK(the_run.run.status == COSY_LEFT_FAULT && the_run.state.reg[3] == THERE,
+	      "status %u, %llu bytes remain", the_run.run.status,
+	      (unsigned long long)the_run.state.reg[3]);
+	CHECK(!is_resident(at + THERE), "the fault was served");
+	free_program(handle);
+	munmap(at, 2 * THERE);
+}
+
 /*
  * Where time is limited the kernel serves no fault of a compound's own accesses: one may take as
  * long as a call.  Those of its calls it serves.
@@ -423,6 +444,7 @@ int main(int argc, char **argv)
 		{ "operations", .run = test_operations },
 		{ "long_operations", .run = test_long_operations },
 		{ "faults", .run = test_faults },
+		{ "fault_in_operation", .run = test_fault_in_operation },
 		{ "long_calls", .run = test_long_calls },
 		{ "forged", .run = test_forged },
 		{ "administrator", .run = test_administrator },

@@ -251,6 +251,31 @@ MUTANTS = [
         "\tif (fatal",
         by="limit_time",
     ),
+    # Page faults where time is limited
+    Mutant(
+        "faults-start",
+        "kmod/run/limits.c",
+        "\t\tfaults_refuse(run);\n\t}\n\tfuel_grant",
+        "\t}\n\tfuel_grant",
+        by="limit_time",
+    ),
+    Mutant(
+        "faults-safepoint",
+        "kmod/run/limits.c",
+        "\tif (run->max_ns)\n\t\tfaults_refuse(run);\n\treturn 0;",
+        "\treturn 0;",
+        by="limit_time",
+    ),
+    Mutant(
+        "faults-after",
+        "kmod/run/limits.c",
+        "\tif (status == COSY_DONE && run->max_ns)\n\t\tfaults_refuse(run);\n",
+        "",
+        by="limit_time",
+    ),
+    Mutant("faults-pause", "kmod/run/limits.c", "\tif (refused)\n\t\tfaults_refuse(run);\n", "", by="limit_time"),
+    Mutant("faults-call", "kmod/run/call.S", "\tjnz\t.Lfaults_\\name\n", "", by="limit_time"),
+    Mutant("faults-ordinary", "kmod/fast/guard.c", "{\n\tcosy_faults_allow(run);\n", "{\n", by="limit_time"),
     Mutant(
         "time-count",
         "kmod/run/limits.c",
