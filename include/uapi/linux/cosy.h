@@ -246,7 +246,10 @@ enum cosy_status {
 	 * of arrival r5 (its lower half): put it into `result` there, and add 1 to r5.
 	 */
 	COSY_LEFT_CALL = 2,
-	/* The access at `resume` faulted; detail = its address, 0 or ~0 where that is not known */
+	/*
+	 * The access at `resume` faulted or, where time is limited, would have to wait for a page;
+	 * detail = its address, 0 or ~0 where that is not known.  Repeat it in user mode
+	 */
 	COSY_LEFT_FAULT = 3,
 	/*
 	 * A tracer or auditor is armed, or a filter that may refuse RUN: go on by plain calls.
@@ -283,7 +286,8 @@ enum cosy_status {
  * carries the steps and the time used so far, and a RUN that has none left ends at once, with
  * nothing done.  A program that writes less there gains no more than by starting the compound
  * anew; no single RUN exceeds a limit.  The time is checked after every call and every few steps,
- * so a limit is overrun by one call, or some thousand instructions.
+ * so a limit is overrun by one call, or some thousand instructions.  A limited compound's own
+ * accesses have no page fault served in the kernel: see COSY_LEFT_FAULT.
  */
 struct cosy_limits {
 	__u32 size;
