@@ -13,7 +13,7 @@ LEFT_OUT = {
     "deny-apparmor": "the kernel is built without AppArmor",
     "deny-selinux": "the kernel is built without SELinux",
     "guest-slub-debug": "its programs are some of the machine guest",
-    "profile": "it is about BPF programs, which take more than a quarter of an hour there, not about cosy.ko",
+    "profile": "the kernel is built without what BPF programs attach to (fentry)",
     "same-btrfs": "the kernel is built without btrfs",
 }
 
