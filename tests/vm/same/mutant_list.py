@@ -9,5 +9,6 @@ from mutants_fast import MUTANTS as _FAST
 from mutants_load import MUTANTS as _LOAD
 from mutants_move import MUTANTS as _MOVE
 from mutants_run import MUTANTS as _RUN
+from mutants_view import MUTANTS as _VIEW
 
-MUTANTS = [*_FAST, *_MOVE, *_RUN, *_LOAD]
+MUTANTS = [*_FAST, *_VIEW, *_MOVE, *_RUN, *_LOAD]

@@ -66,7 +66,9 @@ _RUNS = (
 _CALLS = (
     "fast_write",
     "view",
+    "view_edges",
     "view_lend",
+    "view_watched",
     "fast_read",
     "fast_path",
     "fast_missing",

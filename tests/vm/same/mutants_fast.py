@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Guards of specialised calls, views and filters."""
+"""Guards of specialised calls and filters."""
 
 from mutant import Mutant
 
@@ -52,13 +52,6 @@ MUTANTS = [
         by="fast_write",
     ),
     Mutant(
-        "read_only-view",
-        "kmod/view/view_read.c",
-        "if (unlikely(position >= size))",
-        "size = LLONG_MAX;\n\tif (0)",
-        by="view",
-    ),
-    Mutant(
         "readahead",
         "kmod/fast/page_cache.h",
         "return folio_test_readahead(folio) ? COSY_GUARD_READAHEAD : COSY_GUARDS_HOLD;",
@@ -101,20 +94,6 @@ MUTANTS = [
         by="fast_stat",
     ),
     Mutant("search", "kmod/fast/lookup.h", "result = cosy_may_search(ret->dir);", "result = 0;", by="fast_stat"),
-    Mutant(
-        "scan-search",
-        "kmod/fast/getdents.c",
-        "scan->allowed = cosy_may_search(scan->dir);",
-        "scan->allowed = 0;",
-        by="fast_scan",
-    ),
-    Mutant(
-        "scan-room",
-        "kmod/fast/getdents.c",
-        "listing.room = size;\n\tresult = cosy_call_result",
-        "listing.room = size * 3 / 4;\n\tresult = cosy_call_result",
-        by="scan_tree",
-    ),
     # Trees of directories
     Mutant("tree-link", "core/scan_tree.h", "O_DIRECTORY | O_NOFOLLOW |", "O_DIRECTORY |", by="scan_tree_change"),
     Mutant(
@@ -223,13 +202,6 @@ MUTANTS = [
         "0)",
         by="held",
     ),
-    Mutant(
-        "scan-asked",
-        "kmod/fast/getdents.c",
-        "(READ_ONCE(d_inode(scan->dir->dentry)->i_mode) != scan->mode ||\n\t\t     jiffies != scan->asked)",
-        "(0)",
-        by="held",
-    ),
     Mutant("child-drop", "kmod/fast/guard.c", "cosy_child_drop(run);", "", by="fast_list"),
     Mutant("pwd", "kmod/fast/lookup.h", "kept = path_equal(&fs->pwd, &run->pwd);", "kept = true;", by="fast_stat"),
     Mutant("pwd-drop", "kmod/fast/guard.c", "cosy_pwd_drop(run);", "", by="fast_list"),
@@ -312,19 +284,10 @@ MUTANTS = [
         harmless="the kernel's own function finds the list, and the security module is asked twice",
     ),
     # Views
-    Mutant(
-        "view-write",
-        "kmod/view/view_write.c",
-        "view = cosy_views_write_back_file(",
-        "if (0) view = cosy_views_write_back_file(",
-        by="view",
-    ),
     Mutant("view-read", "kmod/fast/fast.c", "cosy_views_write_back_memory(run, r[2], r[3]);", ";", by="view"),
     Mutant(
         "view-call", "kmod/fast/fast.c", "\telse\n\t\tcosy_views_write_back(run);", "\telse\n\t\treturn;", by="view"
     ),
-    Mutant("view-lent-stores", "kmod/view/lend.c", "if (!view || view->stores)", "if (!view)", by="view_lend"),
-    Mutant("peer", "kmod/view/lend.c", "if (unlikely(socket->type != SOCK_STREAM))", "if (0)", by="view_lend"),
     # Descriptors
     Mutant(
         "descriptors-call",
@@ -362,116 +325,6 @@ MUTANTS = [
         "\tif (run->held)\n\t\tcosy_held_drop(run);\n\tcosy_descriptors_forget",
         "\tcosy_descriptors_forget",
         by="view",
-    ),
-    Mutant(
-        "write-limits",
-        "kmod/view/cached_write.c",
-        "!(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC))",
-        "!(file->f_flags & (__O_SYNC | O_DSYNC))",
-        by="fast_write",
-    ),
-    Mutant(
-        "write-times",
-        "kmod/view/cached_write.c",
-        "likely(!error) ? cached_update_time(file) : error",
-        "error",
-        by="fast_write",
-    ),
-    # Writes into the page cache
-    Mutant(
-        "write-seal",
-        "kmod/view/cached_write.c",
-        "if (READ_ONCE(SHMEM_I(inode)->seals) & SEALED)",
-        "if (0)",
-        by="fast_write",
-    ),
-    Mutant(
-        "write-sync",
-        "kmod/view/cached_write.c",
-        "(O_APPEND | __O_SYNC | O_DSYNC)",
-        "(O_APPEND)",
-        by="fast_write",
-        disk=True,
-    ),
-    Mutant(
-        "write-largest", "kmod/view/cached_write.c", "rlimit(RLIMIT_FSIZE) == RLIM_INFINITY &&", "", by="fast_write"
-    ),
-    Mutant(
-        "write-size",
-        "kmod/view/cached_write.c",
-        "position < 0 || position + write->count > i_size_read(",
-        "0 && i_size_read(",
-        by="fast_write",
-        harmless="the size is looked at again under the inode's lock",
-    ),
-    Mutant(
-        "write-privileges",
-        "kmod/view/cached_write.c",
-        "IS_NOSEC(file_inode(file)) ? 0 : file_remove_privs(file)",
-        "0",
-        by="fast_write",
-    ),
-    Mutant(
-        "write-clean",
-        "kmod/view/cached_write.c",
-        "\t\tif (!folio_test_dirty(folio))\n\t\t\tfolio_mark_dirty(folio);\n",
-        "",
-        by="fast_write",
-    ),
-    Mutant(
-        "write-told", "kmod/view/cached_write.c", "\t\t\tcosy_write_done(file, result);", "\t\t\t;", by="fast_write"
-    ),
-    # Writes into pages of ext4
-    Mutant("ext4-immutable", "kmod/view/cached_write.c", "IS_IMMUTABLE(inode) ||", "", by="fast_write", disk=True),
-    Mutant(
-        "ext4-fresh",
-        "kmod/view/cached_write.c",
-        "if (owner == OWNER_EXT4 && unlikely(!cosy_is_fresh(",
-        "if (0 && unlikely(!cosy_is_fresh(",
-        by="fast_write",
-        disk=True,
-        harmless="what a file system that is shut down says is not heard; none is here",
-    ),
-    Mutant(
-        "ext4-owner",
-        "kmod/view/ext4_write.c",
-        "return delayed && mapping->a_ops == delayed;",
-        "return delayed;",
-        disk=True,
-        out_of_reach="pages of an ext4 that journals its data",
-    ),
-    Mutant(
-        "ext4-known",
-        "kmod/view/ext4_folio.h",
-        "!folio_test_hwpoison(folio) && cosy_ext4_buffers_known(folio, begin, end) &&",
-        "!folio_test_hwpoison(folio) &&",
-        by="fast_write",
-        disk=True,
-    ),
-    Mutant(
-        "ext4-mapped",
-        "kmod/view/ext4_folio.h",
-        "(!buffer_mapped(buffer) || ",
-        "(",
-        by="fast_write",
-        disk=True,
-        disk_block=1024,
-    ),
-    Mutant(
-        "ext4-dirty",
-        "kmod/view/ext4_folio.h",
-        "\tcosy_ext4_buffers_dirty(folio, begin, end);",
-        "\t;",
-        by="fast_write",
-        disk=True,
-    ),
-    Mutant(
-        "ext4-buffers",
-        "kmod/view/ext4_folio.h",
-        "offset + buffer->b_size > begin &&\n\t\t    unlikely",
-        "offset > begin &&\n\t\t    unlikely",
-        by="fast_write",
-        disk=True,
     ),
     # Whole files
     Mutant(
