@@ -27,6 +27,7 @@ MUTANTS = [
         harmless="until cosy_leave_filtered changes what leaves, only calls are made that are let through",
     ),
     Mutant("call-asked", "kmod/run/calling.h", "\tjz\t\\watched\\()_not\n", "\tjmp\t\\watched\\()_not\n", by="filter"),
+    Mutant("call-recorded", "kmod/run/limits.h", "\tif (audit_dummy_context())\n", "\tif (1)\n", by="trace_audit"),
     # Registers after a call
     Mutant(
         "zero-call",
