@@ -230,6 +230,24 @@ static void misplaced(void)
 	}
 }
 
+/* Puts a copy that nobody else has any more where it does not fit: it is made pages, and stays. */
+static void divided(void)
+{
+	char *a = huge_new(1, 1), *b = huge_new(2, 2), *plain = aligned_alloc(PAGE, HUGE);
+	int parcel = export(a, HUGE, COSY_COPY);
+
+	MUST(plain && !cosy_flush(a, HUGE));
+	import(parcel, b + BEFORE, HUGE);
+	move_fill(b, 2 * HUGE, 3);
+	MUST(pread(parcel, plain, HUGE, 0) == (ssize_t)HUGE);
+	CHECK_BYTES(plain, HUGE, 1, "the receiver's writes show in the parcel");
+	import(parcel, a, HUGE);
+	CHECK_BYTES(a, HUGE, 1, "what is imported again");
+	close(parcel);
+	free(plain);
+	done(a, 1, b, 2);
+}
+
 /* --- Parts ------------------------------------------------------------------------------------ */
 
 /* Lends a part, writes at once, and takes it over in the middle of 2 MB. */
@@ -609,6 +627,7 @@ int main(int argc, char **argv)
 		{ .name = "copied", .run = copied },
 		{ .name = "shared", .run = shared },
 		{ .name = "misplaced", .run = misplaced },
+		{ .name = "divided", .run = divided },
 		{ .name = "lent", .run = lent },
 		{ .name = "flushed", .run = flushed },
 		{ .name = "remapped", .run = remapped },

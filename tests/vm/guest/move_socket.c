@@ -6,6 +6,7 @@
 #include "move.h"
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 
 #define PAGES 64UL
@@ -205,6 +206,37 @@ static void spliced(const struct kind *kind)
 	pair_close(p);
 }
 
+/* Pages of a file that came by a socket are copied: who has the file may write them. */
+static void file_pages(const struct kind *kind)
+{
+	struct pair p = kind->new();
+	char *to = move_alloc(PAGES), *file;
+	int fds[2], fd = memfd_create("pages", MFD_CLOEXEC);
+	size_t had = 0;
+
+	MUST(fd >= 0 && !ftruncate(fd, 8 * PAGE) && !pipe(fds));
+	file = mmap(NULL, 8 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	MUST(file != MAP_FAILED);
+	move_fill(file, 8 * PAGE, 1);
+	MUST(sendfile(p.to, fd, &(off_t){ 0 }, 8 * PAGE) == (ssize_t)(8 * PAGE));
+	while (had < 8 * PAGE) {
+		ssize_t now = splice(p.from, NULL, fds[1], NULL, PAGE, 0);
+
+		MUST(now > 0);
+		had += (size_t)now;
+	}
+	transfer_all(fds[0], to, 8 * PAGE, COSY_WILL_WRITE);
+	move_fill(file, 8 * PAGE, 2);
+	CHECK(move_differs(to, 8 * PAGE, 1) < 0, "%s: a write to the file shows", kind->name);
+	move_fill(to, 8 * PAGE, 3);
+	CHECK(move_differs(file, 8 * PAGE, 2) < 0, "%s: a write shows in the file", kind->name);
+	munmap(file, 8 * PAGE);
+	close(fd);
+	close(fds[0]);
+	close(fds[1]);
+	pair_close(p);
+}
+
 /* --- Results ---------------------------------------------------------------------------------- */
 
 static volatile int signals;
@@ -259,8 +291,8 @@ static void results(const struct kind *kind)
 int main(void)
 {
 	static const struct kind kinds[] = { { "unix", unix_new }, { "tcp", tcp_new } };
-	static void (*const parts[])(const struct kind *) = { scribble, outlives, again,
-							      racing,	spliced,  results };
+	static void (*const parts[])(const struct kind *) = { scribble, outlives,   again,  racing,
+							      spliced,	file_pages, results };
 	bool checked = move_parameter("check_moved", "Y");
 
 	for (size_t k = 0; k < 2; k++)

@@ -1,35 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Has the reader of a parcel wait in a page fault, which nobody serves: others who hold the parcel
- * get its pages all the same, and the reader what is left then.
+ * Has the reader of a parcel, or who passes or takes a message, wait in a page fault, which nobody
+ * serves: others who hold the parcel or the port go on all the same, and who waited gets what is left
+ * then.
  */
 #include "move.h"
+#include "raw.h"
 #include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-#define PAGES 8UL
-#define SIZE  (PAGES * PAGE)
+#define PAGES	   8UL
+#define SIZE	   (PAGES * PAGE)
+#define HUGE_PAGES 512UL
 
-/* Where the reader reads to, which userfaultfd is to fill. */
+/* Where the fault is, which userfaultfd is to fill. */
 static char *missing;
+static size_t missing_size;
 static int uffd;
 
-static void missing_new(void)
+/* Makes memory that has no pages, in place of other if `where` is not NULL. */
+static void missing_new(char *where, size_t size)
 {
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
 
-	missing = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	missing = mmap(where, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | (where ? MAP_FIXED : 0), -1, 0);
+	missing_size = size;
 	MUST(missing != MAP_FAILED);
 	uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 	range.range.start = (uintptr_t)missing;
-	range.range.len = SIZE;
+	range.range.len = size;
 	MUST(uffd >= 0 && !ioctl(uffd, UFFDIO_API, &api) && !ioctl(uffd, UFFDIO_REGISTER, &range));
 }
 
-/* Waits until the reader is in its fault. */
+/* Waits until another thread is in its fault. */
 static void wait_for_fault(void)
 {
 	struct uffd_msg message;
@@ -41,7 +48,7 @@ static void wait_for_fault(void)
 /* Serves the fault, and all that follow. */
 static void serve(void)
 {
-	struct uffdio_zeropage zero = { .range = { (uintptr_t)missing, SIZE } };
+	struct uffdio_zeropage zero = { .range = { (uintptr_t)missing, missing_size } };
 
 	MUST(!ioctl(uffd, UFFDIO_ZEROPAGE, &zero));
 }
@@ -74,7 +81,7 @@ static void reader_stalls(enum cosy_how how, const char *what, ssize_t left)
 	struct reader reader = { .result = -1 };
 
 	move_fill(from, SIZE, 1);
-	missing_new();
+	missing_new(NULL, SIZE);
 	reader.parcel = cosy_export(from, SIZE, how);
 	MUST(reader.parcel >= 0);
 	MUST(!pthread_create(&reader.thread, NULL, read_parcel, &reader));
@@ -103,9 +110,180 @@ static void donations(void *unused)
 	reader_stalls(COSY_DONATE, "a donation", 0);
 }
 
+/* --- Ports ------------------------------------------------------------------------------ */
+
+static int raw_fd, ends[2];
+
+/* A TAKE or a PASS of another thread's. */
+struct request {
+	pthread_t thread;
+	struct cosy_move move;
+	long result;
+};
+
+static void *make_request(void *arg)
+{
+	struct request *request = arg;
+
+	request->result = raw_ioctl(raw_fd, COSY_IOC_MOVE, &request->move);
+	return NULL;
+}
+
+/* Starts a request, which has to wait in its fault. */
+static void request_start(struct request *request, uint32_t operation, char *memory, size_t length,
+			  uint64_t at)
+{
+	request->move = (struct cosy_move){ .size = sizeof(request->move),
+					    .operation = operation,
+					    .address = (uintptr_t)memory,
+					    .length = length,
+					    .fd = ends[operation == COSY_MOVE_PASS],
+					    .at = at,
+					    .how = COSY_MOVE_COPY };
+	MUST(!pthread_create(&request->thread, NULL, make_request, request));
+	wait_for_fault();
+}
+
+/* Has the fault served, and returns the request's result. */
+static long request_end(struct request *request)
+{
+	serve();
+	MUST(!pthread_join(request->thread, NULL));
+	close(uffd);
+	return request->result;
+}
+
+static void pass(size_t at, char *memory, size_t size, enum cosy_how how)
+{
+	MUST(cosy_pass(ends[1], at, memory, size, how) == (ssize_t)size);
+}
+
+/* Takes a message while another taker has seen it: that one gets the next message, whole. */
+static void takes(void *unused)
+{
+	char *from = move_alloc(PAGES), *window = move_alloc(PAGES), *other = move_alloc(PAGES);
+	struct request request;
+	size_t at;
+	long came;
+
+	(void)unused;
+	raw_fd = raw_open();
+	MUST(!cosy_port(SIZE, ends));
+	move_fill(from, SIZE, 1);
+	move_fill(window, SIZE, 7);
+	pass(0, from, 2 * PAGE, COSY_COPY);
+	missing_new(NULL, PAGE);
+	request_start(&request, COSY_MOVE_TAKE, window, SIZE, (uintptr_t)missing);
+	MUST(cosy_take(ends[0], other, SIZE, &at, 0) == (ssize_t)(2 * PAGE) && !at);
+	CHECK(move_differs(other, 2 * PAGE, 1) < 0, "the first message");
+	move_fill(from, SIZE, 2);
+	pass(4 * PAGE, from, PAGE, COSY_COPY);
+	came = request_end(&request);
+	CHECK(came == (long)PAGE && *(uint64_t *)missing == 4 * PAGE, "%ld at %#llx", came,
+	      *(unsigned long long *)missing);
+	CHECK(move_differs(window, 4 * PAGE, 7) < 0, "a message that another took shows");
+	CHECK(move_differs(window + 4 * PAGE, PAGE, 2) < 0, "the next message");
+	/* All places are free. */
+	MUST(!fcntl(ends[1], F_SETFL, O_NONBLOCK));
+	pass(0, from, SIZE, COSY_COPY);
+}
+
+/* The same where the next message is as long and for the same place, but not of 2 MB. */
+static void takes_alike(void *unused)
+{
+	char *from = move_alloc(HUGE_PAGES), *window = move_alloc(HUGE_PAGES),
+	     *other = move_alloc(HUGE_PAGES);
+	const size_t size = HUGE_PAGES * PAGE;
+	struct request request;
+	size_t at;
+
+	(void)unused;
+	raw_fd = raw_open();
+	MUST(!cosy_port(size, ends));
+	for (int turn = 0; turn < 2; turn++) {
+		/* A page of its own is not of 2 MB any more. */
+		MUST(!cosy_flush(from, turn ? PAGE : size));
+		move_fill(from, size, 1);
+		pass(0, from, size, COSY_DONATE_ZERO);
+		missing_new(NULL, PAGE);
+		request_start(&request, COSY_MOVE_TAKE, window, size, (uintptr_t)missing);
+		MUST(cosy_take(ends[0], other, size, &at, 0) == (ssize_t)size && !at);
+		MUST(!cosy_flush(from, turn ? size : PAGE));
+		move_fill(from, size, 2);
+		pass(0, from, size, COSY_DONATE_ZERO);
+		CHECK(request_end(&request) == (long)size, "%ld", request.result);
+		CHECK(move_differs(other, size, 1) < 0, "the first message");
+		CHECK(move_differs(window, size, 2) < 0, "the next message");
+	}
+}
+
+/* Unmaps the window of who has seen a message: it is not lost. */
+static void window_goes(void *unused)
+{
+	char *from = move_alloc(PAGES), *window = move_alloc(PAGES), *other = move_alloc(PAGES);
+	struct request request;
+	size_t at;
+
+	(void)unused;
+	raw_fd = raw_open();
+	MUST(!cosy_port(SIZE, ends));
+	move_fill(from, SIZE, 1);
+	pass(0, from, SIZE, COSY_DONATE_ZERO);
+	missing_new(NULL, PAGE);
+	request_start(&request, COSY_MOVE_TAKE, window, SIZE, (uintptr_t)missing);
+	cosy_move_free(window, SIZE);
+	CHECK(request_end(&request) == -EFAULT, "%ld", request.result);
+	MUST(cosy_take(ends[0], other, SIZE, &at, 0) == (ssize_t)SIZE && !at);
+	CHECK(move_differs(other, SIZE, 1) < 0, "the message");
+}
+
+/* Returns how many pages of this user's arenas others have, too. */
+static unsigned long long under_way(void)
+{
+	struct cosy_moving moving = { .size = sizeof(moving) };
+
+	do
+		MUST(!raw_ioctl(raw_fd, COSY_IOC_MOVING, &moving));
+	while (moving.cursor[0] | moving.cursor[1]);
+	return moving.under_way;
+}
+
+/* Closes the end that takes while a message is being passed: nobody has its pages. */
+static void taker_goes(void *unused)
+{
+	char *from = move_alloc(PAGES), *window = move_alloc(PAGES);
+	struct request request;
+	size_t at;
+
+	(void)unused;
+	raw_fd = raw_open();
+	MUST(!cosy_port(SIZE, ends));
+	move_fill(from, SIZE, 1);
+	/* The last bytes are copied first. */
+	missing_new(from + 4 * PAGE, PAGE);
+	request_start(&request, COSY_MOVE_PASS, from, 4 * PAGE + 8, 0);
+	/* It has its places, but is not there yet. */
+	MUST(!fcntl(ends[0], F_SETFL, O_NONBLOCK) && !fcntl(ends[1], F_SETFL, O_NONBLOCK));
+	CHECK(cosy_take(ends[0], window, SIZE, &at, 0) == -1 && errno == EAGAIN, "%s",
+	      strerror(errno));
+	CHECK(cosy_pass(ends[1], PAGE, from, PAGE, COSY_COPY) == -1 && errno == EAGAIN, "%s",
+	      strerror(errno));
+	close(ends[0]);
+	CHECK(request_end(&request) == 4 * PAGE + 8, "%ld", request.result);
+	CHECK(!under_way(), "%llu pages are under way", under_way());
+	CHECK(cosy_pass(ends[1], 0, from, PAGE, COSY_COPY) == -1 && errno == EPIPE, "%s",
+	      strerror(errno));
+	close(ends[1]);
+	CHECK(move_differs(from, 4 * PAGE, 1) < 0, "the sender's");
+}
+
 static const struct part parts[] = {
 	{ "copies", .run_in_child = copies },
 	{ "donations", .run_in_child = donations },
+	{ "takes", .run_in_child = takes },
+	{ "takes_alike", .run_in_child = takes_alike },
+	{ "window_goes", .run_in_child = window_goes },
+	{ "taker_goes", .run_in_child = taker_goes },
 };
 
 int main(int argc, char **argv)
