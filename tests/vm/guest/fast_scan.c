@@ -12,10 +12,11 @@
 
 #define BUFFER 65536
 #define FILES  700
+#define LARGE  (4 * BUFFER)
 
 static int device, dir;
 static char *shared;  /* the shared buffer */
-static char *private; /* as much other memory */
+static char *private; /* LARGE bytes of other memory */
 
 /* The programs that were loaded, by the number of their call. */
 static uint32_t handles[4];
@@ -169,6 +170,58 @@ static void errors(void)
 	close(gone);
 	close(file);
 	close(path);
+}
+
+/* --- Going on with what is left ---------------------------------------------------------------- */
+
+/* Goes on with so many bytes of entries as a scan does that had left. */
+static long rest(void *entries, long bytes)
+{
+	return call((int)COSY_OP_BASE + RAW_OP_scan_dir, dir, (long)entries, bytes,
+		    (long)(COSY_UNDER_WAY | AT_SYMLINK_NOFOLLOW), 0);
+}
+
+/* Entries that no scan has written: what is wrong with them is found before they are examined. */
+static void forged(void)
+{
+	enum { LENGTH = (offsetof(struct cosy_dirent, name) + 4 + 7) & ~7, FIRST = 0x5a };
+	static const struct {
+		const char *what;
+		int reclen, bytes;
+		long wanted;
+	} wrong[] = {
+		{ "too short", 8, 8, -EINVAL },
+		{ "too short for a name", LENGTH - 8, LENGTH - 8, -EINVAL },
+		{ "no words", LENGTH + 4, 2 * LENGTH, -EINVAL },
+		{ "beyond the end", 2 * LENGTH, LENGTH, -EINVAL },
+		{ "too many", LENGTH, BUFFER + 8, -EINVAL },
+		{ "of no length", 0, LENGTH, -EINVAL },
+	};
+	struct stat st;
+
+	for (int k = 0; k < 2; k++) {
+		char *to = k ? private : shared;
+		struct cosy_dirent *entry = (void *)to, *second = (void *)(to + LENGTH);
+
+		for (size_t i = 0; i < COUNT(wrong) && !check_failures; i++) {
+			memset(to, FIRST, 4 * LENGTH);
+			strcpy(entry->name, "f0");
+			entry->reclen = (unsigned short)wrong[i].reclen;
+			CHECK(rest(to, wrong[i].bytes) == wrong[i].wanted, "%s", wrong[i].what);
+			CHECK(entry->stat[0] == 0x0101010101010101ull * FIRST, "%s: examined",
+			      wrong[i].what);
+		}
+		memset(to, FIRST, 4 * LENGTH);
+		strcpy(entry->name, "f0");
+		strcpy(second->name, "no");
+		entry->reclen = second->reclen = LENGTH;
+		CHECK(rest(to, 2 * LENGTH) == 2 * LENGTH, "two entries");
+		MUST(!fstatat(dir, "f0", &st, 0));
+		CHECK(!memcmp(entry->stat, &st, sizeof(st)), "other attributes");
+		CHECK(second->error == -ENOENT && !second->stat[0], "error %d", second->error);
+	}
+	CHECK(!rest(shared, 0), "no entries");
+	CHECK(rest(NULL, LENGTH) == -EFAULT, "no memory");
 }
 
 /* --- While others change things ---------------------------------------------------------- */
@@ -390,7 +443,7 @@ int main(void)
 	chance_init();
 	device = raw_open();
 	shared = raw_buffer(device, BUFFER);
-	private = malloc(BUFFER);
+	private = malloc(LARGE);
 	directory_enter();
 	MUST(!chmod(".", 0777) && private);
 	dir = open(".", O_RDONLY | O_DIRECTORY);
@@ -414,7 +467,10 @@ int main(void)
 		whole(to, 1000, AT_SYMLINK_NOFOLLOW);
 		whole(to, 4096, 1 << 30);
 	}
+	/* More than one call lists. */
+	whole(private, LARGE, AT_SYMLINK_NOFOLLOW);
 	errors();
+	forged();
 	moving();
 	scribbled();
 	revalidated();

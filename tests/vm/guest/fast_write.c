@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
+#include <sys/swap.h>
 #include <sys/xattr.h>
 
 #define SIZE 20000
@@ -405,6 +406,91 @@ static void immutable(void)
 	MUST(!close(fd) && !unlink("immutable"));
 }
 
+/* A file that asks for all its writes to be synchronous. */
+static void synchronous(void)
+{
+	int fd = open("synchronous", O_RDWR | O_CREAT | O_TRUNC, 0600), flags = 0, set;
+
+	MUST(fd >= 0 && write(fd, shared, SIZE) == SIZE);
+	set = ioctl(fd, FS_IOC_GETFLAGS, &flags) ? -1 : flags | FS_SYNC_FL;
+	if (set < 0 || ioctl(fd, FS_IOC_SETFLAGS, &set))
+		printf("no synchronous files here: %s\n", strerror(errno));
+	else
+		writes_ordinary(fd, 100, 50);
+	MUST(!close(fd) && !unlink("synchronous"));
+}
+
+/* Compares a write that natively fails, and the bytes that are there afterwards. */
+static void refused(int fd, off_t at, const char *what)
+{
+	char before[100], after[100], c;
+	int native_error, error = 0;
+	long native, region = 0;
+
+	errno = 0;
+	native = pwrite(fd, shared, sizeof(before), at);
+	native_error = errno;
+	MUST(pread(fd, before, sizeof(before), at) == (ssize_t)sizeof(before));
+	COSY_START;
+	pread(fd, &c, 1, 0);
+	region = pwrite(fd, shared, sizeof(before), at);
+	if (region < 0)
+		error = errno;
+	COSY_END;
+	MUST(pread(fd, after, sizeof(after), at) == (ssize_t)sizeof(after));
+	CHECK(native == -1 && region == native && error == native_error, "%s: %ld, %d, not %ld, %d",
+	      what, region, error, native, native_error);
+	CHECK(!memcmp(before, after, sizeof(before)), "%s: written", what);
+}
+
+/* A file that the kernel swaps to, which must not be written by others. */
+static void swapped(void)
+{
+	enum { PAGE = 4096, PAGES = 16 };
+	const uint32_t header[] = { 1, PAGES - 1, 0 };
+	int fd = open("swapped", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	static char bytes[PAGES * PAGE];
+
+	memcpy(bytes + 1024, header, sizeof(header));
+	memcpy(bytes + PAGE - 10, "SWAPSPACE2", 10);
+	MUST(fd >= 0 && write(fd, bytes, sizeof(bytes)) == (ssize_t)sizeof(bytes) && !fsync(fd));
+	if (swapon("swapped", 0)) {
+		printf("no swapping to files here: %s\n", strerror(errno));
+	} else {
+		refused(fd, 5 * PAGE, "a swap file");
+		MUST(!swapoff("swapped"));
+	}
+	MUST(!close(fd) && !unlink("swapped"));
+}
+
+/* A file that a program of 32 bits has opened, which does not expect it to become so long. */
+static void opened_by_32_bits(void)
+{
+	const off_t far = (off_t)1 << 31;
+	int fd = open("long", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	char *name = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	long opened = -ENOSYS;
+
+	MUST(fd >= 0 && name != MAP_FAILED);
+	strcpy(name, "long");
+#ifdef __x86_64__
+	/* open(2) has number 5 there. */
+	__asm__ volatile("int $0x80"
+			 : "=a"(opened)
+			 : "a"(5), "b"(name), "c"(O_RDWR), "d"(0)
+			 : "memory", "r8", "r9", "r10", "r11");
+#endif
+	MUST(pwrite(fd, shared, SIZE, far) == SIZE);
+	if ((int)opened < 0) {
+		printf("no calls of 32 bits here: %s\n", strerror(-(int)opened));
+	} else {
+		refused((int)opened, far + 100, "opened by 32 bits");
+		MUST(!close((int)opened));
+	}
+	MUST(!close(fd) && !unlink("long") && !munmap(name, 4096));
+}
+
 /*
  * Writes over a page that a mapping has brought into the cache, so that it is clean.  Unless the write
  * makes it dirty, the kernel drops it when it wants the memory back, and the bytes are gone.
@@ -456,6 +542,9 @@ int main(void)
 	sealed();
 	written_over_clean();
 	immutable();
+	synchronous();
+	swapped();
+	opened_by_32_bits();
 	CHECK_CHILD(in_child(limited, NULL));
 	unlink("limited");
 	directory_leave();

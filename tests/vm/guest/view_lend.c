@@ -223,6 +223,14 @@ static void fills(void)
 	c = OP(lend, s[0], b, SIZE, 0);
 	script_run();
 	CHECK(!a && script_result[c] == -EAGAIN, "O_NONBLOCK: %lld", (long long)script_result[c]);
+	begin();
+	OP(view_pread, file, b, SIZE, 0);
+	a = SYS(sendto, s[0], b, SIZE, 0, 0);
+	OP(view_pread, file, b, SIZE, 0);
+	c = SYS(sendto, s[0], b, SIZE, MSG_DONTWAIT, 0);
+	script_run();
+	CHECK_RESULT(a, -EAGAIN);
+	CHECK_RESULT(c, -EAGAIN);
 	close(s[0]);
 	close(s[1]);
 }
@@ -285,6 +293,47 @@ static void send_waits(void (*pair)(int *))
 	MUST(pwrite(file, text, SIZE, 0) == SIZE);
 	close(s[0]);
 	close(s[1]);
+}
+
+static volatile int signals;
+
+static void on_pipe(int signal)
+{
+	(void)signal;
+	signals++;
+}
+
+static void *closes(void *arg)
+{
+	struct overwriting *o = arg;
+
+	while (!thread_sleeps(o->sender))
+		sleep_ms(1);
+	MUST(!close(o->fd));
+	return NULL;
+}
+
+/* Closes the other end while a send waits that has sent something: it succeeds, without a signal. */
+static void send_ends(void)
+{
+	struct overwriting o = { .sender = (pid_t)syscall(SYS_gettid) };
+	char *b = script_buffer;
+	int s[2], a, small = 4096;
+	pthread_t thread;
+
+	unix_pair(s);
+	handle(SIGPIPE, on_pipe, SA_RESTART);
+	MUST(!setsockopt(s[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)));
+	o.fd = s[1];
+	begin();
+	OP(view_pread, file, b, SIZE, 0);
+	a = SYS(sendto, s[0], b, SIZE, 0, 0);
+	MUST(!pthread_create(&thread, NULL, closes, &o));
+	script_run();
+	MUST(!pthread_join(thread, NULL));
+	CHECK(script_result[a] > 0 && script_result[a] < SIZE, "%lld", (long long)script_result[a]);
+	CHECK(!signals, "%d signals", signals);
+	close(s[0]);
 }
 
 static volatile int alarms;
@@ -444,6 +493,7 @@ int main(void)
 	elsewhere();
 	send_waits(unix_pair);
 	send_waits(tcp_pair);
+	send_ends();
 	fills();
 	interrupted(0);
 	interrupted(SA_RESTART);

@@ -6,8 +6,10 @@
  */
 #include "script.h"
 #include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/fanotify.h>
+#include <sys/mount.h>
 
 enum { PAGE = 4096, PAGES = 16, SIZE = PAGES * PAGE, PART = 100, VIEWS = 8, HELD = 4 };
 
@@ -71,6 +73,14 @@ static void watched(void (*region)(int fd), uint32_t (*change)(void))
 	}
 	MUST(waitpid(pid, &status, 0) == pid);
 	CHECK_CHILD(status);
+}
+
+/* Makes a new file "asked", about which is asked. */
+static void ask_anew(void)
+{
+	unlink("asked");
+	MUST(!close(make("asked")));
+	MUST(!fanotify_mark(group, FAN_MARK_ADD, FAN_ACCESS_PERM, AT_FDCWD, "asked"));
 }
 
 /* --- Answers ------------------------------------------------------------------------------- */
@@ -237,6 +247,62 @@ static void appends(int fd)
 	MUST(pwrite(plain, text, SIZE, 0) == SIZE && !close(to));
 }
 
+/* --- A directory that is closed by another thread ---------------------------------------------- */
+
+static int scanned;
+
+static void *closes(void *unused)
+{
+	WAIT_FOR(0, others->go);
+	MUST(!close(scanned));
+	others->result = 1;
+	return unused;
+}
+
+/* Has the thread close the directory that was scanned, and unmounts what it was on. */
+static uint32_t unmounted(void)
+{
+	others->go = true;
+	WAIT_FOR(0, others->result);
+	CHECK(!umount("mounted"), "the mount is still in use: %s", strerror(errno));
+	return FAN_ALLOW;
+}
+
+/* Scans a directory, and reads while it goes; the kernel's log tells of entries that were kept. */
+static void scans(int fd)
+{
+	char *b = script_buffer;
+	pthread_t thread;
+	int r[2];
+
+	others->go = false;
+	others->result = 0;
+	scanned = open("mounted", O_RDONLY | O_DIRECTORY);
+	MUST(scanned >= 0 && !pthread_create(&thread, NULL, closes, NULL));
+	begin();
+	r[0] = OP(scan_dir, scanned, b, 2 * PAGE, AT_SYMLINK_NOFOLLOW);
+	r[1] = OP(view_pread, fd, b + 2 * PAGE, PART, 0);
+	script_run();
+	MUST(!pthread_join(thread, NULL));
+	CHECK(script_result[r[0]] > 0, "%lld", (long long)script_result[r[0]]);
+	CHECK_RESULT(r[1], PART);
+}
+
+static void mounts(void)
+{
+	char path[32];
+
+	MUST(!mkdir("mounted", 0700) && !mount("none", "mounted", "tmpfs", 0, NULL));
+	for (int i = 0; i < 8; i++) {
+		snprintf(path, sizeof(path), "mounted/%d", i);
+		MUST(!close(open(path, O_CREAT | O_WRONLY, 0600)));
+	}
+	ask_anew();
+	watched(scans, unmounted);
+	CHECK(asked == 1, "asked %d times", asked);
+	MUST(!rmdir("mounted"));
+}
+
 /* --- Others who share the position ------------------------------------------------------------- */
 
 /* Tells whether a process waits for what no signal ends. */
@@ -317,14 +383,6 @@ static void lists_in_turn(int fd)
 
 /* --- All --------------------------------------------------------------------------------------- */
 
-/* Makes a new file "asked", about which is asked. */
-static void ask_anew(void)
-{
-	unlink("asked");
-	MUST(!close(make("asked")));
-	MUST(!fanotify_mark(group, FAN_MARK_ADD, FAN_ACCESS_PERM, AT_FDCWD, "asked"));
-}
-
 static void listings(void)
 {
 	char path[32];
@@ -379,6 +437,7 @@ int main(void)
 		CHECK(!cases[i].asked || asked == cases[i].asked, "case %zu: asked %d times", i,
 		      asked);
 	}
+	mounts();
 	listings();
 	MUST(!close(plain) && !unlink("plain"));
 	directory_leave();

@@ -18,17 +18,13 @@
  * As root, on two processors.
  */
 #include "../guest/guards.h"
+#include "holding.h"
 #include <cosy/fast.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <sys/mount.h>
 #include <sys/xattr.h>
 
-#define PARAMETERS "/sys/module/holding/parameters/"
-
-/* As in holding.c. */
-enum place { PLACE_PERMISSION, PLACE_ATTRIBUTES, PLACE_TRANSFER };
 /* Let others list and search, but not by a mode that cosy.ko decides about without inode_permission. */
 enum { OPEN = 0705, CLOSED = 0 };
 enum { NAMES = 4, LAST = NAMES - 1, PART = 8, MAX_TRIES = 100 };
@@ -47,35 +43,6 @@ static struct answers {
 	_Atomic bool read;
 	char pages[READS][PAGE];
 } *answers;
-
-/* --- holding.ko -------------------------------------------------------------------------- */
-
-static void parameter_set(const char *path, int value)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%d", value);
-	MUST(file_write(path, text));
-}
-
-static int parameter(const char *path)
-{
-	char text[16] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	MUST(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
-	close(fd);
-	return atoi(text);
-}
-
-static void processor_take(int number)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(number, &set);
-	MUST(!sched_setaffinity(0, sizeof(set), &set));
-}
 
 /* --- What the region asks ----------------------------------------------------------------- */
 
@@ -378,20 +345,6 @@ static void closed_between(void)
 	      "%ld entries examined, %ld refused, %ld neither", answers->seen, answers->refused,
 	      answers->others);
 	files_remove();
-}
-
-/* Tells whether a process waits for a lock. */
-static bool is_blocked(pid_t pid)
-{
-	char path[32], line[512] = "", *state;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	MUST(fd >= 0 && read(fd, line, sizeof(line) - 1) > 0);
-	close(fd);
-	state = strrchr(line, ')');
-	return state && state[2] == 'D';
 }
 
 /* Reads by the position of the file that the region is reading. */

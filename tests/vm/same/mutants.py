@@ -160,7 +160,7 @@ def _ask(options: argparse.Namespace, tree: Path, block: int, tests: list[str]) 
     put = [programs / "same/same", programs / "same/race", programs / "guest/guest", _HERE / "mutants.sh"]
     if "held" in tests:
         arguments += ["--module", _HOLDING]
-        put += [programs / "holding/held", _HOLDING / "holding.sh"]
+        put += [programs / "holding/held", programs / "holding/held_view", _HOLDING / "holding.sh"]
     for path in put:
         arguments += ["--put", path]
     with tempfile.TemporaryDirectory() as empty:

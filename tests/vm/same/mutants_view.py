@@ -202,6 +202,7 @@ MUTANTS = [
         "kmod/view/view.c",
         "kfree(xchg(&run->context->spare_views, run->views));",
         "xchg(&run->context->spare_views, run->views);",
+        out_of_reach="memory of contexts that are run by several threads, which nobody counts",
     ),
     Mutant("view-end-put", "kmod/view/view.c", "\tcosy_view_put(view);\n", "\tview->pages = 0;\n", by="view_edges"),
     Mutant("view-end-active", "kmod/view/view.c", "\tviews->active &= ~BIT(view - views->view);\n", "", by="view"),
@@ -282,7 +283,7 @@ MUTANTS = [
         "kmod/view/view.c",
         "if (!all || position < 0 || view->position + within != position) {",
         "if (position < 0 || view->position + within != position) {",
-        harmless="what is written of the view, and beside it, is what was read at this place",
+        harmless="the bytes of the view that are written are those that it has",
     ),
     Mutant("view-file-source", "kmod/view/view.c", "\t\tif (all)\n\t\t\tsource", "\t\tsource", by="view_edges"),
     Mutant(
@@ -732,7 +733,14 @@ MUTANTS = [
         "\tcosy_descriptors",
         by="view_lend",
     ),
-    Mutant("send-asked", "kmod/view/send.c", " || flags & MSG_DONTWAIT ||", " ||", by="view_lend"),
+    Mutant(
+        "send-asked",
+        "kmod/view/send.c",
+        " || flags & MSG_DONTWAIT ||",
+        " ||",
+        by="view_lend",
+        harmless="the second try has the flag, too",
+    ),
     Mutant("send-nonblock", "kmod/view/send.c", " ||\n\t    file->f_flags & O_NONBLOCK)", ")", by="view_lend"),
     Mutant(
         "send-signal",
@@ -838,6 +846,7 @@ MUTANTS = [
         "kmod/fast/getdents.c",
         "\t\tif (!cosy_fd_is_borrowed(fd))\n\t\t\tcosy_child_drop(run);\n",
         "",
+        by="view_watched",
     ),
     Mutant(
         "rest-longest",

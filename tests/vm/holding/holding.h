@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* holding.h - says to holding.ko whom it is to hold, and where. */
+#ifndef COSY_HOLDING_H
+#define COSY_HOLDING_H
+
+#include "../guest/check.h"
+#include <sched.h>
+
+#define PARAMETERS "/sys/module/holding/parameters/"
+
+/* As in holding.c. */
+enum place { PLACE_PERMISSION, PLACE_ATTRIBUTES, PLACE_TRANSFER };
+
+HELPER void parameter_set(const char *path, int value)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", value);
+	MUST(file_write(path, text));
+}
+
+HELPER int parameter(const char *path)
+{
+	char text[16] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	MUST(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	return atoi(text);
+}
+
+HELPER void processor_take(int number)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(number, &set);
+	MUST(!sched_setaffinity(0, sizeof(set), &set));
+}
+
+/* Tells whether a process waits for a lock. */
+HELPER bool is_blocked(pid_t pid)
+{
+	char path[32], line[512] = "", *state;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	MUST(fd >= 0 && read(fd, line, sizeof(line) - 1) > 0);
+	close(fd);
+	state = strrchr(line, ')');
+	return state && state[2] == 'D';
+}
+
+#endif /* COSY_HOLDING_H */
