@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "rounds.h"
+#include "syscall.h"
 
 #define OPEN_AT_ONCE 50
 #define BEFORE	     200 /* reads that specialise a file, whatever windows cost so far */
@@ -149,9 +150,10 @@ static double writer(const struct calls *calls, const struct row *row, int unuse
 		int fd = prepared(calls, row), other;
 		double start = wall_now();
 
-		other = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY);
+		other = cosy_syscall6(SYS_openat, (unsigned long)AT_FDCWD, (unsigned long)path,
+				      O_WRONLY, 0, 0, 0);
 		spent += wall_now() - start;
-		syscall(SYS_close, other);
+		cosy_syscall3(SYS_close, (unsigned long)other, 0, 0);
 		calls->close(fd);
 	}
 	return spent / row->calls;

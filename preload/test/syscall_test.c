@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+/* syscall_test.c - makes calls by syscall(2) on specialised descriptors, as by libc's functions. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "check.h"
+#include "raw.h"
+
+#define SIZE  1000
+#define READS 100
+
+static char path[200];
+
+static void read_on(int fd, int from, int to)
+{
+	char byte;
+
+	for (int i = from; i < to; i++)
+		CHECK(read(fd, &byte, 1) == 1 && byte == (char)i);
+}
+
+/* Opens the file, and reads it until its bytes come from a window. */
+static int specialised(void)
+{
+	int fd = open(path, O_RDONLY);
+
+	read_on(fd, 0, READS);
+	CHECK(RAW(lseek, fd, 0, SEEK_CUR) < READS);
+	return fd;
+}
+
+static void reads(void)
+{
+	int fd = specialised(), bytes;
+	char two[2];
+	struct iovec parts[] = {{two, 1}, {two + 1, 1}};
+
+	CHECK(syscall(SYS_read, fd, two, 1) == 1 && two[0] == (char)READS);
+	CHECK(syscall(SYS_readv, fd, parts, 2) == 2 && two[1] == (char)(READS + 2));
+	CHECK(syscall(SYS_preadv2, fd, parts, 2, -1L, 0L, 0) == 2 && two[0] == (char)(READS + 3));
+	read_on(fd, READS + 5, READS + 10);
+	CHECK(!syscall(SYS_ioctl, fd, FIONREAD, &bytes) && bytes == SIZE - READS - 10);
+	CHECK(syscall(SYS_pread64, fd, two, 1, 300L) == 1 && two[0] == (char)300);
+	read_on(fd, READS + 10, READS + 20);
+	close(fd);
+}
+
+static void seeks(void)
+{
+	int fd = specialised();
+
+	CHECK(syscall(SYS_lseek, fd, 0L, SEEK_CUR) == READS);
+	CHECK(syscall(SYS_lseek, fd, 500L, SEEK_SET) == 500);
+	read_on(fd, 500, 510);
+	errno = 0;
+	CHECK(syscall(SYS_lseek, fd, -1L, SEEK_SET) == -1 && errno == EINVAL);
+	close(fd);
+}
+
+static void means_a_pipe(int fd)
+{
+	char byte = 0;
+	int ends[2];
+
+	CHECK(!RAW(pipe2, ends, 0) && ends[0] == fd);
+	CHECK(write(ends[1], "P", 1) == 1);
+	CHECK(read(fd, &byte, 1) == 1 && byte == 'P');
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void closes(void)
+{
+	char byte;
+	int fd = specialised();
+
+	CHECK(!syscall(SYS_close, fd));
+	CHECK(read(fd, &byte, 1) == -1 && errno == EBADF);
+	means_a_pipe(fd);
+	fd = specialised();
+	CHECK(!syscall(SYS_close_range, fd, fd, 0));
+	CHECK(read(fd, &byte, 1) == -1 && errno == EBADF);
+	means_a_pipe(fd);
+	CHECK(syscall(SYS_close, fd) == -1 && errno == EBADF);
+}
+
+static void copies(void)
+{
+	int fd = specialised(), nothing = open("/dev/null", O_RDONLY), copy;
+	char byte;
+
+	copy = (int)syscall(SYS_fcntl, fd, F_DUPFD, 0L);
+	read_on(copy, READS, READS + 10);
+	read_on(fd, READS + 10, READS + 20);
+	CHECK(!(syscall(SYS_fcntl, fd, F_GETFL) & O_ASYNC));
+	CHECK(syscall(SYS_dup2, nothing, fd) == fd);
+	CHECK(read(fd, &byte, 1) == 0);
+	read_on(copy, READS + 20, READS + 30);
+	CHECK(syscall(SYS_dup3, nothing, copy, O_CLOEXEC) == copy);
+	CHECK(read(copy, &byte, 1) == 0);
+	close(nothing);
+	close(copy);
+	close(fd);
+	/* Of a process's group it tells a negative number, which libc's function asks for otherwise. */
+	fd = specialised();
+	CHECK(!fcntl(fd, F_SETOWN, -getpgrp()));
+	CHECK(RAW(fcntl, fd, F_GETOWN) == syscall(SYS_fcntl, fd, F_GETOWN));
+	close(fd);
+}
+
+static void opens(void)
+{
+	for (int i = 0; i < 2; i++) {
+		int fd = i ? (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY)
+			   : (int)syscall(SYS_open, path, O_RDONLY);
+
+		read_on(fd, 0, READS);
+		CHECK(RAW(lseek, fd, 0, SEEK_CUR) < READS);
+		close(fd);
+	}
+	CHECK(syscall(SYS_open, "/none/such", O_RDONLY) == -1 && errno == ENOENT);
+}
+
+/* Others come through as they are: results, errors, six arguments. */
+static void others(void)
+{
+	errno = 7;
+	CHECK(syscall(SYS_getpid) == getpid() && errno == 7);
+	CHECK(syscall(SYS_kill, -1000000, 0) == -1 && errno == ESRCH);
+	CHECK(syscall(SYS_mmap, NULL, 1UL << 47, 0, 0x22, -1, 0L) == -1 && errno == ENOMEM);
+	CHECK(syscall(SYS_mmap, NULL, 4096UL, 0, 0x2, -1, 1L) == -1 && errno == EINVAL);
+	CHECK(syscall(100000) == -1 && errno == ENOSYS);
+	CHECK(syscall(-1L) == -1 && errno == ENOSYS);
+}
+
+static void child_exits(void)
+{
+	RAW(exit_group, 7);
+}
+
+/* A clone whose child returns by what is on top of its own stack. */
+static void stacks(void)
+{
+	static void *stack[1024] __attribute__((aligned(16)));
+	int status;
+	long pid;
+
+	stack[1000] = (void *)child_exits;
+	pid = syscall(SYS_clone, (long)(CLONE_VM | CLONE_VFORK | SIGCHLD), &stack[1000], NULL, NULL,
+		      NULL);
+	CHECK(pid > 0 && waitpid((pid_t)pid, &status, 0) == pid);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+static void *reads_and_goes_on(void *arg)
+{
+	int fd = *(int *)arg;
+	char byte;
+
+	/* It is to be cancelled, but not in these. */
+	pthread_cancel(pthread_self());
+	CHECK(syscall(SYS_read, fd, &byte, 1) == 1);
+	CHECK(!syscall(SYS_close, fd));
+	*(int *)arg = -1;
+	pthread_testcancel();
+	return NULL;
+}
+
+static void threads(void)
+{
+	int fd = open("/dev/zero", O_RDONLY);
+	pthread_t thread;
+	void *result;
+
+	CHECK(!pthread_create(&thread, NULL, reads_and_goes_on, &fd));
+	CHECK(!pthread_join(thread, &result) && result == PTHREAD_CANCELED && fd == -1);
+}
+
+int main(void)
+{
+	const char *dir = getenv("TMPDIR");
+	char bytes[SIZE];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/cosy-read-syscall.%d", dir ? dir : "/tmp", getpid());
+	for (int i = 0; i < SIZE; i++)
+		bytes[i] = (char)i;
+	fd = RAW(openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	CHECK(write(fd, bytes, SIZE) == SIZE && !close(fd));
+	reads();
+	seeks();
+	closes();
+	copies();
+	opens();
+	others();
+	stacks();
+	threads();
+	unlink(path);
+	return 0;
+}
