@@ -5,7 +5,7 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdint.h>
+#include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
@@ -36,32 +36,9 @@
 	CALL(close, close(I(0)))                                                                   \
 	CALL(close_range, close_range((unsigned int)a[0], (unsigned int)a[1], I(2)))
 
-/* A bit for each of them. */
-#define IN_WORD(name, call) | (SYS_##name / 64 == WORD ? 1ull << SYS_##name % 64 : 0)
-__attribute__((used, visibility("hidden"))) const uint64_t raw_wrapped[] = {
-#define WORD 0
-	0 WRAPPED(IN_WORD),
-#undef WORD
-#define WORD 1
-	0 WRAPPED(IN_WORD),
-#undef WORD
-#define WORD 2
-	0 WRAPPED(IN_WORD),
-#undef WORD
-#define WORD 3
-	0 WRAPPED(IN_WORD),
-#undef WORD
-#define WORD 4
-	0 WRAPPED(IN_WORD),
-#undef WORD
-#define WORD 5
-	0 WRAPPED(IN_WORD),
-#undef WORD
-#define WORD 6
-	0 WRAPPED(IN_WORD),
-#undef WORD
-};
-_Static_assert(SYS_close_range < 7 * 64, "raw_wrapped has a bit for each call");
+/* Tells of each number whether it is one of them. */
+#define IS_WRAPPED(name, call) [SYS_##name] = true,
+__attribute__((used, visibility("hidden"))) const bool raw_wrapped[512] = {WRAPPED(IS_WRAPPED)};
 
 /* libc makes another call of F_GETOWN. */
 static long control(int fd, int command, unsigned long argument)
@@ -126,11 +103,11 @@ __asm__(".pushsection .text\n"
 	"	pop	%rsi\n"
 	"	pop	%rdi\n"
 #endif
-	"	cmp	$7 * 64, %rdi\n"
+	"	cmp	$512, %rdi\n"
 	"	jae	1f\n"
 	"	lea	raw_wrapped(%rip), %rax\n"
-	"	bt	%rdi, (%rax)\n"
-	"	jc	raw_call\n"
+	"	cmpb	$0, (%rax, %rdi)\n"
+	"	jne	raw_call\n"
 	"1:	mov	%rdi, %rax\n"
 	"	mov	%rsi, %rdi\n"
 	"	mov	%rdx, %rsi\n"
