@@ -14,6 +14,9 @@ LEFT_OUT = {
     "deny-selinux": "the kernel is built without SELinux",
     "guest-slub-debug": "its programs are some of the machine guest",
     "profile": "the kernel is built without what BPF programs attach to (fentry)",
+    "processor-mds": "the kernel is built without what it does against leaks by the processor",
+    "processor-retbleed": "as processor-mds",
+    "processor-tsa": "as processor-mds",
     "same-btrfs": "the kernel is built without btrfs",
 }
 
