@@ -162,25 +162,23 @@ static void keys(void *unused)
 
 /* --- Rights ----------------------------------------------------------------------------- */
 
-static void write_byte(void *memory)
+struct kind {
+	const char *name;
+	size_t size;
+	unsigned int flags;
+};
+
+/* Reads memory that may not be written, whose entry that makes, and writes it. */
+static void write_read_only(void *arg)
 {
+	const struct kind *kind = arg;
 	struct rlimit none = { 0, 0 };
-	volatile char *at = memory;
-	char was;
+	char *memory = cosy_move_alloc(kind->size, kind->flags);
 
 	setrlimit(RLIMIT_CORE, &none);
-	/* Its entry is made by the read. */
-	was = *at;
-	*at = was;
+	MUST(memory && !mprotect(memory, kind->size, PROT_READ));
+	*(volatile char *)memory = *(volatile char *)memory;
 	_exit(0);
-}
-
-static void check_read_only(char *memory, const char *what)
-{
-	int status = in_child(write_byte, memory);
-
-	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "%s is written: %#x", what,
-	      (unsigned int)status);
 }
 
 /* Nothing takes pages from memory that may not be written, or puts any there. */
@@ -188,8 +186,17 @@ static void rights(void *unused)
 {
 	char *memory = move_alloc(PAGES), *pinnable = cosy_move_alloc(SIZE, COSY_MOVE_PINNABLE),
 	     *huge = move_alloc(HUGE / PAGE);
+	struct kind all[] = { { "an arena", SIZE, 0 },
+			      { "a pinnable one", SIZE, COSY_MOVE_PINNABLE },
+			      { "2 MB", HUGE, 0 } };
+	uint64_t at;
+	struct cosy_move take = { .size = sizeof(take),
+				  .operation = COSY_MOVE_TAKE,
+				  .address = (uintptr_t)pinnable,
+				  .length = SIZE,
+				  .at = (uintptr_t)&at };
 	struct pair port, p;
-	int parcel, ends[2], fds[2];
+	int parcel, ends[2], fds[2], status;
 
 	(void)unused;
 	raw_fd = raw_open();
@@ -201,9 +208,11 @@ static void rights(void *unused)
 	move_fill(huge, HUGE, 1);
 	MUST(!mprotect(memory, SIZE, PROT_READ) && !mprotect(pinnable, SIZE, PROT_READ) &&
 	     !mprotect(huge, HUGE, PROT_READ));
-	check_read_only(memory, "an arena");
-	check_read_only(pinnable, "a pinnable one");
-	check_read_only(huge, "2 MB");
+	for (size_t i = 0; i < COUNT(all); i++) {
+		status = in_child(write_read_only, &all[i]);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "%s is written: %#x",
+		      all[i].name, (unsigned int)status);
+	}
 	REFUSED(move_request(COSY_MOVE_LOAN, memory, SIZE, p.to, COSY_MOVE_GIVE), EFAULT);
 	REFUSED(move_request(COSY_MOVE_SHARE, memory, SIZE, -1, 0), EFAULT);
 	REFUSED(move_request(COSY_MOVE_DONATE, memory, SIZE, -1, 0), EFAULT);
@@ -214,6 +223,9 @@ static void rights(void *unused)
 	parcel = (int)move_request(COSY_MOVE_COPY, memory, SIZE, -1, 0);
 	MUST(parcel >= 0);
 	REFUSED(move_request(COSY_MOVE_IMPORT, pinnable, SIZE, parcel, 0), EFAULT);
+	MUST(pass_request(memory, SIZE, port.to, 0, COSY_MOVE_COPY) == (long)SIZE);
+	take.fd = port.from;
+	REFUSED(raw_ioctl(raw_fd, COSY_IOC_MOVE, &take), EFAULT);
 	/* Nothing of it is in the pipe. */
 	MUST(!fcntl(p.from, F_SETFL, O_NONBLOCK));
 	CHECK(read(p.from, got, SIZE) == -1 && errno == EAGAIN, "what was refused was lent");
@@ -222,6 +234,7 @@ static void rights(void *unused)
 	MUST(!mprotect(memory, SIZE, PROT_NONE));
 	REFUSED(move_request(COSY_MOVE_LOAN, memory, SIZE, p.to, 0), EFAULT);
 	REFUSED(move_request(COSY_MOVE_READY, memory, SIZE, -1, 0), EFAULT);
+	MUST(pread(port.from, got, SIZE, 0) == (ssize_t)SIZE);
 	REFUSED(pass_request(memory, SIZE, port.to, 0, COSY_MOVE_COPY), EFAULT);
 	MUST(!mprotect(memory, SIZE, PROT_READ));
 	CHECK_IS(memory, SIZE, 1, "what may not be written");
@@ -371,7 +384,7 @@ static void halves(void *unused)
 {
 	char *memory = move_alloc(PAGES), *pinnable = cosy_move_alloc(SIZE, COSY_MOVE_PINNABLE);
 	char *const both[] = { memory, pinnable };
-	int ends[2], gone;
+	int ends[2], gone, parcel;
 
 	(void)unused;
 	raw_fd = raw_open();
@@ -392,10 +405,19 @@ static void halves(void *unused)
 		}
 		REFUSED(move_request(COSY_MOVE_LOAN, last, PAGE, ends[1], 0), EOPNOTSUPP);
 	}
-	/* The places are free. */
+	/* The places are free.  There is no place for a parcel in two mappings. */
 	CHECK(pass_request(memory, SIZE - PAGE, ends[1], 0, COSY_MOVE_COPY) == SIZE - PAGE,
 	      "after all that");
 	close(ends[0]);
+	parcel = (int)move_request(COSY_MOVE_COPY, memory, SIZE - PAGE, -1, 0);
+	MUST(parcel >= 0 && !cosy_flush(pinnable, SIZE));
+	move_fill(pinnable, SIZE, 2);
+	MUST(!mprotect(pinnable + PAGE, PAGE, PROT_READ) &&
+	     !mprotect(pinnable + PAGE, PAGE, PROT_READ | PROT_WRITE));
+	REFUSED(move_request(COSY_MOVE_IMPORT, pinnable, SIZE, parcel, 0), EFAULT);
+	CHECK_IS(pinnable, SIZE, 2, "where nothing was imported");
+	close(parcel);
+	NONE_UNDER_WAY("not imported");
 	close(ends[1]);
 }
 
@@ -526,6 +548,7 @@ static void kinds(void *unused)
 	/* A message that cannot be read stays. */
 	MUST(!move_request(COSY_MOVE_FLUSH, memory, SIZE, -1, 0));
 	move_fill(memory, SIZE, 2);
+	MUST(!fcntl(ends[0], F_SETFL, O_NONBLOCK) && !fcntl(ends[1], F_SETFL, O_NONBLOCK));
 	MUST(pass_request(memory, SIZE, ends[1], 0, COSY_MOVE_COPY) == (long)SIZE);
 	CHECK(pread(ends[0], NULL, SIZE, 0) == -1 && errno == EFAULT, "%s", strerror(errno));
 	CHECK(pread(ends[0], got, SIZE, 0) == (ssize_t)SIZE, "%s", strerror(errno));
@@ -533,18 +556,20 @@ static void kinds(void *unused)
 	NONE_UNDER_WAY("read");
 	/* Nor does one that cannot be copied take its place. */
 	CHECK(pwrite(ends[1], NULL, SIZE, 0) == -1 && errno == EFAULT, "%s", strerror(errno));
-	MUST(!fcntl(ends[1], F_SETFL, O_NONBLOCK));
 	CHECK(pwrite(ends[1], memory, SIZE, 0) == (ssize_t)SIZE, "%s", strerror(errno));
 }
 
 /* --- Who pays --------------------------------------------------------------------------- */
 
-/* A child's arenas count in what its user has locked, though a fork is never refused for it. */
+/*
+ * Parcels count in what their user has locked, and a child's arenas do, though a fork is never refused
+ * for it.
+ */
 static void charged(void *unused)
 {
 	const struct rlimit limit = { 8 << 20, 8 << 20 };
+	char c = 0, *memory;
 	int go[2], status;
-	char c = 0;
 	pid_t pid;
 	long fd;
 
@@ -554,8 +579,15 @@ static void charged(void *unused)
 	raw_fd = raw_open();
 	fd = arena_request(5 << 20, 0);
 	MUST(fd >= 0 && !pipe(go));
-	MUST(map_arena(fd, 5 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, 0) != MAP_FAILED);
+	memory = map_arena(fd, 5 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, 0);
+	MUST(memory != MAP_FAILED);
 	close((int)fd);
+	REFUSED(move_request(COSY_MOVE_COPY, memory, 4 << 20, -1, 0), ENOMEM);
+	for (int i = 0; i < 8; i++) {
+		fd = move_request(COSY_MOVE_COPY, memory, 1 << 20, -1, 0);
+		CHECK(fd >= 0, "after %d parcels that were closed: %ld", i, fd);
+		close((int)fd);
+	}
 	pid = child_start();
 	if (!pid) {
 		close(go[1]);

@@ -56,6 +56,7 @@ static void serve(void)
 struct reader {
 	pthread_t thread;
 	int parcel;
+	char *to; /* the first page is there */
 	ssize_t result;
 };
 
@@ -63,7 +64,7 @@ static void *read_parcel(void *arg)
 {
 	struct reader *reader = arg;
 
-	reader->result = read(reader->parcel, missing, SIZE);
+	reader->result = read(reader->parcel, reader->to, SIZE);
 	return NULL;
 }
 
@@ -81,7 +82,10 @@ static void reader_stalls(enum cosy_how how, const char *what, ssize_t left)
 	struct reader reader = { .result = -1 };
 
 	move_fill(from, SIZE, 1);
-	missing_new(NULL, SIZE);
+	reader.to = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MUST(reader.to != MAP_FAILED);
+	reader.to[0] = 1;
+	missing_new(reader.to + PAGE, SIZE - PAGE);
 	reader.parcel = cosy_export(from, SIZE, how);
 	MUST(reader.parcel >= 0);
 	MUST(!pthread_create(&reader.thread, NULL, read_parcel, &reader));
@@ -91,10 +95,10 @@ static void reader_stalls(enum cosy_how how, const char *what, ssize_t left)
 	serve();
 	MUST(!pthread_join(reader.thread, NULL));
 	CHECK(reader.result == left, "%s: %zd bytes were left", what, reader.result);
-	CHECK(left <= 0 || move_differs(missing, SIZE, 1) < 0, "%s: others were read", what);
+	CHECK(left <= 0 || move_differs(reader.to, SIZE, 1) < 0, "%s: others were read", what);
 	close(reader.parcel);
 	close(uffd);
-	munmap(missing, SIZE);
+	munmap(reader.to, SIZE);
 	cosy_move_free(from, SIZE);
 }
 

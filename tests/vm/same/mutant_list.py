@@ -8,7 +8,8 @@ first.  A mutant that is `harmless` changes no result of any call; why is said t
 from mutants_fast import MUTANTS as _FAST
 from mutants_load import MUTANTS as _LOAD
 from mutants_move import MUTANTS as _MOVE
+from mutants_move_files import MUTANTS as _MOVE_FILES
 from mutants_run import MUTANTS as _RUN
 from mutants_view import MUTANTS as _VIEW
 
-MUTANTS = [*_FAST, *_VIEW, *_MOVE, *_RUN, *_LOAD]
+MUTANTS = [*_FAST, *_VIEW, *_MOVE, *_MOVE_FILES, *_RUN, *_LOAD]
