@@ -140,6 +140,7 @@ static void whole(char *to, long size, int flags)
 static void errors(void)
 {
 	int file = open("f0", O_RDONLY), path = open(".", O_PATH), gone;
+	void *zero;
 	struct {
 		int fd;
 		void *to;
@@ -163,6 +164,16 @@ static void errors(void)
 		CHECK((listed < 0 ? listed : 1) == want, "getdents64 %zu: %ld, not %ld", i, listed,
 		      want);
 		CHECK((got < 0 ? got : 1) == want, "scan %zu: %ld, not %ld", i, got, want);
+	}
+	/* What is not the user's is not at address 0 either, where root may have memory. */
+	zero = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		    0);
+	if (zero != MAP_FAILED) {
+		lseek(dir, 0, SEEK_SET);
+		CHECK(getdents(dir, (void *)-4096, 4096) == -EFAULT, "listed to address 0");
+		lseek(dir, 0, SEEK_SET);
+		CHECK(scan(dir, (void *)-4096, 4096, 0) == -EFAULT, "scanned to address 0");
+		MUST(!munmap(zero, 4096));
 	}
 	MUST(!mkdir("gone", 0700) && (gone = open("gone", O_RDONLY | O_DIRECTORY)) >= 0 &&
 	     !rmdir("gone"));

@@ -9,7 +9,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 
-enum { PAGE = 4096, PAGES = 40, SIZE = PAGES * PAGE, HUGE = 2 << 20 };
+enum { PAGE = 4096, PAGES = 40, SIZE = PAGES * PAGE, HUGE = 2 << 20, PART = 100 };
 
 static char text[SIZE];
 static int file; /* has the text */
@@ -65,11 +65,11 @@ struct store {
 	size_t at, size;
 };
 
-/* Views a page, makes these stores, and looks at all of it in the view. */
+/* Views a page, makes these stores, at most eight, and looks at them and at all of it in the view. */
 static void stores_make(const struct store *store, size_t count, const char *what)
 {
 	char *b = script_buffer, model[PAGE + 8];
-	int same, sum, found = 0;
+	int same, sum, load[8], found = 0;
 
 	memset(b, 'Z', 2 * PAGE);
 	memcpy(model, text, PAGE);
@@ -82,9 +82,15 @@ static void stores_make(const struct store *store, size_t count, const char *wha
 		memcpy(model + store[i].at, &value, store[i].size);
 		OP(view_store, b + store[i].at, value, store[i].size);
 	}
+	for (size_t i = 0; i < count; i++)
+		load[i] = OP(view_load, b + store[i].at, store[i].size);
 	same = OP(memcmp, b, model, sizeof(model));
 	sum = OP(count, b, sizeof(model), 0x11);
 	script_run();
+	for (size_t i = 0; i < count; i++)
+		CHECK(!memcmp(&script_result[load[i]], model + store[i].at, store[i].size),
+		      "%s: store %zu is loaded as %#llx", what, i,
+		      (unsigned long long)script_result[load[i]]);
 	CHECK_RESULT(same, 0);
 	for (size_t i = 0; i < sizeof(model); i++)
 		found += model[i] == 0x11;
@@ -108,6 +114,27 @@ static void stores(void)
 	STORES("many", { 8, 8 }, { 400, 8 }, { 800, 8 }, { 1200, 8 }, { 1600, 8 }, { 2000, 8 },
 	       { 2400, 8 }, { 2800, 8 });
 	STORES("over the end", { 100, 8 }, { PAGE - 4, 8 });
+}
+
+/* Looks backwards, over a store and from a view into the memory before it. */
+static void backwards(void)
+{
+	char *b = script_buffer;
+	int at = 100, over, before;
+
+	/* What the file has before the view, and the view has not. */
+	while (memchr(text + at, text[at - 1], 4))
+		at++;
+	memset(b, 'Z', 2 * PAGE);
+	begin();
+	OP(view_pread, file, b + PAGE, 4, at);
+	before = OP(memrchr, b, text[at - 1], PAGE + 4);
+	OP(view_pread, file, b + PAGE, PART, 0);
+	OP(view_store, b + PAGE + 50, '#', 1);
+	over = OP(memrchr, b, '#', PAGE + PART);
+	script_run();
+	CHECK_RESULT(before, 0);
+	CHECK_RESULT(over, (intptr_t)b + PAGE + 50);
 }
 
 /* --- Where memory ends ---------------------------------------------------------------------- */
@@ -578,6 +605,7 @@ int main(void)
 	file = make("file", SIZE);
 	first();
 	stores();
+	backwards();
 	memory_ends();
 	long_ones();
 	returned();

@@ -308,7 +308,9 @@ MUTANTS = [
         "place->above = PAGE_SIZE - in;",
         by="view",
     ),
-    Mutant("view-place-below", "kmod/view/view.c", "place->below = min(in, within);", "place->below = in;", by="view"),
+    Mutant(
+        "view-place-below", "kmod/view/view.c", "place->below = min(in, within);", "place->below = in;", by="view_edges"
+    ),
     Mutant(
         "view-place-store",
         "kmod/view/view.c",
@@ -321,7 +323,7 @@ MUTANTS = [
         "kmod/view/view.c",
         "\t\telse\n\t\t\tplace->below = min_t(u64, place->below, into - store->size);\n",
         "",
-        by="view",
+        by="view_edges",
     ),
     Mutant(
         "view-place-next",
@@ -523,13 +525,6 @@ MUTANTS = [
     Mutant(
         "write-told", "kmod/view/cached_write.c", "\t\t\tcosy_write_done(file, result);", "\t\t\t;", by="fast_write"
     ),
-    Mutant(
-        "write-32-bit",
-        "kmod/view/cached_write.c",
-        "(file->f_flags & O_LARGEFILE) &&",
-        "",
-        by="fast_write",
-    ),
     Mutant("write-sync-inode", "kmod/view/cached_write.c", "!IS_SYNC(inode) &&", "", by="fast_write", disk=True),
     Mutant("write-swap", "kmod/view/cached_write.c", "&& !IS_SWAPFILE(inode) &&", "&&", by="fast_write", disk=True),
     Mutant(
@@ -563,8 +558,19 @@ MUTANTS = [
     Mutant(
         "write-frozen",
         "kmod/view/cached_write.c",
-        "if (likely(file_start_write_trylock(file))) {",
-        "if (file_start_write_trylock(file), 1) {",
+        "\tif (likely(file_start_write_trylock(file))) {\n"
+        "\t\tresult = likely(owner == OWNER_TMPFS) ? tmpfs_write(run, write, &folios, address)\n"
+        "\t\t\t\t\t\t      : ext4_write(run, write, &folios, address);\n"
+        "\t\tif (likely(result != COSY_ORDINARY))\n"
+        "\t\t\tcosy_write_done(file, result);\n"
+        "\t\tfile_end_write(file);\n"
+        "\t}\n",
+        "\tif (1) {\n"
+        "\t\tresult = likely(owner == OWNER_TMPFS) ? tmpfs_write(run, write, &folios, address)\n"
+        "\t\t\t\t\t\t      : ext4_write(run, write, &folios, address);\n"
+        "\t\tif (likely(result != COSY_ORDINARY))\n"
+        "\t\t\tcosy_write_done(file, result);\n"
+        "\t}\n",
         by="view_edges",
         disk=True,
     ),
@@ -576,6 +582,43 @@ MUTANTS = [
         by="fast_write",
         disk=True,
         out_of_reach="a look at a file's version: only the NFS server and IMA take one",
+    ),
+    Mutant(
+        "write-modified",
+        "kmod/view/cached_write.c",
+        "timespec64_equal(&modified, &now) &&",
+        "",
+        by="fast_write",
+    ),
+    Mutant(
+        "write-changed",
+        "kmod/view/cached_write.c",
+        "timespec64_equal(&changed, &now) &&",
+        "",
+        out_of_reach="a time of writing that was set to the tick in which the file is written",
+    ),
+    Mutant(
+        "write-other",
+        "kmod/view/cached_write.c",
+        "if (owner == OWNER_OTHER)",
+        "if (0)",
+        disk=True,
+        out_of_reach="a disk with btrfs, or ext4 without delayed allocation",
+    ),
+    Mutant(
+        "write-read-only",
+        "kmod/view/cached_write.c",
+        " ||\n\t\t   sb_rdonly(inode->i_sb)) {",
+        ") {",
+        disk=True,
+        out_of_reach="a file system that errors have made read-only while files are open for writing",
+    ),
+    Mutant(
+        "write-stay-locked",
+        "kmod/view/cached_write.c",
+        "if (unlikely(folio_test_locked(folio) ||\n\t\t\t     cosy_folio_guard",
+        "if (unlikely(cosy_folio_guard",
+        out_of_reach="reclaim that has begun with a page just before",
     ),
     Mutant(
         "write-end", "kmod/view/cached_write.c", "\t\t*write->end = position + result;\n", "\t\t;\n", by="fast_write"
@@ -743,13 +786,6 @@ MUTANTS = [
     ),
     Mutant("send-nonblock", "kmod/view/send.c", " ||\n\t    file->f_flags & O_NONBLOCK)", ")", by="view_lend"),
     Mutant(
-        "send-signal",
-        "kmod/view/send.c",
-        "count - sent, flags | MSG_NOSIGNAL);",
-        "count - sent, flags);",
-        by="view_lend",
-    ),
-    Mutant(
         "send-partly",
         "kmod/view/send.c",
         "return rest > 0 ? sent + rest : sent;",
@@ -818,6 +854,27 @@ MUTANTS = [
         by="fast_scan",
     ),
     Mutant(
+        "scan-memory",
+        "kmod/fast/getdents.c",
+        "\tif (unlikely(!at))\n\t\tat = (u8 *)TASK_SIZE_MAX;\n",
+        "",
+        by="fast_scan",
+    ),
+    Mutant(
+        "scan-again",
+        "kmod/fast/getdents.c",
+        "\tr[4] = COSY_UNDER_WAY | (u32)r[4];\n\tif (run->status == COSY_LEFT_CALL)",
+        "\tr[4] = COSY_UNDER_WAY | (u32)r[4];\n\tif (0)",
+        out_of_reach="only file systems such as FUSE interrupt such calls",
+    ),
+    Mutant(
+        "rest-again",
+        "kmod/fast/getdents.c",
+        "\t\tif (run->status == COSY_LEFT_CALL)\n\t\t\trun->status = COSY_LEFT_WORK;\n\t\treturn 0;",
+        "\t\treturn 0;",
+        out_of_reach="only file systems such as FUSE interrupt such calls",
+    ),
+    Mutant(
         "scan-flags",
         "kmod/fast/getdents.c",
         "if (unlikely(scan->flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))",
@@ -825,22 +882,7 @@ MUTANTS = [
         by="fast_scan",
     ),
     Mutant("scan-user", "kmod/fast/getdents.c", "else if (unlikely(at == (u8 *)entry))", "else if (0)", by="fast_scan"),
-    Mutant(
-        "scan-name",
-        "kmod/fast/getdents.c",
-        "else if (unlikely(!cosy_is_component(&component)))",
-        "else if (0)",
-        by="fast_scan",
-    ),
-    Mutant(
-        "scan-between",
-        "kmod/fast/getdents.c",
-        "if (unlikely(cosy_between_calls(run, scan->op)))",
-        "if (0)",
-        by="fast_resume",
-    ),
     Mutant("scan-error", "kmod/fast/getdents.c", "if (error_put(at, error))", "if (0)", by="fast_scan"),
-    Mutant("scan-mark", "kmod/fast/getdents.c", "\tr[4] = COSY_UNDER_WAY | (u32)r[4];\n", "", by="fast_resume"),
     Mutant(
         "scan-shared",
         "kmod/fast/getdents.c",
@@ -877,13 +919,6 @@ MUTANTS = [
         "kmod/fast/getdents.c",
         "if (!at || error_put(at, result))",
         "if (0)",
-        by="fast_resume",
-    ),
-    Mutant(
-        "rest-between",
-        "kmod/fast/getdents.c",
-        "if (r[2] == end || !cosy_between_calls(run, op))",
-        "if (1)",
-        by="fast_resume",
+        by="fast_scan",
     ),
 ]
