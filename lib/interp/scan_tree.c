@@ -15,8 +15,9 @@
 #include "interp/interp.h"
 #include "syscall.h"
 
-/* NULL: the walk is not left. */
-#define tree_host libcosy_interp
+struct tree_host {
+	struct libcosy_interp *in; /* NULL: the walk is not left */
+};
 
 #define ADDRESS(value) ((unsigned long)(value))
 
@@ -32,15 +33,20 @@ static bool memory_put(u64 to, const void *from, u32 bytes)
 	return true;
 }
 
-static bool walk_leaves(struct libcosy_interp *in)
+static bool walk_leaves(const struct tree_host *host)
 {
-	return in && libcosy_interp_leaves(in);
+	return host->in && libcosy_interp_leaves(host->in);
 }
 
-static void walk_stays(struct libcosy_interp *in)
+static bool walk_has_left(const struct tree_host *host)
 {
-	if (in)
-		in->left = false;
+	return host->in && host->in->left;
+}
+
+static void walk_stays(const struct tree_host *host)
+{
+	if (host->in)
+		host->in->left = false;
 }
 
 static s64 list_once(int fd, u64 to, u64 size, u64 *left)
@@ -51,7 +57,7 @@ static s64 list_once(int fd, u64 to, u64 size, u64 *left)
 	return bytes;
 }
 
-static s64 examine_rest(struct libcosy_interp *in, int fd, u64 to, u64 *left)
+static s64 examine_rest(const struct tree_host *host, int fd, u64 to, u64 *left)
 {
 	s64 size;
 
@@ -61,7 +67,7 @@ static s64 examine_rest(struct libcosy_interp *in, int fd, u64 to, u64 *left)
 			return size;
 		to += size;
 		*left -= size;
-		if (walk_leaves(in))
+		if (walk_leaves(host))
 			return 0;
 	}
 	return 0;
@@ -91,12 +97,14 @@ static s64 skip_files(u64 from, u64 bytes)
 #define TREE_LIST(host, fd, to, size, flags, left) list_once(fd, to, size, left)
 #define TREE_EXAMINE(host, fd, to, left)	   examine_rest(host, fd, to, left)
 #define TREE_FIND(host, from, bytes, portion)	   skip_files(from, bytes)
-#define TREE_LEAVES(host)			   ((host) && (host)->left)
+#define TREE_LEAVES(host)			   walk_has_left(host)
 #define TREE_PAUSES(host)			   walk_leaves(host)
 #define TREE_STAY(host)				   walk_stays(host)
 #include "../../core/scan_tree.h"
 
 s64 libcosy_do_scan_tree(struct libcosy_interp *in, void *tree, void *buffer, u64 size)
 {
-	return tree_scan(in, (u64)tree, (u64)buffer, size);
+	struct tree_host host = {.in = in};
+
+	return tree_scan(&host, (u64)tree, (u64)buffer, size);
 }
