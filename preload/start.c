@@ -5,11 +5,14 @@
  * nothing where `cosy run` has said nothing (library.ld).
  */
 #include <stdbool.h>
+#include <sys/syscall.h>
 
+#include "calls/share.h"
 #include "environment.h"
 #include "loaded.h"
 #include "start.h"
 #include "stats.h"
+#include "syscall.h"
 
 /* True for a variable of `cosy run` that has a value. */
 static inline bool variable_says(const char *variable)
@@ -32,6 +35,7 @@ START void library_begin(int argc, char **argv, char **envp)
 	loaded_begin((const ElfW(auxv_t) *)(end + 1));
 	if (!said)
 		return;
+	share_process = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	environment_begin(envp, argc > 0 ? argv[0] : "");
 	if (environment_get(ENVIRONMENT_STATS))
 		stats_begin();

@@ -40,7 +40,7 @@
  * mappings may be split, moved and removed, but neither merged nor doubled, and fork gives the
  * child an arena of its own.
  *
- * Locks: parcel's lock > mmap lock (or a mapping's) > arena's lock > port's lock.  Nobody
+ * Locks: mmap lock (or a mapping's) > parcel's lock > arena's lock > port's lock.  Nobody
  * holds two arenas'.  A pipe's is taken with none held.
  */
 #ifndef COSY_MOVE_ARENA_H

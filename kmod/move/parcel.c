@@ -493,19 +493,31 @@ static long parcel_import(struct cosy_parcel *parcel, const struct cosy_move *mo
 }
 
 /*
- * Locks the parcel last: whoever has it waits for nothing that another process can delay, such as
- * that process's own mmap lock.
+ * Locks the parcel last: whoever has it waits for no process's mmap lock.  Nor does anybody wait for
+ * it with an mmap lock, since its holder may be one who gets the processor late.
  */
-static long parcel_import_locked(struct cosy_parcel *parcel, const struct cosy_move *move)
+static int parcel_lock(struct cosy_parcel *parcel)
 {
-	long ret = -EINTR;
-
-	if (mmap_read_lock_killable(current->mm))
-		return ret;
-	if (!mutex_lock_killable(&parcel->lock)) {
-		ret = parcel_import(parcel, move);
+	for (;;) {
+		if (mmap_read_lock_killable(current->mm))
+			return -EINTR;
+		if (mutex_trylock(&parcel->lock))
+			return 0;
+		mmap_read_unlock(current->mm);
+		if (mutex_lock_killable(&parcel->lock))
+			return -EINTR;
 		mutex_unlock(&parcel->lock);
 	}
+}
+
+static long parcel_import_locked(struct cosy_parcel *parcel, const struct cosy_move *move)
+{
+	long ret = parcel_lock(parcel);
+
+	if (ret)
+		return ret;
+	ret = parcel_import(parcel, move);
+	mutex_unlock(&parcel->lock);
 	mmap_read_unlock(current->mm);
 	return ret;
 }

@@ -309,12 +309,16 @@ s64 libcosy_do_scan_once(int fd, void *buffer, u64 size, int flags)
 s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags)
 {
 	u64 done = 0;
-	s64 n;
+	s64 n, all;
 
 	do {
 		n = libcosy_do_scan_list(fd, (char *)buffer + done, size - done, !done);
-		if (n > 0)
-			done = libcosy_do_scan_rest(fd, (char *)buffer + done, n, flags, done);
+		if (n > 0) {
+			all = libcosy_do_scan_rest(fd, (char *)buffer + done, n, flags, done);
+			if (all < 0)
+				return all; /* another thread has changed the entries */
+			done = all;
+		}
 	} while (n > 0 && size - done >= MIN_ENTRY + GROWTH);
 	return done ? (s64)done : n;
 }

@@ -61,6 +61,8 @@ static s64 examine_rest(const struct tree_host *host, int fd, u64 to, u64 *left)
 {
 	s64 size;
 
+	if (*left > COSY_MAX_LISTED)
+		return -EINVAL;
 	while (*left) {
 		size = libcosy_do_scan_examine(fd, (void *)to, *left, AT_SYMLINK_NOFOLLOW);
 		if (size < 0)

@@ -189,6 +189,14 @@ static bool run_is_in_file(const struct cosy_program *program, const struct libc
 	return operation == COSY_OP_read_file || operation == COSY_OP_write_file;
 }
 
+/* Closes the file of an operation in whose middle a limit has ended the compound. */
+static void run_left_over(const struct cosy_loaded *loaded, const struct libcosy_activation *act,
+			  enum libcosy_outcome outcome)
+{
+	if (__builtin_expect(outcome == COSY_RAN_OUT, 0) && run_is_in_file(&loaded->program, act))
+		cosy_syscall3(SYS_close, act->state.reg[1], 0, 0);
+}
+
 /* Puts RUN's result, which is that of an interrupted call, where the call would have put it. */
 static void run_finish_call(const struct cosy_program *program, struct libcosy_activation *act,
 			    long result)
@@ -326,6 +334,7 @@ enum libcosy_outcome libcosy_run_bound(struct libcosy_thread *thread, struct cos
 		outcome = run_in_kernel(thread, loaded, act, limits, NULL);
 	else
 		outcome = run_interpret_to_end(thread, loaded, act, limits, COSY_CANCEL_IGNORED);
+	run_left_over(loaded, act, outcome);
 	run_end(thread, act);
 	return outcome;
 }
@@ -418,6 +427,7 @@ enum libcosy_outcome libcosy_run_cancellable(struct libcosy_thread *thread,
 	else
 		outcome = run_interpret_to_end(thread, loaded, act, limits, COSY_CANCEL_ACTS);
 	pthread_cleanup_pop(0);
+	run_left_over(loaded, act, outcome);
 	run_end(thread, act);
 	return outcome;
 }

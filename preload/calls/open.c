@@ -154,7 +154,8 @@ int dup(int fd)
 	return dup_done(fd, NEXT(dup)(fd));
 }
 
-static int dup_to(int fd, int copy, int flags)
+/* Without `flags` it is dup2. */
+static int dup_to(int fd, int copy, const int *flags)
 {
 	bool mine = fd != copy && !share_in_vfork_child();
 	struct file *replaced;
@@ -163,21 +164,21 @@ static int dup_to(int fd, int copy, int flags)
 	if (mine)
 		relax_closing(copy);
 	replaced = mine ? file_replacing(copy) : NULL;
-	ret = flags < 0 ? NEXT(dup2)(fd, copy) : NEXT(dup3)(fd, copy, flags);
+	ret = flags ? NEXT(dup3)(fd, copy, *flags) : NEXT(dup2)(fd, copy);
 	file_replaced(copy, replaced, ret >= 0);
 	return mine ? dup_done(fd, ret) : ret;
 }
 
 int dup2(int fd, int copy)
 {
-	return dup_to(fd, copy, -1);
+	return dup_to(fd, copy, NULL);
 }
 
 OTHER_NAME(__dup2, dup2);
 
 int dup3(int fd, int copy, int flags)
 {
-	return dup_to(fd, copy, flags);
+	return dup_to(fd, copy, &flags);
 }
 
 /* A lease shows as O_ASYNC. */

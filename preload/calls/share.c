@@ -41,6 +41,7 @@ static int exec_result(long ret)
 }
 
 pid_t share_vforked;
+pid_t share_process;
 
 COLD bool share_in_vfork_child_slow(void)
 {
@@ -56,6 +57,7 @@ COLD bool share_in_vfork_child_slow(void)
 static void share_in_child(void)
 {
 	share_vforked = 0;
+	share_process = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	file_share_child();
 	lease_share_child();
 	store_share_child();

@@ -11,6 +11,9 @@
 
 #pragma GCC visibility push(hidden)
 
+/* This process, or 0; a child that the library has not seen begin still has its parent's. */
+extern pid_t share_process;
+
 /* The process that called vfork and may still be waiting for its child, or 0. */
 extern pid_t share_vforked;
 
