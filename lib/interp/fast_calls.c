@@ -299,13 +299,6 @@ s64 libcosy_do_scan_rest(int fd, void *entries, u64 left, int flags, u64 before)
 	return before + left;
 }
 
-s64 libcosy_do_scan_once(int fd, void *buffer, u64 size, int flags)
-{
-	s64 n = libcosy_do_scan_list(fd, buffer, size, false);
-
-	return n > 0 ? libcosy_do_scan_rest(fd, buffer, n, flags, 0) : n;
-}
-
 s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags)
 {
 	u64 done = 0;

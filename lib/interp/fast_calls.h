@@ -35,8 +35,6 @@ s64 libcosy_do_scan_rest(int fd, void *entries, u64 left, int flags, u64 before)
 s64 libcosy_do_read_file(int dirfd, const char *path, void *buffer, u64 size, int flags);
 s64 libcosy_do_write_file(int dirfd, const char *path, const void *buffer, u64 size, int flags);
 s64 libcosy_do_scan_dir(int fd, void *buffer, u64 size, int flags);
-/* Scans by one getdents64, for which `size` has room for the longest name. */
-s64 libcosy_do_scan_once(int fd, void *buffer, u64 size, int flags);
 /*
  * Makes steps of the walk; with `in`, until libcosy_interp_leaves: the walk is then noted in *tree,
  * and the result means nothing.

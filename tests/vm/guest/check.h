@@ -310,24 +310,36 @@ HELPER void *shared_memory(size_t size)
 	return p;
 }
 
-/*
- * True if a thread, or a process's first, sleeps such that a signal would wake it; false, too, if
- * it has ended.
- */
-HELPER bool is_asleep(pid_t thread)
+/* Returns the letter of a thread's state, or of a process's first (proc(5)); 0: it has ended. */
+HELPER char thread_state(pid_t thread)
 {
 	char path[32], line[512] = "", *state;
 	ssize_t had = -1;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", thread);
-	fd = open(path, O_RDONLY);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		had = read(fd, line, sizeof(line) - 1);
 		close(fd);
 	}
 	state = had > 0 ? strrchr(line, ')') : NULL;
-	return state && state[2] == 'S';
+	return state ? state[2] : 0;
+}
+
+/* True if it sleeps such that a signal would wake it; false, too, if it has ended. */
+HELPER bool is_asleep(pid_t thread)
+{
+	return thread_state(thread) == 'S';
+}
+
+/* Tells whether a thread, which must be there, waits for what no signal ends, such as a lock. */
+HELPER bool is_blocked(pid_t thread)
+{
+	char state = thread_state(thread);
+
+	MUST(state);
+	return state == 'D';
 }
 
 /* Writes all of a text at once to a file that is there, as settings of the kernel's want it. */

@@ -548,20 +548,6 @@ static void writes_frozen(void *at_end)
 	CHECK_RESULT(r, PAGE);
 }
 
-/* Tells whether a process waits for what no signal ends. */
-static bool is_blocked(pid_t pid)
-{
-	char path[32], line[512] = "", *state;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	MUST(fd >= 0 && read(fd, line, sizeof(line) - 1) > 0);
-	close(fd);
-	state = strrchr(line, ')');
-	return state && state[2] == 'D';
-}
-
 static void frozen(void)
 {
 	int directory = open(".", O_RDONLY | O_DIRECTORY), other, status;

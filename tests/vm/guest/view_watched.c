@@ -304,20 +304,6 @@ static void mounts(void)
 
 /* --- Others who share the position ------------------------------------------------------------- */
 
-/* Tells whether a process waits for what no signal ends. */
-static bool is_blocked(pid_t pid)
-{
-	char path[32], line[512] = "", *state;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	MUST(fd >= 0 && read(fd, line, sizeof(line) - 1) > 0);
-	close(fd);
-	state = strrchr(line, ')');
-	return state && state[2] == 'D';
-}
-
 /* Lets the other process go on as far as it can, which is to the lock of the position. */
 static uint32_t other_comes(void)
 {

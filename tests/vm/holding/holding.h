@@ -38,18 +38,4 @@ HELPER void processor_take(int number)
 	MUST(!sched_setaffinity(0, sizeof(set), &set));
 }
 
-/* Tells whether a process waits for a lock. */
-HELPER bool is_blocked(pid_t pid)
-{
-	char path[32], line[512] = "", *state;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	MUST(fd >= 0 && read(fd, line, sizeof(line) - 1) > 0);
-	close(fd);
-	state = strrchr(line, ')');
-	return state && state[2] == 'D';
-}
-
 #endif /* COSY_HOLDING_H */
