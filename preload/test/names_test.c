@@ -10,9 +10,7 @@
 
 #include "check.h"
 #include "raw.h"
-
-#define SIZE  1000
-#define READS 100
+#include "specialised.h"
 
 ssize_t __read(int fd, void *buf, size_t len);
 ssize_t __pread64(int fd, void *buf, size_t len, off_t offset);
@@ -31,25 +29,6 @@ FILE *stdio_popen(const char *command, const char *mode) __asm__("_IO_popen");
 off_t old_llseek(int fd, off_t offset, int whence);
 /* Programs that are linked today cannot have this one. */
 __asm__(".symver old_llseek, llseek@GLIBC_2.2.5");
-
-static char path[200];
-
-static void read_on(int fd, int from, int to)
-{
-	char byte;
-
-	for (int i = from; i < to; i++)
-		CHECK(read(fd, &byte, 1) == 1 && byte == (char)i);
-}
-
-static int specialised(void)
-{
-	int fd = open(path, O_RDONLY);
-
-	read_on(fd, 0, READS);
-	CHECK(RAW(lseek, fd, 0, SEEK_CUR) < READS);
-	return fd;
-}
 
 static void reads(void)
 {
@@ -77,18 +56,6 @@ static void seeks(off_t (*seek)(int, off_t, int))
 	CHECK(seek(fd, 500, SEEK_SET) == 500);
 	read_on(fd, 500, 510);
 	close(fd);
-}
-
-static void means_a_pipe(int fd)
-{
-	char byte = 0;
-	int ends[2];
-
-	CHECK(!pipe(ends) && ends[0] == fd);
-	CHECK(write(ends[1], "P", 1) == 1);
-	CHECK(read(fd, &byte, 1) == 1 && byte == 'P');
-	close(ends[0]);
-	close(ends[1]);
 }
 
 static void closes(void)
@@ -173,14 +140,7 @@ static void processes(void)
 
 int main(void)
 {
-	const char *dir = getenv("TMPDIR");
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/cosy-read-names.%d", dir ? dir : "/tmp", getpid());
-	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
-	for (int i = 0; i < SIZE; i++)
-		CHECK(write(fd, &(char){i}, 1) == 1);
-	close(fd);
+	path_make("names");
 	reads();
 	seeks(__lseek);
 	seeks(old_llseek);

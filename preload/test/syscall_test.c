@@ -12,29 +12,7 @@
 
 #include "check.h"
 #include "raw.h"
-
-#define SIZE  1000
-#define READS 100
-
-static char path[200];
-
-static void read_on(int fd, int from, int to)
-{
-	char byte;
-
-	for (int i = from; i < to; i++)
-		CHECK(read(fd, &byte, 1) == 1 && byte == (char)i);
-}
-
-/* Opens the file, and reads it until its bytes come from a window. */
-static int specialised(void)
-{
-	int fd = open(path, O_RDONLY);
-
-	read_on(fd, 0, READS);
-	CHECK(RAW(lseek, fd, 0, SEEK_CUR) < READS);
-	return fd;
-}
+#include "specialised.h"
 
 static void reads(void)
 {
@@ -63,18 +41,6 @@ static void seeks(void)
 	errno = 0;
 	CHECK(syscall(SYS_lseek, fd, -1L, SEEK_SET) == -1 && errno == EINVAL);
 	close(fd);
-}
-
-static void means_a_pipe(int fd)
-{
-	char byte = 0;
-	int ends[2];
-
-	CHECK(!RAW(pipe2, ends, 0) && ends[0] == fd);
-	CHECK(write(ends[1], "P", 1) == 1);
-	CHECK(read(fd, &byte, 1) == 1 && byte == 'P');
-	close(ends[0]);
-	close(ends[1]);
 }
 
 static void closes(void)
@@ -223,15 +189,7 @@ static void threads(void)
 
 int main(void)
 {
-	const char *dir = getenv("TMPDIR");
-	char bytes[SIZE];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/cosy-read-syscall.%d", dir ? dir : "/tmp", getpid());
-	for (int i = 0; i < SIZE; i++)
-		bytes[i] = (char)i;
-	fd = RAW(openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	CHECK(write(fd, bytes, SIZE) == SIZE && !close(fd));
+	path_make("syscall");
 	reads();
 	seeks();
 	closes();

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* specialised.h - a file whose bytes tell their places, and descriptors of it that have a window. */
+#ifndef COSY_PRELOAD_TEST_SPECIALISED_H
+#define COSY_PRELOAD_TEST_SPECIALISED_H
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "raw.h"
+
+#define SIZE  1000
+#define READS 100
+
+static char path[200];
+
+/* Makes the file, of a name of the test's own. */
+static void path_make(const char *name)
+{
+	const char *dir = getenv("TMPDIR");
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/cosy-read-%s.%d", dir ? dir : "/tmp", name, getpid());
+	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	for (int i = 0; i < SIZE; i++)
+		CHECK(write(fd, &(char){i}, 1) == 1);
+	close(fd);
+}
+
+static void read_on(int fd, int from, int to)
+{
+	char byte;
+
+	for (int i = from; i < to; i++)
+		CHECK(read(fd, &byte, 1) == 1 && byte == (char)i);
+}
+
+/* Opens the file, and reads it until its bytes come from a window. */
+static int specialised(void)
+{
+	int fd = open(path, O_RDONLY);
+
+	read_on(fd, 0, READS);
+	CHECK(RAW(lseek, fd, 0, SEEK_CUR) < READS);
+	return fd;
+}
+
+/* Checks that the number, which is free, gets a pipe's bytes when it is given to one. */
+static void means_a_pipe(int fd)
+{
+	char byte = 0;
+	int ends[2];
+
+	CHECK(!pipe(ends) && ends[0] == fd);
+	CHECK(write(ends[1], "P", 1) == 1);
+	CHECK(read(fd, &byte, 1) == 1 && byte == 'P');
+	close(ends[0]);
+	close(ends[1]);
+}
+
+#endif /* COSY_PRELOAD_TEST_SPECIALISED_H */
