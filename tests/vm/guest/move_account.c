@@ -52,14 +52,14 @@ static long statistic(const char *name)
 	return found;
 }
 
-/* Another user is told of his own. */
+/* A user between two others is told of his own. */
 static void stranger(void *unused)
 {
 	struct cosy_moving moving;
 	int fd = raw_open();
 
 	(void)unused;
-	become_nobody(true);
+	become(1, true);
 	moving = moving_of(fd);
 	CHECK(!moving.arenas && !moving.frozen && !moving.parcels, "%llu arenas, %llu parcels",
 	      moving.arenas, moving.parcels);
@@ -80,7 +80,6 @@ static void told(void *unused)
 	MUST(cosy_loan(fds[1], from, SIZE, 0) == (ssize_t)SIZE);
 	CHECK_MOVING(fd, before, 2, 2 * PAGES, PAGES, PAGES, 0, 0);
 	if (!geteuid()) {
-		CHECK_CHILD(in_child(stranger, NULL));
 		CHECK(statistic("frozen") >= (long)PAGES, "%ld", statistic("frozen"));
 		CHECK(statistic("under_way") >= (long)PAGES, "%ld", statistic("under_way"));
 		CHECK(statistic("arena_pages") >= 2 * (long)PAGES, "%ld", statistic("arena_pages"));
@@ -127,6 +126,45 @@ static void told(void *unused)
 		CHECK(raw_ioctl(fd, COSY_IOC_MOVING, &small) == -EINVAL, "too small");
 		CHECK(raw_ioctl(fd, COSY_IOC_MOVING, NULL) == -EFAULT, "nowhere");
 	}
+}
+
+/* Has memory that moves, of the user with the highest number, until it is ended. */
+static void neighbour(int ready)
+{
+	char *memory;
+
+	become_nobody(true);
+	memory = move_alloc(PAGES);
+	move_fill(memory, SIZE, 1);
+	MUST(write(ready, "x", 1) == 1);
+	pause();
+	_exit(1);
+}
+
+static void only_own(void *unused)
+{
+	int ready[2], status;
+	char *memory, c;
+	pid_t pid;
+
+	(void)unused;
+	if (geteuid()) {
+		printf("what others have: not tried, not root\n");
+		return;
+	}
+	memory = move_alloc(PAGES);
+	move_fill(memory, SIZE, 1);
+	MUST(!pipe(ready));
+	fflush(stdout);
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid)
+		neighbour(ready[1]);
+	close(ready[1]);
+	MUST(read(ready[0], &c, 1) == 1);
+	CHECK_CHILD(in_child(stranger, NULL));
+	MUST(!kill(pid, SIGKILL) && waitpid(pid, &status, 0) == pid);
+	cosy_move_free(memory, SIZE);
 }
 
 /* --- A piece at a time ---------------------------------------------------------------------- */
@@ -366,6 +404,35 @@ static void charged(void)
 	cosy_move_free(memory, IN_GROUP);
 }
 
+/* Donates shared pages, which stay and are copied, and ends with all of them given back. */
+static void donate_shared(void *unused)
+{
+	char *memory;
+	int shared, parcel;
+
+	(void)unused;
+	group_enter();
+	memory = move_alloc(IN_GROUP / PAGE);
+	memset(memory, 1, IN_GROUP);
+	shared = cosy_export(memory, IN_GROUP, COSY_SHARE);
+	MUST(shared >= 0);
+	parcel = cosy_export(memory, IN_GROUP, COSY_DONATE_ZERO);
+	MUST(parcel >= 0);
+	CHECK(move_is_zero(memory, IN_GROUP), "donated");
+	close(parcel);
+	close(shared);
+	cosy_move_free(memory, IN_GROUP);
+}
+
+static void given_back(void)
+{
+	size_t before = group_charged();
+
+	CHECK_CHILD(in_child(donate_shared, NULL));
+	CHECK(group_charged() <= before + SLACK, "%zu KB charged, %zu before",
+	      group_charged() >> 10, before >> 10);
+}
+
 /* Touches more than the group may have, which ends it. */
 static void too_much(void *unused)
 {
@@ -393,6 +460,7 @@ static void grouped(void *unused)
 		return;
 	}
 	charged();
+	given_back();
 	MUST(file_write(GROUP "/memory.max", "8388608"));
 	status = in_child(too_much, NULL);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "status %#x",
@@ -404,6 +472,7 @@ int main(void)
 {
 	close(raw_open());
 	CHECK_CHILD(in_child(told, NULL));
+	CHECK_CHILD(in_child(only_own, NULL));
 	CHECK_CHILD(in_child(pieces, NULL));
 	CHECK_CHILD(in_child(bounded, NULL));
 	CHECK_CHILD(in_child(grouped, NULL));

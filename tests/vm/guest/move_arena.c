@@ -544,17 +544,20 @@ static void kinds(void *unused)
 	REFUSED(move_request(COSY_MOVE_FLUSH, memory + 1, PAGE, -1, 0), EINVAL);
 	REFUSED(move_request(COSY_MOVE_FLUSH, (void *)-PAGE, 2 * PAGE, -1, 0), EINVAL);
 	REFUSED(move_request(COSY_MOVE_FLUSH, (void *)-PAGE, PAGE, -1, 0), EINVAL);
+	REFUSED(move_request(COSY_MOVE_FLUSH, (void *)(1UL << 62), PAGE, -1, 0), EINVAL);
 	REFUSED(move_request(COSY_MOVE_FLUSH, memory, 0, -1, 0), EINVAL);
 	/* A message that cannot be read stays. */
 	MUST(!move_request(COSY_MOVE_FLUSH, memory, SIZE, -1, 0));
 	move_fill(memory, SIZE, 2);
 	MUST(!fcntl(ends[0], F_SETFL, O_NONBLOCK) && !fcntl(ends[1], F_SETFL, O_NONBLOCK));
+	REFUSED(pass_request(memory, SIZE - 1, ends[1], 0, COSY_MOVE_DONATE), EINVAL);
 	MUST(pass_request(memory, SIZE, ends[1], 0, COSY_MOVE_COPY) == (long)SIZE);
 	CHECK(pread(ends[0], NULL, SIZE, 0) == -1 && errno == EFAULT, "%s", strerror(errno));
 	CHECK(pread(ends[0], got, SIZE, 0) == (ssize_t)SIZE, "%s", strerror(errno));
 	CHECK_IS(got, SIZE, 2, "a message that is read again");
 	NONE_UNDER_WAY("read");
-	/* Nor does one that cannot be copied take its place. */
+	/* Nor does one that cannot be copied, or is empty, take its place. */
+	CHECK(pwrite(ends[1], memory, 0, 0) == -1 && errno == EINVAL, "%s", strerror(errno));
 	CHECK(pwrite(ends[1], NULL, SIZE, 0) == -1 && errno == EFAULT, "%s", strerror(errno));
 	CHECK(pwrite(ends[1], memory, SIZE, 0) == (ssize_t)SIZE, "%s", strerror(errno));
 }

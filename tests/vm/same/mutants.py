@@ -153,6 +153,8 @@ def _ask(options: argparse.Namespace, tree: Path, block: int, tests: list[str]) 
     limit = 600 + 2 * options.seconds + 30 * len(tests)
     arguments = [sys.executable, _HERE.parent / "vm.py", "run", "--kernel", options.kernel, "--smp", "2"]
     arguments += ["--tree", tree, "--timeout", str(limit), "--append=cosy.max_missed=0"]
+    # A warning is a report already: what comes after it may hang.  A machine that stalls has hung.
+    arguments += ["--append=panic_on_warn=1 sysctl.kernel.panic_on_rcu_stall=1"]
     # Without it a region stays native until it has earned its place: then each test fails, mutant or not.
     for setting in ("COSY_TIER=always", f"SAME_SECONDS={options.seconds}", "SAME_SEED=1"):
         arguments += ["--env", setting]
