@@ -128,6 +128,16 @@ static inline bool cosy_resume_work(void)
 #define cosy_vm_flags_clear(vma, flags) ((vma)->vm_flags &= ~(flags))
 #endif
 
+/* Tells whether the protection of a mapping can no longer be changed: mseal(2), from Linux 6.10 on. */
+static inline bool cosy_vma_is_sealed(const struct vm_area_struct *vma)
+{
+#ifdef VM_SEALED
+	return vma->vm_flags & VM_SEALED;
+#else
+	return false;
+#endif
+}
+
 /* Returns the bits of vm_flags that hold a protection key; 0 where there are none. */
 static inline unsigned long cosy_vm_pkey(unsigned long flags)
 {

@@ -173,7 +173,7 @@ static void seek_mark(u64 *r)
 
 /*
  * Makes the seek before the read or write.  True: the operation ends here, with a result since the
- * seek failed, or with run->status since somebody is to see the second call.
+ * seek failed, or with run->status: it has to leave before the second call.
  */
 static __always_inline bool seek_ends(struct cosy_activation *run, u64 *r, enum cosy_op op,
 				      s64 *result)
@@ -187,9 +187,7 @@ static __always_inline bool seek_ends(struct cosy_activation *run, u64 *r, enum 
 		*result = cosy_ordinary(run, __NR_lseek, r[1], r[4], r[5], 0);
 	if (unlikely(*result < 0))
 		return true;
-	if (likely(!cosy_is_watched(run)))
-		return false;
-	if (!cosy_leave_between(run, op))
+	if (likely(!cosy_between_calls(run, op)))
 		return false;
 	seek_mark(r);
 	return true;

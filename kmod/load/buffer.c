@@ -280,6 +280,9 @@ static int buffer_mprotect(struct vm_area_struct *vma, unsigned long start, unsi
 	const unsigned long all = VM_READ | VM_WRITE;
 	struct cosy_buffer *buffer = vma->vm_private_data;
 
+	/* The kernel would refuse it only after this. */
+	if (cosy_vma_is_sealed(vma))
+		return -EPERM;
 	if (start == vma->vm_start && end == vma->vm_end)
 		WRITE_ONCE(buffer->gone, (flags & all) != all || cosy_vm_pkey(flags));
 	/* A part would need a split, which is refused. */

@@ -42,14 +42,21 @@ static __always_inline enum owner cached_write_owner(const struct file *file)
 	return cosy_ext4_delays(file->f_mapping) ? OWNER_EXT4 : OWNER_OTHER;
 }
 
+/* Tells whether the file's writes are neither synchronous nor limited: those are left to the call. */
+static __always_inline bool cached_writes_are_plain(const struct file *file)
+{
+	return !(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC)) &&
+	       (file->f_flags & O_LARGEFILE) && !IS_SYNC(file_inode(file)) &&
+	       rlimit(RLIMIT_FSIZE) == RLIM_INFINITY;
+}
+
 /*
- * Tells whether the ordinary call would let the write through.  Limits, seals, synchronous writes
- * and growing are left to it.  Holds until the inode is unlocked.
+ * Tells whether the ordinary call would let the write through.  Seals and growing are left to it.
+ * Holds until the inode is unlocked.
  */
 static __always_inline bool cached_write_allowed(const struct cosy_writing *write, enum owner owner)
 {
-	const struct file *file = write->file;
-	struct inode *inode = file_inode(file);
+	struct inode *inode = file_inode(write->file);
 
 	if (likely(owner == OWNER_TMPFS)) {
 		if (READ_ONCE(SHMEM_I(inode)->seals) & SEALED)
@@ -59,10 +66,7 @@ static __always_inline bool cached_write_allowed(const struct cosy_writing *writ
 		/* The file may have got data=journal, which changes under the lock. */
 		return false;
 	}
-	return !(file->f_flags & (O_APPEND | __O_SYNC | O_DSYNC)) &&
-	       (file->f_flags & O_LARGEFILE) && !IS_SYNC(inode) && !IS_SWAPFILE(inode) &&
-	       rlimit(RLIMIT_FSIZE) == RLIM_INFINITY &&
-	       write->position + write->count <= i_size_read(inode);
+	return !IS_SWAPFILE(inode) && write->position + write->count <= i_size_read(inode);
 }
 
 static __always_inline void cached_put_folios(struct folios *folios)
@@ -322,6 +326,9 @@ s64 cosy_cached_write(struct cosy_activation *run, const struct cosy_writing *wr
 		return cosy_guard_failed(run, COSY_GUARD_FRESH);
 	if (unlikely(position < 0 || position + write->count > i_size_read(file_inode(file))))
 		return cosy_guard_failed(run, COSY_GUARD_READ_ONLY);
+	/* From rw_verify_area on others see the write: see page_cache.h. */
+	if (unlikely(!cached_writes_are_plain(file)))
+		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	if (unlikely(!cached_find_folios(write, &folios)))
 		return cosy_guard_failed(run, COSY_GUARD_NO_HOLES);
 	result = rw_verify_area(WRITE, file, &position, write->count);

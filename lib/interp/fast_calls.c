@@ -32,7 +32,7 @@ static s64 call_result(s64 result, int saved)
 	return result;
 }
 
-static s64 seek_to(int fd, s64 offset, int whence)
+s64 libcosy_do_seek(int fd, s64 offset, int whence)
 {
 	int saved = errno;
 
@@ -65,14 +65,14 @@ s64 libcosy_do_readc(int fd)
 
 s64 libcosy_do_seek_read(int fd, void *buffer, u64 count, s64 offset, int whence)
 {
-	s64 at = seek_to(fd, offset, whence);
+	s64 at = libcosy_do_seek(fd, offset, whence);
 
 	return at < 0 ? at : read_from(fd, buffer, count);
 }
 
 s64 libcosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int whence)
 {
-	s64 at = seek_to(fd, offset, whence);
+	s64 at = libcosy_do_seek(fd, offset, whence);
 
 	return at < 0 ? at : write_to(fd, (void *)buffer, count);
 }

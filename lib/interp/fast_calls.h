@@ -13,6 +13,7 @@
 struct libcosy_interp;
 
 s64 libcosy_do_readc(int fd);
+s64 libcosy_do_seek(int fd, s64 offset, int whence);
 s64 libcosy_do_seek_read(int fd, void *buffer, u64 count, s64 offset, int whence);
 s64 libcosy_do_seek_write(int fd, const void *buffer, u64 count, s64 offset, int whence);
 /*

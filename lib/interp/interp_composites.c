@@ -32,15 +32,42 @@ static s64 system_call(const struct libcosy_interp *in, u32 number, const u64 *r
 AS_CALLS(view_read, system_call(in, SYS_read, r))
 AS_CALLS(view_pread, system_call(in, SYS_pread64, r))
 AS_CALLS(readc, libcosy_do_readc(I(1)))
-AS_CALLS(seek_read, COSY_IS_UNDER_WAY(r[5]) ? system_call(in, SYS_read, r)
-					    : libcosy_do_seek_read(I(1), P(2), r[3], r[4], I(5)))
-AS_CALLS(seek_write, COSY_IS_UNDER_WAY(r[5]) ? system_call(in, SYS_write, r)
-					     : libcosy_do_seek_write(I(1), P(2), r[3], r[4], I(5)))
 AS_CALLS(loan, libcosy_do_loan(I(1), P(2), r[3], I(4)))
 AS_CALLS(transfer, libcosy_do_transfer(I(1), P(2), r[3], I(4)))
 AS_CALLS(pass, libcosy_do_pass(I(1), r[2], P(3), r[4], I(5)))
 AS_CALLS(flush, libcosy_do_flush(P(1), r[2]))
 AS_CALLS(lend, libcosy_do_lend(I(1), P(2), r[3], I(4)))
+
+/*
+ * Makes the seek before the read or write.  True: the operation ends here, with *result or with
+ * in->left.
+ */
+static bool seek_ends(struct libcosy_interp *in, s64 *result)
+{
+	u64 *r = in->state->reg;
+
+	if (COSY_IS_UNDER_WAY(r[5]))
+		return false;
+	*result = libcosy_do_seek(I(1), r[4], I(5));
+	if (*result < 0)
+		return true;
+	r[5] = COSY_UNDER_WAY | (u32)r[5];
+	return libcosy_interp_leaves(in);
+}
+
+u64 libcosy_interp_seek_read(struct libcosy_interp *in, const u64 *r)
+{
+	s64 result;
+
+	return seek_ends(in, &result) ? result : system_call(in, SYS_read, r);
+}
+
+u64 libcosy_interp_seek_write(struct libcosy_interp *in, const u64 *r)
+{
+	s64 result;
+
+	return seek_ends(in, &result) ? result : system_call(in, SYS_write, r);
+}
 
 /*
  * --- Operations of any number of calls ------------------------------------------------------

@@ -3,7 +3,7 @@
  * interp_ops.h - the operations of core/ops.def in user mode.
  *
  * libcosy_interp_NAME(in, r) is operation NAME: arguments in r[1] up, result returned.  Those on
- * memory are in interp_ops.c, those that make system calls in interp_composites.c.
+ * memory are in interp_memory.c, those that make system calls in interp_composites.c.
  */
 #ifndef COSY_LIB_INTERP_OPS_H
 #define COSY_LIB_INTERP_OPS_H

@@ -166,14 +166,17 @@ static void seeks(void)
 	char buf[16] = "";
 
 	CHECK_EQ(OP(seek_read, fd, A(buf), 3, 5, SEEK_SET), 3);
+	CHECK(way != by_parts || parts == 1);
 	CHECK(!memcmp(buf, "567", 4));
 	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 8);
 	CHECK_EQ(OP(seek_read, fd, A(buf), 9, A(-4), SEEK_END), 4);
 	CHECK_EQ(OP(seek_write, fd, A("xy"), 2, A(-9), SEEK_CUR), 2);
+	CHECK(way != by_parts || parts == 1);
 	CHECK_EQ(OP(seek_read, fd, A(buf), 4, 0, SEEK_SET), 4);
 	CHECK(!memcmp(buf, "0xy3", 4));
 	/* If the seek fails, nothing is read. */
 	CHECK_EQ(OP(seek_read, fd, A(buf), 4, A(-1), SEEK_SET), -EINVAL);
+	CHECK(way != by_parts || !parts);
 	CHECK_EQ(lseek(fd, 0, SEEK_CUR), 4);
 	MUST(!pipe(pipes));
 	CHECK_EQ(OP(seek_write, pipes[1], A("z"), 1, 0, SEEK_SET), -ESPIPE);
@@ -525,6 +528,86 @@ static void views_are_memory(void)
 	CHECK_EQ(word, 0x887766550000abcd);
 }
 
+#define MB (1ul << 20)
+
+/* Has operations that change much memory leave between pieces, and go on. */
+static void changes_memory_in_pieces(void)
+{
+	u8 *a = calloc(5, MB), *b = calloc(4, MB);
+
+	MUST(a && b);
+	way = by_parts;
+	for (u64 i = 0; i < 4 * MB / sizeof(u64); i++)
+		((u64 *)b)[i] = i;
+	CHECK_EQ(OP(memcpy, A(a), A(b), 4 * MB), 0);
+	CHECK(parts == 3 && !memcmp(a, b, 4 * MB));
+	CHECK_EQ(OP(memmove, A(a + 1000), A(a), 4 * MB), 0);
+	CHECK(parts == 3 && !memcmp(a + 1000, b, 4 * MB));
+	CHECK_EQ(OP(memmove, A(a), A(a + 1000), 4 * MB), 0);
+	CHECK(parts == 3 && !memcmp(a, b, 4 * MB));
+	CHECK_EQ(OP(look, A(a + MB), A(b), 4 * MB), 0);
+	CHECK(parts == 3 && !memcmp(a, b, MB) && !memcmp(a + MB, b, 4 * MB));
+	CHECK_EQ(OP(memset, A(a), 7, 4 * MB), 0);
+	CHECK(parts == 3 && a[0] == 7 && !memcmp(a, a + 1, 4 * MB - 1));
+	CHECK_EQ(OP(memset, A(a), 8, MB), 0);
+	CHECK(!parts && a[MB - 1] == 8 && a[MB] == 7);
+	free(a);
+	free(b);
+}
+
+/* Makes an operation once; returns whether it left. */
+static bool leaves(u64 max_ns, u32 number, const u64 *args, s64 *result)
+{
+	struct cosy_state state = {.reg = {[1] = args[0], args[1], args[2]}};
+	struct libcosy_interp in = {.state = &state, .max_ns = max_ns};
+
+	libcosy_interp_op(&in, number);
+	*result = state.reg[0];
+	return in.left;
+}
+
+/* Has operations that only look at much memory leave, and checks their results when time suffices. */
+static void looks_at_memory_in_pieces(const u8 *a, const u8 *b)
+{
+	const u64 an_hour = 3600ull * 1000000000;
+	const struct {
+		u32 number;
+		u64 args[3];
+		s64 result;
+	} all[] = {
+		{COSY_OP_memchr, {A(a), 2, 4 * MB}, A(a + 4 * MB - 1)},
+		{COSY_OP_memchr, {A(a), 4, 4 * MB}, 0},
+		{COSY_OP_memrchr, {A(a), 9, 4 * MB}, A(a)},
+		{COSY_OP_strnlen, {A(a), 4 * MB}, 4 * MB},
+		{COSY_OP_strnlen, {A(a), 3 * MB + 7}, 3 * MB + 7},
+		{COSY_OP_count, {A(a), 4 * MB, 1}, 4 * MB - 2},
+		{COSY_OP_crc32c, {5, A(a), 4 * MB}, cosy_crc32c(5, a, 4 * MB)},
+		{COSY_OP_memcmp, {A(a), A(b), 4 * MB}, memcmp(a, b, 4 * MB)},
+	};
+	s64 result;
+
+	for (unsigned int i = 0; i < COUNT(all); i++) {
+		CHECK(leaves(1, all[i].number, all[i].args, &result));
+		CHECK(!leaves(an_hour, all[i].number, all[i].args, &result));
+		CHECK_EQ(result, all[i].result);
+	}
+}
+
+static void looks_at_memory(void)
+{
+	u8 *a = malloc(4 * MB), *b = malloc(4 * MB);
+
+	MUST(a && b);
+	memset(a, 1, 4 * MB);
+	memset(b, 1, 4 * MB);
+	a[0] = b[0] = 9;
+	a[4 * MB - 1] = 2;
+	b[4 * MB - 1] = 3;
+	looks_at_memory_in_pieces(a, b);
+	free(a);
+	free(b);
+}
+
 int main(void)
 {
 	for (unsigned int i = 0; i < COUNT(ways); i++) {
@@ -540,5 +623,7 @@ int main(void)
 		passes_over_memory();
 	}
 	views_are_memory();
+	changes_memory_in_pieces();
+	looks_at_memory();
 	return check_result();
 }

@@ -6,6 +6,9 @@
 #include "raw.h"
 #include <pthread.h>
 
+#ifndef SYS_mseal
+#define SYS_mseal 462 /* Linux 6.10 */
+#endif
 #define SIZE (1 << 16)
 
 /* Counts in the buffer's first word, for ever, by all kinds of access and now and then a call. */
@@ -268,6 +271,29 @@ static void keyed(void)
 	free(v);
 }
 
+/* Seals the buffer, so that it can no longer be protected otherwise: in a child, for it stays. */
+static void sealed(void *readable_)
+{
+	struct victim *v = victim_create();
+	bool readable = *(bool *)readable_;
+	int now = readable ? PROT_READ : PROT_READ | PROT_WRITE;
+	__u32 status = readable ? COSY_LEFT_BUFFER : COSY_DONE;
+
+	MUST(!mprotect(v->buffer, SIZE, now));
+	if (syscall(SYS_mseal, v->buffer, SIZE, 0UL)) {
+		MUST(errno == ENOSYS);
+		printf("sealed mappings: not tried, %s\n", strerror(errno));
+		return;
+	}
+	CHECK(mprotect(v->buffer, SIZE, now ^ PROT_WRITE) == -1 && errno == EPERM, "%s",
+	      strerror(errno));
+	raw_run_init(&v->r, v->adds, v->buffer);
+	CHECK(!raw_run(v->fd, &v->r) && v->r.run.status == status, "sealed %s: status %u",
+	      readable ? "readable" : "writable", v->r.run.status);
+	close(v->fd);
+	free(v);
+}
+
 /* Checks that a buffer does not grow, though there is room above it. */
 static void room_above(void)
 {
@@ -334,6 +360,8 @@ int main(void)
 	dontneed();
 	protected_and_back();
 	keyed();
+	CHECK_CHILD(in_child(sealed, &(bool){ true }));
+	CHECK_CHILD(in_child(sealed, &(bool){ false }));
 	room_above();
 	return check_end();
 }

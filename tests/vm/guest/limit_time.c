@@ -66,6 +66,30 @@ static void ends_after(const char *what, int number, uint64_t a, uint64_t b, uin
 #define AFTER_OP(name, ...)                                                                        \
 	AFTER_(#name, (int)COSY_OP_BASE + RAW_OP_##name, ##__VA_ARGS__, 0, 0, 0, 0, 0)
 
+/* A seek and a read or write: the operation ends between the two. */
+static void ends_within(const char *what, int number, char *to)
+{
+	const struct bpf_insn insns[] = {
+		WIDE(1, regular), WIDE(2, (uintptr_t)to), MOV(3, 100), MOV(4, 50),
+		MOV(5, SEEK_SET), CALL_OP(number),	  EXIT
+	};
+	uint32_t handle = raw_load(fd, insns, COUNT(insns));
+
+	MUST(!lseek(regular, 0, SEEK_SET));
+	run_limited(handle, 1, NULL);
+	CHECK(the_run.run.status == COSY_ENDED_TIME && the_run.run.resume == 8 &&
+		      COSY_IS_UNDER_WAY(the_run.state.reg[5]),
+	      "%s: status %u at %d, r5 %#llx", what, the_run.run.status,
+	      (int)the_run.run.resume - 1, (unsigned long long)the_run.state.reg[5]);
+	CHECK(lseek(regular, 0, SEEK_CUR) == 50, "%s: the second call was made", what);
+	the_run.state.kernel_ns = 0;
+	CHECK(!raw_run_to_end(fd, &the_run) && the_run.run.status == COSY_DONE &&
+		      the_run.run.ret == 100 && lseek(regular, 0, SEEK_CUR) == 150,
+	      "%s, the rest: status %u, result %lld", what, the_run.run.status,
+	      (long long)the_run.run.ret);
+	free_program(handle);
+}
+
 static void test_calls(void)
 {
 	struct stat st;
@@ -87,10 +111,10 @@ static void test_calls(void)
 		AFTER_OP(view_read, regular, to, 100);
 		AFTER_OP(view_pread, regular, to, 100, 0);
 		AFTER_OP(readc, regular);
-		AFTER_OP(seek_read, regular, to, 100, 0, SEEK_SET);
-		AFTER_OP(seek_write, regular, to, 100, 0, SEEK_SET);
 		AFTER_OP(lend, regular, to, 100, 0);
 		AFTER(getdents64, listing, to, 4096);
+		ends_within("seek_read", RAW_OP_seek_read, to);
+		ends_within("seek_write", RAW_OP_seek_write, to);
 	}
 	AFTER(fstat, regular, &st);
 	AFTER(newfstatat, AT_FDCWD, "/", &st, 0);

@@ -19,6 +19,15 @@ MUTANTS = [
         "if (true) {",
         by="fast_passed",
     ),
+    # Between the calls of an operation
+    Mutant(
+        "seek-between",
+        "kmod/fast/fast.c",
+        "if (likely(!cosy_between_calls(run, op)))",
+        "if (true)",
+        by="limit_time",
+    ),
+    Mutant("seek-mark", "kmod/fast/fast.c", "\tseek_mark(r);\n\treturn true;\n", "\treturn true;\n", by="limit_time"),
     # Guards of reads
     Mutant("fs_constant", "kmod/fast/page_cache.h", "(file->f_flags & O_DIRECT) ||", "", by="fast_read", disk=True),
     Mutant(

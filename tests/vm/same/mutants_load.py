@@ -230,6 +230,13 @@ MUTANTS = [
         "return size >= PAGE_SIZE;",
         by="kmod_front",
     ),
+    Mutant(
+        "buffer-sealed",
+        "kmod/load/buffer.c",
+        "\tif (cosy_vma_is_sealed(vma))\n\t\treturn -EPERM;\n",
+        "",
+        by="hostile_map",
+    ),
     Mutant("buffer-largest", "kmod/load/buffer.c", " || size > COSY_MAX_BUFFER", "", by="hostile_map"),
     Mutant(
         "buffer-front",

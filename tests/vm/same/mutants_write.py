@@ -120,7 +120,11 @@ MUTANTS = [
         disk=True,
     ),
     Mutant(
-        "write-largest", "kmod/view/cached_write.c", "rlimit(RLIMIT_FSIZE) == RLIM_INFINITY &&", "", by="fast_write"
+        "write-largest",
+        "kmod/view/cached_write.c",
+        " &&\n\t       rlimit(RLIMIT_FSIZE) == RLIM_INFINITY;",
+        ";",
+        by="fast_write",
     ),
     Mutant(
         "write-size",
@@ -147,13 +151,22 @@ MUTANTS = [
     Mutant(
         "write-told", "kmod/view/cached_write.c", "\t\t\tcosy_write_done(file, result);", "\t\t\t;", by="fast_write"
     ),
-    Mutant("write-sync-inode", "kmod/view/cached_write.c", "!IS_SYNC(inode) &&", "", by="fast_write", disk=True),
-    Mutant("write-swap", "kmod/view/cached_write.c", "&& !IS_SWAPFILE(inode) &&", "&&", by="fast_write", disk=True),
+    Mutant(
+        "write-sync-inode", "kmod/view/cached_write.c", "!IS_SYNC(file_inode(file)) &&", "", by="fast_write", disk=True
+    ),
+    Mutant(
+        "write-swap",
+        "kmod/view/cached_write.c",
+        "return !IS_SWAPFILE(inode) && ",
+        "return ",
+        by="fast_write",
+        disk=True,
+    ),
     Mutant(
         "write-size-locked",
         "kmod/view/cached_write.c",
-        "RLIM_INFINITY &&\n\t       write->position + write->count <= i_size_read(inode);",
-        "RLIM_INFINITY;",
+        "!IS_SWAPFILE(inode) && write->position + write->count <= i_size_read(inode);",
+        "!IS_SWAPFILE(inode);",
         by="held",
     ),
     Mutant(

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+/*
+ * interp_memory.c - the operations of core/ops.def on memory, by libc's functions.
+ *
+ * Where time is limited those of a length that is told are made in pieces, and leave between two of
+ * them.  Those that change memory then say in r1-r3 what remains, as in the kernel; the others
+ * start over.  Those on strings, and memmem, are made at once.
+ */
+#include <string.h>
+
+#include "interp/fast_calls.h"
+#include "interp/interp_ops.h"
+
+#define PIECE (1ull << 20) /* bytes */
+
+/* The arguments are the program's own addresses; libc's own code faults on bad ones. */
+#define P(n) ((char *)r[n])
+#define I(n) ((int)r[n])
+
+/* Returns how many of `left` bytes are to be gone over without a look at the limit of time. */
+static u64 piece(const struct libcosy_interp *in, u64 left)
+{
+	return in->max_ns && left > PIECE ? PIECE : left;
+}
+
+/* --- In pieces ---------------------------------------------------------------------------- */
+
+static u64 memory_move(struct libcosy_interp *in)
+{
+	u64 *r = in->state->reg;
+
+	do {
+		u64 now = piece(in, r[3]);
+
+		/* Where the destination is within the source the last bytes go first. */
+		if (r[1] - r[2] < r[3]) {
+			r[3] -= now;
+			memmove(P(1) + r[3], P(2) + r[3], now);
+		} else {
+			memmove(P(1), P(2), now);
+			r[1] += now;
+			r[2] += now;
+			r[3] -= now;
+		}
+	} while (r[3] && !libcosy_interp_leaves(in));
+	return 0;
+}
+
+u64 libcosy_interp_memcpy(struct libcosy_interp *in, const u64 *r)
+{
+	(void)r;
+	return memory_move(in);
+}
+
+u64 libcosy_interp_memmove(struct libcosy_interp *in, const u64 *r)
+{
+	(void)r;
+	return memory_move(in);
+}
+
+u64 libcosy_interp_look(struct libcosy_interp *in, const u64 *r)
+{
+	(void)r;
+	return memory_move(in);
+}
+
+u64 libcosy_interp_memset(struct libcosy_interp *in, const u64 *arguments)
+{
+	u64 *r = in->state->reg;
+
+	(void)arguments;
+	do {
+		u64 now = piece(in, r[3]);
+
+		memset(P(1), I(2), now);
+		r[1] += now;
+		r[3] -= now;
+	} while (r[3] && !libcosy_interp_leaves(in));
+	return 0;
+}
+
+/*
+ * Has *now be what comes after `done` of `length` bytes.  False: there is nothing more, or the
+ * operation leaves there.
+ */
+static bool next_piece(struct libcosy_interp *in, u64 done, u64 length, u64 *now)
+{
+	*now = piece(in, length - done);
+	return done < length && !(done && libcosy_interp_leaves(in));
+}
+
+u64 libcosy_interp_memcmp(struct libcosy_interp *in, const u64 *r)
+{
+	for (u64 done = 0, now; next_piece(in, done, r[3], &now); done += now) {
+		s64 difference = memcmp(P(1) + done, P(2) + done, now);
+
+		if (difference)
+			return difference;
+	}
+	return 0;
+}
+
+u64 libcosy_interp_memchr(struct libcosy_interp *in, const u64 *r)
+{
+	for (u64 done = 0, now; next_piece(in, done, r[3], &now); done += now) {
+		const char *found = memchr(P(1) + done, I(2), now);
+
+		if (found)
+			return (u64)found;
+	}
+	return 0;
+}
+
+u64 libcosy_interp_memrchr(struct libcosy_interp *in, const u64 *r)
+{
+	for (u64 done = 0, now; next_piece(in, done, r[3], &now); done += now) {
+		const char *found = memrchr(P(1) + r[3] - done - now, I(2), now);
+
+		if (found)
+			return (u64)found;
+	}
+	return 0;
+}
+
+u64 libcosy_interp_strnlen(struct libcosy_interp *in, const u64 *r)
+{
+	for (u64 done = 0, now; next_piece(in, done, r[2], &now); done += now) {
+		u64 length = strnlen(P(1) + done, now);
+
+		if (length < now)
+			return done + length;
+	}
+	return r[2];
+}
+
+u64 libcosy_interp_count(struct libcosy_interp *in, const u64 *r)
+{
+	u64 count = 0;
+
+	for (u64 done = 0, now; next_piece(in, done, r[2], &now); done += now)
+		count += libcosy_do_count(P(1) + done, now, r[3]);
+	return count;
+}
+
+u64 libcosy_interp_crc32c(struct libcosy_interp *in, const u64 *r)
+{
+	u32 crc = r[1];
+
+	for (u64 done = 0, now; next_piece(in, done, r[3], &now); done += now)
+		crc = libcosy_do_crc32c(crc, P(2) + done, now);
+	return crc;
+}
+
+/* --- At once ------------------------------------------------------------------------------ */
+
+#define AS_LIBC(name, expression)                                                                  \
+	u64 libcosy_interp_##name(struct libcosy_interp *in, const u64 *r)                         \
+	{                                                                                          \
+		(void)in;                                                                          \
+		return (u64)(expression);                                                          \
+	}
+
+AS_LIBC(memmem, memmem(P(1), r[2], P(3), r[4]))
+AS_LIBC(strlen, strlen(P(1)))
+AS_LIBC(strcmp, (s64)strcmp(P(1), P(2)))
+AS_LIBC(strncmp, (s64)strncmp(P(1), P(2), r[3]))
+AS_LIBC(strchr, strchr(P(1), I(2)))
+AS_LIBC(strrchr, strrchr(P(1), I(2)))
+AS_LIBC(strcpy, strcpy(P(1), P(2)))
+AS_LIBC(stpcpy, stpcpy(P(1), P(2)))
+AS_LIBC(strncpy, strncpy(P(1), P(2), r[3]))
+AS_LIBC(strchrnul, strchrnul(P(1), I(2)))
+AS_LIBC(rawmemchr, rawmemchr(P(1), I(2)))
