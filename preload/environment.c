@@ -194,7 +194,9 @@ char *const *environment_without(char *const envp[], char *room[], char *list)
 {
 	char **end = room;
 
-	for (; envp && *envp; envp++) {
+	if (!envp)
+		return NULL;
+	for (; *envp; envp++) {
 		const char *preloaded = text_after(*envp, PRELOAD);
 
 		if (!preloaded) {

@@ -53,7 +53,8 @@ char *const *environment_complete(char *const envp[], char *room[]);
 
 /*
  * Take the library, but no other that is preloaded, out of an environment.  The first returns how
- * many pointers the second needs room for; `list` is room for the value of LD_PRELOAD.
+ * many pointers the third needs room for, besides a last one; the second, how many bytes `list`
+ * needs, which is for the value of LD_PRELOAD.  No environment, NULL, stays none.
  */
 size_t environment_count(char *const envp[]);
 size_t environment_list_room(char *const envp[]);

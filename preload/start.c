@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <sys/syscall.h>
 
-#include "calls/share.h"
 #include "environment.h"
 #include "loaded.h"
 #include "start.h"
@@ -35,7 +34,6 @@ START void library_begin(int argc, char **argv, char **envp)
 	loaded_begin((const ElfW(auxv_t) *)(end + 1));
 	if (!said)
 		return;
-	share_process = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	environment_begin(envp, argc > 0 ? argv[0] : "");
 	if (environment_get(ENVIRONMENT_STATS))
 		stats_begin();

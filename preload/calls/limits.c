@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* limits.c - wraps calls by which a program limits itself, and windows with it. */
+#include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -19,11 +21,18 @@ static bool limits_are_ours(pid_t process)
 	return !process || process == cosy_syscall3(SYS_getpid, 0, 0, 0);
 }
 
+/* True if the kernel can read a number there: it reads a signal mask, then finds no such `how`. */
+static bool limit_is_readable(const struct rlimit64 *limit)
+{
+	return cosy_syscall6(SYS_rt_sigprocmask, -1, (unsigned long)&limit->rlim_cur, 0,
+			     sizeof(uint64_t), 0, 0) == -EINVAL;
+}
+
 /* Prepares for a limit below which the thread that returns leases could not fetch a descriptor. */
 static void limits_before(bool ours, int resource, const struct rlimit64 *limit)
 {
 	relax_settle();
-	if (ours && limit && resource == RLIMIT_NOFILE &&
+	if (ours && resource == RLIMIT_NOFILE && limit_is_readable(limit) &&
 	    limit->rlim_cur < LEASE_THREAD_DESCRIPTORS)
 		share_table_with_thread(GUARD_LEASE_THREAD);
 }

@@ -11,14 +11,10 @@
 #include "next.h"
 #include "relax/relax.h"
 
-/*
- * Returns the flags to open with.  A blocking open for writing waits for this process's own
- * leases, whose signal comes in the middle of it; one that must not block would fail instead, so
- * the leases are returned first.
- */
+/* Returns the flags to open with. */
 static int open_before(int flags)
 {
-	if ((flags & O_NONBLOCK) && (flags & O_ACCMODE) != O_RDONLY)
+	if (lease_is_in_the_way(flags))
 		lease_return_all(GUARD_READ_ONLY);
 	return relax_before_open(flags);
 }
@@ -158,15 +154,21 @@ int dup(int fd)
 static int dup_to(int fd, int copy, const int *flags)
 {
 	bool mine = fd != copy && !share_in_vfork_child();
-	struct file *replaced;
+	struct file *replaced, *source;
 	int ret;
 
 	if (mine)
 		relax_closing(copy);
+	/* Until the copy has a name here, others read by it at the position that the kernel knows. */
+	source = mine ? file_borrow(fd, GUARD_KERNEL_POSITION) : NULL;
 	replaced = mine ? file_replacing(copy) : NULL;
 	ret = flags ? NEXT(dup3)(fd, copy, *flags) : NEXT(dup2)(fd, copy);
 	file_replaced(copy, replaced, ret >= 0);
-	return mine ? dup_done(fd, ret) : ret;
+	if (mine)
+		dup_done(fd, ret);
+	if (source)
+		file_leave(source);
+	return ret;
 }
 
 int dup2(int fd, int copy)

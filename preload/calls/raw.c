@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
- * raw.c - wraps syscall(2).  A call that closes, copies or reads a descriptor, or uses its position,
- * has the kernel's state right before it is made: the file's window ends first.  What it opens is
- * not served.
+ * raw.c - wraps syscall(2).  A call that closes, copies or reads a descriptor, uses its position or
+ * shares it has the kernel's state right before it is made: the file's window ends first.  What it
+ * opens is not served.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "calls/share.h"
 #include "file/file.h"
+#include "file/lease.h"
+#include "file/lease_thread.h"
 #include "next.h"
 #include "relax/relax.h"
 
@@ -24,6 +27,12 @@ static void raw_closes(unsigned int first, unsigned int last)
 {
 	for (unsigned int fd = first; fd <= last && fd < FILES; fd++)
 		file_closing((int)fd);
+}
+
+static void raw_opens(int flags)
+{
+	if (lease_is_in_the_way(flags))
+		lease_return_all(GUARD_READ_ONLY);
 }
 
 static void raw_prepare(long number, unsigned long a, unsigned long b, unsigned long c)
@@ -56,6 +65,41 @@ static void raw_prepare(long number, unsigned long a, unsigned long b, unsigned 
 		raw_uses(a);
 		raw_closes((unsigned int)b, (unsigned int)b);
 		break;
+	case SYS_fork:
+	case SYS_vfork:
+	case SYS_clone:
+	case SYS_clone3:
+		/* The child begins unseen. */
+		file_forbid(GUARD_NO_FP_SHARE);
+		break;
+	case SYS_unshare:
+		if (a & CLONE_FILES)
+			file_forbid(GUARD_ONE_TABLE);
+		break;
+	case SYS_execve:
+	case SYS_execveat:
+		file_share_begin(GUARD_KERNEL_POSITION, FOR_NOW);
+		file_share_end();
+		break;
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
+		file_unspecialise_all(GUARD_NO_FP_SHARE, UNTIL_CLOSED);
+		break;
+	case SYS_open:
+		raw_opens((int)b);
+		break;
+	case SYS_openat:
+		raw_opens((int)c);
+		break;
+	case SYS_openat2:
+		/* Its flags are in the program's memory, which only the kernel can read without fear. */
+		lease_return_all(GUARD_READ_ONLY);
+		break;
+	case SYS_exit:
+		/* The process lasts as long as its last thread, which is to be the program's. */
+		file_forbid(GUARD_LEASE_THREAD);
+		lease_thread_end();
+		break;
 	case SYS_close:
 		raw_closes((unsigned int)a, (unsigned int)a);
 		break;
@@ -72,7 +116,11 @@ __attribute__((used, visibility("hidden"))) const bool raw_wrapped[512] = {
 	[SYS_preadv2] = true, [SYS_splice] = true,	[SYS_copy_file_range] = true,
 	[SYS_dup] = true,     [SYS_sendfile] = true,	[SYS_ioctl] = true,
 	[SYS_fcntl] = true,   [SYS_dup2] = true,	[SYS_dup3] = true,
-	[SYS_close] = true,   [SYS_close_range] = true,
+	[SYS_close] = true,   [SYS_close_range] = true, [SYS_fork] = true,
+	[SYS_vfork] = true,   [SYS_clone] = true,	[SYS_clone3] = true,
+	[SYS_unshare] = true, [SYS_execve] = true,	[SYS_execveat] = true,
+	[SYS_sendmsg] = true, [SYS_sendmmsg] = true,	[SYS_open] = true,
+	[SYS_openat] = true,  [SYS_openat2] = true,	[SYS_exit] = true,
 };
 
 __attribute__((used, visibility("hidden"))) void *raw_next;

@@ -85,8 +85,9 @@ static enum way read_way(struct file *file, int fd, uint64_t word, uint64_t offs
 		return DIRECT;
 	size = file->size;
 	*served = 0;
+	/* The kernel refuses a read that would end beyond the last offset. */
 	if (offset >= size || !len)
-		return SERVED;
+		return offset + len > INT64_MAX ? DIRECT : SERVED;
 	*served = len < size - offset ? len : size - offset;
 	if (window_copy(file, offset, buf, *served) || map_copy(file, word, offset, buf, *served))
 		return lease_holds(file) ? SERVED : AGAIN;

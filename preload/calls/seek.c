@@ -83,9 +83,12 @@ static int64_t seek_target(const struct file *file, uint64_t word, off64_t offse
 							    : -1;
 	int64_t target;
 
-	/* How far the kernel lets one seek beyond the end depends on the file system. */
+	/*
+	 * How far the kernel lets one seek beyond the end depends on the file system.  A word holds
+	 * positions up to a tebibyte.
+	 */
 	if (from < 0 || __builtin_add_overflow(from, offset, &target) ||
-	    target > (int64_t)file->size)
+	    target > (int64_t)file->size || target > (int64_t)WORD_POSITION)
 		return -1;
 	return target;
 }

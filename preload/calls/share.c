@@ -28,6 +28,7 @@
 #include "file/store.h"
 #include "next.h"
 #include "relax/relax.h"
+#include "room.h"
 #include "stats.h"
 #include "syscall.h"
 
@@ -180,21 +181,28 @@ OTHER_NAME(__clone, clone);
 
 /*
  * Makes `call` with `envp_`: `environment` with the library's variables; or without the library,
- * where a rule leaves `program` alone.
+ * where a rule leaves `program` alone.  Without memory it is `environment` as it is.
  */
 #define WITH_ENVIRONMENT(program, environment, call)                                               \
 	({                                                                                         \
 		char *const *envp_ = (environment);                                                \
 		bool alone_ = policy_alone(program);                                               \
-		size_t room_ = alone_ ? environment_count(envp_) : environment_room(envp_);        \
-		char *more_[room_ + 1];                                                            \
-		char list_[alone_ ? environment_list_room(envp_) + 1 : 1];                         \
+		size_t count_ = alone_ ? environment_count(envp_) : environment_room(envp_);       \
+		size_t list_ = alone_ ? environment_list_room(envp_) : 0;                          \
+		size_t bytes_ = (count_ + 1) * sizeof(char *) + list_ + 1;                         \
+		bool large_ = bytes_ > MAX_STACK_ROOM;                                             \
+		char *stack_[large_ ? 1 : bytes_ / sizeof(char *) + 1];                            \
+		struct room *taken_ = large_ ? room_take(bytes_) : NULL;                           \
+		char **more_ = taken_ ? taken_->pointers : large_ ? NULL : stack_;                 \
+		__typeof__(call) result_;                                                          \
                                                                                                    \
-		if (alone_)                                                                        \
-			envp_ = environment_without(envp_, more_, list_);                          \
-		else if (room_)                                                                    \
+		if (more_ && alone_)                                                               \
+			envp_ = environment_without(envp_, more_, (char *)(more_ + count_ + 1));   \
+		else if (more_ && count_)                                                          \
 			envp_ = environment_complete(envp_, more_);                                \
-		(call);                                                                            \
+		result_ = (call);                                                                  \
+		room_return(taken_);                                                               \
+		result_;                                                                           \
 	})
 
 /* Makes a call of libc's that makes a process. */
@@ -328,9 +336,18 @@ int execveat(int dir, const char *path, char *const argv[], char *const envp[], 
 		WITH_ENVIRONMENT(path, envp, NEXT(execveat)(dir, path, argv, envp_, flags)));
 }
 
+/* Returns the first argument, or NULL. */
+static const char *arguments_first(char *const argv[])
+{
+	/* unistd.h says that the list is there, which the compiler would believe. */
+	__asm__("" : "+r"(argv));
+	return argv ? argv[0] : NULL;
+}
+
 int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	return EXECUTED(WITH_ENVIRONMENT(argv[0], envp, NEXT(fexecve)(fd, argv, envp_)));
+	return EXECUTED(
+		WITH_ENVIRONMENT(arguments_first(argv), envp, NEXT(fexecve)(fd, argv, envp_)));
 }
 
 /* Calls `exec` with the list's arguments as an array. */

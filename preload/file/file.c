@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "calls/seek.h"
+#include "calls/share.h"
 #include "file/fault.h"
 #include "file/file.h"
 #include "file/lease.h"
@@ -38,6 +39,7 @@ static COLD bool file_map(void)
 				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mapping < 0)
 		return false;
+	share_process = cosy_syscall3(SYS_getpid, 0, 0, 0);
 	if (!ATOMIC_EXCHANGE(&file_space, NULL, (struct file_space *)mapping))
 		cosy_syscall3(SYS_munmap, mapping, len, 0);
 	return true;
@@ -164,16 +166,22 @@ static void file_unlease(struct file *file, int fd)
 	window_drop(file);
 }
 
+/* Ends what the last descriptor had; under LOCKED. */
+static void file_end(struct file *file, int fd)
+{
+	/* An mmap of the file would keep the lease, with nobody to return it. */
+	if (file->leased)
+		file_unlease(file, fd);
+	stats.reads += file->reads;
+}
+
 /* Gives them back for a file that is not plain, or is locked; `last`: no descriptor is left. */
 static COLD void file_put_locked(struct file *file, int fd, bool last)
 {
 	uint64_t signals, word = file_lock(file, &signals);
 
 	if (!(word & WORD_PLAIN) && last) {
-		/* An mmap of the file would keep the lease, with nobody to return it. */
-		if (file->leased)
-			file_unlease(file, fd);
-		stats.reads += file->reads;
+		file_end(file, fd);
 		word = WORD_PLAIN;
 	} else if (!(word & WORD_PLAIN) && file->fd == fd) {
 		word = file_replug(file, word, GUARD_KERNEL_POSITION);
@@ -193,12 +201,33 @@ static inline void file_put(struct file *file, int fd)
 		__atomic_store_n(&file->refs, 0, __ATOMIC_RELEASE);
 }
 
+/*
+ * Has the kernel know the position before `fd` is closed: until it is, another thread or a handler
+ * may read by ordinary calls.
+ */
+static COLD void file_settle(struct file *file, int fd)
+{
+	uint64_t signals, word = file_lock(file, &signals);
+
+	if (!(word & WORD_PLAIN) && __atomic_load_n(&file->refs, __ATOMIC_RELAXED) == 2) {
+		cosy_syscall3(SYS_lseek, fd, word & WORD_POSITION, SEEK_SET);
+		file->stays_plain = true;
+		file_end(file, fd);
+		word = WORD_PLAIN;
+	} else if (!(word & WORD_PLAIN)) {
+		word = file_replug(file, word, GUARD_KERNEL_POSITION);
+	}
+	file_unlock(file, word, signals);
+}
+
 void file_closing(int fd)
 {
 	struct file *file = file_of(fd);
 
 	if (!file)
 		return;
+	if (unlikely((file_word(file) & (WORD_PLAIN | WORD_LOCKED)) != WORD_PLAIN))
+		file_settle(file, fd);
 	stats_closed(file, fd);
 	file = file_name(fd, file, NULL);
 	if (likely(file))

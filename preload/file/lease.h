@@ -15,6 +15,8 @@
 #ifndef COSY_PRELOAD_LEASE_H
 #define COSY_PRELOAD_LEASE_H
 
+#include <fcntl.h>
+
 #include "cosyd/protocol.h"
 #include "file/file.h"
 #include "file/price.h"
@@ -77,6 +79,16 @@ void lease_overslept(void);
 bool lease_any(void);
 /* Replugs all, and waits until all leases are returned. */
 void lease_return_all(enum guard why);
+
+/*
+ * True for flags of an open before which the process returns its own leases.  One for writing waits
+ * for them, their signal comes in the middle of it, and it would fail where it must not wait.  One
+ * that truncates, but is for reading alone, ends no lease.
+ */
+static inline bool lease_is_in_the_way(int flags)
+{
+	return flags & ((flags & O_ACCMODE) == O_RDONLY ? O_TRUNC : O_NONBLOCK);
+}
 
 /* Forgets all leases, in the child of a fork, which has none. */
 void lease_share_child(void);

@@ -432,12 +432,10 @@ static void thread_await(void)
 	cosy_syscall3(SYS_nanosleep, (unsigned long)&moment, 0, 0);
 }
 
-void lease_thread_end(void)
+static void thread_end(void)
 {
 	uint32_t state;
 
-	if (!thread_is_ours())
-		return;
 	do {
 		state = thread_state();
 		if (state == NONE)
@@ -454,4 +452,18 @@ void lease_thread_end(void)
 	while (!cosy_syscall3(SYS_tgkill, thread->process, thread->number, 0))
 		thread_await();
 	thread_set_state(NONE);
+}
+
+void lease_thread_end(void)
+{
+	uint64_t all = ~0ULL, signals;
+
+	if (!thread_is_ours())
+		return;
+	/* A handler that forks, and so ends the thread, would wait for what it has interrupted. */
+	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&all, (unsigned long)&signals,
+		      sizeof(all), 0, 0);
+	thread_end();
+	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
+		      0, 0);
 }

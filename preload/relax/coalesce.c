@@ -47,10 +47,14 @@ static struct {
 /* For each descriptor 0: no candidate; else 1 + small writes in a row, up to EARNED. */
 static uint8_t candidates[FILES];
 
+static bool candidates_made; /* ever */
+
 void coalesce_candidate(int fd)
 {
-	if ((unsigned int)fd < FILES)
-		candidates[fd] = 1;
+	if ((unsigned int)fd >= FILES)
+		return;
+	candidates[fd] = 1;
+	candidates_made = true;
 }
 
 bool coalesce_may(int fd)
@@ -169,6 +173,24 @@ void coalesce_forget_all(void)
 {
 	coalesce_end();
 	memset(candidates, 0, sizeof(candidates));
+}
+
+/*
+ * Only descriptors that are duplicates of each other matter: for any other the mapping is another
+ * open file, with which the kernel grants no lease.  A candidate whose file is mapped was opened
+ * for both reading and writing.
+ */
+void coalesce_mapped(int fd)
+{
+	struct stat mapped, st;
+
+	if (!candidates_made || (cosy_syscall3(SYS_fcntl, fd, F_GETFL, 0) & O_ACCMODE) != O_RDWR ||
+	    cosy_syscall3(SYS_fstat, fd, (unsigned long)&mapped, 0))
+		return;
+	for (int i = 0; i < FILES; i++)
+		if (candidates[i] && !cosy_syscall3(SYS_fstat, i, (unsigned long)&st, 0) &&
+		    st.st_ino == mapped.st_ino && st.st_dev == mapped.st_dev)
+			coalesce_forget(i);
 }
 
 void coalesce_lease_broken(void)

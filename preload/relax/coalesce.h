@@ -73,6 +73,12 @@ void coalesce_end(void);
 void coalesce_forget(int fd);
 void coalesce_forget_all(void);
 
+/*
+ * Makes no descriptor of the file a candidate any more, since `fd` of it has been mapped: loads
+ * would not find what is coalesced, and stores would be overwritten by it.
+ */
+void coalesce_mapped(int fd);
+
 /* Ends coalescing if a lease was broken; called by the lease's signal. */
 void coalesce_lease_broken(void);
 

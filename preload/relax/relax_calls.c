@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "calls/share.h"
@@ -148,6 +149,23 @@ ssize_t write(int fd, const void *buf, size_t len)
 		return coalesce_write(fd, buf, len);
 	return next_write(fd, buf, len);
 }
+
+/* What is stored in the mapping later must not be overwritten by what was written before. */
+void *mmap64(void *at, size_t len, int protection, int flags, int fd, off64_t offset)
+{
+	bool mine = !share_in_vfork_child();
+	void *mapping;
+
+	if (mine && (truncs || coalesce_pending()))
+		relax_settle();
+	mapping = NEXT(mmap64)(at, len, protection, flags, fd, offset);
+	if (mine && mapping != MAP_FAILED && fd >= 0 && !(flags & MAP_ANONYMOUS))
+		coalesce_mapped(fd);
+	return mapping;
+}
+
+void *mmap(void *at, size_t len, int protection, int flags, int fd, off_t offset)
+	__attribute__((alias("mmap64")));
 
 int creat64(const char *path, mode_t mode)
 {

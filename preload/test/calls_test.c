@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -90,6 +91,31 @@ static void a_nonblocking_write_of_ones_own_is_not_refused(void)
 	CHECK(writer >= 0);
 	close(writer);
 	close(fd);
+}
+
+/* An open for reading that truncates breaks no lease. */
+static void a_file_that_is_truncated_by_an_open_for_reading_is_empty(void)
+{
+	for (int i = 0; i < 2; i++) {
+		char name[210] = "", byte;
+		int fd, other;
+
+		snprintf(name, sizeof(name), "%s.%d", path, i);
+		fd = open(name, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+		CHECK(fd >= 0 && write(fd, name, sizeof(name)) == sizeof(name));
+		close(fd);
+		fd = open(name, O_RDONLY);
+		for (int at = 0; at < READS; at++)
+			CHECK(read(fd, &byte, 1) == 1);
+		CHECK(RAW(lseek, fd, 0, SEEK_CUR) < READS);
+		other = i ? (int)syscall(SYS_openat, AT_FDCWD, name, O_RDONLY | O_TRUNC)
+			  : open(name, O_RDONLY | O_TRUNC);
+		CHECK(other >= 0 && read(fd, &byte, 1) == 0);
+		CHECK(pread(fd, &byte, 1, 3) == 0 && lseek(fd, 0, SEEK_END) == 0);
+		close(other);
+		close(fd);
+		unlink(name);
+	}
 }
 
 static void blocking_all_signals_delays_no_writer(void)
@@ -237,6 +263,21 @@ static void spawned_programs_share_what_is_open(void)
 	CHECK(ret || !waitid(P_PIDFD, pidfd, &info, WEXITED));
 	CHECK(RAW(lseek, fd, 0, SEEK_CUR) == READS);
 	close(pidfd);
+	close(fd);
+}
+
+/* The kernel looks where a read would end, also of one that begins beyond the file's end. */
+static void reads_may_not_end_beyond_the_last_offset(void)
+{
+	int fd = specialised();
+	char bytes[4];
+
+	CHECK(pread(fd, bytes, 4, INT64_MAX - 4) == 0);
+	CHECK(pread(fd, bytes, 0, INT64_MAX) == 0);
+	CHECK(pread(fd, bytes, 4, INT64_MAX - 3) == -1 && errno == EINVAL);
+	CHECK(pread(fd, bytes, 4, INT64_MAX) == -1 && errno == EINVAL);
+	CHECK(pread(fd, bytes, 4, SIZE) == 0);
+	CHECK(RAW(fcntl, fd, F_GETLEASE) == F_RDLCK);
 	close(fd);
 }
 
@@ -411,6 +452,38 @@ static void a_process_that_forks_has_its_own_threads_only(void)
 		_exit(unshare(CLONE_NEWUSER) && errno == EINVAL);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid && !status);
+}
+
+static void forks(int signal)
+{
+	int error = errno;
+	pid_t pid = fork();
+
+	(void)signal;
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	errno = error;
+}
+
+/* It comes while the program forks, too, which ends the library's thread. */
+static void a_handler_may_fork(void)
+{
+	const struct itimerval often = {{0, 700}, {0, 700}}, never = {{0, 0}, {0, 0}};
+	const struct sigaction action = {.sa_handler = forks, .sa_flags = SA_RESTART};
+	struct sigaction old;
+
+	CHECK(!sigaction(SIGALRM, &action, &old) && !setitimer(ITIMER_REAL, &often, NULL));
+	for (int i = 0; i < 300; i++) {
+		int fd = specialised();
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		CHECK(waitpid(pid, NULL, 0) == pid);
+		close(fd);
+	}
+	CHECK(!setitimer(ITIMER_REAL, &never, NULL) && !sigaction(SIGALRM, &old, NULL));
 }
 
 /* A writer waits for that thread, which must wait for a processor no longer than others do. */
@@ -604,10 +677,12 @@ int main(void)
 	a_mapping_keeps_no_lease();
 	a_write_of_ones_own_breaks_the_lease();
 	a_nonblocking_write_of_ones_own_is_not_refused();
+	a_file_that_is_truncated_by_an_open_for_reading_is_empty();
 	blocking_all_signals_delays_no_writer();
 	a_handler_that_blocks_everything_delays_no_writer();
 	resetting_all_signals_keeps_the_process();
 	a_process_that_forks_has_its_own_threads_only();
+	a_handler_may_fork();
 	a_neglected_program_delays_no_writer();
 	/* The process has had a second thread from now on. */
 	a_lease_outlives_its_thread();
@@ -616,6 +691,7 @@ int main(void)
 	clones_that_are_waited_for_keep_to_themselves();
 	spawned_programs_share_what_is_open();
 	a_directory_leaves_nothing_behind();
+	reads_may_not_end_beyond_the_last_offset();
 	an_exec_that_fails_changes_nothing();
 	stdio_takes_over();
 	the_end_is_where_it_is();

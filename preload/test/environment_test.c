@@ -5,8 +5,10 @@
  *
  * environment_test.c --reads OFF ON: reads both, and says by its status which got a lease.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <string.h>
@@ -91,6 +93,50 @@ static void status_is(int want, const char *what, int status)
 		status_is(want, #spawn, status_);                                                  \
 	} while (0)
 
+/* Makes a list of arguments NULL, unseen by the compiler. */
+static char *const *volatile no_list;
+
+/* A list of arguments may be missing, or empty: then there is no name of a program in it. */
+static void programs_without_arguments(char *const kept[])
+{
+	int fd = open("/bin/true", O_PATH | O_CLOEXEC);
+	char *const empty[] = {NULL};
+
+	CHECK(fexecve(fd, no_list, kept) == -1 && errno == EINVAL);
+	RUNS(0, execve("/bin/true", no_list, kept));
+	RUNS(0, execv("/bin/true", no_list));
+	RUNS(0, execveat(AT_FDCWD, "/bin/true", no_list, kept, 0));
+	RUNS(0, fexecve(fd, empty, kept));
+	RUNS(0, execve("/bin/true", empty, kept));
+	RUNS(0, execvpe("true", empty, kept));
+	SPAWNS(0, posix_spawn(&child_, "/bin/true", NULL, NULL, empty, kept));
+	close(fd);
+}
+
+enum { MANY = 12000 };
+
+/* A thread's stack may have no room for a list of so many variables. */
+static void *start_with_many(void *unused)
+{
+	static char *many[MANY + 2] = {preload};
+
+	for (int i = 1; i <= MANY; i++)
+		many[i] = "AAAAAAAA=B";
+	SPAWNS(AS_RULED, posix_spawn(&child_, self, NULL, NULL, arguments, many));
+	return unused;
+}
+
+static void programs_with_many_variables(void)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	CHECK(!pthread_attr_init(&attributes));
+	CHECK(!pthread_attr_setstacksize(&attributes, 32768));
+	CHECK(!pthread_create(&thread, &attributes, start_with_many, NULL));
+	CHECK(!pthread_join(thread, NULL));
+}
+
 static void programs(void)
 {
 	char *const *argv = arguments;
@@ -126,6 +172,8 @@ static void programs(void)
 	pipe = popen(command, "r");
 	CHECK(pipe);
 	status_is(AS_RULED, "popen", pclose(pipe));
+	programs_without_arguments(kept);
+	programs_with_many_variables();
 }
 
 int main(int argc, char **argv, char **envp)

@@ -108,6 +108,25 @@ static void one_descriptor(void)
 	few_descriptors(1, true);
 }
 
+/* The kernel refuses a limit that cannot be read, and the windows stay. */
+static void no_limit(void)
+{
+	int fd = specialised();
+	char *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct rlimit *volatile limits[] = {(struct rlimit *)8, (struct rlimit *)nowhere,
+						  (struct rlimit *)-8L};
+
+	for (int i = 0; i < 3; i++) {
+		CHECK(prlimit(0, RLIMIT_NOFILE, limits[i], NULL) == -1 && errno == EFAULT);
+		CHECK(setrlimit(RLIMIT_NOFILE, limits[i]) == -1 && errno == EFAULT);
+	}
+	/* NULL sets nothing. */
+	limits[0] = NULL;
+	CHECK(!prlimit(0, RLIMIT_NOFILE, limits[0], NULL));
+	CHECK(!setrlimit(RLIMIT_NOFILE, limits[0]));
+	CHECK(leased(fd));
+}
+
 /* Returns how many files of many have a window when all have been read again and again. */
 static int windows(void)
 {
@@ -379,6 +398,7 @@ int main(void)
 	close(fd);
 	apart(no_descriptor);
 	apart(one_descriptor);
+	apart(no_limit);
 	apart(limited_addresses);
 	apart(limited_data);
 	apart(limited_late);

@@ -319,6 +319,61 @@ static void bad_addresses_are_refused(void)
 	CHECK(kernel_size() == WRITES);
 }
 
+/* Ways to map a file in the middle of small writes to it. */
+enum mapping {
+	SHARED,
+	PRIVATE,
+	OF_A_COPY,
+	OF_A_STREAM, /* of a copy that is not relaxed itself */
+	COPIED,	     /* and go on with a copy that is made after it */
+	MAPPINGS
+};
+
+/* Each byte written is seen in the mapping at once, and what is stored there stays. */
+static void what_is_mapped_is_not_coalesced(enum mapping kind, int before)
+{
+	int fd, mapped, copy = -1;
+	char *map;
+
+	make_old_file();
+	fd = mapped = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	for (int i = 0; i < before; i++)
+		CHECK(write(fd, "n", 1) == 1);
+	CHECK(kernel_size() == OLD);
+	if (kind == OF_A_COPY || kind == OF_A_STREAM)
+		mapped = copy = dup(fd);
+	if (kind == OF_A_STREAM)
+		CHECK(fdopen(copy, "r+"));
+	/* One that fails changes nothing. */
+	CHECK(mmap(NULL, 0, PROT_READ, MAP_SHARED, mapped, 0) == MAP_FAILED && errno == EINVAL);
+	map = mmap(NULL, OLD, PROT_READ | PROT_WRITE, kind == PRIVATE ? MAP_PRIVATE : MAP_SHARED,
+		   mapped, 0);
+	CHECK(map != MAP_FAILED);
+	CHECK(!ftruncate(fd, OLD));
+	if (kind == COPIED)
+		copy = dup(fd);
+	for (int i = before; i < before + WRITES; i++) {
+		CHECK(write(kind == COPIED ? copy : fd, "n", 1) == 1);
+		CHECK(map[i] == 'n');
+		if (kind != PRIVATE)
+			map[i] = 's';
+	}
+	CHECK(!close(fd) && (copy < 0 || !close(copy)));
+	for (int i = before; i < before + WRITES; i++)
+		CHECK(map[i] == (kind == PRIVATE ? 'n' : 's'));
+	CHECK(!munmap(map, OLD));
+}
+
+static void mappings_show_writes(void)
+{
+	for (enum mapping kind = SHARED; kind < MAPPINGS; kind++) {
+		what_is_mapped_is_not_coalesced(kind, 0);
+		what_is_mapped_is_not_coalesced(kind, WRITES);
+	}
+	/* Other files go on being relaxed. */
+	closing_settles();
+}
+
 /*
  * Writes whole lines in the program and in a signal handler that comes at any point of it.  In the
  * end each is there once, whole, and in its writer's order.
@@ -448,6 +503,7 @@ int main(void)
 	errors_come_late_but_come();
 	only_regular_files();
 	bad_addresses_are_refused();
+	mappings_show_writes();
 	handlers_may_write_too();
 	a_number_may_come_to_stand_for_something_else();
 	a_number_may_come_to_be_a_windows();

@@ -114,6 +114,31 @@ static void impossible_seeks_fail_as_ever(void)
 	close(fd);
 }
 
+/* There are positions that a kept one cannot have. */
+static void a_large_file_is_read_where_it_was_sought(void)
+{
+	const long far = (2L << 40) + 4096;
+	char other[210], word[4];
+	int fd;
+
+	snprintf(other, sizeof(other), "%s.large", path);
+	fd = open(other, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	CHECK(fd >= 0 && pwrite(fd, "near", 4, 4096) == 4);
+	if (pwrite(fd, "far!", 4, far) == 4) {
+		close(fd);
+		fd = open(other, O_RDONLY);
+		for (int i = 0; i < SEEKS; i++)
+			CHECK(lseek(fd, 4096, SEEK_SET) == 4096 && read(fd, word, 4) == 4);
+		CHECK(lseek(fd, far, SEEK_SET) == far);
+		CHECK(read(fd, word, 4) == 4 && !memcmp(word, "far!", 4));
+		CHECK(lseek(fd, 0, SEEK_CUR) == far + 4);
+	} else {
+		printf("large files: not tried, %s\n", strerror(errno));
+	}
+	close(fd);
+	unlink(other);
+}
+
 static void others_get_the_position(void)
 {
 	int fd = kept(), status;
@@ -232,6 +257,7 @@ int main(void)
 	the_end_is_asked_for();
 	data_and_holes_are_asked_for();
 	impossible_seeks_fail_as_ever();
+	a_large_file_is_read_where_it_was_sought();
 	a_copy_has_the_same_position();
 	a_window_comes_later();
 	other_files_are_left_alone();

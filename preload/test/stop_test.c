@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
 /*
- * stop_test.c late|fork|wait - tests what one thread may do while another has stopped in a call.
+ * stop_test.c late|close|dup|fork|wait - tests what one thread may do while another has stopped in a call.
  *
  * A traced process has two threads.  Its first, the worker, is stopped in a call; the second, the
  * helper, is then told to do something, and the worker goes on.
  *
  * late: the worker's read, stopped before each of its instructions, meets a file that has lost its
  *	window and got none again, for want of memory (run with memory=64K).
+ * close, dup: the worker's close or dup2, stopped before each of its instructions, meets a read by the
+ *	number, which gets the next byte of a file that was there before or is after.
  * fork: the worker closes a file and gives a window back; once it has blocked signals the helper
  *	makes a child before each instruction, which needs a window of its own.
  * wait: the worker has stopped while it holds a file; the helper's read sleeps until it goes on.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -78,6 +81,18 @@ static void take_window_away(void)
 	close(other);
 }
 
+/* Reads by the number that the worker closes or replaces. */
+static void read_meanwhile(void)
+{
+	unsigned char byte;
+	ssize_t got = read(shared, &byte, 1);
+
+	if (!strcmp(mode, "dup"))
+		CHECK(got == 1 && (byte == byte_at(ENOUGH) || byte == byte_at(2 * ENOUGH)));
+	else
+		CHECK(got == 1 ? byte == byte_at(ENOUGH) : errno == EBADF);
+}
+
 static void make_child(void)
 {
 	pid_t child = fork();
@@ -104,6 +119,8 @@ static void *help(void *unused)
 	while (RAW(read, orders[0], &order, 1) == 1) {
 		if (!strcmp(mode, "late"))
 			take_window_away();
+		else if (!strcmp(mode, "close") || !strcmp(mode, "dup"))
+			read_meanwhile();
 		else if (!strcmp(mode, "fork"))
 			make_child();
 		else
@@ -147,6 +164,16 @@ static void traced(void)
 			mark();
 			CHECK(byte == byte_at(ENOUGH));
 			read_some(shared, ENOUGH + 1);
+			close(shared);
+		} else if (!strcmp(mode, "dup")) {
+			int other = open(paths[1], O_RDONLY);
+
+			read_some(other, 0);
+			read_some(other, ENOUGH);
+			mark();
+			CHECK(dup2(other, shared) == shared);
+			mark();
+			close(other);
 			close(shared);
 		} else {
 			mark();
@@ -192,49 +219,12 @@ static void hear_helper(void)
 	CHECK(read(answers[0], &answer, 1) == 1);
 }
 
-static void helper_acts(void)
-{
-	tell_helper();
-	hear_helper();
-}
-
-/* Stops before each instruction of a call, in a call of its own. */
-static int each_alone(pid_t worker)
-{
-	for (int count = 0;; count++) {
-		bool done = false;
-
-		CHECK(go_on(worker, PTRACE_CONT) == MARK);
-		for (int i = 0; i < count && !done; i++)
-			done = go_on(worker, PTRACE_SINGLESTEP) == MARK;
-		if (done)
-			return count;
-		helper_acts();
-		CHECK(go_on(worker, PTRACE_CONT) == MARK);
-	}
-}
-
 static bool blocks_signals(pid_t worker)
 {
 	uint64_t mask;
 
 	CHECK(!ptrace(PTRACE_GETSIGMASK, worker, (void *)sizeof(mask), &mask));
 	return mask >> (SIGTERM - 1) & 1;
-}
-
-/* Stops before each instruction of one call, once it holds something. */
-static int all_of_one(pid_t worker)
-{
-	int count = 0;
-
-	CHECK(go_on(worker, PTRACE_CONT) == MARK);
-	while (go_on(worker, PTRACE_SINGLESTEP) != MARK) {
-		if (!count && !blocks_signals(worker))
-			continue;
-		helper_acts();
-		count++;
-	}
-	return count;
 }
 
 /* Returns the clock ticks that a thread has run for. */
@@ -268,6 +258,62 @@ static bool sleeps(pid_t worker, pid_t thread)
 		call = -1;
 	fclose(file);
 	return call == SYS_futex;
+}
+
+static bool answers_within(int ms)
+{
+	struct pollfd answer = {.fd = answers[0], .events = POLLIN};
+
+	return poll(&answer, 1, ms) == 1;
+}
+
+/*
+ * Has the helper act.  While it has to wait for what the worker holds, the worker goes on, as
+ * `request` says.  True: up to the mark.
+ */
+static bool helper_acts(pid_t worker, pid_t helper, int request)
+{
+	bool done = false;
+
+	tell_helper();
+	while (!answers_within(10)) {
+		if (!done && sleeps(worker, helper))
+			done = go_on(worker, request) == MARK;
+	}
+	hear_helper();
+	return done;
+}
+
+/* Stops before each instruction of a call, in a call of its own. */
+static int each_alone(pid_t worker, pid_t helper)
+{
+	for (int count = 0;; count++) {
+		bool done = false;
+
+		CHECK(go_on(worker, PTRACE_CONT) == MARK);
+		for (int i = 0; i < count && !done; i++)
+			done = go_on(worker, PTRACE_SINGLESTEP) == MARK;
+		if (done)
+			return count;
+		CHECK(helper_acts(worker, helper, PTRACE_CONT) ||
+		      go_on(worker, PTRACE_CONT) == MARK);
+	}
+}
+
+/* Stops before each instruction of one call, once it holds something. */
+static int all_of_one(pid_t worker, pid_t helper)
+{
+	int count = 0;
+
+	CHECK(go_on(worker, PTRACE_CONT) == MARK);
+	while (go_on(worker, PTRACE_SINGLESTEP) != MARK) {
+		if (!count && !blocks_signals(worker))
+			continue;
+		count++;
+		if (helper_acts(worker, helper, PTRACE_SINGLESTEP))
+			break;
+	}
+	return count;
 }
 
 static void stop_in_lease(pid_t worker)
@@ -356,10 +402,10 @@ int main(int argc, char **argv)
 	atexit(remove_files);
 	close(answers[1]);
 	helper = attach(worker);
-	if (!strcmp(mode, "late"))
-		times = each_alone(worker);
+	if (!strcmp(mode, "late") || !strcmp(mode, "close") || !strcmp(mode, "dup"))
+		times = each_alone(worker, helper);
 	else if (!strcmp(mode, "fork"))
-		times = all_of_one(worker);
+		times = all_of_one(worker, helper);
 	else
 		times = while_held(worker, helper);
 	printf("stopped %d times\n", times);

@@ -2,11 +2,14 @@
 /* syscall_test.c - makes calls by syscall(2) on specialised descriptors, as by libc's functions. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
@@ -93,6 +96,118 @@ static void opens(void)
 		close(fd);
 	}
 	CHECK(syscall(SYS_open, "/none/such", O_RDONLY) == -1 && errno == ENOENT);
+}
+
+/* An open for writing that does not wait is not refused for the process's own window. */
+static void opens_for_writing(void)
+{
+	const struct open_how how = {.flags = O_WRONLY | O_NONBLOCK};
+
+	for (int i = 0; i < 3; i++) {
+		int fd = specialised();
+		long other = i == 0   ? syscall(SYS_open, path, O_WRONLY | O_NONBLOCK)
+			     : i == 1 ? syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_NONBLOCK)
+				      : syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+		CHECK(other >= 0);
+		close((int)other);
+		read_on(fd, READS, READS + 10);
+		close(fd);
+	}
+}
+
+/* Another process gets the position with the descriptor. */
+static void passes(void)
+{
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = {.header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+	char byte = 'x';
+	struct iovec part = {&byte, 1};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	int fd = specialised(), ends[2], got;
+
+	memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	CHECK(!socketpair(AF_UNIX, SOCK_DGRAM, 0, ends));
+	CHECK(syscall(SYS_sendmsg, ends[0], &message, 0) == 1);
+	CHECK(RAW(recvmsg, ends[1], &message, 0) == 1);
+	memcpy(&got, CMSG_DATA(&control.header), sizeof(got));
+	CHECK(got != fd && RAW(lseek, got, 0, SEEK_CUR) == READS);
+	close(got);
+	close(fd);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void ends_well(pid_t pid)
+{
+	int status;
+
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+/* So does a program that is begun, which `main` is told of. */
+static void begins(void)
+{
+	char number[12], *arguments[] = {"syscall_test", number, NULL};
+	pid_t pid = fork();
+
+	if (!pid) {
+		snprintf(number, sizeof(number), "%d", specialised());
+		syscall(SYS_execve, "/proc/self/exe", arguments, environ);
+		_exit(1);
+	}
+	ends_well(pid);
+}
+
+/* Positions are shared with a child that begins unseen. */
+static void forks(long number)
+{
+	pid_t pid = fork();
+
+	/* In a child, since nothing is specialised in a process that has such a child. */
+	if (!pid) {
+		int fd = specialised();
+		struct clone_args how = {.exit_signal = SIGCHLD};
+		long child = number == SYS_fork	   ? syscall(SYS_fork)
+			     : number == SYS_clone ? syscall(SYS_clone, (long)SIGCHLD, 0, 0, 0, 0)
+						   : syscall(SYS_clone3, &how, sizeof(how));
+
+		if (!child) {
+			read_on(fd, READS, READS + 10);
+			RAW(exit_group, 0);
+		}
+		ends_well((pid_t)child);
+		read_on(fd, READS + 10, READS + 20);
+		_exit(0);
+	}
+	ends_well(pid);
+}
+
+static void *ends_later(void *unused)
+{
+	usleep(1000);
+	return unused;
+}
+
+/* A process lasts as long as its last thread: the library's is not to be that. */
+static void ends_by_threads(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		pthread_t thread;
+
+		specialised();
+		CHECK(!pthread_create(&thread, NULL, ends_later, NULL));
+		syscall(SYS_exit, 0);
+	}
+	ends_well(pid);
 }
 
 /* Others come through as they are: results, errors, six arguments. */
@@ -187,18 +302,27 @@ static void threads(void)
 	CHECK(result == PTHREAD_CANCELED);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1)
+		return RAW(lseek, atoi(argv[1]), 0, SEEK_CUR) != READS;
 	path_make("syscall");
 	reads();
 	seeks();
 	closes();
 	copies();
 	opens();
+	opens_for_writing();
+	passes();
+	begins();
+	forks(SYS_fork);
+	forks(SYS_clone);
+	forks(SYS_clone3);
+	ends_by_threads();
 	others();
-	stacks();
 	unseen_children();
 	threads();
+	stacks();
 	unlink(path);
 	return 0;
 }
