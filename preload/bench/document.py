@@ -237,7 +237,7 @@ def _targets(results: Results) -> str:
     return table(["", "target", "measured", ""], rows)
 
 
-def _rows(results: Results) -> list[str]:
+def _single_calls(results: Results) -> list[str]:
     """The rows of single calls, in the order of Synthetix's sections."""
     guards = {name: str(GUARD) for name in ("readv", "dup + close")}
     return [
@@ -304,7 +304,7 @@ def document(results: Results) -> str:
         "Every row below 1, whether or not that was to be expected.",
         "",
         _losses(results),
-        *_rows(results),
+        *_single_calls(results),
         "## Relaxed (Poking holes, §4.2)",
         "",
         "By the clock, under `cosy run --relax=trunc,coalesce,reflink`. "

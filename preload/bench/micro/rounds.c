@@ -3,7 +3,7 @@
  * rounds.c [ROUNDS [PART [relaxed]]] - measures the rows of reads.c and overheads.c under
  * `cosy run`, or those of rewrites.c under `cosy run --relax`.
  * Writes a line for each row and contender: see values.h.  PART: an Nth of each row's
- * calls, for a test, no figures.  Without `cosy run` it compares the C library with itself.
+ * calls, for a test, no figures.  Without `cosy run` it compares nothing.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "object.h"
 #include "rounds.h"
 #include "values.h"
 
@@ -99,11 +100,14 @@ static bool measure_all(const struct row *rows)
 	return false;
 }
 
-static void find_ordinary(void)
+/* Finds libc's own: dlsym gives those of `cosy run`, also by a handle of libc.  False: they are. */
+static bool find_ordinary(void)
 {
 	void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+	struct object object;
 
-#define FIND(name) *(void **)&ordinary.name = dlsym(libc, #name)
+	object_read((const struct link_map *)libc, &object);
+#define FIND(name) *(void **)&ordinary.name = object_find(&object, #name)
 	FIND(open);
 	FIND(close);
 	FIND(read);
@@ -115,6 +119,7 @@ static void find_ordinary(void)
 	FIND(fcntl);
 	FIND(sigprocmask);
 #undef FIND
+	return ordinary.read != given.read;
 }
 
 int main(int argc, char **argv)
@@ -132,7 +137,11 @@ int main(int argc, char **argv)
 			MAX_ROUNDS);
 		return 2;
 	}
-	find_ordinary();
+	if (!find_ordinary()) {
+		fprintf(stderr,
+			"preload_rounds: compares with `cosy run`, under which it is to run\n");
+		return 2;
+	}
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	sched_setaffinity(0, sizeof(one), &one);
