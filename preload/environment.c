@@ -162,9 +162,12 @@ size_t environment_count(char *const envp[])
 
 size_t environment_list_room(char *const envp[])
 {
-	const char *preloaded = environment_find(envp, PRELOAD);
+	size_t room = 0;
 
-	return preloaded ? sizeof(PRELOAD) + strlen(preloaded) : 0;
+	for (; envp && *envp; envp++)
+		if (text_after(*envp, PRELOAD))
+			room += strlen(*envp) + 1;
+	return room;
 }
 
 /* Appends the list to `to`, without this library. */
@@ -205,8 +208,10 @@ char *const *environment_without(char *const envp[], char *room[], char *list)
 		}
 		strcpy(list, PRELOAD);
 		list_without(list + sizeof(PRELOAD) - 1, preloaded);
-		if (list[sizeof(PRELOAD) - 1])
-			*end++ = list;
+		if (!list[sizeof(PRELOAD) - 1])
+			continue;
+		*end++ = list;
+		list += strlen(list) + 1;
 	}
 	*end = NULL;
 	return room;

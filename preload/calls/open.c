@@ -14,13 +14,18 @@
 /* Returns the flags to open with. */
 static int open_before(int flags)
 {
-	if (lease_is_in_the_way(flags))
+	if (lease_is_in_the_way(flags) && !share_in_vfork_child()) {
+		/* Until it is open other threads take none, either. */
+		file_share_begin(GUARD_READ_ONLY, FOR_NOW);
 		lease_return_all(GUARD_READ_ONLY);
+	}
 	return relax_before_open(flags);
 }
 
-static int open_after(int fd, int flags, unsigned int epoch)
+static int open_after(int fd, int asked, int flags, unsigned int epoch)
 {
+	if (lease_is_in_the_way(asked) && !share_in_vfork_child())
+		file_share_end();
 	/* The child of a vfork has its own descriptors but our memory. */
 	if (fd >= 0 && !share_in_vfork_child())
 		file_opened(fd, flags, epoch);
@@ -45,7 +50,7 @@ int open64(const char *path, int flags, ...)
 	unsigned int epoch = file_epoch();
 	mode_t mode = OPEN_MODE(flags);
 	int used = open_before(flags);
-	int fd = open_after(next_open(path, used, mode), used, epoch);
+	int fd = open_after(next_open(path, used, mode), flags, used, epoch);
 
 	return relax_after_open(fd, flags, used);
 }
@@ -59,12 +64,21 @@ int openat64(int dir, const char *path, int flags, ...)
 	unsigned int epoch = file_epoch();
 	mode_t mode = OPEN_MODE(flags);
 	int used = open_before(flags);
-	int fd = open_after(NEXT(openat64)(dir, path, used, mode), used, epoch);
+	int fd = open_after(NEXT(openat64)(dir, path, used, mode), flags, used, epoch);
 
 	return relax_after_open(fd, flags, used);
 }
 
 int openat(int dir, const char *path, int flags, ...) __attribute__((alias("openat64")));
+
+/* What it opens is not served. */
+int open_by_handle_at(int mount, struct file_handle *handle, int flags)
+{
+	relax_end();
+	if (lease_is_in_the_way(flags))
+		lease_return_all(GUARD_READ_ONLY);
+	return NEXT(open_by_handle_at)(mount, handle, flags);
+}
 
 /* Called by _FORTIFY_SOURCE for an open without a mode. */
 int __open64_2(const char *path, int flags);
@@ -74,7 +88,7 @@ int __open64_2(const char *path, int flags)
 {
 	unsigned int epoch = file_epoch();
 	int used = open_before(flags);
-	int fd = open_after(NEXT(__open64_2)(path, used), used, epoch);
+	int fd = open_after(NEXT(__open64_2)(path, used), flags, used, epoch);
 
 	return relax_after_open(fd, flags, used);
 }
@@ -85,7 +99,7 @@ int __openat64_2(int dir, const char *path, int flags)
 {
 	unsigned int epoch = file_epoch();
 	int used = open_before(flags);
-	int fd = open_after(NEXT(__openat64_2)(dir, path, used), used, epoch);
+	int fd = open_after(NEXT(__openat64_2)(dir, path, used), flags, used, epoch);
 
 	return relax_after_open(fd, flags, used);
 }
@@ -94,11 +108,14 @@ int __openat_2(int dir, const char *path, int flags) __attribute__((alias("__ope
 
 int close(int fd)
 {
-	int late = relax_closing(fd);
+	struct file *held = NULL;
+	int late = relax_closing(fd), ret;
 
 	if (file_of(fd) && !share_in_vfork_child())
-		file_closing(fd);
-	return relax_closed(next_close(fd), late);
+		held = file_closing(fd);
+	ret = next_close(fd);
+	file_closed(held, false);
+	return relax_closed(ret, late);
 }
 
 OTHER_NAME(__close, close);
@@ -109,7 +126,7 @@ static void close_from(unsigned int first, unsigned int last)
 		return;
 	for (unsigned int fd = first; fd <= last && fd < FILES; fd++) {
 		relax_closing(fd);
-		file_closing(fd);
+		file_closed(file_closing(fd), true);
 	}
 }
 
@@ -136,36 +153,49 @@ void closefrom(int first)
 	NEXT(closefrom)(first);
 }
 
-static int dup_done(int fd, int copy)
+static struct file *dup_begin(int fd)
 {
-	if (copy >= 0 && !share_in_vfork_child()) {
-		file_duplicated(fd, copy);
-		relax_duplicated(fd, copy);
+	return share_in_vfork_child() ? NULL : file_duplicating(fd);
+}
+
+static int dup_done(int fd, int copy, struct file *file)
+{
+	if (!share_in_vfork_child()) {
+		file_duplicated(fd, copy, file);
+		if (copy >= 0)
+			relax_duplicated(fd, copy);
 	}
 	return copy;
 }
 
 int dup(int fd)
 {
-	return dup_done(fd, NEXT(dup)(fd));
+	struct file *file = dup_begin(fd);
+
+	return dup_done(fd, NEXT(dup)(fd), file);
 }
 
 /* Without `flags` it is dup2. */
 static int dup_to(int fd, int copy, const int *flags)
 {
 	bool mine = fd != copy && !share_in_vfork_child();
-	struct file *replaced, *source;
+	struct file *replaced, *source, *held;
 	int ret;
 
 	if (mine)
 		relax_closing(copy);
 	/* Until the copy has a name here, others read by it at the position that the kernel knows. */
 	source = mine ? file_borrow(fd, GUARD_KERNEL_POSITION) : NULL;
+	held = mine ? file_duplicating(fd) : NULL;
 	replaced = mine ? file_replacing(copy) : NULL;
 	ret = flags ? NEXT(dup3)(fd, copy, *flags) : NEXT(dup2)(fd, copy);
+	/* Calls by the number that have entered what it named before read the copy now. */
+	if (source && replaced && source != replaced &&
+	    __atomic_load_n(&replaced->inside, __ATOMIC_SEQ_CST) > 1)
+		__atomic_store_n(&source->stays_plain, true, __ATOMIC_SEQ_CST);
 	file_replaced(copy, replaced, ret >= 0);
 	if (mine)
-		dup_done(fd, ret);
+		dup_done(fd, ret, held);
 	if (source)
 		file_leave(source);
 	return ret;
@@ -216,6 +246,7 @@ static int flock_from_position(int fd, int command, struct flock *lock)
 
 int fcntl64(int fd, int command, ...)
 {
+	struct file *file;
 	va_list args;
 	long argument;
 
@@ -226,7 +257,8 @@ int fcntl64(int fd, int command, ...)
 	switch (command) {
 	case F_DUPFD:
 	case F_DUPFD_CLOEXEC:
-		return dup_done(fd, NEXT(fcntl64)(fd, command, argument));
+		file = dup_begin(fd);
+		return dup_done(fd, NEXT(fcntl64)(fd, command, argument), file);
 	case F_SETFL:
 		flags_changing(fd, argument);
 		break;

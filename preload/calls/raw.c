@@ -26,7 +26,7 @@ static void raw_uses(unsigned long fd)
 static void raw_closes(unsigned int first, unsigned int last)
 {
 	for (unsigned int fd = first; fd <= last && fd < FILES; fd++)
-		file_closing((int)fd);
+		file_closed(file_closing((int)fd), true);
 }
 
 static void raw_opens(int flags)
@@ -78,17 +78,19 @@ static void raw_prepare(long number, unsigned long a, unsigned long b, unsigned 
 		break;
 	case SYS_execve:
 	case SYS_execveat:
-		file_share_begin(GUARD_KERNEL_POSITION, FOR_NOW);
+		file_share_begin(GUARD_KERNEL_POSITION, UNTIL_CLOSED);
 		file_share_end();
 		break;
 	case SYS_sendmsg:
 	case SYS_sendmmsg:
-		file_unspecialise_all(GUARD_NO_FP_SHARE, UNTIL_CLOSED);
+		file_share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);
+		file_share_end();
 		break;
 	case SYS_open:
 		raw_opens((int)b);
 		break;
 	case SYS_openat:
+	case SYS_open_by_handle_at:
 		raw_opens((int)c);
 		break;
 	case SYS_openat2:
@@ -104,7 +106,9 @@ static void raw_prepare(long number, unsigned long a, unsigned long b, unsigned 
 		raw_closes((unsigned int)a, (unsigned int)a);
 		break;
 	case SYS_close_range:
-		if (!(int)c)
+		if (((int)c & CLOSE_RANGE_UNSHARE) && !alone())
+			file_forbid(GUARD_ONE_TABLE);
+		else if (!((int)c & ~CLOSE_RANGE_UNSHARE) && (unsigned int)a <= (unsigned int)b)
 			raw_closes((unsigned int)a, (unsigned int)b);
 		break;
 	}
@@ -112,15 +116,20 @@ static void raw_prepare(long number, unsigned long a, unsigned long b, unsigned 
 
 /* Tells of each number whether raw_prepare has something to do. */
 __attribute__((used, visibility("hidden"))) const bool raw_wrapped[512] = {
-	[SYS_read] = true,    [SYS_lseek] = true,	[SYS_readv] = true,
-	[SYS_preadv2] = true, [SYS_splice] = true,	[SYS_copy_file_range] = true,
-	[SYS_dup] = true,     [SYS_sendfile] = true,	[SYS_ioctl] = true,
-	[SYS_fcntl] = true,   [SYS_dup2] = true,	[SYS_dup3] = true,
-	[SYS_close] = true,   [SYS_close_range] = true, [SYS_fork] = true,
-	[SYS_vfork] = true,   [SYS_clone] = true,	[SYS_clone3] = true,
-	[SYS_unshare] = true, [SYS_execve] = true,	[SYS_execveat] = true,
-	[SYS_sendmsg] = true, [SYS_sendmmsg] = true,	[SYS_open] = true,
-	[SYS_openat] = true,  [SYS_openat2] = true,	[SYS_exit] = true,
+	[SYS_read] = true,     [SYS_lseek] = true,
+	[SYS_readv] = true,    [SYS_preadv2] = true,
+	[SYS_splice] = true,   [SYS_copy_file_range] = true,
+	[SYS_dup] = true,      [SYS_sendfile] = true,
+	[SYS_ioctl] = true,    [SYS_fcntl] = true,
+	[SYS_dup2] = true,     [SYS_dup3] = true,
+	[SYS_close] = true,    [SYS_close_range] = true,
+	[SYS_fork] = true,     [SYS_vfork] = true,
+	[SYS_clone] = true,    [SYS_clone3] = true,
+	[SYS_unshare] = true,  [SYS_execve] = true,
+	[SYS_execveat] = true, [SYS_sendmsg] = true,
+	[SYS_sendmmsg] = true, [SYS_open] = true,
+	[SYS_openat] = true,   [SYS_openat2] = true,
+	[SYS_exit] = true,     [SYS_open_by_handle_at] = true,
 };
 
 __attribute__((used, visibility("hidden"))) void *raw_next;
@@ -138,7 +147,7 @@ __attribute__((used, visibility("hidden"))) void *raw_before(unsigned long numbe
 		__atomic_store_n(&raw_next, next_find("syscall"), __ATOMIC_RELAXED);
 	relax_settle();
 	if (number < sizeof(raw_wrapped) && raw_wrapped[number] && !share_in_vfork_child() &&
-	    cosy_syscall3(SYS_getpid, 0, 0, 0) == share_process)
+	    (!share_process || cosy_syscall3(SYS_getpid, 0, 0, 0) == share_process))
 		raw_prepare((long)number, a, b, c);
 	errno = error;
 	return raw_next;

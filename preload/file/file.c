@@ -119,6 +119,8 @@ static COLD void file_leave_plain(struct file *file, int fd)
 		stats_declined(file, fd, forbidden);
 }
 
+static void file_put(struct file *file, int fd);
+
 void file_opened(int fd, int flags, unsigned int epoch_before)
 {
 	struct file *file, *old;
@@ -152,7 +154,7 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	/* A file is there only if its descriptor was closed without this library's notice. */
 	old = file_name(fd, NULL, file);
 	if (unlikely(old))
-		file_replaced(fd, old, true);
+		file_put(old, -1);
 	if (unlikely(__atomic_load_n(&file_epochs, __ATOMIC_SEQ_CST) != epoch_before ||
 		     file_sharing()))
 		file_leave_plain(file, fd);
@@ -191,7 +193,7 @@ static COLD void file_put_locked(struct file *file, int fd, bool last)
 }
 
 /* Counts one descriptor less: `fd` while it is still open, or -1. */
-static inline void file_put(struct file *file, int fd)
+static void file_put(struct file *file, int fd)
 {
 	bool last = ATOMIC_ADD(&file->refs, -1) == 1;
 
@@ -209,6 +211,11 @@ static COLD void file_settle(struct file *file, int fd)
 {
 	uint64_t signals, word = file_lock(file, &signals);
 
+	/* Another thread may have closed or replaced the number meanwhile. */
+	if (file_of(fd) != file) {
+		file_unlock(file, word, signals);
+		return;
+	}
 	if (!(word & WORD_PLAIN) && __atomic_load_n(&file->refs, __ATOMIC_RELAXED) == 2) {
 		cosy_syscall3(SYS_lseek, fd, word & WORD_POSITION, SEEK_SET);
 		file->stays_plain = true;
@@ -220,55 +227,109 @@ static COLD void file_settle(struct file *file, int fd)
 	file_unlock(file, word, signals);
 }
 
-void file_closing(int fd)
+struct file *file_closing(int fd)
 {
-	struct file *file = file_of(fd);
+	struct file *file = file_of(fd), *held = NULL;
 
 	if (!file)
-		return;
+		return NULL;
 	if (unlikely((file_word(file) & (WORD_PLAIN | WORD_LOCKED)) != WORD_PLAIN))
 		file_settle(file, fd);
+	/* Others may specialise it by its other names before the kernel has closed this one. */
+	if (unlikely(__atomic_load_n(&file->refs, __ATOMIC_RELAXED) > 2))
+		held = file_borrow(fd, GUARD_KERNEL_POSITION);
 	stats_closed(file, fd);
 	file = file_name(fd, file, NULL);
 	if (likely(file))
 		file_put(file, fd);
+	return held;
+}
+
+void file_closed(struct file *held, bool early)
+{
+	if (likely(!held))
+		return;
+	if (early && !alone())
+		__atomic_store_n(&held->stays_plain, true, __ATOMIC_SEQ_CST);
+	file_leave(held);
+}
+
+/* Returns flags and position of `word`, unlocked, in the generation after that of `former`. */
+static uint64_t word_of_next(uint64_t word, uint64_t former)
+{
+	return (word & (WORD_PLAIN | WORD_POSITION)) |
+	       ((former + WORD_GENERATION) & ~(WORD_PLAIN | WORD_LOCKED | WORD_POSITION));
+}
+
+/* Has calls look again that have seen what the number named and have not entered yet. */
+static void file_renew(struct file *file)
+{
+	for (;;) {
+		uint64_t word = file_word(file);
+
+		if (word & WORD_LOCKED)
+			file_wait(file, word);
+		else if (file_exchange(file, word, word_of_next(word, word)))
+			return;
+	}
 }
 
 struct file *file_replacing(int fd)
 {
-	struct file *file = file_of(fd);
+	struct file *file;
 
-	if (!file)
-		return NULL;
-	file_unspecialise(file, GUARD_KERNEL_POSITION, FOR_NOW);
-	return file_name(fd, file, NULL);
+	/* Nobody specialises a file that is entered. */
+	while ((file = file_borrow(fd, GUARD_KERNEL_POSITION)) &&
+	       !ATOMIC_EXCHANGE(&file_space->table[fd], file, NULL))
+		file_leave(file);
+	if (file)
+		file_renew(file);
+	return file;
 }
 
 void file_replaced(int fd, struct file *file, bool done)
 {
-	if (file && (done || !ATOMIC_EXCHANGE(&file_space->table[fd], NULL, file)))
+	bool gone;
+
+	if (!file)
+		return;
+	gone = done || !ATOMIC_EXCHANGE(&file_space->table[fd], NULL, file);
+	file_leave(file);
+	if (gone)
 		file_put(file, -1);
 }
 
-void file_duplicated(int fd, int copy)
+struct file *file_duplicating(int fd)
 {
-	struct file *file = file_of(fd), *old;
+	struct file *file = file_of(fd);
 	int refs;
 
-	if (!file || fd == copy)
-		return;
-	if ((unsigned int)copy >= FILES) {
-		file_unspecialise(file, GUARD_OWN_CALLS, UNTIL_CLOSED);
-		return;
-	}
+	if (!file)
+		return NULL;
 	do {
 		refs = __atomic_load_n(&file->refs, __ATOMIC_RELAXED);
 		if (refs < 2)
-			return;
+			return NULL;
 	} while (!ATOMIC_EXCHANGE(&file->refs, refs, refs + 1));
-	old = file_name(copy, NULL, file);
-	if (old)
-		file_put(old, -1);
+	return file;
+}
+
+void file_duplicated(int fd, int copy, struct file *file)
+{
+	struct file *now = file_of(fd);
+
+	if (copy >= 0 && fd != copy && (now != file || (unsigned int)copy >= FILES)) {
+		/* The copy is without a name here, and shares a position with one of these. */
+		if (file)
+			file_unspecialise(file, GUARD_OWN_CALLS, UNTIL_CLOSED);
+		if (now)
+			file_unspecialise(now, GUARD_OWN_CALLS, UNTIL_CLOSED);
+	} else if (copy >= 0 && fd != copy && file) {
+		/* The name takes the reference. */
+		file = file_name(copy, NULL, file);
+	}
+	if (file)
+		file_put(file, -1);
 }
 
 /* Returns the half of the word that has flags and generation; each release changes one of them. */
@@ -309,11 +370,7 @@ bool file_try_lock(struct file *file, uint64_t word)
 
 void file_drop_lock(struct file *file, uint64_t word)
 {
-	uint64_t flags_position = word & (WORD_PLAIN | WORD_POSITION);
-	uint64_t generation =
-		(file->word + WORD_GENERATION) & ~(WORD_PLAIN | WORD_LOCKED | WORD_POSITION);
-
-	__atomic_store_n(&file->word, flags_position | generation, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&file->word, word_of_next(word, file->word), __ATOMIC_SEQ_CST);
 	/* A thread that begins to wait from here on sees that the word has changed. */
 	if (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST))
 		futex_wake(word_half(file), INT_MAX);

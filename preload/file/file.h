@@ -146,11 +146,21 @@ static inline unsigned int file_epoch(void)
 	return __atomic_load_n(&file_epochs, __ATOMIC_ACQUIRE);
 }
 
-/* Notes that `copy` now names what `fd` names. */
-void file_duplicated(int fd, int copy);
+/*
+ * Surround a call that makes another descriptor of `fd`: `copy`, or an error below 0.  The second
+ * takes the first's result, since another thread may have `fd` name something else meanwhile.
+ */
+struct file *file_duplicating(int fd);
+void file_duplicated(int fd, int copy, struct file *file);
 
-/* To be called before close(fd). */
-void file_closing(int fd);
+/*
+ * To be called before close(fd).  Returns a file that others still have by other names, entered, so
+ * that it stays plain: file_closed is to be called with it, also where it is NULL.
+ */
+struct file *file_closing(int fd);
+
+/* Called after the close; or before it, with `early`, where no call of ours comes after it. */
+void file_closed(struct file *held, bool early);
 
 /*
  * Surround a call that makes `fd` name something else, unless it fails.  The second takes the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * stop_test.c late|close|dup|fork|wait - tests what one thread may do while another has stopped in a call.
+ * stop_test.c late|close|dup|copy|open|fork|wait - tests what one thread may do while another has stopped in a call.
  *
  * A traced process has two threads.  Its first, the worker, is stopped in a call; the second, the
  * helper, is then told to do something, and the worker goes on.
@@ -8,7 +8,12 @@
  * late: the worker's read, stopped before each of its instructions, meets a file that has lost its
  *	window and got none again, for want of memory (run with memory=64K).
  * close, dup: the worker's close or dup2, stopped before each of its instructions, meets a read by the
- *	number, which gets the next byte of a file that was there before or is after.
+ *	number, which gets the next byte of a file that was there before or is after.  In dup the
+ *	former file is read by another name, too.
+ * copy: the worker's dup, stopped before each of its instructions, meets a close of the number, and an
+ *	open that gets it: the copy is of what was there before, or after, and at its position.
+ * open: the worker's open for writing that must not wait, stopped before each of its instructions,
+ *	meets reads that would earn a window.
  * fork: the worker closes a file and gives a window back; once it has blocked signals the helper
  *	makes a child before each instruction, which needs a window of its own.
  * wait: the worker has stopped while it holds a file; the helper's read sleeps until it goes on.
@@ -35,7 +40,7 @@
 
 static char paths[2][100];
 static const char *mode;
-static int shared = -1;
+static int shared = -1, second = -1;
 static int orders[2], answers[2]; /* pipes, to the helper and from it */
 
 static unsigned char byte_at(size_t offset)
@@ -85,12 +90,33 @@ static void take_window_away(void)
 static void read_meanwhile(void)
 {
 	unsigned char byte;
-	ssize_t got = read(shared, &byte, 1);
+	ssize_t got;
 
 	if (!strcmp(mode, "dup"))
-		CHECK(got == 1 && (byte == byte_at(ENOUGH) || byte == byte_at(2 * ENOUGH)));
+		read_some(second, ENOUGH);
+	got = read(shared, &byte, 1);
+	if (!strcmp(mode, "dup"))
+		CHECK(got == 1 && (byte == byte_at(2 * ENOUGH) || byte == byte_at(3 * ENOUGH)));
 	else
 		CHECK(got == 1 ? byte == byte_at(ENOUGH) : errno == EBADF);
+}
+
+/* Has the number name another file, at twice as many bytes. */
+static void open_anew(void)
+{
+	CHECK(!close(shared) && open(paths[1], O_RDONLY) == shared);
+	read_some(shared, 0);
+	read_some(shared, ENOUGH);
+}
+
+static void read_what_is_opened(void)
+{
+	int fd = open(paths[0], O_RDONLY);
+
+	CHECK(fd >= 0);
+	read_some(fd, 0);
+	close(second);
+	second = fd;
 }
 
 static void make_child(void)
@@ -121,6 +147,10 @@ static void *help(void *unused)
 			take_window_away();
 		else if (!strcmp(mode, "close") || !strcmp(mode, "dup"))
 			read_meanwhile();
+		else if (!strcmp(mode, "copy"))
+			open_anew();
+		else if (!strcmp(mode, "open"))
+			read_what_is_opened();
 		else if (!strcmp(mode, "fork"))
 			make_child();
 		else
@@ -168,12 +198,34 @@ static void traced(void)
 		} else if (!strcmp(mode, "dup")) {
 			int other = open(paths[1], O_RDONLY);
 
+			second = dup(shared);
 			read_some(other, 0);
 			read_some(other, ENOUGH);
+			read_some(other, 2 * ENOUGH);
 			mark();
 			CHECK(dup2(other, shared) == shared);
 			mark();
 			close(other);
+			close(second);
+			close(shared);
+		} else if (!strcmp(mode, "copy")) {
+			int copy;
+
+			mark();
+			copy = dup(shared);
+			mark();
+			CHECK(read(copy, &byte, 1) == 1);
+			CHECK(byte == byte_at(ENOUGH) || byte == byte_at(2 * ENOUGH));
+			close(copy);
+			close(shared);
+		} else if (!strcmp(mode, "open")) {
+			int writer;
+
+			mark();
+			writer = open(paths[0], O_WRONLY | O_NONBLOCK);
+			mark();
+			CHECK(writer >= 0);
+			close(writer);
 			close(shared);
 		} else {
 			mark();
@@ -402,12 +454,12 @@ int main(int argc, char **argv)
 	atexit(remove_files);
 	close(answers[1]);
 	helper = attach(worker);
-	if (!strcmp(mode, "late") || !strcmp(mode, "close") || !strcmp(mode, "dup"))
-		times = each_alone(worker, helper);
-	else if (!strcmp(mode, "fork"))
+	if (!strcmp(mode, "fork"))
 		times = all_of_one(worker, helper);
-	else
+	else if (!strcmp(mode, "wait"))
 		times = while_held(worker, helper);
+	else
+		times = each_alone(worker, helper);
 	printf("stopped %d times\n", times);
 	return times ? 0 : 1;
 }

@@ -189,6 +189,76 @@ static void forks(long number)
 	ends_well(pid);
 }
 
+static void *unshares(void *pipe_end)
+{
+	int *end = pipe_end, fd;
+	char byte;
+
+	CHECK(!syscall(SYS_unshare, CLONE_FILES));
+	fd = open(path, O_RDONLY);
+	CHECK(fd >= 0 && lseek(fd, 300, SEEK_SET) == 300);
+	CHECK(write(end[1], &fd, sizeof(fd)) == sizeof(fd));
+	for (int i = 300; i < 400; i++)
+		CHECK(read(fd, &byte, 1) == 1 && byte == (char)i);
+	return NULL;
+}
+
+/* A thread has descriptors of its own from then on: a number means two files. */
+static void unshares_first(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		char *arguments[] = {"syscall_test", "unshare", path, NULL};
+
+		/* In a new program, which has opened nothing. */
+		execv("/proc/self/exe", arguments);
+		_exit(1);
+	}
+	ends_well(pid);
+}
+
+static int unshared(void)
+{
+	int ends[2], theirs, mine;
+	pthread_t thread;
+
+	CHECK(!pipe(ends) && !pthread_create(&thread, NULL, unshares, ends));
+	CHECK(read(ends[0], &theirs, sizeof(theirs)) == sizeof(theirs));
+	mine = open(path, O_RDONLY);
+	CHECK(mine == theirs);
+	read_on(mine, 0, SIZE);
+	CHECK(!pthread_join(thread, NULL));
+	return 0;
+}
+
+/* So has the thread that closes in a table of its own: others read on. */
+static void *closes_its_own(void *arg)
+{
+	int fd = *(int *)arg;
+	char byte;
+
+	CHECK(!syscall(SYS_close_range, fd, fd, CLOSE_RANGE_UNSHARE));
+	CHECK(read(fd, &byte, 1) == -1 && errno == EBADF);
+	return NULL;
+}
+
+static void closes_in_a_thread(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		int fd = specialised();
+		pthread_t thread;
+
+		CHECK(!pthread_create(&thread, NULL, closes_its_own, &fd));
+		CHECK(!pthread_join(thread, NULL));
+		read_on(fd, READS, READS + 10);
+		_exit(0);
+	}
+	ends_well(pid);
+}
+
 static void *ends_later(void *unused)
 {
 	usleep(1000);
@@ -304,6 +374,10 @@ static void threads(void)
 
 int main(int argc, char **argv)
 {
+	if (argc > 2) {
+		snprintf(path, sizeof(path), "%s", argv[2]);
+		return unshared();
+	}
 	if (argc > 1)
 		return RAW(lseek, atoi(argv[1]), 0, SEEK_CUR) != READS;
 	path_make("syscall");
@@ -318,6 +392,8 @@ int main(int argc, char **argv)
 	forks(SYS_fork);
 	forks(SYS_clone);
 	forks(SYS_clone3);
+	unshares_first();
+	closes_in_a_thread();
 	ends_by_threads();
 	others();
 	unseen_children();
