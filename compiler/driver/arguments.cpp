@@ -232,6 +232,10 @@ Arguments parseArguments(int Count, char **Values) {
       A.Links = false;
     } else if (StopsEarly.count(Arg)) {
       A.Links = false;
+    } else if (Arg == "-fno-integrated-as" || Arg == "-no-integrated-as") {
+      A.GnuAs = true;
+    } else if (Arg == "-fintegrated-as" || Arg == "-integrated-as") {
+      A.GnuAs = false;
     } else if (isForeignTarget(Arg, I + 1 < All.size() ? All[I + 1] : "")) {
       A.Foreign = true;
     } else if (choosesLinker(Arg)) {

@@ -107,6 +107,8 @@ static void addPlugin(vector<string> &To, const Arguments &A,
     addPluginOption(To, "-cosy-no-fast");
   if (A.Force)
     addPluginOption(To, "-cosy-force");
+  if (A.GnuAs)
+    addPluginOption(To, "-cosy-gnu-as");
   if (!A.Suggested.empty())
     add(To, {"-Xclang", "-add-plugin", "-Xclang", "cosy-suggest", "-Xclang",
              "-plugin-arg-cosy-suggest", "-Xclang", A.Suggested});

@@ -129,7 +129,7 @@ static void collectReachable(Function *F, SetVector<Function *> &Found) {
       } else if (auto *Var = dyn_cast<GlobalVariable>(V)) {
         if (Var->isConstant() && Var->hasDefinitiveInitializer())
           Work.push_back(Var->getInitializer());
-      } else {
+      } else if (!isa<GlobalIFunc>(V)) {
         append_range(Work, cast<User>(V)->operand_values());
       }
     }
@@ -224,6 +224,22 @@ static void stripModule(Module &M) {
       M.addModuleFlag(Flag.Behavior, Flag.Key->getString(), Flag.Val);
 }
 
+/// Puts declarations in the place of functions that are resolved at run time:
+/// their resolvers run in the host.  None has a name that libc's could have.
+static void declareIFuncs(BpfModule &B, ValueToValueMapTy &Map) {
+  for (GlobalIFunc &I : B.Host.ifuncs()) {
+    auto *Copy = dyn_cast_or_null<GlobalIFunc>(Map.lookup(&I));
+    if (!Copy)
+      continue;
+    auto *F = Function::Create(cast<FunctionType>(I.getValueType()),
+                               GlobalValue::ExternalLinkage, "", *B.M);
+    F->setName("cosy.ifunc." + Twine(B.HostGlobals.size()));
+    B.HostGlobals[F->getName()] = &I;
+    Copy->replaceAllUsesWith(F);
+    Copy->eraseFromParent();
+  }
+}
+
 /// Remembers the host's object of each global, and makes constants foldable.
 static void mapGlobals(BpfModule &B, ValueToValueMapTy &Map) {
   for (GlobalVariable &G : B.Host.globals()) {
@@ -251,9 +267,7 @@ static void mapGlobals(BpfModule &B, ValueToValueMapTy &Map) {
     else if (auto *G = dyn_cast<GlobalValue>(Copy))
       B.HostGlobals[G->getName()] = &A;
   }
-  for (GlobalIFunc &I : B.Host.ifuncs())
-    if (auto *Copy = dyn_cast_or_null<GlobalValue>(Map.lookup(&I)))
-      B.HostGlobals[Copy->getName()] = &I;
+  declareIFuncs(B, Map);
   for (Function &F : B.Host)
     if (auto *Copy = dyn_cast_or_null<Function>(Map.lookup(&F)))
       if (!F.isIntrinsic())

@@ -80,11 +80,14 @@ uint32_t cosy::operationNumber(StringRef Name) {
 }
 
 std::optional<std::string> cosy::deniedCall(uint64_t Number) {
-  if (auto It = tables().Denied.find(Number); It != tables().Denied.end())
-    return std::string(It->second);
-  if (Number >= COSY_OP_BASE || !tables().Flags.count(Number))
-    return std::string("there is no such system call");
-  return std::nullopt;
+  // The largest numbers must not be looked up: they are DenseMap's own keys.
+  if (Number < COSY_OP_BASE) {
+    if (auto It = tables().Denied.find(Number); It != tables().Denied.end())
+      return std::string(It->second);
+    if (tables().Flags.count(Number))
+      return std::nullopt;
+  }
+  return std::string("there is no such system call");
 }
 
 std::string cosy::whyNoWrapper(StringRef Name) {

@@ -89,9 +89,10 @@ static GlobalVariable *createPremises(Module &M, const Compound &C) {
           Value);
     };
     // Refer to it in a way that the linker may resolve to a PLT entry, so that
-    // nothing is looked up when the program starts.
+    // nothing is looked up when the program starts.  GNU as refuses a PLT
+    // entry's distance from any place but its own.
     Constant *Where = Number(0);
-    if (F.Host &&
+    if (F.Host && !options().GnuAs &&
         M.getCodeModel().value_or(CodeModel::Small) != CodeModel::Large)
       Where = Relative(2, DSOLocalEquivalent::get(F.Host));
     Calls.push_back(ConstantStruct::get(

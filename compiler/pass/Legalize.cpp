@@ -236,6 +236,13 @@ private:
                                 .str());
     if (makeEscape(B, C, Call))
       return;
+    if (Callee)
+      if (auto *Host = dyn_cast_or_null<GlobalIFunc>(
+              B.HostGlobals.lookup(Callee->getName())))
+        return refuse(Call, formatv("a call of '{0}', which is resolved at run "
+                                    "time",
+                                    Host->getName())
+                                .str());
     refuse(Call, describeCallee(*Call));
   }
 };

@@ -51,7 +51,8 @@ bool cosy::hasMarkers(const Function &F) {
   return any_of(instructions(F), isMarker);
 }
 
-/// Returns the variable that COSY_START declares, or null.
+/// Returns the variable that COSY_START declares, which only the macros use; or
+/// null.
 static AllocaInst *tokenOf(CallBase &Start) {
   AllocaInst *Token = nullptr;
   for (User *U : Start.users()) {
@@ -60,6 +61,13 @@ static AllocaInst *tokenOf(CallBase &Start) {
       return nullptr;
     Token = dyn_cast<AllocaInst>(S->getPointerOperand());
   }
+  // The program may have found its name, and use it.
+  if (Token && !all_of(Token->users(), [&](const User *U) {
+        auto *I = cast<Instruction>(U);
+        return isCallOf(*I, EndName) || I->isLifetimeStartOrEnd() ||
+               is_contained(Start.users(), U);
+      }))
+    return nullptr;
   return Token;
 }
 

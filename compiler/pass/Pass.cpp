@@ -38,6 +38,8 @@ static std::string unsupportedFunction(const Function &F) {
     return "a compound does not know the tags of HWAddressSanitizer";
   if (F.isPresplitCoroutine())
     return "it is in a coroutine";
+  if (F.getCallingConv() == CallingConv::X86_INTR)
+    return "it is in an interrupt handler";
   return "";
 }
 
@@ -51,6 +53,7 @@ static void extractRegions(Function &F, ArrayRef<Function *> Hosts,
 
   pairMarkers(F);
   normalizeFunction(F, FAM);
+  resolveObjectSizes(F, FAM);
   normalizeCallees(F, FAM);
   if (Unsupported.empty()) {
     inlineMixed(F, Hosts, FAM);
@@ -205,8 +208,11 @@ PreservedAnalyses CosyPass::run(Module &M, ModuleAnalysisManager &AM) {
                  regionsOf(*Marked[I], Regions, Compounds));
 
   dropLibcMarks(M);
+  // clang may give an interrupt handler an argument of a type without a size,
+  // which the verifier refuses; such a function is unchanged but for its marks.
   for (Function *F : Marked)
-    if (verifyFunction(*F, &errs()))
+    if (F->getCallingConv() != CallingConv::X86_INTR &&
+        verifyFunction(*F, &errs()))
       report_fatal_error("cosy: broken host function " + F->getName());
   for (Function *Copy : Copies)
     if (verifyFunction(*Copy, &errs()))

@@ -39,6 +39,9 @@ static cl::opt<bool> NoFast(
 static cl::opt<bool>
     Force("cosy-force", cl::Hidden,
           cl::desc("Run regions in the kernel from their first entry on"));
+static cl::opt<bool>
+    GnuAs("cosy-gnu-as", cl::Hidden,
+          cl::desc("Emit only what GNU as can assemble, as well as clang"));
 static cl::opt<std::string>
     Dump("cosy-dump", cl::Hidden, cl::value_desc("prefix"),
          cl::desc("Write each region's BPF module and object to prefix.N.*"));
@@ -47,7 +50,8 @@ static cl::opt<bool> Stats("cosy-stats", cl::Hidden,
                            cl::desc("Print what the stages counted"));
 
 const cosy::Options &cosy::options() {
-  static const Options O{!NoWarn, IsError, !NoMoveLocals, !NoFast, Force, Dump};
+  static const Options O{!NoWarn, IsError, !NoMoveLocals, !NoFast,
+                         Force,   GnuAs,   Dump};
   return O;
 }
 

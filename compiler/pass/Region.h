@@ -273,6 +273,7 @@ struct Options {
   bool Warn, Error, MoveLocals;
   bool Fast;        ///< Choose operations; false: make calls as written.
   bool Force;       ///< Go to the kernel at once, even where that may lose.
+  bool GnuAs;       ///< GNU as assembles the host's code.
   std::string Dump; ///< Prefix of files to write every stage to.
 };
 const Options &options();
@@ -287,6 +288,9 @@ bool hasMarkers(const llvm::Function &F);
 void pairMarkers(llvm::Function &F);
 /// Makes the function fit for findRegion: no scalars in memory, no dead blocks.
 void normalizeFunction(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
+/// Puts the sizes of objects that _FORTIFY_SOURCE asks for in place, where they
+/// are known: see ObjectSizes.cpp.  F is normalized.
+void resolveObjectSizes(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 /// Does it to the functions that F gives addresses to, and to those that these
 /// do, so that pointersInto can follow them.
 void normalizeCallees(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);

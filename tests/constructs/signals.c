@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A handler runs at once for a signal raised in a region, and its flag ends a
-// loop; a masked signal waits.
+// loop; a masked signal waits; a signal of libc's own is refused.
 // expect: compiled
 #define _GNU_SOURCE
 #include <cosy/cosy.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/time.h>
@@ -19,7 +20,7 @@ static void handler(int sig)
 
 int main(void)
 {
-	int seen[4] = {0};
+	int seen[4] = {0}, kept[2] = {0}, error = 0;
 	unsigned long spins = 0;
 	sigset_t set, old;
 
@@ -44,8 +45,12 @@ int main(void)
 	setitimer(ITIMER_REAL, &soon, NULL);
 	while (!flag)
 		spins++;
+	kept[0] = raise(32);
+	kept[1] = raise(33);
+	error = errno;
 	COSY_END;
 	printf("%d %d %d %d order %d spun %d\n", seen[0], seen[1], seen[2], seen[3], (int)order,
 	       spins > 0);
+	printf("%d %d errno %d\n", kept[0], kept[1], error);
 	return 0;
 }

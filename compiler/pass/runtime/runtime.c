@@ -599,7 +599,10 @@ int RT(sigismember)(const struct sigset *set, int sig)
 
 /* --- Processes --- */
 
+/* Refuses the signals that libc keeps to itself, as libc does. */
 int RT(raise)(int sig)
 {
+	if (sig == 32 || sig == 33)
+		return *__errno_location() = EINVAL, -1;
 	return tgkill(getpid(), gettid(), sig);
 }

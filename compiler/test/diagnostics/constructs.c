@@ -134,6 +134,41 @@ int replaceable(int n)
 }
 // CHECK-DAG: constructs.c:[[@LINE-4]]:6: warning: {{.*}} a call of 'weak', which is weak and may be replaced at link time
 
+static int chosen(int n)
+{
+	return n + 1;
+}
+
+static void *choose(void)
+{
+	return chosen;
+}
+
+int resolved(int n) __attribute__((ifunc("choose")));
+int getpgid(int pid) __attribute__((ifunc("choose"))); // not the system call
+
+int resolves(int n)
+{
+	COSY_START;
+	n = resolved(n);
+	n += getpgid(n);
+	COSY_END;
+	return n;
+}
+// CHECK-DAG: constructs.c:[[@LINE-5]]:6: warning: {{.*}} a call of 'resolved', which is resolved at run time
+// CHECK-DAG: constructs.c:[[@LINE-5]]:7: warning: {{.*}} a call of 'getpgid', which is resolved at run time
+
+struct frame; // clang gives the handler a copy of it, and its size is unknown
+
+__attribute__((interrupt)) void interrupts(struct frame *frame)
+{
+	(void)frame;
+	COSY_START;
+	getpid();
+	COSY_END;
+}
+// CHECK-DAG: constructs.c:[[@LINE-4]]:2: warning: {{.*}} it is in an interrupt handler
+
 int pointer(int n, int (*f)(int))
 {
 	COSY_START;

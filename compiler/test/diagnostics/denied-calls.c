@@ -33,8 +33,12 @@ long by_number(void)
 	COSY_START;
 	r = syscall(SYS_clone, 0, 0);
 	r += syscall(9999);
+	r += syscall(-1);
+	r += syscall(-2);
 	COSY_END;
 	return r;
 }
 // CHECK: denied-calls.c:34:6: warning: {{.*}} a call of syscall(56): the child would
 // CHECK: denied-calls.c:35:7: warning: {{.*}} a call of syscall(9999): there is no such system call
+// CHECK: denied-calls.c:36:7: warning: {{.*}} a call of syscall(-1): there is no such system call
+// CHECK: denied-calls.c:37:7: warning: {{.*}} a call of syscall(-2): there is no such system call
