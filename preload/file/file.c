@@ -136,8 +136,12 @@ void file_opened(int fd, int flags, unsigned int epoch_before)
 	}
 	/* A reader that still has the last word must not take this for the former file. */
 	file->word = ((file->word + WORD_GENERATION) & ~(WORD_LOCKED | WORD_POSITION)) | WORD_PLAIN;
-	file->inside = 0;
 	file->stays_plain = false;
+	/* Calls by what had this place before have been cancelled, or leave later. */
+	if (unlikely(__atomic_load_n(&file->inside, __ATOMIC_RELAXED))) {
+		file->stays_plain = true;
+		file->inside = 0;
+	}
 	file->async = false;
 	file->distant = false;
 	file->unleased = false;
