@@ -22,9 +22,9 @@ static int open_before(int flags)
 	return relax_before_open(flags);
 }
 
-static int open_after(int fd, int asked, int flags, unsigned int epoch)
+static int open_after(int fd, int flags, unsigned int epoch)
 {
-	if (lease_is_in_the_way(asked) && !share_in_vfork_child())
+	if (lease_is_in_the_way(flags) && !share_in_vfork_child())
 		file_share_end();
 	/* The child of a vfork has its own descriptors but our memory. */
 	if (fd >= 0 && !share_in_vfork_child())
@@ -50,7 +50,7 @@ int open64(const char *path, int flags, ...)
 	unsigned int epoch = file_epoch();
 	mode_t mode = OPEN_MODE(flags);
 	int used = open_before(flags);
-	int fd = open_after(next_open(path, used, mode), flags, used, epoch);
+	int fd = open_after(next_open(path, used, mode), used, epoch);
 
 	return relax_after_open(fd, flags, used);
 }
@@ -64,7 +64,7 @@ int openat64(int dir, const char *path, int flags, ...)
 	unsigned int epoch = file_epoch();
 	mode_t mode = OPEN_MODE(flags);
 	int used = open_before(flags);
-	int fd = open_after(NEXT(openat64)(dir, path, used, mode), flags, used, epoch);
+	int fd = open_after(NEXT(openat64)(dir, path, used, mode), used, epoch);
 
 	return relax_after_open(fd, flags, used);
 }
@@ -75,8 +75,7 @@ int openat(int dir, const char *path, int flags, ...) __attribute__((alias("open
 int open_by_handle_at(int mount, struct file_handle *handle, int flags)
 {
 	relax_end();
-	if (lease_is_in_the_way(flags))
-		lease_return_all(GUARD_READ_ONLY);
+	lease_make_way(flags);
 	return NEXT(open_by_handle_at)(mount, handle, flags);
 }
 
@@ -88,7 +87,7 @@ int __open64_2(const char *path, int flags)
 {
 	unsigned int epoch = file_epoch();
 	int used = open_before(flags);
-	int fd = open_after(NEXT(__open64_2)(path, used), flags, used, epoch);
+	int fd = open_after(NEXT(__open64_2)(path, used), used, epoch);
 
 	return relax_after_open(fd, flags, used);
 }
@@ -99,7 +98,7 @@ int __openat64_2(int dir, const char *path, int flags)
 {
 	unsigned int epoch = file_epoch();
 	int used = open_before(flags);
-	int fd = open_after(NEXT(__openat64_2)(dir, path, used), flags, used, epoch);
+	int fd = open_after(NEXT(__openat64_2)(dir, path, used), used, epoch);
 
 	return relax_after_open(fd, flags, used);
 }

@@ -29,10 +29,11 @@ static void raw_closes(unsigned int first, unsigned int last)
 		file_closed(file_closing((int)fd), true);
 }
 
-static void raw_opens(int flags)
+/* Others get the open files, at their positions. */
+static void raw_shares(enum guard why)
 {
-	if (lease_is_in_the_way(flags))
-		lease_return_all(GUARD_READ_ONLY);
+	file_share_begin(why, UNTIL_CLOSED);
+	file_share_end();
 }
 
 static void raw_prepare(long number, unsigned long a, unsigned long b, unsigned long c)
@@ -78,20 +79,18 @@ static void raw_prepare(long number, unsigned long a, unsigned long b, unsigned 
 		break;
 	case SYS_execve:
 	case SYS_execveat:
-		file_share_begin(GUARD_KERNEL_POSITION, UNTIL_CLOSED);
-		file_share_end();
+		raw_shares(GUARD_KERNEL_POSITION);
 		break;
 	case SYS_sendmsg:
 	case SYS_sendmmsg:
-		file_share_begin(GUARD_NO_FP_SHARE, UNTIL_CLOSED);
-		file_share_end();
+		raw_shares(GUARD_NO_FP_SHARE);
 		break;
 	case SYS_open:
-		raw_opens((int)b);
+		lease_make_way((int)b);
 		break;
 	case SYS_openat:
 	case SYS_open_by_handle_at:
-		raw_opens((int)c);
+		lease_make_way((int)c);
 		break;
 	case SYS_openat2:
 		/* Its flags are in the program's memory, which only the kernel can read without fear. */

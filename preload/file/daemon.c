@@ -18,6 +18,7 @@
 #include "environment.h"
 #include "file/daemon.h"
 #include "lock.h"
+#include "mask.h"
 #include "syscall.h"
 
 /* The connection's number, where the program does not look for descriptors of its own. */
@@ -277,19 +278,17 @@ void daemon_drop(struct file *file)
 void daemon_sync(void)
 {
 	struct cosyd_reply reply;
-	uint64_t all = ~0ULL, signals;
+	uint64_t signals;
 
 	if (!__atomic_load_n(&dropped, __ATOMIC_RELAXED))
 		return;
-	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&all, (unsigned long)&signals,
-		      sizeof(all), 0, 0);
+	signals = mask_block_all();
 	lock_take(&connection_lock);
 	__atomic_store_n(&dropped, false, __ATOMIC_RELAXED);
 	if (connection_intact())
 		request_exchange(COSYD_SYNC, -1, &reply);
 	lock_drop(&connection_lock);
-	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
-		      0, 0);
+	mask_set(signals);
 }
 
 void daemon_share_child(void)

@@ -14,6 +14,7 @@
 #include "file/lease.h"
 #include "file/window.h"
 #include "lock.h"
+#include "mask.h"
 #include "next.h"
 #include "relax/relax.h"
 #include "stats.h"
@@ -111,59 +112,6 @@ static COLD void file_refused(int fd)
 	stats_declined(NULL, fd, GUARD_LIBC_NEXT);
 }
 
-/* Leaves a file plain that was opened while nothing may be specialised. */
-static COLD void file_leave_plain(struct file *file, int fd)
-{
-	__atomic_store_n(&file->stays_plain, true, __ATOMIC_SEQ_CST);
-	if (forbidden != GUARDS)
-		stats_declined(file, fd, forbidden);
-}
-
-static void file_put(struct file *file, int fd);
-
-void file_opened(int fd, int flags, unsigned int epoch_before)
-{
-	struct file *file, *old;
-
-	if ((unsigned int)fd >= FILES)
-		return;
-	if ((flags & (O_ACCMODE | O_DIRECT | O_PATH | O_DIRECTORY | O_TRUNC | O_ASYNC)) != O_RDONLY)
-		return;
-	file = file_claim(fd);
-	if (unlikely(!file)) {
-		file_refused(fd);
-		return;
-	}
-	/* A reader that still has the last word must not take this for the former file. */
-	file->word = ((file->word + WORD_GENERATION) & ~(WORD_LOCKED | WORD_POSITION)) | WORD_PLAIN;
-	file->stays_plain = false;
-	/* Calls by what had this place before have been cancelled, or leave later. */
-	if (unlikely(__atomic_load_n(&file->inside, __ATOMIC_RELAXED))) {
-		file->stays_plain = true;
-		file->inside = 0;
-	}
-	file->async = false;
-	file->distant = false;
-	file->unleased = false;
-	file->leased = false;
-	file->breaks = 0;
-	file->seeks = 0;
-	file->credit = 0;
-	file->fetched = 0;
-	file->next = 0;
-	file->reads = 0;
-	file->price = 0;
-	stats.opened++;
-	__atomic_store_n(&file->refs, 2, __ATOMIC_RELEASE);
-	/* A file is there only if its descriptor was closed without this library's notice. */
-	old = file_name(fd, NULL, file);
-	if (unlikely(old))
-		file_put(old, -1);
-	if (unlikely(__atomic_load_n(&file_epochs, __ATOMIC_SEQ_CST) != epoch_before ||
-		     file_sharing()))
-		file_leave_plain(file, fd);
-}
-
 /* Gives back lease and window; under LOCKED. */
 static void file_unlease(struct file *file, int fd)
 {
@@ -197,7 +145,7 @@ static COLD void file_put_locked(struct file *file, int fd, bool last)
 }
 
 /* Counts one descriptor less: `fd` while it is still open, or -1. */
-static void file_put(struct file *file, int fd)
+static inline void file_put(struct file *file, int fd)
 {
 	bool last = ATOMIC_ADD(&file->refs, -1) == 1;
 
@@ -207,8 +155,57 @@ static void file_put(struct file *file, int fd)
 		__atomic_store_n(&file->refs, 0, __ATOMIC_RELEASE);
 }
 
+/* Leaves a file plain that was opened while nothing may be specialised. */
+static COLD void file_leave_plain(struct file *file, int fd)
+{
+	__atomic_store_n(&file->stays_plain, true, __ATOMIC_SEQ_CST);
+	if (forbidden != GUARDS)
+		stats_declined(file, fd, forbidden);
+}
+
+void file_opened(int fd, int flags, unsigned int epoch_before)
+{
+	struct file *file, *old;
+
+	if ((unsigned int)fd >= FILES)
+		return;
+	if ((flags & (O_ACCMODE | O_DIRECT | O_PATH | O_DIRECTORY | O_TRUNC | O_ASYNC)) != O_RDONLY)
+		return;
+	file = file_claim(fd);
+	if (unlikely(!file)) {
+		file_refused(fd);
+		return;
+	}
+	/* A reader that still has the last word must not take this for the former file. */
+	file->word = ((file->word + WORD_GENERATION) & ~(WORD_LOCKED | WORD_POSITION)) | WORD_PLAIN;
+	/* Calls by what had this place before have been cancelled, or leave later. */
+	file->stays_plain = __atomic_load_n(&file->inside, __ATOMIC_RELAXED) != 0;
+	if (unlikely(file->stays_plain))
+		file->inside = 0;
+	file->async = false;
+	file->distant = false;
+	file->unleased = false;
+	file->leased = false;
+	file->breaks = 0;
+	file->seeks = 0;
+	file->credit = 0;
+	file->fetched = 0;
+	file->next = 0;
+	file->reads = 0;
+	file->price = 0;
+	stats.opened++;
+	__atomic_store_n(&file->refs, 2, __ATOMIC_RELEASE);
+	/* A file is there only if its descriptor was closed without this library's notice. */
+	old = file_name(fd, NULL, file);
+	if (unlikely(old))
+		file_put(old, -1);
+	if (unlikely(__atomic_load_n(&file_epochs, __ATOMIC_SEQ_CST) != epoch_before ||
+		     file_sharing()))
+		file_leave_plain(file, fd);
+}
+
 /*
- * Has the kernel know the position before `fd` is closed: until it is, another thread or a handler
+ * Has the kernel know the position before the last descriptor, `fd`, is closed: until it is, another thread or a handler
  * may read by ordinary calls.
  */
 static COLD void file_settle(struct file *file, int fd)
@@ -220,6 +217,7 @@ static COLD void file_settle(struct file *file, int fd)
 		file_unlock(file, word, signals);
 		return;
 	}
+	/* Another one may have made a copy of it, too. */
 	if (!(word & WORD_PLAIN) && __atomic_load_n(&file->refs, __ATOMIC_RELAXED) == 2) {
 		cosy_syscall3(SYS_lseek, fd, word & WORD_POSITION, SEEK_SET);
 		file->stays_plain = true;
@@ -237,11 +235,11 @@ struct file *file_closing(int fd)
 
 	if (!file)
 		return NULL;
-	if (unlikely((file_word(file) & (WORD_PLAIN | WORD_LOCKED)) != WORD_PLAIN))
-		file_settle(file, fd);
 	/* Others may specialise it by its other names before the kernel has closed this one. */
 	if (unlikely(__atomic_load_n(&file->refs, __ATOMIC_RELAXED) > 2))
 		held = file_borrow(fd, GUARD_KERNEL_POSITION);
+	else if (unlikely((file_word(file) & (WORD_PLAIN | WORD_LOCKED)) != WORD_PLAIN))
+		file_settle(file, fd);
 	stats_closed(file, fd);
 	file = file_name(fd, file, NULL);
 	if (likely(file))
@@ -351,10 +349,9 @@ void file_wait(const struct file *file, uint64_t word)
 
 uint64_t file_lock(struct file *file, uint64_t *signals)
 {
-	uint64_t all = ~0ULL, word;
+	uint64_t word;
 
-	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&all, (unsigned long)signals,
-		      sizeof(all), 0, 0);
+	*signals = mask_block_all();
 	for (;;) {
 		word = file_word(file);
 		if (word & WORD_LOCKED)
@@ -383,9 +380,7 @@ void file_drop_lock(struct file *file, uint64_t word)
 void file_unlock(struct file *file, uint64_t word, uint64_t signals)
 {
 	file_drop_lock(file, word);
-	signals = fault_signals(relax_signals(signals));
-	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
-		      0, 0);
+	mask_set(fault_signals(relax_signals(signals)));
 }
 
 struct file *file_borrow(int fd, enum guard why)

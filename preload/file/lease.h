@@ -90,6 +90,13 @@ static inline bool lease_is_in_the_way(int flags)
 	return flags & ((flags & O_ACCMODE) == O_RDONLY ? O_TRUNC : O_NONBLOCK);
 }
 
+/* Returns them before such an open. */
+static inline void lease_make_way(int flags)
+{
+	if (lease_is_in_the_way(flags))
+		lease_return_all(GUARD_READ_ONLY);
+}
+
 /* Forgets all leases, in the child of a fork, which has none. */
 void lease_share_child(void);
 

@@ -18,6 +18,7 @@
 #include "file/lease.h"
 #include "file/lease_thread.h"
 #include "lock.h"
+#include "mask.h"
 #include "next.h"
 
 /*
@@ -456,14 +457,12 @@ static void thread_end(void)
 
 void lease_thread_end(void)
 {
-	uint64_t all = ~0ULL, signals;
+	uint64_t signals;
 
 	if (!thread_is_ours())
 		return;
 	/* A handler that forks, and so ends the thread, would wait for what it has interrupted. */
-	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&all, (unsigned long)&signals,
-		      sizeof(all), 0, 0);
+	signals = mask_block_all();
 	thread_end();
-	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
-		      0, 0);
+	mask_set(signals);
 }

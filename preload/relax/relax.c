@@ -22,6 +22,7 @@
 #include "relax/relax.h"
 #include "relax/relaxed.h"
 #include "relax/trunc.h"
+#include "mask.h"
 #include "syscall.h"
 
 /* For each descriptor the errno of an error that came too late for the call that caused it. */
@@ -38,18 +39,12 @@ static bool over; /* exit has settled everything, and nothing settles after it *
 
 uint64_t relaxed_block_signals(void)
 {
-	uint64_t all = ~0ULL, old;
-
-	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&all, (unsigned long)&old,
-		      sizeof(all), 0, 0);
-	return old;
+	return mask_block_all();
 }
 
 void relaxed_restore_signals(uint64_t signals)
 {
-	signals = fault_signals(relax_signals(signals));
-	cosy_syscall6(SYS_rt_sigprocmask, SIG_SETMASK, (unsigned long)&signals, 0, sizeof(signals),
-		      0, 0);
+	mask_set(fault_signals(relax_signals(signals)));
 }
 
 void relaxed_late_error(int fd, long error)

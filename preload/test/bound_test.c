@@ -12,36 +12,9 @@
 
 #include "check.h"
 #include "raw.h"
+#include "specialised.h"
 
-#define SIZE  1000
-#define READS 100
-
-static char path[200];
 static const char *library;
-
-static int specialised(void)
-{
-	int fd = open(path, O_RDONLY);
-	char byte;
-
-	for (int i = 0; i < READS; i++)
-		CHECK(read(fd, &byte, 1) == 1 && byte == (char)i);
-	CHECK(RAW(lseek, fd, 0, SEEK_CUR) < READS);
-	return fd;
-}
-
-/* Makes a pipe, whose reading end gets the number, and reads it. */
-static void means_a_pipe(int fd)
-{
-	char byte = 0;
-	int ends[2];
-
-	CHECK(!pipe(ends) && ends[0] == fd);
-	CHECK(write(ends[1], "P", 1) == 1);
-	CHECK(read(fd, &byte, 1) == 1 && byte == 'P');
-	RAW(close, ends[0]);
-	RAW(close, ends[1]);
-}
 
 static void closes(void *function)
 {
@@ -129,16 +102,9 @@ static void apart(void (*test)(void))
 
 int main(int argc, char **argv)
 {
-	const char *dir = getenv("TMPDIR");
-	int fd;
-
 	CHECK(argc == 2);
 	library = argv[1];
-	snprintf(path, sizeof(path), "%s/cosy-read-bound.%d", dir ? dir : "/tmp", getpid());
-	fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
-	for (int i = 0; i < SIZE; i++)
-		CHECK(write(fd, &(char){i}, 1) == 1);
-	close(fd);
+	path_make("bound");
 	apart(namespaces);
 	apart(deep_bindings);
 	handles();

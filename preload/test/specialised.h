@@ -69,8 +69,8 @@ static void means_a_pipe(int fd)
 	CHECK(!pipe(ends) && ends[0] == fd);
 	CHECK(write(ends[1], "P", 1) == 1);
 	CHECK(read(fd, &byte, 1) == 1 && byte == 'P');
-	close(ends[0]);
-	close(ends[1]);
+	RAW(close, ends[0]);
+	RAW(close, ends[1]);
 }
 
 #endif /* COSY_PRELOAD_TEST_SPECIALISED_H */
