@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //===- arguments.cpp - clang's command line as cosycc understands it ------===//
 #include "arguments.h"
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <sstream>
 
 using std::string;
 using std::vector;
@@ -188,6 +190,18 @@ static bool parseOwn(const string &Arg, Arguments &A) {
   return true;
 }
 
+/// Tells whether one of Names is in the list that follows Option.
+static bool listsSanitizer(const string &Arg, const char *Option,
+                           const std::set<string> &Names) {
+  if (!startsWith(Arg, Option))
+    return false;
+  std::istringstream List(Arg.substr(strlen(Option)));
+  for (string Name; std::getline(List, Name, ',');)
+    if (Names.count(Name))
+      return true;
+  return false;
+}
+
 /// Tells whether the option takes another linker than clang would, or a script
 /// of the program's own.
 static bool choosesLinker(const string &Arg) {
@@ -236,6 +250,10 @@ Arguments parseArguments(int Count, char **Values) {
       A.GnuAs = true;
     } else if (Arg == "-fintegrated-as" || Arg == "-integrated-as") {
       A.GnuAs = false;
+    } else if (listsSanitizer(Arg, "-fsanitize=", {"dataflow"})) {
+      A.DataFlow = true;
+    } else if (listsSanitizer(Arg, "-fno-sanitize=", {"dataflow", "all"})) {
+      A.DataFlow = false;
     } else if (isForeignTarget(Arg, I + 1 < All.size() ? All[I + 1] : "")) {
       A.Foreign = true;
     } else if (choosesLinker(Arg)) {

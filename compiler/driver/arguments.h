@@ -23,6 +23,7 @@ struct Arguments {
   bool Links = true;         ///< No option stops before the linker.
   bool HasDebugInfo = false; ///< Some -g option was given, even -g0.
   bool GnuAs = false;        ///< -f[no-]integrated-as
+  bool DataFlow = false;     ///< -f[no-]sanitize=dataflow
   bool LinksStatically = false;
   /// By the linker that clang chooses, with no script of the program's.
   bool PlainLink = true;

@@ -109,6 +109,8 @@ static void addPlugin(vector<string> &To, const Arguments &A,
     addPluginOption(To, "-cosy-force");
   if (A.GnuAs)
     addPluginOption(To, "-cosy-gnu-as");
+  if (A.DataFlow)
+    addPluginOption(To, "-cosy-data-flow");
   if (!A.Suggested.empty())
     add(To, {"-Xclang", "-add-plugin", "-Xclang", "cosy-suggest", "-Xclang",
              "-plugin-arg-cosy-suggest", "-Xclang", A.Suggested});

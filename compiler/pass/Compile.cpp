@@ -36,15 +36,28 @@ class QuietContext {
   struct Collector : DiagnosticHandler {
     Reasons &Why;
     explicit Collector(Reasons &Why) : Why(Why) {}
+    static Reason reasonFor(const DiagnosticInfo &Info) {
+      std::string Text;
+      raw_string_ostream OS(Text);
+      if (auto *Unsupported = dyn_cast<DiagnosticInfoUnsupported>(&Info)) {
+        OS << Unsupported->getMessage();
+      } else {
+        DiagnosticPrinterRawOStream Printer(OS);
+        Info.print(Printer);
+      }
+      if (StringRef(OS.str()).contains("BPF stack limit"))
+        return {"it needs more values at once than a compound's registers and "
+                "frame can hold",
+                {}};
+      return {"LLVM's BPF back end: " + StringRef(OS.str()).trim().str(), {}};
+    }
     bool handleDiagnostics(const DiagnosticInfo &Info) override {
       if (Info.getSeverity() != DS_Error)
         return true;
-      std::string Text;
-      raw_string_ostream OS(Text);
-      DiagnosticPrinterRawOStream Printer(OS);
-      Info.print(Printer);
-      Why.push_back(
-          {"LLVM's BPF back end: " + StringRef(OS.str()).trim().str(), {}});
+      Reason R = reasonFor(Info);
+      // The back end says so of each value that it finds no room for.
+      if (none_of(Why, [&](const Reason &O) { return O.Text == R.Text; }))
+        Why.push_back(R);
       return true;
     }
     bool isAnalysisRemarkEnabled(StringRef) const override { return false; }

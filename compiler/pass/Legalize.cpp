@@ -147,6 +147,8 @@ public:
       return refuse(I, "va_arg");
     if (isa<IndirectBrInst>(I) || isa<CallBrInst>(I))
       return refuse(I, "a computed goto");
+    if (usesSegment(I))
+      return refuse(I, "a pointer with an address space of its own");
     if (legalizeAtomic(B, I, Why))
       return;
     if (usesFloat(I))
@@ -161,6 +163,14 @@ private:
   void refuse(Instruction *I, const Twine &Text) {
     ++NumRefused;
     Why.push_back({Text.str(), I->getDebugLoc()});
+  }
+
+  /// True for addresses that %gs or %fs is added to, and for those of 32 bits.
+  static bool usesSegment(Instruction *I) {
+    return any_of(I->operand_values(), [](Value *V) {
+      auto *Pointer = dyn_cast<PointerType>(V->getType());
+      return Pointer && Pointer->getAddressSpace();
+    });
   }
 
   static bool usesFloat(Instruction *I) {

@@ -25,6 +25,9 @@ static std::string unsupportedTarget(const Module &M) {
   Triple T(M.getTargetTriple());
   if (T.getArch() != Triple::x86_64 || T.isX32() || !T.isOSLinux())
     return "the target is " + T.str() + ", and compounds are for x86-64 Linux";
+  // No function has an attribute that would say so.
+  if (options().DataFlow)
+    return "DataFlowSanitizer cannot see what a compound moves";
   return "";
 }
 

@@ -42,6 +42,8 @@ static cl::opt<bool>
 static cl::opt<bool>
     GnuAs("cosy-gnu-as", cl::Hidden,
           cl::desc("Emit only what GNU as can assemble, as well as clang"));
+static cl::opt<bool> DataFlow("cosy-data-flow", cl::Hidden,
+                              cl::desc("DataFlowSanitizer is to follow"));
 static cl::opt<std::string>
     Dump("cosy-dump", cl::Hidden, cl::value_desc("prefix"),
          cl::desc("Write each region's BPF module and object to prefix.N.*"));
@@ -51,7 +53,7 @@ static cl::opt<bool> Stats("cosy-stats", cl::Hidden,
 
 const cosy::Options &cosy::options() {
   static const Options O{!NoWarn, IsError, !NoMoveLocals, !NoFast,
-                         Force,   GnuAs,   Dump};
+                         Force,   GnuAs,   DataFlow,      Dump};
   return O;
 }
 

@@ -274,6 +274,7 @@ struct Options {
   bool Fast;        ///< Choose operations; false: make calls as written.
   bool Force;       ///< Go to the kernel at once, even where that may lose.
   bool GnuAs;       ///< GNU as assembles the host's code.
+  bool DataFlow;    ///< DataFlowSanitizer is to follow.
   std::string Dump; ///< Prefix of files to write every stage to.
 };
 const Options &options();

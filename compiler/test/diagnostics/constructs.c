@@ -55,6 +55,16 @@ int vector_register(int n)
 }
 // CHECK-DAG: constructs.c:[[@LINE-6]]:2: warning: {{.*}} stays native: LLVM's BPF back end
 
+int of_a_thread(int n, int __seg_fs *p)
+{
+	COSY_START;
+	n += getpid();
+	*p = n;
+	COSY_END;
+	return n;
+}
+// CHECK-DAG: constructs.c:[[@LINE-4]]:5: warning: {{.*}} a pointer with an address space of its own
+
 int variable_array(int n)
 {
 	int sum = 0;
