@@ -25,7 +25,12 @@ for name in "$@"; do
 	start=$(date +%s)
 	case $name in
 	same | race) compare "$name" >/tmp/out 2>&1 ;;
-	held) CHECK_EXPECT=kernel TMPDIR=$directory sh /t/holding.sh >/tmp/out 2>&1 ;;
+	held)
+		# A RUN's first call on ext4 is the ordinary one (FRESH), and held_view's regions make no other.
+		[ "$disk" = tmpfs ] && programs="held held_view" || programs=held
+		# shellcheck disable=SC2086
+		CHECK_EXPECT=kernel TMPDIR=$directory sh /t/holding.sh $programs >/tmp/out 2>&1
+		;;
 	*) CHECK_EXPECT=kernel TMPDIR=$directory timeout -s KILL "${LIMIT-120}" "/t/guest/$name" >/tmp/out 2>&1 ;;
 	esac
 	status=$?
