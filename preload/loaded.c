@@ -16,9 +16,6 @@
 #define PR_GET_AUXV 0x41555856
 #endif
 
-/* Linux has it since 6.3, and PR_GET_AUXV since 6.4. */
-#define AT_RSEQ_FEATURE_SIZE 27
-
 #define PAGE 4096
 
 /* Its entries begin with those that are looked for here. */
@@ -27,21 +24,37 @@ typedef ElfW(auxv_t) vector[26];
 static const ElfW(auxv_t) * noted;
 static const struct link_map *own;
 
-START void loaded_begin(const ElfW(auxv_t) * vector)
+static inline long ask_kernel(vector room)
 {
-	const ElfW(auxv_t) *entry = vector;
+	return cosy_syscall6(SYS_prctl, PR_GET_AUXV, (unsigned long)room, sizeof(vector), 0, 0, 0);
+}
 
-	while (entry->a_type != AT_NULL && entry->a_type != AT_RSEQ_FEATURE_SIZE)
-		entry++;
-	if (entry->a_type == AT_NULL)
-		noted = vector;
+/* True if the kernel gives the same vector. */
+static inline __attribute__((always_inline)) bool is_known(const ElfW(auxv_t) * given)
+{
+	/* Not every checker of memory knows that the kernel writes there. */
+	vector room = {};
+
+	if (ask_kernel(room) <= 0)
+		return false;
+	for (size_t i = 0; i < sizeof(room) / sizeof(*room); i++) {
+		if (room[i].a_type != given[i].a_type || room[i].a_un.a_val != given[i].a_un.a_val)
+			return false;
+		if (given[i].a_type == AT_NULL)
+			break;
+	}
+	return true;
+}
+
+START void loaded_begin(const ElfW(auxv_t) * given)
+{
+	if (!is_known(given))
+		noted = given;
 }
 
 static const ElfW(auxv_t) * ask(vector room)
 {
-	long len =
-		cosy_syscall6(SYS_prctl, PR_GET_AUXV, (unsigned long)room, sizeof(vector), 0, 0, 0);
-	long fd;
+	long len = ask_kernel(room), fd;
 
 	if (len <= 0) {
 		fd = cosy_syscall6(SYS_openat, AT_FDCWD, (unsigned long)"/proc/self/auxv",

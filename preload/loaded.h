@@ -14,10 +14,11 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Notes, when the program starts, `vector`, which the kernel put on the stack; only if the
- * kernel cannot be asked for it later.
+ * Notes, when the program starts, `given`, which lies on the stack; only if the kernel does not
+ * give the same.  It gives none before Linux 6.4, where a filter has prctl fail; and another one
+ * where the program's loader is not the kernel (PRoot's), which sets the one on the stack right.
  */
-void loaded_begin(const ElfW(auxv_t) * vector);
+void loaded_begin(const ElfW(auxv_t) * given);
 
 /* Returns this library's place in the list; NULL: there is no way to find it. */
 const struct link_map *loaded_own(void);

@@ -59,9 +59,21 @@ static void line_print(struct line *line, int to)
 	line->len = 0;
 }
 
-/* The file that --explain names. */
+/* Reads a number, and passes it and a comma after it. */
+static int number_next(const char **text)
+{
+	int number = 0;
+
+	for (; **text >= '0' && **text <= '9'; ++*text)
+		number = number * 10 + **text - '0';
+	*text += **text == ',';
+	return number;
+}
+
+/* The file that --explain names, and the descriptor that lines about it go to. */
 static struct {
 	enum { UNREAD, NONE, SOME } state;
+	int to;
 	const char *path;
 	dev_t dev;
 	ino_t ino;
@@ -73,11 +85,13 @@ static bool stats_explains(int fd)
 
 	if (explained.state == UNREAD) {
 		const char *path = environment_get(ENVIRONMENT_EXPLAIN);
+		int to = path ? number_next(&path) : -1;
 
 		explained.state = NONE;
 		stats_silent = true;
 		if (path && !cosy_syscall6(SYS_newfstatat, AT_FDCWD, (unsigned long)path,
 					   (unsigned long)&st, 0, 0, 0)) {
+			explained.to = to;
 			explained.path = path;
 			explained.dev = st.st_dev;
 			explained.ino = st.st_ino;
@@ -112,7 +126,7 @@ static void stats_explain(int fd, const char *what, enum guard why)
 		line_text(&line, "; rule ");
 		line_text(&line, policy.place);
 	}
-	line_print(&line, 2);
+	line_print(&line, explained.to);
 }
 
 void stats_declined(struct file *file, int fd, enum guard why)
@@ -291,17 +305,6 @@ static void stats_print_estimate(int to)
 	line_text(&line, us < 10000 ? " us " : " ms ");
 	line_text(&line, gain >= cost ? "saved" : "lost");
 	line_print(&line, to);
-}
-
-/* Reads a number, and passes it and a comma after it. */
-static int number_next(const char **text)
-{
-	int number = 0;
-
-	for (; **text >= '0' && **text <= '9'; ++*text)
-		number = number * 10 + **text - '0';
-	*text += **text == ',';
-	return number;
 }
 
 void stats_print(void)

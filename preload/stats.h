@@ -30,7 +30,7 @@ struct stats {
 
 extern struct stats stats;
 
-/* Count an event, and tell of it on standard error if --explain names this file. */
+/* Count an event, and tell of it if --explain names this file. */
 void stats_declined(struct file *file, int fd, enum guard why);
 void stats_replugged(struct file *file, enum guard why); /* in a signal handler, too */
 void stats_specialised(struct file *file, int fd);

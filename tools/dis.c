@@ -232,7 +232,7 @@ static int print_file(const char *path, const char *data, size_t size)
 
 static int dis(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err = -EINVAL;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), err = -EINVAL;
 	struct stat st;
 	void *data;
 

@@ -3,7 +3,6 @@
  * run.c - `cosy run`: starts a program with libcosy-read.so before its C library, or without it
  * where that cannot be done.
  */
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -19,6 +18,7 @@
 #include "command.h"
 #include "overlays.h"
 #include "policy.h"
+#include "program.h"
 
 /* Exit statuses that shells use: found but cannot be run, and not found. */
 enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
@@ -70,68 +70,6 @@ static bool find_library(const char *name, char *ret)
 	return realpath(path, ret) && !access(ret, R_OK);
 }
 
-/* Finds the file that execvp would run. */
-static bool find_program(const char *name, char *ret)
-{
-	const char *path = getenv("PATH");
-	struct stat st;
-
-	if (strchr(name, '/'))
-		return snprintf(ret, PATH_MAX, "%s", name) < PATH_MAX &&
-		       (!access(ret, F_OK) || errno != ENOENT);
-	for (path = path ? path : "/bin:/usr/bin"; path; path = strchr(path, ':')) {
-		path += *path == ':';
-		int len = strcspn(path, ":");
-
-		if (snprintf(ret, PATH_MAX, "%.*s/%s", len ? len : 1, len ? path : ".", name) <
-			    PATH_MAX &&
-		    !access(ret, X_OK) && !stat(ret, &st) && S_ISREG(st.st_mode))
-			return true;
-	}
-	return false;
-}
-
-/* Says why the dynamic linker of an ELF file would not preload the library; NULL: it would. */
-static const char *elf_refusal(int fd, const Elf64_Ehdr *header)
-{
-	Elf64_Phdr segment;
-	char linker[64] = "";
-
-	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
-		return "is for another machine than " LIBRARY;
-	for (unsigned int i = 0; i < header->e_phnum; i++) {
-		if (pread(fd, &segment, sizeof(segment), header->e_phoff + i * sizeof(segment)) !=
-		    sizeof(segment))
-			break;
-		if (segment.p_type != PT_INTERP)
-			continue;
-		if (pread(fd, linker, sizeof(linker) - 1, segment.p_offset) <= 0)
-			break;
-		return strstr(linker, "ld-linux") ? NULL : "uses another C library than glibc";
-	}
-	return "is linked statically";
-}
-
-/* Does the same for any program; a script is its interpreter's matter. */
-static const char *refusal(const char *path)
-{
-	Elf64_Ehdr header;
-	struct stat st;
-	const char *why = NULL;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0 || fstat(fd, &st))
-		why = "cannot be read";
-	else if (st.st_mode & (S_ISUID | S_ISGID))
-		why = "runs with its owner's rights (set-user-ID or set-group-ID)";
-	else if (pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
-		 !memcmp(header.e_ident, ELFMAG, SELFMAG))
-		why = elf_refusal(fd, &header);
-	if (fd >= 0)
-		close(fd);
-	return why;
-}
-
 /* Appends the library to those preloaded already, which may want to be first. */
 static bool preload(const char *library)
 {
@@ -147,18 +85,29 @@ static bool preload(const char *library)
 }
 
 /*
- * Keeps a copy of standard error, since statistics come when the program may have closed its own.
+ * Keeps a copy of standard error for the library, since the program may close its own.  Returns its
+ * number; -1: there is none, and one of the program's files may get the number of standard error.
  */
+static int keep_standard_error(void)
+{
+	static int kept = -1;
+
+	if (kept < 0)
+		kept = fcntl(STDERR_FILENO, F_DUPFD, 1000);
+	if (kept < 0 && errno != EBADF)
+		kept = STDERR_FILENO;
+	return kept;
+}
+
 static void ask_for_stats(void)
 {
+	int fd = keep_standard_error();
 	char value[40];
-	int fd = fcntl(STDERR_FILENO, F_DUPFD, 1000);
 
-	/* Without a standard error, one of the program's own files may get that number. */
-	if (fd < 0 && errno == EBADF)
+	if (fd < 0)
 		return;
 	/* The program will be this process. */
-	snprintf(value, sizeof(value), "%d,%d", fd < 0 ? STDERR_FILENO : fd, (int)getpid());
+	snprintf(value, sizeof(value), "%d,%d", fd, (int)getpid());
 	setenv("COSY_READ_STATS", value, 1);
 }
 
@@ -185,10 +134,13 @@ static bool read_policies(const char *only, struct policy_text *rules)
 
 	if (only)
 		return policy_read(only, false, rules);
-	snprintf(path, sizeof(path), "%s%s/cosy/run.conf", where, has_config ? "" : "/.config");
-	/* Ignore a home that is another user's, as su and setpriv may leave it. */
-	if (access(where, X_OK) && errno == EACCES)
+	/* Ignore a home that is another user's, as su and setpriv may leave it, and one too long. */
+	if (snprintf(path, sizeof(path), "%s%s/cosy", where, has_config ? "" : "/.config") >=
+		    (int)(sizeof(path) - sizeof("/run.conf")) ||
+	    (access(path, X_OK) && (errno == EACCES || errno == ENAMETOOLONG)))
 		path[0] = 0;
+	else
+		strcat(path, "/run.conf");
 	return policy_read(path, true, rules) && policy_read("/etc/cosy/run.conf", true, rules);
 }
 
@@ -201,15 +153,16 @@ struct invocation {
 static bool ask_to_explain(const char *file)
 {
 	/* The program may change its directory. */
-	char *path = realpath(file, NULL);
+	char *path = realpath(file, NULL), value[PATH_MAX + 16];
+	int fd = keep_standard_error();
 
 	if (!path) {
 		fprintf(stderr, "cosy run: %s: %s\n", file, strerror(errno));
 		return false;
 	}
-	setenv("COSY_READ_EXPLAIN", path, 1);
+	snprintf(value, sizeof(value), "%d,%s", fd, path);
 	free(path);
-	return true;
+	return fd < 0 || !setenv("COSY_READ_EXPLAIN", value, 1);
 }
 
 /* Returns the status to end with, or -1 to go on with the program at argv[optind]. */
@@ -292,7 +245,7 @@ static int hand_on_rules(struct invocation *asked)
 static bool preload_or_say(const char *name, const char *program)
 {
 	char library[PATH_MAX];
-	const char *why = refusal(program);
+	const char *why = program_refusal(program);
 
 	if (why)
 		fprintf(stderr, "cosy run: %s %s: it runs as it is\n", program, why);
@@ -323,14 +276,14 @@ int command_run(int argc, char **argv)
 	status = hand_on_rules(&asked);
 	if (status != EXIT_FINE)
 		return status;
-	if (!find_program(argv[optind], program)) {
+	if (!program_find(argv[optind], program)) {
 		fprintf(stderr, "cosy run: there is no program %s%s\n", argv[optind],
 			strchr(argv[optind], '/') ? "" : " in PATH");
 		return EXIT_NOT_FOUND;
 	}
 	if (!preload_or_say(asked.library, program))
 		return EXIT_NOT_RUN;
-	execv(program, argv + optind);
+	program_exec(program, argv + optind);
 	fprintf(stderr, "cosy run: %s: %s\n", program, strerror(errno));
 	return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -160,7 +161,13 @@ static int socket_passed(void)
 static void socket_remove_stale(const struct sockaddr_un *address)
 {
 	int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct stat st;
 
+	/* What is no socket refuses a connection as well. */
+	if (!lstat(address->sun_path, &st) && !S_ISSOCK(st.st_mode)) {
+		log_line("%s: it is no socket", address->sun_path);
+		exit(EXIT_FAILURE);
+	}
 	if (probe < 0 || !connect(probe, (const struct sockaddr *)address, sizeof(*address)) ||
 	    errno == EAGAIN) {
 		errno = EADDRINUSE;
@@ -171,17 +178,39 @@ static void socket_remove_stale(const struct sockaddr_un *address)
 	close(probe);
 }
 
+/*
+ * Keeps other daemons from the socket until the result is closed: else of two that find a stale one
+ * the second may remove that of the first.
+ */
+static int socket_lock(const char *path)
+{
+	char name[sizeof(((struct sockaddr_un *)0)->sun_path) + sizeof(".lock")];
+	int lock;
+
+	snprintf(name, sizeof(name), "%s.lock", path);
+	lock = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	if (lock < 0 || flock(lock, LOCK_EX))
+		cosyd_fail(name);
+	return lock;
+}
+
 static int socket_listen(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	mode_t mask;
+	int lock;
 
+	if (!*path) {
+		log_line("--socket takes a path");
+		exit(EXIT_FAILURE);
+	}
 	if (strlen(path) >= sizeof(address.sun_path)) {
 		errno = ENAMETOOLONG;
 		cosyd_fail(path);
 	}
 	strcpy(address.sun_path, path);
+	lock = socket_lock(path);
 	socket_remove_stale(&address);
 	/* Let everyone connect: clients prove for each file that they may read it. */
 	mask = umask(0);
@@ -189,6 +218,7 @@ static int socket_listen(const char *path)
 	    listen(listener, BACKLOG))
 		cosyd_fail(path);
 	umask(mask);
+	close(lock);
 	return listener;
 }
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -80,6 +81,23 @@ static void deny_vector(void)
 
 static const ElfW(auxv_t) * vector;
 
+/* Has the kernel give a vector as PRoot leaves it: its loader is what the kernel started. */
+static void replace_vector(void)
+{
+	static ElfW(auxv_t) other[64];
+	int len = 0;
+
+	for (const ElfW(auxv_t) *entry = vector; entry->a_type != AT_NULL && len < 20; entry++) {
+		other[len] = *entry;
+		if (entry->a_type == AT_BASE || entry->a_type == AT_PHNUM)
+			other[len].a_un.a_val = 0;
+		len++;
+	}
+	if (prctl(PR_SET_MM, PR_SET_MM_AUXV, other, (len + 1) * sizeof(*other), 0))
+		printf("not run: a loader other than the kernel: PR_SET_MM: %s\n", strerror(errno));
+	loaded_begin(vector);
+}
+
 /* Notes the vector as a kernel that cannot be asked puts it on the stack. */
 static void note_old_vector(void)
 {
@@ -96,7 +114,8 @@ static void nothing(void) {}
 
 int main(int argc, char **argv, char **envp)
 {
-	static void (*const before[])(void) = {nothing, deny_vector, note_old_vector};
+	static void (*const before[])(void) = {nothing, deny_vector, note_old_vector,
+					       replace_vector};
 
 	CHECK(argc == 2);
 	while (*envp)

@@ -104,6 +104,17 @@ XDG_CONFIG_HOME=$work/none run "$work/file"
 grep -q "$on" "$work/err" || fail "XDG_CONFIG_HOME"
 rm "$work/home/.config/cosy/run.conf"
 
+# Where rules could be that this user may not see there are none.
+XDG_CONFIG_HOME=/$(printf '%300s' | tr ' ' x) run "$work/file"
+grep -q "$on" "$work/err" || fail "XDG_CONFIG_HOME that is too long"
+nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+chmod 755 "$work" "$work/home" && chmod 700 "$work/home/.config"
+if [ "$(id -u)" = 0 ] && $nobody test -x "$cosy"; then
+	$nobody "$cosy" run true 2>"$work/err" || fail "a .config of another user"
+else
+	echo "not run: a .config of another user: it takes root, setpriv(1), and $cosy for everybody"
+fi
+
 # Rules take little stack, also where they look at paths, and long ones.
 long=$work/$(printf '%0250d' 0)
 mkdir "$long" && cp "$work/file" "$long/file"

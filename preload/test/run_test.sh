@@ -56,10 +56,29 @@ is "a set-user-ID program" "$(status "$work/setuid")" 0
 says "a set-user-ID program" "set-user-ID"
 printf '#!/bin/sh\nexit 5\n' >"$work/script" && chmod +x "$work/script"
 is "a script" "$(status "$work/script")" 5
+echo 'exit $1' >"$work/plain" && chmod +x "$work/plain"
+is "a script that names no interpreter" "$(status "$work/plain" 7)" 7
+mkfifo "$work/fifo"
+is "a FIFO" "$(timeout -s KILL 60 "$cosy" run "$work/fifo" 2>"$work/err"; echo $?)" 126
+says "a FIFO" "Permission denied"
 if printf 'int main(void){return 6;}' | ${CC:-cc} -static -x c - -o "$work/static" 2>/dev/null; then
 	is "a static program" "$(status "$work/static")" 6
 	says "a static program" "linked statically"
+	printf '#!%s\n' "$work/static" >"$work/script" && printf '#! %s x\n' "$work/script" >"$work/plain"
+	is "a script of a script of a static program" "$(status "$work/plain")" 6
+	says "a script of a script of a static program" "linked statically"
 fi
+# glibc's dynamic linker may be anywhere, and have another name.
+linker=$(realpath "$(ldd /bin/true | grep -o '/[^ ]*ld-linux[^ ]*')")
+deep=$work/store/0123456789abcdefghijklmnopqrstuvwxyz-glibc-2.36/lib
+mkdir -p "$deep" && ln -s "$linker" "$deep/ld-linux-x86-64.so.2" && ln -s "$linker" "$work/ld.so"
+for linker in "$deep/ld-linux-x86-64.so.2" "$work/ld.so"; do
+	printf '%s\n' '#include <fcntl.h>' '#include <unistd.h>' 'int main(int n, char **args)' \
+		'{ int fd = open(args[1], O_RDONLY); char c; while (read(fd, &c, 1) > 0) n++; return n == 5002 ? 8 : 9; }' |
+		${CC:-cc} -w -Wl,--dynamic-linker="$linker" -x c - -o "$work/linked"
+	is "a dynamic linker elsewhere" "$(status --stats "$work/linked" "$work/file")" 8
+	says "a dynamic linker elsewhere" "1 specialised"
+done
 
 # gcc's sanitizers are libraries that want to see the calls: nothing is specialised, and they do.
 printf '%s\n' '#include <fcntl.h>' '#include <stdlib.h>' '#include <unistd.h>' \
@@ -114,6 +133,11 @@ exec 9>>"$work/file"
 is "--explain" "$(status --explain "$work/file" dd if="$work/file" of=/dev/null bs=1 status=none)" 0
 says "--explain" "READ_ONLY"
 exec 9>&-
+# Its lines do not go to what has the number of standard error by then.
+is "--explain" "$(status --explain "$work/file" sh -c 'exec 2>"$1"; dd if="$0" of=/dev/null bs=1 status=none' \
+	"$work/file" "$work/own")" 0
+says "--explain" "specialised"
+is "a file that the program opened as its standard error" "$(cat "$work/own")" ""
 is "--explain of no file" "$(status --explain "$work/none" true)" 2
 is "--stats" "$(status --stats dd if="$work/file" of=/dev/null bs=1 status=none)" 0
 says "--stats" "1 specialised; reads: 49"

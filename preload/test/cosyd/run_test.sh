@@ -116,6 +116,40 @@ stale)
 	says "the reader" "specialised ([1-9][0-9]* by cosyd)"
 	says "the reader" "READ_ONLY"
 	;;
+socket)
+	# Only a socket that nobody answers is replaced.
+	daemon=
+	echo precious >"$work/notes" && ln -s "$work/notes" "$work/link"
+	for path in "$work/notes" "$work/link" ""; do
+		timeout -s KILL 60 "$cosyd" --socket "$path" 2>"$work/err" && failed=1
+		grep -q "$path: it is no socket\|takes a path" "$work/err" || {
+			echo "FAIL: --socket '$path' does not say what is wrong"
+			cat "$work/err"
+			failed=1
+		}
+	done
+	[ "$(cat "$work/link")" = precious ] || failed=1
+	start
+	kill -KILL "$daemon"
+	wait "$daemon" 2>/dev/null
+	# Of two that find a stale one, one is there in the end, and it answers.
+	for number in 1 2; do
+		"$cosyd" --socket "$COSYD_SOCKET" 2>"$work/log$number" &
+		eval "daemon$number=$!"
+	done
+	until grep -q "ready" "$work"/log[12] && grep -q "in use" "$work"/log[12]; do
+		lives "$daemon1" || lives "$daemon2" || {
+			echo "FAIL: both have ended"
+			break
+		}
+		sleep 0.01
+	done
+	lives "$daemon1" && daemon=$daemon1 || daemon=$daemon2
+	cat "$work"/log[12]
+	timeout -s KILL 60 "$cosyd" --socket "$COSYD_SOCKET" 2>"$work/err" && failed=1
+	grep -q "in use" "$work/err" || failed=1
+	exit $failed
+	;;
 ended)
 	# Send KILL, TERM and STOP to the keeper, then to the front.
 	for process in keeper front; do

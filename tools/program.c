@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/* program.c - see program.h. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "program.h"
+
+#define SHELL "/bin/sh"
+
+/* As the kernel has them: bytes of a script's first line, and scripts that run scripts. */
+enum { SCRIPT_LINE = 256, MAX_SCRIPTS = 5 };
+
+bool program_find(const char *name, char *ret)
+{
+	const char *path = getenv("PATH");
+	struct stat st;
+
+	if (strchr(name, '/'))
+		return snprintf(ret, PATH_MAX, "%s", name) < PATH_MAX &&
+		       (!access(ret, F_OK) || errno != ENOENT);
+	for (path = path ? path : "/bin:/usr/bin"; path; path = strchr(path, ':')) {
+		path += *path == ':';
+		int len = strcspn(path, ":");
+
+		if (snprintf(ret, PATH_MAX, "%.*s/%s", len ? len : 1, len ? path : ".", name) <
+			    PATH_MAX &&
+		    !access(ret, X_OK) && !stat(ret, &st) && S_ISREG(st.st_mode))
+			return true;
+	}
+	return false;
+}
+
+/* True if a dynamic linker is glibc's, by its name or by that of the file it stands for. */
+static bool linker_is_glibc(const char *linker)
+{
+	char real[PATH_MAX];
+
+	return strstr(linker, "ld-linux") || (realpath(linker, real) && strstr(real, "ld-linux"));
+}
+
+static const char *elf_refusal(int fd, const Elf64_Ehdr *header)
+{
+	char linker[PATH_MAX] = "";
+	Elf64_Phdr segment;
+
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
+		return "is for another machine than the library";
+	for (unsigned int i = 0; i < header->e_phnum; i++) {
+		if (pread(fd, &segment, sizeof(segment), header->e_phoff + i * sizeof(segment)) !=
+		    sizeof(segment))
+			break;
+		if (segment.p_type != PT_INTERP)
+			continue;
+		if (segment.p_filesz >= sizeof(linker) ||
+		    pread(fd, linker, segment.p_filesz, segment.p_offset) <= 0)
+			break;
+		return linker_is_glibc(linker) ? NULL : "uses another C library than glibc";
+	}
+	return "is linked statically";
+}
+
+/* Takes the interpreter from a script's first line; false: there is none. */
+static bool script_interpreter(const char *line, char *ret)
+{
+	const char *name = line + 2 + strspn(line + 2, " \t");
+	int len = strcspn(name, " \t\n");
+
+	return len && snprintf(ret, PATH_MAX, "%.*s", len, name) < PATH_MAX;
+}
+
+/* True if the kernel would give the file's rights to the program, and so ignore LD_PRELOAD. */
+static bool gives_rights(int fd, const struct stat *st)
+{
+	if (st->st_mode & (S_ISUID | S_ISGID))
+		return true;
+	return getuid() && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
+	       fgetxattr(fd, "security.capability", NULL, 0) > 0;
+}
+
+/* Looks at one file.  Sets `interpreter` where that is what the kernel would run, or empties it. */
+static const char *file_refusal(const char *path, char *interpreter)
+{
+	/* For an ELF file the rest of them is more than a header. */
+	union {
+		Elf64_Ehdr header;
+		char line[SCRIPT_LINE];
+	} begin = {};
+	const char *why = NULL;
+	struct stat st;
+	/* A FIFO has no writer yet: it is no program, which execve will say. */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	*interpreter = 0;
+	if (fd < 0 || fstat(fd, &st)) {
+		why = "cannot be read";
+	} else if (S_ISREG(st.st_mode) && pread(fd, begin.line, sizeof(begin.line) - 1, 0) >= 2) {
+		if (!memcmp(begin.line, "#!", 2) && script_interpreter(begin.line, interpreter))
+			why = NULL;
+		else if (gives_rights(fd, &st))
+			why = "runs with more rights than yours (set-user-ID, set-group-ID or "
+			      "capabilities)";
+		else if (!memcmp(begin.header.e_ident, ELFMAG, SELFMAG))
+			why = elf_refusal(fd, &begin.header);
+		else
+			strcpy(interpreter, SHELL);
+	}
+	if (fd >= 0)
+		close(fd);
+	return why;
+}
+
+const char *program_refusal(const char *path)
+{
+	char interpreter[PATH_MAX];
+	const char *why = file_refusal(path, interpreter);
+
+	for (int i = 0; i < MAX_SCRIPTS && !why && *interpreter; i++) {
+		char script[PATH_MAX];
+
+		strcpy(script, interpreter);
+		why = file_refusal(script, interpreter);
+	}
+	return why;
+}
+
+void program_exec(const char *path, char **arguments)
+{
+	size_t count = 1;
+	char **again;
+
+	execv(path, arguments);
+	if (errno != ENOEXEC)
+		return;
+	/* A script without a first line that names its interpreter is the shell's. */
+	while (arguments[count - 1])
+		count++;
+	again = calloc(count + 1, sizeof(*again));
+	if (!again)
+		return;
+	again[0] = (char *)SHELL;
+	again[1] = (char *)path;
+	memcpy(again + 2, arguments + 1, (count - 1) * sizeof(*again));
+	execv(SHELL, again);
+	free(again);
+	errno = ENOEXEC;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* program.h - the program that a command is told to start: which file it is, and what it needs. */
+#ifndef COSY_TOOLS_PROGRAM_H
+#define COSY_TOOLS_PROGRAM_H
+
+#include <stdbool.h>
+
+/* Finds the file that execvp would run; `ret` has PATH_MAX bytes.  False: there is none. */
+bool program_find(const char *name, char *ret);
+
+/*
+ * Says why the dynamic linker would not preload a library of glibc's into it, as what follows the
+ * file's name in a sentence; NULL: it would, or the file cannot be run at all.
+ */
+const char *program_refusal(const char *path);
+
+/* Runs the file as execvp would.  Returns only if that fails, with errno set. */
+void program_exec(const char *path, char **arguments);
+
+#endif /* COSY_TOOLS_PROGRAM_H */
