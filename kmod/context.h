@@ -34,6 +34,7 @@ struct cosy_context {
 	 */
 	unsigned long fresh_in;
 	const struct super_block *fresh[2];
+	const struct super_block *fresh_to_write; /* an ordinary write */
 	struct cosy_counters stats;
 };
 

@@ -25,7 +25,9 @@ void cosy_fresh_init(struct cosy_activation *run)
 
 	run->fresh[0] = still ? READ_ONCE(context->fresh[0]) : NULL;
 	run->fresh[1] = still ? READ_ONCE(context->fresh[1]) : NULL;
+	run->fresh_to_write = still ? READ_ONCE(context->fresh_to_write) : NULL;
 	run->unfresh = NULL;
+	run->unfresh_to_write = false;
 }
 
 static void fresh_add(struct cosy_activation *run)
@@ -33,6 +35,12 @@ static void fresh_add(struct cosy_activation *run)
 	struct cosy_context *context = run->context;
 	bool still = READ_ONCE(context->fresh_in) == jiffies;
 
+	if (run->unfresh_to_write) {
+		run->fresh_to_write = run->unfresh;
+		WRITE_ONCE(context->fresh_to_write, run->unfresh);
+	} else if (!still) {
+		WRITE_ONCE(context->fresh_to_write, NULL);
+	}
 	run->fresh[1] = run->fresh[0];
 	run->fresh[0] = run->unfresh;
 	WRITE_ONCE(context->fresh[1], still ? READ_ONCE(context->fresh[0]) : NULL);
@@ -45,6 +53,12 @@ void cosy_fresh_end(struct cosy_activation *run, s64 result)
 	if (result >= 0)
 		fresh_add(run);
 	run->unfresh = NULL;
+	run->unfresh_to_write = false;
+}
+
+void cosy_fresh_forget(struct cosy_activation *run)
+{
+	run->fresh[0] = run->fresh[1] = run->fresh_to_write = NULL;
 }
 
 void cosy_held_drop(struct cosy_activation *run)

@@ -29,6 +29,9 @@ enum cosy_guard {
  */
 void cosy_fresh_end(struct cosy_activation *run, s64 result);
 
+/* Takes all file systems for changed, in this RUN. */
+void cosy_fresh_forget(struct cosy_activation *run);
+
 /* Starts a RUN: file systems that were made fresh in this jiffy still are. */
 void cosy_fresh_init(struct cosy_activation *run);
 

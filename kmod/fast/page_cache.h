@@ -54,6 +54,19 @@ static inline bool cosy_is_fresh(struct cosy_activation *run, const struct super
 	return false;
 }
 
+/*
+ * Checks the same for writes, which an ordinary write makes hold: since Linux 6.16 a file system
+ * in error may let reads succeed and refuse writes, without a sign that others can see.
+ */
+static inline bool cosy_is_fresh_to_write(struct cosy_activation *run, const struct super_block *sb)
+{
+	if (likely(run->fresh_to_write == sb))
+		return true;
+	run->unfresh = sb;
+	run->unfresh_to_write = true;
+	return false;
+}
+
 /* Returns the address of byte `position` of the file, which `folio` has. */
 static inline u8 *cosy_folio_byte(struct folio *folio, loff_t position)
 {

@@ -124,10 +124,12 @@ struct cosy_activation {
 	 * jiffy before the RUN: see cosy_is_fresh.  Only compared
 	 */
 	const struct super_block *fresh[2];
-	struct cosy_views *views; /* NULL until the first one is made */
+	const struct super_block *fresh_to_write; /* of which an ordinary write was made */
+	struct cosy_views *views;		  /* NULL until the first one is made */
 	/* Becomes one of `fresh` when the next ordinary call succeeds */
 	const struct super_block *unfresh;
-	u32 next_cursor; /* the cursor to give up for another file */
+	bool unfresh_to_write; /* and `fresh_to_write`, as that call is a write */
+	u32 next_cursor;       /* the cursor to give up for another file */
 	/*
 	 * See folio_cursor.h.  Without COSY_HELD_FOLIOS only `base` and `mask` are valid: they
 	 * are empty

@@ -310,7 +310,7 @@ u32 cosy_safepoint(struct cosy_activation *run, u32 insn)
 	if (run->held)
 		cosy_held_drop(run);
 	cosy_descriptors_forget(run);
-	run->fresh[0] = run->fresh[1] = NULL;
+	cosy_fresh_forget(run);
 	fuel_grant(run, run->max_steps | run->max_ns ? fuel_budget_limited(run) : fuel_budget(run));
 	if (run->max_ns)
 		faults_refuse(run);

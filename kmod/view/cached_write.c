@@ -120,8 +120,8 @@ static __always_inline bool tmpfs_folios_stay(const struct cosy_writing *write,
 	return true;
 }
 
-static noinline void ext4_folios_unlock(const struct cosy_writing *write,
-					const struct folios *folios, loff_t end)
+static void ext4_folios_unlock(const struct cosy_writing *write, const struct folios *folios,
+			       loff_t end)
 {
 	struct folio *folio;
 	loff_t position;
@@ -154,6 +154,15 @@ static bool ext4_folios_lock(const struct cosy_writing *write, const struct foli
 			return false;
 		}
 	}
+	return true;
+}
+
+/* Tells whether the folios could be locked now, before anybody is asked about the write. */
+static bool ext4_folios_known(const struct cosy_writing *write, const struct folios *folios)
+{
+	if (unlikely(!ext4_folios_lock(write, folios)))
+		return false;
+	ext4_folios_unlock(write, folios, write->position + write->count);
 	return true;
 }
 
@@ -322,15 +331,20 @@ s64 cosy_cached_write(struct cosy_activation *run, const struct cosy_writing *wr
 
 	if (owner == OWNER_OTHER)
 		return COSY_ORDINARY;
-	if (owner == OWNER_EXT4 && unlikely(!cosy_is_fresh(run, file_inode(file)->i_sb)))
+	if (owner == OWNER_EXT4 && unlikely(!cosy_is_fresh_to_write(run, file_inode(file)->i_sb)))
 		return cosy_guard_failed(run, COSY_GUARD_FRESH);
-	if (unlikely(position < 0 || position + write->count > i_size_read(file_inode(file))))
+	/* Looked at again under the lock: what is known not to work is not asked for twice. */
+	if (unlikely(position < 0 || !cached_write_allowed(write, owner)))
 		return cosy_guard_failed(run, COSY_GUARD_READ_ONLY);
 	/* From rw_verify_area on others see the write: see page_cache.h. */
 	if (unlikely(!cached_writes_are_plain(file)))
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	if (unlikely(!cached_find_folios(write, &folios)))
 		return cosy_guard_failed(run, COSY_GUARD_NO_HOLES);
+	if (owner == OWNER_EXT4 && unlikely(!ext4_folios_known(write, &folios))) {
+		cached_put_folios(&folios);
+		return cosy_guard_failed(run, COSY_GUARD_NO_HOLES);
+	}
 	result = rw_verify_area(WRITE, file, &position, write->count);
 	if (unlikely(result)) {
 		cached_put_folios(&folios);

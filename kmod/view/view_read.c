@@ -188,6 +188,9 @@ static __always_inline s64 view_check(struct cosy_activation *run, const struct 
 		return cosy_guard_failed(run, COSY_GUARD_LIMITED);
 	if (unlikely(!cosy_is_fresh(run, file_inode(file)->i_sb)))
 		return cosy_guard_failed(run, COSY_GUARD_FRESH);
+	/* The compound itself may store by a mapping of the file: that is no call, and comes later. */
+	if (unlikely(mapping_writably_mapped(file->f_mapping)))
+		return cosy_guard_failed(run, COSY_GUARD_VIEW);
 	return 0;
 }
 

@@ -32,8 +32,10 @@ static s64 view_write_pages(struct cosy_activation *run, const struct cosy_writi
 	ssize_t ret;
 
 	ret = rw_verify_area(WRITE, file, &position, write->count);
-	if (unlikely(ret))
+	if (unlikely(ret)) {
+		run->unfresh = NULL;
 		return cosy_call_result(run, ret);
+	}
 	iov_iter_bvec(&from, ITER_SOURCE, piece,
 		      cosy_view_pieces(view, within, write->count, piece), write->count);
 	init_sync_kiocb(&kiocb, file);
@@ -44,6 +46,11 @@ static s64 view_write_pages(struct cosy_activation *run, const struct cosy_writi
 	ret = file->f_op->write_iter(&kiocb, &from);
 	if (run->unfresh)
 		cosy_fresh_end(run, ret);
+	if (unlikely(ret == -ENOSPC)) {
+		/* To make room tmpfs splits huge pages, which it cannot while a view holds them. */
+		file_end_write(file);
+		return cosy_guard_failed(run, COSY_GUARD_VIEW);
+	}
 	if (ret > 0)
 		*write->end = kiocb.ki_pos;
 	cosy_write_done(file, ret);

@@ -319,14 +319,17 @@ static uint32_t other_comes(void)
 /* Starts a process that reads or lists by this position when it is told to. */
 static void other_start(int fd, int call)
 {
+	pid_t pid;
+
 	others->go = false;
-	others->pid = child_start();
-	if (!others->pid) {
-		others->pid = getpid();
+	pid = child_start();
+	if (!pid) {
 		WAIT_FOR(0, others->go);
 		others->result = syscall(call, fd, others->bytes, 200);
 		_exit(0);
 	}
+	/* Not by the child, whose 0 the listener might see. */
+	others->pid = pid;
 }
 
 static void other_end(void)

@@ -97,6 +97,17 @@ static void views(void)
 	OP(view_pread, file, script_buffer, PART, 0);
 }
 
+/* It cannot be written, which only the ordinary call finds. */
+static void writes_sealed(void)
+{
+	int fd = memfd_create("sealed", MFD_ALLOW_SEALING), r;
+
+	MUST(fd >= 0 && write(fd, text, SIZE) == SIZE && !fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE));
+	r = SYS(pwrite64, fd, script_buffer, PART, 100);
+	script_run();
+	CHECK_RESULT(r, -EPERM);
+}
+
 static void writes_view(void)
 {
 	int r;
@@ -121,7 +132,7 @@ static void lends_view(void)
 /* Tries again where the region was interrupted, so that it asked less itself. */
 static void questions(void (*region)(void), int wanted, const char *what)
 {
-	int asked = 0;
+	int asked = -1;
 
 	for (int i = 0; i < MAX_TRIES && asked != wanted && !check_failures; i++) {
 		region_end(region_start(region, INT_MAX));
@@ -202,6 +213,7 @@ int main(void)
 	questions(writes, 1, "a write");
 	questions(writes_view, 3, "a view that is written");
 	questions(lends_view, 3, "a view that is lent");
+	questions(writes_sealed, 0, "a write to a sealed file");
 	hole_between();
 	end_between();
 	write_between();

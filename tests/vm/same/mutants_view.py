@@ -382,6 +382,14 @@ MUTANTS = [
         "",
         by="view_edges",
     ),
+    Mutant(
+        "view-mapped",
+        "kmod/view/view_read.c",
+        "if (unlikely(mapping_writably_mapped(file->f_mapping)))",
+        "if (0)",
+        by="view_mapped",
+    ),
+    Mutant("view-no-room", "kmod/view/view_write.c", "if (unlikely(ret == -ENOSPC)) {", "if (0) {", by="view_mapped"),
     # Sending
     Mutant("view-lent-stores", "kmod/view/lend.c", "if (!view || view->stores)", "if (!view)", by="view_lend"),
     Mutant("peer", "kmod/view/lend.c", "if (unlikely(socket->type != SOCK_STREAM))", "if (0)", by="view_lend"),

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Has a file system fail before a region: what the region reads and writes there fails as natively,
+ * also where reads still succeed.  As root, on a disk of its own at /mnt.
+ */
+#include "guards.h"
+#include <cosy/cosy.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#define DISK  "/dev/vda"
+#define FILES "/mnt"
+
+enum { SIZE = 8192, EXT4 = 0xef53, PAIRS = 5 };
+
+static char text[SIZE];
+
+static int file_make(void)
+{
+	int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	memset(text, 'a', SIZE);
+	MUST(fd >= 0 && write(fd, text, SIZE) == SIZE);
+	return fd;
+}
+
+/* Makes the calls after the file system has failed; returns 0 or their errors. */
+static void calls_make(int fd, char *bytes, int *ret)
+{
+	for (int i = 0; i < 2 * PAIRS; i += 2) {
+		ret[i] = pread(fd, bytes, 10, 0) < 0 ? errno : 0;
+		ret[i + 1] = pwrite(fd, bytes, 10, 0) < 0 ? errno : 0;
+	}
+}
+
+static void failed_before(void)
+{
+	int native[2 * PAIRS], got[2 * PAIRS], fd = file_make(), trigger;
+	char *bytes = cosy_malloc(SIZE), path[100];
+	struct stat st;
+
+	MUST(bytes && !fstat(fd, &st));
+	snprintf(path, sizeof(path), "/sys/fs/ext4/%s/trigger_fs_error", strrchr(DISK, '/') + 1);
+	trigger = open(path, O_WRONLY);
+	MUST(trigger >= 0 && write(trigger, "x", 1) == 1 && !close(trigger));
+	calls_make(fd, bytes, native);
+	stale_file_systems();
+	COSY_START;
+	for (int i = 0; i < 2 * PAIRS; i += 2) {
+		got[i] = pread(fd, bytes, 10, 0) < 0 ? errno : 0;
+		got[i + 1] = pwrite(fd, bytes, 10, 0) < 0 ? errno : 0;
+	}
+	COSY_END;
+	for (int i = 0; i < 2 * PAIRS; i++)
+		CHECK(got[i] == native[i], "%s %d: %s, natively %s", i % 2 ? "write" : "read", i,
+		      strerror(got[i]), strerror(native[i]));
+	cosy_free(bytes);
+	close(fd);
+}
+
+int main(void)
+{
+	struct statfs files;
+
+	if (geteuid() || statfs(FILES, &files) || files.f_type != EXT4)
+		SKIP("this takes root, and a disk with ext4");
+	MUST(!chdir(FILES));
+	MUST(!mount(DISK, FILES, "ext4", MS_REMOUNT, "errors=remount-ro"));
+	failed_before();
+	return check_end();
+}
