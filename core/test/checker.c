@@ -292,7 +292,7 @@ static enum outcome thunk_call(struct checker *c, enum cosy_thunk thunk)
 	outcome = spend(c, at);
 	if (outcome != RUN_ON)
 		return outcome;
-	if (number == COSY_OP_trap)
+	if (number == COSY_OP_trap || number == COSY_OP_divide_error)
 		return leave(c, RUN_TRAP, at);
 	c->reg[0] = world_call(c->world, number, c->reg);
 	memset(&c->reg[1], 0, 5 * sizeof(u64));

@@ -153,7 +153,8 @@ static void operations_have_their_numbers(void)
 	CHECK(!strcmp(cosy_call_find(COSY_OP_rawmemchr)->name, "rawmemchr"));
 	CHECK(cosy_call_find(COSY_OP_look)->flags & COSY_CALL_RESUMES);
 	CHECK(cosy_call_find(COSY_OP_epoll_read)->flags & COSY_CALL_RESUMES);
-	CHECK(!cosy_call_find(COSY_OP_epoll_read + 1));
+	CHECK_EQ(COSY_OP_divide_error, 0x1002b);
+	CHECK(!cosy_call_find(COSY_OP_divide_error + 1));
 }
 
 int main(void)

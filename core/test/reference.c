@@ -97,7 +97,7 @@ static enum outcome run_call(struct machine *m, const struct bpf_insn *insn)
 		return RUN_LIMIT;
 	if (insn->src_reg == BPF_PSEUDO_CALL)
 		return run_local_call(m, insn);
-	if (insn->imm == COSY_OP_trap)
+	if (insn->imm == COSY_OP_trap || insn->imm == COSY_OP_divide_error)
 		return RUN_TRAP;
 	m->state->reg[0] = world_call(m->world, insn->imm, m->state->reg);
 	memset(&m->state->reg[1], 0, 5 * sizeof(u64));

@@ -108,6 +108,7 @@ static void loops_calls_and_recursion_work(void)
 		 /* 5 */ LOAD(BPF_DW, 0, 10, -16), STORE_K(BPF_DW, 10, -16, 7), EXIT());
 	ALL_WAYS(RUN_STACK, 0, CALL_LOCAL(1), EXIT(), CALL_LOCAL(-1), EXIT());
 	ALL_WAYS(RUN_TRAP, 0, CALL(COSY_OP_trap), EXIT());
+	ALL_WAYS(RUN_TRAP, 0, CALL(COSY_OP_divide_error), EXIT());
 	ALL_WAYS(RUN_LIMIT, 0, JUMP(-1));
 	ALL_WAYS(RUN_LIMIT, 0, CALL(39), JUMP(-2));
 	/* r1-r5 are 0 after a call. */

@@ -46,8 +46,8 @@ struct libcosy_interp {
  * marks `stop` (COSY_LEFT_WORK).  In every case *state and `resume` say where to go
  * on.
  *
- * A bad access is the process's own SIGSEGV, COSY_OP_trap its SIGILL, a full
- * software stack a SIGSEGV on the guard page; a handler that returns has the
+ * A bad access is the process's own SIGSEGV, COSY_OP_trap its SIGILL, COSY_OP_divide_error its
+ * SIGFPE, a full software stack a SIGSEGV on the guard page; a handler that returns has the
  * instruction repeated, one that jumps away abandons the compound.
  */
 enum cosy_status libcosy_interp_run(struct libcosy_interp *in, unsigned int stop);

@@ -468,12 +468,14 @@ static void limit_of_long_calls(void)
 
 static sigjmp_buf out;
 static void *fault_addr;
+static volatile int fault_code;
 static void *repair;
 
 static void on_signal(int sig, siginfo_t *info, void *uc)
 {
 	(void)uc;
 	fault_addr = info->si_addr;
+	fault_code = info->si_code;
 	if (repair && sig == SIGSEGV) {
 		mprotect(repair, 4096, PROT_READ | PROT_WRITE);
 		repair = NULL;
@@ -491,6 +493,7 @@ static void faults(void)
 	MUST(page != MAP_FAILED);
 	sigaction(SIGSEGV, &action, NULL);
 	sigaction(SIGILL, &action, NULL);
+	sigaction(SIGFPE, &action, NULL);
 
 	sig = sigsetjmp(out, 1);
 	if (!sig)
@@ -506,6 +509,12 @@ static void faults(void)
 	if (!sig)
 		RUN(NULL, CALL(COSY_OP_trap), EXIT());
 	CHECK_EQ(sig, SIGILL);
+
+	sig = sigsetjmp(out, 1);
+	if (!sig)
+		RUN(NULL, CALL(COSY_OP_divide_error), EXIT());
+	CHECK_EQ(sig, SIGFPE);
+	CHECK_EQ(fault_code, FPE_INTDIV);
 
 	/* Endless recursion ends on the software stack's guard page. */
 	sig = sigsetjmp(out, 1);

@@ -342,8 +342,13 @@ static void add_call(struct generator *g)
 		COSY_OP_crc32c,
 	};
 	u8 choice = source_byte(g->source);
+	s32 number = numbers[choice % 16];
 
-	add(g, BPF_JMP | BPF_CALL, 0, 0, 0, choice == 255 ? COSY_OP_trap : numbers[choice % 16]);
+	if (choice == 255)
+		number = COSY_OP_trap;
+	else if (choice == 254)
+		number = COSY_OP_divide_error;
+	add(g, BPF_JMP | BPF_CALL, 0, 0, 0, number);
 }
 
 static void add_local_call(struct generator *g)

@@ -41,6 +41,7 @@ void real_map(int device)
 	sigaction(SIGSEGV, &action, NULL);
 	sigaction(SIGBUS, &action, NULL);
 	sigaction(SIGILL, &action, NULL);
+	sigaction(SIGFPE, &action, NULL);
 }
 
 /* --- Calls with one answer ----------------------------------------------------------- */
@@ -70,7 +71,7 @@ static void settle_calls(struct bpf_insn *insns, u32 count)
 		if (insns[at].code == (BPF_LD | BPF_IMM | BPF_DW))
 			at++;
 		else if (insns[at].code == (BPF_JMP | BPF_CALL) && !insns[at].src_reg &&
-			 insns[at].imm != COSY_OP_trap)
+			 insns[at].imm != COSY_OP_trap && insns[at].imm != COSY_OP_divide_error)
 			insns[at].imm = settled[(u32)insns[at].imm % 4];
 	}
 }
@@ -111,7 +112,7 @@ void real_worlds(const struct differential *setting, struct world *model, struct
  */
 static enum outcome stopped_by(int number)
 {
-	if (number == SIGILL)
+	if (number == SIGILL || number == SIGFPE)
 		return RUN_TRAP;
 	return (u64)fault_address == WORLD_STACK_BASE + WORLD_STACK_SIZE ? RUN_STACK : RUN_FAULT;
 }

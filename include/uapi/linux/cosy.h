@@ -18,7 +18,8 @@
  *    spill frame: offsets -COSY_FRAME_SIZE to -1, never across an edge.
  *  - `exit` in the first function ends the compound with result r0.
  *  - Division and modulo follow the RFC: by zero 0 and the dividend, signed
- *    overflow wraps.
+ *    overflow wraps.  Who wants SIGFPE there, as C on x86-64 has it, tests for it
+ *    and makes the operation divide_error.
  *
  * All fields are little endian; all structures have no implicit padding.
  */
@@ -258,7 +259,8 @@ enum cosy_status {
 	COSY_LEFT_TRACED = 4,
 	COSY_LEFT_BUFFER = 5, /* the shared buffer's mapping is gone or changed */
 	COSY_LEFT_STACK = 6,  /* the software stack is full; detail = bytes needed */
-	COSY_LEFT_TRAP = 7,   /* COSY_OP_trap, or a return to no call of this program */
+	/* COSY_OP_trap, COSY_OP_divide_error, or a return to no call of this program */
+	COSY_LEFT_TRAP = 7,
 	/* A limit that somebody set was reached; the interpreter could go on: */
 	COSY_ENDED_STEPS = 8, /* limit of steps */
 	COSY_ENDED_TIME = 9,  /* kernel time limit */

@@ -141,6 +141,8 @@ static struct bpf_insn some_insn(int at, int main_end)
 			return ATOMIC(BPF_DW, 8, 0, any(), BPF_ADD | BPF_FETCH);
 		case 3:
 			return CALL_OP(RAW_OP_trap);
+		case 4:
+			return CALL_OP(RAW_OP_divide_error);
 		default:
 			return MOV(any(), (int)chance(1000));
 		}

@@ -36,6 +36,8 @@ static void test_calls(void)
 	RESULT(0, CALL_OP(RAW_OP_fence), MOV(0, 0), EXIT);
 	LEAVES(COSY_LEFT_TRAP, 1, MOV(6, 66), CALL_OP(RAW_OP_trap), EXIT);
 	CHECK(the_run.state.reg[6] == 66, "registers at a trap");
+	LEAVES(COSY_LEFT_TRAP, 1, MOV(6, 67), CALL_OP(RAW_OP_divide_error), EXIT);
+	CHECK(the_run.state.reg[6] == 67, "registers at a divide error");
 }
 
 /* Computes r0 = fib(r1) by calling itself; r6, r7 and a spilled word live across the calls. */
