@@ -152,8 +152,11 @@ static void stripFunction(BpfModule &B, Function &F) {
                     Attribute::NoReturn, Attribute::WillReturn})
     if (F.hasFnAttribute(Kind))
       Keep.addAttribute(Kind);
+  bool AsWritten = F.hasOptNone();
   F.setAttributes(F.getAttributes().removeFnAttributes(F.getContext()));
   F.addFnAttrs(Keep);
+  if (AsWritten)
+    F.addFnAttr(AsWrittenAttr);
   F.addFnAttr("no-jump-tables", "true");
   F.setSection("");
   F.setComdat(nullptr);

@@ -53,6 +53,8 @@ constexpr char ContextName[] = "__cosy_context";
 
 /// Stands in a computed goto's place.
 constexpr char ComputedGotoName[] = "cosy.computed.goto";
+/// Attribute of functions that the host does not optimise.
+constexpr char AsWrittenAttr[] = "cosy-as-written";
 /// Attribute of functions that may be active more than once.
 constexpr char RecursiveAttr[] = "cosy-recursive";
 
@@ -147,6 +149,13 @@ void widenLoops(BpfModule &B, const Extracted &R, Compound &C);
 // Unroll.cpp
 /// Makes small loops that load and store go several rounds at once.
 void unrollLoops(BpfModule &B, Compound &C);
+
+// Divisions.cpp
+/// Tests the divisions of functions that the host does not optimise, all that
+/// may trap there; before optimisation.
+void testDivisionsAsWritten(BpfModule &B);
+/// Tests the divisions that may trap natively; after optimisation.
+void testDivisions(BpfModule &B);
 
 // Legalize.cpp
 /// Expands what BPF lacks; Why says what cannot be.

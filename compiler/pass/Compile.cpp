@@ -117,6 +117,7 @@ static bool compileOnce(const Extracted &R, Try How, Compound &C, Reasons &Why,
   BpfModule B(*R.Host->getParent());
   makeBpfModule(R, C, B);
   dump(B, "extracted");
+  testDivisionsAsWritten(B);
   // Before optimisation, so that errno handling is optimised with the rest.
   lowerCalls(B, C);
   linkRuntime(B, C);
@@ -139,6 +140,7 @@ static bool compileOnce(const Extracted &R, Try How, Compound &C, Reasons &Why,
   }
   dump(B, "optimized");
 
+  testDivisions(B);
   legalize(B, C, Why);
   if (!Why.empty())
     return false;

@@ -45,9 +45,23 @@ static void insertTrap(BpfModule &B, Instruction *Before) {
   B.createCall(IB, operationNumber("trap"), {}, IB.getVoidTy());
 }
 
+/// Returns the operation that does not return before an unreachable, or null.
+static CallInst *operationBefore(UnreachableInst *U) {
+  auto *Call = dyn_cast_or_null<CallInst>(U->getPrevNode());
+  uint32_t Number;
+  return Call && Call->doesNotReturn() &&
+                 isNumberedCall(Call->getCalledOperand(), Number)
+             ? Call
+             : nullptr;
+}
+
 /// Ends the function at a place that is never reached.
 static void replaceUnreachable(BpfModule &B, UnreachableInst *U) {
-  insertTrap(B, U);
+  // LLVM would drop the return after a call that does not return.
+  if (CallInst *Call = operationBefore(U))
+    Call->removeFnAttr(Attribute::NoReturn);
+  else
+    insertTrap(B, U);
   Type *Ty = U->getFunction()->getReturnType();
   IRBuilder<> IB(U);
   if (Ty->isVoidTy())

@@ -16,6 +16,8 @@
 //===----------------------------------------------------------------------===//
 #include "Region.h"
 #include "llvm/ADT/Statistic.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Scalar/SROA.h"
@@ -172,10 +174,26 @@ static void dropEmptyPads(Function &F) {
     F.setPersonalityFn(nullptr);
 }
 
+/// Has divisions made whose result nobody uses any more: where F is not
+/// optimised the program makes them, and a division by zero shows.
+static void keepDivisions(Function &F) {
+  for (Instruction &I : instructions(F)) {
+    if (!I.isIntDivRem() || !I.use_empty() || !I.getType()->isIntegerTy() ||
+        I.getType()->getIntegerBitWidth() > 64)
+      continue;
+    IRBuilder<> B(I.getNextNode());
+    auto *Ty = FunctionType::get(B.getVoidTy(), {I.getType()}, false);
+    B.CreateCall(InlineAsm::get(Ty, "", "r", /*hasSideEffects=*/true), {&I});
+  }
+}
+
 void cosy::normalizeFunction(Function &F, FunctionAnalysisManager &FAM) {
   // A variable in memory may keep its value across longjmp, so stay away.
-  if (!F.callsFunctionThatReturnsTwice())
+  if (!F.callsFunctionThatReturnsTwice()) {
     SROAPass(SROAOptions::ModifyCFG).run(F, FAM);
+    if (F.hasOptNone())
+      keepDivisions(F);
+  }
   dropEmptyPads(F);
   EliminateUnreachableBlocks(F);
   FAM.invalidate(F, PreservedAnalyses::none());

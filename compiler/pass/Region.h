@@ -27,6 +27,7 @@
 //     Widen.cpp        loops over bytes take words          (widenLoops)
 //     Unroll.cpp       several rounds at once               (unrollLoops)
 //     Strings.cpp      operations on short strings in place (expandStrings)
+//     Divisions.cpp    those that x86-64 traps on are tested (testDivisions)
 //     Legalize.cpp     what BPF lacks; what stays native    (legalize)
 //       Atomics.cpp, Arithmetic.cpp, Intrinsics.cpp: its parts
 //     Signatures.cpp   local calls that fit five registers  (packSignatures)

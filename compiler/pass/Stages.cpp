@@ -110,6 +110,8 @@ struct Stage {
 
 /// The stages of a region, in the order of compileOnce.
 const Stage Stages[] = {
+    {"cosy-test-divisions-as-written",
+     [](Alone &A) { testDivisionsAsWritten(A.B); }},
     {"cosy-lower-calls", [](Alone &A) { lowerCalls(A.B, A.C); }},
     {"cosy-link-runtime", [](Alone &A) { linkRuntime(A.B, A.C); }},
     // With the budget of the first of Tries (Compile.cpp).
@@ -122,6 +124,7 @@ const Stage Stages[] = {
     {"cosy-widen-loops", [](Alone &A) { widenLoops(A.B, A.R, A.C); }},
     {"cosy-unroll-loops", [](Alone &A) { unrollLoops(A.B, A.C); }},
     {"cosy-expand-strings", [](Alone &A) { expandStrings(A.B, A.R, A.C); }},
+    {"cosy-test-divisions", [](Alone &A) { testDivisions(A.B); }},
     {"cosy-legalize", [](Alone &A) { legalize(A.B, A.C, A.Why); }},
     {"cosy-pack-signatures", [](Alone &A) { packSignatures(A.B); }},
     {"cosy-assign-storage", [](Alone &A) { assignStorage(A.B, A.C, A.Why); }},

@@ -426,6 +426,15 @@ MUTANTS = [
         "\treturn cosy_ioctl(file, command, address);",
         by="filter",
     ),
+    # Operations
+    Mutant(
+        "operation-divides",
+        "kmod/memory/operations.c",
+        "u64 cosy_op_divide_error(struct cosy_activation *run, u64 *r)\n{\n"
+        "\tcosy_leave_at(run, COSY_LEFT_TRAP, run->insn, 0);\n",
+        "u64 cosy_op_divide_error(struct cosy_activation *run, u64 *r)\n{\n",
+        by="fault_divide",
+    ),
     # Operations on memory
     Mutant(
         "memory-below",
