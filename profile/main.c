@@ -94,7 +94,7 @@ static void profile_usage(void)
 }
 
 /*
- * Signals once more a little later, and so on: ptrace's waitpid is not interrupted by a signal that
+ * Signals once more a little later, and so on: ptrace's waitid is not interrupted by a signal that
  * comes between the look at `stop` and its beginning.
  */
 static void stop_on_signal(int signal)

@@ -245,6 +245,17 @@ static void take_exec(struct fold *fold, const struct event_exec *exec)
 	}
 }
 
+/* Counts what no call comes after: of no call, and in no loop. */
+static void take_gap(struct fold *fold, const struct event_gap *gap)
+{
+	struct fold_thread *thread = thread_find(fold, gap->event.tid);
+
+	fold->profile.sums.user += gap->user;
+	if (thread && thread->process->pid == gap->pid)
+		timeline_gap(&fold->profile.timeline, thread->process->lane, gap->event.time,
+			     gap->user);
+}
+
 static void take_exit(struct fold *fold, const struct event_exit *exit)
 {
 	struct fold_thread *thread = thread_find(fold, exit->event.tid);
@@ -651,6 +662,9 @@ void fold_take(void *context, const struct event *event)
 		break;
 	case EVENT_EXIT:
 		take_exit(fold, (const struct event_exit *)event);
+		break;
+	case EVENT_GAP:
+		take_gap(fold, (const struct event_gap *)event);
 		break;
 	case EVENT_LOST:
 		fold->profile.lost += ((const struct event_lost *)event)->calls;

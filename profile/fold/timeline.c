@@ -70,11 +70,9 @@ static void timeline_fold(struct timeline *timeline)
 	}
 }
 
-void timeline_count(struct timeline *timeline, uint32_t lane, const struct event_call *call)
+/* Returns the bin of a time; the first that is asked for begins the timeline. */
+static struct timeline_bin *timeline_bin(struct timeline *timeline, uint32_t lane, uint64_t time)
 {
-	uint64_t time = call->event.time;
-	struct timeline_bin *bin;
-
 	if (!timeline->shift) {
 		timeline->shift = TIMELINE_SHIFT;
 		timeline->start = time;
@@ -83,7 +81,18 @@ void timeline_count(struct timeline *timeline, uint32_t lane, const struct event
 	time = time > timeline->start ? time - timeline->start : 0;
 	while (time >> timeline->shift >= TIMELINE_BINS)
 		timeline_fold(timeline);
-	bin = &timeline->lanes[lane].bins[time >> timeline->shift];
+	return &timeline->lanes[lane].bins[time >> timeline->shift];
+}
+
+void timeline_gap(struct timeline *timeline, uint32_t lane, uint64_t time, uint64_t user)
+{
+	timeline_bin(timeline, lane, time)->user += user;
+}
+
+void timeline_count(struct timeline *timeline, uint32_t lane, const struct event_call *call)
+{
+	struct timeline_bin *bin = timeline_bin(timeline, lane, call->event.time);
+
 	timeline->lanes[lane].calls++;
 	bin->calls++;
 	if (call->event.flags & EVENT_CPU) {

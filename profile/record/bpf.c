@@ -360,6 +360,16 @@ static void take_exec(struct watcher *watcher, const struct observed_exec *told)
 	tell_exec(&watcher->sink, told->head.pid, told->head.tid, told->head.time, path);
 }
 
+/* Tells what a thread computed after its last call, not of ours before it is the program. */
+static void take_gap(struct watcher *watcher, const struct observed_gap *told)
+{
+	const struct observed_thread *thread = *thread_place(watcher, told->head.tid);
+
+	if (thread && !thread->process->quiet)
+		tell_gap(&watcher->sink, told->head.pid, told->head.tid, told->head.time,
+			 time_limited(told->gap));
+}
+
 /* Ends a thread; the first one counts until its process ends, as for wait(2). */
 static void take_exit(struct watcher *watcher, const struct observation *told)
 {
@@ -426,6 +436,9 @@ static size_t observation_least(const struct observation *told)
 		return sizeof(struct observed_call_stack_path);
 	case OBSERVE_FORK:
 		return sizeof(struct observed_fork);
+	case OBSERVE_EXIT:
+	case OBSERVE_RUNNING:
+		return sizeof(struct observed_gap);
 	case OBSERVE_EXEC:
 		return sizeof(struct observed_exec);
 	default:
@@ -460,7 +473,11 @@ static void observation_take(struct watcher *watcher, const struct observation *
 	case OBSERVE_EXEC:
 		take_exec(watcher, (const struct observed_exec *)told);
 		break;
+	case OBSERVE_RUNNING:
+		take_gap(watcher, (const struct observed_gap *)told);
+		break;
 	case OBSERVE_EXIT:
+		take_gap(watcher, (const struct observed_gap *)told);
 		take_exit(watcher, told);
 		break;
 	case OBSERVE_DROPPED:

@@ -45,6 +45,7 @@ static size_t event_least(unsigned int kind)
 		[EVENT_EXIT] = sizeof(struct event_exit),
 		[EVENT_LOST] = sizeof(struct event_lost),
 		[EVENT_END] = sizeof(struct event_end),
+		[EVENT_GAP] = sizeof(struct event_gap),
 	};
 
 	return kind < EVENT_KINDS ? least[kind] : 0;
@@ -69,6 +70,8 @@ const char *event_check(const struct event *event, size_t size)
 		    call->user > EVENT_MAX_TIME)
 			return "a call takes longer than can be";
 	}
+	if (event->kind == EVENT_GAP && ((const struct event_gap *)event)->user > EVENT_MAX_TIME)
+		return "a thread computes longer than can be";
 	if (path_place(event, &path)) {
 		if (path.size > EVENT_MAX_PATH || path.at + path.size > event->size)
 			return "a path is longer than its event";

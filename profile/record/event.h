@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 #define EVENT_MAGIC   "COSYEVT\n"
-#define EVENT_VERSION 4
+#define EVENT_VERSION 5
 
 #define EVENT_MAX_SIZE	 8192	      /* of one event, in bytes */
 #define EVENT_MAX_PATH	 256	      /* of a path's bytes, more are cut; ends with a zero */
@@ -58,6 +58,7 @@ enum event_kind {
 	EVENT_EXIT, /* of a thread; of the process when it is the last one */
 	EVENT_LOST, /* calls that are not here */
 	EVENT_END,  /* the last event */
+	EVENT_GAP,  /* since a thread's last call: before its EXIT, or before END if it goes on */
 	EVENT_KINDS
 };
 
@@ -143,6 +144,13 @@ struct event_exit {
 	struct event event;
 	uint32_t pid;
 	uint32_t last; /* 1: the process ends */
+};
+
+struct event_gap {
+	struct event event;
+	uint32_t pid;
+	uint32_t unused;
+	uint64_t user; /* as a call's: a call that has not ended is left out */
 };
 
 struct event_lost {

@@ -382,6 +382,25 @@ static void fork_stop(struct tracer *tracer, struct traced_thread *parent)
 		ptrace(PTRACE_SYSCALL, tid, NULL, NULL);
 }
 
+/*
+ * Returns what a thread has computed since its last call.  One that it is in does not end for us:
+ * exit_group never does, and another may be under way when the recording ends.
+ */
+static uint64_t thread_gap(const struct traced_thread *thread)
+{
+	uint64_t cpu, slices;
+
+	if (thread->in_call)
+		return thread->call.user;
+	return thread_times(thread, &cpu, &slices) && cpu > thread->cpu ? cpu - thread->cpu : 0;
+}
+
+static void thread_tell_gap(struct tracer *tracer, const struct traced_thread *thread)
+{
+	if (thread->process && !thread->process->quiet)
+		tell_gap(&tracer->sink, thread->process->pid, thread->tid, 0, thread_gap(thread));
+}
+
 static void thread_tell_exit(struct tracer *tracer, const struct traced_thread *thread)
 {
 	struct event_exit exit = {.pid = thread->process->pid,
@@ -400,6 +419,9 @@ static void exec_stop(struct tracer *tracer, struct traced_thread *thread)
 		struct traced_thread *other = *thread_place(tracer, former);
 
 		if (other) {
+			/* The first thread has ended without our being told. */
+			if (thread->in_call)
+				thread_tell_gap(tracer, thread);
 			thread->call = other->call;
 			thread->in_call = other->in_call;
 			memcpy(thread->path, other->path, sizeof(thread->path));
@@ -526,6 +548,28 @@ static int process_attach(void *tracer, pid_t pid)
 	return process_seize(tracer, pid, false);
 }
 
+/*
+ * Waits for any thread, like waitpid(2).  While one that has ended is not waited for, what it has
+ * taken of the processor can be read: of one that was killed nothing else tells it.
+ */
+static pid_t tracer_wait(struct tracer *tracer, int *status)
+{
+	siginfo_t info = {.si_pid = 0};
+	const struct traced_thread *thread;
+	pid_t tid;
+
+	if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL))
+		return -1;
+	thread = *thread_place(tracer, info.si_pid);
+	if (thread && info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
+		thread_tell_gap(tracer, thread);
+	tid = waitpid(info.si_pid, status, __WALL);
+	/* Another thread has executed a program meanwhile. */
+	if (tid < 0)
+		errno = EINTR;
+	return tid;
+}
+
 /* Lets all threads go on as if nothing had been. */
 static void tracer_detach(struct tracer *tracer)
 {
@@ -535,7 +579,7 @@ static void tracer_detach(struct tracer *tracer)
 			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
 	while (tracer->n_threads) {
 		int status;
-		pid_t tid = waitpid(-1, &status, __WALL);
+		pid_t tid = tracer_wait(tracer, &status);
 		struct traced_thread *thread;
 
 		if (tid < 0 && errno != EINTR)
@@ -544,6 +588,8 @@ static void tracer_detach(struct tracer *tracer)
 		if (tid > 0 && WIFSTOPPED(status)) {
 			int signal = WSTOPSIG(status);
 
+			if (thread)
+				thread_tell_gap(tracer, thread);
 			ptrace(PTRACE_DETACH, tid, NULL,
 			       status >> 16 || signal == (SIGTRAP | 0x80) ? 0 : signal);
 		}
@@ -562,7 +608,7 @@ static bool tracer_watch(struct tracer *tracer, const volatile sig_atomic_t *sto
 
 		if (stop && *stop)
 			return false;
-		tid = waitpid(-1, &status, __WALL);
+		tid = tracer_wait(tracer, &status);
 		if (tid < 0 && errno == EINTR)
 			continue;
 		if (tid < 0)

@@ -28,6 +28,14 @@ void event_tell(const struct record_sink *sink, struct event *event, unsigned in
 	sink->take(sink->context, event);
 }
 
+void tell_gap(const struct record_sink *sink, pid_t pid, pid_t tid, uint64_t time, uint64_t user)
+{
+	struct event_gap gap = {.event.time = time, .pid = pid, .user = user};
+
+	if (user)
+		event_tell(sink, &gap.event, EVENT_GAP, sizeof(gap), tid);
+}
+
 void tell_exec(const struct record_sink *sink, pid_t pid, pid_t tid, uint64_t time,
 	       const char *path)
 {

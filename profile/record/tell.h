@@ -15,6 +15,9 @@ uint64_t clock_now(void);
 void event_tell(const struct record_sink *sink, struct event *event, unsigned int kind, size_t size,
 		pid_t tid);
 
+/* Tells what a thread computed after its last call, if it did. */
+void tell_gap(const struct record_sink *sink, pid_t pid, pid_t tid, uint64_t time, uint64_t user);
+
 /* Tells of an exec; `path` NULL: of what /proc says. */
 void tell_exec(const struct record_sink *sink, pid_t pid, pid_t tid, uint64_t time,
 	       const char *path);

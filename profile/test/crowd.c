@@ -13,6 +13,8 @@
  *   crowd callers N	2 * N times getuid from two functions whose frames are alike: N / 4 + 1
  *			times from one, then from the other, and so on; one more, so that the
  *			other does not begin where a stack is looked at
+ *   crowd compute N	computes N million rounds after its last call
+ *   crowd abandon N	ends after N ms, while a thread of its computes
  *   crowd depths N	open from N places of the stack, 32 bytes apart
  */
 #include <alloca.h>
@@ -138,6 +140,30 @@ __attribute__((noinline)) static int crowd_depths(int n)
 	return 0;
 }
 
+static int crowd_compute(int n)
+{
+	for (volatile long i = n * 1000000L; i; i--)
+		;
+	return 0;
+}
+
+static void *crowd_computer(void *argument)
+{
+	for (volatile long i = 1; i;)
+		i |= 1;
+	return argument;
+}
+
+static int crowd_abandon(int n)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, crowd_computer, NULL))
+		return 1;
+	usleep(1000 * n);
+	return 0;
+}
+
 static pthread_barrier_t crowd_there;
 
 static void *crowd_member(void *argument)
@@ -210,6 +236,10 @@ int main(int argc, char **argv)
 		return crowd_threads(n);
 	if (n >= 4 && !strcmp(argv[1], "callers"))
 		return crowd_callers(n);
+	if (n > 0 && !strcmp(argv[1], "compute"))
+		return crowd_compute(n);
+	if (n > 0 && !strcmp(argv[1], "abandon"))
+		return crowd_abandon(n);
 	if (n > 0 && !strcmp(argv[1], "depths"))
 		return crowd_depths(n);
 	return 2;

@@ -53,6 +53,7 @@ static void test_events(void)
 		char path[16];
 	} with = {.call = call};
 	struct event_stack stack = {.event = {.size = sizeof(stack), .kind = EVENT_STACK}};
+	struct event_gap gap = {.event = {.size = sizeof(gap), .kind = EVENT_GAP}};
 	const char *why = NULL;
 
 	CHECK_EQ(next(&call, 0, &why), 0);
@@ -74,6 +75,10 @@ static void test_events(void)
 	CHECK_EQ(next(&stack, sizeof(stack), &why), -1);
 	stack.frames = UINT32_MAX;
 	CHECK_EQ(next(&stack, sizeof(stack), &why), -1);
+	/* More time than there is. */
+	CHECK_EQ(next(&gap, sizeof(gap), &why), 1);
+	gap.user = EVENT_MAX_TIME + 1;
+	CHECK_EQ(next(&gap, sizeof(gap), &why), -1);
 	with.call = call;
 	with.call.event.kind = EVENT_KINDS;
 	CHECK_EQ(next(&with, sizeof(with), &why), -1);

@@ -410,6 +410,26 @@ static void test_random(void)
 	CHECK(random_reads(true) < 600);
 }
 
+/* Takes what a thread computes after its last call: it is of no call, and in no loop. */
+static void test_gap(void)
+{
+	struct stream stream = stream_begin();
+	struct event_gap gap = {.event = {.kind = EVENT_GAP, .size = sizeof(gap), .tid = 10},
+				.pid = 10,
+				.user = 1000000};
+	const struct profile *profile;
+
+	for (int i = 0; i < 100; i++)
+		stream_call(&stream, SYS_getppid, 1, 0, 0, 0);
+	gap.event.time = stream.time;
+	fold_take(stream.fold, &gap.event);
+	profile = fold_finish(stream.fold);
+	CHECK_EQ(profile->sums.calls, 100);
+	CHECK_EQ(profile->sums.user, 100 * 100 + 1000000);
+	CHECK_EQ(profile->rows[1].sums.user, 100 * 100);
+	fold_destroy(stream.fold);
+}
+
 /* Uses a number that another process had. */
 static void test_pid_again(void)
 {
@@ -505,6 +525,7 @@ int main(void)
 	test_sessions();
 	test_run();
 	test_random();
+	test_gap();
 	test_pid_again();
 	test_lanes();
 	test_bounds();

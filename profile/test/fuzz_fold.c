@@ -141,6 +141,10 @@ static void put(struct input *input, struct event *event)
 	case EVENT_EXIT:
 		((struct event_exit *)event)->pid = take(input) & 3;
 		break;
+	case EVENT_GAP:
+		((struct event_gap *)event)->pid = take(input) & 3;
+		((struct event_gap *)event)->user = number(input) % (EVENT_MAX_TIME + 1);
+		break;
 	}
 	event->size = (size + 7) & ~7UL;
 }

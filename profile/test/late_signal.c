@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * late_signal.c - preloaded into cosy-profile: a signal that comes after the look at `stop` and
- * just before waitpid sleeps, which a test cannot hit by chance.
+ * just before waitid sleeps, which a test cannot hit by chance.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -12,21 +12,20 @@
 /* Times of 10 ms without a stop until the program that is watched must be asleep. */
 #define QUIET 100
 
-pid_t waitpid(pid_t pid, int *status, int options)
+int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
-	static pid_t (*real)(pid_t, int *, int);
+	static int (*real)(idtype_t, id_t, siginfo_t *, int);
 	static int sent;
 
 	if (!real)
-		real = (pid_t(*)(pid_t, int *, int))dlsym(RTLD_NEXT, "waitpid");
-	for (int i = 0; options == __WALL && !sent && i < QUIET; i++) {
-		pid_t got = real(pid, status, options | WNOHANG);
-
-		if (got)
-			return got;
+		real = (int (*)(idtype_t, id_t, siginfo_t *, int))dlsym(RTLD_NEXT, "waitid");
+	for (int i = 0; options & __WALL && !sent && i < QUIET; i++) {
+		info->si_pid = 0;
+		if (real(type, id, info, options | WNOHANG) || info->si_pid)
+			return info->si_pid ? 0 : -1;
 		usleep(10000);
 	}
-	if (options == __WALL && !sent++)
+	if (options & __WALL && !sent++)
 		raise(SIGINT);
-	return real(pid, status, options);
+	return real(type, id, info, options);
 }

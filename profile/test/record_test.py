@@ -129,6 +129,7 @@ def main() -> None:
         profile("--read", folder + "/none", status=2)
         profile("--", folder + "/none", status=127)
         profile(status=2)
+        check_gaps()
         check_attach()
         check_ended(Path(folder))
         check_late_signal()
@@ -429,6 +430,25 @@ def check_depths() -> None:
         bare += ["setarch", "-R"]
     report = json.loads(profile("--json", "-", "--", *bare, CROWD, "depths", "160"))
     assert calls(report, "openat", "crowd_depths") == 160, [s for s in report["sites"] if s["call"] == "openat"]
+
+
+def check_gaps() -> None:
+    """What a thread computes after its last call counts: it ends, is killed, or goes on."""
+    with subprocess.Popen([CROWD, "compute", "50"]) as child:
+        took = os.wait4(child.pid, 0)[2].ru_utime * 1e9
+        child.returncode = 0
+    report = json.loads(profile("--json", "-", "--", CROWD, "compute", "50"))
+    assert took / 2 < report["user_ns"] < 2 * took, (took, report["user_ns"])
+    bins = [b for lane in report["timeline"]["lanes"] for b in lane["bins"]]
+    assert sum(b[2] for b in bins) > took / 2, bins
+    report = json.loads(profile("--json", "-", "--", CROWD, "abandon", "200"))
+    assert report["user_ns"] > 20_000_000, report["user_ns"]
+    with subprocess.Popen([CROWD, "abandon", "100000"]) as child:
+        try:
+            report = json.loads(profile("-d", "0.3", "--json", "-", "-p", str(child.pid)))
+            assert 30_000_000 < report["user_ns"] < 400_000_000, report["user_ns"]
+        finally:
+            child.kill()
 
 
 def check_attach() -> None:

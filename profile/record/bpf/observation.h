@@ -25,6 +25,7 @@ enum observation_kind {
 	OBSERVE_FORK,
 	OBSERVE_EXEC,
 	OBSERVE_EXIT,
+	OBSERVE_RUNNING, /* a thread goes on, and is no longer watched */
 	OBSERVE_DROPPED, /* a thread is no longer watched: its privileges are no more the caller's */
 	/* Made by cosy-observe itself. */
 	OBSERVE_READY,	  /* arg: enum event_backend; or -errno: of what did not work */
@@ -83,6 +84,12 @@ struct observed_fork {
 	struct observation head;
 	__u64 flags;  /* of clone */
 	__u64 thread; /* 1: of the same process */
+};
+
+/* EXIT and RUNNING. */
+struct observed_gap {
+	struct observation head;
+	__u64 gap; /* on the processor since its last call */
 };
 
 struct observed_exec {

@@ -82,6 +82,7 @@ struct task_struct {
 	__u64 start_boottime;
 	int pid, tgid;
 	unsigned int flags;
+	int on_cpu;
 	const struct cred *real_cred;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
@@ -350,6 +351,9 @@ int attach_task(struct bpf_iter__task *context)
 		return 0;
 	}
 	stacks_forget(it, task->mm);
+	it->ended = told->time;
+	if (bpf_core_field_exists(task->on_cpu) && !task->on_cpu)
+		it->since = told->time;
 	attach_added++;
 	told->pid = task->tgid;
 	told->tid = task->pid;
@@ -390,6 +394,28 @@ static __u64 argument_value(const struct call_begun *call, __u32 argument)
 	return call->args[argument & 7];
 }
 
+/*
+ * Returns the ns on the processor from the end of the call before until `time`, when the task had
+ * been off it for `away`.  A task that runs meanwhile may make it less than none.
+ */
+static __u64 gap_until(const struct watched *it, __u64 time, __u64 away)
+{
+	__u64 took = time - it->ended, off = away - it->ended_away;
+
+	return it->ended && time > it->ended && took > off ? took - off : 0;
+}
+
+/* Returns the same of a task that makes no further call: until now, or until one that does not end. */
+static __u64 gap_open(const struct watched *it)
+{
+	const struct call_begun *call = &it->calls[0];
+	__u64 now = bpf_ktime_get_ns(), since = it->since;
+
+	if (call->in)
+		return gap_until(it, call->time, call->away);
+	return gap_until(it, now, it->away + (since && now > since ? now - since : 0));
+}
+
 /* Fills everything but the stack and the path. */
 static void call_fill(struct observed_call *told, const struct call_begun *call,
 		      const struct watched *it, long ret)
@@ -401,7 +427,7 @@ static void call_fill(struct observed_call *told, const struct call_begun *call,
 	told->nr = call->nr;
 	told->flags = it->voluntary != call->voluntary ? OBSERVED_SLEPT : 0;
 	told->away = it->away - call->away;
-	told->gap = it->ended ? call->time - it->ended - (call->away - it->ended_away) : 0;
+	told->gap = gap_until(it, call->time, call->away);
 	__builtin_memcpy(told->args, call->args + 1, sizeof(told->args));
 	told->path_size = 0;
 	told->given = told->made = 0;
@@ -753,13 +779,36 @@ SEC("tp_btf/sched_process_exit")
 int task_exited(__u64 *context)
 {
 	struct task_struct *task = (struct task_struct *)context[0];
-	struct observation *told;
+	struct watched *it = watched_get(task);
+	struct observed_gap *told;
 
-	if (!watched_get(task))
+	if (!it)
 		return 0;
 	told = observation(OBSERVE_EXIT, sizeof(*told));
 	if (told) {
-		told->arg = !BPF_CORE_READ(task, signal, live.counter);
+		told->head.arg = !BPF_CORE_READ(task, signal, live.counter);
+		told->gap = gap_open(it);
+		submit(told);
+	}
+	watched_delete(task);
+	return 0;
+}
+
+/* Called for each task there is when the recording ends: of those that go on, no more is told. */
+SEC("iter/task")
+int release_task(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct watched *it = task ? watched_get(task) : NULL;
+	struct observed_gap *told;
+
+	if (!it)
+		return 0;
+	told = observation(OBSERVE_RUNNING, sizeof(*told));
+	if (told) {
+		told->head.pid = task->tgid;
+		told->head.tid = task->pid;
+		told->gap = gap_open(it);
 		submit(told);
 	}
 	watched_delete(task);

@@ -38,7 +38,8 @@
 struct observer {
 	struct observe *programs;
 	struct ring_buffer *ring;
-	int threads; /* the iterator over all tasks */
+	int threads; /* the iterator over all tasks that attaches, */
+	int release; /* and the one that lets go of them */
 	__u64 lost;  /* told already */
 	size_t used;
 	bool broken;
@@ -127,6 +128,20 @@ static __u64 observer_missed(struct observer *observer)
 
 /* --- Commands ------------------------------------------------------------------------- */
 
+/* Has an iterator's program called for every task. */
+static int tasks_iterate(int link)
+{
+	int iterator = bpf_iter_create(link);
+	char nothing[64];
+
+	if (iterator < 0)
+		return -errno;
+	while (read(iterator, nothing, sizeof(nothing)) > 0)
+		;
+	close(iterator);
+	return 0;
+}
+
 /* Looks at every task until no thread has come that was not there. */
 static int observer_attach(struct observer *observer, __s32 pid)
 {
@@ -138,15 +153,12 @@ static int observer_attach(struct observer *observer, __s32 pid)
 	shared->attach_pid = pid;
 	shared->attach_added = shared->attach_refused = 0;
 	do {
-		int iterator = bpf_iter_create(observer->threads);
-		char nothing[64];
+		int error;
 
-		if (iterator < 0)
-			return -errno;
 		before = shared->attach_added;
-		while (read(iterator, nothing, sizeof(nothing)) > 0)
-			;
-		close(iterator);
+		error = tasks_iterate(observer->threads);
+		if (error)
+			return error;
 		all = shared->attach_added;
 	} while (all > before);
 	if (all)
@@ -239,6 +251,7 @@ static int observer_load(struct observer *observer, enum event_backend backend)
 	if (error)
 		return error;
 	observer->threads = bpf_link__fd(programs->links.attach_task);
+	observer->release = bpf_link__fd(programs->links.release_task);
 	observer->ring =
 		ring_buffer__new(bpf_map__fd(programs->maps.ring), observer_take, observer, NULL);
 	return observer->ring ? 0 : -errno;
@@ -312,6 +325,7 @@ int main(int argc, char **argv)
 	observer_flush(&observer);
 	if (!error) {
 		observer_serve(&observer);
+		tasks_iterate(observer.release);
 		observe__detach(observer.programs);
 		observer_drain(&observer);
 		if (observer_missed(&observer))
