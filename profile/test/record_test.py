@@ -137,6 +137,7 @@ def main() -> None:
         check_depths()
         check_page(Path(folder), source, out)
         check_verify(source, out, Path(folder) / "verified.json")
+        check_status()
         check_missing(Path(folder))
         check_title()
         check_reports(Path(folder))
@@ -162,6 +163,15 @@ def check_verify(source: str, out: str, report: Path) -> None:
     parts = [*verified["predicted"], verified["measured"], verified["noise"]]
     for part, percent in zip(parts, said.groups(), strict=True):
         assert abs(max(-100, min(100, 100 * part)) - int(percent)) <= 0.51, (verified, run.stdout)
+
+
+def check_status() -> None:
+    """No figure is given of a program that ends in another way under `cosy run`."""
+    script = "case $LD_PRELOAD in *cosy*) exit 4 ;; *) exit 3 ;; esac"
+    command = [COSY, "profile", "--backend", "ptrace", "--verify=1", "--", "sh", "-c", script]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert run.returncode == 1 and "Verified" not in run.stdout, run
+    assert "ends with status 3, but 4 the other way" in run.stderr, run.stderr
 
 
 def check_missing(folder: Path) -> None:

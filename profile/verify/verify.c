@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "record/child.h"
 #include "verify/server.h"
 #include "verify/verify.h"
 
@@ -45,7 +46,7 @@ static void cosy_path(char *ret, size_t size)
 	}
 }
 
-static void program_run(char *const *command)
+static void command_execute(char *const *command)
 {
 	int null = open("/dev/null", O_RDWR);
 
@@ -62,17 +63,17 @@ static double time_ns(struct timeval time)
 }
 
 /* Returns ns of processor time, its children's with it; below 0: it could not be run. */
-static double command_time(char *const *command)
+static double command_time(char *const *command, int *status)
 {
 	struct rusage usage;
-	int status;
+	int ended;
 	pid_t pid = fork();
 
 	if (!pid)
-		program_run(command);
-	if (pid < 0 || wait4(pid, &status, 0, &usage) != pid ||
-	    (WIFEXITED(status) && WEXITSTATUS(status) == 127))
+		command_execute(command);
+	if (pid < 0 || wait4(pid, &ended, 0, &usage) != pid)
 		return -1;
+	*status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
 	return time_ns(usage.ru_utime) + time_ns(usage.ru_stime);
 }
 
@@ -84,7 +85,7 @@ static double server_time(char *const *command, const char *load)
 	double ns;
 
 	if (!pid)
-		program_run(command);
+		command_execute(command);
 	if (pid < 0)
 		return -1;
 	status = load_run(load);
@@ -92,9 +93,11 @@ static double server_time(char *const *command, const char *load)
 	return status ? -1 : ns;
 }
 
-static double work_time(char *const *command, const char *load)
+/* `status` is as the shell has it; 0 for a server, which was ended. */
+static double work_time(char *const *command, const char *load, int *status)
 {
-	return load ? server_time(command, load) : command_time(command);
+	*status = 0;
+	return load ? server_time(command, load) : command_time(command, status);
 }
 
 static int double_order(const void *a, const void *b)
@@ -116,17 +119,32 @@ static double spread_of(const double *values, unsigned int n)
 	return (values[n - 1 - n / 4] - values[n / 4]) / 2;
 }
 
-/* Measures in turn, so that what changes on the machine changes for both. */
-static bool times_take(char *const *plain, char *const *other, const char *load,
-		       unsigned int rounds, double *plain_times, double *other_times)
+/*
+ * Measures in turn, so that what changes on the machine changes for both.  Returns NULL, or what
+ * failed; of work that ends in two ways, it is not the same that was measured.
+ */
+static const char *times_take(char *const *plain, char *const *other, const char *load,
+			      unsigned int rounds, double *plain_times, double *other_times)
 {
+	static char why[120];
+
 	for (unsigned int i = 0; i < rounds; i++) {
-		plain_times[i] = work_time(plain, load);
-		other_times[i] = work_time(other, load);
+		int status, other_status;
+
+		plain_times[i] = work_time(plain, load, &status);
+		other_times[i] = work_time(other, load, &other_status);
 		if (plain_times[i] < 0 || other_times[i] < 0)
-			return false;
+			return load ? "the program cannot be run again, or the load failed"
+				    : "the program cannot be run again";
+		if (status != other_status) {
+			snprintf(why, sizeof(why),
+				 "the program ends with status %d, but %d the other way, so that "
+				 "they cannot be compared",
+				 status, other_status);
+			return why;
+		}
 	}
-	return true;
+	return NULL;
 }
 
 struct times {
@@ -140,7 +158,7 @@ static bool start_take(struct times *times, char *cosy, unsigned int rounds)
 	char *nothing[] = {(char *)"true", NULL};
 	char *run_nothing[] = {cosy, (char *)"run", (char *)"--", (char *)"true", NULL};
 
-	if (!times_take(nothing, run_nothing, NULL, rounds, times->plain, times->other))
+	if (times_take(nothing, run_nothing, NULL, rounds, times->plain, times->other))
 		return false;
 	times->start = middle_of(times->other, rounds) - middle_of(times->plain, rounds);
 	times->start_spread =
@@ -227,24 +245,28 @@ const char *verify(const struct advice *advice, const struct verify_plan *plan,
 	unsigned int rounds = plan->rounds < MAX_ROUNDS ? plan->rounds : MAX_ROUNDS;
 	static char cosy[2 * PATH_MAX];
 	static struct times times;
-	bool taken;
+	const char *why;
 	char **command;
+	int status;
 
 	cosy_path(cosy, sizeof(cosy));
 	if (plan->marked && access("/dev/cosy", R_OK | W_OK))
 		return "/dev/cosy cannot be opened here, so that regions run natively";
+	if (plan->marked && program_find(plan->marked))
+		return "the marked program cannot be run";
+	if (program_find(plan->program[0]))
+		return "the program cannot be run again";
 	if (!plan->marked && !start_take(&times, cosy, rounds))
 		return "cosy run cannot be started";
 	command = other_command(plan, cosy);
 	if (!command)
 		return "there is no memory";
 	/* Once for what comes into memory. */
-	taken = work_time(plan->program, plan->load) >= 0 &&
-		times_take(plan->program, command, plan->load, rounds, times.plain, times.other);
+	work_time(plan->program, plan->load, &status);
+	why = times_take(plan->program, command, plan->load, rounds, times.plain, times.other);
 	free(command);
-	if (!taken)
-		return plan->load ? "the program cannot be run again, or the load failed"
-				  : "the program cannot be run again";
+	if (why)
+		return why;
 	verify_judge(advice, plan, &times, rounds, ret);
 	return NULL;
 }
