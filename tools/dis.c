@@ -266,9 +266,5 @@ int command_dis(int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		if (dis(argv[i]))
 			status = EXIT_BAD;
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "cosy dis: cannot write: %s\n", strerror(errno));
-		return EXIT_BAD;
-	}
 	return status;
 }

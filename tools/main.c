@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "standard.h"
 
 static int help(int argc, char **argv);
 
@@ -103,6 +104,7 @@ int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
 
+	standard_begin("cosy");
 	if (!*name) {
 		usage(stderr);
 		return EXIT_USAGE;

@@ -14,6 +14,7 @@
 //   clang         $COSY_CLANG, as built
 //
 //===----------------------------------------------------------------------===//
+#include "../../tools/standard.h"
 #include "arguments.h"
 #include <cstdio>
 #include <cstdlib>
@@ -190,7 +191,7 @@ static void printHelp() {
       "See cosycc(1).  clang's options follow.\n"
       "\n",
       stdout);
-  fflush(stdout);
+  standard_check();
 }
 
 int main(int Count, char **Values) {
@@ -234,7 +235,7 @@ int main(int Count, char **Values) {
 
   if (A.Rest.size() == 1 && A.Rest[0] == "--version") {
     printf("cosycc version %s\n", COSY_VERSION);
-    fflush(stdout);
+    standard_check();
   }
   if (A.Rest.size() == 1 && (A.Rest[0] == "--help" || A.Rest[0] == "-help"))
     printHelp();

@@ -22,6 +22,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "../../tools/standard.h"
 #include "front.h"
 #include "keeper.h"
 #include "log.h"
@@ -250,13 +251,16 @@ static void keeper_start(int socket, struct cosyd_memory *memory,
 
 int main(int argc, char **argv)
 {
-	struct options options = cosyd_options(argc, argv);
-	int listener = options.socket ? -1 : socket_passed(), sockets[2];
-	int memory_file = memfd_create("cosyd", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct options options;
+	int listener, sockets[2], memory_file;
 	struct cosyd_memory *memory;
 	struct rlimit files;
 	pid_t keeper;
 
+	standard_begin("cosyd");
+	options = cosyd_options(argc, argv);
+	listener = options.socket ? -1 : socket_passed();
+	memory_file = memfd_create("cosyd", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (listener < 0)
 		listener = socket_listen(options.socket ? options.socket : COSYD_SOCKET);
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {

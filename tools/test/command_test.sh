@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # command_test.sh COSY COSYD - a wrong command line is answered by one line that says what is wrong
-# with it, and one that says where to look; help answers for each command.
+# with it, and one that says where to look; help answers for each command; and a status tells that
+# it could not be written.
 set -u
 cosy=$1 cosyd=$2
 dir=$(mktemp -d) || exit 1
@@ -71,4 +72,14 @@ refuses "$dir/cgroup.procs: No such file" "$cosy" profile --cgroup "$dir"
 refuses "cosyd: unrecognized option '--what'" "$cosyd" --what
 refuses 'cosyd: unexpected argument: now' "$cosyd" now
 refuses 'cosyd: --deadline soon: give a number' "$cosyd" --deadline soon
+# Output that cannot be written is an error: a disk that is full, and a standard output that is closed.
+for tool in "$cosy" "$cosyd" "$(dirname "$cosy")/cosycc"; do
+	[ -x "$tool" ] || continue
+	"$tool" --help >/dev/full 2>"$dir/out" && fail "$tool: a full disk is none"
+	grep -q 'not all of the output' "$dir/out" || fail "$tool: $(cat "$dir/out")"
+	"$tool" --help 2>"$dir/out" >&- && fail "$tool: a closed output is none"
+done
+for command in run profile doctor; do
+	"$cosy" $command --help >/dev/full 2>"$dir/out" && fail "$command: a full disk is none"
+done
 exit $bad

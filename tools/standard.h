@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * standard.h - standard input, output and error of every tool: none is another file by chance, and
+ * what could not be written is an error.
+ */
+#ifndef COSY_TOOLS_STANDARD_H
+#define COSY_TOOLS_STANDARD_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/*
+ * Takes 0 to 2 where they are closed, so that no file opened later is written to as one of them.
+ * What is written to them fails as before; programs that are executed find them closed.
+ */
+static inline void standard_fill(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
+}
+
+/* Ends the process with status 1 if not all of its output could be written; for atexit(3), too. */
+static inline void standard_check(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return;
+	fprintf(stderr, "%s: not all of the output can be written\n",
+		program_invocation_short_name);
+	_exit(1);
+}
+
+/* Begins a tool's main; its messages begin with `name`. */
+static inline void standard_begin(const char *name)
+{
+	program_invocation_short_name = (char *)name;
+	standard_fill();
+	atexit(standard_check);
+}
+
+#endif /* COSY_TOOLS_STANDARD_H */
