@@ -15,12 +15,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../tools/standard.h"
 #include "advise/advise.h"
 #include "advise/code.h"
 #include "advise/place.h"
 #include "fold/fold.h"
 #include "record/child.h"
 #include "record/record.h"
+#include "record/signals.h"
 #include "show/show.h"
 #include "verify/build.h"
 #include "verify/server.h"
@@ -58,6 +60,7 @@ struct recording {
 	struct event_header *header;
 	struct fold *fold;
 	FILE *file;
+	bool executed; /* the program, or what was attached to */
 	bool failed;
 };
 
@@ -117,6 +120,7 @@ static void recording_take(void *context, const struct event *event)
 		    (recording->file && !event_file_begin(recording->file, recording->header)))
 			recording->failed = true;
 	}
+	recording->executed |= event->kind == EVENT_EXEC;
 	if (recording->failed)
 		return;
 	if (recording->file && !event_file_add(recording->file, event))
@@ -125,24 +129,20 @@ static void recording_take(void *context, const struct event *event)
 }
 
 /* ^C ends the recording, and so does its time; what is watched goes on. */
-static bool signals_catch(void)
+static bool recording_prepare(void)
 {
-	struct sigaction action = {.sa_handler = stop_on_signal};
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
 
 	if (timer_create(CLOCK_MONOTONIC, &event, &timer))
 		return false;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGALRM, &action, NULL);
+	signals_catch(stop_on_signal);
 	return true;
 }
 
-/* From now on ^C ends `cosy profile` itself.  A SIGALRM may still be under way. */
-static void signals_release(void)
+/* From now on ^C ends `cosy profile` itself. */
+static void recording_leave(void)
 {
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
+	signals_release();
 	timer_delete(timer);
 }
 
@@ -191,6 +191,9 @@ static bool recording_begin(void *context)
 	struct itimerspec time = {
 		{0, 0}, {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)}};
 
+	/* No time at all would be none that is set. */
+	if (seconds > 0 && !time.it_value.tv_sec && !time.it_value.tv_nsec)
+		time.it_value.tv_nsec = 1;
 	timer_settime(timer, 0, &time, NULL);
 	/* ^C has come before, whose timer that was. */
 	if (stop)
@@ -245,13 +248,13 @@ static int profile_record(struct profile_options *options, struct recording *rec
 	}
 	if (options->load.command && options->program)
 		server_adopt();
-	if (!signals_catch()) {
+	if (!recording_prepare()) {
 		fprintf(stderr, "cosy profile: no timer can be had: %s\n", strerror(errno));
 		return STATUS_BAD;
 	}
 	result = record_by(&what, recording, &sink);
 	load = load_finish(options, result.interrupted);
-	signals_release();
+	recording_leave();
 	if (recording->file && fclose(recording->file))
 		recording->failed = true;
 	if (result.error) {
@@ -265,10 +268,9 @@ static int profile_record(struct profile_options *options, struct recording *rec
 			options->write ? options->write : "the recording");
 		return STATUS_BAD;
 	}
-	/* A program that could not be started has said so itself. */
-	if (options->program && WIFEXITED(result.status) &&
-	    (WEXITSTATUS(result.status) == 126 || WEXITSTATUS(result.status) == 127))
-		return WEXITSTATUS(result.status);
+	/* The child has said why. */
+	if (options->program && !recording->executed && !result.interrupted)
+		return WIFEXITED(result.status) ? WEXITSTATUS(result.status) : STATUS_NOT_EXECUTED;
 	return load;
 }
 
@@ -601,6 +603,7 @@ int main(int argc, char **argv)
 	struct profile_options options = {.read = NULL};
 	int status;
 
+	standard_begin("cosy profile");
 	if (!options_parse(argc, argv, &options)) {
 		fputs("Try `cosy profile --help`.\n", stderr);
 		return STATUS_USAGE;

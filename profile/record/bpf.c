@@ -575,6 +575,8 @@ static int helper_start(struct watcher *watcher, const char *backend)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
+	/* It needs all three, also where ours was closed and ends at an exec. */
+	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDERR_FILENO);
 	error = -posix_spawn(&watcher->helper, path, &actions, NULL, arguments, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	close(to[0]);

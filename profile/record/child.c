@@ -2,7 +2,6 @@
 /* child.c - see child.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "record/child.h"
+#include "record/signals.h"
 
 int child_start(struct child *child, void (*run)(void *), void *argument)
 {
@@ -81,7 +81,7 @@ void program_run(void *arguments)
 {
 	char **program = arguments;
 
-	signal(SIGINT, SIG_DFL);
+	signals_restore();
 	execvp(program[0], program);
 	fprintf(stderr, "cosy profile: %s: %s\n", program[0], strerror(errno));
 	_exit(errno == ENOENT ? 127 : 126);

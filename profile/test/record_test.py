@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -138,6 +139,8 @@ def main() -> None:
         check_page(Path(folder), source, out)
         check_verify(source, out, Path(folder) / "verified.json")
         check_status()
+        check_surroundings(Path(folder))
+        check_ends(Path(folder))
         check_missing(Path(folder))
         check_title()
         check_reports(Path(folder))
@@ -172,6 +175,52 @@ def check_status() -> None:
     run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert run.returncode == 1 and "Verified" not in run.stdout, run
     assert "ends with status 3, but 4 the other way" in run.stderr, run.stderr
+
+
+def check_surroundings(folder: Path) -> None:
+    """Signals that were ignored still are, closed descriptors stay closed, and a report needs room."""
+    kept = folder / "kept"
+    ptrace = [COSY, "profile", "--backend", "ptrace"]
+    shell = "trap '' INT TERM ALRM; exec \"$@\""
+    command = ["sh", "-c", shell, "sh", *ptrace, "--verify=1", "--", "grep", "SigIgn", "/proc/self/status"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    ignored = int(re.search(r"SigIgn:\s*([0-9a-f]+)", run.stdout)[1], 16)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
+        assert ignored >> (number - 1) & 1, run.stdout
+    # Messages are not written into the recording that has the number of standard error.
+    shell = 'exec "$@" 2>&-'
+    command = [
+        "sh",
+        "-c",
+        shell,
+        "sh",
+        *ptrace,
+        "-o",
+        str(kept),
+        "--",
+        "sh",
+        "-c",
+        "[ -e /proc/self/fd/2 ] || echo closed",
+    ]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert run.returncode == 0 and run.stdout.startswith("closed\n"), run
+    profile("--read", str(kept))
+    kept.unlink()
+    with open("/dev/full", "w") as full:
+        run = subprocess.run([*ptrace, "true"], stdout=full, stderr=subprocess.DEVNULL, timeout=100, check=False)
+    assert run.returncode == 1, run
+    # The least of times is one.
+    profile("-d", "1e-10", "--", "sleep", "1")
+
+
+def check_ends(folder: Path) -> None:
+    """A program that ends with 126 or 127 has a report; one that cannot be executed has none."""
+    for status in (126, 127):
+        assert "system calls" in profile("--", "sh", "-c", f"exit {status}")
+    script = folder / "script"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
+    assert "system calls" not in profile("--", str(script), status=127)
 
 
 def check_missing(folder: Path) -> None:

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/signals.h"
 #include "verify/server.h"
 
 #define PATIENCE 60 /* s for a server to end */
@@ -95,9 +96,7 @@ static void load_beside(const char *command, int to, pid_t parent)
 	pid_t pid;
 
 	setpgid(0, 0);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGALRM, SIG_DFL);
+	signals_restore();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	pid = fork();
 	if (!pid)

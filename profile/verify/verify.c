@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "record/child.h"
+#include "record/signals.h"
 #include "verify/server.h"
 #include "verify/verify.h"
 
@@ -50,6 +51,7 @@ static void command_execute(char *const *command)
 {
 	int null = open("/dev/null", O_RDWR);
 
+	signals_restore();
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	dup2(null, STDERR_FILENO);
